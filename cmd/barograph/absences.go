@@ -14,11 +14,11 @@ import (
 	"github.com/barograph/barograph/results/curve"
 )
 
-// absences are the questions of which no record is there, by line type.
+// absences counts, by line type, the questions for which the archive has no record.
 type absences struct {
-	of    int // all questions
-	n     map[string]int
-	first map[string]error // of a line type
+	questions int              // number of all questions
+	n         map[string]int   // questions without records, by line type
+	first     map[string]error // the error of the first such question, by line type
 }
 
 func (a *absences) add(q *question.Question, err error) {
@@ -35,16 +35,16 @@ func (a *absences) err() error {
 	var all []error
 	for _, name := range slices.Sorted(maps.Keys(a.n)) {
 		err := a.first[name]
-		if a.of > 1 {
-			err = fmt.Errorf("%d of %d questions, of %s: %w", a.n[name], a.of, name, err)
+		if a.questions > 1 {
+			err = fmt.Errorf("%d of %d questions, line type %s: %w", a.n[name], a.questions, name, err)
 		}
 		all = append(all, err)
 	}
 	return errors.Join(all...)
 }
 
-// catalog is the catalog of a subset, read once for all questions.
-func (a *asking) catalog(ctx context.Context, in archive.Archive, subset string) (*design.Catalog, error) {
+// catalog returns the catalog of a subset. It reads each catalog once for all questions.
+func (a *askJob) catalog(ctx context.Context, in archive.Archive, subset string) (*design.Catalog, error) {
 	if c := a.catalogs[subset]; c != nil {
 		return c, nil
 	}
@@ -58,12 +58,12 @@ func (a *asking) catalog(ctx context.Context, in archive.Archive, subset string)
 	return c, err
 }
 
-const lookAround = " (`barograph show` lists what there is; --where, --valid and --lead change the question)"
+const absenceCure = " (`barograph show` lists the contents; --where, --valid and --lead change the question)"
 
-// holding are the subsets that may have records of a question by their catalogs, which
-// list all that was ever stored: the others are not asked. None is an error, with what
-// the first of them has.
-func (a *asking) holding(ctx context.Context, in archive.Archive, q *question.Question, subsets []string) (out []string, err error) {
+// subsetsWithRecords returns the subsets whose catalogs admit records of a question; ask does
+// not query the others. A catalog lists every series that was ever stored. If no subset remains,
+// the error gives the reason of the first one.
+func (a *askJob) subsetsWithRecords(ctx context.Context, in archive.Archive, q *question.Question, subsets []string) (out []string, err error) {
 	why := ""
 	for _, subset := range subsets {
 		c, err := a.catalog(ctx, in, subset)
@@ -78,19 +78,19 @@ func (a *asking) holding(ctx context.Context, in archive.Archive, q *question.Qu
 		if why = cmp.Or(why, reason); len(c.Groups) > 0 {
 			continue
 		}
-		if a.held == nil {
+		if a.allSubsets == nil {
 			all, err := in.Subsets(ctx)
 			if err != nil {
 				return nil, err
 			}
-			a.held = append([]string{}, all...)
+			a.allSubsets = append([]string{}, all...)
 		}
-		if len(a.held) > 0 {
-			why += "; the archive has subset " + join(a.held)
+		if len(a.allSubsets) > 0 {
+			why += "; the archive has subset " + join(a.allSubsets)
 		}
 	}
 	if out == nil {
-		return nil, fmt.Errorf("%w in subset %s: %s"+lookAround, curve.ErrNoRecords, q.Subset, why)
+		return nil, fmt.Errorf("%w in subset %s: %s"+absenceCure, curve.ErrNoRecords, q.Subset, why)
 	}
 	return out, nil
 }

@@ -93,7 +93,7 @@ func TestPlotsWithoutRecords(t *testing.T) {
 		return status, strings.Split(strings.TrimSpace(out.String()+errs.String()), "\n")
 	}
 	status, lines := ask()
-	if status != fault.Incomplete || len(lines) != 2 || !strings.HasPrefix(lines[0], "barograph: 360 of 720 questions, of CTC: no record matches") || !strings.Contains(lines[1], "360 of 720 questions, of SAL1L2") {
+	if status != fault.Incomplete || len(lines) != 2 || !strings.HasPrefix(lines[0], "barograph: 360 of 720 questions, line type CTC: no record matches") || !strings.Contains(lines[1], "360 of 720 questions, line type SAL1L2") {
 		t.Errorf("status %d, %d lines: %.500s", status, len(lines), lines)
 	}
 	if n.queries != 0 || n.catalogs > 1 || n.subsets > 2 {

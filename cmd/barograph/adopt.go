@@ -33,7 +33,7 @@ ask, met --from and serve also read a database that is not adopted.`,
   barograph load new/*.stat --engine mariadb://root@127.0.0.1:3306/ --subset mv_site`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			url, _, err := e.archiveFirst(c, args)
+			url, _, err := e.splitArchive(c, args)
 			if err != nil {
 				return err
 			}
@@ -59,10 +59,10 @@ func (e *env) adopt(ctx context.Context, raw string, repair, forget bool) error 
 	if err != nil {
 		return err
 	}
-	defer a.Close() //nolint:errcheck // all is done
+	defer a.Close() //nolint:errcheck // the adopter has committed everything
 	adopter, ok := a.Archive.(archive.Adopter)
 	if !ok {
-		return fault.Misuse(fault.Redact(raw), "is no database that METviewer reads", "name its server as mariadb://USER@HOST:3306/mv_site")
+		return fault.Misuse(fault.Redact(raw), "is not a database that METviewer can read", "write mariadb://USER@HOST:3306/mv_site")
 	}
 	if forget {
 		v, err := load.Verify(ctx, a.Archive, p.subset)
@@ -81,16 +81,16 @@ func (e *env) adopt(ctx context.Context, raw string, repair, forget bool) error 
 	if err != nil {
 		return err
 	}
-	return e.print(out, func(w io.Writer) error { return adopted(w, out) })
+	return e.print(out, func(w io.Writer) error { return printAdoption(w, out) })
 }
 
-// adopted prints what was found and done.
-func adopted(w io.Writer, a *archive.Adoption) error {
+// printAdoption prints the findings and the repairs.
+func printAdoption(w io.Writer, a *archive.Adoption) error {
 	var rows int64
 	for _, n := range a.Read {
 		rows += n
 	}
-	fmt.Fprintf(w, "%s: %d rows of %d line types, which are %d records\n", a.Database, rows, len(a.Read), a.Records)
+	fmt.Fprintf(w, "%s: %d rows of %d line types (%d records)\n", a.Database, rows, len(a.Read), a.Records)
 	for _, f := range a.Findings {
 		if f.First != "" {
 			f.Problem += " (" + f.First + ")"
@@ -98,9 +98,9 @@ func adopted(w io.Writer, a *archive.Adoption) error {
 		fmt.Fprintf(w, "  %9d  %s: %s\n             repaired: %s\n", f.Rows, f.Name, f.Problem, f.Repair)
 	}
 	if a.Kept == "" {
-		_, err := fmt.Fprintln(w, "nothing was written; --repair repairs it")
+		_, err := fmt.Fprintln(w, "adopt changed nothing; --repair turns the database into an archive")
 		return err
 	}
-	_, err := fmt.Fprintf(w, "adopted; the tables as they were are in %s until barograph adopt … --forget\n", a.Kept)
+	_, err := fmt.Fprintf(w, "adopted; database %s keeps the original tables until `barograph adopt … --forget`\n", a.Kept)
 	return err
 }

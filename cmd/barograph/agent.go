@@ -49,20 +49,20 @@ func (e *env) agent(ctx context.Context, listen, cert, key string) error {
 		return fault.Misuse(envToken, "needs at least 16 characters", "set it here and on the machine that starts runs: export "+envToken+"=$(openssl rand -hex 16)")
 	}
 	if host, _, err := net.SplitHostPort(listen); err != nil || cert == "" && host != "localhost" && !net.ParseIP(host).IsLoopback() {
-		return fault.Misuse("--listen "+listen, "would hear token and URLs in the clear", "give --tls-cert and --tls-key, or listen at 127.0.0.1:7707")
+		return fault.Misuse("--listen "+listen, "would receive the token and URLs unencrypted", "add --tls-cert and --tls-key, or listen on 127.0.0.1:7707")
 	}
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", listen)
 	if err != nil {
-		return &fault.Error{Setting: "--listen " + listen, Err: err, Cure: "name an address of this machine that is free"}
+		return &fault.Error{Setting: "--listen " + listen, Err: err, Cure: "name a free address of this machine"}
 	}
-	a := &ycsb.Agent{Engines: e.engines, Token: token, Says: e.says}
+	a := &ycsb.Agent{Engines: e.engines, Token: token, Says: e.info}
 	server := newHTTPServer(a.Handler())
 	server.ErrorLog = slog.NewLogLogger(e.log().Handler(), slog.LevelWarn)
 	go func() {
 		<-ctx.Done()
 		_ = server.Close() // runs end with their requests
 	}()
-	e.says("agent: " + l.Addr().String())
+	e.info("agent: " + l.Addr().String())
 	if cert != "" {
 		server.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS13}
 		err = server.ServeTLS(l, cert, key)
@@ -75,14 +75,14 @@ func (e *env) agent(ctx context.Context, listen, cert, key string) error {
 	return err
 }
 
-// withAgents are those that the flags name; nil where they name none.
-func (f *ycsbFlags) withAgents(c *ycsb.Config) (*ycsb.Agents, error) {
+// openAgents returns the agents that the flags name, or nil.
+func (f *ycsbFlags) openAgents(c *ycsb.Config) (*ycsb.Agents, error) {
 	if len(f.agents) == 0 {
-		return nil, nil //nolint:nilnil // nobody is asked
+		return nil, nil //nolint:nilnil // the command uses no agents
 	}
 	for flag, given := range map[string]bool{"--fault": f.faults != "", "--shard": c.Shard.Of > 0, "--history": f.faults == "" && f.witnesses > 0, "--raw": f.raw != "", "--metrics": f.metrics != ""} {
 		if given {
-			return nil, fault.Misuse(flag, "is for one client", "leave out --agents, or it")
+			return nil, fault.Misuse(flag, "works with one client only", "omit --agents or "+flag)
 		}
 	}
 	a := &ycsb.Agents{Addresses: f.agents, Token: os.Getenv(envToken)}
@@ -93,21 +93,21 @@ func (f *ycsbFlags) withAgents(c *ycsb.Config) (*ycsb.Agents, error) {
 		}
 		a.TLS = &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: x509.NewCertPool()}
 		if !a.TLS.RootCAs.AppendCertsFromPEM(text) {
-			return nil, &fault.Error{File: f.agentsCA, Problem: "holds no certificate", Cure: "name the PEM file that signs the agents' certificates"}
+			return nil, &fault.Error{File: f.agentsCA, Problem: "contains no certificate", Cure: "name the PEM file of the authority that signed the agents' certificates"}
 		}
 	}
 	return a, a.Check()
 }
 
-// byAgents adds the flags of work that agents do together.
-func (f *ycsbFlags) byAgents(c *cobra.Command) {
+// agentFlags adds the flags for work that agents share.
+func (f *ycsbFlags) agentFlags(c *cobra.Command) {
 	c.Flags().StringSliceVar(&f.agents, "agents", nil, "host:port of agents (\"barograph agent\") that share the work, each with --threads")
 	c.Flags().StringVar(&f.agentsCA, "agents-ca", "", "PEM file of the authority that signed the agents' certificates; required for agents on other machines")
 	seldom(c, "agents", "agents-ca")
 }
 
-// together loads or runs a workload by agents, into a folder if one is asked for.
-func (e *env) together(ctx context.Context, f *ycsbFlags, a *ycsb.Agents, task ycsb.Task, c *ycsb.Config, t *ycsb.Target) error {
+// runOnAgents loads or runs a workload on agents. With --out it writes a run folder.
+func (e *env) runOnAgents(ctx context.Context, f *ycsbFlags, a *ycsb.Agents, task ycsb.Task, c *ycsb.Config, t *ycsb.Target) error {
 	_, u, err := e.engines.Parse(f.db)
 	if err != nil {
 		return err
@@ -116,7 +116,7 @@ func (e *env) together(ctx context.Context, f *ycsbFlags, a *ycsb.Agents, task y
 	if task.Load {
 		task.Mix = "load of " + task.Mix
 	}
-	folder, err := e.points(ctx, f.out, c, []*ycsb.Target{t})
+	folder, err := e.ycsbFolder(ctx, f.out, c, []*ycsb.Target{t})
 	if err != nil {
 		return err
 	}
@@ -131,5 +131,5 @@ func (e *env) together(ctx context.Context, f *ycsbFlags, a *ycsb.Agents, task y
 	}
 	quiet := *e
 	quiet.stdout, quiet.json = io.Discard, false
-	return errors.Join(failed, quiet.finish(folder))
+	return errors.Join(failed, quiet.finishFolder(folder))
 }

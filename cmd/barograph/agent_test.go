@@ -103,7 +103,7 @@ func TestAgents(t *testing.T) {
 		code int
 		args []string
 	}{
-		"leave out --agents, or it":          {fault.Usage, append(args, "--fault", "kill@1s")},
+		"omit --agents or --fault":           {fault.Usage, append(args, "--fault", "kill@1s")},
 		"name each agent once":               {fault.Usage, append(args[:len(args)-1:len(args)-1], a+","+a)},
 		"write like --agents 127.0.0.1:7707": {fault.Usage, append(args[:len(args)-1:len(args)-1], "nowhere")},
 		"property hdrhistogram.fileoutput":   {fault.Failed, append(args, "-p", "hdrhistogram.fileoutput=true")},
@@ -230,8 +230,8 @@ func TestAgentsSweepAndLoad(t *testing.T) {
 		t.Errorf("a ramp: status %d, %s, %s", code, out, stderr)
 	}
 	for cure, args := range map[string][]string{
-		"load the table anew before each `barograph ycsb run --agents`": {"-P", "workloadd"},
-		"leave out --agents, or it":                                     {"-P", "workloada", "--target", "100", "--fault", "kill@1s"},
+		"load the table again before each `barograph ycsb run --agents`": {"-P", "workloadd"},
+		"omit --agents or --fault":                                       {"-P", "workloada", "--target", "100", "--fault", "kill@1s"},
 	} {
 		if code, _, stderr := barograph(t, slices.Concat([]string{"ycsb", "sweep", "--engine", url}, few, args)...); code != fault.Usage || !strings.Contains(stderr, cure) {
 			t.Errorf("%v: status %d, %s", args, code, stderr)
@@ -244,7 +244,7 @@ func TestAgentsInTheClear(t *testing.T) {
 	t.Setenv(envToken, testToken)
 	for cure, args := range map[string][]string{
 		"give the agent a certificate": {"ycsb", "run", "--engine", "dry", "-P", "workloada", "--agents", "192.0.2.1:7707"},
-		"give --tls-cert":              {"agent", "--listen", "0.0.0.0:0"},
+		"add --tls-cert and":           {"agent", "--listen", "0.0.0.0:0"},
 	} {
 		if code, _, stderr := barograph(t, args...); code != fault.Usage || !strings.Contains(stderr, cure) {
 			t.Errorf("%v: status %d, %s", args, code, stderr)

@@ -32,8 +32,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// asking is what the flags of ask say.
-type asking struct {
+// askJob has the flags of ask, and the state of its run.
+type askJob struct {
 	place
 	flavour, format, out, plot, picture string
 	where, stats, scorecard             []string
@@ -41,22 +41,22 @@ type asking struct {
 	explain                             bool
 	subsetNamed                         bool
 	seed                                uint64
-	absent                              int // conditions of --where with values that the archive does not have
+	absentCount                         int // conditions of --where with values that the archive does not have
 	pictures                            []picture
-	omitted                             []string                   // what is left out of the pictures, each once
-	catalogs                            map[string]*design.Catalog // of subsets that were looked at
-	unread                              map[string]bool            // subsets that plots name and the archive lacks
-	held                                []string                   // all subsets of the archive, where one lacks records
+	omitted                             []string                   // curves that the pictures lack, each once
+	catalogs                            map[string]*design.Catalog // by subset, as far as ask has read them
+	missingSubsets                      map[string]bool            // subsets that plots name and the archive lacks
+	allSubsets                          []string                   // all subsets of the archive, once a subset lacks records
 }
 
-// picture is what --plot draws.
+// picture is one file that --plot draws.
 type picture struct {
 	*run.Curves
 	file string
 }
 
 func newAsk(e *env) *cobra.Command {
-	a := &asking{}
+	a := &askJob{}
 	c := &cobra.Command{
 		Use:   "ask [URL] CASE|QUESTION.yaml|PLOT.xml",
 		Short: "Ask an archive a question, and print rows, a statistic or a plot",
@@ -74,10 +74,10 @@ records N behind each value. --plot draws one file for each question and statist
   barograph ask duckdb:archive.db plot.xml --subset mv_gfs --plot out.svg`,
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(c *cobra.Command, args []string) error {
-			if _, err := plot.FormatOf(a.plot); err != nil {
+			if err := checkPicture(a.plot); err != nil {
 				return err
 			}
-			args, err := a.argument(c, e, args, 1)
+			args, err := a.takeArchive(c, e, args, 1)
 			if err != nil {
 				return err
 			}
@@ -112,7 +112,7 @@ records N behind each value. --plot draws one file for each question and statist
 	return c
 }
 
-// statNames complete --stat.
+// statNames returns the completions of --stat.
 func statNames() (names []string) {
 	for _, s := range stat.Table() {
 		names = append(names, s.Name+"\t"+s.LineType+": "+s.Summary)
@@ -120,9 +120,9 @@ func statNames() (names []string) {
 	return names
 }
 
-// caseNames complete what is asked.
+// caseNames returns the completions of questions.
 func caseNames() (names []string) {
-	cases, _ := question.Cases() // without them nothing is completed
+	cases, _ := question.Cases() // without cases the shell completes nothing
 	names = append(names, question.NOAA+"\tthe seven cases of NOAA's experiment")
 	for _, q := range cases {
 		names = append(names, q.Name+"\t"+q.Title)
@@ -130,24 +130,25 @@ func caseNames() (names []string) {
 	return names
 }
 
-// questions finds the case, one that is derived from the archive, or those of a
-// file, and changes them as the flags say.
-func (e *env) questions(ctx context.Context, a *asking, name string, in archive.Archive) ([]*question.Question, error) {
+// questions finds a case by its name, among those derived from the archive too, or the
+// questions of a file. Then it applies --where, --valid and --lead.
+func (e *env) questions(ctx context.Context, a *askJob, name string, in archive.Archive) ([]*question.Question, error) {
 	qs, err := e.findCases([]string{name}, len(a.stats) == 0 && a.plot == "", func() ([]*question.Question, error) {
 		c, err := in.Catalog(ctx, a.subset)
 		if err != nil {
 			return nil, err
 		}
-		held, err := in.Subsets(ctx)
-		if err == nil && len(c.Groups) == 0 && slices.Contains(held, a.subset) {
+		subsets, err := in.Subsets(ctx)
+		if err == nil && len(c.Groups) == 0 && slices.Contains(subsets, a.subset) {
 			marks, err := in.Marks(ctx, a.subset)
 			if err == nil && len(marks) > 0 { // a commit writes both
-				err = engine.DamagedError(fault.Redact(a.url), fmt.Errorf("the catalog of subset %s is empty, and its list of loaded files has %s", a.subset, run.Several(len(marks), "row")))
+				err = engine.DamagedError(fault.Redact(a.url), fmt.Errorf("the catalog of subset %s is empty, but its list of loaded files has %s",
+					a.subset, run.Several(len(marks), "row")))
 			}
 			return nil, err
 		}
-		if err == nil && len(held) > 0 && len(c.Groups) == 0 {
-			return nil, &fault.Status{Code: fault.Usage, Err: fault.Unknown("--subset", a.subset, held)}
+		if err == nil && len(subsets) > 0 && len(c.Groups) == 0 {
+			return nil, &fault.Status{Code: fault.Usage, Err: fault.Unknown("--subset", a.subset, subsets)}
 		}
 		return c.CasesWith(name), nil
 	})
@@ -156,7 +157,7 @@ func (e *env) questions(ctx context.Context, a *asking, name string, in archive.
 	}
 	for _, q := range qs {
 		if len(q.Refused) > 0 && (len(a.stats) > 0 || a.plot != "") {
-			return nil, usage(&fault.Error{File: name, Problem: "cannot be computed as it asks: " + strings.Join(q.Refused, "; "), Cure: "correct the list, or leave the curve out"})
+			return nil, usage(&fault.Error{File: name, Problem: "Barograph cannot compute the plot as specified: " + strings.Join(q.Refused, "; "), Cure: "correct the list, or omit the curve"})
 		}
 		if err := a.change(q); err != nil {
 			return nil, err
@@ -166,8 +167,8 @@ func (e *env) questions(ctx context.Context, a *asking, name string, in archive.
 	return qs, nil
 }
 
-// list is a flag that takes items with commas between them, or several times. A
-// comma behind a backslash belongs to the item.
+// list is a flag whose value is a comma-separated list; the flag can be repeated. After a
+// backslash a comma belongs to the item.
 type list []string
 
 func (l *list) Set(text string) error {
@@ -189,16 +190,16 @@ func (l *list) String() string {
 // Type names the values in the help.
 func (*list) Type() string { return "strings" }
 
-// absentValues names the values of --where that no series of the archive has.
-// Where commas cut a value that the archive has, it is not clear what is asked.
-func (a *asking) absentValues(ctx context.Context, in archive.Archive, q *question.Question, subsets []string) (absent []string, err error) {
+// absentValues names the values of --where that no series of the archive has. It returns an
+// error if a text with commas is itself a value of the archive, because it is then ambiguous.
+func (a *askJob) absentValues(ctx context.Context, in archive.Archive, q *question.Question, subsets []string) (absent []string, err error) {
 	for _, text := range a.where {
 		f, values, err := question.Condition(text)
 		if err != nil {
 			return nil, err
 		}
 		_, uncut, _ := strings.Cut(text, "=")
-		missing, there := values, ""
+		missing, present := values, ""
 		if f == record.FcstVar {
 			missing = slices.DeleteFunc(slices.Clone(values), question.IsPattern)
 		}
@@ -208,25 +209,26 @@ func (a *asking) absentValues(ctx context.Context, in archive.Archive, q *questi
 				return nil, err
 			}
 			if none, _ := c.MissingValues(q.Type, f, []string{uncut}); len(values) > 1 && len(none) == 0 {
-				return nil, fault.Misuse("--where "+text, "names "+run.Several(len(values), "value")+", or the one of the archive that has commas", "write --where '"+f.String()+"="+question.EscapeItem(uncut)+"' for that one, or repeat --where for each value of a list")
+				return nil, fault.Misuse("--where "+text, "is ambiguous: it is "+run.Several(len(values), "value")+", or one value of the archive that contains commas",
+					"write --where '"+f.String()+"="+question.EscapeItem(uncut)+"' for the one value, or repeat --where for each value of a list")
 			}
-			missing, there = c.MissingValues(q.Type, f, missing)
+			missing, present = c.MissingValues(q.Type, f, missing)
 		}
 		if len(missing) > 0 {
-			absent = append(absent, fmt.Sprintf("no %s has %s %s; the archive has %s", q.Type.Name, f, strings.Join(missing, " or "), there))
+			absent = append(absent, fmt.Sprintf("no %s has %s %s; the archive has %s", q.Type.Name, f, strings.Join(missing, " or "), present))
 		}
 	}
 	return absent, nil
 }
 
-// notes says on stderr what of a plot is not supported.
+// notes lists on stderr the parts of a plot that are not supported.
 func (e *env) notes(file string, notes []string) {
 	for _, n := range notes {
 		fmt.Fprintf(e.stderr, "%s: %s\n", file, n)
 	}
 }
 
-func (a *asking) change(q *question.Question) error {
+func (a *askJob) change(q *question.Question) error {
 	before := *q
 	if q.Drawing != nil {
 		drawing := *q.Drawing
@@ -266,43 +268,42 @@ func (a *asking) change(q *question.Question) error {
 	return nil
 }
 
-// chooseSubset asks the subset of --subset, else the one that the question
-// names, if the archive holds it, else the default.
-func (a *asking) chooseSubset(ctx context.Context, e *env, q *question.Question, in archive.Archive) error {
+// chooseSubset sets the subset of a question: that of --subset, else the one that the question
+// names if the archive has it, else the default.
+func (a *askJob) chooseSubset(ctx context.Context, e *env, q *question.Question, in archive.Archive) error {
 	if own := q.Subset; own != "" && own != a.subset && !a.subsetNamed {
-		held, err := a.catalog(ctx, in, own)
+		catalog, err := a.catalog(ctx, in, own)
 		if err != nil {
 			return err
 		}
-		if len(held.Groups) > 0 {
+		if len(catalog.Groups) > 0 {
 			return nil
 		}
-		if a.unread == nil {
-			a.unread = map[string]bool{}
+		if a.missingSubsets == nil {
+			a.missingSubsets = map[string]bool{}
 		}
-		if !a.unread[own] {
-			fmt.Fprintf(e.stderr, "the archive has no subset %s, which the plot names: subset %s is queried\n", own, a.subset)
+		if !a.missingSubsets[own] {
+			fmt.Fprintf(e.stderr, "the plot names subset %s, which the archive does not have; ask queries subset %s\n", own, a.subset)
 		}
-		a.unread[own] = true
+		a.missingSubsets[own] = true
 	}
 	q.Subset = a.subset
 	return nil
 }
 
-// subsets are all that a question is asked of: more than one where a METviewer
-// plot names several databases.
-func (a *asking) subsets(ctx context.Context, e *env, q *question.Question, in archive.Archive) ([]string, error) {
+// subsets returns the subsets to query: more than one if a METviewer plot names several databases.
+func (a *askJob) subsets(ctx context.Context, e *env, q *question.Question, in archive.Archive) ([]string, error) {
 	all := []string{q.Subset}
 	for _, other := range q.MoreSubsets {
 		if a.subsetNamed || slices.Contains(all, other) {
 			continue
 		}
-		held, err := a.catalog(ctx, in, other)
+		catalog, err := a.catalog(ctx, in, other)
 		if err != nil {
 			return nil, err
 		}
-		if len(held.Groups) == 0 {
-			fmt.Fprintf(e.stderr, "%s: the archive holds no subset %s, which the plot names too\n", q.Name, other)
+		if len(catalog.Groups) == 0 {
+			fmt.Fprintf(e.stderr, "%s: the plot also names subset %s, which the archive does not have\n", q.Name, other)
 			continue
 		}
 		all = append(all, other)
@@ -310,14 +311,14 @@ func (a *asking) subsets(ctx context.Context, e *env, q *question.Question, in a
 	return all, nil
 }
 
-func (e *env) ask(ctx context.Context, a *asking, name string) error {
+func (e *env) ask(ctx context.Context, a *askJob, name string) error {
 	in, err := a.open(ctx, e, engine.Options{ReadOnly: true})
 	if err != nil {
 		return err
 	}
 	defer in.Close() //nolint:errcheck // read only
 	if cost := in.db.Cost; cost != "" && !e.json {
-		e.says(fault.Redact(a.url) + " is " + cost)
+		e.info(fault.Redact(a.url) + " is " + cost)
 	}
 	offered := archive.Flavours(in.driver, design.Name(a.design))
 	if chosen := flavour.Name(a.flavour); chosen != "" && !slices.Contains(offered, chosen) {
@@ -327,7 +328,7 @@ func (e *env) ask(ctx context.Context, a *asking, name string) error {
 	if err != nil {
 		return err
 	}
-	none := absences{of: len(qs)}
+	none := absences{questions: len(qs)}
 	for _, q := range qs {
 		err := e.askOne(ctx, a, q, in, len(qs) > 1)
 		if errors.Is(err, curve.ErrNoRecords) {
@@ -342,14 +343,14 @@ func (e *env) ask(ctx context.Context, a *asking, name string) error {
 		}
 	}
 	err = none.err()
-	if none.n == nil && a.absent > 0 {
+	if none.n == nil && a.absentCount > 0 {
 		err = &fault.Error{
-			Setting: "--where", Problem: "names values that the archive does not have; the answer is of the others",
-			Cure: `a comma separates values: write \, for one within a value`,
+			Setting: "--where", Problem: "names values that the archive does not have; the result contains only the other values",
+			Cure: `a comma separates values: write \, for a comma in a value`,
 		}
 	}
 	if n := len(a.omitted); n > 0 {
-		err = errors.Join(err, fmt.Errorf("%d of what is asked for is left out: %s", n, strings.Join(a.omitted, "; ")))
+		err = errors.Join(err, fmt.Errorf("the output lacks %s: %s", run.Several(n, "item"), strings.Join(a.omitted, "; ")))
 	}
 	if err != nil {
 		return &fault.Status{Code: fault.Incomplete, Err: err}
@@ -357,18 +358,17 @@ func (e *env) ask(ctx context.Context, a *asking, name string) error {
 	return nil
 }
 
-// askOne asks one question; where it is one of several, files that are written
-// get its name.
-func (e *env) askOne(ctx context.Context, a *asking, q *question.Question, in *opened, several bool) error {
+// askOne asks one question. If there are several, the names of output files contain its name.
+func (e *env) askOne(ctx context.Context, a *askJob, q *question.Question, in *openArchive, several bool) error {
 	if err := a.chooseSubset(ctx, e, q, in); err != nil {
 		return err
 	}
 	if q.HasPattern() {
-		held, err := a.catalog(ctx, in, q.Subset)
+		catalog, err := a.catalog(ctx, in, q.Subset)
 		if err != nil {
 			return err
 		}
-		q = held.ExpandPatterns(q)
+		q = catalog.ExpandPatterns(q)
 	}
 	wide, names := q, []string(nil)
 	var err error
@@ -376,15 +376,15 @@ func (e *env) askOne(ctx context.Context, a *asking, q *question.Question, in *o
 		if names, err = a.statistics(q); err != nil {
 			return err
 		}
-		for _, made := range curve.OmittedDerived(q, names) {
-			fmt.Fprintf(e.stderr, "%s: %s is not drawn: --stat names %s\n", q.Name, made, strings.Join(names, ", "))
+		for _, missing := range curve.OmittedDerived(q, names) {
+			fmt.Fprintf(e.stderr, "%s: %s is not drawn, because --stat names %s\n", q.Name, missing, strings.Join(names, ", "))
 		}
 		if wide, err = curve.Widen(q, names); err != nil {
 			return usage(err)
 		}
 	}
 	if a.explain {
-		query, err := a.put(ctx, in, wide)
+		query, err := a.phrase(ctx, in, wide)
 		if err != nil {
 			return err
 		}
@@ -409,14 +409,14 @@ func (e *env) askOne(ctx context.Context, a *asking, q *question.Question, in *o
 	if err != nil {
 		return err
 	}
-	a.absent += len(absent)
-	if subsets, err = a.holding(ctx, in, q, subsets); err != nil {
+	a.absentCount += len(absent)
+	if subsets, err = a.subsetsWithRecords(ctx, in, q, subsets); err != nil {
 		return err
 	}
 	var f flavour.Name
 	for n, subset := range subsets {
 		var more answer.Builder
-		query, err := a.put(ctx, in, wide.InSubset(subset))
+		query, err := a.phrase(ctx, in, wide.InSubset(subset))
 		if err != nil {
 			return err
 		}
@@ -433,7 +433,7 @@ func (e *env) askOne(ctx context.Context, a *asking, q *question.Question, in *o
 		}
 	}
 	if b.Rows == 0 {
-		return fmt.Errorf("%w in subset %s: its conditions leave none"+lookAround, curve.ErrNoRecords, q.Subset)
+		return fmt.Errorf("%w in subset %s: no record meets all conditions"+absenceCure, curve.ErrNoRecords, q.Subset)
 	}
 	for _, what := range absent {
 		fmt.Fprintf(e.stderr, "%s: --where: %s\n", q.Name, what)
@@ -449,7 +449,7 @@ func (e *env) askOne(ctx context.Context, a *asking, q *question.Question, in *o
 	return e.writeAnswer(partFile(a.out, part), a.format, b.Take())
 }
 
-// printAccesses prints how a plan reaches what is stored, as a table.
+// printAccesses prints how a plan accesses tables and indexes.
 func printAccesses(w io.Writer, all []run.Access) error {
 	if len(all) == 0 {
 		return nil
@@ -472,45 +472,45 @@ func partFile(file, part string) string {
 	return strings.TrimSuffix(file, ext) + "-" + run.FileName(part) + ext
 }
 
-// put phrases a question in the flavour of --flavour, else in the last one of the
-// archive's design that can express it.
-func (a *asking) put(ctx context.Context, in *opened, q *question.Question) (*archive.Query, error) {
+// phrase phrases a question in the flavour of --flavour, else in the last flavour of the
+// archive's design that can express the question.
+func (a *askJob) phrase(ctx context.Context, in *openArchive, q *question.Question) (*archive.Query, error) {
 	offered := archive.Flavours(in.driver, design.Name(a.design))
 	if a.flavour == "" {
 		query, err := archive.PhraseBest(ctx, in, q, offered)
 		if errors.Is(err, flavour.ErrCannotExpress) {
-			err = fmt.Errorf("%s, of %s %s: %w", q.Name, in.driver.Scheme, a.design, err)
+			err = fmt.Errorf("%s, %s %s: %w", q.Name, in.driver.Scheme, a.design, err)
 		}
 		return query, err
 	}
 	chosen := flavour.Name(a.flavour)
 	query, err := in.Phrase(ctx, q, chosen)
 	if errors.Is(err, flavour.ErrCannotExpress) {
-		cure := "leave it out"
+		cure := "omit --flavour"
 		if other, err := archive.PhraseBest(ctx, in, q, offered); err == nil {
-			cure = "take " + string(other.Flavour)
+			cure = "use " + string(other.Flavour)
 		}
 		return nil, fault.Misuse("--flavour "+a.flavour, "cannot express "+q.Name, cure)
 	}
 	return query, err
 }
 
-// statistics are those that are asked for: of --stat, else of the plot, else
-// the line type's default.
-func (a *asking) statistics(q *question.Question) ([]string, error) {
+// statistics returns the statistics to compute: those of --stat, else those of the plot, else
+// the default of the line type.
+func (a *askJob) statistics(q *question.Question) ([]string, error) {
 	names := a.stats
 	if len(names) == 0 {
 		names = curve.Stats(q)
 	}
 	if len(names) == 0 {
 		_, err := stat.ByName(q.Type.Name, "")
-		return nil, usage(fmt.Errorf("--plot wants --stat, as %s names none: %w", q.Name, err))
+		return nil, usage(fmt.Errorf("--plot needs --stat, because %s names no statistic: %w", q.Name, err))
 	}
 	return names, nil
 }
 
-// curves computes the statistics from the answer, draws each and prints all.
-func (e *env) curves(ctx context.Context, a *asking, q *question.Question, rows *answer.Answer, names []string, part string) error {
+// curves computes the statistics from the rows, collects the pictures and prints the values.
+func (e *env) curves(ctx context.Context, a *askJob, q *question.Question, rows *answer.Answer, names []string, part string) error {
 	var all []*run.Curves
 	for _, name := range names {
 		start := time.Now()
@@ -568,5 +568,13 @@ func (e *env) writePlot(file string, picture []byte, err error) error {
 		return &fault.Error{File: file, Problem: "cannot be written", Err: err, Cure: "name another file with --plot"}
 	}
 	fmt.Fprintf(e.stderr, "plot written to %s\n", file)
+	return nil
+}
+
+// checkPicture refuses a file name whose extension is that of another kind of picture than SVG.
+func checkPicture(file string) error {
+	if ext := filepath.Ext(file); slices.Contains([]string{".png", ".jpg", ".jpeg", ".gif", ".webp", ".pdf", ".ps", ".eps", ".html"}, strings.ToLower(ext)) {
+		return fault.Misuse("--plot "+file, "is not supported: Barograph draws SVG", "write "+strings.TrimSuffix(file, ext)+".svg; rsvg-convert converts it to other formats")
+	}
 	return nil
 }

@@ -74,7 +74,7 @@ func TestRatioOfTwoStatistics(t *testing.T) {
 		t.Errorf("status %d\n%s%s", status, out, stderr)
 	}
 	_, out, stderr = barograph(t, "ask", metPlot(t, tmpTwo, modelA, sumsOf, twoLines), "--engine", url, "--stat", "ME")
-	if strings.Contains(out, "RATIO") || !strings.Contains(stderr, "RATIO(A RMSE/A ME) is not drawn: --stat names ME") {
+	if strings.Contains(out, "RATIO") || !strings.Contains(stderr, "RATIO(A RMSE/A ME) is not drawn, because --stat names ME") {
 		t.Errorf("%s%s", out, stderr)
 	}
 }

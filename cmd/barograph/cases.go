@@ -39,7 +39,7 @@ Edit the file (docs/questions.md) and use it: met FILES --case cases.yaml, ask U
 			var err error
 			if len(args) == 0 || len(args) == 1 && e.isArchive(args[0]) {
 				var url string
-				if url, _, err = e.archiveFirst(c, args); err == nil {
+				if url, _, err = e.splitArchive(c, args); err == nil {
 					qs, err = e.casesIn(c.Context(), url, "")
 				}
 			} else {
@@ -57,12 +57,12 @@ Edit the file (docs/questions.md) and use it: met FILES --case cases.yaml, ask U
 
 var errFirst = errors.New("the first subset is enough")
 
-// casesIn are those of a subset of an archive; "" = of the first.
+// casesIn derives the questions of a subset of an archive; only "" = the first subset.
 func (e *env) casesIn(ctx context.Context, url, only string, names ...string) (qs []*question.Question, err error) {
-	if url, err = e.serverOf(url, []string{engine.LabDir()}); err != nil {
+	if url, err = e.resolveServer(url, []string{engine.LabDir()}); err != nil {
 		return nil, usage(err)
 	}
-	err = e.holdings(ctx, url, func(n design.Name, a archive.Archive, subset string) error {
+	err = e.eachSubset(ctx, url, func(n design.Name, a archive.Archive, subset string) error {
 		if only != "" && subset != only {
 			return nil
 		}
@@ -100,7 +100,7 @@ func (e *env) casesOf(ctx context.Context, args []string, keepLast bool, names .
 
 func (e *env) printCases(qs []*question.Question) error {
 	if len(qs) == 0 {
-		return &fault.Status{Code: fault.Incomplete, Err: errors.New("there is no record to ask for")}
+		return &fault.Status{Code: fault.Incomplete, Err: errors.New("there is no record to query")}
 	}
 	if e.json {
 		all := make([]json.RawMessage, len(qs))

@@ -111,10 +111,10 @@ func TestCasesOfAnotherYear(t *testing.T) {
 	if err := os.WriteFile(day, []byte(fmt.Sprintf(asked, "NAM")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if status, _, stderr := barograph(t, "met", data, "--mix", day, "--engine", "pebble", "--reps", "1", "--out", out+"2"); status != 4 || !strings.Contains(stderr, "1 question asked, none has rows") {
+	if status, _, stderr := barograph(t, "met", data, "--mix", day, "--engine", "pebble", "--reps", "1", "--out", out+"2"); status != 4 || !strings.Contains(stderr, "none of 1 question has rows") {
 		t.Errorf("status %d: %s", status, stderr)
 	}
-	if status, _, stderr := barograph(t, "met", data, "--case", "noaa", "--engine", "pebble", "--reps", "1", "--out", filepath.Join(dir, "noaa")); status != 4 || !strings.Contains(stderr, "7 questions asked, none has rows") {
+	if status, _, stderr := barograph(t, "met", data, "--case", "noaa", "--engine", "pebble", "--reps", "1", "--out", filepath.Join(dir, "noaa")); status != 4 || !strings.Contains(stderr, "none of 7 questions has rows") {
 		t.Errorf("status %d: %s", status, stderr)
 	}
 }

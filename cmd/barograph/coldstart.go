@@ -11,14 +11,14 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// newColdStart is the process of a cold start: it opens an archive, asks once
-// and prints the sample as JSON. met.ColdProcess starts it.
+// newColdStart is the hidden command of a cold start: it opens an archive, runs one query and
+// prints the sample as JSON. met.ColdProcess starts it as a new process.
 func newColdStart(e *env) *cobra.Command {
 	var p place
 	var f string
 	c := &cobra.Command{
 		Use: met.ColdCommand + " CASE", Hidden: true, Args: cobra.ExactArgs(1),
-		Short: "Open an archive, ask once, and print the time (started by met --cold)",
+		Short: "Open an archive, run one query, and print the time (met --cold starts this)",
 		RunE: func(c *cobra.Command, args []string) error {
 			q, err := question.Find(args[0])
 			if err != nil {

@@ -40,7 +40,7 @@ or if the comparison is void. --benchstat prints the repetitions in the format o
 				return compare.Benchstat(e.stdout, runs)
 			}
 			if len(runs) < 2 {
-				return fault.Misuse(dirs[0], "is one run, with nothing to hold against it", "name another run folder")
+				return fault.Misuse(dirs[0], "is the only run: there is nothing to compare it with", "name another run folder")
 			}
 			found := compare.Runs(runs[0], runs[1:], seed)
 			r := report.OfComparison(found)
@@ -74,31 +74,31 @@ or if the comparison is void. --benchstat prints the repetitions in the format o
 	return c
 }
 
-// share is a part of a whole, as a flag: 10%.
+// share is a percentage, as a flag: 10%.
 type share struct {
-	of  float64
-	set bool
+	fraction float64
+	set      bool
 }
 
 func (s *share) String() string {
 	if !s.set {
 		return ""
 	}
-	return strconv.FormatFloat(100*s.of, 'g', -1, 64) + "%"
+	return strconv.FormatFloat(100*s.fraction, 'g', -1, 64) + "%"
 }
 
 func (s *share) Type() string { return "percent" }
 
 func (s *share) Set(text string) (err error) {
 	number, ok := strings.CutSuffix(strings.TrimSpace(text), "%")
-	s.of, err = strconv.ParseFloat(strings.TrimSpace(number), 64)
-	if s.of, s.set = s.of/100, true; err != nil || !ok || !(s.of >= 0) {
-		return fmt.Errorf("%q is no share from 0%% on, such as 10%%", text)
+	s.fraction, err = strconv.ParseFloat(strings.TrimSpace(number), 64)
+	if s.fraction, s.set = s.fraction/100, true; err != nil || !ok || !(s.fraction >= 0) {
+		return fmt.Errorf("%q is not a percentage of 0%% or more, such as 10%%", text)
 	}
 	return nil
 }
 
-// gate is the error of a comparison that may not pass.
+// gate returns the error of a comparison that --fail-over does not admit.
 func (s *share) gate(c *compare.Comparison) error {
 	if !s.set {
 		return nil
@@ -106,15 +106,15 @@ func (s *share) gate(c *compare.Comparison) error {
 	for i := range c.Others {
 		a := &c.Others[i]
 		if a.Void() {
-			return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{File: a.Run, Problem: "is not the same work on the same machine as " + c.Base + ": " + a.Differences[0].What + " differs", Cure: "compare runs of the same data, on the same machine"}}
+			return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{File: a.Run, Problem: "cannot be compared with " + c.Base + ": " + a.Differences[0].What + " differs", Cure: "compare runs of the same data on the same machine"}}
 		}
 		for _, x := range a.Together {
-			if x.Worse() > 1+s.of {
-				return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{File: a.Run, Problem: fmt.Sprintf("the %s of %d cells together is %.3g times that of %s", x.Quantity, x.Cells, x.Ratio, c.Base), Cure: "was the machine as quiet as before? run both again"}}
+			if x.Worse() > 1+s.fraction {
+				return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{File: a.Run, Problem: fmt.Sprintf("the %s of %d cells together is %.3g times that of %s", x.Quantity, x.Cells, x.Ratio, c.Base), Cure: "check that no other program used the machine, and run both again"}}
 			}
 		}
-		if bad := a.Failing(s.of); len(bad) > 0 {
-			return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%s: %d cells are broken, absent, or worse by more than %s; the first: %s, %s", a.Run, len(bad), s, bad[0].Name(), bad[0].Verdict)}
+		if bad := a.Failing(s.fraction); len(bad) > 0 {
+			return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%s: %d cells are wrong, missing, or worse by more than %s; the first: %s, %s", a.Run, len(bad), s, bad[0].Name(), bad[0].Verdict)}
 		}
 	}
 	return nil

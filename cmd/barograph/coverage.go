@@ -13,14 +13,15 @@ import (
 	"github.com/barograph/barograph/results/plot"
 )
 
-// mostSeries is the largest number of rows with one series each. Above it, each row is a model.
+// mostSeries limits with rows series with one series valid times. The one has a row for each
+// series, or, above this number series series, for each model.
 const mostSeries = 150
 
-// coverage draws the valid times of archives or files.
-func coverage(all []shown) plot.Coverage {
+// coverage draws the picture of the valid times of archives or files.
+func coverage(all []subsetContents) plot.Coverage {
 	g := plot.Coverage{Frame: plot.Frame{
-		Title: "Valid times by line type", XLabel: "fcst_valid_beg (UTC)",
-		Caption: "White between grey edges: missing times, judged by the usual step of the series. Each row is a model and variable (all levels, regions and leads).",
+		Title: "Valid times of the records", XLabel: "fcst_valid_beg (UTC)",
+		Caption: "White between gray edges: missing times, by the step of the series. Each row is a model and variable (all levels, regions and leads).",
 	}}
 	series, records := 0, int64(0)
 	for i := range all {
@@ -28,7 +29,7 @@ func coverage(all []shown) plot.Coverage {
 	}
 	g.Subtitle = fmt.Sprintf("%s · %d records", strings.Join(slices.Compact(places(all)), ", "), records)
 	label := func(s *design.Group) string {
-		if s.ObType == s.Model { // against its own analysis
+		if s.ObType == s.Model { // verified against its own analysis
 			return s.Model + " " + s.FcstVar
 		}
 		return s.Model + " " + s.FcstVar + " " + s.ObType
@@ -52,15 +53,15 @@ func coverage(all []shown) plot.Coverage {
 	return g
 }
 
-// places names the archives, or counts the files.
-func places(all []shown) (out []string) {
+// places names the archives, or the number of files.
+func places(all []subsetContents) (out []string) {
 	for i := range all {
 		out = append(out, cmp.Or(all[i].Archive, fmt.Sprint(all[i].Files, " files")))
 	}
 	return out
 }
 
-// rowsOf are the rows of a line type, the series of one label in one.
+// rowsOf returns the rows of a line type. Series with the same label share a row.
 func rowsOf(c *design.Catalog, lineType string, label func(*design.Group) string) (rows []plot.Series) {
 	times, models := map[string]design.Moments{}, map[string]string{}
 	for _, s := range c.Groups {
@@ -81,10 +82,10 @@ func rowsOf(c *design.Catalog, lineType string, label func(*design.Group) string
 	return rows
 }
 
-// mostLeads is how many rows of leads a panel has, and days a line of show.
+// mostLeads limits the rows of leads in a panel, and the days in a line of show.
 const mostLeads = 12
 
-// leadRows are the leads of a line type that lack times.
+// leadRows returns a row for each lead of a line type that lacks times.
 func leadRows(holes []design.LeadHole, lineType string) (rows []plot.Series) {
 	for _, h := range holes {
 		if h.LineType == lineType && len(rows) < mostLeads {
@@ -96,9 +97,11 @@ func leadRows(holes []design.LeadHole, lineType string) (rows []plot.Series) {
 	return rows
 }
 
-func leadsOf(h design.LeadHole) string { return strings.Join(question.FormatLeads(h.Leads), ", ") + " h" }
+func leadsOf(h design.LeadHole) string {
+	return strings.Join(question.FormatLeads(h.Leads), ", ") + " h"
+}
 
-// printLeads lists what leads of a line type lack, and on which days.
+// printLeads lists the leads of a line type that lack times, with the days.
 func printLeads(w io.Writer, holes []design.LeadHole, lineType string) {
 	n := 0
 	for _, h := range holes {

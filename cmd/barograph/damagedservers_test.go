@@ -185,7 +185,7 @@ func verdictsOf(t *testing.T, l *lab.Lab, design string, args ...string) map[str
 	}
 	out := map[string]string{}
 	for _, v := range all {
-		if v.Design == design && !v.Whole {
+		if v.Design == design && !v.Intact {
 			out[v.Subset] = v.Problems[0]
 		}
 	}

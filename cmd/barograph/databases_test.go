@@ -42,7 +42,7 @@ func TestSeveralDatabases(t *testing.T) {
 	for _, c := range []struct{ databases, stat, want, says string }{
 		{"mv_one", "CNT_FAA", "1.0000000", "of the objects of each time and lead, then mean"},
 		{"mv_one,mv_two", "CNT_FAA", "1.5000000", "then mean"},
-		{"mv_two, mv_one ,mv_none", "CNTSUM_FAA", "3.0000000", "holds no subset mv_none, which the plot names too"},
+		{"mv_two, mv_one ,mv_none", "CNTSUM_FAA", "3.0000000", "the plot also names subset mv_none, which the archive does not have"},
 		{"mv_one,mv_two", "RATIO_FSA_OSA", "1.5000000", "of all objects together"},
 		{"mv_one,mv_two", "INT_SM", "0.9000000", "mean of the records' statistics"},
 	} {

@@ -71,7 +71,7 @@ func (e *env) diff(ctx context.Context, left, right string, o tablediff.Options)
 	return nil
 }
 
-// metviewers resolves the URL of a database of METviewer's; anything else is a misuse.
+// metviewers resolves the URL of a METviewer database; any other URL is a usage error.
 func metviewers(raw string) (*url.URL, error) {
 	raw, err := engine.ResolveURL(raw)
 	if err != nil {
@@ -83,14 +83,14 @@ func metviewers(raw string) (*url.URL, error) {
 	case err != nil:
 		return nil, usage(err)
 	case u.Scheme != "mariadb" && u.Scheme != "mysql":
-		return nil, fault.Misuse(fault.Redact(raw), "is not a database of METviewer's", cure)
+		return nil, fault.Misuse(fault.Redact(raw), "is not the URL of a METviewer database", cure)
 	case strings.Trim(u.Path, "/") == "":
 		return nil, fault.Misuse(fault.Redact(raw), "names no database", cure)
 	}
 	return u, nil
 }
 
-// openTables connects to one database of METviewer's.
+// openTables connects to a METviewer database.
 func openTables(ctx context.Context, raw string) (*sql.DB, error) {
 	u, err := metviewers(raw)
 	if err != nil {

@@ -37,11 +37,11 @@ func TestBareNameIsTheLabsServer(t *testing.T) {
 	}
 	e := &env{engines: all.Registry()}
 	for raw, want := range map[string]string{"postgres": "postgres://me@127.0.0.1:1/x", "pg=postgres": "pg=postgres://me@127.0.0.1:1/x", "lab:postgres": "postgres://me@127.0.0.1:1/x", "pg=lab:postgres": "pg=postgres://me@127.0.0.1:1/x", "lab:mariadb": "lab:mariadb", "duckdb": "duckdb", "postgres://h/y": "postgres://h/y"} {
-		if got, err := e.serverOf(raw, []string{t.TempDir(), dir}); err != nil || got != want {
+		if got, err := e.resolveServer(raw, []string{t.TempDir(), dir}); err != nil || got != want {
 			t.Errorf("%s is %s, %v", raw, got, err)
 		}
 	}
-	if got, err := e.serverOf("mariadb", []string{dir}); err == nil {
+	if got, err := e.resolveServer("mariadb", []string{dir}); err == nil {
 		t.Errorf("mariadb is %s", got)
 	}
 }

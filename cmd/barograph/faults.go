@@ -14,7 +14,7 @@ import (
 
 func newFaults(e *env) *cobra.Command {
 	k := &faults.Clusters{Registry: e.engines, Options: faults.Options{
-		Subset: defaultSubset, Settle: faults.DefaultSettle, Patience: faults.DefaultPatience, Call: faults.DefaultCall, Progress: func(_ run.Kind, text string) { e.says(text) },
+		Subset: defaultSubset, Settle: faults.DefaultSettle, Patience: faults.DefaultPatience, Call: faults.DefaultCall, Progress: func(_ run.Kind, text string) { e.info(text) },
 	}}
 	var cases []string
 	var out string
@@ -34,13 +34,13 @@ undisturbed load, how many results were correct and wrong, the errors, and the t
 				return err
 			}
 			if len(k.Files) < 2 {
-				return fault.Misuse(strings.Join(args, " "), "names fewer than two files: nothing happens between their commits", "name a folder of .vsdb or .stat files")
+				return fault.Misuse(strings.Join(args, " "), "names fewer than two files, so no node can fail between two commits", "name a folder of .vsdb or .stat files")
 			}
 			skipped, err := k.Choose()
 			if err != nil {
 				return err
 			}
-			e.saySkipped(skipped)
+			e.printSkipped(skipped)
 			derived := func() ([]*question.Question, error) { return e.casesOf(c.Context(), args, false, cases...) }
 			if k.Cases, err = e.findCases(cases, true, derived); err == nil && len(cases) == 0 {
 				k.Cases, err = derived()
@@ -49,7 +49,7 @@ undisturbed load, how many results were correct and wrong, the errors, and the t
 			if err != nil {
 				return err
 			}
-			return e.runs(c.Context(), &out, "faults", k.Seed, strings.Join(args, " "), func(f *run.Folder, _ func(string)) error {
+			return e.runProgram(c.Context(), &out, "faults", k.Seed, strings.Join(args, " "), func(f *run.Folder, _ func(string)) error {
 				f.Run.Skipped = skipped
 				f.Run.Data.Subset, f.Run.Data.Copies, f.Run.Data.Files = k.Subset, 1, len(k.Files)
 				return k.Run(c.Context(), f)

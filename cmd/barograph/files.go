@@ -14,7 +14,8 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// files are those that arguments name; an archive among them belongs behind a flag.
+// files finds the files that arguments name. An archive among them is an error, whose cure
+// names the flag for archives.
 func (e *env) files(args []string, flag string) ([]string, error) {
 	for _, arg := range args {
 		if engine := e.engines.Recognize(arg); engine != "" {
@@ -30,8 +31,7 @@ func (e *env) files(args []string, flag string) ([]string, error) {
 	return e.expand(args)
 }
 
-// expand finds the files that arguments name, and says how many of their folders
-// are left aside.
+// expand finds the files that arguments name, and prints how many files of folders it ignored.
 func (e *env) expand(args []string) ([]string, error) {
 	suffixes := map[string]int{}
 	n, first := 0, ""
@@ -51,7 +51,7 @@ func (e *env) expand(args []string) ([]string, error) {
 	return files, err
 }
 
-// filesOf are the files of a command that takes an archive, too.
+// filesOf finds the files of a command that also accepts an archive.
 func (e *env) filesOf(args []string) ([]string, error) {
 	for _, arg := range args {
 		if engine := e.engines.Recognize(arg); engine != "" {

@@ -18,7 +18,7 @@ func complete(c *cobra.Command, flag string, values func() []string) {
 	})
 }
 
-// formerly keeps the name that a flag had one version ago as a hidden alias.
+// formerly adds a hidden alias: the name that the flag had one version ago.
 func formerly(c *cobra.Command, before, now string) { formerlyOf(c, c.Flags(), before, now) }
 
 func formerlyOf(c *cobra.Command, flags *pflag.FlagSet, before, now string) {
@@ -27,18 +27,18 @@ func formerlyOf(c *cobra.Command, flags *pflag.FlagSet, before, now string) {
 	alias.Hidden, alias.NoOptDefVal = true, f.NoOptDefVal
 }
 
-// leaving hides a flag that the next version does not have; instead says what replaces it.
-func leaving(c *cobra.Command, name, instead string) {
+// deprecate hides a flag that the next version removes; instead names its replacement.
+func deprecate(c *cobra.Command, name, instead string) {
 	f := c.Flag(name)
-	f.Hidden, f.Value = true, &deprecated{f.Value, c, nil, "", "the next version does not have --" + name + ": " + instead}
+	f.Hidden, f.Value = true, &deprecated{f.Value, c, nil, "", "the next version removes --" + name + ": " + instead}
 }
 
-// deprecated is the value of a flag that the next version does not have.
+// deprecated is the value of a flag that the next version removes.
 type deprecated struct {
 	pflag.Value
 	c       *cobra.Command
-	flags   *pflag.FlagSet // of the flag that is set instead; nil = the value is set
-	now     string
+	flags   *pflag.FlagSet // that contain the flag now; nil = there is no replacement
+	now     string         // name of the replacement
 	message string
 }
 
@@ -51,12 +51,12 @@ func (d *deprecated) Set(text string) error {
 	return d.flags.Set(d.now, text)
 }
 
-// values are those of a flag, which may be a list.
+// values returns the values of a flag: those of a list, or one.
 func values(f *pflag.Flag) []string {
 	if list, ok := f.Value.(pflag.SliceValue); ok {
 		all := list.GetSlice()
 		for i, v := range all {
-			if strings.HasPrefix(f.Value.Type(), "float") { // which the list has with six decimals
+			if strings.HasPrefix(f.Value.Type(), "float") { // GetSlice writes six decimals
 				all[i] = strings.TrimRight(strings.TrimRight(v, "0"), ".")
 			}
 		}
@@ -77,22 +77,22 @@ func setValues(f *pflag.Flag, all []string) error {
 func positive(c *cobra.Command, names ...string) {
 	for _, name := range names {
 		if err := c.Flags().SetAnnotation(name, "positive", nil); err != nil {
-			panic(err) // there is such a flag
+			panic(err) // the names are constants: the flag exists
 		}
 	}
 }
 
-// atMost marks flags whose numbers have an end: what is planned takes memory.
+// atMost marks flags whose numbers have a maximum, because plans take memory.
 func atMost(c *cobra.Command, most int, names ...string) {
 	for _, name := range names {
 		if err := c.Flags().SetAnnotation(name, "most", []string{strconv.Itoa(most)}); err != nil {
-			panic(err) // there is such a flag
+			panic(err) // the names are constants: the flag exists
 		}
 	}
 }
 
-// checkNumbers refuses numbers that mean nothing: below 0 and without end
-// everywhere, 0 where the flag is positive.
+// checkNumbers refuses numbers that are negative, infinite or NaN, zero for flags marked by
+// positive, and numbers above the limit of atMost.
 func checkNumbers(c *cobra.Command) (err error) {
 	c.Flags().Visit(func(f *pflag.Flag) {
 		_, above := f.Annotations["positive"]

@@ -48,7 +48,7 @@ func group(root *cobra.Command) {
 func seldom(c *cobra.Command, names ...string) {
 	for _, name := range names {
 		if err := c.Flags().SetAnnotation(name, "seldom", nil); err != nil {
-			panic(err) // there is such a flag
+			panic(err) // the names are constants: the flag exists
 		}
 	}
 }
@@ -66,8 +66,7 @@ const generalStatuses = `  0    success: everything requested was done, and ever
   130  interrupted: everything that was committed and written before is complete and readable
 `
 
-// specialStatuses say what a status means for one command, where that is more than the
-// general meaning.
+// specialStatuses are the special meanings of exit statuses, by command.
 var specialStatuses = map[string]string{ //nolint:gochecknoglobals // a constant table
 	"adopt":             "3 --forget drops nothing, because the archive has lost records",
 	"ask":               "2 also if the archive holds several designs and none is named, or a curve cannot be computed as the plot requests; 4 no record matches, a curve is left out, or --where names a value that the archive does not have",
@@ -94,8 +93,8 @@ var specialStatuses = map[string]string{ //nolint:gochecknoglobals // a constant
 	"ycsb":              "3 a scan or a value is wrong; 4 records were not found, operations failed, keys existed already, or the engine did not sustain the rate; with --ycsb-exit-codes: 0 even if operations failed, 255 if the counts do not fit",
 }
 
-// newExitStatus is the help topic that lists the statuses; a command that cannot be run is
-// a topic of the help only.
+// newExitStatus is the help topic that lists the exit statuses. Cobra treats a command without
+// a function as a topic.
 func newExitStatus() *cobra.Command {
 	var text strings.Builder
 	text.WriteString("The exit statuses of every command:\n\n" + generalStatuses + "\nSpecial meanings:\n")
@@ -142,7 +141,7 @@ func help(w io.Writer, c *cobra.Command) {
 	fmt.Fprintln(w, "\n"+fill(exitStatus+"see `barograph help exit-status`"+special+".", helpWidth))
 }
 
-// listCommands writes the commands below one, in groups where it has some.
+// listCommands writes the subcommands, by group if there are groups.
 func listCommands(w io.Writer, c *cobra.Command) {
 	list := func(title, group string, topics bool) {
 		all := slices.DeleteFunc(slices.Clone(c.Commands()), func(sub *cobra.Command) bool {
@@ -185,9 +184,9 @@ func fill(text string, width int) string {
 	return strings.Join(out, "\n")
 }
 
-// hang breaks an indented line into lines of at most width characters. The further ones start
-// where the last column of the line does, or, where a command is continued, four characters
-// further than the line.
+// hang breaks an indented line into lines of at most width characters. If continued is "", the
+// further lines are aligned with the last column of the first one; else each line but the last
+// ends in continued, and the further lines are indented by four more characters.
 func hang(line string, width int, continued string) []string {
 	if utf8.RuneCountInString(line) <= width {
 		return []string{line}

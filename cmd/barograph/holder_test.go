@@ -23,7 +23,7 @@ func TestHolderOfServers(t *testing.T) {
 	}{{"postgres", design.Wide}, {"mariadb", design.Normalized}, {"valkey", design.KeyValue}} {
 		t.Run(x.name, func(t *testing.T) {
 			db := sharedPlace(t, x.name)
-			other := (&env{args: []string{"load", "x"}}).loading() // this process's, which lives
+			other := (&env{args: []string{"load", "x"}}).loadingProcess() // this process's, which lives
 			says := fmt.Sprintf("is being loaded by process %d of host %s since ", other.PID, other.Host)
 			note := func() {
 				t.Helper()

@@ -10,24 +10,24 @@ import (
 	"time"
 )
 
-// What a client of an HTTP server of this program may take: a server has some
-// 1,000 file descriptors, and every process of a machine can connect to it.
+// These limits of HTTP servers keep clients from using up the file descriptors: a server has
+// about 1,000, and every process of the machine can connect to it.
 const (
 	headerTimeout = 10 * time.Second
 	bodyTimeout   = 30 * time.Second
 	idleTimeout   = time.Minute
 	mostOfAddress = 64  // connections of one remote address
-	mostInAll     = 256 // connections
+	mostInAll     = 256 // connections of all addresses
 )
 
-// newHTTPServer is a server whose clients cannot keep others out: a connection
-// that does nothing ends, and the oldest such one makes room for a new one.
+// newHTTPServer returns a server whose clients cannot block each other: it closes idle
+// connections, and at a limit it closes the oldest idle connection for a new one.
 func newHTTPServer(h http.Handler) *http.Server {
 	c := &connections{all: map[net.Conn]*connection{}}
-	return &http.Server{Handler: bodyDeadline(h), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, ConnState: c.changed}
+	return &http.Server{Handler: bodyDeadline(h), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, ConnState: c.stateChanged}
 }
 
-// connections are those that a server has.
+// connections are the open connections of a server.
 type connections struct {
 	mu  sync.Mutex
 	all map[net.Conn]*connection
@@ -36,11 +36,11 @@ type connections struct {
 
 type connection struct {
 	host   string
-	active bool  // a request is answered
-	since  int64 // number of the change
+	active bool  // the server handles a request
+	since  int64 // number of the last change of state
 }
 
-func (c *connections) changed(conn net.Conn, state http.ConnState) {
+func (c *connections) stateChanged(conn net.Conn, state http.ConnState) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.n++
@@ -61,8 +61,8 @@ func (c *connections) changed(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// surplus is the connection to close where there are too many, all or of one
-// address: the one that has waited longest without a request; nil = none.
+// surplus returns the connection to close if one address has, or all addresses have, too many:
+// the one that has been without a request for the longest time. nil = none.
 func (c *connections) surplus(host string) net.Conn {
 	var of, waiting []net.Conn
 	for conn, x := range c.all {
@@ -81,15 +81,15 @@ func (c *connections) surplus(host string) net.Conn {
 		return nil
 	}
 	waiting = slices.DeleteFunc(waiting, func(conn net.Conn) bool { return c.all[conn].active })
-	return slices.MinFunc(waiting, func(a, b net.Conn) int { return cmp.Compare(c.all[a].since, c.all[b].since) }) // the new one waits, at least
+	return slices.MinFunc(waiting, func(a, b net.Conn) int { return cmp.Compare(c.all[a].since, c.all[b].since) }) // at least the new connection has no request
 }
 
-// bodyDeadline ends a connection whose request's body does not come. The
-// deadline is of the body only: answers may take hours.
+// bodyDeadline ends a connection if the body of a request does not arrive in time. The
+// deadline does not apply to responses, which may take hours.
 func bodyDeadline(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if control := http.NewResponseController(w); r.ContentLength != 0 && control.SetReadDeadline(time.Now().Add(bodyTimeout)) == nil {
-			r.Body = &timedBody{ReadCloser: r.Body, read: func() { _ = control.SetReadDeadline(time.Time{}) }} // a connection that is gone has none
+			r.Body = &timedBody{ReadCloser: r.Body, read: func() { _ = control.SetReadDeadline(time.Time{}) }} // fails only on a closed connection
 		}
 		h.ServeHTTP(w, r)
 	})
@@ -97,7 +97,7 @@ func bodyDeadline(h http.Handler) http.Handler {
 
 type timedBody struct {
 	io.ReadCloser
-	read func() // called at its end
+	read func() // called at the end of the body
 }
 
 func (b *timedBody) Read(p []byte) (int, error) {

@@ -89,10 +89,10 @@ func TestSurplusOfAllAddresses(t *testing.T) {
 		a, b := net.Pipe()
 		conn := &from{Conn: a, host: fmt.Sprintf("127.0.%d.%d:1", i/200, i%200)}
 		defer b.Close()
-		c.changed(conn, http.StateNew)
+		c.stateChanged(conn, http.StateNew)
 		if i == 0 {
 			first = conn
-			c.changed(conn, http.StateActive)
+			c.stateChanged(conn, http.StateActive)
 		}
 	}
 	if len(c.all) != mostInAll || c.all[first] == nil {

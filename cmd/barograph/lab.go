@@ -19,7 +19,7 @@ import (
 	"github.com/barograph/barograph/lab"
 )
 
-// labs is the `lab` command: throwaway servers.
+// labs has the flags of the command lab.
 type labs struct {
 	e     *env
 	known engine.Registry // engines, and the object store
@@ -83,7 +83,7 @@ that a package installs. The commands act on the engines named, or on every engi
 	return parent(c, newLabDisks(l))
 }
 
-// profiles are the names of all profiles, and what each engine's are.
+// profiles returns the names of all profiles, and a line for each profile of each engine.
 func (l *labs) profiles() (all []string, descriptions string) {
 	for _, d := range l.known {
 		if d.Server == nil {
@@ -99,7 +99,7 @@ func (l *labs) profiles() (all []string, descriptions string) {
 	return all, descriptions
 }
 
-// encrypted are the engines whose labs take TLS.
+// encrypted returns the engines whose lab servers support TLS.
 func (l *labs) encrypted() (all []string) {
 	for _, d := range l.known {
 		if d.Server != nil && d.Server.TLS != launch.NoTLS {
@@ -109,8 +109,8 @@ func (l *labs) encrypted() (all []string) {
 	return all
 }
 
-// drivers finds the engines named, of those that a command is for, and whether a
-// further word is; all of them where nothing is named.
+// drivers finds the named engines among all, and reports whether the arguments contain word too.
+// Without arguments it returns all engines and true.
 func (l *labs) drivers(args, all []string, word string) (out []*engine.Driver, named bool, err error) {
 	names := slices.DeleteFunc(slices.Clone(args), func(a string) bool { return a == word })
 	if named = len(names) < len(args); !named && len(names) == 0 {
@@ -130,7 +130,7 @@ func (l *labs) drivers(args, all []string, word string) (out []*engine.Driver, n
 
 func (l *labs) folder(d *engine.Driver) string { return filepath.Join(l.dir, d.Scheme) }
 
-// url prints a URL; nothing else prints a password.
+// url prints the URL of a server. It is the only command that prints a password.
 func (l *labs) url(_ *cobra.Command, args []string) error {
 	drivers, _, err := l.drivers(args, l.known.Servers(), "")
 	if err != nil {
@@ -177,7 +177,7 @@ func (l *labs) up(c *cobra.Command, args []string) error {
 			return fault.Misuse("--nodes "+strconv.Itoa(l.Nodes), "is not offered by "+d.Scheme, "choose one of "+strings.Trim(strings.ReplaceAll(fmt.Sprint(d.Server.Nodes), " ", ", "), "[]"))
 		}
 		if l.TLS && d.Server.TLS == launch.NoTLS {
-			return fault.Misuse("--tls", "is not offered by "+d.Scheme, "choose of "+join(l.encrypted()))
+			return fault.Misuse("--tls", "is not offered by "+d.Scheme, "choose one of "+join(l.encrypted()))
 		}
 	}
 	switch {
@@ -185,7 +185,7 @@ func (l *labs) up(c *cobra.Command, args []string) error {
 		l.limits.Memory = l.memory << 20
 		l.Isolate = &l.limits
 	case l.memory != 0 || l.limits != (lab.Isolate{}):
-		return fault.Misuse("--cpus, --memory, --latency", "are limits of isolated nodes", "add --isolate")
+		return fault.Misuse("--cpus, --memory, --latency", "apply only to isolated nodes", "add --isolate")
 	}
 	if l.useDisks {
 		if l.Disks, err = lab.DiskPaths(l.dir, 0); err != nil {
@@ -196,18 +196,18 @@ func (l *labs) up(c *cobra.Command, args []string) error {
 		return err
 	}
 	var all error
-	for _, d := range drivers { // one that fails does not keep the others down
+	for _, d := range drivers { // the others start even if one fails
 		l.Dir = l.folder(d)
 		if d.Server.Note != "" && !l.isolate {
-			l.e.says(d.Scheme + ": " + d.Server.Note)
+			l.e.info(d.Scheme + ": " + d.Server.Note)
 		}
 		if d.Server.NoPassword {
-			l.e.says(d.Scheme + ": asks for no password: every user of this machine can do in it what it can do itself")
+			l.e.info("warning: " + d.Scheme + " has no password: every user of this machine has full access to it")
 		}
 		_, err := lab.Up(c.Context(), d, l.Options)
 		all = errors.Join(all, err)
 	}
-	return errors.Join(all, l.tell(drivers, false))
+	return errors.Join(all, l.printStatus(drivers, false))
 }
 
 func (l *labs) down(_ *cobra.Command, args []string) error {
@@ -226,7 +226,7 @@ func (l *labs) down(_ *cobra.Command, args []string) error {
 		ended(err == nil, d.Scheme+"\tis down", err)
 	}
 	if len(args) == 0 {
-		all = errors.Join(all, lab.Sweep(l.dir)) // of killed runs
+		all = errors.Join(all, lab.Sweep(l.dir)) // servers that killed runs left behind
 	}
 	if disks {
 		removed, err := lab.RemoveDisks(l.dir)
@@ -240,11 +240,11 @@ func (l *labs) status(_ *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	return l.tell(drivers, disks)
+	return l.printStatus(drivers, disks)
 }
 
-// tell prints the state of engines and, if asked for, of the disks.
-func (l *labs) tell(drivers []*engine.Driver, disks bool) error {
+// printStatus prints the state of the engines and, if disks is set, of the disks.
+func (l *labs) printStatus(drivers []*engine.Driver, disks bool) error {
 	rows, err := lab.ReportOf(l.dir, drivers, disks)
 	if err != nil {
 		return err
@@ -252,11 +252,11 @@ func (l *labs) tell(drivers []*engine.Driver, disks bool) error {
 	return l.e.print(rows, rows.Text)
 }
 
-// newFrailDisk is the process of a node's frail disk, which the lab starts.
+// newFrailDisk is the hidden command that serves the frail disk of a node. The lab starts it as a process.
 func newFrailDisk() *cobra.Command {
 	return &cobra.Command{
 		Use: lab.DiskCommand + " FOLDER PLACE", Hidden: true, Args: cobra.ExactArgs(2),
-		Short: "Serve a disk that can be full and forget (started by lab up --frail-disks)",
+		Short: "Serve a disk that can fill up and lose unflushed data (lab up --frail-disks starts this)",
 		RunE:  func(_ *cobra.Command, args []string) error { return lab.ServeDisk(args[0], args[1]) },
 	}
 }
@@ -314,7 +314,7 @@ func (l *labs) disks(c *cobra.Command, o lab.DiskOptions) error {
 		return err
 	}
 	for _, w := range s.Warnings() {
-		l.e.says("warning: " + w)
+		l.e.info("warning: " + w)
 	}
 	if s, err = lab.DiskStatus(o.Dir); err != nil {
 		return err

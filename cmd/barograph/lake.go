@@ -50,7 +50,7 @@ and Trino (on this machine, by a catalog that exists for the run) read them. Lak
 				return err
 			}
 			p.Log = e.log()
-			return e.runs(c.Context(), &out, run.LakeWorkload, p.Seed, strings.Join(args, " "), func(f *run.Folder, says func(string)) error {
+			return e.runProgram(c.Context(), &out, run.LakeWorkload, p.Seed, strings.Join(args, " "), func(f *run.Folder, says func(string)) error {
 				p.Progress = says
 				return lake.Run(c.Context(), *p, f)
 			})
@@ -67,9 +67,9 @@ and Trino (on this machine, by a catalog that exists for the run) read them. Lak
 	c.Flags().StringVar(&p.Work, "work", "", "folder for temporary files")
 	c.Flags().Uint64Var(&p.Seed, "seed", 1, "seed of the order")
 	c.Flags().StringVar(&out, "out", "", "run folder (default: runs/{time}-lake)")
-	leaving(c, "cases", "lake asks the seven most informative questions")
-	leaving(c, "work", "set TMPDIR instead")
-	e.enginesNamed(c)
+	deprecate(c, "cases", "lake asks the seven most informative questions")
+	deprecate(c, "work", "set TMPDIR instead")
+	e.completeEngines(c)
 	seldom(c, "latency", "rate", "seed")
 	positive(c, "mb", "cases", "reps")
 	complete(c, "partition-by", func() []string { return names })

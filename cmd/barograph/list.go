@@ -39,10 +39,10 @@ func newList(e *env) *cobra.Command {
 	}
 	add("engines", "Engines, their URLs, designs and flavours", e.listEngines)
 	add("designs", "How records are laid out", summaries(design.Names()))
-	add("flavours", "How a question is put", summaries(flavour.Names()))
+	add("flavours", "The forms in which a query is sent", summaries(flavour.Names()))
 	add("cases", "The questions of the original experiment", listCases)
 	add("linetypes", "The table of line types, their columns and VSDB's names for them", listLineTypes)
-	add("statistics", "What can be computed from which line type", listStatistics)
+	add("statistics", "The statistics of each line type", listStatistics)
 	return c
 }
 
@@ -54,7 +54,7 @@ type engineRow struct {
 	Designs      map[design.Name][]flavour.Name `json:"designs"`
 	Layouts      []kv.Layout                    `json:"layouts,omitempty"`      // of records under keys
 	Transactions []kv.IsolationLevel            `json:"transactions,omitempty"` // of several records
-	NoScan       map[kv.Layout]string           `json:"no_scan,omitempty"`      // those that cannot be scanned, and why
+	NoScan       map[kv.Layout]string           `json:"no_scan,omitempty"`      // the reason why a layout cannot be scanned
 	Params       map[string]string              `json:"params,omitempty"`
 	NotRun       string                         `json:"not_run,omitempty"`
 }
@@ -102,7 +102,7 @@ func words[T ~string](all []T) []string {
 
 func join[T ~string](all []T) string { return strings.Join(words(all), ", ") }
 
-// summaries lists names with what each is.
+// summaries lists names with their summaries.
 func summaries[T interface {
 	~string
 	Summary() string
@@ -136,7 +136,7 @@ type lineTypeRow struct {
 	Columns []string            `json:"columns"`
 	Keys    []string            `json:"key_columns,omitempty"`
 	Repeats []string            `json:"repeating_columns,omitempty"`
-	Rules   map[string][]string `json:"rules"` // what values are → columns
+	Rules   map[string][]string `json:"rules"` // rule for values, in words → columns
 }
 
 func listLineTypes(w *tabwriter.Writer) (any, error) {
@@ -169,7 +169,7 @@ func listLineTypes(w *tabwriter.Writer) (any, error) {
 			fmt.Fprintf(w, "\trepeating, %s times: %s\n", t.Group.Count, strings.Join(r.Repeats, " "))
 		}
 		if len(r.Keys) > 0 {
-			fmt.Fprintf(w, "\ttold apart by: %s\n", strings.Join(r.Keys, " "))
+			fmt.Fprintf(w, "\tkey columns: %s\n", strings.Join(r.Keys, " "))
 		}
 		for _, words := range slices.Sorted(maps.Keys(r.Rules)) {
 			for i, line := range wrap(r.Rules[words], 100) {
@@ -221,7 +221,7 @@ func listStatistics(w *tabwriter.Writer) (any, error) {
 	return rows, nil
 }
 
-// newConflicts lists what stays with an archive of lines that contradict others.
+// newConflicts is the command that prints the conflicts that an archive stores.
 func newConflicts(e *env) *cobra.Command {
 	var p place
 	c := &cobra.Command{
@@ -229,12 +229,12 @@ func newConflicts(e *env) *cobra.Command {
 		Short: "List the lines of an archive's files that conflict",
 		Long: `Conflicts prints the report that is stored with an archive. For each conflict (two lines with the same identity and
 different values) it lists the line that was not stored, the line that was stored, and the first value that differs. "Refused"
-means that nobody chose: load the files into a new archive with --on-conflict first, last or keep. In a subset that was
-loaded with keep both lines are stored.`,
+means that the load had no rule for the conflict: load the files into a new archive with --on-conflict first, last or keep.
+A subset that was loaded with keep stores both lines.`,
 		Example: "  barograph list conflicts duckdb:archive.db --design wide",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			if _, err := p.argument(c, e, args, 0); err != nil {
+			if _, err := p.takeArchive(c, e, args, 0); err != nil {
 				return err
 			}
 			a, err := p.open(c.Context(), e, engine.Options{ReadOnly: true})

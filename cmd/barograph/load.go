@@ -68,10 +68,10 @@ more than --retain-limit percent if the removal covers more valid days than the 
 		RunE: func(c *cobra.Command, args []string) error {
 			if spec != "" {
 				var err error
-				if args, j.said, err = e.spec(spec, &j.place, c.Flags().Changed("subset")); err != nil {
+				if args, j.loadSpec, err = e.spec(spec, &j.place, c.Flags().Changed("subset")); err != nil {
 					return err
 				}
-				j.Accept = j.said.Includes
+				j.Accept = j.loadSpec.Includes
 			}
 			if retain != "" {
 				var err error
@@ -81,10 +81,10 @@ more than --retain-limit percent if the removal covers more valid days than the 
 			} else if j.dryRun || j.retain.Force || c.Flags().Changed("retain-limit") {
 				return fault.Misuse("--dry-run, --force, --retain-limit", "need --retain", "add --retain 400d")
 			}
-			if os.Getenv("GOGC") == "" { // most of the heap lives until the commit: half of it again is room enough
+			if os.Getenv("GOGC") == "" { // most of the heap lives until the commit, so 50 % of garbage is enough
 				defer debug.SetGCPercent(debug.SetGCPercent(50))
 			}
-			if j.KeepLast = last.keeps(); c.Flags().Changed("on-conflict") { // else a subset that keeps all goes on so
+			if j.KeepLast = last.keeps(); c.Flags().Changed("on-conflict") { // without the flag a subset that keeps all lines continues to do so
 				j.OnConflict = load.OnConflict(conflict.word)
 			}
 			if watch != "" {
@@ -99,7 +99,7 @@ more than --retain-limit percent if the removal covers more valid days than the 
 	c.Flags().StringVar(&watch, "watch", "", "load the files of this folder and its folders as they arrive, until ^C or SIGTERM")
 	c.Flags().DurationVar(&settle, "settle", 5*time.Second, "with --watch: load a file when it has not changed for this long")
 	c.Flags().DurationVar(&j.wait, "wait", 30*time.Second, "how long to wait while another process has the archive open; barograph serve closes it within a second")
-	c.Flags().StringVar(&retain, "retain", "", "then remove records that are older than the newest one by more than this, e.g. 400d")
+	c.Flags().StringVar(&retain, "retain", "", "after the load, remove records that are older than the newest one by more than this, e.g. 400d")
 	c.Flags().Float64Var(&j.retain.Limit, "retain-limit", load.DefaultLimit, "with --retain: percent of the records that may be removed without a check")
 	c.Flags().BoolVar(&j.retain.Force, "force", false, "with --retain: remove records in any case")
 	c.Flags().BoolVar(&j.dryRun, "dry-run", false, "with --retain: change nothing, and list what would be removed")
@@ -111,25 +111,25 @@ more than --retain-limit percent if the removal covers more valid days than the 
 	c.Flags().Var(&conflict, "on-conflict", "refuse, first, last or keep")
 	last = lastLine(c)
 	c.Flags().Bool("digest", true, "")
-	leaving(c, "digest", "every load computes the digest")
+	deprecate(c, "digest", "every load computes the digest")
 	seldom(c, "dry-run", "force", "last-line", "rehash", "retain-limit", "settle", "wait", "window", "workers")
 	e.spreadsheet(c)
-	c.Flags().BoolVar(&j.verify, "verify", false, "then verify the archive, as \"barograph verify\" does")
+	c.Flags().BoolVar(&j.verify, "verify", false, "after the load, verify the archive, as \"barograph verify\" does")
 	for _, other := range []string{"spec", "quarantine", "verify", "dry-run"} {
 		c.MarkFlagsMutuallyExclusive("watch", other)
 	}
 	return c
 }
 
-// choice is a flag that takes one of some words.
+// choice is a flag whose value is one of a few words.
 type choice struct {
-	word string
-	of   []string
+	word    string
+	options []string
 }
 
 func (c *choice) Set(word string) error {
-	if !slices.Contains(c.of, word) {
-		return errors.New("choose one of " + strings.Join(c.of, ", ") + fault.Meant(word, c.of))
+	if !slices.Contains(c.options, word) {
+		return errors.New("choose one of " + strings.Join(c.options, ", ") + fault.Meant(word, c.options))
 	}
 	c.word = word
 	return nil
@@ -142,8 +142,8 @@ func (*choice) Type() string { return "string" }
 
 const keepLine = "keep"
 
-// keeps reports whether --last-line=keep was given; a command without the flag
-// quarantines.
+// keeps reports whether --last-line=keep was given. A command that lacks the flag quarantines
+// the line.
 func (c *choice) keeps() bool { return c != nil && c.word == keepLine }
 
 // lastLine is the flag --last-line.
@@ -153,16 +153,16 @@ func lastLine(c *cobra.Command) *choice {
 	return f
 }
 
-// loadJob is what is asked of a load.
+// loadJob has the flags of a load.
 type loadJob struct {
 	place
 	load.Options
 	quarantine string
 	verify     bool
 	wait       time.Duration       // for other processes that have the archive open
-	retain     load.Retention      // its Keep is 0 where everything is kept
+	retain     load.Retention      // Keep = 0: the load removes nothing
 	dryRun     bool                // print what --retain would remove, and write nothing
-	said       *metviewer.LoadSpec // nil = none
+	loadSpec   *metviewer.LoadSpec // of --spec; nil = none
 }
 
 func (e *env) load(ctx context.Context, j *loadJob, args []string) error {
@@ -176,7 +176,7 @@ func (e *env) load(ctx context.Context, j *loadJob, args []string) error {
 	return e.loadFiles(ctx, j, files, func(r *load.Result) error { return e.print(r, r.Text) })
 }
 
-// previewRemoval prints what --retain would remove after this load.
+// previewRemoval lists the records that --retain would remove after this load.
 func (e *env) previewRemoval(ctx context.Context, j *loadJob, files []string) error {
 	a, err := j.open(ctx, e, engine.Options{ReadOnly: true})
 	if err != nil {
@@ -190,18 +190,18 @@ func (e *env) previewRemoval(ctx context.Context, j *loadJob, files []string) er
 	return errors.Join(e.print(out, out.Text), out.Err())
 }
 
-// openToLoad opens the archive, which nobody else must be loading into where the
-// engine is embedded. made is the file or folder that opening made; "" = it was there.
-func (j *loadJob) openToLoad(ctx context.Context, e *env) (a *opened, made string, free func(), err error) {
+// openToLoad opens the archive. If the engine is embedded, it first waits until no other process
+// loads into the archive. made is the file or folder that it created; "" = the archive existed.
+func (j *loadJob) openToLoad(ctx context.Context, e *env) (a *openArchive, created string, free func(), err error) {
 	file := ""
 	if d, u, err := e.engines.Parse(j.url); err == nil {
 		file = archive.LoadingFile(d, u)
 	}
-	wait := waiting{e: e, until: time.Now().Add(j.wait), limit: j.wait}
-	if err = wait.call(ctx, func() (err error) { free, err = e.hold(file); return err }); err != nil {
+	wait := lockWait{e: e, until: time.Now().Add(j.wait), limit: j.wait}
+	if err = wait.call(ctx, func() (err error) { free, err = e.lockForLoad(file); return err }); err != nil {
 		return nil, "", nil, err
 	}
-	made = j.absentFile(e) // not before the load that this one waited for has made it
+	created = j.absentFile(e) // after the wait: the other load may have created the file
 	if err = wait.call(ctx, func() (err error) {
 		if a, err = j.open(ctx, e, engine.Options{}); errors.Is(err, engine.ErrLocked) {
 			err = errors.Join(err, e.askToClose(file))
@@ -210,27 +210,27 @@ func (j *loadJob) openToLoad(ctx context.Context, e *env) (a *opened, made strin
 	}); err != nil {
 		free()
 	}
-	return a, made, free, err
+	return a, created, free, err
 }
 
-// waiting is how long a load waits for other processes that have its archive open.
-type waiting struct {
-	e     *env
-	until time.Time
-	limit time.Duration
-	said  bool
+// lockWait limits how long a load waits for other processes that have its archive open.
+type lockWait struct {
+	e         *env
+	until     time.Time
+	limit     time.Duration
+	announced bool
 }
 
-// call calls f until the archive is not locked or the time is over.
-func (w *waiting) call(ctx context.Context, f func() error) error {
+// call repeats f until the archive is not locked or the time is over.
+func (w *lockWait) call(ctx context.Context, f func() error) error {
 	for {
 		err := f()
 		if err == nil || !errors.Is(err, engine.ErrLocked) || time.Now().After(w.until) {
 			return err
 		}
-		if !w.said {
-			w.said = true
-			w.e.says(fmt.Sprintf("waiting for up to %s (--wait): %s", w.limit, fault.Text(err)))
+		if !w.announced {
+			w.announced = true
+			w.e.info(fmt.Sprintf("load waits for up to %s (--wait): %s", w.limit, fault.Text(err)))
 		}
 		select {
 		case <-ctx.Done():
@@ -240,8 +240,8 @@ func (w *waiting) call(ctx context.Context, f func() error) error {
 	}
 }
 
-// absentFile is the file or folder that opening the archive will make; "" where
-// it exists already, and for servers.
+// absentFile returns the file or folder that opening the archive will create; "" if it exists
+// already, and for servers.
 func (j *loadJob) absentFile(e *env) string {
 	d, u, err := e.engines.Parse(j.url)
 	if err != nil || d.Place != engine.Embedded || engine.Path(u) == "" {
@@ -253,22 +253,22 @@ func (j *loadJob) absentFile(e *env) string {
 	return engine.Path(u)
 }
 
-// loadFiles loads files, and calls report with the result. The error is also that of
-// lines that the archive lacks.
+// loadFiles loads files, and calls report with the result. It returns an error also if the archive
+// lacks lines of the files.
 func (e *env) loadFiles(ctx context.Context, j *loadJob, files []string, report func(*load.Result) error) error {
-	a, made, free, err := j.openToLoad(ctx, e)
+	a, created, free, err := j.openToLoad(ctx, e)
 	if err != nil {
 		return err
 	}
 	defer free()
 	empty := false
 	defer func() {
-		if made != "" && empty { // this load made it, and nothing was stored
-			_ = os.RemoveAll(made)
+		if created != "" && empty { // this load created the archive and stored nothing
+			_ = os.RemoveAll(created)
 		}
 	}()
 	defer a.Close() //nolint:errcheck // every commit is durable
-	rejects, err := load.NewRejectList(j.quarantine, e.stderr, e.cell)
+	rejects, err := load.NewRejectList(j.quarantine, e.stderr, e.csvCell)
 	if err != nil {
 		return err
 	}
@@ -281,11 +281,11 @@ func (e *env) loadFiles(ctx context.Context, j *loadJob, files []string, report 
 		}
 	}
 	o := j.Options
-	o.Log, o.Reject, o.Conflict, o.Loading = e.log(), rejects.Reject, rejects.Conflict, e.loading()
+	o.Log, o.Reject, o.Conflict, o.Loading = e.log(), rejects.Reject, rejects.Conflict, e.loadingProcess()
 	o.Progress = func(p load.Progress) { bar.at(p.Step, p.Bytes, all, true) }
 	o.InFlight = func(l design.Loading) bool {
 		if archive.InFlight(&l) {
-			e.says(fmt.Sprintf("%s, subset %s, %s; both take turns", fault.Redact(j.url), j.subset, holds(&l)))
+			e.info(fmt.Sprintf("%s, subset %s, %s; the two loads take turns", fault.Redact(j.url), j.subset, loadInProgress(&l)))
 			return true
 		}
 		return false
@@ -300,7 +300,7 @@ func (e *env) loadFiles(ctx context.Context, j *loadJob, files []string, report 
 	}
 	bar.end("loading", rate(sum))
 	empty = len(sum.Files)+len(sum.Skipped) == 0
-	if err := label(ctx, a, j.subset, j.said); err != nil {
+	if err := label(ctx, a, j.subset, j.loadSpec); err != nil {
 		return err
 	}
 	var removal *load.Removal
@@ -332,11 +332,11 @@ func (e *env) loadFiles(ctx context.Context, j *loadJob, files []string, report 
 	if err != nil {
 		return err
 	}
-	return errors.Join(e.verified([]verdict{newVerdict(j.url, design.Name(j.design), j.subset, v)}), lacks)
+	return errors.Join(e.printVerdicts([]verdict{newVerdict(j.url, design.Name(j.design), j.subset, v)}), lacks)
 }
 
-// label keeps what a load_spec says of its database, where METviewer looks for it.
-func label(ctx context.Context, a *opened, subset string, s *metviewer.LoadSpec) error {
+// label stores the description of the database from a load_spec in the tables that METviewer reads.
+func label(ctx context.Context, a *openArchive, subset string, s *metviewer.LoadSpec) error {
 	to, ok := a.Archive.(archive.Labeller)
 	if s == nil || !ok {
 		return nil
@@ -345,13 +345,13 @@ func label(ctx context.Context, a *opened, subset string, s *metviewer.LoadSpec)
 	if s.KeepXML {
 		l.XML = s.XML
 	}
-	if u, err := user.Current(); err == nil { // else nobody is named
+	if u, err := user.Current(); err == nil { // else the label names no user
 		l.User = u.Username
 	}
 	return to.Label(ctx, subset, l)
 }
 
-// retention reads a span such as 400d or 36h.
+// retention parses a time span such as 400d or 36h.
 func retention(text string) (d time.Duration, err error) {
 	if n, is := strings.CutSuffix(text, "d"); is {
 		count, wrong := strconv.Atoi(n)
@@ -365,7 +365,7 @@ func retention(text string) (d time.Duration, err error) {
 	return d, nil
 }
 
-// maxDays is about what a time.Duration holds.
+// maxDays is close to the limit of time.Duration.
 const maxDays = 100_000
 
 func rate(s *load.Summary) string {

@@ -8,9 +8,8 @@ import (
 	"github.com/barograph/barograph/formats/metviewer"
 )
 
-// spec fills in from a load_spec what the command line does not say: the
-// target, the subset, the files and their lines. What the load_spec says beyond
-// that is answered on stderr.
+// spec reads a load_spec and takes from it what the command line omits: the target, the subset,
+// the files and the line types. It lists on stderr the elements that Barograph does not use.
 func (e *env) spec(file string, p *place, subsetNamed bool) (files []string, s *metviewer.LoadSpec, err error) {
 	if s, err = metviewer.ReadLoadSpec(file); err != nil {
 		return nil, nil, usage(err)
@@ -32,6 +31,6 @@ func (e *env) spec(file string, p *place, subsetNamed bool) (files []string, s *
 	if !subsetNamed && s.Connection.Database != "" {
 		p.subset = s.Connection.Database
 	}
-	files, err = formats.SpecFiles(s, e.says)
+	files, err = formats.SpecFiles(s, e.info)
 	return files, s, err
 }

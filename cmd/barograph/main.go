@@ -1,6 +1,5 @@
-// Command barograph loads forecast-verification statistics into the databases
-// a team chooses between, proves that every one gives the same answers, then
-// measures, and draws the result.
+// Command barograph loads forecast-verification statistics into the databases that a team
+// compares, proves that all of them return the same results, measures them, and reports.
 package main
 
 import (
@@ -28,7 +27,7 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	go func() { // the first ^C stops gently, the second at once
+	go func() { // the first ^C lets the command finish its cleanup; the second one ends the process
 		<-ctx.Done()
 		stop()
 	}()
@@ -39,23 +38,22 @@ func main() {
 	}))
 }
 
-// env is everything a command touches besides files, so that tests can run
-// whole commands.
+// env has everything that a command uses besides files. Tests replace it to run complete commands.
 type env struct {
 	args           []string
 	stdin          io.Reader
-	stdout, stderr io.Writer // stderr is written without secrets
-	console        *console  // stderr as it is; progress bars are drawn on it
+	stdout, stderr io.Writer // stderr removes secrets from what is written to it
+	console        *console  // the original stderr, for progress bars
 	terminal       bool      // progress bars may be drawn on stderr
 	engines        engine.Registry
 
-	errors  io.Writer // stderr, also with --quiet
+	errors  io.Writer // stderr, even with --quiet
 	json    bool      // --json
 	quiet   bool      // --quiet
 	sheets  bool      // --spreadsheet
 	verbose bool      // --verbose
 
-	runDir string // the run folder of the command; "" = it writes none
+	runDir string // run folder of the command; "" = none
 }
 
 // log is the logger of a command. On a terminal it writes only with --verbose,
@@ -64,7 +62,8 @@ func (e *env) log() *slog.Logger {
 	return slog.New(slog.NewTextHandler(e.stderr, &slog.HandlerOptions{Level: e}))
 }
 
-// Level is that of the log, which is made before flags are known.
+// Level is the level of the log. The logger calls it at each line, because it is made before the
+// flags are parsed.
 func (e *env) Level() slog.Level {
 	switch {
 	case e.verbose:
@@ -75,20 +74,20 @@ func (e *env) Level() slog.Level {
 	return slog.LevelError
 }
 
-// says writes a line of progress to stderr.
-func (e *env) says(text string) { fmt.Fprintln(e.stderr, text) }
+// info writes a line of progress to stderr.
+func (e *env) info(text string) { fmt.Fprintln(e.stderr, text) }
 
-// tells writes an error that does not end the command.
-func (e *env) tells(err error) {
+// reportError reports an error that does not end the command.
+func (e *env) reportError(err error) {
 	if e.json {
-		e.problem("error", fault.Code(err), err.Error())
+		e.jsonError("error", fault.Code(err), err.Error())
 		return
 	}
 	fmt.Fprintln(e.errors, err)
 }
 
-// problem writes an error as a line of JSON.
-func (e *env) problem(kind string, status int, text string) {
+// jsonError writes an error as a line of JSON.
+func (e *env) jsonError(kind string, status int, text string) {
 	_ = json.NewEncoder(e.errors).Encode(map[string]any{"message_type": kind, "code": status, "message": text})
 }
 
@@ -107,8 +106,8 @@ func execute(ctx context.Context, e *env) int {
 	root.SetOut(e.stdout)
 	root.SetErr(e.stderr)
 	c, err := root.ExecuteContextC(ctx)
-	err = miscalled(c, err)
-	if out.err != nil && !errors.Is(err, out.err) { // not every line is looked at as it is printed
+	err = rewriteUsageError(c, err)
+	if out.err != nil && !errors.Is(err, out.err) { // commands do not check every write to stdout
 		err = errors.Join(err, out.err)
 	}
 	if err == nil {
@@ -126,18 +125,18 @@ func execute(ctx context.Context, e *env) int {
 	case errors.Is(err, engine.ErrUnreachable) || errors.Is(err, launch.ErrChanged):
 		status = fault.Unreachable
 	}
-	if e.json || slices.Contains(e.args, "--json") { // which is not known where flags are not understood
-		e.problem("exit_error", status, text)
+	if e.json || slices.Contains(e.args, "--json") { // e.json is not set if the flags could not be parsed
+		e.jsonError("exit_error", status, text)
 		return status
 	}
 	fmt.Fprintf(e.errors, "barograph: %s\n", text)
 	return status
 }
 
-// output is where results are printed; it keeps the first error.
+// output is the standard output. It keeps the first error.
 type output struct {
 	io.Writer
-	terminal bool // it shows no control characters: those of data are data in a file only
+	terminal bool // replace control characters, which data may contain
 	err      error
 }
 

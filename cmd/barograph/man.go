@@ -16,7 +16,7 @@ func newMan() *cobra.Command {
 		Short: "Write the manual pages of all commands into a folder",
 		RunE: func(c *cobra.Command, args []string) error {
 			root := c.Root()
-			root.DisableAutoGenTag = true // it has the date of today
+			root.DisableAutoGenTag = true // the tag has the present date, so builds would differ
 			_, committed := build.Commit()
 			date, err := time.Parse(time.RFC3339, committed)
 			if err != nil { // the build recorded no date

@@ -30,25 +30,25 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// study is what the flags of met and quickstart say.
+// study has the flags of met and quickstart, and the state of the run.
 type study struct {
 	met.Selection
 	cases                        []string
 	out, subset, from, mix       string
-	named                        bool // subset was given
+	subsetNamed                  bool // --subset was given
 	reps, warmups, cold, threads int
 	copies, clients              []int
-	askFor                       time.Duration
-	askReps                      int
+	duration                     time.Duration
+	rounds                       int
 	limit                        time.Duration
 	seed                         uint64
 	lastLine                     *choice
 	advising                     report.Advising
-	print                        func(*report.Report, io.Writer) error // of the report, to a terminal
-	source                       string                                // in words, for the report
-	labs                         []string                              // folders of labs, which know the servers that they run
-	paths                        []string                              // that can be loaded again
-	began                        bool                                  // something was loaded
+	print                        func(*report.Report, io.Writer) error // prints the report on a terminal
+	source                       string                                // of the records, in words
+	labs                         []string                              // folders of labs
+	paths                        []string                              // of the files
+	loaded                       bool                                  // at least one archive was loaded
 }
 
 func newMet(e *env) *cobra.Command {
@@ -81,7 +81,7 @@ and fits how each time grows.`, met.DerivedCases),
 			return cobra.NoArgs(c, args)
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			s.named, s.print = c.Flags().Changed("subset"), (*report.Report).Brief
+			s.subsetNamed, s.print = c.Flags().Changed("subset"), (*report.Report).Brief
 			files, err := e.files(args, "--from")
 			if err != nil {
 				return err
@@ -104,8 +104,8 @@ and fits how each time grows.`, met.DerivedCases),
 	c.Flags().StringSliceVar(&s.Flavours, "flavour", nil, "flavours to use (default: all that each design offers)")
 	c.Flags().IntSliceVar(&s.copies, "subsets", nil, "numbers of copies of the data to study: 1,2,4,8,16")
 	c.Flags().IntSliceVar(&s.clients, "clients", nil, "numbers of concurrent clients: 1,2,4,8,16,32,64")
-	c.Flags().DurationVar(&s.askFor, "duration", met.DefaultAskFor, "with --clients: wall time of one measurement")
-	c.Flags().IntVar(&s.askReps, "rounds", 1, "with --clients: passes over all numbers of clients")
+	c.Flags().DurationVar(&s.duration, "duration", met.DefaultDuration, "with --clients: wall time of one measurement")
+	c.Flags().IntVar(&s.rounds, "rounds", 1, "with --clients: passes over all numbers of clients")
 	c.Flags().IntVar(&s.threads, "threads", 0, "threads of an embedded engine (default: chosen by the engine)")
 	c.Flags().StringArrayVar(&s.labs, "lab-dir", []string{engine.LabDir()}, "folder of labs, whose servers the run folder describes; repeat it for several")
 	formerly(c, "askers", "clients")
@@ -113,7 +113,7 @@ and fits how each time grows.`, met.DerivedCases),
 	formerly(c, "ask-reps", "rounds")
 	c.MarkFlagsMutuallyExclusive("from", "subsets")
 	seldom(c, "duration", "last-line", "rounds", "threads", "lab-dir", "subset")
-	e.enginesNamed(c)
+	e.completeEngines(c)
 	atMost(c, 1024, "subsets")
 	atMost(c, 4096, "clients")
 	positive(c, "subsets", "clients", "duration", "rounds")
@@ -123,7 +123,7 @@ and fits how each time grows.`, met.DerivedCases),
 	return c
 }
 
-// flags are those that met and quickstart share.
+// flags adds the flags that met and quickstart share.
 func (s *study) flags(c *cobra.Command) {
 	c.Flags().StringVar(&s.out, "out", "", "run folder (default: runs/{time}-{workload})")
 	c.Flags().StringVar(&s.subset, "subset", defaultSubset, "name of the copy of the data set inside each archive")
@@ -135,21 +135,21 @@ func (s *study) flags(c *cobra.Command) {
 	advising(c, &s.advising)
 	positive(c, "reps")
 	atMost(c, 100_000, "reps", "warmups", "cold")
-	c.Flags().BoolVar(&s.Floor, "client-overhead", true, "include the dry engine, which answers from memory: the client overhead")
+	c.Flags().BoolVar(&s.ClientOverhead, "client-overhead", true, "include the dry engine, which answers from memory: the client overhead")
 	formerly(c, "floor", "client-overhead")
 	seldom(c, "client-overhead", "seed", "warmups", "weigh", "with")
 }
 
-// met makes a study of files and reports it.
+// met runs a study, and removes the run folder if nothing was loaded.
 func (e *env) met(ctx context.Context, s *study, files []string) error {
 	return e.inFolder(&s.out, "met", func() (bool, error) {
-		err := e.studies(ctx, s, files)
-		return s.began, err
+		err := e.runStudies(ctx, s, files)
+		return s.loaded, err
 	})
 }
 
-// studies makes one study, or one at each number of copies, over the same archives.
-func (e *env) studies(ctx context.Context, s *study, files []string) error {
+// runStudies runs one study, or one for each number of copies of the data, and prints the report.
+func (e *env) runStudies(ctx context.Context, s *study, files []string) error {
 	s.Folder = filepath.Join(s.out, "archives")
 	targets, err := e.targets(ctx, s)
 	if err != nil {
@@ -162,11 +162,11 @@ func (e *env) studies(ctx context.Context, s *study, files []string) error {
 	if err := e.engines.CheckReachable(ctx, engine.Options{Log: e.log()}, urls...); err != nil {
 		return err
 	}
-	e.saySkipped(s.Skipped)
+	e.printSkipped(s.Skipped)
 	cases, err := e.findCases(s.cases, true, func() ([]*question.Question, error) {
 		if s.from != "" {
 			only := ""
-			if s.named {
+			if s.subsetNamed {
 				only = s.subset
 			}
 			return e.casesIn(ctx, s.from, only, s.cases...)
@@ -180,8 +180,8 @@ func (e *env) studies(ctx context.Context, s *study, files []string) error {
 		return err
 	}
 	o := met.Options{
-		Registry: e.engines, Targets: targets, Cases: cases, Files: files, KeepLast: s.lastLine.keeps(), From: s.from != "", Subset: s.subset, Named: s.named, Reps: s.reps, Warmups: s.warmups,
-		Limit: s.limit, Seed: s.seed, Threads: s.threads, Log: e.log(), ColdReps: s.cold, Clients: s.clients, AskFor: s.askFor, AskReps: s.askReps,
+		Registry: e.engines, Targets: targets, Cases: cases, Files: files, KeepLast: s.lastLine.keeps(), From: s.from != "", Subset: s.subset, Named: s.subsetNamed, Reps: s.reps, Warmups: s.warmups,
+		Limit: s.limit, Seed: s.seed, Threads: s.threads, Log: e.log(), ColdReps: s.cold, Clients: s.clients, Duration: s.duration, Rounds: s.rounds,
 	}
 	for _, f := range s.Flavours {
 		o.Flavours = append(o.Flavours, flavour.Name(f))
@@ -197,15 +197,15 @@ func (e *env) studies(ctx context.Context, s *study, files []string) error {
 	slices.Sort(s.copies)
 	var all met.Outcome
 	for _, o.Copies = range slices.Compact(s.copies) {
-		e.says(fmt.Sprintf("── the data %d× ──", o.Copies))
-		outcome, err := e.study(ctx, s, filepath.Join(s.out, "x"+strconv.Itoa(o.Copies)), o)
+		e.info(fmt.Sprintf("── the data %d× ──", o.Copies))
+		outcome, err := e.runStudy(ctx, s, filepath.Join(s.out, "x"+strconv.Itoa(o.Copies)), o)
 		if err != nil {
 			return err
 		}
 		all.Add(outcome)
 	}
 	if len(s.copies) == 0 {
-		if all, err = e.study(ctx, s, s.out, o); err != nil {
+		if all, err = e.runStudy(ctx, s, s.out, o); err != nil {
 			return err
 		}
 	}
@@ -213,7 +213,7 @@ func (e *env) studies(ctx context.Context, s *study, files []string) error {
 		return err
 	}
 	if len(s.clients) > 0 && len(s.copies) == 0 {
-		if _, err := os.Stat(s.clientsFolder(s.out)); err == nil { // there is none where no question has rows
+		if _, err := os.Stat(s.clientsFolder(s.out)); err == nil { // the folder is missing if no question has rows
 			if err := e.report(s.clientsFolder(s.out)); err != nil {
 				return err
 			}
@@ -222,7 +222,7 @@ func (e *env) studies(ctx context.Context, s *study, files []string) error {
 	return all.Err()
 }
 
-// targets are the archives of a study, that which the data come from first.
+// targets returns the archives of a study. With --from the source of the records is the first.
 func (e *env) targets(ctx context.Context, s *study) ([]met.Target, error) {
 	if s.from == "" {
 		return s.Targets(e.engines)
@@ -233,7 +233,7 @@ func (e *env) targets(ctx context.Context, s *study) ([]met.Target, error) {
 	}
 	s.subset, s.source = source.Subset, fault.Redact(s.from)+", subset "+source.Subset
 	if len(s.Engines) == 0 {
-		if !s.Floor {
+		if !s.ClientOverhead {
 			return []met.Target{source}, nil
 		}
 		s.Engines = []string{"dry"}
@@ -242,26 +242,25 @@ func (e *env) targets(ctx context.Context, s *study) ([]met.Target, error) {
 	return append([]met.Target{source}, slices.DeleteFunc(others, func(t met.Target) bool { return t.String() == source.String() })...), err
 }
 
-// sourceOf finds the subset of an archive that is studied, under one of the
-// designs that hold it.
+// sourceOf finds the subset of --from, and one of the designs that contain it.
 func (e *env) sourceOf(ctx context.Context, s *study) (t met.Target, err error) {
-	held := map[string]design.Name{}
-	err = e.holdings(ctx, s.from, func(n design.Name, a archive.Archive, subset string) error {
+	designs := map[string]design.Name{}
+	err = e.eachSubset(ctx, s.from, func(n design.Name, a archive.Archive, subset string) error {
 		c, err := a.Catalog(ctx, subset)
-		if _, first := held[subset]; !first && err == nil && len(c.Groups) > 0 && (!s.named || subset == s.subset) {
-			held[subset] = n
+		if _, first := designs[subset]; !first && err == nil && len(c.Groups) > 0 && (!s.subsetNamed || subset == s.subset) {
+			designs[subset] = n
 		}
 		return err
 	})
 	if err != nil {
 		return t, err
 	}
-	if len(held) != 1 {
-		all := strings.Join(slices.Sorted(maps.Keys(held)), ", ")
-		return t, fault.Misuse("--from "+fault.Redact(s.from), "holds records in "+run.Several(len(held), "such subset"), "name one: --subset "+cmp.Or(all, "S; see barograph show"))
+	if len(designs) != 1 {
+		all := strings.Join(slices.Sorted(maps.Keys(designs)), ", ")
+		return t, fault.Misuse("--from "+fault.Redact(s.from), "has records in "+run.Several(len(designs), "matching subset"), "name one: --subset "+cmp.Or(all, "S; see `barograph show`"))
 	}
-	url, err := e.serverOf(s.from, s.labs)
-	for subset, n := range held {
+	url, err := e.resolveServer(s.from, s.labs)
+	for subset, n := range designs {
 		one := met.Selection{Engines: []string{url}, Designs: []string{string(n)}, Server: s.Server}
 		var all []met.Target
 		if err == nil {
@@ -275,8 +274,8 @@ func (e *env) sourceOf(ctx context.Context, s *study) (t met.Target, err error) 
 	return t, err
 }
 
-// study runs the workload into a run folder.
-func (e *env) study(ctx context.Context, s *study, out string, o met.Options) (outcome met.Outcome, err error) {
+// runStudy runs one study into a run folder.
+func (e *env) runStudy(ctx context.Context, s *study, out string, o met.Options) (outcome met.Outcome, err error) {
 	folder, err := e.runFolder(ctx, out, "met", s.seed, s.source)
 	if err != nil {
 		return outcome, err
@@ -301,15 +300,15 @@ func (e *env) study(ctx context.Context, s *study, out string, o met.Options) (o
 		return run.Create(s.clientsFolder(out), r)
 	}
 	outcome, err = met.Run(ctx, folder, o)
-	s.began = s.began || slices.ContainsFunc(folder.Run.Archives, func(a run.Archive) bool { return a.Place != string(engine.Memory) })
+	s.loaded = s.loaded || slices.ContainsFunc(folder.Run.Archives, func(a run.Archive) bool { return a.Place != string(engine.Memory) })
 	return outcome, errors.Join(err, folder.Close())
 }
 
-// clientsFolder is where a study keeps the results of concurrent clients.
+// clientsFolder is the run folder with the results of concurrent clients.
 func (s *study) clientsFolder(out string) string { return filepath.Join(out, "clients") }
 
-// findCases finds the cases to ask, also by a name that is derived from the data, and
-// says what of a plot is not supported, but for what is refused where curves are drawn.
+// findCases finds the questions that names name: cases, files, or cases derived from the data. It
+// prints the parts of plots that are not supported; with all = false it omits those in Refused.
 func (e *env) findCases(names []string, all bool, derived func() ([]*question.Question, error)) ([]*question.Question, error) {
 	var out []*question.Question
 	derived = sync.OnceValues(derived)
@@ -325,7 +324,7 @@ func (e *env) findCases(names []string, all bool, derived func() ([]*question.Qu
 		if err != nil {
 			return nil, usage(err)
 		}
-		if !all { // ask reports or refuses by itself what a question cannot draw
+		if !all { // ask reports the refused curves itself
 			notes = slices.DeleteFunc(notes, func(n string) bool {
 				return slices.ContainsFunc(qs, func(q *question.Question) bool { return slices.Contains(q.Refused, n) })
 			})
@@ -333,7 +332,7 @@ func (e *env) findCases(names []string, all bool, derived func() ([]*question.Qu
 		e.notes(n, notes)
 		for _, q := range qs {
 			if slices.ContainsFunc(out, func(o *question.Question) bool { return o.Name == q.Name }) {
-				return nil, usage(&fault.Error{Setting: "--case " + n, Problem: "a second question is called " + q.Name, Cure: "give the files different names"})
+				return nil, usage(&fault.Error{Setting: "--case " + n, Problem: "two questions have the name " + q.Name, Cure: "give the files different names"})
 			}
 			out = append(out, q)
 		}
@@ -341,7 +340,8 @@ func (e *env) findCases(names []string, all bool, derived func() ([]*question.Qu
 	return out, nil
 }
 
-// redacted is a command line without its secrets: an argument is a text, name=value or --flag=name=value.
+// redacted returns a command line without its secrets. An argument is a text, name=value or
+// --flag=name=value.
 func redacted(args []string) []string {
 	out := make([]string, len(args))
 	for i, a := range args {

@@ -12,19 +12,19 @@ import (
 	"github.com/barograph/barograph/study/ycsb"
 )
 
-// metrics serves what is registered at an address, until it is stopped.
+// metrics serves the metrics of a registry at an address until the caller calls stop.
 func (e *env) metrics(ctx context.Context, of prometheus.Gatherer, listen string) (stop func(), err error) {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", listen)
 	if err != nil {
-		return nil, &fault.Error{Setting: "--metrics " + listen, Err: err, Cure: "name an address that is free"}
+		return nil, &fault.Error{Setting: "--metrics " + listen, Err: err, Cure: "name a free address"}
 	}
 	server := newHTTPServer(promhttp.HandlerFor(of, promhttp.HandlerOpts{}))
-	go server.Serve(l) //nolint:errcheck // it ends with the command
-	e.says("metrics: http://" + l.Addr().String() + "/metrics")
+	go server.Serve(l) //nolint:errcheck // the server stops with the command
+	e.info("metrics: http://" + l.Addr().String() + "/metrics")
 	return func() { _ = server.Close() }, nil
 }
 
-// loopback is an address to listen at: without a host, that of this machine alone.
+// loopback completes an address to listen on: without a host it is 127.0.0.1.
 func loopback(address string) string {
 	if strings.HasPrefix(address, ":") {
 		return "127.0.0.1" + address
@@ -32,8 +32,8 @@ func loopback(address string) string {
 	return address
 }
 
-// measured serves the metrics of runs, if that is asked for.
-func (f *ycsbFlags) measured(ctx context.Context, e *env) (m *ycsb.Metrics, stop func(), err error) {
+// serveMetrics serves the metrics of runs if --metrics names an address.
+func (f *ycsbFlags) serveMetrics(ctx context.Context, e *env) (m *ycsb.Metrics, stop func(), err error) {
 	if f.metrics == "" {
 		return nil, func() {}, nil
 	}

@@ -97,7 +97,7 @@ func TestStatisticOfNothing(t *testing.T) {
 	must(t, "load", dayOfData(t), "--engine", url)
 	svg := filepath.Join(t.TempDir(), "out.svg")
 	status, _, stderr := barograph(t, "ask", filepath.Join("testdata", "plot.xml"), "--engine", url, "--plot", svg, "--where", "model=NONE")
-	if status != 4 || !strings.Contains(stderr, "3 of 3 questions, of SAL1L2: no record matches") {
+	if status != 4 || !strings.Contains(stderr, "3 of 3 questions, line type SAL1L2: no record matches") {
 		t.Errorf("status %d\n%s", status, stderr)
 	}
 }

@@ -26,16 +26,16 @@ func (e *env) spreadsheet(c *cobra.Command) {
 	seldom(c, "spreadsheet")
 }
 
-// cell is a text as a cell of CSV.
-func (e *env) cell(text string) string {
+// csvCell returns a text as the content of a CSV cell.
+func (e *env) csvCell(text string) string {
 	if e.sheets {
 		return export.Spreadsheet(text)
 	}
 	return text
 }
 
-// formatOf is the format that a command writes: where --format does not tell, the
-// name of the file may.
+// formatOf returns the output format: that of --format, else by the extension of --out, else
+// the default of --format.
 func formatOf(c *cobra.Command, format, out string) string {
 	ext := strings.TrimPrefix(filepath.Ext(out), ".")
 	if !c.Flags().Changed("format") && slices.Contains([]string{"csv", "json", "parquet"}, ext) {
@@ -52,15 +52,15 @@ func (e *env) writeAnswer(out, format string, a *answer.Answer) error {
 	if format == "parquet" && out == "" {
 		return fault.Misuse("--format parquet", "is binary", "name a file with --out")
 	}
-	return e.written(out, func(w io.Writer) error { return export.Answer(w, format, a, e.cell) })
+	return e.writeTo(out, func(w io.Writer) error { return export.Answer(w, format, a, e.csvCell) })
 }
 
-// writeCurves writes statistics: as tables, else in full.
+// writeCurves writes statistics: as tables, as JSON with all details, or as rows in another format.
 func (e *env) writeCurves(out, format string, all []*run.Curves) error {
 	if !e.json && format != "table" && format != "json" {
 		return e.writeAnswer(out, format, curve.Rows(all))
 	}
-	return e.written(out, func(w io.Writer) error {
+	return e.writeTo(out, func(w io.Writer) error {
 		switch {
 		case !e.json && format == "table":
 			for _, c := range all {
@@ -76,7 +76,7 @@ func (e *env) writeCurves(out, format string, all []*run.Curves) error {
 	})
 }
 
-// console is stderr. While progress bars are drawn, what is written scrolls above them.
+// console is stderr. While progress bars are drawn, other lines scroll above them.
 type console struct {
 	io.Writer
 	mu   sync.Mutex
@@ -100,20 +100,20 @@ func (c *console) Write(p []byte) (int, error) {
 	return c.Writer.Write(p)
 }
 
-// progress shows one step after the other: a bar on a terminal, a line at the
-// end of each step elsewhere.
+// progress shows the steps of a command: a bar for the present step on a terminal, and a line
+// at the end of each step.
 type progress struct {
 	env     *env
 	bars    *mpb.Progress
 	bar     *mpb.Bar
 	step    string
 	started time.Time
-	ended   time.Time // of the step before
+	ended   time.Time // end of the previous step
 }
 
 func newProgress(e *env) *progress { return &progress{env: e, ended: time.Now()} }
 
-// at shows how far a step is. done and of are in bytes if bytes is set.
+// at shows the progress of a step. done and of are in bytes if bytes is set.
 func (p *progress) at(step string, done, of int64, bytes bool) {
 	if step != p.step {
 		p.stop()
@@ -128,9 +128,8 @@ func (p *progress) at(step string, done, of int64, bytes bool) {
 	}
 }
 
-// draw begins a bar whose total is set later: one that is given a total ends
-// when that is reached and in no other way, and a step may end before, as where
-// files are skipped.
+// draw starts a bar without a total, which at sets later. A bar with a total ends only when the
+// total is reached, but a step may end before, for example if files are skipped.
 func (p *progress) draw(step string, bytes bool) {
 	p.bars = mpb.New(mpb.WithOutput(p.env.console.Writer), mpb.WithWidth(40), mpb.WithRefreshRate(120*time.Millisecond))
 	right := []decor.Decorator{decor.CountersNoUnit("%d / %d"), decor.Name("  "), decor.AverageETA(decor.ET_STYLE_GO)}
@@ -144,7 +143,8 @@ func (p *progress) draw(step string, bytes bool) {
 	p.bar = p.bars.AddBar(0, mpb.BarRemoveOnComplete(), mpb.PrependDecorators(decor.Name(fmt.Sprintf("%-34s", step))), mpb.AppendDecorators(right...))
 }
 
-// end closes a step, or all since the last that ended, and prints its line.
+// end prints the line of a step. If the step had no bar, its time runs from the end of the
+// previous step.
 func (p *progress) end(step, note string) {
 	p.stop()
 	if step != p.step {
@@ -154,7 +154,7 @@ func (p *progress) end(step, note string) {
 	fmt.Fprintf(p.env.stderr, "%-34s %6.2f s  %s\n", step, time.Since(p.started).Seconds(), note)
 }
 
-// stop removes the bar, also one that an error left behind.
+// stop removes the bar. It is also called after an error.
 func (p *progress) stop() {
 	if p.bar != nil {
 		p.bar.Abort(true)

@@ -52,9 +52,9 @@ Ready sets: clicks (30 queries in the shapes of ClickBench), documents (5 of JSO
 			}
 			var skipped []fault.Skip
 			if len(p.Engines) == 0 {
-				e.named(&out, run.OwnWorkload)
+				e.nameFolder(&out, run.OwnWorkload)
 				p.Engines, skipped = e.ownEngines(out)
-				e.saySkipped(skipped)
+				e.printSkipped(skipped)
 			}
 			if err := p.Check(); err != nil {
 				return err
@@ -69,7 +69,7 @@ Ready sets: clicks (30 queries in the shapes of ClickBench), documents (5 of JSO
 			}
 			p.Log = e.log()
 			source := strings.Join(append([]string{p.Tables}, queries...), " ")
-			return e.runs(c.Context(), &out, run.OwnWorkload, p.Seed, source, func(f *run.Folder, says func(string)) error {
+			return e.runProgram(c.Context(), &out, run.OwnWorkload, p.Seed, source, func(f *run.Folder, says func(string)) error {
 				p.Progress, f.Run.Skipped = says, skipped
 				return own.Run(c.Context(), *p, f)
 			})
@@ -96,7 +96,7 @@ Ready sets: clicks (30 queries in the shapes of ClickBench), documents (5 of JSO
 	c.Flags().Uint64Var(&p.Seed, "seed", 1, "seed of the order")
 	c.Flags().StringVar(&p.Labs, "lab-dir", engine.LabDir(), "folder of the labs to watch")
 	c.Flags().StringVar(&out, "out", "", "run folder (default: runs/{time}-own)")
-	e.enginesNamed(c)
+	e.completeEngines(c)
 	seldom(c, "lab-dir", "rate", "rounds", "rows", "seed", "threads", "tolerance", "types", "while-loading")
 	required(c, "tables")
 	positive(c, "streams", "duration", "rounds", "rows")
@@ -116,8 +116,8 @@ func (b besideLoad) Set(text string) error {
 	return b.Value.Set("true")
 }
 
-// ownEngines are the embedded engines that keep a user's own tables, with files in
-// the run folder; those that are not installed are skipped.
+// ownEngines returns the embedded engines that store a user's own tables, with files in the run
+// folder. It skips engines that are not installed.
 func (e *env) ownEngines(out string) (urls []string, skipped []fault.Skip) {
 	installed, skipped := e.engines.SplitInstalled(e.engines.SchemesWhere(func(d *engine.Driver) bool { return tables.Offers(d, tables.OwnTables) && d.Place == engine.Embedded }))
 	for _, scheme := range installed {
@@ -126,11 +126,11 @@ func (e *env) ownEngines(out string) (urls []string, skipped []fault.Skip) {
 	return urls, skipped
 }
 
-// ownQuestions are those of files, or of a ready set.
+// ownQuestions returns the questions of SQL files, or of a ready set.
 func (e *env) ownQuestions(queries []string, set string) ([]*own.Question, error) {
 	switch {
 	case set != "" && len(queries) > 0:
-		return nil, fault.Misuse("--set and --queries", "name questions twice", "name one of them")
+		return nil, fault.Misuse("--set and --queries", "cannot be combined", "omit one of them")
 	case set != "":
 		all, err := own.Set(set)
 		if err != nil {

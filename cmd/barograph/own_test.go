@@ -49,11 +49,11 @@ func TestScanOwn(t *testing.T) {
 		says string
 		args []string
 	}{
-		{"name one more", []string{"--queries", at("q.sql"), "--engine", "duckdb"}},
-		{"name questions twice", []string{"--queries", at("q.sql"), "--set", "clicks", "--engine", "sqlite:x.db"}},
+		{"add another engine", []string{"--queries", at("q.sql"), "--engine", "duckdb"}},
+		{"cannot be combined", []string{"--queries", at("q.sql"), "--set", "clicks", "--engine", "sqlite:x.db"}},
 		{"did you mean clicks", []string{"--set", "cliks", "--engine", "sqlite:x.db"}},
 		{"name no question", []string{"--engine", "sqlite:x.db"}},
-		{"keeps no tables of your own", []string{"--queries", at("q.sql"), "--engine", "pebble"}},
+		{"cannot store your own tables", []string{"--queries", at("q.sql"), "--engine", "pebble"}},
 	} {
 		status, _, stderr := barograph(t, append([]string{"scan", "own", "--tables", at("data")}, c.args...)...)
 		if status != fault.Usage || !strings.Contains(stderr, c.says) {

@@ -56,7 +56,7 @@ barograph_post (PostgreSQL) or database post (MariaDB). Every test except once e
 			if p.Source, unread, err = e.products(c.Context(), args, now, &feed); err != nil {
 				return err
 			}
-			err = e.runs(c.Context(), &out, run.PostWorkload, feed.feed.Seed, p.Source.Words(), func(f *run.Folder, says func(string)) error {
+			err = e.runProgram(c.Context(), &out, run.PostWorkload, feed.feed.Seed, p.Source.Words(), func(f *run.Folder, says func(string)) error {
 				p.Progress = says
 				return p.Run(c.Context(), f)
 			})
@@ -76,7 +76,7 @@ barograph_post (PostgreSQL) or database post (MariaDB). Every test except once e
 	c.Flags().StringVar(&out, "out", "", "run folder (default: runs/{time}-post)")
 	c.Flags().StringVar(&now, "now", "", "FILES: moment that decides years, e.g. 2024-07-03 (default: the present)")
 	feed.add(c)
-	e.enginesNamed(c, "db")
+	e.completeEngines(c, "db")
 	required(c, engineFlag)
 	positive(c, "clients", "batch", "reposts")
 	formerly(c, "posters", "clients")
@@ -96,11 +96,11 @@ const days2006 = 6
 func (e *env) report2006(c *cobra.Command, p *post.Posting, limit time.Duration, feed *feedFlags, out string, args []string) error {
 	for _, name := range []string{"test", "messages", "per-day", "live-days"} {
 		if c.Flags().Changed(name) {
-			return fault.Misuse("--"+name, "is chosen by --report2006", "leave out one of the two")
+			return fault.Misuse("--"+name, "cannot be combined with --report2006, which chooses it", "omit one of the two")
 		}
 	}
 	if limit < 0 || len(args) > 0 {
-		return fault.Misuse("--report2006", "needs a time, and posts a synthetic feed", "write for example --report2006 20m, without files")
+		return fault.Misuse("--report2006", "needs a positive time and no files, because it posts a synthetic feed", "write for example --report2006 20m")
 	}
 	made := func(messages int) (post.Source, error) {
 		f := *feed
@@ -115,14 +115,14 @@ func (e *env) report2006(c *cobra.Command, p *post.Posting, limit time.Duration,
 	if err := p.Report2006(c.Context(), limit, made); err != nil {
 		return err
 	}
-	return e.runs(c.Context(), &out, run.PostWorkload, feed.feed.Seed, p.Source.Words(), func(f *run.Folder, says func(string)) error {
+	return e.runProgram(c.Context(), &out, run.PostWorkload, feed.feed.Seed, p.Source.Words(), func(f *run.Folder, says func(string)) error {
 		p.Progress = says
 		return p.Run(c.Context(), f)
 	})
 }
 
-// products are the files or the feed that is posted; unread is the error of
-// files that could not be read.
+// products returns the files or the feed to post. After the run, unread returns the error of files
+// that could not be read.
 func (e *env) products(ctx context.Context, args []string, at string, f *feedFlags) (s post.Source, unread func() error, err error) {
 	if len(args) == 0 {
 		if f.live == 0 && f.feed.Messages == 0 && f.feed.Mean == 0 {
@@ -135,14 +135,14 @@ func (e *env) products(ctx context.Context, args []string, at string, f *feedFla
 		text := fmt.Sprintf("a synthetic feed of %d products, seed %d", feed.Messages, feed.Seed)
 		return post.Feed{Feed: feed, Text: text}, func() error { return nil }, nil
 	}
-	now, err := moment("--now", at)
+	now, err := parseTime("--now", at)
 	if err != nil {
 		return nil, nil, err
 	}
 	if slices.Contains(args, formats.Stdin) {
-		return nil, nil, fault.Misuse("-", "standard input can be read only once", "name a file")
+		return nil, nil, fault.Misuse("-", "is standard input, which can be read only once", "name a file")
 	}
-	files, err := formats.NewTexts(ctx, args, e.stdin, e.tells)
+	files, err := formats.NewTexts(ctx, args, e.stdin, e.reportError)
 	if err != nil {
 		return nil, nil, err
 	}

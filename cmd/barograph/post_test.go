@@ -138,7 +138,7 @@ func TestPostReport2006(t *testing.T) {
 	dir := t.TempDir()
 	url := "sqlite:" + filepath.Join(dir, "a.db")
 	status, stdout, stderr := barograph(t, "post", "--engine", url, "--design", "single", "--method", "multi-row", "--report2006", "1ms", "--out", filepath.Join(dir, "run"))
-	if status != 0 || !strings.Contains(stderr, "a pilot of 20 products took") || !strings.Contains(stderr, "20 products are the fewest, and need about") {
+	if status != 0 || !strings.Contains(stderr, "a pilot of 20 products took") || !strings.Contains(stderr, "the minimum of 20 products will take about") {
 		t.Fatalf("status %d\n%s", status, stderr)
 	}
 	at := 0

@@ -38,7 +38,7 @@ design, compares the result of every flavour and case with the reference, times 
 // quickLimit keeps the quickstart at about a minute on two cores.
 const quickLimit = 20 * time.Second
 
-// setDefault changes what a shared flag is where it is not given.
+// setDefault changes the default of a shared flag.
 func setDefault(c *cobra.Command, flag, value string) {
 	f := c.Flags().Lookup(flag)
 	f.DefValue = value
@@ -46,13 +46,13 @@ func setDefault(c *cobra.Command, flag, value string) {
 }
 
 func (e *env) quickstart(ctx context.Context, s *study) error {
-	e.named(&s.out, "quickstart")
+	e.nameFolder(&s.out, "quickstart")
 	data := filepath.Join(s.out, "data")
 	files, err := synth.VSDB{Preset: "quickstart", Seed: s.seed}.Files()
 	if err != nil {
 		return err
 	}
-	quiet := *e // the data is a means here: its one line of progress is enough
+	quiet := *e // the line of progress is enough; quickstart does not print the result of synth
 	quiet.stdout, quiet.json = io.Discard, false
 	if err := quiet.synth(ctx, data, files); err != nil {
 		return err
@@ -63,13 +63,13 @@ func (e *env) quickstart(ctx context.Context, s *study) error {
 	}
 	s.source = fmt.Sprintf("synthetic, preset quickstart, seed %d", s.seed)
 	err = e.met(ctx, s, paths)
-	if _, missing := os.Stat(s.out); missing == nil { // also after an error: what was measured is there
-		e.says("look at it: " + program() + " serve " + s.out + " --open")
+	if _, missing := os.Stat(s.out); missing == nil { // even after an error: the folder has the measurements
+		e.info("to explore the run, type: " + program() + " serve " + s.out + " --open")
 	}
 	return err
 }
 
-// program is how the user starts Barograph again: `go run` leaves no program behind.
+// program is the command that starts Barograph: `go run` deletes its executable.
 func program() string {
 	if path, err := os.Executable(); err == nil && strings.Contains(path, string(filepath.Separator)+"go-build") {
 		return "go run ./cmd/barograph"

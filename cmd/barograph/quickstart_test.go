@@ -55,7 +55,7 @@ func TestQuickstartFitsATerminal(t *testing.T) {
 			t.Errorf("a line of %d columns: %s", n, line)
 		}
 	}
-	for _, want := range []string{"results equal the reference", "is the best: ", "configuration", "report: ", "look at it: "} {
+	for _, want := range []string{"results equal the reference", "is the best: ", "configuration", "report: ", "to explore the run, type: "} {
 		if !strings.Contains(strings.Join(strings.Fields(drawn), " ")+" ", want) { // a sentence may be broken anywhere
 			t.Errorf("%q is missing", want)
 		}

@@ -50,10 +50,10 @@ func newReport(e *env) *cobra.Command {
 	return c
 }
 
-// advising are the flags of advice.
+// advising adds the flags of advice.
 func advising(c *cobra.Command, o *report.Advising) {
 	o.Weights = advise.Defaults()
-	c.Flags().Var(o.Weights, "weigh", "weights of the advice: those named are changed")
+	c.Flags().Var(o.Weights, "weigh", "change weights of the advice, e.g. ask=1,load=5; the others keep their defaults")
 	c.Flags().StringArrayVar(&o.With, "with", nil, "run folder of barograph faults, for the advice; repeat it for several")
 }
 
@@ -82,7 +82,7 @@ func (e *env) reportAdvising(dir string, o report.Advising, show func(*report.Re
 	return nil
 }
 
-// pictures writes the pictures of a run folder's report.
+// pictures writes the pictures of a report as SVG files.
 func (e *env) pictures(dir string, o report.Advising, to string) error {
 	r, err := report.OpenAdvising(dir, o)
 	if err != nil {
@@ -131,21 +131,22 @@ Give each client its share of the work by --shard i/n of ycsb load and run.`,
 			return e.report(out)
 		},
 	}
-	c.Flags().StringVar(&out, "out", "", "folder to make")
+	c.Flags().StringVar(&out, "out", "", "run folder to create (required)")
 	required(c, "out")
 	return c
 }
 
-// saySkipped prints a line for each engine that a study leaves out of its default set.
-func (e *env) saySkipped(all []fault.Skip) {
+// printSkipped prints a line for each engine that a study leaves out of its default set.
+func (e *env) printSkipped(all []fault.Skip) {
 	for _, s := range all {
-		e.says(s.String())
+		e.info(s.String())
 	}
 }
 
-// inFolder runs a workload into a run folder, which it names if out is empty. It removes the folder if f keeps nothing.
+// inFolder runs a workload into a run folder, which it names if out is empty. If f fails and has
+// nothing to keep, inFolder removes a folder that did not exist before.
 func (e *env) inFolder(out *string, workload string, f func() (keep bool, err error)) error {
-	e.named(out, workload)
+	e.nameFolder(out, workload)
 	_, absent := os.Stat(*out)
 	keep, err := f()
 	if err != nil && !keep && errors.Is(absent, fs.ErrNotExist) {
@@ -154,15 +155,15 @@ func (e *env) inFolder(out *string, workload string, f func() (keep bool, err er
 	return err
 }
 
-// named names the run folder of the command if out is empty.
-func (e *env) named(out *string, workload string) {
+// nameFolder names the run folder of the command if out is empty.
+func (e *env) nameFolder(out *string, workload string) {
 	if *out == "" {
 		*out = filepath.Join("runs", run.ID(time.Now(), workload))
 	}
 	e.runDir = *out
 }
 
-// newRun is what every run knows before it begins.
+// newRun returns the description of a run before its start: arguments, seed, version and machine.
 func (e *env) newRun(ctx context.Context, dir, workload string, seed uint64, source string) run.Run {
 	r := run.Run{
 		ID: filepath.Base(dir), Workload: workload, Version: build.Version(), Args: redacted(e.args), Seed: seed,
@@ -172,21 +173,21 @@ func (e *env) newRun(ctx context.Context, dir, workload string, seed uint64, sou
 	return r
 }
 
-// runFolder begins a run folder.
+// runFolder creates a run folder.
 func (e *env) runFolder(ctx context.Context, dir, workload string, seed uint64, source string) (*run.Folder, error) {
 	return run.Create(dir, e.newRun(ctx, dir, workload, seed, source))
 }
 
-// runs runs a program into a run folder, in which its steps stand, too, and reports
-// what was measured, also before it failed.
-func (e *env) runs(ctx context.Context, out *string, workload string, seed uint64, source string, program func(f *run.Folder, says func(string)) error) error {
+// runProgram runs a program into a run folder, which also records the lines of progress. If the program
+// fails, runs still reports what it measured before.
+func (e *env) runProgram(ctx context.Context, out *string, workload string, seed uint64, source string, program func(f *run.Folder, says func(string)) error) error {
 	return e.inFolder(out, workload, func() (some bool, err error) {
 		f, err := e.runFolder(ctx, *out, workload, seed, source)
 		if err != nil {
 			return false, err
 		}
-		err = program(f, f.LogSteps(e.says))
-		if ctx.Err() == nil { // an interrupted run stays without an end
+		err = program(f, f.LogSteps(e.info))
+		if ctx.Err() == nil { // an interrupted run gets no end time
 			f.Run.Finished = time.Now().UTC()
 		}
 		err = errors.Join(err, f.Close())

@@ -45,9 +45,9 @@ BAROGRAPH_ENGINE names the archive or engine of a command that names none.`,
 	root.PersistentFlags().BoolVarP(&e.verbose, "verbose", "v", false, "log every step to stderr")
 	root.PersistentFlags().BoolVarP(&e.quiet, "quiet", "q", false, "print only results and errors")
 	root.PersistentFlags().Bool("spreadsheet", false, "")
-	leaving(root, "spreadsheet", "only commands that write CSV have it")
+	deprecate(root, "spreadsheet", "only commands that write CSV accept it")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		if args := c.Flags().Args(); c.HasAvailableSubCommands() && len(args) > 0 { // the command is misspelt, the flag may be its own
+		if args := c.Flags().Args(); c.HasAvailableSubCommands() && len(args) > 0 { // the command is misspelled; the flag may be one of the intended command
 			return c.Args(c, args)
 		}
 		text := err.Error()
@@ -96,7 +96,7 @@ func newVersion(e *env) *cobra.Command {
 	return cmd
 }
 
-// nearestFlag asks whether a flag was misspelt.
+// nearestFlag suggests a flag in place of an unknown one.
 func nearestFlag(c *cobra.Command, err error) string {
 	unknown, ok := errors.AsType[*pflag.NotExistError](err)
 	if !ok {
@@ -110,7 +110,7 @@ func nearestFlag(c *cobra.Command, err error) string {
 	})
 	near := fault.Nearest(unknown.GetSpecifiedName(), known)
 	if slices.Contains([]string{"db", "url", "to", "from", "database"}, unknown.GetSpecifiedName()) && c.Flags().Lookup(engineFlag) != nil {
-		near = engineFlag // what other commands once called it, and other programs do
+		near = engineFlag // former names of the flag, and its names in other programs
 	}
 	if near != "" {
 		return "; did you mean --" + near + "?"
@@ -118,8 +118,8 @@ func nearestFlag(c *cobra.Command, err error) string {
 	return ""
 }
 
-// asUsage makes errors about arguments end in exit status 2, and a misspelt command in a
-// question.
+// asUsage gives errors about arguments exit status 2, and suggests a command in place of an
+// unknown one.
 func asUsage(c *cobra.Command) {
 	c.DisableFlagsInUseLine = true
 	if check := c.Args; check != nil {
@@ -134,7 +134,7 @@ func asUsage(c *cobra.Command) {
 				}
 				return usage(fault.Unknown(strings.TrimSpace(strings.TrimPrefix(c.CommandPath(), "barograph")+" command"), args[0], known))
 			}
-			usageErr := miscalled(c, err)
+			usageErr := rewriteUsageError(c, err)
 			if usageErr == err && err != nil { //nolint:errorlint // the same error or another
 				return usage(fmt.Errorf("%w; see `%s --help`", err, c.CommandPath()))
 			}
@@ -146,7 +146,7 @@ func asUsage(c *cobra.Command) {
 	}
 }
 
-// flagErrors are what pflag says of flags, and what is said instead.
+// flagErrors replaces pflag's messages about flags.
 var flagErrors = []struct { //nolint:gochecknoglobals // a constant table
 	says *regexp.Regexp
 	text string
@@ -157,15 +157,14 @@ var flagErrors = []struct { //nolint:gochecknoglobals // a constant table
 	{regexp.MustCompile(`: invalid syntax$`), " is not a number"},
 }
 
-// firstUse is the first way to call a command.
+// firstUse is the first form of a command's usage.
 func firstUse(c *cobra.Command) string {
 	use, _, _ := strings.Cut(c.UseLine(), " | ")
 	return use
 }
 
-// cobras are what cobra says of arguments and flags, for which it has no types,
-// and what is said instead.
-var cobras = []struct { //nolint:gochecknoglobals // a constant table
+// cobraErrors replaces cobra's messages about arguments and flags. Cobra has no types for these errors.
+var cobraErrors = []struct { //nolint:gochecknoglobals // a constant table
 	says       *regexp.Regexp
 	join, text string
 }{
@@ -173,19 +172,19 @@ var cobras = []struct { //nolint:gochecknoglobals // a constant table
 	{regexp.MustCompile(`^accepts (at most 1) arg\(s\), received (\d+)$`), "", "takes $1 argument, not $2"},
 	{regexp.MustCompile(`^accepts between (\d+) and (\d+) arg\(s\), received (\d+)$`), "", "takes $1 or $2 arguments, not $3"},
 	{regexp.MustCompile(`^(?:accepts|requires) (at least \d+|\d+) arg\(s\), (?:only )?received (\d+)$`), "", "takes $1 arguments, not $2"},
-	{regexp.MustCompile(`^unknown command "(.*)" for ".*"$`), "", "takes no argument: leave out $1"},
+	{regexp.MustCompile(`^unknown command "(.*)" for ".*"$`), "", "takes no argument; omit $1"},
 	{regexp.MustCompile(`^required flag\(s\) (.*) not set$`), " and ", "needs $1"},
 	{regexp.MustCompile(`^at least one of the flags in the group \[(.*)\] is required$`), " or ", "needs $1"},
 	{regexp.MustCompile(`^if any flags in the group \[.*\] are set none of the others can be; \[(.*)\] were all set$`), " or ", "takes $1, not both"},
-	{regexp.MustCompile(`^if any flags in the group \[.*\] are set they must all be set; missing \[(.*)\]$`), " and ", "needs $1 too"},
+	{regexp.MustCompile(`^if any flags in the group \[.*\] are set they must all be set; missing \[(.*)\]$`), " and ", "also needs $1"},
 }
 
-// miscalled says how a command is called where cobra does not.
-func miscalled(c *cobra.Command, err error) error {
+// rewriteUsageError rewrites an error of cobra about arguments or flags, and adds the usage.
+func rewriteUsageError(c *cobra.Command, err error) error {
 	if err == nil {
 		return nil
 	}
-	for _, m := range cobras {
+	for _, m := range cobraErrors {
 		found := m.says.FindStringSubmatch(err.Error())
 		if found == nil {
 			continue
@@ -201,7 +200,7 @@ func miscalled(c *cobra.Command, err error) error {
 	return err
 }
 
-// parent makes a command one that has others below it, and does nothing itself.
+// parent makes a command that only groups its subcommands: without one it prints its help.
 func parent(c *cobra.Command, sub ...*cobra.Command) *cobra.Command {
 	c.Args, c.RunE = cobra.NoArgs, func(c *cobra.Command, _ []string) error { return c.Help() }
 	c.AddCommand(sub...)
@@ -212,7 +211,7 @@ func parent(c *cobra.Command, sub ...*cobra.Command) *cobra.Command {
 func required(c *cobra.Command, flags ...string) {
 	for _, f := range flags {
 		if err := c.MarkFlagRequired(f); err != nil {
-			panic(err) // there is such a flag
+			panic(err) // the names are constants: the flag exists
 		}
 	}
 }
@@ -226,7 +225,7 @@ func (e *env) printJSON(v any) error {
 	return enc.Encode(v)
 }
 
-// print writes a result to stdout: JSON with --json, else its own text.
+// print writes a result to stdout: as JSON with --json, else by text.
 func (e *env) print(v any, text func(w io.Writer) error) error {
 	if e.json {
 		return e.printJSON(v)
@@ -234,8 +233,7 @@ func (e *env) print(v any, text func(w io.Writer) error) error {
 	return text(e.stdout)
 }
 
-// licences is NOTICE and the licences of what the program is linked from, as
-// TestLicences writes them.
+// licences contains NOTICE and the licenses of all linked modules. TestLicences writes the file.
 //
 //go:embed licences.txt
 var licences string

@@ -14,7 +14,7 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// salvage copies what can be read of an archive into a new one, and lists what is missing.
+// salvage copies the readable records of an archive into a new one, and lists what is missing.
 func (e *env) salvage(ctx context.Context, url, only, to string) (err error) {
 	_, u, err := e.engines.Parse(to)
 	if err != nil {
@@ -22,15 +22,15 @@ func (e *env) salvage(ctx context.Context, url, only, to string) (err error) {
 	}
 	if path := engine.Path(u); path != "" {
 		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
-			return fault.Misuse("--salvage "+fault.Redact(to), "is there already", "name a new archive")
+			return fault.Misuse("--salvage "+fault.Redact(to), "exists already", "name a new archive")
 		}
 	}
-	var all []salvaged
-	err = e.holdings(ctx, url, func(n design.Name, from archive.Archive, subset string) (err error) {
+	var all []salvageReport
+	err = e.eachSubset(ctx, url, func(n design.Name, from archive.Archive, subset string) (err error) {
 		if only != "" && subset != only {
 			return nil
 		}
-		_, db, err := e.keeper(ctx, to, n, engine.Options{})
+		_, db, err := e.openEngine(ctx, to, n, engine.Options{})
 		if err != nil {
 			return err
 		}
@@ -42,7 +42,7 @@ func (e *env) salvage(ctx context.Context, url, only, to string) (err error) {
 		defer func() { err = errors.Join(err, a.Close()) }()
 		s, err := load.Salvage(ctx, from, subset, fault.Redact(url), a)
 		if err == nil {
-			all = append(all, newSalvaged(url, to, n, subset, s))
+			all = append(all, newSalvageReport(url, to, n, subset, s))
 		}
 		return err
 	})
@@ -55,8 +55,8 @@ func (e *env) salvage(ctx context.Context, url, only, to string) (err error) {
 	return e.salvageResult(all)
 }
 
-// salvaged is the result of one subset under one design.
-type salvaged struct {
+// salvageReport is the result for one subset in one design.
+type salvageReport struct {
 	Archive string       `json:"archive"`
 	New     string       `json:"new_archive"`
 	Design  string       `json:"design"`
@@ -74,14 +74,14 @@ type originFile struct {
 	Records int64  `json:"records"`
 }
 
-func newSalvaged(url, to string, n design.Name, subset string, s *load.SalvageResult) salvaged {
-	out := salvaged{
+func newSalvageReport(url, to string, n design.Name, subset string, s *load.SalvageResult) salvageReport {
+	out := salvageReport{
 		Archive: fault.Redact(url), New: fault.Redact(to), Design: string(n), Subset: subset,
 		Records: s.Records, Copied: s.Copied, Missing: s.Missing,
 	}
 	for _, l := range s.Losses {
 		why := l.Err
-		if f, ok := errors.AsType[*fault.Error](why); ok && f.Err != nil { // that the archive is damaged is known
+		if f, ok := errors.AsType[*fault.Error](why); ok && f.Err != nil { // the place implies that the archive is damaged
 			why = f.Err
 		}
 		out.Losses = append(out.Losses, fault.Name(l.Place)+": "+fault.Redact(why.Error()))
@@ -94,13 +94,13 @@ func newSalvaged(url, to string, n design.Name, subset string, s *load.SalvageRe
 	return out
 }
 
-func (e *env) salvageResult(all []salvaged) error {
+func (e *env) salvageResult(all []salvageReport) error {
 	if e.json {
 		if err := e.printJSON(all); err != nil {
 			return err
 		}
 	}
-	var lacking *salvaged
+	var lacking *salvageReport
 	for i := range all {
 		s := &all[i]
 		if len(s.Missing)+len(s.Losses) > 0 && lacking == nil {
@@ -127,6 +127,6 @@ func (e *env) salvageResult(all []salvaged) error {
 	}
 	return &fault.Status{Code: fault.Differs, Err: &fault.Error{
 		Setting: lacking.New, Problem: fmt.Sprintf("has %d of the %d records of subset %s", lacking.Copied, lacking.Records, lacking.Subset),
-		Cure: "load the files of origin into it: it recognizes the records that it has",
+		Cure: "load the files of origin into it: the load skips the records that it has",
 	}}
 }

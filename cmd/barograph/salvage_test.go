@@ -52,7 +52,7 @@ func TestSalvage(t *testing.T) {
 				if status != 0 && status != fault.Differs {
 					t.Fatalf("place %d: status %d\n%s%s", i, status, stdout, stderr)
 				}
-				var all []salvaged
+				var all []salvageReport
 				if json.Unmarshal([]byte(stdout), &all) == nil && len(all) == 1 && all[0].Copied > 0 {
 					s := all[0]
 					lost := 0

@@ -44,16 +44,16 @@ have no speed limit. "barograph lab disks" makes disks of given speeds: --disks 
   barograph scan sweep --lab asterixdb --data tpcds --disks --rounds 3 --cold 3
   barograph scan experiment2 --lab postgres --profile default --setting shared_buffers=64MB --data tpcds --disks=4 --cold 5
   barograph scan --engine duckdb:star.db --data tpcds --paths /disk1 --explain`,
-		Args:      cobra.MatchAll(func(_ *cobra.Command, args []string) error { return noNumber(p, args) }, cobra.MaximumNArgs(1), cobra.OnlyValidArgs),
+		Args:      cobra.MatchAll(func(_ *cobra.Command, args []string) error { return checkDisks(p, args) }, cobra.MaximumNArgs(1), cobra.OnlyValidArgs),
 		ValidArgs: words(scan.Experiments()),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				p.Experiment = scan.Experiment(args[0])
 			}
-			if err := ofNoLab(c, p); err != nil {
+			if err := checkLabFlags(c, p); err != nil {
 				return err
 			}
-			e.begin(c.Context(), &p.Target)
+			e.prepareScan(c.Context(), &p.Target)
 			if explain {
 				plan, err := p.Plan(c.Context())
 				if err != nil {
@@ -62,12 +62,12 @@ have no speed limit. "barograph lab disks" makes disks of given speeds: --disks 
 				return e.print(plan, plan.Text)
 			}
 			some, err := p.Run(c.Context())
-			return e.scanned(&p.Target, some, err)
+			return e.reportScan(&p.Target, some, err)
 		},
 	}
 	scanFlags(c, p)
-	c.Flags().BoolVar(&explain, "explain", false, "print the configurations and how the rule came to them, and run nothing")
-	e.enginesNamed(c, "db")
+	c.Flags().BoolVar(&explain, "explain", false, "print the configurations and the values from which the rule derived them, and run nothing")
+	e.completeEngines(c, "db")
 	complete(c, "lab", e.engines.Servers)
 	c.AddCommand(newScanForecast(e), newScanVerification(e), newScanOwn(e), newScanLake(e))
 	return c
@@ -106,34 +106,34 @@ func scanFlags(c *cobra.Command, p *scan.Program) {
 	formerly(c, "query", "queries")
 }
 
-// noNumber: a number that stands by itself was meant for --disks.
-func noNumber(p *scan.Program, args []string) error {
+// checkDisks refuses a number among the arguments that was meant as the value of --disks.
+func checkDisks(p *scan.Program, args []string) error {
 	for _, a := range args {
 		if _, err := strconv.Atoi(a); err == nil && p.Disks == scan.AllDisks {
-			return &fault.Error{Setting: "--disks " + a, Problem: "is two words", Cure: "write --disks=" + a}
+			return &fault.Error{Setting: "--disks " + a, Problem: "needs an equals sign", Cure: "write --disks=" + a}
 		}
 	}
 	return nil
 }
 
-// ofNoLab refuses flags that tell of a lab where there is none.
-func ofNoLab(c *cobra.Command, p *scan.Program) error {
+// checkLabFlags refuses flags about temporary servers if --lab is missing.
+func checkLabFlags(c *cobra.Command, p *scan.Program) error {
 	for _, name := range []string{"nodes", "profile", "memory", "setting", "cold-restart"} {
 		if p.Servers.Engine == "" && c.Flags().Changed(name) {
-			return fault.Misuse("--"+name, "is a setting of servers that --lab starts", "add --lab ENGINE, or omit --"+name)
+			return fault.Misuse("--"+name, "applies only to servers that --lab starts", "add --lab ENGINE, or omit --"+name)
 		}
 	}
 	return nil
 }
 
-// begin begins a scan.
-func (e *env) begin(ctx context.Context, t *scan.Target) {
-	e.named(&t.Out, run.ScanWorkload)
-	t.Registry, t.New, t.Log, t.Progress = e.engines, e.newRun(ctx, t.Out, run.ScanWorkload, 0, ""), e.log(), e.says
+// prepareScan prepares the target of a scan: its run folder, log and progress.
+func (e *env) prepareScan(ctx context.Context, t *scan.Target) {
+	e.nameFolder(&t.Out, run.ScanWorkload)
+	t.Registry, t.New, t.Log, t.Progress = e.engines, e.newRun(ctx, t.Out, run.ScanWorkload, 0, ""), e.log(), e.info
 }
 
-// scanned reports what a scan measured, also before it failed.
-func (e *env) scanned(t *scan.Target, some bool, err error) error {
+// reportScan writes the report of a scan, even if the scan failed after some measurements.
+func (e *env) reportScan(t *scan.Target, some bool, err error) error {
 	if !some {
 		return err
 	}
@@ -141,7 +141,7 @@ func (e *env) scanned(t *scan.Target, some bool, err error) error {
 }
 
 func newScanForecast(e *env) *cobra.Command {
-	y, heldOut := &scan.Yours{}, ""
+	y, heldOut := &scan.Request{}, ""
 	c := &cobra.Command{
 		Use:   "forecast RUN --disks N --read-mbps MBPS",
 		Short: "Project how long a scan takes on other disks and data, from a measured run",
@@ -222,9 +222,9 @@ and opens the database again; of a server it renews only the connection.`,
   barograph scan verification archive --engine postgres://postgres@127.0.0.1:5432/ --design wide,normalized`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			e.begin(c.Context(), &t)
+			e.prepareScan(c.Context(), &t)
 			some, err := t.Verify(c.Context(), v, args, designs)
-			return e.scanned(&t, some, err)
+			return e.reportScan(&t, some, err)
 		},
 	}
 	c.Flags().StringVar(&t.URL, engineFlag, "", "URL of the engine (required)")
@@ -235,7 +235,7 @@ and opens the database again; of a server it renews only the connection.`,
 	c.Flags().Uint64Var(&v.Seed, "seed", 1, "seed of the order")
 	c.Flags().StringVar(&t.Out, "out", "", "run folder (default: runs/{time}-scan)")
 	c.Flags().StringVar(&t.Labs, "lab-dir", engine.LabDir(), "folder of the labs to watch")
-	e.enginesNamed(c, "db")
+	e.completeEngines(c, "db")
 	required(c, engineFlag)
 	complete(c, "design", designNames)
 	return c

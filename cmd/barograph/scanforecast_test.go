@@ -153,10 +153,10 @@ func TestScanForecastRefuses(t *testing.T) {
 		status int
 		want   string
 	}{
-		{whole, []string{"--read-mbps", "100", "--query", "q1"}, 2, "choose of scan, q3, q55"},
-		{whole, []string{"--read-mbps", "100", "--query", "q3"}, 1, "2 setups cannot tell three parameters"},
-		{whole, []string{"--read-mbps", "100", "--query", "q55"}, 1, "no cold times of this question"},
-		{whole, []string{"--read-mbps", "100", "--query", "q3,scan"}, 1, "2 setups cannot tell three parameters"},
+		{whole, []string{"--read-mbps", "100", "--query", "q1"}, 2, "choose one of scan, q3, q55"},
+		{whole, []string{"--read-mbps", "100", "--query", "q3"}, 1, "2 setups are too few for three parameters"},
+		{whole, []string{"--read-mbps", "100", "--query", "q55"}, 1, "no cold times of this query"},
+		{whole, []string{"--read-mbps", "100", "--query", "q3,scan"}, 1, "2 setups are too few for three parameters"},
 		{saved(t, madeSweepOf(t, run.Warm)), rate, 1, "--cold 5"},
 		{saved(t, plain), rate, 1, "was not measured"},
 		{t.TempDir(), rate, 1, "is not a run folder"},
@@ -164,16 +164,16 @@ func TestScanForecastRefuses(t *testing.T) {
 		{whole, []string{"--disks", "3"}, 2, "--read-mbps"},
 		{whole, []string{"--disks", "3", "--read-mbps", "1,2"}, 2, "2 rates for 3 disks"},
 		{whole, []string{"--disks", "-1", "--read-mbps", "1"}, 2, "0 or greater"},
-		{whole, []string{"--read-mbps", "0"}, 2, "no rate above 0"},
-		{whole, []string{"--read-mbps", "1", "--bytes", "much"}, 2, "no amount of data"},
-		{whole, []string{"--read-mbps", "1", "--bytes", "1e30TB"}, 2, "no amount of data"},
-		{whole, []string{"--read-mbps", "1", "--scale-data", "0"}, 2, "no number above 0"},
+		{whole, []string{"--read-mbps", "0"}, 2, "must be greater than 0"},
+		{whole, []string{"--read-mbps", "1", "--bytes", "much"}, 2, "not an amount of data"},
+		{whole, []string{"--read-mbps", "1", "--bytes", "1e30TB"}, 2, "not an amount of data"},
+		{whole, []string{"--read-mbps", "1", "--scale-data", "0"}, 2, "must be greater than 0"},
 		{whole, []string{"--read-mbps", "1", "--bytes", "1TB", "--scale-data", "2"}, 2, "bytes"},
 		{whole, []string{"--read-mbps", "1", "--partitions", "some"}, 2, "cores, auto or 8"},
-		{whole, []string{"--read-mbps", "1", "--partitions", "0"}, 2, "no number of partitions"},
+		{whole, []string{"--read-mbps", "1", "--partitions", "0"}, 2, "not a number of partitions"},
 		{whole, []string{"--paths", t.TempDir()}, 2, "add --measure-disks"},
 		{whole, []string{"--paths", filepath.Join(whole, "none"), "--measure-disks"}, 1, "cannot be measured"},
-		{whole, []string{"--measure-disks"}, 2, "name --paths"},
+		{whole, []string{"--measure-disks"}, 2, "needs --paths"},
 		{whole, []string{"--paths", whole, "--disks", "3"}, 2, "disks"},
 	} {
 		status, _, stderr := barograph(t, append([]string{"scan", "forecast", c.dir}, c.args...)...)

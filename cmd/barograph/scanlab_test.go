@@ -188,16 +188,16 @@ func TestScanLabRefuses(t *testing.T) {
 		{"no server to start", []string{"--lab", "duckdb"}},
 		{"is not offered", []string{"--lab", "postgres", "--nodes", "3"}},
 		{"is not known", []string{"--lab", "postgres", "--profile", "fast"}},
-		{"is no setting", []string{"--lab", "postgres", "--setting", "shared_buffers"}},
+		{"is not a setting", []string{"--lab", "postgres", "--setting", "shared_buffers"}},
 		{"needs paths", []string{"--lab", "asterixdb"}},
-		{"is a setting of servers that --lab starts", []string{"--engine", "duckdb:x.db", "--nodes", "3"}},
-		{"is a setting of servers that --lab starts", []string{"--engine", "duckdb:x.db", "--cold-restart=false"}},
+		{"applies only to servers that --lab starts", []string{"--engine", "duckdb:x.db", "--nodes", "3"}},
+		{"applies only to servers that --lab starts", []string{"--engine", "duckdb:x.db", "--cold-restart=false"}},
 		{"barograph lab disks --count 6 --profile hdd", []string{"--lab", "asterixdb", "--disks"}},
 		{"barograph lab disks --count 8 --profile hdd", []string{"--engine", "duckdb:x.db", "--disks=8"}},
 		{"write --disks=8", []string{"--engine", "duckdb:x.db", "--disks", "8"}},
-		{"is no number of disks", []string{"--engine", "duckdb:x.db", "--disks=none"}},
-		{"the page cache of 192.0.2.1, another machine", []string{"--engine", "postgres://192.0.2.1/x", "--paths", dir, "--cold", "1"}},
-		{"the page cache of 192.0.2.1, another machine", []string{"--engine", "postgres://127.0.0.1:1,192.0.2.1:2/x", "--paths", dir, "--cold", "1"}},
+		{"is not a number of disks", []string{"--engine", "duckdb:x.db", "--disks=none"}},
+		{"the page cache of 192.0.2.1, because it is another machine", []string{"--engine", "postgres://192.0.2.1/x", "--paths", dir, "--cold", "1"}},
+		{"the page cache of 192.0.2.1, because it is another machine", []string{"--engine", "postgres://127.0.0.1:1,192.0.2.1:2/x", "--paths", dir, "--cold", "1"}},
 	} {
 		args := append([]string{"scan", "--data", dir, "--lab-dir", dir}, tc.args...)
 		if status, _, stderr := barograph(t, args...); status != fault.Usage || !strings.Contains(stderr, tc.says) {

@@ -44,7 +44,7 @@ func TestScanGoesOn(t *testing.T) {
 		t.Errorf("another command: status %d, %s", status, said)
 	}
 	status, _, said := barograph(t, args...)
-	if status != 0 || !strings.Contains(said, "going on with "+out) {
+	if status != 0 || !strings.Contains(said, "resuming "+out) {
 		t.Fatalf("status %d, %s", status, said)
 	}
 	r, samples, err := run.Read(out)
@@ -115,7 +115,7 @@ func TestScanServerDies(t *testing.T) {
 		t.Fatalf("status %d\n%s", status, said)
 	}
 	left = 9
-	if status, said := scan(); status != 0 || !strings.Contains(said, "going on with "+out+": 1 of 1 answers are kept") {
+	if status, said := scan(); status != 0 || !strings.Contains(said, "resuming "+out+": 1 of 1 answers are kept") {
 		t.Errorf("status %d\n%s", status, said)
 	}
 }

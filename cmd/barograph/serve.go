@@ -37,7 +37,7 @@ and closes them when they are not in use. Stop it with ^C.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				url, _, err := e.archiveFirst(c, nil)
+				url, _, err := e.splitArchive(c, nil)
 				if err != nil {
 					return err
 				}
@@ -55,7 +55,7 @@ func (e *env) serve(ctx context.Context, listen string, open bool, args []string
 	for i, arg := range args {
 		if _, url := engine.SplitName(arg); e.isArchive(url) {
 			var err error
-			if args[i], err = e.serverOf(arg, []string{engine.LabDir()}); err != nil {
+			if args[i], err = e.resolveServer(arg, []string{engine.LabDir()}); err != nil {
 				return usage(err)
 			}
 		}
@@ -63,10 +63,10 @@ func (e *env) serve(ctx context.Context, listen string, open bool, args []string
 	var config net.ListenConfig
 	on, err := config.Listen(ctx, "tcp", listen)
 	if err != nil {
-		return &fault.Error{Setting: "--listen " + listen, Problem: "cannot be used", Err: cmp.Or(errors.Unwrap(errors.Unwrap(err)), err), Cure: "name another port, or 0 for any that is free"}
+		return &fault.Error{Setting: "--listen " + listen, Problem: "cannot be used", Err: cmp.Or(errors.Unwrap(errors.Unwrap(err)), err), Cure: "name another port, or 0 for any free port"}
 	}
 	if at, ok := on.Addr().(*net.TCPAddr); ok && !at.IP.IsLoopback() {
-		e.says("warning: other machines can reach " + on.Addr().String() + ": whoever has the URL sees everything that is served, unencrypted")
+		e.info("warning: other machines can reach " + on.Addr().String() + "; everyone who has the URL can read all data, and the connection is not encrypted")
 	}
 	s, err := serve.New(serve.Options{Registry: e.engines, Version: build.Version(), Host: on.Addr().String(), Log: e.log()}, args...)
 	if err != nil {
@@ -79,7 +79,7 @@ func (e *env) serve(ctx context.Context, listen string, open bool, args []string
 	if open {
 		remove, err := browse(ctx, s.URL())
 		if err != nil {
-			e.tells(&fault.Error{Setting: "--open", Err: err, Cure: "open the URL yourself"})
+			e.reportError(&fault.Error{Setting: "--open", Err: err, Cure: "open the URL yourself"})
 		}
 		defer remove()
 	}
@@ -88,7 +88,7 @@ func (e *env) serve(ctx context.Context, listen string, open bool, args []string
 	stopped := make(chan error, 1)
 	go func() {
 		<-ctx.Done()
-		stopped <- h.Close() // streams would never end
+		stopped <- h.Close() // Shutdown would wait for streams, which never end
 	}()
 	if err := h.Serve(on); !errors.Is(err, http.ErrServerClosed) {
 		return errors.Join(err, s.Close())
@@ -96,14 +96,14 @@ func (e *env) serve(ctx context.Context, listen string, open bool, args []string
 	return errors.Join(<-stopped, s.Close())
 }
 
-// redirect is the template of a page that leads to a URL.
+// redirect is the template of a page that redirects to a URL.
 const redirect = `<!doctype html><meta charset="utf-8"><meta name="referrer" content="no-referrer"><title>Barograph</title>
 <meta http-equiv="refresh" content="0; url={{.}}"><a href="{{.}}">Barograph</a>
 `
 
-// browse opens a URL in the user's browser. The URL holds a token, and every user
-// of this machine can read the arguments of its processes: the browser is given a
-// file that only this user can read. The caller removes it.
+// browse opens a URL in the user's browser. The URL contains a token, and every user of this machine
+// can read the arguments of processes. Therefore browse writes the URL into a file that only this
+// user can read, and gives the file to the browser. The caller removes the file.
 func browse(ctx context.Context, url string) (remove func(), err error) {
 	dir, err := os.MkdirTemp("", "barograph-open-")
 	if err != nil {

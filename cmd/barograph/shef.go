@@ -34,16 +34,16 @@ type shefDecode struct {
 	workers  int
 	input    shefInput
 
-	live    bool // of a pipe: what was decoded is written at once
+	live    bool // the input is a pipe: each result is written immediately
 	dropped int
 	total   shef.Account
 	counts  [128]int64    // of problems, by number
 	seen    int           // products
-	listing *bufio.Writer // of products, or nil
-	remarks io.Writer     // of problems, or nil
+	listing *bufio.Writer // of --products, or nil
+	remarks io.Writer     // of --problems, or nil
 	values  export.Gauges
-	product export.Product // its parts so far
-	pending bool
+	product export.Product // with the results decoded so far
+	pending bool           // the product is not written yet
 }
 
 func newShefDecode(e *env) *cobra.Command {
@@ -99,7 +99,7 @@ func (d *shefDecode) run(c *cobra.Command, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	texts, err := formats.NewTexts(c.Context(), args, d.env.stdin, d.env.tells)
+	texts, err := formats.NewTexts(c.Context(), args, d.env.stdin, d.env.reportError)
 	if err != nil {
 		return err
 	}
@@ -112,16 +112,16 @@ func (d *shefDecode) run(c *cobra.Command, args []string) (err error) {
 		}
 		return shef.File{Name: name, Text: text}, nil
 	}
-	if err := shef.DecodeFiles(c.Context(), files, o, d.each); err != nil {
+	if err := shef.DecodeFiles(c.Context(), files, o, d.addResult); err != nil {
 		return err
 	}
-	if err := d.finish(); err != nil {
+	if err := d.writeProduct(); err != nil {
 		return err
 	}
 	return errors.Join(d.summary(), texts.Incomplete())
 }
 
-// open makes the outputs; the caller calls what it returns, in order.
+// open opens the outputs. The caller calls the closers in their order.
 func (d *shefDecode) open() (closers []func() error, err error) {
 	if d.env.json {
 		d.format = "json"
@@ -158,21 +158,21 @@ func (d *shefDecode) open() (closers []func() error, err error) {
 		}
 		return append([]func() error{b.Flush}, closers...), nil
 	}
-	if d.values, err = export.NewGauges(w, d.format, d.env.cell, d.input.sites); err != nil {
+	if d.values, err = export.NewGauges(w, d.format, d.env.csvCell, d.input.sites); err != nil {
 		return closers, err
 	}
 	return append([]func() error{d.values.Close}, closers...), nil
 }
 
-// each takes the result of a product or of a part of one.
-func (d *shefDecode) each(r *shef.Result) error {
+// addResult handles the result of a product, or of a portion of a large one.
+func (d *shefDecode) addResult(r *shef.Result) error {
 	d.total.Add(&r.Account)
 	for n, k := range r.Counts {
 		d.counts[n] += int64(k)
 	}
 	if r.Product.Part == 1 {
 		d.seen++
-		if err := d.finish(); err != nil {
+		if err := d.writeProduct(); err != nil {
 			return err
 		}
 		d.product = export.NewProduct(&r.Product)
@@ -193,7 +193,7 @@ func (d *shefDecode) each(r *shef.Result) error {
 	}
 	switch {
 	case d.values == nil && r.Product.Last:
-		return d.finish()
+		return d.writeProduct()
 	case d.values == nil:
 		return nil
 	}
@@ -204,8 +204,8 @@ func (d *shefDecode) each(r *shef.Result) error {
 	return err
 }
 
-// finish lists the product that is complete.
-func (d *shefDecode) finish() error {
+// writeProduct writes the line of a complete product, with --products.
+func (d *shefDecode) writeProduct() error {
 	if d.listing == nil || !d.pending {
 		return nil
 	}
@@ -217,20 +217,19 @@ func (d *shefDecode) finish() error {
 	return err
 }
 
-// summary tells what became of everything; values that were lost make the run
-// incomplete, as does input without any.
+// summary prints the counts. Lost values, or input without values, make the run incomplete.
 func (d *shefDecode) summary() error {
 	a := &d.total
 	if !a.IsBalanced() {
-		return fmt.Errorf("the account is not whole, please report it: %+v", *a)
+		return fmt.Errorf("internal error: the counts of values do not add up; please report %+v", *a)
 	}
 	fmt.Fprintf(d.env.stderr, "%d products, %d messages, %d lines: %d values, %d lost, %d left empty; %d errors, %d warnings\n",
 		d.seen, a.Messages, a.Lines, a.Values, a.Lost, a.Nulls, a.Errors, a.Warnings)
 	if a.Rescued > 0 {
-		fmt.Fprintf(d.env.stderr, "%d values are read by --lenient only\n", a.Rescued)
+		fmt.Fprintf(d.env.stderr, "%d values can be read only with --lenient\n", a.Rescued)
 	}
 	if d.dropped > 0 {
-		fmt.Fprintf(d.env.stderr, "%d values were left out by --station, --pe, --ts, --since, --until or --only-known\n", d.dropped)
+		fmt.Fprintf(d.env.stderr, "%d values were excluded by --station, --pe, --ts, --since, --until or --only-known\n", d.dropped)
 	}
 	for n, k := range d.counts {
 		if k > 0 {
@@ -238,15 +237,15 @@ func (d *shefDecode) summary() error {
 		}
 	}
 	if a.Lost > 0 {
-		return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d values could not be decoded; --problems FILE says which", a.Lost)}
+		return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d values could not be decoded; --problems FILE lists the errors", a.Lost)}
 	}
 	if a.Values+a.Nulls == 0 {
-		return &fault.Status{Code: fault.Incomplete, Err: errors.New("there is no value in what was read; is it SHEF?")}
+		return &fault.Status{Code: fault.Incomplete, Err: errors.New("the input contains no value; check that it is SHEF")}
 	}
 	return nil
 }
 
-// shefInput is how SHEF is read, and which of its values are wanted.
+// shefInput has the flags for reading SHEF and for selecting values.
 type shefInput struct {
 	now, from, to, shefparm, stations string
 	known, lenient                    bool
@@ -254,8 +253,7 @@ type shefInput struct {
 	sites                             export.Sites
 }
 
-// flags adds the flags. --to is the name that --until had; where --to says something
-// else it always was --until.
+// flags adds the flags. A command that has its own flag --to must add it before.
 func (s *shefInput) flags(c *cobra.Command) {
 	f := c.Flags()
 	untilFlag(c, &s.to, "last time of observation to keep")
@@ -272,9 +270,9 @@ func (s *shefInput) flags(c *cobra.Command) {
 	seldom(c, "lenient", "now", "only-known", "shefparm", "stations", "ts")
 }
 
-// read reads what the flags name.
+// read reads the files that the flags name, and checks the filters.
 func (s *shefInput) read() (o shef.Options, err error) {
-	if o.Now, err = moment("--now", s.now); err != nil {
+	if o.Now, err = parseTime("--now", s.now); err != nil {
 		return o, err
 	}
 	for _, x := range []struct {
@@ -284,14 +282,14 @@ func (s *shefInput) read() (o shef.Options, err error) {
 		if x.text == "" {
 			continue
 		}
-		t, err := moment(x.flag, x.text)
+		t, err := parseTime(x.flag, x.text)
 		if err != nil {
 			return o, err
 		}
 		*x.at = t.Unix()
 	}
 	if err := s.filter.Check(); err != nil {
-		return o, usage(&fault.Error{Setting: "--station, --pe, --ts", Problem: "is no pattern", Err: err, Cure: "write * for any letters, ? for one, [A-C] for one of several"})
+		return o, usage(&fault.Error{Setting: "--station, --pe, --ts", Problem: "is not a valid pattern", Err: err, Cure: "write * for any letters, ? for one letter, [A-C] for one of several"})
 	}
 	if s.shefparm != "" {
 		o.Tables, err = readTable(s.shefparm, shef.ReadTables)
@@ -315,8 +313,8 @@ func readTable[T any](name string, read func(r io.Reader, file string) (T, error
 	return t, errors.Join(err, f.Close())
 }
 
-// moment is that of a flag; the present where none is given.
-func moment(flag, text string) (t time.Time, err error) {
+// parseTime parses the time of a flag; "" is the present.
+func parseTime(flag, text string) (t time.Time, err error) {
 	if text == "" {
 		return time.Now(), nil
 	}
@@ -328,7 +326,7 @@ func moment(flag, text string) (t time.Time, err error) {
 	return t, fault.Misuse(flag+" "+text, "is not a time", "write 2024-07-03 or 2024-07-03T12:00:00Z")
 }
 
-// untilFlag adds the flag --until, and its name of before where nothing else has it.
+// untilFlag adds the flag --until, and its former name --to unless the command has a flag --to.
 func untilFlag(c *cobra.Command, at *string, what string) {
 	c.Flags().StringVar(at, "until", "", what)
 	if c.Flags().Lookup("to") == nil {

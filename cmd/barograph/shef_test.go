@@ -130,7 +130,7 @@ func TestShefDecodeFilter(t *testing.T) {
 		}
 	}
 	feed.Close()
-	if s := <-done; !strings.HasPrefix(s, "0 1 products, 3 messages") || !strings.Contains(s, "3 values were left out by") {
+	if s := <-done; !strings.HasPrefix(s, "0 1 products, 3 messages") || !strings.Contains(s, "3 values were excluded by") {
 		t.Error(s)
 	}
 	for _, args := range [][]string{{"--pe", "[H"}, {"--since", "soon"}, {"--shefparm", filepath.Join(dir, "bad")}, {"--stations", filepath.Join(dir, "bad")}} {

@@ -23,7 +23,7 @@ import (
 	"github.com/barograph/barograph/river"
 )
 
-// gaugeSource is where values come from: files of CSV or Parquet, or a database.
+// gaugeSource reads values from CSV or Parquet files, or from a database.
 type gaugeSource struct {
 	shefPost
 	options shef.Options
@@ -33,12 +33,12 @@ type gaugeSource struct {
 
 func (s *gaugeSource) flags(c *cobra.Command) {
 	s.policy = string(posts.GoodStays)
-	s.place(c, "to read")
+	s.databaseFlags(c, "to read")
 	s.input.flags(c)
 }
 
-// each gives the values that are wanted, in the order of the files; a result is
-// valid during the call.
+// each passes the values that match the filters, in the order of the files. A result is valid
+// during the call.
 func (s *gaugeSource) each(ctx context.Context, args []string, each func(*shef.Result) error) error {
 	take := func(r *shef.Result) error {
 		s.lost += int(r.Account.Lost)
@@ -49,12 +49,12 @@ func (s *gaugeSource) each(ctx context.Context, args []string, each func(*shef.R
 	if s.url != "" {
 		return s.database(ctx, take)
 	}
-	texts, err := formats.NewTexts(ctx, args, s.env.stdin, s.env.tells)
+	texts, err := formats.NewTexts(ctx, args, s.env.stdin, s.env.reportError)
 	if err != nil {
 		return err
 	}
 	for name, text := range texts.All() {
-		if err := s.table(name, text, take); err != nil && !errors.Is(err, io.EOF) { // a text that ends early was reported
+		if err := s.table(name, text, take); err != nil && !errors.Is(err, io.EOF) { // NewTexts has reported a text that ends early
 			return err
 		}
 	}
@@ -75,10 +75,10 @@ func (s *gaugeSource) database(ctx context.Context, take func(*shef.Result) erro
 	if to == 0 {
 		to = math.MaxInt64
 	}
-	return db.(river.Stored).Values(ctx, from, to, take) //nolint:forcetypeassert // both of them are
+	return db.(river.Stored).Values(ctx, from, to, take) //nolint:forcetypeassert // both kinds of database implement it
 }
 
-// table reads values of CSV or Parquet and reports each row that is no value.
+// table reads values of CSV or Parquet, and reports each row that is not a value.
 func (s *gaugeSource) table(name string, text io.Reader, take func(*shef.Result) error) error {
 	var r shef.Result
 	r.Product.File, r.Product.Issued = name, record.NoTime
@@ -90,7 +90,7 @@ func (s *gaugeSource) table(name string, text io.Reader, take func(*shef.Result)
 	err := export.ReadGauges(name, text, s.options.Tables, func(g *record.Gauge, err error) error {
 		if err != nil {
 			r.Account.Lost++
-			s.env.tells(err)
+			s.env.reportError(err)
 			return nil
 		}
 		if r.Values = append(r.Values, *g); len(r.Values) < 4096 {
@@ -101,7 +101,7 @@ func (s *gaugeSource) table(name string, text io.Reader, take func(*shef.Result)
 	return errors.Join(err, flush())
 }
 
-// incomplete is the error of values that were lost, or where there is none.
+// incomplete returns an error if values were lost, or if there are none.
 func (s *gaugeSource) incomplete() error {
 	if s.lost == 0 {
 		if s.values == 0 {
@@ -109,7 +109,7 @@ func (s *gaugeSource) incomplete() error {
 		}
 		return nil
 	}
-	return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d rows are no values", s.lost)}
+	return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d rows are not values", s.lost)}
 }
 
 func newShefEncode(e *env) *cobra.Command {
@@ -131,13 +131,13 @@ leaves out a value that SHEF cannot express.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
 			if (s.url == "") == (len(args) == 0) {
-				return fault.Misuse("FILES or --"+engineFlag, "one of them is read", "name files, folders or - for standard input, or a database")
+				return fault.Misuse("FILES or --"+engineFlag, "exactly one of them is needed", "name files, folders or - for standard input, or a database with --"+engineFlag)
 			}
 			var err error
 			if s.options, err = s.input.read(); err != nil {
 				return err
 			}
-			return e.written(out, func(w io.Writer) error { return s.encode(c.Context(), w, args, heading, awips) })
+			return e.writeTo(out, func(w io.Writer) error { return s.encode(c.Context(), w, args, heading, awips) })
 		},
 	}
 	c.Flags().StringVar(&out, "out", "", "file to write (default: standard output, except for parquet)")
@@ -161,7 +161,7 @@ func (s *gaugeSource) encode(ctx context.Context, w io.Writer, args []string, he
 				if r.Product.File != "" {
 					place = fmt.Sprintf("%s:%d: ", fault.Name(r.Product.File), r.Values[i].Line)
 				}
-				s.env.tells(fmt.Errorf("%s%w", place, err))
+				s.env.reportError(fmt.Errorf("%s%w", place, err))
 			}
 		}
 		return nil
@@ -180,32 +180,31 @@ func (s *gaugeSource) encode(ctx context.Context, w io.Writer, args []string, he
 	return err
 }
 
-// written writes a file that is there when it is whole, or standard output. A
-// status of fault.Incomplete is of what was read: what was written is whole. A
-// pipe or device is written into, of a link the file that it names, and a file that
-// may not be written is refused.
-func (e *env) written(out string, write func(w io.Writer) error) error {
+// writeTo writes standard output, or a file that appears only when it is complete. An error with
+// status fault.Incomplete concerns the input, so written keeps the file. written follows links,
+// writes into pipes and devices, and refuses write-protected files.
+func (e *env) writeTo(out string, write func(w io.Writer) error) error {
 	if out == "" {
 		b := bufio.NewWriter(e.stdout)
 		return errors.Join(write(b), b.Flush())
 	}
 	info, err := os.Stat(out)
 	switch {
-	case err != nil: // it is new, or its folder cannot be read, which is reported below
+	case err != nil: // the file is new, or CreateTemp below reports the error
 	case info.IsDir():
-		return unwritten(out, "is a folder", nil)
+		return writeError(out, "is a folder", nil)
 	case info.Mode().Perm()&0o200 == 0:
-		return unwritten(out, "is write-protected", nil)
+		return writeError(out, "is write-protected", nil)
 	case !info.Mode().IsRegular():
-		return writtenInto(out, write)
+		return writeInto(out, write)
 	default:
 		if out, err = filepath.EvalSymlinks(out); err != nil {
-			return unwritten(out, "", err)
+			return writeError(out, "", err)
 		}
 	}
 	f, err := os.CreateTemp(filepath.Dir(out), "."+filepath.Base(out)+".*.part")
 	if err != nil {
-		return unwritten(out, "", err)
+		return writeError(out, "", err)
 	}
 	err = write(f)
 	failed := err
@@ -220,21 +219,21 @@ func (e *env) written(out string, write func(w io.Writer) error) error {
 	return failed
 }
 
-// writtenInto writes into a pipe or a device, which stays what it is.
-func writtenInto(out string, write func(w io.Writer) error) error {
+// writeInto writes into an existing pipe or device instead of replacing it.
+func writeInto(out string, write func(w io.Writer) error) error {
 	f, err := os.OpenFile(out, os.O_WRONLY, 0)
 	if err != nil {
-		return unwritten(out, "", err)
+		return writeError(out, "", err)
 	}
 	b := bufio.NewWriter(f)
 	return errors.Join(write(b), b.Flush(), f.Close())
 }
 
-func unwritten(out, problem string, err error) error {
+func writeError(out, problem string, err error) error {
 	return &fault.Error{Setting: "--out " + out, Problem: problem, Err: err, Cure: "name a file that can be written"}
 }
 
-// exportTo are the kinds of what export writes.
+// exportTo returns the formats of export.
 func exportTo() []string { return []string{"csv", "json", "parquet"} }
 
 func newShefExport(e *env) *cobra.Command {
@@ -254,7 +253,7 @@ complete. "barograph shef decode --format" writes the values of SHEF files.`,
 		RunE: func(c *cobra.Command, args []string) (err error) {
 			switch {
 			case len(args) > 0:
-				return fault.Misuse(args[0], "is not read: export reads a database", "write the values of files by barograph shef decode --format "+to)
+				return fault.Misuse(args[0], "is not accepted: export reads only a database", "to convert files, run `barograph shef decode --format "+to+"`")
 			case !slices.Contains(exportTo(), to):
 				return usage(fault.Unknown("--to", to, exportTo()))
 			case out == "" && to == "parquet":
@@ -263,8 +262,8 @@ complete. "barograph shef decode --format" writes the values of SHEF files.`,
 			if s.options, err = s.input.read(); err != nil {
 				return err
 			}
-			err = e.written(out, func(w io.Writer) error {
-				values, err := export.NewGauges(w, to, e.cell, s.input.sites)
+			err = e.writeTo(out, func(w io.Writer) error {
+				values, err := export.NewGauges(w, to, e.csvCell, s.input.sites)
 				if err != nil {
 					return err
 				}
@@ -273,7 +272,7 @@ complete. "barograph shef decode --format" writes the values of SHEF files.`,
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(e.stderr, "%d values, %d left out by filters\n", s.values, s.dropped)
+			fmt.Fprintf(e.stderr, "%d values, %d excluded by filters\n", s.values, s.dropped)
 			return s.incomplete()
 		},
 	}

@@ -45,10 +45,10 @@ func TestShefExport(t *testing.T) {
 		t.Fatal(err)
 	}
 	of := []string{"--engine", "@" + url, "--schema", "barograph"}
-	if got := export(0, append(of, "--to", "csv", "--since", "2026-11-10T02", "--until", "2026-11-10T03")...); strings.Count(got, "AAA,2026-11-10T0") != 2 || !strings.Contains(got, "2 values, 0 left out") {
+	if got := export(0, append(of, "--to", "csv", "--since", "2026-11-10T02", "--until", "2026-11-10T03")...); strings.Count(got, "AAA,2026-11-10T0") != 2 || !strings.Contains(got, "2 values, 0 excluded") {
 		t.Error(got)
 	}
-	if got, want := export(0, append(of, "--to", "json", "--station", "AAA")...), `{"station":"AAA","time":"2026-11-10T02:00:00Z","code":"HGIRGZN","value":2,"quality":"Z"`; !strings.Contains(got, want) || !strings.Contains(got, "4 left out by filters") {
+	if got, want := export(0, append(of, "--to", "json", "--station", "AAA")...), `{"station":"AAA","time":"2026-11-10T02:00:00Z","code":"HGIRGZN","value":2,"quality":"Z"`; !strings.Contains(got, want) || !strings.Contains(got, "4 excluded by filters") {
 		t.Error(got)
 	}
 	encoded := ".E AAA 20261110 Z DH0100/HGIRGZN/DIH01/1/2/3/M\n"
@@ -148,7 +148,7 @@ func TestWrittenInPlace(t *testing.T) {
 		text, err := os.ReadFile(at("pipe"))
 		read <- fmt.Sprint(string(text), err)
 	}()
-	if err := errors.Join((&env{}).written(at("link"), write), (&env{}).written(at("pipe"), write)); err != nil {
+	if err := errors.Join((&env{}).writeTo(at("link"), write), (&env{}).writeTo(at("pipe"), write)); err != nil {
 		t.Fatal(err)
 	}
 	if got := <-read; got != "x<nil>" {

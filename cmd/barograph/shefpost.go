@@ -28,7 +28,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// shefPost is where values are posted, and how.
+// shefPost has the flags of the commands that open a river database.
 type shefPost struct {
 	env                         *env
 	input                       shefInput
@@ -38,25 +38,25 @@ type shefPost struct {
 	log                         river.LogFile
 }
 
-// place adds the flags that name a database's tables.
-func (p *shefPost) place(c *cobra.Command, what string) {
+// databaseFlags adds the flags that name a database's tables.
+func (p *shefPost) databaseFlags(c *cobra.Command, what string) {
 	c.Flags().StringVar(&p.url, engineFlag, "", "URL of the database "+what+", e.g. postgres://awips@dx1:5432/hd_ob8krf")
 	c.Flags().StringVar(&p.schema, "schema", "ihfs", "ihfs: the tables of the Weather Service, which must exist; or barograph: those of \"barograph post\"")
 	c.Flags().StringVar(&p.design, "design", string(posts.Single), "with --schema barograph: design of the tables")
-	p.env.enginesNamed(c, "db")
+	p.env.completeEngines(c, "db")
 	complete(c, "schema", func() []string { return []string{"ihfs", "barograph"} })
 	complete(c, "design", func() []string { return words(posts.Designs()) })
 }
 
 func (p *shefPost) flags(c *cobra.Command) {
-	p.place(c, "(required)")
+	p.databaseFlags(c, "(required)")
 	c.Flags().StringVar(&p.apps, "apps-defaults", "", "file of tokens (shef_winpast : 10 …), such as .Apps_defaults_site")
 	c.Flags().StringVar(&p.policy, "policy", string(posts.GoodStays), "what to do with a value whose key exists already; overrides the token shef_duplicate")
 	c.Flags().BoolVar(&p.learn, "learn-ingest", false, "admit a series that ingestfilter does not have, and add its row")
 	c.Flags().BoolVar(&p.archive, "archive-data", false, "with --schema ihfs: the time window is around the time of the product, not the present")
 	c.Flags().BoolVar(&p.make, "make", false, "with --schema barograph: create missing tables")
 	required(c, engineFlag)
-	leaving(c, "learn-ingest", "write shef_load_ingest : ON into the file of --apps-defaults")
+	deprecate(c, "learn-ingest", "write shef_load_ingest : ON into the file of --apps-defaults")
 	seldom(c, "archive-data", "policy")
 	complete(c, "policy", func() []string { return words(posts.Policies()) })
 	p.input.flags(c)
@@ -115,11 +115,11 @@ func (p *shefPost) open(ctx context.Context, policyNamed bool) (river.Poster, er
 	return db, nil
 }
 
-// tokens are the site's; a policy that is named goes before.
+// tokens reads the tokens of the site. A policy that the command line names takes precedence.
 func (p *shefPost) tokens(policyNamed bool) (river.Tokens, error) {
 	t := river.DefaultTokens()
 	if p.apps != "" {
-		_, err := readTable(p.apps, func(r io.Reader, file string) (any, error) { return nil, t.Read(r, file, p.env.tells) })
+		_, err := readTable(p.apps, func(r io.Reader, file string) (any, error) { return nil, t.Read(r, file, p.env.reportError) })
 		if err != nil {
 			return t, err
 		}
@@ -143,7 +143,7 @@ func (p *shefPost) openOwn(ctx context.Context, policy posts.Policy) (river.Post
 		return nil, usage(err)
 	}
 	if _, err := os.Stat(engine.Path(u)); d.Place == engine.Embedded && !p.make && errors.Is(err, fs.ErrNotExist) {
-		return nil, engine.UnreachableError(fault.Redact(p.url), err, "check the path; barograph shef post --make makes one")
+		return nil, engine.UnreachableError(fault.Redact(p.url), err, "check the path; `barograph shef post --make` creates a database")
 	}
 	shut := func() error { return nil }
 	a := &river.Archive{Method: posts.Methods(d)[len(posts.Methods(d))-1], Posters: river.Posters(d), Shut: func() error { return shut() }, Open: func(ctx context.Context) (*posts.Store, error) {
@@ -151,7 +151,7 @@ func (p *shefPost) openOwn(ctx context.Context, policy posts.Policy) (river.Post
 			return nil, err
 		}
 		shut = func() error { return nil }
-		db, err := p.env.engines.Open(ctx, p.url, engine.Options{Log: p.env.log()}) // @FILE is read anew: a password may change
+		db, err := p.env.engines.Open(ctx, p.url, engine.Options{Log: p.env.log()}) // Open reads @FILE again, because the password may have changed
 		if err != nil {
 			return nil, err
 		}
@@ -164,17 +164,17 @@ func (p *shefPost) openOwn(ctx context.Context, policy posts.Policy) (river.Post
 	return a, nil
 }
 
-// in is how products are read.
-func (p *shefPost) in() (in river.Input, err error) {
+// readOptions returns the options for reading products.
+func (p *shefPost) readOptions() (in river.Input, err error) {
 	in.Options, err = p.input.read()
 	in.Filter = p.input.filter
 	if p.input.now == "" {
-		in.Now = time.Time{} // when each was received
+		in.Now = time.Time{} // zero = the time at which each product was received
 	}
 	return in, err
 }
 
-// postedTotal is what post prints.
+// postedTotal is the result that post prints.
 type postedTotal struct {
 	Products int64            `json:"products"`
 	Values   int64            `json:"values"`
@@ -184,11 +184,11 @@ type postedTotal struct {
 }
 
 func (p *shefPost) post(c *cobra.Command, args []string) (err error) {
-	in, err := p.in()
+	in, err := p.readOptions()
 	if err != nil {
 		return err
 	}
-	texts, err := formats.NewTexts(c.Context(), args, p.env.stdin, p.env.tells)
+	texts, err := formats.NewTexts(c.Context(), args, p.env.stdin, p.env.reportError)
 	if err != nil {
 		return err
 	}
@@ -198,28 +198,28 @@ func (p *shefPost) post(c *cobra.Command, args []string) (err error) {
 	}
 	defer func() { err = errors.Join(err, to.Close()) }()
 	var total river.Tally
-	var a shef.Account
+	var account shef.Account
 	sum, env := postedTotal{Fates: map[string]int64{}}, p.env
 	err = river.Post(c.Context(), texts, &in, to, func(p *river.Product, t river.Tally) error {
 		total.Add(t)
-		a.Add(&p.Account)
+		account.Add(&p.Account)
 		sum.Products++
 		sum.Left += int64(p.Left)
 		for _, why := range p.Refusals {
-			env.tells(errors.New(why))
+			env.reportError(errors.New(why))
 		}
 		return nil
 	})
-	sum.Values, sum.Lost = total.Values(), a.Lost
+	sum.Values, sum.Lost = total.Values(), account.Lost
 	for i, name := range river.Fates() {
 		if total[i] > 0 {
 			sum.Fates[name] = total[i]
 		}
 	}
 	err = errors.Join(err, p.env.print(&sum, func(w io.Writer) error {
-		fmt.Fprintf(w, "%d products: %d values, %d lost in decoding, %d left out by filters\n", sum.Products, sum.Values, sum.Lost, sum.Left)
-		if a.Rescued > 0 {
-			fmt.Fprintf(w, "%10d of them read by --lenient only\n", a.Rescued)
+		fmt.Fprintf(w, "%d products: %d values, %d lost in decoding, %d excluded by filters\n", sum.Products, sum.Values, sum.Lost, sum.Left)
+		if account.Rescued > 0 {
+			fmt.Fprintf(w, "%10d of them can be read only with --lenient\n", account.Rescued)
 		}
 		for i, name := range river.Fates() {
 			if total[i] > 0 {
@@ -231,9 +231,9 @@ func (p *shefPost) post(c *cobra.Command, args []string) (err error) {
 	switch {
 	case err != nil:
 	case total[river.Refused] > 0:
-		err = &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("the database refuses %d values; all others are posted", total[river.Refused])}
-	case a.Lost > 0:
-		err = &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d values could not be decoded; barograph shef decode --problems FILE says which", a.Lost)}
+		err = &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("the database refused %d values; all others were posted", total[river.Refused])}
+	case account.Lost > 0:
+		err = &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d values could not be decoded; `barograph shef decode --problems FILE` lists the errors", account.Lost)}
 	}
 	return err
 }
@@ -278,9 +278,9 @@ line of JSON per product. --metrics serves Prometheus metrics at /metrics.`,
 
 func (p *shefPost) serve(c *cobra.Command, s *river.Spool, listen string, args []string) (err error) {
 	if len(args) > 0 && args[0] != formats.Stdin {
-		return usage(fault.Misuse(args[0], "is not read", "put files into the folder of --spool; - is standard input"))
+		return usage(fault.Misuse(args[0], "is not accepted", "put files into the folder of --spool, or write - for standard input"))
 	}
-	in, err := p.in()
+	in, err := p.readOptions()
 	if err != nil {
 		return err
 	}
@@ -296,7 +296,7 @@ func (p *shefPost) serve(c *cobra.Command, s *river.Spool, listen string, args [
 	if err := s.Open(); err != nil {
 		return err
 	}
-	if os.Getenv("GOGC") == "" { // a service gives processor time for memory; docs/river.md tells it
+	if os.Getenv("GOGC") == "" { // a service trades processor time for memory (docs/river.md)
 		debug.SetGCPercent(50)
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
@@ -305,7 +305,7 @@ func (p *shefPost) serve(c *cobra.Command, s *river.Spool, listen string, args [
 	var ended chan struct{}
 	if len(args) > 0 {
 		ended = make(chan struct{})
-		texts, err := formats.NewTexts(ctx, args, p.env.stdin, p.env.tells)
+		texts, err := formats.NewTexts(ctx, args, p.env.stdin, p.env.reportError)
 		if err != nil {
 			return err
 		}
@@ -313,7 +313,7 @@ func (p *shefPost) serve(c *cobra.Command, s *river.Spool, listen string, args [
 			defer close(ended)
 			for _, r := range texts.All() {
 				if err := s.Take(r, time.Now()); err != nil {
-					cancel(err) // what comes cannot be kept
+					cancel(err) // the spool cannot store the product
 				}
 			}
 		}()
@@ -322,7 +322,7 @@ func (p *shefPost) serve(c *cobra.Command, s *river.Spool, listen string, args [
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	metrics := river.NewMetrics(registry)
 	river.RegisterBacklog(registry, s)
-	if listen != "" { // before the database is reached, so that an alarm can see that it is not
+	if listen != "" { // before the database is open: an alarm must see that it is unreachable
 		stop, err := p.env.metrics(ctx, registry, listen)
 		if err != nil {
 			return err
@@ -333,10 +333,10 @@ func (p *shefPost) serve(c *cobra.Command, s *river.Spool, listen string, args [
 	signal.Notify(hangup, syscall.SIGHUP)
 	defer signal.Stop(hangup)
 	if p.wait {
-		notify("READY=1\nSTATUS=waits for the database") // systemd ends what is not ready in 90 s
+		notify("READY=1\nSTATUS=waits for the database") // systemd stops a service that is not ready in 90 s
 	}
 	named := c.Flags().Changed("policy")
-	to, err := p.reached(ctx, named, len(args) > 0, metrics, hangup, log)
+	to, err := p.openWaiting(ctx, named, len(args) > 0, metrics, hangup, log)
 	if err != nil {
 		return err
 	}
@@ -344,7 +344,7 @@ func (p *shefPost) serve(c *cobra.Command, s *river.Spool, listen string, args [
 	if db, ok := to.(*river.IHFS); ok {
 		log.Info("posts into IHFS", "not_filled", db.Tokens.Unfilled())
 	}
-	service := &river.Service{Spool: s, Poster: to, Input: in, Log: log, Metrics: metrics, Reread: p.hangups(c.Context(), hangup, to, named), Ended: ended}
+	service := &river.Service{Spool: s, Poster: to, Input: in, Log: log, Metrics: metrics, Reread: p.tokenReloads(c.Context(), hangup, to, named), Ended: ended}
 	notify("READY=1\nSTATUS=posts")
 	err = service.Run(ctx)
 	notify("STOPPING=1")
@@ -354,19 +354,19 @@ func (p *shefPost) serve(c *cobra.Command, s *river.Spool, listen string, args [
 	return err
 }
 
-// reached opens the database, and waits for it if that is wanted: products stay in the
-// spool meanwhile. A hangup tries it at once.
-func (p *shefPost) reached(ctx context.Context, policyNamed bool, pipe bool, m *river.Metrics, hangup <-chan os.Signal, log *slog.Logger) (river.Poster, error) {
+// openWaiting opens the database. With --wait-for-database it retries while the database is
+// unreachable, and products stay in the spool; SIGHUP starts the next attempt immediately.
+func (p *shefPost) openWaiting(ctx context.Context, policyNamed bool, pipe bool, m *river.Metrics, hangup <-chan os.Signal, log *slog.Logger) (river.Poster, error) {
 	waits := p.wait
 	if d, _, err := p.env.engines.Parse(p.url); err == nil && d.Place == engine.Embedded && !pipe {
-		waits = false // no file appears by itself
+		waits = false // the file of an embedded database does not appear later
 	}
 	for wait := time.Second; ; wait = min(2*wait, 30*time.Second) {
 		to, err := p.open(ctx, policyNamed)
 		if m.Up(err); !waits || !errors.Is(err, engine.ErrUnreachable) {
 			return to, err
 		}
-		log.Warn("the database is not reached", "error", err)
+		log.Warn("the database is unreachable", "error", err)
 		select {
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
@@ -376,8 +376,8 @@ func (p *shefPost) reached(ctx context.Context, policyNamed bool, pipe bool, m *
 	}
 }
 
-// hangups gives, at each SIGHUP, what reads the tokens anew.
-func (p *shefPost) hangups(ctx context.Context, signals <-chan os.Signal, to river.Poster, named bool) <-chan func() error {
+// tokenReloads sends, at each SIGHUP, a function that reads the tokens again.
+func (p *shefPost) tokenReloads(ctx context.Context, signals <-chan os.Signal, to river.Poster, named bool) <-chan func() error {
 	out := make(chan func() error)
 	go func() {
 		for {
@@ -394,8 +394,8 @@ func (p *shefPost) hangups(ctx context.Context, signals <-chan os.Signal, to riv
 				}
 				old := db.Tokens
 				db.Tokens = t
-				db.Close()                            //nolint:errcheck,contextcheck // the next connection is by the URL as it is now
-				if err = db.Reload(ctx); err != nil { // a table is not there that they want
+				db.Close()                            //nolint:errcheck,contextcheck // the next connection resolves the URL again
+				if err = db.Reload(ctx); err != nil { // for example, the new tokens need a table that is missing
 					db.Tokens = old
 				}
 				return err
@@ -410,10 +410,10 @@ func (p *shefPost) hangups(ctx context.Context, signals <-chan os.Signal, to riv
 	return out
 }
 
-// notify tells systemd, where it started the service.
+// notify reports a state to systemd, if systemd started the service.
 func notify(state string) {
 	if c, err := net.Dial("unixgram", os.Getenv("NOTIFY_SOCKET")); err == nil { //nolint:noctx // a local socket
-		c.Write([]byte(state)) //nolint:errcheck // nobody is informed of it then
+		c.Write([]byte(state)) //nolint:errcheck // the service works without systemd
 		c.Close()              //nolint:errcheck // likewise
 	}
 }

@@ -32,7 +32,7 @@ func TestShefPost(t *testing.T) {
 		t.Errorf("no tables: status %d: %s", status, errs)
 	}
 	for _, more := range []string{"--make", "--verbose"} {
-		if status, out, errs := barograph(t, append(args, more)...); status != 4 || out != "1 products: 4 values, 1 lost in decoding, 0 left out by filters\n         4 posted\n" {
+		if status, out, errs := barograph(t, append(args, more)...); status != 4 || out != "1 products: 4 values, 1 lost in decoding, 0 excluded by filters\n         4 posted\n" {
 			t.Errorf("status %d: %s%s", status, out, errs)
 		}
 	}
@@ -139,7 +139,7 @@ func TestShefServe(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []int{0, 4} { // then there is none
-		if status, out, errs := barograph(t, "shef", "retry", "--spool", spool); status != want || want == 0 && !strings.Contains(out, "1 files wait again") {
+		if status, out, errs := barograph(t, "shef", "retry", "--spool", spool); status != want || want == 0 && !strings.Contains(out, "1 files are in the queue again") {
 			t.Errorf("retry: status %d: %s%s", status, out, errs)
 		}
 	}
@@ -167,7 +167,7 @@ func TestShefServeAway(t *testing.T) {
 	}()
 	until(t, "a file", func() bool {
 		files, _ := filepath.Glob(filepath.Join(dir, "spool", "2*"))
-		return len(files) == 1 && strings.Contains(out.String(), "not reached")
+		return len(files) == 1 && strings.Contains(out.String(), "the database is unreachable")
 	})
 	stop()
 	if status := <-done; status != 130 {
@@ -222,7 +222,7 @@ func TestShefServeWaits(t *testing.T) {
 		}
 		defer reply.Body.Close()
 		text, _ := io.ReadAll(reply.Body)
-		return strings.Contains(string(text), "barograph_shef_database_up 0") && strings.Contains(string(text), "barograph_shef_spool_files 1") && strings.Contains(out.String(), "not reached")
+		return strings.Contains(string(text), "barograph_shef_database_up 0") && strings.Contains(string(text), "barograph_shef_spool_files 1") && strings.Contains(out.String(), "the database is unreachable")
 	})
 	stop()
 	if status := <-done; status != 130 {

@@ -29,7 +29,7 @@ products, such as the folder done/ of a service's spool. Filtered changes nothin
   barograph shef filtered --json @url RR1LCH.txt`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			url, files, err := e.archiveFirst(c, args)
+			url, files, err := e.splitArchive(c, args)
 			if err != nil {
 				return err
 			}
@@ -45,11 +45,11 @@ products, such as the folder done/ of a service's spool. Filtered changes nothin
 }
 
 func (p *shefPost) filtered(c *cobra.Command, files []string) error {
-	in, err := p.in()
+	in, err := p.readOptions()
 	if err != nil {
 		return err
 	}
-	texts, err := formats.NewTexts(c.Context(), files, p.env.stdin, p.env.tells)
+	texts, err := formats.NewTexts(c.Context(), files, p.env.stdin, p.env.reportError)
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (p *shefPost) filtered(c *cobra.Command, files []string) error {
 		return err
 	}
 	defer to.Close()                          //nolint:errcheck // nothing was written
-	strangers := to.(*river.IHFS).Strangers() //nolint:forcetypeassert // of this schema it is one
+	strangers := to.(*river.IHFS).Strangers() //nolint:forcetypeassert // schema ihfs opens an IHFS
 	for name, text := range texts.All() {
 		err := in.Read(text, name, time.Now(), func(p *river.Product) error {
 			strangers.Look(p)
@@ -74,7 +74,7 @@ func (p *shefPost) filtered(c *cobra.Command, files []string) error {
 			fmt.Fprintf(w, "%-8s %s %4d %s %s  %-8s %6d values, first %g, last %g at %s\n    %s\n", s.Lid, s.PE, s.Duration, s.TypeSource, s.Extremum, s.Why, s.Values,
 				s.FirstValue, s.LastValue, s.Last.Format(time.RFC3339), s.Cure)
 		}
-		_, err := fmt.Fprintf(w, "%d series are kept out\n", len(all))
+		_, err := fmt.Fprintf(w, "%d series are filtered out\n", len(all))
 		return err
 	}); err != nil {
 		return err
@@ -111,7 +111,7 @@ posts them now or when it starts. Values that were posted before do not change.`
 				for _, path := range back {
 					fmt.Fprintln(w, path)
 				}
-				_, err := fmt.Fprintf(w, "%d files wait again\n", len(back))
+				_, err := fmt.Fprintf(w, "%d files are in the queue again\n", len(back))
 				return err
 			})
 		},

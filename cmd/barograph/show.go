@@ -43,11 +43,11 @@ times which other leads of the model have.`,
   barograph show vsdb_data --plot coverage.svg`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
-			if _, err := plot.FormatOf(picture); err != nil {
+			if err := checkPicture(picture); err != nil {
 				return err
 			}
 			if len(args) == 0 || len(args) == 1 && e.isArchive(args[0]) {
-				url, _, err := e.archiveFirst(c, args)
+				url, _, err := e.splitArchive(c, args)
 				if err != nil {
 					return err
 				}
@@ -57,8 +57,8 @@ times which other leads of the model have.`,
 		},
 	}
 	last = lastLine(c)
-	c.Flags().BoolVar(&leads, "leads", false, "read the records of an archive, and list the times that single leads lack")
-	c.Flags().StringVar(&picture, "plot", "", "draw the valid times of every series, and the missing ones, into this file: .svg, .png or .pdf")
+	c.Flags().BoolVar(&leads, "leads", false, "read the records of an archive, and list leads that lack times which other leads have")
+	c.Flags().StringVar(&picture, "plot", "", "draw the valid times of every series, and the missing ones, into this .svg, .png or .pdf: .svg, .png or .pdf")
 	return c
 }
 
@@ -71,38 +71,38 @@ func (e *env) isArchive(arg string) bool {
 	return err == nil || strings.Contains(arg, ":")
 }
 
-// shown is what show tells of one subset under one design, or of files.
-type shown struct {
-	Archive   string              `json:"archive,omitempty"`
-	Design    string              `json:"design,omitempty"`
-	Subset    string              `json:"subset,omitempty"`
-	Program   string              `json:"stored_by,omitempty"` // Barograph's version
-	Bytes     int64               `json:"bytes_on_disk,omitempty"`
-	Digest    string              `json:"digest"`
-	Records   int64               `json:"records"`
-	Objects   int64               `json:"objects,omitempty"`
-	Uncounted bool                `json:"of_an_earlier_version,omitempty"`
-	Files     int                 `json:"files"`
-	FileBytes int64               `json:"bytes_of_files"`
-	Loaded    time.Time           `json:"last_load,omitzero"`
-	Lines     int64               `json:"lines"`
-	Rejected  int64               `json:"lines_quarantined"`
-	Types     []design.Inventory  `json:"line_types"`
-	Reasons   []design.Quarantine `json:"quarantine,omitempty"`
-	Conflicts int                 `json:"conflicts,omitempty"`
-	Again     int64               `json:"lines_duplicate,omitempty"` // of files; an archive counts a record once
-	Refused   int64               `json:"lines_refused,omitempty"`   // of files; they contradict others
-	Failed    []string            `json:"files_failed,omitempty"`
-	Loading   *design.Loading     `json:"loading,omitempty"`
-	Removed   int64               `json:"records_removed,omitempty"`
-	LeadHoles []design.LeadHole   `json:"lead_holes"` // null = the leads were not read
+// subsetContents is the output of show for one subset in one design, or for files.
+type subsetContents struct {
+	Archive    string              `json:"archive,omitempty"`
+	Design     string              `json:"design,omitempty"`
+	Subset     string              `json:"subset,omitempty"`
+	Program    string              `json:"stored_by,omitempty"` // Barograph's version
+	Bytes      int64               `json:"bytes_on_disk,omitempty"`
+	Digest     string              `json:"digest"`
+	Records    int64               `json:"records"`
+	Objects    int64               `json:"objects,omitempty"`
+	Uncounted  bool                `json:"of_an_earlier_version,omitempty"`
+	Files      int                 `json:"files"`
+	FileBytes  int64               `json:"bytes_of_files"`
+	Loaded     time.Time           `json:"last_load,omitzero"`
+	Lines      int64               `json:"lines"`
+	Rejected   int64               `json:"lines_quarantined"`
+	Types      []design.Inventory  `json:"line_types"`
+	Reasons    []design.Quarantine `json:"quarantine,omitempty"`
+	Conflicts  int                 `json:"conflicts,omitempty"`
+	Duplicates int64               `json:"lines_duplicate,omitempty"` // only for files: an archive counts a record once
+	Refused    int64               `json:"lines_refused,omitempty"`   // only for files: lines that conflict
+	Failed     []string            `json:"files_failed,omitempty"`
+	Loading    *design.Loading     `json:"loading,omitempty"`
+	Removed    int64               `json:"records_removed,omitempty"`
+	LeadHoles  []design.LeadHole   `json:"lead_holes"` // null = show did not read the records
 
 	catalog *design.Catalog
 }
 
-func newShown(c *design.Catalog, marks []archive.Mark) shown {
+func newContents(c *design.Catalog, marks []archive.Mark) subsetContents {
 	held := c.Digest()
-	s := shown{Program: c.Program, Digest: held.String(), Records: held.Records, Objects: c.Objects, Uncounted: !c.Counted, Files: len(marks), Types: c.Inventory(), Conflicts: len(c.Conflicts), Loading: c.Loading, Removed: c.Trimmed, catalog: c}
+	s := subsetContents{Program: c.Program, Digest: held.String(), Records: held.Records, Objects: c.Objects, Uncounted: !c.Counted, Files: len(marks), Types: c.Inventory(), Conflicts: len(c.Conflicts), Loading: c.Loading, Removed: c.Trimmed, catalog: c}
 	for _, m := range marks {
 		s.FileBytes, s.Lines, s.Rejected = s.FileBytes+m.Bytes, s.Lines+m.Read, s.Rejected+m.Quarantined
 		if m.Loaded.After(s.Loaded) {
@@ -118,8 +118,8 @@ func newShown(c *design.Catalog, marks []archive.Mark) shown {
 }
 
 func (e *env) showArchive(ctx context.Context, url, picture string, leads bool) error {
-	var all []shown
-	err := e.holdings(ctx, url, func(n design.Name, a archive.Archive, subset string) error {
+	var all []subsetContents
+	err := e.eachSubset(ctx, url, func(n design.Name, a archive.Archive, subset string) error {
 		c, err := a.Catalog(ctx, subset)
 		if err != nil {
 			return err
@@ -128,7 +128,7 @@ func (e *env) showArchive(ctx context.Context, url, picture string, leads bool) 
 		if err != nil {
 			return err
 		}
-		s := newShown(c, marks)
+		s := newContents(c, marks)
 		s.Archive, s.Design, s.Subset = fault.Redact(url), string(n), subset
 		if s.Bytes, err = a.Size(ctx); err != nil {
 			return err
@@ -149,21 +149,21 @@ func (e *env) showArchive(ctx context.Context, url, picture string, leads bool) 
 	if err != nil {
 		return err
 	}
-	return e.printShown(all, picture)
+	return e.printContents(all, picture)
 }
 
-// holdings walks the subsets of an archive under every design that has one. An
-// archive without any is an error.
-func (e *env) holdings(ctx context.Context, url string, each func(design.Name, archive.Archive, string) error) error {
-	return e.archives(ctx, url, engine.Options{ReadOnly: true}, each)
+// eachSubset calls each for every subset of an archive in every design, read-only. An archive
+// without subsets is an error.
+func (e *env) eachSubset(ctx context.Context, url string, each func(design.Name, archive.Archive, string) error) error {
+	return e.eachSubsetWith(ctx, url, engine.Options{ReadOnly: true}, each)
 }
 
-func (e *env) archives(ctx context.Context, url string, o engine.Options, each func(design.Name, archive.Archive, string) error) error {
-	url, err := e.serverOf(url, []string{engine.LabDir()})
+func (e *env) eachSubsetWith(ctx context.Context, url string, o engine.Options, each func(design.Name, archive.Archive, string) error) error {
+	url, err := e.resolveServer(url, []string{engine.LabDir()})
 	if err != nil {
 		return usage(err)
 	}
-	d, db, err := e.keeper(ctx, url, "", o)
+	d, db, err := e.openEngine(ctx, url, "", o)
 	if err != nil {
 		return err
 	}
@@ -184,7 +184,7 @@ func (e *env) archives(ctx context.Context, url string, o engine.Options, each f
 		}
 	}
 	if !found {
-		return &fault.Error{Setting: fault.Redact(url), Problem: "holds nothing yet", Cure: "load files into it: barograph load FILES --engine " + fault.Redact(url)}
+		return &fault.Error{Setting: fault.Redact(url), Problem: "is empty", Cure: "load files into it: barograph load FILES --engine " + fault.Redact(url)}
 	}
 	return nil
 }
@@ -204,20 +204,20 @@ func (e *env) showFiles(ctx context.Context, args []string, keepLast bool, pictu
 	if err != nil {
 		return err
 	}
-	s := newShown(c, marks)
+	s := newContents(c, marks)
 	s.LeadHoles = append([]design.LeadHole{}, l.Holes()...)
-	s.Again, s.Refused = s.Records-held.Records-prints.Conflicts(), prints.Conflicts()
+	s.Duplicates, s.Refused = s.Records-held.Records-prints.Conflicts(), prints.Conflicts()
 	s.Records, s.Digest = held.Records, held.String()
 	for _, err := range failed {
 		s.Failed = append(s.Failed, fault.Redact(err.Error()))
 	}
-	if err := e.printShown([]shown{s}, picture); err != nil {
+	if err := e.printContents([]subsetContents{s}, picture); err != nil {
 		return err
 	}
 	return load.Shortfall{Quarantined: s.Rejected, Refused: s.Refused, Unread: len(failed)}.Incomplete()
 }
 
-func (e *env) printShown(all []shown, picture string) error {
+func (e *env) printContents(all []subsetContents, picture string) error {
 	if picture != "" {
 		drawing := coverage(all)
 		var err error
@@ -245,12 +245,12 @@ func (e *env) printShown(all []shown, picture string) error {
 	return nil
 }
 
-func (s *shown) print(w io.Writer) {
+func (s *subsetContents) print(w io.Writer) {
 	if s.Archive != "" {
-		fmt.Fprintf(w, "archive\t%s, design %s, subset %s, %s on disk in all; stored by barograph %s\n", s.Archive, s.Design, s.Subset, humanize.BytesN(uint64(s.Bytes), 3), cmp.Or(s.Program, "of an earlier version"))
+		fmt.Fprintf(w, "archive\t%s, design %s, subset %s, %s on disk (all subsets); stored by barograph %s\n", s.Archive, s.Design, s.Subset, humanize.BytesN(uint64(s.Bytes), 3), cmp.Or(s.Program, "(an earlier version)"))
 	}
 	if s.Uncounted {
-		fmt.Fprintf(w, "records\tnot counted: the archive is of an earlier version; the next load counts them\n")
+		fmt.Fprintf(w, "records\tnot counted, because an earlier version stored the archive; the next load counts them\n")
 	} else {
 		fmt.Fprintf(w, "records\t%d, digest %s\n", s.Records, s.Digest)
 	}
@@ -260,21 +260,21 @@ func (s *shown) print(w io.Writer) {
 	}
 	fmt.Fprintln(w)
 	if s.Removed > 0 {
-		fmt.Fprintf(w, "removed\t%d records older than --retain\n", s.Removed)
+		fmt.Fprintf(w, "removed\t%d records, by load --retain\n", s.Removed)
 	}
 	if s.Loading != nil {
-		fmt.Fprintf(w, "loading\tit %s\n", loads(s.Loading))
+		fmt.Fprintf(w, "loading\tthe archive %s\n", loadState(s.Loading))
 	}
 	for _, q := range s.Reasons {
 		for _, r := range q.Reasons {
 			fmt.Fprintf(w, "quarantined\t%s:%d: %s (%d lines)\n", fault.Name(q.File), r.First, r.Text, r.Lines)
 		}
 	}
-	if s.Again+s.Refused > 0 {
-		fmt.Fprintf(w, "repeated\t%d lines are duplicates, %d conflict and are refused (load --on-conflict); they are counted below\n", s.Again, s.Refused)
+	if s.Duplicates+s.Refused > 0 {
+		fmt.Fprintf(w, "repeated\t%d lines are duplicates, and %d conflict with others (see load --on-conflict); the counts below include them\n", s.Duplicates, s.Refused)
 	}
 	if s.Conflicts > 0 {
-		fmt.Fprintf(w, "conflicts\t%d; barograph list conflicts lists them\n", s.Conflicts)
+		fmt.Fprintf(w, "conflicts\t%d; see `barograph list conflicts`\n", s.Conflicts)
 	}
 	for _, f := range s.Failed {
 		fmt.Fprintf(w, "failed\t%s\n", f)
@@ -284,11 +284,11 @@ func (s *shown) print(w io.Writer) {
 		printLeads(w, s.LeadHoles, s.Types[i].LineType)
 	}
 	if s.LeadHoles == nil {
-		fmt.Fprintf(w, "\nleads\twere not read: show --leads lists the times that single leads lack\n")
+		fmt.Fprintf(w, "\nleads\tnot read; show --leads lists leads that lack times which other leads have\n")
 	}
 }
 
-// printType tells what there is of a line type.
+// printType prints the inventory of a line type.
 func printType(w io.Writer, t *design.Inventory) {
 	fmt.Fprintf(w, "\n%s\t%d records\n", t.LineType, t.Records)
 	for _, x := range []struct {
@@ -333,7 +333,7 @@ func every(step int64) string {
 	return ", every " + hours(step)
 }
 
-// hours is a span as the field writes it: 6 h, 1:30 h.
+// hours writes a time span as the field does: 6 h, 1:30 h.
 func hours(seconds int64) string {
 	if seconds%3600 == 0 {
 		return fmt.Sprint(seconds/3600, " h")

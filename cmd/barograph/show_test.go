@@ -61,7 +61,7 @@ func TestShowAndVerify(t *testing.T) {
 	}
 }
 
-func shownOf(t *testing.T, want int, args ...string) (all []shown) {
+func shownOf(t *testing.T, want int, args ...string) (all []subsetContents) {
 	t.Helper()
 	status, out, stderr := barograph(t, append([]string{"show", "--json"}, args...)...)
 	if err := json.Unmarshal([]byte(out), &all); err != nil || status != want || len(all) != 1 {

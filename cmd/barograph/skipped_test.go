@@ -147,7 +147,7 @@ func TestOneLineForEachCause(t *testing.T) {
 	url := "pebble:" + filepath.Join(blocked, "db")
 	args := []string{"met", data, "--engine", url, "--case", "test_3", "--case", "test_1", "--reps", "1", "--out"}
 	status, _, stderr := barograph(t, append(args, filepath.Join(dir, "run"))...)
-	if status == 0 || strings.Count(stderr, "level=ERROR") != 1 || !strings.Contains(stderr, "cells without a right result") {
+	if status == 0 || strings.Count(stderr, "level=ERROR") != 1 || !strings.Contains(stderr, "cells without a correct result") {
 		t.Errorf("status %d; want one line for the cause:\n%s", status, stderr)
 	}
 	if status, drawn := onTerminal(t.Context(), t, append(args, filepath.Join(dir, "run2"))...); status == 0 || strings.Contains(drawn, "level=") {

@@ -15,10 +15,10 @@ func TestSpreadsheet(t *testing.T) {
 		"=1+1": "'=1+1", "+cmd|' /C calc'!A0": "'+cmd|' /C calc'!A0", "-2+3": "'-2+3", "@SUM(A1)": "'@SUM(A1)", "\t=1": "'\t=1",
 		"-12.5": "-12.5", "+1e3": "+1e3", "": "", "GFS": "GFS", "a=b": "a=b",
 	} {
-		if got := e.cell(text); got != want {
+		if got := e.csvCell(text); got != want {
 			t.Errorf("%q becomes %q, want %q", text, got, want)
 		}
-		if got := (&env{}).cell(text); got != text {
+		if got := (&env{}).csvCell(text); got != text {
 			t.Errorf("without the flag %q becomes %q", text, got)
 		}
 	}

@@ -26,8 +26,8 @@ func newSynth(e *env) *cobra.Command {
 	return parent(c, newSynthVSDB(e), newSynthMET(e), newSynthSHEF(e), newSynthTPCDS(e))
 }
 
-// making makes a command one that writes the files of a feed or an archive.
-func (e *env) making(c *cobra.Command, files func() ([]synth.FileSpec, error)) *cobra.Command {
+// writerCommand makes a command that writes synthetic files into the folder of --out.
+func (e *env) writerCommand(c *cobra.Command, files func() ([]synth.FileSpec, error)) *cobra.Command {
 	var out string
 	c.Args, c.RunE = cobra.NoArgs, func(c *cobra.Command, _ []string) error {
 		all, err := files()
@@ -44,7 +44,7 @@ func (e *env) making(c *cobra.Command, files func() ([]synth.FileSpec, error)) *
 func newSynthVSDB(e *env) *cobra.Command {
 	var v synth.VSDB
 	var from, to string
-	c := e.making(&cobra.Command{
+	c := e.writerCommand(&cobra.Command{
 		Use:   "vsdb --out DIR",
 		Short: "Make VSDB files (anom, pres, sfc, grid2obs)",
 		Long: `Vsdb makes files in NCEP's layout: DIR/vsdb_data/{stattype}/{cycle}/{model}/*.vsdb.
@@ -55,7 +55,7 @@ preset "seed" is the smallest archive on which the seven cases of NOAA's experim
 		Example: `  barograph synth vsdb --preset seed --out data
   barograph synth vsdb --since 2019-01-01 --until 2019-01-07 --models gfs,ecm --stattypes anom,pres --out data`,
 	}, func() (_ []synth.FileSpec, err error) {
-		if v.From, v.To, err = days(from, to, v.Preset != ""); err != nil {
+		if v.From, v.To, err = parseDays(from, to, v.Preset != ""); err != nil {
 			return nil, err
 		}
 		return v.Files()
@@ -76,12 +76,12 @@ preset "seed" is the smallest archive on which the seven cases of NOAA's experim
 func newSynthMET(e *env) *cobra.Command {
 	var m synth.MET
 	var from, to string
-	c := e.making(&cobra.Command{
+	c := e.writerCommand(&cobra.Command{
 		Use:     "met --out DIR",
 		Short:   "Make MET 12 grid_stat .stat files",
 		Example: `  barograph synth met --since 2024-10-31 --until 2024-11-01 --out data`,
 	}, func() (_ []synth.FileSpec, err error) {
-		if m.From, m.To, err = days(from, to, false); err != nil {
+		if m.From, m.To, err = parseDays(from, to, false); err != nil {
 			return nil, err
 		}
 		return m.Files()
@@ -97,8 +97,8 @@ func newSynthMET(e *env) *cobra.Command {
 	return c
 }
 
-// days reads a range of days; both may be missing where a preset decides.
-func days(from, to string, preset bool) (a, b time.Time, err error) {
+// parseDays parses a range of days. With a preset both may be missing.
+func parseDays(from, to string, preset bool) (a, b time.Time, err error) {
 	if from == "" && preset {
 		return a, b, nil
 	}
@@ -117,7 +117,7 @@ func days(from, to string, preset bool) (a, b time.Time, err error) {
 	return a, b, nil
 }
 
-// synth writes the files and says what was made.
+// synth writes the files and prints their counts.
 func (e *env) synth(ctx context.Context, out string, files []synth.FileSpec) error {
 	bar := newProgress(e)
 	defer bar.stop()
@@ -182,12 +182,12 @@ func (f *feedFlags) make() (*synth.Feed, error) {
 	return feed, nil
 }
 
-// productsPerFile of a synthetic feed: some 2 MB.
+// productsPerFile is the number of products in a file of a synthetic feed: about 2 MB.
 const productsPerFile = 500
 
 func newSynthSHEF(e *env) *cobra.Command {
 	var f feedFlags
-	c := e.making(&cobra.Command{
+	c := e.writerCommand(&cobra.Command{
 		Use:   "shef --out DIR",
 		Short: "Make SHEF products: the backlog or the live feed of NOAA's 2006 report",
 		Long: `Shef makes products (.A, .B and .E messages, revisions, missing values, traces) in DIR/shef, 500 per file.
@@ -208,7 +208,7 @@ default is the backlog of the report: 55,338 products with 13.3 million values. 
 	return c
 }
 
-// generatorDuckDB names the generator that this program contains; the other is
+// generatorDuckDB names the generator that this program contains. The other one is
 // lab.TPCGenName.
 const generatorDuckDB = "duckdb"
 
@@ -249,7 +249,7 @@ Scale factor 1 has 2,880,404 sales.
 			if err != nil {
 				return err
 			}
-			return e.madeTables(out, m, time.Since(began))
+			return e.printTables(out, m, time.Since(began))
 		},
 	}
 	c.Flags().StringVar(&out, "out", "", "folder to write into (required)")
@@ -262,8 +262,8 @@ Scale factor 1 has 2,880,404 sales.
 	return c
 }
 
-// madeTables says what was made.
-func (e *env) madeTables(out string, m *tpcds.Manifest, took time.Duration) error {
+// printTables prints the counts and sizes of the tables.
+func (e *env) printTables(out string, m *tpcds.Manifest, took time.Duration) error {
 	bytes := map[bool]int64{}
 	for _, files := range m.Parquet {
 		for _, f := range files {

@@ -32,7 +32,7 @@ names missing and differing ones by file and line.`,
   barograph verify duckdb:damaged.db --salvage duckdb:new.db`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
-			url, files, err := e.archiveFirst(c, args)
+			url, files, err := e.splitArchive(c, args)
 			if err != nil {
 				return err
 			}
@@ -44,7 +44,7 @@ names missing and differing ones by file and line.`,
 			}
 			if salvage != "" {
 				if len(files) > 0 {
-					return fault.Misuse("--salvage", "reads no files", "load them into the new archive: it recognizes the records that it has")
+					return fault.Misuse("--salvage", "accepts no files", "load them into the new archive afterward: the load skips the records that it has")
 				}
 				return e.salvage(c.Context(), url, subset, salvage)
 			}
@@ -60,15 +60,15 @@ names missing and differing ones by file and line.`,
 	return c
 }
 
-// verdict is what verify tells of one subset under one design.
+// verdict is the output of verify for one subset in one design.
 type verdict struct {
 	Archive  string            `json:"archive"`
 	Design   string            `json:"design"`
 	Subset   string            `json:"subset"`
 	Records  int64             `json:"records"`
 	Digest   string            `json:"digest"`
-	Whole    bool              `json:"whole"`
-	Loading  string            `json:"loading,omitempty"` // it is being loaded, or that was broken off
+	Intact   bool              `json:"whole"`
+	Loading  string            `json:"loading,omitempty"` // the load is in progress, or was interrupted
 	Problems []string          `json:"problems,omitempty"`
 	Misfits  []load.Difference `json:"records_that_differ,omitempty"`
 	Differ   int64             `json:"records_that_differ_in_all"`
@@ -77,7 +77,7 @@ type verdict struct {
 func newVerdict(url string, n design.Name, subset string, v *load.VerifyResult) verdict {
 	return verdict{
 		Archive: fault.Redact(url), Design: string(n), Subset: subset, Records: v.Found.Records, Digest: v.Found.String(),
-		Whole: len(v.Problems) == 0, Problems: v.Problems,
+		Intact: len(v.Problems) == 0, Problems: v.Problems,
 	}
 }
 
@@ -90,32 +90,32 @@ func (e *env) verify(ctx context.Context, url, only string, args []string, keepL
 		return usage(&fault.Error{Setting: strings.Join(args, " "), Problem: "names no file", Cure: "name the .vsdb or .stat files that were loaded"})
 	}
 	var all []verdict
-	err = e.holdings(ctx, url, func(n design.Name, a archive.Archive, subset string) error {
+	err = e.eachSubset(ctx, url, func(n design.Name, a archive.Archive, subset string) error {
 		if only != "" && subset != only {
 			return nil
 		}
 		c, err := a.Catalog(ctx, subset)
 		if err == nil && c.AdoptedOnly {
-			fmt.Fprintf(e.stderr, "%s, subset %s: not verified, as another program has loaded it: barograph adopt compares it with that program's known faults\n", fault.Redact(url), subset)
+			fmt.Fprintf(e.stderr, "%s, subset %s: not verified, because another program loaded it; `barograph adopt` checks it for that program's known faults\n", fault.Redact(url), subset)
 			return nil
 		}
 		v, err := load.Verify(ctx, a, subset)
 		if err != nil && ctx.Err() != nil {
 			return err
 		}
-		if err != nil { // of this one: the others are verified all the same
+		if err != nil { // verify continues with the other subsets
 			v = &load.VerifyResult{Problems: []string{fault.Redact(err.Error())}}
 		}
 		out := newVerdict(url, n, subset, v)
 		if c != nil && c.Loading != nil {
-			out.Loading = loads(c.Loading)
+			out.Loading = loadState(c.Loading)
 		}
 		if len(files) > 0 && err == nil {
 			if out.Misfits, out.Differ, err = load.Compare(ctx, a, subset, files, keepLast); err != nil {
 				return err
 			}
 		}
-		out.Whole = out.Whole && out.Differ == 0
+		out.Intact = out.Intact && out.Differ == 0
 		all = append(all, out)
 		return nil
 	})
@@ -125,17 +125,17 @@ func (e *env) verify(ctx context.Context, url, only string, args []string, keepL
 	if only != "" && len(all) == 0 {
 		return fault.Misuse("--subset "+only, "is not in "+fault.Redact(url), "see `barograph show "+fault.Redact(url)+"`")
 	}
-	return e.verified(all)
+	return e.printVerdicts(all)
 }
 
-// errDryRun keeps a command from writing.
+// errDryRun stops a dry run before it writes.
 var errDryRun = errors.New("nothing is written")
 
-// prune forgets what was deleted on purpose, in one subset or all. One subset
-// that is refused does not keep the others from it.
+// prune accepts deliberate deletions, in one subset or in all. If it refuses one subset, it
+// continues with the others.
 func (e *env) prune(ctx context.Context, url, only string, keepLast, force, dryRun bool) error {
 	var refused error
-	err := e.archives(ctx, url, engine.Options{ReadOnly: dryRun}, func(n design.Name, a archive.Archive, subset string) error {
+	err := e.eachSubsetWith(ctx, url, engine.Options{ReadOnly: dryRun}, func(n design.Name, a archive.Archive, subset string) error {
 		if only != "" && subset != only {
 			return nil
 		}
@@ -158,7 +158,7 @@ func (e *env) prune(ctx context.Context, url, only string, keepLast, force, dryR
 		case err != nil:
 			verb = "are not"
 		}
-		fmt.Fprintf(e.stdout, "%s, design %s, subset %s: %d of %d records are gone, and %s forgotten with %d files\n", fault.Redact(url), n, subset, p.Lost, p.Total, verb, len(p.Files))
+		fmt.Fprintf(e.stdout, "%s, design %s, subset %s: %d of %d records are missing, and %s forgotten with %d files\n", fault.Redact(url), n, subset, p.Lost, p.Total, verb, len(p.Files))
 		for _, m := range p.Files {
 			fmt.Fprintln(e.stdout, "  "+fault.Name(m.Path))
 		}
@@ -168,7 +168,7 @@ func (e *env) prune(ctx context.Context, url, only string, keepLast, force, dryR
 	return errors.Join(err, refused)
 }
 
-func (e *env) verified(all []verdict) error {
+func (e *env) printVerdicts(all []verdict) error {
 	if e.json {
 		if err := e.printJSON(all); err != nil {
 			return err
@@ -178,13 +178,14 @@ func (e *env) verified(all []verdict) error {
 			all[i].print(e.stdout)
 		}
 	}
-	broken := slices.DeleteFunc(slices.Clone(all), func(v verdict) bool { return v.Whole })
+	broken := slices.DeleteFunc(slices.Clone(all), func(v verdict) bool { return v.Intact })
 	if len(broken) == 0 {
 		return unfinished(all)
 	}
 	return &fault.Status{Code: fault.Differs, Err: &fault.Error{
 		Setting: broken[0].Archive, Problem: fmt.Sprintf("is not intact in %d of %d subsets", len(broken), len(all)),
-		Cure: "bring back a copy, or load the files into a new archive, or copy what can be read (--salvage); where records were deleted on purpose: barograph verify " + broken[0].Archive + " --prune; where METdbLoad has loaded beside: barograph adopt",
+		Cure: "restore a backup, load the files into a new archive, or copy the readable records (--salvage); if records were deleted on purpose: barograph verify " +
+			broken[0].Archive + " --prune; if METdbLoad has also loaded records: barograph adopt",
 	}}
 }
 
@@ -193,7 +194,7 @@ func unfinished(all []verdict) error {
 	for _, v := range all {
 		if v.Loading != "" {
 			return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{
-				Setting: v.Archive + ", subset " + v.Subset, Problem: "what the archive holds is intact, but its load has not finished",
+				Setting: v.Archive + ", subset " + v.Subset, Problem: "the stored records are intact, but the load has not finished",
 				Cure: "wait for the load, or run its command again",
 			}}
 		}
@@ -203,12 +204,12 @@ func unfinished(all []verdict) error {
 
 func (v *verdict) print(w io.Writer) {
 	state := "is intact"
-	if !v.Whole {
+	if !v.Intact {
 		state = "IS NOT INTACT"
 	}
 	fmt.Fprintf(w, "%s, design %s, subset %s %s: %d records, digest %s\n", v.Archive, v.Design, v.Subset, state, v.Records, v.Digest)
 	if v.Loading != "" {
-		fmt.Fprintln(w, "  it "+v.Loading)
+		fmt.Fprintln(w, "  the archive "+v.Loading)
 	}
 	for _, p := range v.Problems {
 		fmt.Fprintln(w, "  "+p)

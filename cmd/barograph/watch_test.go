@@ -114,7 +114,7 @@ func TestWatch(t *testing.T) {
 func TestWatchLacks(t *testing.T) {
 	var lacking []string
 	cut := &fault.Status{Code: fault.Incomplete, Err: errors.New("1 line is in quarantine")}
-	w := &watcher{done: map[string]fs.FileInfo{}, lacks: map[string]error{}, tells: func(error) {}}
+	w := &watcher{done: map[string]fs.FileInfo{}, lackErrors: map[string]error{}, reportError: func(error) {}}
 	w.load = func([]string) ([]string, error) {
 		if len(lacking) > 0 {
 			return lacking, cut
@@ -128,17 +128,17 @@ func TestWatchLacks(t *testing.T) {
 			ready = append(ready, &river.Waiting{Path: f})
 		}
 		lacking = lacks
-		if err := w.take(ready, nil); err != nil {
+		if err := w.loadReady(ready, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
 	take([]string{"a", "b"}, "a", "b", "c")
 	take(nil, "a", "c")
-	if len(w.lacks) != 1 || w.lacks["b"] == nil {
-		t.Errorf("%v; want b alone", w.lacks)
+	if len(w.lackErrors) != 1 || w.lackErrors["b"] == nil {
+		t.Errorf("%v; want b alone", w.lackErrors)
 	}
-	if take(nil, "b"); len(w.lacks) != 0 {
-		t.Errorf("%v; want nothing", w.lacks)
+	if take(nil, "b"); len(w.lackErrors) != 0 {
+		t.Errorf("%v; want nothing", w.lackErrors)
 	}
 }
 
@@ -218,7 +218,7 @@ func TestHolder(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	mine := (&env{args: []string{"load", "x"}}).loading()
+	mine := (&env{args: []string{"load", "x"}}).loadingProcess()
 	note(mine)
 	status, _, says := barograph(t, "load", data, "--engine", url, "--wait", "0s")
 	if status != 5 || !strings.Contains(says, fmt.Sprintf("is being loaded by process %d of host %s since ", mine.PID, mine.Host)) || !strings.Contains(says, "barograph load x") {
@@ -229,7 +229,7 @@ func TestHolder(t *testing.T) {
 		os.Remove(file)
 	}()
 	status, _, says = barograph(t, "load", data, "--engine", url, "--wait", "1m")
-	if status != 0 || strings.Count(says, "waiting for up to 1m0s (--wait)") != 1 || !strings.Contains(says, "is being loaded by process") {
+	if status != 0 || strings.Count(says, "load waits for up to 1m0s (--wait)") != 1 || !strings.Contains(says, "is being loaded by process") {
 		t.Errorf("a load that waits: status %d: %s", status, says)
 	}
 	mine.Since = mine.Since.Add(-24 * time.Hour) // a process of this number has ended since
@@ -246,7 +246,7 @@ func TestSecondLoadKeepsTheArchive(t *testing.T) {
 	dir, data := t.TempDir(), fewRecords(t)
 	path, other := filepath.Join(dir, "a.db"), filepath.Join(dir, "b.db")
 	must(t, "load", data, "--engine", "sqlite:"+other)
-	free, err := (&env{args: []string{"load", "x"}}).hold(path + ".loading")
+	free, err := (&env{args: []string{"load", "x"}}).lockForLoad(path + ".loading")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -263,12 +263,12 @@ func TestSecondLoadKeepsTheArchive(t *testing.T) {
 	must(t, "verify", "sqlite:"+path)
 }
 
-// TestBrokenOff: of a load that was broken off show and verify say so, and what to do;
-// what it has stored is whole.
-func TestBrokenOff(t *testing.T) {
+// TestInterruptedLoad: show and verify name an interrupted load and its command. Its commits
+// are complete.
+func TestInterruptedLoad(t *testing.T) {
 	url := "sqlite:" + filepath.Join(t.TempDir(), "a.db")
 	must(t, "load", fewRecords(t), "--engine", url)
-	by := (&env{args: []string{"load", "x", "--engine", url}}).loading()
+	by := (&env{args: []string{"load", "x", "--engine", url}}).loadingProcess()
 	by.Since = by.Since.Add(-24 * time.Hour) // a process of this number has ended since
 	e, err := all.Registry().Open(t.Context(), url, engine.Options{})
 	if err != nil {
@@ -288,8 +288,8 @@ func TestBrokenOff(t *testing.T) {
 	if err = errors.Join(err, l.Close(), a.Close(), e.Close()); err != nil {
 		t.Fatal(err)
 	}
-	says := "was being loaded when that was broken off"
-	if status, out, stderr := barograph(t, "verify", url); status != fault.Incomplete || !strings.Contains(out, "is intact") || !strings.Contains(out, says) || !strings.Contains(out, "by the same command again: barograph load x") || !strings.Contains(stderr, "has not finished") {
+	says := "is incomplete, because its load was interrupted"
+	if status, out, stderr := barograph(t, "verify", url); status != fault.Incomplete || !strings.Contains(out, "is intact") || !strings.Contains(out, says) || !strings.Contains(out, "run the same command again: barograph load x") || !strings.Contains(stderr, "has not finished") {
 		t.Errorf("status %d: %s%s", status, out, stderr)
 	}
 	if out := must(t, "show", url); !strings.Contains(out, says) {

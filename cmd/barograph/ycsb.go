@@ -26,8 +26,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// ycsbFlags are the flags that load, run and sweep share; flags stand over
-// properties.
+// ycsbFlags are the flags that load, run and sweep share. Flags override properties.
 type ycsbFlags struct {
 	files, assignments []string
 	db, layout, out    string
@@ -71,14 +70,14 @@ func (f *ycsbFlags) flags(c *cobra.Command) {
 	seldom(c, "lab-dir", "layout", "rate", "status", "verify", "ycsb-exit-codes")
 }
 
-// one adds those of load and run.
-func (f *ycsbFlags) one(e *env, c *cobra.Command) {
+// singleFlags adds the flags of load and run.
+func (f *ycsbFlags) singleFlags(e *env, c *cobra.Command) {
 	f.flags(c)
 	c.Flags().StringVar(&f.db, engineFlag, "", "URL of the engine (see \"barograph list engines\"), or the name of one that a lab runs")
 	c.Flags().Int64Var(&f.threads, "threads", 1, "number of threads")
 	c.Flags().Var(&f.shard, "shard", "i/n: do the i-th share of the work of n clients; barograph merge joins their folders")
 	c.Flags().BoolVar(&f.csv, "csv", false, "print CSV: one row per run with every measured number (ns)")
-	e.enginesNamed(c, "db")
+	e.completeEngines(c, "db")
 	required(c, engineFlag)
 	seldom(c, "csv", "shard")
 }
@@ -92,8 +91,8 @@ func newYCSBLoad(e *env) *cobra.Command {
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return f.exit(e, e.ycsb(c, f, true)) },
 	}
-	f.one(e, c)
-	f.byAgents(c)
+	f.singleFlags(e, c)
+	f.agentFlags(c)
 	c.Flags().BoolVar(&f.resume, "resume", false, "continue an unfinished load: an existing record counts as loaded")
 	return c
 }
@@ -112,15 +111,15 @@ start. A workload on dry: is loaded first, because its memory ends with the comm
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return f.exit(e, e.ycsb(c, f, false)) },
 	}
-	f.one(e, c)
-	f.folder(c)
-	f.byAgents(c)
+	f.singleFlags(e, c)
+	f.folderFlags(c)
+	f.agentFlags(c)
 	c.Flags().StringVar(&f.raw, "raw", "", "Parquet file to write, with one row per operation: due, start, end, outcome")
 	return c
 }
 
-// folder adds those of run and sweep.
-func (f *ycsbFlags) folder(c *cobra.Command) {
+// folderFlags adds the flags of run and sweep.
+func (f *ycsbFlags) folderFlags(c *cobra.Command) {
 	c.Flags().StringVar(&f.faults, "fault", "", "faults of the server, timed from the end of the warm-up: kill:node2@20s,restart@40s. Also stop, resume (SIGSTOP); partition, heal, bandwidth:10mbit, full-bandwidth, delay:5ms, no-delay (isolated labs); slow:5ms, fast (a relay); disk-full, disk-free, power-off, power-on (frail disks)")
 	c.Flags().StringVar(&f.faultCommand, "fault-command", "", "shell command that causes the faults on your own server; its arguments are action and node: kill 2")
 	c.Flags().IntVar(&f.witnesses, "history", 8, "clients that record a history, which is checked; 0 without --fault")
@@ -147,7 +146,7 @@ func newYCSBProperties(e *env) *cobra.Command {
 	}
 }
 
-// exit turns statuses into those of YCSB, where that is asked for.
+// exit replaces exit statuses by those of YCSB, with --ycsb-exit-codes.
 func (f *ycsbFlags) exit(e *env, err error) error {
 	if err == nil || !f.oldCodes || errors.Is(err, context.Canceled) {
 		return err
@@ -159,8 +158,8 @@ func (f *ycsbFlags) exit(e *env, err error) error {
 	return nil
 }
 
-// config reads the files, then further properties, then the command line:
-// assignments, and flags over all of them.
+// config reads the properties of files, then further properties, then assignments, then flags. Each
+// overrides the ones before.
 func (f *ycsbFlags) config(c *cobra.Command, further ...ycsb.Properties) (*ycsb.Config, error) {
 	all, err := f.properties(c, further...)
 	if err != nil {
@@ -177,7 +176,7 @@ func (f *ycsbFlags) config(c *cobra.Command, further ...ycsb.Properties) (*ycsb.
 	return config, nil
 }
 
-// properties are those of the workload.
+// properties returns the properties of the workload.
 func (f *ycsbFlags) properties(c *cobra.Command, further ...ycsb.Properties) (ycsb.Properties, error) {
 	all := ycsb.Properties{}
 	for _, name := range f.files {
@@ -190,7 +189,7 @@ func (f *ycsbFlags) properties(c *cobra.Command, further ...ycsb.Properties) (yc
 	for _, p := range further {
 		maps.Copy(all, p)
 	}
-	for _, a := range f.assigned() {
+	for _, a := range f.allAssignments() {
 		if err := all.Set(a); err != nil {
 			return nil, usage(err)
 		}
@@ -206,31 +205,31 @@ func (f *ycsbFlags) properties(c *cobra.Command, further ...ycsb.Properties) (yc
 	return all, nil
 }
 
-// assigned are the assignments, and what flags stand for.
-func (f *ycsbFlags) assigned() []string {
+// allAssignments returns the assignments, including that of --rate.
+func (f *ycsbFlags) allAssignments() []string {
 	if f.rate == "" {
 		return f.assignments
 	}
 	return append(slices.Clip(f.assignments), "rate="+f.rate)
 }
 
-// needsFault refuses flags that say how, where no fault is asked for, and a fault that is none.
-func (f *ycsbFlags) needsFault(c *cobra.Command) error {
+// checkFaultFlags refuses an empty --fault, and flags that need --fault.
+func (f *ycsbFlags) checkFaultFlags(c *cobra.Command) error {
 	if f.faults == "" && c.Flags().Changed("fault") {
-		return fault.Misuse("--fault", "says nothing", "write like kill:node2@20s,restart@40s, or leave it out")
+		return fault.Misuse("--fault", "is empty", "write for example kill:node2@20s,restart@40s, or omit it")
 	}
 	if f.faults == "" && !c.Flags().Changed("history") {
 		f.witnesses = 0
 	}
 	for _, name := range []string{"fault-command"} {
 		if f.faults == "" && c.Flags().Changed(name) {
-			return fault.Misuse("--"+name, "is of runs in which something fails, and nothing is said to", "give --fault kill@20s,restart@40s, or leave it out")
+			return fault.Misuse("--"+name, "needs --fault", "add for example --fault kill@20s,restart@40s, or omit --"+name)
 		}
 	}
 	return nil
 }
 
-// afflict has a target suffer the faults that were asked for, if any, in workloads.
+// afflict prepares the faults of --fault for a target and its workloads.
 func (f *ycsbFlags) afflict(ctx context.Context, t *ycsb.Target, workloads ...*ycsb.Config) error {
 	if f.faults == "" {
 		t.History = f.witnesses
@@ -243,7 +242,7 @@ func (f *ycsbFlags) afflict(ctx context.Context, t *ycsb.Target, workloads ...*y
 	return t.Afflict(ctx, all, f.faultCommand, f.witnesses, workloads...)
 }
 
-// mixName is what the tables call the workload.
+// mixName is the name of the workload in tables.
 func (f *ycsbFlags) mixName() string {
 	if len(f.files) == 0 {
 		return "custom"
@@ -257,17 +256,17 @@ func (e *env) ycsb(c *cobra.Command, f *ycsbFlags, load bool) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := f.needsFault(c); err != nil {
+	if err := f.checkFaultFlags(c); err != nil {
 		return err
 	}
 	for _, name := range config.Ignored {
-		fmt.Fprintf(e.stderr, "barograph: property %s has no effect here, see `barograph ycsb properties`\n", name)
+		fmt.Fprintf(e.stderr, "barograph: property %s has no effect; see `barograph ycsb properties`\n", name)
 	}
 	if sum := config.Shares(); math.Abs(sum-1) > 1e-6 {
-		fmt.Fprintf(e.stderr, "barograph: the proportions of operations sum to %.4g; each is divided by it\n", sum)
+		fmt.Fprintf(e.stderr, "barograph: the proportions of operations sum to %.4g; Barograph divides each by the sum\n", sum)
 	}
 	ctx := c.Context()
-	agents, err := f.withAgents(config)
+	agents, err := f.openAgents(config)
 	if err != nil {
 		return err
 	}
@@ -281,13 +280,13 @@ func (e *env) ycsb(c *cobra.Command, f *ycsbFlags, load bool) (err error) {
 		if err != nil {
 			return err
 		}
-		return e.together(ctx, f, agents, ycsb.Task{Properties: p, Load: load, Resume: f.resume}, config, t)
+		return e.runOnAgents(ctx, f, agents, ycsb.Task{Properties: p, Load: load, Resume: f.resume}, config, t)
 	}
 	if err := f.afflict(ctx, t, config); err != nil {
 		return err
 	}
 	var stop func()
-	if t.Metrics, stop, err = f.measured(ctx, e); err != nil {
+	if t.Metrics, stop, err = f.serveMetrics(ctx, e); err != nil {
 		return err
 	}
 	defer stop()
@@ -319,7 +318,8 @@ func (e *env) ycsb(c *cobra.Command, f *ycsbFlags, load bool) (err error) {
 	return err
 }
 
-// runInto runs into a run folder, with the floor next to it.
+// runInto runs a workload into a run folder, and then on the dry engine, which shows the client
+// overhead.
 func (e *env) runInto(ctx context.Context, f *ycsbFlags, c *ycsb.Config, t *ycsb.Target, o ycsb.Options) error {
 	targets := []*ycsb.Target{t}
 	if t.Place != engine.Memory && o.Faults == nil && !c.Transfers() {
@@ -327,15 +327,15 @@ func (e *env) runInto(ctx context.Context, f *ycsbFlags, c *ycsb.Config, t *ycsb
 		if err != nil {
 			return err
 		}
-		defer ycsb.CloseAll([]*ycsb.Target{floor}) //nolint:errcheck // it is memory
+		defer ycsb.CloseAll([]*ycsb.Target{floor}) //nolint:errcheck // an engine in memory
 		targets = append(targets, floor)
 	}
-	folder, err := e.points(ctx, f.out, c, targets)
+	folder, err := e.ycsbFolder(ctx, f.out, c, targets)
 	if err != nil {
 		return err
 	}
 	p, r, err := t.Measure(ctx, c, o, f.mixName(), 1)
-	if r == nil { // not one operation was started
+	if r == nil { // no operation was started
 		return errors.Join(err, folder.Discard())
 	}
 	err = errors.Join(err, folder.Add(p), e.writeYCSB(f, r, p))
@@ -348,12 +348,12 @@ func (e *env) runInto(ctx context.Context, f *ycsbFlags, c *ycsb.Config, t *ycsb
 			failed = errors.Join(failed, folder.Add(x))
 		}
 		if failed != nil {
-			err = errors.Join(err, fmt.Errorf("the floor: %w", failed))
+			err = errors.Join(err, fmt.Errorf("client overhead (dry engine): %w", failed))
 		}
 	}
 	quiet := *e
 	quiet.stdout, quiet.json = io.Discard, false
-	if f := quiet.finish(folder); f != nil {
+	if f := quiet.finishFolder(folder); f != nil {
 		return errors.Join(err, f)
 	}
 	fmt.Fprintf(e.stderr, "report: %s\n", filepath.Join(folder.Dir, report.FileName))
@@ -379,7 +379,7 @@ func (e *env) writeYCSB(f *ycsbFlags, r *ycsb.Report, s run.Sample) (err error) 
 		fmt.Fprintf(e.stderr, "barograph: %d × %s, such as %s\n", p.Count, p.What, p.Example)
 	}
 	if r.Seen > 0 {
-		fmt.Fprintf(e.stderr, "barograph: the first problem was seen after about %d operations\n", r.Seen)
+		fmt.Fprintf(e.stderr, "barograph: the first problem occurred after about %d operations\n", r.Seen)
 	}
 	to := e.stdout
 	if name := r.Config.ExportFile; name != "" {

@@ -251,7 +251,7 @@ func TestYCSBFailsBeforeItsFirstOperation(t *testing.T) {
 	}
 	must(t, "ycsb", "load", "--engine", url, "-p", "recordcount=100")
 	_, _, errs = barograph(t, "ycsb", "run", "--engine", url, "-p", "recordcount=100", "-p", "operationcount=9", "-p", "readproportion=0.9", "-p", "updateproportion=0.5")
-	if !strings.Contains(errs, "sum to 1.4; each is divided by it") {
+	if !strings.Contains(errs, "sum to 1.4; Barograph divides each by the sum") {
 		t.Error(errs)
 	}
 }
@@ -390,7 +390,7 @@ func TestYCSBFaultCommand(t *testing.T) {
 	for cure, further := range map[string][]string{
 		"write like kill:node2@20s": {"--fault", "kill"},
 		"give a --target":           {"--fault", "kill@1s", "--fault-command", "true"},
-		"or leave it out":           {"--target", "100", "--fault", ""},
+		"or omit it":                {"--target", "100", "--fault", ""},
 		"dry has no server":         {"--target", "100", "--fault", "kill@1s"},
 		"the run is over before":    {"--target", "100", "--fault", "kill@9s", "--fault-command", "true", "--out", out},
 		"cannot be run: ":           {"--target", "100", "--fault", "kill@1s", "--fault-command", "WAIT=1 " + dir + "/nowhere.sh hard"},

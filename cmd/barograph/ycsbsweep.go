@@ -19,7 +19,7 @@ import (
 )
 
 func newYCSBSweep(e *env) *cobra.Command {
-	f := &ycsbFlags{threads: 1} // each point has its own
+	f := &ycsbFlags{threads: 1} // each point has its own number of threads
 	s, bound := &sweep{env: e}, time.Duration(0)
 	c := &cobra.Command{
 		Use:   "sweep --engine URL… --threads 1,2,4 -P FILE [-p NAME=VALUE]…",
@@ -41,24 +41,24 @@ parameters intervals.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if len(s.Threads) == 0 || slices.Min(s.Threads) < 1 {
-				return usage(&fault.Error{Setting: "--threads", Problem: "is no list of counts", Cure: "write like 1,2,4,8"})
+				return usage(&fault.Error{Setting: "--threads", Problem: "must be a list of positive numbers", Cure: "write for example 1,2,4,8"})
 			}
 			if s.Ramp.First > 0 && (s.Find || f.rate != "" || f.target > 0 || f.faults != "") {
-				return usage(&fault.Error{Setting: "--ramp", Problem: "looks for the rate by itself", Cure: "leave out --find-saturation, --rate, --target and --fault"})
+				return usage(&fault.Error{Setting: "--ramp", Problem: "searches for the rate", Cure: "omit --find-saturation, --rate, --target and --fault"})
 			}
 			s.Bound, s.Ramp.Bound = bound, bound
-			if err := errors.Join(f.needsFault(c), s.mixes(c, f)); err != nil {
+			if err := errors.Join(f.checkFaultFlags(c), s.mixes(c, f)); err != nil {
 				return err
 			}
 			var err error
-			if s.Agents, err = f.withAgents(s.Mixes[0].Config); err != nil {
+			if s.Agents, err = f.openAgents(s.Mixes[0].Config); err != nil {
 				return err
 			}
 			s.layout, s.out, s.labs = kv.Layout(f.layout), f.out, f.labs
-			s.floor = s.floor && f.faults == "" && s.Agents == nil
+			s.clientOverhead = s.clientOverhead && f.faults == "" && s.Agents == nil
 			s.afflict = f.afflict
 			var stop func()
-			if s.metrics, stop, err = f.measured(c.Context(), e); err != nil {
+			if s.metrics, stop, err = f.serveMetrics(c.Context(), e); err != nil {
 				return err
 			}
 			defer stop()
@@ -66,8 +66,8 @@ parameters intervals.`,
 		},
 	}
 	f.flags(c)
-	f.folder(c)
-	f.byAgents(c)
+	f.folderFlags(c)
+	f.agentFlags(c)
 	c.Flags().StringArrayVar(&s.urls, engineFlag, nil, "URL of an engine; several may be given")
 	c.Flags().Var((*list)(&s.workloads), "workloads", "files of properties, or workloada … workloadf, each run separately, instead of -P")
 	c.Flags().Int64SliceVar(&s.Threads, "threads", []int64{1, 2, 4, 8}, "numbers of threads")
@@ -80,9 +80,9 @@ parameters intervals.`,
 	c.Flags().IntVar(&s.Reps, "reps", 1, "timed repetitions of each point; 6 give an interval")
 	c.Flags().BoolVar(&s.load, "load", false, "first load each engine")
 	c.Flags().BoolVar(&s.replace, "replace", false, "first load each engine, and replace the table of an earlier load")
-	c.Flags().BoolVar(&s.floor, "client-overhead", true, "include the dry engine: the client overhead")
+	c.Flags().BoolVar(&s.clientOverhead, "client-overhead", true, "include the dry engine: the client overhead")
 	c.Flags().BoolVar(&s.csv, "csv", false, "print CSV")
-	e.enginesNamed(c, "db")
+	e.completeEngines(c, "db")
 	positive(c, "reps", "max-threads")
 	formerly(c, "floor", "client-overhead")
 	formerly(c, "most-threads", "max-threads")
@@ -91,48 +91,48 @@ parameters intervals.`,
 	return c
 }
 
-// sweep is what the flags ask for.
+// sweep has the flags of a sweep, and its run folder.
 type sweep struct {
 	*env
 	ycsb.Sweep
-	urls, workloads []string
-	load, replace   bool
-	floor, csv      bool
-	layout          kv.Layout
-	out, labs       string
-	afflict         func(ctx context.Context, t *ycsb.Target, workloads ...*ycsb.Config) error
+	urls, workloads     []string
+	load, replace       bool
+	clientOverhead, csv bool
+	layout              kv.Layout
+	out, labs           string
+	afflict             func(ctx context.Context, t *ycsb.Target, workloads ...*ycsb.Config) error
 
 	metrics *ycsb.Metrics // nil = none
 
-	folder *run.Folder // in memory where none was asked for
+	folder *run.Folder // in memory without --out
 }
 
-// mixes reads the workloads; properties of the command line stand over theirs.
+// mixes reads the workloads. Properties of the command line override theirs.
 func (s *sweep) mixes(c *cobra.Command, f *ycsbFlags) error {
 	if len(s.workloads) == 0 {
-		return s.mix(c, f, f.mixName())
+		return s.addMix(c, f, f.mixName())
 	}
 	if len(f.files) > 0 {
-		return usage(&fault.Error{Setting: "--workloads", Problem: "stands in place of -P", Cure: "give one of them"})
+		return usage(&fault.Error{Setting: "--workloads", Problem: "replaces -P", Cure: "omit one of them"})
 	}
 	for _, name := range s.workloads {
 		p, err := ycsb.ReadWorkload(name)
 		if err != nil {
 			return usage(err)
 		}
-		if err := s.mix(c, f, path.Base(name), p); err != nil {
+		if err := s.addMix(c, f, path.Base(name), p); err != nil {
 			return err
 		}
 		config := s.Mixes[len(s.Mixes)-1].Config
 		if first := s.Mixes[0].Config; config.Records != first.Records || config.Table != first.Table {
-			return usage(&fault.Error{Setting: "--workloads " + name, Problem: "has another table or number of records than the one before", Cure: "give -p recordcount and -p table for all"})
+			return usage(&fault.Error{Setting: "--workloads " + name, Problem: "has another table or number of records than the first workload", Cure: "set -p recordcount and -p table for all"})
 		}
 	}
 	return nil
 }
 
-// mix adds one, as agents are informed of it, too.
-func (s *sweep) mix(c *cobra.Command, f *ycsbFlags, name string, further ...ycsb.Properties) error {
+// addMix adds a workload, also with the properties that agents need.
+func (s *sweep) addMix(c *cobra.Command, f *ycsbFlags, name string, further ...ycsb.Properties) error {
 	config, err := f.config(c, further...)
 	if err != nil {
 		return err
@@ -140,40 +140,40 @@ func (s *sweep) mix(c *cobra.Command, f *ycsbFlags, name string, further ...ycsb
 	all, err := f.properties(c, further...)
 	s.Mixes = append(s.Mixes, ycsb.Mix{Name: name, Config: config, Properties: all})
 	if len(f.agents) > 0 && config.Inserts() {
-		return fault.Misuse("--agents", "cannot sweep "+name+", which inserts: no client knows what the others have inserted before", "load the table anew before each `barograph ycsb run --agents`")
+		return fault.Misuse("--agents", "cannot sweep "+name+", which inserts: a client does not know the records that other clients inserted", "load the table again before each `barograph ycsb run --agents`")
 	}
 	return err
 }
 
-// run runs all points; an engine that fails does not keep the others from it.
+// run runs all points. If an engine fails, it continues with the others.
 func (s *sweep) run(ctx context.Context) (err error) {
 	c := s.Mixes[0].Config
 	if c.Shard.Of > 1 {
-		return usage(&fault.Error{Setting: "--shard " + c.Shard.String(), Problem: "is for single runs: clients that sweep would not keep step", Cure: "run `barograph ycsb run` on each client for each number of threads, and merge"})
+		return usage(&fault.Error{Setting: "--shard " + c.Shard.String(), Problem: "works with single runs only: sweeps of several clients would not run in step", Cure: "run `barograph ycsb run` on each client for each number of threads, and merge the folders"})
 	}
 	defer func() { err = errors.Join(err, ycsb.CloseAll(s.Targets)) }()
 	if err := s.open(ctx, c); err != nil {
 		return err
 	}
-	if s.folder, err = s.points(ctx, s.out, c, s.Targets); err != nil {
+	if s.folder, err = s.ycsbFolder(ctx, s.out, c, s.Targets); err != nil {
 		return err
 	}
-	s.Seed, s.Add, s.Found = uint64(c.Seed), s.add, s.found //nolint:gosec // not negative
+	s.Seed, s.Add, s.Found = uint64(c.Seed), s.add, s.addFinding //nolint:gosec // not negative
 	first := s.Run(ctx)
 	if s.out != "" {
-		return errors.Join(s.finish(s.folder), first)
+		return errors.Join(s.finishFolder(s.folder), first)
 	}
 	return errors.Join(s.print(s.folder.Samples()), s.folder.Close(), first)
 }
 
-// open opens the engines and loads those that must be.
+// open opens the engines, and loads them with --load, with --replace, or if they are in memory.
 func (s *sweep) open(ctx context.Context, c *ycsb.Config) error {
 	memory := func(url string) bool {
 		d, _, err := s.engines.Parse(url)
 		return err == nil && d.Place == engine.Memory
 	}
 	urls := s.urls
-	if s.floor && !c.Transfers() && !slices.ContainsFunc(urls, memory) {
+	if s.clientOverhead && !c.Transfers() && !slices.ContainsFunc(urls, memory) {
 		urls = append(slices.Clone(urls), "dry")
 	}
 	var all []*ycsb.Config
@@ -212,12 +212,12 @@ func (s *sweep) add(x run.Sample) error {
 	return s.folder.Add(x)
 }
 
-func (s *sweep) found(words string) {
+func (s *sweep) addFinding(words string) {
 	fmt.Fprintln(s.stderr, words)
 	s.folder.Run.Findings = append(s.folder.Run.Findings, words)
 }
 
-// print prints the samples; one that is not right has no numbers.
+// print prints the samples. A wrong sample has no numbers.
 func (s *sweep) print(samples []run.Sample) error {
 	switch {
 	case s.json:
@@ -230,13 +230,13 @@ func (s *sweep) print(samples []run.Sample) error {
 	return report.OfPoints(&s.folder.Run, samples).Print(s.stdout)
 }
 
-// openKV opens an engine to run workloads on.
+// openKV opens an engine for workloads.
 func (e *env) openKV(ctx context.Context, raw string, layout kv.Layout, labs string) (*ycsb.Target, error) {
 	return ycsb.Open(ctx, e.engines, raw, layout, labs, engine.Options{Log: e.log()})
 }
 
-// points makes the run folder of a workload; in memory where dir is "".
-func (e *env) points(ctx context.Context, dir string, c *ycsb.Config, targets []*ycsb.Target) (*run.Folder, error) {
+// ycsbFolder creates the run folder of a workload; in memory if dir is "".
+func (e *env) ycsbFolder(ctx context.Context, dir string, c *ycsb.Config, targets []*ycsb.Target) (*run.Folder, error) {
 	r := e.newRun(ctx, dir, run.MixWorkload, uint64(c.Seed), "YCSB") //nolint:gosec // not negative
 	r.Data.Records = c.Records
 	for _, t := range targets {
@@ -253,8 +253,8 @@ func (e *env) points(ctx context.Context, dir string, c *ycsb.Config, targets []
 	return f, err
 }
 
-// finish writes the end of a run folder and its report.
-func (e *env) finish(p *run.Folder) error {
+// finishFolder writes the end time of a run folder and its report.
+func (e *env) finishFolder(p *run.Folder) error {
 	p.Run.Finished = time.Now().UTC()
 	return errors.Join(p.Close(), e.report(p.Dir))
 }

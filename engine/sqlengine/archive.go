@@ -430,7 +430,7 @@ func Phrase(d *flavour.Dialect, n design.Name, f flavour.Name, q *question.Quest
 	if err != nil {
 		return nil, err
 	}
-	query := &archive.Query{Question: q, Flavour: f, Text: p.Text, Args: p.Args, Keys: p.Keys, Leads: p.LeadCoding}
+	query := &archive.Query{Question: q, Flavour: f, Text: p.Text, Args: p.Args, Keys: p.Keys, LeadCoding: p.LeadCoding}
 	if p.Keys != nil {
 		query.Derive = time.Since(began)
 	}

@@ -217,7 +217,7 @@ func (d *Decoder) List(k int, repeats []float64) { d.into.List(k, repeats) }
 // Span appends a lead as stored: in seconds, or as METviewer's code.
 func (d *Decoder) Span(k int, v int64) {
 	if d.columns[k].Role == question.Lead {
-		v = d.query.Leads.Seconds(v)
+		v = d.query.LeadCoding.Seconds(v)
 	} else if d.normalized { // obs_lead
 		v = design.LeadSeconds("", v)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// fill loads what is asked for.
+// fill loads the files for the queries.
 func (s *runner) fill(ctx context.Context) error {
 	a, done, err := s.client(ctx)
 	if err != nil {
@@ -26,8 +26,8 @@ func (s *runner) fill(ctx context.Context) error {
 	return err
 }
 
-// whileAsking kills a node while a client asks every case in turn, each in the
-// next flavour, so that all of them come about.
+// whileAsking kills a node while a client queries all cases in turn. It changes the flavour
+// from query to query, so that every case is sent in every flavour.
 func (s *runner) whileAsking(ctx context.Context, rep int) (*kill, error) {
 	k := s.kill(run.DuringQuestions, rep)
 	c := &client{runner: s, k: k}
@@ -36,10 +36,10 @@ func (s *runner) whileAsking(ctx context.Context, rep int) (*kill, error) {
 		return k, err
 	}
 	if k.Errors > 0 {
-		return k, fmt.Errorf("questions failed before any node was killed: %v", k.Messages)
+		return k, fmt.Errorf("queries failed before a node was killed: %v", k.Messages)
 	}
 	k.Right = 0
-	s.say(run.KillEvent, k, "node %d of %d is killed", k.Node, s.Nodes)
+	s.progress(run.KillEvent, k, "killing node %d of %d", k.Node, s.Nodes)
 	c.killed = time.Now()
 	c.last = c.killed
 	if err := s.Cluster.Kill(k.Node - 1); err != nil {
@@ -58,7 +58,7 @@ func (s *runner) whileAsking(ctx context.Context, rep int) (*kill, error) {
 	}
 	k.times.Total = time.Since(c.killed)
 	k.RightWhileDown = k.Right
-	// until all is well for as long as s.Settle, or nothing will be
+	// Continue until no query fails for s.Settle, or until s.Patience is over.
 	for began := time.Now(); ; {
 		before := k.Errors
 		if err := c.ask(ctx, s.Settle); err != nil {
@@ -68,7 +68,7 @@ func (s *runner) whileAsking(ctx context.Context, rep int) (*kill, error) {
 			break
 		}
 		if time.Since(began) > s.Patience {
-			k.failed = errors.New("questions did not succeed again")
+			k.failed = errors.New("queries did not succeed again")
 			break
 		}
 	}
@@ -77,11 +77,11 @@ func (s *runner) whileAsking(ctx context.Context, rep int) (*kill, error) {
 	if k.Wrong > 0 {
 		k.failed = &answer.Diff{Problem: c.wrong}
 	}
-	s.say(run.StepEvent, k, "%d right, %d wrong, %d errors", k.Right, k.Wrong, k.Errors)
+	s.progress(run.StepEvent, k, "%d correct, %d wrong, %d errors", k.Right, k.Wrong, k.Errors)
 	return k, nil
 }
 
-// client is a client that asks, and stays connected until a call fails.
+// client sends queries. It stays connected until a call fails.
 type client struct {
 	*runner
 	k       *kill
@@ -89,7 +89,7 @@ type client struct {
 	done    func()
 	turn    int
 	b       answer.Builder
-	wrong   string // the first wrong answer
+	wrong   string // the first wrong result
 
 	killed, last       time.Time // of the kill, of the last success
 	recovered, silence time.Duration
@@ -103,17 +103,17 @@ func (c *client) close() {
 	}
 }
 
-// ask asks for as long as d.
+// ask sends queries for the duration d.
 func (c *client) ask(ctx context.Context, d time.Duration) error {
 	for began := time.Now(); time.Since(began) < d; {
-		if err := c.once(ctx); err != nil {
+		if err := c.askNext(ctx); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// askUntil asks until the node is back.
+// askUntil sends queries until the node runs again.
 func (c *client) askUntil(ctx context.Context, back <-chan error) error {
 	for {
 		select {
@@ -123,15 +123,15 @@ func (c *client) askUntil(ctx context.Context, back <-chan error) error {
 			}
 			return nil
 		default:
-			if err := c.once(ctx); err != nil {
+			if err := c.askNext(ctx); err != nil {
 				return err
 			}
 		}
 	}
 }
 
-// once asks the next question, and counts what came.
-func (c *client) once(ctx context.Context) error {
+// askNext sends the next query, and counts the result.
+func (c *client) askNext(ctx context.Context) error {
 	call, stop := context.WithTimeout(ctx, c.Call)
 	defer stop()
 	at := c.turn % len(c.cases)
@@ -151,17 +151,17 @@ func (c *client) once(ctx context.Context) error {
 			c.wrong = fmt.Sprintf("%s, %s: %s", c.cases[at].Name, f, first)
 		}
 	case err != nil:
-		note(c.k, err)
+		countError(c.k, err)
 		c.failing = true
-		c.close() // the next call is a new client's
+		c.close() // the next call opens a new client
 		return engine.Pause(ctx, between)
 	default:
-		c.right()
+		c.countCorrect()
 	}
 	return nil
 }
 
-func (c *client) right() {
+func (c *client) countCorrect() {
 	c.k.Right++
 	if c.killed.IsZero() {
 		return
@@ -174,7 +174,7 @@ func (c *client) right() {
 	}
 }
 
-// answer asks one question; a wrong answer is an answer.Diff.
+// answer sends one query. For a wrong result it returns an answer.Diff.
 func (c *client) answer(ctx context.Context, at int, f flavour.Name) error {
 	if c.archive == nil {
 		var err error

@@ -21,21 +21,21 @@ import (
 	"github.com/barograph/barograph/study"
 )
 
-// Clusters is a whole run: the same kills in a cluster of each engine.
+// Clusters is a run: the same kills in a cluster of each engine.
 type Clusters struct {
-	Options  // of each study; what is the engine's own is filled in
+	Options  // of each study; Run sets the fields that depend on the engine
 	Registry engine.Registry
 	Engines  []string // none = all that offer so many nodes and are installed
 	Designs  []string // none = the first that each engine offers
 	Profile  string
 	Isolate  bool
 
-	drivers []*engine.Driver // set by Choose
-	lacks   load.Shortfall
+	drivers   []*engine.Driver // set by Choose
+	shortfall load.Shortfall
 }
 
-// Run makes the studies and writes the folder, which the caller closes. One that
-// fails does not keep the others from being made.
+// Run runs the studies and writes the folder, which the caller closes. If a study fails, Run
+// continues with the others.
 func (c *Clusters) Run(ctx context.Context, folder *run.Folder) error {
 	var err error
 	c.Reject, c.Add = folder.Reject, folder.Add
@@ -47,20 +47,20 @@ func (c *Clusters) Run(ctx context.Context, folder *run.Folder) error {
 	for _, d := range c.drivers {
 		if failed := c.study(ctx, folder, d); failed != nil {
 			err = errors.Join(err, fmt.Errorf("%s: %w", d.Scheme, failed))
-			folder.Warn(d.Scheme + " was not studied to its end: " + failed.Error())
+			folder.Warn("the study of " + d.Scheme + " did not finish: " + failed.Error())
 		}
 	}
 	for _, s := range folder.Samples() {
 		if s.Verdict != run.Equal {
-			err = errors.Join(err, &fault.Status{Code: fault.Differs, Err: fmt.Errorf("%s, killed during %s: %s", s.Cell.Engine, s.Cell.At("during"), s.Problem)})
+			err = errors.Join(err, &fault.Status{Code: fault.Differs, Err: fmt.Errorf("%s, kill during %s: %s", s.Cell.Engine, s.Cell.At("during"), s.Problem)})
 		}
 	}
-	return errors.Join(err, c.lacks.Incomplete())
+	return errors.Join(err, c.shortfall.Incomplete())
 }
 
-// Choose finds the engines whose clusters Run starts, before any file is read.
-// It returns those of the default set that are not installed. The error wraps
-// engine.ErrUnreachable where a named engine is not installed, or none at all.
+// Choose finds the engines whose clusters Run starts; it reads no file. It returns the engines of
+// the default set that are not installed. The error wraps engine.ErrUnreachable if a named engine
+// is not installed, or if none is.
 func (c *Clusters) Choose() (skipped []fault.Skip, err error) {
 	fits := func(d *engine.Driver) bool {
 		return d.Server != nil && slices.Contains(d.Server.Nodes, c.Nodes) && archive.Require(c.Registry, d) == nil
@@ -80,7 +80,7 @@ func (c *Clusters) Choose() (skipped []fault.Skip, err error) {
 			return nil, &fault.Status{Code: fault.Usage, Err: archive.Require(c.Registry, d)}
 		}
 		if !ok || !fits(d) {
-			return nil, fault.Misuse("--engine "+name, "has no cluster of "+strconv.Itoa(c.Nodes)+" nodes to start", "choose one of "+strings.Join(names, ", "))
+			return nil, fault.Misuse("--engine "+name, "does not offer a cluster of "+strconv.Itoa(c.Nodes)+" nodes", "choose one of "+strings.Join(names, ", "))
 		}
 		if err := d.Require(false); err != nil {
 			return nil, err
@@ -90,7 +90,7 @@ func (c *Clusters) Choose() (skipped []fault.Skip, err error) {
 	return skipped, nil
 }
 
-// study starts a cluster, kills its nodes under each design, and ends it.
+// study starts a cluster, kills its nodes during loads and queries of each design, and stops it.
 func (c *Clusters) study(ctx context.Context, folder *run.Folder, d *engine.Driver) (err error) {
 	dir, err := os.MkdirTemp(filepath.Dir(engine.LabDir()), "barograph-faults-")
 	if err != nil {
@@ -115,11 +115,11 @@ func (c *Clusters) study(ctx context.Context, folder *run.Folder, d *engine.Driv
 	one.Open = func(ctx context.Context) (*engine.Engine, error) {
 		return c.Registry.Open(ctx, l.URL(), engine.Options{})
 	}
-	for _, n := range c.wanted(d) {
-		one.Design, one.Flavours = n, correct(archive.Flavours(d, n))
+	for _, n := range c.chosenDesigns(d) {
+		one.Design, one.Flavours = n, uncached(archive.Flavours(d, n))
 		got, err := Run(ctx, one)
-		c.lacks = got.Shortfall
-		one.Reject, c.Reject = nil, nil // each line once
+		c.shortfall = got.Shortfall
+		one.Reject, c.Reject = nil, nil // the first study has reported each line
 		data := &folder.Run.Data
 		data.Records, data.Quarantined, data.Digest = got.Digest.Records, got.Quarantined, got.Digest.String()
 		folder.Run.Archives = append(folder.Run.Archives, about(ctx, d, &one, l))
@@ -130,8 +130,8 @@ func (c *Clusters) study(ctx context.Context, folder *run.Folder, d *engine.Driv
 	return nil
 }
 
-// wanted are the designs to study.
-func (c *Clusters) wanted(d *engine.Driver) []design.Name {
+// chosenDesigns returns the designs to study.
+func (c *Clusters) chosenDesigns(d *engine.Driver) []design.Name {
 	all := archive.Designs(d)
 	if len(c.Designs) == 0 {
 		return all[:1]
@@ -139,16 +139,16 @@ func (c *Clusters) wanted(d *engine.Driver) []design.Name {
 	return slices.DeleteFunc(all, func(n design.Name) bool { return !slices.Contains(c.Designs, string(n)) })
 }
 
-// correct leaves out the flavour that keeps answers in the server: it would
-// hide what the cluster can do.
-func correct(all []flavour.Name) []flavour.Name {
+// uncached omits the flavour that caches results in the server, because its queries succeed
+// without the cluster.
+func uncached(all []flavour.Name) []flavour.Name {
 	return slices.DeleteFunc(slices.Clone(all), func(f flavour.Name) bool { return f == flavour.CachedSQL })
 }
 
-// about describes the cluster, as far as it can be asked.
+// about describes the cluster. If it cannot be opened, the description has no version and no settings.
 func about(ctx context.Context, d *engine.Driver, o *Options, l *lab.Lab) run.Archive {
 	s := l.State()
-	var about engine.About // stays empty where the cluster cannot be asked
+	var about engine.About // stays empty if the cluster cannot be opened
 	if e, err := o.Open(ctx); err == nil {
 		if asked, err := e.About(ctx); err == nil {
 			about = asked

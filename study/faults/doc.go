@@ -1,11 +1,11 @@
-// Package faults kills nodes of a cluster and tells what became of what it had
-// acknowledged, of its answers and of its clients.
+// Package faults kills nodes of a cluster, and reports what became of acknowledged
+// records, of results and of clients.
 //
-// During a load: a node is killed (SIGKILL) at a random moment and started
-// again later, while a client loads; a load that fails is resumed, by a client
-// of its own, until it is through. What was acknowledged must be there, without
-// being loaded again, and the archive must end as an undisturbed load leaves it.
+// During a load it kills a node (SIGKILL) at a random moment and restarts it later. If
+// the load fails, a new client resumes it until it is complete. The archive must still
+// have all acknowledged records before they are loaded again, and in the end it must be
+// identical to the archive of an undisturbed load.
 //
-// During questions: a client asks every case in turn, each answer held against
-// the reference. Answers must be right, or fail loudly.
+// During queries a client queries all cases in turn and compares each result with the
+// reference. A result must be correct, or the query must return an error.
 package faults

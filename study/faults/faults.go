@@ -20,7 +20,7 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// Cluster is what is killed. Nodes count from 0.
+// Cluster kills and restarts its nodes, which count from 0.
 type Cluster interface {
 	Kill(node int) error
 	Restart(ctx context.Context, node int) error // returns when the node serves
@@ -30,25 +30,25 @@ type Cluster interface {
 type Options struct {
 	Engine   string // its name in the results
 	Design   design.Name
-	Flavours []flavour.Name // that questions are asked in
+	Flavours []flavour.Name // of the queries
 	Nodes    int
 	Cluster  Cluster
-	Open     func(ctx context.Context) (*engine.Engine, error) // a client of its own
+	Open     func(ctx context.Context) (*engine.Engine, error) // opens a new client
 
 	Files  []string
 	Subset string
 	Cases  []*question.Question
 
-	Kills    int           // of each kind
-	Down     time.Duration // how long a node stays dead
-	Settle   time.Duration // how long questions go on before the kill, and after the node is back
-	Patience time.Duration // for the cluster to take up its work again
-	Call     time.Duration // longest time of one question
+	Kills    int           // during the load, and as many during queries
+	Down     time.Duration // how long a killed node stays down
+	Settle   time.Duration // duration of queries before the kill, and of queries without error after the restart
+	Patience time.Duration // limit for the cluster to work again
+	Call     time.Duration // limit of one query
 	Seed     uint64
 
 	Progress func(kind run.Kind, text string)
-	Add      func(run.Sample) error                                    // is given each kill as it is over
-	Reject   func(file string, line uint32, reason, text string) error // takes what of the files is not in the data; nil = nobody does
+	Add      func(run.Sample) error                                    // called with the sample of each kill
+	Reject   func(file string, line uint32, reason, text string) error // called with each line or file that is not in the data; may be nil
 }
 
 // Defaults of Options.
@@ -59,27 +59,27 @@ const (
 	DefaultCall     = 15 * time.Second
 )
 
-// between is the pause between two tries of what failed.
+// between is the pause after a failed call.
 const between = 200 * time.Millisecond
 
-// runner is what the kills of one archive have in common.
+// runner is the study of one archive.
 type runner struct {
 	Options
 	rng       *rand.Rand
 	cases     []*question.Question
 	reference []*answer.Answer
-	order     []int // nodes still to be killed before one is killed again
+	order     []int // nodes to kill before a node is killed a second time
 	out       Result
 }
 
-// Result is what a study saw.
+// Result describes the data of a study.
 type Result struct {
 	Digest record.Digest // of the data
 	load.Shortfall
 }
 
-// Run kills nodes. An error means that the study itself could not go on; what
-// the cluster did wrong is in the kills.
+// Run kills nodes. An error means that the study itself could not continue; the samples contain the
+// faults of the cluster.
 func Run(ctx context.Context, o Options) (Result, error) {
 	s := &runner{Options: o, rng: rand.New(rand.NewPCG(o.Seed, 0))}
 	for _, q := range o.Cases {
@@ -106,7 +106,7 @@ func (s *runner) add(k *kill, err error) error {
 	return s.Add(k.sample.Judge(&k.times, k.proof, k.failed))
 }
 
-// read parses the files once, for the reference answers and the digest.
+// read parses the files, for the reference results and the digest of the data.
 func (s *runner) read(ctx context.Context) error {
 	ref := answer.NewReference(s.cases...)
 	var prints load.Fingerprint
@@ -135,43 +135,43 @@ func (s *runner) read(ctx context.Context) error {
 	s.out.Refused = prints.Conflicts()
 	asked := s.cases
 	s.cases = nil
-	for i, a := range ref.Answers() { // nothing can be lost of an empty answer
+	for i, a := range ref.Answers() { // an empty result cannot show a loss
 		if a.Rows > 0 {
 			s.cases, s.reference = append(s.cases, asked[i]), append(s.reference, a)
 		}
 	}
 	if len(s.cases) == 0 {
 		return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{
-			Setting: "--case", Problem: fmt.Sprintf("%s asked, none has rows in this data", run.Several(len(asked), "question")), Cure: "ask for what the files hold: --case FILE.yaml (docs/questions.md)",
+			Setting: "--case", Problem: fmt.Sprintf("none of %s has rows in this data", run.Several(len(asked), "question")), Cure: "write a question with models, regions, levels and times of the files, and name it: --case FILE.yaml (docs/questions.md)",
 		}}
 	}
 	return nil
 }
 
-// kill is a kill under way.
+// kill is a kill in progress.
 type kill struct {
 	run.Kill
 	sample run.Sample
 	times  run.Measured
 	proof  answer.Proof
-	failed error // what was lost, wrong or did not come about
+	failed error // a loss, a wrong result, or an error
 }
 
 func (s *runner) kill(during string, rep int) *kill {
 	k := &kill{Kill: run.Kill{Nodes: s.Nodes, Messages: map[string]int{}}}
 	k.sample = run.Sample{Cell: run.NewCell("faults", s.Engine, "design", s.Design, "during", during), Rep: rep}
-	if len(s.order) == 0 { // every node has its turn
+	if len(s.order) == 0 { // all nodes were killed: start again in a new order
 		s.order = s.rng.Perm(s.Nodes)
 	}
 	k.Node, s.order = 1+s.order[0], s.order[1:]
 	return k
 }
 
-func (s *runner) say(kind run.Kind, k *kill, format string, args ...any) {
+func (s *runner) progress(kind run.Kind, k *kill, format string, args ...any) {
 	s.Progress(kind, fmt.Sprintf("%s %s, %s: ", s.Engine, s.Design, k.sample.Cell.At("during"))+fmt.Sprintf(format, args...))
 }
 
-// client opens the archive anew, as another process would.
+// client opens the archive with a new connection, as another process does.
 func (s *runner) client(ctx context.Context) (archive.Archive, func(), error) {
 	e, err := s.Open(ctx)
 	if err != nil {
@@ -182,13 +182,13 @@ func (s *runner) client(ctx context.Context) (archive.Archive, func(), error) {
 		return nil, nil, errors.Join(err, e.Close())
 	}
 	return a, func() {
-		_ = a.Close() // of a cluster that may be down
+		_ = a.Close() // the cluster may be down
 		_ = e.Close()
 	}, nil
 }
 
-// note counts an error.
-func note(k *kill, err error) {
+// countError counts an error.
+func countError(k *kill, err error) {
 	k.Errors++
 	text, _, _ := strings.Cut(err.Error(), "\n")
 	k.Messages[text]++

@@ -143,7 +143,7 @@ func TestKills(t *testing.T) {
 		questionErrors bool
 	}{
 		{name: "what is acknowledged is kept", questionErrors: true},
-		{name: "what is acknowledged is forgotten", forgets: true, lost: true, loadProblem: "not known", questionErrors: true},
+		{name: "what is acknowledged is forgotten", forgets: true, lost: true, loadProblem: "did not know", questionErrors: true},
 		{name: "answers are wrong", lies: true, wrong: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -212,7 +212,7 @@ func TestNoRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = faults.Run(t.Context(), faults.Options{Files: files, Cases: cases, Kills: 1, Nodes: 3})
-	if fault.Code(err) != fault.Incomplete || !strings.Contains(err.Error(), "7 questions asked, none has rows") {
+	if fault.Code(err) != fault.Incomplete || !strings.Contains(err.Error(), "none of 7 questions has rows") {
 		t.Errorf("%v", err)
 	}
 }

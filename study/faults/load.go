@@ -17,11 +17,11 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// window is the number of records per commit: small, so that kills fall
-// between commits and into them.
+// window is the number of records per commit. It is small, so that some kills fall between
+// commits and others into commits.
 const window = 4096
 
-// whileLoading kills a node when some of the files are acknowledged.
+// whileLoading kills a node after the archive has acknowledged a random number of files.
 func (s *runner) whileLoading(ctx context.Context, rep int) (*kill, error) {
 	k, subset := s.kill(run.DuringLoad, rep), fmt.Sprintf("%s_%d", s.Subset, rep-1)
 	l := &ledger{files: map[string]string{}, records: map[record.Key]string{}, lost: map[string]bool{}, reached: make(chan struct{})}
@@ -38,9 +38,9 @@ func (s *runner) whileLoading(ctx context.Context, rep int) (*kill, error) {
 		ended <- early
 	}
 	if early != nil {
-		return k, fmt.Errorf("the load failed before any node was killed: %w", early)
+		return k, fmt.Errorf("the load failed before a node was killed: %w", early)
 	}
-	s.say(run.KillEvent, k, "node %d of %d is killed", k.Node, s.Nodes)
+	s.progress(run.KillEvent, k, "killing node %d of %d", k.Node, s.Nodes)
 	killed = time.Now()
 	l.kill(killed)
 	if err := s.Cluster.Kill(k.Node - 1); err != nil {
@@ -64,12 +64,12 @@ func (s *runner) whileLoading(ctx context.Context, rep int) (*kill, error) {
 		return k, err
 	}
 	k.times.Recovered, k.times.Silence = l.recovery(), l.silence
-	s.say(run.StepEvent, k, "%d acknowledged, %d found, %d errors", k.Acknowledged, k.Found, k.Errors)
+	s.progress(run.StepEvent, k, "%d acknowledged, %d found, %d errors", k.Acknowledged, k.Found, k.Errors)
 	return k, nil
 }
 
-// loadOn loads until everything is loaded: after an error as a new client that
-// resumes. It gives up when nothing goes on for as long as s.Patience.
+// loadOn loads until everything is loaded. After an error it resumes with a new client. It gives up
+// if the load makes no progress for s.Patience.
 func (s *runner) loadOn(ctx context.Context, subset string, l *ledger, k *kill) error {
 	for {
 		err := s.loadOnce(ctx, subset, l)
@@ -103,8 +103,7 @@ func (s *runner) loadOnce(ctx context.Context, subset string, l *ledger) error {
 	return err
 }
 
-// audit holds what the archive has in the end against what was acknowledged
-// and against the data.
+// audit compares the final contents of the archive with the acknowledged records and with the data.
 func (s *runner) audit(ctx context.Context, subset string, l *ledger, due map[record.Key]string, k *kill) error {
 	a, done, err := s.client(ctx)
 	if err != nil {
@@ -127,30 +126,30 @@ func (s *runner) audit(ctx context.Context, subset string, l *ledger, due map[re
 	}
 	k.proof, k.failed = answer.CompareRecords(s.out.Digest, all)
 	if k.Complete = k.failed == nil; !k.Complete {
-		k.failed = &answer.Diff{Problem: "unlike after an undisturbed load, " + k.failed.Error()}
+		k.failed = &answer.Diff{Problem: "the archive differs from that of an undisturbed load: " + k.failed.Error()}
 	}
 	if len(l.lost) > 0 {
-		k.failed = &answer.Diff{Problem: fmt.Sprintf("%d files that were acknowledged were not known when the load was resumed", len(l.lost))}
+		k.failed = &answer.Diff{Problem: fmt.Sprintf("when the load was resumed, the archive did not know %d acknowledged files", len(l.lost))}
 	}
 	return nil
 }
 
-// ledger notes what the archive acknowledged, and when.
+// ledger records the files and records that the archive acknowledged, and the times.
 type ledger struct {
 	until   int // files after which the node is killed
 	reached chan struct{}
 
 	mu      sync.Mutex
-	files   map[string]string     // paths of the files that a commit marked, by their digest
-	records map[record.Key]string // paths of the files that they came from
-	lost    map[string]bool       // paths of files that were acknowledged, and later were not known
+	files   map[string]string     // path of each acknowledged file, by its digest
+	records map[record.Key]string // path of the file of each acknowledged record
+	lost    map[string]bool       // paths of acknowledged files that the archive later did not know
 
 	killed, last, failure time.Time
 	recovered             time.Time
 	silence               time.Duration
 }
 
-// commit notes an acknowledged commit.
+// commit records an acknowledged commit.
 func (l *ledger) commit(batches []*record.Batch, done []archive.Mark) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -174,7 +173,7 @@ func (l *ledger) commit(batches []*record.Batch, done []archive.Mark) {
 	l.alive()
 }
 
-// alive notes a success; the caller holds the lock.
+// alive records a success; the caller holds the lock.
 func (l *ledger) alive() {
 	now := time.Now()
 	if !l.killed.IsZero() {
@@ -196,14 +195,14 @@ func (l *ledger) kill(at time.Time) {
 	l.killed = at
 }
 
-// failed counts an error and reports whether there is hope left.
+// failed counts an error and reports whether the load may be tried again.
 func (l *ledger) failed(k *kill, err error, patience time.Duration) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.killed.IsZero() {
-		return false // it was not the kill
+		return false // the kill did not cause the error
 	}
-	note(k, err)
+	countError(k, err)
 	l.failure = time.Now()
 	since := l.last
 	if since.Before(l.killed) {
@@ -212,7 +211,7 @@ func (l *ledger) failed(k *kill, err error, patience time.Duration) bool {
 	return time.Since(since) < patience
 }
 
-// check notes acknowledged files whose mark is gone.
+// check records acknowledged files whose mark is missing.
 func (l *ledger) check(marks []archive.Mark) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -223,15 +222,15 @@ func (l *ledger) check(marks []archive.Mark) {
 	}
 }
 
-// acknowledged copies what is acknowledged by now.
+// acknowledged returns a copy of the records that are acknowledged at present.
 func (l *ledger) acknowledged() map[record.Key]string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return maps.Clone(l.records)
 }
 
-// recovery is how long after the kill the first success after the last error
-// came; 0 = there was no error. The load has ended.
+// recovery is the time from the kill to the first success after the last error; 0 = no error. The
+// load must have ended.
 func (l *ledger) recovery() time.Duration {
 	if l.recovered.After(l.killed) {
 		return l.recovered.Sub(l.killed)
@@ -239,35 +238,35 @@ func (l *ledger) recovery() time.Duration {
 	return 0
 }
 
-// witness is an archive whose acknowledged commits are noted.
+// witness is an archive whose loaders record acknowledged commits.
 type witness struct {
 	archive.Archive
 	ledger *ledger
 }
 
-// Loader opens a loader that notes what is acknowledged.
+// Loader opens a loader that records acknowledged commits.
 func (w *witness) Loader(ctx context.Context, subset string) (archive.Loader, error) {
 	l, err := w.Archive.Loader(ctx, subset)
 	if err != nil {
 		return nil, err
 	}
-	return &witnessed{Loader: l, ledger: w.ledger}, nil
+	return &witnessLoader{Loader: l, ledger: w.ledger}, nil
 }
 
-type witnessed struct {
+type witnessLoader struct {
 	archive.Loader
 	ledger  *ledger
 	pending []*record.Batch
 }
 
-// Add keeps the batch until it is committed; it does not change before.
-func (w *witnessed) Add(ctx context.Context, b *record.Batch) error {
+// Add keeps the batch until it is committed. The batch must not change until then.
+func (w *witnessLoader) Add(ctx context.Context, b *record.Batch) error {
 	w.pending = append(w.pending, b)
 	return w.Loader.Add(ctx, b)
 }
 
-// Commit notes what the archive acknowledges.
-func (w *witnessed) Commit(ctx context.Context, c archive.Commit) (archive.CommitResult, error) {
+// Commit records an acknowledged commit.
+func (w *witnessLoader) Commit(ctx context.Context, c archive.Commit) (archive.CommitResult, error) {
 	stored, err := w.Loader.Commit(ctx, c)
 	if err == nil {
 		w.ledger.commit(w.pending, c.Complete)

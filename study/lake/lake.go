@@ -1,8 +1,8 @@
-// Package lake asks the cases' questions of verification records that lie as Parquet
-// files on an object store: by what are they partitioned, and how large is a file, where
-// an engine answers soonest? The store is the lab's, behind a gate that lets so many bytes
-// pass a second and counts them. Every answer is held against the reference that
-// is computed from the files that were loaded, and no other has a time.
+// Package lake queries verification records that are stored as Parquet files on
+// an object store. It finds the partitioning and the file size with the shortest
+// times. The lab runs the store, behind a gate that limits and counts the bytes
+// per second. Every result is compared with the reference, which is computed from
+// the loaded files; only correct results have times.
 package lake
 
 import (
@@ -32,48 +32,49 @@ import (
 	"github.com/barograph/barograph/study"
 )
 
-// Program is what is asked of what.
+// Program describes a run.
 type Program struct {
 	Registry   engine.Registry
-	Engines    []string // URLs; an embedded engine's scheme will do
+	Engines    []string // URLs, or schemes of embedded engines
 	Files      []string // VSDB and MET files, expanded
 	Partitions []tables.Partition
-	Sizes      []float64     // 10⁶ bytes of a file
-	Cases      int           // how many of the derived questions that have rows
-	Reps       int           // timed answers of each
-	Rate       float64       // 10⁶ bytes a second that the store sends; 0 = no limit
-	Latency    time.Duration // that each answer of the store begins later
+	Sizes      []float64     // of a file, in 10⁶ bytes
+	Cases      int           // number of derived questions with rows
+	Reps       int           // timed repetitions of each question
+	Rate       float64       // limit of the store in 10⁶ bytes per second; 0 = no limit
+	Latency    time.Duration // delay of each reply of the store
 	Work       string        // folder for the records and the store, removed at the end
 	Seed       uint64
 	Log        *slog.Logger
 	Progress   func(s string)
 }
 
-// Names are those of the engines that read an object store.
+// Names returns the engines that can read an object store.
 func Names(all engine.Registry) []string {
 	return all.SchemesWhere(func(d *engine.Driver) bool { return tables.Offers(d, tables.ObjectStore) })
 }
 
-// ErrWrong: an answer is not the reference's; ErrFailed: there is none.
+// ErrWrong is the error of results that differ from the reference, ErrFailed that of missing
+// results.
 var (
-	ErrWrong  = errors.New("answers of the lake differ from the reference")
-	ErrFailed = errors.New("a question was not answered")
+	ErrWrong  = errors.New("results of the lake differ from the reference")
+	ErrFailed = errors.New("a query returned no result")
 )
 
-// subset is the one of the records.
+// subset is the subset of the records.
 const subset = "lake"
 
 // writer is the scheme of the engine that writes the files.
 const writer = "duckdb"
 
-// layout is the files of one layout: a table for each line type that is asked for.
+// layout has the tables of one layout: one for each line type of the questions.
 type layout struct {
 	layout int // in run.Lake.Layouts
 	tables map[*record.LineType]*tables.LakeTable
 }
 
-// party is an engine that is asked.
-type party struct {
+// participant is an engine of the study.
+type participant struct {
 	name string
 	db   *engine.Engine
 	lake *tables.Lake
@@ -81,25 +82,25 @@ type party struct {
 
 type runner struct {
 	Program
-	into    *run.Folder
-	catalog *design.Catalog
-	cases   []*question.Question
-	want    []*answer.Answer
-	store   launch.Store // without the gate
-	gate    *lab.Gate
-	layouts []layout
-	parties []*party
-	closers []func() error
-	lacks   load.Shortfall
+	folder       *run.Folder
+	catalog      *design.Catalog
+	cases        []*question.Question
+	want         []*answer.Answer
+	store        launch.Store // without the gate
+	gate         *lab.Gate
+	layouts      []layout
+	participants []*participant
+	closers      []func() error
+	shortfall    load.Shortfall
 }
 
-// Run loads the files, writes them under every layout, and asks. What was measured
-// before an error is in into.
+// Run loads the files, writes them in every layout, and runs the queries. After an error, into has
+// the measurements made before it.
 func Run(ctx context.Context, p Program, into *run.Folder) (err error) {
-	r := &runner{Program: p, into: into}
+	r := &runner{Program: p, folder: into}
 	into.Run.Lake = &run.Lake{Rate: p.Rate, Latency: p.Latency}
 	into.Run.Reps = p.Reps
-	into.Run.ColdMethod = "no engine keeps anything of the store's files from one answer to the next"
+	into.Run.ColdMethod = "no engine caches files of the store between queries"
 	work, err := os.MkdirTemp(p.Work, "barograph-lake-")
 	if err != nil {
 		return err
@@ -118,7 +119,7 @@ func Run(ctx context.Context, p Program, into *run.Folder) (err error) {
 	if err := into.Verdict(ErrWrong, ErrFailed); err != nil {
 		return err
 	}
-	return r.lacks.Incomplete()
+	return r.shortfall.Incomplete()
 }
 
 // open starts the store and its gate, and opens the engines.
@@ -133,7 +134,7 @@ func (r *runner) open(ctx context.Context, work string) error {
 	if r.store, err = lab.StoreAt(l.URL()); err != nil {
 		return err
 	}
-	r.into.Run.Lake.Store = d.Summary
+	r.folder.Run.Lake.Store = d.Summary
 	if r.gate, err = lab.NewGate(r.store.Endpoint, r.Rate*1e6, r.Latency); err != nil {
 		return err
 	}
@@ -148,7 +149,7 @@ func (r *runner) open(ctx context.Context, work string) error {
 	return nil
 }
 
-// Check refuses engines that read no store, or that are named twice.
+// Check refuses engines that cannot read an object store, or that are named twice.
 func (p *Program) Check() error {
 	var seen []string
 	for _, raw := range p.Engines {
@@ -157,7 +158,7 @@ func (p *Program) Check() error {
 			return &fault.Status{Code: fault.Usage, Err: err}
 		}
 		if !tables.Offers(d, tables.ObjectStore) {
-			return fault.Misuse("--engine "+d.Scheme, "reads no object store", "choose of "+strings.Join(Names(p.Registry), ", "))
+			return fault.Misuse("--engine "+d.Scheme, "cannot read an object store", "choose one of "+strings.Join(Names(p.Registry), ", "))
 		}
 		if slices.Contains(seen, d.Scheme) {
 			return fault.Misuse("--engine "+d.Scheme, "is named twice", "name it once")
@@ -179,14 +180,14 @@ func (p *Program) Check() error {
 	return nil
 }
 
-// engine opens an engine and its lake. What an embedded one keeps beside the store
-// lies in work, where no other place is named.
+// engine opens an engine and its lake. Without a path in the URL, the own files of an embedded engine
+// are in the folder work.
 func (r *runner) engine(ctx context.Context, raw, work string, s launch.Store) error {
 	d, u, err := r.Registry.Parse(raw)
 	if err != nil {
 		return err
 	}
-	p := &party{name: d.Scheme}
+	p := &participant{name: d.Scheme}
 	if raw == d.Scheme && d.Place == engine.Embedded {
 		raw += ":" + filepath.Join(work, "engine-"+raw)
 	}
@@ -198,15 +199,15 @@ func (r *runner) engine(ctx context.Context, raw, work string, s launch.Store) e
 		return err
 	}
 	r.closers = append(r.closers, p.lake.Close)
-	r.parties = append(r.parties, p)
+	r.participants = append(r.participants, p)
 	about, err := p.db.About(ctx)
 	a := study.Participant(d, u.String(), about, nil)
 	a.Engine, a.Complete = p.name, true
-	r.into.Run.Archives = append(r.into.Run.Archives, a)
+	r.folder.Run.Archives = append(r.folder.Run.Archives, a)
 	return err
 }
 
-// recordsFile is where the records lie before they are written out.
+// recordsFile is the database of the records, from which the layouts are written.
 func recordsFile(work string) string { return filepath.Join(work, "records.duckdb") }
 
 // load loads the files, and computes the reference from them.
@@ -226,7 +227,7 @@ func (r *runner) load(ctx context.Context, work string) (err error) {
 	if err != nil {
 		return err
 	}
-	r.lacks.Refused = sum.Conflicts
+	r.shortfall.Refused = sum.Conflicts
 	if r.catalog, err = a.Catalog(ctx, subset); err != nil {
 		return err
 	}
@@ -234,24 +235,24 @@ func (r *runner) load(ctx context.Context, work string) (err error) {
 }
 
 func (r *runner) reference(ctx context.Context) error {
-	r.Progress("reading them again, for the reference")
+	r.Progress("reading the files again, for the reference")
 	all := r.catalog.Cases()
 	for i := range all {
 		all[i] = all[i].InSubset(subset)
 	}
-	asked, d := answer.NewReference(all...), &r.into.Run.Data
-	held := r.catalog.Digest()
-	d.Records, d.Digest, d.ByType = held.Records, held.String(), r.catalog.Records()
+	reference, d := answer.NewReference(all...), &r.folder.Run.Data
+	digest := r.catalog.Digest()
+	d.Records, d.Digest, d.ByType = digest.Records, digest.String(), r.catalog.Records()
 	d.Subset, d.Files = subset, len(r.Files)
 	err := load.Read(ctx, r.Files, load.Reading{}, func(_ *load.File, b *record.Batch) error {
 		d.Lines += int64(b.Lines)
-		asked.Add(b)
-		return r.lacks.Reject(b, r.into.Reject)
+		reference.Add(b)
+		return r.shortfall.Reject(b, r.folder.Reject)
 	}, func(f *load.File) error {
 		d.Bytes += f.Bytes
 		if f.Err != nil {
-			r.lacks.Unread, d.Files = r.lacks.Unread+1, d.Files-1
-			r.into.Warn("not in this data, or not to its end: " + f.Err.Error())
+			r.shortfall.Unread, d.Files = r.shortfall.Unread+1, d.Files-1
+			r.folder.Warn("a file is missing from the data, or incomplete: " + f.Err.Error())
 			r.Progress(f.Err.Error())
 		}
 		return nil
@@ -259,20 +260,20 @@ func (r *runner) reference(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.Quarantined = r.lacks.Quarantined
-	for i, a := range asked.Answers() {
+	d.Quarantined = r.shortfall.Quarantined
+	for i, a := range reference.Answers() {
 		if q := all[i]; a.Rows > 0 && len(r.cases) < r.Cases {
 			r.cases, r.want = append(r.cases, q), append(r.want, a)
-			r.into.Run.Cases = append(r.into.Run.Cases, run.Case{Name: q.Name, Title: q.Title, LineType: q.Type.Name, Rows: a.Rows, Bytes: a.Bytes(), Digest: answer.FormatDigest(a.Digest()), Weight: 1})
+			r.folder.Run.Cases = append(r.folder.Run.Cases, run.Case{Name: q.Name, Title: q.Title, LineType: q.Type.Name, Rows: a.Rows, Bytes: a.Bytes(), Digest: answer.FormatDigest(a.Digest()), Weight: 1})
 		}
 	}
 	if len(r.cases) == 0 {
-		return &fault.Error{Setting: fmt.Sprintf("%d files", len(r.Files)), Problem: "hold no record to ask for", Cure: "name files that do"}
+		return &fault.Error{Setting: fmt.Sprintf("%d files", len(r.Files)), Problem: "have no records to query", Cure: "name files with records"}
 	}
 	return nil
 }
 
-// write writes every layout, past the gate.
+// write writes every layout, directly to the store without the gate.
 func (r *runner) write(ctx context.Context, work string) (err error) {
 	db, err := r.Registry.Open(ctx, writer+"::memory:", engine.Options{Log: r.Log})
 	if err != nil {
@@ -300,17 +301,17 @@ func (r *runner) write(ctx context.Context, work string) (err error) {
 				l.tables[q.Type] = t
 				layout.Files, layout.Bytes, layout.Rows = layout.Files+t.Files, layout.Bytes+t.Bytes, layout.Rows+t.Rows
 			}
-			r.Progress(fmt.Sprintf("by %s, files of %g MB: %d files, %d MB", p, mb, layout.Files, layout.Bytes/1e6))
-			r.layouts, r.into.Run.Lake.Layouts = append(r.layouts, l), append(r.into.Run.Lake.Layouts, layout)
+			r.Progress(fmt.Sprintf("partitioned by %s, files of %g MB: %d files, %d MB", p, mb, layout.Files, layout.Bytes/1e6))
+			r.layouts, r.folder.Run.Lake.Layouts = append(r.layouts, l), append(r.folder.Run.Lake.Layouts, layout)
 		}
 	}
 	return nil
 }
 
-// tables makes every layout known to every engine.
+// tables defines the tables of every layout in every engine.
 func (r *runner) tables(ctx context.Context, _ string) error {
-	for _, p := range r.parties {
-		r.Progress(p.name + ": making tables of the files")
+	for _, p := range r.participants {
+		r.Progress(p.name + ": creating tables over the files")
 		for _, l := range r.layouts {
 			for _, t := range l.tables {
 				if err := p.lake.Table(ctx, t); err != nil {
@@ -322,27 +323,27 @@ func (r *runner) tables(ctx context.Context, _ string) error {
 	return nil
 }
 
-// one is a question to an engine, of a layout.
-type one struct {
-	party *party
+// cellQuery is the query of a question for one engine and layout.
+type cellQuery struct {
+	party *participant
 	cell  run.Cell
 	query *archive.Query
 	want  *answer.Answer
 }
 
-// ask proves every answer untimed, then times those that are right, in random order.
+// ask proves every result untimed, and then times the correct ones in random order.
 func (r *runner) ask(ctx context.Context, _ string) error {
-	var right []one
-	for _, p := range r.parties {
-		r.Progress(fmt.Sprintf("%s: proving %d answers", p.name, len(r.layouts)*len(r.cases)))
+	var right []cellQuery
+	for _, p := range r.participants {
+		r.Progress(fmt.Sprintf("%s: proving %d results", p.name, len(r.layouts)*len(r.cases)))
 		for _, l := range r.layouts {
 			for k, q := range r.cases {
-				x := one{party: p, cell: run.LakeCell(p.name, &r.into.Run.Lake.Layouts[l.layout], q.Name), want: r.want[k]}
+				x := cellQuery{party: p, cell: run.LakeCell(p.name, &r.folder.Run.Lake.Layouts[l.layout], q.Name), want: r.want[k]}
 				var err error
 				if x.query, err = p.lake.Phrase(l.tables[q.Type], q, r.catalog); err != nil {
 					return fmt.Errorf("%s, %s: %w", p.name, q.Name, err)
 				}
-				ok, err := r.once(ctx, &x, -1)
+				ok, err := r.measure(ctx, &x, -1)
 				if err != nil {
 					return err
 				}
@@ -352,10 +353,10 @@ func (r *runner) ask(ctx context.Context, _ string) error {
 			}
 		}
 	}
-	r.Progress(fmt.Sprintf("timing %d answers, %d times", len(right), r.Reps))
+	r.Progress(fmt.Sprintf("timing %d queries, %d repetitions each", len(right), r.Reps))
 	done := 0
 	for i, rep := range measure.Interleave(r.Seed, len(right), r.Reps) {
-		if _, err := r.once(ctx, &right[i], rep); err != nil {
+		if _, err := r.measure(ctx, &right[i], rep); err != nil {
 			return err
 		}
 		if done++; done%max(len(right)*r.Reps/10, 1) == 0 {
@@ -365,11 +366,12 @@ func (r *runner) ask(ctx context.Context, _ string) error {
 	return nil
 }
 
-// once asks and compares; the repetition -1 only proves, and is kept where it does not.
-func (r *runner) once(ctx context.Context, x *one, rep int) (right bool, err error) {
+// measure runs a query and compares its result. The repetition -1 is the untimed proof: its sample is
+// added to the run folder only if the result is wrong.
+func (r *runner) measure(ctx context.Context, x *cellQuery, rep int) (right bool, err error) {
 	var b answer.Builder
 	requests, sent := r.gate.Counted()
-	m, asked := r.into.Observe(ctx, nil, &run.Watch{PIDs: x.party.db.Processes}, func() error {
+	m, asked := r.folder.Observe(ctx, nil, &run.Watch{PIDs: x.party.db.Processes}, func() error {
 		return x.party.lake.Ask(ctx, x.query, &b)
 	})
 	if asked == nil {
@@ -384,7 +386,7 @@ func (r *runner) once(ctx context.Context, x *one, rep int) (right bool, err err
 		proof, asked = answer.Compare(x.want, &b.Answer)
 	}
 	if rep < 0 && asked == nil {
-		return true, r.into.Answer(&b.Answer, proof)
+		return true, r.folder.Answer(&b.Answer, proof)
 	}
-	return asked == nil, r.into.Add(run.Sample{Cell: x.cell, Phase: run.Cold, Rep: rep}.Judge(m, proof, asked))
+	return asked == nil, r.folder.Add(run.Sample{Cell: x.cell, Phase: run.Cold, Rep: rep}.Judge(m, proof, asked))
 }

@@ -16,18 +16,17 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// crowd is the part of a study in which many ask at once.
-type crowd struct {
+// concurrency measures concurrent clients.
+type concurrency struct {
 	*runner
 	points *run.Folder
 }
 
-// askWarmup is how long clients ask before what they do counts.
+// askWarmup is the duration of the warm-up, which is not counted.
 const askWarmup = 500 * time.Millisecond
 
-// concurrent measures how many answers a second each configuration gives to concurrent clients.
-// Every client asks all cases in turn, and holds each answer against the
-// reference, as a reader would do something with it.
+// concurrent measures how many results per second each configuration returns to concurrent
+// clients. Every client queries all cases in turn and compares each result with the reference.
 func (s *runner) concurrent(ctx context.Context) error {
 	if len(s.o.Clients) == 0 || len(s.cells) == 0 {
 		return nil
@@ -36,28 +35,28 @@ func (s *runner) concurrent(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c := &crowd{s, points}
-	ways := c.ways()
-	step := Progress{Step: "many clients", Unit: "runs", Of: int64(len(ways) * len(s.o.Clients) * s.o.AskReps)}
-	err = c.all(ctx, ways, &step)
+	c := &concurrency{s, points}
+	configurations := c.configurations()
+	step := Progress{Step: "many clients", Unit: "runs", Of: int64(len(configurations) * len(s.o.Clients) * s.o.Rounds)}
+	err = c.all(ctx, configurations, &step)
 	if ctx.Err() == nil {
 		points.Run.Finished = time.Now().UTC()
 	}
 	points.Run.Data, points.Run.Archives, points.Run.Machine = s.folder.Run.Data, s.folder.Run.Archives, s.folder.Run.Machine
-	s.finished(step, fmt.Sprintf("%d numbers of clients, %d ways", len(s.o.Clients), len(ways)))
+	s.finishStep(step, fmt.Sprintf("%d numbers of clients, %s", len(s.o.Clients), run.Several(len(configurations), "configuration")))
 	return errors.Join(err, points.Close())
 }
 
-// all runs every way with every number of clients, in rounds, so that what
-// drifts meets all of them.
-func (c *crowd) all(ctx context.Context, ways [][]*cell, step *Progress) error {
-	for i, round := range measure.Interleave(c.o.Seed, len(ways)*len(c.o.Clients), c.o.AskReps) {
-		way, n := ways[i/len(c.o.Clients)], c.o.Clients[i%len(c.o.Clients)]
-		stood := c.still.Total()
-		p, err := c.run(ctx, way, n, round+1)
-		for err == nil && c.stoodStill(stood) {
-			stood = c.still.Total()
-			p, err = c.run(ctx, way, n, round+1)
+// all runs every configuration with every number of clients, in rounds in random order, so that
+// drift affects all of them.
+func (c *concurrency) all(ctx context.Context, configurations [][]*cell, step *Progress) error {
+	for i, round := range measure.Interleave(c.o.Seed, len(configurations)*len(c.o.Clients), c.o.Rounds) {
+		configuration, n := configurations[i/len(c.o.Clients)], c.o.Clients[i%len(c.o.Clients)]
+		stopped := c.still.Total()
+		p, err := c.measure(ctx, configuration, n, round+1)
+		for err == nil && c.wasStopped(stopped) {
+			stopped = c.still.Total()
+			p, err = c.measure(ctx, configuration, n, round+1)
 		}
 		if err = errors.Join(err, ctx.Err()); err != nil {
 			return err
@@ -71,14 +70,14 @@ func (c *crowd) all(ctx context.Context, ways [][]*cell, step *Progress) error {
 	return nil
 }
 
-// ways groups the proven cells by archive and flavour. The floor's answers are
-// recalled under one lock, and tell nothing here.
-func (c *crowd) ways() (out [][]*cell) {
+// configurations groups the proven cells by archive and flavour. It omits the dry engine, whose
+// single lock would limit concurrent clients.
+func (c *concurrency) configurations() (out [][]*cell) {
 	for _, x := range c.cells {
 		if x.target.Driver.Place == engine.Memory {
 			continue
 		}
-		i := slices.IndexFunc(out, func(o []*cell) bool { return o[0].way() == x.way() })
+		i := slices.IndexFunc(out, func(o []*cell) bool { return o[0].configuration() == x.configuration() })
 		if i < 0 {
 			out = append(out, nil)
 			i = len(out) - 1
@@ -88,14 +87,14 @@ func (c *crowd) ways() (out [][]*cell) {
 	return out
 }
 
-// run asks for as long as AskFor.
-func (c *crowd) run(ctx context.Context, way []*cell, n, rep int) (out run.Sample, err error) {
-	first := way[0]
+// measure measures one configuration with n clients.
+func (c *concurrency) measure(ctx context.Context, configuration []*cell, n, rep int) (out run.Sample, err error) {
+	first := configuration[0]
 	out = run.Sample{Cell: run.MixCell(first.Engine, first.At("design"), first.At("flavour"), n, 0, ""), Rep: rep}
 	workers := make([]pace.Worker, n)
 	for i := range workers {
-		a := &asking{turn: i, cells: way}
-		for _, x := range way { // a query is one client's: it keeps the server's time
+		a := &client{turn: i, cells: configuration}
+		for _, x := range configuration { // clients cannot share a query, which keeps the server's time
 			q, err := x.archive.Phrase(ctx, x.query.Question, flavour.Name(x.At("flavour")))
 			if err != nil {
 				return out, err
@@ -106,27 +105,27 @@ func (c *crowd) run(ctx context.Context, way []*cell, n, rep int) (out run.Sampl
 	}
 	return c.points.RunClients(ctx, out, run.ConcurrentClients{
 		Workers: workers, Place: string(first.target.Driver.Place), Prove: answer.CompareAll,
-		Pace: pace.Options{Kinds: []string{"QUESTION"}, Statuses: []string{"OK"}, Warmup: askWarmup, Limit: c.o.AskFor, Seed: c.o.Seed},
+		Pace: pace.Options{Kinds: []string{"QUESTION"}, Statuses: []string{"OK"}, Warmup: askWarmup, Limit: c.o.Duration, Seed: c.o.Seed},
 	})
 }
 
-// asking is one client.
-type asking struct {
+// client is one client.
+type client struct {
 	turn    int
 	cells   []*cell
 	queries []*archive.Query
-	b       answer.Builder
+	result  answer.Builder
 }
 
-// Do asks the next case and checks the answer after its time was taken.
-func (a *asking) Do(ctx context.Context, r *pace.Recorder) error {
+// Do queries the next case, records its time, and then checks the result.
+func (a *client) Do(ctx context.Context, r *pace.Recorder) error {
 	at := a.turn % len(a.cells)
 	a.turn++
 	c, began := a.cells[at], r.Now()
-	if err := c.archive.Ask(ctx, a.queries[at], &a.b); err != nil {
+	if err := c.archive.Ask(ctx, a.queries[at], &a.result); err != nil {
 		return fmt.Errorf("%s: %w", c.At("case"), err)
 	}
 	r.Done(0, 0, began)
-	_, err := answer.Compare(c.want, &a.b.Answer)
+	_, err := answer.Compare(c.want, &a.result.Answer)
 	return err
 }

@@ -20,8 +20,8 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// cold measures cold starts: each in a new process that opens the archive and
-// asks once, after the archive's files were dropped from the page cache.
+// cold measures cold starts. For each it drops the archive's files from the page cache and
+// starts a new process, which opens the archive and runs one query.
 func (s *runner) cold(ctx context.Context) error {
 	if s.o.Cold == nil || s.o.ColdReps <= 0 {
 		return nil
@@ -35,28 +35,27 @@ func (s *runner) cold(ctx context.Context) error {
 	step := Progress{Step: "cold starts", Unit: "answers", Of: int64(len(cells) * s.o.ColdReps)}
 	for i, rep := range measure.Interleave(s.o.Seed+1, len(cells), s.o.ColdReps) {
 		c := cells[i]
-		stood, start := s.still.Total(), s.clock.Now()
-		asked, how, err := s.o.Cold(ctx, c.target, c.Cell)
-		for s.stoodStill(stood) {
-			stood, start = s.still.Total(), s.clock.Now()
-			asked, how, err = s.o.Cold(ctx, c.target, c.Cell)
+		stopped, start := s.still.Total(), s.clock.Now()
+		result, how, err := s.o.Cold(ctx, c.target, c.Cell)
+		for s.wasStopped(stopped) {
+			stopped, start = s.still.Total(), s.clock.Now()
+			result, how, err = s.o.Cold(ctx, c.target, c.Cell)
 		}
-		asked.Start = start
+		result.Start = start
 		s.folder.Run.ColdMethod = how
-		if err := s.keepCold(ctx, c, rep, &asked, err); err != nil {
+		if err := s.keepCold(ctx, c, rep, &result, err); err != nil {
 			return err
 		}
 		step.Done++
 		s.o.Progress(step)
 	}
-	s.finished(step, s.folder.Run.ColdMethod)
+	s.finishStep(step, s.folder.Run.ColdMethod)
 	return nil
 }
 
-// keepCold holds the digest that the other process reports against the
-// reference: it compared its rows with nothing, so equality of digests, over
-// every value and the order of rows, stands for it.
-func (s *runner) keepCold(ctx context.Context, c *cell, rep int, a *Asked, err error) error {
+// keepCold compares the digest that the other process reports with that of the reference. The
+// digest covers every value and the order of the rows.
+func (s *runner) keepCold(ctx context.Context, c *cell, rep int, a *ColdResult, err error) error {
 	digest, ok := answer.ParseDigest(a.Digest)
 	if err == nil && !ok {
 		err = fmt.Errorf("the process of the cold start returned the digest %q", a.Digest)
@@ -72,22 +71,22 @@ func (s *runner) keepCold(ctx context.Context, c *cell, rep int, a *Asked, err e
 	return s.keep(ctx, c, run.Sample{Phase: run.Cold, Rep: rep}, &a.Measured, proof, err)
 }
 
-// Asked is what a process of a cold start tells: times, and what came, which
-// proves nothing yet.
-type Asked struct {
+// Asked is the result that the process of a cold start reports: times, and the number and
+// digest of the rows, which the study still has to compare.
+type ColdResult struct {
 	run.Measured
 	Rows     int
 	Digest   string
-	AnyOrder bool // of the rows, as the archive keeps several of one identity
+	AnyOrder bool // the digest ignores the order of rows, because the archive has several of the same identity
 }
 
-// ColdCommand is the command of this program that AskOnce is the whole of.
+// ColdCommand is the hidden command that runs AskOnce.
 const ColdCommand = "cold-start"
 
-// ColdProcess drops an archive's files from the page cache and asks a cell in a
-// process of its own: the Options.Cold of a study whose cases a file holds.
-func ColdProcess(cases string) func(context.Context, Target, run.Cell) (Asked, string, error) {
-	return func(ctx context.Context, t Target, c run.Cell) (out Asked, how string, err error) {
+// ColdProcess returns a function for Options.Cold: it drops an archive's files from the page
+// cache, and runs the query of a cell in a new process. cases is the file of the study's cases.
+func ColdProcess(cases string) func(context.Context, Target, run.Cell) (ColdResult, string, error) {
+	return func(ctx context.Context, t Target, c run.Cell) (out ColdResult, how string, err error) {
 		u, err := fault.ParseURL(t.URL)
 		if err != nil {
 			return out, "", err
@@ -105,15 +104,15 @@ func ColdProcess(cases string) func(context.Context, Target, run.Cell) (Asked, s
 		if err := cmd.Run(); err != nil {
 			return out, how, fmt.Errorf("cold start: %w: %s", err, bytes.TrimSpace(stderr.Bytes()))
 		}
-		return out, "new process per answer; " + how, json.Unmarshal(stdout.Bytes(), &out)
+		return out, "new process per result; " + how, json.Unmarshal(stdout.Bytes(), &out)
 	}
 }
 
-// AskOnce opens an archive, asks one question and returns its time, from
-// before the opening to the last row: what the process of a cold start does.
-func AskOnce(ctx context.Context, r engine.Registry, rawURL string, d design.Name, q *question.Question, f flavour.Name) (Asked, error) {
+// AskOnce opens an archive, runs one query, and returns the time from before the opening to the
+// last row. The process of a cold start calls it.
+func AskOnce(ctx context.Context, r engine.Registry, rawURL string, d design.Name, q *question.Question, f flavour.Name) (ColdResult, error) {
 	start := time.Now()
-	var out Asked
+	var out ColdResult
 	e, err := r.Open(ctx, rawURL, engine.Options{ReadOnly: true, InProcess: true}) // the study has written it
 	if err != nil {
 		return out, err

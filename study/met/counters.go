@@ -7,15 +7,15 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// counter follows what a server counts.
+// counter reads the counters of a server.
 type counter struct {
 	folder *run.Folder
 	engine string
-	ask    func(ctx context.Context) (engine.Metrics, error) // nil = it fell silent
+	ask    func(ctx context.Context) (engine.Metrics, error) // nil after an error
 	last   *engine.Metrics
 }
 
-// counters are those of the servers of a study, each once.
+// counters returns a counter for each server of the study.
 func (s *runner) counters(o *opened) (out []*counter) {
 	known := map[string]bool{}
 	for i, e := range o.engines {
@@ -27,9 +27,9 @@ func (s *runner) counters(o *opened) (out []*counter) {
 	return out
 }
 
-// look tells the folder what servers counted since the last look. It is called
-// between two answers, never while one is timed.
-func look(ctx context.Context, servers []*counter) {
+// readCounters writes the counts since the previous look into the run folder. It is called between two
+// repetitions, never during a timed one.
+func readCounters(ctx context.Context, servers []*counter) {
 	for _, c := range servers {
 		if c.ask == nil {
 			continue
@@ -37,7 +37,7 @@ func look(ctx context.Context, servers []*counter) {
 		now, err := c.ask(ctx)
 		if err != nil {
 			c.ask = nil
-			c.folder.Warn(c.engine + " tells nothing of itself: " + err.Error())
+			c.folder.Warn(c.engine + " reports no counters: " + err.Error())
 			continue
 		}
 		if c.last != nil {

@@ -1,7 +1,8 @@
-// Package met is the verification workload, step 6: it loads one data set into
-// every archive of a study, proves that each engine, design and flavour gives
-// the reference answer to every case, and only then times them.
+// Package met is the study of verification archives. It loads one data set into
+// every archive, proves that each engine, design and flavour returns the
+// reference result for every case, and only then times them.
 //
-// The reference is computed from the parsed records, by no database. Every
-// timed repetition is compared with it too, outside the timed section.
+// The reference is computed from the parsed records, without a database. The
+// study also compares the result of every timed repetition with it, after the
+// clock has stopped.
 package met

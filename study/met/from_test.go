@@ -24,7 +24,7 @@ func TestStudyOfAnArchive(t *testing.T) {
 	source := target(&reg[1], dir, design.KeyValue)
 	source.Subset = "s"
 	whole, _, _, err := studyOf(t, met.Options{Registry: reg, Targets: []met.Target{source}, Files: files, Subset: "s"})
-	if err != nil || whole.NotWhole > 0 {
+	if err != nil || whole.IncompleteArchives > 0 {
 		t.Fatal(whole, err)
 	}
 	for memory, copied := range map[int]string{0: "small", 1: "large"} {
@@ -71,7 +71,7 @@ func TestOtherDataInTheSubset(t *testing.T) {
 	targets := []met.Target{target(&reg[0], dir, design.Document)}
 	for _, some := range [][]string{files[:1], files[1:2], files[:1]} {
 		out, r, samples, err := studyOf(t, met.Options{Registry: reg, Targets: targets, Files: some, Subset: "s"})
-		if err != nil || out.Wrong+out.NotWhole > 0 || !r.Archives[0].Complete || len(samples) == 0 {
+		if err != nil || out.Wrong+out.IncompleteArchives > 0 || !r.Archives[0].Complete || len(samples) == 0 {
 			t.Errorf("%+v, %+v, %v", out, r.Archives, err)
 		}
 	}

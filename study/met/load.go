@@ -25,12 +25,13 @@ import (
 	"github.com/barograph/barograph/study"
 )
 
-// parsedMemory is how much memory the records of a study may take for the files
-// to be parsed once, and not once for each archive.
+// parsedMemory is the limit in bytes for keeping the parsed records in memory. Above it
+// the study parses the files again for each archive.
 const parsedMemory = 512 << 20
 
-// keeps is where the parsed records stay; more than fit are not even started to be kept.
-func keeps(o *Options) *load.ParseCache {
+// newParsed returns the store for the parsed records. If the files are larger than the limit,
+// the store keeps nothing.
+func newParsed(o *Options) *load.ParseCache {
 	most := cmp.Or(o.Memory, parsedMemory)
 	if totalSize(o.Files) > int64(most) {
 		most = 0
@@ -38,25 +39,26 @@ func keeps(o *Options) *load.ParseCache {
 	return load.NewParseCache(most)
 }
 
-// reading is what is gathered while the data are read.
+// reading is the state of reading the data.
 type reading struct {
 	*runner
-	prints load.Fingerprint
-	left   map[string]int // columns that no design keeps → lines
-	step   Progress
-	soon   forecast
+	prints          load.Fingerprint
+	unstoredColumns map[string]int // columns that no design stores → number of lines
+	step            Progress
+	projection      projection
 }
 
-// read parses the data, for the reference answers, the data's digest, and the loads.
+// read parses the data. It computes the reference results and the digest of the data, and
+// keeps the records for the loads.
 func (s *runner) read(ctx context.Context) error {
 	qs := make([]*question.Question, len(s.o.Cases))
 	for i, q := range s.o.Cases {
 		qs[i] = q.InSubset(s.o.Subset)
 	}
-	s.asked, s.files = answer.NewReference(qs...), map[string]bool{}
+	s.caseRecords, s.files = answer.NewReference(qs...), map[string]bool{}
 	d := &s.folder.Run.Data
 	d.Subset, d.Copies, d.Files, d.ByType = s.o.Subset, s.o.Copies, len(s.o.Files), map[string]int64{}
-	r := &reading{runner: s, left: map[string]int{}, step: Progress{Step: "reading", Unit: "MB", Of: totalSize(s.o.Files)}}
+	r := &reading{runner: s, unstoredColumns: map[string]int{}, step: Progress{Step: "reading", Unit: "MB", Of: totalSize(s.o.Files)}}
 	if s.origin != nil {
 		r.step.Of, d.Files = s.origin.Bytes(), len(s.origin.Marks)
 		for _, m := range s.origin.Marks {
@@ -72,10 +74,10 @@ func (s *runner) read(ctx context.Context) error {
 	}
 	if d.Records == 0 {
 		return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{
-			Problem: "there is no record in this data, so that nothing was asked", Cure: "name other files, or look at them with barograph show FILES",
+			Problem: "the data has no records, so there is nothing to query", Cure: "name other files; `barograph show FILES` shows what they contain",
 		}}
 	}
-	s.reference, s.out.Cases = s.asked.Answers(), len(qs)
+	s.reference, s.out.Cases = s.caseRecords.Answers(), len(qs)
 	if s.o.Derived > 0 {
 		if qs = s.choose(qs); len(qs) == 0 {
 			s.out.Empty = max(s.out.Cases, 1)
@@ -88,19 +90,19 @@ func (s *runner) read(ctx context.Context) error {
 		return err
 	}
 	for i, a := range s.reference {
-		if err := s.note(ctx, qs[i], a); err != nil {
+		if err := s.addCase(ctx, qs[i], a); err != nil {
 			return err
 		}
 	}
-	note := fmt.Sprintf("%d records, reference answers of %d cases", d.Records, len(qs))
+	note := fmt.Sprintf("%d records, reference results of %d cases", d.Records, len(qs))
 	if !s.parsed.IsComplete() {
-		note += "; too many to be kept in memory: each load reads them again"
+		note += "; each load reads the files again, because the records do not fit into memory"
 	}
-	s.finished(r.step, note)
+	s.finishStep(r.step, note)
 	return s.folder.Save()
 }
 
-// add takes in what was read of a file.
+// add handles a batch of records of a file.
 func (r *reading) add(ctx context.Context, f *load.File, b *record.Batch) error {
 	d := &r.folder.Run.Data
 	d.Lines += int64(b.Lines)
@@ -108,21 +110,21 @@ func (r *reading) add(ctx context.Context, f *load.File, b *record.Batch) error 
 		return err
 	}
 	for columns, n := range b.OmittedColumns {
-		r.left[b.Type.Name+": "+columns] += n
+		r.unstoredColumns[b.Type.Name+": "+columns] += n
 	}
-	r.asked.Add(b)
+	r.caseRecords.Add(b)
 	if r.origin != nil {
-		r.found.Add(b) // no two of its records have one identity
+		r.found.Add(b) // an archive has no two records with the same identity
 	} else {
 		r.prints.Add(b)
 	}
 	r.step.Done = d.Bytes + f.Offset
 	r.o.Progress(r.step)
-	r.soon.tell(ctx, r.runner, r.step)
+	r.projection.report(ctx, r.runner, r.step)
 	return nil
 }
 
-// end is the end of a file, or of what could be read of it.
+// end handles the end of a file, or an error that ends it early.
 func (r *reading) end(f *load.File) error {
 	d := &r.folder.Run.Data
 	if f.Err != nil {
@@ -131,7 +133,7 @@ func (r *reading) end(f *load.File) error {
 		}
 		r.out.Unread++
 		d.Files--
-		r.folder.Warn("not in this data, or not to its end: " + f.Err.Error())
+		r.folder.Warn("a file is missing from the data, or incomplete: " + f.Err.Error())
 		r.o.Log.Error("file not read", "error", f.Err)
 	}
 	r.files[f.Digest] = true
@@ -141,33 +143,33 @@ func (r *reading) end(f *load.File) error {
 	return nil
 }
 
-// sum settles the digest of the data.
+// sum computes the digest of the data.
 func (r *reading) sum(ctx context.Context) (err error) {
 	d := &r.folder.Run.Data
 	if r.digest, d.ByType, err = r.prints.Sum(); err == nil && r.origin != nil {
-		err = r.sound(ctx)
+		err = r.verifySource(ctx)
 		r.digest, d.ByType = r.found.Digest(), r.found.Records()
 	}
 	d.Records, d.Digest = r.digest.Records, r.digest.String()
 	return err
 }
 
-// warnOfLosses tells of lines and columns that no archive holds.
+// warnOfLosses warns of lines and columns that no archive stores.
 func (r *reading) warnOfLosses() {
 	d := &r.folder.Run.Data
 	if r.out.Refused = r.prints.Conflicts(); r.out.Refused > 0 {
-		r.warn(fmt.Sprintf("%s contradict others of the same identity, and no archive holds them; the first stands, by the files' paths: barograph load lists them", run.Several(int(r.out.Refused), "line")))
+		r.warn(run.Several(int(r.out.Refused), "conflicting line") + ": archives keep the line that comes first by the path of its file; `barograph load` lists them")
 	}
 	if d.Quarantined = r.out.Quarantined; d.Quarantined > 0 {
-		r.warn(fmt.Sprintf("%d of %d lines could not be read; they are in quarantine.csv, and no archive holds them", d.Quarantined, d.Lines))
+		r.warn(fmt.Sprintf("%d of %d lines could not be read; they are in quarantine.csv, not in the archives", d.Quarantined, d.Lines))
 	}
-	for _, columns := range slices.Sorted(maps.Keys(r.left)) {
-		r.warn(fmt.Sprintf("columns that no design keeps are left out of %d lines of %s", r.left[columns], columns))
+	for _, columns := range slices.Sorted(maps.Keys(r.unstoredColumns)) {
+		r.warn(fmt.Sprintf("no design stores these columns of %d lines: %s", r.unstoredColumns[columns], columns))
 	}
 }
 
-// choose keeps the first cases that have rows, and warns of those that have
-// none where all were meant.
+// choose keeps the first Derived cases that have rows. If it was to keep all, it warns of
+// the cases without rows.
 func (s *runner) choose(qs []*question.Question) (chosen []*question.Question) {
 	var cases []*question.Question
 	var answers []*answer.Answer
@@ -177,7 +179,7 @@ func (s *runner) choose(qs []*question.Question) (chosen []*question.Question) {
 		}
 	}
 	if left := len(qs) - len(chosen); left > 0 && s.o.Derived == len(qs) {
-		s.warn(fmt.Sprintf("%d of %d questions have no rows in this data, and are left out", left, len(qs)))
+		s.warn(fmt.Sprintf("%d of %d questions have no rows in this data and are excluded", left, len(qs)))
 	}
 	s.o.Cases, s.reference = cases, answers
 	return chosen
@@ -198,8 +200,8 @@ func (s *runner) warn(text string) {
 	s.o.Log.Warn(text)
 }
 
-// note records a case, its reference answer's size, and its curves.
-func (s *runner) note(ctx context.Context, q *question.Question, a *answer.Answer) error {
+// addCase adds a case to the run folder, with the size of its reference result and its curves.
+func (s *runner) addCase(ctx context.Context, q *question.Question, a *answer.Answer) error {
 	c := run.Case{Name: q.Name, Title: curve.Title(q, a), Weight: max(q.Weight, 1), LineType: q.Type.Name, Rows: a.Rows, Bytes: a.Bytes(), Digest: answer.FormatDigest(a.Digest())}
 	for _, col := range q.Columns {
 		c.Columns = append(c.Columns, col.Name)
@@ -207,13 +209,13 @@ func (s *runner) note(ctx context.Context, q *question.Question, a *answer.Answe
 	s.folder.Run.Cases = append(s.folder.Run.Cases, c)
 	if a.Rows == 0 {
 		s.out.Empty++
-		s.warn(q.Name + " has no rows in this data: that its answer is empty is proven, and not timed")
+		s.warn(q.Name + " has no rows in this data: the study checks that the result is empty, and does not time it")
 		return nil
 	}
 	for _, name := range curve.Stats(q) {
 		drawn, err := curve.Compute(ctx, q, a, name, s.o.Seed)
 		if _, lacks := errors.AsType[*fault.Error](err); lacks {
-			continue // the question does not select what the statistic needs
+			continue // the question does not select the columns that the statistic needs
 		}
 		if err != nil {
 			return err
@@ -221,10 +223,10 @@ func (s *runner) note(ctx context.Context, q *question.Question, a *answer.Answe
 		if len(curve.Stats(q)) > 1 {
 			drawn.Case += "-" + name
 		}
-		if q.Drawing != nil && q.Drawing.RightAxis && curve.ShareAxis(s.drawn, drawn) {
-			drawn = s.drawn
+		if q.Drawing != nil && q.Drawing.RightAxis && curve.ShareAxis(s.lastCurves, drawn) {
+			drawn = s.lastCurves
 		}
-		s.drawn = drawn
+		s.lastCurves = drawn
 		if err := s.folder.Curves(drawn); err != nil {
 			return err
 		}
@@ -232,20 +234,20 @@ func (s *runner) note(ctx context.Context, q *question.Question, a *answer.Answe
 	return nil
 }
 
-// load loads the data into every target; what it holds already is kept. An
-// archive that cannot be loaded or read is reported and not timed, and the others go on.
+// load loads the data into every target; a load skips files that the archive has. The study reports
+// an archive that cannot be loaded or read, does not time it, and continues with the others.
 func (s *runner) load(ctx context.Context, o *opened) error {
 	for i, t := range s.o.Targets {
-		if err := s.judge(ctx, t, o, i, o.errs[i]); err != nil {
+		if err := s.loadTarget(ctx, t, o, i, o.errs[i]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// judge loads target i and holds what it holds against the data. An error of
-// the archive itself, err if it was not even opened, is kept next to it.
-func (s *runner) judge(ctx context.Context, t Target, o *opened, i int, err error) error {
+// loadTarget loads target i and compares its records with the data. The run folder keeps an error of
+// the archive; err is the error of opening it.
+func (s *runner) loadTarget(ctx context.Context, t Target, o *opened, i int, err error) error {
 	r := study.Participant(t.Driver, t.URL, engine.About{}, t.Server)
 	r.Engine, r.Design, r.Complete = t.engine(), string(t.Design), true
 	if s := t.Driver.Server; s != nil {
@@ -255,7 +257,7 @@ func (s *runner) judge(ctx context.Context, t Target, o *opened, i int, err erro
 		}
 	}
 	if err == nil {
-		err = s.fill(ctx, t, o, i, &r)
+		err = s.loadArchive(ctx, t, o, i, &r)
 	}
 	if ctx.Err() != nil {
 		return err
@@ -264,33 +266,33 @@ func (s *runner) judge(ctx context.Context, t Target, o *opened, i int, err erro
 		s.incomplete(&r, err.Error())
 	}
 	if !r.Complete {
-		r.Load = 0 // less than the data has no time
+		r.Load = 0 // an incomplete load has no time
 	}
 	s.folder.Run.Archives = append(s.folder.Run.Archives, r)
 	return s.folder.Save()
 }
 
-// fill loads one archive and holds its content against the data. The archive
-// that the data come from is as it is, and the floor need not hold all of many.
-func (s *runner) fill(ctx context.Context, t Target, o *opened, i int, r *run.Archive) (err error) {
+// loadArchive loads one archive and compares its records with the data. It does not load the source of
+// the data, and loads only the records of the cases into the dry engine if memory is short.
+func (s *runner) loadArchive(ctx context.Context, t Target, o *opened, i int, r *run.Archive) (err error) {
 	a, about := o.archives[i], o.abouts[i]
 	study.Describe(r, about)
 	if r.Unranked != "" {
-		s.warn(r.Engine + " " + r.Design + " is not ranked: " + r.Unranked)
+		s.warn(r.Engine + " " + r.Design + " is excluded from the ranking: " + r.Unranked)
 	}
 	step := Progress{Step: "loading " + t.String(), Unit: "MB", Of: s.folder.Run.Data.Bytes * int64(s.o.Copies)}
 	var read int64
 	switch {
 	case s.isSource(i):
-		step.Step = "finding " + t.String()
+		step.Step = "checking " + t.String()
 		r.Objects, r.Object, r.Digest = s.origin.Catalog.Objects, t.Design.Objects(), s.digest.String()
 	case t.Driver.Place == engine.Memory && !s.parsed.IsComplete():
-		r.Object = t.Design.Objects() + " that the cases ask for"
-		r.Objects, err = s.fillFloor(ctx, a, t.Subset)
+		r.Object = t.Design.Objects() + " of the cases"
+		r.Objects, err = s.loadDry(ctx, a, t.Subset)
 	default:
 		for k := 0; k < s.o.Copies && err == nil; k++ {
 			var n int64
-			n, err = s.fillCopy(ctx, t, a, k, r, step)
+			n, err = s.loadCopy(ctx, t, a, k, r, step)
 			read += n
 		}
 	}
@@ -309,8 +311,8 @@ func (s *runner) fill(ctx context.Context, t Target, o *opened, i int, r *run.Ar
 	return nil
 }
 
-// fillCopy loads the k-th copy and returns how many lines it read.
-func (s *runner) fillCopy(ctx context.Context, t Target, a archive.Archive, k int, r *run.Archive, step Progress) (int64, error) {
+// loadCopy loads the k-th copy and returns how many lines it read.
+func (s *runner) loadCopy(ctx context.Context, t Target, a archive.Archive, k int, r *run.Archive, step Progress) (int64, error) {
 	name, before := CopyName(t.Subset, k), int64(k)*s.folder.Run.Data.Bytes
 	sum, err := load.Run(ctx, a, name, s.o.Files, load.Options{KeepLast: s.o.KeepLast, ParseCache: s.parsed, Origin: s.origin, Progress: func(p load.Progress) {
 		step.Done = before + p.Bytes
@@ -327,14 +329,14 @@ func (s *runner) fillCopy(ctx context.Context, t Target, a archive.Archive, k in
 	if fresh {
 		r.Load, r.Commits = r.Load+sum.Elapsed, r.Commits+sum.Commits
 	}
-	if !fresh && k > 0 { // the study that loaded it inspected it
+	if !fresh && k > 0 { // an earlier study loaded and inspected the copy
 		return 0, nil
 	}
 	return sum.Read, s.inspect(ctx, a, k, name, r)
 }
 
-// inspect counts and digests a subset. An archive that does not hold exactly
-// the data is not timed.
+// inspect counts and digests a subset. The study does not time an archive whose records differ
+// from the data.
 func (s *runner) inspect(ctx context.Context, a archive.Archive, k int, subset string, r *run.Archive) error {
 	contents, err := a.Contents(ctx, subset)
 	if err != nil {
@@ -348,21 +350,21 @@ func (s *runner) inspect(ctx context.Context, a archive.Archive, k int, subset s
 		r.Objects, r.Object, r.Digest = contents.Objects, contents.Object, digest.String()
 	}
 	if _, differs := answer.CompareRecords(s.digest, digest); differs != nil && r.Complete {
-		s.incomplete(r, "of subset "+subset+" "+differs.Error())
+		s.incomplete(r, "subset "+subset+": "+differs.Error())
 	}
 	return nil
 }
 
-// incomplete keeps an archive that does not hold the data out of the timing.
+// incomplete marks an archive whose records differ from the data: it is not timed.
 func (s *runner) incomplete(r *run.Archive, problem string) {
 	if r.Complete {
-		s.out.NotWhole++
+		s.out.IncompleteArchives++
 	}
 	r.Complete, r.Problem = false, strings.TrimPrefix(r.Problem+"; "+problem, "; ")
 	s.warn(r.Engine + " " + r.Design + " is not timed: " + problem)
 }
 
-// CopyName is the subset that holds the k-th copy of the data, from 0.
+// CopyName is the name of the subset with copy k of the data, from 0.
 func CopyName(subset string, k int) string {
 	if k == 0 {
 		return subset
@@ -370,5 +372,5 @@ func CopyName(subset string, k int) string {
 	return fmt.Sprintf("%s_%d", subset, k+1)
 }
 
-// seconds is a duration for people.
+// seconds formats a duration for messages.
 func seconds(d time.Duration) string { return fmt.Sprintf("%.2f s", d.Seconds()) }

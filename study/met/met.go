@@ -27,14 +27,14 @@ type Target struct {
 	Driver *engine.Driver
 	URL    string
 	Design design.Name
-	Server *run.Server // what the lab knows of it; nil = nothing
-	Subset string      // set by the study, but for an archive that the data come from
+	Server *run.Server // description by the lab; nil = none
+	Subset string      // set by the study, except for the source of the data
 }
 
 // String is "duckdb wide".
 func (t Target) String() string { return t.engine() + " " + string(t.Design) }
 
-// engine is what the tables call the engine.
+// engine is the name of the engine in tables.
 func (t Target) engine() string {
 	if t.Name != "" {
 		return t.Name
@@ -42,40 +42,41 @@ func (t Target) engine() string {
 	return t.Driver.Scheme
 }
 
-// Options say what is run; zero values are the defaults.
+// Options of a study; zero values are the defaults.
 type Options struct {
 	Registry engine.Registry
 	Targets  []Target
 	Cases    []*question.Question // nil = derived from the data
-	Derived  int                  // of the Cases, which others than the user chose, the first so many that have rows are asked; 0 = all
+	Derived  int                  // if > 0, the study uses only the first so many Cases that have rows; the user did not choose them
 	Flavours []flavour.Name       // nil = all that each archive offers
-	Files    []string             // the data; every archive is loaded from them
-	From     bool                 // the data are those of the first target, which is not changed, in place of Files
-	KeepLast bool                 // a last line without a line end is whole, not quarantined
+	Files    []string             // the data
+	From     bool                 // the first target is the data instead of Files; the study does not change it
+	KeepLast bool                 // load a last line without a line end instead of quarantining it
 	Subset   string
-	Named    bool // by the user: where Subset holds other data that is an error, and no other subset is taken
-	Copies   int  // of the data in every archive, the further ones under other subset names; 0 = 1
+	Named    bool // the user named Subset: if it has other data, that is an error, and the study uses no other subset
+	Copies   int  // number of copies of the data in every archive, each in a subset of its own; 0 = 1
 
 	Reps    int           // timed repetitions of each cell; 0 = DefaultReps
-	Warmups int           // repetitions of each cell between its proof, which warms it too, and the first timed one
+	Warmups int           // untimed repetitions of each cell after its proof, which also warms it
 	Limit   time.Duration // stop timing after this long, but not before the repetitions suffice to show a difference; 0 = no limit
 	Seed    uint64        // of the order of repetitions and of the bootstrap
 
-	// Cold measures one cold start of a cell: a new process, the page cache
-	// dropped. nil = no cold starts. ColdReps of each cell are made.
-	Cold     func(ctx context.Context, t Target, c run.Cell) (Asked, string, error)
+	// Cold measures one cold start of a cell: a new process after the page cache was
+	// dropped. nil = no cold starts. ColdReps is the number of cold starts of each cell.
+	Cold     func(ctx context.Context, t Target, c run.Cell) (ColdResult, string, error)
 	ColdReps int
 
-	// Clients are the numbers of clients that ask at once, each for as long as
-	// AskFor, AskReps times; none = that part is left out. Points makes the
-	// folder of what comes of it.
-	Clients []int
-	AskFor  time.Duration // 0 = DefaultAskFor
-	AskReps int           // 0 = 1
-	Points  func() (*run.Folder, error)
+	// Clients are the numbers of concurrent clients to measure; none = no measurement.
+	// Points creates the run folder for the results.
+	Clients  []int
+	Duration time.Duration // of one measurement; 0 = DefaultDuration
+	Rounds   int           // passes over all numbers of clients; 0 = 1
+	Points   func() (*run.Folder, error)
 
-	Memory   int // bytes that parsed records may take; 0 = 512 MiB. What is more is read again for each archive, and the floor holds what the cases ask for
-	Threads  int // for the engines; 0 = as they choose
+	// Memory is the limit in bytes for parsed records; 0 = 512 MiB. Above it the study reads
+	// the files again for each archive, and the dry engine has only the records of the cases.
+	Memory   int
+	Threads  int // of an embedded engine; 0 = chosen by the engine
 	Log      *slog.Logger
 	Progress func(Progress)
 }
@@ -84,28 +85,28 @@ type Options struct {
 // rank test.
 const DefaultReps = 11
 
-// DefaultAskFor is how long a number of clients asks.
-const DefaultAskFor = 2 * time.Second
+// DefaultAskFor is the duration of one measurement of concurrent clients.
+const DefaultDuration = 2 * time.Second
 
-// Progress tells what a study is doing.
+// Progress is the state of a step of a study.
 type Progress struct {
 	Step     string // "reading", "loading duckdb wide", "proving", "timing", "cold starts"
 	Done, Of int64
 	Unit     string // "MB", "answers"
 	Finished bool   // the step is over
-	Note     string // at the end of a step: what came of it
+	Note     string // the result of a finished step
 }
 
-// Outcome sums a study up; the folder holds the rest.
+// Outcome summarizes a study; the run folder has the details.
 type Outcome struct {
 	Equal, Wrong, Failed int // cells
-	NotWhole             int // archives that do not hold the data, and were not timed
-	Cases, Empty         int // that were asked, and those of them that have no rows in the data
+	IncompleteArchives   int // archives whose records differ from the data; they were not timed
+	Cases, Empty         int // all cases, and those without rows in the data
 
 	load.Shortfall // of the data
 }
 
-// proof sums up the comparison with the reference.
+// proof summarizes the comparison with the reference.
 func (o *Outcome) proof() string {
 	text := fmt.Sprintf("%d of %s equal the reference", o.Equal, run.Several(o.Equal+o.Wrong+o.Failed, "result"))
 	if o.Wrong > 0 {
@@ -119,51 +120,51 @@ func (o *Outcome) proof() string {
 
 // Add adds the study of a larger number of copies of the same data.
 func (o *Outcome) Add(x Outcome) {
-	x.Equal, x.Wrong, x.Failed, x.NotWhole = o.Equal+x.Equal, o.Wrong+x.Wrong, o.Failed+x.Failed, o.NotWhole+x.NotWhole
+	x.Equal, x.Wrong, x.Failed, x.IncompleteArchives = o.Equal+x.Equal, o.Wrong+x.Wrong, o.Failed+x.Failed, o.IncompleteArchives+x.IncompleteArchives
 	*o = x
 }
 
-// Err is nil where all that was asked was done and every answer was right.
+// Err is nil if the study did everything requested and every result was correct.
 func (o Outcome) Err() error {
 	switch {
 	case o.Wrong > 0:
-		return &fault.Status{Code: fault.Differs, Err: fmt.Errorf("%d of %s gave a wrong answer", o.Wrong, run.Several(o.Equal+o.Wrong+o.Failed, "cell"))}
-	case o.NotWhole > 0:
-		return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d archives do not hold the whole data and were not timed", o.NotWhole)}
+		return &fault.Status{Code: fault.Differs, Err: fmt.Errorf("%d of %s returned a wrong result", o.Wrong, run.Several(o.Equal+o.Wrong+o.Failed, "cell"))}
+	case o.IncompleteArchives > 0:
+		return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d archives are incomplete and were not timed", o.IncompleteArchives)}
 	case o.Failed > 0:
-		return &fault.Status{Code: fault.Failed, Err: fmt.Errorf("%s gave no answer", run.Several(o.Failed, "cell"))}
+		return &fault.Status{Code: fault.Failed, Err: fmt.Errorf("%s returned no result", run.Several(o.Failed, "cell"))}
 	case o.Empty > 0 && o.Empty == o.Cases:
 		return noRows(o.Cases)
 	}
 	return o.Incomplete()
 }
 
-// noRows is the error of a study none of whose cases has rows in the data.
+// noRows is the error of a study in which no case has rows in the data.
 func noRows(cases int) error {
 	return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{
-		Setting: "--case", Problem: fmt.Sprintf("%s asked, none has rows in this data, so that nothing was timed", run.Several(cases, "question")),
-		Cure: "ask for models, regions, levels and times that the files hold, by a question of your own: --case FILE.yaml (docs/questions.md)",
+		Setting: "--case", Problem: fmt.Sprintf("none of %s has rows in this data, so nothing was timed", run.Several(cases, "question")),
+		Cure: "write a question with models, regions, levels and times of the files, and name it: --case FILE.yaml (docs/questions.md)",
 	}}
 }
 
-// runner makes one study.
+// runner runs one study.
 type runner struct {
-	o         Options
-	folder    *run.Folder
-	clock     measure.Clock
-	still     *measure.StandstillMeter
-	stops     []time.Duration   // for which the process stood still in what was then timed again
-	origin    *load.Origin      // nil = files
-	found     *design.Catalog   // of what origin was found to hold
-	files     map[string]bool   // digests of the files
-	asked     *answer.Reference // records of the cases, until every archive is loaded
-	reference []*answer.Answer  // by case
-	digest    record.Digest     // of the data
-	parsed    *load.ParseCache      // the data, until every archive is loaded
-	cells     []*cell
-	drawn     *run.Curves // of the question before
-	causes    []cause     // of cells without a right result, not logged yet
-	out       Outcome
+	o           Options
+	folder      *run.Folder
+	clock       measure.Clock
+	still       *measure.StandstillMeter
+	stops       []time.Duration   // of this process, during repetitions that were then measured again
+	origin      *load.Origin      // the source of the data; nil = files
+	found       *design.Catalog   // of the records that origin really has
+	files       map[string]bool   // digests of the files
+	caseRecords *answer.Reference // records of the cases, until every archive is loaded
+	reference   []*answer.Answer  // by case
+	digest      record.Digest     // of the data
+	parsed      *load.ParseCache  // the data, until every archive is loaded
+	cells       []*cell
+	lastCurves  *run.Curves // of the previous question
+	causes      []cause     // of cells without a correct result, not logged yet
+	out         Outcome
 }
 
 // cell is one archive, case and flavour, proven and ready to be timed.
@@ -171,23 +172,22 @@ type cell struct {
 	run.Cell
 	target   Target
 	archive  archive.Archive
-	unopened error // why archive is nil
+	unopened error // the reason why archive is nil
 	query    *archive.Query
 	want     *answer.Answer
-	proven   bool // its first answer was right
-	bad      bool // a result was wrong, or none came: the cell is not queried again
+	proven   bool // the first result was correct
+	bad      bool // a result was wrong or missing: the cell is not queried again
 }
 
-// way is the cell without its case: "duckdb wide epoch-range".
-func (c *cell) way() string { return c.Engine + " " + c.At("design") + " " + c.At("flavour") }
+// configuration is the cell without its case: "duckdb wide epoch-range".
+func (c *cell) configuration() string { return c.Engine + " " + c.At("design") + " " + c.At("flavour") }
 
-// Run makes the study and writes it to the folder, which the caller closes.
-// The error is one of the study itself; wrong answers and failed cells are
-// counted in the Outcome.
+// Run runs the study and writes it to the folder, which the caller closes. The error is one of the
+// study itself; the Outcome counts wrong results and failed cells.
 func Run(ctx context.Context, folder *run.Folder, o Options) (Outcome, error) {
-	s := &runner{o: o.defaults(), folder: folder, parsed: keeps(&o), clock: measure.StartClock(), still: measure.StartStandstillMeter()}
+	s := &runner{o: o.defaults(), folder: folder, parsed: newParsed(&o), clock: measure.StartClock(), still: measure.StartStandstillMeter()}
 	defer s.still.Stop()
-	s.o.Progress = watched(folder, s.o.Progress)
+	s.o.Progress = recorded(folder, s.o.Progress)
 	folder.Run.PlannedReps = s.o.Reps
 	meter, err := measure.StartClient()
 	if err != nil {
@@ -202,12 +202,12 @@ func Run(ctx context.Context, folder *run.Folder, o Options) (Outcome, error) {
 		err = s.read(ctx)
 	}
 	if err == nil {
-		err = s.place(ctx, opened)
+		err = s.chooseSubsets(ctx, opened)
 	}
 	if err == nil {
 		err = s.load(ctx, opened)
 	}
-	s.parsed, s.asked, s.found = nil, nil, nil // questions are asked beside an empty memory
+	s.parsed, s.caseRecords, s.found = nil, nil, nil // free the memory before queries are timed
 	if err == nil {
 		err = s.prove(ctx, opened)
 	}
@@ -221,24 +221,24 @@ func Run(ctx context.Context, folder *run.Folder, o Options) (Outcome, error) {
 		opened.close() // a cold start opens the archives in a process of its own
 		err = s.cold(ctx)
 	}
-	s.tellStops()
+	s.warnOfStops()
 	load, stopErr := meter.Stop()
 	folder.Run.Client = load
-	if ctx.Err() == nil { // an interrupted run stays without an end
+	if ctx.Err() == nil { // an interrupted run gets no end time
 		folder.Run.Finished = time.Now().UTC()
 	}
 	return s.out, errors.Join(err, stopErr)
 }
 
-// finished tells of the end of a step, and what came of it.
-func (s *runner) finished(step Progress, note string) {
+// finishStep reports the end of a step with its result.
+func (s *runner) finishStep(step Progress, note string) {
 	step.Finished, step.Note = true, note
 	s.o.Progress(step)
 }
 
-// watched tells the folder, too, what is done: once a second, and at the end of
-// each step.
-func watched(folder *run.Folder, report func(Progress)) func(Progress) {
+// recorded returns a progress function that also writes events into the run folder: once a second,
+// and at the end of each step.
+func recorded(folder *run.Folder, report func(Progress)) func(Progress) {
 	var last time.Time
 	return func(p Progress) {
 		if p.Finished || time.Since(last) > time.Second {
@@ -255,10 +255,10 @@ func (o Options) defaults() Options {
 	if o.Reps <= 0 {
 		o.Reps = DefaultReps
 	}
-	if o.AskFor <= 0 {
-		o.AskFor = DefaultAskFor
+	if o.Duration <= 0 {
+		o.Duration = DefaultDuration
 	}
-	o.AskReps = max(o.AskReps, 1)
+	o.Rounds = max(o.Rounds, 1)
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}

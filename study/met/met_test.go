@@ -105,7 +105,7 @@ func TestStudyProvesThenTimes(t *testing.T) {
 	for _, target := range targets {
 		ways += len(archive.Flavours(target.Driver, target.Design))
 	}
-	if want := 3 * ways; out.Equal != want || out.Wrong+out.Failed+out.NotWhole != 0 || out.Err() != nil {
+	if want := 3 * ways; out.Equal != want || out.Wrong+out.Failed+out.IncompleteArchives != 0 || out.Err() != nil {
 		t.Errorf("outcome %+v, want %d equal and nothing else", out, want)
 	}
 	if want := 3 * ways * 2; len(samples) != want {
@@ -171,7 +171,7 @@ func TestServersAreCounted(t *testing.T) {
 				warned += e.Text
 			}
 		}
-		if silent && (counted > 0 || asked != 1 || warned != "sqlite tells nothing of itself: no permission") || !silent && (counted == 0 || counted != asked-1 || warned != "") {
+		if silent && (counted > 0 || asked != 1 || warned != "sqlite reports no counters: no permission") || !silent && (counted == 0 || counted != asked-1 || warned != "") {
 			t.Errorf("silent %v: asked %d times, reported %d times, warned %q", silent, asked, counted, warned)
 		}
 	}
@@ -251,7 +251,7 @@ func TestOneDamagedArchiveDoesNotStopTheOthers(t *testing.T) {
 		}
 	}
 	out, r, samples := runStudy(t, files, reg, targets)
-	if out.NotWhole != 1 || len(r.Archives) != 2 || r.Archives[0].Complete || r.Archives[0].Problem == "" || !r.Archives[1].Complete {
+	if out.IncompleteArchives != 1 || len(r.Archives) != 2 || r.Archives[0].Complete || r.Archives[0].Problem == "" || !r.Archives[1].Complete {
 		t.Fatalf("%+v, %+v", out, r.Archives)
 	}
 	timed := 0
@@ -332,7 +332,7 @@ func TestDamagedArchiveIsWrong(t *testing.T) {
 				fill(t, target, files, d.apply)
 			}
 			out, r, samples := runStudy(t, files, reg, targets)
-			if out.Wrong == 0 || out.NotWhole != len(targets) || fault.Code(out.Err()) != fault.Differs {
+			if out.Wrong == 0 || out.IncompleteArchives != len(targets) || fault.Code(out.Err()) != fault.Differs {
 				t.Errorf("outcome %+v with status %d; want wrong answers in every archive, status 3", out, fault.Code(out.Err()))
 			}
 			for _, s := range samples {

@@ -24,8 +24,8 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// opened are the archives of a study, by place in Options.Targets; nil = not
-// usable, for the reason in errs.
+// opened has the open archives of a study, by their index in Options.Targets; nil = not usable, for
+// the reason in errs.
 type opened struct {
 	engines  []*engine.Engine
 	archives []archive.Archive
@@ -46,8 +46,8 @@ func (o *opened) close() {
 	}
 }
 
-// open opens every target. A server that is not reached ends the study; an
-// archive that cannot be opened is reported, and the others go on.
+// open opens every target. An unreachable server ends the study. The study reports an archive that
+// cannot be opened, and continues with the others.
 func (s *runner) open(ctx context.Context) (*opened, error) {
 	n := len(s.o.Targets)
 	o := &opened{engines: make([]*engine.Engine, n), archives: make([]archive.Archive, n), abouts: make([]engine.About, n), errs: make([]error, n)}
@@ -58,7 +58,7 @@ func (s *runner) open(ctx context.Context) (*opened, error) {
 		case err != nil && (!damaged || s.isSource(i)):
 			return o, err
 		case err == nil && archive.DatabaseOf(e) == nil:
-			return o, errors.Join(&fault.Error{Setting: t.String(), Problem: "keeps no verification archives", Cure: "see `barograph list engines`"}, e.Close())
+			return o, errors.Join(&fault.Error{Setting: t.String(), Problem: "does not store verification archives", Cure: "see `barograph list engines`"}, e.Close())
 		case err != nil:
 			o.errs[i] = err
 			continue
@@ -78,20 +78,19 @@ func (s *runner) open(ctx context.Context) (*opened, error) {
 	return o, nil
 }
 
-// isSource reports whether a target is the archive that the data come from.
+// isSource reports whether a target is the source of the data.
 func (s *runner) isSource(i int) bool { return s.o.From && i == 0 }
 
-// foreign reports whether a target is the source, and another program has
-// loaded it: its rows are read, but for that program's faults they are not all
-// found by what their records say.
+// foreign reports whether a target is the source and was loaded by another program. The study reads
+// its rows but does not query it, because that program's faults hide some rows from queries.
 func (s *runner) foreign(i int) bool {
 	return s.isSource(i) && s.origin != nil && s.origin.Catalog.AdoptedOnly
 }
 
-// source takes the first target for the data.
+// source makes the first target the source of the data.
 func (s *runner) source(ctx context.Context, a archive.Archive) (err error) {
 	if a == nil {
-		return nil // which is reported
+		return nil // open has reported the reason
 	}
 	t := &s.o.Targets[0]
 	s.origin, err = load.NewOrigin(ctx, a, t.Subset, fault.Redact(t.URL))
@@ -99,11 +98,11 @@ func (s *runner) source(ctx context.Context, a archive.Archive) (err error) {
 	return err
 }
 
-// sound ends a study of an archive that is not what was loaded. Of one that
-// another program has loaded nobody knows what that was.
-func (s *runner) sound(ctx context.Context) error {
+// verifySource ends a study whose source is not intact. It cannot check a source that another program
+// loaded.
+func (s *runner) verifySource(ctx context.Context) error {
 	if s.origin.Catalog.AdoptedOnly {
-		s.warn(s.origin.Name + ", subset " + s.origin.Subset + ", was loaded by another program: this study queries copies of it; barograph adopt reports and repairs its faults, and then it is queried itself")
+		s.warn("another program loaded " + s.origin.Name + ", subset " + s.origin.Subset + ", so this study queries only copies of it; `barograph adopt` reports and repairs its faults, and then met can query it")
 		return nil
 	}
 	v, err := s.origin.Verify(ctx, s.found)
@@ -111,36 +110,36 @@ func (s *runner) sound(ctx context.Context) error {
 		return err
 	}
 	return &fault.Status{Code: fault.Differs, Err: &fault.Error{
-		Setting: s.origin.Name + ", subset " + s.origin.Subset, Problem: "is not what was loaded: " + v.Problems[0],
-		Cure: "barograph verify tells the rest; bring back a copy, or study the files",
+		Setting: s.origin.Name + ", subset " + s.origin.Subset, Problem: "is not intact: " + v.Problems[0],
+		Cure: "`barograph verify` reports all problems; restore a backup, or study the files",
 	}}
 }
 
-// place finds each target's subset: that of the study or, where it holds other
-// data, one of its own that is named after the data.
-func (s *runner) place(ctx context.Context, o *opened) error {
+// chooseSubsets chooses each target's subset: that of the study or, if that has other data, one named after
+// the digest of the data.
+func (s *runner) chooseSubsets(ctx context.Context, o *opened) error {
 	for i, a := range o.archives {
 		t := &s.o.Targets[i]
 		if a == nil || s.isSource(i) {
 			continue
 		}
 		t.Subset = s.o.Subset
-		files, err := s.others(ctx, a, t.Subset)
+		files, err := s.countOtherFiles(ctx, a, t.Subset)
 		switch {
 		case err != nil:
 			o.errs[i] = err
 		case files > 0 && s.o.Named:
-			return fault.Misuse("--subset "+t.Subset, fmt.Sprintf("of %s holds %d files of other data", t, files), "name another, or none: then it is named after the data")
+			return fault.Misuse("--subset "+t.Subset, fmt.Sprintf("of %s has %d files of other data", t, files), "name another subset, or omit --subset: then met chooses a name")
 		case files > 0:
 			t.Subset = fmt.Sprintf("%s_%08x", s.o.Subset, uint32(s.digest.Hi>>32)) //nolint:gosec // some of its digits
-			s.finished(Progress{Step: "subset of " + t.String()}, fmt.Sprintf("%s of it holds %d files of other data; this study's is %s", s.o.Subset, files, t.Subset))
+			s.finishStep(Progress{Step: "subset of " + t.String()}, fmt.Sprintf("subset %s has %d files of other data, so this study uses subset %s", s.o.Subset, files, t.Subset))
 		}
 	}
 	return nil
 }
 
-// others counts the files of a subset, and of those of its copies, that are not this study's.
-func (s *runner) others(ctx context.Context, a archive.Archive, subset string) (n int, err error) {
+// countOtherFiles counts the files of a subset, and of the subsets of its copies, that do not belong to this study.
+func (s *runner) countOtherFiles(ctx context.Context, a archive.Archive, subset string) (n int, err error) {
 	for k := range s.o.Copies {
 		marks, err := a.Marks(ctx, CopyName(subset, k))
 		if err != nil {
@@ -155,15 +154,15 @@ func (s *runner) others(ctx context.Context, a archive.Archive, subset string) (
 	return n, nil
 }
 
-// fillFloor gives the floor what the cases ask for: it answers from memory,
-// which need not hold the rest.
-func (s *runner) fillFloor(ctx context.Context, a archive.Archive, subset string) (n int64, err error) {
+// loadDry loads only the records of the cases into the dry engine, because all records do not
+// fit into memory.
+func (s *runner) loadDry(ctx context.Context, a archive.Archive, subset string) (n int64, err error) {
 	l, err := a.Loader(ctx, subset)
 	if err != nil {
 		return 0, err
 	}
 	defer l.Close() //nolint:errcheck // nothing is left of it
-	for _, b := range s.asked.Rows() {
+	for _, b := range s.caseRecords.Rows() {
 		c := design.NewCatalog(subset)
 		c.Add(b)
 		if err := l.Add(ctx, b); err != nil {
@@ -178,55 +177,54 @@ func (s *runner) fillFloor(ctx context.Context, a archive.Archive, subset string
 	return n, nil
 }
 
-// forecast tells once, when some of the data are read, how long the rest will
-// take and how much memory the cases.
-type forecast struct {
+// projection reports once, after some of the data are read, the projected time of reading and
+// the projected memory of the cases.
+type projection struct {
 	began time.Time
-	known bool
+	done  bool
 }
 
-// forecastAfter is how long the data are read before anything is projected.
-const forecastAfter = 2 * time.Second
+// projectionAfter is the time of reading before the projection.
+const projectionAfter = 2 * time.Second
 
-func (f *forecast) tell(ctx context.Context, s *runner, at Progress) {
+func (f *projection) report(ctx context.Context, s *runner, at Progress) {
 	if f.began.IsZero() {
 		f.began = time.Now()
 	}
 	took := time.Since(f.began)
-	if f.known || took < forecastAfter || at.Done*50 < at.Of {
+	if f.done || took < projectionAfter || at.Done*50 < at.Of {
 		return
 	}
-	f.known = true
+	f.done = true
 	share, memory := float64(at.Of)/float64(at.Done), 0.0
-	for _, b := range s.asked.Rows() {
+	for _, b := range s.caseRecords.Rows() {
 		memory += share * float64(b.Len()*(120+8*len(b.Num)+16*len(b.Text)))
 	}
-	s.o.Progress(Progress{Step: "estimate", Finished: true, Note: fmt.Sprintf("reading takes %s; the cases need %.1f GB of memory", seconds(time.Duration(share*float64(took))), memory/1e9)})
+	s.o.Progress(Progress{Step: "projection", Finished: true, Note: fmt.Sprintf("reading takes %s in total, and the cases will need %.1f GB of memory", seconds(time.Duration(share*float64(took))), memory/1e9)})
 	if free := float64(measure.AvailableMemory(ctx)); free > 0 && memory > free/2 {
-		s.warn(fmt.Sprintf("the cases need about %.1f GB of memory, and %.1f GB are free; choose fewer cases by --case", memory/1e9, free/1e9))
+		s.warn(fmt.Sprintf("the cases need need about %.1f GB of memory, and %.1f GB are free; choose fewer or smaller cases with --case", memory/1e9, free/1e9))
 	}
 }
 
-// Selection names what is studied.
+// Selection names the engines, designs and flavours of a study.
 type Selection struct {
-	Engines  []string                                   // URLs, NAME=URL, or names of embedded engines; none = all embedded ones that are installed
-	Designs  []string                                   // none = all that each engine offers
-	Flavours []string                                   // none = all that each design offers
-	Floor    bool                                       // the dry engine, too
-	Server   func(*engine.Driver, *url.URL) *run.Server // describes a server that this machine started; nil = none is known
-	Folder   string                                     // of the archives of engines that are only named
+	Engines        []string                                   // URLs, NAME=URL, or names of embedded engines; none = all embedded ones that are installed
+	Designs        []string                                   // none = all that each engine offers
+	Flavours       []string                                   // none = all that each design offers
+	ClientOverhead bool                                       // include the dry engine: the client overhead
+	Server         func(*engine.Driver, *url.URL) *run.Server // describes a server that a lab of this machine started; nil = no labs
+	Folder         string                                     // of the archives of engines without a path
 
 	Skipped []fault.Skip // set by Targets: engines of the default set that are not installed
 }
 
-// Targets are the archives of a study: each engine under each of its designs,
-// the floor first.
+// Targets returns the archives of a study: each engine in each of its designs, the dry engine first.
 func (s *Selection) Targets(all engine.Registry) ([]Target, error) {
 	urls := slices.Clone(s.Engines)
 	if len(urls) == 0 {
 		urls, s.Skipped = all.SplitInstalled(all.SchemesWhere(func(d *engine.Driver) bool { return d.Place == engine.Embedded && archive.IsOffered(d) }))
 	}
-	if s.Floor && !slices.Contains(urls, "dry") {
+	if s.ClientOverhead && !slices.Contains(urls, "dry") {
 		urls = append([]string{"dry"}, urls...)
 	}
 	if err := s.check(all, urls); err != nil {
@@ -251,7 +249,7 @@ func (s *Selection) Targets(all engine.Registry) ([]Target, error) {
 			t := Target{Name: name, Driver: d, Design: n, Server: server}
 			if slices.ContainsFunc(out, func(o Target) bool { return o.String() == t.String() }) {
 				shown := fault.Redact(raw)
-				return nil, fault.Misuse("--engine "+shown, "is a second "+t.String()+": their times would be mixed", "give it a name: --engine NAME="+shown)
+				return nil, fault.Misuse("--engine "+shown, "is a second "+t.String()+", and the report could not distinguish them", "give it a name: --engine NAME="+shown)
 			}
 			t.URL = s.url(&t, u, raw, len(wanted) > 1)
 			out = append(out, t)
@@ -295,8 +293,7 @@ func (s *Selection) check(all engine.Registry, urls []string) error {
 	return allOffered("--flavour", s.Flavours, flavours)
 }
 
-// allOffered checks names against what the engines of a study offer; engines
-// of memory alone offer whatever is asked.
+// allOffered checks that the engines of a study offer the names. Engines in memory offer every name.
 func allOffered[T ~string](flag string, names []string, offered []T) error {
 	slices.Sort(offered)
 	offered = slices.Compact(offered)
@@ -308,9 +305,8 @@ func allOffered[T ~string](flag string, names []string, offered []T) error {
 	return nil
 }
 
-// url places the archive of an embedded engine: in the study's folder where only
-// its name is given, else where the URL says; several designs get a file each,
-// so that sizes can be compared.
+// url chooses the file of an embedded engine's archive: in the study's folder if the URL has no path,
+// else that of the URL. Each of several designs gets a file, so that their sizes can be compared.
 func (s *Selection) url(t *Target, u *url.URL, raw string, several bool) string {
 	path := engine.Path(u)
 	switch {
@@ -329,40 +325,40 @@ func (s *Selection) url(t *Target, u *url.URL, raw string, several bool) string 
 	return out
 }
 
-// DerivedCases is how many of the cases that are derived from the data a study asks.
+// DerivedCases is the number of derived cases in a study.
 const DerivedCases = 12
 
-// derive makes cases of what the files, or the archive, hold, or names the variables
-// that those which are asked for have as patterns.
+// derive derives cases from the files or the archive. If cases are given, it replaces patterns in
+// their variables by the variables that match.
 func (s *runner) derive(ctx context.Context) (err error) {
 	if s.o.Cases != nil && !slices.ContainsFunc(s.o.Cases, (*question.Question).HasPattern) {
 		return nil
 	}
-	var held *design.Catalog
+	var catalog *design.Catalog
 	if s.origin != nil {
-		held = s.origin.Catalog
-	} else if held, _, _, err = load.Survey(ctx, s.o.Files, load.Reading{KeepLast: s.o.KeepLast, ParseCache: s.parsed}, nil); err != nil {
+		catalog = s.origin.Catalog
+	} else if catalog, _, _, err = load.Survey(ctx, s.o.Files, load.Reading{KeepLast: s.o.KeepLast, ParseCache: s.parsed}, nil); err != nil {
 		return err
 	}
 	if s.o.Cases != nil {
 		s.o.Cases = slices.Clone(s.o.Cases)
 		for i, q := range s.o.Cases {
-			s.o.Cases[i] = held.ExpandPatterns(q)
+			s.o.Cases[i] = catalog.ExpandPatterns(q)
 		}
 		return nil
 	}
-	all := held.Cases()
-	s.o.Cases, s.o.Derived = all[:min(len(all), 2*DerivedCases)], DerivedCases // some may have no rows
+	all := catalog.Cases()
+	s.o.Cases, s.o.Derived = all[:min(len(all), 2*DerivedCases)], DerivedCases // twice as many, because some may have no rows
 	return nil
 }
 
-// Answerable leaves out the questions to which no record of the files is an answer.
+// Answerable returns the questions that have rows in the files.
 func Answerable(ctx context.Context, files []string, o load.Reading, qs []*question.Question) ([]*question.Question, error) {
 	open := map[*question.Question]*answer.Matcher{}
 	for _, q := range qs {
 		open[q] = answer.NewMatcher(q)
 	}
-	found := errors.New("all have rows")
+	found := errors.New("all questions have rows")
 	each := func(_ *load.File, b *record.Batch) error {
 		for q, m := range open {
 			if q.Type != b.Type || b.Len() == 0 {
@@ -387,8 +383,8 @@ func Answerable(ctx context.Context, files []string, o load.Reading, qs []*quest
 	return slices.DeleteFunc(qs, func(q *question.Question) bool { return open[q] != nil }), nil
 }
 
-// AnswerableIn leaves out those to which an archive has none, each asked in the
-// last of the offered flavours that can express it.
+// AnswerableIn returns the questions that have rows in an archive. It sends each question in the last
+// of the offered flavours that can express it.
 func AnswerableIn(ctx context.Context, a archive.Archive, offered []flavour.Name, subset string, qs []*question.Question) (out []*question.Question, err error) {
 	var b answer.Builder
 	for _, q := range qs {

@@ -17,8 +17,8 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// prove asks every case in every flavour once and keeps the query and its
-// plan. Only cells whose answer is the reference are timed.
+// prove queries every case in every flavour once, and keeps the query and its plan. Only cells
+// whose result equals the reference are timed.
 func (s *runner) prove(ctx context.Context, o *opened) error {
 	step, began := Progress{Step: "proving", Unit: "answers", Of: int64(s.count())}, time.Now()
 	for i, t := range s.o.Targets {
@@ -39,15 +39,15 @@ func (s *runner) prove(ctx context.Context, o *opened) error {
 			}
 		}
 	}
-	s.finished(step, s.out.proof())
+	s.finishStep(step, s.out.proof())
 	if note := s.timingNote(time.Since(began)); note != "" {
-		s.finished(Progress{Step: "estimate"}, note)
+		s.finishStep(Progress{Step: "estimate"}, note)
 	}
 	s.logCauses()
 	return nil
 }
 
-// cause is a reason why cells of one engine gave no result or a wrong one.
+// cause is a reason why cells of an engine returned no result or a wrong one.
 type cause struct {
 	engine, text string
 	cells        int
@@ -65,19 +65,19 @@ func (s *runner) countCause(engine, text string) {
 // logCauses logs each cause once, with the number of its cells.
 func (s *runner) logCauses() {
 	for _, c := range s.causes {
-		s.o.Log.Error(run.Several(c.cells, "cell")+" without a right result", "engine", c.engine, "cause", c.text)
+		s.o.Log.Error(run.Several(c.cells, "cell")+" without a correct result", "engine", c.engine, "cause", c.text)
 	}
 	s.causes = nil
 }
 
-// timingNote estimates the longest time of the timing; "" = less than a minute, or limited. A proof takes as long as
-// a repetition, plus the plan and the comparison.
+// timingNote estimates an upper limit for the time of the timing, if that is a minute or more. The
+// proof of a cell takes longer than a repetition: it also explains and compares.
 func (s *runner) timingNote(proving time.Duration) string {
 	most := time.Duration(s.o.Warmups+s.o.Reps) * proving
 	if most < time.Minute || s.o.Limit > 0 {
 		return ""
 	}
-	return fmt.Sprintf("timing: up to %[2]s (%[1]d repetitions); limit it by --time-limit", s.o.Warmups+s.o.Reps, most.Round(time.Second))
+	return fmt.Sprintf("timing: up to %s (%d repetitions); limit it by --time-limit", most.Round(time.Second), s.o.Warmups+s.o.Reps)
 }
 
 func (s *runner) flavours(t Target) []flavour.Name {
@@ -98,8 +98,8 @@ func (s *runner) count() int {
 	return n
 }
 
-// proveCell phrases, asks, explains and compares. An archive that is not whole
-// is asked too, so that the report shows what is wrong, but never timed.
+// proveCell phrases, explains and runs the query of a cell, and compares the result. It also
+// queries an incomplete archive, because the report shows the differences, but does not time it.
 func (s *runner) proveCell(ctx context.Context, c *cell, q *question.Question, f flavour.Name) error {
 	sample, start := run.Sample{Phase: run.Warm, Rep: -1}, s.clock.Now()
 	if c.archive == nil {
@@ -107,14 +107,14 @@ func (s *runner) proveCell(ctx context.Context, c *cell, q *question.Question, f
 	}
 	query, err := c.archive.Phrase(ctx, q.InSubset(c.target.Subset), f)
 	if errors.Is(err, flavour.ErrCannotExpress) {
-		return nil // absent, not imitated
+		return nil // the cell is missing; no other query replaces it
 	}
 	if err != nil {
 		return s.keep(ctx, c, sample, nil, answer.Proof{}, err)
 	}
 	c.query = query
 	unranked := s.unranked(c.target)
-	plan := archive.Plan{Text: "no plan: this server only stands in for another"}
+	plan := archive.Plan{Text: "no plan: this server is a stand-in for another one"}
 	if !unranked {
 		if plan, err = c.archive.Explain(ctx, query); err != nil {
 			plan = archive.Plan{Text: "no plan: " + err.Error()}
@@ -138,10 +138,10 @@ func (s *runner) proveCell(ctx context.Context, c *cell, q *question.Question, f
 	c.proven = true
 	s.out.Equal++
 	switch {
-	case !s.whole(c.target):
-	case c.want.Rows == 0: // that nothing comes is proven; how fast, says nothing
+	case !s.isComplete(c.target):
+	case c.want.Rows == 0: // an empty result is checked, but its time has no meaning
 		return s.keep(ctx, c, sample, nil, proof, nil)
-	case unranked: // asked for the proof alone: its times say nothing, however often they are taken
+	case unranked: // a stand-in is queried only for the proof: its times have no meaning
 		sample.Rep = 0
 		return s.keep(ctx, c, sample, &run.Measured{Start: start, Total: took, FirstRow: took, Derive: query.Derive, Keys: len(query.Keys), Bytes: b.Bytes()}, proof, nil)
 	default:
@@ -150,23 +150,22 @@ func (s *runner) proveCell(ctx context.Context, c *cell, q *question.Question, f
 	return nil
 }
 
-// noPlan warns of a plan that were not available, once for each way of asking an
-// archive that is whole.
+// noPlan warns of a plan that is not available, once for each configuration of a complete archive.
 func (s *runner) noPlan(c *cell, err error) {
-	text := fmt.Sprintf("%s reported no plan of %s: %v", c.way(), c.At("case"), err)
-	warned := func(w string) bool { return strings.HasPrefix(w, c.way()+" reported no plan of ") }
-	if s.whole(c.target) && !slices.ContainsFunc(s.folder.Run.Warnings, warned) {
+	text := fmt.Sprintf("%s reported no plan of %s: %v", c.configuration(), c.At("case"), err)
+	warned := func(w string) bool { return strings.HasPrefix(w, c.configuration()+" reported no plan of ") }
+	if s.isComplete(c.target) && !slices.ContainsFunc(s.folder.Run.Warnings, warned) {
 		s.warn(text)
 	}
 }
 
-// unranked reports whether the server only stands in for another.
+// unranked reports whether the server is a stand-in for another one.
 func (s *runner) unranked(t Target) bool {
 	a := s.archive(t)
 	return a != nil && a.Unranked != ""
 }
 
-// archive is what the folder has of a target, or nil.
+// archive returns the description of a target in the run folder, or nil.
 func (s *runner) archive(t Target) *run.Archive {
 	all := s.folder.Run.Archives
 	if i := slices.IndexFunc(all, func(a run.Archive) bool { return a.Engine == t.engine() && a.Design == string(t.Design) }); i >= 0 {
@@ -175,7 +174,7 @@ func (s *runner) archive(t Target) *run.Archive {
 	return nil
 }
 
-// Accesses are those of a plan, as the run folder keeps them.
+// Accesses converts the accesses of a plan for the run folder.
 func Accesses(p archive.Plan) []run.Access {
 	var out []run.Access
 	for _, a := range p.Access {
@@ -184,12 +183,12 @@ func Accesses(p archive.Plan) []run.Access {
 	return out
 }
 
-func (s *runner) whole(t Target) bool {
+func (s *runner) isComplete(t Target) bool {
 	a := s.archive(t)
 	return a != nil && a.Complete
 }
 
-// compare holds an answer against the reference, unless there is none.
+// compare compares a result with the reference, unless the query failed.
 func (s *runner) compare(c *cell, b *answer.Builder, err error) (answer.Proof, error) {
 	if err != nil {
 		return answer.Proof{}, err
@@ -197,8 +196,8 @@ func (s *runner) compare(c *cell, b *answer.Builder, err error) (answer.Proof, e
 	return answer.Compare(c.want, &b.Answer)
 }
 
-// keep records a repetition. The cell of one that is not right counts as wrong
-// or failed, once, whatever was right before; an interrupted study stops.
+// keep records a repetition. After the first result that is wrong or missing, the cell counts as
+// wrong or failed, even if earlier results were correct. An interrupted study stops.
 func (s *runner) keep(ctx context.Context, c *cell, sample run.Sample, m *run.Measured, p answer.Proof, err error) error {
 	sample.Cell = c.Cell
 	if err != nil && ctx.Err() != nil {
@@ -220,8 +219,8 @@ func (s *runner) keep(ctx context.Context, c *cell, sample run.Sample, m *run.Me
 	return s.folder.Add(sample.Judge(m, p, err))
 }
 
-// time repeats all cells in rounds, each in a fresh random order, the warm-up
-// rounds first. (Each cell was warmed by its proof already.)
+// time repeats all cells in rounds, each in a new random order, the warm-up rounds first. (The
+// proof has already warmed each cell.)
 func (s *runner) time(ctx context.Context, servers []*counter) error {
 	if len(s.cells) == 0 {
 		return nil
@@ -229,17 +228,17 @@ func (s *runner) time(ctx context.Context, servers []*counter) error {
 	s.folder.Run.Warmups = s.o.Warmups
 	rounds := s.o.Warmups + s.o.Reps
 	step := Progress{Step: "timing", Unit: "answers", Of: int64(rounds * len(s.cells))}
-	enough := measure.RepsFor(s.ways() - 1)
+	enough := measure.RepsFor(s.mostCells() - 1)
 	started := time.Now()
-	looked := started
+	lastCounters := started
 	var b answer.Builder
 	var heap heap
-	look(ctx, servers)
+	readCounters(ctx, servers)
 	for i, round := range measure.Interleave(s.o.Seed, len(s.cells), rounds) {
 		rep := round - s.o.Warmups
-		whole := rep == s.folder.Run.Reps // all cells have that many repetitions: a round begins
-		if whole && rep >= enough && s.o.Limit > 0 && time.Since(started) > s.o.Limit {
-			s.warn(fmt.Sprintf("timing stopped after %d of %d repetitions: they suffice to show a difference, and its limit of %s had passed", s.folder.Run.Reps, s.o.Reps, s.o.Limit))
+		newRound := rep == s.folder.Run.Reps // a new round: all cells have the same number of repetitions
+		if newRound && rep >= enough && s.o.Limit > 0 && time.Since(started) > s.o.Limit {
+			s.warn(fmt.Sprintf("timing stopped after %d of %d repetitions, at the limit of %s; they suffice to show a difference", s.folder.Run.Reps, s.o.Reps, s.o.Limit))
 			break
 		}
 		heap.tidy()
@@ -249,31 +248,31 @@ func (s *runner) time(ctx context.Context, servers []*counter) error {
 			}
 		}
 		s.folder.Run.Reps = max(s.folder.Run.Reps, rep+1)
-		if step.Done++; time.Since(looked) > time.Second {
-			looked = time.Now()
-			look(ctx, servers)
+		if step.Done++; time.Since(lastCounters) > time.Second {
+			lastCounters = time.Now()
+			readCounters(ctx, servers)
 		}
 		s.o.Progress(step)
 	}
-	look(ctx, servers)
+	readCounters(ctx, servers)
 	s.cells = slices.DeleteFunc(s.cells, func(c *cell) bool { return c.bad })
-	s.finished(step, fmt.Sprintf("%d repetitions of %d cells in %s", s.folder.Run.Reps, len(s.cells), seconds(time.Since(started))))
+	s.finishStep(step, fmt.Sprintf("%d repetitions of %d cells in %s", s.folder.Run.Reps, len(s.cells), seconds(time.Since(started))))
 	s.logCauses()
 	return nil
 }
 
-// stoodStill reports whether this process stood still since it had for so long:
-// what was timed meanwhile is to be timed again.
-func (s *runner) stoodStill(before time.Duration) bool {
-	stood := s.still.Total() - before
-	if stood > 0 {
-		s.stops = append(s.stops, stood)
+// wasStopped reports whether this process was stopped since its total of stops was before. Then
+// the caller measures the repetition again.
+func (s *runner) wasStopped(before time.Duration) bool {
+	stopped := s.still.Total() - before
+	if stopped > 0 {
+		s.stops = append(s.stops, stopped)
 	}
-	return stood > 0
+	return stopped > 0
 }
 
-// tellStops warns of all of them together: a machine that stops does it often.
-func (s *runner) tellStops() {
+// warnOfStops warns of all stops of this process in one line.
+func (s *runner) warnOfStops() {
 	if len(s.stops) == 0 {
 		return
 	}
@@ -281,12 +280,11 @@ func (s *runner) tellStops() {
 	for _, d := range s.stops {
 		total += d
 	}
-	s.warn(fmt.Sprintf("this process stood still in %d repetitions, for %s in all and %s at most; they were taken again", len(s.stops), seconds(total), seconds(slices.Max(s.stops))))
+	s.warn(fmt.Sprintf("the system stopped this process during %d repetitions (%s in total, %s at most); they were measured again", len(s.stops), seconds(total), seconds(slices.Max(s.stops))))
 }
 
-// ways is the largest number of cells that any case has: those that are
-// compared with one another.
-func (s *runner) ways() int {
+// mostCells is the largest number of cells of a case. The report compares these cells with one another.
+func (s *runner) mostCells() int {
 	n, most := map[string]int{}, 0
 	for _, c := range s.cells {
 		n[c.At("case")]++
@@ -295,9 +293,9 @@ func (s *runner) ways() int {
 	return most
 }
 
-// heap collects garbage between repetitions, so that the collector does not
-// run in the time of a cell for what the cells before it left behind. It does
-// so when half of what may be allocated before the next collection is used up.
+// heap collects garbage between repetitions, so that a timed repetition does not pay for the
+// garbage of earlier ones. It collects when half of the allocation that the next automatic
+// collection allows is used.
 type heap struct{ live uint64 }
 
 func (h *heap) tidy() {
@@ -310,12 +308,11 @@ func (h *heap) tidy() {
 	}
 }
 
-// sample times one repetition: from the call to the last decoded row. Keys are
-// derived anew each time, and that time is kept apart. The answer is compared
-// after the clock has stopped.
+// sample times one repetition, from the call to the last decoded row. It derives keys again each
+// time and records that time separately. It compares the result after the clock has stopped.
 func (s *runner) sample(ctx context.Context, c *cell, rep int, b *answer.Builder) error {
 	query := c.query
-	if query.Derive > 0 { // keys are part of this flavour's work: derive them again
+	if query.Derive > 0 { // deriving the keys belongs to the work of this flavour
 		var err error
 		if query, err = c.archive.Phrase(ctx, c.query.Question, c.query.Flavour); err != nil {
 			return s.keep(ctx, c, run.Sample{Phase: run.Warm, Rep: rep}, nil, answer.Proof{}, err)
@@ -323,13 +320,13 @@ func (s *runner) sample(ctx context.Context, c *cell, rep int, b *answer.Builder
 	}
 	out := &run.Measured{Start: s.clock.Now(), Derive: query.Derive, Keys: len(query.Keys)}
 	query.Server = 0
-	stood := s.still.Total()
+	stopped := s.still.Total()
 	busy := measure.CPUTime()
 	start := time.Now()
 	err := c.archive.Ask(ctx, query, b)
 	out.Total = time.Since(start)
 	out.CPU = measure.CPUTime() - busy
-	if s.stoodStill(stood) {
+	if s.wasStopped(stopped) {
 		return s.sample(ctx, c, rep, b)
 	}
 	out.FirstRow = out.Total

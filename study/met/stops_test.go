@@ -17,10 +17,10 @@ func TestStopsAreReportedOnce(t *testing.T) {
 	}
 	defer folder.Close()
 	s := runner{folder: folder, o: Options{Log: slog.New(slog.DiscardHandler)}}
-	s.tellStops()
+	s.warnOfStops()
 	s.stops = []time.Duration{time.Second, 3 * time.Second}
-	s.tellStops()
-	want := []string{"this process stood still in 2 repetitions, for 4.00 s in all and 3.00 s at most; they were taken again"}
+	s.warnOfStops()
+	want := []string{"the system stopped this process during 2 repetitions (4.00 s in total, 3.00 s at most); they were measured again"}
 	if !slices.Equal(folder.Run.Warnings, want) {
 		t.Errorf("%q", folder.Run.Warnings)
 	}

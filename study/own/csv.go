@@ -23,24 +23,24 @@ import (
 )
 
 // csvReader reads a CSV file as RFC 4180 defines it. It shares no code with
-// DuckDB's reader: each checks the other. An empty field is NULL, a quoted empty
-// field is an empty text.
+// DuckDB's reader, so the two check each other. An empty field is NULL, and a quoted
+// empty field is an empty text.
 type csvReader struct {
 	path      string
 	in        *bufio.Reader
 	close     func() error
-	sum       hash.Hash // of the file as it is stored
+	sum       hash.Hash // of the stored bytes, before gzip is decoded
 	lines     lineCounter
 	delimiter byte
 	head      []string
-	line      int // of the record that next returned
-	following int // the line on which the next record starts
+	line      int // first line of the record that next returned
+	following int // first line of the next record
 	text      []byte
 	ends      []int
 	null      []bool
 }
 
-// lineCounter counts lines without an idea of records.
+// lineCounter counts lines. It knows nothing about records.
 type lineCounter struct {
 	ends int64
 	open bool // the last line has no end
@@ -76,7 +76,7 @@ func openCSV(path string) (*csvReader, error) {
 	}
 	r.in = bufio.NewReaderSize(io.TeeReader(from, &r.lines), 1<<20)
 	if mark, err := r.in.Peek(3); err == nil && string(mark) == "\xef\xbb\xbf" {
-		_, _ = r.in.Discard(3) // as seen
+		_, _ = r.in.Discard(3) // Peek has read these bytes
 	}
 	if err := r.readHead(); err != nil {
 		return nil, errors.Join(err, f.Close())
@@ -92,9 +92,9 @@ func unreadable(path string, err error) error {
 }
 
 // readHead chooses the separator: the one that occurs most often in the first
-// line outside quotes. Every later line must have as many fields.
+// line outside quotes. Every later line must have the same number of fields.
 func (r *csvReader) readHead() error {
-	first, _ := r.in.Peek(r.in.Size()) // of a short file fewer
+	first, _ := r.in.Peek(r.in.Size()) // a short file has fewer bytes
 	counts, quoted := map[byte]int{}, false
 	for _, c := range first {
 		if c == '"' {
@@ -132,7 +132,7 @@ func (r *csvReader) next() (fields [][]byte, null []bool, err error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		if blank && len(r.head) != 1 { // in a table of one column an empty line is a row
+		if blank && len(r.head) != 1 { // in a table with one column an empty line is a row
 			continue
 		}
 		break
@@ -141,12 +141,12 @@ func (r *csvReader) next() (fields [][]byte, null []bool, err error) {
 	for _, end := range r.ends {
 		fields, from = append(fields, r.text[from:end]), end
 	}
-	valid := true // each field: the bytes of two may make a character
+	valid := true // checked per field: the joined bytes of two fields may be valid by accident
 	for _, f := range fields {
 		valid = valid && utf8.Valid(f)
 	}
 	if r.head != nil && len(fields) != len(r.head) {
-		return nil, nil, r.wrong(fmt.Sprintf("has %d fields, the first line has %d", len(fields), len(r.head)), "repair the line: quote fields that contain "+string(r.delimiter))
+		return nil, nil, r.wrong(fmt.Sprintf("has %d fields, but the first line has %d", len(fields), len(r.head)), "repair the line: quote fields that contain "+string(r.delimiter))
 	}
 	if !valid {
 		return nil, nil, r.wrong("is not UTF-8", "convert the file: iconv -f LATIN1 -t UTF-8")
@@ -158,7 +158,7 @@ func (r *csvReader) wrong(problem, cure string) error {
 	return &fault.Error{File: r.path, Line: r.line, Problem: problem, Cure: cure}
 }
 
-// record reads up to the end of a record.
+// record reads one record.
 func (r *csvReader) record() (blank bool, err error) {
 	const (
 		start = iota
@@ -182,7 +182,7 @@ func (r *csvReader) record() (blank bool, err error) {
 			case !some:
 				return false, io.EOF
 			}
-			blank = state == start && len(r.ends) == 0 // a carriage return ends the file
+			blank = state == start && len(r.ends) == 0 // the file ends with a carriage return
 			end()
 			return blank, nil
 		}
@@ -193,7 +193,7 @@ func (r *csvReader) record() (blank bool, err error) {
 		case state == inside && c == '"':
 			state = closed
 		case state == inside:
-			if !fault.Planted || c != '|' { // planted: a vertical bar within quotes is lost
+			if !fault.Planted || c != '|' { // planted fault: the reader loses a vertical bar within quotes
 				r.text = append(r.text, c)
 			}
 		case c == r.delimiter:
@@ -217,14 +217,14 @@ func (r *csvReader) record() (blank bool, err error) {
 	}
 }
 
-// beforeEnd reports whether a line ends next.
+// beforeEnd reports whether the next byte ends the line.
 func (r *csvReader) beforeEnd() bool {
 	c, err := r.in.Peek(1)
 	return err != nil || c[0] == '\n'
 }
 
-// profile reads all CSV files of a table: it finds its columns with the type
-// that fits every value, counts rows and lines, and takes the checksums.
+// profile reads all CSV files of a table. It finds the columns and a type that fits every
+// value of each, counts rows and lines, and computes checksums.
 func (s *source) profile(ctx context.Context) error {
 	for i, path := range s.table.Files {
 		r, err := openCSV(path)
@@ -239,7 +239,7 @@ func (s *source) profile(ctx context.Context) error {
 		}
 	}
 	for k := range s.table.Columns {
-		s.guesses[k].settle(&s.table.Columns[k])
+		s.guesses[k].chooseType(&s.table.Columns[k])
 	}
 	return nil
 }
@@ -271,20 +271,19 @@ func (s *source) profileFile(ctx context.Context, r *csvReader, out *run.OwnFile
 			} else if c.Kind == "" {
 				s.guesses[at[k]].add(f)
 			} else if !conforms(c, string(f)) {
-				return r.wrong(fmt.Sprintf("column %s: %q is no %s", c.Name, f, kindName(c)), "repair the value, or declare another type in "+s.declared.file)
+				return r.wrong(fmt.Sprintf("column %s: %q is not a %s", c.Name, f, kindName(c)), "repair the value, or declare another type in "+s.declared.file)
 			}
 		}
 	}
 }
 
-// match finds the columns of a file by their names, and adds those that no file
-// before had.
+// match finds the columns of a file by their names, and adds new columns to the table.
 func (s *source) match(r *csvReader) (at []int, names []string, err error) {
 	t := s.table
 	for _, head := range r.head {
 		name := tables.Name(head)
 		if slices.Contains(names, name) {
-			return nil, nil, r.wrong("two columns are called "+name+" in small letters", "rename one of them")
+			return nil, nil, r.wrong("has two columns whose name in lower case is "+name, "rename one of them")
 		}
 		names = append(names, name)
 		k := slices.IndexFunc(t.Columns, func(c tables.Column) bool { return c.Name == name })
@@ -299,8 +298,8 @@ func (s *source) match(r *csvReader) (at []int, names []string, err error) {
 	return at, names, nil
 }
 
-// verify compares each typed value with the text of its field: what DuckDB read
-// and wrote with what this package reads.
+// verify compares each typed value that DuckDB read and wrote with the text of its field that this
+// package reads.
 func (s *source) verify(ctx context.Context) error {
 	type pair struct {
 		row []any
@@ -320,7 +319,7 @@ func (s *source) verify(ctx context.Context) error {
 			}
 		}
 		if err := s.table.Each(ctx, func(row []any) error { return send(pair{slices.Clone(row), nil}) }); err != nil {
-			_ = send(pair{nil, err}) // or the reader has ended
+			_ = send(pair{nil, err}) // fails only if the reader has ended
 		}
 	}()
 	for _, g := range s.table.Groups {
@@ -332,7 +331,7 @@ func (s *source) verify(ctx context.Context) error {
 			err = s.verifyFile(r, func() ([]any, error) {
 				p, ok := <-rows
 				if !ok {
-					return nil, r.wrong("is a line that DuckDB's reader leaves out", "repair the line")
+					return nil, r.wrong("DuckDB's reader omits this line", "repair the line")
 				}
 				return p.row, p.err
 			})
@@ -342,7 +341,7 @@ func (s *source) verify(ctx context.Context) error {
 		}
 	}
 	if p, ok := <-rows; ok {
-		return cmp.Or(p.err, error(&fault.Error{File: s.table.Files[0], Problem: "DuckDB's reader finds more rows in the table's files than their lines hold", Cure: "declare the types, or write the table as Parquet"}))
+		return cmp.Or(p.err, error(&fault.Error{File: s.table.Files[0], Problem: "DuckDB's reader finds more rows in the table's files than Barograph's", Cure: "declare the types, or write the table as Parquet"}))
 	}
 	return nil
 }
@@ -367,7 +366,7 @@ func (s *source) verifyFile(r *csvReader, next func() ([]any, error)) error {
 		for k, f := range fields {
 			c := &s.table.Columns[at[k]]
 			if typed, ok := row[at[k]].(string); ok == null[k] || ok && !sameValue(c, typed, string(f)) {
-				return r.wrong(fmt.Sprintf("column %s: %q became %v as %s", c.Name, f, row[at[k]], kindName(c)), "declare the column as text: --types FILE with CREATE TABLE "+s.table.Name+" ("+c.Name+" TEXT)")
+				return r.wrong(fmt.Sprintf("column %s: DuckDB reads %q as %v (%s)", c.Name, f, row[at[k]], kindName(c)), "declare the column as text: --types FILE with CREATE TABLE "+s.table.Name+" ("+c.Name+" TEXT)")
 			}
 		}
 	}

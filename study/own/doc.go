@@ -1,6 +1,5 @@
-// Package own asks a user's own questions, put in SQL, of the user's own tables
-// in several engines. What an engine answers is proven by another one of
-// different code that answers alike; DuckDB, over the files, is always one of
-// them. It is a degree of proof of its own: nothing here knows the right answer
-// but by way of a database.
+// Package own runs a user's own SQL queries on the user's own tables in several
+// engines. DuckDB also runs every query on the files, and each engine must
+// return the same result. The report calls this degree of proof "engines agree",
+// because no result is known without a database.
 package own

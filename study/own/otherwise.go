@@ -15,17 +15,16 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// otherwise answers questions over the same files under other circumstances that
-// SQL leaves open: with the rows in another order, and with NULL first or last. A
-// question whose answer changes does not fix it.
-type otherwise struct {
+// variants runs queries on the same files under conditions that SQL leaves open: with the rows in
+// another order, and with NULL first or last. If the result changes, the query does not determine it.
+type variants struct {
 	*runner
 	work string
 	open map[string]*tables.Tables
 	dbs  []*engine.Engine
 }
 
-func (o *otherwise) close() (err error) {
+func (o *variants) close() (err error) {
 	for _, own := range o.open {
 		err = errors.Join(err, own.Close())
 	}
@@ -35,17 +34,16 @@ func (o *otherwise) close() (err error) {
 	return err
 }
 
-// The circumstances. Each pair of rows that tie comes in one order in upward and
-// in the other in downward.
+// The conditions. Two rows that tie have opposite orders in upward and downward.
 const (
-	upward    = ""                                // in the order of a hash
-	downward  = "DESC"                            // likewise, reversed
+	upward    = ""                                // rows in the order of a hash
+	downward  = "DESC"                            // rows in the reverse order of the hash
 	nullFirst = "NULLS_FIRST_ON_ASC_LAST_ON_DESC" // SQLite, MariaDB
 	nullLast  = "NULLS_LAST_ON_ASC_FIRST_ON_DESC" // PostgreSQL
 )
 
-// under opens DuckDB under a circumstance.
-func (o *otherwise) under(ctx context.Context, how string) (*tables.Tables, error) {
+// database opens a DuckDB with a condition.
+func (o *variants) database(ctx context.Context, how string) (*tables.Tables, error) {
 	if own := o.open[how]; own != nil {
 		return own, nil
 	}
@@ -63,7 +61,7 @@ func (o *otherwise) under(ctx context.Context, how string) (*tables.Tables, erro
 	}
 	o.open[how] = own
 	if how == nullFirst || how == nullLast {
-		if err := nothing(ctx, own, "SET GLOBAL default_null_order = '"+how+"'"); err != nil {
+		if err := exec(ctx, own, "SET GLOBAL default_null_order = '"+how+"'"); err != nil {
 			return nil, err
 		}
 	}
@@ -75,11 +73,11 @@ func (o *otherwise) under(ctx context.Context, how string) (*tables.Tables, erro
 				columns = append(columns, flavour.Ident(c.Name))
 			}
 			file = filepath.Join(o.work, t.Name+".hash"+how+".parquet")
-			if err := nothing(ctx, o.ref, "COPY (SELECT * FROM read_parquet("+flavour.Quote(t.Parquet)+") ORDER BY hash("+strings.Join(columns, ", ")+") "+how+") TO "+flavour.Quote(file)+" (FORMAT parquet)"); err != nil {
+			if err := exec(ctx, o.ref, "COPY (SELECT * FROM read_parquet("+flavour.Quote(t.Parquet)+") ORDER BY hash("+strings.Join(columns, ", ")+") "+how+") TO "+flavour.Quote(file)+" (FORMAT parquet)"); err != nil {
 				return nil, err
 			}
 		}
-		if err := nothing(ctx, own, "CREATE VIEW "+flavour.Ident(t.Name)+" AS SELECT * FROM read_parquet("+flavour.Quote(file)+")"); err != nil {
+		if err := exec(ctx, own, "CREATE VIEW "+flavour.Ident(t.Name)+" AS SELECT * FROM read_parquet("+flavour.Quote(file)+")"); err != nil {
 			return nil, err
 		}
 	}
@@ -91,9 +89,9 @@ func (o *otherwise) under(ctx context.Context, how string) (*tables.Tables, erro
 	return own, nil
 }
 
-// expect has DuckDB answer a question over the files, finds out whether the
-// question fixes its answer, and notes that in out.
-func (o *otherwise) expect(ctx context.Context, q *Question, set int, out *run.OwnQuestion) (*answer.Expected, error) {
+// expect runs a query on the files with DuckDB, and finds out whether the query determines its
+// result. It records that in out.
+func (o *variants) expect(ctx context.Context, q *Question, set int, out *run.OwnQuestion) (*answer.Expected, error) {
 	text := q.Text(reference, set)
 	var names []string
 	if err := o.ref.Ask(ctx, "DESCRIBE "+text, func(row []any) error { names = append(names, fmt.Sprint(row[0])); return nil }); err != nil {
@@ -107,7 +105,7 @@ func (o *otherwise) expect(ctx context.Context, q *Question, set int, out *run.O
 	out.Ordered = order.words(by, hidden)
 	allow := func(why, cure string, circumstances ...string) error {
 		for _, how := range circumstances {
-			db, err := o.under(ctx, how)
+			db, err := o.database(ctx, how)
 			if err != nil {
 				return err
 			}
@@ -122,7 +120,7 @@ func (o *otherwise) expect(ctx context.Context, q *Question, set int, out *run.O
 		return nil
 	}
 	if n, column := e.LimitTies(); n > 0 && out.Undetermined == "" {
-		out.Undetermined = run.Several(n, "row") + " of the answer tie where the limit cuts"
+		out.Undetermined = run.Several(n, "row") + " tie at the limit"
 		more := names
 		if column >= 0 {
 			more = names[column : column+1]
@@ -144,28 +142,28 @@ func (o *otherwise) expect(ctx context.Context, q *Question, set int, out *run.O
 		if len(terms) == 0 {
 			cure = "NULLS LAST behind each column of ORDER BY"
 		}
-		if err := allow("engines have NULL first or last, and it does not say where", cure, nullFirst, nullLast); err != nil {
+		if err := allow("ORDER BY does not specify NULLS FIRST or NULLS LAST, and engines differ", cure, nullFirst, nullLast); err != nil {
 			return nil, err
 		}
 	}
-	if clause := depends(text); clause != "" {
-		err = allow("rows tie in "+clause, o.settled(ctx, clause, all), upward, downward)
+	if clause := orderDependence(text); clause != "" {
+		err = allow("rows tie in "+clause, o.withUniqueOrder(ctx, clause, all), upward, downward)
 	} else if e.HasFloats() && !scaled && has("sum", "avg", "stddev", "stddev_samp", "stddev_pop", "variance", "var_samp", "var_pop", "corr", "covar_pop", "covar_samp") {
-		err = allow("a sum of floating-point numbers cancels, and what is left is rounding", "round(…, 6) around the sum, or CAST(… AS DECIMAL(38, 10)) within it", upward, downward)
+		err = allow("terms of a floating-point sum cancel, and the remainder is rounding", "round(…, 6) around the sum, or CAST(… AS DECIMAL(38, 10)) within it", upward, downward)
 	}
 	if err != nil {
 		return nil, err
 	}
 	for _, k := range e.UncheckedColumns() {
-		if note := "; " + names[k] + " is not compared where it is none of the answers that were found"; !strings.Contains(out.Undetermined, note) {
+		if note := "; a value of " + names[k] + " is not compared if it is in none of the results found"; !strings.Contains(out.Undetermined, note) {
 			out.Undetermined += note
 		}
 	}
 	return e, nil
 }
 
-// spareRows are asked for behind a limit first: seldom do more rows tie, and DuckDB
-// need not sort all rows to give the first ones.
+// spareRows is the number of rows after a limit that a query requests first. More rows rarely tie, and
+// DuckDB need not sort all rows to return the first ones.
 const spareRows = 1000
 
 func withSpare(long string, order *ordering) string {
@@ -175,8 +173,8 @@ func withSpare(long string, order *ordering) string {
 	return fmt.Sprintf("%s\nLIMIT %d", long, order.limit+order.offset+spareRows)
 }
 
-// answerOver asks DuckDB for the rows of a question and, where that can be, for
-// those that its limit leaves out and what its sums are computed of.
+// answerOver runs a query with DuckDB. If possible, it also reads rows after the limit, and the
+// magnitude of the terms of sums.
 func answerOver(ctx context.Context, db *tables.Tables, text string, names []string, order *ordering) (e *answer.Expected, by []int, hidden []string, scaled bool, err error) {
 	by, hidden = order.columns(names)
 	shape := answer.Shape{Width: len(names), By: by, Offset: order.offset, Limit: order.limit, Scales: map[int]int{}}
@@ -184,12 +182,12 @@ func answerOver(ctx context.Context, db *tables.Tables, text string, names []str
 	if order.limit >= 0 {
 		enough = func(l *answer.Loose) bool { return l.PastTies(order.offset+order.limit, by) }
 	}
-	if long, scales, ok := uncut(text, order, hidden); ok && !order.unknown {
+	if long, scales, ok := withoutLimit(text, order, hidden); ok && !order.unknown {
 		for i, k := range scales {
 			shape.Scales[k] = len(names) + len(hidden) + i
 		}
 		l, err := rows(ctx, db, withSpare(long, order), enough)
-		if n := order.limit + order.offset; err == nil && enough != nil && l.Len() == n+spareRows { // all of them tie
+		if n := order.limit + order.offset; err == nil && enough != nil && l.Len() == n+spareRows { // all spare rows tie
 			l, err = rows(ctx, db, long, enough)
 		}
 		if err == nil {
@@ -205,7 +203,7 @@ func answerOver(ctx context.Context, db *tables.Tables, text string, names []str
 			shown = k
 		}
 		by, hidden = by[:shown], nil
-		shape.By, shape.Limit, shape.Offset, enough = by, -1, 0, nil // the limit cuts by what is not seen
+		shape.By, shape.Limit, shape.Offset, enough = by, -1, 0, nil // the limit depends on a hidden term of the order
 	} else if !order.unknown && order.limit+order.offset > 0 {
 		text = text[:order.end]
 	} else {
@@ -215,8 +213,8 @@ func answerOver(ctx context.Context, db *tables.Tables, text string, names []str
 	return answer.Expect(l, shape), by, hidden, false, err
 }
 
-// settled is a clause with as many columns as tell all rows apart.
-func (o *otherwise) settled(ctx context.Context, clause string, question []token) string {
+// withUniqueOrder adds columns to the order of a clause, so that no rows tie.
+func (o *variants) withUniqueOrder(ctx context.Context, clause string, question []token) string {
 	var key string
 	for _, t := range o.tables {
 		if !slices.ContainsFunc(question, func(w token) bool { return strings.EqualFold(strings.Trim(w.text, `"`), t.Name) }) || key != "" {

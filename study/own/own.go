@@ -23,72 +23,72 @@ import (
 	"github.com/barograph/barograph/study"
 )
 
-// Program is what is asked of what, where.
+// Program describes a run.
 type Program struct {
 	Registry     engine.Registry
 	Engines      []string // URLs, or NAME=URL
 	Tables       string   // a folder
-	Types        string   // a file of CREATE TABLE statements; "" = schema.sql in the folder, if it is there
+	Types        string   // a file of CREATE TABLE statements; "" = schema.sql in the folder, if it exists
 	Questions    []*Question
-	Reps         int           // 0 = as many as can tell a difference
-	Streams      []int         // numbers of streams that ask at once; none = none
-	Duration     time.Duration // how long each number of streams asks
-	Rate         float64       // questions a second of all streams together; 0 = each asks when it is answered
-	Rounds       int           // how often each number of streams asks
-	WhileLoading bool          // each number of streams also runs while the engine loads
-	Labs         string        // folder of labs, whose servers are watched
-	Threads      int           // of an embedded engine; 0 = as it chooses
+	Reps         int           // 0 = enough to show a difference
+	Streams      []int         // numbers of concurrent streams to measure; none = no streams
+	Duration     time.Duration // of one measurement with streams
+	Rate         float64       // queries per second of all streams; 0 = each stream sends when it has a result
+	Rounds       int           // passes over all numbers of streams
+	WhileLoading bool          // also run each number of streams while the engine loads
+	Labs         string        // folder of the labs whose servers are watched
+	Threads      int           // of an embedded engine; 0 = chosen by the engine
 	Tolerance    float64       // 0 = answer.Tolerance
 	Seed         uint64
 	Log          *slog.Logger
 	Progress     func(s string)
 }
 
-// Names are those of the engines that keep a user's own tables.
+// Names returns the engines that can store a user's own tables.
 func Names(all engine.Registry) []string {
 	return all.SchemesWhere(func(d *engine.Driver) bool { return tables.Offers(d, tables.OwnTables) })
 }
 
-// ErrWrong: two engines do not agree; ErrFailed: one does not answer.
+// ErrWrong is the error of engines that do not agree, ErrFailed that of missing results.
 var (
 	ErrWrong  = errors.New("engines do not agree")
-	ErrFailed = errors.New("a question was not answered")
+	ErrFailed = errors.New("a query returned no result")
 )
 
-// reference is the scheme of the engine that answers over the files.
+// reference is the scheme of the engine that runs the queries on the files.
 const reference = "duckdb"
 
-// party is an engine that is asked.
-type party struct {
+// participant is an engine of the study.
+type participant struct {
 	name, scheme string
 	place        engine.Place
 	db           *engine.Engine
 	own          *tables.Tables
-	missing      map[string]error // tables that it does not hold, and why
-	right        []bool           // by question: its answers are proven
-	pids         []int32          // of a server that a lab runs here
+	missing      map[string]error // reasons of missing tables, by table
+	proven       []bool           // by question: its results are proven
+	pids         []int32          // of a server that a lab of this machine runs
 }
 
-// watch is what tells what its server spends.
-func (p *party) watch() run.Watch {
+// watch describes how to observe the resources of its server.
+func (p *participant) watch() run.Watch {
 	return run.Watch{PIDs: p.pids, Report: run.ReportFunc(p.own.Spent)}
 }
 
-// runner is a program under way.
+// runner is a program in progress.
 type runner struct {
 	Program
-	into    *run.Folder
-	ref     *tables.Tables
-	parties []*party
-	tables  []*tables.Table
-	aside   []error              // of tables that were not read
-	want    [][]*answer.Expected // by question and set of values
-	skipped []error              // by question: why it is not asked
-	others  *otherwise
+	folder       *run.Folder
+	ref          *tables.Tables
+	participants []*participant
+	tables       []*tables.Table
+	unread       []error              // of tables that could not be read
+	want         [][]*answer.Expected // by question and set of values
+	skipped      []error              // by question: the reason why it is skipped; nil = it is not
+	variants     *variants
 }
 
-// Run loads the tables, proves the answers and times them. What was measured
-// before an error is in into.
+// Run loads the tables, proves the results and times them. After an error, into has
+// the measurements made before it.
 func Run(ctx context.Context, p Program, into *run.Folder) (err error) {
 	if p.Tolerance == 0 {
 		p.Tolerance = answer.Tolerance
@@ -96,7 +96,7 @@ func Run(ctx context.Context, p Program, into *run.Folder) (err error) {
 	if p.Reps == 0 {
 		p.Reps = measure.RepsFor(max(len(p.Engines)-1, 1) * len(p.Questions))
 	}
-	r := &runner{Program: p, into: into}
+	r := &runner{Program: p, folder: into}
 	into.Run.Own = &run.Own{Tolerance: p.Tolerance, Streams: p.Streams, StreamDuration: p.Duration}
 	if into.Run.Reps = p.Reps; len(p.Streams) == 0 {
 		into.Run.Own.StreamDuration = 0
@@ -113,7 +113,7 @@ func Run(ctx context.Context, p Program, into *run.Folder) (err error) {
 	if err := os.Chmod(work, 0o755); err != nil { //nolint:gosec // a server under another account may read it
 		return err
 	}
-	r.others = &otherwise{runner: r, work: work}
+	r.variants = &variants{runner: r, work: work}
 	for _, step := range []func(ctx context.Context) error{
 		func(ctx context.Context) error { return r.read(ctx, work) }, r.answers, r.load, r.prove, r.times, r.streams,
 	} {
@@ -127,19 +127,19 @@ func Run(ctx context.Context, p Program, into *run.Folder) (err error) {
 	if err := into.Verdict(ErrWrong, ErrFailed); fault.Code(err) != 0 {
 		return err
 	}
-	if len(r.aside) > 0 {
-		return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%s left aside: %w", run.Several(len(r.aside), "table"), errors.Join(r.aside...))}
+	if len(r.unread) > 0 {
+		return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%s skipped: %w", run.Several(len(r.unread), "table"), errors.Join(r.unread...))}
 	}
 	return nil
 }
 
-// mostTolerance is the largest relative difference of numbers that are called equal.
+// mostTolerance is the largest allowed --tolerance.
 const mostTolerance = 1e-3
 
-// Check reports whether engines can prove one another, and how they are called.
+// Check refuses an invalid tolerance, and engines that cannot confirm one another.
 func (p *Program) Check() error {
 	if p.Tolerance > mostTolerance {
-		return fault.Misuse(fmt.Sprintf("--tolerance %g", p.Tolerance), "would find nearly every answer right", fmt.Sprintf("write %g at most", mostTolerance))
+		return fault.Misuse(fmt.Sprintf("--tolerance %g", p.Tolerance), "would accept nearly every result", fmt.Sprintf("write %g at most", mostTolerance))
 	}
 	other := false
 	var seen []string
@@ -150,7 +150,7 @@ func (p *Program) Check() error {
 			return &fault.Status{Code: fault.Usage, Err: err}
 		}
 		if !tables.Offers(d, tables.OwnTables) {
-			return fault.Misuse("--engine "+d.Scheme, "keeps no tables of your own", "choose of "+strings.Join(Names(p.Registry), ", "))
+			return fault.Misuse("--engine "+d.Scheme, "cannot store your own tables", "choose one of "+strings.Join(Names(p.Registry), ", "))
 		}
 		if err := d.Require(false); err != nil && d.Place == engine.Embedded {
 			return err
@@ -159,23 +159,23 @@ func (p *Program) Check() error {
 			name = d.Scheme
 		}
 		if slices.Contains(seen, name) {
-			return fault.Misuse("--engine "+fault.Redact(raw), name+" is named twice", "give one of them another name: --engine b="+fault.Redact(url))
+			return fault.Misuse("--engine "+fault.Redact(raw), "is a second engine "+name, "give it another name: --engine b="+fault.Redact(url))
 		}
 		seen = append(seen, name)
 		other = other || d.Scheme != reference
 	}
 	if !other {
-		return fault.Misuse("--engine", "DuckDB answers over your files, and no other engine tells that it is right", "name one more: --engine sqlite:own.db")
+		return fault.Misuse("--engine", "names only DuckDB, which also computes the reference, so no other engine confirms the results", "add another engine: --engine sqlite:own.db")
 	}
 	return nil
 }
 
-// open opens DuckDB for the reference, and every engine.
+// open opens DuckDB for the reference, and all engines of the study.
 func (r *runner) open(ctx context.Context) error {
 	if err := r.Check(); err != nil {
 		return err
 	}
-	add := func(name, url string) (*party, error) {
+	add := func(name, url string) (*participant, error) {
 		d, u, err := r.Registry.Parse(url)
 		if err != nil {
 			return nil, err
@@ -184,13 +184,13 @@ func (r *runner) open(ctx context.Context) error {
 			name = d.Scheme
 		}
 		served := lab.Serving([]string{r.Labs}, d, u)
-		p := &party{name: name, scheme: d.Scheme, place: d.Place, pids: served.PIDs()}
-		r.parties = append(r.parties, p)
+		p := &participant{name: name, scheme: d.Scheme, place: d.Place, pids: served.PIDs()}
+		r.participants = append(r.participants, p)
 		if p.db, err = r.Registry.Open(ctx, url, engine.Options{Log: r.Log, Threads: r.Threads}); err != nil {
 			return nil, err
 		}
 		if p.pids = append(p.pids, p.db.Processes...); len(p.db.Processes) > 0 {
-			p.place = engine.Remote // as far as who used the cores
+			p.place = engine.Remote // its processor time is that of another process
 		}
 		if p.own, err = tables.DatabasesOf(p.db).Own(ctx); err != nil {
 			return nil, err
@@ -198,7 +198,7 @@ func (r *runner) open(ctx context.Context) error {
 		about, err := p.db.About(ctx)
 		a := study.Participant(d, u.String(), about, served.Server())
 		a.Engine = name
-		r.into.Run.Archives = append(r.into.Run.Archives, a)
+		r.folder.Run.Archives = append(r.folder.Run.Archives, a)
 		return p, err
 	}
 	p, err := add("DuckDB over the files", reference+"::memory:")
@@ -216,10 +216,10 @@ func (r *runner) open(ctx context.Context) error {
 }
 
 func (r *runner) close() (err error) {
-	if r.others != nil {
-		err = r.others.close()
+	if r.variants != nil {
+		err = r.variants.close()
 	}
-	for _, p := range r.parties {
+	for _, p := range r.participants {
 		if p.own != nil {
 			err = errors.Join(err, p.own.Close())
 		}
@@ -230,18 +230,18 @@ func (r *runner) close() (err error) {
 	return err
 }
 
-// asked are the parties that are timed: all but the reference.
-func (r *runner) asked() []*party { return r.parties[1:] }
+// measured returns the engines to time: all except the reference.
+func (r *runner) measured() []*participant { return r.participants[1:] }
 
-// read finds the tables and what is in them. A table that cannot be read is left
-// aside with the reason; the others go on.
+// read finds the tables with their columns and rows. It skips a table that cannot be read, records
+// the reason, and continues with the others.
 func (r *runner) read(ctx context.Context, work string) (err error) {
 	declared, err := readDeclaration(r.Types, r.Tables)
 	if err != nil {
 		return err
 	}
 	dir, err := filepath.Abs(r.Tables)
-	for _, p := range r.parties {
+	for _, p := range r.participants {
 		if p.own.Confine != nil && err == nil {
 			err = p.own.Confine(ctx, dir, work)
 		}
@@ -253,11 +253,11 @@ func (r *runner) read(ctx context.Context, work string) (err error) {
 	if err != nil {
 		return err
 	}
-	own := r.into.Run.Own
+	own := r.folder.Run.Own
 	own.SkippedFiles = aside
 	for name := range declared.tables {
 		if !slices.ContainsFunc(sources, func(s *source) bool { return s.table.Name == name }) {
-			return &fault.Status{Code: fault.Usage, Err: &fault.Error{File: declared.file, Problem: "declares table " + name + ", which no file is", Cure: "name the table as its file or folder"}}
+			return &fault.Status{Code: fault.Usage, Err: &fault.Error{File: declared.file, Problem: "declares table " + name + ", but no file or folder has this name", Cure: "name the table like its file or folder"}}
 		}
 	}
 	for _, s := range sources {
@@ -267,41 +267,41 @@ func (r *runner) read(ctx context.Context, work string) (err error) {
 		}
 		if s.problem != nil {
 			s.out.Problem = fault.Redact(s.problem.Error())
-			r.aside = append(r.aside, s.problem)
+			r.unread = append(r.unread, s.problem)
 		} else {
 			r.tables = append(r.tables, s.table)
 		}
 		own.Tables = append(own.Tables, *s.out)
-		r.into.Run.Data.Files += len(s.out.Files)
-		r.into.Run.Data.Bytes += s.out.Bytes
-		r.into.Run.Data.Records += s.out.Rows
+		r.folder.Run.Data.Files += len(s.out.Files)
+		r.folder.Run.Data.Bytes += s.out.Bytes
+		r.folder.Run.Data.Records += s.out.Rows
 	}
 	for _, line := range own.Accounting() {
 		r.Progress(line)
 	}
 	if len(r.tables) == 0 {
-		return fmt.Errorf("no table is left to ask: %w", errors.Join(r.aside...))
+		return fmt.Errorf("no table can be read: %w", errors.Join(r.unread...))
 	}
 	return nil
 }
 
-// mostRows is the most that an answer may have: it is kept.
+// mostRows limits the rows of a result, because the results are kept in memory.
 const mostRows = 1_000_000
 
-// ask asks once.
+// ask runs a query once.
 func ask(ctx context.Context, o *tables.Tables, q *Question, name string, set int) (*answer.Loose, error) {
 	if !q.has(name) {
-		return nil, &fault.Error{File: q.File, Line: q.Line, Problem: q.Name + " has no text for " + name, Cure: "write one in " + q.textFile(name)}
+		return nil, &fault.Error{File: q.File, Line: q.Line, Problem: q.Name + " has no text for " + name, Cure: "write it into " + q.textFile(name)}
 	}
 	return rows(ctx, o, q.Text(name, set), nil)
 }
 
-// rows are those of a text; enough ends an answer early.
+// rows returns the rows of a query. enough, which may be nil, ends the query early.
 func rows(ctx context.Context, o *tables.Tables, text string, enough func(l *answer.Loose) bool) (*answer.Loose, error) {
 	var out answer.Loose
 	err := o.Ask(ctx, text, func(row []any) error {
 		if out.Len() == mostRows {
-			return fmt.Errorf("more than %d rows came, and all are kept to compare them: aggregate them, or add ORDER BY with LIMIT", mostRows)
+			return fmt.Errorf("the result has more than %d rows, and all must fit into memory: aggregate them, or add ORDER BY with LIMIT", mostRows)
 		}
 		if out.Add(row); enough != nil && enough(&out) {
 			return errEnough
@@ -314,56 +314,56 @@ func rows(ctx context.Context, o *tables.Tables, text string, enough func(l *ans
 	return &out, err
 }
 
-var errEnough = errors.New("enough rows came")
+var errEnough = errors.New("enough rows")
 
-// at says of which text an error is.
-func at(q *Question, scheme string, err error) error {
+// withPlace adds the file and line of a query to its error.
+func withPlace(q *Question, scheme string, err error) error {
 	file, line := q.Place(scheme)
-	if f, ok := errors.AsType[*fault.Error](err); errors.Is(err, engine.ErrUnreachable) || ok && f.File != "" { // it says enough
+	if f, ok := errors.AsType[*fault.Error](err); errors.Is(err, engine.ErrUnreachable) || ok && f.File != "" { // the error has a place already
 		return err
 	}
-	return &fault.Error{File: file, Line: line, Problem: scheme + " does not answer " + q.Name, Err: err, Cure: "put it in words that it knows, here or, for it alone, in " + q.textFile(scheme)}
+	return &fault.Error{File: file, Line: line, Problem: scheme + " cannot run " + q.Name, Err: err, Cure: "change the query, or write a text for " + scheme + " into " + q.textFile(scheme)}
 }
 
-// answers has the reference answer every question. One that it does not answer is
-// left out, and the others are asked.
+// answers runs every query on the reference. It skips a query that fails and continues with the
+// others.
 func (r *runner) answers(ctx context.Context) error {
 	r.Progress("DuckDB over the files: " + run.Several(len(r.Questions), "question"))
 	r.want, r.skipped = make([][]*answer.Expected, len(r.Questions)), make([]error, len(r.Questions))
 	for k, q := range r.Questions {
 		out := run.OwnQuestion{Name: q.Name, Title: q.Title, File: q.File, Line: q.Line, Values: q.Values(), Texts: q.Texts, Agreed: map[string]string{}}
 		for set := range q.Values() {
-			e, err := r.others.expect(ctx, q, set, &out)
+			e, err := r.variants.expect(ctx, q, set, &out)
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
 			if err != nil {
-				r.skipped[k] = at(q, reference, err)
-				r.Progress(q.Name + " is left out: " + fault.Text(r.skipped[k]))
+				r.skipped[k] = withPlace(q, reference, err)
+				r.Progress("skipped " + q.Name + ": " + fault.Text(r.skipped[k]))
 				break
 			}
 			if r.want[k] = append(r.want[k], e); set == 0 {
 				out.Rows = e.Len()
 			}
 		}
-		r.into.Run.Own.Questions = append(r.into.Run.Own.Questions, out)
+		r.folder.Run.Own.Questions = append(r.folder.Run.Own.Questions, out)
 	}
 	return nil
 }
 
-// load loads every table into every engine. One that cannot hold a table loses the
-// questions of that table.
+// load loads every table into every engine. If an engine cannot store a table, the study skips the
+// queries of that table for this engine.
 func (r *runner) load(ctx context.Context) error {
-	for i, p := range r.asked() {
+	for i, p := range r.measured() {
 		p.missing = map[string]error{}
-		if err := r.loadOne(ctx, p, &r.into.Run.Archives[i+1]); err != nil {
+		if err := r.loadOne(ctx, p, &r.folder.Run.Archives[i+1]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (r *runner) loadOne(ctx context.Context, p *party, out *run.Archive) (err error) {
+func (r *runner) loadOne(ctx context.Context, p *participant, out *run.Archive) (err error) {
 	out.Complete = true
 	for _, t := range r.tables {
 		r.Progress(p.name + ": loading " + t.Name)
@@ -378,11 +378,11 @@ func (r *runner) loadOne(ctx context.Context, p *party, out *run.Archive) (err e
 		}
 		if err != nil {
 			p.missing[t.Name], out.Complete = fmt.Errorf("table %s: %w", t.Name, err), false
-			r.into.Warn(p.name + " holds no table " + t.Name + ": " + err.Error())
-			r.Progress(p.name + " holds no table " + t.Name + ": " + fault.Text(err))
+			r.folder.Warn(p.name + " lacks table " + t.Name + ": " + err.Error())
+			r.Progress(p.name + " lacks table " + t.Name + ": " + fault.Text(err))
 		}
 	}
-	if len(p.missing) < len(r.tables) { // a table that is not there cannot make others unfit
+	if len(p.missing) < len(r.tables) { // a missing table does not affect the queries of the others
 		out.Complete = true
 	}
 	if out.Bytes, err = p.own.Size(ctx); err != nil && len(p.missing) == 0 {
@@ -391,15 +391,15 @@ func (r *runner) loadOne(ctx context.Context, p *party, out *run.Archive) (err e
 	return ctx.Err()
 }
 
-// count compares the number of rows that an engine stored with the files'.
-func (r *runner) count(ctx context.Context, p *party, t *tables.Table) error {
+// count compares the number of rows of a table in an engine with that of its files.
+func (r *runner) count(ctx context.Context, p *participant, t *tables.Table) error {
 	ident := p.own.Ident
 	if ident == nil {
 		ident = flavour.Ident
 	}
-	k := slices.IndexFunc(r.into.Run.Own.Tables, func(o run.OwnTable) bool { return o.Name == t.Name })
+	k := slices.IndexFunc(r.folder.Run.Own.Tables, func(o run.OwnTable) bool { return o.Name == t.Name })
 	var want answer.Loose
-	want.Add([]any{r.into.Run.Own.Tables[k].Rows})
+	want.Add([]any{r.folder.Run.Own.Tables[k].Rows})
 	got, err := rows(ctx, p.own, "SELECT count(*) FROM "+ident(t.Name), nil)
 	if err == nil {
 		_, err = answer.CompareLoose(answer.Expect(&want, answer.Shape{Width: 1, Limit: -1}), got, 0)
@@ -407,8 +407,8 @@ func (r *runner) count(ctx context.Context, p *party, t *tables.Table) error {
 	return err
 }
 
-// lacks is why a party cannot be asked a question: a table of it is missing.
-func (p *party) lacks(q *Question) error {
+// missingTable returns the reason why an engine cannot run a query: a table is missing.
+func (p *participant) missingTable(q *Question) error {
 	for _, t := range tokens(q.Text(p.scheme, 0)) {
 		if err := p.missing[strings.ToLower(strings.Trim(t.text, "\"`"))]; err != nil {
 			return err
@@ -417,19 +417,19 @@ func (p *party) lacks(q *Question) error {
 	return nil
 }
 
-// prove asks every engine every question, untimed, and compares each answer with
-// DuckDB's over the files. No verdict depends on which other engines there are;
-// which answers of DuckDB another engine confirms is noted.
+// prove runs every query on every engine, untimed, and compares each result with that of DuckDB on
+// the files. The verdict on an engine does not depend on the other engines. For DuckDB's own results
+// the run folder names an engine that confirms them.
 func (r *runner) prove(ctx context.Context) error {
-	for _, p := range r.asked() {
+	for _, p := range r.measured() {
 		r.Progress(p.name + ": " + run.Several(len(r.Questions), "question"))
-		p.right = make([]bool, len(r.Questions))
+		p.proven = make([]bool, len(r.Questions))
 		for k, q := range r.Questions {
-			proof, err := answer.Proof{}, cmp.Or(r.skipped[k], p.lacks(q))
+			proof, err := answer.Proof{}, cmp.Or(r.skipped[k], p.missingTable(q))
 			for set := 0; set < q.Values() && err == nil; set++ {
 				var got *answer.Loose
 				if got, err = ask(ctx, p.own, q, p.scheme, set); err != nil {
-					err = at(q, p.scheme, err)
+					err = withPlace(q, p.scheme, err)
 					break
 				}
 				proof, err = answer.CompareLoose(r.want[k][set], got, r.Tolerance)
@@ -437,26 +437,26 @@ func (r *runner) prove(ctx context.Context) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if p.right[k] = err == nil; err != nil {
-				if err := r.into.Add(run.Sample{Cell: run.OwnCell(p.name, q.Name), Phase: run.Warm}.Judge(nil, proof, err)); err != nil {
+			if p.proven[k] = err == nil; err != nil {
+				if err := r.folder.Add(run.Sample{Cell: run.OwnCell(p.name, q.Name), Phase: run.Warm}.Judge(nil, proof, err)); err != nil {
 					return err
 				}
 				continue
 			}
-			r.into.Run.Own.Questions[k].Agreed[p.name] = run.OverFiles
+			r.folder.Run.Own.Questions[k].Agreed[p.name] = run.OverFiles
 		}
 	}
 	for k := range r.Questions {
-		agreed := r.into.Run.Own.Questions[k].Agreed
+		agreed := r.folder.Run.Own.Questions[k].Agreed
 		witness := run.Unconfirmed
-		for _, p := range r.asked() {
-			if p.scheme != reference && p.right[k] {
+		for _, p := range r.measured() {
+			if p.scheme != reference && p.proven[k] {
 				witness = p.name
 				break
 			}
 		}
-		for _, p := range r.asked() {
-			if p.scheme == reference && p.right[k] {
+		for _, p := range r.measured() {
+			if p.scheme == reference && p.proven[k] {
 				agreed[p.name] = witness
 			}
 		}
@@ -464,16 +464,16 @@ func (r *runner) prove(ctx context.Context) error {
 	return nil
 }
 
-// times times what is right, in random order.
+// times times the proven queries in random order.
 func (r *runner) times(ctx context.Context) error {
 	type one struct {
-		p *party
+		p *participant
 		k int
 	}
 	var all []one
-	for _, p := range r.asked() {
+	for _, p := range r.measured() {
 		for k := range r.Questions {
-			if p.right[k] {
+			if p.proven[k] {
 				all = append(all, one{p, k})
 			}
 		}
@@ -481,7 +481,7 @@ func (r *runner) times(ctx context.Context) error {
 	if len(all) == 0 {
 		return nil
 	}
-	r.Progress(fmt.Sprintf("timing %d questions of engines, %d times", len(all), r.Reps))
+	r.Progress(fmt.Sprintf("timing %d queries of all engines, %d repetitions each", len(all), r.Reps))
 	done := 0
 	for i, rep := range measure.Interleave(r.Seed, len(all), r.Reps) {
 		x := all[i]
@@ -495,15 +495,15 @@ func (r *runner) times(ctx context.Context) error {
 	return nil
 }
 
-// time asks once and measures; the answer is compared when the clock has stopped.
-func (r *runner) time(ctx context.Context, p *party, k, rep int) error {
+// time measures one repetition. It compares the result after the clock has stopped.
+func (r *runner) time(ctx context.Context, p *participant, k, rep int) error {
 	q := r.Questions[k]
 	set := rep % q.Values()
 	server := p.watch()
 	var got *answer.Loose
-	m, err := r.into.Observe(ctx, nil, &server, func() (err error) {
+	m, err := r.folder.Observe(ctx, nil, &server, func() (err error) {
 		if got, err = ask(ctx, p.own, q, p.scheme, set); err != nil {
-			err = at(q, p.scheme, err)
+			err = withPlace(q, p.scheme, err)
 		}
 		return err
 	})
@@ -511,10 +511,10 @@ func (r *runner) time(ctx context.Context, p *party, k, rep int) error {
 		return ctx.Err()
 	}
 	proof, err := r.compare(k, set, got, err)
-	return r.into.Add(run.Sample{Cell: run.OwnCell(p.name, q.Name), Phase: run.Warm, Rep: rep + 1}.Judge(m, proof, err))
+	return r.folder.Add(run.Sample{Cell: run.OwnCell(p.name, q.Name), Phase: run.Warm, Rep: rep + 1}.Judge(m, proof, err))
 }
 
-// compare holds an answer against the reference's, if there is one.
+// compare compares a result with the reference, unless the query failed.
 func (r *runner) compare(k, set int, got *answer.Loose, err error) (answer.Proof, error) {
 	if err != nil {
 		return answer.Proof{}, err

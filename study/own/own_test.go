@@ -131,7 +131,7 @@ func TestOwnDisagrees(t *testing.T) {
 		t.Errorf("it ended with %v", err)
 	}
 	says := map[string]string{
-		"sqlite lie": "1 rows hold different values", "duckdb lie": "", "sqlite no": "no.sqlite.sql:1: sqlite does not answer no: no such column: c", "duckdb no": "",
+		"sqlite lie": "1 rows hold different values", "duckdb lie": "", "sqlite no": "no.sqlite.sql:1: sqlite cannot run no: no such column: c", "duckdb no": "",
 		"sqlite yes": "", "duckdb yes": "",
 	}
 	for _, s := range samples {
@@ -168,7 +168,7 @@ func TestOwnUnbounded(t *testing.T) {
 				t.Errorf("%s: %s %s", c.value, s.Verdict, s.Problem)
 			}
 		}
-		if said := strings.Join(r.Warnings, " "); c.says != "" && (!strings.Contains(said, "sqlite holds no table order: "+strings.TrimPrefix(c.says, "table order: ")) || r.Archives[2].Complete || !r.Archives[1].Complete) {
+		if said := strings.Join(r.Warnings, " "); c.says != "" && (!strings.Contains(said, "sqlite lacks table order: "+strings.TrimPrefix(c.says, "table order: ")) || r.Archives[2].Complete || !r.Archives[1].Complete) {
 			t.Errorf("%s: warned %q, %+v", c.value, said, r.Archives)
 		}
 	}
@@ -270,21 +270,21 @@ func TestOwnRefuses(t *testing.T) {
 		tables  string
 		says    string
 	}{
-		{[]string{"duckdb"}, tables, "no other engine tells"},
-		{[]string{"pebble"}, tables, "keeps no tables of your own"},
-		{[]string{"sqlite:a.db", "sqlite:b.db"}, tables, "sqlite is named twice"},
-		{inFiles(t), t.TempDir(), "holds no Parquet or CSV file"},
-		{inFiles(t), write(t, "a b.csv", "a\n1\n", "a-b.csv", "a\n1\n"), "would be one table, a_b"},
-		{inFiles(t), write(t, "t.csv", "a\n1\n", "T.parquet", ""), "would be one table"},
+		{[]string{"duckdb"}, tables, "no other engine confirms"},
+		{[]string{"pebble"}, tables, "cannot store your own tables"},
+		{[]string{"sqlite:a.db", "sqlite:b.db"}, tables, "is a second engine sqlite"},
+		{inFiles(t), t.TempDir(), "has no Parquet or CSV file"},
+		{inFiles(t), write(t, "a b.csv", "a\n1\n", "a-b.csv", "a\n1\n"), "have the same table name, a_b"},
+		{inFiles(t), write(t, "t.csv", "a\n1\n", "T.parquet", ""), "belong to one table, t, but have two formats"},
 		{inFiles(t), write(t, "t.parquet", "nonsense"), "cannot be read as table t"},
 		{inFiles(t), write(t, "t.csv", "a,A \n1,2\n"), ""},
-		{inFiles(t), write(t, "t.csv", "a-b,a b\n1,2\n"), "two columns are called a_b in small letters"},
+		{inFiles(t), write(t, "t.csv", "a-b,a b\n1,2\n"), "has two columns whose name in lower case is a_b"},
 		{inFiles(t), write(t, "t.csv", "a\n"), ""},
 		{inFiles(t), write(t, "t.csv", ""), "t.csv is empty"},
 		{inFiles(t), write(t, "t.parquet", nanoseconds(t, 1e9+7000)), ""},
 		{inFiles(t), write(t, "t.parquet", nanoseconds(t, 1e9+7001)), "column at has times with fractions of a microsecond"},
-		{inFiles(t), write(t, "t.csv", "a,b\n1,2\n3\n4,5\n"), "t.csv:3 has 1 fields, the first line has 2"},
-		{inFiles(t), write(t, "t.csv", "a,b,c\n1,2\n3,4\n"), "t.csv:2 has 2 fields, the first line has 3"},
+		{inFiles(t), write(t, "t.csv", "a,b\n1,2\n3\n4,5\n"), "t.csv:3 has 1 fields, but the first line has 2"},
+		{inFiles(t), write(t, "t.csv", "a,b,c\n1,2\n3,4\n"), "t.csv:2 has 2 fields, but the first line has 3"},
 	} {
 		_, _, err := ask(t, own.Program{Engines: c.engines, Tables: c.tables, Questions: qs, Reps: 1})
 		if c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {

@@ -17,7 +17,7 @@ type Question struct {
 	File        string
 	Line        int
 	Texts       map[string]string // by engine; "" = for all others
-	lines       map[string]place  // where they stand
+	lines       map[string]place  // of the texts
 	params      []param
 }
 
@@ -31,7 +31,7 @@ type param struct {
 	values []string
 }
 
-// Values is how many sets of values the parameters have: each is asked in turn.
+// Values is the number of sets of parameter values. The study uses them in turn.
 func (q *Question) Values() int {
 	n := 1
 	for _, p := range q.params {
@@ -40,7 +40,7 @@ func (q *Question) Values() int {
 	return n
 }
 
-// Text is the question in an engine's words, with a set of values.
+// Text returns the query for an engine, with a set of parameter values.
 func (q *Question) Text(engine string, set int) string {
 	text, ok := q.Texts[engine]
 	if !ok {
@@ -58,12 +58,12 @@ func (q *Question) has(engine string) bool {
 	return own || q.Texts[""] != ""
 }
 
-// textFile is the file that has the text of one engine.
+// textFile is the file for the text of one engine.
 func (q *Question) textFile(engine string) string {
 	return strings.TrimSuffix(q.Name, ".sql") + "." + engine + ".sql"
 }
 
-// Place is where the text of an engine stands: file and line.
+// Place returns the file and line of the text for an engine.
 func (q *Question) Place(engine string) (string, int) {
 	if p, ok := q.lines[engine]; ok {
 		return p.file, p.line
@@ -71,13 +71,13 @@ func (q *Question) Place(engine string) (string, int) {
 	return q.File, q.Line
 }
 
-// wrong is an error in a question.
-func wrong(file string, line int, problem, cure string) error {
+// questionError returns the error of a question in a file.
+func questionError(file string, line int, problem, cure string) error {
 	return &fault.Status{Code: fault.Usage, Err: &fault.Error{File: file, Line: line, Problem: problem, Cure: cure}}
 }
 
 // Questions reads SQL files and folders of them. A file NAME.ENGINE.sql has the
-// words of one engine for the question NAME.
+// text of the question NAME for one engine.
 func Questions(paths, engines []string) ([]*Question, error) {
 	var files []string
 	for _, path := range paths {
@@ -112,28 +112,28 @@ func Questions(paths, engines []string) ([]*Question, error) {
 	return out, complete(out)
 }
 
-// complete reports what is missing.
+// complete returns an error if a question lacks a text or a value.
 func complete(all []*Question) error {
 	if len(all) == 0 {
 		return fault.Misuse("--queries", "name no question", "name SQL files, or a folder of them; or a ready set: --set")
 	}
 	for _, q := range all {
 		if !q.has(reference) {
-			return wrong(q.File, q.Line, q.Name+" is put for some engines alone", "put it for all others, or for duckdb, which answers over the files")
+			return questionError(q.File, q.Line, q.Name+" has texts only for some engines", "add a text for all engines, or for duckdb, which computes the reference")
 		}
 		for _, p := range q.params {
 			if !strings.Contains(q.Texts[""]+q.Texts[reference], "${"+p.name+"}") {
-				return wrong(q.File, q.Line, "${"+p.name+"} is not in "+q.Name+", which has values for it", "write it where its values belong, or leave the line out")
+				return questionError(q.File, q.Line, q.Name+" has values for ${"+p.name+"}, but its text does not contain it", "write ${"+p.name+"} into the text, or omit the line with the values")
 			}
 		}
 		for engine, text := range q.Texts {
 			file, line := q.Place(engine)
 			if m := placeholder.FindString(q.Text(engine, 0)); m != "" {
-				return wrong(file, line, m+" has no value", "write a line before the question: -- param "+strings.Trim(m, "${}")+": 1 | 2 | 3")
+				return questionError(file, line, m+" has no value", "write a line before the question: -- param "+strings.Trim(m, "${}")+": 1 | 2 | 3")
 			}
 			first := tokens(text)[0]
 			if !first.is("select") && !first.is("with") {
-				return wrong(file, line, strings.ToUpper(first.text)+" … changes tables", "write a query that starts with SELECT or WITH")
+				return questionError(file, line, strings.ToUpper(first.text)+" … changes tables", "write a query that starts with SELECT or WITH")
 			}
 		}
 	}
@@ -145,8 +145,8 @@ var (
 	placeholder = regexp.MustCompile(`\$\{[^}]*\}`)
 )
 
-// parse reads the questions of a file, each ended by a semicolon. Lines before
-// one tell of it:
+// parse reads the questions of a file. A semicolon ends a question, and comment lines before it
+// describe it:
 //
 //	-- name: top_pages
 //	-- title: the ten pages that are seen most
@@ -166,7 +166,7 @@ func parse(out []*Question, file, name, of, text string) ([]*Question, error) {
 				break
 			}
 		}
-		sql := bare(text[from:end])
+		sql := withoutComments(text[from:end])
 		first := from + all[0].at
 		line := 1 + strings.Count(text[:first], "\n")
 		head := text[from:first]
@@ -193,7 +193,7 @@ func parse(out []*Question, file, name, of, text string) ([]*Question, error) {
 			case "for":
 				engines = strings.FieldsFunc(m[2], func(r rune) bool { return r == ',' || r == ' ' })
 				if number--; number > 0 && q.Name == fmt.Sprintf("%s-%d", name, number+1) {
-					q.Name = out[len(out)-1].Name // of the question before
+					q.Name = out[len(out)-1].Name // a text for the previous question
 				}
 			default:
 				p := param{name: strings.TrimSpace(strings.TrimPrefix(m[1], "param"))}
@@ -201,7 +201,7 @@ func parse(out []*Question, file, name, of, text string) ([]*Question, error) {
 					p.values = append(p.values, strings.TrimSpace(v))
 				}
 				if m[2] == "" {
-					return nil, wrong(file, line-strings.Count(head, "\n")+at, p.name+" has no value", "write -- param "+p.name+": 1 | 2 | 3")
+					return nil, questionError(file, line-strings.Count(head, "\n")+at, p.name+" has no value", "write -- param "+p.name+": 1 | 2 | 3")
 				}
 				q.params = append(q.params, p)
 			}
@@ -214,7 +214,7 @@ func parse(out []*Question, file, name, of, text string) ([]*Question, error) {
 	return out, nil
 }
 
-// add adds a question, or the words of engines to one that is there.
+// add adds a question, or the texts for engines to an existing one.
 func (q *Question) add(out []*Question, engines []string, sql string) ([]*Question, error) {
 	i := slices.IndexFunc(out, func(o *Question) bool { return o.Name == q.Name })
 	if i < 0 {
@@ -229,7 +229,7 @@ func (q *Question) add(out []*Question, engines []string, sql string) ([]*Questi
 	}
 	for _, e := range engines {
 		if p, ok := to.lines[e]; ok {
-			return nil, wrong(q.File, q.Line, fmt.Sprintf("%s is put twice, here and in %s:%d", q.Name, p.file, p.line), "give it another name: -- name: "+q.Name+"_2")
+			return nil, questionError(q.File, q.Line, fmt.Sprintf("%s has a second text for the same engine; the first is in %s:%d", q.Name, p.file, p.line), "give it another name: -- name: "+q.Name+"_2")
 		}
 		to.Texts[e], to.lines[e] = sql, place{q.File, q.Line}
 	}

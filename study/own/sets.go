@@ -19,10 +19,10 @@ import (
 //go:embed sets/*.sql
 var sets embed.FS
 
-// Sets are the ready sets of questions.
+// Sets returns the names of the ready sets of questions.
 func Sets() []string { return []string{"clicks", "documents", "star"} }
 
-// Set is a ready set's questions.
+// Set returns the questions of a ready set.
 func Set(name string) ([]*Question, error) {
 	if !slices.Contains(Sets(), name) {
 		return nil, fault.Unknown("--set", name, Sets())
@@ -35,9 +35,9 @@ func Set(name string) ([]*Question, error) {
 	return all, errors.Join(err, complete(all))
 }
 
-// rows of the tables of sets, made of numbers that are mixed by arithmetic: the
-// same at any time, in any version.
-var made = map[string]string{ //nolint:gochecknoglobals // a constant table
+// tableQueries generate the rows of the sets' tables. They compute pseudorandom numbers by integer
+// arithmetic, so every version of DuckDB generates the same rows.
+var tableQueries = map[string]string{ //nolint:gochecknoglobals // a constant table
 	"clicks": `SELECT i AS row_id, TIMESTAMP '2024-07-01 00:00:00' + to_seconds((i * 2592000 // ${rows}) + m(i, 1) % 60) AS event_time, CAST(event_time AS DATE) AS event_date,
 	hour(event_time)::SMALLINT AS event_hour, CASE WHEN m(i, 2) % 3 = 0 THEN m(i, 3) % 50 ELSE m(i, 3) % (1 + ${rows} // 12) END AS user_id,
 	(m(i, 4) % (1 + m(i, 5) % 100))::INTEGER AS counter_id, (m(i, 6) % (1 + m(i, 7) % 300))::INTEGER AS region_id,
@@ -54,7 +54,7 @@ var made = map[string]string{ //nolint:gochecknoglobals // a constant table
 	FROM range(${rows}) t(i)`,
 }
 
-// MakeTables makes the table of a set in a folder, unless it is there.
+// MakeTables makes the table of a set in a folder, unless the table exists.
 func MakeTables(ctx context.Context, all engine.Registry, set, dir string, rows int64) (err error) {
 	if set == "star" {
 		_, _, err := tables.OpenStarFiles(dir)
@@ -77,12 +77,12 @@ func MakeTables(ctx context.Context, all engine.Registry, set, dir string, rows 
 		return err
 	}
 	defer func() { err = errors.Join(err, own.Close()) }()
-	err = nothing(ctx, own, "CREATE MACRO square(x) AS (x * x) % 2147483647")
+	err = exec(ctx, own, "CREATE MACRO square(x) AS (x * x) % 2147483647")
 	if err == nil {
-		err = nothing(ctx, own, "CREATE MACRO m(i, k) AS square(square((i * 1103515245 + k * 12345) % 2147483647) + k * 7919)")
+		err = exec(ctx, own, "CREATE MACRO m(i, k) AS square(square((i * 1103515245 + k * 12345) % 2147483647) + k * 7919)")
 	}
 	if err == nil {
-		err = nothing(ctx, own, "COPY ("+strings.ReplaceAll(made[set], "${rows}", fmt.Sprint(rows))+") TO "+flavour.Quote(file+".new")+" (FORMAT parquet)")
+		err = exec(ctx, own, "COPY ("+strings.ReplaceAll(tableQueries[set], "${rows}", fmt.Sprint(rows))+") TO "+flavour.Quote(file+".new")+" (FORMAT parquet)")
 	}
 	if err == nil {
 		err = os.Rename(file+".new", file)

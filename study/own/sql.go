@@ -7,25 +7,25 @@ import (
 	"strings"
 )
 
-// token is a word, a quoted name or text, or one other character of SQL.
+// token is a word, a quoted name or text, or another single character of SQL.
 type token struct {
 	text  string
-	at    int // in the text
+	at    int // offset in the text
 	depth int // of parentheses
 }
 
 func (t token) is(word string) bool { return strings.EqualFold(t.text, word) }
 
-// hint reports whether a comment is one that engines read: /*+ … */ and /*! … */.
+// hint reports whether a comment is a hint for an engine: /*+ … */ or /*! … */.
 func hint(sql string) bool { return strings.HasPrefix(sql, "/*+") || strings.HasPrefix(sql, "/*!") }
 
-// tokens reads SQL, without blanks and comments.
+// tokens splits SQL into tokens, without blanks and comments.
 func tokens(sql string) (out []token) {
-	return slices.DeleteFunc(hinted(sql), func(t token) bool { return hint(t.text) })
+	return slices.DeleteFunc(tokensAndHints(sql), func(t token) bool { return hint(t.text) })
 }
 
-// hinted are the tokens of SQL with the hints that it gives to engines.
-func hinted(sql string) (out []token) {
+// tokensAndHints splits SQL into tokens, including hints for engines.
+func tokensAndHints(sql string) (out []token) {
 	depth := 0
 	for i := 0; i < len(sql); {
 		rest, n := sql[i:], 1
@@ -59,7 +59,7 @@ func hinted(sql string) (out []token) {
 	return out
 }
 
-// until is how many characters there are to the end of a mark, or of all.
+// until returns the number of bytes up to the end of a mark, or of the text.
 func until(s, mark string) int {
 	if at := strings.Index(s, mark); at >= 0 {
 		return at + len(mark)
@@ -71,11 +71,11 @@ func isWord(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
 }
 
-// bare is SQL without comments other than hints, and without what follows its last word.
-func bare(sql string) string {
+// withoutComments returns SQL without comments, except hints, and without blanks after the last token.
+func withoutComments(sql string) string {
 	var b strings.Builder
 	end := 0
-	for _, t := range hinted(sql) {
+	for _, t := range tokensAndHints(sql) {
 		if b.Len() > 0 && strings.ContainsAny(sql[end:t.at], "\n") {
 			b.WriteByte('\n')
 		} else if t.at > end && b.Len() > 0 {
@@ -87,16 +87,16 @@ func bare(sql string) string {
 	return b.String()
 }
 
-// ordering is the ORDER BY at the end of a question, outside all parentheses,
-// and what its limit leaves.
+// ordering describes the ORDER BY at the end of a query, outside all parentheses,
+// and its limit.
 type ordering struct {
-	terms         []string // in the words of the question
-	end           int      // of what comes before the limit
+	terms         []string // as the query has them
+	end           int      // offset of the end of the text before the limit
 	limit, offset int      // limit -1 = none
 	unknown       bool     // the limit is an expression
 }
 
-// orderingOf finds them.
+// orderingOf parses the ORDER BY and the limit of a query.
 func orderingOf(sql string) (o ordering) {
 	all := tokens(sql)
 	o.limit, o.end = -1, len(sql)
@@ -156,8 +156,8 @@ func orderingOf(sql string) (o ordering) {
 	return o
 }
 
-// columns finds the columns of the answer by which rows are ordered; hidden are
-// the terms that are none of them, with their places in by.
+// columns finds the columns of the result that order the rows. hidden are the terms that are not
+// columns of the result; in by they follow the columns.
 func (o *ordering) columns(names []string) (by []int, hidden []string) {
 	for _, term := range o.terms {
 		k := find(names, term)
@@ -170,11 +170,11 @@ func (o *ordering) columns(names []string) (by []int, hidden []string) {
 	return by, hidden
 }
 
-// words is what is compared of the order.
+// words describes how the order of rows is compared.
 func (o *ordering) words(by []int, hidden []string) string {
 	switch {
 	case len(by) == 0 && len(o.terms) > 0:
-		return "any order: DuckDB does not show what " + strings.Join(o.terms, ", ") + " is"
+		return "any order: DuckDB cannot return the values of " + strings.Join(o.terms, ", ")
 	case len(by) == 0:
 		return "any order"
 	case len(hidden) > 0:
@@ -183,7 +183,7 @@ func (o *ordering) words(by []int, hidden []string) string {
 	return "the order"
 }
 
-// withoutDirection is a term of an order without ASC, DESC and the place of NULL.
+// withoutDirection returns a term of an order without ASC, DESC, and NULLS FIRST or LAST.
 func withoutDirection(term string) string {
 	all := tokens(term)
 	for len(all) > 1 {
@@ -198,10 +198,10 @@ func withoutDirection(term string) string {
 	return term[:last.at+len(last.text)]
 }
 
-// uncut is a question without its limit, with columns behind its own: the hidden
-// terms of its order, and of each column with a sum what it was computed of. ok is
-// false where the question is put together of several.
-func uncut(sql string, o *ordering, hidden []string) (text string, scales []int, ok bool) {
+// withoutLimit returns a query without its limit, and with additional columns: the hidden terms of its
+// order, and for each column with a sum the magnitude of its terms. ok is false for a combination of
+// several queries, such as UNION.
+func withoutLimit(sql string, o *ordering, hidden []string) (text string, scales []int, ok bool) {
 	all := tokens(sql)
 	first, from := -1, -1
 	for i, t := range all {
@@ -234,7 +234,7 @@ func uncut(sql string, o *ordering, hidden []string) (text string, scales []int,
 			scales = append(scales, item)
 		}
 		if i == start+1 && all[start].text == "*" || i > start+1 && all[i-1].text == "*" && all[i-2].text == "." {
-			if scales = nil; len(hidden) == 0 { // nobody knows which column is whose
+			if scales = nil; len(hidden) == 0 { // after * the positions of columns are unknown
 				return sql[:o.end], nil, true
 			}
 			break
@@ -244,9 +244,9 @@ func uncut(sql string, o *ordering, hidden []string) (text string, scales []int,
 	return strings.TrimRight(sql[:all[from].at], " \n") + more.String() + "\n" + sql[all[from].at:o.end], scales, true
 }
 
-// absolutes is a column of sums with the absolute values of what is summed, and
-// with what is subtracted added: how large the numbers are that cancel; "" = the
-// column has no sum.
+// absolutes rewrites a column with sums: it sums the absolute values of the terms, and adds where
+// the column subtracts. The result is the magnitude of the numbers that may cancel. "" = the column
+// has no sum.
 func absolutes(sql string, all []token) string {
 	if n := len(all); n > 2 && all[n-2].depth == all[0].depth && all[n-2].is("as") {
 		all = all[:n-2]
@@ -275,7 +275,7 @@ func absolutes(sql string, all []token) string {
 			}
 			b.WriteString(sql[at:t.at] + t.text + "(" + absoluteTerms(sql, args) + ")")
 			i, at, some = end, all[end].at+1, true
-		case t.is("case"), t.is("select"): // a minus in a condition is none of the sum's
+		case t.is("case"), t.is("select"): // a minus may belong to a condition
 			return ""
 		case t.text == "-" && i+1 < len(all) && all[i+1].text != ">":
 			b.WriteString(sql[at:t.at] + "+")
@@ -292,7 +292,7 @@ func absolutes(sql string, all []token) string {
 	return b.String()
 }
 
-// absoluteTerms are the absolute values of the terms of a sum.
+// absoluteTerms returns the sum of the absolute values of the terms of an expression.
 func absoluteTerms(sql string, all []token) string {
 	text := func(from, to int) string { return sql[all[from].at : all[to-1].at+len(all[to-1].text)] }
 	base := all[0].depth
@@ -306,7 +306,7 @@ func absoluteTerms(sql string, all []token) string {
 			continue
 		}
 		if strings.Contains("<>=!|", t.text) || t.is("case") || t.is("and") || t.is("or") || t.is("filter") || t.is("order") {
-			return "abs(" + text(0, len(all)) + ")" // no sum of terms
+			return "abs(" + text(0, len(all)) + ")" // the expression is not a sum of terms
 		}
 		if i > start && (t.text == "+" || t.text == "-") && !strings.Contains("*/%+-(", all[i-1].text) {
 			terms, start = append(terms, "abs("+text(start, i)+")"), i+1
@@ -315,14 +315,13 @@ func absoluteTerms(sql string, all []token) string {
 	return strings.Join(append(terms, "abs("+text(start, len(all))+")"), " + ")
 }
 
-// unsettled are words of questions whose answer may depend on the order in which
-// rows lie in tables.
-var unsettled = []string{"over", "first", "last", "any_value", "arg_min", "arg_max", "argmin", "argmax", "min_by", "max_by", "list", "array_agg", "string_agg", "group_concat", "listagg", "mode"} //nolint:gochecknoglobals // a constant table
+// orderDependent are words of queries whose result may depend on the order of the rows in their
+// tables.
+var orderDependent = []string{"over", "first", "last", "any_value", "arg_min", "arg_max", "argmin", "argmax", "min_by", "max_by", "list", "array_agg", "string_agg", "group_concat", "listagg", "mode"} //nolint:gochecknoglobals // a constant table
 
-// depends returns a clause of a question by which its answer may depend on the
-// order of the rows in its tables: a limit within it, a window, a DISTINCT ON, a
-// function of the first row; "" = none.
-func depends(sql string) string {
+// orderDependence returns a clause because of which the result of a query may depend on the order of the rows
+// in its tables: a limit in a subquery, a window, DISTINCT ON, or a function of the first row. "" = none.
+func orderDependence(sql string) string {
 	all := tokens(sql)
 	for i, t := range all {
 		switch {
@@ -335,7 +334,7 @@ func depends(sql string) string {
 			return clause(sql, all, i, i+2)
 		case t.is("distinct") && i+1 < len(all) && all[i+1].is("on"):
 			return "DISTINCT ON"
-		case i+1 < len(all) && all[i+1].text == "(" && slices.ContainsFunc(unsettled, t.is):
+		case i+1 < len(all) && all[i+1].text == "(" && slices.ContainsFunc(orderDependent, t.is):
 			end := i + 2
 			for end < len(all) && all[end].depth > all[i+1].depth {
 				end++
@@ -348,13 +347,13 @@ func depends(sql string) string {
 	return ""
 }
 
-// clause are tokens as the question has them.
+// clause returns the text of a range of tokens.
 func clause(sql string, all []token, from, to int) string {
 	last := all[min(to, len(all))-1]
 	return sql[all[from].at : last.at+len(last.text)]
 }
 
-// find is the column that a term of an order names; -1 = none.
+// find returns the column that a term of an order names; -1 = none.
 func find(names []string, term string) int {
 	all := tokens(withoutDirection(term))
 	for len(all) > 2 && all[1].text == "." { // t.name

@@ -54,9 +54,9 @@ func TestUncut(t *testing.T) {
 	} {
 		o := orderingOf(c.sql)
 		_, hidden := o.columns([]string{"a"})
-		text, _, _ := uncut(c.sql, &o, hidden)
-		if text = strings.TrimSpace(text); text != c.want && strings.ReplaceAll(text, "\n", " ") != c.want || depends(c.sql) != c.depends {
-			t.Errorf("%s:\n%q, %q", c.sql, text, depends(c.sql))
+		text, _, _ := withoutLimit(c.sql, &o, hidden)
+		if text = strings.TrimSpace(text); text != c.want && strings.ReplaceAll(text, "\n", " ") != c.want || orderDependence(c.sql) != c.depends {
+			t.Errorf("%s:\n%q, %q", c.sql, text, orderDependence(c.sql))
 		}
 	}
 }
@@ -115,11 +115,11 @@ func TestQuestionsRefused(t *testing.T) {
 	for _, c := range []struct{ text, says string }{
 		{"", "name no question"},
 		{"SELECT ${day}", "bad.sql:1: ${day} has no value"},
-		{"-- param day: 1\nSELECT 1", "bad.sql:2: ${day} is not in"},
+		{"-- param day: 1\nSELECT 1", "bad.sql:2: bad has values for ${day}"},
 		{"-- param day:\nSELECT ${day}", "bad.sql:1: day has no value"},
 		{"\n\nDROP TABLE t", "bad.sql:3: DROP … changes tables"},
-		{"-- for: postgres\nSELECT 1", "is put for some engines alone"},
-		{"SELECT 1;\n-- name: bad\nSELECT 2", "bad.sql:3: bad is put twice"},
+		{"-- for: postgres\nSELECT 1", "has texts only for some engines"},
+		{"SELECT 1;\n-- name: bad\nSELECT 2", "bad.sql:3: bad has a second text"},
 	} {
 		_, err := Questions([]string{write(t, "bad.sql", c.text)}, []string{"postgres"})
 		if err == nil || !strings.Contains(err.Error(), c.says) {

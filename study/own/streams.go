@@ -17,22 +17,22 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// streams asks an engine from several streams at once: each asks all questions
-// that the engine answers rightly, in an order of its own, again and again.
+// streams measures concurrent streams. Each stream repeats all proven queries of an engine in its
+// own random order.
 func (r *runner) streams(ctx context.Context) error {
 	if len(r.Streams) == 0 {
 		return nil
 	}
-	ways := []func(ctx context.Context, p *party, known []int, n, round int) (run.Sample, error){r.stream}
+	measurements := []func(ctx context.Context, p *participant, known []int, n, round int) (run.Sample, error){r.stream}
 	if r.WhileLoading {
-		ways = append(ways, r.besideLoad)
+		measurements = append(measurements, r.streamWhileLoading)
 	}
-	for i, round := range measure.Interleave(r.Seed+1, len(r.asked())*len(r.Streams)*len(ways), max(r.Rounds, 1)) {
-		way := ways[i%len(ways)]
-		i /= len(ways)
-		p, n := r.asked()[i/len(r.Streams)], r.Streams[i%len(r.Streams)]
+	for i, round := range measure.Interleave(r.Seed+1, len(r.measured())*len(r.Streams)*len(measurements), max(r.Rounds, 1)) {
+		measureStreams := measurements[i%len(measurements)]
+		i /= len(measurements)
+		p, n := r.measured()[i/len(r.Streams)], r.Streams[i%len(r.Streams)]
 		var known []int
-		for k, right := range p.right {
+		for k, right := range p.proven {
 			if right {
 				known = append(known, k)
 			}
@@ -41,34 +41,33 @@ func (r *runner) streams(ctx context.Context) error {
 			continue
 		}
 		r.Progress(fmt.Sprintf("%s: %s for %v", p.name, run.Several(n, "stream"), r.Duration))
-		s, err := way(ctx, p, known, n, round)
+		s, err := measureStreams(ctx, p, known, n, round)
 		if err = errors.Join(err, ctx.Err()); err != nil {
 			return err
 		}
-		if err := errors.Join(r.into.Add(s), r.into.Save()); err != nil {
+		if err := errors.Join(r.folder.Add(s), r.folder.Save()); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// warmup is how long streams ask before what they do counts: a tenth of their
-// time.
+// warmup is the duration of the warm-up, which is not counted: a tenth of the measurement.
 func (r *runner) warmup() time.Duration { return r.Duration / 10 }
 
-// The mixes: streams that ask alone, and beside a load.
+// The names of the mixes in cells: streams without other work, and streams during a load.
 const (
-	alone  = "questions"
-	beside = "questions beside a load"
+	plainMix   = "questions"
+	loadingMix = "questions beside a load"
 )
 
 // stream measures one number of streams.
-func (r *runner) stream(ctx context.Context, p *party, known []int, n, round int) (run.Sample, error) {
-	return r.streaming(ctx, p, known, run.Sample{Cell: run.MixCell(p.name, "", alone, n, r.Rate, ""), Phase: run.Warm, Rep: round + 1}, n)
+func (r *runner) stream(ctx context.Context, p *participant, known []int, n, round int) (run.Sample, error) {
+	return r.streaming(ctx, p, known, run.Sample{Cell: run.MixCell(p.name, "", plainMix, n, r.Rate, ""), Phase: run.Warm, Rep: round + 1}, n)
 }
 
-// besideLoad measures one number of streams while the engine loads.
-func (r *runner) besideLoad(ctx context.Context, p *party, known []int, n, round int) (run.Sample, error) {
+// streamWhileLoading measures one number of streams while the engine loads.
+func (r *runner) streamWhileLoading(ctx context.Context, p *participant, known []int, n, round int) (run.Sample, error) {
 	loading, stop := context.WithCancel(ctx)
 	defer stop()
 	var rows int64
@@ -78,30 +77,30 @@ func (r *runner) besideLoad(ctx context.Context, p *party, known []int, n, round
 		defer close(ended)
 		rows, failed = r.loadAgain(loading, p)
 	}()
-	out, err := r.streaming(ctx, p, known, run.Sample{Cell: run.MixCell(p.name, "", beside, n, r.Rate, ""), Phase: run.Warm, Rep: round + 1}, n)
+	out, err := r.streaming(ctx, p, known, run.Sample{Cell: run.MixCell(p.name, "", loadingMix, n, r.Rate, ""), Phase: run.Warm, Rep: round + 1}, n)
 	stop()
 	<-ended
 	if m := out.Measured(); m != nil {
 		m.Loaded = rows
 	}
 	if failed != nil {
-		out.Warnings = append(out.Warnings, "the load beside the streams ended early: "+fault.Redact(failed.Error()))
+		out.Warnings = append(out.Warnings, "the load during the streams ended early: "+fault.Redact(failed.Error()))
 	}
 	return out, err
 }
 
-// loadedBeside is the table that is loaded while streams ask.
-const loadedBeside = "barograph_beside"
+// copyTable is the name of the table that is loaded during the streams.
+const copyTable = "barograph_beside"
 
-// loadAgain loads a copy of the largest table, drops it, and begins anew, until
-// ctx ends; it returns the rows of the copies that were stored whole.
-func (r *runner) loadAgain(ctx context.Context, p *party) (rows int64, err error) {
-	largest := slices.MaxFunc(r.into.Run.Own.Tables, func(a, b run.OwnTable) int { return cmp.Compare(a.Rows, b.Rows) })
+// loadAgain repeatedly loads a copy of the largest table and drops it, until ctx ends. It returns the
+// rows of the complete copies.
+func (r *runner) loadAgain(ctx context.Context, p *participant) (rows int64, err error) {
+	largest := slices.MaxFunc(r.folder.Run.Own.Tables, func(a, b run.OwnTable) int { return cmp.Compare(a.Rows, b.Rows) })
 	i := slices.IndexFunc(r.tables, func(t *tables.Table) bool { return t.Name == largest.Name })
-	again := *r.tables[max(i, 0)] // a table that is left aside has no rows
-	again.Name = loadedBeside
+	again := *r.tables[max(i, 0)] // a skipped table has no rows, so it is not the largest
+	again.Name = copyTable
 	drop := func(ctx context.Context) error {
-		return p.own.Ask(ctx, "DROP TABLE IF EXISTS "+loadedBeside, func([]any) error { return nil })
+		return p.own.Ask(ctx, "DROP TABLE IF EXISTS "+copyTable, func([]any) error { return nil })
 	}
 	for {
 		if err = drop(ctx); err == nil {
@@ -113,13 +112,13 @@ func (r *runner) loadAgain(ctx context.Context, p *party) (rows int64, err error
 		rows += largest.Rows
 	}
 	if ctx.Err() != nil {
-		err = nil // it was to end
+		err = nil // the caller ended the load
 	}
 	return rows, errors.Join(err, drop(context.WithoutCancel(ctx)))
 }
 
-// streaming lets so many streams ask.
-func (r *runner) streaming(ctx context.Context, p *party, known []int, out run.Sample, n int) (run.Sample, error) {
+// streaming runs n streams.
+func (r *runner) streaming(ctx context.Context, p *participant, known []int, out run.Sample, n int) (run.Sample, error) {
 	o := pace.Options{Statuses: []string{"OK"}, Warmup: r.warmup(), Limit: r.Duration, Rate: r.Rate, Arrivals: pace.Poisson, Seed: r.Seed + uint64(out.Rep), Grace: time.Hour} //nolint:gosec // not negative
 	for _, k := range known {
 		o.Kinds = append(o.Kinds, r.Questions[k].Name)
@@ -128,33 +127,33 @@ func (r *runner) streaming(ctx context.Context, p *party, known []int, out run.S
 	for i := range workers {
 		workers[i] = &stream{runner: r, p: p, known: known, draw: rand.New(rand.NewPCG(r.Seed, uint64(i)))} //nolint:gosec // no secret, not negative
 	}
-	return r.into.RunClients(ctx, out, run.ConcurrentClients{Workers: workers, Pace: o, Place: string(p.place), Server: p.watch(), Prove: answer.CompareAgreed})
+	return r.folder.RunClients(ctx, out, run.ConcurrentClients{Workers: workers, Pace: o, Place: string(p.place), Server: p.watch(), Prove: answer.CompareAgreed})
 }
 
-// stream is one client. Its turns through the questions are each in a random order.
+// stream is one client. Each of its passes over the queries has a new random order.
 type stream struct {
 	*runner
-	p     *party
-	known []int
-	draw  *rand.Rand
-	turn  []int // what is left of it
-	asked int
+	p       *participant
+	known   []int
+	draw    *rand.Rand
+	order   []int // the rest of the present pass
+	queries int
 }
 
-// Do asks the next question; the answer is compared after its time was taken.
+// Do runs the next query, records its time, and then compares the result.
 func (s *stream) Do(ctx context.Context, r *pace.Recorder) error {
-	if len(s.turn) == 0 {
-		s.turn = s.draw.Perm(len(s.known))
+	if len(s.order) == 0 {
+		s.order = s.draw.Perm(len(s.known))
 	}
-	i := s.turn[0]
+	i := s.order[0]
 	k := s.known[i]
-	s.turn, s.asked = s.turn[1:], s.asked+1
+	s.order, s.queries = s.order[1:], s.queries+1
 	q := s.Questions[k]
-	set := s.asked % q.Values()
+	set := s.queries % q.Values()
 	began := r.Now()
 	got, err := ask(ctx, s.p.own, q, s.p.scheme, set)
 	if err != nil {
-		return at(q, s.p.scheme, err)
+		return withPlace(q, s.p.scheme, err)
 	}
 	r.Done(i, 0, began)
 	_, err = s.compare(k, set, got, nil)

@@ -27,13 +27,14 @@ type source struct {
 	declared *declaration
 	guesses  []*guess            // by column of CSV files
 	keys     []map[string]string // by file: values in the names of folders, key=value
-	problem  error               // the table is left aside
+	problem  error               // the reason why the table is skipped; nil = it is not
 }
 
-// goodName is a table's name that needs no quotes in any engine.
+// goodName matches table names that need no quotes in any engine.
 var goodName = regexp.MustCompile(`^[a-z_][a-z0-9_]*$`)
 
-// isData reports whether a file holds rows, and whether as CSV.
+// isData reports whether the name is that of a Parquet or CSV file, and whether of CSV. base is
+// the name without its extensions.
 func isData(name string) (base string, csv, ok bool) {
 	for _, end := range []string{".parquet", ".csv", ".csv.gz", ".tsv", ".tsv.gz"} {
 		if strings.HasSuffix(strings.ToLower(name), end) {
@@ -43,10 +44,10 @@ func isData(name string) (base string, csv, ok bool) {
 	return "", false, false
 }
 
-// findTables assigns every file of a folder to a table, or names it with the
-// reason why it is left aside. A file of the folder is a table of its name. The
-// files of a folder in it, at any depth, are one table; folders key=value add columns.
-func findTables(dir string, declared *declaration) (out []*source, aside []run.SkippedFile, err error) {
+// findTables assigns every file of a folder to a table, or lists it with the reason
+// why it is unused. A file of the folder is a table with its name. All files below a subfolder are one
+// table; folders key=value add columns.
+func findTables(dir string, declared *declaration) (out []*source, unused []run.SkippedFile, err error) {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return nil, nil, err
 	}
@@ -59,25 +60,25 @@ func findTables(dir string, declared *declaration) (out []*source, aside []run.S
 			}
 		}
 	}
-	leave := func(path, why string) {
-		aside = append(aside, run.SkippedFile{File: path, Reason: why})
+	skip := func(path, why string) {
+		unused = append(unused, run.SkippedFile{File: path, Reason: why})
 	}
 	err = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
 			if path == dir {
 				return &fault.Error{File: dir, Problem: "cannot be read", Err: err, Cure: "name a folder of Parquet or CSV files"}
 			}
-			leave(path, "cannot be read: "+strings.TrimPrefix(err.Error(), "open "+path+": "))
+			skip(path, "cannot be read: "+strings.TrimPrefix(err.Error(), "open "+path+": "))
 			return nil
 		}
 		hidden := path != dir && (strings.HasPrefix(e.Name(), ".") || strings.HasPrefix(e.Name(), "_"))
 		if e.IsDir() {
 			if hidden {
-				leave(path, "its name starts with "+e.Name()[:1]+", which marks what is no data")
+				skip(path, "its name starts with "+e.Name()[:1]+", which marks files that are not data")
 				return fs.SkipDir
 			}
 			if _, err := os.Stat(filepath.Join(path, "run.json")); err == nil && path != dir {
-				leave(path, "is a run folder of Barograph")
+				skip(path, "is a run folder of Barograph")
 				return fs.SkipDir
 			}
 			return nil
@@ -90,16 +91,16 @@ func findTables(dir string, declared *declaration) (out []*source, aside []run.S
 		name, inner, deep := strings.Cut(filepath.ToSlash(rel), "/")
 		switch {
 		case hidden:
-			leave(path, "its name starts with "+e.Name()[:1]+", which marks what is no data")
+			skip(path, "its name starts with "+e.Name()[:1]+", which marks files that are not data")
 			return nil
 		case path == declared.file || e.Name() == schemaFile && !deep:
-			leave(path, "declares types")
+			skip(path, "declares types")
 			return nil
 		case !ok:
-			leave(path, "is no Parquet or CSV file by its name")
+			skip(path, "its name is not that of a Parquet or CSV file")
 			return nil
 		case star != nil && star[path] == "":
-			leave(path, "is no table in the manifest of barograph synth tpcds")
+			skip(path, "is not in the manifest of barograph synth tpcds")
 			return nil
 		}
 		origin := name
@@ -119,13 +120,13 @@ func findTables(dir string, declared *declaration) (out []*source, aside []run.S
 		return nil
 	})
 	if err == nil && len(out) == 0 {
-		err = &fault.Error{File: dir, Problem: "holds no Parquet or CSV file", Cure: "name a folder of them: NAME.parquet, or NAME/*.parquet, is the table NAME"}
+		err = &fault.Error{File: dir, Problem: "has no Parquet or CSV file", Cure: "name a folder of such files: NAME.parquet, or NAME/*.parquet, is the table NAME"}
 	}
-	return out, aside, err
+	return out, unused, err
 }
 
-// addFile adds a file to the table of a name; origin is the file or the folder
-// that gives the table its name.
+// addFile adds a file to a table. origin is the file or the folder that gives the
+// table its name.
 func addFile(out *[]*source, root, origin, name, path string, csv bool) *source {
 	table := tables.Name(name)
 	if !goodName.MatchString(table) {
@@ -140,9 +141,9 @@ func addFile(out *[]*source, root, origin, name, path string, csv bool) *source 
 	switch {
 	case s.problem != nil:
 	case s.origin != origin:
-		s.problem = &fault.Error{File: path, Problem: "and " + s.table.Files[0] + " would be one table, " + table, Cure: "rename one of them, or put files of one table into a folder of its name"}
+		s.problem = &fault.Error{File: path, Problem: "and " + s.table.Files[0] + " have the same table name, " + table, Cure: "rename one of them, or put the files of a table into a folder with its name"}
 	case s.table.CSV != csv:
-		s.problem = &fault.Error{File: path, Problem: "and " + s.table.Files[0] + " would be one table, " + table + ", of two formats", Cure: "put files of one format into the folder of a table"}
+		s.problem = &fault.Error{File: path, Problem: "and " + s.table.Files[0] + " belong to one table, " + table + ", but have two formats", Cure: "put files of one format into the folder of a table"}
 	}
 	s.table.Files = append(s.table.Files, path)
 	s.out.Files = append(s.out.Files, path)
@@ -150,7 +151,7 @@ func addFile(out *[]*source, root, origin, name, path string, csv bool) *source 
 	return s
 }
 
-// folderKeys are the keys in the names of folders, as Hive writes them.
+// folderKeys returns the keys and values in the names of folders, as Hive writes them.
 func folderKeys(folder string) map[string]string {
 	keys := map[string]string{}
 	for part := range strings.SplitSeq(filepath.ToSlash(folder), "/") {
@@ -164,8 +165,8 @@ func folderKeys(folder string) map[string]string {
 	return keys
 }
 
-// addKeys makes columns of the keys in the names of folders. A file outside such
-// a folder has NULL.
+// addKeys adds columns for the keys in the names of folders. The rows of a file outside
+// such a folder have NULL.
 func (s *source) addKeys() error {
 	t := s.table
 	var names []string
@@ -187,18 +188,18 @@ func (s *source) addKeys() error {
 				continue
 			}
 			if k.Column.Kind != "" && !conforms(&k.Column, value) {
-				return &fault.Error{File: t.Files[i], Problem: fmt.Sprintf("the folder says %s=%s, which is no %s", key, value, kindName(&k.Column)), Cure: "rename the folder, or declare another type"}
+				return &fault.Error{File: t.Files[i], Problem: fmt.Sprintf("the folder name %s=%s has a value that is not a %s", key, value, kindName(&k.Column)), Cure: "rename the folder, or declare another type"}
 			}
 			g.add([]byte(value))
 		}
-		g.settle(&k.Column)
+		g.chooseType(&k.Column)
 		t.Keys = append(t.Keys, k)
 	}
 	return nil
 }
 
-// read finds what is in a table's files, and writes its rows as the engines take
-// them, with the types that all have. Every row of every file must be among them.
+// read finds the columns and rows of a table's files, and writes the rows to a Parquet file with the
+// types that all engines have. It checks that the Parquet file has every row of every file.
 func (s *source) read(ctx context.Context, ref *tables.Tables, work string) (err error) {
 	t := s.table
 	if err := cmp.Or(s.problem, s.addKeys()); err != nil {
@@ -226,13 +227,13 @@ func (s *source) read(ctx context.Context, ref *tables.Tables, work string) (err
 	}
 	s.out.Notes = t.Notes
 	t.Parquet = filepath.Join(work, t.Name+".parquet")
-	if err := nothing(ctx, ref, "COPY (SELECT * FROM "+flavour.Ident(t.Name)+") TO "+flavour.Quote(t.Parquet)+" (FORMAT parquet)"); err != nil {
-		return &fault.Error{File: t.Files[0], Problem: "table " + t.Name + " cannot be written with its types", Err: err, Cure: "declare the types: --types FILE"}
+	if err := exec(ctx, ref, "COPY (SELECT * FROM "+flavour.Ident(t.Name)+") TO "+flavour.Quote(t.Parquet)+" (FORMAT parquet)"); err != nil {
+		return &fault.Error{File: t.Files[0], Problem: "table " + t.Name + " cannot be converted to its types", Err: err, Cure: "declare the types: --types FILE"}
 	}
 	if err := ref.Ask(ctx, "SELECT count(*) FROM read_parquet("+flavour.Quote(t.Parquet)+")", func(row []any) error {
 		n, ok := row[0].(int64)
 		if s.out.Rows = n; !ok {
-			return errors.New("DuckDB counts no rows")
+			return errors.New("DuckDB returned no count of rows")
 		}
 		return nil
 	}); err != nil {
@@ -243,7 +244,7 @@ func (s *source) read(ctx context.Context, ref *tables.Tables, work string) (err
 		files += f.Rows
 	}
 	if files != s.out.Rows {
-		return &fault.Error{File: t.Files[0], Problem: fmt.Sprintf("table %s has %d rows, its files hold %d", t.Name, s.out.Rows, files), Cure: "write the table as one Parquet file"}
+		return &fault.Error{File: t.Files[0], Problem: fmt.Sprintf("table %s has %d rows, but its files have %d", t.Name, s.out.Rows, files), Cure: "write the table as one Parquet file"}
 	}
 	if t.CSV {
 		return s.verify(ctx)
@@ -251,7 +252,7 @@ func (s *source) read(ctx context.Context, ref *tables.Tables, work string) (err
 	return nil
 }
 
-// nothing carries out a statement whose reply does not matter.
-func nothing(ctx context.Context, ref *tables.Tables, text string) error {
+// exec runs a statement and ignores its rows.
+func exec(ctx context.Context, ref *tables.Tables, text string) error {
 	return ref.Ask(ctx, text, func([]any) error { return nil })
 }

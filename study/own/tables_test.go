@@ -80,7 +80,7 @@ func TestEveryFileIsAccountedFor(t *testing.T) {
 	}
 	said := strings.Join(r.Own.Accounting(), "\n")
 	for _, want := range []string{
-		"table sales: 3 files, 25 rows: id (whole number), price (floating-point number), day (date)", "sales/day=2024-01-01/p.parquet: 10 rows", "_SUCCESS: its name starts with _", "readme.txt: is no Parquet or CSV file",
+		"table sales: 3 files, 25 rows: id (whole number), price (floating-point number), day (date)", "sales/day=2024-01-01/p.parquet: 10 rows", "_SUCCESS: its name starts with _", "readme.txt: its name is not that of a Parquet or CSV file",
 		"table deep: 2 files, 3 rows: x (whole number), y (text), z (decimal(2, 1))", "deep/c.csv: 2 rows, 3 lines, SHA-256 ", "table few: 2 files, 4 rows", "column price is missing in ",
 		"table tags_of: 1 file, 1 row: id (whole number)", "column tags is ignored: its type VARCHAR[]", ".p.crc: its name starts with .",
 	} {
@@ -111,11 +111,11 @@ func TestBadFiles(t *testing.T) {
 		{[]string{"bad.csv", "a,b\n1,\"2\n3,4\n"}, "bad.csv:2: opens a quote that is not closed"},
 		{[]string{"bad.csv", "a\n1\n\xff\n"}, "bad.csv:3 is not UTF-8"},
 		{[]string{"bad.csv.gz", "no gzip"}, "bad.csv.gz cannot be read"},
-		{[]string{"bad.csv", "a,A\n1,2\n"}, "bad.csv:1: two columns are called a"},
-		{[]string{"bad/x.csv", "a\n1\n", "bad/y.parquet", good}, "of two formats"},
+		{[]string{"bad.csv", "a,A\n1,2\n"}, "bad.csv:1 has two columns whose name in lower case is a"},
+		{[]string{"bad/x.csv", "a\n1\n", "bad/y.parquet", good}, "have two formats"},
 		{[]string{"bad/day=1/a.parquet", good, "bad/id=1/a.parquet", good}, "column id is in the names of folders and in the files"},
-		{[]string{"bad.csv", "n\n1.5\n", "schema.sql", "CREATE TABLE bad (n BIGINT)"}, `bad.csv:2: column n: "1.5" is no whole number`},
-		{[]string{"bad.csv", "n\n1.255\n", "schema.sql", "CREATE TABLE bad (n DECIMAL(9, 2))"}, `"1.255" is no decimal(9, 2)`},
+		{[]string{"bad.csv", "n\n1.5\n", "schema.sql", "CREATE TABLE bad (n BIGINT)"}, `bad.csv:2: column n: "1.5" is not a whole number`},
+		{[]string{"bad.csv", "n\n1.255\n", "schema.sql", "CREATE TABLE bad (n DECIMAL(9, 2))"}, `"1.255" is not a decimal(9, 2)`},
 	} {
 		r, samples, err := ask(t, own.Program{Engines: inFiles(t), Tables: write(t, append(c.files, "good.parquet", good)...), Questions: questions(t, "SELECT count(*) AS n FROM good"), Reps: 1})
 		if fault.Code(err) != fault.Incomplete || !strings.Contains(err.Error(), c.says) {
@@ -198,9 +198,9 @@ func TestChangedValuesAreNoticed(t *testing.T) {
 		change func(row []any, n int) (keep bool)
 		says   string
 	}{
-		{func(row []any, _ int) bool { row[1] = strings.Replace(row[1].(string), "2.25", "2.26", 1); return true }, `t.csv:3: column price: "2.25" became 2.26 as decimal(3, 2)`},
+		{func(row []any, _ int) bool { row[1] = strings.Replace(row[1].(string), "2.25", "2.26", 1); return true }, `t.csv:3: column price: DuckDB reads "2.25" as 2.26 (decimal(3, 2))`},
 		{func(_ []any, n int) bool { return n != 1 }, "t.csv:3: column id: "},
-		{func(_ []any, n int) bool { return n != 3 }, "t.csv:5 is a line that DuckDB's reader leaves out"},
+		{func(_ []any, n int) bool { return n != 3 }, "t.csv:5: DuckDB's reader omits this line"},
 	} {
 		faulty := slices.Clone(all.Registry())
 		i := slices.IndexFunc(faulty, func(d engine.Driver) bool { return d.Scheme == "duckdb" })

@@ -17,31 +17,31 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// mostDigits is what DuckDB's largest decimal has; mostScale is how many decimals
-// a column gets whose values are exact as floating-point numbers, too.
+// mostDigits is the number of digits of DuckDB's largest decimal. mostScale limits the decimals
+// of a column whose values are also exact as floating-point numbers.
 const (
 	mostDigits = 38
 	mostScale  = 9
 )
 
-// exponent is a number with one.
+// exponent matches a number with an exponent.
 var exponent = regexp.MustCompile(`^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?[eE][-+]?[0-9]{1,4}$`)
 
-// guess gathers which types fit all values of a column.
+// guess collects the types that fit all values of a column.
 type guess struct {
 	some                       bool
 	noBool, noWhole, noDecimal bool
 	noFloat, noDate, noTime    bool
 	noZone                     bool
 	numbers                    bool // a value has digits: not all are inf or nan
-	ahead, behind              int  // digits before and behind the point, at most
+	intDigits, fracDigits      int  // largest numbers of digits before and after the point
 	upper                      string
 }
 
-// add looks at a value that is not NULL.
+// add considers a value that is not NULL.
 func (g *guess) add(field []byte) {
 	if g.some && g.noBool && g.noDecimal && g.noFloat && g.noDate && g.noTime && g.noZone {
-		return // a text
+		return // the column is text already
 	}
 	g.some = true
 	text := string(field)
@@ -56,8 +56,8 @@ func (g *guess) add(field []byte) {
 	if !g.noDecimal || !g.noFloat {
 		ahead, behind, plain := digitsOf(text)
 		g.numbers = g.numbers || plain
-		g.ahead, g.behind = max(g.ahead, ahead), max(g.behind, behind)
-		g.noDecimal = g.noDecimal || !plain || g.ahead+g.behind > mostDigits
+		g.intDigits, g.fracDigits = max(g.intDigits, ahead), max(g.fracDigits, behind)
+		g.noDecimal = g.noDecimal || !plain || g.intDigits+g.fracDigits > mostDigits
 		if !g.noWhole {
 			_, err := strconv.ParseInt(text, 10, 64)
 			g.noWhole = err != nil || !plain
@@ -70,18 +70,18 @@ func (g *guess) add(field []byte) {
 		g.noDate = err != nil
 	}
 	if !g.noTime {
-		_, zone, ok := moment(text)
+		_, zone, ok := parseTime(text)
 		g.noTime = !ok || zone
 	}
 	if !g.noZone {
-		_, zone, ok := moment(text)
+		_, zone, ok := parseTime(text)
 		g.noZone = !ok || !zone
 	}
 }
 
-// settle gives a column that is not declared the narrowest type that keeps
+// chooseType sets the type of a column without a declared type: the narrowest one that keeps
 // every value.
-func (g *guess) settle(c *tables.Column) {
+func (g *guess) chooseType(c *tables.Column) {
 	decimals := !g.noDecimal && g.numbers
 	switch {
 	case c.Kind != "":
@@ -91,8 +91,8 @@ func (g *guess) settle(c *tables.Column) {
 		c.Kind = tables.Bool
 	case decimals && !g.noWhole:
 		c.Kind = tables.Integer
-	case decimals && (g.behind <= mostScale || g.noFloat):
-		c.Kind, c.Digits, c.Decimals = tables.Decimal, max(g.ahead+g.behind, 1), g.behind
+	case decimals && (g.fracDigits <= mostScale || g.noFloat):
+		c.Kind, c.Digits, c.Decimals = tables.Decimal, max(g.intDigits+g.fracDigits, 1), g.fracDigits
 	case !g.noFloat && g.numbers:
 		c.Kind = tables.Float
 	case !g.noDate:
@@ -104,9 +104,9 @@ func (g *guess) settle(c *tables.Column) {
 	}
 }
 
-// digitsOf counts the digits of a plain number before and behind the point. It
-// reads every value of every CSV file, so it uses no regular expression. A number
-// with a leading zero or a plus sign is a text: a postal code is no number.
+// digitsOf counts the digits of a plain number before and after the point. It runs for every value of
+// every CSV file, so it uses no regular expression. A number with a leading zero or a plus sign is
+// a text, because it may be a code, such as a postal code.
 func digitsOf(text string) (ahead, behind int, plain bool) {
 	text = strings.TrimPrefix(text, "-")
 	whole, part, point := strings.Cut(text, ".")
@@ -123,14 +123,14 @@ func digitsOf(text string) (ahead, behind int, plain bool) {
 	return len(strings.TrimLeft(whole, "0")), len(part), true
 }
 
-// significant are the digits of a number without zeros at both ends, and its
-// power of ten: equal for equal numbers.
+// significant returns the sign, the digits without zeros at both ends, and the power of ten of a
+// number. They are equal for equal numbers.
 func significant(text string) (sign, digits string, power int) {
 	if rest, ok := strings.CutPrefix(text, "-"); ok {
 		sign, text = "-", rest
 	}
 	if at := strings.IndexAny(text, "eE"); at >= 0 {
-		power, _ = strconv.Atoi(strings.TrimPrefix(text[at+1:], "+")) // of the pattern
+		power, _ = strconv.Atoi(strings.TrimPrefix(text[at+1:], "+")) // the pattern allows only digits
 		text = text[:at]
 	}
 	whole, part, _ := strings.Cut(text, ".")
@@ -149,8 +149,8 @@ func sameNumber(a, b string) bool {
 	return as == bs && ad == bd && ap == bp
 }
 
-// exactFloat reports whether a floating-point number of 64 bits, written with as
-// few digits as identify it, is the number of the text.
+// exactFloat reports whether a text is the shortest decimal form of a 64-bit floating-point number, up to
+// leading and trailing zeros.
 func exactFloat(text string) bool {
 	switch strings.ToLower(text) {
 	case "inf", "-inf", "infinity", "-infinity", "nan":
@@ -167,8 +167,8 @@ func exactFloat(text string) bool {
 
 var zoned = regexp.MustCompile(`(Z|[+-][0-9]{2}(:?[0-9]{2})?)$`)
 
-// moment reads a time of ISO 8601 with at most six digits behind the second.
-func moment(text string) (at time.Time, zone, ok bool) {
+// parseTime parses a time of ISO 8601 with at most six digits after the second.
+func parseTime(text string) (at time.Time, zone, ok bool) {
 	if len(text) < len("2006-01-02 15:04:05") || text[10] != ' ' && text[10] != 'T' {
 		return at, false, false
 	}
@@ -182,7 +182,7 @@ func moment(text string) (at time.Time, zone, ok bool) {
 	} else if _, part, cut := strings.Cut(clock, "."); cut && len(part) > 6 {
 		return at, false, false
 	}
-	at, err := time.Parse(layout, day+" "+clock) // a fraction is taken without being in the layout
+	at, err := time.Parse(layout, day+" "+clock) // time.Parse accepts a fraction that is not in the layout
 	return at, zone, err == nil
 }
 
@@ -205,14 +205,14 @@ func conforms(c *tables.Column, text string) bool {
 		_, err := time.Parse(time.DateOnly, text)
 		return err == nil
 	case tables.Time:
-		_, zone, ok := moment(text)
+		_, zone, ok := parseTime(text)
 		return ok && zone == c.Zone
 	case tables.Text:
 	}
 	return true
 }
 
-// sameValue compares a typed value, as OwnTable.Each has it, with the text of its field.
+// sameValue compares a typed value, as Table.Each returns it, with the text of its field.
 func sameValue(c *tables.Column, typed, field string) bool {
 	if typed == field {
 		return true
@@ -227,15 +227,15 @@ func sameValue(c *tables.Column, typed, field string) bool {
 		b, bad := strconv.ParseFloat(field, 64)
 		return errors.Join(err, bad) == nil && (a == b || math.IsNaN(a) && math.IsNaN(b))
 	case tables.Time:
-		a, _, ok := moment(typed)
-		b, _, fine := moment(field)
+		a, _, ok := parseTime(typed)
+		b, _, fine := parseTime(field)
 		return ok && fine && a.Equal(b)
 	case tables.Date, tables.Text:
 	}
 	return false
 }
 
-// kindName is a type in words.
+// kindName returns the name of a type.
 func kindName(c *tables.Column) string {
 	switch {
 	case c.Kind == tables.Decimal:
@@ -246,17 +246,17 @@ func kindName(c *tables.Column) string {
 	return string(c.Kind)
 }
 
-// declaration is what a user declared: by table the columns.
+// declaration has the column types that a user declared.
 type declaration struct {
 	file   string
 	tables map[string][]tables.Column
 }
 
-// schemaFile declares types in the folder of the tables.
+// schemaFile is the file in the folder of the tables that declares types.
 const schemaFile = "schema.sql"
 
 // readDeclaration reads CREATE TABLE statements from a file, or from schema.sql
-// in the folder of the tables. Nil = there is none.
+// in the folder of the tables. Without a file it returns an empty declaration.
 func readDeclaration(file, dir string) (*declaration, error) {
 	named := file != ""
 	if !named {
@@ -273,7 +273,7 @@ func readDeclaration(file, dir string) (*declaration, error) {
 	all := tokens(string(text))
 	bad := func(at int, problem string) error {
 		line := 1 + strings.Count(string(text)[:all[min(at, len(all)-1)].at], "\n")
-		return wrong(file, line, problem, "write CREATE TABLE name (column TYPE, …); with BOOLEAN, BIGINT, DECIMAL(p, s), DOUBLE, DATE, TIMESTAMP, TIMESTAMPTZ or TEXT")
+		return questionError(file, line, problem, "write CREATE TABLE name (column TYPE, …); with BOOLEAN, BIGINT, DECIMAL(p, s), DOUBLE, DATE, TIMESTAMP, TIMESTAMPTZ or TEXT")
 	}
 	for i := 0; i < len(all); {
 		if all[i].text == ";" {
@@ -281,7 +281,7 @@ func readDeclaration(file, dir string) (*declaration, error) {
 			continue
 		}
 		if i+3 >= len(all) || !all[i].is("create") || !all[i+1].is("table") {
-			return nil, bad(i, all[i].text+" … is no CREATE TABLE")
+			return nil, bad(i, all[i].text+" … is not a CREATE TABLE statement")
 		}
 		i += 2
 		for i < len(all)-1 && (all[i].is("if") || all[i].is("not") || all[i].is("exists")) {
@@ -289,7 +289,7 @@ func readDeclaration(file, dir string) (*declaration, error) {
 		}
 		table := strings.ToLower(strings.Trim(all[i].text, "\"`"))
 		if i++; i >= len(all) || all[i].text != "(" {
-			return nil, bad(i-1, "table "+table+" has no list of columns")
+			return nil, bad(i-1, "table "+table+" lacks a list of columns")
 		}
 		for i++; i < len(all) && all[i].depth > 0 && all[i].text != ")"; i++ {
 			end := i
@@ -299,7 +299,7 @@ func readDeclaration(file, dir string) (*declaration, error) {
 			if constraint := []string{"primary", "foreign", "unique", "check", "constraint"}; !slices.ContainsFunc(constraint, all[i].is) {
 				c, ok := declaredColumn(all[i:end])
 				if !ok {
-					return nil, bad(i, "column "+all[i].text+" has no type that all engines have")
+					return nil, bad(i, "column "+all[i].text+" has a type that some engines lack")
 				}
 				d.tables[table] = append(d.tables[table], c)
 			}
@@ -336,7 +336,7 @@ func declaredColumn(words []token) (c tables.Column, ok bool) {
 			return c, false
 		}
 		c.Kind = tables.Decimal
-		c.Digits, _ = strconv.Atoi(words[3].text) // 0 is refused below
+		c.Digits, _ = strconv.Atoi(words[3].text) // the return statement refuses 0
 		if len(words) > 5 && words[4].text == "," {
 			c.Decimals, _ = strconv.Atoi(words[5].text)
 		}
@@ -355,7 +355,7 @@ func declaredColumn(words []token) (c tables.Column, ok bool) {
 	return c, c.Kind != ""
 }
 
-// declare gives a column its declared type, if it has one.
+// declare sets the declared type of a column, if there is one.
 func (d *declaration) declare(table string, c *tables.Column) {
 	for _, o := range d.tables[table] {
 		if o.Name == c.Name {
@@ -364,15 +364,15 @@ func (d *declaration) declare(table string, c *tables.Column) {
 	}
 }
 
-// check compares the columns of a table with those declared for it.
+// check compares the columns of a table with the declared ones.
 func (d *declaration) check(t *tables.Table) error {
 	for _, o := range d.tables[t.Name] {
 		k := slices.IndexFunc(t.Columns, func(c tables.Column) bool { return c.Name == o.Name })
 		if k < 0 {
-			return &fault.Error{File: d.file, Setting: "table " + t.Name, Problem: "declares column " + o.Name + ", which no file has", Cure: "leave the column out, or name it as the files do"}
+			return &fault.Error{File: d.file, Setting: "table " + t.Name, Problem: "declares column " + o.Name + ", which no file has", Cure: "omit the column, or use the name in the files"}
 		}
 		if c := t.Columns[k]; c.Kind != o.Kind || c.Kind == tables.Decimal && (c.Digits != o.Digits || c.Decimals != o.Decimals) {
-			return &fault.Error{File: d.file, Setting: "table " + t.Name, Problem: fmt.Sprintf("declares column %s as %s, its Parquet files hold a %s", o.Name, kindName(&o), kindName(&c)), Cure: "leave the column out: Parquet files have types of their own"}
+			return &fault.Error{File: d.file, Setting: "table " + t.Name, Problem: fmt.Sprintf("declares column %s as %s, but its type in the Parquet files is %s", o.Name, kindName(&o), kindName(&c)), Cure: "omit the column: Parquet files define their types"}
 		}
 	}
 	return nil

@@ -1,16 +1,16 @@
-// Package post is step 6 of the flow for river data: the posting workload of
-// NOAA's report of 14 April 2006, in which shef_decode_raw posts SHEF products
-// into the tables of the RFC archive database.
+// Package post is the study of river data: the posting workload of NOAA's
+// report of 14 April 2006, in which shef_decode_raw posts SHEF products into
+// the tables of the RFC archive database.
 //
-// A product is decoded, then posted; both are timed apart, as the report's
-// log_stats does. What the tables hold in the end is digested and held against
-// a reference that no database computed, so that no method is fast by losing
-// something.
+// The study decodes and then posts each product, and times the two steps
+// separately, as the report's log_stats does. In the end it compares the digest
+// of the tables with a reference that no database computed, so that no method
+// is fast because it loses values.
 //
-//	Source     products, one after the other: a synthetic feed, or files
-//	Run        posts a source by one method, by one or more posters
+//	Source     products in sequence: a synthetic feed, or files
+//	Run        posts a source by one method, with one or more posters
 //	Programme  the report's tests: quiet, noise, queue, live, delete, bloat
 //
-// Several posters divide the stations among themselves, so that the values of
-// one key are posted in their order whatever the method.
+// Several posters divide the stations among themselves, so that every method
+// posts the values of a key in their order.
 package post

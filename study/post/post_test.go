@@ -229,7 +229,7 @@ func TestServiceTellsDoubles(t *testing.T) {
 	if err := errors.Join(err, p.Run(t.Context(), result)); err != nil {
 		t.Fatal(err)
 	}
-	if w := fmt.Sprint(result.Run.Warnings); !strings.Contains(w, "queue insert, single, service: 3 products are others over again, byte for byte, and were posted once") {
+	if w := fmt.Sprint(result.Run.Warnings); !strings.Contains(w, "queue insert, single, service: 3 products are duplicates, byte for byte; the service posted them once") {
 		t.Error(w)
 	}
 }

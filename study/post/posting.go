@@ -15,7 +15,7 @@ import (
 	"github.com/barograph/barograph/study"
 )
 
-// Posting is a whole run: tests on designs by methods.
+// Posting is a run: tests of methods on designs.
 type Posting struct {
 	Registry engine.Registry
 	URL      string // of the engine
@@ -24,23 +24,23 @@ type Posting struct {
 
 	Source   Source
 	Designs  []string
-	Methods  []string // none = all that the engine has
+	Methods  []string // none = all of the engine
 	Tests    []string // none = once with files, else quiet
 	Policy   string
-	Rounds   int     // of bloat
-	SpeedUp  float64 // of live
-	Posters  int
-	Together int
+	Rounds   int     // reposts of the test bloat
+	SpeedUp  float64 // of the test live
+	Posters  int     // concurrent clients
+	Together int     // products per transaction
 }
 
-// check looks whether all that is named is known, and fills in the defaults.
+// check refuses unknown names, and sets the defaults.
 func (p *Posting) check(d *engine.Driver) error {
 	if len(posts.Methods(d)) == 0 {
 		return fault.Misuse("--engine "+d.Scheme, "does not post SHEF values", "choose an SQL engine")
 	}
 	if len(p.Tests) == 0 {
 		p.Tests = []string{string(Quiet)}
-		if p.named() {
+		if p.hasFiles() {
 			p.Tests = []string{string(Once)}
 		}
 	}
@@ -53,10 +53,10 @@ func (p *Posting) check(d *engine.Driver) error {
 			return fault.NotOffered("--method", posts.Method(m), methods, d.Scheme)
 		}
 	}
-	return errors.Join(known("--test", p.Tests, Tests()), known("--design", p.Designs, posts.Designs()), known("--policy", []string{p.Policy}, posts.Policies()))
+	return errors.Join(checkNames("--test", p.Tests, Tests()), checkNames("--design", p.Designs, posts.Designs()), checkNames("--policy", []string{p.Policy}, posts.Policies()))
 }
 
-// Methods are those of an engine, and the service; nil where it does not post.
+// Methods returns the methods of an engine and the service; nil if the engine does not post.
 func Methods(d *engine.Driver) []posts.Method {
 	if len(posts.Methods(d)) == 0 {
 		return nil
@@ -64,7 +64,7 @@ func Methods(d *engine.Driver) []posts.Method {
 	return append(slices.Clone(posts.Methods(d)), Service)
 }
 
-// options of a method: the service makes its own batches.
+// options returns the options of a method. The service makes its own batches.
 func (p *Posting) options(m string, d *engine.Driver) Options {
 	if o := (Options{Method: posts.Method(m), Posters: p.Posters, Together: p.Together}); o.Method != Service {
 		return o
@@ -72,7 +72,7 @@ func (p *Posting) options(m string, d *engine.Driver) Options {
 	return Options{Method: Service, Posters: river.Posters(d), Together: river.BatchProducts, Writes: posts.Methods(d)[len(posts.Methods(d))-1]}
 }
 
-func known[T ~string](flag string, names []string, all []T) error {
+func checkNames[T ~string](flag string, names []string, all []T) error {
 	for _, n := range names {
 		if !slices.Contains(all, T(n)) {
 			return &fault.Status{Code: fault.Usage, Err: fault.Unknown(flag, n, all)}
@@ -88,16 +88,16 @@ func texts[T ~string](all []T) (out []string) {
 	return out
 }
 
-// named: the source is the user's files, not a feed.
-func (p *Posting) named() bool {
+// hasFiles reports whether the source is files, not a synthetic feed.
+func (p *Posting) hasFiles() bool {
 	_, named := p.Source.(Files)
 	return named
 }
 
-// ErrWrong says that tables do not hold what the reference has.
-var ErrWrong = errors.New("what the tables hold differs from the reference")
+// ErrWrong is the error of tables that differ from the reference.
+var ErrWrong = errors.New("the tables differ from the reference")
 
-// Run makes the run. What was measured before an error is in into.
+// Run runs all tests. After an error, into has the measurements made before it.
 func (p *Posting) Run(ctx context.Context, into *run.Folder) (err error) {
 	d, _, err := p.Registry.Parse(p.URL)
 	if err != nil {
@@ -129,11 +129,11 @@ func (p *Posting) Run(ctx context.Context, into *run.Folder) (err error) {
 	if err := into.Verdict(ErrWrong, ErrWrong); err != nil || read.Lost == 0 {
 		return err
 	}
-	return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d values could not be decoded; barograph shef decode --problems FILE says which", read.Lost)}
+	return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d values could not be decoded; `barograph shef decode --problems FILE` lists the errors", read.Lost)}
 }
 
-// designs runs every test on every design by every method. What a user names
-// goes into tables that stay; all else into tables for tests.
+// designs runs every test of every method on every design. The test once posts files into tables that
+// stay; all other tests have their own tables.
 func (p *Posting) designs(ctx context.Context, d *engine.Driver, db *engine.Engine, refs *References, result *run.Folder) error {
 	one := Programme{
 		Policy: posts.Policy(p.Policy), Source: p.Source, References: refs, Rounds: p.Rounds, SpeedUp: p.SpeedUp, PerDay: 1000, Folder: result, Engine: result.Run.Archives[0].Engine,
@@ -146,12 +146,12 @@ func (p *Posting) designs(ctx context.Context, d *engine.Driver, db *engine.Engi
 		one.Design = posts.Design(design)
 		for _, stay := range []bool{true, false} {
 			tests := slices.DeleteFunc(Tests(), func(t Test) bool {
-				return !slices.Contains(p.Tests, string(t)) || stay != (p.named() && t == Once)
+				return !slices.Contains(p.Tests, string(t)) || stay != (p.hasFiles() && t == Once)
 			})
 			if len(tests) == 0 {
 				continue
 			}
-			if err := p.tested(ctx, d, db, one, tests, !stay); err != nil {
+			if err := p.runTests(ctx, d, db, one, tests, !stay); err != nil {
 				return err
 			}
 		}
@@ -159,8 +159,8 @@ func (p *Posting) designs(ctx context.Context, d *engine.Driver, db *engine.Engi
 	return nil
 }
 
-// tested runs tests on one set of tables.
-func (p *Posting) tested(ctx context.Context, d *engine.Driver, db *engine.Engine, one Programme, tests []Test, own bool) error {
+// runTests runs tests on one set of tables.
+func (p *Posting) runTests(ctx context.Context, d *engine.Driver, db *engine.Engine, one Programme, tests []Test, own bool) error {
 	store, err := posts.DatabaseOf(db).Open(ctx, posts.Tables{Design: one.Design, Policy: one.Policy, Make: true, Tests: own})
 	if err != nil {
 		return err

@@ -25,19 +25,19 @@ type Test string
 
 // The tests.
 const (
-	Once   Test = "once"   // the products, as they are, into the tables that stay; all others have tables of their own
-	Quiet  Test = "quiet"  // its test 1: insert, then update, nobody else at work
-	Noise  Test = "noise"  // its test 2: the same beside maintenance, a dump, a second poster, a reader
+	Once   Test = "once"   // the unchanged products, into tables that stay; all other tests have their own tables
+	Quiet  Test = "quiet"  // the report's test 1: insert, then update, without other work
+	Noise  Test = "noise"  // its test 2: the same during maintenance, a dump, a second poster and a reader
 	Queue  Test = "queue"  // its test 3: a backlog, once
 	Live   Test = "live"   // days of a feed at a speed-up, with maintenance, without, and after a full vacuum
-	Delete Test = "delete" // of half of what is there
-	Bloat  Test = "bloat"  // re-posts without maintenance, then after each kind of it
+	Delete Test = "delete" // delete the older half of the values
+	Bloat  Test = "bloat"  // repost without maintenance, then after each kind of it
 )
 
-// Tests are all tests, in the order in which they run.
+// Tests returns all tests in the order in which they run.
 func Tests() []Test { return []Test{Once, Quiet, Noise, Queue, Live, Delete, Bloat} }
 
-// Programme runs tests on one design by one method. Every test begins with
+// Programme runs tests of one method on one design. Every test starts with
 // empty tables.
 type Programme struct {
 	Store  *posts.Store
@@ -45,17 +45,17 @@ type Programme struct {
 	Policy posts.Policy
 	Source Source
 	Options
-	References *References // of Source: every content is held against them
-	Rounds     int         // of bloat
-	SpeedUp    float64     // of the live feed; 0 = as fast as it goes
-	From       time.Time   // of the live feed: its first day; zero = that of the first observation
-	PerDay     int         // products of a day of it
+	References *References // of Source
+	Rounds     int         // reposts of bloat
+	SpeedUp    float64     // of the live feed; 0 = no pauses
+	From       time.Time   // first day of the live feed; zero = that of the first observation
+	PerDay     int         // products per day of the live feed
 	Progress   func(s string)
-	Folder     *run.Folder // takes what is measured
-	Engine     string      // in its cells
+	Folder     *run.Folder // for the measurements
+	Engine     string      // name of the engine in the cells
 }
 
-// Run runs a test and adds what it measured to the folder.
+// Run runs a test and adds its measurements to the folder.
 func (p *Programme) Run(ctx context.Context, t Test) error {
 	if p.From.IsZero() && p.References.contents.First != record.NoTime {
 		p.From = time.Unix(p.References.contents.First, 0).UTC().Truncate(24 * time.Hour)
@@ -72,24 +72,24 @@ func (p *Programme) Run(ctx context.Context, t Test) error {
 	case Quiet:
 		return p.insertUpdate(ctx, t, nil)
 	case Noise:
-		return p.noisy(ctx)
+		return p.noise(ctx)
 	case Once, Queue:
-		return p.measured(ctx, cell{test: string(t), scenario: "insert"})
+		return p.measure(ctx, cell{test: string(t), scenario: "insert"})
 	case Live:
 		return p.live(ctx)
 	case Delete:
-		return p.deleted(ctx)
+		return p.measureDelete(ctx)
 	case Bloat:
 		return p.bloat(ctx)
 	}
-	return &fault.Error{Setting: "test " + string(t), Problem: "is not known", Cure: fmt.Sprintf("choose of %q", Tests())}
+	return &fault.Error{Setting: "test " + string(t), Problem: "is not known", Cure: fmt.Sprintf("choose one of %q", Tests())}
 }
 
-// farFuture is later than any observation.
+// farFuture is a time after all observations.
 const farFuture = 7_000_000_000
 
-// Admit fills location and ingest filter for the source, and with noise for the
-// second poster's.
+// Admit fills location and ingest filter for the stations of the source, and with noise also for
+// those of the second poster.
 func (p *Programme) Admit(ctx context.Context, noise bool) error {
 	c := p.References.contents
 	if err := p.Store.Admit(ctx, c.Stations, c.Series); err != nil || !noise {
@@ -105,21 +105,21 @@ func (p *Programme) Admit(ctx context.Context, noise bool) error {
 	return p.Store.Admit(ctx, stations, series)
 }
 
-// cell names a measurement and says what proves it.
+// cell is one measurement.
 type cell struct {
 	test, scenario string
-	added          []float64 // to the source, each time that it was posted; the last is measured. None = 0
-	leave          func(v *posts.Value) bool
+	added          []float64                 // numbers added to the values of each post so far; the last post is measured. None = 0
+	leave          func(v *posts.Value) bool // values that the proof ignores; nil = none
 }
 
-// startCell is a cell before its figures.
+// startCell returns a cell without figures.
 func (p *Programme) startCell(test, scenario string) (run.Cell, *run.Measured) {
 	c := run.PostCell(p.Engine, test, scenario, string(p.Design), string(p.Method), "posters", max(p.Posters, 1), "together", max(p.Together, 1))
 	return c, &run.Measured{Start: time.Since(p.Folder.Run.Started), Posting: &run.Posting{TableBytes: -1, IndexBytes: -1, DeadRows: -1, LogBytes: -1}}
 }
 
-// measured posts the source, measures and proves.
-func (p *Programme) measured(ctx context.Context, c cell) error {
+// measure posts the source, measures it, and compares the tables with the reference.
+func (p *Programme) measure(ctx context.Context, c cell) error {
 	if len(c.added) == 0 {
 		c.added = []float64{0}
 	}
@@ -149,28 +149,28 @@ func (p *Programme) measured(ctx context.Context, c cell) error {
 		return err
 	}
 	p.report(out, figures, t, after-rows)
-	if err := p.sized(ctx, figures.Posting); err != nil {
+	if err := p.addSizes(ctx, figures.Posting); err != nil {
 		return err
 	}
 	return p.prove(ctx, out, figures, c.leave, state{c.added, never})
 }
 
-// report fills in what a tally counted; added is how many rows there are more.
+// report copies the counts of a tally. added is the increase of the number of rows.
 func (p *Programme) report(c run.Cell, out *run.Measured, t *Tally, added int64) {
 	out.Products, out.Values, out.Total, out.CPU = t.Products, t.Posted.Values, t.Wall, t.CPU
 	out.Parse, out.Post = times(t.Parse, t.ParseTotal, t.Products), t.postTimes()
 	out.RowsRead, out.RowsInserted, out.RowsUpdated, out.Retries = t.Posted.Read, t.Posted.Inserted, t.Posted.Updated, t.Posted.Retries
-	switch { // upserts do not tell which rows they inserted; the tables do, unless others write, too
+	switch { // upserts do not report which rows they inserted; the tables show it unless other clients write
 	case t.Posted.Merged > 0 && c.At("test") == string(Noise):
 		out.RowsInserted, out.RowsUpdated = -1, -1
 	case t.Posted.Merged > 0:
 		out.RowsInserted, out.RowsUpdated = added, t.Posted.Merged-added
 	}
 	if t.Doubled > 0 {
-		p.Folder.Warn(fmt.Sprintf("%s %s, %s, %s: %d products are others over again, byte for byte, and were posted once", c.At("test"), c.At("scenario"), p.Design, p.Method, t.Doubled))
+		p.Folder.Warn(fmt.Sprintf("%s %s, %s, %s: %d products are duplicates, byte for byte; the service posted them once", c.At("test"), c.At("scenario"), p.Design, p.Method, t.Doubled))
 	}
 	if n := t.Posted.Unknown + t.Posted.Filtered; n > 0 {
-		p.Folder.Warn(fmt.Sprintf("%s %s, %s, %s: %d values are of stations or parameters that are not admitted", c.At("test"), c.At("scenario"), p.Design, p.Method, n))
+		p.Folder.Warn(fmt.Sprintf("%s %s, %s, %s: %d values belong to stations or parameters that the tables do not admit", c.At("test"), c.At("scenario"), p.Design, p.Method, n))
 	}
 }
 
@@ -181,7 +181,7 @@ func (p *Programme) log(ctx context.Context) (int64, error) {
 	return p.Store.Log(ctx)
 }
 
-func (p *Programme) sized(ctx context.Context, out *run.Posting) error {
+func (p *Programme) addSizes(ctx context.Context, out *run.Posting) error {
 	if p.Store.Size == nil {
 		return nil
 	}
@@ -190,29 +190,29 @@ func (p *Programme) sized(ctx context.Context, out *run.Posting) error {
 	return err
 }
 
-// prove holds what is stored against the reference, and adds the cell.
+// prove compares the tables with the reference, and adds the cell.
 func (p *Programme) prove(ctx context.Context, c run.Cell, m *run.Measured, leave func(*posts.Value) bool, s state) error {
-	h, err := p.held(ctx, leave, s, c.At("test")+" "+c.At("scenario"))
+	h, err := p.compare(ctx, leave, s, c.At("test")+" "+c.At("scenario"))
 	if err != nil {
 		return err
 	}
-	return h.keep(c, m)
+	return h.add(c, m)
 }
 
-// held is what tables hold, beside the reference.
-type held struct {
-	to      *run.Folder
-	stored  string
+// comparison is the comparison of tables with the reference.
+type comparison struct {
+	folder  *run.Folder
+	stored  string // digest of the tables
 	proof   answer.Proof
-	differs error
+	differs error // nil = equal
 }
 
-func (h *held) keep(c run.Cell, m *run.Measured) error {
-	return errors.Join(h.to.Add(run.Sample{Cell: c, Rep: 1, Digest: h.stored}.Judge(m, h.proof, h.differs)), h.to.Save())
+func (h *comparison) add(c run.Cell, m *run.Measured) error {
+	return errors.Join(h.folder.Add(run.Sample{Cell: c, Rep: 1, Digest: h.stored}.Judge(m, h.proof, h.differs)), h.folder.Save())
 }
 
-// held digests what is stored and holds it against the reference.
-func (p *Programme) held(ctx context.Context, leave func(*posts.Value) bool, s state, what string) (*held, error) {
+// compare compares the digest of the tables with the reference.
+func (p *Programme) compare(ctx context.Context, leave func(*posts.Value) bool, s state, what string) (*comparison, error) {
 	values := p.Store.Values(ctx)
 	if leave != nil {
 		values = without(values, leave)
@@ -226,14 +226,14 @@ func (p *Programme) held(ctx context.Context, leave func(*posts.Value) bool, s s
 		return nil, err
 	}
 	if want != d.Values {
-		p.Folder.Warn(fmt.Sprintf("WRONG: %s, %s, %s: the tables hold %s, not %s", what, p.Design, p.Method, d.Values, want))
+		p.Folder.Warn(fmt.Sprintf("WRONG: %s, %s, %s: the tables contain %s, not %s", what, p.Design, p.Method, d.Values, want))
 	}
-	h := &held{to: p.Folder, stored: d.Values.String()}
+	h := &comparison{folder: p.Folder, stored: d.Values.String()}
 	h.proof, h.differs = answer.CompareRecords(want, d.Values)
 	return h, nil
 }
 
-// without leaves values out.
+// without omits the values for which leave returns true.
 func without(values iter.Seq2[*posts.Value, error], leave func(*posts.Value) bool) iter.Seq2[*posts.Value, error] {
 	return func(yield func(*posts.Value, error) bool) {
 		for v, err := range values {
@@ -247,17 +247,17 @@ func without(values iter.Seq2[*posts.Value, error], leave func(*posts.Value) boo
 	}
 }
 
-// insertUpdate posts the source into empty tables, then again with values
-// that differ: the report's scenarios 1 and 2 (array), 3 and 4 (single).
+// insertUpdate posts the source into empty tables, and then again with different
+// values: the report's scenarios 1 and 2 (array), 3 and 4 (single).
 func (p *Programme) insertUpdate(ctx context.Context, test Test, leave func(*posts.Value) bool) error {
-	if err := p.measured(ctx, cell{test: string(test), scenario: "insert", leave: leave}); err != nil {
+	if err := p.measure(ctx, cell{test: string(test), scenario: "insert", leave: leave}); err != nil {
 		return err
 	}
-	return p.measured(ctx, cell{test: string(test), scenario: "update", added: []float64{0, 1}, leave: leave})
+	return p.measure(ctx, cell{test: string(test), scenario: "update", added: []float64{0, 1}, leave: leave})
 }
 
-// noisy runs the same while others are at work.
-func (p *Programme) noisy(ctx context.Context) error {
+// noise runs insertUpdate during maintenance, dumps, posts of a second poster, and reads.
+func (p *Programme) noise(ctx context.Context) error {
 	inner, stop := context.WithCancel(ctx)
 	g, inner := errgroup.WithContext(inner)
 	var rounds [4]atomic.Int64
@@ -293,7 +293,7 @@ func (p *Programme) noisy(ctx context.Context) error {
 		err = noise
 	}
 	if err == nil {
-		p.Folder.Warn(fmt.Sprintf("noise beside %s, %s: %d times maintenance, %d dumps, %d times a second poster's whole source, %d readings",
+		p.Folder.Warn(fmt.Sprintf("noise during %s, %s: maintenance ran %d times, a dump %d times, a second poster posted the source %d times, and a reader read %d times",
 			p.Design, p.Method, rounds[0].Load(), rounds[1].Load(), rounds[2].Load(), rounds[3].Load()))
 	}
 	return err
@@ -305,8 +305,8 @@ func (p *Programme) readOne(ctx context.Context, stations []record.ID, random *r
 	return err
 }
 
-// deleted posts the source and deletes the older half of it.
-func (p *Programme) deleted(ctx context.Context) error {
+// measureDelete posts the source and measures the deletion of the older half of its time range.
+func (p *Programme) measureDelete(ctx context.Context) error {
 	if _, err := Run(ctx, p.Store, p.Source, p.Options); err != nil {
 		return err
 	}
@@ -331,7 +331,7 @@ func (p *Programme) deleted(ctx context.Context) error {
 	}
 	figures.Total = time.Since(began)
 	figures.RowsUpdated = rows
-	if err := p.sized(ctx, figures.Posting); err != nil {
+	if err := p.addSizes(ctx, figures.Posting); err != nil {
 		return err
 	}
 	after, err := p.Store.Rows(ctx)
@@ -339,19 +339,19 @@ func (p *Programme) deleted(ctx context.Context) error {
 		return err
 	}
 	if before-after != rows {
-		return fmt.Errorf("%d rows were deleted, and %d are gone", rows, before-after)
+		return fmt.Errorf("the delete reports %d rows, but the tables have %d fewer", rows, before-after)
 	}
 	return p.prove(ctx, out, figures, nil, state{[]float64{0}, middle})
 }
 
-// bloat posts the source again and again without maintenance, then once after
-// each kind of it.
+// bloat posts the source repeatedly without maintenance, then once after each kind of
+// maintenance.
 func (p *Programme) bloat(ctx context.Context) error {
 	rounds := max(p.Rounds, 2)
 	var added []float64
 	step := func(scenario string, by float64) error {
 		added = append(added, by)
-		return p.measured(ctx, cell{test: string(Bloat), scenario: scenario, added: added})
+		return p.measure(ctx, cell{test: string(Bloat), scenario: scenario, added: added})
 	}
 	if err := step("load", 0); err != nil {
 		return err
@@ -382,10 +382,9 @@ const (
 	vacuumed     = "after a full vacuum"
 )
 
-// live replays the feed day by day: with maintenance at the end of each day,
-// without, and once more after a full vacuum. The days of the later phases are
-// posted again with different values, so that tables grow old. What the tables hold
-// at the end of a phase proves its days.
+// live replays the feed day by day, in three phases: with maintenance at the end of each day,
+// without, and after a full vacuum. The later phases post the same days with different values, so
+// that the tables age. The comparison at the end of a phase proves its days.
 func (p *Programme) live(ctx context.Context) error {
 	var added []float64
 	for i, phase := range []string{maintained, unmaintained, vacuumed} {
@@ -401,12 +400,12 @@ func (p *Programme) live(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		h, err := p.held(ctx, nil, state{added, never}, "live "+phase)
+		h, err := p.compare(ctx, nil, state{added, never}, "live "+phase)
 		if err != nil {
 			return err
 		}
 		for _, d := range days {
-			if err := h.keep(d.cell, d.measured); err != nil {
+			if err := h.add(d.cell, d.figures); err != nil {
 				return err
 			}
 		}
@@ -414,16 +413,16 @@ func (p *Programme) live(ctx context.Context) error {
 	return nil
 }
 
-// pulled is the next so many products of a source.
-type pulled struct {
+// nextProducts is a source of the next n products of another one.
+type nextProducts struct {
 	Source
 	next func() (*Message, error, bool)
 	n    int
 	done *bool
 }
 
-// Products gives the day's products.
-func (p pulled) Products() iter.Seq2[*Message, error] {
+// Products yields the products of the day.
+func (p nextProducts) Products() iter.Seq2[*Message, error] {
 	return func(yield func(*Message, error) bool) {
 		for range p.n {
 			m, err, ok := p.next()
@@ -438,13 +437,13 @@ func (p pulled) Products() iter.Seq2[*Message, error] {
 	}
 }
 
-// day is a day that was posted.
+// day is the measurement of one day.
 type day struct {
-	cell     run.Cell
-	measured *run.Measured
+	cell    run.Cell
+	figures *run.Measured
 }
 
-// days posts day after day of a phase.
+// days posts the days of a phase.
 func (p *Programme) days(ctx context.Context, phase string, next func() (*Message, error, bool), change func(*record.Gauge)) (days []day, err error) {
 	perDay := max(p.PerDay, 1)
 	done := false
@@ -467,7 +466,7 @@ func (p *Programme) days(ctx context.Context, phase string, next func() (*Messag
 			}
 		}
 		p.Progress(fmt.Sprintf("live, %s, day %d, %s, %s", phase, n+1, p.Design, p.Method))
-		t, err := Run(ctx, p.Store, pulled{p.Source, next, perDay, &done}, o)
+		t, err := Run(ctx, p.Store, nextProducts{p.Source, next, perDay, &done}, o)
 		if err != nil {
 			return nil, err
 		}

@@ -12,22 +12,22 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// The backlog of the report, and what a pilot posts of one.
+// The number of products in the backlog of the report, and in a pilot.
 const (
 	backlog = 55_338
 	pilot   = 20
 )
 
-// passes is how often the tests of Report2006 post their source: insert and update quietly,
-// the same beside a second poster and others (four times the work), once as a queue, three phases of
-// the live feed, and once for the delete.
+// passes is how often the tests of Report2006 post their source: quiet inserts and updates, noise
+// does the same during other work (it takes four times as long), queue posts once, live has three
+// phases, and delete posts once.
 const passes = 2 + 4*2 + 1 + 3 + 1
 
 // Report2006 prepares a run of the report's tests in its order, on as many products as fit a
-// time: a pilot posts a few by each method, twice, and its time is the measure. feed makes
-// a source of so many products, which the live feed divides into days.
+// time limit. It derives their number from a pilot, which posts a few products twice by each method.
+// feed returns a source of so many products, which the test live divides into days.
 func (p *Posting) Report2006(ctx context.Context, limit time.Duration, feed func(messages int) (Source, error)) (err error) {
-	if len(p.Methods) == 0 { // of the report, and of today
+	if len(p.Methods) == 0 { // the report's method and the present one
 		p.Methods = []string{string(posts.Row2006), string(Service)}
 	}
 	dir, err := os.MkdirTemp("", "barograph-pilot")
@@ -50,20 +50,20 @@ func (p *Posting) Report2006(ctx context.Context, limit time.Duration, feed func
 	}
 	took := time.Since(began)
 	messages := fitting(limit-took, took)
-	ends := fmt.Sprintf("%d products fit into %s", messages, limit)
+	conclusion := fmt.Sprintf("%d products fit into %s", messages, limit)
 	if needed := took * (passes + 2) / 2; needed > limit {
-		ends = fmt.Sprintf("%d products are the fewest, and need about %s, not %s", messages, needed.Round(time.Second), limit)
+		conclusion = fmt.Sprintf("the minimum of %d products will take about %s, longer than the limit of %s", messages, needed.Round(time.Second), limit)
 	}
-	p.Progress(fmt.Sprintf("a pilot of %d products took %s: %s", pilot, took.Round(time.Millisecond), ends))
+	p.Progress(fmt.Sprintf("a pilot of %d products took %s: %s", pilot, took.Round(time.Millisecond), conclusion))
 	p.Tests = texts(report2006())
 	p.Source, err = feed(messages)
 	return err
 }
 
-// report2006 are the tests of the report, and what it measured besides, in its order.
+// report2006 returns the tests of the report, and its further measurements, in its order.
 func report2006() []Test { return []Test{Quiet, Noise, Queue, Live, Delete} }
 
-// fitting is how many products fit into a time, when a pilot took so long for two of the passes.
+// fitting returns how many products fit into a time limit, if a pilot took so long for two of the passes.
 func fitting(limit, took time.Duration) int {
 	n := float64(pilot) * 2 / passes * float64(limit) / float64(max(took, time.Millisecond))
 	return min(max(pilot, int(n)), backlog)

@@ -15,38 +15,38 @@ import (
 	"github.com/barograph/barograph/river"
 )
 
-// Options of Run; the zero value is one poster that posts a product at a time
+// Options of Run. The zero value is one poster that posts one product at a time
 // by the algorithm of 2006.
 type Options struct {
 	Method  posts.Method
 	Posters int // 0 = 1
-	// Together is how many products are posted in one transaction; 0 = 1. A
-	// batch is posted, too, when it has TogetherValues values.
+	// Together is the number of products per transaction; 0 = 1. A batch with
+	// togetherValues values is also posted.
 	Together int
-	// Change is done to every value before it is posted; nil = nothing.
+	// Change changes every value before it is posted; nil = no change.
 	Change func(*record.Gauge)
-	// Writes is the engine's method by which Service writes.
+	// Writes is the method of the engine that Service uses.
 	Writes posts.Method
 	// Pace is called with the number of each product before it is posted, and may wait.
 	Pace func(ctx context.Context, product int64) error
 }
 
-// togetherValues bounds a batch, and so the client's memory.
+// togetherValues limits the values of a batch, and thereby the memory of the client.
 const togetherValues = 30_000
 
-// Tally is what posting a source came to.
+// Tally has the counts and times of posting a source.
 type Tally struct {
 	Products   int64
-	Doubled    int64 // products that the service posted no second time
+	Doubled    int64 // duplicate products, which the service does not post again
 	Wall       time.Duration
 	CPU        time.Duration // of this process
 	Parse      *measure.Histogram
 	Post       *measure.Histogram // by product; see run.PostTimes
 	ParseTotal time.Duration
-	PostTotal  time.Duration // of all posters
+	PostTotal  time.Duration // sum over all posters
 	Posted     posts.PostResult
-	// Waits: Post has how long each product waited for its transaction, as of the service,
-	// and not its share of PostTotal. Mean and maximum are then both of the waits.
+	// Waits is set for the service: Post then has the time that each product waited for its
+	// transaction, not its share of PostTotal. Mean and maximum are those of the waits.
 	Waits bool
 }
 
@@ -58,13 +58,13 @@ func (t *Tally) postTimes() run.PostTimes {
 	return out
 }
 
-// Times puts a histogram and its total together.
+// times combines a histogram with its total.
 func times(h *measure.Histogram, total time.Duration, products int64) run.PostTimes {
 	t := run.PostTimes{Total: total, Latency: run.Summarize(h)}
 	if t.Mean = 0; products > 0 {
 		t.Mean = total / time.Duration(products)
 	}
-	t.Times, _ = h.Pack() // into memory, which does not fail
+	t.Times, _ = h.Pack() // packing into memory cannot fail
 	return t
 }
 
@@ -75,11 +75,11 @@ func Run(ctx context.Context, s *posts.Store, src Source, o Options) (*Tally, er
 	if o.Method == Service {
 		return t, t.serve(ctx, s, src, o)
 	}
-	return t, t.clocked(func() error { return t.posters(ctx, s, src, o) })
+	return t, t.timed(func() error { return t.posters(ctx, s, src, o) })
 }
 
-// clocked does what is timed.
-func (t *Tally) clocked(f func() error) error {
+// timed runs f and measures its wall time and processor time.
+func (t *Tally) timed(f func() error) error {
 	meter, err := measure.StartClient()
 	if err != nil {
 		return err
@@ -94,7 +94,7 @@ func (t *Tally) clocked(f func() error) error {
 	return err
 }
 
-// posters deals the products out to posters of their own stations.
+// posters distributes the values to posters, each of which has its own stations.
 func (t *Tally) posters(ctx context.Context, s *posts.Store, src Source, o Options) error {
 	workers := make([]*worker, o.Posters)
 	for i := range workers {
@@ -129,17 +129,17 @@ func closeAll(workers []*worker) (err error) {
 	return err
 }
 
-// deal decodes and hands batches to the workers.
+// deal decodes products and sends batches to the workers.
 func (t *Tally) deal(ctx context.Context, src Source, workers []*worker, o Options) error {
 	defer func() {
 		for _, w := range workers {
 			close(w.full)
 		}
 	}()
-	hold := make([]*river.Batch, len(workers))
+	batches := make([]*river.Batch, len(workers))
 	flush := func(i int) error {
-		b := hold[i]
-		hold[i] = nil
+		b := batches[i]
+		batches[i] = nil
 		select {
 		case workers[i].full <- b:
 			return nil
@@ -152,7 +152,7 @@ func (t *Tally) deal(ctx context.Context, src Source, workers []*worker, o Optio
 			return err
 		}
 		if len(m.Values) == 0 {
-			continue // takes no time; the survey counts it
+			continue // a product without values is only counted by the survey
 		}
 		if o.Pace != nil {
 			if err := o.Pace(ctx, t.Products); err != nil {
@@ -163,23 +163,23 @@ func (t *Tally) deal(ctx context.Context, src Source, workers []*worker, o Optio
 		t.ParseTotal += m.Parse
 		t.Parse.Record(m.Parse)
 		for i, w := range workers {
-			if hold[i] == nil {
+			if batches[i] == nil {
 				select {
-				case hold[i] = <-w.free:
+				case batches[i] = <-w.free:
 				case <-ctx.Done():
 					return ctx.Err()
 				}
 			}
-			hold[i].Add(&m.Message, i, len(workers), o.Change)
-			if hold[i].Full(o.Together, togetherValues) {
+			batches[i].Add(&m.Message, i, len(workers), o.Change)
+			if batches[i].Full(o.Together, togetherValues) {
 				if err := flush(i); err != nil {
 					return err
 				}
 			}
 		}
 	}
-	for i := range hold {
-		if hold[i] != nil {
+	for i := range batches {
+		if batches[i] != nil {
 			if err := flush(i); err != nil {
 				return err
 			}
@@ -188,7 +188,7 @@ func (t *Tally) deal(ctx context.Context, src Source, workers []*worker, o Optio
 	return nil
 }
 
-// worker posts what it is dealt.
+// worker posts the batches that it receives.
 type worker struct {
 	poster     posts.Poster
 	full, free chan *river.Batch
@@ -216,18 +216,18 @@ func (w *worker) work(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// referenceValues is how many values a reference looks at together: it bounds
-// the client's memory to some 450 MB, as measured on 13.3 million values.
+// referenceValues is the number of values in memory while a reference is computed. It limits
+// the client's memory to about 450 MB, as measured with 13.3 million values.
 const referenceValues = 2_000_000
 
-// References say what tables must hold, from the products alone. Those of a
-// backlog do not fit into memory: they are computed for so many stations as do,
-// then for others, and the digests of the parts added. What was computed once
-// serves every method, and all designs that keep the same.
+// References computes the expected contents of tables from the products. The contents of a
+// backlog do not fit into memory: References computes them for one group of stations after the
+// other and adds the digests. It keeps each digest for all methods, and for all designs that
+// store the same values.
 type References struct {
 	source   Source
 	contents *Contents
-	most     int64 // values that are looked at together
+	most     int64 // values of a group of stations
 	known    map[string]record.Digest
 }
 
@@ -240,27 +240,26 @@ func NewReferences(ctx context.Context, s Source) (*References, error) {
 	return &References{source: s, contents: c, most: referenceValues, known: map[string]record.Digest{}}, nil
 }
 
-// Read is what decoding the source came to.
+// Read returns the counts of decoding the source.
 func (r *References) Read() run.DecodeCounts { return r.contents.Read }
 
-// state is how tables came to be as they are: the source was posted with these
-// numbers added, one after the other, then what was observed before a moment was
-// deleted.
+// state describes the history of tables: the source was posted once for each number of added,
+// with that number added to its values. Then the observations before a time were deleted.
 type state struct {
 	added   []float64
 	deleted int64
 }
 
-// never is a moment before any observation.
+// never is a time before all observations.
 const never = -farFuture
 
-// digest is that of tables of a design in a state.
+// digest is the digest of the expected tables of a design in a state.
 func (r *References) digest(ctx context.Context, d posts.Design, p posts.Policy, s state) (record.Digest, error) {
 	if d.Slots() > 0 && s.deleted == never && !p.UsesOrigin() {
-		d = posts.Single // the same values
+		d = posts.Single // it stores the same values
 	}
 	if p == posts.Overwrite && len(s.added) > 0 {
-		s.added = s.added[len(s.added)-1:] // it has every key
+		s.added = s.added[len(s.added)-1:] // the last post overwrites every key
 	}
 	key := fmt.Sprint(d, p, s)
 	if have, ok := r.known[key]; ok {
@@ -271,7 +270,7 @@ func (r *References) digest(ctx context.Context, d posts.Design, p posts.Policy,
 	for part := range parts {
 		one := &posts.Reference{
 			Policy: p, Design: d, Only: func(station record.ID) bool { return river.Owner(station, parts) == part },
-			Without: func(v *posts.Value) bool { return s.gone(d, v.Time) },
+			Without: func(v *posts.Value) bool { return s.isDeleted(d, v.Time) },
 		}
 		for _, by := range s.added {
 			change := shift(by)
@@ -291,10 +290,9 @@ func (r *References) digest(ctx context.Context, d posts.Design, p posts.Policy,
 	return sum, nil
 }
 
-// gone reports whether what was observed at a moment was deleted. A row of an
-// array is a day, which ends with 00:00 of the next; what is not on its grid is
-// in rows of its own.
-func (s *state) gone(d posts.Design, at int64) bool {
+// isDeleted reports whether the observation of a time was deleted. A row of an array is a day, which
+// includes 00:00 of the next day. Values between the times of an array have rows of their own.
+func (s *state) isDeleted(d posts.Design, at int64) bool {
 	if slots := int64(d.Slots()); slots > 0 && at%(86400/slots) == 0 {
 		return at <= s.deleted
 	}

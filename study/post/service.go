@@ -16,18 +16,16 @@ import (
 	"github.com/barograph/barograph/river"
 )
 
-// Service posts by what a river centre runs (barograph shef serve): each product
-// is a file of a spool. It is a method of every engine, which writes by its
-// fastest.
+// Service posts as the service of a river center does (barograph shef serve): each product is a
+// file in a spool. Every engine has this method; it uses the engine's fastest method of posting.
 const Service posts.Method = "service"
 
-// settle is when a file of a spool is whole while others arrive: the service's default.
+// settle is the time after which an unchanged file of a spool is complete: the service's default.
 const settle = 200 * time.Millisecond
 
-// serve posts a source by the service. A backlog lies in the spool before the
-// clock starts; posting is all from then on, and a product has the time of its
-// transaction. With a pace it has the time from its file's arrival to its
-// committed rows.
+// serve posts a source by the service. Without a pace all products are in the spool before the
+// clock starts, and the time of a product is that of its transaction. With a pace it is the time
+// from the arrival of its file to the commit of its rows.
 func (t *Tally) serve(ctx context.Context, store *posts.Store, src Source, o Options) (err error) {
 	dir, err := os.MkdirTemp("", "barograph-spool")
 	if err != nil {
@@ -40,10 +38,10 @@ func (t *Tally) serve(ctx context.Context, store *posts.Store, src Source, o Opt
 	}
 	defer func() { err = errors.Join(err, spool.Close()) }()
 	kept := *store
-	kept.Close = func() error { return nil } // it is the caller's
+	kept.Close = func() error { return nil } // the caller closes the store
 	archive := &river.Archive{Method: o.Writes, Posters: o.Posters, Change: o.Change, Open: func(context.Context) (*posts.Store, error) { return &kept, nil }}
 	archive.Measured = func(posted posts.PostResult, products int64, took time.Duration) {
-		if t.Posted.Add(posted); o.Pace == nil { // else the spool tells the times
+		if t.Posted.Add(posted); o.Pace == nil { // with a pace the times come from the spool
 			t.Post.RecordN(took, products)
 		}
 	}
@@ -67,10 +65,10 @@ func (t *Tally) serve(ctx context.Context, store *posts.Store, src Source, o Opt
 			return err
 		}
 		close(ended)
-		err = t.clocked(func() error { return s.Run(ctx) })
+		err = t.timed(func() error { return s.Run(ctx) })
 	} else {
 		spool.Settle = settle
-		err = t.clocked(func() error {
+		err = t.timed(func() error {
 			g, inner := errgroup.WithContext(ctx)
 			g.Go(func() error { return s.Run(inner) })
 			g.Go(func() (err error) { defer close(ended); came, err = fill(inner, dir, src, o.Pace); return err })
@@ -78,14 +76,14 @@ func (t *Tally) serve(ctx context.Context, store *posts.Store, src Source, o Opt
 		})
 	}
 	if t.PostTotal = t.Wall; err == nil {
-		err = errors.Join(ctx.Err(), refused(dir))
+		err = errors.Join(ctx.Err(), failedProducts(dir))
 	}
 	t.Doubled = came - t.Products
 	return err
 }
 
-// fill writes the products that have values into a spool, as a feed does: each
-// file appears whole. It counts them.
+// fill writes the products that have values into a spool, as a feed does: each file appears when it
+// is complete. It returns their number.
 func fill(ctx context.Context, dir string, src Source, pace func(ctx context.Context, product int64) error) (n int64, err error) {
 	for m, err := range src.Products() {
 		if err = errors.Join(err, ctx.Err()); err != nil {
@@ -108,12 +106,12 @@ func fill(ctx context.Context, dir string, src Source, pace func(ctx context.Con
 	return n, nil
 }
 
-// refused says why files of a spool were set aside.
-func refused(dir string) error {
+// failedProducts returns an error with the first reason if the service moved files to failed/.
+func failedProducts(dir string) error {
 	reasons, err := filepath.Glob(filepath.Join(dir, "failed", "*.why"))
 	if err != nil || len(reasons) == 0 {
 		return err
 	}
 	why, err := os.ReadFile(reasons[0])
-	return errors.Join(err, fmt.Errorf("%d products were set aside; the first: %s", len(reasons), why))
+	return errors.Join(err, fmt.Errorf("the service could not post %d products; the first: %s", len(reasons), why))
 }

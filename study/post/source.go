@@ -15,26 +15,25 @@ import (
 	"github.com/barograph/barograph/study/synth"
 )
 
-// Message is a product on its way: its text, decoded, how long that took, and
-// what became of it. It is valid until the next step.
+// Message is a decoded product. It is valid until the next step of the iteration.
 type Message struct {
 	posts.Message
-	Text    []byte
-	Parse   time.Duration
+	Text    []byte        // of the product
+	Parse   time.Duration // time of decoding
 	Account shef.Account
 }
 
-// Source gives products in the order of their posting. It can be walked more
+// Source returns products in the order of their posting. It can be iterated more
 // than once.
 type Source interface {
 	Products() iter.Seq2[*Message, error]
 	// Words describes the source.
 	Words() string
-	// Moment decides the years of dates without one.
+	// Moment is the time that decides the years of dates without a year.
 	Moment() time.Time
 }
 
-// Feed is a synthetic feed: every product is made as text and decoded.
+// Feed is a synthetic feed. It generates every product as text and decodes it.
 type Feed struct {
 	*synth.Feed
 	Text string // in words
@@ -78,13 +77,13 @@ type Files struct {
 // Words describes the files.
 func (f Files) Words() string { return f.Text }
 
-// Moment is that of the call.
+// Moment is the time of the call.
 func (f Files) Moment() time.Time { return f.Now }
 
-// Products decodes the files' products; a file that cannot be read is passed over.
+// Products decodes the files' products. It skips a file that cannot be read.
 func (f Files) Products() iter.Seq2[*Message, error] {
 	return func(yield func(*Message, error) bool) {
-		d := decoded{o: shef.Options{Now: f.Now}}
+		d := productReader{o: shef.Options{Now: f.Now}}
 		for path, text := range f.All() {
 			if !d.each(path, text, yield) {
 				return
@@ -93,15 +92,15 @@ func (f Files) Products() iter.Seq2[*Message, error] {
 	}
 }
 
-// decoded joins the parts of products.
-type decoded struct {
+// productReader joins the portions in which the reader returns large products.
+type productReader struct {
 	o      shef.Options
 	result shef.Result
 	m      Message
 }
 
-// each gives the products of a text; false = no more are wanted.
-func (d *decoded) each(name string, text io.Reader, yield func(*Message, error) bool) bool {
+// each yields the products of a text. It returns false if the caller wants no more.
+func (d *productReader) each(name string, text io.Reader, yield func(*Message, error) bool) bool {
 	r := shef.NewReader(text, name, d.o)
 	pending := false
 	send := func() bool { return !pending || yield(&d.m, nil) }
@@ -130,7 +129,7 @@ func (d *decoded) each(name string, text io.Reader, yield func(*Message, error) 
 	}
 }
 
-// productID is the AWIPS id, or the begin of the heading.
+// productID is the AWIPS id, or the first characters of the heading.
 func productID(p *shef.Product) string {
 	id := p.AWIPS
 	if id == "" {
@@ -139,8 +138,8 @@ func productID(p *shef.Product) string {
 	return id[:min(len(id), 10)]
 }
 
-// shift adds a number to values, which makes updates of inserts; missing ones
-// stay missing.
+// shift returns a function that adds a number to values, so that posting them again updates rows.
+// Missing values stay missing.
 func shift(by float64) func(*record.Gauge) {
 	return func(g *record.Gauge) {
 		if !g.IsMissing() {
@@ -149,18 +148,18 @@ func shift(by float64) func(*record.Gauge) {
 	}
 }
 
-// rename gives a station another name: one that a second poster posts.
+// rename changes the name of a station to that of a second poster's station.
 func rename(station *record.ID) { station[min(station.Len(), 7)] = '_' }
 
-// Contents is what a source holds.
+// Contents describes the values of a source.
 type Contents struct {
 	Stations []record.ID
 	Series   []posts.Series
 	Read     run.DecodeCounts
-	First    int64 // moment of an observation; record.NoTime = there is none
+	First    int64 // time of the earliest observation; record.NoTime = none
 }
 
-// Survey walks a source once.
+// Survey decodes a source and describes its values.
 func Survey(ctx context.Context, s Source) (*Contents, error) {
 	c := &Contents{First: record.NoTime}
 	known, all := map[record.ID]bool{}, map[posts.Series]bool{}

@@ -12,28 +12,26 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// above is how much more than a disk was measured to give an answer may have
-// read from it: measurements of one disk differ by less.
-const above = 1.1
+// rateTolerance is the tolerated ratio of the rate in a query to the measured rate of the disk: measurements
+// of one disk differ by less.
+const rateTolerance = 1.1
 
-// tooFast names a disk from which an answer read more than it was measured to
-// give, and says so; "" where it did not. A limit of the kernel lets short reads
-// pass, and what a cache below the disk holds is not the disk's.
+// tooFast describes a disk from which a query read faster than the measured rate of the disk; "" = none.
+// The reasons are short reads, which the kernel's limit does not slow down, and caches below the disk.
 func tooFast(disks []run.ScanDisk, m *run.Measured) string {
 	for i, d := range m.Devices {
 		if i >= len(disks) || disks[i].Rate <= 0 || m.Total <= 0 {
 			continue
 		}
-		if rate := float64(d.Read) / m.Total.Seconds(); rate > above*disks[i].Rate {
-			return fmt.Sprintf("%.1f MB/s from %s, which was measured to give %.1f", rate/1e6, disks[i].Path, disks[i].Rate/1e6)
+		if rate := float64(d.Read) / m.Total.Seconds(); rate > rateTolerance*disks[i].Rate {
+			return fmt.Sprintf("%.1f MB/s from %s, whose measured rate is %.1f", rate/1e6, disks[i].Path, disks[i].Rate/1e6)
 		}
 	}
 	return ""
 }
 
-// TooFast warns of answers that read faster than the disks were measured to
-// give, one warning for each question under a configuration. No law is made of
-// them.
+// TooFast warns of queries that read faster than the measured rates of the disks, with one warning for
+// each query in a configuration. Laws exclude these results.
 func TooFast(r *run.Run, samples []run.Sample) (warnings []string) {
 	first, n := map[run.Cell]string{}, map[run.Cell]int{}
 	var order []run.Cell
@@ -49,19 +47,18 @@ func TooFast(r *run.Run, samples []run.Sample) (warnings []string) {
 		}
 	}
 	for _, c := range order {
-		warnings = append(warnings, fmt.Sprintf("%s with %s: %d answers read faster than the disks can, the first %s: short reads pass a limit, and caches below a disk are not the disk; no law is made of them",
-			c.At("query"), Words(&r.Scan.Configs[r.ConfigOf(c)]), n[c], first[c]))
+		warnings = append(warnings, fmt.Sprintf("%s with %s: %d queries read faster than the disks can (the first: %s), because of short reads or of caches below the disks; the law excludes them",
+			c.At("query"), ConfigName(&r.Scan.Configs[r.ConfigOf(c)]), n[c], first[c]))
 	}
 	return warnings
 }
 
-// Recheck measures again each disk whose rate contradicts those of its set,
-// the disks with the same limit, and warns where it still does. again is
-// measure.ReadRate.
+// Recheck measures each disk again whose rate contradicts the other disks with the same limit, and warns if
+// the second rate does too. again is measure.ReadRate.
 func Recheck(disks []run.ScanDisk, again func(path string) (rate float64, how string, err error)) (warnings []string, err error) {
 	var twice []*run.ScanDisk
 	for i := range disks {
-		if d := &disks[i]; odd(disks, d) {
+		if d := &disks[i]; rateContradicts(disks, d) {
 			twice = append(twice, d)
 		}
 	}
@@ -70,28 +67,28 @@ func Recheck(disks []run.ScanDisk, again func(path string) (rate float64, how st
 		if d.Rate, d.How, err = again(d.Path); err != nil {
 			return nil, err
 		}
-		d.How += fmt.Sprintf("; measured again, as %.1f MB/s contradicted its set", before/1e6)
+		d.How += fmt.Sprintf("; measured twice, because the first rate of %.1f MB/s contradicted the other disks", before/1e6)
 	}
 	for _, d := range twice {
-		if odd(disks, d) {
-			warnings = append(warnings, fmt.Sprintf("%s gives %.1f MB/s, measured twice, and the other disks of its set %.1f: times with it are of another disk",
-				d.Path, d.Rate/1e6, usual(disks, d)/1e6))
+		if rateContradicts(disks, d) {
+			warnings = append(warnings, fmt.Sprintf("%s has a rate of %.1f MB/s (measured twice), but the other disks with its limit have %.1f; times with it are not comparable",
+				d.Path, d.Rate/1e6, medianRate(disks, d)/1e6))
 		}
 	}
 	return warnings, nil
 }
 
-// odd reports whether a disk was measured to give more than its limit, or
-// something else than the disks with the same limit do.
-func odd(disks []run.ScanDisk, d *run.ScanDisk) bool {
+// rateContradicts reports whether the measured rate of a disk exceeds its limit, or differs from that of the other disks
+// with the same limit.
+func rateContradicts(disks []run.ScanDisk, d *run.ScanDisk) bool {
 	if d.Rate <= 0 || d.Limit <= 0 {
 		return false
 	}
-	return d.Rate > above*d.Limit || math.Abs(d.Rate/usual(disks, d)-1) > above-1
+	return d.Rate > rateTolerance*d.Limit || math.Abs(d.Rate/medianRate(disks, d)-1) > rateTolerance-1
 }
 
-// usual is the median rate of the disks with the same limit.
-func usual(disks []run.ScanDisk, d *run.ScanDisk) float64 {
+// medianRate is the median rate of the disks with the same limit.
+func medianRate(disks []run.ScanDisk, d *run.ScanDisk) float64 {
 	var rates []float64
 	for _, o := range disks {
 		if o.Limit == d.Limit && o.Rate > 0 {
@@ -101,51 +98,49 @@ func usual(disks []run.ScanDisk, d *run.ScanDisk) float64 {
 	return measure.Median(rates)
 }
 
-// Host is an engine that is ready to take a configuration. It is used by one
-// goroutine.
+// Host is an engine that is ready for a configuration. Only one goroutine may use it.
 type Host struct {
 	Scans tables.Scans
-	PIDs  []int32 // of its server's processes on this machine; nil = it is embedded, or runs elsewhere
+	PIDs  []int32 // of its server's processes on this machine; nil = the engine is embedded, or on another machine
 
-	// Restart stops the server, calls stopped, and starts it again on its data;
-	// Scans and PIDs are then those of the server that runs. What was opened by
-	// Scans is closed before. Nil where the server is not to be stopped: the
-	// engine's memory is then as cold as Star.Cold makes it.
+	// Restart stops the server, calls stopped, and starts it again on its data. Scans and
+	// PIDs are then those of the new server. The caller must close everything that Scans
+	// opened before. nil = the server must not be stopped: then only Star.Cold empties the
+	// engine's memory.
 	Restart func(ctx context.Context, stopped func() error) error
 
-	Log   func() string // the end of the server's log, kept with an error; nil = there is none
+	Log   func() string // end of the server's log, which is added to an error; nil = none
 	Close func() error
 }
 
-// Opener makes an engine ready for a configuration. It is called before each
-// load, and the Host is closed before the next one. Errors that wrap a
-// fault.Status end the whole run: no configuration can do better.
+// Opener makes an engine ready for a configuration. Run calls it before each load, and
+// closes the Host before the next one. Errors that wrap a fault.Status end the run, because
+// they affect all configurations.
 type Opener func(ctx context.Context, p tables.Placement) (*Host, error)
 
-// Opened is the Opener of an engine that is open already and that the caller
-// closes; pids are its server's processes on this machine.
-func Opened(scans tables.Scans, pids []int32) Opener {
+// Opened returns the Opener of an open engine, which the caller closes. pids are its server's
+// processes on this machine.
+func OpenEngine(scans tables.Scans, pids []int32) Opener {
 	return func(context.Context, tables.Placement) (*Host, error) {
 		return &Host{Scans: scans, PIDs: pids, Close: func() error { return nil }}, nil
 	}
 }
 
-// Node is what the rule for partitions looks at on a machine of an engine.
+// Node has the properties of a machine on which the rule for partitions depends.
 type Node struct {
 	Cores  int
 	Memory uint64 // bytes
 	Paths  int    // disk paths; 0 counts as one
 }
 
-// mostPartitions of a node with one path, in the published rule.
+// mostPartitions limits the partitions of a node with one path, in the published rule.
 const mostPartitions = 16
 
-// gigabytes are the node's, to the nearest one: a machine sold with 16 GB tells
-// a little less.
+// gigabytes rounds the memory: a machine with 16 GB reports slightly less.
 func (n Node) gigabytes() int { return int(math.Round(float64(n.Memory) / (1 << 30))) }
 
-// Partitions is the published rule: one for each path where several are named;
-// with a single path the least of the memory in GB, 16 and the cores.
+// Partitions is the published rule: with several paths one partition for each path, with a single path
+// the minimum of the memory in GB, 16 and the cores.
 func (n Node) Partitions() int {
 	if n.Paths > 1 {
 		return n.Paths
@@ -153,13 +148,13 @@ func (n Node) Partitions() int {
 	return max(1, min(n.gigabytes(), mostPartitions, n.Cores))
 }
 
-// Auto is the number of partitions of all nodes, and why, in words.
+// Auto returns the number of partitions of all nodes, and the reason in words.
 func Auto(nodes []Node) (partitions int, why string) {
 	var parts []string
 	for i, n := range nodes {
 		p := n.Partitions()
 		partitions += p
-		reason := fmt.Sprintf("min(%d GB of memory, %d, %d cores) = %d, as it has a single path", n.gigabytes(), mostPartitions, n.Cores, p)
+		reason := fmt.Sprintf("min(%d GB of memory, %d, %d cores) = %d, because there is one path", n.gigabytes(), mostPartitions, n.Cores, p)
 		if n.Paths > 1 {
 			reason = fmt.Sprintf("%d, one for each path", p)
 		}
@@ -170,7 +165,7 @@ func Auto(nodes []Node) (partitions int, why string) {
 	}
 	why = strings.Join(parts, "; ")
 	if len(nodes) > 1 {
-		why += fmt.Sprintf("; %d in all", partitions)
+		why += fmt.Sprintf("; %d in total", partitions)
 	}
 	return partitions, why
 }
@@ -180,23 +175,23 @@ type Experiment string
 
 // The experiments.
 const (
-	One         Experiment = ""            // the placement that is named
+	One         Experiment = ""            // the placement that the flags describe
 	Experiment1 Experiment = "experiment1" // partitions on one disk
 	Experiment2 Experiment = "experiment2" // disks, one partition on each
 	Sweep       Experiment = "sweep"       // disks by partitions
 )
 
-// Experiments are those that have a name.
+// Experiments returns the named experiments.
 func Experiments() []Experiment { return []Experiment{Experiment1, Experiment2, Sweep} }
 
-// Placements are the configurations of an experiment on these paths. Partitions
-// are those to try; the experiments have their own where none is named. What
-// would leave a path without a part is left out.
+// Placements returns the configurations of an experiment on paths. partitions are the numbers of partitions
+// to try; empty = those of the experiment. Placements omits configurations that leave a path without a
+// partition.
 func Placements(e Experiment, paths []string, partitions []int, workers int) (out []tables.Placement, err error) {
 	add := func(n, parts int) {
 		out = append(out, tables.Placement{Paths: paths[:n], Partitions: parts, Workers: workers})
 	}
-	otherwise := func(own ...int) []int {
+	orDefault := func(own ...int) []int {
 		if len(partitions) > 0 {
 			return partitions
 		}
@@ -208,7 +203,7 @@ func Placements(e Experiment, paths []string, partitions []int, workers int) (ou
 			add(len(paths), p)
 		}
 	case Experiment1:
-		for _, p := range otherwise(1, 2, 4, 8) {
+		for _, p := range orDefault(1, 2, 4, 8) {
 			add(min(len(paths), 1), p)
 		}
 	case Experiment2:
@@ -217,20 +212,20 @@ func Placements(e Experiment, paths []string, partitions []int, workers int) (ou
 		}
 	case Sweep:
 		for n := range len(paths) {
-			for _, p := range otherwise(1, 2, 4, 8, 16) {
+			for _, p := range orDefault(1, 2, 4, 8, 16) {
 				if p >= n+1 {
 					add(n+1, p)
 				}
 			}
 		}
 	default:
-		return nil, &fault.Error{Setting: string(e), Problem: "is no experiment", Cure: fmt.Sprintf("choose of %q", Experiments())}
+		return nil, &fault.Error{Setting: string(e), Problem: "is not an experiment", Cure: fmt.Sprintf("choose one of %q", Experiments())}
 	}
 	if (e == Experiment2 || e == Sweep) && len(paths) < 2 {
-		return nil, &fault.Error{Setting: string(e), Problem: "compares numbers of disks, and one path or none is named", Cure: "name several with --paths, or make them: barograph lab disks --count 6"}
+		return nil, &fault.Error{Setting: string(e), Problem: "needs at least two paths", Cure: "name them with --paths, or make disks: barograph lab disks --count 6"}
 	}
 	if len(out) == 0 {
-		return nil, &fault.Error{Setting: "partitions", Problem: "leave no configuration", Cure: "name at least as many partitions as paths"}
+		return nil, &fault.Error{Setting: "partitions", Problem: "are fewer than the paths in every configuration", Cure: "name at least as many partitions as paths"}
 	}
 	return out, nil
 }

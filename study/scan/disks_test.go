@@ -29,10 +29,10 @@ func TestTooFast(t *testing.T) {
 	add(1, 50, 129)
 	add(1, 59, 130)
 	warned := scan.TooFast(&f.Run, f.Samples())
-	if len(warned) != 1 || !strings.Contains(warned[0], "2 paths, 2 partitions: 2 answers") || !strings.Contains(warned[0], "129.0 MB/s from /d2, which was measured to give 59.7") {
+	if len(warned) != 1 || !strings.Contains(warned[0], "2 paths, 2 partitions: 2 queries") || !strings.Contains(warned[0], "129.0 MB/s from /d2, whose measured rate is 59.7") {
 		t.Errorf("%q", warned)
 	}
-	if laws := scan.Laws(&f.Run, f.Samples()); len(laws) != 1 || !strings.Contains(laws[0].Problem, "1 setups cannot tell") {
+	if laws := scan.Laws(&f.Run, f.Samples()); len(laws) != 1 || !strings.Contains(laws[0].Problem, "1 setups are too few") {
 		t.Errorf("the law counts them: %+v", laws)
 	}
 }

@@ -11,24 +11,22 @@ import (
 	"github.com/barograph/barograph/results/measure"
 )
 
-// HeldOut is an answer that was forecast without its configuration: by the law of
-// all others.
+// HeldOut is a result with its forecast by the law of all other configurations.
 type HeldOut struct {
 	Query    string           `json:"query"`
 	Setup    Setup            `json:"setup"`
 	Rep      int              `json:"repetition"`
 	Seconds  float64          `json:"seconds"`
-	CPU      float64          `json:"cpu_seconds,omitempty"` // of all cores; 0 = not counted
-	Forecast measure.Estimate `json:"forecast"`              // Value 0 = the others have no law
+	CPU      float64          `json:"cpu_seconds,omitempty"` // summed over all cores; 0 = not counted
+	Forecast measure.Estimate `json:"forecast"`              // Value 0 = the other configurations have no law
 }
 
-// Inside reports whether the answer lies in its interval.
+// Inside reports whether the measured time is in the interval of the forecast.
 func (h *HeldOut) Inside() bool {
 	return h.Forecast.Low <= h.Seconds && h.Seconds <= h.Forecast.High
 }
 
-// HoldOut leaves out one point after the other, and forecasts its answers from the
-// rest.
+// HoldOut forecasts the results of each point from all other points.
 func HoldOut(query string, points []Point, seed uint64) ([]HeldOut, error) {
 	var out []HeldOut
 	for i := range points {
@@ -52,8 +50,8 @@ func HoldOut(query string, points []Point, seed uint64) ([]HeldOut, error) {
 	return out, nil
 }
 
-// HeldOutWords tell how good forecasts were: how many answers lie in their
-// intervals, and how wide these are.
+// HeldOutWords describes the quality of the forecasts: how many times are in their intervals, and how
+// wide the intervals are.
 func HeldOutWords(all []HeldOut) string {
 	inside := 0
 	var widths []float64
@@ -64,7 +62,7 @@ func HeldOutWords(all []HeldOut) string {
 		}
 		widths = append(widths, (h.Forecast.High-h.Forecast.Low)/h.Forecast.Value)
 	}
-	return fmt.Sprintf("Each configuration left out, and forecast by the law of the others: %d of %d answers (%.0f %%) lie in their 95 %% intervals, which are %.2f times as wide as the forecast (median; at most %.2f).",
+	return fmt.Sprintf("Held-out test: each configuration was forecast by the law of the others. %d of %d times (%.0f %%) are in their 95 %% intervals. The intervals are %.2f times as wide as the forecast (median; at most %.2f).",
 		inside, len(all), 100*float64(inside)/float64(len(all)), measure.Median(widths), slices.Max(widths))
 }
 
@@ -72,7 +70,7 @@ var heldOutColumns = []string{ //nolint:gochecknoglobals // a constant table
 	"engine", "query", "paths", "partitions", "workers", "cores", "mb_per_s", "bytes", "repetition", "seconds", "cpu_seconds", "forecast", "low", "high", "inside",
 }
 
-// WriteHeldOut writes a table: what was measured, and what was forecast of it.
+// WriteHeldOut writes measured and forecast times as CSV.
 func WriteHeldOut(w io.Writer, engine string, all []HeldOut) error {
 	out := csv.NewWriter(w)
 	rows := [][]string{heldOutColumns}
@@ -88,7 +86,7 @@ func WriteHeldOut(w io.Writer, engine string, all []HeldOut) error {
 	return out.WriteAll(rows)
 }
 
-// holdOut forecasts what the run itself measured.
+// holdOut forecasts the measurements of the run itself.
 func (x *Forecasts) holdOut(query string, points []Point, seed uint64) error {
 	projections, err := HoldOut(query, points, seed)
 	if err != nil {

@@ -43,10 +43,10 @@ func TestModelCounts(t *testing.T) {
 		t.Errorf("four points: %v", err)
 	}
 	four[1].CPU = nil
-	if _, err := FitModel(four, 1); err == nil || !strings.Contains(err.Error(), "4 setups cannot tell three parameters") {
+	if _, err := FitModel(four, 1); err == nil || !strings.Contains(err.Error(), "4 setups are too few for three parameters") {
 		t.Errorf("not counted at one: %v", err)
 	}
-	if _, err := FitModel(counted(measured(sweepOf(500, 8, 5e9), law{1, 400, 1}, 0.02, 3, 1), 400), 1); err == nil || !strings.Contains(err.Error(), "by the processor time that was counted, cores may decide") {
+	if _, err := FitModel(counted(measured(sweepOf(500, 8, 5e9), law{1, 400, 1}, 0.02, 3, 1), 400), 1); err == nil || !strings.Contains(err.Error(), "by the counted processor time, cores may decide") {
 		t.Errorf("cores decided: %v", err)
 	}
 }
@@ -64,10 +64,10 @@ func TestNoLawBefore(t *testing.T) {
 		{One, paths, []int{4}, 3, ""},
 		{Sweep, paths, nil, 3, ""},
 		{Experiment2, paths, nil, 3, ""},
-		{Sweep, paths, nil, 0, "warm answers do not read the disks; add --cold 3"},
-		{Experiment2, paths[:3], nil, 3, "it has 3 configurations, and a law takes 4 (6, where the processor time is not counted); barograph scan sweep --cold 3 has 12"},
-		{Experiment1, paths, nil, 3, "as many disks as any other; barograph scan sweep --cold 3 has"},
-		{Experiment1, paths[:1], []int{4, 8, 16, 32}, 3, "as many disks as any other; more disks are made by"},
+		{Sweep, paths, nil, 0, "warm queries do not read the disks; add --cold 3"},
+		{Experiment2, paths[:3], nil, 3, "it has 3 configurations, and a law needs 4 (6 if the processor time is not counted); `barograph scan sweep --cold 3` has 12"},
+		{Experiment1, paths, nil, 3, "all configurations have the same number of disks; `barograph scan sweep --cold 3` has"},
+		{Experiment1, paths[:1], []int{4, 8, 16, 32}, 3, "all configurations have the same number of disks; `barograph lab disks --count 6` makes more"},
 		{Experiment1, nil, nil, 3, "name --paths, one on each disk, or --disks"},
 	} {
 		configs, err := Placements(c.of, c.paths, c.parts, 0)

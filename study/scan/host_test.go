@@ -82,7 +82,7 @@ func (h *theatre) Open(_ context.Context, p tables.Placement) (*tables.Star, err
 func staged(t *testing.T, o scan.Options) (*theatre, scan.Options, *run.Folder) {
 	t.Helper()
 	o.Configs = []tables.Placement{{Partitions: 1}, {Partitions: 2}, {Partitions: 4}}
-	o.Queries, o.Rounds, o.Warm, o.Cold, o.GoOn = []tables.StarQuery{tables.ScanAll}, 1, 1, 2, true
+	o.Queries, o.Rounds, o.Warm, o.Cold, o.ContinueOnError = []tables.StarQuery{tables.ScanAll}, 1, 1, 2, true
 	h := &theatre{reference: o.Reference, pid: int32(os.Getpid())} //nolint:gosec // pids are small
 	o.Drop = func([]string) (string, error) { return "dropped", h.note("drop") }
 	return h, o, folder(t, run.Run{}, run.Scan{})
@@ -135,7 +135,7 @@ func oneEach(t *testing.T, base scan.Options) {
 			t.Errorf("no process was watched: %+v", s)
 		}
 	}
-	if c := result.Run.Scan.Configs[0]; c.Opens != 1 || c.Restarts != 2 || !strings.HasPrefix(result.Run.ColdMethod, "the server was stopped and started again") || !strings.HasSuffix(result.Run.ColdMethod, "; dropped") {
+	if c := result.Run.Scan.Configs[0]; c.Opens != 1 || c.Restarts != 2 || !strings.HasPrefix(result.Run.ColdMethod, "the server was restarted before each query") || !strings.HasSuffix(result.Run.ColdMethod, "; dropped") {
 		t.Errorf("%+v; cold: %s", c, result.Run.ColdMethod)
 	}
 }
@@ -148,7 +148,7 @@ func forget(t *testing.T, base scan.Options) {
 	if err := scan.Run(t.Context(), h.serve, o, result); err != nil {
 		t.Fatal(err)
 	}
-	if slices.Contains(h.events, "stop") || result.Run.Scan.Configs[0].Restarts != 0 || result.Run.ColdMethod != "the engine forgot what it held; dropped" {
+	if slices.Contains(h.events, "stop") || result.Run.Scan.Configs[0].Restarts != 0 || result.Run.ColdMethod != "the engine dropped its caches; dropped" {
 		t.Errorf("%v; cold: %s", h.events, result.Run.ColdMethod)
 	}
 }
@@ -169,7 +169,7 @@ func giveUp(t *testing.T, base scan.Options) {
 			return nil
 		}
 		err := scan.Run(t.Context(), h.serve, o, result)
-		if !errors.Is(err, scan.ErrGaveUp) || scan.GivenUp(result.Run.Scan) != 1 || !strings.Contains(err.Error(), "1 of 3") {
+		if !errors.Is(err, scan.ErrConfigsFailed) || scan.FailedConfigs(result.Run.Scan) != 1 || !strings.Contains(err.Error(), "1 of 3") {
 			t.Errorf("%s: %v", event, err)
 		}
 		if h.open != 0 {
@@ -202,7 +202,7 @@ func noFurther(t *testing.T, base scan.Options) {
 		"an interruption":  {fails: context.Canceled, goOn: true, then: func(stop context.CancelFunc) { stop() }},
 	} {
 		h, o, result := staged(t, base)
-		o.GoOn = tc.goOn
+		o.ContinueOnError = tc.goOn
 		ctx, stop := context.WithCancel(t.Context())
 		h.fail = func(e string) error {
 			if !strings.HasPrefix(e, "ask") && !strings.HasPrefix(e, "load") || len(result.Samples()) == 0 {
@@ -215,7 +215,7 @@ func noFurther(t *testing.T, base scan.Options) {
 		}
 		err := scan.Run(ctx, h.serve, o, result)
 		stop()
-		if !errors.Is(err, tc.fails) || errors.Is(err, scan.ErrGaveUp) || scan.GivenUp(result.Run.Scan) != 0 {
+		if !errors.Is(err, tc.fails) || errors.Is(err, scan.ErrConfigsFailed) || scan.FailedConfigs(result.Run.Scan) != 0 {
 			t.Errorf("%s: %v", name, err)
 		}
 		if h.open != 0 || len(result.Samples()) != 1 || h.events[len(h.events)-1] != "down" {

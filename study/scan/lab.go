@@ -18,31 +18,30 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// Servers are throwaway servers that a run starts: one for each load of an
-// engine whose placement is settled at the start, else one for all.
+// Servers starts the temporary servers of a run: a new one for each load of an engine
+// whose placement is fixed at the start of the server, else one for the run.
 type Servers struct {
-	Engine   string // scheme; "" = none is started
+	Engine   string // scheme; "" = no servers
 	Nodes    int
 	Profile  string
-	Memory   int64    // MiB that the profile counts on for a node; 0 = all
-	Settings []string // name=value, in place of the profile's
-	Restart  bool     // before each cold answer, if the engine cannot be made to forget
+	Memory   int64    // MiB that the profile assumes for a node; 0 = all
+	Settings []string // name=value, instead of the profile's
+	Restart  bool     // restart the server before each cold query if the engine cannot drop its caches
 
 	Registry engine.Registry
 	Log      *slog.Logger
 	Dir      string   // of the labs
-	Paths    []string // that the servers spread their tables over
+	Paths    []string // for the tables
 
-	driver *engine.Driver
-	set    map[string]string // Settings, by name
-	result *run.Run
-	noted  bool   // the server was asked what it is
-	dir    string // of the server that runs; "" = none does
-	loads  int
+	driver    *engine.Driver
+	set       map[string]string // Settings, by name
+	result    *run.Run
+	described bool   // the run folder has the description of the server
+	dir       string // of the running server; "" = none
+	loads     int
 }
 
-// check finds the engine and checks what is asked of its servers, before
-// anything is started.
+// check finds the engine and checks the options of its servers, before it starts any.
 func (s *Servers) check() error {
 	d, ok := s.Registry.Find(s.Engine)
 	if !ok || d.Server == nil {
@@ -62,40 +61,40 @@ func (s *Servers) check() error {
 	case !slices.Contains(profiles, s.Profile):
 		return fault.Misuse("--profile "+s.Profile, "is not known to "+d.Scheme, "choose one of "+strings.Join(profiles, ", "))
 	case d.Server.SpreadsTables && len(s.Paths) == 0:
-		return fault.Misuse("--lab "+d.Scheme, "needs paths: its partitions lie on those that it is started with", "name them with --paths, or take the lab's disks with --disks")
+		return fault.Misuse("--lab "+d.Scheme, "needs paths at its start", "name them with --paths, or use the lab's disks with --disks")
 	}
 	s.set = map[string]string{}
 	for _, text := range s.Settings {
 		name, value, ok := strings.Cut(text, "=")
 		if !ok || name == "" {
-			return fault.Misuse("--setting "+text, "is no setting", "write name=value")
+			return fault.Misuse("--setting "+text, "is not a setting", "write name=value")
 		}
 		s.set[name] = value
 	}
 	return nil
 }
 
-// plan notes what is known of the servers before one is started.
+// plan describes the servers in the run before one is started.
 func (s *Servers) plan(result *run.Run) {
 	memory := s.Memory << 20
 	if memory == 0 {
 		memory = int64(result.Machine.Memory) / int64(s.Nodes) //nolint:gosec // far below 2^63
 	}
 	result.Archives[0].Server = &run.Server{Nodes: s.Nodes, Profile: s.Profile, Memory: memory}
-	result.Scan.Lab = "one throwaway server for the whole run"
+	result.Scan.Lab = "one temporary server for the run"
 	if s.driver.Server.SpreadsTables {
-		result.Scan.Lab = "a throwaway server for each load, started with its partitions on its paths"
+		result.Scan.Lab = "a temporary server for each load, started with its partitions on its paths"
 	}
 }
 
-// offered leaves out placements that leave a node without a partition.
+// offered omits placements that leave a node without a partition.
 func (s *Servers) offered(all []tables.Placement) ([]tables.Placement, error) {
 	if s.driver == nil || !s.driver.Server.SpreadsTables {
 		return all, nil
 	}
 	all = slices.DeleteFunc(all, func(p tables.Placement) bool { return p.Partitions < s.Nodes })
 	if len(all) == 0 {
-		return nil, fault.Misuse("--nodes "+strconv.Itoa(s.Nodes), "leaves no configuration: every node needs a partition", "name more partitions or paths")
+		return nil, fault.Misuse("--nodes "+strconv.Itoa(s.Nodes), "is more than the partitions of every configuration", "name more partitions or paths: every node needs a partition")
 	}
 	return all, nil
 }
@@ -110,16 +109,16 @@ func (s *Servers) run(ctx context.Context, o Options, into *run.Folder) error {
 	if err := os.MkdirAll(s.Dir, 0o755); err != nil {
 		return err
 	}
-	if err := lab.Sweep(s.Dir); err != nil { // of runs that were killed
+	if err := lab.Sweep(s.Dir); err != nil { // servers that killed runs left behind
 		return err
 	}
 	if d.Server.Note != "" {
 		o.Progress(d.Scheme + ": " + d.Server.Note)
 	}
-	return errors.Join(Run(ctx, s.open, o, into), s.end(true))
+	return errors.Join(Run(ctx, s.open, o, into), s.stop(true))
 }
 
-// open is an Opener.
+// open starts a server if necessary, and connects to it. It is an Opener.
 func (s *Servers) open(ctx context.Context, p tables.Placement) (*Host, error) {
 	d, each := s.driver, s.driver.Server.SpreadsTables
 	o := lab.Options{Nodes: s.Nodes, Profile: s.Profile, Memory: s.Memory << 20, Settings: s.set, Owned: true, Disks: s.Paths}
@@ -133,10 +132,10 @@ func (s *Servers) open(ctx context.Context, p tables.Placement) (*Host, error) {
 	o.Dir = s.dir
 	l, err := lab.Up(ctx, d, o)
 	if err != nil {
-		return nil, errors.Join(err, s.end(each))
+		return nil, errors.Join(err, s.stop(each))
 	}
-	h := &labHost{of: s, server: l}
-	h.Host = Host{Log: h.log, Close: func() error { return errors.Join(h.disconnect(), s.end(each)) }}
+	h := &labHost{servers: s, server: l}
+	h.Host = Host{Log: h.log, Close: func() error { return errors.Join(h.disconnect(), s.stop(each)) }}
 	if s.Restart {
 		h.Restart = h.restart
 	}
@@ -146,8 +145,8 @@ func (s *Servers) open(ctx context.Context, p tables.Placement) (*Host, error) {
 	return &h.Host, nil
 }
 
-// end ends the server that runs, and removes what it kept on the paths.
-func (s *Servers) end(now bool) error {
+// stop stops the running server, and removes its files on the paths.
+func (s *Servers) stop(now bool) error {
 	if !now || s.dir == "" {
 		return nil
 	}
@@ -159,28 +158,27 @@ func (s *Servers) end(now bool) error {
 // labHost is a server of the lab, and the connection to it.
 type labHost struct {
 	Host
-	of     *Servers
-	server *lab.Lab
-	db     *engine.Engine // nil while the server is down
+	servers *Servers
+	server  *lab.Lab
+	db      *engine.Engine // nil while the server is down
 }
 
-// connect opens the engine; the first time it notes what the server says of
-// itself.
+// connect opens the engine. The first time it records the description of the server.
 func (h *labHost) connect(ctx context.Context) (err error) {
-	if h.db, err = h.of.Registry.Open(ctx, h.server.URL(), engine.Options{Log: h.of.Log}); err != nil {
+	if h.db, err = h.servers.Registry.Open(ctx, h.server.URL(), engine.Options{Log: h.servers.Log}); err != nil {
 		return err
 	}
 	state := h.server.State()
 	h.PIDs, h.Scans = state.PIDs(), tables.DatabasesOf(h.db).Star
-	if !h.of.driver.Server.SpreadsTables {
-		h.Scans = below{tables.DatabasesOf(h.db).Star, h.of.Paths, state.Cluster.Disks}
+	if !h.servers.driver.Server.SpreadsTables {
+		h.Scans = labFolders{tables.DatabasesOf(h.db).Star, h.servers.Paths, state.Cluster.Disks}
 	}
-	if h.of.noted {
+	if h.servers.described {
 		return nil
 	}
-	h.of.noted = true
-	h.of.result.Archives[0].Server = state.Server()
-	return noteAbout(ctx, h.of.Registry, h.server.URL(), h.db, h.of.result)
+	h.servers.described = true
+	h.servers.result.Archives[0].Server = state.Server()
+	return describeEngine(ctx, h.servers.Registry, h.server.URL(), h.db, h.servers.result)
 }
 
 func (h *labHost) disconnect() error {
@@ -209,7 +207,7 @@ func (h *labHost) restart(ctx context.Context, stopped func() error) error {
 	return h.connect(ctx)
 }
 
-// log is the end of every node's log.
+// log returns the end of every node's log.
 func (h *labHost) log() string {
 	var all []string
 	for i := range h.server.State().Cluster.Nodes {
@@ -218,15 +216,15 @@ func (h *labHost) log() string {
 	return strings.Join(all, "\n")
 }
 
-// below has an engine keep its tables in the folders that the lab made for it
-// on the paths, and removes with itself.
-type below struct {
+// labFolders places an engine's tables in the folders that the lab made on the paths and removes with the
+// server.
+type labFolders struct {
 	tables.Scans
 	paths, folders []string
 }
 
 // Open opens the tables in the lab's folders.
-func (b below) Open(ctx context.Context, p tables.Placement) (*tables.Star, error) {
+func (b labFolders) Open(ctx context.Context, p tables.Placement) (*tables.Star, error) {
 	folders := make([]string, len(p.Paths))
 	for i, path := range p.Paths {
 		folders[i] = b.folders[slices.Index(b.paths, path)]

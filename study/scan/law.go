@@ -12,9 +12,8 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// Laws fits the model to the cold answers of a run, question by question; a law
-// that cannot be determined is a problem in words. A run of one configuration has no
-// laws, nor has one without cold answers.
+// Laws fits the model to the cold results of a run, for each query. A law that cannot be determined has
+// a Problem. A run of one configuration, or without cold results, has no laws.
 func Laws(r *run.Run, samples []run.Sample) (out []run.ScanLaw) {
 	if len(r.Scan.Configs) < 2 {
 		return nil
@@ -29,7 +28,7 @@ func Laws(r *run.Run, samples []run.Sample) (out []run.ScanLaw) {
 	return out
 }
 
-// ColdQueries are the questions that have cold answers, sorted.
+// ColdQueries returns the queries that have cold results, sorted.
 func ColdQueries(samples []run.Sample) (out []string) {
 	for i := range samples {
 		if q := samples[i].Cell.At("query"); samples[i].Phase == run.Cold && !slices.Contains(out, q) {
@@ -40,8 +39,8 @@ func ColdQueries(samples []run.Sample) (out []string) {
 	return out
 }
 
-// ModelOf fits the model to the cold answers of a run to a question. The same
-// run gives the same model. The error says why there is none.
+// ModelOf fits the model to the cold results of a query in a run. The same run gives the same model.
+// The error is the reason why the query has no model.
 func ModelOf(r *run.Run, samples []run.Sample, query string) (*Model, error) {
 	points, configs, err := pointsOf(r, samples, query)
 	if err != nil {
@@ -58,7 +57,7 @@ func ModelOf(r *run.Run, samples []run.Sample, query string) (*Model, error) {
 	return m, nil
 }
 
-// pointsOf are what a run measured of a question that is asked of the disks, cold.
+// pointsOf returns the cold measurements of a query in a run.
 func pointsOf(r *run.Run, samples []run.Sample, query string) (points []Point, configs []int, err error) {
 	none := func(problem, cure string) ([]Point, []int, error) {
 		return nil, nil, &fault.Error{Setting: "the law of " + query, Problem: problem, Cure: cure}
@@ -67,21 +66,21 @@ func pointsOf(r *run.Run, samples []run.Sample, query string) (points []Point, c
 	disks := r.Scan.Disks
 	switch {
 	case len(cold) == 0:
-		return none("the run has no cold times: warm answers do not read the disks", "run it with --cold 5")
+		return none("the run has no cold times, and warm queries do not read the disks", "run it with --cold 5")
 	case !slices.Contains(cold, query):
-		return none(fmt.Sprintf("the run has no cold times of this question, but of %q", cold), "choose of them, or run it with --query "+query)
+		return none(fmt.Sprintf("the run has no cold times of this query, but of %q", cold), "choose one of them, or run it with --queries "+query)
 	case len(disks) == 0:
-		return none("the tables lie where the engine keeps its data, on no disk that was named", "run it with --paths, one on each disk")
+		return none("the run named no disks: the tables are in the engine's own folder", "run it with --paths, one on each disk")
 	}
 	for i, d := range disks {
 		other := slices.IndexFunc(disks[:i], func(o run.ScanDisk) bool { return o.Device == d.Device })
 		switch {
 		case d.Device == "":
-			return none(d.Path+" lies on no block device that the system counts, so that nobody knows what is read from it", "name paths on disks, or make some: barograph lab disks --count 6")
+			return none(d.Path+" is not on a block device, so the bytes read from it are unknown", "name paths on disks, or make disks: barograph lab disks --count 6")
 		case d.Rate <= 0:
-			return none("the disk of "+d.Path+" was not measured", "run it with --measure-disks, or on disks of barograph lab disks")
+			return none("the disk of "+d.Path+" was not measured", "run it with --measure-disks, or on disks made by `barograph lab disks`")
 		case other >= 0:
-			return none(fmt.Sprintf("%s and %s lie on one disk (%s): more paths were not more disks", disks[other].Path, d.Path, d.Device), "name paths on several disks, or make some: barograph lab disks --count 6")
+			return none(fmt.Sprintf("%s and %s are on the same disk (%s)", disks[other].Path, d.Path, d.Device), "name paths on different disks, or make disks: barograph lab disks --count 6")
 		}
 	}
 	unread := 0
@@ -95,15 +94,14 @@ func pointsOf(r *run.Run, samples []run.Sample, query string) (points []Point, c
 		}
 	}
 	if unread > len(points) {
-		return none(fmt.Sprintf("of %d configurations %d read nothing from the disks when they were cold", len(points)+unread, unread),
-			"run it as root, so that the page cache can be emptied, with more data than the engine and the disks keep in memory")
+		return none(fmt.Sprintf("the cold queries of %[2]d of %[1]d configurations read nothing from the disks", len(points)+unread, unread),
+			"run it as root, because only root can empty the page cache, and with more data than the engine and the disks cache")
 	}
 	return points, configs, nil
 }
 
-// setupOf is what was measured of a configuration's cold answers; false where
-// none is right, or nothing was read. What read faster than the disks can is
-// left out.
+// setupOf returns the measurements of a configuration's cold queries, without those that read faster than
+// the disks can. It returns false if no result is correct, or if nothing was read.
 func setupOf(r *run.Run, samples []run.Sample, config int, query string) (Point, bool) {
 	c, cell := &r.Scan.Configs[config], r.ScanCell(config, query)
 	p := Point{Setup: Setup{Partitions: c.Partitions, Workers: c.Workers, Cores: r.Machine.UsableCPUs}}
@@ -135,20 +133,19 @@ func setupOf(r *run.Run, samples []run.Sample, config int, query string) (Point,
 	return p, p.Bytes > 0
 }
 
-// Forecast is the time that a scan will take, and why.
+// Forecast is the time that a scan will take, with its limiting resource.
 type Forecast struct {
-	Seconds measure.Estimate `json:"seconds"`       // one scan, not the mean of many, lies in the interval
-	Disks   float64          `json:"disks_seconds"` // what the disks alone would take
-	Cores   float64          `json:"cores_seconds"` // what the cores alone would take
+	Seconds measure.Estimate `json:"seconds"`       // the interval is that of a single scan, not of a mean
+	Disks   float64          `json:"disks_seconds"` // time of the disks only
+	Cores   float64          `json:"cores_seconds"` // time of the cores only
 	Bound   Bound            `json:"bound"`
-	Sure    float64          `json:"sure"`             // share of the bootstrap's laws by which Bound decides
-	Beyond  []string         `json:"beyond,omitempty"` // in what the setup exceeds all that was measured
+	Sure    float64          `json:"sure"`             // share of the bootstrap's laws with the same Bound
+	Beyond  []string         `json:"beyond,omitempty"` // values of the setup beyond the measured range
 }
 
-// Forecast tells how long a scan will take: the law, the uncertainty of its
-// parameters, and the errors that single scans had where it was measured. Beyond
-// that these are taken to grow, by as much again each time that data, disks, their
-// speed or cores are e times the most that was seen.
+// Forecast forecasts the time of a scan from the law, the uncertainty of its parameters, and the
+// errors of single scans in the run. Outside the measured range the errors grow: by 100 % for each
+// factor e by which the data, the disks, their speed or the cores exceed the largest measured value.
 func (m *Model) Forecast(s Setup) (Forecast, error) {
 	x, err := s.terms()
 	if err != nil {
@@ -171,22 +168,21 @@ func (m *Model) Forecast(s Setup) (Forecast, error) {
 	return f, nil
 }
 
-// distance is how far a setup lies beyond all that was measured: the sum of the
-// logarithms.
+// distance is the distance of a setup from the measured range: the sum of the logarithms of the ratios.
 func (s Seen) distance(x *Setup) (far float64) {
 	var now Seen
-	now.note(x)
+	now.extend(x)
 	for _, r := range []float64{float64(now.Disks) / float64(s.Disks), now.Bandwidth / s.Bandwidth, float64(now.Parallel) / float64(s.Parallel), float64(now.Bytes) / float64(s.Bytes)} {
 		far += max(0, math.Log(r))
 	}
 	return far
 }
 
-// beyond tells what was not measured; half as much again still counts as measured.
+// beyond lists the values of a setup that exceed the measured range by more than 50 %.
 func (s Seen) beyond(x *Setup) []string {
 	const near = 1.5
 	var now Seen
-	now.note(x)
+	now.extend(x)
 	var out []string
 	add := func(what string, now, seen float64) {
 		if now > near*seen {
@@ -200,27 +196,27 @@ func (s Seen) beyond(x *Setup) []string {
 	return out
 }
 
-// String is a sentence: "41 s ± 3: the disks decide (38 s, cores 12 s)".
+// String describes the forecast: "41 s ± 3: the disks are the limit; disks alone 38 s, cores alone 12 s".
 func (f Forecast) String() string {
 	half := f.half()
-	text := fmt.Sprintf("%s s ± %s: the %s decide", digits(f.Seconds.Value, half), digits(half, half), f.Bound)
+	text := fmt.Sprintf("%s s ± %s: the %s are the limit", digits(f.Seconds.Value, half), digits(half, half), f.Bound)
 	if f.Sure < measure.Confidence {
 		text += " (not sure)"
 	}
 	text += fmt.Sprintf("; disks alone %s s, cores alone %s s", digits(f.Disks, half), digits(f.Cores, half))
 	if len(f.Beyond) > 0 {
-		text += "; beyond what was measured: " + strings.Join(f.Beyond, ", ")
+		text += "; beyond the measured range: " + strings.Join(f.Beyond, ", ")
 	}
 	return text
 }
 
-// Interval is where one scan lies with 95 %, in seconds: "38 – 44".
+// Interval formats the 95 % interval of a single scan, in seconds: "38 – 44".
 func (f Forecast) Interval() string {
 	half := f.half()
 	return digits(f.Seconds.Low, half) + " – " + digits(f.Seconds.High, half)
 }
 
-// Value is the time in seconds, to the first digit that is uncertain: "41".
+// Value formats the time in seconds, up to the first uncertain digit: "41".
 func (f Forecast) Value() string {
 	return digits(f.Seconds.Value, f.half())
 }
@@ -230,7 +226,7 @@ func (f Forecast) half() float64 {
 	return max(f.Seconds.High-f.Seconds.Value, f.Seconds.Value-f.Seconds.Low)
 }
 
-// digits prints a number to the first digit of its uncertainty, at most to three decimals.
+// digits formats a number up to the first digit of its uncertainty, with at most three decimals.
 func digits(v, uncertainty float64) string {
 	places := 3
 	if uncertainty > 0 {
@@ -239,8 +235,8 @@ func digits(v, uncertainty float64) string {
 	return fmt.Sprintf("%.*f", places, v)
 }
 
-// EnoughDisks is how many disks of so many MB/s each keep the cores busy, if
-// parts divide evenly among them: with more, a scan is not faster.
+// EnoughDisks is the number of disks of a rate that keep the cores busy, if partitions divide evenly among
+// them. More disks do not make a scan faster.
 func (m *Model) EnoughDisks(mbps float64, parallel int) int {
 	perGB := 1000 / (mbps * m.DiskShare.Value) // seconds of one disk
 	return max(1, int(math.Ceil(perGB*float64(parallel)/m.Work.Value)))

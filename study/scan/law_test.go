@@ -80,21 +80,21 @@ func TestNoLaw(t *testing.T) {
 		want  string
 	}{
 		"plain folders": {func(r *run.Folder) { r.Run.Scan.Disks[1].Rate = 0 }, "the disk of /b was not measured; run it with --measure-disks"},
-		"an overlay":    {func(r *run.Folder) { r.Run.Scan.Disks[0].Device = "" }, "/a lies on no block device that the system counts"},
-		"one disk":      {func(r *run.Folder) { r.Run.Scan.Disks[1].Device = "sda" }, "/a and /b lie on one disk (sda)"},
-		"no paths":      {func(r *run.Folder) { r.Run.Scan.Disks = nil }, "where the engine keeps its data"},
+		"an overlay":    {func(r *run.Folder) { r.Run.Scan.Disks[0].Device = "" }, "/a is not on a block device"},
+		"one disk":      {func(r *run.Folder) { r.Run.Scan.Disks[1].Device = "sda" }, "/a and /b are on the same disk (sda)"},
+		"no paths":      {func(r *run.Folder) { r.Run.Scan.Disks = nil }, "the run named no disks"},
 		"nothing read": {func(r *run.Folder) {
 			for _, s := range r.Samples() {
 				s.Measured().Devices = nil
 			}
-		}, "read nothing from the disks when they were cold; run it as root"},
-		"two placements": {func(*run.Folder) {}, "2 setups cannot tell three parameters"},
+		}, "read nothing from the disks; run it as root"},
+		"two placements": {func(*run.Folder) {}, "2 setups are too few for three parameters"},
 		"wrong answers": {func(r *run.Folder) {
 			wrong := run.Sample{Cell: r.Run.ScanCell(0, "scan"), Phase: run.Cold}.Judge(nil, proven(), &answer.Diff{Problem: "a cent is missing"})
 			if err := r.Add(wrong); err != nil {
 				t.Fatal(err)
 			}
-		}, "1 setups cannot tell three parameters"},
+		}, "1 setups are too few for three parameters"},
 	} {
 		f := folder(t, run.Run{Machine: measure.Machine{UsableCPUs: 2}}, run.Scan{
 			Disks:   []run.ScanDisk{{Path: "/a", Device: "sda", Rate: 1e8}, {Path: "/b", Device: "sdb", Rate: 1e8}},

@@ -14,23 +14,23 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// Setup is what a scan reads, and with what.
+// Setup describes the disks, the workers and the data of a scan.
 type Setup struct {
 	Bandwidth  []float64 `json:"bandwidth_mb_per_s"` // of each path's disk, as measured; MB are 10⁶ bytes
-	Partitions int       `json:"partitions"`         // of equal size; part i lies on path i%len(Bandwidth)
-	Workers    int       `json:"workers"`            // 0 = one for each part
+	Partitions int       `json:"partitions"`         // of equal size; partition i is on path i%len(Bandwidth)
+	Workers    int       `json:"workers"`            // 0 = one for each partition
 	Cores      int       `json:"cores"`              // that the engine may use
-	Bytes      int64     `json:"bytes"`              // read from the disks, all together
+	Bytes      int64     `json:"bytes"`              // read from all disks
 }
 
-// Point is what a sweep measured of a setup.
+// Point is the measurement of a setup in a sweep.
 type Point struct {
 	Setup
 	Seconds []float64 `json:"seconds"`               // of the repetitions
-	CPU     []float64 `json:"cpu_seconds,omitempty"` // likewise, of all cores together; nil = not counted
+	CPU     []float64 `json:"cpu_seconds,omitempty"` // of the repetitions, summed over all cores; nil = not counted
 }
 
-// work is the processor time of 10⁹ bytes, as it was counted; 0 = it was not.
+// work is the counted processor time in seconds per 10⁹ bytes; 0 = not counted.
 func (p *Point) work() float64 {
 	if len(p.CPU) == 0 {
 		return 0
@@ -44,48 +44,48 @@ func (p *Point) work() float64 {
 //	disks   = bytes / (Drawn · Σ bandwidth)
 //	cores   = Work · bytes / min(workers, cores)
 //
-// Where disks differ, or parts do not divide evenly among them, the disk that
-// has most to read for its speed stands for all, and disks is longer than so.
+// If disks differ, or the partitions do not divide evenly among them, the disk with
+// the longest reading time determines the term disks, which is then longer.
 //
-// Work comes from times where cores decided at some setups. Else it is the
-// processor time that was counted, which holds what an answer costs however
-// little it reads: more data will cost less for each byte, not more.
+// If cores limited some setups, Work is derived from times. Otherwise it is the
+// counted processor time. That includes the fixed cost of a query, so more data
+// will cost less per byte, not more.
 type Model struct {
 	run.ScanLaw           // with a fit of each point
-	Off         []float64 `json:"off"`  // relative errors of all repetitions, measured/law - 1, by the law of the other points
+	Off         []float64 `json:"off"`  // relative error of each repetition (measured/law - 1) against the law of the other points
 	Seed        uint64    `json:"seed"` // of the bootstrap and of forecasts
 	Seen        Seen      `json:"seen"`
-	Bytes       int64     `json:"bytes"` // that a point read: the median
+	Bytes       int64     `json:"bytes"` // median of the bytes that a point read
 
 	Draws [2][][3]float64 `json:"draws"` // fits of the two bootstraps: 1/Drawn, Work, Start
 }
 
-// Bound is what decides how long a scan takes.
+// Bound is the resource that limits a scan.
 type Bound string
 
-// What decides.
+// The limiting resources.
 const (
 	ByDisks Bound = "disks"
 	ByCores Bound = "cores"
 )
 
-// Seen are the largest values of a sweep; a forecast beyond them says so.
+// Seen are the largest values of a sweep. A forecast names the values that exceed them.
 type Seen struct {
 	Disks     int     `json:"disks"`
 	Bandwidth float64 `json:"bandwidth_mb_per_s"` // of one disk
-	Parallel  int     `json:"parallel"`           // workers that have a core
+	Parallel  int     `json:"parallel"`           // workers that run at the same time, each on a core
 	Bytes     int64   `json:"bytes"`
 }
 
 // law is 1/Drawn, Work and Start.
 type law [3]float64
 
-// terms are what a law multiplies: seconds = max(p[0]·disk, p[1]·core) + p[2].
+// terms are the factors of a law: seconds = max(p[0]·disk, p[1]·core) + p[2].
 type terms struct {
 	disk float64 // seconds at the disks' full bandwidth
-	core float64 // 10⁹ bytes for each worker that has a core
-	time float64 // measured
-	work float64 // counted: seconds of a core for 10⁹ bytes; 0 = not
+	core float64 // 10⁹ bytes per worker that has a core
+	time float64 // measured seconds
+	work float64 // counted core seconds per 10⁹ bytes; 0 = not counted
 }
 
 func (p law) at(x terms) float64 { return max(p[0]*x.disk, p[1]*x.core) + p[2] }
@@ -97,16 +97,16 @@ func (p law) bound(x terms) Bound {
 	return ByDisks
 }
 
-// whole reports whether disks decide at some points, and cores at others: else
-// the points bound what the other one costs from above alone.
-func (p law) whole(xs []terms) bool {
+// isDetermined reports whether disks limit some points and cores limit others. Otherwise the points
+// give only an upper bound for the cost of the other resource.
+func (p law) isDetermined(xs []terms) bool {
 	decides := func(b Bound, term func(x terms) float64) bool {
 		return slices.ContainsFunc(xs, func(x terms) bool { return p.bound(x) == b && term(x) > resolution*x.time })
 	}
 	return decides(ByDisks, func(x terms) float64 { return p[0] * x.disk }) && decides(ByCores, func(x terms) float64 { return p[1] * x.core })
 }
 
-// parallel is how many workers have a core.
+// parallel is the number of workers that run at the same time, each on a core.
 func (s *Setup) parallel() int {
 	if s.Workers == 0 {
 		return min(s.Partitions, s.Cores)
@@ -114,13 +114,13 @@ func (s *Setup) parallel() int {
 	return min(s.Workers, s.Cores)
 }
 
-// terms checks a setup and works out what the law multiplies.
+// terms checks a setup and computes the factors of the law.
 func (s *Setup) terms() (terms, error) {
 	bad := func(what string) (terms, error) {
 		return terms{}, &fault.Error{Setting: "scan model", Problem: what, Cure: "give every setup disks with their measured bandwidth, partitions, cores and bytes"}
 	}
 	if len(s.Bandwidth) == 0 || s.Partitions < 1 || s.Cores < 1 || s.Workers < 0 || s.Bytes < 1 {
-		return bad(fmt.Sprintf("a setup is not whole: %+v", *s))
+		return bad(fmt.Sprintf("a setup is incomplete: %+v", *s))
 	}
 	var disk float64
 	for i, mbps := range s.Bandwidth {
@@ -136,31 +136,29 @@ func (s *Setup) terms() (terms, error) {
 	return terms{disk: disk, core: float64(s.Bytes) / 1e9 / float64(s.parallel())}, nil
 }
 
-// Of the fit.
+// Constants of the fit.
 const (
-	modelDraws  = 500
+	modelDraws  = 500   // of each bootstrap
 	minPoints   = 6     // two for each parameter
-	minCounted  = 4     // likewise, where Work is counted
-	doubt       = 0.001 // a parameter counts as determined where the points would look so without it in fewer than so many sweeps
-	resolution  = 0.001 // relative errors below this are not distinguished
-	lostAtMost  = 0.1   // of the bootstrap's fits that lack a parameter
+	minCounted  = 4     // two for each parameter if Work is counted
+	doubt       = 0.001 // significance level of the test that determines a parameter
+	resolution  = 0.001 // smaller relative errors are not distinguished
+	lostAtMost  = 0.1   // largest share of the bootstrap's fits that may lack a parameter
 	independent = 1e-6  // share of Start's square that the other terms must leave
 )
 
-// FitModel fits the law to a sweep so that the relative errors of the medians
-// are least, which to first order are the differences of logarithms; no
-// parameter is below 0. For every way to say at which points the disks decide,
-// in the order of disk by core, the best law is found directly, and the best
-// of these stands.
+// FitModel fits the law to a sweep. It minimizes the relative errors of the medians
+// (to first order the differences of logarithms); no parameter is negative. It sorts
+// the points by disk/core, finds the best law for every split into points that cores
+// limit and points that disks limit, and returns the best of these laws.
 //
-// Two things make the law uncertain: the noise of the repetitions, seen by a
-// bootstrap within each point, and that the law may not hold, seen by one that
-// draws points among those that the same thing decides. Intervals are the
-// wider of the two.
+// The uncertainty has two sources: the noise of the repetitions, which a bootstrap
+// within each point shows, and deviations from the law, which a bootstrap among the
+// points with the same limit shows. Each interval is the wider of the two.
 //
-// Where the points do not tell Drawn and Work apart, as they look as if disks
-// decided at all of them, Work is what was counted; the error tells where
-// nothing was, or where cores may have decided at all points.
+// If the points do not separate Drawn from Work, because disks may limit all of them,
+// Work is the counted processor time. If no time was counted, or if cores may limit
+// all points, FitModel returns an error.
 func FitModel(points []Point, seed uint64) (*Model, error) {
 	m := &Model{ScanLaw: run.ScanLaw{Phase: run.Cold}, Seed: seed}
 	xs, err := m.read(points)
@@ -185,7 +183,7 @@ func FitModel(points []Point, seed uint64) (*Model, error) {
 	return m, nil
 }
 
-// read checks the points and works out their terms.
+// read checks the points and computes their terms.
 func (m *Model) read(points []Point) ([]terms, error) {
 	xs := make([]terms, len(points))
 	bytes := make([]float64, len(points))
@@ -201,18 +199,18 @@ func (m *Model) read(points []Point) ([]terms, error) {
 		}
 		x.time, x.work = measure.Median(p.Seconds), p.work()
 		xs[i] = x
-		m.Seen.note(&p.Setup)
+		m.Seen.extend(&p.Setup)
 	}
 	m.Bytes = int64(measure.Median(bytes))
 	return xs, nil
 }
 
-// fit finds the law, by times alone if they tell it.
-func (m *Model) fit(xs []terms) (fitted, error) {
+// fit finds the law from the times only, if they determine it.
+func (m *Model) fit(xs []terms) (fit, error) {
 	counted := workOf(xs)
-	few := &fault.Error{Setting: "scan model", Problem: fmt.Sprintf("%d setups cannot tell three parameters", len(xs)), Cure: fmt.Sprintf("measure at least %d", minPoints)}
+	few := &fault.Error{Setting: "scan model", Problem: fmt.Sprintf("%d setups are too few for three parameters", len(xs)), Cure: fmt.Sprintf("measure at least %d", minPoints)}
 	if len(xs) < minCounted || len(xs) < minPoints && counted == 0 {
-		return fitted{}, few
+		return fit{}, few
 	}
 	if len(xs) >= minPoints {
 		best := fitLaw(xs, 0)
@@ -226,7 +224,7 @@ func (m *Model) fit(xs []terms) (fitted, error) {
 	return best, drawsFromDisks(best, xs, counted)
 }
 
-// workOf is the median of what was counted; 0 unless it was at all points.
+// workOf is the median of the counted work; 0 if a point has no count.
 func workOf(xs []terms) float64 {
 	all := make([]float64, len(xs))
 	for i, x := range xs {
@@ -240,7 +238,7 @@ func workOf(xs []terms) float64 {
 	return measure.Median(all)
 }
 
-// law is the best one for some of the points.
+// law returns the best law for some of the points.
 func (m *Model) law(xs []terms) law {
 	if m.Counted {
 		return fitLaw(xs, workOf(xs)).law
@@ -248,9 +246,9 @@ func (m *Model) law(xs []terms) law {
 	return fitLaw(xs, 0).law
 }
 
-// errorsWithout are the relative errors of a point's repetitions by the law of the
-// other points: a law's own points flatter it, as its parameters have followed their noise.
-// Where the others have no law, they are those by the law of all, at.
+// errorsWithout returns the relative errors of a point's repetitions against the law of the other
+// points. Against the law of all points the errors would be too small, because its parameters follow
+// the noise of the point. If the other points have no law, at is the time by the law of all points.
 func (m *Model) errorsWithout(i int, seconds []float64, xs []terms, at float64) (out []float64) {
 	if p := m.law(slices.Delete(slices.Clone(xs), i, i+1)); p[0] > 0 && p[1] > 0 {
 		at = p.at(xs[i])
@@ -261,25 +259,25 @@ func (m *Model) errorsWithout(i int, seconds []float64, xs []terms, at float64) 
 	return out
 }
 
-func (s *Seen) note(x *Setup) {
+func (s *Seen) extend(x *Setup) {
 	s.Disks = max(s.Disks, len(x.Bandwidth))
 	s.Bandwidth = max(s.Bandwidth, slices.Max(x.Bandwidth))
 	s.Parallel = max(s.Parallel, x.parallel())
 	s.Bytes = max(s.Bytes, x.Bytes)
 }
 
-// fitted is a law with its sum of squared relative errors.
-type fitted struct {
+// fit is a law with its sum of squared relative errors.
+type fit struct {
 	law        law
 	loss       float64
 	startKnown bool
 }
 
-// fitLaw finds the law with the least loss. A work above 0 is known.
-func fitLaw(xs []terms, work float64) fitted {
+// fitLaw finds the law with the smallest loss. work > 0 is a known Work.
+func fitLaw(xs []terms, work float64) fit {
 	order := slices.Clone(xs)
-	slices.SortFunc(order, func(a, b terms) int { return cmp.Compare(a.disk*b.core, b.disk*a.core) }) // cores decide first
-	best := fitted{loss: math.Inf(1)}
+	slices.SortFunc(order, func(a, b terms) int { return cmp.Compare(a.disk*b.core, b.disk*a.core) }) // points that cores limit come first
+	best := fit{loss: math.Inf(1)}
 	for k := range len(order) + 1 {
 		if f := fitSplit(order[:k], order[k:], order, work); f.loss < best.loss {
 			best = f
@@ -288,10 +286,9 @@ func fitLaw(xs []terms, work float64) fitted {
 	return best
 }
 
-// fitSplit is the best law if cores decide at some points and disks at the
-// others; its loss is that of all points under the law itself. A work above 0 is
-// known.
-func fitSplit(byCores, byDisks, all []terms, work float64) fitted {
+// fitSplit returns the best law if cores limit the points byCores and disks limit byDisks. Its loss is
+// that of all points by the law itself. work > 0 is a known Work.
+func fitSplit(byCores, byDisks, all []terms, work float64) fit {
 	d := sums(byDisks, func(x terms) float64 { return x.disk })
 	c := sums(byCores, func(x terms) float64 { return x.core })
 	project, overlap := c.project(), c.overlap()
@@ -300,7 +297,7 @@ func fitSplit(byCores, byDisks, all []terms, work float64) fitted {
 	}
 	uu := d.uu + c.uu
 	left := uu - d.project() - project
-	out := fitted{loss: math.Inf(1), startKnown: left > independent*uu}
+	out := fit{loss: math.Inf(1), startKnown: left > independent*uu}
 	starts := []float64{0}
 	if out.startKnown {
 		if s := (d.u + c.u - d.overlap() - overlap) / left; s > 0 {
@@ -338,7 +335,7 @@ func sums(xs []terms, of func(terms) float64) (m moments) {
 	return m
 }
 
-// slope is the best factor of the term where Start is s; 0 without points.
+// slope is the best factor of the term for Start = s; 0 without points.
 func (m moments) slope(s float64) float64 {
 	if m.vv == 0 {
 		return 0
@@ -346,7 +343,7 @@ func (m moments) slope(s float64) float64 {
 	return (m.v - s*m.vu) / m.vv
 }
 
-// project is what the term explains of Start's own square.
+// project is the portion of Start's square that the term explains.
 func (m moments) project() float64 {
 	if m.vv == 0 {
 		return 0
@@ -369,14 +366,14 @@ func loss(p law, xs []terms) (sum float64) {
 	return sum
 }
 
-// determined reports, as an error, that the points fit about as well without disks
-// or without cores (an F test of the law with one parameter less).
-func determined(best fitted, xs []terms) error {
+// determined returns an error if the points fit about as well without disks or without cores (an F test
+// of the law with one parameter less).
+func determined(best fit, xs []terms) error {
 	free := float64(len(xs) - 3)
 	noise := max(best.loss, float64(len(xs))*resolution*resolution) / free
 	test := distuv.F{D1: 1, D2: free}
-	needless := func(without fitted) bool { return test.Survival(max(0, without.loss-best.loss)/noise) > doubt }
-	var most float64 // Work that the fastest points leave room for
+	needless := func(without fit) bool { return test.Survival(max(0, without.loss-best.loss)/noise) > doubt }
+	var most float64 // upper bound of Work by the fastest points
 	for i, x := range xs {
 		if r := x.time / x.core; i == 0 || r < most {
 			most = r
@@ -385,21 +382,21 @@ func determined(best fitted, xs []terms) error {
 	switch {
 	case needless(fitSplit(nil, xs, xs, 0)):
 		return &fault.Error{
-			Setting: "scan model", Problem: fmt.Sprintf("disks may decide at all points: what the work costs cannot be determined, only that it is below %.3g s of a core for 10⁹ bytes", most),
+			Setting: "scan model", Problem: fmt.Sprintf("disks may limit all configurations: the processor time cannot be determined, only that it is below %.3g core seconds per 10⁹ bytes", most),
 			Cure: "measure with more or faster disks, or with fewer workers",
 		}
 	case needless(fitSplit(xs, nil, xs, 0)):
 		return &fault.Error{
-			Setting: "scan model", Problem: "cores may decide at all points: what the disks give cannot be determined",
+			Setting: "scan model", Problem: "cores may limit all configurations: the rate of the disks cannot be determined",
 			Cure: "measure with fewer or slower disks (`barograph lab disks`), or with more workers and cores",
 		}
 	}
 	return nil
 }
 
-// drawsFromDisks reports, as an error, that the points fit about as well by the
-// counted work alone: then what the disks give cannot be determined.
-func drawsFromDisks(best fitted, xs []terms, work float64) error {
+// drawsFromDisks returns an error if the points fit about as well by the counted work without disks: then
+// the rate of the disks cannot be determined.
+func drawsFromDisks(best fit, xs []terms, work float64) error {
 	free := float64(len(xs) - 2)
 	noise := max(best.loss, float64(len(xs))*resolution*resolution) / free
 	without := fitSplit(xs, nil, xs, work).loss
@@ -407,12 +404,12 @@ func drawsFromDisks(best fitted, xs []terms, work float64) error {
 		return nil
 	}
 	return &fault.Error{
-		Setting: "scan model", Problem: "by the processor time that was counted, cores may decide at all points: what the disks give cannot be determined",
+		Setting: "scan model", Problem: "by the counted processor time, cores may limit all configurations: the rate of the disks cannot be determined",
 		Cure: "measure with fewer or slower disks (`barograph lab disks`), or with more data",
 	}
 }
 
-// bootstrap fits the law to repetitions and to points drawn anew.
+// bootstrap fits the law to resampled repetitions, and to resampled points.
 func (m *Model) bootstrap(points []Point, xs []terms, best law) error {
 	r := rand.New(rand.NewPCG(m.Seed, 1))
 	by := map[Bound][]terms{}
@@ -423,28 +420,28 @@ func (m *Model) bootstrap(points []Point, xs []terms, best law) error {
 	var times []float64
 	repetitions := func(into []terms) []terms {
 		for i, x := range xs {
-			times = drawn(r, times[:0], points[i].Seconds)
+			times = resample(r, times[:0], points[i].Seconds)
 			x.time = measure.Median(times)
 			if m.Counted {
-				times = drawn(r, times[:0], points[i].CPU)
+				times = resample(r, times[:0], points[i].CPU)
 				x.work = measure.Median(times) / (float64(points[i].Bytes) / 1e9)
 			}
 			into = append(into, x)
 		}
 		return into
 	}
-	others := func(into []terms) []terms { return drawn(r, drawn(r, into, by[ByDisks]), by[ByCores]) }
+	others := func(into []terms) []terms { return resample(r, resample(r, into, by[ByDisks]), by[ByCores]) }
 	sample := make([]terms, 0, len(xs))
 	for k, draw := range []func([]terms) []terms{repetitions, others} {
 		for range modelDraws {
 			xs := draw(sample[:0])
-			if p := m.law(xs); p.whole(xs) || m.Counted && p[0] > 0 {
+			if p := m.law(xs); p.isDetermined(xs) || m.Counted && p[0] > 0 {
 				m.Draws[k] = append(m.Draws[k], p)
 			}
 		}
 		if lost := modelDraws - len(m.Draws[k]); float64(lost) > lostAtMost*modelDraws {
 			return &fault.Error{
-				Setting: "scan model", Problem: fmt.Sprintf("too few points tell disks from cores: %d of %d samples of them do not", lost, modelDraws),
+				Setting: "scan model", Problem: fmt.Sprintf("too few configurations distinguish disks from cores: %d of %d resamples do not", lost, modelDraws),
 				Cure: "measure more setups, some with few disks and some with few workers",
 			}
 		}
@@ -452,15 +449,15 @@ func (m *Model) bootstrap(points []Point, xs []terms, best law) error {
 	return nil
 }
 
-// drawn appends as many values as there are, drawn with replacement.
-func drawn[T any](r *rand.Rand, into, from []T) []T {
+// resample appends len(from) values of from, drawn with replacement.
+func resample[T any](r *rand.Rand, into, from []T) []T {
 	for range from {
 		into = append(into, from[r.IntN(len(from))])
 	}
 	return into
 }
 
-// intervals are the wider of those in which 95 % of each bootstrap's laws lie.
+// intervals sets the intervals of the parameters. Each contains 95 % of the laws of both bootstraps.
 func (m *Model) intervals(best law) {
 	m.DiskShare = m.widest(1/best[0], func(p law) float64 { return 1 / p[0] })
 	m.Work = m.widest(best[1], func(p law) float64 { return p[1] })

@@ -130,11 +130,11 @@ func TestModelRefuses(t *testing.T) {
 		points []Point
 		want   string
 	}{
-		"disks decide":  {measured(sweepOf(100, 8, 5e9), disks, 0.05, 5, 1), "disks may decide at all points"},
-		"cores decide":  {measured(sweepOf(500, 8, 5e9), cores, 0.05, 5, 1), "cores may decide at all points"},
-		"no noise":      {measured(sweepOf(100, 8, 5e9), disks, 0, 1, 1), "disks may decide at all points"},
+		"disks decide":  {measured(sweepOf(100, 8, 5e9), disks, 0.05, 5, 1), "disks may limit all configurations"},
+		"cores decide":  {measured(sweepOf(500, 8, 5e9), cores, 0.05, 5, 1), "cores may limit all configurations"},
+		"no noise":      {measured(sweepOf(100, 8, 5e9), disks, 0, 1, 1), "disks may limit all configurations"},
 		"five points":   {measured(sweepOf(100, 8, 5e9)[:5], law{1, 10, 1}, 0, 1, 1), "5 setups"},
-		"one setup":     {measured(sameSetup(sweepOf(100, 8, 5e9)[0], 9), law{1, 10, 1}, 0.05, 3, 1), "may decide at all points"},
+		"one setup":     {measured(sameSetup(sweepOf(100, 8, 5e9)[0], 9), law{1, 10, 1}, 0.05, 3, 1), "may limit all configurations"},
 		"nothing":       {nil, "0 setups"},
 		"no times":      {make([]Point, 6), "not whole"},
 		"a time of 0":   {[]Point{{Setup: sweepOf(100, 8, 5e9)[0], Seconds: []float64{1, 0}}}, "no times above 0"},
@@ -187,7 +187,7 @@ func TestModelForecast(t *testing.T) {
 	if f, err = m.Forecast(four); err != nil {
 		t.Fatal(err)
 	}
-	if text := f.String(); f.Bound != ByCores || len(f.Beyond) != 1 || !strings.Contains(text, "the cores decide; ") || !strings.Contains(text, "GB: 50, measured up to 5") {
+	if text := f.String(); f.Bound != ByCores || len(f.Beyond) != 1 || !strings.Contains(text, "the cores are the limit; ") || !strings.Contains(text, "GB: 50, measured up to 5") {
 		t.Errorf("%+v: %s", f, text)
 	}
 	// one disk takes 1000/120 s for a GB, eight cores 2
@@ -215,12 +215,12 @@ func TestModelForecast(t *testing.T) {
 func TestForecastInWords(t *testing.T) {
 	f := Forecast{Bound: ByDisks, Sure: 0.99, Disks: 38.2, Cores: 12.1}
 	f.Seconds.Value, f.Seconds.Low, f.Seconds.High = 41.3, 39, 44.4
-	if got, want := f.String(), "41 s ± 3: the disks decide; disks alone 38 s, cores alone 12 s"; got != want {
+	if got, want := f.String(), "41 s ± 3: the disks are the limit; disks alone 38 s, cores alone 12 s"; got != want {
 		t.Errorf("%q; want %q", got, want)
 	}
 	f.Sure = 0.6
 	f.Seconds.Low, f.Seconds.High = 41.27, 41.32
-	if got, want := f.String(), "41.30 s ± 0.03: the disks decide (not sure); disks alone 38.20 s, cores alone 12.10 s"; got != want {
+	if got, want := f.String(), "41.30 s ± 0.03: the disks are the limit (not sure); disks alone 38.20 s, cores alone 12.10 s"; got != want {
 		t.Errorf("%q; want %q", got, want)
 	}
 }

@@ -170,7 +170,7 @@ func (c *compared) measure(b *testing.B, server *lab.Lab, files tables.StarFiles
 	if err != nil {
 		b.Fatal(err)
 	}
-	if err := scan.Run(ctx, scan.Opened(w, pids), o, into); err != nil {
+	if err := scan.Run(ctx, scan.OpenEngine(w, pids), o, into); err != nil {
 		b.Fatal(err)
 	}
 	for _, s := range into.Samples() {

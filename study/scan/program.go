@@ -25,19 +25,19 @@ import (
 	"github.com/barograph/barograph/study"
 )
 
-// Target is where a scan is asked and where what it measures is kept.
+// Target is the engine and the run folder of a scan.
 type Target struct {
 	Registry engine.Registry
 	URL      string  // of the engine
 	Labs     string  // folder of the labs and their disks
 	Out      string  // run folder
-	New      run.Run // what is known before the run begins
+	New      run.Run // description of the run before its start
 	Log      *slog.Logger
 	Progress func(s string)
 }
 
 // Program is a run over several disks: an experiment on an engine, or on
-// throwaway servers of one.
+// temporary servers of an engine.
 type Program struct {
 	Target
 	Servers      Servers
@@ -53,17 +53,17 @@ type Program struct {
 	Rounds       int
 	Seed         uint64
 
-	settled int // partitions that the server was started with; 0 = it takes any number
+	fixedPartitions int // partitions with which the server was started; 0 = any number is possible
 }
 
-// AllDisks is the value of Program.Disks that names no number.
+// AllDisks is the value of Program.Disks for all disks.
 const AllDisks = "all"
 
-// Plan is what a program would do.
+// Plan describes the configurations of a program.
 type Plan struct {
-	Rule       string             `json:"rule"` // that led to the numbers of partitions; "" = they were named
+	Rule       string             `json:"rule"` // that gave the number of partitions; "" = the flags name it
 	Placements []tables.Placement `json:"placements"`
-	NoLaw      string             `json:"no_law,omitempty"` // why no law, and no forecast, can come of them, and what to ask for
+	NoLaw      string             `json:"no_law,omitempty"` // the reason why they cannot give a law and a forecast, and the cure
 
 	result  *run.Run
 	queries []tables.StarQuery
@@ -76,7 +76,7 @@ func (p *Plan) Text(w io.Writer) error {
 		fmt.Fprintf(w, "partitions: %s\n", p.Rule)
 	}
 	for _, c := range p.Placements {
-		fmt.Fprintf(w, "%s, workers: %d\n", Words(&run.ScanConfig{Paths: len(c.Paths), Partitions: c.Partitions}), c.Parallel())
+		fmt.Fprintf(w, "%s, workers: %d\n", ConfigName(&run.ScanConfig{Paths: len(c.Paths), Partitions: c.Partitions}), c.Parallel())
 	}
 	if p.NoLaw != "" {
 		fmt.Fprintln(w, p.NoLaw)
@@ -84,17 +84,17 @@ func (p *Plan) Text(w io.Writer) error {
 	return nil
 }
 
-// begin begins a run on an engine, and finds the processes of a server that a
-// lab started before.
-func (t *Target) begin(d *engine.Driver, u *url.URL) (*run.Run, []int32) {
+// newRun creates the description of a run on an engine, and finds the processes of a server that a lab
+// has started.
+func (t *Target) newRun(d *engine.Driver, u *url.URL) (*run.Run, []int32) {
 	r, s := t.New, lab.Serving([]string{t.Labs}, d, u)
 	r.Scan = &run.Scan{}
 	r.Archives = []run.Archive{{Engine: d.Scheme, Place: string(d.Place), Product: d.Scheme, Server: s.Server()}}
 	return &r, s.PIDs()
 }
 
-// noteAbout keeps what the engine says of itself.
-func noteAbout(ctx context.Context, all engine.Registry, raw string, db *engine.Engine, result *run.Run) error {
+// describeEngine copies the engine's own description into the run.
+func describeEngine(ctx context.Context, all engine.Registry, raw string, db *engine.Engine, result *run.Run) error {
 	d, u, err := all.Parse(raw)
 	if err != nil {
 		return err
@@ -105,8 +105,8 @@ func noteAbout(ctx context.Context, all engine.Registry, raw string, db *engine.
 	return err
 }
 
-// Plan checks the program and finds its configurations; only a server whose start
-// settled the partitions is asked for them.
+// Plan checks the program and finds its configurations. It opens the engine only if the number of
+// partitions was fixed at the start of its server.
 func (p *Program) Plan(ctx context.Context) (*Plan, error) {
 	if err := p.findPaths(); err != nil {
 		return nil, err
@@ -114,11 +114,11 @@ func (p *Program) Plan(ctx context.Context) (*Plan, error) {
 	out := &Plan{}
 	for _, q := range p.Queries {
 		if !slices.Contains(tables.StarQueries(), tables.StarQuery(q)) {
-			return nil, &fault.Status{Code: fault.Usage, Err: fault.Unknown("--query", q, tables.StarQueries())}
+			return nil, &fault.Status{Code: fault.Usage, Err: fault.Unknown("--queries", q, tables.StarQueries())}
 		}
 		out.queries = append(out.queries, tables.StarQuery(q))
 	}
-	if err := droppable(p.Cold, p.Paths); err != nil {
+	if err := checkCold(p.Cold, p.Paths); err != nil {
 		return nil, err
 	}
 	if s := &p.Servers; s.Engine != "" {
@@ -126,7 +126,7 @@ func (p *Program) Plan(ctx context.Context) (*Plan, error) {
 		if err := s.check(); err != nil {
 			return nil, err
 		}
-		out.result, _ = p.begin(s.driver, &url.URL{})
+		out.result, _ = p.newRun(s.driver, &url.URL{})
 		s.plan(out.result)
 	} else {
 		d, u, err := p.Registry.Parse(p.URL)
@@ -136,13 +136,13 @@ func (p *Program) Plan(ctx context.Context) (*Plan, error) {
 		if err := hasStar(p.Registry, "--engine ", d); err != nil {
 			return nil, err
 		}
-		if p.settled, err = p.startedWith(ctx, d); err != nil {
+		if p.fixedPartitions, err = p.startedWith(ctx, d); err != nil {
 			return nil, err
 		}
-		out.result, out.pids = p.begin(d, u)
+		out.result, out.pids = p.newRun(d, u)
 		if p.Cold > 0 && d.Server != nil && len(out.pids) == 0 {
-			if host := elsewhere(ctx, u); host != "" {
-				return nil, fault.Misuse("--cold", "cannot empty the page cache of "+host+", another machine", "run barograph on it, or leave --cold out: warm answers are timed there as here")
+			if host := remoteHost(ctx, u); host != "" {
+				return nil, fault.Misuse("--cold", "cannot empty the page cache of "+host+", because it is another machine", "run barograph on that machine, or omit --cold")
 			}
 		}
 	}
@@ -153,7 +153,7 @@ func (p *Program) Plan(ctx context.Context) (*Plan, error) {
 	return out, nil
 }
 
-// startedWith is the number of partitions of a server whose start settles it.
+// startedWith returns the number of partitions that was fixed at the start of a server; 0 = none.
 func (p *Program) startedWith(ctx context.Context, d *engine.Driver) (int, error) {
 	if d.Server == nil || !d.Server.SpreadsTables {
 		return 0, nil
@@ -167,17 +167,17 @@ func (p *Program) startedWith(ctx context.Context, d *engine.Driver) (int, error
 	return n, errors.Join(err, db.Close())
 }
 
-// droppable refuses cold answers where the page cache cannot be emptied.
-func droppable(cold int, paths []string) error {
+// checkCold refuses cold queries if Barograph cannot empty the page cache.
+func checkCold(cold int, paths []string) error {
 	if cold > 0 && len(paths) == 0 && os.Geteuid() != 0 {
-		return fault.Misuse("--cold", "cannot empty the page cache of files that it does not know", "name their paths, or run as root")
+		return fault.Misuse("--cold", "cannot empty the page cache, because the paths of the files are unknown", "name --paths, or run as root")
 	}
 	return nil
 }
 
-// elsewhere is the first of a URL's hosts that has none of this machine's addresses;
-// "" = all have one. A name that is unknown is reported by whoever connects to it.
-func elsewhere(ctx context.Context, u *url.URL) string {
+// remoteHost returns the first host of a URL that is another machine; "" = all hosts have addresses of this
+// machine. The connection reports unknown names later.
+func remoteHost(ctx context.Context, u *url.URL) string {
 	ours, err := net.InterfaceAddrs()
 	if err != nil {
 		return ""
@@ -200,13 +200,13 @@ func elsewhere(ctx context.Context, u *url.URL) string {
 	return ""
 }
 
-// findPaths makes the paths absolute, or takes them from the lab's disks.
+// findPaths makes the paths absolute, or reads those of the lab's disks.
 func (p *Program) findPaths() (err error) {
 	if p.Disks != "" {
 		n := 0
 		if p.Disks != AllDisks {
 			if n, err = strconv.Atoi(p.Disks); err != nil || n < 1 {
-				return fault.Misuse("--disks "+p.Disks, "is no number of disks", "write --disks for all of them, or --disks=6")
+				return fault.Misuse("--disks "+p.Disks, "is not a number of disks", "write --disks for all disks, or --disks=6")
 			}
 		}
 		p.Paths, err = lab.DiskPaths(p.Labs, n)
@@ -220,24 +220,24 @@ func (p *Program) findPaths() (err error) {
 	return nil
 }
 
-// place finds the configurations, and the rule that led to them.
+// place finds the configurations, and the rule for their numbers of partitions.
 func (p *Program) place(out *Plan) error {
 	var partitions []int
 	for _, s := range p.Partitions {
 		if s == "auto" {
 			if p.Experiment != One {
-				continue // it has its own
+				continue // the experiment has its own numbers
 			}
-			n, why := Auto(p.machines(out.result))
-			if p.settled > 0 {
-				n, why = p.settled, fmt.Sprintf("%d, with which the server was started", p.settled)
+			n, why := Auto(p.nodes(out.result))
+			if p.fixedPartitions > 0 {
+				n, why = p.fixedPartitions, fmt.Sprintf("%d, fixed at the start of the server", p.fixedPartitions)
 			}
 			partitions, out.Rule = append(partitions, n), why
 			continue
 		}
 		n, err := strconv.Atoi(s)
 		if err != nil || n < 1 {
-			return &fault.Error{Setting: "--partitions " + s, Problem: "is no number of partitions", Cure: "write auto, 8, or 1,2,4,8"}
+			return &fault.Error{Setting: "--partitions " + s, Problem: "is not a number of partitions", Cure: "write auto, 8, or 1,2,4,8"}
 		}
 		partitions = append(partitions, n)
 	}
@@ -254,14 +254,14 @@ func (p *Program) place(out *Plan) error {
 	return err
 }
 
-// noLaw says, before anything is run, why the configurations cannot tell a law; ""
-// where they may, or where only one was asked for.
+// noLaw returns, before the run, the reason why the configurations cannot determine a law; "" if they may, or
+// if the flags describe a single configuration.
 func (p *Program) noLaw(configs []tables.Placement) string {
-	const none = "no law and no forecast will come of this run: "
+	const none = "this run cannot give a law and a forecast: "
 	sweep, err := Placements(Sweep, p.Paths, nil, 0)
-	better := fmt.Sprintf("; barograph scan sweep --cold 3 has %d", len(sweep))
+	better := fmt.Sprintf("; `barograph scan sweep --cold 3` has %d configurations", len(sweep))
 	if err != nil {
-		better = "; more disks are made by barograph lab disks --count 6"
+		better = "; `barograph lab disks --count 6` makes more disks"
 	}
 	disks := map[int]bool{}
 	for _, c := range configs {
@@ -271,20 +271,20 @@ func (p *Program) noLaw(configs []tables.Placement) string {
 	case len(configs) == 1 && p.Experiment == One:
 		return ""
 	case p.Cold == 0:
-		return none + "warm answers do not read the disks; add --cold 3"
+		return none + "warm queries do not read the disks; add --cold 3"
 	case len(p.Paths) == 0:
-		return none + "the tables lie where the engine keeps its data; name --paths, one on each disk, or --disks"
+		return none + "the tables are in the engine's own folder; name --paths, one on each disk, or --disks"
 	case len(configs) < minCounted:
-		return fmt.Sprintf("%sit has %d configurations, and a law takes %d (%d, where the processor time is not counted)%s", none, len(configs), minCounted, minPoints, better)
+		return fmt.Sprintf("%sit has %d configurations, and a law needs %d (%d if the processor time is not counted)%s", none, len(configs), minCounted, minPoints, better)
 	case len(disks) < 2:
-		return none + "each configuration has as many disks as any other" + better
+		return none + "all configurations have the same number of disks" + better
 	}
 	return ""
 }
 
-// machines are the engine's: this one, or the nodes of a lab on it, which
+// nodes returns the machines of the engine: this machine, or the nodes of a lab on it, which
 // divide the paths among themselves.
-func (p *Program) machines(result *run.Run) []Node {
+func (p *Program) nodes(result *run.Run) []Node {
 	all := []Node{{Cores: result.Machine.UsableCPUs, Memory: result.Machine.Memory, Paths: len(p.Paths)}}
 	if s := result.Archives[0].Server; s != nil && s.Nodes > 0 {
 		all = slices.Repeat(all, s.Nodes)
@@ -298,8 +298,8 @@ func (p *Program) machines(result *run.Run) []Node {
 	return all
 }
 
-// Run runs the program into its folder. What was measured before an
-// interruption or an error is kept; some = something was.
+// Run runs the program into its run folder, which keeps the measurements made before an interruption or
+// an error. some reports whether the folder has measurements.
 func (p *Program) Run(ctx context.Context) (some bool, err error) {
 	plan, err := p.Plan(ctx)
 	if err != nil {
@@ -321,7 +321,7 @@ func (p *Program) Run(ctx context.Context) (some bool, err error) {
 	of.Scale, of.Generator, of.Rows = manifest.Scale, manifest.Generator, manifest.Rows
 	o := Options{
 		Files: files, Queries: plan.queries, Configs: plan.Placements, Rounds: p.Rounds, Warm: p.Reps, Cold: p.Cold, Seed: p.Seed,
-		GoOn: p.Servers.Engine != "",
+		ContinueOnError: p.Servers.Engine != "",
 	}
 	if o.Devices, err = p.lookAtDisks(ctx, plan.result); err != nil {
 		return false, err
@@ -343,24 +343,23 @@ func (p *Program) Run(ctx context.Context) (some bool, err error) {
 	into.Run.Warnings = append(into.Run.Warnings, TooFast(&into.Run, into.Samples())...)
 	of.Laws = Laws(&into.Run, into.Samples())
 	if p.URL != "" && errors.Is(err, engine.ErrUnreachable) && ctx.Err() == nil {
-		return p.brokenOff(into, err)
+		return p.closeResumable(into, err)
 	}
-	return p.ended(ctx, into, err)
+	return p.closeFolder(ctx, into, err)
 }
 
-// brokenOff closes the folder of a run whose server died, and gives it no end, so that
-// the same command goes on with it.
-func (p *Program) brokenOff(into *run.Folder, err error) (some bool, _ error) {
-	err = &fault.Error{File: p.Out, Problem: "is not whole", Err: err, Cure: "start the server again, and go on by the same command with --out " + p.Out}
+// closeResumable closes the folder of a run whose server failed. It sets no end time, so that the same
+// command resumes the run.
+func (p *Program) closeResumable(into *run.Folder, err error) (some bool, _ error) {
+	err = &fault.Error{File: p.Out, Problem: "is incomplete", Err: err, Cure: "start the server again, and resume with the same command and --out " + p.Out}
 	return len(into.Samples()) > 0, errors.Join(err, into.Close())
 }
 
-// folder begins the run's folder, or goes on with the same run that was
-// interrupted in it: rounds of configurations that were timed to their end are
-// not repeated, and what was measured in one that was not is measured anew.
+// folder creates the run folder, or resumes the same run that was interrupted in it. It keeps complete
+// rounds of configurations, and repeats the measurements of incomplete ones.
 func (p *Program) folder(result *run.Run) (*run.Folder, error) {
 	old, samples, err := run.Read(p.Out)
-	if err != nil { // there is none, or none that can be gone on with: then it is not written over
+	if err != nil { // no run folder, or an unreadable one, which Create does not overwrite
 		return run.Create(p.Out, *result)
 	}
 	events, err := run.ReadEvents(p.Out)
@@ -370,15 +369,15 @@ func (p *Program) folder(result *run.Run) (*run.Folder, error) {
 	refuse := func(problem, cure string) error { return &fault.Error{File: p.Out, Problem: problem, Cure: cure} }
 	switch of, is := old.Scan, result.Scan; {
 	case run.StateOf(events, time.Now()) == run.Running:
-		return nil, refuse("holds a run that goes on", "wait for its end, some seconds longer where it was killed just now; or name another folder")
+		return nil, refuse("contains a run in progress", "wait until it has finished (after a kill: some seconds), or name another folder")
 	case old.Workload != run.ScanWorkload || !old.Finished.IsZero():
-		return run.Create(p.Out, *result) // which says that there is one
+		return run.Create(p.Out, *result) // reports the existing run
 	case !slices.Equal(old.Args, result.Args):
-		return nil, refuse("holds an interrupted run of another command: "+strings.Join(old.Args, " "), "go on with it by the same command, or name another folder")
+		return nil, refuse("contains an interrupted run of another command: "+strings.Join(old.Args, " "), "resume it with the same command, or name another folder")
 	case of.Scale != is.Scale || of.Generator != is.Generator || !maps.Equal(of.Rows, is.Rows):
-		return nil, refuse("holds an interrupted run over other tables", "name another folder")
+		return nil, refuse("contains an interrupted run with other tables", "name another folder")
 	case len(of.Disks) != len(is.Disks):
-		return nil, refuse("holds an interrupted run over other paths", "name another folder")
+		return nil, refuse("contains an interrupted run with other paths", "name another folder")
 	}
 	kept, dropped := 0, 0
 	into, err := run.Resume(p.Out, func(s *run.Sample) bool {
@@ -394,42 +393,41 @@ func (p *Program) folder(result *run.Run) (*run.Folder, error) {
 		return true
 	})
 	if err == nil {
-		p.Progress(fmt.Sprintf("going on with %s: %d of %d answers are kept, %d of rounds that were broken off are measured anew", p.Out, kept, len(samples), dropped))
+		p.Progress(fmt.Sprintf("resuming %s: %d of %d results are kept, %d results of incomplete rounds are measured again", p.Out, kept, len(samples), dropped))
 	}
 	return into, err
 }
 
-// onServer runs on the engine that the URL names.
+// onServer runs the program on the engine of the URL.
 func (p *Program) onServer(ctx context.Context, pids []int32, o Options, into *run.Folder) error {
 	db, err := p.Registry.Open(ctx, p.URL, engine.Options{Log: p.Log})
 	if err != nil {
 		return err
 	}
-	if err := noteAbout(ctx, p.Registry, p.URL, db, &into.Run); err != nil {
+	if err := describeEngine(ctx, p.Registry, p.URL, db, &into.Run); err != nil {
 		return errors.Join(err, db.Close())
 	}
-	return errors.Join(Run(ctx, Opened(tables.DatabasesOf(db).Star, append(pids, db.Processes...)), o, into), db.Close())
+	return errors.Join(Run(ctx, OpenEngine(tables.DatabasesOf(db).Star, append(pids, db.Processes...)), o, into), db.Close())
 }
 
-// hasStar refuses an engine that does not load the star.
+// hasStar refuses an engine that cannot load the star.
 func hasStar(all engine.Registry, flag string, d *engine.Driver) error {
 	if tables.Offers(d, tables.StarOverDisks) {
 		return nil
 	}
 	can := all.SchemesWhere(func(d *engine.Driver) bool { return tables.Offers(d, tables.StarOverDisks) })
-	return fault.Misuse(flag+d.Scheme, "does not load the star of TPC-DS", "choose one of "+strings.Join(can, ", "))
+	return fault.Misuse(flag+d.Scheme, "cannot load the star of TPC-DS", "choose one of "+strings.Join(can, ", "))
 }
 
-// ended closes the run's folder, in which an interrupted run stays without an
-// end.
-func (t *Target) ended(ctx context.Context, into *run.Folder, err error) (some bool, _ error) {
+// closeFolder closes the run folder. An interrupted run gets no end time.
+func (t *Target) closeFolder(ctx context.Context, into *run.Folder, err error) (some bool, _ error) {
 	if ctx.Err() == nil {
 		into.Run.Finished = time.Now().UTC()
 	}
-	return len(into.Samples())+GivenUp(into.Run.Scan) > 0, errors.Join(err, into.Close())
+	return len(into.Samples())+FailedConfigs(into.Run.Scan) > 0, errors.Join(err, into.Close())
 }
 
-// lookAtDisks tells of the paths what a run keeps, and names their devices.
+// lookAtDisks describes the disks of the paths in the run, and returns their devices.
 func (p *Program) lookAtDisks(ctx context.Context, result *run.Run) ([]string, error) {
 	for _, path := range p.Paths {
 		if err := os.MkdirAll(path, 0o755); err != nil {
@@ -463,11 +461,11 @@ func (p *Program) lookAtDisks(ctx context.Context, result *run.Run) ([]string, e
 	result.Warnings = append(result.Warnings, odd...)
 	switch {
 	case limited == 0:
-		of.Limited = "plain folders: disks were not limited"
+		of.Limited = "plain folders without speed limits"
 	case limited == len(p.Paths):
-		of.Limited = "every path lies on a throttled disk of the lab"
+		of.Limited = "all paths are on throttled disks of the lab"
 	default:
-		of.Limited = fmt.Sprintf("%d of %d paths lie on throttled disks of the lab; the others are plain folders, not limited", limited, len(p.Paths))
+		of.Limited = fmt.Sprintf("%d of %d paths are on throttled disks of the lab; the others are plain folders without speed limits", limited, len(p.Paths))
 	}
 	return devices, nil
 }

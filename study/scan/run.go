@@ -19,56 +19,56 @@ type Options struct {
 	Reference *tables.StarReference
 	Queries   []tables.StarQuery
 	Configs   []tables.Placement
-	Rounds    int // how often every configuration is loaded and timed, in random order; 0 = 1
-	Warm      int // repetitions after each load
-	Cold      int // likewise, each with emptied caches; 0 = none
+	Rounds    int // loads and measurements of every configuration, in random order; 0 = 1
+	Warm      int // warm repetitions after each load
+	Cold      int // cold repetitions after each load, with emptied caches; 0 = none
 	Seed      uint64
 
-	// GoOn: an error ends a configuration, which keeps what was measured of it
-	// and is not loaded again, and the others go on.
-	GoOn bool
+	// GoOn: after an error in a configuration, Run keeps its measurements, does not load it
+	// again, and continues with the others.
+	ContinueOnError bool
 
-	Devices []string                                     // of the paths, see measure.Devices; the configurations take the first ones
-	Drop    func(paths []string) (how string, err error) // empties the system's cache; nil = measure.DropCaches
+	Devices []string                                     // of the paths, see measure.Devices; a configuration uses the first ones
+	Drop    func(paths []string) (how string, err error) // empties the page cache; nil = measure.DropCaches
 
 	Progress func(s string)
 }
 
-// runner is a run under way.
+// runner is a run in progress.
 type runner struct {
 	Options
-	open Opener
-	into *run.Folder
-	reps map[repeated]int
+	open   Opener
+	folder *run.Folder
+	reps   map[repKey]int
 }
 
-// repeated is what repetitions are counted for.
-type repeated struct {
+// repKey is the key by which repetitions are counted.
+type repKey struct {
 	cell  run.Cell
 	phase run.Phase
 }
 
-// Errors of Run that concern no single call.
+// Errors of Run that do not concern a single call.
 var (
-	ErrWrong  = errors.New("an answer differs from the reference")
-	ErrGaveUp = errors.New("configurations were given up") // with Options.GoOn; why is in run.ScanConfig.Problem
+	ErrWrong         = errors.New("a result differs from the reference")
+	ErrConfigsFailed = errors.New("configurations failed") // with Options.GoOn; run.ScanConfig.Problem has the reasons
 )
 
-// Run loads every configuration, proves its answers and times them. What was
-// measured before an error is in into, a run whose engine is known.
+// Run loads every configuration, proves its results and times them. into must have the
+// description of the engine. After an error, into has the measurements made before it.
 func Run(ctx context.Context, open Opener, o Options, into *run.Folder) error {
 	if o.Drop == nil {
 		o.Drop = measure.DropCaches
 	}
-	r := &runner{Options: o, open: open, into: into, reps: map[repeated]int{}}
+	r := &runner{Options: o, open: open, folder: into, reps: map[repKey]int{}}
 	all := into.Run.Scan
 	into.Run.Seed = o.Seed
-	goesOn := len(all.Configs) > 0
+	resumed := len(all.Configs) > 0
 	for _, s := range into.Samples() {
-		r.reps[repeated{s.Cell, s.Phase}]++
+		r.reps[repKey{s.Cell, s.Phase}]++
 	}
 	for _, p := range o.Configs {
-		if goesOn {
+		if resumed {
 			break
 		}
 		all.Configs = append(all.Configs, run.ScanConfig{Paths: len(p.Paths), Partitions: p.Partitions, Workers: p.Parallel()})
@@ -76,14 +76,14 @@ func Run(ctx context.Context, open Opener, o Options, into *run.Folder) error {
 	for config, round := range measure.Interleave(o.Seed, len(o.Configs), max(o.Rounds, 1)) {
 		out := &all.Configs[config]
 		if out.Problem != "" || round < out.Rounds {
-			continue // it was given up, or timed before the run was interrupted
+			continue // the configuration failed, or was measured before the run was interrupted
 		}
-		o.Progress(fmt.Sprintf("round %d: %s", round+1, Words(out)))
+		o.Progress(fmt.Sprintf("round %d: %s", round+1, ConfigName(out)))
 		err := r.config(ctx, config, round)
-		if err != nil && r.passes(ctx, err) {
+		if err != nil && r.continuesAfter(ctx, err) {
 			out.Problem = fault.Redact(err.Error())
 			why, _, _ := strings.Cut(out.Problem, "\n")
-			o.Progress(fmt.Sprintf("%s: given up: %s", Words(out), why))
+			o.Progress(fmt.Sprintf("%s failed: %s", ConfigName(out), why))
 			err = nil
 		}
 		if err == nil && out.Problem == "" {
@@ -93,25 +93,25 @@ func Run(ctx context.Context, open Opener, o Options, into *run.Folder) error {
 			err = saved
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", Words(out), err)
+			return fmt.Errorf("%s: %w", ConfigName(out), err)
 		}
 	}
 	err := into.Verdict(ErrWrong, ErrWrong)
-	if n := GivenUp(all); n > 0 {
-		err = errors.Join(err, &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d of %d %w", n, len(all.Configs), ErrGaveUp)})
+	if n := FailedConfigs(all); n > 0 {
+		err = errors.Join(err, &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d of %d %w", n, len(all.Configs), ErrConfigsFailed)})
 	}
 	return err
 }
 
-// passes reports whether the other configurations go on after an error: it is
-// this one's own, neither the caller's nor one that all would meet.
-func (r *runner) passes(ctx context.Context, err error) bool {
+// continuesAfter reports whether Run continues with the other configurations after an error: only if the error
+// concerns this configuration, not the caller and not all configurations.
+func (r *runner) continuesAfter(ctx context.Context, err error) bool {
 	_, common := errors.AsType[*fault.Status](err)
-	return r.GoOn && ctx.Err() == nil && !common && !errors.Is(err, tables.ErrStarFiles)
+	return r.ContinueOnError && ctx.Err() == nil && !common && !errors.Is(err, tables.ErrStarFiles)
 }
 
 // GivenUp counts the configurations that ended with an error.
-func GivenUp(r *run.Scan) (n int) {
+func FailedConfigs(r *run.Scan) (n int) {
 	for i := range r.Configs {
 		if r.Configs[i].Problem != "" {
 			n++
@@ -121,14 +121,14 @@ func GivenUp(r *run.Scan) (n int) {
 }
 
 // Words names a configuration.
-func Words(c *run.ScanConfig) string {
+func ConfigName(c *run.ScanConfig) string {
 	if c.Paths == 0 {
 		return "the engine's own folder, " + run.Several(c.Partitions, "partition")
 	}
 	return run.Several(c.Paths, "path") + ", " + run.Several(c.Partitions, "partition")
 }
 
-// config opens an engine for a configuration and tries it.
+// config opens an engine for a configuration, and loads and measures it.
 func (r *runner) config(ctx context.Context, config, round int) (err error) {
 	began := time.Now()
 	host, err := r.open(ctx, r.Configs[config])
@@ -141,7 +141,7 @@ func (r *runner) config(ctx context.Context, config, round int) (err error) {
 		}
 		err = errors.Join(err, host.Close())
 	}()
-	out := &r.into.Run.Scan.Configs[config]
+	out := &r.folder.Run.Scan.Configs[config]
 	out.Open += time.Since(began)
 	out.Opens++
 	t := &trial{runner: r, config: config, round: round, host: host}

@@ -43,7 +43,7 @@ func opened(t *testing.T) tables.Scans {
 // TestRun times two configurations in two rounds.
 func TestRun(t *testing.T) {
 	o, result := options(t), folder(t, run.Run{}, run.Scan{})
-	if err := scan.Run(t.Context(), scan.Opened(opened(t), nil), o, result); err != nil {
+	if err := scan.Run(t.Context(), scan.OpenEngine(opened(t), nil), o, result); err != nil {
 		t.Fatal(err)
 	}
 	type name struct {
@@ -67,7 +67,7 @@ func TestRun(t *testing.T) {
 			t.Errorf("%+v", c)
 		}
 	}
-	if result.Run.ColdMethod != "the engine forgot what it held; nothing was dropped" {
+	if result.Run.ColdMethod != "the engine dropped its caches; nothing was dropped" {
 		t.Errorf("cold: %s", result.Run.ColdMethod)
 	}
 }
@@ -81,7 +81,7 @@ func TestRunCatches(t *testing.T) {
 	} {
 		o, result := options(t), folder(t, run.Run{}, run.Scan{})
 		o.Configs, o.Rounds = o.Configs[:1], 1
-		if err := scan.Run(t.Context(), scan.Opened(faulty{opened(t), spoil}, nil), o, result); !errors.Is(err, scan.ErrWrong) {
+		if err := scan.Run(t.Context(), scan.OpenEngine(faulty{opened(t), spoil}, nil), o, result); !errors.Is(err, scan.ErrWrong) {
 			t.Errorf("%s: %v", name, err)
 		}
 		samples := result.Samples()

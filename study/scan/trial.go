@@ -10,7 +10,7 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// trial is one load of a configuration, proven and timed.
+// trial is one load of a configuration, with its proof and its measurements.
 type trial struct {
 	*runner
 	config, round int
@@ -18,7 +18,7 @@ type trial struct {
 	star          *tables.Star // nil while the server is down
 }
 
-// open opens the tables; anew before their load.
+// open opens the tables. anew = empty tables, for a load.
 func (t *trial) open(ctx context.Context, anew bool) (err error) {
 	p := t.Configs[t.config]
 	p.Replace = anew
@@ -36,7 +36,7 @@ func (t *trial) close() error {
 	return star.Close()
 }
 
-// run loads, proves and times.
+// run loads the tables, proves the results and times the queries.
 func (t *trial) run(ctx context.Context) error {
 	if err := t.load(ctx); err != nil {
 		return err
@@ -55,9 +55,9 @@ func (t *trial) run(ctx context.Context) error {
 }
 
 // out is the configuration in the run.
-func (t *trial) out() *run.ScanConfig { return &t.into.Run.Scan.Configs[t.config] }
+func (t *trial) out() *run.ScanConfig { return &t.folder.Run.Scan.Configs[t.config] }
 
-// load loads the tables and looks at them.
+// load loads the tables, checks their numbers of rows, and records their size and plans.
 func (t *trial) load(ctx context.Context) error {
 	out := t.out()
 	began := time.Now()
@@ -69,7 +69,7 @@ func (t *trial) load(ctx context.Context) error {
 	out.Loads++
 	for table, want := range t.Reference.Rows {
 		if got := loaded.Rows[table]; got != want {
-			return fmt.Errorf("load: %s holds %d rows, not %d", table, got, want)
+			return fmt.Errorf("load: %s has %d rows, not %d", table, got, want)
 		}
 	}
 	if t.star.Size != nil {
@@ -83,9 +83,9 @@ func (t *trial) load(ctx context.Context) error {
 	return t.plans(ctx, out)
 }
 
-// plans keeps texts and plans.
+// plans records the texts and plans of the queries.
 func (t *trial) plans(ctx context.Context, out *run.ScanConfig) error {
-	out.Plans = nil // of a round that was interrupted
+	out.Plans = nil // drop those of an interrupted round
 	for _, q := range t.Queries {
 		plan := run.ScanPlan{Query: string(q), Text: t.star.Text(q)}
 		if t.star.Plan != nil {
@@ -99,7 +99,7 @@ func (t *trial) plans(ctx context.Context, out *run.ScanConfig) error {
 	return nil
 }
 
-// prove asks once, untimed. A wrong answer is kept as such.
+// prove runs a query once, untimed, and records a wrong result.
 func (t *trial) prove(ctx context.Context, q tables.StarQuery) (differs bool, err error) {
 	rows, err := t.star.Ask(ctx, q)
 	if err != nil {
@@ -107,12 +107,12 @@ func (t *trial) prove(ctx context.Context, q tables.StarQuery) (differs bool, er
 	}
 	proof, wrong := t.Reference.Check(q, rows)
 	if wrong != nil {
-		err = t.into.Add(run.Sample{Cell: t.into.Run.ScanCell(t.config, string(q)), Phase: run.Warm}.Judge(nil, proof, wrong))
+		err = t.folder.Add(run.Sample{Cell: t.folder.Run.ScanCell(t.config, string(q)), Phase: run.Warm}.Judge(nil, proof, wrong))
 	}
 	return wrong != nil, err
 }
 
-// times times warm answers, then cold ones, each in random order.
+// times measures warm repetitions, then cold ones, each in random order.
 func (t *trial) times(ctx context.Context, queries []tables.StarQuery) error {
 	for _, phase := range []struct {
 		phase run.Phase
@@ -133,25 +133,24 @@ func (t *trial) times(ctx context.Context, queries []tables.StarQuery) error {
 	return nil
 }
 
-// What was done to the engine's own memory before a cold answer.
+// Descriptions of the engine's own memory before a cold query.
 const (
-	forgot    = "the engine forgot what it held"
-	leftWarm  = "the engine's own memory was left as it was"
-	restarted = "the server was stopped and started again before each answer, so that its buffers were empty, and what it makes anew after a start is in these times"
+	droppedCaches = "the engine dropped its caches"
+	keptCaches    = "the engine kept its caches"
+	restarted     = "the server was restarted before each query, so its caches were empty; the times include its work after a start"
 )
 
-// chill empties the engine's memory, as far as it can be, and the system's
-// cache; the latter while a server that is restarted is down, when nothing is
-// mapped.
+// chill empties the engine's memory, if possible, and the page cache. If it restarts a server, it
+// empties the page cache while the server is down, when no file is mapped.
 func (t *trial) chill(ctx context.Context) error {
-	how, dropped := leftWarm, ""
+	how, dropped := keptCaches, ""
 	drop := func() (err error) {
 		dropped, err = t.Drop(t.Configs[t.config].Paths)
 		return err
 	}
 	switch {
 	case t.star.Cold != nil:
-		how = forgot
+		how = droppedCaches
 		if err := t.star.Cold(ctx); err != nil {
 			return err
 		}
@@ -166,11 +165,11 @@ func (t *trial) chill(ctx context.Context) error {
 			return err
 		}
 	}
-	t.into.Run.ColdMethod = how + "; " + dropped
+	t.folder.Run.ColdMethod = how + "; " + dropped
 	return nil
 }
 
-// restart closes the tables, has the server started again, and opens them.
+// restart closes the tables, restarts the server, and opens the tables again.
 func (t *trial) restart(ctx context.Context, stopped func() error) error {
 	if err := t.close(); err != nil {
 		return err
@@ -185,12 +184,12 @@ func (t *trial) restart(ctx context.Context, stopped func() error) error {
 	return t.open(ctx, false)
 }
 
-// sample asks once, measures, and compares when the clock has stopped.
+// sample measures one repetition. It compares the result after the clock has stopped.
 func (t *trial) sample(ctx context.Context, q tables.StarQuery, phase run.Phase) error {
-	at := repeated{t.into.Run.ScanCell(t.config, string(q)), phase}
+	at := repKey{t.folder.Run.ScanCell(t.config, string(q)), phase}
 	t.reps[at]++
 	var rows []tables.StarRow
-	m, err := t.into.Observe(ctx, t.Devices[:min(len(t.Devices), len(t.Configs[t.config].Paths))], &run.Watch{PIDs: t.host.PIDs, Report: run.ReportFunc(t.star.Spent)}, func() (err error) {
+	m, err := t.folder.Observe(ctx, t.Devices[:min(len(t.Devices), len(t.Configs[t.config].Paths))], &run.Watch{PIDs: t.host.PIDs, Report: run.ReportFunc(t.star.Spent)}, func() (err error) {
 		rows, err = t.star.Ask(ctx, q)
 		return err
 	})
@@ -198,5 +197,5 @@ func (t *trial) sample(ctx context.Context, q tables.StarQuery, phase run.Phase)
 		return err
 	}
 	proof, differs := t.Reference.Check(q, rows)
-	return t.into.Add(run.Sample{Cell: at.cell, Phase: phase, Rep: t.reps[at]}.Judge(m, proof, differs))
+	return t.folder.Add(run.Sample{Cell: at.cell, Phase: phase, Rep: t.reps[at]}.Judge(m, proof, differs))
 }

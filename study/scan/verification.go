@@ -22,83 +22,82 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// Verification is a scan over a whole verification archive: question.Verification
-// under one design or several of an engine.
+// Verification is a scan of all records of a verification archive: question.Verification in one or
+// several designs of an engine.
 type Verification struct {
-	Files   []string // VSDB and MET files; those that the archive holds already are not loaded again
+	Files   []string // VSDB and MET files; a load skips those that the archive has
 	Subset  string
 	Designs []design.Name // of archive.Offer.Means, each once
-	Warm    int           // repetitions under each design
-	Cold    int           // likewise, each with the database opened anew and emptied caches; 0 = none
+	Warm    int           // warm repetitions in each design
+	Cold    int           // cold repetitions in each design: after reopening the database and emptying the page cache; 0 = none
 	Seed    uint64        // of the order
 
 	Open    func(ctx context.Context) (*engine.Engine, error)
-	Local   []string                                     // files and folders of the archive, where they are known
-	Devices []string                                     // on which the archive lies
+	Local   []string                                     // files and folders of the archive; nil = unknown
+	Devices []string                                     // of the archive
 	PIDs    []int32                                      // of a server on this machine
-	Drop    func(paths []string) (how string, err error) // empties the system's cache; nil = measure.DropCaches
+	Drop    func(paths []string) (how string, err error) // empties the page cache; nil = measure.DropCaches
 
 	Progress func(s string)
 }
 
-// verifier is a run of Verify under way.
+// verifier is a run of Verify in progress.
 type verifier struct {
 	Verification
-	question *question.Question
-	want     *answer.Answer
-	records  int
-	lacks    load.Shortfall
-	into     *run.Folder
-	db       *engine.Engine // nil = closed
-	archives []asked        // by design
-	got      answer.Builder
+	question  *question.Question
+	want      *answer.Answer
+	records   int
+	shortfall load.Shortfall
+	folder    *run.Folder
+	db        *engine.Engine // nil = closed
+	archives  []designState  // by design
+	got       answer.Builder
 }
 
-// asked is the archive under a design, and the question in its words.
-type asked struct {
+// designState is the archive in a design, with its query.
+type designState struct {
 	archive archive.Archive // nil = closed
-	query   *archive.Query  // nil = not put yet
-	right   bool            // its answer was proven
+	query   *archive.Query  // nil = not phrased yet
+	right   bool            // the result is proven
 	reps    map[run.Phase]int
 }
 
-// Verify computes the reference from the files, loads them under every design,
-// proves the answers and times them. What was measured before an error is in
-// into.
+// Verify computes the reference from the files, loads them in every design, proves the
+// results and times the queries. After an error, into has the measurements made before it.
 func Verify(ctx context.Context, o Verification, into *run.Folder) error {
 	if o.Drop == nil {
 		o.Drop = measure.DropCaches
 	}
-	v := &verifier{Verification: o, question: question.Verification(o.Subset), into: into}
+	v := &verifier{Verification: o, question: question.Verification(o.Subset), folder: into}
 	into.Run.Seed = o.Seed
 	all := into.Run.Scan
 	for _, d := range o.Designs {
-		v.archives = append(v.archives, asked{reps: map[run.Phase]int{}})
+		v.archives = append(v.archives, designState{reps: map[run.Phase]int{}})
 		all.Configs = append(all.Configs, run.ScanConfig{Paths: len(all.Disks), Design: string(d)})
 	}
 	if err := v.read(ctx); err != nil {
 		return err
 	}
-	return errors.Join(v.all(ctx), v.close())
+	return errors.Join(v.measureAll(ctx), v.close())
 }
 
-// all prepares every design, and then times those whose answer is right.
-func (v *verifier) all(ctx context.Context) error {
+// measureAll prepares every design, and then times those with a correct result.
+func (v *verifier) measureAll(ctx context.Context) error {
 	for i := range v.Designs {
 		err := v.prepare(ctx, i)
-		if err = errors.Join(err, v.into.Save()); err != nil {
+		if err = errors.Join(err, v.folder.Save()); err != nil {
 			return fmt.Errorf("%s: %w", v.Designs[i], err)
 		}
 	}
 	for _, phase := range []run.Phase{run.Warm, run.Cold} {
-		if err := errors.Join(v.times(ctx, phase), v.into.Save()); err != nil {
+		if err := errors.Join(v.times(ctx, phase), v.folder.Save()); err != nil {
 			return err
 		}
 	}
-	if err := v.into.Verdict(ErrWrong, ErrWrong); err != nil {
+	if err := v.folder.Verdict(ErrWrong, ErrWrong); err != nil {
 		return err
 	}
-	return v.lacks.Incomplete()
+	return v.shortfall.Incomplete()
 }
 
 // read computes the reference.
@@ -112,12 +111,12 @@ func (v *verifier) read(ctx context.Context) error {
 	err = load.Read(ctx, v.Files, load.Reading{}, func(_ *load.File, b *record.Batch) error {
 		a.Lines += int64(b.Lines)
 		means.Add(b)
-		return v.lacks.Reject(b, v.into.Reject)
+		return v.shortfall.Reject(b, v.folder.Reject)
 	}, func(f *load.File) error {
 		a.Bytes += f.Bytes
 		if f.Err != nil {
-			v.lacks.Unread++
-			v.into.Warn("not in this data, or not to its end: " + f.Err.Error())
+			v.shortfall.Unread++
+			v.folder.Warn("a file is missing from the data, or incomplete: " + f.Err.Error())
 			v.Progress(f.Err.Error())
 		}
 		return nil
@@ -127,9 +126,9 @@ func (v *verifier) read(ctx context.Context) error {
 	}
 	v.want, v.records = means.Answer(), means.Records()
 	if v.records == 0 {
-		return &fault.Error{Setting: fmt.Sprintf("%d files", len(v.Files)), Problem: "hold no record of " + a.LineType + ", of which the question asks", Cure: "name files that do"}
+		return &fault.Error{Setting: fmt.Sprintf("%d files", len(v.Files)), Problem: "have no records of line type " + a.LineType + ", which the query reads", Cure: "name files that have"}
 	}
-	a.Quarantined, a.Records, a.Groups, v.into.Run.Scan.Archive = v.lacks.Quarantined, v.records, v.want.Rows, a
+	a.Quarantined, a.Records, a.Groups, v.folder.Run.Scan.Archive = v.shortfall.Quarantined, v.records, v.want.Rows, a
 	return nil
 }
 
@@ -146,7 +145,7 @@ func (v *verifier) archive(ctx context.Context, i int) (_ archive.Archive, err e
 	return v.archives[i].archive, err
 }
 
-// query puts the question under a design, unless that was done.
+// query phrases the question in a design, once.
 func (v *verifier) query(ctx context.Context, i int) (*archive.Query, error) {
 	a, err := v.archive(ctx, i)
 	if err == nil && v.archives[i].query == nil {
@@ -170,9 +169,9 @@ func (v *verifier) close() (err error) {
 	return err
 }
 
-// prepare loads under a design, and proves the answer.
+// prepare loads a design, and proves its result.
 func (v *verifier) prepare(ctx context.Context, i int) error {
-	out := &v.into.Run.Scan.Configs[i]
+	out := &v.folder.Run.Scan.Configs[i]
 	v.Progress(out.Design + ": loading")
 	a, err := v.archive(ctx, i)
 	if err != nil {
@@ -185,10 +184,10 @@ func (v *verifier) prepare(ctx context.Context, i int) error {
 	if len(sum.Files) > 0 {
 		out.Load, out.Loads = sum.Elapsed, 1
 	}
-	if v.lacks.Refused, err = load.Refused(ctx, a, v.Subset, sum, load.Refuse, func(design.Conflict) {}); err != nil {
+	if v.shortfall.Refused, err = load.Refused(ctx, a, v.Subset, sum, load.Refuse, func(design.Conflict) {}); err != nil {
 		return err
 	}
-	if err := v.whole(ctx, a); err != nil {
+	if err := v.checkRecords(ctx, a); err != nil {
 		return err
 	}
 	size, err := a.Size(ctx)
@@ -205,7 +204,7 @@ func (v *verifier) prepare(ctx context.Context, i int) error {
 		plan.Plan = p.Text
 	} else {
 		plan.Plan = "no plan: " + err.Error()
-		v.into.Warn(out.Design + " reported no plan: " + err.Error())
+		v.folder.Warn(out.Design + " reported no plan: " + err.Error())
 	}
 	out.Plans = []run.ScanPlan{plan}
 	if err := a.Ask(ctx, q, &v.got); err != nil {
@@ -213,28 +212,28 @@ func (v *verifier) prepare(ctx context.Context, i int) error {
 	}
 	proof, differs := answer.CompareMeans(v.want, &v.got.Answer)
 	if v.archives[i].right = differs == nil; differs != nil {
-		return v.into.Add(run.Sample{Cell: v.into.Run.ScanCell(i, v.question.Name), Phase: run.Warm}.Judge(nil, proof, differs))
+		return v.folder.Add(run.Sample{Cell: v.folder.Run.ScanCell(i, v.question.Name), Phase: run.Warm}.Judge(nil, proof, differs))
 	}
-	return v.into.Answer(&v.got.Answer, proof)
+	return v.folder.Answer(&v.got.Answer, proof)
 }
 
-// whole reports whether the archive holds what the files do: of an archive of
-// other files, too, the reference would know nothing.
-func (v *verifier) whole(ctx context.Context, a archive.Archive) error {
+// checkRecords returns an error if the archive has another number of records than the files: the
+// reference does not contain the records of other files.
+func (v *verifier) checkRecords(ctx context.Context, a archive.Archive) error {
 	c, err := a.Contents(ctx, v.Subset)
 	if err != nil {
 		return err
 	}
 	if n := c.Records[v.question.Type.Name]; n != int64(v.records) {
 		return &fault.Error{
-			Setting: "subset " + v.Subset, Problem: fmt.Sprintf("holds %d records of %s, the files %d", n, v.question.Type.Name, v.records),
-			Cure: "name all files that were loaded into it, or load them into another subset",
+			Setting: "subset " + v.Subset, Problem: fmt.Sprintf("has %d records of %s, but the files have %d", n, v.question.Type.Name, v.records),
+			Cure: "name all files that were loaded into the subset, or load the files into another subset",
 		}
 	}
 	return nil
 }
 
-// times times the designs that are right, in random order.
+// times times the designs with a correct result, in random order.
 func (v *verifier) times(ctx context.Context, phase run.Phase) error {
 	var right []int
 	for i := range v.archives {
@@ -249,7 +248,7 @@ func (v *verifier) times(ctx context.Context, phase run.Phase) error {
 	if reps <= 0 || len(right) == 0 {
 		return nil
 	}
-	v.Progress(fmt.Sprintf("%s: %d answers under each of %d designs", phase, reps, len(right)))
+	v.Progress(fmt.Sprintf("%s: %d repetitions in each of %d designs", phase, reps, len(right)))
 	for k := range measure.Interleave(seed, len(right), reps) {
 		if phase == run.Cold {
 			if err := v.chill(); err != nil {
@@ -263,22 +262,21 @@ func (v *verifier) times(ctx context.Context, phase run.Phase) error {
 	return nil
 }
 
-// chill closes the database and empties the system's cache.
+// chill closes the database and empties the page cache.
 func (v *verifier) chill() error {
 	if err := v.close(); err != nil {
 		return err
 	}
-	how := "the database was closed and opened anew"
-	if v.into.Run.Archives[0].Place != string(engine.Embedded) {
-		how = "the connection was opened anew, the server's own memory left as it was"
+	how := "the database was closed and reopened"
+	if v.folder.Run.Archives[0].Place != string(engine.Embedded) {
+		how = "the connection was renewed, and the server kept its caches"
 	}
 	dropped, err := v.Drop(v.Local)
-	v.into.Run.ColdMethod = how + "; " + dropped
+	v.folder.Run.ColdMethod = how + "; " + dropped
 	return err
 }
 
-// sample asks once and measures; opening the database and putting the question
-// are not in its time.
+// sample measures one repetition. The time does not include opening the database and phrasing the query.
 func (v *verifier) sample(ctx context.Context, i int, phase run.Phase) error {
 	q, err := v.query(ctx, i)
 	if err != nil {
@@ -286,21 +284,20 @@ func (v *verifier) sample(ctx context.Context, i int, phase run.Phase) error {
 	}
 	a := &v.archives[i]
 	a.reps[phase]++
-	m, err := v.into.Observe(ctx, v.Devices, &run.Watch{PIDs: v.PIDs}, func() error { return a.archive.Ask(ctx, q, &v.got) })
+	m, err := v.folder.Observe(ctx, v.Devices, &run.Watch{PIDs: v.PIDs}, func() error { return a.archive.Ask(ctx, q, &v.got) })
 	if err != nil {
 		return err
 	}
 	proof, differs := answer.CompareMeans(v.want, &v.got.Answer)
-	return v.into.Add(run.Sample{Cell: v.into.Run.ScanCell(i, v.question.Name), Phase: phase, Rep: a.reps[phase]}.Judge(m, proof, differs))
+	return v.folder.Add(run.Sample{Cell: v.folder.Run.ScanCell(i, v.question.Name), Phase: phase, Rep: a.reps[phase]}.Judge(m, proof, differs))
 }
 
-// DesignsOf are the designs to ask an engine's archive under: those that are
-// named, or all under which it computes means. An engine or a design that
-// does not is refused.
+// DesignsOf returns the designs to query: the named ones, or all in which the engine computes means. It
+// refuses an engine or a design that does not compute means.
 func DesignsOf(all engine.Registry, d *engine.Driver, named []string) ([]design.Name, error) {
 	if len(archive.OfferOf(d).Means) == 0 {
 		return nil, &fault.Error{
-			Setting: d.Scheme, Problem: "does not compute means by group: Barograph would have to, and that is not the engine's time",
+			Setting: d.Scheme, Problem: "does not compute means by group: Barograph would compute them, and the time would not be the engine's",
 			Cure: fmt.Sprintf("choose one of %q", all.SchemesWhere(func(d *engine.Driver) bool { return len(archive.OfferOf(d).Means) > 0 })), Err: flavour.ErrCannotExpress,
 		}
 	}
@@ -310,15 +307,15 @@ func DesignsOf(all engine.Registry, d *engine.Driver, named []string) ([]design.
 	var out []design.Name
 	for _, name := range named {
 		if !slices.Contains(archive.OfferOf(d).Means, design.Name(name)) {
-			return nil, &fault.Error{Setting: d.Scheme + ", design " + name, Problem: "is not asked for means", Cure: fmt.Sprintf("choose of %q", archive.OfferOf(d).Means), Err: flavour.ErrCannotExpress}
+			return nil, &fault.Error{Setting: d.Scheme + ", design " + name, Problem: "does not compute means by group", Cure: fmt.Sprintf("choose one of %q", archive.OfferOf(d).Means), Err: flavour.ErrCannotExpress}
 		}
 		out = append(out, design.Name(name))
 	}
 	return out, nil
 }
 
-// Verify runs a verification of files and folders on the target's engine, into
-// its folder; some = something was measured.
+// Verify runs a verification of files and folders on the target's engine, into its run folder. some
+// reports whether the folder has measurements.
 func (t *Target) Verify(ctx context.Context, v Verification, paths, designs []string) (some bool, err error) {
 	d, u, err := t.Registry.Parse(t.URL)
 	if err != nil {
@@ -333,8 +330,8 @@ func (t *Target) Verify(ctx context.Context, v Verification, paths, designs []st
 	if v.Files, err = formats.Expand(paths); err != nil {
 		return false, err
 	}
-	result, pids := t.begin(d, u)
-	result.Scan.Limited = "the archive lies where the engine keeps its data"
+	result, pids := t.newRun(d, u)
+	result.Scan.Limited = "the archive is in the engine's own folder"
 	v.PIDs, v.Progress = pids, t.Progress
 	v.Open = func(ctx context.Context) (*engine.Engine, error) {
 		return t.Registry.Open(ctx, t.URL, engine.Options{Log: t.Log})
@@ -342,25 +339,25 @@ func (t *Target) Verify(ctx context.Context, v Verification, paths, designs []st
 	if err := t.local(ctx, d, u, &v, result); err != nil {
 		return false, err
 	}
-	if err := droppable(v.Cold, v.Local); err != nil {
+	if err := checkCold(v.Cold, v.Local); err != nil {
 		return false, err
 	}
 	db, err := v.Open(ctx)
 	if err != nil {
 		return false, err
 	}
-	if err := errors.Join(noteAbout(ctx, t.Registry, t.URL, db, result), db.Close()); err != nil {
+	if err := errors.Join(describeEngine(ctx, t.Registry, t.URL, db, result), db.Close()); err != nil {
 		return false, err
 	}
 	into, err := run.Create(t.Out, *result)
 	if err != nil {
 		return false, err
 	}
-	return t.ended(ctx, into, Verify(ctx, v, into))
+	return t.closeFolder(ctx, into, Verify(ctx, v, into))
 }
 
-// local finds where the archive lies, and on which device: the file or folder
-// of an embedded engine, or the folder of a lab's server.
+// local finds the file or folder of an embedded engine's archive, or the folder of a lab's server, and its
+// device.
 func (t *Target) local(ctx context.Context, d *engine.Driver, u *url.URL, v *Verification, result *run.Run) error {
 	at := ""
 	switch {

@@ -99,7 +99,7 @@ func TestVerify(t *testing.T) {
 		if a := of.Archive; a.Groups == 0 || a.Records <= a.Groups || a.Quarantined != 0 {
 			t.Errorf("%+v", a)
 		}
-		if result.Run.ColdMethod != "the database was closed and opened anew; nothing was dropped" {
+		if result.Run.ColdMethod != "the database was closed and reopened; nothing was dropped" {
 			t.Errorf("cold: %s", result.Run.ColdMethod)
 		}
 	}

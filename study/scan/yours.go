@@ -18,25 +18,26 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// Yours are the disks and the data of a user, who asks how long scans will take.
-type Yours struct {
+// Yours describes the disks and the data for which a user requests a forecast.
+type Request struct {
 	Queries    []string // none = all that have cold times
 	Paths      []string // folders, one on each disk, instead of Disks and ReadMBps
-	Measure    bool     // how fast each path is read: 64 MiB
-	Disks      int      // 0 = as many as rates or paths are named
+	Measure    bool     // measure how fast each path is read: 64 MiB
+	Disks      int      // 0 = the number of rates or paths
 	ReadMBps   []float64
 	Cores      int    // 0 = the run's
 	Workers    int    // 0 = one for each partition
 	Partitions string // ByCore, auto, or a number
-	Bytes      string // that the question reads: 1.2TB; "" = the run's
+	Bytes      string // that the query reads: 1.2TB; "" = the run's
 	ScaleData  float64
-	HoldOut    bool // forecast the run's own configurations, too, each from the others
+	HoldOut    bool // also forecast each configuration of the run from the others
 }
 
-// ByCore gives each core a worker, and each disk as many parts as any other.
+// ByCore is the value of Partitions that gives each core a worker, and all disks the same number of
+// partitions.
 const ByCore = "cores"
 
-// Forecasts are the times that the law of a run gives.
+// Forecasts are the times by the law of a run.
 type Forecasts struct {
 	Run       string          `json:"run"`
 	Engine    string          `json:"engine"`
@@ -45,16 +46,16 @@ type Forecasts struct {
 	Questions []QuestionTimes `json:"questions"`
 	HeldOut   []HeldOut       `json:"held_out,omitempty"`
 
-	yours *Yours
+	request *Request
 }
 
-// QuestionTimes is what is forecast of a question.
+// QuestionTimes has the forecasts of a query.
 type QuestionTimes struct {
 	Query   string       `json:"query"`
-	Problem string       `json:"problem,omitempty"` // why there is no law; then the rest is empty
+	Problem string       `json:"problem,omitempty"` // the reason why the query has no law; then the other fields are empty
 	Law     *run.ScanLaw `json:"law,omitempty"`
 	At      *ForecastAt  `json:"at,omitempty"`
-	Enough  int          `json:"enough_disks,omitempty"` // of the slowest one's rate keep the cores busy
+	Enough  int          `json:"enough_disks,omitempty"` // number of disks of the slowest rate that keep the cores busy
 	ByDisks []ForecastAt `json:"by_disks,omitempty"`
 }
 
@@ -64,20 +65,20 @@ type ForecastAt struct {
 	Forecast Forecast `json:"forecast"`
 }
 
-// Forecasts reads a run and forecasts by its law. Beside what could be forecast
-// there is an error where a question that was named has no law.
-func (y *Yours) Forecasts(dir string) (*Forecasts, error) {
+// Forecasts reads a run and forecasts by its law. If a named query has no law, it returns an error in
+// addition to the other forecasts.
+func (y *Request) Forecasts(dir string) (*Forecasts, error) {
 	r, samples, err := run.Read(dir)
 	if err != nil {
 		return nil, err
 	}
 	if r.Workload != run.ScanWorkload {
-		return nil, &fault.Error{File: dir, Problem: fmt.Sprintf("holds no run of barograph scan: it is one of %q", r.Workload), Cure: "name a run folder, as `barograph scan sweep --out` writes it"}
+		return nil, &fault.Error{File: dir, Problem: fmt.Sprintf("is not a run of barograph scan, but of %q", r.Workload), Cure: "name a run folder that `barograph scan sweep --out` wrote"}
 	}
 	if err := y.check(samples); err != nil {
 		return nil, err
 	}
-	out := &Forecasts{Run: dir, Engine: strings.TrimSpace(r.Archives[0].Product + " " + r.Archives[0].Version), yours: y}
+	out := &Forecasts{Run: dir, Engine: strings.TrimSpace(r.Archives[0].Product + " " + r.Archives[0].Version), request: y}
 	if out.Bandwidth, out.How, err = y.rates(); err != nil {
 		return nil, err
 	}
@@ -85,7 +86,7 @@ func (y *Yours) Forecasts(dir string) (*Forecasts, error) {
 	if len(queries) == 0 {
 		queries = ColdQueries(samples)
 	}
-	if len(queries) == 0 { // what is reported of any question is why there is none
+	if len(queries) == 0 { // report why no query has a law
 		_, err := ModelOf(r, samples, "any question")
 		return nil, err
 	}
@@ -106,63 +107,63 @@ func (y *Yours) Forecasts(dir string) (*Forecasts, error) {
 	switch {
 	case len(none) == len(queries):
 		return nil, errors.Join(none...)
-	case len(y.Queries) > 0: // what was named by its name is missed
+	case len(y.Queries) > 0: // a named query without a law is an error
 		return out, errors.Join(none...)
 	}
 	return out, nil
 }
 
-// check looks for what makes no sense.
-func (y *Yours) check(samples []run.Sample) error {
-	var asked []string
+// check refuses invalid and contradictory values.
+func (y *Request) check(samples []run.Sample) error {
+	var queries []string
 	for i := range samples {
-		if q := samples[i].Cell.At("query"); !slices.Contains(asked, q) {
-			asked = append(asked, q)
+		if q := samples[i].Cell.At("query"); !slices.Contains(queries, q) {
+			queries = append(queries, q)
 		}
 	}
 	for _, q := range y.Queries {
-		if !slices.Contains(asked, q) {
-			return fault.Misuse("--query "+q, "was not asked in the run", "choose of "+strings.Join(asked, ", "))
+		if !slices.Contains(queries, q) {
+			return fault.Misuse("--queries "+q, "is not in the run", "choose one of "+strings.Join(queries, ", "))
 		}
 	}
 	parts, number := strconv.Atoi(y.Partitions)
 	switch {
 	case !(y.ScaleData > 0) || math.IsInf(y.ScaleData, 0):
-		return fault.Misuse(fmt.Sprintf("--scale-data %g", y.ScaleData), "is no number above 0", "10 is ten times the run's data")
+		return fault.Misuse(fmt.Sprintf("--scale-data %g", y.ScaleData), "must be greater than 0", "write 10 for ten times the run's data")
 	case y.Partitions != ByCore && y.Partitions != "auto" && (number != nil || parts < 1):
-		return fault.Misuse("--partitions "+y.Partitions, "is no number of partitions", "write cores, auto or 8")
+		return fault.Misuse("--partitions "+y.Partitions, "is not a number of partitions", "write cores, auto or 8")
 	case y.Bytes != "" && y.ScaleData != 1:
-		return fault.Misuse("--bytes and --scale-data", "tell the amount of data twice", "name one of them")
+		return fault.Misuse("--bytes and --scale-data", "cannot be combined", "omit one of them")
 	}
 	if err := y.checkDisks(); err != nil {
 		return err
 	}
-	_, err := y.amount(1)
+	_, err := y.bytesToRead(1)
 	return err
 }
 
-// checkDisks looks whether the disks are named, once.
-func (y *Yours) checkDisks() error {
+// checkDisks checks that the disks are described exactly once.
+func (y *Request) checkDisks() error {
 	switch {
 	case len(y.Paths) > 0 && (y.Disks > 0 || len(y.ReadMBps) > 0):
-		return fault.Misuse("--paths", "names the disks, and so do --disks and --read-mbps", "name one or the other")
+		return fault.Misuse("--paths", "cannot be combined with --disks and --read-mbps", "omit --paths, or both others")
 	case len(y.Paths) == 0 && y.Measure:
-		return fault.Misuse("--measure-disks", "has nothing to measure", "name --paths, one on each disk")
+		return fault.Misuse("--measure-disks", "needs --paths", "add --paths, one on each disk")
 	case len(y.Paths) == 0 && len(y.ReadMBps) == 0:
-		return fault.Misuse("--read-mbps", "is not given", "name what a disk reads per second, or have it measured: --paths A,B --measure-disks")
+		return fault.Misuse("--read-mbps", "is missing", "name the MB that a disk reads per second, or measure them: --paths A,B --measure-disks")
 	case len(y.ReadMBps) > 1 && y.Disks > 0 && y.Disks != len(y.ReadMBps):
 		return fault.Misuse("--read-mbps", fmt.Sprintf("names %d rates for %d disks", len(y.ReadMBps), y.Disks), "name one rate for all, or one for each disk")
 	}
 	for _, mbps := range y.ReadMBps {
 		if !(mbps > 0) || math.IsInf(mbps, 0) {
-			return fault.Misuse(fmt.Sprintf("--read-mbps %g", mbps), "is no rate above 0", "200 is 200 MB per second")
+			return fault.Misuse(fmt.Sprintf("--read-mbps %g", mbps), "must be greater than 0", "write 200 for 200 MB per second")
 		}
 	}
 	return nil
 }
 
-// rates are what each of the user's disks reads in a second, in MB, and how that is known.
-func (y *Yours) rates() (mbps []float64, how []string, err error) {
+// rates returns the MB per second that each of the user's disks reads, and how each was measured.
+func (y *Request) rates() (mbps []float64, how []string, err error) {
 	if len(y.ReadMBps) == 1 {
 		return slices.Repeat(y.ReadMBps, max(y.Disks, 1)), nil, nil
 	}
@@ -171,34 +172,34 @@ func (y *Yours) rates() (mbps []float64, how []string, err error) {
 		if y.Measure {
 			rate, warning, err := measure.ReadRate(path)
 			if err != nil {
-				return nil, nil, &fault.Error{File: path, Problem: "cannot be measured", Err: err, Cure: "name a folder that can be written, or --read-mbps"}
+				return nil, nil, &fault.Error{File: path, Problem: "cannot be measured", Err: err, Cure: "name a folder that can be written, or use --read-mbps"}
 			}
 			mbps, how = append(mbps, rate/1e6), append(how, path+": "+warning)
 			continue
 		}
 		d, ok := lab.DiskOf(path)
 		if !ok {
-			return nil, nil, fault.Misuse("--paths "+path, "is no disk of barograph lab disks: its rate is not known", "add --measure-disks")
+			return nil, nil, fault.Misuse("--paths "+path, "is not a disk of barograph lab disks, so its rate is unknown", "add --measure-disks")
 		}
 		mbps, how = append(mbps, d.Measured.ReadMBps), append(how, path+": measured by barograph lab disks")
 	}
 	return mbps, how, nil
 }
 
-// amount is how many bytes a question reads that read so many in the run.
-func (y *Yours) amount(inRun int64) (int64, error) {
+// bytesToRead returns the bytes that a query will read, if it read inRun bytes in the run.
+func (y *Request) bytesToRead(inRun int64) (int64, error) {
 	if y.Bytes == "" {
 		return int64(float64(inRun) * y.ScaleData), nil
 	}
 	n, err := humanize.ParseBytes(y.Bytes)
 	if err != nil || n == 0 || n > math.MaxInt64 {
-		return 0, fault.Misuse("--bytes "+y.Bytes, "is no amount of data", "write 800GB, 1.2TB or 1TiB")
+		return 0, fault.Misuse("--bytes "+y.Bytes, "is not an amount of data", "write 800GB, 1.2TB or 1TiB")
 	}
 	return int64(n), nil
 }
 
-// setup is a setup of so many disks, which are repeated in turn.
-func (y *Yours) setup(r *run.Run, disks int, mbps []float64, bytes int64) Setup {
+// setup returns a setup with a number of disks, whose rates are those of mbps in turn.
+func (y *Request) setup(r *run.Run, disks int, mbps []float64, bytes int64) Setup {
 	s := Setup{Cores: y.Cores, Workers: y.Workers, Bytes: bytes}
 	if s.Cores == 0 {
 		s.Cores = max(r.Machine.UsableCPUs, 1)
@@ -217,16 +218,16 @@ func (y *Yours) setup(r *run.Run, disks int, mbps []float64, bytes int64) Setup 
 	return s
 }
 
-// question tells the times of a question.
-func (y *Yours) question(r *run.Run, samples []run.Sample, query string, mbps []float64) (out QuestionTimes, err error) {
+// question forecasts the times of a query.
+func (y *Request) question(r *run.Run, samples []run.Sample, query string, mbps []float64) (out QuestionTimes, err error) {
 	m, err := ModelOf(r, samples, query)
 	if err != nil {
 		return out, err
 	}
 	out.Query = query
-	m.Fits = nil // they are those of the run
+	m.Fits = nil // the fits belong to the run
 	out.Law = &m.ScanLaw
-	bytes, err := y.amount(m.Bytes)
+	bytes, err := y.bytesToRead(m.Bytes)
 	if err != nil {
 		return out, err
 	}
@@ -258,14 +259,14 @@ func (y *Yours) question(r *run.Run, samples []run.Sample, query string, mbps []
 	return out, nil
 }
 
-// mostDisks ends the table of disks where neither the user's nor enough are more.
+// mostDisks is the minimum for the last row of the table of disks.
 const mostDisks = 8
 
-// numbersOfDisks are 1, 2, 4, … as far as the user's disks and those that are
-// enough, and these themselves.
+// numbersOfDisks returns 1, 2, 4, … up to the number of the user's disks and the number of enough disks,
+// and these two numbers.
 func numbersOfDisks(yours, enough int) []int {
 	out := []int{yours}
-	if enough <= mostDisks*yours { // so many are no plan
+	if enough <= mostDisks*yours { // a larger number is not realistic
 		out = append(out, enough)
 	}
 	most := max(mostDisks, slices.Max(out))
@@ -278,7 +279,7 @@ func numbersOfDisks(yours, enough int) []int {
 
 // Text writes sentences, then a table.
 func (x *Forecasts) Text(w io.Writer) error {
-	fmt.Fprintf(w, "By the law of %s, measured with %s:\n", x.Run, x.Engine)
+	fmt.Fprintf(w, "Forecast by the law of %s, measured with %s:\n", x.Run, x.Engine)
 	for _, how := range x.How {
 		fmt.Fprintln(w, how)
 	}
@@ -289,14 +290,14 @@ func (x *Forecasts) Text(w io.Writer) error {
 		}
 		fmt.Fprintf(w, "\n%s, %s of %s, %s, %s, %.4g GB read:\n%s\n", q.Query, run.Several(len(x.Bandwidth), "disk"), rates(x.Bandwidth),
 			run.Several(q.At.Setup.Partitions, "partition"), run.Several(q.At.Setup.Cores, "core"), float64(q.At.Setup.Bytes)/1e9, q.At.Forecast)
-		fmt.Fprintln(w, x.yours.enough(&q, x.Bandwidth))
+		fmt.Fprintln(w, x.request.enoughText(&q, x.Bandwidth))
 		if q.Law.Counted {
-			fmt.Fprintln(w, "Disks decided wherever it was measured: what the cores take is the processor time that was counted, which more data will not exceed.")
+			fmt.Fprintln(w, "Disks limited all measured configurations. The time of the cores is the counted processor time; more data will not need more per byte.")
 		}
-		fmt.Fprintf(w, "The law was off by %.1f %% (root mean square of medians) where it was measured.\n", 100*q.Law.Error)
+		fmt.Fprintf(w, "The error of the law in the run was %.1f %% (root mean square of medians).\n", 100*q.Law.Error)
 	}
 	tw := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(tw, "\nquestion\tdisks\tpartitions\tseconds\t95 %\tdecided by\t")
+	fmt.Fprintln(tw, "\nquery\tdisks\tpartitions\tseconds\t95 %\tlimited by\t")
 	for _, q := range x.Questions {
 		for _, row := range q.ByDisks {
 			sure := ""
@@ -304,7 +305,7 @@ func (x *Forecasts) Text(w io.Writer) error {
 				sure = " (not sure)"
 			}
 			if len(row.Forecast.Beyond) > 0 {
-				sure += ", beyond what was measured"
+				sure += ", beyond the measured range"
 			}
 			fmt.Fprintf(tw, "%s\t%d\t%d\t%s\t%s\t%s%s\t\n", q.Query, len(row.Setup.Bandwidth), row.Setup.Partitions, row.Forecast.Value(), row.Forecast.Interval(), row.Forecast.Bound, sure)
 		}
@@ -315,24 +316,24 @@ func (x *Forecasts) Text(w io.Writer) error {
 	if len(x.HeldOut) > 0 {
 		fmt.Fprintln(w, "\n"+HeldOutWords(x.HeldOut))
 	}
-	fmt.Fprintln(w, "\n95 %: for a single cold scan, while the law holds; cores as fast as the run's, the same engine.")
+	fmt.Fprintln(w, "\nThe 95 % interval is that of a single cold scan. It assumes that the law is valid, cores as fast as the run's, and the same engine.")
 	return nil
 }
 
-// enough says how many disks are.
-func (y *Yours) enough(q *QuestionTimes, mbps []float64) string {
+// enoughText describes how many disks keep the cores busy.
+func (y *Request) enoughText(q *QuestionTimes, mbps []float64) string {
 	slowest := []float64{slices.Min(mbps)}
 	if parts, err := strconv.Atoi(y.Partitions); err == nil && q.Enough > parts {
-		return fmt.Sprintf("Disks of %s decide however many there are: no more than the %s can be read at once.", rates(slowest), run.Several(parts, "partition"))
+		return fmt.Sprintf("Disks of %s are the limit for any number of disks: a query reads at most %s at once.", rates(slowest), run.Several(parts, "partition"))
 	}
 	workers := run.Several(q.At.Setup.Cores, "core")
 	if y.Workers > 0 && y.Workers < q.At.Setup.Cores {
 		workers = run.Several(y.Workers, "worker")
 	}
-	return fmt.Sprintf("Enough disks of %s: %d; with more, %s decide.", rates(slowest), q.Enough, workers)
+	return fmt.Sprintf("%d disks of %s are enough; with more, %s are the limit.", q.Enough, rates(slowest), workers)
 }
 
-// rates are MB a second: "200 MB/s", or all where they differ.
+// rates formats MB per second: "200 MB/s", or all rates if they differ.
 func rates(mbps []float64) string {
 	var all []string
 	for _, r := range mbps {
@@ -341,7 +342,7 @@ func rates(mbps []float64) string {
 	return strings.Join(slices.Compact(all), ", ") + " MB/s"
 }
 
-// bandwidths are all of them, exactly: "100;99.5".
+// bandwidths formats all rates with all digits: "100;99.5".
 func bandwidths(mbps []float64) string {
 	var all []string
 	for _, r := range mbps {

@@ -11,12 +11,12 @@ import (
 type scale struct {
 	mean    float64 // climatological mean
 	spread  float64 // standard deviation within the region
-	anomaly float64 // the part of spread that is weather and not climate
-	bias    float64 // what the forecast mean drifts by in five days
+	anomaly float64 // the portion of spread that is weather and not climate
+	bias    float64 // drift of the forecast mean in five days
 	skill   float64 // the lead, in hours, at which the anomaly correlation is 0.5
 }
 
-// zone is where a region lies.
+// zone is the climate zone of a region.
 type zone uint8
 
 const (
@@ -26,7 +26,7 @@ const (
 	tropics
 )
 
-// zoneOf tells from the last letters of a vx_mask where it lies.
+// zoneOf derives the zone from the last letters of a vx_mask.
 func zoneOf(mask string) zone {
 	switch mask[strings.LastIndexByte(mask, '/')+1:] {
 	case "SHX", "S60", "SPO", "SAO", "NSA", "GSH", "GSA", "GAUS", "GAFR":
@@ -39,7 +39,7 @@ func zoneOf(mask string) zone {
 	return north
 }
 
-// surface holds variables without a pressure level, in the units of the files.
+// surface has the variables without a pressure level, in the units of the files.
 var surface = map[string]scale{ //nolint:gochecknoglobals // a constant table
 	"CAPE": {250, 480, 170, 9, 180}, "CWAT": {0.085, 0.19, 0.13, 0.01, 130}, "PWAT": {18, 14, 4.2, 0.1, 200},
 	"HGTTRP": {12400, 3400, 1400, 40, 170}, "PRESTRP": {19800, 8700, 4600, -150, 165}, "TMPTRP": {208, 10, 5.2, 0.1, 165},
@@ -52,8 +52,8 @@ var surface = map[string]scale{ //nolint:gochecknoglobals // a constant table
 	"VWND": {2.1, 3.4, 3.1, 0.15, 160}, "APCP_06": {1.4, 4.1, 4, 0.05, 110},
 }
 
-// pressure of a level in hPa: P500 is 500, the layer P550-400 its middle; 0 for
-// a level that is no pressure.
+// pressure returns the pressure of a level in hPa: P500 is 500, and a layer such as P550-400 has
+// the mean of its limits. It returns 0 for other levels.
 func pressure(level string) float64 {
 	digits, ok := strings.CutPrefix(level, "P")
 	if !ok {
@@ -70,8 +70,8 @@ func pressure(level string) float64 {
 	return p
 }
 
-// height of a pressure level in metres and its temperature in K, in the
-// International Standard Atmosphere (isothermal above 226.3 hPa).
+// height returns the height of a pressure level in meters and its temperature in K, in the
+// International Standard Atmosphere (isothermal above the level of 226.3 hPa).
 func height(p float64) (z, kelvin float64) {
 	if p >= 226.3 {
 		z = 44330.8 * (1 - math.Pow(p/1013.25, 0.190263))
@@ -80,8 +80,8 @@ func height(p float64) (z, kelvin float64) {
 	return 11000 + 6341.6*math.Log(226.3/p), 216.65 + max(0, math.Log(20/p)*8)
 }
 
-// jet rises from nearly 0 at the ground to 1 at 250 hPa and falls off, more
-// slowly, above.
+// jet rises from nearly 0 at the ground to 1 at 250 hPa, and decreases more slowly
+// above that level.
 func jet(p float64) float64 {
 	width := 1.15
 	if p > 250 {
@@ -101,7 +101,7 @@ func scaleOf(variable, level, mask string) scale {
 	if !ok {
 		s = scale{mean: 10, spread: 5, anomaly: 3, bias: 0.1, skill: 180}
 	}
-	switch band { // zonal wave numbers: planetary waves carry most and are forecast best
+	switch band { // zonal wave numbers: planetary waves have most of the variance and the best forecasts
 	case "0-3":
 		s.anomaly, s.skill = 0.79*s.anomaly, 1.07*s.skill
 	case "4-9":
@@ -158,8 +158,8 @@ func aloft(variable string, p float64) (scale, bool) {
 	return scale{}, false
 }
 
-// season is 1 ± depth with the winter of the zone as its maximum; valid in
-// Unix seconds. The tropics have none.
+// season is 1 ± depth with its maximum in the winter of the zone. It is always 1 in the tropics.
+// valid is in Unix seconds.
 func season(z zone, valid int64, depth float64) float64 {
 	const year = 365.2425 * 86400
 	phase := math.Cos(2 * math.Pi * (float64(valid)/year - 0.04)) // 1 in mid-January
@@ -175,7 +175,7 @@ func season(z zone, valid int64, depth float64) float64 {
 	return 1
 }
 
-// mix is the finaliser of SplitMix64: a bijection that spreads its bits.
+// mix is the finalizer of SplitMix64: a bijection in which every input bit affects all output bits.
 func mix(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
@@ -192,9 +192,8 @@ func fold(key uint64, word string) uint64 {
 	return mix(h)
 }
 
-// wave is a smooth random function of t with values in [-1, 1], its knots one
-// unit of t apart: what synoptic weather does to a daily mean. It is made from
-// key and t alone.
+// wave is a smooth random function of t with values in [-1, 1] and with knots one unit of t
+// apart. It simulates the effect of synoptic weather on a daily mean, and depends only on key and t.
 func wave(key uint64, t float64) float64 {
 	i := math.Floor(t)
 	x := t - i
@@ -205,8 +204,8 @@ func wave(key uint64, t float64) float64 {
 // unit maps 64 random bits to [-1, 1).
 func unit(bits uint64) float64 { return float64(int64(bits)) * (1.0 / (1 << 63)) }
 
-// gauss is nearly normal with mean 0 and variance 1, and never beyond ±3.5: the
-// sum of the four 16-bit fields of one draw. Its bounds keep every record sane.
+// gauss returns a nearly normal number with mean 0 and variance 1, and never beyond ±3.5: the sum
+// of the four 16-bit fields of one draw. The bounds keep every record plausible.
 func gauss(source *rand.PCG) float64 {
 	u := source.Uint64()
 	sum := (u & 0xffff) + (u >> 16 & 0xffff) + (u >> 32 & 0xffff) + u>>48
@@ -222,26 +221,26 @@ const skillPower = 2.73
 // interpolation to the verification grid, i.e. at lead 0.
 const analysisError = 2e-5
 
-// identity names what a series belongs to. The observed state depends on all
-// but the model, so that models are compared with the same observations.
+// identity identifies a series. The observed state does not depend on the model, so all models
+// are compared with the same observations.
 type identity struct {
 	seed                   uint64
 	variable, level, mask  string
 	model                  string
 	valid                  int64 // Unix seconds
-	cycle                  int   // hour of the folder; leads of one valid time may come from several
+	cycle                  int   // hour of the folder; a valid time may have leads of several cycles
 	total                  float64
 	anomaly                bool    // f and o are departures from climatology (SAL1L2, VAL1L2)
 	vector                 bool    // VL1L2, VAL1L2
-	points                 bool    // observations at points (ADPUPA …), not an analysis: degrees Celsius, and errors of representativeness
+	points                 bool    // observations at points (ADPUPA …) instead of an analysis: degrees Celsius, and errors of representativeness
 	modelSkill, modelDrift float64 // factors of the model: 1 = GFS
 }
 
-// series makes the records of one series at one valid time, lead after lead.
+// series makes the records of one series at one valid time, in the order of the leads.
 type series struct {
 	source  rand.PCG
 	total   float64
-	o, o2   float64 // observed mean; of a vector, its two components
+	o, o2   float64 // observed mean; for a vector, its two components
 	so      float64 // observed standard deviation
 	weather float64 // share of the variance that the forecast must get right: anomaly²/spread²
 	repr    float64 // variance of representativeness, as a share of the weather's
@@ -256,7 +255,7 @@ func (s *series) start(id *identity) {
 	if id.points && id.variable == "T" && sc.mean > 150 {
 		sc.mean -= 273.15
 	}
-	// Wave numbers 0 to 20 are nearly the whole field, and so share its weather.
+	// Wave numbers 0 to 20 are nearly the complete field, so they have the same weather.
 	key := fold(fold(fold(mix(id.seed), strings.TrimSuffix(id.variable, "_WV1/0-20")), id.level), id.mask)
 	days := float64(id.valid) / 86400
 	slow, fast := wave(key^1, days/9), wave(key^2, days/1.6)
@@ -292,8 +291,8 @@ func (s *series) forecast(leadHours, power float64) (f, f2, sf, r float64) {
 	lost := power * s.rate * (1 + 0.13*g)
 	lost = lost/(1+lost) + analysisError*(1.2+0.2*g) // 1 − anomaly correlation
 	lost = s.weather*lost + s.repr*s.weather
-	// Files carry 9 digits: an error variance below 3e-8 of the mean square
-	// could come out negative once printed.
+	// Files have 9 digits: an error variance below 3e-8 of the mean square
+	// could be negative after rounding.
 	size := s.o*s.o + s.o2*s.o2 + s.so*s.so
 	if s.so > 0 {
 		lost = max(lost, 1.5e-8*size/(s.so*s.so))
@@ -311,7 +310,7 @@ func (s *series) forecast(leadHours, power float64) (f, f2, sf, r float64) {
 	return f, f2, sf, r
 }
 
-// scalar appends total, f, o, fo, ff, oo of the next lead, and mae if asked.
+// scalar appends total, f, o, fo, ff, oo of the next lead, and mae if mae is set.
 func (s *series) scalar(dst []float64, leadHours, power float64, mae bool) []float64 {
 	f, _, sf, r := s.forecast(leadHours, power)
 	fo, ff, oo := r*sf*s.so+f*s.o, sf*sf+f*f, s.so*s.so+s.o*s.o
@@ -331,8 +330,8 @@ func (s *series) vector(dst []float64, leadHours, power float64) []float64 {
 	return append(dst, s.total, uf, vf, uo, vo, r*sf*s.so+uf*uo+vf*vo, sf*sf+uf*uf+vf*vf, s.so*s.so+uo*uo+vo*vo)
 }
 
-// When and where NCEP's radiosondes (ADPUPA) and aircraft (ANYAIR) report; see
-// airBlocks for the notation.
+// The hours and regions in which NCEP's radiosondes (ADPUPA) and aircraft (ANYAIR)
+// report; airBlocks describes the notation.
 const (
 	soundingsGFS = `SL1L2 Z ffff5dfdffd P1000 ffff55fdff5 P925 P850 P700 P500 P400 P300 P250 P200 P150 P100 ffff55f5ff5 P50 dfff55d5ff5 P20 5ffd5555ff5 P10
 SL1L2 T 5f7f555dfd5 P1000 ffff55fdff5 P925 P850 P700 P500 P400 P300 P250 P200 P150 P100 ffff55f5ff5 P50 dfff55d5ff5 P20 5ffd5155fd5 P10

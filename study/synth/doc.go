@@ -1,17 +1,16 @@
-// Package synth makes archives out of a seed: verification statistics in the
-// very text formats and folder layouts of real ones (VSDB files, MET .stat
-// files), as large as one likes.
+// Package synth makes synthetic archives of any size from a seed: verification
+// statistics in the text formats and folder layouts of real archives (VSDB
+// files, MET .stat files), and SHEF products. Package formats reads its files.
 //
-// It stands at the head of the flow: what it writes, package formats reads.
+// The numbers are those of a plausible atmosphere. For each series (variable,
+// level, region) and valid time, the package draws an observed state from noise
+// that is correlated in time. A correlation that falls with the forecast lead
+// then gives the forecast. The partial sums of both are consistent: the
+// Cauchy-Schwarz inequality holds, MAE ≤ RMSE, and all leads of one valid time
+// are compared with the same observations.
 //
-// The numbers are those of a plausible atmosphere. An observed state is chosen
-// per series (variable, level, region) and valid time, from noise that is
-// correlated in time; a correlation that falls with the forecast lead then
-// gives the forecast, and both give partial sums that agree with one another:
-// the Cauchy-Schwarz inequality holds, MAE ≤ RMSE, and all leads of one valid
-// time are compared with the same observations.
-//
-// Every value is a function of the seed and of its record's identity alone. So
-// files can be made in any order and by any number of workers, and an archive
-// of ten years holds the same records as an archive of one day of them.
+// Every value depends only on the seed and on the identity of its record.
+// Therefore any number of workers can make the files in any order, and an
+// archive of ten years contains the same records of a day as an archive of that
+// day.
 package synth

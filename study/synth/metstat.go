@@ -47,7 +47,7 @@ var metUnits = map[string]string{ //nolint:gochecknoglobals // a constant table
 	"UGRD_VGRD": "m/s", "APCP_06": "kg/m^2",
 }
 
-// metFile is what one .stat file is made from.
+// metFile describes one .stat file.
 type metFile struct {
 	seed    uint64
 	model   *vsdbModel
@@ -97,7 +97,7 @@ func (m MET) Files() ([]FileSpec, error) {
 	return files, nil
 }
 
-// path is the file's name as MET's scripts build it; the lead is HHMMSS, of
+// path is the file's name as MET's scripts build it. The lead is HHMMSS, and has
 // seven digits from 100 hours on.
 func (f *metFile) path() string {
 	t := time.Unix(f.valid, 0).UTC()
@@ -109,7 +109,7 @@ func (f *metFile) path() string {
 		t.Format("20060102-15z"), f.model.name, kind, f.lead, t.Format("20060102_150405"))
 }
 
-// metLine is a batch of one row that is written again and again.
+// metLine is a batch of one row that is reused for every line.
 type metLine struct{ b record.Batch }
 
 // newLine prepares lines of a type; typ must be in record's table.
@@ -149,9 +149,8 @@ func (l *metLine) append(dst []byte, nums []float64) []byte {
 	return metstat.AppendLine(dst, &l.b, 0)
 }
 
-// printable rounds to 5 decimals, as MET prints, but never to fewer than 9
-// digits: MET itself prints fewer of a small mean square, whose differences are
-// then lost.
+// printable rounds to 5 decimals, as MET does, but never to fewer than 9 significant digits. (MET
+// prints small mean squares with fewer digits, which loses their differences.)
 func printable(x float64) float64 {
 	if x == 0 || math.Abs(x) >= 1e4 {
 		return math.Round(x*1e5) / 1e5
@@ -183,7 +182,7 @@ func (f *metFile) each(variables, levels string, do func(variable, level, mask s
 	for v := range strings.FieldsSeq(variables) {
 		for l := range strings.FieldsSeq(levels) {
 			for _, m := range metMasks {
-				// Every lead has its own file and so its own draws.
+				// Every lead has its own file, and therefore its own draws.
 				s.start(&identity{
 					seed: f.seed, variable: v, level: l, mask: m.name, model: f.model.name, valid: f.valid, cycle: f.lead,
 					total: float64(m.total), anomaly: f.anomaly, vector: v == "UGRD_VGRD",
@@ -218,10 +217,9 @@ func (f *metFile) vectors(dst []byte, typ, levels string) []byte {
 	return dst
 }
 
-// winds adds to the columns of a vector line the mean speeds and the errors of
-// direction. A mean speed lies between the length of the mean vector and the
-// root mean square; π/4 is its place for vectors that scatter like a normal
-// distribution about 0.
+// winds appends the mean speeds and the errors of direction to the columns of a vector line. A mean
+// speed is between the length of the mean vector and the root mean square; for vectors with a
+// normal distribution about 0 the factor is π/4.
 func winds(v []float64) []float64 {
 	uf, vf, uo, vo, fo, ff, oo := v[1], v[2], v[3], v[4], v[5], v[6], v[7]
 	fm, om := uf*uf+vf*vf, uo*uo+vo*vo
@@ -235,7 +233,7 @@ func (f *metFile) tables(dst []byte) []byte {
 	line, power := f.newLine("CTC"), f.power()
 	thresholds := []struct {
 		text string
-		rate float64 // how often it is reached
+		rate float64 // relative frequency
 	}{{">=0.254", 0.31}, {">=2.54", 0.12}, {">=6.35", 0.052}, {">=12.7", 0.019}, {">=25.4", 0.0045}}
 	f.each("APCP_06", "A06", func(variable, level, mask string, s *series) {
 		line.series(variable, level, mask)
@@ -250,9 +248,9 @@ func (f *metFile) tables(dst []byte) []byte {
 	return dst
 }
 
-// contingency makes total, fy_oy, fy_on, fn_oy, fn_on and ec_value of n pairs
-// with the given base rate, skill (0 = hits by chance, 1 = as many as can be)
-// and frequency bias.
+// contingency returns total, fy_oy, fy_on, fn_oy, fn_on and ec_value of n pairs
+// with the given base rate, skill (0 = random hits, 1 = the maximum of hits) and
+// frequency bias.
 func contingency(n, rate, skill, bias float64) []float64 {
 	o := math.Round(n * min(max(rate, 0), 1))
 	f := math.Round(min(n, o*bias))

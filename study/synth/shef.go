@@ -15,9 +15,9 @@ import (
 // report of 14 April 2006 posts in its test 3, or days of a live feed. The zero
 // value is that backlog.
 //
-// A product is a function of the seed and of its number alone. Every value is
-// a function of station, parameter and time, so that what is sent twice is the
-// same twice, unless the second is a revision.
+// A product depends only on the seed and on its number. Every value depends only on
+// station, parameter and time, so a value that is sent twice is the same, unless the
+// second one is a revision.
 type SHEF struct {
 	Seed     uint64
 	Messages int       // products; 0 = 55,338
@@ -36,8 +36,8 @@ const (
 	LiveMean        = 55 // values of a product; the report's days have 37 to 75
 )
 
-// The size of products is lognormal: most are small, a few are giants, which
-// decide the longest time that a product takes.
+// The size of products is lognormal: most are small, and a few very large ones
+// determine the longest time of a product.
 const (
 	sizeSigma = 1.667
 	sizeLimit = 20_000
@@ -67,7 +67,7 @@ func (f SHEF) withDefaults() SHEF {
 type Feed struct {
 	SHEF
 	median float64
-	stride int // of the permutation that deals out sizes
+	stride int // of the permutation that distributes the sizes
 }
 
 // Feed checks the description and prepares it.
@@ -86,13 +86,13 @@ func (f SHEF) Feed() (*Feed, error) {
 	case f.Offices < 1 || f.Offices > 26*26*26:
 		return nil, bad("--offices", "is not between 1 and 17,576", "choose another number")
 	case f.Stations < 1 || f.Stations > 1000:
-		return nil, bad("--stations", "is not between 1 and 1000 an office", "choose another number")
+		return nil, bad("--stations", "is not between 1 and 1000 per office", "choose another number")
 	case f.From.Year() < 1950 || f.From.Year() > 2030:
-		return nil, bad("--from", "is not between 1950 and 2030, which two digits of a year tell apart", "choose another day")
+		return nil, bad("--since", "is not between 1950 and 2030: the years of SHEF dates have two digits", "choose another day")
 	}
 	feed := &Feed{SHEF: f}
 	feed.median = f.Mean / math.Exp(sizeSigma*sizeSigma/2)
-	for range 20 { // the limit takes something off the mean
+	for range 20 { // correct the median, because the limit of sizes lowers the mean
 		sum := 0.0
 		const steps = 20_000
 		for i := range steps {
@@ -120,20 +120,19 @@ func (f *Feed) sizeAt(u float64) float64 {
 	return min(max(1, math.Round(f.median*math.Exp(sizeSigma*z))), sizeLimit)
 }
 
-// Size is about the number of values of product i; corrections have those of
-// the product that they correct.
+// Size is the approximate number of values of product i. A correction has the values of the
+// product that it corrects.
 func (f *Feed) Size(i int) int {
 	at := (i*f.stride + int(mix(f.Seed)%uint64(f.Messages))) % f.Messages
 	return int(f.sizeAt((float64(at) + .5) / float64(f.Messages)))
 }
 
-// Issued is the moment at which product i is issued, Unix seconds.
+// Issued is the time at which product i is issued, in Unix seconds.
 func (f *Feed) Issued(i int) int64 {
 	return f.From.Unix() + int64(float64(i)*86400/float64(f.PerDay))
 }
 
-// Now is a moment by which a decoder finds the years and months of the feed's
-// products: the middle of it.
+// Now is the middle of the feed. A decoder derives the years and months of the products from it.
 func (f *Feed) Now() time.Time { return time.Unix(f.Issued(f.Messages/2), 0).UTC() }
 
 // Station names a station of an office.
@@ -148,7 +147,7 @@ func office(n int) string {
 	return string([]byte{'A' + byte(n/676), 'A' + byte(n/26%26), 'A' + byte(n%26)})
 }
 
-// Message is a product, as text and as what its text says.
+// Message is a product: its text, and the values in it.
 type Message struct {
 	Number  int
 	Text    []byte // with SOH, heading and ETX
@@ -161,7 +160,7 @@ type Message struct {
 // corrections is the share of products that correct an earlier one.
 const corrections = 0.05
 
-// Make makes product i into m, whose memory it uses again.
+// Make makes product i in m, and reuses its memory.
 func (f *Feed) Make(i int, m *Message) {
 	source := rand.NewPCG(f.Seed, uint64(i))
 	r := rand.New(source) //nolint:gosec // data, no secrets
@@ -169,7 +168,7 @@ func (f *Feed) Make(i int, m *Message) {
 	if revised {
 		like = max(0, i-1-r.IntN(20*f.Offices))
 		*source = *rand.NewPCG(f.Seed, uint64(like))
-		r.Float64() // the number that decided on a correction
+		r.Float64() // skip the draw that decided on a correction
 	}
 	w := writer{Feed: f, r: r, m: m, revised: revised, issued: f.Issued(like)}
 	m.Number, m.Issued, m.Values, m.Text = i, f.Issued(i)/60*60, m.Values[:0], m.Text[:0]
@@ -196,7 +195,8 @@ func (f *Feed) Make(i int, m *Message) {
 	w.text("\r\r\n\x03")
 }
 
-// Files are the feed as files of so many products each, named by number.
+// Files returns the feed as files with so many products each. The number of its first product names
+// a file.
 func (f *Feed) Files(products int) []FileSpec {
 	var out []FileSpec
 	for first := 0; first < f.Messages; first += products {
@@ -215,7 +215,7 @@ func (f *Feed) Files(products int) []FileSpec {
 	return out
 }
 
-// quantity is what a station measures or is forecast.
+// quantity is an observed or forecast parameter of a station.
 type quantity struct {
 	code     string // five characters
 	duration int16
@@ -253,8 +253,8 @@ func (w *writer) text(parts ...string) {
 	}
 }
 
-// begin writes the begin of a message.
-func (w *writer) begin(format byte, id string, at time.Time) {
+// start writes the start of a message.
+func (w *writer) start(format byte, id string, at time.Time) {
 	w.m.Text = append(w.m.Text, '.', format)
 	if w.revised {
 		w.m.Text = append(w.m.Text, 'R')
@@ -263,7 +263,7 @@ func (w *writer) begin(format byte, id string, at time.Time) {
 	w.text(id, at.Format(" 060102 Z DH1504"))
 }
 
-// gauge is the value of a quantity, without qualifier.
+// gauge returns the value of a quantity, without a qualifier.
 func (w *writer) gauge(id record.ID, q *quantity, at int64) record.Gauge {
 	g := record.Gauge{Station: id, Quality: 'Z', Time: at, Created: record.NoTime, Duration: q.duration, Probability: -1, Revised: w.revised}
 	copy(g.Code[:], q.code+"ZZ")
@@ -274,13 +274,13 @@ func (w *writer) gauge(id record.ID, q *quantity, at int64) record.Gauge {
 		hundredths += 7
 	}
 	if q.low < 0 && q.code[0] == 'P' {
-		hundredths = max(hundredths, 0) // mostly it does not rain
+		hundredths = max(hundredths, 0) // most values of precipitation are zero
 	}
 	g.Value = hundredths / 100
 	return g
 }
 
-// add writes a value and keeps it. Some are missing, traces or qualified.
+// add writes a value and adds it to the message. Some values are missing, traces or qualified.
 func (w *writer) add(g record.Gauge) {
 	hundredths := int64(math.Round(100 * g.Value))
 	switch odd := w.r.IntN(1000); {
@@ -304,18 +304,18 @@ func (w *writer) add(g record.Gauge) {
 	w.m.Values = append(w.m.Values, g)
 }
 
-// reports writes n values as .A messages, one a station and time, going back in
-// steps of 15 minutes until there are enough.
+// reports writes n values as .A messages, one for each station and time, in backward
+// steps of 15 minutes.
 func (w *writer) reports(n int) {
 	first, params := w.r.IntN(w.Stations), 2+w.r.IntN(len(observed)-2)
 	from := w.r.IntN(len(observed) - params + 1)
 	for k := 0; n > 0; k++ {
 		id := w.Station(w.office, (first+k)%w.Stations)
 		at := w.issued/900*900 - int64(k/w.Stations)*900
-		if w.r.IntN(100) < 3 { // some send when they like to
+		if w.r.IntN(100) < 3 { // some stations report at irregular times
 			at += 60 * int64(1+w.r.IntN(13))
 		}
-		w.begin('A', id.String(), time.Unix(at, 0).UTC())
+		w.start('A', id.String(), time.Unix(at, 0).UTC())
 		for p := from; p < from+params && n > 0; p++ {
 			w.text("/", observed[p].code, " ")
 			w.add(w.gauge(id, &observed[p], at))
@@ -325,7 +325,7 @@ func (w *writer) reports(n int) {
 	}
 }
 
-// tables writes n values as .B messages, one for each hour, going back.
+// tables writes n values as .B messages, one for each hour, backward from the time of issue.
 func (w *writer) tables(n int) {
 	params := 1 + w.r.IntN(4)
 	from := w.r.IntN(len(observed) - params + 1)
@@ -334,7 +334,7 @@ func (w *writer) tables(n int) {
 	copy(sender[:], source)
 	for hour := int64(0); n > 0; hour++ {
 		at := w.issued/3600*3600 - hour*3600
-		w.begin('B', source, time.Unix(at, 0).UTC())
+		w.start('B', source, time.Unix(at, 0).UTC())
 		for p := from; p < from+params; p++ {
 			w.text("/", observed[p].code)
 		}
@@ -357,14 +357,14 @@ func (w *writer) tables(n int) {
 	}
 }
 
-// perMessage is the number of values of a .E message, perLine of its lines.
+// perMessage limits the values of a .E message, perLine those of a line.
 const (
 	perMessage = 96
 	perLine    = 8
 )
 
-// series writes n values as .E messages: observations every 15 minutes up to
-// the time of issue, or forecasts of every 6 hours from it on.
+// series writes n values as .E messages: observations every 15 minutes before the
+// time of issue, or forecasts every 6 hours after it.
 func (w *writer) series(n int) {
 	first := w.r.IntN(w.Stations)
 	ahead := w.kind > .9
@@ -380,7 +380,7 @@ func (w *writer) series(n int) {
 			created = w.issued / 3600 * 3600
 			at = created + step*int64(1+k/(w.Stations*len(forecast)))
 		}
-		w.begin('E', id.String(), time.Unix(at, 0).UTC())
+		w.start('E', id.String(), time.Unix(at, 0).UTC())
 		if ahead {
 			w.text(time.Unix(created, 0).UTC().Format("/DC200601021504"))
 		}

@@ -15,18 +15,18 @@ import (
 // VSDB describes an archive of VSDB files: verification by valid day, in the
 // folders {root}/vsdb_data/{stattype}/{cycle}/{model}/ of NCEP's archive.
 //
-// The zero value of each field but the dates stands for everything.
+// The zero value of a field, except the dates, means all.
 type VSDB struct {
 	Seed     uint64
 	From, To time.Time // first and last valid day, inclusive; To zero = From
-	Scale    float64   // makes the days from From to To Scale times as many; 0 = 1
+	Scale    float64   // multiple of the number of days; 0 = 1
 	// Models are names of folders: gfs (cycles 00Z 06Z 12Z 18Z, 53 leads to
 	// 384 h) and ecm (00Z 12Z, 21 leads to 240 h).
 	Models    []string
 	StatTypes []string // anom, pres, sfc, grid2obs
-	// Preset overrides all but Seed: "seed" is the smallest archive that
-	// answers the seven cases with the recorded numbers of rows; "quickstart" has
-	// some days of a second model next to it.
+	// Preset overrides all fields except Seed: "seed" is the smallest archive on which
+	// the seven cases return the recorded numbers of rows; "quickstart" also has some
+	// days of a second model.
 	Preset string
 }
 
@@ -38,7 +38,7 @@ const (
 	Grid2obs = "grid2obs" // against soundings, aircraft and stations
 )
 
-// vsdbModel is a model as the files know it.
+// vsdbModel is a model with its names in files and folders.
 type vsdbModel struct {
 	folder, name string
 	cycles       []int // hours
@@ -67,7 +67,7 @@ type hours struct {
 	leads []int // hours
 }
 
-// vsdbFile is what one file is made from.
+// vsdbFile describes one file.
 type vsdbFile struct {
 	path   string // from the root, with slashes
 	seed   uint64
@@ -77,13 +77,13 @@ type vsdbFile struct {
 	points bool
 	blocks []block
 	times  []hours
-	// gap leaves a record out: a hole that the real archive has. nil = none.
+	// gap reports whether the file omits a record, as the real archive does. nil = no gaps.
 	gap func(f *vsdbFile, b *block, r *row, mask string, valid int64, lead int) bool
 }
 
 // Files lists the files of the archive, without making their content. The order
-// is by day, stat type, cycle and model; the content of a file depends on the
-// seed and its path alone.
+// is by day, stat type, cycle and model. The content of a file depends only on
+// the seed and on its path.
 func (v VSDB) Files() ([]FileSpec, error) {
 	if v.Preset != "" {
 		made := map[string]func(seed uint64) []FileSpec{"seed": seedPreset, "quickstart": quickstartPreset}[v.Preset]
@@ -92,7 +92,7 @@ func (v VSDB) Files() ([]FileSpec, error) {
 		}
 		return made(v.Seed), nil
 	}
-	models, statTypes, err := v.chosen()
+	models, statTypes, err := v.selected()
 	if err != nil {
 		return nil, err
 	}
@@ -146,8 +146,8 @@ func (v VSDB) days() ([]time.Time, error) {
 	return days, nil
 }
 
-// chosen resolves the names of models and stat types.
-func (v VSDB) chosen() (models []*vsdbModel, statTypes []string, err error) {
+// selected resolves the names of models and stat types.
+func (v VSDB) selected() (models []*vsdbModel, statTypes []string, err error) {
 	for i := range vsdbModels {
 		if len(v.Models) == 0 || slices.Contains(v.Models, vsdbModels[i].folder) {
 			models = append(models, &vsdbModels[i])
@@ -170,7 +170,7 @@ func (v VSDB) chosen() (models []*vsdbModel, statTypes []string, err error) {
 	return models, v.StatTypes, nil
 }
 
-// addTemplates adds the blocks of each kind of file of m, which its files share.
+// addTemplates adds the blocks that the files of m share, for each kind of file.
 func addTemplates(templates map[string][]block, m *vsdbModel) {
 	ecm := m.name == "ECM"
 	soundings, aircraft := soundingsGFS, aircraftGFS
@@ -223,9 +223,9 @@ func byValidHour(day time.Time, cycle int, leads []int) []hours {
 	return times
 }
 
-// recordedGaps are the holes of the real day that a rule can state: cloud cover
-// is not in an analysis, small ocean regions lose their soil beyond 240 h (the
-// model's grid is coarser there), and at 00Z one lead of the tropopause is lost.
+// recordedGaps are the gaps of the real day that follow a rule: an analysis has no cloud cover, small
+// ocean regions have no soil beyond 240 h (the model's grid is coarser at these leads), and at 00Z one
+// lead of the tropopause is missing.
 func recordedGaps(f *vsdbFile, b *block, r *row, mask string, _ int64, lead int) bool {
 	switch r.variable {
 	case "TCLD":
@@ -273,8 +273,8 @@ func (f *vsdbFile) start(states []series, b *block, mask int, valid int64) []ser
 	return states
 }
 
-// pairs is the number of matched pairs of a series: that of its mask on a grid,
-// and of point observations as many as report at that hour and level.
+// pairs returns the number of matched pairs of a series: on a grid that of its mask, for point
+// observations the number of reports at that hour and level.
 func pairs(b *block, mask int, r *row, valid int64) float64 {
 	n := float64(b.masks[mask].total)
 	hour := int(valid / 3600 % 24)
@@ -310,10 +310,10 @@ func (f *vsdbFile) appendMask(dst []byte, b *block, mask int, states []series, t
 	for i, lead := range t.leads {
 		for k := range b.rows {
 			r := &b.rows[k]
-			if r.there != nil && r.there[mask]&bit == 0 {
+			if r.hours != nil && r.hours[mask]&bit == 0 {
 				continue
 			}
-			// A gap still draws its numbers, so that it does not move others'.
+			// Draw the numbers of a gap too, so that it does not change the numbers after it.
 			nums := f.numbers(buf[:0], r, &states[k], float64(lead), powers[i])
 			if f.gap != nil && f.gap(f, b, r, header[record.VxMask], t.valid, lead) {
 				continue
@@ -325,8 +325,8 @@ func (f *vsdbFile) appendMask(dst []byte, b *block, mask int, states []series, t
 	return dst
 }
 
-// numbers are the columns of the next lead; only verification against points
-// has mae, as in real files.
+// numbers returns the columns of the next lead. As in real files, only verification against
+// point observations has mae.
 func (f *vsdbFile) numbers(dst []float64, r *row, s *series, lead, power float64) []float64 {
 	if r.vector() {
 		return s.vector(dst, lead, power)
@@ -338,10 +338,10 @@ func (f *vsdbFile) numbers(dst []float64, r *row, s *series, lead, power float64
 // numbers of rows of the seven cases of NOAA-GSL's experiment: 848, 16,960,
 // 28,718, 28,718, 2,168, 28,718 and 28,718.
 //
-// It holds the anom files of GFS: HGT at its four levels and all five masks at
-// the valid times of the cases, and WIND where test_6 asks for it. The 271
-// times of tests 3 to 9 are six-hourly from 2019-01-01 to 2019-03-10 00 UTC but
-// for 2019-01-23 12 and 18 UTC, of which the archive had no data.
+// It contains the anom files of GFS: HGT at its four levels and all five masks at
+// the valid times of the cases, and WIND at those of test_6. The 271 times of
+// tests 3 to 9 are six-hourly from 2019-01-01 to 2019-03-10 00 UTC, without
+// 2019-01-23 12 and 18 UTC, for which the archive had no data.
 func seedPreset(seed uint64) []FileSpec {
 	gfs := &vsdbModels[0]
 	blocks := anomBlocks(gfs.name)
@@ -368,8 +368,8 @@ func seedPreset(seed uint64) []FileSpec {
 	return files
 }
 
-// quickstartPreset is seedPreset with ten days of a second model next to it, of
-// which no case asks: to hold one against another takes two.
+// quickstartPreset is seedPreset with ten days of a second model, so that the page can
+// compare two models. No case queries the second model.
 func quickstartPreset(seed uint64) []FileSpec {
 	ecm := &vsdbModels[1]
 	blocks := anomBlocks(ecm.name)[:2]
@@ -389,12 +389,12 @@ func date(year int, month time.Month, day int) time.Time {
 }
 
 // missingLeads are the eight records that the real archive lacked: 271 times, 2
-// masks and 53 leads are 28,726, and 28,718 rows came back. They are put into
-// one document per line type, P500 over G2/SHX at the first valid time after the
-// gap of 2019-01-23, which agrees with what was recorded: none of them is at 144 h
-// (test_5 got all of its 2,168 rows), and 0 and 6 h are among them (the flavours
-// that asked for '0' and '6' where documents hold '00' and '06' got 27,636 rows,
-// two too few in each of 541 and not of 542 documents).
+// masks and 53 leads are 28,726, and the experiment recorded 28,718 rows. This
+// function omits them from one document per line type: P500 over G2/SHX at the first
+// valid time after the gap of 2019-01-23. That agrees with two other recorded numbers.
+// None of the eight is at 144 h, because test_5 returned all of its 2,168 rows. 0 and 6 h
+// are among them: the flavours that requested '0' and '6' where documents have '00' and
+// '06' returned 27,636 rows, two too few in each of 541 documents, not of 542.
 func missingLeads(_ *vsdbFile, _ *block, r *row, mask string, valid int64, lead int) bool {
 	if lead > 42 || mask != "G2/SHX" || r.level != "P500" || r.variable != "HGT" && r.variable != "WIND" {
 		return false

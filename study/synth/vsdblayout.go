@@ -7,13 +7,12 @@ import (
 	"strings"
 )
 
-// The layouts of real VSDB files: which variables, levels, masks and leads each
-// kind of file holds, and in which order. They are those of NCEP's files of
-// 2019-01-01, so that a synthetic day has as many lines per file as that day.
+// This file has the layouts of real VSDB files: the variables, levels, masks and leads
+// of each kind of file, and their order. They are those of NCEP's files of 2019-01-01, so a
+// synthetic day has as many lines per file as that day.
 
-// block is a part of a file in which every mask has the same rows. A file is
-// written valid time by valid time, block by block, then mask by mask, lead by
-// lead and row by row.
+// block is a portion of a file in which every mask has the same rows. The order of a file
+// is by valid time, block, mask, lead and row.
 type block struct {
 	obtype string
 	step   int // hours per bit of row.there
@@ -30,13 +29,12 @@ type maskSize struct {
 // row is a variable at a level.
 type row struct {
 	lineType, variable, level string
-	// there says, for each mask of the block, at which valid hours there are
-	// observations: bit h/6 for hour h in blocks of soundings and aircraft, bit
-	// h/3 in the others. nil = always.
-	there []uint8
+	// there has, for each mask of the block, the valid hours with observations: bit h/6
+	// for hour h in blocks of soundings and aircraft, bit h/3 in the others. nil = all.
+	hours []uint8
 	share float64 // of the mask's pairs that the row has; 0 = all
-	// printed is the level as the file has it. NCEP's programs for levels that
-	// are no pressure pad them to five letters, those for grid2obs do not.
+	// printed is the level as it is in the file. NCEP's programs pad levels that are not
+	// pressures to five letters, except in grid2obs files.
 	printed string
 }
 
@@ -50,7 +48,7 @@ const (
 	heightLevels      = "P1000 P700 P500 P250"
 )
 
-// Regions: those of grids are of the 2.5 degree grid G2.
+// The regions of each kind of file. The regions of grids belong to the 2.5 degree grid G2.
 //
 //nolint:gochecknoglobals // constant tables
 var (
@@ -67,14 +65,14 @@ func masksOf(table string) (out []maskSize) {
 	for words := range slices.Chunk(strings.Fields(table), 2) {
 		total, err := strconv.Atoi(words[1])
 		if err != nil {
-			panic(err) // a fault of the table
+			panic(err) // the constant table has an error
 		}
 		out = append(out, maskSize{words[0], total})
 	}
 	return out
 }
 
-// rowsOf makes the rows of variables at levels, both separated by blanks.
+// rowsOf makes the rows of variables at levels. Both lists are separated by blanks.
 func rowsOf(lineType, variables, levels string) []row {
 	var rows []row
 	for v := range strings.FieldsSeq(variables) {
@@ -111,8 +109,8 @@ func presBlocks(obtype string) []block {
 	}
 }
 
-// sfcRows lists variable@level; the level of soil variables is empty in real
-// files, which is why those lines have only eight words before the '='.
+// sfcRows lists variable@level. The level of soil variables is empty in real
+// files, so those lines have only eight words before the '='.
 const (
 	sfcRows = "CAPE@SFC CWAT@ATMOS PWAT@ATMOS HGTTRP@TROP PRESTRP@TROP TMPTRP@TROP HPBL@SFC PSFC@SFC PSL@MSL RH2m@H2 " +
 		"SPFH2m@H2 T2m@H2 TG@SFC TOZNE@ATMOS U10m@H10 V10m@H10 WEASD@SFC TSOILT@ WSOILT@"
@@ -128,33 +126,33 @@ func sfcBlocks(obtype string) []block {
 	for word := range strings.FieldsSeq(list) {
 		variable, level, _ := strings.Cut(word, "@")
 		r := row{lineType: "SL1L2", variable: variable, level: level, printed: fmt.Sprintf("%-5s", level)}
-		switch variable { // soil is under land only
+		switch variable { // only land has soil
 		case "TSOILT":
-			r.share, r.there = 0.35, except(sfcMasks, "G2/NAO")
+			r.share, r.hours = 0.35, hoursExcept(sfcMasks, "G2/NAO")
 		case "WSOILT":
-			r.share, r.there = 0.23, except(sfcMasks, "G2/NAO", "G2/S60")
+			r.share, r.hours = 0.23, hoursExcept(sfcMasks, "G2/NAO", "G2/S60")
 		}
 		rows = append(rows, r)
 	}
 	return []block{{obtype: obtype, step: 3, masks: sfcMasks, rows: rows}}
 }
 
-// except is a there that leaves out some masks.
-func except(masks []maskSize, out ...string) []uint8 {
-	there := make([]uint8, len(masks))
+// hoursExcept returns a row.there without some masks.
+func hoursExcept(masks []maskSize, out ...string) []uint8 {
+	hours := make([]uint8, len(masks))
 	for i, m := range masks {
-		there[i] = 0xff
+		hours[i] = 0xff
 		for _, o := range out {
 			if m.name == o {
-				there[i] = 0
+				hours[i] = 0
 			}
 		}
 	}
-	return there
+	return hours
 }
 
-// stationBlocks are grid2obs files of the surface; cloud cover is reported by
-// two of the masks at the main hours only.
+// stationBlocks returns the blocks of grid2obs surface files. Two of the masks report cloud cover
+// only at the main hours.
 func stationBlocks(ecm bool) []block {
 	list := "SLP T DPT RH TCLD VWND"
 	if ecm {
@@ -167,9 +165,9 @@ func stationBlocks(ecm bool) []block {
 		case "VWND":
 			r.lineType = "VL1L2"
 		case "TCLD":
-			r.share, r.there = 0.02, except(stationMasks, "G104/SAK", "G104/SWC")
-			for i := range r.there {
-				r.there[i] |= 0b01010101
+			r.share, r.hours = 0.02, hoursExcept(stationMasks, "G104/SAK", "G104/SWC")
+			for i := range r.hours {
+				r.hours[i] |= 0b01010101
 			}
 		case "SLP":
 			r.share = 0.5
@@ -179,23 +177,23 @@ func stationBlocks(ecm bool) []block {
 	return []block{{obtype: "ONLYSF", step: 3, masks: stationMasks, rows: rows}}
 }
 
-// airBlocks are grid2obs files of soundings and aircraft, from tables like
-// "SL1L2 Z fffffffffff P1000 P925 ffff55f5ff5 P50": of the levels that follow one hexadecimal digit
-// per mask, its bits the valid hours 00, 06, 12, 18 at which there are observations.
+// airBlocks returns the blocks of grid2obs files of soundings and aircraft, from tables like
+// "SL1L2 Z fffffffffff P1000 P925 ffff55f5ff5 P50". A word of hexadecimal digits, one per mask,
+// applies to the levels after it; its bits are the valid hours 00, 06, 12 and 18 with observations.
 func airBlocks(soundings, aircraft string) []block {
 	blocks := []block{{obtype: "ADPUPA", step: 6, masks: soundingMasks}, {obtype: "ANYAIR", step: 6, masks: soundingMasks}}
 	for i, table := range []string{soundings, aircraft} {
 		for line := range strings.Lines(table) {
-			var there []uint8
+			var hours []uint8
 			words := strings.Fields(line)
 			for _, word := range words[2:] {
 				if strings.HasPrefix(word, "P") {
-					blocks[i].rows = append(blocks[i].rows, row{lineType: words[0], variable: words[1], level: word, printed: word, there: there})
+					blocks[i].rows = append(blocks[i].rows, row{lineType: words[0], variable: words[1], level: word, printed: word, hours: hours})
 					continue
 				}
-				there = nil
+				hours = nil
 				for _, d := range []byte(word) {
-					there = append(there, uint8(strings.IndexByte("0123456789abcdef", d)))
+					hours = append(hours, uint8(strings.IndexByte("0123456789abcdef", d)))
 				}
 			}
 		}

@@ -18,23 +18,23 @@ import (
 // FileSpec is a file to be made.
 type FileSpec struct {
 	Path string // from the root of the archive, with slashes
-	// Append appends the whole content to dst and returns it. It may be called
-	// more than once and from several goroutines, always with the same result.
+	// Append appends the content of the file to dst and returns it. It may be called
+	// repeatedly and from several goroutines, always with the same result.
 	Append func(dst []byte) []byte
 }
 
-// Stats is what was written.
+// Stats are the counts of the written files.
 type Stats struct {
 	Files int
 	Lines int64 // newlines
 	Bytes int64
 	// Digest is the sum, modulo 2¹²⁸, of a digest of each file's path and
-	// content: it tells archives apart and does not depend on the order in
-	// which files were made.
+	// content. Different archives have different digests, and the order in
+	// which files were made does not change it.
 	Digest string
 }
 
-// tally is Stats while it grows.
+// tally computes Stats.
 type tally struct {
 	sync.Mutex
 	stats Stats
@@ -64,11 +64,10 @@ func (t *tally) result() Stats {
 	return s
 }
 
-// WriteAll makes files under root with the given number of workers (at least
-// one) and returns what it wrote. Each file appears under its name only once it
-// is complete. progress, which may be nil, is called from the workers with the
-// bytes of each file as it is finished. When ctx ends no further file is started,
-// and the error is that of ctx.
+// WriteAll makes files below root with the given number of workers (at least
+// one) and returns their counts. A file gets its name when it is complete. The
+// workers call progress, which may be nil, with the bytes of each complete file.
+// When ctx ends, WriteAll starts no further file and returns the error of ctx.
 func WriteAll(ctx context.Context, root string, files []FileSpec, workers int, progress func(bytes int64)) (Stats, error) {
 	var t tally
 	var started atomic.Int64

@@ -13,16 +13,16 @@ import (
 	"github.com/duckdb/duckdb-go/v2/mapping"
 )
 
-// database is a DuckDB file that lives as long as a generation.
+// database is a temporary DuckDB file for one generation.
 type database struct {
 	dir    string
 	handle mapping.Database
 }
 
-// generating: dsdgen keeps its state in variables of the whole process.
-var generating sync.Mutex //nolint:gochecknoglobals // a lock of the library's own globals
+// dsdgenLock serializes calls of dsdgen, which keeps its state in global variables.
+var dsdgenLock sync.Mutex //nolint:gochecknoglobals // the lock of the library's global variables
 
-// newDatabase makes a database below a folder: all 24 tables may take more than memory.
+// newDatabase creates a database in a file, because the 24 tables may not fit into memory.
 func newDatabase(parent string, threads int) (*database, error) {
 	dir, err := os.MkdirTemp(parent, ".dsdgen-")
 	if err != nil {
@@ -31,7 +31,7 @@ func newDatabase(parent string, threads int) (*database, error) {
 	d := &database{dir: dir}
 	var config mapping.Config
 	if mapping.CreateConfig(&config) == mapping.StateError {
-		return nil, errors.Join(errors.New("DuckDB gives no configuration"), d.close())
+		return nil, errors.Join(errors.New("DuckDB returns no configuration"), d.close())
 	}
 	defer mapping.DestroyConfig(&config)
 	mapping.SetConfig(config, "threads", strconv.Itoa(threads))
@@ -48,7 +48,7 @@ func (d *database) close() error {
 	return os.RemoveAll(d.dir)
 }
 
-// exec runs a statement and returns how many rows it wrote.
+// exec runs a statement and returns the number of rows that it wrote.
 func (d *database) exec(ctx context.Context, text string) (rows int64, err error) {
 	err = d.query(ctx, text, func(r *mapping.Result) { rows = int64(mapping.RowsChanged(r)) })
 	return rows, err
@@ -64,20 +64,20 @@ func (d *database) count(ctx context.Context, table string) (rows int64, err err
 	return rows, err
 }
 
-// query runs a statement on a connection of its own and looks at its reply.
+// query runs a statement on a new connection and passes its result to look.
 func (d *database) query(ctx context.Context, text string, look func(r *mapping.Result)) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	var c mapping.Connection
 	if mapping.Connect(d.handle, &c) == mapping.StateError {
-		return errors.New("DuckDB gives no connection")
+		return errors.New("DuckDB returns no connection")
 	}
 	defer mapping.Disconnect(&c)
 	ended, watched := make(chan struct{}), make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(watched)
-		for { // an interrupt that comes before the statement is forgotten
+		for { // DuckDB ignores an interrupt that comes before the statement
 			mapping.Interrupt(c)
 			select {
 			case <-ended:

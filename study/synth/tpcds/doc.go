@@ -1,14 +1,14 @@
-// Package tpcds makes the tables of the analytical workload: store_sales,
-// date_dim and item of TPC-DS, as Parquet and as one collection of documents.
+// Package tpcds makes the tables of the scan study: store_sales, date_dim and
+// item of TPC-DS, as Parquet and as one collection of documents.
 //
-// The rows are those of dsdgen, the generator of the TPC, in one of two ports.
-// DuckDB's is linked by its Go module, so that nothing is fetched; its sales are
-// not those of the TPC's kit. tpcgen-cli (github.com/datafusion-contrib/tpcgen-rs)
-// makes the kit's, and is a program of its own. A scale factor always gives a
-// generator's same rows, in however many files. It neighbours package
-// formats/tpcds, which reads what it writes, and package lab, which brings the
-// program.
+// The rows are those of dsdgen, the TPC's generator, in one of two ports.
+// DuckDB's port is linked into its Go module, so nothing needs to be downloaded;
+// its sales differ from those of the TPC's kit. tpcgen-cli
+// (github.com/datafusion-contrib/tpcgen-rs), a separate program, makes the rows
+// of the kit. A generator always makes the same rows for a scale factor,
+// independent of the number of files. Package formats/tpcds reads the tables,
+// and package lab installs tpcgen-cli.
 //
-// DuckDB's port has neither dsdgen's -child nor its -table: one thread makes all
-// 24 tables, into a database that is removed. Files are written by several.
+// DuckDB's port lacks the options -child and -table of dsdgen: one thread makes
+// all 24 tables in a temporary database. Several threads write the files.
 package tpcds

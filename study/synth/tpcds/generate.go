@@ -23,37 +23,37 @@ import (
 type Options struct {
 	Scale     float64 // the scale factor: 1 has 2,880,404 sales
 	Files     int     // of store_sales; 0 = 4 for each unit of the scale factor, at least 1
-	Documents bool    // write the collection of documents, too
-	Workers   int     // files at once; 0 = GOMAXPROCS
+	Documents bool    // also write the collection of documents
+	Workers   int     // files written concurrently; 0 = GOMAXPROCS
 
-	// Program is tpcgen-cli, which makes the rows of the TPC's kit; "" = DuckDB's
-	// port, whose sales are others.
+	// Program is the path of tpcgen-cli, which makes the rows of the TPC's kit; "" =
+	// DuckDB's port, which makes other sales.
 	Program string
 
-	// Dense is for tests: items belong to the manufacturer and the managers that
-	// the questions ask for, some brands are NULL, so that a small scale has
-	// answers. Such items are not those of TPC-DS.
+	// Dense is for tests: most items get the manufacturer and the managers of the
+	// queries, and some brands are NULL, so that the queries have rows at a small scale.
+	// Such items are not those of TPC-DS.
 	Dense bool
 
 	Progress func(step string, done, total int)
 }
 
-// maxFiles bounds the files.
+// maxFiles limits the files of store_sales.
 const maxFiles = 4096
 
-func (o *Options) settle() error {
+func (o *Options) check() error {
 	if o.Program != "" {
-		if err := kitSettles(o.Scale); err != nil {
+		if err := checkKitScale(o.Scale); err != nil {
 			return err
 		}
-	} else if !(o.Scale >= 0.01) || o.Scale > 700 { // at 0.001 to 0.006 the generator does not end; beyond 777 its numbers overflow
+	} else if !(o.Scale >= 0.01) || o.Scale > 700 { // the generator does not terminate at 0.001 to 0.006, and its numbers overflow above 777
 		return &fault.Error{Setting: fmt.Sprintf("scale factor %g", o.Scale), Problem: "is not between 0.01 and 700", Cure: "0.01 has 28,810 sales, 1 has 2,880,404"}
 	}
 	if o.Files == 0 {
 		o.Files = int(max(4*o.Scale, 1))
 	}
 	if o.Files < 1 || o.Files > maxFiles {
-		return &fault.Error{Setting: fmt.Sprintf("%d files", o.Files), Problem: fmt.Sprintf("is not between 1 and %d", maxFiles), Cure: "name another number"}
+		return &fault.Error{Setting: fmt.Sprintf("%d files", o.Files), Problem: fmt.Sprintf("is not between 1 and %d", maxFiles), Cure: "choose another number"}
 	}
 	if o.Workers < 1 {
 		o.Workers = runtime.GOMAXPROCS(0)
@@ -64,9 +64,9 @@ func (o *Options) settle() error {
 	return nil
 }
 
-// Generate writes the tables into a folder, which is made, and its manifest.
+// Generate writes the tables and a manifest into a folder, which it creates.
 func Generate(ctx context.Context, dir string, o Options) (m *tpcds.Manifest, err error) {
-	if err := o.settle(); err != nil {
+	if err := o.check(); err != nil {
 		return nil, err
 	}
 	if err := prepare(dir, o.Documents); err != nil {
@@ -88,7 +88,7 @@ func Generate(ctx context.Context, dir string, o Options) (m *tpcds.Manifest, er
 	}
 	pieces := []*piece{{table: tpcds.Item, name: tpcds.Item}, {table: tpcds.DateDim, name: tpcds.DateDim}}
 	if o.Dense {
-		pieces[0].replaced = dense
+		pieces[0].replaceClause = dense
 	}
 	for i := range int64(o.Files) {
 		pieces = append(pieces, &piece{
@@ -108,17 +108,17 @@ func Generate(ctx context.Context, dir string, o Options) (m *tpcds.Manifest, er
 		}
 	}
 	if m.Rows[tpcds.StoreSales] != sales {
-		return nil, fmt.Errorf("%d sales were generated, %d written", sales, m.Rows[tpcds.StoreSales])
+		return nil, fmt.Errorf("%d sales were generated, but %d were written", sales, m.Rows[tpcds.StoreSales])
 	}
 	return m, m.Save(dir)
 }
 
-// dense: four items of five are of manufacturer 128; two managers take turns.
+// dense replaces columns of items: four of five items get manufacturer 128, and all get one of two managers.
 const dense = ` REPLACE (CASE WHEN i_item_sk % 5 > 0 THEN 128 ELSE i_manufact_id END AS i_manufact_id,
 	CASE WHEN i_item_sk % 7 < 3 THEN 1 ELSE 28 END AS i_manager_id,
 	CASE WHEN i_item_sk % 17 > 0 THEN i_brand_id END AS i_brand_id, CASE WHEN i_item_sk % 19 > 0 THEN i_brand END AS i_brand)`
 
-// prepare empties the folder of what an earlier run wrote.
+// prepare removes the files of an earlier run from the folder.
 func prepare(dir string, documents bool) error {
 	if err := os.Remove(filepath.Join(dir, tpcds.ManifestName)); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
@@ -137,15 +137,15 @@ func prepare(dir string, documents bool) error {
 	return nil
 }
 
-// source tells where the rows of a generator lie.
+// source describes how to select the rows of a generator.
 type source struct {
-	generator string                    // its name and version
-	table     func(table string) string // what to select from
-	columns   func(table string) string // what to select, in the types of the specification
-	number    string                    // the column that numbers the rows of a table
+	generator string                    // name and version
+	table     func(table string) string // SQL expression of a table
+	columns   func(table string) string // SQL list of columns, with the types of the specification
+	number    string                    // column with the number of a row
 }
 
-// generate makes the rows.
+// generate generates the rows.
 func (d *database) generate(ctx context.Context, o *Options) (source, error) {
 	if o.Program != "" {
 		return d.kit(ctx, o)
@@ -153,8 +153,8 @@ func (d *database) generate(ctx context.Context, o *Options) (source, error) {
 	if err := dsdgen.Link(d.handle); err != nil {
 		return source{}, err
 	}
-	generating.Lock()
-	defer generating.Unlock()
+	dsdgenLock.Lock()
+	defer dsdgenLock.Unlock()
 	_, err := d.exec(ctx, "CALL dsdgen(sf = "+strconv.FormatFloat(o.Scale, 'f', -1, 64)+")")
 	return source{
 		generator: "dsdgen of DuckDB " + strings.TrimPrefix(mapping.LibraryVersion(), "v"), number: "rowid",
@@ -162,10 +162,10 @@ func (d *database) generate(ctx context.Context, o *Options) (source, error) {
 	}, err
 }
 
-// piece is a table, or a part of the facts.
+// piece is one file: a dimension table, or a range of store_sales.
 type piece struct {
 	table, name, where string
-	replaced           string // columns that are not as they were generated
+	replaceClause      string // SQL clause that replaces columns
 
 	rows               int64
 	parquet, documents tpcds.File
@@ -189,7 +189,7 @@ func writeAll(ctx context.Context, db *database, rows source, dir string, pieces
 func (p *piece) write(ctx context.Context, db *database, rows source, dir string, documents bool) (err error) {
 	name := "parquet/" + p.name + ".parquet"
 	path := filepath.Join(dir, filepath.FromSlash(name))
-	p.rows, err = db.exec(ctx, "COPY (SELECT *"+p.replaced+" FROM (SELECT "+rows.columns(p.table)+" FROM "+rows.table(p.table)+p.where+")) TO "+quote(path)+" (FORMAT parquet)")
+	p.rows, err = db.exec(ctx, "COPY (SELECT *"+p.replaceClause+" FROM (SELECT "+rows.columns(p.table)+" FROM "+rows.table(p.table)+p.where+")) TO "+quote(path)+" (FORMAT parquet)")
 	if err != nil {
 		return err
 	}

@@ -15,22 +15,22 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// kitScale is the greatest scale factor of the TPC's kit.
+// kitScale is the largest scale factor of the TPC's kit.
 const kitScale = 100_000
 
-// kitSettles refuses scale factors that the kit does not have.
-func kitSettles(scale float64) error {
+// checkKitScale refuses scale factors that the TPC's kit does not have.
+func checkKitScale(scale float64) error {
 	if scale < 1 || scale > kitScale || scale != math.Trunc(scale) {
 		return &fault.Error{
-			Setting: fmt.Sprintf("scale factor %g", scale), Problem: fmt.Sprintf("is none of the TPC's kit, which has whole ones from 1 to %d", kitScale),
-			Cure: "name another, or make the tables with the other generator, DuckDB's port",
+			Setting: fmt.Sprintf("scale factor %g", scale), Problem: fmt.Sprintf("is not an integer from 1 to %d, as the TPC's kit requires", kitScale),
+			Cure: "choose another scale factor, or use the generator duckdb",
 		}
 	}
 	return nil
 }
 
-// kit has tpcgen-cli write the tables as Parquet, a file for each: the program
-// divides no table of less than a million tickets, so that they are divided here.
+// kit runs tpcgen-cli, which writes one Parquet file for each table. The program does not divide a
+// table of less than a million tickets, so the caller divides the files.
 func (d *database) kit(ctx context.Context, o *Options) (source, error) {
 	version, err := tpcgen(ctx, o.Program, "--version")
 	if err != nil {
@@ -43,7 +43,7 @@ func (d *database) kit(ctx context.Context, o *Options) (source, error) {
 		return source{}, err
 	}
 	return source{
-		generator: version, columns: typed, number: "file_row_number",
+		generator: version, columns: typedColumns, number: "file_row_number",
 		table: func(table string) string {
 			return "read_parquet(" + quote(filepath.Join(d.dir, table+".parquet")) + ")"
 		},
@@ -60,15 +60,14 @@ func tpcgen(ctx context.Context, program string, args ...string) (string, error)
 		return "", ctx.Err()
 	}
 	if err != nil {
-		return "", &fault.Error{Setting: program, Problem: "makes no tables", Err: errors.Join(err, errors.New(strings.TrimSpace(failed.String()))), Cure: "is the disk full?"}
+		return "", &fault.Error{Setting: program, Problem: "failed", Err: errors.Join(err, errors.New(strings.TrimSpace(failed.String()))), Cure: "check that the disk has space"}
 	}
 	return strings.TrimSpace(string(out)), nil
 }
 
-// typed are the columns of a table in the order and the types of the
-// specification, as DuckDB's port makes them: texts without the spaces that
-// fill up a CHAR.
-func typed(table string) string {
+// typedColumns returns the columns of a table in the order and with the types of the specification, as
+// DuckDB's port makes them: a CHAR is a text without trailing spaces.
+func typedColumns(table string) string {
 	var out []string
 	for _, c := range tpcds.Columns(table) {
 		t := ""
@@ -89,5 +88,5 @@ func typed(table string) string {
 	return strings.Join(out, ", ")
 }
 
-// quote is a text in SQL.
+// quote returns a text as an SQL literal.
 func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
