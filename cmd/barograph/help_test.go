@@ -80,7 +80,7 @@ func TestHelp(t *testing.T) {
 // TestExitStatusesAreListed compares the help topic with the manual.
 func TestExitStatusesAreListed(t *testing.T) {
 	topic := must(t, "help", "exit-status")
-	page, err := os.ReadFile("../../docs/exit-status.md")
+	page, err := os.ReadFile("../../docs/reference/exit-status.md")
 	if err != nil {
 		t.Fatal(err)
 	}

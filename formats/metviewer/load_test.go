@@ -276,15 +276,15 @@ func TestDates(t *testing.T) {
 	}
 }
 
-// TestElementsAreDocumented: docs/metviewer.md tells of every element.
+// TestElementsAreDocumented: docs/reference/metviewer.md tells of every element.
 func TestElementsAreDocumented(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "metviewer.md"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "reference", "metviewer.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, e := range elements {
 		if !strings.Contains(string(text), fmt.Sprintf("| `%s` | %s | %s |", e.Path, e.Meaning, e.Here)) {
-			t.Errorf("docs/metviewer.md lacks the row\n| `%s` | %s | %s |", e.Path, e.Meaning, e.Here)
+			t.Errorf("docs/reference/metviewer.md lacks the row\n| `%s` | %s | %s |", e.Path, e.Meaning, e.Here)
 		}
 	}
 }

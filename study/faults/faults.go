@@ -142,7 +142,7 @@ func (s *runner) read(ctx context.Context) error {
 	}
 	if len(s.cases) == 0 {
 		return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{
-			Setting: "--case", Problem: fmt.Sprintf("%s asked, none has rows in this data", run.Several(len(asked), "question")), Cure: "ask for what the files hold: --case FILE.yaml (docs/questions.md)",
+			Setting: "--case", Problem: fmt.Sprintf("%s asked, none has rows in this data", run.Several(len(asked), "question")), Cure: "ask for what the files hold: --case FILE.yaml (docs/reference/questions.md)",
 		}}
 	}
 	return nil

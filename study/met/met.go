@@ -142,7 +142,7 @@ func (o Outcome) Err() error {
 func noRows(cases int) error {
 	return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{
 		Setting: "--case", Problem: fmt.Sprintf("%s asked, none has rows in this data, so that nothing was timed", run.Several(cases, "question")),
-		Cure: "ask for models, regions, levels and times that the files hold, by a question of your own: --case FILE.yaml (docs/questions.md)",
+		Cure: "ask for models, regions, levels and times that the files hold, by a question of your own: --case FILE.yaml (docs/reference/questions.md)",
 	}}
 }
 

@@ -165,7 +165,7 @@ func (p *Program) Check() error {
 		other = other || d.Scheme != reference
 	}
 	if !other {
-		return fault.Misuse("--engine", "DuckDB answers over your files, and no other engine tells that it is right", "name one more: --engine sqlite:own.db")
+		return fault.Misuse("--engine", "DuckDB answers over your files, and no other engine tells that it is right", "name one more: --engine sqlite:own.sqlite")
 	}
 	return nil
 }
