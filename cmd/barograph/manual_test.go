@@ -69,13 +69,13 @@ func manualCommands(page string) (commands []manualCommand) {
 			line = strings.TrimSuffix(line, "\\") + " " + strings.TrimSpace(lines[i])
 		}
 		for {
-			m := invocation.FindStringSubmatchIndex(line)
-			if m == nil {
+			at := invocation.FindStringSubmatchIndex(line)
+			if at == nil {
 				break
 			}
-			text := line[m[2]:m[3]]
-			args, stdout, rest := shellWords(text)
-			commands = append(commands, manualCommand{line: number, args: withFlags(args, extra), stdout: stdout, block: true, run: run})
+			args, stdout, rest := shellWords(line[at[2]:at[3]])
+			m := manualCommand{line: number, args: withFlags(args, extra), stdout: stdout, block: true, run: run}
+			commands = append(commands, m)
 			line = rest
 		}
 	}
@@ -261,12 +261,16 @@ func TestManualRuns(t *testing.T) {
 
 // TestManualCommandsAreChecked: the parser finds the commands of a page, and a wrong one fails.
 func TestManualCommandsAreChecked(t *testing.T) {
-	page := "Run `barograph verify URL --prume`.\n\n<!-- run: --reps 2 -->\n```sh\nX=… barograph met data \\\n    --engine 'sqlite:a b.db' > out.txt # a comment\n" +
+	page := "Run `barograph verify URL --prume`.\n\n<!-- run: --reps 2 -->\n```sh\nX=… barograph met data \\\n" +
+		"    --engine 'sqlite:a b.db' > out.txt # a comment\n" +
 		"barograph cases data | barograph lod data\n```\n"
 	got := manualCommands(page)
 	want := []manualCommand{
 		{line: 1, args: []string{"verify", "URL", "--prume"}},
-		{line: 5, args: []string{"met", "data", "--engine", "sqlite:a b.db", "--reps", "2"}, stdout: "out.txt", block: true, run: true},
+		{
+			line: 5, args: []string{"met", "data", "--engine", "sqlite:a b.db", "--reps", "2"}, stdout: "out.txt",
+			block: true, run: true,
+		},
 		{line: 7, args: []string{"cases", "data"}, block: true, run: true},
 		{line: 7, args: []string{"lod", "data"}, block: true, run: true},
 	}

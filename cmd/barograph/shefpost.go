@@ -72,8 +72,8 @@ interrupted post: values that were posted before do not change.
 
 With --schema ihfs values take the path of AWIPS: location.post, ingestfilter, the time window, adjustfactor, gross and
 reasonable ranges, then height, discharge, rawpp and the other value tables, and latestobsvalue, rejecteddata, unkstn and
-commentvalue by the tokens of --apps-defaults. docs/reference/river.md lists what differs and what is left out. If two values have
-one key, the manual decides (5.1.6): a missing value replaces a good one only in a revision; --policy has AWIPS's modes.
+commentvalue by the tokens of --apps-defaults. docs/reference/river.md lists what differs and what is left out.
+If two values have one key, the manual decides (5.1.6): a missing value replaces a good one only in a revision; --policy has AWIPS's modes.
 
 Post prints what became of the values.`,
 		Example: `  barograph shef post --engine postgres://awips@dx1:5432/hd_ob8krf --apps-defaults .Apps_defaults_site RR1LCH.txt
