@@ -21,7 +21,7 @@ import (
 
 // IHFS posts into the Weather Service's own database. What it does between a
 // value and its row, and in what order, was read (not copied) in AWIPS 2's
-// PostShef, PostTables and HydroDataAccessor; docs/river.md lists what differs
+// PostShef, PostTables and HydroDataAccessor; docs/reference/river.md lists what differs
 // and what is left out. The tables of elements are those of DbUtils
 // (com.raytheon.viz.hydrocommon) and get_precip_settings.c, the bits of quality_code
 // those of its QualityCodeUtil.

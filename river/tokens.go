@@ -143,7 +143,7 @@ func (t *Tokens) set(name, value string) (problem, cure string) {
 		toggle(&t.Alarm)
 	case "shef_storetext", "gage_pp_enable":
 		if toggle(&on); on {
-			return "is ON, which Barograph does not do", "set it OFF, or leave that work to AWIPS; see docs/river.md"
+			return "is ON, which Barograph does not do", "set it OFF, or leave that work to AWIPS; see docs/reference/river.md"
 		}
 	}
 	return problem, cure

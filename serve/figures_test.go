@@ -28,7 +28,7 @@ import (
 )
 
 // BenchmarkPage measures statements 1, 4, 5, 10, 15 and 16: the program itself,
-// serving each *.duckdb of the folder BAROGRAPH_PAGES, in Chromium. docs/serve.md
+// serving each *.duckdb of the folder BAROGRAPH_PAGES, in Chromium. docs/how-to/serve.md
 // says how the archives of its table were made. Each figure is the 95th
 // percentile of as many as are said, in ms.
 func BenchmarkPage(b *testing.B) {

@@ -61,8 +61,8 @@ func newAsk(e *env) *cobra.Command {
 		Use:   "ask [URL] CASE|QUESTION.yaml|PLOT.xml",
 		Short: "Ask an archive a question, and print rows, a statistic or a plot",
 		Long: `Ask sends one question to an archive. A question is the name of a case ("barograph cases URL" lists those of the archive,
-"barograph list cases" those of NOAA's experiment), a YAML file (docs/questions.md), or a METviewer plot_spec
-(docs/metviewer.md; PLOT.xml#NAME is one of its plots). --where, --valid and --lead change the question.
+"barograph list cases" those of NOAA's experiment), a YAML file (docs/reference/questions.md), or a METviewer plot_spec
+(docs/reference/metviewer.md; PLOT.xml#NAME is one of its plots). --where, --valid and --lead change the question.
 
 Ask prints the rows. --stat computes a statistic from the partial sums, as METviewer does, and reports the number of
 records N behind each value. --plot draws one file for each question and statistic.`,

@@ -30,7 +30,8 @@ read) and of METviewer's plots (over time, by valid hour, by threshold); the oth
 A name is made of shape, line type and variable (one_sl1l2_hgt). "ask" and "met" know these names for every variable,
 also for those that are not listed. "met" asks the first %d questions by default.
 
-Edit the file (docs/questions.md) and use it: met FILES --case cases.yaml, ask URL cases.yaml#NAME.`, met.DerivedCases),
+Edit the file (docs/reference/questions.md) and use it: met FILES --case cases.yaml, ask URL
+cases.yaml#NAME.`, met.DerivedCases),
 		Example: `  barograph cases vsdb_data > cases.yaml
   barograph cases duckdb:archive.db > cases.yaml`,
 		Args: cobra.ArbitraryArgs,

@@ -2,8 +2,10 @@ package main
 
 import (
 	"bytes"
+	"maps"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -77,10 +79,11 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// TestExitStatusesAreListed compares the help topic with the manual.
+// TestExitStatusesAreListed compares the help topic with the manual, whose table of commands
+// it writes with -update.
 func TestExitStatusesAreListed(t *testing.T) {
 	topic := must(t, "help", "exit-status")
-	page, err := os.ReadFile("../../docs/exit-status.md")
+	page, err := os.ReadFile("../../docs/reference/exit-status.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,9 +92,22 @@ func TestExitStatusesAreListed(t *testing.T) {
 			t.Errorf("the topic or the manual lacks status %s, %s", m[1], m[2])
 		}
 	}
-	for name := range specialStatuses {
-		if !strings.Contains(topic, "\n  "+name+" ") || !strings.Contains(string(page), "\n| `"+name+"` |") {
-			t.Errorf("the topic or the manual lacks the statuses of %s", name)
+	want := "| command | statuses |\n|---|---|\n"
+	for _, name := range slices.Sorted(maps.Keys(specialStatuses)) {
+		if !strings.Contains(topic, "\n  "+name+" ") {
+			t.Errorf("the topic lacks the statuses of %s", name)
 		}
+		want += "| `" + name + "` | " + specialStatuses[name] + " |\n"
+	}
+	before, table, _ := strings.Cut(string(page), "| command | statuses |\n")
+	table, after, _ := strings.Cut("| command | statuses |\n"+table, "\n\n")
+	if table+"\n" == want {
+		return
+	}
+	if !*update {
+		t.Fatalf("the table of the manual is not this one; run the test with -update:\n%s", want)
+	}
+	if err := os.WriteFile("../../docs/reference/exit-status.md", []byte(before+want+"\n"+after), 0o600); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -29,7 +29,8 @@ store sends at most --rate MB per second to all clients, starts each reply --lat
 
 Files are sorted by variable, level, region, model, time and lead. On partitioned files a query names its partitions.
 DuckDB writes the files through its extension httpfs: barograph lab install --yes s3 duckdb. DuckDB, ClickHouse (embedded)
-and Trino (on this machine, by a catalog that exists for the run) read them. Lake does not use Iceberg (docs/lake.md).`,
+and Trino (on this machine, by a catalog that exists for the run) read them. Lake does not use Iceberg
+(docs/results/lake.md).`,
 		Example: `  barograph lab install --yes s3 duckdb
   barograph scan lake vsdb_data --partition-by none,day,variable --mb 0.25,2,16
   barograph lab up trino

@@ -42,7 +42,7 @@ this is one of them: it is timed, and the report shows how to determine it); wro
 
 Ready sets: clicks (30 queries in the shapes of ClickBench), documents (5 of JSONBench), star (TPC-DS 3, 52 and 55).`,
 		Example: `  barograph scan own --tables data --queries questions
-  barograph scan own --tables data --queries questions --engine duckdb:own.db --engine sqlite:own.db --engine lab:postgres
+  barograph scan own --tables data --queries questions --engine duckdb:own.db --engine sqlite:own.sqlite --engine lab:postgres
   barograph scan own --tables data --queries q1.sql,q2.sql --engine clickhouse:ch --engine duckdb:own.db --streams 1,2,4,8
   barograph scan own --set clicks --rows 1000000 --tables clicks --engine clickhouse:ch --engine duckdb:own.db`,
 		Args: cobra.NoArgs,

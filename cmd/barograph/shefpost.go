@@ -72,7 +72,7 @@ interrupted post: values that were posted before do not change.
 
 With --schema ihfs values take the path of AWIPS: location.post, ingestfilter, the time window, adjustfactor, gross and
 reasonable ranges, then height, discharge, rawpp and the other value tables, and latestobsvalue, rejecteddata, unkstn and
-commentvalue by the tokens of --apps-defaults. docs/river.md lists what differs and what is left out. If two values have
+commentvalue by the tokens of --apps-defaults. docs/reference/river.md lists what differs and what is left out. If two values have
 one key, the manual decides (5.1.6): a missing value replaces a good one only in a revision; --policy has AWIPS's modes.
 
 Post prints what became of the values.`,
@@ -296,7 +296,7 @@ func (p *shefPost) serve(c *cobra.Command, s *river.Spool, listen string, args [
 	if err := s.Open(); err != nil {
 		return err
 	}
-	if os.Getenv("GOGC") == "" { // a service trades processor time for memory (docs/river.md)
+	if os.Getenv("GOGC") == "" { // a service trades processor time for memory (docs/reference/river.md)
 		debug.SetGCPercent(50)
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()

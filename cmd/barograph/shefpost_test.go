@@ -230,12 +230,12 @@ func TestShefServeWaits(t *testing.T) {
 	}
 }
 
-// TestUnit holds the unit of docs/river.md against systemd's own check.
+// TestUnit checks the unit of docs/how-to/post-shef.md by systemd's own check.
 func TestUnit(t *testing.T) {
 	if _, err := exec.LookPath("systemd-analyze"); err != nil {
 		t.Skip("NOT TESTED: there is no systemd-analyze (package systemd)")
 	}
-	text, err := os.ReadFile("../../docs/river.md")
+	text, err := os.ReadFile("../../docs/how-to/post-shef.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -49,7 +49,7 @@
 // # A star over several disks
 //
 // The study scan has one dataset of open documents, each with its table_name, in the dataverse name_star.
-// The server's iodevices partition it: docs/scan.md.
+// The server's iodevices partition it: docs/reference/scan.md.
 //
 // # Texts
 //

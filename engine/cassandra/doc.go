@@ -66,7 +66,7 @@
 // written to it before its first record. It has a few thousand rows, and a scan reads it only at the end of
 // a partition. In hash there are 24 partitions, by the hash of the key. They are more even and need no
 // list, but every scan queries all of them, and conditional writes of many clients often meet in one of so
-// few. The layout exists for comparison: docs/ycsb.md, "Does a scan scale". The prefix must suit the keys:
+// few. The layout exists for comparison: docs/results/ycsb.md, "Does a scan scale". The prefix must suit the keys:
 // with zeropadding it is longer by the zeros.
 //
 // kv.Conn demands that an insert fails for an existing key and an update for a missing one. CQL writes

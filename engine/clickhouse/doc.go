@@ -1,5 +1,5 @@
 // Package clickhouse stores verification records in ClickHouse, in a folder, through chDB's library.
-// docs/clickhouse.md describes the installation.
+// docs/reference/engines/clickhouse.md describes the installation.
 //
 // The library runs in a separate process for each archive (host_linux.c, host.go). It allows one folder per
 // process, has its own signal handlers and its own allocator, and its crash does not affect Barograph. Rows
@@ -18,8 +18,8 @@
 // The copies share files with the tables (CLONE AS), and nobody reads them. One row of barograph_commits
 // then names these tables; this row decides the commit. Afterwards each copy replaces its table. A copy
 // names its commit in its comment. The open of an archive after a kill completes a decided commit and drops
-// the copies of others; docs/clickhouse.md says what is flushed when. A query sees one state of the
-// archive, because no query starts while tables are replaced.
+// the copies of others; docs/decisions/0013-how-engines-store.md says what is flushed when. A query sees one
+// state of the archive, because no query starts while tables are replaced.
 //
 // Records under keys and posts are not offered: ClickHouse would store each write as a separate part.
 package clickhouse

@@ -171,7 +171,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 }
 
 func (d *database) unreachable(err error) error {
-	return engine.UnreachableError(d.shown, err, "name a cluster that runs, a bucket that exists, and its user and password; see docs/couchbase.md")
+	return engine.UnreachableError(d.shown, err, "name a cluster that runs, a bucket that exists, and its user and password; see docs/reference/engines/couchbase.md")
 }
 
 // about returns the server's version, as far as its query service reports it.

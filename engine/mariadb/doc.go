@@ -6,7 +6,7 @@
 // Every subset has its own database, whose name is prefix and subset. METviewer lists databases
 // whose names begin with mv_. Barograph queries a database of another program, such as one that
 // METdbLoad created, without changing it. It does not load into such a database before its
-// adoption (docs/adopt.md).
+// adoption (docs/how-to/adopt.md).
 //
 // # normalized: METviewer's tables
 //
@@ -88,7 +88,7 @@
 // # A star over several disks
 //
 // The database <prefix>star contains the tables of the study scan. The partitions of store_sales
-// have data directories on the paths of a placement. One thread answers a query: docs/scan.md.
+// have data directories on the paths of a placement. One thread answers a query: docs/reference/scan.md.
 //
 // # MySQL 8, Aurora
 //

@@ -87,7 +87,7 @@ func (l *loading) exec(ctx context.Context, query string, args ...any) error {
 	if is(err, errNoDatabaseRight, errNoTableRight, errNoColumnRight) {
 		return &fault.Error{
 			Setting: l.a.db.shown, Problem: "the user lacks privileges for a load", Err: err,
-			Cure: "GRANT SELECT, INSERT, UPDATE, DELETE, ALTER, LOCK TABLES ON " + ident(l.a.database(l.subset)) + ".* TO …; docs/adopt.md lists what needs which privilege",
+			Cure: "GRANT SELECT, INSERT, UPDATE, DELETE, ALTER, LOCK TABLES ON " + ident(l.a.database(l.subset)) + ".* TO …; docs/how-to/adopt.md lists what needs which privilege",
 		}
 	}
 	if err != nil && ctx.Err() == nil && len(query) < 500 {

@@ -1,9 +1,9 @@
 // Package oracle stores archives in Oracle Database, 19c or later, with the driver github.com/sijms/go-ora,
 // which is written in Go.
 //
-// It has not run against a server, because none was available. docs/oracle.md describes the tests instead:
-// golden files of every statement, and the conformance suite over a stand-in (standin_test.go) that has
-// Oracle's empty texts, its arrays and its implicit commits, but neither its SQL nor its protocol.
+// It has not run against a server, because none was available. docs/decisions/0013-how-engines-store.md describes
+// the tests instead: golden files of every statement, and the conformance suite over a stand-in
+// (standin_test.go) that has Oracle's empty texts, its arrays and its implicit commits, but neither its SQL nor its protocol.
 //
 // Tables are in the user's own schema and are named subset/table. Designs:
 //   - normalized: METviewer's stat_header, data_file and line_data_<type>; VARCHAR(n) is VARCHAR2(500 BYTE),

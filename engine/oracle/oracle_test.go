@@ -43,7 +43,7 @@ func TestConformance(t *testing.T) {
 		if slices.Contains(strings.Split(os.Getenv(enginetest.EnvRequire), ","), "oracle") {
 			skip = t.Fatalf
 		}
-		skip("NOT TESTED: oracle was not run against a server: none can be installed here. Set %s=oracle://system:password@host:1521/service, see docs/oracle.md", envServer)
+		skip("NOT TESTED: oracle was not run against a server: none can be installed here. Set %s=oracle://system:password@host:1521/service, see docs/reference/engines/oracle.md", envServer)
 	}
 	var made atomic.Int64
 	enginetest.Run(t, enginetest.Config{

@@ -32,7 +32,7 @@
 // synchronous_commit is on in every session.
 //
 // The star of the study scan is store_sales, hash-partitioned over tablespaces on the paths of
-// a placement. A query uses the placement's number of parallel workers: docs/scan.md.
+// a placement. A query uses the placement's number of parallel workers: docs/reference/scan.md.
 //
 // Connections use pgx; standard settings (PGPASSWORD, ~/.pgpass, sslmode) apply. Passwords are
 // never printed.

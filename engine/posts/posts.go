@@ -18,7 +18,7 @@ import (
 type Design string
 
 // The designs. The names of the archive's tables and columns are reconstructed, because its
-// schema was never published; see docs/post.md.
+// schema was never published; see docs/reference/post.md.
 const (
 	Single  Design = "single"  // the archive's pedrsep: a row per value
 	Array96 Design = "array96" // the archive's pecrsep: a row per station, parameter and day, a column per quarter of an hour

@@ -62,7 +62,7 @@ func java() launch.Artifact {
 
 // tuned returns the settings of the profile tuned, for a node that may use memory bytes. A thread of Trino
 // that waits for a disk does nothing else. By default Trino has two threads per core, and guarantees at
-// most three splits of a task: with six slow disks and two cores most disks were idle (docs/scan.md).
+// most three splits of a task: with six slow disks and two cores most disks were idle (docs/results/scan.md).
 func tuned(memory int64) map[string]string {
 	most := max(memory*7/10, leastHeap)
 	return map[string]string{

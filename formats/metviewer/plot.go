@@ -149,7 +149,7 @@ func ParsePlotSpec(file string, text []byte) (*PlotSpec, error) {
 		}
 	}
 	if len(s.Plots) == 0 {
-		return nil, &fault.Error{File: file, Line: root.line, Problem: "contains no <plot>", Cure: "see docs/metviewer.md"}
+		return nil, &fault.Error{File: file, Line: root.line, Problem: "contains no <plot>", Cure: "see docs/reference/metviewer.md"}
 	}
 	slices.SortStableFunc(s.Warnings, func(a, b Remark) int { return a.Line - b.Line })
 	s.Warnings = slices.Compact(s.Warnings) // what is inherited is met twice

@@ -80,7 +80,7 @@ func parse(file string, text []byte, root string) (*node, error) {
 	}
 	if top == nil || top.name != root {
 		root = cmp.Or(root, "load_spec")
-		cure := "see docs/metviewer.md"
+		cure := "see docs/reference/metviewer.md"
 		switch {
 		case top == nil:
 		case top.name == "load_spec":

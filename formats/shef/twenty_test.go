@@ -9,7 +9,7 @@ import (
 	"github.com/barograph/barograph/formats/shef"
 )
 
-// TestTwenty: where the manual and the decoders part. docs/shef.md has the same
+// TestTwenty: where the manual and the decoders part. docs/results/shef-decoders.md has the same
 // rows in words. Values are station, element and number; problems are numbers of
 // appendix J, warnings with a w (0 = it has none).
 func TestTwenty(t *testing.T) {

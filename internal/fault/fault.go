@@ -174,7 +174,7 @@ func Plain(text string) string {
 var controls = regexp.MustCompile(`[\x00-\x08\x0b-\x1f\x7f-\x{9f}\x{200e}\x{200f}\x{202a}-\x{202e}\x{2066}-\x{2069}]`)
 
 // Status is an error that decides the exit status of the command. The
-// statuses are those of docs/exit-status.md: 1 failed, 2 usage, 3 an answer
+// statuses are those of docs/reference/exit-status.md: 1 failed, 2 usage, 3 an answer
 // differs or an archive is damaged, 4 incomplete, 5 engine not reached.
 type Status struct {
 	Code int

@@ -1,8 +1,8 @@
 // Command fuzz runs the fuzz target of every parser for a given processor time,
-// one after the other on one core, and prints a table for docs/fuzzing.md:
+// one after the other on one core, and prints a table for docs/results/fuzzing.md:
 //
-//	go run ./internal/fuzz -cpu 90m >> docs/fuzzing.md
-//	go run ./internal/fuzz -planted >> docs/fuzzing.md
+//	go run ./internal/fuzz -cpu 90m >> docs/results/fuzzing.md
+//	go run ./internal/fuzz -planted >> docs/results/fuzzing.md
 //
 // With -planted the parsers have one fault each, on purpose (build tag
 // plantedfault): a target that does not find its own within ten minutes counts

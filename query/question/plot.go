@@ -26,7 +26,7 @@ func FromPlotFile(file string) (qs []*Question, notes []string, err error) {
 		notes = append(notes, w.String())
 	}
 	if len(qs) == 0 {
-		return nil, notes, &fault.Error{File: file, Problem: "contains no plot that can be turned into a question: " + strings.Join(notes, "; "), Cure: "see docs/metviewer.md"}
+		return nil, notes, &fault.Error{File: file, Problem: "contains no plot that can be turned into a question: " + strings.Join(notes, "; "), Cure: "see docs/reference/metviewer.md"}
 	}
 	return qs, notes, nil
 }

@@ -154,7 +154,7 @@ func unsafeYAML(text []byte) string {
 // names its line.
 func Parse(name string, text []byte) (qs []*Question, err error) {
 	if problem := unsafeYAML(text); problem != "" {
-		return nil, &fault.Error{File: name, Problem: "is not a question: " + problem, Cure: "see docs/questions.md"}
+		return nil, &fault.Error{File: name, Problem: "is not a question: " + problem, Cure: "see docs/reference/questions.md"}
 	}
 	from := yaml.NewDecoder(bytes.NewReader(text), yaml.Strict())
 	for {
@@ -164,7 +164,7 @@ func Parse(name string, text []byte) (qs []*Question, err error) {
 		}
 		if err != nil {
 			problem, _, _ := strings.Cut(yaml.FormatError(err, false, true), "\n")
-			return nil, &fault.Error{File: name, Problem: "is not a question: " + problem, Cure: "see docs/questions.md"}
+			return nil, &fault.Error{File: name, Problem: "is not a question: " + problem, Cure: "see docs/reference/questions.md"}
 		}
 		q, err := f.question()
 		if err != nil {

@@ -142,7 +142,7 @@ func (s *runner) read(ctx context.Context) error {
 	}
 	if len(s.cases) == 0 {
 		return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{
-			Setting: "--case", Problem: fmt.Sprintf("none of %s has rows in this data", run.Several(len(asked), "question")), Cure: "write a question with models, regions, levels and times of the files, and name it: --case FILE.yaml (docs/questions.md)",
+			Setting: "--case", Problem: fmt.Sprintf("none of %s has rows in this data", run.Several(len(asked), "question")), Cure: "write a question with models, regions, levels and times of the files, and name it: --case FILE.yaml (docs/reference/questions.md)",
 		}}
 	}
 	return nil

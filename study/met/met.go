@@ -143,7 +143,7 @@ func (o Outcome) Err() error {
 func noRows(cases int) error {
 	return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{
 		Setting: "--case", Problem: fmt.Sprintf("none of %s has rows in this data, so nothing was timed", run.Several(cases, "question")),
-		Cure: "write a question with models, regions, levels and times of the files, and name it: --case FILE.yaml (docs/questions.md)",
+		Cure: "write a question with models, regions, levels and times of the files, and name it: --case FILE.yaml (docs/reference/questions.md)",
 	}}
 }
 

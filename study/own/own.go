@@ -165,7 +165,7 @@ func (p *Program) Check() error {
 		other = other || d.Scheme != reference
 	}
 	if !other {
-		return fault.Misuse("--engine", "names only DuckDB, which also computes the reference, so no other engine confirms the results", "add another engine: --engine sqlite:own.db")
+		return fault.Misuse("--engine", "names only DuckDB, which also computes the reference, so no other engine confirms the results", "add another engine: --engine sqlite:own.sqlite")
 	}
 	return nil
 }

@@ -81,10 +81,10 @@ func TestNoLawBefore(t *testing.T) {
 	}
 }
 
-// TestHeldOut recomputes the forecasts of docs/scan/heldout.csv from what was
+// TestHeldOut recomputes the forecasts of docs/results/scan/heldout.csv from what was
 // measured there, and counts those that came true.
 func TestHeldOut(t *testing.T) {
-	path := filepath.Join("..", "..", "docs", "scan", "heldout.csv")
+	path := filepath.Join("..", "..", "docs", "results", "scan", "heldout.csv")
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 // TestFaultTable: every number of the table of what a killed node cost is that of its run folder,
 // which is kept next to it, or the row says that it is not.
 func TestFaultTable(t *testing.T) {
-	const docs = "../../docs/"
+	const docs = "../../docs/results/"
 	text, err := os.ReadFile(docs + "ycsb.md")
 	if err != nil {
 		t.Fatal(err)
@@ -55,11 +55,11 @@ func TestFaultTable(t *testing.T) {
 
 // TestBandwidthIsReported: what is reported of a small cable is what its folder holds.
 func TestBandwidthIsReported(t *testing.T) {
-	text, err := os.ReadFile("../../docs/ycsb.md")
+	text, err := os.ReadFile("../../docs/results/ycsb.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, samples, err := run.Read("../../docs/ycsb/bandwidth")
+	_, samples, err := run.Read("../../docs/results/ycsb/bandwidth")
 	if err != nil || len(samples) != 1 || len(samples[0].Measured().Series) < 11 {
 		t.Fatalf("%+v, %v", samples, err)
 	}

@@ -358,7 +358,7 @@ func (x *matrixRow) try(t *testing.T, rate float64, verify bool, seed int) (afte
 
 // A store that loses or changes data is caught by a plain run of 20,000
 // operations, at a rate of 100 % and of 1 %, or the report says that this kind
-// is not checked. With BAROGRAPH_SOAK=1 it prints the table of docs/ycsb.md:
+// is not checked. With BAROGRAPH_SOAK=1 it prints the table of docs/results/ycsb.md:
 // the median of 20 seeds, and how many of them caught the fault.
 func TestFaultyStores(t *testing.T) {
 	seeds := 1

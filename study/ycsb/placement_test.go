@@ -13,12 +13,12 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-var update = flag.Bool("update", false, "rewrite the picture of docs/ycsb.md")
+var update = flag.Bool("update", false, "rewrite the picture of docs/results/ycsb.md")
 
 // TestPlacementTable: every number of the table of scans by placement is that of its run folder,
 // which is kept next to it, and its picture is drawn from them.
 func TestPlacementTable(t *testing.T) {
-	const docs = "../../docs/"
+	const docs = "../../docs/results/"
 	text, err := os.ReadFile(docs + "ycsb.md")
 	if err != nil {
 		t.Fatal(err)
@@ -39,7 +39,7 @@ func TestPlacementTable(t *testing.T) {
 	for _, file := range folders {
 		p := placed(t, filepath.Dir(file))
 		if !strings.Contains(string(text), p.String()) {
-			t.Errorf("docs/ycsb.md has no row %s", p)
+			t.Errorf("docs/results/ycsb.md has no row %s", p)
 		}
 		if shown++; strings.HasSuffix(p.name, "-total") {
 			name := p.engine + ", " + p.placement
@@ -61,7 +61,7 @@ func TestPlacementTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	image := docs + "images/ycsb-placement.svg"
+	image := docs + "../images/ycsb-placement.svg"
 	if *update {
 		if err := os.WriteFile(image, svg, 0o644); err != nil {
 			t.Fatal(err)

@@ -238,7 +238,7 @@ func TestPromises(t *testing.T) {
 }
 
 // TestStored judges histories anew that were recorded of servers whose processes
-// were killed, 40 s each (docs/ycsb.md): who lost what was acknowledged is caught.
+// were killed, 40 s each (docs/results/ycsb.md): who lost what was acknowledged is caught.
 func TestStored(t *testing.T) {
 	for name, want := range map[string]string{
 		"postgres": "[]", "mariadb": "[]", "valkey3": "[]",

@@ -22,7 +22,7 @@ import (
 )
 
 // honest are the stores whose histories are kept, fifty of each, and what their
-// settings promise; see docs/ycsb/histories.sh.
+// settings promise; see docs/results/ycsb/histories.sh.
 func honest() map[string][]engine.Promise {
 	return map[string][]engine.Promise{
 		"postgres": engine.Promises(), "mariadb": engine.Promises(), "valkey": engine.Promises(), "valkey3": engine.Promises(),
@@ -88,7 +88,7 @@ func TestHonest50(t *testing.T) {
 	}
 }
 
-// TestPack packs what docs/ycsb/histories.sh recorded, of each store the first
+// TestPack packs what docs/results/ycsb/histories.sh recorded, of each store the first
 // fifty that are long enough.
 func TestPack(t *testing.T) {
 	dirs := filepath.SplitList(os.Getenv("BAROGRAPH_HISTORIES"))
