@@ -44,7 +44,7 @@ func studied(t *testing.T, dir string, r engine.Registry, started time.Time, fil
 		if err != nil {
 			t.Fatal(err)
 		}
-		in, err := archive.Of(db).Open(t.Context(), a.design)
+		in, err := archive.DatabaseOf(db).Open(t.Context(), a.design)
 		if err == nil {
 			_, err = load.Run(t.Context(), in, "archive", files, load.Options{})
 			err = errors.Join(err, in.Close())
