@@ -228,13 +228,15 @@ func TestResultText(t *testing.T) {
 		}
 	}
 	for want, change := range map[string]func(r *Result){
-		"":                                func(*Result) {},
-		"database       d (the URL's":     func(r *Result) { r.Database = "d" },
+		"":                                       func(*Result) {},
+		"database       d (the URL's":            func(r *Result) { r.Database = "d" },
 		"kept           1 of the stored records": func(r *Result) { r.Kept = 1 },
-		"in quarantine  2 of 5 lines of f, which was loaded at 1970-01-01 00:00:00 UTC": func(r *Result) { r.SkippedWithQuarantine = []archive.Mark{{Path: "f", Quarantined: 2, Read: 5, Loaded: at}} },
+		"in quarantine  2 of 5 lines of f, which was loaded at 1970-01-01 00:00:00 UTC": func(r *Result) {
+			r.SkippedWithQuarantine = []archive.Mark{{Path: "f", Quarantined: 2, Read: 5, Loaded: at}}
+		},
 		"not loaded     3 lines of MPR":                                                 func(r *Result) { r.NotAccepted = map[string]int64{"MPR": 3} },
-		"omitted        columns that no design stores, of 3 l":                           func(r *Result) { r.OmittedColumns = map[string]int64{"MPR: X": 3} },
-		"shortened      3 texts exceed":                                             func(r *Result) { r.ShortenedTexts = map[string]int64{"model": 3} },
+		"omitted        columns that no design stores, of 3 l":                          func(r *Result) { r.OmittedColumns = map[string]int64{"MPR: X": 3} },
+		"shortened      3 texts exceed":                                                 func(r *Result) { r.ShortenedTexts = map[string]int64{"model": 3} },
 		"not removed    5 of 7 records with fcst_valid_beg before 1970-01-01T00:00:00Z": func(r *Result) { r.Retention = &Removal{Refused: true, Records: 5, Total: 7, Cutoff: at} },
 		"removed        5 records with fcst_valid_beg before 1970-01-01T00:00:00Z":      func(r *Result) { r.Retention = &Removal{Records: 5, Total: 7, Cutoff: at} },
 		"in the future  1 valid times":                                                  func(r *Result) { r.Retention = &Removal{Later: 1, Latest: at} },

@@ -97,7 +97,9 @@ func leadRows(holes []design.LeadHole, lineType string) (rows []plot.Series) {
 	return rows
 }
 
-func leadsOf(h design.LeadHole) string { return strings.Join(question.FormatLeads(h.Leads), ", ") + " h" }
+func leadsOf(h design.LeadHole) string {
+	return strings.Join(question.FormatLeads(h.Leads), ", ") + " h"
+}
 
 // printLeads lists what leads of a line type lack, and on which days.
 func printLeads(w io.Writer, holes []design.LeadHole, lineType string) {

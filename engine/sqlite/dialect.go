@@ -16,11 +16,11 @@ func dialect() *flavour.Dialect {
 		Table: table,
 		// SQLite has no BINARY. A cast to TEXT compares bytewise with the BINARY collation and
 		// prevents the use of any index.
-		Binary:        func(e string) string { return "CAST(" + e + " AS TEXT)" },
-		BinaryLiteral: flavour.Quote,
-		DateTime:      func(v int64) string { return flavour.Quote(flavour.DateTime(v)) },
-		MaterializeHint:         " LIMIT -1", // SQLite computes a selection with a limit, even an unlimited one, only once; see docs/decisions
-		Epoch:         func(e string) string { return "unixepoch(" + e + ")" },
+		Binary:          func(e string) string { return "CAST(" + e + " AS TEXT)" },
+		BinaryLiteral:   flavour.Quote,
+		DateTime:        func(v int64) string { return flavour.Quote(flavour.DateTime(v)) },
+		MaterializeHint: " LIMIT -1", // SQLite computes a selection with a limit, even an unlimited one, only once; see docs/decisions
+		Epoch:           func(e string) string { return "unixepoch(" + e + ")" },
 		// jsonb_each passes an entry on as JSONB. json_each would convert it to text, which
 		// every ->> would parse again.
 		DocFrom: func(subset, t, where string) string {

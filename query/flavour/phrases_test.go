@@ -60,7 +60,7 @@ func TestPhrases(t *testing.T) {
 		Name: "other", NullsFirst: " NULLS FIRST", EmptyIsNull: true, MaxList: 2, List: [2]string{"[", "]"}, DocAnd: " AND ", MaterializeHint: " OFFSET 0",
 		Literal:     func(s string) string { return "$" + s + "$" },
 		Select:      func(columns []string) string { return "RETURN {" + strings.Join(columns, "; ") + "}" },
-		SortKey:      func(e string) string { return "sortable(" + e + ")" },
+		SortKey:     func(e string) string { return "sortable(" + e + ")" },
 		Mod:         func(a, b string) string { return "mod(" + a + "; " + b + ")" },
 		Table:       func(subset, table string) string { return "[" + subset + "/" + table + "]" },
 		Binary:      func(e string) string { return "BINARY " + e },

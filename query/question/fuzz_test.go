@@ -49,9 +49,9 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("%d leads, %d times, %v", len(q.Lead), len(q.Valid.Expand()), err)
 		}
 		var plain struct {
-			Name  string `yaml:"name"`
-			Title string `yaml:"title"`
-			Lead  stringList  `yaml:"fcst_lead"`
+			Name  string     `yaml:"name"`
+			Title string     `yaml:"title"`
+			Lead  stringList `yaml:"fcst_lead"`
 		}
 		if err := yaml.Unmarshal(text, &plain); err != nil {
 			t.Fatal(err)

@@ -115,7 +115,7 @@ func TestPlotXMLRefuses(t *testing.T) {
 		"conditions on values of what is drawn": func(d *Drawing) { d.Bounds = []Bound{{"total", ">", float}} },
 		"cases that are the same at all places": func(d *Drawing) { d.EqualPlaces = true },
 		"a value with a colon, in a curve":      func(d *Drawing) { d.Curves = []Group{{Field: "model", Values: [][]string{{"A:B"}}}} },
-		"a drawing that depends on its answer":     func(d *Drawing) { d.Curves = []Group{{Field: "model"}} },
+		"a drawing that depends on its answer":  func(d *Drawing) { d.Curves = []Group{{Field: "model"}} },
 		"a picture scorecard of SL1L2":          func(d *Drawing) { d.Picture = "scorecard" },
 	} {
 		q, err := FromURLQuery(url.Values{"line_type": {"SL1L2"}, "fcst_var": {"T"}, "stat": {"RMSE"}, "axis": {"fcst_lead"}})

@@ -86,12 +86,12 @@ func TestNothingWrongLeavesANumber(t *testing.T) {
 	}
 	config := run.ScanConfig{Paths: 1, Partitions: 4, Workers: 2}
 	cells := map[string]run.Cell{
-		"met":       run.AnswerCell("x", "wide", "test_1", "sql"),
-		run.MixWorkload:   run.MixCell("x", "columns", "workloada", 4, 0, ""),
-		run.PostWorkload:  run.PostCell("x", "quiet", "insert", "array96", "bulk"),
+		"met":            run.AnswerCell("x", "wide", "test_1", "sql"),
+		run.MixWorkload:  run.MixCell("x", "columns", "workloada", 4, 0, ""),
+		run.PostWorkload: run.PostCell("x", "quiet", "insert", "array96", "bulk"),
 		run.ScanWorkload: run.NewCell(run.ScanWorkload, "x", "paths", config.Paths, "partitions", config.Partitions, "workers", config.Workers, "design", "", "query", "q3"),
-		"faults":    run.NewCell("faults", "x", "design", "wide", "during", run.DuringQuestions),
-		run.OwnWorkload:   run.OwnCell("x", "q"),
+		"faults":         run.NewCell("faults", "x", "design", "wide", "during", run.DuringQuestions),
+		run.OwnWorkload:  run.OwnCell("x", "q"),
 	}
 	for workload, cell := range cells {
 		numbers := func(t *testing.T, wrong func() (answer.Proof, error)) map[string]int {

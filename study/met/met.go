@@ -159,7 +159,7 @@ type runner struct {
 	asked     *answer.Reference // records of the cases, until every archive is loaded
 	reference []*answer.Answer  // by case
 	digest    record.Digest     // of the data
-	parsed    *load.ParseCache      // the data, until every archive is loaded
+	parsed    *load.ParseCache  // the data, until every archive is loaded
 	cells     []*cell
 	drawn     *run.Curves // of the question before
 	causes    []cause     // of cells without a right result, not logged yet

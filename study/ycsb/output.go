@@ -253,7 +253,7 @@ type ReportJSON struct {
 	Reconnects   int64               `json:"reconnects"`
 	Outage       time.Duration       `json:"outage_ns"`
 	Measurements []Measurement       `json:"measurements"`
-	Problems     []run.ProblemCount       `json:"problems"`
+	Problems     []run.ProblemCount  `json:"problems"`
 	Warnings     []string            `json:"warnings"`
 	Machine      measure.MachineLoad `json:"machine"`
 	Server       *run.ServerLoad     `json:"server,omitempty"`

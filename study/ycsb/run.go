@@ -66,11 +66,11 @@ type Report struct {
 	calls     []history.Op // next to it
 	struck    time.Time    // when the first fault began; zero = there was none
 	cost      *run.Cost
-	quantiles []run.SeriesInterval  // of each second
-	failed    error        // with which it ended
-	back      answer.Tally // of what was read back after it
-	seen      seen         // by the checks of values during the run
-	intervals []logged     // for WriteLogs; nil unless hdrhistogram.fileoutput is set
+	quantiles []run.SeriesInterval // of each second
+	failed    error                // with which it ended
+	back      answer.Tally         // of what was read back after it
+	seen      seen                 // by the checks of values during the run
+	intervals []logged             // for WriteLogs; nil unless hdrhistogram.fileoutput is set
 }
 
 // Load makes the table and inserts the records insertstart … insertstart +

@@ -134,7 +134,9 @@ func (t *Target) watch(o *Options, cell run.Cell) {
 		e.Cell = cell
 		_ = t.Folder.Event(e) // the folder keeps the error
 	}
-	o.Server.Tell = func(counted []run.Counter) { tell(run.Event{Kind: run.CountersEvent, Text: t.Scheme, Counters: counted}) }
+	o.Server.Tell = func(counted []run.Counter) {
+		tell(run.Event{Kind: run.CountersEvent, Text: t.Scheme, Counters: counted})
+	}
 	if o.Faults != nil {
 		f, inflict := *o.Faults, o.Faults.Inflict
 		f.Inflict = func(ctx context.Context, x lab.Fault) (string, error) {
