@@ -52,7 +52,7 @@ func studied(t *testing.T, dir string, r engine.Registry, started time.Time, fil
 		if err := errors.Join(err, db.Close()); err != nil {
 			t.Fatal(err)
 		}
-		f.Run.Archives = append(f.Run.Archives, run.Archive{Engine: a.engine, Design: string(a.design), URL: url, Place: "embedded", Whole: true, Load: time.Second, Bytes: 1})
+		f.Run.Archives = append(f.Run.Archives, run.Archive{Engine: a.engine, Design: string(a.design), URL: url, Place: "embedded", Complete: true, Load: time.Second, Bytes: 1})
 		for rep := range 8 {
 			p, err := answer.CompareRecords(record.Digest{Hi: 1, Records: 1}, record.Digest{Hi: 1, Records: 1})
 			if err != nil {

@@ -74,7 +74,7 @@ records N behind each value. --plot draws one file for each question and statist
   barograph ask duckdb:archive.db plot.xml --subset mv_gfs --plot out.svg`,
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := checkPicture(a.plot); err != nil {
+			if _, err := plot.FormatOf(a.plot); err != nil {
 				return err
 			}
 			args, err := a.takeArchive(c, e, args, 1)
@@ -568,13 +568,5 @@ func (e *env) writePlot(file string, picture []byte, err error) error {
 		return &fault.Error{File: file, Problem: "cannot be written", Err: err, Cure: "name another file with --plot"}
 	}
 	fmt.Fprintf(e.stderr, "plot written to %s\n", file)
-	return nil
-}
-
-// checkPicture refuses a file name whose extension is that of another kind of picture than SVG.
-func checkPicture(file string) error {
-	if ext := filepath.Ext(file); slices.Contains([]string{".png", ".jpg", ".jpeg", ".gif", ".webp", ".pdf", ".ps", ".eps", ".html"}, strings.ToLower(ext)) {
-		return fault.Misuse("--plot "+file, "is not supported: Barograph draws SVG", "write "+strings.TrimSuffix(file, ext)+".svg; rsvg-convert converts it to other formats")
-	}
 	return nil
 }

@@ -68,7 +68,7 @@ func TestBadInputs(t *testing.T) {
 	if err := errors.Join(syscall.Mkfifo(filepath.Join(dir, "pipe.vsdb"), 0o600), os.Symlink("gone", filepath.Join(dir, "link.stat")), os.Symlink(os.DevNull, filepath.Join(dir, "null.stat"))); err != nil {
 		t.Fatal(err)
 	}
-	named := []string{"empty.stat is empty", "cut.vsdb.gz cannot be read to its end", `gfs_\xff.vsdb": the name is not UTF-8`, "pipe.vsdb is not a regular file but a pipe", "link.stat is a link to nothing", "null.stat is not a regular file but a device"}
+	named := []string{"empty.stat is empty", "cut.vsdb.gz cannot be read to its end", `gfs_\xff.vsdb": the name is not UTF-8`, "pipe.vsdb is not a regular file but a pipe", "link.stat is a broken link", "null.stat is not a regular file but a device"}
 	for i, want := range []string{"3 read = 2 stored + 0 duplicates + 0 conflicts + 1 quarantined", "1 of 2 lines of " + filepath.Join(dir, "quarantined.vsdb")} {
 		status, stdout, stderr := barograph(t, "load", dir, "--engine", "sqlite:"+filepath.Join(out, "a.db"))
 		if status != fault.Incomplete || !strings.Contains(stdout, want) || !strings.Contains(stdout, "6 failed") || !strings.Contains(stderr, "ignored 1 file in these folders because of their names (*.png), such as "+filepath.Join(dir, "plot.png")) || !strings.Contains(stderr, "1 line of these files was quarantined, 6 files could not be read") {

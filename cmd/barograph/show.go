@@ -43,7 +43,7 @@ times which other leads of the model have.`,
   barograph show vsdb_data --plot coverage.svg`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := checkPicture(picture); err != nil {
+			if _, err := plot.FormatOf(picture); err != nil {
 				return err
 			}
 			if len(args) == 0 || len(args) == 1 && e.isArchive(args[0]) {

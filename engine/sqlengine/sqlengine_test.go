@@ -69,7 +69,7 @@ func TestDecoderValues(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q := &archive.Query{Question: &question.Question{Type: lt, Columns: cols}, Leads: flavour.HMS}
+	q := &archive.Query{Question: &question.Question{Type: lt, Columns: cols}, LeadCoding: flavour.HMS}
 	var into answer.Builder
 	d := NewDecoder(design.Normalized, q, &into)
 	for k, v := range []any{[]byte("GFS"), time.Unix(1546300800, 0), int32(1080000), int64(-13000), nil, -9999.0, "KDEN"} {
