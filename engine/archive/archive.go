@@ -79,21 +79,12 @@ type Checker interface {
 
 // Query is a question as a query of one engine. The caller can send it any number of times.
 type Query struct {
-<<<<<<< HEAD
 	Question   *question.Question
 	Flavour    flavour.Name
 	Text       string             // the query text, or a description if the engine has no query language; kept in plans/
 	Args       []any              // bound to the placeholders of Text
 	Keys       []string           // derived ids, for keys and keys-native
 	LeadCoding flavour.LeadCoding // how the engine returns fcst_lead; flavour.Query sets it
-=======
-	Question *question.Question
-	Flavour  flavour.Name
-	Text     string             // the query text, or a description if the engine has no query language; kept in plans/
-	Args     []any              // bound to the placeholders of Text
-	Keys     []string           // derived ids, for keys and keys-native
-	Leads    flavour.LeadCoding // how the engine returns fcst_lead; flavour.Query sets it
->>>>>>> e-core
 
 	Derive time.Duration // the client's time for deriving the keys
 	Server time.Duration // set by Ask: the time that the server reports, 0 = none

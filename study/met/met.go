@@ -149,7 +149,6 @@ func noRows(cases int) error {
 
 // runner runs one study.
 type runner struct {
-<<<<<<< HEAD
 	o           Options
 	folder      *run.Folder
 	clock       measure.Clock
@@ -166,24 +165,6 @@ type runner struct {
 	lastCurves  *run.Curves // of the previous question
 	causes      []cause     // of cells without a correct result, not logged yet
 	out         Outcome
-=======
-	o         Options
-	folder    *run.Folder
-	clock     measure.Clock
-	still     *measure.StandstillMeter
-	stops     []time.Duration   // for which the process stood still in what was then timed again
-	origin    *load.Origin      // nil = files
-	found     *design.Catalog   // of what origin was found to hold
-	files     map[string]bool   // digests of the files
-	asked     *answer.Reference // records of the cases, until every archive is loaded
-	reference []*answer.Answer  // by case
-	digest    record.Digest     // of the data
-	parsed    *load.ParseCache  // the data, until every archive is loaded
-	cells     []*cell
-	drawn     *run.Curves // of the question before
-	causes    []cause     // of cells without a right result, not logged yet
-	out       Outcome
->>>>>>> e-core
 }
 
 // cell is one archive, case and flavour, proven and ready to be timed.
