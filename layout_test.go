@@ -95,7 +95,7 @@ var allowed = map[string][]string{
 	"results/advise":  {"results/run", "results/measure", "query/answer"},
 	"results/compare": {"results/run", "results/measure"},
 	"results/report":  {"results/run", "results/measure", "results/plot", "results/compare", "results/advise"},
-	"serve":           {"record", "query/question", "query/answer", "archive/design", "query/flavour", "engine", "engine/archive", "results/curve", "stat", "query/export", "results/advise", "results/compare", "results/report", "results/run", "results/measure"},
+	"serve":           {"record", "query/question", "query/answer", "archive/design", "query/flavour", "engine", "engine/archive", "results/curve", "stat", "query/export", "results/advise", "results/compare", "results/plot", "results/report", "results/run", "results/measure"},
 
 	"cmd/barograph":   {"*"},
 	"internal/fuzz":   {},

@@ -67,7 +67,7 @@ func studied(t *testing.T, dir string, r engine.Registry, started time.Time, fil
 		}
 	}
 	f.Run.Finished = started.Add(time.Minute)
-	if err := errors.Join(f.Event(run.Event{Kind: run.Ended}), f.Save(), f.Close()); err != nil {
+	if err := errors.Join(f.Event(run.Event{Kind: run.EndEvent}), f.Save(), f.Close()); err != nil {
 		t.Fatal(err)
 	}
 }

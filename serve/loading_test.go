@@ -58,22 +58,22 @@ func TestLoadingState(t *testing.T) {
 // TestNothingIsLeft: Live projects the end of a step only while the run goes on.
 func TestNothingIsLeft(t *testing.T) {
 	runs := t.TempDir()
-	for id, end := range map[string]run.Kind{"finished": run.Ended, "running": run.Beat} {
+	for id, end := range map[string]run.Kind{"finished": run.EndEvent, "running": run.BeatEvent} {
 		f, err := run.Create(filepath.Join(runs, id), run.Run{ID: id, Workload: "met", Started: time.Now()})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for done := range int64(3) {
-			if err := f.Event(run.Event{Kind: run.Step, Text: "timing", Done: done, Of: 4000}); err != nil {
+			if err := f.Event(run.Event{Kind: run.StepEvent, Text: "timing", Done: done, Total: 4000}); err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(20 * time.Millisecond)
 		}
-		if end != run.Ended {
+		if end != run.EndEvent {
 			defer f.Close()
 			continue
 		}
-		f.Run.Ended = time.Now()
+		f.Run.Finished = time.Now()
 		if err := errors.Join(f.Event(run.Event{Kind: end}), f.Save(), f.Close()); err != nil {
 			t.Fatal(err)
 		}

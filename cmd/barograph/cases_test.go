@@ -134,7 +134,7 @@ func TestCasesOfUnevenTimes(t *testing.T) {
 	file, of := casesOf(t, url)
 	uneven := file + "#large_sal1l2"
 	must(t, "ask", uneven, "--engine", url)
-	if status, _, says := barograph(t, "ask", uneven, "--engine", url, "--flavour", "epoch-range"); status != 2 || !strings.Contains(says, "--flavour epoch-range cannot express large_sal1l2; take ") {
+	if status, _, says := barograph(t, "ask", uneven, "--engine", url, "--flavour", "epoch-range"); status != 2 || !strings.Contains(says, "--flavour epoch-range cannot express large_sal1l2; use ") {
 		t.Errorf("status %d: %s", status, says)
 	}
 	if _, names := casesOf(t, data); !slices.Equal(of, names) || !slices.Contains(of, "series_sal1l2_hgt") {

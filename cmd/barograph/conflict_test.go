@@ -154,7 +154,7 @@ func TestAskFindsTheDesign(t *testing.T) {
 		if status, stdout, stderr := ask(url); status != 0 || strings.Count(stdout, "\n") < 2 || !strings.Contains(stderr, "document") {
 			t.Errorf("%s: status %d\n%s%s", scheme, status, stdout, stderr)
 		}
-		if status, _, stderr := ask(url, "--design", "normalized"); status != 2 || !strings.Contains(stderr, "a design that does: document") {
+		if status, _, stderr := ask(url, "--design", "normalized"); status != 2 || !strings.Contains(stderr, "a design that has: document") {
 			t.Errorf("%s, another design: status %d, %s", scheme, status, stderr)
 		}
 		if status, _, stderr := ask(url, "--subset", "none"); status != 4 || !strings.Contains(stderr, "no record matches in subset none: it has no records; the archive has subset archive") {

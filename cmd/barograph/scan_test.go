@@ -33,7 +33,7 @@ func TestScan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"<svg", "disks were not limited", "SELECT SUM(ss_ext_sales_price)", "READ_PARQUET", "posix_fadvise"} {
+	for _, want := range []string{"<svg", "plain folders without speed limits", "SELECT SUM(ss_ext_sales_price)", "READ_PARQUET", "posix_fadvise"} {
 		if !strings.Contains(string(page), want) {
 			t.Errorf("%q is not in the report", want)
 		}
@@ -64,7 +64,7 @@ func TestScanRefuses(t *testing.T) {
 	}
 	for _, flag := range [][]string{{"--engine", "sqlite:x.db"}, {"--lab", "valkey"}} {
 		status, _, stderr := barograph(t, append([]string{"scan", "--data", "x"}, flag...)...)
-		if status != fault.Usage || !strings.Contains(stderr, "does not load the star") || !strings.Contains(stderr, "clickhouse") {
+		if status != fault.Usage || !strings.Contains(stderr, "cannot load the star") || !strings.Contains(stderr, "clickhouse") {
 			t.Errorf("%v, which has no star: status %d, %q", flag, status, stderr)
 		}
 	}
@@ -106,11 +106,11 @@ func TestScanVerification(t *testing.T) {
 
 func TestScanVerificationRefuses(t *testing.T) {
 	for want, args := range map[string][]string{
-		"needs --engine":   {"scan", "verification", "x"},
-		"takes at least 1": {"scan", "verification", "--engine", "duckdb:x.db"},
-		"does not compute": {"scan", "verification", "x", "--engine", "pebble:x"},
-		"is not asked for": {"scan", "verification", "x", "--engine", "sqlite:x", "--design", "wide"},
-		"is not known":     {"scan", "verification", "x", "--engine", "nothing:x"},
+		"needs --engine":         {"scan", "verification", "x"},
+		"takes at least 1":       {"scan", "verification", "--engine", "duckdb:x.db"},
+		"does not compute":       {"scan", "verification", "x", "--engine", "pebble:x"},
+		"does not compute means": {"scan", "verification", "x", "--engine", "sqlite:x", "--design", "wide"},
+		"is not known":           {"scan", "verification", "x", "--engine", "nothing:x"},
 	} {
 		if status, _, stderr := barograph(t, args...); status != 2 || !strings.Contains(stderr, want) {
 			t.Errorf("%v: status %d, %q", args, status, stderr)

@@ -97,7 +97,7 @@ func TestScanForecast(t *testing.T) {
 	golden(t, "scanforecast.txt", out.String())
 	table := filepath.Join(t.TempDir(), "heldout.csv")
 	said := must(t, "scan", "forecast", dir, "--query", "scan", "--disks", "6", "--read-mbps", "100", "--held-out", table)
-	if text, err := os.ReadFile(table); err != nil || strings.Count(string(text), "\n") != 1+5*23 || !strings.Contains(said, "forecast by the law of the others: ") || !strings.Contains(said, " of 115 answers") {
+	if text, err := os.ReadFile(table); err != nil || strings.Count(string(text), "\n") != 1+5*23 || !strings.Contains(said, "forecast by the law of the others. ") || !strings.Contains(said, " of 115 times") {
 		t.Errorf("%v: %d lines; %s", err, strings.Count(string(text), "\n"), said)
 	}
 

@@ -122,7 +122,7 @@ func meansOf(t *testing.T, q *question.Question, files []File) *answer.Answer {
 }
 
 // meansFiles are files to load one after the other: VSDB files, whose leads METviewer stores in hours;
-// MET files, whose leads it stores differently; and files with other values of the records of the first
+// MET files, whose leads it stores differently; and files with different values for the records of the first
 // ones. Some names differ only in case and blanks, and fields that are not part of a group also differ.
 func (s *suite) meansFiles() [][]File {
 	scores := lineType("SAL1L2")

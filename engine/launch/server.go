@@ -62,7 +62,7 @@ type Server struct {
 	URL func(c *Cluster) string
 }
 
-// TLSOffer says whether a temporary server accepts connections over TLS. If it does, the lab
+// TLSOffer reports if a temporary server accepts connections over TLS. If it does, the lab
 // creates certificates for it, and it accepts no other connections from clients.
 type TLSOffer int
 
