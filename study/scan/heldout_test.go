@@ -46,7 +46,7 @@ func TestModelCounts(t *testing.T) {
 	if _, err := FitModel(four, 1); err == nil || !strings.Contains(err.Error(), "4 setups are too few for three parameters") {
 		t.Errorf("not counted at one: %v", err)
 	}
-	if _, err := FitModel(counted(measured(sweepOf(500, 8, 5e9), law{1, 400, 1}, 0.02, 3, 1), 400), 1); err == nil || !strings.Contains(err.Error(), "by the counted processor time, cores may decide") {
+	if _, err := FitModel(counted(measured(sweepOf(500, 8, 5e9), law{1, 400, 1}, 0.02, 3, 1), 400), 1); err == nil || !strings.Contains(err.Error(), "by the counted processor time, cores may limit") {
 		t.Errorf("cores decided: %v", err)
 	}
 }

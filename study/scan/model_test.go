@@ -136,7 +136,7 @@ func TestModelRefuses(t *testing.T) {
 		"five points":   {measured(sweepOf(100, 8, 5e9)[:5], law{1, 10, 1}, 0, 1, 1), "5 setups"},
 		"one setup":     {measured(sameSetup(sweepOf(100, 8, 5e9)[0], 9), law{1, 10, 1}, 0.05, 3, 1), "may limit all configurations"},
 		"nothing":       {nil, "0 setups"},
-		"no times":      {make([]Point, 6), "not whole"},
+		"no times":      {make([]Point, 6), "incomplete"},
 		"a time of 0":   {[]Point{{Setup: sweepOf(100, 8, 5e9)[0], Seconds: []float64{1, 0}}}, "no times above 0"},
 		"no bandwidth":  {[]Point{{Setup: Setup{Bandwidth: []float64{0}, Partitions: 1, Cores: 1, Bytes: 1}, Seconds: []float64{1}}}, "0 MB/s"},
 		"a time of NaN": {[]Point{{Setup: sweepOf(100, 8, 5e9)[0], Seconds: []float64{math.NaN()}}}, "no times above 0"},

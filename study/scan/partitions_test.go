@@ -23,10 +23,10 @@ func TestPartitionRule(t *testing.T) {
 		why   string
 	}{
 		{"8 cores, 8 GB", []scan.Node{{Cores: 8, Memory: 8 * gigabyte, Paths: 1}}, 8, "min(8 GB of memory, 16, 8 cores) = 8"},
-		{"8 cores, 64 GB", []scan.Node{{Cores: 8, Memory: 64 * gigabyte, Paths: 1}}, 8, "single path"},
+		{"8 cores, 64 GB", []scan.Node{{Cores: 8, Memory: 64 * gigabyte, Paths: 1}}, 8, "one path"},
 		{"32 cores, 16 GB", []scan.Node{{Cores: 32, Memory: 16 * gigabyte, Paths: 1}}, 16, "min(16 GB of memory, 16, 32 cores) = 16"},
-		{"32 cores, 256 GB", []scan.Node{{Cores: 32, Memory: 256 * gigabyte}}, 16, "single path"},
-		{"4 and 8 paths on two nodes", []scan.Node{{Cores: 32, Memory: 64 * gigabyte, Paths: 4}, {Cores: 32, Memory: 64 * gigabyte, Paths: 8}}, 12, "node 2: 8, one for each path; 12 in all"},
+		{"32 cores, 256 GB", []scan.Node{{Cores: 32, Memory: 256 * gigabyte}}, 16, "one path"},
+		{"4 and 8 paths on two nodes", []scan.Node{{Cores: 32, Memory: 64 * gigabyte, Paths: 4}, {Cores: 32, Memory: 64 * gigabyte, Paths: 8}}, 12, "node 2: 8, one for each path; 12 in total"},
 		{"16 cores, 4 GB", []scan.Node{{Cores: 16, Memory: 4 * gigabyte, Paths: 1}}, 4, "4 GB"},
 		{"sold with 16 GB", []scan.Node{{Cores: 16, Memory: 16*gigabyte - 400<<20, Paths: 1}}, 16, "16 GB"},
 		{"hardly anything", []scan.Node{{Cores: 1, Memory: 300 << 20, Paths: 1}}, 1, "= 1"},
@@ -82,7 +82,7 @@ func TestAutoOfServer(t *testing.T) {
 	}
 	p := scan.Program{Target: scan.Target{Registry: engine.Registry{server}, URL: "settled://h", Out: "none"}, Partitions: []string{"auto"}}
 	plan, err := p.Plan(t.Context())
-	if err != nil || len(plan.Placements) != 1 || plan.Placements[0].Partitions != 7 || !strings.Contains(plan.Rule, "with which the server was started") {
+	if err != nil || len(plan.Placements) != 1 || plan.Placements[0].Partitions != 7 || !strings.Contains(plan.Rule, "fixed at the start of the server") {
 		t.Errorf("%+v, %v", plan, err)
 	}
 }
