@@ -345,7 +345,7 @@ func (e *env) ask(ctx context.Context, a *askJob, name string) error {
 	err = none.err()
 	if none.n == nil && a.absentCount > 0 {
 		err = &fault.Error{
-			Setting: "--where", Problem: "names values that the archive does not have; the result contains only the other values",
+			Setting: "--where", Problem: "names values that the archive does not have; the result has only the rest",
 			Cure: `a comma separates values: write \, for a comma in a value`,
 		}
 	}
