@@ -110,6 +110,23 @@ type ServerLoad struct {
 	Counters []Counter           `json:"counters,omitempty" table:"-"` // in the server's own words
 	Waits    []Waiting           `json:"waits,omitempty" table:"-"`    // what sessions at work were found waiting for
 	Looks    int                 `json:"looks"`                        // how often they were looked at
+
+	Over       []Look      `json:"sessions_over_time,omitempty" table:"-"` // of the looks, each by itself
+	Statements []Statement `json:"statements,omitempty" table:"-"`         // those that took longest, as far as the server counts them
+}
+
+// Look is the sessions that were found at work at one moment.
+type Look struct {
+	At       time.Duration `json:"at_ns"` // from the end of the warm-up
+	Sessions []Waiting     `json:"sessions,omitempty"`
+}
+
+// Statement is what the server counted of statements that differ in their constants alone.
+type Statement struct {
+	Text  string        `json:"text"`
+	Calls int64         `json:"calls"`
+	Time  time.Duration `json:"time_ns"` // of all calls together, in the server
+	Rows  int64         `json:"rows"`    // returned or changed
 }
 
 // Said is what a server spent by its own counters, wherever it runs.

@@ -69,6 +69,8 @@ type Archive struct {
 
 	Acknowledged string `json:"acknowledged,omitempty"` // what has become of a write that is acknowledged, in words; "" = the server does not tell
 
+	Table *Table `json:"table,omitempty"` // of records under keys; nil = the engine describes none
+
 	Load    time.Duration `json:"load_ns"` // from the first record, parsed before where the data fit into memory, to the last durable commit; 0 = it was loaded before this run
 	Commits int           `json:"load_commits"`
 	Bytes   int64         `json:"bytes_on_disk"`
@@ -77,6 +79,16 @@ type Archive struct {
 	Digest  string        `json:"digest"` // of what the archive holds
 	Whole   bool          `json:"whole"`  // the digest is that of the data; an archive that is not whole is not timed
 	Problem string        `json:"problem,omitempty"`
+}
+
+// Table is the table that a mix of operations was run on.
+type Table struct {
+	Name   string `json:"name"`
+	Schema string `json:"schema,omitempty"`     // that it has for itself; "" = the usual one
+	File   string `json:"ddl_file,omitempty"`   // of the user's script that made it; "" = Barograph made it, or nobody knows
+	Digest string `json:"ddl_sha256,omitempty"` // of the script
+	DDL    string `json:"ddl,omitempty"`
+	Form   string `json:"described,omitempty"` // the table as the server described it before the run, in SQL
 }
 
 // Server is what the lab knows of a server that it started.
