@@ -180,6 +180,11 @@ type Engine struct {
 	File      *Location                                  // of an embedded engine; nil = no file. Registry.Open sets it
 	Metrics   func(ctx context.Context) (Metrics, error) // the server's own counters; takes a few ms
 	About     func(ctx context.Context) (About, error)
+
+	// Statements lists what the server has carried out since its counts began, those that
+	// read its statistics left out; none where it does not count them. Nil = it cannot.
+	Statements func(ctx context.Context) ([]Statement, error)
+
 	Cost      string       // in words, what reading in a separate process costs; "" = this process reads
 	Processes []int32      // processes that an embedded engine started for its work
 	Close     func() error // does not wait; the caller closes open archives before
@@ -265,6 +270,15 @@ type Total struct {
 	Name  string // the server's name for it
 	Unit  string // "bytes", "ms", or "" for a plain count
 	Value float64
+}
+
+// Statement is all executions of statements that differ in their constants alone.
+type Statement struct {
+	ID    string // the server's
+	Text  string
+	Calls int64
+	Time  time.Duration // in the server
+	Rows  int64         // returned or changed
 }
 
 // Session counts the sessions that wait for the same thing.

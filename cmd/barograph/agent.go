@@ -13,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/study/ycsb"
 )
@@ -112,7 +111,7 @@ func (e *env) runOnAgents(ctx context.Context, f *ycsbFlags, a *ycsb.Agents, tas
 	if err != nil {
 		return err
 	}
-	task.Engine, task.Layout, task.Mix = u.String(), kv.Layout(f.layout), f.mixName()
+	task.Engine, task.Form, task.Mix = u.String(), t.Form, f.mixName()
 	if task.Load {
 		task.Mix = "load of " + task.Mix
 	}

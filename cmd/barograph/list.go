@@ -55,6 +55,7 @@ type engineRow struct {
 	Layouts      []kv.Layout                    `json:"layouts,omitempty"`      // of records under keys
 	Transactions []kv.IsolationLevel            `json:"transactions,omitempty"` // of several records
 	NoScan       map[kv.Layout]string           `json:"no_scan,omitempty"`      // the reason why a layout cannot be scanned
+	OwnDDL       bool                           `json:"own_ddl,omitempty"`      // a user's script may make the table of records
 	Params       map[string]string              `json:"params,omitempty"`
 	NotRun       string                         `json:"not_run,omitempty"`
 }
@@ -63,7 +64,8 @@ func (e *env) listEngines(w *tabwriter.Writer) (any, error) {
 	var rows []engineRow
 	for i := range e.engines {
 		d := &e.engines[i]
-		r := engineRow{d.Scheme, d.Place, d.Example, d.Summary, archive.OfferOf(d).Designs, kv.OfferOf(d).Layouts, kv.OfferOf(d).Transactions, kv.OfferOf(d).NoScan, map[string]string{}, d.Untested}
+		r := engineRow{d.Scheme, d.Place, d.Example, d.Summary, archive.OfferOf(d).Designs, kv.OfferOf(d).Layouts,
+			kv.OfferOf(d).Transactions, kv.OfferOf(d).NoScan, kv.OfferOf(d).OwnDDL, map[string]string{}, d.Untested}
 		fmt.Fprintf(w, "%s\t%s\t%s\n", d.Scheme, d.Place, d.Summary)
 		fmt.Fprintf(w, "\tURL\t%s\n", d.Example)
 		if d.Untested != "" {
@@ -80,6 +82,9 @@ func (e *env) listEngines(w *tabwriter.Writer) (any, error) {
 		}
 		if len(kv.OfferOf(d).Transactions) > 0 {
 			fmt.Fprintf(w, "\ttransactions\tof several records: %s\n", join(kv.OfferOf(d).Transactions))
+		}
+		if kv.OfferOf(d).OwnDDL {
+			fmt.Fprintln(w, "\town DDL\tycsb --ddl FILE makes the table of records")
 		}
 		for _, p := range d.Params {
 			fmt.Fprintf(w, "\t?%s=\t%s (default %s)\n", p.Name, p.Help, orNone(p.Default))

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/engine"
-	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/lab"
 	"github.com/barograph/barograph/results/measure/pace"
@@ -40,7 +39,7 @@ type ycsbFlags struct {
 
 	rate, faults, faultCommand string
 	raw, metrics               string
-	agents                     []string
+	agents, ddls               []string
 	agentsCA                   string
 	witnesses                  int
 }
@@ -60,14 +59,15 @@ scans, and fails a run in which records are not found.`,
 func (f *ycsbFlags) flags(c *cobra.Command) {
 	c.Flags().StringArrayVarP(&f.files, "property-file", "P", nil, "property file, or workloada … workloadf; later ones override")
 	c.Flags().StringArrayVarP(&f.assignments, "property", "p", nil, "name=value; overrides the files")
-	c.Flags().StringVar(&f.layout, "layout", "", "layout of the table: columns, document, or pairs for key-value engines (default: the engine's first)")
+	c.Flags().StringVar(&f.layout, "layout", "", "columns, document, pairs …; several in a sweep")
+	c.Flags().StringArrayVar(&f.ddls, "ddl", nil, "SQL file, or ENGINE=FILE, that makes the table instead of Barograph")
 	c.Flags().Float64Var(&f.target, "target", 0, "operations per second over all threads; 0 = no limit")
 	c.Flags().StringVar(&f.rate, "rate", "", "several rates in turn, instead of --target: 500/s@30s,1000/s@30s")
 	c.Flags().BoolVar(&f.verify, "verify", false, "derive values from key and field, and check each value read (dataintegrity=true)")
 	c.Flags().BoolVarP(&f.status, "status", "s", false, "print progress to stderr")
 	c.Flags().StringVar(&f.labs, "lab-dir", engine.LabDir(), "folder of the labs to watch")
 	c.Flags().BoolVar(&f.oldCodes, "ycsb-exit-codes", false, "use the exit statuses of YCSB")
-	seldom(c, "lab-dir", "layout", "rate", "status", "verify", "ycsb-exit-codes")
+	seldom(c, "ddl", "lab-dir", "layout", "rate", "status", "verify", "ycsb-exit-codes")
 }
 
 // singleFlags adds the flags of load and run.
@@ -270,7 +270,11 @@ func (e *env) ycsb(c *cobra.Command, f *ycsbFlags, load bool) (err error) {
 	if err != nil {
 		return err
 	}
-	t, err := e.openKV(ctx, f.db, kv.Layout(f.layout), f.labs)
+	form, err := f.form(e)
+	if err != nil {
+		return err
+	}
+	t, err := e.openKV(ctx, f.db, form, f.labs)
 	if err != nil {
 		return err
 	}
@@ -298,6 +302,10 @@ func (e *env) ycsb(c *cobra.Command, f *ycsbFlags, load bool) (err error) {
 	}
 	if load {
 		s, r, err := t.Load(ctx, config, o, f.mixName())
+		if r != nil && t.DDL != nil {
+			fmt.Fprintf(e.stderr, "barograph: the table %s is that of %s (SHA-256 %s)\n", config.Table, t.DDL.File,
+				t.DDL.Digest())
+		}
 		if r != nil {
 			err = errors.Join(err, e.writeYCSB(f, r, s))
 		}
@@ -323,7 +331,7 @@ func (e *env) ycsb(c *cobra.Command, f *ycsbFlags, load bool) (err error) {
 func (e *env) runInto(ctx context.Context, f *ycsbFlags, c *ycsb.Config, t *ycsb.Target, o ycsb.Options) error {
 	targets := []*ycsb.Target{t}
 	if t.Place != engine.Memory && o.Faults == nil && !c.Transfers() {
-		floor, err := e.openKV(ctx, "dry", "", "")
+		floor, err := e.openKV(ctx, "dry", ycsb.Form{}, "")
 		if err != nil {
 			return err
 		}

@@ -54,7 +54,13 @@ parameters intervals.`,
 			if s.Agents, err = f.openAgents(s.Mixes[0].Config); err != nil {
 				return err
 			}
-			s.layout, s.out, s.labs = kv.Layout(f.layout), f.out, f.labs
+			if s.layouts, err = layoutsOf(f.layout); err != nil {
+				return err
+			}
+			if s.scripts, err = e.scripts(f.ddls, s.urls); err != nil {
+				return err
+			}
+			s.out, s.labs = f.out, f.labs
 			s.clientOverhead = s.clientOverhead && f.faults == "" && s.Agents == nil
 			s.afflict = f.afflict
 			var stop func()
@@ -98,7 +104,8 @@ type sweep struct {
 	urls, workloads     []string
 	load, replace       bool
 	clientOverhead, csv bool
-	layout              kv.Layout
+	layouts             []kv.Layout
+	scripts             []ownDDL
 	out, labs           string
 	afflict             func(ctx context.Context, t *ycsb.Target, workloads ...*ycsb.Config) error
 
@@ -181,24 +188,32 @@ func (s *sweep) open(ctx context.Context, c *ycsb.Config) error {
 		all = append(all, m.Config)
 	}
 	for _, u := range urls {
-		layout := s.layout
-		if memory(u) {
-			layout = ""
-		}
-		t, err := s.openKV(ctx, u, layout, s.labs)
+		d, _, err := s.engines.Parse(u)
 		if err != nil {
 			return err
 		}
-		s.Targets = append(s.Targets, t)
-		t.Replace, t.Metrics = s.replace, s.metrics
-		if err := s.afflict(ctx, t, all...); err != nil {
-			return err
-		}
-		if s.load || s.replace || t.Place == engine.Memory {
-			if err := t.LoadAll(ctx, c); err != nil {
+		for _, form := range s.forms(d, c.Table) {
+			if err := s.openOne(ctx, u, form, all); err != nil {
 				return err
 			}
 		}
+	}
+	return nil
+}
+
+// openOne opens an engine with a table of one form, and loads the table if the sweep loads.
+func (s *sweep) openOne(ctx context.Context, url string, form ycsb.Form, all []*ycsb.Config) error {
+	t, err := s.openKV(ctx, url, form, s.labs)
+	if err != nil {
+		return err
+	}
+	s.Targets = append(s.Targets, t)
+	t.Replace, t.Metrics = s.replace, s.metrics
+	if err := s.afflict(ctx, t, all...); err != nil {
+		return err
+	}
+	if s.load || s.replace || t.Place == engine.Memory {
+		return t.LoadAll(ctx, all[0])
 	}
 	return nil
 }
@@ -208,7 +223,11 @@ func (s *sweep) add(x run.Sample) error {
 	if m := x.Measured(); m != nil {
 		words = fmt.Sprintf("%.0f operations/s, p95 %s", m.Throughput, m.Response.P95.Round(time.Microsecond))
 	}
-	fmt.Fprintf(s.stderr, "%s, %s, %s threads, run %d: %s\n", x.Cell.At("mix"), x.Cell.Engine, x.Cell.At("threads"), x.Rep, words)
+	name := x.Cell.Engine
+	if len(s.layouts) > 1 || len(s.scripts) > 0 {
+		name += " " + x.Cell.At("layout")
+	}
+	fmt.Fprintf(s.stderr, "%s, %s, %s threads, run %d: %s\n", x.Cell.At("mix"), name, x.Cell.At("threads"), x.Rep, words)
 	return s.folder.Add(x)
 }
 
@@ -231,8 +250,8 @@ func (s *sweep) print(samples []run.Sample) error {
 }
 
 // openKV opens an engine for workloads.
-func (e *env) openKV(ctx context.Context, raw string, layout kv.Layout, labs string) (*ycsb.Target, error) {
-	return ycsb.Open(ctx, e.engines, raw, layout, labs, engine.Options{Log: e.log()})
+func (e *env) openKV(ctx context.Context, raw string, form ycsb.Form, labs string) (*ycsb.Target, error) {
+	return ycsb.Open(ctx, e.engines, raw, form, labs, engine.Options{Log: e.log()})
 }
 
 // ycsbFolder creates the run folder of a workload; in memory if dir is "".

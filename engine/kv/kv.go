@@ -59,6 +59,10 @@ type Offer struct {
 	Layouts      []Layout          // the engine's usual layout first
 	Transactions []IsolationLevel  // levels of transactions over several records, the strictest last; empty = no transactions
 	NoScan       map[Layout]string // layouts whose tables cannot be scanned in key order, with the reason
+
+	// OwnDDL: a user's script may make the table (Table.DDL), also in a schema of its own
+	// (Table.Space), and a table of any physical form is opened if its columns are right.
+	OwnDDL bool
 }
 
 // OfferOf returns a driver's offer. The offer of an engine without tables of records under
@@ -81,6 +85,8 @@ type Table struct {
 	Fields []string // names, in the order of a Row's field indexes
 	Layout Layout   // "" = the first of Offer.Layouts
 	Make   bool     // create the table if it does not exist
+	DDL    *DDL     // makes it, in place of the engine's own statements; nil = those do
+	Space  string   // a schema that only this table is in; "" = the usual place
 }
 
 // Check returns an error for names that are not valid in every engine. Valid names have
@@ -91,6 +97,9 @@ func (t *Table) Check() error {
 	}
 	if !plain(t.Name) {
 		return bad("table", t.Name)
+	}
+	if err := t.checkSpace(); err != nil {
+		return err
 	}
 	if len(t.Fields) == 0 {
 		return &fault.Error{Setting: "fieldcount", Problem: "a record has no field", Cure: "give at least 1"}
@@ -114,6 +123,9 @@ func (t *Table) Choose(d engine.Driver) error {
 	}
 	if !slices.Contains(layouts, t.Layout) {
 		return fmt.Errorf("%s has the layouts %v, not %s: %w", d.Scheme, layouts, t.Layout, engine.ErrNoDesign)
+	}
+	if err := t.CheckDDL(d); err != nil {
+		return err
 	}
 	return t.Check()
 }
@@ -171,6 +183,10 @@ type Records struct {
 	// DescribeDurability adapts the engine's description of an acknowledged write to this table, for
 	// example to a table without a log. Nil = the description is right for every table.
 	DescribeDurability func(ctx context.Context, a *engine.About) error
+
+	// Form describes the table as the server has it, in SQL: columns, indexes, partitions,
+	// storage. Nil = the engine has one form for each layout.
+	Form func(ctx context.Context) (string, error)
 }
 
 // NewRecords returns a table whose connections need no request to the server, neither to

@@ -11,7 +11,7 @@ import (
 // offered lists what a server can do besides archives.
 func offered() []any {
 	return []any{
-		kv.Offer{Layouts: []kv.Layout{kv.Columns, kv.Document, kv.Hash}, Transactions: kv.IsolationLevels()},
+		kv.Offer{Layouts: []kv.Layout{kv.Columns, kv.Document, kv.Hash}, Transactions: kv.IsolationLevels(), OwnDDL: true},
 		posts.Offer{Methods: postMethods()},
 		tables.Offer{tables.OwnTables, tables.StarOverDisks},
 	}

@@ -24,10 +24,11 @@ type kvTables struct {
 	all []*mysql.Config
 }
 
-// dialect: keys compare bytewise. A table is InnoDB's, clustered by its key.
-func (k kvTables) dialect() *sqlengine.KVDialect {
+// dialect: keys are compared as bytes. A table is InnoDB's, clustered by its key.
+func (k kvTables) dialect(t kv.Table) *sqlengine.KVDialect {
 	text := k.words(" CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin")
-	schema := ident(k.prefix + recordsDatabase)
+	schema := ident(k.home(t))
+	where := "WHERE TABLE_SCHEMA = " + quoted(k.home(t)) + " AND TABLE_NAME = ?"
 	return &sqlengine.KVDialect{
 		Quote:   ident,
 		Schema:  schema + ".",
@@ -47,8 +48,11 @@ func (k kvTables) dialect() *sqlengine.KVDialect {
 		},
 		Variants: map[kv.Layout]sqlengine.Variant{kv.Hash: {
 			Options: fmt.Sprintf(" ENGINE=InnoDB PARTITION BY KEY (%s) PARTITIONS %d", sqlengine.KeyColumn, sqlengine.HashPartitions),
-			Is:      "SELECT IF(COUNT(*) > 1, '1', '0') FROM information_schema.PARTITIONS WHERE TABLE_SCHEMA = '" + strings.ReplaceAll(k.prefix+recordsDatabase, "'", "''") + "' AND TABLE_NAME = ?",
+			Is: fmt.Sprintf("SELECT IF(COUNT(*) = %d AND MIN(PARTITION_METHOD) = 'KEY' AND MAX(SUBPARTITION_METHOD) IS NULL, "+
+				"'1', '0') FROM information_schema.PARTITIONS %s",
+				sqlengine.HashPartitions, where),
 		}},
+		Catalog: catalog(where),
 	}
 }
 
@@ -58,23 +62,33 @@ func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 		if k.readOnly {
 			return nil, engine.ErrReadOnly
 		}
-		if _, err := k.writes.ExecContext(ctx, "CREATE DATABASE IF NOT EXISTS "+ident(k.prefix+recordsDatabase)); err != nil {
+		if _, err := k.writes.ExecContext(ctx, "CREATE DATABASE IF NOT EXISTS "+ident(k.home(t))); err != nil {
 			return nil, failed(ctx, err)
 		}
 	}
-	r, err := sqlengine.OpenKV(ctx, k.dialect(), t, k.session)
+	session := func(ctx context.Context) (sqlengine.Session, error) { return k.session(ctx, t) }
+	r, err := sqlengine.OpenKV(ctx, k.dialect(t), t, session)
 	if err == nil {
-		r.DescribeDurability = func(ctx context.Context, a *engine.About) error { return k.weigh(ctx, t.Name, a) }
+		r.DescribeDurability = func(ctx context.Context, a *engine.About) error { return k.weigh(ctx, t, a) }
+		r.Form = func(ctx context.Context) (string, error) { return k.form(ctx, t) }
 	}
 	return r, err
 }
 
-// weigh reads the storage engine and the row format of a table. The durability of InnoDB's commits
-// holds for no other storage engine.
-func (k kvTables) weigh(ctx context.Context, table string, a *engine.About) error {
+// home is the database that a table is in.
+func (k kvTables) home(t kv.Table) string {
+	if t.Space != "" {
+		return k.prefix + recordsDatabase + "_" + strings.ToLower(t.Space)
+	}
+	return k.prefix + recordsDatabase
+}
+
+// weigh looks which storage engine and row format a table has: what a commit of
+// InnoDB's is worth is true of no other.
+func (k kvTables) weigh(ctx context.Context, t kv.Table, a *engine.About) error {
 	var storage, format string
 	err := k.pool.QueryRowContext(ctx, "SELECT coalesce(ENGINE, ''), coalesce(ROW_FORMAT, '') FROM information_schema.TABLES WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?",
-		k.prefix+recordsDatabase, table).Scan(&storage, &format)
+		k.home(t), t.Name).Scan(&storage, &format)
 	if err != nil {
 		return failed(ctx, err)
 	}
@@ -88,11 +102,14 @@ func (k kvTables) weigh(ctx context.Context, table string, a *engine.About) erro
 	return nil
 }
 
-func (k kvTables) session(ctx context.Context) (sqlengine.Session, error) {
+func (k kvTables) session(ctx context.Context, t kv.Table) (sqlengine.Session, error) {
 	var own []*mysql.Config
 	for _, cfg := range k.all {
 		cfg = cfg.Clone()
-		cfg.ClientFoundRows = true // also count updated rows whose values did not change
+		if t.Make {
+			cfg.DBName = k.home(t) // in which a user's script makes the table
+		}
+		cfg.ClientFoundRows = true // a row that is updated to what it was is a row all the same
 		if k.readOnly {
 			cfg.Params["tx_read_only"] = "1"
 		}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/go-sql-driver/mysql"
 
@@ -88,6 +89,8 @@ type database struct {
 	pool     *sql.DB // for queries; of a cluster, all nodes
 	writes   *sql.DB // for loads; of a cluster, the first node that serves
 	shown    string  // the URL without its password
+
+	unread *atomic.Bool // the account does not read the performance schema
 }
 
 func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
@@ -95,12 +98,14 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	if err != nil {
 		return nil, err
 	}
-	return &engine.Engine{Abilities: append([]any{d}, d.abilities(configs(u, d.secure))...), Metrics: d.metrics, About: d.about, Close: d.close}, nil
+	return &engine.Engine{Abilities: append([]any{d}, d.abilities(configs(u, d.secure))...), Metrics: d.metrics,
+		Statements: d.statements, About: d.about, Close: d.close}, nil
 }
 
 // connected detects the kind of server and opens the pools of connections.
 func connected(ctx context.Context, u *url.URL, o engine.Options) (*database, error) {
-	d := &database{prefix: strings.TrimPrefix(u.Path, "/"), readOnly: o.ReadOnly, log: o.Logger(), shown: fault.Redact(u.String())}
+	d := &database{prefix: strings.TrimPrefix(u.Path, "/"), readOnly: o.ReadOnly, log: o.Logger(),
+		shown: fault.Redact(u.String()), unread: new(atomic.Bool)}
 	if err := d.options(u.Query()); err != nil {
 		return nil, err
 	}

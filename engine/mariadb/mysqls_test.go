@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/barograph/barograph/archive/design"
+	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/engine/posts"
 	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/query/question"
@@ -62,7 +63,7 @@ func TestMySQLsWords(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			look((kvTables{d, configs(u, nil)}).dialect().KeyType)
+			look((kvTables{d, configs(u, nil)}).dialect(kv.Table{}).KeyType)
 			look(d.explain())
 			if !mysql {
 				continue

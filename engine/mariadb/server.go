@@ -1,6 +1,7 @@
 package mariadb
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,6 +32,8 @@ func server() *launch.Server {
 		Profiles: []launch.Profile{
 			{Name: "default", Summary: "as packaged: InnoDB's pool of 128 MiB, MyISAM's key cache of 128 MiB, no query cache"},
 			{Name: "tuned", Summary: "caches as large as the memory allows, a query cache, commits that survive the server but not the machine", Settings: tuned},
+			{Name: "observed", Summary: "tuned, with the performance schema, which counts statements and names waits, and " +
+				"takes part of the throughput", Settings: observed},
 		},
 		Stop:    syscall.SIGTERM,
 		Find:    func() error { _, err := programs(); return err },
@@ -68,7 +71,16 @@ func tuned(memory int64) map[string]string {
 	}
 }
 
-// programs finds the server and the program that creates its data folder.
+// observed is tuned with the performance schema: every wait is named while it lasts.
+func observed(memory int64) map[string]string {
+	out := tuned(memory)
+	out["performance_schema"] = "ON"
+	out["performance_schema_instrument"] = "wait/%=ON"
+	out["performance_schema_consumer_events_waits_current"] = "ON"
+	return out
+}
+
+// programs finds the server and the program that makes its data.
 func programs() (paths [2]string, err error) {
 	for i, name := range []string{"mariadbd", "mariadb-install-db"} {
 		if paths[i], err = exec.LookPath(name); err == nil {
@@ -257,17 +269,25 @@ func (d *database) spent(ctx context.Context) (engine.ServerUsage, error) {
 	return out, err
 }
 
-// sessions groups the active sessions by their state. The list of processes does not show which
-// sessions wait for a row; the status shows how many.
+// sessions groups the sessions at work by the event that they wait for, where the
+// performance schema names it, else by their state. Neither names who waits for a row; the
+// status counts how many do.
 func (d *database) sessions(ctx context.Context, locked int) ([]engine.Session, error) {
+	found, err := d.waits(ctx)
+	if len(found) == 0 && err == nil {
+		err = sqlengine.Standard{Over: d.writes}.Rows(ctx,
+			`SELECT coalesce(STATE, ''), count(*) FROM information_schema.PROCESSLIST
+			WHERE COMMAND IN ('Query', 'Execute') AND ID <> connection_id() GROUP BY 1 ORDER BY 2 DESC, 1`, nil,
+			func(row []any) error {
+				var s engine.Session
+				err := sqlengine.Scan(row, &s.What, &s.Count)
+				s.Wait = waitKind(s.What)
+				found = append(found, s)
+				return err
+			})
+	}
 	var out []engine.Session
-	err := sqlengine.Standard{Over: d.writes}.Rows(ctx, `SELECT coalesce(STATE, ''), count(*) FROM information_schema.PROCESSLIST
-		WHERE COMMAND IN ('Query', 'Execute') AND ID <> connection_id() GROUP BY 1 ORDER BY 2 DESC, 1`, nil, func(row []any) error {
-		var s engine.Session
-		if err := sqlengine.Scan(row, &s.What, &s.Count); err != nil {
-			return err
-		}
-		s.Wait = waitKind(s.What)
+	for _, s := range found {
 		if s.Wait == engine.OnCPU { // some of these wait for rows
 			n := min(locked, s.Count)
 			s.Count, locked = s.Count-n, locked-n
@@ -281,17 +301,96 @@ func (d *database) sessions(ctx context.Context, locked int) ([]engine.Session, 
 		if s.Count > 0 {
 			out = append(out, s)
 		}
-		return nil
-	})
+	}
 	slices.SortStableFunc(out, func(a, b engine.Session) int { return b.Count - a.Count })
 	return out, err
 }
 
-// waitKind classifies states of the list of processes (MariaDB's manual, "General Thread States"). A
-// commit waits for the flush of the log.
+// waits groups the sessions at work by the innermost event of the performance schema that
+// they are in; none where that is off, or not to be read by this account.
+func (d *database) waits(ctx context.Context) (all []engine.Session, err error) {
+	if d.unread.Load() {
+		return nil, nil
+	}
+	innermost, threads := map[int64]string{}, []int64{}
+	err = sqlengine.Standard{Over: d.writes}.Rows(ctx,
+		`SELECT t.THREAD_ID, coalesce(w.EVENT_NAME, ''), coalesce(t.PROCESSLIST_STATE, '')
+		FROM performance_schema.threads t LEFT JOIN performance_schema.events_waits_current w ON w.THREAD_ID = t.THREAD_ID
+			AND w.END_EVENT_ID IS NULL
+		WHERE t.PROCESSLIST_COMMAND IN ('Query', 'Execute') AND t.PROCESSLIST_ID <> connection_id() ORDER BY t.THREAD_ID,
+			w.EVENT_ID`, nil, func(row []any) error {
+			var id int64
+			var event, state string
+			err := sqlengine.Scan(row, &id, &event, &state)
+			if _, seen := innermost[id]; !seen {
+				threads = append(threads, id)
+			}
+			innermost[id] = cmp.Or(event, state)
+			return err
+		})
+	if is(err, errNoSelect, errNoTable) {
+		d.unread.Store(true)
+		return nil, nil
+	}
+	for _, id := range threads {
+		s := engine.Session{Wait: waitKind(innermost[id]), What: innermost[id], Count: 1}
+		if i := slices.IndexFunc(all, func(o engine.Session) bool { return o.What == s.What }); i >= 0 {
+			all[i].Count++
+		} else {
+			all = append(all, s)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b engine.Session) int {
+		return cmp.Or(b.Count-a.Count, cmp.Compare(a.What, b.What))
+	})
+	return all, err
+}
+
+// errNoSelect is the server's number for a table that the account may not read.
+const errNoSelect = 1142
+
+// statements reads the performance schema. There are none where it is off. MariaDB 10.11
+// lists prepared statements by their text without counting their executions, and counts the
+// executions of all of them together.
+func (d *database) statements(ctx context.Context) (all []engine.Statement, err error) {
+	err = sqlengine.Standard{Over: d.writes}.Rows(ctx,
+		`SELECT coalesce(DIGEST, ''), coalesce(DIGEST_TEXT, ''), COUNT_STAR, SUM_TIMER_WAIT / 1000, SUM_ROWS_AFFECTED +
+			SUM_ROWS_SENT
+		FROM performance_schema.events_statements_summary_by_digest WHERE DIGEST IS NOT NULL AND DIGEST_TEXT NOT LIKE
+			'%performance_schema%' AND DIGEST_TEXT NOT LIKE '%information_schema%'
+		UNION ALL SELECT concat('prepared ', md5(SQL_TEXT)), min(SQL_TEXT), sum(COUNT_EXECUTE), sum(SUM_TIMER_EXECUTE) /
+			1000, sum(SUM_ROWS_AFFECTED + SUM_ROWS_SENT)
+		FROM performance_schema.prepared_statements_instances WHERE SQL_TEXT NOT LIKE '%_schema%' GROUP BY md5(SQL_TEXT)
+		UNION ALL SELECT EVENT_NAME, 'all executions of prepared statements together', COUNT_STAR, SUM_TIMER_WAIT / 1000,
+			SUM_ROWS_AFFECTED + SUM_ROWS_SENT
+		FROM performance_schema.events_statements_summary_global_by_event_name WHERE EVENT_NAME = 'statement/com/Execute'`,
+		nil, func(row []any) error {
+			var s engine.Statement
+			var calls, ns, rows float64
+			err := sqlengine.Scan(row, &s.ID, &s.Text, &calls, &ns, &rows)
+			s.Text, s.Calls, s.Time, s.Rows = strings.Join(strings.Fields(s.Text), " "), int64(calls), time.Duration(ns),
+				int64(rows)
+			all = append(all, s)
+			return err
+		})
+	if is(err, errNoSelect, errNoTable) {
+		return nil, nil
+	}
+	return all, failed(ctx, err)
+}
+
+// waitKind sorts states of the list of processes (MariaDB's manual, "General Thread
+// States") and events of the performance schema. A commit waits for the log to be flushed;
+// an access to a table is work, in which some sessions wait for rows.
 func waitKind(state string) engine.Wait {
 	switch s := strings.ToLower(state); {
-	case strings.Contains(s, "lock"):
+	case strings.HasPrefix(s, "wait/io/file"):
+		return engine.OnDisk
+	case strings.HasPrefix(s, "wait/io/socket"):
+		return engine.OnNetwork
+	case strings.HasPrefix(s, "wait/io/table"):
+		return engine.OnCPU
+	case strings.HasPrefix(s, "wait/"), strings.Contains(s, "lock"):
 		return engine.OnLock
 	case s == "commit", strings.Contains(s, "flush"):
 		return engine.OnDisk

@@ -9,7 +9,8 @@ import (
 // offered lists what a database can do besides archives.
 func offered() []any {
 	return []any{
-		kv.Offer{Layouts: []kv.Layout{kv.Columns, kv.Document, kv.Hash, kv.Array, kv.ArrayIndex}, Transactions: kv.IsolationLevels()},
+		kv.Offer{Layouts: []kv.Layout{kv.Columns, kv.Document, kv.Hash, kv.Array, kv.ArrayIndex},
+			Transactions: kv.IsolationLevels(), OwnDDL: true},
 		posts.Offer{Methods: postMethods()},
 		tables.Offer{tables.OwnTables, tables.StarOverDisks},
 	}

@@ -49,11 +49,14 @@ func (k kvTables) dialect() *sqlengine.KVDialect {
 		Variants: map[kv.Layout]sqlengine.Variant{
 			kv.Hash: {
 				Options: " PARTITION BY HASH (" + sqlengine.KeyColumn + ")", More: hashParts,
-				Is: "SELECT (relkind = 'p')::int::text FROM pg_class WHERE oid = to_regclass(quote_ident($1::text))",
+				Is: "SELECT (p.partstrat = 'h' AND (SELECT count(*) FROM pg_inherits i WHERE i.inhparent = p.partrelid) = " +
+					strconv.Itoa(sqlengine.HashPartitions) +
+					")::int::text FROM pg_partitioned_table p WHERE p.partrelid = to_regclass(quote_ident($1::text))",
 			},
 			kv.Array:      {More: commentStatement(kv.Array), Is: isNoted(kv.Array)},
 			kv.ArrayIndex: {More: arrayIndex, Is: isNoted(kv.ArrayIndex) + hasElements},
 		},
+		Catalog: catalog(),
 	}
 }
 
@@ -79,11 +82,11 @@ func arrayIndex(d *sqlengine.KVDialect, t kv.Table) []string {
 		" USING gin (("+sqlengine.DocumentColumn+" -> '"+t.Fields[0]+"'))")
 }
 
-// hashParts returns the statements that create the partitions.
+// hashParts makes the partitions, under names that a user's own partitions do not have.
 func hashParts(d *sqlengine.KVDialect, t kv.Table) (all []string) {
 	for i := range sqlengine.HashPartitions {
 		all = append(all, fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s PARTITION OF %s FOR VALUES WITH (MODULUS %d, REMAINDER %d)",
-			d.Quote(t.Name+"_"+strconv.Itoa(i)), d.Quote(t.Name), sqlengine.HashPartitions, i))
+			d.Quote(t.Name+"_hash_"+strconv.Itoa(i)), d.Quote(t.Name), sqlengine.HashPartitions, i))
 	}
 	return all
 }
@@ -93,22 +96,39 @@ func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 	if t.Make && k.readOnly {
 		return nil, engine.ErrReadOnly
 	}
-	session, end := k.session, func() error { return nil }
+	if t.Make && t.Space != "" {
+		if _, err := k.pool.Exec(ctx, "CREATE SCHEMA IF NOT EXISTS "+schemaOf(t)); err != nil {
+			return nil, failed(ctx, err)
+		}
+	}
+	d, session := k.dialect(), func(ctx context.Context) (sqlengine.Session, error) { return k.session(ctx, t) }
+	end := func() error { return nil }
 	if k.pipeline > 0 {
-		all := newSharedLines(k.pipeline, k.connection)
+		if t.Make { // by statements that are one transaction, on a connection of their own
+			made, err := sqlengine.OpenKV(ctx, d, t, session)
+			if err != nil {
+				return nil, failed(ctx, err)
+			}
+			if err := made.Close(); err != nil {
+				return nil, err
+			}
+			t.Make = false
+		}
+		all := newSharedLines(k.pipeline, func(ctx context.Context) (*pgx.Conn, error) { return k.connection(ctx, t) })
 		session, end = all.session, all.close
 	}
-	r, err := sqlengine.OpenKV(ctx, k.dialect(), t, session)
+	r, err := sqlengine.OpenKV(ctx, d, t, session)
 	if err != nil {
 		return nil, errors.Join(failed(ctx, err), end())
 	}
-	r.DescribeDurability = func(ctx context.Context, a *engine.About) error { return k.weigh(ctx, t.Name, a) }
+	r.DescribeDurability = func(ctx context.Context, a *engine.About) error { return k.weigh(ctx, t, a) }
+	r.Form = func(ctx context.Context) (string, error) { return k.form(ctx, t) }
 	if r.Close = end; t.Layout != kv.Document {
 		return r, nil
 	}
-	connect := r.Connect
+	plain := r.Connect
 	r.Connect = func(ctx context.Context) (*kv.Conn, error) {
-		c, err := connect(ctx)
+		c, err := plain(ctx)
 		if err == nil {
 			set := c.UpdatePath
 			c.UpdatePath = func(ctx context.Context, key []byte, path string, value []byte) error {
@@ -124,12 +144,12 @@ func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 	return r, nil
 }
 
-// weigh checks whether a table or one of its partitions is unlogged. The server empties an
-// unlogged table when it starts after a crash.
-func (k kvTables) weigh(ctx context.Context, table string, a *engine.About) error {
+// weigh looks whether a table, or a partition of it, is unlogged: the server empties
+// it when it starts after a crash.
+func (k kvTables) weigh(ctx context.Context, t kv.Table, a *engine.About) error {
 	var unlogged bool
-	err := k.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_class WHERE relpersistence = 'u' AND (oid = to_regclass(quote_ident($1::text))
-		OR oid IN (SELECT inhrelid FROM pg_inherits WHERE inhparent = to_regclass(quote_ident($1::text)))))`, strings.ToLower(table)).Scan(&unlogged)
+	err := k.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_class WHERE relpersistence = 'u' AND (oid = to_regclass($1)
+		OR oid IN (SELECT relid FROM pg_partition_tree(to_regclass($1)))))`, tableOf(t)).Scan(&unlogged)
 	if err != nil || !unlogged {
 		return failed(ctx, err)
 	}
@@ -174,16 +194,21 @@ type session struct {
 	names int
 }
 
-func (k kvTables) connection(ctx context.Context) (*pgx.Conn, error) {
-	c, err := pgx.ConnectConfig(ctx, k.pool.Config().ConnConfig)
+// connection is one in which the table's name means the table.
+func (k kvTables) connection(ctx context.Context, t kv.Table) (*pgx.Conn, error) {
+	config := k.pool.Config().ConnConfig
+	if t.Space != "" {
+		config.RuntimeParams["search_path"] = schemaOf(t) // alone: a table of this name in another schema is another table
+	}
+	c, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
 		return nil, unreachable(err)
 	}
 	return c, nil
 }
 
-func (k kvTables) session(ctx context.Context) (sqlengine.Session, error) {
-	c, err := k.connection(ctx)
+func (k kvTables) session(ctx context.Context, t kv.Table) (sqlengine.Session, error) {
+	c, err := k.connection(ctx, t)
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,7 @@ import (
 // where only a partition is unlogged.
 func TestUnloggedTable(t *testing.T) {
 	d := databases{server: servers.Lab(t, postgres.Driver(), lab.Options{})}
-	for layout, unlogged := range map[kv.Layout]string{kv.Columns: "weighed_columns", kv.Hash: "weighed_hash_3"} {
+	for layout, unlogged := range map[kv.Layout]string{kv.Columns: "weighed_columns", kv.Hash: "weighed_hash_hash_3"} {
 		url := d.url(t)
 		e, err := engine.Registry{postgres.Driver()}.Open(t.Context(), url, engine.Options{})
 		if err != nil {

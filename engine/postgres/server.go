@@ -128,6 +128,9 @@ func prepare(c *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "cluster_name = 'barograph lab, profile %s'\n", c.Profile) // the run folder contains it among the settings
 	fmt.Fprintf(&b, "listen_addresses = '%s'\nport = %d\nunix_socket_directories = ''\n", n.Host, n.Ports["sql"])
+	if countsStatements(bin) {
+		fmt.Fprintf(&b, "shared_preload_libraries = '%s'\n", statementsExtension)
+	}
 	for _, name := range slices.Sorted(maps.Keys(c.Settings)) {
 		fmt.Fprintf(&b, "%s = %s\n", name, flavour.Quote(c.Settings[name]))
 	}
@@ -159,9 +162,60 @@ func ready(ctx context.Context, c *launch.Cluster, n *launch.Node) error {
 	if err != nil {
 		return err
 	}
-	defer conn.Close(ctx) //nolint:errcheck // the reply has arrived
-	var one int
-	return conn.QueryRow(ctx, "SELECT 1").Scan(&one)
+	defer conn.Close(ctx) //nolint:errcheck // the answer is there
+	var preloaded string
+	if err := conn.QueryRow(ctx, "SELECT current_setting('shared_preload_libraries')").Scan(&preloaded); err != nil ||
+		!strings.Contains(preloaded, statementsExtension) {
+		return err
+	}
+	if _, err := conn.Exec(ctx, "SET default_transaction_read_only = off"); err != nil {
+		return err
+	}
+	_, err = conn.Exec(ctx, "CREATE EXTENSION IF NOT EXISTS "+statementsExtension)
+	return err
+}
+
+// statementsExtension counts statements. The lab preloads it where PostgreSQL came with it.
+const statementsExtension = "pg_stat_statements"
+
+// countsStatements reports whether it is installed next to the programs in bin.
+func countsStatements(bin string) bool {
+	for _, dir := range []string{"../lib", "../lib/postgresql", "../lib64/pgsql"} {
+		if _, err := os.Stat(filepath.Join(bin, dir, statementsExtension+".so")); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// statements reads pg_stat_statements, in whatever schema the extension is.
+func (db *database) statements(ctx context.Context) (all []engine.Statement, err error) {
+	var schema string
+	err = db.pool.QueryRow(ctx,
+		"SELECT quote_ident(n.nspname) FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = "+
+			"$1", statementsExtension).Scan(&schema)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, failed(ctx, err)
+	}
+	err = querier{db.pool}.Rows(ctx,
+		`SELECT queryid::text, min(query), sum(calls)::bigint, sum(total_exec_time)::float8, sum(rows)::bigint FROM
+			`+schema+`.pg_stat_statements
+		WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database()) AND queryid IS NOT NULL AND query NOT
+			LIKE '%pg_stat_%' GROUP BY queryid`, nil, func(row []any) error {
+			var s engine.Statement
+			var ms float64
+			err := sqlengine.Scan(row, &s.ID, &s.Text, &s.Calls, &ms, &s.Rows)
+			s.Text, s.Time = strings.Join(strings.Fields(s.Text), " "), time.Duration(ms*float64(time.Millisecond))
+			all = append(all, s)
+			return err
+		})
+	if absent(err) { // it is not preloaded, or too old
+		return nil, nil
+	}
+	return all, failed(ctx, err)
 }
 
 // metrics reads the statistics views: totals of the database and of the write-ahead log, of

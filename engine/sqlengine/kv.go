@@ -40,6 +40,31 @@ type KVDialect struct {
 	// Variants are the physical layouts that the engine offers besides its usual ones. Their
 	// columns are those of kv.Columns, or of kv.Document for a layout of arrays.
 	Variants map[kv.Layout]Variant
+
+	// Catalog reads tables from the server's catalog; nil = the engine takes no table
+	// that it did not make by itself.
+	Catalog *KVCatalog
+}
+
+// KVCatalog is how an engine's catalog is asked about one table. The argument of a query
+// is the table's name; its rows are of texts.
+type KVCatalog struct {
+	// Columns lists name, type, what it can hold ("text", "document", "text document" or
+	// "other"), and "1" where an insert must give a value; no rows = there is no such table.
+	Columns string
+	Unique  string // "1" where KeyColumn is unique by itself
+	Comment string // of the table, "" = none
+
+	SetComment func(table, comment string) string // a statement
+	// where in its statement an error is, from 1: characters, or lines as negative numbers; 0 = not known
+	Place func(err error) int
+
+	// Begin, Commit and Rollback are statements; "" = a statement that makes a table is a
+	// transaction by itself, and Drop removes what failed statements left.
+	Begin, Commit, Rollback string
+	Drop                    func(table string) string
+
+	Backslash, Dollar, Hash bool // in scripts: '\'' is an escape, $a$ a quote, # a comment
 }
 
 // Variant is a physical layout of a table.

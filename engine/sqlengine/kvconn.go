@@ -48,6 +48,9 @@ func OpenKV(ctx context.Context, d *KVDialect, t kv.Table, session func(ctx cont
 			return nil, fmt.Errorf("layout %s: %w", t.Layout, engine.ErrNoDesign)
 		}
 	}
+	if t.DDL != nil && d.Catalog == nil {
+		return nil, fmt.Errorf("%s: %w", t.DDL.File, engine.ErrNoDesign) // Offer.OwnDDL says so
+	}
 	x := newKVTexts(d, t)
 	if err := x.prove(ctx, session); err != nil {
 		return nil, err
@@ -86,22 +89,19 @@ func (x *kvTexts) prove(ctx context.Context, session func(ctx context.Context) (
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	if x.t.Make {
-		for _, text := range x.create() {
-			st, err := s.Prepare(ctx, text)
-			if err != nil {
-				return err
-			}
-			if _, err := st.Exec(ctx, nil); err != nil {
-				return err
-			}
-		}
+	if x.Catalog != nil {
+		err = x.fitting(ctx, s)
+	} else if x.t.Make {
+		_, err = x.makeTable(ctx, s)
+	}
+	if err != nil {
+		return err
 	}
 	st, err := s.Prepare(ctx, x.read(nil))
 	if err == nil {
 		err = st.Query(ctx, [][]byte{{}}, NoLimit, func([][]byte) error { return nil })
 	}
-	if err == nil {
+	if err == nil && x.t.DDL == nil {
 		err = x.physical(ctx, s)
 	}
 	if err != nil && ctx.Err() == nil {

@@ -91,6 +91,9 @@ func factsOf(r *run.Run) []fact {
 			out = append(out, fact{name + ": holds", a.Digest, true})
 		}
 		out = append(out, settings(name, a.Settings)...)
+		if a.Table != nil {
+			out = append(out, fact{name + ": table", strings.Join(strings.Fields(a.Table.Form), " "), false})
+		}
 		if s := a.Server; s != nil {
 			out = append(out, fact{name + ": nodes", fmt.Sprint(s.Nodes), true}, fact{name + ": profile", s.Profile, false})
 			out = append(out, settings(name+" profile", s.Settings)...)

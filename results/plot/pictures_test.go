@@ -36,6 +36,7 @@ func pictures() map[string]drawer {
 		"hbars":          hbars(false),
 		"hbars_log":      hbars(true),
 		"coverage":       coveragePicture(),
+		"layers":         layersPicture(),
 		"throughput":     sweepPicture(false),
 		"throughput_log": sweepPicture(true),
 		"timeline":       timelinePicture(),
@@ -310,4 +311,23 @@ func bars() Rows {
 		}
 	}
 	return b
+}
+
+// layersPicture is a minute of a server's sessions, which waited for the log in the middle.
+func layersPicture() Layers {
+	g := Layers{
+		Frame: Frame{Title: "postgres: sessions at work", Subtitle: "Made data · looked at once a second",
+			XLabel: "time since the warm-up (s)", YLabel: "sessions"},
+		Step: 1, Layers: []Layer{{Name: "running"}, {Name: "LWLock:WALWrite"}, {Name: "Lock:tuple"}, {Name: "other waits"}},
+	}
+	for k := range 60 {
+		waiting := 0.0
+		if k > 20 && k < 40 {
+			waiting = 12
+		}
+		for i, v := range []float64{8 - waiting/3, 2 + waiting, float64(k%7) / 2, 0.5} {
+			g.Layers[i].Value = append(g.Layers[i].Value, v)
+		}
+	}
+	return g
 }

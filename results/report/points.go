@@ -89,15 +89,13 @@ func (r *Report) points(of *run.Run, samples []run.Sample) {
 // gather makes cells of points.
 func gather(r *run.Run, all []*point) *points {
 	p := &points{run: r, all: all}
-	layouts := map[string][]string{}
+	var samples []run.Sample
 	for _, x := range all {
-		layouts[x.Engine] = once(layouts[x.Engine], x.Layout)
+		samples = append(samples, x.Sample)
 	}
+	title := titlesOf(samples)
 	for _, x := range all {
-		name, floor := x.Engine, x.Place == floorPlace
-		if len(layouts[x.Engine]) > 1 {
-			name += " · " + x.Layout
-		}
+		name, floor := title(x.Cell), x.Place == floorPlace
 		if p.mixes = once(p.mixes, x.Mix); !floor {
 			p.engines = once(p.engines, name)
 		}

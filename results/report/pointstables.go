@@ -37,7 +37,7 @@ func (p *points) fill(r *Report) {
 	if clients > 1 {
 		r.Facts = append(r.Facts, Fact{"Clients", fmt.Sprintf("%d machines, merged; the machine above is the first’s", clients)})
 	}
-	r.Facts = append(r.Facts, Fact{"Command", commandLine(p.run.Args)})
+	r.Facts = append(append(r.Facts, formFacts(p.run)...), Fact{"Command", commandLine(p.run.Args)})
 	laws := p.usl()
 	scalability := Section{ID: "usl", Title: "Scalability", Table: uslTable(laws), Terminal: len(laws) > 0}
 	for _, mix := range p.mixes {
@@ -58,6 +58,7 @@ func (p *points) fill(r *Report) {
 		r.Answers = append(r.Answers, headline("%s.", f))
 	}
 	r.Sections = append(r.Sections, filled(scalability)...)
+	r.Sections = append(r.Sections, forms(p.run)...)
 	r.Sections = append(r.Sections, Section{ID: "method", Title: "How it was measured", Words: append(
 		say("The workloads, keys, values and distributions are those of YCSB’s core workload. Clients read only records whose insert was acknowledged. The run fails if a record is not found, a field is missing, or a scan is out of order, beyond its bounds or without a record. A failed run has no times."),
 		say("Without a target each thread sends its next operation after the previous response: a stall of the engine is then one slow operation of each thread, and the time series shows it. With a target, latency counts from when an operation was due, so the percentiles include every operation that waited during a stall. The table of operations also has the service time, which counts from when a thread started the operation. Histograms keep three digits from 1 ns to 1 h; percentiles over repetitions are medians of the percentiles of each repetition. An interval with less than a tenth of the usual operations is marked as a stall.")...)})
@@ -79,11 +80,20 @@ func (p *points) section(mix string, laws []fitted) Section {
 			s = notFitted
 		}
 		held.Words = append(held.Words, Words{"", fmt.Sprintf("%s, %s: %s", c.engine, several(c.threads, "thread"), bottleneck(c.middle(), s))})
-		if len(c.middle().Series) > 2 {
+		if len(c.middle().Series) <= 2 {
+			continue
+		}
+		if sessions := c.sessions(); len(sessions.Layers) > 0 {
+			over.Parts = append(over.Parts, Section{Title: c.engine, Pictures: []Drawing{c.timeline(), sessions}})
+		} else {
 			over.Pictures = append(over.Pictures, c.timeline())
 		}
 	}
-	held.Parts = filled(Section{Title: "Counters of the servers", Folded: true, Table: p.counters(mix)}, Section{Title: "Percentiles of each operation", Folded: true, Table: p.operations(mix)})
+	held.Parts = filled(
+		Section{Title: "Statements that took the servers longest", Folded: true, Table: p.statements(mix)},
+		Section{Title: "Counters of the servers", Folded: true, Table: p.counters(mix)},
+		Section{Title: "Percentiles of each operation", Folded: true, Table: p.operations(mix)},
+	)
 	title := p.mixInWords(mix)
 	return Section{ID: mix, Title: mix, Small: title, Terminal: true, Words: say("%s.", title), Pictures: []Drawing{p.picture(mix, title)}, Table: p.table(mix), Parts: filled(held, over)}
 }

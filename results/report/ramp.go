@@ -18,7 +18,9 @@ func ramped(all []run.Sample) (steps, others []run.Sample) {
 		}
 	}
 	slices.SortStableFunc(steps, func(a, b run.Sample) int {
-		return cmp.Or(cmp.Compare(a.Cell.At("mix"), b.Cell.At("mix")), cmp.Compare(a.Cell.Engine, b.Cell.Engine), cmp.Compare(a.Cell.Number("target_ops_s"), b.Cell.Number("target_ops_s")))
+		return cmp.Or(cmp.Compare(a.Cell.At("mix"), b.Cell.At("mix")), cmp.Compare(a.Cell.Engine, b.Cell.Engine),
+			cmp.Compare(a.Cell.At("layout"), b.Cell.At("layout")), cmp.Compare(a.Cell.Number("target_ops_s"),
+				b.Cell.Number("target_ops_s")))
 	})
 	return steps, others
 }
@@ -32,29 +34,31 @@ func knees(steps []run.Sample) []Section {
 		ID: "knee", Title: "Sustained rate", Terminal: true, Table: t,
 		Words: say("Operations were due at a steady rate, which was raised until less than 95 %% of them were done in time, or until the 99th percentile exceeded its bound. Beyond this knee the latency is that of a growing queue and depends on the length of the run."),
 	}
+	title := titlesOf(steps)
 	var pictures []plot.Columns
 	for i := range steps {
 		x, m := steps[i].Cell, steps[i].Measured()
-		row := texts(x.At("mix"), x.Engine, x.At("threads"))
+		name := title(x)
+		row := texts(x.At("mix"), name, x.At("threads"))
 		rate := x.Number("target_ops_s")
 		if m == nil {
 			t.add("", append(row, numeric(rate), bad(steps[i].Problem))...)
 			continue
 		}
 		t.add("", append(row, numeric(rate), numeric(m.Throughput), numeric(ms(m.Response.P99)), whole(m.Unstarted))...)
-		title := x.At("mix") + ": operations done and due"
-		if n := len(pictures); n == 0 || pictures[n-1].Title != title {
+		heading := x.At("mix") + ": operations done and due"
+		if n := len(pictures); n == 0 || pictures[n-1].Title != heading {
 			pictures = append(pictures, plot.Columns{
 				Frame: plot.Frame{
-					Title: title, YLabel: "operations done per second", Width: pageWidth,
+					Title: heading, YLabel: "operations done per second", Width: pageWidth,
 					Caption: "One bar for each rate at which operations were due. Latency counts from when an operation was due.",
 				},
 				RightLabel: "99th percentile of latency (ms)", BarName: "operations done per second (left axis)", LineName: "99th percentile of latency (right axis)", Below: "operations due per second",
 			})
 		}
 		p := &pictures[len(pictures)-1]
-		if n := len(p.Groups); n == 0 || p.Groups[n-1].Name != x.Engine {
-			p.Groups = append(p.Groups, plot.Group{Name: x.Engine})
+		if n := len(p.Groups); n == 0 || p.Groups[n-1].Name != name {
+			p.Groups = append(p.Groups, plot.Group{Name: name})
 		}
 		g := &p.Groups[len(p.Groups)-1]
 		g.Bars = append(g.Bars, plot.Bar{Label: number(rate), Value: plot.Value{V: m.Throughput}, Line: ms(m.Response.P99)})

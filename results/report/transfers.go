@@ -14,6 +14,7 @@ func transferred(samples []run.Sample) []Section {
 	t.Note = "An attempt that the engine aborted, after a deadlock or a serialization failure, is repeated from its start and counts as a retried operation, not as a first attempt. " +
 		"A commit without a response stays unknown until the balances show whether it was executed."
 	var wrong []string
+	title := titlesOf(samples)
 	for i := range samples {
 		s := &samples[i]
 		x := s.Transfers
@@ -28,9 +29,10 @@ func transferred(samples []run.Sample) []Section {
 			off = text("not decided")
 		}
 		if x.Problem() != "" {
-			wrong = once(wrong, s.Cell.Engine+" at "+x.Isolation)
+			wrong = once(wrong, title(s.Cell)+" at "+x.Isolation)
 		}
-		t.add("", append(texts(s.Cell.Engine, x.Isolation, s.Cell.At("threads")), whole(x.Moved), whole(x.Conflicts), whole(x.Unknown), whole(x.UnknownApplied), right, badIf(x.Unexplained > 0, off))...)
+		t.add("", append(texts(title(s.Cell), x.Isolation, s.Cell.At("threads")), whole(x.Moved), whole(x.Conflicts),
+			whole(x.Unknown), whole(x.UnknownApplied), right, badIf(x.Unexplained > 0, off))...)
 	}
 	words := "Each transaction moved money between two accounts: it read two records and wrote both. At the end Barograph compared the sum of all balances, and each balance, with the acknowledged transfers. All are correct."
 	if len(wrong) > 0 {

@@ -119,6 +119,23 @@ type ServerLoad struct {
 	// what active sessions were found waiting for
 	Waits []SessionWait `json:"waits,omitempty" table:"-"`
 	Looks int           `json:"looks"` // how often sessions were sampled
+
+	Over       []Look      `json:"sessions_over_time,omitempty" table:"-"` // each sample of the sessions
+	Statements []Statement `json:"statements,omitempty" table:"-"`         // those with the longest total time, if the server counts them
+}
+
+// Look is one sample of the active sessions.
+type Look struct {
+	At       time.Duration `json:"at_ns"` // since the end of the warm-up
+	Sessions []SessionWait `json:"sessions,omitempty"`
+}
+
+// Statement has the server's counters of statements that differ only in their constants.
+type Statement struct {
+	Text  string        `json:"text"`
+	Calls int64         `json:"calls"`
+	Time  time.Duration `json:"time_ns"` // of all calls together, in the server
+	Rows  int64         `json:"rows"`    // returned or changed
 }
 
 // ReportedLoad is what a server used according to its own counters, wherever it runs.

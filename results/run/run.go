@@ -72,6 +72,8 @@ type Archive struct {
 	// what an acknowledged write guarantees, in words; "" = the server does not report it
 	Acknowledged string `json:"acknowledged,omitempty"`
 
+	Table *Table `json:"table,omitempty"` // of records under keys; nil = the engine does not describe it
+
 	// Load is the time from the first record to the last durable commit. If the data fit into memory,
 	// they were parsed before. 0 = the archive was loaded before this run.
 	Load    time.Duration `json:"load_ns"`
@@ -83,6 +85,16 @@ type Archive struct {
 	// the digest equals that of the data; queries of other archives are not timed
 	Complete bool   `json:"whole"`
 	Problem  string `json:"problem,omitempty"`
+}
+
+// Table is the table of a mix of operations.
+type Table struct {
+	Name   string `json:"name"`
+	Schema string `json:"schema,omitempty"`     // created for this table; "" = the usual one
+	File   string `json:"ddl_file,omitempty"`   // the user's script that created the table; "" = Barograph created it, or its origin is not known
+	Digest string `json:"ddl_sha256,omitempty"` // of the script
+	DDL    string `json:"ddl,omitempty"`
+	Form   string `json:"described,omitempty"` // the server's description of the table before the run, in SQL
 }
 
 // Server describes a server that the lab started.

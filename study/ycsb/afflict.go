@@ -29,7 +29,7 @@ func (t *Target) Afflict(ctx context.Context, all []lab.Fault, command string, c
 			return err
 		}
 	}
-	about, err := t.about(ctx, workloads[0])
+	about, _, err := t.about(ctx, workloads[0])
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func (t *Target) relay() error {
 	if err != nil {
 		return err
 	}
-	t.db, t.KV, t.Server.Metrics = db, kv.DatabaseOf(db), db.Metrics
+	t.db, t.KV, t.Server.Metrics, t.Server.Statements = db, kv.DatabaseOf(db), db.Metrics, db.Statements
 	return nil
 }
 

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/engine"
-	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/results/run"
 )
@@ -29,7 +28,7 @@ type Agent struct {
 // Task is an agent's part of a run.
 type Task struct {
 	Engine     string // URL
-	Layout     kv.Layout
+	Form       Form   // of the table
 	Mix        string // the workload's name
 	Properties Properties
 	Shard      Shard
@@ -192,7 +191,7 @@ func (a *Agent) perform(ctx context.Context, task *Task, c *Config, p *partly) (
 			out.Code = fault.Unreachable
 		}
 	}
-	t, err := Open(ctx, a.Engines, task.Engine, task.Layout, "", engine.Options{})
+	t, err := Open(ctx, a.Engines, task.Engine, task.Form, "", engine.Options{})
 	if err != nil {
 		fail(err)
 		return out

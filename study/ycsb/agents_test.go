@@ -260,7 +260,8 @@ func TestAgentsInNamespaces(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	target, err := Open(t.Context(), engine.Registry{heldDriver()}, "held://"+s.at, kv.Pairs, "", engine.Options{})
+	target, err := Open(t.Context(), engine.Registry{heldDriver()}, "held://"+s.at, Form{Layout: kv.Pairs}, "",
+		engine.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -275,7 +276,8 @@ func TestAgentsInNamespaces(t *testing.T) {
 		n := &c.Nodes[i]
 		agents.Addresses = append(agents.Addresses, net.JoinHostPort(n.Host, strconv.Itoa(n.Ports["agent"])))
 	}
-	both, err := agents.Run(t.Context(), Task{Engine: "held://" + s.at, Layout: kv.Pairs, Mix: "updates", Properties: properties(workers / 2)}, time.Now())
+	both, err := agents.Run(t.Context(), Task{Engine: "held://" + s.at, Form: Form{Layout: kv.Pairs}, Mix: "updates",
+		Properties: properties(workers / 2)}, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/results/measure"
 	"github.com/barograph/barograph/results/run"
 )
@@ -16,8 +18,11 @@ import (
 // Server is what may be known of an engine's server while it is asked.
 type Server struct {
 	Metrics func(ctx context.Context) (engine.Metrics, error) // nil = it tells nothing
-	PIDs    []int32                                           // its processes, where they are this machine's
-	Tell    func(counted []run.Counter)                       // is called at each look with what it counted since the last one; nil = nobody
+
+	Statements func(ctx context.Context) ([]engine.Statement, error) // nil = likewise
+
+	PIDs []int32                     // its processes, where they are this machine's
+	Tell func(counted []run.Counter) // is called at each look with what it counted since the last one; nil = nobody
 }
 
 // observer watches the client, the server and the machine beside a run.
@@ -30,7 +35,11 @@ type observer struct {
 	last      engine.Metrics         // of the last look
 	waits     map[engine.Session]int // by kind and what; Count is 0
 	looks     int
-	failed    error // why the server reported nothing; the first
+	began     time.Time
+	over      []run.Look
+	executed  []engine.Statement // until the run began
+	unlisted  error              // why the server listed no statements
+	failed    error              // why the server reported nothing; the first
 
 	done chan struct{}
 	all  sync.WaitGroup
@@ -59,6 +68,8 @@ func (o *observer) begin(ctx context.Context) (err error) {
 	}
 	o.before = o.ask(ctx)
 	o.last = o.before
+	o.executed = o.statements(ctx)
+	o.began = time.Now()
 	if o.machine, err = measure.StartMachine(ctx); err != nil {
 		o.machine = nil // the system does not tell
 	}
@@ -103,11 +114,29 @@ func (o *observer) look(ctx context.Context) {
 		o.Tell(grown(o.last, m))
 		o.last = m
 	}
+	look := run.Look{At: time.Since(o.began)}
 	for _, s := range m.Sessions {
 		n := s.Count
 		s.Count = 0
 		o.waits[s] += n
+		look.Sessions = append(look.Sessions, run.SessionWait{Kind: string(s.Wait), What: s.What, Sessions: float64(n)})
 	}
+	o.over = append(o.over, look)
+}
+
+// mostStatements are kept of a run.
+const mostStatements = 12
+
+// statements are what the server has carried out until now; none where it reports none.
+func (o *observer) statements(ctx context.Context) []engine.Statement {
+	if o.Statements == nil || o.unlisted != nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	var all []engine.Statement
+	all, o.unlisted = o.Statements(ctx)
+	return all
 }
 
 func (o *observer) ask(ctx context.Context) engine.Metrics {
@@ -138,6 +167,13 @@ func (o *observer) stop(ctx context.Context, r *Report) (err error) {
 		}
 	}
 	r.Server = o.server(ctx)
+	if r.Server != nil && !o.began.IsZero() {
+		all := statementsSince(o.executed, o.statements(ctx))
+		for _, s := range all[:min(len(all), mostStatements)] {
+			r.Server.Statements = append(r.Server.Statements, run.Statement{Text: fault.Redact(s.Text), Calls: s.Calls,
+				Time: s.Time, Rows: s.Rows})
+		}
+	}
 	return err
 }
 
@@ -145,7 +181,7 @@ func (o *observer) server(ctx context.Context) *run.ServerLoad {
 	if o.Metrics == nil && o.processes == nil {
 		return nil
 	}
-	out := &run.ServerLoad{Looks: o.looks}
+	out := &run.ServerLoad{Looks: o.looks, Over: o.over}
 	if o.processes != nil {
 		out.Local, out.Used = true, o.processes.Stop(ctx)
 	}
@@ -168,6 +204,9 @@ func (o *observer) counters(ctx context.Context, into *run.ServerLoad) error {
 		return errors.Join(errors.New("the server's own metrics were not available"), o.failed)
 	}
 	into.Counters = append(into.Counters, grown(o.before, after)...)
+	if o.unlisted != nil {
+		return fmt.Errorf("the server's statements were not available: %w", o.unlisted)
+	}
 	return nil
 }
 
@@ -176,5 +215,27 @@ func grown(before, after engine.Metrics) (out []run.Counter) {
 	for _, t := range after.Since(&before) {
 		out = append(out, run.Counter(t))
 	}
+	return out
+}
+
+// statementsSince is what was carried out since an earlier moment, the longest in all first.
+func statementsSince(before, after []engine.Statement) (out []engine.Statement) {
+	earlier := map[string]engine.Statement{}
+	for _, s := range before {
+		earlier[s.ID] = s
+	}
+	for _, s := range after {
+		b := earlier[s.ID]
+		if s.Calls < b.Calls { // its counts were reset meanwhile
+			b = engine.Statement{}
+		}
+		s.Calls, s.Time, s.Rows = s.Calls-b.Calls, s.Time-b.Time, s.Rows-b.Rows
+		if s.Calls > 0 {
+			out = append(out, s)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b engine.Statement) int {
+		return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(a.Text, b.Text))
+	})
 	return out
 }

@@ -1,6 +1,7 @@
 package ycsb
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +23,9 @@ import (
 // Options for Load and Run; the zero value is the default.
 type Options struct {
 	Layout   kv.Layout     // "" = the engine's usual one
+	DDL      *kv.DDL       // makes the table of a load; nil = the engine does
+	Space    string        // see kv.Table
+	Table    string        // its name; "" = the workload's
 	Resume   bool          // a load takes a record that is there already for loaded
 	Replace  bool          // a load replaces what an earlier one and its runs made
 	Interval time.Duration // between two calls of Watch; 0 = one second
@@ -34,6 +38,13 @@ type Options struct {
 	Metrics  *Metrics                        // count them; nil = none
 	Steady   []engine.Promise                // of the engine while nothing fails; nil = all of them
 	History  int                             // clients that record a history beside a run without Faults; 0 = none
+}
+
+// spec is the workload's table.
+func (o *Options) spec(c *Config) kv.Table {
+	t := c.TableSpec(o.Layout)
+	t.Name, t.DDL, t.Space = cmp.Or(o.Table, t.Name), o.DDL, o.Space
+	return t
 }
 
 // Report is what a load or a run did.
@@ -79,7 +90,7 @@ func Load(ctx context.Context, db kv.Database, c *Config, o Options) (*Report, e
 	pacing := *c
 	pacing.Operations, pacing.Warmup = 0, 0 // its records are its limit
 	pacing.InsertStart, pacing.InsertCount = c.Shard.split(c.InsertStart, c.InsertCount)
-	spec := c.TableSpec(o.Layout)
+	spec := o.spec(c)
 	spec.Make = true
 	return execute(ctx, db, spec, &pacing, o, true)
 }
@@ -92,7 +103,7 @@ func Run(ctx context.Context, db kv.Database, c *Config, o Options) (*Report, er
 			return nil, err
 		}
 	}
-	return execute(ctx, db, c.TableSpec(o.Layout), c, o, false)
+	return execute(ctx, db, o.spec(c), c, o, false)
 }
 
 func execute(ctx context.Context, db kv.Database, spec kv.Table, c *Config, o Options, load bool) (r *Report, err error) {

@@ -93,7 +93,7 @@ func (s *Sweep) saturate(ctx context.Context, t *Target, m Mix) (failed error) {
 		return failed
 	}
 	if result := Saturate(s.Bound, s.Most, repeated); failed == nil && len(result.Runs) > 0 {
-		s.Found(fmt.Sprintf("%s on %s: %s", m.Name, t.Scheme, result))
+		s.Found(fmt.Sprintf("%s on %s: %s", m.Name, t.title(), result))
 	}
 	return failed
 }
@@ -113,7 +113,7 @@ func (s *Sweep) cell(ctx context.Context, t *Target, m Mix, threads int64, rep i
 		p, err = s.byAgents(ctx, t, m, &with, rep)
 	}
 	if err != nil {
-		err = fmt.Errorf("%s on %s with %d threads: %w", m.Name, t.Scheme, threads, err)
+		err = fmt.Errorf("%s on %s with %d threads: %w", m.Name, t.title(), threads, err)
 		if p.Verdict != run.Equal && !errors.Is(err, ErrCannot) {
 			t.failed = err
 		}
@@ -131,7 +131,8 @@ func (s *Sweep) byAgents(ctx context.Context, t *Target, m Mix, with *Config, re
 	if len(with.Rates) == 0 {
 		delete(all, "rate")
 	}
-	p, err := s.Agents.Run(ctx, Task{Engine: t.raw, Layout: t.Layout, Mix: m.Name, Properties: all, Ramp: with.Ramp}, t.Folder.Run.Started)
+	p, err := s.Agents.Run(ctx, Task{Engine: t.raw, Form: t.Form, Mix: m.Name, Properties: all, Ramp: with.Ramp},
+		t.Folder.Run.Started)
 	if p.Cell.Engine == "" {
 		p = run.Sample{Cell: t.cell(with, m.Name, int(with.Threads), nil)}.Judge(nil, answer.Proof{}, err)
 	}

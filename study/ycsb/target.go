@@ -28,7 +28,7 @@ type Target struct {
 	Scheme  string
 	Place   engine.Place
 	KV      kv.Database
-	Layout  kv.Layout
+	Form    // of its table
 	Server  Server
 	Replace bool        // LoadAll replaces what an earlier load and its runs made
 	Folder  *run.Folder // receives the events; nil = none
@@ -53,9 +53,35 @@ type Target struct {
 	load time.Duration // of LoadAll
 }
 
+// Form is how the table of a target is made.
+type Form struct {
+	Layout kv.Layout // "" = the engine's first
+	DDL    *kv.DDL   // nil = the engine makes it
+	Space  string    // see kv.Table
+	Table  string    // its name; "" = the workload's
+}
+
+// Name is what cells and reports call the form: the layout or, of a user's script, its
+// file and digest.
+func (f *Form) Name() string {
+	if f.DDL != nil {
+		return f.DDL.Name()
+	}
+	return string(f.Layout)
+}
+
+// title is the engine and, where it has another table beside this one, the form.
+func (t *Target) title() string {
+	if t.DDL == nil && t.Table == "" {
+		return t.Scheme
+	}
+	return t.Scheme + " " + t.Name()
+}
+
 // Options are those of a load or a run on it.
 func (t *Target) Options() Options {
-	return Options{Layout: t.Layout, Server: t.Server, Faults: t.faults, Metrics: t.Metrics, Steady: t.steady, History: t.History}
+	return Options{Layout: t.Layout, DDL: t.DDL, Space: t.Space, Table: t.Table, Server: t.Server, Faults: t.faults,
+		Metrics: t.Metrics, Steady: t.steady, History: t.History}
 }
 
 // LoadAll loads every record, untimed: what is kept no longer than a command, or
@@ -64,9 +90,11 @@ func (t *Target) LoadAll(ctx context.Context, c *Config) error {
 	whole := *t.fit(c)
 	whole.InsertStart, whole.InsertCount, whole.Target, whole.Seconds, whole.Shard = 0, whole.Records, 0, 0, Shard{}
 	began := time.Now()
-	r, err := Load(ctx, t.KV, &whole, Options{Layout: t.Layout, Replace: t.Replace})
+	o := t.Options()
+	r, err := Load(ctx, t.KV, &whole, Options{Layout: o.Layout, DDL: o.DDL, Space: o.Space, Table: o.Table,
+		Replace: t.Replace})
 	if err != nil {
-		return fmt.Errorf("%s: %w", t.Scheme, err)
+		return fmt.Errorf("%s: %w", t.title(), err)
 	}
 	t.load = time.Since(began)
 	return r.Err()
@@ -116,7 +144,8 @@ func (t *Target) cell(c *Config, mix string, threads int, f *Faults) run.Cell {
 	if f != nil {
 		further = append(further, "acknowledged", f.Acknowledged, "fault", f)
 	}
-	return run.MixCell(t.Scheme, string(t.Layout), mix, threads, c.Target/float64(max(c.Shard.Of, 1)), c.Shard.String(), further...)
+	return run.MixCell(t.Scheme, t.Name(), mix, threads, c.Target/float64(max(c.Shard.Of, 1)), c.Shard.String(),
+		further...)
 }
 
 // nodes are those of the lab that runs the server; 1 where none does.
@@ -179,7 +208,8 @@ func (t *Target) Measure(ctx context.Context, c *Config, o Options, mix string, 
 		t.watch(&o, cell)
 	}
 	if o.Metrics != nil {
-		o.Metrics = o.Metrics.of(prometheus.Labels{"engine": t.Scheme, "layout": string(t.Layout), "workload": mix, "threads": strconv.FormatInt(c.Threads, 10)})
+		o.Metrics = o.Metrics.of(prometheus.Labels{"engine": t.Scheme, "layout": t.Name(), "workload": mix,
+			"threads": strconv.FormatInt(c.Threads, 10)})
 	}
 	for take := 1; ; take++ {
 		r, err := Run(ctx, t.KV, t.fit(c), o)
@@ -198,7 +228,8 @@ func (t *Target) Measure(ctx context.Context, c *Config, o Options, mix string, 
 		}
 		s, failed := r.Sample(mix, t, rep, since)
 		if r.History != nil {
-			file, kept := run.KeepHistory(t.Folder, r.calls, t.Scheme, string(t.Layout), mix, strconv.Itoa(r.Threads), cmp.Or(o.Faults.String(), "steady"), strconv.Itoa(rep))
+			file, kept := run.KeepHistory(t.Folder, r.calls, t.Scheme, t.Name(), mix, strconv.Itoa(r.Threads),
+				cmp.Or(o.Faults.String(), "steady"), strconv.Itoa(rep))
 			r.History.File, failed = file, errors.Join(failed, kept)
 		}
 		return s, r, errors.Join(err, failed)
@@ -219,23 +250,27 @@ func (t *Target) Load(ctx context.Context, c *Config, o Options, mix string) (ru
 	return s, r, errors.Join(err, failed)
 }
 
-// Open opens an engine to run workloads on, under a layout, "" = its first; labs
-// is the folder of the labs, one of which may run its server.
-func Open(ctx context.Context, all engine.Registry, raw string, layout kv.Layout, labs string, o engine.Options) (*Target, error) {
+// Open opens an engine to run workloads on, with a table of a form; labs is the folder of
+// the labs, one of which may run its server.
+func Open(ctx context.Context, all engine.Registry, raw string, form Form, labs string, o engine.Options) (*Target,
+	error) {
 	d, u, err := all.Parse(raw)
 	if err != nil {
 		return nil, &fault.Status{Code: fault.Usage, Err: err}
 	}
-	t := &Target{Scheme: d.Scheme, Place: d.Place, Layout: layout, raw: raw, at: u, d: d}
+	t := &Target{Scheme: d.Scheme, Place: d.Place, Form: form, raw: raw, at: u, d: d}
 	t.open = func(raw string) (*engine.Engine, error) { return all.Open(ctx, raw, o) }
-	if layout == "" && len(kv.OfferOf(d).Layouts) > 0 {
+	if form.Layout == "" && len(kv.OfferOf(d).Layouts) > 0 {
 		t.Layout = kv.OfferOf(d).Layouts[0]
+	}
+	if err := (&kv.Table{Layout: t.Layout, DDL: form.DDL}).CheckDDL(*d); err != nil {
+		return nil, &fault.Status{Code: fault.Usage, Err: err}
 	}
 	if t.db, err = t.open(raw); err != nil {
 		return nil, err
 	}
 	t.lab, t.KV = lab.Serving([]string{labs}, d, u), kv.DatabaseOf(t.db)
-	t.Server = Server{Metrics: t.db.Metrics, PIDs: t.lab.PIDs()}
+	t.Server = Server{Metrics: t.db.Metrics, Statements: t.db.Statements, PIDs: t.lab.PIDs()}
 	if t.db.About != nil {
 		about, err := t.db.About(ctx)
 		if err != nil {
@@ -247,31 +282,39 @@ func Open(ctx context.Context, all engine.Registry, raw string, layout kv.Layout
 }
 
 // about is what the engine says of itself and, where there is one already, of the
-// workload's table.
-func (t *Target) about(ctx context.Context, c *Config) (engine.About, error) {
-	about, err := t.db.About(ctx)
-	if err != nil || t.KV == nil {
-		return about, err
+// workload's table, which is also described.
+func (t *Target) about(ctx context.Context, c *Config) (about engine.About, described string, err error) {
+	if about, err = t.db.About(ctx); err != nil || t.KV == nil {
+		return about, "", err
 	}
-	table, err := t.KV.Table(ctx, c.TableSpec(t.Layout))
+	o := t.Options()
+	table, err := t.KV.Table(ctx, o.spec(c))
 	if err != nil {
-		return about, nil //nolint:nilerr // the run itself refuses a table that does not fit
+		return about, "", nil //nolint:nilerr // the run itself refuses a table that does not fit
 	}
 	if table.DescribeDurability != nil {
 		err = table.DescribeDurability(ctx, &about)
 	}
-	return about, errors.Join(err, table.Close())
+	if table.Form != nil && err == nil {
+		described, err = table.Form(ctx)
+	}
+	return about, described, errors.Join(err, table.Close())
 }
 
 // Archive describes the target in a run folder.
 func (t *Target) Archive(ctx context.Context, c *Config) (run.Archive, error) {
 	a := study.Participant(t.d, t.raw, engine.About{}, t.lab.Server())
-	a.Design, a.Load = string(t.Layout), t.load
+	a.Design, a.Load = t.Name(), t.load
 	if t.db.About == nil {
 		return a, nil
 	}
-	about, err := t.about(ctx, c)
-	study.Describe(&a, about)
+	about, described, err := t.about(ctx, c)
+	if study.Describe(&a, about); described != "" || t.DDL != nil {
+		a.Table = &run.Table{Name: cmp.Or(t.Table, c.Table), Schema: t.Space, Form: described}
+	}
+	if t.DDL != nil {
+		a.Table.File, a.Table.Digest, a.Table.DDL = t.DDL.File, t.DDL.Digest(), fault.Redact(t.DDL.Text)
+	}
 	return a, err
 }
 

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/kv"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/study/ycsb"
+)
+
+// mostDDL is the most bytes of a script that makes a table.
+const mostDDL = 256 << 10
+
+// ownDDL is a --ddl: a script, and the engine and layout that it is for.
+type ownDDL struct {
+	scheme string
+	layout kv.Layout // "" = the engine's first
+	*kv.DDL
+}
+
+// scripts reads the flags --ddl for the engines of some URLs.
+func (e *env) scripts(flags, urls []string) (all []ownDDL, err error) {
+	var schemes []string
+	for _, u := range urls {
+		d, _, err := e.engines.Parse(u)
+		if err != nil {
+			return nil, usage(err)
+		}
+		if d.Place != engine.Memory && !slices.Contains(schemes, d.Scheme) {
+			schemes = append(schemes, d.Scheme)
+		}
+	}
+	for _, flag := range flags {
+		x, file := ownDDL{}, flag
+		if before, after, ok := strings.Cut(flag, "="); ok {
+			scheme, layout, _ := strings.Cut(before, "/")
+			if _, known := e.engines.Find(scheme); known {
+				x.scheme, x.layout, file = scheme, kv.Layout(layout), after
+			}
+		}
+		switch {
+		case x.scheme == "" && len(schemes) == 1:
+			x.scheme = schemes[0]
+		case x.scheme == "":
+			return nil, fault.Misuse("--ddl "+flag, "names no engine, and several are given",
+				"write --ddl ENGINE=FILE, for example --ddl postgres="+flag)
+		case !slices.Contains(schemes, x.scheme):
+			return nil, fault.Misuse("--ddl "+flag, "is for "+x.scheme+", which no --engine names",
+				"leave it out, or give --engine "+x.scheme+":…")
+		}
+		if x.DDL, err = readDDL(file); err != nil {
+			return nil, usage(err)
+		}
+		if slices.ContainsFunc(all, func(o ownDDL) bool { return o.scheme == x.scheme && o.Name() == x.Name() }) {
+			return nil, fault.Misuse("--ddl "+flag, "is given twice: a file of this name has the same text",
+				"give each script once")
+		}
+		all = append(all, x)
+	}
+	return all, nil
+}
+
+func readDDL(file string) (*kv.DDL, error) {
+	info, err := os.Stat(file)
+	if err != nil {
+		return nil, &fault.Error{File: file, Problem: "cannot be read", Err: err,
+			Cure: "name a file of SQL statements that make the table"}
+	}
+	if !info.Mode().IsRegular() || info.Size() > mostDDL {
+		return nil, &fault.Error{File: file, Problem: "is no script: it must be a file of at most 256 KiB",
+			Cure: "name a file of SQL statements that make the table"}
+	}
+	text, err := os.ReadFile(file)
+	return &kv.DDL{File: file, Text: string(text)}, err
+}
+
+// form is that of the one table of load and run.
+func (f *ycsbFlags) form(e *env) (ycsb.Form, error) {
+	form := ycsb.Form{Layout: kv.Layout(f.layout)}
+	all, err := e.scripts(f.ddls, []string{f.db})
+	if err != nil || len(all) == 0 {
+		return form, err
+	}
+	if len(all) > 1 {
+		return form, fault.Misuse("--ddl", "is given several times, and there is one table",
+			"give one, or compare them with `barograph ycsb sweep`")
+	}
+	x := all[0]
+	if x.layout != "" && form.Layout != "" && x.layout != form.Layout {
+		return form, fault.Misuse("--ddl", "names the layout "+string(x.layout)+", --layout "+f.layout, "give one of them")
+	}
+	if form.DDL = x.DDL; x.layout != "" {
+		form.Layout = x.layout
+	}
+	return form, nil
+}
+
+// forms are those of the tables of one engine of a sweep: each of --layout, and each
+// script. Several tables of one engine must not meet: those of layouts have names of their
+// own, those of scripts, which name their indexes and partitions, schemas of their own.
+func (s *sweep) forms(d *engine.Driver, table string) (all []ycsb.Form) {
+	if d.Place == engine.Memory {
+		return []ycsb.Form{{}}
+	}
+	for _, l := range s.layouts {
+		all = append(all, ycsb.Form{Layout: l, Table: table + "_" + string(l)})
+	}
+	for _, x := range s.scripts {
+		if x.scheme == d.Scheme {
+			all = append(all, ycsb.Form{Layout: x.layout, DDL: x.DDL, Space: kv.SpaceOf(x.Name())})
+		}
+	}
+	switch len(all) {
+	case 0:
+		all = []ycsb.Form{{}}
+	case 1:
+		all[0].Table, all[0].Space = "", ""
+	}
+	return all
+}
+
+// layoutsOf reads --layout of a sweep.
+func layoutsOf(flag string) (all []kv.Layout, err error) {
+	if flag == "" {
+		return nil, nil
+	}
+	for part := range strings.SplitSeq(flag, ",") {
+		l := kv.Layout(strings.TrimSpace(part))
+		if l == "" || slices.Contains(all, l) {
+			return nil, fault.Misuse("--layout "+flag, "is no list of different layouts", "write like --layout columns,hash")
+		}
+		all = append(all, l)
+	}
+	return all, nil
+}

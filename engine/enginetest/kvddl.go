@@ -1,0 +1,141 @@
+package enginetest
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/kv"
+	"github.com/barograph/barograph/internal/fault"
+)
+
+// Script is a user's script for the table usertable with the columns field0 and field1,
+// and what becomes of it.
+type Script struct {
+	Name, Text string
+	Layout     kv.Layout // "" = columns
+	Line       int       // of the error
+	Want       string    // that the error contains; "" = the table is made
+	Form       string    // that the description contains
+}
+
+// RunScripts has users' scripts make tables, on databases of cfg: one that yields the table
+// serves all operations, and another engine's description; any other is one error that
+// names file, line and cure, and leaves nothing.
+func RunScripts(t *testing.T, cfg Config, all []Script) {
+	for _, s := range all {
+		t.Run(s.Name, func(t *testing.T) {
+			e, err := engine.Registry{cfg.Driver}.Open(t.Context(), cfg.URL(t), engine.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer e.Close()
+			table := kv.Table{Name: "usertable", Fields: []string{"field0", "field1"}, Layout: s.Layout, Make: true,
+				DDL: &kv.DDL{File: "own.sql", Text: s.Text}}
+			r, err := kv.DatabaseOf(e).Table(t.Context(), table)
+			if s.Want != "" {
+				refusedScript(t, s, err)
+				table.DDL = nil
+				if table.Layout == "" {
+					table.Layout = kv.Columns
+				}
+				if r, err = kv.DatabaseOf(e).Table(t.Context(), table); err != nil {
+					t.Fatalf("the script left something: %v", err)
+				}
+				if err := r.Close(); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			described, err := r.Form(t.Context())
+			if err != nil || !strings.Contains(described, s.Form) {
+				t.Errorf("%v: the description lacks %q:\n%s", err, s.Form, described)
+			}
+			if err := errors.Join(serves(t.Context(), r), r.Close()); err != nil {
+				t.Fatal(err)
+			}
+			reopened(t, e, table)
+		})
+	}
+}
+
+func refusedScript(t *testing.T, s Script, err error) {
+	t.Helper()
+	f, ok := errors.AsType[*fault.Error](err)
+	if !ok || f.File != "own.sql" || f.Line != s.Line || !strings.Contains(err.Error(), s.Want) || f.Cure == "" {
+		t.Errorf("own.sql:%d … %q is wanted: %v", s.Line, s.Want, err)
+	}
+	if err != nil && strings.Contains(err.Error(), "\n") {
+		t.Errorf("the error has several lines: %v", err)
+	}
+}
+
+// serves inserts, reads, updates, scans and deletes a record.
+func serves(ctx context.Context, r *kv.Records) error {
+	c, err := r.Connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Close() //nolint:errcheck // nothing is pending
+	row, got, other := &kv.Row{}, &kv.Row{}, &kv.Row{}
+	row.AddString(0, "a")
+	row.AddString(1, "b")
+	other.AddString(1, "c")
+	key := []byte("user1")
+	if err := errors.Join(c.Insert(ctx, key, row), c.Read(ctx, key, nil, got)); err != nil || !got.Equal(row) {
+		return errors.Join(err, errors.New("the record was not read as it was inserted"))
+	}
+	if err := c.Insert(ctx, key, row); !errors.Is(err, kv.ErrExists) {
+		return errors.Join(err, errors.New("a second insert of the key was acknowledged"))
+	}
+	n := 0
+	scan := func([]byte, *kv.Row) error { n++; return nil }
+	err = errors.Join(c.Update(ctx, key, other), c.Scan(ctx, []byte("u"), 5, nil, scan), c.Delete(ctx, key))
+	if err != nil || n != 1 {
+		return errors.Join(err, errors.New("update, scan or delete"))
+	}
+	return nil
+}
+
+// reopened opens a table that a script made: by the script, without it, and by another one.
+func reopened(t *testing.T, e *engine.Engine, table kv.Table) {
+	t.Helper()
+	open := func(change func(*kv.Table)) error {
+		c := table
+		change(&c)
+		r, err := kv.DatabaseOf(e).Table(t.Context(), c)
+		if err != nil {
+			return err
+		}
+		return r.Close()
+	}
+	if err := open(func(c *kv.Table) { c.Make = false }); err != nil {
+		t.Errorf("by its script: %v", err)
+	}
+	if err := open(func(*kv.Table) {}); err != nil {
+		t.Errorf("made again by its script: %v", err)
+	}
+	if err := open(func(c *kv.Table) { c.DDL = nil }); err != nil {
+		t.Errorf("without its script: %v", err)
+	}
+	if err := open(func(c *kv.Table) { c.DDL = &kv.DDL{File: "other.sql", Text: c.DDL.Text + " "} }); err == nil ||
+		!strings.Contains(err.Error(), "other.sql is not the script that made the table usertable") {
+		t.Errorf("by another script: %v", err)
+	}
+	if err := open(func(c *kv.Table) { c.DDL, c.Layout = nil, kv.Hash }); err == nil {
+		t.Error("the table was opened as hash")
+	}
+	// a schema of its own: the same script makes a second table next to the first
+	if err := open(func(c *kv.Table) { c.Space = "beside" }); err != nil {
+		t.Errorf("in a schema of its own: %v", err)
+	}
+	if err := open(func(c *kv.Table) { c.Space, c.Make = "nowhere", false }); err == nil || !strings.Contains(err.Error(),
+		"load it first") {
+		t.Errorf("in a schema that does not exist: %v", err)
+	}
+}

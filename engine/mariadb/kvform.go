@@ -1,0 +1,58 @@
+package mariadb
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/barograph/barograph/engine/kv"
+	"github.com/barograph/barograph/engine/sqlengine"
+)
+
+// quoted is a text as a literal, whatever it contains.
+func quoted(text string) string {
+	return "'" + strings.NewReplacer(`\`, `\\`, "'", "''").Replace(text) + "'"
+}
+
+// catalog reads information_schema; where chooses the table. Each statement that makes
+// something is a transaction by itself. JSON is longtext in MariaDB, and a type in MySQL.
+func catalog(where string) *sqlengine.KVCatalog {
+	return &sqlengine.KVCatalog{
+		Columns: `SELECT COLUMN_NAME, COLUMN_TYPE,
+			CASE WHEN DATA_TYPE = 'json' THEN 'document' WHEN DATA_TYPE IN ('text', 'mediumtext', 'longtext') THEN 'text document'
+			WHEN DATA_TYPE IN ('char', 'varchar', 'varbinary', 'tinytext', 'blob', 'mediumblob', 'longblob') THEN 'text' ELSE 'other' END,
+			IF(IS_NULLABLE = 'NO' AND COLUMN_DEFAULT IS NULL
+				AND EXTRA NOT LIKE '%auto_increment%' AND EXTRA NOT LIKE '%generated%', '1', '0')
+			FROM information_schema.COLUMNS ` + where + ` ORDER BY ORDINAL_POSITION`,
+		Unique: `SELECT IF(COUNT(*) > 0, '1', '0') FROM (SELECT INDEX_NAME FROM information_schema.STATISTICS ` + where +
+			` AND NON_UNIQUE = 0
+			GROUP BY INDEX_NAME HAVING COUNT(*) = 1 AND MIN(LOWER(COLUMN_NAME)) = '` + sqlengine.KeyColumn +
+			`' AND MAX(SUB_PART) IS NULL) AS alone`,
+		Comment:    "SELECT TABLE_COMMENT FROM information_schema.TABLES " + where,
+		SetComment: func(table, comment string) string { return "ALTER TABLE " + table + " COMMENT = " + quoted(comment) },
+		Place: func(err error) int {
+			if e, ok := errors.AsType[*mysql.MySQLError](err); ok {
+				if m := atLine.FindStringSubmatch(e.Message); m != nil {
+					line, _ := strconv.Atoi(m[1]) // digits
+					return -line
+				}
+			}
+			return 0
+		},
+		Drop:      func(table string) string { return "DROP TABLE " + table },
+		Backslash: true, Hash: true,
+	}
+}
+
+var atLine = regexp.MustCompile(` at line (\d+)$`)
+
+// form is the table as the server would make it again.
+func (k kvTables) form(ctx context.Context, t kv.Table) (string, error) {
+	var name, text string
+	err := k.pool.QueryRowContext(ctx, "SHOW CREATE TABLE "+ident(k.home(t))+"."+ident(t.Name)).Scan(&name, &text)
+	return text, failed(ctx, err)
+}

@@ -1,0 +1,32 @@
+package sqlengine
+
+import (
+	"slices"
+	"testing"
+)
+
+// A script is cut at its semicolons, not at those of texts, names and comments; each
+// statement knows its line.
+func TestSplitScript(t *testing.T) {
+	postgres, mariadb := &KVCatalog{Dollar: true}, &KVCatalog{Backslash: true, Hash: true}
+	for _, c := range []struct {
+		catalog *KVCatalog
+		text    string
+		want    []scriptPart
+	}{
+		{postgres, "", nil},
+		{postgres, " ;; -- nothing; at all\n;", nil},
+		{postgres, "CREATE TABLE t (a text)", []scriptPart{{1, "CREATE TABLE t (a text)"}}},
+		{postgres, "-- a; b\n\nCREATE TABLE t (\n a text /* ; */\n);\nCOMMENT ON TABLE t IS 'a;''b';", []scriptPart{
+			{3, "CREATE TABLE t (\n a text /* ; */\n)"}, {6, "COMMENT ON TABLE t IS 'a;''b'"},
+		}},
+		{postgres, "DO $x$ BEGIN; END; $x$; SELECT \";\"", []scriptPart{{1, "DO $x$ BEGIN; END; $x$"}, {1, `SELECT ";"`}}},
+		{postgres, `SELECT 'a\'; SELECT 'b'`, []scriptPart{{1, `SELECT 'a\'`}, {1, "SELECT 'b'"}}},
+		{mariadb, `SELECT 'a\';b'; # c; d` + "\nSELECT `;`", []scriptPart{{1, `SELECT 'a\';b'`}, {2, "SELECT `;`"}}},
+		{mariadb, "/*!100000 SELECT 1; */ SELECT '", []scriptPart{{1, "/*!100000 SELECT 1; */ SELECT '"}}},
+	} {
+		if got := c.catalog.splitScript(c.text); !slices.Equal(got, c.want) {
+			t.Errorf("%q:\n got %+v\nwant %+v", c.text, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,80 @@
+package plot
+
+import (
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	gplot "gonum.org/v1/plot"
+)
+
+// Layers shows counts over time on top of each other, an area for each name: the sessions
+// of a server by what they wait for. The first lies at the bottom.
+type Layers struct {
+	Frame
+	Layers []Layer
+	Step   float64 // seconds between two values
+}
+
+// Layer is one name; all layers have as many values. Its colour is that of its place.
+type Layer struct {
+	Name  string
+	Value []float64 // no value is less than 0
+}
+
+// Draw draws the picture. It fails only for sizes in which nothing can be read.
+func (g Layers) Draw() ([]byte, error) {
+	var legend []entry
+	n, top := 0, newSpan()
+	for i, l := range g.Layers {
+		legend = append(legend, entry{name: l.Name, clr: fade(hue(i), layerInk)})
+		n = max(n, len(l.Value))
+	}
+	for k := range n {
+		top.add(g.sum(len(g.Layers), k))
+	}
+	s, err := g.layout(900, legend)
+	if err != nil {
+		return nil, err
+	}
+	if n == 0 || top.hi <= 0 {
+		return s.noData()
+	}
+	f := s.open(180, 110)
+	c, p := f.body, newPanel()
+	scale(&p.Y, top, false, heightTicks(c))
+	p.X.Min, p.X.Max = 0, g.Step*float64(n)
+	p.X.Tick.Marker = linearTicks{int((c.Max.X - c.Min.X - 60) / tickRoom)}
+	p.Add(grid(false, true), g)
+	drawPanel(c, p, s.XLabel, s.YLabel)
+	return f.encode()
+}
+
+const layerInk = 0.75
+
+// sum is the k-th value of the first layers together.
+func (g Layers) sum(layers, k int) (sum float64) {
+	for _, l := range g.Layers[:layers] {
+		if k < len(l.Value) && isFinite(l.Value[k]) {
+			sum += l.Value[k]
+		}
+	}
+	return sum
+}
+
+// Plot is gonum's: it draws on the data's canvas.
+func (g Layers) Plot(c draw.Canvas, p *gplot.Plot) {
+	x, y := p.Transforms(&c)
+	for i, l := range g.Layers {
+		var above, below []vg.Point
+		for k := range l.Value {
+			from, to, low, high := x(float64(k)*g.Step), x(float64(k+1)*g.Step), y(g.sum(i, k)), y(g.sum(i+1, k))
+			above = append(above, vg.Point{X: from, Y: high}, vg.Point{X: to, Y: high})
+			below = append(below, vg.Point{X: from, Y: low}, vg.Point{X: to, Y: low})
+		}
+		for k := len(below) - 1; k >= 0; k-- {
+			above = append(above, below[k])
+		}
+		c.FillPolygon(fade(hue(i), layerInk), above)
+	}
+	c.StrokeLine2(draw.LineStyle{Color: grey(0x88), Width: 0.8}, c.Min.X, c.Min.Y, c.Max.X, c.Min.Y)
+}

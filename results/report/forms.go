@@ -1,0 +1,63 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/barograph/barograph/results/run"
+)
+
+// titlesOf names the engine of a cell and, where samples of that engine differ in the
+// layout, the layout too.
+func titlesOf(samples []run.Sample) func(c run.Cell) string {
+	layouts := map[string][]string{}
+	for i := range samples {
+		c := &samples[i].Cell
+		layouts[c.Engine] = once(layouts[c.Engine], c.At("layout"))
+	}
+	return func(c run.Cell) string {
+		if len(layouts[c.Engine]) > 1 {
+			return c.Engine + " · " + c.At("layout")
+		}
+		return c.Engine
+	}
+}
+
+// formFacts name the scripts that made tables.
+func formFacts(r *run.Run) []Fact {
+	var all []string
+	for _, a := range r.Archives {
+		if t := a.Table; t != nil && t.Digest != "" {
+			all = once(all, fmt.Sprintf("%s: %s (SHA-256 %s)", a.Engine, t.File, t.Digest))
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return []Fact{{"DDL", strings.Join(all, " · ")}}
+}
+
+// forms is the section of the tables: how each was made, and how its server describes it.
+func forms(r *run.Run) []Section {
+	out := Section{
+		ID: "tables", Title: "Tables", Small: "how each was made, and how its server describes it",
+		Words: say("The description is the server's own, read before the runs: columns, indexes, partitions and storage."),
+	}
+	for _, a := range r.Archives {
+		t := a.Table
+		if t == nil {
+			continue
+		}
+		name := t.Name
+		if t.Schema != "" {
+			name += ", in a schema of its own (" + t.Schema + ")"
+		}
+		s := Section{Title: a.Engine + " · " + a.Design, Small: name, Folded: true, Text: t.Form}
+		if t.Digest != "" {
+			s.Words = say("Made by %s, SHA-256 %s.", t.File, t.Digest)
+			s.Parts = []Section{{Title: "The script", Text: t.DDL}}
+		}
+		out.Parts = append(out.Parts, filled(s)...)
+	}
+	return filled(out)
+}

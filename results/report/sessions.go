@@ -1,0 +1,114 @@
+package report
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/barograph/barograph/results/plot"
+	"github.com/barograph/barograph/results/run"
+)
+
+// mostWaits are the waits that the picture of sessions distinguishes; the others are one.
+const mostWaits = 7
+
+// sessions is what the server's sessions at work waited for over the time of the middle
+// run; without layers where nobody looked.
+func (c *pointCell) sessions() plot.Layers {
+	x := c.middle()
+	g := plot.Layers{
+		Frame: plot.Frame{
+			Title:    c.engine + ": sessions at work",
+			Subtitle: "looked at once a second; what a session waits for, in the server's words",
+			XLabel:   "time since the warm-up (s)", YLabel: "sessions",
+			Width: curveWidth, Height: 260,
+		},
+		Step: x.Interval.Seconds(),
+	}
+	if x.Server == nil || len(x.Server.Over) == 0 || x.Interval <= 0 {
+		return g
+	}
+	names := waitsOf(x.Server.Over)
+	layer := map[string]int{}
+	for i, w := range names {
+		if i < mostWaits {
+			layer[w.What] = len(g.Layers)
+			g.Layers = append(g.Layers, plot.Layer{Name: w.What, Value: make([]float64, len(rates(x)))})
+		} else if layer[w.What] = mostWaits; i == mostWaits {
+			g.Layers = append(g.Layers, plot.Layer{Name: "other waits", Value: make([]float64, len(rates(x)))})
+		}
+	}
+	for k := range rates(x) {
+		for _, w := range nearest(x.Server.Over, time.Duration(k)*x.Interval+x.Interval/2, x.Interval) {
+			g.Layers[layer[w.What]].Value[k] += w.Sessions
+		}
+	}
+	return g
+}
+
+// waitsOf are the waits of all looks: work first, then the most frequent.
+func waitsOf(over []run.Look) (names []run.SessionWait) {
+	for _, look := range over {
+		for _, w := range look.Sessions {
+			i := slices.IndexFunc(names, func(o run.SessionWait) bool { return o.What == w.What })
+			if i < 0 {
+				names = append(names, w)
+			} else {
+				names[i].Sessions += w.Sessions
+			}
+		}
+	}
+	work := func(w run.SessionWait) int {
+		if w.Kind == "cpu" {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(names, func(a, b run.SessionWait) int {
+		return cmp.Or(work(a)-work(b), cmp.Compare(b.Sessions, a.Sessions), cmp.Compare(a.What, b.What))
+	})
+	return names
+}
+
+// nearest are the sessions of the look that was taken nearest to a moment; none where that
+// was more than two intervals away.
+func nearest(over []run.Look, at, interval time.Duration) []run.SessionWait {
+	best, away := -1, 2*interval
+	for i, look := range over {
+		if d := time.Duration(math.Abs(float64(look.At - at))); d <= away {
+			best, away = i, d
+		}
+	}
+	if best < 0 {
+		return nil
+	}
+	return over[best].Sessions
+}
+
+// shownStatement is the most characters of a statement that the table shows.
+const shownStatement = 160
+
+// statements are those that took longest in the servers, where throughput was highest.
+func (p *points) statements(mix string) *Table {
+	t := table("engine", "threads", "statement", "calls", "time (ms)", "mean (ms)", "rows")
+	for _, c := range p.tops(mix) {
+		x := c.middle()
+		if x.Server == nil {
+			continue
+		}
+		for _, s := range x.Server.Statements {
+			shown := []rune(s.Text)
+			if len(shown) > shownStatement {
+				shown = append(shown[:shownStatement:shownStatement], '…')
+			}
+			total := ms(s.Time)
+			t.add("", text(c.engine), whole(c.threads), text(string(shown)), whole(s.Calls), numeric(total),
+				numeric(total/float64(max(s.Calls, 1))), whole(s.Rows))
+		}
+	}
+	t.Note = "Counted by the server over the run, without its warm-up: by pg_stat_statements of PostgreSQL, by the " +
+		"performance schema of MariaDB. Statements that read the server's statistics are left out. Time is the server's " +
+		"own, of all calls together."
+	return t
+}

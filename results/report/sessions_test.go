@@ -1,0 +1,78 @@
+package report
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/barograph/barograph/results/run"
+)
+
+// The page shows what sessions waited for under the throughput, the statements that took
+// longest, and the scripts that made tables.
+func TestSessionsStatementsAndScripts(t *testing.T) {
+	p := madePoint("postgres", "server", 4, 1, 1000)
+	s := &run.ServerLoad{Looks: 10, Statements: []run.Statement{{Text: "UPDATE usertable SET field0 = $1 <x>",
+		Calls: 2500, Time: 2 * time.Second, Rows: 2499}}}
+	for i := range 10 {
+		look := run.Look{At: time.Duration(i+1) * time.Second, Sessions: []run.SessionWait{{Kind: "cpu", What: "running",
+			Sessions: 1}, {Kind: "lock", What: "Lock:tuple", Sessions: 3}}}
+		for _, rare := range []string{"a", "b", "c", "d", "e", "f", "g"} {
+			look.Sessions = append(look.Sessions, run.SessionWait{Kind: "other", What: "rare " + rare, Sessions: 0.1})
+		}
+		s.Over = append(s.Over, look)
+	}
+	p.Server = s
+	dir := madeFolderOf(t, []run.Archive{
+		{Engine: "postgres", Design: "own.sql@01234567", Table: &run.Table{Name: "usertable", Schema: "own_sql_01234567",
+			File: "dir/own.sql", Digest: "0123456789", DDL: "CREATE TABLE <mine>", Form: "TABLE usertable USING heap"}},
+		{Engine: "mariadb", Design: "columns", Table: &run.Table{Name: "usertable", Form: "CREATE TABLE `usertable` …"}},
+	}, p)
+	path, err := Write(dir, Advising{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"postgres: sessions at work", "Lock:tuple", "other waits", "UPDATE usertable SET field0 = $1 &lt;x&gt;", "2,500",
+		"2,499", "dir/own.sql (SHA-256 0123456789)", "CREATE TABLE &lt;mine&gt;",
+		"TABLE usertable USING heap", "postgres · own.sql@01234567", "CREATE TABLE `usertable` …",
+		"schema of its own (own_sql_01234567)",
+	} {
+		if !bytes.Contains(text, []byte(want)) {
+			t.Errorf("%q is not in the page", want)
+		}
+	}
+	if out := terminal(t, dir); !strings.Contains(out, "DDL: postgres: dir/own.sql (SHA-256 0123456789)") {
+		t.Error(out)
+	}
+}
+
+// A second has the sessions of the look nearest to it; one without a look near has none.
+func TestSessionsOverTime(t *testing.T) {
+	p := madePoint("postgres", "server", 4, 1, 1000)
+	p.Server = &run.ServerLoad{Looks: 2, Over: []run.Look{
+		{At: 1100 * time.Millisecond, Sessions: []run.SessionWait{{Kind: "disk", What: "LWLock:WALWrite", Sessions: 2}}},
+		{At: 2100 * time.Millisecond, Sessions: []run.SessionWait{{Kind: "cpu", What: "running", Sessions: 1}}},
+	}}
+	c := gather(&run.Run{}, []*point{p}).cells[0]
+	g := c.sessions()
+	if len(g.Layers) != 2 || g.Layers[0].Name != "running" || g.Layers[1].Name != "LWLock:WALWrite" {
+		t.Fatalf("%+v", g.Layers)
+	}
+	for k, want := range []float64{2, 2, 0, 0, 0} {
+		if got := g.Layers[1].Value[k]; got != want {
+			t.Errorf("second %d has %g sessions at the log, not %g", k, got, want)
+		}
+	}
+	for k, want := range []float64{0, 0, 1, 1, 0, 0} {
+		if got := g.Layers[0].Value[k]; got != want {
+			t.Errorf("second %d has %g sessions at work, not %g", k, got, want)
+		}
+	}
+}
