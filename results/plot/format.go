@@ -2,7 +2,6 @@ package plot
 
 import (
 	"bytes"
-	"fmt"
 	"image/color"
 	"io"
 	"path/filepath"
@@ -89,14 +88,8 @@ func outline(f vgfont.Face, pt vg.Point, text string) (path vg.Path) {
 	units := fixed.Int26_6(f.Face.UnitsPerEm())
 	scale := f.Font.Size / vg.Length(units)
 	for _, r := range text {
-		glyph, err := f.Face.GlyphIndex(&buf, r) // 0, the box of a missing letter, on an error
-		if err != nil {
-			glyph = 0
-		}
-		segments, err := f.Face.LoadGlyph(&buf, glyph, units, nil)
-		if err != nil {
-			continue
-		}
+		glyph, _ := f.Face.GlyphIndex(&buf, r)                   // 0, the box of a missing letter, on an error
+		segments, _ := f.Face.LoadGlyph(&buf, glyph, units, nil) // none on an error
 		at := func(p fixed.Point26_6) vg.Point {
 			return vg.Point{X: pt.X + vg.Length(p.X)*scale, Y: pt.Y - vg.Length(p.Y)*scale}
 		}
@@ -112,9 +105,8 @@ func outline(f vgfont.Face, pt vg.Point, text string) (path vg.Path) {
 				path.CubeTo(at(s.Args[0]), at(s.Args[1]), at(s.Args[2]))
 			}
 		}
-		if advance, err := f.Face.GlyphAdvance(&buf, glyph, units, font.HintingNone); err == nil {
-			pt.X += vg.Length(advance) * scale
-		}
+		advance, _ := f.Face.GlyphAdvance(&buf, glyph, units, font.HintingNone) // 0 on an error
+		pt.X += vg.Length(advance) * scale
 	}
 	return path
 }
@@ -122,10 +114,8 @@ func outline(f vgfont.Face, pt vg.Point, text string) (path vg.Path) {
 // bytes is the file of a picture in another format than SVG.
 func (s *sheet) bytes() ([]byte, error) {
 	var out bytes.Buffer
-	if _, err := s.file.WriteTo(&out); err != nil {
-		return nil, fmt.Errorf("write %s: %w", s.Format, err)
-	}
-	return out.Bytes(), nil
+	_, err := s.file.WriteTo(&out)
+	return out.Bytes(), err
 }
 
 // SetColor gives gonum's PDF canvas, which expects the components without the factor alpha, what it expects.
