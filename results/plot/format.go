@@ -66,11 +66,9 @@ func (c aligned) FillString(f vgfont.Face, pt vg.Point, text string) {
 	case atMark:
 		return
 	case atCentre:
-		text = text[size:]
-		pt.X -= f.Width(text) / 2
+		text, pt.X = text[size:], pt.X-f.Width(text[size:])/2
 	case atRight:
-		text = text[size:]
-		pt.X -= f.Width(text)
+		text, pt.X = text[size:], pt.X-f.Width(text[size:])
 	case atLeft:
 	}
 	if !c.outlines {
