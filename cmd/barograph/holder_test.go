@@ -52,7 +52,7 @@ func TestHolderOfServers(t *testing.T) {
 			args := []string{"load", data, "--engine", db, "--subset", "mv_x", "--design", string(x.design)}
 			note()
 			status, _, stderr := barograph(t, args...)
-			if status != 0 || !strings.Contains(stderr, says) || !strings.Contains(stderr, "both take turns") {
+			if status != 0 || !strings.Contains(stderr, says) || !strings.Contains(stderr, "the two loads take turns") {
 				t.Errorf("status %d: %s", status, stderr)
 			}
 			if out := must(t, "show", db); !strings.Contains(out, says) {

@@ -226,7 +226,7 @@ func TestExitStatuses(t *testing.T) {
 		{"no copies", []string{"met", good, "--subsets", "1,0"}, fault.Usage, "--subsets 0"},
 		{"too many copies", []string{"met", good, "--subsets", "1,2,4000000"}, fault.Usage, "at most 1024"},
 		{"no size of a file", []string{"scan", "lake", good, "--mb", "2.50,0"}, fault.Usage, "--mb 0 must be"},
-		{"too many leads", []string{"ask", "test_1", "--engine", db, "--lead", "0-2000000000/1"}, fault.Usage, "no lead"},
+		{"too many leads", []string{"ask", "test_1", "--engine", db, "--lead", "0-2000000000/1"}, fault.Usage, "is not a lead"},
 		{"too many times", []string{"ask", "test_1", "--engine", db, "--valid", "1900-01-01..2100-01-01/1s"}, fault.Usage, "more than 1000000 times"},
 		{"negative limit", []string{"met", good, "--time-limit", "-1s"}, fault.Usage, "--time-limit -1s"},
 		{"no window", []string{"load", good, "--engine", db, "--window", "0"}, fault.Usage, "--window 0"},

@@ -98,7 +98,7 @@ func TestScanLab(t *testing.T) {
 					t.Errorf("%+v", s)
 				}
 			}
-			if len(samples) != 2*2*2 || strings.HasPrefix(r.ColdMethod, "the server was stopped") != (restarts > 0) || !strings.Contains(said, "2 paths × 2 partitions") {
+			if len(samples) != 2*2*2 || strings.HasPrefix(r.ColdMethod, "the server was restarted") != (restarts > 0) || !strings.Contains(said, "2 paths × 2 partitions") {
 				t.Errorf("%d points; cold: %s\n%s", len(samples), r.ColdMethod, said)
 			}
 		})
@@ -119,7 +119,7 @@ func TestScanLabEach(t *testing.T) {
 	r, samples, said := scanned(t, fault.Incomplete, "experiment2", "--lab", "asterixdb", "--memory", "4096", "--setting", "storage.buffercache.size=48MB", "--lab-dir", labFolder(t, paths[:2]),
 		"--data", data, "--paths", strings.Join(paths, ","), "--reps", "1", "--cold", "1", "--query", "scan")
 	a := r.Archives[0]
-	if len(samples) != 2*2 || a.Server == nil || a.Server.Profile != "tuned" || a.Server.Settings["storage.buffercache.size"] != "48MB" || a.Version == "" || !strings.HasPrefix(r.ColdMethod, "the server was stopped") {
+	if len(samples) != 2*2 || a.Server == nil || a.Server.Profile != "tuned" || a.Server.Settings["storage.buffercache.size"] != "48MB" || a.Version == "" || !strings.HasPrefix(r.ColdMethod, "the server was restarted") {
 		t.Errorf("%+v", r)
 	}
 	for _, s := range samples {

@@ -111,7 +111,7 @@ func TestScanServerDies(t *testing.T) {
 		args := []string{"scan", "experiment1", "--engine", "duckdb:" + filepath.Join(dir, "star.db"), "--data", starOf(t), "--paths", filepath.Join(dir, "a"), "--partitions", "1,2", "--reps", "1", "--query", "scan", "--out", out}
 		return execute(t.Context(), &env{stdin: strings.NewReader(""), stdout: &said, stderr: &said, engines: engines, args: args}), said.String()
 	}
-	if status, said := scan(); status != fault.Unreachable || !strings.Contains(said, "INTERRUPTED") || !strings.Contains(said, "go on by the same command") {
+	if status, said := scan(); status != fault.Unreachable || !strings.Contains(said, "INTERRUPTED") || !strings.Contains(said, "resume with the same command") {
 		t.Fatalf("status %d\n%s", status, said)
 	}
 	left = 9

@@ -28,7 +28,7 @@ func TestShefPost(t *testing.T) {
 		t.Fatal(err)
 	}
 	args := []string{"shef", "post", "--engine", db, "--schema", "barograph", "--now", "2026-11-20", name}
-	if status, _, errs := barograph(t, args...); status != 5 || !strings.Contains(errs, "shef post --make makes one") {
+	if status, _, errs := barograph(t, args...); status != 5 || !strings.Contains(errs, "shef post --make` creates a database") {
 		t.Errorf("no tables: status %d: %s", status, errs)
 	}
 	for _, more := range []string{"--make", "--verbose"} {

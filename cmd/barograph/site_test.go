@@ -113,7 +113,7 @@ func TestDatabasesOfMETdbLoad(t *testing.T) {
 	before := state()
 	for _, design := range []string{"normalized", "document", "wide"} {
 		status, _, stderr := barograph(t, "load", files, "--engine", server, "--design", design, "--subset", "mv_site_1")
-		if status != fault.Failed || !strings.Contains(stderr, "database mv_site_1") || !strings.Contains(stderr, "adopt changed nothing") {
+		if status != fault.Failed || !strings.Contains(stderr, "database mv_site_1") || !strings.Contains(stderr, "nothing was written") {
 			t.Errorf("%s: status %d: %s", design, status, stderr)
 		}
 	}
@@ -150,7 +150,7 @@ func TestAdopt(t *testing.T) {
 		t.Errorf("asked as it is: %d lines\n%.500s", n, asked)
 	}
 	met := must(t, "met", "--from", server, "--subset", "mv_site", "--engine", "sqlite:"+filepath.Join(t.TempDir(), "a.db"), "--design", "normalized", "--out", filepath.Join(t.TempDir(), "run"), "--reps", "1", "--warmups", "0")
-	if !strings.Contains(met, "60 of 60 results equal the reference") || !strings.Contains(strings.Join(strings.Fields(met), " "), "was loaded by another program: this study queries copies of it") || sum() != before {
+	if !strings.Contains(met, "60 of 60 results equal the reference") || !strings.Contains(strings.Join(strings.Fields(met), " "), "so this study queries only copies of it") || sum() != before {
 		t.Errorf("met --from as it is: %s", met)
 	}
 	looked := must(t, "adopt", site)
@@ -293,7 +293,7 @@ func TestAdoptOlderSchema(t *testing.T) {
 	} {
 		sql(odd.make)
 		status, _, stderr := barograph(t, "adopt", server+name, "--repair")
-		if sql(odd.undo); status != fault.Failed || !strings.Contains(stderr, odd.want) || !strings.Contains(stderr, "adopt changed nothing") {
+		if sql(odd.undo); status != fault.Failed || !strings.Contains(stderr, odd.want) || !strings.Contains(stderr, "nothing was written") {
 			t.Errorf("%s: %d %s", odd.want, status, stderr)
 		}
 	}

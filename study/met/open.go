@@ -200,7 +200,7 @@ func (f *projection) report(ctx context.Context, s *runner, at Progress) {
 	for _, b := range s.caseRecords.Rows() {
 		memory += share * float64(b.Len()*(120+8*len(b.Num)+16*len(b.Text)))
 	}
-	s.o.Progress(Progress{Step: "projection", Finished: true, Note: fmt.Sprintf("reading takes %s in total, and the cases will need %.1f GB of memory", seconds(time.Duration(share*float64(took))), memory/1e9)})
+	s.o.Progress(Progress{Step: "projection", Finished: true, Note: fmt.Sprintf("reading takes %s; the cases need %.1f GB of memory", seconds(time.Duration(share*float64(took))), memory/1e9)})
 	if free := float64(measure.AvailableMemory(ctx)); free > 0 && memory > free/2 {
 		s.warn(fmt.Sprintf("the cases need need about %.1f GB of memory, and %.1f GB are free; choose fewer or smaller cases with --case", memory/1e9, free/1e9))
 	}
