@@ -95,7 +95,7 @@ func printAdoption(w io.Writer, a *archive.Adoption) error {
 		if f.First != "" {
 			f.Problem += " (" + f.First + ")"
 		}
-		fmt.Fprintf(w, "  %9d  %s: %s\n             repaired: %s\n", f.Rows, f.Name, f.Problem, f.Repair)
+		fmt.Fprintf(w, "  %9d  %s: %s\n             repair: %s\n", f.Rows, f.Name, f.Problem, f.Repair)
 	}
 	if a.Kept == "" {
 		_, err := fmt.Fprintln(w, "adopt changed nothing; --repair turns the database into an archive")

@@ -115,7 +115,7 @@ func TestScanServerDies(t *testing.T) {
 		t.Fatalf("status %d\n%s", status, said)
 	}
 	left = 9
-	if status, said := scan(); status != 0 || !strings.Contains(said, "resuming "+out+": 1 of 1 answers are kept") {
+	if status, said := scan(); status != 0 || !strings.Contains(said, "resuming "+out+": 1 of 1 results are kept") {
 		t.Errorf("status %d\n%s", status, said)
 	}
 }

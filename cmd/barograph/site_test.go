@@ -308,7 +308,7 @@ func TestAdoptOlderSchema(t *testing.T) {
 			t.Errorf("adopt does not say %q:\n%s", want, looked)
 		}
 	}
-	if out := must(t, "adopt", server+name, "--repair"); !strings.Contains(out, "which are 6382 records") {
+	if out := must(t, "adopt", server+name, "--repair"); !strings.Contains(out, "(6382 records)") {
 		t.Error(out)
 	}
 	must(t, "verify", server, "--subset", name)
