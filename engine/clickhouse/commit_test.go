@@ -40,7 +40,7 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-// TestLibrary: what is not the library that was released is not opened, and where
+// TestLibrary: what differs from the released library is not opened, and where
 // there is none the error names the command that brings it.
 func TestLibrary(t *testing.T) {
 	dir := t.TempDir()
@@ -60,7 +60,7 @@ func TestLibrary(t *testing.T) {
 	if err := os.WriteFile(path, []byte("another"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	try("is not the library that was released")
+	try("differs from the released library")
 }
 
 // TestLargeCommit kills the process of ClickHouse in commits of more records than

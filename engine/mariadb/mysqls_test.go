@@ -71,7 +71,7 @@ func TestMySQLsWords(t *testing.T) {
 			_, posting := postTables{d, nil}.Open(t.Context(), posts.Tables{})
 			_, scanning := scans{d}.Open(t.Context(), tables.Placement{})
 			for _, err := range []error{posting, scanning} {
-				if err == nil || !strings.Contains(err.Error(), "is no MariaDB") {
+				if err == nil || !strings.Contains(err.Error(), "is not MariaDB") {
 					t.Error(err)
 				}
 			}
