@@ -100,7 +100,7 @@ func TestExistingTable(t *testing.T) {
 		change func(*kv.Table)
 		want   string
 	}{
-		{func(c *kv.Table) { c.Layout, c.Make = kv.Hash, true }, "is not laid out as hash"},
+		{func(c *kv.Table) { c.Layout, c.Make = kv.Hash, true }, "its layout is not hash"},
 		{func(c *kv.Table) { c.Layout = kv.Document }, "without the column doc"},
 		{func(c *kv.Table) { c.Fields = []string{"field0", "field2"} }, "without the column field2"},
 	} {
