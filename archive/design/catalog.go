@@ -119,8 +119,8 @@ func ParseCatalog(text []byte) (*Catalog, error) {
 		return nil, err
 	}
 	if c.Schema > Schema {
-		return nil, &fault.Error{Setting: "subset " + c.Subset, Problem: fmt.Sprintf("was stored by a later Barograph (%s, schema %d; this program supports %d)", c.Program, c.Schema, Schema),
-			Cure: "use that version or a later one"}
+		problem := fmt.Sprintf("was stored by a later Barograph (%s, schema %d; this program supports %d)", c.Program, c.Schema, Schema)
+		return nil, &fault.Error{Setting: "subset " + c.Subset, Problem: problem, Cure: "use that version or a later one"}
 	}
 	c.Counted = c.Counted || len(c.Groups) == 0
 	for _, g := range c.Groups {

@@ -32,8 +32,10 @@ func RunScripts(t *testing.T, cfg Config, all []Script) {
 				t.Fatal(err)
 			}
 			defer e.Close()
-			table := kv.Table{Name: "usertable", Fields: []string{"field0", "field1"}, Layout: s.Layout, Make: true,
-				DDL: &kv.DDL{File: "own.sql", Text: s.Text}}
+			table := kv.Table{
+				Name: "usertable", Fields: []string{"field0", "field1"}, Layout: s.Layout, Make: true,
+				DDL: &kv.DDL{File: "own.sql", Text: s.Text},
+			}
 			r, err := kv.DatabaseOf(e).Table(t.Context(), table)
 			if s.Want != "" {
 				refusedScript(t, s, err)
@@ -81,7 +83,7 @@ func serves(ctx context.Context, r *kv.Records) error {
 	if err != nil {
 		return err
 	}
-	defer c.Close() //nolint:errcheck // nothing is pending
+	defer c.Close()
 	row, got, other := &kv.Row{}, &kv.Row{}, &kv.Row{}
 	row.AddString(0, "a")
 	row.AddString(1, "b")

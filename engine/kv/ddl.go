@@ -55,9 +55,11 @@ func (t *Table) CheckDDL(d engine.Driver) error {
 			d.Scheme + " is none", Cure: "leave it out for " + d.Scheme}
 	}
 	if t.Layout != Columns && t.Layout != Document && t.Layout != Array {
-		return &fault.Error{Setting: "--ddl",
+		return &fault.Error{
+			Setting: "--ddl",
 			Problem: fmt.Sprintf("and the layout %s exclude each other: the script decides the physical form", t.Layout),
-			Cure:    "give the layout columns, document or array, or leave it out"}
+			Cure:    "give the layout columns, document or array, or leave it out",
+		}
 	}
 	return nil
 }
@@ -67,8 +69,10 @@ func (t *Table) checkSpace() error {
 	if t.Space == "" || plain("_"+t.Space) {
 		return nil
 	}
-	return &fault.Error{Setting: "schema " + t.Space, Problem: "the name cannot be used",
-		Cure: "use letters, digits and '_'"}
+	return &fault.Error{
+		Setting: "schema " + t.Space, Problem: "the name cannot be used",
+		Cure: "use letters, digits and '_'",
+	}
 }
 
 // SpaceOf is a name for the schema of a table that has one of its own, by what the

@@ -1,6 +1,8 @@
 package plot
 
 import (
+	"slices"
+
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
@@ -71,9 +73,8 @@ func (g Layers) Plot(c draw.Canvas, p *gplot.Plot) {
 			above = append(above, vg.Point{X: from, Y: high}, vg.Point{X: to, Y: high})
 			below = append(below, vg.Point{X: from, Y: low}, vg.Point{X: to, Y: low})
 		}
-		for k := len(below) - 1; k >= 0; k-- {
-			above = append(above, below[k])
-		}
+		slices.Reverse(below)
+		above = append(above, below...)
 		c.FillPolygon(fade(hue(i), layerInk), above)
 	}
 	c.StrokeLine2(draw.LineStyle{Color: grey(0x88), Width: 0.8}, c.Min.X, c.Min.Y, c.Max.X, c.Min.Y)

@@ -71,7 +71,7 @@ func (s *runner) keepCold(ctx context.Context, c *cell, rep int, a *ColdResult, 
 	return s.keep(ctx, c, run.Sample{Phase: run.Cold, Rep: rep}, &a.Measured, proof, err)
 }
 
-// Asked is the result that the process of a cold start reports: times, and the number and
+// ColdResult is the result that the process of a cold start reports: times, and the number and
 // digest of the rows, which the study still has to compare.
 type ColdResult struct {
 	run.Measured

@@ -85,7 +85,7 @@ type Options struct {
 // rank test.
 const DefaultReps = 11
 
-// DefaultAskFor is the duration of one measurement of concurrent clients.
+// DefaultDuration is the duration of one measurement of concurrent clients.
 const DefaultDuration = 2 * time.Second
 
 // Progress is the state of a step of a study.

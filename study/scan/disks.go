@@ -118,7 +118,7 @@ type Host struct {
 // they affect all configurations.
 type Opener func(ctx context.Context, p tables.Placement) (*Host, error)
 
-// Opened returns the Opener of an open engine, which the caller closes. pids are its server's
+// OpenEngine returns the Opener of an open engine, which the caller closes. pids are its server's
 // processes on this machine.
 func OpenEngine(scans tables.Scans, pids []int32) Opener {
 	return func(context.Context, tables.Placement) (*Host, error) {

@@ -110,7 +110,7 @@ func (r *runner) continuesAfter(ctx context.Context, err error) bool {
 	return r.ContinueOnError && ctx.Err() == nil && !common && !errors.Is(err, tables.ErrStarFiles)
 }
 
-// GivenUp counts the configurations that ended with an error.
+// FailedConfigs counts the configurations that ended with an error.
 func FailedConfigs(r *run.Scan) (n int) {
 	for i := range r.Configs {
 		if r.Configs[i].Problem != "" {
@@ -120,7 +120,7 @@ func FailedConfigs(r *run.Scan) (n int) {
 	return n
 }
 
-// Words names a configuration.
+// ConfigName names a configuration.
 func ConfigName(c *run.ScanConfig) string {
 	if c.Paths == 0 {
 		return "the engine's own folder, " + run.Several(c.Partitions, "partition")

@@ -18,7 +18,7 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// Yours describes the disks and the data for which a user requests a forecast.
+// Request describes the disks and the data for which a user requests a forecast.
 type Request struct {
 	Queries    []string // none = all that have cold times
 	Paths      []string // folders, one on each disk, instead of Disks and ReadMBps
