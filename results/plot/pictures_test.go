@@ -316,8 +316,10 @@ func bars() Rows {
 // layersPicture is a minute of a server's sessions, which waited for the log in the middle.
 func layersPicture() Layers {
 	g := Layers{
-		Frame: Frame{Title: "postgres: sessions at work", Subtitle: "Made data · looked at once a second",
-			XLabel: "time since the warm-up (s)", YLabel: "sessions"},
+		Frame: Frame{
+			Title: "postgres: sessions at work", Subtitle: "Made data · looked at once a second",
+			XLabel: "time since the warm-up (s)", YLabel: "sessions",
+		},
 		Step: 1, Layers: []Layer{{Name: "running"}, {Name: "LWLock:WALWrite"}, {Name: "Lock:tuple"}, {Name: "other waits"}},
 	}
 	for k := range 60 {
