@@ -284,7 +284,7 @@ func TestBrowser(t *testing.T) {
 	t.Run("a question that is refused says so", func(t *testing.T) {
 		b.t = t
 		b.open(p.URL + "/explore?" + explored + "&fcst_lead=soon")
-		b.until(`document.getElementById('none').textContent.includes('no lead')`)
+		b.until(`document.getElementById('none').textContent.includes('is not a lead')`)
 	})
 	t.Run("many clicks leave one answer", func(t *testing.T) {
 		b.t = t
