@@ -65,8 +65,8 @@ func takenOf(t *testing.T, p *page, where string, drawings []string) {
 				t.Fatalf("%v\n%s", err, all[1])
 			}
 			if strings.Contains(drawing, "minus") {
-				if !strings.Contains(string(all[2]), "no words for differences") {
-					t.Errorf("%s", all[2])
+				if !strings.Contains(string(all[2]), "cannot express differences") {
+				t.Errorf("%s", all[2])
 				}
 			} else {
 				spec, err := metviewer.ParsePlotSpec(qs[0].Name+".xml", all[2])
