@@ -66,7 +66,7 @@ func takenOf(t *testing.T, p *page, where string, drawings []string) {
 			}
 			if strings.Contains(drawing, "minus") {
 				if !strings.Contains(string(all[2]), "cannot express differences") {
-				t.Errorf("%s", all[2])
+					t.Errorf("%s", all[2])
 				}
 			} else {
 				spec, err := metviewer.ParsePlotSpec(qs[0].Name+".xml", all[2])
