@@ -261,7 +261,7 @@ func TestOwnRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := (&own.Program{Registry: all.Registry(), Engines: inFiles(t), Tolerance: 0.5}).Check(); fault.Code(err) != fault.Usage || !strings.Contains(err.Error(), "nearly every answer right") {
+	if err := (&own.Program{Registry: all.Registry(), Engines: inFiles(t), Tolerance: 0.5}).Check(); fault.Code(err) != fault.Usage || !strings.Contains(err.Error(), "nearly every result") {
 		t.Error(err)
 	}
 	tables := write(t, "t.csv", "a\n1\n")
@@ -275,7 +275,7 @@ func TestOwnRefuses(t *testing.T) {
 		{[]string{"sqlite:a.db", "sqlite:b.db"}, tables, "is a second engine sqlite"},
 		{inFiles(t), t.TempDir(), "has no Parquet or CSV file"},
 		{inFiles(t), write(t, "a b.csv", "a\n1\n", "a-b.csv", "a\n1\n"), "have the same table name, a_b"},
-		{inFiles(t), write(t, "t.csv", "a\n1\n", "T.parquet", ""), "belong to one table, t, but have two formats"},
+		{inFiles(t), write(t, "t.csv", "a\n1\n", "T.parquet", ""), "have the same table name, t"},
 		{inFiles(t), write(t, "t.parquet", "nonsense"), "cannot be read as table t"},
 		{inFiles(t), write(t, "t.csv", "a,A \n1,2\n"), ""},
 		{inFiles(t), write(t, "t.csv", "a-b,a b\n1,2\n"), "has two columns whose name in lower case is a_b"},

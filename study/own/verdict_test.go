@@ -275,7 +275,7 @@ func TestLimitsPerItem(t *testing.T) {
 			t.Errorf("%s is %s %s", s.Cell, s.Verdict, s.Problem)
 		}
 	}
-	for name, says := range map[string]string{"b": "in b.duckdb.sql", "tags": "tags", "many": "more than 1000000 rows"} {
+	for name, says := range map[string]string{"b": "into b.duckdb.sql", "tags": "tags", "many": "more than 1000000 rows"} {
 		if !strings.Contains(problems[name], says) {
 			t.Errorf("%s: %q", name, problems[name])
 		}
