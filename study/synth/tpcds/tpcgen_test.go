@@ -116,7 +116,7 @@ func TestKitRefuses(t *testing.T) {
 	if err := os.WriteFile(failing, []byte("#!/bin/sh\n[ \"$1\" = --version ] && echo x || { echo no room >&2; exit 1; }\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for scale, says := range map[float64]string{0.01: "whole ones", 1.5: "whole ones", 1e6: "whole ones", 1: "no room"} {
+	for scale, says := range map[float64]string{0.01: "is not an integer", 1.5: "is not an integer", 1e6: "is not an integer", 1: "no room"} {
 		dir := t.TempDir()
 		if _, err := tpcds.Generate(t.Context(), dir, tpcds.Options{Scale: scale, Program: failing}); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("scale factor %g: %v, want … %s …", scale, err, says)
