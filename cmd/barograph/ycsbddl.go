@@ -11,10 +11,10 @@ import (
 	"github.com/barograph/barograph/study/ycsb"
 )
 
-// mostDDL is the most bytes of a script that makes a table.
+// mostDDL is the largest size of a script in bytes.
 const mostDDL = 256 << 10
 
-// ownDDL is a --ddl: a script, and the engine and layout that it is for.
+// ownDDL is one --ddl: a script with its engine and layout.
 type ownDDL struct {
 	scheme string
 	layout kv.Layout // "" = the engine's first
@@ -45,18 +45,18 @@ func (e *env) scripts(flags, urls []string) (all []ownDDL, err error) {
 		case x.scheme == "" && len(schemes) == 1:
 			x.scheme = schemes[0]
 		case x.scheme == "":
-			return nil, fault.Misuse("--ddl "+flag, "names no engine, and several are given",
+			return nil, fault.Misuse("--ddl "+flag, "does not name its engine, and there are several",
 				"write --ddl ENGINE=FILE, for example --ddl postgres="+flag)
 		case !slices.Contains(schemes, x.scheme):
-			return nil, fault.Misuse("--ddl "+flag, "is for "+x.scheme+", which no --engine names",
-				"leave it out, or give --engine "+x.scheme+":…")
+			return nil, fault.Misuse("--ddl "+flag, "belongs to "+x.scheme+", which no --engine names",
+				"omit it, or add --engine "+x.scheme+":…")
 		}
 		if x.DDL, err = readDDL(file); err != nil {
 			return nil, usage(err)
 		}
 		if slices.ContainsFunc(all, func(o ownDDL) bool { return o.scheme == x.scheme && o.Name() == x.Name() }) {
-			return nil, fault.Misuse("--ddl "+flag, "is given twice: a file of this name has the same text",
-				"give each script once")
+			return nil, fault.Misuse("--ddl "+flag, "occurs twice: another file with this name has the same text",
+				"name each script once")
 		}
 		all = append(all, x)
 	}
@@ -67,17 +67,17 @@ func readDDL(file string) (*kv.DDL, error) {
 	info, err := os.Stat(file)
 	if err != nil {
 		return nil, &fault.Error{File: file, Problem: "cannot be read", Err: err,
-			Cure: "name a file of SQL statements that make the table"}
+			Cure: "name a file of SQL statements that create the table"}
 	}
 	if !info.Mode().IsRegular() || info.Size() > mostDDL {
-		return nil, &fault.Error{File: file, Problem: "is no script: it must be a file of at most 256 KiB",
-			Cure: "name a file of SQL statements that make the table"}
+		return nil, &fault.Error{File: file, Problem: "is not a script: it must be a file of at most 256 KiB",
+			Cure: "name a file of SQL statements that create the table"}
 	}
 	text, err := os.ReadFile(file)
 	return &kv.DDL{File: file, Text: string(text)}, err
 }
 
-// form is that of the one table of load and run.
+// form is the form of the table of load and run.
 func (f *ycsbFlags) form(e *env) (ycsb.Form, error) {
 	form := ycsb.Form{Layout: kv.Layout(f.layout)}
 	all, err := e.scripts(f.ddls, []string{f.db})
@@ -85,12 +85,12 @@ func (f *ycsbFlags) form(e *env) (ycsb.Form, error) {
 		return form, err
 	}
 	if len(all) > 1 {
-		return form, fault.Misuse("--ddl", "is given several times, and there is one table",
-			"give one, or compare them with `barograph ycsb sweep`")
+		return form, fault.Misuse("--ddl", "occurs several times, but load and run have one table",
+			"name one script, or compare them with `barograph ycsb sweep`")
 	}
 	x := all[0]
 	if x.layout != "" && form.Layout != "" && x.layout != form.Layout {
-		return form, fault.Misuse("--ddl", "names the layout "+string(x.layout)+", --layout "+f.layout, "give one of them")
+		return form, fault.Misuse("--ddl", "names the layout "+string(x.layout)+", and --layout is "+f.layout, "omit one of them")
 	}
 	if form.DDL = x.DDL; x.layout != "" {
 		form.Layout = x.layout
@@ -98,9 +98,8 @@ func (f *ycsbFlags) form(e *env) (ycsb.Form, error) {
 	return form, nil
 }
 
-// forms are those of the tables of one engine of a sweep: each of --layout, and each
-// script. Several tables of one engine must not meet: those of layouts have names of their
-// own, those of scripts, which name their indexes and partitions, schemas of their own.
+// forms lists the tables of one engine of a sweep: one for each of --layout, and one for each script. If there are several,
+// each layout has its own table name, and each script, which names indexes and partitions, its own schema.
 func (s *sweep) forms(d *engine.Driver, table string) (all []ycsb.Form) {
 	if d.Place == engine.Memory {
 		return []ycsb.Form{{}}
@@ -130,7 +129,7 @@ func layoutsOf(flag string) (all []kv.Layout, err error) {
 	for part := range strings.SplitSeq(flag, ",") {
 		l := kv.Layout(strings.TrimSpace(part))
 		if l == "" || slices.Contains(all, l) {
-			return nil, fault.Misuse("--layout "+flag, "is no list of different layouts", "write like --layout columns,hash")
+			return nil, fault.Misuse("--layout "+flag, "is not a list of different layouts", "write for example --layout columns,hash")
 		}
 		all = append(all, l)
 	}

@@ -48,7 +48,7 @@ func TestYCSBOwnDDL(t *testing.T) {
 			must(t, do("run", "--ddl", first, "--out", out)...)
 			must(t, do("run")...)
 			if code, _, errs := barograph(t, do("run", "--ddl", second)...); code == 0 || !strings.Contains(errs,
-				"second.sql is not the script that made the table usertable") {
+				"second.sql is not the script that created the table usertable") {
 				t.Errorf("another script: status %d, %s", code, errs)
 			}
 			if code, _, errs := barograph(t, do("load", "--ddl", first, "--layout", "hash")...); code != fault.Usage ||
@@ -95,7 +95,7 @@ func TestYCSBOwnDDL(t *testing.T) {
 	}
 }
 
-// A --ddl that is for nobody, or no script, is refused before anything is opened.
+// A --ddl without an engine, or that is not a script, is refused before anything is opened.
 func TestYCSBDDLFlags(t *testing.T) {
 	dir := t.TempDir()
 	script := filepath.Join(dir, "a.sql")
@@ -109,15 +109,15 @@ func TestYCSBDDLFlags(t *testing.T) {
 		want string
 	}{
 		{[]string{"load", "--engine", sqlite, "--ddl", filepath.Join(dir, "none.sql")}, "none.sql cannot be read"},
-		{[]string{"load", "--engine", sqlite, "--ddl", dir}, "is no script"},
-		{[]string{"load", "--engine", sqlite, "--ddl", "postgres=" + script}, "is for postgres, which no --engine names"},
-		{[]string{"load", "--engine", sqlite, "--ddl", script, "--ddl", script}, "is given twice"},
-		{[]string{"load", "--engine", sqlite, "--ddl", script}, "sqlite is none"},
+		{[]string{"load", "--engine", sqlite, "--ddl", dir}, "is not a script"},
+		{[]string{"load", "--engine", sqlite, "--ddl", "postgres=" + script}, "belongs to postgres, which no --engine names"},
+		{[]string{"load", "--engine", sqlite, "--ddl", script, "--ddl", script}, "occurs twice"},
+		{[]string{"load", "--engine", sqlite, "--ddl", script}, "sqlite does not support it"},
 		{[]string{"load", "--engine", sqlite, "--ddl", "sqlite/document=" + script, "--layout", "columns"},
 			"give one of them"},
 		{[]string{"sweep", "--engine", sqlite, "--engine", pebble, "--ddl", script},
-			"names no engine, and several are given"},
-		{[]string{"sweep", "--engine", sqlite, "--layout", "columns,columns"}, "is no list of different layouts"},
+			"does not name its engine, and there are several"},
+		{[]string{"sweep", "--engine", sqlite, "--layout", "columns,columns"}, "is not a list of different layouts"},
 	} {
 		if code, _, errs := barograph(t, append([]string{"ycsb"}, c.args...)...); code != fault.Usage ||
 			!strings.Contains(errs, c.want) {

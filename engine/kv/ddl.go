@@ -11,8 +11,7 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// DDL is a script of SQL statements, written by a user, that makes a table in place of
-// the engine's own statements.
+// DDL is a user's script of SQL statements, which creates a table in place of the engine's statements.
 type DDL struct {
 	File string // as the user gave it; for messages
 	Text string
@@ -24,47 +23,46 @@ func (d *DDL) Digest() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Name names the table that the script makes in reports: the name of the file and the
-// beginning of the digest, since a file may change between two runs.
+// Name names the script's table in reports: the name of the file and the beginning of the digest, because a file may
+// change between two runs.
 func (d *DDL) Name() string { return filepath.Base(d.File) + "@" + d.Digest()[:8] }
 
-// Fault is the error of a script, at a line; 0 = nowhere in particular.
+// Fault is an error of the script, at a line; 0 = no line.
 func (d *DDL) Fault(line int, problem, cure string, err error) *fault.Error {
 	return &fault.Error{File: d.File, Line: line, Problem: problem, Cure: cure, Err: err}
 }
 
-// Mark is what the comment of a table says that a script made.
+// Mark identifies the script in the comment of the table that it created.
 func (d *DDL) Mark() string { return markOf + d.Digest() }
 
 const markOf = "barograph ddl sha256 "
 
-// Marked is the comment of a table after the mark was put behind it.
+// Marked is a table's comment followed by the mark.
 func (d *DDL) Marked(comment string) string { return strings.TrimSpace(comment + " " + d.Mark()) }
 
-// Made reports whether a table with this comment was made by the script.
+// Made reports whether the script created a table with this comment.
 func (d *DDL) Made(comment string) bool { return strings.HasSuffix(comment, d.Mark()) }
 
-// CheckDDL checks that a driver takes the script, and such a layout with it: one whose
-// columns, and nothing else, Barograph decides.
+// CheckDDL checks that a driver supports scripts and that the layout determines only the columns of the table.
 func (t *Table) CheckDDL(d engine.Driver) error {
 	if t.DDL == nil {
 		return nil
 	}
 	if !OfferOf(&d).OwnDDL {
-		return &fault.Error{Setting: "--ddl", Problem: "is for engines of which Barograph reads the columns of a table; " +
-			d.Scheme + " is none", Cure: "leave it out for " + d.Scheme}
+		return &fault.Error{Setting: "--ddl", Problem: d.Scheme + " does not support it, because Barograph cannot read the columns of its tables",
+			Cure: "omit it for " + d.Scheme}
 	}
 	if t.Layout != Columns && t.Layout != Document && t.Layout != Array {
 		return &fault.Error{
 			Setting: "--ddl",
 			Problem: fmt.Sprintf("and the layout %s exclude each other: the script decides the physical form", t.Layout),
-			Cure:    "give the layout columns, document or array, or leave it out",
+			Cure:    "use the layout columns, document or array, or omit --ddl",
 		}
 	}
 	return nil
 }
 
-// checkSpace checks the name of a schema for one table.
+// checkSpace checks the name of the schema of a table.
 func (t *Table) checkSpace() error {
 	if t.Space == "" || plain("_"+t.Space) {
 		return nil
@@ -75,8 +73,7 @@ func (t *Table) checkSpace() error {
 	}
 }
 
-// SpaceOf is a name for the schema of a table that has one of its own, by what the
-// table is called in reports: its letters and digits, in lower case.
+// SpaceOf derives the name of a table's schema from the table's name in reports: its letters and digits, in lower case.
 func SpaceOf(name string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(name) {
@@ -87,7 +84,7 @@ func SpaceOf(name string) string {
 		}
 	}
 	text := b.String()
-	if len(text) > longestSpace { // the digest at the end stays
+	if len(text) > longestSpace { // keep the digest at the end
 		text = text[len(text)-longestSpace:]
 	}
 	return text

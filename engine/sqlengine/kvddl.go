@@ -11,7 +11,7 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// scriptPart is a statement of a script.
+// scriptPart is one statement of a script.
 type scriptPart struct {
 	line int // of its first word, from 1
 	text string
@@ -43,7 +43,8 @@ func (c *KVCatalog) splitScript(text string) (all []scriptPart) {
 	return all
 }
 
-// token is the length of what a script begins with, and whether it is more than a comment.
+// token is the length of the first token of a script; isCode is false for a comment. A text of PostgreSQL that starts with
+// E' has escapes, and its block comments nest.
 func (c *KVCatalog) token(text string) (n int, isCode bool) {
 	until := func(from int, end string) int {
 		if at := strings.Index(text[from:], end); at >= 0 {
@@ -54,23 +55,50 @@ func (c *KVCatalog) token(text string) (n int, isCode bool) {
 	switch {
 	case strings.HasPrefix(text, "--"), c.Hash && text[0] == '#':
 		return until(0, "\n"), false
+	case strings.HasPrefix(text, "/*") && c.Dollar:
+		return nestedComment(text), false
 	case strings.HasPrefix(text, "/*"):
 		return until(2, "*/"), strings.HasPrefix(text, "/*!") // MariaDB executes those
+	case c.Dollar && len(text) > 1 && (text[0] == 'E' || text[0] == 'e') && text[1] == '\'':
+		return 1 + quoted(text[1:], true), true
 	case text[0] == '\'' || text[0] == '"' || text[0] == '`':
-		for n = 1; n < len(text); n++ {
-			if c.Backslash && text[n] == '\\' && text[0] != '`' {
-				n++
-			} else if text[n] == text[0] {
-				return n + 1, true // a doubled quote begins the next part of the same text
-			}
-		}
-		return len(text), true
+		return quoted(text, c.Backslash && text[0] != '`'), true
 	case c.Dollar && text[0] == '$':
 		if tag := dollarTag.FindString(text); tag != "" {
 			return until(len(tag), tag), true
 		}
 	}
 	return 1, true
+}
+
+// quoted is the length of a quoted text. A doubled quote ends it and starts the next part of the same text.
+func quoted(text string, escapes bool) int {
+	for n := 1; n < len(text); n++ {
+		if escapes && text[n] == '\\' {
+			n++
+		} else if text[n] == text[0] {
+			return n + 1
+		}
+	}
+	return len(text)
+}
+
+// nestedComment is the length of a block comment, which may contain others.
+func nestedComment(text string) int {
+	depth := 0
+	for n := 0; n+1 < len(text); n++ {
+		switch text[n : n+2] {
+		case "/*":
+			depth++
+			n++
+		case "*/":
+			if n++; depth == 1 {
+				return n + 1
+			}
+			depth--
+		}
+	}
+	return len(text)
 }
 
 var dollarTag = regexp.MustCompile(`^\$\w*\$`)
@@ -81,7 +109,7 @@ type kvColumn struct {
 	needed            bool // an insert must give a value
 }
 
-// columnsOf are the columns of the table; none where it does not exist.
+// columnsOf lists the columns of the table; none = it does not exist.
 func (x *kvTexts) columnsOf(ctx context.Context, s Session) (all []kvColumn, err error) {
 	err = x.look(ctx, s, x.Catalog.Columns, func(v [][]byte) {
 		all = append(all, kvColumn{string(v[0]), string(v[1]), string(v[2]), string(v[3]) == "1"})
@@ -101,13 +129,13 @@ func (x *kvTexts) look(ctx context.Context, s Session, query string, each func(v
 	})
 }
 
-// text is the one text that the catalog answers; "" where there is none.
+// text returns the single value of a catalog query; "" = no row.
 func (x *kvTexts) text(ctx context.Context, s Session, query string) (out string, err error) {
 	err = x.look(ctx, s, query, func(v [][]byte) { out = string(v[0]) })
 	return out, err
 }
 
-// fitting makes the table where it is wanted and does not exist, and checks its columns.
+// fitting creates the table if it does not exist and should be created, and checks its columns.
 func (x *kvTexts) fitting(ctx context.Context, s Session) error {
 	there, err := x.columnsOf(ctx, s)
 	if err != nil {
@@ -157,8 +185,8 @@ func execute(ctx context.Context, s Session, text string) error {
 	return err
 }
 
-// makeTable makes the table: by the user's script, if there is one. made reports whether it
-// exists because of a statement of the script, and of nothing else.
+// makeTable creates the table, with the user's script if there is one. made reports whether a statement of the script
+// created it.
 func (x *kvTexts) makeTable(ctx context.Context, s Session) (made bool, err error) {
 	if x.t.DDL == nil {
 		for _, text := range x.create() {
@@ -179,7 +207,7 @@ func (x *kvTexts) makeTable(ctx context.Context, s Session) (made bool, err erro
 				return made, ctx.Err()
 			}
 			return made, x.t.DDL.Fault(x.placed(p, err), "is refused by the server",
-				"correct the statement; Barograph keeps nothing of the script", oneLine{err})
+				"correct the statement; Barograph has undone the script", oneLine{err})
 		}
 		if m := makes.FindStringSubmatch(p.text); m != nil && line == 0 {
 			line, made = p.line, m[1] == ""
@@ -190,8 +218,8 @@ func (x *kvTexts) makeTable(ctx context.Context, s Session) (made bool, err erro
 		return made, err
 	}
 	if len(there) == 0 {
-		return false, x.t.DDL.Fault(0, "makes no table "+x.t.Name,
-			"name the table so, without a schema, or give -p table=NAME", nil)
+		return false, x.t.DDL.Fault(0, "creates no table "+x.t.Name,
+			"create it under this name, without a schema, or set -p table=NAME", nil)
 	}
 	if err := x.fits(ctx, s, there, cmp.Or(line, parts[0].line), true); err != nil {
 		return made, err
@@ -203,13 +231,13 @@ func (x *kvTexts) makeTable(ctx context.Context, s Session) (made bool, err erro
 	return made, execute(ctx, s, x.Catalog.SetComment(x.name, x.t.DDL.Marked(comment)))
 }
 
-// oneLine prints a server's error, which may quote lines of the statement, as one line.
+// oneLine prints a server's error on one line; servers quote lines of the statement.
 type oneLine struct{ error }
 
 func (e oneLine) Error() string { return strings.Join(strings.Fields(e.error.Error()), " ") }
 func (e oneLine) Unwrap() error { return e.error }
 
-// placed is the line of a script at which a statement of it failed.
+// placed is the line of a script at which its statement failed.
 func (x *kvTexts) placed(p scriptPart, err error) int {
 	switch at := x.Catalog.Place(err); {
 	case at < 0:
@@ -221,7 +249,7 @@ func (x *kvTexts) placed(p scriptPart, err error) int {
 	return p.line
 }
 
-// madeBy checks that the script that is named made the table that exists.
+// madeBy checks that the given script created the existing table.
 func (x *kvTexts) madeBy(ctx context.Context, s Session) error {
 	if x.t.DDL == nil {
 		return nil
@@ -230,19 +258,19 @@ func (x *kvTexts) madeBy(ctx context.Context, s Session) error {
 	if err != nil || x.t.DDL.Made(comment) {
 		return err
 	}
-	return x.t.DDL.Fault(0, "is not the script that made the table "+x.t.Name,
-		"drop the table, give -p table=NAME, or leave out --ddl: the run then uses and describes the table as it is", nil)
+	return x.t.DDL.Fault(0, "is not the script that created the table "+x.t.Name,
+		"drop the table, set -p table=NAME, or omit --ddl to use the existing table", nil)
 }
 
-// fits checks that a table has the columns that the layout needs, and that its keys are
-// unique; line is that of the script at which it is made.
+// fits checks that a table has the columns of the layout and that its keys are unique; line is the line of the
+// statement that created it.
 func (x *kvTexts) fits(ctx context.Context, s Session, there []kvColumn, line int, byScript bool) error {
 	bad := func(problem, cure string) error {
 		if byScript {
-			return x.t.DDL.Fault(line, "makes the table "+x.t.Name+" "+problem, cure, nil)
+			return x.t.DDL.Fault(line, "creates the table "+x.t.Name+" "+problem, cure, nil)
 		}
-		return &fault.Error{Setting: "table " + x.t.Name, Problem: "was made " + problem, Cure: cure +
-			", or give the layout and the fields that it has"}
+		return &fault.Error{Setting: "table " + x.t.Name, Problem: "exists " + problem, Cure: cure +
+			", or use the layout and the fields of the table"}
 	}
 	needed, holds := append([]string{KeyColumn}, x.t.Fields...), "text"
 	if x.document() {
@@ -263,19 +291,19 @@ func (x *kvTexts) fits(ctx context.Context, s Session, there []kvColumn, line in
 	}
 	for _, c := range there {
 		if c.needed {
-			return bad(fmt.Sprintf("with the column %s, which has no default and may not be null; no insert gives it", c.name),
+			return bad(fmt.Sprintf("with the column %s, which is NOT NULL, has no default and is not inserted", c.name),
 				"give it a default")
 		}
 	}
 	unique, err := x.text(ctx, s, x.Catalog.Unique)
 	if err == nil && unique != "1" {
-		return bad("without a primary key or unique index over "+KeyColumn+" alone, so that two records could have one key",
+		return bad("without a primary key or unique index over only "+KeyColumn+", so two records could have one key",
 			"add PRIMARY KEY ("+KeyColumn+")")
 	}
 	return err
 }
 
-// typeOf is the engine's own type of a needed column: the key, a field, or the document.
+// typeOf is the engine's type of a required column: the key, a field, or the document.
 func (x *kvTexts) typeOf(i int) string {
 	switch {
 	case i == 0:
@@ -286,7 +314,7 @@ func (x *kvTexts) typeOf(i int) string {
 	return x.TextType
 }
 
-// columnNamed is the column that the statements name so; nil = there is none.
+// columnNamed finds a column by its name; nil = there is none.
 func (x *kvTexts) columnNamed(all []kvColumn, name string) *kvColumn {
 	for i := range all {
 		isSame := strings.EqualFold(all[i].name, name)

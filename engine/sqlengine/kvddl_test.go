@@ -22,6 +22,9 @@ func TestSplitScript(t *testing.T) {
 		}},
 		{postgres, "DO $x$ BEGIN; END; $x$; SELECT \";\"", []scriptPart{{1, "DO $x$ BEGIN; END; $x$"}, {1, `SELECT ";"`}}},
 		{postgres, `SELECT 'a\'; SELECT 'b'`, []scriptPart{{1, `SELECT 'a\'`}, {1, "SELECT 'b'"}}},
+		{postgres, `SELECT E'a\';b'; SELECT date'2026-01-01'`, []scriptPart{{1, `SELECT E'a\';b'`}, {1, "SELECT date'2026-01-01'"}}},
+		{postgres, "/* a /* b; */ c; */ SELECT 1; SELECT 2", []scriptPart{{1, "SELECT 1"}, {1, "SELECT 2"}}},
+		{postgres, "/* a; /* b", nil},
 		{mariadb, `SELECT 'a\';b'; # c; d` + "\nSELECT `;`", []scriptPart{{1, `SELECT 'a\';b'`}, {2, "SELECT `;`"}}},
 		{mariadb, "/*!100000 SELECT 1; */ SELECT '", []scriptPart{{1, "/*!100000 SELECT 1; */ SELECT '"}}},
 	} {

@@ -82,7 +82,8 @@ func (o *observer) watch(ctx context.Context, warmup time.Duration) {
 	if warmup > 0 {
 		select {
 		case <-time.After(warmup):
-			if o.failed = o.begin(ctx); o.failed != nil {
+			if err := o.begin(ctx); err != nil { // begin itself records a failure of the counters
+				o.failed = err
 				return
 			}
 		case <-o.done:
@@ -124,10 +125,10 @@ func (o *observer) look(ctx context.Context) {
 	o.over = append(o.over, look)
 }
 
-// mostStatements are kept of a run.
+// mostStatements is how many statements a run keeps.
 const mostStatements = 12
 
-// statements are what the server has carried out until now; none where it reports none.
+// statements lists the server's statements until now; none = it does not report them.
 func (o *observer) statements(ctx context.Context) []engine.Statement {
 	if o.Statements == nil || o.unlisted != nil {
 		return nil

@@ -49,14 +49,33 @@ func TestServerThatTellsNothing(t *testing.T) {
 	}
 }
 
+// Counters that fail at the end of the warm-up are reported as not available. Without their first values, the counts of
+// the server since its start would be counts of the run.
+func TestCountersFailAfterTheWarmup(t *testing.T) {
+	calls := 0
+	r := watchedBy(t, Server{Metrics: func(context.Context) (engine.Metrics, error) {
+		if calls++; calls == 1 {
+			return engine.Metrics{}, errors.New("no permission")
+		}
+		return engine.Metrics{Totals: []engine.Total{{Name: "commits", Value: 1e9}}}, nil
+	}}, "warmup", "1")
+	if len(r.Server.Counters) > 0 || !strings.Contains(strings.Join(r.Warnings, "\n"), "no permission") {
+		t.Errorf("%+v, %q", r.Server.Counters, r.Warnings)
+	}
+}
+
 func watched(t *testing.T, metrics func(context.Context) (engine.Metrics, error)) *Report {
 	t.Helper()
 	return watchedBy(t, Server{Metrics: metrics})
 }
 
-func watchedBy(t *testing.T, s Server) *Report {
+func watchedBy(t *testing.T, s Server, property ...string) *Report {
 	t.Helper()
-	c, err := NewConfig(Properties{"recordcount": "100", "maxexecutiontime": "2"})
+	properties := Properties{"recordcount": "100", "maxexecutiontime": "2"}
+	if len(property) > 0 {
+		properties[property[0]] = property[1]
+	}
+	c, err := NewConfig(properties)
 	if err != nil {
 		t.Fatal(err)
 	}
