@@ -221,7 +221,7 @@ func TestManual(t *testing.T) {
 // page in a folder of its own with the files that the page shows after the comment "file: NAME".
 func TestManualRuns(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it runs studies")
+		t.Skip("NOT TESTED in short mode: the commands of the manual; the plain run tests them")
 	}
 	ran := 0
 	manualPages(t, func(name, text string) {

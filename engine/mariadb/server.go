@@ -269,7 +269,7 @@ func (d *database) spent(ctx context.Context) (engine.ServerUsage, error) {
 	return out, err
 }
 
-// sessions groups the sessions at work by the event that they wait for, where the
+// sessions groups the active sessions by the event that they wait for, where the
 // performance schema names it, else by their state. Neither names who waits for a row; the
 // status counts how many do.
 func (d *database) sessions(ctx context.Context, locked int) ([]engine.Session, error) {
@@ -306,7 +306,7 @@ func (d *database) sessions(ctx context.Context, locked int) ([]engine.Session, 
 	return out, err
 }
 
-// waits groups the sessions at work by the innermost event of the performance schema that
+// waits groups the active sessions by the innermost event of the performance schema that
 // they are in; none where that is off, or not to be read by this account.
 func (d *database) waits(ctx context.Context) (all []engine.Session, err error) {
 	if d.unread.Load() {

@@ -9,15 +9,15 @@ import (
 	gplot "gonum.org/v1/plot"
 )
 
-// Layers shows counts over time on top of each other, an area for each name: the sessions
-// of a server by what they wait for. The first lies at the bottom.
+// Layers stacks counts over time, an area for each name: for example the sessions of a server by wait event. The first
+// is at the bottom.
 type Layers struct {
 	Frame
 	Layers []Layer
 	Step   float64 // seconds between two values
 }
 
-// Layer is one name; all layers have as many values. Its colour is that of its place.
+// Layer is one name; all layers have the same number of values. Its position gives its colour.
 type Layer struct {
 	Name  string
 	Value []float64 // no value is less than 0

@@ -317,7 +317,7 @@ func bars() Rows {
 func layersPicture() Layers {
 	g := Layers{
 		Frame: Frame{
-			Title: "postgres: sessions at work", Subtitle: "Made data · looked at once a second",
+			Title: "postgres: active sessions", Subtitle: "Made data · sampled once a second",
 			XLabel: "time since the warm-up (s)", YLabel: "sessions",
 		},
 		Step: 1, Layers: []Layer{{Name: "running"}, {Name: "LWLock:WALWrite"}, {Name: "Lock:tuple"}, {Name: "other waits"}},

@@ -26,7 +26,7 @@ const (
 	usedUp     = 0.85                 // busy share of the cores above which CPU is scarce
 	oneCore    = 0.15                 // distance from one core of work that is done one at a time
 	notFitted  = -1.0                 // sigma where no scalability law was fitted
-	fewSession = 0.5                  // sessions at work below which their waits state nothing
+	fewSession = 0.5                  // active sessions below which their waits state nothing
 	latency    = 2 * time.Millisecond // least median that can be a latency of the network
 	mostAway   = 0.75                 // share of threads without a session at work that a latency explains
 	narrow     = 1.25                 // most that the 95th percentile of a fixed latency is, divided by the median
@@ -111,7 +111,7 @@ func (e *evidence) causes() []cause {
 	return all
 }
 
-// waits is the share of the server's sessions at work that wait for one thing.
+// waits is the share of the server's active sessions that wait for one thing.
 func (e *evidence) waits(name, words string) cause {
 	if e.sessions < fewSession {
 		return cause{}

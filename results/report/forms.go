@@ -7,8 +7,7 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// titlesOf names the engine of a cell and, where samples of that engine differ in the
-// layout, the layout too.
+// titlesOf names the engine of a cell, and its layout if the samples of the engine differ in the layout.
 func titlesOf(samples []run.Sample) func(c run.Cell) string {
 	layouts := map[string][]string{}
 	for i := range samples {
@@ -23,7 +22,7 @@ func titlesOf(samples []run.Sample) func(c run.Cell) string {
 	}
 }
 
-// formFacts name the scripts that made tables.
+// formFacts names the scripts that created tables.
 func formFacts(r *run.Run) []Fact {
 	var all []string
 	for _, a := range r.Archives {
@@ -37,11 +36,11 @@ func formFacts(r *run.Run) []Fact {
 	return []Fact{{"DDL", strings.Join(all, " · ")}}
 }
 
-// forms is the section of the tables: how each was made, and how its server describes it.
+// forms is the section of the tables: the script of each, and the server's description.
 func forms(r *run.Run) []Section {
 	out := Section{
-		ID: "tables", Title: "Tables", Small: "how each was made, and how its server describes it",
-		Words: say("The description is the server's own, read before the runs: columns, indexes, partitions and storage."),
+		ID: "tables", Title: "Tables", Small: "scripts, and descriptions by the servers",
+		Words: say("Each server described its table before the runs: columns, indexes, partitions and storage."),
 	}
 	for _, a := range r.Archives {
 		t := a.Table
@@ -50,11 +49,11 @@ func forms(r *run.Run) []Section {
 		}
 		name := t.Name
 		if t.Schema != "" {
-			name += ", in a schema of its own (" + t.Schema + ")"
+			name += ", in the schema " + t.Schema
 		}
 		s := Section{Title: a.Engine + " · " + a.Design, Small: name, Folded: true, Text: t.Form}
 		if t.Digest != "" {
-			s.Words = say("Made by %s, SHA-256 %s.", t.File, t.Digest)
+			s.Words = say("Created by %s, SHA-256 %s.", t.File, t.Digest)
 			s.Parts = []Section{{Title: "The script", Text: t.DDL}}
 		}
 		out.Parts = append(out.Parts, filled(s)...)

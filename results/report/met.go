@@ -85,10 +85,10 @@ func (f *folder) report(o Advising) (*Report, error) {
 
 // scope says how much was compared.
 func (f *folder) scope() string {
-	engines, ways, floor := map[string]bool{}, 0, ""
+	engines, ways, overhead := map[string]bool{}, 0, ""
 	for _, w := range f.ways {
 		if f.archive(w).Place == floorPlace {
-			floor = ", and the client overhead"
+			overhead = ", and the client overhead"
 			continue
 		}
 		engines[w.Engine] = true
@@ -97,7 +97,7 @@ func (f *folder) scope() string {
 	if ways == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s, %s and %s%s.", several(len(engines), "engine"), several(ways, "configuration"), several(len(f.cases), "case"), floor)
+	return fmt.Sprintf("%s, %s and %s%s.", several(len(engines), "engine"), several(ways, "configuration"), several(len(f.cases), "case"), overhead)
 }
 
 // recorded are the figures of 2020.

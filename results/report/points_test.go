@@ -163,7 +163,7 @@ func TestHeadlinesHaveIntervals(t *testing.T) {
 	}
 }
 
-// waits are a server's sessions at work, as kind, what and number.
+// waits are a server's active sessions, as kind, what and number.
 func waits(all ...any) *run.ServerLoad {
 	s := &run.ServerLoad{Local: true, Looks: 10}
 	for i := 0; i < len(all); i += 3 {

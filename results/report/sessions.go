@@ -10,17 +10,17 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// mostWaits are the waits that the picture of sessions distinguishes; the others are one.
+// mostWaits is how many waits the picture of sessions distinguishes; the rest is one layer.
 const mostWaits = 7
 
-// sessions is what the server's sessions at work waited for over the time of the middle
-// run; without layers where nobody looked.
+// sessions draws the server's active sessions by wait event over the time of the middle run. It has no layers if the run
+// did not sample them.
 func (c *pointCell) sessions() plot.Layers {
 	x := c.middle()
 	g := plot.Layers{
 		Frame: plot.Frame{
-			Title:    c.engine + ": sessions at work",
-			Subtitle: "looked at once a second; what a session waits for, in the server's words",
+			Title:    c.engine + ": active sessions",
+			Subtitle: "sampled once a second, by wait event under the server's own names",
 			XLabel:   "time since the warm-up (s)", YLabel: "sessions",
 			Width: curveWidth, Height: 260,
 		},
@@ -47,7 +47,7 @@ func (c *pointCell) sessions() plot.Layers {
 	return g
 }
 
-// waitsOf are the waits of all looks: work first, then the most frequent.
+// waitsOf lists the waits of all samples: CPU first, then by frequency.
 func waitsOf(over []run.Look) (names []run.SessionWait) {
 	for _, look := range over {
 		for _, w := range look.Sessions {
@@ -71,8 +71,7 @@ func waitsOf(over []run.Look) (names []run.SessionWait) {
 	return names
 }
 
-// nearest are the sessions of the look that was taken nearest to a moment; none where that
-// was more than two intervals away.
+// nearest returns the sessions of the sample nearest to a moment, or none if that is more than two intervals away.
 func nearest(over []run.Look, at, interval time.Duration) []run.SessionWait {
 	best, away := -1, 2*interval
 	for i, look := range over {
@@ -86,10 +85,10 @@ func nearest(over []run.Look, at, interval time.Duration) []run.SessionWait {
 	return over[best].Sessions
 }
 
-// shownStatement is the most characters of a statement that the table shows.
+// shownStatement is how many characters of a statement the table shows.
 const shownStatement = 160
 
-// statements are those that took longest in the servers, where throughput was highest.
+// statements lists the statements with the longest total time, at the highest throughput of each engine.
 func (p *points) statements(mix string) *Table {
 	t := table("engine", "threads", "statement", "calls", "time (ms)", "mean (ms)", "rows")
 	for _, c := range p.tops(mix) {
@@ -107,8 +106,8 @@ func (p *points) statements(mix string) *Table {
 				numeric(total/float64(max(s.Calls, 1))), whole(s.Rows))
 		}
 	}
-	t.Note = "Counted by the server over the run, without its warm-up: by pg_stat_statements of PostgreSQL, by the " +
-		"performance schema of MariaDB. Statements that read the server's statistics are left out. Time is the server's " +
-		"own, of all calls together."
+	t.Note = "The server counted them during the run, without its warm-up: PostgreSQL in pg_stat_statements, MariaDB in the " +
+		"performance schema. Statements that read the server's statistics are omitted. Time is the total of all calls, " +
+		"measured by the server."
 	return t
 }

@@ -39,10 +39,10 @@ func TestSessionsStatementsAndScripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"postgres: sessions at work", "Lock:tuple", "other waits", "UPDATE usertable SET field0 = $1 &lt;x&gt;", "2,500",
+		"postgres: active sessions", "Lock:tuple", "other waits", "UPDATE usertable SET field0 = $1 &lt;x&gt;", "2,500",
 		"2,499", "dir/own.sql (SHA-256 0123456789)", "CREATE TABLE &lt;mine&gt;",
 		"TABLE usertable USING heap", "postgres · own.sql@01234567", "CREATE TABLE `usertable` …",
-		"schema of its own (own_sql_01234567)",
+		"in the schema own_sql_01234567",
 	} {
 		if !bytes.Contains(text, []byte(want)) {
 			t.Errorf("%q is not in the page", want)
@@ -72,7 +72,7 @@ func TestSessionsOverTime(t *testing.T) {
 	}
 	for k, want := range []float64{0, 0, 1, 1, 0, 0} {
 		if got := g.Layers[0].Value[k]; got != want {
-			t.Errorf("second %d has %g sessions at work, not %g", k, got, want)
+			t.Errorf("second %d has %g active sessions, not %g", k, got, want)
 		}
 	}
 }
