@@ -40,7 +40,7 @@ func (r Registry) Parse(raw string) (*Driver, *url.URL, error) {
 	}
 	if _, isScheme := r.Find(raw); !isScheme {
 		if d, ok := r.Find(r.Recognize(raw)); ok { // raw is the path of an archive, without the engine
-			return d, &url.URL{Scheme: d.Scheme, Path: raw}, nil
+			return d, &url.URL{Scheme: d.Scheme, Opaque: (&url.URL{Path: raw}).EscapedPath()}, nil
 		}
 	}
 	if !strings.Contains(raw, ":") {

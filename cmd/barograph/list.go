@@ -64,8 +64,8 @@ func (e *env) listEngines(w *tabwriter.Writer) (any, error) {
 	var rows []engineRow
 	for i := range e.engines {
 		d := &e.engines[i]
-		r := engineRow{d.Scheme, d.Place, d.Example, d.Summary, archive.OfferOf(d).Designs, kv.OfferOf(d).Layouts,
-			kv.OfferOf(d).Transactions, kv.OfferOf(d).NoScan, kv.OfferOf(d).OwnDDL, map[string]string{}, d.Untested}
+		table, params := kv.OfferOf(d), map[string]string{}
+		r := engineRow{d.Scheme, d.Place, d.Example, d.Summary, archive.OfferOf(d).Designs, table.Layouts, table.Transactions, table.NoScan, table.OwnDDL, params, d.Untested}
 		fmt.Fprintf(w, "%s\t%s\t%s\n", d.Scheme, d.Place, d.Summary)
 		fmt.Fprintf(w, "\tURL\t%s\n", d.Example)
 		if d.Untested != "" {

@@ -208,7 +208,7 @@ func usesDefaultEngine(c *cobra.Command, args []string) bool {
 // splitArchive separates the URL of an archive from the arguments that follow it. If the first
 // argument is not an archive, the variable BAROGRAPH_ENGINE names it.
 func (e *env) splitArchive(c *cobra.Command, args []string) (url string, rest []string, err error) {
-	if len(args) > 0 && (e.isArchive(args[0]) || e.engines.Recognize(args[0]) != "") {
+	if len(args) > 0 && e.isArchive(args[0]) {
 		return args[0], args[1:], nil
 	}
 	if url = os.Getenv(envEngine); url != "" {

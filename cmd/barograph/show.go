@@ -58,14 +58,14 @@ times which other leads of the model have.`,
 	}
 	last = lastLine(c)
 	c.Flags().BoolVar(&leads, "leads", false, "read the records of an archive, and list leads that lack times which other leads have")
-	c.Flags().StringVar(&picture, "plot", "", "draw the valid times of every series, and the missing ones, into this .svg, .png or .pdf: .svg, .png or .pdf")
+	c.Flags().StringVar(&picture, "plot", "", "draw the valid times of every series, and the missing ones, into this file: .svg, .png or .pdf")
 	return c
 }
 
 // isArchive reports whether an argument names an archive, not a file.
 func (e *env) isArchive(arg string) bool {
 	if _, err := os.Stat(arg); err == nil {
-		return false
+		return e.engines.Recognize(arg) != ""
 	}
 	_, _, err := e.engines.Parse(arg)
 	return err == nil || strings.Contains(arg, ":")

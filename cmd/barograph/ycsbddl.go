@@ -64,14 +64,13 @@ func (e *env) scripts(flags, urls []string) (all []ownDDL, err error) {
 }
 
 func readDDL(file string) (*kv.DDL, error) {
+	const cure = "name a file of SQL statements that create the table"
 	info, err := os.Stat(file)
 	if err != nil {
-		return nil, &fault.Error{File: file, Problem: "cannot be read", Err: err,
-			Cure: "name a file of SQL statements that create the table"}
+		return nil, &fault.Error{File: file, Problem: "cannot be read", Err: err, Cure: cure}
 	}
 	if !info.Mode().IsRegular() || info.Size() > mostDDL {
-		return nil, &fault.Error{File: file, Problem: "is not a script: it must be a file of at most 256 KiB",
-			Cure: "name a file of SQL statements that create the table"}
+		return nil, &fault.Error{File: file, Problem: "is not a script: it must be a file of at most 256 KiB", Cure: cure}
 	}
 	text, err := os.ReadFile(file)
 	return &kv.DDL{File: file, Text: string(text)}, err

@@ -113,10 +113,14 @@ func TestYCSBDDLFlags(t *testing.T) {
 		{[]string{"load", "--engine", sqlite, "--ddl", "postgres=" + script}, "belongs to postgres, which no --engine names"},
 		{[]string{"load", "--engine", sqlite, "--ddl", script, "--ddl", script}, "occurs twice"},
 		{[]string{"load", "--engine", sqlite, "--ddl", script}, "sqlite does not support it"},
-		{[]string{"load", "--engine", sqlite, "--ddl", "sqlite/document=" + script, "--layout", "columns"},
-			"give one of them"},
-		{[]string{"sweep", "--engine", sqlite, "--engine", pebble, "--ddl", script},
-			"does not name its engine, and there are several"},
+		{
+			[]string{"load", "--engine", sqlite, "--ddl", "sqlite/document=" + script, "--layout", "columns"},
+			"omit one of them",
+		},
+		{
+			[]string{"sweep", "--engine", sqlite, "--engine", pebble, "--ddl", script},
+			"does not name its engine, and there are several",
+		},
 		{[]string{"sweep", "--engine", sqlite, "--layout", "columns,columns"}, "is not a list of different layouts"},
 	} {
 		if code, _, errs := barograph(t, append([]string{"ycsb"}, c.args...)...); code != fault.Usage ||

@@ -49,8 +49,8 @@ func (t *Table) CheckDDL(d engine.Driver) error {
 		return nil
 	}
 	if !OfferOf(&d).OwnDDL {
-		return &fault.Error{Setting: "--ddl", Problem: d.Scheme + " does not support it, because Barograph cannot read the columns of its tables",
-			Cure: "omit it for " + d.Scheme}
+		problem := d.Scheme + " does not support it, because Barograph cannot read the columns of its tables"
+		return &fault.Error{Setting: "--ddl", Problem: problem, Cure: "omit it for " + d.Scheme}
 	}
 	if t.Layout != Columns && t.Layout != Document && t.Layout != Array {
 		return &fault.Error{

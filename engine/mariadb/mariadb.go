@@ -98,14 +98,14 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	if err != nil {
 		return nil, err
 	}
-	return &engine.Engine{Abilities: append([]any{d}, d.abilities(configs(u, d.secure))...), Metrics: d.metrics,
-		Statements: d.statements, About: d.about, Close: d.close}, nil
+	offers := append([]any{d}, d.abilities(configs(u, d.secure))...)
+	return &engine.Engine{Abilities: offers, Metrics: d.metrics, Statements: d.statements, About: d.about, Close: d.close}, nil
 }
 
 // connected detects the kind of server and opens the pools of connections.
 func connected(ctx context.Context, u *url.URL, o engine.Options) (*database, error) {
-	d := &database{prefix: strings.TrimPrefix(u.Path, "/"), readOnly: o.ReadOnly, log: o.Logger(),
-		shown: fault.Redact(u.String()), unread: new(atomic.Bool)}
+	d := &database{prefix: strings.TrimPrefix(u.Path, "/"), readOnly: o.ReadOnly, log: o.Logger(), unread: new(atomic.Bool)}
+	d.shown = fault.Redact(u.String())
 	if err := d.options(u.Query()); err != nil {
 		return nil, err
 	}

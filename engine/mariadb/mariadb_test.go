@@ -135,8 +135,10 @@ func TestServer(t *testing.T) {
 				t.Fatal(err)
 			}
 			about, err := e.About(t.Context())
-			if want := map[string]string{"default": "134217728", "tuned": "536870912",
-				"observed": "536870912"}[p.Name]; err != nil || about.Settings["innodb_buffer_pool_size"] != want {
+			if want := map[string]string{
+				"default": "134217728", "tuned": "536870912",
+				"observed": "536870912",
+			}[p.Name]; err != nil || about.Settings["innodb_buffer_pool_size"] != want {
 				t.Errorf("innodb_buffer_pool_size %s, want %s, %v", about.Settings["innodb_buffer_pool_size"], want, err)
 			}
 			if err := e.Close(); err != nil {

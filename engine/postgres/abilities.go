@@ -8,9 +8,9 @@ import (
 
 // offered lists what a database can do besides archives.
 func offered() []any {
+	layouts := []kv.Layout{kv.Columns, kv.Document, kv.Hash, kv.Array, kv.ArrayIndex}
 	return []any{
-		kv.Offer{Layouts: []kv.Layout{kv.Columns, kv.Document, kv.Hash, kv.Array, kv.ArrayIndex},
-			Transactions: kv.IsolationLevels(), OwnDDL: true},
+		kv.Offer{Layouts: layouts, Transactions: kv.IsolationLevels(), OwnDDL: true},
 		posts.Offer{Methods: postMethods()},
 		tables.Offer{tables.OwnTables, tables.StarOverDisks},
 	}

@@ -16,12 +16,16 @@ import (
 func TestScripts(t *testing.T) {
 	d := databases{server: servers.Lab(t, postgres.Driver(), lab.Options{})}
 	const made = "CREATE TABLE usertable (ycsb_key varchar(255) COLLATE \"C\" PRIMARY KEY, field0 text, field1 text)"
-	enginetest.RunScripts(t, enginetest.Config{Driver: postgres.Driver(),
-		URL: func(t *testing.T) string { return d.url(t) }}, []enginetest.Script{
+	enginetest.RunScripts(t, enginetest.Config{
+		Driver: postgres.Driver(),
+		URL:    func(t *testing.T) string { return d.url(t) },
+	}, []enginetest.Script{
 		{Name: "plain", Text: made, Form: "TABLE usertable USING heap"},
-		{Name: "unlogged with fillfactor",
+		{
+			Name: "unlogged with fillfactor",
 			Text: "CREATE UNLOGGED TABLE usertable (YCSB_KEY varchar(255) PRIMARY KEY, FIELD0 varchar(42), FIELD1 char(1)) " +
-				"WITH (fillfactor = 70);", Form: "UNLOGGED TABLE usertable USING heap WITH (fillfactor=70)"},
+				"WITH (fillfactor = 70);", Form: "UNLOGGED TABLE usertable USING heap WITH (fillfactor=70)",
+		},
 		{
 			Name: "partitions", Form: "PARTITION usertable_3 FOR VALUES WITH (modulus 4, remainder 3)",
 			Text: made + " PARTITION BY HASH (ycsb_key);\n" +
@@ -36,34 +40,58 @@ func TestScripts(t *testing.T) {
 				"ALTER TABLE usertable ALTER field0 SET STORAGE EXTERNAL;\nCREATE UNIQUE INDEX covering ON usertable (ycsb_key) " +
 				"INCLUDE (field0, field1);\nCOMMENT ON TABLE usertable IS 'mine';",
 		},
-		{Name: "document", Layout: kv.Document,
-			Text: "CREATE TABLE usertable (ycsb_key text PRIMARY KEY, doc jsonb NOT NULL)", Form: "doc jsonb NOT NULL"},
-		{Name: "syntax", Text: "-- mine\nCREATE TABLE usertable (\n  ycsb_key text PRIMARY KEY,\n  field0 txet\n);", Line: 4,
-			Want: `type "txet" does not exist`},
-		{Name: "second statement", Text: made + ";\n\nCREATE INDEX ON usertable (field9);", Line: 3,
-			Want: `column "field9" does not exist`},
-		{Name: "no column", Text: "\nCREATE TABLE usertable (ycsb_key text PRIMARY KEY, field0 text)", Line: 2,
-			Want: "creates the table usertable without the column field1; add the column field1 text"},
-		{Name: "quoted column", Text: `CREATE TABLE usertable (ycsb_key text PRIMARY KEY, field0 text, "FIELD1" text)`,
-			Line: 1, Want: "without the column field1"},
-		{Name: "type", Text: "CREATE TABLE usertable (ycsb_key text PRIMARY KEY, field0 text, field1 bytea)", Line: 1,
-			Want: "with the column field1 of type bytea"},
-		{Name: "no key", Text: "CREATE TABLE usertable (ycsb_key text, field0 text, field1 text)", Line: 1,
-			Want: "without a primary key or unique index over only ycsb_key"},
-		{Name: "key of two columns",
+		{
+			Name: "document", Layout: kv.Document,
+			Text: "CREATE TABLE usertable (ycsb_key text PRIMARY KEY, doc jsonb NOT NULL)", Form: "doc jsonb NOT NULL",
+		},
+		{
+			Name: "syntax", Text: "-- mine\nCREATE TABLE usertable (\n  ycsb_key text PRIMARY KEY,\n  field0 txet\n);", Line: 4,
+			Want: `type "txet" does not exist`,
+		},
+		{
+			Name: "second statement", Text: made + ";\n\nCREATE INDEX ON usertable (field9);", Line: 3,
+			Want: `column "field9" does not exist`,
+		},
+		{
+			Name: "no column", Text: "\nCREATE TABLE usertable (ycsb_key text PRIMARY KEY, field0 text)", Line: 2,
+			Want: "creates the table usertable without the column field1; add the column field1 text",
+		},
+		{
+			Name: "quoted column", Text: `CREATE TABLE usertable (ycsb_key text PRIMARY KEY, field0 text, "FIELD1" text)`,
+			Line: 1, Want: "without the column field1",
+		},
+		{
+			Name: "type", Text: "CREATE TABLE usertable (ycsb_key text PRIMARY KEY, field0 text, field1 bytea)", Line: 1,
+			Want: "with the column field1 of type bytea",
+		},
+		{
+			Name: "no key", Text: "CREATE TABLE usertable (ycsb_key text, field0 text, field1 text)", Line: 1,
+			Want: "without a primary key or unique index over only ycsb_key",
+		},
+		{
+			Name: "key of two columns",
 			Text: "CREATE TABLE usertable (ycsb_key text, field0 text, field1 text, PRIMARY KEY (ycsb_key, field0))", Line: 1,
-			Want: "over only ycsb_key"},
-		{Name: "column that is needed",
+			Want: "over only ycsb_key",
+		},
+		{
+			Name: "column that is needed",
 			Text: "CREATE TABLE usertable (ycsb_key text PRIMARY KEY, field0 text, field1 text, more int NOT NULL)", Line: 1,
-			Want: "with the column more"},
-		{Name: "another table", Text: "CREATE TABLE mine (ycsb_key text PRIMARY KEY, field0 text, field1 text)",
-			Want: "creates no table usertable"},
+			Want: "with the column more",
+		},
+		{
+			Name: "another table", Text: "CREATE TABLE mine (ycsb_key text PRIMARY KEY, field0 text, field1 text)",
+			Want: "creates no table usertable",
+		},
 		{Name: "nothing", Text: "-- to do\n", Want: "contains no statement"},
-		{Name: "no transaction", Text: made + ";\nCREATE TABLESPACE mine LOCATION '/nowhere'", Line: 2,
-			Want: "cannot run inside a transaction block"},
-		{Name: "document without one", Layout: kv.Document,
+		{
+			Name: "no transaction", Text: made + ";\nCREATE TABLESPACE mine LOCATION '/nowhere'", Line: 2,
+			Want: "cannot run inside a transaction block",
+		},
+		{
+			Name: "document without one", Layout: kv.Document,
 			Text: "CREATE TABLE usertable (ycsb_key text PRIMARY KEY, doc json)", Line: 1,
-			Want: "with the column doc of type json"},
+			Want: "with the column doc of type json",
+		},
 	})
 }
 

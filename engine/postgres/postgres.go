@@ -92,8 +92,8 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 		db.pool.Close()
 		return nil, unreachable(err)
 	}
-	return &engine.Engine{Abilities: append([]any{db}, db.abilities()...), Metrics: db.metrics, Statements: db.statements,
-		About: db.about, Close: func() error { db.pool.Close(); return nil }}, nil
+	stop, offers := func() error { db.pool.Close(); return nil }, append([]any{db}, db.abilities()...)
+	return &engine.Engine{Abilities: offers, Metrics: db.metrics, Statements: db.statements, About: db.about, Close: stop}, nil
 }
 
 // config reads the URL.

@@ -224,8 +224,8 @@ func diffOfOrder(want, got *Answer, first int) *Diff {
 			return nil
 		}
 	}
-	d := &Diff{Problem: fmt.Sprintf("all rows are correct, but their order is not: the first differs at row %d", first),
-		WantRows: want.Rows, GotRows: got.Rows}
+	problem := fmt.Sprintf("all rows are correct, but their order is not: the first differs at row %d", first)
+	d := &Diff{Problem: problem, WantRows: want.Rows, GotRows: got.Rows}
 	for i := first; i < want.Rows && len(d.Rows) < MaxDiffs; i++ {
 		if w, g := want.Row(i), got.Row(i); w != g {
 			d.Rows = append(d.Rows, DiffRow{Row: i, Want: w, Got: g})

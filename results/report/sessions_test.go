@@ -14,11 +14,15 @@ import (
 // longest, and the scripts that made tables.
 func TestSessionsStatementsAndScripts(t *testing.T) {
 	p := madePoint("postgres", "server", 4, 1, 1000)
-	s := &run.ServerLoad{Looks: 10, Statements: []run.Statement{{Text: "UPDATE usertable SET field0 = $1 <x>",
-		Calls: 2500, Time: 2 * time.Second, Rows: 2499}}}
+	s := &run.ServerLoad{Looks: 10, Statements: []run.Statement{{
+		Text:  "UPDATE usertable SET field0 = $1 <x>",
+		Calls: 2500, Time: 2 * time.Second, Rows: 2499,
+	}}}
 	for i := range 10 {
-		look := run.Look{At: time.Duration(i+1) * time.Second, Sessions: []run.SessionWait{{Kind: "cpu", What: "running",
-			Sessions: 1}, {Kind: "lock", What: "Lock:tuple", Sessions: 3}}}
+		look := run.Look{At: time.Duration(i+1) * time.Second, Sessions: []run.SessionWait{{
+			Kind: "cpu", What: "running",
+			Sessions: 1,
+		}, {Kind: "lock", What: "Lock:tuple", Sessions: 3}}}
 		for _, rare := range []string{"a", "b", "c", "d", "e", "f", "g"} {
 			look.Sessions = append(look.Sessions, run.SessionWait{Kind: "other", What: "rare " + rare, Sessions: 0.1})
 		}
@@ -26,8 +30,10 @@ func TestSessionsStatementsAndScripts(t *testing.T) {
 	}
 	p.Server = s
 	dir := madeFolderOf(t, []run.Archive{
-		{Engine: "postgres", Design: "own.sql@01234567", Table: &run.Table{Name: "usertable", Schema: "own_sql_01234567",
-			File: "dir/own.sql", Digest: "0123456789", DDL: "CREATE TABLE <mine>", Form: "TABLE usertable USING heap"}},
+		{Engine: "postgres", Design: "own.sql@01234567", Table: &run.Table{
+			Name: "usertable", Schema: "own_sql_01234567",
+			File: "dir/own.sql", Digest: "0123456789", DDL: "CREATE TABLE <mine>", Form: "TABLE usertable USING heap",
+		}},
 		{Engine: "mariadb", Design: "columns", Table: &run.Table{Name: "usertable", Form: "CREATE TABLE `usertable` …"}},
 	}, p)
 	path, err := Write(dir, Advising{})

@@ -30,8 +30,8 @@ func Read(dir string) (*Run, []Sample, error) {
 		}
 	}
 	if errors.Is(err, os.ErrNotExist) {
-		err = &fault.Error{File: dir, Problem: "is incomplete, or from a version of Barograph before the first release", Err: err,
-			Cure: "repeat the run with the args in its run.json"}
+		problem := "is incomplete, or from a version of Barograph before the first release"
+		err = &fault.Error{File: dir, Problem: problem, Err: err, Cure: "repeat the run with the args in its run.json"}
 	}
 	if err == nil && !r.Finished.IsZero() && (len(events) == 0 || events[len(events)-1].Kind != EndEvent) {
 		r.Warnings = append(r.Warnings, eventsFile+" is incomplete, although the run finished: measurements may be missing")

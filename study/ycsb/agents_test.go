@@ -276,8 +276,10 @@ func TestAgentsInNamespaces(t *testing.T) {
 		n := &c.Nodes[i]
 		agents.Addresses = append(agents.Addresses, net.JoinHostPort(n.Host, strconv.Itoa(n.Ports["agent"])))
 	}
-	both, err := agents.Run(t.Context(), Task{Engine: "held://" + s.at, Form: Form{Layout: kv.Pairs}, Mix: "updates",
-		Properties: properties(workers / 2)}, time.Now())
+	both, err := agents.Run(t.Context(), Task{
+		Engine: "held://" + s.at, Form: Form{Layout: kv.Pairs}, Mix: "updates",
+		Properties: properties(workers / 2),
+	}, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -171,8 +171,10 @@ func (o *observer) stop(ctx context.Context, r *Report) (err error) {
 	if r.Server != nil && !o.began.IsZero() {
 		all := statementsSince(o.executed, o.statements(ctx))
 		for _, s := range all[:min(len(all), mostStatements)] {
-			r.Server.Statements = append(r.Server.Statements, run.Statement{Text: fault.Redact(s.Text), Calls: s.Calls,
-				Time: s.Time, Rows: s.Rows})
+			r.Server.Statements = append(r.Server.Statements, run.Statement{
+				Text: fault.Redact(s.Text), Calls: s.Calls,
+				Time: s.Time, Rows: s.Rows,
+			})
 		}
 	}
 	return err

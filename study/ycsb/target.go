@@ -80,8 +80,10 @@ func (t *Target) title() string {
 
 // Options are those of a load or a run on it.
 func (t *Target) Options() Options {
-	return Options{Layout: t.Layout, DDL: t.DDL, Space: t.Space, Table: t.Table, Server: t.Server, Faults: t.faults,
-		Metrics: t.Metrics, Steady: t.steady, History: t.History}
+	return Options{
+		Layout: t.Layout, DDL: t.DDL, Space: t.Space, Table: t.Table, Server: t.Server, Faults: t.faults,
+		Metrics: t.Metrics, Steady: t.steady, History: t.History,
+	}
 }
 
 // LoadAll loads every record, untimed: what is kept no longer than a command, or
@@ -91,8 +93,10 @@ func (t *Target) LoadAll(ctx context.Context, c *Config) error {
 	whole.InsertStart, whole.InsertCount, whole.Target, whole.Seconds, whole.Shard = 0, whole.Records, 0, 0, Shard{}
 	began := time.Now()
 	o := t.Options()
-	r, err := Load(ctx, t.KV, &whole, Options{Layout: o.Layout, DDL: o.DDL, Space: o.Space, Table: o.Table,
-		Replace: t.Replace})
+	r, err := Load(ctx, t.KV, &whole, Options{
+		Layout: o.Layout, DDL: o.DDL, Space: o.Space, Table: o.Table,
+		Replace: t.Replace,
+	})
 	if err != nil {
 		return fmt.Errorf("%s: %w", t.title(), err)
 	}
@@ -208,8 +212,10 @@ func (t *Target) Measure(ctx context.Context, c *Config, o Options, mix string, 
 		t.watch(&o, cell)
 	}
 	if o.Metrics != nil {
-		o.Metrics = o.Metrics.of(prometheus.Labels{"engine": t.Scheme, "layout": t.Name(), "workload": mix,
-			"threads": strconv.FormatInt(c.Threads, 10)})
+		o.Metrics = o.Metrics.of(prometheus.Labels{
+			"engine": t.Scheme, "layout": t.Name(), "workload": mix,
+			"threads": strconv.FormatInt(c.Threads, 10),
+		})
 	}
 	for take := 1; ; take++ {
 		r, err := Run(ctx, t.KV, t.fit(c), o)
@@ -253,7 +259,8 @@ func (t *Target) Load(ctx context.Context, c *Config, o Options, mix string) (ru
 // Open opens an engine to run workloads on, with a table of a form; labs is the folder of
 // the labs, one of which may run its server.
 func Open(ctx context.Context, all engine.Registry, raw string, form Form, labs string, o engine.Options) (*Target,
-	error) {
+	error,
+) {
 	d, u, err := all.Parse(raw)
 	if err != nil {
 		return nil, &fault.Status{Code: fault.Usage, Err: err}
