@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -126,11 +127,16 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	if err != nil {
 		return nil, errors.Join(d.explain(err), end())
 	}
+	location, err := engine.NewLocation(path)
 	closed := func() error {
-		d.seal(context.WithoutCancel(ctx))
+		if location.CheckReplaced() == nil {
+			d.seal(context.WithoutCancel(ctx))
+		} else { // an orderly exit would write into the other archive
+			h.Kill()
+		}
 		return end()
 	}
-	return &engine.Engine{Abilities: append([]any{d}, d.abilities()...), About: d.about, Processes: []int32{int32(h.PID())}, Close: closed}, nil //nolint:gosec // a pid fits
+	return &engine.Engine{Abilities: append([]any{d}, d.abilities()...), About: d.about, Processes: []int32{int32(h.PID())}, Close: closed}, err //nolint:gosec // a pid fits
 }
 
 // arguments returns the library's arguments. Its configuration is in dir.
@@ -215,12 +221,16 @@ func unreachable(path string, err error) error {
 	}
 }
 
+// damaged recognizes the names of errors that ClickHouse returns for files that are damaged or in the wrong place.
+var damaged = regexp.MustCompile(`\((CHECKSUM_\w+|CORRUPTED_DATA|CANNOT_\w+|INCORRECT_\w+|UNKNOWN_(CODEC|FORMAT_VERSION)|SIZES_OF_\w+|\w+_DOESNT_MATCH|` +
+	`\w*DATA_PARTS?\w*|\w+_END_OF_FILE|\w+_AFTER_EOF|NO_SUCH_COLUMN_IN_TABLE|NOT_FOUND_COLUMN_IN_BLOCK|LOGICAL_ERROR)\)`)
+
 // explain adds place and cure to an error if the disk is full or a file is damaged.
 func (d *database) explain(err error) error {
 	switch text := err.Error(); {
 	case strings.Contains(text, "No space left on device") || strings.Contains(text, "NOT_ENOUGH_SPACE"):
 		return engine.DiskFullError(d.path, err)
-	case strings.Contains(text, "CHECKSUM_DOESNT_MATCH") || strings.Contains(text, "CORRUPTED_DATA") || strings.Contains(text, "CANNOT_"):
+	case damaged.MatchString(text):
 		return engine.DamagedError(d.path, err)
 	}
 	return err

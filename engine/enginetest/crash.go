@@ -167,7 +167,10 @@ func (s *suite) crash(t *testing.T) {
 		if Nightly() || s.design == slices.Min(slices.Collect(maps.Keys(archive.OfferOf(&s.Driver).Designs))) { // one design is enough: all have the same file format
 			t.Run("a kill while the database is made", s.killedYoung)
 			t.Run("a bit that turned", s.rot)
-			t.Run("a full disk", s.fullDisk)
+			t.Run("a full disk", func(t *testing.T) { s.fullDisk(t, "3m", "100m") })
+			if Nightly() {
+				t.Run("a full disk of 30 MB", func(t *testing.T) { s.fullDisk(t, "30m", "1g") })
+			}
 			t.Run("a replaced archive", s.replaced)
 		}
 		t.Run("a database that another process holds", s.openElsewhere)
@@ -177,8 +180,8 @@ func (s *suite) crash(t *testing.T) {
 func (s *suite) killed(t *testing.T) {
 	files := crashFiles()
 	duration := s.timeLoad(t, files)
-	kills, rng := s.repetitions(t, 4, 2), newRand(uint64(time.Now().UnixNano())) // the moment of a kill is not reproducible
-	url := s.URL(t)
+	attack, kills := s.attacked(t, "client killed during a load"), s.repetitions(t, 4, 2)
+	url, rng, before := s.URL(t), newRand(attack.seed), 0
 	for done := range kills {
 		c := s.start(t, job{URL: url, Design: s.design})
 		time.Sleep(time.Duration(rng.Int64N(int64(duration)/2 + 1)))
@@ -188,6 +191,10 @@ func (s *suite) killed(t *testing.T) {
 		rest := s.wholeFiles(t, h, "a", files)
 		h.close(t)
 		t.Logf("kill %d: %d of %d files are loaded", done+1, len(files)-len(rest), len(files))
+		if attack.times++; !finished {
+			before++
+		}
+		attack.note = fmt.Sprintf("%d before the end of the load", before)
 		if finished || len(rest) == 0 {
 			url = s.URL(t)
 		}
@@ -235,8 +242,10 @@ func (s *suite) killedYoung(t *testing.T) {
 	files := crashFiles()
 	began := time.Now()
 	s.openNew(t)
-	duration, rng := time.Since(began), newRand(uint64(time.Now().UnixNano())) // the moment of a kill is not reproducible
+	attack, duration := s.attacked(t, "client killed while it creates the database"), time.Since(began)
+	rng := newRand(attack.seed)
 	for range s.repetitions(t, 3, 1) {
+		attack.times++
 		url := s.URL(t)
 		c := s.start(t, job{URL: url, Design: s.design, Early: true})
 		time.Sleep(time.Duration(rng.Int64N(int64(duration) + 1)))
@@ -260,6 +269,7 @@ func (s *suite) timeLoad(t *testing.T, files []File) time.Duration {
 
 // openElsewhere opens a database that another process has open: it must succeed, or return an error that says so and has a cure.
 func (s *suite) openElsewhere(t *testing.T) {
+	s.attacked(t, "opened while another process has it open").times = 1
 	url := s.URL(t)
 	c := s.start(t, job{URL: url, Design: s.design, Hold: true})
 	defer func() {

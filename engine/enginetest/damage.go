@@ -51,9 +51,10 @@ func (s *suite) rot(t *testing.T) {
 	t.Logf("%d of %d damages were detected", caught, rounds)
 }
 
-// fullDisk fills a small disk. The load that fills it must return an error with place and cure, and
-// everything that was committed must be intact once the disk has space again.
-func (s *suite) fullDisk(t *testing.T) {
+// fullDisk fills a disk of a size. The load that fills it must return an error with place and cure, and
+// everything that was committed must be intact once the disk has more space. Sizes are those of mount.
+func (s *suite) fullDisk(t *testing.T, size, more string) {
+	attack := s.attacked(t, "full disk of "+size)
 	raw := s.URL(t)
 	disk := filepath.Dir(databasePath(t, raw))
 	mount := func(args ...string) error {
@@ -63,7 +64,7 @@ func (s *suite) fullDisk(t *testing.T) {
 		}
 		return nil
 	}
-	if err := mount("-t", "tmpfs", "-o", "size=2m"); err != nil {
+	if err := mount("-t", "tmpfs", "-o", "size="+size); err != nil {
 		t.Skipf("NOT TESTED: a small disk needs root: %v", err)
 	}
 	t.Cleanup(func() {
@@ -75,7 +76,7 @@ func (s *suite) fullDisk(t *testing.T) {
 	if output := string(out); err != nil || !strings.Contains(output, diskIsFull) {
 		t.Fatalf("the load that fills the disk: %v\n%s", err, output)
 	}
-	if err := mount("-o", "remount,size=100m"); err != nil {
+	if err := mount("-o", "remount,size="+more); err != nil {
 		t.Fatal(err)
 	}
 	s.undamaged(t, raw)
@@ -85,6 +86,7 @@ func (s *suite) fullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	files := crashFiles()
+	attack.times, attack.note = 1, fmt.Sprintf("%d subsets were complete or in flight", len(names))
 	for i := max(len(names)-2, 0); i <= len(names); i++ { // the last one may be incomplete
 		rest := s.wholeFiles(t, h, fillSubset(i), files)
 		t.Logf("subset %d: %d of %d files are loaded", i+1, len(files)-len(rest), len(files))
@@ -95,7 +97,7 @@ func (s *suite) fullDisk(t *testing.T) {
 }
 
 const (
-	fillSubsets = 200
+	fillSubsets = 5000 // more than a disk of 30 MB has space for
 	diskIsFull  = "enginetest: the disk is full: "
 )
 

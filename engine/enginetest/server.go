@@ -91,6 +91,7 @@ func (c Config) locked(t *testing.T, l *lab.Lab) {
 // new to exactly one of them, and the archive must be that of one load. METdbLoad numbers rows with
 // MAX()+1, and two concurrent loaders corrupt each other's rows.
 func (s *suite) twoLoads(t *testing.T) {
+	s.attacked(t, "two loads into one subset").times = 1
 	url, files := s.URL(t), crashFiles()
 	back := slices.Clone(files)
 	slices.Reverse(back)
@@ -123,8 +124,8 @@ func (s *suite) twoLoads(t *testing.T) {
 func (s *suite) killedServer(t *testing.T, l *lab.Lab) {
 	files := crashFiles()
 	duration := s.timeLoad(t, files)
-	rounds, rng := s.repetitions(t, 4, 1), newRand(uint64(time.Now().UnixNano())) // the moment of a kill is not reproducible
-	url := s.URL(t)
+	attack, rounds := s.attacked(t, "server killed during a load"), s.repetitions(t, 4, 1)
+	url, rng, lost := s.URL(t), newRand(attack.seed), 0
 	for round := range rounds {
 		ended := make(chan error, 1)
 		go func() { ended <- s.resume(t.Context(), url, files) }()
@@ -133,6 +134,10 @@ func (s *suite) killedServer(t *testing.T, l *lab.Lab) {
 			t.Fatal(err)
 		}
 		failed := <-ended
+		if attack.times++; failed != nil {
+			lost++
+		}
+		attack.note = fmt.Sprintf("%d before the end of the load", lost)
 		if err := l.Restart(t.Context(), 0); err != nil {
 			t.Fatal(err)
 		}
@@ -161,6 +166,7 @@ func (s *suite) killedServer(t *testing.T, l *lab.Lab) {
 // The commit must store nothing and return an ErrUnreachable, which makes a command advise its user to try
 // again.
 func (s *suite) deadServer(t *testing.T, l *lab.Lab) {
+	s.attacked(t, "server killed during a commit").times = 1
 	url, series := s.URL(t), mixedSeries()
 	first, other := Generate(7, 2, series...), Generate(8, 1, series...) // different values of the same records
 	h := s.open(t, url, engine.Options{})

@@ -97,9 +97,11 @@ func (s *suite) killedTrim(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	duration, rng := time.Since(began), newRand(uint64(time.Now().UnixNano())) // the moment of a kill is not reproducible
+	attack, duration := s.attacked(t, "client killed during a removal"), time.Since(began)
+	rng := newRand(attack.seed)
 	h.close(t)
 	for range s.repetitions(t, 4, 1) {
+		attack.times++
 		url := s.URL(t)
 		h := s.open(t, url, engine.Options{})
 		mustStore(t, h, "a", files, 8)

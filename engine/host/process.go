@@ -102,8 +102,8 @@ func (p *Process) Close() error {
 	return errors.Join(err, os.RemoveAll(p.dir))
 }
 
-// kill kills the process at once.
-func (p *Process) kill() {
+// Kill kills the process at once.
+func (p *Process) Kill() {
 	p.killed.Store(true)
 	_ = p.cmd.Process.Kill() // an error: the process has exited
 }

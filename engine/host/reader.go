@@ -114,7 +114,7 @@ func (r *Reader) end() (err error) {
 		_ = c.conn.Close() // the process exits in any case
 	}
 	if r.idle = nil; r.process != nil {
-		late := time.AfterFunc(2*patience, r.process.kill)
+		late := time.AfterFunc(2*patience, r.process.Kill)
 		err = r.process.Close()
 		late.Stop()
 		r.process = nil
@@ -191,7 +191,7 @@ func (r *Reader) restart(p *Process) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.process == p {
-		p.kill()
+		p.Kill()
 		_ = r.end() // it has written nothing
 	}
 }
