@@ -22,8 +22,8 @@ import (
 // Cell is what a text becomes as a cell of CSV, such as Spreadsheet.
 type Cell func(text string) string
 
-// Spreadsheet puts an apostrophe before a text that a spreadsheet would run as a
-// formula; numbers stay what they are.
+// Spreadsheet puts an apostrophe before a text that a spreadsheet would run as a formula. It does
+// not change numbers.
 func Spreadsheet(text string) string {
 	if text == "" || !strings.ContainsRune("=+-@\t\r\n", rune(text[0])) {
 		return text
