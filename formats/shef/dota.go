@@ -57,7 +57,8 @@ func (d *Decoder) token() []byte {
 	return d.b[d.mark:d.i]
 }
 
-// parameterAndValue reads "HG 2.3E" and what belongs to it.
+// parameterAndValue reads a parameter code and its value with qualifier and comment, such as "HG
+// 2.3E".
 func (d *Decoder) parameterAndValue() {
 	m := &d.m
 	if d.stray() {

@@ -59,7 +59,7 @@ func (d *Decoder) cleanLine(raw []byte) {
 	}
 }
 
-// Words of eight equal bytes.
+// ones and tops are words of eight equal bytes.
 const ones, tops = 0x0101010101010101, 0x8080808080808080
 
 // isPlainText reports whether a line is plain, which means that strip would not change it: only
