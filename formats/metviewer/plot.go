@@ -53,7 +53,7 @@ type Plot struct {
 
 	Title, XLabel string
 	YLabel        [2]string
-	Maps          map[string]map[string]string `json:",omitempty"` // val_map: what titles say instead of a field's value
+	Maps          map[string]map[string]string `json:",omitempty"` // val_map: texts that replace a field's values in titles
 
 	Unsupported []Remark // requests that are not drawn or not computed in this way
 }
@@ -273,7 +273,7 @@ func (s *plots) deps(n *node) error {
 				}
 				s.p.Deps = append(s.p.Deps, d)
 			}
-			if n.child("series"+strconv.Itoa(axis)) == nil { // early in 2010 the curves stood here
+			if n.child("series"+strconv.Itoa(axis)) == nil { // early in 2010 the curves were inside dep1 and dep2
 				if err := s.curves(axis, append(k.child("series").all("field"), k.all("field")...)); err != nil {
 					return err
 				}
@@ -419,7 +419,7 @@ var (
 
 func nameOf(n *node) string { return NameOf(n.attrs["name"]) }
 
-// NameOf is the present name of a field, for names of 2010, too.
+// NameOf returns the present name of a field, also for a name of 2010.
 func NameOf(name string) string {
 	return cmp.Or(map[string]string{"inithour": "init_hour", "validhour": "valid_hour", "initdate": "fcst_init_beg", "validdate": "fcst_valid_beg"}[name], name)
 }
