@@ -67,9 +67,8 @@ func (a *account) give(dir string) error {
 	})
 }
 
-// reach makes the folders above dir searchable for the account. Folders
-// outside the one for temporary files are left as they are, as their owner
-// may have closed them with reason.
+// reach makes the parent folders of dir searchable for the account. It does not change folders
+// outside the one for temporary files, because their owner may have closed them on purpose.
 func (a *account) reach(dir string) error {
 	if a == nil {
 		return nil

@@ -21,7 +21,7 @@ func cut(iso *launch.Isolation, node int, out bool) error {
 	return netlink.LinkSetUp(cable)
 }
 
-// before is what has packets wait before a link, as a fault says: nil = nothing does.
+// before returns the queue that delays packets in front of a link, as a fault requires; nil = none.
 func before(link int, f Fault) netlink.Qdisc {
 	at := netlink.QdiscAttrs{LinkIndex: link, Parent: netlink.HANDLE_ROOT, Handle: netlink.MakeHandle(1, 0)}
 	switch f.Action {
@@ -43,8 +43,8 @@ const (
 	delayed = 100_000 // packets that may wait for their delay: none is to be lost
 )
 
-// queue has packets wait before a node's cable, or no longer: of small bandwidth at
-// both ends, while a delay is of what the node sends, as with Isolate.Latency.
+// queue delays packets in front of a node's cable, or stops that. A small bandwidth applies at both
+// ends. A delay applies to what the node sends, as with Isolate.Latency.
 func queue(iso *launch.Isolation, node int, f Fault) error {
 	ns, err := netns.GetFromName(namespace(iso, node))
 	if err != nil {
@@ -63,7 +63,7 @@ func queue(iso *launch.Isolation, node int, f Fault) error {
 	return err
 }
 
-// wait puts what f says before a link, in place of what was there.
+// wait replaces the queue in front of a link by that of f.
 func wait(h *netlink.Handle, name string, f Fault) error {
 	link, err := h.LinkByName(name)
 	if err != nil {
@@ -84,7 +84,7 @@ func wait(h *netlink.Handle, name string, f Fault) error {
 	return err
 }
 
-// tryQueue does what a fault says to packets in a network namespace that nobody uses.
+// tryQueue applies a fault to packets in a network namespace that nobody uses.
 func tryQueue(f Fault) error {
 	if before(0, f) == nil {
 		return nil // it repairs
@@ -94,7 +94,7 @@ func tryQueue(f Fault) error {
 		if err != nil {
 			return err
 		}
-		defer ns.Close() //nolint:errcheck // it ends with that
+		defer ns.Close() //nolint:errcheck // closing the namespace removes it
 		return wait(&netlink.Handle{}, "lo", f)
 	})
 }

@@ -69,7 +69,7 @@ func KeyPEM(key *ecdsa.PrivateKey) ([]byte, error) {
 	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), err
 }
 
-// certificateLife is how long a lab's certificates hold.
+// certificateLife is the validity of a lab's certificates.
 const certificateLife = 365 * 24 * time.Hour
 
 // certify gives each node a certificate that names all nodes, as clients may go

@@ -14,16 +14,15 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// groups are the control groups that limits of disks are set in.
+// groups are the control groups in which the limits of disks are set.
 //
-// Version 1 does not inherit: a limit holds for the processes of the group
-// that has it, so it is set in the root group, where processes are unless
-// somebody moves them, and in this process's own. Buffered writes are done by
-// the kernel's threads, which are in the root group.
+// Version 1 does not inherit. A limit applies to the processes of its group, so it is set in the
+// root group, where processes are by default, and in this process's own group. The kernel's
+// threads, which are in the root group, do buffered writes.
 //
-// Version 2 inherits and has no limits in its root, so each group at the top
-// gets them; buffered writes count for the group that wrote. A container sees
-// a group below the top as its root: that one has limits itself.
+// Version 2 inherits and has no limits in its root, so each top-level group gets them. Buffered
+// writes count for the group that wrote. A container sees a lower group as its root, and that one
+// has limits.
 type groups struct {
 	version int
 	root    string   // where the hierarchy is mounted
@@ -39,7 +38,7 @@ const (
 	ioMax      = "io.max" // of version 2
 )
 
-// String says whom the limits hold for.
+// String describes the processes to which the limits apply.
 func (g *groups) String() string {
 	if g.version == 1 {
 		return "version 1: processes in the root group of blkio and in Barograph's own, buffered writes included; not those that somebody puts into other groups"
@@ -134,7 +133,7 @@ func (g *groups) limit(device string, l DiskLimits) error {
 	return nil
 }
 
-// set writes a device's limits in one group; no limits take away what was there.
+// set writes a device's limits in one group; empty limits remove the existing ones.
 func (g *groups) set(dir, device string, l DiskLimits) error {
 	rate := []int64{int64(l.ReadMBps * 1e6), int64(l.WriteMBps * 1e6), l.ReadIOPS, l.WriteIOPS}
 	if g.version == 1 {
@@ -156,7 +155,7 @@ func (g *groups) set(dir, device string, l DiskLimits) error {
 	return put(filepath.Join(dir, ioMax), strings.Join(text, " "))
 }
 
-// put writes to a file of the kernel, which must be there.
+// put writes to an existing file of the kernel.
 func put(name, text string) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_TRUNC, 0)
 	if err != nil {
@@ -192,7 +191,7 @@ func unlimit(devices []string) error {
 func (g *groups) unlimit(devices []string) error {
 	return filepath.WalkDir(g.root, func(dir string, e fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil // a group that was removed meanwhile
+			return nil // the group was removed in the meantime
 		}
 		if err != nil || !e.IsDir() {
 			return err
@@ -229,9 +228,8 @@ func (g *groups) limits(dir, device string) bool {
 	return false
 }
 
-// throttleNode gives the disks' limits to an isolated node's group, which
-// under version 2 is a new one at the top. Under version 1 isolated nodes stay
-// in Barograph's own group of blkio.
+// throttleNode gives the disks' limits to an isolated node's group. In version 2 that is a new
+// top-level group. In version 1 isolated nodes stay in Barograph's own group of blkio.
 func throttleNode(c *launch.Cluster, node int) error {
 	if c.Isolation == nil || len(c.Disks) == 0 {
 		return nil

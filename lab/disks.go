@@ -14,7 +14,7 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// disksFile lies in the folder of a set of disks.
+// disksFile is in the folder of a set of disks.
 const disksFile = "disks.json"
 
 // DiskLimits are what a disk may do at most; 0 = no limit. MB are 10⁶ bytes.
@@ -27,7 +27,7 @@ type DiskLimits struct {
 	WriteIOPS int64   `json:"write_iops,omitempty"`
 }
 
-// String tells them in words.
+// String returns the limits in words.
 func (l DiskLimits) String() string {
 	rate := func(what string, mbps float64, iops int64) string {
 		var parts []string
@@ -57,7 +57,7 @@ type DiskSpeed struct {
 type Disk struct {
 	Path     string     `json:"path"`             // absolute; where its file system is mounted
 	File     string     `json:"file"`             // absolute; what it keeps its bytes in
-	Node     string     `json:"node,omitempty"`   // /dev/loop3; "" before there was one
+	Node     string     `json:"node,omitempty"`   // /dev/loop3; "" before it was created
 	Device   string     `json:"device,omitempty"` // 7:3, its major and minor number
 	Direct   bool       `json:"direct"`           // the file is read past this machine's page cache
 	Limits   DiskLimits `json:"limits"`
@@ -65,21 +65,21 @@ type Disk struct {
 	Mounted  bool       `json:"mounted"`  // set by DiskStatus
 }
 
-// DiskSet is what a folder of throttled disks says of itself.
+// DiskSet is the state of a folder of throttled disks.
 type DiskSet struct {
 	Dir      string     `json:"dir"`
 	Profile  string     `json:"profile"`
-	Size     int64      `json:"size"` // bytes of each; only what is written takes place
+	Size     int64      `json:"size"` // bytes of each disk; only written data take space
 	Limits   DiskLimits `json:"limits"`
 	Disks    []Disk     `json:"disks"`
 	Together float64    `json:"together_read_mb_per_s"` // all read at once, one reader each; 0 = not measured
-	Groups   string     `json:"control_groups"`         // whom the limits hold for, in words
-	Whole    bool       `json:"whole"`                  // all were made and measured; else that was broken off
+	Groups   string     `json:"control_groups"`         // the processes to which the limits apply, in words
+	Whole    bool       `json:"whole"`                  // all were created and measured; false after an interruption
 }
 
 // DiskOptions of UpDisks.
 type DiskOptions struct {
-	Dir     string // of the set, made; "" is an error
+	Dir     string // folder of the set, which is created; "" is an error
 	Count   int
 	Size    int64  // bytes of each; 0 = 8 GiB
 	Profile string // one of DiskProfiles; "" = the first
@@ -96,10 +96,9 @@ type DiskProfile struct {
 	Limits        DiskLimits
 }
 
-// DiskProfiles are the kinds that are known by name. A hard disk's thousand
-// operations are more than it could seek, but a limit on operations also
-// counts those of a scan: fewer than MB/s ÷ 128 KiB (the kernel's read-ahead)
-// would hold a sequential reader back, as no seek does.
+// DiskProfiles are the named kinds of disks. A hard disk cannot seek a thousand times a second. But
+// a limit on operations also counts those of a scan: fewer than MB/s ÷ 128 KiB (the kernel's
+// read-ahead) would slow a sequential reader, which no seek does.
 func DiskProfiles() []DiskProfile {
 	return []DiskProfile{
 		{"hdd", "a hard disk, read in sequence", DiskLimits{ReadMBps: 120, WriteMBps: 120, ReadIOPS: 1000, WriteIOPS: 1000}},
@@ -117,13 +116,13 @@ const (
 	defaultMeasure = 1500 * time.Millisecond
 )
 
-// Check tells what is wrong with the options, if anything is.
+// Check returns the fault of the options, or nil.
 func (o DiskOptions) Check() error {
 	_, err := planDisks(&o)
 	return err
 }
 
-// planDisks checks what is asked and sets what is left out.
+// planDisks checks the options and sets defaults.
 func planDisks(o *DiskOptions) (*DiskSet, error) {
 	bad := func(setting, problem, cure string) error {
 		return &fault.Error{Setting: setting, Problem: problem, Cure: cure}
@@ -188,7 +187,7 @@ func (s *DiskSet) String() string {
 	return fmt.Sprintf("%d disk(s) of %d MiB, profile %s: %s", len(s.Disks), s.Size>>20, s.Profile, s.Limits)
 }
 
-// Usable is nil where all disks are there, mounted and measured.
+// Usable returns nil if all disks exist, are mounted and were measured.
 func (s *DiskSet) Usable() error {
 	if !s.Whole {
 		return &fault.Error{File: s.Dir, Problem: "its disks were not all made", Cure: "make them again: `barograph lab disks`"}
@@ -201,8 +200,8 @@ func (s *DiskSet) Usable() error {
 	return nil
 }
 
-// DiskStatus reads the state of the disks in dir and looks which are mounted.
-// The error is os.ErrNotExist where there are none.
+// DiskStatus reads the state of the disks in dir, and which are mounted. The error is
+// os.ErrNotExist if there are none.
 func DiskStatus(dir string) (DiskSet, error) {
 	s, err := readDisks(dir)
 	if err != nil {
@@ -224,8 +223,8 @@ func readDisks(dir string) (DiskSet, error) {
 	return readState[DiskSet](filepath.Join(dir, disksFile), "disks", "remove the file, then `barograph lab down disks`")
 }
 
-// DisksName is the folder of the throttled disks among the labs, and stands for
-// them where engines are named.
+// DisksName is the name of the throttled disks' folder among the labs, and their name on a command
+// line that names engines.
 const DisksName = "disks"
 
 // DiskPaths are the throttled disks among the labs of a folder: the first so
@@ -251,12 +250,11 @@ func DiskPaths(labs string, n int) (paths []string, err error) {
 	return paths, s.Usable()
 }
 
-// share is the part of a limit below which a disk counts as held back by
-// something else than its limit.
+// share is the fraction of a limit below which something other than its limit slows a disk.
 const share = 0.9
 
-// Warnings tell which disks do not do what they are limited to: then the
-// machine, not the limit, is what is measured.
+// Warnings names the disks that do not reach their limits: then the machine, not the limit, is
+// measured.
 func (s *DiskSet) Warnings() []string {
 	var out []string
 	slow := func(name, what string, got, limit float64) {
@@ -286,7 +284,7 @@ func (s *DiskSet) Warnings() []string {
 	return out
 }
 
-// reachable is what a sequential reader or writer can get under both limits, MB/s.
+// reachable is the rate of a sequential reader or writer under both limits, MB/s.
 func reachable(mbps float64, iops int64) float64 {
 	if b := float64(iops) * sequentialBlock / 1e6; b > 0 && (mbps == 0 || b < mbps) {
 		return b
@@ -300,13 +298,13 @@ const (
 	randomBlock     = 4 << 10
 )
 
-// DiskOf is the throttled disk that a folder lies on, with its limits and what
-// it was measured to do; false where it lies on another.
+// DiskOf returns the throttled disk that contains a folder, with its limits and measured rates;
+// false if no throttled disk contains it.
 func DiskOf(folder string) (Disk, bool) {
 	for p := resolved(folder); p != filepath.Dir(p); p = filepath.Dir(p) {
 		s, err := DiskStatus(filepath.Dir(p))
 		if err != nil {
-			continue // none are made there
+			continue // no disks were created in this folder
 		}
 		for _, d := range s.Disks {
 			if d.Path == p {
@@ -317,8 +315,8 @@ func DiskOf(folder string) (Disk, bool) {
 	return Disk{}, false
 }
 
-// resolved is the absolute path without symbolic links, as the kernel tells
-// paths; of a folder that does not exist as far as its parent goes.
+// resolved returns the absolute path without symbolic links, as the kernel reports paths. If the
+// folder does not exist, it resolves the path of its parent.
 func resolved(dir string) string {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -357,8 +355,8 @@ func diskFolders(disks []string, scheme string) ([]string, error) {
 	return out, nil
 }
 
-// dealt gives a disk's folder as often as it holds partitions, of which part i
-// lies on disk i modulo their number.
+// dealt repeats a disk's folder for each of its partitions. Partition i is on disk i modulo the
+// number of disks.
 func dealt(folders []string, partitions int) ([]string, error) {
 	if partitions == 0 {
 		return folders, nil
@@ -383,7 +381,7 @@ func distinct(folders []string) []string {
 	return slices.Compact(out)
 }
 
-// freeFolders makes sure that none of the folders is there: Down will remove them.
+// freeFolders checks that none of the folders exists, because Down will remove them.
 func freeFolders(folders []string) error {
 	for _, f := range folders {
 		if _, err := os.Lstat(f); !errors.Is(err, fs.ErrNotExist) {

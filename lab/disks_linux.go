@@ -21,11 +21,10 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// UpDisks makes throttled disks, measures each, and leaves them mounted. What
-// is made is written down before, or undoes itself where the process is
-// killed, so that DownDisks finds all of it. A set that is there already is
-// taken as it is, mounted again after a reboot; one that was broken off is
-// removed first.
+// UpDisks creates throttled disks, measures each, and leaves them mounted. It writes down each step
+// before, or uses one that undoes itself if the process is killed, so DownDisks finds everything.
+// It uses an existing set, and mounts it again after a reboot. It first removes a set whose
+// creation was interrupted.
 func UpDisks(ctx context.Context, o DiskOptions) (DiskSet, error) {
 	if err := o.Check(); err != nil {
 		return DiskSet{}, err
@@ -68,7 +67,7 @@ func UpDisks(ctx context.Context, o DiskOptions) (DiskSet, error) {
 	return *s, nil
 }
 
-// disksPossible tells what is missing for throttled disks, if anything is.
+// disksPossible returns what throttled disks lack on this machine, or nil.
 func disksPossible() error {
 	bad := func(problem, cure string, err error) error {
 		return &fault.Error{Setting: "lab disks", Problem: problem, Cure: cure, Err: err}
@@ -100,7 +99,7 @@ func mkfs() (string, error) {
 	return exec.LookPath(name)
 }
 
-// make makes those of the disks that are not there, limits and measures all.
+// make creates the missing disks, and limits and measures all.
 func (s *DiskSet) make(ctx context.Context, measure time.Duration) error {
 	if err := os.MkdirAll(s.Dir, 0o755); err != nil {
 		return err
@@ -145,8 +144,8 @@ func (s *DiskSet) save() error {
 	return replaceFile(filepath.Join(s.Dir, disksFile), append(text, '\n'), 0o644)
 }
 
-// limit sets the limits again: this process may be in another group than the
-// one that made the disks.
+// limit sets the limits again, because this process may be in another group than the one that
+// created the disks.
 func (s *DiskSet) limit() error {
 	groups, err := findGroups()
 	if err != nil {
@@ -160,7 +159,7 @@ func (s *DiskSet) limit() error {
 	return nil
 }
 
-// one makes a disk, as far as it is not there.
+// one creates the missing parts of a disk.
 func (s *DiskSet) one(ctx context.Context, i int, groups *groups) error {
 	d := &s.Disks[i]
 	if err := format(ctx, d.File, s.Size); err != nil {
@@ -173,7 +172,7 @@ func (s *DiskSet) one(ctx context.Context, i int, groups *groups) error {
 		if err != nil {
 			return &fault.Error{File: d.File, Problem: "cannot be made a loop device", Err: err, Cure: "this takes Linux 5.8, and CAP_SYS_ADMIN in a container"}
 		}
-		defer node.Close() //nolint:errcheck // the mount holds it by now
+		defer node.Close() //nolint:errcheck // the mount keeps the device open
 		if err := s.save(); err != nil {
 			return err
 		}
@@ -253,8 +252,8 @@ func attach(d *Disk) (*os.File, error) {
 	return nil, last
 }
 
-// loopNode opens a loop device; where /dev is not the kernel's own, as in a
-// container, its node may have to be made.
+// loopNode opens a loop device. If /dev is not the kernel's own, as in a container, it creates the
+// device's node.
 func loopNode(number int) (*os.File, error) {
 	const major = 7
 	name := "/dev/loop" + strconv.Itoa(number)
@@ -283,7 +282,7 @@ func mount(d *Disk) error {
 	if err := os.MkdirAll(d.Path, 0o755); err != nil {
 		return err
 	}
-	// discard: what is removed in the disk is no longer kept in its file.
+	// discard: the disk's file does not keep what is removed on the disk.
 	if err := unix.Mount(d.Node, d.Path, "ext4", unix.MS_NOATIME|unix.MS_NODEV|unix.MS_NOSUID, "noinit_itable,discard"); err != nil {
 		return err
 	}
@@ -343,7 +342,7 @@ func loopsBelow(dir string) (ours map[string]string, taken map[string]bool, err 
 	for _, name := range names {
 		text, err := os.ReadFile(name)
 		if err != nil {
-			continue // it was detached meanwhile
+			continue // it was detached in the meantime
 		}
 		block := filepath.Dir(filepath.Dir(name))
 		number, err := os.ReadFile(filepath.Join(block, "dev"))
@@ -361,8 +360,8 @@ func loopsBelow(dir string) (ours map[string]string, taken map[string]bool, err 
 	return ours, taken, nil
 }
 
-// DownDisks unmounts the disks in dir, takes their limits and devices away,
-// and removes the folder with all that is on them. It is nil where there are none.
+// DownDisks unmounts the disks in dir, removes their limits and devices, and removes the folder
+// with all data. It returns nil if there are none.
 func DownDisks(dir string) error {
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -375,8 +374,8 @@ func DownDisks(dir string) error {
 	return downDisks(resolved(dir))
 }
 
-// downDisks goes by what the kernel says lies below dir, as the state may be
-// behind; the state adds the devices that have detached themselves.
+// downDisks follows the kernel's list of what is mounted below dir, because the state may be older.
+// The state adds the devices that have detached themselves.
 func downDisks(dir string) error {
 	s, err := readDisks(dir)
 	known := err == nil
@@ -408,10 +407,10 @@ func downDisks(dir string) error {
 	return os.RemoveAll(dir)
 }
 
-// removeEmpty removes what a process leaves that is killed before it has
-// written down what it will do; somebody else's files are left alone.
+// removeEmpty removes what a process leaves if it is killed before it has written down what it will
+// do. It does not touch the files of others.
 func removeEmpty(dir string) error {
-	_ = os.Remove(filepath.Join(dir, disksFile+unsaved)) // there seldom is one
+	_ = os.Remove(filepath.Join(dir, disksFile+unsaved)) // it seldom exists
 	if err := os.Remove(dir); err != nil && !errors.Is(err, unix.ENOTEMPTY) && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

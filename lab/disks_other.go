@@ -16,7 +16,7 @@ func UpDisks(_ context.Context, o DiskOptions) (DiskSet, error) {
 	return DiskSet{}, errSystem
 }
 
-// DownDisks removes the disks in dir: there are none.
+// DownDisks has nothing to remove on this system.
 func DownDisks(string) error { return nil }
 
 func mountsBelow(string) (map[string]string, error) { return nil, nil } //nolint:nilnil // none are

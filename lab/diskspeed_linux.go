@@ -180,10 +180,10 @@ func (d *Disk) open() (*os.File, int64, error) {
 	return f, info.Size(), nil
 }
 
-// tally counts what is done between the end of the ramp and the end.
+// tally counts the operations between the end of the ramp and the end.
 type tally struct {
 	ramp, end   time.Time
-	first, last time.Time // of what is counted
+	first, last time.Time // of the counted operations
 	n           int
 }
 
@@ -203,7 +203,7 @@ func (t *tally) add(n int) {
 	switch {
 	case t.first.IsZero():
 		if now.After(t.ramp) {
-			t.first = now // counting begins as this one ends
+			t.first = now // counting starts when this operation ends
 		}
 	default:
 		t.n += n

@@ -1,20 +1,18 @@
-// Package lab starts throwaway servers: each in a folder of its own, on
-// loopback or in network namespaces, on free ports, as the account that the engine names,
-// with a profile of settings. What to run comes from launch.Server; this
-// package owns the processes.
+// Package lab starts temporary servers: each in its own folder, on loopback or in network
+// namespaces, on free ports, with the account that the engine names and a profile of settings.
+// launch.Server describes what to run; this package owns the processes.
 //
 //	l, err := lab.Up(ctx, &driver, lab.Options{Dir: dir, Profile: "tuned"})
 //	e, err := driver.Open(ctx, l.URL(), engine.Options{})
 //	err = l.Down(ctx)
 //
-// A process is known by its pid and the moment it started, never by the pid
-// alone, and it is written into the lab's state before it may begin, so that
-// a lab whose owner was killed is cleaned up at the next start.
+// A process is identified by its pid and its start time, never only by the pid. The lab's state
+// names it before it runs, so the next start cleans up a lab whose owner was killed.
 //
-// It makes throttled disks, too: loop devices with limits of the kernel,
-// measured before use, whose folders Options.Disks gives to a server.
+// It also creates throttled disks: loop devices with limits of the kernel, measured before use.
+// Options.Disks gives their folders to a server.
 //
 //	s, err := lab.UpDisks(ctx, lab.DiskOptions{Dir: dir, Count: 6, Profile: "hdd"})
-//	d, ok := lab.DiskOf(folder) // the disk that it lies on, with its figures
+//	d, ok := lab.DiskOf(folder) // the disk that contains it, with its measured rates
 //	err = lab.DownDisks(dir)
 package lab

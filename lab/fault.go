@@ -14,22 +14,22 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// Action is what is done to a node.
+// Action is a fault's effect on a node.
 type Action string
 
 // The actions: each breaks a node, or repairs what the one before it in this list broke.
 const (
 	Kill      Action = "kill"      // SIGKILL, its children too
 	Restart   Action = "restart"   // on its data and ports
-	Halt      Action = "stop"      // SIGSTOP: it is there, and silent
+	Halt      Action = "stop"      // SIGSTOP: it keeps its connections and does not reply
 	Resume    Action = "resume"    // SIGCONT
 	Partition Action = "partition" // nobody reaches it; of an isolated lab
 	Heal      Action = "heal"
-	Slow      Action = "slow" // what it says comes late: by a Relay
+	Slow      Action = "slow" // its replies are delayed, by a Relay
 	Fast      Action = "fast"
 	Delay     Action = "delay" // each packet that it sends comes late, to other nodes too: of an isolated lab
 	NoDelay   Action = "no-delay"
-	Bandwidth Action = "bandwidth" // of its cable, each way: likewise
+	Bandwidth Action = "bandwidth" // of its cable, in each direction: likewise
 	AllOfIt   Action = "full-bandwidth"
 	DiskFull  Action = "disk-full" // nothing more fits: of a lab with frail disks
 	DiskFree  Action = "disk-free" // and the node is started again if it has ended
@@ -49,7 +49,7 @@ func (a Action) repair() Action {
 	return ""
 }
 
-// Fault is what is done to a node at a moment.
+// Fault is an action on a node at a moment.
 type Fault struct {
 	Action Action
 	Node   int // from 1
@@ -60,12 +60,12 @@ type Fault struct {
 
 func (f Fault) String() string { return fmt.Sprintf("%s@%s", f.What(), f.At) }
 
-// What is a fault without its moment.
+// What returns the fault without its moment.
 func (f Fault) What() string {
 	return strings.Join(append([]string{string(f.Action), fmt.Sprintf("node%d", f.Node)}, f.Amount()...), ":")
 }
 
-// Amount is how much of a graded action is meant, in one word; none where there is no such.
+// Amount returns the amount of a graded action in one word; nothing for another action.
 func (f Fault) Amount() []string {
 	switch f.Action {
 	case Slow, Delay:
@@ -76,8 +76,8 @@ func (f Fault) Amount() []string {
 	return nil
 }
 
-// ParseFaults reads kill:node2@20s,restart@40s. Without a node it is node 1, or
-// the last one that was broken in the way that is repaired.
+// ParseFaults reads kill:node2@20s,restart@40s. Without a node it is node 1, or the node that was
+// broken last in the way that this action repairs.
 func ParseFaults(text string) (out []Fault, err error) {
 	broken := map[Action]int{} // the last node, by what repairs it
 	for part := range strings.SplitSeq(text, ",") {
@@ -124,7 +124,7 @@ func ParseFaults(text string) (out []Fault, err error) {
 	return out, nil
 }
 
-// after says why a fault cannot come after others; "" where it can.
+// after returns why a fault cannot follow others; "" if it can.
 func (f Fault) after(done []Fault) string {
 	needsProcess := f.Action == Kill || f.Action == Halt || f.Action == PowerOff
 	for _, o := range Repairs(done) {
@@ -140,7 +140,7 @@ func (f Fault) after(done []Fault) string {
 	return ""
 }
 
-// Repairs are what is left to repair after faults, the last one first.
+// Repairs returns the repairs that are still due after faults, the last one first.
 func Repairs(done []Fault) (out []Fault) {
 	for i, f := range done {
 		repair := f.Action.repair()
@@ -153,10 +153,10 @@ func Repairs(done []Fault) (out []Fault) {
 	return out
 }
 
-// graded reports whether the action says how much: another one may come after it.
+// graded reports whether the action has an amount: another one may then follow it.
 func (a Action) graded() bool { return a == Slow || a == Delay || a == Bandwidth }
 
-// grade reads how much of a graded action is meant, and says why it cannot; "" = it can.
+// grade reads the amount of a graded action and returns its problem; "" = none.
 func (f *Fault) grade(text string) (problem string) {
 	var err error
 	if f.Action == Bandwidth {
@@ -231,8 +231,7 @@ func (l *Lab) fits(f Fault) error {
 	return nil
 }
 
-// Inflict does to a node what a fault says, whenever it is called; a node that is
-// started again serves when it returns.
+// Inflict applies a fault to a node at once. A node that it starts again serves when it returns.
 func (l *Lab) Inflict(ctx context.Context, f Fault) error {
 	if err := l.fits(f); err != nil {
 		return err

@@ -19,10 +19,10 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// A frail disk is a file system of Barograph's own (FUSE) over a folder. What a
-// file held when it was flushed last is remembered until it is flushed again, and
-// comes back when the power fails; names are never lost, as if the file system's
-// journal kept each at once. When it is full nothing can be made, nor grow.
+// A frail disk is Barograph's own file system (FUSE) over a folder. It remembers the content of a
+// file at its last flush until the next one, and restores it when the power fails. Names are never
+// lost, as if the file system's journal kept each at once. When it is full, no file can be created
+// or grow.
 type frail struct {
 	fs.LoopbackNode
 
@@ -66,7 +66,7 @@ var (
 	_ fs.FileAllocater   = (*frailFile)(nil)
 )
 
-// WrapChild makes what is found in it a part of it.
+// WrapChild makes a file or folder that is found in the disk belong to it.
 func (n *frail) WrapChild(context.Context, fs.InodeEmbedder) fs.InodeEmbedder {
 	return &frail{LoopbackNode: fs.LoopbackNode{RootData: n.RootData}, disk: n.disk}
 }
@@ -81,8 +81,8 @@ func (d *frailDisk) isFull() bool {
 	return d.full
 }
 
-// plain leaves out what the folder below need not do: the kernel flushes by itself
-// what is to be flushed at once.
+// plain removes the flags for which the folder below need not act: the kernel flushes by itself
+// what must be flushed at once.
 func plain(flags uint32) uint32 {
 	return flags &^ (unix.O_DIRECT | unix.O_SYNC | unix.O_DSYNC)
 }
@@ -136,7 +136,7 @@ func (n *frail) Setattr(ctx context.Context, h fs.FileHandle, in *fuse.SetAttrIn
 	return n.LoopbackNode.Setattr(ctx, h, in, out)
 }
 
-// Setxattr tells the disk what happens to it, by an attribute of its root.
+// Setxattr controls the disk, by an attribute of its root.
 func (n *frail) Setxattr(ctx context.Context, name string, value []byte, flags uint32) syscall.Errno {
 	if name != diskState || !n.IsRoot() {
 		return n.LoopbackNode.Setxattr(ctx, name, value, flags)
@@ -154,7 +154,7 @@ func (n *frail) Unlink(ctx context.Context, name string) syscall.Errno {
 	child := n.GetChild(name)
 	err := n.LoopbackNode.Unlink(ctx, name)
 	if err == 0 && last && child != nil {
-		n.disk.flushed(child.StableAttr().Ino) // there is nothing to come back
+		n.disk.flushed(child.StableAttr().Ino) // nothing must be restored
 	}
 	return err
 }
@@ -257,7 +257,7 @@ func (d *frailDisk) remember(ino uint64, path string) (*unflushed, error) {
 	return u, nil
 }
 
-// keep keeps the pages of what was there that hold these bytes.
+// keep keeps the earlier pages that contain these bytes.
 func (u *unflushed) keep(from, to int64) error {
 	for page := from / pageBytes; page*pageBytes < min(to, u.size); page++ {
 		if u.pages[page] != nil {
@@ -318,11 +318,11 @@ func (u *unflushed) restore() error {
 	return errors.Join(err, u.file.Close())
 }
 
-// DiskCommand is the command of this program that serves a frail disk, until it
-// is taken away: its arguments are the folder below and where it lies.
+// DiskCommand is this program's command that serves a frail disk until it is unmounted. Its
+// arguments are the folder below and the mount point.
 const DiskCommand = "frail-disk"
 
-// ServeDisk is the whole of that command.
+// ServeDisk is the body of that command.
 func ServeDisk(below, at string) error {
 	server, err := mountFrail(below, at)
 	if err == nil {
@@ -337,7 +337,7 @@ func mountFrail(below, at string) (*fuse.Server, error) {
 		return nil, err
 	}
 	n := &frail{disk: &frailDisk{dirty: map[uint64]*unflushed{}}}
-	n.RootData = root.(*fs.LoopbackNode).RootData //nolint:forcetypeassert // so it is made
+	n.RootData = root.(*fs.LoopbackNode).RootData //nolint:forcetypeassert // NewLoopbackRoot returns this type
 	n.RootData.RootNode = n
 	var now time.Duration // nothing is cached: what comes back is seen
 	return fs.Mount(at, n, &fs.Options{
@@ -347,7 +347,7 @@ func mountFrail(below, at string) (*fuse.Server, error) {
 }
 
 const (
-	underDisk = ".disk" // ends the name of the folder below a node's frail disk
+	underDisk = ".disk" // suffix of the folder below a node's frail disk
 	mountsFor = 30 * time.Second
 )
 
@@ -436,7 +436,7 @@ func (s *State) unmount() (err error) {
 	return err
 }
 
-// disk tells a node's disk what happens to it.
+// disk controls a node's disk.
 func (l *Lab) disk(i int, what string) error {
 	return unix.Setxattr(l.state.Cluster.Nodes[i].Dir, diskState, []byte(what), 0)
 }

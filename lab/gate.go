@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// Gate stands between clients and a server of HTTP, such as an object store: what
-// it sends passes at so many bytes a second, of all clients together, each answer
-// begins so much later, and both are counted.
+// Gate is a proxy between clients and an HTTP server, such as an object store. It limits the
+// server's bytes a second for all clients together, delays the start of each reply, and counts
+// both.
 type Gate struct {
 	rate    float64 // bytes a second; 0 = as they come
 	latency time.Duration
@@ -52,7 +52,7 @@ func NewGate(to string, rate float64, latency time.Duration) (*Gate, error) {
 		}
 		proxy.ServeHTTP(w, r)
 	})}
-	g.all.Go(func() { _ = g.server.Serve(at) }) // ends with Close
+	g.all.Go(func() { _ = g.server.Serve(at) }) // Close ends it
 	return g, nil
 }
 
@@ -62,7 +62,7 @@ func (g *Gate) Addr() string { return g.at.Addr().String() }
 // Counted are the requests that came, and the bytes of bodies that were sent, since it began.
 func (g *Gate) Counted() (requests, bytes int64) { return g.requests.Load(), g.bytes.Load() }
 
-// Close ends it, and every connection through it.
+// Close closes the gate and every connection through it.
 func (g *Gate) Close() error {
 	err := g.server.Close()
 	g.all.Wait()
@@ -88,7 +88,7 @@ func (g *Gate) pass(ctx context.Context, n int) bool {
 	return pause(ctx, time.Until(due))
 }
 
-// pause reports whether the whole of it was waited for.
+// pause reports whether it waited for the complete duration.
 func pause(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
 		return true

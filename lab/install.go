@@ -21,12 +21,12 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// Need is what a server, or a tool beside the servers, needs on this machine.
+// Need is what a server, or a tool next to the servers, needs on this machine.
 type Need struct {
 	Name      string            // as `barograph lab install` takes it
 	Packages  []string          // of Debian and Ubuntu
 	Artifacts []launch.Artifact // of a language registry
-	Find      func() error      // looks for the programs; its error names what is missing
+	Find      func() error      // finds the programs; its error names what is missing
 }
 
 // Servers are what the servers and libraries of engines need; most embedded
@@ -44,9 +44,8 @@ func Servers(drivers ...*engine.Driver) []Need {
 	return out
 }
 
-// InstallCommands are what installs the packages that are needed on Debian and
-// Ubuntu; none where everything is there already. What comes from a language
-// registry is fetched by Install itself.
+// InstallCommands returns the commands that install missing packages on Debian and Ubuntu; none if
+// nothing is missing. Install itself fetches what comes from a language registry.
 func InstallCommands(needs []Need) [][]string {
 	var packages []string
 	add := func(names ...string) {
@@ -102,8 +101,8 @@ func missing(needs ...Need) []launch.Artifact {
 	return out
 }
 
-// Install runs InstallCommands, whose output goes to w, fetches artifacts, and
-// looks whether everything is there now.
+// Install runs InstallCommands, whose output goes to w, fetches artifacts, and checks that nothing
+// is missing.
 func Install(ctx context.Context, needs []Need, w io.Writer) error {
 	commands := InstallCommands(needs)
 	if len(commands) > 0 && os.Geteuid() != 0 {
@@ -130,8 +129,7 @@ func Install(ctx context.Context, needs []Need, w io.Writer) error {
 	return nil
 }
 
-// InstallLine is what a shell has to run to have everything; "" where it is all
-// there.
+// InstallLine returns a shell command that installs what is missing; "" if nothing is.
 func InstallLine(needs []Need) string {
 	commands := InstallCommands(needs)
 	if len(missing(needs...)) > 0 {
@@ -219,7 +217,7 @@ func tpcgenOnPath() (string, error) {
 // tpcgenWheel is the artifact for a kind of machine. Linux's is the one for
 // glibc, which Barograph needs itself.
 func tpcgenWheel(goos, arch string) (launch.Artifact, bool) {
-	sums := map[string][2]string{ // of the wheel, and of what is unpacked from it
+	sums := map[string][2]string{ // of the wheel, and of the file that is unpacked from it
 		"linux/amd64":   {"490d693dad29ddc4ad6a41f96932a7ddd7b13b04546a54f8dd9c0468648aa17e", "32177a0e541bd33279d6c915dfa0a4b6ced475288b2db1715c6b1efaa0d4bc2b"},
 		"linux/arm64":   {"2fb311272eb71f99156870d2177164823a4a39730982be9bc2448af8da84c96e", "20b58dddf5562af2790818bfb32f813cf9c75676a415384edb463fe502f89654"},
 		"darwin/amd64":  {"e011f8a1ecdaf560901fe2d8a795ca00f9e7d3e7d0187247604e59c1e63e240a", "86737f904dc295afe7820ce499104b243db82791f540db37c34ec2351a150b2a"},
@@ -230,9 +228,8 @@ func tpcgenWheel(goos, arch string) (launch.Artifact, bool) {
 	return launch.Artifact{Name: "tpcgen-cli-" + tpcgenVersion, Wheel: "tpcgen-cli==" + tpcgenVersion, SHA256: sum[0], Tree: sum[1]}, ok
 }
 
-// fetch has Maven, pip, npm or Go bring an artifact, checks it and puts it into its folder.
-// The folder appears when it is whole, so that a fetch that was broken off is
-// restarted.
+// fetch gets an artifact with Maven, pip, npm or Go, checks it and puts it into its folder. The
+// folder appears when it is complete, so an interrupted fetch starts again.
 func fetch(ctx context.Context, a launch.Artifact, w io.Writer) error {
 	dir, err := a.Dir()
 	if err != nil {
@@ -245,7 +242,7 @@ func fetch(ctx context.Context, a launch.Artifact, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(work) //nolint:errcheck // what is left of it harms nobody
+	defer os.RemoveAll(work) //nolint:errcheck // a rest of it is harmless
 	if err := os.Chmod(work, 0o755); err != nil {
 		return err
 	}
@@ -407,8 +404,8 @@ func untar(ctx context.Context, file, dir string) error {
 	return nil
 }
 
-// build makes the program of a Go module in work/whole. Its go.sum holds the
-// checksums of everything that is fetched.
+// build builds the program of a Go module in work/whole. Its go.sum has the checksums of all
+// modules.
 func build(ctx context.Context, a launch.Artifact, work string, w io.Writer) error {
 	files, err := a.Go()
 	if err != nil {

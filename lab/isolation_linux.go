@@ -47,8 +47,8 @@ func isolate(c *launch.Cluster, o *Isolate) error {
 	return nil
 }
 
-// freeSubnet finds one of 10.213.0.0/24 … 10.213.255.0/24 that no address of
-// this machine lies in. That range is private, and seldom used.
+// freeSubnet returns one of 10.213.0.0/24 … 10.213.255.0/24 in which this machine has no address.
+// That range is private and seldom used.
 func freeSubnet() (*net.IPNet, error) {
 	used, err := net.InterfaceAddrs()
 	if err != nil {
@@ -76,8 +76,7 @@ func hostIn(s *net.IPNet, last int) net.IP {
 
 func namespace(iso *launch.Isolation, node int) string { return iso.Name + "n" + strconv.Itoa(node+1) }
 
-// connect makes the bridge and the namespaces, those that are not there yet:
-// after a reboot all are gone.
+// connect creates the missing bridge and namespaces: after a reboot all of them.
 func connect(c *launch.Cluster) error {
 	iso := c.Isolation
 	if iso == nil {
@@ -173,8 +172,8 @@ func wire(h *netlink.Handle, addr *net.IPNet, latency time.Duration) error {
 	return h.LinkSetUp(l)
 }
 
-// onThread runs f on a thread of its own, which then has its old network
-// namespace again, or ends.
+// onThread runs f on its own thread. Afterward the thread has its former network namespace again,
+// or ends.
 func onThread(f func() error) error {
 	done := make(chan error, 1)
 	go func() {
@@ -188,7 +187,7 @@ func onThread(f func() error) error {
 		err = f()
 		back := netns.Set(home)
 		if back == nil {
-			runtime.UnlockOSThread() // else the thread ends with this goroutine
+			runtime.UnlockOSThread() // otherwise the thread ends with this goroutine
 		}
 		done <- errors.Join(err, back, home.Close())
 	}()
@@ -214,7 +213,7 @@ func within(iso *launch.Isolation, node int, f func() error) error {
 	})
 }
 
-// disconnect removes what connect and confine made; what is not there is no error.
+// disconnect removes what connect and confine created; a missing part is no error.
 func disconnect(c *launch.Cluster) error {
 	iso := c.Isolation
 	if iso == nil {
@@ -262,8 +261,7 @@ func controllers() ([]cgroup1.Subsystem, error) {
 	return out, nil
 }
 
-// confine puts a process into its node's control group, which is made for the
-// first one.
+// confine puts a process into its node's control group, and creates the group for the first one.
 func confine(iso *launch.Isolation, node, pid int) error {
 	if iso == nil {
 		return nil

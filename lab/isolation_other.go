@@ -19,10 +19,10 @@ func (*State) unmount() error       { return nil }
 
 const diskFull, diskFree, diskLost, diskKept = "", "", "", "" // see frail_linux.go
 
-// DiskCommand is the command of this program that ServeDisk is the whole of.
+// DiskCommand is the command of this program whose body is ServeDisk.
 const DiskCommand = "frail-disk"
 
-// TryFrailDisk tries whether there can be one.
+// TryFrailDisk tries whether frail disks are possible.
 func TryFrailDisk() error { return errSystem }
 
 // ServeDisk serves a disk of a lab.

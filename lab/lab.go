@@ -23,11 +23,11 @@ import (
 
 // Options of Up; the zero value is one node with the default profile.
 type Options struct {
-	Dir      string        // the lab's folder, made; "" is an error
+	Dir      string        // the lab's folder, which is created; "" is an error
 	Nodes    int           // 0 = 1
 	Profile  string        // "" = the first
 	Memory   int64         // bytes that a node may use; 0 = the machine's, shared by the nodes
-	Owned    bool          // the lab must not outlive this process: a later Sweep or Up ends it
+	Owned    bool          // the lab must not outlive this process: a later Sweep or Up removes it
 	Patience time.Duration // for a node to be ready; 0 = usualPatience
 	Isolate  *Isolate      // keep the nodes apart; nil = they share this machine
 	TLS      bool          // its clients connect over TLS, by certificates that the lab makes
@@ -37,8 +37,8 @@ type Options struct {
 	// flushed when its power fails (FUSE), which needs root. It is no disk to time.
 	Frail bool
 
-	// Settings in the server's own words take the place of the profile's. Those of
-	// a lab that is there already stay as they are, as its memory does.
+	// Settings, in the server's own words, replace those of the profile. An existing lab keeps its
+	// settings and its memory.
 	Settings map[string]string
 
 	// Partitions of a table, for an engine that spreads its tables by itself,
@@ -46,15 +46,15 @@ type Options struct {
 	Partitions int
 }
 
-// usualPatience is for a server of Java, which takes three minutes on a busy
-// machine; one that ends is noticed at once.
+// usualPatience is for a server of Java, which takes three minutes on a busy machine. The lab
+// notices at once that a server exits.
 const usualPatience = 5 * time.Minute
 
 // Isolate gives every node a network namespace and a control group, which
 // needs root on Linux. The zero value sets no limits.
 type Isolate struct {
 	CPUs    float64       // cores that a node may use
-	Memory  int64         // bytes that a node may use; its profile is made for them
+	Memory  int64         // bytes that a node may use; its profile is computed from them
 	Latency time.Duration // added to each packet that a node sends
 }
 
@@ -99,7 +99,7 @@ func Up(ctx context.Context, d *engine.Driver, o Options) (*Lab, error) {
 	return l, nil
 }
 
-// plan checks what is asked.
+// plan checks the options.
 func plan(d *engine.Driver, o Options) (*Lab, error) {
 	bad := func(setting, problem, cure string) error {
 		return &fault.Error{Setting: setting, Problem: problem, Cure: cure}
@@ -245,7 +245,7 @@ func (l *Lab) begin(ctx context.Context) error {
 	return l.state.save()
 }
 
-// resume takes over a lab that is there.
+// resume takes over an existing lab.
 func (l *Lab) resume(ctx context.Context, old State) (*Lab, error) {
 	c := &old.Cluster
 	if old.Engine != l.state.Engine || old.Frail != l.state.Frail || c.TLS != l.state.Cluster.TLS || c.Profile != l.state.Cluster.Profile || len(c.Nodes) != len(l.state.Cluster.Nodes) || !c.Isolation.Equal(l.state.Cluster.Isolation) {
@@ -286,7 +286,7 @@ func (l *Lab) order(ctx context.Context) ([]int, error) {
 // URL is what the engine's Open takes.
 func (l *Lab) URL() string { return l.state.URL }
 
-// State tells what runs.
+// State returns the state of the servers.
 func (l *Lab) State() State { return l.state }
 
 // Down stops the servers and removes the folder.

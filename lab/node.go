@@ -22,19 +22,18 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// logFile of a node holds what its processes and its preparation print. It lies
-// in the lab's folder, where the server's account cannot put a link in its place.
+// logFile of a node contains the output of its processes and of its preparation. It is in the lab's
+// folder, where the server's account cannot replace it by a link.
 func (l *Lab) logFile(i int) string { return l.state.Cluster.Nodes[i].Dir + ".log" }
 
-// environment is what servers get of Barograph's own: no secrets that stand there.
+// environment lists the variables that servers inherit. Variables with secrets are not among them.
 var environment = []string{"PATH", "LANG", "LC_ALL", "TZ", "JAVA_HOME"} //nolint:gochecknoglobals // a constant table
 
-// poll is how often a process is looked at that starts or ends.
+// poll is the interval at which a starting or stopping process is checked.
 const poll = 25 * time.Millisecond
 
-// gate holds a server back until its pid is written down: a lab that is
-// killed in between leaves no process that nobody knows of, as the end of its
-// input makes the shell leave.
+// gate delays a server until its pid is written down. If the lab is killed before, the shell's
+// input ends and the shell exits, so no unknown process remains.
 const gate = `read -r go && exec "$@" </dev/null`
 
 // prepare makes a node's folder and data.
@@ -154,7 +153,7 @@ func (l *Lab) launch(i int, command launch.Command) (chan error, error) {
 	return ended, err
 }
 
-// await asks a node until it answers.
+// await queries a node until it replies.
 func (l *Lab) await(ctx context.Context, i int) error {
 	ctx, cancel := context.WithTimeout(ctx, l.patience)
 	defer cancel()
@@ -218,7 +217,7 @@ func (l *Lab) Log(i int) string {
 	return all.String()
 }
 
-// end is the end of a text, in whole lines.
+// end returns the last complete lines of a text.
 func end(text []byte, err error) string {
 	if err != nil {
 		return err.Error()
@@ -232,10 +231,10 @@ func end(text []byte, err error) string {
 	return string(bytes.TrimSpace(text))
 }
 
-// Stop ends a node gently.
+// Stop stops a node in an orderly way.
 func (l *Lab) Stop(i int) error { return l.ended(i, l.state.Nodes[i].end(l.server.Stop)) }
 
-// Kill ends a node, with every process of its own, without warning: kill -9.
+// Kill kills a node with all its processes (kill -9).
 func (l *Lab) Kill(i int) error { return l.ended(i, l.state.Nodes[i].kill()) }
 
 // ended notes that a node no longer runs and waits for its child.
@@ -251,7 +250,7 @@ func (l *Lab) ended(i int, err error) error {
 	return nil
 }
 
-// StopAll ends all nodes gently, in the reverse of their order.
+// StopAll stops all nodes in an orderly way, in the reverse of their order.
 func (l *Lab) StopAll() error {
 	for i := range slices.Backward(l.state.Nodes) {
 		if err := l.Stop(i); err != nil {
@@ -261,8 +260,8 @@ func (l *Lab) StopAll() error {
 	return nil
 }
 
-// RestartAll starts all nodes that do not run, on their data and their ports,
-// in the order that the server asks for.
+// RestartAll starts all nodes that do not run, with their data and ports, in the order that the
+// server needs.
 func (l *Lab) RestartAll(ctx context.Context) error {
 	order, err := l.order(ctx)
 	if err != nil {
@@ -279,8 +278,8 @@ func (l *Lab) RestartAll(ctx context.Context) error {
 	return l.state.save()
 }
 
-// Restart starts a node again, on its data and its ports, after Stop or Kill.
-// Of a cluster that is down as a whole, the node that stopped last comes first.
+// Restart starts a node again after Stop or Kill, with its data and ports. If all nodes of a
+// cluster are down, start the one first that stopped last.
 func (l *Lab) Restart(ctx context.Context, i int) error {
 	if l.state.Nodes[i].alive() {
 		return &fault.Error{Setting: fmt.Sprintf("lab of %s, node %d", l.state.Engine, i+1), Problem: "runs already", Cure: "stop it first"}
@@ -288,15 +287,15 @@ func (l *Lab) Restart(ctx context.Context, i int) error {
 	return l.start(ctx, i)
 }
 
-// givePorts gives every node ports that nobody listens on: own ones, and
-// shared ones, which have one number on the address of every node. All are
-// held until the last one is found, so that none is given twice.
+// givePorts gives every node free ports: own ones, and shared ones, which have the same number on
+// the address of every node. It keeps all of them open until the last one is found, so it gives
+// none twice.
 func givePorts(c *launch.Cluster, own, shared []string) error {
 	nodes := c.Nodes
 	var held []net.Listener
 	defer func() {
 		for _, l := range held {
-			_ = l.Close() // it was only held
+			_ = l.Close() // it was only reserved
 		}
 	}()
 	for i := range nodes {
@@ -365,8 +364,8 @@ func leastOfConnections() int {
 	return low
 }
 
-// listenOnAll listens on one port of every node's address. Isolated nodes
-// have all numbers to themselves; there any that is free here will do.
+// listenOnAll listens on one port of every node's address. Isolated nodes do not share port
+// numbers; for them any port that is free here is right.
 func listenOnAll(c *launch.Cluster) ([]net.Listener, error) {
 	host := func(i int) string {
 		if c.Isolation != nil {
@@ -392,7 +391,7 @@ func listenOnAll(c *launch.Cluster) ([]net.Listener, error) {
 		}
 		last = err
 		for _, l := range out {
-			_ = l.Close() // it was only held
+			_ = l.Close() // it was only reserved
 		}
 	}
 	return nil, errors.Join(errors.New("no port is free on the addresses of all nodes"), last)

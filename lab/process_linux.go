@@ -26,10 +26,9 @@ const Supported = true
 // stopPatience is how long a server may take to stop before it is killed.
 const stopPatience = 60 * time.Second
 
-// stat reads what /proc says of a process: its parent, and when it started,
-// in clock ticks since the boot. A zombie counts as gone, unless it is the first
-// thread alone that has ended: the others still write, and the files that they have
-// mapped are written when the last of them ends.
+// stat reads a process's entry in /proc: its parent, and its start in clock ticks since the boot. A
+// zombie counts as gone, unless only its first thread has ended: the other threads still write, and
+// the files that they have mapped are written when the last of them ends.
 func stat(pid int) (parent int, start string, ok bool) {
 	p, err := procfs.NewProc(pid)
 	if err != nil {
@@ -39,8 +38,8 @@ func stat(pid int) (parent int, start string, ok bool) {
 	return s.PPID, strconv.FormatUint(s.Starttime, 10), err == nil && s.State != "X" && (s.State != "Z" || s.NumThreads > 1)
 }
 
-// identify names a process that runs. The boot is part of it, as ticks and
-// pids begin anew with each.
+// identify names a running process. The name contains the boot, because ticks and pids start again
+// with each boot.
 func identify(pid int) (Process, bool) {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
@@ -78,7 +77,7 @@ func (p Process) family() []Process {
 	return out
 }
 
-// end asks a process to stop and kills it, with all it started, if it does not.
+// end asks a process to stop, and kills it and its descendants if it does not.
 func (p Process) end(stop syscall.Signal) error {
 	family := p.family()
 	if len(family) == 0 {
@@ -93,7 +92,7 @@ func (p Process) end(stop syscall.Signal) error {
 	return killAll(family)
 }
 
-// killAll ends processes at once, as a power cut would.
+// killAll kills processes at once, as a power cut would.
 func killAll(family []Process) error {
 	for _, f := range family {
 		if err := f.signal(syscall.SIGKILL); err != nil {
@@ -169,13 +168,13 @@ func reserve(port int) bool {
 	return true
 }
 
-// lockPatience is how long the lock of a process that was killed may outlive
-// it: one that it had just forked has the lock, too, until it runs its program.
+// lockPatience is the time for which the lock of a killed process may outlive it: a process that it
+// has just forked has the lock as well, until it runs its program.
 const lockPatience = 3 * time.Second
 
-// hold keeps others from starting or ending the lab in dir meanwhile. The
-// lock lies beside the folder, as the folder itself comes and goes, and stays:
-// a lock file that is removed can be held twice.
+// hold keeps other processes from starting or removing the lab in dir. The lock file is next to the
+// folder, because the folder itself is created and removed. It is never removed, because two
+// processes can hold a lock file that is removed.
 func hold(dir string) (release func(), err error) {
 	bad := func(err error) error {
 		return &fault.Error{File: dir, Problem: "cannot hold a lab", Err: err, Cure: "name a folder that can be made"}
@@ -208,8 +207,8 @@ func hold(dir string) (release func(), err error) {
 	}
 }
 
-// there reports whether a file still stands under its name: who held a lock
-// before has removed it at the end.
+// there reports whether a file still has its name: the former owner of a lock has removed it at the
+// end.
 func there(f *os.File) bool {
 	own, err := f.Stat()
 	named, gone := os.Lstat(f.Name())

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Relay stands between clients and a server: what the server says comes to them
-// late. Nothing is lost, and nothing overtakes.
+// Relay is a proxy between clients and a server that delays the server's replies. It loses nothing
+// and keeps the order.
 type Relay struct {
 	to    string
 	delay atomic.Int64
@@ -38,10 +38,10 @@ func NewRelay(host, to string) (*Relay, error) {
 // Addr is where clients reach it.
 func (r *Relay) Addr() string { return r.at.Addr().String() }
 
-// Delay has all that the server says from now on come so late.
+// Delay delays everything that the server sends from now on.
 func (r *Relay) Delay(by time.Duration) { r.delay.Store(int64(by)) }
 
-// Close ends it, and every connection through it.
+// Close closes the relay and every connection through it.
 func (r *Relay) Close() error {
 	err := r.at.Close()
 	r.mu.Lock()
@@ -112,7 +112,7 @@ type late struct {
 	due  time.Time
 }
 
-// inFlight is how many pieces of up to 32 kB may be on their way.
+// inFlight is the number of pieces of up to 32 kB that may wait in the relay.
 const inFlight = 1024
 
 // pass hands on what comes from one side to the other, so late; its end, too.

@@ -20,10 +20,10 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// stateFile lies in the lab's folder.
+// stateFile is in the lab's folder.
 const stateFile = "lab.json"
 
-// State is what a lab's folder says of it.
+// State is the state of a lab, as its folder contains it.
 type State struct {
 	Engine  string         `json:"engine"` // Driver.Scheme
 	URL     string         `json:"url"`
@@ -64,7 +64,7 @@ func (n *NodeState) family() (all []Process) {
 	return all
 }
 
-// kill ends all of them at once.
+// kill kills all of them at once.
 func (n *NodeState) kill() error {
 	return killAll(n.family())
 }
@@ -83,8 +83,8 @@ type Process struct {
 	Start string `json:"start"` // when it started, in the system's own count
 }
 
-// Status reads the state of the lab in dir and looks for its processes. The
-// error is os.ErrNotExist where there is no lab.
+// Status reads the state of the lab in dir and finds its processes. The error is os.ErrNotExist if
+// there is no lab.
 func Status(dir string) (State, error) {
 	s, err := readState[State](filepath.Join(dir, stateFile), "a lab", "remove the folder if nothing runs in it")
 	for i := range s.Nodes {
@@ -93,8 +93,8 @@ func Status(dir string) (State, error) {
 	return s, err
 }
 
-// readState reads what says what is in a folder: it names processes to end,
-// devices to detach and a folder to remove, so that it must be this user's.
+// readState reads the state of a folder. The state names processes to end, devices to detach and a
+// folder to remove, so the file must belong to this user.
 func readState[T any](name, of, cure string) (s T, err error) {
 	text, err := os.ReadFile(name)
 	switch {
@@ -114,7 +114,7 @@ func (s *State) Running() bool {
 	return len(s.Nodes) > 0 && !slices.ContainsFunc(s.Nodes, func(n NodeState) bool { return !n.Running })
 }
 
-// PIDs are the processes of all nodes; of no lab there are none.
+// PIDs returns the processes of all nodes; none without a lab.
 func (s *State) PIDs() (pids []int32) {
 	if s == nil {
 		return nil
@@ -132,8 +132,8 @@ func (s *State) abandoned() bool {
 	return !s.Whole || s.Owner != nil && !s.Owner.alive()
 }
 
-// save replaces the state file, and that of the URL, each in one step. They
-// hold the server's password.
+// save replaces the state file, and that of the URL, each in one step. They contain the server's
+// password.
 func (s *State) save() error {
 	text, err := json.MarshalIndent(s, "", "  ")
 	if err != nil {
@@ -143,7 +143,7 @@ func (s *State) save() error {
 		replaceFile(filepath.Join(s.Cluster.Dir, engine.URLFile), []byte(s.URL+"\n"), 0o600))
 }
 
-// unsaved ends the name of a file that a kill kept from its place.
+// unsaved is the suffix of a file that a killed process did not rename.
 const unsaved = ".new"
 
 func replaceFile(name string, text []byte, mode os.FileMode) error {
@@ -153,7 +153,7 @@ func replaceFile(name string, text []byte, mode os.FileMode) error {
 	return os.Rename(name+unsaved, name)
 }
 
-// forgetUnsaved removes what is left of a lab that was killed before its state was saved.
+// forgetUnsaved removes the rest of a lab that was killed before its state was saved.
 func forgetUnsaved(dir string) error {
 	if err := os.Remove(filepath.Join(dir, stateFile+unsaved)); !errors.Is(err, os.ErrNotExist) {
 		return err
@@ -161,8 +161,8 @@ func forgetUnsaved(dir string) error {
 	return nil
 }
 
-// Down stops the servers of the lab in dir, in reverse order, and removes the
-// folder. It is nil where there is no lab.
+// Down stops the servers of the lab in dir, in reverse order, and removes the folder. It returns
+// nil if there is no lab.
 func Down(dir string) error {
 	release, err := hold(dir)
 	if err != nil {
@@ -200,7 +200,7 @@ func down(dir string) error {
 	return os.RemoveAll(dir)
 }
 
-// Sweep ends the labs below dir that were abandoned: their owner was killed.
+// Sweep removes the labs below dir whose owner was killed.
 func Sweep(dir string) error {
 	left, err := orphans(dir)
 	for _, s := range left {
@@ -221,9 +221,8 @@ func orphans(dir string) (out []State, err error) {
 	return out, err
 }
 
-// Serving is the lab in one of these folders of labs whose server listens at a
-// URL; nil where none does, or none that can be read: then the server is
-// described by what it says of itself.
+// Serving returns the lab in one of these folders whose server listens at a URL. It returns nil if
+// there is none, or none that can be read: then only the server's own description is available.
 func Serving(dirs []string, d *engine.Driver, u *url.URL) *State {
 	for _, dir := range dirs {
 		if d.Server == nil || dir == "" {
@@ -253,7 +252,7 @@ func (s *State) Server() *run.Server {
 	return out
 }
 
-// Row is what is reported of one engine's lab, or of the throttled disks.
+// Row describes one engine's lab, or the throttled disks.
 type Row struct {
 	Engine  string `json:"engine"` // DisksName in the row of the disks
 	Running bool   `json:"running"`
@@ -265,10 +264,10 @@ type Row struct {
 	Disks *DiskSet `json:"disks,omitempty"`
 }
 
-// Report is what there is in a folder of labs.
+// Report lists the labs of a folder.
 type Report []Row
 
-// ReportOf looks at the labs of engines and, if asked for, at the disks.
+// ReportOf lists the labs of engines and, if disks is set, the disks.
 func ReportOf(labs string, drivers []*engine.Driver, disks bool) (rows Report, err error) {
 	for _, d := range drivers {
 		s, err := Status(filepath.Join(labs, d.Scheme))
@@ -298,7 +297,7 @@ func ReportOf(labs string, drivers []*engine.Driver, disks bool) (rows Report, e
 	return append(rows, Row{Engine: DisksName, Running: s.Usable() == nil, Disks: &s}), err
 }
 
-// Name is what other commands take in place of the URL, which holds a password.
+// Name returns the name that other commands accept instead of the URL, which contains a password.
 func Name(labs string, d *engine.Driver) string {
 	if labs == engine.LabDir() {
 		return "lab:" + d.Scheme
@@ -377,8 +376,8 @@ func (s *DiskSet) Text(out io.Writer) error {
 	return w.Flush()
 }
 
-// RemoveDisks removes the throttled disks of a folder of labs, unless a lab
-// that stays has its tables on them, and reports whether there were any.
+// RemoveDisks removes the throttled disks of a folder of labs, unless a lab that stays has tables
+// on them, and reports whether there were any.
 func RemoveDisks(labs string) (bool, error) {
 	dir := filepath.Join(labs, DisksName)
 	if _, err := DiskStatus(dir); errors.Is(err, os.ErrNotExist) {

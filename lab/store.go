@@ -26,8 +26,8 @@ const (
 	storeKey    = "barograph"
 )
 
-// gateway holds a module that has the store's program as its tool, with the sums
-// of all that it is built from.
+// gateway contains a module whose tool is the store's program, with the checksums of all modules
+// that it needs.
 //
 //go:embed s3/s3.mod s3/s3.sum
 var gateway embed.FS
@@ -43,9 +43,8 @@ func gatewayArtifact() launch.Artifact {
 	}}
 }
 
-// StoreDriver is an object store that speaks S3 as the lab starts it: versitygw over
-// a folder of the lab's. It is no engine and stands in no registry; its URL is
-// s3://KEY:SECRET@HOST:PORT/BUCKET.
+// StoreDriver is the object store that the lab starts: versitygw, which speaks S3, over a folder of
+// the lab. It is no engine and not in the registry. Its URL is s3://KEY:SECRET@HOST:PORT/BUCKET.
 func StoreDriver() engine.Driver {
 	program := func() (string, error) {
 		dir, err := gatewayArtifact().Find()
@@ -82,8 +81,8 @@ func StoreDriver() engine.Driver {
 	}}
 }
 
-// storeReady asks for the bucket's keys without a signature, which a store that
-// serves refuses in S3's own words.
+// storeReady requests the bucket's keys without a signature, which a serving store refuses with an
+// error of S3.
 func storeReady(ctx context.Context, _ *launch.Cluster, n *launch.Node) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+n.Address(StoreName)+"/"+StoreBucket+"?list-type=2", nil)
 	if err != nil {

@@ -53,7 +53,7 @@ type Batch struct {
 type Reject struct {
 	File   string
 	Line   uint32 // 1-based
-	Reason string // what is wrong, with the wrong token
+	Reason string // the reason, with the wrong token
 	Text   string // the line, shortened to MaxRejectText bytes
 }
 

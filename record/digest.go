@@ -141,7 +141,7 @@ func (h *Hasher) UseRow(b *Batch, i int) {
 	h.headerKeys[b.Head[i]], h.buf = b.Headers[b.Head[i]].hash(h.buf)
 }
 
-// identity appends the canonical encoding of row i's identity to h.buf.
+// appendIdentity appends the canonical encoding of row i's identity to h.buf.
 func (h *Hasher) appendIdentity(i int) {
 	b := h.batch
 	h.buf = append(h.buf[:0], b.Type.Name...)

@@ -22,15 +22,14 @@ type Archive struct {
 	// Open opens the tables: at the begin, and where a connection was lost.
 	Open   func(ctx context.Context) (*posts.Store, error)
 	Method posts.Method
-	// Posters is how many connections a backlog is posted by, each its stations, as
-	// a server works for a connection with one processor; 0 = one. What is posted
-	// together is then a transaction of each; posting it again after a kill between
-	// them changes nothing but what was missing.
+	// Posters is the number of connections that post a backlog, each its own stations, because a
+	// server uses one processor for a connection; 0 = one. A batch is then one transaction for each
+	// connection. After a kill between them, posting the batch again adds only what was missing.
 	Posters int
 	Change  func(*record.Gauge) // changes a copy of each value before it is posted; nil = none is
 	// Measured is called with what was posted together; nil = it is not.
 	Measured func(posted posts.PostResult, products int64, took time.Duration)
-	Shut     func() error // closes what is opened from; nil = nothing is closed
+	Shut     func() error // closes what the database is opened from; nil = nothing to close
 
 	store    *posts.Store
 	posters  []posts.Poster
@@ -70,8 +69,8 @@ func (a *Archive) drop() (err error) {
 	return err
 }
 
-// Again says no to what a database says of values; all else is of the connection,
-// the server and its disk, as posters retry conflicts themselves.
+// Again returns false for a database's errors about values. All other errors concern the
+// connection, the server or its disk, because posters retry conflicts themselves.
 func (a *Archive) Again(err error) bool {
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return waits(e)
@@ -101,7 +100,7 @@ func (a *Archive) Reload(ctx context.Context) (err error) {
 func (a *Archive) Post(ctx context.Context, products []*Product) ([]Tally, error) {
 	tallies, err := a.post(ctx, products)
 	if err != nil {
-		_ = a.drop() // the first error says more
+		_ = a.drop() // the first error is the cause
 	}
 	return tallies, err
 }
@@ -184,7 +183,7 @@ func (a *Archive) divide(ctx context.Context, messages []posts.Message) (posted 
 	return posted, given, err
 }
 
-// admit fills location and ingest filter with what is not known yet.
+// admit adds unknown stations and series to location and ingest filter.
 func (a *Archive) admit(ctx context.Context, messages []posts.Message) error {
 	var stations []record.ID
 	var all []posts.Series

@@ -53,7 +53,7 @@ func (b *Batch) Full(products, values int) bool {
 	return len(b.messages) >= products || len(b.values) >= values
 }
 
-// Owner is the part of n, or the poster, that a station is of (FNV-1a).
+// Owner returns the share, of n, or the poster, to which a station belongs (FNV-1a).
 func Owner(station record.ID, n int) int {
 	h := uint32(2166136261)
 	for _, c := range station {

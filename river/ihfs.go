@@ -19,11 +19,10 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// IHFS posts into the Weather Service's own database. What it does between a
-// value and its row, and in what order, was read (not copied) in AWIPS 2's
-// PostShef, PostTables and HydroDataAccessor; docs/reference/river.md lists what differs
-// and what is left out. The tables of elements are those of DbUtils
-// (com.raytheon.viz.hydrocommon) and get_precip_settings.c, the bits of quality_code
+// IHFS posts into the Weather Service's own database. Its steps between a value and its row, and
+// their order, were read (not copied) in AWIPS 2's PostShef, PostTables and HydroDataAccessor.
+// docs/reference/river.md lists what differs and what is omitted. The tables of elements are those
+// of DbUtils (com.raytheon.viz.hydrocommon) and get_precip_settings.c, the bits of quality_code
 // those of its QualityCodeUtil.
 type IHFS struct {
 	Tokens Tokens
@@ -63,7 +62,7 @@ func (p *IHFS) Close() error {
 	return p.conn.Close(ctx)
 }
 
-// connect makes the connection, or takes the one that is there.
+// connect opens the connection, unless it is open.
 func (p *IHFS) connect(ctx context.Context) (err error) {
 	if p.conn != nil && !p.conn.IsClosed() {
 		return nil
@@ -131,7 +130,7 @@ func (p *IHFS) Reload(ctx context.Context) error {
 	return err
 }
 
-// columns are those of the tables that there are.
+// columns returns the columns of the existing tables.
 func (p *IHFS) columns(ctx context.Context) (map[string][]string, error) {
 	rows, err := p.conn.Query(ctx, "SELECT table_name::text, array_agg(column_name::text) FROM information_schema.columns WHERE table_schema = current_schema() GROUP BY 1")
 	if err != nil {
@@ -148,17 +147,17 @@ func (p *IHFS) columns(ctx context.Context) (map[string][]string, error) {
 	return out, err
 }
 
-// Again says no to what the server says of values and of tables that some values
-// go to; all else is of the connection, the server, its disk, or another session
-// that had the rows.
+// Again returns false for the server's errors about values, and about tables that only some values
+// need. All other errors concern the connection, the server, its disk, or another session that
+// locked the rows.
 func (p *IHFS) Again(err error) bool {
 	e, ok := errors.AsType[*pgconn.PgError](err)
 	return !ok || waits(e)
 }
 
-// waits reports whether PostgreSQL's error ends when somebody repairs the server, or
-// by itself: connection, transaction's state, password, database, schema, conflict,
-// disk and memory, another's lock, shutdown, system, damage, privileges.
+// waits reports whether the cause of PostgreSQL's error passes by itself, or when somebody repairs
+// the server: connection, transaction's state, password, database, schema, conflict, disk and
+// memory, another session's lock, shutdown, system, damage, privileges.
 func waits(e *pgconn.PgError) bool {
 	return e.Code == "42501" || slices.Contains(strings.Fields("08 25 28 3D 3F 40 53 55 57 58 XX"), e.Code[:2])
 }
@@ -216,7 +215,7 @@ type key struct {
 	ref         int32
 }
 
-// row is a value on its way into a table.
+// row is a value to be written into a table.
 type row struct {
 	key
 	full    key // with what the table's key leaves out
@@ -233,7 +232,7 @@ type row struct {
 	from *Product // nil = the row is stored
 }
 
-// same compares what is stored of a value, but for the time of posting.
+// same compares all stored columns of a value except the posting time.
 func (r *row) same(o *row) bool {
 	return r.value == o.value && r.qual == o.qual && r.code == o.code && r.revised == o.revised && r.product == o.product && r.issued == o.issued
 }
@@ -285,8 +284,8 @@ func (p *IHFS) Post(ctx context.Context, products []*Product) ([]Tally, error) {
 	return tallies, nil
 }
 
-// judge takes a value through AWIPS's steps, up to the rows that are to be
-// written. What becomes of those is reported later, by way of fate.
+// judge applies AWIPS's steps to a value and adds the rows to be written. Their outcome is reported
+// later, through fate.
 func (x *posting) judge(p *Product, g *record.Gauge, fate *Fate) Fate {
 	t, k := &x.Tokens, x.Tokens.category(&g.Code)
 	r := x.newRow(p, g, fate)
@@ -535,8 +534,8 @@ func (r *reference) find(s series, at time.Time) *limit {
 	return found
 }
 
-// first is the first limit of a type and source whose days hold; some reports
-// whether there is any of it. Days over New Year never match, as in AWIPS.
+// first returns the first limit of a type and source whose days include at; some reports whether
+// there is any limit of it. Days over New Year never match, as in AWIPS.
 func first(all []limit, ts string, at time.Time) (found *limit, some bool) {
 	day := at.Format("01-02")
 	for i := range all {

@@ -57,8 +57,8 @@ func forecasts(pe string) string {
 	return "fcstother"
 }
 
-// tableOf names the table of a code. What is paired is paired whatever its
-// type; every type but R, F and C is processed, the numbered ones too.
+// tableOf names the table of a code. A paired element goes into pairedvalue whatever its type.
+// Every type except R, F and C is processed, also the numbered ones.
 func tableOf(c *record.Parameter) string {
 	pe := c.PE()
 	if record.HasPairedValues(pe) {
@@ -196,8 +196,8 @@ func shape(table string) layout {
 const needed = "adjustfactor location geoarea ingestfilter datalimits height discharge rawpp rawpc rawpother procvalue pairedvalue fcstheight fcstdischarge " +
 	"fcstother arealobs arealfcst contingencyvalue latestobsvalue unkstn unkstnvalue rejecteddata commentvalue productlink locdatalimits"
 
-// wanted are the columns of a table that are read or written; of one that is none
-// of IHFS's there are none.
+// wanted returns the columns of a table that are read or written; none for a table that is not
+// IHFS's.
 func wanted(table string) []string {
 	const ranges = "monthdaystart monthdayend gross_range_min gross_range_max reason_range_min reason_range_max"
 	switch table {
@@ -303,9 +303,9 @@ func (x *posting) write(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-// values brings rows into a table of values: what is stored is read and locked,
-// each value meets it in turn, and what has changed at the end is written. A
-// row that has not is not touched, so that no trigger fires for it.
+// values writes rows into a table of values. It reads and locks the stored rows, applies each value
+// in turn, and writes the rows that have changed at the end. It does not touch an unchanged row, so
+// no trigger fires for it.
 func (x *posting) values(ctx context.Context, b *batch, table string, rows []*row) error {
 	l := shape(table)
 	first := make(map[key]*row, len(rows))
@@ -344,10 +344,10 @@ func (x *posting) values(ctx context.Context, b *batch, table string, rows []*ro
 	return err
 }
 
-// meeting is what becomes of one key: a product's values of it are settled among
-// themselves, in their order, and the one that is left with what was there before.
+// meeting settles one key: the values of one product among themselves, in their order, and the
+// result with the stored row.
 type meeting struct {
-	before, own, now *row // now = what is stored at the end; nil = nothing yet
+	before, own, now *row // now = the row at the end; nil = no row yet
 }
 
 func (m *meeting) settle(t *Tokens, r *row) Fate {
@@ -378,7 +378,7 @@ func (l layout) conflict() string {
 	return " ON CONFLICT (" + strings.Join(l.names[:l.keys], ", ") + ") DO UPDATE SET " + strings.Join(set, ", ")
 }
 
-// stored reads and locks the rows of keys; nil = there is none.
+// stored reads and locks the rows of keys; nil = no row.
 func (b *batch) stored(ctx context.Context, table string, l layout, keys []*row) ([]*row, error) {
 	out := make([]*row, len(keys))
 	q, err := b.Query(ctx, "SELECT u.n, coalesce(t.value, "+fmt.Sprint(record.NoValue)+"), coalesce(t.shef_qual_code, ''), coalesce(t.quality_code, 0), coalesce(t.revision, 0), "+
@@ -404,8 +404,8 @@ func (b *batch) stored(ctx context.Context, table string, l layout, keys []*row)
 	return out, err
 }
 
-// aside brings rows into a table beside those of values, which may lack a key:
-// the last of each key is written where it is new, or where when says so.
+// aside writes rows into a secondary table, which may lack a key. It writes the last row of each
+// key if it is new, or if the condition when holds.
 func (b *batch) aside(ctx context.Context, table, when string, rows []*row) error {
 	l := shape(table)
 	keys := l.names[:l.keys]
@@ -451,9 +451,8 @@ func (b *batch) aside(ctx context.Context, table, when string, rows []*row) erro
 	return err
 }
 
-// insertPosted begins an insert into a locked table whose key ends in the time of
-// posting: rows that differ in nothing else of their key get the next free
-// microseconds, whoever took those before them.
+// insertPosted returns the start of an INSERT into a locked table whose key ends with the posting
+// time. Rows that do not differ in the rest of their key get the next free microseconds.
 func (b *batch) insertPosted(table string, l layout) string {
 	others := slices.DeleteFunc(slices.Clone(l.names[:l.keys]), func(name string) bool { return name == "postingtime" })
 	free := "greatest(u.postingtime, (SELECT max(t.postingtime) + interval '1 microsecond' FROM " + b.schema + table + " t WHERE " + match(others) + "))" +

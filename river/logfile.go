@@ -8,9 +8,8 @@ import (
 	"sync"
 )
 
-// LogFile is a file that lines are added to. One that would grow above Most bytes becomes
-// NAME.1, what was NAME.1 becomes NAME.2, and so on; Keep such files are kept. A line
-// is never divided.
+// LogFile is a file to which lines are added. If it would grow above Most bytes, it becomes NAME.1,
+// NAME.1 becomes NAME.2, and so on; Keep such files are kept. A line is never divided.
 type LogFile struct {
 	Name string
 	Most int64

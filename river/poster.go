@@ -19,15 +19,15 @@ type Fate byte
 const (
 	Inserted  Fate = iota
 	Updated        // it replaced another
-	Unchanged      // it is there already
-	Kept           // what is there stays, by the policy or as it is of a later product
+	Unchanged      // it is stored already
+	Kept           // the stored value stays, by the policy or because a later product wrote it
 	Rejected       // out of its gross range, or called bad: in rejecteddata
 	Unknown        // of a station that the database does not have
 	Inactive       // of one that is not posted (location.post)
 	Filtered       // the ingest filter has it off, or not at all
 	Outside        // the time window
-	Posted         // whether it was inserted, updated or there already, the engine does not tell
-	Refused        // the database refuses it, posted alone
+	Posted         // the engine does not report whether it was inserted, updated or unchanged
+	Refused        // the database refuses it, even when it is posted by itself
 	numFates
 )
 
@@ -56,10 +56,10 @@ func (t *Tally) Values() (n int64) {
 
 // Poster posts products. It is used by one goroutine.
 type Poster interface {
-	// Post posts products, of a station in their order, durable when it returns, and
-	// tells what became of each one's values. It is one transaction, but for a large
-	// backlog into Barograph's tables of a server, which is one for each connection:
-	// after an error some may be there, and posting a duplicate completes them.
+	// Post posts products, those of a station in their order, durably, and reports the fate of the
+	// values of each. It is one transaction, except for a large backlog into Barograph's own tables
+	// of a server, which is one for each connection: after an error some of it may be stored, and
+	// posting it again completes it.
 	Post(ctx context.Context, products []*Product) ([]Tally, error)
 	// Reload reads anew what the poster goes by.
 	Reload(ctx context.Context) error
@@ -74,18 +74,18 @@ type Poster interface {
 type settler struct {
 	to   Poster
 	post func([]*Product) ([]Tally, error)
-	// wait is called before the next attempt. refused: a single value was refused,
-	// which may be a conflict with another session. Its error ends the posting.
+	// wait is called before the next attempt. refused: a single value was refused, which may be a
+	// conflict with another session. Its error ends the posting.
 	wait    func(err error, refused bool) error
-	checked bool // the tables that the poster needs were there after the last error
+	checked bool // the tables that the poster needs existed after the last error
 }
 
 // mostRefusals bounds the reasons that a product keeps; its Tally counts all.
 const mostRefusals = 20
 
-// settle posts products. What the database refuses is found by halves, down to
-// single values: those are Refused, and everything else is posted. What is wrong
-// with the database never counts as refused: a full disk would set all of it aside.
+// settle posts products. It finds what the database refuses by bisection, down to single values:
+// those are Refused, and it posts everything else. A fault of the database itself never counts as
+// refused, because a full disk would then set everything aside.
 func (x *settler) settle(ctx context.Context, products []*Product) ([]Tally, error) {
 	values := 0
 	for _, p := range products {

@@ -11,9 +11,9 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// riverStatus keeps the table of this name (shef_load_maxfcst): of each location,
-// element and type-source the highest value that is forecast. It looks at those
-// whose forecasts have just changed; of what none is left there is no row.
+// riverStatus maintains the table riverstatus (shef_load_maxfcst): for each location, element and
+// type-source the highest forecast value. It handles those whose forecasts have just changed. It
+// removes the row if no forecast is left.
 func (x *posting) riverStatus(ctx context.Context, b *batch) error {
 	for _, table := range []string{"fcstheight", "fcstdischarge"} {
 		touched := map[series]*row{}
@@ -75,9 +75,9 @@ func (x *posting) highest(ctx context.Context, b *batch, table string, rows []*r
 	return out, err
 }
 
-// joined makes one series of forecasts of several basis times: the newest whole,
-// and of each older one, unless only the newest is wanted, what lies before those
-// that are taken, or else what lies behind them. They come by valid time.
+// joined joins the forecasts of several basis times into one series: the complete newest one and,
+// unless only the newest is wanted, from each older one the values before those already taken, or
+// else the values after them. They are sorted by valid time.
 func joined(all []*row, newest bool) (taken []*row) {
 	byBasis := slices.Clone(all)
 	slices.SortStableFunc(byBasis, func(a, b *row) int { return cmp.Compare(b.full.basis, a.full.basis) })
@@ -106,13 +106,13 @@ func joined(all []*row, newest bool) (taken []*row) {
 	return taken
 }
 
-// crest is the highest of a series, the first where there are several.
+// crest returns the highest value of a series, the first if there are several.
 func crest(all []*row) *row {
 	return slices.MaxFunc(all, func(a, b *row) int { return cmp.Compare(a.value, b.value) })
 }
 
-// crests writes the highest forecasts of the locations and elements of touched,
-// and removes what is there of type-sources that have none any more.
+// crests writes the highest forecasts of the locations and elements of touched, and removes the
+// rows of type-sources that have none any more.
 func (b *batch) crests(ctx context.Context, touched, highest []*row) error {
 	table := b.schema + "riverstatus"
 	names := []string{"lid", "pe"}

@@ -31,10 +31,10 @@ type Service struct {
 	Metrics *Metrics
 	// Landed is called with each product whose rows are committed; nil = nobody is.
 	Landed func(p *Product, latency time.Duration)
-	// Reread asks to read anew what the poster goes by; nil = never.
+	// Reread requests that the poster read its tables and settings again; nil = never.
 	Reread <-chan func() error
-	// Ended is closed when nothing more comes: the service ends when the spool is
-	// empty; nil = never.
+	// Ended is closed after the last product: the service ends when the spool is empty; nil =
+	// never.
 	Ended <-chan struct{}
 
 	held   []*held
@@ -46,7 +46,7 @@ type Service struct {
 	pinged time.Time
 }
 
-// flight is a transaction on its way, while the next products are read.
+// flight is a transaction in flight, while the next products are read.
 type flight struct {
 	held    []*held
 	memory  [][]record.Gauge // of their values
@@ -67,14 +67,13 @@ const (
 )
 
 const (
-	poll     = 500 * time.Millisecond // also where the system tells of no change: NFS
+	poll     = 500 * time.Millisecond // also if the system reports no change, as on NFS
 	anew     = 12 * time.Hour         // what the poster goes by is read again
 	attempts = 2                      // until a product that a database refuses is set aside
 	longest  = 30 * time.Second       // between two attempts to reach it
 )
 
-// alone waits until no other process posts from the spool; false = there is
-// nothing left to post.
+// alone waits until no other process posts from the spool; false = nothing is left to post.
 func (s *Service) alone(ctx context.Context) (bool, error) {
 	for said := false; ctx.Err() == nil; said = true {
 		if own, err := s.Spool.own(); own || err != nil {
@@ -98,8 +97,8 @@ func (s *Service) alone(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// Run posts until the context ends, and finishes the transaction at hand. Its
-// error is of the spool; what is wrong with a database or a product is not one.
+// Run posts until the context ends, and finishes the current transaction. It returns an error of
+// the spool; faults of a database or a product are not errors.
 func (s *Service) Run(ctx context.Context) error {
 	if alone, err := s.alone(ctx); !alone || err != nil {
 		return err
@@ -126,7 +125,7 @@ func (s *Service) Run(ctx context.Context) error {
 			read = time.Now()
 			s.reload(ctx, func() error { return nil })
 		}
-		select { // also while there is always something to post
+		select { // also while files arrive all the time
 		case again := <-s.Reread:
 			read = time.Now()
 			s.reload(ctx, again)
@@ -168,10 +167,10 @@ func (s *Service) Run(ctx context.Context) error {
 	return nil
 }
 
-// pause is how long an idle service does not ask whether its database is there.
+// pause is the interval at which an idle service checks its database.
 const pause = 15 * time.Second
 
-// ping finds out whether the database of an idle service is there.
+// ping checks whether the database of an idle service is reachable.
 func (s *Service) ping(ctx context.Context) {
 	p, ok := s.Poster.(interface {
 		Ping(ctx context.Context) error
@@ -207,8 +206,7 @@ func (s *Service) reload(ctx context.Context, first func() error) {
 	s.Log.Info("what the poster goes by was read anew")
 }
 
-// round posts the files that are ready. Where the context ends, what is not
-// posted stays where it is.
+// round posts the ready files. If the context ends, the others remain in the spool.
 func (s *Service) round(ctx context.Context, ready []*Waiting) error {
 	s.held, s.files, s.values = nil, nil, 0
 	for _, w := range ready {
@@ -258,13 +256,13 @@ func (s *Service) file(ctx context.Context, w *Waiting) error {
 	return err
 }
 
-// holds reports whether a product is held already, or on its way.
+// holds reports whether a product waits already, or is in flight.
 func (s *Service) holds(p *Product) bool {
 	same := func(h *held) bool { return h.Sum == p.Sum }
 	return slices.ContainsFunc(s.held, same) || s.flight != nil && slices.ContainsFunc(s.flight.held, same)
 }
 
-// post begins to post what is held, when what was posted before is done.
+// post starts to post the waiting products when the transaction in flight has finished.
 func (s *Service) post(ctx context.Context) error {
 	if err := s.land(ctx); err != nil {
 		return err
@@ -279,8 +277,7 @@ func (s *Service) post(ctx context.Context) error {
 	return nil
 }
 
-// land waits for the transaction that is on its way, and puts the files away
-// whose products are all posted.
+// land waits for the transaction in flight, and moves the files whose products are all posted.
 func (s *Service) land(ctx context.Context) error {
 	f := s.flight
 	if f == nil {
@@ -390,7 +387,7 @@ func (s *Service) insist(ctx context.Context, all []*held) []Tally {
 	return tallies
 }
 
-// Product is a decoded product on its way.
+// Product is a decoded product to be posted.
 type Product struct {
 	ID       string    // CCCC and AWIPS id as IHFS has it, at most 10 characters
 	Issued   time.Time // of its heading, else when it was received
@@ -400,8 +397,8 @@ type Product struct {
 	Account  shef.Account // of its text
 	Left     int          // values that a filter left out
 	Sum      [md5.Size]byte
-	// Refusals: why the database refuses values of it, each posted alone; the first
-	// mostRefusals. None where it refuses none.
+	// Refusals are the reasons why the database refuses values of it, each posted by itself: the
+	// first mostRefusals of them.
 	Refusals []string
 }
 
@@ -413,7 +410,7 @@ func (p *Product) refusal(t *Tally) string {
 // noHeading is what AWIPS calls a product without a WMO heading.
 const noHeading = "MSGPRODID"
 
-// Input says how texts are read.
+// Input describes how texts are read.
 type Input struct {
 	shef.Options
 	Filter shef.Filter
@@ -426,7 +423,7 @@ type Input struct {
 	used, free [][]record.Gauge
 }
 
-// piece is how many values the pieces of that memory hold.
+// piece is the number of values in each piece of that memory.
 const piece = 8 << 10
 
 // add appends values to those of a product, which lie at the end of the last piece.
@@ -511,8 +508,8 @@ func (in *Input) Read(r io.Reader, name string, received time.Time, each func(*P
 	}
 }
 
-// bare is a text without what differs between two ways of sending one product:
-// what stands before its heading, blanks, ends of lines and control characters.
+// bare removes from a text what may differ between two transmissions of one product: what precedes
+// its heading, blanks, line ends and control characters.
 func bare(p *shef.Product) []byte {
 	text := p.Text
 	if at := bytes.Index(text, []byte(p.Heading)); at >= 0 && p.Part == 1 {

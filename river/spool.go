@@ -26,9 +26,8 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// Spool is a folder of products that wait for the database. Files that are
-// posted go to done/YYYYMMDD, those that cannot be to failed, with the reason
-// beside them; hidden files, *.tmp and *.part are left alone.
+// Spool is a folder of products that wait for the database. Posted files go to done/YYYYMMDD,
+// others to failed, with the reason in NAME.why. Hidden files, *.tmp and *.part are ignored.
 type Spool struct {
 	Dir string
 	Settling
@@ -36,19 +35,19 @@ type Spool struct {
 	// Keep is how long what was posted is kept in done/; 0 = for ever.
 	Keep time.Duration
 
-	lock *os.File                 // held by who posts
+	lock *os.File                 // locked by the process that posts
 	seen map[[md5.Size]byte]int64 // products that were posted, and when
 	list *os.File                 // of them
 	tidy time.Time                // when the list was written anew
 	// killed: whoever posted before did not get to its Close.
 	killed bool
-	odd    map[string]bool // what is no file and no link to one; true = it was reported
-	cut    map[string]look // gzip that ends early, as it was when it was read
+	odd    map[string]bool // neither a file nor a link to one; true = it was reported
+	cut    map[string]look // truncated gzip files, as they were when they were read
 }
 
-// Settling finds the files that are whole.
+// Settling finds the complete files.
 type Settling struct {
-	Settle time.Duration   // a file is whole when it has not changed for so long
+	Settle time.Duration   // a file is complete when it has not changed for this time
 	looks  map[string]look // at files that changed a moment ago, or in the future
 }
 
@@ -71,11 +70,11 @@ type Waiting struct {
 
 const (
 	remembered = 4 * time.Hour
-	patience   = time.Minute // until a file that is empty, or gzip that ends early, is taken for complete
+	patience   = time.Minute // until an empty file or truncated gzip file counts as complete
 	seenFile   = ".posted"   // products that were posted, a line each
 	dayFolder  = "20060102"  // of done/
 	lockFile   = ".lock"
-	markFile   = ".running" // is there while somebody posts, and after a kill
+	markFile   = ".running" // exists while a process posts, and after a kill
 )
 
 // OpenSpool opens a folder with what settles in so long.
@@ -84,7 +83,7 @@ func OpenSpool(dir string, settle time.Duration) (*Spool, error) {
 	return s, s.Open()
 }
 
-// Open makes the folders that are not there.
+// Open creates the missing folders.
 func (s *Spool) Open() error {
 	for _, d := range []string{s.Dir, s.in("done"), s.in("failed")} {
 		if err := os.MkdirAll(d, 0o755); err != nil {
@@ -94,9 +93,9 @@ func (s *Spool) Open() error {
 	return nil
 }
 
-// own makes the spool this process's to post from, and reads which products were
-// posted in the last hours; false = another process posts from it. Any number may
-// write into it meanwhile: pqact begins a pipe while the one before still empties.
+// own makes this process the one that posts from the spool, and reads which products were posted in
+// the last hours; false = another process posts from it. Any number of processes may write into it:
+// pqact starts a pipe while the earlier one still empties.
 func (s *Spool) own() (bool, error) {
 	f, err := os.OpenFile(s.in(lockFile), os.O_CREATE|os.O_RDWR, 0o644) //nolint:gosec // no secret
 	if err != nil {
@@ -133,8 +132,7 @@ func (s *Spool) in(name string) string { return filepath.Join(s.Dir, name) }
 // and is put right, makes nothing recent for longer.
 func recent(unix int64) bool { return time.Since(time.Unix(unix, 0)).Abs() < remembered }
 
-// forget writes the list anew, without what is too old, and removes what was
-// posted too long ago.
+// forget rewrites the list without old products, and removes files that were posted too long ago.
 func (s *Spool) forget() error {
 	s.tidy = time.Now()
 	var b strings.Builder
@@ -166,7 +164,7 @@ func full(dir string, err error) error {
 	return &fault.Error{Setting: "--spool " + dir, Problem: "cannot be written", Err: err, Cure: "make room on its disk, e.g. by --keep, or let its owner run the service; what is in it is posted at the next start"}
 }
 
-// clear removes the days of done/ that are older than what is kept.
+// clear removes the days of done/ that are older than the time to keep.
 func (s *Spool) clear() error {
 	if s.Keep <= 0 {
 		return nil
@@ -252,8 +250,7 @@ func (s *Spool) Ready() (ready []*Waiting, files int, err error) {
 	return oldest(ready), files, err
 }
 
-// halfGzip reports whether a file is gzip that ends early: whoever writes it may not have
-// finished.
+// halfGzip reports whether a file is truncated gzip: its writer may not have finished.
 func halfGzip(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
@@ -319,8 +316,7 @@ func inOrder(all []*Waiting) {
 	slices.SortFunc(all, func(a, b *Waiting) int { return cmp.Or(a.Received.Compare(b.Received), cmp.Compare(a.Path, b.Path)) })
 }
 
-// Whole selects the files that are whole of those that there are, by path, the
-// oldest first.
+// Whole selects the complete files from found, whose keys are paths, the oldest first.
 func (s *Settling) Whole(found map[string]fs.FileInfo) (ready []*Waiting) {
 	whole := s.look()
 	for path, info := range found {
@@ -332,8 +328,8 @@ func (s *Settling) Whole(found map[string]fs.FileInfo) (ready []*Waiting) {
 	return ready
 }
 
-// look begins a look at all files that there are: what it returns gives those
-// that are whole. Only of those that are not something is remembered.
+// look starts a pass over all files: the function that it returns selects the complete ones.
+// Settling remembers only the others.
 func (s *Settling) look() func(path string, info fs.FileInfo) *Waiting {
 	now, before := time.Now(), s.looks
 	s.looks = map[string]look{}
@@ -441,7 +437,7 @@ func (s *Spool) Take(r io.Reader, now time.Time) error {
 		}
 		if f == nil {
 			if len(strings.Trim(string(p.Text), "\x00\x01\x03 \r\n")) == 0 {
-				continue // what is left of a frame
+				continue // the rest of a frame
 			}
 			if f, err = os.OpenFile(s.in(fmt.Sprintf(".%s-%06d", time.Now().UTC().Format("20060102T150405.000000"), n)), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644); err != nil { //nolint:gosec // no secret
 				return full(s.Dir, err)
@@ -455,7 +451,7 @@ func (s *Spool) Take(r io.Reader, now time.Time) error {
 		}
 		if err != nil {
 			f.Close()           //nolint:errcheck // the first error counts
-			os.Remove(f.Name()) //nolint:errcheck // a part of a product would never be read
+			os.Remove(f.Name()) //nolint:errcheck // an incomplete product would never be read
 			return full(s.Dir, err)
 		}
 		if p.Last {

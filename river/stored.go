@@ -15,16 +15,15 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Stored gives values back: a Poster whose database can be asked.
+// Stored is a Poster whose database can be queried for values.
 type Stored interface {
-	// Values gives the values of a time, both ends inclusive, those of a series
-	// one after the other. Where a database keeps no comment, source of a .B
-	// message or letter of a duration, they have none, or the manual's. A result is
-	// valid during the call.
+	// Values returns the values from one time to another, both inclusive, one series after the
+	// other. If a database keeps no comment, no source of a .B message or no letter of a duration,
+	// they are empty, or the manual's. A result is valid during the call.
 	Values(ctx context.Context, from, to int64, each func(*shef.Result) error) error
 }
 
-// storedValues is how many values a result holds, at most.
+// storedValues is the greatest number of values in a result.
 const storedValues = 64 << 10
 
 // gathered makes results of values, in the order of their series.

@@ -18,14 +18,14 @@ type Tokens struct {
 	Past, Future time.Duration // shef_winpast, shef_winfuture
 	Policy       posts.Policy  // shef_duplicate
 	Unknown      string        // shef_post_unk: NONE, IDS_ONLY, IDS_AND_DATA
-	KeepBad      bool          // shef_post_baddata = PE: what is bad is posted all the same
+	KeepBad      bool          // shef_post_baddata = PE: bad values are posted as well
 	ProcObs      bool          // shef_procobs: processed values as observed
 	Latest       string        // shef_post_latest: OFF, ON, VALID_ONLY, VALID_OR_MISSING
 	Link         bool          // shef_post_link
 	MaxForecast  bool          // shef_load_maxfcst: the highest forecasts into riverstatus
 	Alarm        bool          // shef_alertalarm: what limits raise into alertalarmval
 	LearnIngest  bool          // shef_load_ingest: a series that ingestfilter does not have is admitted, and gets its row
-	OldestBasis  time.Duration // basis_hours_filter: older forecasts do not count there
+	OldestBasis  time.Duration // basis_hours_filter: older forecasts do not count
 }
 
 // DefaultTokens are AWIPS's, but for the policy, which is the manual's (5.1.6).
@@ -48,9 +48,9 @@ const understood = "shef_winpast shef_winfuture shef_duplicate shef_post_unk she
 // elsewhere are other tokens of AWIPS's decoder, which mean nothing here.
 const elsewhere = "shef_post_precip shef_load_shefpe shef_perflog shef_data_log shef_out shef_in_dir shef_error_dir shef_sleep"
 
-// Read reads a file of tokens, "token : value # comment" a line. Those of other
-// programs are passed over; one that asks for what is not built is an error, and
-// one that seems misspelt is reported.
+// Read reads a file of tokens, "token : value # comment" a line. It ignores the tokens of other
+// programs. A token that requests an unsupported function is an error, and one that seems misspelt
+// is reported.
 func (t *Tokens) Read(r io.Reader, file string, report func(error)) error {
 	lines := bufio.NewScanner(r)
 	for n := 1; lines.Scan(); n++ {

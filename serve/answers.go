@@ -16,8 +16,8 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// answers are the rows of the last questions: the intervals of a curve, and what
-// is downloaded of it, are made of the same rows.
+// answers are the rows of the last questions, from which the intervals and the downloads of a curve
+// are computed.
 type answers struct {
 	mu   sync.Mutex
 	last []kept // the latest first
@@ -28,7 +28,7 @@ type kept struct {
 	rows *answer.Answer
 }
 
-// What is kept at most: answers, and bytes of all.
+// The limits of what is kept: answers, and bytes of all.
 const (
 	maxKept  = 8
 	maxBytes = 256 << 20
@@ -59,7 +59,8 @@ func (k *answers) keep(key string, rows *answer.Answer) {
 	}
 }
 
-// dataOf names what a subset holds, by the files that were loaded into it.
+// dataOf returns a name of the contents of a subset, derived from the files that were loaded into
+// it.
 func dataOf(ctx context.Context, in archive.Archive, subset string) (string, error) {
 	marks, err := in.Marks(ctx, subset)
 	if err != nil {

@@ -21,15 +21,15 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// servedArchive is a database that is opened, read-only, while somebody asks: an
-// embedded engine that is held open refuses those that load.
+// servedArchive is a database that is opened read-only when a question arrives, because an embedded
+// engine that is open refuses a load.
 type servedArchive struct {
 	name, url string // name: in the page's URLs, without secrets
 	path      string // of an embedded engine's file or folder; "" of servers
-	study     string // the run folder that it lies in; "" = none
+	study     string // the run folder that contains it; "" = none
 	driver    *engine.Driver
 	registry  engine.Registry
-	slots     chan struct{} // as many questions as are under way at once
+	slots     chan struct{} // one for each simultaneous question
 
 	mu    sync.Mutex
 	db    *engine.Engine
@@ -38,13 +38,14 @@ type servedArchive struct {
 	idle  *time.Timer
 }
 
-// What an archive bears: questions at once; and how long it is held after the last.
+// The limits of an archive: simultaneous questions, and the time for which it stays open after the
+// last.
 const (
 	maxAsking = 4
 	letGo     = 5 * time.Second
 )
 
-// with calls f with the archive under a design.
+// with calls f with the archive of a design.
 func (a *servedArchive) with(ctx context.Context, n design.Name, f func(archive.Archive) error) error {
 	select {
 	case a.slots <- struct{}{}:
@@ -76,7 +77,7 @@ func (a *servedArchive) take(ctx context.Context, n design.Name) (archive.Archiv
 	if _, err := os.Stat(a.path); a.path != "" && errors.Is(err, os.ErrNotExist) {
 		return nil, gone{&fault.Error{File: a.name, Problem: "is not where it was when this page was started", Cure: "move it back, or start barograph serve anew"}}
 	}
-	kept := context.WithoutCancel(ctx) // what is opened outlives who asked first
+	kept := context.WithoutCancel(ctx) // the archive stays open after the first request
 	if a.db == nil {
 		if _, _, state, err := readRun(a.study); a.study != "" && err == nil && state == run.Running { // which opens it as it needs
 			return nil, &fault.Error{File: a.name, Problem: "is being measured by a run that goes on", Err: engine.ErrUnreachable, Cure: "wait: it is asked again"}
@@ -145,13 +146,13 @@ func (a *servedArchive) files() (out []string) {
 		if err == nil && !d.IsDir() && d.Name() != "LOCK" {
 			out = append(out, path)
 		}
-		return nil // what goes away meanwhile is no file of it
+		return nil // a file that is removed in the meantime does not count
 	})
 	return append(out, a.path+".wal", a.path+"-wal")
 }
 
-// stamp changes when an archive is changed. Of an embedded engine it is obtained
-// without opening it, so that who only looks never stands in a loader's way.
+// stamp changes when the archive changes. For an embedded engine it does not open the archive, so a
+// page that is only open never blocks a load.
 func (a *servedArchive) stamp(ctx context.Context, n design.Name, subset string) (out string, err error) {
 	if a.path != "" {
 		for _, path := range a.files() {
@@ -167,7 +168,7 @@ func (a *servedArchive) stamp(ctx context.Context, n design.Name, subset string)
 	})
 }
 
-// release closes the archive unless somebody asks.
+// release closes the archive unless a question uses it.
 func (a *servedArchive) release() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -319,7 +320,7 @@ func (s *Server) path(place, name string) (string, error) {
 	return "", &fault.Error{Setting: "run " + place + "/" + name, Problem: "is not served", Err: os.ErrNotExist, Cure: "choose one of the list"}
 }
 
-// readRun reads a run and how it stands.
+// readRun reads a run and its state.
 func readRun(dir string) (*run.Run, []run.Event, run.State, error) {
 	r, err := run.ReadRun(dir)
 	if err != nil {

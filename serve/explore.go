@@ -26,21 +26,21 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// asking is a question of a page, and where it is asked.
+// asking is a question of a page, with the archive and the configuration to use.
 type asking struct {
 	archive  *servedArchive
 	design   design.Name
 	flavours []flavour.Name // the one that the URL names, else all that the design offers
 	subset   string
 	q        *question.Question
-	pattern  []string // of variables, for which those of q stand; nil = none
+	pattern  []string // of variables, replaced by those of q; nil = none
 	seed     uint64
-	data     string // what the archive held: its marks
+	data     string // the contents of the archive: its marks
 	key      string // of the answer
 }
 
-// own are the keys of a URL that say where and how a question is asked; all
-// others are the question's.
+// own are the keys of a URL that name the archive and the configuration. All other keys belong to
+// the question.
 var own = []string{"archive", "design", "flavour", "seed", "intervals", "case"} //nolint:gochecknoglobals // a constant
 
 // place reads the archive that a URL names.
@@ -137,7 +137,7 @@ func known(name string) (*question.Question, error) {
 	return nil, cmp.Or(err, error(gone{fault.Unknown("case", name, names)}))
 }
 
-// stat is the statistic that is asked for.
+// stat returns the requested statistic.
 func (a *asking) stat() (string, error) {
 	names := curve.Stats(a.q)
 	if len(names) == 0 {
@@ -158,7 +158,7 @@ func (a *asking) wide() (wide *question.Question, stat string, err error) {
 type Cost struct {
 	Open   float64 `json:"open"`
 	Derive float64 `json:"derive"`
-	Server float64 `json:"server"` // the engine's own, 0 where it tells none
+	Server float64 `json:"server"` // the engine's own time, 0 if it reports none
 	Ask    float64 `json:"ask"`    // from the call to the last row, at the client
 	Curve  float64 `json:"curve"`
 	Recall bool    `json:"recalled"` // the rows were here already
@@ -166,8 +166,8 @@ type Cost struct {
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1e3 }
 
-// ask has the rows that the statistics of a question need. Rows of a question
-// that was asked before are obtained from memory, while the archive is what it was.
+// ask returns the rows that the statistics of a question need. It takes the rows of an earlier
+// question from memory if the archive has not changed.
 func (s *Server) ask(ctx context.Context, a *asking, cost *Cost) (rows *answer.Answer, err error) {
 	wide, name, err := a.wide()
 	if err != nil {
@@ -199,8 +199,8 @@ func (s *Server) ask(ctx context.Context, a *asking, cost *Cost) (rows *answer.A
 	})
 }
 
-// drawn makes the curves of a URL, with their intervals where they are wanted.
-// Where there is no record the error, a gone, says why.
+// drawn returns the curves of a URL, with intervals if they are wanted. If no record matches, the
+// error, a gone, names the reason.
 func (s *Server) drawn(r *http.Request, a *asking, intervals bool, cost *Cost) (*curve.PointCurves, *answer.Answer, error) {
 	rows, err := s.ask(r.Context(), a, cost)
 	if err != nil {
@@ -227,9 +227,9 @@ type Drawn struct {
 	Curves   *run.Curves `json:"curves,omitempty"`
 	Rows     int         `json:"rows"`
 	Question url.Values  `json:"question"`         // as a query string has it
-	Absent   string      `json:"absent,omitempty"` // why there is nothing
+	Absent   string      `json:"absent,omitempty"` // why there is no result
 	Data     string      `json:"data"`             // of the archive's marks: another one is a newer archive
-	Stamp    string      `json:"stamp"`            // of the archive before it was asked, see state
+	Stamp    string      `json:"stamp"`            // of the archive before the query, see state
 	Cost     Cost        `json:"ms"`
 	Shown    int         `json:"shown"` // points, of Points
 	Points   int         `json:"points"`
@@ -246,7 +246,7 @@ func (s *Server) curve(w http.ResponseWriter, r *http.Request) error {
 	}
 	d, rows, err := s.drawn(r, a, r.URL.Query().Get("intervals") != "", &out.Cost)
 	switch why, none := errors.AsType[gone](err); {
-	case rows != nil && none: // the page shows what was asked all the same
+	case rows != nil && none: // the page shows the question nevertheless
 		out.Absent = why.Error()
 	case err != nil:
 		return err
@@ -276,7 +276,7 @@ func (s *Server) state(w http.ResponseWriter, r *http.Request) error {
 	return write(w, map[string]string{"stamp": stamp})
 }
 
-// absent says which condition leaves no record.
+// absent names the condition that leaves no record.
 func (s *Server) absent(ctx context.Context, a *asking) error {
 	return a.archive.with(ctx, a.design, func(in archive.Archive) error {
 		c, err := in.Catalog(ctx, a.subset)
@@ -317,7 +317,7 @@ func (s *Server) download(w http.ResponseWriter, r *http.Request) error {
 	return export.Answer(w, ending, rows, export.Spreadsheet)
 }
 
-// Asked is the answer to /api/v1/asked: how a question is put, and carried out.
+// Asked is the reply of /api/v1/asked: the text of a query, and its plan.
 type Asked struct {
 	Text     string       `json:"text"`
 	Args     []string     `json:"args,omitempty"`

@@ -16,7 +16,7 @@ import (
 	"github.com/barograph/barograph/results/measure"
 )
 
-// Way is a way to the same answer: an archive of equal digest, a design and a flavour.
+// Way is a configuration with the same result: an archive of equal digest, a design and a flavour.
 type Way struct {
 	Archive string  `json:"archive"`
 	Engine  string  `json:"engine"`
@@ -33,8 +33,8 @@ type Way struct {
 
 const askedEach = 5
 
-// faster asks the same question of every archive here whose records are the
-// same, in every flavour, in turn, and times those whose answers are equal.
+// faster sends the same question in turn to every archive here with the same records, in every
+// flavour, and measures those whose results are equal.
 func (s *Server) faster(w http.ResponseWriter, r *http.Request) error {
 	a, err := s.asking(r)
 	if err != nil {
@@ -65,7 +65,7 @@ func (s *Server) faster(w http.ResponseWriter, r *http.Request) error {
 	return write(w, ways)
 }
 
-// ways are those to the records that a's archive holds.
+// ways returns the configurations for the records of a's archive.
 func (s *Server) ways(ctx context.Context, a *asking) (out []*Way) {
 	var all []Holding
 	var held string
@@ -89,8 +89,7 @@ func (s *Server) ways(ctx context.Context, a *asking) (out []*Way) {
 	return out
 }
 
-// ask times one answer and holds it against the others'; it returns what they
-// are held against.
+// ask measures one result and compares it with want; it returns the result for the next comparison.
 func (x *Way) ask(ctx context.Context, q *question.Question, want *answer.Answer, counts bool) *answer.Answer {
 	err := x.archive.with(ctx, design.Name(x.Design), func(in archive.Archive) error {
 		query, err := in.Phrase(ctx, q.InSubset(x.subset), flavour.Name(x.Flavour))

@@ -12,9 +12,9 @@ import (
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// guard refuses what is not asked by the user's own browser: other methods than
-// GET and HEAD, a Host that another name was made to point to (rebinding), an
-// Origin that is not ours, and whoever has no token.
+// guard refuses requests that do not come from the user's own browser: methods other than GET and
+// HEAD, a Host whose name was made to point here (rebinding), a foreign Origin, and requests
+// without the token.
 func (s *Server) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()

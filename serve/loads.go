@@ -17,7 +17,7 @@ import (
 	"github.com/barograph/barograph/stat"
 )
 
-// Home is what is served.
+// Home lists what is served.
 type Home struct {
 	Version  string    `json:"version"`
 	Archives []Holding `json:"archives"`
@@ -25,10 +25,10 @@ type Home struct {
 	Cases    []Case    `json:"cases"`
 	Stats    []Stat    `json:"stats"`
 
-	Pictures map[string][]string `json:"pictures"` // with the line types that they show as a whole
+	Pictures map[string][]string `json:"pictures"` // with the line types that they show completely
 }
 
-// Holding is a subset of an archive under a design.
+// Holding is a subset of an archive in a design.
 type Holding struct {
 	Archive string `json:"archive"`
 	Engine  string `json:"engine"`
@@ -36,7 +36,7 @@ type Holding struct {
 	Subset  string `json:"subset,omitempty"`
 	Records int64  `json:"records"`
 	Digest  string `json:"digest,omitempty"`
-	Problem string `json:"problem,omitempty"` // why it cannot be asked now
+	Problem string `json:"problem,omitempty"` // why it cannot be queried now
 	Rank    int    `json:"rank,omitempty"`    // in the newest finished run: 1 = recommended
 }
 
@@ -76,7 +76,7 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request) error {
 	return write(w, &out)
 }
 
-// holdings are the subsets under all designs that have one.
+// holdings returns the subsets of all designs.
 func (a *servedArchive) holdings(ctx context.Context, latest ranking) (out []Holding) {
 	for _, n := range archive.Designs(a.driver) {
 		err := a.with(ctx, n, func(in archive.Archive) error {
@@ -100,7 +100,7 @@ func (a *servedArchive) holdings(ctx context.Context, latest ranking) (out []Hol
 	return out
 }
 
-// Inventory is what can be asked for: selectors are made of it.
+// Inventory lists the possible values of the selectors.
 type Inventory struct {
 	Data   string             `json:"data"`
 	Digest string             `json:"digest"`
@@ -108,7 +108,7 @@ type Inventory struct {
 	Groups []Group            `json:"groups"`
 }
 
-// Group is what there is of a line type, version, model, observation type and variable.
+// Group describes the records of a line type, version, model, observation type and variable.
 type Group struct {
 	*design.Group
 	Thresholds []string `json:"fcst_thresh"`
@@ -149,7 +149,7 @@ func (s *Server) catalog(w http.ResponseWriter, r *http.Request, f func(*design.
 	})
 }
 
-// Loads is what became of each file, and when there is data.
+// Loads lists the outcome of each file, and the times that have data.
 type Loads struct {
 	Files      []archive.Mark      `json:"files"`
 	Types      []design.Inventory  `json:"line_types"`

@@ -55,7 +55,7 @@ func (s *Server) runs(w http.ResponseWriter, _ *http.Request) error {
 	return write(w, all)
 }
 
-// describe reads a run folder; of one that cannot be read it says why.
+// describe reads a run folder; for one that cannot be read it returns the reason.
 func describe(f folder, name string) Run {
 	out := Run{Folder: f.name, Name: name}
 	r, events, state, err := readRun(filepath.Join(f.dir, name))
@@ -90,10 +90,10 @@ func describe(f folder, name string) Run {
 	return out
 }
 
-// reportPolicy lets a report use what stands in it, and fetch nothing.
+// reportPolicy lets a report use its own contents and fetch nothing.
 const reportPolicy = "default-src 'none'; form-action 'none'; base-uri 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'"
 
-// report is the page of a run, made anew: nothing is written into its folder.
+// report renders the report of a run again; it writes nothing into the run's folder.
 func (s *Server) report(w http.ResponseWriter, r *http.Request) error {
 	dir, err := s.path(r.PathValue("folder"), r.PathValue("name"))
 	if err != nil {
@@ -162,7 +162,7 @@ func (s *Server) cells(w http.ResponseWriter, r *http.Request) error {
 	return write(w, out)
 }
 
-// compared is the page of a comparison, made by the code of barograph compare.
+// compared renders a comparison with the code of barograph compare.
 func (s *Server) compared(w http.ResponseWriter, r *http.Request) error {
 	dirs, err := s.named(r)
 	if err != nil {
@@ -196,14 +196,14 @@ const (
 	sayAlive  = 10 * time.Second
 )
 
-// events is a run's journal as server-sent events: what is there, then what
-// comes. A browser that was cut off says after which event it goes on.
+// events sends a run's journal as server-sent events: first the existing ones, then each new one. A
+// browser that reconnects names the last event that it received.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 	dir, err := s.path(r.URL.Query().Get("folder"), r.URL.Query().Get("name"))
 	if err != nil {
 		return err
 	}
-	after, _ := strconv.Atoi(r.Header.Get("Last-Event-ID")) // 0 where there is none
+	after, _ := strconv.Atoi(r.Header.Get("Last-Event-ID")) // 0 by default
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set(gzhttp.HeaderNoCompression, "1")

@@ -42,7 +42,7 @@ type Cell struct {
 	P     *float64 `json:"p"` // that a difference as large is chance: of the bootstrap's standard error
 }
 
-// fewest are the cases below which a cell says nothing.
+// fewest is the number of cases below which a cell shows no result.
 const fewest = 8
 
 // scorecard answers line by line, as the rows come.
@@ -110,7 +110,7 @@ func (s *Server) scorecard(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// contest is what is held against one another: two values of model or version.
+// contest is the pair to compare: two values of model or version.
 type contest struct{ by, candidate, baseline string }
 
 // series is a variable at a level, and the regions that two models share; of
@@ -120,7 +120,7 @@ type series struct {
 	regions                []string
 }
 
-// narrow leaves what a URL asks for, and reports whether that is anything.
+// narrow keeps what a URL selects, and reports whether anything is left.
 func (one *series) narrow(v url.Values) bool {
 	wants := func(key, value string) bool { return v[key] == nil || slices.Contains(v[key], value) }
 	one.regions = slices.DeleteFunc(one.regions, func(m string) bool { return !wants("vx_mask", m) })
@@ -162,7 +162,7 @@ func (c contest) shared(held *design.Catalog, lineType string) (out []series) {
 	return out
 }
 
-// scored asks for the difference at every lead of every region.
+// scored returns the question for the difference at every lead of every region.
 func (c contest) scored(t *record.LineType, subset string, one series) *question.Question {
 	q := &question.Question{Name: "scorecard", Type: t, Subset: subset}
 	field, _ := record.FieldByName(c.by) // model or version

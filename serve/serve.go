@@ -115,7 +115,7 @@ func (h answering) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(map[string]string{"error": fault.Redact(err.Error())}) // the browser is gone
 }
 
-// gone is an error of what is not there: 404.
+// gone is an error for something that does not exist: status 404.
 type gone struct{ error }
 
 func (gone) Is(target error) bool { return target == fs.ErrNotExist }
@@ -138,6 +138,6 @@ func (s *Server) asset(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	w.Header().Set("Cache-Control", "no-cache") // asked again by its ETag
+	w.Header().Set("Cache-Control", "no-cache") // the browser validates it by its ETag
 	http.ServeFileFS(w, r, dist, "web/dist/"+name)
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// taken is the question itself, to be asked without the page: as YAML, as
-// METviewer's plot XML, or as a shell command; each draws the same picture.
+// taken returns the question for use without the page: as YAML, as METviewer's plot XML, or as a
+// shell command. Each draws the same picture.
 func (s *Server) taken(w http.ResponseWriter, r *http.Request) error {
 	a, err := s.asking(r)
 	if err != nil {
@@ -37,8 +37,7 @@ func (s *Server) taken(w http.ResponseWriter, r *http.Request) error {
 	return err
 }
 
-// plotXML writes the question with what its answer suggests, which METviewer
-// wants to be said.
+// plotXML writes the question with the values of its result that METviewer requires.
 func (s *Server) plotXML(r *http.Request, a *asking) ([]byte, error) {
 	d, _, err := s.drawn(r, a, false, &Cost{})
 	if err != nil {
@@ -56,7 +55,7 @@ func (a *asking) patterned(q *question.Question) *question.Question {
 	return &out
 }
 
-// command asks the question on the command line.
+// command returns the question as a command line.
 func (a *asking) command(yaml []byte) []byte {
 	quote := func(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 	named := ""

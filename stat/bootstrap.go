@@ -22,9 +22,10 @@ type Bootstrap struct {
 	Confidence float64 // in (0, 1); 0 = 0.95
 	Seed       uint64
 	Workers    int // goroutines; 0 = as many as there are processors
-	// Block is the number of consecutive records that are drawn together, because records that follow
-	// each other in time are not independent. The last row is followed by the first. 0 = ⌊√n⌋, as in
-	// METviewer's circular_block_bootstrap; 1 = single records, as without it.
+	// Block is the number of consecutive records that are drawn together, because records that
+	// follow each other in time are not independent. The first record follows the last one. 0 =
+	// ⌊√n⌋, as in METviewer with circular_block_bootstrap; 1 = single records, as in METviewer
+	// without it.
 	Block int
 	Kind  Kind
 }

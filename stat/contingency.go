@@ -12,8 +12,8 @@ const fromCTC = "METcalcpy util/ctc_statistics.py calculate_"
 // d correct negatives.
 var counts = []string{"fy_oy", "fy_on", "fn_oy", "fn_on"} //nolint:gochecknoglobals // a constant
 
-// contingencyStats are computed from CTC lines. n is the total of the lines,
-// which need not be a+b+c+d where METdbLoad rounded VSDB's cells.
+// contingencyStats are computed from CTC lines. n is the total of the lines, which may differ from
+// a+b+c+d because METdbLoad rounds VSDB's cells.
 var contingencyStats = append([]Stat{ //nolint:gochecknoglobals // a constant table
 	contingency("BASER", "base rate, (a+c)/n", func(a, _, c, _, n float64) (float64, bool) { return div(a+c, n) }),
 	contingency("FMEAN", "forecast mean, (a+b)/n", func(a, b, _, _, n float64) (float64, bool) { return div(a+b, n) }),
@@ -111,8 +111,8 @@ func symmetricExtremeDependency(a, b, c, _, n float64) (float64, bool) {
 	return (math.Log((a+b)/n)+math.Log((a+c)/n))/math.Log(a/n) - 1, true
 }
 
-// rates are ln POFD, ln PODY and the logarithms of their complements; the
-// complements' are -Inf where a rate is 1.
+// rates are ln POFD, ln PODY and the logarithms of their complements. The logarithm of a complement
+// is -Inf if the rate is 1.
 func rates(a, b, c, d float64) (lnF, lnH, lnNotF, lnNotH float64, ok bool) {
 	if a <= 0 || b <= 0 {
 		return 0, 0, 0, 0, false

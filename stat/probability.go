@@ -31,8 +31,7 @@ var probabilityStats = []Stat{ //nolint:gochecknoglobals // a constant table
 	pairCount("PCT"),
 }
 
-// bin is a bin of forecast probability: its centre, and how often the event
-// came and did not.
+// bin is a bin of forecast probability: its center, and the numbers of events and non-events.
 type bin struct{ centre, yes, no float64 }
 
 // bins takes the repeating columns of PCT: thresh_i, oy_i, on_i of each bin, and the last
@@ -63,7 +62,7 @@ func baseRate(b []bin) (float64, bool) {
 	return div(yes, all)
 }
 
-// brier is a sum of the three parts of the Brier score.
+// brier computes a weighted sum of the three terms of the Brier score.
 func brier(b []bin, reliability, resolution, uncertainty float64) (sum float64, ok bool) {
 	p, ok := baseRate(b)
 	all := 0.0
@@ -76,8 +75,8 @@ func brier(b []bin, reliability, resolution, uncertainty float64) (sum float64, 
 	return sum/all + uncertainty*p*(1-p), ok
 }
 
-// areaUnderROC sums trapezoids between the points of "yes above each centre",
-// from (1, 1) to (0, 0). Undefined without events or without non-events.
+// areaUnderROC is the sum of trapezoids between the points of the rule "yes above each bin's
+// center", from (1, 1) to (0, 0). It is undefined without events or without non-events.
 func areaUnderROC(b []bin) (area float64, ok bool) {
 	events, others := 0.0, 0.0
 	for _, x := range b {

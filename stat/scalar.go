@@ -49,8 +49,8 @@ var anomalyStats = []Stat{ //nolint:gochecknoglobals // a constant table
 	anomaly("RMSOA", "ooabar", UnitSame, "root mean squared observed anomaly", rootOfMean),
 }
 
-// gradientStats are computed from GRAD lines: means of the gradients of forecast,
-// observation, their larger one, and of the error's.
+// gradientStats are computed from GRAD lines: means of the gradients of the forecast and of the
+// observation, of the larger of the two, and of the gradient of the error.
 var gradientStats = []Stat{ //nolint:gochecknoglobals // a constant table
 	columnStat("GRAD", "FGBAR", "", UnitSame, "mean gradient of the forecast", fromGRAD+"fgbar"),
 	columnStat("GRAD", "OGBAR", "", UnitSame, "mean gradient of the observation", fromGRAD+"ogbar"),
@@ -100,8 +100,8 @@ func meanError(v []float64) (float64, bool) { return v[0] - v[1], true }
 // meanErrorSquared takes fbar, obar.
 func meanErrorSquared(v []float64) (float64, bool) { return (v[0] - v[1]) * (v[0] - v[1]), true }
 
-// mse is the mean of (f−o)². Its terms are of the size of f², so that rounding
-// of the partial sums can make it negative; it is then undefined.
+// mse is the mean of (f−o)². Its terms are of the size of f²; hence rounding of the partial sums
+// can make it negative. It is then undefined.
 func mse(fo, ff, oo float64) (float64, bool) {
 	m := ff + oo - 2*fo
 	return m, m >= 0

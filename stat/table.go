@@ -136,9 +136,8 @@ func lineTypes() []string {
 	return names
 }
 
-// RoundHalfUp rounds x to the given number of decimals, ties towards +∞. With
-// 7 decimals it is how METviewer prints a statistic (METcalcpy
-// util/utils.py round_half_up, PRECISION = 7).
+// RoundHalfUp rounds x to the given number of decimals, ties towards +∞. METviewer prints
+// statistics in this way, with 7 decimals (METcalcpy util/utils.py round_half_up, PRECISION = 7).
 func RoundHalfUp(x float64, decimals int) float64 {
 	scale := math.Pow10(decimals)
 	return math.Floor(x*scale+0.5) / scale

@@ -102,7 +102,7 @@ func directionDifference(v []float64) (float64, bool) {
 	return math.Atan2(vf*uo-uf*vo, uf*uo+vf*vo) * 180 / math.Pi, true
 }
 
-// length takes u, v.
+// vectorLength takes u, v.
 func vectorLength(v []float64) (float64, bool) { return math.Hypot(v[0], v[1]), true }
 
 // speedError takes ufbar, vfbar, uobar, vobar.

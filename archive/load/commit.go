@@ -12,9 +12,9 @@ import (
 )
 
 // commitInFlight is a commit that runs in its own goroutine. Only that goroutine uses the loader.
-// Meanwhile, the run fills the next window. It receives the outcome in its own goroutine, which
-// alone changes marks, totals and progress. At most one commit is in flight, and commits follow
-// each other in the order of the files.
+// During the commit, the run fills the next window. The run receives the outcome in its own
+// goroutine; only that goroutine changes marks, totals and progress. At most one commit is in
+// flight, and commits follow each other in the order of the files.
 type commitInFlight struct {
 	window    *window
 	complete  []*archive.Mark          // files that are complete with this commit

@@ -183,7 +183,8 @@ func (r *loadRun) dropDuplicates(c *commitInFlight, found []archive.ExistingReco
 }
 
 // resolveKept reports the records that will be stored in addition to others of the archive, each
-// with the first line of those. Records that met another one in the window were reported then.
+// with the first line of those. It omits records that conflict with another one in the window,
+// because the window has reported them.
 func (r *loadRun) resolveKept(c *commitInFlight, found []archive.ExistingRecord, lines map[record.Digest]design.Line) {
 	first := map[record.Digest]archive.ExistingRecord{}
 	for _, f := range found {

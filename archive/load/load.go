@@ -48,7 +48,7 @@ type Options struct {
 // is committed earlier, at about 64 MB of memory. The next window is filled during the commit.
 const DefaultWindow = 1 << 18
 
-// Progress describes how far a load has come.
+// Progress describes the progress of a load.
 type Progress struct {
 	Step            string // "loading", "counting"
 	Files, AllFiles int
@@ -164,8 +164,9 @@ func (r *loadRun) reading(ctx context.Context, subset string) (Reading, error) {
 	}, err
 }
 
-// reading decides which files are parsed, by the marks of the archive. The marks do not say which
-// files contain records that Retain removed; with Rehash, all are parsed then.
+// reading decides which files are parsed, by the marks of the archive. The marks do not record
+// which files contain records that Retain removed. After a removal, Rehash therefore parses all
+// files.
 func (o *Options) reading(ctx context.Context, marks *marks, c *design.Catalog) Reading {
 	out := Reading{Workers: o.Workers, KeepLast: o.KeepLast, ParseCache: o.ParseCache}
 	again := o.Rehash && c.Trimmed > 0

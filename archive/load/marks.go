@@ -19,7 +19,7 @@ type marks struct {
 	subset  string
 	all     []archive.Mark // nil = they are looked up one by one
 
-	mu sync.Mutex // the parsers ask for theirs
+	mu sync.Mutex // guards byDigest, because parsers look up marks concurrently
 	// by digest; a file that was looked up without success has a mark without a digest
 	byDigest map[string]archive.Mark
 }

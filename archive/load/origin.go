@@ -52,7 +52,7 @@ func (o *Origin) isContained(marks map[string]archive.Mark, c *design.Catalog) b
 
 // describe copies what is known about the files into a catalog.
 func (o *Origin) describe(c *design.Catalog) {
-	c.Trimmed, c.TrimmedBefore = o.Catalog.Trimmed, o.Catalog.TrimmedBefore // the marks speak of those records, too
+	c.Trimmed, c.TrimmedBefore = o.Catalog.Trimmed, o.Catalog.TrimmedBefore // the marks also count these records
 	for _, q := range o.Catalog.Quarantine {
 		c.AddQuarantine(q)
 	}

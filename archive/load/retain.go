@@ -28,7 +28,7 @@ const longestLead = 366 * daySeconds
 // DefaultLimit is the percentage of a subset's records that may be removed without --force.
 const DefaultLimit = 10
 
-// Retention says which records Retain removes, and when it refuses to.
+// Retention defines which records Retain removes, and when it refuses to.
 type Retention struct {
 	Keep   time.Duration   // records older than the newest by more than this are removed, by fcst_valid_beg
 	Before *design.Catalog // catalog of the subset before the load that precedes Retain; nil = no load

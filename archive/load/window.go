@@ -39,7 +39,7 @@ const maxBytes = 64 << 20
 func footprint(b *record.Batch) int {
 	const (
 		header = int(unsafe.Sizeof(record.Header{}))
-		index  = 40 // a Key, an archive.Position, and the room that maps leave
+		index  = 40 // a Key, an archive.Position, and the unused memory of maps
 	)
 	n := cap(b.Headers)*header + cap(b.Head)*4 + cap(b.Line)*4 + (cap(b.Lead)+cap(b.ObsLead))*4 + cap(b.GroupEnd)*4 +
 		(cap(b.Valid)+cap(b.ValidEnd)+cap(b.ObsBeg)+cap(b.ObsEnd)+cap(b.Group))*8 + b.Len()*index

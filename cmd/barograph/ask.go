@@ -130,7 +130,7 @@ func caseNames() (names []string) {
 	return names
 }
 
-// questions finds a case by its name, among those derived from the archive too, or the
+// questions finds a case by its name, including the cases derived from the archive, or the
 // questions of a file. Then it applies --where, --valid and --lead.
 func (e *env) questions(ctx context.Context, a *askJob, name string, in archive.Archive) ([]*question.Question, error) {
 	qs, err := e.findCases([]string{name}, len(a.stats) == 0 && a.plot == "", func() ([]*question.Question, error) {

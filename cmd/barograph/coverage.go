@@ -13,8 +13,8 @@ import (
 	"github.com/barograph/barograph/results/plot"
 )
 
-// mostSeries limits with rows series with one series valid times. The one has a row for each
-// series, or, above this number series series, for each model.
+// mostSeries is the maximum number of series in a picture with a row for each model, variable and
+// obtype. With more series, the picture has a row for each model.
 const mostSeries = 150
 
 // coverage draws the picture of the valid times of archives or files.

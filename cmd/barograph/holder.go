@@ -21,7 +21,7 @@ func (e *env) loadingProcess() *design.Loading {
 	return &design.Loading{PID: os.Getpid(), Host: host, Since: time.Now().UTC().Truncate(time.Second), Command: "barograph " + strings.Join(redacted(e.args), " ")}
 }
 
-// loadInProgress says which process loads the archive.
+// loadInProgress describes the process that loads the archive.
 func loadInProgress(l *design.Loading) string {
 	return fmt.Sprintf("is being loaded by process %d of host %s since %s UTC: %s", l.PID, l.Host, l.Since.UTC().Format(time.DateTime), l.Command)
 }
@@ -36,8 +36,8 @@ func loadState(l *design.Loading) string {
 		l.PID, l.Host, l.Since.UTC().Format(time.DateTime), l.Command)
 }
 
-// askToClose asks barograph serve to close an archive: it writes the loading file of a waiting
-// load, which serve watches.
+// askToClose requests that barograph serve close an archive. It writes the loading file of a
+// waiting load, which serve watches.
 func (e *env) askToClose(file string) error {
 	l := e.loadingProcess()
 	l.Waiting = true

@@ -191,7 +191,7 @@ func (e *env) previewRemoval(ctx context.Context, j *loadJob, files []string) er
 }
 
 // openToLoad opens the archive. If the engine is embedded, it first waits until no other process
-// loads into the archive. made is the file or folder that it created; "" = the archive existed.
+// loads into the archive. created is the file or folder that it created; "" = the archive existed.
 func (j *loadJob) openToLoad(ctx context.Context, e *env) (a *openArchive, created string, free func(), err error) {
 	file := ""
 	if d, u, err := e.engines.Parse(j.url); err == nil {

@@ -54,7 +54,7 @@ func (s *gaugeSource) each(ctx context.Context, args []string, each func(*shef.R
 		return err
 	}
 	for name, text := range texts.All() {
-		if err := s.table(name, text, take); err != nil && !errors.Is(err, io.EOF) { // NewTexts has reported a text that ends early
+		if err := s.table(name, text, take); err != nil && !errors.Is(err, io.EOF) { // NewTexts reported the truncated text
 			return err
 		}
 	}

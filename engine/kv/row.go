@@ -129,7 +129,7 @@ func (r *Row) AppendPacked(to []byte, fields int, old *Row) []byte {
 	return to
 }
 
-// ParsePacked appends the chosen fields of what AppendPacked wrote.
+// ParsePacked appends the chosen fields of a row in AppendPacked's format.
 func (r *Row) ParsePacked(from []byte, fields int, f Fields) error {
 	want := 0
 	for i := range fields {

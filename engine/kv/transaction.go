@@ -4,12 +4,12 @@ import "errors"
 
 // Sentinel errors of Conn.Transact.
 var (
-	// ErrConflict says that the engine aborted a transaction in favor of another one, after
-	// a deadlock or because it could not serialize them. No write of it is stored. The
-	// caller may run the complete transaction again, including its reads.
+	// ErrConflict means that the engine aborted a transaction in favor of another one, after a
+	// deadlock or because it could not serialize them. No write of it is stored. The caller may run
+	// the complete transaction again, including its reads.
 	ErrConflict = errors.New("another transaction was in the way")
 
-	// ErrUnsettled says that the server did not answer a commit: either all writes of the
+	// ErrUnsettled means that the server did not answer a commit: either all writes of the
 	// transaction are stored or none.
 	ErrUnsettled = errors.New("whether the transaction was committed is not known")
 )

@@ -20,7 +20,7 @@ type objects struct {
 	words []byte  // translation of the current line
 }
 
-// Where a column comes from that is no token of the line.
+// Sources of a column other than a token of the line.
 const (
 	isMissing = -1 - iota
 	isForecast
@@ -28,11 +28,10 @@ const (
 	isMatched
 )
 
-// modeHeader and tcHeader are the words of a STAT line from VERSION to ALPHA, by
-// the columns of MODE, MTD and of TC-Pairs; of several the first that says
-// something. The radius of MODE's smoothing stands as the points of the
-// interpolation, the best track as what is verified against, the basin as the
-// region.
+// modeHeader and tcHeader list the words of a STAT line from VERSION to ALPHA by the columns of
+// MODE and MTD, and of TC-Pairs. If an entry has several columns, the first that is not missing
+// counts. The radius of MODE's smoothing becomes the interpolation points, the best track (BMODEL)
+// becomes OBTYPE, and the basin becomes VX_MASK.
 var (
 	modeHeader = [...]string{ //nolint:gochecknoglobals // a constant table
 		"VERSION", "MODEL", "DESC", "FCST_LEAD", "FCST_VALID OBS_VALID", "FCST_VALID OBS_VALID", "OBS_LEAD", "OBS_VALID FCST_VALID",
@@ -51,8 +50,8 @@ var requiredColumns = map[string]string{ //nolint:gochecknoglobals // a constant
 	"TC-Pairs": "VERSION AMODEL BMODEL STORM_ID BASIN CYCLONE STORM_NAME INIT LEAD VALID INIT_MASK VALID_MASK LINE_TYPE",
 }
 
-// objectLayout is the layout of the lines below a header line of MODE, MTD or
-// TC-Pairs; false for another one.
+// objectLayout returns the layout of the lines below a header line of MODE, MTD or TC-Pairs, and
+// false for any other line.
 func objectLayout(words [][]byte) (layout, bool) {
 	o := &objects{at: map[string]int{}, width: len(words)}
 	for i, w := range words {
@@ -78,7 +77,7 @@ func objectLayout(words [][]byte) (layout, bool) {
 	l := assumedLayout()
 	l.assumed, l.objects = false, o
 	if i, ok := o.at["LINE_TYPE"]; ok && o.width == 0 {
-		l.names = strings.Fields("STORM_ID CYCLONE STORM_NAME INIT_MASK VALID_MASK") // as cyclone puts them
+		l.names = strings.Fields("STORM_ID CYCLONE STORM_NAME INIT_MASK VALID_MASK") // in the order in which cyclone writes them
 		for _, w := range words[i+1:] {
 			l.names = append(l.names, string(w))
 		}
@@ -120,7 +119,7 @@ func (o *objects) columns(t *record.LineType, known map[string]bool) (from []int
 		i, ok := o.at[name]
 		known[name] = true
 		switch name {
-		case "INTENSITY_NN": // its name is INTENSITY_ and what the user has chosen
+		case "INTENSITY_NN": // its name is INTENSITY_ and the percentile that the user chose
 			i, ok = o.at["INTENSITY_90"]
 			i++
 			ok = ok && i < o.width
@@ -278,7 +277,7 @@ func (r *Reader) cyclone(o *objects) string {
 func (r *Reader) leadOf(o *objects) ([]byte, string) {
 	given, start := r.token(o.at["LEAD"]), r.token(o.at["INIT"])
 	valid, ok := parseTime(r.token(o.at["VALID"]))
-	if string(start) == record.NA || !ok { // what is wrong with VALID is reported where it is read
+	if string(start) == record.NA || !ok { // the code that reads VALID reports an invalid one
 		return given, ""
 	}
 	init, ok := parseTime(start)

@@ -22,8 +22,8 @@ type Options struct {
 
 const (
 	defaultRows = 8192
-	batchBytes  = 16 << 20 // input bytes after which a batch is handed over whatever its rows
-	maxInterned = 1 << 16  // distinct headers or words that are remembered
+	batchBytes  = 16 << 20 // input bytes after which a batch is returned, regardless of its number of rows
+	maxInterned = 1 << 16  // distinct headers or words that are cached
 	maxLine     = 1 << 20  // a longer line is quarantined
 )
 
@@ -41,7 +41,7 @@ type Reader struct {
 	count       int64
 	past        revisions // of MTD's lines
 
-	tok   []span // of the line at hand
+	tok   []span // of the current line
 	line  []byte
 	row   row
 	stamp [timeLength]byte // the time that was read last

@@ -37,7 +37,7 @@ func (s Secret) String() string {
 	return hidden
 }
 
-// Format hides the text under every verb.
+// Format hides the text for every verb.
 func (s Secret) Format(f fmt.State, _ rune) { io.WriteString(f, s.String()) } //nolint:errcheck // a Formatter has nowhere to report it
 
 // MarshalJSON hides the text.

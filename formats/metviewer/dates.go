@@ -10,8 +10,6 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// maxDates bounds a list of dates, 29 years by the hour: sites write where theirs
-// begin, and count on to today. maxFolders bounds what a template stands for.
 const (
 	// maxDates bounds a list of dates, 29 years by the hour: sites write their first date and count on
 	// to today. maxFolders bounds the folders of a template.

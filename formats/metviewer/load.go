@@ -302,7 +302,7 @@ func (s *LoadSpec) Folders() []string {
 	}
 	out := []string{s.Template}
 	if fault.Planted {
-		out[0] = path.Clean(s.Template) // another name where two slashes or a dot stand
+		out[0] = path.Clean(s.Template) // the result differs if the template contains two slashes or a dot as a path element
 	}
 	for _, v := range s.Values {
 		var next []string

@@ -53,7 +53,7 @@ type Plot struct {
 
 	Title, XLabel string
 	YLabel        [2]string
-	Maps          map[string]map[string]string `json:",omitempty"` // val_map: what titles say instead of a field's value
+	Maps          map[string]map[string]string `json:",omitempty"` // val_map: texts that replace a field's values in titles
 
 	Unsupported []Remark // requests that are not drawn or not computed in this way
 }
@@ -63,7 +63,7 @@ type Dep struct {
 	Axis  int // 1, 2
 	Var   string
 	Stats []string
-	Fix   []Field `json:",omitempty"` // conditions of this variable only, as METviewer had them in 2010
+	Fix   []Field `json:",omitempty"` // conditions of this variable only, as METviewer wrote them in 2010
 	Line  int
 }
 
@@ -152,7 +152,7 @@ func ParsePlotSpec(file string, text []byte) (*PlotSpec, error) {
 		return nil, &fault.Error{File: file, Line: root.line, Problem: "contains no <plot>", Cure: "see docs/reference/metviewer.md"}
 	}
 	slices.SortStableFunc(s.Warnings, func(a, b Remark) int { return a.Line - b.Line })
-	s.Warnings = slices.Compact(s.Warnings) // what is inherited is met twice
+	s.Warnings = slices.Compact(s.Warnings) // inherited elements are reported twice
 	return s, nil
 }
 
@@ -253,7 +253,7 @@ func (s *plots) deps(n *node) error {
 	}
 	groups := []*node{dep}
 	for _, k := range dep.list() {
-		if strings.HasSuffix(k.name, "_group") { // each a plot of its own, as METviewer had them in 2010
+		if strings.HasSuffix(k.name, "_group") { // each is a plot of its own, as METviewer wrote them in 2010
 			groups = append(groups, k)
 		}
 	}
@@ -273,7 +273,7 @@ func (s *plots) deps(n *node) error {
 				}
 				s.p.Deps = append(s.p.Deps, d)
 			}
-			if n.child("series"+strconv.Itoa(axis)) == nil { // early in 2010 the curves stood here
+			if n.child("series"+strconv.Itoa(axis)) == nil { // early in 2010 the curves were inside dep1 and dep2
 				if err := s.curves(axis, append(k.child("series").all("field"), k.all("field")...)); err != nil {
 					return err
 				}
@@ -401,7 +401,7 @@ func (s *plots) derived(tmpl *node) {
 					if len(parts) == 2 {
 						parts = append(parts, "DIFF")
 					}
-					d := Derived{Op: strings.TrimSpace(c[1]), Line: k.line} // whoever computes it refuses what is no operation
+					d := Derived{Op: strings.TrimSpace(c[1]), Line: k.line} // the code that computes it rejects an unknown operation
 					if len(parts) == 3 {
 						d.A, d.B, d.Op = parts[0], parts[1], parts[2]
 					}
@@ -419,7 +419,7 @@ var (
 
 func nameOf(n *node) string { return NameOf(n.attrs["name"]) }
 
-// NameOf is the present name of a field, for names of 2010, too.
+// NameOf returns the present name of a field, also for a name of 2010.
 func NameOf(name string) string {
 	return cmp.Or(map[string]string{"inithour": "init_hour", "validhour": "valid_hour", "initdate": "fcst_init_beg", "validdate": "fcst_valid_beg"}[name], name)
 }

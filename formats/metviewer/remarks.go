@@ -19,9 +19,6 @@ var drawnTemplates = map[string]string{ //nolint:gochecknoglobals // a constant 
 	"scorecard": "",
 }
 
-// understood are the elements of a plot that other functions of this package
-// read; styling are those that change the looks of R's picture and no number.
-// Barograph draws in its own way and takes none of them.
 const (
 	// readElements are the elements of a plot that other functions of this package read; styling are
 	// those that only change the appearance of R's picture. Barograph has its own appearance and
@@ -92,7 +89,7 @@ func (s *plots) remarks(n *node) {
 	slices.SortStableFunc(p.Unsupported, func(a, b Remark) int { return a.Line - b.Line })
 }
 
-// suggestElement says where an element has an effect, or which element may have been intended.
+// suggestElement describes where an element has an effect, or which element may have been intended.
 func suggestElement(name string, known []string) string {
 	if strings.HasPrefix(strings.ToLower(name), "listdiffseries") {
 		return ": it stands in <tmpl>"

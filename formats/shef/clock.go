@@ -114,7 +114,7 @@ func monthDays(year int32, month int8) int8 {
 	return 31
 }
 
-// Years that can be coded: error 39.
+// firstYear and lastYear are the range of years that can be coded. Other years are error 39.
 const firstYear, lastYear = 1753, 2199
 
 func (c *clock) dateExists() bool {

@@ -82,8 +82,9 @@ type state struct {
 
 	headerError int // .B: error of the header that makes later slots uncertain
 
-	// .B: the body was ended by a line that begins with a dot and no message;
-	// how many lines that may be its, and pieces of them, there are since.
+	// In a .B message, cut reports that a line with a dot that begins no message ended the body.
+	// cutLines and cutPieces count the following lines that may belong to the body, and their
+	// pieces.
 	cut                 bool
 	cutLines, cutPieces int64
 }
@@ -321,7 +322,7 @@ func (d *Decoder) lineInBody() {
 		d.begin()
 		d.problem(6)
 		if message {
-			d.endMessage() // what follows is not of this body, or its header is not whole
+			d.endMessage() // the following lines are not part of this body, or their header is incomplete
 		}
 		d.lose()
 	default:

@@ -24,8 +24,8 @@ func (d *Decoder) dotA() {
 	m.slash = d.b[len(d.b)-1] == '/'
 }
 
-// respecify reads a D element of a .A or .E message. After an error, nothing is certain any more,
-// and the message ends.
+// respecify reads a D element of a .A or .E message. After an error the meaning of the following
+// values is uncertain, and the message ends.
 func (d *Decoder) respecify() bool {
 	from, before := d.i, d.m.scope
 	set, number := d.dElement(&d.m.scope)
@@ -57,7 +57,8 @@ func (d *Decoder) token() []byte {
 	return d.b[d.mark:d.i]
 }
 
-// parameterAndValue reads "HG 2.3E" and what belongs to it.
+// parameterAndValue reads a parameter code and its value with qualifier and comment, such as "HG
+// 2.3E".
 func (d *Decoder) parameterAndValue() {
 	m := &d.m
 	if d.stray() {

@@ -194,7 +194,7 @@ func (d *Decoder) bodyValue(id *record.ID, s *slot, sc *scope) {
 		d.mark = d.i
 		d.warn(51)
 	}
-	if s.headerError != 0 { // noted at the header
+	if s.headerError != 0 { // the header has reported the error
 		d.lost()
 		return
 	}

@@ -33,7 +33,7 @@ type Encoder struct {
 const (
 	lineBytes    = 80
 	continueds   = 99   // lines that continue a message
-	runValues    = 4096 // held until they are written
+	runValues    = 4096 // buffered until they are written
 	headerCodes  = 40
 	longestNulls = 24
 )

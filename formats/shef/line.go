@@ -42,7 +42,7 @@ func trim(raw []byte) []byte {
 func (d *Decoder) cleanLine(raw []byte) {
 	d.rest, d.joints = nil, d.joints[:0]
 	if !d.plain {
-		// Most comments stand at the end of their line.
+		// Most comments are at the end of their line.
 		if at := bytes.IndexByte(raw, ':'); at > 0 && bytes.IndexByte(raw[at+1:], ':') < 0 {
 			if d.plain, _ = isPlainText(raw[:at]); d.plain {
 				raw = trim(raw[:at])
@@ -59,7 +59,7 @@ func (d *Decoder) cleanLine(raw []byte) {
 	}
 }
 
-// Words of eight equal bytes.
+// ones and tops are words of eight equal bytes.
 const ones, tops = 0x0101010101010101, 0x8080808080808080
 
 // isPlainText reports whether a line is plain, which means that strip would not change it: only
@@ -241,8 +241,8 @@ func (d *Decoder) finish() {
 	}
 }
 
-// The account of pieces: each is counted once, as control (names, dates and
-// codes), value or lost; what is found beyond that in the same piece is extra.
+// The functions below count each piece once, as control (names, dates and codes), value or lost.
+// They count further content of a counted piece as extra.
 
 func (d *Decoder) control() { d.count(&d.out.Account.Control) }
 func (d *Decoder) lost()    { d.out.Account.Lost++; d.count(&d.out.Account.LostPieces) }

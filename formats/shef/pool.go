@@ -51,7 +51,7 @@ func DecodeFiles(ctx context.Context, next func() (File, error), o PoolOptions, 
 		defer close(order)
 		defer close(todo)
 		return readFiles(ctx, next, o.Options, free, func(j *job) {
-			todo <- j // both have room for the whole ring
+			todo <- j // each channel has room for all jobs of the ring
 			order <- j
 		})
 	})

@@ -102,7 +102,7 @@ func Remark(number int) string {
 	return remarks[number]
 }
 
-const maxComments = 4096 // remembered, so that equal ones are one string
+const maxComments = 4096 // number of comments that are cached; equal comments become one string
 
 // problem records an error; its token is at the cursor.
 func (d *Decoder) problem(number int) { d.note(number, false, "") }

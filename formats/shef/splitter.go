@@ -10,49 +10,49 @@ import (
 )
 
 const (
-	// A product is cut at the first message after this many bytes.
+	// partBytes is the size after which the Splitter cuts a product, at the next message.
 	partBytes = 32 << 10
-	// A message is cut, at a line, after this many bytes: what follows is not
-	// understood, and counted as such. The longest real one has some 30 kB. A
-	// line that is longer is not decoded (Product.Torn).
+	// messageBytes is the size after which the Splitter cuts a message, at a line. The decoder
+	// cannot interpret the remainder and counts it as lost. The longest real message has about 30
+	// kB. A line that is longer than messageBytes is not decoded (Product.ContinuesLine).
 	messageBytes = 4 << 20
 )
 
-// Splitter parts a stream of text into products, at SOH … ETX, at ZCZC … NNNN,
-// and at a line with a sequence number before a WMO heading. Large products are
-// cut into parts between messages, so that memory stays bounded.
+// Splitter splits a stream of text into products, at SOH … ETX, at ZCZC … NNNN, and at a line with
+// a sequence number before a WMO heading. It cuts large products into parts between messages. This
+// bounds the memory.
 type Splitter struct {
 	src  io.Reader
 	file string
 	now  time.Time
 
 	buf      []byte
-	from, to int // unread text; what is read behind to is not looked at yet
+	from, to int // unread text; the bytes from to up to read were not examined yet
 	read     int
 	err      error
 
-	scan    int  // where the next line to look at begins
-	content bool // the product has a line that is not of the envelope's beginning
-	ended   bool // its last line has been seen
-	torn    bool // the part before ended within a line
-	framed  bool // there is an SOH or an ETX
-	quiet   bool // the last read brought nothing: the stream is silent for now
-	parts   int  // of the product before
-	line    int  // lines handed over
+	scan    int  // beginning of the next line to examine
+	content bool // the product has a line that does not belong to the beginning of its envelope
+	ended   bool // the last line of the product was found
+	torn    bool // the previous part ended within a line
+	framed  bool // the text contains an SOH or an ETX
+	quiet   bool // the last read returned no bytes and no error: the stream is silent for now
+	parts   int  // of the previous product
+	line    int  // number of lines returned
 	product Product
 }
 
-// NewSplitter returns a Splitter of the plain text r. file names it in products
-// and errors; now is Options.Now. A product is handed over as soon as its end is
-// read. Where nothing tells it, and a read of r brings neither text nor an error,
-// as one of a pipe that is silent for a while may, what is there is a product.
+// NewSplitter returns a Splitter of the plain text r. Products and errors name file; now is
+// Options.Now. Next returns a product as soon as its end was read. If no frame marks the end and a
+// read of r returns neither text nor an error, as a silent pipe may, the text read so far is a
+// product.
 func NewSplitter(r io.Reader, file string, now time.Time) *Splitter {
 	s := &Splitter{}
 	s.Reset(r, file, now)
 	return s
 }
 
-// Reset begins another text, in the memory that is there.
+// Reset starts to read another text and reuses the memory.
 func (s *Splitter) Reset(r io.Reader, file string, now time.Time) {
 	if now.IsZero() {
 		now = time.Now()
@@ -63,10 +63,10 @@ func (s *Splitter) Reset(r io.Reader, file string, now time.Time) {
 	*s = Splitter{src: r, file: file, now: now.UTC(), buf: s.buf, product: Product{File: file}}
 }
 
-// Next fills p with the next product or part; its Text is valid until the next
-// call. It returns io.EOF after the last, or a *fault.Error about reading. After any
-// error of the reader but io.EOF itself the last line is left out, unless it has its
-// end: half a number is a wrong number. One that wraps io.EOF is no error here.
+// Next fills p with the next product or part; its Text is valid until the next call. It returns
+// io.EOF after the last one, or a *fault.Error if reading failed. After any error of the reader
+// except io.EOF itself, Next omits a last line without a line end, because half a number is a wrong
+// number. It treats an error that wraps io.EOF as the end of the text.
 func (s *Splitter) Next(p *Product) error {
 	for {
 		n, last := s.cut()
@@ -87,10 +87,10 @@ func (s *Splitter) Next(p *Product) error {
 	}
 }
 
-// hand gives the first n bytes away.
+// hand returns the first n bytes in p.
 func (s *Splitter) hand(p *Product, n int, last bool) {
 	q := &s.product
-	if last && !s.content && q.Part == 0 { // blanks behind the last product are of it
+	if last && !s.content && q.Part == 0 { // blanks after the last product belong to it
 		q.Part = s.parts
 	}
 	q.Part++
@@ -112,8 +112,8 @@ func (s *Splitter) hand(p *Product, n int, last bool) {
 	}
 }
 
-// cut looks at the lines that are there for the end of the product or part. It
-// returns its length, 0 where more must be read.
+// cut searches the available lines for the end of the product or part. It returns its length, or 0
+// if more text must be read.
 func (s *Splitter) cut() (n int, last bool) {
 	for s.scan < s.to {
 		size := s.scan - s.from
@@ -126,7 +126,7 @@ func (s *Splitter) cut() (n int, last bool) {
 		} else if s.err == nil && len(line) < messageBytes && bytes.IndexByte(line, 3) < 0 {
 			break
 		}
-		if len(line) >= messageBytes { // what is before it, then so much of it
+		if len(line) >= messageBytes { // first the text before the line, then messageBytes of the line
 			if size == 0 {
 				size = messageBytes
 			}
@@ -153,15 +153,15 @@ func (s *Splitter) cut() (n int, last bool) {
 	return 0, false
 }
 
-// inBody reports whether the text at hand ends in a .B message without .END.
+// inBody reports whether the available text ends in a .B message without .END.
 func (s *Splitter) inBody() bool {
 	text := s.buf[s.from:s.scan]
 	text = text[bytes.LastIndex(text, []byte("\n."))+1:]
 	return isDot(text) && text[1]|0x20 == 'b'
 }
 
-// begins reports whether a line is the first of a product. known is false where
-// the line after it is needed and not there yet.
+// begins reports whether a line is the first of a product. known is false if the decision needs the
+// next line, which was not read yet.
 func (s *Splitter) begins(line []byte, next int) (begins, known bool) {
 	if len(line) == 0 || line[0] >= ' ' && line[0] < 0x7f && line[0] != 'Z' && !digit(line[0]) {
 		return false, true
@@ -183,8 +183,8 @@ func (s *Splitter) begins(line []byte, next int) (begins, known bool) {
 	return false, true
 }
 
-// look notes what a line says about the product, and returns how much of the
-// line is of it where the product ends in it: behind an ETX, before an SOH; else 0.
+// look examines a line for the state of the product. If the product ends within the line, after an
+// ETX or before an SOH, it returns the number of bytes that belong to the product; otherwise 0.
 func (s *Splitter) look(line []byte) int {
 	if s.framed && (bytes.IndexByte(line, 1) >= 0 || bytes.IndexByte(line, 3) >= 0) {
 		return s.frame(line)
@@ -197,7 +197,7 @@ func (s *Splitter) look(line []byte) int {
 	return 0
 }
 
-// startsMessage notes whether a line is more than the begin of an envelope.
+// startsMessage records whether a line is more than the beginning of an envelope.
 func (s *Splitter) startsMessage(line []byte) {
 	if !s.content {
 		t := trim(line)
@@ -205,11 +205,11 @@ func (s *Splitter) startsMessage(line []byte) {
 	}
 }
 
-// fill is what may stand before and behind the characters of a frame.
+// fill contains the characters that may precede or follow the characters of a frame.
 const fill = "\x00\x01 \t\r"
 
-// frame is look for a line with an SOH or an ETX. What stands behind an ETX,
-// its end of line too, is of the next product: nobody waits for it.
+// frame does the work of look for a line with an SOH or an ETX. The text after an ETX, including
+// its line end, belongs to the next product, hence the Splitter does not wait for it.
 func (s *Splitter) frame(line []byte) int {
 	from := len(line) - len(bytes.TrimLeft(line, fill))
 	etx, soh := bytes.IndexByte(line, 3), bytes.LastIndexByte(line[from:], 1)+from
@@ -217,7 +217,7 @@ func (s *Splitter) frame(line []byte) int {
 	case etx >= 0:
 		s.content = true
 		return etx + 1
-	case soh > from && len(bytes.Trim(line[soh+1:], "\x00\x03 \t\r")) == 0: // it frames what is below
+	case soh > from && len(bytes.Trim(line[soh+1:], "\x00\x03 \t\r")) == 0: // the SOH frames the following lines
 		return soh
 	}
 	s.startsMessage(line)
@@ -230,7 +230,7 @@ func isStart(line []byte) bool {
 		!digit(line[2]) && !digit(line[3])
 }
 
-// fill reads more text behind what is there.
+// fill reads more text and appends it to the buffer.
 func (s *Splitter) fill() {
 	if s.from > 0 {
 		copy(s.buf, s.buf[s.from:s.read])
@@ -247,15 +247,15 @@ func (s *Splitter) fill() {
 	s.framed = s.framed || bytes.IndexByte(given, 1) >= 0 || bytes.IndexByte(given, 3) >= 0
 	s.read += n
 	s.err, s.quiet = err, n == 0 && err == nil
-	if err != nil && err != io.EOF { // one that wraps it is of a text that was cut: its last line is incomplete
+	if err != nil && err != io.EOF { // an error that wraps io.EOF means a truncated text: its last line is incomplete
 		s.read = bytes.LastIndexByte(s.buf[:s.read], '\n') + 1
 		s.to = min(s.to, s.read)
 	}
 	s.endLines()
 }
 
-// endLines makes an end of line of each carriage return that has none: behind
-// it, or behind one more, as in CR CR LF.
+// endLines replaces each carriage return by a line feed, unless a line feed follows it directly or
+// after one more carriage return, as in CR CR LF.
 func (s *Splitter) endLines() {
 	for s.to < s.read {
 		cr := bytes.IndexByte(s.buf[s.to:s.read], '\r')
@@ -264,7 +264,7 @@ func (s *Splitter) endLines() {
 			return
 		}
 		s.to += cr
-		if s.to+1 < s.read && s.buf[s.to+1] == '\n' { // as most
+		if s.to+1 < s.read && s.buf[s.to+1] == '\n' { // the most frequent case
 			s.to += 2
 			continue
 		}

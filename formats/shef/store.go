@@ -127,7 +127,7 @@ func (c *clock) shift(r *shift) int {
 	return c.checkDate()
 }
 
-// addDays keeps the time of day as it is, hour 24 too.
+// addDays adds days and keeps the time of day, including hour 24.
 func (c *clock) addDays(n int32) {
 	y, m, day := record.Date(record.Days(c.year, int32(c.month), int32(c.day)) + int64(n))
 	c.year, c.month, c.day = y, int8(m), int8(day)

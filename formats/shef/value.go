@@ -8,20 +8,20 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// reading is what stands in the place of a value.
+// reading is the content of the place of a value.
 type reading struct {
 	value   float64
-	quality byte // 0 = none glued to it
+	quality byte // qualifier attached to the value; 0 = none
 	trace   bool
 	whole   bool // without a decimal point
 	comment string
 }
 
-// What was found in the place of a value.
+// The results of reading the place of a value.
 const (
 	found   = iota
 	nothing // no value begins here
-	bad     // something that begins like a value; the problem is noted
+	bad     // text that begins like a value; read has recorded the problem
 )
 
 func qualifier(c byte) bool { return upper(c) && c != 'O' && c != 'I' }
@@ -38,8 +38,8 @@ func (d *Decoder) ends() bool {
 	return false
 }
 
-// read reads a value, its qualifier and its retained comment. The cursor is at
-// its first character, or behind it where nothing was found.
+// read reads a value and its qualifier. It moves the cursor past the value, or past an invalid
+// token. If it returns nothing, the cursor does not move.
 func (d *Decoder) read(r *reading) int {
 	*r = reading{}
 	d.mark = d.i
@@ -80,8 +80,9 @@ func (d *Decoder) read(r *reading) int {
 	return found
 }
 
-// glued reads the qualifier behind a value (4.4.7). Table 10 leaves all letters
-// but O and I to the future and asks software not to rely on its list.
+// glued reads the qualifier that is attached to a value (4.4.7), and returns the number of an error
+// or 0. Table 10 reserves all letters except O and I for the future. It asks software not to depend
+// on its list.
 func (d *Decoder) glued(r *reading) int {
 	c := d.b[d.i]
 	switch {
@@ -104,17 +105,17 @@ func (d *Decoder) skipToken() {
 	}
 }
 
-// exact is the powers of ten that a float64 holds exactly.
+// exact contains the powers of ten, up to 1e10, that a float64 represents exactly.
 var exact = [...]float64{ //nolint:gochecknoglobals // a constant table
 	1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10,
 }
 
-// mostDigits is how many digits a number may have on either side of its point;
-// with more, shefit gives error 78, too. It bounds every stored value.
+// mostDigits is the maximum number of digits of a number on either side of its point. With more,
+// shefit also gives error 78. It bounds every stored value.
 const mostDigits = 10
 
-// number reads a decimal number, or one of the signs and points that stand for
-// a missing value. The result is the nearest float64.
+// number reads a decimal number, or one of the signs and points that represent a missing value. The
+// result is the nearest float64.
 func (d *Decoder) number(r *reading) bool {
 	from := d.i
 	sign := d.b[d.i]
@@ -163,7 +164,7 @@ func (d *Decoder) number(r *reading) bool {
 	return true
 }
 
-// absent reads the rest of "+", "--", "." and the like: missing (5.1.1).
+// absent reads the rest of "+", "--", "." and similar texts: missing (5.1.1).
 func (d *Decoder) absent(r *reading, sign byte, point bool) bool {
 	if sign != 0 && !point {
 		for d.at(sign) {
@@ -174,8 +175,8 @@ func (d *Decoder) absent(r *reading, sign byte, point bool) bool {
 	return sign != 0 || d.ends() && !d.at('"') && !d.at('\'')
 }
 
-// Representable rounds a number to the decimals that a message can hold; false =
-// it has more digits before the point than a message can hold, or is no number.
+// Representable rounds a number to the decimals that a message can represent. It returns false if
+// the number has more digits before the point than a message can represent, or is not a number.
 func Representable(v float64) (float64, bool) {
 	const scale = 1e10
 	switch size := math.Abs(v); {
@@ -191,7 +192,7 @@ func Representable(v float64) (float64, bool) {
 	return rounded, rounded != 0
 }
 
-// value reads a value and what belongs to it: its qualifier and its comment.
+// value reads a value with its qualifier and its comment.
 func (d *Decoder) value(r *reading) int {
 	kind := d.read(r)
 	if kind == found {
@@ -202,8 +203,8 @@ func (d *Decoder) value(r *reading) int {
 	return kind
 }
 
-// unread gives up what is no value, with its comment. number is the error of
-// what does not even begin like one; of what does, the error is noted.
+// unread counts text that is not a value as lost, and skips its comment. number is the error of
+// text that does not begin like a value; for other text, read has recorded the error.
 func (d *Decoder) unread(kind, number int) {
 	if kind == nothing {
 		d.token()
@@ -214,7 +215,7 @@ func (d *Decoder) unread(kind, number int) {
 	d.comment()
 }
 
-// stray gives up a retained comment that belongs to no value.
+// stray counts a retained comment that belongs to no value as lost.
 func (d *Decoder) stray() bool {
 	if !d.at('"') && !d.at('\'') {
 		return false
@@ -226,7 +227,7 @@ func (d *Decoder) stray() bool {
 	return true
 }
 
-// comma gives up a value that a comma follows where none can stand.
+// comma counts a value before a comma as lost, in a place where a comma is not allowed.
 func (d *Decoder) comma() bool {
 	if !d.at(',') {
 		return false
@@ -265,16 +266,16 @@ func (d *Decoder) comment() string {
 	return d.intern(text)
 }
 
-// quoted follows a line through its retained comments: from a quote to the same
-// quote, or to 15 blanks.
+// quoted follows the retained comments of a line: each begins with a quote and ends with the same
+// quote or with 15 blanks.
 type quoted struct {
-	mark byte // the quote that is open
+	mark byte // the open quote; 0 = none
 	run  int  // blanks in a row
 }
 
 const endBlanks = 15
 
-// step takes the next byte.
+// step processes the next byte.
 func (q *quoted) step(c byte) {
 	switch {
 	case q.mark == 0:

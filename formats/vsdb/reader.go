@@ -21,14 +21,14 @@ const MaxLine = 64 << 10
 const (
 	defaultRows = 8192
 
-	// The tables of headers are emptied at this size, so that a file in which
-	// every line has another header is read in bounded memory. A real day of
-	// all models has some 3,000. A header, without lead and valid time, has some
-	// 40 bytes; the spec's nine fields of 24 bytes would be 224.
+	// maxSeries is the size at which the tables of headers are emptied. This bounds the memory for
+	// a file in which every line has another header. A real day of all models has about 3,000
+	// headers. A header without lead and valid time has about 40 bytes; the nine fields of the
+	// specification would take 224.
 	maxSeries = 1 << 14
 	maxHeader = 512
 
-	// Rejects are handed over at this number or this much text.
+	// Next returns rejects at this number of lines or bytes of text.
 	maxRejects    = 1024
 	maxRejectText = 1 << 20
 )
@@ -37,12 +37,12 @@ const (
 type Options struct {
 	// Rows is the number of rows of a full batch, 8192 by default.
 	Rows int
-	// Ensemble is added, after '_', to the model of the ensemble line types
-	// (BSS, ECON, HIST, RELI, RELP, RMSE, RPS): the part after the last '_' of
-	// the directory's name, see EnsembleOf. "" adds nothing.
+	// Ensemble is added, after '_', to the model of the ensemble line types (BSS, ECON, HIST, RELI,
+	// RELP, RMSE, RPS). It is the text after the last '_' of the directory's name, see EnsembleOf.
+	// "" adds nothing.
 	Ensemble string
-	// KeepLast takes a last line without a line end for whole; by default it is
-	// rejected as record.MaybeTruncated.
+	// KeepLast accepts a last line without a line end as complete. By default it is rejected as
+	// record.MaybeTruncated.
 	KeepLast bool
 }
 
@@ -57,7 +57,7 @@ type Reader struct {
 	series    map[string]*headerSeries
 	heads     map[string]*batchHeader // by line type and header
 	key       []byte
-	seriesMem []headerSeries // where the next series and heads come from
+	seriesMem []headerSeries // memory for the next series and heads
 	headMem   []batchHeader
 	lastValid uint64 // YYYYMMDDHH, and its Unix time
 	lastTime  int64
@@ -78,7 +78,7 @@ func NewReader(r io.Reader, file string, o Options) *Reader {
 		o:      o,
 		in:     lines.Reader{Max: MaxLine},
 		series: make(map[string]*headerSeries), heads: make(map[string]*batchHeader),
-		lastValid: math.MaxUint64, // no time that a token can hold
+		lastValid: math.MaxUint64, // a time that no token can represent
 	}
 	for _, k := range kinds {
 		rd.layouts = append(rd.layouts, newLayout(k))
@@ -90,7 +90,7 @@ func NewReader(r io.Reader, file string, o Options) *Reader {
 // Reset makes r read another file and keeps its memory, because an archive has many small files.
 // ensemble is Options.Ensemble for this file.
 func (r *Reader) Reset(src io.Reader, file, ensemble string) {
-	if ensemble != r.o.Ensemble { // it is part of the headers that are known
+	if ensemble != r.o.Ensemble { // the cached headers contain it
 		clear(r.series)
 		clear(r.heads)
 	}
@@ -239,8 +239,8 @@ func (r *Reader) parse(ln lines.Line, start int) {
 	}
 }
 
-// reserve makes room in the columns of b, first for a few rows and then for a
-// whole batch: growing a row at a time costs a new reader more than parsing.
+// reserve makes room in the columns of b, first for a few rows and then for a complete batch.
+// Growing by one row at a time would cost a new reader more than parsing.
 func reserve(b *record.Batch, rows int) {
 	const few, more = 512, 16
 	n := min(max(few, more*b.Len()), rows) - b.Len()
@@ -253,8 +253,8 @@ func reserve(b *record.Batch, rows int) {
 	}
 }
 
-// forget empties the tables of headers. The pending batches go with them, so
-// that no batch holds a header twice.
+// forget empties the tables of headers and marks the pending batches to be returned. Otherwise a
+// batch could contain a header twice.
 func (r *Reader) forget() {
 	r.due = r.due[:0]
 	r.makeAllDue()
@@ -262,8 +262,8 @@ func (r *Reader) forget() {
 	clear(r.heads)
 }
 
-// numbers reads the numbers from b[i:] into r.nums, and returns what is wrong
-// with them or "".
+// numbers reads the numbers from b[i:] into r.nums. It returns the reason for rejecting the line,
+// or "".
 func (r *Reader) numbers(b []byte, i int, s *headerSeries) string {
 	r.nums = r.nums[:0]
 	start := i
@@ -284,7 +284,7 @@ func (r *Reader) numbers(b []byte, i int, s *headerSeries) string {
 	return ""
 }
 
-// tooFew says how many numbers of a line are not there.
+// tooFew returns the reason for rejecting a line with n numbers, fewer than its type has.
 func (s *headerSeries) tooFew(n int) string {
 	if n == 0 {
 		return "no number right of the header"
@@ -296,7 +296,7 @@ func (s *headerSeries) tooFew(n int) string {
 	return fmt.Sprintf("the line is truncated: it has %d numbers of %s, VSDB writes %s", n, s.layout.vsdb, writes)
 }
 
-// tokenAt returns the whole token around position i, not reaching before start.
+// tokenAt returns the complete token around position i, without text before start.
 func tokenAt(b []byte, i, start int) string {
 	from := i
 	for from > start && !blank(b[from-1]) {

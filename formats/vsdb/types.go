@@ -10,42 +10,40 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// layout says how the numbers of one VSDB line type become a row of a line
-// type of the table. There is one per VSDB type and reader; it also keeps the
-// rows that have been read and not yet handed over.
+// layout describes how the numbers of one VSDB line type become a row of a line type of the table.
+// Each reader has one per VSDB type. It also stores the rows that were read and not yet returned.
 type layout struct {
 	vsdb string // the type in the file, without threshold: "FHO"
 	t    *record.LineType
 
-	cols  []int     // number i of the line → slot of its column; nil where derive or repeat fills the row
-	least int       // numbers of a line without the columns that came later
+	cols  []int     // number i of the line → slot of its column; nil if derive or repeat fills the row
+	least int       // numbers of a line without the columns that were added later
 	most  int       // numbers of a line; 0 = it depends on the model's "/n" (see size)
 	blank []float64 // the row without numbers: NaN, and the constants that METviewer's loader sets
 
-	derive func(nums, row []float64) string                            // FHO, FSS; returns what is wrong or ""
+	derive func(nums, row []float64) string                            // FHO, FSS; returns the reason for a rejection or ""
 	size   func(n int) int                                             // HIST, RELI, RELP: numbers of a line for a model "/n"
 	repeat func(n int, nums, row []float64, group []float64) []float64 // appends the repeating columns
 
 	ensemble bool // the model is "M/n" and loses "/n"
 
 	batch  record.Batch
-	serial uint32 // changes whenever batch is handed over
+	serial uint32 // changes whenever batch is returned
 	slot   map[string]int
 	rules  []*record.Rule // by slot
-	names  []string       // likewise
+	names  []string       // by slot
 }
 
 // kind is a row of the table of VSDB line types.
 type kind struct {
 	vsdb, target string
-	cols         string // columns of the target, in the order of the line; those after '|' are all there or none
+	cols         string // columns of the target, in the order of the line; those after '|' are all present or all absent
 	zero         string // columns that METviewer's loader sets to 0
 	set          func(l *layout)
 }
 
-// kinds is the table of VSDB line types: source METdataio 2.1.1,
-// METdbLoad/ush/read_data_files.py. The vector types' columns that MET 12 added
-// do not occur in VSDB and stay missing.
+// kinds is the table of VSDB line types. Source: METdataio 2.1.1, METdbLoad/ush/read_data_files.py.
+// The columns that MET 12 added to the vector types do not occur in VSDB and stay missing.
 var kinds = []kind{ //nolint:gochecknoglobals // a constant table
 	{vsdb: "SL1L2", target: "SL1L2", cols: "total fbar obar fobar ffbar oobar | mae"},
 	{vsdb: "SAL1L2", target: "SAL1L2", cols: "total fabar oabar foabar ffabar ooabar | mae"},
@@ -63,8 +61,8 @@ var kinds = []kind{ //nolint:gochecknoglobals // a constant table
 	{vsdb: "ECON", target: "ECLV", zero: "total", set: setECON},
 }
 
-// newLayout finds the target and its columns in the table of line types; nil
-// where the table does not have the target.
+// newLayout finds the target and its columns in the table of line types. It returns nil if the
+// table does not contain the target.
 func newLayout(k kind) *layout {
 	t, ok := record.TypeByName(k.target)
 	if !ok {
@@ -101,8 +99,8 @@ func newLayout(k kind) *layout {
 	return l
 }
 
-// at returns the slot of a column. A name that the table lacks is a fault of
-// this package, which TestEveryTypeHasItsColumns would show.
+// at returns the slot of a column. It panics if the target has no such column, which is a fault of
+// this package that TestEveryTypeHasItsColumns finds.
 func (l *layout) at(name string) int {
 	s, ok := l.slot[name]
 	if !ok {
@@ -113,21 +111,20 @@ func (l *layout) at(name string) int {
 
 func setEnsemble(l *layout) { l.ensemble = true }
 
-// setFHO stores FHO as CTC. VSDB gives the number of cases N and the rates of
-// forecast, hit and observation, F, H and O, to five decimals. The counts they
-// came from were N·F, N·H and N·O; the other cells follow by subtraction.
+// setFHO stores FHO as CTC. VSDB gives the number of cases N and the rates of forecast, hit and
+// observation, F, H and O, to five decimals. The original counts were N·F, N·H and N·O; the other
+// cells follow by subtraction.
 //
-// Below 100,000 cases five decimals determine a count, so where all three
-// products are as near to whole numbers as that precision allows, they are
-// rounded and the cells are the original counts. Elsewhere (weighted rates, or
-// more cases) rounding would invent what the line does not say: the products
-// stand as they are. METviewer rounds each of the four cells by itself, so that
-// its cells may not add up to N; ours do.
+// Below 100,000 cases five decimals determine a count. If all three products are integers within
+// that precision, they are rounded, and the cells are the original counts. In all other cases
+// (weighted rates, or more cases) rounding would add information that the line does not contain,
+// and the products are stored unchanged. METviewer rounds each of the four cells separately. Thus
+// its cells may not add up to N; the cells stored here do.
 //
-// A cell that is negative within the precision of the rates is 0. Rates that make
-// one beyond it are no contingency table, and the line is rejected. A missing
-// rate makes the cells that need it missing. METviewer's ec_value is 0.5; for a
-// line that was cut before O it takes 0, where this reader rejects the line.
+// A cell that is negative within the precision of the rates is 0. If a cell is negative beyond that
+// precision, the rates form no contingency table, and the line is rejected. A missing rate makes
+// the cells that need it missing. ec_value is 0.5, as in METviewer. If a line was truncated before
+// O, METviewer takes 0 for O, and this reader rejects the line.
 func setFHO(l *layout) {
 	l.most = 4
 	total, ec := l.at("total"), l.at("ec_value")
@@ -156,10 +153,10 @@ func setFHO(l *layout) {
 // rateError is half a unit of the fifth decimal, the precision of FHO's rates.
 const rateError = 5e-6
 
-// wholeCounts rounds the products of n cases and three rates where the rates
-// determine whole counts, and returns them unchanged elsewhere.
+// wholeCounts rounds the products of n cases and three rates if the rates determine integer counts.
+// Otherwise it returns them unchanged.
 func wholeCounts(n, fy, oy, hit float64) (float64, float64, float64) {
-	tolerance := 1e-6 // of a product that is whole but for binary rounding
+	tolerance := 1e-6 // of a product that differs from an integer only by binary rounding
 	if n < 0.5/rateError {
 		tolerance = n*rateError + 1e-9
 	}
@@ -171,18 +168,17 @@ func wholeCounts(n, fy, oy, hit float64) (float64, float64, float64) {
 	return math.Round(fy), math.Round(oy), math.Round(hit)
 }
 
-// setFSS stores FSS as NBRCNT. The line holds N, the fractions Brier score and
-// the mean squares x and y of the forecast and observed fractions, whose sum is
-// the worst score possible: FSS = 1 − FBS/(x+y) (N. M. Roberts and H. W. Lean,
-// Mon. Wea. Rev. 136, 2008). METdbLoad 2.1.1 computes 1 − FBS/x + y, a slip of
-// brackets.
+// setFSS stores FSS as NBRCNT. The line contains N, the fractions Brier score FBS and the mean
+// squares x and y of the forecast and observed fractions. The sum of x and y is the worst possible
+// FBS: FSS = 1 − FBS/(x+y) (N. M. Roberts and H. W. Lean, Mon. Wea. Rev. 136, 2008). METdbLoad
+// 2.1.1 computes 1 − FBS/x + y, because its brackets are wrong.
 func setFSS(l *layout) {
 	l.most = 4
 	total, fbs, fss := l.at("total"), l.at("fbs"), l.at("fss")
 	l.derive = func(nums, row []float64) string {
 		row[total], row[fbs] = nums[0], nums[1]
 		if score := 1 - nums[1]/(nums[2]+nums[3]); !math.IsInf(score, 0) {
-			row[fss] = score // NaN where 0/0 or a number is missing
+			row[fss] = score // NaN for 0/0 or a missing number
 		}
 		return ""
 	}
@@ -191,11 +187,10 @@ func setFSS(l *layout) {
 // maxMembers bounds the "/n" of a model of HIST, RELI and RELP.
 const maxMembers = 1000
 
-// setRELI stores RELI as PCT. For a model "M/n" the line holds n+1 hits oy_i
-// and n+1 subtotals of the bins with threshold i/n; on_i = subtotal − oy_i and
-// total is the sum of the subtotals, to the nearest whole number, missing where
-// one of them is. MET's n_thresh counts the closing threshold too, which VSDB
-// does not have: it is missing.
+// setRELI stores RELI as PCT. For a model "M/n" the line contains n+1 hits oy_i and n+1 subtotals
+// of the bins with threshold i/n; on_i = subtotal − oy_i. total is the sum of the subtotals,
+// rounded to an integer; it is missing if one of them is. MET's n_thresh also counts the closing
+// threshold. VSDB does not have that threshold, hence it is missing.
 func setRELI(l *layout) {
 	l.ensemble = true
 	l.size = func(n int) int { return 2 * (n + 1) }
@@ -212,8 +207,7 @@ func setRELI(l *layout) {
 	}
 }
 
-// setHIST stores HIST as RHIST: n+1 relative frequencies, in percent as
-// METviewer keeps them.
+// setHIST stores HIST as RHIST: n+1 relative frequencies, in percent as METviewer stores them.
 func setHIST(l *layout) {
 	l.ensemble = true
 	l.size = func(n int) int { return n + 1 }
@@ -238,7 +232,7 @@ func setRELP(l *layout) {
 	}
 }
 
-// costLoss holds the cost/loss ratios of the 18 values of an ECON line.
+// costLoss contains the cost/loss ratios of the 18 values of an ECON line.
 var costLoss = [...]float64{ //nolint:gochecknoglobals // a constant table
 	0.952380952, 0.909090909, 0.8, 0.666666667, 0.5, 0.333333333, 0.2, 0.125, 0.1,
 	0.055555556, 0.037037037, 0.025, 0.016666667, 0.011111111, 0.007142857, 0.004761905, 0.002857143, 0.002,
@@ -257,9 +251,9 @@ func setECON(l *layout) {
 	}
 }
 
-// fill makes the row of a line from its numbers and appends its repeating
-// columns to the pending batch. It returns what is wrong with the numbers or "";
-// in the former case nothing was appended.
+// fill computes the row of a line from its numbers and appends its repeating columns to the pending
+// batch. If the numbers are invalid, it returns the reason and appends nothing; otherwise it
+// returns "".
 func (l *layout) fill(nums, row []float64, s *headerSeries) string {
 	copy(row, l.blank)
 	for i, v := range nums[:min(len(nums), len(l.cols))] {

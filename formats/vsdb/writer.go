@@ -9,22 +9,22 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// AppendLine appends one line, with its newline, in the text format that NCEP
-// writes, and returns the extended slice:
+// AppendLine appends one line, with its newline, in the text format that NCEP writes, and returns
+// the extended slice:
 //
 //	V01 GFS 24 2019010100 GFS G2/NHX SAL1L2 HGT P500 =   3600.   0.269635266E+02 …
 //
-// typ is the VSDB type with its threshold, e.g. "SL1L2" or "FHO>.50". leadHours
-// is padded to two digits, valid is Unix seconds and is written to the hour.
-// nums are the numbers right of '=', in the order of the line: for the types
-// that begin with a total (SL1L2, SAL1L2, VL1L2, VAL1L2, GRAD, FSS, FHO) the first
-// is printed like Fortran's F8.0, or I7 for FHO, whose rates are F8.5; all other
-// numbers are E18.9, rounded to nearest, ties to even.
+// typ is the VSDB type with its threshold, e.g. "SL1L2" or "FHO>.50". leadHours is padded to two
+// digits. valid is Unix seconds and is written to the hour. nums are the numbers to the right of
+// '=', in the order of the line.
 //
-// NaN is -9999. An infinite number, which
-// the format cannot hold, is written as Infinity, and Reader rejects the line.
-// An empty level is written as NCEP does, as blanks. AppendLine does not
-// allocate where dst has room.
+// The types SL1L2, SAL1L2, VL1L2, VAL1L2, GRAD, FSS and FHO begin with a total. It is printed like
+// Fortran's F8.0, or I7 for FHO, whose rates are F8.5. All other numbers are E18.9, rounded to
+// nearest, ties to even.
+//
+// NaN is written as -9999. The format has no infinite numbers: AppendLine writes one as Infinity,
+// and Reader rejects the line. An empty level is written as blanks, like NCEP's. AppendLine does
+// not allocate if dst has room.
 func AppendLine(dst []byte, h *record.Header, leadHours int, valid int64, typ string, nums []float64) []byte {
 	dst = append(dst, h[record.Version]...)
 	dst = append(dst, ' ')
@@ -80,9 +80,9 @@ func appendNumbers(dst []byte, typ string, nums []float64) []byte {
 	return dst
 }
 
-// appendFixed appends v right-aligned in width bytes with the given decimals,
-// after at least one blank. A number wider than the field is written in full,
-// where Fortran writes asterisks.
+// appendFixed appends v right-aligned in width bytes with the given decimals, after at least one
+// blank. It writes a number that is wider than the field completely, while Fortran writes
+// asterisks.
 func appendFixed(dst []byte, v float64, decimals, width int) []byte {
 	var scratch [32]byte
 	var s []byte
@@ -110,9 +110,8 @@ func appendHour(dst []byte, unix int64) []byte {
 
 const twoDigits = "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748495051525354555657585960616263646566676869707172737475767778798081828384858687888990919293949596979899"
 
-// appendE appends v as Fortran's E18.9: three blanks or two and a minus sign,
-// 0.ddddddddd, E, sign and two digits. Exponents beyond 99 get a third digit,
-// where Fortran would drop the E.
+// appendE appends v as Fortran's E18.9: three blanks, or two and a minus sign, then 0.ddddddddd, E,
+// sign and two digits. Exponents beyond 99 get a third digit, while Fortran would omit the E.
 func appendE(dst []byte, v float64) []byte {
 	dst = append(dst, ' ', ' ')
 	sign := byte(' ')
@@ -147,15 +146,14 @@ func appendE(dst []byte, v float64) []byte {
 	return append(dst, d[:]...)
 }
 
-// ninedigits returns v = 0.mant·10^exp with nine digits, correctly rounded.
-// It scales v by one exact power of ten, which is off by one rounding: at most
-// 10⁹·2⁻⁵³ < 1.2·10⁻⁷. Where the scaled number is not that near to a half, the
-// rounded integer is the right one; elsewhere, and for powers beyond 10²²,
-// ok is false.
+// ninedigits returns v = 0.mant·10^exp with nine digits, correctly rounded. It scales v by one
+// exact power of ten, which causes one rounding error of at most 10⁹·2⁻⁵³ < 1.2·10⁻⁷. If the scaled
+// number is farther than that from a half, the rounded integer is correct. Otherwise, and for
+// powers beyond 10²², ok is false.
 func ninedigits(v float64) (mant uint64, exp int, ok bool) {
 	const near = 1.2e-7
 	binary := int(math.Float64bits(v)>>52) - 1023
-	exp = (binary*78913)>>18 + 1 // ⌊binary·log10 2⌋ + 1: right or one too small
+	exp = (binary*78913)>>18 + 1 // ⌊binary·log10 2⌋ + 1: correct or one too small
 	for range 2 {
 		shift := 9 - exp
 		if shift < -22 || shift > 22 {

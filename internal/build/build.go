@@ -47,8 +47,8 @@ func Version() string {
 	return v
 }
 
-// Module is the version of a module that the program is linked from, without
-// the leading v; "unknown" where the program does not say.
+// Module returns the version of a module that the program is linked from, without the leading v;
+// "unknown" if the program does not contain it.
 func Module(path string) string {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, m := range info.Deps {

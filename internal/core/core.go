@@ -1,8 +1,7 @@
-// Package core says which files of the module are in the core and which are
-// satellites. The core is what loads, proves, measures and reports verification
-// archives in the embedded engines, PostgreSQL and MariaDB. It has a limit of
-// lines, imports no satellite (layout_test.go), and its tests are tried with
-// planted faults (internal/mutate).
+// Package core lists which files of the module are in the core and which are satellites. The core
+// loads, proves, measures and reports verification archives in the embedded engines, PostgreSQL and
+// MariaDB. It has a limit of lines and imports no satellite (layout_test.go). internal/mutate tries
+// its tests with planted faults.
 package core
 
 import (
@@ -11,7 +10,7 @@ import (
 	"strings"
 )
 
-// folders are satellites with all that is in them.
+// folders are satellites with all their content.
 var folders = []string{ //nolint:gochecknoglobals // a constant table
 	"river", "lab", "serve", "archive/tablediff", "formats/shef", "formats/tpcds",
 	"study/ycsb", "study/post", "study/scan", "study/own", "study/lake", "study/tables", "study/faults", "study/synth",
@@ -28,8 +27,8 @@ var files = []*regexp.Regexp{ //nolint:gochecknoglobals // a constant table
 	regexp.MustCompile(`^query/export/(read)?gauges\.go$`),
 }
 
-// Satellite reports whether a package or a file, named by its slash path from the
-// root of the module, is not in the core.
+// Satellite reports whether a package or a file is outside the core. name is its slash path from
+// the root of the module.
 func Satellite(name string) bool {
 	for _, f := range folders {
 		if name == f || strings.HasPrefix(name, f+"/") {

@@ -1,9 +1,8 @@
-// Package fault holds the one error type that Barograph prints to people: an
-// error with a place and a cure.
+// Package fault defines the error type that Barograph prints to users: an error with a place and a
+// cure.
 //
-// It is used where a reader of the message can do something about it: a line
-// of a file, a setting of a URL, a field of a question. Every other error is
-// an ordinary Go error, wrapped with %w on its way up.
+// Code uses it if the reader of the message can act on it: on a line of a file, a setting of a URL,
+// or a field of a question. Every other error is an ordinary Go error, wrapped with %w.
 package fault
 
 import (
@@ -24,19 +23,18 @@ import (
 	"unicode/utf8"
 )
 
-// Error says where something is wrong, what is wrong and what to do about it.
-// Every field but Problem may be empty.
+// Error contains the place, the problem and the cure of an error. Every field except Problem may be
+// empty.
 type Error struct {
 	File    string // path as the user gave it
-	Line    int    // 1-based; 0 = the whole file
+	Line    int    // 1-based; 0 = the complete file
 	Setting string // flag, URL parameter or YAML field
-	Problem string // what is wrong, in words
-	Cure    string // what to do
+	Problem string // the problem, in words
+	Cure    string // what the user can do
 	Err     error  // the cause, for errors.Is and errors.As
 }
 
-// Class is an error that only says of what kind another one is: it is not printed after a
-// problem.
+// Class is an error that only classifies another one: it is not printed after a problem.
 type Class string
 
 func (c Class) Error() string { return string(c) }
@@ -44,8 +42,8 @@ func (c Class) Error() string { return string(c) }
 // predicate is the verb of a problem whose subject is the file or setting before it.
 var predicate = regexp.MustCompile(`^(is|are|has|have|holds?|names?|needs?|cannot|does|do|was|were|takes?|can|must|would|lacks?|comes?|ends|gives?|reports?|contains?|starts?|allows?|offers?|runs?|accepts?|appl(?:y|ies)|works?|replaces?|searches|exists?|declares?|differs?) `)
 
-// Error prints "file:line: setting: problem: cause; cure", leaving out what is empty, and no
-// colon before a problem that is the predicate of a sentence.
+// Error prints "file:line: setting: problem: cause; cure". It omits empty fields, and the colon
+// before a problem that is the predicate of a sentence.
 func (e *Error) Error() string {
 	var b strings.Builder
 	if e.File != "" {
@@ -78,12 +76,12 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// dialing is what Go says of a connection before the reason.
+// dialing matches Go's text about a connection before the reason.
 var dialing = regexp.MustCompile(`(?:\S+ \([^)]*\): dial error: )?dial tcp (\S+): connect: `)
 
 // cause prints the cause, without the name of the file if that is the error's own.
 func (e *Error) cause() string {
-	if p, ok := e.Err.(*fs.PathError); ok && (p.Path == e.File || strings.Contains(e.Setting, p.Path)) { //nolint:errorlint // a chain may say more
+	if p, ok := e.Err.(*fs.PathError); ok && (p.Path == e.File || strings.Contains(e.Setting, p.Path)) { //nolint:errorlint // a chain may contain more
 		return p.Err.Error()
 	}
 	return dialing.ReplaceAllString(Message(e.Err), "$1: ")
@@ -92,8 +90,8 @@ func (e *Error) cause() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Skip is an engine that a study leaves out of its default set, because the
-// engine's library or server is not installed here.
+// Skip is an engine that a study omits from its default set, because the engine's library or server
+// is not installed.
 type Skip struct {
 	Engine string `json:"engine"`
 	Reason string `json:"reason"` // "its library is not installed"
@@ -102,8 +100,8 @@ type Skip struct {
 
 func (s Skip) String() string { return s.Engine + ": skipped, " + s.Reason + "; " + s.Cure }
 
-// Text prints the error of a whole command: what several met once, and with a
-// cure where a disk took no more and nobody has named one.
+// Text prints the error of a complete command. It prints each line once. If no error has a cure and
+// the cause is a full or read-only disk or an exhausted quota, it adds a cure.
 func Text(err error) string {
 	var lines []string
 	for line := range strings.Lines(Message(err)) {
@@ -127,9 +125,9 @@ func Text(err error) string {
 	return text
 }
 
-// Name prints the name of a file, as the one printer of names: signs that move
-// the cursor, start a new line or reorder the text are escaped, so that no name
-// can forge a line of output.
+// Name prints the name of a file; all names are printed by it. It escapes characters that move the
+// cursor, start a new line or reorder the text, because a name could otherwise forge a line of
+// output.
 func Name(name string) string {
 	if strings.IndexFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) < 0 && utf8.ValidString(name) {
 		return name
@@ -138,13 +136,13 @@ func Name(name string) string {
 	return strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(quoted[1 : len(quoted)-1])
 }
 
-// Message prints an error of the operating system, or a chain that ends in one,
-// with the names of its files by Name.
+// Message prints an error of the operating system, or a chain whose last error is one, with the
+// names of its files by Name.
 func Message(err error) string {
 	text := err.Error()
 	var walk func(err error)
 	walk = func(err error) {
-		switch e := err.(type) { //nolint:errorlint // the tree is walked here
+		switch e := err.(type) { //nolint:errorlint // this code walks the tree
 		case *fs.PathError:
 			text = strings.ReplaceAll(text, e.Path, Name(e.Path))
 		case *os.LinkError:
@@ -163,7 +161,7 @@ func Message(err error) string {
 	return text
 }
 
-// Plain escapes the signs of a text that control a terminal; lines and tabs stay.
+// Plain escapes the characters of a text that control a terminal. It keeps line ends and tabs.
 func Plain(text string) string {
 	if !controls.MatchString(text) {
 		return text
@@ -173,9 +171,9 @@ func Plain(text string) string {
 
 var controls = regexp.MustCompile(`[\x00-\x08\x0b-\x1f\x7f-\x{9f}\x{200e}\x{200f}\x{202a}-\x{202e}\x{2066}-\x{2069}]`)
 
-// Status is an error that decides the exit status of the command. The
-// statuses are those of docs/reference/exit-status.md: 1 failed, 2 usage, 3 an answer
-// differs or an archive is damaged, 4 incomplete, 5 engine not reached.
+// Status is an error that determines the exit status of the command. docs/reference/exit-status.md
+// lists the statuses: 1 failed, 2 usage, 3 an answer differs or an archive is damaged, 4
+// incomplete, 5 engine not reached.
 type Status struct {
 	Code int
 	Err  error
@@ -189,16 +187,16 @@ func (s *Status) Unwrap() error { return s.Err }
 
 // The exit statuses of every command.
 const (
-	Failed      = 1   // something that was asked could not be done
-	Usage       = 2   // the command line is not understood
+	Failed      = 1   // the command could not do everything that the user requested
+	Usage       = 2   // the command line is invalid
 	Differs     = 3   // an answer differs from the reference, or an archive is damaged
 	Incomplete  = 4   // misses, errors, quarantined lines beyond a threshold
 	Unreachable = 5   // an engine could not be reached
-	Interrupted = 130 // ^C; what was written is readable
+	Interrupted = 130 // ^C; the data written until then are readable
 )
 
-// Code returns the exit status that err asks for: 0 for nil, Failed where
-// nothing in the chain says otherwise.
+// Code returns the exit status of err: 0 for nil, that of the first Status in the chain, and
+// otherwise Failed.
 func Code(err error) int {
 	if err == nil {
 		return 0
@@ -209,18 +207,18 @@ func Code(err error) int {
 	return Failed
 }
 
-// Misuse is the error of a setting that makes no sense: a command ends in Usage.
+// Misuse returns the error of an invalid setting, with the exit status Usage.
 func Misuse(setting, problem, cure string) *Status {
 	return &Status{Code: Usage, Err: &Error{Setting: setting, Problem: problem, Cure: cure}}
 }
 
-// hidden replaces a secret: the password of a URL or DSN, and the value of
-// whatever has the name of a secret. More may be hidden than need be.
+// hidden replaces a secret: the password of a URL or DSN, and the value of each name that names a
+// secret. It may also replace a text that is not secret.
 const hidden = "xxxxx"
 
 const secretNames = `(?:passw(?:or)?d|passphrase|pwd|secret|credential|api_?key|access_?key|auth_?token|requirepass|masterauth)`
 
-// action is a part of the faults that are inflicted on servers.
+// action matches a fault that Barograph inflicts on servers.
 const action = `(?:kill|restart|stop|resume|partition|heal|slow|fast|(?:no-)?delay|(?:full-)?bandwidth|disk-full|disk-free|power-off|power-on)(?::(?:node)?\d+)?(?::[\d.]+(?:[mun]?s|[kmg]?bit))?`
 
 var (
@@ -233,8 +231,8 @@ var (
 	secretName  = regexp.MustCompile(`(?i)` + secretNames)
 )
 
-// Redact prints a text without its secrets. It is the one printer of URLs,
-// DSNs, properties, settings, plans and errors.
+// Redact prints a text without its secrets. URLs, DSNs, properties, settings, plans and errors are
+// all printed by it.
 func Redact(text string) string {
 	text = quotedURL.ReplaceAllString(redactURLs(text), "${1}"+hidden+"$2")
 	text = dsnPassword.ReplaceAllStringFunc(text, func(dsn string) string {
@@ -247,9 +245,9 @@ func Redact(text string) string {
 	return namedSecret.ReplaceAllString(text, "${1}"+hidden)
 }
 
-// redactURLs hides the passwords of the URLs of a text. A URL that cannot be
-// parsed is hidden after its scheme, up to the last @ of its line: a password
-// may hold blanks, tabs and quotes.
+// redactURLs hides the passwords of the URLs of a text. In a URL that cannot be parsed it hides
+// everything from the scheme to the last @ of its line, because a password may contain blanks, tabs
+// and quotes.
 func redactURLs(text string) string {
 	var b strings.Builder
 	for {
@@ -259,7 +257,7 @@ func redactURLs(text string) string {
 		}
 		scheme, rest := text[at[0]:at[1]], text[at[1]:]
 		b.WriteString(text[:at[1]])
-		end := len(rest) // of the line, or where the next URL starts
+		end := len(rest) // end of the line, or the beginning of the next URL
 		if next := urlStart.FindStringIndex(rest); next != nil {
 			end = next[0]
 		}
@@ -300,8 +298,8 @@ func isHost(scheme, hosts string) bool {
 	return true
 }
 
-// ParseURL parses the URL of a database, as the one parser of what users write.
-// Its error prints nothing of it but the scheme.
+// ParseURL parses the URL of a database; all URLs from users are parsed by it. Its error contains
+// only the scheme of the URL.
 func ParseURL(raw string) (*url.URL, error) {
 	u, err := url.Parse(raw)
 	problem := "cannot be parsed"
@@ -309,7 +307,7 @@ func ParseURL(raw string) (*url.URL, error) {
 		if u.Host == "" || u.User != nil || !strings.Contains(u.Path+u.Fragment, "@") && !slices.ContainsFunc(slices.Collect(maps.Keys(u.Query())), func(name string) bool { return strings.Contains(name, "@") }) {
 			return u, nil
 		}
-		problem = "has an @ after its host" // the host may be a user's name, and the path a password's second part
+		problem = "has an @ after its host" // the host may be a user's name, and the path the remainder of a password
 	}
 	scheme, _, _ := strings.Cut(raw, ":")
 	if !urlStart.MatchString(scheme+"://") || strings.ContainsAny(scheme, "@ \t\n\"/") {
@@ -321,9 +319,8 @@ func ParseURL(raw string) (*url.URL, error) {
 	}
 }
 
-// secrets are what arguments of a command line hold that is secret, as it is
-// written and as it is meant, where Redact cannot see in a text where it ends:
-// a password of blanks or quotes.
+// secrets returns the secrets in arguments of a command line whose end Redact cannot find in a
+// text, such as a password with blanks or quotes. It returns each one as written and unescaped.
 func secrets(args []string) (all []string) {
 	add := func(secret string) {
 		plain, err := url.PathUnescape(secret)
@@ -350,7 +347,8 @@ func secrets(args []string) (all []string) {
 	return slices.Compact(all)
 }
 
-// RedactValue prints a value without its secrets: all of it is one where its name says so.
+// RedactValue prints a value without its secrets. If the name names a secret, the complete value is
+// secret.
 func RedactValue(name, value string) string {
 	if value != "" && secretName.MatchString(name) {
 		return hidden
@@ -358,8 +356,8 @@ func RedactValue(name, value string) string {
 	return Redact(value)
 }
 
-// Redacting writes without secrets, those of a command line included, and
-// without control characters; each Write is a complete message.
+// Redacting returns a writer that writes to w without secrets, including those of the command line
+// args, and without control characters. Each Write must be a complete message.
 func Redacting(w io.Writer, args ...string) io.Writer {
 	r := redacting{Writer: w}
 	for _, secret := range secrets(args) {
@@ -370,7 +368,7 @@ func Redacting(w io.Writer, args ...string) io.Writer {
 
 type redacting struct {
 	io.Writer
-	secrets []string // each followed by what replaces it
+	secrets []string // each followed by its replacement
 }
 
 func (r redacting) Write(p []byte) (int, error) {
@@ -378,8 +376,8 @@ func (r redacting) Write(p []byte) (int, error) {
 	return len(p), err
 }
 
-// Unknown is the error of a name that is none of those known; the cure names
-// the nearest, and all.
+// Unknown returns the error of an unknown name. The cure contains the nearest known name. It lists
+// all known names if there are at most eight, or if none is near.
 func Unknown[T ~string](setting, name string, known []T) *Error {
 	names := make([]string, len(known))
 	for i, k := range known {
@@ -394,7 +392,7 @@ func Unknown[T ~string](setting, name string, known []T) *Error {
 	return &Error{Setting: setting + " " + name, Problem: "is not known", Cure: cure}
 }
 
-// Meant is " (did you mean X?)", where a known name is near.
+// Meant returns " (did you mean X?)" if a known name is near, and otherwise "".
 func Meant(name string, known []string) string {
 	if near := Nearest(name, known); near != "" {
 		return " (did you mean " + near + "?)"
@@ -402,13 +400,12 @@ func Meant(name string, known []string) string {
 	return ""
 }
 
-// Nearest is the known name that is nearest to a misspelt one; "" where none
-// is near.
+// Nearest returns the known name that is nearest to a misspelled one; "" if none is near.
 func Nearest(name string, known []string) string {
 	best, least := "", len(name)/2+1
 	for _, k := range known {
 		d := distance(name, k)
-		if len(name) > 2 && strings.HasPrefix(k, name) { // it was cut short
+		if len(name) > 2 && strings.HasPrefix(k, name) { // the user typed only the beginning
 			d = 1
 		}
 		if d < least {
@@ -418,10 +415,10 @@ func Nearest(name string, known []string) string {
 	return best
 }
 
-// distance is the number of letters to leave out, put in, change or exchange
-// with their neighbours (optimal string alignment).
+// distance is the number of letters to omit, insert, change or exchange with their neighbors
+// (optimal string alignment).
 func distance(a, b string) int {
-	var before, row []int // of the letters of a up to the one before last, and to the last
+	var before, row []int // distances of a[:i-1] and a[:i] from the prefixes of b
 	for k := range len(b) + 1 {
 		row = append(row, k)
 	}
@@ -443,8 +440,8 @@ func distance(a, b string) int {
 	return row[len(b)]
 }
 
-// NotOffered is the error of a name that is known and not offered by all, or by
-// none; a command ends in Usage.
+// NotOffered returns the error of a known name that some or all do not offer, with the exit status
+// Usage.
 func NotOffered[T ~string](setting string, name T, offered []T, by string) *Status {
 	e := Unknown(setting, string(name), offered)
 	e.Problem = "is not offered by " + by

@@ -2,7 +2,7 @@
 
 package fault
 
-// Planted is true under the build tag plantedfault, where every parser has one
-// fault that its fuzz target has to find (go run ./internal/fuzz -planted). It is a
-// constant: without the tag nothing of it is compiled.
+// Planted is true under the build tag plantedfault. Then every parser has one fault that its fuzz
+// target must find (go run ./internal/fuzz -planted). It is a constant: without the tag the
+// compiler omits the faults.
 const Planted = false

@@ -1,12 +1,12 @@
-// Command fuzz runs the fuzz target of every parser for a given processor time,
-// one after the other on one core, and prints a table for docs/results/fuzzing.md:
+// Command fuzz runs the fuzz target of every parser for a given processor time, one after the other
+// on one core. It prints a table for docs/results/fuzzing.md:
 //
 //	go run ./internal/fuzz -cpu 90m >> docs/results/fuzzing.md
 //	go run ./internal/fuzz -planted >> docs/results/fuzzing.md
 //
-// With -planted the parsers have one fault each, on purpose (build tag
-// plantedfault): a target that does not find its own within ten minutes counts
-// as not fuzzed. An interrupt ends it with the table of what was done.
+// With -planted each parser has one deliberate fault (build tag plantedfault). A target that does
+// not find its fault within ten minutes of processor time counts as not fuzzed. After an interrupt,
+// the command prints the table of the completed work.
 package main
 
 import (
@@ -27,15 +27,15 @@ import (
 	"time"
 )
 
-// target is a fuzz target, and what was done with it.
+// target is a fuzz target and its results.
 type target struct {
 	what, pkg, name string
 
 	cpu   time.Duration
 	execs int64
 	finds []string // the first line of each failure
-	died  int      // how often it ended without an input to blame
-	done  bool     // with a planted fault: found; else: no use to go on
+	died  int      // number of times that it stopped without a failing input
+	done  bool     // stop fuzzing it: its planted fault was found, or it has 20 finds
 }
 
 func targets() []*target {
@@ -59,7 +59,7 @@ type driver struct {
 	cpu     time.Duration // for each target
 	planted bool
 	keep    string // folder of inputs that failed
-	work    string // folder of programs and of what the fuzzer learns
+	work    string // folder of programs and of the fuzzer's corpus
 	log     io.Writer
 }
 
@@ -68,7 +68,7 @@ func main() {
 	defer stop()
 	if err := run(ctx, os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "fuzz:", err)
-		os.Exit(1) //nolint:forbidigo // main ends here
+		os.Exit(1) //nolint:forbidigo // this is the end of main
 	}
 }
 
@@ -106,7 +106,7 @@ func run(ctx context.Context, args []string) (err error) {
 			ts = append(ts, t)
 		}
 	}
-	// in turns, so that an interrupted call has fuzzed all of them
+	// in turns, because an interrupted call must have fuzzed all targets
 	for again := true; again && ctx.Err() == nil; {
 		again = false
 		for _, t := range ts {
@@ -122,7 +122,7 @@ func run(ctx context.Context, args []string) (err error) {
 	return nil
 }
 
-// commit names what is fuzzed; a tree that has other changes is marked so.
+// commit returns the commit under test; "-dirty" marks a tree with other changes.
 func commit(ctx context.Context) (string, error) {
 	out, err := exec.CommandContext(ctx, "git", "describe", "--always", "--dirty", "--exclude=*").Output()
 	return strings.TrimSpace(string(out)), err
@@ -151,14 +151,14 @@ func (d *driver) build(ctx context.Context, t *target) error {
 func (d *driver) call(ctx context.Context, t *target, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, d.program(t), args...)
 	cmd.Dir, cmd.Env = t.pkg, append(os.Environ(), "GOMAXPROCS=1", "GOMEMLIMIT=2GiB")
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}                 // ^C is for the driver
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // it then ends its worker
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}                 // the driver handles ^C
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // the program then stops its worker
 	cmd.WaitDelay = 20 * time.Second
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	err := cmd.Run()
 	if s := cmd.ProcessState; s != nil {
-		t.cpu += s.UserTime() + s.SystemTime() // with its workers
+		t.cpu += s.UserTime() + s.SystemTime() // including its workers
 	}
 	return out.String(), err
 }
@@ -179,11 +179,11 @@ func (d *driver) slice(ctx context.Context, t *target) error {
 	}
 	fmt.Fprintf(d.log, "%s %s: %.0f CPU s, %d executions, %d finds\n", time.Now().Format(time.TimeOnly), t.what, t.cpu.Seconds(), t.execs, len(t.finds))
 	if err == nil || ctx.Err() != nil {
-		return nil //nolint:nilerr // what an interrupt ends is no failure
+		return nil //nolint:nilerr // an interrupt is not a failure
 	}
 	fmt.Fprintln(d.log, out)
 	m := failing.FindStringSubmatch(out)
-	if m == nil { // the fuzzer takes ten seconds without an answer for a hang, which a busy machine brings about
+	if m == nil { // the fuzzer reports ten seconds without an answer as a hang, which a busy machine may cause
 		if t.died++; t.died < 5 {
 			return nil
 		}
@@ -202,7 +202,7 @@ func (d *driver) slice(ctx context.Context, t *target) error {
 	return errors.Join(os.WriteFile(filepath.Join(kept, filepath.Base(m[1])), text, 0o644), os.Remove(filepath.Join(t.pkg, m[1])))
 }
 
-// table prints what was done as Markdown.
+// table prints the results as Markdown.
 func (d *driver) table(w io.Writer, ts []*target, commit string) {
 	last := "finds"
 	if d.planted {

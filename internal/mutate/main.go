@@ -1,13 +1,12 @@
-// Command mutate plants small faults into the core, one at a time, and runs the
-// tests of the package that each is in: a fault that they do not detect survives.
+// Command mutate plants small faults into the core, one at a time, and runs the tests of the
+// package that contains the fault. A fault that they do not detect survives.
 //
 //	go run ./internal/mutate -n 200 -seed 1
 //
-// The faults are drawn by the seed from all that the files of the core allow. The
-// working tree is not changed: each fault is an overlay of the build. The command
-// fails if fewer than 85 % are detected. Survivors are printed as lines of
-// survivors.txt, which keeps those that were looked at, with the reason why no
-// test can or need detect them.
+// The seed draws the faults from all possible ones in the files of the core. The working tree does
+// not change: each fault is an overlay of the build. The command fails if the tests detect fewer
+// than 85 %. It prints survivors as lines of survivors.txt. That file lists the survivors that were
+// examined, with the reason why no test can or need detect them.
 package main
 
 import (
@@ -33,16 +32,16 @@ import (
 	"github.com/barograph/barograph/internal/core"
 )
 
-// atLeast is the part of the faults that the tests must detect.
+// atLeast is the fraction of the faults that the tests must detect.
 const atLeast = 0.85
 
-// reasons has one line for each survivor that was looked at: file, function, the
-// line of source, the change, the reason; between them are tabs.
+// reasons has one line for each survivor that was examined: file, function, the line of source, the
+// change, the reason, separated by tabs.
 //
 //go:embed survivors.txt
 var reasons string
 
-// outcome is what the tests of a package did with a fault.
+// outcome is the result of the tests of a package with a fault.
 type outcome string
 
 const (
@@ -55,7 +54,7 @@ const (
 type trial struct {
 	work  string // folder of overlays
 	short bool
-	limit map[string]time.Duration // by package: what its tests may take with a fault
+	limit map[string]time.Duration // by package: the time limit of its tests with a fault
 	out   io.Writer
 }
 
@@ -69,7 +68,7 @@ func main() {
 	defer stop()
 	if err := try(ctx, *n, *seed, *only, *short, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1) //nolint:forbidigo // main ends here
+		os.Exit(1) //nolint:forbidigo // this is the end of main
 	}
 }
 
@@ -84,7 +83,7 @@ func try(ctx context.Context, n int, seed uint64, only string, short bool, out i
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
-	if err := os.Chmod(work, 0o711); err != nil { //nolint:gosec // a server that a test starts in it runs as another user, who must search it
+	if err := os.Chmod(work, 0o711); err != nil { //nolint:gosec // a test's server runs as another user, who must search it
 		return err
 	}
 	t := &trial{work: work, short: short, limit: map[string]time.Duration{}, out: out}
@@ -111,7 +110,7 @@ func try(ctx context.Context, n int, seed uint64, only string, short bool, out i
 	return nil
 }
 
-// candidates are all faults of the core's files, in the order of paths.
+// candidates returns all possible faults in the files of the core, in the order of paths.
 func candidates(only string) (all []mutant, err error) {
 	err = filepath.WalkDir(".", func(name string, d os.DirEntry, err error) error {
 		if err != nil {
@@ -135,7 +134,7 @@ func candidates(only string) (all []mutant, err error) {
 	return all, err
 }
 
-// plant runs the tests of the fault's package with it.
+// plant plants a fault and runs the tests of its package.
 func (t *trial) plant(ctx context.Context, m mutant) (outcome, error) {
 	pkg := "./" + path.Dir(m.file)
 	if _, ok := t.limit[pkg]; !ok {
@@ -190,7 +189,7 @@ func (t *trial) test(ctx context.Context, pkg, overlay string, limit time.Durati
 	return cmd.CombinedOutput()
 }
 
-// reason is why a survivor needs no test; "" = nobody has looked at it.
+// reason returns why a survivor needs no test; "" = nobody has examined it.
 func reason(m mutant) string {
 	for line := range strings.Lines(reasons) {
 		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")

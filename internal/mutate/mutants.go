@@ -12,9 +12,9 @@ import (
 // mutant is one small fault in one file: the bytes from from to to are replaced.
 type mutant struct {
 	file     string // slash path from the root of the module
-	function string // the declaration that it is in; "" = none
+	function string // the declaration that contains it; "" = none
 	line     int
-	source   string // the line as it is, without blanks around it
+	source   string // the original line, without blanks around it
 	change   string // "< → <="
 	from, to int    // offsets in the file
 	text     string
@@ -30,8 +30,8 @@ var operators = map[token.Token]token.Token{ //nolint:gochecknoglobals // a cons
 	token.INC: token.DEC, token.DEC: token.INC, token.BREAK: token.CONTINUE, token.CONTINUE: token.BREAK,
 }
 
-// mutants lists every fault that can be planted into a file. Some do not compile,
-// such as a difference of two strings: whoever builds them passes over them.
+// mutants lists every fault that can be planted into a file. Some do not compile, such as a
+// difference of two strings; plant reports them as unbuilt.
 func mutants(file string) ([]mutant, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {

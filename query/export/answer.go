@@ -19,11 +19,11 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// Cell is what a text becomes as a cell of CSV, such as Spreadsheet.
+// Cell converts a text to a cell of CSV, for example Spreadsheet.
 type Cell func(text string) string
 
-// Spreadsheet puts an apostrophe before a text that a spreadsheet would run as a
-// formula; numbers stay what they are.
+// Spreadsheet puts an apostrophe before a text that a spreadsheet would run as a formula. It does
+// not change numbers.
 func Spreadsheet(text string) string {
 	if text == "" || !strings.ContainsRune("=+-@\t\r\n", rune(text[0])) {
 		return text
@@ -34,7 +34,7 @@ func Spreadsheet(text string) string {
 	return "'" + text
 }
 
-// AnswerFormats are those that Answer writes.
+// AnswerFormats returns the formats that Answer writes.
 func AnswerFormats() []string { return []string{"table", "csv", "json", "parquet"} }
 
 // Answer writes rows in a format.
@@ -167,7 +167,7 @@ func writeParquet(w io.Writer, a *answer.Answer) error {
 	}
 	schema := parquet.NewSchema("answer", group)
 	pw := parquet.NewGenericWriter[map[string]any](w, schema, parquet.Compression(&parquet.Zstd))
-	at := make([]int, len(a.Columns)) // column → place in the file, which is by name
+	at := make([]int, len(a.Columns)) // column → position in the file, which sorts its columns by name
 	for i, path := range schema.Columns() {
 		for k, c := range a.Columns {
 			if c.Name == path[0] {

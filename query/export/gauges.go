@@ -162,7 +162,7 @@ func appendQuoted(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// Gauge is a value as JSON and Parquet have it. Nil is missing, or not given.
+// Gauge is a value as an object of JSON and a row of Parquet. Nil = missing, or not given.
 type Gauge struct {
 	Station     string     `json:"station" parquet:"station,dict"`
 	Time        time.Time  `json:"time" parquet:"time,timestamp(millisecond)"`
@@ -202,7 +202,7 @@ func newGauge(p *shef.Product, g *record.Gauge, sites Sites) Gauge {
 	return row
 }
 
-// given is a moment, nil where it was not.
+// given returns a time; nil if it is not given.
 func given(unix int64) *time.Time {
 	if unix == record.NoTime {
 		return nil
@@ -255,7 +255,8 @@ func (p *gaugeParquet) Write(r *shef.Result) error {
 func (p *gaugeParquet) Flush() error { return nil }
 func (p *gaugeParquet) Close() error { return p.w.Close() }
 
-// Site is what is known of a station. It decides no time: messages tell theirs.
+// Site contains the properties of a station. Zone does not affect times: messages contain their
+// time zone.
 type Site struct {
 	Name      string   `json:"name,omitempty" parquet:"name,dict"`
 	Latitude  *float64 `json:"latitude,omitempty" parquet:"latitude,optional"`
@@ -263,11 +264,11 @@ type Site struct {
 	Zone      string   `json:"zone,omitempty" parquet:"zone,dict"`
 }
 
-// Sites are what is known of stations.
+// Sites maps stations to their properties.
 type Sites map[record.ID]Site
 
-// ReadSites reads a table of stations: CSV whose first line names its columns,
-// lid and any of name, lat, lon and zone; others are passed over.
+// ReadSites reads a table of stations: CSV whose first line names its columns, lid and any of name,
+// lat, lon and zone. It ignores other columns.
 func ReadSites(r io.Reader, file string) (Sites, error) {
 	rows := csv.NewReader(r)
 	head, err := rows.Read()
@@ -314,9 +315,9 @@ func degrees(text string) (*float64, error) {
 	return &v, err
 }
 
-// of is what is known of a station. A stranger's identifier tells its place
-// itself (SHEF manual 4.1.2): a letter for the quarter of the earth, latitude
-// and longitude in tenths of degrees.
+// of returns the properties of a station. For a station that is not in the table, the identifier
+// itself may contain the place (SHEF manual 4.1.2): a letter for the quarter of the earth, then
+// latitude and longitude in tenths of degrees.
 func (s Sites) of(id record.ID) Site {
 	site, known := s[id]
 	text := id.String()
@@ -338,7 +339,7 @@ func (s Sites) of(id record.ID) Site {
 	return Site{Latitude: &lat, Longitude: &lon}
 }
 
-// Product is what a product held, over its parts.
+// Product counts the content of a product, over all its parts.
 type Product struct {
 	File     string `json:"file"`
 	Product  int    `json:"product"`
@@ -348,19 +349,19 @@ type Product struct {
 	Lines    int64  `json:"lines"`
 	Messages int64  `json:"messages"`
 	Values   int64  `json:"values"`
-	Missing  int64  `json:"missing"` // of Values
+	Missing  int64  `json:"missing"` // included in Values
 	Lost     int64  `json:"lost"`
 	Nulls    int64  `json:"nulls"`
 	Errors   int64  `json:"errors"`
 	Warnings int64  `json:"warnings"`
 }
 
-// NewProduct begins to count what a product holds.
+// NewProduct returns the Product with zero counts.
 func NewProduct(p *shef.Product) Product {
 	return Product{File: p.File, Product: p.Number, Line: p.Line, AWIPS: p.AWIPS, Heading: p.Heading}
 }
 
-// Add counts a part of it.
+// Add adds the counts of one part.
 func (p *Product) Add(r *shef.Result) {
 	a := &r.Account
 	p.Lines += a.Lines
@@ -377,7 +378,7 @@ func (p *Product) Add(r *shef.Result) {
 	}
 }
 
-// ProductHead stands above the rows of products.
+// ProductHead is the header line of the list of products.
 const ProductHead = "  lines  messages   values  missing     lost    nulls   errors  warnings  awips   heading                 product"
 
 // Write writes a row of the list of products.

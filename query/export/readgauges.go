@@ -171,7 +171,7 @@ func (r *gaugeRow) csv(text io.Reader) error {
 	rows := csv.NewReader(text)
 	head, err := rows.Read()
 	if errors.Is(err, io.EOF) {
-		return nil // the caller reports that nothing was there
+		return nil // the caller reports that the file is empty
 	}
 	for _, must := range requiredColumns {
 		if !slices.Contains(head, must) {

@@ -45,8 +45,8 @@ type Dialect struct {
 	Real            func(expr string) string // a number as a float64; nil = a cast to DOUBLE
 	Hour            func(expr string) string // fcst_valid_beg … → hour of the day, as METviewer's HOUR(); nil = from Epoch
 
-	// Where the columns of METviewer's tables do not hold what records hold, or
-	// do not compare bytewise. Nil = they do.
+	// These functions are for engines whose columns of METviewer's tables do not contain the values
+	// of the records, or do not compare bytewise. Nil = they do.
 	HeaderField func(f record.Field) string               // expression of a header field, of stat_header h or line table ld
 	LineColumn  func(name string) string                  // expression of another column of the line table ld
 	Equal       func(expr string, values []string) string // expr is one of values, bytewise; metviewer-sql uses Binary instead

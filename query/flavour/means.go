@@ -49,7 +49,7 @@ func (p *builder) means(n design.Name) (Query, error) {
 	text = nest(text, "CASE WHEN r.fvar > 0 AND r.ovar > 0 THEN r.cov / (sqrt(r.fvar) * sqrt(r.ovar)) END AS corr") + p.d.MaterializeHint
 	text = nest(text, "CASE WHEN r.corr BETWEEN -1.0 AND 1.0 THEN r.corr WHEN r.corr BETWEEN 1.0 AND 1.000000001 THEN 1.0 WHEN r.corr BETWEEN -1.000000001 AND -1.0 THEN -1.0 END AS acc")
 	group := key
-	if n == design.Normalized && p.d.Bytewise != nil { // texts that only look alike are not one
+	if n == design.Normalized && p.d.Bytewise != nil { // texts that are equal only under a collation are different groups
 		group = func(c question.Column) string {
 			if c.Kind == question.Text {
 				return p.d.Bytewise(key(c))

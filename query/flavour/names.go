@@ -44,8 +44,9 @@ func UnescapeCase(schema string) string {
 	return b.String()
 }
 
-// ShortenName shortens a name to maxBytes and puts the digest of its full form in front; shorter
-// names do not change.
+// ShortenName returns a name of at most the given number of bytes: the digest of the full name
+// "of", between ^ and _, and the beginning of name. The digest with ^ and _ has 18 bytes; name must
+// be long enough to fill the rest.
 func ShortenName(name, of string, most int) string {
 	digest := fmt.Sprintf("^%016x_", xxh3.HashString(of))
 	cut := name[:most-len(digest)]

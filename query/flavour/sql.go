@@ -208,7 +208,7 @@ func (p *builder) normalized() (Query, error) {
 	where = append(where, p.leadCodes(name(record.Version), binary(line("fcst_lead")), lead)...)
 	where = append(where, p.clock("ld.fcst_valid_beg", p.d.Epoch("ld.fcst_valid_beg"), binary("ld.fcst_init_beg"), p.d.Epoch("ld.fcst_init_beg"), moment)...)
 	join := p.d.Join
-	if join == "" || p.isSubquery { // of all rows, no index finds any sooner
+	if join == "" || p.isSubquery { // an index does not speed up reading all rows
 		join = "ld.stat_header_id = h.stat_header_id"
 	}
 	where = append(where, join)

@@ -22,7 +22,7 @@ const (
 	List               // []float64, one for each repetition in the record; NaN = missing
 )
 
-// Role says where in a record a column's value is stored.
+// Role is the place in a record that stores a column's value.
 type Role uint8
 
 // The roles. ValidBeg to ObsEnd are times and spans.

@@ -55,7 +55,7 @@ func Condition(text string) (f record.Field, values []string, err error) {
 }
 
 // SplitList splits a list at its commas. A backslash before a comma makes the comma part of the
-// item, and two backslashes stand for one.
+// item, and two backslashes become one.
 func SplitList(text string) (items []string) {
 	var item strings.Builder
 	for i := 0; i < len(text); i++ {

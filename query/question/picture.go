@@ -292,7 +292,7 @@ func NewDrawing(t *record.LineType, name, axis string) *Drawing {
 	if name != "" {
 		d.Stats, d.Axis, d.Finished = []string{name}, axis, finished(t, name)
 	}
-	_ = d.bootstrap(nil) // the usual one is right
+	_ = d.bootstrap(nil) // the default is valid
 	return d
 }
 

@@ -123,7 +123,7 @@ func assignNames(base string, qs []*Question) {
 const maxPlots = 1000
 
 // combinations returns all choices of one set for each fixed field, up to maxPlots of them. If
-// there are more, complete is false.
+// there are more, whole is false.
 func combinations(fix []metviewer.Fix) (all [][]metviewer.Field, whole bool) {
 	all, whole = [][]metviewer.Field{nil}, true
 	for _, f := range fix {
@@ -202,8 +202,8 @@ func lineTypeOfTemplate(p *metviewer.Plot) *record.LineType {
 }
 
 // questionsOf returns the questions of one dependent variable, one for each line type of its
-// statistics. The notes list changes, and omitted lists what is left out. parsedTimes caches the
-// lists of times that the plot's other questions parsed.
+// statistics. The notes list changes, and omitted lists the requests without a question. read
+// caches the lists of times that the plot's other questions parsed.
 func questionsOf(p *metviewer.Plot, fixed []metviewer.Field, d metviewer.Dep, read map[*string]Times, claims claims) (qs []*Question, notes, omitted []string) {
 	byType := map[*record.LineType]*Question{}
 	add := func(t *record.LineType, drawing *Drawing) error {

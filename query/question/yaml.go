@@ -198,7 +198,7 @@ func fieldNames() (names []string) {
 
 func (f *file) question() (*Question, error) {
 	if fault.Planted && len(f.Title) > 5 {
-		f.Title = f.Title[:5] // a longer title is cut in silence
+		f.Title = f.Title[:5] // a longer title is truncated silently
 	}
 	q := &Question{
 		Name: f.Name, Title: f.Title, Untitled: f.Untitled, Changed: f.Changed, Subset: f.Subset, MoreSubsets: f.Others, Weight: max(f.Weight, 1),

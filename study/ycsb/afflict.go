@@ -98,7 +98,7 @@ func (t *Target) breaker(all []lab.Fault, command string) (inflict, error) {
 	}, nil
 }
 
-// nodeBreaker is what inflicts faults on nodes; nil where there are no such faults.
+// nodeBreaker returns the function that injects faults into nodes, or nil if no fault names a node.
 func (t *Target) nodeBreaker(all []lab.Fault, command string) (inflict, error) {
 	switch {
 	case len(all) == 0:

@@ -15,7 +15,7 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// Agent runs parts of workloads for others, who hold its token: one at a time.
+// Agent runs its share of a workload for any client that has its token. It runs one task at a time.
 type Agent struct {
 	Engines engine.Registry
 	Token   string
@@ -25,19 +25,19 @@ type Agent struct {
 	now *partly // nil = it is free
 }
 
-// Task is an agent's part of a run.
+// Task is an agent's share of a run.
 type Task struct {
 	Engine     string // URL
 	Form       Form   // of the table
 	Mix        string // the workload's name
 	Properties Properties
 	Shard      Shard
-	Load       bool // its part of the keys is loaded
+	Load       bool // the agent loads its share of the keys
 	Resume     bool // with Load: see Options
 	Ramp       bool // the rate is one of a ramp's
 }
 
-// Part is what an agent answers.
+// Part is an agent's reply.
 type Part struct {
 	Sample  run.Sample
 	Began   time.Time // by the agent's clock, when the warm-up was over
@@ -45,10 +45,10 @@ type Part struct {
 	Code    int       // exit status that it deserves
 
 	Overload bool // more was due than was done
-	Cannot   bool // the table cannot do what the mix asks for
+	Cannot   bool // the table does not support the operations of the mix
 }
 
-// partly is a run of which an agent does a part.
+// partly is a run of which an agent does a share.
 type partly struct {
 	cancel context.CancelFunc
 	ready  chan struct{}  // closed when it could begin
@@ -60,7 +60,7 @@ type partly struct {
 const (
 	clockPath   = "/clock"   // GET: its time, ns
 	preparePath = "/prepare" // POST a Task: answered when all is ready
-	startPath   = "/start"   // POST when to begin, ns by its clock, or 0 = never: answered by the Part when it is over
+	startPath   = "/start"   // POST the start time, in ns by the agent's clock, or 0 = never; the reply is the Part, after the run
 )
 
 const (
@@ -84,10 +84,10 @@ func (a *Agent) Handler() http.Handler {
 	})
 }
 
-// tell answers with JSON.
+// tell replies with JSON.
 func tell(w http.ResponseWriter, what any) {
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(what) // who asked is gone
+	_ = json.NewEncoder(w).Encode(what) // the client has gone
 }
 
 // prepare begins a task, and answers when it has reached its start.
@@ -128,7 +128,7 @@ func (a *Agent) prepare(w http.ResponseWriter, r *http.Request) {
 	}()
 	select {
 	case <-p.ready:
-		time.AfterFunc(unstarted, func() { p.begin(time.Time{}) }) // whoever asked is gone
+		time.AfterFunc(unstarted, func() { p.begin(time.Time{}) }) // the client has gone
 		tell(w, true)
 	case part := <-p.done:
 		w.WriteHeader(http.StatusUnprocessableEntity)
@@ -230,7 +230,7 @@ func (a *Agent) perform(ctx context.Context, task *Task, c *Config, p *partly) (
 	return out
 }
 
-// err is what was not right with a part, and whose it is.
+// err returns the fault of a part, with the name of its agent.
 func (p *Part) err(agent string) error {
 	if p.Problem == "" {
 		return nil
@@ -245,7 +245,8 @@ func (p *Part) err(agent string) error {
 	return &fault.Status{Code: max(p.Code, fault.Failed), Err: why}
 }
 
-// agentError is what an agent said, and the error that it was there; nil = none that is asked for here.
+// agentError is an agent's message, and the error behind it; nil = an error that no caller here
+// looks for.
 type agentError struct {
 	text string
 	is   error

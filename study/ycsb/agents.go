@@ -25,7 +25,7 @@ import (
 type Agents struct {
 	Addresses []string // host:port
 	Token     string
-	TLS       *tls.Config // nil = in the clear, which only loopback may be asked
+	TLS       *tls.Config // nil = no encryption, which only an agent on loopback accepts
 }
 
 // startsIn is how long after all are ready they start: the word must reach all.
@@ -51,7 +51,7 @@ func (a *Agents) Check() error {
 	return nil
 }
 
-// one is an agent that is asked.
+// one is one agent.
 type one struct {
 	*Agents
 	at     string
@@ -59,11 +59,10 @@ type one struct {
 	ahead  time.Duration // of its clock before ours
 }
 
-// Run has a workload run by all agents at once, each with its part of operations,
-// target and new keys, and joins what they measured. The error names the agents whose
-// part is not right, or that did not answer any more. In the latter case a warning of the
-// sample names the agents whose operations it contains. The sample is of a run folder that
-// began then.
+// Run lets all agents run a workload at the same time, each with its share of the operations, the
+// target and the new keys, and joins their measurements. The error names the agents whose part has
+// a fault and those that no longer reply. For the latter, a warning of the sample names the agents
+// whose operations the sample contains. since is the start of the sample's run folder.
 func (a *Agents) Run(ctx context.Context, task Task, since time.Time) (run.Sample, error) {
 	transport := &http.Transport{TLSClientConfig: a.TLS}
 	defer transport.CloseIdleConnections()
@@ -151,7 +150,7 @@ func (o *one) look(ctx context.Context) error {
 	return nil
 }
 
-// ask posts something, or asks for something, and reads the answer.
+// ask posts what, or gets it, and reads the reply.
 func (o *one) ask(ctx context.Context, path string, what, into any) error {
 	scheme, method, body := "http://", http.MethodGet, []byte(nil)
 	if o.TLS != nil {

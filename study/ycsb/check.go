@@ -17,8 +17,8 @@ import (
 	"github.com/barograph/barograph/results/measure/pace"
 )
 
-// checker is a worker's part of the check of values. Its counts are the
-// worker's own until the run is over.
+// checker is a worker's share of the check of values. Only the worker changes its counts until the
+// run has finished.
 type checker struct {
 	number  uint64 // of the worker
 	writes  uint64 // that it began
@@ -51,7 +51,7 @@ const (
 	nonceMask    = 1<<(versionBits-sequenceBits) - 1
 
 	judgeEvery  = 8                     // records of scans, and reads that are faster than slowRead
-	slowRead    = 10 * time.Microsecond // beside which the check of a record takes no time
+	slowRead    = 10 * time.Microsecond // a read of this duration: the check of a record adds nothing measurable to it
 	rereadEvery = 256                   // operations of a worker
 )
 
@@ -98,8 +98,7 @@ func (k *worker) turn() bool {
 	return k.turns%judgeEvery == 0
 }
 
-// judgeRead judges k.row, which was read from then on. What is wrong is noted
-// as a check that failed.
+// judgeRead checks k.row, whose read started at began. It counts an error as a failed check.
 func (k *worker) judgeRead(r *pace.Recorder, began time.Duration) {
 	if turn := k.turn(); !turn && r.Service() < slowRead {
 		return
@@ -185,7 +184,7 @@ func count(n *int64, is bool) {
 	}
 }
 
-// explain says what is wrong with a value whose stamp does not fit.
+// explain describes the error of a value whose stamp does not fit.
 func (k *worker) explain(what string, id uint64, field int, value []byte) string {
 	for f := range k.fields {
 		if _, _, kind := readStamp(id, f, value); kind == stampValid {
@@ -263,7 +262,7 @@ func (k *worker) readEntry(ctx context.Context, e *entry, began time.Duration) (
 	return k.judge("read again", k.key, &k.row, began), nil
 }
 
-// readSteps are the limits of what is read after a load or a run.
+// readSteps are the limits of the records that are read back after a load or a run.
 const (
 	leastRead  = 1000             // records, however long it takes, within
 	mostReads  = 2 * time.Minute  // in any case
@@ -348,14 +347,14 @@ func (k *worker) readLast(ctx context.Context, e *entry) (status int, err error)
 // counting is the count of a table's records around a load.
 type counting struct {
 	before int64
-	err    error // why there is none
+	err    error // the reason if the table has no count
 }
 
 var errUncounted = errors.New("the engine cannot count")
 
 const (
 	countFirst = 10 * time.Second // for which a count may take before a load
-	countShare = 4                // after it, it may take such a part of the load's time
+	countShare = 4                // beyond that, at most this fraction of the load's time
 )
 
 func (w *workload) count(ctx context.Context, limit time.Duration) (int64, error) {

@@ -213,7 +213,7 @@ func (c *Config) Grown(inserted int64) *Config {
 	return &out
 }
 
-// TableSpec is the workload's table under a layout.
+// TableSpec returns the workload's table in a layout.
 func (c *Config) TableSpec(l kv.Layout) kv.Table {
 	t := kv.Table{Name: c.Table, Layout: l}
 	for i := range c.FieldCount {
@@ -222,9 +222,9 @@ func (c *Config) TableSpec(l kv.Layout) kv.Table {
 	return t
 }
 
-// Shard is one client's part of the work of several: of a load a range of the
-// keys; of a run a part of the operations and of the target, over all keys, and
-// every n-th of the keys that are inserted. The zero Shard is all of it.
+// Shard is one client's share of the work of several clients: for a load a range of the keys; for a
+// run a share of the operations and of the target, over all keys, and every n-th inserted key. The
+// zero Shard is the complete work.
 type Shard struct{ Index, Of int64 } // Index from 0
 
 // Set reads "2/3": the second of three.
@@ -250,7 +250,7 @@ func (s Shard) String() string {
 // Type names what the flag takes.
 func (s *Shard) Type() string { return "i/n" }
 
-// split returns the part of n things that begin at first.
+// split returns the shard's share of n things that begin at first.
 func (s Shard) split(first, n int64) (begin, count int64) {
 	if s.Of < 2 {
 		return first, n

@@ -1,17 +1,17 @@
-// Package ycsb is YCSB's core workload: the same properties, keys, values,
-// distributions and mixes, so that what the one loads the other reads.
+// Package ycsb is YCSB's core workload. It has the same properties, keys, values, distributions and
+// mixes, so each program reads what the other one loaded.
 //
-// It is step 6 of the data flow, beside study/met, over the ability
-// kv.Database. Package results/measure/pace runs its workers and times them. Where it
-// differs from YCSB it is because YCSB is wrong there:
+// It is step 6 of the data flow, next to study/met, and uses the ability kv.Database. Package
+// results/measure/pace runs its workers and measures them. It differs from YCSB where YCSB is
+// wrong:
 //
-//   - only keys whose insert was acknowledged are requested, and one that is not
-//     found is a miss that fails the run;
-//   - what scans return is checked: order, bounds, and which records must be there;
-//   - a property that is not known is an error;
+//   - it requests only keys whose insert was acknowledged, and a key that is not found is a miss
+//     that fails the run;
+//   - it checks the results of scans: order, bounds, and which records must be in them;
+//   - an unknown property is an error;
 //   - all counts have 64 bits;
-//   - the target rate is the run's, not a thread's, and the warm-up does not count.
+//   - the target rate applies to the run, not to a thread, and the warm-up does not count.
 //
-// Deletes (deleteproportion), the distribution zipfian-exact and the check of
-// every value (dataintegrity) over all operations are its own.
+// Its extensions are deletes (deleteproportion), the distribution zipfian-exact, and the check of
+// every value (dataintegrity) in all operations.
 package ycsb

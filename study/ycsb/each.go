@@ -11,7 +11,8 @@ import (
 	"github.com/barograph/barograph/results/measure/pace"
 )
 
-// reporting reports every operation to those that Options name. What it returns ends that.
+// reporting reports every operation to the receivers in Options. Call the returned function to
+// stop.
 func (o *Options) reporting(pacing *pace.Options) (func(*pace.Result) error, error) {
 	var all []func([]pace.Sample)
 	if o.Metrics != nil {
@@ -44,9 +45,9 @@ func (o *Options) reporting(pacing *pace.Options) (func(*pace.Result) error, err
 	}, nil
 }
 
-// RawOperation is a row of the file of every operation: a part of one, or the
-// whole of it. Times are nanoseconds since the run began, which the file's
-// metadata say; it is never before it was due.
+// RawOperation is a row of the file of operations: an operation or a component of one. Times are
+// nanoseconds since the start of the run, which is in the file's metadata. An operation never
+// starts before it was due.
 type RawOperation struct {
 	Operation string `parquet:"operation,dict"`
 	Outcome   string `parquet:"outcome,dict"`

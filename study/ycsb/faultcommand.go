@@ -16,8 +16,8 @@ import (
 
 const (
 	shellPath = "/bin/sh"
-	mostSaid  = 2000        // bytes of what a command says, from its end
-	lingers   = time.Second // of a server that the command has started, and that holds its output open
+	mostSaid  = 2000        // bytes that are kept of a command's output: the last ones
+	lingers   = time.Second // for a server that the command started and that keeps the command's output open
 )
 
 // shell inflicts faults by a command of the user's, which gets action, node and how
@@ -54,13 +54,13 @@ func shell(command string) (inflict, error) {
 	}, nil
 }
 
-// tail is the end of what was said.
+// tail returns the end of the output.
 func tail(b *bytes.Buffer) string {
 	text := bytes.TrimSpace(b.Bytes())
 	return fault.Redact(string(text[max(0, len(text)-mostSaid):]))
 }
 
-// firstWord is the program that a command begins with; "" where the shell alone knows.
+// firstWord returns the program that a command starts; "" if only the shell can find it.
 func firstWord(command string) string {
 	for word := range strings.FieldsSeq(command) {
 		switch {

@@ -27,17 +27,17 @@ import (
 type Faults struct {
 	All     []lab.Fault
 	Inflict inflict
-	Clients int // that record a history beside the run; 0 = none
+	Clients int // number of clients that record a history during the run; 0 = none
 
 	Promises     []engine.Promise // of the server as it is set up, known before the run
 	Acknowledged string           // likewise, what a write is worth
 }
 
-// inflict does to a server what a fault says; said is what a command of the user's said.
+// inflict injects a fault into a server; said is the output of the user's command.
 type inflict func(ctx context.Context, f lab.Fault) (said string, err error)
 
 const (
-	faultTimeout = 5 // seconds; of an operation, where nothing else is asked
+	faultTimeout = 5 // seconds; the timeout of an operation by default
 	judging      = time.Minute
 	pauses       = 40 * time.Millisecond // of a history's client: it is not the load
 )
@@ -59,7 +59,7 @@ func (f *Faults) settle(c *Config) (*Config, error) {
 		return bad("--fault "+f.All[0].String(), "leaves no time to see the rate before", "let it happen a second or more after the warm-up")
 	}
 	out := *c
-	out.Operations, out.MaxOutage = 0, 0 // it ends by its time alone
+	out.Operations, out.MaxOutage = 0, 0 // only its time limit ends it
 	if out.Timeout == 0 {
 		out.Timeout = faultTimeout
 	}
@@ -77,8 +77,8 @@ func (f *Faults) String() string {
 	return strings.Join(all, ",")
 }
 
-// inflict begins to inflict faults. What it returns ends that, when the run is
-// over: it repairs what is broken.
+// inflict starts to inject faults. After the run, call the returned function: it stops, and repairs
+// what is broken.
 func (w *workload) inflict(ctx context.Context, f *Faults, pacing *pace.Options, r *Report) func(ctx context.Context) error {
 	if f == nil {
 		return func(context.Context) error { return nil }
@@ -113,8 +113,8 @@ func (o *Options) steady() []engine.Promise {
 	return o.Steady
 }
 
-// witness begins to record a history beside a run, where one is asked for. What
-// it returns ends and judges it, when all that was broken works again.
+// witness starts to record a history during a run, if one is requested. When everything is
+// repaired, call the returned function: it stops and checks the history.
 func (w *workload) witness(ctx context.Context, o *Options, r *Report) (func(ctx context.Context) error, error) {
 	n, promises, timeout := o.History, o.steady(), w.Timeout
 	if o.Faults != nil {
@@ -148,18 +148,18 @@ func (w *workload) witness(ctx context.Context, o *Options, r *Report) (func(ctx
 	}, nil
 }
 
-// keptOf judges the calls of a part of a run.
+// keptOf checks the calls of an interval of a run.
 func keptOf(calls []history.Op, promises []engine.Promise, when string) (out []run.PromiseResult) {
 	for _, f := range history.Judge(calls, judging) {
 		if when != "" && (f.Promise == engine.NoLostWrites || f.Promise == engine.NoRevivedRecords) {
-			continue // the last reads are not of this part
+			continue // the last reads do not belong to this interval
 		}
 		out = append(out, run.PromiseResult{Promise: string(f.Promise), When: when, Promised: slices.Contains(promises, f.Promise), Kept: f.Held, Broken: f.Broken, Example: f.Example})
 	}
 	return out
 }
 
-// fine is a part of a second in which ten operations and more are due.
+// fine returns the fraction of a second in which at least ten operations are due.
 func fine(rate float64) time.Duration {
 	for _, parts := range []time.Duration{10, 5, 2} {
 		if rate >= 10*float64(parts) {
@@ -210,7 +210,7 @@ func (r *Report) inflictOne(ctx context.Context, f *Faults, x lab.Fault, began t
 	r.Fault.Moments = append(r.Fault.Moments, m)
 }
 
-// repair repairs what is broken: what follows asks a whole server.
+// repair repairs what is broken, because the next requests need an intact server.
 func (r *Report) repair(ctx context.Context, f *Faults) (err error) {
 	for _, x := range lab.Repairs(f.All[:len(r.Fault.Moments)]) {
 		_, failed := f.Inflict(ctx, x)
@@ -227,10 +227,10 @@ func (r *Report) repair(ctx context.Context, f *Faults) (err error) {
 	return err
 }
 
-// interrupted reports whether the run was ended by who asked for it.
+// interrupted reports whether the user ended the run.
 func (r *Report) interrupted() bool { return r.Result != nil && r.Result.Ending == pace.Interrupted }
 
-// count says what became of the operations, and computes what the faults cost.
+// count counts the outcomes of the operations, and computes the cost of the faults.
 func (r *Report) count(w *workload) {
 	w.errors.mu.Lock()
 	r.Fault.Errors, r.Fault.TimedOut = w.errors.kinds, w.errors.kinds[timedOut]
@@ -299,7 +299,7 @@ func cost(all []pace.Interval, fine, at, length time.Duration) *run.Cost {
 	return c
 }
 
-// judge holds the history against the promises.
+// judge compares the history with the promises.
 func (r *Report) judge(calls []history.Op, failed error, promises []engine.Promise) {
 	h := r.History
 	r.calls, h.Operations, h.Unknown = calls, len(calls), history.Unanswered(calls)
@@ -310,7 +310,7 @@ func (r *Report) judge(calls []history.Op, failed error, promises []engine.Promi
 	h.Promises = keptOf(calls, promises, "")
 }
 
-// brokenPromises says what the server had promised and did not keep.
+// brokenPromises describes the promises that the server did not keep.
 func (r *Report) brokenPromises() string {
 	var all []string
 	if r.History != nil {
@@ -323,7 +323,7 @@ func (r *Report) brokenPromises() string {
 	return strings.Join(all, "; ")
 }
 
-// undecided says why the history proves nothing; "" where it does.
+// undecided returns why the history proves nothing; "" if it proves something.
 func (r *Report) undecided() string {
 	if r.History == nil {
 		return ""
@@ -397,8 +397,7 @@ func kindOf(err error) string {
 	return refusedBy
 }
 
-// outages counts connections that were lost, and for how long there was one
-// that was not open again.
+// outages counts lost connections, and the time during which at least one of them was not open.
 type outages struct {
 	mu      sync.Mutex
 	without int           // workers that have none now
@@ -427,9 +426,9 @@ func (o *outages) end(now time.Duration, reopened bool) {
 	}
 }
 
-// recover follows an operation that failed with an error: it waits, longer the
-// more have failed in a row, and opens the connection anew if it is lost, which
-// reopened reports. Its error ends the run: in maxoutage seconds nothing succeeded.
+// recover follows a failed operation. It waits, longer with each failure in a row, and reopens the
+// connection if it is lost; reopened reports that. Its error ends the run: nothing has succeeded
+// for maxoutage seconds.
 func (k *worker) recover(ctx context.Context, r *pace.Recorder, failure error) (reopened bool, err error) {
 	if k.failures == 0 {
 		k.failing = r.Now()

@@ -35,7 +35,7 @@ func newLedger(records int64) *ledger {
 	return &ledger{ids: make([]atomic.Uint64, size), entries: make([]entry, size), most: most, order: make([]atomic.Int32, most)}
 }
 
-// entry is what is known of one key.
+// entry is the state of one key.
 type entry struct {
 	mu       sync.Mutex
 	number   int64         // of the key
@@ -47,7 +47,7 @@ type entry struct {
 	deleting time.Duration // when it began
 }
 
-// register is what is known of one field: every version that it may have.
+// register is the state of one field: every version that a read may return.
 type register struct {
 	live     []write
 	space    [2]write       // of live, mostly
@@ -55,7 +55,7 @@ type register struct {
 	next     int            // in gone
 	initial  time.Duration  // when the value from before the run was overwritten for certain; 0 = it was not
 	forgot   time.Duration  // when the last one was overwritten that the ring lost
-	unjudged bool           // there were too many writes at once
+	unjudged bool           // there were too many concurrent writes
 }
 
 // write is one that may be the current one. ended is never, where it is in
@@ -129,7 +129,7 @@ func (l *ledger) len() int64 {
 	return min(l.used.Load(), l.most)
 }
 
-// at returns the i-th entry; nil where there is none.
+// at returns the i-th entry, or nil.
 func (l *ledger) at(i int64) *entry {
 	place := l.order[i].Load()
 	if place == 0 {
@@ -201,8 +201,8 @@ func (e *entry) exists(began time.Duration) bool {
 	return !e.unsure && e.deleting == 0 && e.since <= began
 }
 
-// gone reports whether a read that began then may not find the record: it was
-// deleted for certain, and no write may have made it anew since.
+// gone reports whether a read that started at began may miss the record: the record was certainly
+// deleted, and no later write may have created it again.
 func (e *entry) gone(began time.Duration) bool {
 	if e.deleted == 0 || e.deleted > began {
 		return false

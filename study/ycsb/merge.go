@@ -14,7 +14,7 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// part is what one client machine saw of a cell.
+// part is one client machine's measurements of a cell.
 type part struct {
 	run.Sample
 	measured *run.Measured // nil where it is not right
@@ -180,7 +180,7 @@ func join(m *run.Measured, parts []part, began time.Time, warnings []string) ([]
 	return warnings, sum(m.Mix, parts)
 }
 
-// absorb adds a client's part, but for its times.
+// absorb adds a client's part, without its times.
 func absorb(x, o *run.Mix, after time.Duration) {
 	x.Place, x.Ending, x.Interval = o.Place, cmp.Or(x.Ending, o.Ending), o.Interval
 	x.Clients += max(o.Clients, 1)

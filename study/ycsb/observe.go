@@ -15,9 +15,9 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// Server is what may be known of an engine's server while it is asked.
+// Server has the observable properties of an engine's server during a run.
 type Server struct {
-	Metrics func(ctx context.Context) (engine.Metrics, error) // nil = it tells nothing
+	Metrics func(ctx context.Context) (engine.Metrics, error) // nil = the server reports none
 
 	Statements func(ctx context.Context) ([]engine.Statement, error) // nil = likewise
 
@@ -25,7 +25,7 @@ type Server struct {
 	Tell func(counted []run.Counter) // is called at each look with what it counted since the last one; nil = nobody
 }
 
-// observer watches the client, the server and the machine beside a run.
+// observer watches the client, the server and the machine during a run.
 type observer struct {
 	Server
 	client    *measure.ClientMeter
@@ -71,7 +71,7 @@ func (o *observer) begin(ctx context.Context) (err error) {
 	o.executed = o.statements(ctx)
 	o.began = time.Now()
 	if o.machine, err = measure.StartMachine(ctx); err != nil {
-		o.machine = nil // the system does not tell
+		o.machine = nil // the operating system does not report it
 	}
 	o.client, err = measure.StartClient()
 	return err
@@ -153,8 +153,8 @@ func (o *observer) ask(ctx context.Context) engine.Metrics {
 	return m
 }
 
-// stop ends the watch and tells the report what was seen. The server's counts
-// are read later, by counters: servers tell them when connections are closed.
+// stop ends the observation and adds its results to the report. The method counters reads the
+// server's counts later, because servers report them when connections are closed.
 func (o *observer) stop(ctx context.Context, r *Report) (err error) {
 	ctx = context.WithoutCancel(ctx)
 	close(o.done)
@@ -229,7 +229,7 @@ func statementsSince(before, after []engine.Statement) (out []engine.Statement) 
 	}
 	for _, s := range after {
 		b := earlier[s.ID]
-		if s.Calls < b.Calls { // its counts were reset meanwhile
+		if s.Calls < b.Calls { // the counts were reset during the run
 			b = engine.Statement{}
 		}
 		s.Calls, s.Time, s.Rows = s.Calls-b.Calls, s.Time-b.Time, s.Rows-b.Rows

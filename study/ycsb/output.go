@@ -24,8 +24,8 @@ type Measurement struct {
 	whole bool // the value is a count
 }
 
-// Measurements are the report in YCSB's terms and order. Where answers are wrong,
-// missing, or were not checked, it has counts alone.
+// Measurements returns the report in YCSB's terms and order. If results are wrong, missing or were
+// not checked, it has only counts.
 func (r *Report) Measurements() []Measurement {
 	var out []Measurement
 	whole := func(metric, what string, n int64) {
@@ -128,7 +128,7 @@ func (r *Report) operation(out []Measurement, name string, groups []*pace.Group)
 	return out
 }
 
-// times appends the times that are asked for; counts stand behind the first.
+// times appends the requested times; counts follow the first of them.
 func (r *Report) times(out []Measurement, name string, g *pace.Group, counts []Measurement) []Measurement {
 	if r.Config.Times != "intended" {
 		out = append(r.latencies(out, name, g.Service), counts...)
@@ -198,9 +198,9 @@ type logged struct {
 	groups   [][]*pace.Group
 }
 
-// WriteLogs writes an HdrHistogram log for each kind of operation that
-// succeeded, of service and, where asked for, of response times: a line for
-// each interval of status, as YCSB does. What is not right has none.
+// WriteLogs writes an HdrHistogram log for each kind of operation that succeeded: service times
+// and, if requested, response times, with a line for each status interval, as YCSB does. A run with
+// errors has none.
 func (r *Report) WriteLogs() (err error) {
 	if !r.timed() {
 		return nil
@@ -240,13 +240,13 @@ func (r *Report) log(name string, kind int, times func(g *pace.Group) *measure.H
 	return nil
 }
 
-// ReportJSON is a report for machines. What is not right has no throughput.
+// ReportJSON is a report for programs. A run with errors has no throughput.
 type ReportJSON struct {
 	Phase        string              `json:"phase"`
 	Engine       string              `json:"engine"`
 	Threads      int                 `json:"threads"`
 	Ending       pace.Ending         `json:"ending"`
-	Operations   int64               `json:"operations"` // that ended, whatever way
+	Operations   int64               `json:"operations"` // that finished, with any outcome
 	Verdict      run.Verdict         `json:"verdict"`
 	Answers      *run.Answers        `json:"answers"`
 	Throughput   float64             `json:"throughput_ops_s,omitempty"`

@@ -16,7 +16,7 @@ import (
 // Ramp looks for the rate at which operations may be due until they are not done
 // as they come: the knee.
 type Ramp struct {
-	First float64       // operations per second; 0 = there is no ramp
+	First float64       // operations per second; 0 = no ramp
 	Bound time.Duration // of the 99th percentile; 0 = none
 }
 
@@ -30,14 +30,14 @@ type Step struct {
 type Ramped struct {
 	Ramp
 	Steps  []Step // in the order in which they were run
-	Holds  Step   // the highest rate that was held; zero where not even the first was
+	Holds  Step   // the highest sustained rate; zero if the first rate was not sustained
 	Breaks Step   // the lowest that was not; zero where a run failed before
 }
 
 const (
-	follows    = 0.95 // of what is due is done, where the engine follows
+	follows    = 0.95 // the engine sustains a rate if it completes this fraction of what is due
 	steeper    = 1.5  // times the rate before
-	closeBy    = 1.1  // times the rate that holds: nearer is not looked for
+	closeBy    = 1.1  // times the sustained rate: the search ends within this factor
 	mostSteps  = 40   // upwards
 	rampBehind = 10   // seconds of a rate, where the workload gives none
 )
@@ -46,9 +46,8 @@ func (r Ramp) holds(s Step) bool {
 	return s.Goodput >= follows*s.Rate && (r.Bound == 0 || s.P99 <= r.Bound)
 }
 
-// climb raises the rate by half until it is not held, then halves the gap between
-// the last that was and the first that was not. measure runs at a rate; false
-// ends the search.
+// climb raises the rate by half until it is not sustained, then halves the interval between the
+// highest sustained rate and the lowest other one. measure runs at a rate; false ends the search.
 func (r Ramp) climb(measure func(rate float64) (Step, bool)) Ramped {
 	out := Ramped{Ramp: r}
 	rate := r.First
@@ -74,7 +73,7 @@ func (r Ramp) climb(measure func(rate float64) (Step, bool)) Ramped {
 	return out
 }
 
-// String tells it in a sentence.
+// String describes the result in one sentence.
 func (r Ramped) String() string {
 	at := func(s Step) string {
 		return fmt.Sprintf("%.0f/s (%.0f/s done, p99 %s)", s.Rate, s.Goodput, s.P99.Round(10*time.Microsecond))

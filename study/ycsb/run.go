@@ -26,18 +26,18 @@ type Options struct {
 	DDL      *kv.DDL       // makes the table of a load; nil = the engine does
 	Space    string        // see kv.Table
 	Table    string        // its name; "" = the workload's
-	Resume   bool          // a load takes a record that is there already for loaded
-	Replace  bool          // a load replaces what an earlier one and its runs made
+	Resume   bool          // a load counts an existing record as loaded
+	Replace  bool          // a load replaces the records of an earlier load and its runs
 	Interval time.Duration // between two calls of Watch; 0 = one second
 	Watch    func(p pace.Progress)
 	Grace    time.Duration                   // see pace.Options
-	Server   Server                          // is watched beside the run
+	Server   Server                          // is observed during the run
 	Faults   *Faults                         // are inflicted on it; nil = none
 	Begin    func(ctx context.Context) error // is waited for when all is ready; nil = it begins at once
 	Raw      string                          // Parquet file of every operation; "" = none
 	Metrics  *Metrics                        // count them; nil = none
 	Steady   []engine.Promise                // of the engine while nothing fails; nil = all of them
-	History  int                             // clients that record a history beside a run without Faults; 0 = none
+	History  int                             // number of clients that record a history during a run without Faults; 0 = none
 }
 
 // spec is the workload's table.
@@ -66,16 +66,16 @@ type Report struct {
 
 	Retries    int64         // further tries of reads and updates
 	Reconnects int64         // connections that were lost and opened anew
-	Outage     time.Duration // during which some worker had none
+	Outage     time.Duration // time during which at least one worker had no connection
 	Stood      time.Duration // for which this process stood still: the times are not the engine's
 
 	Fault     *run.Fault     // what was done to the server; nil = nothing
 	History   *run.History   // that was recorded next to it; nil = none
-	Transfers *run.Transfers // nil = there were none
+	Transfers *run.Transfers // nil = no transfers
 
 	faults    *Faults
 	calls     []history.Op // next to it
-	struck    time.Time    // when the first fault began; zero = there was none
+	struck    time.Time    // when the first fault started; zero = no fault
 	cost      *run.Cost
 	quantiles []run.SeriesInterval // of each second
 	failed    error                // with which it ended
@@ -224,7 +224,7 @@ func (w *workload) perform(ctx context.Context, conns []*kv.Conn, o *Options, r 
 	return errors.Join(err, unmeasured)
 }
 
-// threads is the number of workers: no more than there is work for.
+// threads returns the number of workers, at most one for each operation.
 func (w *workload) threads(r *Report, load bool) int {
 	_, work := w.Shard.split(0, w.Operations)
 	if load {
@@ -269,14 +269,14 @@ func (r *Report) cleanUp(workers []*worker) (err error) {
 	return err
 }
 
-// ErrCannot says that the mix asks for operations that a table of its layout does not
-// have; another mix may run on the engine.
+// ErrCannot means that a table of this layout does not support the operations of the mix. Another
+// mix may run on the engine.
 var ErrCannot = errors.New("the mix asks for what the table cannot do")
 
-// errOverload says that what was due was not all started.
+// errOverload means that not all operations that were due were started.
 var errOverload = errors.New("more was due than was done")
 
-// ready sees that the load is there and prepares the check of scans.
+// ready checks that the table is loaded, and prepares the check of scans.
 func (w *workload) ready(ctx context.Context, conns []*kv.Conn, r *Report) error {
 	if w.Mix[opDelete] > 0 && conns[0].Delete == nil {
 		return &fault.Error{Setting: "property deleteproportion", Problem: "the engine deletes no records", Err: ErrCannot, Cure: "set it to 0"}
@@ -324,8 +324,8 @@ func (r *Report) all(status int) int64 {
 	return r.tally(status, opRead, opUpdate, opInsert, opScan, opDelete, opReadPath, opUpdatePath, opTransfer, kindVerify)
 }
 
-// Operations is the number of operations that ended, whatever way; of a load,
-// of records. A read-modify-write is one.
+// Operations is the number of operations that finished, with any outcome; for a load, of records. A
+// read-modify-write is one operation.
 func (r *Report) Operations() int64 {
 	if !r.Load {
 		return r.Result.Operations
@@ -355,7 +355,7 @@ func (r *Report) response(groups [][]*pace.Group) *measure.Histogram {
 	return h
 }
 
-// isWhole tells operations from parts of a read-modify-write and from checks.
+// isWhole distinguishes operations from the components of a read-modify-write and from checks.
 func (r *Report) isWhole(kind int) bool {
 	return kind < ops && (r.Load || r.Config.Mix[kind] > 0)
 }
@@ -368,8 +368,8 @@ func (r *Report) Succeeded() int64 {
 	return r.Result.Succeeded
 }
 
-// Throughput is operations that succeeded, per second of the whole run, outages
-// and all.
+// Throughput is the number of successful operations per second of the complete run, including
+// outages.
 func (r *Report) Throughput() float64 {
 	if r.Result.Elapsed <= 0 {
 		return 0
@@ -377,8 +377,7 @@ func (r *Report) Throughput() float64 {
 	return float64(r.Succeeded()) / r.Result.Elapsed.Seconds()
 }
 
-// Err says what of the run was not right, with the exit status that it
-// deserves; nil where all was.
+// Err returns the fault of the run, with its exit status; nil = no fault.
 func (r *Report) Err() error {
 	var worst error
 	say := func(code int, problem, cure string, is ...error) {
@@ -428,7 +427,7 @@ func (r *Report) Err() error {
 		switch {
 		case worst == nil:
 			worst = &fault.Status{Code: fault.Interrupted, Err: context.Canceled}
-		case fault.Code(worst) == fault.Incomplete: // what is wrong stays so
+		case fault.Code(worst) == fault.Incomplete: // a later fault must not replace a wrong result
 			worst = &fault.Status{Code: fault.Interrupted, Err: fmt.Errorf("interrupted; %w", worst)}
 		}
 	}

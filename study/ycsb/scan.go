@@ -22,7 +22,7 @@ type scan struct {
 	began    time.Duration
 }
 
-// doScan scans from k.key, the key of number, which is there.
+// doScan scans from k.key, the existing key of number.
 func (k *worker) doScan(ctx context.Context, r *pace.Recorder, number int64) {
 	s := &k.scan
 	s.fields, s.records, s.last, s.status, s.verified = k.chosen(), 0, s.last[:0], statusOK, statusOK
@@ -68,16 +68,16 @@ func (k *worker) scanned(key []byte, row *kv.Row) error {
 	return nil
 }
 
-// skippedFirst judges a scan that does not begin with the key it was asked
-// for, which was there when it was drawn.
+// skippedFirst checks a scan that does not begin with the requested key, which existed when it was
+// drawn.
 func (k *worker) skippedFirst(key []byte) {
 	if k.present != nil && k.present.from == 0 || k.Mix[opDelete] > 0 {
-		return // passed tells, or it may have been deleted
+		return // passed reports it, or the record may have been deleted
 	}
 	k.scan.status = k.wrong("scan: the first record is left out", func() string { return fmt.Sprintf("from %s: %s", k.key, key) })
 }
 
-// passed moves on to a record, over none that must be there.
+// passed moves to a record, and reports each record that the scan should have returned before it.
 func (k *worker) passed(key []byte) {
 	s := &k.scan
 	if k.present == nil || s.status != statusOK {
@@ -98,7 +98,7 @@ func (k *worker) passed(key []byte) {
 	}
 }
 
-// missing says that a record did not come, unless it was deleted.
+// missing reports whether the scan lacks a record that was not deleted.
 func (k *worker) missing(number int64) bool {
 	if k.absent.has(number) {
 		return false

@@ -31,8 +31,7 @@ func newSequence(records int64) *sequence {
 
 func (s *sequence) take() int64 { return s.next.Add(1) - 1 }
 
-// settled says that the insert of a key has ended. One that failed must be
-// marked absent before.
+// settled marks the insert of a key as finished. Call absent.mark before, if the insert failed.
 func (s *sequence) settled(number int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -50,8 +49,8 @@ func (s *sequence) settled(number int64) {
 	s.last.Store(last)
 }
 
-// absent is the set of keys that were deleted, or whose insert failed: pages
-// of bits, so that it grows with what is in it.
+// absent is the set of keys that were deleted, or whose insert failed. It consists of pages of
+// bits, so its size follows its contents.
 type absent struct {
 	count atomic.Int64
 
@@ -61,7 +60,7 @@ type absent struct {
 
 const pageBits = 1 << 15
 
-// mark adds a key; false where it was there.
+// mark adds a key; it returns false if the set contains the key already.
 func (a *absent) mark(number int64) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -119,15 +118,15 @@ func appendDerived(to, key []byte, field string, n int64) []byte {
 	for int64(len(to)-begin) < n {
 		to = append(to, ':')
 		for ; hashed < len(to); hashed++ {
-			h = 31*h + int32(to[hashed]) // of the whole text: it only grows
+			h = 31*h + int32(to[hashed]) // of the complete text: it only grows
 		}
 		to = strconv.AppendInt(to, int64(h), 10)
 	}
 	return to[:begin+int(n)]
 }
 
-// existing knows, in the order of keys, records that a scan must return: all of
-// the part that was loaded, or, of very many, those with the greatest keys. 16 bytes each.
+// existing contains, in the order of keys, records that a scan must return: all loaded records or,
+// if there are very many, those with the greatest keys. It needs 16 bytes for each.
 type existing struct {
 	from   uint64 // ordinal of the least key that it would know
 	sorted []place
@@ -154,8 +153,8 @@ func power10(n int) uint64 {
 	return p
 }
 
-// ordinal maps the digits of a key to a number of the same order as the bytes
-// of keys: value is what they say, length how many there are.
+// ordinal maps the digits of a key to a number that sorts as the bytes of keys do. value is the
+// number that the digits express, length their count.
 func (c *Config) ordinal(value uint64, length int) uint64 {
 	switch {
 	case c.ZeroPadding >= 19:
@@ -208,7 +207,7 @@ func (c *Config) ordinalKey(key []byte) (uint64, bool) {
 	return c.ordinal(v, len(digits)), true
 }
 
-// newExisting knows the records of a workload; nil where there are too many.
+// newExisting returns the records of a workload, or nil if there are too many.
 func newExisting(c *Config) *existing {
 	if c.InsertCount > mostIndexed {
 		return nil

@@ -22,11 +22,11 @@ type Setting struct {
 	Default string `json:"default"`
 	Help    string `json:"help"`
 
-	take func(c *Config, value string) error // nil = read and of no effect here, as Help says
+	take func(c *Config, value string) error // nil = the property is accepted without effect, as Help explains
 }
 
-// Settings lists the properties that are known, in YCSB's order of things. A Default is what holds
-// where the property is not given; those of counts follow from others.
+// Settings lists the known properties, in YCSB's order. Default is the value of a property that is
+// not given; those of counts follow from other properties.
 func Settings() []Setting {
 	ignored := func(name, why string) Setting { return Setting{Name: name, Help: "accepted, of no effect: " + why} }
 	const (
@@ -121,8 +121,8 @@ func Settings() []Setting {
 	}
 }
 
-// bindings are what the names of properties of YCSB's and go-ycsb's bindings begin
-// with. They are accepted: --engine says where the database is.
+// bindings lists the prefixes of the properties of YCSB's and go-ycsb's bindings. They are accepted
+// without effect, because --engine names the database.
 func bindings() []string {
 	return strings.Fields("accumulo aerospike as arangodb asterixdb azurecosmos azuredocumentdb cassandra cloudspanner couchbase couchbase2 crail dynamodb elasticsearch es " +
 		"foundationdb geode googlebigtable griddb hbase ignite infinispan jdbc kudu memcached mongodb mysql orientdb pg postgrenosql postgresql redis riak rocksdb s3 scylla solr " +
@@ -318,8 +318,8 @@ var shipped embed.FS
 // Workloads lists YCSB's own workloads, sorted: workloada … workloadf.
 func Workloads() []string { return named(true) }
 
-// Mixes lists the further ones that are shipped, sorted; each says at its head
-// what it is for and with which to compare it.
+// Mixes lists the other shipped mixes, sorted. The head of each explains its purpose and the mix to
+// compare it with.
 func Mixes() []string { return named(false) }
 
 func named(core bool) []string {
@@ -336,8 +336,8 @@ func named(core bool) []string {
 	return names
 }
 
-// ReadWorkload reads a file of properties, or else the shipped workload of that
-// name; YCSB's workloads/workloada is found too, where there is no such file.
+// ReadWorkload reads a file of properties. If there is no such file, it reads the shipped workload
+// of that name; it also finds YCSB's workloads/workloada.
 func ReadWorkload(name string) (Properties, error) {
 	text, err := os.ReadFile(name)
 	if err != nil {

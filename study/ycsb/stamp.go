@@ -5,16 +5,14 @@ import (
 	"math/bits"
 )
 
-// A stamp is at the head of each value that this program writes, except under
-// dataintegrity: a mark, the version of the write, and a tag that follows from
-// key, field, length and version. The rest of the value is YCSB's random text,
-// drawn from the tag. So a reader sees by a stamp whose value it is and that it
-// is complete, and can compute the value anew, byte by byte.
+// Each value that this program writes begins with a stamp, except under dataintegrity: a mark, the
+// version of the write, and a tag that follows from key, field, length and version. The rest of the
+// value is YCSB's random text, drawn from the tag. A reader learns from a stamp to which field the
+// value belongs and whether it is complete, and can compute the value again, byte by byte.
 //
-// A value has at most 16 characters of stamp, and a short one fewer. One of
-// fewer than minStamped bytes has none. YCSB's random values do not begin with
-// the mark, and those of dataintegrity begin with the key: a value without it
-// was written by another program.
+// A stamp has at most 16 characters, and fewer in a short value. A value of fewer than minStamped
+// bytes has none. YCSB's random values do not begin with the mark, and those of dataintegrity begin
+// with the key. Therefore another program wrote a value without the mark.
 const (
 	stampMark    = '~' // beyond all that YCSB draws for the first character
 	minStamped   = 8
@@ -134,7 +132,7 @@ func readStamp(id uint64, field int, value []byte) (version, mask uint64, kind i
 	got, valid := value, false
 	chars, tags := stampShape(n)
 	mask = 1<<(6*chars) - 1
-	if n < stampChars { // as if it had all characters
+	if n < stampChars { // computed as if it had all characters
 		var whole [stampChars]byte
 		binary.LittleEndian.PutUint64(whole[:], zeros)
 		copy(whole[:], value[:1+chars])

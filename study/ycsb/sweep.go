@@ -98,7 +98,7 @@ func (s *Sweep) saturate(ctx context.Context, t *Target, m Mix) (failed error) {
 	return failed
 }
 
-// cell runs one point; nothing where the engine failed before, and it was said.
+// cell runs one point. It returns nothing if the engine failed before and that was reported.
 func (s *Sweep) cell(ctx context.Context, t *Target, m Mix, threads int64, rep int) (run.Sample, error) {
 	if ctx.Err() != nil || t.failed != nil {
 		return run.Sample{}, ctx.Err()
@@ -190,7 +190,7 @@ func Knee(all []Summary) Summary {
 type Saturation struct {
 	Runs  []Summary
 	Bound time.Duration // of the 95th percentile; 0 = none was given
-	Holds Summary       // the most threads that hold the bound; zero where not even one does
+	Holds Summary       // the largest number of threads within the bound; zero if one thread exceeds it
 	Knee  Summary       // the fewest threads that bring 90 % of the highest throughput
 	Ended string        // why the search went no further
 }
@@ -198,11 +198,10 @@ type Saturation struct {
 // worthwhile is what doubling the threads must bring.
 const worthwhile = 1.1
 
-// Saturate doubles the threads from 1 until the bound is broken, until doubling
-// them brings less than a tenth more twice in a row, or up to most. Where a bound
-// is given and broken, it then halves the gap between the last number that holds
-// it and the first that does not, to within a tenth. measure runs with so many
-// threads; false ends the search.
+// Saturate doubles the threads from 1 until the bound is exceeded, until doubling them adds less
+// than a tenth twice in a row, or up to most. If a bound is given and exceeded, it then halves the
+// interval between the last number within the bound and the first beyond it, down to a tenth.
+// measure runs with a number of threads; false ends the search.
 func Saturate(bound time.Duration, most int64, measure func(threads int64) (Summary, bool)) Saturation {
 	s := Saturation{Bound: bound}
 	broken, idle := int64(0), 0
@@ -249,7 +248,7 @@ func Saturate(bound time.Duration, most int64, measure func(threads int64) (Summ
 	return s
 }
 
-// String tells it in a sentence.
+// String describes the result in one sentence.
 func (s Saturation) String() string {
 	if len(s.Runs) == 0 {
 		return "nothing was measured"

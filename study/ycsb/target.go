@@ -30,13 +30,13 @@ type Target struct {
 	KV      kv.Database
 	Form    // of its table
 	Server  Server
-	Replace bool        // LoadAll replaces what an earlier load and its runs made
+	Replace bool        // LoadAll replaces the records of an earlier load and its runs
 	Folder  *run.Folder // receives the events; nil = none
 	Metrics *Metrics    // of its runs; nil = none
-	History int         // clients that record a history beside each run, where there are no faults; 0 = none
+	History int         // number of clients that record a history during each run without faults; 0 = none
 
 	inserted int64 // by the runs so far
-	failed   error // it has failed, and is not asked again
+	failed   error // it has failed, and no later run uses it
 
 	faults *Faults
 	steady []engine.Promise // of the engine while nothing fails
@@ -48,12 +48,12 @@ type Target struct {
 	db   *engine.Engine
 	lab  *lab.State // that runs its server; nil = none does
 
-	relays []*lab.Relay // one for each node, before it; nil = there are none
+	relays []*lab.Relay // one in front of each node; nil = no relays
 
 	load time.Duration // of LoadAll
 }
 
-// Form is how the table of a target is made.
+// Form is the physical form of a target's table.
 type Form struct {
 	Layout kv.Layout // "" = the engine's first
 	DDL    *kv.DDL   // nil = the engine makes it
@@ -70,7 +70,7 @@ func (f *Form) Name() string {
 	return string(f.Layout)
 }
 
-// title is the engine and, where it has another table beside this one, the form.
+// title is the engine and, if the sweep has several tables of the engine, the form.
 func (t *Target) title() string {
 	if t.DDL == nil && t.Table == "" {
 		return t.Scheme
@@ -86,8 +86,8 @@ func (t *Target) Options() Options {
 	}
 }
 
-// LoadAll loads every record, untimed: what is kept no longer than a command, or
-// is asked to be loaded before a sweep.
+// LoadAll loads every record without measuring: for an engine that keeps its records only during a
+// command, or before a sweep that requests it.
 func (t *Target) LoadAll(ctx context.Context, c *Config) error {
 	whole := *t.fit(c)
 	whole.InsertStart, whole.InsertCount, whole.Target, whole.Seconds, whole.Shard = 0, whole.Records, 0, 0, Shard{}
@@ -104,14 +104,14 @@ func (t *Target) LoadAll(ctx context.Context, c *Config) error {
 	return r.Err()
 }
 
-// The floor's limits: its records fit in memory, and two seconds tell what it takes.
+// The limits of the client overhead's run: its records fit in memory, and it takes two seconds.
 const (
 	floorRecords = 100_000
 	floorSeconds = 2
 )
 
-// fit is the workload as the target runs it: the floor, which is in memory, runs
-// a small one. Records that runs inserted are there.
+// fit returns the workload as the target runs it: the client overhead, which is in memory, is
+// measured with a small one. The table contains the records that earlier runs inserted.
 func (t *Target) fit(c *Config) *Config {
 	if t.Place != engine.Memory {
 		return c.Grown(t.inserted)
@@ -160,7 +160,7 @@ func (t *Target) nodes() int {
 	return len(t.lab.Nodes)
 }
 
-// watch tells the folder how a run goes on.
+// watch reports the progress of a run to the folder.
 func (t *Target) watch(o *Options, cell run.Cell) {
 	report, before := o.Watch, int64(0)
 	tell := func(e run.Event) {
@@ -200,10 +200,9 @@ func (t *Target) watch(o *Options, cell run.Cell) {
 	}
 }
 
-// Measure runs a workload and makes a sample of it, whatever happens. A run in
-// which this process stood still is taken again, and the sample says so. The
-// report is nil where there was no run; the error is the run's, or what was not
-// right with it.
+// Measure runs a workload and returns a sample of it, also after a failure. It repeats a run during
+// which this process was suspended, and the sample reports that. The report is nil if there was no
+// run; the error is that of the run, or its fault.
 func (t *Target) Measure(ctx context.Context, c *Config, o Options, mix string, rep int) (run.Sample, *Report, error) {
 	var again []string
 	cell, since := t.cell(c, mix, int(c.Threads), o.Faults), time.Time{}
@@ -242,8 +241,8 @@ func (t *Target) Measure(ctx context.Context, c *Config, o Options, mix string, 
 	}
 }
 
-// Load loads its part of the records and makes a sample of that. The report is nil
-// where nothing began; the error is the load's, or what was not right with it.
+// Load loads the target's share of the records and returns a sample of the load. The report is nil
+// if the load did not start; the error is that of the load, or its fault.
 func (t *Target) Load(ctx context.Context, c *Config, o Options, mix string) (run.Sample, *Report, error) {
 	r, err := Load(ctx, t.KV, c, o)
 	if r == nil {
@@ -288,8 +287,8 @@ func Open(ctx context.Context, all engine.Registry, raw string, form Form, labs 
 	return t, nil
 }
 
-// about is what the engine says of itself and, where there is one already, of the
-// workload's table, which is also described.
+// about returns the engine's description of itself and, if the workload's table exists, of the
+// table.
 func (t *Target) about(ctx context.Context, c *Config) (about engine.About, described string, err error) {
 	if about, err = t.db.About(ctx); err != nil || t.KV == nil {
 		return about, "", err
@@ -339,10 +338,9 @@ func CloseAll(targets []*Target) (err error) {
 	return err
 }
 
-// Answers counts how the answers turned out, and what they were held against:
-// reads and scans are found under their keys, with every field, in order, and
-// under dataintegrity their values are computed anew. Some records are read back
-// after each run, so that one of writes alone is not the engine's word alone.
+// Answers counts the results by verdict, and what they were compared with. Reads and scans must
+// return their keys, with every field, in order; under dataintegrity their values are computed
+// again. After each run some records are read back, so that a run of writes is checked as well.
 func (r *Report) Answers() answer.Tally {
 	a := answer.Tally{
 		Succeeded: r.Succeeded(), Wrong: r.all(statusWrong) + r.back.Wrong, Failed: r.all(statusError) + r.all(statusExists),
@@ -399,7 +397,7 @@ func (r *Report) Sample(mix string, t *Target, rep int, since time.Time) (run.Sa
 	if r.Fault == nil {
 		s.History = r.History
 	} else {
-		a.Failed = 0 // what failed while a server was down is what is measured, and no answer
+		a.Failed = 0 // failures while a server was down are the measurement, and no result
 	}
 	if r.History != nil {
 		if broken := r.brokenPromises(); broken != "" {
@@ -411,7 +409,7 @@ func (r *Report) Sample(mix string, t *Target, rep int, since time.Time) (run.Sa
 	}
 	proof, failed := answer.CompareAll(a, failed)
 	if s = s.Judge(m, proof, failed); problem != nil && s.Verdict == run.Equal {
-		s.Warnings = append(slices.Clip(s.Warnings), problem.Error()) // it ended early, or does not hold the target
+		s.Warnings = append(slices.Clip(s.Warnings), problem.Error()) // the run stopped early, or did not reach the target
 	}
 	return s, nil
 }

@@ -28,8 +28,7 @@ type accounts struct {
 	unknown []transfer // whose commits were not answered
 }
 
-// transfer is an amount that goes from one account to another; 0 where there was
-// not enough.
+// transfer is an amount that moves from one account to another; 0 = the balance did not suffice.
 type transfer struct{ from, to, amount int64 }
 
 const (
@@ -40,7 +39,7 @@ const (
 // Transfers reports whether the mix has transfers, which the engine in memory has not.
 func (c *Config) Transfers() bool { return c.Mix[opTransfer] > 0 }
 
-// settleTransfers checks what must hold where there are transfers.
+// settleTransfers checks the properties of a workload with transfers.
 func (c *Config) settleTransfers() error {
 	bad := func(setting, problem, cure string) error {
 		return &fault.Error{Setting: "property " + setting, Problem: problem, Cure: cure}
@@ -64,8 +63,8 @@ func (c *Config) settleTransfers() error {
 	return nil
 }
 
-// transfer moves an amount between two records. Where the engine gives the
-// transaction up for another one, the whole of it is run again, from what it reads.
+// transfer moves an amount between two records. If the engine gives up the transaction in favor of
+// another one, the complete transaction is repeated, reads included.
 func (k *worker) transfer(ctx context.Context, r *pace.Recorder, from int64) {
 	t := transfer{from: from, amount: 1 + k.rng.Int64N(mostMoved)}
 	for t.to = from; t.to == from; {
@@ -170,8 +169,7 @@ func (k *worker) balances(ctx context.Context) (all []int64, err error) {
 	return all, err
 }
 
-// countBefore reads what the accounts hold before a run. Runs before it leave their sum
-// as it was.
+// countBefore reads the balances before a run. Earlier runs did not change their sum.
 func (k *worker) countBefore(ctx context.Context) (err error) {
 	if k.accounts.before, err = k.balances(ctx); err != nil {
 		return err
@@ -192,7 +190,7 @@ func total(all []int64) (sum int64) {
 	return sum
 }
 
-// audit holds the accounts after a run against what was acknowledged.
+// audit compares the accounts after a run with the acknowledged transfers.
 func (r *Report) audit(ctx context.Context, k *worker) error {
 	after, err := k.balances(ctx)
 	if err != nil {
@@ -222,9 +220,9 @@ func (r *Report) audit(ctx context.Context, k *worker) error {
 
 const mostSettled = 1 << 20 // choices that are looked at
 
-// settle finds which unknown transfers explain what accounts are off by, applies
-// these, and returns how many they are. Where none explain everything none is
-// applied; undecided says that it did not look at all choices.
+// settle finds the unknown transfers that explain the differences of the balances, applies them,
+// and returns their number. If no set explains all differences, it applies none; undecided reports
+// that it did not try all sets.
 func settle(off []int64, unknown []transfer) (stand int64, undecided bool) {
 	open := make([]int, len(off)) // undecided transfers of each account
 	for _, t := range unknown {

@@ -30,7 +30,7 @@ type worker struct {
 	checker
 
 	tries    int64         // of the current operation, before this one
-	again    func()        // records the failure of this one, where there is no further
+	again    func()        // records the failure of this attempt, if there is no further attempt
 	failure  error         // of the current operation, where it is no answer
 	failures int           // in a row
 	failing  time.Duration // when the first of these was
@@ -70,7 +70,7 @@ func (k *worker) Do(ctx context.Context, r *pace.Recorder) error {
 	return err
 }
 
-// tooMany counts an operation that failed; its error ends the run.
+// tooMany counts a failed operation; its error ends the run.
 func (k *worker) tooMany() error {
 	if n := k.failed.Add(1); k.MaxErrors == 0 || n <= k.MaxErrors {
 		return nil
@@ -78,12 +78,12 @@ func (k *worker) tooMany() error {
 	return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{Setting: "property maxerrors", Problem: fmt.Sprintf("more than %d operations failed", k.MaxErrors), Err: k.failure, Cure: "see the problems listed; allow more, or 0 for any number"}}
 }
 
-// done records how a part of an operation went that may be tried again.
+// done records the outcome of a component of an operation that may be repeated.
 func (k *worker) done(r *pace.Recorder, kind, status int, began time.Duration) {
 	switch {
 	case status == statusError && k.tries < k.Retries:
 		before := k.again
-		k.again = func() { // there is no further try
+		k.again = func() { // there is no further attempt
 			if before != nil {
 				before()
 			}
@@ -188,7 +188,7 @@ func (k *worker) readPath(ctx context.Context, r *pace.Recorder, number int64) {
 	if !k.Integrity {
 		k.want = append(k.want[:0], got...)
 		k.row.Reset()
-		k.row.Add(field, k.want) // under its own number
+		k.row.Add(field, k.want) // with its own number
 		k.judgeRead(r, began)
 		return
 	}
@@ -205,8 +205,8 @@ const (
 	mostDraws         = 100_000 // until a key is found that was not deleted
 )
 
-// request draws the number of a key that is there. One that is to be deleted
-// is marked, so that nobody asks for it from then on.
+// request draws the number of an existing key. It marks a key that is to be deleted, so that no
+// worker requests it afterward.
 func (k *worker) request(remove bool) (int64, error) {
 	for range mostDraws {
 		last := k.sequence.last.Load() - k.gap
@@ -228,8 +228,8 @@ func (k *worker) request(remove bool) (int64, error) {
 	return 0, &fault.Error{Problem: "no record is left to request", Cure: "load more records, or lower deleteproportion"}
 }
 
-// draw draws from the keys of the part that was loaded and, behind them, those
-// that were inserted, up to last: as if no other part were between.
+// draw draws from the loaded keys of this shard and, following them, the inserted ones up to last,
+// as if there were no keys of other shards between.
 func (k *worker) draw(last int64) int64 {
 	switch k.Requests {
 	case "zipfian":
@@ -248,7 +248,7 @@ func (k *worker) draw(last int64) int64 {
 	return k.uniform.Draw(k.rng)
 }
 
-// status names the outcome of a call and notes what is wrong.
+// status names the outcome of a call and records its fault.
 func (k *worker) status(what string, number int64, err error) int {
 	switch {
 	case err == nil:
@@ -276,7 +276,7 @@ func (k *worker) wrong(what string, example func() string) int {
 	return statusWrong
 }
 
-// problem notes what is not right, and after how many operations it was seen.
+// problem records a fault, and the number of operations before it was seen.
 func (k *worker) problem(what string, example func() string) {
 	if k.quiet {
 		return
@@ -285,7 +285,7 @@ func (k *worker) problem(what string, example func() string) {
 	k.problems.note(what, example)
 }
 
-// chosen are the fields that are asked for.
+// chosen returns the requested fields.
 func (k *worker) chosen() kv.Fields {
 	if k.ReadAll {
 		return nil
@@ -369,8 +369,8 @@ func (k *worker) update(ctx context.Context, r *pace.Recorder, number int64) int
 	return status
 }
 
-// insert adds a record behind the last. A key that failed is never requested;
-// one that was taken is there.
+// insert adds a record after the last one. A key whose insert failed is never requested; a key that
+// was taken exists.
 func (k *worker) insert(ctx context.Context, r *pace.Recorder) {
 	number := k.sequence.take()
 	k.key = k.appendKey(k.key[:0], k.keyNumber(number))
@@ -403,7 +403,7 @@ type loader struct {
 	batch  []kv.KeyRow
 	resume bool
 
-	replace bool // a record that is there is written anew
+	replace bool // an existing record is written again
 }
 
 // Do inserts the next records: one, or a batch.
@@ -430,7 +430,7 @@ func (l *loader) Do(ctx context.Context, r *pace.Recorder) error {
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
-		} // one by one, to tell which
+		} // one at a time, to find which one
 		if unanswered(err) {
 			l.key = l.appendKey(l.key[:0], first)
 			if unsure, err = l.recover(ctx, r, err); err != nil {
@@ -446,7 +446,7 @@ func (l *loader) Do(ctx context.Context, r *pace.Recorder) error {
 	return nil
 }
 
-// mostGaps are how many keys in a row must be missing until there are none behind them.
+// mostGaps is the number of consecutive missing keys after which the search ends.
 const mostGaps = 100
 
 // trim removes what earlier runs inserted behind the records of a load.
@@ -487,10 +487,9 @@ func (l *loader) many(ctx context.Context, first, end int64) error {
 	return l.conn.InsertMany(ctx, l.batch)
 }
 
-// one inserts one record, and tries again after a failure, never after success.
-// A key that is taken at a second try was written by the first: unsure says that
-// there may have been one. A try whose connection was lost is not among those
-// that RetryLimit counts.
+// one inserts one record, and repeats the insert after a failure, never after success. If the key
+// is taken at a later attempt, an earlier one wrote it; unsure means that there may have been one.
+// An attempt whose connection was lost does not count toward RetryLimit.
 func (l *loader) one(ctx context.Context, r *pace.Recorder, number int64, unsure bool) error {
 	l.key = l.appendKey(l.key[:0], number)
 	l.fill(true)

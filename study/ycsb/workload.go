@@ -23,8 +23,8 @@ import (
 	"github.com/barograph/barograph/study/ycsb/dist"
 )
 
-// How operations end. The first is success; from deleted on they are no failures
-// either: what was asked for had been deleted by another worker meanwhile.
+// The outcomes of operations. The first is success. Those from deleted on are no failures either:
+// another worker had deleted the requested record during the operation.
 const (
 	statusOK = iota
 	statusNotFound
@@ -52,13 +52,13 @@ type workload struct {
 	absent   absent
 	present  *existing // nil = scans are not checked against it
 	problems Problems
-	gap      int64        // keys between the part that was loaded and those that are inserted: another client's parts
+	gap      int64        // keys between the loaded ones of this shard and the inserted ones: the shards of other clients
 	loaded   atomic.Int64 // numbers given out by a load, from InsertStart
 	outages  outages
 	errors   errorCounts
 	retries  atomic.Int64
 	failed   atomic.Int64 // operations, those of the warm-up too
-	accounts *accounts    // nil = there are no transfers
+	accounts *accounts    // nil = no transfers
 
 	ledger    *ledger      // of a run's writes; nil = of a load
 	nonce     uint64       // of the versions of a run; 0 = of a load
@@ -68,7 +68,7 @@ type workload struct {
 	lenient   bool         // the engine's setting allows reads of older values
 	excused   atomic.Bool  // after a fault nothing is promised of what was acknowledged
 	skipped   atomic.Int64 // records that a resumed load found, and neither wrote nor timed
-	existing  atomic.Int64 // records that a load replaced, or that an earlier try of it may have made
+	existing  atomic.Int64 // records that a load replaced, or that an earlier attempt of it may have written
 	ambiguous atomic.Int64 // the latter
 
 	mix        dist.Choice
@@ -202,8 +202,8 @@ func (w *workload) pacing(o *Options) pace.Options {
 	}
 }
 
-// look has workers read records that must be there: the first, the last and n
-// between. found were, with every field, and with values that are theirs.
+// look lets workers read records that must exist: the first, the last and n between them. found
+// counts those with every field and with their own values.
 func (w *workload) look(ctx context.Context, all []*worker, n int64) (found, wrong int64, missing []string, err error) {
 	rng := rand.New(rand.NewPCG(uint64(w.Seed), math.MaxUint64)) //nolint:gosec // not negative
 	numbers := []int64{w.InsertStart, w.InsertStart + w.InsertCount - 1}
@@ -255,7 +255,7 @@ func (k *worker) judgeAll(row *kv.Row) int {
 	return k.judge("read back", k.key, row, never)
 }
 
-// twice scans from a record that is there: no second one may have its key.
+// twice scans from an existing record; no second record may have its key.
 func (k *worker) twice(ctx context.Context) (status int, err error) {
 	if k.conn.Scan == nil {
 		return statusOK, nil
@@ -284,7 +284,7 @@ func (w *workload) probe(ctx context.Context, c *kv.Conn) error {
 	if err != nil {
 		return err
 	}
-	w.problems.kinds = nil // the run finds what is wrong
+	w.problems.kinds = nil // the run finds the faults
 	w.problems.after.Store(0)
 	w.marked = k.seen.unmarked == 0 && (k.seen.stamped > 0 || wrong > 0) && !w.Integrity
 	switch {
@@ -317,7 +317,7 @@ func (r *Report) readBack(ctx context.Context, w *workload, all []*worker, c cou
 	}
 	n := int64(probed)
 	if r.Load {
-		n, w.marked, w.fresh = min(w.InsertCount, max(leastRead, w.InsertCount/lookShare)), !w.Integrity && (!r.Resume || w.skipped.Load()+w.existing.Load() == 0), !r.Resume // what was there may be another program's
+		n, w.marked, w.fresh = min(w.InsertCount, max(leastRead, w.InsertCount/lookShare)), !w.Integrity && (!r.Resume || w.skipped.Load()+w.existing.Load() == 0), !r.Resume // existing records may be another program's
 	}
 	found, wrong, missing, err := w.look(ctx, all, n)
 	r.back = answer.Tally{Found: found, Wrong: wrong, Missing: int64(len(missing))}
@@ -336,8 +336,7 @@ func (r *Report) readBack(ctx context.Context, w *workload, all []*worker, c cou
 	return nil
 }
 
-// wrongBack says what of the records that were read back is not right; nil
-// where all is.
+// wrongBack returns the fault of the records that were read back, or nil.
 func (r *Report) wrongBack() error {
 	switch {
 	case r.back.Wrong > 0:

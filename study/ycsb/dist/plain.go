@@ -41,8 +41,8 @@ func NewHotspot(least, most int64, dataFraction, opFraction float64) Hotspot {
 	return Hotspot{least, hot, most - least + 1 - hot, opFraction}
 }
 
-// Draw returns the next number. Where there is no hot number, or no other, it
-// draws from those that there are.
+// Draw returns the next number. If there is no hot number, or no other one, it draws from the
+// numbers that exist.
 func (h Hotspot) Draw(rng *rand.Rand) int64 {
 	if hot := rng.Float64() < h.often; hot && h.hot > 0 || h.cold == 0 {
 		return h.least + rng.Int64N(h.hot)
@@ -71,7 +71,7 @@ type Buckets struct {
 	until []int64 // cumulated counts
 }
 
-// NewBuckets draws a length of size·(i+1) as often as counts[i] says.
+// NewBuckets returns a distribution that draws a length of size·(i+1) in proportion to counts[i].
 func NewBuckets(size int64, counts []int64) Buckets {
 	b := Buckets{size: size}
 	sum := int64(0)
@@ -182,7 +182,7 @@ func (e *Exact) Rank(rng *rand.Rand) int64 {
 	}
 }
 
-// Of is the number that a rank stands for.
+// Of returns the number with a rank.
 func (e *Exact) Of(rank int64) int64 {
 	hi, lo := mul(uint64(rank-1), uint64(e.step))
 	return e.least + int64(mod(hi, lo, uint64(e.count)))

@@ -1,12 +1,10 @@
-// Package history holds what clients did to records under keys, with the times
-// of each call and of its return, and judges it: was the store linearizable,
-// and did it keep the weaker promises?
+// Package history records the calls of clients to records under keys, with start and end of each
+// call, and checks them: was the store linearizable, and did it keep the weaker promises?
 //
-// A Witness makes a history beside a workload: clients of their own, on records
-// of their own. What a call came to that was not answered stays unknown: it may
-// have been done at any moment since, or never. Linearizability is put to
-// Porcupine, key by key, as a history is linearizable where each key's is; the
-// weaker promises follow from the times, as no two writes have one value.
+// A Witness records a history during a workload: it has its own clients and its own records. The
+// outcome of an unanswered call is unknown: it may have taken effect at any later time, or never.
+// Porcupine checks linearizability for each key, because a history is linearizable if that of each
+// key is. The weaker promises follow from the times, because no two writes have the same value.
 package history
 
 import (
@@ -22,8 +20,8 @@ import (
 	"github.com/barograph/barograph/engine"
 )
 
-// Finding is what became of a promise. What is neither broken nor held was not
-// decided in time.
+// Finding is the result for one promise. If it is neither broken nor kept, the time did not suffice
+// to decide.
 type Finding struct {
 	Promise engine.Promise `json:"promise"`
 	Held    bool           `json:"held"`
@@ -31,8 +29,8 @@ type Finding struct {
 	Example string         `json:"example,omitempty"` // of a broken one
 }
 
-// Judge holds a history against every promise. Keys that are not decided in so
-// long all together leave linearizability undecided.
+// Judge compares a history with every promise. If the keys together take longer than patience,
+// linearizability remains undecided.
 func Judge(all []Op, patience time.Duration) []Finding {
 	found := map[engine.Promise]*Finding{}
 	for _, p := range engine.Promises() {
@@ -79,7 +77,7 @@ func linear(ops []*Op, patience time.Duration) porcupine.CheckResult {
 	var history []porcupine.Operation
 	for _, o := range ops {
 		if o.Outcome == Unknown && o.Kind == Update && !read[o.Value] {
-			continue // nobody can tell whether it was done: each that is kept doubles the work
+			continue // its effect is unknown, and each such call that is kept doubles the work
 		}
 		history = append(history, porcupine.Operation{ClientId: o.Client, Input: o, Call: int64(o.Call), Return: int64(o.Return)})
 	}
@@ -147,8 +145,8 @@ func until(ops []*Op, moment time.Duration) (out []*Op) {
 	return out
 }
 
-// weigh holds each read of a key against the writes that its client, or at the
-// end anybody, knows to be done.
+// weigh compares each read of a key with the writes that its client, or at the end any client,
+// knows to have taken effect.
 func weigh(ops []*Op, found map[engine.Promise]*Finding) {
 	k := keyHistory{writers: map[int64]*Op{}, wrote: map[int]*Op{}, saw: map[int]*Op{}}
 	for _, o := range ops {
@@ -192,7 +190,7 @@ func weigh(ops []*Op, found map[engine.Promise]*Finding) {
 	}
 }
 
-// keyHistory is what is known of one key.
+// keyHistory is the state of one key.
 type keyHistory struct {
 	writers map[int64]*Op // by the value
 	deletes []*Op         // that may have been done
@@ -228,7 +226,7 @@ func (k *keyHistory) older(read, w *Op) bool {
 	return !slices.ContainsFunc(k.deletes, func(d *Op) bool { return d.Return >= w.Call && d.Call < read.Return })
 }
 
-// Kind is what is done to a record.
+// Kind is the kind of a call.
 type Kind string
 
 // The kinds.
@@ -245,7 +243,7 @@ type Outcome string
 // The outcomes.
 const (
 	Done    Outcome = "done"
-	Refused Outcome = "refused" // there is no such record or, of an insert, there is one
+	Refused Outcome = "refused" // the record does not exist or, for an insert, exists already
 	Unknown Outcome = "unknown" // of a write: it may have been done, at any time from its call on, or never
 )
 

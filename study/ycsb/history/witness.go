@@ -15,15 +15,15 @@ import (
 	"github.com/barograph/barograph/engine/kv"
 )
 
-// Witness is clients that read and write records of their own in a table: a few
-// keys that all of them contend for, and many that each is written once, so that
-// what is lost is not covered by a later write.
+// Witness is a group of clients that read and write their own records in a table: a few keys for
+// which all of them contend, and many keys that are written once each, so that no later write hides
+// a lost one.
 type Witness struct {
 	Table   *kv.Records
 	Fields  int           // of a record
 	Prefix  string        // of the keys, which must be new
 	Clients int           // at once
-	Calls   int           // of each client, about; 0 = until the context ends
+	Calls   int           // approximate number for each client; 0 = until the context ends
 	Pause   time.Duration // between two turns of a client
 	Timeout time.Duration // of a call; 0 = none
 	Seed    uint64
@@ -74,8 +74,8 @@ func (c *Clients) close() (err error) {
 	return err
 }
 
-// Finish ends the clients' turns, reads every record once more, and removes
-// them. A history that cannot be read to its end is an error.
+// Finish stops the clients, reads every record once more, and removes the records. It is an error
+// if a record cannot be read.
 func (c *Clients) Finish(ctx context.Context) ([]Op, error) {
 	if c.Calls == 0 {
 		c.stop()
@@ -119,7 +119,7 @@ type client struct {
 	ops      []Op
 	row      kv.Row
 	written  int64
-	mine     []string // keys that it alone has written, not deleted yet
+	mine     []string // keys that only this client has written and not deleted yet
 	failures int
 }
 
@@ -254,7 +254,7 @@ func (c *client) final(ctx context.Context, keys []string) error {
 		}
 		c.ops[len(c.ops)-1].Final = true
 		if c.conn.Delete != nil {
-			_ = c.conn.Delete(ctx, []byte(key)) // it is in nobody's way
+			_ = c.conn.Delete(ctx, []byte(key)) // a record that remains disturbs nobody
 		}
 	}
 	return nil
