@@ -69,8 +69,8 @@ type database struct {
 	*pool
 	path     string
 	readOnly bool
-	folder   bool     // its files are on this machine and must be flushed
-	shared   *os.File // locked while the folder is open for reading
+	folder   bool         // its files are on this machine and must be flushed
+	unlock   func() error // releases the lock of a folder that is open for reading
 
 	// publish is locked by a commit that replaces tables, and read-locked by statements that
 	// start to read.
@@ -101,7 +101,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	if err != nil {
 		return nil, unreachable(path, err)
 	}
-	d := &database{path: path, readOnly: o.ReadOnly, folder: true, loading: map[string]bool{}}
+	d := &database{path: path, readOnly: o.ReadOnly, folder: true, loading: map[string]bool{}, unlock: func() error { return nil }}
 	var h *process
 	for try := range 4 { // the process of a killed program exits a moment later
 		time.Sleep(time.Duration(try) * 100 * time.Millisecond)
@@ -129,11 +129,10 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	}
 	location, err := engine.NewLocation(path)
 	closed := func() error {
-		if location.CheckReplaced() == nil {
-			d.seal(context.WithoutCancel(ctx))
-		} else { // an orderly exit would write into the other archive
+		if location.CheckReplaced() != nil { // an orderly exit would write into the other archive
 			h.Kill()
 		}
+		d.seal(context.WithoutCancel(ctx))
 		return end()
 	}
 	return &engine.Engine{Abilities: append([]any{d}, d.abilities()...), About: d.about, Processes: []int32{int32(h.PID())}, Close: closed}, err //nolint:gosec // a pid fits
@@ -185,7 +184,7 @@ const (
 // writing meanwhile.
 func (d *database) shadow(dir string) (string, error) {
 	if f, err := os.Open(filepath.Join(d.path, "status")); err == nil {
-		d.shared = f
+		d.unlock = f.Close
 		if err := syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB); err != nil {
 			return "", fmt.Errorf("another process writes into it: %w", err)
 		}
@@ -204,14 +203,6 @@ func (d *database) shadow(dir string) (string, error) {
 		return "", err
 	}
 	return path, errors.Join(os.WriteFile(filepath.Join(path, sql), text, 0o600), os.Symlink(store, filepath.Join(path, "store")))
-}
-
-// unlock frees what shadow has locked.
-func (d *database) unlock() error {
-	if d.shared == nil {
-		return nil
-	}
-	return d.shared.Close()
 }
 
 func unreachable(path string, err error) error {
