@@ -28,7 +28,7 @@ import (
 )
 
 // BenchmarkPage measures statements 1, 4, 5, 10, 15 and 16: the program itself in Chromium, serving
-// each *.duckdb of the folder BAROGRAPH_PAGES. docs/how-to/serve.md describes how these archives
+// each *.duckdb of the folder BAROGRAPH_PAGES. docs/results/serve.md describes how these archives
 // were made. Each figure is a 95th percentile in ms; the log gives the number of measurements.
 func BenchmarkPage(b *testing.B) {
 	dir := os.Getenv("BAROGRAPH_PAGES")
