@@ -11,7 +11,7 @@ import (
 	"github.com/barograph/barograph/lab"
 )
 
-// small are tiny artifacts that stand for every kind.
+// small returns a tiny artifact of each kind.
 func small() map[string]launch.Artifact {
 	return map[string]launch.Artifact{
 		"jar":  {Name: "junit-bare", Maven: "junit:junit:4.13.2", SHA256: "8e495b634469d64fb8acfa3495a065cbacc8a0fff55ce1e31007be4c16dc57d3"},
@@ -19,13 +19,13 @@ func small() map[string]launch.Artifact {
 	}
 }
 
-// required reports whether BAROGRAPH_REQUIRE names what a test needs.
+// required reports whether BAROGRAPH_REQUIRE lists a requirement of a test.
 func required(what string) bool {
 	return slices.Contains(strings.Split(os.Getenv("BAROGRAPH_REQUIRE"), ","), what)
 }
 
-// needsMaven skips a test that fetches from the Maven repository, unless the
-// environment demands it.
+// needsMaven skips a test that fetches from the Maven repository, unless BAROGRAPH_REQUIRE demands
+// it.
 func needsMaven(t *testing.T) {
 	if !required("maven") {
 		t.Skip("NOT TESTED: fetching artifacts; set BAROGRAPH_REQUIRE=maven where Maven and its repository is available")
@@ -79,8 +79,8 @@ func TestInstallRefusesAnotherArtifact(t *testing.T) {
 	}
 }
 
-// TestChangedJarsAreNotUsed: a jar that is another one now, or one more, keeps a
-// server from starting.
+// TestChangedJarsAreNotUsed: a server does not start if one of its jars was changed or a jar was
+// added.
 func TestChangedJarsAreNotUsed(t *testing.T) {
 	for name, c := range map[string]struct{ file, text string }{
 		"a dependency": {"b-2.jar", "changed"}, "one more": {"c.jar", ""}, "its own": {"a-1.jar", "changed"}, "none": {},
@@ -117,8 +117,8 @@ func TestChangedJarsAreNotUsed(t *testing.T) {
 	}
 }
 
-// TestTPCGen: the right version on the PATH is found, another is refused; where
-// nothing is there the error says what to do.
+// TestTPCGen: TPCGenProgram finds the right version on the PATH and refuses another. If no program
+// is available, the error describes the remedy.
 func TestTPCGen(t *testing.T) {
 	t.Setenv(launch.EnvArtifacts, t.TempDir())
 	bin := t.TempDir()

@@ -7,8 +7,8 @@ import (
 	"github.com/vishvananda/netlink"
 )
 
-// TestBefore: what the kernel is asked for. A bucket holds 10 ms of the rate, or one
-// packet; 100 ms of it may wait, or 16 packets.
+// TestBefore checks the queues that the kernel receives. A token bucket contains 10 ms of the rate,
+// or one packet. At most 100 ms of the rate, or 16 packets, may wait.
 func TestBefore(t *testing.T) {
 	for rate, want := range map[string]netlink.Tbf{
 		"8kbit":   {Rate: 1_000, Buffer: netlink.Xmittime(1_000, packet), Limit: 16 * packet},

@@ -9,8 +9,8 @@ import (
 	"github.com/barograph/barograph/lab"
 )
 
-// TestPartitions: partitions are dealt to the disks in turn, and the folder on
-// each goes with the lab.
+// TestPartitions: the lab assigns partitions to the disks in turn, and Down removes its folder from
+// each disk.
 func TestPartitions(t *testing.T) {
 	a, b := t.TempDir(), t.TempDir()
 	o := lab.Options{Dir: filepath.Join(t.TempDir(), "lab"), Disks: []string{a, b}, Partitions: 5}

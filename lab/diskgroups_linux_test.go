@@ -10,8 +10,7 @@ import (
 	"testing"
 )
 
-// tree makes a folder that looks like a hierarchy of control groups: by path,
-// what the file holds.
+// tree creates a folder that imitates a hierarchy of control groups. files maps paths to contents.
 func tree(t *testing.T, files map[string]string) string {
 	t.Helper()
 	root := t.TempDir()
@@ -43,7 +42,7 @@ func said(t *testing.T, elems ...string) string {
 
 var some = DiskLimits{ReadMBps: 1.5, WriteIOPS: 40}
 
-// TestGroups1: the root's group and the process's own are limited, each by itself.
+// TestGroups1: version 1 needs limits in both the root group and the process's own group.
 func TestGroups1(t *testing.T) {
 	files := v1("")
 	for _, g := range []string{"mine", "other"} {
@@ -73,8 +72,8 @@ func TestGroups1(t *testing.T) {
 	}
 }
 
-// TestGroups2: version 2 has limits in each group at the top, never in the
-// machine's root, and gives them to an isolated node's new group.
+// TestGroups2: version 2 sets limits in each top-level group, never in the machine's root, and
+// gives them to an isolated node's new group.
 func TestGroups2(t *testing.T) {
 	root := tree(t, map[string]string{
 		"cgroup.controllers": "cpu io memory\n", "cgroup.subtree_control": "cpu\n",
@@ -116,7 +115,7 @@ func TestGroups2(t *testing.T) {
 	}
 }
 
-// TestGroupsOfAContainer: what it sees as the root is a group that has limits.
+// TestGroupsOfAContainer: the group that a container sees as the root accepts limits.
 func TestGroupsOfAContainer(t *testing.T) {
 	root := tree(t, map[string]string{"cgroup.controllers": "io\n", ioMax: "", "child/io.max": ""})
 	g, err := chooseGroups([]mountInfo{{kind: "cgroup2", at: root}}, "0::/\n")

@@ -21,9 +21,9 @@ import (
 	"github.com/barograph/barograph/lab"
 )
 
-const envDisks = "LAB_TEST_DISKS" // the folder of disks that a child makes until it is killed
+const envDisks = "LAB_TEST_DISKS" // folder of the disks that a child process creates until it is killed
 
-// quick are small disks that are measured in no time.
+// quick returns options for small disks with a very short measurement.
 func quick(dir string, count int) lab.DiskOptions {
 	return lab.DiskOptions{
 		Dir: dir, Count: count, Size: 96 << 20, Profile: lab.CustomDisks, Measure: 20 * time.Millisecond,
@@ -31,8 +31,8 @@ func quick(dir string, count int) lab.DiskOptions {
 	}
 }
 
-// needsDisks skips a test that makes loop devices where that is not possible;
-// BAROGRAPH_REQUIRE=disks makes that a failure.
+// needsDisks skips a test that creates loop devices if that is not possible here. With
+// BAROGRAPH_REQUIRE=disks the test fails instead.
 func needsDisks(t *testing.T) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "disks")
@@ -63,8 +63,8 @@ func disks(t *testing.T, o lab.DiskOptions) lab.DiskSet {
 	return s
 }
 
-// diskTraces finds what disks left in the kernel: mounts and loop devices
-// below dir, and limits of loop devices that were not there before.
+// diskTraces finds the traces of disks in the kernel: mounts and loop devices below dir, and limits
+// of loop devices that are not in before.
 func diskTraces(t *testing.T, dir string, before map[string]bool) []string {
 	t.Helper()
 	var out []string
@@ -96,8 +96,8 @@ func diskTraces(t *testing.T, dir string, before map[string]bool) []string {
 	return out
 }
 
-// diskRules are the limits that some group has for a loop device, except those
-// of the disks of other labs, which may come and go meanwhile.
+// diskRules returns the limits that groups have for unused loop devices. It omits those of other
+// labs' disks, which may appear and disappear during a test.
 func diskRules(t *testing.T) map[string]bool {
 	t.Helper()
 	return rulesOf(t, func(device string) bool {
@@ -106,17 +106,17 @@ func diskRules(t *testing.T) map[string]bool {
 			return false
 		}
 		_, err := os.Stat("/sys/block/loop" + number + "/loop/backing_file")
-		return err != nil // nobody's
+		return err != nil // no disk uses the device
 	})
 }
 
-// rulesOf are the kernel's limits for some devices: file: device and numbers.
+// rulesOf returns the kernel's limits for some devices, as "file: device numbers".
 func rulesOf(t *testing.T, some func(device string) bool) map[string]bool {
 	t.Helper()
 	out := map[string]bool{}
 	err := filepath.WalkDir("/sys/fs/cgroup", func(name string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() || !strings.HasPrefix(e.Name(), "blkio.throttle.") && e.Name() != "io.max" || strings.Contains(name, "io_service") {
-			return nil //nolint:nilerr // groups come and go
+			return nil //nolint:nilerr // groups appear and disappear
 		}
 		text, err := os.ReadFile(name)
 		if err != nil {
@@ -167,7 +167,7 @@ func TestDisks(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	// A duplicate is the same disks; others are refused.
+	// UpDisks reuses an equal set and refuses a different one.
 	again, err := lab.UpDisks(t.Context(), o)
 	if err != nil || again.Disks[0].Device != s.Disks[0].Device {
 		t.Errorf("%+v, %v", again, err)
@@ -176,7 +176,7 @@ func TestDisks(t *testing.T) {
 		t.Errorf("other disks in the same folder: %v", err)
 	}
 
-	// After a reboot nothing is mounted; the data is there.
+	// After a reboot no disk is mounted, but the data still exist.
 	for _, d := range all {
 		if out, err := exec.CommandContext(t.Context(), "umount", d.Path).CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
@@ -193,7 +193,7 @@ func TestDisks(t *testing.T) {
 	}
 }
 
-// rule reads a device's limit; "" where there is no such file (version 2).
+// rule reads a device's limit; "" if the file does not exist (version 2).
 func rule(t *testing.T, file, device string) string {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -208,8 +208,8 @@ func rule(t *testing.T, file, device string) string {
 	return "nothing"
 }
 
-// TestDisksHoldBack: the kernel has the limits that were asked for. (How fast a
-// disk then is, it measures itself: `barograph lab disks` prints it.)
+// TestDisksHoldBack: the kernel has the requested limits. `barograph lab disks` measures and prints
+// the speed that results.
 func TestDisksHoldBack(t *testing.T) {
 	needsDisks(t)
 	o := quick(filepath.Join(t.TempDir(), "disks"), 1)
@@ -223,8 +223,8 @@ func TestDisksHoldBack(t *testing.T) {
 	}
 }
 
-// TestDisksKilled: a process that makes disks is killed at random moments; what
-// is left goes with DownDisks, or with the next UpDisks.
+// TestDisksKilled kills a process that creates disks at random moments. DownDisks, or the next
+// UpDisks, removes the remains.
 func TestDisksKilled(t *testing.T) {
 	needsDisks(t)
 	parent := t.TempDir()
@@ -254,7 +254,7 @@ func TestDisksKilled(t *testing.T) {
 	found := map[string]int{}
 	for i := range kills {
 		c, dir := child("killed" + strconv.Itoa(i))
-		t.Cleanup(func() { _ = lab.DownDisks(dir) }) // again, should it have failed
+		t.Cleanup(func() { _ = lab.DownDisks(dir) }) // again, in case the first attempt failed
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -275,7 +275,7 @@ func TestDisksKilled(t *testing.T) {
 		default:
 			found["broken off"]++
 		}
-		if i%3 == 0 { // taken up by whoever comes next
+		if i%3 == 0 { // UpDisks takes over the remains
 			if _, err := lab.UpDisks(t.Context(), quick(dir, 1)); err != nil && !s.Whole {
 				t.Errorf("killed after %s: up again: %v", after, err)
 			}
@@ -290,7 +290,7 @@ func TestDisksKilled(t *testing.T) {
 	t.Logf("%d kills within %s: %v", kills, takes, found)
 }
 
-// makeDisks is what the child does.
+// makeDisks is the work of the child process.
 func makeDisks(dir string) int {
 	if _, err := lab.UpDisks(context.Background(), quick(dir, 3)); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -299,8 +299,8 @@ func makeDisks(dir string) int {
 	return 0
 }
 
-// TestDisksOfAServer: a server's account writes on its folder of each disk,
-// which goes with the lab.
+// TestDisksOfAServer: a server's account can write to its folder on each disk, and Down removes the
+// folder.
 func TestDisksOfAServer(t *testing.T) {
 	needsDisks(t)
 	parent := t.TempDir()
@@ -416,7 +416,7 @@ func TestForeignFolderOfDisks(t *testing.T) {
 	}
 }
 
-// TestDisksWithoutRoot: whoever is not root gets an error that says how to continue.
+// TestDisksWithoutRoot: a user other than root gets an error with a remedy.
 func TestDisksWithoutRoot(t *testing.T) {
 	if !lab.Supported {
 		t.Skip("NOT TESTED: disks are made on Linux only")

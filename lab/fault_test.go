@@ -58,7 +58,7 @@ func TestParseFaults(t *testing.T) {
 	}
 }
 
-// TestInflict: nodes of a lab that was started by somebody else are broken and repaired.
+// TestInflict breaks and repairs nodes of a lab that another process started.
 func TestInflict(t *testing.T) {
 	dir, d := filepath.Join(t.TempDir(), "lab"), driver()
 	up(t, d, lab.Options{Dir: dir, Nodes: 3})
@@ -88,7 +88,7 @@ func TestInflict(t *testing.T) {
 	}
 }
 
-// stateOf waits until a process is stopped or gone; "" where it is neither.
+// stateOf waits up to 300 ms until a process is stopped ("T") or gone; "" if it is neither.
 func stateOf(all []lab.Process) (state string) {
 	for end := time.Now().Add(300 * time.Millisecond); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", all[len(all)-1].PID))

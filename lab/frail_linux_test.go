@@ -15,7 +15,7 @@ import (
 	"github.com/barograph/barograph/lab"
 )
 
-// frailLab starts a lab on frail disks, or skips where none can be mounted.
+// frailLab starts a lab on frail disks, or skips the test if none can be mounted.
 func frailLab(t *testing.T, dir string) *lab.Lab {
 	t.Helper()
 	return frailLabOf(t, driver(), dir)
@@ -33,8 +33,8 @@ func frailLabOf(t *testing.T, d *engine.Driver, dir string) *lab.Lab {
 	return l
 }
 
-// TestFrailDisk: what was flushed outlives a power failure and nothing else does; a
-// full disk takes what needs no room.
+// TestFrailDisk: only flushed data survive a power failure, and a full disk still accepts writes
+// that need no space.
 func TestFrailDisk(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "lab")
 	l := frailLab(t, dir)

@@ -19,9 +19,8 @@ import (
 	"github.com/barograph/barograph/lab"
 )
 
-// needsRoot skips a test that makes network namespaces and control groups
-// where that is not allowed, as in most containers; BAROGRAPH_REQUIRE=isolation
-// makes that a failure.
+// needsRoot skips a test that creates network namespaces and control groups if that is not allowed,
+// as in most containers. With BAROGRAPH_REQUIRE=isolation the test fails instead.
 func needsRoot(t *testing.T) {
 	t.Helper()
 	skip := t.Skipf
@@ -43,7 +42,7 @@ func needsRoot(t *testing.T) {
 	}
 }
 
-// traces finds what a lab left in the network and in the control groups.
+// traces finds the remains of a lab in the network and in the control groups.
 func traces(t *testing.T, iso *launch.Isolation) []string {
 	t.Helper()
 	var out []string
@@ -66,7 +65,7 @@ func traces(t *testing.T, iso *launch.Isolation) []string {
 	return out
 }
 
-// limit reads a control group's file, of whatever version.
+// limit reads a control group's file, of either version.
 func limit(t *testing.T, group string, names ...string) string {
 	t.Helper()
 	for _, name := range names {
@@ -129,7 +128,7 @@ func TestIsolated(t *testing.T) {
 	}
 }
 
-// link is the network namespace of a process.
+// link returns the network namespace of a process.
 func link(t *testing.T, pid int) string {
 	t.Helper()
 	s, err := os.Readlink(fmt.Sprintf("/proc/%d/ns/net", pid))
@@ -139,15 +138,14 @@ func link(t *testing.T, pid int) string {
 	return s
 }
 
-// TestIsolatedAbandoned: the owner is killed, and what it made in the network
-// goes with its lab.
+// TestIsolatedAbandoned: if the owner is killed, its network objects disappear with its lab.
 func TestIsolatedAbandoned(t *testing.T) {
 	needsRoot(t)
 	parent := t.TempDir()
 	dir := filepath.Join(parent, "isolated-broken")
 	c := exec.CommandContext(t.Context(), os.Args[0])
 	c.Env = append(os.Environ(), envOwner+"="+dir)
-	_ = c.Run() // it is killed
+	_ = c.Run() // the child kills itself
 	s, err := lab.Status(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -185,8 +183,8 @@ func TestLatency(t *testing.T) {
 	}
 }
 
-// TestCable: a node's bandwidth is small, and its own again; a delay is refused before anything is done, in
-// clear words, where this kernel has none.
+// TestCable limits a node's bandwidth and restores it. If this kernel does not support delays, the
+// lab refuses one before it changes anything, with a clear error.
 func TestCable(t *testing.T) {
 	needsRoot(t)
 	dir := filepath.Join(t.TempDir(), "lab")

@@ -24,7 +24,7 @@ import (
 	"github.com/barograph/barograph/lab"
 )
 
-// The test binary is the server, too: envServe makes it one.
+// The test binary also acts as the server: envServe makes it one.
 const (
 	envServe = "LAB_TEST_SERVE" // the address
 	envOwner = "LAB_TEST_OWNER" // the folder of a lab that a child starts and abandons
@@ -50,7 +50,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run()) //nolint:forbidigo // a test binary ends so
 }
 
-// serve answers "name\n" with what the node's data file says.
+// serve answers each connection with the content of the node's data file.
 func serve(port string) int {
 	data, err := os.ReadFile("data")
 	if err != nil {
@@ -70,7 +70,7 @@ func serve(port string) int {
 		endFirstThread()
 	}
 	if os.Getenv("LAB_TEST_FAMILY") != "" { // a server of several processes
-		child := exec.Command("sleep", "1000") //nolint:noctx // it is to outlive its parent
+		child := exec.Command("sleep", "1000") //nolint:noctx // must outlive its parent
 		if err := child.Start(); err != nil {
 			return 1
 		}
@@ -95,7 +95,7 @@ func query(ctx context.Context, n *launch.Node) (string, error) {
 	return bufio.NewReader(conn).ReadString('\n')
 }
 
-// driver is an engine of which only the server exists.
+// driver returns an engine that has only a server.
 func driver() *engine.Driver {
 	self, _ := filepath.Abs(os.Args[0])
 	return &engine.Driver{Scheme: "stub", Example: "stub://host", Server: &launch.Server{
@@ -151,7 +151,7 @@ func TestUpKillRestartDown(t *testing.T) {
 			t.Errorf("node %d says %q, %v", i, got, err)
 		}
 	}
-	if len(ports) != 4 { // three own ones and a shared one
+	if len(ports) != 4 { // one port per node and a shared one
 		t.Errorf("ports are given twice: %v", ports)
 	}
 	if !strings.Contains(l.Log(1), "prepared") {
@@ -179,7 +179,7 @@ func TestUpKillRestartDown(t *testing.T) {
 	if s, _ = lab.Status(dir); slices.ContainsFunc(s.Nodes, func(n lab.NodeState) bool { return n.Running }) {
 		t.Errorf("after all were stopped: %+v", s.Nodes)
 	}
-	for range 2 { // the second time nothing is to be done
+	for range 2 { // the second call has nothing to do
 		if err := l.RestartAll(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -196,7 +196,7 @@ func TestUpKillRestartDown(t *testing.T) {
 	}
 }
 
-// TestOrder: of a cluster that is down as a whole the engine says who is first.
+// TestOrder: the engine decides which node of a stopped cluster starts first.
 func TestOrder(t *testing.T) {
 	d := driver()
 	start := d.Server.Start
@@ -221,8 +221,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestSeveralProcesses: a node of two processes runs when both do, and a
-// cluster is formed once.
+// TestSeveralProcesses: a node with two processes runs only if both run, and a cluster is formed
+// once.
 func TestSeveralProcesses(t *testing.T) {
 	d := driver()
 	start, formed := d.Server.Start, 0
@@ -304,8 +304,8 @@ func TestUpAgain(t *testing.T) {
 	}
 }
 
-// TestCertificates: each node of a lab with TLS has a certificate for all nodes
-// that the lab's CA signed, and a folder is for a lab with TLS or one without.
+// TestCertificates: each node of a lab with TLS has a certificate for all nodes, signed by the
+// lab's CA. A folder belongs to a lab with TLS or to one without.
 func TestCertificates(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "lab")
 	d := driver()
@@ -339,7 +339,7 @@ func TestCertificates(t *testing.T) {
 	}
 }
 
-// TestForeignProcess: a pid that another process has by now is left alone.
+// TestForeignProcess: the lab does not touch a process that has taken over one of its PIDs.
 func TestForeignProcess(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "lab")
 	l := up(t, driver(), lab.Options{Dir: dir})
@@ -374,7 +374,7 @@ func TestForeignProcess(t *testing.T) {
 	_ = other.Wait()
 }
 
-// abandon starts a lab and dies; with "broken" in its name, in the midst of it.
+// abandon starts a lab and exits. If dir contains "broken", it kills itself during the start.
 func abandon(dir string) int {
 	d := driver()
 	if strings.Contains(dir, "broken") {
@@ -396,8 +396,8 @@ func abandon(dir string) int {
 	return 0
 }
 
-// TestKilledWhilePreparing: what prepares a node is known, so that it ends with
-// the lab; and a folder without a state holds no lab.
+// TestKilledWhilePreparing: the state lists the process that prepares a node, hence Down ends it. A
+// folder without a state contains no lab.
 func TestKilledWhilePreparing(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "preparing")
 	c := exec.CommandContext(t.Context(), os.Args[0])
@@ -428,8 +428,8 @@ func TestKilledWhilePreparing(t *testing.T) {
 	up(t, driver(), lab.Options{Dir: dir})
 }
 
-// TestOtherUsers of the machine neither read what is in a lab, nor change it,
-// nor have a lab of theirs taken; and servers do not get Barograph's environment.
+// TestOtherUsers: other users can neither read nor change a lab, and Up refuses a parent folder
+// that they own or can write. Servers do not inherit Barograph's environment.
 func TestOtherUsers(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("NOT TESTED: another user takes root")
@@ -444,7 +444,7 @@ func TestOtherUsers(t *testing.T) {
 	if text, err := os.ReadFile(filepath.Join(dir, engine.URLFile)); err != nil || string(text) != l.URL()+"\n" {
 		t.Errorf("the file of the URL holds %q, %v", text, err)
 	}
-	const other = 65534 // nobody
+	const other = 65534 // the user nobody
 	for _, try := range []string{"cat url", "cat lab.json", "cat node1.log", "ls", "ls node1", "ln -s /etc/x node1.log", "ln -sf /etc/x url", "touch ../lab2"} {
 		c := exec.CommandContext(t.Context(), "sh", "-c", try)
 		c.Dir = dir
@@ -480,7 +480,7 @@ func TestAbandoned(t *testing.T) {
 			dir := filepath.Join(parent, name)
 			c := exec.CommandContext(t.Context(), os.Args[0])
 			c.Env = append(os.Environ(), envOwner+"="+dir)
-			_ = c.Run() // it is killed, or leaves
+			_ = c.Run() // kills itself, or exits
 			s, err := lab.Status(dir)
 			if err != nil || !s.Running() {
 				t.Fatalf("the child left no server: %+v, %v", s, err)

@@ -18,13 +18,14 @@ import (
 	"github.com/barograph/barograph/lab"
 )
 
-// envMaps has the server of a test keep its files as Cassandra keeps its log: mapped, and written by memory alone.
+// envMaps makes the server of a test write its files as Cassandra writes its log: mapped, and only
+// through memory.
 const envMaps = "LAB_TEST_MAPS"
 
-// mappedBytes are of a file: so many that the kernel writes them for a while.
+// mappedBytes is the size of a file, large enough that the kernel needs some time to write it.
 const mappedBytes = 16 << 20
 
-// mappings are the server's files: what is flushed of each, and how.
+// mappings are the server's files, each with the function that flushes it.
 func mappings() map[string]func(m []byte) error {
 	return map[string]func(m []byte) error{
 		"never-flushed":    func([]byte) error { return nil },
@@ -42,8 +43,8 @@ func fill(m []byte, with byte) error {
 	return nil
 }
 
-// mapFiles makes the files, each of flushed a, and writes b over that by memory. A server
-// that is started again finds them.
+// mapFiles creates the files. It writes and flushes "a" to each, then overwrites it with "b"
+// through memory. A restarted server finds existing files and keeps them.
 func mapFiles() error {
 	for name, flush := range mappings() {
 		if _, err := os.Stat(name); err == nil {
@@ -68,7 +69,7 @@ func mapFiles() error {
 	return nil
 }
 
-// endFirstThread ends the thread that the process began with, as a JVM's may end before the others.
+// endFirstThread ends the first thread of the process. In a JVM, too, it may end before the others.
 func endFirstThread() {
 	for ended := false; !ended; {
 		found := make(chan bool, 1)
@@ -77,14 +78,14 @@ func endFirstThread() {
 			if found <- unix.Gettid() == os.Getpid(); unix.Gettid() == os.Getpid() {
 				_, _, _ = syscall.Syscall(syscall.SYS_EXIT, 0, 0, 0)
 			}
-			time.Sleep(time.Second) // the next one is on another thread
+			time.Sleep(time.Second) // the next goroutine runs on another thread
 		}()
 		ended = <-found
 	}
 }
 
-// TestMapped: of files that a server writes by memory, a power failure leaves what was flushed by msync, and nothing of
-// what the kernel writes later, when the last of its threads ends.
+// TestMapped: a power failure keeps what msync flushed of a mapped file. It discards what the
+// kernel writes later, when the last thread of the server ends.
 func TestMapped(t *testing.T) {
 	dir, d := filepath.Join(t.TempDir(), "lab"), driver()
 	start := d.Server.Start
@@ -99,7 +100,7 @@ func TestMapped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := s.Lab(d) // which another process started
+	l, err := s.Lab(d) // another process started the lab
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +110,7 @@ func TestMapped(t *testing.T) {
 	if tasks, err := os.ReadDir("/proc/" + strconv.Itoa(s.Nodes[0].Processes[0].PID) + "/task"); err == nil && len(tasks) > 1 {
 		t.Fatalf("%d of its threads run on", len(tasks))
 	}
-	time.Sleep(300 * time.Millisecond) // what comes late comes now
+	time.Sleep(300 * time.Millisecond) // allows late writes to arrive
 	half := strings.Repeat("b", mappedBytes/2)
 	for name, want := range map[string]string{
 		"never-flushed": strings.Repeat("a", mappedBytes), "asked-to": strings.Repeat("a", mappedBytes),

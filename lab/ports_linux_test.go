@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestPortsAreReservedWithoutFiles: a port is given once, and the folder of temporary
-// files, in which other users may make folders and links, is not looked at.
+// TestPortsAreReservedWithoutFiles: take returns each port once. It does not use the folder of
+// temporary files, because other users may create files and links in it.
 func TestPortsAreReservedWithoutFiles(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)

@@ -24,7 +24,8 @@ import (
 	"github.com/barograph/barograph/study/synth"
 )
 
-// products of test 3 in a backlog; BAROGRAPH_PRODUCTS=55338 is the whole.
+// backlog returns the number of products of test 3 in a backlog. BAROGRAPH_PRODUCTS=55338 sets all
+// of them.
 func backlog(b *testing.B) int {
 	b.Helper()
 	n, err := strconv.Atoi(os.Getenv("BAROGRAPH_PRODUCTS"))
@@ -34,8 +35,8 @@ func backlog(b *testing.B) int {
 	return n
 }
 
-// own is the memory of this process that is no page of a file, in MB; ps shows
-// those of the program, too, which the system takes back.
+// own returns the anonymous memory of this process, in MB. ps also counts the pages of the
+// program's file, which the system can reclaim.
 func own(b *testing.B) float64 {
 	b.Helper()
 	text, err := os.ReadFile("/proc/self/status")
@@ -51,8 +52,7 @@ func own(b *testing.B) float64 {
 	return 0
 }
 
-// BenchmarkBacklog posts products of test 3 of 2006 from a spool, a file each,
-// until it is empty.
+// BenchmarkBacklog posts products of test 3 of 2006, one per file, until the spool is empty.
 func BenchmarkBacklog(b *testing.B) {
 	for _, e := range []engine.Driver{postgres.Driver(), mariadb.Driver()} {
 		for _, design := range []string{"single", "array96"} {
@@ -103,7 +103,7 @@ func BenchmarkBacklog(b *testing.B) {
 	}
 }
 
-// counting counts what is posted, and notes the most memory.
+// counting counts posted values and records the maximum of the memory.
 type counting struct {
 	river.Poster
 	b      *testing.B
@@ -120,8 +120,8 @@ func (c *counting) Post(ctx context.Context, products []*river.Product) ([]river
 	return tallies, err
 }
 
-// BenchmarkLatency renames 20 products a second into a spool, and tells how long
-// each took to its committed rows.
+// BenchmarkLatency renames 20 products a second into a spool, and reports the time from each
+// arrival to the commit of its rows.
 func BenchmarkLatency(b *testing.B) {
 	for _, e := range []engine.Driver{postgres.Driver(), mariadb.Driver()} {
 		b.Run(e.Scheme, func(b *testing.B) {
@@ -183,7 +183,7 @@ func BenchmarkLatency(b *testing.B) {
 	}
 }
 
-// timing tells how long products took from their arrival to their commit.
+// timing records the time from the arrival of each product to its commit.
 type timing struct {
 	river.Poster
 	took []time.Duration

@@ -28,9 +28,9 @@ import (
 
 var servers enginetest.Servers
 
-// ihfs makes an IHFS in a schema of its own, and returns its URL. Columns and
-// keys are those of a dump of the real one (hd_ob83krf); the triggers are ours:
-// they count their calls, and write curpp and curpc.
+// ihfs creates an IHFS in its own schema and returns its URL. Columns and keys are those of a dump
+// of the real database (hd_ob83krf). The triggers are our own: they count their calls, and write
+// curpp and curpc.
 func ihfs(t *testing.T, schema string) (url string, db *pgx.Conn) {
 	t.Helper()
 	url = servers.Lab(t, postgres.Driver(), lab.Options{}).URL() + "?search_path=" + schema
@@ -59,7 +59,7 @@ const stations = `INSERT INTO location VALUES ('AAA', 1), ('BBB', 1), ('OFF', 0)
 		('HG',0,'01-01','06-30',-1,1,null,null), ('HG',0,'07-01','12-31',-10,50,0,40);
 	INSERT INTO locdatalimits (lid, pe, dur, monthdaystart, monthdayend, gross_range_min, gross_range_max) VALUES ('BBB','HG',0,'01-01','12-31',0,10);`
 
-// rows prints a query, a line for each row.
+// rows returns the sorted result of a query, one line per row.
 func rows(t *testing.T, db *pgx.Conn, query string) string {
 	t.Helper()
 	q, err := db.Query(t.Context(), query)
@@ -87,7 +87,7 @@ func rows(t *testing.T, db *pgx.Conn, query string) string {
 	return strings.Join(lines, "\n")
 }
 
-// everything is all rows of all tables of a schema but those of times of posting.
+// everything returns all rows of all tables of a schema, without the given columns.
 func everything(t *testing.T, db *pgx.Conn, without ...string) string {
 	t.Helper()
 	var out []string
@@ -101,7 +101,7 @@ func everything(t *testing.T, db *pgx.Conn, without ...string) string {
 	return strings.Join(out, "\n")
 }
 
-// post posts texts, a product each, one after the other.
+// post posts texts one after the other, each in one transaction.
 func post(t *testing.T, p river.Poster, texts ...string) (total river.Tally) {
 	t.Helper()
 	in := river.Input{Options: shef.Options{Now: time.Now()}}
@@ -124,7 +124,7 @@ func post(t *testing.T, p river.Poster, texts ...string) (total river.Tally) {
 	return total
 }
 
-// at writes a moment near the present as SHEF has it.
+// at formats a time near the present in SHEF's form.
 func at(d time.Duration) string { return time.Now().UTC().Add(d).Format("20060102 Z DH1504") }
 
 func product(issued time.Duration, lines ...string) string {
@@ -190,7 +190,7 @@ func TestIHFS(t *testing.T) {
 		}
 	}
 	before := everything(t, db)
-	time.Sleep(1100 * time.Millisecond) // another second of posting
+	time.Sleep(1100 * time.Millisecond) // the next second of posting
 	if again := post(t, p, texts...); again != (river.Tally{river.Unchanged: 14, river.Rejected: 1, river.Unknown: 3, river.Inactive: 2, river.Filtered: 2, river.Outside: 2}) {
 		t.Errorf("posted again: %v", again)
 	}
@@ -199,8 +199,8 @@ func TestIHFS(t *testing.T) {
 	}
 }
 
-// TestRejectedAgain: the same bad reading in products of one second, in one transaction
-// and in several. Each has its row, and no product loses its good values.
+// TestRejectedAgain posts the same bad reading in products of one second, in one transaction and in
+// several. Each reading gets its row, and no product loses its good values.
 func TestRejectedAgain(t *testing.T) {
 	db, p := stocked(t, "rejectedagain")
 	then := at(-2 * time.Hour)
@@ -218,7 +218,7 @@ func TestRejectedAgain(t *testing.T) {
 	}
 }
 
-// TestRefusedByTable: a constraint of the database refuses one value. The others of its
+// TestRefusedByTable: if a constraint of the database refuses one value, the other values of its
 // product and of its batch are posted.
 func TestRefusedByTable(t *testing.T) {
 	db, p := stocked(t, "refusedbytable")
@@ -284,7 +284,7 @@ func TestQualifiersAndFactors(t *testing.T) {
 	}
 }
 
-// TestIHFSPolicies: what becomes of a second value of one key, by every policy.
+// TestIHFSPolicies checks the result of a second value of one key under every policy.
 func TestIHFSPolicies(t *testing.T) {
 	url, db := ihfs(t, "policies")
 	if _, err := db.Exec(t.Context(), stations); err != nil {
@@ -343,7 +343,7 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// TestNoIHFS: a database that is none is refused, and nothing is made in it.
+// TestNoIHFS: OpenIHFS refuses a database that is not an IHFS.
 func TestNoIHFS(t *testing.T) {
 	url := servers.Lab(t, postgres.Driver(), lab.Options{}).URL()
 	if _, err := river.OpenIHFS(t.Context(), url, river.DefaultTokens()); err == nil || !strings.Contains(err.Error(), "has no table adjustfactor") {
@@ -351,7 +351,7 @@ func TestNoIHFS(t *testing.T) {
 	}
 }
 
-// stocked is an IHFS with stations, and a poster on it.
+// stocked returns an IHFS with stations, and a poster for it.
 func stocked(t *testing.T, name string) (*pgx.Conn, *river.IHFS) {
 	t.Helper()
 	url, db := ihfs(t, name)
@@ -366,8 +366,9 @@ func stocked(t *testing.T, name string) (*pgx.Conn, *river.IHFS) {
 	return db, p
 }
 
-// TestIHFSLacks: a table without a column is reported before anything is posted, and is
-// waited for; so is a table that the account may not write.
+// TestIHFSLacks: Reload reports a missing table or column before anything is posted. Again returns
+// true for errors that pass or can be repaired, such as a missing privilege, and false for errors
+// about values.
 func TestIHFSLacks(t *testing.T) {
 	db, p := stocked(t, "lacks")
 	for _, c := range []struct{ away, back, want string }{
@@ -396,7 +397,7 @@ func TestIHFSLacks(t *testing.T) {
 	}
 }
 
-// TestIHFSPassword: where the URL is in a file, that is read at each connection.
+// TestIHFSPassword: if the URL is in a file, each connection reads the file again.
 func TestIHFSPassword(t *testing.T) {
 	url, db := ihfs(t, "password")
 	account := func(password string) string {
@@ -434,8 +435,8 @@ func TestIHFSPassword(t *testing.T) {
 	}
 }
 
-// TestIHFSRead: what is stored are values of SHEF again, each of which can be
-// encoded: letters for numbers, thousands, pairs in one.
+// TestIHFSRead: Values returns stored values as SHEF values that can be encoded. It restores
+// letters from numbers, thousands, and pairs stored in one value.
 func TestIHFSRead(t *testing.T) {
 	_, p := stocked(t, "reads")
 	then := time.Now().UTC().Add(-2 * time.Hour).Truncate(time.Minute)
@@ -483,7 +484,7 @@ func TestIHFSRead(t *testing.T) {
 	}
 }
 
-// TestNarrow: a number that no column of IHFS holds is refused and named; its neighbours
+// TestNarrow: a number that does not fit into its IHFS column is refused and named. Its neighbors
 // are posted.
 func TestNarrow(t *testing.T) {
 	db, p := stocked(t, "narrow")
@@ -504,9 +505,9 @@ func TestNarrow(t *testing.T) {
 	}
 }
 
-// TestLearnIngest: a series that ingestfilter does not have is listed with what admits it,
-// and that admits it; with shef_load_ingest it is admitted, and gets its row. One
-// that is off stays out.
+// TestLearnIngest: Strangers lists a series that ingestfilter lacks, with a statement that admits
+// it. That statement works. With shef_load_ingest, the poster admits the series and adds its row. A
+// series that is switched off stays excluded.
 func TestLearnIngest(t *testing.T) {
 	db, p := stocked(t, "learn")
 	then := at(-2 * time.Hour)
@@ -546,7 +547,7 @@ func TestLearnIngest(t *testing.T) {
 		t.Errorf("after the statement: %q", got)
 	}
 	p.Tokens.LearnIngest = true
-	for range 2 { // the second time the rows are there
+	for range 2 { // in the second round the rows exist
 		got := post(t, p, text)
 		if got[river.Filtered] != 1 || got[river.Inserted]+got[river.Unchanged] != 4 || got[river.Unknown] != 1 || got[river.Inactive] != 1 {
 			t.Errorf("%v", got)

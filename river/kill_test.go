@@ -32,12 +32,12 @@ import (
 	"github.com/barograph/barograph/river"
 )
 
-// Where they are set this process is a service that is to be killed.
+// If these variables are set, this process is a service that a test kills.
 const (
 	childSpool  = "BAROGRAPH_RIVER_SPOOL"
 	childURL    = "BAROGRAPH_RIVER_URL"
 	childSchema = "BAROGRAPH_RIVER_SCHEMA"
-	childBudget = "BAROGRAPH_RIVER_BUDGET" // products until it kills itself
+	childBudget = "BAROGRAPH_RIVER_BUDGET" // number of products after which the process kills itself
 )
 
 func TestMain(m *testing.M) {
@@ -49,17 +49,17 @@ func TestMain(m *testing.M) {
 		}
 		if err := serveOnce(context.Background(), dir, os.Getenv(childURL), os.Getenv(childSchema), ended); err != nil {
 			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1) //nolint:forbidigo // it is a program here
+			os.Exit(1) //nolint:forbidigo // this process acts as a program
 		}
 		return
 	}
 	servers.Main(m)
 }
 
-// when decides years in the sample products.
+// when determines the years in the sample products.
 var when = time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
 
-// serveOnce posts what is in a folder.
+// serveOnce posts the content of a folder.
 func serveOnce(ctx context.Context, dir, url, schema string, ended <-chan struct{}) error {
 	spool, err := river.OpenSpool(dir, 0)
 	if err != nil {
@@ -76,8 +76,8 @@ func serveOnce(ctx context.Context, dir, url, schema string, ended <-chan struct
 	return errors.Join(s.Run(ctx), to.Close(), spool.Close())
 }
 
-// mortal is a slow database: a kill comes while it posts its nth product, and nothing
-// of a transaction that it was in is left.
+// mortal is a slow database. Its process kills itself after left products, and nothing of the open
+// transaction remains.
 type mortal struct{ left int }
 
 func (m *mortal) Post(_ context.Context, products []*river.Product) ([]river.Tally, error) {
@@ -102,8 +102,8 @@ func serveKilled(dir string, budget int) {
 	panic(s.Run(context.Background()))
 }
 
-// TestProgress: a service that is killed before it could post a twentieth of what waits in
-// one transaction gets on all the same: done/ grows between any two of 20 kills.
+// TestProgress: a service that is always killed before it posts a twentieth of its backlog still
+// makes progress. done/ grows between any two of 20 kills.
 func TestProgress(t *testing.T) {
 	dir := t.TempDir()
 	for i := range 200 {
@@ -141,7 +141,7 @@ type crashing struct {
 	script []error
 	sizes  []int // products of each transaction
 	posted int
-	more   func() // called when ten are posted
+	more   func() // called when ten products are posted
 }
 
 func (c *crashing) Post(_ context.Context, products []*river.Product) ([]river.Tally, error) {
@@ -160,8 +160,8 @@ func (c *crashing) Reload(context.Context) error { return nil }
 func (c *crashing) Again(error) bool             { return true }
 func (c *crashing) Close() error                 { return nil }
 
-// TestSmallAfterCrash: a database that breaks off a transaction, and then is away for a
-// while, gets one product next. One that only was away gets as many as before.
+// TestSmallAfterCrash: a database that aborts a transaction and is then unreachable gets one
+// product next. One that was only unreachable gets as many as before.
 func TestSmallAfterCrash(t *testing.T) {
 	broken, away := errors.New("unexpected EOF"), engine.ErrUnreachable
 	for _, c := range []struct {
@@ -219,8 +219,8 @@ func opened(ctx context.Context, url, schema string) (river.Poster, error) {
 
 var registry = engine.Registry{postgres.Driver(), mariadb.Driver()}
 
-// spooled fills a folder with every sample product in a random order, every
-// third one doubled; it is the same for the same seed.
+// spooled fills a folder with every sample product in a random order that depends only on the seed.
+// It duplicates every third product.
 func spooled(t *testing.T, dir string, texts map[string][]byte, seed uint64) {
 	t.Helper()
 	var names []string
@@ -242,8 +242,8 @@ func spooled(t *testing.T, dir string, texts map[string][]byte, seed uint64) {
 	}
 }
 
-// samples are the sample products, real ones and HEC's decks; by day the
-// smaller ones.
+// samples returns the sample products: real ones and HEC's decks. Outside nightly runs it returns
+// only files up to 64 KiB.
 func samples(t *testing.T) map[string][]byte {
 	t.Helper()
 	data := os.Getenv("BAROGRAPH_DATA")
@@ -258,7 +258,7 @@ func samples(t *testing.T) map[string][]byte {
 	for _, dir := range []string{"pyiem", "hec/example-shef-files", "hec/testing", "edge"} {
 		filepath.WalkDir(filepath.Join(data, "shef", dir), func(path string, e fs.DirEntry, err error) error {
 			if err != nil || e.IsDir() || strings.HasSuffix(path, ".jsonl") {
-				return nil //nolint:nilerr // what cannot be read is no sample
+				return nil //nolint:nilerr // an unreadable file is not a sample
 			}
 			if info, err := e.Info(); err == nil && info.Size() <= most {
 				if text, err := os.ReadFile(path); err == nil {
@@ -274,8 +274,7 @@ func samples(t *testing.T) map[string][]byte {
 	return out
 }
 
-// TestKills: a service that is killed again and again leaves the tables that an
-// undisturbed one does.
+// TestKills: a service that is killed repeatedly leaves the same tables as an undisturbed one.
 func TestKills(t *testing.T) {
 	texts := samples(t)
 	kills := 3
@@ -312,7 +311,7 @@ func TestKills(t *testing.T) {
 		}},
 	} {
 		if c.name != "ihfs" && !enginetest.Nightly() {
-			continue // the service is the same; the suite kills the posters of every engine
+			continue // the service is the same, and the engine suite kills the posters of every engine
 		}
 		t.Run(c.name, func(t *testing.T) {
 			url, dump := c.fresh(c.name + "_clean")
@@ -326,7 +325,7 @@ func TestKills(t *testing.T) {
 			}
 			took := time.Since(began)
 			want := dump()
-			if c.name == "mariadb" { // its tables are in one place
+			if c.name == "mariadb" { // both runs use the same tables
 				wipe(t, url)
 			}
 			url, dump = c.fresh(c.name + "_killed")
@@ -348,7 +347,7 @@ func TestKills(t *testing.T) {
 				}
 				ended := make(chan error, 1)
 				go func() { ended <- child.Wait() }()
-				select { // anywhere in the run, also where it ends
+				select { // a kill at any time of the run, including its end
 				case <-time.After(time.Duration(r.Int64N(int64(took) + int64(took)/4 + 1))):
 					if err := child.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
 						t.Fatal(err)
@@ -361,7 +360,7 @@ func TestKills(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				if left, _ := filepath.Glob(filepath.Join(dir, "[0-9]*")); len(left) == 0 { // all is posted: all of it again
+				if left, _ := filepath.Glob(filepath.Join(dir, "[0-9]*")); len(left) == 0 { // everything is posted: post it again
 					if err := os.RemoveAll(filepath.Join(dir, ".posted")); err != nil {
 						t.Fatal(err)
 					}
@@ -387,8 +386,7 @@ func connection(t *testing.T, url string) *pgx.Conn {
 	return c
 }
 
-// admit puts every station and parameter of texts into location and
-// ingestfilter.
+// admit adds every station and parameter of texts to location and ingestfilter.
 func admit(t *testing.T, db *pgx.Conn, texts map[string][]byte) {
 	t.Helper()
 	var lids, pes, tss, exts []string
@@ -414,7 +412,7 @@ func admit(t *testing.T, db *pgx.Conn, texts map[string][]byte) {
 	}
 }
 
-// digest is what tables of values hold, but for when it was posted.
+// digest summarizes the tables of values, without the times of posting.
 func digest(t *testing.T, url, design string) string {
 	t.Helper()
 	a, err := opened(t.Context(), url, design)

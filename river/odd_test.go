@@ -21,8 +21,8 @@ import (
 	"github.com/barograph/barograph/river"
 )
 
-// TestOddFiles: names of any bytes and links are read; what is no file is reported and
-// left; a file that is cut is set aside, and its products are posted all the same.
+// TestOddFiles: the service reads links, and files with any bytes in their names. It reports
+// entries that are neither and leaves them in place. It sets a truncated file aside.
 func TestOddFiles(t *testing.T) {
 	dir, other := t.TempDir(), t.TempDir()
 	names := []string{"a b;$(x)\"\n", "-dash", "lat\xff\xfein", strings.Repeat("n", 240)}
@@ -62,7 +62,7 @@ func TestOddFiles(t *testing.T) {
 	}
 }
 
-// old makes a file one that has not changed for longer than half-written files are waited for.
+// old sets a file's time so far back that the service no longer waits for the rest of the file.
 func old(t *testing.T, path string) {
 	t.Helper()
 	at := time.Now().Add(-2 * time.Minute)
@@ -71,9 +71,9 @@ func old(t *testing.T, path string) {
 	}
 }
 
-// TestHalfGzip: gzip of which the end is still to come waits in the folder, and its
-// products are posted when it is there. Where the end never comes the file fails, and the
-// line in which it ends is not read: its number may have lost digits.
+// TestHalfGzip: an incomplete gzip file waits in the folder, and its products are posted when it is
+// complete. If its end never comes, the file fails. The line in which it ends is not read, because
+// its number may lack digits.
 func TestHalfGzip(t *testing.T) {
 	dir := t.TempDir()
 	var text strings.Builder
@@ -106,7 +106,7 @@ func TestHalfGzip(t *testing.T) {
 	until(t, "the whole file", func() bool { return len(b.given()) == 2 })
 	stop()
 
-	// The end within a number, whatever its digits.
+	// Find a truncation within a number.
 	for cut := all.Len() / 3; ; cut++ {
 		r, err := gzip.NewReader(bytes.NewReader(all.Bytes()[:cut]))
 		if err != nil {
@@ -131,8 +131,8 @@ func TestHalfGzip(t *testing.T) {
 	}
 }
 
-// TestGrows: what comes into a file while its first product is posted is posted,
-// too, before the file is put away.
+// TestGrows: text appended to a file while its first product is posted is also posted before the
+// file is put away.
 func TestGrows(t *testing.T) {
 	dir := t.TempDir()
 	b := &board{began: make(chan struct{})}
@@ -159,9 +159,9 @@ func TestGrows(t *testing.T) {
 	}
 }
 
-// TestFullServer: what a server's full disk refuses waits until there is room, and
-// nothing is set aside; SIGHUP is heard meanwhile, and where there is always a file
-// to post.
+// TestFullServer: products that a server's full disk refuses wait until it has space, and none is
+// set aside. The service handles SIGHUP during that wait, and also if there is always a file to
+// post.
 func TestFullServer(t *testing.T) {
 	dir := t.TempDir()
 	b := &board{full: 6}
@@ -182,7 +182,7 @@ func TestFullServer(t *testing.T) {
 	b = &board{began: make(chan struct{})}
 	put(t, dir, "busy0", sample("RR3L0", 1))
 	_, stop = serving(t, dir, b, &log, reread)
-	for i := 1; ; i++ { // the next file is there before the transaction of the one before ends
+	for i := 1; ; i++ { // the next file arrives before the previous transaction ends
 		<-b.began
 		put(t, dir, fmt.Sprint("busy", i), sample(fmt.Sprint("RR3L", i), 1))
 		time.Sleep(30 * time.Millisecond)
@@ -210,8 +210,8 @@ func TestFullServer(t *testing.T) {
 	stop()
 }
 
-// TestRemembered: a product that was posted hours ago, or by a clock that was ahead,
-// is posted again; days of done/ that are older than what is kept go.
+// TestRemembered: a product is posted again if it was posted more than 4 hours ago, or by a clock
+// that was ahead. Expired days of done/ are removed.
 func TestRemembered(t *testing.T) {
 	dir := t.TempDir()
 	var first board
@@ -259,7 +259,7 @@ func TestRemembered(t *testing.T) {
 	}
 }
 
-// TestSpoolGone: a spool that cannot be written is reported with what to do.
+// TestSpoolGone: the error of a spool that cannot be written contains a remedy.
 func TestSpoolGone(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "s")
 	s, err := river.OpenSpool(dir, 0)
@@ -274,7 +274,7 @@ func TestSpoolGone(t *testing.T) {
 	}
 }
 
-// TestProductsMemory: products of any size keep their values while others are read.
+// TestProductsMemory: products of any size keep their values while other products are read.
 func TestProductsMemory(t *testing.T) {
 	var text strings.Builder
 	sizes := []int{1, 100, 8192, 8193, 3, 40_000, 7000, 5000, 1}

@@ -7,8 +7,8 @@ import (
 	"github.com/barograph/barograph/river"
 )
 
-// TestRiverStatus: the highest forecast of each location, element and type-source,
-// of forecasts that are joined as AWIPS joins them.
+// TestRiverStatus: riverstatus contains the highest forecast of each location, element and
+// type-source. Forecasts are joined as in AWIPS.
 func TestRiverStatus(t *testing.T) {
 	url, db := ihfs(t, "crests")
 	exec := func(sql string) {

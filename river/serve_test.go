@@ -20,17 +20,17 @@ import (
 	"github.com/barograph/barograph/river"
 )
 
-// board is a database of the simplest kind: it keeps which values it was given.
+// board is a minimal database that records the products it receives.
 type board struct {
 	sync.Mutex
 	posted   []string // ids and values of products
-	away     int      // so many transactions fail, and Reload with them
-	refuses  string   // id of a product that it never takes
-	overflow float64  // a value that it never takes; 0 = none
+	away     int      // number of transactions that fail, together with Reload
+	refuses  string   // id of a product that is always refused
+	overflow float64  // value that is always refused; 0 = none
 	reloads  int
 	called   chan struct{}
-	full     int           // so many transactions fail, where Reload does not
-	began    chan struct{} // informed of each transaction, which waits for it to be taken twice
+	full     int           // number of transactions that fail while Reload succeeds
+	began    chan struct{} // Post sends to it twice, and blocks until a test receives both
 }
 
 func (b *board) Post(_ context.Context, products []*river.Product) ([]river.Tally, error) {
@@ -86,7 +86,7 @@ func (b *board) given() []string {
 	return slices.Clone(b.posted)
 }
 
-// serving starts a service on a folder; stop ends it as SIGTERM does.
+// serving starts a service on a folder; stop stops it as SIGTERM does.
 func serving(t *testing.T, dir string, b *board, log *bytes.Buffer, reread <-chan func() error) (m *river.Metrics, stop func()) {
 	t.Helper()
 	spool, err := river.OpenSpool(dir, 20*time.Millisecond)
@@ -118,10 +118,10 @@ func sample(id string, values int) string {
 	return "\x01\r\r\n123 \r\r\nSRUS54 KLCH 101813\r\r\n" + id + "\r\r\n.A AAA 1110 /HG 1" + strings.Repeat("/QR 2", values-1) + "\r\r\n\x03"
 }
 
-// until waits for what a service does in its own time.
+// until waits up to a minute for a condition.
 func until(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	for range 6000 { // a minute
+	for range 6000 { // 60 s
 		if is() {
 			return
 		}
@@ -145,7 +145,7 @@ func TestService(t *testing.T) {
 	}
 	m, stop := serving(t, dir, b, &log, nil)
 	until(t, "2 products", func() bool { return len(b.given()) == 2 })
-	put(t, dir, "3", "\r\n\r\n"+strings.ReplaceAll(strings.TrimPrefix(sample("RR1LCH", 1), "\x01\r\r\n123 "), "\r\r\n", "\n")) // by another way
+	put(t, dir, "3", "\r\n\r\n"+strings.ReplaceAll(strings.TrimPrefix(sample("RR1LCH", 1), "\x01\r\r\n123 "), "\r\r\n", "\n")) // the same product in another envelope
 	put(t, dir, "4", sample("RR3LCH", 4))
 	put(t, dir, "5", "prose\n")
 	put(t, dir, "6", "")
@@ -173,7 +173,7 @@ func TestService(t *testing.T) {
 	if n := strings.Count(log.String(), `"msg":"product"`); n != 6 {
 		t.Errorf("%d lines of products:\n%s", n, &log)
 	}
-	// After a restart what was posted is still known.
+	// After a restart the service still knows the posted products.
 	put(t, dir, "7", sample("RR3LCH", 4))
 	_, stop = serving(t, dir, b, &log, nil)
 	until(t, "an empty folder", func() bool { _, err := os.Stat(filepath.Join(dir, "7")); return err != nil })
@@ -183,8 +183,8 @@ func TestService(t *testing.T) {
 	}
 }
 
-// TestRefusedValue: the database refuses one value of a product. All others of the
-// product and of its neighbours are posted, and the reason names the value.
+// TestRefusedValue: if the database refuses one value of a product, all other values of the product
+// and of its neighbors are posted. The reason names the value.
 func TestRefusedValue(t *testing.T) {
 	dir := t.TempDir()
 	b := &board{overflow: 2}
@@ -208,7 +208,7 @@ func TestRefusedValue(t *testing.T) {
 	}
 }
 
-// TestRetry: what failed is put back, and is posted when the database takes it.
+// TestRetry puts a failed file back. It is posted when the database accepts it.
 func TestRetry(t *testing.T) {
 	dir := t.TempDir()
 	b := &board{overflow: 2}
@@ -234,11 +234,11 @@ func TestRetry(t *testing.T) {
 	}
 }
 
-// TestLogFile: no line is lost or divided, and so many files are kept.
+// TestLogFile: no line is lost or split, and the log keeps the configured number of files.
 func TestLogFile(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "log")
 	var all string
-	for i := range 3 { // opened again
+	for i := range 3 { // opened three times
 		l := &river.LogFile{Name: name, Most: 100, Keep: 2}
 		for k := range 10 {
 			line := fmt.Sprintf("line %d of round %d, and what is in it\n", k, i)
@@ -267,8 +267,8 @@ func TestLogFile(t *testing.T) {
 	}
 }
 
-// TestServiceAway: products wait while the database is away, and a service that
-// ends then leaves them where they are; it is instructed to read its tables anew.
+// TestServiceAway: products wait while the database is unreachable, and a service that stops then
+// leaves them in place. Later the service rereads its tables on request.
 func TestServiceAway(t *testing.T) {
 	dir := t.TempDir()
 	b := &board{away: 1 << 30, called: make(chan struct{})}
@@ -297,7 +297,7 @@ func TestServiceAway(t *testing.T) {
 	}
 }
 
-// gauge reads a gauge, or -1 where there is none of the name.
+// gauge reads a gauge; -1 if no gauge has the name.
 func gauge(t *testing.T, r prometheus.Gatherer, name string) float64 {
 	t.Helper()
 	families, err := r.Gather()
@@ -312,7 +312,7 @@ func gauge(t *testing.T, r prometheus.Gatherer, name string) float64 {
 	return -1
 }
 
-// TestReloadMetric: the metrics report that the service goes on with old tables.
+// TestReloadMetric: the metrics report that the service continues with old tables.
 func TestReloadMetric(t *testing.T) {
 	spool, err := river.OpenSpool(t.TempDir(), 20*time.Millisecond)
 	if err != nil {
@@ -338,10 +338,10 @@ func TestReloadMetric(t *testing.T) {
 	}
 }
 
-// TestBacklogMetrics: what waits is counted while a transaction is long.
+// TestBacklogMetrics: the metrics count waiting files during a long transaction.
 func TestBacklogMetrics(t *testing.T) {
 	dir := t.TempDir()
-	b := &board{began: make(chan struct{})} // its first transaction never ends
+	b := &board{began: make(chan struct{})} // the first transaction blocks
 	var log bytes.Buffer
 	put(t, dir, "first", sample("RR1LCH", 1))
 	spool, err := river.OpenSpool(dir, 0)
@@ -368,9 +368,9 @@ func TestBacklogMetrics(t *testing.T) {
 		t.Errorf("the oldest is of %v", at)
 	}
 	cancel()
-	<-b.began // the transaction ends
+	<-b.began // releases the transaction
 	go func() {
-		for range b.began { // whatever else it begins
+		for range b.began { // releases all further transactions
 		}
 	}()
 	if err := <-done; err != nil {
@@ -382,8 +382,8 @@ func TestBacklogMetrics(t *testing.T) {
 	}
 }
 
-// TestOnePoster: of services on one folder one posts, the next takes over at its
-// end, and one whose input has ended does not wait for a turn that it does not need.
+// TestOnePoster: of several services on one folder only one posts, and the next takes over when it
+// stops. A service whose input has ended and whose spool is empty does not wait for its turn.
 func TestOnePoster(t *testing.T) {
 	dir := t.TempDir()
 	var first, second, third board
@@ -413,7 +413,7 @@ func TestOnePoster(t *testing.T) {
 	}
 	stop1()
 	put(t, dir, "b", sample("RR2LCH", 2))
-	put(t, dir, "c", sample("RR0LCH", 1)) // the first has posted it
+	put(t, dir, "c", sample("RR0LCH", 1)) // the first service has posted this product
 	until(t, "the second's turn", func() bool { return len(second.given()) == 1 })
 	stop2()
 	if got := second.given(); !slices.Equal(got, []string{"KLCHRR2LCH 2"}) || len(third.given()) > 0 || !strings.Contains(log2.String(), "another process") {
@@ -421,7 +421,7 @@ func TestOnePoster(t *testing.T) {
 	}
 }
 
-// TestTake: a stream's products are files before the next is read.
+// TestTake: Take stores each product of a stream as a file.
 func TestTake(t *testing.T) {
 	dir := t.TempDir()
 	s, err := river.OpenSpool(dir, 0)

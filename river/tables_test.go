@@ -6,8 +6,7 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// TestTableAndUnit: the table and the units of a value, as the sources that IHFS names
-// have them.
+// TestTableAndUnit: the table and the units of a value are those of the sources that IHFS names.
 func TestTableAndUnit(t *testing.T) {
 	tokens := DefaultTokens()
 	for _, c := range []struct {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestTies: of products of one minute that contradict each other the same value is
-// stored, whatever the order in which they come and however often.
+// TestTies posts products of one minute that contradict each other. The stored value does not
+// depend on their order or on repetitions.
 func TestTies(t *testing.T) {
 	db, p := stocked(t, "ties")
 	then := at(-2 * time.Hour)
@@ -15,12 +15,12 @@ func TestTies(t *testing.T) {
 	other := func(text string) string { return strings.Replace(text, "RR1LCH", "RR2LCH", 1) }
 	for want, texts := range map[string][]string{
 		"2 KLCHRR1LCH":     {line(".A", "/HG 1"), line(".A", "/HG 2"), line(".A", "/HG M")},
-		"1 KLCHRR2LCH":     {other(line(".A", "/HG 1")), line(".A", "/HG 2"), line(".A", "/HG 3/HG 9")}, // the later name
-		"1 KLCHRR1LCH":     {line(".AR", "/HG 1"), other(line(".A", "/HG 2")), line(".A", "/HG 7")},     // a revision
-		"2 KLCHRR1LCH ":    {line(".A", "/HG 3/HG 1"), line(".A", "/HG 2"), line(".A", "/HG 0/HG 2")},   // the last of a product
-		"7 KLCHRR1LCH":     {line(".A", "/HG 7"), other(line(".A", "/HG M")), line(".A", "/HG 6")},      // no missing value before a good one
-		"-9999 KLCHRR1LCH": {line(".A", "/HG 7"), line(".AR", "/HG M"), other(line(".A", "/HG M"))},     // but in a revision
-		"5 KLCHRR2LCH":     {line(".A", "/HG 5"), other(line(".A", "/HG 5")), line(".A", "/HG 6")},      // equal, by two names
+		"1 KLCHRR2LCH":     {other(line(".A", "/HG 1")), line(".A", "/HG 2"), line(".A", "/HG 3/HG 9")}, // the later name wins
+		"1 KLCHRR1LCH":     {line(".AR", "/HG 1"), other(line(".A", "/HG 2")), line(".A", "/HG 7")},     // a revision wins
+		"2 KLCHRR1LCH ":    {line(".A", "/HG 3/HG 1"), line(".A", "/HG 2"), line(".A", "/HG 0/HG 2")},   // the last value of a product wins
+		"7 KLCHRR1LCH":     {line(".A", "/HG 7"), other(line(".A", "/HG M")), line(".A", "/HG 6")},      // a missing value does not replace a good one
+		"-9999 KLCHRR1LCH": {line(".A", "/HG 7"), line(".AR", "/HG M"), other(line(".A", "/HG M"))},     // except in a revision
+		"5 KLCHRR2LCH":     {line(".A", "/HG 5"), other(line(".A", "/HG 5")), line(".A", "/HG 6")},      // equal values with two names
 	} {
 		want = strings.TrimSpace(want)
 		for _, order := range [][]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}} {
@@ -45,9 +45,9 @@ func TestTies(t *testing.T) {
 	}
 }
 
-// TestAlarms: what the limits of a value raise, in AWIPS's order of tests; a later value that
-// raises nothing removes it, one out of the gross range, rejected or kept out raises nothing,
-// and posting again changes nothing.
+// TestAlarms checks the alarms of a value in AWIPS's order of tests. A later value without an alarm
+// removes the alarm. A value that is out of the gross range, rejected or excluded raises none.
+// Posting again changes nothing.
 func TestAlarms(t *testing.T) {
 	db, p := stocked(t, "alarms")
 	if _, err := db.Exec(t.Context(), `UPDATE datalimits SET gross_range_min = -10, gross_range_max = 50;
@@ -69,8 +69,8 @@ func TestAlarms(t *testing.T) {
 		{".AR AAA " + at + "/HG 5", ""},
 		{".AR AAA " + at + "/HG 2", "AAA RZ ALERT LOWER 2"},
 		{".AR AAA " + at + "/HG M", ""},
-		{".A AAA " + ahead + "/HGIFZ 1/HGICZ 1", "AAA FZ ALARM LOWER 1"}, // no contingency
-		{".A BBB " + at + "/HG 9.9", "AAA FZ ALARM LOWER 1"},             // its own limits have none
+		{".A AAA " + ahead + "/HGIFZ 1/HGICZ 1", "AAA FZ ALARM LOWER 1"}, // contingency forecasts raise none
+		{".A BBB " + at + "/HG 9.9", "AAA FZ ALARM LOWER 1"},             // the station's own limits contain no alarm limits
 	} {
 		text := product(time.Duration(i-60)*time.Minute, c.line)
 		post(t, p, text)

@@ -26,8 +26,8 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// browser wraps chromedp: a tab of the distribution's Chromium, all that it
-// complained of, and all that it asked for.
+// browser is a tab of the distribution's Chromium, driven by chromedp. It records all complaints
+// and requests of the page.
 type browser struct {
 	t   testing.TB
 	ctx context.Context
@@ -37,8 +37,8 @@ type browser struct {
 	asked     []string
 }
 
-// newBrowser starts one, or skips the test loudly: BAROGRAPH_REQUIRE=browser
-// makes a missing one a failure.
+// newBrowser starts a browser. If none is installed, it skips the test, or fails it with
+// BAROGRAPH_REQUIRE=browser.
 func newBrowser(t testing.TB) *browser {
 	t.Helper()
 	program, err := exec.LookPath("chromium")
@@ -88,14 +88,14 @@ func (b *browser) do(actions ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// open shows a URL and waits until its view stands.
+// open opens a URL and waits until its view is complete.
 func (b *browser) open(url string) {
 	b.t.Helper()
 	b.do(chromedp.Navigate(url))
 	b.until(`document.body.dataset.view && !document.querySelector('main[aria-busy]')`)
 }
 
-// until waits for an expression to hold; the page's policy allows no other way.
+// until polls an expression until it is true, because the page's policy allows no other method.
 func (b *browser) until(expression string) {
 	b.t.Helper()
 	for late := time.Now().Add(time.Minute); b.text("!!("+expression+")") != "true"; time.Sleep(20 * time.Millisecond) {
@@ -114,7 +114,7 @@ func (b *browser) look(theme string, width int64) {
 	}))
 }
 
-// text is what an expression comes to.
+// text returns the value of an expression.
 func (b *browser) text(expression string) string {
 	b.t.Helper()
 	out, err := chromedp.Run(b.ctx, chromedp.Evaluate[string](`Promise.resolve(`+expression+`).then(String)`, chromedp.EvalAwaitPromise))
@@ -124,7 +124,7 @@ func (b *browser) text(expression string) string {
 	return out
 }
 
-// shot keeps a picture of the page in the folder BAROGRAPH_SCREENSHOTS.
+// shot saves a picture of the page in the folder BAROGRAPH_SCREENSHOTS.
 func (b *browser) shot(name string) {
 	shots := os.Getenv("BAROGRAPH_SCREENSHOTS")
 	if shots == "" {
@@ -147,14 +147,14 @@ func (b *browser) click(selector string) {
 //go:embed testdata/axe.min.js
 var axe string
 
-// violations are what axe finds in the page as it stands.
+// violations returns the violations that axe finds in the current page.
 func (b *browser) violations() string {
 	b.t.Helper()
 	return b.text("axe.run({resultTypes: ['violations']}).then(r => r.violations.map(v => v.id + ': ' + v.help + ' ' + v.nodes.slice(0, 3).map(n => n.html + ' ' + n.failureSummary).join(' | ')).join(' ## '))")
 }
 
-// crowded names texts that stand on one another or are cut off, and what a finger
-// cannot hit (24 px). A text may be out of sight where its box scrolls.
+// crowded lists texts that overlap or are cut off, and controls smaller than 24 px, which a finger
+// cannot hit. A text may be hidden if its box scrolls.
 const crowded = `(() => {
 	const boxes = [], out = [], walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
 	for (let n; n = walk.nextNode();) {
@@ -208,14 +208,14 @@ func TestBrowser(t *testing.T) {
 	more := made(t, filepath.Join(dir, "more"), 5, 5)
 	p := newPage(t, file, runs, ranked)
 	before := contents(t, ranked, filepath.Join(runs, "measured"), filepath.Join(runs, "other"))
-	opened := filepath.Join(t.TempDir(), "open.html") // as --open leads to the page
+	opened := filepath.Join(t.TempDir(), "open.html") // redirects to the page as --open does
 	if err := os.WriteFile(opened, []byte(`<meta http-equiv="refresh" content="0; url=`+p.s.URL()+"&"+serve.Opened+`">`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	b.do(chromedp.Navigate("file://" + opened))
 	b.until(`location.protocol === 'http:' && document.body?.dataset.view && !document.querySelector('main[aria-busy]')`)
 	b.mu.Lock()
-	b.asked = nil // from here on only the page asks
+	b.asked = nil // from here on, only the page sends requests
 	b.mu.Unlock()
 
 	t.Run("the first visit draws a curve", func(t *testing.T) {

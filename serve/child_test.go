@@ -25,7 +25,7 @@ import (
 	"github.com/barograph/barograph/serve"
 )
 
-// TestMain is also the other process of some tests: one that loads, one that runs.
+// TestMain also runs the child process of some tests, which loads, runs, serves or views.
 func TestMain(m *testing.M) {
 	role, place, _ := strings.Cut(os.Getenv("SERVE_CHILD"), " ")
 	switch role {
@@ -40,19 +40,18 @@ func TestMain(m *testing.M) {
 	case "view":
 		childViews(place)
 	default:
-		m.Run() // whose result the testing package exits with
+		m.Run() // the testing package exits with its result
 	}
 }
 
-// child starts the other process, and returns when it is at its work. Its pipe
-// ends it gently.
+// child starts a child process, and returns when it is at work. Closing its pipe ends it normally.
 func child(t testing.TB, role, place string) (*exec.Cmd, io.Closer) {
 	t.Helper()
 	c, in, _ := childSays(t, role, place)
 	return c, in
 }
 
-// childSays is child, with the first line of what it says.
+// childSays is child, and also returns the first line of its output.
 func childSays(t testing.TB, role, place string) (*exec.Cmd, io.Closer, string) {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), os.Args[0])
@@ -73,7 +72,7 @@ func childSays(t testing.TB, role, place string) (*exec.Cmd, io.Closer, string) 
 	return c, in, strings.TrimSpace(line)
 }
 
-// childLoads loads files into an archive, and holds it until its pipe is closed.
+// childLoads loads files into an archive, and keeps it open until its pipe is closed.
 func childLoads(place string) error {
 	words := strings.Fields(place)
 	db, err := registry.Open(context.Background(), words[0], engine.Options{})
@@ -91,7 +90,7 @@ func childLoads(place string) error {
 	return errors.Join(err, a.Close(), db.Close())
 }
 
-// childServes serves a place.
+// childServes serves a folder or archive.
 func childServes(place string) error {
 	on, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it ends with the process
 	if err != nil {
@@ -105,7 +104,7 @@ func childServes(place string) error {
 	return http.Serve(on, s.Handler()) //nolint:gosec // a test's own
 }
 
-// childViews reads what a URL of a page streams, until its pipe is closed.
+// childViews opens a page and reads its stream of events until its pipe is closed.
 func childViews(place string) {
 	open, stream, _ := strings.Cut(place, " ")
 	viewer := &http.Client{Jar: &cookies{}}
@@ -120,8 +119,8 @@ func childViews(place string) {
 	_, _ = io.Copy(io.Discard, os.Stdin)
 }
 
-// TestServeIsKilled is the second half of statement 19: a run notices nothing of
-// a page that watches it and is killed; a page that is restarted finds the run going on.
+// TestServeIsKilled tests the second half of statement 19. Killing a page that watches a run does
+// not affect the run. A restarted page finds the run still running.
 func TestServeIsKilled(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "runs")
 	measurer, _ := child(t, "run", filepath.Join(dir, "one"))
@@ -172,7 +171,7 @@ func TestServeIsKilled(t *testing.T) {
 	}
 	var found []serve.Run
 	p := newPage(t, dir)
-	for late := time.Now().Add(time.Minute); len(found) != 1 || found[0].State != run.Running; time.Sleep(20 * time.Millisecond) { // a busy machine may let it wait
+	for late := time.Now().Add(time.Minute); len(found) != 1 || found[0].State != run.Running; time.Sleep(20 * time.Millisecond) { // a busy machine may delay the run
 		if p.get("/api/v1/runs", &found); time.Now().After(late) {
 			t.Fatalf("%+v", found)
 		}
@@ -182,7 +181,7 @@ func TestServeIsKilled(t *testing.T) {
 	}
 }
 
-// childRuns is a run that nothing but a kill ends.
+// childRuns is a run that only a kill ends.
 func childRuns(dir string) error {
 	f, err := run.Create(dir, run.Run{ID: "killed", Workload: "met", Started: time.Now()})
 	for rep := 0; err == nil; rep++ {

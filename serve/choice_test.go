@@ -20,14 +20,14 @@ import (
 	"github.com/barograph/barograph/serve"
 )
 
-// timedArchive is an archive in the folder of a study: all its queries take so long.
+// timedArchive is an archive in the folder of a study. query is the time of each of its queries.
 type timedArchive struct {
 	engine, file string
 	design       design.Name
 	query        time.Duration
 }
 
-// studied makes the folder of a finished study of archives.
+// studied creates the folder of a finished study of archives.
 func studied(t *testing.T, dir string, r engine.Registry, started time.Time, files []string, of ...timedArchive) {
 	t.Helper()
 	f, err := run.Create(dir, run.Run{ID: filepath.Base(dir), Workload: "met", Started: started, Data: run.Data{Digest: "d", Records: 1}})
@@ -72,8 +72,8 @@ func studied(t *testing.T, dir string, r engine.Registry, started time.Time, fil
 	}
 }
 
-// TestRecommendedFirst: the page opens on the archive that the newest finished run recommends, neither on the first
-// one by name nor on that of an older run.
+// TestRecommendedFirst: the page opens the archive that the newest finished run recommends. It
+// opens neither the first archive by name nor that of an older run.
 func TestRecommendedFirst(t *testing.T) {
 	r := engine.Registry{pebble.Driver(), sqlite.Driver()}
 	dir := t.TempDir()

@@ -24,10 +24,10 @@ import (
 	"github.com/barograph/barograph/study/synth"
 )
 
-// watched is an engine that tells how often it is asked, and can be slow or fail.
+// watched is an engine that counts concurrent queries, and can be slow or fail.
 type watched struct {
 	asking, most atomic.Int32
-	slow         atomic.Bool // it answers when nobody waits any more
+	slow         atomic.Bool // it returns only when the query is canceled
 	fails        atomic.Pointer[string]
 }
 
@@ -74,8 +74,8 @@ func (a watchedArchive) Ask(ctx context.Context, q *archive.Query, b *answer.Bui
 	return a.Archive.Ask(ctx, q, b)
 }
 
-// TestCanary is part of statement 14: a password of an archive's URL is in no
-// answer, not in errors and not in the command that asks the same.
+// TestCanary tests part of statement 14: no response contains the password of an archive's URL.
+// This includes errors and the equivalent command.
 func TestCanary(t *testing.T) {
 	const canary = "cAnArY7q"
 	w := &watched{}
@@ -87,7 +87,7 @@ func TestCanary(t *testing.T) {
 			w.fails.Store(&secret)
 		}
 		for _, path := range []string{"home", "state", "inventory", "curve", "curve.csv", "asked", "loads", "faster", "question.yaml", "question.xml", "question.sh", "scorecard"} {
-			more := map[bool]string{true: "&valid_hour=6", false: ""}[fails] // no answer is recalled
+			more := map[bool]string{true: "&valid_hour=6", false: ""}[fails] // avoids the cache
 			if path == "scorecard" {
 				more = "&candidate=ECM&baseline=GFS"
 			}
@@ -102,8 +102,8 @@ func TestCanary(t *testing.T) {
 	}
 }
 
-// TestCancel is statement 16: whoever does not wait any more is not worked for,
-// and of many clicks one question is left.
+// TestCancel tests statement 16: the engine does not work for a client that has left, and of many
+// clicks one query remains.
 func TestCancel(t *testing.T) {
 	w := &watched{}
 	p := newPageOf(t, engine.Registry{w.driver()}, loaded(t, t.TempDir()))
@@ -117,7 +117,7 @@ func TestCancel(t *testing.T) {
 		go func() {
 			r, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("%s/api/v1/curve?%s&valid_hour=%d", p.URL, where, click), nil)
 			if err == nil {
-				_, err = p.client.Do(r) //nolint:bodyclose // it is cancelled
+				_, err = p.client.Do(r) //nolint:bodyclose // the request is canceled
 			}
 			ends <- err
 		}()
@@ -140,11 +140,11 @@ func TestCancel(t *testing.T) {
 	t.Logf("the engine was left alone %v after the last click; at most %d questions at once", time.Since(began), w.most.Load())
 }
 
-// TestSevenCases is statement 7: the page's curve of each case is ask's, bit for bit.
+// TestSevenCases tests statement 7: the page's curve of each case equals that of ask, bit for bit.
 func TestSevenCases(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "two.pebble")
-	for _, year := range []int{2018, 2019} { // which the cases ask for
+	for _, year := range []int{2018, 2019} { // the years of the cases
 		day := time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)
 		filled(t, file, written(t, filepath.Join(dir, strconv.Itoa(year)), synth.VSDB{Seed: 1, From: day, Models: []string{"gfs"}, StatTypes: []string{"anom"}}))
 	}

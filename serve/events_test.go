@@ -10,8 +10,8 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// TestEvents: what is there, what comes, and after which event a browser goes on,
-// also when the journal is written anew as a cell turns out wrong.
+// TestEvents: a browser receives existing and new events, and continues after its Last-Event-ID.
+// The failed repetition of recorded has rewritten the journal before.
 func TestEvents(t *testing.T) {
 	dir := t.TempDir()
 	f := recorded(t, dir)

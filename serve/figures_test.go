@@ -27,10 +27,9 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// BenchmarkPage measures statements 1, 4, 5, 10, 15 and 16: the program itself,
-// serving each *.duckdb of the folder BAROGRAPH_PAGES, in Chromium. docs/how-to/serve.md
-// says how the archives of its table were made. Each figure is the 95th
-// percentile of as many as are said, in ms.
+// BenchmarkPage measures statements 1, 4, 5, 10, 15 and 16: the program itself in Chromium, serving
+// each *.duckdb of the folder BAROGRAPH_PAGES. docs/results/serve.md describes how these archives
+// were made. Each figure is a 95th percentile in ms; the log gives the number of measurements.
 func BenchmarkPage(b *testing.B) {
 	dir := os.Getenv("BAROGRAPH_PAGES")
 	archives, err := filepath.Glob(filepath.Join(dir, "*.duckdb"))
@@ -65,7 +64,7 @@ func BenchmarkPage(b *testing.B) {
 	}
 }
 
-// startServer starts the program and returns its URL as soon as that answers.
+// startServer starts the program and returns its URL when it answers.
 func startServer(b *testing.B, program, archive string) string {
 	c := exec.CommandContext(b.Context(), program, "serve", archive)
 	out, err := c.StdoutPipe()
@@ -87,7 +86,7 @@ func startServer(b *testing.B, program, archive string) string {
 	return url
 }
 
-// tells reports the 95th percentile of times, and prints the median next to it.
+// tells reports the 95th percentile of times, and logs it with the median.
 func tells(b *testing.B, what string, ms []float64) {
 	slices.Sort(ms)
 	p95 := ms[min(len(ms)*95/100, len(ms)-1)]
@@ -95,7 +94,7 @@ func tells(b *testing.B, what string, ms []float64) {
 	b.ReportMetric(p95, "ms/"+what)
 }
 
-// listed tells each of some lists of times that the page measured.
+// listed reports each of several lists of times that the page measured.
 func listed(b *testing.B, lists string, what ...string) {
 	var all [][]float64
 	if err := json.Unmarshal([]byte(lists), &all); err != nil {
@@ -106,8 +105,8 @@ func listed(b *testing.B, lists string, what ...string) {
 	}
 }
 
-// asksMuch is statements 4 and 5: another lead along the valid times, another hour
-// along the leads; the selectors that follow, and the curve that is drawn.
+// asksMuch measures statements 4 and 5: it changes the lead along the valid times, and the hour
+// along the leads. It times the dependent selectors and the new curve.
 func asksMuch(b *testing.B, p *browser) {
 	for _, of := range [][3]string{{"fcst_valid_beg", "fcst_lead", "6 * i"}, {"fcst_lead", "valid_hour", "['0', '6', '12', '18', '0,6', '0,12', '0,18', '6,12', '6,18', '12,18', '0,6,12', '0,6,18'][i % 12]"}} {
 		listed(b, p.text(`(async () => {
@@ -127,7 +126,7 @@ func asksMuch(b *testing.B, p *browser) {
 	}
 }
 
-// drawsMuch is statement 15.
+// drawsMuch measures statement 15.
 func drawsMuch(b *testing.B, p *browser) {
 	p.text(hundredThousand)
 	listed(b, p.text(`(async () => {
@@ -155,7 +154,8 @@ func drawsMuch(b *testing.B, p *browser) {
 	})()`), "drawn", "hover", "zoom")
 }
 
-// fetch asks, and tells how long the first line and all took, and how many lines came.
+// fetch reads a URL. It returns the total time, the time to the first line, and the number of
+// lines.
 func fetch(ctx context.Context, client *http.Client, url string) (took, first time.Duration, lines int) {
 	began := time.Now()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
@@ -179,7 +179,7 @@ func fetch(ctx context.Context, client *http.Client, url string) (took, first ti
 	}
 }
 
-// scoresAndCancels is statements 10 and 16.
+// scoresAndCancels measures statements 10 and 16.
 func scoresAndCancels(b *testing.B, p *browser, base, served string) {
 	client := &http.Client{Jar: &cookies{}}
 	fetch(b.Context(), client, served)
@@ -213,7 +213,7 @@ func scoresAndCancels(b *testing.B, p *browser, base, served string) {
 	tells(b, "later-after-cancelled", late)
 }
 
-// hundredThousand makes the next answer one of 100,000 points of a million.
+// hundredThousand replaces the next response by 100,000 points of a million.
 const hundredThousand = `(async () => {
 	const real = window.fetch, n = 100000;
 	window.fetch = async (path, o) => {
@@ -228,9 +228,8 @@ const hundredThousand = `(async () => {
 	window.fetch = real;
 })()`
 
-// TestViewers measures the second half of statement 18, and prints it: how long
-// the same questions of a run take while nobody looks, and while three do.
-// BAROGRAPH_PAGES of any value asks for it.
+// TestViewers measures the second half of statement 18, and logs it: the time of the same questions
+// of a run without viewers and with three. It runs if BAROGRAPH_PAGES is set.
 func TestViewers(t *testing.T) {
 	if os.Getenv("BAROGRAPH_PAGES") == "" {
 		t.Skip("BAROGRAPH_PAGES asks for no figures")
@@ -239,7 +238,7 @@ func TestViewers(t *testing.T) {
 	file, runs := loaded(t, dir), filepath.Join(dir, "runs")
 	f := recorded(t, runs)
 	defer f.Close()
-	_, _, served := childSays(t, "serve", runs) // a process of its own, as the viewers are
+	_, _, served := childSays(t, "serve", runs) // a separate process, like the viewers
 	base, _, _ := strings.Cut(served, "/?")
 	v, err := url.ParseQuery(strings.Replace(where, "archive=two.pebble&design=keyvalue&", "", 1))
 	if err != nil {
@@ -255,7 +254,7 @@ func TestViewers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var times [2][]float64 // alone, and with three viewers
+	var times [2][]float64 // without viewers, and with three
 	open(t, "pebble:"+file, engine.Options{ReadOnly: true}, func(a archive.Archive) {
 		for block := range 100 {
 			var viewers []io.Closer
@@ -263,7 +262,7 @@ func TestViewers(t *testing.T) {
 				_, in := child(t, "view", served+" "+base+"/api/v1/events?folder=runs&name=first")
 				viewers = append(viewers, in)
 			}
-			time.Sleep(500 * time.Millisecond) // they have read what was before
+			time.Sleep(500 * time.Millisecond) // until the viewers have read the existing events
 			for rep := range 40 {
 				began := time.Now()
 				query, err := a.Phrase(t.Context(), q, "keys-native")
@@ -279,7 +278,7 @@ func TestViewers(t *testing.T) {
 				times[block%2] = append(times[block%2], took.Seconds()*1e3)
 			}
 			for _, v := range viewers {
-				_ = v.Close() // it ends
+				_ = v.Close() // ends the viewer
 			}
 		}
 	})

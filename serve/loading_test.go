@@ -16,12 +16,12 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// TestLoadingState: while the server has not answered, every view shows that it is loading, and then no more. It logs how
-// soon.
+// TestLoadingState: every view shows that it is loading until the server has responded. The test
+// logs the delay of that display.
 func TestLoadingState(t *testing.T) {
 	dir := t.TempDir()
 	p := newPage(t, loaded(t, dir))
-	var gate sync.RWMutex // closed while the test holds it
+	var gate sync.RWMutex // closed while the test has locked it
 	served := p.Config.Handler
 	p.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, "/api/") {
@@ -55,7 +55,7 @@ func TestLoadingState(t *testing.T) {
 	}
 }
 
-// TestNothingIsLeft: Live projects the end of a step only while the run goes on.
+// TestNothingIsLeft: Live projects the end of a step only while the run is in progress.
 func TestNothingIsLeft(t *testing.T) {
 	runs := t.TempDir()
 	for id, end := range map[string]run.Kind{"finished": run.EndEvent, "running": run.BeatEvent} {
@@ -90,7 +90,7 @@ func TestNothingIsLeft(t *testing.T) {
 	}
 }
 
-// TestCalendar: Loads reports a missing day, a missing month, and no day that the calendar does not have.
+// TestCalendar: Loads reports a missing day and a missing month, but no days that do not exist.
 func TestCalendar(t *testing.T) {
 	dir := t.TempDir()
 	file, day := filepath.Join(dir, "months.pebble"), func(month, day int) time.Time { return time.Date(2023, time.Month(month), day, 0, 0, 0, 0, time.UTC) }

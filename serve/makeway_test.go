@@ -14,7 +14,8 @@ import (
 	"github.com/barograph/barograph/engine"
 )
 
-// A load that waits for an archive gets it while the page is open, and the page says why it cannot answer meanwhile.
+// TestPageMakesWayForALoad: the page releases an archive to a waiting load, and gives the reason
+// when it cannot answer during the load.
 func TestPageMakesWayForALoad(t *testing.T) {
 	file := loaded(t, t.TempDir())
 	p := newPage(t, file)

@@ -13,7 +13,8 @@ import (
 	"github.com/barograph/barograph/serve"
 )
 
-// TestNothing: what is not there is 404, with a sentence that says what is.
+// TestNothing: a request for something that does not exist returns 404, with a sentence that lists
+// what exists.
 func TestNothing(t *testing.T) {
 	dir := t.TempDir()
 	moved := filepath.Join(dir, "moved.pebble")
@@ -43,7 +44,7 @@ func TestNothing(t *testing.T) {
 			t.Errorf("%s: %d %.300s", path, status, text)
 		}
 	}
-	var asked serve.Drawn // the page shows what was asked all the same
+	var asked serve.Drawn // the page still shows the question
 	if status, text := p.get("/api/v1/curve?"+none, &asked); status != http.StatusOK || asked.Absent != noModel || asked.Question.Get("model") != "ICON" {
 		t.Error(status, text)
 	}
@@ -52,7 +53,7 @@ func TestNothing(t *testing.T) {
 	}
 }
 
-// TestFiles is statement 13: the numbers of what is downloaded are those of the screen.
+// TestFiles tests statement 13: downloads contain the same numbers as the screen.
 func TestFiles(t *testing.T) {
 	p := newPage(t, loaded(t, t.TempDir()))
 	const drawing = where + "&axis=fcst_lead&series=model"
@@ -82,8 +83,8 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// TestURLs is part of statement 11: the URL of each of the seven cases, written
-// out, is short and holds no token, and no time that depends on today.
+// TestURLs tests part of statement 11: the URL of each of the seven cases, written out, is short.
+// It contains no token and no time that depends on today.
 func TestURLs(t *testing.T) {
 	cases, err := question.Cases()
 	if err != nil || len(cases) != 7 {

@@ -35,7 +35,7 @@ import (
 
 var registry = engine.Registry{pebble.Driver()}
 
-// made writes the files of two models over days from the first of 2024.
+// made writes the files of two models for the days from … to, counted from 2024-01-01 as 0.
 func made(t *testing.T, dir string, from, to int) (paths []string) {
 	t.Helper()
 	day := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -63,7 +63,7 @@ func written(t *testing.T, dir string, of synth.VSDB) (paths []string) {
 	return paths
 }
 
-// loaded makes an archive of two models over five days.
+// loaded creates an archive of two models over five days.
 func loaded(t *testing.T, dir string) (file string) {
 	t.Helper()
 	file = filepath.Join(dir, "two.pebble")
@@ -71,10 +71,10 @@ func loaded(t *testing.T, dir string) (file string) {
 	return file
 }
 
-// pictured asks for probabilities of what ensembles makes.
+// pictured selects probabilities from the archive of ensembles.
 const pictured = "archive=ranks.pebble&line_type=PCT&fcst_var=APCP"
 
-// ensembles makes an archive of probabilities and ranks of two models.
+// ensembles creates an archive of probabilities and ranks of two models.
 func ensembles(t *testing.T, dir string) (file string) {
 	t.Helper()
 	text := metstat.AppendHeader(nil)
@@ -93,7 +93,7 @@ func ensembles(t *testing.T, dir string) (file string) {
 					b.Num[k] = append(b.Num[k], x)
 				}
 				b.Group = append(b.Group, line[1]...)
-				b.Group[len(b.Group)-5+2*i] += float64(day) // counts that differ
+				b.Group[len(b.Group)-5+2*i] += float64(day) // makes the counts differ
 				b.GroupEnd = append(b.GroupEnd, uint32(len(b.Group)))
 				text = metstat.AppendLine(text, b, int(day))
 			}
@@ -132,7 +132,7 @@ func open(t *testing.T, url string, o engine.Options, f func(a archive.Archive))
 	f(a)
 }
 
-// recorded makes a folder with a run that goes on.
+// recorded creates a folder with a run in progress.
 func recorded(t *testing.T, dir string) *run.Folder {
 	t.Helper()
 	f, err := run.Create(filepath.Join(dir, "first"), run.Run{ID: "first", Workload: "met", Started: time.Now()})
@@ -149,7 +149,8 @@ func recorded(t *testing.T, dir string) *run.Folder {
 	return f
 }
 
-// measured makes the folder of a run that ended: ms of cases by engine; 0 is wrong.
+// measured creates the folder of a finished run. of contains milliseconds by engine and case; 0 =
+// wrong.
 func measured(t *testing.T, dir, id, digest string, of map[string]map[string]float64) {
 	t.Helper()
 	f, err := run.Create(filepath.Join(dir, id), run.Run{ID: id, Workload: "met", Started: time.Now(), Data: run.Data{Digest: digest, Records: 1}})
@@ -187,14 +188,14 @@ func measured(t *testing.T, dir, id, digest string, of map[string]map[string]flo
 	}
 }
 
-// page is a server and a browser that has its cookie.
+// page is a server and a client that has its cookie.
 type page struct {
 	*httptest.Server
 	t      *testing.T
 	client *http.Client
 	s      *serve.Server
-	file   string       // the first of what is served
-	live   atomic.Int32 // streams of events
+	file   string       // the first served archive or folder
+	live   atomic.Int32 // open streams of events
 }
 
 func newPage(t *testing.T, places ...string) *page { return newPageOf(t, registry, places...) }
@@ -230,13 +231,13 @@ func newPageOf(t *testing.T, registry engine.Registry, places ...string) *page {
 	return p
 }
 
-// cookies is a jar that keeps all, as Go's wants a public suffix list.
+// cookies is a jar that keeps all cookies, because Go's jar needs a public suffix list.
 type cookies struct{ all []*http.Cookie }
 
 func (c *cookies) SetCookies(_ *url.URL, all []*http.Cookie) { c.all = append(c.all, all...) }
 func (c *cookies) Cookies(*url.URL) []*http.Cookie           { return c.all }
 
-// reply is what came back, read to its end.
+// reply is a response with its complete body.
 type reply struct {
 	*http.Response
 	text []byte
@@ -253,7 +254,7 @@ func (p *page) do(client *http.Client, method, path string, change func(r *http.
 	return reply{resp, text}
 }
 
-// begin asks, and leaves the answer to be read.
+// begin sends a request; the caller reads the response.
 func (p *page) begin(client *http.Client, method, path string, change func(r *http.Request)) *http.Response {
 	p.t.Helper()
 	r, err := http.NewRequestWithContext(p.t.Context(), method, p.URL+path, nil)
@@ -270,7 +271,7 @@ func (p *page) begin(client *http.Client, method, path string, change func(r *ht
 	return resp
 }
 
-// get reads JSON, or the text of a refusal.
+// get reads JSON, or the text of an error.
 func (p *page) get(path string, v any) (status int, text string) {
 	p.t.Helper()
 	r := p.do(p.client, http.MethodGet, path, nil)
@@ -283,7 +284,7 @@ func (p *page) get(path string, v any) (status int, text string) {
 	return r.StatusCode, string(body)
 }
 
-// TestGuard is statement 25: who is refused, and what is never answered.
+// TestGuard tests statement 25: which requests are refused, and which paths are never served.
 func TestGuard(t *testing.T) {
 	dir := t.TempDir()
 	recorded(t, dir)
@@ -333,8 +334,8 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-// TestToken: the cookie is for this site and out of reach of scripts, and no
-// redirect carries the token or leads elsewhere.
+// TestToken: the cookie is valid only for this site and hidden from scripts. No redirect contains
+// the token or leads to another site.
 func TestToken(t *testing.T) {
 	dir := t.TempDir()
 	recorded(t, dir)
@@ -354,7 +355,7 @@ func TestToken(t *testing.T) {
 	}
 }
 
-// TestSizes is statement 3: what a first visit costs.
+// TestSizes tests statement 3: the bytes of a first visit.
 func TestSizes(t *testing.T) {
 	dir := t.TempDir()
 	recorded(t, dir)
@@ -382,8 +383,8 @@ func TestSizes(t *testing.T) {
 
 const where = "archive=two.pebble&design=keyvalue&subset=archive&line_type=SAL1L2&fcst_var=HGT&fcst_lev=P500&vx_mask=G2%2FNHX"
 
-// TestCurve is statement 7 in small, and 8, 9, 13, 14: a page's curve is the one
-// that ask draws, bit for bit, at first without intervals; and what is said of it.
+// TestCurve tests statement 7 on small data, and 8, 9, 13 and 14: a page's curve equals that of
+// ask, bit for bit. The first response has no intervals.
 func TestCurve(t *testing.T) {
 	dir := t.TempDir()
 	file := loaded(t, dir)
@@ -420,7 +421,7 @@ func TestCurve(t *testing.T) {
 			if status, text := p.get("/api/v1/curve?"+where+drawing+"&intervals=1", &whole); status != 200 {
 				t.Fatal(status, text)
 			}
-			want.Case = whole.Curves.Case // the page names what has no name
+			want.Case = whole.Curves.Case // the page names unnamed cases
 			if g, w := fmt.Sprint(whole.Curves), fmt.Sprint(want); g != w || len(want.Series[0].X) == 0 {
 				t.Errorf("the page has\n%.500s\nask has\n%.500s", g, w)
 			}
@@ -436,7 +437,7 @@ func TestCurve(t *testing.T) {
 	}
 }
 
-// asked is what barograph ask does.
+// asked computes what barograph ask computes.
 func asked(t *testing.T, a archive.Archive, v url.Values) *run.Curves {
 	t.Helper()
 	q, err := question.FromURLQuery(v)
@@ -468,7 +469,7 @@ func drawn(t *testing.T, a archive.Archive, q *question.Question) *run.Curves {
 	return c
 }
 
-// TestAnswers: downloads, what is refused, and what says why there is nothing.
+// TestAnswers checks downloads, refused requests, and reasons for empty results.
 func TestAnswers(t *testing.T) {
 	dir := t.TempDir()
 	p := newPage(t, loaded(t, dir))
@@ -501,8 +502,8 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestStudied: the archive of a run that goes on is left to it, as what only looks
-// must not stand in its way; afterwards it can be explored.
+// TestStudied: the page does not open the archive of a run in progress, because a viewer must not
+// disturb it. It can be explored when the run has finished.
 func TestStudied(t *testing.T) {
 	dir := t.TempDir()
 	f := recorded(t, dir)
@@ -535,7 +536,7 @@ func TestNothingToServe(t *testing.T) {
 	}
 }
 
-// TestReadOnly is the last of statement 25: nothing is changed by whoever looks.
+// TestReadOnly tests the last part of statement 25: viewing changes no file.
 func TestReadOnly(t *testing.T) {
 	dir := t.TempDir()
 	file := loaded(t, dir)

@@ -24,8 +24,8 @@ import (
 	"github.com/barograph/barograph/study/synth"
 )
 
-// TestTaken is statement 12: the question as YAML and as plot XML draws the
-// picture that the page downloads; the shell command is tried in cmd/barograph.
+// TestTaken tests statement 12: the question as YAML and as plot XML draws the picture that the
+// page downloads. cmd/barograph tests the shell command.
 func TestTaken(t *testing.T) {
 	file := loaded(t, t.TempDir())
 	p := newPage(t, file)
@@ -40,10 +40,10 @@ func TestTaken(t *testing.T) {
 	takenOf(t, p, "archive=ranks.pebble&line_type=RHIST&fcst_var=APCP", []string{"&picture=rank_histogram&series=model"})
 }
 
-// takenOf takes the questions of a page away, and closes it.
+// takenOf downloads the questions of a page, closes the page, and draws them.
 func takenOf(t *testing.T, p *page, where string, drawings []string) {
 	t.Helper()
-	pictures := map[string][3][]byte{} // the page's, the YAML, the XML
+	pictures := map[string][3][]byte{} // by drawing: those of the page, of the YAML and of the XML
 	for _, drawing := range drawings {
 		q := where + drawing
 		var all [3][]byte
@@ -87,8 +87,8 @@ func takenOf(t *testing.T, p *page, where string, drawings []string) {
 	})
 }
 
-// TestVersions: a scorecard of two versions of one model, and the ways to the
-// same answer of two archives that hold the same.
+// TestVersions checks a scorecard of two versions of one model, and the query configurations of two
+// archives with the same content.
 func TestVersions(t *testing.T) {
 	dir := t.TempDir()
 	day := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -125,7 +125,8 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// A variable PROB(…*…) stands for those that the archive has, here as in METviewer.
+// TestPatterns: a variable PROB(…*…) selects the matching variables of the archive, as in
+// METviewer.
 func TestPatterns(t *testing.T) {
 	dir := t.TempDir()
 	ensembles(t, dir)

@@ -8,8 +8,8 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// TestThin is part of statement 15: above the limit the lowest and the highest of
-// each stretch stay, and it is said how many of how many are shown.
+// TestThin tests part of statement 15: above the limit, thin keeps the minimum and the maximum of
+// each stretch. It returns how many of how many points remain.
 func TestThin(t *testing.T) {
 	const n = 150_000
 	made := func() *run.Curves {

@@ -16,8 +16,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// takesAway is statements 12 and 14: the question in three forms, how it was
-// asked, and where the time went.
+// takesAway tests statements 12 and 14: the question in three forms, how it was asked, and where
+// the time was spent.
 func takesAway(b *browser, p *page) {
 	b.open(p.URL + "/explore?" + explored + "&tab=download")
 	b.until(`document.querySelectorAll('.tab a').length == 9`)
@@ -33,7 +33,8 @@ func takesAway(b *browser, p *page) {
 	b.until(`document.querySelector('.tab').textContent.includes('epoch-range')`)
 }
 
-// draws is the pictures of all records: chosen, drawn by the server, as a table, and taken away.
+// draws tests the pictures of all records: selected, drawn by the server, shown as a table, and
+// downloaded.
 func draws(b *browser, p *page) {
 	b.open(p.URL + "/explore?" + pictured)
 	b.until(`document.querySelector('#plot canvas')`)
@@ -53,8 +54,8 @@ func draws(b *browser, p *page) {
 	}
 }
 
-// ranks is statement 22: what is shut off counts for nothing; what is wrong is
-// shown, left out of the mean, counted, and below all that is right.
+// ranks tests statement 22: switched-off cells do not count. Wrong cells are shown and counted,
+// excluded from the mean, and ranked below all correct ones.
 func ranks(b *browser, p *page) {
 	b.open(p.URL + "/runs?run=runs%2Fmeasured")
 	ways := `[...document.querySelectorAll('#ranking tbody tr')].map(r => [...r.cells].slice(0, 4).map(c => c.textContent).join('|')).join(' / ')`
@@ -67,18 +68,18 @@ func ranks(b *browser, p *page) {
 		b.t.Errorf("%s\nwant %s", got, want)
 	}
 	b.t.Logf("ranked again in %.4s ms", took)
-	b.open(b.text("location.href")) // which holds what is shut off
+	b.open(b.text("location.href")) // the URL contains the switched-off cells
 	b.until(`document.querySelector('#ranking tbody tr').textContent.startsWith('pebble')`)
 }
 
-// tellsNews is statement 17: while another process loads, its pid and the next
-// try stand where the curve stood; then the new answer, said to be new.
+// tellsNews tests statement 17: while another process loads, the page replaces the curve by the PID
+// of that process and the time of the next try. Then it shows the new answer and marks it as new.
 func tellsNews(more []string) func(b *browser, p *page) {
 	return func(b *browser, p *page) {
 		b.open(p.URL + "/explore?" + explored)
 		b.until(`document.querySelector('#plot canvas')`)
 		before := b.text("foot.textContent")
-		if err := p.s.Close(); err != nil { // as it does itself after some seconds
+		if err := p.s.Close(); err != nil { // as the server does by itself after some seconds
 			b.t.Fatal(err)
 		}
 		c, in := child(b.t, "load", "pebble:"+p.file+" "+strings.Join(more, " "))
@@ -94,8 +95,8 @@ func tellsNews(more []string) func(b *browser, p *page) {
 	}
 }
 
-// tellsKills is statement 19: a run that was killed says where, and all that it
-// had written can be read.
+// tellsKills tests statement 19: the page shows where a run was killed, and all samples written
+// before the kill are readable.
 func tellsKills(killed time.Time) func(b *browser, p *page) {
 	return func(b *browser, p *page) {
 		b.open(p.URL + "/live?folder=runs&name=killed")
@@ -109,8 +110,8 @@ func tellsKills(killed time.Time) func(b *browser, p *page) {
 	}
 }
 
-// drawsLive is part of statement 18: throughput, percentiles and what servers
-// count are drawn along one time, with their numbers in a table.
+// drawsLive tests part of statement 18: throughput, percentiles and server counters share one time
+// axis, and a table lists their numbers.
 func drawsLive(b *browser, p *page) {
 	b.look("light", 1280)
 	b.open(p.URL + "/live?folder=runs&name=measured")
@@ -132,7 +133,7 @@ func drawsLive(b *browser, p *page) {
 	b.look("light", 1280)
 }
 
-// leadsOn: a URL of what is not there says so, and lets something else be chosen.
+// leadsOn: a URL of something that does not exist reports this, and offers a choice.
 func leadsOn(b *browser, p *page) {
 	for url, says := range map[string]string{
 		"/explore?archive=gone": "gone is not served here", "/scorecard?archive=gone": "gone is not served here", "/loads?archive=gone": "gone is not served here",
@@ -146,8 +147,8 @@ func leadsOn(b *browser, p *page) {
 	b.until(`document.querySelector('#plot canvas') && !location.search.includes('gone')`)
 }
 
-// shares is statement 20: of ten tabs three are live, and one stream feeds them,
-// also when the tab that read it is closed.
+// shares tests statement 20: of ten tabs three are live, and one stream feeds them. This remains
+// true after the tab that reads it is closed.
 func shares(b *browser, p *page) {
 	b.open(p.URL + "/about")
 	p.ended()
@@ -188,7 +189,7 @@ func shares(b *browser, p *page) {
 	p.ended()
 }
 
-// ended waits for the end of all streams: the server hears of a tab's end a little later.
+// ended waits until all streams have ended, because the server notices a closed tab a little later.
 func (p *page) ended() {
 	for tries := 0; p.live.Load() > 0; tries++ {
 		if tries == 2000 {
@@ -198,8 +199,8 @@ func (p *page) ended() {
 	}
 }
 
-// prints is part of statement 24: a page of A4, black on white in any theme, with
-// the legend, the question and what the data are.
+// prints tests part of statement 24: one A4 page, black on white in any theme, with the legend, the
+// question and the description of the data.
 func prints(b *browser, p *page) {
 	b.look("dark", 1280)
 	b.open(p.URL + "/explore?" + explored + "&model=ECM")
@@ -223,8 +224,8 @@ func prints(b *browser, p *page) {
 	b.look("light", 1280)
 }
 
-// reports are the pages of a run and of a comparison: everybody can read them,
-// and one that compares what cannot be compared says so first.
+// reports tests the pages of a run and of a comparison: they are accessible. A comparison of things
+// that are not comparable reports this.
 func reports(b *browser, p *page) {
 	for path, says := range map[string]string{"/runs/runs/measured/report.html": "WRONG", "/compare.html?run=runs%2Fmeasured&run=runs%2Fother": "VOID"} {
 		b.look("light", 1280)
@@ -246,7 +247,7 @@ func reports(b *browser, p *page) {
 	b.look("light", 1280)
 }
 
-// killed starts a run in a folder, and kills it as nobody could hinder.
+// killed starts a run in a folder and kills it with SIGKILL.
 func killed(t *testing.T, dir string) time.Time {
 	c, _ := child(t, "run", dir)
 	if err := c.Process.Signal(syscall.SIGKILL); err != nil {

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// TestBundle: what is embedded is what the sources make, byte for byte.
+// TestBundle: the embedded files equal those that the sources produce, byte for byte.
 func TestBundle(t *testing.T) {
 	out := t.TempDir()
 	cmd := exec.CommandContext(t.Context(), "go", "tool", "esbuild", "web/app.ts", "web/app.css", "--bundle", "--minify", "--target=es2022", "--format=esm", "--legal-comments=none", "--outdir="+out)
@@ -30,8 +30,7 @@ func TestBundle(t *testing.T) {
 	}
 }
 
-// TestVendored: files of others are what was taken from the registry, each folder
-// with its licence.
+// TestVendored: vendored files equal those of the registry, and each folder contains its license.
 func TestVendored(t *testing.T) {
 	sums := bufio.NewScanner(bytes.NewReader(read(t, "web/vendor/SHA256SUMS")))
 	listed := []string{"SHA256SUMS"}
@@ -58,7 +57,7 @@ func TestVendored(t *testing.T) {
 	}
 }
 
-// TestTypes: tsc finds nothing; it is obtained by npm ci --ignore-scripts in serve/web.
+// TestTypes: tsc, which npm ci --ignore-scripts installs in serve/web, reports no error.
 func TestTypes(t *testing.T) {
 	if _, err := os.Stat("web/node_modules/.bin/tsc"); err != nil {
 		text := "NOT TESTED: the types of serve/web: run npm ci --ignore-scripts there"

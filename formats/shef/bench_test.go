@@ -38,7 +38,7 @@ func BenchmarkReader(b *testing.B) {
 					values += len(out.Values)
 				}
 			}
-			// The machine may be shared: user CPU seconds count.
+			// The machine may be shared, so the benchmark reports user CPU seconds.
 			b.ReportMetric(float64(values)/(userCPU(b)-before).Seconds(), "values/cpu-s")
 		})
 	}

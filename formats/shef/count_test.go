@@ -6,21 +6,21 @@ import (
 	"strings"
 )
 
-// counter counts the pieces of a product's messages, as a clerk with a ruler
-// would who knows of SHEF only what begins and ends a message, a comment and a
-// piece. It shares nothing with the decoder, whose account must come to as many.
+// counter counts the pieces of a product's messages. It knows only how a message, a comment and a
+// piece begin and end. It shares no code with the decoder, whose account must contain the same
+// number.
 type counter struct {
 	format string // of the message whose body or continuation may follow; "" = none
-	cut    bool   // a dot ended a body; what stands before its .END is of it
+	cut    bool   // a dot ended a body; the text before its .END belongs to it
 	behind int64
-	lines  int64 // that are not blank
+	lines  int64 // lines that are not blank
 	pieces int64
 }
 
 var (
 	marks   = strings.NewReplacer("\r\r\n", "\n", "\r\n", "\n", "\r", "\n", "\x01", "\n", "\x03", "\n", "\v", "\n", "\f", "\n")
 	hidden  = regexp.MustCompile(`(?:[\x00-\x08\x0e-\x1f\x7f]|\x{feff})(\.[ABEabe])`)
-	fill    = regexp.MustCompile(`[\x00-\x08\x0e-\x1f\x7f]`) // it may part a byte order mark
+	fill    = regexp.MustCompile(`[\x00-\x08\x0e-\x1f\x7f]`) // such a byte may split a byte order mark
 	message = regexp.MustCompile(`^\.([ABE])(R?)(\d{0,2})( |$)`)
 )
 
@@ -29,7 +29,7 @@ func count(product []byte) (lines, pieces int64) {
 	c := &counter{}
 	for line := range strings.SplitSeq(text, "\n") {
 		line = fill.ReplaceAllString(line, "")
-		for strings.Contains(line, "\ufeff") { // one may part another
+		for strings.Contains(line, "\ufeff") { // one byte order mark may split another
 			line = strings.ReplaceAll(line, "\ufeff", "")
 		}
 		if line = strings.TrimRight(line, "\t "); !strings.HasPrefix(line, ":") {
@@ -43,7 +43,7 @@ func count(product []byte) (lines, pieces int64) {
 	return c.lines, c.pieces
 }
 
-// line takes the next line.
+// line counts the next line.
 func (c *counter) line(raw string) {
 	line := clean(raw)
 	text := strings.TrimLeft(line, " ")
@@ -77,14 +77,14 @@ func (c *counter) line(raw string) {
 	}
 }
 
-// end: a line with a dot that is none of a message.
+// end handles a line that begins with a dot but belongs to no message.
 func (c *counter) end(body bool) {
 	if c.format = ""; body {
 		c.cut, c.behind = true, 0
 	}
 }
 
-// clean is a line without comments, in capital letters but for quotations.
+// clean returns a line without comments, in capital letters except for quotations.
 func clean(raw string) string {
 	var b []byte
 	quote, blanks := byte(0), 0
@@ -117,8 +117,8 @@ func clean(raw string) string {
 	return string(bytes.TrimRight(b, " "))
 }
 
-// pieces counts what stands between slashes and commas, and before and behind
-// the first more than 50 blanks, where decoding ends.
+// pieces counts the pieces between slashes and commas. The first run of more than 50 blanks, where
+// decoding ends, also separates pieces.
 func pieces(line string) (n int64) {
 	filled, quote, run, quiet, ended := false, byte(0), 0, 0, false
 	for i := range len(line) {

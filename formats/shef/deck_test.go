@@ -17,8 +17,8 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// deckDiffers lists the stations of the National Weather Service's test deck
-// where shef-parser 1.11.0 is not followed, with the reason.
+// deckDiffers lists the stations of the National Weather Service's test deck for which the decoder
+// deviates from shef-parser 1.11.0, with the reason.
 var deckDiffers = map[string]string{
 	"AA0073": "table 8: L is UTC-9, -8 in summer (version 2.2, note e); the peers have -10",
 	"AA0080": "table 8, as AA0073",
@@ -50,8 +50,8 @@ var deckDiffers = map[string]string{
 // year finds the years of a record's times.
 var year = regexp.MustCompile(`\b(2\d\d\d)-`)
 
-// yearBefore is a line with its first n years one less: what shef-parser has
-// where 4.1.4 takes the next year for a date of month and day.
+// yearBefore subtracts one from the first n years of a line. For a date of month and day,
+// shef-parser uses that year where 4.1.4 requires the next one.
 func yearBefore(line string, n int) string {
 	return year.ReplaceAllStringFunc(line, func(y string) string {
 		v, err := strconv.Atoi(y[:4])
@@ -62,9 +62,8 @@ func yearBefore(line string, n int) string {
 	})
 }
 
-// TestDeck holds every record of the deck against shef-parser's: it is the same,
-// or in the year that 4.1.4 takes, or of a station that is listed with its
-// reason; every station that is listed must be needed.
+// TestDeck compares every record of the deck with shef-parser's. It must be equal, differ only in
+// the year by 4.1.4, or belong to a station of deckDiffers. Every listed station must be needed.
 func TestDeck(t *testing.T) {
 	dir := filepath.Join(sampleData(t), "hec")
 	got, _ := lines(t, filepath.Join(dir, "testing/nws_test.shefit_subset.shef"))
@@ -113,7 +112,7 @@ func TestDeck(t *testing.T) {
 		len(want), same, next+created, theirs, len(deckDiffers), ours)
 }
 
-// A record of pyIEM 1.28.1.
+// iemRecord is a record of pyIEM 1.28.1.
 type iemRecord struct {
 	Station string    `json:"station"`
 	Valid   time.Time `json:"valid"`
@@ -130,8 +129,8 @@ type iemCase struct {
 	Records []iemRecord `json:"records"`
 }
 
-// iemOnly lists what pyIEM has and the manual does not allow, by text or by
-// station. Its own qualifiers are empty in all cases.
+// iemOnly lists, by text or by station, what pyIEM decodes and the manual does not allow. pyIEM's
+// qualifiers are empty in all cases.
 var iemOnly = map[string]string{
 	"":      "5.3.5: a null field is no value",
 	"MSG":   "5.1.1: not a code for missing; error 84",
@@ -143,7 +142,7 @@ var iemOnly = map[string]string{
 	"ROBW3": "4.4.1: DD keeps the month, 31 November does not exist; error 16",
 }
 
-// iemLacks lists the stations of which the manual has more than pyIEM.
+// iemLacks lists the stations for which the manual requires more values than pyIEM has.
 var iemLacks = map[string]string{
 	"HBRA2": "5.1.4: repetitions are parsed without an error",
 }
@@ -172,8 +171,7 @@ func TestPyIEM(t *testing.T) {
 	t.Logf("%d cases, %d records: %d the same, %d listed; %d of ours besides, listed", cases, same+theirs, same, theirs, ours)
 }
 
-// iemCreated lists the stations for which pyIEM has a time of creation and the
-// manual has none.
+// iemCreated lists the stations for which pyIEM has a time of creation and the manual has none.
 var iemCreated = map[string]string{
 	"AESI4": "4.2: DC concerns what follows it, not what stands before",
 	"JFFI4": "4.2, as AESI4",
@@ -186,8 +184,8 @@ type iemKey struct {
 	value         float64
 }
 
-// compare holds every record of a case against ours. It tells how many were the
-// same, and how many that one has alone are listed.
+// compare compares every record of a case with ours. It returns the number of equal records, and of
+// listed records that only pyIEM or only our decoder has.
 func (c *iemCase) compare(t *testing.T, name string) (same, theirs, ours int) {
 	text, err := os.ReadFile(name)
 	if err != nil {
@@ -195,7 +193,7 @@ func (c *iemCase) compare(t *testing.T, name string) (same, theirs, ours int) {
 	}
 	now, err := time.Parse("2006-01-02 15:04:05-07:00", c.Now)
 	if err != nil {
-		now = day // the case does not depend on it, or:
+		now = day // used only if the case has no records
 		if len(c.Records) > 0 {
 			now = c.Records[0].Valid
 		}
@@ -241,9 +239,9 @@ func (c *iemCase) compare(t *testing.T, name string) (same, theirs, ours int) {
 	return same, theirs, ours
 }
 
-// TestCutBody: a heading that begins with a dot ends the second table of RTPBOU
-// (4.1.1), before its first station. shefit and pyIEM have the same 20 values;
-// the 45 stations behind it, of six pieces each, are counted as lost.
+// TestCutBody: a heading that begins with a dot ends the second table of RTPBOU (4.1.1), before its
+// first station. shefit and pyIEM decode the same 20 values. The 45 stations after it, with six
+// pieces each, are counted as lost.
 func TestCutBody(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(sampleData(t), "pyiem/product_examples/SHEF/RTPBOU.txt"))
 	if err != nil {
@@ -256,8 +254,8 @@ func TestCutBody(t *testing.T) {
 	}
 }
 
-// TestEdge: every case of the shared file of edge cases has what the manual
-// says, by the golden file.
+// TestEdge compares every case of the shared file of edge cases with the golden file, which follows
+// the manual.
 func TestEdge(t *testing.T) {
 	name := filepath.Join(sampleData(t), "edge/edge.shef")
 	text, err := os.ReadFile(name)

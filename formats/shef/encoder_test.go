@@ -12,7 +12,7 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// TestEncoder: the form of messages.
+// TestEncoder checks the form of encoded messages.
 func TestEncoder(t *testing.T) {
 	const text = `.A AAA 20261110 Z DH1200/DC202611100900/HGIRZZ 1.5E'said "no"'/PPHRZZ 1.
 .A1 /DVH06/PPVRZZ T
@@ -69,7 +69,7 @@ func encode(t *testing.T, values []record.Gauge) string {
 	return b.String()
 }
 
-// alike makes values comparable: neither how they were sent nor where they stood.
+// sameMessage makes values comparable: it clears how they were sent and their lines.
 func sameMessage(values []record.Gauge) []record.Gauge {
 	values = slices.Clone(values)
 	for i := range values {
@@ -78,8 +78,7 @@ func sameMessage(values []record.Gauge) []record.Gauge {
 	return values
 }
 
-// FuzzEncode: what any text decodes to is encoded to a text that decodes to
-// the same.
+// FuzzEncode: the values of any decoded text survive encoding and decoding.
 func FuzzEncode(f *testing.F) {
 	for _, s := range []string{
 		".A STN1 20210327 Z DH07/HG 1.0/DD2803/HG 2.0 \"x/:\"/DC2103271300/HGIF 3E/DH090807/DQM/PP M/PC T/DVS30/PPV -1",
@@ -97,7 +96,7 @@ func FuzzEncode(f *testing.F) {
 	})
 }
 
-// TestEncodeReal: the same of every sample product.
+// TestEncodeReal does the same as FuzzEncode with every sample product.
 func TestEncodeReal(t *testing.T) {
 	files, _ := filepath.Glob(filepath.Join(sampleData(t), "*", "*", "*"))
 	more, _ := filepath.Glob(filepath.Join(sampleData(t), "*", "*", "*", "*"))

@@ -17,10 +17,10 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// FuzzDecode: no input makes the decoder panic; what is read is what is stored,
-// lost or names something, by a count of its own; and one decoder and several
-// find the same. A product is a text up to eight times over: what depends on how
-// much a product holds is else not reached by the few bytes of an input.
+// FuzzDecode: no input makes the decoder panic. An independent count checks that every piece is
+// stored, lost or names something. One decoder and several find the same values. The text is
+// repeated up to eight times, because the few bytes of an input do not reach the limits of a
+// product's size.
 func FuzzDecode(f *testing.F) {
 	for _, s := range []string{
 		".A STN1 20210327 Z DH07/HG 1.0/DD2803/HG 2.0 \"x/:\"/DC2103271300/HGIF 3E",
@@ -35,7 +35,7 @@ func FuzzDecode(f *testing.F) {
 	} {
 		f.Add([]byte(s), uint8(0))
 	}
-	if dir := os.Getenv("BAROGRAPH_DATA"); dir != "" && !fault.Planted { // they would show it
+	if dir := os.Getenv("BAROGRAPH_DATA"); dir != "" && !fault.Planted { // they would reveal the planted fault
 		names, _ := filepath.Glob(filepath.Join(dir, "shef/*/product_examples/SHEF/*"))
 		for _, name := range names {
 			if text, err := os.ReadFile(name); err == nil {
@@ -52,8 +52,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// conserved decodes a text product by product and holds each account against
-// the counter's.
+// conserved decodes a text product by product and compares each account with the counter's.
 func conserved(t *testing.T, text []byte) (values []record.Gauge) {
 	t.Helper()
 	split, d := shef.NewSplitter(bytes.NewReader(text), "fuzz", day), shef.NewDecoder(shef.Options{Now: day})
@@ -93,8 +92,8 @@ func conserved(t *testing.T, text []byte) (values []record.Gauge) {
 	return values
 }
 
-// sameText reports whether a product's text is the file's, but for carriage
-// returns that became ends of lines.
+// sameText reports whether a product's text equals the file's, except for carriage returns that
+// became line ends.
 func sameText(product, file []byte) bool {
 	for i, c := range product {
 		if c != file[i] && (c != '\n' || file[i] != '\r') {

@@ -5,13 +5,13 @@ import (
 	"strings"
 	"testing"
 	"time"
-	_ "time/tzdata" // the zone's own table, wherever the test runs
+	_ "time/tzdata" // the zone's own table, on every machine
 
 	"github.com/barograph/barograph/record"
 )
 
-// TestPieces: pieces counted by words are those counted by bytes, whatever
-// stands beside what.
+// TestPieces: counting pieces by words gives the same number as counting by bytes, for any
+// neighbors.
 func TestPieces(t *testing.T) {
 	const letters = " /,.-+AZ09_ //  "
 	r := rand.New(rand.NewPCG(1, 2))
@@ -29,8 +29,8 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// TestPlain: every byte that strip would change, and every quote, makes a line
-// not plain, wherever it stands.
+// TestPlain: every byte that strip would change, and every quote, makes a line not plain, at any
+// position.
 func TestPlain(t *testing.T) {
 	for c := range 256 {
 		for at := range 20 {
@@ -45,7 +45,7 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-// TestDated: days of a date are those of days(), also from one date to another.
+// TestDated: local computes the same days as record.Days, for a new date and for a repeated one.
 func TestDated(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	d := &Decoder{}
@@ -60,8 +60,7 @@ func TestDated(t *testing.T) {
 	}
 }
 
-// TestSavingDays: in every year the days of change are those of the zone's own
-// table of times (5.2.3).
+// TestSavingDays: in every year, daylight time changes on the days of the zone's own table (5.2.3).
 func TestSavingDays(t *testing.T) {
 	zone, err := time.LoadLocation("America/Chicago")
 	if err != nil {
@@ -84,7 +83,7 @@ func TestSavingDays(t *testing.T) {
 	}
 }
 
-// A retained comment ends at its quote or at 15 blanks in a row, not at 14.
+// TestQuotedEndsAtBlanks: a retained comment ends at its quote or at 15 blanks in a row, not at 14.
 func TestQuotedEndsAtBlanks(t *testing.T) {
 	for text, open := range map[string]bool{
 		`'`:                            true,
@@ -93,7 +92,7 @@ func TestQuotedEndsAtBlanks(t *testing.T) {
 		`'a` + strings.Repeat(" ", 14): true,
 		`'a` + strings.Repeat(" ", 15): false,
 		`'` + strings.Repeat(" ", 14) + "b" + strings.Repeat(" ", 14): true,
-		`'` + strings.Repeat(" ", 15) + `"`:                           true, // closed by the blanks, opened anew
+		`'` + strings.Repeat(" ", 15) + `"`:                           true, // closed by the blanks, then opened again
 	} {
 		var q quoted
 		for i := range len(text) {

@@ -14,7 +14,7 @@ import (
 	"github.com/barograph/barograph/formats/shef"
 )
 
-// lines decodes a sample file into shefit's text, blanks made single.
+// lines decodes a sample file into shefit's text, with single blanks.
 func lines(t *testing.T, name string) (text []string, total shef.Account) {
 	t.Helper()
 	f, err := os.Open(name)
@@ -38,7 +38,7 @@ func lines(t *testing.T, name string) (text []string, total shef.Account) {
 	return text, total
 }
 
-// single makes blanks single and empty comments the same.
+// single reduces runs of blanks to one, and unifies empty comments.
 func single(line string) string {
 	return strings.Replace(strings.Join(strings.Fields(line), " "), `" "`, `""`, 1)
 }
@@ -66,9 +66,8 @@ func expected(t *testing.T, name string) []string {
 	return all
 }
 
-// TestPeers holds real products against shef-parser, record by record and in
-// order. It decodes elements that are not in table 1; we, as shefit, do not
-// (error 62).
+// TestPeers compares real products with shef-parser, record by record and in order. shef-parser
+// decodes elements that are not in table 1; shefit and our decoder do not (error 62).
 func TestPeers(t *testing.T) {
 	known := make(map[string]bool)
 	for _, e := range shef.Elements() {
@@ -90,7 +89,7 @@ func TestPeers(t *testing.T) {
 		{"misc/MT_Mesonet.shef", "MT_Mesonet.shef.fmt1.txt.gz", 2560},
 		{"lrl/cwbi_lpms.shef.2024.06.25.080120", "cwbi_lpms.shef.2024.06.25.080120.fmt1.txt", 622},
 		{"lrl/lpms2cwms_lrd.shef_LRD106.202407031150.2024.07.03.115014", "lpms2cwms_lrd.shef_LRD106.202407031150.2024.07.03.115014.fmt1.txt.gz", 3713},
-		// shefit stops in the middle of it: TestLOS.
+		// shefit stops in the middle of this file; see TestLOS.
 		{"spk/LOS.dy.2024.05.06.utc", "LOS.dy.2024.05.06.utc.fmt1.txt.gz", 69963},
 	} {
 		t.Run(filepath.Base(c.file), func(t *testing.T) {
@@ -126,8 +125,7 @@ func compareLines(t *testing.T, got, want []string) {
 	}
 }
 
-// TestConservation: every line and every piece of every sample file goes
-// somewhere.
+// TestConservation accounts for every line and every piece of every sample file.
 func TestConservation(t *testing.T) {
 	if testing.Short() {
 		t.Skip("left out of the race run: one goroutine reads it all")

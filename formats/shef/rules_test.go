@@ -12,7 +12,7 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// decode decodes text at a moment and checks the account.
+// decode decodes text as of a time and checks the account.
 func decode(tb testing.TB, text string, now time.Time) *shef.Result {
 	tb.Helper()
 	all := &shef.Result{}
@@ -31,8 +31,8 @@ func decode(tb testing.TB, text string, now time.Time) *shef.Result {
 	return all
 }
 
-// brief writes a value as "STN 2021-03-27 07:00 HGIRZZZ 1 Z"; what is not the
-// default follows: seconds, "dur N", "dc TIME", "rev", "ts N", "p N", a comment.
+// brief writes a value as "STN 2021-03-27 07:00 HGIRZZZ 1 Z". It appends seconds, "dur N", "dc
+// TIME", "rev", "ts N", "p N" and a comment if they differ from the default.
 func brief(g *record.Gauge) string {
 	at := time.Unix(g.Time, 0).UTC()
 	layout := "2006-01-02 15:04"
@@ -61,8 +61,8 @@ func brief(g *record.Gauge) string {
 	return s
 }
 
-// TestRules holds the decoder against the manual, paragraph by paragraph. The
-// numbers of errors (not warnings) that must come with a message are in errors.
+// TestRules compares the decoder with the manual, paragraph by paragraph. errors lists the numbers
+// of the errors (not warnings) that a message must cause.
 func TestRules(t *testing.T) {
 	for _, c := range []struct{ rule, text, want, errors string }{
 		{
@@ -250,8 +250,8 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestWarnings: what is decoded in spite of the manual's letter is reported, and
-// what is lost is counted.
+// TestWarnings: text decoded in spite of the manual's rules causes a warning, and lost pieces are
+// counted.
 func TestWarnings(t *testing.T) {
 	long := ".A STN1 20210307     " + strings.Repeat("/HG 1", 196)
 	for _, c := range []struct {
@@ -277,7 +277,7 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-// TestWhole: an account that lacks one line or piece is not whole.
+// TestWhole: an account that lacks one line or piece is not balanced.
 func TestWhole(t *testing.T) {
 	whole := shef.Account{Lines: 10, Blank: 1, Comment: 2, Text: 3, Data: 4, Pieces: 20, Extra: 2, ValuePieces: 12, LostPieces: 6, Control: 4, Lost: 6, Errors: 1}
 	if !whole.IsBalanced() {
@@ -295,8 +295,8 @@ func TestWhole(t *testing.T) {
 	}
 }
 
-// TestRanges: no stored value is outside what its text says. A number with more than 10
-// digits on either side of its point is error 78, as in shefit, and its neighbours stay.
+// TestRanges: every stored value is within its text's meaning. A number with more than 10 digits on
+// either side of its point causes error 78, as in shefit, and its neighbors are stored.
 func TestRanges(t *testing.T) {
 	table, err := shef.ReadTables(strings.NewReader("*1\nYW 1e300\n"), "t")
 	if err == nil {
@@ -313,7 +313,7 @@ func TestRanges(t *testing.T) {
 		"HG 0.1234567891":                                    "0.1234567891",
 		"HG 0000000001.5":                                    "1.5",
 		"DUS/TA 0.1":                                         "32.18",
-		"DUS/TA 1.1":                                         "33.98", // 33.980000000000004 in the arithmetic of float64
+		"DUS/TA 1.1":                                         "33.98", // float64 arithmetic gives 33.980000000000004
 		"DUS/TA 9999999999":                                  "78",
 	} {
 		got := ""
@@ -340,8 +340,7 @@ func TestRanges(t *testing.T) {
 	}
 }
 
-// TestBehindValue: what follows a value without a slash is lost and counted (HEC's
-// example).
+// TestBehindValue: text after a value without a slash is lost and counted (HEC's example).
 func TestBehindValue(t *testing.T) {
 	for text, want := range map[string][2]int64{"HG 1 2/TA 3": {2, 1}, "HG 1 TA 3/HL 4": {3, 0}, "HG 1 X/TA 3": {2, 1}, "HG 1 2 3/TA 3": {2, 1}, "HG 1 'a' 2/TA 3": {2, 1}} {
 		err := shef.ReadAll(strings.NewReader(".A AAA 20261110 Z DH12/"+text+"\n"), "t", shef.Options{}, func(r *shef.Result) error {
@@ -356,8 +355,8 @@ func TestBehindValue(t *testing.T) {
 	}
 }
 
-// TestLenient: the two kinds of name fields are treated alike, and what pyIEM reads of a
-// real product behind "dd 20" is read with --lenient alone, counted and marked.
+// TestLenient: the two kinds of name fields are treated alike. Only with --lenient, the decoder
+// reads what pyIEM reads of a real product after "dd 20". It counts and marks these values.
 func TestLenient(t *testing.T) {
 	const (
 		table = ".BR EAX 1126 C DH07/TAIRZX/TAIRZN/PPDRZZ\nMCI:Kansas City Intl     :DH0700/ MM / 44 / 0.00\nP35:Bethany:72/50/0.1\nSTJ :St. Joseph  :DH0800/ 1 / 2 / 0.3\nBB02:KANSAS CITY:23 4.8/1\n.END\n"
@@ -373,7 +372,7 @@ func TestLenient(t *testing.T) {
 		{buoy, false, "", 0},
 		{buoy, true, "21C TW 60 Q, 21C HW 1 Q", 2},
 		{".A AAA 20261110 Z DH12/DX 1/HG 2R/TA 3\n.A BBB 20261110 Z DH12/HG 1\n", true, "AAA HG 2 R, AAA TA 3 Q, BBB HG 1 Z", 2},
-		{".A AAA 20261110 Z DH12/DM99/HG 2\n", true, "", 0}, // a date that is wrong makes all times uncertain
+		{".A AAA 20261110 Z DH12/DM99/HG 2\n", true, "", 0}, // a wrong date makes all times uncertain
 	} {
 		var got []string
 		err := shef.ReadAll(strings.NewReader(c.text), "t", shef.Options{Now: time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC), Lenient: c.lenient}, func(r *shef.Result) error {

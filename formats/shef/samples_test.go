@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// sampleData finds the folder of sample products: $BAROGRAPH_DATA/shef, or
-// ../shared/data/shef beside the repository.
+// sampleData finds the folder of sample products: $BAROGRAPH_DATA/shef, or ../shared/data/shef next
+// to the repository.
 func sampleData(tb testing.TB) string {
 	tb.Helper()
 	for _, dir := range []string{os.Getenv("BAROGRAPH_DATA"), "../../../shared/data"} {

@@ -17,7 +17,7 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// TestSplit: 7.4.6.
+// TestSplit checks the pairs of 7.4.6.
 func TestSplit(t *testing.T) {
 	for _, c := range []struct {
 		v     float64
@@ -44,7 +44,7 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// TestEnvelopes: products begin at SOH, ZCZC, and a number before a heading.
+// TestEnvelopes: products begin at SOH, at ZCZC, and at a number before a heading.
 func TestEnvelopes(t *testing.T) {
 	text := "\x01\r\r\n295 \r\r\nSRUS54 KLCH 101813 RRA\r\r\nRR1LCH\r\r\n.A AAA 20261110 /HG 1\r\r\n\r\r\n\x03" +
 		"\x01\r\r\n296 \r\r\nSRUS54 KLCH 101900\r\r\nRTPLCH\r\r\n.B LCH 20261110 /HG\r\r\nBBB 2\r\r\n.END\r\r\n\x03\n" +
@@ -98,8 +98,8 @@ func TestEnvelopes(t *testing.T) {
 	}
 }
 
-// TestLargeProduct: a product larger than a part is cut between messages, and
-// nothing changes but the memory.
+// TestLargeProduct: the splitter cuts a large product into parts between messages. This changes no
+// value.
 func TestLargeProduct(t *testing.T) {
 	var text bytes.Buffer
 	for range 40000 {
@@ -120,7 +120,7 @@ func TestLargeProduct(t *testing.T) {
 	}
 }
 
-// TestLongLine: a line without end is lost, counted, and ends nothing.
+// TestLongLine: a line that is too long is lost and counted, and ends neither message nor product.
 func TestLongLine(t *testing.T) {
 	for _, long := range []string{".A BBB 20261110 /HG 1" + strings.Repeat("/HG 1", 1<<20), strings.Repeat("x", 9<<20), strings.Repeat("\x00", 5<<20) + "HG 1"} {
 		text := ".A AAA 20261110 /HG 1\n" + long + "\n.A CCC 20261110 /HG 3\n"
@@ -134,8 +134,7 @@ func TestLongLine(t *testing.T) {
 	}
 }
 
-// TestBrokenRead: of a text that cannot be read to its end the last line is not
-// taken for whole.
+// TestBrokenRead: if a text cannot be read to its end, its last line does not count as complete.
 func TestBrokenRead(t *testing.T) {
 	var values []record.Gauge
 	text := io.MultiReader(strings.NewReader(".A AAA 20261110 /HG 1\n.A BBB 20261110 /HG 12.3"), iotest.ErrReader(io.ErrUnexpectedEOF))
@@ -148,8 +147,8 @@ func TestBrokenRead(t *testing.T) {
 	}
 }
 
-// TestDecodeFiles: many files by several decoders are what one finds, in order;
-// errors end the work.
+// TestDecodeFiles: several decoders find the same values in many files as one does, in order. An
+// error stops them.
 func TestDecodeFiles(t *testing.T) {
 	var texts [][]byte
 	for i := range 50 {
@@ -190,7 +189,7 @@ func TestDecodeFiles(t *testing.T) {
 	}
 }
 
-// TestAllocations: decoding keeps its memory, and takes none per value.
+// TestAllocations: a decoder reuses its memory, and allocates none per value.
 func TestAllocations(t *testing.T) {
 	text := []byte(strings.Repeat(".A AAA 20261110 C DH08/HG 1.25/PPQ .25E/TX 35\n.E BBB 20261110 P DH07/HGIRG/DIH1/1/2/M/4\n.B CCC 1110 /HG/PP\nDDD DH09/4/.2,FFF 1/T\n.END\n", 50))
 	d := shef.NewDecoder(shef.Options{Now: day})
@@ -202,8 +201,8 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
-// TestLOS: shefit gives up at its 9,999th error, the highest limit that its
-// parameters can hold, and has 27,654 values by then; so have we, and go on.
+// TestLOS: shefit stops at its 9,999th error, the largest limit of its parameters, after 27,654
+// values. Our decoder has the same number by then, and continues.
 func TestLOS(t *testing.T) {
 	name := filepath.Join(sampleData(t), "hec/example-shef-files/spk/LOS.dy.2024.05.06.utc")
 	f, err := os.Open(name)
@@ -214,13 +213,13 @@ func TestLOS(t *testing.T) {
 	const limit = 9999
 	values, errs, atLimit := 0, 0, 0
 	err = shef.ReadAll(f, name, shef.Options{Now: day}, func(r *shef.Result) error {
-		last := uint32(0) // line of the error that shefit stops at
+		last := uint32(0) // line of the error at which shefit stops
 		for _, p := range r.Problems {
 			if p.Warning {
 				continue
 			}
 			n := 1
-			if p.Number == 85 { // of a bad qualifier shefit tells twice
+			if p.Number == 85 { // shefit reports a bad qualifier twice
 				n = 2
 			}
 			if errs < limit && errs+n >= limit {
@@ -245,7 +244,7 @@ func TestLOS(t *testing.T) {
 	t.Logf("%d values before shefit's error %d; %d values and %d errors of shefit's counting in all", atLimit, limit, values, errs)
 }
 
-// TestTables: the tables are whole.
+// TestTables: the tables are complete.
 func TestTables(t *testing.T) {
 	if n := len(shef.Elements()); n != 253 {
 		t.Errorf("%d elements, appendix I has 253", n)
@@ -265,8 +264,8 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// TestOwnTables: a centre's file with a title, an element with a digit; elements
-// of another file; letters of numbers.
+// TestOwnTables reads a center's file with a title. It rejects an element that contains a digit,
+// does not change the manual's tables, and returns the letters of numbers.
 func TestOwnTables(t *testing.T) {
 	own, err := shef.ReadTables(strings.NewReader("SHEFPARM\n*1 PE CODES\nQ2 0.0353147\nYW 1.0\nYD 1.0\nHG 1.0\n"), "f")
 	if err != nil {
@@ -291,8 +290,7 @@ func TestOwnTables(t *testing.T) {
 	}
 }
 
-// TestSilence: a product that nothing frames ends where a stream is silent, but
-// not within a body.
+// TestSilence: a product without a frame ends when the stream is silent, but not within a body.
 func TestSilence(t *testing.T) {
 	for text, want := range map[string]int{
 		".A AAA 1110 /HG 1\n|.A BBB 1110 /HG 1\n":                    2,
@@ -313,7 +311,7 @@ func TestSilence(t *testing.T) {
 	}
 }
 
-// parts is a stream with silence between its parts.
+// parts is a stream that is silent between its parts.
 type parts struct{ text []string }
 
 func (p *parts) Read(b []byte) (n int, err error) {

@@ -9,9 +9,9 @@ import (
 	"github.com/barograph/barograph/formats/shef"
 )
 
-// TestTwenty: where the manual and the decoders part. docs/results/shef-decoders.md has the same
-// rows in words. Values are station, element and number; problems are numbers of
-// appendix J, warnings with a w (0 = it has none).
+// TestTwenty checks where the manual and the decoders disagree. docs/results/shef-decoders.md
+// describes the same rows. Values are station, element and number. Problems are numbers of appendix
+// J, and a w marks a warning (0 = no number).
 func TestTwenty(t *testing.T) {
 	const head = ".B CHI 20261110 Z DH12/HG/TA\n"
 	for i, c := range []struct {

@@ -38,7 +38,8 @@ func TestRedact(t *testing.T) {
 	}
 }
 
-// TestSecretsOfACommandLine prints passwords as drivers quote them, in texts in which nobody sees where they end.
+// TestSecretsOfACommandLine prints passwords as drivers quote them, in texts where their end is not
+// recognizable.
 func TestSecretsOfACommandLine(t *testing.T) {
 	for _, password := range []string{"MA RK", "MA\tRK", `MA"RK`, "MA'RK", "MA@R K", "12/MA RK", "MA%20RK"} {
 		var b bytes.Buffer

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestDetectsAndSurvives plants every fault of a small module: those that its test can
-// see are detected, and the command fails for those that it cannot.
+// TestDetectsAndSurvives plants every fault of a small module. Its test detects the faults that it
+// can see, and the command fails for the others.
 func TestDetectsAndSurvives(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for name, text := range map[string]string{
@@ -18,7 +18,7 @@ func TestDetectsAndSurvives(t *testing.T) {
 		"sum/sum_test.go": "package sum\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestPositive(t *testing.T) {\n\tif Positive([]int{1, -2}) != 1 {\n\t\tt.Error()\n\t}\n" +
 			// A server that a test starts as another user must be able to search the temporary folder.
 			"\tif f, err := os.Stat(os.TempDir()); err != nil || f.Mode()&1 == 0 {\n\t\tt.Fatal(f.Mode(), err)\n\t}\n}\n",
-		"river/river.go": "package river\n\nvar One = 1\n", // a satellite: it is left alone
+		"river/river.go": "package river\n\nvar One = 1\n", // outside the core: the command plants no fault here
 	} {
 		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 			t.Fatal(err)
