@@ -65,7 +65,7 @@ type Comparison struct {
 type Against struct {
 	Run         string       `json:"run"`                  // its folder
 	Unfinished  []string     `json:"unfinished,omitempty"` // describes which of the two runs is not finished
-	Pending     int          `json:"pending,omitempty"`    // cells that only the other run has, because such a run is not finished; they are not findings
+	Pending     int          `json:"pending,omitempty"`    // cells that an unfinished run lacks; not findings
 	Differences []Difference `json:"differences"`          // those that make the comparison void first
 	Together    []Together   `json:"together"`
 	Findings    []Finding    `json:"findings"` // the worst first

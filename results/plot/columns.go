@@ -22,7 +22,7 @@ type Columns struct {
 	LineName        string
 	Below           string // unit of the bars' labels: "threads"
 	Groups          []Group
-	Step            float64 // seconds; 0 = groups of labelled bars
+	Step            float64 // seconds; 0 = groups of labeled bars
 	StallName       string  // of the shade behind Stalled intervals
 	units, barWidth float64 // length of the axis, and width of a bar on it
 	logLeft         bool

@@ -170,7 +170,7 @@ func broken(s run.Series, c *run.Curves) run.Series {
 	return s
 }
 
-// usualStep is the distance between most neighbours of a curve; 0 where less than half
+// usualStep is the distance between most neighbors of a curve; 0 if less than half
 // of them have one distance.
 func usualStep(x []float64, order []int) float64 {
 	n, usual := map[float64]int{}, 0.0
