@@ -14,36 +14,36 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// Criterion is what choices are held against one another in.
+// Criterion is a quantity by which choices are compared.
 type Criterion string
 
-// The criteria. In each less is better.
+// The criteria. Less is better in each.
 const (
 	Questions Criterion = "questions"   // time of a question of the mix, s
-	FullLoad  Criterion = "full load"   // of all the data, s
-	NextLoad  Criterion = "next load"   // of one more copy of the data into the largest archive that was studied, s
+	FullLoad  Criterion = "full load"   // time to load all the data, s
+	NextLoad  Criterion = "next load"   // time to load one more copy of the data into the largest archive of the study, s
 	Disk      Criterion = "disk"        // bytes
-	Growth    Criterion = "growth"      // what Far times the data do to the time of a question, as a factor
+	Growth    Criterion = "growth"      // factor of the time of a question with Far times the data
 	Recovery  Criterion = "killed node" // longest time without a success, s
 )
 
-// Criteria are all of them.
+// Criteria returns all criteria.
 func Criteria() []Criterion {
 	return []Criterion{Questions, FullLoad, NextLoad, Disk, Growth, Recovery}
 }
 
-// Weights say how much each thing matters: ask, load, size, growth, recover.
+// Weights is the importance of each topic: ask, load, size, growth, recover.
 type Weights map[string]float64
 
-// names are those of weights, in the order in which they are shown.
+// names returns the names of weights in display order.
 func names() []string { return []string{"ask", "load", "size", "growth", "recover"} }
 
-// Defaults are the weights of an archive that is asked all day and loaded at night.
+// Defaults returns the weights of an archive that is queried all day and loaded at night.
 func Defaults() Weights {
 	return Weights{"ask": 5, "load": 2, "size": 1, "growth": 2, "recover": 1}
 }
 
-// String prints them as Set reads them.
+// String prints the weights in the form that Set reads.
 func (w Weights) String() string {
 	var out []string
 	for _, n := range names() {
@@ -52,10 +52,10 @@ func (w Weights) String() string {
 	return strings.Join(out, ",")
 }
 
-// Type is what a flag of weights takes.
+// Type is the name of the flag's value type.
 func (w Weights) Type() string { return "weights" }
 
-// Set changes those that a text names: ask=5,load=0.
+// Set changes the weights that a text names: ask=5,load=0.
 func (w Weights) Set(text string) error {
 	for part := range strings.SplitSeq(text, ",") {
 		name, number, _ := strings.Cut(strings.TrimSpace(part), "=")
@@ -71,43 +71,45 @@ func (w Weights) Set(text string) error {
 	return nil
 }
 
-// Advice is which choice serves the weights.
+// Advice is the ranking of choices by the weights.
 type Advice struct {
 	Weights Weights               `json:"weights"`
-	Counted map[Criterion]float64 `json:"counted"` // what of the weights counts here, by criterion
-	// Missing are the criteria that have a weight and were measured for some choices only. They do not count: a
-	// configuration whose load was not measured, since its archive existed before, is neither the worst nor the best.
+	Counted map[Criterion]float64 `json:"counted"` // the weights that count here, by criterion
+	// Missing lists the criteria that have a weight but were measured only for some choices. They
+	// do not count: a configuration whose load was not measured, because its archive existed
+	// before, is neither the worst nor the best.
 	Missing []Criterion `json:"missing,omitempty"`
-	Choices []Choice    `json:"choices"` // the advised one first, those that are none last
-	// Tied is how many of the first choices the measurements cannot tell apart; of
-	// these the one that needs least to run is advised. 1 = the first is the best.
+	Choices []Choice    `json:"choices"` // the recommended one first, the excluded ones last
+	// Tied is the number of first choices that the measurements cannot distinguish. If the
+	// repetitions are enough, the one of them that needs the fewest servers is recommended. 1 = the
+	// first is the best.
 	Tied    int      `json:"tied"`
 	Changes []Change `json:"changes"`
-	Far     int      `json:"far"` // the choice that Far times the data make the best; −1 = growth is not known
+	Far     int      `json:"far"` // index of the best choice for Far times the data; −1 = growth is not known
 }
 
-// Choice is an archive in an engine, and the fastest way of asking it.
+// Choice is an engine and a design, with the fastest flavour. Struck is the reason of an excluded
+// choice.
 type Choice struct {
 	Engine  string                         `json:"engine"`
 	Design  string                         `json:"design"`
 	Flavour string                         `json:"flavour"`
-	Figures map[Criterion]measure.Estimate `json:"figures"` // what is not there was not measured
+	Figures map[Criterion]measure.Estimate `json:"figures"` // a missing criterion was not measured
 	Score   measure.Estimate               `json:"score"`   // weighted geometric mean of the ratios to the best of each criterion: 1 = the best in all
 	Struck  string                         `json:"struck,omitempty"`
 	Archive run.Archive                    `json:"archive"`
 
-	logs map[Criterion]float64 // of the ratios, with what is counted where nothing was measured
+	logs map[Criterion]float64 // of the ratios to the best of each criterion that counts
 }
 
-// Change is a weight that changes the advice: so many times as much of it, or as
-// little, makes another choice the best.
+// Change is a change of a weight that makes another choice the best. Factor multiplies the weight.
 type Change struct {
 	Weight string  `json:"weight"` // ask, load …
 	Factor float64 `json:"factor"`
-	To     int     `json:"to"` // in Choices
+	To     int     `json:"to"` // index in Choices
 }
 
-// of is the weight by which a criterion counts.
+// of is the name of the weight of a criterion.
 func (by Criterion) of() string {
 	switch by {
 	case Questions:
@@ -122,7 +124,7 @@ func (by Criterion) of() string {
 	return "recover"
 }
 
-// Advise chooses.
+// Advise ranks the choices by the weights.
 func (s *Study) Advise(w Weights) *Advice {
 	a := &Advice{Weights: w, Counted: map[Criterion]float64{}, Far: -1}
 	for _, x := range s.Sizes[0].Archives {
@@ -147,7 +149,7 @@ func (s *Study) Advise(w Weights) *Advice {
 	return a
 }
 
-// choice is an archive as far as it was measured.
+// choice returns an archive with its measurements, or the reason why it is excluded.
 func (s *Study) choice(x run.Archive, w Weights) Choice {
 	c := Choice{Engine: x.Engine, Design: x.Design, Archive: x, Figures: map[Criterion]measure.Estimate{}}
 	base, last := &s.Sizes[0], &s.Sizes[len(s.Sizes)-1]
@@ -186,14 +188,14 @@ func (s *Study) choice(x run.Archive, w Weights) Choice {
 	return c
 }
 
-// figure notes what was measured once.
+// figure stores a value that was measured once; its interval is the value.
 func (c *Choice) figure(by Criterion, v float64) {
 	if v > 0 {
 		c.Figures[by] = measure.Estimate{Value: v, Low: v, High: v}
 	}
 }
 
-// kills notes what killed nodes cost; what lost or changed anything is no choice.
+// kills adds the cost of killed nodes. A choice that lost or changed data is excluded.
 func (c *Choice) kills(all []run.Sample) {
 	var silence []float64
 	for _, s := range all {
@@ -210,7 +212,7 @@ func (c *Choice) kills(all []run.Sample) {
 	c.figure(Recovery, measure.Median(silence))
 }
 
-// Without are the choices that may be advised and have no measurement of a criterion.
+// Without returns the choices that may be recommended but have no measurement of a criterion.
 func (a *Advice) Without(by Criterion) (out []Choice) {
 	for _, c := range a.Choices {
 		if _, ok := c.Figures[by]; !ok && c.Struck == "" {
@@ -220,7 +222,7 @@ func (a *Advice) Without(by Criterion) (out []Choice) {
 	return out
 }
 
-// eligible counts the choices that may be advised.
+// eligible counts the choices that may be recommended.
 func (a *Advice) eligible() (n int) {
 	for _, c := range a.Choices {
 		if c.Struck == "" {
@@ -230,7 +232,8 @@ func (a *Advice) eligible() (n int) {
 	return n
 }
 
-// score gives every choice its score. What counts was measured for every choice that may be advised.
+// score computes the score of every choice. The criteria that count were measured for every choice
+// that may be recommended.
 func (a *Advice) score() {
 	best := map[Criterion]float64{}
 	for _, c := range a.Choices {
@@ -247,7 +250,7 @@ func (a *Advice) score() {
 		}
 		below, above := 0.0, 0.0
 		c.logs = map[Criterion]float64{}
-		for _, by := range slices.Sorted(maps.Keys(a.Counted)) { // floats are summed in one order
+		for _, by := range slices.Sorted(maps.Keys(a.Counted)) { // floating-point sums depend on the order
 			w := a.Counted[by]
 			e := c.Figures[by]
 			c.logs[by] = math.Log(e.Value / best[by])
@@ -258,7 +261,7 @@ func (a *Advice) score() {
 	}
 }
 
-// weighed is the logarithm of the score by some weights.
+// weighed is the logarithm of the score with the given weights.
 func (c *Choice) weighed(by map[Criterion]float64) float64 {
 	sum := 0.0
 	for _, k := range slices.Sorted(maps.Keys(by)) {
@@ -274,8 +277,8 @@ func total(by map[Criterion]float64) (sum float64) {
 	return max(sum, math.SmallestNonzeroFloat64)
 }
 
-// order puts the best first, and finds what it is tied with and what would
-// change that.
+// order sorts the best choice first. It finds the choices that are tied with it, and the changes of
+// weights that would change the recommendation.
 func (a *Advice) order() {
 	slices.SortStableFunc(a.Choices, func(x, y Choice) int {
 		return cmp.Or(cmp.Compare(min(len(x.Struck), 1), min(len(y.Struck), 1)), cmp.Compare(x.Score.Value, y.Score.Value))
@@ -301,11 +304,11 @@ func (a *Advice) order() {
 	}
 }
 
-// Compared reports whether the repetitions are enough to give scores an interval.
-// Where they are not, the order is that of the medians, and proves nothing.
+// Compared reports whether the repetitions are enough to give scores an interval. If not, the order
+// is that of the medians, and proves nothing.
 func (a *Advice) Compared() bool { return a.Choices[0].Score.High < math.Inf(1) }
 
-// Real are the choices that may be advised.
+// Real returns the choices that may be recommended.
 func (a *Advice) Real() []Choice {
 	n := slices.IndexFunc(a.Choices, func(c Choice) bool { return c.Struck != "" })
 	if n < 0 {
@@ -314,7 +317,7 @@ func (a *Advice) Real() []Choice {
 	return a.Choices[:n]
 }
 
-// best is the choice of the least value; of equals the first.
+// best returns the index of the choice with the smallest value, and the first of equal ones.
 func (a *Advice) best(of func(c *Choice) float64) int {
 	best, least := 0, math.Inf(1)
 	for i := range a.Real() {
@@ -325,13 +328,14 @@ func (a *Advice) best(of func(c *Choice) float64) int {
 	return best
 }
 
-// apart reports whether a score is worse than the best one by more than what
-// the measurements leave open; of too few repetitions nothing is.
+// apart reports whether a score is worse than the best one by more than the uncertainty of both.
+// With too few repetitions no score is.
 func apart(best, c Choice) bool {
 	return math.Log(c.Score.Value/best.Score.Value) > math.Hypot(math.Log(best.Score.High/best.Score.Value), math.Log(c.Score.Value/c.Score.Low))
 }
 
-// Needs is what must run: 0 = nothing beside Barograph, 1 = a server, from 2 on a cluster of so many nodes.
+// Needs is what must run: 0 = only Barograph, 1 = a server, 2 or more = a cluster with that number
+// of nodes.
 func (c *Choice) Needs() int {
 	switch {
 	case c.Archive.Place == "embedded":
@@ -342,8 +346,8 @@ func (c *Choice) Needs() int {
 	return 1
 }
 
-// turns are the least changes of a weight, up and down, that make a choice
-// beyond those that are tied better than the advised one.
+// turns returns the smallest changes of a weight, up and down, that make a choice that is not tied
+// better than the recommended one.
 func (a *Advice) turns(name string) (out []Change) {
 	up, down := Change{name, math.Inf(1), 0}, Change{name, 0, 0}
 	for i := a.Tied; i < len(a.Real()); i++ {
@@ -371,5 +375,5 @@ func (a *Advice) turns(name string) (out []Change) {
 	return out
 }
 
-// mostTimes is the largest change of a weight that is reported, up or down.
+// mostTimes is the largest factor of a weight that is reported, up or down.
 const mostTimes = 10

@@ -1,6 +1,7 @@
-// Package advise says from a run folder of the workload met, or from those of a
-// study of several sizes, which engine, design and way of asking to choose, by
-// weights that the reader gives: data in, findings out.
+// Package advise recommends an engine, a design and a flavour from a run folder of the workload
+// met, or from those of a study of several sizes. The reader gives the weights. The input is data,
+// the output is findings.
 //
-// What is not right is no choice, and what was not measured has no weight.
+// A choice needs a flavour whose results are correct in every case. A criterion that was not
+// measured has no weight.
 package advise

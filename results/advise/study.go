@@ -11,13 +11,13 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// Study is what advice is made of.
+// Study is the input of advice.
 type Study struct {
-	Sizes []Size       // of the same data, the fewest copies first; one where growth was not studied
-	Kills []run.Sample // of killed nodes, from other runs
+	Sizes []Size       // of the same data, the fewest copies first; one element if growth was not studied
+	Kills []run.Sample // node failures, from other runs
 }
 
-// Size is a run, with so many copies of the data.
+// Size is a run with a number of copies of the data.
 type Size struct {
 	Copies int
 	*run.Run
@@ -25,15 +25,15 @@ type Size struct {
 	cells map[run.Cell]*cell
 }
 
-// cell is a case that was asked in a way: times in seconds, by repetition.
+// cell is a case with a configuration; times in seconds, by repetition.
 type cell struct {
-	bad   string // why it has none
+	bad   string // the reason why it has no times
 	times []float64
 	proof answer.Degree
 }
 
-// Read reads a run folder, or one of studies of several sizes; with are those of
-// barograph faults.
+// Read reads a run folder, or a folder of studies of several sizes; with are folders of barograph
+// faults.
 func Read(dir string, with ...string) (*Study, error) {
 	s := &Study{}
 	dirs := run.SizeFolders(dir)
@@ -78,7 +78,7 @@ func sizeOf(copies int, r *run.Run, samples []run.Sample) Size {
 	return z
 }
 
-// asked are the cases that count: those with rows that some database answered.
+// asked returns the cases that count: those with rows and with times of a database.
 func (z *Size) asked() (out []run.Case) {
 	for _, c := range z.Cases {
 		for k, x := range z.cells {
@@ -95,7 +95,7 @@ func (z *Size) floor(engine string) bool {
 	return slices.ContainsFunc(z.Archives, func(a run.Archive) bool { return a.Engine == engine && a.Place == "memory" })
 }
 
-// flavours are the ways in which an archive was asked, by name.
+// flavours returns the flavours of an archive's queries, sorted by name.
 func (z *Size) flavours(a run.Archive) []string {
 	all := map[string]bool{}
 	for k := range z.cells {
@@ -106,9 +106,9 @@ func (z *Size) flavours(a run.Archive) []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// mix is the time of a question of the user's mix, in seconds: the weighted mean
-// of the cases' medians, and of each repetition's times. why tells what keeps it
-// from being one: it did not answer every case rightly.
+// mix is the time of a question of the user's mix, in seconds: the weighted mean of the cases'
+// medians, and of the times of each repetition. If there is no such time, why is the reason: a case
+// cannot be expressed, has an incorrect result, was not timed, or is proven to a lower degree.
 func (z *Size) mix(engine, design, flavour string) (e measure.Estimate, reps []float64, why string) {
 	sum, below, above := 0.0, 0.0, 0.0
 	for _, c := range z.asked() {
@@ -145,8 +145,8 @@ func (z *Size) mix(engine, design, flavour string) (e measure.Estimate, reps []f
 	return e, reps, ""
 }
 
-// growth is what four times the data do to the time of the mix, as a factor;
-// not known where its interval is so wide that it says nothing.
+// growth is the factor of the mix's time with Far (four) times the data. It is not known if the
+// ratio of its interval's bounds exceeds widest.
 func (s *Study) growth(engine, design, flavour string) (e measure.Estimate, known bool) {
 	var sizes []float64
 	var times [][]float64
@@ -166,8 +166,8 @@ func (s *Study) growth(engine, design, flavour string) (e measure.Estimate, know
 	return e, e.High <= widest*e.Low
 }
 
-// widest is the ratio of the ends of an interval beyond which a growth is not reported.
+// widest is the maximum ratio of the bounds of a growth's interval; a wider one is not reported.
 const widest = 10
 
-// Far is how many times the data the growth is reported for.
+// Far is the factor of the data for which growth is reported.
 const Far = 4

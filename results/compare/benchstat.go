@@ -12,9 +12,9 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// Benchstat writes repetitions as Go's benchmark format has them, a line each,
-// which benchstat and its kin read (golang.org/design/14313-benchmark-format):
-// the run's folder is the configuration "run". What is not right has no line.
+// Benchstat writes repetitions in Go's benchmark format, one per line, for benchstat and similar
+// tools (golang.org/design/14313-benchmark-format). The run's folder is the configuration "run". An
+// incorrect result has no line.
 func Benchstat(w io.Writer, runs []Run) error {
 	out := bufio.NewWriter(w)
 	for _, r := range runs {

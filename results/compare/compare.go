@@ -17,10 +17,10 @@ type Run struct {
 	Dir string
 	*run.Run
 	Samples []run.Sample
-	State   run.State // "" = it is known to be done
+	State   run.State // "" = known to be finished
 }
 
-// Read reads folders, also of runs that are under way.
+// Read reads run folders, also those of runs in progress.
 func Read(dirs ...string) (out []Run, err error) {
 	for _, dir := range dirs {
 		r, samples, err := run.Read(dir)
@@ -40,7 +40,7 @@ func Read(dirs ...string) (out []Run, err error) {
 	return out, nil
 }
 
-// Unfinished says of a run that it has not finished; "" = it has.
+// Unfinished describes why a run is not finished; "" = it is.
 func (r *Run) Unfinished() string {
 	name := fault.Name(filepath.Base(r.Dir))
 	switch r.State {
@@ -52,30 +52,29 @@ func (r *Run) Unfinished() string {
 	return ""
 }
 
-// Comparison is runs beside the first of them.
+// Comparison compares runs with the first of them.
 type Comparison struct {
 	Base   string    `json:"base"`  // its folder
-	Began  time.Time `json:"began"` // the last of the runs
+	Began  time.Time `json:"began"` // start of the latest run
 	Margin float64   `json:"margin"`
 	Others []Against `json:"others"`
-	Tests  int       `json:"tests"` // that Holm's correction takes together
+	Tests  int       `json:"tests"` // number of tests that Holm's correction treats together
 }
 
-// Against is a run beside the base.
+// Against compares a run with the base.
 type Against struct {
 	Run         string       `json:"run"`                  // its folder
-	Unfinished  []string     `json:"unfinished,omitempty"` // says which of the two runs has not finished
-	Pending     int          `json:"pending,omitempty"`    // cells that such a run lacks, and the other has; they are no findings
+	Unfinished  []string     `json:"unfinished,omitempty"` // describes which of the two runs is not finished
+	Pending     int          `json:"pending,omitempty"`    // cells that an unfinished run lacks; not findings
 	Differences []Difference `json:"differences"`          // those that make the comparison void first
 	Together    []Together   `json:"together"`
-	Findings    []Finding    `json:"findings"` // what is worst first
+	Findings    []Finding    `json:"findings"` // the worst first
 	Busy        []string     `json:"busy"`     // what made the machine noisy before one of the runs
 	Loads       []Load       `json:"loads"`
 }
 
-// Together is how many times as much all cells are of what they were, floors left
-// out: the machine, or what all of them go through. What a cell is beside that is
-// its own.
+// Together is the common change of all cells as a factor, without the client overhead. Its cause is
+// the machine, or what all cells share. The rest of a cell's change is the cell's own.
 type Together struct {
 	Phase    run.Phase `json:"phase,omitempty"`
 	Quantity string    `json:"quantity"`
@@ -84,11 +83,11 @@ type Together struct {
 	Ratio    float64   `json:"ratio"`
 }
 
-// fewest is how many cells a common change needs.
+// fewest is the minimum number of cells for a common change.
 const fewest = 3
 
-// Load is what it cost to load an archive, and what it weighs: one value a run,
-// so that nobody can tell what of a difference is noise. 0 = not measured.
+// Load is the load time and the size of an archive. A run has one value, so the noise of a
+// difference is unknown. 0 = not measured.
 type Load struct {
 	Engine string           `json:"engine"`
 	Design string           `json:"design"`
@@ -96,11 +95,11 @@ type Load struct {
 	Bytes  [2]int64         `json:"bytes_on_disk"`
 }
 
-// Void reports whether the runs are not of the same work on the same machine, so
-// that their times say nothing of what changed.
+// Void reports whether the runs did different work or used different machines. Then their times do
+// not show what changed.
 func (a *Against) Void() bool { return len(a.Differences) > 0 && a.Differences[0].Void }
 
-// OfData reports whether it is the data alone that make the comparison void.
+// OfData reports whether only the data make the comparison void.
 func (a *Against) OfData() bool {
 	for _, d := range a.Differences {
 		if d.Void && d.What != aboutData && d.What != aboutCopies {
@@ -110,7 +109,7 @@ func (a *Against) OfData() bool {
 	return a.Void()
 }
 
-// Finding is what became of a cell.
+// Finding is the change of a cell.
 type Finding struct {
 	Cell     run.Cell         `json:"cell"`
 	Phase    run.Phase        `json:"phase,omitempty"`
@@ -120,14 +119,14 @@ type Finding struct {
 	Base     Side             `json:"base"`
 	New      Side             `json:"new"`
 	Verdict  Verdict          `json:"verdict"`
-	Ratio    measure.Estimate `json:"ratio"`  // New divided by Base; null where there is none
-	Own      measure.Estimate `json:"own"`    // likewise, without what all cells have in common, with its 95 % interval
-	P        float64          `json:"p_holm"` // that of an own difference beyond the margin; 1 where there is no test
+	Ratio    measure.Estimate `json:"ratio"`  // New divided by Base; null if one is missing
+	Own      measure.Estimate `json:"own"`    // the same without the common change of all cells, with its 95 % interval
+	P        float64          `json:"p_holm"` // of an own difference beyond the margin; 1 without a test
 
 	steady [2][]float64
 }
 
-// Side is what a run has of a cell. Only what is Right has an estimate.
+// Side is a run's result of a cell. Only a Right result has an estimate.
 type Side struct {
 	State   State            `json:"state"`
 	Problem string           `json:"problem,omitempty"`
@@ -135,7 +134,7 @@ type Side struct {
 	Median  measure.Estimate `json:"median"`
 }
 
-// State is how a run stands to a cell.
+// State is the state of a cell in a run.
 type State string
 
 // The states.
@@ -144,48 +143,48 @@ const (
 	NotMade State = "absent"
 	Wrong   State = "wrong"
 	Failed  State = "failed"
-	Untimed State = "not timed" // right, and nothing of it was measured, or may be shown
+	Untimed State = "not timed" // correct, but not measured, or the measurement may not be shown
 )
 
-// Verdict is what became of a cell.
+// Verdict is the kind of change of a cell.
 type Verdict string
 
 // The verdicts, the worst first.
 const (
-	Broken      Verdict = "broken" // was right, and is not
+	Broken      Verdict = "broken" // was correct, and is not
 	NotRight    Verdict = "not right"
-	Slower      Verdict = "slower" // or less, of what had better be more
+	Slower      Verdict = "slower" // or less, if more is better
 	Faster      Verdict = "faster"
-	Repaired    Verdict = "repaired" // is right, and was not
+	Repaired    Verdict = "repaired" // is correct, and was not
 	Gone        Verdict = "absent"
 	Added       Verdict = "new"
-	NoTimes     Verdict = "not timed"    // on one side
-	OtherAnswer Verdict = "other answer" // right both times, of other data: times are of other work
-	TooFew      Verdict = "?"            // repetitions to tell
-	Same        Verdict = "~"            // no difference beyond the noise
-	Floor       Verdict = "floor"        // the client's own cost, which is no database's
+	NoTimes     Verdict = "not timed"    // in at least one run
+	OtherAnswer Verdict = "other answer" // both are correct but differ, because the data differ: times are not comparable
+	TooFew      Verdict = "?"            // too few repetitions to decide
+	Same        Verdict = "~"            // no significant difference
+	Floor       Verdict = "floor"        // the client overhead, which is not a database's
 )
 
 func (v Verdict) order() int {
 	return slices.Index([]Verdict{Broken, Slower, Faster, NotRight, Repaired, Gone, Added, OtherAnswer, NoTimes, TooFew, Same, Floor}, v)
 }
 
-// Alike reports whether a cell has nothing of its own to tell.
+// Alike reports whether a cell has no change of its own to report.
 func (v Verdict) Alike() bool {
 	return v == Same || v == Floor || v == OtherAnswer || v == TooFew || v == NoTimes
 }
 
-// Marked reports whether the verdict says that something changed.
+// Marked reports whether the verdict is a change.
 func (v Verdict) Marked() bool { return v == Broken || v == Slower || v == Faster || v == Repaired }
 
-// key is what is compared: a quantity of a cell in a phase.
+// key identifies what is compared: a quantity of a cell in a phase.
 type key struct {
 	cell  run.Cell
 	phase run.Phase
 	name  string
 }
 
-// loads are those of archives that both runs have, whole.
+// loads compares the loads of archives that are complete in both runs.
 func loads(base, other *run.Run) (out []Load) {
 	for _, a := range base.Archives {
 		for _, b := range other.Archives {
@@ -197,19 +196,19 @@ func loads(base, other *run.Run) (out []Load) {
 	return out
 }
 
-// side is what a run's samples came to.
+// side is the summary of a run's samples of a cell.
 type side struct {
 	Side
 	quantity
 	floor  bool
 	values []float64
-	reps   []int     // of the values
-	steady []float64 // the values without what slowed their rounds
-	digest string    // of the answers
+	reps   []int     // repetition numbers of the values
+	steady []float64 // the values without the slowdown of their rounds
+	digest string    // of the results
 }
 
-// Runs holds others against the base. All tests are corrected together; the seed
-// is that of the intervals.
+// Runs compares others with the base. All tests are corrected together; seed determines the
+// intervals.
 func Runs(base Run, others []Run, seed uint64) *Comparison {
 	out := &Comparison{Base: base.Dir, Began: base.Started, Margin: Margin}
 	var tests []*measure.Comparison
@@ -272,7 +271,7 @@ func Runs(base Run, others []Run, seed uint64) *Comparison {
 	return out
 }
 
-// Cell is a quantity of a cell of one run. Only what is Right has an estimate.
+// Cell is a quantity of a cell of one run. Only a Right result has an estimate.
 type Cell struct {
 	Engine   string            `json:"engine"`
 	Axes     map[string]string `json:"axes"` // design, case, flavour …
@@ -280,11 +279,11 @@ type Cell struct {
 	Quantity string            `json:"quantity"`
 	Unit     string            `json:"unit"`
 	More     bool              `json:"more_is_better,omitempty"`
-	Floor    bool              `json:"floor,omitempty"` // the client's own cost
+	Floor    bool              `json:"floor,omitempty"` // the client overhead
 	Side
 }
 
-// Cells are what a run measured, in its order.
+// Cells returns what a run measured, in its order.
 func Cells(r Run) (out []Cell) {
 	sides, order := gather(r)
 	for _, k := range order {
@@ -298,7 +297,7 @@ func Cells(r Run) (out []Cell) {
 	return out
 }
 
-// gather sorts samples by what is compared, in the order of the run.
+// gather groups samples by what is compared, in the order of the run.
 func gather(r Run) (map[key]*side, []key) {
 	sides, order := map[key]*side{}, []key(nil)
 	for _, s := range r.Samples {
@@ -314,7 +313,7 @@ func gather(r Run) (map[key]*side, []key) {
 	}
 	for _, k := range order {
 		x := sides[k]
-		for _, phase := range []run.Phase{run.Warm, run.Cold} { // what is wrong cold is not fast warm
+		for _, phase := range []run.Phase{run.Warm, run.Cold} { // a wrong cold result also invalidates the warm one
 			if o := sides[key{k.cell, phase, k.name}]; o != nil && (o.State == Wrong || o.State == Failed && phase == run.Warm) {
 				x.State, x.Problem = o.State, o.Problem
 			}
@@ -333,7 +332,7 @@ func gather(r Run) (map[key]*side, []key) {
 	return sides, order
 }
 
-// busy is what made times doubtful before the run.
+// busy describes what made times doubtful before the run.
 func (r Run) busy() (out []string) {
 	for _, w := range r.Machine.Warnings() {
 		out = append(out, fault.Name(filepath.Base(r.Dir))+": "+w)
@@ -345,8 +344,8 @@ func (r Run) floor(engine string) bool {
 	return slices.ContainsFunc(r.Archives, func(a run.Archive) bool { return a.Engine == engine && a.Place == "memory" })
 }
 
-// calm takes out of the values of each cell what slowed its rounds: a study asks
-// every cell once in each, so that what all cells of a round share is the machine's.
+// calm removes from the values of each cell what slowed its rounds. The workload met queries every
+// cell once in each round, so a slowdown that all cells of a round share is the machine's.
 func calm(sides map[key]*side) {
 	type round struct {
 		phase run.Phase
@@ -371,7 +370,7 @@ func calm(sides map[key]*side) {
 	}
 }
 
-// together are the ratios that cells have in common.
+// together returns the common changes of cells.
 func together(all []Finding) (out []Together) {
 	ratios := map[Together][]float64{}
 	for _, f := range all {
@@ -390,7 +389,7 @@ func together(all []Finding) (out []Together) {
 	return out
 }
 
-// Worse is how many times worse all cells are.
+// Worse is the common change of all cells as a factor; above 1 they are worse.
 func (x *Together) Worse() float64 {
 	if x.More {
 		return 1 / x.Ratio
@@ -398,7 +397,7 @@ func (x *Together) Worse() float64 {
 	return x.Ratio
 }
 
-// add adds a sample. What is not right stays so.
+// add adds a sample. A side with an incorrect result remains incorrect.
 func (x *side) add(s run.Sample) {
 	switch {
 	case s.Verdict == run.Wrong:
@@ -412,7 +411,7 @@ func (x *side) add(s run.Sample) {
 	}
 }
 
-// finding is what is known of a cell before a test: Same where there is one to make.
+// finding compares a cell before a test. Its verdict is Same if a test is necessary.
 func finding(k key, a, b *side) Finding {
 	absent := &side{Side: Side{State: NotMade, Median: measure.MedianEstimate(nil)}}
 	of := cmp.Or(a, b)
@@ -447,14 +446,13 @@ func finding(k key, a, b *side) Finding {
 	return f
 }
 
-// Margin is by how much two runs of the same differ though nothing changed: what
-// the caches, the scheduler and the layout of memory settle once for a whole
-// run, which no number of repetitions within it shows. A difference is
-// held against it, and not against 0.
+// Margin is the relative difference of two runs of the same work without any change. Its cause is
+// what caches, scheduler and memory layout determine once for a complete run, and no number of
+// repetitions within the run shows it. A difference is compared with Margin, not with 0.
 const Margin = 0.03
 
-// test is whether the samples differ by more than the margin beside what all
-// cells have in common.
+// test compares the samples, without the common change of all cells. Its p is that of a difference
+// beyond the margin.
 func (f *Finding) test(common float64, seed uint64) measure.Comparison {
 	own := scaled(f.steady[1], 1/common)
 	t := measure.Compare(own, f.steady[0], seed)
@@ -463,8 +461,8 @@ func (f *Finding) test(common float64, seed uint64) measure.Comparison {
 	return t
 }
 
-// beyond is the p of a difference of more than the margin: one sample is moved
-// towards the other by it, and not beyond.
+// beyond is the p of a difference of more than the margin. It scales one sample toward the other by
+// at most the margin, but not past it.
 func beyond(a, b []float64, ratio float64) float64 {
 	return measure.MannWhitney(scaled(a, min(max(1/ratio, 1/(1+Margin)), 1+Margin)), b)
 }
@@ -489,7 +487,7 @@ func (f *Finding) judge(t *measure.Comparison) {
 	}
 }
 
-// Worse is how many times worse the cell itself is: 1.1 = it takes a tenth longer.
+// Worse is the cell's own change as a factor; 1.1 = a tenth worse.
 func (f *Finding) Worse() float64 {
 	if f.More {
 		return 1 / f.Own.Value
@@ -497,8 +495,8 @@ func (f *Finding) Worse() float64 {
 	return f.Own.Value
 }
 
-// Failing are the findings by which a gate fails: what broke, and what is worse
-// beyond the noise by more than a share, 0.1 for 10 %.
+// Failing returns the findings that fail a gate: broken cells, correct cells that are missing now,
+// and cells that are significantly slower by more than a fraction, 0.1 for 10 %.
 func (a *Against) Failing(over float64) (out []Finding) {
 	for _, f := range a.Findings {
 		if f.Verdict == Broken || f.Verdict == Gone && f.Base.State == Right || f.Verdict == Slower && f.Worse() > 1+over {
@@ -508,7 +506,7 @@ func (a *Against) Failing(over float64) (out []Finding) {
 	return out
 }
 
-// Name is a cell in words: "sqlite wide epoch-range test_1, cold".
+// Name describes a cell: its engine, the values of its axes and "cold", separated by " · ".
 func (f *Finding) Name() string {
 	_, values := f.Cell.Axes()
 	name := strings.Join(append([]string{f.Cell.Engine}, values...), " · ")

@@ -9,21 +9,22 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// Difference is what is said of one thing by two runs.
+// Difference is a fact that differs between two runs.
 type Difference struct {
 	What string `json:"what"` // "processor", "postgres wide: version"
-	Base string `json:"base"` // "" = nothing is said
+	Base string `json:"base"` // "" = not recorded
 	New  string `json:"new"`
-	Void bool   `json:"void"` // times are no longer of the same work on the same machine
+	Void bool   `json:"void"` // the runs did different work or used different machines
 }
 
-// fact is what a run says of one thing.
+// fact is a named property of a run.
 type fact struct {
 	what, says string
-	void       bool // where another run says something else
+	void       bool // if the other run's value differs
 }
 
-// differences are those of two runs; those that make a comparison void first.
+// differences lists the facts that differ between two runs; those that make a comparison void are
+// first.
 func differences(base, other *run.Run) []Difference {
 	a, b := factsOf(base), factsOf(other)
 	var out []Difference
@@ -54,13 +55,14 @@ func differences(base, other *run.Run) []Difference {
 	return out
 }
 
-// What two runs may say of their data.
+// Names of the facts about the data of two runs.
 const (
 	aboutData   = "data"
 	aboutCopies = "number of copies"
 )
 
-// factsOf is all that two runs of the same work on the same machine agree in.
+// factsOf returns the properties in which two runs are compared. The facts with void are the same
+// for runs of the same work on the same machine.
 func factsOf(r *run.Run) []fact {
 	m, d := r.Machine, r.Data
 	out := []fact{

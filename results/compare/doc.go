@@ -1,7 +1,7 @@
-// Package compare holds runs against one another: the same cells side by side,
-// each with what was measured in the first run and in another, whether they
-// differ by more than the noise, and what else differs between the runs.
+// Package compare compares runs with the first of them. For each cell it gives the measurements of
+// both runs and whether they differ significantly. It also lists what else differs between the
+// runs.
 //
-// It reads folders by run.Read alone and prints nothing. A cell of which
-// anything is not right has no number (run.Measured), on that side.
+// It reads folders only with run.Read and run.ReadEvents, and prints nothing. A cell with an
+// incorrect result has no number (run.Measured) in that run.
 package compare

@@ -6,17 +6,17 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// quantity is what of a sample is compared.
+// quantity is the part of a sample that is compared.
 type quantity struct {
 	name, unit string
-	more       bool // is better
+	more       bool // more is better
 	of         func(m *run.Measured) float64
 }
 
-// quantitiesOf are those of a cell, of any workload.
+// quantitiesOf returns the quantities of a cell, for any workload.
 func quantitiesOf(c run.Cell) []quantity {
 	switch {
-	case c.Workload == run.MixWorkload && c.Number("target_ops_s") > 0: // the rate is given
+	case c.Workload == run.MixWorkload && c.Number("target_ops_s") > 0: // the rate is an input
 		return []quantity{{"99th percentile", "ms", false, mixed(func(x *run.Mix) float64 { return ms(x.Response.P99) })}}
 	case c.Workload == run.MixWorkload:
 		return []quantity{
@@ -30,7 +30,7 @@ func quantitiesOf(c run.Cell) []quantity {
 			}
 			return m.Rate()
 		}}}
-	case c.At("during") != "": // of a killed node
+	case c.At("during") != "": // a killed node
 		return []quantity{{"longest silence", "ms", false, func(m *run.Measured) float64 { return ms(m.Silence) }}}
 	}
 	return []quantity{{"time", "ms", false, func(m *run.Measured) float64 { return ms(m.Total) }}}

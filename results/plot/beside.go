@@ -9,14 +9,14 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Guide is a line that readers know: the diagonal of no skill, a constant
-// critical success index. It is thin, and has its label at its end.
+// Guide is a line that readers know, for example the diagonal of no skill or a constant critical
+// success index. It is thin, and has its label at its end.
 type Guide struct {
 	At, Value []float64
 	Label     string
 }
 
-// draw draws the line, and returns the last piece of it that is in sight.
+// draw draws the line, and returns its last visible segment.
 func (g *Guide) draw(c draw.Canvas, place func(at, value float64) vg.Point) (last []vg.Point) {
 	var pts []vg.Point
 	for i := range g.At {
@@ -29,9 +29,9 @@ func (g *Guide) draw(c draw.Canvas, place func(at, value float64) vg.Point) (las
 	return last
 }
 
-// label writes the label beside the line, as near to the end as other labels leave
-// room and no curve passes; where one passes everywhere, where the fewest points of
-// curves are.
+// label writes the label next to the line. It uses the position closest to the end that overlaps no
+// other label and no curve. If curves pass everywhere, it uses the position with the fewest points
+// of curves.
 func (g *Guide) label(c draw.Canvas, line []vg.Point, taken *[]vg.Rectangle, curves []vg.Point) {
 	k, label := captionInk(), clean(g.Label)
 	if len(line) < 2 || label == "" {
@@ -69,8 +69,8 @@ func within(points []vg.Point, box vg.Rectangle) (n int) {
 	return n
 }
 
-// besides counts the curves that stand beside each other, and finds the least
-// distance of two of their places.
+// besides counts the curves that are drawn side by side, and computes the minimum distance between
+// two of their coordinates.
 func (c *curves) besides() {
 	var at []float64
 	for _, q := range c.Curves {
@@ -132,8 +132,8 @@ func (c *curves) drawBeside(dc draw.Canvas, of func(q *Curve) func(at, value flo
 	}
 }
 
-// circles marks values beyond the whiskers; those that fall upon one another are
-// drawn once, so that a picture of many records stays small.
+// circles marks values beyond the whiskers. It draws those that coincide once, to keep the picture
+// of many records small.
 func circles(dc draw.Canvas, clr color.Color, values []float64, at func(float64) vg.Point) {
 	drawn := map[int]bool{}
 	for _, v := range values {

@@ -8,15 +8,15 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Cells shows a value for each row and column: a contour plot by coloured
-// fields, or a scorecard of who is better, and how surely.
+// Cells shows a value for each row and column: a contour plot with colored fields, or a scorecard
+// of who is better at which confidence.
 type Cells struct {
 	Frame
 	Columns []string
 	Rows    []CellRow
 	small   bool // no number fits into a cell
-	Lines   bool // lines of equal values lie over the cells
-	Balance bool // zero is white; above it is blue, below it vermilion: colours that everybody tells apart
+	Lines   bool // draw lines of equal values over the cells
+	Balance bool // diverging colors, safe for color blindness: zero is white, above is blue, below is vermilion
 }
 
 // CellRow is a row, its values and marks by column.
@@ -26,22 +26,22 @@ type CellRow struct {
 	Marks  []Mark    // nil = the values are printed
 }
 
-// Mark is what a cell of a scorecard says.
+// Mark is the result of a cell of a scorecard.
 type Mark int
 
 // The marks.
 const (
-	TooFew     Mark = iota // cases
-	Same                   // no difference that chance would not make
-	Better                 // an empty triangle that points up
-	Worse                  // one that points down
-	MuchBetter             // full ones
+	TooFew     Mark = iota // too few cases
+	Same                   // no difference at 95 %
+	Better                 // at 95 %: an empty triangle that points up
+	Worse                  // at 95 %: an empty triangle that points down
+	MuchBetter             // at 99 %: a full triangle; also MuchWorse
 	MuchWorse
 )
 
 const cellHeight = 22
 
-// Draw draws the picture. It fails only for sizes in which nothing can be read.
+// Draw draws the picture. It fails only for sizes in which nothing is legible.
 func (m Cells) Draw() ([]byte, error) {
 	values, names, marks := newSpan(), []string(nil), false
 	for _, r := range m.Rows {
@@ -106,7 +106,7 @@ func (m Cells) Draw() ([]byte, error) {
 	return f.encode()
 }
 
-// columns writes as many names of columns as there is room for, and the axis's.
+// columns writes as many column names as fit, and the name of the axis.
 func (m *Cells) columns(c, in draw.Canvas, width vg.Length) {
 	k := newInk(tickSize, 0, grey(0x44))
 	every := int(math.Ceil(float64((k.widest(m.Columns) + 8) / width)))
@@ -117,7 +117,7 @@ func (m *Cells) columns(c, in draw.Canvas, width vg.Length) {
 	label.write(c, vg.Point{X: (in.Min.X + in.Max.X) / 2, Y: c.Min.Y + 4}, atCentre, label.fit(clean(m.XLabel), in.Max.X-in.Min.X))
 }
 
-// ground is the colour of a cell.
+// ground is the color of a cell.
 func (m *Cells) ground(all span, r CellRow, v float64) color.NRGBA {
 	if isFinite(v) && r.Marks == nil {
 		return m.colour(all, v)
@@ -125,8 +125,7 @@ func (m *Cells) ground(all span, r CellRow, v float64) color.NRGBA {
 	return color.NRGBA{0xF5, 0xF5, 0xF5, 0xFF}
 }
 
-// cell draws a value: where there is room its number, which no line strikes out, or
-// its mark.
+// cell draws a value: its mark, or its number if there is room. No line crosses the number.
 func (m *Cells) cell(c draw.Canvas, ground color.NRGBA, mid vg.Point, width vg.Length, v float64, marks []Mark, j int) {
 	switch k := valueInk(); {
 	case !isFinite(v):
@@ -147,13 +146,13 @@ func (m *Cells) cell(c draw.Canvas, ground color.NRGBA, mid vg.Point, width vg.L
 	}
 }
 
-// light reports whether a ground needs dark letters.
+// light reports whether a background needs dark letters.
 func light(c color.NRGBA) bool {
 	return 0.299*float64(c.R)+0.587*float64(c.G)+0.114*float64(c.B) > 140
 }
 
-// colour of a value: of cividis, which grows lighter for every reader (Nuñez,
-// Anderton, Renslow 2018), or from both sides of zero.
+// colour of a value: from cividis, whose lightness increases for every reader (Nuñez, Anderton,
+// Renslow 2018), or from both sides of zero.
 func (m *Cells) colour(all span, v float64) color.NRGBA {
 	if m.Balance {
 		end := hue(0)
@@ -171,7 +170,7 @@ func (m *Cells) colour(all span, v float64) color.NRGBA {
 	return mix(stops[i], stops[i+1], at*5-float64(i))
 }
 
-// glyph is the sign and the colour of a mark.
+// glyph returns the symbol and the color of a mark.
 func (k Mark) glyph() (draw.GlyphDrawer, color.NRGBA) {
 	switch k {
 	case Better:
@@ -191,7 +190,7 @@ func (k Mark) glyph() (draw.GlyphDrawer, color.NRGBA) {
 // downward is a triangle that points down.
 type downward struct{ full bool }
 
-// DrawGlyph is gonum's.
+// DrawGlyph implements gonum's interface.
 func (d downward) DrawGlyph(c *draw.Canvas, sty draw.GlyphStyle, pt vg.Point) {
 	w, h := sty.Radius*math.Sqrt2*0.9, sty.Radius
 	tri := []vg.Point{{X: pt.X - w, Y: pt.Y + h/2}, {X: pt.X + w, Y: pt.Y + h/2}, {X: pt.X, Y: pt.Y - h}}

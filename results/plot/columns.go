@@ -9,28 +9,27 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Columns shows a throughput as bars, and a latency as a dark line with an axis
-// of its own at the right: a group for each engine, in it a bar for each number
-// of workers; or, with a Step, one run over its time, a bar for each interval.
+// Columns shows a throughput as bars, and a latency as a dark line with its own axis on the right.
+// It has a group for each engine, with a bar for each number of workers. With a Step it shows one
+// run over time, with a bar for each interval.
 //
-// An axis whose values differ by more than twenty times is logarithmic. There
-// a bar's length means nothing: bars are pale, and the value is the thick line
-// that ends them.
+// An axis whose values differ by more than a factor of twenty is logarithmic. Then the length of a
+// bar has no meaning: bars are pale, and the thick line at the top of each is the value.
 type Columns struct {
 	Frame                  // YLabel: of the bars
 	RightLabel      string // of the line: "95th percentile (ms)"
 	BarName         string // of the bars, in the legend: "throughput"
 	LineName        string
-	Below           string // what the labels of the bars count: "threads"
+	Below           string // unit of the bars' labels: "threads"
 	Groups          []Group
-	Step            float64 // seconds; 0 = groups of labelled bars
-	StallName       string  // of the shade behind what is Stalled
-	units, barWidth float64 // of the axis, and on it
+	Step            float64 // seconds; 0 = groups of labeled bars
+	StallName       string  // of the shade behind Stalled intervals
+	units, barWidth float64 // length of the axis, and width of a bar on it
 	logLeft         bool
 	right           rightAxis
 }
 
-// Group is an engine, which gives the colour.
+// Group is an engine, which determines the color.
 type Group struct {
 	Name string
 	Bars []Bar
@@ -39,19 +38,19 @@ type Group struct {
 // Bar is one number of workers, or one interval.
 type Bar struct {
 	Label   string
-	Value           // its interval is a whisker, its Note stands where there is none
+	Value           // its interval is a whisker; its Note is shown if there is no value
 	Line    float64 // of the right axis
-	Stalled bool    // next to nothing ended
+	Stalled bool    // almost no operation completed
 }
 
 const (
-	logFrom    = 20  // how many times values may differ on an axis that has a zero
+	logFrom    = 20  // maximum ratio of the values on an axis that starts at zero
 	groupGap   = 0.9 // between groups, in bars
 	barNames   = 15  // room for the labels of bars
 	groupNames = 22  // and for those of groups
 )
 
-// Draw draws the picture. It fails only for sizes in which nothing can be read.
+// Draw draws the picture. It fails only for sizes in which nothing is legible.
 func (g Columns) Draw() ([]byte, error) {
 	left, right, notes, pal := newSpan(), newSpan(), false, &palette{}
 	gap, height, least := groupGap, vg.Length(430), vg.Length(220)
@@ -107,7 +106,7 @@ func (g Columns) Draw() ([]byte, error) {
 
 func stallColour() color.NRGBA { return color.NRGBA{0xF6, 0xC9, 0xC2, 0xFF} }
 
-// Plot is gonum's: it draws on the data's canvas.
+// Plot implements gonum's interface: it draws on the canvas of the data.
 func (g Columns) Plot(c draw.Canvas, p *gplot.Plot) {
 	x, y := p.Transforms(&c)
 	c.StrokeLine2(draw.LineStyle{Color: grey(0x88), Width: 0.8}, c.Min.X, c.Min.Y, c.Max.X, c.Min.Y)
@@ -175,7 +174,7 @@ func (g Columns) group(c draw.Canvas, x, y func(float64) vg.Length, begin float6
 	g.right.line(c, xs, line, true)
 }
 
-// bar draws one value, and prints it inside the bar where there is room.
+// bar draws one value, and prints it inside the bar if there is room.
 func (g Columns) bar(c draw.Canvas, y func(float64) vg.Length, mid, half vg.Length, b Bar, clr color.NRGBA) {
 	if !onScale(b.V, g.logLeft) {
 		if k := noteInk(); b.Note != "" {
@@ -202,8 +201,7 @@ func (g Columns) bar(c draw.Canvas, y func(float64) vg.Length, mid, half vg.Leng
 	}
 }
 
-// print writes a value inside its bar, at the foot or, where the line passes
-// there, below the top.
+// print writes a value inside its bar: at the bottom or, if the line passes there, below the top.
 func (g Columns) print(c draw.Canvas, k ink, mid, top vg.Length, b Bar) {
 	text := number(b.V)
 	w := k.width(text) * 1.06
@@ -218,15 +216,15 @@ func (g Columns) print(c draw.Canvas, k ink, mid, top vg.Length, b Bar) {
 	}
 }
 
-// rightAxis is a second scale at the right of a panel, for a quantity of its
-// own, which is drawn in one dark ink.
+// rightAxis is a second scale on the right of a panel, for another quantity, which is drawn in one
+// dark color.
 type rightAxis struct {
 	axis  gplot.Axis
 	label string
 	log   bool
 }
 
-// newRightAxis makes a scale over values: logarithmic, or from zero.
+// newRightAxis creates a scale over values: logarithmic, or from zero.
 func newRightAxis(s span, label string, log bool, ticks int) rightAxis {
 	if s.empty() {
 		s, log = span{0, 1}, false
@@ -243,7 +241,7 @@ func (r *rightAxis) ticks() []gplot.Tick {
 	return r.axis.Tick.Marker.Ticks(r.axis.Min, r.axis.Max)
 }
 
-// room is the width that labels and ticks take.
+// room is the width of labels and ticks.
 func (r *rightAxis) room() vg.Length {
 	var labels []string
 	for _, t := range r.ticks() {
@@ -252,10 +250,10 @@ func (r *rightAxis) room() vg.Length {
 	return newInk(tickSize, xfont.WeightNormal, rightInk()).widest(labels) + 12 + axisLabel
 }
 
-// shows reports whether the axis has a place for a value.
+// shows reports whether the axis can show a value.
 func (r *rightAxis) shows(v float64) bool { return onScale(v, r.log) }
 
-// y is the place of a value beside the data's canvas.
+// y is the vertical position of a value on the axis, next to the canvas of the data.
 func (r *rightAxis) y(c draw.Canvas, v float64) vg.Length {
 	if !r.shows(v) {
 		return c.Min.Y
@@ -263,7 +261,7 @@ func (r *rightAxis) y(c draw.Canvas, v float64) vg.Length {
 	return c.Y(r.axis.Norm(v))
 }
 
-// draw draws the axis at the right of the data's canvas.
+// draw draws the axis on the right of the canvas of the data.
 func (r *rightAxis) draw(c draw.Canvas) {
 	k := newInk(tickSize, xfont.WeightNormal, grey(0x44))
 	style := draw.LineStyle{Color: grey(0x88), Width: 0.8}
@@ -280,15 +278,14 @@ func (r *rightAxis) draw(c draw.Canvas) {
 	writeUp(c, label, vg.Point{X: c.Max.X + r.room() - 8, Y: (c.Min.Y + c.Max.Y) / 2}, atCentre, label.fit(r.label, c.Max.Y-c.Min.Y))
 }
 
-// line draws values as a dark line with hollow points; those that are not on
-// the scale break it.
+// line draws values as a dark line with hollow points; values outside the scale interrupt it.
 func (r *rightAxis) line(c draw.Canvas, xs []vg.Length, values []float64, marks bool) {
 	for _, run := range runs(len(values), func(i int) bool { return r.shows(values[i]) }) {
 		var pts []vg.Point
 		for i := run[0]; i < run[1]; i++ {
 			pts = append(pts, vg.Point{X: xs[i], Y: r.y(c, values[i])})
 		}
-		c.StrokeLines(draw.LineStyle{Color: fade(grey(0xFF), 0.85), Width: 4.5}, pts) // a halo, over bars of any colour
+		c.StrokeLines(draw.LineStyle{Color: fade(grey(0xFF), 0.85), Width: 4.5}, pts) // a halo, over bars of any color
 		c.StrokeLines(draw.LineStyle{Color: rightInk(), Width: 1.7}, pts)
 		if !marks && len(pts) > 1 {
 			continue

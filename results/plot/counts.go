@@ -8,15 +8,15 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Sizes of the small axis of counts: its height, or width beside levels, and the room
-// between it and the data.
+// Sizes of the small axis of counts: its height (its width next to Levels), and the gap between it
+// and the data.
 const (
 	countSize = 26
 	countGap  = 12
 )
 
-// counted is the largest count of all curves where their counts differ; else 0: one
-// number needs no axis.
+// counted is the largest count of all curves if their counts differ; else 0, because one number
+// needs no axis.
 func (c *curves) counted() float64 {
 	all := newSpan()
 	for _, q := range c.Curves {
@@ -28,8 +28,8 @@ func (c *curves) counted() float64 {
 	return all.hi
 }
 
-// drawCounts draws how many records are behind each value: above the data, or at the
-// right of levels, on an axis from 0. A hole is a hole here, too.
+// drawCounts draws the number of records behind each value on an axis from 0: at the top of the
+// data, or on the right for Levels. A hole in the data is also a hole here.
 func (c *curves) drawCounts(dc draw.Canvas, at func(v float64) vg.Length) {
 	most := c.counted()
 	if most == 0 {

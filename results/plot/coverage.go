@@ -9,9 +9,9 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Coverage shows at which times there is something: a row for each series, in
-// panels, its runs as bars over one axis of time. What is missing between two
-// runs is white between grey edges, also where it is narrower than a pixel.
+// Coverage shows the times for which data exist: a row for each series, in panels, with its runs as
+// bars over one time axis. A hole between two runs is white between gray edges, even if it is
+// narrower than a pixel.
 type Coverage struct {
 	Frame
 	Panels []Covered
@@ -25,17 +25,17 @@ type Covered struct {
 
 // Series is a row of a panel.
 type Series struct {
-	Label, Group string // Group gives the colour
+	Label, Group string // Group determines the color
 	Runs         []Run  // ascending
-	Note         string // behind the row: "60 times, 2 missing"
+	Note         string // after the row: "60 times, 2 missing"
 }
 
-// Run is from the first to the last of times without a hole, Unix seconds.
+// Run is the first and the last time of a sequence without a hole, in Unix seconds.
 type Run struct{ First, Last float64 }
 
 const (
 	seriesHeight = 17
-	holeWidth    = 1.6 // at least
+	holeWidth    = 1.6 // minimum
 	notePart     = 0.17
 )
 
@@ -60,7 +60,7 @@ func (g Coverage) Draw() ([]byte, error) {
 	if all.empty() {
 		return s.noData()
 	}
-	if all.lo == all.hi { // a time without neighbours
+	if all.lo == all.hi { // one time only
 		all = span{all.lo - 43200, all.hi + 43200}
 	}
 	f := s.open(body, body)
@@ -77,14 +77,14 @@ func (g Coverage) Draw() ([]byte, error) {
 	return f.encode()
 }
 
-// covering draws the rows on the data's canvas.
+// covering draws the rows on the canvas of the data.
 type covering struct {
 	Coverage
 	pal         *palette
 	left, right vg.Length
 }
 
-// Plot is gonum's.
+// Plot implements gonum's interface.
 func (g covering) Plot(c draw.Canvas, p *gplot.Plot) {
 	x, _ := p.Transforms(&c)
 	y := c.Max.Y
@@ -108,14 +108,14 @@ func (g covering) row(c draw.Canvas, x func(float64) vg.Length, mid vg.Length, r
 		return
 	}
 	clr, edge := hue(g.pal.of(row.Group)), draw.LineStyle{Color: grey(0x55), Width: 0.7}
-	last := x(row.Runs[0].First) - 1 // a single time has a width, too
+	last := x(row.Runs[0].First) - 1 // a single time also has a width
 	fillRect(c, clr, last, mid-half, x(row.Runs[len(row.Runs)-1].Last)+1, mid+half)
 	for i := range row.Runs[1:] {
 		a, b := x(row.Runs[i].Last)+1, x(row.Runs[i+1].First)-1
 		if b-a < holeWidth {
 			a, b = (a+b-holeWidth)/2, (a+b+holeWidth)/2
 		}
-		if b <= last { // a hole in the pixel of another one
+		if b <= last { // a hole in the same pixel as the previous one
 			continue
 		}
 		last = b
@@ -125,8 +125,7 @@ func (g covering) row(c draw.Canvas, x func(float64) vg.Length, mid vg.Length, r
 	}
 }
 
-// RunsOf cuts ascending times where more than a step lies between two; with a
-// step of 0 they are one run.
+// RunsOf splits ascending times at each gap of more than a step; with a step of 0 they are one run.
 func RunsOf(times []int64, step int64) (runs []Run) {
 	for i, t := range times {
 		if n := len(runs); n > 0 && (step == 0 || t-times[i-1] <= step) {
@@ -138,7 +137,7 @@ func RunsOf(times []int64, step int64) (runs []Run) {
 	return slices.Clip(runs)
 }
 
-// Missing counts the times of a row, and those missing in its holes.
+// Missing describes the number of times of a row, and the number missing in its holes.
 func Missing(times, missing int) string {
 	words := fmt.Sprintf("%d times", times)
 	if times == 1 {

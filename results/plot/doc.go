@@ -1,16 +1,15 @@
-// Package plot draws the pictures of a report as SVG: a struct goes in, bytes
-// come out. It is step 8 of the data flow (see docs/design.md) and knows
-// nothing of runs; package report fills its structs from a run folder.
+// Package plot draws the pictures of a report as SVG, PNG or PDF: the input is a struct, the output
+// is bytes. It is step 8 of the data flow and does not depend on runs; package report fills its
+// structs from a run folder.
 //
-// Every picture has a Frame: title, subtitle, caption, axis labels with their
-// units. Pictures are 900 px wide unless instructed otherwise, white, in the
-// colour-blind safe palette of Okabe and Ito, with thin grids and the legend
-// above the data, where it hides nothing. Values that are not finite leave
-// gaps, and a picture without data says so.
+// Every picture has a Frame: title, subtitle, caption, axis labels with their units. Pictures are
+// 900 px wide by default and white. They use the palette of Okabe and Ito, which is safe for color
+// blindness, thin grids, and a legend at the top, where it hides no data. Values that are not
+// finite leave gaps, and a picture without data shows the words "no data".
 //
-// The same struct always gives the same bytes. A picture refers to nothing
-// outside itself, can stand inline in HTML or as a file, and asks for the fonts
-// Liberation Sans, Arial or Helvetica, which have the same widths.
+// The same struct always results in the same bytes. A picture refers to no external resource, works
+// inline in HTML or as a file, and uses the fonts Liberation Sans, Arial or Helvetica, which have
+// the same widths.
 //
 // Drawing, fonts and axes are those of gonum.org/v1/plot.
 package plot

@@ -12,18 +12,18 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Dots shows things by two measures of which less is better. Both axes are logarithmic, the area of a dot is a third
-// measure, and every dot has its label next to it.
+// Dots shows objects by two measures, both better if smaller. Both axes are logarithmic, the area
+// of a dot is a third measure, and every dot has its label next to it.
 type Dots struct {
 	Frame
 	Dots []Dot
 }
 
-// Dot is one thing. It is left out where X or Y is not a positive number.
+// Dot is one object. It is omitted unless X and Y are positive numbers.
 type Dot struct {
 	Label string
-	Group string // gives the color
-	Note  string // shown where a reader points at the dot
+	Group string // determines the color
+	Note  string // shown when a reader points at the dot
 	X, Y  float64
 	Size  float64 // by area
 	Bold  bool    // the label is bold
@@ -34,7 +34,7 @@ const (
 	smallestDot = 4
 )
 
-// Draw draws the picture. It fails only for sizes in which nothing can be read.
+// Draw draws the picture. It fails only for sizes in which nothing is legible.
 func (d Dots) Draw() ([]byte, error) {
 	s, err := d.layout(900, nil)
 	if err != nil {
@@ -49,7 +49,7 @@ func (d Dots) Draw() ([]byte, error) {
 	if across.empty() {
 		return s.noData()
 	}
-	// The largest is drawn first, so that no dot hides a smaller one.
+	// The largest dot is drawn first, because it must not hide a smaller one.
 	slices.SortStableFunc(d.Dots, func(a, b Dot) int { return cmp.Compare(b.Size, a.Size) })
 	f, p := s.open(430, 260), newPanel()
 	scale(&p.X, span{across.lo / 1.3, across.hi * 1.3}, true, int((f.body.Max.X-f.body.Min.X-60)/tickRoom))
@@ -59,7 +59,7 @@ func (d Dots) Draw() ([]byte, error) {
 	return f.encode()
 }
 
-// Plot is gonum's: it draws on the data's canvas.
+// Plot implements gonum's interface: it draws on the canvas of the data.
 func (d Dots) Plot(c draw.Canvas, p *gplot.Plot) {
 	x, y := p.Transforms(&c)
 	k := newInk(labelSize, xfont.WeightBold, color.NRGBA{0x00, 0x6B, 0x4E, 0xFF})
@@ -88,7 +88,7 @@ func (d Dots) Plot(c draw.Canvas, p *gplot.Plot) {
 	}
 }
 
-// label writes the name of a dot where nothing is written yet, as near as it can, and returns its place.
+// label writes the name of a dot at the nearest free position, and returns its rectangle.
 func (k ink) label(c draw.Canvas, at vg.Point, r vg.Length, text string, taken []vg.Rectangle) vg.Rectangle {
 	w, h := k.width(text)*1.06, vg.Length(labelSize)
 	place := func(dx, dy vg.Length) vg.Rectangle {

@@ -31,7 +31,8 @@ const (
 
 const pngDPI = 144 // a px of the frame is 1/72 inch
 
-// FormatOf is the format that the extension of a file name stands for. It refuses an extension of another format.
+// FormatOf returns the format of a file name's extension. It returns an error for the extension of
+// a format that package plot cannot write.
 func FormatOf(file string) (Format, error) {
 	ext := strings.ToLower(filepath.Ext(file))
 	switch ext {
@@ -43,7 +44,7 @@ func FormatOf(file string) (Format, error) {
 	return SVG, nil
 }
 
-// canvasOf makes the canvas of a format, and what writes it into a file.
+// canvasOf creates the canvas of a format, and the writer of its file.
 func canvasOf(format Format, w, h vg.Length) (vg.Canvas, io.WriterTo) {
 	if format == PNG {
 		c := vgimg.NewWith(vgimg.UseWH(w, h), vgimg.UseDPI(pngDPI))
@@ -109,14 +110,15 @@ func outline(f vgfont.Face, pt vg.Point, text string) (path vg.Path) {
 	return path
 }
 
-// bytes is the file of a picture in another format than SVG.
+// bytes returns the file of a picture in a format other than SVG.
 func (s *sheet) bytes() ([]byte, error) {
 	var out bytes.Buffer
 	_, err := s.file.WriteTo(&out)
 	return out.Bytes(), err
 }
 
-// SetColor gives gonum's PDF canvas, which expects the components without the factor alpha, what it expects.
+// SetColor passes a color to gonum's PDF canvas, which expects components that are not multiplied
+// by alpha.
 func (c aligned) SetColor(clr color.Color) {
 	if c.outlines {
 		clr = straight(color.NRGBA64Model.Convert(clr).(color.NRGBA64)) //nolint:forcetypeassert // the model's own type

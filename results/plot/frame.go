@@ -12,18 +12,18 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// Frame is what every picture has around its data. Texts may be any string;
-// they are wrapped to the width and escaped.
+// Frame is what surrounds the data of every picture. Texts may be any string; they are wrapped to
+// the width and escaped.
 type Frame struct {
-	Title    string // what is seen, in a line
+	Title    string // one line: the content of the picture
 	Subtitle string // data, machine, conditions
-	Caption  string // below: how it was measured, how to read it
-	XLabel   string // with unit: "forecast lead (h)"
+	Caption  string // at the bottom: how it was measured, how to read it
+	XLabel   string // with its unit: "forecast lead (h)"
 	YLabel   string
-	// Width and Height are in px; 0 is the default of the kind of picture. Kinds
-	// with a row for each value are never lower than their rows need.
+	// Width and Height are in px; 0 is the default of the kind of picture. A kind with a row for
+	// each value is never lower than its rows need.
 	Width, Height int
-	Format        Format // SVG where it is empty
+	Format        Format // "" = SVG
 }
 
 const margin = 20
@@ -42,7 +42,7 @@ const (
 	legendGap = 20
 )
 
-// key is the room for the sample of colour.
+// key is the width of the color sample.
 func (e entry) key() vg.Length {
 	if e.line {
 		return 25
@@ -66,21 +66,20 @@ func (e entry) draw(c draw.Canvas, k ink, x, baseline vg.Length) {
 	k.write(c, vg.Point{X: x + e.key(), Y: baseline}, atLeft, e.name)
 }
 
-// sheet is a frame laid out for a width: what stands above and below the data.
+// sheet is a frame that is laid out for a width: the texts before and after the data.
 type sheet struct {
 	Frame
 	width                    vg.Length
 	title, subtitle, caption []string
 	legend                   [][]entry
-	top, bottom              vg.Length // heights of what stands above and below
+	top, bottom              vg.Length // heights of the areas before and after the data
 
 	svg  *vgsvg.Canvas // of a picture being drawn as SVG
 	file io.WriterTo   // of a picture being drawn in another format
-	body draw.Canvas   // where the data goes
+	body draw.Canvas   // the area of the data
 }
 
-// layout wraps the frame's texts and the legend. It fails for sizes in which
-// nothing can be read.
+// layout wraps the frame's texts and the legend. It fails for sizes in which nothing is legible.
 func (f Frame) layout(width int, legend []entry) (*sheet, error) {
 	if f.Width != 0 {
 		width = f.Width
@@ -91,9 +90,9 @@ func (f Frame) layout(width int, legend []entry) (*sheet, error) {
 	f.Title, f.Subtitle, f.Caption = clean(f.Title), clean(f.Subtitle), clean(f.Caption)
 	f.XLabel, f.YLabel = clean(f.XLabel), clean(f.YLabel)
 	s := &sheet{Frame: f, width: vg.Length(width)}
-	room := (s.width - 2*margin) * 0.96                        // other fonts are wider,
-	text := (s.width - 2*margin) / 1.15                        // DejaVu Sans most, which stands in for them where a line may be long
-	s.title = titleInk().wrap(f.Title, (s.width-2*margin)/1.3) // its bold letters are wider by more
+	room := (s.width - 2*margin) * 0.96                        // because other fonts are wider
+	text := (s.width - 2*margin) / 1.15                        // DejaVu Sans, a substitute for ours, is the widest
+	s.title = titleInk().wrap(f.Title, (s.width-2*margin)/1.3) // its bold letters are even wider
 	s.subtitle = subtitleInk().wrap(f.Subtitle, text)
 	s.caption = captionInk().wrap(f.Caption, text)
 	s.wrapLegend(legend, room)
@@ -124,8 +123,8 @@ func (s *sheet) wrapLegend(legend []entry, room vg.Length) {
 	}
 }
 
-// open starts the picture. body is the height of the data's part where the
-// frame leaves it open, least the one that it needs in any case.
+// open starts the picture. body is the height of the data if the frame has no height; least is the
+// minimum height of the data.
 func (s *sheet) open(body, least vg.Length) *sheet {
 	height := vg.Length(s.Height)
 	if s.Height == 0 {
@@ -160,8 +159,8 @@ func (s *sheet) drawAround(c draw.Canvas, height vg.Length) {
 	captionInk().lines(c, s.bottom-8, 14, 4, s.caption)
 }
 
-// lines writes lines of a height, their letters so far above its foot, from y
-// downwards, and returns where they end.
+// lines writes lines of a given height downward from y, with the baseline at the distance above
+// from the bottom of each line. It returns the y after the last line.
 func (k ink) lines(c draw.Canvas, y, height, above vg.Length, lines []string) vg.Length {
 	for _, line := range lines {
 		y -= height
@@ -170,7 +169,7 @@ func (k ink) lines(c draw.Canvas, y, height, above vg.Length, lines []string) vg
 	return y
 }
 
-// noData is the picture of nothing: the frame, and the words.
+// noData is an empty picture: the frame, and the words "no data".
 func (s *sheet) noData() ([]byte, error) {
 	f := s.open(140, 60)
 	c := f.body

@@ -5,9 +5,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// isolines draws lines of equal values over the cells, at the values of the legend
-// between least and most; at reports the middle of a cell. A line ends where a
-// value is missing.
+// isolines draws lines of equal values over the cells, at the values of the legend between the
+// minimum and the maximum. at returns the center of a cell. A line stops where a value is missing.
 func (m *Cells) isolines(c draw.Canvas, all span, at func(i, j int) vg.Point) {
 	style := draw.LineStyle{Color: grey(0x11), Width: 1.2}
 	under := draw.LineStyle{Color: grey(0xFF), Width: 2.4}
@@ -29,8 +28,8 @@ func (m *Cells) isolines(c draw.Canvas, all span, at func(i, j int) vg.Point) {
 	}
 }
 
-// crossings are the pieces of the line of a level between four corners. Where two
-// opposite corners are above it and two below, the mean of all says which are joined.
+// crossings returns the segments of a level's line between four corners. If two opposite corners
+// exceed the level and two do not, the mean of all four decides which segments are connected.
 func crossings(corners [4]vg.Point, values [4]float64, level float64) (lines [][2]vg.Point) {
 	var ends []vg.Point
 	mean := 0.0

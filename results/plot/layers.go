@@ -9,21 +9,21 @@ import (
 	gplot "gonum.org/v1/plot"
 )
 
-// Layers stacks counts over time, an area for each name: for example the sessions of a server by wait event. The first
-// is at the bottom.
+// Layers stacks counts over time, an area for each name: for example the sessions of a server by
+// wait event. The first is at the bottom.
 type Layers struct {
 	Frame
 	Layers []Layer
 	Step   float64 // seconds between two values
 }
 
-// Layer is one name; all layers have the same number of values. Its position gives its colour.
+// Layer is one name; all layers have the same number of values. Its position determines its color.
 type Layer struct {
 	Name  string
 	Value []float64 // no value is less than 0
 }
 
-// Draw draws the picture. It fails only for sizes in which nothing can be read.
+// Draw draws the picture. It fails only for sizes in which nothing is legible.
 func (g Layers) Draw() ([]byte, error) {
 	var legend []entry
 	n, top := 0, newSpan()
@@ -53,7 +53,7 @@ func (g Layers) Draw() ([]byte, error) {
 
 const layerInk = 0.75
 
-// sum is the k-th value of the first layers together.
+// sum is the sum of the k-th values of the first layers.
 func (g Layers) sum(layers, k int) (sum float64) {
 	for _, l := range g.Layers[:layers] {
 		if k < len(l.Value) && isFinite(l.Value[k]) {
@@ -63,7 +63,7 @@ func (g Layers) sum(layers, k int) (sum float64) {
 	return sum
 }
 
-// Plot is gonum's: it draws on the data's canvas.
+// Plot implements gonum's interface: it draws on the canvas of the data.
 func (g Layers) Plot(c draw.Canvas, p *gplot.Plot) {
 	x, y := p.Transforms(&c)
 	for i, l := range g.Layers {

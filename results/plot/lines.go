@@ -17,45 +17,44 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// Lines shows values against a coordinate, a curve for each model, region,
-// engine: the die-off of a statistic with the forecast lead, a profile over
-// pressure, a series over valid times, the growth of times with size.
+// Lines shows values over a coordinate, with a curve for each model, region or engine. Examples are
+// the die-off of a statistic with the forecast lead, a profile over pressure, a series over valid
+// times, and the growth of times with size.
 type Lines struct {
 	Frame
 	Curves     []Curve
 	By         Coordinate
 	References []Reference
 	Guides     []Guide
-	Moments    []Moment   // where the coordinate runs to the right
-	RightLabel string     // of the axis of curves that have theirs at the right
-	Across, Up [2]float64 // the ends of the axes; equal = as the curves need
+	Moments    []Moment   // for a horizontal coordinate
+	RightLabel string     // of the axis of the curves with Right
+	Across, Up [2]float64 // the limits of the axes; equal = the range of the curves
 	Square     bool
-	// LogAbove makes the axis of values logarithmic where the largest is more
-	// than so many times the smallest; 0 = never.
+	// LogAbove makes the axis of values logarithmic if the ratio of the largest to the smallest
+	// value is higher; 0 = never.
 	LogAbove float64
 }
 
-// Curve is a value at coordinates. NaN makes a gap; a place that is left out
-// does not.
+// Curve is values at coordinates. NaN makes a gap; an omitted coordinate does not.
 type Curve struct {
 	Name   string
-	Of     string    // the curve whose colour it has; it is not in the legend
-	Group  string    // an engine, which gives the colour; "" = by its place
+	Of     string    // the curve that has the same color; this one is not in the legend
+	Group  string    // an engine, which determines the color; "" = by its position
 	At     []float64 // in any order
 	Value  []float64
 	Lo, Hi []float64 // interval, drawn as a ribbon, or the quartiles of Boxes; nil = none
 	// Least and Most are the whiskers of Boxes; nil = none.
 	Least, Most []float64
-	Beyond      [][]float64 // the values of Boxes farther out, of each place; nil = none
-	Count       []float64   // records behind each value, on a small axis of their own where they differ; nil = not known
+	Beyond      [][]float64 // the values of Boxes beyond the whiskers, by coordinate; nil = none
+	Count       []float64   // records behind each value, on a small separate axis if they differ; nil = not known
 	Style       Style
-	Right       bool // against the axis at the right
+	Right       bool // uses the axis on the right
 }
 
 // Style is how the values of a curve are drawn.
 type Style int
 
-// The styles. Bars and Boxes of several curves stand beside each other.
+// The styles. Bars and Boxes of several curves are drawn side by side.
 const (
 	Joined Style = iota // points and the line through them
 	Points
@@ -63,8 +62,8 @@ const (
 	Boxes
 )
 
-// Curve returns the curve of a name, which is made where there is none; it
-// is good until the next call.
+// Curve returns the curve with a name, and creates it if there is none. The pointer is valid until
+// the next call.
 func (l *Lines) Curve(name, group string) *Curve {
 	i := slices.IndexFunc(l.Curves, func(q Curve) bool { return q.Name == name })
 	if i < 0 {
@@ -73,12 +72,12 @@ func (l *Lines) Curve(name, group string) *Curve {
 	return &l.Curves[i]
 }
 
-// Add appends a value at a place.
+// Add appends a value at a coordinate.
 func (q *Curve) Add(at float64, v Value) {
 	q.At, q.Value, q.Lo, q.Hi = append(q.At, at), append(q.Value, v.V), append(q.Lo, v.Lo), append(q.Hi, v.Hi)
 }
 
-// Coordinate is what values are shown against.
+// Coordinate is the kind of axis over which values are shown.
 type Coordinate int
 
 // The coordinates.
@@ -86,27 +85,27 @@ const (
 	Leads   Coordinate = iota // forecast leads in hours
 	Numbers                   // plain numbers
 	Times                     // Unix seconds, UTC
-	Levels                    // pressure in hPa, upwards on a logarithmic axis from the ground to the top, as in a sounding
-	Sizes                     // sizes or numbers of threads; both axes are logarithms: a power law is a straight line
+	Levels                    // pressure in hPa, logarithmic, from the ground up as in a sounding
+	Sizes                     // sizes or numbers of threads; both axes are logarithmic: a power law is a straight line
 )
 
-// Reference is a straight line to compare curves with: 0.6, the anomaly
-// correlation above which a forecast is held to be useful; 0 for a bias.
+// Reference is a straight line for comparison: 0.6, the anomaly correlation beyond which a forecast
+// is considered useful; 0 for a bias.
 type Reference struct {
 	Value float64
 	Label string
 }
 
-// Moment is where something happened that may explain a curve: maintenance, a
-// change of settings. One with a label is a dashed line through the picture,
-// with the label at its upper right; one without is a tick at the bottom.
+// Moment is the time of an event that may explain a curve: maintenance, a change of settings. With
+// a label it is a dashed line through the picture, with the label at its upper right. Without a
+// label it is a tick at the bottom.
 type Moment struct {
 	At    float64 // on the axis of the coordinate
 	Label string
 }
 
-// Draw draws the picture. It fails where the lists of a curve differ in length,
-// and for sizes in which nothing can be read.
+// Draw draws the picture. It fails if the lists of a curve differ in length, and for sizes in which
+// nothing is legible.
 func (l Lines) Draw() ([]byte, error) {
 	c := curves{Lines: l}
 	at, value, err := c.prepare()
@@ -169,7 +168,7 @@ func (l Lines) Draw() ([]byte, error) {
 	return fig.encode()
 }
 
-// logarithmic has the label of an axis say so.
+// logarithmic adds "log" to the label of an axis.
 func logarithmic(label string) string {
 	if before, ok := strings.CutSuffix(label, ")"); ok {
 		return before + ", log)"
@@ -182,14 +181,13 @@ type curves struct {
 	Lines
 	hues      []int
 	at        span // of the coordinate's axis
-	rightSpan span // of the values at the right
+	rightSpan span // of the values on the right axis
 	right     rightAxis
-	beside    int     // how many curves are bars or boxes
-	gap       float64 // between two of their places
+	beside    int     // number of curves that are bars or boxes
+	gap       float64 // minimum distance of their coordinates
 }
 
-// prepare orders all curves by their coordinate and finds the ranges of
-// coordinates and values.
+// prepare sorts all curves by their coordinate and finds the ranges of coordinates and values.
 func (c *curves) prepare() (at, value span, err error) {
 	at, value, c.rightSpan = newSpan(), newSpan(), newSpan()
 	pal := &palette{}
@@ -248,8 +246,8 @@ func (c *curves) prepare() (at, value span, err error) {
 	return at, value, nil
 }
 
-// sort orders a copy of a curve's lists by the coordinate, and drops places
-// without one. It fails where the lists differ in length.
+// sort sorts a copy of a curve's lists by the coordinate, and drops values without a coordinate. It
+// fails if the lists differ in length.
 func (q *Curve) sort() error {
 	if (q.Lo == nil) != (q.Hi == nil) {
 		q.Lo, q.Hi = append([]float64{}, q.Lo...), append([]float64{}, q.Hi...)
@@ -291,7 +289,7 @@ func (q *Curve) sort() error {
 	return nil
 }
 
-// beyond are the values farther out than the whiskers of a box.
+// beyond returns the values outside the whiskers of a box.
 func (q *Curve) beyond(k int) []float64 {
 	if q.Beyond == nil {
 		return nil
@@ -299,7 +297,7 @@ func (q *Curve) beyond(k int) []float64 {
 	return q.Beyond[k]
 }
 
-// scale sets the axis of the coordinate, in a body of so many px.
+// scale sets the axis of the coordinate for a body of the given width and height in px.
 func (c *curves) scale(a *gplot.Axis, at span, across, up vg.Length) {
 	if at.lo == at.hi && c.By >= Levels {
 		at.lo, at.hi = at.lo/1.5, at.hi*1.5
@@ -324,7 +322,7 @@ func (c *curves) scale(a *gplot.Axis, at span, across, up vg.Length) {
 	}
 }
 
-// sizes are ticks at the sizes that were measured.
+// sizes returns ticks at the measured sizes.
 func (c *curves) sizes() (out gplot.ConstantTicks) {
 	for _, q := range c.Curves {
 		for _, v := range q.At {
@@ -354,7 +352,7 @@ func (c *curves) legend() (out []entry) {
 	return out
 }
 
-// Plot is gonum's: it draws on the data's canvas.
+// Plot implements gonum's interface: it draws on the canvas of the data.
 func (c *curves) Plot(dc draw.Canvas, p *gplot.Plot) {
 	x, y := p.Transforms(&dc)
 	place := func(at, value float64) vg.Point {
@@ -407,7 +405,7 @@ func (c *curves) Plot(dc draw.Canvas, p *gplot.Plot) {
 	for _, r := range c.References {
 		c.label(dc, r, place(c.at.lo, r.Value), all)
 	}
-	for i := range c.Curves { // above all that was drawn
+	for i := range c.Curves { // on top of all other elements
 		q := &c.Curves[i]
 		for k, v := range q.Value {
 			if q.Style >= Bars || !q.marked(dc) || !isFinite(v) {
@@ -425,7 +423,7 @@ func dashed(c draw.Canvas, a, b vg.Point) {
 	c.StrokeLine2(draw.LineStyle{Color: grey(0x66), Width: 1, Dashes: []vg.Length{5, 3}}, a.X, a.Y, b.X, b.Y)
 }
 
-// runs returns the ranges [from, to) in which ok holds.
+// runs returns the ranges [from, to) in which ok is true.
 func runs(n int, ok func(i int) bool) (out [][2]int) {
 	from := -1
 	for i := 0; i <= n; i++ {
@@ -457,7 +455,7 @@ func (q *Curve) ribbon(c draw.Canvas, place func(at, value float64) vg.Point, cl
 			}
 			continue
 		}
-		if r[1]-r[0] == 1 { // a point alone: its interval as a line
+		if r[1]-r[0] == 1 { // a single point: its interval is a line
 			c.StrokeLines(draw.LineStyle{Color: fade(clr, 0.35), Width: 3}, edge)
 			continue
 		}
@@ -465,7 +463,7 @@ func (q *Curve) ribbon(c draw.Canvas, place func(at, value float64) vg.Point, cl
 	}
 }
 
-// dash is the line of a curve; one against the right axis is broken.
+// dash is the line style of a curve; a curve on the right axis is broken.
 func (q *Curve) dash(h int) []vg.Length {
 	if q.Right {
 		return []vg.Length{6, 3}
@@ -478,7 +476,7 @@ func (q *Curve) marked(c draw.Canvas) bool {
 	return q.Style == Points || len(q.At) > 0 && max(c.Max.X-c.Min.X, c.Max.Y-c.Min.Y)/vg.Length(len(q.At)) >= 11
 }
 
-// point lets a mark say its numbers when it is pointed at.
+// point makes a mark show its numbers when a reader points at it.
 func (c *curves) point(dc draw.Canvas, at vg.Point, q *Curve, i int) {
 	x := strconv.FormatFloat(q.At[i], 'g', 6, 64)
 	if c.By == Times {
@@ -494,9 +492,8 @@ func (c *curves) point(dc draw.Canvas, at vg.Point, q *Curve, i int) {
 	captionInk().write(dc, at, atMark, text)
 }
 
-// line draws what is between gaps, and returns points all along it. Points get
-// marks where there is room for them, and always where a line of one point would
-// not be seen.
+// line draws the segments between gaps, and returns points all along them. Points get marks if
+// there is room. A segment of one point always gets one, because it would not be visible.
 func (q *Curve) line(c draw.Canvas, place func(at, value float64) vg.Point, h int) (along []vg.Point) {
 	glyph := draw.GlyphStyle{Color: hue(h), Radius: 2.9, Shape: mark(h)}
 	for _, r := range runs(len(q.At), func(i int) bool { return isFinite(q.Value[i]) }) {
@@ -527,8 +524,8 @@ func (q *Curve) line(c draw.Canvas, place func(at, value float64) vg.Point, h in
 	return along
 }
 
-// label puts a reference's label beside its line, which passes through at, at
-// the end where the fewest curves pass, on a white ground.
+// label writes a reference's label on white next to its line, which passes through at. It uses the
+// end that the fewest curves pass.
 func (c *curves) label(dc draw.Canvas, r Reference, at vg.Point, curves []vg.Point) {
 	k := captionInk()
 	label := k.fit(clean(r.Label), (dc.Max.X-dc.Min.X)/2)
@@ -549,19 +546,19 @@ func (c *curves) label(dc draw.Canvas, r Reference, at vg.Point, curves []vg.Poi
 			}
 		}
 	}
-	if fewest < math.MaxInt && label != "" { // else the line lies at the very edge: there is no room
+	if fewest < math.MaxInt && label != "" { // otherwise the line is at the edge: there is no room
 		k.writeOver(dc, vg.Point{X: best.Min.X + 3, Y: best.Min.Y + 3}, label)
 	}
 }
 
-// label is a text and where it is to stand.
+// label is a text and its position.
 type label struct {
 	at   vg.Point
 	text string
 }
 
-// drawMoments draws their lines, and returns their labels, which belong above the
-// curves; those that would touch are put below one another.
+// drawMoments draws the lines of moments. It returns their labels, which are drawn over the curves.
+// Labels that would overlap are placed one below the other.
 func (c *curves) drawMoments(dc draw.Canvas, p *gplot.Plot) (labels []label) {
 	x, _ := p.Transforms(&dc)
 	k := captionInk()

@@ -10,13 +10,13 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Hues is how many colours can be distinguished, colour-blind readers included.
-// More series than this repeat the colours in darker and lighter shades.
+// Hues is the number of distinguishable colors, also for color-blind readers. More series repeat
+// the colors in darker and lighter shades.
 const Hues = 8
 
-// hue returns the i-th colour of Okabe and Ito (Color Universal Design, 2008),
-// with grey in place of their yellow, which is hardly seen on white. Later
-// rounds are mixed with black, then with white.
+// hue returns the i-th color of Okabe and Ito (Color Universal Design, 2008), with gray in place of
+// their yellow, which is hardly visible on white. Later rounds are mixed with black, then with
+// white.
 func hue(i int) color.NRGBA {
 	base := [Hues]color.NRGBA{
 		{0x00, 0x72, 0xB2, 0xFF}, // blue
@@ -26,7 +26,7 @@ func hue(i int) color.NRGBA {
 		{0xE6, 0x9F, 0x00, 0xFF}, // orange
 		{0x56, 0xB4, 0xE9, 0xFF}, // sky blue
 		{0x00, 0x00, 0x00, 0xFF}, // black
-		{0x8C, 0x8C, 0x8C, 0xFF}, // grey
+		{0x8C, 0x8C, 0x8C, 0xFF}, // gray
 	}[i%Hues]
 	switch i / Hues % 3 {
 	case 1:
@@ -37,8 +37,8 @@ func hue(i int) color.NRGBA {
 	return base
 }
 
-// ownHue is the place in the palette of an engine, in every picture of every
-// report. Other names, and engines of a site's own, have one by their letters.
+// ownHue is the index of an engine's color, the same in every picture of every report. The index of
+// other names, and of a site's own engines, depends on their letters.
 func ownHue(name string) (hue int, engine bool) {
 	name, _, _ = strings.Cut(name, " ")
 	engines := map[string]int{
@@ -54,15 +54,15 @@ func ownHue(name string) (hue int, engine bool) {
 	return int(h.Sum32() % (Hues - 1)), false
 }
 
-// palette gives the names of one picture their colours. Of two that would have the
-// same one an engine, such as under a second layout, gets its shade, and what is
-// no engine the next colour that is free.
+// palette assigns colors to the names of one picture. If two names would have the same color, an
+// engine gets a shade of it (for example for a second layout), and any other name gets the next
+// free color.
 type palette struct {
 	names []string
 	hues  []int
 }
 
-// add returns the palette's index of one more thing of that name.
+// add returns the index of the color of another object with that name.
 func (p *palette) add(name string) int {
 	h, engine := ownHue(name)
 	for tries := 1; slices.Contains(p.hues, h); tries++ {
@@ -74,7 +74,7 @@ func (p *palette) add(name string) int {
 	return h
 }
 
-// of returns the index of a name, always the same in a picture.
+// of returns the index of the color of a name, always the same in a picture.
 func (p *palette) of(name string) int {
 	if i := slices.Index(p.names, name); i >= 0 {
 		return p.hues[i]
@@ -94,13 +94,13 @@ func fade(c color.NRGBA, alpha float64) color.NRGBA {
 
 func grey(v uint8) color.NRGBA { return color.NRGBA{v, v, v, 0xFF} }
 
-// dash gives each round of the palette its own line.
+// dash returns the line style of each round of the palette.
 func dash(i int) []vg.Length {
 	return [][]vg.Length{nil, {7, 3}, {2, 2.5}, {8, 3, 2, 3}}[i/Hues%4]
 }
 
-// mark gives neighbours in the palette different points, for readers who see
-// the colours alike.
+// mark gives neighbors in the palette different symbols, for readers who cannot distinguish the
+// colors.
 func mark(i int) draw.GlyphDrawer {
 	return []draw.GlyphDrawer{draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, draw.RingGlyph{}, draw.SquareGlyph{}, draw.TriangleGlyph{}}[i%6]
 }

@@ -11,8 +11,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// newPanel returns axes in our style, without data: no box, outward ticks, grey
-// where gonum has black.
+// newPanel returns axes in our style, without data: no box, outward ticks, gray instead of gonum's
+// black.
 func newPanel() *gplot.Plot {
 	p := gplot.New()
 	p.BackgroundColor = nil
@@ -28,14 +28,14 @@ func newPanel() *gplot.Plot {
 	return p
 }
 
-// heightTicks is how many labels stand well above each other beside a panel.
+// heightTicks is the number of labels that fit along a vertical axis, 38 px each.
 func heightTicks(c draw.Canvas) int { return max(2, int((c.Max.Y-c.Min.Y-45)/38)) }
 
-// axisLabel is the room for the label of an axis.
+// axisLabel is the width of the label of an axis.
 const axisLabel = 21
 
-// drawPanel draws the panel into c with labels at its axes. gonum's own labels
-// are not used: on a logarithmic axis it takes room for them where they are not.
+// drawPanel draws the panel into c with labels at its axes. It does not use gonum's own labels,
+// because gonum reserves room at the wrong places on a logarithmic axis.
 func drawPanel(c draw.Canvas, p *gplot.Plot, xlabel, ylabel string) {
 	k := newInk(labelSize, xfont.WeightNormal, grey(0x22))
 	in := c
@@ -58,7 +58,7 @@ func drawPanel(c draw.Canvas, p *gplot.Plot, xlabel, ylabel string) {
 	}
 }
 
-// grid draws thin lines at the labelled ticks of the axes asked for.
+// grid draws thin lines at the labeled ticks of the requested axes.
 func grid(x, y bool) *plotter.Grid {
 	style := draw.LineStyle{Color: grey(0xE2), Width: 0.7}
 	g := &plotter.Grid{}
@@ -86,8 +86,8 @@ func (s *span) add(vs ...float64) {
 
 func (s span) empty() bool { return s.lo > s.hi }
 
-// padded widens the range by a part of itself on both sides; a single value
-// gets room too, and values that only rounding parts are one.
+// padded widens the range by a fraction of itself on both sides. It also widens a single value.
+// Values that differ only by rounding count as one.
 func (s span) padded(part float64) span {
 	d := (s.hi - s.lo) * part
 	if d <= 1e-9*max(math.Abs(s.lo), math.Abs(s.hi)) {
@@ -115,9 +115,8 @@ func (s span) logRound() span {
 // onScale reports whether a value can be drawn on the axis.
 func onScale(v float64, log bool) bool { return isFinite(v) && (!log || v >= 1/drawable) }
 
-// drawable bounds numbers that axes can be made for. No statistic, time or size
-// is beyond it; a number that is comes from a broken file and is treated as
-// missing.
+// drawable is the limit of numbers on axes. No statistic, time or size exceeds it; a larger number
+// comes from a broken file and is treated as missing.
 const drawable = 1e30
 
 func isFinite(v float64) bool { return math.Abs(v) <= drawable }
@@ -125,8 +124,8 @@ func isFinite(v float64) bool { return math.Abs(v) <= drawable }
 // Value is a number with its interval.
 type Value struct {
 	V      float64 // NaN = none
-	Lo, Hi float64 // confidence interval; equal (as where left out) or not finite = none
-	// Note is printed in place of a value that is none: "wrong answer".
+	Lo, Hi float64 // confidence interval; equal (by default) or not finite = none
+	// Note is printed in place of a missing value: "wrong answer".
 	Note string
 }
 
@@ -145,7 +144,7 @@ func (v Value) into(s *span, log bool) {
 	}
 }
 
-// note is what to print where the value cannot be drawn.
+// note is the text that is printed if the value cannot be drawn.
 func (v Value) note(log bool) string {
 	switch {
 	case v.Note != "":
@@ -188,7 +187,7 @@ func whisker(c draw.Canvas, clr color.Color, a, b vg.Point, end vg.Length) {
 	}
 }
 
-// spread reports whether positive values differ by more than so many times.
+// spread reports whether the ratio of positive values exceeds times.
 func (s span) spread(times float64) bool {
 	return !s.empty() && s.lo > 0 && s.hi/s.lo > times && !math.IsInf(s.hi/s.lo, 0)
 }

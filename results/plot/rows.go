@@ -12,32 +12,31 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Rows shows many named values in panels, one for each case, or one for each
-// thing that was measured: up to some thirty engines, designs and flavours stay
-// legible, which groups of upright bars do not. With Log a value is a point on a
-// stem, since a bar's length means nothing on an axis without a zero.
+// Rows shows many named values in panels, one for each case or quantity. About thirty engines,
+// designs and flavours remain legible, unlike in groups of upright bars. With Log a value is a
+// point on a stem, because the length of a bar has no meaning on an axis without a zero.
 type Rows struct {
 	Frame
 	Panels []Panel
-	// Beside puts the panels beside each other, each with an axis of its own; they
-	// have the rows of the first, which alone shows their names. Else they stand
-	// below one another and share an axis, so that lengths can be compared.
+	// Beside places the panels side by side, each with its own axis. They have the rows of the
+	// first panel, and only that one shows their names. Otherwise they are placed one below the
+	// other and share an axis, because then lengths can be compared.
 	Beside    bool
-	OwnScales bool   // of panels below one another
-	Unit      string // printed behind each value: "ms"
+	OwnScales bool   // panels one below the other have separate axes
+	Unit      string // printed after each value: "ms"
 	Log       bool
-	Sorted    bool   // the smallest on top, and what is no value last
-	Seed      uint64 // of repetitions, which are moved up or down a little so that equal ones can be seen
+	Sorted    bool   // the smallest value first, missing values last
+	Seed      uint64 // of the vertical jitter of repetitions, which makes equal ones visible
 }
 
-// Panel is one case, or one measure.
+// Panel is one case, or one quantity.
 type Panel struct {
 	Title  string
-	XLabel string // of panels beside each other
+	XLabel string // of panels side by side
 	Rows   []Row
 }
 
-// Panel adds a row to the panel of a title, which is made where there is none.
+// Panel adds a row to the panel with a title, and creates the panel if there is none.
 func (r *Rows) Panel(title string, row Row) {
 	i := slices.IndexFunc(r.Panels, func(p Panel) bool { return p.Title == title })
 	if i < 0 {
@@ -48,10 +47,10 @@ func (r *Rows) Panel(title string, row Row) {
 
 // Row is a value, or the median of repetitions.
 type Row struct {
-	Label string // what stands on the left: "duckdb wide sql"
-	Group string // gives the colour: "duckdb"
+	Label string // on the left: "duckdb wide sql"
+	Group string // determines the color: "duckdb"
 	Value
-	Repetitions []float64 // drawn as points in place of a bar; what is not on the axis is left out
+	Repetitions []float64 // drawn as points instead of a bar; values outside the axis are omitted
 }
 
 func (b Row) into(s *span, log bool) {
@@ -67,7 +66,7 @@ type panel struct {
 	Panel
 	pal         *palette
 	axes        *gplot.Plot
-	left, right vg.Length // room for names, 0 = its neighbour has them, and for values behind the data
+	left, right vg.Length // width of the names (0 = its neighbor has them) and of the values after the data
 	height      vg.Length // of a row
 	xlabel      string
 }
@@ -79,7 +78,7 @@ const (
 	columnGap  = 22
 )
 
-// Draw draws the picture. It fails only for sizes in which nothing can be read.
+// Draw draws the picture. It fails only for sizes in which nothing is legible.
 func (r Rows) Draw() ([]byte, error) {
 	pal, all, drawn := &palette{}, newSpan(), false
 	var names, values []string
@@ -131,7 +130,7 @@ func (r Rows) Draw() ([]byte, error) {
 	return f.encode()
 }
 
-// prepare finds the axis of a panel whose column has so much room.
+// prepare sets the axis of a panel whose column has the given width.
 func (q *panel) prepare(s *sheet, all span, column vg.Length, values []string, last bool) {
 	q.Panel.Rows = slices.Clone(q.Panel.Rows)
 	if q.Sorted {
@@ -171,7 +170,7 @@ func (q *panel) prepare(s *sheet, all span, column vg.Length, values []string, l
 	}
 }
 
-// widest is the width of the longest of some texts.
+// widest is the width of the longest text.
 func (k ink) widest(all []string) (width vg.Length) {
 	for _, s := range all {
 		width = max(width, k.width(s))
@@ -216,7 +215,7 @@ func (q *panel) drawIn(c draw.Canvas) {
 	drawPanel(c, q.axes, q.xlabel, "")
 }
 
-// Plot is gonum's: it draws on the data's canvas.
+// Plot implements gonum's interface: it draws on the canvas of the data.
 func (q *panel) Plot(c draw.Canvas, p *gplot.Plot) {
 	x, y := p.Transforms(&c)
 	k := legendInk()
@@ -284,7 +283,7 @@ func (q *panel) bar(c draw.Canvas, x func(float64) vg.Length, y vg.Length, v Val
 	return end
 }
 
-// legend lists the colours in use, if there is more than one.
+// legend lists the colors in use, if there is more than one.
 func (p *palette) legend(points bool) (out []entry) {
 	var shape draw.GlyphDrawer
 	if points {

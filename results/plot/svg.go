@@ -9,22 +9,25 @@ import (
 	"regexp"
 )
 
-// fontStack begins with the font that was measured; Arial and Helvetica have
-// the same widths, and sans-serif is what is there.
+// fontStack starts with the font whose widths are used. Arial and Helvetica have the same widths,
+// and sans-serif is the fallback.
 const fontStack = "'Liberation Sans', Arial, Helvetica, sans-serif"
 
 // anchored finds texts that carry an anchor.
 var anchored = regexp.MustCompile(`<text ([^>]*)>([\x{E001}\x{E002}])`)
 
-// pointed finds texts that marks say when they are pointed at.
+// pointed finds texts that marks show when a reader points at them.
 var pointed = regexp.MustCompile(`<text x="([^"]*)" y="-?([^"]*)"[^>]*>\x{E003}([^<]*)</text>`)
 
-// encode ends the picture. gonum's SVG is rewritten in three places. Its head
-// gives the size in points (a third more in a browser), an XML prologue (which
-// HTML does not allow inside) and a namespace for links (there are none): ours
-// gives px, names the picture for those who cannot see it, and carries the font
-// once, with fall-backs. Its texts then need
-// not repeat the font. And texts get their anchors.
+// encode finishes the picture. It rewrites gonum's SVG in four places.
+//
+//   - gonum's head gives the size in points (a third larger in a browser), an
+//     XML prologue (invalid inside HTML) and a namespace for links (there are
+//     none). Ours gives px, describes the picture for readers who cannot see
+//     it, and contains the font once, with fallbacks.
+//   - Texts do not repeat the font.
+//   - Texts get their anchors.
+//   - Texts of marks become the titles of invisible circles.
 func (s *sheet) encode() ([]byte, error) {
 	if s.Format != SVG {
 		return s.bytes()
@@ -42,7 +45,7 @@ func (s *sheet) encode() ([]byte, error) {
 	fmt.Fprintf(&out, `<svg xmlns="http://www.w3.org/2000/svg" role="img" width="%.5g" height="%.5g" viewBox="0 0 %.5g %.5g" font-family="%s">`+"\n",
 		w.Points(), h.Points(), w.Points(), h.Points(), fontStack)
 	fmt.Fprintf(&out, "<title>%s</title>\n<desc>%s</desc>\n", html.EscapeString(cmp.Or(s.Title, s.Subtitle, "a picture")), html.EscapeString(s.Subtitle))
-	// A quote cannot occur inside a text, where it is escaped: only attributes match.
+	// A quote cannot occur inside a text, because texts are escaped: only attributes match.
 	body := raw.Bytes()[start:]
 	for weight, style := range map[string]string{"normal": "", "bold": "font-weight:bold;"} {
 		body = bytes.ReplaceAll(body, []byte(`style="font-family:Liberation Sans;font-variant:normal;font-weight:`+weight+`;font-style:normal;`), []byte(`style="`+style))

@@ -29,7 +29,7 @@ func sans(size vg.Length, weight xfont.Weight) font.Font {
 	return font.Font{Typeface: "Liberation", Variant: "Sans", Weight: weight, Size: size}
 }
 
-// ink is a font, a size and a colour to write with.
+// ink is a font, a size and a color of text.
 type ink struct {
 	face font.Face
 	clr  color.Color
@@ -47,23 +47,22 @@ func panelInk() ink    { return newInk(textSize, xfont.WeightBold, grey(0x22)) }
 func valueInk() ink    { return newInk(10.5, xfont.WeightNormal, grey(0x33)) }
 func captionInk() ink  { return newInk(captionSize, xfont.WeightNormal, grey(0x66)) }
 
-// noteInk is for what stands in place of a value, such as "wrong answer".
+// noteInk is for text in place of a value, such as "wrong answer".
 func noteInk() ink { return newInk(10.5, xfont.WeightBold, color.NRGBA{0xB0, 0x3A, 0x00, 0xFF}) }
 
 func (k ink) width(s string) vg.Length { return k.face.Width(s) }
 
-// anchor says which part of a text stands at its point.
+// anchor is the position in a text that is placed at its point.
 type anchor rune
 
-// The anchors. SVG aligns text itself, with the font that is there in the end;
-// gonum would align it with the widths of the font it knows. Its SVG writer has
-// no anchors, so the text carries one of these characters for private use, for
-// encode to take out.
+// The anchors. SVG aligns text itself, with the font that the viewer uses; gonum would align it
+// with the widths of its own font. gonum's SVG writer has no anchors, so the text starts with one
+// of these private-use characters, which encode removes.
 const (
 	atLeft   anchor = 0
 	atCentre anchor = 0xE001
 	atRight  anchor = 0xE002
-	atMark   anchor = 0xE003 // no text: what a mark says when it is pointed at
+	atMark   anchor = 0xE003 // hidden text that a mark shows when a reader points at it
 )
 
 // write puts the text's baseline at pt.
@@ -78,16 +77,16 @@ func (k ink) write(c draw.Canvas, pt vg.Point, a anchor, s string) {
 	c.FillString(k.face, pt, s)
 }
 
-// writeOver writes on a white ground, over what is drawn there.
+// writeOver writes on a translucent white background, over other elements.
 func (k ink) writeOver(c draw.Canvas, pt vg.Point, s string) {
 	fillRect(c, fade(grey(0xFF), 0.75), pt.X-3, pt.Y-3, pt.X+k.width(s)*1.06, pt.Y+10)
 	k.write(c, pt, atLeft, s)
 }
 
-// capHeight is the height of capital letters and digits, for centring.
+// capHeight is the height of capital letters and digits, for centering.
 func (k ink) capHeight() vg.Length { return 0.716 * k.face.Font.Size }
 
-// fit shortens s to a width and shows that it did.
+// fit shortens s to a width and adds an ellipsis if it does.
 func (k ink) fit(s string, width vg.Length) string {
 	if k.width(s) <= width {
 		return s
@@ -101,7 +100,7 @@ func (k ink) fit(s string, width vg.Length) string {
 	return "…"
 }
 
-// wrap breaks s into lines no wider than width, between words where it can.
+// wrap breaks s between words into lines no wider than width. It shortens a word that is wider.
 func (k ink) wrap(s string, width vg.Length) []string {
 	var lines []string
 	line := ""
@@ -130,9 +129,8 @@ func (k ink) style(x text.XAlignment, y text.YAlignment) text.Style {
 	return text.Style{Color: k.clr, Font: k.face.Font, XAlign: x, YAlign: y, Handler: gplot.DefaultTextHandler}
 }
 
-// clean makes any text fit for XML and for one line: control characters become
-// spaces, bytes that are not UTF-8 the replacement character. Escaping of & < "
-// is the SVG writer's.
+// clean makes any text valid for XML and for one line: control characters become spaces, and bytes
+// that are not UTF-8 become the replacement character. The SVG writer escapes & < ".
 func clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -145,8 +143,8 @@ func clean(s string) string {
 	}, s)
 }
 
-// number prints three significant digits, thousands apart, millions and
-// billions with M and G: 0.0123, 4.56, 12,300, 1.5M.
+// number prints three significant digits with thousands separators, and millions and billions with
+// M and G: 0.0123, 4.56, 12,300, 1.5M.
 func number(v float64) string {
 	switch a := math.Abs(v); {
 	case !isFinite(v):
@@ -161,8 +159,8 @@ func number(v float64) string {
 	return Digits(v, 3)
 }
 
-// Digits rounds to n significant digits, and prints all digits before the point,
-// thousands apart: 0.0123, 4.56, 12,300.
+// Digits rounds to n significant digits, and prints all digits before the point with thousands
+// separators: 0.0123, 4.56, 12,300.
 func Digits(v float64, n int) string {
 	if v == 0 {
 		return "0"
@@ -175,7 +173,7 @@ func Digits(v float64, n int) string {
 	return decimal(r, decimals)
 }
 
-// decimal prints a number with a fixed count of decimals, thousands apart.
+// decimal prints a number with a fixed count of decimals and thousands separators.
 func decimal(v float64, decimals int) string {
 	s := strconv.FormatFloat(math.Abs(v), 'f', decimals, 64)
 	whole, rest, _ := strings.Cut(s, ".")
@@ -191,7 +189,7 @@ func decimal(v float64, decimals int) string {
 	return whole
 }
 
-// plain prints coordinates the way the field does: 1000 hPa, not 1,000.
+// plain prints coordinates without thousands separators: 1000 hPa, not 1,000.
 func plain(v float64, decimals int) string {
 	if v == 0 {
 		v = 0 // not -0

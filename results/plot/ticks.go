@@ -8,8 +8,7 @@ import (
 	gplot "gonum.org/v1/plot"
 )
 
-// linearTicks puts at most n+1 labelled ticks at multiples of 1, 2 or 5 times a
-// power of ten.
+// linearTicks returns at most n+1 labeled ticks at multiples of 1, 2 or 5 times a power of ten.
 type linearTicks struct{ n int }
 
 func (t linearTicks) Ticks(lo, hi float64) []gplot.Tick {
@@ -60,9 +59,9 @@ func niceStep(v float64) float64 {
 	return 10 * p
 }
 
-// logTicks puts labels at 1, 2 and 5 times powers of ten where no more than most
-// are needed, else at the powers alone, else at every second, third … power. Up
-// to four decades have small ticks between.
+// logTicks places labels at 1, 2 and 5 times powers of ten if no more than most are needed, else
+// only at the powers, else at every second, third … power. Up to four decades have small ticks
+// between them.
 type logTicks struct{ most int }
 
 func (t logTicks) Ticks(lo, hi float64) []gplot.Tick {
@@ -100,7 +99,7 @@ func (t logTicks) Ticks(lo, hi float64) []gplot.Tick {
 	return out
 }
 
-// number125 prints m·10^e without needless decimals.
+// number125 prints m·10^e without unnecessary decimals.
 func number125(m, e int) string {
 	v := float64(m) * math.Pow10(e)
 	switch {
@@ -114,8 +113,8 @@ func number125(m, e int) string {
 	return decimal(v, max(0, -e))
 }
 
-// leadTicks are forecast leads in hours: each 24 h where that is legible, as
-// meteorologists count, finer below three days, coarser beyond two weeks.
+// leadTicks are forecast leads in hours: every 24 h if that is legible, as meteorologists count,
+// finer for less than three days, coarser for more than two weeks.
 type leadTicks struct{}
 
 func (leadTicks) Ticks(lo, hi float64) []gplot.Tick {
@@ -143,9 +142,8 @@ func (leadTicks) Ticks(lo, hi float64) []gplot.Tick {
 	return out
 }
 
-// levelTicks are pressure levels in hPa: the mandatory levels of a sounding,
-// thinned so that neighbours stay apart on a logarithmic axis of a given
-// height in px.
+// levelTicks are pressure levels in hPa: the mandatory levels of a sounding, thinned to keep a
+// distance between neighbors on a logarithmic axis of a given height in px.
 type levelTicks struct{ height float64 }
 
 func (t levelTicks) Ticks(lo, hi float64) []gplot.Tick {
@@ -166,11 +164,11 @@ func (t levelTicks) Ticks(lo, hi float64) []gplot.Tick {
 	return out
 }
 
-// timeTicks are UTC times in Unix seconds; most is how many labels fit.
+// timeTicks are UTC times in Unix seconds; most is the number of labels that fit.
 type timeTicks struct{ most int }
 
-// calendar is a step of hours, days or months; layout prints a tick, above what
-// is printed under it where it changes.
+// calendar is a step of hours, days or months. layout formats a tick; above formats the second line
+// of its label, which is printed if it changes.
 type calendar struct {
 	months        int
 	d             time.Duration
@@ -189,14 +187,15 @@ func (t timeTicks) Ticks(lo, hi float64) (out []gplot.Tick) {
 			label += "\n" + head
 			shown = head
 		} else if c.above != "" {
-			label += "\n " // labels of equal height stand on one line
+			label += "\n " // keeps the labels on one line
 		}
 		out = append(out, gplot.Tick{Value: float64(at.Unix()), Label: label})
 	}
 	return out
 }
 
-// begin is a whole step that is not after a time.
+// begin returns the start of the step of months that contains first or, for other steps, of its
+// day.
 func (c calendar) begin(first time.Time) time.Time {
 	if c.months == 0 {
 		return first.Truncate(24 * time.Hour)
@@ -205,7 +204,7 @@ func (c calendar) begin(first time.Time) time.Time {
 	return time.Date(0, time.Month(m-m%c.months+1), 1, 0, 0, 0, 0, time.UTC)
 }
 
-// stepOf is the smallest of which no more than most fit into a span.
+// stepOf returns the smallest step of which no more than most fit into a span.
 func stepOf(span, most time.Duration) calendar {
 	const day = 24 * time.Hour
 	for _, d := range []time.Duration{time.Hour, 3 * time.Hour, 6 * time.Hour, 12 * time.Hour} {

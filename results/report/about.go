@@ -11,7 +11,7 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// machineFacts are what the client's machine was.
+// machineFacts describes the client's machine.
 func machineFacts(m measure.Machine) []Fact {
 	words := fmt.Sprintf("%s · %s, %d usable by the client · %s memory · %s · %s", m.CPU, several(m.Threads, "thread"), m.UsableCPUs, byteSize(float64(m.Memory)), m.OS, m.Kernel)
 	if m.Virtual != "" {
@@ -27,7 +27,7 @@ func machineFacts(m measure.Machine) []Fact {
 	return out
 }
 
-// dataFacts are those of a run into which files were loaded; data says which.
+// dataFacts describes a run into which files were loaded; data describes the files.
 func dataFacts(r *run.Run, data string) []Fact {
 	d := &r.Data
 	return append([]Fact{
@@ -37,7 +37,7 @@ func dataFacts(r *run.Run, data string) []Fact {
 	}, runFacts(r)...)
 }
 
-// runFacts are what a reader needs to judge any run with archives.
+// runFacts returns what a reader needs to judge any run with archives.
 func runFacts(r *run.Run) []Fact {
 	out := append(machineFacts(r.Machine), Fact{"Barograph", fmt.Sprintf("%s · %s %s", r.Version, r.Machine.Go, r.Machine.Arch)})
 	var servers []string
@@ -89,7 +89,7 @@ func serverInWords(s *run.Server) string {
 	return words
 }
 
-// settings are names with their values.
+// settings lists names with their values.
 func settings(of map[string]string) string {
 	var out []string
 	for _, k := range slices.Sorted(maps.Keys(of)) {
@@ -110,7 +110,7 @@ func engineTable(r *run.Run) *Table {
 	return t
 }
 
-// acknowledged is what a write is worth when it is acknowledged.
+// acknowledged describes what an acknowledged write guarantees.
 func acknowledged(a *run.Archive) string {
 	return cmp.Or(a.Acknowledged, "not reported")
 }

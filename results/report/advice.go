@@ -14,7 +14,7 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// Advising is what a reader's advice is made of, beside the run folder.
+// Advising is the reader's input to the advice, in addition to the run folder.
 type Advising struct {
 	Weights advise.Weights // nil = the defaults
 	With    []string       // folders of barograph faults
@@ -25,12 +25,12 @@ type Advising struct {
 type adviser struct {
 	*advise.Advice
 	study *advise.Study
-	cases string // what stands before a case to ask it: its file; folders of earlier versions have none
+	cases string // prefix of a case in commands: its file and "#"; "" for run folders of earlier versions
 	base  string // page with the cells of the smallest size; "" = this one
 	with  string // page of the killed nodes
 }
 
-// advise adds the section that ends in a choice, where there is one to make.
+// advise adds the section with the recommendation, if one can be made.
 func (r *Report) advise(o Advising) error {
 	r.advising = o
 	s, err := advise.Read(r.dir, o.With...)
@@ -72,7 +72,7 @@ func (r *Report) advise(o Advising) error {
 	return nil
 }
 
-// sentence joins texts and cells.
+// sentence joins texts and cells into one paragraph.
 func sentence(parts ...any) (out []Cell) {
 	for _, p := range parts {
 		switch x := p.(type) {
@@ -89,7 +89,7 @@ func sentence(parts ...any) (out []Cell) {
 
 func wayOf(c *advise.Choice) Way { return Way{c.Engine, c.Design, c.Flavour} }
 
-// headline is the choice in a sentence, with the reason and the margin to the next.
+// headline returns the choice in a sentence, with the reason and the margin to the next one.
 func (a *adviser) headline() string {
 	out := a.choice()
 	if next := a.nearest(); next != nil {
@@ -102,7 +102,7 @@ func (a *adviser) headline() string {
 	return b.String()
 }
 
-// prose says how the choice was made and what would change it.
+// prose describes how the choice was made and what would change it.
 func (a *adviser) prose() [][]Cell {
 	weights := sentence("The weights are " + a.Weights.String() + ".")
 	if len(a.Real()) == 0 {
@@ -118,7 +118,8 @@ func (a *adviser) prose() [][]Cell {
 	return [][]Cell{weights, out, sentence(strings.Join(a.changes(), " "))}
 }
 
-// nearest is the best choice that is worse than the first, or the second where all are tied; nil = there is but one.
+// nearest returns the best choice that is worse than the first, or the second if all are tied; nil
+// if there is only one.
 func (a *adviser) nearest() *advise.Choice {
 	if n := len(a.Real()); n > 1 {
 		return &a.Choices[max(a.Tied%n, 1)]
@@ -126,7 +127,7 @@ func (a *adviser) nearest() *advise.Choice {
 	return nil
 }
 
-// choice is what to choose and the figures that speak for it.
+// choice returns the recommended choice and the figures that support it.
 func (a *adviser) choice() []Cell {
 	first, n := &a.Choices[0], len(a.Real())
 	out := sentence("Choose ", wayOf(first).String(), ", because ")
@@ -150,12 +151,12 @@ func (a *adviser) choice() []Cell {
 	return append(out, a.figures(first)...)
 }
 
-// cost is the cost of a choice by the weights as a multiple of the cost of the first.
+// cost returns the cost of a choice by the weights, as a multiple of the cost of the first.
 func (a *adviser) cost(c, first *advise.Choice) Cell {
 	return Cell{Text: number(c.Score.Value/first.Score.Value) + " times", Link: "#" + anchor("choice", Asked{wayOf(c), ""})}
 }
 
-// figures are those of a choice that count, in words.
+// figures returns the figures of a choice that count, in words.
 func (a *adviser) figures(c *advise.Choice) (out []Cell) {
 	for _, by := range advise.Criteria() {
 		if _, known := c.Figures[by]; !known || a.Counted[by] == 0 {
@@ -182,7 +183,7 @@ func (a *adviser) figures(c *advise.Choice) (out []Cell) {
 	return append(out, text("."))
 }
 
-// figure is a number, and where the report has it.
+// figure returns a number with a link to its place in the report.
 func (a *adviser) figure(c *advise.Choice, by advise.Criterion) Cell {
 	e, known := c.Figures[by]
 	if !known {
@@ -217,7 +218,7 @@ func (a *adviser) figure(c *advise.Choice, by advise.Criterion) Cell {
 
 func seconds(v float64) string { return elapsed(time.Duration(v * 1e9)) }
 
-// places is what runs.
+// places describes the processes that run.
 func places(c *advise.Choice) string {
 	switch n := c.Needs(); {
 	case n == 0:
@@ -228,7 +229,7 @@ func places(c *advise.Choice) string {
 	return "one server"
 }
 
-// needs is what must be installed and run.
+// needs describes what must be installed and run.
 func needs(c *advise.Choice) string {
 	switch {
 	case c.Needs() == 0:
@@ -239,7 +240,7 @@ func needs(c *advise.Choice) string {
 	return places(c)
 }
 
-// changes are what would change the advice, in sentences, and what has no weight.
+// changes returns sentences about what would change the advice, and about what has no weight.
 func (a *adviser) changes() (out []string) {
 	for _, by := range a.Missing {
 		out = append(out, fmt.Sprintf("%s has no weight, because it was not measured for %s.", strings.ToUpper(string(by[:1]))+string(by[1:]), a.names(a.Without(by))))
@@ -275,7 +276,7 @@ func (a *adviser) changes() (out []string) {
 	return out
 }
 
-// table is all choices, the advised one first.
+// table lists all choices, the recommended one first.
 func (a *adviser) table() *Table {
 	t := table("engine", "design", "flavour", "cost (×)")
 	criteria := slices.DeleteFunc(advise.Criteria(), func(by advise.Criterion) bool {
@@ -302,7 +303,7 @@ func (a *adviser) table() *Table {
 	return t
 }
 
-// mostChoices is how many rows the first table has at most.
+// mostChoices is the maximum number of rows of the first table.
 const mostChoices = 10
 
 // chosen is the first section: a picture and a table of the choices, the recommended one first.
@@ -339,7 +340,7 @@ func (a *adviser) chosen() Section {
 	return s
 }
 
-// names are those of engines and designs.
+// names lists the engines and designs of choices.
 func (a *adviser) names(all []advise.Choice) string {
 	var out []string
 	for _, c := range all {
@@ -348,7 +349,7 @@ func (a *adviser) names(all []advise.Choice) string {
 	return list(out)
 }
 
-// commands are those that keep the winner.
+// commands returns the commands that keep the winner.
 func (a *adviser) commands() string {
 	c, z := &a.Choices[0], &a.study.Sizes[0]
 	at := []string{"--engine", c.Archive.URL, "--design", c.Design, "--subset", z.Data.Subset}
@@ -360,7 +361,7 @@ func (a *adviser) commands() string {
 		}
 		lines = append(lines, commandLine(up)+"   # a temporary server; for production use your own")
 	}
-	if len(z.Data.Paths) > 0 { // else it holds all that there is
+	if len(z.Data.Paths) > 0 { // otherwise the archive contains all the data already
 		lines = append(lines, commandLine(append(append([]string{"load"}, z.Data.Paths...), at...)))
 	}
 	for _, k := range z.Cases[:min(1, len(z.Cases))] {

@@ -13,9 +13,9 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// A cause is named if its evidence covers that share of what it could cover: of the cores,
-// of the sessions, of the time. A second one is named if it has at least secondary of the
-// first one's score.
+// A cause is named if its evidence covers this share of what it could cover: of the cores, of the
+// sessions, of the time. A second one is named if it has at least secondary of the first one's
+// score.
 const (
 	named     = 0.4
 	secondary = 0.6
@@ -23,13 +23,13 @@ const (
 
 // Thresholds of the evidence.
 const (
-	usedUp     = 0.85                 // busy share of the cores above which CPU is scarce
+	usedUp     = 0.85                 // busy share of the cores; CPU is scarce beyond it
 	oneCore    = 0.15                 // distance from one core of work that is done one at a time
 	notFitted  = -1.0                 // sigma where no scalability law was fitted
-	fewSession = 0.5                  // active sessions below which their waits state nothing
+	fewSession = 0.5                  // number of active sessions below which their waits are not evidence
 	latency    = 2 * time.Millisecond // least median that can be a latency of the network
 	mostAway   = 0.75                 // share of threads without a session at work that a latency explains
-	narrow     = 1.25                 // most that the 95th percentile of a fixed latency is, divided by the median
+	narrow     = 1.25                 // maximum ratio of the 95th percentile to the median of a fixed latency
 )
 
 // used is what a point used, in cores.
@@ -53,14 +53,14 @@ func usedBy(p *point) used {
 type evidence struct {
 	*point
 	used
-	sigma    float64            // of the scalability law over the threads; notFitted = there is none
-	sessions float64            // of the server at work, on average; 0 = not looked at
+	sigma    float64            // of the scalability law over the threads; notFitted = no law was fitted
+	sessions float64            // active sessions of the server, on average; 0 = not sampled
 	waiting  map[string]float64 // sessions by cause, see waitCauses
-	most     map[string]string  // what most of them wait for
+	most     map[string]string  // the most frequent wait of each cause
 	embedded bool
 }
 
-// Causes of which a server's sessions report that they wait.
+// Causes for which a server's sessions report that they wait.
 const (
 	locks      = "Locks"
 	logWrites  = "Log writes"
@@ -98,7 +98,7 @@ type cause struct {
 	says  string
 }
 
-// causes lists every candidate with its own evidence; a score of 0 is no evidence.
+// causes lists every candidate with its own evidence; a score of 0 means no evidence.
 func (e *evidence) causes() []cause {
 	all := []cause{e.silent(), e.connections(), e.serial(), e.fixedLatency()}
 	for _, c := range []struct{ name, words string }{
@@ -124,7 +124,7 @@ func (e *evidence) waits(name, words string) cause {
 	return cause{name, n / e.sessions, says}
 }
 
-// cpu is who used the cores, where few are left, and whether others did.
+// cpu names who used the cores if few are idle, and whether other processes did.
 func (e *evidence) cpu() []cause {
 	busy := e.busy * e.cores
 	if e.busy < usedUp || busy == 0 {
@@ -170,7 +170,7 @@ func (e *evidence) silent() cause {
 	return cause{"Silent server", float64(n) / float64(len(e.Series)), fmt.Sprintf("the server did not answer in %d of %d intervals of %s", n, len(e.Series), e.Interval)}
 }
 
-// connections is the share of the time in which a worker had none.
+// connections is the share of the time in which at least one worker had no connection.
 func (e *evidence) connections() cause {
 	if e.Outage == 0 || e.Client.Wall == 0 {
 		return cause{}
@@ -178,9 +178,9 @@ func (e *evidence) connections() cause {
 	return cause{"Connections", min(e.Outage.Seconds()/e.Client.Wall.Seconds(), 1), fmt.Sprintf("for %s at least one worker had no connection, and %d connections were opened again", e.Outage.Round(time.Millisecond), e.Reconnects)}
 }
 
-// serial is work that is done one at a time: the share that the scalability law gives, or
-// one busy core for several threads. Where the engine and the client themselves use up the
-// cores, the law shows that, and nothing is known of serial work.
+// serial is work that is done one at a time: the share that the scalability law gives, or one busy
+// core for several threads. If the engine and the client themselves use up the cores, the law shows
+// that, and nothing is known about serial work.
 func (e *evidence) serial() cause {
 	one := func(cores float64) bool { return e.cores > 1 && e.Threads > 1 && math.Abs(cores-1) < oneCore }
 	switch {
@@ -195,8 +195,8 @@ func (e *evidence) serial() cause {
 	return cause{}
 }
 
-// fixedLatency is the share of the threads that wait for nothing in the server: its sessions
-// are idle, or the operations take a time that hardly varies while nobody computes.
+// fixedLatency is the share of the threads that wait for nothing in the server: its sessions are
+// idle, or the operations take a time that hardly varies while no process computes.
 func (e *evidence) fixedLatency() cause {
 	if e.embedded || e.Service.P50 < latency || e.client+e.server > e.cores/2 {
 		return cause{}
@@ -229,8 +229,8 @@ func (e *evidence) idleForDisk() cause {
 // Bottleneck names what limited a sample of a mix.
 func Bottleneck(s run.Sample) string { return bottleneck(pointsOf([]run.Sample{s})[0], notFitted) }
 
-// bottleneck names the one or two causes that have evidence, with its figures. sigma is that
-// of the scalability law over the threads, or notFitted.
+// bottleneck names the one or two causes that have evidence, with its figures. sigma is the
+// parameter of the scalability law over the threads, or notFitted.
 func bottleneck(p *point, sigma float64) string {
 	e := newEvidence(p, sigma)
 	if !p.Verdict.IsCorrect() || e.cores == 0 || p.Client.Wall == 0 {
@@ -267,7 +267,7 @@ func bottleneck(p *point, sigma float64) string {
 	return "Not known: no cause has enough evidence. " + busy
 }
 
-// said is what a server elsewhere reports that it used; "" if it reports nothing.
+// said returns what a remote server reports about its usage; "" if it reports nothing.
 func said(p *point) string {
 	if p.Server == nil || p.Server.Reported == nil || p.Client.Wall == 0 {
 		return ""
@@ -289,7 +289,7 @@ func said(p *point) string {
 // share prints a share in percent.
 func share(v float64) string { return strconv.FormatFloat(100*v, 'f', 0, 64) }
 
-// cores prints a number of cores, to two decimals where it is not whole.
+// cores prints a number of cores, with two decimals unless it is an integer.
 func cores(v float64) string {
 	if v == math.Trunc(v) {
 		return strconv.FormatFloat(v, 'f', 0, 64)

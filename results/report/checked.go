@@ -6,11 +6,11 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// Checked says what was compared with what in runs of a mix. Each sentence
-// follows from counters of checks that could have failed.
+// Checked reports what was compared with what in runs of a mix. Each sentence follows from counters
+// of checks that could have failed.
 func Checked(a run.Answers) string {
 	if a.Found == 0 {
-		return "This run folder does not record which results were checked." // an older one
+		return "This run folder does not record which results were checked." // a folder of an earlier version
 	}
 	var all []string
 	say := func(words ...string) { all = append(all, strings.Join(words, "")+".") }
@@ -68,7 +68,7 @@ func Checked(a run.Answers) string {
 		say(number(a.Deletes, "delete was", "deletes were"), " acknowledged; after the end ", number(a.KeysDeleted, "of the records was", "of the records were"), " searched for and not found")
 	}
 	if a.Updates+a.Inserts+a.Deletes == 0 && a.Written > 0 {
-		say(number(a.Written, "write was", "writes were"), " acknowledged; this run folder does not record how many were read back") // an older one
+		say(number(a.Written, "write was", "writes were"), " acknowledged; this run folder does not record how many were read back") // a folder of an earlier version
 	}
 	if a.Reread > 0 {
 		say("During the run a key that had been written was read again ", number(a.Reread, "time", "times"))

@@ -12,7 +12,7 @@ import (
 	"github.com/barograph/barograph/results/plot"
 )
 
-// OfComparison is the report of runs beside the first of them.
+// OfComparison returns the report that compares runs with the first of them.
 func OfComparison(c *compare.Comparison) *Report {
 	out := newReport("", filepath.Base(c.Base), c.Began, "What changed between the runs?")
 	out.Data = map[string]any{"comparison": c}
@@ -50,7 +50,7 @@ func OfComparison(c *compare.Comparison) *Report {
 	return out
 }
 
-// void says what a comparison is worth all the same.
+// void describes what a void comparison still shows.
 func void(name string, a *compare.Against) string {
 	if a.OfData() {
 		return "VOID: " + name + " used other data (see “What makes the comparison void”). The differences below include the effect of the data, so they do not compare the speed of databases."
@@ -58,7 +58,7 @@ func void(name string, a *compare.Against) string {
 	return "VOID: " + name + " did other work, or ran on another machine (see “What makes the comparison void”). The differences below do not compare the speed of databases."
 }
 
-// tally counts the findings of a verdict.
+// tally counts the findings with a verdict.
 func tally(a *compare.Against, v compare.Verdict) (n int) {
 	for i := range a.Findings {
 		if a.Findings[i].Verdict == v {
@@ -68,7 +68,7 @@ func tally(a *compare.Against, v compare.Verdict) (n int) {
 	return n
 }
 
-// changes is what became of the cells, in words.
+// changes describes what changed in the cells.
 func changes(name string, a *compare.Against) string {
 	var parts []string
 	for _, v := range []struct {
@@ -102,10 +102,10 @@ func changes(name string, a *compare.Against) string {
 	return words.String()
 }
 
-// shown is how many cells that changed a terminal shows.
+// shown is the maximum number of changed cells on a terminal.
 const shown = 30
 
-// findings are all cells, those that changed first.
+// findings lists all cells, those that changed first.
 func findings(a *compare.Against, c *compare.Comparison) *Table {
 	t := table("cell", "what", "was", "is", "ratio (×)", "own ratio (×)", "p", "verdict")
 	t.Note = fmt.Sprintf("Medians with their 95 %% intervals. Own ratio: the ratio divided by the common change of all cells, which comes from the machine or the client, or from a round of the study that was slower. "+
@@ -127,7 +127,7 @@ func findings(a *compare.Against, c *compare.Comparison) *Table {
 	return t
 }
 
-// sideCell is a median, or why there is none.
+// sideCell returns a median, or the reason why it is missing.
 func sideCell(s compare.Side) Cell {
 	if s.State == compare.Right {
 		return estimate(s.Median)
@@ -135,7 +135,7 @@ func sideCell(s compare.Side) Cell {
 	return bad(string(s.State))
 }
 
-// ratios draws how many times each cell is what it was.
+// ratios draws the change of each cell as a factor.
 func ratios(a *compare.Against) []Drawing {
 	p := plot.Rows{Frame: plot.Frame{Subtitle: "New divided by old, without the common change of all cells, with its 95 % interval; 1 = unchanged", XLabel: "ratio (logarithmic)", Width: pageWidth}, Unit: "×", Log: true}
 	for i := range a.Findings {
@@ -158,7 +158,7 @@ func loadChanges(a *compare.Against) *Table {
 	return t
 }
 
-// pair is two numbers and their ratio; 0 = not measured.
+// pair returns two numbers and their ratio; 0 = not measured.
 func pair(was, is float64) []Cell {
 	return []Cell{when(was > 0, numeric(was), none), when(is > 0, numeric(is), none), when(was > 0 && is > 0, estimate(measure.Estimate{Value: is / was}), none)}
 }

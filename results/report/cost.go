@@ -13,7 +13,7 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// afflicted takes the samples out of a run in which faults were inflicted.
+// afflicted separates the samples with injected faults from the others.
 func afflicted(all []run.Sample) (faults, others []run.Sample) {
 	for _, s := range all {
 		if s.Fault != nil {
@@ -25,12 +25,12 @@ func afflicted(all []run.Sample) (faults, others []run.Sample) {
 	return faults, others
 }
 
-// faultName is what tables call a server that was broken.
+// faultName is the name of a server with a fault in tables.
 func faultName(s *run.Sample) string {
 	return s.Cell.Engine + ", " + several(int(s.Cell.Number("nodes")), "node") + ", " + acknowledgedOf(s)
 }
 
-// nameOf is what tables call a server, whether or not it was broken.
+// nameOf is the name of a server in tables, with or without a fault.
 func nameOf(s *run.Sample) string {
 	if s.Fault == nil {
 		return s.Cell.Engine
@@ -38,7 +38,7 @@ func nameOf(s *run.Sample) string {
 	return faultName(s)
 }
 
-// historyOf is the history that was recorded beside a run; nil where none was.
+// historyOf returns the history that was recorded during a run, or nil.
 func historyOf(s *run.Sample) *run.History {
 	if s.Fault != nil {
 		return s.Fault.History
@@ -46,7 +46,8 @@ func historyOf(s *run.Sample) *run.History {
 	return s.History
 }
 
-// steadyHistories is the section of histories of runs without faults; nil where there are none.
+// steadyHistories returns the section about histories of runs without faults; nil if there are
+// none.
 func steadyHistories(all []run.Sample) []Section {
 	all = slices.DeleteFunc(slices.Clone(all), func(s run.Sample) bool { return s.Fault != nil || s.History == nil })
 	if len(all) == 0 {
@@ -62,7 +63,7 @@ func acknowledgedOf(s *run.Sample) string {
 	return acknowledged(&run.Archive{Acknowledged: s.Cell.At("acknowledged")})
 }
 
-// costs is the section that puts side by side what faults cost.
+// costs is the section that compares the costs of faults.
 func costs(all []run.Sample) Section {
 	s := Section{
 		ID: "faults", Title: "What a fault costs", Terminal: true, Table: costTable(all),
@@ -98,7 +99,7 @@ func costTable(all []run.Sample) *Table {
 	return t
 }
 
-// acknowledgedBy is what a write of a cell's engine is worth when it is acknowledged.
+// acknowledgedBy describes what an acknowledged write of a cell's engine guarantees.
 func acknowledgedBy(r *run.Run, c run.Cell) string {
 	for _, a := range r.Archives {
 		if a.Engine == c.Engine && a.Design == c.At("layout") {
@@ -108,7 +109,7 @@ func acknowledgedBy(r *run.Run, c run.Cell) string {
 	return acknowledged(&run.Archive{})
 }
 
-// truth is the judgement on a store in short.
+// truth is the short verdict on a store.
 func truth(s *run.Sample) Cell {
 	h := s.Fault.History
 	switch {
@@ -124,7 +125,7 @@ func truth(s *run.Sample) Cell {
 	return Cell{Text: "yes", Class: "ok"}
 }
 
-// unkept are the promises that were broken, or not decided.
+// unkept lists the promises that were broken or not decided.
 func unkept(h *run.History) (out []string) {
 	for _, p := range h.Promises {
 		words := strings.TrimSpace(p.Promise + " " + p.When)
@@ -165,7 +166,8 @@ func promiseTable(all []run.Sample) *Table {
 	return t
 }
 
-// timelines are a run with faults over its time: what succeeded and failed, and the latency.
+// timelines draws a run with faults over time: operations that succeeded and failed, and the
+// latency.
 func timelines(s *run.Sample, m *run.Measured) []Drawing {
 	frame := plot.Frame{Title: s.Cell.Engine + ", " + several(int(s.Cell.Number("nodes")), "node") + ", " + s.Cell.At("mix"), Subtitle: acknowledgedOf(s), XLabel: "time since the warm-up (s)", Width: curveWidth, Height: 300}
 	rate, latency := plot.Lines{Frame: frame, By: plot.Numbers}, plot.Lines{Frame: frame, By: plot.Numbers, LogAbove: 20}
@@ -193,7 +195,7 @@ func timelines(s *run.Sample, m *run.Measured) []Drawing {
 	return []Drawing{rate, latency}
 }
 
-// costInWords is the answer: what a fault costs on each server.
+// costInWords is the answer: the cost of a fault on each server.
 func costInWords(all []run.Sample) (out []Words) {
 	by := map[string][]string{}
 	for i := range all {

@@ -13,21 +13,19 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// Curves draws a verification plot: against the lead, the pressure
-// level or the valid time.
+// Curves draws a verification plot against the lead, the pressure level or the valid time.
 func Curves(c *run.Curves, format plot.Format) ([]byte, error) {
 	return drawnCurves{c, 0, format}.Draw()
 }
 
-// drawnCurves are a verification plot of a width in px; 0 is that of a picture
-// of its own.
+// drawnCurves is a verification plot with a width in px; 0 is the width of a separate picture.
 type drawnCurves struct {
 	*run.Curves
 	width  int
 	format plot.Format
 }
 
-// Draw draws the plot; it fails for an axis that it does not know.
+// Draw draws the plot; it returns an error for an unknown axis.
 func (d drawnCurves) Draw() ([]byte, error) {
 	c := d.Curves
 	axes := map[run.Axis]struct {
@@ -38,7 +36,7 @@ func (d drawnCurves) Draw() ([]byte, error) {
 		run.ByThresh: {plot.Numbers, "threshold (unit of the variable)"}, run.ByLevel: {plot.Levels, "pressure (hPa)"}, run.ByTime: {plot.Times, "valid time (UTC)"}, run.ByInit: {plot.Times, "initial time (UTC)"},
 	}
 	axis, ok := axes[c.Axis]
-	if !ok && c.XLabel != "" { // it says what the numbers are
+	if !ok && c.XLabel != "" { // the label describes the numbers
 		axis.by, ok = plot.Numbers, true
 	}
 	picture, known := pictures(c)
@@ -78,7 +76,7 @@ func (d drawnCurves) Draw() ([]byte, error) {
 	if c.Picture == "revision" {
 		l.YLabel, l.References = "revision of "+l.YLabel, []plot.Reference{{Value: 0, Label: "no revision"}}
 	}
-	if l.By == plot.Levels && !known { // the statistic runs to the right
+	if l.By == plot.Levels && !known { // the values of the statistic are on the horizontal axis
 		l.XLabel, l.YLabel = l.YLabel, l.XLabel
 		if d.width == curveWidth {
 			l.Height = profileHeight
@@ -111,20 +109,21 @@ func (d drawnCurves) Draw() ([]byte, error) {
 	return l.Draw()
 }
 
-// counts are the least and the most records behind a point of the curves.
+// counts returns the smallest and the largest number of records behind a point of the curves.
 func counts(c *run.Curves) (least, most int) {
 	var all []int
 	for _, s := range c.Series {
 		all = append(all, s.Records...)
 	}
-	if len(all) == 0 { // a run of an earlier version wrote none
+	if len(all) == 0 { // a run of an earlier version did not record them
 		return 0, 0
 	}
 	return slices.Min(all), slices.Max(all)
 }
 
-// countsOf are the records behind each point of a curve, none of which are in its holes;
-// nil of pictures whose points are not of records alone, and of earlier versions.
+// countsOf returns the number of records behind each point of a curve. It contains no holes. It is
+// nil for pictures whose points are not computed from records only, and for runs of earlier
+// versions.
 func countsOf(s run.Series, c *run.Curves) []float64 {
 	if _, known := pictures(c); known || c.Picture == "equivalence" || c.Picture == "revision" || len(s.Records) == 0 {
 		return nil
@@ -171,7 +170,7 @@ func broken(s run.Series, c *run.Curves) run.Series {
 	return s
 }
 
-// usualStep is the distance between most neighbours of a curve; 0 where less than half
+// usualStep is the distance between most neighbors of a curve; 0 if less than half
 // of them have one distance.
 func usualStep(x []float64, order []int) float64 {
 	n, usual := map[float64]int{}, 0.0
@@ -194,7 +193,7 @@ func band(s run.Series, shown bool) (lo, hi []float64) {
 	return s.Low, s.High
 }
 
-// statName puts METviewer's names of the common statistics into words.
+// statName returns METviewer's names of common statistics in words.
 func statName(name string) string {
 	words := map[string]string{
 		"ANOM_CORR": "anomaly correlation", "VAL1L2_ANOM_CORR": "vector anomaly correlation", "RMSE": "root mean square error",
@@ -206,7 +205,7 @@ func statName(name string) string {
 	return name
 }
 
-// references are the lines that readers of a statistic know.
+// references returns the reference lines that readers of a statistic know.
 func references(name string) []plot.Reference {
 	switch name {
 	case "ANOM_CORR", "VAL1L2_ANOM_CORR":
@@ -217,8 +216,8 @@ func references(name string) []plot.Reference {
 	return nil
 }
 
-// verification draws the curves of a run. Cases with the same curves share a
-// picture; too many curves for one picture are split by a part of their names.
+// verification draws the curves of a run. Cases with the same curves share a picture. If one
+// picture cannot show all curves, they are split by a word of their names.
 func verification(all []*run.Curves) Section {
 	s := Section{ID: "verification", Title: "Verification", Beside: true, Words: say("The reference results, which all proven results equal.")}
 	var drawn []*run.Curves
@@ -243,10 +242,10 @@ func verification(all []*run.Curves) Section {
 	return s
 }
 
-// mostPoints are as many as a page lists of a case.
+// mostPoints is the maximum number of points that a page lists for a case.
 const mostPoints = 200
 
-// pointTable is what the picture of a case shows.
+// pointTable lists the points of a case's picture.
 func pointTable(c *run.Curves) *Table {
 	t, all := table("curve", string(c.Axis), "n", c.Stat, "low", "high"), 0
 	for _, s := range c.Series {
@@ -259,7 +258,7 @@ func pointTable(c *run.Curves) *Table {
 				at = time.Unix(int64(x), 0).UTC().Format("2006-01-02 15Z")
 			}
 			cells := []Cell{text(s.Name), value(x, at), dim(none), value(s.Y[i], number(s.Y[i]))}
-			if i < len(s.Records) { // a run of an earlier version wrote none
+			if i < len(s.Records) { // a run of an earlier version did not record them
 				cells[2] = value(s.Records[i], count(s.Records[i]))
 			}
 			if lo, hi := band(s, true); lo != nil && !math.IsNaN(lo[i]) {
@@ -279,8 +278,8 @@ func sameCurves(a, b *run.Curves) bool {
 		fmt.Sprint(a.Series) == fmt.Sprint(b.Series) // as text, since NaN is not equal to itself
 }
 
-// split divides curves with names such as "G2/NHX P500" by the word that makes
-// the fewest pictures of at most plot.Hues curves each.
+// split divides curves with names such as "G2/NHX P500" by the word that results in the fewest
+// pictures of at most plot.Hues curves each.
 func split(c *run.Curves) []*run.Curves {
 	if len(c.Series) <= plot.Hues {
 		return []*run.Curves{c}
@@ -308,7 +307,7 @@ func split(c *run.Curves) []*run.Curves {
 	return out
 }
 
-// wordsOf cuts the name of a curve at its blanks; a value that has some is quoted.
+// wordsOf splits the name of a curve at spaces; a value that contains spaces is quoted.
 func wordsOf(name string) (words []string) {
 	quoted, from := false, 0
 	for i, c := range name + " " {
@@ -325,7 +324,7 @@ func wordsOf(name string) (words []string) {
 	return words
 }
 
-// byWord groups series by the k-th word of their names; false where one has no such word.
+// byWord groups series by the k-th word of their names; false if a name has no such word.
 func byWord(series []run.Series, k int) (names []string, groups [][]run.Series, ok bool) {
 	for _, s := range series {
 		words := wordsOf(s.Name)

@@ -1,15 +1,15 @@
-// Package report is step 8 of the data flow: a run folder becomes tables and
-// one HTML file that opens offline.
+// Package report is step 8 of the data flow. It turns a run folder into tables and one HTML file
+// that opens offline.
 //
-// It reads nothing but the folder (package run), computes with package measure
-// and draws with results/plot. Three rules bind every table and picture here:
+// It reads only the folder (package run), computes with package measure and draws with
+// results/plot. Every table and picture follows three rules:
 //
-//   - an answer that is wrong, or was not given, has no time;
-//   - an archive that does not hold exactly the data is ranked nowhere;
-//   - a difference that is not larger than the noise is printed as "~", and
-//     where the repetitions are too few to tell, as "?".
+//   - A wrong or missing result has no time.
+//   - An archive that does not contain exactly the data is not ranked.
+//   - A difference that is not larger than the noise is printed as "~", and
+//     as "?" if the repetitions are too few to decide.
 //
-// The tables are those of the README of NOAA-GSL/CouchbasePerformanceTest
-// (2020), generalised over engines and designs, after the ones that a choice
-// needs today: proof, times per case, loads and sizes.
+// The report first shows what a choice needs: proof, times per case, loads and sizes. Then follow
+// the tables of the README of NOAA-GSL/CouchbasePerformanceTest (2020), generalized over engines
+// and designs.
 package report

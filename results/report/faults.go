@@ -11,7 +11,7 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// openKills reports what became of killed nodes.
+// openKills reports the outcomes of killed nodes.
 func openKills(dir string, of *run.Run, kills []run.Sample) *Report {
 	r := ofRun(dir, of, "What does a node failure cost?")
 	r.Name, r.Data = "node failures · "+filepath.Base(dir), map[string]any{"kills": kills}
@@ -66,7 +66,7 @@ func killsInWords(kills []run.Sample) string {
 	return s
 }
 
-// killed is the table of one kind of kill, with columns of its own.
+// killed is the table of one kind of kill, with the columns of that kind.
 func killed(kills []run.Sample, during string, own []string, cells func(k *run.Kill) []Cell) *Table {
 	t := table(slices.Concat([]string{"engine", "design", "node killed"}, own, []string{"errors", "recovered (s)", "longest silence (s)", "node back (s)", "proof", "problem"})...)
 	t.Note = "Seconds count from the kill. Recovered: the first success after the last error; – = no error. Silence: the longest time without a success. A kill that lost or changed data has no times. " +
@@ -81,7 +81,7 @@ func killed(kills []run.Sample, during string, own []string, cells func(k *run.K
 	return t
 }
 
-// lapse is a time in seconds; – where nothing took any.
+// lapse prints a time in seconds; – if it is zero.
 func lapse(t time.Duration) Cell {
 	return when(t > 0, value(t.Seconds(), fmt.Sprintf("%.2f", t.Seconds())), none)
 }

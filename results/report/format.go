@@ -13,7 +13,7 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// none is printed where a table has no value.
+// none is printed if a table has no value.
 const none = "—"
 
 // number prints v with 3 significant digits and commas between thousands:
@@ -56,7 +56,7 @@ func probability(p float64) string {
 	return strconv.FormatFloat(p, 'g', 2, 64)
 }
 
-// interval prints the ends of an interval; the digits are those of a value.
+// interval prints the ends of an interval with three significant digits, as number does.
 func interval(lo, hi float64) string {
 	if math.IsNaN(lo) || math.IsNaN(hi) {
 		return none

@@ -14,16 +14,16 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// GrowthSummary is what studies of several sizes came to, for machines.
+// GrowthSummary is the machine-readable result of studies of several sizes.
 type GrowthSummary struct {
 	Sizes    []int       `json:"copies"`
 	Laws     []GrowthLaw `json:"laws"`
-	Wrong    int         `json:"wrong"` // cells over all sizes that gave no right answer
+	Wrong    int         `json:"wrong"` // cells over all sizes without a correct result
 	Document int64       `json:"documents_per_copy"`
-	Far      float64     `json:"far_copies"` // the copies that FarDocuments are
+	Far      float64     `json:"far_copies"` // number of copies that contain FarDocuments
 }
 
-// GrowthLaw is how the time of one way of asking one case grows.
+// GrowthLaw describes how the time of one query configuration of one case grows with the size.
 type GrowthLaw struct {
 	Asked
 	measure.Growth
@@ -32,18 +32,17 @@ type GrowthLaw struct {
 	Floor bool               `json:"floor,omitempty"`
 }
 
-// determined reports whether the law rests on enough for an interval: three sizes, so
-// that it can be seen whether a line holds, and repetitions of each that bound
-// its median.
+// determined reports whether the law has enough measurements for an interval. It needs three sizes,
+// to check whether the points form a line, and enough repetitions of each size to bound its median.
 func (l *GrowthLaw) determined() bool {
 	return l.Sizes > 2 && !slices.ContainsFunc(l.Times, func(e measure.Estimate) bool { return math.IsNaN(e.Low) })
 }
 
-// FarDocuments is the archive that the original experiment ended with: four
-// copies of 13 years (its README, 2020).
+// FarDocuments is the final archive size of the original experiment: four copies of 13 years (its
+// README, 2020).
 const FarDocuments = 128_342_347
 
-// growth is what the page is made of.
+// growth is the content of the page.
 type growth struct {
 	sizes   []int
 	folders []*folder // by size
@@ -70,7 +69,7 @@ func readGrowth(dir string) (*growth, error) {
 	return g, g.fit()
 }
 
-// fit makes a law of every cell that was timed at every size.
+// fit fits a law to every cell that was timed at every size.
 func (g *growth) fit() error {
 	g.sum.Sizes, g.sum.Document = g.sizes, g.documents()
 	g.sum.Far = float64(FarDocuments) / float64(g.sum.Document)
@@ -108,7 +107,7 @@ func (g *growth) fit() error {
 	return nil
 }
 
-// documents is how many documents, or pairs under the same ids, one copy makes.
+// documents is the number of documents of one copy, or of pairs with the same ids.
 func (g *growth) documents() int64 {
 	var objects int64
 	for _, a := range g.folders[0].run.Archives {
@@ -155,9 +154,9 @@ func (g *growth) bounds() string {
 	return fmt.Sprintf("%d and %d copies", g.sizes[0], g.sizes[len(g.sizes)-1])
 }
 
-// sentence says in words which ways do not mind the size.
+// sentence names the configurations whose times hardly depend on the size.
 func (g *growth) sentence() string {
-	bent, cases, most := map[string]bool{}, map[string]int{}, 0 // of ways: not shown to be flat in some case; in so many cases
+	bent, cases, most := map[string]bool{}, map[string]int{}, 0 // not flat in some case; number of cases; its maximum
 	for _, l := range g.sum.Laws {
 		cases[l.String()]++
 		bent[l.String()] = bent[l.String()] || l.Floor || !l.determined() || l.Exponent.High >= flatExponent
@@ -165,7 +164,7 @@ func (g *growth) sentence() string {
 	}
 	flat := map[string]bool{}
 	for way, n := range cases {
-		if !bent[way] && n == most { // else it did not answer every case
+		if !bent[way] && n == most { // otherwise it did not answer every case
 			flat[way] = true
 		}
 	}
@@ -176,7 +175,8 @@ func (g *growth) sentence() string {
 	return fmt.Sprintf("Between %s these query configurations are flat in every case (exponent below %g with 95 %% confidence): %s.", g.bounds(), flatExponent, list(names))
 }
 
-// flatExponent is below which growth is called flat: 16 times as much takes 1.3 times as long.
+// flatExponent is the exponent below which growth is called flat: 16 times as much data take 1.3
+// times as long.
 const flatExponent = 0.1
 
 // laws is the table of exponents.
@@ -203,18 +203,18 @@ func (g *growth) laws() *Table {
 	return t
 }
 
-// forecastRange is the widest interval of a prediction, as a ratio of its ends,
-// beside which the prediction is still printed.
+// forecastRange is the maximum ratio of the bounds of a prediction's interval. Above it the report
+// does not print the prediction.
 const forecastRange = 1000
 
-// forecast is a predicted time with its interval, or that it cannot be determined.
+// forecast prints a predicted time with its interval, or that it cannot be determined.
 func forecast(e measure.Estimate) Cell {
 	return when(e.High <= forecastRange*e.Low, estimate(e), "cannot be determined")
 }
 
 func signed(v float64) string { return fmt.Sprintf("%.3f", v) }
 
-// archives tells what each size cost to load and weighs.
+// archives lists the load rate and the disk usage of each size.
 func (g *growth) archives() *Table {
 	t := table("engine", "design")
 	for _, column := range []Column{{Name: "to %d×", Unit: "records/s"}, {Name: "at %d×", Unit: "MB on disk"}} {
@@ -255,8 +255,8 @@ func (g *growth) runs() *Table {
 	return t
 }
 
-// pictures draws, for each case, the fastest way of every archive, and then
-// all ways of each.
+// pictures draws, for each case, the fastest configuration of every archive, and then all
+// configurations of each archive.
 func (g *growth) pictures() (out []Section) {
 	for _, c := range g.folders[0].sum.Cases {
 		byArchive := map[string][]GrowthLaw{}

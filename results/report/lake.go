@@ -9,7 +9,7 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// laked is a run over an object store, gathered.
+// laked is a run over an object store, grouped by engine and layout.
 type laked struct {
 	*run.Lake
 	run   *run.Run
@@ -17,7 +17,7 @@ type laked struct {
 	wrong []lakeWrong
 }
 
-// lakeWrong is a question to which an answer was not right, and why.
+// lakeWrong is a question with a wrong result, and the reason.
 type lakeWrong struct {
 	cell run.Cell
 	why  string
@@ -27,10 +27,10 @@ type lakeWrong struct {
 type lakeWay struct {
 	engine string
 	layout *run.LakeLayout
-	cases  map[string]*repeats // that have times
+	cases  map[string]*repeats // those that have times
 }
 
-// whole adds up the medians of a figure of all cases; ok = all of them have times.
+// whole adds the medians of a figure over all cases; ok = all of them have times.
 func (w *lakeWay) whole(r *run.Run, of func(m *run.Measured) float64) (sum float64, ok bool) {
 	for _, c := range r.Cases {
 		t := w.cases[c.Name]
@@ -86,8 +86,8 @@ func openLake(dir string, r *run.Run, samples []run.Sample) *Report {
 	return out
 }
 
-// right is what is said where nothing is wrong: of all answers, or of those that an
-// interrupted run has.
+// right is the sentence of a run without a wrong result. It counts all results or, in an
+// interrupted run, the recorded ones.
 func (l *laked) right(answers int) string {
 	which := fmt.Sprintf("Every answer of %s to %s is", list(l.engines()), several(len(l.run.Cases), "question"))
 	if planned := len(l.ways) * len(l.run.Cases) * l.run.Reps; l.run.Finished.IsZero() && answers < planned {
@@ -125,13 +125,13 @@ func (l *laked) engines() (all []string) {
 	return all
 }
 
-// partition is a layout's in words.
+// partition describes a layout's partitioning.
 func partition(name string) string {
 	return cmp.Or(map[string]string{"none": "not partitioned", "day": "by valid day", "model": "by model", "variable": "by variable"}[name], name)
 }
 
-// rounds are the sums of all questions' times, one for each repetition of them
-// all; nil = one of them has no times, or not as many as the others.
+// rounds returns the sums of all questions' times, one for each repetition; nil if one question has
+// no times or another number of them.
 func (w *lakeWay) rounds(r *run.Run) []float64 {
 	sums := make([]float64, r.Reps)
 	for _, c := range r.Cases {
@@ -146,8 +146,8 @@ func (w *lakeWay) rounds(r *run.Run) []float64 {
 	return sums
 }
 
-// advice names the layout with the least sum, those that cannot be distinguished from it,
-// and the one with the largest.
+// advice names the layout with the smallest sum, those that cannot be distinguished from it, and
+// the one with the largest.
 func (l *laked) advice(engine string) string {
 	var ways []*run.LakeLayout
 	var sums [][]float64
@@ -197,7 +197,7 @@ func (l *laked) advice(engine string) string {
 	return words + "."
 }
 
-// pictures are one for each engine: a curve for each partitioning.
+// pictures draws one picture for each engine, with a curve for each partitioning.
 func (l *laked) pictures() (out []Drawing) {
 	for _, e := range l.engines() {
 		p := plot.Lines{Frame: plot.Frame{
@@ -214,7 +214,7 @@ func (l *laked) pictures() (out []Drawing) {
 	return out
 }
 
-// table is a row for each layout and engine.
+// table has a row for each layout and engine.
 func (l *laked) table() *Table {
 	t := table("engine", "files", "target MB each", "files", "size of all", "all questions (s)", "requests", "MB sent")
 	for _, w := range l.ways {
@@ -231,7 +231,7 @@ func (l *laked) table() *Table {
 	return t
 }
 
-// byCase are the medians of each question.
+// byCase lists the medians of each question.
 func (l *laked) byCase() *Table {
 	heads := []string{"engine", "files", "MB each"}
 	for _, c := range l.run.Cases {
@@ -252,7 +252,7 @@ func (l *laked) byCase() *Table {
 	return t
 }
 
-// whatWasWrong is nil where all is right.
+// whatWasWrong lists the wrong results; nil if all are correct.
 func (l *laked) whatWasWrong() *Table {
 	if len(l.wrong) == 0 {
 		return nil

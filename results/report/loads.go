@@ -7,8 +7,8 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// loads is what loading cost and what the archives weigh. An archive that does
-// not hold exactly the data shows neither.
+// loads shows the cost of loading and the sizes of the archives. For an archive that does not
+// contain exactly the data it shows neither.
 func (rs *results) loads() Section {
 	t := table("engine", "design", "load (s)", "rate (records/s)", "rate, of the text (MB/s)", "commits", "on disk (MB)", "per record (bytes)", "of the text (×)", "objects", "of", "digest")
 	t.Note = "The load time runs from the first record to the last durable commit. Barograph parsed the files before it, once for all archives, unless they need too much memory. " + none + " in the column load: the archive existed before this run. Of the text: bytes on disk divided by the bytes of the input files."
@@ -51,7 +51,7 @@ func (rs *results) loads() Section {
 	return s
 }
 
-// loading is what an archive cost; NaN = not measured.
+// loading is the cost of an archive; NaN = not measured.
 type loading struct{ seconds, disk float64 } // MB on disk
 
 func (rs *results) loadOf(a run.Archive) loading {

@@ -32,7 +32,7 @@ func openMet(dir string, r *run.Run, samples []run.Sample) (f *folder, err error
 	return f, nil
 }
 
-// head is the top of the page: what was asked, and what a reader needs to judge it.
+// head is the top of the page: the question, and what a reader needs to judge the answer.
 func (f *folder) head(question string) *Report {
 	r, d := f.run, f.run.Data
 	out := ofRun(f.dir, r, question)
@@ -83,7 +83,7 @@ func (f *folder) report(o Advising) (*Report, error) {
 	return r, nil
 }
 
-// scope says how much was compared.
+// scope describes how many engines, configurations and cases were compared.
 func (f *folder) scope() string {
 	engines, ways, overhead := map[string]bool{}, 0, ""
 	for _, w := range f.ways {
@@ -100,7 +100,7 @@ func (f *folder) scope() string {
 	return fmt.Sprintf("%s, %s and %s%s.", several(len(engines), "engine"), several(ways, "configuration"), several(len(f.cases), "case"), overhead)
 }
 
-// recorded are the figures of 2020.
+// recorded returns the figures of 2020.
 func recorded() (Section, error) {
 	s := Section{
 		Title: "What was recorded in 2020, on other hardware", Folded: true,
@@ -110,7 +110,7 @@ func recorded() (Section, error) {
 	if err != nil {
 		return s, err
 	}
-	defer f.Close() //nolint:errcheck // nothing was written
+	defer f.Close() //nolint:errcheck // opened for reading only
 	lines, err := csv.NewReader(f).ReadAll()
 	if err != nil {
 		return s, err
@@ -131,8 +131,8 @@ func recorded() (Section, error) {
 	return s, nil
 }
 
-// proof is the matrix of verdicts, which a click shows, and what is known of cells that gave no right result.
-// Configurations with the same verdicts share a row.
+// proof is the matrix of verdicts, which is folded on the page, and the list of cells without a
+// correct result. Configurations with the same verdicts share a row.
 func (f *folder) proof() Section {
 	matrix := Section{Title: "Every result", Folded: true, Open: !f.sum.right(), Table: &Table{Head: []Column{{Name: "configurations", Wrap: true}}}}
 	t := matrix.Table
@@ -171,7 +171,7 @@ func (f *folder) proof() Section {
 	return s
 }
 
-// cell is a place in the matrix: a state, and the rows that came.
+// cell is an element of the matrix: a state, and the number of rows returned.
 func (r *result) cell() Cell {
 	rows := ""
 	if r.rows >= 0 {

@@ -11,11 +11,11 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// planLimit is how much of a query and its plan the page shows, in bytes; keys
-// of a long period fill megabytes.
+// planLimit is the maximum size of a query and its plan on the page, in bytes; keys of a long
+// period take megabytes.
 const planLimit = 560
 
-// planSection are the plans, by cases.
+// planSection lists the plans by case.
 func (f *folder) planSection() Section {
 	s := Section{ID: "plans", Title: "Queries and plans"}
 	for _, c := range append(slices.Clone(f.cases), run.Case{}) {
@@ -49,8 +49,8 @@ func (f *folder) planSection() Section {
 	return s
 }
 
-// anchor is the place of what is shown of a cell in the page: its "plan", its
-// "cell" in the table of its case, its "way" in that of all, its "archive".
+// anchor is the id of an element of the page for a cell. kind is "plan", "cell" (its row in the
+// table of its case), "way" (its row in the table of all cases) or "archive".
 func anchor(kind string, c Asked) string {
 	return kind + "-" + strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '-' || r == '_' {
@@ -60,7 +60,7 @@ func anchor(kind string, c Asked) string {
 	}, strings.Join([]string{c.Case, c.Engine, c.Design, c.Flavour}, "."))
 }
 
-// method says how it was measured, and how to repeat it.
+// method describes how the run measured, and how to repeat it.
 func (f *folder) method() Section {
 	s := Section{ID: "method", Title: "How it was measured", Facts: glossary(), Notes: []string{"Cold starts were not measured in this run."}}
 	if f.run.ColdMethod != "" {

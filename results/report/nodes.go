@@ -9,8 +9,8 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// clusters is Table 6 of the original: the same engine, design and flavour on
-// one node and on several.
+// clusters is Table 6 of the original: the same engine, design and flavour on one node and on
+// several.
 func (rs *results) clusters(s *Summary) Section {
 	sec := Section{Title: "Table 6 · One node and a cluster"}
 	var pairs []contest
@@ -33,7 +33,7 @@ func (rs *results) clusters(s *Summary) Section {
 	return sec
 }
 
-// sameFlavours pairs two archives in every flavour that both were asked in.
+// sameFlavours pairs two archives in every flavour that was used for both.
 func (rs *results) sameFlavours(a, b Way) (out []contest) {
 	for _, w := range rs.ways {
 		b.Flavour = w.Flavour
@@ -44,7 +44,7 @@ func (rs *results) sameFlavours(a, b Way) (out []contest) {
 	return out
 }
 
-// apart reports whether the nodes of the clusters were kept apart.
+// apart describes whether the nodes of the clusters were isolated from each other.
 func (rs *results) apart() string {
 	var shared, isolated []string
 	for _, a := range rs.run.Archives {
@@ -66,8 +66,8 @@ func (rs *results) apart() string {
 	return strings.Join(out, " ")
 }
 
-// scheme is the engine's own name, which a run may have replaced by another, and
-// how many nodes its server has, as far as is known; 0 = none.
+// scheme returns the engine's own name, which a run may have replaced, and the number of nodes of
+// its server if it is known; 0 = none.
 func scheme(a run.Archive) (name string, nodes int) {
 	name, _, _ = strings.Cut(a.URL, ":")
 	if a.Server != nil {
@@ -76,7 +76,7 @@ func scheme(a run.Archive) (name string, nodes int) {
 	return name, nodes
 }
 
-// places are where the engines of a run work, in words.
+// places describes where the engines of a run execute.
 func (rs *results) places() string {
 	var out []string
 	for _, a := range rs.run.Archives {

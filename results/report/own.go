@@ -13,14 +13,14 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// owned is a run of a user's own questions, gathered.
+// owned is a run of a user's own questions, grouped.
 type owned struct {
 	*run.Own
 	run     *run.Run
 	engines []string // that were timed
 	cells   map[run.Cell]*repeats
 	streams *points
-	few     bool // repetitions are too few for a difference beyond chance
+	few     bool // too few repetitions for a significant difference
 }
 
 // openOwned reports a run of the workload own.
@@ -60,13 +60,13 @@ func openOwned(dir string, r *run.Run, samples []run.Sample) *Report {
 	return out
 }
 
-// As package answer and the workload call them.
+// These names are the same in package answer and in the workload.
 const (
 	ownDegree = "engines agree"
 	ownMix    = "questions"
 )
 
-// fewQuestions is up to how many the terminal has the table of costs, too.
+// fewQuestions is the number of questions up to which the terminal also shows the table of costs.
 const fewQuestions = 10
 
 func pictured(l plot.Lines) []Drawing {
@@ -105,12 +105,12 @@ func gatherOwned(r *run.Run, samples []run.Sample) *owned {
 	return o
 }
 
-// at is what an engine answered to a question; nil = it was not asked.
+// at returns an engine's results for a question; nil = it was not queried.
 func (o *owned) at(question, engine string) *repeats {
 	return o.cells[run.OwnCell(engine, question)]
 }
 
-// fastest is the engine with the least median for a question; "" = none answers.
+// fastest returns the ranked engine with the smallest median for a question; "" if none answers.
 func (o *owned) fastest(question string) (best string) {
 	for _, e := range o.engines {
 		if c := o.at(question, e); c.right() && !isUnranked(o.run, e) && (best == "" || measure.Median(c.seconds) < measure.Median(o.at(question, best).seconds)) {
@@ -128,7 +128,7 @@ func (o *owned) tables() string {
 	return strings.Join(out, "; ")
 }
 
-// verdict is whether all engines answered alike.
+// verdict reports whether all engines returned the same results.
 func (o *owned) verdict(samples []run.Sample) Words {
 	var wrong, failed []string
 	for i := range samples {
@@ -159,7 +159,7 @@ func (o *owned) verdict(samples []run.Sample) Words {
 	return verdict(true, words)
 }
 
-// undetermined are the questions that do not fix their answer.
+// undetermined lists the questions that do not determine their result.
 func (o *owned) undetermined() (names []string) {
 	for _, q := range o.Questions {
 		if q.Undetermined != "" {
@@ -169,9 +169,9 @@ func (o *owned) undetermined() (names []string) {
 	return names
 }
 
-// advice compares each two engines over the questions that both answer, by the
-// geometric mean of how many times as long one takes as the other. First is the one that
-// is not slower than any other; an engine that answers fewer than half of the questions is not weighed.
+// advice compares each pair of engines over the questions that both answer, by the geometric mean
+// of the ratios of their times. The first engine is the one to which the fewest others are faster.
+// An engine that answers fewer than half of the questions is not compared.
 func (o *owned) advice() string {
 	answered := map[string]int{}
 	most := 0
@@ -188,7 +188,7 @@ func (o *owned) advice() string {
 	var weighed, left []string
 	for _, e := range o.engines {
 		if isUnranked(o.run, e) {
-			continue // a warning says why
+			continue // a warning contains the reason
 		}
 		if answered[e]*2 >= most && answered[e] > 0 {
 			weighed = append(weighed, e)
@@ -199,7 +199,7 @@ func (o *owned) advice() string {
 	if len(weighed) == 0 {
 		return "No engine answers half of the questions, so none is recommended."
 	}
-	first := slices.MinFunc(weighed, func(a, b string) int { // the fewest that are faster, then the least of all
+	first := slices.MinFunc(weighed, func(a, b string) int { // the fewest faster engines, then the smallest sum
 		return cmp.Or(cmp.Compare(o.faster(a, weighed), o.faster(b, weighed)), cmp.Compare(o.sum(a, weighed), o.sum(b, weighed)))
 	})
 	lead := 0
@@ -229,8 +229,8 @@ func (o *owned) advice() string {
 	return words + o.most()
 }
 
-// against is how many times as long an engine takes as another, over the questions
-// that both answer.
+// against returns the time of an engine as a multiple of another's, over the questions that both
+// answer.
 func (o *owned) against(e, other string) (mean float64, common int) {
 	for _, q := range o.Questions {
 		if a, b := o.at(q.Name, e), o.at(q.Name, other); a.right() && b.right() {
@@ -251,7 +251,7 @@ func (o *owned) faster(e string, all []string) (n int) {
 	return n
 }
 
-// sum is how an engine compares with all others.
+// sum compares an engine with all others: the sum of the logarithms of the ratios.
 func (o *owned) sum(e string, all []string) (sum float64) {
 	for _, other := range all {
 		mean, _ := o.against(e, other)
@@ -260,12 +260,12 @@ func (o *owned) sum(e string, all []string) (sum float64) {
 	return sum
 }
 
-// most tells what streams bring: where questions come at a rate, which all that
-// keep up with it reach, how long their answers took.
+// most describes the results of concurrent streams. If questions arrive at a fixed rate, all
+// engines that keep up reach the same throughput, so it describes the latency.
 func (o *owned) most() string {
 	var tops []string
 	if rate := o.rate(); rate > 0 {
-		most := map[string]*pointCell{} // streams
+		most := map[string]*pointCell{} // the cell with the most streams of each engine
 		for _, c := range o.streams.cells {
 			if c.right() && c.mix == ownMix && (most[c.engine] == nil || c.threads > most[c.engine].threads) {
 				most[c.engine] = c
@@ -289,8 +289,8 @@ func (o *owned) most() string {
 	return " Most questions: " + strings.Join(tops, ", ") + "."
 }
 
-// rate is how many questions a second came to all streams together; 0 = each
-// stream asked when it was answered.
+// rate is the arrival rate of questions over all streams, per second; 0 = each stream waits for its
+// previous result.
 func (o *owned) rate() float64 {
 	for _, c := range o.streams.cells {
 		for _, p := range c.reps {
@@ -300,7 +300,7 @@ func (o *owned) rate() float64 {
 	return 0
 }
 
-// asked tells how streams asked.
+// asked describes how the streams sent their questions.
 func (o *owned) asked() string {
 	words := "Each stream repeats all questions in its own order. Barograph compares every result with DuckDB's on the files after its time was taken."
 	if rate := o.rate(); rate > 0 {
@@ -309,7 +309,7 @@ func (o *owned) asked() string {
 	return words
 }
 
-// times are the medians of each question, engine by engine.
+// times lists the medians of each question by engine.
 func (o *owned) times() *Table {
 	heads := []string{"question", "rows"}
 	for _, e := range o.engines {
@@ -335,7 +335,7 @@ func (o *owned) times() *Table {
 			case e == best:
 				x.Class = "first"
 			case c.against == nil:
-				x.Class = "off" // it is in no ranking
+				x.Class = "off" // it is not ranked
 			default:
 				x.Text += " " + c.against.Mark()
 			}
@@ -349,8 +349,8 @@ func (o *owned) times() *Table {
 	return t
 }
 
-// costs are what answers took of processors and files, and so what engines
-// waited for: nothing, where as many cores worked as there are.
+// costs lists the CPU time and the bytes read of each question. They show what an engine waited
+// for: nothing, if as many cores worked as the machine has.
 func (o *owned) costs() *Table {
 	t := table("question", "engine", "CPU (ms)", "cores", "read from files", "reported by")
 	t.Note = "Means over the repetitions. CPU: of all processes, including Barograph; cores: CPU time divided by the time of the queries. An engine that used few cores and read from disk waited for its disks. " +
@@ -401,7 +401,7 @@ func (o *owned) pictures() []Drawing {
 	return []Drawing{bars}
 }
 
-// hourly is what streams bring.
+// hourly lists the throughput and the latency of the streams.
 func (o *owned) hourly() *Table {
 	t := table("engine", "streams", "beside", "questions an hour", "each stream", "p50 (ms)", "p95 (ms)", "p99 (ms)", "runs", "due and never started", "rows loaded meanwhile")
 	for _, c := range slices.SortedStableFunc(slices.Values(o.streams.cells), func(a, b *pointCell) int {
@@ -423,7 +423,7 @@ func (o *owned) hourly() *Table {
 	return t
 }
 
-// besides is what an engine did beside the questions.
+// besides describes the other work of an engine during the questions.
 func besides(c *pointCell) string {
 	if c.mix == ownMix {
 		return none
@@ -431,7 +431,7 @@ func besides(c *pointCell) string {
 	return "a load"
 }
 
-// proofs tell what each answer was held against.
+// proofs describes the reference with which each result was compared.
 func (o *owned) proofs() *Table {
 	t := table("question", "compared", "engines that agree", "not")
 	for _, q := range o.Questions {
@@ -489,7 +489,7 @@ func (o *owned) read() *Table {
 	return t
 }
 
-// aside names the files that no table has.
+// aside names the files that belong to no table.
 func (o *owned) aside() []Words {
 	var all []string
 	for _, f := range o.SkippedFiles {
@@ -501,7 +501,7 @@ func (o *owned) aside() []Words {
 	return say("Not read: %s.", strings.Join(all, "; "))
 }
 
-// loads are what it cost to bring the tables in.
+// loads lists the costs of loading the tables.
 func (o *owned) loads() *Table {
 	t := table("engine", "product", "load (s)", "size")
 	for i := range o.run.Archives {

@@ -9,8 +9,9 @@ import (
 	"github.com/barograph/barograph/results/measure"
 )
 
-// medians is Table 1 of the original, with ways down and cases across: the
-// fastest ways first, those that did not answer every case last.
+// medians is Table 1 of the original, with a row for each configuration and a column for each case.
+// The client overhead is first, then the ranked configurations, the fastest first. Those that did
+// not answer every case are last.
 func (rs *results) medians(s *Summary) *Table {
 	t := table("engine", "design", "flavour")
 	asked := 0
@@ -23,7 +24,7 @@ func (rs *results) medians(s *Summary) *Table {
 	t.Head = append(t.Head, Column{Name: "mean"}, Column{Name: "ratio", Unit: "×"})
 	var order []Way
 	ranked := map[Way]Cell{}
-	for _, w := range rs.ways { // floors stand first: what all else contains
+	for _, w := range rs.ways { // the client overhead is first, because every other time contains it
 		if rs.archive(w).Place == floorPlace {
 			order = append(order, w)
 		}
@@ -61,7 +62,7 @@ func (rs *results) medians(s *Summary) *Table {
 	return t
 }
 
-// medianCell is the median of a way, or why there is none.
+// medianCell returns the median of a configuration, or the reason why it is missing.
 func (c *CaseSummary) medianCell(w Way) Cell {
 	k := c.find(w)
 	switch {
@@ -79,14 +80,14 @@ func (c *CaseSummary) medianCell(w Way) Cell {
 	return out
 }
 
-// contest is two ways of asking that one of the original's tables compares.
+// contest is two configurations that one of the original's tables compares.
 type contest struct {
-	name string // what stands in the first column
+	name string // the text of the first column
 	a, b Way
 }
 
-// family is comparisons that a table shows together: they are corrected
-// together, and then shown.
+// family is the comparisons of one table. Their p-values are corrected together before they are
+// shown.
 type family struct {
 	tests []*measure.Comparison
 	shows []func(c *measure.Comparison)
@@ -98,7 +99,7 @@ func (f *family) add(a, b []float64, seed uint64, show func(c *measure.Compariso
 	f.tests, f.shows = append(f.tests, &c), append(f.shows, show)
 }
 
-// cells compares the times of two cells; nothing where one has none.
+// cells compares the times of two cells; it does nothing if one has no times.
 func (f *family) cells(a, b *CellSummary, seed uint64, show func(c *measure.Comparison)) {
 	if a != nil && b != nil && a.Times != nil && b.Times != nil {
 		f.add(a.Times.values, b.Times.values, seed, show)
@@ -112,8 +113,8 @@ func (f *family) correct() {
 	}
 }
 
-// duel compares ways pair by pair in every case. A cell shows how much b takes
-// more or less than a, and both medians.
+// duel compares pairs of configurations in every case. A cell shows how much longer or shorter b
+// takes than a, and both medians.
 func (rs *results) duel(s *Summary, what string, pairs []contest) *Table {
 	t := table(what)
 	for _, c := range s.Cases {
@@ -153,8 +154,8 @@ func (rs *results) sameArchive(a, b string) (out []contest) {
 	return out
 }
 
-// original returns Tables 2 to 7 of the original README, from this run's figures,
-// and the break-down of the client's time that the original asked for.
+// original returns Tables 2 to 7 of the original README with this run's figures, and the breakdown
+// of the client's time, which the original named as an open question.
 func (rs *results) original(s *Summary) (out []Section) {
 	add := func(title, lead, missing string, t *Table) {
 		if len(t.Rows) == 0 {
@@ -174,7 +175,8 @@ func (rs *results) original(s *Summary) (out []Section) {
 	return append(out, rs.clusters(s), Section{Title: "Table 7 · Records and sizes of the answers", Table: rs.sizes(s)})
 }
 
-// byKeys calls for every way that asks by keys and every case that it was timed in.
+// byKeys calls each for every configuration that queries by keys and every case in which it was
+// timed.
 func (rs *results) byKeys(s *Summary, each func(w Way, c *CaseSummary, k *CellSummary)) {
 	for _, w := range rs.ways {
 		for i := range s.Cases {
@@ -185,8 +187,8 @@ func (rs *results) byKeys(s *Summary, each func(w Way, c *CaseSummary, k *CellSu
 	}
 }
 
-// keysTable is Table 5: of each engine that can be asked by keys, the
-// relational way, the range in the design that has keys, and the keys.
+// keysTable is Table 5. For each configuration that queries by keys it compares the relational
+// query of the same engine, the range query in the same design, and the keys.
 func (rs *results) keysTable(s *Summary) *Table {
 	t := table("archive", "case", "SQL (ms)", "range (ms)", "keys (ms)", "deriving keys (ms)", "SQL − keys (ms)", "range − keys (ms)")
 	var gaps family
@@ -211,7 +213,7 @@ func (rs *results) keysTable(s *Summary) *Table {
 	return t
 }
 
-// median of a cell that may not exist or have no time: then NaN.
+// median of a cell; NaN if the cell does not exist or has no times.
 func (k *CellSummary) median() float64 {
 	if k != nil && k.Times != nil {
 		return float64(k.Times.Median)
@@ -219,7 +221,7 @@ func (k *CellSummary) median() float64 {
 	return math.NaN()
 }
 
-// first is the first of some ways that was asked.
+// first returns the first of the given configurations that the run contains.
 func (rs *results) first(ways ...Way) Way {
 	for _, w := range ways {
 		if slices.Contains(rs.ways, w) {
@@ -229,10 +231,10 @@ func (rs *results) first(ways ...Way) Way {
 	return Way{}
 }
 
-// clientTime tells where the time of keys goes on the client's side, which the
-// original asked for: the ids derived, the wait for the server, the reply
-// decoded, the answer assembled. Servers only: an embedded engine works in the
-// client's own process, so that its time cannot be distinguished from the client's.
+// clientTime shows how the client spends the time of a query by keys, in the steps that the
+// original names: derive the ids, wait for the server, decode the response, assemble the result. It
+// covers only servers. An embedded engine works in the client's own process, so its time cannot be
+// distinguished from the client's.
 func (rs *results) clientTime(s *Summary) *Table {
 	t := table("archive", "case", "ids", "derive (ms)", "request (ms)", "decode (ms)", "assemble (ms)", "first row after (ms)")
 	rs.byKeys(s, func(w Way, c *CaseSummary, k *CellSummary) {
@@ -250,7 +252,7 @@ func (rs *results) clientTime(s *Summary) *Table {
 	return t
 }
 
-// sizes is Table 7: records and bytes of each reference answer.
+// sizes is Table 7: records and bytes of each reference result.
 func (rs *results) sizes(s *Summary) *Table {
 	t := table("case", "question", "line type", "rows", "columns", "size (bytes)", "per row (bytes)", "keys asked")
 	for i, c := range rs.cases {

@@ -13,18 +13,18 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// diagram is a picture that is no plain curves: what stands on its axes, the lines
-// that readers know, and how values become places.
+// diagram is a picture other than plain curves: its axis labels, its reference lines, and the
+// mapping of values to positions.
 type diagram struct {
 	x, y       string
 	across, up [2]float64
 	square     bool
 	style      plot.Style
 	guides     []plot.Guide
-	place      func(x, y float64) (float64, float64) // nil = as they are
+	place      func(x, y float64) (float64, float64) // nil = unchanged
 }
 
-// pictures are those that show all rows of a curve.
+// pictures returns the diagrams that show all rows of a curve.
 func pictures(c *run.Curves) (diagram, bool) {
 	one, grown := [2]float64{0, 1}, func(v float64) [2]float64 { return [2]float64{0, v} }
 	line := func(label string, from, to [2]float64) plot.Guide {
@@ -78,7 +78,7 @@ func pictures(c *run.Curves) (diagram, bool) {
 	return diagram{}, false
 }
 
-// baseRate is how often the event came in all bins of a reliability diagram.
+// baseRate is the relative frequency of the event over all bins of a reliability diagram.
 func baseRate(c *run.Curves) float64 {
 	yes, all := 0.0, 0.0
 	for _, s := range c.Series {
@@ -89,8 +89,8 @@ func baseRate(c *run.Curves) float64 {
 	return yes / all
 }
 
-// detection are the lines of constant critical success index and of constant
-// bias in a performance diagram (Roebber 2009).
+// detection returns the lines of constant critical success index and of constant bias in a
+// performance diagram (Roebber 2009).
 func detection() (out []plot.Guide) {
 	for csi := 1; csi < 10; csi++ {
 		g := plot.Guide{Label: fmt.Sprintf("CSI %.1f", float64(csi)/10)}
@@ -108,8 +108,8 @@ func detection() (out []plot.Guide) {
 	return out
 }
 
-// quarter is the grid of a Taylor diagram: rays of correlation, arcs of standard
-// deviation, and arcs of the distance from the observations (Taylor 2001).
+// quarter returns the grid of a Taylor diagram: rays of correlation, arcs of standard deviation,
+// and arcs of the distance from the observations (Taylor 2001).
 func quarter(most float64) (out []plot.Guide) {
 	for _, corr := range []float64{0.2, 0.4, 0.6, 0.8, 0.9, 0.95, 0.99} {
 		out = append(out, plot.Guide{At: []float64{0, most * corr}, Value: []float64{0, most * math.Sqrt(1-corr*corr)}, Label: fmt.Sprintf("r %g", corr)})
@@ -132,7 +132,7 @@ func quarter(most float64) (out []plot.Guide) {
 	return out
 }
 
-// shape puts the curves of a picture into lines.
+// shape converts the curves of a picture to lines.
 func (d diagram) shape(l *plot.Lines, c *run.Curves) {
 	l.By, l.Across, l.Up, l.Square, l.Guides, l.References = plot.Numbers, d.across, d.up, d.square, d.guides, nil
 	l.XLabel, l.YLabel = cmp.Or(c.XLabel, d.x), cmp.Or(c.YLabel, d.y)
@@ -164,7 +164,7 @@ func (d diagram) shape(l *plot.Lines, c *run.Curves) {
 	}
 }
 
-// fields draws the values of curves by place as coloured fields.
+// fields draws the values of curves by position as colored fields.
 func fields(f plot.Frame, c *run.Curves) ([]byte, error) {
 	var places []float64
 	for _, s := range c.Series {

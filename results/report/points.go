@@ -13,16 +13,16 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// points is a folder of points, gathered: throughput and latency.
+// points is the points of a run folder, grouped: throughput and latency.
 type points struct {
 	run     *run.Run
 	all     []*point
 	cells   []*pointCell // in the order of the table
-	samples []run.Sample // all there are
-	steps   []run.Sample // of ramps; they are among no cells
-	faults  []run.Sample // in which faults were inflicted; they are among no cells
+	samples []run.Sample // all samples of the folder
+	steps   []run.Sample // of ramps; cells does not contain them
+	faults  []run.Sample // with injected faults; cells does not contain them
 	mixes   []string
-	engines []string // as the tables name them, in order; the floor is not among them
+	engines []string // as the tables name them, in order; without the client overhead
 }
 
 // pointCell is the repetitions of one mix on one engine with one number of threads.
@@ -30,16 +30,17 @@ type pointCell struct {
 	mix, engine string // as the tables name it
 	threads     int
 	floor       bool
-	reps        []*point // all of them right, unless problem is set
+	reps        []*point // all of them correct, unless problem is set
 	problem     string
 	verdict     run.Verdict
 
 	proof      string // the weakest of its repetitions
 	throughput measure.Estimate
-	known      bool // the estimate is an interval, no mere range
+	known      bool // the estimate is a confidence interval, not only a range
 }
 
-// point is a sample as the tables need it; what is not right has nothing measured.
+// point is a sample in the form that the tables need. If it is not correct, its measurements are
+// empty.
 type point struct {
 	run.Sample
 	run.Measured
@@ -69,7 +70,7 @@ func openPoints(dir string, r *run.Run, samples []run.Sample) *Report {
 	return out
 }
 
-// OfPoints is the report of a run that is in no folder.
+// OfPoints returns the report of a run that has no folder.
 func OfPoints(r *run.Run, samples []run.Sample) *Report {
 	out := newReport("", r.Workload, r.Started, "")
 	out.Warnings = append(slices.Clone(r.Warnings), unranked(r)...)
@@ -77,7 +78,7 @@ func OfPoints(r *run.Run, samples []run.Sample) *Report {
 	return out
 }
 
-// points makes the sections of all points, and of those that suffered faults.
+// points creates the sections of all points, and of those with faults.
 func (r *Report) points(of *run.Run, samples []run.Sample) {
 	faults, others := afflicted(samples)
 	steps, others := ramped(others)
@@ -86,7 +87,7 @@ func (r *Report) points(of *run.Run, samples []run.Sample) {
 	p.fill(r)
 }
 
-// gather makes cells of points.
+// gather groups points into cells.
 func gather(r *run.Run, all []*point) *points {
 	p := &points{run: r, all: all}
 	var samples []run.Sample
@@ -107,7 +108,7 @@ func gather(r *run.Run, all []*point) *points {
 		p.cells[i].add(x)
 	}
 	slices.Sort(p.engines)
-	slices.Sort(p.mixes) // they were run in random order
+	slices.Sort(p.mixes) // their order in the run was random
 	for _, c := range p.cells {
 		c.settle()
 	}
@@ -117,7 +118,7 @@ func gather(r *run.Run, all []*point) *points {
 	return p
 }
 
-// add adds a repetition; one that is not right takes the numbers of all.
+// add adds a repetition. An incorrect one removes the numbers of all repetitions of the cell.
 func (c *pointCell) add(x *point) {
 	c.reps = append(c.reps, x)
 	if !x.Verdict.IsCorrect() && c.problem == "" {
@@ -130,8 +131,8 @@ func (c *pointCell) add(x *point) {
 
 func (c *pointCell) right() bool { return c.problem == "" }
 
-// settle finds the throughput: the median with its interval or, of fewer than
-// six repetitions, their range.
+// settle computes the throughput: the median with its interval or, for fewer than six repetitions,
+// their range.
 func (c *pointCell) settle() {
 	if !c.right() {
 		return
@@ -145,7 +146,7 @@ func (c *pointCell) settle() {
 
 func throughput(x *point) float64 { return x.Throughput }
 
-// over are the figures of all repetitions.
+// over returns a figure of all repetitions.
 func (c *pointCell) over(of func(x *point) float64) (out []float64) {
 	for _, x := range c.reps {
 		out = append(out, of(x))
@@ -153,7 +154,7 @@ func (c *pointCell) over(of func(x *point) float64) (out []float64) {
 	return out
 }
 
-// percentile is one of a latency, or its mean.
+// percentile is a percentile of the latency, or its mean.
 type percentile struct {
 	name string
 	of   func(l *run.Latency) time.Duration
@@ -176,15 +177,15 @@ func (c *pointCell) p95() float64 {
 	return measure.Median(c.over(func(x *point) float64 { return ms(x.Response.P95) }))
 }
 
-// middle is the repetition whose throughput is the median's neighbour: the one
-// that stands for the cell where only one can.
+// middle returns the repetition whose throughput is nearest to the median. It represents the cell
+// where only one repetition can be shown.
 func (c *pointCell) middle() *point {
 	return slices.MinFunc(c.reps, func(a, b *point) int {
 		return cmp.Compare(math.Abs(a.Throughput-c.throughput.Value), math.Abs(b.Throughput-c.throughput.Value))
 	})
 }
 
-// of are the cells of a mix and an engine, by their number of threads.
+// of returns the cells of a mix and an engine, by their number of threads.
 func (p *points) of(mix, engine string) (out []*pointCell) {
 	for _, c := range p.cells {
 		if c.mix == mix && c.engine == engine {
@@ -194,8 +195,8 @@ func (p *points) of(mix, engine string) (out []*pointCell) {
 	return out
 }
 
-// tops are the right cells of a mix with the highest throughput, one for each
-// engine that has any.
+// tops returns the correct cells of a mix with the highest throughput, one for each engine that has
+// any.
 func (p *points) tops(mix string) (out []*pointCell) {
 	for _, e := range p.engines {
 		cells := slices.DeleteFunc(p.of(mix, e), func(c *pointCell) bool { return !c.right() })
@@ -206,7 +207,7 @@ func (p *points) tops(mix string) (out []*pointCell) {
 	return out
 }
 
-// mixInWords is the mix as it was run: "50 % reads, 50 % updates".
+// mixInWords describes the mix as it was run: "50 % reads, 50 % updates".
 func (p *points) mixInWords(mix string) string {
 	count, all := map[string]int64{}, int64(0)
 	var order []string
@@ -235,8 +236,8 @@ func (p *points) mixInWords(mix string) string {
 	return strings.Join(words, ", ")
 }
 
-// sentence is the answer for one mix. Only what has an interval has a number, and
-// a place, in it; engines whose intervals overlap share a place.
+// sentence is the answer for one mix. It gives a number and a rank only to engines with an
+// interval. Engines whose intervals overlap share a rank.
 func (p *points) sentence(mix string) (sentence string) {
 	by := map[string][]*pointCell{}
 	var left []string
@@ -252,14 +253,14 @@ func (p *points) sentence(mix string) (sentence string) {
 		defer func() { sentence += " Not ranked: " + list(left) + "." }()
 	}
 	for _, proof := range slices.Sorted(maps.Keys(by)) {
-		if words = append(words, ranked(by[proof])); len(by) > 1 { // degrees of proof are never ranked together
+		if words = append(words, ranked(by[proof])); len(by) > 1 { // different degrees of proof are never ranked together
 			words = append(words, "These are proven by "+proof+".")
 		}
 	}
 	return cmp.Or(strings.Join(words, " "), "No engine gave correct results, so none has a time.")
 }
 
-// ranked puts engines whose answers were proven to one degree into an order.
+// ranked orders engines whose results have the same degree of proof.
 func ranked(tops []*pointCell) string {
 	if i := slices.IndexFunc(tops, func(c *pointCell) bool { return !c.known }); i >= 0 {
 		need := measure.MedianCI(nil, measure.Confidence).Need
@@ -280,7 +281,8 @@ func ranked(tops []*pointCell) string {
 	return "Highest throughput: " + words.String() + ". In brackets the 95 % interval of the median."
 }
 
-// checked says what was checked of what, the floor left out: it is no engine.
+// checked describes which results were compared with what. It omits the client overhead, unless the
+// run contains nothing else.
 func (p *points) checked() string {
 	var a run.Answers
 	for _, x := range p.all {
@@ -291,8 +293,7 @@ func (p *points) checked() string {
 	return Checked(a)
 }
 
-// rates are operations per second by interval. The last interval is left out
-// where it is not whole.
+// rates returns the operations per second of each interval. It omits an incomplete last interval.
 func rates(x *point) []float64 {
 	if x.Interval <= 0 {
 		return nil
@@ -308,15 +309,15 @@ func rates(x *point) []float64 {
 // fitted is the universal scalability law of a mix on an engine.
 type fitted struct {
 	mix, engine string
-	cells       []*pointCell // that are right
+	cells       []*pointCell // those that are correct
 	law         measure.USL
 }
 
-// lawReps are the fewest repetitions over which the law's parameters have an interval.
+// lawReps is the minimum number of repetitions for an interval of the law's parameters.
 const lawReps = 3
 
-// usl fits the law to numbers of threads that were right and repeated. One that
-// does not hold is not reported: its parameters mean nothing.
+// usl fits the law to the numbers of threads with correct results. It omits a law with too few
+// repetitions and a law that is not valid, because the parameters would mean nothing.
 func (p *points) usl() (out []fitted) {
 	for _, mix := range p.mixes {
 		for _, e := range p.engines {
@@ -325,7 +326,7 @@ func (p *points) usl() (out []fitted) {
 			var x [][]float64
 			few := false
 			for _, c := range p.of(mix, e) {
-				if c.right() && c.reps[0].Target == 0 { // else it is the rate that was asked for
+				if c.right() && c.reps[0].Target == 0 { // with a target the throughput is the requested rate
 					f.cells, n, x = append(f.cells, c), append(n, float64(c.threads)), append(x, c.over(throughput))
 					few = few || len(c.reps) < lawReps
 				}

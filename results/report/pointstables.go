@@ -12,7 +12,7 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// fill makes the sections of a report.
+// fill creates the sections of a report.
 func (p *points) fill(r *Report) {
 	wrong, clients := 0, 1
 	for _, x := range p.all {
@@ -64,7 +64,7 @@ func (p *points) fill(r *Report) {
 		say("Without a target each thread sends its next operation after the previous response: a stall of the engine is then one slow operation of each thread, and the time series shows it. With a target, latency counts from when an operation was due, so the percentiles include every operation that waited during a stall. The table of operations also has the service time, which counts from when a thread started the operation. Histograms keep three digits from 1 ns to 1 h; percentiles over repetitions are medians of the percentiles of each repetition. An interval with less than a tenth of the usual operations is marked as a stall.")...)})
 }
 
-// section is one mix.
+// section describes one mix.
 func (p *points) section(mix string, laws []fitted) Section {
 	held := Section{Title: "The bottleneck", Table: p.used(mix), Terminal: true}
 	over := Section{Title: "Over time", Small: "each engine at its highest throughput", Beside: true}
@@ -98,7 +98,7 @@ func (p *points) section(mix string, laws []fitted) Section {
 	return Section{ID: mix, Title: mix, Small: title, Terminal: true, Words: say("%s.", title), Pictures: []Drawing{p.picture(mix, title)}, Table: p.table(mix), Parts: filled(held, over)}
 }
 
-// picture is throughput as bars with the 95th percentile as a line.
+// picture draws throughput as bars, with the 95th percentile as a line.
 func (p *points) picture(mix, title string) Drawing {
 	t := plot.Columns{
 		Frame: plot.Frame{
@@ -133,16 +133,16 @@ func (c *pointCell) note() string {
 	return ""
 }
 
-// scope says what was asked of: records, and machine.
+// scope describes the number of records and the machine.
 func (p *points) scope() string {
 	m := p.run.Machine
 	return fmt.Sprintf("%s records · %s, %d usable", count(p.run.Data.Records), several(m.Threads, "hardware thread"), m.UsableCPUs)
 }
 
-// stalled is the share of the usual throughput below which an interval stalls.
+// stalled is the fraction of the usual throughput below which an interval counts as a stall.
 const stalled = 0.1
 
-// timeline is the middle run over its time.
+// timeline draws the middle run over time.
 func (c *pointCell) timeline() Drawing {
 	x := c.middle()
 	g := plot.Group{Name: c.engine}
@@ -155,7 +155,7 @@ func (c *pointCell) timeline() Drawing {
 	}
 }
 
-// table is throughput and percentiles of every point of a mix.
+// table lists throughput and percentiles of every point of a mix.
 func (p *points) table(mix string) *Table {
 	columns := []string{"engine", "threads", "an acknowledged write is", "operations/s"}
 	for _, q := range percentiles()[1:] {
@@ -173,8 +173,8 @@ func (p *points) table(mix string) *Table {
 	return t
 }
 
-// worth is what an acknowledged write is worth, and below it what a fault was
-// seen to make of it.
+// worth describes what an acknowledged write guarantees and, below it, the observed effect of a
+// fault.
 func (p *points) worth(c *pointCell) Cell {
 	of := c.reps[0].Cell
 	out := text(acknowledgedBy(p.run, of))
@@ -187,7 +187,8 @@ func (p *points) worth(c *pointCell) Cell {
 	return out
 }
 
-// numbers are the cells behind a point's name; of one that is not right there are none.
+// numbers returns the cells after a point's name. For an incorrect point it returns only the
+// reason.
 func (c *pointCell) numbers() []Cell {
 	if !c.right() {
 		why := bad(c.note())
@@ -210,7 +211,7 @@ func (c *pointCell) numbers() []Cell {
 	return append(out, numeric(measure.Median(client)), numeric(measure.Median(server)), whole(a.Found), text(c.proof))
 }
 
-// used is what each engine used where its throughput was highest.
+// used lists what each engine used at its highest throughput.
 func (p *points) used(mix string) *Table {
 	t := table("engine", "threads", "client (cores)", "server (cores)", "machine (% busy)", "server memory", "read (per s)", "written (per s)")
 	for _, c := range p.tops(mix) {
@@ -227,7 +228,7 @@ func (p *points) used(mix string) *Table {
 	return t
 }
 
-// operations are the percentiles of each operation, where throughput was highest.
+// operations lists the percentiles of each operation at the highest throughput.
 func (p *points) operations(mix string) *Table {
 	columns := []string{"engine", "threads", "operation", "outcome", "count"}
 	shown := slices.DeleteFunc(percentiles(), func(q percentile) bool { return q.name == "p90" })
@@ -250,7 +251,7 @@ func (p *points) operations(mix string) *Table {
 	return t
 }
 
-// counters are what the servers report of themselves, by operation.
+// counters lists what the servers report about themselves, per operation.
 func (p *points) counters(mix string) *Table {
 	t := table("engine", "threads", "count", "in the run", "per operation")
 	kind := func(name, unit string) Cell {
@@ -275,7 +276,7 @@ func (p *points) counters(mix string) *Table {
 	return t
 }
 
-// uslTable is the parameters of the laws.
+// uslTable lists the parameters of the laws.
 func uslTable(all []fitted) *Table {
 	t := table("workload", "engine", "λ (operations/s of one thread)", "σ (contention)", "κ (crosstalk)", "peak (threads)", "highest (operations/s)", "error (%)")
 	for _, f := range all {
@@ -288,7 +289,7 @@ func uslTable(all []fitted) *Table {
 	return t
 }
 
-// uslPicture is the throughputs of a mix and the laws that were fitted to them.
+// uslPicture draws the throughputs of a mix and the laws that were fitted to them.
 func (p *points) uslPicture(mix string, all []fitted) plot.Lines {
 	g := plot.Lines{Frame: plot.Frame{
 		Title: mix + ": how throughput grows with threads", Subtitle: p.scope(), Width: pageWidth, XLabel: "threads", YLabel: "operations per second",

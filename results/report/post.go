@@ -13,16 +13,16 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// posts are the postings of a run, and the days of its live feed.
+// posts contains the postings of a run, and the days of its live feed.
 type posts struct {
 	product     string
 	cells, days []*posted
 }
 
-// posted is a sample as the tables need it.
+// posted is a sample in the form that the tables need.
 type posted struct {
 	run.Sample
-	run.Measured                   // Posting is nil where nothing is proven
+	run.Measured                   // Posting is nil if nothing is proven
 	Test, Scenario, Design, Method string
 }
 
@@ -72,8 +72,8 @@ func openPosts(dir string, of *run.Run, samples []run.Sample) *Report {
 	return out
 }
 
-// logStats prints the lines of the report's log_stats: averages in seconds with
-// two decimals, the longest in whole seconds.
+// logStats prints the lines of the report's log_stats: averages in seconds with two decimals,
+// maxima in integer seconds.
 func logStats(w io.Writer, c *posted) {
 	if c.Posting == nil || c.Products == 0 {
 		return
@@ -100,8 +100,7 @@ func postRates(r *posts) *Table {
 	return t
 }
 
-// addWrong adds a row of what is not proven: it has no figures, and one column
-// says why.
+// addWrong adds a row for an unproven result: it has no figures, and one column says "wrong".
 func (t *Table) addWrong(cells []Cell, at int) {
 	for len(cells) < at {
 		cells = append(cells, dim(none))
@@ -139,8 +138,8 @@ func postDays(r *posts) *Table {
 	return t
 }
 
-// postSentence says what was done and proven. It has no rates: each is of one
-// run, without an interval, so that no rank of methods could be distinguished from noise.
+// postSentence describes what was done and proven. It contains no rates: each is from one run
+// without an interval, so a ranking of methods could not be distinguished from noise.
 func postSentence(r *posts) string {
 	all, proven := slices.Concat(r.cells, r.days), 0
 	for _, c := range all {
@@ -181,9 +180,8 @@ func postPictures(r *posts) (out []Drawing) {
 	return out
 }
 
-// postDaysPicture draws the posting rate over all days of the programme, one
-// phase behind the other, with the maintenance of each night and the begin of
-// each phase marked.
+// postDaysPicture draws the posting rate over all days of the program, one phase after the other.
+// It marks the maintenance of each night and the start of each phase.
 func postDaysPicture(r *posts) Drawing {
 	p := plot.Lines{Frame: plot.Frame{
 		Title: "Posting rate of the live feed, day by day", YLabel: "values a second", XLabel: "day of posting", Width: pageWidth,

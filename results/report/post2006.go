@@ -7,12 +7,13 @@ import (
 	"time"
 )
 
-// figures2006 are what the report of 14 April 2006 printed of a test: its section 6.
+// figures2006 contains the figures that section 6 of the report of 14 April 2006 printed for a
+// test.
 type figures2006 struct{ informix, postgres string }
 
-// recorded2006 are the report's figures in values a second, of deletes in rows and time; ""
-// where it has none. Its tests 1 and 2 are by scenario and design, test 3 has one figure,
-// days of the live feed were on PostgreSQL alone.
+// recorded2006 returns the report's figures in values per second, of deletes in rows and time; ""
+// if it has none. Tests 1 and 2 have figures by scenario and design. Test 3 has one figure. Days of
+// the live feed were on PostgreSQL only.
 func recorded2006(test, scenario, design string) figures2006 {
 	kind, _, _ := strings.Cut(strings.ReplaceAll(strings.ReplaceAll(design, "96", " "), "24", " "), " ")
 	return map[string]figures2006{
@@ -30,7 +31,7 @@ const note2006 = "2006: the report of 14 April 2006, Informix 9.3 and PostgreSQL
 	"days of 24 February to 1 March (vacuumed), 2 to 8 March (not vacuumed) and 31 March to 6 April (after a full vacuum), and here the slowest and the fastest day. " +
 	"Its test 3 filled both kinds of tables. Machines, products and network differ: the columns show how far things have come, not which database is better."
 
-// post2006 is the report's figures next to those of a run, for what both have.
+// post2006 lists the report's figures next to those of a run, for what both have.
 func post2006(r *posts) *Table {
 	t := table("test of 2006", "scenario", "design", "Informix 2006", "PostgreSQL 2006", "method here", "values here", r.product)
 	t.Note = note2006

@@ -8,7 +8,7 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// ramped tells the samples of a ramp from others.
+// ramped separates the samples of a ramp from the others.
 func ramped(all []run.Sample) (steps, others []run.Sample) {
 	for _, s := range all {
 		if s.Cell.At("ramp") != "" {
@@ -25,8 +25,8 @@ func ramped(all []run.Sample) (steps, others []run.Sample) {
 	return steps, others
 }
 
-// knees is the section of rates that were raised until they were not held: a picture for each
-// mix.
+// knees is the section about rates that were raised until an engine could not sustain them, with a
+// picture for each mix.
 func knees(steps []run.Sample) []Section {
 	t := table("mix", "engine", "threads", "due (operations/s)", "done (operations/s)", "p99 (ms)", "never started (operations)")
 	t.Note = "Latency counts from when an operation was due. Never started: due, but not started before the end of the run."

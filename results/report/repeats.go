@@ -7,19 +7,19 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// repeats are the repetitions of one thing that was asked.
+// repeats contains the repetitions of one question.
 type repeats struct {
-	answers []*run.Measured     // none where one is not right
-	seconds []float64           // that each took
-	verdict run.Verdict         // of one that is not right
-	problem string              // why it is not
-	proof   string              // of the answers
+	answers []*run.Measured     // empty if one is not correct
+	seconds []float64           // time of each
+	verdict run.Verdict         // of an incorrect result
+	problem string              // why it is not correct
+	proof   string              // of the results
 	soft    run.Verdict         // equal to rounding, or undetermined; "" = equal
 	largest float64             // relative difference that rounding explains
-	against *measure.Comparison // with what they are held against; nil = nothing, or themselves
+	against *measure.Comparison // comparison with the base; nil = no comparison, or this is the base
 }
 
-// repeated gathers samples by what was asked.
+// repeated groups samples by question.
 func repeated[K comparable](samples []run.Sample, asked func(s *run.Sample) K) map[K]*repeats {
 	out := map[K]*repeats{}
 	for i := range samples {

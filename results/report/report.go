@@ -24,7 +24,7 @@ var files embed.FS
 // FileName is the report's name in the run folder.
 const FileName = "report.html"
 
-// Open reads a folder of any workload, or one of studies of several sizes.
+// Open reads a folder of any workload, or a folder of studies of several sizes.
 func Open(dir string) (*Report, error) { return OpenAdvising(dir, Advising{}) }
 
 // OpenAdvising is Open for a reader with weights.
@@ -67,8 +67,8 @@ func (r *Report) Write() (path string, err error) {
 	return path, os.Rename(path+".new", path)
 }
 
-// Pictures writes each picture of the report as an SVG file by itself, named by
-// its section, and returns their paths.
+// Pictures writes each picture of the report as a separate SVG file, named after its section, and
+// returns their paths.
 func (r *Report) Pictures(dir string) (paths []string, err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
@@ -101,7 +101,7 @@ func (r *Report) Pictures(dir string) (paths []string, err error) {
 	return paths, nil
 }
 
-// Page is the report as HTML, which refers to nothing outside itself.
+// Page returns the report as HTML that refers to no external resource.
 func (r *Report) Page() ([]byte, error) {
 	var page struct {
 		*Report
@@ -130,8 +130,7 @@ func (r *Report) Page() ([]byte, error) {
 	return lighten(bytes.Replace(b.Bytes(), []byte("</style>"), append(classes.css(), "</style>"...), 1)), err
 }
 
-// styles are the styles that pictures repeat thousands of times: on a page they
-// are classes.
+// styles contains the styles that pictures repeat thousands of times. On a page they are classes.
 type styles map[string]string
 
 var (
@@ -161,7 +160,7 @@ func (s styles) css() (out []byte) {
 	return out
 }
 
-// Write reads a run folder and writes its report.html anew.
+// Write reads a run folder and rewrites its report.html.
 func Write(dir string, o Advising) (path string, err error) {
 	r, err := OpenAdvising(dir, o)
 	if err != nil {
@@ -189,8 +188,8 @@ func ofRun(dir string, r *run.Run, question string) *Report {
 	return out
 }
 
-// unranked says which engines are in no ranking, and why, where the run has not
-// said so.
+// unranked lists the engines that are not ranked, with the reason, unless the run's warnings
+// contain it.
 func unranked(r *run.Run) (all []string) {
 	for _, a := range r.Archives {
 		if a.Unranked != "" && !slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, a.Unranked) }) {
@@ -200,12 +199,12 @@ func unranked(r *run.Run) (all []string) {
 	return all
 }
 
-// isUnranked reports whether an engine of a run is in no ranking.
+// isUnranked reports whether an engine of a run is excluded from rankings.
 func isUnranked(r *run.Run, engine string) bool {
 	return slices.ContainsFunc(r.Archives, func(a run.Archive) bool { return a.Engine == engine && a.Unranked != "" })
 }
 
-// verdict is the answer of whether all was right.
+// verdict is the answer to whether all results are correct.
 func verdict(right bool, words string) Words {
 	if right {
 		return Words{"answer right", words}

@@ -10,15 +10,15 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// state says what may be shown of a cell.
+// state describes what may be shown of a cell.
 type state int
 
 // The states, the worst last: of several, the worst counts.
 const (
 	absent     state = iota // the flavour cannot express the case
-	untimed                 // asked, but no repetition was recorded
+	untimed                 // planned, but no repetition was recorded
 	equal                   // proven: its times may be shown
-	incomplete              // the archive does not hold the whole data
+	incomplete              // the archive does not contain all the data
 	failed
 	wrong
 )
@@ -29,7 +29,7 @@ func (s state) String() string {
 
 func upper(s state) string { return strings.ToUpper(s.String()) }
 
-// Way is an engine, a design and a flavour: what can be chosen.
+// Way is a configuration: engine, design and flavour.
 type Way struct {
 	Engine  string `json:"engine"`
 	Design  string `json:"design"`
@@ -40,7 +40,7 @@ func (w Way) String() string {
 	return strings.TrimSuffix(w.Engine+" · "+w.Design+" · "+w.Flavour, " · ")
 }
 
-// Asked is a case that is asked in some way: a cell of the workload met.
+// Asked is a case with a configuration: a cell of the workload met.
 type Asked struct {
 	Way
 	Case string `json:"case"`
@@ -50,17 +50,17 @@ func askedOf(c run.Cell) Asked {
 	return Asked{Way{c.Engine, c.At("design"), c.At("flavour")}, c.At("case")}
 }
 
-// result is what a run knows of a cell. Samples are kept only while the state is equal.
+// result is what a run recorded about a cell. Samples are kept only while the state is equal.
 type result struct {
 	state       state
 	problem     string
 	proof       string
-	rows        int // that came; −1 = not known
+	rows        int // returned rows; −1 = unknown
 	warm, cold  []*run.Measured
-	coldProblem string // a cold start that gave no answer: then there are no cold times
+	coldProblem string // a cold start failed: the cell has no cold times
 }
 
-// results are the samples of a run, sorted into cells.
+// results contains the samples of a run, grouped by cell.
 type results struct {
 	run      *run.Run
 	cases    []run.Case
@@ -69,13 +69,13 @@ type results struct {
 	cells    map[Asked]*result
 }
 
-// flavourOrder is the order in which ways of asking are listed; others follow.
+// flavourOrder is the order of flavours in lists; others follow.
 func flavourOrder() []string {
 	return []string{"metviewer-sql", "sql", "cached-sql", "iso-list", "iso-range", "epoch-list", "epoch-range", "keys", "keys-native", "recall"}
 }
 
-// collect sorts samples and plans into cells. A cell is wrong or failed as soon
-// as one of its samples is, and then has no times.
+// collect groups samples and plans by cell. One wrong or failed sample makes its cell wrong or
+// failed, and the cell then has no times.
 func collect(r *run.Run, samples []run.Sample, plans []run.Plan) *results {
 	out := &results{run: r, cases: slices.Clone(r.Cases), cells: map[Asked]*result{}}
 	for _, a := range r.Archives {
@@ -104,7 +104,7 @@ func collect(r *run.Run, samples []run.Sample, plans []run.Plan) *results {
 	return out
 }
 
-// once adds a value that is not there yet.
+// once appends a value unless the list contains it.
 func once[T comparable](all []T, v T) []T {
 	if slices.Contains(all, v) {
 		return all
@@ -152,7 +152,7 @@ func (rs *results) add(s run.Sample) {
 		}
 		res.raise(wrong, s.Problem)
 	default: // an unknown verdict proves nothing
-		if s.Phase == run.Cold { // the cold start failed, not the answer that was proven warm
+		if s.Phase == run.Cold { // the cold start failed, not the result that was proven warm
 			res.coldProblem = s.Problem
 			res.raise(untimed, "")
 			return
@@ -161,7 +161,7 @@ func (rs *results) add(s run.Sample) {
 	}
 }
 
-// sortWays puts the ways into the order of the archives, then of the flavours.
+// sortWays orders the configurations by archive, then by flavour.
 func (rs *results) sortWays() {
 	place := func(w Way) int {
 		f := slices.Index(flavourOrder(), w.Flavour)
@@ -172,8 +172,8 @@ func (rs *results) sortWays() {
 	})
 }
 
-// archive is what the run knows of a way's archive; one that it does not know
-// is not whole.
+// archive returns what the run recorded about a configuration's archive. An archive without a
+// record is not complete.
 func (rs *results) archive(w Way) run.Archive {
 	return *cmp.Or(first(rs.run.Archives, func(a run.Archive) bool { return a.Engine == w.Engine && a.Design == w.Design }), &run.Archive{})
 }
@@ -181,20 +181,20 @@ func (rs *results) archive(w Way) run.Archive {
 // everyValue is the highest degree of a proof.
 const everyValue = "every value"
 
-// floorPlace is where an engine works that answers from the client's own memory:
-// it is shown, and ranked nowhere.
+// floorPlace is the place of an engine that answers from the client's own memory. Reports show it
+// as the client overhead and do not rank it.
 const floorPlace = "memory"
 
-// aside reports whether the times of a way are shown but compared with nothing.
+// aside reports whether the times of a configuration are shown but not compared.
 func (rs *results) aside(w Way) bool {
 	a := rs.archive(w)
 	return a.Place == floorPlace || a.Unranked != ""
 }
 
-// class is that of a way's rows.
+// class is the style of a configuration's rows.
 func (rs *results) class(w Way) string { return classOf(rs.aside(w), false) }
 
-// at returns a cell, absent ones too.
+// at returns a cell, also an absent one.
 func (rs *results) at(w Way, name string) *result {
 	if res := rs.cells[Asked{w, name}]; res != nil {
 		return res
@@ -202,7 +202,7 @@ func (rs *results) at(w Way, name string) *result {
 	return &result{rows: -1}
 }
 
-// times are those of samples, in ms.
+// times returns durations of samples, in ms.
 func times(samples []*run.Measured, of func(*run.Measured) time.Duration) []float64 {
 	out := make([]float64, len(samples))
 	for i := range samples {
@@ -211,8 +211,8 @@ func times(samples []*run.Measured, of func(*run.Measured) time.Duration) []floa
 	return out
 }
 
-// positive is the median of durations in ms of which any is above zero, else
-// NaN: zero stands for "not measured".
+// positive returns the median of durations in ms if any is above zero, else NaN: zero means "not
+// measured".
 func positive(samples []*run.Measured, of func(*run.Measured) time.Duration) Number {
 	vs := times(samples, of)
 	if slices.ContainsFunc(vs, func(v float64) bool { return v > 0 }) {

@@ -44,7 +44,7 @@ func openScans(dir string, r *run.Run, samples []run.Sample) *Report {
 	return out
 }
 
-// scans is a run, gathered by configuration, question and phase.
+// scans is a run, grouped by configuration, question and phase.
 type scans struct {
 	*run.Scan
 	run     *run.Run
@@ -53,9 +53,9 @@ type scans struct {
 	cells   []*scanCell
 }
 
-// scanCell is one question under one configuration.
+// scanCell is one question with one configuration.
 type scanCell struct {
-	*repeats // held against those under the first configuration
+	*repeats // compared with those of the first configuration
 	asked
 	config int
 	query  string
@@ -68,7 +68,7 @@ type asked struct {
 	phase run.Phase
 }
 
-// name is the question and the phase: what configurations are compared in.
+// name is the question and the phase. Configurations are compared within it.
 func (c *scanCell) name() string { return c.query + ", " + string(c.phase) }
 
 func gatherScans(r *run.Run, samples []run.Sample) *scans {
@@ -78,7 +78,7 @@ func gatherScans(r *run.Run, samples []run.Sample) *scans {
 	}
 	for k, x := range repeated(samples, func(s *run.Sample) asked { return asked{s.Cell, s.Phase} }) {
 		c := &scanCell{repeats: x, asked: k, config: r.ConfigOf(k.cell), query: k.cell.At("query"), took: measure.Mean(x.seconds)}
-		c.took.Low = max(c.took.Low, 0) // no answer takes less
+		c.took.Low = max(c.took.Low, 0) // no result takes less
 		if len(x.seconds) < fewest {
 			c.took.Low, c.took.High = math.NaN(), math.NaN()
 		}
@@ -91,10 +91,10 @@ func gatherScans(r *run.Run, samples []run.Sample) *scans {
 	return s
 }
 
-// fewest is the number of repetitions below which an interval says nothing.
+// fewest is the minimum number of repetitions for a useful interval.
 const fewest = 5
 
-// compare holds every configuration of a question and phase against the first.
+// compare compares every configuration of a question and phase with the first.
 func (s *scans) compare() {
 	var all family
 	for _, c := range s.cells {
@@ -105,7 +105,7 @@ func (s *scans) compare() {
 	all.correct()
 }
 
-// name is a configuration in a few words; workers only where they differ.
+// name describes a configuration in a few words; it names workers only if they differ.
 func (s *scans) name(c *run.ScanConfig) string {
 	if c.Design != "" {
 		return c.Design
@@ -122,13 +122,13 @@ func (s *scans) name(c *run.ScanConfig) string {
 	return name
 }
 
-// base is the configuration that the others of a question and phase are
-// compared with: the first one that was proven to the same degree.
+// base is the configuration with which the others of a question and phase are compared: the first
+// one with the same degree of proof.
 func (s *scans) base(c *scanCell) *scanCell {
 	return *cmp.Or(first(s.cells, func(b *scanCell) bool { return b.name() == c.name() && b.proof == c.proof && b.problem == "" }), new(*scanCell))
 }
 
-// heading is what a run asks.
+// heading is the question of the run.
 func (s *scans) heading() string {
 	if s.Archive != nil {
 		return "Mean anomaly correlation over a whole archive"
@@ -136,7 +136,7 @@ func (s *scans) heading() string {
 	return "How many disks, how many partitions?"
 }
 
-// data is what was asked.
+// data describes the queried data.
 func (s *scans) data() string {
 	if a := s.Archive; a != nil {
 		return fmt.Sprintf("verification archive, %s, %s: %s, of which %d are of %s, in %s", several(a.Files, "file"), byteSize(float64(a.Bytes)), several(int(a.Lines), "line"), a.Records, a.LineType, several(a.Groups, "group"))
@@ -144,8 +144,8 @@ func (s *scans) data() string {
 	return fmt.Sprintf("TPC-DS at scale factor %g, %s; %s sales", s.Scale, s.Generator, count(s.Rows["store_sales"]))
 }
 
-// times is the original's table: the mean response time by configuration, with
-// the intervals that it lacked.
+// times is the original's table: the mean response time by configuration. It adds the intervals,
+// which the original lacks.
 func (s *scans) times() *Table {
 	t := table("question", "phase", "configuration", "n", "mean (s)", "95 % (s)", "median (s)", "times as fast", "95 % of that", "beyond chance", "proof")
 	t.Note = "Mean: with the interval of Student's t for five or more repetitions. Times as fast: the median of the first configuration divided by this one's, with a bootstrap interval; " +
@@ -165,7 +165,7 @@ func (s *scans) times() *Table {
 	return t
 }
 
-// paths are where the disks lie, and what they can do.
+// paths lists the locations of the disks, and their measured rates.
 func (s *scans) paths() *Table {
 	t := table("path", "device", "file system", "measured read rate", "limit", "how")
 	rate := func(v float64) Cell { return when(v > 0, size(v, "/s"), none) }
@@ -175,9 +175,8 @@ func (s *scans) paths() *Table {
 	return t
 }
 
-// sentence says for each question which configuration is the fastest, with the
-// number of the table and its interval; a number that has none, or that chance
-// may have made, is not said.
+// sentence names the fastest configuration of each question, with the number of the table and its
+// interval. It omits a number without an interval and a number that chance may explain.
 func (s *scans) sentence() string {
 	best := map[string]*scanCell{}
 	var order []string
@@ -204,7 +203,7 @@ func (s *scans) sentence() string {
 	return fmt.Sprintf("%s: %s.%s", s.product, strings.Join(parts, "; "), wrong)
 }
 
-// fastest says how many times as fast the cell with the least median is.
+// fastest describes how many times as fast the cell with the smallest median is.
 func (s *scans) fastest(c *scanCell) string {
 	b, x := s.base(c), c.against
 	switch {
@@ -222,8 +221,8 @@ func (s *scans) fastest(c *scanCell) string {
 	return "nothing is faster than " + s.names[b.config] + " significantly"
 }
 
-// pictures are mean response times by configuration, as in the original, and
-// of a sweep the curves over the number of paths.
+// pictures draws mean response times by configuration, as in the original. For a sweep it also
+// draws curves over the number of paths.
 func (s *scans) pictures() (out []Drawing) {
 	bars := plot.Rows{Frame: plot.Frame{Title: s.product + ": mean response time by configuration", XLabel: "seconds", Caption: "Whiskers: 95 % intervals of the mean.", Width: pageWidth}, Unit: "s", OwnScales: true}
 	curves := map[string]*plot.Lines{}
@@ -250,21 +249,21 @@ func (s *scans) pictures() (out []Drawing) {
 	return out
 }
 
-// scanUse is what answers used, on average over the repetitions.
+// scanUse is the resource usage of results, on average over the repetitions.
 type scanUse struct {
-	read  float64 // bytes a second, of all devices of the paths
-	bytes float64 // an answer, likewise
+	read  float64 // bytes per second, of all devices of the paths
+	bytes float64 // bytes per result, of all devices of the paths
 
-	throttled  bool    // the disks' requests wait before the device, which counts as idle meanwhile
-	counted    bool    // there is a device that the system counts
-	said       bool    // read and bytes are the server's own counts, as no device was counted
-	remote     bool    // nobody but the server tells what it used
-	busy       float64 // share of the time in which the busiest device had a request under way
-	cores      float64 // that client and server used
-	coresKnown bool    // cores are those of all that worked: an embedded engine, or a server on this machine
-	machine    float64 // share of all cores that anybody used
+	throttled  bool    // requests wait in front of the device, which counts as idle during that time
+	counted    bool    // the system counts at least one of the devices
+	said       bool    // read and bytes are the server's own counts, because no device was counted
+	remote     bool    // the server is on another machine; only its own counters report its usage
+	busy       float64 // share of the time in which the busiest device had a request in flight
+	cores      float64 // used by client and server
+	coresKnown bool    // cores covers all participants: an embedded engine, or a server with known CPU time
+	machine    float64 // share of all cores that any process used
 	waiting    float64 // share of all cores' time that was idle for a disk
-	free       float64 // bytes of memory available after the answer, the least
+	free       float64 // minimum of the bytes of memory available after a result
 }
 
 func (s *scans) use(c *scanCell) scanUse {
@@ -305,16 +304,16 @@ func (s *scans) use(c *scanCell) scanUse {
 	return u
 }
 
-// The shares beyond which a resource counts as what holds an answer back.
+// The shares beyond which a resource counts as the bottleneck of a result.
 const (
 	busyDisk    = 0.8
 	busyCores   = measure.BusyShare
 	waitingDisk = 0.3 // of the time of all cores
 	littleFree  = 0.05
-	tooFast     = 1.1 // of what was measured: beyond it the disks do not hold back
+	tooFast     = 1.1 // of the measured rate: beyond it the disks are not the bottleneck
 )
 
-// bottleneck names what held the answers of a cell back, from what was counted.
+// bottleneck names what limited the results of a cell, from the counters.
 func (s *scans) bottleneck(c *scanCell, u scanUse) string {
 	config := &s.Configs[c.config]
 	cores := float64(s.run.Machine.UsableCPUs)
@@ -366,7 +365,7 @@ func (s *scans) bottlenecks() *Table {
 	return t
 }
 
-// laws are what the model makes of cold answers, and how far it is off.
+// laws lists the model's predictions of cold results, and their errors.
 func (s *scans) laws() *Table {
 	t := table("question", "configuration", "measured (s)", "law (s)", "off by (%)", "decided by", "the law")
 	t.Note = "Of cold answers: start + max(bytes read ÷ (share drawn × the disks' measured rates), work × bytes ÷ cores). Intervals: 95 %, by bootstrap."
@@ -401,7 +400,7 @@ func lawInWords(l *run.ScanLaw) string {
 	return fmt.Sprintf("share drawn %s, %s, %s; errors %s %%", of(l.DiskShare), work, start, number(100*l.Error))
 }
 
-// loads says what was loaded, and what lies where.
+// loads describes the loads, and how many bytes are on each path.
 func (s *scans) loads() *Table {
 	columns := []string{"configuration", "workers", "loads", "mean load (s)"}
 	if s.Lab != "" {
@@ -429,8 +428,8 @@ func (s *scans) loads() *Table {
 	return t
 }
 
-// gaveUp are the configurations that ended with an error; the page shows all of
-// it beside their plans.
+// gaveUp lists the configurations that ended with an error, with its first line. The page shows the
+// complete error with their plans.
 func (s *scans) gaveUp() *Table {
 	t := table("configuration", "answers before", "why")
 	t.Note = "An error ended these configurations; measurements before it count."
@@ -450,7 +449,7 @@ func (s *scans) gaveUp() *Table {
 	return t
 }
 
-// givenUp says how many configurations were given up, to end a sentence with.
+// givenUp counts the configurations that ended with an error, for the end of a sentence.
 func (s *scans) givenUp() string {
 	n := len(s.gaveUp().Rows)
 	if n == 0 {
@@ -459,7 +458,7 @@ func (s *scans) givenUp() string {
 	return " " + several(n, "configuration") + " of " + count(len(s.Configs)) + " ended with an error: see the section “Given up”."
 }
 
-// server tells what the server was, and who started it; "" where there is none.
+// server describes the server and who started it; "" if there is none.
 func (s *scans) server() string {
 	server := s.run.Archives[0].Server
 	if server == nil {

@@ -6,39 +6,38 @@ import (
 	"strings"
 )
 
-// Report is what a run folder came to: answers in words, and sections with
-// tables and pictures. The page and the terminal walk it, and know nothing of
-// workloads.
+// Report is the result of a run folder: answers in words, and sections with tables and pictures.
+// The page and the terminal print it, and do not depend on workloads.
 type Report struct {
 	dir      string
 	below    []string // folders whose reports it links to
 	advising Advising
 	Name     string // of the run
 	When     string
-	Question string  // that the report answers
-	Answers  []Words // the answer first
+	Question string  // the question that the report answers
+	Answers  []Words // the main answer first
 	Warnings []string
 	Facts    []Fact
 	About    []Section      // engines and settings
-	Sections []Section      // those with an ID stand in the navigation
-	Data     map[string]any // the run for machines, as JSON
-	complete bool           // the run finished, and all results are right
+	Sections []Section      // those with an ID are in the navigation
+	Data     map[string]any // the run as JSON, for programs
+	complete bool           // the run finished, and all results are correct
 }
 
-// Section is a part of a report: a heading, sentences, pictures, a table, and
-// parts of its own, in this order.
+// Section is a unit of a report: a heading, sentences, pictures, a table, and subsections, in this
+// order.
 type Section struct {
 	ID, Class    string // anchor and style on the page
-	Title, Small string // the heading, and what stands behind it
-	Terminal     bool   // words, table and text are shown on a terminal, too
+	Title, Small string // the heading, and smaller text after it
+	Terminal     bool   // words, table and text are also shown on a terminal
 	Folded, Open bool   // on the page a click shows and hides it
 
 	Words    []Words
 	Prose    [][]Cell // paragraphs with links
 	Facts    []Fact
-	Steps    []Step // a legend of them
+	Steps    []Step // a legend of the steps
 	Pictures []Drawing
-	Beside   bool // pictures are small, and stand beside each other
+	Beside   bool // pictures are small, and placed next to each other
 	Table    *Table
 	Text     string // as a program printed it
 	Notes    []string
@@ -49,10 +48,10 @@ type Section struct {
 // meta, because.
 type Words struct{ Class, Text string }
 
-// Fact is a name and what there is to say.
+// Fact is a name and its description.
 type Fact struct{ Name, Text string }
 
-// Drawing is a picture that is drawn where it is shown: one of package plot's.
+// Drawing is a picture of package plot that is drawn when it is shown.
 type Drawing interface{ Draw() ([]byte, error) }
 
 // say is a paragraph.
@@ -63,7 +62,7 @@ func (s *Section) Empty() bool {
 	return len(s.Pictures)+len(s.Parts)+len(s.Facts) == 0 && s.Text == "" && (s.Table == nil || len(s.Table.Rows) == 0)
 }
 
-// filled are the sections that have something to show.
+// filled returns the sections that have something to show.
 func filled(all ...Section) (out []Section) {
 	for _, s := range all {
 		if !s.Empty() {
@@ -73,14 +72,15 @@ func filled(all ...Section) (out []Section) {
 	return out
 }
 
-// lineWidth is that of sentences on a terminal, and briefWidth that of all lines of a brief, in runes.
+// lineWidth is the width of sentences on a terminal, briefWidth that of all lines of a brief, in
+// runes.
 const (
 	lineWidth  = 110
 	briefWidth = 100
 )
 
-// Brief writes the choice, the proof and the warnings; the page has the rest. Where there is no choice, or something is
-// not right, it writes all that Print does.
+// Brief writes the choice, the proof and the warnings; the page has the rest. If there is no
+// choice, or if the run is unfinished or a result is not correct, Brief writes the same as Print.
 func (r *Report) Brief(w io.Writer) error {
 	if len(r.Sections) == 0 || r.Sections[0].ID != "choice" || !r.complete {
 		return r.Print(w)
@@ -102,7 +102,7 @@ func (r *Report) Brief(w io.Writer) error {
 	return err
 }
 
-// Print writes the answer and the tables for a terminal; the page holds the rest.
+// Print writes the answer and the tables for a terminal; the page contains the rest.
 func (r *Report) Print(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %s\n", printable(r.Name), r.When)

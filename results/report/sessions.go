@@ -71,7 +71,8 @@ func waitsOf(over []run.Look) (names []run.SessionWait) {
 	return names
 }
 
-// nearest returns the sessions of the sample nearest to a moment, or none if that is more than two intervals away.
+// nearest returns the sessions of the sample nearest to a moment, or none if that is more than two
+// intervals away.
 func nearest(over []run.Look, at, interval time.Duration) []run.SessionWait {
 	best, away := -1, 2*interval
 	for i, look := range over {

@@ -11,105 +11,107 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// Summary is what a run came to, for machines: what the tables show.
+// Summary is the machine-readable result of a run: the content of the tables.
 type Summary struct {
 	InWords  string `json:"in_words"`
-	Finished bool   `json:"finished"` // false where the run was interrupted
+	Finished bool   `json:"finished"` // false if the run was interrupted
 
-	// Cells by what may be shown of them; only Equal ones have times.
+	// Counts of cells by state; only Equal ones have times.
 	Equal      int `json:"equal"`
 	Wrong      int `json:"wrong"`
 	Failed     int `json:"failed"`
-	Incomplete int `json:"incomplete"` // of archives that do not hold the whole data
+	Incomplete int `json:"incomplete"` // of archives that do not contain all the data
 	NotTimed   int `json:"not_timed"`
 
-	Ranking []Rank        `json:"ranking"` // ways that answered every case, the fastest first
+	Ranking []Rank        `json:"ranking"` // configurations that answered every case, the fastest first
 	Cases   []CaseSummary `json:"cases"`
 }
 
-// right reports whether every cell gave the reference answer.
+// right reports whether every result equals the reference.
 func (s *Summary) right() bool { return s.Wrong+s.Failed+s.Incomplete == 0 }
 
-// Rank is the place of a way over all cases.
+// Rank is the rank of a configuration over all cases.
 type Rank struct {
 	Way
-	// Ratio is the geometric mean, over the cases, of the median divided by that
-	// of the fastest way of the case: 1 = the fastest in every case.
+	// Ratio is the geometric mean, over the cases, of the median divided by that of the fastest
+	// configuration of the case: 1 = the fastest in every case.
 	Ratio Number `json:"ratio_geometric_mean"`
-	// Lo and Hi bound it at 95 %, from the intervals of the cases' ratios, which
-	// are independent of one another; null where a case has none.
+	// Lo and Hi bound it at 95 %, from the intervals of the cases' ratios, which are independent of
+	// one another; null if a case has none.
 	Lo Number `json:"ratio_lo"`
 	Hi Number `json:"ratio_hi"`
-	// Unbeaten counts the cases in which no way was faster by more than the noise.
+	// Unbeaten counts the cases in which no configuration was significantly faster.
 	Unbeaten int `json:"unbeaten_cases"`
 }
 
-// CaseSummary compares the ways of asking one case.
+// CaseSummary compares the configurations of one case.
 type CaseSummary struct {
 	Name  string `json:"name"`
 	Title string `json:"title"`
 	Rows  int    `json:"rows"`
-	// Comparisons are those with the fastest way, which Holm's correction takes together.
+	// Comparisons counts the comparisons with the fastest configuration, which Holm's correction
+	// treats together.
 	Comparisons int `json:"comparisons"`
-	// LeastP is the smallest corrected p that so many comparisons of so few
-	// repetitions can reach; where it is not below 0.05 no difference can show.
+	// LeastP is the smallest corrected p that this number of comparisons and repetitions can reach.
+	// If it is not below 0.05, no difference can be significant.
 	LeastP Number        `json:"least_p_holm"`
 	Cells  []CellSummary `json:"cells"` // timed ones by median, then the others
 }
 
-// CellSummary is one way of asking a case. Times is nil unless every
-// repetition gave the reference answer.
+// CellSummary is one configuration of a case. Times is nil unless every repetition equals the
+// reference result.
 type CellSummary struct {
 	Asked
 	Verdict string `json:"verdict"` // equal, wrong, failed, incomplete, not timed, no rows
 	Problem string `json:"problem,omitempty"`
-	Floor   bool   `json:"floor,omitempty"` // the client's own cost: in no ranking
-	// Unranked says why the times of this server stand in no ranking; "" = they do.
+	Floor   bool   `json:"floor,omitempty"` // the client overhead: not ranked
+	// Unranked is the reason why the times are not ranked; "" if they are.
 	Unranked string `json:"unranked,omitempty"`
-	Proof    string `json:"proof,omitempty"` // how much of the answers was compared
-	Rows     int    `json:"rows"`            // −1 = not known
+	Proof    string `json:"proof,omitempty"` // which share of the results was compared
+	Rows     int    `json:"rows"`            // −1 = unknown
 	Times    *Times `json:"times,omitempty"`
 }
 
-// noRows is the verdict of a right answer that is empty: it has no times, as
-// what it costs to find nothing ranks no way of asking.
+// noRows is the verdict of a correct result without rows. It has no times, because the cost of
+// finding nothing does not rank a configuration.
 const noRows = "no rows"
 
-// empty reports whether nothing in the data answers the case.
+// empty reports whether the data contain nothing for the case.
 func (c *CaseSummary) empty() bool {
 	return slices.ContainsFunc(c.Cells, func(k CellSummary) bool { return k.Verdict == noRows })
 }
 
-// compared reports whether the cell has times that may be held against others.
+// compared reports whether the cell has times that may be compared with others.
 func (k *CellSummary) compared() bool { return k.Times != nil && !k.Floor && k.Unranked == "" }
 
 // Times are in milliseconds.
 type Times struct {
 	N        int    `json:"n"`
 	Median   Number `json:"median_ms"`
-	Lo       Number `json:"median_lo_ms"` // 95 % interval; null where N is too small
+	Lo       Number `json:"median_lo_ms"` // 95 % interval; null if N is too small
 	Hi       Number `json:"median_hi_ms"`
 	FirstRow Number `json:"first_row_ms"`
-	Server   Number `json:"server_ms"`      // null where the engine tells none
-	Client   Number `json:"client_cpu_ms"`  // processor time of this process; for an embedded engine the engine's, too
-	Derive   Number `json:"derive_keys_ms"` // null where no keys are derived
+	Server   Number `json:"server_ms"`      // null if the engine reports none
+	Client   Number `json:"client_cpu_ms"`  // processor time of this process, which includes an embedded engine
+	Derive   Number `json:"derive_keys_ms"` // null if no keys are derived
 	Keys     int    `json:"keys,omitempty"`
 
 	ColdN  int    `json:"cold_n,omitempty"`
 	Cold   Number `json:"cold_median_ms"`
 	ColdLo Number `json:"cold_lo_ms"`
 	ColdHi Number `json:"cold_hi_ms"`
-	// ColdProblem says why there are no cold times, where a cold start failed.
+	// ColdProblem is the reason why there are no cold times if a cold start failed.
 	ColdProblem string `json:"cold_problem,omitempty"`
 
-	// Against the fastest way of the case; null for the fastest itself and for floors.
+	// Compared with the fastest configuration of the case; null for the fastest itself and for the
+	// client overhead.
 	Ratio   Number `json:"ratio"`
 	RatioLo Number `json:"ratio_lo"`
 	RatioHi Number `json:"ratio_hi"`
 	P       Number `json:"p"`
 	PHolm   Number `json:"p_holm"`
 	Mark    string `json:"mark"`    // "~", "?", "*", "**", "***"; "" for the fastest
-	Letters string `json:"letters"` // ways that share one do not differ
+	Letters string `json:"letters"` // configurations that share a letter do not differ
 
 	RowsPerSecond Number `json:"rows_per_s"`
 	MBPerSecond   Number `json:"answer_mb_per_s"`
@@ -117,7 +119,7 @@ type Times struct {
 	values []float64
 }
 
-// Number is a float64 of which NaN is null in JSON.
+// Number is a float64 whose NaN is null in JSON.
 type Number float64
 
 // MarshalJSON writes NaN and infinities, which JSON lacks, as null.
@@ -128,7 +130,7 @@ func (n Number) MarshalJSON() ([]byte, error) {
 	return []byte("null"), nil
 }
 
-// summarise computes what the tables of a run show.
+// summarise computes the content of a run's tables.
 func (rs *results) summarise() Summary {
 	n := map[state]int{}
 	for _, res := range rs.cells {
@@ -155,9 +157,9 @@ func (rs *results) summariseCase(c run.Case) CaseSummary {
 		}
 		a := rs.archive(w)
 		sum := CellSummary{Asked: Asked{w, c.Name}, Verdict: res.state.String(), Problem: res.problem, Floor: a.Place == floorPlace, Unranked: a.Unranked, Proof: res.proof, Rows: res.rows}
-		if res.state == equal && len(res.warm) > 0 && res.rows > 0 { // what an empty answer costs says nothing
+		if res.state == equal && len(res.warm) > 0 && res.rows > 0 { // the cost of an empty result has no meaning
 			sum.Times = summariseTimes(res, c)
-		} else if res.state == equal { // proven, but only cold or not at all timed
+		} else if res.state == equal { // proven, but only cold or not timed at all
 			sum.Verdict = untimed.String()
 			if res.rows == 0 {
 				sum.Verdict = noRows
@@ -171,8 +173,8 @@ func (rs *results) summariseCase(c run.Case) CaseSummary {
 	return out
 }
 
-// setApart takes out of the ranking what was proven to a lower degree than
-// others: degrees are never ranked together.
+// setApart excludes results with a lower degree of proof from the ranking if others have the
+// highest degree: degrees are never ranked together.
 func (c *CaseSummary) setApart() {
 	if !slices.ContainsFunc(c.Cells, func(k CellSummary) bool { return k.Proof == everyValue && k.compared() }) {
 		return
@@ -186,7 +188,7 @@ func (c *CaseSummary) setApart() {
 
 func nan() Number { return Number(math.NaN()) }
 
-// median of samples in ms, with its interval.
+// median returns the median of samples in ms, with its interval.
 func median(samples []*run.Measured) (mid, lo, hi Number) {
 	e := measure.MedianEstimate(times(samples, total))
 	return Number(e.Value), Number(e.Low), Number(e.High)
@@ -211,9 +213,8 @@ func summariseTimes(res *result, c run.Case) *Times {
 	return t
 }
 
-// compare holds every timed way of a case against the fastest. The floor is no
-// way of asking a database and takes no part, nor does a server that only
-// stands in for another one.
+// compare compares every ranked configuration of a case with the fastest. It omits the client
+// overhead, which does not query a database, and configurations that are not ranked.
 func (c *CaseSummary) compare(seed uint64) {
 	var timed []*Times
 	var samples [][]float64
@@ -242,12 +243,12 @@ func (c *CaseSummary) compare(seed uint64) {
 	}
 }
 
-// fastest is the first timed way that may be compared, or nil.
+// fastest returns the fastest configuration that may be compared, or nil.
 func (c *CaseSummary) fastest() *CellSummary {
 	return first(c.Cells, func(k CellSummary) bool { return k.compared() })
 }
 
-// first is the first of a kind, or nil.
+// first returns the first element for which is returns true, or nil.
 func first[T any](all []T, is func(T) bool) *T {
 	if i := slices.IndexFunc(all, is); i >= 0 {
 		return &all[i]
@@ -255,12 +256,12 @@ func first[T any](all []T, is func(T) bool) *T {
 	return nil
 }
 
-// find returns the cell of a way, or nil.
+// find returns the cell of a configuration, or nil.
 func (c *CaseSummary) find(w Way) *CellSummary {
 	return first(c.Cells, func(k CellSummary) bool { return k.Way == w })
 }
 
-// order is the cell's median; infinite where it has none.
+// order is the cell's median; infinite if it has none.
 func (k *CellSummary) order() float64 {
 	if k.Times == nil {
 		return math.Inf(1)
@@ -268,7 +269,8 @@ func (k *CellSummary) order() float64 {
 	return float64(k.Times.Median)
 }
 
-// ratio of a way to the fastest of the case; false where it has no time.
+// ratio returns the median of a configuration divided by that of the fastest of the case; false if
+// it has no time.
 func (c *CaseSummary) ratio(w Way) (float64, bool) {
 	best, k := c.fastest(), c.find(w)
 	if best == nil || k == nil || k.Times == nil || best.Times.Median <= 0 {
@@ -277,14 +279,14 @@ func (c *CaseSummary) ratio(w Way) (float64, bool) {
 	return float64(k.Times.Median / best.Times.Median), true
 }
 
-// unbeaten reports whether no way was faster by more than the noise.
+// unbeaten reports whether no configuration was significantly faster.
 func (k *CellSummary) unbeaten() bool {
 	return k != nil && k.compared() && (k.Times.Mark == "" || k.Times.Mark == "~" || k.Times.Mark == "?")
 }
 
 func square(v float64) float64 { return v * v }
 
-// rank orders the ways that answered every case in which any way was timed.
+// rank orders the configurations that have times in every case in which any comparable one has.
 func (rs *results) rank(cases []CaseSummary) []Rank {
 	out := []Rank{}
 	for _, w := range rs.ways {

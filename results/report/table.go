@@ -9,7 +9,7 @@ import (
 	"github.com/barograph/barograph/results/measure"
 )
 
-// Table is a table as page and terminal show it.
+// Table is a table for the page and the terminal.
 type Table struct {
 	Head []Column
 	Rows []Row
@@ -19,20 +19,20 @@ type Table struct {
 // Column is a name and, for numbers, their unit.
 type Column struct {
 	Name, Unit string
-	Number     bool // aligned at the right: one of its cells is a number
-	Wrap       bool // one of its texts is so long that it may break
-	Spare      bool // left to the page where the terminal would break the lines
+	Number     bool // right-aligned: one of its cells is a number
+	Wrap       bool // one of its texts is long, so it may wrap
+	Spare      bool // only on the page if the table is too wide for the terminal
 }
 
 // Row is a line of a table. Class: floor, best, off.
 type Row struct {
 	Class string
-	Quiet bool   // left to the page: the answers have counted it
+	Quiet bool   // only on the page: the answers count it
 	ID    string // anchor
 	Cells []Cell
 }
 
-// Cell is one value: a number with what is printed for it, or a text alone.
+// Cell is one value: a number with its printed form, or only a text.
 type Cell struct {
 	Text  string
 	Sub   string // a second, smaller line
@@ -43,7 +43,7 @@ type Cell struct {
 	Steps []Step // shown in place of the text
 }
 
-// table makes a table of columns: "engine", "median (ms)".
+// table creates a table with columns such as "engine" and "median (ms)".
 func table(columns ...string) *Table {
 	t := &Table{}
 	for _, c := range columns {
@@ -53,7 +53,7 @@ func table(columns ...string) *Table {
 	return t
 }
 
-// add adds a row; dashes fill it up.
+// add adds a row and fills it with dashes.
 func (t *Table) add(class string, cells ...Cell) {
 	for len(cells) < len(t.Head) {
 		cells = append(cells, dim(none))
@@ -68,7 +68,7 @@ func (t *Table) add(class string, cells ...Cell) {
 // name gives the last row an anchor.
 func (t *Table) name(id string) { t.Rows[len(t.Rows)-1].ID = id }
 
-// classOf is the style of a row of the client's floor, or of what is best.
+// classOf is the style of a row of the client overhead, or of the best configuration.
 func classOf(floor, best bool) string {
 	switch {
 	case floor:
@@ -79,12 +79,12 @@ func classOf(floor, best bool) string {
 	return ""
 }
 
-// Wide reports whether a table has so many columns that it is set smaller.
+// Wide reports whether a table has so many columns that it needs a smaller font.
 func (t *Table) Wide() bool { return len(t.Head) > 6 }
 
 func text(s string) Cell { return Cell{Text: s} }
 
-// texts are cells in front of a row's numbers.
+// texts returns the cells before a row's numbers.
 func texts(all ...string) (out []Cell) {
 	for _, s := range all {
 		out = append(out, text(s))
@@ -96,7 +96,7 @@ func dim(s string) Cell { return Cell{Text: s, Class: "dim"} }
 
 func bad(s string) Cell { return Cell{Text: s, Class: "bad"} }
 
-// when is a cell, or the words that stand in its place.
+// when returns a cell, or other words if the value is not known.
 func when(known bool, c Cell, otherwise string) Cell {
 	if known {
 		return c
@@ -104,29 +104,29 @@ func when(known bool, c Cell, otherwise string) Cell {
 	return dim(otherwise)
 }
 
-// value is a number with the text that is printed for it.
+// value is a number with its printed text.
 func value[T ~int | ~int64 | ~float64](v T, printed string) Cell {
 	return Cell{Text: printed, Known: true, Value: float64(v)}
 }
 
-// numeric prints three digits; a dash for what is none.
+// numeric prints three digits; a dash for NaN and infinity.
 func numeric[T ~float64](v T) Cell {
 	return when(!math.IsNaN(float64(v)) && !math.IsInf(float64(v), 0), value(v, number(float64(v))), none)
 }
 
-// whole is a count; a dash for one below 0, which nobody reported.
+// whole prints a count; a dash if it is below 0 (not reported).
 func whole[T int | int64](n T) Cell {
 	return when(n >= 0, value(n, count(n)), none)
 }
 
-// size is one in bytes or, with "/s", a rate; a dash for one below 0.
+// size prints bytes or, with "/s", a rate; a dash if it is below 0.
 func size[T int64 | float64](n T, per string) Cell {
 	return when(n >= 0, value(n, byteSize(float64(n))+per), none)
 }
 
 func millis(d time.Duration) Cell { return numeric(ms(d)) }
 
-// estimate is a number with its interval below it, where there is one.
+// estimate prints a number with its interval below it, if it has one.
 func estimate(e measure.Estimate) Cell {
 	c := numeric(e.Value)
 	if e.Low < e.High {
@@ -135,20 +135,19 @@ func estimate(e measure.Estimate) Cell {
 	return c
 }
 
-// span is an interval; rows are sorted by its lower end.
+// span is an interval; rows are sorted by its lower bound.
 func span[T ~float64](lo, hi T) Cell {
 	return when(!math.IsNaN(float64(lo)), value(lo, interval(float64(lo), float64(hi))), none)
 }
 
-// widest is a line of a table that a terminal shows unbroken, in runes.
+// widest is the maximum width of a table on a terminal, in runes.
 const widest = 180
 
-// longest is a reason that a terminal shows whole, in runes.
+// longest is the maximum length of a reason that a terminal shows completely, in runes.
 const longest = 120
 
-// print writes the table for a terminal, numbers aligned to the right. Columns
-// that can be spared are left out where it is too wide; of a long reason why
-// something is not right the page has the rest.
+// print writes the table for a terminal, with numbers aligned to the right. It omits spare columns
+// if the table is too wide. It shortens a long reason; the page shows all of it.
 func (t *Table) print(b *strings.Builder) {
 	head := make([]string, len(t.Head))
 	for k, c := range t.Head {
@@ -209,8 +208,8 @@ func (t *Table) print(b *strings.Builder) {
 	}
 }
 
-// printable keeps text from other programs from steering the terminal or
-// breaking a line of a table.
+// printable prevents text from other programs from controlling the terminal or breaking a line of a
+// table.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

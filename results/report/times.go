@@ -10,19 +10,19 @@ import (
 	"github.com/barograph/barograph/results/plot"
 )
 
-// logSpread is the ratio of the longest to the shortest median beyond which a
-// picture gets a logarithmic axis.
+// logSpread is the ratio of the largest to the smallest median beyond which a picture gets a
+// logarithmic axis.
 const logSpread = 20
 
-// pageWidth is that of the page's text and the margins of a picture, in px;
-// curveWidth is half of it.
+// pageWidth is the width of the page's text and the margins of a picture, in px; curveWidth is half
+// of it.
 const (
 	pageWidth     = 1096
 	curveWidth    = 558
-	profileHeight = 500 // lower than a profile of its own, so that it fits beside a die-off
+	profileHeight = 500 // lower than a separate profile, to fit next to a die-off
 )
 
-// times are the medians of all cases, then each case.
+// times shows the medians of all cases, then each case.
 func (f *folder) times() Section {
 	s := Section{ID: "times", Title: "Times", Parts: filled(Section{Title: "Table 1 · All medians, ms", Table: f.medians(&f.sum), Terminal: true})}
 	if len(s.Parts) == 0 {
@@ -56,7 +56,8 @@ func (f *folder) caseSection(i int) Section {
 	return s
 }
 
-// smallMultiples draws the cases one below the other on one axis, each with the fastest flavour of every engine and design.
+// smallMultiples draws the cases one below the other on one axis, each with the fastest flavour of
+// every engine and design.
 func (f *folder) smallMultiples() Drawing {
 	var panels []plot.Panel
 	for i := range f.sum.Cases {
@@ -74,13 +75,13 @@ func (f *folder) smallMultiples() Drawing {
 	return f.picture("Median time of the result, with the fastest flavour of each engine and design; whiskers: 95 % interval of the median", panels...)
 }
 
-// caseRow is a row of a picture, and the configuration that it shows.
+// caseRow is a row of a picture, and its configuration.
 type caseRow struct {
 	plot.Row
 	way Way
 }
 
-// rows are those of the cells that are shown, the fastest first.
+// rows returns the rows of the shown cells, the fastest first.
 func (c *CaseSummary) rows(shown func(k *CellSummary) bool) (out []caseRow) {
 	for i := range c.Cells {
 		k := &c.Cells[i]
@@ -124,7 +125,7 @@ func (f *folder) picture(subtitle string, panels ...plot.Panel) Drawing {
 	return out
 }
 
-// note says why a cell has no times.
+// note returns the reason why a cell has no times.
 func (k *CellSummary) note() string {
 	switch k.Verdict {
 	case wrong.String():
@@ -186,7 +187,7 @@ func (c *CaseSummary) table() *Table {
 	return t
 }
 
-// ratio is how the cell stands to the fastest of its case.
+// ratio compares the cell with the fastest of its case.
 func (k *CellSummary) ratio(best *CellSummary) Cell {
 	t := k.Times
 	switch {
@@ -209,7 +210,7 @@ func coldCell(t *Times) Cell {
 	return estimate(measure.Estimate{Value: float64(t.Cold), Low: float64(t.ColdLo), High: float64(t.ColdHi)})
 }
 
-// notes say how the table was made and what limits it.
+// notes describes how the table was computed and what limits it.
 func (c *CaseSummary) notes() (out []string) {
 	least, most := math.MaxInt, 0
 	var why []string

@@ -8,7 +8,7 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// transferred is the section of what became of accounts, of samples that have any.
+// transferred is the section about transfers between accounts, for samples that have any.
 func transferred(samples []run.Sample) []Section {
 	t := table("engine", "isolation", "threads", "transfers acknowledged", "retried attempts", "commits without a response", "of these committed", "the sum is correct", "unexplained accounts")
 	t.Note = "An attempt that the engine aborted, after a deadlock or a serialization failure, is repeated from its start and counts as a retried operation, not as a first attempt. " +

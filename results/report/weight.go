@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// What a page repeats tens of thousands of times is written short: a dot is a
-// line of no length with a round end, a straight line has one coordinate less,
-// numbers and words need no quotes, and cells no end.
+// These patterns shorten what a page repeats tens of thousands of times. A dot is a line of length
+// zero with a round end, a straight line has one coordinate less, numbers and words need no quotes,
+// and cells need no end tag.
 var (
 	dot    = regexp.MustCompile(`d="M(-?[\d.]+),(-?[\d.]+)A([\d.]+),[\d.]+ 0 1 1 -?[\d.]+,-?[\d.]+A[\d.]+,[\d.]+ 0 1 1 -?[\d.]+,-?[\d.]+Z"\s+style="fill:([^";]*)(?:;fill-opacity:([\d.]+))?"`)
 	stroke = regexp.MustCompile(`d="M(-?[\d.]+),(-?[\d.]+)L(-?[\d.]+),(-?[\d.]+)"`)
@@ -19,7 +19,7 @@ var (
 	nobody = regexp.MustCompile(` class=""|</td>`)
 )
 
-// lines writes the dots and straight lines of a picture short.
+// lines shortens the dots and straight lines of a picture.
 func lines(svg []byte) []byte {
 	svg = dot.ReplaceAllFunc(svg, func(path []byte) []byte {
 		m := dot.FindSubmatch(path)
@@ -42,13 +42,13 @@ func lines(svg []byte) []byte {
 	})
 }
 
-// parsed is a number that a pattern found.
+// parsed is a number that a pattern matched.
 func parsed(text []byte) float64 {
-	v, _ := strconv.ParseFloat(string(text), 64) // the pattern's own
+	v, _ := strconv.ParseFloat(string(text), 64) // the pattern matches only numbers
 	return v
 }
 
-// Sort is what a column is sorted by; "" where the text itself is the number.
+// Sort is the value by which a column is sorted; "" if the text itself is the number.
 func (c Cell) Sort() string {
 	v, err := strconv.ParseFloat(strings.ReplaceAll(c.Text, ",", ""), 64)
 	if !c.Known || err == nil && math.Abs(v-c.Value) <= 0.01*math.Abs(c.Value) {
@@ -57,14 +57,14 @@ func (c Cell) Sort() string {
 	return fmt.Sprintf("%.9g", c.Value)
 }
 
-// lighten writes a page short. Quotes stand in tags alone, as those of texts are
-// escaped; the script is left as it is.
+// lighten shortens a page. Quotes occur only in tags, because those of texts are escaped. The
+// script does not change.
 func lighten(page []byte) []byte {
 	before, script, _ := bytes.Cut(page, []byte("<script>"))
 	out := nobody.ReplaceAll(plain.ReplaceAllFunc(before, func(attribute []byte) []byte {
 		m := plain.FindSubmatch(attribute)
 		out := append(append([]byte{}, m[1]...), m[2]...)
-		if m[3][0] == '/' { // it would belong to the value
+		if m[3][0] == '/' { // otherwise it would belong to the value
 			out = append(out, ' ')
 		}
 		return append(out, m[3]...)

@@ -9,15 +9,15 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// Step is an access as the page shows it.
+// Step is an access in the form that the page shows.
 type Step struct {
 	Method, Class string
 	Object, Index string
 	Counts        string
 }
 
-// why explains every case in which anything was timed by what the plans say of
-// how rows are reached, and by nothing else; nothing where no plan says it.
+// why explains every timed case only by what the plans report about how rows are found. The section
+// is empty if no plan reports that.
 func (f *folder) why() Section {
 	if !slices.ContainsFunc(f.plans, func(p run.Plan) bool { return len(p.Access) > 0 }) {
 		return Section{}
@@ -52,7 +52,7 @@ func (f *folder) why() Section {
 	return s
 }
 
-// slowest is the last timed way that is no floor, or nil.
+// slowest returns the last timed configuration that is not the client overhead, or nil.
 func (c *CaseSummary) slowest() *CellSummary {
 	for i := len(c.Cells) - 1; i >= 0; i-- {
 		if c.Cells[i].Times != nil && !c.Cells[i].Floor {
@@ -72,7 +72,7 @@ func (f *folder) whyTable(c *CaseSummary, cells []*CellSummary) *Table {
 	return t
 }
 
-// reached are the columns on how a way reaches its rows.
+// reached returns the columns about how a configuration finds its rows.
 func (f *folder) reached(c *CaseSummary, k *CellSummary) []Cell {
 	all := f.access(k.Asked)
 	if len(all) == 0 {
@@ -81,7 +81,7 @@ func (f *folder) reached(c *CaseSummary, k *CellSummary) []Cell {
 	how := Cell{}
 	for _, a := range all {
 		s := Step{Method: a.Method, Class: strings.ReplaceAll(a.Method, " ", "-"), Object: a.Object, Index: a.Index}
-		if a.Examined >= 0 { // else the next column says that it is not reported
+		if a.Examined >= 0 { // otherwise the next column shows that the count is not reported
 			s.Counts = a.Counts()
 		}
 		how.Steps = append(how.Steps, s)
@@ -105,19 +105,19 @@ func (f *folder) reached(c *CaseSummary, k *CellSummary) []Cell {
 	return []Cell{how, value(n, prefix+count(n)), text(f.unit(k.Asked)), per}
 }
 
-// access is how a cell's plan reaches what is stored.
+// access returns how a cell's plan reads stored data.
 func (f *folder) access(c Asked) []run.Access {
 	return cmp.Or(first(f.plans, func(p run.Plan) bool { return askedOf(p.Cell) == c }), &run.Plan{}).Access
 }
 
-// unit is what an archive stores its records in: rows, documents, pairs.
+// unit is the kind of object in which an archive stores its records: rows, documents, pairs.
 func (f *folder) unit(c Asked) string {
 	return cmp.Or(f.archive(c.Way).Object, "rows")
 }
 
-// because says in a sentence what of the plans goes with the slowest way being
-// slower than the fastest. It states counts and methods; where they do not
-// differ the right way round it says that they explain nothing.
+// because describes in a sentence which counts of the plans accompany the difference between the
+// slowest and the fastest configuration. It gives counts and methods. If the slowest does not
+// examine more, it states that they explain nothing.
 func (f *folder) because(c *CaseSummary, best, worst *CellSummary) string {
 	fast := best.String()
 	if worst == best {
@@ -158,11 +158,11 @@ func (f *folder) because(c *CaseSummary, best, worst *CellSummary) string {
 	return head + both + ", which is more: the rows examined do not explain the difference."
 }
 
-// looked is what a cell's plan looked at.
+// looked is what a cell's plan examined.
 type looked struct {
 	n       int64
 	unit    string
-	counted bool // n is whole and was measured
+	counted bool // n is complete and was measured
 	words   string
 }
 
@@ -181,8 +181,8 @@ func (f *folder) looked(c Asked) looked {
 	return l
 }
 
-// mainAccess is the step that looks at the most; where none tells, the first
-// that reads a table whole, else the last.
+// mainAccess returns the step that examines the most. If no step reports a count, it returns the
+// first full scan, else the last step.
 func mainAccess(all []run.Access) run.Access {
 	most := slices.MaxFunc(all, func(a, b run.Access) int { return int(min(max(a.Examined-b.Examined, -1), 1)) })
 	if most.Examined >= 0 {

@@ -7,8 +7,8 @@ import (
 	"github.com/barograph/barograph/results/measure"
 )
 
-// inWords is the answer in a paragraph: whether the answers were right first,
-// then which way is the fastest.
+// inWords is the answer in a paragraph: first whether the results are correct, then which
+// configuration is the fastest.
 func (rs *results) inWords(s *Summary) string {
 	return strings.TrimSpace(rs.proofInWords(s) + " " + rs.speedInWords(s))
 }
@@ -98,7 +98,7 @@ func (rs *results) fastestInWords(s *Summary, timed int) string {
 	return b.String()
 }
 
-// lowestMedians names what comes first where no difference can be distinguished from noise.
+// lowestMedians names what comes first if no difference can be distinguished from noise.
 func lowestMedians(timed int, best Way, next, sql *Rank) string {
 	out := fmt.Sprintf("The repetitions are too few to distinguish any difference from noise. By the medians, %s is the fastest over %d cases (geometric mean)", best, timed)
 	if next != nil {
@@ -110,8 +110,8 @@ func lowestMedians(timed int, best Way, next, sql *Rank) string {
 	return out + "."
 }
 
-// times is how many times the fastest of each case a way takes, with the
-// interval; no number where the repetitions are too few for one.
+// times describes the time of a configuration as a multiple of the fastest of each case, with the
+// interval. It has no number if the interval is unknown or contains 1.
 func (r *Rank) times() string {
 	span := interval(float64(r.Lo), float64(r.Hi))
 	switch {
@@ -123,12 +123,12 @@ func (r *Rank) times() string {
 	return fmt.Sprintf("%s times (%s)", number(float64(r.Ratio)), span)
 }
 
-// best is the first rank of a kind, or nil.
+// best returns the first matching rank, or nil.
 func (s *Summary) best(is func(r Rank) bool) *Rank {
 	return first(s.Ranking, is)
 }
 
-// partly names the ways that are the fastest of a case but did not answer all cases.
+// partly names the configurations that are the fastest of a case but did not answer all cases.
 func partly(s *Summary) string {
 	var ways []Way
 	won := map[Way][]string{}
@@ -164,7 +164,7 @@ func (rs *results) oneCase(s *Summary, w Way) string {
 	return out
 }
 
-// tooFew counts the cases in which no difference could show.
+// tooFew counts the cases in which no difference can be significant.
 func tooFew(s *Summary) (n int) {
 	for _, c := range s.Cases {
 		if c.LeastP >= measure.Alpha {
