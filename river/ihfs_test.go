@@ -218,8 +218,8 @@ func TestRejectedAgain(t *testing.T) {
 	}
 }
 
-// TestRefusedByTable: if a constraint of the database refuses one value, the other values of its
-// product and of its batch are posted.
+// TestRefusedByTable: if a constraint of the database refuses one value, the rest of its
+// product and of its batch is posted.
 func TestRefusedByTable(t *testing.T) {
 	db, p := stocked(t, "refusedbytable")
 	if _, err := db.Exec(t.Context(), "ALTER TABLE height ADD CHECK (value <> 13)"); err != nil {

@@ -183,8 +183,8 @@ func TestService(t *testing.T) {
 	}
 }
 
-// TestRefusedValue: if the database refuses one value of a product, all other values of the product
-// and of its neighbors are posted. The reason names the value.
+// TestRefusedValue: if the database refuses one value of a product, the rest of the product
+// and of its neighbors is posted. The reason names the value.
 func TestRefusedValue(t *testing.T) {
 	dir := t.TempDir()
 	b := &board{overflow: 2}
