@@ -13,13 +13,13 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// scripted is an archive that says what a test wants it to: dumps are those of
-// one look after the other, the last for all further ones.
+// scripted is an archive whose replies a test sets. Each Dump returns the next element of dumps;
+// after the last one, it returns the last one again.
 type scripted struct {
 	archive.Archive
-	marks   int64 // records that its marks speak of
-	holds   int64 // says its catalog
-	lost    int64 // of these
+	marks   int64 // number of records that its marks report
+	holds   int64 // number of records that its catalog counts
+	lost    int64 // number of these that it does not contain
 	dumps   [][]*record.Batch
 	looks   int
 	commits int
@@ -39,7 +39,7 @@ func (s *scripted) Catalog(context.Context, string) (*design.Catalog, error) {
 	return c, nil
 }
 
-// turns is its loader, which waits for other loaders' commits.
+// turns is the loader of scripted. It counts the commits.
 type turns struct {
 	archive.Loader
 	of *scripted
@@ -62,8 +62,8 @@ func (s *scripted) Dump(context.Context, string) iter.Seq2[*record.Batch, error]
 	}
 }
 
-// TestCheck: every place in which the law is held finds what breaks it there,
-// and nothing else does.
+// TestCheck: each check finds a violation of conservation in its own place, and reports no intact
+// load.
 func TestCheck(t *testing.T) {
 	sl1l2, _ := record.TypeByName("SL1L2")
 	rows := func(valid ...int64) []*record.Batch {
@@ -78,8 +78,8 @@ func TestCheck(t *testing.T) {
 	whole := archive.Mark{Path: "a", Read: 10, Stored: 7, Replaced: 2, Quarantined: 1}
 	for name, c := range map[string]struct {
 		mark   func(m *archive.Mark) // changes the mark of the file
-		stored int64                 // that commits reported
-		a      scripted              // the archive afterwards; it held 5 before
+		stored int64                 // number of records that commits reported
+		a      scripted              // the archive afterwards; it had 5 records before
 		says   string                // "" = conserved
 		looks  int
 	}{

@@ -24,8 +24,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// halves are files of two loaders: each brings leads of its own, one file is
-// given to both, and one record stands in a file of each.
+// halves writes the files of two loaders. Each loader has its own leads, both have one shared file,
+// and some records are in a file of each.
 func halves(t *testing.T) (all []string, parts [2][]string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -41,8 +41,8 @@ func halves(t *testing.T) (all []string, parts [2][]string) {
 	return append(append([]string{}, parts[0]...), parts[1]...), parts
 }
 
-// together runs two loads of one subset at once; commits alternate as far as
-// both have some left.
+// together runs two loads of one subset at once. Their commits alternate as long as both have some
+// left.
 func together(ctx context.Context, a, b archive.Archive, parts [2][]string) error {
 	turns := &turns{}
 	turns.cond.L = &turns.mu
@@ -146,7 +146,7 @@ func TestTwoLoadersAtOnce(t *testing.T) {
 		t.Run("engine="+d.Scheme, func(t *testing.T) {
 			server := enginetest.Lab(t, d, lab.Options{}).State().URL
 			for name := range archive.OfferOf(&d).Designs {
-				t.Run("design="+string(name), func(t *testing.T) { // two programs, as it were: neither shares a connection
+				t.Run("design="+string(name), func(t *testing.T) { // two connections, as two programs have
 					check(t, open(t, d, name, server), open(t, d, name, server))
 				})
 			}
@@ -154,14 +154,14 @@ func TestTwoLoadersAtOnce(t *testing.T) {
 	}
 }
 
-// wrong is an archive whose loaders do wrong.
+// wrong is an archive with faulty loaders.
 type wrong struct {
 	archive.Archive
 	does string // one of the constants below
 
 	mu   sync.Mutex
 	lost int64
-	twin []*record.Batch // rows that Dump shows once more
+	twin []*record.Batch // rows that Dump returns once more
 }
 
 const (
@@ -197,7 +197,7 @@ func (l *wrongLoader) Add(ctx context.Context, b *record.Batch) error {
 
 func (l *wrongLoader) Commit(ctx context.Context, c archive.Commit) (archive.CommitResult, error) {
 	s, err := l.Loader.Commit(ctx, c)
-	s.New += l.given // it says that they are in
+	s.New += l.given // it reports the lost records as stored
 	l.given = 0
 	if l.a.does == boasts {
 		s.New++
@@ -230,11 +230,11 @@ func (a *wrong) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch
 	}
 }
 
-// An engine that loses records, stores some twice or says what is not so is
-// caught: alone by its own load, beside another loader by one of the two.
+// A load detects an engine that loses records, stores records twice, or reports a wrong number. If
+// two loaders share the archive, one of the two detects it.
 func TestBrokenConservationIsCaught(t *testing.T) {
 	all, parts := halves(t)
-	parts[0] = parts[0][1:] // without the file of both: what one loses of it, the other brings
+	parts[0] = parts[0][1:] // without the shared file: if one loader loses its records, the other stores them
 	for does, says := range map[string]string{loses: "records were lost or duplicated", twice: "more than once", boasts: "but reports"} {
 		caught := func(t *testing.T, err error) {
 			t.Helper()

@@ -15,8 +15,8 @@ import (
 	"github.com/barograph/barograph/engine/archive"
 )
 
-// contradicting writes three files that give leads 0, 6 and 12 different values, and
-// one of which contradicts itself; what they agree in are leads 18 and 24.
+// contradicting writes three files. They have different values for leads 0, 6 and 12; lead 6
+// conflicts within one file. Leads 18 and 24 are duplicates.
 func contradicting(t *testing.T) (files []string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -27,7 +27,7 @@ func contradicting(t *testing.T) (files []string) {
 	}
 }
 
-// places is a list of conflicts as file:line of what stands and what does not.
+// places lists conflicts as "file:line" of the existing record and "file:line" of the dropped one.
 func places(list []design.Conflict) []string {
 	var out []string
 	for _, c := range list {
@@ -37,8 +37,8 @@ func places(list []design.Conflict) []string {
 	return out
 }
 
-// Whatever the order of files, the number of workers and the commits, one
-// archive comes of them, and one report.
+// The archive and the report do not depend on the order of files, the number of workers or the
+// commits.
 func TestConflictsAreSettledByPath(t *testing.T) {
 	for _, tc := range []struct {
 		o    load.OnConflict
@@ -76,13 +76,13 @@ func TestConflictsAreSettledByPath(t *testing.T) {
 	}
 }
 
-// Loads one after the other: the path decides, too, where the files are still
-// there; where they are not, what the archive holds is the earlier one.
+// For loads one after the other, the path decides as well, if the files still exist. If a file no
+// longer exists, its records in the archive count as the earlier ones.
 func TestConflictsWithTheArchive(t *testing.T) {
 	for _, tc := range []struct {
 		o     load.OnConflict
-		gone  bool // the first file is not there any more
-		first int  // which file is loaded first
+		gone  bool // the file that was loaded first no longer exists
+		first int  // index of the file that is loaded first
 		want  float64
 		place string
 	}{
@@ -132,8 +132,7 @@ func holdsFbar(t *testing.T, a archive.Archive, want map[int32]float64) {
 	}
 }
 
-// A load that was killed is run again: what it stored is a duplicate, and
-// no conflict.
+// After a killed load, the records that it stored are duplicates and not conflicts.
 func TestResumedLoadAlarmsNobody(t *testing.T) {
 	dir := t.TempDir()
 	var files []string
@@ -151,7 +150,7 @@ func TestResumedLoadAlarmsNobody(t *testing.T) {
 	}
 }
 
-// unmarked is an archive in which a load dies before each mark.
+// unmarked is an archive that stores no marks, as if each load had died before its marks.
 type unmarked struct{ archive.Archive }
 
 type unmarkedLoader struct{ archive.Loader }

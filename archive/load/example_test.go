@@ -13,7 +13,7 @@ import (
 	"github.com/barograph/barograph/engine/dry"
 )
 
-// What is read is stored, was there already, or is in quarantine.
+// Every line that Run reads is stored, a duplicate or in quarantine.
 func ExampleRun() {
 	dir, err := os.MkdirTemp("", "load")
 	if err != nil {

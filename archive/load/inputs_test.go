@@ -8,9 +8,8 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// A file that was cut inside its last number gives no wrong value; one whose
-// last line only lacks its line end is taken whole where the user says so, also
-// after a load that was more careful.
+// A file that was cut inside its last number gives no wrong value. If only the line end of its last
+// line is missing, KeepLast loads this line, also after a load without KeepLast.
 func TestLastLineIsKeptOnlyWhereAsked(t *testing.T) {
 	dir := t.TempDir()
 	text := line(0, 0, 1) + line(6, 0, 2)
@@ -34,8 +33,9 @@ func TestLastLineIsKeptOnlyWhereAsked(t *testing.T) {
 	}
 }
 
-// A file that was loaded while it was written: with its complete bytes the cut line
-// is in quarantine no more. A file of other bytes under its path leaves the entry.
+// A load read a file before it was complete, and quarantined the cut line. Loading the complete
+// file removes this line from quarantine. A file with other bytes under the same path keeps the
+// entry.
 func TestCompleteFileSupersedesItsBeginning(t *testing.T) {
 	for name, a := range onDisk(t) {
 		dir := t.TempDir()
@@ -94,8 +94,7 @@ func TestByteOrderMark(t *testing.T) {
 	}
 }
 
-// The archive remembers what it holds in quarantine, and says so to whoever
-// loads the same file again.
+// The archive remembers quarantined lines. A second load of the same file reports them.
 func TestSecondLoadTellsTheQuarantine(t *testing.T) {
 	a, path := memory(t), write(t, t.TempDir(), "a.vsdb", line(0, 0, 1)+"V01 GFS 2x nonsense\n")
 	if s := mustLoad(t, a, load.Options{}, path); len(s.SkippedWithQuarantine) != 0 || s.Quarantined != 1 {
@@ -107,8 +106,8 @@ func TestSecondLoadTellsTheQuarantine(t *testing.T) {
 	}
 }
 
-// A file of blanks is not loaded, however large it is; lines behind blanks are, with their
-// numbers.
+// A file of blank lines is not loaded, whatever its size. Lines after blank lines are loaded and
+// keep their line numbers.
 func TestBlanks(t *testing.T) {
 	a, blanks := memory(t), strings.Repeat("\n", 70_000)
 	files := []string{write(t, t.TempDir(), "a.vsdb", blanks), write(t, t.TempDir(), "b.vsdb", "\n")}
@@ -129,7 +128,7 @@ func TestBlanks(t *testing.T) {
 	}
 }
 
-// Empty files hold nothing that could be loaded; they are never marked.
+// Empty files contain no records; a load lists them as failed and never marks them.
 func TestEmptyFilesAreListed(t *testing.T) {
 	dir := t.TempDir()
 	a, files := memory(t), []string(nil)

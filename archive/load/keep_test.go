@@ -24,7 +24,7 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// onDisk are fresh archives of several layouts: rows, documents, pairs.
+// onDisk opens new archives of several layouts: in memory, and as rows, documents and pairs.
 func onDisk(t *testing.T) map[string]archive.Archive {
 	t.Helper()
 	out := map[string]archive.Archive{"memory": memory(t)}
@@ -51,7 +51,7 @@ func onDisk(t *testing.T) map[string]archive.Archive {
 	return out
 }
 
-// values are those of fbar at a lead, hours, ascending.
+// values returns the values of fbar at a lead in hours, ascending.
 func values(t *testing.T, a archive.Archive, lead int32) (out []float64) {
 	t.Helper()
 	for b, err := range a.Dump(t.Context(), "s") {
@@ -69,7 +69,7 @@ func values(t *testing.T, a archive.Archive, lead int32) (out []float64) {
 	return out
 }
 
-// whole verifies an archive, alone and against files.
+// whole verifies an archive without its files, and compares it with them.
 func whole(t *testing.T, a archive.Archive, files ...string) {
 	t.Helper()
 	v, err := load.Verify(t.Context(), a, "s")
@@ -81,9 +81,9 @@ func whole(t *testing.T, a archive.Archive, files ...string) {
 	}
 }
 
-// Lines of one record and different values are all stored, those that are the same
-// again once: whatever the order of files, the number of workers, the commits
-// and the layout of the archive.
+// Keep stores all lines that give one record different values, and stores duplicates once. The
+// result does not depend on the order of files, the number of workers, the commits or the layout of
+// the archive.
 func TestKeepStoresAll(t *testing.T) {
 	want := []string{"a.vsdb:1 b.vsdb:1", "a.vsdb:1 c.vsdb:3", "a.vsdb:3 a.vsdb:4", "b.vsdb:2 c.vsdb:1"}
 	var held record.Digest
@@ -120,8 +120,8 @@ func TestKeepStoresAll(t *testing.T) {
 	}
 }
 
-// A load that died before its marks is run again: what it stored is the same
-// again and not reported twice, and the rest is kept as well.
+// If a load died before its marks, the next load counts the stored records as duplicates and does
+// not report them again. It keeps the remaining conflicts, too.
 func TestKeepIsResumed(t *testing.T) {
 	for name, a := range onDisk(t) {
 		files := contradicting(t)
@@ -151,8 +151,8 @@ func TestKeepIsResumed(t *testing.T) {
 	}
 }
 
-// What another load brought before, without keep, stays where it is; then the
-// subset goes on keeping all, and another choice is refused.
+// A load with Keep does not change the records of an earlier load without Keep. From then on the
+// subset keeps all conflicts and refuses other policies.
 func TestKeepBesideAnEarlierLoad(t *testing.T) {
 	for name, a := range onDisk(t) {
 		dir := t.TempDir()
@@ -179,8 +179,8 @@ func TestKeepBesideAnEarlierLoad(t *testing.T) {
 	}
 }
 
-// All records of a place count in an answer and its reference, and an archive
-// that is read in place of files hands all of them on.
+// An answer and its reference contain all kept records of one identity. An archive that is read
+// instead of files passes all of them on.
 func TestKeptRecordsAreAskedAndCopied(t *testing.T) {
 	for name, a := range onDisk(t) {
 		mustLoad(t, a, load.Options{OnConflict: load.Keep}, contradicting(t)...)
@@ -214,8 +214,8 @@ func everyFbar(t *testing.T) *question.Question {
 	return &question.Question{Name: "all", Subset: "s", Type: typ, Columns: columns}
 }
 
-// Old records are removed, and marks of files of which records were deleted
-// forgotten, as of any archive.
+// Retain and Prune work as in any archive: Retain removes old records, and Prune finds no deleted
+// ones.
 func TestKeptRecordsAreRetainedAndPruned(t *testing.T) {
 	for name, a := range onDisk(t) {
 		dir := t.TempDir()
@@ -224,7 +224,7 @@ func TestKeptRecordsAreRetainedAndPruned(t *testing.T) {
 		}
 		mustLoad(t, a, load.Options{OnConflict: load.Keep}, files...)
 		if name == "memory" {
-			continue // it removes nothing
+			continue // the engine in memory cannot remove records
 		}
 		if removed, err := load.Retain(t.Context(), a, "s", load.Retention{Keep: 5 * 24 * time.Hour, Force: true}); err != nil || removed.Records != 2 {
 			t.Errorf("%s: %+v removed, %v", name, removed, err)
@@ -236,7 +236,7 @@ func TestKeptRecordsAreRetainedAndPruned(t *testing.T) {
 	}
 }
 
-// oneOfEach is an archive whose records stand under their identity.
+// oneOfEach is an archive whose key is the identity of a record, which allows one record of each.
 type oneOfEach struct{ archive.Archive }
 
 func (oneOfEach) OneOfEach() string { return "a key is an identity" }
@@ -253,8 +253,8 @@ func TestKeepIsRefusedWhereItCannotBe(t *testing.T) {
 	}
 }
 
-// TestKeepStrangers loads public files of MET twice, once with each mean a
-// little off: both are kept.
+// TestKeepStrangers loads public files of MET twice. The second time the last number of each line
+// differs a little; both values are kept.
 func TestKeepStrangers(t *testing.T) {
 	root := cmp.Or(os.Getenv("BAROGRAPH_DATA"), "../../../shared/data")
 	files, err := filepath.Glob(filepath.Join(root, "met/stat/strangers/*.stat"))

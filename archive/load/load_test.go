@@ -44,7 +44,8 @@ func memory(t *testing.T) archive.Archive {
 	return a
 }
 
-// line is one SL1L2 line of VSDB: hour of lead, day, and the value of every mean.
+// line returns an SL1L2 line of VSDB with a lead in hours, a day after 2019-01-01, and the value of
+// every mean.
 func line(lead, day int, value float64) string {
 	h := record.DefaultHeader()
 	h[record.Version], h[record.Model], h[record.ObType], h[record.VxMask] = "V01", "GFS", "GFS", "G2"
@@ -62,7 +63,7 @@ func write(t *testing.T, dir, name, text string) string {
 	return path
 }
 
-// mustLoad loads files and holds the conservation law.
+// mustLoad loads files and checks conservation.
 func mustLoad(t *testing.T, a archive.Archive, o load.Options, files ...string) *load.Summary {
 	t.Helper()
 	s, err := load.Run(t.Context(), a, "s", files, o)
@@ -87,7 +88,7 @@ func digest(t *testing.T, a archive.Archive) record.Digest {
 func TestEveryLineIsAccountedFor(t *testing.T) {
 	dir := t.TempDir()
 	first := write(t, dir, "a.vsdb", line(0, 0, 1)+"V01 GFS 2x nonsense\n"+line(6, 0, 2)+"\n"+line(12, 0, 3))
-	second := write(t, dir, "b.vsdb", line(12, 0, 3)+line(6, 0, 9)+line(18, 0, 4)) // a duplicate, another value, a new lead
+	second := write(t, dir, "b.vsdb", line(12, 0, 3)+line(6, 0, 9)+line(18, 0, 4)) // a duplicate, a conflict, a new lead
 	for _, window := range []int{1, 2, 100} {
 		a := memory(t)
 		var rejects []record.Reject
@@ -104,8 +105,8 @@ func TestEveryLineIsAccountedFor(t *testing.T) {
 	}
 }
 
-// METdbLoad: a batch of 101 files already loaded makes the next be skipped
-// (101 of 404 new files never read).
+// METdbLoad: a batch of 101 files that are already loaded makes it skip the next batch (it never
+// read 101 of 404 new files).
 func TestMETdbLoadBatchAfterLoadedFilesIsRead(t *testing.T) {
 	dir := t.TempDir()
 	var files []string
@@ -153,9 +154,9 @@ func (l *failingLoader) Commit(ctx context.Context, c archive.Commit) (archive.C
 	return l.Loader.Commit(ctx, c)
 }
 
-// METdbLoad logs an error while writing and ends with status 0, and marks a
-// file as loaded before its lines are in. Here the error comes back, no file is
-// marked that is not whole, and the load can go on.
+// METdbLoad logs a write error and exits with status 0. It also marks a file as loaded before it
+// stores the lines. Here Run returns the error, marks only complete files, and the next load
+// resumes.
 func TestMETdbLoadFailedWriteIsAnErrorAndResumes(t *testing.T) {
 	dir := t.TempDir()
 	var files []string
@@ -192,8 +193,8 @@ func TestMETdbLoadFailedWriteIsAnErrorAndResumes(t *testing.T) {
 	}
 }
 
-// VxIngest F2: the leads of a later file replaced those of an earlier one. Here
-// the files may come in any order.
+// VxIngest F2: the leads of a later file replaced those of an earlier one. Here the order of files
+// does not matter.
 func TestVxIngestF2AnyOrderOfFilesGivesOneDigest(t *testing.T) {
 	dir := t.TempDir()
 	var files []string
@@ -222,8 +223,8 @@ func TestVxIngestF2AnyOrderOfFilesGivesOneDigest(t *testing.T) {
 	}
 }
 
-// METplus#1608, MET#659: loading both .stat and .txt, or one file under two
-// names, stored everything twice.
+// METplus#1608, MET#659: loading both .stat and .txt, or one file under two names, stored every
+// record twice.
 func TestMETplus1608TwinsAreStoredOnce(t *testing.T) {
 	dir := t.TempDir()
 	sl1l2, _ := record.TypeByName("SL1L2")
@@ -317,8 +318,7 @@ func TestFingerprintIsTheDigestOfTheArchive(t *testing.T) {
 	}
 }
 
-// Lines that a load_spec does not ask for are counted apart, and the file is
-// loaded all the same.
+// The load counts the lines that a load_spec excludes separately, and marks the file as loaded.
 func TestLinesThatAreNotTaken(t *testing.T) {
 	a := memory(t)
 	other := strings.Replace(line(12, 0, 1), "SL1L2", "SAL1L2", 1)
@@ -332,7 +332,8 @@ func TestLinesThatAreNotTaken(t *testing.T) {
 	}
 }
 
-// finding is an archive that finds marks, and counts how often it lists them.
+// finding is an archive that looks up marks. It counts these lookups, and how often it lists all
+// marks.
 type finding struct {
 	archive.Archive
 	listed, found int
@@ -349,8 +350,8 @@ func (f *finding) MarksOf(ctx context.Context, subset string, files []archive.Ma
 	return archive.SameFiles(marks, files), err
 }
 
-// TestFewFilesAreLookedUp: where an archive knows many files the marks of those at
-// hand alone are asked for, and what is known, new or contradicted is reported as ever.
+// TestFewFilesAreLookedUp: if an archive knows many files, a load of few files only looks up their
+// marks. It reports known files, new files and conflicts as usual.
 func TestFewFilesAreLookedUp(t *testing.T) {
 	dir := t.TempDir()
 	var many []string
@@ -379,14 +380,14 @@ func TestFewFilesAreLookedUp(t *testing.T) {
 	}
 }
 
-// ending is an archive whose records cannot be read to their end.
+// ending is an archive whose records cannot be read.
 type ending struct{ archive.Archive }
 
 func (e ending) Dump(context.Context, string) iter.Seq2[*record.Batch, error] {
 	return func(yield func(*record.Batch, error) bool) { yield(nil, errors.New("page 7 is damaged")) }
 }
 
-// TestCopyOfADamagedArchive: what cannot be read is called an archive, and the cure is one.
+// TestCopyOfADamagedArchive: the error names the archive, and the cure is `barograph verify`.
 func TestCopyOfADamagedArchive(t *testing.T) {
 	a := memory(t)
 	mustLoad(t, a, load.Options{}, write(t, t.TempDir(), "a.vsdb", line(0, 0, 1)))
@@ -404,7 +405,7 @@ func TestCopyOfADamagedArchive(t *testing.T) {
 	}
 }
 
-// canceling is an archive whose reader gives up.
+// canceling is an archive that cancels the context when Dump starts.
 type canceling struct {
 	ending
 	cancel func()
@@ -415,7 +416,8 @@ func (c canceling) Dump(ctx context.Context, subset string) iter.Seq2[*record.Ba
 	return c.ending.Dump(ctx, subset)
 }
 
-// TestVerifyOfADamagedArchive: records that cannot be read are a problem of the archive; a look that was broken off is an error.
+// TestVerifyOfADamagedArchive: Verify lists unreadable records as a problem of the archive. If it
+// is canceled, it returns an error.
 func TestVerifyOfADamagedArchive(t *testing.T) {
 	a := memory(t)
 	mustLoad(t, a, load.Options{}, write(t, t.TempDir(), "a.vsdb", line(0, 0, 1)))

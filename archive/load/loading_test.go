@@ -11,10 +11,10 @@ import (
 	"github.com/barograph/barograph/engine/archive"
 )
 
-// noting notes who loads in the catalog of each commit.
+// noting records the load that the catalog of each commit names.
 type noting struct {
 	archive.Archive
-	pids []int // −1 = the commit does not mention a load
+	pids []int // by commit; −1 = the commit does not mention a load
 }
 
 type notingLoader struct {
@@ -36,8 +36,8 @@ func (l *notingLoader) Commit(ctx context.Context, c archive.Commit) (archive.Co
 	return l.Loader.Commit(ctx, c)
 }
 
-// Every commit but the last names the load in the catalog, the last one takes the
-// name away; a load without a name, and one of a single commit, write none.
+// Every commit but the last names the load in the catalog. The last commit removes the name. A load
+// without a name and a load of one commit write no name.
 func TestLoadIsNamedUntilItsLastCommit(t *testing.T) {
 	var files []string
 	dir := t.TempDir()

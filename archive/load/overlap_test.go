@@ -11,7 +11,7 @@ import (
 	"github.com/barograph/barograph/engine/archive"
 )
 
-// slow is an archive whose commits call under while they are under way.
+// slow is an archive that calls under at the start of each commit.
 type slow struct {
 	archive.Archive
 	under func() error
@@ -48,8 +48,8 @@ func twentyDays(t *testing.T) (files []string) {
 	return files
 }
 
-// TestNextWindowFillsWhileOneIsStored: a commit that waits for records of the
-// next window gets them, but not those of the window after that.
+// TestNextWindowFillsWhileOneIsStored: during a commit the load reads the records of the next
+// window, but not those of the window after that.
 func TestNextWindowFillsWhileOneIsStored(t *testing.T) {
 	files, a := twentyDays(t), &slow{Archive: memory(t)}
 	taken, commits := make(chan int64, 1000), 0
@@ -67,7 +67,7 @@ func TestNextWindowFillsWhileOneIsStored(t *testing.T) {
 		return nil
 	}
 	s, err := load.Run(t.Context(), a, "s", files, load.Options{Window: 10, Progress: func(p load.Progress) {
-		if p.Read > p.Committed/int64(len(line(0, 0, 1)))+20+2 { // two windows, and the file at hand
+		if p.Read > p.Committed/int64(len(line(0, 0, 1)))+20+2 { // two windows and the present file
 			t.Errorf("%d records are read, %d bytes committed", p.Read, p.Committed)
 		}
 		taken <- p.Read
@@ -75,17 +75,17 @@ func TestNextWindowFillsWhileOneIsStored(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Commits != 5 || s.Stored != 40 { // the last is that of the last file's mark
+	if s.Commits != 5 || s.Stored != 40 { // the fifth commit only has the mark of the last file
 		t.Errorf("%d commits, %d records; want 5 and 40", s.Commits, s.Stored)
 	}
 }
 
-// TestEndWaitsForTheCommitUnderWay: where the load is interrupted while a commit is
-// under way, that one ends before Run does, and what it stored is there.
+// TestEndWaitsForTheCommitUnderWay: if a load is interrupted during a commit, Run returns after the
+// commit, and the archive has the records of the commit.
 func TestEndWaitsForTheCommitUnderWay(t *testing.T) {
 	files, whole := twentyDays(t), memory(t)
 	mustLoad(t, whole, load.Options{}, files...)
-	for _, kept := range []bool{true, false} { // what becomes of the commit
+	for _, kept := range []bool{true, false} { // whether the commit in flight succeeds
 		a, commits := &slow{Archive: memory(t)}, 0
 		ctx, interrupt := context.WithCancel(t.Context())
 		a.under = func() error {
@@ -93,7 +93,7 @@ func TestEndWaitsForTheCommitUnderWay(t *testing.T) {
 				return nil
 			}
 			interrupt()
-			time.Sleep(20 * time.Millisecond) // the load sees it first
+			time.Sleep(20 * time.Millisecond) // the load sees the interruption first
 			if !kept {
 				return errDisk
 			}
@@ -104,7 +104,7 @@ func TestEndWaitsForTheCommitUnderWay(t *testing.T) {
 			t.Fatalf("interrupted: %v", err)
 		}
 		marks, failed := a.Marks(t.Context(), "s")
-		if failed != nil || len(marks) != 5*s.Commits-1 || len(s.Files) != len(marks) { // a file is marked by the commit after its last record
+		if failed != nil || len(marks) != 5*s.Commits-1 || len(s.Files) != len(marks) { // the commit after its last record marks a file
 			t.Errorf("%d marks, %d files, %d commits of 5 files each; %v", len(marks), len(s.Files), s.Commits, failed)
 		}
 		a.under = func() error { return nil }

@@ -8,8 +8,8 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// What is kept of a first reading is loaded without the files, the same each
-// time; what is too much for the memory is parsed again.
+// A load uses the cached batches of a first reading instead of the files, with the same result each
+// time. If the cache is too small, the load parses the files again.
 func TestParsed(t *testing.T) {
 	dir := t.TempDir()
 	files := []string{

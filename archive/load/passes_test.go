@@ -13,7 +13,7 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// TestTwinsInPasses: as many passes as keep the memory small find what one pass finds.
+// TestTwinsInPasses: several passes with limited memory find the same twins as one pass.
 func TestTwinsInPasses(t *testing.T) {
 	b := datedRows("a", 0, 1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 3, 5, 5)
 	var want []record.Key
@@ -37,7 +37,7 @@ func TestTwinsInPasses(t *testing.T) {
 			}
 		}
 	}
-	// Where all values are kept, a record of different values is no twin.
+	// With Keep, records with different values are no twins.
 	other := datedRows("b", 0, 2, 1, 1)
 	for on, n := range map[OnConflict]int{Refuse: 3, Keep: 4} {
 		r := &loadRun{archive: &scripted{dumps: [][]*record.Batch{{b, other}}}, options: Options{OnConflict: on}}
@@ -47,7 +47,8 @@ func TestTwinsInPasses(t *testing.T) {
 	}
 }
 
-// TestOtherLoadersRecordsAreLogged: how many, by the catalog or by the count.
+// TestOtherLoadersRecordsAreLogged: the log has the number of other loaders' records, from the
+// catalog or from the count.
 func TestOtherLoadersRecordsAreLogged(t *testing.T) {
 	for want, x := range map[string]scripted{
 		"records=1": {marks: 13, holds: 13}, "records=3": {marks: 15, holds: 15}, "records=2": {marks: 12, holds: 12, lost: -2},
@@ -63,13 +64,14 @@ func TestOtherLoadersRecordsAreLogged(t *testing.T) {
 	}
 }
 
-// TestFingerprintSpills: above its limit it keeps nothing in memory, up to it nothing in files.
+// TestFingerprintSpills: above its limit it keeps no records in memory; up to the limit it writes
+// none to files.
 func TestFingerprintSpills(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	for most, spilled := range map[int]bool{0: false, 4: false, 3: true} {
 		f := Fingerprint{MaxInMemory: most}
 		f.Add(datedRows("a", 0, 1, 1, 2, 3))
-		f.Add(datedRows("b", 0, 2, 2)) // the fourth: different values
+		f.Add(datedRows("b", 0, 2, 2)) // the fourth record has different values
 		if got := len(f.first) == 0 && len(f.conflicting) == 0; got != spilled || (len(f.files) == spillParts) != spilled {
 			t.Errorf("at most %d records: %d and %d in memory, %d files", most, len(f.first), len(f.conflicting), len(f.files))
 		}
@@ -92,7 +94,7 @@ func TestFingerprintSpills(t *testing.T) {
 	}
 }
 
-// newRun is a load under way without an archive, whose released batches are counted.
+// newRun returns a load in progress without an archive. It counts the released batches.
 func newRun(o Options, released *int) *loadRun {
 	r := &loadRun{
 		options: o, files: map[string]*archive.Mark{}, seenDigests: map[string]bool{}, rejects: map[string]*design.Quarantine{}, marks: &marks{all: []archive.Mark{}, byDigest: map[string]archive.Mark{}},
@@ -103,7 +105,8 @@ func newRun(o Options, released *int) *loadRun {
 	return r
 }
 
-// TestBatchesAreCounted: what a batch adds to the mark of its file and to the sums, and whose memory is given back.
+// TestBatchesAreCounted: a batch adds its counts to the mark of its file and to the sums. Batches
+// that are not needed are released.
 func TestBatchesAreCounted(t *testing.T) {
 	released, calls := 0, []uint32(nil)
 	var at []Progress
@@ -157,12 +160,12 @@ func TestBatchesAreCounted(t *testing.T) {
 	}
 }
 
-// TestMeeting: two lines of one window that bring one record.
+// TestMeeting: two lines of one window contain the same record.
 func TestMeeting(t *testing.T) {
 	for on, x := range map[OnConflict]struct {
 		value                      float64 // of the later line; the earlier has 1
 		stored, same, other, kept  int64
-		lacking, conflicts, stands int // stands is the line whose values the window has
+		lacking, conflicts, stands int // stands is the sum of the line numbers that remain in the window
 	}{
 		Refuse: {2, 1, 0, 1, 0, 1, 1, 1}, First: {2, 1, 0, 1, 0, 0, 1, 1}, Last: {2, 1, 0, 1, 0, 0, 1, 2}, Keep: {2, 2, 0, 0, 1, 0, 1, 3},
 		"the same": {1, 1, 1, 0, 0, 0, 0, 1},

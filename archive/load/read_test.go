@@ -33,7 +33,7 @@ func (b *big) Next(into *record.Batch) error {
 
 func (*big) Close() error { return nil }
 
-// Many files must not be parsed whole while the archive is busy.
+// Read must not parse many files completely while the archive is busy.
 func TestFilesAreNotReadFarAhead(t *testing.T) {
 	var paths []string
 	for i := range 50 {
@@ -50,7 +50,8 @@ func TestFilesAreNotReadFarAhead(t *testing.T) {
 	}}
 	err := Read(t.Context(), paths, o, func(_ *File, b *record.Batch) error {
 		time.Sleep(time.Millisecond) // a busy archive
-		// the file that this is of, those under way, and those let in before they had anything to count
+		// this batch's file, the files that workers parse, and those that were admitted before they
+		// had counted any bytes
 		if n := opened.Load() - taken.Load(); n > 2+2*workers {
 			return fmt.Errorf("%d files are open that are not taken", n)
 		}

@@ -13,7 +13,7 @@ import (
 
 const day = 24 * time.Hour
 
-// removing are the archives of onDisk that can remove records.
+// removing returns the archives of onDisk that can remove records.
 func removing(t *testing.T) map[string]archive.Archive {
 	t.Helper()
 	out := onDisk(t)
@@ -21,7 +21,7 @@ func removing(t *testing.T) map[string]archive.Archive {
 	return out
 }
 
-// dated writes one file of a line for each day.
+// dated writes one file with a line for each day.
 func dated(t *testing.T, name string, days ...int) string {
 	t.Helper()
 	var text strings.Builder
@@ -39,7 +39,7 @@ func daysTo(n int) (out []int) {
 	return out
 }
 
-// retained loads files and then removes.
+// retained loads files and then removes old records.
 func retained(t *testing.T, a archive.Archive, r load.Retention, files ...string) *load.Removal {
 	t.Helper()
 	r.Before, r.Limit = mustLoad(t, a, load.Options{}, files...).Before, load.DefaultLimit
@@ -57,8 +57,8 @@ func records(t *testing.T, a archive.Archive) int64 {
 
 const year2109 = 90*365 + 22 // days after 2019-01-01
 
-// One wrong date removes nothing: neither one of the future, nor an earlier one
-// that no other record comes near, in the first load or in a later one.
+// One wrong date removes nothing, in the first load or in a later one. The date may be in the
+// future, or an earlier one far from all other records.
 func TestOneWrongDateRemovesNothing(t *testing.T) {
 	for _, wrong := range []int{year2109, 6 * 365} {
 		for name, a := range removing(t) {
@@ -88,8 +88,8 @@ func TestNewestTimeIsAtMostTheLeadAhead(t *testing.T) {
 	}
 }
 
-// A load each day removes a day, however large its share; a removal that the
-// load does not explain is refused until it is forced.
+// A daily load removes a day, however large its share. A removal that the load does not explain is
+// refused unless it is forced.
 func TestRemovalThatTheLoadDoesNotExplainIsRefused(t *testing.T) {
 	for name, a := range removing(t) {
 		week := load.Retention{Keep: 7*day - 1}
@@ -115,7 +115,7 @@ func TestRemovalThatTheLoadDoesNotExplainIsRefused(t *testing.T) {
 	}
 }
 
-// What is listed is what is then removed, and nothing is written.
+// Preview lists exactly the records that Retain then removes, and writes nothing.
 func TestPreviewListsTheRemoval(t *testing.T) {
 	for name, a := range removing(t) {
 		mustLoad(t, a, load.Options{}, dated(t, "a.vsdb", daysTo(20)...))
@@ -134,7 +134,7 @@ func TestPreviewListsTheRemoval(t *testing.T) {
 	}
 }
 
-// Files of removed records are loaded again with Rehash only.
+// Only a load with Rehash restores removed records.
 func TestRemovedFilesComeBackWithRehashOnly(t *testing.T) {
 	for name, a := range removing(t) {
 		files := []string{dated(t, "a.vsdb", daysTo(5)...), dated(t, "b.vsdb", 5, 6)}

@@ -15,7 +15,7 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// datedRows are SL1L2 records of valid times, in days, with a value.
+// datedRows returns SL1L2 records with valid times in days and one value.
 func datedRows(file string, lead int32, value float64, days ...float64) *record.Batch {
 	sl1l2, _ := record.TypeByName("SL1L2")
 	b := &record.Batch{}
@@ -40,10 +40,7 @@ func catalogOf(batches ...*record.Batch) *design.Catalog {
 	return c
 }
 
-// TestPlanOfRetention: the cut, the days, the gap and what lies in the future, by hand.
-// TestRemovalIsRefused: only what the load does not explain, and only above the limit.
-// TestRemovalCounts: what goes, by line type and model, with its first and last time.
-// TestMarked: the marks are read anew only where those at hand are not all.
+// TestMarked: markedRecords reads the marks again only if the cached ones are incomplete.
 func TestMarked(t *testing.T) {
 	for name, x := range map[string]struct {
 		all           []archive.Mark
@@ -74,12 +71,12 @@ func TestMarked(t *testing.T) {
 	}
 }
 
-// counting is an archive of one mark and a catalog.
+// counting is an archive with one mark and a catalog.
 type counting struct {
 	archive.Archive
 	marks   int64
 	catalog *design.Catalog
-	found   []archive.Mark // that MarksOf finds
+	found   []archive.Mark // the marks that MarksOf can find
 	asked   int
 }
 
@@ -89,7 +86,7 @@ func (c *counting) Marks(context.Context, string) ([]archive.Mark, error) {
 
 func (c *counting) Catalog(context.Context, string) (*design.Catalog, error) { return c.catalog, nil }
 
-// finder also looks marks up.
+// finder is counting with a lookup of marks.
 type finder struct{ *counting }
 
 func (f finder) MarksOf(_ context.Context, _ string, files []archive.Mark) ([]archive.Mark, error) {
@@ -97,7 +94,8 @@ func (f finder) MarksOf(_ context.Context, _ string, files []archive.Mark) ([]ar
 	return archive.SameFiles(f.found, files), nil
 }
 
-// TestMarksAreLookedUp: only where an archive knows more files than most, and each file once.
+// TestMarksAreLookedUp: marks are looked up only if the archive knows more files than the limit,
+// and each file is looked up once.
 func TestMarksAreLookedUp(t *testing.T) {
 	for name, x := range map[string]struct {
 		files           int64
@@ -133,7 +131,7 @@ func TestMarksAreLookedUp(t *testing.T) {
 	}
 }
 
-// TestReadingOptions: which files are read again.
+// TestReadingOptions checks which files are read again.
 func TestReadingOptions(t *testing.T) {
 	known := &marks{all: []archive.Mark{{Path: "p", Digest: "whole"}, {Path: "q", Digest: "part", Quarantined: 1}}, byDigest: map[string]archive.Mark{}}
 	for _, m := range known.all {
@@ -171,7 +169,8 @@ func TestReadingOptions(t *testing.T) {
 	}
 }
 
-// TestStands: of two lines of different values.
+// TestStands checks which of two lines with different values replaces the other, and the default
+// policy.
 func TestStands(t *testing.T) {
 	a, b, gone := design.Line{File: "a", Line: 2}, design.Line{File: "b", Line: 1}, design.Line{}
 	for _, x := range []struct {
@@ -207,14 +206,15 @@ func TestStands(t *testing.T) {
 	}
 }
 
-// TestWindow: rows that are killed are neither stored nor counted, memory is counted and given back.
+// TestWindow: dropped rows are neither stored nor counted. The window counts its memory and
+// releases it.
 func TestWindow(t *testing.T) {
 	var released []*record.Batch
 	standing := true
 	w := newWindow("s", func(_, _ archive.Position) bool { return standing }, func(b *record.Batch) { released = append(released, b) })
 	one, two := datedRows("a", 0, 1, 1, 2), datedRows("b", 0, 2, 2, 3)
 	w.add(one)
-	w.add(two) // the later row of day 2 stands
+	w.add(two) // the later row of day 2 replaces the earlier one
 	count := func() (rows int, values []float64) {
 		for b := range w.batchesKept {
 			rows += b.Len()
@@ -250,7 +250,7 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// TestFootprint: each column counts by its capacity, each text by its length as well.
+// TestFootprint: each column counts by its capacity, and texts also by their length.
 func TestFootprint(t *testing.T) {
 	mpr, _ := record.TypeByName("MPR")
 	b := &record.Batch{Type: mpr}
@@ -286,7 +286,7 @@ func TestFootprint(t *testing.T) {
 	}
 }
 
-// TestGauge: below waits while more than the limit waits.
+// TestGauge: waitBelow waits while the gauge is above the limit.
 func TestGauge(t *testing.T) {
 	g := newGauge()
 	if g.add(10) != 10 || g.add(-4) != 6 || g.add(0) != 6 {
@@ -307,7 +307,7 @@ func TestGauge(t *testing.T) {
 	}
 }
 
-// TestParsedLimit: up to the limit everything is kept, above it nothing.
+// TestParsedLimit: up to its limit the cache keeps everything, above it nothing.
 func TestParsedLimit(t *testing.T) {
 	b := datedRows("a", 0, 1, 1, 2)
 	size := footprint(b)
@@ -331,7 +331,7 @@ func TestParsedLimit(t *testing.T) {
 	}
 }
 
-// TestCommitIsChecked: what is new and what was there already is what was given.
+// TestCommitIsChecked: new and existing records together must be as many as the commit received.
 func TestCommitIsChecked(t *testing.T) {
 	s := archive.CommitResult{New: 3, Replaced: map[string]int64{"a": 2, "b": 1}}
 	for given, want := range map[int64]bool{5: false, 6: true, 7: false} {
@@ -341,7 +341,7 @@ func TestCommitIsChecked(t *testing.T) {
 	}
 }
 
-// TestOrigin: its size, whether an archive holds it already, and how far it was read.
+// TestOrigin checks its size, whether an archive already contains it, and how many bytes were read.
 func TestOrigin(t *testing.T) {
 	c := catalogOf(datedRows("a", 0, 1, 1, 2, 3, 4))
 	o := &Origin{Catalog: c, Marks: []archive.Mark{{Digest: "a", Bytes: 30}, {Digest: "b", Bytes: 10}}}
@@ -366,8 +366,7 @@ func TestOrigin(t *testing.T) {
 	}
 }
 
-// TestPrunedLimit: the limit itself is allowed.
-// TestDigestOfABeginning: of as many bytes, and none of a file that is shorter.
+// TestDigestOfABeginning: the digest covers the first bytes; a shorter file has none.
 func TestDigestOfABeginning(t *testing.T) {
 	dir := t.TempDir()
 	whole, part := filepath.Join(dir, "whole"), filepath.Join(dir, "part")
@@ -382,17 +381,14 @@ func TestDigestOfABeginning(t *testing.T) {
 	}
 }
 
-// TestLacksInWords: what is lacking, in one sentence and with one exit status.
-// TestRefusedLines: those of this load, and those of files that were skipped.
-// TestResultText: each line of the table where there is something to say, and no other.
-// TestRejectsAreShown: ten lines and a word on the rest, or all in a file.
-// TestPairing: a record of which some line has the archive's values is right, whatever other lines say.
+// TestPairing: a record is correct if some line has the archive's values, whatever other lines
+// contain.
 func TestPairing(t *testing.T) {
 	held := datedRows("archive", 0, 1, 1, 2, 3)
 	for name, x := range map[string]struct {
 		lines []*record.Batch
 		from  int64
-		want  string // the misfits: file:line, lost
+		want  string // the differences: "file:line missing"
 	}{
 		"the same":               {[]*record.Batch{datedRows("a", 0, 1, 1, 2)}, 0, ""},
 		"another value":          {[]*record.Batch{datedRows("a", 0, 2, 2)}, 0, "a:1 false"},
@@ -422,7 +418,8 @@ func TestPairing(t *testing.T) {
 	}
 }
 
-// TestVerifiedMarks: each adds up, and all of them speak of no more than was brought.
+// TestVerifiedMarks: each mark adds up, and all marks together report no more records than were
+// loaded.
 func TestVerifiedMarks(t *testing.T) {
 	whole := archive.Mark{Path: "a", Read: 6, Stored: 3, Replaced: 2, Quarantined: 1}
 	for name, x := range map[string]struct {

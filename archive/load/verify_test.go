@@ -13,7 +13,7 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// spoilt is an archive that was changed since it was loaded.
+// spoilt is an archive that was changed after it was loaded.
 type spoilt struct {
 	archive.Archive
 	records func(*record.Batch) *record.Batch
@@ -60,8 +60,8 @@ func (s *spoilt) Marks(ctx context.Context, subset string) ([]archive.Mark, erro
 	return m, err
 }
 
-// TestVerify: whatever was changed in an archive is reported, and in one that was
-// not nothing is; with the files the record is named.
+// TestVerify: Verify reports every change of an archive, and nothing for an unchanged one. Compare,
+// which reads the files, names the record.
 func TestVerify(t *testing.T) {
 	dir := t.TempDir()
 	files := []string{write(t, dir, "a.vsdb", line(0, 0, 1)+line(6, 0, 2)+line(12, 0, 3)), write(t, dir, "b.vsdb", line(0, 1, 4)+line(0, 0, 1))}
@@ -70,7 +70,7 @@ func TestVerify(t *testing.T) {
 	for name, c := range map[string]struct {
 		spoil spoilt
 		says  string // "" = whole
-		names string // the record, where files are given
+		names string // the record that Compare names
 	}{
 		"nothing":      {},
 		"a value":      {spoil: spoilt{records: func(b *record.Batch) *record.Batch { b.Num[1][2] += 1e-12; return b }}, says: "have different values", names: "a.vsdb:3 "},
@@ -108,8 +108,8 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// TestArchiveOfAnEarlierVersion: its catalog counts nothing, until the next
-// load has walked it.
+// TestArchiveOfAnEarlierVersion: its catalog has no counts until the next load has read the
+// archive.
 func TestArchiveOfAnEarlierVersion(t *testing.T) {
 	dir := t.TempDir()
 	a := memory(t)
@@ -139,7 +139,7 @@ func TestArchiveOfAnEarlierVersion(t *testing.T) {
 	}
 }
 
-// once is an archive of an earlier version until its catalog was read.
+// once behaves like an archive of an earlier version until its catalog was read.
 type once struct {
 	*spoilt
 	read bool
@@ -153,8 +153,7 @@ func (o *once) Catalog(ctx context.Context, subset string) (*design.Catalog, err
 	return o.spoilt.Catalog(ctx, subset)
 }
 
-// TestSurvey: files are counted without an archive, and what of them is in
-// quarantine is reported by its reasons.
+// TestSurvey counts the records of files without an archive, and the quarantined lines by reason.
 func TestSurvey(t *testing.T) {
 	dir := t.TempDir()
 	c, marks, failed, err := load.Survey(t.Context(), []string{write(t, dir, "a.vsdb", line(0, 0, 1)+line(6, 2, 2)+line(6, 3, 2)+"nonsense\n"), dir + "/none.vsdb"}, load.Reading{}, nil)
@@ -172,9 +171,9 @@ func TestSurvey(t *testing.T) {
 
 func agree(*load.PruneResult) error { return nil }
 
-// TestPrune: a pruned archive is named, forgets what was deleted and the file that
-// it came from, and nothing else; the next load brings it back. What was changed
-// otherwise is not forgotten, nor, unless that is forced, more than a tenth of the records.
+// TestPrune: Verify reports a pruned archive. Prune removes the deleted records from the catalog,
+// and the mark of their file; nothing else changes. It refuses archives with other changes, and,
+// unless forced, the loss of more than a tenth of the records.
 func TestPrune(t *testing.T) {
 	dir := t.TempDir()
 	files := []string{write(t, dir, "a.vsdb", line(0, 0, 1)+line(6, 0, 2)), write(t, dir, "b.vsdb", line(0, 1, 4))}
@@ -205,7 +204,8 @@ func TestPrune(t *testing.T) {
 	}
 }
 
-// TestVerifyMarksAndCatalog: what no record contradicts is reported, too.
+// TestVerifyMarksAndCatalog: Verify also reports changes of the catalog and the marks that no
+// record contradicts.
 func TestVerifyMarksAndCatalog(t *testing.T) {
 	dir := t.TempDir()
 	whole := memory(t)

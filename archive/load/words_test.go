@@ -18,12 +18,14 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
+// TestPlanOfRetention compares the cutoff, the days, the gap and the future valid times with values computed by
+// hand.
 func TestPlanOfRetention(t *testing.T) {
 	days := func(n float64) time.Duration { return time.Duration(n * 24 * float64(time.Hour)) }
 	now := time.Unix(20*daySeconds, 0)
 	for name, x := range map[string]struct {
 		have   []float64
-		before []float64 // nil = no load came before
+		before []float64 // nil = there was no earlier load
 		lead   int32
 		keep   time.Duration
 		want   string
@@ -70,6 +72,7 @@ func TestPlanOfRetention(t *testing.T) {
 	}
 }
 
+// TestRemovalIsRefused: a removal is refused only if the load does not explain it and it is above the limit.
 func TestRemovalIsRefused(t *testing.T) {
 	for _, x := range []struct {
 		m       Removal
@@ -105,6 +108,7 @@ func TestRemovalIsRefused(t *testing.T) {
 	}
 }
 
+// TestRemovalCounts: the removed records are counted by line type and model, with the first and last time.
 func TestRemovalCounts(t *testing.T) {
 	m := &Removal{Cutoff: time.Unix(5*daySeconds, 0).UTC(), Newest: time.Unix(9*daySeconds, 0), Days: 4, Added: 1, Total: 7, Later: 1, Latest: time.Unix(40*daySeconds, 0)}
 	m.count(datedRows("a", 0, 1, 3, 1, 4, 5, 9))
@@ -144,6 +148,7 @@ func TestSpans(t *testing.T) {
 	}
 }
 
+// TestPrunedLimit: the limit itself is allowed.
 func TestPrunedLimit(t *testing.T) {
 	for lost, want := range map[int64]bool{0: true, 10: true, 11: false} {
 		if err := (&PruneResult{Lost: lost, Total: 100}).Err(10); (err == nil) != want || err != nil && fault.Code(err) != fault.Differs {
@@ -152,6 +157,7 @@ func TestPrunedLimit(t *testing.T) {
 	}
 }
 
+// TestLacksInWords: one sentence with one exit status reports all missing lines.
 func TestLacksInWords(t *testing.T) {
 	for want, s := range map[string]struct {
 		s       Summary
@@ -191,6 +197,7 @@ func TestLacksInWords(t *testing.T) {
 	}
 }
 
+// TestRefusedLines: the lines of this load count, and those of skipped files.
 func TestRefusedLines(t *testing.T) {
 	c := design.NewCatalog("s")
 	for i, one := range []design.Conflict{{Refused: true, Dropped: design.Line{File: "skipped"}}, {Dropped: design.Line{File: "skipped"}}, {Refused: true, Dropped: design.Line{File: "other"}}} {
@@ -217,6 +224,7 @@ func TestRefusedLines(t *testing.T) {
 	}
 }
 
+// TestResultText: the table has a line for each value that is present, and no other line.
 func TestResultText(t *testing.T) {
 	at := time.Unix(0, 0)
 	plain := "archive        duckdb:a.db, design wide, subset s\nfiles          1 loaded, 2 skipped (in the archive already), 0 failed\n" +
@@ -260,6 +268,7 @@ func TestResultText(t *testing.T) {
 	}
 }
 
+// TestRejectsAreShown: the list prints ten lines and mentions the others, or writes all into a file.
 func TestRejectsAreShown(t *testing.T) {
 	var out bytes.Buffer
 	r, err := NewRejectList("", &out, func(s string) string { return s })
