@@ -19,7 +19,7 @@ import (
 	"github.com/barograph/barograph/query/answer"
 )
 
-// calls counts what is asked of archives.
+// calls counts the calls of archives.
 type calls struct{ queries, catalogs, subsets int }
 
 type countedArchives struct {
@@ -52,8 +52,8 @@ func (c countedArchive) Subsets(ctx context.Context) ([]string, error) {
 	return c.Archive.Subsets(ctx)
 }
 
-// TestPlotsWithoutRecords: a plot of 720 questions of which the archive has no record takes
-// no query, one look at the catalog, and a line for each line type.
+// TestPlotsWithoutRecords: the archive has no record for any of a plot's 720 questions. Then ask
+// runs no query, reads the catalog once, and prints one line for each line type.
 func TestPlotsWithoutRecords(t *testing.T) {
 	dir := t.TempDir()
 	data, url := filepath.Join(dir, "data"), "sqlite:"+filepath.Join(dir, "a.db")
@@ -100,7 +100,7 @@ func TestPlotsWithoutRecords(t *testing.T) {
 		t.Errorf("%+v", n)
 	}
 	ask("--where", "vx_mask=G2/NHX", "--where", "fcst_var=HGT")
-	if n.queries == 0 { // what has records is asked for
+	if n.queries == 0 { // these questions have records, so ask queries the archive
 		t.Error("no question was asked")
 	}
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// shared is what a command says while it goes on.
+// shared is the output of a running command.
 type shared struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -39,7 +39,7 @@ func (s *shared) String() string {
 	return s.text.String()
 }
 
-// says waits until it has said something.
+// says waits until the output matches pattern.
 func (s *shared) says(t *testing.T, pattern string) string {
 	t.Helper()
 	for until := time.Now().Add(time.Minute); time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
@@ -53,7 +53,8 @@ func (s *shared) says(t *testing.T, pattern string) string {
 
 const testToken = "0123456789abcdef0123456789abcdef"
 
-// agent starts an agent, which ends with the test or by the function, and returns its address.
+// agent starts an agent and returns its address. The agent stops at the end of the test, or when
+// end is called.
 func agent(t *testing.T, args ...string) (at string, end func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
@@ -70,7 +71,7 @@ func agent(t *testing.T, args ...string) (at string, end func()) {
 	return said.says(t, `agent: (\S+)`), end
 }
 
-// TestAgents: a workload that two agents run is one run, of all operations.
+// TestAgents: two agents run one workload; the result is one run of all operations.
 func TestAgents(t *testing.T) {
 	t.Setenv(envToken, testToken)
 	a, _ := agent(t)
@@ -123,7 +124,7 @@ func TestAgents(t *testing.T) {
 	if code, _, stderr := barograph(t, args...); code != fault.Unreachable || !strings.Contains(stderr, "agent "+b+" is not reached") {
 		t.Errorf("an agent that is gone: status %d, %s", code, stderr)
 	}
-	for until := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) { // the other was prepared, and not started
+	for until := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) { // the other agent was prepared and not started
 		code, _, stderr := barograph(t, append(args[:len(args)-1:len(args)-1], a)...)
 		if code == 0 {
 			break
@@ -134,7 +135,7 @@ func TestAgents(t *testing.T) {
 	}
 }
 
-// relayTo passes connections on to an address until they are cut.
+// relayTo forwards connections to an address until cut is called.
 func relayTo(t *testing.T, to string) (at string, cut func()) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // does not wait
@@ -173,13 +174,13 @@ func relayTo(t *testing.T, to string) (at string, cut func()) {
 	return l.Addr().String(), cut
 }
 
-// TestAgentIsKilled: the result has the operations of the other agent, and names both.
+// TestAgentIsKilled: the result has the operations of the remaining agent, and names both.
 func TestAgentIsKilled(t *testing.T) {
 	t.Setenv(envToken, testToken)
 	a, _ := agent(t)
 	behind, _ := agent(t)
 	b, cut := relayTo(t, behind)
-	time.AfterFunc(1500*time.Millisecond, cut) // both start within a second and run for three
+	time.AfterFunc(1500*time.Millisecond, cut) // both agents start within a second and run for three seconds
 	code, out, stderr := barograph(t, "ycsb", "run", "--engine", "dry", "-P", "workloada", "-p", "recordcount=500", "-p", "operationcount=0", "-p", "maxexecutiontime=3",
 		"--threads", "1", "--target", "400", "--agents", a+","+b, "--json")
 	var samples []run.Sample
@@ -192,8 +193,8 @@ func TestAgentIsKilled(t *testing.T) {
 	}
 }
 
-// TestAgentsSweepAndLoad: two agents load a server's table, each its half of the keys, and sweep over it; a ramp
-// knows what they say of more being due than is done.
+// TestAgentsSweepAndLoad: each of two agents loads half of a server's keys; then both run a sweep.
+// A ramp uses the agents' reports that more operations are due than done.
 func TestAgentsSweepAndLoad(t *testing.T) {
 	t.Setenv(envToken, testToken)
 	a, _ := agent(t)
@@ -211,7 +212,7 @@ func TestAgentsSweepAndLoad(t *testing.T) {
 	if len(loaded) != 1 || loaded[0].Verdict != run.Equal || loaded[0].Measured().Operations != 501 || loaded[0].Measured().Clients != 2 {
 		t.Fatalf("%+v", loaded)
 	}
-	must(t, "ycsb", "run", "--engine", url, "-P", "workloadc", "-p", "recordcount=501", "-p", "operationcount=2000", "-p", "requestdistribution=sequential") // each is there
+	must(t, "ycsb", "run", "--engine", url, "-P", "workloadc", "-p", "recordcount=501", "-p", "operationcount=2000", "-p", "requestdistribution=sequential") // every record exists
 	if code, _, stderr := barograph(t, slices.Concat([]string{"ycsb", "load", "--engine", url, "-P", "workloada"}, few)...); code != fault.Incomplete || !strings.Contains(stderr, "records were there already, 0 are new") {
 		t.Errorf("a second load: status %d, %s", code, stderr)
 	}
@@ -239,7 +240,7 @@ func TestAgentsSweepAndLoad(t *testing.T) {
 	}
 }
 
-// TestAgentsInTheClear: neither token nor URL leaves this machine without TLS.
+// TestAgentsInTheClear: without TLS neither the token nor a URL leaves this machine.
 func TestAgentsInTheClear(t *testing.T) {
 	t.Setenv(envToken, testToken)
 	for cure, args := range map[string][]string{
@@ -258,7 +259,8 @@ func TestAgentsInTheClear(t *testing.T) {
 	}
 }
 
-// TestAgentsOverTLS: agents with a certificate of the CA that is named run, those of another one receive nothing.
+// TestAgentsOverTLS: agents run if their certificate is signed by the CA of --agents-ca; other
+// agents receive nothing.
 func TestAgentsOverTLS(t *testing.T) {
 	t.Setenv(envToken, testToken)
 	dir, until := t.TempDir(), time.Now().Add(time.Hour)

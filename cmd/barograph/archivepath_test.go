@@ -11,7 +11,7 @@ import (
 
 var firstName = regexp.MustCompile(`(?m)^(?:- )?name: (\S+)`)
 
-// The relative path of an archive, without its engine, is enough for every command that reads one.
+// Every command that reads an archive accepts its relative path without the engine.
 func TestArchivePath(t *testing.T) {
 	data := dayOfData(t)
 	for _, engine := range []string{"duckdb", "sqlite", "pebble"} {

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// metPlot writes a METviewer plot of curves by model and returns its path: dep1 and what
-// else it has beside template, series, indep and title.
+// metPlot writes a METviewer plot of curves by model and returns its path. dep1 and the other
+// arguments are inserted into a fixed template with indep and title.
 func metPlot(t *testing.T, dep1, series, more, lists string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "p.xml")
@@ -23,7 +23,7 @@ func metPlot(t *testing.T, dep1, series, more, lists string) string {
 	return path
 }
 
-// met are MET lines of SL1L2: model, lead in hours, day of May 2022, variable, level, ME, MSE.
+// metLine is a MET line of SL1L2: model, lead in hours, day of May 2022, variable, level, ME, MSE.
 type metLine struct {
 	model    string
 	lead     int
@@ -33,7 +33,7 @@ type metLine struct {
 	me, mse  float64
 }
 
-// metArchive loads such lines and returns the archive's URL.
+// metArchive loads these lines and returns the archive's URL.
 func metArchive(t *testing.T, lines ...metLine) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -59,8 +59,8 @@ const (
 	twoLines = `<listDiffSeries1>list(c("A TMP RMSE","A TMP ME","RATIO"))</listDiffSeries1>`
 )
 
-// TestRatioOfTwoStatistics: a derived curve is of the statistics that it names, and is
-// drawn once; what cannot be computed as asked is refused by its name.
+// TestRatioOfTwoStatistics: a derived curve uses the statistics that it names, and is drawn once.
+// If it cannot be computed, the error names it.
 func TestRatioOfTwoStatistics(t *testing.T) {
 	url := metArchive(t, metLine{"A", 12, 1, "TMP", "P850", 4, 25}, metLine{"A", 24, 1, "TMP", "P850", 2, 36})
 	out := must(t, "ask", metPlot(t, tmpTwo, modelA, sumsOf, twoLines), "--engine", url, "--plot", filepath.Join(t.TempDir(), "r.svg"), "--format", "csv")
@@ -79,8 +79,8 @@ func TestRatioOfTwoStatistics(t *testing.T) {
 	}
 }
 
-// svgTexts are the title, the subtitle, the legend and the note of a picture, from the
-// SVG's own texts.
+// svgTexts returns the title, the subtitle, the legend and the note of a picture, from the texts of
+// the SVG.
 func svgTexts(t *testing.T, file string) string {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -94,7 +94,7 @@ func svgTexts(t *testing.T, file string) string {
 	return strings.Join(out, "\n")
 }
 
-// theLines are of two models, variables and levels; B lacks the second day.
+// theLines returns lines of two models, variables and levels; B lacks the second day.
 func theLines() (lines []metLine) {
 	for _, model := range []string{"A", "B"} {
 		for _, variable := range []string{"HGT", "TMP"} {
@@ -112,8 +112,8 @@ func theLines() (lines []metLine) {
 	return lines
 }
 
-// TestOverrides: what a picture says, and what its files are called, is of what was
-// computed, after each override.
+// TestOverrides: after each override, the texts of a picture and the names of its files describe
+// the computed values.
 func TestOverrides(t *testing.T) {
 	url := metArchive(t, theLines()...)
 	dir := t.TempDir()
@@ -135,7 +135,7 @@ y_label: error of the height (m)
 	for _, c := range []struct {
 		name    string
 		args    []string
-		file    string // that is written, after the name of --plot
+		file    string // the written file, as a suffix of the name of --plot
 		status  int
 		says    []string
 		without []string
@@ -191,8 +191,8 @@ y_label: error of the height (m)
 	}
 }
 
-// TestPartsThatAreLeftOut: the rest is drawn, what is left out is named in the note and
-// on stderr, and the status is 4; where nothing matches that is one line in every format.
+// TestPartsThatAreLeftOut: ask draws the other parts, names the omitted parts in the note and on
+// stderr, and exits with status 4. If nothing matches, it prints one line in every format.
 func TestPartsThatAreLeftOut(t *testing.T) {
 	url := metArchive(t, theLines()...)
 	plot := metPlot(t, `<fcst_var name="HGT"><stat>RMSE</stat></fcst_var><fcst_var name="TMP"><stat>GSS</stat></fcst_var>`, modelA, sumsOf, "")
@@ -216,8 +216,8 @@ func TestPartsThatAreLeftOut(t *testing.T) {
 	}
 }
 
-// TestEquivalencePlot: an ETB is METviewer's picture of the test: pooled over the leads,
-// with its intervals, the zero line and the bounds.
+// TestEquivalencePlot: an ETB is METviewer's picture of the test: pooled over the leads, with its
+// intervals, the zero line and the bounds.
 func TestEquivalencePlot(t *testing.T) {
 	url := metArchive(t, theLines()...)
 	svg := filepath.Join(t.TempDir(), "etb.svg")

@@ -9,7 +9,7 @@ import (
 	"github.com/barograph/barograph/query/question"
 )
 
-// met knows the derived question of each variable by its name, not only that of the one that cases lists.
+// met accepts the name of every variable's derived question, also if cases does not list it.
 func TestMetKnowsTheCasesOfEveryVariable(t *testing.T) {
 	data, dir := dayOfData(t), t.TempDir()
 	listed := must(t, "cases", data)

@@ -16,7 +16,7 @@ import (
 
 var caseName = regexp.MustCompile(`(?m)^name: (\S+)$`)
 
-// casesOf derives cases, and returns the file and their names.
+// casesOf derives cases, and returns their file and their names.
 func casesOf(t *testing.T, data ...string) (file string, names []string) {
 	t.Helper()
 	text := must(t, append([]string{"cases"}, data...)...)
@@ -30,13 +30,13 @@ func casesOf(t *testing.T, data ...string) (file string, names []string) {
 	return file, names
 }
 
-// studied asks cases of files in one engine and returns what the run folder has
-// of them; each has rows.
+// studied runs met with cases of files on one engine and returns the cases of the run folder. Each
+// must have rows.
 func studied(t *testing.T, data string, more ...string) []run.Case {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "run")
 	status, _, stderr := barograph(t, append([]string{"met", data, "--engine", "pebble", "--reps", "1", "--warmups", "0", "--client-overhead=false", "--out", out}, more...)...)
-	if status != 0 && status != 4 { // 4: lines are in quarantine
+	if status != 0 && status != 4 { // status 4: lines were quarantined
 		t.Fatalf("met %s: status %d\n%s", data, status, stderr)
 	}
 	r, samples, err := run.Read(out)
@@ -56,8 +56,8 @@ func studied(t *testing.T, data string, more ...string) []run.Case {
 	return r.Cases
 }
 
-// TestCasesOfAnotherYear: what is asked of a month that NOAA's cases know nothing
-// of is derived from it, from the files as from the archive, and can be asked again.
+// TestCasesOfAnotherYear: NOAA's cases do not cover the month. cases derives the questions from the
+// files or from the archive, with the same result, and they can be asked again.
 func TestCasesOfAnotherYear(t *testing.T) {
 	plainRunOnly(t)
 	dir := t.TempDir()
@@ -119,7 +119,8 @@ func TestCasesOfAnotherYear(t *testing.T) {
 	}
 }
 
-// TestCasesOfUnevenTimes: an archive's cases are asked in a flavour that can list times which lie in no grid.
+// TestCasesOfUnevenTimes: an archive's cases use a flavour that can list times without a regular
+// step.
 func TestCasesOfUnevenTimes(t *testing.T) {
 	dir := t.TempDir()
 	var text strings.Builder
@@ -142,8 +143,8 @@ func TestCasesOfUnevenTimes(t *testing.T) {
 	}
 }
 
-// TestCasesOfRealFiles: whatever MET and VSDB files there are, each line type is
-// asked for, and no answer is empty.
+// TestCasesOfRealFiles: for all MET and VSDB files, each line type has cases, and no answer is
+// empty.
 func TestCasesOfRealFiles(t *testing.T) {
 	for _, name := range []string{"stat/ensemble", "stat/point_stat_prob", "stat/misc", "stat/met_regression", "stat/met_v12_newcols", "stat/strangers", "vsdb/metdataio"} {
 		data := sharedData(t, filepath.Join("met", name))

@@ -13,8 +13,7 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// TestCompare holds a run against itself, and against one in which a cell takes
-// twice as long.
+// TestCompare compares a run with itself, and with one in which a cell takes twice as long.
 func TestCompare(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"a", "b"} {
@@ -63,8 +62,8 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// TestCompareUnfinished: cells that a run has not measured yet are not absent, and
-// not new where the other run has not measured them.
+// TestCompareUnfinished: cells that one of the runs has not measured yet are neither absent nor
+// new.
 func TestCompareUnfinished(t *testing.T) {
 	dir := t.TempDir()
 	add := func(name string, cases ...string) *run.Folder {

@@ -12,8 +12,8 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// Two files with the same headers, times and leads, but other numbers: the
-// order of files decided which of them an archive held, and nobody was informed.
+// Two files have the same headers, times and leads, but other numbers. Earlier, the order of the
+// files decided which numbers were stored, without a message.
 func TestFilesThatContradictEachOther(t *testing.T) {
 	dir := t.TempDir()
 	const line = "V01 GFS 24 2019010100 ANL G2 SAL1L2 HGT P500 = 100. 1.5 2. 3. 4. "
@@ -57,8 +57,8 @@ func TestFilesThatContradictEachOther(t *testing.T) {
 	}
 }
 
-// TestStudiesOfFilesThatContradict: studies go on with what stands, prove it, and
-// say what they left out.
+// TestStudiesOfFilesThatContradict: studies continue with the stored values, prove them, and report
+// the dropped lines.
 func TestStudiesOfFilesThatContradict(t *testing.T) {
 	dir := t.TempDir()
 	data := filepath.Join(dir, "data")
@@ -72,7 +72,7 @@ func TestStudiesOfFilesThatContradict(t *testing.T) {
 		t.Fatal(err)
 	}
 	line, _, _ := strings.Cut(string(text), "\n")
-	for name, text := range map[string]string{"empty.vsdb": "", "z.vsdb": line[:len(line)-1] + "0\n" + line} { // it contradicts; perhaps it is cut
+	for name, text := range map[string]string{"empty.vsdb": "", "z.vsdb": line[:len(line)-1] + "0\n" + line} { // the last value conflicts; the last line may be truncated
 		if err := os.WriteFile(filepath.Join(data, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -99,8 +99,8 @@ func TestStudiesOfFilesThatContradict(t *testing.T) {
 	}
 }
 
-// TestKeepStoresWhatContradicts: both lines are stored and reported, a question has
-// both, a study of the archive is proven, and another choice is refused.
+// TestKeepStoresWhatContradicts: the archive stores and reports both lines, a question returns
+// both, a study of the archive is proven, and other policies are refused.
 func TestKeepStoresWhatContradicts(t *testing.T) {
 	dir := t.TempDir()
 	const line = "V01 GFS 24 2019010100 ANL G2 SAL1L2 HGT P500 = 100. 1.5 2. 3. 4. "
@@ -141,8 +141,8 @@ func TestKeepStoresWhatContradicts(t *testing.T) {
 	}
 }
 
-// TestAskFindsTheDesign: an archive that was loaded under one design answers under
-// it, and one that holds records under others says so.
+// TestAskFindsTheDesign: ask uses the design under which an archive was loaded. If another design
+// is requested, the error names the one that has records.
 func TestAskFindsTheDesign(t *testing.T) {
 	data, dir := dayOfData(t), t.TempDir()
 	ask := func(url string, more ...string) (int, string, string) {
@@ -165,7 +165,7 @@ func TestAskFindsTheDesign(t *testing.T) {
 	if status, _, stderr := barograph(t, "ask", "all_sal1l2_hgt", "--engine", url, "--subset", "archve"); status != 2 || !strings.Contains(stderr, "--subset archve is not known; did you mean archive?") {
 		t.Errorf("a derived question of no subset: status %d, %s", status, stderr)
 	}
-	must(t, "load", data, "--engine", url, "--subset", "second") // under the design that is there
+	must(t, "load", data, "--engine", url, "--subset", "second") // under the existing design
 	if status, _, stderr := ask(url, "--subset", "second"); status != 0 || !strings.Contains(stderr, "document") {
 		t.Errorf("a second subset: status %d, %s", status, stderr)
 	}

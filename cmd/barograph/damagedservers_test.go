@@ -23,13 +23,13 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib"
 )
 
-// damagedServer is how a server is reached behind Barograph's back.
+// damagedServer describes how the test accesses a server without Barograph.
 type damagedServer struct {
 	engine  string
 	designs []string
 	open    func(url string) (*sql.DB, error)
 	store   func(subset string) damages.Store
-	files   func(t *testing.T, db *sql.DB, subset string) func(name string) bool // of the pages of its tables
+	files   func(t *testing.T, db *sql.DB, subset string) func(name string) bool // of its tables
 }
 
 func damagedServers() []damagedServer {
@@ -79,9 +79,8 @@ func damagedServers() []damagedServer {
 	}
 }
 
-// TestDamagesOfServers: by SQL, each in the same subset, of which the table is
-// then as it was; and by a bit of a page while the server is stopped, each in a
-// subset of its own.
+// TestDamagesOfServers damages servers in two ways. Damages by SQL use one subset, which the test
+// restores after each. Damages of a bit of a page, while the server is stopped, use a subset each.
 func TestDamagesOfServers(t *testing.T) {
 	plainRunOnly(t)
 	n := len(damages.Kinds())
@@ -152,7 +151,7 @@ func damageServer(t *testing.T, x *damagedServer, d *engine.Driver, l *lab.Lab, 
 		if len(sums) == 0 {
 			t.Fatal("pg_checksums is not there, which comes with the server")
 		}
-		_ = exec.CommandContext(t.Context(), sums[len(sums)-1], "--enable", "-D", filepath.Join(dir, "data")).Run() // it may have been done
+		_ = exec.CommandContext(t.Context(), sums[len(sums)-1], "--enable", "-D", filepath.Join(dir, "data")).Run() // the checksums may be enabled already
 	}
 	for i, damaged := range byBytes {
 		r := rand.New(rand.NewPCG(damageSeed, uint64(i))) //nolint:gosec // a test's
@@ -175,7 +174,7 @@ func damageServer(t *testing.T, x *damagedServer, d *engine.Driver, l *lab.Lab, 
 	list.keep(t)
 }
 
-// verdictsOf are what verify says of the subsets under a design; "" = whole.
+// verdictsOf returns the first problem of each damaged subset under a design.
 func verdictsOf(t *testing.T, l *lab.Lab, design string, args ...string) map[string]string {
 	t.Helper()
 	_, stdout, stderr := barograph(t, append([]string{"verify", l.URL(), "--json"}, args...)...)

@@ -30,7 +30,7 @@ import (
 
 const damageSeed = 20261122
 
-// fewRecords writes some lines of every line type that has something of its own.
+// fewRecords writes some lines of every line type that has its own columns.
 func fewRecords(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -61,7 +61,7 @@ func fewRecords(t *testing.T) string {
 	return dir
 }
 
-// verdicts runs verify, and tells of a subset, or of all, what it says.
+// verdictOf runs verify and returns the first problem of the archive, or the error.
 func verdictOf(t *testing.T, url string, args ...string) (status int, says string) {
 	t.Helper()
 	status, stdout, stderr := barograph(t, append([]string{"verify", url, "--json"}, args...)...)
@@ -76,8 +76,8 @@ func verdictOf(t *testing.T, url string, args ...string) (status int, says strin
 	return status, strings.TrimSpace(stderr)
 }
 
-// TestDamages: single damages that are drawn from a seed are all found, of
-// records, marks and the catalog by the engine's own words, and by a bit of a file.
+// TestDamages: verify finds every single damage that is drawn from a seed. It damages records,
+// marks and the catalog with the engine's own statements, and single bits of files.
 func TestDamages(t *testing.T) {
 	plainRunOnly(t)
 	n := 2 * len(damages.Kinds())
@@ -91,7 +91,7 @@ func TestDamages(t *testing.T) {
 		t.Run(x.engine+" "+x.design, func(t *testing.T) {
 			dir := t.TempDir()
 			whole := filepath.Join(dir, "whole")
-			for range 2 { // the second finds nothing to do, and clears up behind the first
+			for range 2 { // the second load finds no new files, and lets the engine clean up after the first
 				must(t, "load", files, "--engine", x.engine+":"+whole, "--design", x.design)
 			}
 			if status, says := verdictOf(t, x.engine+":"+whole); status != 0 {
@@ -138,12 +138,12 @@ func copyArchive(t *testing.T, from, to string) {
 	}
 }
 
-// damageOf damages an embedded archive; where there is nothing of a kind, a value.
+// damageOf damages an embedded archive. If nothing of the kind exists, it damages a value.
 func damageOf(t *testing.T, r *rand.Rand, engine, path string, k damages.Kind) (damages.Damage, error) {
 	t.Helper()
 	switch {
 	case k == damages.Byte:
-		return damages.File(r, path, 0, func(name string) bool { // Pebble's settings, and a list of files that another one replaced, hold nothing of the archive
+		return damages.File(r, path, 0, func(name string) bool { // Pebble's settings and replaced lists of files contain no data of the archive
 			base := filepath.Base(name)
 			lists, _ := filepath.Glob(filepath.Join(path, "MANIFEST-*"))
 			return base != "LOCK" && !strings.HasPrefix(base, "OPTIONS") && (!strings.HasPrefix(base, "MANIFEST") || name == slices.Max(lists))
@@ -170,9 +170,9 @@ func damageOf(t *testing.T, r *rand.Rand, engine, path string, k damages.Kind) (
 	return d, errors.Join(err, db.Close())
 }
 
-// damageList counts what became of damages.
+// damageList counts the outcomes of damages.
 type damageList struct {
-	outcomes    map[string]*outcome // by engine, design and kind, with tabs
+	outcomes    map[string]*outcome // by "engine\tdesign\tkind"
 	found, done int
 }
 
@@ -236,8 +236,8 @@ func (l *damageList) keep(t *testing.T) {
 	}
 }
 
-// TestUndamaged: what was loaded in parts, by a load that was interrupted, replaced by
-// later values, pruned, or made by a version that kept neither seal nor digests, is whole.
+// TestUndamaged: verify reports no damage of archives that were loaded in several steps, by an
+// interrupted load, with later values, pruned, or by a version without seal and digests.
 func TestUndamaged(t *testing.T) {
 	plainRunOnly(t)
 	n, ofServers := 2, 1
@@ -318,16 +318,15 @@ func TestUndamaged(t *testing.T) {
 	}
 }
 
-// undamaged is an archive that nobody harms.
+// undamaged is an archive that the test changes only in allowed ways.
 type undamaged struct {
 	url, design, subset string
 	files, later        string
-	delete              func(*rand.Rand) error // records, on purpose
-	migrate             func() error           // makes it one of an earlier version; nil = not tried
+	delete              func(*rand.Rand) error // deletes records deliberately
+	migrate             func() error           // turns it into an archive of an earlier version; nil = not tested
 }
 
-// pruneLead deletes records of a normalized table, and no header, as METviewer's
-// prune does.
+// pruneLead deletes records of a normalized table and keeps the headers, as METviewer's prune does.
 func pruneLead(t *testing.T, db *sql.DB, table string) error {
 	t.Helper()
 	var lead sql.NullInt64
@@ -338,8 +337,8 @@ func pruneLead(t *testing.T, db *sql.DB, table string) error {
 	return err
 }
 
-// interrupt begins to load the files, three records a commit, and ends that when it
-// has reported its progress so often after the first commit.
+// interrupt starts to load the files with three records per commit. It cancels the load after that
+// many progress reports after the first commit.
 func (u *undamaged) interrupt(t *testing.T, after int) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -371,7 +370,7 @@ func (u *undamaged) interrupt(t *testing.T, after int) {
 	}
 }
 
-// verify makes the archive in steps that are drawn, and verifies it.
+// verify makes the archive in random steps, and verifies it.
 func (u *undamaged) verify(t *testing.T, i int) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(damageSeed, uint64(i))) //nolint:gosec // a test's

@@ -12,8 +12,8 @@ const objectLines = "VERSION MODEL N_VALID GRID_RES DESC FCST_LEAD FCST_VALID FC
 	"V12.0.0 HRRR 2461 9 NA 030000 20120410_180000 030000 000000 20120410_180000 030000 2 >=5.0 2 >=5.0 APCP_03 A3 APCP_03 A3 O001 CO001 600 NA NA\n" +
 	"V12.0.0 HRRR 2461 9 NA 030000 20120410_180000 030000 000000 20120410_180000 030000 2 >=5.0 2 >=5.0 APCP_03 A3 APCP_03 A3 F001_O001 CF001_CO001 NA 3.5 0.9\n"
 
-// TestSeveralDatabases: objects of two times stand in two subsets; a plot that
-// names both, and a third that is not there, counts those of both, by times.
+// TestSeveralDatabases: two subsets have objects of two times. A plot that names both, and a third
+// subset that does not exist, counts the objects of both by time.
 func TestSeveralDatabases(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
@@ -26,7 +26,7 @@ func TestSeveralDatabases(t *testing.T) {
 	engine := "pebble:" + filepath.Join(dir, "a.pebble")
 	later := strings.ReplaceAll(objectLines, "20120410", "20120411")
 	second := later[strings.Index(later, "V12"):]
-	two := strings.ReplaceAll(second[:strings.Index(second, "\n")+1], "001", "002") // a second forecast object on that day
+	two := strings.ReplaceAll(second[:strings.Index(second, "\n")+1], "001", "002") // a second forecast object of that day
 	for subset, file := range map[string]string{"mv_one": write("one_obj.txt", objectLines), "mv_two": write("two_obj.txt", later+two)} {
 		for _, want := range []string{"1 loaded", "1 skipped"} {
 			if out := must(t, "load", file, "--engine", engine, "--subset", subset); !strings.Contains(out, want) {

@@ -8,7 +8,7 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// TestDiffStory loads the same files twice and one more file once, by command.
+// TestDiffStory loads the same files twice and then one more file, from the command line.
 func TestDiffStory(t *testing.T) {
 	url := sharedPlace(t, "mariadb")
 	data, more := dayOfData(t), filepath.Join(t.TempDir(), "more")

@@ -12,7 +12,7 @@ import (
 	"github.com/barograph/barograph/lab"
 )
 
-// TestBareNameIsTheLabsServer: this process stands for the server's.
+// TestBareNameIsTheLabsServer: this process takes the place of the server's process.
 func TestBareNameIsTheLabsServer(t *testing.T) {
 	dir := t.TempDir()
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")

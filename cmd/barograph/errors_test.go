@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// TestErrors provokes errors as a new user does, and compares what Barograph prints with
-// testdata/errors.txt, which an editor has read. Every error has one line that names what to
-// do, no chain of Go errors, and no text twice.
+// TestErrors provokes errors as a new user does, and compares Barograph's output with
+// testdata/errors.txt, which an editor has reviewed. Every error has one line that names the
+// remedy, no chain of Go errors, and no repeated text.
 func TestErrors(t *testing.T) {
 	golden, err := filepath.Abs(filepath.Join("testdata", "errors.txt"))
 	if err != nil {

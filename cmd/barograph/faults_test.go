@@ -16,7 +16,7 @@ import (
 	"github.com/barograph/barograph/query/flavour"
 )
 
-// TestFaultsLeavesNothing: a run that dies before anything was killed has no folder.
+// TestFaultsLeavesNothing: a run that fails before the first kill leaves no folder.
 func TestFaultsLeavesNothing(t *testing.T) {
 	data, out := dayOfData(t), filepath.Join(t.TempDir(), "runs", "x")
 	absent := engine.Driver{

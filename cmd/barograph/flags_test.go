@@ -14,8 +14,8 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// TestFormerFlags: the name that a flag had one version ago still works, is hidden, and
-// prints one line that names the new one; a flag that leaves prints what replaces it.
+// TestFormerFlags: the former name of a flag still works for one version, is hidden, and prints one
+// line with the present name. A flag that will be removed prints its replacement.
 func TestFormerFlags(t *testing.T) {
 	found := map[string]bool{}
 	commands(func(c *cobra.Command) {
@@ -66,8 +66,8 @@ func TestFormerFlags(t *testing.T) {
 	}
 }
 
-// TestEngineVariable: BAROGRAPH_ENGINE names the archive of every command that names none,
-// and never replaces one that is named.
+// TestEngineVariable: BAROGRAPH_ENGINE names the archive for every command line that names none,
+// and never replaces a named one.
 func TestEngineVariable(t *testing.T) {
 	data, dir := dayOfData(t), t.TempDir()
 	url, other := "sqlite:"+filepath.Join(dir, "a.db"), "sqlite:"+filepath.Join(dir, "b.db")
@@ -102,7 +102,7 @@ func TestEngineVariable(t *testing.T) {
 	}
 }
 
-// TestQuietAndJSON: --quiet leaves results and errors, and under --json every error is JSON.
+// TestQuietAndJSON: --quiet prints only results and errors; with --json every error is JSON.
 func TestQuietAndJSON(t *testing.T) {
 	data, db := dayOfData(t), "sqlite:"+filepath.Join(t.TempDir(), "a.db")
 	status, stdout, stderr := barograph(t, "load", data, "--engine", db, "--quiet")

@@ -16,7 +16,7 @@ import (
 	"github.com/barograph/barograph/engine/all"
 )
 
-// commands calls each for every command, hidden ones too.
+// commands calls each for every command, including hidden ones.
 func commands(each func(c *cobra.Command)) {
 	root := newRoot(&env{engines: all.Registry()})
 	root.InitDefaultHelpCmd()
@@ -32,9 +32,9 @@ func commands(each func(c *cobra.Command)) {
 	walk(root)
 }
 
-// TestHelp looks at the help of every command: it fits two screens of 40 lines and 100
-// columns, names the exit statuses once, and its flags have one name for engines and
-// values whose names are words. Every command of the root is in a group.
+// TestHelp checks the help of every command. It fits two screens of 40 lines and 100 columns and
+// names the exit statuses once. Its flags have one name for engines, and values whose names are
+// words. Every command of the root is in a group.
 func TestHelp(t *testing.T) {
 	used := map[string]bool{}
 	commands(func(c *cobra.Command) {
@@ -79,8 +79,8 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// TestExitStatusesAreListed compares the help topic with the manual, whose table of commands
-// it writes with -update.
+// TestExitStatusesAreListed compares the help topic with the manual. With -update it writes the
+// manual's table of commands.
 func TestExitStatusesAreListed(t *testing.T) {
 	topic := must(t, "help", "exit-status")
 	page, err := os.ReadFile("../../docs/reference/exit-status.md")

@@ -12,8 +12,8 @@ import (
 	"github.com/barograph/barograph/engine/archive"
 )
 
-// TestHolderOfServers: on a server loads take turns; the second says who else
-// loads, and `show` does. A load that died is forgotten by the next.
+// TestHolderOfServers: on a server, loads take turns. The second load and `show` name the first
+// one. The next load ignores a load that died.
 func TestHolderOfServers(t *testing.T) {
 	plainRunOnly(t)
 	data := dayOfData(t)
@@ -23,7 +23,7 @@ func TestHolderOfServers(t *testing.T) {
 	}{{"postgres", design.Wide}, {"mariadb", design.Normalized}, {"valkey", design.KeyValue}} {
 		t.Run(x.name, func(t *testing.T) {
 			db := sharedPlace(t, x.name)
-			other := (&env{args: []string{"load", "x"}}).loadingProcess() // this process's, which lives
+			other := (&env{args: []string{"load", "x"}}).loadingProcess() // of this process, which is running
 			says := fmt.Sprintf("is being loaded by process %d of host %s since ", other.PID, other.Host)
 			note := func() {
 				t.Helper()
@@ -58,7 +58,7 @@ func TestHolderOfServers(t *testing.T) {
 			if out := must(t, "show", db); !strings.Contains(out, says) {
 				t.Errorf("show does not say who loads: %s", out)
 			}
-			other.Since = other.Since.Add(-24 * time.Hour) // a process of this number has ended since
+			other.Since = other.Since.Add(-24 * time.Hour) // a former process with this number, which has ended
 			note()
 			more := append(args, "--rehash")
 			if status, _, stderr := barograph(t, more...); status != 0 || strings.Contains(stderr, "being loaded") {

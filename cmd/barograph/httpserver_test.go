@@ -15,8 +15,9 @@ import (
 	"github.com/barograph/barograph/engine/all"
 )
 
-// TestIdleConnectionsKeepNobodyOut: clients that connect and send nothing, or keep
-// connections alive, or send half a body, take no more than their share, and others are answered.
+// TestIdleConnectionsKeepNobodyOut: some clients connect and send nothing, keep connections alive,
+// or send half a body. They get at most their share of connections, and the server answers other
+// clients.
 func TestIdleConnectionsKeepNobodyOut(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // does not wait
 	if err != nil {
@@ -43,7 +44,7 @@ func TestIdleConnectionsKeepNobodyOut(t *testing.T) {
 		}
 		return r
 	}
-	long := ask("/long") // is answered all the time, and is never closed
+	long := ask("/long") // its answer takes as long as the test; the server must not close it
 	defer long.Body.Close()
 	var all []net.Conn
 	for i := range 3 * mostOfAddress {
@@ -107,7 +108,8 @@ type from struct {
 
 func (f *from) RemoteAddr() net.Addr { a, _ := net.ResolveTCPAddr("tcp", f.host); return a }
 
-// TestOpenShowsNoToken: serve --open gives the browser a file for this user only, and removes it.
+// TestOpenShowsNoToken: serve --open passes the browser a file that only this user can read, and
+// removes it.
 func TestOpenShowsNoToken(t *testing.T) {
 	dir := t.TempDir()
 	temporary := filepath.Join(dir, "tmp")

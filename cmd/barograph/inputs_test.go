@@ -13,7 +13,7 @@ import (
 
 const sal1l2 = "V01 GFS 24 2019010100 GFS G2/NHX SAL1L2 HGT P500 =   3600.   0.269635266E+02   0.268790391E+02   0.132613515E+05   0.132623015E+05   0.760521855E+04\n"
 
-// put writes a file of the test.
+// put writes a file into dir and returns its path.
 func put(t *testing.T, dir, name, text string) string {
 	t.Helper()
 	path := filepath.Join(dir, name)
@@ -23,7 +23,7 @@ func put(t *testing.T, dir, name, text string) string {
 	return path
 }
 
-// What a file lacks is said, with status 4, by load and by met.
+// load reports a truncated line with its file, line number and reason, and exits with status 4.
 func TestCutLines(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range []struct{ name, text, keep, says string }{
@@ -44,7 +44,7 @@ func TestCutLines(t *testing.T) {
 	}
 }
 
-// GSI's 15 known columns of MPR are kept, the other eight are said.
+// The 15 known columns of GSI's MPR lines are stored; load names the other eight.
 func TestLeftOutColumnsAreSaid(t *testing.T) {
 	file := sharedData(t, "met/stat/strangers/gsi_mpr_extra_columns.stat")
 	stdout := must(t, "load", file, "--engine", "sqlite:"+filepath.Join(t.TempDir(), "a.db"))
@@ -55,8 +55,8 @@ func TestLeftOutColumnsAreSaid(t *testing.T) {
 	}
 }
 
-// What cannot be read is refused by name, the rest goes on, and the status is 4:
-// the first time and again, in load and in met.
+// load and met name each unreadable file, continue with the others and exit with status 4, also
+// when they run again.
 func TestBadInputs(t *testing.T) {
 	dir, out := t.TempDir(), t.TempDir()
 	put(t, dir, "good.vsdb", sal1l2)
@@ -91,7 +91,7 @@ func TestBadInputs(t *testing.T) {
 	}
 }
 
-// A load_spec means the files directly in its folder.
+// A load_spec loads only the files directly in its folder.
 func TestLoadSpecWalksNoFolders(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, "a.vsdb", sal1l2)

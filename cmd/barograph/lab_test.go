@@ -14,7 +14,8 @@ import (
 	"github.com/barograph/barograph/lab"
 )
 
-// TestLabStory starts a server by command, loads into it, asks it, and ends it.
+// TestLabStory starts a server from the command line, loads and queries an archive, and stops the
+// server.
 func TestLabStory(t *testing.T) {
 	d, _ := all.Registry().Find("postgres")
 	enginetest.Installed(t, *d)
@@ -62,7 +63,7 @@ func TestLabMistakes(t *testing.T) {
 	}
 }
 
-// TestLabInstallsTools: the generator of TPC-DS is installed as servers are.
+// TestLabInstallsTools: lab installs the generator of TPC-DS in the same way as servers.
 func TestLabInstallsTools(t *testing.T) {
 	t.Setenv(launch.EnvArtifacts, t.TempDir())
 	t.Setenv("PATH", t.TempDir())

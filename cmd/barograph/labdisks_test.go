@@ -14,7 +14,7 @@ import (
 	"github.com/barograph/barograph/lab"
 )
 
-// TestLabDisksStory makes disks, gives them to a server, and ends both.
+// TestLabDisksStory creates disks, uses them for a server, and removes both.
 func TestLabDisksStory(t *testing.T) {
 	plainRunOnly(t)
 	dir := filepath.Join(t.TempDir(), "labs")

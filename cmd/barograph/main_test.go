@@ -28,7 +28,7 @@ func barograph(t *testing.T, args ...string) (status int, stdout, stderr string)
 	return status, out.String(), errs.String()
 }
 
-// must runs a command line that has to succeed and returns its stdout.
+// must runs a command line that must succeed and returns its stdout.
 func must(t *testing.T, args ...string) string {
 	t.Helper()
 	status, stdout, stderr := barograph(t, args...)
@@ -38,7 +38,7 @@ func must(t *testing.T, args ...string) string {
 	return stdout
 }
 
-// dayOfData makes the anomaly files of one synthetic day.
+// dayOfData writes the anomaly files of one synthetic day.
 func dayOfData(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "data")
@@ -258,7 +258,7 @@ func TestExitStatuses(t *testing.T) {
 	}
 }
 
-// TestOutputThatIsLost: no command ends as if it had printed what could not be written.
+// TestOutputThatIsLost: every command fails if it cannot write its output.
 func TestOutputThatIsLost(t *testing.T) {
 	db := "sqlite:" + filepath.Join(t.TempDir(), "a.db")
 	must(t, "load", dayOfData(t), "--engine", db, "--design", "document")
@@ -271,12 +271,12 @@ func TestOutputThatIsLost(t *testing.T) {
 	}
 }
 
-// fullDisk takes nothing.
+// fullDisk accepts no data.
 type fullDisk struct{}
 
 func (fullDisk) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
 
-// A full disk is reported once, with the file and with what can be done.
+// A full disk is reported once, with the file and the remedy.
 func TestFullDisk(t *testing.T) {
 	data, disk := dayOfData(t), t.TempDir()
 	if out, err := exec.CommandContext(t.Context(), "mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", disk).CombinedOutput(); err != nil {

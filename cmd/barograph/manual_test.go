@@ -21,7 +21,7 @@ type manualCommand struct {
 	args   []string
 	stdout string // the file behind ">"
 	block  bool   // it is in a code block, not in running text
-	run    bool   // its block is marked to be run
+	run    bool   // the test runs its block
 }
 
 var (
@@ -32,9 +32,9 @@ var (
 	asFile     = regexp.MustCompile("(?s)<!-- file: (\\S+) -->\n```[a-z]*\n(.*?)\n```")
 )
 
-// manualCommands are the command lines of a page. A block that follows the comment "run" is
-// run; "run: FLAGS" adds flags to the commands that have them and do not set them; the command
-// line of "setup: …" is run and not shown.
+// manualCommands returns the command lines of a page. The test runs a block after the comment
+// "run". "run: FLAGS" adds flags to the commands that have them and do not set them. The test also
+// runs the command line of "setup: …", which the page does not show.
 func manualCommands(page string) (commands []manualCommand) {
 	var (
 		inBlock, run bool
@@ -82,14 +82,14 @@ func manualCommands(page string) (commands []manualCommand) {
 	return commands
 }
 
-// manualWords are the words of a command line.
+// manualWords splits a command line into words.
 func manualWords(text string) []string {
 	args, _, _ := shellWords(text)
 	return args
 }
 
-// shellWords are the words of the first command of a line of shell, the file into which it
-// is redirected, and what follows the command.
+// shellWords returns the words of the first command of a shell line, the file to which it redirects
+// its output, and the rest of the line.
 func shellWords(text string) (args []string, stdout, rest string) {
 	var (
 		word  strings.Builder
@@ -132,7 +132,7 @@ func shellWords(text string) (args []string, stdout, rest string) {
 	return args, stdout, ""
 }
 
-// withFlags adds flags, each with its value, that the command has and the arguments do not set.
+// withFlags adds each flag, with its value, that the command has and the arguments do not set.
 func withFlags(args, extra []string) []string {
 	c, _, err := newRoot(&env{engines: all.Registry()}).Find(args)
 	if err != nil {
@@ -146,8 +146,8 @@ func withFlags(args, extra []string) []string {
 	return args
 }
 
-// fits returns an error unless the program has the command of a line of the manual, its flags under
-// their present names, and takes so many arguments.
+// fits returns an error unless the program has the command of a manual line, has its flags under
+// their present names, and accepts the number of its arguments.
 func (m manualCommand) fits() error {
 	root := newRoot(&env{engines: all.Registry()})
 	root.InitDefaultHelpCmd()
@@ -194,8 +194,8 @@ func manualPages(t *testing.T, each func(name, text string)) {
 	}
 }
 
-// TestManual parses every command line of the manual, in code blocks and in running text:
-// its command, its flags and the number of its arguments are those of the program.
+// TestManual parses every command line of the manual, in code blocks and in running text. The
+// program must have its command and its flags, and accept the number of its arguments.
 func TestManual(t *testing.T) {
 	parsed, blocks := 0, 0
 	manualPages(t, func(name, text string) {
@@ -217,8 +217,8 @@ func TestManual(t *testing.T) {
 	t.Logf("%d command lines, %d of them in code blocks", parsed, blocks)
 }
 
-// TestManualRuns runs the blocks of the manual that are marked to be run, page by page, each
-// page in a folder of its own with the files that the page shows after the comment "file: NAME".
+// TestManualRuns runs the marked blocks of the manual. Each page has its own folder with the files
+// that the page shows after the comment "file: NAME".
 func TestManualRuns(t *testing.T) {
 	if testing.Short() {
 		t.Skip("NOT TESTED in short mode: the commands of the manual; the plain run tests them")
@@ -259,7 +259,7 @@ func TestManualRuns(t *testing.T) {
 	t.Logf("%d command lines were run", ran)
 }
 
-// TestManualCommandsAreChecked: the parser finds the commands of a page, and a wrong one fails.
+// TestManualCommandsAreChecked: the parser finds the commands of a page, and a wrong command fails.
 func TestManualCommandsAreChecked(t *testing.T) {
 	page := "Run `barograph verify URL --prume`.\n\n<!-- run: --reps 2 -->\n```sh\nX=… barograph met data \\\n" +
 		"    --engine 'sqlite:a b.db' > out.txt # a comment\n" +

@@ -27,7 +27,7 @@ const (
 	specFields     = `<field name="cycle"><val>00Z</val><val>06Z</val><val>12Z</val><val>18Z</val><val>21Z</val></field><field name="model"><val>gfs</val></field>`
 )
 
-// foldersOf is the folder of a synthetic day below which cycles lie.
+// foldersOf returns the folder of a synthetic day that contains the cycles.
 func foldersOf(t *testing.T) string {
 	t.Helper()
 	data := dayOfData(t)
@@ -44,7 +44,7 @@ func foldersOf(t *testing.T) string {
 	return dir
 }
 
-// TestMetviewerStory loads a load_spec, asks a plot_spec and draws it.
+// TestMetviewerStory loads a load_spec, queries a plot_spec and draws it.
 func TestMetviewerStory(t *testing.T) {
 	data, dir := foldersOf(t), t.TempDir()
 	spec := loadSpec(t, data, specConnection, specFields)
@@ -91,7 +91,7 @@ func TestMetviewerStory(t *testing.T) {
 	}
 }
 
-// TestStatisticOfNothing: a plot without records is distinguished from one that is drawn.
+// TestStatisticOfNothing: a plot without records is reported with status 4.
 func TestStatisticOfNothing(t *testing.T) {
 	url := "sqlite:" + filepath.Join(t.TempDir(), "archive.db")
 	must(t, "load", dayOfData(t), "--engine", url)
@@ -102,7 +102,7 @@ func TestStatisticOfNothing(t *testing.T) {
 	}
 }
 
-// TestMetAsksPlots proves and times what a plot asks for.
+// TestMetAsksPlots proves and times the questions of a plot.
 func TestMetAsksPlots(t *testing.T) {
 	data, out := foldersOf(t), filepath.Join(t.TempDir(), "run")
 	must(t, "met", data, "--engine", "pebble", "--engine", "sqlite", "--case", filepath.Join("testdata", "plot.xml"), "--reps", "1", "--warmups", "0", "--out", out)
@@ -113,8 +113,7 @@ func TestMetAsksPlots(t *testing.T) {
 	}
 }
 
-// TestLoadSpecUsage: what is wrong with a load_spec is an error of usage that
-// names the line.
+// TestLoadSpecUsage: an invalid load_spec is a usage error that names the problem.
 func TestLoadSpecUsage(t *testing.T) {
 	data := t.TempDir()
 	field := `<field name="model"><val>gfs</val></field>`

@@ -26,20 +26,20 @@ import (
 
 const staleLog = "stale log"
 
-// misplacements are the kinds of TestMisplacedBlocks: a part is exchanged with another one,
-// written over another one, or replaced by one of another archive, of the same archive before
-// its last load, or of another subset; a write-ahead log of the earlier archive is added; the
-// complete archive is one of another subset.
+// misplacements lists the kinds of TestMisplacedBlocks. A part of an archive is swapped with
+// another part, is written over another part, or is replaced by a part of another archive, of the
+// same archive before its last load, or of another subset. Or the test adds a write-ahead log of
+// the earlier archive, or replaces the complete archive by one of another subset.
 func misplacements() []string {
 	return []string{"swapped", "duplicated", "other.db", "stale.db", "subset.db", staleLog, "replaced"}
 }
 
-// TestMisplacedBlocks: no command crashes, hangs, or fails otherwise than with the status of
-// a damaged archive, where parts of an archive that fit their checksums are in wrong places:
-// blocks of DuckDB, pages of SQLite, files of Pebble, and data parts of ClickHouse's tables.
-// ClickHouse has no log: the digests of the earlier archive take its place. In every other
-// archive of ClickHouse the digests are missing, as after a kill. A stale log may be refused by name.
-// The page serves the other archive all the time.
+// TestMisplacedBlocks puts parts of an archive into wrong places. They fit their checksums: blocks
+// of DuckDB, pages of SQLite, files of Pebble, and data parts of ClickHouse's tables. No command
+// may crash, hang, or fail with a status other than that of a damaged archive. ClickHouse has no
+// log; the test uses the digests of the earlier archive instead. In every second archive of
+// ClickHouse the digests are missing, as after a kill. Commands may refuse a stale log by name. The
+// page must serve the other archive at all times.
 func TestMisplacedBlocks(t *testing.T) {
 	plainRunOnly(t)
 	n := 2 * len(misplacements())
@@ -63,7 +63,7 @@ func TestMisplacedBlocks(t *testing.T) {
 	} {
 		t.Run(x.engine+" "+x.design, func(t *testing.T) {
 			n := n
-			if x.engine == "clickhouse" { // its library starts for each command
+			if x.engine == "clickhouse" { // each command starts ClickHouse's library
 				d, _ := all.Registry().Find(x.engine)
 				enginetest.Installed(t, *d)
 				n = 6 * len(misplacements())
@@ -90,7 +90,7 @@ func TestMisplacedBlocks(t *testing.T) {
 				}
 				copyArchive(t, "intact.db", "a.db")
 				for _, log := range []string{"a.db.wal", "a.db-wal", "a.db-shm"} {
-					_ = os.Remove(log) // of the archive before
+					_ = os.Remove(log) // of the archive before this one
 				}
 				kind := misplacements()[i%len(misplacements())]
 				what := misplace(t, r, x.engine, x.head, x.size, kind)
@@ -102,7 +102,7 @@ func TestMisplacedBlocks(t *testing.T) {
 					statuses[status], result = true, stdout
 					found = found || args[0] == "verify" && status == fault.Differs
 					refused := kind == staleLog && status == fault.Unreachable && strings.Contains(stderr, "a.db") ||
-						found && status == fault.Incomplete && args[0] == "ask" || // the records are not found, and verify finds why
+						found && status == fault.Incomplete && args[0] == "ask" || // ask finds no records, and verify reports the cause
 						(kind == "replaced" || found) && status == fault.Usage && strings.Contains(stderr, "choose one of another")
 					if status != 0 && status != fault.Differs && !refused || strings.Contains(stderr, "Stack Trace") {
 						t.Errorf("%s: %v: status %d: %s", what, args, status, stderr)
@@ -125,7 +125,7 @@ func TestMisplacedBlocks(t *testing.T) {
 	}
 }
 
-// readers are the commands that read a damaged archive; the last one prints a result.
+// readers returns the commands that read a damaged archive; the last one prints a result.
 func readers(url, design string) [][]string {
 	return [][]string{{"verify", url}, {"show", url}, {"ask", "all_sal1l2_hgt", "--engine", url, "--design", design, "--format", "csv"}}
 }
@@ -310,7 +310,7 @@ func misplacePart(t *testing.T, r *rand.Rand, kind string, two func(n int) (x, y
 	return fmt.Sprint(kind, ": ", to, " is ", from)
 }
 
-// pageGoesOn serves both archives.
+// pageGoesOn checks that the page serves both archives.
 func pageGoesOn(t *testing.T, damaged, intact, design string) {
 	t.Helper()
 	h := httptest.NewUnstartedServer(nil)
@@ -351,7 +351,7 @@ func TestIndexOfOtherRecords(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	db.SetMaxOpenConns(1) // the pragma is a connection's
+	db.SetMaxOpenConns(1) // the pragma applies to one connection
 	var name, text string
 	const index = "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql LIKE '%,%' AND tbl_name LIKE '%line_data_sal1l2'"
 	if err := db.QueryRowContext(t.Context(), index).Scan(&name, &text); err != nil {

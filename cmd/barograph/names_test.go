@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestNamesOfFilesForgeNothing loads files whose names hold a line that this program
-// could print, and a sequence that clears the screen.
+// TestNamesOfFilesForgeNothing loads files whose names contain a line of this program's output, and
+// a sequence that clears the screen.
 func TestNamesOfFilesForgeNothing(t *testing.T) {
 	const forged = "forged, design normalized: complete"
 	text, err := os.ReadFile(someLines(t, dayOfData(t)))
@@ -36,7 +36,7 @@ func TestNamesOfFilesForgeNothing(t *testing.T) {
 		}
 	}
 	prints(4, "load", dir, "--engine", "sqlite:x.db")
-	prints(4, "load", dir, "--engine", "sqlite:x.db") // the second time they are skipped
+	prints(4, "load", dir, "--engine", "sqlite:x.db") // the second load skips the files
 	prints(0, "show", "sqlite:x.db")
 	prints(1, "verify", "sqlite:x.db", filepath.Join(dir, "c\n"+forged+"\x1b[2J.vsdb"))
 	prints(1, "report", "none\n"+forged+"\x1b[2J")

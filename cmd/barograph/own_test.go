@@ -11,7 +11,7 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// TestScanOwn asks two engines, from the command line to the report.
+// TestScanOwn queries two engines, from the command line to the report.
 func TestScanOwn(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }

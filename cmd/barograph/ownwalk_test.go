@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestOwnWalk: docs/own.sh over a little star, on the engines that need no server.
+// TestOwnWalk runs docs/own.sh on small tables of TPC-DS, with engines that need no server.
 func TestOwnWalk(t *testing.T) {
 	plainRunOnly(t)
 	c := exec.CommandContext(t.Context(), "../../docs/own.sh", t.TempDir())

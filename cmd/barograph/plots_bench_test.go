@@ -14,9 +14,9 @@ import (
 	"github.com/barograph/barograph/engine/all"
 )
 
-// plotsDrawn are plots of every template that is drawn, of the real files: the
-// template, what is fixed, what else the plot says. A scorecard needs two models,
-// which the day does not have.
+// plotsDrawn are plots of every supported template, from the real files: the template, the fixed
+// values, and the rest of the plot. A scorecard is missing, because it needs two models and the day
+// has one.
 var plotsDrawn = []struct{ name, template, fix, rest string }{
 	{"series", "series_plot", "model=GFS fcst_lev=P500", curves + byLeads + sums},
 	{"bar", "bar_plot", "model=GFS fcst_lev=P500", curves + byLeads + sums},
@@ -44,9 +44,9 @@ func ensemble(kind string) string {
 	return `<series1><field name="model"><val>RRFS_GEFS_GF.SPP.SPPT` + kind + `</val></field></series1>`
 }
 
-// BenchmarkPlots measures the whole command from plot XML to picture, for each
-// template, with intervals of 1,000 replicates where METviewer has them: on DuckDB, or where
-// BAROGRAPH_PLOTS says, an engine's URL (MariaDB: under the normalized design).
+// BenchmarkPlots measures the complete command from plot XML to picture, for each template, with
+// intervals of 1,000 replicates where METviewer has them. It uses DuckDB, or the engine's URL in
+// BAROGRAPH_PLOTS (MariaDB: under the normalized design).
 func BenchmarkPlots(b *testing.B) {
 	root := os.Getenv("BAROGRAPH_DATA")
 	if root == "" {
@@ -93,7 +93,7 @@ func BenchmarkPlots(b *testing.B) {
 	}
 }
 
-// plotSpec writes a plot_spec; what is fixed are names and values, field=value.
+// plotSpec writes a plot_spec; fix lists names and values as field=value.
 func plotSpec(template, fix, rest string) string {
 	var fields strings.Builder
 	for f := range strings.FieldsSeq(fix) {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestPost posts a small feed and files of it, and reads the report again.
+// TestPost posts a small synthetic feed, and reads the report again.
 func TestPost(t *testing.T) {
 	dir := t.TempDir()
 	out := filepath.Join(dir, "run")
@@ -40,8 +40,8 @@ func TestPost(t *testing.T) {
 	}
 }
 
-// TestPostAsItIs: what a user names is in the tables as it is, whatever tests
-// ran beside; what could not be decoded is reported, and makes the run incomplete.
+// TestPostAsItIs: the tables contain the values of the user's file unchanged, whatever other tests
+// run. Values that could not be decoded are reported, and make the run incomplete.
 func TestPostAsItIs(t *testing.T) {
 	dir := t.TempDir()
 	file, url := filepath.Join(dir, "x.shef"), "sqlite:"+filepath.Join(dir, "x.db")
@@ -90,7 +90,7 @@ func TestPostRefuses(t *testing.T) {
 	}
 }
 
-// TestPostMisspelt: a name that is nearly known is asked for, before anything is opened.
+// TestPostMisspelt: a misspelled name gets a suggestion before anything is opened.
 func TestPostMisspelt(t *testing.T) {
 	db := filepath.Join(t.TempDir(), "x.db")
 	for flag, name := range map[string]string{"design": "singel", "method": "multirow", "policy": "overwite", "test": "quite"} {
@@ -101,7 +101,7 @@ func TestPostMisspelt(t *testing.T) {
 	}
 }
 
-// unreadable puts a link to nothing and a cut gzip file into a folder.
+// unreadable puts a broken link and a truncated gzip file into a folder.
 func unreadable(t *testing.T, dir, ending string) {
 	t.Helper()
 	if err := os.Symlink(filepath.Join(dir, "nothing"), filepath.Join(dir, "a link"+ending)); err != nil {
@@ -113,8 +113,8 @@ func unreadable(t *testing.T, dir, ending string) {
 	}
 }
 
-// TestShefPassesOverUnreadableFiles: each is reported by its name, and the rest of
-// the folder is decoded and posted.
+// TestShefPassesOverUnreadableFiles: each unreadable file is reported by name; the other files of
+// the folder are decoded and posted.
 func TestShefPassesOverUnreadableFiles(t *testing.T) {
 	dir, feed := t.TempDir(), t.TempDir()
 	put(t, feed, "good", ".A AAA 20240102 Z DH06/HG 2.5\n")
@@ -133,7 +133,7 @@ func TestShefPassesOverUnreadableFiles(t *testing.T) {
 	}
 }
 
-// TestPostReport2006: all tests of the report run in its order, at a size that a pilot found.
+// TestPostReport2006: all tests of the report run in its order; a pilot determines their size.
 func TestPostReport2006(t *testing.T) {
 	dir := t.TempDir()
 	url := "sqlite:" + filepath.Join(dir, "a.db")

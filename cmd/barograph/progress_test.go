@@ -16,8 +16,8 @@ import (
 	"github.com/creack/pty"
 )
 
-// onTerminal runs a command line whose stderr is a pseudo-terminal and returns
-// what it drew there. A command that does not come back fails the test.
+// onTerminal runs a command line whose stderr is a pseudo-terminal, and returns what the command
+// drew. A command that does not return fails the test.
 func onTerminal(ctx context.Context, t *testing.T, args ...string) (status int, drawn string) {
 	t.Helper()
 	screen, tty, err := pty.Open()
@@ -31,7 +31,7 @@ func onTerminal(ctx context.Context, t *testing.T, args ...string) (status int, 
 	var text bytes.Buffer
 	read, done := make(chan struct{}), make(chan int, 1)
 	go func() {
-		io.Copy(&text, screen) // ends with EIO when the other side is closed
+		io.Copy(&text, screen) // it returns EIO when the other side is closed
 		close(read)
 	}()
 	go func() {

@@ -13,8 +13,8 @@ import (
 	"github.com/creack/pty"
 )
 
-// TestQuickstartFitsATerminal: what a quickstart leaves on a terminal of 100 columns fits a screen: at most 40 lines, of
-// which none wraps.
+// TestQuickstartFitsATerminal: the final output of a quickstart fits a terminal of 100 columns and
+// 40 lines, and no line wraps.
 func TestQuickstartFitsATerminal(t *testing.T) {
 	if testing.Short() {
 		t.Skip("NOT TESTED in short mode: the quickstart loads 508,220 lines; the plain run tests it")
@@ -33,7 +33,7 @@ func TestQuickstartFitsATerminal(t *testing.T) {
 		for part := make([]byte, 1<<16); ; {
 			n, err := screen.Read(part)
 			text.Write(part[:n])
-			if err != nil { // EIO, when the other side is closed
+			if err != nil { // EIO: the other side is closed
 				read <- text.String()
 				return
 			}
@@ -51,12 +51,12 @@ func TestQuickstartFitsATerminal(t *testing.T) {
 		t.Errorf("%d lines are left on the terminal", len(lines))
 	}
 	for _, line := range lines {
-		if n := utf8.RuneCountInString(line); n > 100 && !strings.Contains(line, out) { // the length of a path is the user's
+		if n := utf8.RuneCountInString(line); n > 100 && !strings.Contains(line, out) { // the path is the user's
 			t.Errorf("a line of %d columns: %s", n, line)
 		}
 	}
 	for _, want := range []string{"results equal the reference", "is the best: ", "configuration", "report: ", "to explore the run, type: "} {
-		if !strings.Contains(strings.Join(strings.Fields(drawn), " ")+" ", want) { // a sentence may be broken anywhere
+		if !strings.Contains(strings.Join(strings.Fields(drawn), " ")+" ", want) { // a sentence may wrap anywhere
 			t.Errorf("%q is missing", want)
 		}
 	}
@@ -65,7 +65,7 @@ func TestQuickstartFitsATerminal(t *testing.T) {
 	}
 }
 
-// left are the lines that stay on a terminal: a bar is drawn again and again in the same place.
+// left returns the lines that remain on a terminal. A progress bar redraws its line.
 func left(drawn string) (lines []string) {
 	at := 0
 	for _, part := range regexp.MustCompile(`\x1b\[\d*A|\n|[^\x1b\n]+|\x1b\[[0-9;?]*[A-Za-z]`).FindAllString(strings.ReplaceAll(drawn, "\r\n", "\n"), -1) {

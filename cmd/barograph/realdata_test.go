@@ -17,8 +17,8 @@ import (
 	"github.com/barograph/barograph/stat"
 )
 
-// plainRunOnly skips a story in the short mode of the race detector: it brings
-// no goroutines that the tests of its packages do not have.
+// plainRunOnly skips a story in the short mode of the race detector. The tests of the packages
+// cover its goroutines.
 func plainRunOnly(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
@@ -26,7 +26,8 @@ func plainRunOnly(t *testing.T) {
 	}
 }
 
-// sharedData finds the real files that the project does not carry, or skips.
+// sharedData finds real files that are not part of the project. It skips the test if they are
+// missing.
 func sharedData(t *testing.T, name string) string {
 	t.Helper()
 	plainRunOnly(t)
@@ -71,7 +72,7 @@ func TestRealDay(t *testing.T) {
 		{"pebble", "keyvalue", 11294},
 	} {
 		url := target.engine + ":" + filepath.Join(dir, target.engine+"-"+target.design)
-		rand.Shuffle(len(files), func(i, j int) { files[i], files[j] = files[j], files[i] }) // any order, one digest
+		rand.Shuffle(len(files), func(i, j int) { files[i], files[j] = files[j], files[i] }) // in any order
 		var r load.Result
 		args := append([]string{"load", "--engine", url, "--design", target.design, "--json"}, files...)
 		if err := json.Unmarshal([]byte(must(t, args...)), &r); err != nil {
@@ -95,8 +96,8 @@ func TestRealDay(t *testing.T) {
 	}
 }
 
-// TestRealDayVerification scans the whole day under every design of the
-// embedded engines: 38,100 records in 11,100 groups.
+// TestRealDayVerification scans the complete day under every design of the embedded engines: 38,100
+// records in 11,100 groups.
 func TestRealDayVerification(t *testing.T) {
 	data, dir := unpack(t, "met/vsdb/vxingest_vsdb_20190101.tar.xz"), t.TempDir()
 	for _, db := range []string{"duckdb", "sqlite"} {
@@ -117,8 +118,8 @@ func TestRealDayVerification(t *testing.T) {
 	}
 }
 
-// goldenACC asks for the golden values of the real day: anomaly correlation of
-// GFS at 500 hPa over the northern extratropics, valid 2019-01-01 00:00.
+// goldenACC queries the golden values of the real day: anomaly correlation of GFS at 500 hPa over
+// the northern extratropics, valid 2019-01-01 00:00.
 func goldenACC(t *testing.T, url, design string) {
 	t.Helper()
 	for _, g := range []struct {
@@ -150,8 +151,8 @@ func goldenACC(t *testing.T, url, design string) {
 	}
 }
 
-// TestRealDayAsPlot draws the golden values of the real day as METviewer's
-// batch mode would be asked for them.
+// TestRealDayAsPlot draws the golden values of the real day from a plot as METviewer's batch mode
+// reads it.
 func TestRealDayAsPlot(t *testing.T) {
 	data, url := unpack(t, "met/vsdb/vxingest_vsdb_20190101.tar.xz"), "pebble:"+filepath.Join(t.TempDir(), "archive")
 	must(t, "load", data, "--engine", url, "--subset", "mv_real")
@@ -189,8 +190,8 @@ func TestRealDayAsPlot(t *testing.T) {
 	}
 }
 
-// TestRealMETSamples loads the MET samples; every line is stored, replaced by
-// an equal one, or quarantined with a reason.
+// TestRealMETSamples loads the MET samples. Every line is stored, a duplicate, or quarantined with
+// a reason.
 func TestRealMETSamples(t *testing.T) {
 	dir := t.TempDir()
 	var cycles load.Result
@@ -236,8 +237,8 @@ func contents(byType map[string]int64) int64 {
 	return n
 }
 
-// TestMETviewersStatistics: each name that METviewer offers is computed, or
-// refused with the reason.
+// TestMETviewersStatistics: every statistic name of METviewer is computed, or refused with the
+// reason.
 func TestMETviewersStatistics(t *testing.T) {
 	text, err := os.ReadFile(sharedData(t, "met/metviewer_statistics.tsv"))
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// TestSalvage damages one place after the other of an archive. What is copied is intact and
-// nothing but records of the archive; with the files of origin the new archive becomes the
-// same as the one that was damaged.
+// TestSalvage damages an archive in one place after the other. The copy is intact and contains only
+// records of the archive. Loading the files of origin makes it identical to the archive before the
+// damage.
 func TestSalvage(t *testing.T) {
 	plainRunOnly(t)
 	dir := t.TempDir()

@@ -11,8 +11,7 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// TestScan makes tables, explains the rule, runs an experiment and reads its
-// report again.
+// TestScan makes tables, explains the rule, runs an experiment and reads its report again.
 func TestScan(t *testing.T) {
 	dir := t.TempDir()
 	data, out := filepath.Join(dir, "tpcds"), filepath.Join(dir, "run")
@@ -73,8 +72,8 @@ func TestScanRefuses(t *testing.T) {
 	}
 }
 
-// TestScanVerification loads a day, scans it, and reads the report again; the
-// second scan finds the archive loaded.
+// TestScanVerification loads a day, scans it, and reads the report again. The second scan finds the
+// loaded archive.
 func TestScanVerification(t *testing.T) {
 	dir := t.TempDir()
 	data, out := filepath.Join(dir, "vsdb"), filepath.Join(dir, "run")

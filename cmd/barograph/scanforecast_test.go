@@ -21,12 +21,12 @@ import (
 
 var update = flag.Bool("update", false, "rewrite golden files")
 
-// madeSweep is a sweep over eight disks of 100 MB/s with 4 cores, whose cold
-// answers follow a law with noise: all that the disks give is drawn, a GB is 8 s
-// of a core, half a second is for the start. q3 has too few configurations.
+// madeSweep is a sweep over eight disks of 100 MB/s with 4 cores. Cold answers follow a law with
+// noise: they read everything at the disks' full rate, need 8 s of one core per GB, and half a
+// second to start. q3 has too few configurations.
 func madeSweep(t *testing.T) *run.Folder { return madeSweepOf(t, run.Cold) }
 
-// madeSweepOf likewise, with answers of a phase.
+// madeSweepOf is madeSweep with answers of a phase.
 func madeSweepOf(t *testing.T, phase run.Phase) *run.Folder {
 	t.Helper()
 	of := &run.Scan{Experiment: "sweep"}
@@ -49,7 +49,7 @@ func madeSweepOf(t *testing.T, phase run.Phase) *run.Folder {
 			}
 			config := len(of.Configs)
 			of.Configs = append(of.Configs, run.ScanConfig{Paths: paths, Partitions: partitions, Workers: partitions})
-			most := (partitions + paths - 1) / paths // parts on the first disk
+			most := (partitions + paths - 1) / paths // partitions on the first disk
 			seconds := 0.5 + max(20*float64(most)/float64(partitions), 16/float64(min(partitions, 4)))
 			for rep := range 5 {
 				u := &run.Usage{}

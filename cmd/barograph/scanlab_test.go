@@ -15,10 +15,11 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// star is the folder that starOf has made, which TestMain removes.
+// star is the folder of starOf; TestMain removes it.
 var star string
 
-// starOf has tables of scale factor 0.01, at night with documents, which tests only read.
+// starOf returns the folder of tables of scale factor 0.01, at night also as documents. Tests only
+// read it.
 func starOf(t *testing.T) string {
 	t.Helper()
 	if star == "" {
@@ -30,7 +31,7 @@ func starOf(t *testing.T) string {
 			t.Fatal(err)
 		}
 		args := []string{"synth", "tpcds", "--sf", "0.01", "--files", "2", "--out", filepath.Join(dir, "tpcds")}
-		if enginetest.Nightly() { // AsterixDB loads them, with which no test scans by day
+		if enginetest.Nightly() { // AsterixDB loads documents, and its scan tests only run at night
 			args = append(args, "--documents")
 		}
 		must(t, args...)
@@ -39,8 +40,8 @@ func starOf(t *testing.T) string {
 	return filepath.Join(star, "tpcds")
 }
 
-// labFolder is a folder of labs below one that any account can search. Nothing
-// may be left in it, or on the paths.
+// labFolder returns a folder for labs that any account can search. The test fails if files are left
+// in it or on the paths.
 func labFolder(t *testing.T, paths []string) string {
 	t.Helper()
 	dir := enginetest.Disks(t, 1)[0]
@@ -54,7 +55,7 @@ func labFolder(t *testing.T, paths []string) string {
 	return dir
 }
 
-// scanned runs a scan on servers of its own and reads its run folder.
+// scanned runs a scan that starts its own servers, and reads its run folder.
 func scanned(t *testing.T, want int, args ...string) (r *run.Run, samples []run.Sample, said string) {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "run")
@@ -69,8 +70,7 @@ func scanned(t *testing.T, want int, args ...string) (r *run.Run, samples []run.
 	return r, samples, stdout
 }
 
-// TestScanLab has one server for the whole run, which is started again before
-// cold answers.
+// TestScanLab uses one server for the complete run. The scan restarts it before cold answers.
 func TestScanLab(t *testing.T) {
 	for _, scheme := range []string{"postgres", "mariadb", "trino"} {
 		t.Run(scheme, func(t *testing.T) {
@@ -83,7 +83,7 @@ func TestScanLab(t *testing.T) {
 			if a.Server == nil || a.Server.Profile != "tuned" || a.Server.Memory != 2<<30 || len(a.Server.Settings) == 0 || a.Version == "" || len(a.Settings) == 0 {
 				t.Errorf("the server is %+v, %s, %v", a.Server, a.Version, a.Settings)
 			}
-			restarts := 2 // of two questions
+			restarts := 2 // one for each of two questions
 			if scheme == "trino" {
 				restarts = 0
 			}
@@ -105,8 +105,8 @@ func TestScanLab(t *testing.T) {
 	}
 }
 
-// TestScanLabEach has a server for each placement. One that cannot start, as a
-// folder is in its way, is given up.
+// TestScanLabEach uses a server for each placement. The scan gives up a server that cannot start,
+// because its folder exists already.
 func TestScanLabEach(t *testing.T) {
 	enginetest.AtNight(t, "one server for all placements is tested by day, by TestScanLab; four of AsterixDB take two minutes")
 	d, _ := all.Registry().Find("asterixdb")
@@ -141,7 +141,7 @@ func TestScanLabEach(t *testing.T) {
 	}
 }
 
-// stopAt interrupts a command when it has written a text so many times.
+// stopAt interrupts a command when it has written text the given number of times.
 type stopAt struct {
 	bytes.Buffer
 	text  string
@@ -158,7 +158,7 @@ func (s *stopAt) Write(p []byte) (int, error) {
 	return s.Buffer.Write(p)
 }
 
-// TestScanLabInterrupted: what was measured before ^C stays, the server does not.
+// TestScanLabInterrupted: after ^C the measurements remain, and the server is stopped.
 func TestScanLabInterrupted(t *testing.T) {
 	d, _ := all.Registry().Find("postgres")
 	enginetest.Installed(t, *d)
@@ -175,7 +175,7 @@ func TestScanLabInterrupted(t *testing.T) {
 	}
 }
 
-// TestScanLabRefuses asks for what no server is started for.
+// TestScanLabRefuses tests command lines for which scan starts no server.
 func TestScanLabRefuses(t *testing.T) {
 	dir := t.TempDir()
 	for _, tc := range []struct {

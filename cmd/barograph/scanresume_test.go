@@ -17,8 +17,8 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// TestScanGoesOn: a scan that was killed goes on with what is missing, by the
-// same command; another command, and one that has ended, are refused.
+// TestScanGoesOn: the same command resumes a killed scan with the missing measurements. Another
+// command, and the resumption of a finished scan, are refused.
 func TestScanGoesOn(t *testing.T) {
 	dir := t.TempDir()
 	data, out := starOf(t), filepath.Join(dir, "run")
@@ -62,7 +62,7 @@ func TestScanGoesOn(t *testing.T) {
 		}
 		seen[rep{s.Cell, s.Rep}] = s
 	}
-	for _, s := range before[:4*4] { // of rounds that had ended
+	for _, s := range before[:4*4] { // of finished rounds
 		if now := seen[rep{s.Cell, s.Rep}]; now.Measured() == nil || now.Measured().Total != s.Measured().Total {
 			t.Errorf("%s was measured again", s.Cell)
 		}
@@ -77,7 +77,7 @@ func TestScanGoesOn(t *testing.T) {
 	}
 }
 
-// mortal are tables of an engine that is gone after so many openings.
+// mortal are tables of an engine that is unreachable after the given number of calls of Open.
 type mortal struct {
 	tables.Scans
 	left *int
@@ -90,8 +90,7 @@ func (m mortal) Open(ctx context.Context, p tables.Placement) (*tables.Star, err
 	return m.Scans.Open(ctx, p)
 }
 
-// TestScanServerDies: where a server dies, the run has no end, and the same
-// command goes on with it.
+// TestScanServerDies: if a server dies, the run is unfinished, and the same command resumes it.
 func TestScanServerDies(t *testing.T) {
 	dir, left := t.TempDir(), 1
 	engines := slices.Clone(all.Registry())
@@ -120,7 +119,7 @@ func TestScanServerDies(t *testing.T) {
 	}
 }
 
-// torn ends a journal as a kill does: in the middle of a line.
+// torn cuts the last line of a journal, as a kill does.
 func torn(t *testing.T, path string) {
 	t.Helper()
 	text, err := os.ReadFile(path)

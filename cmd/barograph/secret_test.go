@@ -19,10 +19,10 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// marker is the secret that nothing may print or keep.
+// marker is the secret that no command may print or store.
 const marker = "hunter2MARK"
 
-// keepsSecret runs a command line and searches what it prints for the secret.
+// keepsSecret runs a command line and searches its output for the secret.
 func keepsSecret(t *testing.T, secret string, want int, args ...string) {
 	t.Helper()
 	status, stdout, stderr := barograph(t, args...)
@@ -53,7 +53,7 @@ func searchFiles(t *testing.T, secret, dir string) (files int) {
 	return files
 }
 
-// someLines is a file of those lines of a folder's first file of which test_3 asks.
+// someLines returns a file with the lines of a folder's first file that test_3 queries.
 func someLines(t *testing.T, dir string) string {
 	t.Helper()
 	files, err := formats.Expand([]string{dir})
@@ -72,8 +72,8 @@ func someLines(t *testing.T, dir string) string {
 	return path
 }
 
-// TestSecretsOfWholeRuns runs every workload on engines that take a URL with
-// a password and answer: SQLite, which needs none, and servers that do.
+// TestSecretsOfWholeRuns runs every workload on engines that accept a URL with a password: SQLite,
+// which needs none, and servers that do.
 func TestSecretsOfWholeRuns(t *testing.T) {
 	plainRunOnly(t)
 	data := someLines(t, dayOfData(t))
@@ -96,8 +96,8 @@ func TestSecretsOfWholeRuns(t *testing.T) {
 	}
 }
 
-// keepsSecretInRuns runs every workload on a database and searches what is
-// printed and kept for its password.
+// keepsSecretInRuns runs every workload on a database, and searches the output and the files for
+// its password.
 func keepsSecretInRuns(t *testing.T, data, db, secret, design string) {
 	dir := t.TempDir()
 	out := func(name string) string { return filepath.Join(dir, name) }
@@ -115,9 +115,9 @@ func keepsSecretInRuns(t *testing.T, data, db, secret, design string) {
 	}
 }
 
-// TestSecretsOfEveryParameter puts the marker into the password of every
-// engine, and into each of its parameters as the password of a URL, or bare
-// where the parameter is a secret; nothing listens there.
+// TestSecretsOfEveryParameter puts the marker into the password of every engine. It also puts it
+// into each parameter: as the password of a URL, or as the value if the parameter is a secret. No
+// server listens at these addresses.
 func TestSecretsOfEveryParameter(t *testing.T) {
 	for _, d := range all.Registry() {
 		t.Run(d.Scheme, func(t *testing.T) {
@@ -137,7 +137,7 @@ func TestSecretsOfEveryParameter(t *testing.T) {
 			for _, u := range urls {
 				ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 				e, err := all.Registry().Open(ctx, u, engine.Options{ReadOnly: true})
-				if err == nil && archive.IsOffered(&d) { // a client may connect with the first archive
+				if err == nil && archive.IsOffered(&d) { // a client may only connect when it opens an archive
 					_, err = archive.DatabaseOf(e).Open(ctx, archive.Designs(&d)[0])
 				}
 				cancel()
@@ -169,7 +169,7 @@ func TestSecretsOfServersThatAreNotReached(t *testing.T) {
 		keepsSecret(t, marker, -1, args...)
 	}
 	searchFiles(t, marker, ".")
-	for _, d := range all.Registry() { // and a word of the password after a blank or a quote
+	for _, d := range all.Registry() { // also a word of the password after a blank or a quote
 		for _, sign := range []string{" ", "\t", `"`, "'", "%20", "%22"} {
 			keepsSecret(t, marker, -1, "show", "--engine", d.Scheme+"://me:1"+sign+marker+"@127.0.0.1:1/x")
 		}

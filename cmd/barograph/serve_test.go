@@ -14,8 +14,8 @@ import (
 	"github.com/barograph/barograph/serve"
 )
 
-// TestCommandOfThePage: the shell command that a page hands out draws the very
-// picture that the page downloads.
+// TestCommandOfThePage: the page offers a shell command and a picture for download. The command
+// draws exactly this picture.
 func TestCommandOfThePage(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)

@@ -27,7 +27,7 @@ KDRL1 M //
 .A XXXX1 1110 Z DH12/HG 2.5/XX 1
 `
 
-// TestShefDecode: every format of the same product, its account and its status.
+// TestShefDecode: every format of one product, with its counts and exit status.
 func TestShefDecode(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "RR1LCH")
@@ -75,7 +75,7 @@ func TestShefDecode(t *testing.T) {
 	}
 }
 
-// TestShefDecodeStops: a signal ends a decoder whose pipe says nothing more.
+// TestShefDecodeStops: a signal stops a decoder that waits for its pipe.
 func TestShefDecodeStops(t *testing.T) {
 	r, w := io.Pipe()
 	defer w.Close()
@@ -91,8 +91,8 @@ func TestShefDecodeStops(t *testing.T) {
 	}
 }
 
-// TestShefDecodeFilter: a product is written as soon as it has ended, before
-// the pipe says anything more; and only what is wanted of it.
+// TestShefDecodeFilter: decode writes a product when it is complete, before the pipe delivers more.
+// It writes only the values that match the filters.
 func TestShefDecodeFilter(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
@@ -140,7 +140,7 @@ func TestShefDecodeFilter(t *testing.T) {
 	}
 }
 
-// TestShefEncode: what decode writes as CSV and Parquet becomes messages again.
+// TestShefEncode: encode turns the CSV and Parquet output of decode into messages again.
 func TestShefEncode(t *testing.T) {
 	dir := t.TempDir()
 	name, back := filepath.Join(dir, "RR1LCH"), filepath.Join(dir, "back.txt")

@@ -14,8 +14,8 @@ import (
 	"github.com/barograph/barograph/engine/all"
 )
 
-// TestShefExport: values of a database come out in every format, and are those of the
-// products; encode reads files, pipes and standard input.
+// TestShefExport: export writes the values of a database in every format, and they equal those of
+// the products. encode reads files, pipes and standard input.
 func TestShefExport(t *testing.T) {
 	dir := t.TempDir()
 	name, db := filepath.Join(dir, "RR1LCH"), "sqlite:"+filepath.Join(dir, "river.db")
@@ -55,7 +55,7 @@ func TestShefExport(t *testing.T) {
 	if status, out, errs := barograph(t, append([]string{"shef", "encode", "--station", "AAA"}, of...)...); status != 0 || out != encoded {
 		t.Errorf("status %d: %s%s", status, out, errs)
 	}
-	// From a pipe that has a name, and from standard input.
+	// from a named pipe, and from standard input
 	for _, file := range []string{csv, parquet} {
 		text, err := os.ReadFile(file)
 		if err != nil {
@@ -79,7 +79,7 @@ func TestShefExport(t *testing.T) {
 	} {
 		export(2, bad...)
 	}
-	// What --out names stays what it is.
+	// A pipe or link that --out names remains one.
 	target, link, fixed, pipe := filepath.Join(dir, "target"), filepath.Join(dir, "link"), filepath.Join(dir, "fixed"), filepath.Join(dir, "pipe")
 	if err := errors.Join(os.WriteFile(target, nil, 0o600), os.Symlink("target", link), os.WriteFile(fixed, []byte("mine"), 0o444), syscall.Mkfifo(pipe, 0o600)); err != nil {
 		t.Fatal(err)
@@ -110,7 +110,7 @@ func TestShefExport(t *testing.T) {
 	}
 }
 
-// TestShefNothing: files that hold nothing are reported, and are status 4.
+// TestShefNothing: files without values are reported, with status 4.
 func TestShefNothing(t *testing.T) {
 	dir := t.TempDir()
 	empty, prose, head := filepath.Join(dir, "empty"), filepath.Join(dir, "prose"), filepath.Join(dir, "head.csv")
@@ -135,7 +135,7 @@ func TestShefNothing(t *testing.T) {
 	}
 }
 
-// TestWrittenInPlace: a link that --out names stays a link, and a pipe a pipe.
+// TestWrittenInPlace: a link that --out names remains a link, and a pipe a pipe.
 func TestWrittenInPlace(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }

@@ -20,7 +20,7 @@ import (
 	"github.com/barograph/barograph/engine/all"
 )
 
-// TestShefPost: products go into tables that are there, and again without a change.
+// TestShefPost: products are posted to existing tables. Posting them again changes nothing.
 func TestShefPost(t *testing.T) {
 	dir := t.TempDir()
 	name, db := filepath.Join(dir, "RR1LCH"), "sqlite:"+filepath.Join(dir, "river.db")
@@ -64,7 +64,7 @@ func TestShefPost(t *testing.T) {
 	}
 }
 
-// safe is a buffer that one goroutine writes and another reads.
+// safe is a buffer for one writing and one reading goroutine.
 type safe struct {
 	sync.Mutex
 	b bytes.Buffer
@@ -82,8 +82,8 @@ func (s *safe) String() string {
 	return s.b.String()
 }
 
-// TestShefServe: a pipe's products and a folder's are posted as they come, and
-// reported; a signal ends the service.
+// TestShefServe: products from a pipe and from a folder are posted and reported as they arrive. A
+// signal stops the service.
 func TestShefServe(t *testing.T) {
 	dir := t.TempDir()
 	spool := filepath.Join(dir, "spool")
@@ -138,7 +138,7 @@ func TestShefServe(t *testing.T) {
 	if err := errors.Join(os.WriteFile(failed, nil, 0o600), os.WriteFile(failed+".why", nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []int{0, 4} { // then there is none
+	for _, want := range []int{0, 4} { // the second time the queue has no failed file
 		if status, out, errs := barograph(t, "shef", "retry", "--spool", spool); status != want || want == 0 && !strings.Contains(out, "1 files are in the queue again") {
 			t.Errorf("retry: status %d: %s%s", status, out, errs)
 		}
@@ -153,8 +153,8 @@ func TestShefServe(t *testing.T) {
 	}
 }
 
-// TestShefServeAway: what comes by a pipe is kept while the database is away, also
-// when the service begins, and waits for the next one.
+// TestShefServeAway: while the database is unreachable, also at the start of the service, products
+// from a pipe remain in the spool. The next service posts them.
 func TestShefServeAway(t *testing.T) {
 	dir := t.TempDir()
 	serve := []string{"shef", "serve", "--spool", filepath.Join(dir, "spool"), "--schema", "barograph", "--make", "--settle", "20ms", "--engine"}
@@ -178,7 +178,7 @@ func TestShefServeAway(t *testing.T) {
 	}
 }
 
-// TestShefPostAway: a server that is away is one line, with what to do.
+// TestShefPostAway: an unreachable server is reported in one line with the remedy.
 func TestShefPostAway(t *testing.T) {
 	file := put(t, t.TempDir(), "a.shef", ".A AAA 20261110 Z DH12/HG 1\n")
 	for _, schema := range []string{"ihfs", "barograph"} {
@@ -190,8 +190,8 @@ func TestShefPostAway(t *testing.T) {
 	}
 }
 
-// TestShefServeWaits: a service without a pipe waits for its database, too. Its metrics are
-// there from the first second, and say that the database is away and what waits.
+// TestShefServeWaits: a service without a pipe also waits for its database. From the first second
+// its metrics report that the database is unreachable and how many products wait.
 func TestShefServeWaits(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "one"), []byte(shefSample), 0o600); err != nil {
@@ -230,7 +230,7 @@ func TestShefServeWaits(t *testing.T) {
 	}
 }
 
-// TestUnit checks the unit of docs/how-to/post-shef.md by systemd's own check.
+// TestUnit checks the unit of docs/how-to/post-shef.md with systemd's own check.
 func TestUnit(t *testing.T) {
 	if _, err := exec.LookPath("systemd-analyze"); err != nil {
 		t.Skip("NOT TESTED: there is no systemd-analyze (package systemd)")
@@ -246,7 +246,7 @@ func TestUnit(t *testing.T) {
 		t.Fatal(err)
 	}
 	name := filepath.Join(t.TempDir(), "barograph-shef.service")
-	// the program and the account that this machine has
+	// the program and an account that exist on this machine
 	unit = strings.NewReplacer("/usr/bin/barograph", self, "User=ldm", "User=root").Replace(unit)
 	if err := os.WriteFile(name, []byte(unit), 0o600); err != nil {
 		t.Fatal(err)
@@ -258,7 +258,7 @@ func TestUnit(t *testing.T) {
 
 func until(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	for range 6000 { // a minute
+	for range 6000 { // one minute
 		if is() {
 			return
 		}

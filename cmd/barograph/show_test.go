@@ -21,11 +21,11 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/record"
 
-	_ "github.com/duckdb/duckdb-go/v2" // the damage is done by a client of its own
+	_ "github.com/duckdb/duckdb-go/v2" // the test damages the archive with a separate client
 )
 
-// TestShowAndVerify: what an archive holds is shown as files show it, and what
-// somebody changed in it is found.
+// TestShowAndVerify: show prints the same contents for an archive as for its files. verify finds a
+// change that somebody made.
 func TestShowAndVerify(t *testing.T) {
 	dir := t.TempDir()
 	data, db := filepath.Join(dir, "data"), filepath.Join(dir, "a.db")
@@ -70,7 +70,7 @@ func shownOf(t *testing.T, want int, args ...string) (all []subsetContents) {
 	return all
 }
 
-// spoil changes one value, as somebody may who opens the file.
+// spoil changes one value, as anybody who opens the file can.
 func spoil(t *testing.T, path string) {
 	t.Helper()
 	db, err := sql.Open("duckdb", path)
@@ -92,7 +92,7 @@ func spoil(t *testing.T, path string) {
 	}
 }
 
-// counting is an archive of which nothing but catalog, marks and size are asked.
+// counting is an archive that fails the test if anything but catalog, marks and size is read.
 type counting struct {
 	archive.Archive
 	t *testing.T
@@ -118,8 +118,8 @@ func (c countingArchives) Open(ctx context.Context, n design.Name) (archive.Arch
 	return counting{a, c.t}, err
 }
 
-// TestShowReadsTheCatalog: what an archive holds, and the picture of it, with
-// its holes, are reported without a look at its records.
+// TestShowReadsTheCatalog: show reports the contents of an archive, and draws its picture with the
+// holes, without reading the records.
 func TestShowReadsTheCatalog(t *testing.T) {
 	data, dir := filepath.Join(t.TempDir(), "data"), t.TempDir()
 	for _, day := range []string{"2024-01-01", "2024-01-04"} {
@@ -150,8 +150,8 @@ func TestShowReadsTheCatalog(t *testing.T) {
 	}
 }
 
-// TestShowLeads: the 48 h lines are missing on 8 of 29 days. Files and, with --leads, their
-// archive list these days, in words, JSON and the picture; no other lead has holes.
+// TestShowLeads: the 48 h lines are missing on 8 of 29 days. show lists these days for files and,
+// with --leads, for their archive: in words, in JSON and in the picture. No other lead has holes.
 func TestShowLeads(t *testing.T) {
 	dir := t.TempDir()
 	data, url, picture := filepath.Join(dir, "a.vsdb"), "sqlite:"+filepath.Join(dir, "a.db"), filepath.Join(dir, "c.svg")

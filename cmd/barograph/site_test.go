@@ -18,11 +18,11 @@ import (
 	"github.com/barograph/barograph/study/met"
 )
 
-// envMain makes a process of the tests the program itself.
+// envMain makes a test process run the program itself.
 const envMain = "BAROGRAPH_TEST_MAIN"
 
-// TestMain is the program in processes that tests start: those of child, and
-// those that the program starts of itself for cold starts.
+// TestMain runs the program in processes that tests start: those of child, and those that the
+// program starts for cold starts and disks.
 func TestMain(m *testing.M) {
 	if os.Getenv(envMain) != "" || len(os.Args) > 1 && (os.Args[1] == met.ColdCommand || os.Args[1] == lab.DiskCommand) {
 		main()
@@ -35,10 +35,10 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// servers are shared by tests that neither kill theirs nor change its settings.
+// servers are shared by tests that neither kill their server nor change its settings.
 var servers enginetest.Servers
 
-// sharedServer is the URL of a shared server.
+// sharedServer returns the URL of a shared server.
 func sharedServer(t *testing.T, scheme string) string {
 	t.Helper()
 	d, _ := all.Registry().Find(scheme)
@@ -48,8 +48,8 @@ func sharedServer(t *testing.T, scheme string) string {
 // placed counts the places on shared servers.
 var placed atomic.Int64
 
-// sharedPlace is the URL of a place on a shared server that holds nothing: a database,
-// a namespace, or what the names of databases begin with.
+// sharedPlace returns the URL of an empty place on a shared server: a database, a namespace, or a
+// prefix of database names.
 func sharedPlace(t *testing.T, scheme string) string {
 	t.Helper()
 	at, name := sharedServer(t, scheme), fmt.Sprintf("t%d_", placed.Add(1))
@@ -64,7 +64,7 @@ func sharedPlace(t *testing.T, scheme string) string {
 	return u.String()
 }
 
-// child starts a command line in a process of its own, which can be killed.
+// child starts a command line in its own process, which the test can kill.
 func child(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), os.Args[0], args...)
@@ -75,7 +75,7 @@ func child(t *testing.T, args ...string) *exec.Cmd {
 	return c
 }
 
-// client runs one of MariaDB's own programs.
+// client runs one of MariaDB's programs.
 func client(t *testing.T, server, command string) string {
 	t.Helper()
 	u, err := url.Parse(server)
@@ -92,10 +92,9 @@ func client(t *testing.T, server, command string) string {
 	return string(out)
 }
 
-// Two databases that METdbLoad made: they are compared, tables of tropical
-// cyclones too; and a load into one of them, which is to have tables of its own
-// beside METviewer's, ended with error 1054 after it had added headers and
-// tables. It is refused before anything is written, wherever it is killed.
+// diff compares two databases of METdbLoad, including tables of tropical cyclones. Earlier, a load
+// with Barograph's own tables into such a database failed with error 1054 after it had added
+// headers and tables. Now load refuses before it writes anything, also if it is killed at any time.
 func TestDatabasesOfMETdbLoad(t *testing.T) {
 	server := sharedServer(t, "mariadb")
 	for _, name := range []string{"mv_site_1", "mv_site_2"} {
@@ -124,7 +123,7 @@ func TestDatabasesOfMETdbLoad(t *testing.T) {
 	for i := range kills {
 		c := child(t, "load", files, "--engine", server, "--design", "normalized", "--subset", "mv_site_1")
 		time.Sleep(time.Duration(i*500/kills) * time.Millisecond)
-		_ = c.Process.Kill() // it may have ended
+		_ = c.Process.Kill() // the process may have ended
 		_ = c.Wait()
 	}
 	if after := state(); after != before {
@@ -132,8 +131,8 @@ func TestDatabasesOfMETdbLoad(t *testing.T) {
 	}
 }
 
-// A database that METdbLoad filled is asked as it is, adopted, repaired, and loaded
-// into; then METdbLoad loads on beside.
+// A database of METdbLoad is queried without changes, adopted, repaired, and loaded into. Then
+// METdbLoad loads more files into it.
 func TestAdopt(t *testing.T) {
 	server := sharedServer(t, "mariadb")
 	restore := func(dump, name string) {
@@ -166,13 +165,13 @@ func TestAdopt(t *testing.T) {
 	for i := range kills {
 		c := child(t, "adopt", site, "--repair")
 		time.Sleep(time.Duration(i*1500/kills) * time.Millisecond)
-		_ = c.Process.Kill() // it may have ended
+		_ = c.Process.Kill() // the process may have ended
 		_ = c.Wait()
-		time.Sleep(100 * time.Millisecond) // the server ends what the client has started
+		time.Sleep(100 * time.Millisecond) // the server finishes the client's last statement
 		if sum() == before {
 			continue
 		}
-		must(t, "verify", server, "--subset", "mv_site") // it is all or nothing
+		must(t, "verify", server, "--subset", "mv_site") // the adoption is complete or has not happened
 		must(t, "adopt", site, "--forget")
 		restore("mv_site_1", "mv_site")
 	}
@@ -213,7 +212,7 @@ func TestAdopt(t *testing.T) {
 	}
 	equal("mv_site", "mv_site_2")
 	if status, out, _ := barograph(t, "diff", server+"mv_clean", server+"mv_site"); status != fault.Differs || !strings.Contains(out, "39968 rows are equal, 42 differ") {
-		t.Errorf("%d\n%s", status, out) // the means that METdbLoad has rounded
+		t.Errorf("%d\n%s", status, out) // the means that METdbLoad rounded
 	}
 	must(t, "load", filepath.Join(files, "vsdb", "gfs_20190101.vsdb"), "--on-conflict", "last", "--engine", server, "--design", "normalized", "--subset", "mv_site")
 	client(t, server, "mariadb ${to[@]} mv_site"+` -e "DELETE FROM data_file WHERE path = '/data/site/vsdb' AND filename = 'gfs_20190101.vsdb'; UPDATE data_file SET path = REPLACE(path, '`+files+`', '/data/site')"`)
@@ -221,8 +220,8 @@ func TestAdopt(t *testing.T) {
 		t.Error(out)
 	}
 
-	// METdbLoad's second load, put in beside ours as it numbers what it loads: LOAD
-	// DATA without a list of columns, headers that are there found by their texts.
+	// Add METdbLoad's second load next to Barograph's, with METdbLoad's own numbering. It uses LOAD
+	// DATA without a list of columns, and finds existing headers by their texts.
 	client(t, server, "mariadb ${to[@]} mv_site < testdata/metdbload_second.sql")
 	beside := must(t, "adopt", site)
 	if !strings.Contains(beside, "4680  added since") || !strings.Contains(beside, "3744  duplicate record") {
@@ -234,10 +233,10 @@ func TestAdopt(t *testing.T) {
 	must(t, "adopt", site, "--forget")
 	must(t, "adopt", site, "--repair")
 	must(t, "verify", server, "--subset", "mv_site")
-	client(t, server, "mariadb ${to[@]} mv_site"+` -e "DELETE FROM data_file WHERE path LIKE '%/again'"`) // their lines were there before
+	client(t, server, "mariadb ${to[@]} mv_site"+` -e "DELETE FROM data_file WHERE path LIKE '%/again'"`) // its lines were in the database before
 	equal("mv_site", "mv_site_2")
 
-	// mv_prune.sh deletes lines of a mask, and keeps their headers and files.
+	// mv_prune.sh deletes the lines of a mask, and keeps their headers and files.
 	client(t, server, "mariadb ${to[@]} mv_site"+` -e "DELETE l FROM line_data_sal1l2 l, stat_header h WHERE l.stat_header_id = h.stat_header_id AND h.vx_mask = 'G2/NHX'; OPTIMIZE TABLE line_data_sal1l2"`)
 	if status, _, _ := barograph(t, "verify", server, "--subset", "mv_site"); status != fault.Differs {
 		t.Errorf("pruned: %d", status)
@@ -251,10 +250,9 @@ func TestAdopt(t *testing.T) {
 	must(t, "verify", server, "--subset", "mv_site")
 }
 
-// A database of an older schema, without the tables of objects and cyclones,
-// without columns that came later and with other indexes, is asked as it is, reported
-// what it lacks, and adopted whole; a column that nobody knows is refused, and
-// nothing is written.
+// A database of an older schema lacks the tables of objects and cyclones and some later columns,
+// and has other indexes. It is queried without changes; adopt reports the missing parts and adopts
+// it completely. adopt refuses an unknown column and writes nothing.
 func TestAdoptOlderSchema(t *testing.T) {
 	server := sharedServer(t, "mariadb")
 	const name = "mv_older"

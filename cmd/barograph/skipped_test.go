@@ -19,8 +19,8 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// withoutLibraries is the program's registry on a machine where one embedded
-// engine's library is not installed, with the embedded engines that are quick.
+// withoutLibraries returns the registry of a machine that lacks the library of one embedded engine.
+// It contains the fast embedded engines only.
 func withoutLibraries() (out engine.Registry) {
 	for _, d := range all.Registry() {
 		switch d.Scheme {
@@ -67,7 +67,7 @@ func TestSkippedEngines(t *testing.T) {
 	}
 }
 
-// Without --engine, scan own takes the embedded engines that are installed, with files in the run folder.
+// Without --engine, scan own uses the installed embedded engines, with files in the run folder.
 func TestOwnSkipsWhatIsNotInstalled(t *testing.T) {
 	dir := t.TempDir()
 	out := filepath.Join(dir, "run")
@@ -95,7 +95,7 @@ func TestOwnSkipsWhatIsNotInstalled(t *testing.T) {
 	}
 }
 
-// With --json the error, too, is JSON: one line on stderr, as restic writes it.
+// With --json, an error is JSON as well: one line on stderr, as restic writes it.
 func TestErrorsAsJSON(t *testing.T) {
 	check := func(status, want int, text string) {
 		t.Helper()
@@ -119,7 +119,7 @@ func TestErrorsAsJSON(t *testing.T) {
 	check(status, fault.Interrupted, errs.String())
 }
 
-// A load that stores nothing leaves no archive that was not there before it.
+// A load that stores nothing creates no archive.
 func TestLoadOfNothingLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
 	notes := put(t, dir, "run.json", "{}")
@@ -140,7 +140,8 @@ func TestLoadOfNothingLeavesNothing(t *testing.T) {
 	}
 }
 
-// A cause that many cells share is one line, and on a terminal none breaks the progress bar.
+// A cause that many cells share is reported in one line. On a terminal no log line interrupts the
+// progress bar.
 func TestOneLineForEachCause(t *testing.T) {
 	data, dir := dayOfData(t), t.TempDir()
 	blocked := put(t, dir, "blocked", "not a folder")

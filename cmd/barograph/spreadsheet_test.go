@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// TestSpreadsheet: what a file brings must not run as a formula, and numbers
-// stay numbers.
+// TestSpreadsheet: a text of a file must not run as a formula, and numbers remain numbers.
 func TestSpreadsheet(t *testing.T) {
 	e := &env{sheets: true}
 	for text, want := range map[string]string{

@@ -9,8 +9,8 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// TestWhatAKillLeavesIsNoDamage: a flush that was killed, or found the disk full,
-// leaves parts of tables that belong to no archive; parts of its own tables are damage.
+// TestWhatAKillLeavesIsNoDamage: a flush that was killed, or that filled the disk, leaves parts of
+// tables that belong to no archive. Only changes of the archive's own tables are damage.
 func TestWhatAKillLeavesIsNoDamage(t *testing.T) {
 	dir := t.TempDir()
 	data, archive := filepath.Join(dir, "data"), filepath.Join(dir, "a.pebble")
@@ -51,8 +51,8 @@ func TestWhatAKillLeavesIsNoDamage(t *testing.T) {
 	}
 }
 
-// TestNetworkFileSystem: commands that open an archive on a network file system name it. The
-// mount table is a planted one.
+// TestNetworkFileSystem: commands that open an archive on a network file system name it. The test
+// provides its own mount table.
 func TestNetworkFileSystem(t *testing.T) {
 	dir := t.TempDir()
 	table := filepath.Join(dir, "mountinfo")

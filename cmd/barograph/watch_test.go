@@ -22,7 +22,7 @@ import (
 	"github.com/barograph/barograph/river"
 )
 
-// heard is what a command writes while it runs.
+// heard is the output of a running command.
 type heard struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -34,7 +34,7 @@ func (h *heard) Write(p []byte) (int, error) {
 	return h.text.Write(p)
 }
 
-// wait waits until a text was written so many times.
+// wait waits until the output contains a text the given number of times.
 func (h *heard) wait(t *testing.T, text string, times int) {
 	t.Helper()
 	for range 1000 {
@@ -49,8 +49,8 @@ func (h *heard) wait(t *testing.T, text string, times int) {
 	t.Fatalf("%q was not written %d times:\n%s", text, times, h.text.String())
 }
 
-// TestWatch: files are loaded as they come, in new folders too, not while they
-// are written, and once; a signal ends it with what was done.
+// TestWatch: watch loads files as they arrive, also in new folders. It loads each file once, and
+// not while it is written. A signal stops it; then it prints the totals.
 func TestWatch(t *testing.T) {
 	data, dir, url := dayOfData(t), t.TempDir(), "sqlite:"+filepath.Join(t.TempDir(), "a.db")
 	files, err := filepath.Glob(filepath.Join(data, "*", "*", "*", "*", "*.vsdb"))
@@ -109,8 +109,8 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// TestWatchLacks: a file that is loaded again with all its lines ends what a watch
-// reports of its earlier state, and of no other file.
+// TestWatchLacks: loading a file again with all its lines clears the error of its earlier state,
+// and of no other file.
 func TestWatchLacks(t *testing.T) {
 	var lacking []string
 	cut := &fault.Status{Code: fault.Incomplete, Err: errors.New("1 line is in quarantine")}
@@ -142,8 +142,8 @@ func TestWatchLacks(t *testing.T) {
 	}
 }
 
-// TestRetain: old records are removed and counted; what is left is whole, with
-// the files next to it too, and their load brings nothing back.
+// TestRetain: load removes and counts old records. The remaining archive is intact, also compared
+// with the files. Loading the files again restores no record.
 func TestRetain(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	must(t, "synth", "vsdb", "--since", "2019-01-01", "--until", "2019-01-03", "--models", "gfs", "--stattypes", "anom", "--out", dir)
@@ -176,8 +176,8 @@ func TestRetain(t *testing.T) {
 	}
 }
 
-// TestRehash: a file of the same size and time of change is taken for the one
-// that was loaded, unless its bytes are to be read.
+// TestRehash: load takes a file with the same size and modification time for the loaded one, unless
+// --rehash reads its bytes.
 func TestRehash(t *testing.T) {
 	dir, url := t.TempDir(), "sqlite:"+filepath.Join(t.TempDir(), "a.db")
 	file := filepath.Join(dir, "a.vsdb")
@@ -203,8 +203,8 @@ func TestRehash(t *testing.T) {
 	}
 }
 
-// TestHolder: who loads is named to a second load, and to whoever cannot open
-// the archive; what a load that died has left is in nobody's way.
+// TestHolder: a second load, and every command that cannot open the archive, name the running load.
+// The remains of a dead load block nothing.
 func TestHolder(t *testing.T) {
 	data, url := dayOfData(t), "pebble:"+filepath.Join(t.TempDir(), "a.pebble")
 	file := strings.TrimPrefix(url, "pebble:") + ".loading"
@@ -224,7 +224,7 @@ func TestHolder(t *testing.T) {
 	if status != 5 || !strings.Contains(says, fmt.Sprintf("is being loaded by process %d of host %s since ", mine.PID, mine.Host)) || !strings.Contains(says, "barograph load x") {
 		t.Errorf("status %d: %s", status, says)
 	}
-	go func() { // the other load ends a little later
+	go func() { // the other load finishes a little later
 		time.Sleep(300 * time.Millisecond)
 		os.Remove(file)
 	}()
@@ -232,7 +232,7 @@ func TestHolder(t *testing.T) {
 	if status != 0 || strings.Count(says, "load waits for up to 1m0s (--wait)") != 1 || !strings.Contains(says, "is being loaded by process") {
 		t.Errorf("a load that waits: status %d: %s", status, says)
 	}
-	mine.Since = mine.Since.Add(-24 * time.Hour) // a process of this number has ended since
+	mine.Since = mine.Since.Add(-24 * time.Hour) // a former process with this number, which has ended
 	note(mine)
 	must(t, "load", data, "--engine", url)
 	if _, err := os.Stat(file); err == nil {
@@ -240,8 +240,8 @@ func TestHolder(t *testing.T) {
 	}
 }
 
-// TestSecondLoadKeepsTheArchive: a load that began before another one had made the archive,
-// and has nothing to add to it, does not take it for its own empty file.
+// TestSecondLoadKeepsTheArchive: a load starts before another one creates the archive, and has
+// nothing to add. It does not mistake the archive for its own empty file.
 func TestSecondLoadKeepsTheArchive(t *testing.T) {
 	dir, data := t.TempDir(), fewRecords(t)
 	path, other := filepath.Join(dir, "a.db"), filepath.Join(dir, "b.db")
@@ -250,7 +250,7 @@ func TestSecondLoadKeepsTheArchive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	go func() { // the other load makes the archive while this one waits
+	go func() { // the other load creates the archive while this one waits
 		time.Sleep(300 * time.Millisecond)
 		if err := os.Rename(other, path); err != nil {
 			t.Error(err)
@@ -269,7 +269,7 @@ func TestInterruptedLoad(t *testing.T) {
 	url := "sqlite:" + filepath.Join(t.TempDir(), "a.db")
 	must(t, "load", fewRecords(t), "--engine", url)
 	by := (&env{args: []string{"load", "x", "--engine", url}}).loadingProcess()
-	by.Since = by.Since.Add(-24 * time.Hour) // a process of this number has ended since
+	by.Since = by.Since.Add(-24 * time.Hour) // a former process with this number, which has ended
 	e, err := all.Registry().Open(t.Context(), url, engine.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -10,9 +10,8 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// TestWhereNamesValuesWithCommas: levels of NetCDF have commas. A value is never
-// taken for several others, nor several for one, and what the archive does not have
-// is named.
+// TestWhereNamesValuesWithCommas: levels of NetCDF contain commas. --where takes one value for one,
+// and several for several, and names values that the archive does not have.
 func TestWhereNamesValuesWithCommas(t *testing.T) {
 	dir := t.TempDir()
 	text := "VERSION MODEL DESC FCST_LEAD FCST_VALID_BEG FCST_VALID_END OBS_LEAD OBS_VALID_BEG OBS_VALID_END FCST_VAR FCST_UNITS FCST_LEV OBS_VAR OBS_UNITS OBS_LEV OBTYPE VX_MASK INTERP_MTHD INTERP_PNTS FCST_THRESH OBS_THRESH COV_THRESH ALPHA LINE_TYPE\n"

@@ -23,12 +23,12 @@ import (
 	"github.com/barograph/barograph/study/ycsb"
 )
 
-// Each engine and layout is loaded and runs A to F, every value verified and
-// every scan checked: exit status 0. Where a layout has no scans, E is refused.
+// Each engine and layout is loaded and runs A to F. Every value is verified and every scan is
+// checked: exit status 0. If a layout has no scans, E is refused.
 func TestYCSBStory(t *testing.T) {
 	for _, d := range all.Registry() {
 		if d.Place == engine.Memory || len(kv.OfferOf(&d).Layouts) == 0 {
-			continue // it forgets what was loaded, see TestYCSBText; or keeps no such records
+			continue // it keeps nothing between commands (see TestYCSBText), or has no such records
 		}
 		t.Run(d.Scheme, func(t *testing.T) {
 			url := d.Scheme + ":" + filepath.Join(t.TempDir(), "db")
@@ -36,7 +36,7 @@ func TestYCSBStory(t *testing.T) {
 				quickServer(t, d.Scheme)
 				if slices.Contains(byDay(), d.Scheme) {
 					url = sharedPlace(t, d.Scheme)
-					t.Parallel() // mostly they wait for disks
+					t.Parallel() // these commands mostly wait for disks
 				} else {
 					url = enginetest.Lab(t, d, lab.Options{Memory: storyMemory}).URL()
 				}
@@ -46,9 +46,9 @@ func TestYCSBStory(t *testing.T) {
 	}
 }
 
-// quickServer leaves whole commands against servers that are slow to start to
-// the night (see enginetest.EnvSoak), and with -short against all but
-// PostgreSQL: they are the same commands, and the engines have tests of their own.
+// quickServer skips complete commands on servers that start slowly, except at night (see
+// enginetest.EnvSoak). With -short it skips all but PostgreSQL. The commands are the same for all
+// servers, and each engine has its own tests.
 func quickServer(t *testing.T, scheme string) {
 	t.Helper()
 	quick := byDay()
@@ -60,18 +60,18 @@ func quickServer(t *testing.T, scheme string) {
 	}
 }
 
-// byDay are the servers that start at once.
+// byDay lists the servers that start quickly.
 func byDay() []string { return []string{"postgres", "mariadb", "valkey"} }
 
-// Keys and scans of a cluster are divided among its nodes.
+// The nodes of a cluster share the keys and scans.
 func TestYCSBStoryOfCluster(t *testing.T) {
 	quickServer(t, "valkey")
 	d, _ := all.Registry().Find("valkey")
 	stories(t, *d, enginetest.Lab(t, *d, lab.Options{Memory: storyMemory, Nodes: 3}).URL())
 }
 
-// A server that is killed and started again in the middle of a run is used
-// again, and nothing else than what was under way failed.
+// A server is killed and restarted during a run. The run uses it again, and only the operations in
+// flight fail.
 func TestYCSBOutlivesItsServer(t *testing.T) {
 	for _, scheme := range []string{"postgres", "mariadb", "valkey"} {
 		t.Run(scheme, func(t *testing.T) {
@@ -82,9 +82,9 @@ func TestYCSBOutlivesItsServer(t *testing.T) {
 			common := []string{"--engine", l.URL(), "-p", "recordcount=200", "--verify", "--threads", "4"}
 			must(t, append([]string{"ycsb", "load", "-p", "batchsize=20"}, common...)...)
 			restarted := make(chan error, 1)
-			errs := &onceSaid{text: " sec: ", then: func() { // the run is under way
+			errs := &onceSaid{text: " sec: ", then: func() { // the run has started
 				err := l.Kill(0)
-				time.Sleep(100 * time.Millisecond) // it is missed
+				time.Sleep(100 * time.Millisecond) // the clients notice that it is down
 				restarted <- errors.Join(err, l.Restart(t.Context(), 0))
 			}}
 			var out bytes.Buffer
@@ -108,11 +108,11 @@ func TestYCSBOutlivesItsServer(t *testing.T) {
 	}
 }
 
-// onceSaid does something when a text is written.
+// onceSaid calls then once, when text is written.
 type onceSaid struct {
 	bytes.Buffer
 	text string
-	then func() // nil = it is done
+	then func() // nil = it was called
 }
 
 func (s *onceSaid) Write(p []byte) (int, error) {
@@ -123,7 +123,7 @@ func (s *onceSaid) Write(p []byte) (int, error) {
 	return s.Buffer.Write(p)
 }
 
-// storyMemory is what a server of the stories may use, in bytes.
+// storyMemory is the memory limit of a server of the stories, in bytes.
 const storyMemory = 3 << 29
 
 func stories(t *testing.T, d engine.Driver, url string) {
@@ -134,7 +134,7 @@ func stories(t *testing.T, d engine.Driver, url string) {
 	}
 }
 
-// counted are the lines that tell how operations ended.
+// counted matches the lines with the outcomes of operations.
 var counted = regexp.MustCompile(`\[[A-Z-]+\], Return=.*`)
 
 func story(t *testing.T, url, layout string, noScan bool) {
@@ -155,7 +155,7 @@ func story(t *testing.T, url, layout string, noScan bool) {
 		if !strings.Contains(out, "[OVERALL], Throughput(ops/sec), ") || !strings.Contains(out, "[VERIFY], Return=OK, ") {
 			t.Errorf("%s, %s: %s", layout, w, out)
 		}
-		if _, rest, ok := strings.Cut(out, "[INSERT], Return=OK, "); ok { // the next finds them
+		if _, rest, ok := strings.Cut(out, "[INSERT], Return=OK, "); ok { // the next workload finds these records
 			var n int
 			if _, err := fmt.Sscan(rest, &n); err != nil {
 				t.Fatal(err)
@@ -165,7 +165,7 @@ func story(t *testing.T, url, layout string, noScan bool) {
 	}
 	for _, w := range ycsb.Mixes() {
 		if strings.HasPrefix(w, "index") || w == "transfers" {
-			continue // of another table
+			continue // they use another table
 		}
 		args := append([]string{"ycsb", "run", "-P", w, "-p", fmt.Sprint("recordcount=", records)}, common...)
 		if code, out, errs := barograph(t, args...); code == 0 && !strings.Contains(out, "[VERIFY], Return=OK, ") && w == "subdocument" || code != 0 && !strings.Contains(errs, "no documents to reach into") {
@@ -174,7 +174,7 @@ func story(t *testing.T, url, layout string, noScan bool) {
 	}
 }
 
-// The lines are YCSB's.
+// The lines have YCSB's format.
 func TestYCSBText(t *testing.T) {
 	out := must(t, "ycsb", "run", "--engine", "dry", "-P", "workloadf", "--target", "100000", "-p", "hdrhistogram.percentiles=50,91,99.9", "-p", "hdrhistogram.fileoutput=true",
 		"-p", "hdrhistogram.output.path="+filepath.Join(t.TempDir(), "x-"))
@@ -199,7 +199,7 @@ func TestYCSBText(t *testing.T) {
 	}
 }
 
-// Exit statuses tell the truth; YCSB's are on request.
+// Exit statuses report the result; --ycsb-exit-codes selects YCSB's.
 func TestYCSBExitStatuses(t *testing.T) {
 	url := "pebble:" + filepath.Join(t.TempDir(), "db")
 	load := []string{"ycsb", "load", "--engine", url, "-p", "recordcount=100"}
@@ -218,7 +218,7 @@ func TestYCSBExitStatuses(t *testing.T) {
 		{fault.Usage, []string{"ycsb", "run", "--engine", url, "-P", "workloadx"}},
 		{fault.Usage, []string{"ycsb", "run"}},
 		{fault.Usage, []string{"ycsb", "run", "--engine", "nothing:x"}},
-		{fault.Usage, []string{"ycsb", "run", "--engine", url, "--fault-command", "true"}}, // of a fault that was not asked for
+		{fault.Usage, []string{"ycsb", "run", "--engine", url, "--fault-command", "true"}}, // there is no --fault
 		{0, []string{"ycsb", "run", "--engine", url, "-p", "recordcount=100", "-p", "operationcount=10", "--history", "3"}},
 		{fault.Usage, []string{"ycsb", "run", "--engine", url, "--history", "3", "--agents", "127.0.0.1:1"}},
 		{fault.Unreachable, []string{"ycsb", "run", "--engine", "pebble:/dev/null/x"}},
@@ -232,8 +232,8 @@ func TestYCSBExitStatuses(t *testing.T) {
 	}
 }
 
-// A run that fails before its first operation leaves no run folder, and none that was there
-// before is removed. Proportions that do not sum to 1 are named.
+// A run that fails before its first operation leaves no new run folder, and does not remove an
+// existing one. The error names proportions that do not sum to 1.
 func TestYCSBFailsBeforeItsFirstOperation(t *testing.T) {
 	dir := t.TempDir()
 	url, out := "sqlite:"+filepath.Join(dir, "a.db"), filepath.Join(dir, "out")
@@ -256,8 +256,8 @@ func TestYCSBFailsBeforeItsFirstOperation(t *testing.T) {
 	}
 }
 
-// Wrong answers leave no number: not in YCSB's lines, CSV, JSON, the folder, the
-// page, nor on the terminal of a sweep.
+// Wrong answers have no numbers in YCSB's lines, CSV, JSON, the run folder, the page, or a sweep on
+// the terminal.
 func TestYCSBWrongAnswersHaveNoNumbers(t *testing.T) {
 	dir := t.TempDir()
 	url := "pebble:" + filepath.Join(dir, "db")
@@ -324,8 +324,8 @@ func TestYCSBSweepAndJSON(t *testing.T) {
 	}
 }
 
-// Two clients load and run their parts of the work; their folders are merged
-// without loss, and the report is drawn.
+// Two clients load and run their shards. merge combines their folders without loss and writes the
+// report.
 func TestYCSBShardsAndMerge(t *testing.T) {
 	dir := t.TempDir()
 	url := "pebble:" + filepath.Join(dir, "db")
@@ -344,7 +344,7 @@ func TestYCSBShardsAndMerge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(points) != 2 { // pebble, and the floor
+	if len(points) != 2 { // pebble, and the client overhead
 		t.Fatalf("%d points", len(points))
 	}
 	for _, p := range points {
@@ -376,10 +376,10 @@ func TestYCSBSaturation(t *testing.T) {
 	}
 }
 
-// TestYCSBFaultCommand: faults by a command of the user's; what cannot be done is
-// said before anything is.
+// TestYCSBFaultCommand: the user's command causes the faults. Impossible requests are reported
+// before the run starts.
 func TestYCSBFaultCommand(t *testing.T) {
-	t.Parallel() // it waits
+	t.Parallel() // it mostly waits
 	dir := t.TempDir()
 	done, out := filepath.Join(dir, "done"), filepath.Join(dir, "run")
 	plain := filepath.Join(dir, "plain.sh")
@@ -416,7 +416,7 @@ func TestYCSBFaultCommand(t *testing.T) {
 	if histories, _ := filepath.Glob(filepath.Join(out, "histories", "*.jsonl.gz")); len(histories) != 1 {
 		t.Errorf("%v", histories)
 	}
-	again := filepath.Join(dir, "again") // it leaves a process behind that holds its output, as one that starts a server does
+	again := filepath.Join(dir, "again") // it leaves a process that keeps its output open
 	code, _, stderr = barograph(t, append(run[:len(run)-1:len(run)-1], again, "--target", "100", "--history", "0", "--fault", "kill@1s,restart@1s",
 		"--fault-command", "f() { sleep 60 & echo done $1; echo but $2 >&2; test $1 = kill || exit 3; }; f")...)
 	events, err := os.ReadFile(filepath.Join(again, "events.jsonl"))
@@ -427,7 +427,7 @@ func TestYCSBFaultCommand(t *testing.T) {
 	}
 }
 
-// TestYCSBSweepAgain: a second sweep replaces what the first made and inserted.
+// TestYCSBSweepAgain: with --replace, a second sweep replaces the table of the first one.
 func TestYCSBSweepAgain(t *testing.T) {
 	args := []string{"ycsb", "sweep", "--engine", "sqlite:" + filepath.Join(t.TempDir(), "a.db"), "--load", "--threads", "2", "-P", "workloadd", "-p", "insertproportion=0.3", "-p", "recordcount=100", "-p", "operationcount=200", "--client-overhead=false"}
 	must(t, args...)

@@ -12,10 +12,10 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// TestYCSBBandwidth: a real server, in a network of its own, behind a cable that is too small for what is due; a
-// delay is refused before the run where this kernel has none.
+// TestYCSBBandwidth runs a real server in its own network, with less bandwidth than the due
+// operations need. If this kernel has no delays, a delay is refused before the run.
 func TestYCSBBandwidth(t *testing.T) {
-	t.Parallel() // it waits
+	t.Parallel() // it mostly waits
 	if err := tryNetworks(); err != nil {
 		t.Skipf("NOT TESTED: network namespaces: %v", err)
 	}
@@ -25,7 +25,7 @@ func TestYCSBBandwidth(t *testing.T) {
 	if code != 0 && code != fault.Incomplete || s.Verdict != run.Equal || len(s.Fault.Moments) != 2 || s.Fault.Moments[0].What != "bandwidth node1 200kbit" {
 		t.Fatalf("status %d, %s, %+v\n%s", code, s.Verdict, s.Fault, said)
 	}
-	if late := s.Measured().Response.Max; late < 500*time.Millisecond { // 100/s are due, of 1.1 kB each: 23/s fit
+	if late := s.Measured().Response.Max; late < 500*time.Millisecond { // 100/s of 1.1 kB each are due; 23/s fit
 		t.Errorf("the slowest answer took %s", late)
 	}
 	t.Log(said)
@@ -36,7 +36,7 @@ func TestYCSBBandwidth(t *testing.T) {
 	t.Logf("a delay: status %d: %s", code, said)
 }
 
-// tryNetworks makes a network namespace, on a thread that ends with it.
+// tryNetworks creates a network namespace, on a thread that ends with it.
 func tryNetworks() error {
 	tried := make(chan error)
 	go func() {

@@ -12,8 +12,8 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// A user's script makes the table of load and run; a sweep compares layouts and scripts of
-// one engine side by side, and the folder and the report name each script.
+// A user's script creates the table of load and run. A sweep compares layouts and scripts of one
+// engine, and the run folder and the report name each script.
 func TestYCSBOwnDDL(t *testing.T) {
 	scripts := map[string][2]string{
 		"postgres": {"CREATE UNLOGGED TABLE usertable (ycsb_key text COLLATE \"C\" PRIMARY KEY, field0 text, field1 " +
@@ -89,13 +89,13 @@ func TestYCSBOwnDDL(t *testing.T) {
 					t.Errorf("the folder or the report lacks the script of %s", a.Design)
 				}
 			}
-			// a second sweep finds the tables of the first
+			// a second sweep finds the tables of the first one
 			must(t, do("sweep", "--ddl", first, "--ddl", second, "--layout", "columns,hash", "--threads", "2")...)
 		})
 	}
 }
 
-// A --ddl without an engine, or that is not a script, is refused before anything is opened.
+// A --ddl without an engine, or whose file is not a script, is refused before anything is opened.
 func TestYCSBDDLFlags(t *testing.T) {
 	dir := t.TempDir()
 	script := filepath.Join(dir, "a.sql")
@@ -130,7 +130,7 @@ func TestYCSBDDLFlags(t *testing.T) {
 	}
 }
 
-// Several layouts of an embedded engine in one sweep.
+// One sweep can use several layouts of an embedded engine.
 func TestYCSBSweepsLayouts(t *testing.T) {
 	db := "sqlite:" + filepath.Join(t.TempDir(), "a.db")
 	out := must(t, "ycsb", "sweep", "--engine", db, "--layout", "columns,document", "--load", "--threads", "1", "-p",

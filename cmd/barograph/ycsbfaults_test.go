@@ -17,8 +17,8 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// faultyLab starts a server in a folder of labs, which holds it under its name;
-// on frail disks, if they is available and are asked for.
+// faultyLab starts a server in a folder of labs, under its name; on frail disks, if the options
+// request them.
 func faultyLab(t *testing.T, scheme string, o lab.Options) (labs, url string) {
 	t.Helper()
 	d, _ := all.Registry().Find(scheme)
@@ -27,7 +27,8 @@ func faultyLab(t *testing.T, scheme string, o lab.Options) (labs, url string) {
 	return labs, enginetest.Lab(t, *d, o).URL()
 }
 
-// suffered runs a workload beside faults, loaded before, and tells what became of it.
+// suffered runs a workload on a loaded table during faults, and returns the exit status, the output
+// and the sample.
 func suffered(t *testing.T, labs, url, faults, seconds string, further ...string) (code int, said string, s run.Sample) {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "run")
@@ -48,7 +49,7 @@ func suffered(t *testing.T, labs, url, faults, seconds string, further ...string
 	return code, said, samples[0]
 }
 
-// held lists the promises of a history that did not hold.
+// broken lists the promises of a history that were violated.
 func broken(s run.Sample) (names []string) {
 	for _, k := range s.Fault.History.Promises {
 		if k.Broken > 0 {
@@ -58,11 +59,11 @@ func broken(s run.Sample) (names []string) {
 	return names
 }
 
-// TestYCSBFaults: a real server that answers late, that has no room, and whose power
-// fails. What was flushed is there; of what never was the loss is found, though it
-// outlives kill -9.
+// TestYCSBFaults: a real server responds late, has a full disk, and loses power. The flushed
+// records exist. If the server never flushed, the test finds the loss, although its data survive
+// kill -9.
 func TestYCSBFaults(t *testing.T) {
-	t.Parallel() // it waits
+	t.Parallel() // it mostly waits
 	frail := lab.TryFrailDisk()
 	t.Run("flushed", func(t *testing.T) {
 		t.Parallel()
@@ -102,7 +103,7 @@ func TestYCSBFaults(t *testing.T) {
 	})
 }
 
-// asked asks a server by its own client.
+// asked returns functions that query a server with its own client.
 func asked(sql string) map[string]func(t *testing.T, url string) string {
 	return map[string]func(t *testing.T, url string) string{
 		"postgres": func(t *testing.T, url string) string {
@@ -120,11 +121,11 @@ func asked(sql string) map[string]func(t *testing.T, url string) string {
 	}
 }
 
-// TestYCSBTransfers: a run over a kill of an SQL server keeps the sum of all balances, as
-// its own client sees it, too; with an isolation that does not keep transfers apart
-// the sum is found wrong, and there is no time.
+// TestYCSBTransfers: the sum of all balances stays the same when an SQL server is killed during a
+// run; the server's own client sees this sum, too. If the isolation does not separate transfers,
+// the sum is wrong, and the run has no times.
 func TestYCSBTransfers(t *testing.T) {
-	t.Parallel() // it waits
+	t.Parallel() // it mostly waits
 	for scheme, sum := range asked("SELECT sum(cast(field0 as %s)) FROM %susertable") {
 		t.Run(scheme, func(t *testing.T) {
 			t.Parallel()
@@ -148,11 +149,11 @@ func TestYCSBTransfers(t *testing.T) {
 	}
 }
 
-// TestYCSBFailover: a run over a kill of an SQL server ends with status 4 and the
-// outage in numbers, and the server has every insert that counted; of those that
-// failed it may have some.
+// TestYCSBFailover: a run during which an SQL server is killed exits with status 4 and reports the
+// length of the outage. The server has every acknowledged insert. It may have some of the failed
+// ones.
 func TestYCSBFailover(t *testing.T) {
-	t.Parallel() // it waits
+	t.Parallel() // it mostly waits
 	for scheme, count := range asked("SELECT cast(count(*) as %s) FROM %susertable") {
 		t.Run(scheme, func(t *testing.T) {
 			t.Parallel()

@@ -13,13 +13,13 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// yahooClasses names the variable with the class path of a real YCSB: its core,
-// its JDBC binding and PostgreSQL's driver.
+// yahooClasses names the variable with the class path of a real YCSB: its core, its JDBC binding
+// and PostgreSQL's driver.
 const yahooClasses = "BAROGRAPH_YCSB_CLASSPATH"
 
-// Data that YCSB wrote with dataintegrity verifies here, and ours there. Without it,
-// each program runs on the other's table, and the report says that YCSB's values were
-// not checked.
+// Data that YCSB wrote with dataintegrity verify in Barograph, and vice versa. Without
+// dataintegrity, each program runs on the other's table, and the report states that YCSB's values
+// were not checked.
 func TestYCSBInterop(t *testing.T) {
 	classes := os.Getenv(yahooClasses)
 	if classes == "" {
@@ -46,13 +46,13 @@ func TestYCSBInterop(t *testing.T) {
 		t.Errorf("status %d; want a sentence about YCSB's values:\n%s", status, stderr)
 	}
 	yahoo(t, classes, plain, "-t", "false")
-	must(t, "ycsb", "run", "--engine", plain, "-P", "workloada", "-p", "recordcount=500", "-p", "operationcount=2000") // over values of both
+	must(t, "ycsb", "run", "--engine", plain, "-P", "workloada", "-p", "recordcount=500", "-p", "operationcount=2000") // on values of both
 	mixed := sharedPlace(t, "postgres")
 	must(t, "ycsb", "load", "--engine", mixed, "-p", "recordcount=500")
 	yahoo(t, classes, mixed, "-t", "false")
 }
 
-// database makes a database and, in it, what a statement says.
+// database creates a database, and runs a statement in it.
 func database(t *testing.T, server, name, statement string) string {
 	t.Helper()
 	u, err := url.Parse(server)
@@ -79,8 +79,8 @@ func database(t *testing.T, server, name, statement string) string {
 	return u.String()
 }
 
-// yahoo runs YCSB over 500 records and reads from its lines that each operation
-// and each check succeeded: its exit status does not tell.
+// yahoo runs YCSB on 500 records and checks its lines: every operation and check must succeed.
+// YCSB's exit status does not show this.
 func yahoo(t *testing.T, classes, at, phase, integrity string) {
 	t.Helper()
 	u, err := url.Parse(at)
