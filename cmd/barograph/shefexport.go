@@ -181,7 +181,7 @@ func (s *gaugeSource) encode(ctx context.Context, w io.Writer, args []string, he
 }
 
 // writeTo writes standard output, or a file that appears only when it is complete. An error with
-// status fault.Incomplete concerns the input, so written keeps the file. written follows links,
+// status fault.Incomplete concerns the input, so writeTo keeps the file. writeTo follows links,
 // writes into pipes and devices, and refuses write-protected files.
 func (e *env) writeTo(out string, write func(w io.Writer) error) error {
 	if out == "" {

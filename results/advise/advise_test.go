@@ -18,8 +18,8 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// again recomputes advice from samples.csv and the loads of run.json: by no
-// function of the program.
+// again recomputes advice from samples.csv and the loads of run.json, without functions of the
+// program.
 type again struct {
 	times    map[string][]float64 // seconds, by engine/design/flavour/case
 	ways     map[string][]string  // flavours of engine/design
@@ -77,7 +77,7 @@ func middle(xs []float64) float64 {
 	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
 }
 
-// question is the mean over the cases of the median, and the median of each repetition's mean.
+// question returns the mean of the cases' medians, and the median of each repetition's mean.
 func (a again) question(archive, flavour string) (mid, whole float64) {
 	var rounds []float64
 	for _, c := range a.cases {
@@ -96,9 +96,8 @@ func (a again) question(archive, flavour string) (mid, whole float64) {
 	return mid, middle(rounds)
 }
 
-// TestVerdicts recomputes the advice on real studies, at three weightings each:
-// a real day, cycles of MET, the preset of the original, copies up to sixteen,
-// and two servers.
+// TestVerdicts recomputes the advice on real studies, each with three weightings: a real day,
+// cycles of MET, the preset of the original experiment, copies up to sixteen, and two servers.
 func TestVerdicts(t *testing.T) {
 	for _, study := range []string{"day", "cycles", "seed", "copies", "two"} {
 		for _, weigh := range []string{"ask=5,load=2,size=1,growth=2,recover=1", "ask=1,load=0,size=0,growth=0", "ask=1,load=3,size=6,growth=1"} {
@@ -114,7 +113,7 @@ func TestVerdicts(t *testing.T) {
 				}
 				a := s.Advise(w)
 				if w["size"] == 6 {
-					out, _ := json.Marshal(a) // what has no JSON is an error
+					out, _ := json.Marshal(a) // if advice has no JSON, out is empty
 					if len(out) == 0 {
 						t.Error("advice has no JSON")
 					}
@@ -202,8 +201,8 @@ func check(t *testing.T, a *Advice, sizes []float64, dirs []string) {
 	}
 }
 
-// made is a study of archives of one case: seconds of a question and of a load,
-// bytes, and the noise of the repetitions.
+// made returns a study of archives with two cases: seconds of a question and of a load, and bytes.
+// The repetitions have noise.
 func made(t *testing.T, growth float64, archives map[string][3]float64) *Study {
 	t.Helper()
 	s := &Study{}
@@ -257,7 +256,7 @@ func TestAdvice(t *testing.T) {
 		if a.Choices[0].Engine != "asks" || a.Tied != 1 || a.Far != -1 {
 			t.Errorf("%+v", a)
 		}
-		// 5·ln 2 against 2·ln 4: from 2.5 on loads win.
+		// 5·ln 2 against 2·ln 4: from 2.5 on, the archive with the fast load wins.
 		if len(a.Changes) != 2 || a.Changes[1].Weight != "load" || math.Abs(a.Changes[1].Factor-1.25) > 0.01 || a.Changes[0].Weight != "ask" || math.Abs(a.Changes[0].Factor-0.8) > 0.01 {
 			t.Errorf("changes %+v", a.Changes)
 		}
@@ -319,8 +318,8 @@ func TestAdvice(t *testing.T) {
 	}
 }
 
-// A configuration whose load was not measured, because its archive existed before the run, is not scored as the worst
-// load: the load then has no weight for anyone.
+// The load of one configuration was not measured, because its archive existed before the run. It
+// does not get the worst score for loads; instead, the load has no weight for any configuration.
 func TestUnmeasuredLoadHasNoWeight(t *testing.T) {
 	s := made(t, 0, map[string][3]float64{"existed": {0.1, 0, 1e6}, "quick": {0.11, 1, 1e6}, "slow": {0.12, 900, 1e6}})
 	a := s.Advise(Defaults())

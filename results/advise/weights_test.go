@@ -24,8 +24,8 @@ func TestWeightsThatAreRefused(t *testing.T) {
 	}
 }
 
-// A weight counts for what was measured: half each for two kinds of load, none where
-// it is 0, and a kill of an archive of another design is not this one's.
+// A weight counts only for measured criteria. Two kinds of load get half each, and a weight of 0
+// does not count. A kill of an archive of another design does not count for this one.
 func TestWeightsThatCount(t *testing.T) {
 	archives := map[string][3]float64{"one": {0.1, 10, 1e6}, "other": {0.1, 10, 1e6}}
 	s := made(t, 1, archives)

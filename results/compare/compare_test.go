@@ -14,8 +14,8 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// noisy are times of about ms with the noise of a quiet machine: 4 % from one
-// repetition to the next, and what one run as a whole differs by.
+// noisy returns times of about ms with the noise of a quiet machine: 4 % between repetitions, and 1
+// % between runs.
 func noisy(g *rand.Rand, ms float64, n int) []float64 {
 	out, whole := make([]float64, n), 1+0.01*g.NormFloat64()
 	for i := range out {
@@ -24,8 +24,8 @@ func noisy(g *rand.Rand, ms float64, n int) []float64 {
 	return out
 }
 
-// TestAgainstItself: of 100 pairs of runs of the same at least 95 mark no cell,
-// and one cell of eight that takes a tenth longer is found with 30 repetitions.
+// TestAgainstItself compares 100 pairs of equal runs. At least 95 pairs mark no cell. With 30
+// repetitions, one cell of eight that takes 10 % longer is found.
 func TestAgainstItself(t *testing.T) {
 	marked, found := 0, 0
 	for pair := range 100 {
@@ -61,10 +61,10 @@ func least(ps []float64) float64 {
 	return low
 }
 
-// cells are what happens to cells in a run, by name: ms, or why there is none.
+// cells maps the names of cells to ms, or to the reason why they have no time.
 type cells map[string]any
 
-// made is a run of cells, in memory.
+// made returns a run of these cells, in memory.
 func made(t *testing.T, seed uint64, of cells) Run {
 	t.Helper()
 	f, err := run.Create("", run.Run{Workload: "met", Data: run.Data{Digest: "d"}, Archives: []run.Archive{{Engine: "sqlite", Design: "wide", Complete: true, Digest: "d"}}})
@@ -81,14 +81,14 @@ func made(t *testing.T, seed uint64, of cells) Run {
 				problem = x
 			case int:
 				m.Total = time.Duration(noisy(g, float64(x), 1)[0] * 1e6)
-			case string: // an answer of other data
+			case string: // answers of other data
 				m.Total, records.Hi = time.Millisecond, 2
 			}
 			p, err := answer.CompareRecords(records, records)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if rep < 5 && problem != nil { // what was fast before it was found wrong
+			if rep < 5 && problem != nil { // fast repetitions before the wrong ones
 				m.Total, problem = time.Microsecond, nil
 			}
 			if err := f.Add(s.Judge(m, p, problem)); err != nil {
@@ -122,12 +122,12 @@ func TestVerdicts(t *testing.T) {
 	if first := c.Others[0].Findings[0].Verdict; first != Broken {
 		t.Errorf("the first finding is %s", first)
 	}
-	if n := len(c.Others[0].Failing(0.1)); n != 4 { // two broken, one gone, one slower
+	if n := len(c.Others[0].Failing(0.1)); n != 4 { // two broken, one missing, one slower
 		t.Errorf("%d findings fail a gate of 10 %%", n)
 	}
 }
 
-// TestDifferences: those that make a comparison void come first.
+// TestDifferences: differences that make a comparison void come first.
 func TestDifferences(t *testing.T) {
 	a, b := made(t, 1, nil), made(t, 1, nil)
 	if got := differences(a.Run, b.Run); len(got) > 0 {
@@ -146,7 +146,7 @@ func TestDifferences(t *testing.T) {
 		t.Error("another processor is no difference of data")
 	}
 	b.Machine.CPU = a.Machine.CPU
-	if x := (Against{Differences: differences(a.Run, b.Run)}); !x.OfData() { // of more data, each archive holds more
+	if x := (Against{Differences: differences(a.Run, b.Run)}); !x.OfData() { // each archive has more records
 		t.Errorf("the data alone differ, and it is said: %v", x.Differences)
 	}
 	b.Archives[0].Digest = "d"
@@ -168,7 +168,7 @@ func TestBenchstat(t *testing.T) {
 	}
 }
 
-// TestMachine: what slows all cells alike is reported of all, and of no single one.
+// TestMachine: a change that all cells share is reported once, and not for single cells.
 func TestMachine(t *testing.T) {
 	a := made(t, 1, cells{"one": 2, "two": 3, "three": 4, "four": 5})
 	b := made(t, 2, cells{"one": 4, "two": 6, "three": 8, "four": 20})

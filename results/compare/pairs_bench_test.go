@@ -8,9 +8,10 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// BenchmarkPairs takes the run folders of $BAROGRAPH_RUNS, made one after the
-// other of the same, two by two: in how many pairs a cell is marked, though
-// nothing changed, and in how many a cell is found that was then made a tenth slower.
+// BenchmarkPairs compares the run folders of $BAROGRAPH_RUNS in pairs; all are of the same
+// configuration, one after the other. It reports in how many pairs a cell is marked although
+// nothing changed. It also reports in how many pairs it finds a cell that was then made 10 %
+// slower.
 func BenchmarkPairs(b *testing.B) {
 	dirs, err := filepath.Glob(filepath.Join(os.Getenv("BAROGRAPH_RUNS"), "*", "run.json"))
 	if err != nil || len(dirs) < 2 {
@@ -49,7 +50,7 @@ func BenchmarkPairs(b *testing.B) {
 	b.ReportMetric(float64(planted), "pairs")
 }
 
-// slow makes a cell a tenth slower.
+// slow makes a cell 10 % slower.
 func slow(r Run, c run.Cell) {
 	for i := range r.Samples {
 		if m := r.Samples[i].Measured(); m != nil && r.Samples[i].Cell == c {

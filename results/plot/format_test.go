@@ -10,7 +10,8 @@ import (
 	"github.com/barograph/barograph/results/plot"
 )
 
-// Every format draws the same picture: a PNG has two pixels for each px, with ink where the SVG has it, and a PDF has a page of the same size.
+// Every format draws the same picture. A PNG has two pixels for each px, with ink where the SVG has
+// it. A PDF has a page of the same size.
 func TestFormats(t *testing.T) {
 	picture := plot.Lines{
 		Frame:  plot.Frame{Title: "RMSE by lead − °C · σ", XLabel: "forecast lead (h)", YLabel: "RMSE", Width: 640, Height: 360},

@@ -8,9 +8,8 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// The line of 1 between four corners: where it cuts an edge the value is 1, at a
-// saddle the mean of the corners says which way it goes, and nothing is drawn where
-// a value is missing.
+// The isoline of 1 between four corners: the value is 1 where it crosses an edge. At a saddle the
+// mean of the corners decides its direction. Nothing is drawn next to a missing value.
 func TestCrossings(t *testing.T) {
 	corners := [4]vg.Point{{X: 0, Y: 0}, {X: 4, Y: 0}, {X: 4, Y: 4}, {X: 0, Y: 4}}
 	for want, values := range map[string][4]float64{

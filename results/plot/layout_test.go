@@ -16,7 +16,7 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// box is where a text stands in the picture, in px from the upper left.
+// box is the place of a text in the picture, in px from the upper left.
 type box struct {
 	text           string
 	x0, y0, x1, y1 float64
@@ -110,7 +110,7 @@ func texts(t *testing.T, svg []byte) (out []box, width, height float64) {
 	}
 }
 
-// measure finds the corners of the letters, capitals without descenders.
+// measure computes the corners of the letters, as capitals without descenders.
 func (b *box) measure(attr map[string]string, m matrix) {
 	px, _ := strconv.ParseFloat(size.FindStringSubmatch(attr["style"])[1], 64)
 	weight := xfont.WeightNormal
@@ -131,7 +131,7 @@ func (b *box) measure(attr map[string]string, m matrix) {
 	b.x0, b.x1, b.y0, b.y1 = min(ax, bx), max(ax, bx), min(ay, by), max(ay, by)
 }
 
-// No text is cut off by the edge of the picture and no two texts overlap.
+// checkLayout checks that the edge of the picture cuts no text and that no two texts overlap.
 func checkLayout(t *testing.T, svg []byte) {
 	t.Helper()
 	all, width, height := texts(t, svg)
@@ -159,8 +159,8 @@ func TestLayoutOfPictures(t *testing.T) {
 	}
 }
 
-// The same must hold in small and large pictures, with long names, and for any
-// range of an axis.
+// The layout must be correct in small and large pictures, with long names, and for any range of an
+// axis.
 func TestLayoutInAnySize(t *testing.T) {
 	for _, w := range []int{480, 1400} {
 		for _, h := range []int{0, 300} {
@@ -184,7 +184,7 @@ func TestLayoutInAnySize(t *testing.T) {
 	}
 }
 
-// Values that differ in their last bit alone took all memory for ticks.
+// Values that only differ in their last bit exhausted the memory with ticks.
 func TestLayoutForOneUlp(t *testing.T) {
 	svg, err := Lines{Curves: []Curve{{Name: "c", At: []float64{0, 12}, Value: []float64{0.0025, math.Nextafter(0.0025, 1)}}}}.Draw()
 	if err != nil {

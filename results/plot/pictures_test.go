@@ -11,10 +11,10 @@ import (
 // drawer is any of the structs of this package.
 type drawer interface{ Draw() ([]byte, error) }
 
-// awkward is a name with all that XML and layout have to survive.
+// awkward is a name with everything that XML and the layout must handle.
 const awkward = "a & b <c> \"d\" 'e' ]]> é 温 \x00\x1b\xff\n new line"
 
-// pictures are the goldens: made data, from seeds, in the shapes of real runs.
+// pictures returns the goldens: synthetic data from seeds, shaped like real runs.
 func pictures() map[string]drawer {
 	return map[string]drawer{
 		"dieoff": Lines{
@@ -313,7 +313,8 @@ func bars() Rows {
 	return b
 }
 
-// layersPicture is a minute of a server's sessions, which waited for the log in the middle.
+// layersPicture shows the sessions of a server for one minute. In the middle they waited for the
+// log.
 func layersPicture() Layers {
 	g := Layers{
 		Frame: Frame{

@@ -54,8 +54,7 @@ var (
 	badness = regexp.MustCompile(`NaN|Inf|%!`)
 )
 
-// checkSVG parses the picture and looks for references to anything outside it
-// and for numbers that are none.
+// checkSVG parses the picture and checks that it has no external references and no invalid numbers.
 func checkSVG(t *testing.T, svg []byte) {
 	t.Helper()
 	dec := xml.NewDecoder(bytes.NewReader(svg))
@@ -169,7 +168,7 @@ func TestListsOfUnequalLengthAreNamed(t *testing.T) {
 	}
 }
 
-// The caller's lists are not sorted or changed in place.
+// Drawing does not sort or change the caller's lists.
 func TestInputIsUnchanged(t *testing.T) {
 	c := Curve{At: []float64{48, 24}, Value: []float64{1, 2}}
 	if _, err := (Lines{Curves: []Curve{c}}).Draw(); err != nil || c.At[0] != 48 || c.Value[0] != 1 {

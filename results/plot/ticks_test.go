@@ -102,8 +102,8 @@ func TestTextIsWrappedAndFitted(t *testing.T) {
 	}
 }
 
-// An engine has its own colour in every picture; a second layout of it has a
-// shade, and what is no engine the next colour that is free.
+// An engine has its own colour in every picture. A second layout of it has a shade of this colour;
+// other names have the next free colour.
 func TestAnEngineKeepsItsColour(t *testing.T) {
 	a, b := &palette{}, &palette{}
 	for _, name := range []string{"array", "single", "median", "duckdb"} {

@@ -7,8 +7,8 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// Each sentence has its counter, none says that everything was checked where a
-// sample was, and what was not checked is named.
+// Each sentence follows from its counter. None claims that everything was checked if only a sample
+// was, and each names what was not checked.
 func TestChecked(t *testing.T) {
 	for _, x := range []struct {
 		a          run.Answers

@@ -8,9 +8,8 @@ import (
 	"github.com/barograph/barograph/results/compare"
 )
 
-// TestComparison holds the words of a comparison against what was read once: of
-// two runs of which the second has a slow cell, one that is wrong, one that is
-// gone, and another version of an engine.
+// TestComparison compares the text of a comparison with a reviewed golden. Of the two runs, the
+// second has a slow cell, a wrong cell, a missing cell, and another version of an engine.
 func TestComparison(t *testing.T) {
 	r, before := made()
 	first := write(t, r, before, reps)

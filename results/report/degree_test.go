@@ -8,7 +8,7 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// Answers that were proven to different degrees are never ranked together.
+// Answers with different degrees of proof are never ranked together.
 func TestDegreesAreNotRankedTogether(t *testing.T) {
 	var all []*point
 	for rep := 1; rep <= 6; rep++ {

@@ -9,7 +9,7 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// madeKills is a folder of one good and one bad kill of each kind.
+// madeKills returns the folder of a run with one good and one bad kill of each kind.
 func madeKills(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir() + "/r"
@@ -33,7 +33,7 @@ func madeKills(t *testing.T) string {
 		{run.DuringQuestions, run.Kill{Nodes: 3, Node: 3, Right: 50, Wrong: 4}, run.Measured{}, bad},
 	} {
 		design := "keyvalue"
-		if i == 3 { // a design of its own: it takes all times of its cell
+		if i == 3 { // its own design, because it removes all times of its cell
 			design = "document"
 		}
 		s := run.Sample{Cell: run.NewCell("faults", "valkey", "design", design, "during", k.during), Rep: i, Kill: &k.kill}
@@ -64,9 +64,9 @@ func TestKilledNodes(t *testing.T) {
 	}
 }
 
-// TestCosts: servers that were broken stand side by side, a store that lost what
-// it had acknowledged is named where its speed stands, and has no times of the
-// fault where it had promised to keep it.
+// TestCosts: the table lists servers with faults next to each other. It names a store that lost
+// acknowledged writes next to its speed. If the store had promised to keep them, it has no times of
+// the fault.
 func TestCosts(t *testing.T) {
 	faulty := func(engine string, promised bool, broken int) *point {
 		x := madePoint(engine, "server", 4, 1, 100)

@@ -13,13 +13,13 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// made is a small run in which everything that can happen to a cell happens:
+// made returns a small run with every possible outcome of a cell:
 //
 //	test_1  all equal, duckdb wide and sqlite close to each other
 //	test_2  sqlite wrong in its third repetition, after two fast ones
 //	test_3  pebble cannot express it; sqlite failed; duckdb keys
 //
-// mongodb's archive is not whole, though its times are the shortest of all.
+// mongodb's archive is incomplete, although its times are the shortest of all.
 func made() (run.Run, []cellPlan) {
 	r := run.Run{
 		ID: "20261120-120000-met", Workload: "met", Version: "v0.1.0", Args: []string{"met", "my data", "--engine", "duckdb"}, Seed: 7,
@@ -58,7 +58,7 @@ func made() (run.Run, []cellPlan) {
 
 const reps = 11
 
-// cellPlan says what happens to a cell in every repetition.
+// cellPlan describes a cell's outcome in every repetition.
 type cellPlan struct {
 	Asked
 	ms, noise float64
@@ -72,7 +72,7 @@ type cellPlan struct {
 
 func (c *cellPlan) key() run.Cell { return run.AnswerCell(c.Engine, c.Design, c.Case, c.Flavour) }
 
-// access is how a cell of the made run reaches its rows.
+// access returns the plan of a cell of the made run.
 func (c *cellPlan) access() []run.Access {
 	scan := run.Access{Object: "t_" + c.Design, Method: "full scan", Examined: 400000, Kept: int64(c.rows), Measured: true}
 	switch {
@@ -109,7 +109,7 @@ func cells() []cellPlan {
 		if name == "test_1" {
 			add(name, "sqlite", "normalized", "sql", 3*size)
 		} else {
-			s := add(name, "sqlite", "normalized", "sql", 0.777*size) // fast and wrong
+			s := add(name, "sqlite", "normalized", "sql", 0.777*size) // fast and wrong, or failed
 			if name == "test_2" {
 				s.wrongAt = 2
 			} else {
@@ -170,7 +170,7 @@ func write(t *testing.T, r run.Run, cells []cellPlan, n int) string {
 	return dir
 }
 
-// proof of an answer of so many rows.
+// proof returns the proof of an answer with some number of rows.
 func proof(t *testing.T, rows int) answer.Proof {
 	t.Helper()
 	a := &answer.Answer{Columns: []question.Column{{Name: "fcst_lead", Role: question.Lead, Kind: question.Span}}, Vectors: []answer.Vector{{Seconds: make([]int64, rows)}}, Rows: rows}

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// grown makes studies of three sizes in which duckdb grows with the archive,
-// sqlite with its root, and pebble not at all.
+// grown makes studies of four sizes. duckdb's times grow with the archive, sqlite's with its square
+// root, and pebble's not at all.
 func grown(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -74,8 +74,8 @@ func TestGrowthOfOneSize(t *testing.T) {
 	}
 }
 
-// TestGrowthOfTwoSizes: two sizes, or few repetitions, have no interval, make
-// nothing flat and predict nothing.
+// TestGrowthOfTwoSizes: with two sizes or few repetitions, the growth has no interval, no archive
+// is reported as flat, and nothing is predicted.
 func TestGrowthOfTwoSizes(t *testing.T) {
 	for name, c := range map[string]struct {
 		sizes []int
@@ -106,8 +106,8 @@ func TestGrowthOfTwoSizes(t *testing.T) {
 	}
 }
 
-// TestHeadlineNumbersHaveIntervals: with too few repetitions for an interval
-// the words hold no number of how much faster anything is.
+// TestHeadlineNumbersHaveIntervals: with too few repetitions for an interval, the text contains no
+// ratios.
 func TestHeadlineNumbersHaveIntervals(t *testing.T) {
 	r, cells := made()
 	for _, c := range []struct {

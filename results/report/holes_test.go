@@ -12,7 +12,7 @@ import (
 
 const day = 86400
 
-// No line is drawn across a hole: a missing value stands in each.
+// A missing value interrupts the line at each hole.
 func TestBrokenAtHoles(t *testing.T) {
 	leads := func(x ...float64) run.Series { return run.Series{X: x, Y: make(run.Values, len(x))} }
 	for _, tc := range []struct {
@@ -45,7 +45,7 @@ func TestBrokenAtHoles(t *testing.T) {
 	}
 }
 
-// The caption says how many records are behind the points where that differs.
+// The caption states the numbers of records behind the points if they differ.
 func TestCountsInCaption(t *testing.T) {
 	c := &run.Curves{Case: "c", Title: "t", Stat: "ME", Unit: "K", Axis: run.ByLead, Note: "pooled", Series: []run.Series{{Name: "a", X: []float64{0, 24, 48}, Records: []int{29, 29, 21}, Y: run.Values{1, 2, 3}}}}
 	svg, err := Curves(c, plot.SVG)

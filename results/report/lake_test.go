@@ -8,8 +8,8 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// TestLakeAdvice: what is said of ways of laying files stands on rank tests, and
-// has no number where there are too few repetitions.
+// TestLakeAdvice: statements about file layouts rest on rank tests. With too few repetitions they
+// have no number.
 func TestLakeAdvice(t *testing.T) {
 	const reps = 12
 	way := func(partition string, base float64, reps int) *lakeWay {
@@ -38,8 +38,8 @@ func TestLakeAdvice(t *testing.T) {
 	}
 }
 
-// TestLakeWrong: what was not right stands in a table, a reason of any length in
-// a line, and where all is right there is none.
+// TestLakeWrong: a table lists wrong answers, with each reason shortened to one line. Without wrong
+// answers there is no table.
 func TestLakeWrong(t *testing.T) {
 	l := &laked{}
 	if l.whatWasWrong() != nil {
@@ -53,7 +53,7 @@ func TestLakeWrong(t *testing.T) {
 	}
 }
 
-// TestLakeInterrupted: of a run that was interrupted no more is said than it has.
+// TestLakeInterrupted: the report of an interrupted run states how many of its answers exist.
 func TestLakeInterrupted(t *testing.T) {
 	l := &laked{run: &run.Run{Reps: 5, Archives: []run.Archive{{Engine: "duckdb"}}, Cases: []run.Case{{Name: "q"}}}, ways: make([]*lakeWay, 2)}
 	if sentence := l.right(3); !strings.HasPrefix(sentence, "3 of 10 timed answers are there") {

@@ -9,8 +9,8 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// TestNodesAndClientTime compares an engine on one node with the same on three,
-// and breaks the time of its keys down.
+// TestNodesAndClientTime compares an engine on one node with the same engine on three, and breaks
+// down the time of its keys.
 func TestNodesAndClientTime(t *testing.T) {
 	r := &run.Run{Cases: []run.Case{{Name: "test_1", Rows: 10}}, Archives: []run.Archive{
 		{Engine: "dry", Design: "memory", URL: "dry:", Place: "memory", Complete: true},

@@ -7,8 +7,8 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// Where questions come at a rate, how many were answered is what was asked for:
-// no engine has the most, and no law of scaling is drawn from it.
+// With an open loop, the rate determines how many questions are answered. Therefore no engine has
+// the highest throughput, and no law of scaling is fitted.
 func TestOpenLoopRanksNoEngine(t *testing.T) {
 	made := func(target float64) *owned {
 		var all []*point
@@ -33,8 +33,8 @@ func TestOpenLoopRanksNoEngine(t *testing.T) {
 	}
 }
 
-// An engine that lacks a question loses that question, not its place; nobody is
-// first who takes longer than another one.
+// An engine that lacks a question is ranked on the others. An engine that is slower than another
+// one is never first.
 func TestAdviceComparesCommonQuestions(t *testing.T) {
 	o := &owned{Own: &run.Own{}, run: &run.Run{}, streams: gather(&run.Run{}, nil), cells: map[run.Cell]*repeats{}, engines: []string{"slow", "quick", "one"}}
 	for _, q := range []string{"a", "b", "c"} {

@@ -15,14 +15,14 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// pageWords are the words and figures of a page, a line for each row, heading or
-// paragraph; those of pictures too, but for what their marks say.
+// pageWords returns the texts and numbers of a page, with a line for each row, heading or
+// paragraph. It includes the texts of pictures, but not the descriptions of their marks.
 func pageWords(page string) string {
 	for _, tag := range []string{"style", "script", "desc", "circle"} {
 		page = regexp.MustCompile(`(?s)<`+tag+`[ >].*?</`+tag+`>`).ReplaceAllString(page, "")
 	}
 	page = strings.Join(strings.Fields(page), " ")
-	page = strings.NewReplacer("<td", "</td><td", "</th></tr>", "</th></tr>", "</tr>", "</td></tr>").Replace(page) // cells have no end of their own
+	page = strings.NewReplacer("<td", "</td><td", "</th></tr>", "</th></tr>", "</tr>", "</td></tr>").Replace(page) // cells have no end tag
 	page = regexp.MustCompile(`(<tr[^>]*>)</td>`).ReplaceAllString(page, "$1")
 	page = regexp.MustCompile(`</(td|th|dt|a)>|<small>`).ReplaceAllString(page, " | ")
 	page = regexp.MustCompile(`</(tr|p|h1|h2|h3|li|dd|pre|summary|caption|svg)>`).ReplaceAllString(page, "\n")
@@ -37,7 +37,7 @@ func pageWords(page string) string {
 	return out.String()
 }
 
-// madePosts is a run with one proven posting, one that is wrong, and two days.
+// madePosts returns a run with one proven posting, one wrong one, and two days.
 func madePosts(t *testing.T) string {
 	t.Helper()
 	p := madePosted(t, run.Run{
@@ -66,7 +66,7 @@ func madePosts(t *testing.T) string {
 	return p.close()
 }
 
-// postFolder is a folder of postings that is being made.
+// postFolder is the folder of a run of postings that the test writes.
 type postFolder struct {
 	*testing.T
 	*run.Folder
@@ -96,8 +96,8 @@ func (f postFolder) add(c run.Cell, m run.Measured, right bool) {
 
 func (f postFolder) close() string { return ended(f.T, f.Folder) }
 
-// madeSweep is a run of mixes with a floor, a server that tells of itself, and
-// one point that is wrong.
+// madeSweep returns a run of mixes with the client overhead, a server that reports its usage, and
+// one wrong point.
 func madeSweep(t *testing.T) string {
 	t.Helper()
 	var all []*point
@@ -116,8 +116,8 @@ func madeSweep(t *testing.T) string {
 	return madeFolder(t, append(all, bad)...)
 }
 
-// TestPages holds the words of every kind of report, on the page and on the
-// terminal, against what was read once.
+// TestPages compares the text of every kind of report, on the page and on the terminal, with
+// reviewed goldens.
 func TestPages(t *testing.T) {
 	for name, folder := range map[string]func(t *testing.T) string{
 		"met":    func(t *testing.T) string { r, cells := made(); return write(t, r, cells, reps) },
@@ -138,10 +138,10 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// flat undoes the breaks of lines.
+// flat joins lines.
 func flat(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// links looks for what every link of a page leads to.
+// links checks that the target of every link on a page exists.
 func links(t *testing.T, dir, page string) {
 	t.Helper()
 	for _, m := range regexp.MustCompile(`href="([^"#]*)#([^"]+)"`).FindAllStringSubmatch(page, -1) {

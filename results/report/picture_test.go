@@ -11,7 +11,7 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// sample is a curve of n points, f of a part of the way.
+// sample is a curve of n points; f receives a number from 0 to 1.
 func sample(name string, n int, f func(part float64) (x, y float64)) run.Series {
 	s := run.Series{Name: name}
 	for i := range n {
@@ -22,7 +22,7 @@ func sample(name string, n int, f func(part float64) (x, y float64)) run.Series 
 	return s
 }
 
-// samples are pictures of every kind.
+// samples returns pictures of every kind.
 func samples() map[string]*run.Curves {
 	curves := func(picture, stat string, axis run.Axis, series ...run.Series) *run.Curves {
 		return &run.Curves{Case: picture, Title: "Made numbers", Stat: stat, Unit: "1", Axis: axis, Picture: picture, Note: "what the note says", Series: series}
@@ -52,7 +52,7 @@ func samples() map[string]*run.Curves {
 		"right":          curves("", "RMSE", run.ByLead, two(10, byLead)...),
 		"right_bar":      curves("bar", "FBIAS", run.ByLead, two(10, byLead)...),
 	}
-	// The 48 h file is missing on 8 of 29 days, and one day is missing altogether.
+	// The 48 h file is missing on 8 of 29 days, and one day is missing completely.
 	out["die_off_of_holes"] = curves("", "RMSE", run.ByLead, two(11, byLead)...)
 	out["days_of_holes"] = curves("", "RMSE", run.ByTime, two(29, func(p, skill float64) (float64, float64) { return 1.5463e9 + 28*86400*p, 1 + math.Sin(9*p)/skill/4 })...)
 	out["profile_of_holes"] = curves("", "RMSE", run.ByLevel, two(6, func(p, skill float64) (float64, float64) { return 1000 - 900*p, 1 + 3*p/skill })...)
@@ -94,7 +94,7 @@ func samples() map[string]*run.Curves {
 	return out
 }
 
-// levels are errors that are greatest at the height of the jet.
+// levels returns errors that are greatest at the height of the jet.
 func levels() (out []run.Series) {
 	for _, p := range []float64{850, 700, 500, 250, 200, 100} {
 		out = append(out, sample(fmt.Sprintf("P%g", p), 10, func(at float64) (float64, float64) {
@@ -106,7 +106,7 @@ func levels() (out []run.Series) {
 	return out
 }
 
-// TestPictures holds every kind of picture against its golden, which was looked at.
+// TestPictures compares every kind of picture with its reviewed golden.
 func TestPictures(t *testing.T) {
 	for name, c := range samples() {
 		svg, err := Curves(c, plot.SVG)

@@ -16,7 +16,7 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// madePoint is a right point of made-up numbers.
+// madePoint returns a correct point with synthetic numbers.
 func madePoint(engine, place string, threads, rep int, perSecond float64) *point {
 	h := measure.NewHistogram()
 	for i := range 1000 {
@@ -47,14 +47,14 @@ func madePoint(engine, place string, threads, rep int, perSecond float64) *point
 	return judged(run.Sample{Cell: run.MixCell(engine, "columns", "workloada", threads, 0, ""), Rep: rep}, m, run.Answers{Succeeded: 2 * half, Found: half, Written: half}, nil)
 }
 
-// judged is a point of answers that were compared so.
+// judged returns a point whose answers have the given counts of a comparison.
 func judged(s run.Sample, m run.Measured, a run.Answers, failed error) *point {
 	proof, failed := answer.CompareAll(a, failed)
 	s.Answers = &a
 	return pointsOf([]run.Sample{s.Judge(&m, proof, failed)})[0]
 }
 
-// remade is the point's sample with what was changed of it.
+// remade returns the sample of a changed point.
 func remade(p *point) run.Sample {
 	proof, failed := answer.CompareAll(*p.Answers, nil)
 	if p.Problem != "" {
@@ -86,8 +86,8 @@ func madeFolderOf(t *testing.T, archives []run.Archive, all ...*point) string {
 	return dir
 }
 
-// The page has the picture, the floor, the law's parameters and stalls; what
-// is wrong has no number.
+// The page has the picture, the client overhead, the parameters of the law, and stalls. A wrong
+// point has no number.
 func TestPointsPage(t *testing.T) {
 	var all []*point
 	for rep := 1; rep <= 6; rep++ {
@@ -124,9 +124,9 @@ func TestPointsPage(t *testing.T) {
 	}
 }
 
-// A headline has no number without an interval: single runs are not ranked, and
-// engines whose intervals overlap are not distinguished. A law that does not hold
-// is not reported, and what was checked is reported.
+// A headline has no number without an interval: single runs are not ranked, and engines with
+// overlapping intervals are not distinguished. It reports no law that does not fit. It reports
+// which answers were checked.
 func TestHeadlinesHaveIntervals(t *testing.T) {
 	many := func(reps int, rates map[string][]float64) *points {
 		var all []*point
@@ -163,7 +163,7 @@ func TestHeadlinesHaveIntervals(t *testing.T) {
 	}
 }
 
-// waits are a server's active sessions, as kind, what and number.
+// waits returns a server's active sessions from triples of kind, name and number.
 func waits(all ...any) *run.ServerLoad {
 	s := &run.ServerLoad{Local: true, Looks: 10}
 	for i := 0; i < len(all); i += 3 {
@@ -253,7 +253,7 @@ func TestBottleneckOfKnownCauses(t *testing.T) {
 			}
 		}
 	}
-	for want, change := range map[string]func(p *point){ // who used the cores, where none is left
+	for want, change := range map[string]func(p *point){ // causes of busy cores, when no core is idle
 		"Server CPU: the server used 3 cores. The machine’s 4 cores were 98 % busy; the client used 0.60, the server 3.": func(p *point) {
 			p.Server, p.Client.User = &run.ServerLoad{Local: true, Used: measure.ProcessLoad{CPU: 30 * time.Second}}, 6*time.Second
 		},
@@ -269,7 +269,7 @@ func TestBottleneckOfKnownCauses(t *testing.T) {
 		p := madePoint("postgres", "server", 16, 1, 1000)
 		p.Machine.Busy = 0.98
 		change(p)
-		for _, sigma := range []float64{notFitted, 0.9} { // a law that used-up cores explain
+		for _, sigma := range []float64{notFitted, 0.9} { // with a law that busy cores explain
 			if got := bottleneck(p, sigma); !strings.HasPrefix(got, want) && !(sigma > 0 && strings.HasPrefix(want, "Other")) {
 				t.Errorf("σ %g: got  %s\nwant %s…", sigma, got, want)
 			}
@@ -281,7 +281,7 @@ func TestBottleneckOfKnownCauses(t *testing.T) {
 	}
 }
 
-// A stand-in is measured, and named, and takes no place in a ranking.
+// A stand-in is measured and named, but not ranked.
 func TestStandInIsNotRanked(t *testing.T) {
 	var all []*point
 	for rep := range 6 {

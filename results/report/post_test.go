@@ -8,7 +8,7 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// TestPostsUnended: postings that were interrupted are not shown as if they were all.
+// TestPostsUnended: the report marks interrupted postings as incomplete.
 func TestPostsUnended(t *testing.T) {
 	f := madePosted(t, run.Run{Archives: []run.Archive{{Product: "X"}}})
 	if err := f.Close(); err != nil {
@@ -19,8 +19,8 @@ func TestPostsUnended(t *testing.T) {
 	}
 }
 
-// TestPostsUnproven: a posting that is not proven has no number on the terminal
-// or in the page, and no headline has a rate, which is of one run.
+// TestPostsUnproven: an unproven posting has no number on the terminal or on the page. No headline
+// has a rate, because each rate is from one run.
 func TestPostsUnproven(t *testing.T) {
 	m := run.Measured{Total: time.Second, Posting: &run.Posting{Products: 3, Values: 4321, Post: run.PostTimes{Total: time.Second}, RowsInserted: 4321}}
 	for _, want := range []string{"after 0 of 2 postings", "after 1 of 3 postings"} {
@@ -40,8 +40,8 @@ func TestPostsUnproven(t *testing.T) {
 	}
 }
 
-// TestPost2006: each figure of the report is next to what was measured of the same test, and
-// days of the live feed are the slowest and the fastest; what is not proven has no row.
+// TestPost2006: each figure of the report is next to the measurement of the same test. The table
+// has the slowest and the fastest day of the live feed. Unproven postings have no row.
 func TestPost2006(t *testing.T) {
 	f := madePosted(t, run.Run{Archives: []run.Archive{{Product: "X"}}})
 	measured := func(seconds int) run.Measured {

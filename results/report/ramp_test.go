@@ -12,7 +12,7 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// rateOf is a sample of a ramp.
+// rateOf returns a sample of a ramp.
 func rateOf(engine string, rate, done float64, p99 time.Duration) run.Sample {
 	x := madePoint(engine, "server", 16, 1, done)
 	x.Cell = run.MixCell(engine, "columns", "workloada", 16, rate, "", "ramp", "yes")
@@ -20,8 +20,8 @@ func rateOf(engine string, rate, done float64, p99 time.Duration) run.Sample {
 	return remade(x)
 }
 
-// TestKneesAndTransfers: the steps of a ramp are shown in the order of their rates and are no points of the
-// other tables; accounts that are not right have no times, and the page says whose.
+// TestKneesAndTransfers: the page lists the steps of a ramp by their rate, and omits them from the
+// other tables. Runs with wrong account balances have no times, and the page names them.
 func TestKneesAndTransfers(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "r")
 	f, err := run.Create(dir, run.Run{ID: "r", Workload: run.MixWorkload, Args: []string{"ycsb", "sweep"}, Findings: []string{"the knee: it holds 1500/s"}})

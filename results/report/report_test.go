@@ -81,7 +81,7 @@ func summary(t *testing.T, dir string) (Summary, string) {
 	return s, string(text)
 }
 
-// withoutPictures drops SVG, styles and code: what is left are the words and tables.
+// withoutPictures removes SVG, styles and scripts; the texts and tables remain.
 func withoutPictures(page string) string {
 	for _, tag := range []string{"svg", "style", "script"} {
 		page = regexp.MustCompile(`(?s)<`+tag+`[ >].*?</`+tag+`>`).ReplaceAllString(page, "<"+tag+"/>")
@@ -104,7 +104,7 @@ func TestTheSameFolderGivesTheSamePage(t *testing.T) {
 	}
 }
 
-// ClickBench #945: queries that failed took no time, and so won.
+// ClickBench #945: failed queries took no time and therefore won.
 func TestFailingQueriesDoNotWinClickBench945(t *testing.T) {
 	r, cells := made()
 	dir := write(t, r, cells, reps)
@@ -137,11 +137,11 @@ func TestFailingQueriesDoNotWinClickBench945(t *testing.T) {
 	noTimeOf(t, dir, "sqlite", []string{"test_2", "test_3"}, page)
 }
 
-// timed is a cell that holds a number.
+// timed matches a table cell with a number.
 var timed = regexp.MustCompile(`<td class=(?:n|"n (?:ok|bad|first)")[^>]*>[\d.]`)
 
-// noTimeOf checks that the folder holds no time of an engine in some cases, and
-// that their rows on the page hold no number.
+// noTimeOf checks that the folder has no time of an engine in some cases, and that their rows on
+// the page have no number.
 func noTimeOf(t *testing.T, dir, engine string, names []string, page string) {
 	t.Helper()
 	_, samples, err := run.Read(dir)
@@ -177,7 +177,7 @@ func bars(article, engine string) int {
 	return len(regexp.MustCompile(`>`+engine+` · [^<]*</text>`).FindAllString(article, -1))
 }
 
-// JSONBench ranked PostgreSQL with 70 % and MongoDB with 78.6 % of the documents.
+// JSONBench ranked PostgreSQL with 70 % and MongoDB with 78.6 % of the documents loaded.
 func TestPartialLoadsAreNotRankedJSONBench(t *testing.T) {
 	r, cells := made()
 	dir := write(t, r, cells, reps)
@@ -208,7 +208,7 @@ func TestPartialLoadsAreNotRankedJSONBench(t *testing.T) {
 	}
 }
 
-// A cell that is right twice and wrong once is wrong.
+// A cell with two correct repetitions and a wrong one is wrong.
 func TestOneWrongRepetitionTakesAllTimesAway(t *testing.T) {
 	r, cells := made()
 	f := met(t, write(t, r, cells, reps))
@@ -259,7 +259,7 @@ func TestMarkup(t *testing.T) {
 	}
 }
 
-// TestWideTable: what a terminal would break is left to the page, and said.
+// TestWideTable: the terminal omits columns that would break the table, and names them.
 func TestWideTable(t *testing.T) {
 	wide := table("engine")
 	for i := range 20 {
@@ -291,7 +291,7 @@ func TestTerminalCannotBeSteered(t *testing.T) {
 	}
 }
 
-// A report must open where there is no network, and tell nobody that it was opened.
+// A report must open without a network, and must not contact any server.
 func TestOffline(t *testing.T) {
 	r, cells := made()
 	dir := write(t, r, cells, reps)
@@ -303,7 +303,7 @@ func TestOffline(t *testing.T) {
 	}
 	for _, href := range regexp.MustCompile(`href="([^"]*)"`).FindAllStringSubmatch(page, -1) {
 		if _, err := os.Stat(filepath.Join(dir, href[1])); err == nil && filepath.IsLocal(href[1]) {
-			continue // a file next to it
+			continue // a file in the run folder
 		}
 		if !strings.HasPrefix(href[1], "#") || !strings.Contains(page, `id="`+href[1][1:]+`"`) {
 			t.Errorf("the page links to %q", href[1])
@@ -350,7 +350,7 @@ func TestInterruptedRun(t *testing.T) {
 	}
 }
 
-// An archive that was interrupted before timing has plans and no samples.
+// An archive that was interrupted before timing has plans but no samples.
 func TestUntimedCells(t *testing.T) {
 	r, cells := made()
 	dir := write(t, r, cells, 0)

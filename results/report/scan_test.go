@@ -14,7 +14,7 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// unanswered is a run of two placements without answers, which is written.
+// unanswered returns the folder of a run with two placements and no answers.
 func unanswered(t *testing.T) *run.Folder {
 	t.Helper()
 	f, err := run.Create(t.TempDir(), run.Run{
@@ -45,7 +45,7 @@ func addScan(t *testing.T, f *run.Folder, config int, query string, s run.Sample
 	}
 }
 
-// ended ends a run.
+// ended sets the end time of a run and closes its folder.
 func ended(t *testing.T, f *run.Folder) (dir string) {
 	t.Helper()
 	f.Run.Finished = f.Run.Started.Add(time.Hour)
@@ -55,8 +55,8 @@ func ended(t *testing.T, f *run.Folder) (dir string) {
 	return f.Dir
 }
 
-// madeScans is a run in which one disk holds an answer back, then cores, then
-// memory, and one answer is wrong.
+// madeScans returns a run whose answers are limited by a disk, by cores, or by memory. One answer
+// is wrong.
 func madeScans(t *testing.T) *run.Folder {
 	t.Helper()
 	f := unanswered(t)
@@ -86,8 +86,8 @@ func madeScans(t *testing.T) *run.Folder {
 	return f
 }
 
-// TestScanReportGaveUp: what was given up is reported in the sentence, a table and
-// with the end of its server's log on the page, also where nothing was timed.
+// TestScanReportGaveUp: the sentence and a table report placements that were given up. The page
+// also has the end of the server's log. This holds even if nothing was timed.
 func TestScanReportGaveUp(t *testing.T) {
 	for _, nothing := range []bool{false, true} {
 		made := unanswered(t)
@@ -134,7 +134,7 @@ func TestScanReport(t *testing.T) {
 	}
 }
 
-// TestScanFolderRefuses reads what was spoilt.
+// TestScanFolderRefuses reads damaged folders.
 func TestScanFolderRefuses(t *testing.T) {
 	made := madeScans(t)
 	made.Run.Scan.Laws[0].Fits[0].Config = 7
@@ -150,12 +150,12 @@ func TestScanFolderRefuses(t *testing.T) {
 	}
 }
 
-// TestScanHeadline: the number of the headline is the table's, with its
-// interval; what chance may have made, or few repetitions, has neither.
+// TestScanHeadline: the headline has the number of the table, with its interval. It has neither if
+// the difference may be chance or there are few repetitions.
 func TestScanHeadline(t *testing.T) {
 	for name, c := range map[string]struct {
 		reps           int
-		second         float64 // seconds of the second configuration, the first takes 4
+		second         float64 // seconds of the second configuration; the first takes 4
 		noise          float64
 		says, saysNot  string
 		throttled, odd bool
@@ -201,8 +201,7 @@ func TestScanHeadline(t *testing.T) {
 	}
 }
 
-// TestScanRemoteServer: of a server elsewhere its own counters tell what held an
-// answer back, and no more is said than they do.
+// TestScanRemoteServer: the bottleneck of a remote server follows from its own counters only.
 func TestScanRemoteServer(t *testing.T) {
 	s := &scans{run: &run.Run{Archives: []run.Archive{{Place: "server"}}}, Scan: &run.Scan{Configs: []run.ScanConfig{{Paths: 1, Workers: 2}}}}
 	for _, c := range []struct {

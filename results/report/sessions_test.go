@@ -10,8 +10,8 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// The page shows what sessions waited for under the throughput, the statements that took
-// longest, and the scripts that made tables.
+// The page shows, below the throughput, what the sessions waited for. It also lists the slowest
+// statements and the scripts that created tables.
 func TestSessionsStatementsAndScripts(t *testing.T) {
 	p := madePoint("postgres", "server", 4, 1, 1000)
 	s := &run.ServerLoad{Looks: 10, Statements: []run.Statement{{
@@ -59,7 +59,7 @@ func TestSessionsStatementsAndScripts(t *testing.T) {
 	}
 }
 
-// A second has the sessions of the look nearest to it; one without a look near has none.
+// Each second has the sessions of the nearest observation, and none without a near one.
 func TestSessionsOverTime(t *testing.T) {
 	p := madePoint("postgres", "server", 4, 1, 1000)
 	p.Server = &run.ServerLoad{Looks: 2, Over: []run.Look{

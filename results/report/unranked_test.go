@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A server that only stands in for another one is shown with its times and the
-// reason, and stands in no ranking, though it may have been the fastest.
+// A server that is a stand-in for another one is shown with its times and the reason. It is not
+// ranked, even if it was the fastest.
 func TestAStandInIsInNoRanking(t *testing.T) {
 	r, cells := made()
 	s, _ := summary(t, write(t, r, cells, reps))
@@ -44,8 +44,8 @@ func TestAStandInIsInNoRanking(t *testing.T) {
 	}
 }
 
-// A case without rows stands in no ranking, no mean and no headline, though it
-// was answered rightly, and, in folders of earlier versions, timed.
+// A case without rows is in no ranking, mean or headline, although its answers were correct and
+// folders of earlier versions have times of it.
 func TestACaseWithoutRowsIsInNoRanking(t *testing.T) {
 	r, cells := made()
 	for i := range cells {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestWeight: what a page repeats is written short, and says what it said.
+// TestWeight: repeated parts of a page are shortened without changing their meaning.
 func TestWeight(t *testing.T) {
 	for long, want := range map[string]string{
 		`<path d="M735.6,519.16A2.6,2.6 0 1 1 730.4,519.16A2.6,2.6 0 1 1 735.6,519.16Z" style="fill:#0072B2;fill-opacity:0.6" />`: `<path d="M733.0,519.2h0" style="stroke:#0072B2;stroke-width:5.2;stroke-linecap:round;stroke-opacity:0.6" />`,
@@ -38,9 +38,9 @@ func TestWeight(t *testing.T) {
 	}
 }
 
-// TestWeightOfAStudy: no page of a study that the goldens know is heavier than it
-// was, so that the quickstart's stays below 1 MB and goes by mail; and no value
-// without quotes ends in the stroke that ends its element.
+// TestWeightOfAStudy limits the size of the golden study's page. The quickstart's page thus stays
+// below 1 MB and can be mailed. An unquoted value must not end in the slash that closes its
+// element.
 func TestWeightOfAStudy(t *testing.T) {
 	r, cells := made()
 	page := html(t, write(t, r, cells, reps))

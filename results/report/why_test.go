@@ -7,9 +7,8 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// TestBecause: a sentence states what the plans tell, and draws a conclusion
-// only where both counts were measured, in one unit, and differ the right way
-// round.
+// TestBecause: a sentence states what the plans report. It draws a conclusion only if both counts
+// were measured in the same unit and the slower one is greater.
 func TestBecause(t *testing.T) {
 	scan := func(n int64) run.Access {
 		return run.Access{Object: "lines", Method: "full scan", Examined: n, Kept: -1, Measured: n >= 0}
@@ -59,7 +58,7 @@ func TestBecause(t *testing.T) {
 	}
 }
 
-// TestNoAccesses: a folder of an earlier version has no section of reasons.
+// TestNoAccesses: the report of a folder of an earlier version has no section with reasons.
 func TestNoAccesses(t *testing.T) {
 	r, plans := made()
 	for i := range plans {

@@ -20,10 +20,10 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// odd is a number that nothing but a measurement has.
+// odd is a number that only occurs as a measurement.
 const odd = 271828182
 
-// measured is what could be measured of anything, each number odd.
+// measured returns all possible measurements, each with the number odd.
 func measured() *run.Measured {
 	m := &run.Measured{Mix: &run.Mix{Series: make([]run.SeriesInterval, 4), Groups: make([]run.Group, 1)}, Posting: &run.Posting{}, Usage: &run.Usage{Server: &run.ServerLoad{}, Devices: make([]measure.DiskLoad, 1)}}
 	fill(reflect.ValueOf(m).Elem())
@@ -57,9 +57,9 @@ func fill(v reflect.Value) {
 	}
 }
 
-// TestNothingWrongLeavesANumber: whatever a workload compares, one wrong
-// repetition leaves no number of its cell on the terminal or in any file of the
-// folder; without it the number is in all of them.
+// TestNothingWrongLeavesANumber: for every workload, one wrong repetition removes the numbers of
+// its cell from the terminal and from every file of the folder. Without it, all of them have the
+// number.
 func TestNothingWrongLeavesANumber(t *testing.T) {
 	total := func(values ...float64) *answer.Answer {
 		var b answer.Builder
@@ -135,8 +135,8 @@ func TestNothingWrongLeavesANumber(t *testing.T) {
 	}
 }
 
-// search counts the odd number in every file of a folder, its report and what
-// the terminal shows.
+// search counts the number odd in every file of a folder, in its report and in the terminal's
+// output.
 func search(t *testing.T, dir string) map[string]int {
 	t.Helper()
 	out := map[string]int{}
