@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,6 +54,9 @@ func (r Registry) Parse(raw string) (*Driver, *url.URL, error) {
 	d, ok := r.Find(u.Scheme)
 	if !ok {
 		return nil, nil, r.unknown(u.Scheme, strings.TrimSuffix(raw, ":"))
+	}
+	if d.Place == Embedded && strings.Contains(raw, "#") { // part of the path; a fragment would end it and name another file
+		return r.Parse(strings.ReplaceAll(raw, "#", "%23"))
 	}
 	for name := range u.Query() {
 		if !slices.Contains(d.params(), name) {
@@ -140,8 +144,11 @@ func (r Registry) Open(ctx context.Context, raw string, o Options) (*Engine, err
 	if u, err = account(u); err != nil {
 		return nil, err
 	}
-	if path := Path(u); o.ReadOnly && d.Place == Embedded && path != "" && path[0] != ':' { // :memory: is not a file
-		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+	if path := Path(u); d.Place == Embedded && path != "" && path[0] != ':' { // :memory: is not a file
+		info, err := os.Stat(path)
+		if err == nil && !info.IsDir() && !info.Mode().IsRegular() { // opening a pipe would wait forever
+			return nil, &fault.Error{File: path, Problem: "is neither a file nor a folder", Err: ErrUnreachable, Cure: "name another path"}
+		} else if o.ReadOnly && errors.Is(err, fs.ErrNotExist) {
 			return nil, &fault.Error{Setting: fault.Redact(raw), Problem: "does not exist", Err: ErrUnreachable, Cure: "check the path, or load files into it: barograph load FILES --engine " + fault.Redact(raw)}
 		}
 	}
@@ -257,14 +264,10 @@ func SplitName(arg string) (name, url string) {
 // Path returns the file or folder of an embedded engine's URL. duckdb:a/b.db,
 // duckdb:/a/b.db and duckdb:///a/b.db are valid.
 func Path(u *url.URL) string {
-	if u.Opaque != "" {
-		p, err := url.PathUnescape(u.Opaque)
-		if err != nil {
-			return u.Opaque
-		}
+	if p, err := url.PathUnescape(u.Opaque); err == nil && p != "" {
 		return p
 	}
-	return u.Path
+	return cmp.Or(u.Opaque, u.Path)
 }
 
 // Values are the parameters of a URL, or their defaults. Values keeps the first error;

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"os/user"
+	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -268,6 +269,9 @@ func (e *env) loadFiles(ctx context.Context, j *loadJob, files []string, report 
 		}
 	}()
 	defer a.Close() //nolint:errcheck // every commit is durable
+	if q := filepath.Clean(j.quarantine); e.engines.Recognize(q) != "" || slices.Contains(files, q) {
+		return fault.Misuse("--quarantine "+q, "is an archive or a file to load", "name another file")
+	}
 	rejects, err := load.NewRejectList(j.quarantine, e.stderr, e.csvCell)
 	if err != nil {
 		return err

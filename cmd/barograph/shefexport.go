@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -190,9 +191,9 @@ func (e *env) writeTo(out string, write func(w io.Writer) error) error {
 	}
 	info, err := os.Stat(out)
 	switch {
-	case err != nil: // the file is new, or CreateTemp below reports the error
-	case info.IsDir():
-		return writeError(out, "is a folder", nil)
+	case err != nil: // the file is new, or OpenFile below reports the error
+	case info.IsDir() || e.engines.Recognize(out) != "":
+		return writeError(out, "is a folder or an archive", nil)
 	case info.Mode().Perm()&0o200 == 0:
 		return writeError(out, "is write-protected", nil)
 	case !info.Mode().IsRegular():
@@ -202,14 +203,15 @@ func (e *env) writeTo(out string, write func(w io.Writer) error) error {
 			return writeError(out, "", err)
 		}
 	}
-	f, err := os.CreateTemp(filepath.Dir(out), "."+filepath.Base(out)+".*.part")
+	part := fmt.Sprintf(".%s.%d.part", filepath.Base(out), rand.Uint64()) //nolint:gosec // no secret
+	f, err := os.OpenFile(filepath.Join(filepath.Dir(out), part), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return writeError(out, "", err)
 	}
 	err = write(f)
 	failed := err
 	if status, ok := errors.AsType[*fault.Status](err); err == nil || ok && status.Code == fault.Incomplete {
-		failed = errors.Join(f.Chmod(0o644), f.Close(), os.Rename(f.Name(), out))
+		failed = errors.Join(f.Close(), os.Rename(f.Name(), out))
 	}
 	if failed == nil {
 		return err

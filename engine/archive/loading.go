@@ -25,8 +25,11 @@ func LoadingFile(d *engine.Driver, u *url.URL) string {
 // ReadLoading returns the load that a LoadingFile names; nil = no load is in flight.
 func ReadLoading(file string) *design.Loading {
 	var l design.Loading
+	if info, err := os.Lstat(file); err != nil || !info.Mode().IsRegular() { // reading a pipe would wait forever
+		return nil
+	}
 	text, err := os.ReadFile(file)
-	if file == "" || err != nil || json.Unmarshal(text, &l) != nil || !InFlight(&l) {
+	if err != nil || json.Unmarshal(text, &l) != nil || !InFlight(&l) {
 		return nil
 	}
 	return &l

@@ -136,6 +136,8 @@ func place(path string, readOnly bool) (file string, err error) {
 		return "", &fault.Error{Setting: "duckdb::memory:", Problem: "is empty and read-only", Err: engine.ErrReadOnly, Cure: "name a file"}
 	case path == memoryPath:
 		return "", nil
+	case strings.Contains(path, "?"): // DuckDB would end the name of the log there
+		return "", fault.Misuse(path, "has a question mark, which DuckDB does not accept", "use another name")
 	case readOnly:
 		if _, err := os.Stat(path); err != nil {
 			return "", unreachable(path, err)
@@ -247,17 +249,13 @@ func create(path string, settings map[string]string) error {
 	db.close()
 	// Link, because a rename would replace a file that another process has created meanwhile.
 	// That file is as good.
-	if err := os.Link(newFile, path); !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, fs.ErrPermission) {
-		return ignoreExisting(err)
+	switch err := os.Link(newFile, path); {
+	case err == nil || errors.Is(err, fs.ErrExist):
+		return nil
+	case !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, fs.ErrPermission):
+		return err
 	}
 	return os.Rename(newFile, path) // for file systems without links
-}
-
-func ignoreExisting(err error) error {
-	if errors.Is(err, fs.ErrExist) {
-		return nil
-	}
-	return err
 }
 
 // sweep removes the incomplete archives of killed processes.

@@ -16,6 +16,8 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"github.com/barograph/barograph/internal/fault"
 )
 
 // Process is a running process. It exits when its standard input is closed.
@@ -36,8 +38,8 @@ func Start(ctx context.Context, variable string, args func(dir string) ([]string
 		return nil, err
 	}
 	p := &Process{exited: make(chan struct{})}
-	if p.dir, err = os.MkdirTemp("", "barograph-"); err != nil { // the path of a socket must be short
-		return nil, err
+	if p.dir, err = os.MkdirTemp("", "barograph-"); err != nil {
+		return nil, &fault.Error{Setting: "TMPDIR", Err: err, Cure: "name a writable folder"}
 	}
 	list, err := args(p.dir)
 	if err == nil {
@@ -52,7 +54,7 @@ func Start(ctx context.Context, variable string, args func(dir string) ([]string
 func (p *Process) start(ctx context.Context, self, variable string, args []string) error {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "unix", p.socket())
 	if err != nil {
-		return err
+		return &fault.Error{Setting: "TMPDIR", Err: err, Cure: "name a writable folder whose path has at most 60 bytes"}
 	}
 	listener := l.(*net.UnixListener) //nolint:forcetypeassert // net.Listen returned it for a unix socket
 	listener.SetUnlinkOnClose(false)

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -151,8 +152,12 @@ func (m media) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
 	case <-m.store.stopped.done:
 		select {}
 	default:
-		return m.FS.Create(name, c)
 	}
+	f, err := m.FS.Create(name, c)
+	if err != nil && m.store.place.Load() != nil { // Pebble would panic
+		m.store.stopped.block(err)
+	}
+	return f, err
 }
 
 func (m media) Lock(name string) (io.Closer, error) {
@@ -207,11 +212,10 @@ func (s *settings) options(o engine.Options) *pebble.Options {
 }
 
 func (s *settings) about() engine.About {
-	a := engine.About{Product: "Pebble", Version: build.Module("github.com/cockroachdb/pebble/v2"), Acknowledged: "on disk: flushed, commits of one moment together", Settings: map[string]string{
+	return engine.About{Product: "Pebble", Version: build.Module("github.com/cockroachdb/pebble/v2"), Acknowledged: "on disk: flushed, commits of one moment together", Settings: map[string]string{
 		"cache": strconv.FormatInt(s.cache, 10), "memtable": strconv.FormatInt(s.memtable, 10), "compression": s.compression,
 		"sync": "each commit", "filter": "bloom, 10 bits a key",
 	}}
-	return a
 }
 
 // checkFolder reports whether dir can be opened. It must contain a Pebble database or, if one may be created, nothing.
@@ -250,26 +254,19 @@ func checkFolder(dir string, readOnly bool) error {
 
 // isPebbleFile reports whether a file may come from a Pebble that crashed while it created its database.
 func isPebbleFile(name string) bool {
-	for _, p := range []string{"LOCK", "MANIFEST-", "OPTIONS-", "marker.", "temporary."} {
-		if strings.HasPrefix(name, p) {
-			return true
-		}
-	}
-	return strings.HasSuffix(name, ".log") || strings.HasSuffix(name, ".dbtmp")
+	known := func(p string) bool { return strings.HasPrefix(name, p) }
+	return slices.ContainsFunc([]string{"LOCK", "MANIFEST-", "OPTIONS-", "marker.", "temporary."}, known) ||
+		strings.HasSuffix(name, ".log") || strings.HasSuffix(name, ".dbtmp")
 }
 
 func unreachable(dir string, err error) error {
 	if fault.Code(err) == fault.Differs { // damaged
 		return err
 	}
-	cure := "name a readable and writable folder"
 	if strings.Contains(err.Error(), "lock held") || errors.Is(err, syscall.EAGAIN) {
 		return engine.LockedError(dir, err)
 	}
-	if errors.Is(err, syscall.EACCES) {
-		cure = "you have no permission: name another folder"
-	}
-	return &fault.Error{File: dir, Err: fmt.Errorf("%w: %w", engine.ErrUnreachable, err), Cure: cure}
+	return &fault.Error{File: dir, Err: fmt.Errorf("%w: %w", engine.ErrUnreachable, err), Cure: "name a readable and writable folder"}
 }
 
 // Open returns the archive. keyvalue is the only design.
@@ -289,8 +286,7 @@ func (s *store) get(key []byte) (value []byte, ok bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	value = append(value, v...)
-	return value, true, closer.Close()
+	return bytes.Clone(v), true, closer.Close()
 }
 
 // logger passes Pebble's messages to the program's log, or drops them.
@@ -341,10 +337,9 @@ func (s *stopped) stop(err error) {
 
 // ofDisk stops the store after an error that a retry cannot repair.
 func (s *stopped) ofDisk(err error) {
-	for _, lasting := range []error{syscall.EROFS, syscall.EIO, syscall.EDQUOT} {
-		if errors.Is(err, lasting) {
-			s.stop(err)
-		}
+	is := func(lasting error) bool { return errors.Is(err, lasting) }
+	if slices.ContainsFunc([]error{syscall.EROFS, syscall.EIO, syscall.EDQUOT, syscall.EFBIG}, is) {
+		s.stop(err)
 	}
 }
 

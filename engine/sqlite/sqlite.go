@@ -125,6 +125,9 @@ func (d *database) place() error {
 		return fault.Misuse("sqlite URL", "names no file", "write sqlite:archive.db")
 	}
 	info, err := os.Stat(d.path)
+	if log, e := os.Stat(d.path + "-wal"); e == nil && log.Size() > 0 && (err != nil || info.Size() == 0) { // SQLite would delete the log
+		return engine.StaleLogError(d.path+"-wal", d.path)
+	}
 	switch {
 	case err == nil && info.IsDir():
 		return d.unreachable("is a folder", nil, "name a file in it, e.g. sqlite:"+filepath.Join(d.path, "archive.db"))
@@ -140,9 +143,6 @@ func (d *database) place() error {
 	case !errors.Is(err, os.ErrNotExist):
 		return d.unreachable("cannot be reached", err, "name another path")
 	}
-	if log, err := os.Stat(d.path + "-wal"); err == nil && log.Size() > 0 { // SQLite would delete the log
-		return engine.StaleLogError(d.path+"-wal", d.path)
-	}
 	if err := os.MkdirAll(filepath.Dir(d.path), 0o755); err != nil {
 		return d.unreachable("is in a folder that cannot be created", err, "name another path")
 	}
@@ -150,12 +150,11 @@ func (d *database) place() error {
 }
 
 func (d *database) unreachable(problem string, err error, cure string) error {
-	if err == nil {
-		err = engine.ErrUnreachable
-	} else {
-		err = fmt.Errorf("%w: %w", engine.ErrUnreachable, err)
+	cause := engine.ErrUnreachable
+	if err != nil {
+		cause = fmt.Errorf("%w: %w", cause, err)
 	}
-	return &fault.Error{File: d.path, Problem: problem, Err: err, Cure: cure}
+	return &fault.Error{File: d.path, Problem: problem, Err: cause, Cure: cure}
 }
 
 // Connect makes database a driver.Connector for its pool.
@@ -226,17 +225,13 @@ func readMode(path string) (string, error) {
 	return "ro&immutable=1", nil
 }
 
-// squareRoot returns NULL for a negative number, like SQLite's own function.
+// squareRoot returns NULL for a negative number, like SQLite's own function: SQLite takes NaN for NULL.
 func squareRoot(x any) any {
 	switch v := x.(type) {
 	case float64:
-		if v >= 0 {
-			return math.Sqrt(v)
-		}
+		return math.Sqrt(v)
 	case int64:
-		if v >= 0 {
-			return math.Sqrt(float64(v))
-		}
+		return math.Sqrt(float64(v))
 	}
 	return nil
 }
