@@ -37,7 +37,7 @@ func TestFormerFlags(t *testing.T) {
 		})
 	})
 	for _, name := range []string{
-		" ask --from", " load --to", " load --digest", " list conflicts --from", " met --askers", " met --ask-for", " met --ask-reps", " met --floor", " quickstart --floor",
+		" ask --from", " load --to", " list conflicts --from", " met --askers", " met --ask-for", " met --ask-reps", " met --floor", " quickstart --floor",
 		" post --posters", " post --together", " post --rounds", " post --from", " post --db", " scan own --for", " scan own --beside", " scan lake --work", " scan --db", " ycsb run --db",
 		" ycsb sweep --floor", " ycsb sweep --most-threads", " ycsb sweep --p95", " ycsb sweep --p99", " scan lake --partition", " scan lake --cases", " scan --query", " scan forecast --query", " synth shef --stations", " post --stations", " synth vsdb --from", " synth vsdb --to", " synth met --from", " synth shef --from", " shef decode --from", " shef post --from",
 		" shef export --from", " shef serve --learn-ingest", " lab --dir", " adopt --mend", " version --licences", " --spreadsheet",

@@ -111,8 +111,6 @@ more than --retain-limit percent if the removal covers more valid days than the 
 	c.Flags().StringVar(&j.quarantine, "quarantine", "", "write quarantined lines and conflicts to this CSV file (default: the first ten to stderr)")
 	c.Flags().Var(&conflict, "on-conflict", "refuse, first, last or keep")
 	last = lastLine(c)
-	c.Flags().Bool("digest", true, "")
-	deprecate(c, "digest", "every load computes the digest")
 	seldom(c, "dry-run", "force", "last-line", "rehash", "retain-limit", "settle", "wait", "window", "workers")
 	e.spreadsheet(c)
 	c.Flags().BoolVar(&j.verify, "verify", false, "after the load, verify the archive, as \"barograph verify\" does")
@@ -245,13 +243,12 @@ func (w *lockWait) call(ctx context.Context, f func() error) error {
 // already, and for servers.
 func (j *loadJob) absentFile(e *env) string {
 	d, u, err := e.engines.Parse(j.url)
-	if err != nil || d.Place != engine.Embedded || engine.Path(u) == "" {
-		return ""
+	if err == nil && d.Place == engine.Embedded {
+		if _, err := os.Lstat(engine.Path(u)); errors.Is(err, fs.ErrNotExist) {
+			return engine.Path(u)
+		}
 	}
-	if _, err := os.Lstat(engine.Path(u)); !errors.Is(err, fs.ErrNotExist) {
-		return ""
-	}
-	return engine.Path(u)
+	return ""
 }
 
 // loadFiles loads files, and calls report with the result. It returns an error also if the archive
@@ -269,7 +266,7 @@ func (e *env) loadFiles(ctx context.Context, j *loadJob, files []string, report 
 		}
 	}()
 	defer a.Close() //nolint:errcheck // every commit is durable
-	if q := filepath.Clean(j.quarantine); e.engines.Recognize(q) != "" || slices.Contains(files, q) {
+	if q := j.quarantine; q != "" && (e.engines.Recognize(q) != "" || slices.Contains(files, filepath.Clean(q))) {
 		return fault.Misuse("--quarantine "+q, "is an archive or a file to load", "name another file")
 	}
 	rejects, err := load.NewRejectList(j.quarantine, e.stderr, e.csvCell)

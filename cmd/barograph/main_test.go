@@ -239,7 +239,6 @@ func TestExitStatuses(t *testing.T) {
 		{"verify of a server that is not named", []string{"verify", "cassandra"}, fault.Usage, "barograph lab up cassandra"},
 		{"faults of an engine without archives", []string{"faults", good, bad, "--engine", "trino"}, fault.Usage, "keeps no verification archives"},
 		{"absent file", []string{"load", filepath.Join(dir, "absent.vsdb"), "--engine", db}, fault.Failed, "absent.vsdb"},
-		{"a flag of before", []string{"load", good, "--engine", "sqlite:" + filepath.Join(dir, "old.db"), "--digest=false"}, 0, "1 file"},
 		{"quarantined line", []string{"load", bad, "--engine", db}, fault.Incomplete, "bad.vsdb:1"},
 		{"unreachable", []string{"ask", "test_1", "--engine", "sqlite:" + filepath.Join(good, "x.db")}, fault.Unreachable, "x.db"},
 		{"no run folder", []string{"report", dir}, fault.Failed, "run folder"},

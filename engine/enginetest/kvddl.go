@@ -126,7 +126,7 @@ func reopened(t *testing.T, e *engine.Engine, table kv.Table) {
 		t.Errorf("without its script: %v", err)
 	}
 	if err := open(func(c *kv.Table) { c.DDL = &kv.DDL{File: "other.sql", Text: c.DDL.Text + " "} }); err == nil ||
-		!strings.Contains(err.Error(), "other.sql is not the script that made the table usertable") {
+		!strings.Contains(err.Error(), "other.sql is not the script that created the table usertable") {
 		t.Errorf("by another script: %v", err)
 	}
 	if err := open(func(c *kv.Table) { c.DDL, c.Layout = nil, kv.Hash }); err == nil {

@@ -140,13 +140,19 @@ type media struct {
 	store *store
 }
 
-// Create blocks its caller after the store has stopped, because a failed flush would retry forever. It stops the
-// store if another folder has the name now: a file of this store would otherwise become a file of that folder.
-func (m media) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
+// replaced returns an error if another folder has the name now: this store would change files of that folder.
+func (m media) replaced() error {
 	if at := m.store.place.Load(); at != nil {
-		if err := at.CheckReplaced(); err != nil {
-			m.store.stopped.block(err)
-		}
+		return at.CheckReplaced()
+	}
+	return nil
+}
+
+// Create blocks its caller after the store has stopped, because a failed flush would retry forever. It stops the
+// store if another folder has the name now.
+func (m media) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	if err := m.replaced(); err != nil {
+		m.store.stopped.block(err)
 	}
 	select {
 	case <-m.store.stopped.done:
@@ -158,6 +164,22 @@ func (m media) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
 		m.store.stopped.block(err)
 	}
 	return f, err
+}
+
+// ReuseForWrite renames an obsolete log; see Create.
+func (m media) ReuseForWrite(from, to string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	if err := m.replaced(); err != nil {
+		m.store.stopped.block(err)
+	}
+	return m.FS.ReuseForWrite(from, to, c)
+}
+
+// Remove leaves obsolete files if another folder has the name now. That folder may contain files of these names.
+func (m media) Remove(name string) error {
+	if m.replaced() != nil {
+		return nil
+	}
+	return m.FS.Remove(name)
 }
 
 func (m media) Lock(name string) (io.Closer, error) {
@@ -331,9 +353,7 @@ type stopped struct {
 	err  error         // the reason, valid after done is closed
 }
 
-func (s *stopped) stop(err error) {
-	s.once.Do(func() { s.err = err; close(s.done) })
-}
+func (s *stopped) stop(err error) { s.once.Do(func() { s.err = err; close(s.done) }) }
 
 // ofDisk stops the store after an error that a retry cannot repair.
 func (s *stopped) ofDisk(err error) {

@@ -46,12 +46,14 @@ type LoadValue struct {
 }
 
 // ReadLoadSpec reads a load_spec. Errors and remarks name the line.
-func ReadLoadSpec(file string) (*LoadSpec, error) {
+func ReadLoadSpec(file string) (*LoadSpec, error) { return read(file, ParseLoadSpec) }
+
+func read[T any](file string, parse func(file string, text []byte) (*T, error)) (*T, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, &fault.Error{File: file, Problem: "cannot be read", Err: err, Cure: "check the path"}
 	}
-	return ParseLoadSpec(file, text)
+	return parse(file, text)
 }
 
 // ParseLoadSpec is ReadLoadSpec for a text; messages contain file as its name.

@@ -3,7 +3,6 @@ package metviewer
 import (
 	"cmp"
 	"fmt"
-	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -114,13 +113,7 @@ type Fix struct {
 }
 
 // ReadPlotSpec reads a plot_spec. Errors and remarks name the line.
-func ReadPlotSpec(file string) (*PlotSpec, error) {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return nil, &fault.Error{File: file, Problem: "cannot be read", Err: err, Cure: "check the path"}
-	}
-	return ParsePlotSpec(file, text)
-}
+func ReadPlotSpec(file string) (*PlotSpec, error) { return read(file, ParsePlotSpec) }
 
 // ParsePlotSpec is ReadPlotSpec for a text; messages contain file as its name.
 func ParsePlotSpec(file string, text []byte) (*PlotSpec, error) {
