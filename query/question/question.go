@@ -81,9 +81,7 @@ func (q *Question) TieBreakers() []Column {
 
 // HasPattern reports whether a variable of q is METviewer's PROB(…*…), which denotes all variables
 // of an archive that begin and end in that form. design.Catalog.ExpandPatterns replaces it by their names.
-func (q *Question) HasPattern() bool {
-	return slices.ContainsFunc(q.Header[record.FcstVar], IsPattern)
-}
+func (q *Question) HasPattern() bool { return slices.ContainsFunc(q.Header[record.FcstVar], IsPattern) }
 
 // IsPattern reports whether a variable denotes several, see HasPattern.
 func IsPattern(v string) bool { return strings.HasPrefix(v, "PROB(") && strings.Contains(v, "*") }
