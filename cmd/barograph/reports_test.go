@@ -42,7 +42,7 @@ const (
 func TestPublicReports(t *testing.T) {
 	plainRunOnly(t)
 	data, long := fewRecords(t), anomalyFile(t)
-	for _, engine := range strings.Fields(embedded) {
+	for engine := range strings.FieldsSeq(embedded) {
 		t.Run(engine, func(t *testing.T) {
 			if engine == "clickhouse" {
 				d, _ := all.Registry().Find(engine)

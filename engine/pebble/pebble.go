@@ -177,7 +177,7 @@ func (m media) ReuseForWrite(from, to string, c vfs.DiskWriteCategory) (vfs.File
 // Remove leaves obsolete files if another folder has the name now. That folder may contain files of these names.
 func (m media) Remove(name string) error {
 	if m.replaced() != nil {
-		return nil
+		return nil //nolint:nilerr // see above
 	}
 	return m.FS.Remove(name)
 }
