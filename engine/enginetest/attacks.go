@@ -8,7 +8,7 @@ import (
 )
 
 // EnvAttacks names a file to which every attack of the suite adds a row: engine, design, attack, number of
-// attacks, seed, what was counted, and "intact" or "FAILED". The table of docs/results/attacks.md is made of them.
+// attacks, seed, what was counted, and "intact" or "FAILED".
 const EnvAttacks = "BAROGRAPH_ATTACKS"
 
 // attack is one kind of attack on one design: kills, a full disk, read-only media, two loads, or questions during a load.
