@@ -105,12 +105,12 @@ func startShell(t *testing.T, shell string, args ...string) *shellProcess {
 	return s
 }
 
-// wait waits for the end of the command; 10 s are a hang.
+// wait waits for the end of the command; a minute is a hang.
 func (s *shellProcess) wait(t *testing.T) ending {
 	t.Helper()
 	select {
 	case <-s.done:
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		_ = s.cmd.Process.Kill()
 		<-s.done
 		t.Errorf("hangs: %v\n%s", s.cmd.Args, s.text.String())
@@ -258,13 +258,14 @@ func check(t *testing.T, errs ...error) {
 	}
 }
 
-// signalled sends a signal to a load. The load does not end as if it were complete, and the next one continues it.
+// signalled sends a signal to a load. The load does not end as if it were complete, unless it is: it may finish
+// before the signal arrives, and the child of a nohup ignores SIGHUP. The next load continues it.
 func (v *victim) signalled(t *testing.T, sig syscall.Signal) {
 	t.Helper()
 	s := v.loading(t, v.path)
 	s.signal(t, sig)
 	s.signal(t, syscall.SIGCONT)
-	if o := s.wait(t); o.status == 0 {
+	if o := s.wait(t); o.status == 0 && !strings.Contains(o.text, "1 loaded, 0 skipped") {
 		t.Errorf("after %v: status 0\n%s", sig, o.text)
 	}
 	v.continued(t, v.path)
