@@ -121,13 +121,13 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	}
 	d.pool = h.pool
 	end := func() error { return errors.Join(h.close(), d.unlock()) }
-	if err = d.unseal(); err == nil {
+	location, err := engine.NewLocation(path)
+	if err = errors.Join(err, d.unseal()); err == nil {
 		err = d.recover(ctx)
 	}
 	if err != nil {
 		return nil, errors.Join(d.explain(err), end())
 	}
-	location, err := engine.NewLocation(path)
 	closed := func() error {
 		if location.CheckReplaced() != nil { // an orderly exit would write into the other archive
 			h.Kill()
@@ -135,7 +135,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 		d.seal(context.WithoutCancel(ctx))
 		return end()
 	}
-	return &engine.Engine{Abilities: append([]any{d}, d.abilities()...), About: d.about, Processes: []int32{int32(h.PID())}, Close: closed}, err //nolint:gosec // a pid fits
+	return &engine.Engine{Abilities: append([]any{d}, d.abilities()...), About: d.about, Processes: []int32{int32(h.PID())}, Close: closed}, nil //nolint:gosec // a pid fits
 }
 
 // arguments returns the library's arguments. Its configuration is in dir.
