@@ -92,6 +92,9 @@ func TestNothingIsLeft(t *testing.T) {
 
 // TestCalendar: Loads reports a missing day and a missing month, but no days that do not exist.
 func TestCalendar(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out of the race run: one reader looks at one page")
+	}
 	dir := t.TempDir()
 	file, day := filepath.Join(dir, "months.pebble"), func(month, day int) time.Time { return time.Date(2023, time.Month(month), day, 0, 0, 0, 0, time.UTC) }
 	var paths []string

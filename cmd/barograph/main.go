@@ -26,11 +26,9 @@ import (
 )
 
 func main() {
+	signal.Ignore(syscall.SIGXFSZ) // ends the process in a thread of DuckDB, which Go does not know; ignored, the write fails
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	go func() { // the first ^C lets the command finish its cleanup; the second one ends the process
-		<-ctx.Done()
-		stop()
-	}()
+	context.AfterFunc(ctx, stop) // the first ^C lets the command finish its cleanup; the second one ends the process
 	os.Exit(execute(ctx, &env{
 		args: os.Args[1:], stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
 		terminal: term.IsTerminal(int(os.Stderr.Fd())) && os.Getenv("NO_COLOR") == "" && os.Getenv("CI") == "",

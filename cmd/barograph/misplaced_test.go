@@ -42,7 +42,7 @@ func misplacements() []string {
 // page must serve the other archive at all times.
 func TestMisplacedBlocks(t *testing.T) {
 	plainRunOnly(t)
-	n := 2 * len(misplacements())
+	n := len(misplacements())
 	if enginetest.Nightly() {
 		n = 300
 	}
@@ -66,10 +66,7 @@ func TestMisplacedBlocks(t *testing.T) {
 			if x.engine == "clickhouse" { // each command starts ClickHouse's library
 				d, _ := all.Registry().Find(x.engine)
 				enginetest.Installed(t, *d)
-				n = 6 * len(misplacements())
-				if !enginetest.Nightly() {
-					n = len(misplacements())
-				}
+				n = min(n, 6*len(misplacements()))
 				if !enginetest.Nightly() && x.design != "normalized" {
 					enginetest.AtNight(t, "the design normalized")
 				}

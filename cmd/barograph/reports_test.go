@@ -42,6 +42,9 @@ const (
 func TestPublicReports(t *testing.T) {
 	plainRunOnly(t)
 	data, long := fewRecords(t), anomalyFile(t)
+	if !enginetest.Nightly() {
+		t.Log("by day each attack is made on one of its engines, in turn; at night (" + enginetest.EnvSoak + "=1) on all")
+	}
 	for engine := range strings.FieldsSeq(embedded) {
 		t.Run(engine, func(t *testing.T) {
 			if engine == "clickhouse" {
@@ -50,12 +53,14 @@ func TestPublicReports(t *testing.T) {
 			}
 			base := filepath.Join(t.TempDir(), "base.db")
 			must(t, "load", data, "--engine", engine+":"+base)
-			for _, r := range reports() {
-				if !slices.Contains(strings.Fields(r.engines), engine) {
-					continue
+			for i, r := range reports() {
+				on := strings.Fields(r.engines)
+				if !enginetest.Nightly() { // one engine, in turn; ClickHouse's library starts for each command
+					on = on[:min(3, len(on))]
+					on = on[i%len(on):][:1]
 				}
-				if engine == "clickhouse" && r.engines == embedded && !enginetest.Nightly() {
-					continue // its library starts for each command; by day it has the attacks on its folder
+				if !slices.Contains(on, engine) {
+					continue
 				}
 				t.Run(r.source+" "+r.name, func(t *testing.T) {
 					dir := t.TempDir()
@@ -213,7 +218,7 @@ func reports() []publicReport {
 			must(t, "load", v.long, "--engine", v.url)
 			v.intact(t, v.data, v.long)
 		}},
-		{"mongodb-partners/mongo-rocks#128", "limit of a file's size", withLog, func(t *testing.T, v *victim) {
+		{"mongodb-partners/mongo-rocks#128", "limit of a file's size", "sqlite pebble duckdb", func(t *testing.T, v *victim) {
 			refused(t, v.load(t, "ulimit -f 200; "+alone, "--window", "500"),
 				"too large", fault.Failed, fault.Unreachable)
 			v.continued(t, v.path)

@@ -134,7 +134,10 @@ func (v *victim) loading(t *testing.T, path string) *shellProcess {
 	for range 5000 {
 		if bytesOf(t, v.dir) > before+100<<10 {
 			s.signal(t, syscall.SIGSTOP)
-			return s
+			if v.engine != "pebble" || bytesOf(t, v.newestLog(t, path)) > 0 {
+				return s
+			}
+			s.signal(t, syscall.SIGCONT) // it has just begun another log
 		}
 		select {
 		case <-s.done:
@@ -173,16 +176,21 @@ func (v *victim) logOf(t *testing.T, path string) string {
 	t.Helper()
 	name := map[string]string{"duckdb": path + ".wal", "sqlite": path + "-wal"}[v.engine]
 	if v.engine == "pebble" {
-		logs, err := filepath.Glob(filepath.Join(path, "*.log"))
-		if err != nil || len(logs) == 0 {
-			t.Fatal("no log", err)
-		}
-		name = slices.Max(logs)
+		name = v.newestLog(t, path)
 	}
 	if info, err := os.Stat(name); err != nil || info.Size() == 0 {
 		t.Fatalf("the log %s is empty: %v", name, err)
 	}
 	return name
+}
+
+func (v *victim) newestLog(t *testing.T, path string) string {
+	t.Helper()
+	logs, err := filepath.Glob(filepath.Join(path, "*.log"))
+	if err != nil || len(logs) == 0 {
+		t.Fatal("no log", err)
+	}
+	return slices.Max(logs)
 }
 
 // largest is the file with most of an archive's bytes.

@@ -161,6 +161,7 @@ func kill(t *testing.T, c *exec.Cmd) (finished bool) {
 // crash tests processes that are killed. METdbLoad marks a file before it stores the file's lines; a kill
 // then loses them forever.
 func (s *suite) crash(t *testing.T) {
+	NotUnderRace(t)
 	t.Run("a killed load is resumed", s.killed)
 	t.Run("a killed removal is gone on with", s.killedTrim)
 	if s.Driver.Place == engine.Embedded {

@@ -92,6 +92,7 @@ func (c Config) runPosts(t *testing.T) {
 	if c.Reopenable {
 		root := t.Name()
 		t.Run("posts/killed", func(t *testing.T) {
+			NotUnderRace(t)
 			c.parallel(t)
 			c.postsKilled(t, root)
 		})

@@ -31,13 +31,13 @@ type Config struct {
 	Unreachable func(t *testing.T) string
 
 	// Brief is for a server that takes seconds to start or to answer. The suite then repeats kills and
-	// random questions also at night only as often as by day. By day it loads all designs but the first
-	// only for the cases, and asks only the cases in every flavour, other questions in one flavour after
-	// the other.
+	// random questions at night only as often as others by day, and by day half as often. By day it loads all
+	// designs but the first only for the cases, and asks only the cases in every flavour, other questions in one
+	// flavour after the other.
 	Brief bool
 
 	// TestedElsewhere is for an engine whose suite also runs on another server or with another setting. By day this
-	// run then omits records, posts, and questions in every flavour.
+	// run then omits records and posts, and loads each design only for the cases.
 	TestedElsewhere bool
 
 	// MaxText is the longest header value or text, in bytes, that the engine's schema accepts; 0 = 200, the
@@ -70,7 +70,7 @@ func Run(t *testing.T, cfg Config) {
 	for i, d := range slices.Sorted(maps.Keys(archive.OfferOf(&cfg.Driver).Designs)) {
 		s := &suite{Config: cfg, design: d, flavours: archive.Flavours(&cfg.Driver, d), root: t.Name()}
 		t.Run("design="+string(d), func(t *testing.T) {
-			if cfg.thin() && i > 0 {
+			if cfg.thin() && (i > 0 || cfg.TestedElsewhere) {
 				t.Run("load", s.load)
 				t.Run("cases", s.wholeCases)
 				if !cfg.Brief {
@@ -184,8 +184,8 @@ func Nightly() bool { return os.Getenv(EnvSoak) != "" }
 // Again, and under the race detector (-short), after a full run without it.
 func (c Config) thin() bool { return (c.Brief || c.TestedElsewhere || testing.Short()) && !Nightly() }
 
-// NotUnderRace skips a test that starts no goroutines but takes minutes under the race detector, which CI
-// runs with -short.
+// NotUnderRace skips a test that takes long under the race detector, which CI runs with -short, and shows it no
+// goroutine that other tests do not.
 func NotUnderRace(t testing.TB) {
 	t.Helper()
 	if testing.Short() && !Nightly() {
@@ -204,6 +204,9 @@ func AtNight(t testing.TB, why string) {
 // repetitions returns how often a test repeats itself: often at night, rarely by day.
 func (c Config) repetitions(t *testing.T, night, day int) int {
 	t.Helper()
+	if c.Brief && !Nightly() {
+		return max(1, day/2)
+	}
 	if c.Brief || !Nightly() {
 		return day * setting(t, EnvSoak)
 	}

@@ -15,6 +15,7 @@ import (
 	"os/signal"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/shirou/gopsutil/v4/process"
@@ -57,7 +58,7 @@ func IsChild(scheme string) bool {
 // Child serves one archive to its parent process until standard input ends. It does not
 // return.
 func Child(open func(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error)) {
-	signal.Ignore(os.Interrupt) // the parent handles ^C: it ends this process or cancels the call
+	signal.Ignore(os.Interrupt, syscall.SIGXFSZ) // the parent handles ^C: it ends this process or cancels the call
 	c := &child{archives: map[design.Name]archive.Archive{}}
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)

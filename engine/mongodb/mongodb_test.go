@@ -68,6 +68,7 @@ func TestConformance(t *testing.T) {
 		Driver:      mongodb.Driver(),
 		URL:         fresh(server, ""),
 		Reopenable:  true,
+		Brief:       true,
 		Unreachable: func(*testing.T) string { return "mongodb://root:secret@127.0.0.1:1/?serverSelectionTimeoutMS=300" },
 	})
 }

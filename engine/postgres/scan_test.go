@@ -15,6 +15,7 @@ import (
 
 // TestScans puts the tables of the analytical workload through the suite.
 func TestScans(t *testing.T) {
+	enginetest.NotUnderRace(t)
 	d := &databases{server: enginetest.Lab(t, postgres.Driver(), lab.Options{})}
 	scantest.Run(t, scantest.Config{Driver: postgres.Driver(), URL: func(t *testing.T) string { return d.url(t) }, Paths: enginetest.Disks})
 }

@@ -44,7 +44,7 @@ func TestScans(t *testing.T) {
 			}
 			server := enginetest.Lab(t, trino.Driver(), lab.Options{Memory: memory, Nodes: nodes, Patience: 5 * time.Minute})
 			var made atomic.Int64
-			c := scantest.Config{Driver: trino.Driver(), Paths: enginetest.Disks, URL: func(t *testing.T) string {
+			c := scantest.Config{Driver: trino.Driver(), Brief: true, Paths: enginetest.Disks, URL: func(t *testing.T) string {
 				t.Helper()
 				u, err := url.Parse(server.URL())
 				if err != nil {
@@ -54,7 +54,7 @@ func TestScans(t *testing.T) {
 				return u.String()
 			}}
 			if nodes > 1 {
-				c.Fixed, c.Brief = &tables.Placement{Paths: enginetest.Disks(t, 3), Partitions: 4}, true
+				c.Fixed = &tables.Placement{Paths: enginetest.Disks(t, 3), Partitions: 4}
 			}
 			scantest.Run(t, c)
 			about(t, server.URL(), nodes)

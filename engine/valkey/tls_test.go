@@ -9,6 +9,7 @@ import (
 
 // TestTLS reaches a server and a cluster, whose clients are sent from node to node.
 func TestTLS(t *testing.T) {
+	enginetest.NotUnderRace(t)
 	enginetest.RunTLS(t, Driver(), lab.Options{Memory: 1 << 30})
 	l := enginetest.Lab(t, Driver(), lab.Options{Memory: 1 << 28, Nodes: 3, TLS: true})
 	enginetest.RefusesStrangers(t, Driver(), l.URL())

@@ -46,6 +46,7 @@ func TestConformance(t *testing.T) {
 
 // TestThreeNodes is the whole suite on a cluster of three masters.
 func TestThreeNodes(t *testing.T) {
+	enginetest.NotUnderRace(t)
 	n := namespaces{server: enginetest.Lab(t, valkey.Driver(), lab.Options{Profile: "tuned", Nodes: 3})}
 	enginetest.Run(t, n.config())
 }

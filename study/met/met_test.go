@@ -322,6 +322,7 @@ func damages() []damage {
 // TestDamagedArchiveIsWrong: an archive that was loaded whole and then damaged
 // is found wrong, is not timed, and ends in exit status 3.
 func TestDamagedArchiveIsWrong(t *testing.T) {
+	enginetest.NotUnderRace(t)
 	files := day(t)
 	reg := engine.Registry{sqlite.Driver(), pebble.Driver()}
 	for _, d := range damages() {
@@ -416,6 +417,7 @@ func (l *damagingLoader) Add(ctx context.Context, b *record.Batch) error {
 // Faults of an engine's answers, not of its data: each is caught, none is timed.
 // (ClickBench#945: failing queries win; here an error has no time.)
 func TestClickBench945FaultyEnginesHaveNoTimes(t *testing.T) {
+	enginetest.NotUnderRace(t)
 	files := day(t)
 	for _, f := range enginetest.Faults() {
 		if f == enginetest.StaleRead {

@@ -299,6 +299,7 @@ func TestOwnRefuses(t *testing.T) {
 // TestSetsOnEveryEngine has every engine that keeps a user's own tables answer
 // all questions of the ready sets.
 func TestSetsOnEveryEngine(t *testing.T) {
+	enginetest.NotUnderRace(t)
 	const rows = 3000
 	for _, d := range all.Registry() {
 		if !tables.Offers(&d, tables.OwnTables) || d.Scheme == "duckdb" {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/all"
+	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/results/run"
@@ -139,6 +140,7 @@ func TestBadFiles(t *testing.T) {
 
 // TestCSVValues: the type of a column keeps every value of it, and can be declared.
 func TestCSVValues(t *testing.T) {
+	enginetest.NotUnderRace(t)
 	for _, c := range []struct{ values, declared, want string }{
 		{"12345678901234567890,12345678901234567891,12345678901234567890", "", "decimal(20, 0)"},
 		{"9223372036854775807,-9223372036854775808", "", "whole number"},

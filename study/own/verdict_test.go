@@ -12,6 +12,7 @@ import (
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/all"
+	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/engine/sqlite"
 	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/internal/fault"
@@ -158,6 +159,7 @@ func TestFaultsAreWrong(t *testing.T) {
 // TestTiesAreUndetermined: an engine that brings rows that tie in any other order is
 // not wrong; it is timed, and the question has the words that would fix it.
 func TestTiesAreUndetermined(t *testing.T) {
+	enginetest.NotUnderRace(t)
 	tables, undetermined, of := ties(t), 0, 0
 	for seed := range 20 {
 		r := faulty(func(get func(text string) [][]any, text string) [][]any {
@@ -251,6 +253,7 @@ func TestVerdicts(t *testing.T) {
 
 // TestLimitsPerItem: what cannot be asked, or not be kept, costs that one item.
 func TestLimitsPerItem(t *testing.T) {
+	enginetest.NotUnderRace(t)
 	type nested struct {
 		ID   int64    `parquet:"id"`
 		Tags []string `parquet:"tags,list"`

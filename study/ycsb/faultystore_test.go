@@ -361,6 +361,7 @@ func (x *matrixRow) try(t *testing.T, rate float64, verify bool, seed int) (afte
 // is not checked. With BAROGRAPH_SOAK=1 it prints the table of docs/results/ycsb.md:
 // the median of 20 seeds, and how many of them caught the fault.
 func TestFaultyStores(t *testing.T) {
+	enginetest.NotUnderRace(t)
 	seeds := 1
 	if enginetest.Nightly() {
 		seeds = 20

@@ -130,22 +130,25 @@ func broken(found []history.Finding) (names []string) {
 	return names
 }
 
-// TestLiars: whoever lies on one of 10,000 operations is found, each time: by
-// turns with a stale read and with an update that it acknowledges and does not do.
+// TestLiars: whoever lies on one of 10,000 operations is found, each time: by turns with a stale read and with an update
+// that it acknowledges and does not do. A lie during another operation on its key may equal a correct answer; then the
+// liar lies again, three times at most.
 func TestLiars(t *testing.T) {
-	var seeds []uint64
 	for seed := range uint64(100) {
-		l := &liar{every: 10_000, stale: seed%2 == 0, values: map[string][2]string{}}
-		l.turn.Store(rand.New(rand.NewPCG(seed, 0)).Int64N(8000))
-		all := record(t, l.records(table(t)), seed, 12_000/8)
-		found := history.Judge(all, time.Minute)
-		if f := found[0]; l.reported.Load() == 0 || f.Broken == 0 || f.Example == "" {
-			t.Errorf("seed %d: %d lies among %d operations, and %+v", seed, l.reported.Load(), len(all), found)
-			continue
+		var lies int64
+		var found []history.Finding
+		caught := false
+		for try := uint64(0); try < 3 && !caught; try++ {
+			l := &liar{every: 10_000, stale: seed%2 == 0, values: map[string][2]string{}}
+			l.turn.Store(rand.New(rand.NewPCG(seed, try)).Int64N(8000))
+			found = history.Judge(record(t, l.records(table(t)), seed, 12_000/8), time.Minute)
+			lies = l.reported.Load()
+			caught = lies > 0 && found[0].Broken > 0 && found[0].Example != ""
 		}
-		seeds = append(seeds, seed)
+		if !caught {
+			t.Errorf("seed %d: %d lies, and %+v", seed, lies, found)
+		}
 	}
-	t.Logf("found %d of 100, seeds %v", len(seeds), seeds)
 }
 
 // TestHonest: what is not answered is unknown, and no lie.
