@@ -137,7 +137,7 @@ func (v *victim) loading(t *testing.T, path string) *shellProcess {
 			if v.engine != "pebble" || bytesOf(t, v.newestLog(t, path)) > 0 {
 				return s
 			}
-			s.signal(t, syscall.SIGCONT) // it has just begun another log
+			s.signal(t, syscall.SIGCONT) // another log has just been made
 		}
 		select {
 		case <-s.done:
