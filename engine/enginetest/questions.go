@@ -87,7 +87,7 @@ func (s *suite) explain(t *testing.T, h *opened) {
 func (s *suite) random(t *testing.T, h *opened, files []File) {
 	seed := uint64(setting(t, EnvSeed))
 	var qs []*question.Question
-	for i := range s.repetitions(t, 30, 8) {
+	for i := range max(8, s.repetitions(t, 30, 8)) {
 		qs = append(qs, randomQuestion(files, "mixed", rand.New(rand.NewPCG(seed, uint64(i)))))
 	}
 	found := 0
