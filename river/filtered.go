@@ -25,9 +25,10 @@ func ingestRow(s series) string {
 
 // Unfilled are the tables that AWIPS fills and this poster, by its tokens, does not.
 func (t *Tokens) Unfilled() []string {
-	out := strings.Fields("hourlypp hourlypc dailypp textproduct stnclass")
+	out := []string{"stnclass"}
 	for table, filled := range map[string]bool{
 		"riverstatus": t.MaxForecast, "alertalarmval": t.Alarm, "productlink": t.Link, "latestobsvalue": t.Latest != "OFF" && t.Latest != "",
+		"hourlypp": t.Precipitation, "hourlypc": t.Precipitation, "dailypp": t.Precipitation, "textproduct": t.StoreText,
 		"unkstn": t.Unknown != "NONE", "unkstnvalue": t.Unknown == "IDS_AND_DATA",
 	} {
 		if !filled {

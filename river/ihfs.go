@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -106,13 +107,17 @@ func (p *IHFS) Reload(ctx context.Context) error {
 	if p.Tokens.Alarm {
 		tables = "alertalarmval " + tables
 	}
+	further := p.Tokens.furtherColumns()
+	for _, table := range slices.Sorted(maps.Keys(further)) {
+		tables = table + " " + tables
+	}
 	for table := range strings.FieldsSeq(tables) {
 		if have[table] == nil {
 			return missing(schema, "has no table "+table+" as IHFS has it")
 		}
 	}
 	for table, columns := range have {
-		names := wanted(table)
+		names := append(wanted(table), strings.Fields(further[table])...)
 		if p.Tokens.Alarm && strings.HasSuffix(table, "datalimits") {
 			names = append(names, strings.Fields(alarmColumns)...)
 		}
@@ -265,7 +270,7 @@ func (p *IHFS) Post(ctx context.Context, products []*Product) ([]Tally, error) {
 			*fate = x.judge(product, &product.Values[k], fate)
 		}
 	}
-	err := pgx.BeginFunc(ctx, p.conn, func(tx pgx.Tx) error { return x.write(ctx, tx) })
+	err := pgx.BeginFunc(ctx, p.conn, func(tx pgx.Tx) error { return x.write(ctx, tx, products) })
 	if err != nil {
 		return nil, err
 	}

@@ -336,7 +336,7 @@ func TestTokens(t *testing.T) {
 	if len(reported) != 2 || !strings.Contains(reported[0], "f:11: shef_winfutur") || !strings.Contains(reported[0], "did you mean shef_winfuture?") || !strings.Contains(reported[1], "did you mean shef_winpast?") {
 		t.Errorf("%q", reported)
 	}
-	for _, bad := range []string{"shef_procobs : YES", "shef_storetext : on", "shef_duplicate : MAYBE", "shef_winpast : x", "shef_post_unk : SOME"} {
+	for _, bad := range []string{"shef_procobs : YES", "shef_storetext : maybe", "intppq : 4", "intpc : NaN", "shef_duplicate : MAYBE", "shef_winpast : x", "shef_post_unk : SOME"} {
 		if err := tokens.Read(strings.NewReader("\n"+bad), "f", tell); err == nil || !strings.Contains(err.Error(), "f:2") {
 			t.Errorf("%s: %v", bad, err)
 		}

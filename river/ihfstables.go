@@ -224,6 +224,20 @@ func wanted(table string) []string {
 	return nil
 }
 
+// furtherColumns are the tables, with columns, that the tokens need besides.
+func (t *Tokens) furtherColumns() map[string]string {
+	out := map[string]string{}
+	if t.Precipitation {
+		hours := "lid ts obsdate minute_offset hourly_qc " + strings.Join(numbered("hour", "%d", hourSlots, 1), " ")
+		out["ingestfilter"], out["hourlypc"], out["dailypp"] = "stg2_input", hours, "lid ts obstime value qc postingtime"
+		out["hourlypp"] = hours + " sixhroffset sixhrqc " + strings.Join(numbered("sixhr", "%02d", sixHourSlots, 6), " ")
+	}
+	if t.StoreText {
+		out["purgeproduct"], out["textproduct"] = "product_id num_versions producttime postingtime", "product_id producttime postingtime prodtype product"
+	}
+	return out
+}
+
 // key leaves out of a key what a table's does not have.
 func (l layout) key(full key) (k key) {
 	for _, name := range l.names[:l.keys] {
@@ -255,12 +269,13 @@ func (l layout) key(full key) (k key) {
 type batch struct {
 	pgx.Tx
 	schema string
+	posted time.Time
 	cols   map[string]column
 }
 
 // write writes what was judged, tables in one order.
-func (x *posting) write(ctx context.Context, tx pgx.Tx) error {
-	b := &batch{Tx: tx, schema: x.schema, cols: columns(x.now)}
+func (x *posting) write(ctx context.Context, tx pgx.Tx, products []*Product) error {
+	b := &batch{Tx: tx, schema: x.schema, posted: x.now, cols: columns(x.now)}
 	for _, s := range x.learned {
 		if _, err := b.Exec(ctx, "INSERT INTO "+x.schema+ingestRow(s)+" ON CONFLICT DO NOTHING"); err != nil {
 			return fmt.Errorf("table ingestfilter: %w", err)
@@ -277,6 +292,16 @@ func (x *posting) write(ctx context.Context, tx pgx.Tx) error {
 	if x.Tokens.MaxForecast {
 		if err := x.riverStatus(ctx, b); err != nil {
 			return fmt.Errorf("table riverstatus: %w", err)
+		}
+	}
+	if x.Tokens.Precipitation {
+		if err := x.precipitation(ctx, b); err != nil {
+			return err
+		}
+	}
+	if x.Tokens.StoreText {
+		if err := x.texts(ctx, b, products); err != nil {
+			return fmt.Errorf("table textproduct: %w", err)
 		}
 	}
 	newer := "t.obstime IS NULL OR u.obstime > t.obstime OR u.obstime = t.obstime AND (u.value IS DISTINCT FROM t.value AND u.producttime >= t.producttime)"

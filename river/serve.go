@@ -395,6 +395,7 @@ type Product struct {
 	Parse    time.Duration // what decoding its text took
 	Values   []record.Gauge
 	Account  shef.Account // of its text
+	Text     []byte       // its text, where Input.KeepText is set
 	Left     int          // values that a filter left out
 	Sum      [md5.Size]byte
 	// Refusals are the reasons why the database refuses values of it, each posted by itself: the
@@ -414,6 +415,8 @@ const noHeading = "MSGPRODID"
 type Input struct {
 	shef.Options
 	Filter shef.Filter
+	// KeepText: each product gets its text, as shef_storetext needs it.
+	KeepText bool
 
 	split shef.Splitter // memory of the text before
 	out   shef.Result
@@ -500,6 +503,9 @@ func (in *Input) Read(r io.Reader, name string, received time.Time, each func(*P
 		p.Account.Add(&out.Account)
 		p.Parse += time.Since(began)
 		sum.Write(bare(&text))
+		if in.KeepText {
+			p.Text = append(p.Text, text.Text...)
+		}
 		if text.Last {
 			if err := send(); err != nil {
 				return err

@@ -2,6 +2,7 @@ package river
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 	"slices"
 	"strconv"
@@ -26,11 +27,22 @@ type Tokens struct {
 	Alarm        bool          // shef_alertalarm: what limits raise into alertalarmval
 	LearnIngest  bool          // shef_load_ingest: a series that ingestfilter does not have is admitted, and gets its row
 	OldestBasis  time.Duration // basis_hours_filter: older forecasts do not count
+	StoreText    bool          // shef_storetext: texts into textproduct
+
+	Precipitation     bool           // gage_pp_enable: hourlypc, hourlypp and dailypp
+	PCWindow          time.Duration  // intpc: how far from the hour a PC may be
+	PPBefore, PPAfter time.Duration  // intlppp, intuppp: likewise an hourly PP, before and after it
+	SixHours          time.Duration  // intppq: likewise a PP of six hours
+	Daily             time.Duration  // ppp_ppd_local_7am_window: likewise a PP of a day from 12Z
+	Zone              *time.Location // of the 7 a.m. at which a PPP begins
 }
 
 // DefaultTokens are AWIPS's, but for the policy, which is the manual's (5.1.6).
 func DefaultTokens() Tokens {
-	return Tokens{Past: 240 * time.Hour, Future: 30 * time.Minute, Policy: posts.GoodStays, Unknown: "NONE", Latest: "OFF", OldestBasis: 72 * time.Hour}
+	return Tokens{
+		Past: 240 * time.Hour, Future: 30 * time.Minute, Policy: posts.GoodStays, Unknown: "NONE", Latest: "OFF", OldestBasis: 72 * time.Hour,
+		PCWindow: 10 * time.Minute, PPBefore: 10 * time.Minute, PPAfter: 10 * time.Minute, SixHours: 2 * time.Hour, Daily: 3 * time.Hour, Zone: time.Local,
+	}
 }
 
 // duplicates are the words of shef_duplicate.
@@ -41,9 +53,9 @@ func duplicates() map[string]posts.Policy {
 	}
 }
 
-// understood are the tokens that are obeyed, or refused where they are ON.
+// understood are the tokens that are obeyed.
 const understood = "shef_winpast shef_winfuture shef_duplicate shef_post_unk shef_post_baddata shef_post_latest shef_procobs shef_post_link shef_load_maxfcst " +
-	"basis_hours_filter shef_load_ingest shef_alertalarm shef_storetext gage_pp_enable"
+	"basis_hours_filter shef_load_ingest shef_alertalarm shef_storetext gage_pp_enable intpc intlppp intuppp intppq ppp_ppd_local_7am_window"
 
 // elsewhere are other tokens of AWIPS's decoder, which mean nothing here.
 const elsewhere = "shef_post_precip shef_load_shefpe shef_perflog shef_data_log shef_out shef_in_dir shef_error_dir shef_sleep"
@@ -92,7 +104,6 @@ func misspelt(name string) string {
 
 func (t *Tokens) set(name, value string) (problem, cure string) {
 	upper := strings.ToUpper(value)
-	on := false
 	word := func(at *string, known ...string) {
 		problem, cure = strconv.Quote(value)+" is not known", "write one of "+strings.Join(known, ", ")
 		for _, k := range known {
@@ -113,6 +124,14 @@ func (t *Tokens) set(name, value string) (problem, cure string) {
 		if *at = time.Duration(n) * unit; err != nil || n < 0 {
 			problem, cure = strconv.Quote(value)+" is no number", "write days (shef_winpast), minutes (shef_winfuture) or hours (basis_hours_filter)"
 		}
+	}
+	window := func(at *time.Duration, unit time.Duration, most float64) { // AWIPS reads intppq as a real number
+		n, err := strconv.ParseFloat(value, 64)
+		if err != nil || !(n >= 0 && n <= most) {
+			problem, cure = strconv.Quote(value)+" is no window", fmt.Sprintf("write a number of %ss from 0 to %g", map[time.Duration]string{time.Minute: "minute", time.Hour: "hour"}[unit], most)
+			return
+		}
+		*at = time.Duration(n * float64(unit))
 	}
 	switch name {
 	case "shef_winpast":
@@ -141,10 +160,20 @@ func (t *Tokens) set(name, value string) (problem, cure string) {
 		number(&t.OldestBasis, time.Hour)
 	case "shef_alertalarm":
 		toggle(&t.Alarm)
-	case "shef_storetext", "gage_pp_enable":
-		if toggle(&on); on {
-			return "is ON, which Barograph does not do", "set it OFF, or leave that work to AWIPS; see docs/reference/river.md"
-		}
+	case "shef_storetext":
+		toggle(&t.StoreText)
+	case "gage_pp_enable":
+		toggle(&t.Precipitation)
+	case "intpc":
+		window(&t.PCWindow, time.Minute, 30)
+	case "intlppp":
+		window(&t.PPBefore, time.Minute, 30)
+	case "intuppp":
+		window(&t.PPAfter, time.Minute, 30)
+	case "intppq":
+		window(&t.SixHours, time.Hour, 3)
+	case "ppp_ppd_local_7am_window":
+		window(&t.Daily, time.Hour, 12)
 	}
 	return problem, cure
 }

@@ -197,6 +197,9 @@ func (p *shefPost) post(c *cobra.Command, args []string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, to.Close()) }()
+	if db, ok := to.(*river.IHFS); ok {
+		in.KeepText = db.Tokens.StoreText
+	}
 	var total river.Tally
 	var account shef.Account
 	sum, env := postedTotal{Fates: map[string]int64{}}, p.env
@@ -343,6 +346,7 @@ func (p *shefPost) serve(c *cobra.Command, s *river.Spool, listen string, args [
 	defer func() { err = errors.Join(err, to.Close()) }()
 	if db, ok := to.(*river.IHFS); ok {
 		log.Info("posts into IHFS", "not_filled", db.Tokens.Unfilled())
+		in.KeepText = db.Tokens.StoreText
 	}
 	service := &river.Service{Spool: s, Poster: to, Input: in, Log: log, Metrics: metrics, Reread: p.tokenReloads(c.Context(), hangup, to, named), Ended: ended}
 	notify("READY=1\nSTATUS=posts")
@@ -393,6 +397,9 @@ func (p *shefPost) tokenReloads(ctx context.Context, signals <-chan os.Signal, t
 					return err
 				}
 				old := db.Tokens
+				if t.StoreText != old.StoreText { // texts that were read already were read without it
+					return &fault.Error{File: p.apps, Problem: "shef_storetext has changed", Cure: "restart the service"}
+				}
 				db.Tokens = t
 				db.Close()                            //nolint:errcheck,contextcheck // the next connection resolves the URL again
 				if err = db.Reload(ctx); err != nil { // for example, the new tokens need a table that is missing

@@ -40,7 +40,7 @@ func TestShefPost(t *testing.T) {
 		t.Errorf("status %d: %s%s", status, out, errs)
 	}
 	tokens := filepath.Join(dir, "tokens")
-	if err := os.WriteFile(tokens, []byte("shef_storetext : ON\n"), 0o600); err != nil {
+	if err := os.WriteFile(tokens, []byte("shef_procobs : YES\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, bad := range [][]string{

@@ -1,0 +1,354 @@
+package river
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/barograph/barograph/record"
+)
+
+// The tables hourlypp, hourlypc and dailypp (gage_pp_enable). The slots, the windows and the letters
+// are those of AWIPS's gage_pp (GagePP, PrecipUtils, gage_pp_process_file.c). AWIPS fills a slot as
+// values arrive. This poster chooses each slot's value from rawpp and rawpc after they were written,
+// so that neither the order of arrival nor a repetition changes the result.
+
+const (
+	hourSlots       = 24
+	sixHourSlots    = 4
+	sevenAM         = 7 * time.Hour
+	noon            = 12 * time.Hour
+	manual          = 'M' // the code of a value that a person entered; it stays
+	emptySlot       = '-'
+	hundredths      = 100        // of an inch: the unit of hourlypp and hourlypc
+	ppDay, ppPeriod = 2001, 5004 // PPD, PPP
+)
+
+// accumulation is one kind of precipitation values and their slots.
+type accumulation struct {
+	table, from   string
+	durations     []int16 // none = all
+	period        time.Duration
+	before, after time.Duration // the window around the end of a slot
+	first         time.Duration // of the day's slots: the end of one of them
+	base          int           // of its slots in a row's 28
+}
+
+// accumulations are those that gage_pp fills.
+func (t *Tokens) accumulations() []accumulation {
+	return []accumulation{
+		{"hourlypc", "rawpc", nil, time.Hour, t.PCWindow, t.PCWindow, 0, 0},
+		{"hourlypp", "rawpp", []int16{60, 1001}, time.Hour, t.PPBefore, t.PPAfter, 0, 0},
+		{"hourlypp", "rawpp", []int16{1006}, 6 * time.Hour, t.SixHours, t.SixHours, 0, hourSlots},
+		{"dailypp", "rawpp", []int16{ppDay, ppPeriod}, 24 * time.Hour, t.Daily, t.Daily, noon, 0},
+	}
+}
+
+// end returns the end of the slot that a value of a time belongs to; false = it belongs to none.
+// A time in the middle between two ends belongs to the later one.
+func (a *accumulation) end(at time.Time) (time.Time, bool) {
+	at = at.Truncate(time.Minute)
+	end := at.Add(-a.first).Round(a.period).Add(a.first) // Round counts from the year 1, which begins at midnight
+	off := at.Sub(end)
+	return end, -a.before <= off && off <= a.after
+}
+
+// isDay reports whether a value's period is a day. That of a PPP begins at the last 7 a.m. of local
+// time; it is a day if it ends near 7 a.m. Without a zone of its own the service does not know when
+// that is.
+func (t *Tokens) isDay(dur int16, at time.Time) bool {
+	if dur != ppPeriod {
+		return true
+	}
+	local := at.In(t.Zone)
+	if t.Zone.String() == "UTC" || t.Zone == time.Local && time.Local.String() == "UTC" {
+		return false
+	}
+	y, m, d := local.Date()
+	return local.Sub(time.Date(y, m, d, 0, 0, 0, 0, t.Zone).Add(sevenAM)).Abs() < t.Daily
+}
+
+// offsetCode is the letter of a number of minutes: A, B … after the end of an hour, a, b … before it.
+func offsetCode(minutes int) byte {
+	switch {
+	case minutes < 0:
+		return 'a' + byte(-minutes-1)
+	case minutes > 0:
+		return 'A' + byte(minutes-1)
+	}
+	return '0'
+}
+
+// offset is the letter of a value's distance from the end of its slot: in minutes for an hour, in
+// tens of minutes, rounded up, for six hours.
+func (a *accumulation) offset(off time.Duration) byte {
+	n := int(off / time.Minute)
+	if a.base == hourSlots {
+		n = int(math.Copysign(math.Ceil(math.Abs(off.Minutes())/10), off.Minutes()))
+	}
+	return offsetCode(n)
+}
+
+// slotKey is a slot of a station and type-source.
+type slotKey struct {
+	lid record.ID
+	ts  [2]byte
+	end int64 // Unix seconds
+}
+
+// slotValue is a value that a slot may get.
+type slotValue struct {
+	dur   int16
+	ext   string
+	at    time.Time
+	value float64
+	qual  string
+}
+
+// better orders the values of a slot, the chosen one first: a value before a missing one, then the
+// nearest to the end of the slot, then the later.
+func (a *accumulation) better(end time.Time) func(x, y slotValue) int {
+	missing := func(v slotValue) int {
+		if v.value == record.NoValue {
+			return 1
+		}
+		return 0
+	}
+	other := func(v slotValue) int {
+		if v.ext == "Z" {
+			return 0
+		}
+		return 1
+	}
+	return func(x, y slotValue) int {
+		return cmp.Or(missing(x)-missing(y), cmp.Compare(x.at.Sub(end).Abs(), y.at.Sub(end).Abs()), y.at.Compare(x.at), cmp.Compare(x.dur, y.dur), other(x)-other(y), cmp.Compare(x.ext, y.ext))
+	}
+}
+
+// precipitation fills the slots of the rows that have changed.
+func (x *posting) precipitation(ctx context.Context, b *batch) error {
+	for _, a := range x.Tokens.accumulations() {
+		touched := map[slotKey]bool{}
+		for _, r := range x.tables[a.from] {
+			end, in := a.end(time.Unix(r.full.at, 0).UTC())
+			if in && (*r.fate == Inserted || *r.fate == Updated) && (a.durations == nil || slices.Contains(a.durations, r.full.dur)) {
+				touched[slotKey{r.full.lid, r.full.ts, end.Unix()}] = true
+			}
+		}
+		if len(touched) == 0 {
+			continue
+		}
+		keys := slices.SortedFunc(maps.Keys(touched), func(x, y slotKey) int {
+			return cmp.Or(slices.Compare(x.lid[:], y.lid[:]), slices.Compare(x.ts[:], y.ts[:]), cmp.Compare(x.end, y.end))
+		})
+		if _, err := b.Exec(ctx, "LOCK TABLE "+b.schema+a.table+" IN SHARE ROW EXCLUSIVE MODE"); err != nil {
+			return fmt.Errorf("table %s: %w", a.table, err)
+		}
+		chosen, err := x.chosen(ctx, b, &a, keys)
+		if err == nil && a.table == "dailypp" {
+			err = b.daily(ctx, keys, chosen)
+		} else if err == nil {
+			err = b.hourly(ctx, &a, keys, chosen)
+		}
+		if err != nil {
+			return fmt.Errorf("table %s: %w", a.table, err)
+		}
+	}
+	return nil
+}
+
+// chosen returns the value of each slot, from the series of the second stage (stg2_input); nil = none.
+func (x *posting) chosen(ctx context.Context, b *batch, a *accumulation, keys []slotKey) ([]*slotValue, error) {
+	lids, sources, ends := make([]string, len(keys)), make([]string, len(keys)), make([]time.Time, len(keys))
+	for i, k := range keys {
+		lids[i], sources[i], ends[i] = k.lid.String(), string(k.ts[:]), time.Unix(k.end, 0).UTC()
+	}
+	text := "SELECT u.n, t.dur, t.extremum, t.obstime, t.value, coalesce(t.shef_qual_code, 'Z') FROM unnest($1::varchar[], $2::varchar[], $3::timestamp[]) WITH ORDINALITY AS u(lid, ts, slot, n)" +
+		" JOIN " + b.schema + a.from + " t ON t.lid = u.lid AND t.ts = u.ts AND t.obstime >= u.slot - $4::interval AND t.obstime < u.slot + $5::interval AND ($6::smallint[] IS NULL OR t.dur = ANY($6))" +
+		" JOIN " + b.schema + "ingestfilter i ON i.lid = t.lid AND i.pe = t.pe AND i.dur = t.dur AND i.ts = t.ts AND i.extremum = t.extremum AND i.stg2_input = 'T' WHERE t.value IS NOT NULL"
+	q, err := b.Query(ctx, text, lids, sources, ends, a.before, a.after+time.Minute, a.durations)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*slotValue, len(keys))
+	var n int64
+	var v slotValue
+	_, err = pgx.ForEachRow(q, []any{&n, &v.dur, &v.ext, &v.at, &v.value, &v.qual}, func() error {
+		end, in := a.end(v.at)
+		if !in || end.Unix() != keys[n-1].end || a.table == "dailypp" && !x.Tokens.isDay(v.dur, v.at) {
+			return nil
+		}
+		if old := out[n-1]; old == nil || a.better(end)(v, *old) < 0 {
+			found := v
+			out[n-1] = &found
+		}
+		return nil
+	})
+	return out, err
+}
+
+// daily writes values into dailypp, at 12:00 of their day.
+func (b *batch) daily(ctx context.Context, keys []slotKey, chosen []*slotValue) error {
+	var rows pgx.Batch
+	for i, v := range chosen {
+		if v == nil {
+			continue
+		}
+		rows.Queue("INSERT INTO "+b.schema+"dailypp AS t (lid, ts, obstime, value, qc, postingtime) VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (lid, ts, obstime) DO UPDATE"+
+			" SET value = EXCLUDED.value, qc = EXCLUDED.qc, postingtime = EXCLUDED.postingtime WHERE (t.value, t.qc) IS DISTINCT FROM (EXCLUDED.value, EXCLUDED.qc) AND upper(t.qc) IS DISTINCT FROM $7",
+			keys[i].lid.String(), string(keys[i].ts[:]), time.Unix(keys[i].end, 0).UTC(), v.value, v.qual, b.posted.UTC().Truncate(time.Second), string(rune(manual)))
+	}
+	return b.sendAll(ctx, &rows)
+}
+
+// precipDay is a row of hourlypp or hourlypc: its hours and, in hourlypp, its four periods.
+type precipDay struct {
+	lid, ts     string
+	date        time.Time
+	values      [hourSlots + sixHourSlots]*int16 // hundredths of an inch
+	offset, qc  [hourSlots + sixHourSlots]byte
+	hasChanged  bool
+	hasSixHours bool
+}
+
+func (d *precipDay) read(offset, qc string, values []*int16, from, to int) {
+	for i := from; i < to; i++ {
+		d.offset[i], d.qc[i] = emptySlot, emptySlot
+		if k := i - from; k < len(offset) && k < len(qc) {
+			d.offset[i], d.qc[i] = offset[k], qc[k]
+		}
+		if values != nil {
+			d.values[i] = values[i-from]
+		}
+	}
+}
+
+// set sets a slot, unless a person did.
+func (d *precipDay) set(i int, value int16, offset, qc byte) {
+	if d.qc[i] == manual || d.qc[i] == 'm' || d.values[i] != nil && *d.values[i] == value && d.offset[i] == offset && d.qc[i] == qc {
+		return
+	}
+	d.values[i], d.offset[i], d.qc[i], d.hasChanged = &value, offset, qc, true
+}
+
+// inHundredths is a value of inches as hourlypp has it. One that the column cannot hold is missing.
+func inHundredths(v float64) int16 {
+	n := math.Round(v * hundredths)
+	if v == record.NoValue || n > math.MaxInt16 || n < math.MinInt16 {
+		return record.NoValue
+	}
+	return int16(n)
+}
+
+// slotOf is the day and the number of a slot, from 0, by its end; midnight ends the day before.
+func (a *accumulation) slotOf(end time.Time) (day time.Time, number int) {
+	day = end.Add(-time.Minute).Truncate(24 * time.Hour)
+	return day, a.base + int(end.Sub(day)/a.period) - 1
+}
+
+// numbered returns names with numbers, such as hour1 to hour24.
+func numbered(prefix, format string, n, step int) []string {
+	var out []string
+	for i := range n {
+		out = append(out, fmt.Sprintf(prefix+format, (i+1)*step))
+	}
+	return out
+}
+
+// hourly writes values into hourlypp or hourlypc.
+func (b *batch) hourly(ctx context.Context, a *accumulation, keys []slotKey, chosen []*slotValue) error {
+	type dayKey struct {
+		lid record.ID
+		ts  [2]byte
+		day int64
+	}
+	days := map[dayKey]*precipDay{}
+	var order []*precipDay
+	keyOf := func(k slotKey) dayKey {
+		day, _ := a.slotOf(time.Unix(k.end, 0).UTC())
+		return dayKey{k.lid, k.ts, day.Unix()}
+	}
+	var lids, sources []string
+	var dates []time.Time
+	for i, k := range keys {
+		if key := keyOf(k); chosen[i] != nil && days[key] == nil {
+			d := &precipDay{lid: k.lid.String(), ts: string(k.ts[:]), date: time.Unix(key.day, 0).UTC(), hasSixHours: a.table == "hourlypp"}
+			d.read("", "", nil, 0, len(d.values))
+			days[key], order = d, append(order, d)
+			lids, sources, dates = append(lids, d.lid), append(sources, d.ts), append(dates, d.date)
+		}
+	}
+	hours, six := numbered("hour", "%d", hourSlots, 1), []string(nil)
+	columns := "coalesce(t.minute_offset, ''), coalesce(t.hourly_qc, ''), ARRAY[t." + strings.Join(hours, ", t.") + "]::smallint[]"
+	if a.table == "hourlypp" {
+		six = numbered("sixhr", "%02d", sixHourSlots, 6)
+		columns += ", coalesce(t.sixhroffset, ''), coalesce(t.sixhrqc, ''), ARRAY[t." + strings.Join(six, ", t.") + "]::smallint[]"
+	} else {
+		columns += ", '', '', NULL::smallint[]"
+	}
+	q, err := b.Query(ctx, "SELECT u.n, "+columns+" FROM unnest($1::varchar[], $2::varchar[], $3::date[]) WITH ORDINALITY AS u(lid, ts, obsdate, n) JOIN "+b.schema+a.table+" t USING (lid, ts, obsdate)", lids, sources, dates)
+	if err != nil {
+		return err
+	}
+	var n int64
+	var offset, qc, sixOffset, sixQC string
+	var values, sixValues []*int16
+	_, err = pgx.ForEachRow(q, []any{&n, &offset, &qc, &values, &sixOffset, &sixQC, &sixValues}, func() error {
+		order[n-1].read(offset, qc, values, 0, hourSlots)
+		order[n-1].read(sixOffset, sixQC, sixValues, hourSlots, hourSlots+sixHourSlots)
+		values, sixValues = nil, nil
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for i, k := range keys {
+		if v := chosen[i]; v != nil {
+			end := time.Unix(k.end, 0).UTC()
+			_, number := a.slotOf(end)
+			days[keyOf(k)].set(number, inHundredths(v.value), a.offset(v.at.Truncate(time.Minute).Sub(end)), v.qual[0])
+		}
+	}
+	var rows pgx.Batch
+	for _, d := range order {
+		if d.hasChanged {
+			d.queue(&rows, b.schema+a.table, hours, six)
+		}
+	}
+	return b.sendAll(ctx, &rows)
+}
+
+func (b *batch) sendAll(ctx context.Context, rows *pgx.Batch) error {
+	if rows.Len() == 0 {
+		return nil
+	}
+	return b.SendBatch(ctx, rows).Close()
+}
+
+// queue adds the statement that writes a row.
+func (d *precipDay) queue(rows *pgx.Batch, table string, hours, six []string) {
+	names := append([]string{"lid", "ts", "obsdate", "minute_offset", "hourly_qc"}, hours...)
+	args := []any{d.lid, d.ts, d.date, string(d.offset[:hourSlots]), string(d.qc[:hourSlots])}
+	for _, v := range d.values[:hourSlots] {
+		args = append(args, v)
+	}
+	if d.hasSixHours {
+		names = append(append(names, "sixhroffset", "sixhrqc"), six...)
+		args = append(args, string(d.offset[hourSlots:]), string(d.qc[hourSlots:]))
+		for _, v := range d.values[hourSlots:] {
+			args = append(args, v)
+		}
+	}
+	marks := make([]string, len(names))
+	for i := range names {
+		marks[i] = fmt.Sprintf("$%d", i+1)
+	}
+	rows.Queue("INSERT INTO "+table+" ("+strings.Join(names, ", ")+") VALUES ("+strings.Join(marks, ", ")+")"+layout{names, 3}.conflict(), args...)
+}

@@ -1,0 +1,65 @@
+package river
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// texts stores the texts of products in textproduct (shef_storetext): as many versions of each as
+// purgeproduct says, the latest. A product that purgeproduct does not have gets a row there with 0
+// versions, as in AWIPS, until somebody raises it. A text that is stored already is not stored again.
+func (x *posting) texts(ctx context.Context, b *batch, products []*Product) error {
+	var ids []string
+	var texts []*Product
+	for _, p := range products {
+		if len(p.Text) > 0 {
+			ids, texts = append(ids, p.ID), append(texts, p)
+		}
+	}
+	if len(texts) == 0 {
+		return nil
+	}
+	if _, err := b.Exec(ctx, "LOCK TABLE "+b.schema+"purgeproduct, "+b.schema+"textproduct IN SHARE ROW EXCLUSIVE MODE"); err != nil {
+		return err
+	}
+	var rows pgx.Batch
+	posted := x.now.UTC().Truncate(time.Second)
+	for _, p := range texts {
+		rows.Queue("UPDATE "+b.schema+"purgeproduct SET producttime = $2::timestamp, postingtime = $3::timestamp WHERE product_id = $1 AND (producttime IS NULL OR producttime < $2::timestamp)", p.ID, p.Issued, posted)
+		rows.Queue("INSERT INTO "+b.schema+"purgeproduct (product_id, num_versions, producttime, postingtime) SELECT $1::varchar, 0, $2::timestamp, $3::timestamp WHERE NOT EXISTS (SELECT FROM "+b.schema+"purgeproduct WHERE product_id = $1)", p.ID, p.Issued, posted)
+		// postingtime is part of the key: a second text of one minute gets the next free microsecond
+		rows.Queue("INSERT INTO "+b.schema+"textproduct (product_id, producttime, postingtime, prodtype, product) SELECT $1::varchar, $2::timestamp, greatest($3::timestamp, (SELECT max(postingtime) + interval '1 microsecond' FROM "+
+			b.schema+"textproduct WHERE product_id = $1 AND producttime = $2)), $4::varchar, $5::text WHERE EXISTS (SELECT FROM "+b.schema+"purgeproduct WHERE product_id = $1 AND num_versions > 0) AND NOT EXISTS (SELECT FROM "+
+			b.schema+"textproduct WHERE product_id = $1 AND producttime = $2 AND product = $5)", p.ID, p.Issued, posted, productType(p.ID), cleanText(p.Text))
+	}
+	rows.Queue("DELETE FROM "+b.schema+"textproduct t USING (SELECT o.product_id, o.producttime, o.postingtime, row_number() OVER (PARTITION BY o.product_id ORDER BY o.producttime DESC, o.postingtime DESC) version FROM "+
+		b.schema+"textproduct o WHERE o.product_id = ANY($1)) v JOIN "+b.schema+"purgeproduct p ON p.product_id = v.product_id WHERE (t.product_id, t.producttime, t.postingtime) = (v.product_id, v.producttime, v.postingtime)"+
+		" AND p.num_versions > 0 AND v.version > p.num_versions", ids)
+	return b.sendAll(ctx, &rows)
+}
+
+// productType is AWIPS's: F of forecasts, C of guidance for flash floods, O of others.
+func productType(id string) string {
+	switch {
+	case strings.Contains(id, "RVF"), strings.Contains(id, "QPF"):
+		return "F"
+	case strings.Contains(id, "FFG"), strings.Contains(id, "FFH"):
+		return "C"
+	}
+	return "O"
+}
+
+// cleanText removes from a text what its transmission added, and what PostgreSQL cannot store.
+func cleanText(text []byte) string {
+	text = bytes.Map(func(r rune) rune {
+		if r < ' ' && r != '\n' && r != '\t' {
+			return -1
+		}
+		return r
+	}, bytes.ToValidUTF8(text, []byte("?")))
+	return strings.TrimSpace(string(text)) + "\n"
+}
