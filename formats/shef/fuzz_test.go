@@ -8,7 +8,9 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -31,6 +33,7 @@ func FuzzDecode(f *testing.F) {
 		"\xef\xbb\xbf.A AAA 1020 /HG 1\x00.5/TA T\r.B BBB 1020 /HG/TA\rSTN1:x:72/50\r .B1 /PP\rSTN2/3\x1e\x03.A CCC 1020 /PP/ M\x0c .A DDD 1020 /HG 3\n.ENDS\n.AX 1/2",
 		".B AAA 1020 /HG\n.ENDS/5\n .END\nSTN1 1" + strings.Repeat(" ", 60) + "/2,STN2\n .A BBB 1020 /HG 1\nSTN3 4\n.E1 5\n.END\n .E CCC 1020 /HG\n.E1 3",
 		"\xef\xbb\ufeff\xbf",
+		".A AAA 1020 /HG 12345678901.5/TA 3/PP 125\n.A AAA 1020 DUS/HG 2.5/TA -3/QR 1",
 		".BR AAA 1020 /HG/PP\nSTN1 1/2\n...NORTH...\nSTN2 3/4 : c\n\n: c\n 'x/y' 5\n.SOUTH\nSTN3 'a/\n.END\n.END\nprose\n.A AAA 1020 /HG 1",
 	} {
 		f.Add([]byte(s), uint8(0))
@@ -71,13 +74,14 @@ func conserved(t *testing.T, text []byte) (values []record.Gauge) {
 		d.Decode(&p, &r)
 		a := &r.Account
 		lines, pieces := count(p.Text)
+		says := newSaid(p.Text)
 		if got := a.Values + a.Lost + a.Control - a.Extra; !a.IsBalanced() || got != pieces || a.Lines-a.Blank != lines ||
 			a.Values != int64(len(r.Values)) || a.Values != a.ValuePieces || a.Lost != a.LostPieces {
 			t.Errorf("%q\nhas %d lines and %d pieces: account %+v, %v", p.Text, lines, pieces, *a, r.Problems)
 		}
 		for i := range r.Values {
-			if v := r.Values[i].Value; math.IsNaN(v) || math.IsInf(v, 0) {
-				t.Errorf("value %v", v)
+			if v := r.Values[i].Value; !says.value(v) {
+				t.Errorf("%q\ndoes not say the value %v", p.Text, v)
 			}
 			shef.AppendText(nil, &r.Values[i])
 		}
@@ -90,6 +94,54 @@ func conserved(t *testing.T, text []byte) (values []record.Gauge) {
 		t.Errorf("%q is of no product", text)
 	}
 	return values
+}
+
+// said is what the numbers of a text allow a value to be, by the manual alone: the number, a hundredth
+// of it (5.1.2), in metric messages its conversion (5.1.3), missing, or a trace. It is an oracle of
+// ranges: where the number stands does not matter to it.
+type said struct {
+	numbers map[float64]bool
+	largest float64 // of the metric message's values, converted; 0 = no message is metric
+	trace   bool
+}
+
+// mostSaid is the number of digits of a value on either side of its point.
+const mostSaid = 10
+
+// Numbers, and the comments within them: "1:ONE:.06" is 1.06 (4.5.3).
+var (
+	numerals = regexp.MustCompile(`[0-9]*\.?[0-9]+|[0-9]+\.`)
+	comments = regexp.MustCompile(`:[^:\r\n]*:?`)
+)
+
+func newSaid(text []byte) said {
+	s := said{numbers: map[float64]bool{0: true}, trace: bytes.ContainsAny(text, "tT")}
+	fill := func(r rune) rune { // characters that are left out of a line
+		if r < ' ' && r != '\n' && r != '\r' || r > '~' {
+			return -1
+		}
+		return r
+	}
+	metric := bytes.Contains(bytes.ToUpper(text), []byte("DUS"))
+	filled := bytes.Map(fill, bytes.ToValidUTF8(text, nil))
+	for _, variant := range [][]byte{text, filled, comments.ReplaceAll(text, nil), comments.ReplaceAll(filled, nil)} {
+		for _, numeral := range numerals.FindAll(variant, -1) {
+			whole, decimals, _ := strings.Cut(string(numeral), ".")
+			x, err := strconv.ParseFloat(string(numeral), 64)
+			if err != nil || max(len(whole), len(decimals)) > mostSaid {
+				continue
+			}
+			s.numbers[x], s.numbers[x/100] = true, true
+			if metric { // the largest factor is that of cubic metres in cubic feet, 35.3; a temperature gets 32 more
+				s.largest = max(s.largest, 36*x+32)
+			}
+		}
+	}
+	return s
+}
+
+func (s *said) value(v float64) bool {
+	return s.numbers[math.Abs(v)] || v == record.NoValue || v == .001 && s.trace || s.largest > 0 && math.Abs(v) <= s.largest
 }
 
 // sameText reports whether a product's text equals the file's, except for carriage returns that
