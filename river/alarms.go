@@ -2,6 +2,7 @@ package river
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/barograph/barograph/record"
@@ -32,39 +33,27 @@ func (r *reference) alarm(l *limit, value float64) alarm {
 	return alarm{}
 }
 
-// alarms brings what rows raise into alertalarmval. A value that raises nothing removes what
-// an earlier one of its series and time raised.
+// alarms brings what rows raise into alertalarmval. A value has one alarm at most: its row replaces
+// that of another category, which an earlier value of its series and time raised, and a value that
+// raises nothing removes it. What is left does not depend on how values are batched.
 func (b *batch) alarms(ctx context.Context, rows []*row) error {
 	const table = "alertalarmval"
-	type alarmKey struct {
-		key
-		alarm
-	}
-	last := map[alarmKey]*row{}
-	var quiet, loud []*row
+	last := map[key]*row{}
 	for _, r := range rows {
 		full := r.full
 		full.ref = 0 // the table has no such column
-		last[alarmKey{full, r.alarm}] = r
+		last[full] = r
 	}
-	for k, r := range last {
-		if k.alarm == (alarm{}) {
-			quiet = append(quiet, r)
-		} else {
-			loud = append(loud, r)
-		}
-	}
-	slices.SortFunc(quiet, compareKeys)
-	slices.SortFunc(loud, compareKeys)
-	if len(quiet) > 0 {
-		keys := append([]string{"validtime"}, newLayout(fields, "").names...)
-		text := "DELETE FROM " + b.schema + table + " t USING " + b.unnest(keys, "", "") + " WHERE " + match(keys)
-		if _, err := b.Exec(ctx, text, b.args(keys, quiet)...); err != nil {
-			return err
-		}
-	}
-	if len(loud) == 0 {
+	all := slices.SortedFunc(maps.Values(last), compareKeys)
+	loud := slices.DeleteFunc(slices.Clone(all), func(r *row) bool { return r.alarm == (alarm{}) })
+	if len(all) == 0 {
 		return nil
+	}
+	keys := append([]string{"validtime"}, newLayout(fields, "").names...)
+	names := append(slices.Clone(keys), "aa_categ", "aa_check")
+	text := "DELETE FROM " + b.schema + table + " t USING " + b.unnest(names, "", "") + " WHERE " + match(keys) + " AND (t.aa_categ, t.aa_check) <> (u.aa_categ, u.aa_check)"
+	if _, err := b.Exec(ctx, text, b.args(names, all)...); err != nil || len(loud) == 0 {
+		return err
 	}
 	l := shape(table)
 	_, err := b.Exec(ctx, b.insert(table, l)+l.conflict(), b.args(l.names, loud)...)

@@ -63,9 +63,9 @@ func TestAlarms(t *testing.T) {
 	for i, c := range []struct{ line, want string }{
 		{".A AAA " + at + "/HG 19.9", ""},
 		{".A AAA " + at + "/HG 20", "AAA RZ ALERT UPPER 20"},
-		{".AR AAA " + at + "/HG 30", "AAA RZ ALARM UPPER 30\nAAA RZ ALERT UPPER 20"}, // another key, as in AWIPS
-		{".AR AAA " + at + "/HG 31", "AAA RZ ALARM UPPER 31\nAAA RZ ALERT UPPER 20"},
-		{".AR AAA " + at + "/HG 60", "AAA RZ ALARM UPPER 31\nAAA RZ ALERT UPPER 20"}, // rejected
+		{".AR AAA " + at + "/HG 30", "AAA RZ ALARM UPPER 30"},
+		{".AR AAA " + at + "/HG 31", "AAA RZ ALARM UPPER 31"},
+		{".AR AAA " + at + "/HG 60", "AAA RZ ALARM UPPER 31"}, // rejected
 		{".AR AAA " + at + "/HG 5", ""},
 		{".AR AAA " + at + "/HG 2", "AAA RZ ALERT LOWER 2"},
 		{".AR AAA " + at + "/HG M", ""},
@@ -81,6 +81,10 @@ func TestAlarms(t *testing.T) {
 		if post(t, p, text); everything(t, db) != before {
 			t.Errorf("%s: posting again changes something", c.line)
 		}
+	}
+	post(t, p, product(-20*time.Minute, ".AR AAA "+at+"/HG 21")+product(-19*time.Minute, ".AR AAA "+at+"/HG 32")) // in one transaction as in two
+	if got := rows(t, db, query); got != "AAA FZ ALARM LOWER 1\nAAA RZ ALARM UPPER 32" {
+		t.Error(got)
 	}
 	if _, err := db.Exec(t.Context(), "ALTER TABLE locdatalimits DROP alert_lower_limit"); err != nil {
 		t.Fatal(err)
