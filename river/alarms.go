@@ -34,8 +34,8 @@ func (r *reference) alarm(l *limit, value float64) alarm {
 }
 
 // alarms brings what rows raise into alertalarmval. A value has one alarm at most: its row replaces
-// that of another category, which an earlier value of its series and time raised, and a value that
-// raises nothing removes it. What is left does not depend on how values are batched.
+// that of another category, which an earlier value of its key raised, and a value that raises nothing
+// removes it. Forecasts of several basis times have an alarm each, as they have a value each. What is left does not depend on how values are batched.
 func (b *batch) alarms(ctx context.Context, rows []*row) error {
 	const table = "alertalarmval"
 	last := map[key]*row{}
@@ -49,7 +49,7 @@ func (b *batch) alarms(ctx context.Context, rows []*row) error {
 	if len(all) == 0 {
 		return nil
 	}
-	keys := append([]string{"validtime"}, newLayout(fields, "").names...)
+	keys := newLayout(ahead, "").names
 	names := append(slices.Clone(keys), "aa_categ", "aa_check")
 	text := "DELETE FROM " + b.schema + table + " t USING " + b.unnest(names, "", "") + " WHERE " + match(keys) + " AND (t.aa_categ, t.aa_check) <> (u.aa_categ, u.aa_check)"
 	if _, err := b.Exec(ctx, text, b.args(names, all)...); err != nil || len(loud) == 0 {

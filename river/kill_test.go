@@ -47,6 +47,12 @@ func TestMain(m *testing.M) {
 		if budget, err := strconv.Atoi(os.Getenv(childBudget)); err == nil {
 			serveKilled(dir, budget)
 		}
+		if ends := os.Getenv(childDay); ends != "" {
+			dayTables, when = true, dayEnds
+			if ends == "false" {
+				ended = nil
+			}
+		}
 		if err := serveOnce(context.Background(), dir, os.Getenv(childURL), os.Getenv(childSchema), ended); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1) //nolint:forbidigo // this process acts as a program
@@ -59,6 +65,9 @@ func TestMain(m *testing.M) {
 // when determines the years in the sample products.
 var when = time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
 
+// dayTables: this process is the service of TestDay.
+var dayTables bool
+
 // serveOnce posts the content of a folder.
 func serveOnce(ctx context.Context, dir, url, schema string, ended <-chan struct{}) error {
 	spool, err := river.OpenSpool(dir, 0)
@@ -70,7 +79,7 @@ func serveOnce(ctx context.Context, dir, url, schema string, ended <-chan struct
 		return err
 	}
 	s := &river.Service{
-		Spool: spool, Poster: to, Input: river.Input{Options: shef.Options{Now: when}}, Log: slog.New(slog.DiscardHandler),
+		Spool: spool, Poster: to, Input: river.Input{Options: shef.Options{Now: when}, KeepText: dayTables}, Log: slog.New(slog.DiscardHandler),
 		Metrics: river.NewMetrics(prometheus.NewRegistry()), Ended: ended,
 	}
 	return errors.Join(s.Run(ctx), to.Close(), spool.Close())
@@ -200,6 +209,18 @@ func TestSmallAfterCrash(t *testing.T) {
 }
 
 func opened(ctx context.Context, url, schema string) (river.Poster, error) {
+	if dayTables {
+		for {
+			p, err := river.OpenIHFS(ctx, url, dayTokens())
+			if err == nil {
+				p.Archive = true
+			}
+			if !errors.Is(err, engine.ErrUnreachable) {
+				return p, err
+			}
+			time.Sleep(20 * time.Millisecond) // the database is away
+		}
+	}
 	if schema == "ihfs" {
 		p, err := river.OpenIHFS(ctx, url, river.DefaultTokens())
 		if err == nil {

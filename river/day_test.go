@@ -1,0 +1,588 @@
+package river_test
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/barograph/barograph/engine/enginetest"
+	"github.com/barograph/barograph/engine/postgres"
+	"github.com/barograph/barograph/lab"
+	"github.com/barograph/barograph/river"
+)
+
+// TestDay is a day of a river forecast center, the one on which daylight time ends. Six offices send
+// readings, forecasts, revisions, repetitions, late and doubled products, bad, missing and questionable
+// values, in .A, .B and .E messages in three ways to write a time. The service is killed again and
+// again, and the database is away for a while. What the tables must have follows from what was sent, by
+// rules that are written here anew: this file uses neither the decoder nor the poster. By day a
+// fifth of it and three kills; with BAROGRAPH_SOAK all of it and 30 kills.
+
+const (
+	childDay = "BAROGRAPH_RIVER_DAY"
+	good     = 0x6FFFFFFF
+)
+
+var (
+	dayBegins = time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+	dayEnds   = dayBegins.Add(30 * time.Hour)
+	// dayChange is 02:00 daylight time in the Central zone.
+	dayChange = time.Date(2026, 11, 1, 7, 0, 0, 0, time.UTC)
+)
+
+// dayTokens are those of the service in TestDay.
+func dayTokens() river.Tokens {
+	t := river.DefaultTokens()
+	t.Unknown, t.Latest, t.Alarm, t.Precipitation, t.StoreText = "IDS_AND_DATA", "ON", true, true, true
+	return t
+}
+
+// daySeries is a series that the offices report.
+type daySeries struct {
+	lid, text, pe, ts string // text: its code in a message
+	dur               int
+	table             string
+	decimals          int
+	scale, add        float64 // from the text to the table
+	admitted          bool
+	low, high         int // of values, in units of the last decimal
+}
+
+// daySent is a value that was sent.
+type daySent struct {
+	series    *daySeries
+	at, basis time.Time
+	number    int  // in units of the last decimal
+	missing   bool // M
+	qualifier byte // 0 = none
+	revised   bool
+	product   string
+	issued    time.Time
+}
+
+// written is the value as a message has it.
+func (s *daySent) written() string {
+	text := "M"
+	if !s.missing {
+		text = fmt.Sprintf("%.*f", s.series.decimals, float64(s.number)/math.Pow10(s.series.decimals))
+	}
+	if s.qualifier != 0 {
+		text += string(s.qualifier)
+	}
+	return text
+}
+
+// stored is the value as a table has it.
+func (s *daySent) stored() float64 {
+	if s.missing {
+		return -9999
+	}
+	return float64(s.number)/math.Pow10(s.series.decimals)*s.series.scale + s.series.add
+}
+
+// code is its quality_code: bit 30 says that it is usable, 29 that it is certain; 21 and 19 are those of the two
+// ranges, 20 and 23 those of the sender's doubt and of the sender's verdict.
+func (s *daySent) code() int64 {
+	if s.missing {
+		return good
+	}
+	code := int64(good)
+	if s.series.pe == "HG" {
+		switch v := s.stored(); {
+		case v < -10 || v > 50:
+			code &^= 1<<21 | 1<<30
+		case v < 0 || v > 40:
+			code &^= 1<<19 | 1<<29
+		}
+	}
+	switch s.qualifier {
+	case 'Q':
+		code &^= 1<<20 | 1<<29
+	case 'B':
+		code &^= 1<<23 | 1<<30
+	}
+	return code
+}
+
+// wall writes a time in one of three ways: in UTC, in the zone's own time of that day, or in standard time.
+func wall(at time.Time, way int) (zone, date, clock string) {
+	zone = "Z"
+	switch {
+	case way == 1 && !at.After(dayChange):
+		zone, at = "C", at.Add(-5*time.Hour)
+	case way == 1 && at.After(dayChange.Add(time.Hour)): // the hour before it exists twice, and would be read as daylight time
+		zone, at = "C", at.Add(-6*time.Hour)
+	case way == 2:
+		zone, at = "CS", at.Add(-6*time.Hour)
+	}
+	return zone, at.Format("20060102"), at.Format("1504")
+}
+
+// dayProduct is a product of the day.
+type dayProduct struct {
+	id      string
+	issued  time.Time
+	arrives time.Time
+	text    string
+}
+
+// dayFeed makes the products of a day and what they send.
+func dayFeed(seed uint64, scale int) (products []*dayProduct, sent []*daySent, all []*daySeries) {
+	r := rand.New(rand.NewPCG(seed, 38))
+	kinds := []daySeries{
+		{text: "HG", pe: "HG", ts: "RZ", table: "height", decimals: 2, scale: 1, low: -50, high: 4500},
+		{text: "QR", pe: "QR", ts: "RZ", table: "discharge", decimals: 3, scale: 1000, high: 90000},
+		{text: "PPH", pe: "PP", ts: "RZ", dur: 1001, table: "rawpp", decimals: 2, scale: 1, high: 180},
+		{text: "PC", pe: "PC", ts: "RZ", table: "rawpc", decimals: 2, scale: 1, high: 9000},
+		{text: "TA", pe: "TA", ts: "RZ", table: "temperature", scale: 1, low: -30, high: 110},
+		{text: "HP", pe: "HP", ts: "RZ", table: "height", decimals: 1, scale: 2, add: 7, low: 10, high: 900}, // (value / 1 + 3) × 2 + 1
+		{text: "HGIFF", pe: "HG", ts: "FF", table: "fcstheight", decimals: 1, scale: 1, low: 10, high: 390},
+	}
+	offices := []string{"KOUN", "KLUB", "KSGF", "KEAX", "KDVN", "KMPX"}
+	of := make([][]*daySeries, len(offices))
+	for i := range 4 * scale {
+		lid := fmt.Sprintf("%s%02d", map[int]string{5: "NEW", 7: "OFF"}[i%8], i)
+		if len(lid) == 2 {
+			lid = "DAY" + lid
+		}
+		for k := range kinds {
+			s := kinds[k]
+			s.lid, s.admitted = lid, r.IntN(12) > 0
+			of[i%len(offices)] = append(of[i%len(offices)], &s)
+			all = append(all, &s)
+		}
+	}
+	memory := map[string]*daySent{} // the last that was sent of each key
+	minute := 0
+	for issued := dayBegins; issued.Before(dayEnds); issued = issued.Add(time.Minute) {
+		office := minute % len(offices)
+		if minute++; minute%(1+60/(10*scale)) != 0 && scale < 6 || r.IntN(3) == 0 {
+			continue
+		}
+		p := &dayProduct{id: offices[office] + []string{"RR1", "RR2", "RVF"}[r.IntN(3)] + offices[office][1:], issued: issued, arrives: issued}
+		if r.IntN(10) == 0 {
+			p.arrives = issued.Add(time.Duration(r.IntN(90)) * time.Minute)
+		}
+		lines, once := []string(nil), map[string]bool{}
+		// send draws a value for a series and a time, or repeats or revises what was sent
+		send := func(s *daySeries, at, basis time.Time, revising bool) *daySent {
+			key := fmt.Sprint(s.lid, s.text, at.Unix(), basis.Unix())
+			if once[key] {
+				return nil
+			}
+			once[key] = true
+			v := &daySent{series: s, at: at, basis: basis, product: p.id, issued: issued, revised: revising, number: s.low + r.IntN(s.high-s.low)}
+			before := memory[key]
+			switch {
+			case before != nil && !revising && r.IntN(4) > 0:
+				v.number, v.missing, v.qualifier = before.number, before.missing, before.qualifier
+				if v.missing && before.revised { // a missing value that is no revision replaces nothing
+					v.missing = false
+				}
+			case r.IntN(25) == 0 && (before == nil || revising):
+				v.missing = true
+			case r.IntN(20) == 0:
+				v.qualifier = "QBE"[r.IntN(3)]
+			case s.pe == "HG" && r.IntN(15) == 0:
+				v.number = []int{-20, 45, 99}[r.IntN(3)] * int(math.Pow10(s.decimals))
+			}
+			memory[key] = v
+			sent = append(sent, v)
+			return v
+		}
+		some := func() []*daySeries {
+			n := r.IntN(len(of[office]))
+			return of[office][n:min(len(of[office]), n+7)]
+		}
+		past := func(s *daySeries) time.Time {
+			if s.dur == 0 && s.pe != "PC" {
+				return issued.Add(-time.Duration(r.IntN(180)) * time.Minute).Truncate(15 * time.Minute)
+			}
+			return issued.Add(-time.Duration(r.IntN(180)) * time.Minute).Truncate(5 * time.Minute)
+		}
+		for range 1 + r.IntN(4) {
+			way, revising, mark := r.IntN(3), r.IntN(8) == 0, ""
+			if revising {
+				mark = "R"
+			}
+			list := some()
+			switch s := list[0]; r.IntN(4) {
+			case 0, 1: // .A: the readings of one time
+				at := past(s)
+				zone, date, clock := wall(at, way)
+				var values []string
+				for _, s := range list {
+					if s.lid == list[0].lid && s.ts == "RZ" {
+						if v := send(s, at, time.Time{}, revising); v != nil {
+							values = append(values, s.text+" "+v.written())
+						}
+					}
+				}
+				if len(values) > 0 {
+					lines = append(lines, fmt.Sprintf(".A%s %s %s %s DH%s/%s", mark, s.lid, date, zone, clock, strings.Join(values, "/")))
+				}
+			case 2: // .B: one element of several stations
+				if s.ts != "RZ" {
+					continue
+				}
+				at := past(s)
+				zone, date, clock := wall(at, way)
+				var body []string
+				for _, other := range of[office] {
+					if other.text == s.text {
+						if v := send(other, at, time.Time{}, revising); v != nil {
+							body = append(body, other.lid+" "+v.written())
+						}
+					}
+				}
+				if len(body) > 0 {
+					lines = append(append(append(lines, fmt.Sprintf(".B%s %s %s %s DH%s/%s", mark, offices[office][1:], date, zone, clock, s.text)), body...), ".END")
+				}
+			case 3: // .E: readings or forecasts in steps of an hour
+				begins, steps, basis, created := past(s).Truncate(time.Hour), 1+r.IntN(5), time.Time{}, ""
+				if s.ts == "FF" {
+					basis, steps = issued.Truncate(time.Hour), 24
+					begins = basis.Add(6 * time.Hour)
+				} else if begins = begins.Add(-time.Duration(steps) * time.Hour); s.pe == "PC" || s.dur != 0 {
+					steps = min(steps, 3)
+				}
+				zone, date, clock := wall(begins, way)
+				if s.ts == "FF" {
+					_, created, _ = wall(basis, way)
+					_, _, at := wall(basis, way)
+					if z, _, _ := wall(basis, way); z != zone { // one zone for all times of a message
+						zone, date, clock = wall(begins, 0)
+						_, created, at = wall(basis, 0)
+					}
+					created = "/DC" + created + at
+				}
+				var values []string
+				for i := range steps {
+					if v := send(s, begins.Add(time.Duration(i)*time.Hour), basis, revising); v != nil {
+						values = append(values, v.written())
+					} else {
+						values = append(values, "")
+					}
+				}
+				lines = append(lines, fmt.Sprintf(".E%s %s %s %s DH%s%s/%s/DIH1/%s", mark, s.lid, date, zone, clock, created, s.text, strings.Join(values, "/")))
+			}
+		}
+		if len(lines) == 0 {
+			continue
+		}
+		p.text = fmt.Sprintf("\x01\r\r\n%03d \r\r\nSRUS5%d %s %s\r\r\n%s\r\r\n%s\r\r\n\x03", minute%1000, 1+office, offices[office], issued.Format("021504"), p.id[4:], strings.Join(lines, "\r\r\n"))
+		products = append(products, p)
+	}
+	slices.SortStableFunc(products, func(a, b *dayProduct) int { return a.arrives.Compare(b.arrives) })
+	return products, sent, all
+}
+
+// dayWant is what the tables must have after the day: rows by table, by key.
+func dayWant(products []*dayProduct, sent []*daySent) map[string]map[string]string {
+	out := map[string]map[string]string{}
+	put := func(table, key, row string) {
+		if out[table] == nil {
+			out[table] = map[string]string{}
+		}
+		out[table][key] = row
+	}
+	clock := func(at time.Time) string { return at.UTC().Format("02T15:04") }
+	sent = slices.Clone(sent)
+	slices.SortStableFunc(sent, func(a, b *daySent) int { return a.issued.Compare(b.issued) })
+	final, latest := map[string]*daySent{}, map[string]*daySent{}
+	for _, v := range sent {
+		s := v.series
+		key := fmt.Sprint(s.lid, " ", s.pe, " ", s.dur, " ", s.ts, " ", clock(v.at))
+		switch name := s.lid[:3]; {
+		case name == "NEW":
+			put("unkstn", s.lid, "")
+			put("unkstnvalue", key, fmt.Sprint(unknownValue(v)))
+			continue
+		case name == "OFF", !s.admitted:
+			continue
+		}
+		if old := latest[s.lid+s.text]; s.ts == "RZ" && (old == nil || old.at.Before(v.at) || old.at.Equal(v.at)) {
+			latest[s.lid+s.text] = v
+			put("latestobsvalue", fmt.Sprint(s.lid, " ", s.pe, " ", s.dur), fmt.Sprintf("%s %.4f", clock(v.at), v.stored()))
+		}
+		if v.code() < 1<<30 {
+			put("rejecteddata", key+" "+v.product+" "+clock(v.issued), fmt.Sprintf("%.4f %d", v.stored(), v.code()))
+			continue
+		}
+		key += " " + clock(v.basis)
+		if old := final[key]; old == nil || !v.missing || v.revised || old.missing {
+			final[key] = v
+		}
+	}
+	for key, v := range final {
+		s, qualifier, revision := v.series, "Z", 0
+		if v.qualifier != 0 {
+			qualifier = string(v.qualifier)
+		}
+		if v.revised {
+			revision = 1
+		}
+		if s.ts == "RZ" {
+			key = strings.TrimSuffix(key, " "+clock(time.Time{}))
+		}
+		put(s.table, key, fmt.Sprintf("%.4f %s %d %d", v.stored(), qualifier, v.code(), revision))
+		if x := v.stored(); s.pe == "HG" && !v.missing {
+			switch {
+			case x >= 35:
+				put("alertalarmval", key, fmt.Sprintf("ALARM UPPER %.4f", x))
+			case x >= 30:
+				put("alertalarmval", key, fmt.Sprintf("ALERT UPPER %.4f", x))
+			}
+		}
+	}
+	daySlots(final, put)
+	versions := map[string][]*dayProduct{}
+	for _, p := range products {
+		versions[p.id] = append(versions[p.id], p)
+		put("purgeproduct", p.id, "3")
+	}
+	for id, list := range versions {
+		slices.SortFunc(list, func(a, b *dayProduct) int { return b.issued.Compare(a.issued) })
+		for _, p := range list[:min(3, len(list))] {
+			put("textproduct", id+" "+clock(p.issued), fmt.Sprint(strings.Contains(id, "RVF"), " ", strings.Count(p.text, "\r\r\n.")))
+		}
+	}
+	return out
+}
+
+// unknownValue is a value of a station that the database does not have: as it was sent, but for discharge.
+func unknownValue(v *daySent) string {
+	x := float64(v.number) / math.Pow10(v.series.decimals)
+	if v.missing {
+		x = -9999
+	}
+	return fmt.Sprintf("%.4f", x)
+}
+
+// daySlots are hourlypp and hourlypc: the value nearest to each hour within ten minutes.
+func daySlots(final map[string]*daySent, put func(table, key, row string)) {
+	type slot struct {
+		table, lid string
+		hour       time.Time
+	}
+	best := map[slot]*daySent{}
+	for _, v := range final {
+		table := map[string]string{"PPH": "hourlypp", "PC": "hourlypc"}[v.series.text]
+		if table == "" {
+			continue
+		}
+		for _, hour := range []time.Time{v.at.Truncate(time.Hour), v.at.Truncate(time.Hour).Add(time.Hour)} {
+			far := func(x *daySent) float64 { return math.Abs(x.at.Sub(hour).Minutes()) }
+			k := slot{table, v.series.lid, hour}
+			old := best[k]
+			switch {
+			case far(v) > 10:
+			case old == nil, old.missing && !v.missing:
+				best[k] = v
+			case old.missing == v.missing && (far(v) < far(old) || far(v) == far(old) && v.at.After(old.at)):
+				best[k] = v
+			}
+		}
+	}
+	for k, v := range best {
+		day, hour := k.hour, k.hour.Hour()
+		if hour == 0 {
+			day, hour = day.Add(-24*time.Hour), 24
+		}
+		n := -9999.0
+		if !v.missing {
+			n = math.Round(v.stored() * 100)
+		}
+		put(k.table, fmt.Sprint(k.lid, " ", day.Format("02"), " ", hour), fmt.Sprintf("%.0f %d", n, int(v.at.Sub(k.hour).Minutes())))
+	}
+}
+
+// dayGot reads the same of the database.
+func dayGot(t *testing.T, db *pgx.Conn) map[string]map[string]string {
+	t.Helper()
+	const series = "lid || ' ' || pe || ' ' || dur || ' ' || ts || ' ' || to_char(%s, 'DD\"T\"HH24:MI')"
+	observed, ahead := fmt.Sprintf(series, "obstime"), fmt.Sprintf(series, "validtime")
+	const cells = "to_char(value, 'FM99999999990.0000') || ' ' || shef_qual_code || ' ' || quality_code || ' ' || revision"
+	queries := map[string]string{
+		"fcstheight":     "SELECT " + ahead + " || ' ' || to_char(basistime, 'DD\"T\"HH24:MI'), " + cells,
+		"rejecteddata":   "SELECT " + ahead + " || ' ' || product_id || ' ' || to_char(producttime, 'DD\"T\"HH24:MI'), to_char(value, 'FM99999999990.0000') || ' ' || quality_code",
+		"unkstn":         "SELECT lid, ''",
+		"unkstnvalue":    "SELECT " + observed + ", to_char(value, 'FM99999999990.0000')",
+		"latestobsvalue": "SELECT lid || ' ' || pe || ' ' || dur, to_char(obstime, 'DD\"T\"HH24:MI') || ' ' || to_char(value, 'FM99999999990.0000')",
+		"alertalarmval": "SELECT " + ahead + " || CASE ts WHEN 'FF' THEN ' ' || to_char(basistime, 'DD\"T\"HH24:MI') ELSE '' END, aa_categ || ' ' || aa_check || ' ' || " +
+			"to_char(value, 'FM99999999990.0000')",
+		"textproduct":  "SELECT product_id || ' ' || to_char(producttime, 'DD\"T\"HH24:MI'), (prodtype = 'F')::text || ' ' || (length(product) - length(replace(product, E'\\n.', E'\\n')))",
+		"purgeproduct": "SELECT product_id, num_versions::text",
+	}
+	for _, table := range []string{"height", "discharge", "rawpp", "rawpc", "temperature"} {
+		queries[table] = "SELECT " + observed + ", " + cells
+	}
+	for _, table := range []string{"hourlypp", "hourlypc"} {
+		var hours []string
+		for i := 1; i <= 24; i++ {
+			letter := fmt.Sprintf("substr(minute_offset, %d, 1)", i)
+			minutes := "CASE WHEN " + letter + " = '0' THEN 0 WHEN " + letter + " >= 'a' THEN 96 - ascii(" + letter + ") ELSE ascii(" + letter + ") - 64 END"
+			hours = append(hours, fmt.Sprintf("(%d, hour%d, %s)", i, i, minutes))
+		}
+		queries[table] = "SELECT lid || ' ' || to_char(obsdate, 'DD') || ' ' || h.n, h.v || ' ' || h.m FROM " + table + ", LATERAL (VALUES " + strings.Join(hours, ", ") + ") h(n, v, m) WHERE h.v IS NOT NULL"
+	}
+	out := map[string]map[string]string{}
+	for table, query := range queries {
+		if !strings.Contains(query, " FROM ") {
+			query += " FROM " + table
+		}
+		q, err := db.Query(t.Context(), query)
+		if err != nil {
+			t.Fatal(table, err)
+		}
+		rows := map[string]string{}
+		var key, row string
+		if _, err := pgx.ForEachRow(q, []any{&key, &row}, func() error {
+			if old, twice := rows[key]; twice {
+				t.Errorf("%s: %s is there twice: %s, %s", table, key, old, row)
+			}
+			rows[key] = row
+			return nil
+		}); err != nil {
+			t.Fatal(table, query, err)
+		}
+		out[table] = rows
+	}
+	return out
+}
+
+func TestDay(t *testing.T) {
+	kills, scale := 3, 4
+	if enginetest.Nightly() {
+		kills, scale = 30, 20
+	}
+	seed := uint64(time.Now().UnixNano())
+	if text := os.Getenv(enginetest.EnvSeed); text != "" {
+		fmt.Sscan(text, &seed) //nolint:errcheck // 0 is a seed
+	}
+	t.Logf("%s=%d", enginetest.EnvSeed, seed)
+	products, sent, all := dayFeed(seed, scale)
+	url, db := ihfs(t, "day")
+	for _, s := range all {
+		ingest := map[bool]string{true: "T", false: "F"}[s.admitted]
+		post := map[string]any{"DAY": 1, "OFF": 0}[s.lid[:3]]
+		text := "INSERT INTO ingestfilter VALUES ($1, $2, $3, $4, 'Z', 1, $5, 'F', 'T')"
+		if _, err := db.Exec(t.Context(), text, s.lid, s.pe, s.dur, s.ts, ingest); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := db.Exec(t.Context(), "INSERT INTO location SELECT $1::varchar, $2::smallint WHERE $2 IS NOT NULL ON CONFLICT DO NOTHING", s.lid, post); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := db.Exec(t.Context(), `INSERT INTO datalimits VALUES ('HG', 0, '01-01', '12-31', -10, 50, 0, 40, 30, 35, NULL, NULL);
+		INSERT INTO adjustfactor SELECT DISTINCT lid, 'HP', 0, 'RZ', 'Z', NULL::float8, 3, 2, 1 FROM location`); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range products {
+		if _, err := db.Exec(t.Context(), "INSERT INTO purgeproduct SELECT $1::varchar, 3 WHERE NOT EXISTS (SELECT FROM purgeproduct WHERE product_id = $1)", p.id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dayService(t, url, seed, kills, products)
+	var err error
+	if db, err = pgx.Connect(t.Context(), url); err != nil { // the server was away
+		t.Fatal(err)
+	}
+	defer db.Close(context.WithoutCancel(t.Context()))
+	want, got := dayWant(products, sent), dayGot(t, db)
+	rows := 0
+	for _, table := range slices.Sorted(maps.Keys(want)) {
+		var missing, extra, different []string
+		for key, row := range want[table] {
+			switch found, is := got[table][key]; {
+			case !is:
+				missing = append(missing, key+": "+row)
+			case found != row:
+				different = append(different, key+": "+found+", want "+row)
+			}
+		}
+		for key, row := range got[table] {
+			if _, is := want[table][key]; !is {
+				extra = append(extra, key+": "+row)
+			}
+		}
+		rows += len(want[table])
+		t.Logf("%-15s %7d rows: %d missing, %d extra, %d different", table, len(want[table]), len(missing), len(extra), len(different))
+		for what, list := range map[string][]string{"missing": missing, "extra": extra, "different": different} {
+			if slices.Sort(list); len(list) > 0 {
+				t.Errorf("%s: %d %s, such as %q", table, len(list), what, list[:min(3, len(list))])
+			}
+		}
+	}
+	t.Logf("%d products, %d values sent, %d kills: %d rows", len(products), len(sent), kills, rows)
+	if rows < 500 {
+		t.Errorf("only %d rows: the day proves too little", rows)
+	}
+}
+
+// dayService runs the service over the day: it is killed while it posts, and the database is away for a twelfth of the day.
+func dayService(t *testing.T, url string, seed uint64, kills int, products []*dayProduct) {
+	t.Helper()
+	server := servers.Lab(t, postgres.Driver(), lab.Options{})
+	dir, r := t.TempDir(), rand.New(rand.NewPCG(seed, 39))
+	n := 0
+	deliver := func(p *dayProduct) {
+		path := filepath.Join(dir, fmt.Sprintf("%05d-%s", n, p.id))
+		if n++; os.WriteFile(path+".tmp", []byte(p.text), 0o600) != nil || os.Rename(path+".tmp", path) != nil {
+			t.Fatal("the spool cannot be written")
+		}
+	}
+	start := func(ends bool) *exec.Cmd {
+		child := exec.CommandContext(t.Context(), os.Args[0])
+		child.Env = append(os.Environ(), childSpool+"="+dir, childURL+"="+url, childDay+"="+fmt.Sprint(ends))
+		child.Stderr = os.Stderr
+		if err := child.Start(); err != nil {
+			t.Fatal(err)
+		}
+		return child
+	}
+	slices.SortStableFunc(products, func(a, b *dayProduct) int { return cmp.Compare(a.arrives.Unix(), b.arrives.Unix()) })
+	for k := range kills {
+		child := start(false)
+		for _, p := range products[k*len(products)/kills : (k+1)*len(products)/kills] {
+			if deliver(p); r.IntN(12) == 0 {
+				deliver(p) // doubled, as over two paths
+			}
+		}
+		if k == kills/2 {
+			if err := server.Kill(0); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(500 * time.Millisecond)
+			if err := server.Restart(t.Context(), 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(time.Duration(100+r.IntN(600)) * time.Millisecond)
+		child.Process.Kill() //nolint:errcheck // Wait says how it ended
+		if child.Wait(); child.ProcessState.ExitCode() != -1 { //nolint:errcheck // likewise
+			t.Fatal("the service ended by itself")
+		}
+	}
+	if err := start(true).Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "[0-9]*")); len(left) > 0 {
+		t.Errorf("%d files wait", len(left))
+	}
+	if failed, _ := filepath.Glob(filepath.Join(dir, "failed", "*")); len(failed) > 0 {
+		t.Errorf("failed: %q", failed)
+	}
+}
