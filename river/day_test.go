@@ -23,7 +23,7 @@ import (
 	"github.com/barograph/barograph/river"
 )
 
-// TestDay is a day of a river forecast center, the one on which daylight time ends. Six offices send
+// TestDay is a day of a river forecast center: the one on which daylight time ends, and the one on which it begins. Six offices send
 // readings, forecasts, revisions, repetitions, late and doubled products, bad, missing and questionable
 // values, in .A, .B and .E messages in three ways to write a time. The service is killed again and
 // again, and the database is away for a while. What the tables must have follows from what was sent, by
@@ -31,16 +31,27 @@ import (
 // fifth of it and three kills; with BAROGRAPH_SOAK all of it and 30 kills.
 
 const (
-	childDay = "BAROGRAPH_RIVER_DAY"
-	good     = 0x6FFFFFFF
+	childDay  = "BAROGRAPH_RIVER_DAY"
+	childEnds = "BAROGRAPH_RIVER_ENDS" // true: the service ends when everything is posted
+	good      = 0x6FFFFFFF
 )
 
-var (
-	dayBegins = time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
-	dayEnds   = dayBegins.Add(30 * time.Hour)
-	// dayChange is 02:00 daylight time in the Central zone.
-	dayChange = time.Date(2026, 11, 1, 7, 0, 0, 0, time.UTC)
-)
+// day is one of the days, in the Central zone.
+type day struct {
+	begins        time.Time
+	change        time.Time // the first time of the second offset
+	before, after time.Duration
+	twice         time.Duration // how long after the change the clock shows what it showed before
+}
+
+func days() map[string]day {
+	return map[string]day{
+		"autumn": {time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC), time.Date(2026, 11, 1, 7, 0, 0, 0, time.UTC), -5 * time.Hour, -6 * time.Hour, time.Hour},
+		"spring": {time.Date(2027, 3, 14, 0, 0, 0, 0, time.UTC), time.Date(2027, 3, 14, 8, 0, 0, 0, time.UTC), -6 * time.Hour, -5 * time.Hour, 0},
+	}
+}
+
+func (d day) ends() time.Time { return d.begins.Add(30 * time.Hour) }
 
 // dayTokens are those of the service in TestDay.
 func dayTokens() river.Tokens {
@@ -117,13 +128,13 @@ func (s *daySent) code() int64 {
 }
 
 // wall writes a time in one of three ways: in UTC, in the zone's own time of that day, or in standard time.
-func wall(at time.Time, way int) (zone, date, clock string) {
+func (d day) wall(at time.Time, way int) (zone, date, clock string) {
 	zone = "Z"
 	switch {
-	case way == 1 && !at.After(dayChange):
-		zone, at = "C", at.Add(-5*time.Hour)
-	case way == 1 && at.After(dayChange.Add(time.Hour)): // the hour before it exists twice, and would be read as daylight time
-		zone, at = "C", at.Add(-6*time.Hour)
+	case way == 1 && at.Before(d.change), way == 1 && at.Equal(d.change) && d.twice > 0: // 02:00 is read as daylight time
+		zone, at = "C", at.Add(d.before)
+	case way == 1 && at.After(d.change.Add(d.twice)), way == 1 && d.twice == 0:
+		zone, at = "C", at.Add(d.after)
 	case way == 2:
 		zone, at = "CS", at.Add(-6*time.Hour)
 	}
@@ -138,8 +149,8 @@ type dayProduct struct {
 	text    string
 }
 
-// dayFeed makes the products of a day and what they send.
-func dayFeed(seed uint64, scale int) (products []*dayProduct, sent []*daySent, all []*daySeries) {
+// feed makes the products of a day and what they send.
+func (d day) feed(seed uint64, scale int) (products []*dayProduct, sent []*daySent, all []*daySeries) {
 	r := rand.New(rand.NewPCG(seed, 38))
 	kinds := []daySeries{
 		{text: "HG", pe: "HG", ts: "RZ", table: "height", decimals: 2, scale: 1, low: -50, high: 4500},
@@ -166,7 +177,7 @@ func dayFeed(seed uint64, scale int) (products []*dayProduct, sent []*daySent, a
 	}
 	memory := map[string]*daySent{} // the last that was sent of each key
 	minute := 0
-	for issued := dayBegins; issued.Before(dayEnds); issued = issued.Add(time.Minute) {
+	for issued := d.begins; issued.Before(d.ends()); issued = issued.Add(time.Minute) {
 		office := minute % len(offices)
 		if minute++; minute%(1+60/(10*scale)) != 0 && scale < 6 || r.IntN(3) == 0 {
 			continue
@@ -221,7 +232,7 @@ func dayFeed(seed uint64, scale int) (products []*dayProduct, sent []*daySent, a
 			switch s := list[0]; r.IntN(4) {
 			case 0, 1: // .A: the readings of one time
 				at := past(s)
-				zone, date, clock := wall(at, way)
+				zone, date, clock := d.wall(at, way)
 				var values []string
 				for _, s := range list {
 					if s.lid == list[0].lid && s.ts == "RZ" {
@@ -238,7 +249,7 @@ func dayFeed(seed uint64, scale int) (products []*dayProduct, sent []*daySent, a
 					continue
 				}
 				at := past(s)
-				zone, date, clock := wall(at, way)
+				zone, date, clock := d.wall(at, way)
 				var body []string
 				for _, other := range of[office] {
 					if other.text == s.text {
@@ -258,13 +269,13 @@ func dayFeed(seed uint64, scale int) (products []*dayProduct, sent []*daySent, a
 				} else if begins = begins.Add(-time.Duration(steps) * time.Hour); s.pe == "PC" || s.dur != 0 {
 					steps = min(steps, 3)
 				}
-				zone, date, clock := wall(begins, way)
+				zone, date, clock := d.wall(begins, way)
 				if s.ts == "FF" {
-					_, created, _ = wall(basis, way)
-					_, _, at := wall(basis, way)
-					if z, _, _ := wall(basis, way); z != zone { // one zone for all times of a message
-						zone, date, clock = wall(begins, 0)
-						_, created, at = wall(basis, 0)
+					_, created, _ = d.wall(basis, way)
+					_, _, at := d.wall(basis, way)
+					if z, _, _ := d.wall(basis, way); z != zone { // one zone for all times of a message
+						zone, date, clock = d.wall(begins, 0)
+						_, created, at = d.wall(basis, 0)
 					}
 					created = "/DC" + created + at
 				}
@@ -470,11 +481,17 @@ func TestDay(t *testing.T) {
 	}
 	seed := uint64(time.Now().UnixNano())
 	if text := os.Getenv(enginetest.EnvSeed); text != "" {
-		fmt.Sscan(text, &seed) //nolint:errcheck // 0 is a seed
+		fmt.Sscan(text, &seed)
 	}
 	t.Logf("%s=%d", enginetest.EnvSeed, seed)
-	products, sent, all := dayFeed(seed, scale)
-	url, db := ihfs(t, "day")
+	for name, d := range days() {
+		t.Run(name, func(t *testing.T) { d.run(t, name, seed, kills, scale) })
+	}
+}
+
+func (d day) run(t *testing.T, name string, seed uint64, kills, scale int) {
+	products, sent, all := d.feed(seed, scale)
+	url, db := ihfs(t, "day_"+name)
 	for _, s := range all {
 		ingest := map[bool]string{true: "T", false: "F"}[s.admitted]
 		post := map[string]any{"DAY": 1, "OFF": 0}[s.lid[:3]]
@@ -495,7 +512,7 @@ func TestDay(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	dayService(t, url, seed, kills, products)
+	dayService(t, url, name, seed, kills, products)
 	var err error
 	if db, err = pgx.Connect(t.Context(), url); err != nil { // the server was away
 		t.Fatal(err)
@@ -533,7 +550,7 @@ func TestDay(t *testing.T) {
 }
 
 // dayService runs the service over the day: it is killed while it posts, and the database is away for a twelfth of the day.
-func dayService(t *testing.T, url string, seed uint64, kills int, products []*dayProduct) {
+func dayService(t *testing.T, url, day string, seed uint64, kills int, products []*dayProduct) {
 	t.Helper()
 	server := servers.Lab(t, postgres.Driver(), lab.Options{})
 	dir, r := t.TempDir(), rand.New(rand.NewPCG(seed, 39))
@@ -546,7 +563,7 @@ func dayService(t *testing.T, url string, seed uint64, kills int, products []*da
 	}
 	start := func(ends bool) *exec.Cmd {
 		child := exec.CommandContext(t.Context(), os.Args[0])
-		child.Env = append(os.Environ(), childSpool+"="+dir, childURL+"="+url, childDay+"="+fmt.Sprint(ends))
+		child.Env = append(os.Environ(), childSpool+"="+dir, childURL+"="+url, childDay+"="+day, childEnds+"="+fmt.Sprint(ends))
 		child.Stderr = os.Stderr
 		if err := child.Start(); err != nil {
 			t.Fatal(err)
@@ -571,8 +588,8 @@ func dayService(t *testing.T, url string, seed uint64, kills int, products []*da
 			}
 		}
 		time.Sleep(time.Duration(100+r.IntN(600)) * time.Millisecond)
-		child.Process.Kill() //nolint:errcheck // Wait says how it ended
-		if child.Wait(); child.ProcessState.ExitCode() != -1 { //nolint:errcheck // likewise
+		child.Process.Kill()
+		if child.Wait(); child.ProcessState.ExitCode() != -1 {
 			t.Fatal("the service ended by itself")
 		}
 	}

@@ -47,9 +47,9 @@ func TestMain(m *testing.M) {
 		if budget, err := strconv.Atoi(os.Getenv(childBudget)); err == nil {
 			serveKilled(dir, budget)
 		}
-		if ends := os.Getenv(childDay); ends != "" {
-			dayTables, when = true, dayEnds
-			if ends == "false" {
+		if day, is := days()[os.Getenv(childDay)]; is {
+			dayTables, when = true, day.ends()
+			if os.Getenv(childEnds) == "false" {
 				ended = nil
 			}
 		}
