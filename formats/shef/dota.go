@@ -33,7 +33,7 @@ func (d *Decoder) respecify() bool {
 	if number != 0 && d.lenient && (number == 20 || apart) {
 		d.problem(number)
 		d.i, d.m.scope, d.m.rescued = from, before, true
-		d.losePiece()
+		d.loseRestOfPiece()
 		return true
 	}
 	if number != 0 {
@@ -72,10 +72,7 @@ func (d *Decoder) parameterAndValue() {
 		}
 		d.problem(number)
 		d.i = d.mark
-		behind := d.piece // it follows a value, with no slash between them
-		if d.losePiece(); behind {
-			d.lost()
-		}
+		d.loseRestOfPiece()
 		d.loseNext()
 		return
 	}

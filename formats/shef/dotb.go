@@ -177,6 +177,7 @@ func (d *Decoder) tooMany() {
 		d.mark = d.i
 		d.problem(41)
 	}
+	d.lost()
 	d.loseTo(true)
 }
 

@@ -70,6 +70,7 @@ func (d *Decoder) valueE() bool {
 	if m.unit == 0 {
 		d.mark = d.i
 		d.problem(45)
+		d.lost()
 		d.endMessage()
 		return false
 	}

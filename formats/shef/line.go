@@ -304,6 +304,15 @@ func (d *Decoder) losePiece() {
 	}
 }
 
+// loseRestOfPiece moves to the end of the piece and counts the skipped text as lost, also if it
+// follows a value or a code without a slash.
+func (d *Decoder) loseRestOfPiece() {
+	behind := d.piece
+	if d.losePiece(); behind {
+		d.lost()
+	}
+}
+
 // AppendText appends a value as a line of shefit's text form 1, with its end of
 // line: station, observation and creation time in UTC, parameter code, value,
 // qualifier, probability, duration, revision, time series, source, comment.

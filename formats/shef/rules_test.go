@@ -355,6 +355,32 @@ func TestBehindValue(t *testing.T) {
 	}
 }
 
+// TestLostWithoutSlash: a lost value is counted even if no slash separates it from what precedes it.
+func TestLostWithoutSlash(t *testing.T) {
+	const body = ".B AAA 20261110 Z DH12/HG\n"
+	for text, want := range map[string][2]int64{
+		".E AAA 20261110 Z DH12/HG 1":                  {0, 1}, // error 45: no interval
+		".E AAA 20261110 Z DH12/HG 1/2":                {0, 2},
+		".E AAA 20261110 Z DH12/HG/1/2":                {0, 2},
+		body + "STN1 1 2/3, STN2 4\n.END":              {2, 2}, // error 41: too many values
+		body + "STN1 1/2/3, STN2 4\n.END":              {2, 2},
+		".A AAA 20261110 Z DH12/TW 60 DD 20/TA 5":      {2, 1}, // read by Options.Lenient
+		".A AAA 20261110 Z DH12/TW 60/DD 20/TA 5":      {2, 1},
+		".A AAA 20261110 Z DH12/HG 1 X 2/TA 5":         {2, 1},
+		".A AAA 20261110 Z DH12/HG 1 \"a\" \"b\"/TA 5": {2, 1}, // error 86: a comment without a value
+	} {
+		err := shef.ReadAll(strings.NewReader(text), "t", shef.Options{Now: day, Lenient: true}, func(r *shef.Result) error {
+			if a := &r.Account; a.Values != want[0] || a.Lost != want[1] || !a.IsBalanced() {
+				t.Errorf("%s: %d values, %d lost, want %d and %d: %v", text, a.Values, a.Lost, want[0], want[1], r.Problems)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // TestLenient: the two kinds of name fields are treated alike. Only with --lenient, the decoder
 // reads what pyIEM reads of a real product after "dd 20". It counts and marks these values.
 func TestLenient(t *testing.T) {

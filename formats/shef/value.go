@@ -48,14 +48,12 @@ func (d *Decoder) read(r *reading) int {
 	}
 	switch c := d.b[d.i]; {
 	case c == 'M':
-		for d.at('M') { // 5.1.1: M and MM
+		if d.i++; d.at('M') { // 5.1.1: M and MM; a third M is a qualifier, as any letter
 			d.i++
 		}
 		r.value = record.NoValue
-	case c == 'T':
-		for d.at('T') {
-			d.i++
-		}
+	case c == 'T': // 5.1.2: a second T is a qualifier
+		d.i++
 		r.trace = true
 	case c == '?':
 		d.problem(53)
