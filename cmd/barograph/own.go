@@ -27,8 +27,9 @@ results; --streams then runs them in concurrent streams: queries per hour, perce
 
 DIR/NAME.parquet, DIR/NAME.csv and the files below DIR/NAME are the table NAME; a folder key=value adds a column. Own lists
 every file, its rows, the types of all columns, and unused files with the reason. A CSV column gets the narrowest type that
-keeps every value; DIR/schema.sql or --types declares other types. No index is made. On a server the tables are in a schema
-(MariaDB: database) barograph_own, which each run empties. A query ends with a semicolon. Lines before it may describe it:
+keeps every value; DIR/schema.sql or --types declares other types. Own makes no index; an engine runs the statements of
+DIR/NAME.ENGINE.sql, such as CREATE INDEX, after it has loaded NAME. On a server the tables are in a schema (MariaDB:
+database) barograph_own, which each run empties. A query ends with a semicolon. Lines before it may describe it:
   -- name: top_pages
   -- title: the most viewed pages
   -- param day: 2024-01-01 | 2024-01-02       each value in turn, where the text has ${day}
@@ -39,6 +40,8 @@ Proof: DuckDB runs the queries on the files, and each engine must return the sam
 because no result is known without a database. Values are compared by type, and rows in order if the query has ORDER BY,
 else as multisets. Verdicts: equal; equal to rounding (--tolerance); undetermined (the query allows several results and
 this is one of them: it is timed, and the report shows how to determine it); wrong (not timed); failed.
+
+^C keeps what was timed; the same command with --out and the run folder resumes the run.
 
 Ready sets: clicks (30 queries in the shapes of ClickBench), documents (5 of JSONBench), star (TPC-DS 3, 52 and 55).`,
 		Example: `  barograph scan own --tables data --queries questions
@@ -69,9 +72,13 @@ Ready sets: clicks (30 queries in the shapes of ClickBench), documents (5 of JSO
 			}
 			p.Log = e.log()
 			source := strings.Join(append([]string{p.Tables}, queries...), " ")
-			return e.runProgram(c.Context(), &out, run.OwnWorkload, p.Seed, source, func(f *run.Folder, says func(string)) error {
-				p.Progress, f.Run.Skipped = says, skipped
-				return own.Run(c.Context(), *p, f)
+			return e.inFolder(&out, run.OwnWorkload, func() (bool, error) {
+				f, err := own.Folder(out, e.newRun(c.Context(), out, run.OwnWorkload, p.Seed, source), e.info)
+				if err != nil {
+					return false, err
+				}
+				p.Progress, f.Run.Skipped = f.LogSteps(e.info), skipped
+				return e.closeRun(c.Context(), f, own.Run(c.Context(), *p, f))
 			})
 		},
 	}
@@ -93,11 +100,14 @@ Ready sets: clicks (30 queries in the shapes of ClickBench), documents (5 of JSO
 	c.Flags().Float64Var(&p.Rate, "rate", 0, "queries per second of all streams, at random times; 0 = each stream sends when it has a result")
 	c.Flags().IntVar(&p.Threads, "threads", 0, "threads of an embedded engine (default: chosen by the engine)")
 	c.Flags().Float64Var(&p.Tolerance, "tolerance", 0, "relative difference of floating-point numbers (default 1e-9)")
+	c.Flags().DurationVar(&p.Timeout, "timeout", 10*time.Minute, "longest time of a query; one that takes longer fails on that engine")
+	c.Flags().DurationVar(&p.TimeLimit, "time-limit", 0, "stop timing after this long")
+	c.Flags().BoolVar(&p.SaveResults, "save-results", false, "write the proven results into the run folder: results/ENGINE.QUERY.csv")
 	c.Flags().Uint64Var(&p.Seed, "seed", 1, "seed of the order")
 	c.Flags().StringVar(&p.Labs, "lab-dir", engine.LabDir(), "folder of the labs to watch")
 	c.Flags().StringVar(&out, "out", "", "run folder (default: runs/{time}-own)")
 	e.completeEngines(c)
-	seldom(c, "lab-dir", "rate", "rounds", "rows", "seed", "threads", "tolerance", "types", "while-loading")
+	seldom(c, "lab-dir", "rate", "rounds", "rows", "save-results", "seed", "threads", "time-limit", "timeout", "tolerance", "types", "while-loading")
 	required(c, "tables")
 	positive(c, "streams", "duration", "rounds", "rows")
 	atMost(c, 1024, "streams")

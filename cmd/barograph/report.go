@@ -181,19 +181,23 @@ func (e *env) runFolder(ctx context.Context, dir, workload string, seed uint64, 
 // runProgram runs a program into a run folder, which also records the lines of progress. If the program
 // fails, runs still reports what it measured before.
 func (e *env) runProgram(ctx context.Context, out *string, workload string, seed uint64, source string, program func(f *run.Folder, says func(string)) error) error {
-	return e.inFolder(out, workload, func() (some bool, err error) {
+	return e.inFolder(out, workload, func() (bool, error) {
 		f, err := e.runFolder(ctx, *out, workload, seed, source)
 		if err != nil {
 			return false, err
 		}
-		err = program(f, f.LogSteps(e.info))
-		if ctx.Err() == nil { // an interrupted run gets no end time
-			f.Run.Finished = time.Now().UTC()
-		}
-		err = errors.Join(err, f.Close())
-		if some = len(f.Samples()) > 0; some {
-			err = errors.Join(e.report(filepath.Clean(f.Dir)), err)
-		}
-		return some, err
+		return e.closeRun(ctx, f, program(f, f.LogSteps(e.info)))
 	})
+}
+
+// closeRun closes the folder of a run and reports it, if it has samples.
+func (e *env) closeRun(ctx context.Context, f *run.Folder, err error) (some bool, _ error) {
+	if ctx.Err() == nil { // an interrupted run gets no end time
+		f.Run.Finished = time.Now().UTC()
+	}
+	err = errors.Join(err, f.Close())
+	if some = len(f.Samples()) > 0; some {
+		err = errors.Join(e.report(filepath.Clean(f.Dir)), err)
+	}
+	return some, err
 }

@@ -61,8 +61,14 @@ func (o *ownTables) load(ctx context.Context, t *tables.Table) error {
 
 var scaled = regexp.MustCompile(`^(?:Nullable\()?Decimal\(\d+, (\d+)\)`)
 
+// isQuery matches what returns rows; other statements have no columns to describe.
+var isQuery = regexp.MustCompile(`(?is)^\s*(/\*.*?\*/\s*)*(\(\s*)*(SELECT|WITH|SHOW|DESCRIBE|EXPLAIN)\b`)
+
 // ask passes on each row. Before, it queries the scale of decimal columns, once for each text.
 func (o *ownTables) ask(ctx context.Context, text string, f func(row []any) error) error {
+	if !isQuery.MatchString(text) {
+		return o.Exec(ctx, text)
+	}
 	known, ok := o.scales.Load(text)
 	if !ok {
 		var scales []columnType

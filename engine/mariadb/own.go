@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/go-sql-driver/mysql"
 
@@ -46,7 +47,11 @@ func (d *database) openOwn(all []*mysql.Config) func(ctx context.Context) (*tabl
 				return sqlengine.CallError(ctx, loadOwn(ctx, pool, t, d.words))
 			},
 			Ask: func(ctx context.Context, text string, f func(row []any) error) error {
-				return q.TypedRows(ctx, text, ownCast, f)
+				err := q.TypedRows(ctx, text, ownCast, f)
+				if ctx.Err() != nil { // the server would complete the query of a client that has left
+					err = errors.Join(err, endQueries(context.WithoutCancel(ctx), pool, text))
+				}
+				return err
 			},
 			Size: func(ctx context.Context) (int64, error) {
 				return sqlengine.Number(ctx, q, "SELECT CAST(COALESCE(SUM(data_length + index_length), 0) AS SIGNED) FROM information_schema.tables WHERE table_schema = DATABASE()")
@@ -54,6 +59,22 @@ func (d *database) openOwn(all []*mysql.Config) func(ctx context.Context) (*tabl
 			Spent: d.usageFunc(),
 			Close: pool.Close,
 		}, nil
+	}
+}
+
+// endQueries ends the sessions that run a query.
+func endQueries(ctx context.Context, pool *sql.DB, text string) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	q := sqlengine.Standard{Over: pool}
+	for {
+		id, err := sqlengine.Number(ctx, q, "SELECT COALESCE(MIN(id), 0) FROM information_schema.processlist WHERE db = DATABASE() AND id <> CONNECTION_ID() AND command <> 'Killed' AND info = ?", text)
+		if err != nil || id == 0 {
+			return sqlengine.CallError(ctx, err)
+		}
+		if err := q.Exec(ctx, fmt.Sprintf("KILL %d", id)); err != nil && ctx.Err() != nil {
+			return sqlengine.CallError(ctx, err)
+		}
 	}
 }
 

@@ -22,6 +22,8 @@ type variants struct {
 	work string
 	open map[string]*tables.Tables
 	dbs  []*engine.Engine
+
+	names []string // of the columns of the last result
 }
 
 func (o *variants) close() (err error) {
@@ -97,6 +99,7 @@ func (o *variants) expect(ctx context.Context, q *Question, set int, out *run.Ow
 	if err := o.ref.Ask(ctx, "DESCRIBE "+text, func(row []any) error { names = append(names, fmt.Sprint(row[0])); return nil }); err != nil {
 		return nil, err
 	}
+	o.names = names
 	order := orderingOf(text)
 	e, by, hidden, scaled, err := answerOver(ctx, o.ref, text, names, &order)
 	if err != nil {
@@ -186,9 +189,9 @@ func answerOver(ctx context.Context, db *tables.Tables, text string, names []str
 		for i, k := range scales {
 			shape.Scales[k] = len(names) + len(hidden) + i
 		}
-		l, err := rows(ctx, db, withSpare(long, order), enough)
+		l, err := rows(ctx, db, withSpare(long, order), nil, enough)
 		if n := order.limit + order.offset; err == nil && enough != nil && l.Len() == n+spareRows { // all spare rows tie
-			l, err = rows(ctx, db, long, enough)
+			l, err = rows(ctx, db, long, nil, enough)
 		}
 		if err == nil {
 			return answer.Expect(l, shape), by, hidden, len(scales) > 0, nil
@@ -209,7 +212,7 @@ func answerOver(ctx context.Context, db *tables.Tables, text string, names []str
 	} else {
 		shape.Limit, shape.Offset, enough = -1, 0, nil
 	}
-	l, err := rows(ctx, db, text, enough)
+	l, err := rows(ctx, db, text, nil, enough)
 	return answer.Expect(l, shape), by, hidden, false, err
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -39,6 +40,9 @@ type Program struct {
 	Labs         string        // folder of the labs whose servers are watched
 	Threads      int           // of an embedded engine; 0 = chosen by the engine
 	Tolerance    float64       // 0 = answer.Tolerance
+	Timeout      time.Duration // of each query; 0 = none
+	TimeLimit    time.Duration // after which nothing more is timed; 0 = none
+	SaveResults  bool          // write the proven results into the run folder
 	Seed         uint64
 	Log          *slog.Logger
 	Progress     func(s string)
@@ -83,8 +87,53 @@ type runner struct {
 	tables       []*tables.Table
 	unread       []error              // of tables that could not be read
 	want         [][]*answer.Expected // by question and set of values
+	names        [][]string           // of the columns of the results, by question
+	definitions  map[string]string    // files of statements, by TABLE.ENGINE
 	skipped      []error              // by question: the reason why it is skipped; nil = it is not
 	variants     *variants
+	began, shown time.Time // when the run started, and when it last reported its progress
+}
+
+// shownEach is the time between two reports of progress.
+const shownEach = 10 * time.Second
+
+// progress reports that n of all steps that began at a time are done, at most every ten seconds, with the
+// remaining time at the mean duration of a step.
+func (r *runner) progress(what string, n, all int, began time.Time) {
+	if n == all || time.Since(r.shown) < shownEach {
+		return
+	}
+	r.shown = time.Now()
+	left := time.Duration(float64(time.Since(began)) / float64(n) * float64(all-n))
+	r.Progress(fmt.Sprintf("%s: %d of %d, about %s left", what, n, all, left.Round(time.Second)))
+}
+
+// overdue reports whether the time limit of the run has passed, and warns once.
+func (r *runner) overdue(what string) bool {
+	if r.TimeLimit == 0 || time.Since(r.began) < r.TimeLimit {
+		return false
+	}
+	text := fmt.Sprintf("the time limit of %s ended the run before %s", r.TimeLimit, what)
+	if !slices.Contains(r.folder.Run.Warnings, text) {
+		r.folder.Warn(text)
+	}
+	r.Progress(text)
+	return true
+}
+
+// limited runs a query within the timeout.
+func (r *runner) limited(ctx context.Context, q *Question, scheme string, f func(ctx context.Context) error) error {
+	if r.Timeout == 0 {
+		return f(ctx)
+	}
+	within, cancel := context.WithTimeout(ctx, r.Timeout)
+	defer cancel()
+	err := f(within)
+	if err != nil && within.Err() != nil && ctx.Err() == nil {
+		file, line := q.Place(scheme)
+		return &fault.Error{File: file, Line: line, Problem: fmt.Sprintf("%s did not complete %s within %s", scheme, q.Name, r.Timeout), Cure: "write a larger --timeout, or change the query"}
+	}
+	return err
 }
 
 // Run loads the tables, proves the results and times them. After an error, into has
@@ -96,7 +145,8 @@ func Run(ctx context.Context, p Program, into *run.Folder) (err error) {
 	if p.Reps == 0 {
 		p.Reps = measure.RepsFor(max(len(p.Engines)-1, 1) * len(p.Questions))
 	}
-	r := &runner{Program: p, folder: into}
+	r := &runner{Program: p, folder: into, began: time.Now()}
+	into.Run.Archives, into.Run.Data = nil, run.Data{Source: into.Run.Data.Source} // a resumed run reads and loads again
 	into.Run.Own = &run.Own{Tolerance: p.Tolerance, Streams: p.Streams, StreamDuration: p.Duration}
 	if into.Run.Reps = p.Reps; len(p.Streams) == 0 {
 		into.Run.Own.StreamDuration = 0
@@ -249,9 +299,19 @@ func (r *runner) read(ctx context.Context, work string) (err error) {
 	if err != nil {
 		return err
 	}
-	sources, aside, err := findTables(r.Tables, declared)
+	sources, aside, definitions, err := findTables(r.Tables, declared, r.defined)
 	if err != nil {
 		return err
+	}
+	r.definitions = definitions
+	for _, key := range slices.Sorted(maps.Keys(definitions)) {
+		table, scheme, _ := strings.Cut(key, ".")
+		why := "has statements that " + scheme + " runs after it has loaded " + table
+		if !slices.ContainsFunc(sources, func(s *source) bool { return s.table.Name == table }) {
+			why = "has statements for a table " + table + ", but no file or folder has this name"
+			r.folder.Warn(fault.Name(definitions[key]) + " " + why)
+		}
+		aside = append(aside, run.SkippedFile{File: definitions[key], Reason: why})
 	}
 	own := r.folder.Run.Own
 	own.SkippedFiles = aside
@@ -261,6 +321,7 @@ func (r *runner) read(ctx context.Context, work string) (err error) {
 		}
 	}
 	for _, s := range sources {
+		r.Progress("reading " + s.table.Name)
 		s.declared = declared
 		if s.problem = s.read(ctx, r.ref, work); ctx.Err() != nil {
 			return ctx.Err()
@@ -288,20 +349,31 @@ func (r *runner) read(ctx context.Context, work string) (err error) {
 // mostRows limits the rows of a result, because the results are kept in memory.
 const mostRows = 1_000_000
 
-// ask runs a query once.
-func ask(ctx context.Context, o *tables.Tables, q *Question, name string, set int) (*answer.Loose, error) {
-	if !q.has(name) {
-		return nil, &fault.Error{File: q.File, Line: q.Line, Problem: q.Name + " has no text for " + name, Cure: "write it into " + q.textFile(name)}
+// ask runs a query once, within the timeout. Errors have the place of the query.
+func (r *runner) ask(ctx context.Context, p *participant, q *Question, set int, each func(row []any)) (l *answer.Loose, err error) {
+	if !q.has(p.scheme) {
+		return nil, &fault.Error{File: q.File, Line: q.Line, Problem: q.Name + " has no text for " + p.scheme, Cure: "write it into " + q.textFile(p.scheme)}
 	}
-	return rows(ctx, o, q.Text(name, set), nil)
+	err = r.limited(ctx, q, p.scheme, func(ctx context.Context) (err error) {
+		l, err = rows(ctx, p.own, q.Text(p.scheme, set), each, nil)
+		return err
+	})
+	if err != nil {
+		err = withPlace(q, p.scheme, err)
+	}
+	return l, err
 }
 
-// rows returns the rows of a query. enough, which may be nil, ends the query early.
-func rows(ctx context.Context, o *tables.Tables, text string, enough func(l *answer.Loose) bool) (*answer.Loose, error) {
+// rows returns the rows of a query. each, which may be nil, sees each row before. enough, which may be nil,
+// ends the query early.
+func rows(ctx context.Context, o *tables.Tables, text string, each func(row []any), enough func(l *answer.Loose) bool) (*answer.Loose, error) {
 	var out answer.Loose
 	err := o.Ask(ctx, text, func(row []any) error {
 		if out.Len() == mostRows {
 			return fmt.Errorf("the result has more than %d rows, and all must fit into memory: aggregate them, or add ORDER BY with LIMIT", mostRows)
+		}
+		if each != nil {
+			each(row)
 		}
 		if out.Add(row); enough != nil && enough(&out) {
 			return errEnough
@@ -329,11 +401,18 @@ func withPlace(q *Question, scheme string, err error) error {
 // others.
 func (r *runner) answers(ctx context.Context) error {
 	r.Progress("DuckDB over the files: " + run.Several(len(r.Questions), "question"))
-	r.want, r.skipped = make([][]*answer.Expected, len(r.Questions)), make([]error, len(r.Questions))
+	r.want, r.names, r.skipped = make([][]*answer.Expected, len(r.Questions)), make([][]string, len(r.Questions)), make([]error, len(r.Questions))
+	began := time.Now()
 	for k, q := range r.Questions {
+		r.progress("DuckDB over the files", k, len(r.Questions), began)
 		out := run.OwnQuestion{Name: q.Name, Title: q.Title, File: q.File, Line: q.Line, Values: q.Values(), Texts: q.Texts, Agreed: map[string]string{}}
 		for set := range q.Values() {
-			e, err := r.variants.expect(ctx, q, set, &out)
+			var e *answer.Expected
+			err := r.limited(ctx, q, reference, func(ctx context.Context) (err error) {
+				e, err = r.variants.expect(ctx, q, set, &out)
+				return err
+			})
+			r.names[k] = r.variants.names
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
@@ -366,9 +445,13 @@ func (r *runner) load(ctx context.Context) error {
 func (r *runner) loadOne(ctx context.Context, p *participant, out *run.Archive) (err error) {
 	out.Complete = true
 	for _, t := range r.tables {
-		r.Progress(p.name + ": loading " + t.Name)
+		k := slices.IndexFunc(r.folder.Run.Own.Tables, func(o run.OwnTable) bool { return o.Name == t.Name })
+		r.Progress(fmt.Sprintf("%s: loading %s, %s", p.name, t.Name, run.Several(int(r.folder.Run.Own.Tables[k].Rows), "row")))
 		began := time.Now()
 		err := p.own.Load(ctx, t)
+		if err == nil {
+			err = r.define(ctx, p, t, out)
+		}
 		out.Load += time.Since(began)
 		if out.Commits++; err == nil {
 			err = r.count(ctx, p, t)
@@ -400,7 +483,7 @@ func (r *runner) count(ctx context.Context, p *participant, t *tables.Table) err
 	k := slices.IndexFunc(r.folder.Run.Own.Tables, func(o run.OwnTable) bool { return o.Name == t.Name })
 	var want answer.Loose
 	want.Add([]any{r.folder.Run.Own.Tables[k].Rows})
-	got, err := rows(ctx, p.own, "SELECT count(*) FROM "+ident(t.Name), nil)
+	got, err := rows(ctx, p.own, "SELECT count(*) FROM "+ident(t.Name), nil, nil)
 	if err == nil {
 		_, err = answer.CompareLoose(answer.Expect(&want, answer.Shape{Width: 1, Limit: -1}), got, 0)
 	}
@@ -424,15 +507,22 @@ func (r *runner) prove(ctx context.Context) error {
 	for _, p := range r.measured() {
 		r.Progress(p.name + ": " + run.Several(len(r.Questions), "question"))
 		p.proven = make([]bool, len(r.Questions))
+		began := time.Now()
 		for k, q := range r.Questions {
+			r.progress(p.name, k, len(r.Questions), began)
 			proof, err := answer.Proof{}, cmp.Or(r.skipped[k], p.missingTable(q))
 			for set := 0; set < q.Values() && err == nil; set++ {
 				var got *answer.Loose
-				if got, err = ask(ctx, p.own, q, p.scheme, set); err != nil {
-					err = withPlace(q, p.scheme, err)
-					break
+				var saved *result
+				if saved, err = r.result(p, k, set); err != nil {
+					return err
 				}
-				proof, err = answer.CompareLoose(r.want[k][set], got, r.Tolerance)
+				if got, err = r.ask(ctx, p, q, set, saved.row); err == nil {
+					proof, err = answer.CompareLoose(r.want[k][set], got, r.Tolerance)
+				}
+				if err := saved.close(err == nil); err != nil {
+					return err
+				}
 			}
 			if err := ctx.Err(); err != nil {
 				return err
@@ -462,62 +552,4 @@ func (r *runner) prove(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// times times the proven queries in random order.
-func (r *runner) times(ctx context.Context) error {
-	type one struct {
-		p *participant
-		k int
-	}
-	var all []one
-	for _, p := range r.measured() {
-		for k := range r.Questions {
-			if p.proven[k] {
-				all = append(all, one{p, k})
-			}
-		}
-	}
-	if len(all) == 0 {
-		return nil
-	}
-	r.Progress(fmt.Sprintf("timing %d queries of all engines, %d repetitions each", len(all), r.Reps))
-	done := 0
-	for i, rep := range measure.Interleave(r.Seed, len(all), r.Reps) {
-		x := all[i]
-		if err := r.time(ctx, x.p, x.k, rep); err != nil {
-			return err
-		}
-		if done++; done%max(len(all)*r.Reps/10, 1) == 0 {
-			r.Progress(fmt.Sprintf("%d of %d", done, len(all)*r.Reps))
-		}
-	}
-	return nil
-}
-
-// time measures one repetition. It compares the result after the clock has stopped.
-func (r *runner) time(ctx context.Context, p *participant, k, rep int) error {
-	q := r.Questions[k]
-	set := rep % q.Values()
-	server := p.watch()
-	var got *answer.Loose
-	m, err := r.folder.Observe(ctx, nil, &server, func() (err error) {
-		if got, err = ask(ctx, p.own, q, p.scheme, set); err != nil {
-			err = withPlace(q, p.scheme, err)
-		}
-		return err
-	})
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	proof, err := r.compare(k, set, got, err)
-	return r.folder.Add(run.Sample{Cell: run.OwnCell(p.name, q.Name), Phase: run.Warm, Rep: rep + 1}.Judge(m, proof, err))
-}
-
-// compare compares a result with the reference, unless the query failed.
-func (r *runner) compare(k, set int, got *answer.Loose, err error) (answer.Proof, error) {
-	if err != nil {
-		return answer.Proof{}, err
-	}
-	return answer.CompareLoose(r.want[k][set], got, r.Tolerance)
 }

@@ -22,7 +22,7 @@ func TestProcessesOfItsOwn(t *testing.T) {
 	}
 	_, samples, err := ask(t, own.Program{
 		Engines: []string{"clickhouse:" + filepath.Join(t.TempDir(), "ch"), inFiles(t)[0]}, Tables: tables, Questions: qs, Reps: 1,
-		Streams: []int{1}, Duration: 300 * time.Millisecond,
+		Streams: []int{1}, Duration: time.Second,
 	})
 	if err != nil {
 		t.Fatal(err)

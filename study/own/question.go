@@ -155,25 +155,11 @@ var (
 func parse(out []*Question, file, name, of, text string) ([]*Question, error) {
 	number := 0
 	for from := 0; from < len(text); {
-		all := tokens(text[from:])
-		if len(all) == 0 {
-			break
-		}
-		end := len(text)
-		for _, t := range all {
-			if t.text == ";" {
-				end = from + t.at
-				break
-			}
-		}
-		sql := withoutComments(text[from:end])
-		first := from + all[0].at
-		line := 1 + strings.Count(text[:first], "\n")
-		head := text[from:first]
-		from = min(end+1, len(text))
-		if sql == "" {
+		var s statement
+		if s, from = nextStatement(text, from); s.sql == "" {
 			continue
 		}
+		sql, line, head := s.sql, s.line, s.head
 		number++
 		q := &Question{Name: name, File: file, Line: line, Texts: map[string]string{}, lines: map[string]place{}}
 		if number > 1 {
@@ -212,6 +198,31 @@ func parse(out []*Question, file, name, of, text string) ([]*Question, error) {
 		}
 	}
 	return out, nil
+}
+
+// statement is a statement of a file of SQL, without its comments but hints.
+type statement struct {
+	sql  string
+	line int
+	head string // the comments before it
+}
+
+// nextStatement reads the statement that begins at a place of a text, and where the next one begins. Its sql is
+// empty if there is none.
+func nextStatement(text string, from int) (s statement, next int) {
+	all := tokens(text[from:])
+	if len(all) == 0 {
+		return s, len(text)
+	}
+	end := len(text)
+	for _, t := range all {
+		if t.text == ";" {
+			end = from + t.at
+			break
+		}
+	}
+	first := from + all[0].at
+	return statement{withoutComments(text[from:end]), 1 + strings.Count(text[:first], "\n"), text[from:first]}, min(end+1, len(text))
 }
 
 // add adds a question, or the texts for engines to an existing one.

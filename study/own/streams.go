@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/barograph/barograph/engine/tables"
@@ -27,8 +28,9 @@ func (r *runner) streams(ctx context.Context) error {
 	if r.WhileLoading {
 		measurements = append(measurements, r.streamWhileLoading)
 	}
+	timed := r.timed()
 	for i, round := range measure.Interleave(r.Seed+1, len(r.measured())*len(r.Streams)*len(measurements), max(r.Rounds, 1)) {
-		measureStreams := measurements[i%len(measurements)]
+		measureStreams, mix := measurements[i%len(measurements)], []string{plainMix, loadingMix}[i%len(measurements)]
 		i /= len(measurements)
 		p, n := r.measured()[i/len(r.Streams)], r.Streams[i%len(r.Streams)]
 		var known []int
@@ -39,6 +41,12 @@ func (r *runner) streams(ctx context.Context) error {
 		}
 		if len(known) == 0 {
 			continue
+		}
+		if timed[repetition{run.MixCell(p.name, "", mix, n, r.Rate, ""), round + 1}] {
+			continue
+		}
+		if r.overdue("round " + strconv.Itoa(round+1) + " of the streams") {
+			return nil
 		}
 		r.Progress(fmt.Sprintf("%s: %s for %v", p.name, run.Several(n, "stream"), r.Duration))
 		s, err := measureStreams(ctx, p, known, n, round)
@@ -151,9 +159,9 @@ func (s *stream) Do(ctx context.Context, r *pace.Recorder) error {
 	q := s.Questions[k]
 	set := s.queries % q.Values()
 	began := r.Now()
-	got, err := ask(ctx, s.p.own, q, s.p.scheme, set)
+	got, err := s.ask(ctx, s.p, q, set, nil)
 	if err != nil {
-		return withPlace(q, s.p.scheme, err)
+		return err
 	}
 	r.Done(i, 0, began)
 	_, err = s.compare(k, set, got, nil)

@@ -46,10 +46,12 @@ func isData(name string) (base string, csv, ok bool) {
 
 // findTables assigns every file of a folder to a table, or lists it with the reason
 // why it is unused. A file of the folder is a table with its name. All files below a subfolder are one
-// table; folders key=value add columns.
-func findTables(dir string, declared *declaration) (out []*source, unused []run.SkippedFile, err error) {
+// table; folders key=value add columns. definitions are the files of statements for a table in an engine, by
+// TABLE.ENGINE; defined returns this key for the name of such a file.
+func findTables(dir string, declared *declaration, defined func(name string) (key string)) (out []*source, unused []run.SkippedFile, definitions map[string]string, err error) {
+	definitions = map[string]string{}
 	if dir, err = filepath.Abs(dir); err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	var star map[string]string // file → table, as barograph synth tpcds writes them
 	if files, _, err := tables.OpenStarFiles(dir); err == nil {
@@ -96,6 +98,9 @@ func findTables(dir string, declared *declaration) (out []*source, unused []run.
 		case path == declared.file || e.Name() == schemaFile && !deep:
 			skip(path, "declares types")
 			return nil
+		case !deep && defined(path) != "":
+			definitions[defined(path)] = path
+			return nil
 		case !ok:
 			skip(path, "its name is not that of a Parquet or CSV file")
 			return nil
@@ -122,7 +127,7 @@ func findTables(dir string, declared *declaration) (out []*source, unused []run.
 	if err == nil && len(out) == 0 {
 		err = &fault.Error{File: dir, Problem: "has no Parquet or CSV file", Cure: "name a folder of such files: NAME.parquet, or NAME/*.parquet, is the table NAME"}
 	}
-	return out, unused, err
+	return out, unused, definitions, err
 }
 
 // addFile adds a file to a table. origin is the file or the folder that gives the

@@ -1,0 +1,295 @@
+package own_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/all"
+	"github.com/barograph/barograph/engine/enginetest"
+	"github.com/barograph/barograph/engine/tables"
+	"github.com/barograph/barograph/lab"
+	"github.com/barograph/barograph/results/run"
+	"github.com/barograph/barograph/study/own"
+)
+
+// heavy is a query that no engine completes soon: the rows of t in the fifth power.
+const heavy = "SELECT count(*) AS n FROM t a, t b, t c, t d, t e WHERE a.x + b.x * c.x - d.x * e.x = -12345678"
+
+// numbers is a table of n rows.
+func numbers(n int) string {
+	var b strings.Builder
+	b.WriteString("x\n")
+	for i := range n {
+		fmt.Fprintln(&b, i)
+	}
+	return b.String()
+}
+
+// TestTimeout: a query that takes longer than the timeout fails on its engine alone, with the place and a cure,
+// and the engine goes on with the others. A query that DuckDB does not complete on the files is skipped.
+func TestTimeout(t *testing.T) {
+	data := write(t, "t.csv", numbers(1000))
+	questions := write(t, "slow.sql", "SELECT count(*) AS n FROM t", "slow.sqlite.sql", heavy, "fast.sql", "SELECT sum(x) AS s FROM t", "all.sql", heavy)
+	qs, err := own.Questions([]string{questions}, own.Names(all.Registry()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, samples, err := ask(t, own.Program{Engines: inFiles(t), Tables: data, Questions: qs, Reps: 2, Timeout: 300 * time.Millisecond})
+	if err == nil {
+		t.Error("no error")
+	}
+	timed := map[string]int{}
+	for _, s := range samples {
+		name := s.Cell.Engine + " " + s.Cell.At("query")
+		switch {
+		case s.Measured() != nil:
+			timed[name]++
+		case name == "sqlite slow" && !strings.Contains(s.Problem, "slow.sqlite.sql:1: sqlite did not complete slow within 300ms; write a larger --timeout"),
+			strings.HasSuffix(name, " all") && !strings.Contains(s.Problem, "all.sql:1: duckdb did not complete all within 300ms"),
+			strings.HasSuffix(name, " fast"), name == "duckdb slow":
+			t.Errorf("%s: %s", name, s.Problem)
+		}
+	}
+	if want := "map[duckdb fast:2 duckdb slow:2 sqlite fast:2]"; fmt.Sprint(timed) != want {
+		t.Errorf("timed: %v, want %s", timed, want)
+	}
+	if len(r.Own.Questions) != 3 {
+		t.Errorf("%d questions", len(r.Own.Questions))
+	}
+}
+
+// TestTimeoutEndsQueries: after a timeout the engine runs the query no longer, and answers the next one.
+func TestTimeoutEndsQueries(t *testing.T) {
+	for name, count := range map[string]string{ // of the sessions that run the query
+		"postgres":   "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%12345678%' AND pid <> pg_backend_pid()",
+		"mariadb":    "SELECT count(*) FROM information_schema.processlist WHERE command = 'Query' AND info LIKE '%12345678%' AND id <> connection_id()",
+		"clickhouse": "SELECT count() FROM system.processes WHERE query LIKE '%12345678%' AND query NOT LIKE '%system.processes%'",
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, _ := all.Registry().Find(name)
+			url := name + ":" + filepath.Join(t.TempDir(), "c")
+			if d.Place == engine.Embedded {
+				enginetest.Installed(t, *d)
+			} else {
+				url = enginetest.Lab(t, *d, lab.Options{}).URL()
+			}
+			db, err := all.Registry().Open(t.Context(), url, engine.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer db.Close()
+			o, err := tables.DatabasesOf(db).Own(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer o.Close()
+			nothing := func([]any) error { return nil }
+			create := map[string]string{
+				"postgres": "CREATE TABLE t AS SELECT generate_series(1, 1000) AS x", "mariadb": "CREATE TABLE t AS SELECT CAST(seq AS SIGNED) AS x FROM seq_1_to_1000",
+				"clickhouse": "CREATE TABLE t ENGINE = MergeTree ORDER BY tuple() AS SELECT number AS x FROM system.numbers LIMIT 1000",
+			}
+			if err := o.Ask(t.Context(), create[name], nothing); err != nil {
+				t.Fatal(err)
+			}
+			within, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+			defer cancel()
+			if err := o.Ask(within, heavy, nothing); err == nil || within.Err() == nil {
+				t.Fatalf("the query ended with %v", err)
+			}
+			running := ""
+			for began := time.Now(); running != "0" && time.Since(began) < 10*time.Second; time.Sleep(50 * time.Millisecond) {
+				if err := o.Ask(t.Context(), count, func(row []any) error { running = fmt.Sprint(row[0]); return nil }); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if running != "0" {
+				t.Errorf("%s sessions still run the query", running)
+			}
+		})
+	}
+}
+
+// TestDefinitions: an engine runs the statements of TABLE.ENGINE.sql after it has loaded the table. A statement
+// that fails costs the table its queries on this engine alone. The file of a query is none of them.
+func TestDefinitions(t *testing.T) {
+	data := write(t, "t.csv", numbers(10), "u.csv", numbers(10),
+		"T.sqlite.sql", "-- for the join\nCREATE INDEX by_x ON t (x);\n\nANALYZE;\n", "u.sqlite.sql", "CREATE INDEX by_y ON u (y)", "v.duckdb.sql", "CREATE INDEX z ON v (z)",
+		"q.sql", "SELECT sum(x) AS s FROM t", "q.sqlite.sql", "SELECT sum(x) AS s FROM t", "p.sql", "SELECT sum(x) AS s FROM u")
+	qs, err := own.Questions([]string{filepath.Join(data, "q.sql"), filepath.Join(data, "q.sqlite.sql"), filepath.Join(data, "p.sql")}, own.Names(all.Registry()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, samples, _ := ask(t, own.Program{Engines: inFiles(t), Tables: data, Questions: qs, Reps: 1})
+	for _, a := range r.Archives {
+		settings := fmt.Sprint(a.Settings["T.sqlite.sql:2"], "|", a.Settings["T.sqlite.sql:4"])
+		if want := map[bool]string{true: "CREATE INDEX by_x ON t (x)|ANALYZE", false: "|"}[a.Engine == "sqlite"]; settings != want {
+			t.Errorf("%s: %q", a.Engine, settings)
+		}
+	}
+	timed := map[string]bool{}
+	for _, s := range samples {
+		name := s.Cell.Engine + " " + s.Cell.At("query")
+		if s.Measured() != nil {
+			timed[name] = true
+		} else if !strings.Contains(s.Problem, "u.sqlite.sql:1: sqlite cannot run the statement") {
+			t.Errorf("%s: %s", name, s.Problem)
+		}
+	}
+	if want := "map[duckdb p:true duckdb q:true sqlite q:true]"; fmt.Sprint(timed) != want {
+		t.Errorf("timed: %v, want %s", timed, want)
+	}
+	reasons := map[string]string{}
+	for _, f := range r.Own.SkippedFiles {
+		reasons[filepath.Base(f.File)] = f.Reason
+	}
+	if !strings.Contains(reasons["T.sqlite.sql"], "has statements that sqlite runs") || !strings.Contains(reasons["v.duckdb.sql"], "no file or folder has this name") || !strings.Contains(reasons["q.sqlite.sql"], "its name") {
+		t.Errorf("%q", reasons)
+	}
+	if !strings.Contains(strings.Join(r.Warnings, "\n"), "v.duckdb.sql has statements for a table v") {
+		t.Errorf("%q", r.Warnings)
+	}
+}
+
+// TestSavedResults: each proven result is a file, in which NULL, an empty text, quotes and numbers differ.
+func TestSavedResults(t *testing.T) {
+	data := write(t, "t.csv", "a,b,c\n1,\"x \"\"y\"\"\",0.5\n2,\"\",\n", "nulls.csv", "a,b\n1,\n2,z\n")
+	questions := write(t, "t.sql", "SELECT a, b, c FROM t ORDER BY a", "n.sql", "-- param n: 1 | 2\nSELECT b FROM nulls WHERE a = ${n}", "lie.sql", "SELECT 1 AS one", "lie.sqlite.sql", "SELECT 2 AS one")
+	qs, err := own.Questions([]string{questions}, own.Names(all.Registry()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := run.Create(filepath.Join(t.TempDir(), "run"), run.Run{Workload: run.OwnWorkload, Started: time.Now()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := own.Program{Registry: all.Registry(), Engines: inFiles(t), Tables: data, Questions: qs, Reps: 1, SaveResults: true, Progress: func(string) {}}
+	own.Run(t.Context(), p, f)
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	files, err := os.ReadDir(filepath.Join(f.Dir, "results"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, x := range files {
+		text, err := os.ReadFile(filepath.Join(f.Dir, "results", x.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got[x.Name()] = string(text)
+	}
+	for _, e := range []string{"duckdb", "sqlite"} {
+		for name, want := range map[string]string{
+			"t.csv": "\"a\",\"b\",\"c\"\n1,\"x \"\"y\"\"\",0.5\n2,\"\",\n", "n.1.csv": "\"b\"\n\n", "n.2.csv": "\"b\"\n\"z\"\n",
+		} {
+			if text := got[e+"."+name]; text != want {
+				t.Errorf("%s.%s: %q, want %q", e, name, text, want)
+			}
+		}
+	}
+	if got["duckdb.lie.csv"] != "\"one\"\n1\n" || got["sqlite.lie.csv"] != "" || len(got) != 7 {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestResume: the same command resumes an interrupted run. Repetitions that were timed are kept, and each is
+// there once at the end; another command is refused.
+func TestResume(t *testing.T) {
+	data := write(t, "t.csv", numbers(10))
+	qs, err := own.Questions([]string{write(t, "a.sql", "SELECT sum(x) AS s FROM t", "b.sql", "SELECT count(*) AS n FROM t", "c.sql", "SELECT 1 AS one", "c.sqlite.sql", "SELECT 2 AS one")}, own.Names(all.Registry()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "run")
+	described := run.Run{Workload: run.OwnWorkload, Started: time.Now(), Args: []string{"scan", "own", "--tables", data}}
+	p := own.Program{Registry: all.Registry(), Engines: inFiles(t), Tables: data, Questions: qs, Reps: 5, Streams: []int{2}, Duration: 50 * time.Millisecond}
+	var steps []string
+	step := func(s string) { steps = append(steps, s) }
+	ctx, stop := context.WithCancel(t.Context())
+	f, err := own.Folder(dir, described, step)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Progress = func(text string) {
+		if strings.HasPrefix(text, "timing") {
+			go func() {
+				for len(f.Samples()) < 7 {
+					time.Sleep(time.Millisecond)
+				}
+				stop()
+			}()
+		}
+	}
+	if err := own.Run(ctx, p, f); err == nil || f.Close() != nil {
+		t.Fatalf("the run ended with %v", err)
+	}
+	kept := 0
+	for _, s := range f.Samples() {
+		if s.Measured() != nil {
+			kept++
+		}
+	}
+	if kept == 0 || kept == 4*5 {
+		t.Skipf("NOT TESTED: the run was interrupted after %d of 20 repetitions", kept)
+	}
+	other := described
+	other.Args = append(other.Args, "--reps", "9")
+	time.Sleep(10 * time.Millisecond)
+	if _, err := own.Folder(dir, other, step); err == nil || !strings.Contains(err.Error(), "of another command") {
+		t.Errorf("another command: %v", err)
+	}
+	same := described
+	same.Args = append(same.Args, "--out", dir)
+	if f, err = own.Folder(dir, same, step); err != nil {
+		t.Fatal(err)
+	}
+	p.Progress = step
+	if err := own.Run(t.Context(), p, f); err == nil {
+		t.Error("the wrong result has no error")
+	}
+	f.Run.Finished = time.Now()
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if len(steps) == 0 || !strings.Contains(steps[0], fmt.Sprintf("%d timed results are kept", kept)) {
+		t.Errorf("%q", steps)
+	}
+	r, samples, err := run.Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]int{}
+	for _, s := range samples {
+		seen[fmt.Sprint(s.Cell, s.Rep, s.Measured() != nil)]++
+	}
+	for key, n := range seen {
+		if n != 1 {
+			t.Errorf("%s is there %d times", key, n)
+		}
+	}
+	if len(r.Archives) != 3 || len(samples) != 5*5+1+2 {
+		t.Errorf("%d archives, %d samples", len(r.Archives), len(samples))
+	}
+	if _, err := own.Folder(dir, same, step); err == nil || !strings.Contains(err.Error(), "already contains a run") {
+		t.Errorf("a finished run: %v", err)
+	}
+}
+
+// TestTimeLimit: after the time limit nothing more is timed, and the run says so.
+func TestTimeLimit(t *testing.T) {
+	qs, err := own.Questions([]string{write(t, "a.sql", "SELECT sum(x) AS s FROM t")}, own.Names(all.Registry()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, samples, err := ask(t, own.Program{Engines: inFiles(t), Tables: write(t, "t.csv", numbers(10)), Questions: qs, Reps: 1_000_000, TimeLimit: 3 * time.Second})
+	if err != nil || len(samples) == 0 || !strings.Contains(strings.Join(r.Warnings, "\n"), "the time limit of 3s ended the run before repetition ") {
+		t.Errorf("%d samples, %q: %v", len(samples), r.Warnings, err)
+	}
+}

@@ -1,0 +1,187 @@
+package own
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/barograph/barograph/engine/tables"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/query/answer"
+	"github.com/barograph/barograph/results/run"
+)
+
+// resultsFolder, in the run folder, has the proven results, ENGINE.QUERY.csv (--save-results).
+const resultsFolder = "results"
+
+// result is a file of a query's rows as an engine returned them: CSV with texts in double quotes, so that an empty
+// text differs from NULL, which is nothing. It gets its name when the rows are proven. Nil writes nothing.
+type result struct {
+	path string
+	file *os.File
+	to   *bufio.Writer
+}
+
+// result creates the file of a result; nil = results are not saved.
+func (r *runner) result(p *participant, k, set int) (*result, error) {
+	if !r.SaveResults || r.folder.Dir == "" {
+		return nil, nil //nolint:nilnil // nil writes nothing
+	}
+	q := r.Questions[k]
+	name := url.PathEscape(p.name) + "." + url.PathEscape(q.Name)
+	if q.Values() > 1 {
+		name += "." + strconv.Itoa(set+1)
+	}
+	dir := filepath.Join(r.folder.Dir, resultsFolder)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	out := &result{path: filepath.Join(dir, name+".csv")}
+	var err error
+	if out.file, err = os.Create(out.path + ".tmp"); err != nil {
+		return nil, err
+	}
+	out.to = bufio.NewWriter(out.file)
+	var header []any
+	for _, name := range r.names[k] {
+		header = append(header, name)
+	}
+	out.row(header)
+	return out, nil
+}
+
+// row writes a row. The writer keeps an error until close.
+func (x *result) row(row []any) {
+	if x == nil {
+		return
+	}
+	for i, v := range row {
+		if i > 0 {
+			x.to.WriteByte(',') //nolint:errcheck // close reports it
+		}
+		x.to.WriteString(cell(v)) //nolint:errcheck // likewise
+	}
+	x.to.WriteByte('\n') //nolint:errcheck // likewise
+}
+
+// cell is a value in CSV.
+func cell(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case float64:
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	case time.Time:
+		return string(answer.MomentOf(v))
+	case answer.Decimal, answer.Date, answer.Moment:
+		return fmt.Sprint(v)
+	case string, answer.Untyped, []byte:
+		text := fmt.Sprintf("%s", v)
+		return `"` + strings.ReplaceAll(text, `"`, `""`) + `"`
+	}
+	return fmt.Sprint(v)
+}
+
+// close names the file if its rows were proven, and removes it otherwise.
+func (x *result) close(proven bool) error {
+	if x == nil {
+		return nil
+	}
+	err := errors.Join(x.to.Flush(), x.file.Close())
+	if err != nil || !proven {
+		return errors.Join(err, os.Remove(x.file.Name()))
+	}
+	return os.Rename(x.file.Name(), x.path)
+}
+
+// define runs the statements of TABLE.ENGINE.sql in the folder of the tables, such as CREATE INDEX, after the
+// engine has loaded the table. They are part of the load, and are listed among the engine's settings.
+func (r *runner) define(ctx context.Context, p *participant, t *tables.Table, out *run.Archive) error {
+	path := r.definitions[t.Name+"."+p.scheme]
+	if path == "" {
+		return nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	for from := 0; from < len(text); {
+		var s statement
+		if s, from = nextStatement(string(text), from); s.sql == "" {
+			continue
+		}
+		short := strings.Join(strings.Fields(s.sql), " ")
+		r.Progress(p.name + ": " + short)
+		if err := exec(ctx, p.own, s.sql); err != nil {
+			return &fault.Error{File: path, Line: s.line, Problem: p.scheme + " cannot run the statement", Err: err, Cure: "correct it; until then the queries of " + t.Name + " are left out"}
+		}
+		if out.Settings == nil {
+			out.Settings = map[string]string{}
+		}
+		out.Settings[fmt.Sprintf("%s:%d", filepath.Base(path), s.line)] = short
+	}
+	return nil
+}
+
+// defined returns TABLE.ENGINE for a file of that name with .sql, unless it has a query of the study.
+func (r *runner) defined(path string) string {
+	table, scheme, _ := strings.Cut(strings.TrimSuffix(filepath.Base(path), ".sql"), ".")
+	if filepath.Ext(path) != ".sql" || !slices.Contains(Names(r.Registry), scheme) {
+		return ""
+	}
+	for _, q := range r.Questions {
+		for _, p := range q.lines {
+			if file, err := filepath.Abs(p.file); err == nil && file == path {
+				return ""
+			}
+		}
+	}
+	return tables.Name(table) + "." + scheme
+}
+
+// Folder creates the run folder of a program, or resumes the run that the same command began in it: its timed
+// repetitions are kept, files are read, loaded and proven again. fresh describes the run of now.
+func Folder(dir string, fresh run.Run, says func(string)) (*run.Folder, error) {
+	old, _, err := run.Read(dir)
+	if err != nil || old.Workload != run.OwnWorkload || !old.Finished.IsZero() {
+		return run.Create(dir, fresh) // which refuses the folder of another run
+	}
+	events, err := run.ReadEvents(dir)
+	if err != nil {
+		return nil, err
+	}
+	refuse := func(problem, cure string) error { return &fault.Error{File: dir, Problem: problem, Cure: cure} }
+	switch {
+	case run.StateOf(events, time.Now()) == run.Running:
+		return nil, refuse("contains a run in progress", "wait until it has finished (after a kill: some seconds), or name another folder")
+	case !slices.Equal(withoutOut(old.Args), withoutOut(fresh.Args)):
+		return nil, refuse("contains an interrupted run of another command: "+strings.Join(old.Args, " "), "resume it with the same command, or name another folder")
+	}
+	into, err := run.Resume(dir, func(s *run.Sample) bool { return s.Rep > 0 && s.Measured() != nil })
+	if err == nil {
+		into.Run.Warnings = fresh.Warnings
+		says(fmt.Sprintf("resuming %s: %s are kept; the files are read, loaded and proven again", fault.Name(dir), run.Several(len(into.Samples()), "timed result")))
+	}
+	return into, err
+}
+
+// withoutOut leaves --out out of arguments: the folder of a resumed run may have been named by the program.
+func withoutOut(args []string) (out []string) {
+	for i := 0; i < len(args); i++ {
+		switch {
+		case args[i] == "--out":
+			i++
+		case !strings.HasPrefix(args[i], "--out="):
+			out = append(out, args[i])
+		}
+	}
+	return out
+}
