@@ -86,6 +86,17 @@ func offsetCode(minutes int) byte {
 	return '0'
 }
 
+// distance is the number that offsetCode wrote, without its sign.
+func distance(code byte) int {
+	switch {
+	case code >= 'a':
+		return int(code-'a') + 1
+	case code >= 'A':
+		return int(code-'A') + 1
+	}
+	return 0
+}
+
 // offset is the letter of a value's distance from the end of its slot: in minutes for an hour, in
 // tens of minutes, rounded up, for six hours.
 func (a *accumulation) offset(off time.Duration) byte {
@@ -110,6 +121,8 @@ type slotValue struct {
 	at    time.Time
 	value float64
 	qual  string
+	// of a chosen one: the distance of the nearest value, also a missing one, from the end of the slot
+	nearest time.Duration
 }
 
 // better orders the values of a slot, the chosen one first: a value before a missing one, then the
@@ -185,10 +198,15 @@ func (x *posting) chosen(ctx context.Context, b *batch, a *accumulation, keys []
 		if !in || end.Unix() != keys[n-1].end || a.table == "dailypp" && !x.Tokens.isDay(v.dur, v.at) {
 			return nil
 		}
-		if old := out[n-1]; old == nil || a.better(end)(v, *old) < 0 {
-			found := v
-			out[n-1] = &found
+		old, found := out[n-1], v
+		found.nearest = v.at.Sub(end).Abs()
+		if old != nil {
+			found.nearest = min(found.nearest, old.nearest)
+			if old.nearest = found.nearest; a.better(end)(*old, v) <= 0 {
+				return nil
+			}
 		}
+		out[n-1] = &found
 		return nil
 	})
 	return out, err
@@ -230,9 +248,14 @@ func (d *precipDay) read(offset, qc string, values []*int16, from, to int) {
 	}
 }
 
-// set sets a slot, unless a person did.
-func (d *precipDay) set(i int, value int16, offset, qc byte) {
-	if d.qc[i] == manual || d.qc[i] == 'm' || d.values[i] != nil && *d.values[i] == value && d.offset[i] == offset && d.qc[i] == qc {
+// set sets a slot, unless a person did, or it has a value that is nearer than nearest (the letter of the nearest
+// value in the raw table): that was purged from the raw table.
+func (d *precipDay) set(i int, value int16, offset, nearest, qc byte) {
+	stored := d.values[i] != nil
+	switch {
+	case d.qc[i] == manual, d.qc[i] == 'm', stored && *d.values[i] == value && d.offset[i] == offset && d.qc[i] == qc:
+		return
+	case stored && d.offset[i] != emptySlot && distance(d.offset[i]) < distance(nearest):
 		return
 	}
 	d.values[i], d.offset[i], d.qc[i], d.hasChanged = &value, offset, qc, true
@@ -313,7 +336,7 @@ func (b *batch) hourly(ctx context.Context, a *accumulation, keys []slotKey, cho
 		if v := chosen[i]; v != nil {
 			end := time.Unix(k.end, 0).UTC()
 			_, number := a.slotOf(end)
-			days[keyOf(k)].set(number, inHundredths(v.value), a.offset(v.at.Truncate(time.Minute).Sub(end)), v.qual[0])
+			days[keyOf(k)].set(number, inHundredths(v.value), a.offset(v.at.Truncate(time.Minute).Sub(end)), a.offset(v.nearest.Truncate(time.Minute)), v.qual[0])
 		}
 	}
 	var rows pgx.Batch

@@ -98,6 +98,15 @@ func TestPrecipitation(t *testing.T) {
 	if got := rows(t, db, "SELECT value FROM dailypp"); got != "7" {
 		t.Error(got)
 	}
+	// the raw table was purged: a value that is farther from the hour replaces none, but one whose nearest value was
+	// revised to missing loses it
+	if _, err := db.Exec(t.Context(), "DELETE FROM rawpp WHERE obstime = $1", day.Add(5*time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	post(t, p, product(-20*time.Minute, line("AAA", "0507", "PPH .9"), line("AAA", "0703", "PPH .33"), ".AR"+strings.TrimPrefix(line("AAA", "0700", "PPH M"), ".A")))
+	if got := rows(t, db, "SELECT hour5, hour6, hour7 FROM hourlypp WHERE hour6 IS NOT NULL"); got != "40 77 33" {
+		t.Error(got)
+	}
 	if got := strings.Join(p.Tokens.Unfilled(), " "); strings.Contains(got, "hourlypp") || strings.Contains(got, "dailypp") {
 		t.Error(got)
 	}
