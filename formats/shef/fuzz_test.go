@@ -132,8 +132,8 @@ func newSaid(text []byte) said {
 				continue
 			}
 			s.numbers[x], s.numbers[x/100] = true, true
-			if metric { // the largest factor is that of cubic metres in cubic feet, 35.3; a temperature gets 32 more
-				s.largest = max(s.largest, 36*x+32)
+			if metric { // the largest factor is that of square kilometers in acres, 247.1; a temperature gets 32 more
+				s.largest = max(s.largest, 248*x+32)
 			}
 		}
 	}
