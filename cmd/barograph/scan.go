@@ -166,6 +166,9 @@ that is not less than the cores. auto is the rule of "barograph scan".`,
   barograph scan forecast runs/20261121-120000-scan --paths /d1,/d2 --measure-disks --scale-data 10`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
+			if err := e.mayWrite("--held-out", heldOut, nil); err != nil {
+				return err
+			}
 			y.HoldOut = heldOut != ""
 			forecasts, err := y.Forecasts(args[0])
 			if forecasts == nil {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"iter"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -90,16 +91,22 @@ func (d *shefDecode) run(c *cobra.Command, args []string) (err error) {
 		return err
 	}
 	d.live = slices.Contains(args, formats.Stdin)
+	texts, err := formats.NewTexts(c.Context(), args, d.env.stdin, d.env.reportError)
+	if err != nil {
+		return err
+	}
+	if d.out != "" && filepath.Clean(d.out) == filepath.Clean(d.problems) {
+		return fault.Misuse("--problems", "names the file of --out", "name another file")
+	}
+	if err := errors.Join(d.env.mayWrite("--out", d.out, texts.Paths), d.env.mayWrite("--problems", d.problems, texts.Paths)); err != nil {
+		return err
+	}
 	closers, err := d.open()
 	defer func() {
 		for _, f := range closers {
 			err = errors.Join(err, f())
 		}
 	}()
-	if err != nil {
-		return err
-	}
-	texts, err := formats.NewTexts(c.Context(), args, d.env.stdin, d.env.reportError)
 	if err != nil {
 		return err
 	}
@@ -119,6 +126,26 @@ func (d *shefDecode) run(c *cobra.Command, args []string) (err error) {
 		return err
 	}
 	return errors.Join(d.summary(), texts.Incomplete())
+}
+
+// mayWrite refuses a file to be written that is a folder, an archive, or one of the files that the command reads.
+func (e *env) mayWrite(flag, out string, inputs []string) error {
+	info, err := os.Stat(out)
+	if err != nil { // a new file, or none
+		return nil //nolint:nilerr // whoever creates the file reports the error
+	}
+	refuse := func(problem string) error {
+		return usage(&fault.Error{Setting: flag + " " + fault.Name(out), Problem: problem, Cure: "name another file"})
+	}
+	if info.IsDir() || e.engines.Recognize(out) != "" {
+		return refuse("is a folder or an archive")
+	}
+	for _, name := range inputs {
+		if in, err := os.Stat(name); err == nil && os.SameFile(in, info) {
+			return refuse("is one of the files to read")
+		}
+	}
+	return nil
 }
 
 // open opens the outputs. The caller calls the closers in their order.

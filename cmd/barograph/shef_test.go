@@ -172,3 +172,57 @@ func TestShefEncode(t *testing.T) {
 		}
 	}
 }
+
+// TestOutputsKeepInputs: no output option empties or replaces a file that the command reads, or an archive.
+func TestOutputsKeepInputs(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	values := "station,time,code,value\nLKCL1,2026-11-10T13:00:00Z,HGIRZZZ,0.9\n"
+	if err := os.Mkdir(at("feed"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"a": shefSample, "feed/b": shefSample, "values.csv": values} {
+		if err := os.WriteFile(at(name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Link(at("a"), at("link")); err != nil {
+		t.Fatal(err)
+	}
+	if status, _, errs := barograph(t, "shef", "post", "--engine", "sqlite:"+at("x.db"), "--schema", "barograph", "--make", "--now", "2026-11-20", at("a")); status != 4 {
+		t.Fatal(errs)
+	}
+	database, err := os.ReadFile(at("x.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		says string
+		args []string
+	}{
+		{"is one of the files to read", []string{"decode", at("a"), "--out", at("a")}},
+		{"is one of the files to read", []string{"decode", at("a"), "--out", at("link")}},
+		{"is one of the files to read", []string{"decode", at("a"), "--problems", at("a")}},
+		{"is one of the files to read", []string{"decode", at("feed"), "--out", at("feed/b")}},
+		{"is one of the files to read", []string{"encode", at("values.csv"), "--out", at("values.csv")}},
+		{"names the file of --out", []string{"decode", at("a"), "--out", at("new"), "--problems", at("new")}},
+		{"is a folder or an archive", []string{"decode", at("a"), "--out", at("feed")}},
+		{"is a folder or an archive", []string{"decode", at("a"), "--problems", at("x.db")}},
+	} {
+		if status, _, errs := barograph(t, append([]string{"shef"}, c.args...)...); status != 2 || !strings.Contains(errs, c.says) {
+			t.Errorf("%v: status %d: %s", c.args, status, errs)
+		}
+	}
+	status, out, errs := barograph(t, "ycsb", "load", "--engine", "pebble:"+at("kv"), "-p", "recordcount=10", "-p", "exportfile="+at("x.db"))
+	if status != 2 || !strings.Contains(out, "[INSERT], Return=OK, 10") || !strings.Contains(errs, "is a folder or an archive") {
+		t.Errorf("ycsb: status %d: %s%s", status, out, errs)
+	}
+	for name, want := range map[string]string{"a": shefSample, "feed/b": shefSample, "values.csv": values, "x.db": string(database)} {
+		if got, err := os.ReadFile(at(name)); err != nil || string(got) != want {
+			t.Errorf("%s has changed: %v", name, err)
+		}
+	}
+	if _, err := os.Stat(at("new")); err == nil {
+		t.Error("a refused command leaves a file")
+	}
+}

@@ -138,6 +138,11 @@ leaves out a value that SHEF cannot express.`,
 			if s.options, err = s.input.read(); err != nil {
 				return err
 			}
+			if texts, err := formats.NewTexts(c.Context(), args, e.stdin, nil); err == nil { // encode reports the error
+				if err := e.mayWrite("--out", out, texts.Paths); err != nil {
+					return err
+				}
+			}
 			return e.writeTo(out, func(w io.Writer) error { return s.encode(c.Context(), w, args, heading, awips) })
 		},
 	}

@@ -390,7 +390,9 @@ func (e *env) writeYCSB(f *ycsbFlags, r *ycsb.Report, s run.Sample) (err error) 
 		fmt.Fprintf(e.stderr, "barograph: the first problem occurred after about %d operations\n", r.Seen)
 	}
 	to := e.stdout
-	if name := r.Config.ExportFile; name != "" {
+	refused := e.mayWrite("exportfile", r.Config.ExportFile, nil) // the results then go to standard output
+	defer func() { err = errors.Join(err, refused) }()
+	if name := r.Config.ExportFile; name != "" && refused == nil {
 		file, err := os.Create(name)
 		if err != nil {
 			return err
