@@ -33,6 +33,7 @@ func FuzzDecode(f *testing.F) {
 		"\xef\xbb\xbf.A AAA 1020 /HG 1\x00.5/TA T\r.B BBB 1020 /HG/TA\rSTN1:x:72/50\r .B1 /PP\rSTN2/3\x1e\x03.A CCC 1020 /PP/ M\x0c .A DDD 1020 /HG 3\n.ENDS\n.AX 1/2",
 		".B AAA 1020 /HG\n.ENDS/5\n .END\nSTN1 1" + strings.Repeat(" ", 60) + "/2,STN2\n .A BBB 1020 /HG 1\nSTN3 4\n.E1 5\n.END\n .E CCC 1020 /HG\n.E1 3",
 		"\xef\xbb\ufeff\xbf",
+		".A 000 1010 D\x11US CA 1",
 		".A AAA 1020 /HG 12345678901.5/TA 3/PP 125\n.A AAA 1020 DUS/HG 2.5/TA -3/QR 1",
 		".BR AAA 1020 /HG/PP\nSTN1 1/2\n...NORTH...\nSTN2 3/4 : c\n\n: c\n 'x/y' 5\n.SOUTH\nSTN3 'a/\n.END\n.END\nprose\n.A AAA 1020 /HG 1",
 	} {
@@ -122,9 +123,10 @@ func newSaid(text []byte) said {
 		}
 		return r
 	}
-	metric := bytes.Contains(bytes.ToUpper(text), []byte("DUS"))
 	filled := bytes.Map(fill, bytes.ToValidUTF8(text, nil))
-	for _, variant := range [][]byte{text, filled, comments.ReplaceAll(text, nil), comments.ReplaceAll(filled, nil)} {
+	variants := [][]byte{text, filled, comments.ReplaceAll(text, nil), comments.ReplaceAll(filled, nil)}
+	metric := slices.ContainsFunc(variants, func(v []byte) bool { return bytes.Contains(bytes.ToUpper(v), []byte("DUS")) })
+	for _, variant := range variants {
 		for _, numeral := range numerals.FindAll(variant, -1) {
 			whole, decimals, _ := strings.Cut(string(numeral), ".")
 			x, err := strconv.ParseFloat(string(numeral), 64)
