@@ -489,6 +489,9 @@ func (in *Input) Read(r io.Reader, name string, received time.Time, each func(*P
 		} else if err != nil {
 			return errors.Join(err, send())
 		}
+		if p == nil && len(bare(&text)) == 0 { // blanks and line ends behind a product are none
+			continue
+		}
 		if p == nil {
 			p = &Product{ID: productID(&text), Issued: received.UTC().Truncate(time.Second), Received: received}
 			if text.Issued != record.NoTime {

@@ -62,6 +62,7 @@ func (x *gathered) flush() error {
 	slices.SortStableFunc(x.out.Values, func(a, b record.Gauge) int {
 		return cmp.Or(slices.Compare(a.Station[:], b.Station[:]), slices.Compare(a.Code[:], b.Code[:]), cmp.Compare(a.Duration, b.Duration), cmp.Compare(a.Created, b.Created), cmp.Compare(a.Time, b.Time))
 	})
+	x.out.Product.Issued = record.NoTime // of many products: none is claimed
 	err := x.each(&x.out)
 	x.out.Values = x.out.Values[:0]
 	return err

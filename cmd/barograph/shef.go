@@ -98,7 +98,8 @@ func (d *shefDecode) run(c *cobra.Command, args []string) (err error) {
 	if d.out != "" && filepath.Clean(d.out) == filepath.Clean(d.problems) {
 		return fault.Misuse("--problems", "names the file of --out", "name another file")
 	}
-	if err := errors.Join(d.env.mayWrite("--out", d.out, texts.Paths), d.env.mayWrite("--problems", d.problems, texts.Paths)); err != nil {
+	inputs := append(slices.Clone(texts.Paths), d.input.shefparm, d.input.stations)
+	if err := errors.Join(d.env.mayWrite("--out", d.out, inputs), d.env.mayWrite("--problems", d.problems, inputs)); err != nil {
 		return err
 	}
 	closers, err := d.open()

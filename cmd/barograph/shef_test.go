@@ -181,7 +181,7 @@ func TestOutputsKeepInputs(t *testing.T) {
 	if err := os.Mkdir(at("feed"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string]string{"a": shefSample, "feed/b": shefSample, "values.csv": values} {
+	for name, text := range map[string]string{"a": shefSample, "feed/b": shefSample, "values.csv": values, "stations.csv": "lid,name\nLKCL1,Lake Charles\n"} {
 		if err := os.WriteFile(at(name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -205,6 +205,7 @@ func TestOutputsKeepInputs(t *testing.T) {
 		{"is one of the files to read", []string{"decode", at("a"), "--problems", at("a")}},
 		{"is one of the files to read", []string{"decode", at("feed"), "--out", at("feed/b")}},
 		{"is one of the files to read", []string{"encode", at("values.csv"), "--out", at("values.csv")}},
+		{"is one of the files to read", []string{"decode", at("a"), "--stations", at("stations.csv"), "--out", at("stations.csv")}},
 		{"names the file of --out", []string{"decode", at("a"), "--out", at("new"), "--problems", at("new")}},
 		{"is a folder or an archive", []string{"decode", at("a"), "--out", at("feed")}},
 		{"is a folder or an archive", []string{"decode", at("a"), "--problems", at("x.db")}},
@@ -212,6 +213,18 @@ func TestOutputsKeepInputs(t *testing.T) {
 		if status, _, errs := barograph(t, append([]string{"shef"}, c.args...)...); status != 2 || !strings.Contains(errs, c.says) {
 			t.Errorf("%v: status %d: %s", c.args, status, errs)
 		}
+	}
+	if status, out, errs := barograph(t, "shef", "export", "--engine", "sqlite:"+at("x.db"), "--schema", "barograph", "--to", "csv"); status != 0 || strings.Contains(out, "1970-01-01") {
+		t.Errorf("export: status %d: %s%s", status, out, errs)
+	}
+	if err := os.WriteFile(at("keep.csv"), []byte(values), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if status, _, errs := barograph(t, "shef", "export", "--engine", "sqlite:"+at("x.db"), "--schema", "barograph", "--to", "csv", "--since", "2030-01-01", "--out", at("keep.csv")); status != 4 || !strings.Contains(errs, "there is no value to write") {
+		t.Errorf("export of nothing: status %d: %s", status, errs)
+	}
+	if got, err := os.ReadFile(at("keep.csv")); err != nil || string(got) != values {
+		t.Errorf("an export without values replaces a file: %q, %v", got, err)
 	}
 	status, out, errs := barograph(t, "ycsb", "load", "--engine", "pebble:"+at("kv"), "-p", "recordcount=10", "-p", "exportfile="+at("x.db"))
 	if status != 2 || !strings.Contains(out, "[INSERT], Return=OK, 10") || !strings.Contains(errs, "is a folder or an archive") {

@@ -102,11 +102,19 @@ func (s *gaugeSource) table(name string, text io.Reader, take func(*shef.Result)
 	return errors.Join(err, flush())
 }
 
+// named are the files that the options name to be read.
+func (s *gaugeSource) named() []string {
+	return []string{s.input.shefparm, s.input.stations, strings.TrimPrefix(s.url, "@")}
+}
+
+// errNothing is the error of an output without values, which replaces no file.
+var errNothing = errors.New("there is no value to write")
+
 // incomplete returns an error if values were lost, or if there are none.
 func (s *gaugeSource) incomplete() error {
 	if s.lost == 0 {
 		if s.values == 0 {
-			return &fault.Status{Code: fault.Incomplete, Err: errors.New("there is no value to write")}
+			return &fault.Status{Code: fault.Incomplete, Err: errNothing}
 		}
 		return nil
 	}
@@ -139,7 +147,7 @@ leaves out a value that SHEF cannot express.`,
 				return err
 			}
 			if texts, err := formats.NewTexts(c.Context(), args, e.stdin, nil); err == nil { // encode reports the error
-				if err := e.mayWrite("--out", out, texts.Paths); err != nil {
+				if err := e.mayWrite("--out", out, append(texts.Paths, s.named()...)); err != nil {
 					return err
 				}
 			}
@@ -215,7 +223,7 @@ func (e *env) writeTo(out string, write func(w io.Writer) error) error {
 	}
 	err = write(f)
 	failed := err
-	if status, ok := errors.AsType[*fault.Status](err); err == nil || ok && status.Code == fault.Incomplete {
+	if status, ok := errors.AsType[*fault.Status](err); err == nil || ok && status.Code == fault.Incomplete && !errors.Is(err, errNothing) {
 		failed = errors.Join(f.Close(), os.Rename(f.Name(), out))
 	}
 	if failed == nil {
@@ -269,14 +277,21 @@ complete. "barograph shef decode --format" writes the values of SHEF files.`,
 			if s.options, err = s.input.read(); err != nil {
 				return err
 			}
+			if err := e.mayWrite("--out", out, s.named()); err != nil {
+				return err
+			}
 			err = e.writeTo(out, func(w io.Writer) error {
 				values, err := export.NewGauges(w, to, e.csvCell, s.input.sites)
 				if err != nil {
 					return err
 				}
-				return errors.Join(s.each(c.Context(), nil, values.Write), values.Close())
+				err = errors.Join(s.each(c.Context(), nil, values.Write), values.Close())
+				if err == nil && s.values == 0 {
+					err = s.incomplete()
+				}
+				return err
 			})
-			if err != nil {
+			if err != nil && !errors.Is(err, errNothing) {
 				return err
 			}
 			fmt.Fprintf(e.stderr, "%d values, %d excluded by filters\n", s.values, s.dropped)

@@ -98,7 +98,7 @@ func TestShefExport(t *testing.T) {
 	if out := export(1, append(of, "--to", "csv", "--out", fixed)...); !strings.Contains(out, "write-protected") {
 		t.Error(out)
 	}
-	if out := export(1, append(of, "--to", "csv", "--out", dir)...); !strings.Contains(out, "is a folder") {
+	if out := export(2, append(of, "--to", "csv", "--out", dir)...); !strings.Contains(out, "is a folder") {
 		t.Error(out)
 	}
 	if text, err := os.ReadFile(fixed); err != nil || string(text) != "mine" {

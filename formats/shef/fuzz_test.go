@@ -34,6 +34,7 @@ func FuzzDecode(f *testing.F) {
 		".B AAA 1020 /HG\n.ENDS/5\n .END\nSTN1 1" + strings.Repeat(" ", 60) + "/2,STN2\n .A BBB 1020 /HG 1\nSTN3 4\n.E1 5\n.END\n .E CCC 1020 /HG\n.E1 3",
 		"\xef\xbb\ufeff\xbf",
 		".A 000 1010 D\x11US CA 1",
+		".B 000 1010/HA\nTN1::1::2/\n.END",
 		".A AAA 1020 /HG 12345678901.5/TA 3/PP 125\n.A AAA 1020 DUS/HG 2.5/TA -3/QR 1",
 		".BR AAA 1020 /HG/PP\nSTN1 1/2\n...NORTH...\nSTN2 3/4 : c\n\n: c\n 'x/y' 5\n.SOUTH\nSTN3 'a/\n.END\n.END\nprose\n.A AAA 1020 /HG 1",
 	} {
@@ -113,6 +114,8 @@ const mostSaid = 10
 var (
 	numerals = regexp.MustCompile(`[0-9]*\.?[0-9]+|[0-9]+\.`)
 	comments = regexp.MustCompile(`:[^:\r\n]*:?`)
+
+	firstComment = regexp.MustCompile(`(?m)^([^:\r\n]*):[^:\r\n]*:`)
 )
 
 func newSaid(text []byte) said {
@@ -124,7 +127,8 @@ func newSaid(text []byte) said {
 		return r
 	}
 	filled := bytes.Map(fill, bytes.ToValidUTF8(text, nil))
-	variants := [][]byte{text, filled, comments.ReplaceAll(text, nil), comments.ReplaceAll(filled, nil)}
+	apart := firstComment.ReplaceAll(filled, []byte("$1 ")) // the first comment may end a station
+	variants := [][]byte{text, filled, comments.ReplaceAll(text, nil), comments.ReplaceAll(filled, nil), comments.ReplaceAll(apart, nil)}
 	metric := slices.ContainsFunc(variants, func(v []byte) bool { return bytes.Contains(bytes.ToUpper(v), []byte("DUS")) })
 	for _, variant := range variants {
 		for _, numeral := range numerals.FindAll(variant, -1) {
