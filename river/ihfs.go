@@ -86,11 +86,20 @@ func (p *IHFS) Ping(ctx context.Context) error {
 	return p.conn.Ping(ctx)
 }
 
-// Reload reads what the poster goes by.
+// Reload reads what the poster goes by. A connection that is lost meanwhile is an engine.ErrUnreachable, as one
+// that cannot be made: the database stops, or starts again.
 func (p *IHFS) Reload(ctx context.Context) error {
 	if err := p.connect(ctx); err != nil {
 		return err
 	}
+	err := p.reload(ctx)
+	if err != nil && p.conn.IsClosed() && ctx.Err() == nil {
+		return engine.UnreachableError(fault.Redact(p.url), err, "start the server, or check host, port and account")
+	}
+	return err
+}
+
+func (p *IHFS) reload(ctx context.Context) error {
 	var schema string
 	if err := p.conn.QueryRow(ctx, "SELECT coalesce(current_schema(), '')").Scan(&schema); err != nil {
 		return err

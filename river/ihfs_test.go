@@ -336,7 +336,16 @@ func TestTokens(t *testing.T) {
 	if len(reported) != 2 || !strings.Contains(reported[0], "f:11: shef_winfutur") || !strings.Contains(reported[0], "did you mean shef_winfuture?") || !strings.Contains(reported[1], "did you mean shef_winpast?") {
 		t.Errorf("%q", reported)
 	}
-	for _, bad := range []string{"shef_procobs : YES", "shef_storetext : maybe", "intppq : 4", "intpc : NaN", "shef_duplicate : MAYBE", "shef_winpast : x", "shef_post_unk : SOME"} {
+	reported = nil
+	if err := tokens.Read(strings.NewReader("gage_pp_enabled : ON\ngage_pp_log : x\n"), "f", tell); err != nil || len(reported) != 1 || !strings.Contains(reported[0], "did you mean gage_pp_enable?") {
+		t.Errorf("%q: %v", reported, err)
+	}
+	for _, text := range []string{"gage_pp_enable = ON\n", ".A AAA 1120 DH12/HG 1 : the stage : 2\n"} {
+		if err := tokens.Read(strings.NewReader(text), "f", tell); err == nil || !strings.Contains(err.Error(), "has no line of tokens") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	for _, bad := range []string{"shef_procobs : YES", "shef_storetext : maybe", "intppq : 4", "intpc : NaN", "intpc : 31", "shef_duplicate : MAYBE", "shef_winpast : x", "shef_post_unk : SOME"} {
 		if err := tokens.Read(strings.NewReader("\n"+bad), "f", tell); err == nil || !strings.Contains(err.Error(), "f:2") {
 			t.Errorf("%s: %v", bad, err)
 		}
@@ -394,6 +403,30 @@ func TestIHFSLacks(t *testing.T) {
 		if got := p.Again(&pgconn.PgError{Code: code}); got != want || (&river.Archive{}).Again(&pgconn.PgError{Code: code}) != want {
 			t.Errorf("%s: again %v, want %v", code, got, want)
 		}
+	}
+}
+
+// TestConnectionLost: a database that stops while the poster reads its tables is unreachable, as one that cannot be
+// reached at all, so that the service waits for it.
+func TestConnectionLost(t *testing.T) {
+	db, p := stocked(t, "lost")
+	tx, err := db.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback(context.WithoutCancel(t.Context()))
+	if _, err := tx.Exec(t.Context(), "LOCK TABLE location IN ACCESS EXCLUSIVE MODE"); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- p.Reload(t.Context()) }()
+	until(t, "a session that ends", func() bool {
+		var n int
+		err := tx.QueryRow(t.Context(), "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE wait_event_type = 'Lock'").Scan(&n)
+		return err == nil && n == 1
+	})
+	if err := <-ended; !errors.Is(err, engine.ErrUnreachable) {
+		t.Errorf("it ended with %v", err)
 	}
 }
 

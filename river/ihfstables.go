@@ -354,9 +354,17 @@ func (x *posting) values(ctx context.Context, b *batch, table string, rows []*ro
 		*r.fate = now[r.key].settle(&x.Tokens, r)
 	}
 	var changed []*row
+	same := map[key]bool{}
 	for i, k := range keys {
 		if r := now[k.key].now; stored[i] == nil || !stored[i].same(r) {
 			changed = append(changed, r)
+		} else {
+			same[k.key] = true
+		}
+	}
+	for _, r := range rows { // a product with two values of a key, posted again
+		if *r.fate == Updated && same[r.key] {
+			*r.fate = Unchanged
 		}
 	}
 	if len(changed) == 0 {

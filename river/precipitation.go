@@ -183,9 +183,12 @@ func (x *posting) chosen(ctx context.Context, b *batch, a *accumulation, keys []
 	for i, k := range keys {
 		lids[i], sources[i], ends[i] = k.lid.String(), string(k.ts[:]), time.Unix(k.end, 0).UTC()
 	}
-	text := "SELECT u.n, t.dur, t.extremum, t.obstime, t.value, coalesce(t.shef_qual_code, 'Z') FROM unnest($1::varchar[], $2::varchar[], $3::timestamp[]) WITH ORDINALITY AS u(lid, ts, slot, n)" +
-		" JOIN " + b.schema + a.from + " t ON t.lid = u.lid AND t.ts = u.ts AND t.obstime >= u.slot - $4::interval AND t.obstime < u.slot + $5::interval AND ($6::smallint[] IS NULL OR t.dur = ANY($6))" +
-		" JOIN " + b.schema + "ingestfilter i ON i.lid = t.lid AND i.pe = t.pe AND i.dur = t.dur AND i.ts = t.ts AND i.extremum = t.extremum AND i.stg2_input = 'T' WHERE t.value IS NOT NULL"
+	text := `SELECT u.n, t.dur, t.extremum, t.obstime, t.value, coalesce(t.shef_qual_code, 'Z')
+		FROM unnest($1::varchar[], $2::varchar[], $3::timestamp[]) WITH ORDINALITY AS u(lid, ts, slot, n)
+		JOIN ` + b.schema + a.from + ` t ON t.lid = u.lid AND t.ts = u.ts
+			AND t.obstime >= u.slot - $4::interval AND t.obstime < u.slot + $5::interval AND ($6::smallint[] IS NULL OR t.dur = ANY($6))
+		JOIN ` + b.schema + `ingestfilter i ON (i.lid, i.pe, i.dur, i.ts, i.extremum) = (t.lid, t.pe, t.dur, t.ts, t.extremum) AND i.stg2_input = 'T'
+		WHERE t.value IS NOT NULL`
 	q, err := b.Query(ctx, text, lids, sources, ends, a.before, a.after+time.Minute, a.durations)
 	if err != nil {
 		return nil, err
@@ -219,8 +222,9 @@ func (b *batch) daily(ctx context.Context, keys []slotKey, chosen []*slotValue) 
 		if v == nil {
 			continue
 		}
-		rows.Queue("INSERT INTO "+b.schema+"dailypp AS t (lid, ts, obstime, value, qc, postingtime) VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (lid, ts, obstime) DO UPDATE"+
-			" SET value = EXCLUDED.value, qc = EXCLUDED.qc, postingtime = EXCLUDED.postingtime WHERE (t.value, t.qc) IS DISTINCT FROM (EXCLUDED.value, EXCLUDED.qc) AND upper(t.qc) IS DISTINCT FROM $7",
+		rows.Queue(`INSERT INTO `+b.schema+`dailypp AS t (lid, ts, obstime, value, qc, postingtime) VALUES ($1, $2, $3, $4, $5, $6)
+			ON CONFLICT (lid, ts, obstime) DO UPDATE SET value = EXCLUDED.value, qc = EXCLUDED.qc, postingtime = EXCLUDED.postingtime
+			WHERE (t.value, t.qc) IS DISTINCT FROM (EXCLUDED.value, EXCLUDED.qc) AND upper(t.qc) IS DISTINCT FROM $7`,
 			keys[i].lid.String(), string(keys[i].ts[:]), time.Unix(keys[i].end, 0).UTC(), v.value, v.qual, b.posted.UTC().Truncate(time.Second), string(rune(manual)))
 	}
 	return b.sendAll(ctx, &rows)
@@ -228,12 +232,11 @@ func (b *batch) daily(ctx context.Context, keys []slotKey, chosen []*slotValue) 
 
 // precipDay is a row of hourlypp or hourlypc: its hours and, in hourlypp, its four periods.
 type precipDay struct {
-	lid, ts     string
-	date        time.Time
-	values      [hourSlots + sixHourSlots]*int16 // hundredths of an inch
-	offset, qc  [hourSlots + sixHourSlots]byte
-	hasChanged  bool
-	hasSixHours bool
+	lid, ts    string
+	date       time.Time
+	values     [hourSlots + sixHourSlots]*int16 // hundredths of an inch
+	offset, qc [hourSlots + sixHourSlots]byte
+	hasChanged bool
 }
 
 func (d *precipDay) read(offset, qc string, values []*int16, from, to int) {
@@ -302,7 +305,7 @@ func (b *batch) hourly(ctx context.Context, a *accumulation, keys []slotKey, cho
 	var dates []time.Time
 	for i, k := range keys {
 		if key := keyOf(k); chosen[i] != nil && days[key] == nil {
-			d := &precipDay{lid: k.lid.String(), ts: string(k.ts[:]), date: time.Unix(key.day, 0).UTC(), hasSixHours: a.table == "hourlypp"}
+			d := &precipDay{lid: k.lid.String(), ts: string(k.ts[:]), date: time.Unix(key.day, 0).UTC()}
 			d.read("", "", nil, 0, len(d.values))
 			days[key], order = d, append(order, d)
 			lids, sources, dates = append(lids, d.lid), append(sources, d.ts), append(dates, d.date)
@@ -316,7 +319,8 @@ func (b *batch) hourly(ctx context.Context, a *accumulation, keys []slotKey, cho
 	} else {
 		columns += ", '', '', NULL::smallint[]"
 	}
-	q, err := b.Query(ctx, "SELECT u.n, "+columns+" FROM unnest($1::varchar[], $2::varchar[], $3::date[]) WITH ORDINALITY AS u(lid, ts, obsdate, n) JOIN "+b.schema+a.table+" t USING (lid, ts, obsdate)", lids, sources, dates)
+	q, err := b.Query(ctx, "SELECT u.n, "+columns+" FROM unnest($1::varchar[], $2::varchar[], $3::date[]) WITH ORDINALITY AS u(lid, ts, obsdate, n) JOIN "+
+		b.schema+a.table+" t USING (lid, ts, obsdate)", lids, sources, dates)
 	if err != nil {
 		return err
 	}
@@ -362,7 +366,7 @@ func (d *precipDay) queue(rows *pgx.Batch, table string, hours, six []string) {
 	for _, v := range d.values[:hourSlots] {
 		args = append(args, v)
 	}
-	if d.hasSixHours {
+	if six != nil {
 		names = append(append(names, "sixhroffset", "sixhrqc"), six...)
 		args = append(args, string(d.offset[hourSlots:]), string(d.qc[hourSlots:]))
 		for _, v := range d.values[hourSlots:] {

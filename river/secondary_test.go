@@ -119,7 +119,7 @@ func TestPrecipitation(t *testing.T) {
 }
 
 // TestStoreText stores the texts of the products that purgeproduct wants, the latest versions of
-// each. A text that comes again, alone or in a batch, is not stored again.
+// each. A text that comes again, in its own transaction or in a batch, is not stored again.
 func TestStoreText(t *testing.T) {
 	db, p := stocked(t, "storetext")
 	p.Tokens.StoreText = true

@@ -460,7 +460,7 @@ func (in *Input) give(used [][]record.Gauge) {
 	}
 }
 
-// Read gives the products of a text as they end. received is the time of those
+// Read gives the products of a text as they end. A text with neither a heading nor a message is none. received is the time of those
 // that have no heading, and decides years where Now does not. A product is its
 // receiver's.
 func (in *Input) Read(r io.Reader, name string, received time.Time, each func(*Product) error) error {
@@ -477,7 +477,9 @@ func (in *Input) Read(r io.Reader, name string, received time.Time, each func(*P
 			return nil
 		}
 		done := p
-		p = nil
+		if p = nil; done.ID == noHeading && done.Account.Messages == 0 { // it is no SHEF
+			return nil
+		}
 		done.Left = in.Filter.Apply(&done.Values)
 		sum.Sum(done.Sum[:0])
 		return each(done)
@@ -489,7 +491,8 @@ func (in *Input) Read(r io.Reader, name string, received time.Time, each func(*P
 		} else if err != nil {
 			return errors.Join(err, send())
 		}
-		if p == nil && len(bare(&text)) == 0 { // blanks and line ends behind a product are none
+		plain := bare(&text)
+		if p == nil && len(plain) == 0 { // blanks and line ends behind a product are none
 			continue
 		}
 		if p == nil {
@@ -505,7 +508,7 @@ func (in *Input) Read(r io.Reader, name string, received time.Time, each func(*P
 		}
 		p.Account.Add(&out.Account)
 		p.Parse += time.Since(began)
-		sum.Write(bare(&text))
+		sum.Write(plain)
 		if in.KeepText {
 			p.Text = append(p.Text, text.Text...)
 		}

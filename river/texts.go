@@ -26,19 +26,30 @@ func (x *posting) texts(ctx context.Context, b *batch, products []*Product) erro
 	if _, err := b.Exec(ctx, "LOCK TABLE "+b.schema+"purgeproduct, "+b.schema+"textproduct IN SHARE ROW EXCLUSIVE MODE"); err != nil {
 		return err
 	}
+	purge, stored := b.schema+"purgeproduct", b.schema+"textproduct"
 	var rows pgx.Batch
 	posted := x.now.UTC().Truncate(time.Second)
 	for _, p := range texts {
-		rows.Queue("UPDATE "+b.schema+"purgeproduct SET producttime = $2::timestamp, postingtime = $3::timestamp WHERE product_id = $1 AND (producttime IS NULL OR producttime < $2::timestamp)", p.ID, p.Issued, posted)
-		rows.Queue("INSERT INTO "+b.schema+"purgeproduct (product_id, num_versions, producttime, postingtime) SELECT $1::varchar, 0, $2::timestamp, $3::timestamp WHERE NOT EXISTS (SELECT FROM "+b.schema+"purgeproduct WHERE product_id = $1)", p.ID, p.Issued, posted)
+		rows.Queue(`UPDATE `+purge+` SET producttime = $2::timestamp, postingtime = $3::timestamp
+			WHERE product_id = $1 AND (producttime IS NULL OR producttime < $2::timestamp)`, p.ID, p.Issued, posted)
+		rows.Queue(`INSERT INTO `+purge+` (product_id, num_versions, producttime, postingtime)
+			SELECT $1::varchar, 0, $2::timestamp, $3::timestamp WHERE NOT EXISTS (SELECT FROM `+purge+` WHERE product_id = $1)`, p.ID, p.Issued, posted)
 		// postingtime is part of the key: a second text of one minute gets the next free microsecond
-		rows.Queue("INSERT INTO "+b.schema+"textproduct (product_id, producttime, postingtime, prodtype, product) SELECT $1::varchar, $2::timestamp, greatest($3::timestamp, (SELECT max(postingtime) + interval '1 microsecond' FROM "+
-			b.schema+"textproduct WHERE product_id = $1 AND producttime = $2)), $4::varchar, $5::text WHERE EXISTS (SELECT FROM "+b.schema+"purgeproduct WHERE product_id = $1 AND num_versions > 0) AND NOT EXISTS (SELECT FROM "+
-			b.schema+"textproduct WHERE product_id = $1 AND producttime = $2 AND product = $5)", p.ID, p.Issued, posted, productType(p.ID), cleanText(p.Text))
+		rows.Queue(`INSERT INTO `+stored+` (product_id, producttime, postingtime, prodtype, product)
+			SELECT $1::varchar, $2::timestamp,
+				greatest($3::timestamp, (SELECT max(postingtime) + interval '1 microsecond' FROM `+stored+` WHERE product_id = $1 AND producttime = $2)),
+				$4::varchar, $5::text
+			WHERE EXISTS (SELECT FROM `+purge+` WHERE product_id = $1 AND num_versions > 0)
+				AND NOT EXISTS (SELECT FROM `+stored+` WHERE product_id = $1 AND producttime = $2 AND product = $5)`,
+			p.ID, p.Issued, posted, productType(p.ID), cleanText(p.Text))
 	}
-	rows.Queue("DELETE FROM "+b.schema+"textproduct t USING (SELECT o.product_id, o.producttime, o.postingtime, row_number() OVER (PARTITION BY o.product_id ORDER BY o.producttime DESC, o.postingtime DESC) version FROM "+
-		b.schema+"textproduct o WHERE o.product_id = ANY($1)) v JOIN "+b.schema+"purgeproduct p ON p.product_id = v.product_id WHERE (t.product_id, t.producttime, t.postingtime) = (v.product_id, v.producttime, v.postingtime)"+
-		" AND p.num_versions > 0 AND v.version > p.num_versions", ids)
+	rows.Queue(`DELETE FROM `+stored+` t USING (
+			SELECT o.product_id, o.producttime, o.postingtime,
+				row_number() OVER (PARTITION BY o.product_id ORDER BY o.producttime DESC, o.postingtime DESC) version
+			FROM `+stored+` o WHERE o.product_id = ANY($1)) v
+		JOIN `+purge+` p ON p.product_id = v.product_id
+		WHERE (t.product_id, t.producttime, t.postingtime) = (v.product_id, v.producttime, v.postingtime)
+			AND p.num_versions > 0 AND v.version > p.num_versions`, ids)
 	return b.sendAll(ctx, &rows)
 }
 

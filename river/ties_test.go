@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/barograph/barograph/river"
 )
 
 // TestTies posts products of one minute that contradict each other. The stored value does not
@@ -41,6 +43,21 @@ func TestTies(t *testing.T) {
 			if got := rows(t, db, "SELECT value, product_id FROM height"); got != want {
 				t.Fatalf("%q in order %v at once: %s, want %s", texts, order, got, want)
 			}
+		}
+	}
+}
+
+// TestTwoValuesOfAKey: a product with two values of one key, posted again, updates nothing.
+func TestTwoValuesOfAKey(t *testing.T) {
+	db, p := stocked(t, "twovalues")
+	for _, second := range []string{"/HG 1/HG 2", "/HG 2/HG 1", "/HG M/HG 1", "/HG 1\r\r\n.AR AAA " + at(-2*time.Hour) + "/HG 2", "/HG 1\r\r\n.AR AAA " + at(-2*time.Hour) + "/HG M"} {
+		text := product(-time.Hour, ".A AAA "+at(-2*time.Hour)+second)
+		if _, err := db.Exec(t.Context(), "TRUNCATE height"); err != nil {
+			t.Fatal(err)
+		}
+		post(t, p, text)
+		if got := post(t, p, text); got[river.Updated]+got[river.Inserted] > 0 {
+			t.Errorf("%q again: %v", second, got)
 		}
 	}
 }

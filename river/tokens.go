@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -64,14 +65,15 @@ const elsewhere = "shef_post_precip shef_load_shefpe shef_perflog shef_data_log 
 // programs. A token that requests an unsupported function is an error, and one that seems misspelt
 // is reported.
 func (t *Tokens) Read(r io.Reader, file string, report func(error)) error {
-	lines := bufio.NewScanner(r)
+	lines, some, found := bufio.NewScanner(r), false, false
 	for n := 1; lines.Scan(); n++ {
 		text, _, _ := strings.Cut(lines.Text(), "#")
 		name, value, ok := strings.Cut(text, ":")
-		if !ok {
+		name = strings.TrimSpace(name)
+		if some = some || name != ""; !ok {
 			continue
 		}
-		name = strings.TrimSpace(name)
+		found = found || tokenName.MatchString(name)
 		if problem, cure := t.set(name, strings.Trim(strings.TrimSpace(value), `"'`)); problem != "" {
 			return &fault.Error{File: file, Line: n, Problem: name + " " + problem, Cure: cure}
 		}
@@ -79,15 +81,29 @@ func (t *Tokens) Read(r io.Reader, file string, report func(error)) error {
 			report(&fault.Error{File: file, Line: n, Problem: name + " is no token of the decoder, and is passed over", Cure: "did you mean " + near + "?"})
 		}
 	}
+	if some && !found && lines.Err() == nil {
+		return &fault.Error{File: file, Problem: "has no line of tokens", Cure: "name a file like .Apps_defaults_site, with lines such as shef_winpast : 10"}
+	}
 	return lines.Err()
 }
+
+// tokenName matches the name of a token.
+var tokenName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
 
 // misspelt is the token that an unknown name may mean; "" = none. Files of AWIPS
 // have hundreds of other names.
 func misspelt(name string) string {
 	ours := strings.Fields(understood)
+	if slices.Contains(append(ours, strings.Fields(elsewhere)...), name) {
+		return ""
+	}
 	rest, is := strings.CutPrefix(strings.ToLower(name), "shef_")
-	if !is || slices.Contains(append(ours, strings.Fields(elsewhere)...), name) {
+	if !is { // of other programs, too: only a letter or two at the end
+		for _, known := range ours {
+			if longer := strings.HasPrefix(name, known); (longer || strings.HasPrefix(known, name)) && max(len(name)-len(known), len(known)-len(name)) <= 2 {
+				return known
+			}
+		}
 		return ""
 	}
 	var rests []string
@@ -125,10 +141,11 @@ func (t *Tokens) set(name, value string) (problem, cure string) {
 			problem, cure = strconv.Quote(value)+" is no number", "write days (shef_winpast), minutes (shef_winfuture) or hours (basis_hours_filter)"
 		}
 	}
-	window := func(at *time.Duration, unit time.Duration, most float64) { // AWIPS reads intppq as a real number
+	window := func(at *time.Duration, most time.Duration, of string) { // AWIPS reads intppq as a real number
+		unit := map[string]time.Duration{"minutes": time.Minute, "hours": time.Hour}[of]
 		n, err := strconv.ParseFloat(value, 64)
-		if err != nil || !(n >= 0 && n <= most) {
-			problem, cure = strconv.Quote(value)+" is no window", fmt.Sprintf("write a number of %ss from 0 to %g", map[time.Duration]string{time.Minute: "minute", time.Hour: "hour"}[unit], most)
+		if err != nil || !(n >= 0 && n <= float64(most/unit)) {
+			problem, cure = strconv.Quote(value)+" is no window", fmt.Sprintf("write a number of %s from 0 to %d", of, most/unit)
 			return
 		}
 		*at = time.Duration(n * float64(unit))
@@ -165,15 +182,15 @@ func (t *Tokens) set(name, value string) (problem, cure string) {
 	case "gage_pp_enable":
 		toggle(&t.Precipitation)
 	case "intpc":
-		window(&t.PCWindow, time.Minute, 30)
+		window(&t.PCWindow, 30*time.Minute, "minutes")
 	case "intlppp":
-		window(&t.PPBefore, time.Minute, 30)
+		window(&t.PPBefore, 30*time.Minute, "minutes")
 	case "intuppp":
-		window(&t.PPAfter, time.Minute, 30)
+		window(&t.PPAfter, 30*time.Minute, "minutes")
 	case "intppq":
-		window(&t.SixHours, time.Hour, 3)
+		window(&t.SixHours, 3*time.Hour, "hours")
 	case "ppp_ppd_local_7am_window":
-		window(&t.Daily, time.Hour, 12)
+		window(&t.Daily, 12*time.Hour, "hours")
 	}
 	return problem, cure
 }

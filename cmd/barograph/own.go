@@ -78,7 +78,11 @@ Ready sets: clicks (30 queries in the shapes of ClickBench), documents (5 of JSO
 					return false, err
 				}
 				p.Progress, f.Run.Skipped = f.LogSteps(e.info), skipped
-				return e.closeRun(c.Context(), f, own.Run(c.Context(), *p, f))
+				some, err := e.closeRun(c.Context(), f, own.Run(c.Context(), *p, f))
+				if some && c.Context().Err() != nil {
+					e.info("to resume: the same command with --out " + fault.Name(out))
+				}
+				return some, err
 			})
 		},
 	}

@@ -264,6 +264,9 @@ func (d *shefDecode) summary() error {
 			fmt.Fprintf(d.env.stderr, "%8d × %03d %s\n", k, n, shef.Remark(n))
 		}
 	}
+	if d.counts[unknownElement] > 0 && d.input.shefparm == "" {
+		fmt.Fprintln(d.env.stderr, "a site's own elements are in its shefparm file: --shefparm FILE")
+	}
 	if a.Lost > 0 {
 		return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d values could not be decoded; --problems FILE lists the errors", a.Lost)}
 	}
@@ -272,6 +275,9 @@ func (d *shefDecode) summary() error {
 	}
 	return nil
 }
+
+// unknownElement is the number of the error of an element that table 1 of the manual does not have.
+const unknownElement = 62
 
 // shefInput has the flags for reading SHEF and for selecting values.
 type shefInput struct {
@@ -316,8 +322,11 @@ func (s *shefInput) read() (o shef.Options, err error) {
 		}
 		*x.at = t.Unix()
 	}
+	if s.filter.From != 0 && s.filter.To != 0 && s.filter.To < s.filter.From {
+		return o, fault.Misuse("--until "+s.to, "is before --since "+s.from, "exchange them")
+	}
 	if err := s.filter.Check(); err != nil {
-		return o, usage(&fault.Error{Setting: "--station, --pe, --ts", Problem: "is not a valid pattern", Err: err, Cure: "write * for any letters, ? for one letter, [A-C] for one of several"})
+		return o, usage(&fault.Error{Setting: "--station, --pe or --ts", Problem: "has a pattern that is not valid", Err: err, Cure: "write * for any letters, ? for one letter, [A-C] for one of several"})
 	}
 	if s.shefparm != "" {
 		o.Tables, err = readTable(s.shefparm, shef.ReadTables)

@@ -239,3 +239,30 @@ func TestOutputsKeepInputs(t *testing.T) {
 		t.Error("a refused command leaves a file")
 	}
 }
+
+// TestShefHints: a command that can do nothing says why, and what to do.
+func TestShefHints(t *testing.T) {
+	dir := t.TempDir()
+	hello, values := filepath.Join(dir, "hello"), filepath.Join(dir, "values.csv")
+	for name, text := range map[string]string{hello: "hello\n", values: "station,time,code,value\nLKCL1,2026-11-10T13:00:00Z,HGIRZZZ,0.9\n"} {
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		status int
+		says   string
+		args   []string
+	}{
+		{4, "contains no product; check that it is SHEF", []string{"post", "--engine", "sqlite:" + filepath.Join(dir, "x.db"), "--schema", "barograph", "--make", hello}},
+		{2, "is not a WMO heading", []string{"encode", values, "--heading", "FOO"}},
+		{2, "needs a heading before it", []string{"encode", values, "--awips", "RR1LCH"}},
+		{2, `"[A"`, []string{"decode", hello, "--station", "[A"}},
+		{2, "is before --since", []string{"decode", hello, "--since", "2026-11-20", "--until", "2026-11-19"}},
+		{0, "SRUS54 KLCH 101813", []string{"encode", values, "--heading", "SRUS54 KLCH 101813", "--awips", "RR1LCH"}},
+	} {
+		if status, out, errs := barograph(t, append([]string{"shef"}, c.args...)...); status != c.status || !strings.Contains(out+errs, c.says) {
+			t.Errorf("%v: status %d: %s%s", c.args, status, out, errs)
+		}
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -121,11 +122,14 @@ func (s *gaugeSource) incomplete() error {
 	return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d rows are not values", s.lost)}
 }
 
+// wmoHeading matches "TTAAii CCCC DDHHMM" with or without "BBB".
+var wmoHeading = regexp.MustCompile(`^[A-Z]{4}[0-9]{2} [A-Z0-9]{4} [0-9]{6}( [A-Z]{3})?$`)
+
 func newShefEncode(e *env) *cobra.Command {
 	var out, heading, awips string
 	s := &gaugeSource{shefPost: shefPost{env: e}}
 	c := &cobra.Command{
-		Use:   "encode FILES… | encode --engine URL | --engine URL",
+		Use:   "encode FILES… | encode --engine URL",
 		Short: "Write values from CSV, Parquet or a database as SHEF messages",
 		Long: `Encode writes SHEF messages that decode to the same values in the same order.
 
@@ -142,16 +146,21 @@ leaves out a value that SHEF cannot express.`,
 			if (s.url == "") == (len(args) == 0) {
 				return fault.Misuse("FILES or --"+engineFlag, "exactly one of them is needed", "name files, folders or - for standard input, or a database with --"+engineFlag)
 			}
+			switch {
+			case heading == "" && awips != "":
+				return fault.Misuse("--awips", "needs a heading before it", "add --heading 'TTAAii CCCC DDHHMM'")
+			case heading != "" && !wmoHeading.MatchString(heading):
+				return fault.Misuse("--heading "+heading, "is not a WMO heading", "write it like 'SRUS54 KLCH 101813'")
+			}
 			var err error
 			if s.options, err = s.input.read(); err != nil {
 				return err
 			}
+			inputs := s.named()
 			if texts, err := formats.NewTexts(c.Context(), args, e.stdin, nil); err == nil { // encode reports the error
-				if err := e.mayWrite("--out", out, append(texts.Paths, s.named()...)); err != nil {
-					return err
-				}
+				inputs = append(inputs, texts.Paths...)
 			}
-			return e.writeTo(out, func(w io.Writer) error { return s.encode(c.Context(), w, args, heading, awips) })
+			return e.writeTo(out, func(w io.Writer) error { return s.encode(c.Context(), w, args, heading, awips) }, inputs...)
 		},
 	}
 	c.Flags().StringVar(&out, "out", "", "file to write (default: standard output, except for parquet)")
@@ -196,17 +205,18 @@ func (s *gaugeSource) encode(ctx context.Context, w io.Writer, args []string, he
 
 // writeTo writes standard output, or a file that appears only when it is complete. An error with
 // status fault.Incomplete concerns the input, so writeTo keeps the file. writeTo follows links,
-// writes into pipes and devices, and refuses write-protected files.
-func (e *env) writeTo(out string, write func(w io.Writer) error) error {
+// writes into pipes and devices, and refuses write-protected files, folders, archives and the inputs.
+func (e *env) writeTo(out string, write func(w io.Writer) error, inputs ...string) error {
 	if out == "" {
 		b := bufio.NewWriter(e.stdout)
 		return errors.Join(write(b), b.Flush())
 	}
+	if err := e.mayWrite("--out", out, inputs); err != nil {
+		return err
+	}
 	info, err := os.Stat(out)
 	switch {
 	case err != nil: // the file is new, or OpenFile below reports the error
-	case info.IsDir() || e.engines.Recognize(out) != "":
-		return writeError(out, "is a folder or an archive", nil)
 	case info.Mode().Perm()&0o200 == 0:
 		return writeError(out, "is write-protected", nil)
 	case !info.Mode().IsRegular():
@@ -277,9 +287,6 @@ complete. "barograph shef decode --format" writes the values of SHEF files.`,
 			if s.options, err = s.input.read(); err != nil {
 				return err
 			}
-			if err := e.mayWrite("--out", out, s.named()); err != nil {
-				return err
-			}
 			err = e.writeTo(out, func(w io.Writer) error {
 				values, err := export.NewGauges(w, to, e.csvCell, s.input.sites)
 				if err != nil {
@@ -290,7 +297,7 @@ complete. "barograph shef decode --format" writes the values of SHEF files.`,
 					err = s.incomplete()
 				}
 				return err
-			})
+			}, s.named()...)
 			if err != nil && !errors.Is(err, errNothing) {
 				return err
 			}

@@ -231,8 +231,16 @@ func (p *shefPost) post(c *cobra.Command, args []string) (err error) {
 		}
 		return nil
 	}), texts.Incomplete())
+	if total[river.Unknown]+total[river.Inactive]+total[river.Filtered] > 0 {
+		p.env.info("`barograph shef filtered` lists the series that the database keeps out, and what admits each")
+	}
+	if total[river.Outside] > 0 {
+		p.env.info("outside: of the time window around the present (shef_winpast, shef_winfuture); for old products add --archive-data and --now DATE")
+	}
 	switch {
 	case err != nil:
+	case sum.Products == 0:
+		err = &fault.Status{Code: fault.Incomplete, Err: errors.New("the input contains no product; check that it is SHEF")}
 	case total[river.Refused] > 0:
 		err = &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("the database refused %d values; all others were posted", total[river.Refused])}
 	case account.Lost > 0:

@@ -66,10 +66,10 @@ var isQuery = regexp.MustCompile(`(?is)^\s*(/\*.*?\*/\s*)*(\(\s*)*(SELECT|WITH|S
 
 // ask passes on each row. Before, it queries the scale of decimal columns, once for each text.
 func (o *ownTables) ask(ctx context.Context, text string, f func(row []any) error) error {
-	if !isQuery.MatchString(text) {
+	known, ok := o.scales.Load(text)
+	if !ok && !isQuery.MatchString(text) {
 		return o.Exec(ctx, text)
 	}
-	known, ok := o.scales.Load(text)
 	if !ok {
 		var scales []columnType
 		err := o.Rows(ctx, "DESCRIBE TABLE ("+text+"\n)", nil, func(row []any) error {

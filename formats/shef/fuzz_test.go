@@ -98,9 +98,9 @@ func conserved(t *testing.T, text []byte) (values []record.Gauge) {
 	return values
 }
 
-// said is what the numbers of a text allow a value to be, by the manual alone: the number, a hundredth
+// said is what the numbers of a text allow a value to be, by the manual: the number, a hundredth
 // of it (5.1.2), in metric messages its conversion (5.1.3), missing, or a trace. It is an oracle of
-// ranges: where the number stands does not matter to it.
+// ranges: the place of the number does not matter to it.
 type said struct {
 	numbers map[float64]bool
 	largest float64 // of the metric message's values, converted; 0 = no message is metric

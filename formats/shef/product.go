@@ -2,6 +2,7 @@ package shef
 
 import (
 	"bytes"
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -117,11 +118,11 @@ type Filter struct {
 	Known                       func(record.ID) bool
 }
 
-// Check returns path.ErrBadPattern for the first invalid pattern.
+// Check returns path.ErrBadPattern, with the pattern, for the first invalid one.
 func (f *Filter) Check() error {
 	for _, p := range slices.Concat(f.Stations, f.Elements, f.Sources) {
 		if _, err := path.Match(p, ""); err != nil {
-			return err
+			return fmt.Errorf("%q: %w", p, err)
 		}
 	}
 	return nil

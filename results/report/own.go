@@ -147,7 +147,7 @@ func (o *owned) verdict(samples []run.Sample) Words {
 		words += fmt.Sprintf("%s on which the engines disagree: %s. ", several(len(wrong), "result"), strings.Join(wrong, ", "))
 	}
 	if len(failed) > 0 {
-		words += fmt.Sprintf("%s without a result: %s. ", several(len(failed), "query"), strings.Join(failed, ", "))
+		words += fmt.Sprintf("%s missing: %s. ", several(len(failed), "result"), strings.Join(failed, ", "))
 	}
 	if words != "" {
 		return verdict(false, words+"They have no times.")

@@ -100,7 +100,7 @@ const shownEach = 10 * time.Second
 // progress reports that n of all steps that began at a time are done, at most every ten seconds, with the
 // remaining time at the mean duration of a step.
 func (r *runner) progress(what string, n, all int, began time.Time) {
-	if n == all || time.Since(r.shown) < shownEach {
+	if n == 0 || n == all || time.Since(r.shown) < shownEach {
 		return
 	}
 	r.shown = time.Now()
@@ -108,17 +108,22 @@ func (r *runner) progress(what string, n, all int, began time.Time) {
 	r.Progress(fmt.Sprintf("%s: %d of %d, about %s left", what, n, all, left.Round(time.Second)))
 }
 
-// overdue reports whether the time limit of the run has passed, and warns once.
+// overdue reports whether the time limit of the run has passed, and warns.
 func (r *runner) overdue(what string) bool {
 	if r.TimeLimit == 0 || time.Since(r.began) < r.TimeLimit {
 		return false
 	}
 	text := fmt.Sprintf("the time limit of %s ended the run before %s", r.TimeLimit, what)
+	r.warn(text)
+	r.Progress(text)
+	return true
+}
+
+// warn adds a warning, unless a resumed run has it already.
+func (r *runner) warn(text string) {
 	if !slices.Contains(r.folder.Run.Warnings, text) {
 		r.folder.Warn(text)
 	}
-	r.Progress(text)
-	return true
 }
 
 // limited runs a query within the timeout.
@@ -145,7 +150,7 @@ func Run(ctx context.Context, p Program, into *run.Folder) (err error) {
 	if p.Reps == 0 {
 		p.Reps = measure.RepsFor(max(len(p.Engines)-1, 1) * len(p.Questions))
 	}
-	r := &runner{Program: p, folder: into, began: time.Now()}
+	r := &runner{Program: p, folder: into, began: time.Now(), shown: time.Now()}
 	into.Run.Archives, into.Run.Data = nil, run.Data{Source: into.Run.Data.Source} // a resumed run reads and loads again
 	into.Run.Own = &run.Own{Tolerance: p.Tolerance, Streams: p.Streams, StreamDuration: p.Duration}
 	if into.Run.Reps = p.Reps; len(p.Streams) == 0 {
@@ -306,10 +311,10 @@ func (r *runner) read(ctx context.Context, work string) (err error) {
 	r.definitions = definitions
 	for _, key := range slices.Sorted(maps.Keys(definitions)) {
 		table, scheme, _ := strings.Cut(key, ".")
-		why := "has statements that " + scheme + " runs after it has loaded " + table
+		why := "is not data, but statements that " + scheme + " runs after it has loaded " + table
 		if !slices.ContainsFunc(sources, func(s *source) bool { return s.table.Name == table }) {
 			why = "has statements for a table " + table + ", but no file or folder has this name"
-			r.folder.Warn(fault.Name(definitions[key]) + " " + why)
+			r.warn(fault.Name(definitions[key]) + " " + why)
 		}
 		aside = append(aside, run.SkippedFile{File: definitions[key], Reason: why})
 	}
@@ -461,7 +466,7 @@ func (r *runner) loadOne(ctx context.Context, p *participant, out *run.Archive) 
 		}
 		if err != nil {
 			p.missing[t.Name], out.Complete = fmt.Errorf("table %s: %w", t.Name, err), false
-			r.folder.Warn(p.name + " lacks table " + t.Name + ": " + err.Error())
+			r.warn(p.name + " lacks table " + t.Name + ": " + err.Error())
 			r.Progress(p.name + " lacks table " + t.Name + ": " + fault.Text(err))
 		}
 	}

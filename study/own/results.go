@@ -167,7 +167,6 @@ func Folder(dir string, fresh run.Run, says func(string)) (*run.Folder, error) {
 	}
 	into, err := run.Resume(dir, func(s *run.Sample) bool { return s.Rep > 0 && s.Measured() != nil })
 	if err == nil {
-		into.Run.Warnings = fresh.Warnings
 		says(fmt.Sprintf("resuming %s: %s are kept; the files are read, loaded and proven again", fault.Name(dir), run.Several(len(into.Samples()), "timed result")))
 	}
 	return into, err

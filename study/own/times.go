@@ -27,12 +27,20 @@ func (r *runner) times(ctx context.Context) error {
 	if len(all) == 0 {
 		return nil
 	}
-	timed := r.timed()
+	timed, todo := r.timed(), 0
+	cell := func(x one) run.Cell { return run.OwnCell(x.p.name, r.Questions[x.k].Name) }
+	for _, x := range all {
+		for rep := range r.Reps {
+			if !timed[repetition{cell(x), rep + 1}] {
+				todo++
+			}
+		}
+	}
 	r.Progress(fmt.Sprintf("timing %d queries of all engines, %d repetitions each", len(all), r.Reps))
 	done, began := 0, time.Now()
 	for i, rep := range measure.Interleave(r.Seed, len(all), r.Reps) {
 		x := all[i]
-		if timed[repetition{run.OwnCell(x.p.name, r.Questions[x.k].Name), rep + 1}] {
+		if timed[repetition{cell(x), rep + 1}] {
 			continue
 		}
 		if r.overdue(fmt.Sprintf("repetition %d of %d", rep+1, r.Reps)) {
@@ -42,7 +50,7 @@ func (r *runner) times(ctx context.Context) error {
 			return err
 		}
 		done++
-		r.progress("timing", done, len(all)*r.Reps-len(timed), began)
+		r.progress("timing", done, todo, began)
 	}
 	return nil
 }
