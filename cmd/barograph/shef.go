@@ -85,7 +85,15 @@ them to a file. --products lists products instead of values. Decode prints a sum
 }
 
 func (d *shefDecode) run(c *cobra.Command, args []string) (err error) {
-	d.format = formatOf(c, d.format, d.out)
+	if d.format = formatOf(c, d.format, d.out); d.env.json {
+		d.format = "json"
+	}
+	if !slices.Contains(export.GaugeFormats(), d.format) {
+		return usage(fault.Unknown("--format", d.format, export.GaugeFormats()))
+	}
+	if d.format == "parquet" && d.out == "" && !d.products {
+		return fault.Misuse("--format parquet", "is binary", "name a file with --out")
+	}
 	o := shef.PoolOptions{Workers: d.workers}
 	if o.Options, err = d.input.read(); err != nil {
 		return err
@@ -151,9 +159,6 @@ func (e *env) mayWrite(flag, out string, inputs []string) error {
 
 // open opens the outputs. The caller calls the closers in their order.
 func (d *shefDecode) open() (closers []func() error, err error) {
-	if d.env.json {
-		d.format = "json"
-	}
 	w := d.env.stdout
 	if d.out != "" {
 		f, err := os.Create(d.out)
@@ -162,8 +167,6 @@ func (d *shefDecode) open() (closers []func() error, err error) {
 		}
 		closers = append(closers, f.Close)
 		w = f
-	} else if d.format == "parquet" && !d.products {
-		return nil, usage(&fault.Error{Setting: "--format parquet", Problem: "is binary", Cure: "name a file with --out"})
 	}
 	switch d.problems {
 	case "":
