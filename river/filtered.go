@@ -18,9 +18,20 @@ func ingestRow(s series) string {
 	if pe := string(s.pe[:]); pe == "PC" || pe == "PP" {
 		stage2 = "T"
 	}
-	quote := func(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
 	return fmt.Sprintf("ingestfilter (lid, pe, dur, ts, extremum, ts_rank, ingest, ofs_input, stg2_input) VALUES (%s, %s, %d, %s, %s, 1, 'T', 'F', '%s')",
 		quote(s.lid.String()), quote(string(s.pe[:])), s.dur, quote(string(s.ts[:])), quote(string(s.ext)), stage2)
+}
+
+func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
+
+// locationRow is the row of location that admits a station. A column that needs a value is a variable of psql.
+func (r *reference) locationRow(lid string) string {
+	columns, values := "lid, post", quote(lid)+", 1"
+	for _, name := range r.required {
+		columns += ", " + name
+		values += ", :'" + name + "'"
+	}
+	return "location (" + columns + ") VALUES (" + values + ")"
 }
 
 // Unfilled are the tables that AWIPS fills and this poster, by its tokens, does not.
@@ -41,18 +52,19 @@ func (t *Tokens) Unfilled() []string {
 
 // Stranger is a series whose values the database keeps out.
 type Stranger struct {
-	Station     record.ID `json:"-"`
-	Lid         string    `json:"lid"`
-	PE          string    `json:"pe"`
-	Duration    int16     `json:"dur"`
-	TypeSource  string    `json:"ts"`
-	Extremum    string    `json:"ext"`
-	Why         string    `json:"why"` // a Fate
-	Values      int64     `json:"values"`
-	FirstValue  float64   `json:"first_value"`
-	LastValue   float64   `json:"last_value"`
-	First, Last time.Time // of their observation
-	Cure        string    `json:"cure"` // the statement that admits it
+	Station    record.ID `json:"-"`
+	Lid        string    `json:"lid"`
+	PE         string    `json:"pe"`
+	Duration   int16     `json:"dur"`
+	TypeSource string    `json:"ts"`
+	Extremum   string    `json:"ext"`
+	Why        string    `json:"why"` // a Fate
+	Values     int64     `json:"values"`
+	FirstValue float64   `json:"first_value"`
+	LastValue  float64   `json:"last_value"`
+	First      time.Time `json:"first"` // time of the first observation
+	Last       time.Time `json:"last"`
+	Cure       string    `json:"cure"` // the SQL that admits it
 }
 
 // Strangers finds the series of products whose values the database keeps out, and what
@@ -82,16 +94,20 @@ func (x *Strangers) Look(p *Product) {
 		k := x.seen[s]
 		if k == nil {
 			k = &Stranger{Station: s.lid, Lid: s.lid.String(), PE: string(s.pe[:]), Duration: s.dur, TypeSource: string(s.ts[:]), Extremum: string(s.ext), Why: Fates()[*fate], First: at, FirstValue: g.Value}
-			switch _, known := x.db.ref.ingest[s]; {
+			_, known := x.db.ref.ingest[s]
+			switch {
 			case *fate == Unknown:
-				k.Cure = "-- add " + k.Lid + " to location, as the hydrologist's tools do"
+				k.Cure = "INSERT INTO " + x.db.ref.locationRow(k.Lid) + "; "
 			case *fate == Inactive:
-				k.Cure = "UPDATE location SET post = 1 WHERE lid = '" + strings.ReplaceAll(k.Lid, "'", "''") + "';"
+				k.Cure = "UPDATE location SET post = 1 WHERE lid = " + quote(k.Lid) + "; "
 			case known:
-				k.Cure = fmt.Sprintf("UPDATE ingestfilter SET ingest = 'T' WHERE lid = '%s' AND pe = '%s' AND dur = %d AND ts = '%s' AND extremum = '%s';", strings.ReplaceAll(k.Lid, "'", "''"), k.PE, k.Duration, k.TypeSource, k.Extremum)
-			default:
-				k.Cure = "INSERT INTO " + ingestRow(s) + ";"
+				k.Cure = fmt.Sprintf("UPDATE ingestfilter SET ingest = 'T' WHERE lid = %s AND pe = '%s' AND dur = %d AND ts = '%s' AND extremum = '%s'; ",
+					quote(k.Lid), k.PE, k.Duration, k.TypeSource, k.Extremum)
 			}
+			if !known {
+				k.Cure += "INSERT INTO " + ingestRow(s) + "; "
+			}
+			k.Cure = strings.TrimSpace(k.Cure)
 			x.seen[s] = k
 		}
 		if k.Values++; at.Before(k.First) {

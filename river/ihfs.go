@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -73,9 +72,23 @@ func (p *IHFS) connect(ctx context.Context) (err error) {
 		return err
 	}
 	if p.conn, err = pgx.Connect(ctx, url); err != nil {
-		return engine.UnreachableError(fault.Redact(p.url), err, "start the server, or check host, port and account")
+		return p.unreachable(err)
 	}
 	return nil
+}
+
+// unreachable returns the server's own reason, if it answered, with a cure.
+func (p *IHFS) unreachable(err error) error {
+	cure := "start the server, or check host and port"
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
+		switch err = e; e.Code {
+		case "3D000":
+			cure = "check the name of the database"
+		case "28P01", "28000":
+			cure = "check user and password"
+		}
+	}
+	return engine.UnreachableError(fault.Redact(p.url), err, cure)
 }
 
 // Ping finds out whether the database answers.
@@ -94,7 +107,7 @@ func (p *IHFS) Reload(ctx context.Context) error {
 	}
 	err := p.reload(ctx)
 	if err != nil && p.conn.IsClosed() && ctx.Err() == nil {
-		return engine.UnreachableError(fault.Redact(p.url), err, "start the server, or check host, port and account")
+		return p.unreachable(err)
 	}
 	return err
 }
@@ -412,192 +425,6 @@ func compareKeys(a, b *row) int {
 	return cmp.Or(
 		slices.Compare(a.lid[:], b.lid[:]), slices.Compare(a.pe[:], b.pe[:]), cmp.Compare(a.dur, b.dur), slices.Compare(a.ts[:], b.ts[:]), cmp.Compare(a.ext, b.ext),
 		cmp.Compare(a.at, b.at), cmp.Compare(a.basis, b.basis), cmp.Compare(a.probability, b.probability), cmp.Compare(a.ref, b.ref))
-}
-
-// series is what IHFS's filters, limits and factors are kept by.
-type series struct {
-	lid record.ID
-	pe  [2]byte
-	dur int16
-	ts  [2]byte
-	ext byte
-}
-
-// reference is what the poster goes by; it is read at its start and again when
-// it is instructed to.
-type reference struct {
-	post   map[record.ID]bool // of location: whether post is 1
-	areas  map[record.ID]bool // geoarea
-	ingest map[series]bool    // ingestfilter: whether ingest is T
-	factor map[series]factor
-	// limits of (lid, pe, dur) from locdatalimits, of (pe, dur) from datalimits.
-	limits map[series][]limit
-}
-
-// factor is a row of adjustfactor: value / divisor + base, times multiplier,
-// plus adder.
-type factor struct{ divisor, base, multiplier, adder float64 }
-
-// limit is a row of limits; a nil one is none.
-type limit struct {
-	ts                 string // of its values; "NA" = all; "" = of datalimits
-	from, to           string // MM-DD, inclusive
-	grossMin, grossMax *float64
-	reasonMin          *float64
-	reasonMax          *float64
-	alarms             [4]*float64 // alarmColumns
-}
-
-// read reads the tables of a schema. limitsTS: locdatalimits has a column ts.
-func readReference(ctx context.Context, q querier, schema string, limitsTS, alarms bool) (*reference, error) {
-	r := &reference{post: map[record.ID]bool{}, areas: map[record.ID]bool{}, ingest: map[series]bool{}, factor: map[series]factor{}, limits: map[series][]limit{}}
-	var s row5
-	ts := "'NA'"
-	if limitsTS {
-		ts = "ts"
-	}
-	ranges := ", monthdaystart, monthdayend, gross_range_min, gross_range_max, reason_range_min, reason_range_max, NULL::float8, NULL::float8, NULL::float8, NULL::float8 FROM "
-	if alarms {
-		ranges = strings.ReplaceAll(ranges, strings.Repeat(", NULL::float8", 4), ", "+strings.ReplaceAll(alarmColumns, " ", ", "))
-	}
-	var l limit
-	var post *int16
-	var ingest *string
-	var f [4]*float64
-	limited := []any{&s.lid, &s.pe, &s.dur, &l.ts, &l.from, &l.to, &l.grossMin, &l.grossMax, &l.reasonMin, &l.reasonMax, &l.alarms[0], &l.alarms[1], &l.alarms[2], &l.alarms[3]}
-	addLimit := func() { r.limits[s.series()] = append(r.limits[s.series()], l) }
-	for _, x := range []struct {
-		text string
-		into []any
-		each func()
-	}{
-		{"SELECT lid, post FROM " + schema + "location", []any{&s.lid, &post}, func() { r.post[id(s.lid)] = post != nil && *post == 1 }},
-		{"SELECT area_id FROM " + schema + "geoarea", []any{&s.lid}, func() { r.areas[id(s.lid)] = true }},
-		{
-			"SELECT lid, pe, dur, ts, extremum, ingest FROM " + schema + "ingestfilter",
-			[]any{&s.lid, &s.pe, &s.dur, &s.ts, &s.ext, &ingest},
-			func() { r.ingest[s.series()] = ingest != nil && *ingest == "T" },
-		},
-		{
-			"SELECT lid, pe, dur, ts, extremum, divisor, base, multiplier, adder FROM " + schema + "adjustfactor",
-			[]any{&s.lid, &s.pe, &s.dur, &s.ts, &s.ext, &f[0], &f[1], &f[2], &f[3]},
-			func() { r.factor[s.series()] = newFactor(f) },
-		},
-		{"SELECT lid, pe, dur, " + ts + ranges + schema + "locdatalimits ORDER BY monthdaystart", limited, addLimit},
-		{"SELECT '', pe, dur, ''" + ranges + schema + "datalimits ORDER BY monthdaystart", limited, addLimit},
-	} {
-		s = row5{}
-		rows, err := q.Query(ctx, x.text)
-		if err != nil {
-			return nil, err
-		}
-		if _, err := pgx.ForEachRow(rows, x.into, func() error { x.each(); return nil }); err != nil {
-			return nil, fmt.Errorf("%s: %w", x.text, err)
-		}
-	}
-	return r, nil
-}
-
-// row5 is the columns of a series.
-type row5 struct {
-	lid, pe, ts, ext string
-	dur              int16
-}
-
-func (s *row5) series() (out series) {
-	out.lid, out.dur = id(s.lid), s.dur
-	copy(out.pe[:], s.pe)
-	copy(out.ts[:], s.ts)
-	if s.ext != "" {
-		out.ext = s.ext[0]
-	}
-	return out
-}
-
-func id(text string) (out record.ID) {
-	copy(out[:], text)
-	return out
-}
-
-// newFactor: null means that nothing is done, and so does a divisor of 0.
-func newFactor(f [4]*float64) factor {
-	out := [4]float64{1, 0, 1, 0}
-	for i, v := range f {
-		if v != nil && (i > 0 || *v != 0) {
-			out[i] = *v
-		}
-	}
-	return factor{out[0], out[1], out[2], out[3]}
-}
-
-func (f factor) apply(v float64) float64 { return (v/f.divisor+f.base)*f.multiplier + f.adder }
-
-// find finds the limits of a value: the station's own of its type and source,
-// else those of all, else, where the station has none, the element's.
-func (r *reference) find(s series, at time.Time) *limit {
-	ts := string(s.ts[:])
-	s.ts, s.ext = [2]byte{}, 0
-	own := r.limits[s]
-	for _, want := range []string{ts, "NA"} {
-		if found, some := first(own, want, at); some {
-			return found
-		}
-	}
-	s.lid = record.ID{}
-	found, _ := first(r.limits[s], "", at)
-	return found
-}
-
-// first returns the first limit of a type and source whose days include at; some reports whether
-// there is any limit of it. Days over New Year never match, as in AWIPS.
-func first(all []limit, ts string, at time.Time) (found *limit, some bool) {
-	day := at.Format("01-02")
-	for i := range all {
-		if all[i].ts != ts {
-			continue
-		}
-		if some = true; day >= all[i].from && day <= all[i].to {
-			return &all[i], true
-		}
-	}
-	return nil, some
-}
-
-// Bits of quality_code: all is well; what failed clears its own and its summary's.
-const (
-	goodCode    = 0x6FFFFFFF
-	outGross    = 1<<21 | 1<<30
-	outReason   = 1<<19 | 1<<29
-	senderDoubt = 1<<20 | 1<<29 // qualifiers Q and F
-	senderBad   = 1<<23 | 1<<30 // R and B
-	badBelow    = 1 << 30
-)
-
-func (l *limit) outOfGross(value float64) bool {
-	return l.grossMin != nil && value < *l.grossMin || l.grossMax != nil && value > *l.grossMax
-}
-
-// quality is the quality_code of a value by its limits and its qualifier. Missing ones are
-// not checked.
-func quality(l *limit, qualifier byte, value float64) int32 {
-	if value == record.NoValue {
-		return goodCode
-	}
-	code := int32(goodCode)
-	switch {
-	case l == nil:
-	case l.outOfGross(value):
-		code &^= outGross
-	case l.reasonMin != nil && value < *l.reasonMin || l.reasonMax != nil && value > *l.reasonMax:
-		code &^= outReason
-	}
-	switch qualifier {
-	case 'Q', 'F':
-		code &^= senderDoubt
-	case 'R', 'B':
-		code &^= senderBad
-	}
-	return code
 }
 
 // missing is the error of a database that is no IHFS.

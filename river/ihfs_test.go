@@ -561,7 +561,7 @@ func TestLearnIngest(t *testing.T) {
 		"AAAPP1006RZZ filtered 1 0.5 0.5 INSERT INTO ingestfilter (lid, pe, dur, ts, extremum, ts_rank, ingest, ofs_input, stg2_input) VALUES ('AAA', 'PP', 1006, 'RZ', 'Z', 1, 'T', 'F', 'T');",
 		"AAATA0RZZ filtered 1 3 3 UPDATE ingestfilter SET ingest = 'T' WHERE lid = 'AAA' AND pe = 'TA' AND dur = 0 AND ts = 'RZ' AND extremum = 'Z';",
 		"OFFHG0RZZ inactive 1 1 1 UPDATE location SET post = 1 WHERE lid = 'OFF';",
-		"XXXHG0RZZ unknown 1 1 1 -- add XXX to location, as the hydrologist's tools do",
+		"XXXHG0RZZ unknown 1 1 1 INSERT INTO location (lid, post) VALUES ('XXX', 1); INSERT INTO ingestfilter (lid, pe, dur, ts, extremum, ts_rank, ingest, ofs_input, stg2_input) VALUES ('XXX', 'HG', 0, 'RZ', 'Z', 1, 'T', 'F', 'F');",
 	}
 	got := look()
 	if !slices.Equal(got, want) {
@@ -590,6 +590,27 @@ func TestLearnIngest(t *testing.T) {
 		}
 	}
 	if got := rows(t, db, "SELECT ingest, stg2_input FROM ingestfilter WHERE lid = 'AAA' AND dur = 1006"); got != "T T" {
+		t.Error(got)
+	}
+	for _, s := range got[3:] { // the station that is switched off, and the unknown one
+		if _, err := db.Exec(t.Context(), s[strings.Index(s, " 1 1 1 ")+7:]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := p.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := post(t, p, text); got[river.Inserted] != 2 || got[river.Filtered] != 1 {
+		t.Errorf("with all statements: %v", got)
+	}
+	if _, err := db.Exec(t.Context(), "ALTER TABLE location ADD county text NOT NULL DEFAULT 'none', ADD wfo text; ALTER TABLE location ALTER county DROP DEFAULT"); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	text = product(-time.Hour, ".A YYY "+then+"/HG 1")
+	if got := strings.Join(look(), ""); !strings.Contains(got, "INSERT INTO location (lid, post, county) VALUES ('YYY', 1, :'county');") {
 		t.Error(got)
 	}
 	if got := strings.Join(p.Tokens.Unfilled(), " "); got != "alertalarmval dailypp hourlypc hourlypp latestobsvalue productlink riverstatus stnclass textproduct unkstn unkstnvalue" {

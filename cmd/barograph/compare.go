@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -14,9 +15,8 @@ import (
 )
 
 func newCompare(e *env) *cobra.Command {
-	var page string
+	page, benchstat := "", false
 	var over share
-	var benchstat bool
 	var seed uint64
 	c := &cobra.Command{
 		Use:   "compare RUN RUN…",
@@ -46,7 +46,7 @@ or if the comparison is void. --benchstat prints the repetitions in the format o
 			r := report.OfComparison(found)
 			if page != "" {
 				text, err := r.Page()
-				if err == nil {
+				if err = errors.Join(err, e.mayWrite("--html", page, nil)); err == nil {
 					err = os.WriteFile(page, text, 0o644)
 				}
 				if err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -107,17 +108,57 @@ func (d *shefDecode) run(c *cobra.Command, args []string) (err error) {
 		return fault.Misuse("--problems", "names the file of --out", "name another file")
 	}
 	inputs := append(slices.Clone(texts.Paths), d.input.shefparm, d.input.stations)
-	if err := errors.Join(d.env.mayWrite("--out", d.out, inputs), d.env.mayWrite("--problems", d.problems, inputs)); err != nil {
+	if err := d.env.mayWrite("--problems", d.problems, inputs); err != nil {
 		return err
 	}
-	closers, err := d.open()
-	defer func() {
-		for _, f := range closers {
-			err = errors.Join(err, f())
+	switch d.problems {
+	case "":
+	case "-":
+		d.remarks = d.env.stderr
+	default:
+		f, cannot := os.Create(d.problems)
+		if cannot != nil {
+			return cannot
 		}
-	}()
-	if err != nil {
-		return err
+		b := bufio.NewWriter(f)
+		defer func() { err = errors.Join(err, b.Flush(), f.Close()) }()
+		d.remarks = b
+	}
+	write := func(w io.Writer) error {
+		if err := d.decode(c.Context(), w, texts, o); err != nil {
+			return err
+		}
+		return errors.Join(d.summary(), texts.Incomplete())
+	}
+	switch {
+	case d.out == "": // writeTo would buffer the values of a pipe
+		return write(d.env.stdout)
+	case d.live: // the file has each product when it arrives
+		if err := d.env.mayWrite("--out", d.out, inputs); err != nil {
+			return err
+		}
+		f, err := os.Create(d.out)
+		if err != nil {
+			return writeError(d.out, "", err)
+		}
+		return errors.Join(write(f), f.Close())
+	}
+	return d.env.writeTo(d.out, write, inputs...)
+}
+
+// decode writes the values of texts, or the products, to w.
+func (d *shefDecode) decode(ctx context.Context, w io.Writer, texts *formats.Texts, o shef.PoolOptions) (err error) {
+	if d.products {
+		d.listing = bufio.NewWriter(w)
+		if !d.env.json {
+			fmt.Fprintln(d.listing, export.ProductHead)
+		}
+		defer func() { err = errors.Join(err, d.listing.Flush()) }()
+	} else {
+		if d.values, err = export.NewGauges(w, d.format, d.env.csvCell, d.input.sites); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, d.values.Close()) }()
 	}
 	next, stop := iter.Pull2(texts.All())
 	defer stop()
@@ -128,13 +169,10 @@ func (d *shefDecode) run(c *cobra.Command, args []string) (err error) {
 		}
 		return shef.File{Name: name, Text: text}, nil
 	}
-	if err := shef.DecodeFiles(c.Context(), files, o, d.addResult); err != nil {
+	if err := shef.DecodeFiles(ctx, files, o, d.addResult); err != nil {
 		return err
 	}
-	if err := d.writeProduct(); err != nil {
-		return err
-	}
-	return errors.Join(d.summary(), texts.Incomplete())
+	return d.writeProduct()
 }
 
 // mayWrite refuses a file to be written that is a folder, an archive, or one of the files that the command reads.
@@ -155,44 +193,6 @@ func (e *env) mayWrite(flag, out string, inputs []string) error {
 		}
 	}
 	return nil
-}
-
-// open opens the outputs. The caller calls the closers in their order.
-func (d *shefDecode) open() (closers []func() error, err error) {
-	w := d.env.stdout
-	if d.out != "" {
-		f, err := os.Create(d.out)
-		if err != nil {
-			return nil, err
-		}
-		closers = append(closers, f.Close)
-		w = f
-	}
-	switch d.problems {
-	case "":
-	case "-":
-		d.remarks = d.env.stderr
-	default:
-		f, err := os.Create(d.problems)
-		if err != nil {
-			return closers, err
-		}
-		b := bufio.NewWriter(f)
-		d.remarks = b
-		closers = append(closers, b.Flush, f.Close)
-	}
-	if d.products {
-		b := bufio.NewWriter(w)
-		d.listing = b
-		if !d.env.json {
-			fmt.Fprintln(b, export.ProductHead)
-		}
-		return append([]func() error{b.Flush}, closers...), nil
-	}
-	if d.values, err = export.NewGauges(w, d.format, d.env.csvCell, d.input.sites); err != nil {
-		return closers, err
-	}
-	return append([]func() error{d.values.Close}, closers...), nil
 }
 
 // addResult handles the result of a product, or of a portion of a large one.
@@ -274,7 +274,11 @@ func (d *shefDecode) summary() error {
 		return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d values could not be decoded; --problems FILE lists the errors", a.Lost)}
 	}
 	if a.Values+a.Nulls == 0 {
-		return &fault.Status{Code: fault.Incomplete, Err: errors.New("the input contains no value; check that it is SHEF")}
+		err := errors.New("the input contains no value; check that it is SHEF")
+		if d.values != nil { // then no file is replaced
+			err = fmt.Errorf("%w; check that the input is SHEF", errNothing)
+		}
+		return &fault.Status{Code: fault.Incomplete, Err: err}
 	}
 	return nil
 }

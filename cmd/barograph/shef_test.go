@@ -75,18 +75,22 @@ func TestShefDecode(t *testing.T) {
 	}
 }
 
-// TestShefDecodeStops: a signal stops a decoder that waits for its pipe.
+// TestShefDecodeStops: a signal stops a decoder that waits for its pipe; the file of --out has what arrived.
 func TestShefDecodeStops(t *testing.T) {
 	r, w := io.Pipe()
 	defer w.Close()
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
+	out := filepath.Join(t.TempDir(), "out")
 	go func() {
-		fmt.Fprintln(w, ".A AAA 20261110 /HG 1")
+		fmt.Fprint(w, "\x01\n.A AAA 20261110 /HG 1\n\x03")
+		for text := []byte{}; !bytes.Contains(text, []byte("AAA")) && t.Context().Err() == nil; time.Sleep(time.Millisecond) {
+			text, _ = os.ReadFile(out)
+		}
 		stop()
 	}()
 	var errs bytes.Buffer
-	if status := execute(ctx, &env{args: []string{"shef", "decode", "-"}, stdin: r, stdout: io.Discard, stderr: &errs, engines: all.Registry()}); status != 130 {
+	if status := execute(ctx, &env{args: []string{"shef", "decode", "-", "--out", out}, stdin: r, stdout: io.Discard, stderr: &errs, engines: all.Registry()}); status != 130 {
 		t.Errorf("status %d: %s", status, &errs)
 	}
 }
@@ -209,6 +213,8 @@ func TestOutputsKeepInputs(t *testing.T) {
 		{"names the file of --out", []string{"decode", at("a"), "--out", at("new"), "--problems", at("new")}},
 		{"is a folder or an archive", []string{"decode", at("a"), "--out", at("feed")}},
 		{"is a folder or an archive", []string{"decode", at("a"), "--problems", at("x.db")}},
+		{"is a folder or an archive", []string{"serve", "--spool", at("spool"), "--engine", "sqlite:" + at("x.db"), "--schema", "barograph", "--log-file", at("x.db")}},
+		{"is one of the files to read", []string{"serve", "--spool", at("spool"), "--engine", "sqlite:" + at("x.db"), "--schema", "barograph", "--stations", at("stations.csv"), "--log-file", at("stations.csv")}},
 	} {
 		if status, _, errs := barograph(t, append([]string{"shef"}, c.args...)...); status != 2 || !strings.Contains(errs, c.says) {
 			t.Errorf("%v: status %d: %s", c.args, status, errs)
@@ -222,6 +228,9 @@ func TestOutputsKeepInputs(t *testing.T) {
 	}
 	if status, _, errs := barograph(t, "shef", "export", "--engine", "sqlite:"+at("x.db"), "--schema", "barograph", "--to", "csv", "--since", "2030-01-01", "--out", at("keep.csv")); status != 4 || !strings.Contains(errs, "there is no value to write") {
 		t.Errorf("export of nothing: status %d: %s", status, errs)
+	}
+	if status, _, errs := barograph(t, "shef", "decode", at("values.csv"), "--out", at("keep.csv")); status != 4 || !strings.Contains(errs, "there is no value to write") {
+		t.Errorf("decode of no SHEF: status %d: %s", status, errs)
 	}
 	if got, err := os.ReadFile(at("keep.csv")); err != nil || string(got) != values {
 		t.Errorf("an export without values replaces a file: %q, %v", got, err)

@@ -124,7 +124,7 @@ func TestShefNothing(t *testing.T) {
 		args []string
 	}{
 		{"is empty", []string{"decode", empty}},
-		{"contains no value", []string{"decode", prose}},
+		{"there is no value to write; check that the input is SHEF", []string{"decode", prose}},
 		{"is empty", []string{"post", "--engine", "sqlite:" + filepath.Join(dir, "x.db"), "--schema", "barograph", "--make", empty}},
 		{"is empty", []string{"encode", empty}},
 		{"no value to write", []string{"encode", head}},

@@ -220,7 +220,10 @@ func (p *shefPost) post(c *cobra.Command, args []string) (err error) {
 		}
 	}
 	err = errors.Join(err, p.env.print(&sum, func(w io.Writer) error {
-		fmt.Fprintf(w, "%d products: %d values, %d lost in decoding, %d excluded by filters\n", sum.Products, sum.Values, sum.Lost, sum.Left)
+		fmt.Fprintf(w, "%d products: %d values, %d lost in decoding\n", sum.Products, sum.Values, sum.Lost)
+		if sum.Left > 0 {
+			fmt.Fprintf(w, "%10d excluded by --station, --pe, --ts, --since, --until or --only-known\n", sum.Left)
+		}
 		if account.Rescued > 0 {
 			fmt.Fprintf(w, "%10d of them can be read only with --lenient\n", account.Rescued)
 		}
@@ -300,6 +303,9 @@ func (p *shefPost) serve(c *cobra.Command, s *river.Spool, listen string, args [
 	}
 	lines := p.env.stdout
 	if p.log.Name != "" {
+		if err := p.env.mayWrite("--log-file", p.log.Name, []string{p.input.shefparm, p.input.stations, p.apps}); err != nil {
+			return err
+		}
 		lines = io.MultiWriter(lines, &p.log)
 		defer func() { err = errors.Join(err, p.log.Close()) }()
 	}

@@ -20,11 +20,11 @@ func newShefFiltered(e *env) *cobra.Command {
 	p := &shefPost{env: e, schema: "ihfs", policy: string(posts.GoodStays)}
 	c := &cobra.Command{
 		Use:   "filtered [URL] FILES…",
-		Short: "List the series that an IHFS filters out, with the statement that admits each",
+		Short: "List the series that an IHFS filters out, with the SQL that admits each",
 		Long: `Filtered lists each series (lid, pe, dur, ts, extremum) of FILES whose values an IHFS does not post: unknown (it does not
 have the station), inactive (the station is not posted), or filtered (ingestfilter has it off or does not have it). Each
-line has the number of values, the first and the last one, and the SQL statement that admits the series. FILES are SHEF
-products, such as the folder done/ of a service's spool. Filtered changes nothing.`,
+line has the number of values, the first and the last one, and the SQL that admits the series (:'NAME' is a variable of psql,
+for a column that the database requires). FILES are SHEF products, such as the folder done/ of a spool. Filtered changes nothing.`,
 		Example: `  barograph shef filtered postgres://awips@dx1:5432/hd_ob8krf /data/shef/done
   barograph shef filtered --json @url RR1LCH.txt`,
 		Args: cobra.MinimumNArgs(1),

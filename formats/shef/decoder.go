@@ -140,15 +140,18 @@ func (d *Decoder) Decode(p *Product, out *Result) {
 	d.m.format, d.m.alive, d.m.cut = 0, false, false
 	text := p.Text
 	for torn := p.ContinuesLine; len(text) > 0; torn = false {
-		line := text
+		line, why := text, "the line is too long to be read"
 		if n := bytes.IndexByte(text, '\n'); n >= 0 {
 			line, text = text[:n], text[n+1:]
 		} else {
 			text = nil
+			if p.Cut {
+				torn, why = true, "the product ends within the line, before its ETX; get the whole product"
+			}
 		}
 		d.line++
 		if torn {
-			d.tornLine(line)
+			d.tornLine(line, why)
 		} else {
 			d.rawLine(line)
 		}
@@ -158,14 +161,14 @@ func (d *Decoder) Decode(p *Product, out *Result) {
 	out.Account.Values = int64(len(out.Values))
 }
 
-// tornLine skips a piece of a line that is too long to be read.
-func (d *Decoder) tornLine(raw []byte) {
+// tornLine skips a piece of a line, and notes why.
+func (d *Decoder) tornLine(raw []byte, why string) {
 	d.b, d.plain, d.i, d.mark, d.rest = raw, false, 0, 0, nil
 	d.out.Account.Lines++
 	d.out.Account.Data++
 	d.long = false
 	d.begin()
-	d.note(0, false, "the line is too long to be read")
+	d.note(0, false, why)
 	d.lose()
 }
 

@@ -20,6 +20,7 @@ type Product struct {
 	Last          bool // no part of it follows, except blanks after the last product
 	Line          int  // of Text's first line, 1-based
 	ContinuesLine bool // Text begins with a piece of a line that is too long to be read
+	Cut           bool // it began with SOH, and the text ends in its last line, before ETX
 
 	Heading string // WMO heading, "SRUS54 KLCH 101813 RRA"; "" if there is none
 	AWIPS   string // AWIPS id, "RR1LCH"

@@ -98,6 +98,39 @@ func TestEnvelopes(t *testing.T) {
 	}
 }
 
+// TestCut: a product that began with SOH and ends anywhere before its ETX has no value that the whole
+// product does not have, and its unfinished line is counted as lost.
+func TestCut(t *testing.T) {
+	text := "\x01\r\r\n295 \r\r\nSRUS54 KLCH 101813\r\r\nRR1LCH\r\r\n.A AAA 20261110 /HG 12.34/TA 56\r\r\n" +
+		".E BBB 20261110 /HG/DIH1/123/456\r\r\n.E1 789\r\r\n.B LCH 20261110 /PP/QR\r\r\nCCC 0.12/3.45\r\r\n.END\r\r\n"
+	read := func(text string) (values []record.Gauge, account shef.Account) {
+		err := shef.ReadAll(strings.NewReader(text), "feed", shef.Options{Now: day}, func(r *shef.Result) error {
+			values = append(values, r.Values...)
+			account.Add(&r.Account)
+			return nil
+		})
+		if err != nil || !account.IsBalanced() {
+			t.Fatalf("%v %+v", err, account)
+		}
+		return values, account
+	}
+	whole, account := read(text + "\x03")
+	if len(whole) != 7 || account.Lost > 0 {
+		t.Fatalf("%d values, %d lost", len(whole), account.Lost)
+	}
+	for n := 60; n < len(text); n++ {
+		values, account := read(text[:n])
+		for _, g := range values {
+			if !slices.Contains(whole, g) {
+				t.Fatalf("cut after %q: value %v", text[n-8:n], g.Value)
+			}
+		}
+		if text[n-1] > ' ' && text[n-1] != 3 && account.Lost == 0 {
+			t.Errorf("cut after %q: no line is lost", text[n-8:n])
+		}
+	}
+}
+
 // TestLargeProduct: the splitter cuts a large product into parts between messages. This changes no
 // value.
 func TestLargeProduct(t *testing.T) {

@@ -36,6 +36,7 @@ type Splitter struct {
 	ended   bool // the last line of the product was found
 	torn    bool // the previous part ended within a line
 	framed  bool // the text contains an SOH or an ETX
+	soh     bool // the product began with SOH
 	quiet   bool // the last read returned no bytes and no error: the stream is silent for now
 	parts   int  // of the previous product
 	line    int  // number of lines returned
@@ -99,9 +100,11 @@ func (s *Splitter) hand(p *Product, n int, last bool) {
 	q.Line, q.ContinuesLine, q.Last = s.line+1, s.torn || !ends, last
 	s.torn = !ends
 	if q.Part == 1 {
+		s.soh = bytes.IndexByte(q.Text[:n-len(bytes.TrimLeft(q.Text, fill))], 1) >= 0
 		q.Number++
 		q.envelope(s.now)
 	}
+	q.Cut = last && s.soh && s.from+n == s.read && q.Text[n-1] > ' ' // its ETX would be last
 	*p = *q
 	s.line += bytes.Count(q.Text, []byte{'\n'})
 	s.from += n

@@ -274,7 +274,7 @@ func TestTimeLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, samples, err := ask(t, own.Program{Engines: inFiles(t), Tables: write(t, "t.csv", numbers(10)), Questions: qs, Reps: 1_000_000, TimeLimit: 3 * time.Second})
-	if err != nil || len(samples) == 0 || !strings.Contains(strings.Join(r.Warnings, "\n"), "the time limit of 3s ended the run before repetition ") {
+	if err != nil || !strings.Contains(strings.Join(r.Warnings, "\n"), "the time limit of 3s ended the run before repetition ") {
 		t.Errorf("%d samples, %q: %v", len(samples), r.Warnings, err)
 	}
 }
