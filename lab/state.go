@@ -259,7 +259,7 @@ type Row struct {
 	Name    string `json:"name,omitempty"` // what other commands take as its URL
 	URL     string `json:"url,omitempty"`  // without its password
 	State   *State `json:"lab,omitempty"`
-	Orphan  bool   `json:"orphan,omitempty"` // who started it was killed, and would have ended it
+	Orphan  bool   `json:"orphan,omitempty"` // the process that started it was killed
 
 	Disks *DiskSet `json:"disks,omitempty"`
 }
@@ -316,7 +316,7 @@ func (r Report) Text(out io.Writer) error {
 		case row.State == nil:
 			fmt.Fprintf(w, "%s\tdown\n", row.Engine)
 		case row.Orphan:
-			fmt.Fprintf(w, "%s\torphan: who started it was killed; it goes by `barograph lab down`\t%s\t%s\n", row.Engine, row.URL, row.State)
+			fmt.Fprintf(w, "%s\torphan: the process that started it was killed; remove it with `barograph lab down`\t%s\t%s\n", row.Engine, row.URL, row.State)
 		default:
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", row.Engine, row.Name, row.URL, row.State)
 		}

@@ -187,9 +187,9 @@ func childRuns(dir string) error {
 	for rep := 0; err == nil; rep++ {
 		records := record.Digest{Hi: 1, Records: 1}
 		p, e := answer.CompareRecords(records, records)
-		err = errors.Join(e, f.Event(run.Event{Kind: run.StepEvent, Text: "asking all", Done: int64(rep), Total: 495}))
+		err = errors.Join(e, f.AddEvent(run.Event{Kind: run.StepEvent, Text: "asking all", Done: int64(rep), Total: 495}))
 		if err == nil {
-			s := run.Sample{Cell: run.AnswerCell("pebble", "keyvalue", "test_1", "keys"), Phase: run.Warm, Rep: rep}
+			s := run.Sample{Cell: run.MetCell("pebble", "keyvalue", "test_1", "keys"), Phase: run.Warm, Rep: rep}
 			err = f.Add(s.Judge(&run.Measured{Total: time.Millisecond}, p, nil))
 		}
 		if rep == 3 {

@@ -61,7 +61,7 @@ func (c *rankings) of(dir string) ranking {
 	}
 	out := ranking{dir, r.Started, map[archiveOf]int{}}
 	if study, err := advise.Read(dir); err == nil {
-		for i, c := range study.Advise(advise.Defaults()).Real() {
+		for i, c := range study.Advise(advise.Defaults()).Eligible() {
 			out.rank[archiveOf{c.Engine, design.Name(c.Design)}] = i + 1
 		}
 	}

@@ -58,7 +58,7 @@ func studied(t *testing.T, dir string, r engine.Registry, started time.Time, fil
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := run.Sample{Cell: run.AnswerCell(a.engine, string(a.design), "test_1", "keys"), Phase: run.Warm, Rep: rep}
+			s := run.Sample{Cell: run.MetCell(a.engine, string(a.design), "test_1", "keys"), Phase: run.Warm, Rep: rep}
 			s = s.Judge(&run.Measured{Total: a.query + time.Duration(rep)*time.Microsecond}, p, nil)
 			s.Proof = answer.EveryValue
 			if err := f.Add(s); err != nil {
@@ -67,7 +67,7 @@ func studied(t *testing.T, dir string, r engine.Registry, started time.Time, fil
 		}
 	}
 	f.Run.Finished = started.Add(time.Minute)
-	if err := errors.Join(f.Event(run.Event{Kind: run.EndEvent}), f.Save(), f.Close()); err != nil {
+	if err := errors.Join(f.AddEvent(run.Event{Kind: run.FinishEvent}), f.Save(), f.Close()); err != nil {
 		t.Fatal(err)
 	}
 }

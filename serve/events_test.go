@@ -46,7 +46,7 @@ func TestEvents(t *testing.T) {
 	if second := next(); !strings.Contains(second, `"sample"`) {
 		t.Error(second)
 	}
-	if err := f.Event(run.Event{Kind: run.StepEvent, Text: "asking", Done: 1, Total: 2}); err != nil {
+	if err := f.AddEvent(run.Event{Kind: run.StepEvent, Text: "asking", Done: 1, Total: 2}); err != nil {
 		t.Fatal(err)
 	}
 	if third := next(); !strings.Contains(third, "asking") {

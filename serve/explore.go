@@ -192,7 +192,7 @@ func (s *Server) ask(ctx context.Context, a *asking, cost *Cost) (rows *answer.A
 		if err := in.Ask(ctx, query, &b); err != nil {
 			return err
 		}
-		cost.Ask, cost.Derive, cost.Server = ms(time.Since(began)), ms(query.Derive), ms(query.Server)
+		cost.Ask, cost.Derive, cost.Server = ms(time.Since(began)), ms(query.DeriveTime), ms(query.ServerTime)
 		rows = b.Take()
 		s.answers.keep(a.key+name+a.data, rows)
 		return nil
@@ -201,7 +201,7 @@ func (s *Server) ask(ctx context.Context, a *asking, cost *Cost) (rows *answer.A
 
 // drawn returns the curves of a URL, with intervals if they are wanted. If no record matches, the
 // error, a gone, names the reason.
-func (s *Server) drawn(r *http.Request, a *asking, intervals bool, cost *Cost) (*curve.PointCurves, *answer.Answer, error) {
+func (s *Server) drawn(r *http.Request, a *asking, intervals bool, cost *Cost) (*curve.LazyCurves, *answer.Answer, error) {
 	rows, err := s.ask(r.Context(), a, cost)
 	if err != nil {
 		return nil, nil, err
@@ -365,7 +365,7 @@ func (s *Server) asked(w http.ResponseWriter, r *http.Request) error {
 		}
 		out.AllKeys, out.Keys = len(query.Keys), query.Keys[:min(len(query.Keys), someKeys)]
 		for _, x := range plan.Access {
-			out.Access = append(out.Access, run.Access{Object: x.Object, Method: string(x.Method), Index: x.Index, Examined: x.Examined, Kept: x.Kept, Measured: x.Measured})
+			out.Access = append(out.Access, run.Access{Object: x.Object, Method: string(x.Method), Index: x.Index, Examined: x.Examined, Kept: x.Kept, Counted: x.Counted})
 		}
 		return nil
 	})

@@ -271,7 +271,7 @@ func TestViewers(t *testing.T) {
 					err = a.Ask(t.Context(), query, &b)
 				}
 				took := time.Since(began)
-				s := run.Sample{Cell: run.AnswerCell("pebble", "keyvalue", "one", "keys-native"), Phase: run.Warm, Rep: rep}
+				s := run.Sample{Cell: run.MetCell("pebble", "keyvalue", "one", "keys-native"), Phase: run.Warm, Rep: rep}
 				if err := errors.Join(err, f.Add(s.Judge(&run.Measured{Total: took}, proof, nil))); err != nil {
 					t.Fatal(err)
 				}

@@ -58,23 +58,23 @@ func TestLoadingState(t *testing.T) {
 // TestNothingIsLeft: Live projects the end of a step only while the run is in progress.
 func TestNothingIsLeft(t *testing.T) {
 	runs := t.TempDir()
-	for id, end := range map[string]run.Kind{"finished": run.EndEvent, "running": run.BeatEvent} {
+	for id, end := range map[string]run.EventKind{"finished": run.FinishEvent, "running": run.HeartbeatEvent} {
 		f, err := run.Create(filepath.Join(runs, id), run.Run{ID: id, Workload: "met", Started: time.Now()})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for done := range int64(3) {
-			if err := f.Event(run.Event{Kind: run.StepEvent, Text: "timing", Done: done, Total: 4000}); err != nil {
+			if err := f.AddEvent(run.Event{Kind: run.StepEvent, Text: "timing", Done: done, Total: 4000}); err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(20 * time.Millisecond)
 		}
-		if end != run.EndEvent {
+		if end != run.FinishEvent {
 			defer f.Close()
 			continue
 		}
 		f.Run.Finished = time.Now()
-		if err := errors.Join(f.Event(run.Event{Kind: end}), f.Save(), f.Close()); err != nil {
+		if err := errors.Join(f.AddEvent(run.Event{Kind: end}), f.Save(), f.Close()); err != nil {
 			t.Fatal(err)
 		}
 	}

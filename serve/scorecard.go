@@ -180,7 +180,7 @@ func (c contest) scored(t *record.LineType, subset string, one series) *question
 }
 
 // send writes a row for each region.
-func send(w http.ResponseWriter, one series, d *curve.PointCurves, spreads map[[2]int]float64) error {
+func send(w http.ResponseWriter, one series, d *curve.LazyCurves, spreads map[[2]int]float64) error {
 	better := "higher"
 	if lowerIsBetter(d.Stat) {
 		better = "lower"

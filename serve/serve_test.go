@@ -140,7 +140,7 @@ func recorded(t *testing.T, dir string) *run.Folder {
 		t.Fatal(err)
 	}
 	for _, s := range []run.Sample{
-		{Cell: run.AnswerCell("pebble", "keyvalue", "test_1", "keys"), Rep: 1, Verdict: run.Failed, Problem: "no answer"},
+		{Cell: run.MetCell("pebble", "keyvalue", "test_1", "keys"), Rep: 1, Verdict: run.Failed, Problem: "no answer"},
 	} {
 		if err := f.Add(s); err != nil {
 			t.Fatal(err)
@@ -168,7 +168,7 @@ func measured(t *testing.T, dir, id, digest string, of map[string]map[string]flo
 				if ms == 0 {
 					err = &answer.Diff{Problem: "one row more"}
 				}
-				s := run.Sample{Cell: run.AnswerCell(name, "wide", c, "sql"), Phase: run.Warm, Rep: rep}
+				s := run.Sample{Cell: run.MetCell(name, "wide", c, "sql"), Phase: run.Warm, Rep: rep}
 				if err := f.Add(s.Judge(&run.Measured{Total: time.Duration((ms + float64(rep)/1000) * 1e6)}, p, err)); err != nil {
 					t.Fatal(err)
 				}
@@ -176,14 +176,14 @@ func measured(t *testing.T, dir, id, digest string, of map[string]map[string]flo
 		}
 	}
 	for done := range int64(3) {
-		rate := run.Event{Kind: run.RateEvent, Cell: run.AnswerCell("pebble", "wide", "test_1", "sql"), Done: 100 + done, Failed: done, Times: &run.Quantiles{P50: 2e6, P95: 5e6, P99: 9e6}}
+		rate := run.Event{Kind: run.RateEvent, Cell: run.MetCell("pebble", "wide", "test_1", "sql"), Done: 100 + done, Failed: done, Times: &run.ShortPercentiles{P50: 2e6, P95: 5e6, P99: 9e6}}
 		counts := run.Event{Kind: run.CountersEvent, Text: "pebble", Counters: []run.Counter{{Name: "xact_commit", Value: 100}, {Name: "wal_bytes", Unit: "bytes", Value: 4096}}}
-		if err := errors.Join(f.Event(rate), f.Event(counts)); err != nil {
+		if err := errors.Join(f.AddEvent(rate), f.AddEvent(counts)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	f.Run.Finished = time.Now()
-	if err := errors.Join(f.Event(run.Event{Kind: run.EndEvent}), f.Save(), f.Close()); err != nil {
+	if err := errors.Join(f.AddEvent(run.Event{Kind: run.FinishEvent}), f.Save(), f.Close()); err != nil {
 		t.Fatal(err)
 	}
 }

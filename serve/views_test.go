@@ -172,7 +172,7 @@ func shares(b *browser, p *page) {
 		}
 	}
 	for step, first := range []int{0, 1} {
-		if err := f.Event(run.Event{Kind: run.StepEvent, Text: "asking", Done: int64(step) + 7, Total: 9}); err != nil {
+		if err := f.AddEvent(run.Event{Kind: run.StepEvent, Text: "asking", Done: int64(step) + 7, Total: 9}); err != nil {
 			b.t.Fatal(err)
 		}
 		for _, tab := range tabs[first:3] {

@@ -13,7 +13,7 @@ import (
 // Only this function copies a Driver and an About into a run.Archive, so that no
 // study loses a field: every study must exclude a stand-in server from its ranking.
 func Participant(d *engine.Driver, url string, about engine.About, server *run.Server) run.Archive {
-	a := run.Archive{Engine: d.Scheme, URL: fault.Redact(url), Place: string(d.Place), Licence: d.Licence, Server: server}
+	a := run.Archive{Engine: d.Scheme, URL: fault.Redact(url), Place: string(d.Place), License: d.Licence, Server: server}
 	Describe(&a, about)
 	return a
 }

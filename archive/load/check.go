@@ -16,11 +16,10 @@ import (
 //
 //   - Commit: the records that the engine reports as new or existing are as many as it received.
 //   - File and total: read = stored + duplicates + conflicts + quarantined.
-//   - Catalog: each commit counts what it stored and replaced. During this load, the catalog grew by
-//     the records that the load stored. If another loader works on the subset, it may grow by more, but
-//     never by less.
-//   - Archive: the engine counts as many records as the catalog, and at least as many as the marks of all
-//     files report. Counting takes longer as the archive grows. A load therefore counts only if it stored
+//   - Catalog: the catalog must have grown by the records that this load stored. It may have grown by
+//     more if another loader works on the subset, but never by less.
+//   - Archive: the engine must count as many records as the catalog, and at least as many as the marks of
+//     all files report. Counting takes longer as the archive grows. A load therefore counts only if it stored
 //     a large share of the records. Verify always reads everything.
 
 // conservationCure is the advice for an archive that violates conservation.
@@ -71,33 +70,33 @@ func (r *loadRun) check(ctx context.Context, subset string, before int64) error 
 		return err
 	}
 	r.summary.Catalog = catalog
-	holds := catalog.Digest().Records
+	catalogRecords := catalog.Digest().Records
 	grown := catalog.LoadedRecords() - before
 	switch {
 	case grown < r.summary.Stored:
 		return conservationError(fmt.Sprintf("the archive grew by %d records", grown), total)
 	case catalog.LoadedRecords() < marked:
-		return conservationError(fmt.Sprintf("the archive has %d records, but its marks report %d", holds, marked), total)
+		return conservationError(fmt.Sprintf("the archive has %d records, but its marks report %d", catalogRecords, marked), total)
 	}
-	counted, err := r.count(ctx, subset, holds)
+	counted, err := r.count(ctx, subset, catalogRecords)
 	switch {
 	case err != nil:
 		return err
-	case counted < holds:
-		return conservationError(fmt.Sprintf("the archive has %d records, but its catalog counts %d", counted, holds), total)
-	case counted == holds && grown == r.summary.Stored:
+	case counted < catalogRecords:
+		return conservationError(fmt.Sprintf("the archive has %d records, but its catalog counts %d", counted, catalogRecords), total)
+	case counted == catalogRecords && grown == r.summary.Stored:
 		return nil
 	}
-	r.options.Log.Info("the archive grew by records of another loader", "subset", subset, "records", max(grown-r.summary.Stored, counted-holds))
-	return r.checkTwins(ctx, subset, holds, total)
+	r.options.Log.Info("the archive grew by records of another loader", "subset", subset, "records", max(grown-r.summary.Stored, counted-catalogRecords))
+	return r.checkTwins(ctx, subset, catalogRecords, total)
 }
 
 // isLargeShare reports whether this load stored at least a tenth of the records. Counting then
 // takes no longer than loading.
 func (r *loadRun) isLargeShare(records int64) bool { return r.summary.Stored*10 >= records }
 
-// markedRecords sums the records of all marks, if this load's share is large. It reads the marks if
-// the catalog counts others than this load has seen.
+// markedRecords sums the records of all marks, if this load's share is large. It reads the marks
+// again if the catalog counts marks that this load has not read.
 func (r *loadRun) markedRecords(ctx context.Context, subset string, before int64) (records int64, err error) {
 	if !r.isLargeShare(before + r.summary.Stored) {
 		return 0, nil
@@ -116,10 +115,11 @@ func (r *loadRun) markedRecords(ctx context.Context, subset string, before int64
 	return records, err
 }
 
-// count counts the archive's records if this load's share is large, otherwise it returns expected.
-func (r *loadRun) count(ctx context.Context, subset string, holds int64) (int64, error) {
-	if !r.isLargeShare(holds) {
-		return holds, nil
+// count counts the archive's records if this load stored a large share of them. Otherwise it returns expected, the
+// number in the catalog.
+func (r *loadRun) count(ctx context.Context, subset string, expected int64) (int64, error) {
+	if !r.isLargeShare(expected) {
+		return expected, nil
 	}
 	r.progress.Step = "counting"
 	r.report()
@@ -131,11 +131,10 @@ func (r *loadRun) count(ctx context.Context, subset string, holds int64) (int64,
 // twinRecords is the number of identities that twins keeps in memory at a time.
 const twinRecords = 1 << 21
 
-// checkTwins looks for records that are in the archive twice, the only other reason for an archive
-// to grow by more than its loaders stored. It is called if the archive contains records that this
-// load did not store. While another loader commits, MyISAM shows both a record and its replacement.
-// Hence an empty commit waits for the other one, and a twin only counts if it is found again
-// afterwards.
+// checkTwins looks for twins: identities that the archive has more than once. check calls it if the archive has records
+// that this load did not store: either another loader stored them, or the engine stored a record twice. While another
+// loader commits, MyISAM shows both a record and its replacement. checkTwins therefore waits for that commit (with an
+// empty commit of its own), reads again, and reports only the identities that both readings found.
 func (r *loadRun) checkTwins(ctx context.Context, subset string, records int64, total archive.Mark) error {
 	found, err := r.twins(ctx, subset, records)
 	if err != nil || len(found) == 0 {
@@ -155,8 +154,8 @@ func (r *loadRun) checkTwins(ctx context.Context, subset string, records int64, 
 	return nil
 }
 
-// twins reads the archive, in as many passes as bound its memory, and returns the identities of
-// more than one record.
+// twins reads the archive, in several passes to bound its memory, and returns the identities that more than one record
+// has.
 func (r *loadRun) twins(ctx context.Context, subset string, records int64) (map[record.Key]struct{}, error) {
 	passes := uint64(records/twinRecords + 1)
 	seen := make(map[record.Key]struct{}, min(records, twinRecords))

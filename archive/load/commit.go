@@ -11,13 +11,12 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// commitInFlight is a commit that runs in its own goroutine. Only that goroutine uses the loader.
-// During the commit, the run fills the next window. The run receives the outcome in its own
-// goroutine; only that goroutine changes marks, totals and progress. At most one commit is in
-// flight, and commits follow each other in the order of the files.
+// commitInFlight is a commit in progress. A goroutine of its own (the commit goroutine) uses the loader; nothing else
+// does. Meanwhile the load goroutine fills the next window. The load goroutine also receives the outcome, and only it
+// changes marks, totals and progress. At most one commit is in flight, and commits keep the order of the files.
 type commitInFlight struct {
 	window    *window
-	complete  []*archive.Mark          // files that are complete with this commit
+	complete  []*archive.Mark          // files whose last record is in this commit
 	forgotten []archive.Mark           // marks that it removes from the archive
 	openFiles map[string]*archive.Mark // files with records in this commit or an earlier one
 	bytes     int64                    // parsed bytes, up to the commit's last record
@@ -114,7 +113,7 @@ func (r *loadRun) committed(c *commitInFlight, stored archive.CommitResult) {
 
 // commitOf describes a commit apart from its records, with the present marks.
 func (r *loadRun) commitOf(c *commitInFlight) archive.Commit {
-	given := archive.Commit{Catalog: c.window.catalog, Refuse: func(o archive.ExistingRecord) bool { return !c.decisions[decision{o.Key, o.Stored}] }}
+	given := archive.Commit{Catalog: c.window.catalog, IsProtected: func(o archive.ExistingRecord) bool { return !c.decisions[decision{o.Key, o.Stored}] }}
 	for _, m := range c.complete {
 		given.Complete = append(given.Complete, *m)
 	}

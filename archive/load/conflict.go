@@ -20,9 +20,9 @@ type OnConflict string
 const (
 	// keeps the existing record or, within one load, the first line; the load is then incomplete
 	Refuse OnConflict = "refuse"
-	First  OnConflict = "first"
-	Last   OnConflict = "last"
-	Keep   OnConflict = "keep" // stores all, as METdbLoad does; later loads into the subset do the same
+	First  OnConflict = "first" // the first line by path and number wins
+	Last   OnConflict = "last"  // the last line by path and number wins
+	Keep   OnConflict = "keep"  // stores all, as METdbLoad does; later loads into the subset do the same
 )
 
 // checkKeep returns an error if the archive cannot keep conflicts.
@@ -49,8 +49,8 @@ func (o *Options) applyPolicy(c *design.Catalog) error {
 		o.OnConflict = Keep
 	case o.OnConflict != Keep:
 		return &fault.Error{
-			Setting: "--on-conflict " + string(o.OnConflict) + ", subset " + c.Subset, Problem: "was loaded with keep and has several records of one identity; nothing was stored",
-			Cure: "omit it, or load into another --subset",
+			Setting: "--on-conflict " + string(o.OnConflict), Problem: "cannot be used: subset " + c.Subset + " was loaded with keep and has several records of one identity; nothing was stored",
+			Cure: "omit --on-conflict, or load into another --subset",
 		}
 	}
 	return nil
@@ -73,7 +73,8 @@ func (o OnConflict) replaces(fresh, old design.Line) bool {
 	return false
 }
 
-// onExisting resolves two lines of one window that contain the same record.
+// onExisting resolves two lines of one window that contain the same record. It reports whether the new values replace
+// the existing ones.
 func (r *loadRun) onExisting(old, fresh archive.Position) bool {
 	if old.Batch.EqualValues(old.I, fresh.Batch, fresh.I) {
 		r.countExisting(fresh.Batch.File, false)
@@ -83,33 +84,33 @@ func (r *loadRun) onExisting(old, fresh archive.Position) bool {
 		r.addKept(r.window, lineOf(old), fresh, fresh.Batch.Difference(fresh.I, old.Batch, old.I))
 		return true
 	}
-	stands := r.options.OnConflict.replaces(lineOf(fresh), lineOf(old))
+	replaces := r.options.OnConflict.replaces(lineOf(fresh), lineOf(old))
 	what := fresh.Batch.Difference(fresh.I, old.Batch, old.I)
-	if stands {
+	if replaces {
 		what = old.Batch.Difference(old.I, fresh.Batch, fresh.I)
 		old, fresh = fresh, old
 	}
 	r.countExisting(fresh.Batch.File, true)
 	r.addConflict(r.window, design.Conflict{Existing: lineOf(old), Dropped: lineOf(fresh), What: describe(fresh) + ": " + what})
-	return stands
+	return replaces
 }
 
 // addKept records that a record is stored in addition to one of another line.
-func (r *loadRun) addKept(w *window, beside design.Line, fresh archive.Position, what string) {
+func (r *loadRun) addKept(w *window, existing design.Line, fresh archive.Position, what string) {
 	r.summary.Kept++
-	met := design.Conflict{Existing: beside, Dropped: lineOf(fresh), What: describe(fresh) + ": " + what, Kept: true}
-	if beside.File != "" && beside.Compare(met.Dropped) > 0 {
-		met.Existing, met.Dropped = met.Dropped, met.Existing
+	conflict := design.Conflict{Existing: existing, Dropped: lineOf(fresh), What: describe(fresh) + ": " + what, Kept: true}
+	if existing.File != "" && existing.Compare(conflict.Dropped) > 0 {
+		conflict.Existing, conflict.Dropped = conflict.Dropped, conflict.Existing
 	}
-	r.addConflict(w, met)
+	r.addConflict(w, conflict)
 }
 
 // countExisting counts a record of a file as existing instead of stored.
-func (r *loadRun) countExisting(file string, other bool) {
+func (r *loadRun) countExisting(file string, isConflict bool) {
 	m := r.files[file]
 	m.Stored--
 	m.Replaced++
-	if other {
+	if isConflict {
 		m.Conflicts++
 	}
 }
@@ -127,8 +128,8 @@ func (r *loadRun) addConflict(w *window, c design.Conflict) {
 }
 
 // resolve decides about records that the archive has with different values. Losing records are
-// dropped from the window. The others are marked as decided, and the commit replaces the existing
-// record or stores them in addition to it.
+// dropped from the window. The others are added to c.decisions, which allows the commit to replace
+// the existing record or to store both.
 func (r *loadRun) resolve(ctx context.Context, c *commitInFlight, found []archive.ExistingRecord) error {
 	if r.options.OnConflict == Keep {
 		if found = r.dropDuplicates(c, found); len(found) == 0 {
@@ -145,16 +146,16 @@ func (r *loadRun) resolve(ctx context.Context, c *commitInFlight, found []archiv
 	}
 	for _, f := range found {
 		fresh, _ := c.window.index.First(f.Key)
-		met := design.Conflict{Existing: lines[f.Stored], Dropped: lineOf(fresh), What: describe(fresh) + ": " + f.Difference}
-		if r.options.OnConflict.replaces(met.Dropped, met.Existing) {
-			met.Existing, met.Dropped = met.Dropped, met.Existing
+		conflict := design.Conflict{Existing: lines[f.Stored], Dropped: lineOf(fresh), What: describe(fresh) + ": " + f.Difference}
+		if r.options.OnConflict.replaces(conflict.Dropped, conflict.Existing) {
+			conflict.Existing, conflict.Dropped = conflict.Dropped, conflict.Existing
 			r.files[fresh.Batch.File].Conflicts++ // the commit counts it as replaced
 			c.decisions[decision{f.Key, f.Stored}] = true
 		} else {
 			c.window.dropRow(fresh)
 			r.countExisting(fresh.Batch.File, true)
 		}
-		r.addConflict(c.window, met)
+		r.addConflict(c.window, conflict)
 	}
 	return nil
 }
@@ -162,29 +163,29 @@ func (r *loadRun) resolve(ctx context.Context, c *commitInFlight, found []archiv
 // dropDuplicates drops records from the window that the archive has with the same values, and
 // returns the remaining conflicts.
 func (r *loadRun) dropDuplicates(c *commitInFlight, found []archive.ExistingRecord) (rest []archive.ExistingRecord) {
-	there := map[record.Digest]bool{}
+	exists := map[record.Digest]bool{}
 	for _, f := range found {
-		if f.IsDuplicate() && !there[f.Incoming] {
-			there[f.Incoming] = true
-			fresh, beside := c.window.incomingRow(f)
+		if f.IsDuplicate() && !exists[f.Incoming] {
+			exists[f.Incoming] = true
+			fresh, isAdditional := c.window.incomingRow(f)
 			c.window.dropRow(fresh)
 			r.countExisting(fresh.Batch.File, false)
-			if beside { // the window reported it
+			if isAdditional { // the window reported it
 				r.summary.Kept--
 			}
 		}
 	}
 	for _, f := range found {
-		if !there[f.Incoming] {
+		if !exists[f.Incoming] {
 			rest = append(rest, f)
 		}
 	}
 	return rest
 }
 
-// resolveKept reports the records that will be stored in addition to others of the archive, each
-// with the first line of those. It omits records that conflict with another one in the window,
-// because the window has reported them.
+// resolveKept reports the records that the commit stores in addition to archive records of the same identity. It names
+// the first line of these archive records. It omits a record that also conflicts inside the window, because the window
+// has reported it.
 func (r *loadRun) resolveKept(c *commitInFlight, found []archive.ExistingRecord, lines map[record.Digest]design.Line) {
 	first := map[record.Digest]archive.ExistingRecord{}
 	for _, f := range found {
@@ -198,7 +199,7 @@ func (r *loadRun) resolveKept(c *commitInFlight, found []archive.ExistingRecord,
 			continue
 		}
 		delete(first, f.Incoming)
-		if fresh, beside := c.window.incomingRow(f); !beside {
+		if fresh, isAdditional := c.window.incomingRow(f); !isAdditional {
 			r.addKept(c.window, lines[f.Stored], fresh, f.Difference)
 		}
 	}
@@ -242,18 +243,18 @@ func (r *loadRun) locate(ctx context.Context, c *commitInFlight, found []archive
 		r.fileCatalogs[f.Digest].Add(b)
 		h.Use(b)
 		for i := range b.Len() {
-			held := h.Digest(i)
-			if !wanted[held] {
+			digest := h.Digest(i)
+			if !wanted[digest] {
 				continue
 			}
-			if line := lineOf(archive.Position{Batch: b, I: i}); lines[held].File == "" || r.options.OnConflict == Last {
-				lines[held] = line
+			if line := lineOf(archive.Position{Batch: b, I: i}); lines[digest].File == "" || r.options.OnConflict == Last {
+				lines[digest] = line
 			}
 		}
 		return nil
 	}
 	skip := func(d string) (bool, error) { return !digests[d], nil }
-	err = Read(ctx, paths, Reading{Workers: r.options.Workers, KeepLast: r.options.KeepLast, Skip: skip}, each, func(*File) error { return nil })
+	err = Read(ctx, paths, ReadOptions{Workers: r.options.Workers, KeepLast: r.options.KeepLast, Skip: skip}, each, func(*File) error { return nil })
 	return lines, err
 }
 

@@ -18,13 +18,13 @@ import (
 type Fingerprint struct {
 	MaxInMemory int // maximum number of records in memory; 0 = defaultInMemory
 
-	first map[record.Key]firstRecord
+	first map[record.Key]countedRecord
 	// records that differ from the first of their identity, in the order of the records
 	conflicting []conflictingRecord
 	conflicts   int64
 	types       []string
 	hash        record.Hasher
-	files       []*os.File // by identity, each in the order of the records; none while all records are in memory
+	files       []*os.File // temporary files, chosen by identity; empty while all records fit into memory
 	spill       []*bufio.Writer
 	err         error
 }
@@ -34,8 +34,8 @@ const (
 	spillParts      = 128
 )
 
-// firstRecord is the first record of its identity.
-type firstRecord struct {
+// countedRecord is a record and the number of later records with the same values.
+type countedRecord struct {
 	digest     record.Digest
 	typeIndex  int
 	duplicates int64 // later records with the same values
@@ -44,20 +44,20 @@ type firstRecord struct {
 // conflictingRecord is a record whose values differ from the first record of its identity.
 type conflictingRecord struct {
 	key record.Key
-	firstRecord
+	countedRecord
 }
 
 // Conflicts is the number of records whose values contradict the first record of their identity. It
 // is valid after Sum.
 func (f *Fingerprint) Conflicts() int64 { return f.conflicts }
 
-// Add adds the records of b, in the order of the files.
+// Add adds the records of b. Callers must add batches in the order of the files.
 func (f *Fingerprint) Add(b *record.Batch) {
 	if b.Len() == 0 {
 		return
 	}
 	if f.first == nil {
-		f.first = map[record.Key]firstRecord{}
+		f.first = map[record.Key]countedRecord{}
 	}
 	t := 0
 	for t < len(f.types) && f.types[t] != b.Type.Name {
@@ -68,13 +68,13 @@ func (f *Fingerprint) Add(b *record.Batch) {
 	}
 	f.hash.Use(b)
 	for i := range b.Len() {
-		k, s := f.hash.Key(i), firstRecord{digest: f.hash.Digest(i), typeIndex: t}
-		switch stands, known := f.first[k]; {
+		k, s := f.hash.Key(i), countedRecord{digest: f.hash.Digest(i), typeIndex: t}
+		switch first, known := f.first[k]; {
 		case !known:
 			f.first[k] = s
-		case stands.digest == s.digest:
-			stands.duplicates++
-			f.first[k] = stands
+		case first.digest == s.digest:
+			first.duplicates++
+			f.first[k] = first
 		default:
 			f.conflicting = append(f.conflicting, conflictingRecord{k, s})
 		}
@@ -104,7 +104,7 @@ func (f *Fingerprint) flush() error {
 		}
 	}
 	for _, d := range f.conflicting {
-		if err := f.write(d.key, d.firstRecord); err != nil {
+		if err := f.write(d.key, d.countedRecord); err != nil {
 			return err
 		}
 	}
@@ -113,7 +113,7 @@ func (f *Fingerprint) flush() error {
 	return nil
 }
 
-func (f *Fingerprint) write(k record.Key, s firstRecord) error {
+func (f *Fingerprint) write(k record.Key, s countedRecord) error {
 	var line []byte
 	for _, x := range [...]uint64{k.Hi, k.Lo, s.digest.Hi, s.digest.Lo, uint64(s.typeIndex), uint64(s.duplicates)} { //nolint:gosec // not negative
 		line = binary.LittleEndian.AppendUint64(line, x)
@@ -161,11 +161,11 @@ func (f *Fingerprint) collect(i int, file *os.File) error {
 			break
 		}
 		k := record.Key{Hi: line[0], Lo: line[1]}
-		s := firstRecord{digest: record.Digest{Hi: line[2], Lo: line[3], Records: 1}, typeIndex: int(line[4])} //nolint:gosec // a small number
-		switch stands, known := f.first[k]; {
+		s := countedRecord{digest: record.Digest{Hi: line[2], Lo: line[3], Records: 1}, typeIndex: int(line[4])} //nolint:gosec // a small number
+		switch first, known := f.first[k]; {
 		case !known:
 			f.first[k] = s
-		case stands.digest != s.digest:
+		case first.digest != s.digest:
 			f.conflicts += 1 + int64(line[5]) //nolint:gosec // as above
 		}
 	}

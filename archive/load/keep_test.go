@@ -191,7 +191,7 @@ func TestKeptRecordsAreAskedAndCopied(t *testing.T) {
 		copied, q := memory(t), everyFbar(t)
 		ref := answer.NewReference(q)
 		read := func(_ *load.File, b *record.Batch) error { ref.Add(b); return nil }
-		if err := load.Read(t.Context(), nil, load.Reading{Origin: from}, read, func(*load.File) error { return nil }); err != nil {
+		if err := load.Read(t.Context(), nil, load.ReadOptions{Origin: from}, read, func(*load.File) error { return nil }); err != nil {
 			t.Fatal(err)
 		}
 		if rows := ref.Answers()[0].Rows; rows != 9 {
@@ -226,7 +226,7 @@ func TestKeptRecordsAreRetainedAndPruned(t *testing.T) {
 		if name == "memory" {
 			continue // the engine in memory cannot remove records
 		}
-		if removed, err := load.Retain(t.Context(), a, "s", load.Retention{Keep: 5 * 24 * time.Hour, Force: true}); err != nil || removed.Records != 2 {
+		if removed, err := load.Retain(t.Context(), a, "s", load.Retention{MaxAge: 5 * 24 * time.Hour, Force: true}); err != nil || removed.Records != 2 {
 			t.Errorf("%s: %+v removed, %v", name, removed, err)
 		}
 		whole(t, a, files...)

@@ -21,8 +21,8 @@ import (
 type Options struct {
 	Workers int // files parsed at the same time; 0 = one per CPU
 	Window  int // maximum number of records per commit; 0 = DefaultWindow
-	// Rehash reads the bytes of files whose size and modification time equal those of a loaded file,
-	// and loads records again that Retain removed.
+	// Rehash reads the bytes of all files, also if size and modification time did not change. It also
+	// restores records that Retain removed.
 	Rehash bool
 	// KeepLast accepts a last line without a line end as complete. Files with quarantined lines are
 	// then read again.
@@ -34,10 +34,11 @@ type Options struct {
 	Progress   func(Progress)             // called after every batch and commit, in one goroutine
 	Reject     func(record.Reject)        // called for every quarantined line, in order
 
-	// this load; the catalog names it until the last commit; nil = the catalog does not name it
+	// Loading describes this load. Commits before the last one write it into the catalog, to show that
+	// the archive is not complete; nil = nothing is written.
 	Loading *design.Loading
-	// reports whether the load that the catalog names is still running; if it is, Loading does not
-	// replace it
+	// InFlight reports whether the load that the catalog names is still running. If it is, this load does
+	// not write its own Loading.
 	InFlight func(design.Loading) bool
 
 	OnConflict OnConflict            // "" = Refuse, or Keep if the subset keeps conflicts
@@ -53,7 +54,7 @@ type Progress struct {
 	Step            string // "loading", "counting"
 	Files, AllFiles int
 	Bytes           int64 // parsed bytes of the files
-	Committed       int64 // committed bytes, of Bytes
+	Committed       int64 // of Bytes: those whose records were committed
 	Read            int64 // data lines
 }
 
@@ -65,11 +66,11 @@ type Summary struct {
 	// files of which the archive lacks lines, because they are quarantined, refused or could not be
 	// read
 	IncompleteFiles       []string
-	SkippedWithQuarantine []archive.Mark // of the skipped files: those with quarantined lines
+	SkippedWithQuarantine []archive.Mark // skipped files that have quarantined lines
 
 	Read, Stored int64
-	// records that already existed: with the same values, or with different ones, which were dropped
-	// or replaced the existing record
+	// records whose identity already existed. Duplicates have the same values. Conflicts have different
+	// values; the policy decides which are stored.
 	Duplicates, Conflicts int64
 	Quarantined           int64
 	Kept                  int64 // of Stored: records stored in addition to others of their identity, see Keep
@@ -111,7 +112,7 @@ func Run(ctx context.Context, a archive.Archive, subset string, paths []string, 
 		fileCatalogs: map[string]*design.Catalog{}, incompleteDigests: map[string][]string{},
 	}
 	r.summary.ByType, r.summary.OmittedColumns, r.summary.ShortenedTexts, r.summary.NotAccepted = map[string]int64{}, map[string]int64{}, map[string]int64{}, map[string]int64{}
-	few := int64(len(paths)) * fewFiles
+	few := int64(len(paths)) * marksPerFile
 	if o.Origin != nil {
 		few = math.MaxInt64
 	}
@@ -127,7 +128,7 @@ func Run(ctx context.Context, a archive.Archive, subset string, paths []string, 
 	if err != nil {
 		return nil, err
 	}
-	if !o.ParseCache.IsComplete() {
+	if !o.ParseCache.HasFiles() {
 		r.release = release
 	}
 	r.window, r.spare = newWindow(subset, r.onExisting, r.release), newWindow(subset, r.onExisting, r.release)
@@ -152,13 +153,13 @@ func Run(ctx context.Context, a archive.Archive, subset string, paths []string, 
 }
 
 // reading decides which files are parsed.
-func (r *loadRun) reading(ctx context.Context, subset string) (Reading, error) {
+func (r *loadRun) reading(ctx context.Context, subset string) (ReadOptions, error) {
 	if o := &r.options; o.Origin == nil {
 		return o.reading(ctx, r.marks, r.summary.Before), nil
 	}
 	c, err := r.archive.Catalog(ctx, subset)
 	in := err == nil && r.options.Origin.isContained(r.marks.byDigest, c)
-	return Reading{
+	return ReadOptions{
 		Workers: r.options.Workers, KeepLast: r.options.KeepLast, ParseCache: r.options.ParseCache, Origin: r.options.Origin,
 		Skip: func(string) (bool, error) { return in, nil },
 	}, err
@@ -167,8 +168,8 @@ func (r *loadRun) reading(ctx context.Context, subset string) (Reading, error) {
 // reading decides which files are parsed, by the marks of the archive. The marks do not record
 // which files contain records that Retain removed. After a removal, Rehash therefore parses all
 // files.
-func (o *Options) reading(ctx context.Context, marks *marks, c *design.Catalog) Reading {
-	out := Reading{Workers: o.Workers, KeepLast: o.KeepLast, ParseCache: o.ParseCache}
+func (o *Options) reading(ctx context.Context, marks *marks, c *design.Catalog) ReadOptions {
+	out := ReadOptions{Workers: o.Workers, KeepLast: o.KeepLast, ParseCache: o.ParseCache}
 	again := o.Rehash && c.Trimmed > 0
 	out.Skip = func(digest string) (bool, error) {
 		m, known, err := marks.find(ctx, digest)
@@ -206,7 +207,7 @@ func (r *loadRun) countBefore(ctx context.Context, subset string) (records int64
 		return c.LoadedRecords(), nil
 	}
 	r.options.Log.Info("the archive is from an earlier version: counting its records once", "subset", subset)
-	made, err := Walk(ctx, r.archive, subset)
+	made, err := BuildCatalog(ctx, r.archive, subset)
 	if err != nil {
 		return 0, err
 	}
@@ -251,7 +252,7 @@ type loadRun struct {
 
 // addBatch adds one parsed batch of a file.
 func (r *loadRun) addBatch(ctx context.Context, f *File, b *record.Batch) error {
-	if r.seenDigests[f.Digest] { // a copy of a file of this very load
+	if r.seenDigests[f.Digest] { // this load has already read a file with the same bytes
 		r.release(b)
 		return nil
 	}
@@ -260,14 +261,14 @@ func (r *loadRun) addBatch(ctx context.Context, f *File, b *record.Batch) error 
 	}
 	m := r.mark(f)
 	r.progress.Read += int64(b.Lines)
-	taken := b.Len()
-	if r.options.Accept != nil && taken > 0 && !r.options.Accept(b.Type.Name) {
-		r.summary.NotAccepted[b.Type.Name] += int64(taken)
-		m.Read -= int64(taken)
-		taken = 0
+	accepted := b.Len()
+	if r.options.Accept != nil && accepted > 0 && !r.options.Accept(b.Type.Name) {
+		r.summary.NotAccepted[b.Type.Name] += int64(accepted)
+		m.Read -= int64(accepted)
+		accepted = 0
 	}
 	m.Read += int64(b.Lines)
-	m.Stored += int64(taken)
+	m.Stored += int64(accepted)
 	m.Quarantined += int64(len(b.Rejects))
 	for _, q := range b.Rejects {
 		r.quarantineOf(f).Add(q.Line, q.Reason)
@@ -275,7 +276,7 @@ func (r *loadRun) addBatch(ctx context.Context, f *File, b *record.Batch) error 
 			r.options.Reject(q)
 		}
 	}
-	if taken == 0 {
+	if accepted == 0 {
 		r.release(b)
 		return nil
 	}
@@ -289,7 +290,7 @@ func (r *loadRun) addBatch(ctx context.Context, f *File, b *record.Batch) error 
 	if err := r.pollCommit(ctx); err != nil {
 		return err
 	}
-	if r.window.rows >= r.options.Window || r.window.bytes >= maxBytes {
+	if r.window.rows >= r.options.Window || r.window.bytes >= maxWindowBytes {
 		return r.commit(ctx)
 	}
 	return nil
@@ -346,6 +347,7 @@ func (r *loadRun) finishFile(ctx context.Context, f *File) error {
 		if r.options.Origin != nil {
 			r.options.Origin.describe(r.window.catalog)
 		}
+		// an empty list replaces the one of an earlier load, which quarantined lines of this file
 		if r.rejects[f.Path] != nil || r.marks.cached(f.Digest).Quarantined > 0 {
 			r.window.catalog.AddQuarantine(*r.quarantineOf(f))
 			delete(r.rejects, f.Path)
@@ -355,8 +357,8 @@ func (r *loadRun) finishFile(ctx context.Context, f *File) error {
 	return nil
 }
 
-// supersede forgets what was loaded of a file before the file was complete: it removes each mark of
-// the same path with quarantined lines whose bytes are the beginning of the present file.
+// supersede handles a file that an earlier load read before it was complete. It removes the earlier mark and quarantine
+// list if the bytes of the earlier version are the beginning of this file. The stored records stay.
 func (r *loadRun) supersede(ctx context.Context, f *File) error {
 	for _, digest := range r.incompleteDigests[f.Path] {
 		m, known, err := r.marks.find(ctx, digest)
@@ -365,7 +367,7 @@ func (r *loadRun) supersede(ctx context.Context, f *File) error {
 		}
 		if known && m.Path == f.Path && m.Bytes < f.Bytes && digestOf(f.Path, m.Bytes) == m.Digest {
 			r.forgottenMarks = append(r.forgottenMarks, m.Removal())
-			r.window.catalog.AddQuarantine(design.Quarantine{File: m.Path, Digest: m.Digest})
+			r.window.catalog.AddQuarantine(design.Quarantine{File: m.Path, Digest: m.Digest}) // an entry without lines erases the earlier one
 		}
 	}
 	return nil
@@ -408,8 +410,8 @@ func (r *loadRun) addToTotals(m *archive.Mark) {
 	r.summary.Quarantined += m.Quarantined
 }
 
-// Walk builds the catalog of a subset by reading all its records.
-func Walk(ctx context.Context, a archive.Archive, subset string) (*design.Catalog, error) {
+// BuildCatalog builds the catalog of a subset by reading all its records.
+func BuildCatalog(ctx context.Context, a archive.Archive, subset string) (*design.Catalog, error) {
 	c := design.NewCatalog(subset)
 	for b, err := range a.Dump(ctx, subset) {
 		if err != nil {

@@ -304,7 +304,7 @@ func TestFingerprintIsTheDigestOfTheArchive(t *testing.T) {
 	mustLoad(t, a, load.Options{}, files...)
 	for _, most := range []int{0, 1, 2, 3, 4} { // in memory, and in temporary files
 		f := load.Fingerprint{MaxInMemory: most}
-		err := load.Read(t.Context(), files, load.Reading{}, func(_ *load.File, b *record.Batch) error { f.Add(b); return nil }, func(f *load.File) error { return f.Err })
+		err := load.Read(t.Context(), files, load.ReadOptions{}, func(_ *load.File, b *record.Batch) error { f.Add(b); return nil }, func(f *load.File) error { return f.Err })
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,10 +8,10 @@ import (
 	"github.com/barograph/barograph/engine/archive"
 )
 
-// fewFiles is the ratio of marks to files above which a load looks up the mark of each file instead
-// of reading all marks. A nightly load then takes as long into a large archive as into a new one.
-// It identifies files by their bytes only.
-const fewFiles = 16
+// marksPerFile: if the archive has more marks than this for each file of the load, the load looks up marks one by one. A
+// small load then takes as long into a large archive as into a new one. Without the list of marks the load cannot
+// compare modification times, so it reads the bytes of every file.
+const marksPerFile = 16
 
 // marks are the files that the archive knew before the load.
 type marks struct {
@@ -20,18 +20,18 @@ type marks struct {
 	all     []archive.Mark // nil = they are looked up one by one
 
 	mu sync.Mutex // guards byDigest, because parsers look up marks concurrently
-	// by digest; a file that was looked up without success has a mark without a digest
+	// by digest; a mark with an empty digest = the archive does not know the file
 	byDigest map[string]archive.Mark
 }
 
-// newMarks reads all marks. If there are more than most, it only prepares to look them up.
-func newMarks(ctx context.Context, a archive.Archive, subset string, most int64) (*marks, error) {
+// newMarks reads all marks. If there are more than maxMarks, it reads none, and find looks them up.
+func newMarks(ctx context.Context, a archive.Archive, subset string, maxMarks int64) (*marks, error) {
 	m := &marks{archive: a, subset: subset, byDigest: map[string]archive.Mark{}}
 	c, err := a.Catalog(ctx, subset)
 	if err != nil {
 		return nil, err
 	}
-	if c.Counted && c.Sealed && c.Files.Records > most {
+	if c.Counted && c.Sealed && c.Files.Records > maxMarks {
 		if _, err := archive.MarksOf(ctx, a, subset, nil); !errors.Is(err, errors.ErrUnsupported) {
 			return m, err
 		}

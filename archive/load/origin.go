@@ -10,8 +10,8 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Origin is a subset of an archive that is read instead of files. It is read as one file, named
-// after the archive. At its end, the copy receives what the archive knows about its own files.
+// Origin is a subset of an archive from which a load copies the records. The load treats it as one file whose name is
+// the archive's URL. The last commit copies the marks, quarantine lists and conflicts of the origin's files.
 type Origin struct {
 	Archive archive.Archive
 	Subset  string

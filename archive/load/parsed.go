@@ -7,10 +7,10 @@ import (
 )
 
 // ParseCache stores the batches of parsed files, which lets a study load several archives from one
-// parse. It stores all batches or, if they need more memory than allowed, none; then each load
-// parses again. Nobody may change a stored batch.
+// parse. It stores all batches. If they need more memory than allowed, it stores none, and each
+// load parses the files again. A stored batch must not be changed.
 type ParseCache struct {
-	maxBytes int // bytes
+	maxBytes int // limit of bytes
 
 	mu      sync.Mutex
 	bytes   int // memory used until now
@@ -19,12 +19,12 @@ type ParseCache struct {
 }
 
 // NewParseCache stores up to about this many bytes.
-func NewParseCache(most int) *ParseCache {
-	return &ParseCache{maxBytes: most, batches: map[string][]*record.Batch{}, files: map[string]*File{}}
+func NewParseCache(maxBytes int) *ParseCache {
+	return &ParseCache{maxBytes: maxBytes, batches: map[string][]*record.Batch{}, files: map[string]*File{}}
 }
 
-// IsComplete reports whether the cache stores the files.
-func (p *ParseCache) IsComplete() bool {
+// HasFiles reports whether a finished reading stored all files. It must not be called during the first reading.
+func (p *ParseCache) HasFiles() bool {
 	if p == nil {
 		return false
 	}

@@ -21,13 +21,13 @@ func TestParsed(t *testing.T) {
 	read := func(most int) *load.ParseCache {
 		p := load.NewParseCache(most)
 		nothing := func(*load.File, *record.Batch) error { return nil }
-		if err := load.Read(t.Context(), files, load.Reading{ParseCache: p}, nothing, func(*load.File) error { return nil }); err != nil {
+		if err := load.Read(t.Context(), files, load.ReadOptions{ParseCache: p}, nothing, func(*load.File) error { return nil }); err != nil {
 			t.Fatal(err)
 		}
 		return p
 	}
 	small, all := read(1), read(1<<20)
-	if small.IsComplete() || !all.IsComplete() {
+	if small.HasFiles() || !all.HasFiles() {
 		t.Error("more is kept than may be")
 	}
 	again := memory(t)

@@ -28,16 +28,15 @@ func (p *PruneResult) Err(limit float64) error {
 	}}
 }
 
-// Prune adapts an archive to the deliberate deletion of records: it recounts the catalog and
-// forgets the marks of files whose records are missing, or that cannot be read for a comparison. It
-// refuses an archive in which anything else has changed. Prune writes nothing unless agreed, which
-// receives the planned result, returns nil.
-func Prune(ctx context.Context, a archive.Archive, subset string, keepLast bool, agreed func(*PruneResult) error) (*PruneResult, error) {
+// Prune accepts that records were deleted on purpose. It recounts the catalog, and removes the marks of two kinds of
+// files: files with missing records, and files that it cannot read to compare. It refuses an archive with any other
+// change. Prune first calls confirm with the planned result; if confirm returns an error, Prune writes nothing.
+func Prune(ctx context.Context, a archive.Archive, subset string, keepLast bool, confirm func(*PruneResult) error) (*PruneResult, error) {
 	o, err := NewOrigin(ctx, a, subset, "")
 	if err != nil {
 		return nil, err
 	}
-	found, err := Walk(ctx, a, subset)
+	found, err := BuildCatalog(ctx, a, subset)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +64,7 @@ func Prune(ctx context.Context, a archive.Archive, subset string, keepLast bool,
 			c.Complete = append(c.Complete, m.Removal())
 		}
 	}
-	if err := agreed(out); err != nil {
+	if err := confirm(out); err != nil {
 		return out, err
 	}
 	l, err := a.Loader(ctx, subset)
@@ -98,8 +97,7 @@ func (o *Origin) incomplete(ctx context.Context, keepLast bool) (map[string]bool
 	return out, err
 }
 
-// pair compares the records of files with the archive's. It uses as many passes as bound its
-// memory, and calls f after each.
+// pair compares the records of files with the archive's, in several passes to bound its memory. It calls f after each.
 func (o *Origin) pair(ctx context.Context, paths []string, keepLast bool, end func(*File) error, f func(p *pairing)) error {
 	passes := uint64(o.Catalog.Digest().Records/twinRecords + 1)
 	for pass := range passes {

@@ -46,8 +46,8 @@ type parsedBatch struct {
 	offset int64
 }
 
-// Reading configures Read; the zero value is the default.
-type Reading struct {
+// ReadOptions configures Read; the zero value is the default.
+type ReadOptions struct {
 	Workers int                               // files parsed at the same time; 0 = one per CPU
 	Skip    func(digest string) (bool, error) // called before a file is parsed; true = do not read its records
 	// Known returns the mark of a loaded file. If the file is Unchanged, its bytes are not read. nil =
@@ -70,10 +70,10 @@ const (
 )
 
 // Read parses files in parallel and passes their batches to callbacks in one goroutine, sorted by
-// path: each for every batch, then end once per file. The callback owns a batch until it calls
-// release. If a file cannot be read, its Err is set when end is called, and Read continues with the
+// path: each for every batch, then end once per file. The callback owns the batch: callbacks of
+// this package return its memory with release, others leave it to the garbage collector. If a file cannot be read, its Err is set when end is called, and Read continues with the
 // others. An error from each or end stops everything.
-func Read(ctx context.Context, paths []string, o Reading, each func(*File, *record.Batch) error, end func(*File) error) error {
+func Read(ctx context.Context, paths []string, o ReadOptions, each func(*File, *record.Batch) error, end func(*File) error) error {
 	if o.Origin != nil {
 		paths = []string{o.Origin.Name}
 	}
@@ -91,7 +91,7 @@ func Read(ctx context.Context, paths []string, o Reading, each func(*File, *reco
 		}
 	}
 	next := make(chan *File)
-	waiting := newGauge()
+	waiting := newWaitingMemory()
 	g.Go(func() error {
 		defer close(next)
 		for _, f := range files {
@@ -108,7 +108,7 @@ func Read(ctx context.Context, paths []string, o Reading, each func(*File, *reco
 	})
 	for range min(o.Workers, max(len(files), 1)) {
 		g.Go(func() error {
-			w := worker{Reading: &o, waiting: waiting}
+			w := worker{ReadOptions: &o, waiting: waiting}
 			if o.newOpen != nil {
 				w.open = o.newOpen()
 			}
@@ -129,16 +129,16 @@ func Read(ctx context.Context, paths []string, o Reading, each func(*File, *reco
 
 // worker parses one file after the other, and reuses the memory of their readers.
 type worker struct {
-	*Reading
+	*ReadOptions
 	open    func(path string) (recordReader, error) // see Reading.newOpen
 	files   formats.Opener
 	hash    *xxh3.Hasher
 	buffer  []byte // for hash
-	waiting *memoryGauge
+	waiting *waitingMemory
 }
 
 // deliver passes the parsed batches to the callbacks, file by file.
-func deliver(ctx context.Context, files []*File, waiting *memoryGauge, each func(*File, *record.Batch) error, end func(*File) error) error {
+func deliver(ctx context.Context, files []*File, waiting *waitingMemory, each func(*File, *record.Batch) error, end func(*File) error) error {
 	for _, f := range files {
 		for open := true; open; {
 			select {
@@ -167,16 +167,16 @@ func deliver(ctx context.Context, files []*File, waiting *memoryGauge, each func
 	return nil
 }
 
-// memoryGauge counts the memory of parsed batches that wait for delivery.
-type memoryGauge struct {
+// waitingMemory counts the memory of parsed batches that wait for delivery.
+type waitingMemory struct {
 	mu        sync.Mutex
 	bytes     int
 	decreased chan struct{} // receives a token after bytes decreased
 }
 
-func newGauge() *memoryGauge { return &memoryGauge{decreased: make(chan struct{}, 1)} }
+func newWaitingMemory() *waitingMemory { return &waitingMemory{decreased: make(chan struct{}, 1)} }
 
-func (g *memoryGauge) add(n int) int {
+func (g *waitingMemory) add(n int) int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.bytes += n
@@ -190,7 +190,7 @@ func (g *memoryGauge) add(n int) int {
 }
 
 // waitBelow blocks until at most limit bytes wait. Only one goroutine may call it.
-func (g *memoryGauge) waitBelow(ctx context.Context, limit int) error {
+func (g *waitingMemory) waitBelow(ctx context.Context, limit int) error {
 	for g.add(0) > limit {
 		select {
 		case <-g.decreased:
@@ -319,7 +319,7 @@ func (w *worker) identify(f *File) *formats.File {
 }
 
 // send passes a batch to deliver.
-func (f *File) send(ctx context.Context, b *record.Batch, at int64, waiting *memoryGauge) error {
+func (f *File) send(ctx context.Context, b *record.Batch, at int64, waiting *waitingMemory) error {
 	waiting.add(footprint(b))
 	select {
 	case f.batches <- parsedBatch{b, at}:

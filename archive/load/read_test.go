@@ -45,7 +45,7 @@ func TestFilesAreNotReadFarAhead(t *testing.T) {
 	}
 	const workers = 2
 	var opened, taken atomic.Int64
-	o := Reading{Workers: workers, newOpen: func() func(string) (recordReader, error) {
+	o := ReadOptions{Workers: workers, newOpen: func() func(string) (recordReader, error) {
 		return func(string) (recordReader, error) { opened.Add(1); return &big{1}, nil }
 	}}
 	err := Read(t.Context(), paths, o, func(_ *File, b *record.Batch) error {

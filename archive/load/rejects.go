@@ -14,7 +14,8 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// RejectList writes lines that were not stored into a CSV file, or prints the first few of them.
+// RejectList lists quarantined and conflicting lines. It writes all of them to a CSV file, or prints the first
+// shownRejects.
 type RejectList struct {
 	show  io.Writer
 	cell  func(string) string
@@ -26,7 +27,7 @@ type RejectList struct {
 // shownRejects is the maximum number of printed lines.
 const shownRejects = 10
 
-// NewRejectList writes into a file, or prints if path is empty; cell converts a text for CSV.
+// NewRejectList writes to a file, or prints if path is empty; cell prepares a text for a CSV cell.
 func NewRejectList(path string, show io.Writer, cell func(string) string) (*RejectList, error) {
 	r := &RejectList{show: show, cell: cell}
 	if path == "" {

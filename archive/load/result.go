@@ -36,7 +36,7 @@ type Result struct {
 	Conflicts   int64    `json:"conflicts"`
 	Refused     int64    `json:"refused"`
 	Quarantined int64    `json:"quarantined"`
-	// of Stored: in addition to different values of their record
+	// of Stored: records whose identity already had a different record (--on-conflict keep)
 	Kept                  int64            `json:"kept,omitempty"`
 	Removed               int64            `json:"removed,omitempty"` // records before RemovedBefore, removed by Retain
 	RemovedBefore         time.Time        `json:"from,omitzero"`
@@ -80,7 +80,7 @@ func (r *Result) Text(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
 	fmt.Fprintf(w, "archive\t%s, design %s, subset %s\n", r.Archive, r.Design, r.Subset)
 	if r.Database != "" {
-		fmt.Fprintf(w, "database\t%s (the URL's path and the subset)\n", r.Database)
+		fmt.Fprintf(w, "database\t%s (named after the URL's path and the subset)\n", r.Database)
 	}
 	fmt.Fprintf(w, "files\t%d loaded, %d skipped (in the archive already), %d failed\n", r.Files, r.Skipped, len(r.Failed))
 	fmt.Fprintf(w, "lines\t%d read = %d stored + %d duplicates + %d conflicts + %d quarantined\n", r.Read, r.Stored, r.Duplicates, r.Conflicts, r.Quarantined)
@@ -94,7 +94,7 @@ func (r *Result) Text(out io.Writer) error {
 		fmt.Fprintf(w, "not loaded\t%d lines of %s, which the load_spec does not request\n", r.NotAccepted[t], t)
 	}
 	for _, columns := range slices.Sorted(maps.Keys(r.OmittedColumns)) {
-		fmt.Fprintf(w, "omitted\tcolumns that no design stores, of %d lines of %s\n", r.OmittedColumns[columns], columns)
+		fmt.Fprintf(w, "omitted\t%s: no design stores these columns (%d lines)\n", columns, r.OmittedColumns[columns])
 	}
 	for _, column := range slices.Sorted(maps.Keys(r.ShortenedTexts)) {
 		fmt.Fprintf(w, "shortened\t%d texts exceed METviewer's column %s and may become equal there; the archive and its digest have the complete texts\n", r.ShortenedTexts[column], column)
@@ -107,7 +107,7 @@ func (r *Result) Text(out io.Writer) error {
 		}
 		m.textLater(w)
 	}
-	fmt.Fprintf(w, "archive holds\t%d %s, %s on disk\n", r.Objects, r.Object, humanize.BytesN(uint64(r.BytesOnDisk), 3))
+	fmt.Fprintf(w, "archive total\t%d %s, %s on disk\n", r.Objects, r.Object, humanize.BytesN(uint64(r.BytesOnDisk), 3))
 	for _, t := range record.Types() {
 		if n := r.Records[t.Name]; n > 0 {
 			fmt.Fprintf(w, "  %s\t%d records\n", t.Name, n)
@@ -123,7 +123,8 @@ func (r *Result) Text(out io.Writer) error {
 }
 
 // Refused counts the lines whose values were refused by this load, and those that an earlier load
-// refused from files that this load skipped. It calls report for the latter.
+// refused from files that this load skipped. It calls report for the latter, and adds their files to
+// s.IncompleteFiles.
 func Refused(ctx context.Context, a archive.Archive, subset string, s *Summary, by OnConflict, report func(design.Conflict)) (n int64, err error) {
 	if by == Refuse || by == "" {
 		n = s.Conflicts
@@ -181,13 +182,13 @@ func (l *Shortfall) Reject(b *record.Batch, to func(file string, line uint32, re
 	return nil
 }
 
-// Incomplete returns the error of a study or a list of such data; nil = nothing is missing.
+// Incomplete returns an error that counts what is missing; nil = nothing is missing.
 func (l Shortfall) Incomplete() error {
 	parts := l.words()
 	if len(parts) == 0 {
 		return nil
 	}
-	return &fault.Status{Code: fault.Incomplete, Err: errors.New(strings.Join(parts, ", ") + "; the result is of the other lines")}
+	return &fault.Status{Code: fault.Incomplete, Err: errors.New(strings.Join(parts, ", ") + "; the result covers only the other lines")}
 }
 
 func (l Shortfall) words() (parts []string) {

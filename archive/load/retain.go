@@ -21,8 +21,8 @@ const trimStep = 30 * daySeconds
 
 const daySeconds = 24 * 3600
 
-// longestLead bounds the lead that Retain adds to the current time. Leads come from the same lines
-// as the times that it checks.
+// longestLead limits the lead that Retain adds to the current time, because a wrong line can have a wrong lead as well
+// as a wrong time.
 const longestLead = 366 * daySeconds
 
 // DefaultLimit is the percentage of a subset's records that may be removed without --force.
@@ -30,7 +30,7 @@ const DefaultLimit = 10
 
 // Retention defines which records Retain removes, and when it refuses to.
 type Retention struct {
-	Keep   time.Duration   // records older than the newest by more than this are removed, by fcst_valid_beg
+	MaxAge time.Duration   // records whose fcst_valid_beg is older than the newest one by more than this are removed
 	Before *design.Catalog // catalog of the subset before the load that precedes Retain; nil = no load
 	Limit  float64         // percentage of the records; see Removal.Refused
 	Force  bool            // remove without checks
@@ -47,7 +47,7 @@ type Removal struct {
 	Latest time.Time `json:"latest,omitzero"` // the last of them
 	Days   int       `json:"days"`            // number of days with valid times before Cutoff
 	Added  int       `json:"days_added"`      // number of days with valid times that the preceding load added
-	// time between the last removed and the first remaining valid time, if it exceeds Retention.Keep
+	// time between the last removed and the first remaining valid time, if it exceeds Retention.MaxAge
 	Gap     string         `json:"gap,omitempty"`
 	Records int64          `json:"records"` // removed records, or those that would be removed
 	Total   int64          `json:"total"`   // records before the removal
@@ -72,7 +72,7 @@ type RemovedGroup struct {
 // plan computes the cutoff from the catalog of a subset. It ignores valid times later than now plus
 // the longest lead: one wrong date must not remove an archive.
 func (r *Retention) plan(c *design.Catalog) *Removal {
-	out := &Removal{Total: c.Digest().Records, keep: r.Keep, limit: r.Limit}
+	out := &Removal{Total: c.Digest().Records, keep: r.MaxAge, limit: r.Limit}
 	var times []int64
 	var lead int64
 	for _, g := range c.Groups {
@@ -95,13 +95,13 @@ func (r *Retention) plan(c *design.Catalog) *Removal {
 	if end == 0 {
 		return out
 	}
-	cut := times[end-1] - int64(r.Keep/time.Second)
+	cut := times[end-1] - int64(r.MaxAge/time.Second)
 	out.Newest, out.Cutoff = time.Unix(times[end-1], 0).UTC(), time.Unix(cut, 0).UTC()
 	at, _ := slices.BinarySearch(times[:end], cut)
 	if out.before = times[:at]; at == 0 {
 		return out
 	}
-	if gap := time.Duration(times[at]-times[at-1]) * time.Second; gap > r.Keep {
+	if gap := time.Duration(times[at]-times[at-1]) * time.Second; gap > r.MaxAge {
 		out.Gap = formatSpan(gap)
 	}
 	days := map[int64]bool{}
@@ -127,8 +127,8 @@ func floorDay(t int64) int64 {
 	return day
 }
 
-// isSuspicious reports whether the preceding load does not explain the removal. Then its records
-// are counted.
+// isSuspicious reports whether the preceding load does not explain the removal. If it does not, Retain counts the records
+// to be removed.
 func (m *Removal) isSuspicious() bool {
 	return len(m.before) > 0 && (m.Days > m.Added || m.Gap != "")
 }
@@ -171,9 +171,9 @@ func (m *Removal) countAll(ctx context.Context, a archive.Archive, subset string
 	return nil
 }
 
-// check decides whether to refuse the removal. It refuses to remove more than the limit if the
-// removal covers more valid days than the preceding load added, or if no record fills the time
-// between removed and remaining ones. In both cases the newest date is probably wrong.
+// check decides whether to refuse the removal. It refuses to remove more than the limit in two cases: the removal covers
+// more days (by valid time) than the preceding load added, or the gap between removed and remaining records is longer
+// than the retention. In both cases the newest date is probably wrong.
 func (m *Removal) check() {
 	m.Refused = m.isSuspicious() && float64(m.Records)*100 > m.limit*float64(m.Total)
 }
@@ -183,9 +183,9 @@ func (m *Removal) Err() error {
 	if m == nil || !m.Refused {
 		return nil
 	}
-	why := fmt.Sprintf("and cover %d valid days, while this load added %d", m.Days, m.Added)
+	why := fmt.Sprintf("and cover %d days of valid time, but this load added only %d", m.Days, m.Added)
 	if m.Gap != "" {
-		why = "and no record fills the " + m.Gap + " before the remaining ones"
+		why = "and there is a gap of " + m.Gap + " without records before the remaining ones"
 	}
 	what, check := "nothing was removed", " with --dry-run"
 	if m.preview {
@@ -262,10 +262,10 @@ func Retain(ctx context.Context, a archive.Archive, subset string, r Retention) 
 	return out, err
 }
 
-// Preview counts what Retain would remove after a load of files, and writes nothing. It counts a
-// record that a file contains again twice.
+// Preview counts what Retain would remove after a load of files, and writes nothing. If a
+// file contains a record that the archive already has, Preview counts it twice.
 func (r Retention) Preview(ctx context.Context, a archive.Archive, subset string, paths []string, o Options) (*Removal, error) {
-	marks, err := newMarks(ctx, a, subset, int64(len(paths))*fewFiles)
+	marks, err := newMarks(ctx, a, subset, int64(len(paths))*marksPerFile)
 	if err != nil {
 		return nil, err
 	}
@@ -306,7 +306,7 @@ func (m *Removal) Text(out io.Writer) error {
 		fmt.Fprintln(w, "would remove\tnothing")
 	} else {
 		fmt.Fprintf(w, "would remove\t%d of %d records: those with fcst_valid_beg before %s, because the newest is %s; "+
-			"this removes %d valid days and adds %d\n", m.Records, m.Total, formatTime(m.Cutoff), formatTime(m.Newest), m.Days, m.Added)
+			"this removes %d days of valid time and adds %d\n", m.Records, m.Total, formatTime(m.Cutoff), formatTime(m.Newest), m.Days, m.Added)
 	}
 	for _, g := range m.Groups {
 		fmt.Fprintf(w, "  %s %s\t%d records, %s to %s\n", g.LineType, g.Model, g.Records, formatTime(g.First), formatTime(g.Last))

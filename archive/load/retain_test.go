@@ -62,7 +62,7 @@ const year2109 = 90*365 + 22 // days after 2019-01-01
 func TestOneWrongDateRemovesNothing(t *testing.T) {
 	for _, wrong := range []int{year2109, 6 * 365} {
 		for name, a := range removing(t) {
-			r := load.Retention{Keep: 400 * day}
+			r := load.Retention{MaxAge: 400 * day}
 			out := retained(t, a, r, dated(t, "first.vsdb", append(daysTo(29), wrong)...))
 			if n := records(t, a); n != 30 {
 				t.Fatalf("%s, day %d: %d records stay of 30 (%+v)", name, wrong, n, out)
@@ -82,7 +82,7 @@ func TestOneWrongDateRemovesNothing(t *testing.T) {
 func TestNewestTimeIsAtMostTheLeadAhead(t *testing.T) {
 	a := removing(t)["sqlite document"]
 	now := time.Date(2019, 1, 10, 12, 0, 0, 0, time.UTC)
-	out := retained(t, a, load.Retention{Keep: 3 * day, Now: now, Force: true}, dated(t, "a.vsdb", 0, 8, 10, 11)) // leads are a day
+	out := retained(t, a, load.Retention{MaxAge: 3 * day, Now: now, Force: true}, dated(t, "a.vsdb", 0, 8, 10, 11)) // leads are a day
 	if want := now.Add(12 * time.Hour); !out.Newest.Equal(want) || out.Later != 1 || out.Records != 1 {
 		t.Errorf("%+v; want the newest %s", out, want)
 	}
@@ -92,14 +92,14 @@ func TestNewestTimeIsAtMostTheLeadAhead(t *testing.T) {
 // refused unless it is forced.
 func TestRemovalThatTheLoadDoesNotExplainIsRefused(t *testing.T) {
 	for name, a := range removing(t) {
-		week := load.Retention{Keep: 7*day - 1}
+		week := load.Retention{MaxAge: 7*day - 1}
 		retained(t, a, week, dated(t, "week.vsdb", daysTo(7)...))
 		for d := 7; d < 10; d++ {
 			if out := retained(t, a, week, dated(t, fmt.Sprint(d), d)); out.Records != 1 || out.Refused {
 				t.Errorf("%s, day %d: %+v", name, d, out)
 			}
 		}
-		short := load.Retention{Keep: 2 * day}
+		short := load.Retention{MaxAge: 2 * day}
 		out := retained(t, a, short)
 		if err := out.Err(); fault.Code(err) != fault.Incomplete || out.Records != 4 || out.Days != 4 || !strings.Contains(err.Error(), "--force") {
 			t.Errorf("%s: %+v, %v", name, out, err)
@@ -120,7 +120,7 @@ func TestPreviewListsTheRemoval(t *testing.T) {
 	for name, a := range removing(t) {
 		mustLoad(t, a, load.Options{}, dated(t, "a.vsdb", daysTo(20)...))
 		before, next := digest(t, a), dated(t, "b.vsdb", 20, 21)
-		r := load.Retention{Keep: 10 * day, Limit: load.DefaultLimit}
+		r := load.Retention{MaxAge: 10 * day, Limit: load.DefaultLimit}
 		p, err := r.Preview(t.Context(), a, "s", []string{next}, load.Options{})
 		if err != nil || !p.Refused || p.Records != 11 || p.Total != 22 || len(p.Groups) != 1 || p.Added != 2 {
 			t.Errorf("%s: %+v, %v", name, p, err)
@@ -128,7 +128,7 @@ func TestPreviewListsTheRemoval(t *testing.T) {
 		if digest(t, a) != before {
 			t.Errorf("%s: the preview changed the archive", name)
 		}
-		if out := retained(t, a, load.Retention{Keep: 10 * day, Force: true}, next); out.Records != p.Records || !out.Cutoff.Equal(p.Cutoff) {
+		if out := retained(t, a, load.Retention{MaxAge: 10 * day, Force: true}, next); out.Records != p.Records || !out.Cutoff.Equal(p.Cutoff) {
 			t.Errorf("%s: %+v was removed, %+v was listed", name, out, p)
 		}
 	}
@@ -140,7 +140,7 @@ func TestRemovedFilesComeBackWithRehashOnly(t *testing.T) {
 		files := []string{dated(t, "a.vsdb", daysTo(5)...), dated(t, "b.vsdb", 5, 6)}
 		mustLoad(t, a, load.Options{}, files...)
 		all := digest(t, a)
-		retained(t, a, load.Retention{Keep: 3 * day, Force: true}, files...)
+		retained(t, a, load.Retention{MaxAge: 3 * day, Force: true}, files...)
 		if s := mustLoad(t, a, load.Options{}, files...); records(t, a) != 4 || len(s.Skipped) != 2 {
 			t.Errorf("%s: %d records after the load of each night, %d files skipped", name, records(t, a), len(s.Skipped))
 		}

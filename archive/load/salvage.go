@@ -15,7 +15,7 @@ type SalvageResult struct {
 	Copied  int64          // number of records in the new archive
 	Losses  []archive.Loss // places that cannot be read
 	Missing []string       // one line for each series whose records differ from the catalog
-	// files of origin; the archive does not store which of them contains a missing record
+	// files from which the damaged archive was loaded; it does not store which of them contains a missing record
 	Files []archive.Mark
 }
 
@@ -28,7 +28,7 @@ func Salvage(ctx context.Context, from archive.Archive, subset, name string, to 
 	}
 	s := &SalvageResult{Records: kept.Digest().Records}
 	if s.Files, err = from.Marks(ctx, subset); err != nil {
-		s.Losses = append(s.Losses, archive.Loss{Place: "the list of the files of origin", Err: err})
+		s.Losses = append(s.Losses, archive.Loss{Place: "the list of loaded files", Err: err})
 	}
 	known := *kept
 	known.Quarantine, known.Conflicts = nil, nil // of files that the new archive does not know

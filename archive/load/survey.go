@@ -9,10 +9,10 @@ import (
 )
 
 // Survey builds the catalog and the marks of files without an archive. It lists files that cannot
-// be read to their end in failed and continues with the others. It counts a record as often as
-// lines contain it; prints, which may be nil, detects records with conflicting values. Survey
-// passes each batch to others, too.
-func Survey(ctx context.Context, paths []string, o Reading, prints *Fingerprint, others ...func(*record.Batch)) (c *design.Catalog, marks []archive.Mark, failed []error, err error) {
+// be read to their end in failed and continues with the others. It counts a record once for each
+// line that contains it. fingerprint counts records with conflicting values; nil = none. Survey also passes each batch
+// to each of callbacks.
+func Survey(ctx context.Context, paths []string, o ReadOptions, fingerprint *Fingerprint, callbacks ...func(*record.Batch)) (c *design.Catalog, marks []archive.Mark, failed []error, err error) {
 	c = design.NewCatalog("")
 	m, q := archive.Mark{}, design.Quarantine{}
 	each := func(_ *File, b *record.Batch) error {
@@ -23,11 +23,11 @@ func Survey(ctx context.Context, paths []string, o Reading, prints *Fingerprint,
 			q.Add(r.Line, r.Reason)
 		}
 		c.Add(b)
-		if prints != nil {
-			prints.Add(b)
+		if fingerprint != nil {
+			fingerprint.Add(b)
 		}
-		for _, other := range others {
-			other(b)
+		for _, callback := range callbacks {
+			callback(b)
 		}
 		if o.ParseCache == nil {
 			release(b)

@@ -288,7 +288,7 @@ func TestFootprint(t *testing.T) {
 
 // TestGauge: waitBelow waits while the gauge is above the limit.
 func TestGauge(t *testing.T) {
-	g := newGauge()
+	g := newWaitingMemory()
 	if g.add(10) != 10 || g.add(-4) != 6 || g.add(0) != 6 {
 		t.Error("bytes are not added up")
 	}
@@ -316,17 +316,17 @@ func TestParsedLimit(t *testing.T) {
 		p.add(f, b)
 		p.add(f, b)
 		p.end(f)
-		if file, batches := p.file("a"); p.IsComplete() != kept || (file == f) != kept || len(batches) != map[bool]int{true: 2}[kept] {
-			t.Errorf("%d bytes may be kept: %v, %d batches", most, p.IsComplete(), len(batches))
+		if file, batches := p.file("a"); p.HasFiles() != kept || (file == f) != kept || len(batches) != map[bool]int{true: 2}[kept] {
+			t.Errorf("%d bytes may be kept: %v, %d batches", most, p.HasFiles(), len(batches))
 		}
 	}
 	var none *ParseCache
 	none.add(nil, nil)
 	none.end(nil)
-	if file, batches := none.file("a"); none.IsComplete() || file != nil || batches != nil {
+	if file, batches := none.file("a"); none.HasFiles() || file != nil || batches != nil {
 		t.Error("nothing keeps something")
 	}
-	if NewParseCache(1).IsComplete() {
+	if NewParseCache(1).HasFiles() {
 		t.Error("nothing was read")
 	}
 }

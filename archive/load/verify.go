@@ -24,7 +24,7 @@ type VerifyResult struct {
 }
 
 // Verify proves the integrity of an archive without the files. It reads every record and compares
-// each series with the counts and digests that the loads recorded, and the marks with both.
+// each series with the recorded counts and digests. It checks that the marks agree with the catalog.
 func Verify(ctx context.Context, a archive.Archive, subset string) (*VerifyResult, error) {
 	v := &VerifyResult{}
 	o, err := NewOrigin(ctx, a, subset, "")
@@ -33,7 +33,7 @@ func Verify(ctx context.Context, a archive.Archive, subset string) (*VerifyResul
 		err = nil
 	} else if err == nil {
 		var found *design.Catalog
-		found, err = Walk(ctx, a, subset)
+		found, err = BuildCatalog(ctx, a, subset)
 		switch {
 		case err != nil && (ctx.Err() != nil || errors.Is(err, engine.ErrReadOnly)): // an interrupted load is no damage
 			return nil, err
@@ -49,38 +49,39 @@ func Verify(ctx context.Context, a archive.Archive, subset string) (*VerifyResul
 		return nil, err
 	}
 	if c, can := a.(archive.Checker); can {
-		below, err := c.Check(ctx, subset)
-		v.Problems = append(v.Problems, below...)
+		damages, err := c.Check(ctx, subset)
+		v.Problems = append(v.Problems, damages...)
 		return v, err
 	}
 	return v, err
 }
 
-// Verify is the function Verify for a caller that has read every record; found is their catalog.
+// Verify does the same as the function Verify, for a caller that has already read every record; found is the catalog of
+// these records.
 func (o *Origin) Verify(ctx context.Context, found *design.Catalog) (*VerifyResult, error) {
-	kept, marks := o.Catalog, o.Marks
+	catalog, marks := o.Catalog, o.Marks
 	contents, err := o.Archive.Contents(ctx, o.Subset)
 	if err != nil {
 		return nil, err
 	}
-	v := &VerifyResult{Expected: kept.Digest(), Found: found.Digest(), Objects: contents.Objects, Marks: len(marks)}
-	if !kept.Counted {
+	v := &VerifyResult{Expected: catalog.Digest(), Found: found.Digest(), Objects: contents.Objects, Marks: len(marks)}
+	if !catalog.Counted {
 		v.problem("the archive is from an earlier version, which did not count what it stored; load into it once, and then verify it")
 		return v, nil
 	}
-	if !kept.Intact() {
+	if !catalog.Intact() {
 		v.problem("the catalog differs from what the last load wrote")
 	}
-	for _, d := range kept.Differences(found) {
+	for _, d := range catalog.Differences(found) {
 		v.problem("%s", d)
 	}
-	if kept.Objects != contents.Objects {
-		v.problem("the archive has %d %s, but the loads stored %d", contents.Objects, contents.Object, kept.Objects)
+	if catalog.Objects != contents.Objects {
+		v.problem("the archive has %d %s, but the loads stored %d", contents.Objects, contents.Object, catalog.Objects)
 	}
-	if files := archive.SumMarks(marks); kept.Sealed && files != kept.Files {
-		v.problem("the archive has marks of %d files, which differ from the marks of %d files that the loads wrote", files.Records, kept.Files.Records)
+	if files := archive.SumMarks(marks); catalog.Sealed && files != catalog.Files {
+		v.problem("the archive has marks of %d files, which differ from the marks of %d files that the loads wrote", files.Records, catalog.Files.Records)
 	}
-	v.marks(marks, kept.LoadedRecords())
+	v.marks(marks, catalog.LoadedRecords())
 	return v, nil
 }
 
@@ -90,7 +91,7 @@ func (v *VerifyResult) problem(format string, args ...any) {
 
 // marks checks that the numbers of each mark add up, and that all marks together do not report more
 // records than were loaded.
-func (v *VerifyResult) marks(marks []archive.Mark, brought int64) {
+func (v *VerifyResult) marks(marks []archive.Mark, loadedRecords int64) {
 	var stored int64
 	for _, m := range marks {
 		stored += m.Stored
@@ -99,8 +100,8 @@ func (v *VerifyResult) marks(marks []archive.Mark, brought int64) {
 				m.Path, m.Read, m.Stored, m.Replaced, m.Quarantined)
 		}
 	}
-	if stored > brought {
-		v.problem("the marks of %d files report %d records, the catalog reports %d", len(marks), stored, brought)
+	if stored > loadedRecords {
+		v.problem("the marks of %d files report %d records, the catalog reports %d", len(marks), stored, loadedRecords)
 	}
 }
 
@@ -108,7 +109,7 @@ func (v *VerifyResult) marks(marks []archive.Mark, brought int64) {
 type Difference struct {
 	Line    design.Line // the line that contains it
 	Record  string      // line type, header and times
-	Missing bool        // the archive does not have it; otherwise it has different values
+	Missing bool        // true = the archive lacks the record; false = its values differ
 }
 
 // MaxDifferences is the maximum number of records that Compare lists.
@@ -116,8 +117,8 @@ const MaxDifferences = 100
 
 // Compare compares every record of the files with the archive's. It lists those that are missing or
 // have different values, by file and line; n counts all of them. If several lines give a record
-// different values, the archive may have any of these. Compare uses as many passes over files and
-// archive as bound its memory.
+// different values, the archive may have any of these. Compare reads files and archive in several
+// passes, to bound its memory.
 func Compare(ctx context.Context, a archive.Archive, subset string, paths []string, keepLast bool) (list []Difference, n int64, err error) {
 	o, err := NewOrigin(ctx, a, subset, "")
 	if err != nil {
@@ -167,7 +168,7 @@ func (p *pairing) read(ctx context.Context, o *Origin, paths []string, keepLast 
 		}
 		p.each(b, func(i int, k record.Key) { p.archived[k] = p.hash.Digest(i) })
 	}
-	return Read(ctx, paths, Reading{KeepLast: keepLast}, func(_ *File, b *record.Batch) error {
+	return Read(ctx, paths, ReadOptions{KeepLast: keepLast}, func(_ *File, b *record.Batch) error {
 		p.each(b, func(i int, k record.Key) { p.compare(b, i, k) })
 		release(b)
 		return nil
@@ -175,8 +176,8 @@ func (p *pairing) read(ctx context.Context, o *Origin, paths []string, keepLast 
 }
 
 func (p *pairing) compare(b *record.Batch, i int, k record.Key) {
-	held, ok := p.archived[k]
-	if ok && held == p.hash.Digest(i) {
+	digest, ok := p.archived[k]
+	if ok && digest == p.hash.Digest(i) {
 		p.equal[k] = struct{}{}
 		delete(p.different, k)
 		return

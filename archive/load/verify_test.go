@@ -156,7 +156,7 @@ func (o *once) Catalog(ctx context.Context, subset string) (*design.Catalog, err
 // TestSurvey counts the records of files without an archive, and the quarantined lines by reason.
 func TestSurvey(t *testing.T) {
 	dir := t.TempDir()
-	c, marks, failed, err := load.Survey(t.Context(), []string{write(t, dir, "a.vsdb", line(0, 0, 1)+line(6, 2, 2)+line(6, 3, 2)+"nonsense\n"), dir + "/none.vsdb"}, load.Reading{}, nil)
+	c, marks, failed, err := load.Survey(t.Context(), []string{write(t, dir, "a.vsdb", line(0, 0, 1)+line(6, 2, 2)+line(6, 3, 2)+"nonsense\n"), dir + "/none.vsdb"}, load.ReadOptions{}, nil)
 	if err != nil || len(marks) != 2 || len(failed) != 1 {
 		t.Fatalf("%d files, failed %v, %v", len(marks), failed, err)
 	}

@@ -11,14 +11,13 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// window collects the records of one commit. At most one row of each identity remains or, if the
-// archive keeps conflicts, at most one of each identity and values. Where two lines contain the
-// same record, one of the rows is dropped.
+// window collects the records of one commit. It keeps one record of each identity. If the archive keeps conflicts, it
+// keeps one of each identity and set of values. The others are dropped.
 type window struct {
 	subset      string
 	batches     []*record.Batch
 	droppedRows map[*record.Batch]map[int]bool
-	index       archive.Index
+	index       archive.RecordIndex
 	catalog     *design.Catalog
 	rows        int
 	bytes       int // approximate memory
@@ -30,10 +29,10 @@ type window struct {
 	release func(*record.Batch) // takes a batch that is not used any more
 }
 
-// maxBytes is the memory at which a window is committed even if it has few records: CNT has 100
+// maxWindowBytes is the memory at which a window is committed even if it has few records: CNT has 100
 // columns, and ORANK has one per ensemble member. Two windows exist: one is filled while the other
 // is stored.
-const maxBytes = 64 << 20
+const maxWindowBytes = 64 << 20
 
 // footprint is the approximate memory of a batch and of its rows in the index.
 func footprint(b *record.Batch) int {
@@ -55,36 +54,36 @@ func footprint(b *record.Batch) int {
 	return n
 }
 
-func newWindow(subset string, meet func(old, fresh archive.Position) bool, release func(*record.Batch)) *window {
+func newWindow(subset string, onExisting func(old, fresh archive.Position) bool, release func(*record.Batch)) *window {
 	return &window{
-		subset: subset, droppedRows: map[*record.Batch]map[int]bool{}, catalog: design.NewCatalog(subset), onExisting: meet, release: release,
+		subset: subset, droppedRows: map[*record.Batch]map[int]bool{}, catalog: design.NewCatalog(subset), onExisting: onExisting, release: release,
 	}
 }
 
-// add owns the batch until reset.
+// add takes a batch; the window owns it until reset.
 func (w *window) add(b *record.Batch) {
 	w.batches = append(w.batches, b)
 	w.rows += b.Len()
 	w.bytes += footprint(b)
-	var killed []archive.Position // the catalog drops a row that it has counted
+	var dropped []archive.Position // the catalog drops a row that it has counted
 	w.catalog.AddEach(b, func(i int, k record.Key) {
 		fresh := archive.Position{Batch: b, I: i}
-		old, there := w.index.PutFirst(k, fresh)
-		if there && b.KeepConflicts {
+		old, exists := w.index.PutFirst(k, fresh)
+		if exists && b.KeepConflicts {
 			old = w.sameValues(k, fresh, old)
 		}
 		switch {
-		case !there:
+		case !exists:
 		case !w.onExisting(old, fresh):
-			killed = append(killed, fresh)
+			dropped = append(dropped, fresh)
 		case b.KeepConflicts:
 			w.index.Put(k, fresh)
 		default:
-			killed = append(killed, old)
+			dropped = append(dropped, old)
 			w.index.Replace(k, fresh)
 		}
 	})
-	for _, row := range killed {
+	for _, row := range dropped {
 		w.dropRow(row)
 	}
 }
@@ -100,8 +99,8 @@ func (w *window) sameValues(k record.Key, fresh, first archive.Position) archive
 	return first
 }
 
-// incomingRow returns the row of a conflict with the archive. isAdditional reports that it is not
-// the first row of its identity in the window.
+// incomingRow returns the window's row that conflicts with an archive record. isAdditional = it is not the first row of
+// its identity in the window.
 func (w *window) incomingRow(f archive.ExistingRecord) (row archive.Position, isAdditional bool) {
 	var h record.Hasher
 	first, _ := w.index.First(f.Key)

@@ -44,7 +44,7 @@ func TestPlanOfRetention(t *testing.T) {
 		"only the future":       {[]float64{30, 31}, nil, 0, days(1), "goes 0, from -, days 0, added 0, gap , later 2"},
 		"a lead of centuries":   {[]float64{18, 400}, nil, math.MaxInt32, days(1), "goes 0, from 17, days 0, added 0, gap , later 1"},
 	} {
-		r := Retention{Keep: x.keep, Now: now}
+		r := Retention{MaxAge: x.keep, Now: now}
 		if x.before != nil {
 			r.Before = catalogOf(datedRows("a", x.lead, 1, x.before...))
 		}
@@ -93,9 +93,9 @@ func TestRemovalIsRefused(t *testing.T) {
 	day := time.Unix(0, 0)
 	m := &Removal{Cutoff: day, Newest: day.Add(24 * time.Hour), Days: 3, Added: 1, Records: 5, Total: 9, Refused: true, keep: 48 * time.Hour, limit: 10}
 	for want, change := range map[string]func(){
-		"--retain 2d: nothing was removed: 5 of 9 records are before 1970-01-01T00:00:00Z; they are more than 10 %, and cover 3 valid days, while this load added 1; " +
+		"--retain 2d: nothing was removed: 5 of 9 records are before 1970-01-01T00:00:00Z; they are more than 10 %, and cover 3 days of valid time, but this load added only 1; " +
 			"check the newest date (1970-01-02T00:00:00Z) with --dry-run; then add --force, or raise --retain-limit": func() {},
-		"the removal would be refused: 5 of 9 records are before 1970-01-01T00:00:00Z; they are more than 10 %, and no record fills the 9d before the remaining ones; " +
+		"the removal would be refused: 5 of 9 records are before 1970-01-01T00:00:00Z; they are more than 10 %, and there is a gap of 9d without records before the remaining ones; " +
 			"check the newest date (1970-01-02T00:00:00Z); then add": func() { m.Gap, m.preview = "9d", true },
 	} {
 		m.Gap, m.preview = "", false
@@ -119,7 +119,7 @@ func TestRemovalCounts(t *testing.T) {
 	if err := m.Text(&text); err != nil || m.Records != 4 || len(m.Groups) != 2 {
 		t.Errorf("%v, %+v", err, m)
 	}
-	want := "would remove   4 of 7 records: those with fcst_valid_beg before 1970-01-06T00:00:00Z, because the newest is 1970-01-10T00:00:00Z; this removes 4 valid days and adds 1\n" +
+	want := "would remove   4 of 7 records: those with fcst_valid_beg before 1970-01-06T00:00:00Z, because the newest is 1970-01-10T00:00:00Z; this removes 4 days of valid time and adds 1\n" +
 		"  SL1L2 ECM    1 records, 1970-01-03T00:00:00Z to 1970-01-03T00:00:00Z\n" +
 		"  SL1L2 GFS    3 records, 1970-01-02T00:00:00Z to 1970-01-05T00:00:00Z\n" +
 		"in the future  1 valid times, the last 1970-02-10T00:00:00Z: --retain ignores them\n"
@@ -189,7 +189,7 @@ func TestLacksInWords(t *testing.T) {
 	if err := l.Reject(b, func(string, uint32, string, string) error { return broken }); !errors.Is(err, broken) {
 		t.Error(err)
 	}
-	if err := l.Incomplete(); err == nil || err.Error() != "4 lines of these files were quarantined; the result is of the other lines" {
+	if err := l.Incomplete(); err == nil || err.Error() != "4 lines of these files were quarantined; the result covers only the other lines" {
 		t.Error(err)
 	}
 	if (Shortfall{}).Incomplete() != nil {
@@ -228,7 +228,7 @@ func TestRefusedLines(t *testing.T) {
 func TestResultText(t *testing.T) {
 	at := time.Unix(0, 0)
 	plain := "archive        duckdb:a.db, design wide, subset s\nfiles          1 loaded, 2 skipped (in the archive already), 0 failed\n" +
-		"lines          9 read = 4 stored + 3 duplicates + 1 conflicts + 1 quarantined\narchive holds  4 rows, 1.00 kB on disk\n  SL1L2        4 records\n"
+		"lines          9 read = 4 stored + 3 duplicates + 1 conflicts + 1 quarantined\narchive total  4 rows, 1.00 kB on disk\n  SL1L2        4 records\n"
 	result := func() *Result {
 		return &Result{
 			Archive: "duckdb:a.db", Design: "wide", Subset: "s", Files: 1, Skipped: 2, Read: 9, Stored: 4, Duplicates: 3, Conflicts: 1, Quarantined: 1,
@@ -236,14 +236,14 @@ func TestResultText(t *testing.T) {
 		}
 	}
 	for want, change := range map[string]func(r *Result){
-		"":                                       func(*Result) {},
-		"database       d (the URL's":            func(r *Result) { r.Database = "d" },
-		"kept           1 of the stored records": func(r *Result) { r.Kept = 1 },
+		"": func(*Result) {},
+		"database       d (named after the URL's": func(r *Result) { r.Database = "d" },
+		"kept           1 of the stored records":  func(r *Result) { r.Kept = 1 },
 		"in quarantine  2 of 5 lines of f, which was loaded at 1970-01-01 00:00:00 UTC": func(r *Result) {
 			r.SkippedWithQuarantine = []archive.Mark{{Path: "f", Quarantined: 2, Read: 5, Loaded: at}}
 		},
 		"not loaded     3 lines of MPR":                                                 func(r *Result) { r.NotAccepted = map[string]int64{"MPR": 3} },
-		"omitted        columns that no design stores, of 3 l":                          func(r *Result) { r.OmittedColumns = map[string]int64{"MPR: X": 3} },
+		"omitted        MPR: X: no design stores these columns (3 lines)":               func(r *Result) { r.OmittedColumns = map[string]int64{"MPR: X": 3} },
 		"shortened      3 texts exceed":                                                 func(r *Result) { r.ShortenedTexts = map[string]int64{"model": 3} },
 		"not removed    5 of 7 records with fcst_valid_beg before 1970-01-01T00:00:00Z": func(r *Result) { r.Retention = &Removal{Refused: true, Records: 5, Total: 7, Cutoff: at} },
 		"removed        5 records with fcst_valid_beg before 1970-01-01T00:00:00Z":      func(r *Result) { r.Retention = &Removal{Records: 5, Total: 7, Cutoff: at} },

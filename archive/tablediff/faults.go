@@ -9,13 +9,13 @@ import (
 
 // Fault is a known fault of the loader of the second database.
 type Fault struct {
-	Name        string // short
-	Description string // what it does, and where it is described
+	Name        string // short name, used in reports
+	Description string // what the loader does wrong, and which of its source files or issues shows it
 	Explains    func(d *Difference) bool
 }
 
-// METdbLoad lists the faults of METdbLoad 2.1.1: two for VSDB files, followed by those for MET line
-// types other than the four partial sums.
+// METdbLoad lists the known faults of METdbLoad 2.1.1. init time, empty level and RELI total concern VSDB files; the
+// others concern MET's MPR, PSTD and ORANK lines.
 func METdbLoad() []Fault {
 	return []Fault{
 		{
@@ -25,27 +25,27 @@ func METdbLoad() []Fault {
 		},
 		{
 			Name:        "empty level",
-			Description: "TSOILT and WSOILT lines have no level (dtcenter/MET#755): every field moves by one, fcst_lev is the total, fbar is lost into total",
+			Description: "TSOILT and WSOILT lines have no level (dtcenter/MET#755): METdbLoad reads every field from one column further right: fcst_lev contains the total, and total contains a rounded fbar",
 			Explains:    emptyLevel,
 		},
 		{
 			Name:        "MPR moved by one",
-			Description: "METviewer's mpr_climo, which MET does not write, takes OBS_QC (constants.py), and the four columns after it the next one's value each",
+			Description: "METviewer has a column mpr_climo that MET does not write (constants.py): METdbLoad stores OBS_QC in it, and in each of the four columns after it the value of the next one",
 			Explains:    mprColumnsShifted,
 		},
 		{
 			Name:        "PSTD cut",
-			Description: "10 columns are counted before the thresholds, MET writes 15 (write_stat_sql.py): what follows is taken for thresholds and blanked out",
+			Description: "METdbLoad expects 10 columns before the thresholds (write_stat_sql.py), but MET writes 15: METdbLoad takes the last five of these for thresholds, and loses thresholds",
 			Explains:    pstdCut,
 		},
 		{
 			Name:        "ORANK climo_stdev",
-			Description: "7 columns after the members are moved to the front, MET writes 8 or more (write_stat_sql.py): climo_stdev is another column's value",
+			Description: "METdbLoad moves the 7 columns that follow the members to the front (write_stat_sql.py), but MET writes 8 or more: climo_stdev contains the value of another column",
 			Explains:    onlyColumns("line_data_orank", "climo_stdev"),
 		},
 		{
 			Name:        "RELI total",
-			Description: "VSDB's RELI lines have no total; METdbLoad writes 0 (and the init time of above)",
+			Description: "VSDB's RELI lines have no total; METdbLoad writes 0. Their init time may also be wrong",
 			Explains:    reliTotal,
 		},
 	}
@@ -54,13 +54,13 @@ func METdbLoad() []Fault {
 // onlyColumns explains differences that are limited to these columns of a table.
 func onlyColumns(table string, columns ...string) func(*Difference) bool {
 	return func(d *Difference) bool {
-		changed := d.Changed()
+		changed := d.ChangedColumns()
 		return d.Table == table && len(changed) > 0 &&
 			!slices.ContainsFunc(changed, func(c string) bool { return !slices.Contains(columns, c) })
 	}
 }
 
-// mprColumnsShifted: every column contains the value of the next one.
+// mprColumnsShifted reports whether each column but the last contains the left value of the next one.
 func mprColumnsShifted(d *Difference) bool {
 	columns := []string{"mpr_climo", "obs_qc", "climo_mean", "climo_stdev", "climo_cdf"}
 	if !onlyColumns("line_data_mpr", columns...)(d) {
@@ -82,7 +82,7 @@ func unifyMissing(s string) string {
 	return s
 }
 
-// pstdCut: the columns from brier_ncu on, or the thresholds.
+// pstdCut reports whether the rows differ only in brier_ncu and the columns after it, or in thresholds.
 func pstdCut(d *Difference) bool {
 	if d.Table == "line_data_pstd_thresh" {
 		return d.Left != nil && d.Right != nil
@@ -95,7 +95,7 @@ const vsdbVersion = "V01"
 
 // initTime: the rows differ only in fcst_init_beg, because the lead was read as HHMMSS.
 func initTime(d *Difference) bool {
-	if !slices.Equal(d.Changed(), []string{"fcst_init_beg"}) || d.Value(d.Left, "version") != vsdbVersion {
+	if !slices.Equal(d.ChangedColumns(), []string{"fcst_init_beg"}) || d.Value(d.Left, "version") != vsdbVersion {
 		return false
 	}
 	lead, err := strconv.Atoi(d.Value(d.Left, "fcst_lead"))
@@ -112,8 +112,8 @@ func earlier(t time.Time, seconds int) string {
 	return t.Add(-time.Duration(seconds) * time.Second).Format(time.DateTime)
 }
 
-// emptyLevel: the second database has the line's total as its level. Only one side has such a
-// header, which is recognized by a level that is a number.
+// emptyLevel: METdbLoad stores the line's total as its level. Headers are keyed by all their texts, so the two headers
+// appear as one-sided differences: on the left with an empty level, on the right with a number.
 func emptyLevel(d *Difference) bool {
 	row := d.Right
 	if row == nil {
@@ -139,7 +139,8 @@ func emptyLevel(d *Difference) bool {
 	return strings.TrimSuffix(level, ".") == d.Value(d.Left, "total")
 }
 
-// reliTotal: a VSDB line of probabilities with a missing total.
+// reliTotal: the left total of a VSDB line of probabilities is missing, and the right one is 0. fcst_init_beg may differ,
+// too, because of initTime.
 func reliTotal(d *Difference) bool {
 	return onlyColumns("line_data_pct", "total", "fcst_init_beg")(d) && d.Value(d.Left, "version") == vsdbVersion &&
 		unifyMissing(d.Value(d.Left, "total")) == "-9999" && d.Value(d.Right, "total") == "0"

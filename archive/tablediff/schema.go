@@ -30,7 +30,7 @@ WHERE table_schema = database() AND extra NOT LIKE '%INVISIBLE%'
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close() //nolint:errcheck // Err below says what went wrong
+	defer rows.Close() //nolint:errcheck // rows.Err returns the error
 	out := schema{}
 	for rows.Next() {
 		var table, column string
@@ -43,33 +43,33 @@ WHERE table_schema = database() AND extra NOT LIKE '%INVISIBLE%'
 		return nil, err
 	}
 	if out[headerTable] == nil || out[fileTable] == nil {
-		return nil, errors.New("it has no tables " + headerTable + " and " + fileTable + ": not a database of METviewer's schema")
+		return nil, errors.New("table " + headerTable + " or " + fileTable + " is missing; name a database with METviewer's schema")
 	}
 	return out, nil
 }
 
-// tables lists the tables of both sides, sorted.
+// tables lists the tables that at least one side has, sorted.
 func tables(l, r schema) []string {
-	both := maps.Clone(l)
-	maps.Copy(both, r)
-	return slices.Sorted(maps.Keys(both))
+	all := maps.Clone(l)
+	maps.Copy(all, r)
+	return slices.Sorted(maps.Keys(all))
 }
 
-// query reads a table in the order of its keys, which are its first columns.
+// query is the statement that reads a table, sorted by key. The first keys of columns are the key.
 type query struct {
 	text    string
 	columns []string
 	keys    int
 }
 
-// splitRow splits a joined row of a cursor, for people.
+// splitRow splits the joined key and values of a cursor into columns, and replaces the markers of NULL by the text NULL.
 func (p *query) splitRow(key, rest string) []string {
 	out := strings.Split(key, separator)
 	if len(p.columns) > p.keys {
 		out = append(out, strings.Split(rest, separator)...)
 	}
 	for i := range out {
-		if out[i] == null || out[i] == "\x01" { // the latter as binary has it
+		if out[i] == null || out[i] == "\x01" { // keys represent NULL as CHAR(1), see binaryExpr; values as null
 			out[i] = "NULL"
 		}
 	}
@@ -80,14 +80,14 @@ func (p *query) splitRow(key, rest string) []string {
 // other columns; nil if one side lacks the table.
 func planQuery(table string, l, r schema) (*query, string) {
 	if l[table] == nil || r[table] == nil {
-		return nil, "one database alone has this table"
+		return nil, "only one database has this table"
 	}
-	both := common(l, r, table)
+	shared := common(l, r, table)
 	note := ""
-	for side, s := range map[string]schema{"left": l, "right": r} {
+	for i, s := range []schema{l, r} {
 		for _, c := range s[table] {
-			if !slices.Contains(both, c) {
-				note += fmt.Sprintf("%s is %s only; ", c, side)
+			if !slices.Contains(shared, c) {
+				note += fmt.Sprintf("only the %s database has column %s; ", [...]string{"first", "second"}[i], c)
 			}
 		}
 	}
@@ -98,12 +98,12 @@ func planQuery(table string, l, r schema) (*query, string) {
 	for _, header := range [...]string{headerTable, cycloneTable} {
 		switch {
 		case table == header:
-			return headerQuery(header, both), note
-		case slices.Contains(both, header+"_id"):
-			return lineQuery(table, both, header, common(l, r, header)), note
+			return headerQuery(header, shared), note
+		case slices.Contains(shared, header+"_id"):
+			return lineQuery(table, shared, header, common(l, r, header)), note
 		}
 	}
-	return repeatingQuery(table, both), note
+	return repeatingQuery(table, shared), note
 }
 
 func common(l, r schema, table string) []string {
@@ -113,10 +113,11 @@ func common(l, r schema, table string) []string {
 // binaryExpr is an expression that sorts by bytes, with NULL as the lowest character.
 func binaryExpr(e string) string { return "IFNULL(BINARY " + e + ", CHAR(1))" }
 
-// digitsExpr is an expression that sorts a number by its digits.
+// digitsExpr pads a number with zeros to ten digits, so that byte order is numeric order.
 func digitsExpr(e string) string { return "LPAD(" + e + ", 10, '0')" }
 
-// build writes the query: keys with their names, then plain columns.
+// build returns a query that selects the key expressions, then the values, and sorts by the keys. names and valueNames
+// are their column names.
 func build(keys, names, values, valueNames []string, from string) *query {
 	order := make([]string, len(keys))
 	for i := range order {
@@ -149,21 +150,21 @@ func lineKey() (keys, names []string) {
 
 // lineQuery reads the lines of a type, with the texts of their headers. A table without line
 // numbers is compared by complete rows.
-func lineQuery(table string, columns []string, headerTable string, header []string) *query {
+func lineQuery(table string, columns []string, header string, headerColumns []string) *query {
 	keys, names := lineKey()
 	var values, valueNames []string
-	for _, c := range header {
-		if c != headerTable+"_id" {
+	for _, c := range headerColumns {
+		if c != header+"_id" {
 			values, valueNames = append(values, "h."+c), append(valueNames, c)
 		}
 	}
 	for _, c := range columns {
 		switch c {
-		case headerTable + "_id", "data_file_id", "line_data_id", "line_num":
+		case header + "_id", "data_file_id", "line_data_id", "line_num":
 		default:
 			name := c
-			if slices.Contains(header, c) {
-				name = "line." + c // of the line, as the header has such a name, too
+			if slices.Contains(headerColumns, c) {
+				name = "line." + c // the header has a column with the same name
 			}
 			values, valueNames = append(values, "d."+c), append(valueNames, name)
 		}
@@ -175,7 +176,7 @@ func lineQuery(table string, columns []string, headerTable string, header []stri
 		}
 		values, valueNames = nil, nil
 	}
-	return build(keys, names, values, valueNames, table+" d LEFT JOIN "+headerTable+" h USING ("+headerTable+"_id) LEFT JOIN "+fileTable+" f USING (data_file_id)")
+	return build(keys, names, values, valueNames, table+" d LEFT JOIN "+header+" h USING ("+header+"_id) LEFT JOIN "+fileTable+" f USING (data_file_id)")
 }
 
 // repeatingQuery reads the repeating columns of a type, line_data_<type>_<what>.

@@ -21,33 +21,33 @@ import (
 // Options configures Compare; the zero value is the default.
 type Options struct {
 	Faults  []Fault // known faults that may explain differences; the first matching one counts
-	Samples int     // maximum number of differences to store per table and kind
+	Samples int     // maximum number of differences to store for each table and each known fault, and for the unexplained ones
 }
 
-// Report is the result of Compare, by table in the order of their names.
+// Report is the result of Compare, sorted by table name.
 type Report struct {
 	Tables []Table `json:"tables"`
 }
 
 // Table is the comparison of one table.
 type Table struct {
-	Name      string           `json:"table"`
-	Equal     int64            `json:"equal"`
-	Changed   int64            `json:"changed"`    // lines on both sides with different values
-	OnlyLeft  int64            `json:"only_left"`  // rows
-	OnlyRight int64            `json:"only_right"` // rows
-	Columns   map[string]int64 `json:"columns,omitempty"`
-	Known     map[string]int64 `json:"known,omitempty"` // by fault: number of differences that it explains
-	Unknown   int64            `json:"unknown"`         // number of differences that no fault explains
-	Samples   []Difference     `json:"samples,omitempty"`
-	Note      string           `json:"note,omitempty"` // columns that only one side has
+	Name         string           `json:"table"`
+	Equal        int64            `json:"equal"`
+	ChangedRows  int64            `json:"changed"`           // keys on both sides with different values
+	OnlyLeft     int64            `json:"only_left"`         // rows
+	OnlyRight    int64            `json:"only_right"`        // rows
+	ColumnCounts map[string]int64 `json:"columns,omitempty"` // number of changed rows in which the column differs
+	Known        map[string]int64 `json:"known,omitempty"`   // by fault: number of differences that it explains
+	Unexplained  int64            `json:"unknown"`           // number of differences that no fault explains
+	Samples      []Difference     `json:"samples,omitempty"`
+	Note         string           `json:"note,omitempty"` // columns that only one side has
 }
 
 // Unknown counts the differences that no known fault explains.
 func (r *Report) Unknown() int64 {
 	var n int64
 	for i := range r.Tables {
-		n += r.Tables[i].Unknown
+		n += r.Tables[i].Unexplained
 	}
 	return n
 }
@@ -57,7 +57,7 @@ func (r *Report) Rows() (equal, different int64) {
 	for i := range r.Tables {
 		t := &r.Tables[i]
 		equal += t.Equal
-		different += t.Changed + t.OnlyLeft + t.OnlyRight
+		different += t.ChangedRows + t.OnlyLeft + t.OnlyRight
 	}
 	return equal, different
 }
@@ -67,13 +67,13 @@ func (r *Report) Rows() (equal, different int64) {
 type Difference struct {
 	Table   string   `json:"table"`
 	Fault   string   `json:"fault,omitempty"` // the fault that explains it; "" = none
-	Columns []string `json:"columns"`
+	Columns []string `json:"columns"`         // names of the values in Left and Right, keys first
 	Left    []string `json:"left,omitempty"`
 	Right   []string `json:"right,omitempty"`
 }
 
-// Changed lists the columns in which the sides differ; none if one side lacks the row.
-func (d *Difference) Changed() []string {
+// ChangedColumns lists the columns in which the sides differ; none if one side lacks the row.
+func (d *Difference) ChangedColumns() []string {
 	var out []string
 	if d.Left == nil || d.Right == nil {
 		return nil
@@ -86,7 +86,7 @@ func (d *Difference) Changed() []string {
 	return out
 }
 
-// Value is a column of one side's row; "" if there is none.
+// Value returns the value of a column in Left or Right; "" if there is none.
 func (d *Difference) Value(row []string, column string) string {
 	if i := slices.Index(d.Columns, column); i >= 0 && row != nil {
 		return row[i]
@@ -94,7 +94,7 @@ func (d *Difference) Value(row []string, column string) string {
 	return ""
 }
 
-// Compare compares two databases. Each connection must be to its own database.
+// Compare compares two databases. Each connection must have selected its database, as those of Open have.
 func Compare(ctx context.Context, left, right *sql.DB, o Options) (*Report, error) {
 	l, err := readSchema(ctx, left)
 	if err != nil {
@@ -106,7 +106,7 @@ func Compare(ctx context.Context, left, right *sql.DB, o Options) (*Report, erro
 	}
 	out := &Report{}
 	for _, name := range tables(l, r) {
-		t := Table{Name: name, Columns: map[string]int64{}, Known: map[string]int64{}}
+		t := Table{Name: name, ColumnCounts: map[string]int64{}, Known: map[string]int64{}}
 		p, note := planQuery(name, l, r)
 		t.Note = note
 		if p == nil { // one side alone has the table
@@ -130,7 +130,7 @@ func countOneSided(ctx context.Context, left, right *sql.DB, l schema, t *Table)
 	if err := db.QueryRowContext(ctx, "SELECT count(*) FROM "+t.Name).Scan(n); err != nil {
 		return err
 	}
-	t.Unknown = *n
+	t.Unexplained = *n
 	return nil
 }
 
@@ -199,12 +199,12 @@ func (t *Table) add(d Difference, o *Options) {
 	case d.Right == nil:
 		t.OnlyLeft++
 	default:
-		t.Changed++
-		for _, c := range d.Changed() {
-			t.Columns[c]++
+		t.ChangedRows++
+		for _, c := range d.ChangedColumns() {
+			t.ColumnCounts[c]++
 		}
 	}
-	seen := t.Unknown
+	seen := t.Unexplained
 	for i := range o.Faults {
 		if f := &o.Faults[i]; f.Explains(&d) {
 			d.Fault = f.Name
@@ -212,7 +212,7 @@ func (t *Table) add(d Difference, o *Options) {
 		}
 	}
 	if d.Fault == "" {
-		t.Unknown++
+		t.Unexplained++
 	} else {
 		seen = t.Known[d.Fault]
 		t.Known[d.Fault]++
@@ -352,14 +352,14 @@ func (r *Report) Text(out io.Writer, faults []Fault) error {
 	fmt.Fprintln(w, "table\tequal\tchanged\tonly in the first\tonly in the second\tknown faults\tunexplained\tcolumns that differ")
 	for i := range r.Tables {
 		t := &r.Tables[i]
-		if t.Equal+t.Changed+t.OnlyLeft+t.OnlyRight == 0 {
+		if t.Equal+t.ChangedRows+t.OnlyLeft+t.OnlyRight == 0 {
 			continue
 		}
 		var known int64
 		for _, n := range t.Known {
 			known += n
 		}
-		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%s\n", t.Name, t.Equal, t.Changed, t.OnlyLeft, t.OnlyRight, known, t.Unknown, columnCounts(t))
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%s\n", t.Name, t.Equal, t.ChangedRows, t.OnlyLeft, t.OnlyRight, known, t.Unexplained, columnCounts(t))
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -380,8 +380,8 @@ func (r *Report) Text(out io.Writer, faults []Fault) error {
 
 // columnCounts lists the columns that differ, the most frequent first.
 func columnCounts(t *Table) string {
-	names := slices.SortedFunc(maps.Keys(t.Columns), func(a, b string) int {
-		if d := t.Columns[b] - t.Columns[a]; d != 0 {
+	names := slices.SortedFunc(maps.Keys(t.ColumnCounts), func(a, b string) int {
+		if d := t.ColumnCounts[b] - t.ColumnCounts[a]; d != 0 {
 			return int(d)
 		}
 		return strings.Compare(a, b)
@@ -393,7 +393,7 @@ func columnCounts(t *Table) string {
 			out = append(out, fmt.Sprintf("and %d more", len(names)-shown))
 			break
 		}
-		out = append(out, fmt.Sprintf("%s %d", c, t.Columns[c]))
+		out = append(out, fmt.Sprintf("%s %d", c, t.ColumnCounts[c]))
 	}
 	return strings.Join(out, ", ")
 }
@@ -432,13 +432,13 @@ func (r *Report) printSamples(out io.Writer, fault, title string) {
 func sample(d *Difference) string {
 	switch {
 	case d.Left == nil:
-		return d.Table + ", right only: " + strings.Join(d.Right, " ")
+		return d.Table + ", only in the second: " + strings.Join(d.Right, " ")
 	case d.Right == nil:
-		return d.Table + ", left only: " + strings.Join(d.Left, " ")
+		return d.Table + ", only in the first: " + strings.Join(d.Left, " ")
 	}
 	text := fmt.Sprintf("%s %s/%s:%s", d.Table, d.Value(d.Left, "path"), d.Value(d.Left, "filename"), strings.TrimLeft(d.Value(d.Left, "line_num"), "0"))
 	const shown = 8
-	for i, c := range d.Changed() {
+	for i, c := range d.ChangedColumns() {
 		if i == shown {
 			return text + " …"
 		}

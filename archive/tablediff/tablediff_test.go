@@ -110,7 +110,7 @@ func TestCompare(t *testing.T) {
 		for _, n := range got.Known {
 			known += n
 		}
-		if got.Equal != tc.equal || got.Changed != tc.changed || got.OnlyLeft != tc.left || got.OnlyRight != tc.right || known != tc.known || all.Unknown() != tc.all {
+		if got.Equal != tc.equal || got.ChangedRows != tc.changed || got.OnlyLeft != tc.left || got.OnlyRight != tc.right || known != tc.known || all.Unknown() != tc.all {
 			t.Errorf("%s: %+v, known %d, unexplained %d; want %+v", tc.change, got, known, all.Unknown(), tc)
 		}
 	}

@@ -95,12 +95,12 @@ func printAdoption(w io.Writer, a *archive.Adoption) error {
 		if f.First != "" {
 			f.Problem += " (" + f.First + ")"
 		}
-		fmt.Fprintf(w, "  %9d  %s: %s\n             repair: %s\n", f.Rows, f.Name, f.Problem, f.Repair)
+		fmt.Fprintf(w, "  %9d  %s: %s\n             repair: %s\n", f.Count, f.Name, f.Problem, f.Repair)
 	}
-	if a.Kept == "" {
+	if a.OriginalsDatabase == "" {
 		_, err := fmt.Fprintln(w, "adopt changed nothing; --repair turns the database into an archive")
 		return err
 	}
-	_, err := fmt.Fprintf(w, "adopted; database %s keeps the original tables until `barograph adopt … --forget`\n", a.Kept)
+	_, err := fmt.Fprintf(w, "adopted; database %s keeps the original tables until `barograph adopt … --forget`\n", a.OriginalsDatabase)
 	return err
 }

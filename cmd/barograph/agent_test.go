@@ -84,7 +84,7 @@ func TestAgents(t *testing.T) {
 	}
 	s := samples[0]
 	m := s.Measured()
-	if s.Verdict != run.Equal || m == nil || m.Operations != 401 || m.Clients != 2 || s.Cell.Number("target_ops_s") != 400 {
+	if s.Verdict != run.Equal || m == nil || m.Operations != 401 || m.LoadMachines != 2 || s.Cell.Number("target_ops_s") != 400 {
 		t.Fatalf("%+v, %+v", s, m)
 	}
 	if m.Start < 0 || m.Start > time.Minute || m.Total > 10*time.Minute {
@@ -209,7 +209,7 @@ func TestAgentsSweepAndLoad(t *testing.T) {
 		return all
 	}
 	loaded := asked("load", "--engine", url, "-P", "workloada", "--threads", "2")
-	if len(loaded) != 1 || loaded[0].Verdict != run.Equal || loaded[0].Measured().Operations != 501 || loaded[0].Measured().Clients != 2 {
+	if len(loaded) != 1 || loaded[0].Verdict != run.Equal || loaded[0].Measured().Operations != 501 || loaded[0].Measured().LoadMachines != 2 {
 		t.Fatalf("%+v", loaded)
 	}
 	must(t, "ycsb", "run", "--engine", url, "-P", "workloadc", "-p", "recordcount=501", "-p", "operationcount=2000", "-p", "requestdistribution=sequential") // every record exists
@@ -219,7 +219,7 @@ func TestAgentsSweepAndLoad(t *testing.T) {
 	asked("load", "--engine", url, "-P", "workloada", "--resume")
 	swept, threads := asked("sweep", "--engine", url, "--workloads", "workloada,workloadc", "--threads", "1,2", "--reps", "2", "-p", "operationcount=401"), map[string]int{}
 	for _, s := range swept {
-		if threads[s.Cell.At("mix")+s.Cell.At("threads")]++; s.Verdict != run.Equal || s.Measured().Operations != 401 || s.Measured().Clients != 2 || s.Cell.At("shard") != "" {
+		if threads[s.Cell.Value("mix")+s.Cell.Value("threads")]++; s.Verdict != run.Equal || s.Measured().Operations != 401 || s.Measured().LoadMachines != 2 || s.Cell.Value("shard") != "" {
 			t.Errorf("%+v", s)
 		}
 	}

@@ -60,7 +60,7 @@ func newAsk(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "ask [URL] CASE|QUESTION.yaml|PLOT.xml",
 		Short: "Ask an archive a question, and print rows, a statistic or a plot",
-		Long: `Ask sends one question to an archive. A question is the name of a case ("barograph cases URL" lists those of the archive,
+		Long: `Ask sends a question to an archive, or all questions of a METviewer plot_spec. A question is the name of a case ("barograph cases URL" lists those of the archive,
 "barograph list cases" those of NOAA's experiment), a YAML file (docs/reference/questions.md), or a METviewer plot_spec
 (docs/reference/metviewer.md; PLOT.xml#NAME is one of its plots). --where, --valid and --lead change the question.
 
@@ -90,17 +90,17 @@ records N behind each value. --plot draws one file for each question and statist
 	}
 	a.flags(c, e, "from")
 	e.spreadsheet(c)
-	c.Flags().StringVar(&a.flavour, "flavour", "", "form of the query: "+join(flavour.Names())+" (default: the last of the design that can express the question)")
-	c.Flags().StringArrayVar(&a.where, "where", nil, `change a header field: vx_mask=G2/NHX; repeat it or use commas for several values (\, is a comma in a value); FIELD= removes the condition`)
-	c.Flags().StringVar(&a.valid, "valid", "", "change the valid times: 2019010100, a list a,b,c, a range a..b/6h, or all")
-	c.Flags().StringVar(&a.lead, "lead", "", "change the leads, in hours: 0,24,72 or 0-240/6, or all")
-	c.Flags().StringVar(&a.format, "format", "table", "table, csv, json or parquet (default: by the extension of --out, else table)")
+	c.Flags().StringVar(&a.flavour, "flavour", "", "form of the query: "+join(flavour.Names())+" (default: the design's last one in this order that can express the question)")
+	c.Flags().StringArrayVar(&a.where, "where", nil, `replace the question's condition on a header field: vx_mask=G2/NHX; repeat it or use commas for several values (\, is a comma in a value); FIELD= removes the condition`)
+	c.Flags().StringVar(&a.valid, "valid", "", "replace the question's valid times: 2019010100, a list a,b,c, a range a..b/6h, or all")
+	c.Flags().StringVar(&a.lead, "lead", "", "replace the question's leads, in hours: 0,24,72 or 0-240/6, or all")
+	c.Flags().StringVar(&a.format, "format", "table", "table, csv, json or parquet; if omitted, the extension of --out decides")
 	c.Flags().StringVarP(&a.out, "out", "o", "", "write to this file (default: stdout)")
 	c.Flags().StringSliceVar(&a.stats, "stat", nil, "compute statistics (\"barograph list statistics\") instead of printing rows: RMSE,ME")
 	complete(c, "stat", statNames)
 	c.Flags().StringVar(&a.plot, "plot", "", "draw the statistic into this file: .svg, .png or .pdf")
-	c.Flags().StringVar(&a.picture, "picture", "", "kind of picture: "+strings.Join(slices.Sorted(maps.Keys(question.Pictures())), ", ")+" (default: that of the question, else curves)")
-	c.Flags().Var((*list)(&a.scorecard), "scorecard", "draw which of two models is better by lead, for each variable, level and region: CANDIDATE,BASELINE")
+	c.Flags().StringVar(&a.picture, "picture", "", "kind of picture: "+strings.Join(slices.Sorted(maps.Keys(question.Pictures())), ", ")+" (default: the question's kind; if it has none, curves)")
+	c.Flags().Var((*list)(&a.scorecard), "scorecard", "with --plot: draw, for each lead, variable, level and region, which of two models is better: CANDIDATE,BASELINE")
 	c.Flags().BoolVar(&a.explain, "explain", false, "print the query, the access paths of its plan, and the plan itself, instead of rows")
 	c.Flags().Uint64Var(&a.seed, "seed", 1, "seed of the bootstrap for confidence intervals")
 	seldom(c, "design", "flavour", "picture", "seed", "subset")
@@ -143,7 +143,7 @@ func (e *env) questions(ctx context.Context, a *askJob, name string, in archive.
 			marks, err := in.Marks(ctx, a.subset)
 			if err == nil && len(marks) > 0 { // a commit writes both
 				err = engine.DamagedError(fault.Redact(a.url), fmt.Errorf("the catalog of subset %s is empty, but its list of loaded files has %s",
-					a.subset, run.Several(len(marks), "row")))
+					a.subset, run.CountOf(len(marks), "row")))
 			}
 			return nil, err
 		}
@@ -209,7 +209,7 @@ func (a *askJob) absentValues(ctx context.Context, in archive.Archive, q *questi
 				return nil, err
 			}
 			if none, _ := c.MissingValues(q.Type, f, []string{uncut}); len(values) > 1 && len(none) == 0 {
-				return nil, fault.Misuse("--where "+text, "is ambiguous: it is "+run.Several(len(values), "value")+", or one value of the archive that contains commas",
+				return nil, fault.Misuse("--where "+text, "is ambiguous: it is "+run.CountOf(len(values), "value")+", or one value of the archive that contains commas",
 					"write --where '"+f.String()+"="+question.EscapeItem(uncut)+"' for the one value, or repeat --where for each value of a list")
 			}
 			missing, present = c.MissingValues(q.Type, f, missing)
@@ -350,7 +350,7 @@ func (e *env) ask(ctx context.Context, a *askJob, name string) error {
 		}
 	}
 	if n := len(a.omitted); n > 0 {
-		err = errors.Join(err, fmt.Errorf("the output lacks %s: %s", run.Several(n, "item"), strings.Join(a.omitted, "; ")))
+		err = errors.Join(err, fmt.Errorf("the output lacks %s: %s", run.CountOf(n, "item"), strings.Join(a.omitted, "; ")))
 	}
 	if err != nil {
 		return &fault.Status{Code: fault.Incomplete, Err: err}

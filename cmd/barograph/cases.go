@@ -91,7 +91,7 @@ func (e *env) casesOf(ctx context.Context, args []string, keepLast bool, names .
 	if err != nil {
 		return nil, err
 	}
-	o := load.Reading{KeepLast: keepLast, ParseCache: load.NewParseCache(512 << 20)}
+	o := load.ReadOptions{KeepLast: keepLast, ParseCache: load.NewParseCache(512 << 20)}
 	c, _, _, err := load.Survey(ctx, files, o, nil)
 	if err != nil {
 		return nil, err

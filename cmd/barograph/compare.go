@@ -21,13 +21,13 @@ func newCompare(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "compare RUN RUN…",
 		Short: "Compare runs with a baseline run: faster, slower, wrong or missing cells",
-		Long: `Compare lists the same cells of run folders of any study next to those of the first run: faster, slower, wrong or missing,
-each with its interval and whether the difference exceeds the noise. It first reports what makes a comparison void (other
-data, another machine), and other differences (versions, settings). A wrong result has no number. Compare leaves out and
-counts the cells that an unfinished run has not measured.
+		Long: `Compare matches the cells of runs of any study (in met a cell is an engine, design, flavour and case) with those of the
+first run. For each it reports faster, slower, wrong or missing, the interval, and whether the difference exceeds the
+noise. It first reports why runs cannot be compared (other data, another machine), then other differences (versions,
+settings). It gives no time for a wrong result. It skips and counts the cells that an unfinished run has not measured.
 
---fail-over 10% is a gate for nightly runs: status 4 if a cell is significantly slower by more than 10 %, wrong or missing,
-or if the comparison is void. --benchstat prints the repetitions in the format of benchstat.`,
+--fail-over 10% is a gate for nightly runs: status 4 if a cell, or all together, is significantly worse by more than 10 %,
+if a cell is wrong or missing, or if the runs cannot be compared. --benchstat prints the repetitions in the format of benchstat.`,
 		Example: `  barograph compare runs/20261120-235959-met runs/20261121-235959-met --fail-over 10% --html change.html
   barograph compare a b --benchstat > both.txt; benchstat -col run both.txt`,
 		Args: cobra.MinimumNArgs(1),
@@ -68,9 +68,9 @@ or if the comparison is void. --benchstat prints the repetitions in the format o
 		},
 	}
 	c.Flags().StringVar(&page, "html", "", "write a page with pictures to this file")
-	c.Flags().Var(&over, "fail-over", "exit with status 4 if a cell is significantly worse by more than this share, such as 10%")
+	c.Flags().Var(&over, "fail-over", "exit with status 4 if a cell is significantly worse by more than this, wrong or missing, or runs cannot be compared: 10%")
 	c.Flags().BoolVar(&benchstat, "benchstat", false, "print the repetitions in the format of benchstat, and compare nothing")
-	c.Flags().Uint64Var(&seed, "seed", 1, "seed of the intervals")
+	c.Flags().Uint64Var(&seed, "seed", 1, "seed of the bootstrap for confidence intervals")
 	return c
 }
 

@@ -28,7 +28,7 @@ func TestCompare(t *testing.T) {
 			if name == "b" {
 				took *= 2
 			}
-			if err := f.Add(run.Sample{Cell: run.AnswerCell("sqlite", "wide", "test_3", "sql"), Phase: run.Warm, Rep: rep}.Judge(&run.Measured{Total: took}, p, nil)); err != nil {
+			if err := f.Add(run.Sample{Cell: run.MetCell("sqlite", "wide", "test_3", "sql"), Phase: run.Warm, Rep: rep}.Judge(&run.Measured{Total: took}, p, nil)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -74,7 +74,7 @@ func TestCompareUnfinished(t *testing.T) {
 		d := record.Digest{Hi: 1, Records: 1}
 		p, _ := answer.CompareRecords(d, d)
 		for _, c := range cases {
-			if err := f.Add(run.Sample{Cell: run.AnswerCell("sqlite", "wide", c, "sql"), Phase: run.Warm}.Judge(&run.Measured{Total: time.Second}, p, nil)); err != nil {
+			if err := f.Add(run.Sample{Cell: run.MetCell("sqlite", "wide", c, "sql"), Phase: run.Warm}.Judge(&run.Measured{Total: time.Second}, p, nil)); err != nil {
 				t.Fatal(err)
 			}
 		}

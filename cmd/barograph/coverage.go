@@ -44,9 +44,9 @@ func coverage(all []subsetContents) plot.Coverage {
 			if len(all) > 1 {
 				title = strings.TrimSpace(all[i].Design+" "+all[i].Subset) + " · " + title
 			}
-			g.Panels = append(g.Panels, plot.Covered{Title: title, Rows: rowsOf(all[i].catalog, t.LineType, label)})
+			g.Panels = append(g.Panels, plot.CoveragePanel{Title: title, Rows: rowsOf(all[i].catalog, t.LineType, label)})
 			if rows := leadRows(all[i].LeadHoles, t.LineType); len(rows) > 0 {
-				g.Panels = append(g.Panels, plot.Covered{Title: title + " · leads that lack times", Rows: rows})
+				g.Panels = append(g.Panels, plot.CoveragePanel{Title: title + " · leads that lack times", Rows: rows})
 			}
 		}
 	}
@@ -62,7 +62,7 @@ func places(all []subsetContents) (out []string) {
 }
 
 // rowsOf returns the rows of a line type. Series with the same label share a row.
-func rowsOf(c *design.Catalog, lineType string, label func(*design.Group) string) (rows []plot.Series) {
+func rowsOf(c *design.Catalog, lineType string, label func(*design.Group) string) (rows []plot.CoverageRow) {
 	times, models := map[string]design.Moments{}, map[string]string{}
 	for _, s := range c.Groups {
 		if name := label(s); s.LineType == lineType && s.Digest.Records > 0 {
@@ -76,9 +76,9 @@ func rowsOf(c *design.Catalog, lineType string, label func(*design.Group) string
 		for _, hole := range valid.Gaps(step) {
 			missing += hole.Missing
 		}
-		rows = append(rows, plot.Series{Label: name, Group: models[name], Runs: plot.RunsOf(valid, step), Note: plot.Missing(len(valid), int(missing))})
+		rows = append(rows, plot.CoverageRow{Label: name, Group: models[name], Runs: plot.PeriodsOf(valid, step), Note: plot.TimesNote(len(valid), int(missing))})
 	}
-	slices.SortFunc(rows, func(a, b plot.Series) int { return cmp.Compare(a.Label, b.Label) })
+	slices.SortFunc(rows, func(a, b plot.CoverageRow) int { return cmp.Compare(a.Label, b.Label) })
 	return rows
 }
 
@@ -86,11 +86,11 @@ func rowsOf(c *design.Catalog, lineType string, label func(*design.Group) string
 const mostLeads = 12
 
 // leadRows returns a row for each lead of a line type that lacks times.
-func leadRows(holes []design.LeadHole, lineType string) (rows []plot.Series) {
+func leadRows(holes []design.LeadHole, lineType string) (rows []plot.CoverageRow) {
 	for _, h := range holes {
 		if h.LineType == lineType && len(rows) < mostLeads {
-			rows = append(rows, plot.Series{
-				Label: h.Model + " " + leadsOf(h), Group: h.Model, Runs: plot.RunsOf(h.Present, h.Present.Step()), Note: plot.Missing(len(h.Present), len(h.Missing)),
+			rows = append(rows, plot.CoverageRow{
+				Label: h.Model + " " + leadsOf(h), Group: h.Model, Runs: plot.PeriodsOf(h.Present, h.Present.Step()), Note: plot.TimesNote(len(h.Present), len(h.Missing)),
 			})
 		}
 	}

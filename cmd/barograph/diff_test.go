@@ -22,7 +22,7 @@ func TestDiffStory(t *testing.T) {
 	if out := must(t, "diff", url+"mv_a", url+"mv_b"); !strings.Contains(out, "0 differ") || !strings.Contains(out, "stat_header") {
 		t.Errorf("two loads of the same files: %s", out)
 	}
-	if status, out, _ := barograph(t, "diff", url+"mv_a", url+"mv_c", "--known", "metdbload"); status != fault.Differs || !strings.Contains(out, "right only") {
+	if status, out, _ := barograph(t, "diff", url+"mv_a", url+"mv_c", "--known", "metdbload"); status != fault.Differs || !strings.Contains(out, "only in the second") {
 		t.Errorf("one file more: status %d, %s", status, out)
 	}
 	for _, tc := range []struct {

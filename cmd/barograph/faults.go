@@ -14,18 +14,19 @@ import (
 
 func newFaults(e *env) *cobra.Command {
 	k := &faults.Clusters{Registry: e.engines, Options: faults.Options{
-		Subset: defaultSubset, Settle: faults.DefaultSettle, Patience: faults.DefaultPatience, Call: faults.DefaultCall, Progress: func(_ run.Kind, text string) { e.info(text) },
+		Subset: defaultSubset, Settle: faults.DefaultSettle, Patience: faults.DefaultPatience, Call: faults.DefaultCall, Progress: func(_ run.EventKind, text string) { e.info(text) },
 	}}
 	var cases []string
 	var out string
 	c := &cobra.Command{
-		Use:   "faults FILES… --engine NAME…",
+		Use:   "faults FILES… [--engine NAME…]",
 		Short: "Kill cluster nodes during a load and queries, and report what became of the data",
-		Long: `Faults starts a cluster in a temporary folder for each engine named. It kills one node (SIGKILL) during the load of your
-files, and again during queries, and starts the node again a few seconds later. A new client resumes a load that fails.
+		Long: `Faults starts a cluster in a temporary folder for each engine. It kills a node (SIGKILL) --kills times during the load of
+your files, and as often during queries, and restarts it after --down. A new client resumes a load that fails.
 
-The table reports how many records were acknowledged and found afterward, whether the archive is identical to that of an
-undisturbed load, how many results were correct and wrong, the errors, and the time until calls succeeded again.`,
+The table reports how many records were acknowledged and how many of them were found afterward, whether the archive is
+identical to that of an undisturbed load, how many results were correct and how many wrong, the errors, and the time
+until calls succeeded again.`,
 		Example: `  barograph faults vsdb_data --engine mariadb --engine valkey --nodes 3 --kills 2`,
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -57,11 +58,11 @@ undisturbed load, how many results were correct and wrong, the errors, and the t
 		},
 	}
 	c.Flags().StringSliceVar(&k.Engines, "engine", nil,
-		"names of engines with servers (default: all installed ones that offer so many nodes)")
+		"names of engines with servers (default: all installed ones that can run --nodes nodes)")
 	c.Flags().StringSliceVar(&k.Designs, "design", nil, "designs to study (default: the first that each engine offers)")
-	c.Flags().Var((*list)(&cases), "case", "questions: noaa, names, question files or METviewer plots (default: derived from the data)")
+	c.Flags().Var((*list)(&cases), "case", "questions: \"noaa\" (its seven cases), case names, question files or METviewer plots (default: derived from the data)")
 	c.Flags().StringVar(&out, "out", "", "run folder (default: runs/{time}-faults)")
-	c.Flags().StringVar(&k.Profile, "profile", "tuned", "settings of the servers; the packaged ones may lose acknowledged records in a kill")
+	c.Flags().StringVar(&k.Profile, "profile", "tuned", "settings of the servers; with profile \"default\" a kill may lose acknowledged records")
 	c.Flags().IntVar(&k.Nodes, "nodes", 3, "nodes of the cluster")
 	c.Flags().IntVar(&k.Kills, "kills", 1, "kills during the load, and as many during queries")
 	c.Flags().DurationVar(&k.Down, "down", faults.DefaultDown, "how long a killed node stays down")

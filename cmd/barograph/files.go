@@ -46,7 +46,7 @@ func (e *env) expand(args []string) ([]string, error) {
 		if len(names) > 3 {
 			names = append(names[:3], "…")
 		}
-		fmt.Fprintf(e.stderr, "ignored %s in these folders because of their names (%s), such as %s\n", run.Several(n, "file"), strings.Join(names, ", "), first)
+		fmt.Fprintf(e.stderr, "ignored %s in these folders because of their names (%s), such as %s\n", run.CountOf(n, "file"), strings.Join(names, ", "), first)
 	}
 	return files, err
 }

@@ -58,39 +58,39 @@ const exitStatus = "Exit status: "
 // generalStatuses are the exit statuses of every command.
 const generalStatuses = `  0    success: everything requested was done, and every result is correct
   1    failure: something requested could not be done
-  2    usage: Barograph does not understand the command line, a question or a property
-  3    difference: a result differs from the reference, or an archive is damaged
-  4    incomplete: lines are quarantined, files are unreadable, records are missing, or a threshold
-       is exceeded
-  5    unreachable: no server, file, library or permission, or another process has the archive open
-  130  interrupted: everything that was committed and written before is complete and readable
+  2    usage: Barograph does not understand the command line, a question or a workload property
+  3    difference: a result or a stored value is wrong, or an archive is damaged
+  4    incomplete: lines are quarantined, input files are unreadable, records are missing, or a
+       threshold is exceeded
+  5    unreachable: server, archive, library or permission is missing, or the archive is in use
+  130  interrupted: everything that was committed before the interruption is complete and readable
 `
 
 // specialStatuses are the special meanings of exit statuses, by command.
 var specialStatuses = map[string]string{ //nolint:gochecknoglobals // a constant table
-	"adopt":             "3 --forget drops nothing, because the archive has lost records",
-	"ask":               "2 also if the archive holds several designs and none is named, or a curve cannot be computed as the plot requests; 4 no record matches, a curve is left out, or --where names a value that the archive does not have",
-	"cases":             "4 there is no record to query",
-	"compare":           "4 a cell is worse than --fail-over allows, the comparison is void, or a run has not finished",
-	"diff":              "3 some differences are not explained by a known fault",
-	"faults":            "3 a result was wrong or the archive differs; 4 a load or a query did not recover",
-	"load":              "3 --verify found damage; 4 lines were quarantined or refused, files were unreadable, or --retain refused to remove records; 5 also if the archive stays locked for longer than --wait",
-	"met":               "3 a result is wrong; 4 lines were quarantined or refused, files were unreadable, or no question has rows",
-	"post":              "3 the tables differ from the reference; 4 values could not be decoded",
-	"quickstart":        "3 a result is wrong",
-	"scan":              "3 a result is wrong; 4 a configuration failed, and the others were measured",
-	"scan own":          "3 a result is wrong; 4 a question or a table failed, and the others were measured",
-	"scan verification": "3 a result is wrong; 4 files were unreadable",
-	"scan lake":         "3 a result is wrong; 4 files were unreadable",
-	"shef decode":       "4 values could not be decoded, or there is none",
-	"shef encode":       "4 values could not be read or encoded, or there is none",
-	"shef export":       "4 there is no value to write",
-	"shef post":         "4 values could not be decoded, or the database refused them",
-	"shef retry":        "4 there is no failed file",
-	"shef serve":        "5 the database is unreachable, with --wait-for-database=false",
-	"show":              "4 lines of files are quarantined or conflict, or files are unreadable",
-	"verify":            "3 an archive is not intact; 4 the load of an archive has not finished",
-	"ycsb":              "3 a scan or a value is wrong; 4 records were not found, operations failed, keys existed already, or the engine did not sustain the rate; with --ycsb-exit-codes: 0 even if operations failed, 255 if the counts do not fit",
+	"adopt":             "3: the archive has lost records, so --forget removed nothing",
+	"ask":               "2: also if the archive has several designs and none is named, or a curve cannot be computed as the plot requests; 4: no record matches, a curve is left out, or --where names a value that the archive does not have",
+	"cases":             "4: there is no record to query",
+	"compare":           "4: a cell is worse than --fail-over allows, the runs cannot be compared, or a run has not finished",
+	"diff":              "3: there are differences that no known fault explains",
+	"faults":            "3: a result was wrong or the archive differs; 4: a load or a query did not recover, or files were unreadable",
+	"load":              "3: --verify found damage; 4: lines were quarantined or refused, files were unreadable, or --retain refused to remove records; 5: also if the archive stays locked for longer than --wait",
+	"met":               "3: a result is wrong; 4: lines were quarantined or refused, files were unreadable, or no question has rows",
+	"post":              "3: the tables differ from the reference; 4: values could not be decoded, or files were unreadable",
+	"quickstart":        "3: a result is wrong",
+	"scan":              "3: a result is wrong; 4: a configuration failed, and the others were measured",
+	"scan own":          "3: a result is wrong; 4: a query or a table failed, and the others were measured",
+	"scan verification": "3: a result is wrong; 4: files were unreadable",
+	"scan lake":         "3: a result is wrong; 4: files were unreadable",
+	"shef decode":       "4: values could not be decoded, files were unreadable, or there is no value",
+	"shef encode":       "4: values could not be read or encoded, or there is no value",
+	"shef export":       "4: there is no value to write",
+	"shef post":         "4: values could not be decoded, the database refused them, or files were unreadable",
+	"shef retry":        "4: there is no failed file",
+	"shef serve":        "5: the database is unreachable, with --wait-for-database=false",
+	"show":              "4: lines are quarantined or conflict with each other, or files are unreadable",
+	"verify":            "3: an archive is not intact; 4: the load of an archive has not finished",
+	"ycsb":              "3: a scan or a value is wrong; 4: records were not found, operations failed, keys existed already, or the engine did not sustain the rate; with --ycsb-exit-codes: 0 even if operations failed, 255 if recordcount or dataintegrity is refused",
 }
 
 // newExitStatus is the help topic that lists the exit statuses. Cobra treats a command without

@@ -49,7 +49,7 @@ that a package installs. The commands act on the engines named, or on every engi
 
 "lab disks" makes throttled disks for engines that spread their tables. "lab up s3" starts an object store.`,
 	}
-	c.PersistentFlags().StringVar(&l.dir, "lab-dir", engine.LabDir(), "folder of the labs")
+	c.PersistentFlags().StringVar(&l.dir, "lab-dir", engine.LabDir(), "folder in which the labs are")
 	formerlyOf(c, c.PersistentFlags(), "dir", "lab-dir")
 	sub := func(use, short string, run func(c *cobra.Command, args []string) error) *cobra.Command {
 		s := &cobra.Command{Use: use, Short: short, Args: cobra.ArbitraryArgs, ValidArgs: append(l.known.Servers(), lab.DisksName), RunE: run}
@@ -64,19 +64,20 @@ that a package installs. The commands act on the engines named, or on every engi
 	install.Flags().BoolVar(&l.yes, "yes", false, "run the commands (as root, on Debian or Ubuntu)")
 	up := sub("up [ENGINE…]", "Start servers and print their names", l.up)
 	profiles, descriptions := l.profiles()
-	up.Long = "Up starts servers and prints their names. It does not change a server that runs already.\n\nProfiles; the first one of an engine is its default:\n" + descriptions
+	up.Long = "Up starts the servers of the engines named, by default of all, and prints the names for --engine (lab:postgres). It leaves " +
+		"running servers unchanged.\n\nProfiles (the default is the first one of an engine):\n" + descriptions
 	up.Flags().IntVar(&l.Nodes, "nodes", 1, "nodes of the cluster")
 	up.Flags().StringVar(&l.Profile, "profile", "", "settings: "+join(profiles)+" (default: the engine's first)")
 	up.Flags().BoolVar(&l.isolate, "isolate", false, "give each node a network namespace and a control group (as root)")
 	up.Flags().Float64Var(&l.limits.CPUs, "cpus", 0, "with --isolate: cores that a node may use; 0 = all")
 	up.Flags().Int64Var(&l.memory, "memory", 0, "with --isolate: MiB that a node may use; 0 = all")
 	up.Flags().DurationVar(&l.limits.Latency, "latency", 0, "with --isolate: delay of each packet that a node sends, such as 500us")
-	up.Flags().BoolVar(&l.TLS, "tls", false, "require TLS, with certificates that the lab makes: "+join(l.encrypted()))
-	up.Flags().BoolVar(&l.useDisks, "disks", false, "give the engine a folder on each disk of 'lab disks'")
-	up.Flags().StringArrayVar(&l.Disks, "disk", nil, "give the engine a folder on this disk; repeat it for several")
+	up.Flags().BoolVar(&l.TLS, "tls", false, "require TLS, with the lab's own certificates; only "+join(l.encrypted()))
+	up.Flags().BoolVar(&l.useDisks, "disks", false, "store the engine's tables on all throttled disks of 'lab disks'")
+	up.Flags().StringArrayVar(&l.Disks, "disk", nil, "store the engine's tables on the disk of this folder; repeat it for several")
 	up.MarkFlagsMutuallyExclusive("disks", "disk")
 	up.Flags().BoolVar(&l.Frail, "frail-disks", false, "give each node a disk that can fill up, and that loses unflushed data at a power failure (FUSE, as root): for ycsb --fault, not for timing")
-	up.Flags().IntVar(&l.Partitions, "partitions", 0, "partitions of each table, dealt to the disks in turn (default: one per disk)")
+	up.Flags().IntVar(&l.Partitions, "partitions", 0, "partitions of each table, distributed over the disks in turn (default: one per disk)")
 	sub("url ENGINE", "Print the URL of a server, with its password", l.url).Args = cobra.ExactArgs(1)
 	sub("down [ENGINE…] [disks]", "Stop servers and remove their data; remove throttled disks", l.down)
 	sub("status [ENGINE…] [disks]", "List running servers and throttled disks", l.status)

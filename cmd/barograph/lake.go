@@ -66,7 +66,7 @@ and Trino (on this machine, by a catalog that exists for the run) read them. Lak
 	c.Flags().Float64Var(&p.Rate, "rate", 50, "MB that the store sends per second, at most; 0 = no limit")
 	c.Flags().DurationVar(&p.Latency, "latency", 20*time.Millisecond, "delay of each reply of the store")
 	c.Flags().StringVar(&p.Work, "work", "", "folder for temporary files")
-	c.Flags().Uint64Var(&p.Seed, "seed", 1, "seed of the order")
+	c.Flags().Uint64Var(&p.Seed, "seed", 1, "seed of the order of repetitions")
 	c.Flags().StringVar(&out, "out", "", "run folder (default: runs/{time}-lake)")
 	deprecate(c, "cases", "lake asks the seven most informative questions")
 	deprecate(c, "work", "set TMPDIR instead")

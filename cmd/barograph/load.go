@@ -38,19 +38,19 @@ func newLoad(e *env) *cobra.Command {
 
 Barograph accounts for every line: read = stored + duplicates + conflicts + quarantined. A conflict is a line with the
 same identity as an existing record and different values; --on-conflict decides:
-  refuse  keep the existing record; the exit status is 4
+  refuse  keep the existing record (within one load, the first line); the exit status is 4
   first   keep the line that comes first by the path of its file, then by its line number
   last    keep the line that comes last
-  keep    store all of them, as METdbLoad does; later loads of the subset keep all of them too
+  keep    store every conflicting line, as METdbLoad does; later loads into the subset also use keep
 Engines whose key is the record's identity (Cassandra, AsterixDB normalized, MariaDB wide) refuse "keep".
 
-Load skips a file that the archive has already: it compares path, size and modification time, and then the bytes
-(--rehash always compares the bytes). Rerun an interrupted load: the archive ends up identical. An embedded archive takes
+Load skips known files: those with the same path, size and modification time, or else with the same bytes (--rehash
+always compares the bytes). Rerun an interrupted load: the archive ends up identical. An embedded archive takes
 one load at a time. Loads into a server take turns.
 
 --retain 400d removes records whose fcst_valid_beg is more than 400 days before the newest one. Load refuses to remove
-more than --retain-limit percent if the removal covers more valid days than the load added, or if a gap longer than
---retain separates the removed records from the rest. Only --rehash loads removed records again.
+more than --retain-limit percent if the removal covers more days of valid time than the load added, or if a gap
+longer than --retain separates the removed records from the rest. To load removed records again, use --rehash.
 
 --spec reads a load_spec of METdbLoad or VxIngest: the files, the subset, and the target if --engine is missing.`,
 		Example: `  barograph load vsdb_data --engine duckdb:archive.db --design wide
@@ -76,7 +76,7 @@ more than --retain-limit percent if the removal covers more valid days than the 
 			}
 			if retain != "" {
 				var err error
-				if j.retain.Keep, err = retention(retain); err != nil {
+				if j.retain.MaxAge, err = retention(retain); err != nil {
 					return err
 				}
 			} else if j.dryRun || j.retain.Force || c.Flags().Changed("retain-limit") {
@@ -95,16 +95,16 @@ more than --retain-limit percent if the removal covers more valid days than the 
 		},
 	}
 	j.flags(c, e, "to")
-	c.Flags().StringVar(&spec, "spec", "", "load what this load_spec XML of METdbLoad or VxIngest names")
+	c.Flags().StringVar(&spec, "spec", "", "load the files that this load_spec (XML of METdbLoad or VxIngest) names")
 	c.MarkFlagsOneRequired(engineFlag, "spec")
-	c.Flags().StringVar(&watch, "watch", "", "load the files of this folder and its folders as they arrive, until ^C or SIGTERM")
+	c.Flags().StringVar(&watch, "watch", "", "load files as they arrive in this folder or its subfolders, until ^C or SIGTERM")
 	c.Flags().DurationVar(&settle, "settle", 5*time.Second, "with --watch: load a file when it has not changed for this long")
-	c.Flags().DurationVar(&j.wait, "wait", 30*time.Second, "how long to wait while another process has the archive open; barograph serve closes it within a second")
+	c.Flags().DurationVar(&j.wait, "wait", 30*time.Second, "how long to wait while another process has the archive open (barograph serve releases it within a second)")
 	c.Flags().StringVar(&retain, "retain", "", "after the load, remove records that are older than the newest one by more than this, e.g. 400d")
-	c.Flags().Float64Var(&j.retain.Limit, "retain-limit", load.DefaultLimit, "with --retain: percent of the records that may be removed without a check")
-	c.Flags().BoolVar(&j.retain.Force, "force", false, "with --retain: remove records in any case")
+	c.Flags().Float64Var(&j.retain.Limit, "retain-limit", load.DefaultLimit, "with --retain: percent of the records above which the checks of days and gap apply")
+	c.Flags().BoolVar(&j.retain.Force, "force", false, "with --retain: remove records even if a check fails")
 	c.Flags().BoolVar(&j.dryRun, "dry-run", false, "with --retain: change nothing, and list what would be removed")
-	c.Flags().BoolVar(&j.Rehash, "rehash", false, "compare the bytes of known files, and load records again that --retain removed")
+	c.Flags().BoolVar(&j.Rehash, "rehash", false, "compare the bytes of known files, and reload records that --retain removed")
 	c.Flags().IntVar(&j.Workers, "workers", 0, "files parsed at once (default: one per CPU)")
 	c.Flags().IntVar(&j.Window, "window", load.DefaultWindow, "records per commit, at most")
 	positive(c, "window")
@@ -148,7 +148,7 @@ func (c *choice) keeps() bool { return c != nil && c.word == keepLine }
 // lastLine is the flag --last-line.
 func lastLine(c *cobra.Command) *choice {
 	f := &choice{"quarantine", []string{"quarantine", keepLine}}
-	c.Flags().Var(f, "last-line", "if the last line of a file has no line end, and so may be cut: quarantine or keep")
+	c.Flags().Var(f, "last-line", "what to do with a last line without line end, which may be truncated: quarantine or keep")
 	return f
 }
 
@@ -305,7 +305,7 @@ func (e *env) loadFiles(ctx context.Context, j *loadJob, files []string, report 
 		return err
 	}
 	var removal *load.Removal
-	if j.retain.Keep > 0 {
+	if j.retain.MaxAge > 0 {
 		j.retain.Before = sum.Before
 		if removal, err = load.Retain(ctx, a, j.subset, j.retain); err != nil {
 			return err
@@ -338,7 +338,7 @@ func (e *env) loadFiles(ctx context.Context, j *loadJob, files []string, report 
 
 // label stores the description of the database from a load_spec in the tables that METviewer reads.
 func label(ctx context.Context, a *openArchive, subset string, s *metviewer.LoadSpec) error {
-	to, ok := a.Archive.(archive.Labeller)
+	to, ok := a.Archive.(archive.Labeler)
 	if s == nil || !ok {
 		return nil
 	}
@@ -371,5 +371,5 @@ const maxDays = 100_000
 
 func rate(s *load.Summary) string {
 	t := s.Elapsed.Seconds()
-	return fmt.Sprintf("%s, %.1f MB/s, %.0f records/s", run.Several(len(s.Files), "file"), float64(s.Bytes)/1e6/t, float64(s.Read)/t)
+	return fmt.Sprintf("%s, %.1f MB/s, %.0f records/s", run.CountOf(len(s.Files), "file"), float64(s.Bytes)/1e6/t, float64(s.Read)/t)
 }

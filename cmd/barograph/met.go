@@ -55,22 +55,23 @@ func newMet(e *env) *cobra.Command {
 	s := &study{}
 	c := &cobra.Command{
 		Use:   "met FILES… | --from URL --engine URL… [--design D…] [--case C…] [--flavour F…]",
-		Short: "Prove, then time: your files in several engines, designs and flavours",
+		Short: "Load files into several engines and designs, check each result, time the queries",
 		Long: fmt.Sprintf(`Met loads the same files into every engine and design. It compares the contents of each archive and the result of each
-query with a reference that it computes from the files without a database. It then times the correct ones: interleaved
-repetitions in random order, medians with 95 %% intervals, rank tests with Holm's correction, cold starts. The run folder
-contains everything needed to repeat and judge the study; its report.html opens offline.
+query with a reference that it computes from the files without a database. It then times the correct queries:
+interleaved repetitions in random order, medians with 95 %% intervals, rank tests with Holm's correction, and cold starts
+with --cold. The run folder contains everything needed to repeat and judge the study; its report.html opens offline.
 
-An engine is a URL (duckdb:archive.db) or, for an embedded engine, its name; then the archive is kept in the run folder.
-NAME=URL sets the name in the tables.
+An engine is a URL (duckdb:archive.db), lab:ENGINE for a server that "lab up" started, or the name of an embedded engine,
+whose archive is then in the run folder. NAME=URL sets the name in the tables.
 
-Questions: the first %d that "barograph cases FILES" prints, or those of --case, or with --mix the queries of a day with
-their frequencies: METviewer plots of a folder or a list, or a query log with METviewer's or METexpress's SQL.
+Questions: the first %d that "barograph cases FILES" prints, or those of --case, or with --mix questions of
+users, weighted by frequency: METviewer plots of a folder or a list, or a query log with METviewer's or METexpress's SQL.
 
---from URL studies the records of an existing archive: met verifies it, studies it as it is, and copies it into the
-engines of --engine. --clients 1,2,4,8 then runs all cases with that many concurrent clients, checks each result, and
-reports throughput, latency and the universal scalability law. --subsets 1,2,4,8 repeats the study on growing archives
-and fits how each time grows.`, met.DerivedCases),
+--from URL studies an existing archive: met verifies it, studies it as it is, and copies it into the engines of --engine.
+
+--clients 1,2,4,8 also runs all cases with that many concurrent clients, checks each result, reports throughput and
+latency, and fits the universal scalability law. --subsets 1,2,4,8 (not with --from) repeats the study on growing
+archives and fits how each time grows with size.`, met.DerivedCases),
 		Example: `  barograph met vsdb_data --engine duckdb --engine sqlite --engine pebble
   barograph met vsdb_data --engine duckdb --design wide --case test_3 --flavour epoch-range --reps 30
   barograph met --from duckdb:archive.db --engine lab:postgres`,
@@ -92,22 +93,22 @@ and fits how each time grows.`, met.DerivedCases),
 	}
 	s.flags(c)
 	c.Flags().StringArrayVar(&s.Engines, engineFlag, nil, "engine to study: a URL, NAME=URL, "+
-		"or the name of an embedded engine or of one that a lab runs (default: all embedded ones that are installed)")
-	c.Flags().StringVar(&s.from, "from", "", "URL of the archive to study instead of FILES; its subset is --subset, or its only one")
+		"lab:ENGINE, or the name of an embedded engine (default: all installed embedded ones; with --from only its archive)")
+	c.Flags().StringVar(&s.from, "from", "", "URL of the archive to study instead of FILES; name its subset with --subset if it has several")
 	s.lastLine = lastLine(c)
 	s.Server = func(d *engine.Driver, u *url.URL) *run.Server { return lab.Serving(s.labs, d, u).Server() }
 	c.Flags().StringSliceVar(&s.Designs, "design", nil, "designs to study (default: all that each engine offers)")
 	c.Flags().Var((*list)(&s.cases), "case",
-		"questions: noaa, names, question files or METviewer plots (default: derived from the data)")
-	c.Flags().StringVar(&s.mix, "mix", "", "queries of users: a folder of METviewer plots, a file that lists them, or a query log with SQL")
+		"questions: \"noaa\" (its seven cases), case names, question files or METviewer plots (default: derived from the data)")
+	c.Flags().StringVar(&s.mix, "mix", "", "questions of users, weighted by frequency: a folder of METviewer plots, a list of them, or an SQL query log")
 	c.MarkFlagsMutuallyExclusive("case", "mix")
 	c.Flags().StringSliceVar(&s.Flavours, "flavour", nil, "flavours to use (default: all that each design offers)")
-	c.Flags().IntSliceVar(&s.copies, "subsets", nil, "numbers of copies of the data to study: 1,2,4,8,16")
+	c.Flags().IntSliceVar(&s.copies, "subsets", nil, "sizes to study, as numbers of copies of the data: 1,2,4,8,16")
 	c.Flags().IntSliceVar(&s.clients, "clients", nil, "numbers of concurrent clients: 1,2,4,8,16,32,64")
 	c.Flags().DurationVar(&s.duration, "duration", met.DefaultDuration, "with --clients: wall time of one measurement")
 	c.Flags().IntVar(&s.rounds, "rounds", 1, "with --clients: passes over all numbers of clients")
 	c.Flags().IntVar(&s.threads, "threads", 0, "threads of an embedded engine (default: chosen by the engine)")
-	c.Flags().StringArrayVar(&s.labs, "lab-dir", []string{engine.LabDir()}, "folder of labs, whose servers the run folder describes; repeat it for several")
+	c.Flags().StringArrayVar(&s.labs, "lab-dir", []string{engine.LabDir()}, "folder of labs whose servers the run records; repeat it for several")
 	formerly(c, "askers", "clients")
 	formerly(c, "ask-for", "duration")
 	formerly(c, "ask-reps", "rounds")
@@ -135,7 +136,7 @@ func (s *study) flags(c *cobra.Command) {
 	advising(c, &s.advising)
 	positive(c, "reps")
 	atMost(c, 100_000, "reps", "warmups", "cold")
-	c.Flags().BoolVar(&s.ClientOverhead, "client-overhead", true, "include the dry engine, which answers from memory: the client overhead")
+	c.Flags().BoolVar(&s.ClientOverhead, "client-overhead", true, "also time the dry engine, which returns results from memory, to show the client overhead")
 	formerly(c, "floor", "client-overhead")
 	seldom(c, "client-overhead", "seed", "warmups", "weigh", "with")
 }
@@ -180,7 +181,7 @@ func (e *env) runStudies(ctx context.Context, s *study, files []string) error {
 		return err
 	}
 	o := met.Options{
-		Registry: e.engines, Targets: targets, Cases: cases, Files: files, KeepLast: s.lastLine.keeps(), From: s.from != "", Subset: s.subset, Named: s.subsetNamed, Reps: s.reps, Warmups: s.warmups,
+		Registry: e.engines, Targets: targets, Cases: cases, Files: files, KeepLast: s.lastLine.keeps(), FirstIsSource: s.from != "", Subset: s.subset, SubsetRequired: s.subsetNamed, Reps: s.reps, Warmups: s.warmups,
 		Limit: s.limit, Seed: s.seed, Threads: s.threads, Log: e.log(), ColdReps: s.cold, Clients: s.clients, Duration: s.duration, Rounds: s.rounds,
 	}
 	for _, f := range s.Flavours {
@@ -192,7 +193,7 @@ func (e *env) runStudies(ctx context.Context, s *study, files []string) error {
 			return usage(err)
 		}
 		e.notes(s.mix, notes)
-		o.Derived = len(o.Cases)
+		o.MaxCases = len(o.Cases)
 	}
 	slices.Sort(s.copies)
 	var all met.Outcome
@@ -257,7 +258,7 @@ func (e *env) sourceOf(ctx context.Context, s *study) (t met.Target, err error) 
 	}
 	if len(designs) != 1 {
 		all := strings.Join(slices.Sorted(maps.Keys(designs)), ", ")
-		return t, fault.Misuse("--from "+fault.Redact(s.from), "has records in "+run.Several(len(designs), "matching subset"), "name one: --subset "+cmp.Or(all, "S; see `barograph show`"))
+		return t, fault.Misuse("--from "+fault.Redact(s.from), "has records in "+run.CountOf(len(designs), "matching subset"), "name one: --subset "+cmp.Or(all, "S; see `barograph show`"))
 	}
 	url, err := e.resolveServer(s.from, s.labs)
 	for subset, n := range designs {
@@ -294,7 +295,7 @@ func (e *env) runStudy(ctx context.Context, s *study, out string, o met.Options)
 		}
 		bar.at(p.Step, p.Done, p.Of, p.Unit == "MB")
 	}
-	o.Points = func() (*run.Folder, error) {
+	o.ClientsFolder = func() (*run.Folder, error) {
 		r := folder.Run
 		r.Workload = run.MixWorkload
 		return run.Create(s.clientsFolder(out), r)

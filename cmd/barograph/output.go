@@ -22,7 +22,7 @@ import (
 
 // spreadsheet adds the flag of commands that write CSV.
 func (e *env) spreadsheet(c *cobra.Command) {
-	c.Flags().BoolVar(&e.sheets, "spreadsheet", false, "CSV for spreadsheets: put an apostrophe before texts that are formulas")
+	c.Flags().BoolVar(&e.sheets, "spreadsheet", false, "in CSV, put an apostrophe before texts that a spreadsheet would run as formulas")
 	seldom(c, "spreadsheet")
 }
 

@@ -20,30 +20,32 @@ import (
 func newScanOwn(e *env) *cobra.Command {
 	p, queries, set, rows, out := &own.Program{Registry: e.engines}, []string(nil), "", int64(0), ""
 	c := &cobra.Command{
-		Use:   "own --tables DIR --queries FILE.sql… [--engine URL…]",
+		Use:   "own --tables DIR --queries FILE.sql…|--set SET [--engine URL…]",
 		Short: "Study your own tables and SQL queries on several engines",
 		Long: `Own loads the Parquet or CSV files of a folder into every engine, runs the queries of SQL files, and times the correct
-results; --streams then runs them in concurrent streams: queries per hour, percentiles, scaling.
+results. --streams then runs the queries concurrently and reports queries per hour, percentiles and scaling.
 
-DIR/NAME.parquet, DIR/NAME.csv and the files below DIR/NAME are the table NAME; a folder key=value adds a column. Own lists
-every file, its rows, the types of all columns, and unused files with the reason. A CSV column gets the narrowest type that
-keeps every value; DIR/schema.sql or --types declares other types. Own makes no index; an engine runs the statements of
-DIR/NAME.ENGINE.sql, such as CREATE INDEX, after it has loaded NAME. On a server the tables are in a schema (MariaDB:
-database) barograph_own, which each run empties. A query ends with a semicolon. Lines before it may describe it:
+DIR/NAME.parquet, DIR/NAME.csv and the files below DIR/NAME are the table NAME; a folder key=value adds a column. Own
+lists every file, its rows, the types of all columns, and unused files with the reason. A CSV column gets the
+narrowest lossless type; DIR/schema.sql or --types declares other types. Own creates no index; after it
+has loaded NAME into an engine, it runs the statements of DIR/NAME.ENGINE.sql there (such as CREATE INDEX). On a
+server the tables are in a schema (MariaDB: database) barograph_own, which each run empties. A query ends with a
+semicolon. Lines before it may describe it:
   -- name: top_pages
   -- title: the most viewed pages
-  -- param day: 2024-01-01 | 2024-01-02       each value in turn, where the text has ${day}
-  -- for: postgres, mariadb                   the text for these engines of the query before
-NAME.ENGINE.sql also has the text for one engine. Own sends only SELECT and WITH.
+  -- param day: 2024-01-01 | 2024-01-02       run the query once per value; ${day} is replaced
+  -- for: postgres, mariadb                   another text of the preceding query, for these engines
+QUERYFILE.ENGINE.sql next to a query file has the text for one engine. As queries, Own sends only SELECT and WITH.
 
-Proof: DuckDB runs the queries on the files, and each engine must return the same. The report calls this "engines agree",
-because no result is known without a database. Values are compared by type, and rows in order if the query has ORDER BY,
-else as multisets. Verdicts: equal; equal to rounding (--tolerance); undetermined (the query allows several results and
-this is one of them: it is timed, and the report shows how to determine it); wrong (not timed); failed.
+Proof: DuckDB runs the queries on the files, and each engine must return the same. The report calls this "engines
+agree": unlike met, Own has no reference that is computed without a database. Values must agree in type and value.
+Rows are compared in order if the query has ORDER BY, else as multisets. Verdicts: equal; equal to rounding
+(--tolerance); undetermined (the query allows several results and this is one of them: it is timed, and the report
+shows how to make the query deterministic); wrong (not timed); failed.
 
-^C keeps what was timed; the same command with --out and the run folder resumes the run.
+After ^C the timings are kept. To resume, repeat the command with --out RUNFOLDER.
 
-Ready sets: clicks (30 queries in the shapes of ClickBench), documents (5 of JSONBench), star (TPC-DS 3, 52 and 55).`,
+Sets: clicks (30 queries modeled on ClickBench), documents (5 from JSONBench), star (TPC-DS 3, 52 and 55).`,
 		Example: `  barograph scan own --tables data --queries questions
   barograph scan own --tables data --queries questions --engine duckdb:own.db --engine sqlite:own.sqlite --engine lab:postgres
   barograph scan own --tables data --queries q1.sql,q2.sql --engine clickhouse:ch --engine duckdb:own.db --streams 1,2,4,8
@@ -89,9 +91,9 @@ Ready sets: clicks (30 queries in the shapes of ClickBench), documents (5 of JSO
 	c.Flags().StringVar(&p.Tables, "tables", "", "folder of Parquet or CSV files (with --set: where its tables are made)")
 	c.Flags().StringVar(&p.Types, "types", "", "file of CREATE TABLE statements with the types of CSV columns (default: schema.sql in the folder of the tables)")
 	c.Flags().Var((*list)(&queries), "queries", "SQL files, or folders of them")
-	c.Flags().StringVar(&set, "set", "", "a ready set instead of --queries: "+strings.Join(own.Sets(), ", "))
+	c.Flags().StringVar(&set, "set", "", "a set of tables and queries instead of --queries: "+strings.Join(own.Sets(), ", "))
 	c.Flags().Int64Var(&rows, "rows", 1_000_000, "rows of the table of --set clicks")
-	c.Flags().StringArrayVar(&p.Engines, engineFlag, nil, "engine: a URL, or NAME=URL; repeat it for several (default: all installed embedded ones, in the run folder)")
+	c.Flags().StringArrayVar(&p.Engines, engineFlag, nil, "engine: a URL, or NAME=URL; repeat it for several (default: all installed embedded engines, in the run folder)")
 	c.Flags().IntVar(&p.Reps, "reps", 0, "timed repetitions of each query (default: enough to show a difference)")
 	c.Flags().IntSliceVar(&p.Streams, "streams", nil, "numbers of concurrent streams: 1,2,4,8,16")
 	c.Flags().DurationVar(&p.Duration, "duration", 30*time.Second, "wall time of one measurement with streams")
@@ -101,14 +103,14 @@ Ready sets: clicks (30 queries in the shapes of ClickBench), documents (5 of JSO
 	formerly(c, "beside", "while-loading")
 	old := c.Flags().Lookup("beside")
 	old.Value, old.NoOptDefVal = besideLoad{old.Value}, ""
-	c.Flags().Float64Var(&p.Rate, "rate", 0, "queries per second of all streams, at random times; 0 = each stream sends when it has a result")
+	c.Flags().Float64Var(&p.Rate, "rate", 0, "total queries per second, at random times; 0 = no limit")
 	c.Flags().IntVar(&p.Threads, "threads", 0, "threads of an embedded engine (default: chosen by the engine)")
-	c.Flags().Float64Var(&p.Tolerance, "tolerance", 0, "relative difference of floating-point numbers (default 1e-9)")
+	c.Flags().Float64Var(&p.Tolerance, "tolerance", 0, "relative difference of equal floating-point numbers (default 1e-9)")
 	c.Flags().DurationVar(&p.Timeout, "timeout", 10*time.Minute, "longest time of a query; one that takes longer fails on that engine")
 	c.Flags().DurationVar(&p.TimeLimit, "time-limit", 0, "stop timing after this long")
 	c.Flags().BoolVar(&p.SaveResults, "save-results", false, "write the proven results into the run folder: results/ENGINE.QUERY.csv")
-	c.Flags().Uint64Var(&p.Seed, "seed", 1, "seed of the order")
-	c.Flags().StringVar(&p.Labs, "lab-dir", engine.LabDir(), "folder of the labs to watch")
+	c.Flags().Uint64Var(&p.Seed, "seed", 1, "seed of the order of repetitions")
+	c.Flags().StringVar(&p.Labs, "lab-dir", engine.LabDir(), "folder of labs whose servers the run records")
 	c.Flags().StringVar(&out, "out", "", "run folder (default: runs/{time}-own)")
 	e.completeEngines(c)
 	seldom(c, "lab-dir", "rate", "rounds", "rows", "save-results", "seed", "threads", "time-limit", "timeout", "tolerance", "types", "while-loading")

@@ -29,7 +29,7 @@ type place struct {
 const defaultSubset = "archive"
 
 func (p *place) flags(c *cobra.Command, e *env, former string) {
-	c.Flags().StringVar(&p.url, engineFlag, "", "archive: a URL such as duckdb:archive.db, or the name of an engine that a lab runs")
+	c.Flags().StringVar(&p.url, engineFlag, "", "archive: a URL such as duckdb:archive.db, or lab:ENGINE for a server that \"lab up\" started")
 	e.completeEngines(c, former)
 	c.Flags().StringVar(&p.design, "design", "", "physical design: "+strings.Join(designNames(), ", ")+" (default: that of the archive, else the engine's first)")
 	c.Flags().StringVar(&p.subset, "subset", defaultSubset, "name of the data set in the archive")

@@ -23,7 +23,7 @@ func newPost(e *env) *cobra.Command {
 	var report2006 time.Duration
 	c := &cobra.Command{
 		Use:   "post --engine URL [FILES…]",
-		Short: "Post SHEF products into tables: the tests of NOAA's 2006 report",
+		Short: "Time how fast engines store SHEF products: the tests of NOAA's 2006 report",
 		Long: `Post times posting SHEF products as the report of 14 April 2006 does (PostgreSQL 7.4.8 and Informix 9.3).
 
 With FILES (SHEF files or folders) it posts them once, unchanged, into tables that stay. Without FILES it posts a synthetic

@@ -21,7 +21,7 @@ func newQuickstart(e *env) *cobra.Command {
 	s := &study{cases: []string{question.NOAA}, print: (*report.Report).Brief}
 	c := &cobra.Command{
 		Use:   "quickstart",
-		Short: "Try everything on embedded engines: about a minute, no server, no data",
+		Short: "Try everything on embedded engines; needs no server and no data",
 		Long: `Quickstart makes a synthetic archive (VSDB files on which the seven cases of NOAA's experiment return the recorded numbers
 of rows, and some days of a second model). It loads the archive into every embedded engine that is installed, under every
 design, compares the result of every flavour and case with the reference, times them, and writes a report.`,

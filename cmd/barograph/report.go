@@ -53,7 +53,7 @@ func newReport(e *env) *cobra.Command {
 // advising adds the flags of advice.
 func advising(c *cobra.Command, o *report.Advising) {
 	o.Weights = advise.Defaults()
-	c.Flags().Var(o.Weights, "weigh", "change weights of the advice, e.g. ask=1,load=5; the others keep their defaults")
+	c.Flags().Var(o.Weights, "weigh", "weights for the recommended configuration, e.g. ask=1,load=5; weights not named keep their defaults")
 	c.Flags().StringArrayVar(&o.With, "with", nil, "run folder of barograph faults, for the advice; repeat it for several")
 }
 

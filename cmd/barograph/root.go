@@ -24,12 +24,12 @@ func newRoot(e *env) *cobra.Command {
 		Use:   "barograph COMMAND",
 		Short: "Choose a database for forecast-verification data: load, prove, measure, recommend.",
 		Long: `Barograph loads your own forecast-verification files (NCEP's VSDB, MET's .stat) into the databases that you
-compare. It proves that every engine, physical design and flavour of query returns the same result, measures them,
-and recommends one. What it loads is a working archive.
+compare. It proves that every engine, physical design and flavour (form of a query) returns the same result,
+measures them, and recommends one. You can use the loaded archive in production.
 
 Start with:  barograph quickstart
 
-BAROGRAPH_ENGINE names the archive or engine of a command that names none.`,
+The environment variable BAROGRAPH_ENGINE sets the archive or engine for commands that are given none.`,
 		Version:       build.Version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,

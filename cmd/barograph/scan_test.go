@@ -42,7 +42,7 @@ func TestScan(t *testing.T) {
 	}
 	if r, err := run.ReadRun(out); err != nil || r.Version != build.Version() || r.Started.After(r.Finished) {
 		t.Errorf("the folder does not say which version measured: %v", err)
-	} else if a := r.Archives[0]; a.Licence == "" || a.URL != db || a.Acknowledged == "" {
+	} else if a := r.Archives[0]; a.License == "" || a.URL != db || a.Acknowledged == "" {
 		t.Errorf("the folder does not describe the engine as other studies do: %+v", a)
 	}
 }

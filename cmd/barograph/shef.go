@@ -74,7 +74,7 @@ them to a file. --products lists products instead of values. Decode prints a sum
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return d.run(c, args) },
 	}
-	c.Flags().StringVar(&d.format, "format", "table", "table, csv, json, parquet or shefit (default: by the extension of --out, else table)")
+	c.Flags().StringVar(&d.format, "format", "table", "table, csv, json, parquet or shefit; if omitted, the extension of --out decides")
 	c.Flags().StringVar(&d.out, "out", "", "file to write (default: standard output)")
 	c.Flags().StringVar(&d.problems, "problems", "", "file for errors and warnings; - is standard error")
 	d.input.flags(c)
@@ -297,12 +297,12 @@ type shefInput struct {
 // flags adds the flags. A command that has its own flag --to must add it before.
 func (s *shefInput) flags(c *cobra.Command) {
 	f := c.Flags()
-	untilFlag(c, &s.to, "last time of observation to keep")
-	f.StringVar(&s.now, "now", "", "moment that decides years, e.g. 2024-07-03 or 2024-07-03T12:00:00Z (default: the present)")
+	untilFlag(c, &s.to, "latest time of observation to keep")
+	f.StringVar(&s.now, "now", "", "time from which missing years are inferred, e.g. 2024-07-03 or 2024-07-03T12:00:00Z (default: now)")
 	f.StringSliceVar(&s.filter.Stations, "station", nil, "patterns of stations to keep")
 	f.StringSliceVar(&s.filter.Elements, "pe", nil, "patterns of physical elements to keep, e.g. HG,P?")
 	f.StringSliceVar(&s.filter.Sources, "ts", nil, "patterns of types and sources to keep, e.g. R?,!RZ")
-	f.StringVar(&s.from, "since", "", "first time of observation to keep, e.g. 2024-07-01")
+	f.StringVar(&s.from, "since", "", "earliest time of observation to keep, e.g. 2024-07-01")
 	f.StringVar(&s.shefparm, "shefparm", "", "shefparm file with the elements and codes of a site")
 	f.StringVar(&s.stations, "stations", "", "CSV file of stations: lid,name,lat,lon,zone")
 	f.BoolVar(&s.lenient, "lenient", false, "continue after a D element that is not in the manual, and set the qualifier Q on later values")

@@ -12,6 +12,7 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -42,7 +43,7 @@ type shefPost struct {
 func (p *shefPost) databaseFlags(c *cobra.Command, what string) {
 	c.Flags().StringVar(&p.url, engineFlag, "", "URL of the database "+what+", e.g. postgres://awips@dx1:5432/hd_ob8krf")
 	c.Flags().StringVar(&p.schema, "schema", "ihfs", "ihfs: the tables of the Weather Service, which must exist; or barograph: those of \"barograph post\"")
-	c.Flags().StringVar(&p.design, "design", string(posts.Single), "with --schema barograph: design of the tables")
+	c.Flags().StringVar(&p.design, "design", string(posts.Single), "with --schema barograph: "+strings.Join(words(posts.Designs()), ", "))
 	p.env.completeEngines(c, "db")
 	complete(c, "schema", func() []string { return []string{"ihfs", "barograph"} })
 	complete(c, "design", func() []string { return words(posts.Designs()) })
@@ -51,9 +52,9 @@ func (p *shefPost) databaseFlags(c *cobra.Command, what string) {
 func (p *shefPost) flags(c *cobra.Command) {
 	p.databaseFlags(c, "(required)")
 	c.Flags().StringVar(&p.apps, "apps-defaults", "", "file of tokens (shef_winpast : 10 …), such as .Apps_defaults_site")
-	c.Flags().StringVar(&p.policy, "policy", string(posts.GoodStays), "what to do with a value whose key exists already; overrides the token shef_duplicate")
+	c.Flags().StringVar(&p.policy, "policy", string(posts.GoodStays), "for an existing key, instead of the token shef_duplicate: "+strings.Join(words(posts.Policies()), ", "))
 	c.Flags().BoolVar(&p.learn, "learn-ingest", false, "admit a series that ingestfilter does not have, and add its row")
-	c.Flags().BoolVar(&p.archive, "archive-data", false, "with --schema ihfs: the time window is around the time of the product, not the present")
+	c.Flags().BoolVar(&p.archive, "archive-data", false, "with --schema ihfs: center the time window on the product's time instead of now")
 	c.Flags().BoolVar(&p.make, "make", false, "with --schema barograph: create missing tables")
 	required(c, engineFlag)
 	deprecate(c, "learn-ingest", "write shef_load_ingest : ON into the file of --apps-defaults")
@@ -65,15 +66,17 @@ func (p *shefPost) flags(c *cobra.Command) {
 func newShefPost(e *env) *cobra.Command {
 	p := &shefPost{env: e}
 	c := &cobra.Command{
-		Use:   "post --engine URL FILES…",
+		Use:   "post --engine URL FILES…|-",
 		Short: "Post SHEF products into a database: IHFS or Barograph's own tables",
-		Long: `Post writes SHEF products into existing tables. It empties no table, and creates tables only with --make. Rerun an
-interrupted post: values that were posted before do not change.
+		Long: `Post writes SHEF products into existing tables. It never empties a table, and creates tables only with --make.
+The file name - is standard input. Rerun an interrupted post: values that were posted before do not change.
 
-With --schema ihfs values take the path of AWIPS: location.post, ingestfilter, the time window, adjustfactor, gross and
-reasonable ranges, then height, discharge, rawpp and the other value tables, and latestobsvalue, rejecteddata, unkstn and
-commentvalue by the tokens of --apps-defaults. docs/reference/river.md lists what differs and what is left out. If two values have
-one key, the manual decides (5.1.6): a missing value replaces a good one only in a revision; --policy has AWIPS's modes.
+With --schema ihfs each value passes the steps of AWIPS (docs/reference/river.md lists the differences):
+  checks  location.post, ingestfilter, time window, adjustfactor, gross and reasonable ranges
+  tables  height, discharge, rawpp and the other value tables; with the tokens of --apps-defaults
+          also latestobsvalue, rejecteddata, unkstn, commentvalue and others
+If two values have the same key, the SHEF manual's rule applies (5.1.6): a missing value replaces a good one only in a
+revision. --policy selects one of AWIPS's modes.
 
 Post prints what became of the values.`,
 		Example: `  barograph shef post --engine postgres://awips@dx1:5432/hd_ob8krf --apps-defaults .Apps_defaults_site RR1LCH.txt
@@ -259,18 +262,19 @@ func newShefServe(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve --spool DIR --engine URL [-]",
 		Short: "Post SHEF products as they arrive: a service",
-		Long: `Serve posts products as they arrive in a folder until SIGTERM, which finishes the current transaction.
+		Long: `Until SIGTERM, serve posts products as they arrive in a folder. On SIGTERM it finishes the current transaction.
 
 It reads a file when the file has not changed for --settle; renaming a complete file into the folder is always safe. It
 moves posted files to DIR/done/YYYYMMDD and failed ones to DIR/failed with the reason, ignores hidden files, *.tmp and
-*.part, and skips a product that it posted in the last four hours. Products wait in the folder while the database is
-unreachable, full, or lacks a table or column. With - serve first writes standard input (from pqact's PIPE) into the folder,
-product by product, so the pipe never waits for the database; when the input ends, serve empties the folder and ends.
+*.part, and skips a product that it posted unchanged in the last four hours. Products wait in the folder while the database is
+unreachable, full, or lacks a table or column. With the argument - serve first writes standard input (from pqact's PIPE) into
+the folder, product by product, so that the pipe never waits for the database. At the end of the input, serve posts what
+is left in the folder and exits.
 
 SIGHUP reloads stations, filters, limits and tokens; serve also reloads them every twelve hours. Standard output has one
 line of JSON per product. --metrics serves Prometheus metrics at /metrics.`,
 		Example: `  barograph shef serve --spool /data/shef --engine postgres://awips@dx1:5432/hd_ob8krf --metrics 127.0.0.1:9464
-  barograph shef serve --spool /data/shef --engine $URL --schema barograph --make -`,
+  barograph shef serve - --spool /data/shef --engine $URL --schema barograph --make`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return p.serve(c, &river.Spool{Dir: spool, Settling: river.Settling{Settle: settle}, Keep: keep}, listen, args)
@@ -279,9 +283,9 @@ line of JSON per product. --metrics serves Prometheus metrics at /metrics.`,
 	c.Flags().StringVar(&spool, "spool", "", "folder of the products (required)")
 	c.Flags().DurationVar(&settle, "settle", 200*time.Millisecond, "read a file when it has not changed for this long")
 	c.Flags().DurationVar(&keep, "keep", 0, "how long to keep posted files in done/, e.g. 168h (default: no limit)")
-	c.Flags().BoolVar(&p.wait, "wait-for-database", true, "wait if the database is unreachable at the start; =false ends with status 5")
+	c.Flags().BoolVar(&p.wait, "wait-for-database", true, "wait if the database is unreachable at the start; with =false exit with status 5")
 	c.Flags().StringVar(&p.log.Name, "log-file", "", "also write the lines of standard output to this file")
-	c.Flags().Int64Var(&p.log.Most, "log-size", 64<<20, "bytes of the log file before it becomes FILE.1")
+	c.Flags().Int64Var(&p.log.Most, "log-size", 64<<20, "rotate the log file to FILE.1 when it has this many bytes")
 	c.Flags().IntVar(&p.log.Keep, "log-keep", 5, "number of old log files to keep")
 	c.Flags().StringVar(&listen, "metrics", "", "address for Prometheus metrics, e.g. 127.0.0.1:9464")
 	required(c, "spool")

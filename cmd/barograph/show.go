@@ -196,7 +196,7 @@ func (e *env) showFiles(ctx context.Context, args []string, keepLast bool, pictu
 	}
 	var prints load.Fingerprint
 	var l design.LeadTimes
-	c, marks, failed, err := load.Survey(ctx, files, load.Reading{KeepLast: keepLast}, &prints, l.Add)
+	c, marks, failed, err := load.Survey(ctx, files, load.ReadOptions{KeepLast: keepLast}, &prints, l.Add)
 	if err != nil {
 		return err
 	}
@@ -310,7 +310,7 @@ func printType(w io.Writer, t *design.Inventory) {
 	if n := len(t.Valid); n > 0 {
 		span := utc(t.Valid[0])
 		if n > 1 {
-			span += fmt.Sprintf(" … %s, %s%s", utc(t.Valid[n-1]), run.Several(n, "time"), every(t.Step))
+			span += fmt.Sprintf(" … %s, %s%s", utc(t.Valid[n-1]), run.CountOf(n, "time"), every(t.Step))
 		}
 		fmt.Fprintf(w, "  fcst_valid_beg\t%s\n", span)
 	}
@@ -320,7 +320,7 @@ func printType(w io.Writer, t *design.Inventory) {
 			fmt.Fprintf(w, "  hole\t… and %d more\n", len(t.Holes)-most)
 			break
 		}
-		fmt.Fprintf(w, "  hole\t%s after %s\n", run.Several(int(h.Missing), "time"), utc(h.After))
+		fmt.Fprintf(w, "  hole\t%s after %s\n", run.CountOf(int(h.Missing), "time"), utc(h.After))
 	}
 }
 

@@ -49,9 +49,9 @@ func newSynthVSDB(e *env) *cobra.Command {
 		Short: "Make VSDB files (anom, pres, sfc, grid2obs)",
 		Long: `Vsdb makes files in NCEP's layout: DIR/vsdb_data/{stattype}/{cycle}/{model}/*.vsdb.
 
-The same seed makes the same bytes. Skill falls with lead, partial sums are consistent, seasons and models differ. The
-preset "seed" is the smallest archive on which the seven cases of NOAA's experiment return the recorded numbers of rows:
-848, 16,960, 28,718, 28,718, 2,168, 28,718 and 28,718.`,
+The same seed makes the same bytes. Skill decreases with lead, partial sums are consistent, and seasons and models differ.
+The preset "seed" is the smallest archive on which the seven cases of NOAA's experiment return as many rows as NOAA
+recorded: 848, 16,960, 28,718, 28,718, 2,168, 28,718 and 28,718.`,
 		Example: `  barograph synth vsdb --preset seed --out data
   barograph synth vsdb --since 2019-01-01 --until 2019-01-07 --models gfs,ecm --stattypes anom,pres --out data`,
 	}, func() (_ []synth.FileSpec, err error) {
@@ -61,13 +61,13 @@ preset "seed" is the smallest archive on which the seven cases of NOAA's experim
 		return v.Files()
 	})
 	c.Flags().Uint64Var(&v.Seed, "seed", 1, "seed of every value")
-	c.Flags().StringVar(&from, "since", "", "first valid day, e.g. 2019-01-01")
+	c.Flags().StringVar(&from, "since", "", "first valid day, e.g. 2019-01-01 (required without --preset)")
 	formerly(c, "from", "since")
 	untilFlag(c, &to, "last valid day (default: the first)")
-	c.Flags().Float64Var(&v.Scale, "scale", 1, "multiple of the number of days")
+	c.Flags().Float64Var(&v.Scale, "scale", 1, "factor for the number of days")
 	c.Flags().StringSliceVar(&v.Models, "models", nil, "gfs, ecm (default: both)")
 	c.Flags().StringSliceVar(&v.StatTypes, "stattypes", nil, "anom, pres, sfc, grid2obs (default: all)")
-	c.Flags().StringVar(&v.Preset, "preset", "", "seed: the data of the seven cases; quickstart: the same and some days of a second model; overrides all flags but --seed")
+	c.Flags().StringVar(&v.Preset, "preset", "", "seed: the data of the seven cases; quickstart: the same and some days of a second model; uses only --seed and --out of the other flags")
 	complete(c, "preset", func() []string { return []string{"seed", "quickstart"} })
 	complete(c, "stattypes", func() []string { return []string{synth.Anom, synth.Pres, synth.Sfc, synth.Grid2obs} })
 	return c
@@ -78,7 +78,7 @@ func newSynthMET(e *env) *cobra.Command {
 	var from, to string
 	c := e.writerCommand(&cobra.Command{
 		Use:     "met --out DIR",
-		Short:   "Make MET 12 grid_stat .stat files",
+		Short:   "Make .stat files as grid_stat of MET 12 writes them",
 		Example: `  barograph synth met --since 2024-10-31 --until 2024-11-01 --out data`,
 	}, func() (_ []synth.FileSpec, err error) {
 		if m.From, m.To, err = parseDays(from, to, false); err != nil {
@@ -87,9 +87,9 @@ func newSynthMET(e *env) *cobra.Command {
 		return m.Files()
 	})
 	c.Flags().Uint64Var(&m.Seed, "seed", 1, "seed of every value")
-	c.Flags().StringVar(&from, "since", "", "first valid time, e.g. 2024-10-31 (required)")
+	c.Flags().StringVar(&from, "since", "", "first valid time, e.g. 2024-10-31 = 00Z (required)")
 	formerly(c, "from", "since")
-	untilFlag(c, &to, "last valid time (default: the first)")
+	untilFlag(c, &to, "last valid time, inclusive (six-hourly; default: the first)")
 	c.Flags().StringSliceVar(&m.Models, "models", nil, "GFS, ECMWF (default: both)")
 	c.Flags().IntSliceVar(&m.Leads, "leads", nil, "forecast leads in hours (default: 6 to 120 by 6)")
 	c.Flags().BoolVar(&m.CTC, "ctc", false, "add contingency tables of precipitation")
@@ -134,7 +134,7 @@ func (e *env) synth(ctx context.Context, out string, files []synth.FileSpec) err
 		return err
 	}
 	t := time.Since(start).Seconds()
-	bar.end("making data", fmt.Sprintf("%s, %s, %s, %.0f MB/s", run.Several(s.Files, "file"), run.Several(int(s.Lines), "line"), humanize.BytesN(uint64(s.Bytes), 3), float64(s.Bytes)/1e6/t))
+	bar.end("making data", fmt.Sprintf("%s, %s, %s, %.0f MB/s", run.CountOf(s.Files, "file"), run.CountOf(int(s.Lines), "line"), humanize.BytesN(uint64(s.Bytes), 3), float64(s.Bytes)/1e6/t))
 	return e.print(map[string]any{"out": out, "files": s.Files, "lines": s.Lines, "bytes": s.Bytes, "digest": s.Digest, "seconds": t}, func(w io.Writer) error {
 		_, err := fmt.Fprintf(w, "%s: %d files, %d lines, %d bytes, digest %s\n", out, s.Files, s.Lines, s.Bytes, s.Digest)
 		return err
@@ -150,11 +150,11 @@ type feedFlags struct {
 
 func (f *feedFlags) add(c *cobra.Command) {
 	c.Flags().Uint64Var(&f.feed.Seed, "seed", 1, "seed of every value")
-	c.Flags().IntVar(&f.feed.Messages, "messages", 0, "products (default: 55,338)")
+	c.Flags().IntVar(&f.feed.Messages, "messages", 0, "number of products (default: 55,338)")
 	c.Flags().Float64Var(&f.feed.Mean, "mean", 0, "values per product (default: 240.3)")
 	c.Flags().IntVar(&f.feed.PerDay, "per-day", 0, "products per day (default: 14,700)")
 	c.Flags().IntVar(&f.live, "live-days", 0, "days of a live feed (14,700 products a day, 55 values each) instead of the backlog")
-	c.Flags().StringVar(&f.from, "since", "", "first day (default: 2006-03-09, the first of the report's feed)")
+	c.Flags().StringVar(&f.from, "since", "", "first day (default: 2006-03-09, the first of the feed of NOAA's 2006 report)")
 	formerly(c, "from", "since")
 	c.Flags().IntVar(&f.feed.Offices, "offices", 0, "forecast offices (default: 120)")
 	c.Flags().IntVar(&f.feed.Stations, "stations-per-office", 0, "stations per office (default: 36)")
@@ -193,7 +193,8 @@ func newSynthSHEF(e *env) *cobra.Command {
 		Long: `Shef makes products (.A, .B and .E messages, revisions, missing values, traces) in DIR/shef, 500 per file.
 
 The same seed makes the same bytes. Product sizes are lognormal: most are small, a few have thousands of values. The
-default is the backlog of the report: 55,338 products with 13.3 million values. --live-days makes days of its feed.`,
+default is the backlog of NOAA's 2006 report: 55,338 products with 13.3 million values. --live-days makes days of that
+report's live feed.`,
 		Example: `  barograph synth shef --messages 1000 --out feed
   barograph synth shef --live-days 2 --out feed
   barograph shef decode --products --now 2006-03-10 feed`,
@@ -219,12 +220,12 @@ func newSynthTPCDS(e *env) *cobra.Command {
 		Use:   "tpcds --sf SCALE --out DIR",
 		Short: "Make the star of TPC-DS's query 3: store_sales, date_dim, item",
 		Long: `Tpcds makes store_sales, date_dim and item of TPC-DS as Parquet files and, with --documents, as one collection of JSON
-lines in which each row names its table (table_name). A scale factor always gives the same rows, in any number of files.
-Scale factor 1 has 2,880,404 sales.
+lines in which each row names its table (table_name). With one generator a scale factor always gives the same rows, in any
+number of files. Scale factor 1 has 2,880,404 sales. The generators:
 
   duckdb   DuckDB's port of dsdgen, which this program contains. It also makes small scales such as
-           0.01. Its items and days are those of the TPC's kit, its sales are not.
-  tpcgen   tpcgen-cli, whose rows are those of the TPC's kit, so published results apply. It makes
+           0.01. Its item and date_dim match the TPC's own generator; its store_sales does not.
+  tpcgen   tpcgen-cli, whose rows match the TPC's own generator, so published results apply. It makes
            integer scale factors. "barograph lab install --yes tpcgen" installs it (6 MB).`,
 		Example: `  barograph synth tpcds --sf 1 --out tpcds
   barograph synth tpcds --sf 1 --generator tpcgen --out kit

@@ -24,8 +24,8 @@ func newVerify(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "verify [URL] [FILES…]",
 		Short: "Prove that an archive contains what was loaded",
-		Long: `Verify reads every record of an archive and compares it, series by series, with the counts and digests that the loads
-stored. It reports records that were lost, changed or added since. With FILES it also looks up each of their records, and
+		Long: `Verify reads all records of an archive, and compares the count and digest of each series with those that the loads
+stored. It reports records that were lost, changed or added after the loads. With FILES it also looks up each of their records, and
 names missing and differing ones by file and line.`,
 		Example: `  barograph verify duckdb:archive.db
   barograph verify lab:postgres vsdb_data
@@ -52,9 +52,9 @@ names missing and differing ones by file and line.`,
 		},
 	}
 	last = lastLine(c)
-	c.Flags().BoolVar(&prune, "prune", false, "accept deliberate deletions: forget the records and their files; the next load reads the files again")
-	c.Flags().BoolVar(&force, "force", false, fmt.Sprintf("with --prune: forget more than %d %% of the records of a subset", load.DefaultLimit))
-	c.Flags().BoolVar(&dryRun, "dry-run", false, "with --prune: change nothing, and list what would be forgotten")
+	c.Flags().BoolVar(&prune, "prune", false, "accept deliberate deletions: no longer expect the deleted records; the next load rereads their files")
+	c.Flags().BoolVar(&force, "force", false, fmt.Sprintf("with --prune: accept more than %d %% deleted records of a subset", load.DefaultLimit))
+	c.Flags().BoolVar(&dryRun, "dry-run", false, "with --prune: change nothing, and list what would be accepted")
 	c.Flags().StringVar(&salvage, "salvage", "", "URL of a new archive: copy every readable record into it, and list what is missing")
 	c.Flags().StringVar(&subset, "subset", "", "verify only this subset (default: all)")
 	return c

@@ -59,13 +59,13 @@ scans, and fails a run in which records are not found.`,
 func (f *ycsbFlags) flags(c *cobra.Command) {
 	c.Flags().StringArrayVarP(&f.files, "property-file", "P", nil, "property file, or workloada … workloadf; later ones override")
 	c.Flags().StringArrayVarP(&f.assignments, "property", "p", nil, "name=value; overrides the files")
-	c.Flags().StringVar(&f.layout, "layout", "", "columns, document, pairs …; several in a sweep")
-	c.Flags().StringArrayVar(&f.ddls, "ddl", nil, "SQL file, or ENGINE=FILE, that makes the table instead of Barograph")
+	c.Flags().StringVar(&f.layout, "layout", "", "layout of the table: columns, document, pairs …")
+	c.Flags().StringArrayVar(&f.ddls, "ddl", nil, "SQL file, or ENGINE=FILE, that creates the table")
 	c.Flags().Float64Var(&f.target, "target", 0, "operations per second over all threads; 0 = no limit")
 	c.Flags().StringVar(&f.rate, "rate", "", "several rates in turn, instead of --target: 500/s@30s,1000/s@30s")
 	c.Flags().BoolVar(&f.verify, "verify", false, "derive values from key and field, and check each value read (dataintegrity=true)")
 	c.Flags().BoolVarP(&f.status, "status", "s", false, "print progress to stderr")
-	c.Flags().StringVar(&f.labs, "lab-dir", engine.LabDir(), "folder of the labs to watch")
+	c.Flags().StringVar(&f.labs, "lab-dir", engine.LabDir(), "folder of labs whose servers the run records")
 	c.Flags().BoolVar(&f.oldCodes, "ycsb-exit-codes", false, "use the exit statuses of YCSB")
 	seldom(c, "ddl", "lab-dir", "layout", "rate", "status", "verify", "ycsb-exit-codes")
 }
@@ -73,9 +73,9 @@ func (f *ycsbFlags) flags(c *cobra.Command) {
 // singleFlags adds the flags of load and run.
 func (f *ycsbFlags) singleFlags(e *env, c *cobra.Command) {
 	f.flags(c)
-	c.Flags().StringVar(&f.db, engineFlag, "", "URL of the engine (see \"barograph list engines\"), or the name of one that a lab runs")
+	c.Flags().StringVar(&f.db, engineFlag, "", "URL of the engine (see \"barograph list engines\"), or lab:ENGINE for a server that \"lab up\" started")
 	c.Flags().Int64Var(&f.threads, "threads", 1, "number of threads")
-	c.Flags().Var(&f.shard, "shard", "i/n: do the i-th share of the work of n clients; barograph merge joins their folders")
+	c.Flags().Var(&f.shard, "shard", "do the i-th of n shares of the work (i/n); barograph merge joins the run folders of the n clients")
 	c.Flags().BoolVar(&f.csv, "csv", false, "print CSV: one row per run with every measured number (ns)")
 	e.completeEngines(c, "db")
 	required(c, engineFlag)
@@ -102,10 +102,11 @@ func newYCSBRun(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run --engine URL -P FILE [-p NAME=VALUE]…",
 		Short: "Request records by the mix of the workload",
-		Long: `Run requests records of a loaded table. Without --target each thread sends its next request when it has the result of the
+		Long: `Run executes a workload on a loaded table. Without --target each thread sends its next request when it has the result of the
 last one. With --target, operations are due at that rate over all threads (-p arrivals=fixed or poisson), and run prints
-two times: [READ] is the service time, [Intended-READ] starts when the operation was due. -p warmup=SECONDS excludes the
-start. A workload on dry: is loaded first, because its memory ends with the command.`,
+two latencies: [READ] is the service time, [Intended-READ] counts from when the operation was due. -p warmup=SECONDS
+excludes the first seconds from the results. With --engine dry:, run first loads the table, because that engine's data
+exist only in this process.`,
 		Example: `  barograph ycsb run --engine pebble:ycsb.pebble -P workloada -p recordcount=100000 -p operationcount=1000000 --threads 8
   barograph ycsb run --engine postgres://postgres@localhost/test -P workloade -p maxexecutiontime=60 --target 500`,
 		Args: cobra.NoArgs,
@@ -120,9 +121,9 @@ start. A workload on dry: is loaded first, because its memory ends with the comm
 
 // folderFlags adds the flags of run and sweep.
 func (f *ycsbFlags) folderFlags(c *cobra.Command) {
-	c.Flags().StringVar(&f.faults, "fault", "", "faults of the server, timed from the end of the warm-up: kill:node2@20s,restart@40s. Also stop, resume (SIGSTOP); partition, heal, bandwidth:10mbit, full-bandwidth, delay:5ms, no-delay (isolated labs); slow:5ms, fast (a relay); disk-full, disk-free, power-off, power-on (frail disks)")
-	c.Flags().StringVar(&f.faultCommand, "fault-command", "", "shell command that causes the faults on your own server; its arguments are action and node: kill 2")
-	c.Flags().IntVar(&f.witnesses, "history", 8, "clients that record a history, which is checked; 0 without --fault")
+	c.Flags().StringVar(&f.faults, "fault", "", "faults of the server, timed from the end of the warm-up: kill:node2@20s,restart@40s. Also stop, resume (SIGSTOP); partition, heal, bandwidth:10mbit, full-bandwidth, delay:5ms, no-delay (lab up --isolate); slow:5ms, fast (a relay); disk-full, disk-free, power-off, power-on (lab up --frail-disks)")
+	c.Flags().StringVar(&f.faultCommand, "fault-command", "", "command that causes the faults on your server, with action, node, amount")
+	c.Flags().IntVar(&f.witnesses, "history", 8, "clients whose calls are checked for lost and stale data; without --fault 0")
 	c.Flags().StringVar(&f.metrics, "metrics", "", "address for Prometheus metrics during the run: :9100 (this machine only) or HOST:9100")
 	c.Flags().StringVar(&f.out, "out", "", "run folder to create")
 	seldom(c, "fault", "fault-command", "history", "metrics")

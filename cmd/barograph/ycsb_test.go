@@ -348,7 +348,7 @@ func TestYCSBShardsAndMerge(t *testing.T) {
 		t.Fatalf("%d points", len(points))
 	}
 	for _, p := range points {
-		if n := int64(101); p.Verdict != run.Equal || p.Measured().Operations != n || p.Measured().Clients != 2 {
+		if n := int64(101); p.Verdict != run.Equal || p.Measured().Operations != n || p.Measured().LoadMachines != 2 {
 			t.Errorf("%+v", p)
 		}
 	}

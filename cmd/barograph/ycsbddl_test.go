@@ -65,7 +65,7 @@ func TestYCSBOwnDDL(t *testing.T) {
 			var forms []string
 			for _, s := range samples {
 				if s.Cell.Engine == scheme {
-					forms = append(forms, s.Cell.At("layout"))
+					forms = append(forms, s.Cell.Value("layout"))
 				}
 				if s.Verdict != run.Equal {
 					t.Errorf("%s: %s %s", s.Cell, s.Verdict, s.Problem)

@@ -52,7 +52,7 @@ func suffered(t *testing.T, labs, url, faults, seconds string, further ...string
 // broken lists the promises of a history that were violated.
 func broken(s run.Sample) (names []string) {
 	for _, k := range s.Fault.History.Promises {
-		if k.Broken > 0 {
+		if k.Violations > 0 {
 			names = append(names, k.Promise)
 		}
 	}
@@ -134,7 +134,7 @@ func TestYCSBTransfers(t *testing.T) {
 			must(t, slices.Concat([]string{"ycsb", "load", "--engine", url}, few)...)
 			code, said, s := suffered(t, labs, url, "kill@1s,restart@2s", "6", slices.Concat([]string{"--history", "0", "--target", "400", "-p", "operationcount=0"}, few)...)
 			x := s.Transfers
-			if code != fault.Incomplete || s.Verdict != run.Equal || !strings.Contains(said, "without service") || x == nil || x.Problem() != "" || x.Conflicts == 0 || x.Moved == 0 {
+			if code != fault.Incomplete || s.Verdict != run.Equal || !strings.Contains(said, "without service") || x == nil || x.Problem() != "" || x.Aborted == 0 || x.Moved == 0 {
 				t.Fatalf("status %d, %s, %+v\n%s", code, s.Verdict, x, said)
 			}
 			if got := strings.TrimSpace(sum(t, url)); got != "20000" {

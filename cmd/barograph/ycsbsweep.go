@@ -25,8 +25,8 @@ func newYCSBSweep(e *env) *cobra.Command {
 		Use:   "sweep --engine URL… --threads 1,2,4 -P FILE [-p NAME=VALUE]…",
 		Short: "Run workloads with increasing numbers of threads on several engines",
 		Long: `Sweep runs the same workloads on each engine with each number of threads, and prints throughput and latency. A run with
-wrong results has no numbers. Latency is that of all operations, from when they were due. The engine dry, which is no
-database, runs for up to two seconds a point and shows the client overhead.
+wrong results has no numbers. Latency is that of all operations, from when they were due. The engine dry runs
+for up to two seconds a point and shows the client overhead.
 
 --find-saturation doubles the number of threads until the 95th percentile of latency exceeds --max-latency, or until twice the
 threads bring less than 10 % more throughput; then it searches between the last two numbers.
@@ -225,9 +225,9 @@ func (s *sweep) add(x run.Sample) error {
 	}
 	name := x.Cell.Engine
 	if len(s.layouts) > 1 || len(s.scripts) > 0 {
-		name += " " + x.Cell.At("layout")
+		name += " " + x.Cell.Value("layout")
 	}
-	fmt.Fprintf(s.stderr, "%s, %s, %s threads, run %d: %s\n", x.Cell.At("mix"), name, x.Cell.At("threads"), x.Rep, words)
+	fmt.Fprintf(s.stderr, "%s, %s, %s threads, run %d: %s\n", x.Cell.Value("mix"), name, x.Cell.Value("threads"), x.Rep, words)
 	return s.folder.Add(x)
 }
 

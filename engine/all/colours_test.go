@@ -14,7 +14,7 @@ func TestColours(t *testing.T) {
 	colour, seen := regexp.MustCompile(`#[0-9A-Fa-f]{6}`), map[string]string{}
 	for _, d := range all.Registry() {
 		p := plot.Rows{}
-		p.Panel("", plot.Row{Label: "x", Group: d.Scheme, Value: plot.Value{V: 1}})
+		p.AddRow("", plot.Row{Label: "x", Group: d.Scheme, Value: plot.Value{V: 1}})
 		svg, err := p.Draw()
 		if err != nil {
 			t.Fatal(err)

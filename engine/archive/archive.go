@@ -34,8 +34,8 @@ type Archive interface {
 	Loader(ctx context.Context, subset string) (Loader, error)
 
 	// Marks lists the files that are loaded completely, in the order of loading. It
-	// lists none for a subset that does not exist. There is one mark for each Digest:
-	// the mark of a file that is loaded again replaces the earlier one.
+	// lists none for a subset that does not exist. There is one mark per file content
+	// (Mark.Digest): the mark of a file that is loaded again replaces the earlier one.
 	Marks(ctx context.Context, subset string) ([]Mark, error)
 
 	// Catalog returns the subset's metadata. A subset that does not exist has the
@@ -77,7 +77,7 @@ type Checker interface {
 	Check(ctx context.Context, subset string) (problems []string, err error)
 }
 
-// Query is a question as a query of one engine. The caller can send it any number of times.
+// Query is the form of a question that is sent to one engine. The caller can send it any number of times.
 type Query struct {
 	Question   *question.Question
 	Flavour    flavour.Name
@@ -86,12 +86,12 @@ type Query struct {
 	Keys       []string           // derived ids, for keys and keys-native
 	LeadCoding flavour.LeadCoding // how the engine returns fcst_lead; flavour.Query sets it
 
-	Derive time.Duration // the client's time for deriving the keys
-	Server time.Duration // set by Ask: the time that the server reports, 0 = none
+	DeriveTime time.Duration // the client's time for deriving the keys
+	ServerTime time.Duration // set by Ask: the time that the server reports, 0 = none
 }
 
-// PhraseBest phrases a question in the last of the offered flavours that can express it. The
-// error wraps flavour.ErrCannotExpress if no flavour can.
+// PhraseBest phrases a question in the last of the offered flavours that can express it: engines list the most general
+// flavour first and the most specific one last. The error wraps flavour.ErrCannotExpress if no flavour can.
 func PhraseBest(ctx context.Context, a Archive, q *question.Question, offered []flavour.Name) (query *Query, err error) {
 	err = flavour.ErrCannotExpress
 	for i := len(offered) - 1; i >= 0 && errors.Is(err, flavour.ErrCannotExpress); i-- {
@@ -118,7 +118,7 @@ type Access struct {
 	// engine estimated them. -1 = the engine reports neither.
 	Examined int64 `json:"examined"`
 	Kept     int64 `json:"kept"`
-	Measured bool  `json:"measured"`
+	Counted  bool  `json:"measured"`
 }
 
 // Method is an access method.
@@ -127,7 +127,7 @@ type Method string
 // The methods.
 const (
 	FullScan   Method = "full scan"   // every row, independent of the question
-	PrunedScan Method = "pruned scan" // it skips blocks that by their bounds have no row of the result
+	PrunedScan Method = "pruned scan" // the engine skips blocks whose bounds exclude every row of the result
 	IndexScan  Method = "index scan"  // one or several ranges of an index
 	KeyLookup  Method = "key lookup"  // single entries by their complete keys
 )
@@ -137,7 +137,7 @@ type Contents struct {
 	Records  map[string]int64 // by line type
 	Objects  int64            // documents, pairs or rows, as the design stores them
 	Object   string           // "documents", "pairs", "rows"
-	Database string           // the server's own name of the database that contains the subset; "" = the database of the URL
+	Database string           // the server's name for the database that contains the subset; "" = the database of the URL
 }
 
 // Total is the number of records of all line types.
@@ -155,8 +155,8 @@ func (c Contents) Total() int64 {
 // contains all of a commit or nothing of it.
 type Loader interface {
 	// Add takes records of one line type and one file, with one or more headers. Between
-	// two commits no two records have the same identity, unless their batches have Keep
-	// set: then their values differ. The caller leaves the batch unchanged until Commit
+	// two commits no two records have the same identity, unless their batches have
+	// KeepConflicts set: then their values differ. The caller leaves the batch unchanged until Commit
 	// returns.
 	Add(ctx context.Context, b *record.Batch) error
 
@@ -175,15 +175,15 @@ type Loader interface {
 
 // Commit is what one commit stores besides records.
 type Commit struct {
-	Catalog        *design.Catalog // of the records that were added since the last commit; nil = there are none
+	Catalog        *design.Catalog // catalog of the records that were added since the last commit; nil = no records were added
 	ReplaceCatalog bool            // Catalog describes the complete archive and replaces the stored one
 	Complete       []Mark          // files whose records are all in this commit or an earlier one
 
-	// Refuse reports whether an existing record must stay as it is: it may not be
-	// replaced, or, for batches with Keep set, get a second record of its identity. If a
-	// commit would do that, it stores nothing and returns a *ConflictError. nil = new
-	// records replace existing ones.
-	Refuse func(ExistingRecord) bool
+	// IsProtected reports whether an existing record must not be replaced. For a batch
+	// with KeepConflicts set, it reports whether the archive must not store a second
+	// record of that identity. A commit that would violate this stores nothing and returns
+	// a *ConflictError. nil = nothing is protected.
+	IsProtected func(ExistingRecord) bool
 }
 
 // CommitResult reports what a commit did.
@@ -191,17 +191,18 @@ type CommitResult struct {
 	New      int64            // records that did not exist before
 	Objects  int64            // documents or pairs that did not exist before; UpdateCatalog sets it for designs of rows
 	Replaced map[string]int64 // by file: records that existed already; see Resolve
-	Existing []ExistingRecord // the records of Replaced whose values differ, in any order; for batches with Keep set, see Resolve
+	Existing []ExistingRecord // the records of Replaced whose values differ, in any order; for batches with KeepConflicts set, see Resolve
 
-	// Removed counts by group the records that were replaced; see Resolve.
+	// Removed is a catalog with negative counts of the records that were replaced; see Resolve. Merged
+	// into another catalog it subtracts them.
 	Removed *design.Catalog
 
-	// ShortTexts counts by column the texts that the tables of another program's schema
-	// store shortened or with other letters. The archive keeps the complete texts.
+	// ShortTexts counts, by column, the texts that METviewer's tables store shortened or with
+	// replaced letters. The archive also stores the complete texts.
 	ShortTexts map[string]int64
 }
 
-// UpdateCatalog changes the stored catalog of an archive to the catalog after the commit.
+// UpdateCatalog updates the stored catalog of an archive to the state after the commit.
 // An engine calls it once and stores the catalog with the records. complete are the marks
 // of the commit after CountReplaced, and old are the stored marks of the same files.
 func (c *Commit) UpdateCatalog(stored *design.Catalog, n design.Name, s *CommitResult, complete, old []Mark) {
@@ -239,7 +240,7 @@ func SumMarks(marks []Mark) (d record.Digest) {
 	return d
 }
 
-// SameFiles selects the marks of the files that others are marks of, too.
+// SameFiles returns the marks whose files also have a mark in others. It compares digests.
 func SameFiles(marks, others []Mark) (out []Mark) {
 	same := map[string]bool{}
 	for i := range others {
@@ -265,14 +266,14 @@ type Mark struct {
 	Conflicts   int64     `json:"-"`           // the conflicts among Replaced; only the load counts them
 	Quarantined int64     `json:"quarantined"` // lines that could not be read
 	Loaded      time.Time `json:"loaded"`
-	Modified    time.Time `json:"modified,omitzero"` // when the file was changed, if every later change has a later time; see Unchanged
+	Modified    time.Time `json:"modified,omitzero"` // the file's modification time when it was loaded; zero if a later change could have the same time (see timestampGranularity)
 }
 
-// timestampGranularity is how long nobody has changed a file before its time of change distinguishes
-// later changes: file systems count in ticks of up to two seconds.
+// timestampGranularity is the coarsest resolution of modification times: file systems count in steps of up to two
+// seconds. If a file was modified less than this before it was loaded, a later change may leave the same time.
 const timestampGranularity = 2 * time.Second
 
-// Stamp sets when the file was loaded and when it was changed before.
+// Stamp sets Loaded and, if it identifies this version of the file, Modified.
 func (m *Mark) Stamp(loaded, modified time.Time) {
 	if m.Loaded = loaded.UTC(); loaded.Sub(modified) > timestampGranularity {
 		m.Modified = modified.UTC()
@@ -311,7 +312,7 @@ func (m Mark) Removal() Mark { return Mark{Path: m.Path, Digest: m.Digest} }
 
 func (m *Mark) isRemoval() bool { return m.Loaded.IsZero() }
 
-// WithoutRemovals drops the marks of Removal.
+// WithoutRemovals removes the marks that Removal made. It changes marks.
 func WithoutRemovals(marks []Mark) []Mark {
 	return slices.DeleteFunc(marks, func(m Mark) bool { return m.isRemoval() })
 }
@@ -330,8 +331,8 @@ const DumpRows = 4096
 // errStopped ends a dump whose caller wants no more records.
 var errStopped = errors.New("the dump was stopped")
 
-// Dump turns a walk over the records of an archive into Archive.Dump. The walk returns
-// the first error of the Dumper. A caller who stops early causes no error.
+// Dump implements Archive.Dump with walk, which visits the records of an archive and passes them to the Dumper. walk
+// must return the first error of the Dumper. A caller who stops early causes no error.
 func Dump(walk func(d *Dumper) error) iter.Seq2[*record.Batch, error] {
 	return func(yield func(*record.Batch, error) bool) {
 		if err := walk(&Dumper{yield}); err != nil && !errors.Is(err, errStopped) {
@@ -345,8 +346,8 @@ type Dumper struct {
 	yield func(*record.Batch, error) bool
 }
 
-// YieldFull yields and empties a batch that has DumpRows records. It reports whether it
-// did: the batch then has no headers any more.
+// YieldFull yields and empties a batch with at least DumpRows records. emptied reports whether it did; the batch then
+// has no headers.
 func (d *Dumper) YieldFull(b *record.Batch) (emptied bool, err error) {
 	if b.Len() < DumpRows {
 		return false, nil
@@ -375,17 +376,17 @@ type ExistingRecord struct {
 func (c *ExistingRecord) IsDuplicate() bool { return c.Stored == c.Incoming }
 
 // ConflictError is the error of a commit that would have replaced a record that
-// Commit.Refuse protects, or stored a record twice. The commit stored nothing.
+// Commit.IsProtected protects, or stored a record twice. The commit stored nothing.
 type ConflictError struct{ Records []ExistingRecord }
 
 func (e *ConflictError) Error() string {
-	return fmt.Sprintf("the archive has %d of these records with different values", len(e.Records))
+	return fmt.Sprintf("the commit stored nothing: the archive has %d protected records with the same identity", len(e.Records))
 }
 
 // Resolve counts row j of b, a record of file, as replaced: row i of stored has the same
 // identity. A loader counts all records as new and calls Resolve for each that exists.
 //
-// If b has Keep set, nothing is replaced: the existing record stays, and Resolve adds it
+// If b has KeepConflicts set, nothing is replaced: the existing record stays, and Resolve adds it
 // to Existing, also if it is a duplicate.
 func (s *CommitResult) Resolve(file string, stored *record.Batch, i int, b *record.Batch, j int) {
 	same := b.EqualValues(j, stored, i)
@@ -411,16 +412,16 @@ func (s *CommitResult) Resolve(file string, stored *record.Batch, i int, b *reco
 	s.Existing = append(s.Existing, c)
 }
 
-// Shorten counts a text in ShortTexts.
-func (s *CommitResult) Shorten(column string) {
+// CountShortText counts a text in ShortTexts.
+func (s *CommitResult) CountShortText(column string) {
 	if s.ShortTexts == nil {
 		s.ShortTexts = map[string]int64{}
 	}
 	s.ShortTexts[column]++
 }
 
-// Index finds records by their identity.
-type Index = record.ByKey[Position]
+// RecordIndex finds records by their identity.
+type RecordIndex = record.ByKey[Position]
 
 // Position is a row of a batch.
 type Position struct {
@@ -428,9 +429,9 @@ type Position struct {
 	I     int
 }
 
-// IndexOf finds the records of batches.
-func IndexOf(batches []*record.Batch) *Index {
-	in := &Index{}
+// NewRecordIndex indexes the records of batches by identity.
+func NewRecordIndex(batches []*record.Batch) *RecordIndex {
+	in := &RecordIndex{}
 	var h record.Hasher
 	for _, b := range batches {
 		h.Use(b)
@@ -443,7 +444,7 @@ func IndexOf(batches []*record.Batch) *Index {
 
 // ResolveSome calls Resolve for the records of stored that the index has, and returns
 // their rows.
-func (s *CommitResult) ResolveSome(stored *record.Batch, in *Index) (rows []int) {
+func (s *CommitResult) ResolveSome(stored *record.Batch, in *RecordIndex) (rows []int) {
 	var h record.Hasher
 	h.Use(stored)
 	for i := range stored.Len() {
@@ -461,18 +462,18 @@ func (s *CommitResult) ResolveSome(stored *record.Batch, in *Index) (rows []int)
 
 // ResolveAll calls Resolve for every record of stored. A record that the index does not
 // have is an error.
-func (s *CommitResult) ResolveAll(stored *record.Batch, in *Index) error {
+func (s *CommitResult) ResolveAll(stored *record.Batch, in *RecordIndex) error {
 	if len(s.ResolveSome(stored, in)) < stored.Len() {
-		return fmt.Errorf("a record of %s is found by its columns but not by its identity", stored.Type.Name)
+		return fmt.Errorf("internal error: the engine returned a %s record whose identity is not in the commit", stored.Type.Name)
 	}
 	return nil
 }
 
-// Check returns a *ConflictError if the commit would replace a record that Refuse
-// protects. A loader calls it before anybody can see what it wrote.
+// Check returns a *ConflictError if the commit would replace a record that IsProtected
+// protects, or store a duplicate of an existing record. A loader calls it before anybody can see what it wrote.
 func (c *Commit) Check(s *CommitResult) error {
 	refused := slices.DeleteFunc(slices.Clone(s.Existing), func(o ExistingRecord) bool {
-		return !o.IsDuplicate() && (c.Refuse == nil || !c.Refuse(o))
+		return !o.IsDuplicate() && (c.IsProtected == nil || !c.IsProtected(o))
 	})
 	if len(refused) == 0 {
 		return nil
@@ -481,7 +482,8 @@ func (c *Commit) Check(s *CommitResult) error {
 }
 
 // Singular is an Archive that can store only one record of an identity. OneOfEach returns
-// the reason, or "" if it can store several. Nobody adds a batch with Keep set to it.
+// the reason, or "" if it can store several. Callers must not add a batch with KeepConflicts set to a
+// loader of such an archive.
 type Singular interface{ OneOfEach() string }
 
 // OneOfEach returns why an archive can store only one record of an identity; "" = it can

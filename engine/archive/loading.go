@@ -13,8 +13,8 @@ import (
 	"github.com/barograph/barograph/engine"
 )
 
-// LoadingFile returns the file in which a load of an embedded archive records its own
-// process; "" for other engines.
+// LoadingFile returns the path of the file in which a load records its process; "" for an
+// engine that is not embedded.
 func LoadingFile(d *engine.Driver, u *url.URL) string {
 	if path := engine.Path(u); d.Place == engine.Embedded && path != "" {
 		return strings.TrimRight(path, "/") + ".loading"
@@ -35,8 +35,9 @@ func ReadLoading(file string) *design.Loading {
 	return &l
 }
 
-// InFlight reports whether a load may be in flight. That is so for every load of another
-// host, and for a load of this host if its process existed when the load started.
+// InFlight reports whether a load may still be in flight: always for a load of another host,
+// and for a load of this host if its process still exists. A process that started after the
+// load only has the same process id.
 func InFlight(l *design.Loading) bool {
 	if host, _ := os.Hostname(); host != l.Host {
 		return true

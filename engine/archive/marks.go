@@ -5,22 +5,22 @@ import (
 	"errors"
 )
 
-// Finder is an Archive that finds the marks of files by their digests without reading all
+// MarkFinder is an Archive that finds the marks of files by their digests without reading all
 // other marks. It returns errors.ErrUnsupported if it cannot.
-type Finder interface {
+type MarkFinder interface {
 	MarksOf(ctx context.Context, subset string, files []Mark) ([]Mark, error)
 }
 
 // MarksOf finds the marks of files. Digest is set in each of them. It returns
 // errors.ErrUnsupported if the archive would read all marks for that.
 func MarksOf(ctx context.Context, a Archive, subset string, files []Mark) ([]Mark, error) {
-	if f, can := a.(Finder); can {
+	if f, can := a.(MarkFinder); can {
 		return f.MarksOf(ctx, subset, files)
 	}
 	return nil, errors.ErrUnsupported
 }
 
-// MarksOf is the archive's, if it has one.
+// MarksOf calls the archive's MarksOf, or returns errors.ErrUnsupported if it has none.
 func (e errorWrapper) MarksOf(ctx context.Context, subset string, files []Mark) ([]Mark, error) {
-	return explain[[]Mark](e)(MarksOf(ctx, e.Archive, subset, files))
+	return wrap[[]Mark](e)(MarksOf(ctx, e.Archive, subset, files))
 }

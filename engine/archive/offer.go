@@ -14,18 +14,18 @@ import (
 )
 
 // Offer lists what an engine promises for verification archives. It is an element of
-// engine.Driver.Abilities. The suite tests the promise: it asks every case in every flavour
+// engine.Driver.Abilities. The suite tests the promise: it sends every case in every flavour
 // of every design.
 type Offer struct {
-	Designs map[design.Name][]flavour.Name
-	Means   []design.Name // the designs in which the engine itself computes the results of questions with Mean
+	Designs     map[design.Name][]flavour.Name
+	MeanDesigns []design.Name // the designs in which the engine itself computes the results of questions with Mean
 }
 
 // OfferOf returns a driver's offer. The offer of an engine without archives has no designs.
 func OfferOf(d *engine.Driver) Offer { return engine.OfferOf[Offer](d) }
 
-// DatabaseOf returns the ability of an open database; nil = it has no archives. After somebody
-// replaced the engine's file, every call of an archive that the database opened fails.
+// DatabaseOf returns the archive database of an open engine; nil = the engine has no archives. If the engine's file is
+// replaced, every later call of its archives returns an error.
 func DatabaseOf(e *engine.Engine) Database {
 	db := engine.Find[Database](e)
 	if db != nil && e.File != nil {
@@ -42,7 +42,7 @@ func Require(r engine.Registry, d *engine.Driver) error {
 	if IsOffered(d) {
 		return nil
 	}
-	return &fault.Error{Setting: "engine " + d.Scheme, Problem: "keeps no verification archives", Cure: "choose one of " + strings.Join(r.SchemesWhere(IsOffered), ", ")}
+	return &fault.Error{Setting: "engine " + d.Scheme, Problem: "offers no verification archives", Cure: "choose one of " + strings.Join(r.SchemesWhere(IsOffered), ", ")}
 }
 
 // Flavours returns the flavours that an engine offers for a design.
@@ -60,11 +60,11 @@ func Designs(d *engine.Driver) []design.Name {
 	return out
 }
 
-// Express reports whether the engine can answer a question in a flavour of a design. The
+// CanExpress reports whether the engine can answer a question in a flavour of a design. The
 // error wraps flavour.ErrCannotExpress. Express cannot decide whether the flavour can
 // express the question's times; only Archive.Phrase does.
-func Express(d *engine.Driver, n design.Name, f flavour.Name, q *question.Question) error {
-	if q.Mean != "" && !slices.Contains(OfferOf(d).Means, n) {
+func CanExpress(d *engine.Driver, n design.Name, f flavour.Name, q *question.Question) error {
+	if q.Mean != "" && !slices.Contains(OfferOf(d).MeanDesigns, n) {
 		return fmt.Errorf("%s, %s: the engine computes no means: %w", d.Scheme, n, flavour.ErrCannotExpress)
 	}
 	if slices.Contains(Flavours(d, n), f) {

@@ -7,7 +7,7 @@ import (
 	"github.com/barograph/barograph/engine"
 )
 
-// guardedDatabase opens archives whose every call fails after the file or folder was replaced.
+// guardedDatabase opens archives whose calls fail after the engine's file or folder was replaced.
 type guardedDatabase struct {
 	Database
 	location engine.Location
@@ -18,7 +18,7 @@ func (p guardedDatabase) Open(ctx context.Context, n design.Name) (Archive, erro
 	if err != nil {
 		return nil, err
 	}
-	return errorWrapper{a, func(err error) error {
+	return errorWrapper{a, func(err error) error { // it also sees nil: a call that succeeded on the replaced file must fail
 		if replaced := p.location.CheckReplaced(); replaced != nil {
 			return replaced
 		}

@@ -17,7 +17,7 @@ type Salvager interface {
 	Salvage(ctx context.Context, subset string, lost func(Loss)) iter.Seq2[*record.Batch, error]
 }
 
-// Loss is a place of an archive that cannot be read.
+// Loss describes records that Salvage could not read: their place and the error.
 type Loss struct {
 	Place string // a line type with its row numbers, or keys
 	Err   error
@@ -27,20 +27,19 @@ type Loss struct {
 type RowRange struct {
 	LineType    string
 	First, Last int64
-	Least       int64 // the smallest number of rows that the engine can read at once
+	MinRows     int64 // the engine cannot read fewer rows at once
 }
 
-// SplitRows cuts the rows 0 … last of a table into ranges of part rows.
-func SplitRows(lineType string, last, part, least int64) (out []RowRange) {
-	for first := int64(0); first <= last; first += part {
-		out = append(out, RowRange{lineType, first, min(first+part-1, last), least})
+// SplitRows divides the rows 0 to last of a table into ranges of rowsPerRange rows.
+func SplitRows(lineType string, last, rowsPerRange, minRows int64) (out []RowRange) {
+	for first := int64(0); first <= last; first += rowsPerRange {
+		out = append(out, RowRange{lineType, first, min(first+rowsPerRange-1, last), minRows})
 	}
 	return out
 }
 
-// SalvageRanges reads ranges of rows. It halves a range that it cannot read, down to the
-// least number of rows.
-func SalvageRanges(ctx context.Context, parts []RowRange, dump func(RowRange) iter.Seq2[*record.Batch, error], lost func(Loss)) iter.Seq2[*record.Batch, error] {
+// SalvageRanges reads ranges of rows. It halves an unreadable range until it has MinRows rows.
+func SalvageRanges(ctx context.Context, ranges []RowRange, dump func(RowRange) iter.Seq2[*record.Batch, error], lost func(Loss)) iter.Seq2[*record.Batch, error] {
 	return func(yield func(*record.Batch, error) bool) {
 		var gap RowRange // adjacent unreadable ranges are one Loss
 		var why error
@@ -73,7 +72,7 @@ func SalvageRanges(ctx context.Context, parts []RowRange, dump func(RowRange) it
 			case ctx.Err() != nil:
 				yield(nil, ctx.Err())
 				return false
-			case r.Last-r.First+1 <= r.Least:
+			case r.Last-r.First+1 <= r.MinRows:
 				if why != nil && gap.LineType == r.LineType && gap.Last+1 == r.First {
 					gap.Last = r.Last
 					return true
@@ -87,7 +86,7 @@ func SalvageRanges(ctx context.Context, parts []RowRange, dump func(RowRange) it
 			first.Last, second.First = middle, middle+1
 			return read(first) && read(second)
 		}
-		for _, r := range parts {
+		for _, r := range ranges {
 			if !read(r) {
 				return
 			}
@@ -104,12 +103,12 @@ type RowReader interface {
 // SalvageSubset is SalvageRanges for all rows of a subset.
 func SalvageSubset(ctx context.Context, a RowReader, subset string, lost func(Loss)) iter.Seq2[*record.Batch, error] {
 	return func(yield func(*record.Batch, error) bool) {
-		parts, err := a.RowRanges(ctx, subset)
+		ranges, err := a.RowRanges(ctx, subset)
 		if err != nil {
 			yield(nil, err)
 			return
 		}
-		SalvageRanges(ctx, parts, func(r RowRange) iter.Seq2[*record.Batch, error] { return a.DumpRows(ctx, subset, r) }, lost)(yield)
+		SalvageRanges(ctx, ranges, func(r RowRange) iter.Seq2[*record.Batch, error] { return a.DumpRows(ctx, subset, r) }, lost)(yield)
 	}
 }
 
@@ -132,9 +131,9 @@ func Salvage(ctx context.Context, a Archive, subset string, lost func(Loss)) ite
 	}
 }
 
-// Salvage forwards to the archive.
+// Salvage is Salvage of the wrapped archive; the losses also get context.
 func (e errorWrapper) Salvage(ctx context.Context, subset string, lost func(Loss)) iter.Seq2[*record.Batch, error] {
-	return Salvage(ctx, e.Archive, subset, func(l Loss) { lost(Loss{l.Place, e.explain(l.Err)}) })
+	return Salvage(ctx, e.Archive, subset, func(l Loss) { lost(Loss{l.Place, e.addContext(l.Err)}) })
 }
 
 // RowRanges forwards to the archive, if it is a RowReader.
@@ -143,7 +142,7 @@ func (e errorWrapper) RowRanges(ctx context.Context, subset string) ([]RowRange,
 	if !can {
 		return nil, errors.ErrUnsupported
 	}
-	return explain[[]RowRange](e)(r.RowRanges(ctx, subset))
+	return wrap[[]RowRange](e)(r.RowRanges(ctx, subset))
 }
 
 // DumpRows forwards to the archive, if it is a RowReader.
@@ -155,7 +154,7 @@ func (e errorWrapper) DumpRows(ctx context.Context, subset string, rows RowRange
 			return
 		}
 		for b, err := range r.DumpRows(ctx, subset, rows) {
-			if !yield(b, e.explain(err)) {
+			if !yield(b, e.addContext(err)) {
 				return
 			}
 		}

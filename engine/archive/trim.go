@@ -22,5 +22,5 @@ func Trim(ctx context.Context, l Loader, from int64) error {
 }
 
 func (l errorWrapperLoader) Trim(ctx context.Context, from int64) error {
-	return l.to.explain(Trim(ctx, l.Loader, from))
+	return l.wrapper.addContext(Trim(ctx, l.Loader, from))
 }

@@ -58,7 +58,7 @@ func (a *openArchive) OneOfEach() string {
 
 func (a *openArchive) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*archive.Query, error) {
 	driver := Driver()
-	if err := archive.Express(&driver, a.design, f, q); err != nil {
+	if err := archive.CanExpress(&driver, a.design, f, q); err != nil {
 		return nil, err
 	}
 	state, err := a.state(ctx, q.Subset)
@@ -94,7 +94,7 @@ func (a *openArchive) Ask(ctx context.Context, q *archive.Query, into *answer.Bu
 		d.Row()
 		return err
 	}})
-	q.Server = out.server
+	q.ServerTime = out.server
 	if absent(err) {
 		return nil
 	}

@@ -41,7 +41,7 @@ func Driver() engine.Driver {
 				design.Document:   {flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange, flavour.Keys},
 				design.Normalized: {flavour.SQL},
 			},
-			Means: []design.Name{design.Normalized, design.Document},
+			MeanDesigns: []design.Name{design.Normalized, design.Document},
 		}, kv.Offer{Layouts: []kv.Layout{kv.Document}}, tables.Offer{tables.StarOverDisks}},
 		Place:  engine.Remote,
 		Server: server(),

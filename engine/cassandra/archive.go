@@ -66,7 +66,7 @@ func (a *openArchive) Phrase(ctx context.Context, q *question.Question, f flavou
 	} else {
 		p.keys(docengine.Derive(c, out), out, a.storedID)
 	}
-	out.Derive = time.Since(began)
+	out.DeriveTime = time.Since(began)
 	out.Text = fmt.Sprintf("%s\n-- %d times, %d at once; %d series", p.text, len(p.reads), a.width(f), len(p.headers))
 	return out, nil
 }
@@ -247,7 +247,7 @@ func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Pl
 		if a.bySeries {
 			method = archive.IndexScan
 		}
-		plan.Access = []archive.Access{{Object: p.table(p.t), Method: method, Index: "PRIMARY KEY", Examined: sent, Kept: int64(kept), Measured: true}}
+		plan.Access = []archive.Access{{Object: p.table(p.t), Method: method, Index: "PRIMARY KEY", Examined: sent, Kept: int64(kept), Counted: true}}
 	}
 	return plan, nil
 }

@@ -38,7 +38,7 @@ func server() *launch.Server {
 		SharedPorts: []string{"storage", "cql"},
 		TLS:         launch.OffersTLS,
 		Profiles: []launch.Profile{
-			{Name: "default", Summary: "the settings of the package: the log is synced every 10 s: a commit survives a crash of the process, NOT of the machine"},
+			{Name: "default", Summary: "as packaged: the log is synced every 10 s: a commit survives a crash of the process, NOT of the machine"},
 			{Name: "tuned", Summary: "the log is synced before every reply: a commit is durable; memtables outside the heap", Settings: tuned},
 		},
 		Stop:             syscall.SIGTERM,

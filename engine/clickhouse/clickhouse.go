@@ -52,7 +52,7 @@ func Driver() engine.Driver {
 				design.Document:   {flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange, flavour.Keys},
 				design.Wide:       {flavour.SQL, flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange},
 			},
-			Means: []design.Name{design.Normalized, design.Document, design.Wide},
+			MeanDesigns: []design.Name{design.Normalized, design.Document, design.Wide},
 		}}, offered()...),
 		Place:   engine.Embedded,
 		Library: &engine.Library{Artifacts: []launch.Artifact{artifact()}, Find: find},

@@ -157,7 +157,7 @@ func (a *openArchive) Ask(ctx context.Context, q *archive.Query, into *answer.Bu
 	if err != nil {
 		return engine.CallError(ctx, err)
 	}
-	q.Server = inside
+	q.ServerTime = inside
 	a.recordWait(q.Text, o.consistency)
 	return nil
 }

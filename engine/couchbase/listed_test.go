@@ -66,7 +66,7 @@ func TestRemovedIdsAreNotListed(t *testing.T) {
 	store("first.vsdb", 24, 1, 2, 3, 4)
 	store("second.vsdb", 24, 5, 6)
 	listed(6)
-	if removed, err := load.Retain(t.Context(), a, "a", load.Retention{Keep: 2 * 24 * time.Hour, Force: true}); err != nil || removed.Records != 3 {
+	if removed, err := load.Retain(t.Context(), a, "a", load.Retention{MaxAge: 2 * 24 * time.Hour, Force: true}); err != nil || removed.Records != 3 {
 		t.Fatal(removed, err)
 	}
 	listed(3)

@@ -155,7 +155,7 @@ func (a *Archive) Marks(ctx context.Context, subset string) ([]archive.Mark, err
 
 // MarksOf finds the marks of files, if the store can.
 func (a *Archive) MarksOf(ctx context.Context, subset string, files []archive.Mark) ([]archive.Mark, error) {
-	if f, can := a.store.(archive.Finder); can {
+	if f, can := a.store.(archive.MarkFinder); can {
 		return f.MarksOf(ctx, subset, files)
 	}
 	return nil, errors.ErrUnsupported
@@ -265,7 +265,7 @@ func Latest(all []archive.Mark) []archive.Mark {
 // flavour.ErrCannotExpress if the design does not offer the flavour. The caller must not
 // change the catalog.
 func (a *Archive) Phrasing(ctx context.Context, d engine.Driver, n design.Name, q *question.Question, f flavour.Name) (*archive.Query, *design.Catalog, error) {
-	if err := archive.Express(&d, n, f, q); err != nil {
+	if err := archive.CanExpress(&d, n, f, q); err != nil {
 		return nil, nil, err
 	}
 	c, err := a.CachedCatalog(ctx, q.Subset)
@@ -331,7 +331,7 @@ func Derive(c *design.Catalog, out *archive.Query) *Lookup {
 			}
 		}
 	}
-	out.Derive = time.Since(began)
+	out.DeriveTime = time.Since(began)
 	return l
 }
 

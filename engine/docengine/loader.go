@@ -270,13 +270,13 @@ func (t *attempt) count(ctx context.Context, c *archive.Commit) (bool, error) {
 }
 
 func (l *loader) finds() bool {
-	_, ok := l.a.store.(archive.Finder)
+	_, ok := l.a.store.(archive.MarkFinder)
 	return ok
 }
 
 // marksOf returns the archive's marks of files.
 func (l *loader) marksOf(ctx context.Context, files []archive.Mark) (_ []archive.Mark, err error) {
-	if f, ok := l.a.store.(archive.Finder); ok {
+	if f, ok := l.a.store.(archive.MarkFinder); ok {
 		return f.MarksOf(ctx, l.subset, files)
 	}
 	if version := l.a.last(l.subset).version; version != l.version {

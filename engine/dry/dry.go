@@ -76,7 +76,7 @@ func (r *recalled) String() string { return fmt.Sprintf("%d rows in memory", r.a
 // Phrase computes the answer.
 func (a *openArchive) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*archive.Query, error) {
 	d := Driver()
-	if err := archive.Express(&d, design.Memory, f, q); err != nil {
+	if err := archive.CanExpress(&d, design.Memory, f, q); err != nil {
 		return nil, err
 	}
 	r, err := a.compute(ctx, q)
@@ -133,7 +133,7 @@ func (a *openArchive) Explain(_ context.Context, q *archive.Query) (archive.Plan
 	plan := archive.Plan{Text: q.Text + ": no plan, no search, no input or output"}
 	if r, ok := q.Args[0].(*recalled); ok && r.answer.Rows > 0 {
 		n := int64(r.answer.Rows)
-		plan.Access = []archive.Access{{Object: "memory", Method: archive.KeyLookup, Examined: n, Kept: n, Measured: true}}
+		plan.Access = []archive.Access{{Object: "memory", Method: archive.KeyLookup, Examined: n, Kept: n, Counted: true}}
 	}
 	return plan, nil
 }

@@ -275,7 +275,7 @@ func accesses(profile []byte) ([]archive.Access, error) {
 		if o.Kind == "TABLE_SCAN" && o.Info.Table != "" {
 			a := archive.Access{
 				Object: o.Info.Table[strings.LastIndexByte(o.Info.Table, '.')+1:], Method: archive.FullScan,
-				Examined: o.Scanned, Kept: o.Rows, Measured: true,
+				Examined: o.Scanned, Kept: o.Rows, Counted: true,
 			}
 			if o.Info.Type == "Index Scan" {
 				a.Method = archive.IndexScan

@@ -366,8 +366,8 @@ func TestKeysAreBoundAsOneList(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(p.Keys) != 3 || len(p.Args) != 1 || p.Derive <= 0 {
-		t.Errorf("%d keys, %d arguments, derived in %v", len(p.Keys), len(p.Args), p.Derive)
+	if len(p.Keys) != 3 || len(p.Args) != 1 || p.DeriveTime <= 0 {
+		t.Errorf("%d keys, %d arguments, derived in %v", len(p.Keys), len(p.Args), p.DeriveTime)
 	}
 }
 

@@ -53,8 +53,8 @@ func Driver() engine.Driver {
 		Example: "duckdb:archive.db",
 		Params:  params,
 		Abilities: append([]any{archive.Offer{
-			Designs: offers(),
-			Means:   []design.Name{design.Normalized, design.Document, design.Wide},
+			Designs:     offers(),
+			MeanDesigns: []design.Name{design.Normalized, design.Document, design.Wide},
 		}}, offered()...),
 		Place:      engine.Embedded,
 		Library:    &engine.Library{Optional: true, Artifacts: []launch.Artifact{httpfs()}, Find: func() error { _, err := extension(); return err }},

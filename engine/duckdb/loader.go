@@ -216,13 +216,13 @@ func (l *loader) resolveExisting(ctx context.Context, lay *layout, p *sqlengine.
 	for i, id := range p.IDs {
 		d.heads[id] = p.Headers[i]
 	}
-	var in *archive.Index
+	var in *archive.RecordIndex
 	for have, err := range archive.Dump(func(to *archive.Dumper) error { return d.page(r, to) }) {
 		if err != nil {
 			return err
 		}
 		if in == nil {
-			in = archive.IndexOf(p.Batches)
+			in = archive.NewRecordIndex(p.Batches)
 		}
 		if err := stored.ResolveAll(have, in); err != nil {
 			return err

@@ -14,10 +14,10 @@ import (
 func TestAccesses(t *testing.T) {
 	for name, want := range map[string][]archive.Access{
 		"normalized": {
-			{Object: "line_data_sal1l2", Method: archive.FullScan, Examined: 245760, Kept: 48169, Measured: true},
-			{Object: "stat_header", Method: archive.FullScan, Examined: 32, Kept: 5, Measured: true},
+			{Object: "line_data_sal1l2", Method: archive.FullScan, Examined: 245760, Kept: 48169, Counted: true},
+			{Object: "stat_header", Method: archive.FullScan, Examined: 32, Kept: 5, Counted: true},
 		},
-		"wide": {{Object: "wide_sal1l2", Method: archive.FullScan, Examined: 245760, Kept: 848, Measured: true}},
+		"wide": {{Object: "wide_sal1l2", Method: archive.FullScan, Examined: 245760, Kept: 848, Counted: true}},
 	} {
 		text, err := os.ReadFile(filepath.Join("testdata", "plans", name+".json"))
 		if err != nil {

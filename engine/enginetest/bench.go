@@ -145,5 +145,5 @@ func benchmarkAsk(b *testing.B, a archive.Archive, c benchmarkCase, f flavour.Na
 		}
 	}
 	b.ReportMetric(float64(c.want.Rows), "rows")
-	b.ReportMetric(float64(p.Derive.Microseconds()), "derive-µs")
+	b.ReportMetric(float64(p.DeriveTime.Microseconds()), "derive-µs")
 }

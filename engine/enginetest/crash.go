@@ -79,7 +79,7 @@ func runChild(t *testing.T, cfg Config, j job) {
 		time.Sleep(time.Hour) // until the parent kills this process
 	}
 	if j.Keep > 0 {
-		if _, err := load.Retain(t.Context(), h, "a", load.Retention{Keep: j.Keep, Force: true}); err != nil {
+		if _, err := load.Retain(t.Context(), h, "a", load.Retention{MaxAge: j.Keep, Force: true}); err != nil {
 			t.Fatal(err)
 		}
 	} else {

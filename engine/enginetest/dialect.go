@@ -32,7 +32,7 @@ func Dialect(t *testing.T, d engine.Driver, dialect *flavour.Dialect, update boo
 	byClock.Name = "clock"
 	byClock.Clock = question.Clock{ValidHour: []int{0, 6}, InitHour: []int{12}, Init: question.Times{First: 1514764800, Last: 1514851200}}
 	asked := append(slices.Clip(cases), byClock)
-	if len(archive.OfferOf(&d).Means) > 0 {
+	if len(archive.OfferOf(&d).MeanDesigns) > 0 {
 		asked = append(asked, question.Verification("a"))
 	}
 	c := CasesCatalog(t)

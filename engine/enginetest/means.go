@@ -20,7 +20,7 @@ import (
 // the reference. The others must refuse it in every flavour.
 func (s *suite) means(t *testing.T) {
 	h := s.openNew(t)
-	if !slices.Contains(archive.OfferOf(&s.Driver).Means, s.design) {
+	if !slices.Contains(archive.OfferOf(&s.Driver).MeanDesigns, s.design) {
 		for _, f := range s.flavours {
 			if _, err := h.Phrase(t.Context(), question.Verification("a"), f); !errors.Is(err, flavour.ErrCannotExpress) {
 				t.Errorf("%s: means are not promised, but phrased: %v", f, err)

@@ -31,7 +31,7 @@ func (s *suite) accesses(t *testing.T, h *opened, p *archive.Query) {
 		default:
 			t.Errorf("%q is not a method", a.Method)
 		}
-		if a.Examined < -1 || a.Kept < -1 || a.Examined >= 0 && a.Kept > a.Examined || a.Measured && a.Examined < 0 {
+		if a.Examined < -1 || a.Kept < -1 || a.Examined >= 0 && a.Kept > a.Examined || a.Counted && a.Examined < 0 {
 			t.Errorf("the counts of %+v are impossible", a)
 		}
 	}

@@ -41,7 +41,7 @@ func commit(ctx context.Context, l archive.Loader, subset string, files []File) 
 
 // commitIf is commit with a condition for records that it must not replace.
 func commitIf(ctx context.Context, l archive.Loader, subset string, files []File, refuse func(archive.ExistingRecord) bool) (archive.CommitResult, error) {
-	c := archive.Commit{Catalog: design.NewCatalog(subset), Refuse: refuse}
+	c := archive.Commit{Catalog: design.NewCatalog(subset), IsProtected: refuse}
 	var given int64
 	for i := range files {
 		for _, b := range files[i].Batches {

@@ -64,7 +64,7 @@ func half(files []File) load.Retention {
 			}
 		}
 	}
-	return load.Retention{Keep: time.Duration((last-first)/2) * time.Second, Force: true}
+	return load.Retention{MaxAge: time.Duration((last-first)/2) * time.Second, Force: true}
 }
 
 // since is the digest of the records of files from a time on.
@@ -106,7 +106,7 @@ func (s *suite) killedTrim(t *testing.T) {
 		h := s.open(t, url, engine.Options{})
 		mustStore(t, h, "a", files, 8)
 		h.close(t)
-		c := s.start(t, job{URL: url, Design: s.design, Keep: keep.Keep})
+		c := s.start(t, job{URL: url, Design: s.design, Keep: keep.MaxAge})
 		time.Sleep(time.Duration(rng.Int64N(int64(duration) + 1)))
 		kill(t, c)
 		h = s.open(t, url, engine.Options{})

@@ -238,7 +238,7 @@ func (c *child) call(ctx context.Context, r *request, out *reply, chunk func([]b
 			e.rows(&b.Answer, from, min(from+chunkRows, b.Rows))
 			err = chunk(e.buf)
 		}
-		out.Query = &wireQuery{Query: archive.Query{Server: q.Server}}
+		out.Query = &wireQuery{Query: archive.Query{ServerTime: q.ServerTime}}
 	case opExplain:
 		var plan archive.Plan
 		plan, err = a.Explain(ctx, q)

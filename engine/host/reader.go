@@ -427,7 +427,7 @@ func (a *openArchive) Ask(ctx context.Context, q *archive.Query, into *answer.Bu
 	var d decoder
 	last, err := a.call(ctx, &request{Op: opAsk, Design: a.design, Query: w}, func(chunk []byte) error { return d.rows(chunk, into) })
 	if err == nil && last.Query != nil {
-		q.Server = last.Query.Query.Server
+		q.ServerTime = last.Query.Query.ServerTime
 	}
 	return err
 }

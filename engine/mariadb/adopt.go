@@ -180,7 +180,7 @@ func (s *adoption) repair(ctx context.Context, c *sql.Conn) error {
 	if err := s.exchange(ctx, c); err != nil {
 		return err
 	}
-	s.out.Kept = oldPrefix + s.out.Database
+	s.out.OriginalsDatabase = oldPrefix + s.out.Database
 	return drop(do, fresh)
 }
 

@@ -339,7 +339,7 @@ func (a *openArchive) askProfiled(ctx context.Context, q *archive.Query, d *sqle
 			return err
 		}
 	}
-	q.Server, err = serverTime(ctx, c)
+	q.ServerTime, err = serverTime(ctx, c)
 	return err
 }
 
@@ -480,7 +480,7 @@ func (t *tableAccess) access(object string) archive.Access {
 	if t.Loops == nil || *t.Loops > 0 && t.Read == nil {
 		return a
 	}
-	a.Measured, a.Examined, a.Kept = true, 0, 0
+	a.Counted, a.Examined, a.Kept = true, 0, 0
 	if *t.Loops > 0 {
 		examined := *t.Read * *t.Loops
 		a.Examined = int64(math.Round(examined))

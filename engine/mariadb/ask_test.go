@@ -142,13 +142,13 @@ func TestServerTime(t *testing.T) {
 				if err := a.Ask(t.Context(), p, &into); err != nil {
 					t.Fatal(err)
 				}
-				if took := time.Since(began); p.Server <= 0 || p.Server >= took {
-					t.Errorf("%s, %s: the server's time is %v of %v", protocol, d, p.Server, took)
+				if took := time.Since(began); p.ServerTime <= 0 || p.ServerTime >= took {
+					t.Errorf("%s, %s: the server's time is %v of %v", protocol, d, p.ServerTime, took)
 				}
 				if _, err := answer.Compare(want, &into.Answer); err != nil {
 					t.Errorf("%s, %s: %v", protocol, d, err)
 				}
-				p.Server = 0
+				p.ServerTime = 0
 			}
 		}
 	}
@@ -178,7 +178,7 @@ func TestPlans(t *testing.T) {
 			}
 			full := false
 			for _, step := range plan.Access {
-				if !step.Measured || step.Examined < step.Kept || step.Kept < 0 || step.Object == "" {
+				if !step.Counted || step.Examined < step.Kept || step.Kept < 0 || step.Object == "" {
 					t.Errorf("%s, %s: %+v\n%s", d, f, step, plan.Text)
 				}
 				full = full || step.Method == archive.FullScan

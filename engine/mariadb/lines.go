@@ -265,7 +265,7 @@ func (w *lineWriter) number(lt *lineTable, b *record.Batch, stored *archive.Comm
 	before, _ := w.files.Fresh()
 	id, _ := w.files.ID(name)
 	if after, _ := w.files.Fresh(); !complete && len(after) > len(before) {
-		stored.Shorten(sqlengine.FileTable + ".path")
+		stored.CountShortText(sqlengine.FileTable + ".path")
 	}
 	lt.heads, lt.files = append(lt.heads, heads), append(lt.files, id)
 }
@@ -292,7 +292,7 @@ func (lt *lineTable) need(stored *archive.CommitResult) map[string]string {
 				if !text {
 					break column
 				}
-				stored.Shorten(lt.name + "." + c.met.name)
+				stored.CountShortText(lt.name + "." + c.met.name)
 			}
 		}
 	}

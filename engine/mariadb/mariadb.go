@@ -42,7 +42,7 @@ func Driver() engine.Driver {
 				design.Document:   {flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange, flavour.Keys},
 				design.Wide:       {flavour.SQL, flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange},
 			},
-			Means: []design.Name{design.Normalized, design.Document, design.Wide},
+			MeanDesigns: []design.Name{design.Normalized, design.Document, design.Wide},
 		}}, offered()...),
 		Untested: "MySQL 8 and Aurora. Barograph supports verification archives and records under keys there (it chooses the statements by the server's version) and refuses post and scan; " +
 			"reason: no registry has such a server for this machine; the tests run against MariaDB",

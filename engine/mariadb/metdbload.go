@@ -86,7 +86,7 @@ func newTally() *tally {
 }
 
 func (t *tally) add(kind int, n int64, where string) {
-	if t.found[kind].Rows += n; n > 0 && t.found[kind].First == "" {
+	if t.found[kind].Count += n; n > 0 && t.found[kind].First == "" {
 		t.found[kind].First = where
 	}
 }
@@ -94,12 +94,12 @@ func (t *tally) add(kind int, n int64, where string) {
 // list records what an older schema lacks.
 func (t *tally) list(kind int, names []string) {
 	slices.Sort(names)
-	t.found[kind].Rows, t.found[kind].Problem = int64(len(names)), "the schema is older than METviewer 5.1's: "+strings.Join(names, ", ")
+	t.found[kind].Count, t.found[kind].Problem = int64(len(names)), "the schema is older than METviewer 5.1's: "+strings.Join(names, ", ")
 }
 
 // findings returns the faults that were found.
 func (t *tally) findings() []archive.Finding {
-	return slices.DeleteFunc(slices.Clone(t.found[:]), func(f archive.Finding) bool { return f.Rows == 0 })
+	return slices.DeleteFunc(slices.Clone(t.found[:]), func(f archive.Finding) bool { return f.Count == 0 })
 }
 
 // repaired returns a batch of one file with all possible repairs, without records that exist

@@ -81,7 +81,7 @@ func TestMySQLsWords(t *testing.T) {
 		}
 	}
 	steps, err := accesses([]byte(`{"query_block": {"nested_loop": [{"table": {"table_name": "h", "access_type": "ALL", "rows_examined_per_scan": 239}}]}}`), func(name string) string { return name })
-	if err != nil || len(steps) != 1 || steps[0].Examined != 239 || steps[0].Measured {
+	if err != nil || len(steps) != 1 || steps[0].Examined != 239 || steps[0].Counted {
 		t.Errorf("MySQL's plan is read as %+v, %v", steps, err)
 	}
 	if !strings.Contains(Driver().Untested, "MySQL 8") {

@@ -31,17 +31,17 @@ func TestAccesses(t *testing.T) {
 		want   []archive.Access
 	}{
 		{"metviewer-sql", design.Normalized, stored("metviewer_sql"), []archive.Access{
-			{Object: "stat_header", Method: archive.FullScan, Examined: 32, Kept: 2, Measured: true},
-			{Object: "line_data_sal1l2", Method: archive.IndexScan, Index: "stat_header_id_idx", Examined: 32110, Kept: 28718, Measured: true},
+			{Object: "stat_header", Method: archive.FullScan, Examined: 32, Kept: 2, Counted: true},
+			{Object: "line_data_sal1l2", Method: archive.IndexScan, Index: "stat_header_id_idx", Examined: 32110, Kept: 28718, Counted: true},
 		}},
 		{"documents", design.Document, stored("documents"), []archive.Access{
-			{Object: "doc_sal1l2", Method: archive.IndexScan, Index: "series_idx", Examined: 606, Kept: 542, Measured: true},
+			{Object: "doc_sal1l2", Method: archive.IndexScan, Index: "series_idx", Examined: 606, Kept: 542, Counted: true},
 		}},
 		{"keys", design.Document, stored("keys"), []archive.Access{
-			{Object: "doc_sal1l2", Method: archive.KeyLookup, Index: "PRIMARY", Examined: 542, Kept: 542, Measured: true},
+			{Object: "doc_sal1l2", Method: archive.KeyLookup, Index: "PRIMARY", Examined: 542, Kept: 542, Counted: true},
 		}},
 		{"wide", design.Wide, stored("wide"), []archive.Access{
-			{Object: "wide_sal1l2", Method: archive.IndexScan, Index: "series_idx", Examined: 80287, Kept: 28718, Measured: true},
+			{Object: "wide_sal1l2", Method: archive.IndexScan, Index: "series_idx", Examined: 80287, Kept: 28718, Counted: true},
 		}},
 		{
 			"F5 of METviewer: the lines first, then one header each", design.Normalized,
@@ -49,14 +49,14 @@ func TestAccesses(t *testing.T) {
 				{"table": {"table_name": "ld", "access_type": "ALL", "r_loops": 1, "rows": 114300, "r_rows": 114300, "r_filtered": 0.5564304}},
 				{"table": {"table_name": "h", "access_type": "eq_ref", "key": "PRIMARY", "r_loops": 636, "rows": 1, "r_rows": 1, "r_filtered": 100}}]}}`,
 			[]archive.Access{
-				{Object: "line_data_sal1l2", Method: archive.FullScan, Examined: 114300, Kept: 636, Measured: true},
-				{Object: "stat_header", Method: archive.KeyLookup, Index: "PRIMARY", Examined: 636, Kept: 636, Measured: true},
+				{Object: "line_data_sal1l2", Method: archive.FullScan, Examined: 114300, Kept: 636, Counted: true},
+				{Object: "stat_header", Method: archive.KeyLookup, Index: "PRIMARY", Examined: 636, Kept: 636, Counted: true},
 			},
 		},
 		{
 			"never run", design.Normalized,
 			`{"query_block": {"nested_loop": [{"table": {"table_name": "h", "access_type": "ref", "key": "x", "r_loops": 0, "rows": 5, "r_rows": null}}]}}`,
-			[]archive.Access{{Object: "stat_header", Method: archive.IndexScan, Index: "x", Measured: true}},
+			[]archive.Access{{Object: "stat_header", Method: archive.IndexScan, Index: "x", Counted: true}},
 		},
 		{
 			"not analysed", design.Normalized,

@@ -31,9 +31,9 @@ func server() *launch.Server {
 		TLS:      launch.OffersTLS,
 		Profiles: []launch.Profile{
 			{Name: "default", Summary: "as packaged: InnoDB's pool of 128 MiB, MyISAM's key cache of 128 MiB, no query cache"},
-			{Name: "tuned", Summary: "caches as large as the memory allows, a query cache, commits that survive the server but not the machine", Settings: tuned},
-			{Name: "observed", Summary: "tuned, with the performance schema, which counts statements and names waits, and " +
-				"takes part of the throughput", Settings: observed},
+			{Name: "tuned", Summary: "caches as large as the memory allows, a query cache; a commit survives a crash of the process, NOT of the machine", Settings: tuned},
+			{Name: "observed", Summary: "like tuned, with the performance schema on: it records statements and waits, and " +
+				"lowers throughput", Settings: observed},
 		},
 		Stop:    syscall.SIGTERM,
 		Find:    func() error { _, err := programs(); return err },

@@ -383,7 +383,7 @@ func accesses(table string, reply bson.D) []archive.Access {
 
 // stage reads one stage of executionStages.
 func stage(table string, d bson.D) (archive.Access, bool) {
-	a := archive.Access{Object: table, Examined: -1, Kept: -1, Measured: true}
+	a := archive.Access{Object: table, Examined: -1, Kept: -1, Counted: true}
 	name := ""
 	for _, e := range d {
 		switch e.Key {

@@ -122,13 +122,13 @@ func TestPlans(t *testing.T) {
 		reply string
 		want  []archive.Access
 	}{
-		"scan":  {stats(`{"stage": "COLLSCAN", "nReturned": 3, "docsExamined": 10}`), []archive.Access{{Object: "c", Method: archive.FullScan, Examined: 10, Kept: 3, Measured: true}}},
-		"index": {stats(`{"stage": "FETCH", "inputStage": {"stage": "IXSCAN", "indexName": "i", "nReturned": 3, "keysExamined": 4}}`), []archive.Access{{Object: "c", Method: archive.IndexScan, Index: "i", Examined: 4, Kept: 3, Measured: true}}},
-		"keys":  {stats(`{"stage": "FETCH", "inputStage": {"stage": "IXSCAN", "indexName": "_id_", "nReturned": 3, "keysExamined": 4}}`), []archive.Access{{Object: "c", Method: archive.KeyLookup, Index: "_id_", Examined: 4, Kept: 3, Measured: true}}},
+		"scan":  {stats(`{"stage": "COLLSCAN", "nReturned": 3, "docsExamined": 10}`), []archive.Access{{Object: "c", Method: archive.FullScan, Examined: 10, Kept: 3, Counted: true}}},
+		"index": {stats(`{"stage": "FETCH", "inputStage": {"stage": "IXSCAN", "indexName": "i", "nReturned": 3, "keysExamined": 4}}`), []archive.Access{{Object: "c", Method: archive.IndexScan, Index: "i", Examined: 4, Kept: 3, Counted: true}}},
+		"keys":  {stats(`{"stage": "FETCH", "inputStage": {"stage": "IXSCAN", "indexName": "_id_", "nReturned": 3, "keysExamined": 4}}`), []archive.Access{{Object: "c", Method: archive.KeyLookup, Index: "_id_", Examined: 4, Kept: 3, Counted: true}}},
 		"shards": {stats(`{"stage": "SHARD_MERGE", "shards": [{"executionStages": {"stage": "IDHACK", "nReturned": 1, "keysExamined": 1}}, {"executionStages": {"stage": "IDHACK", "nReturned": 0, "keysExamined": 0}}]}`), []archive.Access{
-			{Object: "c", Method: archive.KeyLookup, Examined: 1, Kept: 1, Measured: true}, {Object: "c", Method: archive.KeyLookup, Examined: 0, Kept: 0, Measured: true},
+			{Object: "c", Method: archive.KeyLookup, Examined: 1, Kept: 1, Counted: true}, {Object: "c", Method: archive.KeyLookup, Examined: 0, Kept: 0, Counted: true},
 		}},
-		"aggregation": {`{"stages": [{"$cursor": ` + stats(`{"stage": "COLLSCAN", "nReturned": 1, "docsExamined": 2}`) + `}, {"$unwind": {}}]}`, []archive.Access{{Object: "c", Method: archive.FullScan, Examined: 2, Kept: 1, Measured: true}}},
+		"aggregation": {`{"stages": [{"$cursor": ` + stats(`{"stage": "COLLSCAN", "nReturned": 1, "docsExamined": 2}`) + `}, {"$unwind": {}}]}`, []archive.Access{{Object: "c", Method: archive.FullScan, Examined: 2, Kept: 1, Counted: true}}},
 		"ferretdb":    {`{"queryPlanner": {"Plan": ["SCAN x"]}, "filterPushdown": false}`, []archive.Access{{Object: "c", Method: archive.FullScan, Examined: -1, Kept: -1}}},
 	} {
 		var reply bson.D

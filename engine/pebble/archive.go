@@ -266,7 +266,7 @@ func (a *openArchive) Phrase(ctx context.Context, q *question.Question, f flavou
 		for i := range p.ranges {
 			p.Headers = append(p.Headers, p.ranges[i].Header)
 		}
-		out.Derive = time.Since(began)
+		out.DeriveTime = time.Since(began)
 		out.Text = fmt.Sprintf("scan %d series %s", len(p.ranges), bounds(&q.Valid))
 	}
 	if len(q.Lead) > 0 {
@@ -404,7 +404,7 @@ func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Pl
 	p, _ := q.Args[0].(*plan) // read has checked the type
 	out := archive.Plan{Text: a.describe(q, p)}
 	if len(q.Keys)+len(p.ranges) > 0 {
-		access := archive.Access{Object: q.Question.Type.Name + " pairs", Method: archive.KeyLookup, Index: "key", Examined: r.looked, Kept: r.decoded, Measured: true}
+		access := archive.Access{Object: q.Question.Type.Name + " pairs", Method: archive.KeyLookup, Index: "key", Examined: r.looked, Kept: r.decoded, Counted: true}
 		if q.Flavour != flavour.KeysNative {
 			access.Method = archive.IndexScan
 		}

@@ -343,7 +343,7 @@ func (e *explained) accesses(known relations) []archive.Access {
 // access describes the access of a node that scans a table.
 func (n *node) access(known relations) archive.Access {
 	total := func(f float64) int64 { return int64(math.Round(f * n.Loops)) }
-	a := archive.Access{Object: n.Relation, Method: archive.FullScan, Kept: total(n.Rows), Measured: true}
+	a := archive.Access{Object: n.Relation, Method: archive.FullScan, Kept: total(n.Rows), Counted: true}
 	a.Examined = total(n.Rows + n.Filtered + n.Rechecked)
 	indexes := n.indexes()
 	if len(indexes) == 0 {

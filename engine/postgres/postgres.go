@@ -45,7 +45,7 @@ func Driver() engine.Driver {
 				design.Document:   {flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange, flavour.Keys},
 				design.Wide:       {flavour.SQL, flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange},
 			},
-			Means: []design.Name{design.Normalized, design.Document, design.Wide},
+			MeanDesigns: []design.Name{design.Normalized, design.Document, design.Wide},
 		}}, offered()...),
 		Place:  engine.Remote,
 		Server: server(),

@@ -39,8 +39,8 @@ func server() *launch.Server {
 		Ports:    []string{"sql"},
 		TLS:      launch.OffersTLS,
 		Profiles: []launch.Profile{
-			{Name: "default", Summary: "the settings of the package"},
-			{Name: "tuned", Summary: "memory for the machine, a long log between checkpoints, no just-in-time compiler", Settings: tuned},
+			{Name: "default", Summary: "as packaged"},
+			{Name: "tuned", Summary: "caches for the machine's memory, fewer checkpoints, no just-in-time compiler", Settings: tuned},
 		},
 		Stop:    syscall.SIGINT, // fast shutdown: it ends sessions and writes all data
 		Find:    func() error { _, err := programs(); return err },

@@ -91,7 +91,7 @@ const (
 	IfDifferent           Policy = "different"                 // IF_DIFFERENT: if it differs
 	IfDifferentOrRevised  Policy = "different-or-revised"      // IF_DIFFERENT_OR_REVCODE
 	IfDifferentAndRevised Policy = "different-and-revised"     // IF_DIFFERENT_AND_REVCODE
-	GoodStays             Policy = "good-stays-unless-revised" // manual 5.1.4: a missing value replaces a good one only in a revision
+	GoodStays             Policy = "good-stays-unless-revised" // manual 5.1.6: a missing value replaces a good one only in a revision
 )
 
 // Policies are all policies.

@@ -333,7 +333,7 @@ func (a *Archive) Phrase(ctx context.Context, q *question.Question, f flavour.Na
 // PhraseIn is Phrase in a given dialect instead of the archive's.
 func (a *Archive) PhraseIn(ctx context.Context, d *flavour.Dialect, q *question.Question, f flavour.Name) (*archive.Query, error) {
 	driver := a.Driver()
-	if err := archive.Express(&driver, a.Design, f, q); err != nil {
+	if err := archive.CanExpress(&driver, a.Design, f, q); err != nil {
 		return nil, err
 	}
 	catalog, err := a.Catalog(ctx, q.Subset)
@@ -432,7 +432,7 @@ func Phrase(d *flavour.Dialect, n design.Name, f flavour.Name, q *question.Quest
 	}
 	query := &archive.Query{Question: q, Flavour: f, Text: p.Text, Args: p.Args, Keys: p.Keys, LeadCoding: p.LeadCoding}
 	if p.Keys != nil {
-		query.Derive = time.Since(began)
+		query.DeriveTime = time.Since(began)
 	}
 	return query, nil
 }

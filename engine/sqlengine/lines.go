@@ -111,7 +111,7 @@ func (l *Loader) replace(ctx context.Context, q Querier, lines *Lines, candidate
 	for i, id := range lines.IDs {
 		heads[id] = &lines.Headers[i]
 	}
-	var in *archive.Index
+	var in *archive.RecordIndex
 	_, fresh := l.headers.Fresh()
 	old := slices.DeleteFunc(Series(candidates), func(r design.Row) bool { return lines.IDs[r.Header] >= fresh })
 	for some := range slices.Chunk(old, seriesAsked) {
@@ -139,7 +139,7 @@ func (l *Loader) replace(ctx context.Context, q Querier, lines *Lines, candidate
 			return err
 		}
 		if in == nil && len(ids) > 0 {
-			in = archive.IndexOf(lines.Batches)
+			in = archive.NewRecordIndex(lines.Batches)
 		}
 		replaced := stored.ResolveSome(&have.Batch, in)
 		if lines.Keep {
@@ -160,14 +160,14 @@ func (l *Loader) replace(ctx context.Context, q Querier, lines *Lines, candidate
 // Resolver returns a function that calls Resolve for the stored records that satisfy a
 // condition. Each of these records must have an incoming record in lines.
 func (a *Archive) Resolver(ctx context.Context, q Querier, subset string, lines *Lines, stored *archive.CommitResult) func(where string) error {
-	var in *archive.Index
+	var in *archive.RecordIndex
 	return func(where string) error {
 		for have, err := range archive.Dump(func(to *archive.Dumper) error { return a.DumpType(ctx, q, subset, lines.Type, where, to) }) {
 			if err != nil {
 				return err
 			}
 			if in == nil {
-				in = archive.IndexOf(lines.Batches)
+				in = archive.NewRecordIndex(lines.Batches)
 			}
 			if err := stored.ResolveAll(have, in); err != nil {
 				return err

@@ -160,7 +160,7 @@ func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Pl
 	}
 	outer := &plan.Access[0]
 	outer.Examined, err = sqlengine.Number(ctx, a.Pool, "SELECT count(*) FROM "+a.Dialect.Table(q.Question.Subset, outer.Object))
-	outer.Measured = err == nil
+	outer.Counted = err == nil
 	return plan, err
 }
 

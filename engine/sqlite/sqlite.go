@@ -43,7 +43,7 @@ func Driver() engine.Driver {
 				design.Normalized: {flavour.MetviewerSQL, flavour.SQL, flavour.ISORange, flavour.EpochRange},
 				design.Document:   {flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange, flavour.Keys},
 			},
-			Means: []design.Name{design.Normalized, design.Document},
+			MeanDesigns: []design.Name{design.Normalized, design.Document},
 		}}, offered()...),
 		Place:      engine.Embedded,
 		Recognizes: func(_ string, head []byte) bool { return strings.HasPrefix(string(head), "SQLite format 3") },

@@ -247,7 +247,7 @@ func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Pl
 	}
 	plan := archive.Plan{Text: b.String()}
 	if len(p.ids) > 0 {
-		plan.Access = []archive.Access{{Object: string(design.KeyValue), Method: archive.KeyLookup, Index: "hash table", Examined: int64(len(p.ids)), Kept: found, Measured: true}}
+		plan.Access = []archive.Access{{Object: string(design.KeyValue), Method: archive.KeyLookup, Index: "hash table", Examined: int64(len(p.ids)), Kept: found, Counted: true}}
 	}
 	return plan, nil
 }

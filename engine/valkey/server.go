@@ -28,7 +28,7 @@ func server() *launch.Server {
 		Ports:    []string{"client", "bus"},
 		TLS:      launch.OffersTLS,
 		Profiles: []launch.Profile{
-			{Name: "default", Summary: "the settings of the package: occasional snapshots, a commit is NOT durable"},
+			{Name: "default", Summary: "as packaged: occasional snapshots, a commit is NOT durable"},
 			{Name: "tuned", Summary: "a log that is synced before every reply: a commit is durable", Settings: tuned},
 			{Name: "memory", Summary: "no persistence: everything is lost with the process", Settings: memory},
 		},

@@ -19,24 +19,24 @@ type Criterion string
 
 // The criteria. Less is better in each.
 const (
-	Questions Criterion = "questions"   // time of a question of the mix, s
-	FullLoad  Criterion = "full load"   // time to load all the data, s
-	NextLoad  Criterion = "next load"   // time to load one more copy of the data into the largest archive of the study, s
-	Disk      Criterion = "disk"        // bytes
-	Growth    Criterion = "growth"      // factor of the time of a question with Far times the data
-	Recovery  Criterion = "killed node" // longest time without a success, s
+	QueryTime       Criterion = "questions"   // time of an average query of the mix, s
+	FullLoad        Criterion = "full load"   // time to load all the data, s
+	IncrementalLoad Criterion = "next load"   // time to load one more copy of the data into the largest archive of the study, s
+	Disk            Criterion = "disk"        // bytes
+	Growth          Criterion = "growth"      // factor by which the query time grows with DataFactor times the data
+	NodeFailure     Criterion = "killed node" // longest time without a successful operation after a node failure, median of the failures, s
 )
 
 // Criteria returns all criteria.
 func Criteria() []Criterion {
-	return []Criterion{Questions, FullLoad, NextLoad, Disk, Growth, Recovery}
+	return []Criterion{QueryTime, FullLoad, IncrementalLoad, Disk, Growth, NodeFailure}
 }
 
-// Weights is the importance of each topic: ask, load, size, growth, recover.
+// Weights maps the name of a weight (ask, load, size, growth, recover) to its importance.
 type Weights map[string]float64
 
-// names returns the names of weights in display order.
-func names() []string { return []string{"ask", "load", "size", "growth", "recover"} }
+// weightNames returns the names of weights in display order.
+func weightNames() []string { return []string{"ask", "load", "size", "growth", "recover"} }
 
 // Defaults returns the weights of an archive that is queried all day and loaded at night.
 func Defaults() Weights {
@@ -46,7 +46,7 @@ func Defaults() Weights {
 // String prints the weights in the form that Set reads.
 func (w Weights) String() string {
 	var out []string
-	for _, n := range names() {
+	for _, n := range weightNames() {
 		out = append(out, n+"="+strconv.FormatFloat(w[n], 'g', -1, 64))
 	}
 	return strings.Join(out, ",")
@@ -60,8 +60,8 @@ func (w Weights) Set(text string) error {
 	for part := range strings.SplitSeq(text, ",") {
 		name, number, _ := strings.Cut(strings.TrimSpace(part), "=")
 		v, err := strconv.ParseFloat(number, 64)
-		if !slices.Contains(names(), name) {
-			return fault.Unknown("weight", name, names())
+		if !slices.Contains(weightNames(), name) {
+			return fault.Unknown("weight", name, weightNames())
 		}
 		if err != nil || !(v >= 0 && v <= 1e6) {
 			return fmt.Errorf("%q is not a weight from 0 to 1000000; write for example %s=2", part, name)
@@ -74,32 +74,32 @@ func (w Weights) Set(text string) error {
 // Advice is the ranking of choices by the weights.
 type Advice struct {
 	Weights Weights               `json:"weights"`
-	Counted map[Criterion]float64 `json:"counted"` // the weights that count here, by criterion
-	// Missing lists the criteria that have a weight but were measured only for some choices. They
-	// do not count: a configuration whose load was not measured, because its archive existed
-	// before, is neither the worst nor the best.
+	Counted map[Criterion]float64 `json:"counted"` // the weights in use, by criterion; criteria that were not measured are absent
+	// Missing lists the criteria that have a weight but were measured only for some choices. They have
+	// no weight for any choice. Otherwise a choice whose load was not measured, because its archive already
+	// existed, would rank as the best or the worst in loading.
 	Missing []Criterion `json:"missing,omitempty"`
 	Choices []Choice    `json:"choices"` // the recommended one first, the excluded ones last
-	// Tied is the number of first choices that the measurements cannot distinguish. If the
-	// repetitions are enough, the one of them that needs the fewest servers is recommended. 1 = the
-	// first is the best.
-	Tied    int      `json:"tied"`
-	Changes []Change `json:"changes"`
-	Far     int      `json:"far"` // index of the best choice for Far times the data; −1 = growth is not known
+	// Tied is the number of choices at the start of Choices that the measurements cannot distinguish; 1 = the
+	// first is the best. If there are enough repetitions for intervals, Choices lists the tied one with the
+	// fewest servers first.
+	Tied             int      `json:"tied"`
+	Changes          []Change `json:"changes"`
+	BestWithMoreData int      `json:"far"` // index of the best choice if the data grow by DataFactor; −1 = the growth of a choice is not known
 }
 
-// Choice is an engine and a design, with the fastest flavour. Struck is the reason of an excluded
-// choice.
+// Choice is an engine and a design, with its fastest flavour. Excluded is the reason why it cannot be recommended; "" =
+// it can.
 type Choice struct {
-	Engine  string                         `json:"engine"`
-	Design  string                         `json:"design"`
-	Flavour string                         `json:"flavour"`
-	Figures map[Criterion]measure.Estimate `json:"figures"` // a missing criterion was not measured
-	Score   measure.Estimate               `json:"score"`   // weighted geometric mean of the ratios to the best of each criterion: 1 = the best in all
-	Struck  string                         `json:"struck,omitempty"`
-	Archive run.Archive                    `json:"archive"`
+	Engine   string                         `json:"engine"`
+	Design   string                         `json:"design"`
+	Flavour  string                         `json:"flavour"`
+	Figures  map[Criterion]measure.Estimate `json:"figures"` // a missing criterion was not measured
+	Score    measure.Estimate               `json:"score"`   // weighted geometric mean of the ratios to the best of each criterion: 1 = the best in all
+	Excluded string                         `json:"struck,omitempty"`
+	Archive  run.Archive                    `json:"archive"`
 
-	logs map[Criterion]float64 // of the ratios to the best of each criterion that counts
+	logRatios map[Criterion]float64 // logarithms of the ratios to the best value, for each criterion with a weight
 }
 
 // Change is a change of a weight that makes another choice the best. Factor multiplies the weight.
@@ -109,12 +109,12 @@ type Change struct {
 	To     int     `json:"to"` // index in Choices
 }
 
-// of is the name of the weight of a criterion.
-func (by Criterion) of() string {
+// weightName is the name of the weight of a criterion.
+func (by Criterion) weightName() string {
 	switch by {
-	case Questions:
+	case QueryTime:
 		return "ask"
-	case FullLoad, NextLoad:
+	case FullLoad, IncrementalLoad:
 		return "load"
 	case Disk:
 		return "size"
@@ -126,23 +126,23 @@ func (by Criterion) of() string {
 
 // Advise ranks the choices by the weights.
 func (s *Study) Advise(w Weights) *Advice {
-	a := &Advice{Weights: w, Counted: map[Criterion]float64{}, Far: -1}
+	a := &Advice{Weights: w, Counted: map[Criterion]float64{}, BestWithMoreData: -1}
 	for _, x := range s.Sizes[0].Archives {
 		if x.Place != "memory" && x.Unranked == "" {
 			a.Choices = append(a.Choices, s.choice(x, w))
 		}
 	}
 	for _, by := range Criteria() {
-		switch v, n := w[by.of()], len(a.Without(by)); {
-		case v <= 0 || n == a.eligible():
+		switch v, n := w[by.weightName()], len(a.Unmeasured(by)); {
+		case v <= 0 || n == a.countEligible():
 		case n > 0:
 			a.Missing = append(a.Missing, by)
 		default:
 			a.Counted[by] = v
 		}
 	}
-	if a.Counted[FullLoad] > 0 && a.Counted[NextLoad] > 0 {
-		a.Counted[FullLoad], a.Counted[NextLoad] = w["load"]/2, w["load"]/2
+	if a.Counted[FullLoad] > 0 && a.Counted[IncrementalLoad] > 0 {
+		a.Counted[FullLoad], a.Counted[IncrementalLoad] = w["load"]/2, w["load"]/2
 	}
 	a.score()
 	a.order()
@@ -153,29 +153,29 @@ func (s *Study) Advise(w Weights) *Advice {
 func (s *Study) choice(x run.Archive, w Weights) Choice {
 	c := Choice{Engine: x.Engine, Design: x.Design, Archive: x, Figures: map[Criterion]measure.Estimate{}}
 	base, last := &s.Sizes[0], &s.Sizes[len(s.Sizes)-1]
-	if c.Struck = "its data are incomplete"; !x.Complete {
+	if c.Excluded = "its data are incomplete"; !x.Complete {
 		return c
 	}
-	c.Struck = "no query was run on it"
+	c.Excluded = "no query was run on it"
 	for _, flavour := range base.flavours(x) {
-		mix, _, why := base.mix(x.Engine, x.Design, flavour)
-		best, some := c.Figures[Questions]
+		mix, _, why := base.mixTime(x.Engine, x.Design, flavour)
+		best, some := c.Figures[QueryTime]
 		switch {
 		case why != "" && !some:
-			c.Struck = "no flavour gave the correct result in every case: " + why
+			c.Excluded = "no flavour gave the correct result in every case: " + why
 		case why == "" && (!some || mix.Value < best.Value):
-			c.Figures[Questions], c.Flavour, c.Struck = mix, flavour, ""
+			c.Figures[QueryTime], c.Flavour, c.Excluded = mix, flavour, ""
 		}
 	}
-	if c.Struck != "" {
+	if c.Excluded != "" {
 		return c
 	}
-	c.figure(FullLoad, x.Load.Seconds())
-	c.figure(Disk, float64(x.Bytes))
+	c.setFigure(FullLoad, x.Load.Seconds())
+	c.setFigure(Disk, float64(x.Bytes))
 	if before := len(s.Sizes) - 2; before >= 0 {
 		for _, y := range last.Archives {
 			if y.Engine == x.Engine && y.Design == x.Design && y.Complete {
-				c.figure(NextLoad, y.Load.Seconds()/float64(last.Copies-s.Sizes[before].Copies))
+				c.setFigure(IncrementalLoad, y.Load.Seconds()/float64(last.Copies-s.Sizes[before].Copies))
 			}
 		}
 		if g, known := s.growth(c.Engine, c.Design, c.Flavour); known {
@@ -183,89 +183,90 @@ func (s *Study) choice(x run.Archive, w Weights) Choice {
 		}
 	}
 	if w["recover"] > 0 {
-		c.kills(s.Kills)
+		c.addNodeFailures(s.NodeFailures)
 	}
 	return c
 }
 
-// figure stores a value that was measured once; its interval is the value.
-func (c *Choice) figure(by Criterion, v float64) {
+// setFigure stores a value without uncertainty: both bounds of its interval equal the value. It stores nothing for 0,
+// which means "not measured".
+func (c *Choice) setFigure(by Criterion, v float64) {
 	if v > 0 {
 		c.Figures[by] = measure.Estimate{Value: v, Low: v, High: v}
 	}
 }
 
-// kills adds the cost of killed nodes. A choice that lost or changed data is excluded.
-func (c *Choice) kills(all []run.Sample) {
+// addNodeFailures adds the outage after node failures, and excludes a choice that lost or changed data.
+func (c *Choice) addNodeFailures(all []run.Sample) {
 	var silence []float64
 	for _, s := range all {
-		if s.Cell.Engine != c.Engine || s.Kill == nil || s.Cell.At("design") != c.Design {
+		if s.Cell.Engine != c.Engine || s.Kill == nil || s.Cell.Value("design") != c.Design {
 			continue
 		}
 		m := s.Measured()
 		if m == nil {
-			c.Struck = "a node failure cost more than time: " + s.Problem
+			c.Excluded = "it lost or changed data in a node failure: " + s.Problem
 			return
 		}
 		silence = append(silence, m.Silence.Seconds())
 	}
-	c.figure(Recovery, measure.Median(silence))
+	c.setFigure(NodeFailure, measure.Median(silence))
 }
 
-// Without returns the choices that may be recommended but have no measurement of a criterion.
-func (a *Advice) Without(by Criterion) (out []Choice) {
+// Unmeasured returns the choices that may be recommended but have no measurement of a criterion.
+func (a *Advice) Unmeasured(by Criterion) (out []Choice) {
 	for _, c := range a.Choices {
-		if _, ok := c.Figures[by]; !ok && c.Struck == "" {
+		if _, ok := c.Figures[by]; !ok && c.Excluded == "" {
 			out = append(out, c)
 		}
 	}
 	return out
 }
 
-// eligible counts the choices that may be recommended.
-func (a *Advice) eligible() (n int) {
+// countEligible counts the choices that may be recommended.
+func (a *Advice) countEligible() (n int) {
 	for _, c := range a.Choices {
-		if c.Struck == "" {
+		if c.Excluded == "" {
 			n++
 		}
 	}
 	return n
 }
 
-// score computes the score of every choice. The criteria that count were measured for every choice
-// that may be recommended.
+// score computes the score of every choice. Advise gives weight only to criteria that were measured for every eligible
+// choice, so each ratio exists.
 func (a *Advice) score() {
 	best := map[Criterion]float64{}
 	for _, c := range a.Choices {
 		for by, e := range c.Figures {
-			if c.Struck == "" {
+			if c.Excluded == "" {
 				best[by] = min(cmp.Or(best[by], e.Value), e.Value)
 			}
 		}
 	}
 	for i := range a.Choices {
 		c := &a.Choices[i]
-		if c.Struck != "" {
+		if c.Excluded != "" {
 			continue
 		}
 		below, above := 0.0, 0.0
-		c.logs = map[Criterion]float64{}
+		c.logRatios = map[Criterion]float64{}
 		for _, by := range slices.Sorted(maps.Keys(a.Counted)) { // floating-point sums depend on the order
 			w := a.Counted[by]
 			e := c.Figures[by]
-			c.logs[by] = math.Log(e.Value / best[by])
+			c.logRatios[by] = math.Log(e.Value / best[by])
 			below, above = math.Hypot(below, w*math.Log(e.Value/e.Low)), math.Hypot(above, w*math.Log(e.High/e.Value))
 		}
-		mid, all := c.weighed(a.Counted), total(a.Counted)
+		mid, all := c.logScore(a.Counted), total(a.Counted)
 		c.Score = measure.Estimate{Value: math.Exp(mid), Low: math.Exp(mid - below/all), High: math.Exp(mid + above/all)}
 	}
 }
 
-// weighed is the logarithm of the score with the given weights.
-func (c *Choice) weighed(by map[Criterion]float64) float64 {
+// logScore returns the logarithm of the score with the given weights.
+func (c *Choice) logScore(by map[Criterion]float64) float64 {
 	sum := 0.0
 	for _, k := range slices.Sorted(maps.Keys(by)) {
-		sum += by[k] * c.logs[k]
+		sum += by[k] * c.logRatios[k]
 	}
 	return sum / total(by)
 }
@@ -281,62 +282,61 @@ func total(by map[Criterion]float64) (sum float64) {
 // weights that would change the recommendation.
 func (a *Advice) order() {
 	slices.SortStableFunc(a.Choices, func(x, y Choice) int {
-		return cmp.Or(cmp.Compare(min(len(x.Struck), 1), min(len(y.Struck), 1)), cmp.Compare(x.Score.Value, y.Score.Value))
+		return cmp.Or(cmp.Compare(min(len(x.Excluded), 1), min(len(y.Excluded), 1)), cmp.Compare(x.Score.Value, y.Score.Value))
 	})
-	n := len(a.Real())
+	n := len(a.Eligible())
 	if n == 0 {
 		return
 	}
 	a.Tied = n
-	if i := slices.IndexFunc(a.Choices[:n], func(c Choice) bool { return apart(a.Choices[0], c) }); i > 0 {
+	if i := slices.IndexFunc(a.Choices[:n], func(c Choice) bool { return significantlyWorse(a.Choices[0], c) }); i > 0 {
 		a.Tied = i
 	}
-	if a.Compared() {
-		slices.SortStableFunc(a.Choices[:a.Tied], func(x, y Choice) int { return cmp.Compare(x.Needs(), y.Needs()) })
+	if a.HasIntervals() {
+		slices.SortStableFunc(a.Choices[:a.Tied], func(x, y Choice) int { return cmp.Compare(x.ServerCount(), y.ServerCount()) })
 	}
-	for _, name := range names() {
-		a.Changes = append(a.Changes, a.turns(name)...)
+	for _, name := range weightNames() {
+		a.Changes = append(a.Changes, a.weightChanges(name)...)
 	}
-	if len(a.Without(Growth)) == 0 {
-		a.Far = a.best(func(c *Choice) float64 {
-			return c.weighed(a.Counted) + a.Counted[Questions]/total(a.Counted)*math.Log(c.Figures[Growth].Value)
+	if len(a.Unmeasured(Growth)) == 0 {
+		a.BestWithMoreData = a.argmin(func(c *Choice) float64 {
+			return c.logScore(a.Counted) + a.Counted[QueryTime]/total(a.Counted)*math.Log(c.Figures[Growth].Value)
 		})
 	}
 }
 
-// Compared reports whether the repetitions are enough to give scores an interval. If not, the order
-// is that of the medians, and proves nothing.
-func (a *Advice) Compared() bool { return a.Choices[0].Score.High < math.Inf(1) }
+// HasIntervals reports whether there are enough repetitions for scores with intervals. Without intervals, the choices are
+// in the order of their medians, and no difference is significant.
+func (a *Advice) HasIntervals() bool { return a.Choices[0].Score.High < math.Inf(1) }
 
-// Real returns the choices that may be recommended.
-func (a *Advice) Real() []Choice {
-	n := slices.IndexFunc(a.Choices, func(c Choice) bool { return c.Struck != "" })
+// Eligible returns the choices that may be recommended. Advise must have sorted the choices.
+func (a *Advice) Eligible() []Choice {
+	n := slices.IndexFunc(a.Choices, func(c Choice) bool { return c.Excluded != "" })
 	if n < 0 {
 		return a.Choices
 	}
 	return a.Choices[:n]
 }
 
-// best returns the index of the choice with the smallest value, and the first of equal ones.
-func (a *Advice) best(of func(c *Choice) float64) int {
+// argmin returns the index of the eligible choice with the smallest value; among equal values, the first.
+func (a *Advice) argmin(value func(c *Choice) float64) int {
 	best, least := 0, math.Inf(1)
-	for i := range a.Real() {
-		if v := of(&a.Choices[i]); v < least-1e-12 {
+	for i := range a.Eligible() {
+		if v := value(&a.Choices[i]); v < least-1e-12 {
 			best, least = i, v
 		}
 	}
 	return best
 }
 
-// apart reports whether a score is worse than the best one by more than the uncertainty of both.
-// With too few repetitions no score is.
-func apart(best, c Choice) bool {
+// significantlyWorse reports whether the score of c exceeds the best score by more than the uncertainty of both. It
+// returns false if there are too few repetitions for intervals.
+func significantlyWorse(best, c Choice) bool {
 	return math.Log(c.Score.Value/best.Score.Value) > math.Hypot(math.Log(best.Score.High/best.Score.Value), math.Log(c.Score.Value/c.Score.Low))
 }
 
-// Needs is what must run: 0 = only Barograph, 1 = a server, 2 or more = a cluster with that number
-// of nodes.
-func (c *Choice) Needs() int {
+// ServerCount is the number of servers that must run: 0 = none (embedded), 2 or more = the nodes of a cluster.
+func (c *Choice) ServerCount() int {
 	switch {
 	case c.Archive.Place == "embedded":
 		return 0
@@ -346,34 +346,35 @@ func (c *Choice) Needs() int {
 	return 1
 }
 
-// turns returns the smallest changes of a weight, up and down, that make a choice that is not tied
-// better than the recommended one.
-func (a *Advice) turns(name string) (out []Change) {
+// weightChanges returns up to two changes of one weight: the smallest increase and the smallest decrease after which a
+// choice outside the tied ones has a better score than the recommended one. gap is the weighted difference of the log
+// scores; share is the part of gap that comes from this weight.
+func (a *Advice) weightChanges(name string) (out []Change) {
 	up, down := Change{name, math.Inf(1), 0}, Change{name, 0, 0}
-	for i := a.Tied; i < len(a.Real()); i++ {
+	for i := a.Tied; i < len(a.Eligible()); i++ {
 		first, c := &a.Choices[0], &a.Choices[i]
-		gap := (c.weighed(a.Counted) - first.weighed(a.Counted)) * total(a.Counted)
-		own := 0.0
+		gap := (c.logScore(a.Counted) - first.logScore(a.Counted)) * total(a.Counted)
+		share := 0.0
 		for _, by := range Criteria() {
-			if by.of() == name {
-				own += a.Counted[by] * (c.logs[by] - first.logs[by])
+			if by.weightName() == name {
+				share += a.Counted[by] * (c.logRatios[by] - first.logRatios[by])
 			}
 		}
-		switch f := 1 - gap/own; { // gap + (f−1)·own = 0
-		case own < 0 && f < up.Factor:
+		switch f := 1 - gap/share; { // gap + (f−1)·share = 0
+		case share < 0 && f < up.Factor:
 			up = Change{name, f, i}
-		case own > 0 && f > down.Factor:
+		case share > 0 && f > down.Factor:
 			down = Change{name, f, i}
 		}
 	}
-	if up.To > 0 && up.Factor <= mostTimes {
+	if up.To > 0 && up.Factor <= maxWeightFactor {
 		out = append(out, up)
 	}
-	if down.To > 0 && down.Factor >= 1./mostTimes && down.Factor < 1 {
+	if down.To > 0 && down.Factor >= 1./maxWeightFactor && down.Factor < 1 {
 		out = append(out, down)
 	}
 	return out
 }
 
-// mostTimes is the largest factor of a weight that is reported, up or down.
-const mostTimes = 10
+// maxWeightFactor is the largest factor of a weight that is reported, up or down.
+const maxWeightFactor = 10

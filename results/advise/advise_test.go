@@ -140,14 +140,14 @@ func check(t *testing.T, a *Advice, sizes []float64, dirs []string) {
 		if archive == "dry/memory" {
 			continue
 		}
-		f := map[Criterion]float64{Questions: math.Inf(1), FullLoad: base.archives[archive].load, Disk: base.archives[archive].bytes}
+		f := map[Criterion]float64{QueryTime: math.Inf(1), FullLoad: base.archives[archive].load, Disk: base.archives[archive].bytes}
 		for _, flavour := range ways {
-			if mid, _ := base.question(archive, flavour); mid < f[Questions] {
-				f[Questions], flavours[archive] = mid, flavour
+			if mid, _ := base.question(archive, flavour); mid < f[QueryTime] {
+				f[QueryTime], flavours[archive] = mid, flavour
 			}
 		}
 		if n := len(all); n > 1 {
-			f[NextLoad] = last.archives[archive].load / (sizes[n-1] - sizes[n-2])
+			f[IncrementalLoad] = last.archives[archive].load / (sizes[n-1] - sizes[n-2])
 			var x, y, xx, xy float64 // least squares of logarithms
 			for i := range all {
 				_, whole := all[i].question(archive, flavours[archive])
@@ -175,8 +175,8 @@ func check(t *testing.T, a *Advice, sizes []float64, dirs []string) {
 	least, at := math.Inf(1), 0
 	for i, c := range a.Choices {
 		archive := c.Engine + "/" + c.Design
-		if c.Struck != "" || c.Flavour != flavours[archive] {
-			t.Errorf("%s by %s: %s; %s is faster", archive, c.Flavour, c.Struck, flavours[archive])
+		if c.Excluded != "" || c.Flavour != flavours[archive] {
+			t.Errorf("%s by %s: %s; %s is faster", archive, c.Flavour, c.Excluded, flavours[archive])
 		}
 		for by := range a.Counted {
 			if e, known := c.Figures[by]; known && math.Abs(e.Value/figures[archive][by]-1) > 1e-9 {
@@ -226,7 +226,7 @@ func made(t *testing.T, growth float64, archives map[string][3]float64) *Study {
 						law = math.Pow(float64(copies), growth)
 					}
 					took := x[0] * times * law * (1 + 0.002*float64(rep%4))
-					sample := run.Sample{Cell: run.AnswerCell(name, "wide", c, "sql"), Phase: run.Warm, Rep: rep}.Judge(&run.Measured{Total: time.Duration(took * 1e9)}, p, nil)
+					sample := run.Sample{Cell: run.MetCell(name, "wide", c, "sql"), Phase: run.Warm, Rep: rep}.Judge(&run.Measured{Total: time.Duration(took * 1e9)}, p, nil)
 					sample.Proof = answer.EveryValue
 					if err := f.Add(sample); err != nil {
 						t.Fatal(err)
@@ -253,7 +253,7 @@ func TestAdvice(t *testing.T) {
 	t.Run("weights decide, and what would change that is reported", func(t *testing.T) {
 		s := made(t, 0, map[string][3]float64{"asks": {0.1, 40, 1e6}, "loads": {0.2, 10, 1e6}})
 		a := s.Advise(w("ask=5,load=2"))
-		if a.Choices[0].Engine != "asks" || a.Tied != 1 || a.Far != -1 {
+		if a.Choices[0].Engine != "asks" || a.Tied != 1 || a.BestWithMoreData != -1 {
 			t.Errorf("%+v", a)
 		}
 		// 5·ln 2 against 2·ln 4: from 2.5 on, the archive with the fast load wins.
@@ -263,13 +263,13 @@ func TestAdvice(t *testing.T) {
 		if b := s.Advise(w("ask=5,load=2.6")); b.Choices[0].Engine != "loads" {
 			t.Errorf("%+v", b.Choices[0])
 		}
-		if q := a.Choices[0].Figures[Questions].Value; math.Abs(q/(0.19*1.003)-1) > 0.01 { // (9·0.1 + 1·1) ÷ 10
+		if q := a.Choices[0].Figures[QueryTime].Value; math.Abs(q/(0.19*1.003)-1) > 0.01 { // (9·0.1 + 1·1) ÷ 10
 			t.Errorf("a question of the mix takes %g s", q)
 		}
 	})
 	t.Run("four times the data", func(t *testing.T) {
 		a := made(t, 1, map[string][3]float64{"grows": {0.1, 10, 1e6}, "flat": {0.15, 10, 1e6}}).Advise(w("ask=5,growth=0"))
-		if a.Choices[0].Engine != "grows" || a.Far != 1 || a.Choices[1].Engine != "flat" {
+		if a.Choices[0].Engine != "grows" || a.BestWithMoreData != 1 || a.Choices[1].Engine != "flat" {
 			t.Errorf("%+v", a)
 		}
 		if b := made(t, 1, map[string][3]float64{"grows": {0.1, 10, 1e6}, "flat": {0.15, 10, 1e6}}).Advise(w("ask=5,growth=2")); b.Choices[0].Engine != "flat" {
@@ -287,7 +287,7 @@ func TestAdvice(t *testing.T) {
 		for _, c := range s.Sizes[0].cells {
 			c.times = c.times[:5]
 		}
-		if a := s.Advise(Defaults()); a.Compared() || a.Choices[0].Engine != "server" {
+		if a := s.Advise(Defaults()); a.HasIntervals() || a.Choices[0].Engine != "server" {
 			t.Errorf("%+v", a)
 		}
 	})
@@ -296,18 +296,18 @@ func TestAdvice(t *testing.T) {
 		d := record.Digest{Hi: 1, Records: 1}
 		p, _ := answer.CompareRecords(d, d)
 		kill := func(engine string, silence time.Duration, problem error) {
-			s.Kills = append(s.Kills, run.Sample{Cell: run.NewCell("faults", engine, "during", "load", "design", "wide"), Kill: &run.Kill{}}.Judge(&run.Measured{Silence: silence}, p, problem))
+			s.NodeFailures = append(s.NodeFailures, run.Sample{Cell: run.NewCell("faults", engine, "during", "load", "design", "wide"), Kill: &run.Kill{}}.Judge(&run.Measured{Silence: silence}, p, problem))
 		}
 		kill("one", 30*time.Second, nil)
 		kill("other", 2*time.Second, nil)
-		if a := s.Advise(Defaults()); a.Choices[0].Engine != "other" || a.Counted[Recovery] != 1 {
+		if a := s.Advise(Defaults()); a.Choices[0].Engine != "other" || a.Counted[NodeFailure] != 1 {
 			t.Errorf("%+v", a)
 		}
 		if a := s.Advise(w("recover=0")); a.Choices[0].Engine != "one" {
 			t.Errorf("%+v", a)
 		}
 		kill("other", 0, fmt.Errorf("3 acknowledged records are lost"))
-		if a := s.Advise(Defaults()); a.Choices[0].Engine != "one" || a.Choices[1].Struck == "" {
+		if a := s.Advise(Defaults()); a.Choices[0].Engine != "one" || a.Choices[1].Excluded == "" {
 			t.Errorf("%+v", a)
 		}
 	})
@@ -326,7 +326,7 @@ func TestUnmeasuredLoadHasNoWeight(t *testing.T) {
 	if a.Choices[0].Engine != "existed" || a.Counted[FullLoad] != 0 || !slices.Equal(a.Missing, []Criterion{FullLoad}) {
 		t.Errorf("the choice is %s, counted %v, missing %v", a.Choices[0].Engine, a.Counted, a.Missing)
 	}
-	if w := a.Without(FullLoad); len(w) != 1 || w[0].Engine != "existed" {
+	if w := a.Unmeasured(FullLoad); len(w) != 1 || w[0].Engine != "existed" {
 		t.Errorf("without a load: %+v", w)
 	}
 }

@@ -13,8 +13,8 @@ import (
 
 // Study is the input of advice.
 type Study struct {
-	Sizes []Size       // of the same data, the fewest copies first; one element if growth was not studied
-	Kills []run.Sample // node failures, from other runs
+	Sizes        []Size       // one run for each amount of the same data, fewest copies first; one element if growth was not studied
+	NodeFailures []run.Sample // samples of node failures, from runs of barograph faults
 }
 
 // Size is a run with a number of copies of the data.
@@ -27,14 +27,14 @@ type Size struct {
 
 // cell is a case with a configuration; times in seconds, by repetition.
 type cell struct {
-	bad   string // the reason why it has no times
-	times []float64
-	proof answer.Degree
+	problem string // why its times do not count; "" = they do
+	times   []float64
+	proof   answer.Degree
 }
 
-// Read reads a run folder, or a folder of studies of several sizes; with are folders of barograph
-// faults.
-func Read(dir string, with ...string) (*Study, error) {
+// Read reads a run folder, or the folder of a study with several data sizes (x1, x2, x4 …). faultDirs are run folders
+// that barograph faults wrote.
+func Read(dir string, faultDirs ...string) (*Study, error) {
 	s := &Study{}
 	dirs := run.SizeFolders(dir)
 	if len(dirs) < 2 {
@@ -47,15 +47,15 @@ func Read(dir string, with ...string) (*Study, error) {
 		}
 		s.Sizes = append(s.Sizes, sizeOf(n, r, samples))
 	}
-	for _, dir := range with {
+	for _, dir := range faultDirs {
 		r, samples, err := run.Read(dir)
 		if err != nil {
 			return nil, err
 		}
 		if r.Workload != "faults" {
-			return nil, &fault.Error{File: dir, Problem: "is a run of " + r.Workload + ", which stops no node", Cure: "name a folder that barograph faults wrote"}
+			return nil, &fault.Error{File: dir, Problem: "is a run of " + r.Workload + ", not of faults", Cure: "name a folder that barograph faults wrote"}
 		}
-		s.Kills = append(s.Kills, samples...)
+		s.NodeFailures = append(s.NodeFailures, samples...)
 	}
 	return s, nil
 }
@@ -69,8 +69,9 @@ func sizeOf(copies int, r *run.Run, samples []run.Sample) Size {
 			z.cells[x.Cell] = c
 		}
 		switch m := x.Measured(); {
+		// A failed cold start does not invalidate the warm times.
 		case x.Verdict == run.Wrong, !x.Verdict.IsCorrect() && x.Phase != run.Cold:
-			c.bad = x.Cell.At("case") + " is " + string(x.Verdict)
+			c.problem = x.Cell.Value("case") + " is " + string(x.Verdict)
 		case m != nil && x.Phase != run.Cold:
 			c.times, c.proof = append(c.times, m.Total.Seconds()), x.Proof
 		}
@@ -78,11 +79,12 @@ func sizeOf(copies int, r *run.Run, samples []run.Sample) Size {
 	return z
 }
 
-// asked returns the cases that count: those with rows and with times of a database.
-func (z *Size) asked() (out []run.Case) {
+// measuredCases returns the cases whose result has rows and for which at least one engine other than dry (the client
+// overhead) has times.
+func (z *Size) measuredCases() (out []run.Case) {
 	for _, c := range z.Cases {
 		for k, x := range z.cells {
-			if c.Rows > 0 && k.At("case") == c.Name && len(x.times) > 0 && !z.floor(k.Engine) {
+			if c.Rows > 0 && k.Value("case") == c.Name && len(x.times) > 0 && !z.isClientOverhead(k.Engine) {
 				out = append(out, c)
 				break
 			}
@@ -91,7 +93,8 @@ func (z *Size) asked() (out []run.Case) {
 	return out
 }
 
-func (z *Size) floor(engine string) bool {
+// isClientOverhead reports whether an engine answers from the client's memory (dry), and so measures only the client.
+func (z *Size) isClientOverhead(engine string) bool {
 	return slices.ContainsFunc(z.Archives, func(a run.Archive) bool { return a.Engine == engine && a.Place == "memory" })
 }
 
@@ -99,29 +102,29 @@ func (z *Size) floor(engine string) bool {
 func (z *Size) flavours(a run.Archive) []string {
 	all := map[string]bool{}
 	for k := range z.cells {
-		if k.Engine == a.Engine && k.At("design") == a.Design {
-			all[k.At("flavour")] = true
+		if k.Engine == a.Engine && k.Value("design") == a.Design {
+			all[k.Value("flavour")] = true
 		}
 	}
 	return slices.Sorted(maps.Keys(all))
 }
 
-// mix is the time of a question of the user's mix, in seconds: the weighted mean of the cases'
-// medians, and of the times of each repetition. If there is no such time, why is the reason: a case
-// cannot be expressed, has an incorrect result, was not timed, or is proven to a lower degree.
-func (z *Size) mix(engine, design, flavour string) (e measure.Estimate, reps []float64, why string) {
+// mixTime returns the time of an average query of the user's mix, in seconds. e is the weighted mean of the cases'
+// medians. reps has, for each repetition, the weighted mean of the cases' times. If there is no such time, reason says
+// why: a case cannot be expressed, has an incorrect result, was not timed, or was not compared value by value.
+func (z *Size) mixTime(engine, design, flavour string) (e measure.Estimate, reps []float64, reason string) {
 	sum, below, above := 0.0, 0.0, 0.0
-	for _, c := range z.asked() {
-		x := z.cells[run.AnswerCell(engine, design, c.Name, flavour)]
+	for _, c := range z.measuredCases() {
+		x := z.cells[run.MetCell(engine, design, c.Name, flavour)]
 		switch {
 		case x == nil:
 			return e, nil, c.Name + " cannot be expressed"
-		case x.bad != "":
-			return e, nil, x.bad
+		case x.problem != "":
+			return e, nil, x.problem
 		case len(x.times) == 0:
 			return e, nil, c.Name + " was not timed"
 		case x.proof != answer.EveryValue:
-			return e, nil, c.Name + " is proven by " + string(x.proof) + " alone"
+			return e, nil, c.Name + ": the comparison with the reference covered only " + string(x.proof) + ", not every value"
 		}
 		w, m := float64(max(c.Weight, 1)), measure.MedianEstimate(x.times)
 		sum, e.Value = sum+w, e.Value+w*m.Value
@@ -145,13 +148,14 @@ func (z *Size) mix(engine, design, flavour string) (e measure.Estimate, reps []f
 	return e, reps, ""
 }
 
-// growth is the factor of the mix's time with Far (four) times the data. It is not known if the
-// ratio of its interval's bounds exceeds widest.
+// growth returns the factor by which the time of the mix grows if the data grow by the factor DataFactor. known is false
+// if the mix has no time at some size, or if the upper bound of the interval is more than maxGrowthSpread times the lower
+// bound.
 func (s *Study) growth(engine, design, flavour string) (e measure.Estimate, known bool) {
 	var sizes []float64
 	var times [][]float64
 	for i := range s.Sizes {
-		_, reps, why := s.Sizes[i].mix(engine, design, flavour)
+		_, reps, why := s.Sizes[i].mixTime(engine, design, flavour)
 		if why != "" {
 			return e, false
 		}
@@ -162,12 +166,12 @@ func (s *Study) growth(engine, design, flavour string) (e measure.Estimate, know
 		return e, false
 	}
 	x := g.Exponent
-	e = measure.Estimate{Value: math.Pow(Far, x.Value), Low: math.Pow(Far, x.Low), High: math.Pow(Far, x.High)}
-	return e, e.High <= widest*e.Low
+	e = measure.Estimate{Value: math.Pow(DataFactor, x.Value), Low: math.Pow(DataFactor, x.Low), High: math.Pow(DataFactor, x.High)}
+	return e, e.High <= maxGrowthSpread*e.Low
 }
 
-// widest is the maximum ratio of the bounds of a growth's interval; a wider one is not reported.
-const widest = 10
+// maxGrowthSpread is the maximum ratio of the bounds of a growth's interval; a wider one is not reported.
+const maxGrowthSpread = 10
 
-// Far is the factor of the data for which growth is reported.
-const Far = 4
+// DataFactor is the factor of the amount of data for which growth is reported.
+const DataFactor = 4

@@ -30,7 +30,7 @@ func TestWeightsThatCount(t *testing.T) {
 	archives := map[string][3]float64{"one": {0.1, 10, 1e6}, "other": {0.1, 10, 1e6}}
 	s := made(t, 1, archives)
 	a := s.Advise(Weights{"ask": 5, "load": 2, "size": 0, "growth": 2, "recover": 1})
-	want := map[Criterion]float64{Questions: 5, FullLoad: 1, NextLoad: 1, Growth: 2}
+	want := map[Criterion]float64{QueryTime: 5, FullLoad: 1, IncrementalLoad: 1, Growth: 2}
 	if len(a.Counted) != len(want) {
 		t.Errorf("counted %v, want %v", a.Counted, want)
 	}
@@ -52,22 +52,22 @@ func TestWeightsThatCount(t *testing.T) {
 		{lost("document", &run.Kill{}), 1, false},
 		{lost("wide", nil), 1, false},
 	} {
-		s.Kills = []run.Sample{c.sample}
+		s.NodeFailures = []run.Sample{c.sample}
 		for _, x := range s.Advise(Weights{"ask": 1, "recover": c.weight}).Choices {
-			if struck := x.Struck != ""; struck != (c.struck && x.Engine == "one") {
-				t.Errorf("%+v with weight %v: %s is struck: %q", c.sample, c.weight, x.Engine, x.Struck)
+			if struck := x.Excluded != ""; struck != (c.struck && x.Engine == "one") {
+				t.Errorf("%+v with weight %v: %s is struck: %q", c.sample, c.weight, x.Engine, x.Excluded)
 			}
 		}
 	}
 	d := record.Digest{Hi: 1, Records: 1}
 	p, _ := answer.CompareRecords(d, d)
-	s.Kills = nil
+	s.NodeFailures = nil
 	for _, silence := range []time.Duration{30 * time.Second, 2 * time.Second, 4 * time.Second} {
 		kill := run.Sample{Cell: run.NewCell("faults", "one", "during", "load", "design", "wide"), Kill: &run.Kill{}}
-		s.Kills = append(s.Kills, kill.Judge(&run.Measured{Silence: silence}, p, nil))
+		s.NodeFailures = append(s.NodeFailures, kill.Judge(&run.Measured{Silence: silence}, p, nil))
 	}
 	for _, x := range s.Advise(Weights{"ask": 1, "recover": 1}).Choices {
-		if got, ok := x.Figures[Recovery]; ok != (x.Engine == "one") || ok && got.Value != 4 {
+		if got, ok := x.Figures[NodeFailure]; ok != (x.Engine == "one") || ok && got.Value != 4 {
 			t.Errorf("%s: %v, want the median of 30, 2 and 4 s", x.Engine, got)
 		}
 	}

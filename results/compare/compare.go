@@ -319,7 +319,7 @@ func gather(r Run) (map[key]*side, []key) {
 			}
 		}
 		for _, a := range r.Archives {
-			if a.Engine == k.cell.Engine && a.Design == k.cell.At("design") && a.Digest != "" && !a.Complete && x.State != Wrong {
+			if a.Engine == k.cell.Engine && a.Design == k.cell.Value("design") && a.Digest != "" && !a.Complete && x.State != Wrong {
 				x.State, x.Problem = Failed, cmp.Or(a.Problem, "the archive is incomplete")
 			}
 		}

@@ -75,7 +75,7 @@ func made(t *testing.T, seed uint64, of cells) Run {
 	for name, what := range of {
 		for rep := range 8 {
 			records := record.Digest{Hi: 1, Records: 1}
-			s, m, problem := run.Sample{Cell: run.AnswerCell("sqlite", "wide", name, "sql"), Phase: run.Warm, Rep: rep}, &run.Measured{}, error(nil)
+			s, m, problem := run.Sample{Cell: run.MetCell("sqlite", "wide", name, "sql"), Phase: run.Warm, Rep: rep}, &run.Measured{}, error(nil)
 			switch x := what.(type) {
 			case error:
 				problem = x
@@ -106,10 +106,10 @@ func TestVerdicts(t *testing.T) {
 	c := Runs(a, []Run{b}, 1)
 	want := map[string]Verdict{"same": Same, "slower": Slower, "faster": Faster, "broken": Broken, "fails": Broken, "repaired": Repaired, "neither": NotRight, "gone": Gone, "added": Added, "other": OtherAnswer}
 	for _, f := range c.Others[0].Findings {
-		if name := f.Cell.At("case"); f.Verdict != want[name] {
+		if name := f.Cell.Value("case"); f.Verdict != want[name] {
 			t.Errorf("%s is %q, want %q", name, f.Verdict, want[name])
 		}
-		delete(want, f.Cell.At("case"))
+		delete(want, f.Cell.Value("case"))
 		for _, s := range []Side{f.Base, f.New} {
 			if s.State != Right && (s.N > 0 || !math.IsNaN(s.Median.Value)) {
 				t.Errorf("%s is %s, and has a number: %+v", f.Name(), s.State, s)
@@ -177,7 +177,7 @@ func TestMachine(t *testing.T) {
 		t.Errorf("together %+v", c.Together)
 	}
 	for _, f := range c.Findings {
-		want := map[bool]Verdict{true: Slower, false: Same}[f.Cell.At("case") == "four"]
+		want := map[bool]Verdict{true: Slower, false: Same}[f.Cell.Value("case") == "four"]
 		if f.Verdict != want {
 			t.Errorf("%s is %s, %.2f of its own", f.Name(), f.Verdict, f.Own.Value)
 		}

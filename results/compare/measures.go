@@ -30,7 +30,7 @@ func quantitiesOf(c run.Cell) []quantity {
 			}
 			return m.Rate()
 		}}}
-	case c.At("during") != "": // a killed node
+	case c.Value("during") != "": // a killed node
 		return []quantity{{"longest silence", "ms", false, func(m *run.Measured) float64 { return ms(m.Silence) }}}
 	}
 	return []quantity{{"time", "ms", false, func(m *run.Measured) float64 { return ms(m.Total) }}}

@@ -21,9 +21,9 @@ import (
 // ErrNoRecords means that an answer is empty.
 var ErrNoRecords = errors.New("no record matches")
 
-// PointCurves are curves with known values. Their intervals take far longer and are computed on
+// LazyCurves are curves whose values are computed. Their intervals take far longer, and WithIntervals computes them on
 // demand.
-type PointCurves struct {
+type LazyCurves struct {
 	run.Curves
 	places [][]point // of each of Series, along X
 	// for each of Series: how it is derived from two curves; "" = it is not derived
@@ -58,7 +58,7 @@ func Compute(ctx context.Context, q *question.Question, a *answer.Answer, name s
 }
 
 // WithIntervals adds the intervals, and the marks of a scorecard, which follow from them.
-func (d *PointCurves) WithIntervals(ctx context.Context) (*run.Curves, error) {
+func (d *LazyCurves) WithIntervals(ctx context.Context) (*run.Curves, error) {
 	if err := d.Intervals(ctx); err != nil {
 		return nil, err
 	}
@@ -68,8 +68,8 @@ func (d *PointCurves) WithIntervals(ctx context.Context) (*run.Curves, error) {
 	return &d.Curves, nil
 }
 
-// ComputePoints is Compute without intervals: Low and High are missing.
-func ComputePoints(q *question.Question, a *answer.Answer, name string, seed uint64) (*PointCurves, error) {
+// ComputePoints computes the values only: Low and High are NaN until WithIntervals.
+func ComputePoints(q *question.Question, a *answer.Answer, name string, seed uint64) (*LazyCurves, error) {
 	by := pictureShapeOf(q)
 	s, err := statOf(q, name, by)
 	if err != nil {
@@ -91,14 +91,14 @@ func ComputePoints(q *question.Question, a *answer.Answer, name string, seed uin
 	}
 	m := methodOf(q, seed)
 	m.note = c.noteOf(m.note, &s, by)
-	out := &PointCurves{Curves: run.Curves{Case: q.Name, Stat: s.Name, Unit: s.Unit, Axis: c.axis, Note: m.note}, c: c, stat: s, method: m}
+	out := &LazyCurves{Curves: run.Curves{Case: q.Name, Stat: s.Name, Unit: s.Unit, Axis: c.axis, Note: m.note}, c: c, stat: s, method: m}
 	if q.Drawing != nil {
 		out.XLabel, out.YLabel, out.Baseline, out.Picture = q.Drawing.XLabel, q.Drawing.YLabel, q.Drawing.Baseline, q.Drawing.Picture
 	}
 	if len(q.Changed) > 0 {
 		out.Case += " with " + strings.Join(q.Changed, ", ")
 	}
-	out.namePlaces()
+	out.nameCategories()
 	if q.Drawing != nil && q.Drawing.EventEqual {
 		left, err := c.equalize()
 		if out.Note += left; err != nil {
@@ -136,7 +136,7 @@ func ComputePoints(q *question.Question, a *answer.Answer, name string, seed uin
 	case "revision":
 		err = out.revisions()
 	default:
-		err = out.testRevised()
+		err = out.addRevisionTests()
 	}
 	return out, err
 }
@@ -174,7 +174,7 @@ func (c *collector) noteOf(method string, s *stat.Stat, by *pictureShape) string
 }
 
 // intervalNote describes the intervals; it is empty if no point has two records.
-func (d *PointCurves) intervalNote(by *pictureShape) string {
+func (d *LazyCurves) intervalNote(by *pictureShape) string {
 	most, fewest := 0, math.MaxInt
 	for _, places := range d.places {
 		for _, p := range places {
@@ -194,9 +194,10 @@ func (d *PointCurves) intervalNote(by *pictureShape) string {
 	return words
 }
 
-// namePlaces sets the labels below an axis whose positions are numbers.
-func (d *PointCurves) namePlaces() {
-	if places := slices.Clone(d.c.placesOf(string(d.c.axis))); places != nil {
+// nameCategories lists in the axis label which value the positions 1, 2, 3 … of a text axis represent: "model: 1 GFS, 2
+// ECMWF".
+func (d *LazyCurves) nameCategories() {
+	if places := slices.Clone(d.c.axisCategories(string(d.c.axis))); places != nil {
 		for i, p := range places {
 			places[i] = fmt.Sprint(i+1, " ", p)
 		}
@@ -206,7 +207,7 @@ func (d *PointCurves) namePlaces() {
 }
 
 // addSeries adds the curves by their names, or their differences from the baseline.
-func (d *PointCurves) addSeries() error {
+func (d *LazyCurves) addSeries() error {
 	for i, name := range d.c.names {
 		op, less := stat.Operation(""), ""
 		if d.Baseline != "" {
@@ -235,7 +236,7 @@ func (d *PointCurves) addSeries() error {
 }
 
 // ValuesOf returns the values of the i-th of Series in each field that makes curves.
-func (d *PointCurves) ValuesOf(i int) (values []string) {
+func (d *LazyCurves) ValuesOf(i int) (values []string) {
 	for g, label := range d.labels[i] {
 		values = append(values, d.c.groups[g].plain[slices.Index(d.c.groups[g].all, label)])
 	}
@@ -244,7 +245,7 @@ func (d *PointCurves) ValuesOf(i int) (values []string) {
 
 // series computes the values of one curve, from its rows or, with an operation, from the rows of
 // two curves in their common cases.
-func (d *PointCurves) series(title, name string, op stat.Operation, other string, second *stat.Stat) error {
+func (d *LazyCurves) series(title, name string, op stat.Operation, other string, second *stat.Stat) error {
 	out, places := run.Series{Name: cmp.Or(title, d.Stat)}, []point(nil)
 	for _, x := range slices.Sorted(maps.Keys(d.c.points[name])) {
 		p := point{rows: d.c.points[name][x]}
@@ -269,11 +270,11 @@ func (d *PointCurves) series(title, name string, op stat.Operation, other string
 
 // seriesOf returns the records of a point, and those that are subtracted, as package stat takes
 // them.
-func (d *PointCurves) seriesOf(p point) (of, off stat.Series) {
+func (d *LazyCurves) seriesOf(p point) (of, off stat.Series) {
 	return stat.Series{Stat: &d.stat, Type: d.c.q.Type, Cols: d.c.copyRows(p.rows)}, stat.Series{Stat: cmp.Or(p.other, &d.stat), Type: d.c.q.Type, Cols: d.c.copyRows(p.baselineRows)}
 }
 
-func (d *PointCurves) value(op stat.Operation, p point) (float64, error) {
+func (d *LazyCurves) value(op stat.Operation, p point) (float64, error) {
 	switch {
 	case d.stat.OfObjects() && op != "":
 		return op.Apply(d.objectValue(p.rows), d.objectValue(p.baselineRows)), nil
@@ -308,7 +309,7 @@ func (d *PointCurves) value(op stat.Operation, p point) (float64, error) {
 
 // recordCount is the number of records from which a value is computed. For statistics of objects,
 // it is the number of selected objects, or of their times and leads.
-func (d *PointCurves) recordCount(rows []int) (n int) {
+func (d *LazyCurves) recordCount(rows []int) (n int) {
 	if !slices.Contains(d.stat.Needs, "simple_flag") || d.stat.OfObjects() && !d.stat.PerCase && d.stat.Each == nil {
 		return len(rows)
 	}
@@ -321,7 +322,7 @@ func (d *PointCurves) recordCount(rows []int) (n int) {
 	return n
 }
 
-func (d *PointCurves) objectValue(rows []int) float64 {
+func (d *LazyCurves) objectValue(rows []int) float64 {
 	values := d.objectValues(rows)
 	if !d.stat.PerCase && d.stat.Each == nil && len(values) == 1 {
 		return values[0]
@@ -335,7 +336,7 @@ func (d *PointCurves) objectValue(rows []int) float64 {
 
 // objectValues are the values of a statistic that needs several records at once: one value from all
 // records, one for each time and lead, or several for each of these.
-func (d *PointCurves) objectValues(rows []int) (values []float64) {
+func (d *LazyCurves) objectValues(rows []int) (values []float64) {
 	id := columnOf(d.c.a, "object_id")
 	of := func(rows []int) {
 		cols, all := make([][]float64, len(d.stat.Needs)), d.c.copyRows(rows)
@@ -386,7 +387,7 @@ func (c *collector) caseOf(row int, roles ...question.Role) string {
 }
 
 // perRecord are the statistics of the records of both curves at a point.
-func (d *PointCurves) perRecord(p point) (a, b []float64, err error) {
+func (d *LazyCurves) perRecord(p point) (a, b []float64, err error) {
 	if a, err = stat.PerRecord(&d.stat, d.c.q.Type, d.c.copyRows(p.rows)); err == nil && p.baselineRows != nil {
 		b, err = stat.PerRecord(cmp.Or(p.other, &d.stat), d.c.q.Type, d.c.copyRows(p.baselineRows))
 	}
@@ -395,7 +396,7 @@ func (d *PointCurves) perRecord(p point) (a, b []float64, err error) {
 
 // perCase are the statistics of the records of a point, or the results of the operation for each
 // case.
-func (d *PointCurves) perCase(op stat.Operation, p point) ([]float64, error) {
+func (d *LazyCurves) perCase(op stat.Operation, p point) ([]float64, error) {
 	if d.stat.OfObjects() {
 		return d.objectValues(p.rows), nil
 	}
@@ -407,12 +408,12 @@ func (d *PointCurves) perCase(op stat.Operation, p point) ([]float64, error) {
 }
 
 // Intervals computes the intervals of all points. It stops soon after its context is cancelled.
-func (d *PointCurves) Intervals(ctx context.Context) error {
+func (d *LazyCurves) Intervals(ctx context.Context) error {
 	return d.EachInterval(ctx, func(int, int, stat.Interval) {})
 }
 
 // EachInterval is Intervals, and passes each interval to f with its curve and point.
-func (d *PointCurves) EachInterval(ctx context.Context, f func(curve, point int, iv stat.Interval)) error {
+func (d *LazyCurves) EachInterval(ctx context.Context, f func(curve, point int, iv stat.Interval)) error {
 	for i := range d.Series {
 		s := &d.Series[i]
 		for k, p := range d.places[i] {
@@ -433,7 +434,7 @@ func (d *PointCurves) EachInterval(ctx context.Context, f func(curve, point int,
 }
 
 // interval computes the interval of a point with value y, of METviewer's kind.
-func (d *PointCurves) interval(kind string, op stat.Operation, p point, y float64) (iv stat.Interval, ok bool, err error) {
+func (d *LazyCurves) interval(kind string, op stat.Operation, p point, y float64) (iv stat.Interval, ok bool, err error) {
 	switch {
 	case op == stat.Significant || len(p.rows) < 2 || d.stat.OfObjects() && kind != "std": // nothing to resample
 		return iv, false, nil
@@ -537,7 +538,7 @@ func Widen(q *question.Question, names []string) (*question.Question, error) {
 			more = append(more, "object_id")
 		}
 	}
-	if ofRevisions(q) {
+	if asksForRevisions(q) {
 		more = append(more, "object_id", "time_index")
 	}
 	for _, name := range more {

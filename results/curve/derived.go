@@ -51,8 +51,8 @@ func needsOf(q *question.Question, s *stat.Stat) ([]string, error) {
 	return needs, err
 }
 
-// derive adds the curves that the question's picture makes of two others.
-func (d *PointCurves) addDerived() error {
+// addDerived adds the curves that the drawing derives from two other curves.
+func (d *LazyCurves) addDerived() error {
 	all, others, err := derivedOf(d.c.q, &d.stat)
 	if err != nil {
 		return err
@@ -70,10 +70,10 @@ func (d *PointCurves) addDerived() error {
 	return nil
 }
 
-// equivalences draws METviewer's plot of equivalence tests if the question requests it: for each
-// test, the difference over all cases of two curves, at all places of the axis, with its intervals
-// of 90 and 95 % and the bounds. It draws no other curve.
-func (d *PointCurves) equivalences() (drawn bool, err error) {
+// equivalences draws METviewer's equivalence tests and nothing else, if the question requests any. For each test it shows
+// the mean difference of two curves over all their common cases along the axis, its 90 % and 95 % intervals, and the
+// bounds.
+func (d *LazyCurves) equivalences() (drawn bool, err error) {
 	all, others, err := derivedOf(d.c.q, &d.stat)
 	is := func(made question.Derived) bool { return made.Operation == stat.Equivalence }
 	if err != nil || !slices.ContainsFunc(all, is) {
@@ -129,7 +129,7 @@ func (d *PointCurves) equivalences() (drawn bool, err error) {
 }
 
 // derivedName names a derived curve, with the statistics of both curves if these differ.
-func (d *PointCurves) derivedName(made question.Derived, other *stat.Stat) string {
+func (d *LazyCurves) derivedName(made question.Derived, other *stat.Stat) string {
 	one, two := d.c.curveName(made.A), d.c.curveName(made.B)
 	if other != nil {
 		one, two = one+" "+d.stat.Name, two+" "+other.Name
@@ -154,16 +154,16 @@ func OmittedDerived(q *question.Question, names []string) (out []string) {
 	return out
 }
 
-// matchCases pairs the rows of two curves at a point that belong to the same case: the same times,
-// and the same values of all fields that the question names, except those that distinguish the
-// curves. Other pooled values, such as each model's own analysis, may differ.
+// matchCases pairs rows of two curves at one point. Two rows are paired if they belong to the same case: equal times, and
+// equal values of all fields that the question names and that do not distinguish the curves. Other pooled values, such as
+// each model's own analysis, may differ.
 func (c *collector) matchCases(rows, others []int) (p point) {
-	parting, waiting := c.curveFields(), map[string][]int{}
+	curveFields, unmatched := c.curveFields(), map[string][]int{}
 	identity := func(i int) string {
 		var id []byte
 		for k, col := range c.a.Columns {
 			named := col.Role != question.HeaderField || k < len(c.q.Columns)
-			if named && col.Role != question.Data && !slices.Contains(parting, col.Name) {
+			if named && col.Role != question.Data && !slices.Contains(curveFields, col.Name) {
 				id = append(c.a.AppendValue(id, k, i), 0)
 			}
 		}
@@ -171,12 +171,12 @@ func (c *collector) matchCases(rows, others []int) (p point) {
 	}
 	for _, i := range others {
 		id := identity(i)
-		waiting[id] = append(waiting[id], i)
+		unmatched[id] = append(unmatched[id], i)
 	}
 	for _, i := range rows {
 		id := identity(i)
-		if w := waiting[id]; len(w) > 0 {
-			p.rows, p.baselineRows, waiting[id] = append(p.rows, i), append(p.baselineRows, w[0]), w[1:]
+		if w := unmatched[id]; len(w) > 0 {
+			p.rows, p.baselineRows, unmatched[id] = append(p.rows, i), append(p.baselineRows, w[0]), w[1:]
 		}
 	}
 	return p

@@ -40,7 +40,7 @@ func (c *collector) collectDrawn(x func(i int) float64) error {
 	}
 	c.groups, c.labels = groups, map[string][]string{}
 	names := func(i int) []string {
-		return c.combined(func(g int) []string {
+		return c.curveNames(func(g int) []string {
 			labels := groups[g].labels[groups[g].text(i)]
 			for _, label := range labels {
 				groups[g].seen[label] = true
@@ -65,9 +65,9 @@ func (c *collector) collectDrawn(x func(i int) float64) error {
 	return nil
 }
 
-// combined names the curves of all combinations of labels, one of each field. The first field
+// curveNames names the curves of all combinations of labels, one of each field. The first field
 // changes slowest.
-func (c *collector) combined(of func(g int) []string) (names []string) {
+func (c *collector) curveNames(of func(g int) []string) (names []string) {
 	all := [][]string{nil}
 	for g := range c.groups {
 		var next [][]string
@@ -146,7 +146,7 @@ func (c *collector) grouping(group question.Group) (grouping, error) {
 		return g, err
 	}
 	if group.Values == nil {
-		group.Values = c.eachValue(g.text)
+		group.Values = c.distinctValues(g.text)
 	}
 	for i, label := range labelsOf(group, len(c.q.Drawing.Curves)) {
 		if slices.Contains(g.all, label) {
@@ -162,8 +162,8 @@ func (c *collector) grouping(group question.Group) (grouping, error) {
 	return g, nil
 }
 
-// eachValue makes a curve of every value of a field, in the order of the rows.
-func (c *collector) eachValue(text func(i int) string) (values [][]string) {
+// distinctValues returns the values of a field, one item for each, in order of first occurrence.
+func (c *collector) distinctValues(text func(i int) string) (values [][]string) {
 	seen := map[string]bool{}
 	for i := range c.a.Rows {
 		if v := text(i); !seen[v] {
@@ -174,8 +174,7 @@ func (c *collector) eachValue(text func(i int) string) (values [][]string) {
 	return values
 }
 
-// labelsOf gives the items of a field that makes curves distinct names. It quotes a value that
-// could be read as several values, or as a part of another field's.
+// labelsOf returns a distinct label for each item of a group.
 func labelsOf(group question.Group, fields int) []string {
 	joined := slices.ContainsFunc(group.Values, func(values []string) bool { return len(values) > 1 })
 	labels := make([]string, len(group.Values))
@@ -229,14 +228,14 @@ func (c *collector) text(field string) (func(i int) string, error) {
 
 // order sorts the curves into the order of the drawing. The first field changes slowest.
 func (c *collector) order() {
-	c.curveOrder = c.combined(func(g int) []string { return c.groups[g].all })
+	c.curveOrder = c.curveNames(func(g int) []string { return c.groups[g].all })
 	slices.SortStableFunc(c.names, func(a, b string) int { return slices.Index(c.curveOrder, a) - slices.Index(c.curveOrder, b) })
 }
 
-// requiredCases returns what every event must have: each combination of the values of the fields
-// that make curves, with groups expanded, and of the equalized fixed fields. of returns the case of
-// a row. Times and leads are the event itself (METcalcpy event_equalize).
-func (c *collector) requiredCases() (all []string, of func(row int) string, err error) {
+// requiredCombinations returns the combinations that an event must have to be kept: one value of each field that makes
+// curves (items of several values are expanded) and of each field in Equalize. of returns the combination of a row. Valid
+// time and lead are skipped, because they identify the event (METcalcpy event_equalize).
+func (c *collector) requiredCombinations() (all []string, of func(row int) string, err error) {
 	var texts []func(i int) string
 	all = []string{""}
 	for _, g := range slices.Concat(c.q.Drawing.Curves, c.q.Drawing.Equalize) {
@@ -250,7 +249,7 @@ func (c *collector) requiredCases() (all []string, of func(row int) string, err 
 		}
 		texts = append(texts, text)
 		if g.Values == nil {
-			g.Values = c.eachValue(text)
+			g.Values = c.distinctValues(text)
 		}
 		values := slices.Concat(g.Values...)
 		slices.Sort(values)
@@ -271,14 +270,15 @@ func (c *collector) requiredCases() (all []string, of func(row int) string, err 
 	}, nil
 }
 
-// equalize keeps, at each place of the axis, only the events (valid time and lead) for which every
-// case has rows there. This is METviewer's event equalization, which keeps nothing if a case has no
-// row at all. With EqualPlaces, it keeps the events that every case has at every place that all
-// cases have; an event is then the part of valid time and lead that the axis does not determine.
-// The note says how many rows were removed from every curve, and which cases have none.
+// equalize applies METviewer's event equalization. An event is a valid time and a lead; a combination is one value of
+// each field from requiredCombinations. At each position of the axis, equalize keeps an event only if every combination
+// has a row there. If a combination has no row at all, nothing remains. With EqualPlaces, equalize first drops the
+// positions where a combination is missing, then keeps only the events that every combination has at all remaining
+// positions; the coordinate on the axis is then not part of the event. The note reports how many rows were removed, and
+// which combinations have none.
 func (c *collector) equalize() (note string, err error) {
 	valid, lead := columnOf(c.a, "fcst_valid_beg"), columnOf(c.a, "fcst_lead")
-	all, of, err := c.requiredCases()
+	all, of, err := c.requiredCombinations()
 	if valid < 0 || lead < 0 || err != nil {
 		return "", err
 	}
@@ -366,7 +366,7 @@ func (c *collector) filterRows(keep func(x float64, row int) bool) int {
 
 // Question is the question with all defaults written out: the statistic, the axis, and the fields
 // that make curves, with their values.
-func (d *PointCurves) Question() *question.Question {
+func (d *LazyCurves) Question() *question.Question {
 	q := *d.c.q
 	drawing := *cmp.Or(q.Drawing, question.NewDrawing(q.Type, d.Stat, ""))
 	if !drawing.ShowsLineType() {
@@ -381,7 +381,7 @@ func (d *PointCurves) Question() *question.Question {
 	}
 	for i := range curves {
 		if text, err := d.c.text(curves[i].Field); err == nil && curves[i].Values == nil {
-			curves[i].Values = d.c.eachValue(text)
+			curves[i].Values = d.c.distinctValues(text)
 		}
 	}
 	drawing.Curves = curves
@@ -417,32 +417,32 @@ func (c *collector) xOf() (func(i int) float64, error) {
 	case run.ByLevel:
 		return func(i int) float64 { return pressure(v.Text[i]) }, nil
 	}
-	texts := c.placesOf(name)
+	texts := c.axisCategories(name)
 	if texts == nil {
 		return func(i int) float64 { return Threshold(v.Text[i]) }, nil
 	}
 	return func(i int) float64 { return float64(slices.Index(texts, v.Text[i]) + 1) }, nil
 }
 
-// placesOf returns the values of a text field that is the axis, in the question's order or, if the
+// axisCategories returns the values of a text field that is the axis, in the question's order or, if the
 // question names none, in alphabetical order; nil for another axis.
-func (c *collector) placesOf(axis string) []string {
+func (c *collector) axisCategories(axis string) []string {
 	f, ok := record.FieldByName(axis)
 	k := columnOf(c.a, axis)
 	switch {
 	case !ok || k < 0 || c.axis == run.ByLevel:
 		return nil
 	case c.axis == run.ByThresh:
-		return distinctThresholds(c.a.Vectors[k].Text)
+		return ambiguousThresholds(c.a.Vectors[k].Text)
 	case len(c.q.Header[f]) > 0:
 		return c.q.Header[f]
 	}
 	return slices.Compact(slices.Sorted(slices.Values(c.a.Vectors[k].Text)))
 }
 
-// distinctThresholds returns the thresholds in the order of their numbers if two different ones
-// have the same number, such as <273 and >=273; else nil, because the numbers are sufficient.
-func distinctThresholds(texts []string) []string {
+// ambiguousThresholds returns all thresholds in the order of their numbers if two of them share a number but differ in
+// sign, such as <273 and >=273; then the axis must show texts. Otherwise it returns nil.
+func ambiguousThresholds(texts []string) []string {
 	all := slices.Compact(slices.Sorted(slices.Values(texts)))
 	slices.SortStableFunc(all, func(a, b string) int { return cmp.Compare(Threshold(a), Threshold(b)) })
 	sign := func(text string) string {

@@ -49,7 +49,7 @@ func countOf(t *record.LineType) string {
 
 // pictureBuilder builds one curve of a picture.
 type pictureBuilder struct {
-	*PointCurves
+	*LazyCurves
 	run.Series
 	at map[float64][]int // place on the axis → rows
 }
@@ -60,9 +60,9 @@ func (s *pictureBuilder) add(x, y float64, n int) {
 }
 
 // picture draws all curves of a shape.
-func (d *PointCurves) picture(by *pictureShape) error {
+func (d *LazyCurves) picture(by *pictureShape) error {
 	for _, name := range d.c.names {
-		s := &pictureBuilder{PointCurves: d, Series: run.Series{Name: name}, at: d.c.points[name]}
+		s := &pictureBuilder{LazyCurves: d, Series: run.Series{Name: name}, at: d.c.points[name]}
 		if err := by.draw(s); err != nil {
 			return err
 		}
@@ -119,7 +119,8 @@ func (s *pictureBuilder) repeats(rows []int) (fields [][]float64, err error) {
 	return fields, nil
 }
 
-// roc draws the points of "yes" above each threshold, from none to all.
+// roc adds POFD and PODY of the forecast "yes" above each threshold, from the highest threshold (no forecast is yes) to
+// the lowest (all are).
 func (s *pictureBuilder) roc() error {
 	if s.c.q.Type.Name == "CTC" {
 		for _, x := range slices.Sorted(maps.Keys(s.at)) {
@@ -347,13 +348,13 @@ func ShareAxis(left, right *run.Curves) bool {
 	return true
 }
 
-// fewest are the cases below which a scorecard says nothing.
-const fewest = 8
+// minScorecardCases is the number of cases that a scorecard requires; with fewer, the mark is run.MarkTooFew.
+const minScorecardCases = 8
 
-// markScorecard marks in each difference of two models which model is better, that is nearer to a
-// perfect score, and with what confidence: by the interval or, for statistics of records, by
-// METviewer's t-test of the cases' differences (stat_flag NCAR).
-func (d *PointCurves) markScorecard() error {
+// markScorecard marks for each difference of two models which model is better (nearer to a perfect score) and with what
+// confidence. The confidence comes from the bootstrap interval. For statistics of records it comes from METviewer's t-test
+// of the cases' differences (stat_flag NCAR).
+func (d *LazyCurves) markScorecard() error {
 	for i := range d.Series {
 		s := &d.Series[i]
 		s.Name = strings.Join(d.labels[i][min(1, len(d.labels[i])):], " ") // all rows are of the one candidate, which Made names
@@ -372,24 +373,24 @@ func (d *PointCurves) markScorecard() error {
 }
 
 // mark is the mark of a point of a scorecard.
-func (d *PointCurves) mark(s *run.Series, k int, p point) (int, error) {
-	if s.Records[k] < fewest {
-		return run.TooFew, nil
+func (d *LazyCurves) mark(s *run.Series, k int, p point) (int, error) {
+	if s.Records[k] < minScorecardCases {
+		return run.MarkTooFew, nil
 	}
 	how := 0
 	if d.method.Method == stat.Overall {
 		switch {
 		case math.Abs(s.Y[k]) > 2.5758*(s.High[k]-s.Low[k])/(2*1.96):
-			how = 2 * run.Better
+			how = 2 * run.MarkBetter
 		case s.Low[k] > 0 || s.High[k] < 0:
-			how = run.Better
+			how = run.MarkBetter
 		}
 	} else if values, err := d.perCase(stat.Diff, p); err != nil {
 		return 0, err
 	} else if sure := stat.MeanDiffersConfidence(values); sure >= 0.99 {
-		how = 2 * run.Better
+		how = 2 * run.MarkBetter
 	} else if sure >= 0.95 {
-		how = run.Better
+		how = run.MarkBetter
 	}
 	perfect, ok := d.stat.Perfect()
 	if how == 0 || !ok || math.IsNaN(perfect) {
@@ -406,7 +407,8 @@ func (d *PointCurves) mark(s *run.Series, k int, p point) (int, error) {
 	return how, err
 }
 
-// MergeScorecards adds the rows of another scorecard to to, and reports whether to is a scorecard.
+// MergeScorecards appends the rows of another scorecard to to. It reports false and changes nothing if one of them is no
+// scorecard or their axes differ.
 func MergeScorecards(to, more *run.Curves) bool {
 	if to == nil || to.Picture != "scorecard" || more.Picture != to.Picture || to.Axis != more.Axis {
 		return false
@@ -416,7 +418,7 @@ func MergeScorecards(to, more *run.Curves) bool {
 }
 
 // boxes replaces values by the boxes of the records of each point.
-func (d *PointCurves) boxes() error {
+func (d *LazyCurves) boxes() error {
 	for i := range d.Series {
 		s := &d.Series[i]
 		s.WhiskerLow, s.WhiskerHigh, s.Outliers = slices.Clone(s.Low), slices.Clone(s.High), make([][]float64, len(s.X))
@@ -433,17 +435,17 @@ func (d *PointCurves) boxes() error {
 	return nil
 }
 
-// ofRevisions reports whether a question is about the revisions of MTD's objects. METdbLoad creates
-// them, and METviewer tests them in every plot.
-func ofRevisions(q *question.Question) bool {
+// asksForRevisions reports whether all requested variables are revisions of MTD objects. METdbLoad computes these, and
+// METviewer adds revision tests to each of their plots.
+func asksForRevisions(q *question.Question) bool {
 	return q.Type.Name == "MTD_2D_OBJ" && len(q.Header[record.FcstVar]) > 0 && !slices.ContainsFunc(q.Header[record.FcstVar], func(name string) bool { return !strings.HasPrefix(name, "REV_") })
 }
 
-// testRevised adds METviewer's tests of revisions to the note, for each object in the order of its
-// times.
-func (d *PointCurves) testRevised() error {
+// addRevisionTests adds METviewer's tests of revisions to the note. It takes the records of each object in the order of
+// time_index.
+func (d *LazyCurves) addRevisionTests() error {
 	object, index := columnOf(d.c.a, "object_id"), columnOf(d.c.a, "time_index")
-	if !ofRevisions(d.c.q) || object < 0 || index < 0 {
+	if !asksForRevisions(d.c.q) || object < 0 || index < 0 {
 		return nil
 	}
 	order := d.c.a.Vectors[index].Num
@@ -470,9 +472,10 @@ func (d *PointCurves) testRevised() error {
 	return nil
 }
 
-// revisions computes what each forecast of a valid time changes compared with the previous one, and
-// draws it between the two times. It adds METviewer's tests of them (revis_stat) to the note.
-func (d *PointCurves) revisions() error {
+// revisions replaces each curve by its revisions: the change from each forecast of a valid time to the next newer one. It
+// spreads the revisions of a valid time along the axis up to the following valid time, and adds METviewer's tests
+// (revis_stat) to the note.
+func (d *LazyCurves) revisions() error {
 	lead := columnOf(d.c.a, "fcst_lead")
 	for i := range d.Series {
 		s := &d.Series[i]

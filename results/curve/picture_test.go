@@ -108,7 +108,7 @@ func TestScorecard(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := got.Series; len(s) != 1 || s[0].Name != "T P500 NH" || fmt.Sprint(s[0].Marks) != fmt.Sprint([]int{2 * run.Better, 0}) {
+	if s := got.Series; len(s) != 1 || s[0].Name != "T P500 NH" || fmt.Sprint(s[0].Marks) != fmt.Sprint([]int{2 * run.MarkBetter, 0}) {
 		t.Errorf("%+v", s)
 	}
 	more := *got

@@ -85,7 +85,7 @@ var pictureWords = map[string]string{ //nolint:gochecknoglobals // a constant ta
 
 // title is the title that the author of the question wrote or, if its conditions were changed, a
 // description of the curves' rows.
-func (d *PointCurves) title() string {
+func (d *LazyCurves) title() string {
 	q := d.c.q
 	if q.Title != "" && !q.Untitled {
 		return q.Title
@@ -113,7 +113,7 @@ func (d *PointCurves) title() string {
 		{record.VxMask, " over ", "regions"},
 		{record.Model, ", ", "models"},
 	} {
-		values := d.c.valuesOf(part.field, rows)
+		values := d.c.fieldValues(part.field, rows)
 		if len(values) > 0 && part.field.String() != string(d.c.axis) {
 			title += part.word + listOrCount(values, part.many)
 		}
@@ -121,9 +121,9 @@ func (d *PointCurves) title() string {
 	return title + d.c.leadAndDays(rows)
 }
 
-// valuesOf returns the values of a field in some rows or, without rows, the values that the
+// fieldValues returns the values of a field in some rows or, without rows, the values that the
 // question requests.
-func (c *collector) valuesOf(f record.Field, rows []int) (values []string) {
+func (c *collector) fieldValues(f record.Field, rows []int) (values []string) {
 	k := columnOf(c.a, f.String())
 	if k < 0 || len(rows) == 0 {
 		values = slices.Clone(c.q.Header[f])
@@ -165,9 +165,9 @@ func (c *collector) leadAndDays(rows []int) (words string) {
 	return words
 }
 
-// addOmitted lists the requested curves without rows, and the parts of the question's plot that no
-// question draws.
-func (d *PointCurves) addOmitted() {
+// addOmitted lists the requested curves without rows, and what the METviewer plot requests but Barograph cannot draw
+// (question.Omitted).
+func (d *LazyCurves) addOmitted() {
 	d.Omitted = slices.Clone(d.c.q.Omitted)
 	d.Omitted = append(d.Omitted, d.c.absent...)
 	for _, name := range d.c.names {
@@ -178,7 +178,7 @@ func (d *PointCurves) addOmitted() {
 }
 
 // noteOmitted adds the omitted curves to the note.
-func (d *PointCurves) noteOmitted() {
+func (d *LazyCurves) noteOmitted() {
 	if n := len(d.Omitted); n > 0 {
 		d.Note += "; omitted: " + strings.Join(d.Omitted[:min(n, 6)], ", ")
 		if n > 6 {
@@ -187,8 +187,8 @@ func (d *PointCurves) noteOmitted() {
 	}
 }
 
-// missingCurves lists the curves of the drawing without rows: values of a field and, if each value
-// has rows, combinations of values that the question names.
+// missingCurves lists what the drawing requests but has no rows: each value of a field and, if the drawing names the
+// values of all fields, each combination of values that have rows separately but not together.
 func (c *collector) missingCurves() (out []string) {
 	written := true
 	for g, group := range c.q.Drawing.Curves {
@@ -202,7 +202,7 @@ func (c *collector) missingCurves() (out []string) {
 	if !written || len(c.groups) < 2 {
 		return out
 	}
-	for _, name := range c.combined(func(g int) []string {
+	for _, name := range c.curveNames(func(g int) []string {
 		return slices.DeleteFunc(slices.Clone(c.groups[g].all), func(label string) bool { return !c.groups[g].seen[label] })
 	}) {
 		if c.points[name] == nil {

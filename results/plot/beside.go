@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Guide is a line that readers know, for example the diagonal of no skill or a constant critical
+// Guide is a known curve for orientation, for example the diagonal of no skill or a constant critical
 // success index. It is thin, and has its label at its end.
 type Guide struct {
 	At, Value []float64
@@ -23,7 +23,7 @@ func (g *Guide) draw(c draw.Canvas, place func(at, value float64) vg.Point) (las
 		pts = append(pts, place(g.At[i], g.Value[i]))
 	}
 	for _, line := range c.ClipLinesXY(pts) {
-		c.StrokeLines(draw.LineStyle{Color: grey(0x99), Width: 0.9, Dashes: []vg.Length{5, 3}}, line)
+		c.StrokeLines(draw.LineStyle{Color: gray(0x99), Width: 0.9, Dashes: []vg.Length{5, 3}}, line)
 		last = line
 	}
 	return last
@@ -69,14 +69,14 @@ func within(points []vg.Point, box vg.Rectangle) (n int) {
 	return n
 }
 
-// besides counts the curves that are drawn side by side, and computes the minimum distance between
+// countSideBySide counts the curves that are drawn side by side, and computes the minimum distance between
 // two of their coordinates.
-func (c *curves) besides() {
+func (c *linesDrawing) countSideBySide() {
 	var at []float64
 	for _, q := range c.Curves {
 		if q.Style >= Bars {
-			c.beside++
-			at = append(at, q.At...)
+			c.sideBySide++
+			at = append(at, q.Positions...)
 		}
 	}
 	slices.Sort(at)
@@ -90,22 +90,22 @@ func (c *curves) besides() {
 	}
 }
 
-// drawBeside draws the bars and boxes.
-func (c *curves) drawBeside(dc draw.Canvas, of func(q *Curve) func(at, value float64) vg.Point) {
+// drawSideBySide draws the bars and boxes.
+func (c *linesDrawing) drawSideBySide(dc draw.Canvas, of func(q *Curve) func(at, value float64) vg.Point) {
 	k := 0
 	for i, q := range c.Curves {
 		if q.Style < Bars {
 			continue
 		}
-		place, clr := of(&q), hue(c.hues[i])
-		slot := (place(c.at.lo+c.gap, 0).X - place(c.at.lo, 0).X) * 0.84 / vg.Length(c.beside)
-		half, shift := min(slot*0.46, 22), (vg.Length(k)-vg.Length(c.beside-1)/2)*min(slot, 50)
+		place, clr := of(&q), paletteColor(c.hues[i])
+		slot := (place(c.at.lo+c.gap, 0).X - place(c.at.lo, 0).X) * 0.84 / vg.Length(c.sideBySide)
+		half, shift := min(slot*0.46, 22), (vg.Length(k)-vg.Length(c.sideBySide-1)/2)*min(slot, 50)
 		k++
-		for j := range q.At {
-			if !isFinite(q.Value[j]) {
+		for j := range q.Positions {
+			if !isDrawable(q.Value[j]) {
 				continue
 			}
-			at := func(v float64) vg.Point { return place(q.At[j], v).Add(vg.Point{X: shift}) }
+			at := func(v float64) vg.Point { return place(q.Positions[j], v).Add(vg.Point{X: shift}) }
 			mid := at(q.Value[j])
 			if q.Style == Bars {
 				part := 0.85
@@ -113,21 +113,21 @@ func (c *curves) drawBeside(dc draw.Canvas, of func(q *Curve) func(at, value flo
 					part = 0.3
 				}
 				fillRect(dc, fade(clr, part), mid.X-half, at(0).Y, mid.X+half, mid.Y)
-				if q.Lo != nil && isFinite(q.Lo[j]) && isFinite(q.Hi[j]) {
-					whisker(dc, grey(0x33), at(q.Lo[j]), at(q.Hi[j]), min(3, half/2))
+				if q.Lo != nil && isDrawable(q.Lo[j]) && isDrawable(q.Hi[j]) {
+					whisker(dc, gray(0x33), at(q.Lo[j]), at(q.Hi[j]), min(3, half/2))
 				}
-				c.point(dc, mid, &q, j)
+				c.addTooltip(dc, mid, &q, j)
 				continue
 			}
-			if q.Least != nil {
-				whisker(dc, clr, at(q.Least[j]), at(q.Most[j]), half/2)
+			if q.WhiskerLow != nil {
+				whisker(dc, clr, at(q.WhiskerLow[j]), at(q.WhiskerHigh[j]), half/2)
 			}
-			circles(dc, clr, q.beyond(j), at)
+			circles(dc, clr, q.outliers(j), at)
 			low, high := at(q.Lo[j]).Y, at(q.Hi[j]).Y
-			fillRect(dc, grey(0xFF), mid.X-half, low, mid.X+half, high)
+			fillRect(dc, gray(0xFF), mid.X-half, low, mid.X+half, high)
 			fillRect(dc, fade(clr, 0.35), mid.X-half, low, mid.X+half, high)
 			dc.StrokeLine2(draw.LineStyle{Color: clr, Width: 2}, mid.X-half, mid.Y, mid.X+half, mid.Y)
-			c.point(dc, mid, &q, j)
+			c.addTooltip(dc, mid, &q, j)
 		}
 	}
 }

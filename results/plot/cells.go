@@ -9,14 +9,14 @@ import (
 )
 
 // Cells shows a value for each row and column: a contour plot with colored fields, or a scorecard
-// of who is better at which confidence.
+// that shows which model is better, and at which confidence.
 type Cells struct {
 	Frame
-	Columns []string
-	Rows    []CellRow
-	small   bool // no number fits into a cell
-	Lines   bool // draw lines of equal values over the cells
-	Balance bool // diverging colors, safe for color blindness: zero is white, above is blue, below is vermilion
+	Columns       []string
+	Rows          []CellRow
+	numbersHidden bool // some number does not fit into its cell, so none is printed
+	Lines         bool // draw lines of equal values over the cells
+	Diverging     bool // diverging colors, safe for color blindness: zero is white, above is blue, below is vermilion
 }
 
 // CellRow is a row, its values and marks by column.
@@ -33,10 +33,10 @@ type Mark int
 const (
 	TooFew     Mark = iota // too few cases
 	Same                   // no difference at 95 %
-	Better                 // at 95 %: an empty triangle that points up
-	Worse                  // at 95 %: an empty triangle that points down
-	MuchBetter             // at 99 %: a full triangle; also MuchWorse
-	MuchWorse
+	BetterAt95             // better at 95 % confidence: an empty triangle that points up
+	WorseAt95              // worse at 95 % confidence: an empty triangle that points down
+	BetterAt99             // better at 99 % confidence: a filled triangle that points up
+	WorseAt99              // worse at 99 % confidence: a filled triangle that points down
 )
 
 const cellHeight = 22
@@ -53,14 +53,14 @@ func (m Cells) Draw() ([]byte, error) {
 		for _, k := range []struct {
 			mark Mark
 			name string
-		}{{MuchBetter, "better, 99 %"}, {Better, "better, 95 %"}, {Same, "no difference at 95 %"}, {Worse, "worse, 95 %"}, {MuchWorse, "worse, 99 %"}, {TooFew, "too few cases"}} {
+		}{{BetterAt99, "better, 99 %"}, {BetterAt95, "better, 95 %"}, {Same, "no difference at 95 %"}, {WorseAt95, "worse, 95 %"}, {WorseAt99, "worse, 99 %"}, {TooFew, "too few cases"}} {
 			shape, clr := k.mark.glyph()
 			legend = append(legend, entry{name: k.name, clr: clr, mark: shape})
 		}
 	} else {
 		for _, part := range []float64{0, 0.25, 0.5, 0.75, 1} {
 			v := values.lo + part*(values.hi-values.lo)
-			legend = append(legend, entry{name: number(v), clr: m.colour(values, v)})
+			legend = append(legend, entry{name: number(v), clr: m.valueColor(values, v)})
 		}
 	}
 	if values.empty() {
@@ -81,14 +81,14 @@ func (m Cells) Draw() ([]byte, error) {
 	width := (in.Max.X - in.Min.X) / vg.Length(len(m.Columns))
 	for _, r := range m.Rows {
 		for _, v := range r.Values {
-			m.small = m.small || valueInk().width(number(v))+4 > width
+			m.numbersHidden = m.numbersHidden || valueInk().width(number(v))+4 > width
 		}
 	}
 	for i, r := range m.Rows {
 		top := in.Max.Y - cellHeight*vg.Length(i)
 		k.write(c, vg.Point{X: in.Min.X - 8, Y: top - cellHeight/2 - k.capHeight()/2}, atRight, k.fit(names[i], left-12))
 		for j, v := range r.Values {
-			fillRect(in, m.ground(values, r, v), in.Min.X+width*vg.Length(j)+0.5, top-cellHeight+0.5, in.Min.X+width*vg.Length(j+1)-0.5, top-0.5)
+			fillRect(in, m.background(values, r, v), in.Min.X+width*vg.Length(j)+0.5, top-cellHeight+0.5, in.Min.X+width*vg.Length(j+1)-0.5, top-0.5)
 		}
 	}
 	at := func(i, j int) vg.Point {
@@ -99,7 +99,7 @@ func (m Cells) Draw() ([]byte, error) {
 	}
 	for i, r := range m.Rows {
 		for j, v := range r.Values {
-			m.cell(in, m.ground(values, r, v), at(i, j), width, v, r.Marks, j)
+			m.cell(in, m.background(values, r, v), at(i, j), width, v, r.Marks, j)
 		}
 	}
 	m.columns(c, in, width)
@@ -108,19 +108,19 @@ func (m Cells) Draw() ([]byte, error) {
 
 // columns writes as many column names as fit, and the name of the axis.
 func (m *Cells) columns(c, in draw.Canvas, width vg.Length) {
-	k := newInk(tickSize, 0, grey(0x44))
+	k := newInk(tickSize, 0, gray(0x44))
 	every := int(math.Ceil(float64((k.widest(m.Columns) + 8) / width)))
 	for j := 0; j < len(m.Columns); j += max(every, 1) {
-		k.write(c, vg.Point{X: in.Min.X + width*(vg.Length(j)+0.5), Y: in.Min.Y - 14}, atCentre, clean(m.Columns[j]))
+		k.write(c, vg.Point{X: in.Min.X + width*(vg.Length(j)+0.5), Y: in.Min.Y - 14}, atCenter, clean(m.Columns[j]))
 	}
-	label := newInk(labelSize, 0, grey(0x22))
-	label.write(c, vg.Point{X: (in.Min.X + in.Max.X) / 2, Y: c.Min.Y + 4}, atCentre, label.fit(clean(m.XLabel), in.Max.X-in.Min.X))
+	label := newInk(labelSize, 0, gray(0x22))
+	label.write(c, vg.Point{X: (in.Min.X + in.Max.X) / 2, Y: c.Min.Y + 4}, atCenter, label.fit(clean(m.XLabel), in.Max.X-in.Min.X))
 }
 
-// ground is the color of a cell.
-func (m *Cells) ground(all span, r CellRow, v float64) color.NRGBA {
-	if isFinite(v) && r.Marks == nil {
-		return m.colour(all, v)
+// background is the color of a cell.
+func (m *Cells) background(all span, r CellRow, v float64) color.NRGBA {
+	if isDrawable(v) && r.Marks == nil {
+		return m.valueColor(all, v)
 	}
 	return color.NRGBA{0xF5, 0xF5, 0xF5, 0xFF}
 }
@@ -128,13 +128,13 @@ func (m *Cells) ground(all span, r CellRow, v float64) color.NRGBA {
 // cell draws a value: its mark, or its number if there is room. No line crosses the number.
 func (m *Cells) cell(c draw.Canvas, ground color.NRGBA, mid vg.Point, width vg.Length, v float64, marks []Mark, j int) {
 	switch k := valueInk(); {
-	case !isFinite(v):
+	case !isDrawable(v):
 	case marks != nil:
 		shape, clr := marks[j].glyph()
 		c.DrawGlyph(draw.GlyphStyle{Color: clr, Radius: min(6, width*0.4), Shape: shape}, mid)
-	case !m.small:
+	case !m.numbersHidden:
 		if light(ground) {
-			k.clr = grey(0x11)
+			k.clr = gray(0x11)
 		} else {
 			k.clr = color.White
 		}
@@ -142,7 +142,7 @@ func (m *Cells) cell(c draw.Canvas, ground color.NRGBA, mid vg.Point, width vg.L
 			half := k.width(number(v))/2 + 2
 			fillRect(c, ground, mid.X-half, mid.Y-k.capHeight()/2-2, mid.X+half, mid.Y+k.capHeight()/2+2)
 		}
-		k.write(c, vg.Point{X: mid.X, Y: mid.Y - k.capHeight()/2}, atCentre, number(v))
+		k.write(c, vg.Point{X: mid.X, Y: mid.Y - k.capHeight()/2}, atCenter, number(v))
 	}
 }
 
@@ -151,13 +151,13 @@ func light(c color.NRGBA) bool {
 	return 0.299*float64(c.R)+0.587*float64(c.G)+0.114*float64(c.B) > 140
 }
 
-// colour of a value: from cividis, whose lightness increases for every reader (Nuñez, Anderton,
+// valueColor is the color of a value: from cividis, whose lightness increases for every reader (Nuñez, Anderton,
 // Renslow 2018), or from both sides of zero.
-func (m *Cells) colour(all span, v float64) color.NRGBA {
-	if m.Balance {
-		end := hue(0)
+func (m *Cells) valueColor(all span, v float64) color.NRGBA {
+	if m.Diverging {
+		end := paletteColor(0)
 		if v < 0 {
-			end = hue(1)
+			end = paletteColor(1)
 		}
 		return mix(color.NRGBA{0xFF, 0xFF, 0xFF, 0xFF}, end, math.Abs(v)/max(math.Abs(all.lo), math.Abs(all.hi), 1e-300)*0.85)
 	}
@@ -173,18 +173,18 @@ func (m *Cells) colour(all span, v float64) color.NRGBA {
 // glyph returns the symbol and the color of a mark.
 func (k Mark) glyph() (draw.GlyphDrawer, color.NRGBA) {
 	switch k {
-	case Better:
-		return draw.TriangleGlyph{}, hue(0)
-	case MuchBetter:
-		return draw.PyramidGlyph{}, hue(0)
-	case Worse:
-		return downward{}, hue(1)
-	case MuchWorse:
-		return downward{full: true}, hue(1)
+	case BetterAt95:
+		return draw.TriangleGlyph{}, paletteColor(0)
+	case BetterAt99:
+		return draw.PyramidGlyph{}, paletteColor(0)
+	case WorseAt95:
+		return downward{}, paletteColor(1)
+	case WorseAt99:
+		return downward{full: true}, paletteColor(1)
 	case Same:
-		return draw.CircleGlyph{}, grey(0xC8)
+		return draw.CircleGlyph{}, gray(0xC8)
 	}
-	return draw.CrossGlyph{}, grey(0xA0)
+	return draw.CrossGlyph{}, gray(0xA0)
 }
 
 // downward is a triangle that points down.

@@ -13,17 +13,18 @@ import (
 // It has a group for each engine, with a bar for each number of workers. With a Step it shows one
 // run over time, with a bar for each interval.
 //
-// An axis whose values differ by more than a factor of twenty is logarithmic. Then the length of a
+// Without Step, an axis whose values differ by more than a factor of 20 is logarithmic. With Step, only the right axis
+// can be, above a factor of 4. On a logarithmic axis the length of a
 // bar has no meaning: bars are pale, and the thick line at the top of each is the value.
 type Columns struct {
-	Frame                  // YLabel: of the bars
-	RightLabel      string // of the line: "95th percentile (ms)"
-	BarName         string // of the bars, in the legend: "throughput"
+	Frame                  // YLabel is the label of the bars' axis
+	RightLabel      string // label of the line's axis: "95th percentile (ms)"
+	BarName         string // name of the bars in the legend: "throughput"
 	LineName        string
-	Below           string // unit of the bars' labels: "threads"
+	BarUnit         string // unit of the bars' labels: "threads"
 	Groups          []Group
 	Step            float64 // seconds; 0 = groups of labeled bars
-	StallName       string  // of the shade behind Stalled intervals
+	StallName       string  // name of the shading of Stalled intervals in the legend
 	units, barWidth float64 // length of the axis, and width of a bar on it
 	logLeft         bool
 	right           rightAxis
@@ -44,7 +45,7 @@ type Bar struct {
 }
 
 const (
-	logFrom    = 20  // maximum ratio of the values on an axis that starts at zero
+	logFrom    = 20  // with a larger ratio of the values, an axis is logarithmic
 	groupGap   = 0.9 // between groups, in bars
 	barNames   = 15  // room for the labels of bars
 	groupNames = 22  // and for those of groups
@@ -57,12 +58,12 @@ func (g Columns) Draw() ([]byte, error) {
 	if g.barWidth = 1; g.Step > 0 {
 		g.barWidth, gap, height, least = g.Step, 0, 220, 130
 	}
-	legend := []entry{{name: g.BarName, clr: grey(0x9A)}, {name: g.LineName, clr: rightInk(), mark: draw.CircleGlyph{}, line: true}}
+	legend := []entry{{name: g.BarName, clr: gray(0x9A)}, {name: g.LineName, clr: rightInk(), mark: draw.CircleGlyph{}, line: true}}
 	stalled := false
 	for _, group := range g.Groups {
 		g.units += g.barWidth*float64(len(group.Bars)) + gap
 		if h := pal.of(group.Name); g.Step > 0 {
-			legend[0].clr = fade(hue(h), 0.45)
+			legend[0].clr = fade(paletteColor(h), 0.45)
 		}
 		for _, b := range group.Bars {
 			b.into(&left, false)
@@ -71,7 +72,7 @@ func (g Columns) Draw() ([]byte, error) {
 		}
 	}
 	if stalled {
-		legend = append(legend, entry{name: g.StallName, clr: stallColour()})
+		legend = append(legend, entry{name: g.StallName, clr: stallColor()})
 	}
 	s, err := g.layout(900, legend)
 	if err != nil {
@@ -83,10 +84,10 @@ func (g Columns) Draw() ([]byte, error) {
 	if left.empty() {
 		left = span{0, 1}
 	}
-	g.logLeft = g.Step == 0 && left.spread(logFrom)
-	logRight := right.spread(logFrom) || g.Step > 0 && right.spread(4)
+	g.logLeft = g.Step == 0 && left.ratioExceeds(logFrom)
+	logRight := right.ratioExceeds(logFrom) || g.Step > 0 && right.ratioExceeds(4)
 	f := s.open(height, least)
-	c, p := f.body, newPanel()
+	c, p := f.body, newAxes()
 	if g.Step == 0 {
 		c.Min.Y += groupNames + barNames
 	}
@@ -100,34 +101,34 @@ func (g Columns) Draw() ([]byte, error) {
 		p.X.Padding, s.XLabel = 0, ""
 	}
 	p.Add(grid(false, true), g)
-	drawPanel(c, p, s.XLabel, s.YLabel)
+	drawAxes(c, p, s.XLabel, s.YLabel)
 	return f.encode()
 }
 
-func stallColour() color.NRGBA { return color.NRGBA{0xF6, 0xC9, 0xC2, 0xFF} }
+func stallColor() color.NRGBA { return color.NRGBA{0xF6, 0xC9, 0xC2, 0xFF} }
 
 // Plot implements gonum's interface: it draws on the canvas of the data.
 func (g Columns) Plot(c draw.Canvas, p *gplot.Plot) {
 	x, y := p.Transforms(&c)
-	c.StrokeLine2(draw.LineStyle{Color: grey(0x88), Width: 0.8}, c.Min.X, c.Min.Y, c.Max.X, c.Min.Y)
+	c.StrokeLine2(draw.LineStyle{Color: gray(0x88), Width: 0.8}, c.Min.X, c.Min.Y, c.Max.X, c.Min.Y)
 	if g.Step > 0 {
 		for _, group := range g.Groups {
-			g.series(c, x, y, group, hue((&palette{}).of(group.Name)))
+			g.series(c, x, y, group, paletteColor((&palette{}).of(group.Name)))
 		}
 		g.right.draw(c)
 		return
 	}
-	below := newInk(10.5, xfont.WeightNormal, grey(0x55))
-	below.write(c, vg.Point{X: c.Min.X - 8, Y: c.Min.Y - 14}, atRight, below.fit(clean(g.Below), 60))
-	at, name, pal := groupGap/2, newInk(labelSize, xfont.WeightBold, grey(0x22)), &palette{}
+	below := newInk(10.5, xfont.WeightNormal, gray(0x55))
+	below.write(c, vg.Point{X: c.Min.X - 8, Y: c.Min.Y - 14}, atRight, below.fit(clean(g.BarUnit), 60))
+	at, name, pal := groupGap/2, newInk(labelSize, xfont.WeightBold, gray(0x22)), &palette{}
 	for i, group := range g.Groups {
 		begin, end := at, at+float64(len(group.Bars))
 		if i > 0 {
 			sep := x(begin - groupGap/2)
-			c.StrokeLine2(draw.LineStyle{Color: grey(0xEA), Width: 0.8}, sep, c.Min.Y-barNames-groupNames+4, sep, c.Max.Y)
+			c.StrokeLine2(draw.LineStyle{Color: gray(0xEA), Width: 0.8}, sep, c.Min.Y-barNames-groupNames+4, sep, c.Max.Y)
 		}
-		name.write(c, vg.Point{X: (x(begin) + x(end)) / 2, Y: c.Min.Y - barNames - 17}, atCentre, name.fit(clean(group.Name), x(end+groupGap)-x(begin)-6))
-		g.group(c, x, y, begin, group, hue(pal.of(group.Name)))
+		name.write(c, vg.Point{X: (x(begin) + x(end)) / 2, Y: c.Min.Y - barNames - 17}, atCenter, name.fit(clean(group.Name), x(end+groupGap)-x(begin)-6))
+		g.group(c, x, y, begin, group, paletteColor(pal.of(group.Name)))
 		at = end + groupGap
 	}
 	g.right.draw(c)
@@ -141,9 +142,9 @@ func (g Columns) series(c draw.Canvas, x, y func(float64) vg.Length, group Group
 	for i, b := range group.Bars {
 		from, to, v := x(float64(i)*g.Step), x(float64(i+1)*g.Step), b.V
 		if b.Stalled {
-			fillRect(c, stallColour(), from, c.Min.Y, to, c.Max.Y)
+			fillRect(c, stallColor(), from, c.Min.Y, to, c.Max.Y)
 		}
-		if !isFinite(v) {
+		if !isDrawable(v) {
 			v = 0
 		}
 		top = append(top, vg.Point{X: from, Y: y(v)}, vg.Point{X: to, Y: y(v)})
@@ -159,7 +160,7 @@ func (g Columns) group(c draw.Canvas, x, y func(float64) vg.Length, begin float6
 	var xs []vg.Length
 	var line []float64
 	width := x(1) - x(0)
-	tick, labels := newInk(10.5, xfont.WeightNormal, grey(0x55)), true
+	tick, labels := newInk(10.5, xfont.WeightNormal, gray(0x55)), true
 	for _, b := range group.Bars {
 		labels = labels && tick.width(clean(b.Label))*1.06 < width
 	}
@@ -167,7 +168,7 @@ func (g Columns) group(c draw.Canvas, x, y func(float64) vg.Length, begin float6
 		mid := x(begin + float64(i) + 0.5)
 		xs, line = append(xs, mid), append(line, b.Line)
 		if labels {
-			tick.write(c, vg.Point{X: mid, Y: c.Min.Y - 14}, atCentre, clean(b.Label))
+			tick.write(c, vg.Point{X: mid, Y: c.Min.Y - 14}, atCenter, clean(b.Label))
 		}
 		g.bar(c, y, mid, min(0.4*width, 26), b, clr)
 	}
@@ -190,11 +191,11 @@ func (g Columns) bar(c draw.Canvas, y func(float64) vg.Length, mid, half vg.Leng
 		fillRect(c, fade(clr, 0.85), mid-half, c.Min.Y, mid+half, top)
 		ink.clr = color.White
 		if light(clr) {
-			ink.clr = grey(0x11)
+			ink.clr = gray(0x11)
 		}
 	}
 	if b.hasInterval() && (!g.logLeft || onScale(b.Lo, true)) {
-		whisker(c, grey(0x44), vg.Point{X: mid + half*0.55, Y: y(b.Lo)}, vg.Point{X: mid + half*0.55, Y: y(b.Hi)}, min(3, half/4))
+		whisker(c, gray(0x44), vg.Point{X: mid + half*0.55, Y: y(b.Lo)}, vg.Point{X: mid + half*0.55, Y: y(b.Hi)}, min(3, half/4))
 	}
 	if half*2 >= 13 {
 		g.print(c, ink, mid, top, b)
@@ -235,7 +236,7 @@ func newRightAxis(s span, label string, log bool, ticks int) rightAxis {
 	return r
 }
 
-func rightInk() color.NRGBA { return grey(0x26) }
+func rightInk() color.NRGBA { return gray(0x26) }
 
 func (r *rightAxis) ticks() []gplot.Tick {
 	return r.axis.Tick.Marker.Ticks(r.axis.Min, r.axis.Max)
@@ -263,8 +264,8 @@ func (r *rightAxis) y(c draw.Canvas, v float64) vg.Length {
 
 // draw draws the axis on the right of the canvas of the data.
 func (r *rightAxis) draw(c draw.Canvas) {
-	k := newInk(tickSize, xfont.WeightNormal, grey(0x44))
-	style := draw.LineStyle{Color: grey(0x88), Width: 0.8}
+	k := newInk(tickSize, xfont.WeightNormal, gray(0x44))
+	style := draw.LineStyle{Color: gray(0x88), Width: 0.8}
 	c.StrokeLine2(style, c.Max.X, c.Min.Y, c.Max.X, c.Max.Y)
 	for _, t := range r.ticks() {
 		at, length := r.y(c, t.Value), vg.Length(5)
@@ -274,18 +275,18 @@ func (r *rightAxis) draw(c draw.Canvas) {
 		c.StrokeLine2(style, c.Max.X, at, c.Max.X+length, at)
 		k.write(c, vg.Point{X: c.Max.X + 8, Y: at - k.capHeight()/2}, atLeft, t.Label)
 	}
-	label := newInk(labelSize, xfont.WeightNormal, grey(0x22))
-	writeUp(c, label, vg.Point{X: c.Max.X + r.room() - 8, Y: (c.Min.Y + c.Max.Y) / 2}, atCentre, label.fit(r.label, c.Max.Y-c.Min.Y))
+	label := newInk(labelSize, xfont.WeightNormal, gray(0x22))
+	writeUp(c, label, vg.Point{X: c.Max.X + r.room() - 8, Y: (c.Min.Y + c.Max.Y) / 2}, atCenter, label.fit(r.label, c.Max.Y-c.Min.Y))
 }
 
 // line draws values as a dark line with hollow points; values outside the scale interrupt it.
 func (r *rightAxis) line(c draw.Canvas, xs []vg.Length, values []float64, marks bool) {
-	for _, run := range runs(len(values), func(i int) bool { return r.shows(values[i]) }) {
+	for _, run := range ranges(len(values), func(i int) bool { return r.shows(values[i]) }) {
 		var pts []vg.Point
 		for i := run[0]; i < run[1]; i++ {
 			pts = append(pts, vg.Point{X: xs[i], Y: r.y(c, values[i])})
 		}
-		c.StrokeLines(draw.LineStyle{Color: fade(grey(0xFF), 0.85), Width: 4.5}, pts) // a halo, over bars of any color
+		c.StrokeLines(draw.LineStyle{Color: fade(gray(0xFF), 0.85), Width: 4.5}, pts) // a halo, over bars of any color
 		c.StrokeLines(draw.LineStyle{Color: rightInk(), Width: 1.7}, pts)
 		if !marks && len(pts) > 1 {
 			continue

@@ -8,16 +8,15 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Sizes of the small axis of counts: its height (its width next to Levels), and the gap between it
+// Sizes of the small axis of counts: its height (for Levels, its width), and the gap between it
 // and the data.
 const (
 	countSize = 26
 	countGap  = 12
 )
 
-// counted is the largest count of all curves if their counts differ; else 0, because one number
-// needs no axis.
-func (c *curves) counted() float64 {
+// maxCount is the largest count of all curves if counts differ. If all are equal it is 0, and no axis is drawn.
+func (c *linesDrawing) maxCount() float64 {
 	all := newSpan()
 	for _, q := range c.Curves {
 		all.add(q.Count...)
@@ -30,16 +29,16 @@ func (c *curves) counted() float64 {
 
 // drawCounts draws the number of records behind each value on an axis from 0: at the top of the
 // data, or on the right for Levels. A hole in the data is also a hole here.
-func (c *curves) drawCounts(dc draw.Canvas, at func(v float64) vg.Length) {
-	most := c.counted()
+func (c *linesDrawing) drawCounts(dc draw.Canvas, at func(v float64) vg.Length) {
+	most := c.maxCount()
 	if most == 0 {
 		return
 	}
-	k := newInk(tickSize, xfont.WeightNormal, grey(0x44))
-	style := draw.LineStyle{Color: grey(0x88), Width: 0.8}
+	k := newInk(tickSize, xfont.WeightNormal, gray(0x44))
+	style := draw.LineStyle{Color: gray(0x88), Width: 0.8}
 	from := dc.Max.Y + countGap
 	place := func(v, n float64) vg.Point { return vg.Point{X: at(v), Y: from + countSize*vg.Length(n/most)} }
-	if c.By == Levels {
+	if c.Coordinate == Levels {
 		if from = dc.Max.X + countGap; !c.rightSpan.empty() {
 			from += c.right.room()
 		}
@@ -47,17 +46,17 @@ func (c *curves) drawCounts(dc draw.Canvas, at func(v float64) vg.Length) {
 	}
 	for _, n := range []float64{0, most} {
 		a, b := place(c.at.lo, n), place(c.at.hi, n)
-		if a.X, b.X = dc.Min.X, dc.Max.X; c.By == Levels {
+		if a.X, b.X = dc.Min.X, dc.Max.X; c.Coordinate == Levels {
 			a, b = vg.Point{X: place(c.at.lo, n).X, Y: dc.Min.Y}, vg.Point{X: place(c.at.lo, n).X, Y: dc.Max.Y}
 		}
 		dc.StrokeLine2(style, a.X, a.Y, b.X, b.Y)
 	}
 	for i, q := range c.Curves {
-		clr := hue(c.hues[i])
-		for _, r := range runs(len(q.Count), func(k int) bool { return isFinite(q.Count[k]) }) {
+		clr := paletteColor(c.hues[i])
+		for _, r := range ranges(len(q.Count), func(k int) bool { return isDrawable(q.Count[k]) }) {
 			var pts []vg.Point
 			for k := r[0]; k < r[1]; k++ {
-				pts = append(pts, place(q.At[k], q.Count[k]))
+				pts = append(pts, place(q.Positions[k], q.Count[k]))
 			}
 			if len(pts) == 1 {
 				dc.DrawGlyph(draw.GlyphStyle{Color: clr, Radius: 1.8, Shape: draw.CircleGlyph{}}, pts[0])
@@ -67,7 +66,7 @@ func (c *curves) drawCounts(dc draw.Canvas, at func(v float64) vg.Length) {
 		}
 	}
 	text := "N = 0 to " + strconv.FormatFloat(most, 'f', -1, 64)
-	if c.By == Levels {
+	if c.Coordinate == Levels {
 		writeUp(dc, k, vg.Point{X: from + 3 + k.capHeight()/2, Y: dc.Min.Y + 4}, atLeft, text)
 		return
 	}

@@ -14,28 +14,28 @@ import (
 // narrower than a pixel.
 type Coverage struct {
 	Frame
-	Panels []Covered
+	Panels []CoveragePanel
 }
 
-// Covered is a panel.
-type Covered struct {
+// CoveragePanel is a panel.
+type CoveragePanel struct {
 	Title string
-	Rows  []Series
+	Rows  []CoverageRow
 }
 
-// Series is a row of a panel.
-type Series struct {
-	Label, Group string // Group determines the color
-	Runs         []Run  // ascending
-	Note         string // after the row: "60 times, 2 missing"
+// CoverageRow is a row of a panel.
+type CoverageRow struct {
+	Label, Group string   // Group determines the color
+	Runs         []Period // ascending
+	Note         string   // after the row: "60 times, 2 missing"
 }
 
-// Run is the first and the last time of a sequence without a hole, in Unix seconds.
-type Run struct{ First, Last float64 }
+// Period is the first and the last time of a sequence without a hole, in Unix seconds.
+type Period struct{ First, Last float64 }
 
 const (
 	seriesHeight = 17
-	holeWidth    = 1.6 // minimum
+	holeWidth    = 1.6 // minimum width of a hole, px
 	notePart     = 0.17
 )
 
@@ -66,14 +66,14 @@ func (g Coverage) Draw() ([]byte, error) {
 	f := s.open(body, body)
 	c := f.body
 	left, right := min(legendInk().widest(names)+12, 0.35*s.width), min(valueInk().widest(notes)+10, notePart*s.width)
-	axes := newPanel()
+	axes := newAxes()
 	axes.HideY()
 	axes.X.Min, axes.X.Max, axes.Y.Min, axes.Y.Max = all.lo, all.hi, 0, float64(body-axisRoom-axisLabel)
 	axes.X.Tick.Marker = timeTicks{int((c.Max.X - c.Min.X - left - right) / 58)}
 	axes.Y.Padding = 0
 	axes.Add(grid(true, false), covering{g, pal, left, right})
 	c.Min.X, c.Max.X = c.Min.X+left, c.Max.X-right
-	drawPanel(c, axes, s.XLabel, "")
+	drawAxes(c, axes, s.XLabel, "")
 	return f.encode()
 }
 
@@ -99,7 +99,7 @@ func (g covering) Plot(c draw.Canvas, p *gplot.Plot) {
 	}
 }
 
-func (g covering) row(c draw.Canvas, x func(float64) vg.Length, mid vg.Length, row Series) {
+func (g covering) row(c draw.Canvas, x func(float64) vg.Length, mid vg.Length, row CoverageRow) {
 	const half = 4.5
 	k, note := legendInk(), valueInk()
 	k.write(c, vg.Point{X: c.Min.X - 8, Y: mid - k.capHeight()/2}, atRight, k.fit(clean(row.Label), g.left-12))
@@ -107,7 +107,7 @@ func (g covering) row(c draw.Canvas, x func(float64) vg.Length, mid vg.Length, r
 	if len(row.Runs) == 0 {
 		return
 	}
-	clr, edge := hue(g.pal.of(row.Group)), draw.LineStyle{Color: grey(0x55), Width: 0.7}
+	clr, edge := paletteColor(g.pal.of(row.Group)), draw.LineStyle{Color: gray(0x55), Width: 0.7}
 	last := x(row.Runs[0].First) - 1 // a single time also has a width
 	fillRect(c, clr, last, mid-half, x(row.Runs[len(row.Runs)-1].Last)+1, mid+half)
 	for i := range row.Runs[1:] {
@@ -119,26 +119,26 @@ func (g covering) row(c draw.Canvas, x func(float64) vg.Length, mid vg.Length, r
 			continue
 		}
 		last = b
-		fillRect(c, grey(0xFF), a, mid-half-0.5, b, mid+half+0.5)
+		fillRect(c, gray(0xFF), a, mid-half-0.5, b, mid+half+0.5)
 		c.StrokeLine2(edge, a, mid-half-2, b, mid-half-2)
 		c.StrokeLine2(edge, a, mid+half+2, b, mid+half+2)
 	}
 }
 
-// RunsOf splits ascending times at each gap of more than a step; with a step of 0 they are one run.
-func RunsOf(times []int64, step int64) (runs []Run) {
+// PeriodsOf splits ascending times at each gap of more than a step; with a step of 0 they are one run.
+func PeriodsOf(times []int64, step int64) (runs []Period) {
 	for i, t := range times {
 		if n := len(runs); n > 0 && (step == 0 || t-times[i-1] <= step) {
 			runs[n-1].Last = float64(t)
 			continue
 		}
-		runs = append(runs, Run{float64(t), float64(t)})
+		runs = append(runs, Period{float64(t), float64(t)})
 	}
 	return slices.Clip(runs)
 }
 
-// Missing describes the number of times of a row, and the number missing in its holes.
-func Missing(times, missing int) string {
+// TimesNote describes the number of times of a row, and the number missing in its holes.
+func TimesNote(times, missing int) string {
 	words := fmt.Sprintf("%d times", times)
 	if times == 1 {
 		words = "1 time"

@@ -1,6 +1,5 @@
 // Package plot draws the pictures of a report as SVG, PNG or PDF: the input is a struct, the output
-// is bytes. It is step 8 of the data flow and does not depend on runs; package report fills its
-// structs from a run folder.
+// is bytes. It knows nothing of run folders; package report fills its structs from them.
 //
 // Every picture has a Frame: title, subtitle, caption, axis labels with their units. Pictures are
 // 900 px wide by default and white. They use the palette of Okabe and Ito, which is safe for color

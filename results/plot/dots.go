@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Dots shows objects by two measures, both better if smaller. Both axes are logarithmic, the area
+// Dots shows objects by two measures; smaller is better for both. Both axes are logarithmic, the area
 // of a dot is a third measure, and every dot has its label next to it.
 type Dots struct {
 	Frame
@@ -51,11 +51,11 @@ func (d Dots) Draw() ([]byte, error) {
 	}
 	// The largest dot is drawn first, because it must not hide a smaller one.
 	slices.SortStableFunc(d.Dots, func(a, b Dot) int { return cmp.Compare(b.Size, a.Size) })
-	f, p := s.open(430, 260), newPanel()
+	f, p := s.open(430, 260), newAxes()
 	scale(&p.X, span{across.lo / 1.3, across.hi * 1.3}, true, int((f.body.Max.X-f.body.Min.X-60)/tickRoom))
 	scale(&p.Y, span{up.lo / 1.3, up.hi * 1.3}, true, heightTicks(f.body))
 	p.Add(grid(true, true), d)
-	drawPanel(f.body, p, s.XLabel, s.YLabel)
+	drawAxes(f.body, p, s.XLabel, s.YLabel)
 	return f.encode()
 }
 
@@ -72,17 +72,17 @@ func (d Dots) Plot(c draw.Canvas, p *gplot.Plot) {
 		if most := d.Dots[0].Size; most > 0 {
 			radii[i] = max(smallestDot, largestDot*vg.Length(math.Sqrt(q.Size/most)))
 		}
-		at, r, clr := vg.Point{X: x(q.X), Y: y(q.Y)}, radii[i], hue(pal.of(q.Group))
+		at, r, clr := vg.Point{X: x(q.X), Y: y(q.Y)}, radii[i], paletteColor(pal.of(q.Group))
 		c.DrawGlyph(draw.GlyphStyle{Color: fade(clr, 0.45), Radius: r, Shape: draw.CircleGlyph{}}, at)
 		c.DrawGlyph(draw.GlyphStyle{Color: clr, Radius: r, Shape: draw.RingGlyph{}}, at)
-		k.write(c, at, atMark, clean(q.Note))
+		k.write(c, at, atTooltip, clean(q.Note))
 		inner := min(r, 8) // a label may cover the rim of a large dot, not the center of any
 		taken = append(taken, vg.Rectangle{Min: vg.Point{X: at.X - inner, Y: at.Y - inner}, Max: vg.Point{X: at.X + inner, Y: at.Y + inner}})
 	}
 	for i, q := range d.Dots {
-		k := newInk(labelSize, xfont.WeightNormal, grey(0x22))
+		k := newInk(labelSize, xfont.WeightNormal, gray(0x22))
 		if q.Bold {
-			k = newInk(labelSize, xfont.WeightBold, grey(0x11))
+			k = newInk(labelSize, xfont.WeightBold, gray(0x11))
 		}
 		taken = append(taken, k.label(c, vg.Point{X: x(q.X), Y: y(q.Y)}, radii[i], clean(q.Label), taken))
 	}

@@ -31,15 +31,15 @@ const (
 
 const pngDPI = 144 // a px of the frame is 1/72 inch
 
-// FormatOf returns the format of a file name's extension. It returns an error for the extension of
-// a format that package plot cannot write.
+// FormatOf returns the format of a file name's extension; an unknown or missing one means SVG. It returns an error for
+// the extension of a picture format that package plot cannot write.
 func FormatOf(file string) (Format, error) {
 	ext := strings.ToLower(filepath.Ext(file))
 	switch ext {
 	case ".png", ".pdf":
 		return Format(ext[1:]), nil
 	case ".jpg", ".jpeg", ".gif", ".webp", ".ps", ".eps", ".html":
-		return "", fault.Misuse(file, "is not a format of pictures here", "name a file that ends in .svg, .png or .pdf")
+		return "", fault.Misuse(file, "has a picture format that Barograph does not write", "name a file that ends in .svg, .png or .pdf")
 	}
 	return SVG, nil
 }
@@ -48,25 +48,25 @@ func FormatOf(file string) (Format, error) {
 func canvasOf(format Format, w, h vg.Length) (vg.Canvas, io.WriterTo) {
 	if format == PNG {
 		c := vgimg.NewWith(vgimg.UseWH(w, h), vgimg.UseDPI(pngDPI))
-		return aligned{Canvas: c}, vgimg.PngCanvas{Canvas: c}
+		return aligningCanvas{Canvas: c}, vgimg.PngCanvas{Canvas: c}
 	}
 	c := vgpdf.New(w, h)
-	return aligned{Canvas: c, outlines: true}, c
+	return aligningCanvas{Canvas: c, outlines: true}, c
 }
 
-// aligned writes texts at their anchors. SVG viewers do this themselves (see encode).
-type aligned struct {
+// aligningCanvas writes texts at their anchors. SVG viewers do this themselves (see encode).
+type aligningCanvas struct {
 	vg.Canvas
 	outlines bool // draw letters as paths: gonum's PDF canvas writes only the letters of ASCII correctly
 }
 
 // FillString writes a text, whose first character may be an anchor.
-func (c aligned) FillString(f vgfont.Face, pt vg.Point, text string) {
+func (c aligningCanvas) FillString(f vgfont.Face, pt vg.Point, text string) {
 	first, size := utf8.DecodeRuneInString(text)
 	switch anchor(first) {
-	case atMark:
+	case atTooltip:
 		return
-	case atCentre:
+	case atCenter:
 		text, pt.X = text[size:], pt.X-f.Width(text[size:])/2
 	case atRight:
 		text, pt.X = text[size:], pt.X-f.Width(text[size:])
@@ -119,17 +119,17 @@ func (s *sheet) bytes() ([]byte, error) {
 
 // SetColor passes a color to gonum's PDF canvas, which expects components that are not multiplied
 // by alpha.
-func (c aligned) SetColor(clr color.Color) {
+func (c aligningCanvas) SetColor(clr color.Color) {
 	if c.outlines {
-		clr = straight(color.NRGBA64Model.Convert(clr).(color.NRGBA64)) //nolint:forcetypeassert // the model's own type
+		clr = unmultiplied(color.NRGBA64Model.Convert(clr).(color.NRGBA64)) //nolint:forcetypeassert // the model's own type
 	}
 	c.Canvas.SetColor(clr)
 }
 
-// straight is a color whose components are not multiplied by alpha.
-type straight color.NRGBA64
+// unmultiplied is a color whose components are not multiplied by alpha.
+type unmultiplied color.NRGBA64
 
 // RGBA returns the components and alpha.
-func (s straight) RGBA() (r, g, b, a uint32) {
+func (s unmultiplied) RGBA() (r, g, b, a uint32) {
 	return uint32(s.R), uint32(s.G), uint32(s.B), uint32(s.A)
 }

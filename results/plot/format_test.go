@@ -14,9 +14,9 @@ import (
 // it. A PDF has a page of the same size.
 func TestFormats(t *testing.T) {
 	picture := plot.Lines{
-		Frame:  plot.Frame{Title: "RMSE by lead − °C · σ", XLabel: "forecast lead (h)", YLabel: "RMSE", Width: 640, Height: 360},
-		By:     plot.Leads,
-		Curves: []plot.Curve{{Name: "GFS", At: []float64{0, 24, 48}, Value: []float64{-1, 2, 4}}},
+		Frame:      plot.Frame{Title: "RMSE by lead − °C · σ", XLabel: "forecast lead (h)", YLabel: "RMSE", Width: 640, Height: 360},
+		Coordinate: plot.Leads,
+		Curves:     []plot.Curve{{Name: "GFS", Positions: []float64{0, 24, 48}, Value: []float64{-1, 2, 4}}},
 	}
 	picture.Format = plot.PNG
 	file, err := picture.Draw()

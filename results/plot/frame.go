@@ -20,8 +20,8 @@ type Frame struct {
 	Caption  string // at the bottom: how it was measured, how to read it
 	XLabel   string // with its unit: "forecast lead (h)"
 	YLabel   string
-	// Width and Height are in px; 0 is the default of the kind of picture. A kind with a row for
-	// each value is never lower than its rows need.
+	// Width and Height are in px; 0 is the default of the kind of picture. Pictures
+	// with a row for each value (Rows, Cells, Coverage) are at least as high as their rows.
 	Width, Height int
 	Format        Format // "" = SVG
 }
@@ -66,13 +66,13 @@ func (e entry) draw(c draw.Canvas, k ink, x, baseline vg.Length) {
 	k.write(c, vg.Point{X: x + e.key(), Y: baseline}, atLeft, e.name)
 }
 
-// sheet is a frame that is laid out for a width: the texts before and after the data.
+// sheet is a frame that is laid out for a width: the texts above and below the data.
 type sheet struct {
 	Frame
 	width                    vg.Length
 	title, subtitle, caption []string
 	legend                   [][]entry
-	top, bottom              vg.Length // heights of the areas before and after the data
+	top, bottom              vg.Length // heights of the areas above and below the data
 
 	svg  *vgsvg.Canvas // of a picture being drawn as SVG
 	file io.WriterTo   // of a picture being drawn in another format
@@ -159,12 +159,12 @@ func (s *sheet) drawAround(c draw.Canvas, height vg.Length) {
 	captionInk().lines(c, s.bottom-8, 14, 4, s.caption)
 }
 
-// lines writes lines of a given height downward from y, with the baseline at the distance above
-// from the bottom of each line. It returns the y after the last line.
-func (k ink) lines(c draw.Canvas, y, height, above vg.Length, lines []string) vg.Length {
+// lines writes one line of text per height, downward from y. Each baseline is that many px above the bottom of its line.
+// lines returns the y below the last line.
+func (k ink) lines(c draw.Canvas, y, height, baseline vg.Length, lines []string) vg.Length {
 	for _, line := range lines {
 		y -= height
-		k.write(c, vg.Point{X: margin, Y: y + above}, atLeft, line)
+		k.write(c, vg.Point{X: margin, Y: y + baseline}, atLeft, line)
 	}
 	return y
 }
@@ -173,8 +173,8 @@ func (k ink) lines(c draw.Canvas, y, height, above vg.Length, lines []string) vg
 func (s *sheet) noData() ([]byte, error) {
 	f := s.open(140, 60)
 	c := f.body
-	fillRect(c, grey(0xF5), c.Min.X, c.Min.Y, c.Max.X, c.Max.Y)
-	subtitleInk().write(c, vg.Point{X: (c.Min.X + c.Max.X) / 2, Y: (c.Min.Y+c.Max.Y)/2 - 4}, atCentre, "no data")
+	fillRect(c, gray(0xF5), c.Min.X, c.Min.Y, c.Max.X, c.Max.Y)
+	subtitleInk().write(c, vg.Point{X: (c.Min.X + c.Max.X) / 2, Y: (c.Min.Y+c.Max.Y)/2 - 4}, atCenter, "no data")
 	return f.encode()
 }
 

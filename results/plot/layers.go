@@ -28,7 +28,7 @@ func (g Layers) Draw() ([]byte, error) {
 	var legend []entry
 	n, top := 0, newSpan()
 	for i, l := range g.Layers {
-		legend = append(legend, entry{name: l.Name, clr: fade(hue(i), layerInk)})
+		legend = append(legend, entry{name: l.Name, clr: fade(paletteColor(i), layerOpacity)})
 		n = max(n, len(l.Value))
 	}
 	for k := range n {
@@ -42,21 +42,21 @@ func (g Layers) Draw() ([]byte, error) {
 		return s.noData()
 	}
 	f := s.open(180, 110)
-	c, p := f.body, newPanel()
+	c, p := f.body, newAxes()
 	scale(&p.Y, top, false, heightTicks(c))
 	p.X.Min, p.X.Max = 0, g.Step*float64(n)
 	p.X.Tick.Marker = linearTicks{int((c.Max.X - c.Min.X - 60) / tickRoom)}
 	p.Add(grid(false, true), g)
-	drawPanel(c, p, s.XLabel, s.YLabel)
+	drawAxes(c, p, s.XLabel, s.YLabel)
 	return f.encode()
 }
 
-const layerInk = 0.75
+const layerOpacity = 0.75
 
 // sum is the sum of the k-th values of the first layers.
 func (g Layers) sum(layers, k int) (sum float64) {
 	for _, l := range g.Layers[:layers] {
-		if k < len(l.Value) && isFinite(l.Value[k]) {
+		if k < len(l.Value) && isDrawable(l.Value[k]) {
 			sum += l.Value[k]
 		}
 	}
@@ -75,7 +75,7 @@ func (g Layers) Plot(c draw.Canvas, p *gplot.Plot) {
 		}
 		slices.Reverse(below)
 		above = append(above, below...)
-		c.FillPolygon(fade(hue(i), layerInk), above)
+		c.FillPolygon(fade(paletteColor(i), layerOpacity), above)
 	}
-	c.StrokeLine2(draw.LineStyle{Color: grey(0x88), Width: 0.8}, c.Min.X, c.Min.Y, c.Max.X, c.Min.Y)
+	c.StrokeLine2(draw.LineStyle{Color: gray(0x88), Width: 0.8}, c.Min.X, c.Min.Y, c.Max.X, c.Min.Y)
 }

@@ -117,7 +117,7 @@ func (b *box) measure(attr map[string]string, m matrix) {
 	if strings.Contains(attr["style"], "bold") {
 		weight = xfont.WeightBold
 	}
-	w := newInk(vg.Length(px), weight, grey(0)).width(b.text).Points()
+	w := newInk(vg.Length(px), weight, gray(0)).width(b.text).Points()
 	x, _ := strconv.ParseFloat(attr["x"], 64)
 	y, _ := strconv.ParseFloat(attr["y"], 64)
 	switch attr["text-anchor"] {
@@ -186,7 +186,7 @@ func TestLayoutInAnySize(t *testing.T) {
 
 // Values that only differ in their last bit exhausted the memory with ticks.
 func TestLayoutForOneUlp(t *testing.T) {
-	svg, err := Lines{Curves: []Curve{{Name: "c", At: []float64{0, 12}, Value: []float64{0.0025, math.Nextafter(0.0025, 1)}}}}.Draw()
+	svg, err := Lines{Curves: []Curve{{Name: "c", Positions: []float64{0, 12}, Value: []float64{0.0025, math.Nextafter(0.0025, 1)}}}}.Draw()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,8 +199,8 @@ func TestLayoutForAnyRange(t *testing.T) {
 		for hi := lo; hi <= 9; hi += 2 {
 			for _, log := range []bool{false, true} {
 				h := Rows{Log: log, Unit: "ms", Panels: []Panel{{Rows: []Row{{Label: "a", Value: Value{V: 1.7 * math.Pow10(lo)}}, {Label: "b", Value: Value{V: 3.3 * math.Pow10(hi)}}}}}}
-				d := Lines{Curves: []Curve{{Name: "c", At: []float64{0, math.Pow10(max(hi, 0))}, Value: []float64{-math.Pow10(lo), math.Pow10(hi)}}}}
-				v := Lines{By: Times, Curves: []Curve{{Name: "c", At: []float64{1.5e9, 1.5e9 + math.Pow10(max(hi, 0))}, Value: []float64{-math.Pow10(lo), math.Pow10(hi)}}}}
+				d := Lines{Curves: []Curve{{Name: "c", Positions: []float64{0, math.Pow10(max(hi, 0))}, Value: []float64{-math.Pow10(lo), math.Pow10(hi)}}}}
+				v := Lines{Coordinate: Times, Curves: []Curve{{Name: "c", Positions: []float64{1.5e9, 1.5e9 + math.Pow10(max(hi, 0))}, Value: []float64{-math.Pow10(lo), math.Pow10(hi)}}}}
 				tp := Columns{Groups: []Group{{Name: "a", Bars: []Bar{{"1", Value{V: 1.7 * math.Pow10(lo)}, 1.7 * math.Pow10(hi), false}, {"2", Value{V: 3.3 * math.Pow10(hi)}, 3.3 * math.Pow10(lo), false}}}}}
 				tl := Columns{Step: 1, Groups: []Group{{Bars: []Bar{{Value: Value{V: math.Pow10(lo)}, Line: math.Pow10(hi)}, {Value: Value{V: math.Pow10(hi)}, Line: math.Pow10(lo)}}}}}
 				for _, p := range []drawer{h, d, v, tp, tl} {

@@ -23,13 +23,14 @@ import (
 type Lines struct {
 	Frame
 	Curves     []Curve
-	By         Coordinate
+	Coordinate Coordinate
 	References []Reference
 	Guides     []Guide
-	Moments    []Moment   // for a horizontal coordinate
-	RightLabel string     // of the axis of the curves with Right
-	Across, Up [2]float64 // the limits of the axes; equal = the range of the curves
-	Square     bool
+	Moments    []Moment // for a horizontal coordinate
+	RightLabel string   // label of the right axis, see Curve.Right
+	// limits of the axes; two equal numbers = the range of the curves
+	CoordinateLimits, ValueLimits [2]float64
+	Square                        bool
 	// LogAbove makes the axis of values logarithmic if the ratio of the largest to the smallest
 	// value is higher; 0 = never.
 	LogAbove float64
@@ -37,18 +38,18 @@ type Lines struct {
 
 // Curve is values at coordinates. NaN makes a gap; an omitted coordinate does not.
 type Curve struct {
-	Name   string
-	Of     string    // the curve that has the same color; this one is not in the legend
-	Group  string    // an engine, which determines the color; "" = by its position
-	At     []float64 // in any order
-	Value  []float64
-	Lo, Hi []float64 // interval, drawn as a ribbon, or the quartiles of Boxes; nil = none
-	// Least and Most are the whiskers of Boxes; nil = none.
-	Least, Most []float64
-	Beyond      [][]float64 // the values of Boxes beyond the whiskers, by coordinate; nil = none
-	Count       []float64   // records behind each value, on a small separate axis if they differ; nil = not known
-	Style       Style
-	Right       bool // uses the axis on the right
+	Name        string
+	SameColorAs string    // the name of the curve that has the same color; this one is not in the legend
+	Group       string    // an engine, which determines the color; "" = by its position
+	Positions   []float64 // in any order
+	Value       []float64
+	Lo, Hi      []float64 // interval, drawn as a ribbon, or the quartiles of Boxes; nil = none
+	// WhiskerLow and Most are the whiskers of Boxes; nil = none.
+	WhiskerLow, WhiskerHigh []float64
+	Outliers                [][]float64 // the values of Boxes beyond the whiskers, by coordinate; nil = none
+	Count                   []float64   // records behind each value, on a small separate axis if they differ; nil = not known
+	Style                   Style
+	Right                   bool // uses the axis on the right
 }
 
 // Style is how the values of a curve are drawn.
@@ -62,9 +63,9 @@ const (
 	Boxes
 )
 
-// Curve returns the curve with a name, and creates it if there is none. The pointer is valid until
+// CurveNamed returns the curve with a name, and creates it if there is none. The pointer is valid until
 // the next call.
-func (l *Lines) Curve(name, group string) *Curve {
+func (l *Lines) CurveNamed(name, group string) *Curve {
 	i := slices.IndexFunc(l.Curves, func(q Curve) bool { return q.Name == name })
 	if i < 0 {
 		i, l.Curves = len(l.Curves), append(l.Curves, Curve{Name: name, Group: group})
@@ -74,7 +75,7 @@ func (l *Lines) Curve(name, group string) *Curve {
 
 // Add appends a value at a coordinate.
 func (q *Curve) Add(at float64, v Value) {
-	q.At, q.Value, q.Lo, q.Hi = append(q.At, at), append(q.Value, v.V), append(q.Lo, v.Lo), append(q.Hi, v.Hi)
+	q.Positions, q.Value, q.Lo, q.Hi = append(q.Positions, at), append(q.Value, v.V), append(q.Lo, v.Lo), append(q.Hi, v.Hi)
 }
 
 // Coordinate is the kind of axis over which values are shown.
@@ -89,7 +90,7 @@ const (
 	Sizes                     // sizes or numbers of threads; both axes are logarithmic: a power law is a straight line
 )
 
-// Reference is a straight line for comparison: 0.6, the anomaly correlation beyond which a forecast
+// Reference is a constant value, drawn as a straight line for comparison: 0.6, the anomaly correlation beyond which a forecast
 // is considered useful; 0 for a bias.
 type Reference struct {
 	Value float64
@@ -107,13 +108,13 @@ type Moment struct {
 // Draw draws the picture. It fails if the lists of a curve differ in length, and for sizes in which
 // nothing is legible.
 func (l Lines) Draw() ([]byte, error) {
-	c := curves{Lines: l}
+	c := linesDrawing{Lines: l}
 	at, value, err := c.prepare()
 	if err != nil {
 		return nil, err
 	}
 	width, height, least := 900, vg.Length(400), vg.Length(170)
-	if l.By == Levels {
+	if l.Coordinate == Levels {
 		width, height = 720, 540
 	}
 	s, err := l.layout(width, c.legend())
@@ -127,14 +128,14 @@ func (l Lines) Draw() ([]byte, error) {
 		height = s.width - 2*margin
 	}
 	room := vg.Length(0) // for the counts
-	if c.counted() > 0 {
+	if c.maxCount() > 0 {
 		room = countSize + countGap + 4
 	}
-	if l.By != Levels {
+	if l.Coordinate != Levels {
 		height, least = height+room, least+room
 	}
-	fig, p := s.open(height, least), newPanel()
-	if l.By == Levels {
+	fig, p := s.open(height, least), newAxes()
+	if l.Coordinate == Levels {
 		fig.body.Max.X -= room
 	} else {
 		fig.body.Max.Y -= room
@@ -146,25 +147,25 @@ func (l Lines) Draw() ([]byte, error) {
 	across, up := fig.body.Max.X-fig.body.Min.X, fig.body.Max.Y-fig.body.Min.Y
 	coordinate, values, ticks, label := &p.X, &p.Y, heightTicks(fig.body), &s.YLabel
 	p.Y.Padding = 4
-	if l.By == Levels {
+	if l.Coordinate == Levels {
 		coordinate, values, ticks, label = &p.Y, &p.X, int(across/75), &s.XLabel
 		p.X.Padding, p.Y.Padding = 6, 0
 	}
 	c.scale(coordinate, at, across, up)
-	if l.By == Sizes || l.LogAbove > 0 && value.spread(l.LogAbove) {
+	if l.Coordinate == Sizes || l.LogAbove > 0 && value.ratioExceeds(l.LogAbove) {
 		scale(values, value, true, ticks)
 		*label = logarithmic(*label)
 	} else {
 		least := value.lo
-		if value = value.padded(0.04); l.Up[0] < l.Up[1] {
-			value = span{l.Up[0], l.Up[1]}
-		} else if least == 0 && c.beside > 0 {
+		if value = value.padded(0.04); l.ValueLimits[0] < l.ValueLimits[1] {
+			value = span{l.ValueLimits[0], l.ValueLimits[1]}
+		} else if least == 0 && c.sideBySide > 0 {
 			value.lo = 0
 		}
 		values.Min, values.Max, values.Tick.Marker = value.lo, value.hi, linearTicks{ticks}
 	}
 	p.Add(grid(true, true), &c)
-	drawPanel(fig.body, p, s.XLabel, s.YLabel)
+	drawAxes(fig.body, p, s.XLabel, s.YLabel)
 	return fig.encode()
 }
 
@@ -176,23 +177,23 @@ func logarithmic(label string) string {
 	return strings.TrimSpace(label + " (log)")
 }
 
-// curves are lines being drawn.
-type curves struct {
+// linesDrawing is a Lines with what Draw computes.
+type linesDrawing struct {
 	Lines
-	hues      []int
-	at        span // of the coordinate's axis
-	rightSpan span // of the values on the right axis
-	right     rightAxis
-	beside    int     // number of curves that are bars or boxes
-	gap       float64 // minimum distance of their coordinates
+	hues       []int
+	at         span // of the coordinate's axis
+	rightSpan  span // of the values on the right axis
+	right      rightAxis
+	sideBySide int     // number of curves that are bars or boxes
+	gap        float64 // minimum distance of their coordinates
 }
 
 // prepare sorts all curves by their coordinate and finds the ranges of coordinates and values.
-func (c *curves) prepare() (at, value span, err error) {
+func (c *linesDrawing) prepare() (at, value span, err error) {
 	at, value, c.rightSpan = newSpan(), newSpan(), newSpan()
 	pal := &palette{}
 	c.Curves = slices.Clone(c.Curves)
-	c.References = slices.DeleteFunc(slices.Clone(c.References), func(r Reference) bool { return !isFinite(r.Value) })
+	c.References = slices.DeleteFunc(slices.Clone(c.References), func(r Reference) bool { return !isDrawable(r.Value) })
 	for i := range c.Curves {
 		q := &c.Curves[i]
 		if err := q.sort(); err != nil {
@@ -200,39 +201,39 @@ func (c *curves) prepare() (at, value span, err error) {
 		}
 		if c.hues = append(c.hues, i); q.Group != "" {
 			c.hues[i] = pal.add(q.Group)
-		} else if k := slices.IndexFunc(c.Curves, func(o Curve) bool { return q.Of != "" && o.Name == q.Of }); k >= 0 {
+		} else if k := slices.IndexFunc(c.Curves, func(o Curve) bool { return q.SameColorAs != "" && o.Name == q.SameColorAs }); k >= 0 {
 			c.hues[i] = k
 		}
 		of := &value
 		if q.Right {
 			of = &c.rightSpan
 		}
-		for k := range q.At {
-			if c.By >= Levels && q.At[k] <= 0 || c.By == Sizes && !(q.Value[k] > 0) {
+		for k := range q.Positions {
+			if c.Coordinate >= Levels && q.Positions[k] <= 0 || c.Coordinate == Sizes && !(q.Value[k] > 0) {
 				q.Value[k] = math.NaN()
 			}
-			if !isFinite(q.Value[k]) {
+			if !isDrawable(q.Value[k]) {
 				continue
 			}
-			at.add(q.At[k])
+			at.add(q.Positions[k])
 			if of.add(q.Value[k]); q.Style == Bars {
 				of.add(0)
 			}
-			for _, bounds := range [][]float64{q.Lo, q.Hi, q.Least, q.Most} {
+			for _, bounds := range [][]float64{q.Lo, q.Hi, q.WhiskerLow, q.WhiskerHigh} {
 				if bounds == nil {
 					continue
 				}
-				if c.By == Sizes && !(bounds[k] > 0) {
+				if c.Coordinate == Sizes && !(bounds[k] > 0) {
 					bounds[k] = math.NaN()
 				}
 				of.add(bounds[k])
 			}
-			for _, v := range q.beyond(k) {
+			for _, v := range q.outliers(k) {
 				of.add(v)
 			}
 		}
 	}
-	if c.besides(); c.beside > 0 && !at.empty() {
+	if c.countSideBySide(); c.sideBySide > 0 && !at.empty() {
 		at.add(at.lo-c.gap/2, at.hi+c.gap/2)
 	}
 	if !value.empty() {
@@ -252,22 +253,22 @@ func (q *Curve) sort() error {
 	if (q.Lo == nil) != (q.Hi == nil) {
 		q.Lo, q.Hi = append([]float64{}, q.Lo...), append([]float64{}, q.Hi...)
 	}
-	lists := []*[]float64{&q.At, &q.Value, &q.Lo, &q.Hi, &q.Least, &q.Most, &q.Count}
-	for i, name := range []string{"places", "values", "lower bounds", "upper bounds", "least values", "most values", "counts"} {
-		if *lists[i] != nil && len(*lists[i]) != len(q.At) || i == 1 && len(q.Value) != len(q.At) {
-			return &fault.Error{Setting: q.Name, Problem: fmt.Sprintf("%d %s for %d places on the axis", len(*lists[i]), name, len(q.At)), Cure: "give NaN for a value that is none"}
+	lists := []*[]float64{&q.Positions, &q.Value, &q.Lo, &q.Hi, &q.WhiskerLow, &q.WhiskerHigh, &q.Count}
+	for i, name := range []string{"coordinates", "values", "lower bounds", "upper bounds", "smallest values", "largest values", "counts"} {
+		if *lists[i] != nil && len(*lists[i]) != len(q.Positions) || i == 1 && len(q.Value) != len(q.Positions) {
+			return &fault.Error{Setting: q.Name, Problem: fmt.Sprintf("has %d %s for %d coordinates", len(*lists[i]), name, len(q.Positions)), Cure: "use NaN for a missing value"}
 		}
 	}
-	if q.Beyond != nil && len(q.Beyond) != len(q.At) {
-		return &fault.Error{Setting: q.Name, Problem: fmt.Sprintf("%d lists of values beyond the whiskers for %d places on the axis", len(q.Beyond), len(q.At)), Cure: "give nil where there are none"}
+	if q.Outliers != nil && len(q.Outliers) != len(q.Positions) {
+		return &fault.Error{Setting: q.Name, Problem: fmt.Sprintf("has %d lists of outliers for %d coordinates", len(q.Outliers), len(q.Positions)), Cure: "use nil for a coordinate without outliers"}
 	}
 	var order []int
-	for i, at := range q.At {
-		if isFinite(at) {
+	for i, at := range q.Positions {
+		if isDrawable(at) {
 			order = append(order, i)
 		}
 	}
-	at := q.At
+	at := q.Positions
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(at[i], at[j]) })
 	for _, list := range lists {
 		if *list == nil {
@@ -279,36 +280,36 @@ func (q *Curve) sort() error {
 		}
 		*list = sorted
 	}
-	if q.Beyond != nil {
-		all := q.Beyond
-		q.Beyond = make([][]float64, len(order))
+	if q.Outliers != nil {
+		all := q.Outliers
+		q.Outliers = make([][]float64, len(order))
 		for k, i := range order {
-			q.Beyond[k] = all[i]
+			q.Outliers[k] = all[i]
 		}
 	}
 	return nil
 }
 
-// beyond returns the values outside the whiskers of a box.
-func (q *Curve) beyond(k int) []float64 {
-	if q.Beyond == nil {
+// outliers returns the values outside the whiskers of a box.
+func (q *Curve) outliers(k int) []float64 {
+	if q.Outliers == nil {
 		return nil
 	}
-	return q.Beyond[k]
+	return q.Outliers[k]
 }
 
 // scale sets the axis of the coordinate for a body of the given width and height in px.
-func (c *curves) scale(a *gplot.Axis, at span, across, up vg.Length) {
-	if at.lo == at.hi && c.By >= Levels {
+func (c *linesDrawing) scale(a *gplot.Axis, at span, across, up vg.Length) {
+	if at.lo == at.hi && c.Coordinate >= Levels {
 		at.lo, at.hi = at.lo/1.5, at.hi*1.5
 	} else if at.lo == at.hi {
 		at = at.padded(0.5)
 	}
-	if c.Across[0] < c.Across[1] {
-		at = span{c.Across[0], c.Across[1]}
+	if c.CoordinateLimits[0] < c.CoordinateLimits[1] {
+		at = span{c.CoordinateLimits[0], c.CoordinateLimits[1]}
 	}
 	c.at, a.Min, a.Max = at, at.lo, at.hi
-	switch c.By {
+	switch c.Coordinate {
 	case Leads:
 		a.Tick.Marker = leadTicks{}
 	case Numbers:
@@ -323,9 +324,9 @@ func (c *curves) scale(a *gplot.Axis, at span, across, up vg.Length) {
 }
 
 // sizes returns ticks at the measured sizes.
-func (c *curves) sizes() (out gplot.ConstantTicks) {
+func (c *linesDrawing) sizes() (out gplot.ConstantTicks) {
 	for _, q := range c.Curves {
-		for _, v := range q.At {
+		for _, v := range q.Positions {
 			if v > 0 && !slices.ContainsFunc(out, func(t gplot.Tick) bool { return t.Value == v }) {
 				out = append(out, gplot.Tick{Value: v, Label: strconv.FormatFloat(v, 'g', -1, 64)})
 			}
@@ -334,13 +335,13 @@ func (c *curves) sizes() (out gplot.ConstantTicks) {
 	return out
 }
 
-func (c *curves) legend() (out []entry) {
+func (c *linesDrawing) legend() (out []entry) {
 	for i, q := range c.Curves {
-		if q.Of != "" {
+		if q.SameColorAs != "" {
 			continue
 		}
 		h := c.hues[i]
-		e := entry{name: q.Name, clr: hue(h)}
+		e := entry{name: q.Name, clr: paletteColor(h)}
 		if q.Style < Bars {
 			e.mark = mark(h)
 		}
@@ -353,10 +354,10 @@ func (c *curves) legend() (out []entry) {
 }
 
 // Plot implements gonum's interface: it draws on the canvas of the data.
-func (c *curves) Plot(dc draw.Canvas, p *gplot.Plot) {
+func (c *linesDrawing) Plot(dc draw.Canvas, p *gplot.Plot) {
 	x, y := p.Transforms(&dc)
 	place := func(at, value float64) vg.Point {
-		if c.By == Levels {
+		if c.Coordinate == Levels {
 			at, value = value, at
 		}
 		return vg.Point{X: x(at), Y: y(value)}
@@ -367,15 +368,15 @@ func (c *curves) Plot(dc draw.Canvas, p *gplot.Plot) {
 		}
 		return func(at, value float64) vg.Point { return vg.Point{X: x(at), Y: c.right.y(dc, value)} }
 	}
-	c.drawBeside(dc, of)
-	if c.By == Levels {
+	c.drawSideBySide(dc, of)
+	if c.Coordinate == Levels {
 		c.drawCounts(dc, y)
 	} else {
 		c.drawCounts(dc, x)
 	}
 	for i, q := range c.Curves {
 		if q.Style < Bars {
-			q.ribbon(dc, of(&q), hue(c.hues[i]))
+			q.ribbon(dc, of(&q), paletteColor(c.hues[i]))
 		}
 	}
 	guides := make([][]vg.Point, len(c.Guides))
@@ -408,11 +409,11 @@ func (c *curves) Plot(dc draw.Canvas, p *gplot.Plot) {
 	for i := range c.Curves { // on top of all other elements
 		q := &c.Curves[i]
 		for k, v := range q.Value {
-			if q.Style >= Bars || !q.marked(dc) || !isFinite(v) {
+			if q.Style >= Bars || !q.hasRoomForSymbols(dc) || !isDrawable(v) {
 				continue
 			}
-			if at := of(q)(q.At[k], v); dc.Contains(at) {
-				c.point(dc, at, q, k)
+			if at := of(q)(q.Positions[k], v); dc.Contains(at) {
+				c.addTooltip(dc, at, q, k)
 			}
 		}
 	}
@@ -420,11 +421,11 @@ func (c *curves) Plot(dc draw.Canvas, p *gplot.Plot) {
 
 // dashed draws a line that belongs to no curve.
 func dashed(c draw.Canvas, a, b vg.Point) {
-	c.StrokeLine2(draw.LineStyle{Color: grey(0x66), Width: 1, Dashes: []vg.Length{5, 3}}, a.X, a.Y, b.X, b.Y)
+	c.StrokeLine2(draw.LineStyle{Color: gray(0x66), Width: 1, Dashes: []vg.Length{5, 3}}, a.X, a.Y, b.X, b.Y)
 }
 
-// runs returns the ranges [from, to) in which ok is true.
-func runs(n int, ok func(i int) bool) (out [][2]int) {
+// ranges returns the ranges [from, to) in which ok is true.
+func ranges(n int, ok func(i int) bool) (out [][2]int) {
 	from := -1
 	for i := 0; i <= n; i++ {
 		in := i < n && ok(i)
@@ -440,14 +441,16 @@ func runs(n int, ok func(i int) bool) (out [][2]int) {
 }
 
 func (q *Curve) ribbon(c draw.Canvas, place func(at, value float64) vg.Point, clr color.NRGBA) {
-	ok := func(i int) bool { return q.Lo != nil && isFinite(q.Value[i]) && isFinite(q.Lo[i]) && isFinite(q.Hi[i]) }
-	for _, r := range runs(len(q.At), ok) {
+	ok := func(i int) bool {
+		return q.Lo != nil && isDrawable(q.Value[i]) && isDrawable(q.Lo[i]) && isDrawable(q.Hi[i])
+	}
+	for _, r := range ranges(len(q.Positions), ok) {
 		var edge []vg.Point
 		for i := r[0]; i < r[1]; i++ {
-			edge = append(edge, place(q.At[i], q.Lo[i]))
+			edge = append(edge, place(q.Positions[i], q.Lo[i]))
 		}
 		for i := r[1] - 1; i >= r[0]; i-- {
-			edge = append(edge, place(q.At[i], q.Hi[i]))
+			edge = append(edge, place(q.Positions[i], q.Hi[i]))
 		}
 		if q.Style == Points {
 			for k := range r[1] - r[0] {
@@ -463,7 +466,7 @@ func (q *Curve) ribbon(c draw.Canvas, place func(at, value float64) vg.Point, cl
 	}
 }
 
-// dash is the line style of a curve; a curve on the right axis is broken.
+// dash is the line style of a curve; a curve on the right axis is dashed.
 func (q *Curve) dash(h int) []vg.Length {
 	if q.Right {
 		return []vg.Length{6, 3}
@@ -471,44 +474,44 @@ func (q *Curve) dash(h int) []vg.Length {
 	return dash(h)
 }
 
-// marked reports whether there is room for a mark at each point.
-func (q *Curve) marked(c draw.Canvas) bool {
-	return q.Style == Points || len(q.At) > 0 && max(c.Max.X-c.Min.X, c.Max.Y-c.Min.Y)/vg.Length(len(q.At)) >= 11
+// hasRoomForSymbols reports whether there is room for a symbol at each point.
+func (q *Curve) hasRoomForSymbols(c draw.Canvas) bool {
+	return q.Style == Points || len(q.Positions) > 0 && max(c.Max.X-c.Min.X, c.Max.Y-c.Min.Y)/vg.Length(len(q.Positions)) >= 11
 }
 
-// point makes a mark show its numbers when a reader points at it.
-func (c *curves) point(dc draw.Canvas, at vg.Point, q *Curve, i int) {
-	x := strconv.FormatFloat(q.At[i], 'g', 6, 64)
-	if c.By == Times {
-		x = time.Unix(int64(q.At[i]), 0).UTC().Format("2 Jan 2006 15:04Z")
+// addTooltip makes a symbol show its numbers when a reader points at it.
+func (c *linesDrawing) addTooltip(dc draw.Canvas, at vg.Point, q *Curve, i int) {
+	x := strconv.FormatFloat(q.Positions[i], 'g', 6, 64)
+	if c.Coordinate == Times {
+		x = time.Unix(int64(q.Positions[i]), 0).UTC().Format("2 Jan 2006 15:04Z")
 	}
-	text := clean(cmp.Or(q.Name, q.Of)) + ", " + x + ": " + Digits(q.Value[i], 4)
-	if q.Lo != nil && isFinite(q.Lo[i]) && isFinite(q.Hi[i]) {
+	text := clean(cmp.Or(q.Name, q.SameColorAs)) + ", " + x + ": " + Digits(q.Value[i], 4)
+	if q.Lo != nil && isDrawable(q.Lo[i]) && isDrawable(q.Hi[i]) {
 		text += " (" + Digits(q.Lo[i], 4) + " to " + Digits(q.Hi[i], 4) + ")"
 	}
-	if q.Count != nil && isFinite(q.Count[i]) {
+	if q.Count != nil && isDrawable(q.Count[i]) {
 		text += ", N = " + strconv.FormatFloat(q.Count[i], 'f', -1, 64)
 	}
-	captionInk().write(dc, at, atMark, text)
+	captionInk().write(dc, at, atTooltip, text)
 }
 
-// line draws the segments between gaps, and returns points all along them. Points get marks if
-// there is room. A segment of one point always gets one, because it would not be visible.
+// line draws the parts of a curve between gaps and returns points along them, for placing labels. Points get symbols if
+// there is room. A part of one point always gets a symbol, because a line of one point is invisible.
 func (q *Curve) line(c draw.Canvas, place func(at, value float64) vg.Point, h int) (along []vg.Point) {
-	glyph := draw.GlyphStyle{Color: hue(h), Radius: 2.9, Shape: mark(h)}
-	for _, r := range runs(len(q.At), func(i int) bool { return isFinite(q.Value[i]) }) {
+	glyph := draw.GlyphStyle{Color: paletteColor(h), Radius: 2.9, Shape: mark(h)}
+	for _, r := range ranges(len(q.Positions), func(i int) bool { return isDrawable(q.Value[i]) }) {
 		var pts []vg.Point
 		for i := r[0]; i < r[1]; i++ {
-			pts = append(pts, place(q.At[i], q.Value[i]))
+			pts = append(pts, place(q.Positions[i], q.Value[i]))
 		}
-		style := draw.LineStyle{Color: hue(h), Width: 1.9, Dashes: q.dash(h)}
+		style := draw.LineStyle{Color: paletteColor(h), Width: 1.9, Dashes: q.dash(h)}
 		if inside := slices.DeleteFunc(slices.Clone(pts), func(p vg.Point) bool { return !c.Contains(p) }); q.Style == Joined && len(inside) < len(pts) {
 			c.StrokeLines(style, c.ClipLinesXY(pts)...)
 			pts = inside
 		} else if q.Style == Joined {
 			c.StrokeLines(style, pts)
 		}
-		if q.marked(c) || len(pts) == 1 {
+		if q.hasRoomForSymbols(c) || len(pts) == 1 {
 			for _, p := range pts {
 				c.DrawGlyph(glyph, p)
 			}
@@ -526,12 +529,12 @@ func (q *Curve) line(c draw.Canvas, place func(at, value float64) vg.Point, h in
 
 // label writes a reference's label on white next to its line, which passes through at. It uses the
 // end that the fewest curves pass.
-func (c *curves) label(dc draw.Canvas, r Reference, at vg.Point, curves []vg.Point) {
+func (c *linesDrawing) label(dc draw.Canvas, r Reference, at vg.Point, curves []vg.Point) {
 	k := captionInk()
 	label := k.fit(clean(r.Label), (dc.Max.X-dc.Min.X)/2)
 	w := k.width(label) * 1.06
 	xs, ys := []vg.Length{dc.Max.X - w - 4, dc.Min.X + 6}, []vg.Length{at.Y + 5, at.Y - 13}
-	if c.By == Levels {
+	if c.Coordinate == Levels {
 		xs, ys = []vg.Length{at.X + 6, at.X - w - 4}, []vg.Length{dc.Max.Y - 13, dc.Min.Y + 6}
 	}
 	best, fewest := vg.Rectangle{}, math.MaxInt
@@ -559,17 +562,17 @@ type label struct {
 
 // drawMoments draws the lines of moments. It returns their labels, which are drawn over the curves.
 // Labels that would overlap are placed one below the other.
-func (c *curves) drawMoments(dc draw.Canvas, p *gplot.Plot) (labels []label) {
+func (c *linesDrawing) drawMoments(dc draw.Canvas, p *gplot.Plot) (labels []label) {
 	x, _ := p.Transforms(&dc)
 	k := captionInk()
 	var ends []vg.Length // of the last label in each row
 	for _, m := range c.Moments {
-		if !isFinite(m.At) {
+		if !isDrawable(m.At) {
 			continue
 		}
 		at := x(m.At)
 		if m.Label == "" {
-			dc.StrokeLine2(draw.LineStyle{Color: grey(0x66), Width: 1.4}, at, dc.Min.Y, at, dc.Min.Y+14)
+			dc.StrokeLine2(draw.LineStyle{Color: gray(0x66), Width: 1.4}, at, dc.Min.Y, at, dc.Min.Y+14)
 			continue
 		}
 		dashed(dc, vg.Point{X: at, Y: dc.Min.Y}, vg.Point{X: at, Y: dc.Max.Y})

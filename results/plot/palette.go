@@ -14,10 +14,10 @@ import (
 // the colors in darker and lighter shades.
 const Hues = 8
 
-// hue returns the i-th color of Okabe and Ito (Color Universal Design, 2008), with gray in place of
-// their yellow, which is hardly visible on white. Later rounds are mixed with black, then with
+// paletteColor returns the i-th color of Okabe and Ito (Color Universal Design, 2008), with gray in place of
+// their yellow, which is hardly visible on white. Colors 8 to 15 are mixed with black, 16 to 23 with
 // white.
-func hue(i int) color.NRGBA {
+func paletteColor(i int) color.NRGBA {
 	base := [Hues]color.NRGBA{
 		{0x00, 0x72, 0xB2, 0xFF}, // blue
 		{0xD5, 0x5E, 0x00, 0xFF}, // vermilion
@@ -37,9 +37,9 @@ func hue(i int) color.NRGBA {
 	return base
 }
 
-// ownHue is the index of an engine's color, the same in every picture of every report. The index of
-// other names, and of a site's own engines, depends on their letters.
-func ownHue(name string) (hue int, engine bool) {
+// ownHue is the index of an engine's color, the same in every picture of every report. Other
+// names get an index from a hash of the name.
+func ownHue(name string) (index int, engine bool) {
 	name, _, _ = strings.Cut(name, " ")
 	engines := map[string]int{
 		"duckdb": 0, "sqlite": 1, "postgres": 2, "mariadb": 3, "pebble": 4, "mongodb": 5, "couchbase": 6, "dry": 7,
@@ -55,14 +55,14 @@ func ownHue(name string) (hue int, engine bool) {
 }
 
 // palette assigns colors to the names of one picture. If two names would have the same color, an
-// engine gets a shade of it (for example for a second layout), and any other name gets the next
+// engine gets a shade of it (for example for a second design), and any other name gets the next
 // free color.
 type palette struct {
 	names []string
 	hues  []int
 }
 
-// add returns the index of the color of another object with that name.
+// add assigns a color to a name, even if the name already has one, and returns its index.
 func (p *palette) add(name string) int {
 	h, engine := ownHue(name)
 	for tries := 1; slices.Contains(p.hues, h); tries++ {
@@ -92,9 +92,9 @@ func fade(c color.NRGBA, alpha float64) color.NRGBA {
 	return c
 }
 
-func grey(v uint8) color.NRGBA { return color.NRGBA{v, v, v, 0xFF} }
+func gray(v uint8) color.NRGBA { return color.NRGBA{v, v, v, 0xFF} }
 
-// dash returns the line style of each round of the palette.
+// dash returns the line style for each group of eight colors.
 func dash(i int) []vg.Length {
 	return [][]vg.Length{nil, {7, 3}, {2, 2.5}, {8, 3, 2, 3}}[i/Hues%4]
 }

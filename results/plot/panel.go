@@ -11,18 +11,18 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// newPanel returns axes in our style, without data: no box, outward ticks, gray instead of gonum's
+// newAxes returns axes in our style, without data: no box, outward ticks, gray instead of gonum's
 // black.
-func newPanel() *gplot.Plot {
+func newAxes() *gplot.Plot {
 	p := gplot.New()
 	p.BackgroundColor = nil
 	for _, a := range []*gplot.Axis{&p.X, &p.Y} {
 		a.Padding = 0
-		a.LineStyle = draw.LineStyle{Color: grey(0x88), Width: 0.8}
+		a.LineStyle = draw.LineStyle{Color: gray(0x88), Width: 0.8}
 		a.Tick.LineStyle = a.LineStyle
 		a.Tick.Length = 5
 	}
-	tick := newInk(tickSize, xfont.WeightNormal, grey(0x44))
+	tick := newInk(tickSize, xfont.WeightNormal, gray(0x44))
 	p.X.Tick.Label = tick.style(draw.XCenter, draw.YTop)
 	p.Y.Tick.Label = tick.style(draw.XRight, draw.YCenter)
 	return p
@@ -34,10 +34,10 @@ func heightTicks(c draw.Canvas) int { return max(2, int((c.Max.Y-c.Min.Y-45)/38)
 // axisLabel is the width of the label of an axis.
 const axisLabel = 21
 
-// drawPanel draws the panel into c with labels at its axes. It does not use gonum's own labels,
+// drawAxes draws the panel into c with labels at its axes. It does not use gonum's own labels,
 // because gonum reserves room at the wrong places on a logarithmic axis.
-func drawPanel(c draw.Canvas, p *gplot.Plot, xlabel, ylabel string) {
-	k := newInk(labelSize, xfont.WeightNormal, grey(0x22))
+func drawAxes(c draw.Canvas, p *gplot.Plot, xlabel, ylabel string) {
+	k := newInk(labelSize, xfont.WeightNormal, gray(0x22))
 	in := c
 	if xlabel != "" {
 		in.Min.Y += axisLabel
@@ -48,19 +48,19 @@ func drawPanel(c draw.Canvas, p *gplot.Plot, xlabel, ylabel string) {
 	p.Draw(in)
 	data := p.DataCanvas(in)
 	if xlabel != "" {
-		k.write(c, vg.Point{X: (data.Min.X + data.Max.X) / 2, Y: c.Min.Y + 4}, atCentre, k.fit(xlabel, c.Max.X-c.Min.X))
+		k.write(c, vg.Point{X: (data.Min.X + data.Max.X) / 2, Y: c.Min.Y + 4}, atCenter, k.fit(xlabel, c.Max.X-c.Min.X))
 	}
 	if ylabel != "" {
 		label := k.fit(ylabel, c.Max.Y-c.Min.Y)
 		half := k.width(label) / 2
 		mid := min(max((data.Min.Y+data.Max.Y)/2, c.Min.Y+half), c.Max.Y-half)
-		writeUp(c, k, vg.Point{X: c.Min.X + 8, Y: mid}, atCentre, label)
+		writeUp(c, k, vg.Point{X: c.Min.X + 8, Y: mid}, atCenter, label)
 	}
 }
 
 // grid draws thin lines at the labeled ticks of the requested axes.
 func grid(x, y bool) *plotter.Grid {
-	style := draw.LineStyle{Color: grey(0xE2), Width: 0.7}
+	style := draw.LineStyle{Color: gray(0xE2), Width: 0.7}
 	g := &plotter.Grid{}
 	if x {
 		g.Vertical = style
@@ -78,7 +78,7 @@ func newSpan() span { return span{math.Inf(1), math.Inf(-1)} }
 
 func (s *span) add(vs ...float64) {
 	for _, v := range vs {
-		if isFinite(v) {
+		if isDrawable(v) {
 			s.lo, s.hi = min(s.lo, v), max(s.hi, v)
 		}
 	}
@@ -113,23 +113,23 @@ func (s span) logRound() span {
 }
 
 // onScale reports whether a value can be drawn on the axis.
-func onScale(v float64, log bool) bool { return isFinite(v) && (!log || v >= 1/drawable) }
+func onScale(v float64, log bool) bool { return isDrawable(v) && (!log || v >= 1/maxDrawable) }
 
-// drawable is the limit of numbers on axes. No statistic, time or size exceeds it; a larger number
+// maxDrawable is the limit of numbers on axes. No statistic, time or size exceeds it; a larger number
 // comes from a broken file and is treated as missing.
-const drawable = 1e30
+const maxDrawable = 1e30
 
-func isFinite(v float64) bool { return math.Abs(v) <= drawable }
+func isDrawable(v float64) bool { return math.Abs(v) <= maxDrawable }
 
 // Value is a number with its interval.
 type Value struct {
 	V      float64 // NaN = none
-	Lo, Hi float64 // confidence interval; equal (by default) or not finite = none
+	Lo, Hi float64 // confidence interval; if both are equal (as in the zero value) or not finite, there is none
 	// Note is printed in place of a missing value: "wrong answer".
 	Note string
 }
 
-func (v Value) hasInterval() bool { return isFinite(v.Lo) && isFinite(v.Hi) && v.Lo < v.Hi }
+func (v Value) hasInterval() bool { return isDrawable(v.Lo) && isDrawable(v.Hi) && v.Lo < v.Hi }
 
 func (v Value) into(s *span, log bool) {
 	if !onScale(v.V, log) {
@@ -149,7 +149,7 @@ func (v Value) note(log bool) string {
 	switch {
 	case v.Note != "":
 		return clean(v.Note)
-	case log && isFinite(v.V):
+	case log && isDrawable(v.V):
 		return number(v.V) + ": not on a log axis"
 	}
 	return "–"
@@ -187,7 +187,7 @@ func whisker(c draw.Canvas, clr color.Color, a, b vg.Point, end vg.Length) {
 	}
 }
 
-// spread reports whether the ratio of positive values exceeds times.
-func (s span) spread(times float64) bool {
-	return !s.empty() && s.lo > 0 && s.hi/s.lo > times && !math.IsInf(s.hi/s.lo, 0)
+// ratioExceeds reports whether all values are positive and the largest is more than limit times the smallest.
+func (s span) ratioExceeds(limit float64) bool {
+	return !s.empty() && s.lo > 0 && s.hi/s.lo > limit && !math.IsInf(s.hi/s.lo, 0)
 }

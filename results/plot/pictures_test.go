@@ -53,7 +53,7 @@ func pictures() map[string]drawer {
 
 func momentsPicture() Lines {
 	d := Lines{
-		Frame: Frame{Title: "Posting falls behind without maintenance", Subtitle: "Made data", XLabel: "day of posting", YLabel: "values a second"}, By: Numbers, LogAbove: 10,
+		Frame: Frame{Title: "Posting falls behind without maintenance", Subtitle: "Made data", XLabel: "day of posting", YLabel: "values a second"}, Coordinate: Numbers, LogAbove: 10,
 		Moments: []Moment{{.5, "maintenance on"}, {10.5, "maintenance off"}, {11, "a label beside another"}, {20.5, "after a full vacuum " + awkward}, {math.NaN(), "nowhere"}},
 	}
 	for i, name := range []string{"array", "single"} {
@@ -65,7 +65,7 @@ func momentsPicture() Lines {
 			} else if i == 0 {
 				d.Moments = append(d.Moments, Moment{At: float64(k) + .4})
 			}
-			c.At, c.Value = append(c.At, float64(k)), append(c.Value, rate)
+			c.Positions, c.Value = append(c.Positions, float64(k)), append(c.Value, rate)
 		}
 		d.Curves = append(d.Curves, c)
 	}
@@ -75,7 +75,7 @@ func momentsPicture() Lines {
 func coveragePicture() Coverage {
 	g := Coverage{Frame: Frame{Title: "What is there, by valid time", Subtitle: "Made data " + awkward, Caption: "White: missing.", XLabel: "fcst_valid_beg (UTC)"}}
 	for p, title := range []string{"SL1L2", awkward} {
-		rows := []Series{{Label: "nothing", Group: "ecm"}, {Label: "once", Group: "gfs", Runs: RunsOf([]int64{1546300800}, 0)}}
+		rows := []CoverageRow{{Label: "nothing", Group: "ecm"}, {Label: "once", Group: "gfs", Runs: PeriodsOf([]int64{1546300800}, 0)}}
 		for k, name := range []string{"gfs HGT", "gfs T", "ecm " + awkward} {
 			var times []int64
 			missing := 0
@@ -86,15 +86,15 @@ func coveragePicture() Coverage {
 				}
 				times = append(times, 1546300800+i*21600)
 			}
-			rows = append(rows, Series{Label: name, Group: name[:3], Runs: RunsOf(times, 21600), Note: Missing(len(times), missing)})
+			rows = append(rows, CoverageRow{Label: name, Group: name[:3], Runs: PeriodsOf(times, 21600), Note: TimesNote(len(times), missing)})
 		}
-		g.Panels = append(g.Panels, Covered{Title: title, Rows: rows})
+		g.Panels = append(g.Panels, CoveragePanel{Title: title, Rows: rows})
 	}
 	return g
 }
 
 func growth() Lines {
-	g := Lines{By: Sizes, Frame: Frame{
+	g := Lines{Coordinate: Sizes, Frame: Frame{
 		Title: "Derived keys do not mind a larger archive, a full scan does", Subtitle: "Made data · test_3 · duckdb, sqlite, pebble",
 		Caption: "Medians with 95 % intervals; the slope of a line is the exponent.", XLabel: "copies of the data in the archive", YLabel: "time (ms)",
 	}}
@@ -106,7 +106,7 @@ func growth() Lines {
 		c := Curve{Name: law.name, Group: law.name}
 		for _, n := range []float64{1, 2, 4, 8, 16} {
 			v := law.at1 * math.Pow(n, law.growth) * math.Exp(0.03*r.NormFloat64())
-			c.At, c.Value = append(c.At, n), append(c.Value, v)
+			c.Positions, c.Value = append(c.Positions, n), append(c.Value, v)
 			c.Lo, c.Hi = append(c.Lo, v*0.93), append(c.Hi, v*1.08)
 		}
 		g.Curves = append(g.Curves, c)
@@ -118,7 +118,7 @@ func sweepPicture(far bool) Columns {
 	g := Columns{Frame: Frame{
 		Title: "Workload A: half reads, half updates", Subtitle: "Made data · 100,000 records of 1 kB", Caption: "Bars begin at zero unless the axis is logarithmic.",
 		YLabel: "operations per second",
-	}, RightLabel: "95th percentile (ms)", BarName: "throughput (left)", LineName: "95th percentile of latency (right)", Below: "threads"}
+	}, RightLabel: "95th percentile (ms)", BarName: "throughput (left)", LineName: "95th percentile of latency (right)", BarUnit: "threads"}
 	for i, e := range []struct {
 		name         string
 		first, sigma float64
@@ -166,7 +166,7 @@ func acc(name string, days float64, seed uint64, gap bool) Curve {
 		if gap && h >= 96 && h <= 108 || gap && h == 132 {
 			v = math.NaN()
 		}
-		c.At, c.Value = append(c.At, h), append(c.Value, v)
+		c.Positions, c.Value = append(c.Positions, h), append(c.Value, v)
 		c.Lo, c.Hi = append(c.Lo, v-w), append(c.Hi, v+w)
 	}
 	return c
@@ -179,8 +179,8 @@ func manyCurves() Lines {
 	}
 	for i := range 12 {
 		c := acc(fmt.Sprintf("G%d/REGION_%02d", 200+i, i+1), 5+0.5*float64(i), uint64(i), false)
-		for k := range c.At {
-			c.At[k] *= 1.6
+		for k := range c.Positions {
+			c.Positions[k] *= 1.6
 		}
 		c.Lo, c.Hi = nil, nil
 		d.Curves = append(d.Curves, c)
@@ -189,7 +189,7 @@ func manyCurves() Lines {
 }
 
 func profile() Lines {
-	p := Lines{By: Levels, Frame: Frame{
+	p := Lines{Coordinate: Levels, Frame: Frame{
 		Title:    "Temperature against radiosondes: bias and RMSE at 72 h",
 		Subtitle: "Made data · GFS, G2/NHX · VL1L2 partial sums of 31 days", Caption: "Shaded: 95 % interval. Left of the dashed line the model is too cold.",
 		XLabel: "error (K)", YLabel: "pressure (hPa)",
@@ -197,7 +197,7 @@ func profile() Lines {
 	levels := []float64{1000, 925, 850, 700, 500, 400, 300, 250, 200, 150, 100, 70, 50, 20, 10}
 	for i, name := range []string{"bias", "RMSE"} {
 		r := rand.New(rand.NewPCG(uint64(i), 9))
-		c := Curve{Name: name, At: levels}
+		c := Curve{Name: name, Positions: levels}
 		for _, l := range levels {
 			x := math.Log(l / 10)
 			v := []float64{0.5 - 0.3*math.Sin(x*1.5), 2.6 - 0.55*math.Cos(x*1.3)}[i] + 0.08*r.NormFloat64()
@@ -212,7 +212,7 @@ func profile() Lines {
 }
 
 func validTime(n int, step time.Duration, gap bool) Lines {
-	v := Lines{By: Times, Frame: Frame{Title: "Sea level pressure, 120 h: anomaly correlation by valid time", Subtitle: "Made data · two models", XLabel: "valid time (UTC)", YLabel: "anomaly correlation"}}
+	v := Lines{Coordinate: Times, Frame: Frame{Title: "Sea level pressure, 120 h: anomaly correlation by valid time", Subtitle: "Made data · two models", XLabel: "valid time (UTC)", YLabel: "anomaly correlation"}}
 	start := time.Date(2018, 12, 12, 0, 0, 0, 0, time.UTC)
 	for i, name := range []string{"GFS", "ECMWF"} {
 		r := rand.New(rand.NewPCG(uint64(i), 3))
@@ -224,7 +224,7 @@ func validTime(n int, step time.Duration, gap bool) Lines {
 			if gap && k > 40 && k < 50 {
 				y = math.NaN()
 			}
-			s.At, s.Value = append(s.At, float64(start.Add(time.Duration(k)*step).Unix())), append(s.Value, y)
+			s.Positions, s.Value = append(s.Positions, float64(start.Add(time.Duration(k)*step).Unix())), append(s.Value, y)
 		}
 		v.Curves = append(v.Curves, s)
 	}
@@ -291,7 +291,7 @@ func strip() Rows {
 
 func bars() Rows {
 	b := Rows{
-		Beside: true, Frame: Frame{
+		SideBySide: true, Frame: Frame{
 			Title: "Loading: rate, archive size and client CPU", Subtitle: "Made data · 358,824 records in 30 files · 4 workers",
 			Caption: "The time of a load includes the sync that makes it durable. Whiskers: lowest and highest of 5 loads.",
 		},

@@ -103,10 +103,10 @@ func TestTextsAreKept(t *testing.T) {
 func TestEmptyAndNonFiniteInput(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for name, p := range map[string]drawer{
-		"lines": Lines{}, "profile": Lines{By: Levels}, "times": Lines{By: Times}, "sizes": Lines{By: Sizes}, "rows": Rows{}, "rows beside": Rows{Beside: true}, "columns": Columns{}, "series": Columns{Step: 1},
+		"lines": Lines{}, "profile": Lines{Coordinate: Levels}, "times": Lines{Coordinate: Times}, "sizes": Lines{Coordinate: Sizes}, "rows": Rows{}, "rows beside": Rows{SideBySide: true}, "columns": Columns{}, "series": Columns{Step: 1},
 		"empty curve":     Lines{Curves: []Curve{{Name: "x"}}},
-		"NaN curve":       Lines{Curves: []Curve{{Name: "x", At: []float64{0, nan}, Value: []float64{nan, 1}, Lo: []float64{nan, inf}, Hi: []float64{nan, nan}}}},
-		"level not above": Lines{By: Levels, Curves: []Curve{{At: []float64{0, -5}, Value: []float64{1, 2}}}},
+		"NaN curve":       Lines{Curves: []Curve{{Name: "x", Positions: []float64{0, nan}, Value: []float64{nan, 1}, Lo: []float64{nan, inf}, Hi: []float64{nan, nan}}}},
+		"level not above": Lines{Coordinate: Levels, Curves: []Curve{{Positions: []float64{0, -5}, Value: []float64{1, 2}}}},
 		"empty panel":     Rows{Panels: []Panel{{Title: "x"}}},
 		"NaN bars":        Rows{Panels: []Panel{{Rows: []Row{{Value: Value{V: nan}}}}}},
 		"NaN repetitions": Rows{Panels: []Panel{{Rows: []Row{{Value: Value{V: nan}, Repetitions: []float64{nan, inf}}}}}},
@@ -132,11 +132,11 @@ func TestAwkwardNumbers(t *testing.T) {
 				Rows{Log: log, Panels: []Panel{{Rows: []Row{{Label: "a", Value: Value{V: v, Lo: -inf, Hi: nan}}, {Label: "b", Value: Value{V: 3, Lo: -1, Hi: 4}}}}}},
 				Rows{Log: log, Panels: []Panel{{Rows: []Row{{Label: "a", Value: Value{V: v}}}}}},
 				Rows{Log: log, Panels: []Panel{{Rows: []Row{{Value: Value{V: v}, Repetitions: []float64{v, v, v}}}}}},
-				Rows{Beside: true, Log: log, Panels: []Panel{{Rows: []Row{{Value: Value{V: v}}}}}},
-				Lines{LogAbove: 2, Curves: []Curve{{At: []float64{24}, Value: []float64{v}}}, References: []Reference{{nan, "x"}}},
-				Lines{By: Levels, Curves: []Curve{{At: []float64{500}, Value: []float64{v}}}},
-				Lines{By: Times, Curves: []Curve{{At: []float64{0}, Value: []float64{v}}}},
-				Lines{By: Sizes, Curves: []Curve{{At: []float64{v, 1}, Value: []float64{v, 1}, Lo: []float64{-1, v}, Hi: []float64{v, v}}}},
+				Rows{SideBySide: true, Log: log, Panels: []Panel{{Rows: []Row{{Value: Value{V: v}}}}}},
+				Lines{LogAbove: 2, Curves: []Curve{{Positions: []float64{24}, Value: []float64{v}}}, References: []Reference{{nan, "x"}}},
+				Lines{Coordinate: Levels, Curves: []Curve{{Positions: []float64{500}, Value: []float64{v}}}},
+				Lines{Coordinate: Times, Curves: []Curve{{Positions: []float64{0}, Value: []float64{v}}}},
+				Lines{Coordinate: Sizes, Curves: []Curve{{Positions: []float64{v, 1}, Value: []float64{v, 1}, Lo: []float64{-1, v}, Hi: []float64{v, v}}}},
 				Columns{Groups: []Group{{Bars: []Bar{{Value: Value{V: v}, Line: v}, {Value: Value{V: 1, Lo: v, Hi: 2}, Line: 1}}}}},
 				Columns{Step: 1, Groups: []Group{{Bars: []Bar{{Value: Value{V: v}, Line: v}, {Value: Value{V: 1}}}}}},
 			} {
@@ -152,9 +152,9 @@ func TestAwkwardNumbers(t *testing.T) {
 
 func TestListsOfUnequalLengthAreNamed(t *testing.T) {
 	for name, p := range map[string]drawer{
-		"values":  Lines{Curves: []Curve{{Name: "G2/NHX", At: []float64{1, 2}, Value: []float64{1}}}},
-		"bounds":  Lines{Curves: []Curve{{Name: "G2/NHX", At: []float64{1}, Value: []float64{1}, Lo: []float64{1}}}},
-		"nothing": Lines{By: Levels, Curves: []Curve{{Name: "G2/NHX", At: []float64{1}}}},
+		"values":  Lines{Curves: []Curve{{Name: "G2/NHX", Positions: []float64{1, 2}, Value: []float64{1}}}},
+		"bounds":  Lines{Curves: []Curve{{Name: "G2/NHX", Positions: []float64{1}, Value: []float64{1}, Lo: []float64{1}}}},
+		"nothing": Lines{Coordinate: Levels, Curves: []Curve{{Name: "G2/NHX", Positions: []float64{1}}}},
 	} {
 		var f *fault.Error
 		if _, err := p.Draw(); !errors.As(err, &f) || f.Setting != "G2/NHX" {
@@ -170,8 +170,8 @@ func TestListsOfUnequalLengthAreNamed(t *testing.T) {
 
 // Drawing does not sort or change the caller's lists.
 func TestInputIsUnchanged(t *testing.T) {
-	c := Curve{At: []float64{48, 24}, Value: []float64{1, 2}}
-	if _, err := (Lines{Curves: []Curve{c}}).Draw(); err != nil || c.At[0] != 48 || c.Value[0] != 1 {
+	c := Curve{Positions: []float64{48, 24}, Value: []float64{1, 2}}
+	if _, err := (Lines{Curves: []Curve{c}}).Draw(); err != nil || c.Positions[0] != 48 || c.Value[0] != 1 {
 		t.Errorf("%v %v", c, err)
 	}
 	b := []Row{{Label: "slow", Value: Value{V: 9}}, {Label: "fast", Value: Value{V: 1}}}

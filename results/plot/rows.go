@@ -18,15 +18,15 @@ import (
 type Rows struct {
 	Frame
 	Panels []Panel
-	// Beside places the panels side by side, each with its own axis. They have the rows of the
-	// first panel, and only that one shows their names. Otherwise they are placed one below the
-	// other and share an axis, because then lengths can be compared.
-	Beside    bool
-	OwnScales bool   // panels one below the other have separate axes
-	Unit      string // printed after each value: "ms"
-	Log       bool
-	Sorted    bool   // the smallest value first, missing values last
-	Seed      uint64 // of the vertical jitter of repetitions, which makes equal ones visible
+	// SideBySide places the panels next to each other, each with its own axis. All panels must
+	// have the same rows; only the first shows their names. Without it, the panels are stacked and
+	// share one axis, so that lengths can be compared.
+	SideBySide bool
+	OwnScales  bool   // panels one below the other have separate axes
+	Unit       string // printed after each value: "ms"
+	Log        bool
+	Sorted     bool   // the smallest value first, missing values last
+	Seed       uint64 // of the vertical jitter of repetitions, which makes equal ones visible
 }
 
 // Panel is one case, or one quantity.
@@ -36,8 +36,8 @@ type Panel struct {
 	Rows   []Row
 }
 
-// Panel adds a row to the panel with a title, and creates the panel if there is none.
-func (r *Rows) Panel(title string, row Row) {
+// AddRow adds a row to the panel with this title. It creates the panel if there is none.
+func (r *Rows) AddRow(title string, row Row) {
 	i := slices.IndexFunc(r.Panels, func(p Panel) bool { return p.Title == title })
 	if i < 0 {
 		i, r.Panels = len(r.Panels), append(r.Panels, Panel{Title: title})
@@ -60,13 +60,13 @@ func (b Row) into(s *span, log bool) {
 	}
 }
 
-// panel is a Panel being drawn.
-type panel struct {
+// panelDrawing is a Panel being drawn.
+type panelDrawing struct {
 	*Rows
 	Panel
 	pal         *palette
 	axes        *gplot.Plot
-	left, right vg.Length // width of the names (0 = its neighbor has them) and of the values after the data
+	left, right vg.Length // width of the row names (0 = the panel on its left shows them) and of the printed values
 	height      vg.Length // of a row
 	xlabel      string
 }
@@ -87,7 +87,7 @@ func (r Rows) Draw() ([]byte, error) {
 			pal.of(b.Group)
 			b.into(&all, r.Log)
 			names, values = append(names, clean(b.Label)), append(values, withUnit(b.V, r.Unit))
-			drawn = drawn || b.Note != "" || isFinite(b.V)
+			drawn = drawn || b.Note != "" || isDrawable(b.V)
 		}
 	}
 	s, err := r.layout(900, pal.legend(r.Log))
@@ -98,30 +98,30 @@ func (r Rows) Draw() ([]byte, error) {
 		return s.noData()
 	}
 	width, part, n := s.width-2*margin, vg.Length(0.45), vg.Length(1)
-	if r.Beside {
+	if r.SideBySide {
 		part, n = 0.35, vg.Length(len(r.Panels))
 	}
 	left := min(legendInk().widest(names)+12, width*part)
 	column := (width - left - columnGap*(n-1)) / n
-	var panels []*panel
+	var panels []*panelDrawing
 	total, tallest := vg.Length(0), vg.Length(0)
 	for i, p := range r.Panels {
-		q := &panel{Rows: &r, Panel: p, pal: pal, left: left}
-		if r.Beside && i > 0 {
+		q := &panelDrawing{Rows: &r, Panel: p, pal: pal, left: left}
+		if r.SideBySide && i > 0 {
 			q.left = 0
 		}
 		q.prepare(s, all, column, values, i == len(r.Panels)-1)
 		panels = append(panels, q)
 		total, tallest = total+q.size()+12, max(tallest, q.size()+6)
 	}
-	if r.Beside {
+	if r.SideBySide {
 		total = tallest
 	}
 	f := s.open(total, total)
 	c := f.body
 	for _, q := range panels {
 		c.Max.X = c.Min.X + q.left + column
-		if q.drawIn(c); r.Beside {
+		if q.drawIn(c); r.SideBySide {
 			c.Min.X = c.Max.X + columnGap
 		} else {
 			c.Max.Y -= q.size() + 12
@@ -131,7 +131,7 @@ func (r Rows) Draw() ([]byte, error) {
 }
 
 // prepare sets the axis of a panel whose column has the given width.
-func (q *panel) prepare(s *sheet, all span, column vg.Length, values []string, last bool) {
+func (q *panelDrawing) prepare(s *sheet, all span, column vg.Length, values []string, last bool) {
 	q.Panel.Rows = slices.Clone(q.Panel.Rows)
 	if q.Sorted {
 		key := func(b Row) float64 {
@@ -148,21 +148,21 @@ func (q *panel) prepare(s *sheet, all span, column vg.Length, values []string, l
 		b.into(&own, q.Log)
 		mine, points = append(mine, withUnit(b.V, q.Unit)), points || len(b.Repetitions) > 0
 	}
-	if q.OwnScales || q.Beside {
+	if q.OwnScales || q.SideBySide {
 		all = own
 	}
 	if all.empty() {
 		all = span{1, 10}
 	}
-	if q.height = 18; q.Beside || points {
+	if q.height = 18; q.SideBySide || points {
 		q.height = 21
 	}
-	if q.Beside {
+	if q.SideBySide {
 		q.xlabel, values = clean(q.XLabel), mine
 	} else if last {
 		q.xlabel = s.XLabel
 	}
-	q.right, q.axes = valueInk().widest(values)+10, newPanel()
+	q.right, q.axes = valueInk().widest(values)+10, newAxes()
 	scale(&q.axes.X, all, q.Log, max(4, int((column-q.right)/tickRoom)))
 	if points && !q.Log && all.lo > 0.5*all.hi { // points, unlike bars, need no zero
 		wide := all.padded(0.05)
@@ -186,7 +186,7 @@ func withUnit(v float64, unit string) string {
 }
 
 // size is the height of the panel.
-func (q *panel) size() vg.Length {
+func (q *panelDrawing) size() vg.Length {
 	h := q.height*vg.Length(len(q.Panel.Rows)) + axisRoom
 	if q.Title != "" {
 		h += panelTitle
@@ -198,11 +198,11 @@ func (q *panel) size() vg.Length {
 }
 
 // drawIn draws the panel at the top of c.
-func (q *panel) drawIn(c draw.Canvas) {
+func (q *panelDrawing) drawIn(c draw.Canvas) {
 	bottom := c.Max.Y - q.size()
 	if q.Title != "" {
 		k, at := panelInk(), c.Min.X
-		if q.Beside {
+		if q.SideBySide {
 			at += q.left
 		}
 		k.write(c, vg.Point{X: at, Y: c.Max.Y - 15}, atLeft, k.fit(clean(q.Title), c.Max.X-at))
@@ -212,11 +212,11 @@ func (q *panel) drawIn(c draw.Canvas) {
 	q.axes.Y.Padding, q.axes.Y.Min, q.axes.Y.Max = 0, 0, float64(len(q.Panel.Rows))
 	q.axes.Add(grid(true, false), q)
 	c.Min, c.Max.X = vg.Point{X: c.Min.X + q.left, Y: bottom}, c.Max.X-q.right
-	drawPanel(c, q.axes, q.xlabel, "")
+	drawAxes(c, q.axes, q.xlabel, "")
 }
 
 // Plot implements gonum's interface: it draws on the canvas of the data.
-func (q *panel) Plot(c draw.Canvas, p *gplot.Plot) {
+func (q *panelDrawing) Plot(c draw.Canvas, p *gplot.Plot) {
 	x, y := p.Transforms(&c)
 	k := legendInk()
 	for i, b := range q.Panel.Rows {
@@ -224,7 +224,7 @@ func (q *panel) Plot(c draw.Canvas, p *gplot.Plot) {
 		if q.left > 0 {
 			k.write(c, vg.Point{X: c.Min.X - 8, Y: mid - k.capHeight()/2}, atRight, k.fit(clean(b.Label), q.left-12))
 		}
-		end, clr := c.Max.X, hue(q.pal.of(b.Group))
+		end, clr := c.Max.X, paletteColor(q.pal.of(b.Group))
 		switch {
 		case !onScale(b.V, q.Log):
 			k := noteInk()
@@ -238,12 +238,12 @@ func (q *panel) Plot(c draw.Canvas, p *gplot.Plot) {
 		k := valueInk()
 		k.write(c, vg.Point{X: end + 6, Y: mid - k.capHeight()/2}, atLeft, withUnit(b.V, q.Unit))
 	}
-	c.StrokeLine2(draw.LineStyle{Color: grey(0x88), Width: 0.8}, c.Min.X, c.Min.Y, c.Min.X, c.Max.Y)
+	c.StrokeLine2(draw.LineStyle{Color: gray(0x88), Width: 0.8}, c.Min.X, c.Min.Y, c.Min.X, c.Max.Y)
 }
 
 // points draws every repetition of a row, and a tick at their median.
-func (q *panel) points(c draw.Canvas, x func(float64) vg.Length, i int, y vg.Length, clr color.NRGBA) {
-	c.StrokeLine2(draw.LineStyle{Color: grey(0xEE), Width: 0.6}, c.Min.X, y+q.height/2, c.Max.X, y+q.height/2)
+func (q *panelDrawing) points(c draw.Canvas, x func(float64) vg.Length, i int, y vg.Length, clr color.NRGBA) {
+	c.StrokeLine2(draw.LineStyle{Color: gray(0xEE), Width: 0.6}, c.Min.X, y+q.height/2, c.Max.X, y+q.height/2)
 	if i == 0 {
 		captionInk().write(c, vg.Point{X: c.Max.X + 6, Y: c.Max.Y + 3}, atLeft, "median")
 	}
@@ -254,17 +254,17 @@ func (q *panel) points(c draw.Canvas, x func(float64) vg.Length, i int, y vg.Len
 		}
 	}
 	at := x(q.Panel.Rows[i].V)
-	c.StrokeLine2(draw.LineStyle{Color: grey(0x11), Width: 2}, at, y-8, at, y+8)
+	c.StrokeLine2(draw.LineStyle{Color: gray(0x11), Width: 2}, at, y-8, at, y+8)
 }
 
 // bar draws a value as a bar from the axis, or on a stem, and returns its end.
-func (q *panel) bar(c draw.Canvas, x func(float64) vg.Length, y vg.Length, v Value, clr color.NRGBA) vg.Length {
+func (q *panelDrawing) bar(c draw.Canvas, x func(float64) vg.Length, y vg.Length, v Value, clr color.NRGBA) vg.Length {
 	const half = 6
 	from, to, ink := c.Min.X, x(v.V), clr
 	if q.Log {
 		c.StrokeLine2(draw.LineStyle{Color: fade(clr, 0.45), Width: 1.4}, from, y, to, y)
 	} else {
-		from, ink = x(0), grey(0x33)
+		from, ink = x(0), gray(0x33)
 		fillRect(c, fade(clr, 0.88), from, y-half, to, y+half)
 	}
 	end := max(from, to)
@@ -291,7 +291,7 @@ func (p *palette) legend(points bool) (out []entry) {
 	}
 	for _, h := range slices.Sorted(slices.Values(p.hues)) { // the same order in every picture
 		if name := p.names[slices.Index(p.hues, h)]; name != "" {
-			out = append(out, entry{name: name, clr: hue(h), mark: shape})
+			out = append(out, entry{name: name, clr: paletteColor(h), mark: shape})
 		}
 	}
 	if len(out) < 2 {

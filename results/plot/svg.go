@@ -13,21 +13,21 @@ import (
 // and sans-serif is the fallback.
 const fontStack = "'Liberation Sans', Arial, Helvetica, sans-serif"
 
-// anchored finds texts that carry an anchor.
-var anchored = regexp.MustCompile(`<text ([^>]*)>([\x{E001}\x{E002}])`)
+// anchorPattern finds texts that carry an anchor.
+var anchorPattern = regexp.MustCompile(`<text ([^>]*)>([\x{E001}\x{E002}])`)
 
-// pointed finds texts that marks show when a reader points at them.
-var pointed = regexp.MustCompile(`<text x="([^"]*)" y="-?([^"]*)"[^>]*>\x{E003}([^<]*)</text>`)
+// tooltipPattern finds the texts of tooltips.
+var tooltipPattern = regexp.MustCompile(`<text x="([^"]*)" y="-?([^"]*)"[^>]*>\x{E003}([^<]*)</text>`)
 
 // encode finishes the picture. It rewrites gonum's SVG in four places.
 //
-//   - gonum's head gives the size in points (a third larger in a browser), an
-//     XML prologue (invalid inside HTML) and a namespace for links (there are
-//     none). Ours gives px, describes the picture for readers who cannot see
-//     it, and contains the font once, with fallbacks.
+//   - gonum's header gives the size in points (a third larger in a browser), an
+//     XML prologue (invalid inside HTML) and an unused namespace for links.
+//     Ours gives px, a title and a description for screen readers, and the font
+//     once, with fallbacks.
 //   - Texts do not repeat the font.
 //   - Texts get their anchors.
-//   - Texts of marks become the titles of invisible circles.
+//   - Tooltips become the titles of invisible circles.
 func (s *sheet) encode() ([]byte, error) {
 	if s.Format != SVG {
 		return s.bytes()
@@ -50,10 +50,10 @@ func (s *sheet) encode() ([]byte, error) {
 	for weight, style := range map[string]string{"normal": "", "bold": "font-weight:bold;"} {
 		body = bytes.ReplaceAll(body, []byte(`style="font-family:Liberation Sans;font-variant:normal;font-weight:`+weight+`;font-style:normal;`), []byte(`style="`+style))
 	}
-	body = anchored.ReplaceAllFunc(body, func(text []byte) []byte {
-		m := anchored.FindSubmatch(text)
-		return fmt.Appendf(nil, `<text text-anchor="%s" %s>`, map[string]string{string(rune(atCentre)): "middle", string(rune(atRight)): "end"}[string(m[2])], m[1])
+	body = anchorPattern.ReplaceAllFunc(body, func(text []byte) []byte {
+		m := anchorPattern.FindSubmatch(text)
+		return fmt.Appendf(nil, `<text text-anchor="%s" %s>`, map[string]string{string(rune(atCenter)): "middle", string(rune(atRight)): "end"}[string(m[2])], m[1])
 	})
-	out.Write(pointed.ReplaceAll(body, []byte(`<circle cx="$1" cy="$2" r="6" fill-opacity="0"><title>$3</title></circle>`)))
+	out.Write(tooltipPattern.ReplaceAll(body, []byte(`<circle cx="$1" cy="$2" r="6" fill-opacity="0"><title>$3</title></circle>`)))
 	return out.Bytes(), nil
 }

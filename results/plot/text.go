@@ -40,29 +40,29 @@ func newInk(size vg.Length, weight xfont.Weight, clr color.Color) ink {
 	return ink{gplot.DefaultTextHandler.Cache().Lookup(f, size), clr}
 }
 
-func titleInk() ink    { return newInk(titleSize, xfont.WeightBold, grey(0x11)) }
-func subtitleInk() ink { return newInk(textSize, xfont.WeightNormal, grey(0x55)) }
-func legendInk() ink   { return newInk(12, xfont.WeightNormal, grey(0x22)) }
-func panelInk() ink    { return newInk(textSize, xfont.WeightBold, grey(0x22)) }
-func valueInk() ink    { return newInk(10.5, xfont.WeightNormal, grey(0x33)) }
-func captionInk() ink  { return newInk(captionSize, xfont.WeightNormal, grey(0x66)) }
+func titleInk() ink    { return newInk(titleSize, xfont.WeightBold, gray(0x11)) }
+func subtitleInk() ink { return newInk(textSize, xfont.WeightNormal, gray(0x55)) }
+func legendInk() ink   { return newInk(12, xfont.WeightNormal, gray(0x22)) }
+func panelInk() ink    { return newInk(textSize, xfont.WeightBold, gray(0x22)) }
+func valueInk() ink    { return newInk(10.5, xfont.WeightNormal, gray(0x33)) }
+func captionInk() ink  { return newInk(captionSize, xfont.WeightNormal, gray(0x66)) }
 
 // noteInk is for text in place of a value, such as "wrong answer".
 func noteInk() ink { return newInk(10.5, xfont.WeightBold, color.NRGBA{0xB0, 0x3A, 0x00, 0xFF}) }
 
 func (k ink) width(s string) vg.Length { return k.face.Width(s) }
 
-// anchor is the position in a text that is placed at its point.
+// anchor is which part of a text (left end, center, right end) is placed at the given point.
 type anchor rune
 
 // The anchors. SVG aligns text itself, with the font that the viewer uses; gonum would align it
 // with the widths of its own font. gonum's SVG writer has no anchors, so the text starts with one
 // of these private-use characters, which encode removes.
 const (
-	atLeft   anchor = 0
-	atCentre anchor = 0xE001
-	atRight  anchor = 0xE002
-	atMark   anchor = 0xE003 // hidden text that a mark shows when a reader points at it
+	atLeft    anchor = 0
+	atCenter  anchor = 0xE001
+	atRight   anchor = 0xE002
+	atTooltip anchor = 0xE003 // a tooltip: hidden text that a symbol shows when a reader points at it
 )
 
 // write puts the text's baseline at pt.
@@ -79,14 +79,14 @@ func (k ink) write(c draw.Canvas, pt vg.Point, a anchor, s string) {
 
 // writeOver writes on a translucent white background, over other elements.
 func (k ink) writeOver(c draw.Canvas, pt vg.Point, s string) {
-	fillRect(c, fade(grey(0xFF), 0.75), pt.X-3, pt.Y-3, pt.X+k.width(s)*1.06, pt.Y+10)
+	fillRect(c, fade(gray(0xFF), 0.75), pt.X-3, pt.Y-3, pt.X+k.width(s)*1.06, pt.Y+10)
 	k.write(c, pt, atLeft, s)
 }
 
 // capHeight is the height of capital letters and digits, for centering.
 func (k ink) capHeight() vg.Length { return 0.716 * k.face.Font.Size }
 
-// fit shortens s to a width and adds an ellipsis if it does.
+// fit shortens s to a width, with an ellipsis at the end.
 func (k ink) fit(s string, width vg.Length) string {
 	if k.width(s) <= width {
 		return s
@@ -134,7 +134,7 @@ func (k ink) style(x text.XAlignment, y text.YAlignment) text.Style {
 func clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
-		case r == utf8.RuneError, r == 0xFFFE, r == 0xFFFF, r == rune(atCentre), r == rune(atRight):
+		case r == utf8.RuneError, r == 0xFFFE, r == 0xFFFF, r == rune(atCenter), r == rune(atRight):
 			return 0xFFFD
 		case unicode.IsControl(r):
 			return ' '
@@ -147,7 +147,7 @@ func clean(s string) string {
 // M and G: 0.0123, 4.56, 12,300, 1.5M.
 func number(v float64) string {
 	switch a := math.Abs(v); {
-	case !isFinite(v):
+	case !isDrawable(v):
 		return "–"
 	case a >= 0.9995e9:
 		return Digits(v/1e9, 3) + "G"
@@ -176,17 +176,17 @@ func Digits(v float64, n int) string {
 // decimal prints a number with a fixed count of decimals and thousands separators.
 func decimal(v float64, decimals int) string {
 	s := strconv.FormatFloat(math.Abs(v), 'f', decimals, 64)
-	whole, rest, _ := strings.Cut(s, ".")
-	for i := len(whole) - 3; i > 0; i -= 3 {
-		whole = whole[:i] + "," + whole[i:]
+	integer, rest, _ := strings.Cut(s, ".")
+	for i := len(integer) - 3; i > 0; i -= 3 {
+		integer = integer[:i] + "," + integer[i:]
 	}
 	if rest != "" {
-		whole += "." + rest
+		integer += "." + rest
 	}
 	if v < 0 && strings.Trim(s, "0.") != "" {
-		return "−" + whole
+		return "−" + integer
 	}
-	return whole
+	return integer
 }
 
 // plain prints coordinates without thousands separators: 1000 hPa, not 1,000.
@@ -199,7 +199,7 @@ func plain(v float64, decimals int) string {
 
 func minus(s string) string { return strings.ReplaceAll(s, "-", "−") }
 
-// writeUp writes from bottom to top, with the middle of its height at pt.X.
+// writeUp writes text that runs upward, centered on pt.X.
 func writeUp(c draw.Canvas, k ink, pt vg.Point, a anchor, s string) {
 	c.Push()
 	c.Translate(vg.Point{X: pt.X + k.capHeight()/2, Y: pt.Y})

@@ -33,17 +33,17 @@ func axisNumber(v, step float64, decimals int) string {
 	case v == 0:
 		return "0"
 	case step >= 1e8:
-		return decimal(v/1e9, max(0, 9-digitsOf(step))) + "G"
+		return decimal(v/1e9, max(0, 9-exponentOf(step))) + "G"
 	case step >= 1e5 && math.Abs(v) >= 1e6:
-		return decimal(v/1e6, max(0, 6-digitsOf(step))) + "M"
+		return decimal(v/1e6, max(0, 6-exponentOf(step))) + "M"
 	case decimals > 6:
 		return number(v)
 	}
 	return decimal(v, decimals)
 }
 
-// digitsOf is the power of ten of a step.
-func digitsOf(step float64) int { return int(math.Floor(math.Log10(step) + 1e-9)) }
+// exponentOf is the power of ten of a step.
+func exponentOf(step float64) int { return int(math.Floor(math.Log10(step) + 1e-9)) }
 
 // niceStep returns the smallest 1, 2 or 5 times a power of ten not below v.
 func niceStep(v float64) float64 {
@@ -59,26 +59,26 @@ func niceStep(v float64) float64 {
 	return 10 * p
 }
 
-// logTicks places labels at 1, 2 and 5 times powers of ten if no more than most are needed, else
-// only at the powers, else at every second, third … power. Up to four decades have small ticks
+// logTicks labels 1, 2 and 5 times powers of ten if that gives at most most labels. Otherwise it labels the powers, or
+// every second, third … power. Up to four decades have small ticks
 // between them.
 type logTicks struct{ most int }
 
 func (t logTicks) Ticks(lo, hi float64) []gplot.Tick {
 	first, last := int(math.Floor(math.Log10(lo)+1e-9)), int(math.Ceil(math.Log10(hi)-1e-9))
-	count := func(labelled func(e, m int) bool) (n int) {
+	count := func(labeled func(e, m int) bool) (n int) {
 		for e := first; e <= last; e++ {
 			for _, m := range []int{1, 2, 5} {
-				if v := float64(m) * math.Pow10(e); v >= lo*(1-1e-9) && v <= hi*(1+1e-9) && labelled(e, m) {
+				if v := float64(m) * math.Pow10(e); v >= lo*(1-1e-9) && v <= hi*(1+1e-9) && labeled(e, m) {
 					n++
 				}
 			}
 		}
 		return n
 	}
-	labelled := func(int, int) bool { return true }
-	for every := 1; count(labelled) > max(t.most, 2); every++ {
-		labelled = func(e, m int) bool { return m == 1 && ((e%every)+every)%every == 0 }
+	labeled := func(int, int) bool { return true }
+	for every := 1; count(labeled) > max(t.most, 2); every++ {
+		labeled = func(e, m int) bool { return m == 1 && ((e%every)+every)%every == 0 }
 	}
 	var out []gplot.Tick
 	for e := first; e <= last; e++ {
@@ -88,7 +88,7 @@ func (t logTicks) Ticks(lo, hi float64) []gplot.Tick {
 				continue
 			}
 			tick := gplot.Tick{Value: v}
-			if (m == 1 || m == 2 || m == 5) && labelled(e, m) {
+			if (m == 1 || m == 2 || m == 5) && labeled(e, m) {
 				tick.Label = number125(m, e)
 			} else if last-first > 4 {
 				continue
@@ -167,12 +167,12 @@ func (t levelTicks) Ticks(lo, hi float64) []gplot.Tick {
 // timeTicks are UTC times in Unix seconds; most is the number of labels that fit.
 type timeTicks struct{ most int }
 
-// calendar is a step of hours, days or months. layout formats a tick; above formats the second line
-// of its label, which is printed if it changes.
-type calendar struct {
-	months        int
-	d             time.Duration
-	layout, above string
+// calendarStep is a step of hours, days or months. layout formats a tick; secondLine formats the second line of its
+// label, which is printed if it changes.
+type calendarStep struct {
+	months             int
+	d                  time.Duration
+	layout, secondLine string
 }
 
 func (t timeTicks) Ticks(lo, hi float64) (out []gplot.Tick) {
@@ -183,10 +183,10 @@ func (t timeTicks) Ticks(lo, hi float64) (out []gplot.Tick) {
 			continue
 		}
 		label := at.Format(c.layout)
-		if head := at.Format(c.above); c.above != "" && head != shown {
+		if head := at.Format(c.secondLine); c.secondLine != "" && head != shown {
 			label += "\n" + head
 			shown = head
-		} else if c.above != "" {
+		} else if c.secondLine != "" {
 			label += "\n " // keeps the labels on one line
 		}
 		out = append(out, gplot.Tick{Value: float64(at.Unix()), Label: label})
@@ -194,9 +194,8 @@ func (t timeTicks) Ticks(lo, hi float64) (out []gplot.Tick) {
 	return out
 }
 
-// begin returns the start of the step of months that contains first or, for other steps, of its
-// day.
-func (c calendar) begin(first time.Time) time.Time {
+// begin returns the time of the first tick at or before first: the start of a step of months, or midnight.
+func (c calendarStep) begin(first time.Time) time.Time {
 	if c.months == 0 {
 		return first.Truncate(24 * time.Hour)
 	}
@@ -204,27 +203,27 @@ func (c calendar) begin(first time.Time) time.Time {
 	return time.Date(0, time.Month(m-m%c.months+1), 1, 0, 0, 0, 0, time.UTC)
 }
 
-// stepOf returns the smallest step of which no more than most fit into a span.
-func stepOf(span, most time.Duration) calendar {
+// stepOf returns the smallest step that gives at most maxTicks ticks in a span.
+func stepOf(span, maxTicks time.Duration) calendarStep {
 	const day = 24 * time.Hour
 	for _, d := range []time.Duration{time.Hour, 3 * time.Hour, 6 * time.Hour, 12 * time.Hour} {
-		if span/d < most {
-			return calendar{0, d, "15Z", "2 Jan 2006"}
+		if span/d < maxTicks {
+			return calendarStep{0, d, "15Z", "2 Jan 2006"}
 		}
 	}
 	for _, d := range []time.Duration{day, 2 * day, 5 * day, 10 * day} {
-		if span/d < most {
-			return calendar{0, d, "2 Jan", "2006"}
+		if span/d < maxTicks {
+			return calendarStep{0, d, "2 Jan", "2006"}
 		}
 	}
 	for _, months := range []int{1, 2, 3, 6} {
-		if span/(30*day)/time.Duration(months) < most {
-			return calendar{months, 0, "Jan", "2006"}
+		if span/(30*day)/time.Duration(months) < maxTicks {
+			return calendarStep{months, 0, "Jan", "2006"}
 		}
 	}
 	years := 1
-	for span/(365*day)/time.Duration(years) >= most {
+	for span/(365*day)/time.Duration(years) >= maxTicks {
 		years *= 2
 	}
-	return calendar{12 * years, 0, "2006", ""}
+	return calendarStep{12 * years, 0, "2006", ""}
 }

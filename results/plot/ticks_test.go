@@ -128,7 +128,7 @@ func TestAnEngineKeepsItsColour(t *testing.T) {
 func TestColoursAreDistinct(t *testing.T) {
 	seen := map[[3]uint8]int{}
 	for i := range 3 * Hues {
-		c := hue(i)
+		c := paletteColor(i)
 		if j, ok := seen[[3]uint8{c.R, c.G, c.B}]; ok && i != 6+Hues {
 			t.Errorf("colours %d and %d are equal", i, j)
 		}

@@ -57,7 +57,7 @@ func (r *Report) advise(o Advising) error {
 	}
 	r.Data["advice"] = a.Advice
 	section := Section{ID: "advice", Title: "How the choice was made", Terminal: true, Prose: a.prose(), Table: a.table()}
-	if len(a.Real()) > 0 {
+	if len(a.Eligible()) > 0 {
 		section.Text = a.commands()
 		at := 0
 		for i, w := range r.Answers { // a wrong result or an interrupted run is reported before the choice
@@ -105,11 +105,11 @@ func (a *adviser) headline() string {
 // prose describes how the choice was made and what would change it.
 func (a *adviser) prose() [][]Cell {
 	weights := sentence("The weights are " + a.Weights.String() + ".")
-	if len(a.Real()) == 0 {
+	if len(a.Eligible()) == 0 {
 		return [][]Cell{sentence("Barograph recommends nothing: no archive holds all the data and answered every case correctly.")}
 	}
 	first := &a.Choices[0]
-	out := sentence(wayOf(first).String(), " needs ", needs(first), ". Its license: ", cmp.Or(first.Archive.Licence, "not recorded"), ".")
+	out := sentence(wayOf(first).String(), " needs ", needs(first), ". Its license: ", cmp.Or(first.Archive.License, "not recorded"), ".")
 	if next := a.nearest(); next != nil {
 		out = append(out, sentence(" The next choice, ", wayOf(next).String(), ", is ", a.cost(next, first), " as costly by the weights: ")...)
 		out = append(out, a.figures(next)...)
@@ -121,7 +121,7 @@ func (a *adviser) prose() [][]Cell {
 // nearest returns the best choice that is worse than the first, or the second if all are tied; nil
 // if there is only one.
 func (a *adviser) nearest() *advise.Choice {
-	if n := len(a.Real()); n > 1 {
+	if n := len(a.Eligible()); n > 1 {
 		return &a.Choices[max(a.Tied%n, 1)]
 	}
 	return nil
@@ -129,12 +129,12 @@ func (a *adviser) nearest() *advise.Choice {
 
 // choice returns the recommended choice and the figures that support it.
 func (a *adviser) choice() []Cell {
-	first, n := &a.Choices[0], len(a.Real())
+	first, n := &a.Choices[0], len(a.Eligible())
 	out := sentence("Choose ", wayOf(first).String(), ", because ")
 	switch {
 	case n == 1:
 		out = sentence("Only ", wayOf(first).String(), " can be recommended: ")
-	case !a.Compared():
+	case !a.HasIntervals():
 		out = sentence("The repetitions are too few to distinguish the choices (use --reps 30). By the medians, ", wayOf(first).String(), " is the best: ")
 	case a.Tied > 1:
 		var ties []string
@@ -142,7 +142,7 @@ func (a *adviser) choice() []Cell {
 			ties = append(ties, wayOf(&a.Choices[i]).String())
 		}
 		out = sentence(list(ties), " cannot be distinguished by these measurements. ")
-		if a.Choices[1].Needs() > first.Needs() {
+		if a.Choices[1].ServerCount() > first.ServerCount() {
 			out = append(out, sentence("Choose ", wayOf(first).String(), ", which needs less to run: ")...)
 		} else {
 			out = append(out, sentence("Choose the one you know; ", wayOf(first).String(), " has the better figures: ")...)
@@ -164,7 +164,7 @@ func (a *adviser) figures(c *advise.Choice) (out []Cell) {
 		}
 		f := a.figure(c, by)
 		switch {
-		case f.Sub != "" && by == advise.Questions:
+		case f.Sub != "" && by == advise.QueryTime:
 			f.Text += " (" + f.Sub + ")"
 		}
 		f.Sub = ""
@@ -172,12 +172,12 @@ func (a *adviser) figures(c *advise.Choice) (out []Cell) {
 			out = append(out, text(", "))
 		}
 		out = append(out, sentence(map[advise.Criterion][]Cell{
-			advise.Questions: sentence("a query of the mix takes ", f),
-			advise.FullLoad:  sentence("all the data load in ", f),
-			advise.NextLoad:  sentence("the same amount again loads in ", f),
-			advise.Disk:      sentence("they take ", f, " on disk"),
-			advise.Growth:    sentence("with four times the data a query takes ", f, " as long"),
-			advise.Recovery:  sentence("a node failure costs ", f, " without service"),
+			advise.QueryTime:       sentence("a query of the mix takes ", f),
+			advise.FullLoad:        sentence("all the data load in ", f),
+			advise.IncrementalLoad: sentence("the same amount again loads in ", f),
+			advise.Disk:            sentence("they take ", f, " on disk"),
+			advise.Growth:          sentence("with four times the data a query takes ", f, " as long"),
+			advise.NodeFailure:     sentence("a node failure costs ", f, " without service"),
 		}[by])...)
 	}
 	return append(out, text("."))
@@ -193,7 +193,7 @@ func (a *adviser) figure(c *advise.Choice, by advise.Criterion) Cell {
 	var out Cell
 	w, archive := wayOf(c), anchor("archive", Asked{Way{c.Engine, c.Design, ""}, ""})
 	switch by {
-	case advise.Questions:
+	case advise.QueryTime:
 		scale = 1e3
 		out.Link = a.base + "#" + anchor("way", Asked{w, ""})
 		printed = func(v float64) string { return number(v) + " ms" }
@@ -201,12 +201,12 @@ func (a *adviser) figure(c *advise.Choice, by advise.Criterion) Cell {
 		printed, out.Link = byteSize, a.base+"#"+archive
 	case advise.FullLoad:
 		printed, out.Link = seconds, a.base+"#"+archive
-	case advise.NextLoad:
+	case advise.IncrementalLoad:
 		printed, out.Link = seconds, "#"+archive
 	case advise.Growth:
 		out.Link = "#laws"
 		printed = func(v float64) string { return number(v) + " times" }
-	case advise.Recovery:
+	case advise.NodeFailure:
 		printed, out.Link = seconds, a.with+"#load"
 	}
 	out.Text, out.Known, out.Value = printed(e.Value*scale), true, e.Value
@@ -220,7 +220,7 @@ func seconds(v float64) string { return elapsed(time.Duration(v * 1e9)) }
 
 // places describes the processes that run.
 func places(c *advise.Choice) string {
-	switch n := c.Needs(); {
+	switch n := c.ServerCount(); {
 	case n == 0:
 		return "embedded"
 	case n > 1:
@@ -232,7 +232,7 @@ func places(c *advise.Choice) string {
 // needs describes what must be installed and run.
 func needs(c *advise.Choice) string {
 	switch {
-	case c.Needs() == 0:
+	case c.ServerCount() == 0:
 		return "nothing besides Barograph"
 	case c.Archive.Install != "":
 		return places(c) + " (" + c.Archive.Install + ")"
@@ -243,17 +243,17 @@ func needs(c *advise.Choice) string {
 // changes returns sentences about what would change the advice, and about what has no weight.
 func (a *adviser) changes() (out []string) {
 	for _, by := range a.Missing {
-		out = append(out, fmt.Sprintf("%s has no weight, because it was not measured for %s.", strings.ToUpper(string(by[:1]))+string(by[1:]), a.names(a.Without(by))))
+		out = append(out, fmt.Sprintf("%s has no weight, because it was not measured for %s.", strings.ToUpper(string(by[:1]))+string(by[1:]), a.names(a.Unmeasured(by))))
 	}
 	switch {
-	case a.Far < 0 && len(a.study.Sizes) > 1:
-		out = append(out, fmt.Sprintf("The choice with four times the data is not known, because the growth of %s was not determined: it was not measured at every size, or its interval spans more than a factor of ten (use more --reps).", a.names(a.Without(advise.Growth))))
-	case a.Far < 0:
+	case a.BestWithMoreData < 0 && len(a.study.Sizes) > 1:
+		out = append(out, fmt.Sprintf("The choice with four times the data is not known, because the growth of %s was not determined: it was not measured at every size, or its interval spans more than a factor of ten (use more --reps).", a.names(a.Unmeasured(advise.Growth))))
+	case a.BestWithMoreData < 0:
 		out = append(out, "The choice with four times the data is not known. To measure it, run barograph met FILES --subsets 1,2,4.")
-	case a.Far < max(a.Tied, 1):
+	case a.BestWithMoreData < max(a.Tied, 1):
 		out = append(out, "With four times the data the choice is the same.")
 	default:
-		out = append(out, fmt.Sprintf("With four times the data it is %s.", wayOf(&a.Choices[a.Far])))
+		out = append(out, fmt.Sprintf("With four times the data it is %s.", wayOf(&a.Choices[a.BestWithMoreData])))
 	}
 	for _, c := range a.Changes {
 		to := wayOf(&a.Choices[c.To])
@@ -263,14 +263,14 @@ func (a *adviser) changes() (out []string) {
 		}
 		out = append(out, fmt.Sprintf("If %s weighs %s than %s (%s times as much): %s.", c.Weight, more, number(a.Weights[c.Weight]*c.Factor), number(c.Factor), to))
 	}
-	if len(a.Changes) == 0 && len(a.Real()) > a.Tied {
+	if len(a.Changes) == 0 && len(a.Eligible()) > a.Tied {
 		out = append(out, "The choice stays the same if any one weight is a tenth to ten times as large.")
 	}
-	for i := len(a.Real()); i < len(a.Choices); i++ {
+	for i := len(a.Eligible()); i < len(a.Choices); i++ {
 		c := &a.Choices[i]
-		out = append(out, fmt.Sprintf("%s is excluded: %s.", wayOf(c), c.Struck))
+		out = append(out, fmt.Sprintf("%s is excluded: %s.", wayOf(c), c.Excluded))
 	}
-	if a.Counted[advise.Recovery] == 0 && a.Weights["recover"] > 0 && !slices.Contains(a.Missing, advise.Recovery) {
+	if a.Counted[advise.NodeFailure] == 0 && a.Weights["recover"] > 0 && !slices.Contains(a.Missing, advise.NodeFailure) {
 		out = append(out, "The cost of a node failure has no weight, because no run of barograph faults with these engines was given (--with RUN).")
 	}
 	return out
@@ -289,13 +289,13 @@ func (a *adviser) table() *Table {
 	for i := range a.Choices {
 		c := &a.Choices[i]
 		cells, class := append(texts(c.Engine, c.Design, c.Flavour), estimate(c.Score)), classOf(false, i < a.Tied)
-		if c.Struck != "" {
+		if c.Excluded != "" {
 			cells[3], class = bad("excluded"), "off"
 		}
 		for _, by := range criteria {
 			cells = append(cells, a.figure(c, by))
 		}
-		t.add(class, append(cells, text(places(c)), text(cmp.Or(c.Archive.Licence, none)))...)
+		t.add(class, append(cells, text(places(c)), text(cmp.Or(c.Archive.License, none)))...)
 		t.name(anchor("choice", Asked{wayOf(c), ""}))
 	}
 	t.Note = "Cost: the weighted geometric mean of the ratios to the best of each column; 1 = the best in all. Bold: the first choice, and each choice whose cost differs from it by less than the 95 % intervals. " +
@@ -313,9 +313,9 @@ func (a *adviser) chosen() Section {
 		Subtitle: "Each engine and design with its fastest flavour. The area of a dot is the size on disk.",
 		XLabel:   "time to load all the data (s, logarithmic)", YLabel: "time of a query of the mix (ms, logarithmic)", Width: pageWidth,
 	}}
-	for i := range a.Real() {
+	for i := range a.Eligible() {
 		c := &a.Choices[i]
-		query, load, disk, w := a.figure(c, advise.Questions), a.figure(c, advise.FullLoad), a.figure(c, advise.Disk), wayOf(c)
+		query, load, disk, w := a.figure(c, advise.QueryTime), a.figure(c, advise.FullLoad), a.figure(c, advise.Disk), wayOf(c)
 		d.Dots = append(d.Dots, plot.Dot{
 			Label: c.Engine + " · " + c.Design, Group: c.Engine, Note: fmt.Sprintf("%s: query %s, load %s, %s", w, query.Text, load.Text, disk.Text),
 			X: c.Figures[advise.FullLoad].Value, Y: query.Value * 1e3, Size: disk.Value, Bold: i < a.Tied,
@@ -328,8 +328,8 @@ func (a *adviser) chosen() Section {
 	if left := len(a.Choices) - len(t.Rows); left > 0 {
 		t.Note = fmt.Sprintf("%s more: see the section “How the choice was made” of the report.", several(left, "configuration"))
 	}
-	switch unloaded := a.Without(advise.FullLoad); {
-	case len(unloaded) < len(a.Real()):
+	switch unloaded := a.Unmeasured(advise.FullLoad); {
+	case len(unloaded) < len(a.Eligible()):
 		s.Pictures = []Drawing{d}
 		if len(unloaded) > 0 {
 			s.Notes = []string{"Not in the picture, because their load was not measured: " + a.names(unloaded) + "."}

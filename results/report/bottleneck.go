@@ -204,7 +204,7 @@ func (e *evidence) fixedLatency() cause {
 	says := fmt.Sprintf("the median latency is %s ms, the 95th percentile %s ms", number(ms(e.Service.P50)), number(ms(e.Service.P95)))
 	isNarrow := float64(e.Service.P95) < narrow*float64(e.Service.P50)
 	switch {
-	case e.Server != nil && e.Server.Looks > 0:
+	case e.Server != nil && e.Server.SessionSampleCount > 0:
 		away := 1 - e.sessions/float64(max(e.Threads, 1))
 		if !isNarrow && away < mostAway {
 			return cause{}

@@ -140,7 +140,7 @@ func ratios(a *compare.Against) []Drawing {
 	p := plot.Rows{Frame: plot.Frame{Subtitle: "New divided by old, without the common change of all cells, with its 95 % interval; 1 = unchanged", XLabel: "ratio (logarithmic)", Width: pageWidth}, Unit: "×", Log: true}
 	for i := range a.Findings {
 		if f := &a.Findings[i]; !math.IsNaN(f.Own.Value) {
-			p.Panel("", plot.Row{Label: f.Name(), Group: f.Cell.Engine, Value: plot.Value{V: f.Own.Value, Lo: f.Own.Low, Hi: f.Own.High}})
+			p.AddRow("", plot.Row{Label: f.Name(), Group: f.Cell.Engine, Value: plot.Value{V: f.Own.Value, Lo: f.Own.Low, Hi: f.Own.High}})
 		}
 	}
 	if len(p.Panels) == 0 {

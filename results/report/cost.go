@@ -39,7 +39,7 @@ func nameOf(s *run.Sample) string {
 }
 
 // historyOf returns the history that was recorded during a run, or nil.
-func historyOf(s *run.Sample) *run.History {
+func historyOf(s *run.Sample) *run.HistoryCheck {
 	if s.Fault != nil {
 		return s.Fault.History
 	}
@@ -60,7 +60,7 @@ func steadyHistories(all []run.Sample) []Section {
 }
 
 func acknowledgedOf(s *run.Sample) string {
-	return acknowledged(&run.Archive{Acknowledged: s.Cell.At("acknowledged")})
+	return acknowledged(&run.Archive{Acknowledged: s.Cell.Value("acknowledged")})
 }
 
 // costs is the section that compares the costs of faults.
@@ -93,7 +93,7 @@ func costTable(all []run.Sample) *Table {
 		for _, kind := range slices.Sorted(maps.Keys(f.Errors)) {
 			became = append(became, fmt.Sprintf("%s %s", count(f.Errors[kind]), kind))
 		}
-		t.add("", text(s.Cell.Engine), whole(int(s.Cell.Number("nodes"))), text(s.Cell.At("mix")), text(s.Cell.At("fault")), text(acknowledgedOf(s)), before, without, back,
+		t.add("", text(s.Cell.Engine), whole(int(s.Cell.Number("nodes"))), text(s.Cell.Value("mix")), text(s.Cell.Value("fault")), text(acknowledgedOf(s)), before, without, back,
 			whole(f.Lost), text(cmp.Or(strings.Join(became, ", "), none)), whole(f.Reconnects), whole(f.Retries), whole(f.TimedOut), truth(s))
 	}
 	return t
@@ -102,7 +102,7 @@ func costTable(all []run.Sample) *Table {
 // acknowledgedBy describes what an acknowledged write of a cell's engine guarantees.
 func acknowledgedBy(r *run.Run, c run.Cell) string {
 	for _, a := range r.Archives {
-		if a.Engine == c.Engine && a.Design == c.At("layout") {
+		if a.Engine == c.Engine && a.Design == c.Value("layout") {
 			return acknowledged(&a)
 		}
 	}
@@ -126,14 +126,14 @@ func truth(s *run.Sample) Cell {
 }
 
 // unkept lists the promises that were broken or not decided.
-func unkept(h *run.History) (out []string) {
+func unkept(h *run.HistoryCheck) (out []string) {
 	for _, p := range h.Promises {
 		words := strings.TrimSpace(p.Promise + " " + p.When)
 		switch {
 		case p.Kept:
 			continue
-		case p.Broken > 0:
-			words += ": violated " + several(p.Broken, "time")
+		case p.Violations > 0:
+			words += ": violated " + several(p.Violations, "time")
 		default:
 			words += ": not decided in time"
 		}
@@ -155,8 +155,8 @@ func promiseTable(all []run.Sample) *Table {
 		for k, p := range h.Promises {
 			outcome := Cell{Text: "kept", Class: "ok"}
 			switch {
-			case p.Broken > 0:
-				outcome = bad("violated " + several(p.Broken, "time"))
+			case p.Violations > 0:
+				outcome = bad("violated " + several(p.Violations, "time"))
 			case !p.Kept:
 				outcome = bad("not decided in time")
 			}
@@ -169,16 +169,16 @@ func promiseTable(all []run.Sample) *Table {
 // timelines draws a run with faults over time: operations that succeeded and failed, and the
 // latency.
 func timelines(s *run.Sample, m *run.Measured) []Drawing {
-	frame := plot.Frame{Title: s.Cell.Engine + ", " + several(int(s.Cell.Number("nodes")), "node") + ", " + s.Cell.At("mix"), Subtitle: acknowledgedOf(s), XLabel: "time since the warm-up (s)", Width: curveWidth, Height: 300}
-	rate, latency := plot.Lines{Frame: frame, By: plot.Numbers}, plot.Lines{Frame: frame, By: plot.Numbers, LogAbove: 20}
+	frame := plot.Frame{Title: s.Cell.Engine + ", " + several(int(s.Cell.Number("nodes")), "node") + ", " + s.Cell.Value("mix"), Subtitle: acknowledgedOf(s), XLabel: "time since the warm-up (s)", Width: curveWidth, Height: 300}
+	rate, latency := plot.Lines{Frame: frame, Coordinate: plot.Numbers}, plot.Lines{Frame: frame, Coordinate: plot.Numbers, LogAbove: 20}
 	rate.YLabel, latency.YLabel = "operations/s", "latency since due (ms)"
 	for _, x := range s.Fault.Moments {
 		at := plot.Moment{At: x.At.Seconds(), Label: x.What}
 		rate.Moments, latency.Moments = append(rate.Moments, at), append(latency.Moments, at)
 	}
 	add := func(to *plot.Lines, name string, at, v float64) {
-		c := to.Curve(name, "")
-		c.At, c.Value = append(c.At, at), append(c.Value, v)
+		c := to.CurveNamed(name, "")
+		c.Positions, c.Value = append(c.Positions, at), append(c.Value, v)
 	}
 	for i, x := range m.Series[:min(len(m.Series), max(1, int(m.Total/m.Interval)))] {
 		at := (float64(i) + 0.5) * m.Interval.Seconds()
@@ -207,7 +207,7 @@ func costInWords(all []run.Sample) (out []Words) {
 		if h := s.Fault.History; h != nil && len(unkept(h)) > 0 {
 			words += ", " + strings.Join(unkept(h), "; ")
 		}
-		fault := s.Cell.At("fault")
+		fault := s.Cell.Value("fault")
 		by[fault] = append(by[fault], words)
 	}
 	for _, fault := range slices.Sorted(maps.Keys(by)) {

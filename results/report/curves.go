@@ -51,15 +51,15 @@ func (d drawnCurves) Draw() ([]byte, error) {
 		label += " (" + c.Unit + ")"
 	}
 	l := plot.Lines{
-		Frame: plot.Frame{Title: c.Title, Subtitle: c.Case + " · " + c.Stat, Caption: c.Note, Width: d.width, Format: d.format, XLabel: cmp.Or(c.XLabel, axis.label), YLabel: cmp.Or(c.YLabel, label)},
-		By:    axis.by, References: references(c.Stat),
+		Frame:      plot.Frame{Title: c.Title, Subtitle: c.Case + " · " + c.Stat, Caption: c.Note, Width: d.width, Format: d.format, XLabel: cmp.Or(c.XLabel, axis.label), YLabel: cmp.Or(c.YLabel, label)},
+		Coordinate: axis.by, References: references(c.Stat),
 	}
 	if c.Baseline != "" {
 		l.YLabel += " minus that of " + c.Baseline
 		l.References = []plot.Reference{{Value: 0, Label: "no difference"}}
 	}
 	if c.Picture == "equivalence" {
-		l.By, l.YLabel, l.References = plot.Numbers, "difference of "+label, []plot.Reference{{Value: 0, Label: "no difference"}}
+		l.Coordinate, l.YLabel, l.References = plot.Numbers, "difference of "+label, []plot.Reference{{Value: 0, Label: "no difference"}}
 		for _, s := range c.Series {
 			for i, side := range []string{"lower", "upper"} {
 				l.References = append(l.References, plot.Reference{Value: s.Bounds[i], Label: side + " bound of " + s.Name})
@@ -68,7 +68,7 @@ func (d drawnCurves) Draw() ([]byte, error) {
 	}
 	style := map[string]plot.Style{"bar": plot.Bars, "equivalence": plot.Boxes, "box": plot.Boxes, "revision": plot.Joined}[c.Picture]
 	if style >= plot.Bars && axis.by == plot.Levels {
-		l.By = plot.Numbers
+		l.Coordinate = plot.Numbers
 	}
 	if c.Picture == "contour" || c.Picture == "scorecard" {
 		return fields(l.Frame, c)
@@ -76,7 +76,7 @@ func (d drawnCurves) Draw() ([]byte, error) {
 	if c.Picture == "revision" {
 		l.YLabel, l.References = "revision of "+l.YLabel, []plot.Reference{{Value: 0, Label: "no revision"}}
 	}
-	if l.By == plot.Levels && !known { // the values of the statistic are on the horizontal axis
+	if l.Coordinate == plot.Levels && !known { // the values of the statistic are on the horizontal axis
 		l.XLabel, l.YLabel = l.YLabel, l.XLabel
 		if d.width == curveWidth {
 			l.Height = profileHeight
@@ -94,7 +94,7 @@ func (d drawnCurves) Draw() ([]byte, error) {
 			s = broken(s, c)
 		}
 		lo, hi := band(s, ribbons)
-		l.Curves = append(l.Curves, plot.Curve{Name: s.Name, At: s.X, Value: s.Y, Lo: lo, Hi: hi, Least: s.WhiskerLow, Most: s.WhiskerHigh, Beyond: s.Outliers, Count: countsOf(s, c), Style: style})
+		l.Curves = append(l.Curves, plot.Curve{Name: s.Name, Positions: s.X, Value: s.Y, Lo: lo, Hi: hi, WhiskerLow: s.WhiskerLow, WhiskerHigh: s.WhiskerHigh, Outliers: s.Outliers, Count: countsOf(s, c), Style: style})
 	}
 	if known {
 		picture.shape(&l, c)
@@ -103,7 +103,7 @@ func (d drawnCurves) Draw() ([]byte, error) {
 		l.RightLabel = cmp.Or(r.YLabel, statName(r.Stat))
 		for _, s := range r.Series {
 			lo, hi := band(s, ribbons)
-			l.Curves = append(l.Curves, plot.Curve{Name: s.Name + " (right)", At: s.X, Value: s.Y, Lo: lo, Hi: hi, Count: countsOf(s, c), Right: true})
+			l.Curves = append(l.Curves, plot.Curve{Name: s.Name + " (right)", Positions: s.X, Value: s.Y, Lo: lo, Hi: hi, Count: countsOf(s, c), Right: true})
 		}
 	}
 	return l.Draw()

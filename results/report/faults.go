@@ -20,7 +20,7 @@ func openKills(dir string, of *run.Run, kills []run.Sample) *Report {
 	messages := table("engine", "during", "times", "message")
 	for _, k := range kills {
 		for _, m := range slices.Sorted(maps.Keys(k.Kill.Messages)) {
-			messages.add("", text(k.Cell.Engine), text(k.Cell.At("during")), whole(k.Kill.Messages[m]), text(m))
+			messages.add("", text(k.Cell.Engine), text(k.Cell.Value("during")), whole(k.Kill.Messages[m]), text(m))
 		}
 	}
 	r.Sections = filled(
@@ -73,8 +73,8 @@ func killed(kills []run.Sample, during string, own []string, cells func(k *run.K
 		"Clients connect to node 1."
 	for i := range kills {
 		s, k, m := &kills[i], kills[i].Kill, cmp.Or(kills[i].Measured(), &run.Measured{})
-		if s.Cell.At("during") == during {
-			t.add("", slices.Concat(texts(s.Cell.Engine, s.Cell.At("design"), fmt.Sprintf("%d of %d", k.Node, k.Nodes)), cells(k),
+		if s.Cell.Value("during") == during {
+			t.add("", slices.Concat(texts(s.Cell.Engine, s.Cell.Value("design"), fmt.Sprintf("%d of %d", k.Node, k.Nodes)), cells(k),
 				[]Cell{whole(k.Errors), lapse(m.Recovered), lapse(m.Silence), lapse(m.Total), text(string(s.Proof)), bad(s.Problem)})...)
 		}
 	}

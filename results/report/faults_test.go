@@ -72,8 +72,8 @@ func TestCosts(t *testing.T) {
 		x := madePoint(engine, "server", 4, 1, 100)
 		x.Cell = run.MixCell(engine, "columns", "workloada", 4, 100, "", "nodes", 3, "acknowledged", "flushed", "fault", "kill:node2@4s")
 		x.Fault = &run.Fault{
-			Moments: []run.Moment{{What: "kill node2", At: 4 * time.Second}}, Errors: map[string]int64{"connection lost": 7}, Lost: 7, Reconnects: 4,
-			History: &run.History{Clients: 8, Operations: 2345, Unknown: 6, Promises: []run.PromiseResult{{Promise: "no acknowledged write lost", Promised: promised, Kept: broken == 0, Broken: broken, Example: "client 3 read k"}}},
+			Moments: []run.InjectedFault{{What: "kill node2", At: 4 * time.Second}}, Errors: map[string]int64{"connection lost": 7}, Lost: 7, Reconnects: 4,
+			History: &run.HistoryCheck{Clients: 8, Operations: 2345, Unknown: 6, Promises: []run.PromiseResult{{Promise: "no acknowledged write lost", Promised: promised, Kept: broken == 0, Violations: broken, Example: "client 3 read k"}}},
 		}
 		x.Cost = &run.Cost{Rate: 100, NoSuccess: 3200 * time.Millisecond, RecoveryTime: 4 * time.Second}
 		if promised && broken > 0 {
@@ -82,7 +82,7 @@ func TestCosts(t *testing.T) {
 		return x
 	}
 	steady := madePoint("quiet", "server", 4, 1, 100)
-	steady.History = &run.History{Clients: 8, Operations: 77, Promises: []run.PromiseResult{{Promise: "read your writes", When: run.BeforeFault, Promised: true, Kept: true}}}
+	steady.History = &run.HistoryCheck{Clients: 8, Operations: 77, Promises: []run.PromiseResult{{Promise: "read your writes", When: run.BeforeFault, Promised: true, Kept: true}}}
 	dir := madeFolderOf(t, []run.Archive{{Engine: "lossy", Design: "columns", Acknowledged: "flushed", Complete: true}}, faulty("good", true, 0), faulty("lossy", false, 9), faulty("liar", true, 9), steady, madePoint("lossy", "server", 4, 1, 100))
 	r, err := Open(dir)
 	if err != nil {

@@ -39,7 +39,7 @@ func made() (run.Run, []cellPlan) {
 		Warnings: []string{"1 of 493521 lines could not be read"},
 	}
 	archive := func(engine, design, place string, load time.Duration, bytes int64) {
-		r.Archives = append(r.Archives, run.Archive{Engine: engine, Design: design, Place: place, URL: engine + ":x", Product: engine, Version: "1.0", Load: load, Commits: 2, Bytes: bytes, Objects: 493520, Object: "rows", Digest: "d1/493520", Complete: true})
+		r.Archives = append(r.Archives, run.Archive{Engine: engine, Design: design, Place: place, URL: engine + ":x", Product: engine, Version: "1.0", Load: load, Commits: 2, Bytes: bytes, Objects: 493520, ObjectKind: "rows", Digest: "d1/493520", Complete: true})
 	}
 	archive("dry", "memory", "memory", 2*time.Second, 0)
 	archive("duckdb", "wide", "embedded", 4*time.Second, 16.5e6)
@@ -70,11 +70,11 @@ type cellPlan struct {
 	rows      int
 }
 
-func (c *cellPlan) key() run.Cell { return run.AnswerCell(c.Engine, c.Design, c.Case, c.Flavour) }
+func (c *cellPlan) key() run.Cell { return run.MetCell(c.Engine, c.Design, c.Case, c.Flavour) }
 
 // access returns the plan of a cell of the made run.
 func (c *cellPlan) access() []run.Access {
-	scan := run.Access{Object: "t_" + c.Design, Method: "full scan", Examined: 400000, Kept: int64(c.rows), Measured: true}
+	scan := run.Access{Object: "t_" + c.Design, Method: "full scan", Examined: 400000, Kept: int64(c.rows), Counted: true}
 	switch {
 	case c.Engine == "sqlite":
 		scan.Kept = -1
@@ -82,7 +82,7 @@ func (c *cellPlan) access() []run.Access {
 	case c.Engine == "mongodb":
 		return nil // as in a run of an earlier version
 	case c.Flavour == "keys" || c.Flavour == "keys-native" || c.Flavour == "recall":
-		return []run.Access{{Object: "t_" + c.Design, Method: "key lookup", Index: "key", Examined: 16, Kept: 16, Measured: true}}
+		return []run.Access{{Object: "t_" + c.Design, Method: "key lookup", Index: "key", Examined: 16, Kept: 16, Counted: true}}
 	case c.Flavour == "epoch-range":
 		scan.Method, scan.Examined = "pruned scan", int64(2*c.rows)
 	}
@@ -141,7 +141,7 @@ func write(t *testing.T, r run.Run, cells []cellPlan, n int) string {
 	}
 	g := rand.New(rand.NewPCG(r.Seed, 1))
 	for _, c := range cells {
-		must(f.Plan(c.key(), "SELECT 1 -- "+c.Case, "SCAN "+c.Engine, c.access()))
+		must(f.StorePlan(c.key(), "SELECT 1 -- "+c.Case, "SCAN "+c.Engine, c.access()))
 	}
 	for rep := range n {
 		for _, c := range cells {
@@ -165,7 +165,7 @@ func write(t *testing.T, r run.Run, cells []cellPlan, n int) string {
 			}
 		}
 	}
-	must(f.Curves(curve("test_3", "G2/NHX", "G2/SHX")))
+	must(f.StoreCurves(curve("test_3", "G2/NHX", "G2/SHX")))
 	must(f.Close())
 	return dir
 }

@@ -30,7 +30,7 @@ func number(v float64) string {
 	return plot.Digits(v, 3)
 }
 
-func count[T int | int64 | uint64](n T) string { return run.Count(n) }
+func count[T int | int64 | uint64](n T) string { return run.FormatCount(n) }
 
 // ms is a duration in milliseconds.
 func ms(d time.Duration) float64 { return float64(d) / 1e6 }
@@ -93,7 +93,7 @@ func elapsed(d time.Duration) string {
 	return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
 }
 
-func several(n int, noun string) string { return run.Several(n, noun) }
+func several(n int, noun string) string { return run.CountOf(n, noun) }
 
 // list joins words as a sentence does: a, b and c.
 func list(words []string) string {

@@ -12,11 +12,11 @@ func titlesOf(samples []run.Sample) func(c run.Cell) string {
 	layouts := map[string][]string{}
 	for i := range samples {
 		c := &samples[i].Cell
-		layouts[c.Engine] = once(layouts[c.Engine], c.At("layout"))
+		layouts[c.Engine] = once(layouts[c.Engine], c.Value("layout"))
 	}
 	return func(c run.Cell) string {
 		if len(layouts[c.Engine]) > 1 {
-			return c.Engine + " · " + c.At("layout")
+			return c.Engine + " · " + c.Value("layout")
 		}
 		return c.Engine
 	}

@@ -111,7 +111,7 @@ func (g *growth) fit() error {
 func (g *growth) documents() int64 {
 	var objects int64
 	for _, a := range g.folders[0].run.Archives {
-		if a.Object == "documents" || a.Object == "pairs" {
+		if a.ObjectKind == "documents" || a.ObjectKind == "pairs" {
 			return a.Objects
 		}
 		objects = max(objects, a.Objects)
@@ -284,7 +284,7 @@ func (g *growth) pictures() (out []Section) {
 }
 
 func (g *growth) draw(title, subtitle string, laws []GrowthLaw, width int) Drawing {
-	p := plot.Lines{Frame: plot.Frame{Title: title, Subtitle: subtitle, XLabel: "copies of the data in the archive", YLabel: "median time (ms)", Width: width}, By: plot.Sizes}
+	p := plot.Lines{Frame: plot.Frame{Title: title, Subtitle: subtitle, XLabel: "copies of the data in the archive", YLabel: "median time (ms)", Width: width}, Coordinate: plot.Sizes}
 	for _, l := range laws {
 		c := plot.Curve{Name: fmt.Sprintf("%s (%s)", l.String(), signed(l.Exponent.Value)), Group: l.Engine}
 		if width > 0 {

@@ -203,10 +203,10 @@ func (l *laked) pictures() (out []Drawing) {
 		p := plot.Lines{Frame: plot.Frame{
 			Title: e + ": time of all questions against the size of files", XLabel: "target file size (MB)", YLabel: "sum of medians (s)",
 			Caption: fmt.Sprintf("%s records on an object store that sends %s MB/s; each request waits %s ms. Both axes are logarithmic.", count(l.run.Data.Records), number(l.Rate), number(ms(l.Latency))),
-		}, By: plot.Sizes}
+		}, Coordinate: plot.Sizes}
 		for _, w := range l.ways {
 			if s, ok := w.seconds(l.run); ok && w.engine == e {
-				p.Curve(partition(w.layout.Partition), "").Add(w.layout.MB, plot.Value{V: s, Lo: s, Hi: s})
+				p.CurveNamed(partition(w.layout.Partition), "").Add(w.layout.MB, plot.Value{V: s, Lo: s, Hi: s})
 			}
 		}
 		out = append(out, pictured(p)...)
@@ -259,7 +259,7 @@ func (l *laked) whatWasWrong() *Table {
 	}
 	t := table("engine", "question", "files", "MB each", "why")
 	for _, w := range l.wrong {
-		t.add("", text(w.cell.Engine), text(w.cell.At("case")), text(partition(w.cell.At("partition"))), text(w.cell.At("mb")), bad(w.why))
+		t.add("", text(w.cell.Engine), text(w.cell.Value("case")), text(partition(w.cell.Value("partition"))), text(w.cell.Value("mb")), bad(w.why))
 	}
 	return t
 }

@@ -14,14 +14,14 @@ func (rs *results) loads() Section {
 	t.Note = "The load time runs from the first record to the last durable commit. Barograph parsed the files before it, once for all archives, unless they need too much memory. " + none + " in the column load: the archive existed before this run. Of the text: bytes on disk divided by the bytes of the input files."
 	d := rs.run.Data
 	picture := plot.Rows{
-		Frame: plot.Frame{Width: pageWidth, Subtitle: count(d.Records) + " records · " + several(d.Files, "file") + " · " + byteSize(float64(d.Bytes)) + " of text"}, Beside: true,
+		Frame: plot.Frame{Width: pageWidth, Subtitle: count(d.Records) + " records · " + several(d.Files, "file") + " · " + byteSize(float64(d.Bytes)) + " of text"}, SideBySide: true,
 		Panels: []plot.Panel{{Title: "load rate", XLabel: "thousand records/s"}, {Title: "size on disk", XLabel: "MB"}, {Title: "size per record", XLabel: "bytes"}},
 	}
 	drawn := false
 	for _, a := range rs.run.Archives {
 		w := Way{a.Engine, a.Design, ""}
 		l := rs.loadOf(a)
-		end := []Cell{numeric(l.disk), numeric(l.disk * 1e6 / float64(d.Records)), numeric(l.disk * 1e6 / float64(d.Bytes)), whole(a.Objects), text(a.Object), {Text: "whole", Class: "ok"}}
+		end := []Cell{numeric(l.disk), numeric(l.disk * 1e6 / float64(d.Records)), numeric(l.disk * 1e6 / float64(d.Bytes)), whole(a.Objects), text(a.ObjectKind), {Text: "whole", Class: "ok"}}
 		if !a.Complete {
 			end = []Cell{dim(none), dim(none), dim(none), dim(none), dim(none), bad("differs: incomplete")}
 		}

@@ -29,7 +29,7 @@ func TestNodesAndClientTime(t *testing.T) {
 			design = "memory"
 		}
 		for rep := range 7 {
-			samples = append(samples, run.Sample{Cell: run.AnswerCell(c.engine, design, "test_1", c.flavour), Phase: run.Warm, Rep: rep}.Judge(&run.Measured{
+			samples = append(samples, run.Sample{Cell: run.MetCell(c.engine, design, "test_1", c.flavour), Phase: run.Warm, Rep: rep}.Judge(&run.Measured{
 				Keys: 4, FirstRow: time.Millisecond, Total: c.total * time.Millisecond, CPU: c.client * time.Millisecond, Derive: 100 * time.Microsecond,
 			}, proof(t, 10), nil))
 		}

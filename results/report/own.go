@@ -83,7 +83,7 @@ func gatherOwned(r *run.Run, samples []run.Sample) *owned {
 	}
 	var streams, asked []run.Sample
 	for _, s := range samples {
-		if s.Cell.At("query") == "" {
+		if s.Cell.Value("query") == "" {
 			streams = append(streams, s)
 		} else {
 			asked = append(asked, s)
@@ -133,7 +133,7 @@ func (o *owned) verdict(samples []run.Sample) Words {
 	var wrong, failed []string
 	for i := range samples {
 		s := &samples[i]
-		at := s.Cell.Engine + " " + cmp.Or(s.Cell.At("query"), s.Cell.At("threads")+" streams")
+		at := s.Cell.Engine + " " + cmp.Or(s.Cell.Value("query"), s.Cell.Value("threads")+" streams")
 		switch s.Verdict {
 		case run.Wrong:
 			wrong = once(wrong, at)
@@ -391,7 +391,7 @@ func (o *owned) pictures() []Drawing {
 		for _, e := range o.engines {
 			if c := o.at(q.Name, e); c.right() {
 				x := c.median()
-				bars.Panel(q.Name, plot.Row{Label: e, Group: e, Value: plot.Value{V: x.Value, Lo: x.Low, Hi: x.High}})
+				bars.AddRow(q.Name, plot.Row{Label: e, Group: e, Value: plot.Value{V: x.Value, Lo: x.Low, Hi: x.High}})
 			}
 		}
 	}
@@ -414,7 +414,7 @@ func (o *owned) hourly() *Table {
 		x, late, loaded := c.middle(), int64(0), int64(0)
 		for _, p := range c.reps {
 			late += p.Unstarted
-			loaded += p.Loaded
+			loaded += p.ConcurrentRows
 		}
 		hour := c.throughput.Value * 3600
 		t.add("", text(c.engine), whole(c.threads), text(besides(c)), value(hour, count(int64(hour))), value(hour/float64(c.threads), count(int64(hour/float64(c.threads)))),
@@ -435,19 +435,19 @@ func besides(c *pointCell) string {
 func (o *owned) proofs() *Table {
 	t := table("question", "compared", "engines that agree", "not")
 	for _, q := range o.Questions {
-		compared := q.Ordered
-		if q.Values > 1 {
-			compared += fmt.Sprintf("; with %d sets of values", q.Values)
+		compared := q.OrderRule
+		if q.ParameterSets > 1 {
+			compared += fmt.Sprintf("; with %d sets of values", q.ParameterSets)
 		}
 		if q.Undetermined != "" {
-			compared += "; undetermined: " + q.Undetermined + ". It is determined with: " + q.Determined
+			compared += "; undetermined: " + q.Undetermined + ". It is determined with: " + q.Fix
 		}
 		if q.Loose > 0 {
 			compared += fmt.Sprintf("; %d rows tie at the limit and are not ordered any further", q.Loose)
 		}
 		var agreed, not []string
 		for _, e := range o.engines {
-			if with := q.Agreed[e]; with == run.Unconfirmed {
+			if with := q.ComparedWith[e]; with == run.Unconfirmed {
 				agreed = append(agreed, e+" (with DuckDB on the files; no other engine confirms it)")
 			} else if with != "" && with != run.OverFiles {
 				agreed = append(agreed, e+" (with "+with+", too)")

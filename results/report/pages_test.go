@@ -57,7 +57,7 @@ func madePosts(t *testing.T) string {
 		p.add(run.PostCell("postgres", "quiet", "update", design, "bulk", "posters", 1, "together", 2), m, false)
 		for i, phase := range []string{"maintenance on", "maintenance off"} {
 			for k := range 3 {
-				m := run.Measured{Posting: &run.Posting{Products: 3, Values: 4321, Post: times, Upkeep: i == 0}}
+				m := run.Measured{Posting: &run.Posting{Products: 3, Values: 4321, Post: times, Maintained: i == 0}}
 				p.add(run.PostCell("postgres", "live", phase, design, "bulk", "day", day(k)), m, true)
 			}
 		}

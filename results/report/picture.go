@@ -134,7 +134,7 @@ func quarter(most float64) (out []plot.Guide) {
 
 // shape converts the curves of a picture to lines.
 func (d diagram) shape(l *plot.Lines, c *run.Curves) {
-	l.By, l.Across, l.Up, l.Square, l.Guides, l.References = plot.Numbers, d.across, d.up, d.square, d.guides, nil
+	l.Coordinate, l.CoordinateLimits, l.ValueLimits, l.Square, l.Guides, l.References = plot.Numbers, d.across, d.up, d.square, d.guides, nil
 	l.XLabel, l.YLabel = cmp.Or(c.XLabel, d.x), cmp.Or(c.YLabel, d.y)
 	if d.square && l.Width == 0 {
 		l.Width = 640
@@ -143,15 +143,15 @@ func (d diagram) shape(l *plot.Lines, c *run.Curves) {
 		q := &l.Curves[i]
 		q.Style = d.style
 		if d.place != nil {
-			q.At, q.Value = slices.Clone(q.At), slices.Clone(q.Value)
-			for k := range q.At {
-				q.At[k], q.Value[k] = d.place(q.At[k], q.Value[k])
+			q.Positions, q.Value = slices.Clone(q.Positions), slices.Clone(q.Value)
+			for k := range q.Positions {
+				q.Positions[k], q.Value[k] = d.place(q.Positions[k], q.Value[k])
 			}
 		}
 	}
 	switch c.Picture {
 	case "taylor":
-		l.Curves = append(l.Curves, plot.Curve{Name: "observations", At: []float64{1}, Value: []float64{0}, Style: plot.Points})
+		l.Curves = append(l.Curves, plot.Curve{Name: "observations", Positions: []float64{1}, Value: []float64{0}, Style: plot.Points})
 	case "reliability":
 		l.RightLabel = "forecasts"
 		for _, s := range c.Series {
@@ -159,7 +159,7 @@ func (d diagram) shape(l *plot.Lines, c *run.Curves) {
 			for _, v := range s.Records {
 				n = append(n, float64(v))
 			}
-			l.Curves = append(l.Curves, plot.Curve{Of: s.Name, At: s.X, Value: n, Style: plot.Bars, Right: true})
+			l.Curves = append(l.Curves, plot.Curve{SameColorAs: s.Name, Positions: s.X, Value: n, Style: plot.Bars, Right: true})
 		}
 	}
 }
@@ -196,10 +196,10 @@ func fields(f plot.Frame, c *run.Curves) ([]byte, error) {
 			row.Values[k] = s.Y[i]
 			if marks != nil {
 				marks[k] = map[int]plot.Mark{
-					0: plot.Same, run.Better: plot.Better, 2 * run.Better: plot.MuchBetter, -run.Better: plot.Worse, -2 * run.Better: plot.MuchWorse,
+					0: plot.Same, run.MarkBetter: plot.BetterAt95, 2 * run.MarkBetter: plot.BetterAt99, -run.MarkBetter: plot.WorseAt95, -2 * run.MarkBetter: plot.WorseAt99,
 				}[s.Marks[i]]
 			}
-			m.Balance = m.Balance || s.Y[i] < 0
+			m.Diverging = m.Diverging || s.Y[i] < 0
 		}
 		m.Rows = append(m.Rows, row)
 	}

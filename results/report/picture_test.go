@@ -86,7 +86,7 @@ func samples() map[string]*run.Curves {
 		}
 	}
 	for i := range out["scorecard"].Series {
-		out["scorecard"].Series[i].Marks = []int{2, 2, 1, 0, 0, run.TooFew, -1, -1, -2, -2}
+		out["scorecard"].Series[i].Marks = []int{2, 2, 1, 0, 0, run.MarkTooFew, -1, -1, -2, -2}
 	}
 	for _, name := range []string{"right", "right_bar"} {
 		out[name].RightAxis = curves("", "ME", run.ByLead, sample("ME GFS", 10, func(p float64) (float64, float64) { return 24 + 216*p, 0.5 - p }))

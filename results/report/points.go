@@ -52,8 +52,8 @@ type point struct {
 func pointsOf(samples []run.Sample) (all []*point) {
 	for _, s := range samples {
 		c := s.Cell
-		p := &point{Sample: s, Mix: c.At("mix"), Engine: c.Engine, Layout: c.At("layout"), Threads: int(c.Number("threads")), Target: c.Number("target_ops_s")}
-		if level := c.At("isolation"); level != "" {
+		p := &point{Sample: s, Mix: c.Value("mix"), Engine: c.Engine, Layout: c.Value("layout"), Threads: int(c.Number("threads")), Target: c.Number("target_ops_s")}
+		if level := c.Value("isolation"); level != "" {
 			p.Mix += " · " + level
 		}
 		p.Measured = *cmp.Or(s.Measured(), &run.Measured{Mix: &run.Mix{}, Usage: &run.Usage{}})

@@ -24,14 +24,14 @@ func madePoint(engine, place string, threads, rep int, perSecond float64) *point
 	}
 	m := run.Measured{Total: 10 * time.Second}
 	m.Mix = &run.Mix{
-		Place: place, Clients: 1, Operations: int64(10 * perSecond), Throughput: perSecond, Interval: time.Second, Response: run.Summarize(h), Service: run.Summarize(h),
+		Place: place, LoadMachines: 1, Operations: int64(10 * perSecond), Throughput: perSecond, Interval: time.Second, Response: run.Summarize(h), Service: run.Summarize(h),
 		Groups: []run.Group{
 			{Operation: "READ", Outcome: "OK", Count: 500, Records: 500, InTotal: true, Service: run.Summarize(h), Response: run.Summarize(h)},
 			{Operation: "UPDATE", Outcome: "OK", Count: 500, Records: 500, InTotal: true, Service: run.Summarize(h), Response: run.Summarize(h)},
 		},
 	}
 	for i := range m.Groups {
-		if err := m.Groups[i].Times(h, h); err != nil {
+		if err := m.Groups[i].SetTimes(h, h); err != nil {
 			panic(err)
 		}
 	}
@@ -165,7 +165,7 @@ func TestHeadlinesHaveIntervals(t *testing.T) {
 
 // waits returns a server's active sessions from triples of kind, name and number.
 func waits(all ...any) *run.ServerLoad {
-	s := &run.ServerLoad{Local: true, Looks: 10}
+	s := &run.ServerLoad{Local: true, SessionSampleCount: 10}
 	for i := 0; i < len(all); i += 3 {
 		s.Waits = append(s.Waits, run.SessionWait{Kind: all[i].(string), What: all[i+1].(string), Sessions: all[i+2].(float64)})
 	}

@@ -22,7 +22,7 @@ func (p *points) fill(r *Report) {
 		for _, w := range x.Warnings {
 			r.Warnings = once(r.Warnings, fmt.Sprintf("%s on %s, %s: %s", x.Mix, x.Engine, several(x.Threads, "thread"), w))
 		}
-		clients = max(clients, x.Clients)
+		clients = max(clients, x.LoadMachines)
 	}
 	switch {
 	case len(p.all) == 0 && len(p.faults) > 0:
@@ -105,7 +105,7 @@ func (p *points) picture(mix, title string) Drawing {
 			Title: mix + ": throughput, and the latency that it costs", Subtitle: title + " · " + p.scope(), Width: pageWidth, YLabel: "operations per second",
 			Caption: "One bar for each number of threads. Latency is that of all operations, from when they were due. Whiskers: the 95 % interval of the median, or the range if there are fewer than six repetitions. A run that is not correct has no bar.",
 		},
-		RightLabel: "95th percentile of latency (ms)", BarName: "operations per second (left axis)", LineName: "95th percentile of latency (right axis)", Below: "threads",
+		RightLabel: "95th percentile of latency (ms)", BarName: "operations per second (left axis)", LineName: "95th percentile of latency (right axis)", BarUnit: "threads",
 	}
 	for _, e := range p.engines {
 		g := plot.Group{Name: e}
@@ -180,8 +180,8 @@ func (p *points) worth(c *pointCell) Cell {
 	out := text(acknowledgedBy(p.run, of))
 	for i := range p.faults {
 		s := &p.faults[i]
-		if h := s.Fault.History; s.Cell.Engine == of.Engine && s.Cell.At("layout") == of.At("layout") && acknowledgedOf(s) == out.Text && h != nil && len(unkept(h)) > 0 {
-			out.Sub, out.Class = s.Cell.At("fault")+": "+strings.Join(unkept(h), "; "), "bad"
+		if h := s.Fault.History; s.Cell.Engine == of.Engine && s.Cell.Value("layout") == of.Value("layout") && acknowledgedOf(s) == out.Text && h != nil && len(unkept(h)) > 0 {
+			out.Sub, out.Class = s.Cell.Value("fault")+": "+strings.Join(unkept(h), "; "), "bad"
 		}
 	}
 	return out
@@ -294,15 +294,15 @@ func (p *points) uslPicture(mix string, all []fitted) plot.Lines {
 	g := plot.Lines{Frame: plot.Frame{
 		Title: mix + ": how throughput grows with threads", Subtitle: p.scope(), Width: pageWidth, XLabel: "threads", YLabel: "operations per second",
 		Caption: "Points: medians (the tables have their intervals); dashed: the universal scalability law that fits them. Both axes are logarithmic: twice the throughput for twice the threads is a slope of one.",
-	}, By: plot.Sizes}
+	}, Coordinate: plot.Sizes}
 	for _, f := range all {
 		if f.mix != mix {
 			continue
 		}
 		measured, law := plot.Curve{Name: f.engine, Group: f.engine}, plot.Curve{Name: f.engine + ", law", Group: f.engine}
 		for _, c := range f.cells {
-			measured.At, measured.Value = append(measured.At, float64(c.threads)), append(measured.Value, c.throughput.Value)
-			law.At, law.Value = append(law.At, float64(c.threads)), append(law.Value, f.law.At(float64(c.threads)))
+			measured.Positions, measured.Value = append(measured.Positions, float64(c.threads)), append(measured.Value, c.throughput.Value)
+			law.Positions, law.Value = append(law.Positions, float64(c.threads)), append(law.Value, f.law.At(float64(c.threads)))
 		}
 		g.Curves = append(g.Curves, measured, law)
 	}

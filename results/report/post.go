@@ -33,9 +33,9 @@ func postsOf(r *run.Run, samples []run.Sample) *posts {
 	}
 	for _, s := range samples {
 		c := s.Cell
-		p := &posted{Sample: s, Test: c.At("test"), Scenario: c.At("scenario"), Design: c.At("design"), Method: c.At("method")}
+		p := &posted{Sample: s, Test: c.Value("test"), Scenario: c.Value("scenario"), Design: c.Value("design"), Method: c.Value("method")}
 		p.Measured = *cmp.Or(s.Measured(), &run.Measured{})
-		if c.At("day") != "" {
+		if c.Value("day") != "" {
 			out.days = append(out.days, p)
 		} else {
 			out.cells = append(out.cells, p)
@@ -128,7 +128,7 @@ func postDays(r *posts) *Table {
 	t := table("phase", "day", "design", "method", "messages", "values", "avg post (ms)", "p99 (ms)", "max post (ms)", "values/s", "late")
 	t.Note = "Late: products that were started more than a minute of the feed's time after their time."
 	for _, d := range r.days {
-		cells := texts(d.Scenario, d.Cell.At("day"), d.Design, d.Method)
+		cells := texts(d.Scenario, d.Cell.Value("day"), d.Design, d.Method)
 		if d.Posting == nil {
 			t.addWrong(cells, len(t.Head)-2)
 			continue
@@ -163,12 +163,12 @@ func postPictures(r *posts) (out []Drawing) {
 			continue
 		}
 		name, way := c.Test+", "+c.Scenario, c.Design+" "+c.Method
-		rates.Panel(name, plot.Row{Label: way, Group: c.Design, Value: plot.Value{V: c.Rate()}})
+		rates.AddRow(name, plot.Row{Label: way, Group: c.Design, Value: plot.Value{V: c.Rate()}})
 		for _, x := range []struct {
 			name string
 			d    time.Duration
 		}{{"median", c.Post.P50}, {"95 %", c.Post.P95}, {"longest", c.Post.Max}} {
-			times.Panel(name, plot.Row{Label: way + ", " + x.name, Group: x.name, Value: plot.Value{V: ms(x.d)}})
+			times.AddRow(name, plot.Row{Label: way + ", " + x.name, Group: x.name, Value: plot.Value{V: ms(x.d)}})
 		}
 	}
 	if len(rates.Panels) > 0 {
@@ -186,20 +186,20 @@ func postDaysPicture(r *posts) Drawing {
 	p := plot.Lines{Frame: plot.Frame{
 		Title: "Posting rate of the live feed, day by day", YLabel: "values a second", XLabel: "day of posting", Width: pageWidth,
 		Caption: "Every phase posts the same days of the feed, with different values. Ticks at the bottom: maintenance after a day (VACUUM with ANALYZE, or the equivalent of the engine); dashed: the start of a phase.",
-	}, By: plot.Numbers, LogAbove: 10}
+	}, Coordinate: plot.Numbers, LogAbove: 10}
 	for i, d := range r.days {
 		if d.Posting == nil {
 			continue
 		}
-		c := p.Curve(d.Design+" "+d.Method, "")
-		day := float64(len(c.At) + 1)
-		if len(c.At) == 0 || r.days[i-1].Scenario != d.Scenario {
+		c := p.CurveNamed(d.Design+" "+d.Method, "")
+		day := float64(len(c.Positions) + 1)
+		if len(c.Positions) == 0 || r.days[i-1].Scenario != d.Scenario {
 			p.Moments = once(p.Moments, plot.Moment{At: day - .5, Label: d.Scenario})
 		}
-		if d.Upkeep {
+		if d.Maintained {
 			p.Moments = once(p.Moments, plot.Moment{At: day + .4})
 		}
-		c.At, c.Value = append(c.At, day), append(c.Value, d.Rate())
+		c.Positions, c.Value = append(c.Positions, day), append(c.Value, d.Rate())
 	}
 	return p
 }

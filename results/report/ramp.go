@@ -11,15 +11,15 @@ import (
 // ramped separates the samples of a ramp from the others.
 func ramped(all []run.Sample) (steps, others []run.Sample) {
 	for _, s := range all {
-		if s.Cell.At("ramp") != "" {
+		if s.Cell.Value("ramp") != "" {
 			steps = append(steps, s)
 		} else {
 			others = append(others, s)
 		}
 	}
 	slices.SortStableFunc(steps, func(a, b run.Sample) int {
-		return cmp.Or(cmp.Compare(a.Cell.At("mix"), b.Cell.At("mix")), cmp.Compare(a.Cell.Engine, b.Cell.Engine),
-			cmp.Compare(a.Cell.At("layout"), b.Cell.At("layout")), cmp.Compare(a.Cell.Number("target_ops_s"),
+		return cmp.Or(cmp.Compare(a.Cell.Value("mix"), b.Cell.Value("mix")), cmp.Compare(a.Cell.Engine, b.Cell.Engine),
+			cmp.Compare(a.Cell.Value("layout"), b.Cell.Value("layout")), cmp.Compare(a.Cell.Number("target_ops_s"),
 				b.Cell.Number("target_ops_s")))
 	})
 	return steps, others
@@ -39,21 +39,21 @@ func knees(steps []run.Sample) []Section {
 	for i := range steps {
 		x, m := steps[i].Cell, steps[i].Measured()
 		name := title(x)
-		row := texts(x.At("mix"), name, x.At("threads"))
+		row := texts(x.Value("mix"), name, x.Value("threads"))
 		rate := x.Number("target_ops_s")
 		if m == nil {
 			t.add("", append(row, numeric(rate), bad(steps[i].Problem))...)
 			continue
 		}
 		t.add("", append(row, numeric(rate), numeric(m.Throughput), numeric(ms(m.Response.P99)), whole(m.Unstarted))...)
-		heading := x.At("mix") + ": operations done and due"
+		heading := x.Value("mix") + ": operations done and due"
 		if n := len(pictures); n == 0 || pictures[n-1].Title != heading {
 			pictures = append(pictures, plot.Columns{
 				Frame: plot.Frame{
 					Title: heading, YLabel: "operations done per second", Width: pageWidth,
 					Caption: "One bar for each rate at which operations were due. Latency counts from when an operation was due.",
 				},
-				RightLabel: "99th percentile of latency (ms)", BarName: "operations done per second (left axis)", LineName: "99th percentile of latency (right axis)", Below: "operations due per second",
+				RightLabel: "99th percentile of latency (ms)", BarName: "operations done per second (left axis)", LineName: "99th percentile of latency (right axis)", BarUnit: "operations due per second",
 			})
 		}
 		p := &pictures[len(pictures)-1]

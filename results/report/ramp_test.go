@@ -30,7 +30,7 @@ func TestKneesAndTransfers(t *testing.T) {
 	}
 	wrong := madePoint("mariadb", "server", 8, 1, 99999).Sample
 	wrong.Cell = run.MixCell("mariadb", "columns", "transfers", 8, 0, "", "isolation", "repeatable-read")
-	wrong.Transfers = &run.Transfers{Isolation: "repeatable-read", Accounts: 20, Moved: 17, Conflicts: 4, Unknown: 2, UnknownApplied: 1, Sum: 20455, Expected: 20000, Unexplained: 7, Example: "user1"}
+	wrong.Transfers = &run.Transfers{Isolation: "repeatable-read", Accounts: 20, Moved: 17, Aborted: 4, Unknown: 2, UnknownApplied: 1, Sum: 20455, Expected: 20000, Unexplained: 7, Example: "user1"}
 	wrong = wrong.Judge(nil, answer.Proof{}, &answer.Diff{})
 	for _, s := range []run.Sample{rateOf("postgres", 2250, 1700, 3*time.Second), rateOf("postgres", 1000, 1000, 4*time.Millisecond), rateOf("postgres", 1500, 1499, 9*time.Millisecond), wrong} {
 		if err := f.Add(s); err != nil {

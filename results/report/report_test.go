@@ -149,7 +149,7 @@ func noTimeOf(t *testing.T, dir, engine string, names []string, page string) {
 		t.Fatal(err)
 	}
 	for _, s := range samples {
-		if s.Cell.Engine == engine && slices.Contains(names, s.Cell.At("case")) && s.Measured() != nil {
+		if s.Cell.Engine == engine && slices.Contains(names, s.Cell.Value("case")) && s.Measured() != nil {
 			t.Errorf("a time is recorded: %+v", s)
 		}
 	}
@@ -379,7 +379,7 @@ func TestACaseThatNothingMayBeTimedIn(t *testing.T) {
 }
 
 func TestColdFailureKeepsWarmTimes(t *testing.T) {
-	c := run.AnswerCell("duckdb", "wide", "test_1", "sql")
+	c := run.MetCell("duckdb", "wide", "test_1", "sql")
 	r := &run.Run{Archives: []run.Archive{{Engine: "duckdb", Design: "wide", Complete: true}}, Cases: []run.Case{{Name: "test_1"}}}
 	samples := []run.Sample{
 		run.Sample{Cell: c, Phase: run.Warm}.Judge(&run.Measured{Total: 5e6}, proof(t, 1), nil), run.Sample{Cell: c, Phase: run.Cold}.Judge(&run.Measured{Total: 9e6}, proof(t, 1), nil),
@@ -396,7 +396,7 @@ func TestColdFailureKeepsWarmTimes(t *testing.T) {
 }
 
 func TestUnknownArchiveIsNotRanked(t *testing.T) {
-	c := run.AnswerCell("x", "wide", "test_1", "sql")
+	c := run.MetCell("x", "wide", "test_1", "sql")
 	s := collect(&run.Run{}, []run.Sample{run.Sample{Cell: c, Phase: run.Warm}.Judge(&run.Measured{Total: 5e6}, proof(t, 1), nil)}, nil).summarise()
 	if s.Incomplete != 1 || len(s.Ranking) != 0 {
 		t.Errorf("%+v", s)

@@ -47,7 +47,7 @@ type Asked struct {
 }
 
 func askedOf(c run.Cell) Asked {
-	return Asked{Way{c.Engine, c.At("design"), c.At("flavour")}, c.At("case")}
+	return Asked{Way{c.Engine, c.Value("design"), c.Value("flavour")}, c.Value("case")}
 }
 
 // result is what a run recorded about a cell. Samples are kept only while the state is equal.

@@ -19,7 +19,7 @@ func openScans(dir string, r *run.Run, samples []run.Sample) *Report {
 	out := ofRun(dir, r, s.heading())
 	out.Name, out.Data = "scan · "+filepath.Base(dir), map[string]any{"run": r, "samples": samples}
 	out.Answers = append(out.Answers, headline("%s", s.sentence()))
-	out.Facts = slices.Concat([]Fact{{"Engine", s.product}, {"Data", s.data()}, {"Disks", s.Limited}}, machineFacts(r.Machine), []Fact{{"Command", commandLine(r.Args)}})
+	out.Facts = slices.Concat([]Fact{{"Engine", s.product}, {"Data", s.data()}, {"Disks", s.DiskLimits}}, machineFacts(r.Machine), []Fact{{"Command", commandLine(r.Args)}})
 	for _, f := range []Fact{{"Server", s.server()}, {"Partitions", s.Rule}, {"Cold", r.ColdMethod}} {
 		if f.Text != "" {
 			out.Facts = append(out.Facts, f)
@@ -77,7 +77,7 @@ func gatherScans(r *run.Run, samples []run.Sample) *scans {
 		s.names = append(s.names, s.name(&s.Configs[i]))
 	}
 	for k, x := range repeated(samples, func(s *run.Sample) asked { return asked{s.Cell, s.Phase} }) {
-		c := &scanCell{repeats: x, asked: k, config: r.ConfigOf(k.cell), query: k.cell.At("query"), took: measure.Mean(x.seconds)}
+		c := &scanCell{repeats: x, asked: k, config: r.ConfigOf(k.cell), query: k.cell.Value("query"), took: measure.Mean(x.seconds)}
 		c.took.Low = max(c.took.Low, 0) // no result takes less
 		if len(x.seconds) < fewest {
 			c.took.Low, c.took.High = math.NaN(), math.NaN()
@@ -232,11 +232,11 @@ func (s *scans) pictures() (out []Drawing) {
 			continue
 		}
 		name, mean, config := c.name(), plot.Value{V: c.took.Value, Lo: c.took.Low, Hi: c.took.High}, &s.Configs[c.config]
-		bars.Panel(name, plot.Row{Label: s.names[c.config], Group: s.run.Archives[0].Engine, Value: mean})
+		bars.AddRow(name, plot.Row{Label: s.names[c.config], Group: s.run.Archives[0].Engine, Value: mean})
 		if order = once(order, name); curves[name] == nil {
-			curves[name] = &plot.Lines{Frame: plot.Frame{Title: "Response time by the number of disks: " + name, XLabel: "paths", YLabel: "seconds"}, By: plot.Sizes}
+			curves[name] = &plot.Lines{Frame: plot.Frame{Title: "Response time by the number of disks: " + name, XLabel: "paths", YLabel: "seconds"}, Coordinate: plot.Sizes}
 		}
-		curves[name].Curve(several(config.Partitions, "partition"), "").Add(float64(config.Paths), mean)
+		curves[name].CurveNamed(several(config.Partitions, "partition"), "").Add(float64(config.Paths), mean)
 	}
 	if len(bars.Panels) > 0 {
 		out = append(out, bars)
@@ -299,7 +299,7 @@ func (s *scans) use(c *scanCell) scanUse {
 		u.cores += cpu.Seconds() / t / n
 		u.machine += p.Machine.Busy / n
 		u.waiting += p.Machine.Disk / n
-		u.free = min(u.free, float64(p.Free))
+		u.free = min(u.free, float64(p.AvailableMemory))
 	}
 	return u
 }
@@ -370,7 +370,7 @@ func (s *scans) laws() *Table {
 	t := table("question", "configuration", "measured (s)", "law (s)", "off by (%)", "decided by", "the law")
 	t.Note = "Of cold answers: start + max(bytes read ÷ (share drawn × the disks' measured rates), work × bytes ÷ cores). Intervals: 95 %, by bootstrap."
 	sentence := ""
-	for _, l := range s.Laws {
+	for _, l := range s.Models {
 		if l.Problem != "" {
 			t.add("", text(l.Query), dim(none), dim(none), dim(none), dim(none), dim(none), text("none: "+l.Problem))
 			continue
@@ -387,14 +387,14 @@ func (s *scans) laws() *Table {
 }
 
 // lawInWords gives the parameters of a law.
-func lawInWords(l *run.ScanLaw) string {
+func lawInWords(l *run.ScanModel) string {
 	of := func(e measure.Estimate) string { return number(e.Value) + " (" + interval(e.Low, e.High) + ")" }
 	start := "start " + of(l.Start) + " s"
 	if !l.StartKnown {
 		start = "start too short to determine"
 	}
 	work := "work " + of(l.Work) + " s a core and GB"
-	if l.Counted {
+	if l.WorkMeasured {
 		work += ", as counted"
 	}
 	return fmt.Sprintf("share drawn %s, %s, %s; errors %s %%", of(l.DiskShare), work, start, number(100*l.Error))
@@ -403,7 +403,7 @@ func lawInWords(l *run.ScanLaw) string {
 // loads describes the loads, and how many bytes are on each path.
 func (s *scans) loads() *Table {
 	columns := []string{"configuration", "workers", "loads", "mean load (s)"}
-	if s.Lab != "" {
+	if s.ServerStarts != "" {
 		columns = append(columns, "server ready after (s)", "restarts", "mean restart (s)")
 	}
 	what, note := "facts", ""
@@ -420,7 +420,7 @@ func (s *scans) loads() *Table {
 			sizes = append(sizes, byteSize(float64(n)))
 		}
 		cells := []Cell{text(s.names[i]), when(c.Workers > 0, whole(c.Workers), none), whole(c.Loads), numeric(c.Load.Seconds() / float64(c.Loads))}
-		if s.Lab != "" {
+		if s.ServerStarts != "" {
 			cells = append(cells, numeric(c.Open.Seconds()/float64(c.Opens)), whole(c.Restarts), numeric(c.Restart.Seconds()/float64(c.Restarts)))
 		}
 		t.add("", append(cells, when(total > 0, size(total, ""), none), text(strings.Join(sizes, ", ")))...)
@@ -465,8 +465,8 @@ func (s *scans) server() string {
 		return ""
 	}
 	words := serverInWords(server) + "; its settings are for " + byteSize(float64(server.Memory)) + " of memory a node"
-	if s.Lab != "" {
-		words += "; " + s.Lab
+	if s.ServerStarts != "" {
+		words += "; " + s.ServerStarts
 	}
 	return words
 }

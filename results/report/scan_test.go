@@ -22,7 +22,7 @@ func unanswered(t *testing.T) *run.Folder {
 		Machine:  measure.Machine{CPU: "Example CPU", UsableCPUs: 4, Threads: 4, Memory: 16e9},
 		Archives: []run.Archive{{Engine: "duckdb", Place: "embedded", Product: "DuckDB", Version: "1.5.5"}},
 		Scan: &run.Scan{
-			Experiment: "sweep", Scale: 1, Generator: "dsdgen", Rows: map[string]int64{"store_sales": 2880404}, Limited: "limited",
+			Experiment: "sweep", Scale: 1, Generator: "dsdgen", Rows: map[string]int64{"store_sales": 2880404}, DiskLimits: "limited",
 			Disks: []run.ScanDisk{{Path: "/d1", Device: "loop1", Rate: 100e6, How: "read"}, {Path: "/d2", Device: "loop2", Rate: 100e6, How: "read"}},
 			Configs: []run.ScanConfig{
 				{Paths: 1, Partitions: 4, Workers: 4, Load: 2 * time.Second, Loads: 2, Bytes: []int64{100e6}, Plans: []run.ScanPlan{{Query: "scan", Text: "SELECT <all>", Plan: "SCAN"}}},
@@ -63,7 +63,7 @@ func madeScans(t *testing.T) *run.Folder {
 	add := func(config int, query string, phase run.Phase, seconds, cores, diskMB, left float64) {
 		for rep := range 8 {
 			s := seconds * (1 + float64(rep)/100)
-			u := &run.Usage{Free: uint64(left), Machine: measure.MachineLoad{Cores: 4, Busy: cores / 4}}
+			u := &run.Usage{AvailableMemory: uint64(left), Machine: measure.MachineLoad{Cores: 4, Busy: cores / 4}}
 			for k := range config + 1 {
 				u.Devices = append(u.Devices, measure.DiskLoad{Device: f.Run.Scan.Disks[k].Device, Read: uint64(diskMB * 1e6 * s / float64(config+1)), Reads: 10, Busy: time.Duration(s * 0.5e9)})
 			}
@@ -75,7 +75,7 @@ func madeScans(t *testing.T) *run.Folder {
 	add(0, "scan", run.Warm, 0.1, 3.9, 0, 8e9)
 	add(1, "scan", run.Warm, 0.1, 2, 0, 0.1e9)
 	add(0, "q3", run.Warm, 0.2, 1, 0, 8e9)
-	f.Run.Scan.Laws = []run.ScanLaw{
+	f.Run.Scan.Models = []run.ScanModel{
 		{
 			Query: "scan", Phase: run.Cold, DiskShare: measure.Estimate{Value: 0.98, Low: 0.9, High: 1}, Work: measure.Estimate{Value: 2, Low: 1, High: 3}, Error: 0.01,
 			Fits: []run.ScanFit{{Config: 0, Measured: 1, Predicted: 1.1, Residual: -0.09, Bound: "disks"}},
@@ -95,7 +95,7 @@ func TestScanReportGaveUp(t *testing.T) {
 			made = madeScans(t)
 		}
 		of := made.Run.Scan
-		made.Run.Archives[0].Server, of.Lab = &run.Server{Nodes: 3, Profile: "tuned", Memory: 8e9}, "a throwaway server for each load"
+		made.Run.Archives[0].Server, of.ServerStarts = &run.Server{Nodes: 3, Profile: "tuned", Memory: 8e9}, "a throwaway server for each load"
 		of.Configs = append(of.Configs, run.ScanConfig{Paths: 2, Partitions: 16, Problem: "load: no memory\nthe end of the log:\nOutOfMemoryError", Open: 3 * time.Second, Opens: 2, Restart: 5 * time.Second, Restarts: 2})
 		dir := ended(t, made)
 		page, text := html(t, dir), terminal(t, dir)
@@ -137,7 +137,7 @@ func TestScanReport(t *testing.T) {
 // TestScanFolderRefuses reads damaged folders.
 func TestScanFolderRefuses(t *testing.T) {
 	made := madeScans(t)
-	made.Run.Scan.Laws[0].Fits[0].Config = 7
+	made.Run.Scan.Models[0].Fits[0].Config = 7
 	dir := ended(t, made)
 	if _, err := Write(dir, Advising{}); err == nil {
 		t.Error("a law of no configuration was taken")
@@ -177,7 +177,7 @@ func TestScanHeadline(t *testing.T) {
 		for range c.reps {
 			for config, seconds := range []float64{4, c.second} {
 				s := seconds * (1 + c.noise*g.Float64())
-				addScan(t, f, config, "scan", run.Sample{Phase: run.Cold}, run.Measured{Total: time.Duration(s * 1e9), Usage: &run.Usage{Free: 8e9, Devices: []measure.DiskLoad{{Read: uint64(rate * s), Busy: 1}}}}, nil)
+				addScan(t, f, config, "scan", run.Sample{Phase: run.Cold}, run.Measured{Total: time.Duration(s * 1e9), Usage: &run.Usage{AvailableMemory: 8e9, Devices: []measure.DiskLoad{{Read: uint64(rate * s), Busy: 1}}}}, nil)
 			}
 		}
 		dir := ended(t, f)

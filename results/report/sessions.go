@@ -26,10 +26,10 @@ func (c *pointCell) sessions() plot.Layers {
 		},
 		Step: x.Interval.Seconds(),
 	}
-	if x.Server == nil || len(x.Server.Over) == 0 || x.Interval <= 0 {
+	if x.Server == nil || len(x.Server.SessionSamples) == 0 || x.Interval <= 0 {
 		return g
 	}
-	names := waitsOf(x.Server.Over)
+	names := waitsOf(x.Server.SessionSamples)
 	layer := map[string]int{}
 	for i, w := range names {
 		if i < mostWaits {
@@ -40,7 +40,7 @@ func (c *pointCell) sessions() plot.Layers {
 		}
 	}
 	for k := range rates(x) {
-		for _, w := range nearest(x.Server.Over, time.Duration(k)*x.Interval+x.Interval/2, x.Interval) {
+		for _, w := range nearest(x.Server.SessionSamples, time.Duration(k)*x.Interval+x.Interval/2, x.Interval) {
 			g.Layers[layer[w.What]].Value[k] += w.Sessions
 		}
 	}
@@ -48,7 +48,7 @@ func (c *pointCell) sessions() plot.Layers {
 }
 
 // waitsOf lists the waits of all samples: CPU first, then by frequency.
-func waitsOf(over []run.Look) (names []run.SessionWait) {
+func waitsOf(over []run.SessionSample) (names []run.SessionWait) {
 	for _, look := range over {
 		for _, w := range look.Sessions {
 			i := slices.IndexFunc(names, func(o run.SessionWait) bool { return o.What == w.What })
@@ -73,7 +73,7 @@ func waitsOf(over []run.Look) (names []run.SessionWait) {
 
 // nearest returns the sessions of the sample nearest to a moment, or none if that is more than two
 // intervals away.
-func nearest(over []run.Look, at, interval time.Duration) []run.SessionWait {
+func nearest(over []run.SessionSample, at, interval time.Duration) []run.SessionWait {
 	best, away := -1, 2*interval
 	for i, look := range over {
 		if d := time.Duration(math.Abs(float64(look.At - at))); d <= away {

@@ -14,19 +14,19 @@ import (
 // statements and the scripts that created tables.
 func TestSessionsStatementsAndScripts(t *testing.T) {
 	p := madePoint("postgres", "server", 4, 1, 1000)
-	s := &run.ServerLoad{Looks: 10, Statements: []run.Statement{{
+	s := &run.ServerLoad{SessionSampleCount: 10, Statements: []run.Statement{{
 		Text:  "UPDATE usertable SET field0 = $1 <x>",
 		Calls: 2500, Time: 2 * time.Second, Rows: 2499,
 	}}}
 	for i := range 10 {
-		look := run.Look{At: time.Duration(i+1) * time.Second, Sessions: []run.SessionWait{{
+		look := run.SessionSample{At: time.Duration(i+1) * time.Second, Sessions: []run.SessionWait{{
 			Kind: "cpu", What: "running",
 			Sessions: 1,
 		}, {Kind: "lock", What: "Lock:tuple", Sessions: 3}}}
 		for _, rare := range []string{"a", "b", "c", "d", "e", "f", "g"} {
 			look.Sessions = append(look.Sessions, run.SessionWait{Kind: "other", What: "rare " + rare, Sessions: 0.1})
 		}
-		s.Over = append(s.Over, look)
+		s.SessionSamples = append(s.SessionSamples, look)
 	}
 	p.Server = s
 	dir := madeFolderOf(t, []run.Archive{
@@ -62,7 +62,7 @@ func TestSessionsStatementsAndScripts(t *testing.T) {
 // Each second has the sessions of the nearest observation, and none without a near one.
 func TestSessionsOverTime(t *testing.T) {
 	p := madePoint("postgres", "server", 4, 1, 1000)
-	p.Server = &run.ServerLoad{Looks: 2, Over: []run.Look{
+	p.Server = &run.ServerLoad{SessionSampleCount: 2, SessionSamples: []run.SessionSample{
 		{At: 1100 * time.Millisecond, Sessions: []run.SessionWait{{Kind: "disk", What: "LWLock:WALWrite", Sessions: 2}}},
 		{At: 2100 * time.Millisecond, Sessions: []run.SessionWait{{Kind: "cpu", What: "running", Sessions: 1}}},
 	}}

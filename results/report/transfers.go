@@ -31,7 +31,7 @@ func transferred(samples []run.Sample) []Section {
 		if x.Problem() != "" {
 			wrong = once(wrong, title(s.Cell)+" at "+x.Isolation)
 		}
-		t.add("", append(texts(title(s.Cell), x.Isolation, s.Cell.At("threads")), whole(x.Moved), whole(x.Conflicts),
+		t.add("", append(texts(title(s.Cell), x.Isolation, s.Cell.Value("threads")), whole(x.Moved), whole(x.Aborted),
 			whole(x.Unknown), whole(x.UnknownApplied), right, badIf(x.Unexplained > 0, off))...)
 	}
 	words := "Each transaction moved money between two accounts: it read two records and wrote both. At the end Barograph compared the sum of all balances, and each balance, with the acknowledged transfers. All are correct."

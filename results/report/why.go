@@ -112,7 +112,7 @@ func (f *folder) access(c Asked) []run.Access {
 
 // unit is the kind of object in which an archive stores its records: rows, documents, pairs.
 func (f *folder) unit(c Asked) string {
-	return cmp.Or(f.archive(c.Way).Object, "rows")
+	return cmp.Or(f.archive(c.Way).ObjectKind, "rows")
 }
 
 // because describes in a sentence which counts of the plans accompany the difference between the

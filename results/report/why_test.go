@@ -11,13 +11,13 @@ import (
 // were measured in the same unit and the slower one is greater.
 func TestBecause(t *testing.T) {
 	scan := func(n int64) run.Access {
-		return run.Access{Object: "lines", Method: "full scan", Examined: n, Kept: -1, Measured: n >= 0}
+		return run.Access{Object: "lines", Method: "full scan", Examined: n, Kept: -1, Counted: n >= 0}
 	}
 	keys := func(n int64) run.Access {
-		return run.Access{Object: "docs", Method: "key lookup", Index: "pk", Examined: n, Kept: n, Measured: true}
+		return run.Access{Object: "docs", Method: "key lookup", Index: "pk", Examined: n, Kept: n, Counted: true}
 	}
 	guess := scan(70)
-	guess.Measured = false
+	guess.Counted = false
 	for _, c := range []struct {
 		name         string
 		slow, fast   []run.Access
@@ -45,8 +45,8 @@ func TestBecause(t *testing.T) {
 	} {
 		slow, fast := Asked{Way{"slow", "d", "f"}, "c"}, Asked{Way{"fast", "d", "f"}, "c"}
 		f := &folder{
-			results: &results{run: &run.Run{Archives: []run.Archive{{Engine: "slow", Design: "d", Object: "rows"}, {Engine: "fast", Design: "d", Object: c.unit}}}},
-			plans:   []run.Plan{{Cell: run.AnswerCell("slow", "d", "c", "f"), Access: c.slow}, {Cell: run.AnswerCell("fast", "d", "c", "f"), Access: c.fast}},
+			results: &results{run: &run.Run{Archives: []run.Archive{{Engine: "slow", Design: "d", ObjectKind: "rows"}, {Engine: "fast", Design: "d", ObjectKind: c.unit}}}},
+			plans:   []run.Plan{{Cell: run.MetCell("slow", "d", "c", "f"), Access: c.slow}, {Cell: run.MetCell("fast", "d", "c", "f"), Access: c.fast}},
 		}
 		sum := &CaseSummary{Name: "c", Rows: 5, Cells: []CellSummary{
 			{Asked: fast, Times: &Times{Median: 2}}, {Asked: slow, Times: &Times{Median: 8, Ratio: 4, RatioLo: 3.5, RatioHi: 4.5, Mark: c.mark}},

@@ -30,7 +30,7 @@ func measured() *run.Measured {
 	m.Place, m.Interval = "server", time.Second
 	h := measure.NewHistogram()
 	h.Record(odd)
-	if err := m.Groups[0].Times(h, h); err != nil {
+	if err := m.Groups[0].SetTimes(h, h); err != nil {
 		panic(err)
 	}
 	return m
@@ -86,7 +86,7 @@ func TestNothingWrongLeavesANumber(t *testing.T) {
 	}
 	config := run.ScanConfig{Paths: 1, Partitions: 4, Workers: 2}
 	cells := map[string]run.Cell{
-		"met":            run.AnswerCell("x", "wide", "test_1", "sql"),
+		"met":            run.MetCell("x", "wide", "test_1", "sql"),
 		run.MixWorkload:  run.MixCell("x", "columns", "workloada", 4, 0, ""),
 		run.PostWorkload: run.PostCell("x", "quiet", "insert", "array96", "bulk"),
 		run.ScanWorkload: run.NewCell(run.ScanWorkload, "x", "paths", config.Paths, "partitions", config.Partitions, "workers", config.Workers, "design", "", "query", "q3"),

@@ -11,10 +11,10 @@ func TestAccessInWords(t *testing.T) {
 		access        run.Access
 		words, counts string
 	}{
-		{run.Access{Object: "line_data_sal1l2", Method: "full scan", Examined: 321172, Kept: 848, Measured: true}, "full scan of line_data_sal1l2", "321,172 → 848"},
+		{run.Access{Object: "line_data_sal1l2", Method: "full scan", Examined: 321172, Kept: 848, Counted: true}, "full scan of line_data_sal1l2", "321,172 → 848"},
 		{run.Access{Object: "wide_sal1l2", Method: "index scan", Index: "series_idx", Examined: 80, Kept: -1}, "index scan of wide_sal1l2 by series_idx", "~80"},
 		{run.Access{Object: "doc_sal1l2", Method: "key lookup", Index: "PRIMARY", Examined: -1, Kept: -1}, "key lookup in doc_sal1l2 by PRIMARY", "not reported"},
-		{run.Access{Object: "memory", Method: "key lookup", Measured: true}, "key lookup in memory", "0 → 0"},
+		{run.Access{Object: "memory", Method: "key lookup", Counted: true}, "key lookup in memory", "0 → 0"},
 	} {
 		if w, n := c.access.Words(), c.access.Counts(); w != c.words || n != c.counts {
 			t.Errorf("%q, %q; want %q, %q", w, n, c.words, c.counts)
@@ -26,9 +26,9 @@ func TestAccessInWords(t *testing.T) {
 		known, measured bool
 	}{
 		{nil, 0, false, true},
-		{[]run.Access{{Examined: 5, Measured: true}, {Examined: 7, Measured: true}}, 12, true, true},
-		{[]run.Access{{Examined: 5, Measured: true}, {Examined: -1}}, 5, false, true},
-		{[]run.Access{{Examined: 5, Measured: true}, {Examined: 2}}, 7, true, false},
+		{[]run.Access{{Examined: 5, Counted: true}, {Examined: 7, Counted: true}}, 12, true, true},
+		{[]run.Access{{Examined: 5, Counted: true}, {Examined: -1}}, 5, false, true},
+		{[]run.Access{{Examined: 5, Counted: true}, {Examined: 2}}, 7, true, false},
 	} {
 		if n, known, measured := run.Examined(c.all); n != c.n || known != c.known || measured != c.measured {
 			t.Errorf("%+v: %d, %t, %t", c.all, n, known, measured)

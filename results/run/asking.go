@@ -13,9 +13,9 @@ import (
 // answers with the correct ones.
 type ConcurrentClients struct {
 	Workers []pace.Worker
-	Pace    pace.Options // each of its Kinds is a question
-	Place   string       // of the engine
-	Server  Watch        // counters of the engine's server
+	Pace    pace.Options // Kinds are the names of the questions
+	Place   string       // where the engine runs: embedded, server, memory
+	Server  ServerMeter  // counters of the engine's server
 
 	// Prove proves the counted answers.
 	Prove func(t answer.Tally, failed error) (answer.Proof, error)
@@ -23,7 +23,7 @@ type ConcurrentClients struct {
 
 // RunClients runs the clients, and judges the sample by their answers.
 func (f *Folder) RunClients(ctx context.Context, out Sample, a ConcurrentClients) (Sample, error) {
-	if err := a.Server.Start(ctx); err != nil { // the server is down
+	if err := a.Server.Start(ctx); err != nil { // the server's counters cannot be read, for example because the server is down
 		return out.Judge(nil, answer.Proof{}, err), ctx.Err()
 	}
 	client, err := measure.StartClient()
@@ -39,8 +39,8 @@ func (f *Folder) RunClients(ctx context.Context, out Sample, a ConcurrentClients
 		return out, failed
 	}
 	m := &Measured{
-		Start: res.Began.Add(a.Pace.Warmup).Sub(f.Run.Started), Total: res.Elapsed, Usage: &Usage{},
-		Mix: &Mix{Clients: 1, Place: a.Place, Ending: string(res.Ending), Interval: res.Interval, Unstarted: res.Unstarted},
+		Start: res.Started.Add(a.Pace.Warmup).Sub(f.Run.Started), Total: res.Elapsed, Usage: &Usage{},
+		Mix: &Mix{LoadMachines: 1, Place: a.Place, Ending: string(res.Ending), Interval: res.SeriesInterval, Unstarted: res.Unstarted},
 	}
 	if m.Client, err = client.Stop(); err != nil {
 		return out, err
@@ -76,7 +76,7 @@ func (m *Measured) addResult(res *pace.Result, questions []string) (t answer.Tal
 			continue
 		}
 		one := Group{Operation: questions[k], Outcome: "OK", Count: g.Count, Records: g.RecordCount, InTotal: true}
-		err = errors.Join(err, one.Times(g.Service, g.Response), service.Merge(g.Service), response.Merge(g.Response))
+		err = errors.Join(err, one.SetTimes(g.Service, g.Response), service.Merge(g.Service), response.Merge(g.Response))
 		m.Groups = append(m.Groups, one)
 		t.Succeeded += g.Count
 	}

@@ -39,8 +39,8 @@ type Curves struct {
 	Series    []Series `json:"series"`
 }
 
-// Series is one curve; X, N, Y, Low and High have one length. A value that the
-// records do not define is missing (NaN, null in JSON).
+// Series is one curve. X, Records, Y, Low and High have the same length, if they are present. A value that the
+// records do not define is NaN (null in JSON).
 type Series struct {
 	Name       string    `json:"name"`
 	Derivation string    `json:"made,omitempty"` // how it was derived, if the name does not say: DIFF(A-B)
@@ -49,13 +49,13 @@ type Series struct {
 	Y          Values    `json:"y"`
 	Low        Values    `json:"low,omitempty"` // bounds of the confidence interval; of a box plot, the quartiles
 	High       Values    `json:"high,omitempty"`
-	// Marks are for a scorecard: Better or −Better at 95 %, twice that at 99 %, 0 for no difference,
-	// TooFew.
+	// Marks has one value per point of a scorecard: Better or −Better at 95 % confidence, twice that at 99 %, 0 = no
+	// difference, MarkTooFew = too few records.
 	Marks []int `json:"marks,omitempty"`
-	// of a box plot
+	// set for box plots only, one value per point
 	WhiskerLow  Values `json:"least,omitempty"`
 	WhiskerHigh Values `json:"most,omitempty"`
-	// Bounds of an equivalence test. Differences within them are irrelevant.
+	// Bounds are the bounds of an equivalence test. Differences between them are irrelevant.
 	Bounds Values `json:"bounds,omitempty"`
 	// Outliers are the values beyond the whiskers, by point.
 	Outliers [][]float64 `json:"beyond,omitempty"`
@@ -63,8 +63,8 @@ type Series struct {
 
 // Values of Series.Marks.
 const (
-	Better = 1
-	TooFew = 9
+	MarkBetter = 1
+	MarkTooFew = 9
 )
 
 // Values are numbers. JSON contains null for NaN.
@@ -97,8 +97,8 @@ func (v *Values) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Curves stores a verification plot in the folder.
-func (f *Folder) Curves(c *Curves) error {
+// StoreCurves stores a verification plot in the folder.
+func (f *Folder) StoreCurves(c *Curves) error {
 	return writeJSON(f.Dir, filepath.Join("plots", FileName(c.Case)+".json"), c)
 }
 

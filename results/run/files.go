@@ -25,9 +25,9 @@ import (
 const maxNameBytes = 200
 
 // FileName makes a file name, without suffix, from arbitrary names of questions, engines, designs
-// or subsets. Different names give different file names. These consist of letters, digits, blanks
-// and _ - + = , . ~ @; other characters are written as %2F, and so is the point in all parts but
-// the first. No name leads out of its folder.
+// or subsets. Different names give different file names. These consist of letters, digits, spaces
+// and _ - + = , . ~ @. FileName escapes other characters as in URLs (/ becomes %2F), and periods in all parts but the
+// first. No name leads out of its folder.
 func FileName(parts ...string) string {
 	escaped := make([]string, len(parts))
 	for i, p := range parts {
@@ -35,7 +35,7 @@ func FileName(parts ...string) string {
 		for _, c := range "+=,@" {
 			e = strings.ReplaceAll(e, url.QueryEscape(string(c)), string(c))
 		}
-		if i > 0 || strings.HasPrefix(e, ".") { // a point separates the parts, and hides a file whose name begins with it
+		if i > 0 || strings.HasPrefix(e, ".") { // a period separates the parts, and a leading period would hide the file
 			e = strings.ReplaceAll(e, ".", "%2E")
 		}
 		escaped[i] = cmp.Or(e, "%")
@@ -87,7 +87,8 @@ func redact(quoted []byte) []byte {
 	return quoted
 }
 
-// A folder stores all rows of an answer with up to smallAnswer rows, otherwise the first ones.
+// A folder stores all rows of an answer that has at most smallAnswer rows. Of a longer answer it stores the first
+// firstRows rows.
 const (
 	smallAnswer = 1000
 	firstRows   = 10
@@ -102,20 +103,20 @@ type storedAnswer struct {
 	Values  [][]string `json:"values"` // all rows, or the first ones, in canonical text
 }
 
-// CasesFile is the file of a run folder with the questions.
+// CasesFile is the name of the file in a run folder that contains the questions.
 const CasesFile = "cases.yaml"
 
-// Cases stores the questions as YAML.
-func (f *Folder) Cases(yaml []byte) error {
+// StoreCases stores the questions as YAML.
+func (f *Folder) StoreCases(yaml []byte) error {
 	if f.Dir == "" {
 		return nil
 	}
 	return os.WriteFile(filepath.Join(f.Dir, CasesFile), yaml, 0o644)
 }
 
-// Answer stores a proven answer as answers/DIGEST.json, once for all cells that returned it. The
+// StoreAnswer stores a proven answer as answers/DIGEST.json, once for all cells that returned it. The
 // samples refer to it by the digest.
-func (f *Folder) Answer(a *answer.Answer, p answer.Proof) error {
+func (f *Folder) StoreAnswer(a *answer.Answer, p answer.Proof) error {
 	if f.Dir == "" || !p.Valid() || f.answers[p.Digest()] {
 		return nil
 	}

@@ -58,7 +58,7 @@ func Create(dir string, r Run) (*Folder, error) {
 
 // start writes the first event. If the folder cannot be written, start closes it.
 func (f *Folder) start() (*Folder, error) {
-	err := errors.Join(f.journal.add(&Event{Kind: BeginEvent, PID: os.Getpid(), Text: f.Run.ID}), f.Save())
+	err := errors.Join(f.journal.add(&Event{Kind: StartEvent, PID: os.Getpid(), Text: f.Run.ID}), f.Save())
 	if err != nil {
 		return nil, errors.Join(err, f.journal.close())
 	}
@@ -80,7 +80,7 @@ func Resume(dir string, keep func(s *Sample) bool) (*Folder, error) {
 	for i := range events {
 		f.journal.events, f.journal.next = append(f.journal.events, &events[i]), events[i].Sequence
 	}
-	if err := f.journal.rewrite(func(e *Event) bool { return e.Kind == BeatEvent || e.Sample != nil && !keep(e.Sample) }); err != nil {
+	if err := f.journal.rewrite(func(e *Event) bool { return e.Kind == HeartbeatEvent || e.Sample != nil && !keep(e.Sample) }); err != nil {
 		return nil, err
 	}
 	for _, e := range f.journal.events {
@@ -119,17 +119,17 @@ func (f *Folder) writeWarnings() {
 	}
 }
 
-// LogSteps returns a function that writes a message as an event and passes it to print.
-func (f *Folder) LogSteps(says func(string)) func(string) {
+// LogSteps returns a function that writes a message as an event and passes it to printLine.
+func (f *Folder) LogSteps(printLine func(string)) func(string) {
 	return func(text string) {
-		_ = f.Event(Event{Kind: StepEvent, Text: text}) // the journal keeps the error
-		says(text)
+		_ = f.AddEvent(Event{Kind: StepEvent, Text: text}) // the journal keeps the error
+		printLine(text)
 	}
 }
 
-// Verdict returns the error for incorrect samples, with its exit status: wrong if an answer
+// ExitError returns the error for incorrect samples, with its exit status: wrong if an answer
 // differs, failed if an answer is missing.
-func (f *Folder) Verdict(wrong, failed error) error {
+func (f *Folder) ExitError(wrong, failed error) error {
 	for _, v := range []struct {
 		verdict Verdict
 		status  fault.Status
@@ -141,9 +141,9 @@ func (f *Folder) Verdict(wrong, failed error) error {
 	return nil
 }
 
-// Event records an event. Any goroutine may call it. The caller may ignore the error: the next
+// AddEvent records an event. Any goroutine may call it. The caller may ignore the error: the next
 // sample and Save return it, too.
-func (f *Folder) Event(e Event) error { return f.journal.add(&e) }
+func (f *Folder) AddEvent(e Event) error { return f.journal.add(&e) }
 
 // Add records a judged repetition. An incorrect one removes the times of all repetitions of its
 // cell, including earlier ones. A cold start without an answer removes only the times of cold
@@ -172,7 +172,7 @@ func (f *Folder) Add(s Sample) error {
 func (f *Folder) mayHaveTimes(s *Sample) bool {
 	return !slices.ContainsFunc(f.samples, func(o *Sample) bool { return o.invalidates(s) }) &&
 		!slices.ContainsFunc(f.Run.Archives, func(a Archive) bool {
-			return a.Engine == s.Cell.Engine && a.Design == s.Cell.At("design") && a.Design != "" && !a.Complete
+			return a.Engine == s.Cell.Engine && a.Design == s.Cell.Value("design") && a.Design != "" && !a.Complete
 		})
 }
 
@@ -214,7 +214,7 @@ func (f *Folder) Close() error {
 	if f.Dir != "" {
 		errs = append(errs, writeParquet(filepath.Join(f.Dir, "samples.parquet"), f.Samples()), f.histograms())
 	}
-	last := EndEvent
+	last := FinishEvent
 	if f.Run.Finished.IsZero() {
 		last = StopEvent
 	}
@@ -275,7 +275,7 @@ func newSampleTable(samples []Sample) *sampleTable {
 }
 
 // eachNumber calls put for each measured number. The names of nested fields are joined by "_". For
-// an element of a list, its texts become part of the name.
+// an element of a list, its string fields become part of the name: groups_READ_OK_count.
 func eachNumber(prefix string, v reflect.Value, put func(name string, v any)) {
 	switch {
 	case v.Kind() == reflect.Pointer && !v.IsNil():

@@ -55,12 +55,12 @@ func FuzzRead(f *testing.F) {
 // written writes a run folder and returns the files that are read again.
 func written(f *testing.F, dir string) (names []string) {
 	w, err := run.Create(dir, run.Run{ID: "r", Workload: "met", Started: time.Unix(1e9, 0).UTC(), Reps: 3})
-	cell := run.AnswerCell("duckdb", "wide", "test_1", "sql")
+	cell := run.MetCell("duckdb", "wide", "test_1", "sql")
 	err = errors.Join(err,
 		w.Add(run.Sample{Cell: cell, Phase: run.Warm}.Judge(&run.Measured{Start: time.Second, Total: time.Millisecond, Bytes: 24}, proof(f, 3), nil)),
 		w.Add(run.Sample{Cell: cell, Phase: run.Cold}.Judge(&run.Measured{Total: time.Hour}, answer.Proof{}, errors.New("failed, \"so\""))),
-		w.Plan(cell, "SELECT 1", "SCAN", access()),
-		w.Curves(&run.Curves{Case: "test_1", Stat: "ME", Axis: run.ByLead, Series: []run.Series{{Name: "G2", X: []float64{0, 24}, Y: run.Values{1, 2}}}}),
+		w.StorePlan(cell, "SELECT 1", "SCAN", access()),
+		w.StoreCurves(&run.Curves{Case: "test_1", Stat: "ME", Axis: run.ByLead, Series: []run.Series{{Name: "G2", X: []float64{0, 24}, Y: run.Values{1, 2}}}}),
 		w.Close())
 	if err != nil {
 		f.Fatal(err)

@@ -15,42 +15,42 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// Kind is the kind of an event.
-type Kind string
+// EventKind is the kind of an event.
+type EventKind string
 
 // The kinds of events.
 const (
-	BeginEvent Kind = "begin" // the run started or resumed, with its process id
+	StartEvent EventKind = "begin" // the run started or resumed, with its process id
 	// the run is alive, with its process id; written if nothing else happens for a while
-	BeatEvent     Kind = "beat"
-	StepEvent     Kind = "step"   // the current step, and its size
-	SampleEvent   Kind = "sample" // a repetition finished
-	RateEvent     Kind = "rate"   // operations of the current repetition since its previous rate event
-	CountersEvent Kind = "server" // growth of a server's counters since the previous one of its cell
-	KillEvent     Kind = "kill"
-	WarningEvent  Kind = "warning"
-	EndEvent      Kind = "end"  // the run finished
-	StopEvent     Kind = "stop" // the run was interrupted and closed its folder
+	HeartbeatEvent EventKind = "beat"
+	StepEvent      EventKind = "step"   // the current step, and its size
+	SampleEvent    EventKind = "sample" // a repetition finished
+	RateEvent      EventKind = "rate"   // operations of the current repetition since its previous rate event
+	CountersEvent  EventKind = "server" // growth of a server's counters since the server's previous event of this kind
+	KillEvent      EventKind = "kill"
+	WarningEvent   EventKind = "warning"
+	FinishEvent    EventKind = "end"  // the run finished
+	StopEvent      EventKind = "stop" // Barograph closed the folder before the run finished
 )
 
 // Event is a line of events.jsonl.
 type Event struct {
-	Sequence int        `json:"seq"` // from 1
-	Time     time.Time  `json:"time"`
-	Kind     Kind       `json:"kind"`
-	PID      int        `json:"pid,omitempty"`
-	Text     string     `json:"text,omitempty"`
-	Cell     Cell       `json:"cell,omitzero"`
-	Done     int64      `json:"done,omitempty"` // progress of a step; for a rate: operations
-	Total    int64      `json:"of,omitempty"`
-	Failed   int64      `json:"failed,omitempty"`
-	Times    *Quantiles `json:"times,omitempty"` // rate only: response times of successful operations
-	Counters []Counter  `json:"counters,omitempty"`
-	Sample   *Sample    `json:"sample,omitempty"`
+	Sequence int               `json:"seq"` // from 1
+	Time     time.Time         `json:"time"`
+	Kind     EventKind         `json:"kind"`
+	PID      int               `json:"pid,omitempty"`
+	Text     string            `json:"text,omitempty"`
+	Cell     Cell              `json:"cell,omitzero"`
+	Done     int64             `json:"done,omitempty"` // progress of a step; for a rate: operations
+	Total    int64             `json:"of,omitempty"`
+	Failed   int64             `json:"failed,omitempty"`
+	Times    *ShortPercentiles `json:"times,omitempty"` // rate only: response times of successful operations
+	Counters []Counter         `json:"counters,omitempty"`
+	Sample   *Sample           `json:"sample,omitempty"`
 }
 
-// Quantiles are the percentiles of a short interval.
-type Quantiles struct {
+// ShortPercentiles are percentiles of the response times in a short interval.
+type ShortPercentiles struct {
 	P50 time.Duration `json:"p50_ns"`
 	P95 time.Duration `json:"p95_ns"`
 	P99 time.Duration `json:"p99_ns"`
@@ -74,10 +74,7 @@ type journal struct {
 
 // beatEvery is the longest time between two events of a running process. After silentAfter without
 // an event, the run counts as interrupted.
-const (
-	beatEvery   = 3 * time.Second
-	silentAfter = 3 * beatEvery
-)
+const beatEvery, silentAfter = 3 * time.Second, 9 * time.Second
 
 func (j *journal) open() (err error) {
 	if j.stop = make(chan struct{}); j.dir == "" {
@@ -100,7 +97,7 @@ func (j *journal) beat() {
 		case <-tick.C:
 			j.mu.Lock()
 			if time.Since(j.lastTime) > beatEvery*2/3 {
-				_ = j.appendLocked(&Event{Kind: BeatEvent, PID: os.Getpid()}) // the journal keeps the error
+				_ = j.appendLocked(&Event{Kind: HeartbeatEvent, PID: os.Getpid()}) // the journal keeps the error
 			}
 			j.mu.Unlock()
 		}
@@ -143,12 +140,13 @@ func encodeLine(e *Event) ([]byte, error) {
 	return append(jsonString.ReplaceAllFunc(text, redact), '\n'), err
 }
 
-// rewrite removes some events. It writes the others to a new file and renames it, which guarantees
-// that a complete file exists at all times, and continues in the new file.
-func (j *journal) rewrite(without func(e *Event) bool) (err error) {
+// rewrite removes the events for which remove returns true, and encodes the others again, without the times that were
+// removed meanwhile. It writes them to a new file and renames it, so that a complete file exists at all times, and
+// continues in the new file.
+func (j *journal) rewrite(remove func(e *Event) bool) (err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.events = slices.DeleteFunc(j.events, without); j.dir == "" {
+	if j.events = slices.DeleteFunc(j.events, remove); j.dir == "" {
 		return nil
 	}
 	var all bytes.Buffer
@@ -222,7 +220,7 @@ const (
 // silentAfter counts as interrupted.
 func StateOf(events []Event, at time.Time) State {
 	switch n := len(events); {
-	case n > 0 && events[n-1].Kind == EndEvent:
+	case n > 0 && events[n-1].Kind == FinishEvent:
 		return Done
 	case n > 0 && events[n-1].Kind != StopEvent && at.Sub(events[n-1].Time) < silentAfter:
 		return Running

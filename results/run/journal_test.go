@@ -16,7 +16,7 @@ func TestUnwrittenEvent(t *testing.T) {
 		"beat": func(f *Folder) {
 			f.journal.mu.Lock()
 			defer f.journal.mu.Unlock()
-			_ = f.journal.appendLocked(&Event{Kind: BeatEvent})
+			_ = f.journal.appendLocked(&Event{Kind: HeartbeatEvent})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -36,7 +36,7 @@ func TestUnwrittenEvent(t *testing.T) {
 			f.journal.mu.Lock()
 			f.journal.file = file
 			f.journal.mu.Unlock()
-			if err := f.Event(Event{Kind: StepEvent, Text: "after it"}); err == nil {
+			if err := f.AddEvent(Event{Kind: StepEvent, Text: "after it"}); err == nil {
 				t.Error("the next event succeeded")
 			}
 			if err := f.Save(); err == nil {

@@ -31,24 +31,24 @@ func MixCell(engine, layout, mix string, threads int, target float64, shard stri
 
 // Mix is the measurement of operations.
 type Mix struct {
-	Place      string `json:"place" table:"-"` // place of the engine: embedded, server, memory
-	Clients    int    `json:"clients"`         // number of machines whose samples were merged
-	Ending     string `json:"ending" table:"-"`
-	Operations int64  `json:"operations"` // finished operations, successful or not
+	Place        string `json:"place" table:"-"` // place of the engine: embedded, server, memory
+	LoadMachines int    `json:"clients"`         // number of machines whose samples were merged
+	Ending       string `json:"ending" table:"-"`
+	Operations   int64  `json:"operations"` // finished operations, successful or not
 	// operations that were due but never started, because the engine does not sustain the target rate
 	Unstarted  int64         `json:"unstarted,omitempty"`
 	Reconnects int64         `json:"reconnects,omitempty"`
-	Outage     time.Duration `json:"outage_ns,omitempty"` // time during which a worker had no connection
+	Outage     time.Duration `json:"outage_ns,omitempty"` // time during which at least one worker had no connection
 	// successful operations per second, of all clients together
 	Throughput float64 `json:"throughput_ops_s"`
-	Response   Latency `json:"response"`       // of all operations, from when they were due
-	Service    Latency `json:"service"`        // of all operations, from when they were started
+	Response   Latency `json:"response"`       // of the operations in the groups with InTotal, from when they were due
+	Service    Latency `json:"service"`        // of the same operations, from when they were started
 	Cost       *Cost   `json:"cost,omitempty"` // cost of faults; nil = there were none
 	Groups     []Group `json:"groups"`         // by operation and outcome
-	// rows of a concurrent load, in tables that were stored completely
-	Loaded   int64            `json:"rows_loaded_beside,omitempty"`
-	Interval time.Duration    `json:"interval_ns" table:"-"`
-	Series   []SeriesInterval `json:"series" table:"-"` // beginning with the end of the warm-up
+	// rows that a concurrent load stored; tables that it did not complete are not counted
+	ConcurrentRows int64            `json:"rows_loaded_beside,omitempty"`
+	Interval       time.Duration    `json:"interval_ns" table:"-"`
+	Series         []SeriesInterval `json:"series" table:"-"` // beginning with the end of the warm-up
 }
 
 // Group is the measurement of one kind of operation with one outcome.
@@ -90,11 +90,11 @@ type SeriesInterval struct {
 
 // Usage is the use of resources during a measurement.
 type Usage struct {
-	Client  measure.ClientLoad  `json:"client"`  // of all clients together
-	Machine measure.MachineLoad `json:"machine"` // of the client's machine
-	Free    uint64              `json:"memory_available_bytes,omitempty"`
-	Server  *ServerLoad         `json:"server,omitempty"`  // nil = none, or not known
-	Devices []measure.DiskLoad  `json:"devices,omitempty"` // devices of the queried paths
+	Client          measure.ClientLoad  `json:"client"`  // of all clients together
+	Machine         measure.MachineLoad `json:"machine"` // of the client's machine
+	AvailableMemory uint64              `json:"memory_available_bytes,omitempty"`
+	Server          *ServerLoad         `json:"server,omitempty"`  // nil = none, or not known
+	Devices         []measure.DiskLoad  `json:"devices,omitempty"` // devices of the queried paths
 }
 
 // CPU is the processor time of an answer: that of the client, which includes an embedded engine,
@@ -117,15 +117,15 @@ type ServerLoad struct {
 	Reported *ReportedLoad       `json:"said,omitempty"`               // nil = its counters report nothing
 	Counters []Counter           `json:"counters,omitempty" table:"-"` // under the server's own names
 	// what active sessions were found waiting for
-	Waits []SessionWait `json:"waits,omitempty" table:"-"`
-	Looks int           `json:"looks"` // how often sessions were sampled
+	Waits              []SessionWait `json:"waits,omitempty" table:"-"`
+	SessionSampleCount int           `json:"looks"` // how often sessions were sampled
 
-	Over       []Look      `json:"sessions_over_time,omitempty" table:"-"` // each sample of the sessions
-	Statements []Statement `json:"statements,omitempty" table:"-"`         // those with the longest total time, if the server counts them
+	SessionSamples []SessionSample `json:"sessions_over_time,omitempty" table:"-"` // each sample of the sessions
+	Statements     []Statement     `json:"statements,omitempty" table:"-"`         // those with the longest total time, if the server counts them
 }
 
-// Look is one sample of the active sessions.
-type Look struct {
+// SessionSample is one sample of the active sessions.
+type SessionSample struct {
 	At       time.Duration `json:"at_ns"` // since the end of the warm-up
 	Sessions []SessionWait `json:"sessions,omitempty"`
 }
@@ -141,10 +141,10 @@ type Statement struct {
 // ReportedLoad is what a server used according to its own counters, wherever it runs.
 type ReportedLoad struct {
 	CPU  time.Duration `json:"said_cpu_ns"`     // of all its processes and nodes; −1 = not reported, as for Read
-	Read int64         `json:"said_read_bytes"` // read from files, past the server's own buffers
+	Read int64         `json:"said_read_bytes"` // bytes that the server read from files because its own buffers did not contain them
 }
 
-// ReportFunc converts an engine's counter function for a run; nil if the engine has none.
+// ReportFunc adapts an engine's counter function; nil if the engine has none.
 func ReportFunc[T ~struct {
 	CPU  time.Duration
 	Read int64
@@ -181,8 +181,8 @@ func (s *ServerLoad) CPU() (spent time.Duration, known bool) {
 	return 0, false
 }
 
-// Watch measures what a server uses.
-type Watch struct {
+// ServerMeter measures what a server uses.
+type ServerMeter struct {
 	PIDs   []int32                                         // its processes on this machine
 	Report func(ctx context.Context) (ReportedLoad, error) // its own counters; nil = it has none
 
@@ -191,7 +191,7 @@ type Watch struct {
 }
 
 // Start begins an interval.
-func (w *Watch) Start(ctx context.Context) (err error) {
+func (w *ServerMeter) Start(ctx context.Context) (err error) {
 	if w.Report != nil {
 		w.before, err = w.Report(ctx)
 	}
@@ -202,7 +202,7 @@ func (w *Watch) Start(ctx context.Context) (err error) {
 }
 
 // Stop returns the use since Start; nil if neither processes nor counters are known.
-func (w *Watch) Stop(ctx context.Context) (*ServerLoad, error) {
+func (w *ServerMeter) Stop(ctx context.Context) (*ServerLoad, error) {
 	if w.processes == nil && w.Report == nil {
 		return nil, nil
 	}
@@ -232,8 +232,8 @@ type SessionWait struct {
 	Sessions float64 `json:"sessions"` // average number over the samples
 }
 
-// Times stores the times of a group.
-func (g *Group) Times(service, response *measure.Histogram) (err error) {
+// SetTimes stores the times of a group.
+func (g *Group) SetTimes(service, response *measure.Histogram) (err error) {
 	g.Service, g.Response = Summarize(service), Summarize(response)
 	var failed error
 	g.ServiceTimes, err = service.Pack()
@@ -242,20 +242,20 @@ func (g *Group) Times(service, response *measure.Histogram) (err error) {
 }
 
 // Fault lists the faults that were injected into a server during a mix, and their effects on
-// operations. The counts are known even if nothing is measured because the store was not correct.
+// operations. The counts are kept even if the sample has no times because the store was incorrect.
 type Fault struct {
-	Moments []Moment         `json:"moments"`
+	Moments []InjectedFault  `json:"moments"`
 	Errors  map[string]int64 `json:"errors,omitempty"` // failed operations, by outcome
 	// operations that were due and either failed or were never started
-	Lost       int64    `json:"lost"`
-	Retries    int64    `json:"retries"`   // repeated attempts of failed operations
-	TimedOut   int64    `json:"timed_out"` // abandoned attempts
-	Reconnects int64    `json:"reconnects"`
-	History    *History `json:"history,omitempty"` // nil = not recorded
+	Lost       int64         `json:"lost"`
+	Retries    int64         `json:"retries"`   // repeated attempts of failed operations
+	TimedOut   int64         `json:"timed_out"` // abandoned attempts
+	Reconnects int64         `json:"reconnects"`
+	History    *HistoryCheck `json:"history,omitempty"` // nil = not recorded
 }
 
-// Moment is when a fault was injected, counted from the end of the warm-up.
-type Moment struct {
+// InjectedFault is when a fault was injected, counted from the end of the warm-up.
+type InjectedFault struct {
 	What     string        `json:"what"` // kill node2
 	At       time.Duration `json:"at_ns"`
 	Duration time.Duration `json:"took_ns"` // of a start: until the node was ready
@@ -268,13 +268,14 @@ type Moment struct {
 type Cost struct {
 	Rate      float64       `json:"rate_before_ops_s"`  // successful operations before the first fault
 	NoSuccess time.Duration `json:"without_service_ns"` // total time without any success
-	// RecoveryTime is the time until the first of three consecutive seconds with 95 % of the rate
-	// before, including that second; −1 = never.
+	// RecoveryTime is the time from the first fault to the end of the first second that begins three consecutive seconds
+	// with at least 95 % of Rate; −1 = the rate did not recover.
 	RecoveryTime time.Duration `json:"back_ns"`
 }
 
-// History is the check of a history that was recorded during a run.
-type History struct {
+// HistoryCheck is the result of checking a history: the calls that clients sent to the store during a run, with their
+// responses.
+type HistoryCheck struct {
 	File       string          `json:"file"` // in the folder; "" = none
 	Clients    int             `json:"clients"`
 	Operations int             `json:"operations"`
@@ -283,8 +284,8 @@ type History struct {
 	Problem    string          `json:"problem,omitempty"` // why it proves nothing
 }
 
-// BeforeFault is the part of a run before the first fault. What the server promises for it does not
-// depend on what survives a fault.
+// BeforeFault names the interval of a run before the first fault. In it the server must keep its promises even if its
+// settings allow data loss after a fault.
 const BeforeFault = "before the first fault"
 
 // PromiseResult is whether a promise was kept.
@@ -293,14 +294,15 @@ type PromiseResult struct {
 	When     string `json:"when,omitempty"` // part of the run that it concerns; "" = all of it
 	Promised bool   `json:"promised"`       // the server promised it before the run, by its settings
 	Kept     bool   `json:"held"`
-	// number of violations, or of keys; if 0 and not Kept, it could not be decided in time
-	Broken  int    `json:"broken,omitempty"`
-	Example string `json:"example,omitempty"`
+	// number of violations; for linearizability, number of keys with one. If it is 0 and Kept is false, the check ran out
+	// of time.
+	Violations int    `json:"broken,omitempty"`
+	Example    string `json:"example,omitempty"`
 }
 
-// KeepHistory stores the calls of a history, one per line, as histories/NAMES.jsonl.gz, and returns
+// StoreHistory stores the recorded calls of a history, one per line, as histories/NAMES.jsonl.gz, and returns
 // the name of the file; "" if the run is only in memory.
-func KeepHistory[T any](f *Folder, calls []T, names ...string) (string, error) {
+func StoreHistory[T any](f *Folder, calls []T, names ...string) (string, error) {
 	if f == nil || f.Dir == "" {
 		return "", nil
 	}
@@ -323,7 +325,7 @@ func PostCell(engine, test, scenario, design, method string, more ...any) Cell {
 	return NewCell(PostWorkload, engine, append([]any{"test", test, "scenario", scenario, "design", design, "method", method}, more...)...)
 }
 
-// DecodeCounts is the result of decoding all products once.
+// DecodeCounts counts the result of decoding all products once.
 type DecodeCounts struct {
 	Products int64 `json:"products"`
 	Values   int64 `json:"values"`
@@ -333,7 +335,7 @@ type DecodeCounts struct {
 	Warnings int64 `json:"warnings"`
 }
 
-// Posting is the measurement of a posting.
+// Posting is the measurement of posting a set of SHEF products.
 type Posting struct {
 	Products int64     `json:"products"`
 	Values   int64     `json:"values"`
@@ -347,12 +349,12 @@ type Posting struct {
 	TableBytes   int64 `json:"table_bytes"`
 	IndexBytes   int64 `json:"index_bytes"`
 	DeadRows     int64 `json:"dead_rows"`
-	// size of the write-ahead log during the posting, including writes of others
+	// growth of the write-ahead log during the posting, including writes of other clients
 	LogBytes int64 `json:"log_bytes"`
 
-	// live feed only: products that started more than a minute of the feed's time after they were due
-	Late   int64 `json:"late,omitempty"`
-	Upkeep bool  `json:"upkeep,omitempty"` // maintenance followed
+	// live feed only: products whose posting started more than one minute late, on the feed's clock
+	Late       int64 `json:"late,omitempty"`
+	Maintained bool  `json:"upkeep,omitempty"` // the database was maintained after the posting
 }
 
 // PostTimes are times of products. If products were posted together, each has the time of all of

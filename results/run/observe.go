@@ -9,7 +9,7 @@ import (
 
 // Observe times one query. It reads the counters of devices, of the server's processes (if any) and
 // of the machine before and after the query, and nothing in between.
-func (f *Folder) Observe(ctx context.Context, devices []string, server *Watch, query func() error) (*Measured, error) {
+func (f *Folder) Observe(ctx context.Context, devices []string, server *ServerMeter, query func() error) (*Measured, error) {
 	disks, err := measure.StartDisks(ctx, devices)
 	if err != nil {
 		return nil, err
@@ -36,7 +36,7 @@ func (f *Folder) Observe(ctx context.Context, devices []string, server *Watch, q
 	if m.Server, err = server.Stop(ctx); err != nil {
 		return nil, err
 	}
-	m.Free = measure.AvailableMemory(ctx)
+	m.AvailableMemory = measure.AvailableMemory(ctx)
 	m.Devices, err = disks.Stop(ctx)
 	return m, err
 }

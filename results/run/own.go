@@ -10,14 +10,14 @@ import (
 // questions.
 const OwnWorkload = "own"
 
-// Own is the part of run.json about such a run.
+// Own describes, in run.json, a run over a user's own tables.
 type Own struct {
 	Tables       []OwnTable    `json:"tables"`
 	SkippedFiles []SkippedFile `json:"files_left_aside,omitempty"`
 	Questions    []OwnQuestion `json:"questions"`
 	Tolerance    float64       `json:"tolerance"` // relative, for numbers that are not exact decimals
 	Streams      []int         `json:"streams,omitempty"`
-	// duration of the queries with each number of streams
+	// how long each number of streams sent queries
 	StreamDuration time.Duration `json:"stream_ns,omitempty"`
 }
 
@@ -34,8 +34,9 @@ type OwnTable struct {
 	Problem string    `json:"problem,omitempty"` // why the table was skipped; "" = it was read
 }
 
-// The sources that an answer was compared with: DuckDB's answer over the files. An answer of DuckDB
-// itself is Unconfirmed if no other engine confirms it.
+// Values of OwnQuestion.ComparedWith that name no engine. An engine's answer is compared with DuckDB's answer over the files
+// (OverFiles). DuckDB's own answer is compared with another engine's; if no other engine gave the same answer, it is
+// Unconfirmed.
 const (
 	OverFiles   = "DuckDB over the files"
 	Unconfirmed = "no engine of other code"
@@ -58,23 +59,24 @@ type SkippedFile struct {
 
 // OwnQuestion is a question.
 type OwnQuestion struct {
-	Name    string            `json:"name"`
-	Title   string            `json:"title,omitempty"`
-	File    string            `json:"file"`
-	Line    int               `json:"line"`
-	Values  int               `json:"values"` // number of parameter sets, which are used in turn
-	Texts   map[string]string `json:"texts"`  // by engine; "" = all others
-	Ordered string            `json:"order"`  // how the order of rows was compared, in words
-	Rows    int               `json:"rows"`   // rows of the answer with the first parameter set
+	Name          string            `json:"name"`
+	Title         string            `json:"title,omitempty"`
+	File          string            `json:"file"`
+	Line          int               `json:"line"`
+	ParameterSets int               `json:"values"` // number of parameter sets, which are used in turn
+	Texts         map[string]string `json:"texts"`  // by engine; "" = all others
+	OrderRule     string            `json:"order"`  // how the order of rows was compared, in words
+	Rows          int               `json:"rows"`   // rows of the answer with the first parameter set
 	// Loose is written by earlier versions: the number of rows that tie at a limit, of which only the
 	// order columns were compared.
 	Loose int `json:"loose,omitempty"`
-	// maps an engine to the one whose answer its own was compared with
-	Agreed map[string]string `json:"agreed,omitempty"`
+	// ComparedWith maps each engine to the source with which its answer was compared: another engine, OverFiles or
+	// Unconfirmed.
+	ComparedWith map[string]string `json:"agreed,omitempty"`
 
 	// why the question allows several answers; "" = it does not
 	Undetermined string `json:"undetermined,omitempty"`
-	Determined   string `json:"determined,omitempty"` // a change that would determine the answer
+	Fix          string `json:"determined,omitempty"` // a change that would determine the answer
 }
 
 // OwnCell is the cell of a user's question on an engine.
@@ -88,11 +90,11 @@ func (o *Own) Accounting() (out []string) {
 			out = append(out, "table "+t.Name+" was skipped: "+t.Problem)
 			continue
 		}
-		out = append(out, fmt.Sprintf("table %s: %s, %s: %s", t.Name, Several(len(t.Files), "file"), Several(int(t.Rows), "row"), strings.Join(t.Columns, ", ")))
+		out = append(out, fmt.Sprintf("table %s: %s, %s: %s", t.Name, CountOf(len(t.Files), "file"), CountOf(int(t.Rows), "row"), strings.Join(t.Columns, ", ")))
 		for _, f := range t.Sources {
-			words := Several(int(f.Rows), "row")
+			words := CountOf(int(f.Rows), "row")
 			if f.SHA256 != "" {
-				words += ", " + Several(int(f.Lines), "line") + ", SHA-256 " + f.SHA256
+				words += ", " + CountOf(int(f.Lines), "line") + ", SHA-256 " + f.SHA256
 			}
 			out = append(out, "  "+f.File+": "+words)
 		}

@@ -11,17 +11,17 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// Plan is a query with the engine's plan. plans/ contains the text as NAME.txt, and the rest as
-// NAME.json, which the oldest folders lack.
+// Plan is a query with the engine's plan. plans/NAME.txt contains the query and the plan as text, plans/NAME.json Cell
+// and Access. The oldest folders have no NAME.json.
 type Plan struct {
 	Name   string   `json:"-"` // test_3.duckdb.wide.epoch-range, made by FileName
 	Cell   Cell     `json:"cell"`
-	Text   string   `json:"-"`
+	Text   string   `json:"-"`      // the query text, then the plan
 	Access []Access `json:"access"` // how the plan accesses stored data; nil = not recorded
 }
 
-// Plan stores the text and the plan of a query, and its accesses to stored data.
-func (f *Folder) Plan(c Cell, text, plan string, access []Access) error {
+// StorePlan stores the text and the plan of a query, and its accesses to stored data.
+func (f *Folder) StorePlan(c Cell, text, plan string, access []Access) error {
 	_, values := c.Axes()
 	name := filepath.Join("plans", FileName(slices.Concat(values[:1], []string{c.Engine}, values[1:])...))
 	body := "-- " + values[0] + ", " + strings.Join(append([]string{c.Engine}, values[1:]...), " ") + "\n" + text + "\n\n-- plan\n" + fault.Redact(plan) + "\n"
@@ -60,11 +60,11 @@ type Access struct {
 	Method string `json:"method"` // "full scan", "pruned scan", "index scan", "key lookup"
 	Index  string `json:"index,omitempty"`
 
-	// Examined is how many were read, including rejected ones, and Kept how many remained. They are counts
-	// of the engine if Measured is set, otherwise its estimates; −1 = the engine reports neither.
+	// Examined is the number of rows, documents or pairs that the step read, including rejected ones, and Kept the number
+	// that remained. If Measured is set, the engine counted them; otherwise it estimated them. −1 = it reports neither.
 	Examined int64 `json:"examined"`
 	Kept     int64 `json:"kept"`
-	Measured bool  `json:"measured"`
+	Counted  bool  `json:"measured"`
 }
 
 // Words describes the access: "index scan of wide_sal1l2 by series_idx".
@@ -80,24 +80,24 @@ func (a Access) Words() string {
 	return a.Method + " of " + a.Object
 }
 
-// Counts prints the access's numbers for people: "32,110 → 28,718", "~1,200" for an estimate, "not
+// Counts returns the access's numbers for people: "32,110 → 28,718", "~1,200" for an estimate, "not
 // reported" if there is none.
 func (a Access) Counts() string {
 	if a.Examined < 0 {
 		return "not reported"
 	}
-	out := Count(a.Examined)
+	out := FormatCount(a.Examined)
 	if a.Kept >= 0 {
-		out += " → " + Count(a.Kept)
+		out += " → " + FormatCount(a.Kept)
 	}
-	if !a.Measured {
+	if !a.Counted {
 		out = "~" + out
 	}
 	return out
 }
 
-// Count prints an integer with commas between thousands.
-func Count[T int | int64 | uint64](n T) string {
+// FormatCount returns an integer as text, with commas between thousands.
+func FormatCount[T int | int64 | uint64](n T) string {
 	text, sign := strconv.FormatInt(int64(n), 10), "" //nolint:gosec // counts are far below 2^63
 	if n < 0 {
 		text, sign = text[1:], "−"
@@ -108,12 +108,12 @@ func Count[T int | int64 | uint64](n T) string {
 	return sign + text
 }
 
-// Several prints a number and a noun: 1 case, 7 cases.
-func Several(n int, noun string) string {
+// CountOf returns a number and its noun: 1 case, 7 cases.
+func CountOf(n int, noun string) string {
 	if n != 1 {
 		noun += "s"
 	}
-	return Count(n) + " " + noun
+	return FormatCount(n) + " " + noun
 }
 
 // Examined sums the rows that the accesses of a plan examined. known is false if one of them
@@ -126,7 +126,7 @@ func Examined(all []Access) (n int64, known, measured bool) {
 			continue
 		}
 		n += a.Examined
-		measured = measured && a.Measured
+		measured = measured && a.Counted
 	}
 	return n, known && len(all) > 0, measured
 }

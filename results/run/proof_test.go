@@ -42,12 +42,12 @@ func TestNoTimeWithoutProof(t *testing.T) {
 			t.Errorf("without a proof: %+v", s)
 		}
 		add := func(name string, phase run.Phase, p answer.Proof, err error) error {
-			return f.Add(run.Sample{Cell: run.AnswerCell("x", "d", name, "f"), Phase: phase}.Judge(&m, p, err))
+			return f.Add(run.Sample{Cell: run.MetCell("x", "d", name, "f"), Phase: phase}.Judge(&m, p, err))
 		}
 		right := func(name string) error {
 			return errors.Join(add(name, run.Warm, proof(t, 1), nil), add(name, run.Cold, proof(t, 1), nil))
 		}
-		rate := f.Event(run.Event{Kind: run.RateEvent, Cell: run.AnswerCell("x", "d", "bad", "f"), Done: int64(took)})
+		rate := f.AddEvent(run.Event{Kind: run.RateEvent, Cell: run.MetCell("x", "d", "bad", "f"), Done: int64(took)})
 		if err := errors.Join(rate, right("bad"), right("good"), add("bad", c.phase, answer.Proof{}, c.err), right("bad"), f.Close()); err != nil {
 			t.Fatal(err)
 		}
@@ -57,11 +57,11 @@ func TestNoTimeWithoutProof(t *testing.T) {
 		}
 		left := 2 // of the good cell
 		for i, s := range samples {
-			want := s.Cell.At("case") == "good" || i != 4 && (s.Phase == run.Warm && c.warm || s.Phase == run.Cold && c.cold)
+			want := s.Cell.Value("case") == "good" || i != 4 && (s.Phase == run.Warm && c.warm || s.Phase == run.Cold && c.cold)
 			if got := s.Measured() != nil; got != want {
 				t.Errorf("%s: sample %d has times: %v, want %v", name, i, got, want)
 			}
-			if want && s.Cell.At("case") != "good" {
+			if want && s.Cell.Value("case") != "good" {
 				left++
 			}
 		}

@@ -33,7 +33,7 @@ func Read(dir string) (*Run, []Sample, error) {
 		problem := "is incomplete, or from a version of Barograph before the first release"
 		err = &fault.Error{File: dir, Problem: problem, Err: err, Cure: "repeat the run with the args in its run.json"}
 	}
-	if err == nil && !r.Finished.IsZero() && (len(events) == 0 || events[len(events)-1].Kind != EndEvent) {
+	if err == nil && !r.Finished.IsZero() && (len(events) == 0 || events[len(events)-1].Kind != FinishEvent) {
 		r.Warnings = append(r.Warnings, eventsFile+" is incomplete, although the run finished: measurements may be missing")
 	}
 	if err == nil && r.Workload == ScanWorkload {
@@ -42,11 +42,11 @@ func Read(dir string) (*Run, []Sample, error) {
 	return r, samples, err
 }
 
-// SizeFolders returns the folders of a study of several data sizes below dir, by the number of
-// copies of the data: x1, x2, x4 …
+// SizeFolders finds the run folders of a study with several data sizes: dir contains them as x1, x2, x4 …. The key is
+// the number of copies of the data.
 func SizeFolders(dir string) map[int]string {
 	out := map[int]string{}
-	paths, _ := filepath.Glob(filepath.Join(dir, "x*", File)) // an error is of a pattern that matches nothing
+	paths, _ := filepath.Glob(filepath.Join(dir, "x*", File)) // Glob fails only for a malformed pattern; then there are no folders
 	for _, p := range paths {
 		sub := filepath.Dir(p)
 		if n, err := strconv.Atoi(strings.TrimPrefix(filepath.Base(sub), "x")); err == nil && n > 0 {

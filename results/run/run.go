@@ -22,12 +22,12 @@ type Run struct {
 
 	Data     Data         `json:"data"`
 	Policy   string       `json:"policy,omitempty"`  // post only: what happens to a value whose key exists
-	Archives []Archive    `json:"archives"`          // in the order of the tables
+	Archives []Archive    `json:"archives"`          // in the order of the report's tables
 	Skipped  []fault.Skip `json:"skipped,omitempty"` // engines of the default set that are not installed
 	Scan     *Scan        `json:"scan,omitempty"`    // scan only
 	Own      *Own         `json:"own,omitempty"`     // own only
 	Lake     *Lake        `json:"lake,omitempty"`    // lake only
-	Cases    []Case       `json:"cases"`             // in the order of the tables
+	Cases    []Case       `json:"cases"`             // in the order of the report's tables
 
 	Reps        int      `json:"repetitions"`                   // timed warm repetitions of each cell
 	PlannedReps int      `json:"repetitions_planned,omitempty"` // requested repetitions; 0 = not recorded
@@ -46,9 +46,9 @@ type Data struct {
 	Copies      int              `json:"copies,omitempty"`
 	Files       int              `json:"files"`
 	Bytes       int64            `json:"bytes"`
-	Lines       int64            `json:"lines"`       // read
-	Records     int64            `json:"records"`     // distinct
-	Quarantined int64            `json:"quarantined"` // lines
+	Lines       int64            `json:"lines"`       // data lines read
+	Records     int64            `json:"records"`     // distinct records
+	Quarantined int64            `json:"quarantined"` // quarantined lines
 	ByType      map[string]int64 `json:"records_by_line_type"`
 	Digest      string           `json:"digest"`            // digest of all records; every archive must have it
 	Decoded     *DecodeCounts    `json:"decoded,omitempty"` // SHEF products only
@@ -65,36 +65,36 @@ type Archive struct {
 	Settings map[string]string `json:"settings,omitempty"`
 	// nil = no server, or one that the lab of this machine did not start
 	Server   *Server `json:"server,omitempty"`
-	Licence  string  `json:"licence,omitempty"`
+	License  string  `json:"licence,omitempty"`
 	Install  string  `json:"install,omitempty"`  // the packages of its server
 	Unranked string  `json:"unranked,omitempty"` // why reports show its times but do not rank it
 
 	// what an acknowledged write guarantees, in words; "" = the server does not report it
 	Acknowledged string `json:"acknowledged,omitempty"`
 
-	Table *Table `json:"table,omitempty"` // of records under keys; nil = the engine does not describe it
+	Table *Table `json:"table,omitempty"` // the table of key-value records; nil = the engine does not describe it
 
-	// Load is the time from the first record to the last durable commit. If the data fit into memory,
-	// they were parsed before. 0 = the archive was loaded before this run.
-	Load    time.Duration `json:"load_ns"`
-	Commits int           `json:"load_commits"`
-	Bytes   int64         `json:"bytes_on_disk"`
-	Objects int64         `json:"objects"`
-	Object  string        `json:"object"` // documents, pairs, rows
-	Digest  string        `json:"digest"` // digest of the archive's records
-	// the digest equals that of the data; queries of other archives are not timed
+	// Load is the time from the first record to the last durable commit. It excludes parsing if the data fit into memory,
+	// because they were then parsed before the load. 0 = the archive was loaded before this run.
+	Load       time.Duration `json:"load_ns"`
+	Commits    int           `json:"load_commits"`
+	Bytes      int64         `json:"bytes_on_disk"`
+	Objects    int64         `json:"objects"`
+	ObjectKind string        `json:"object"` // documents, pairs, rows
+	Digest     string        `json:"digest"` // digest of the archive's records
+	// Complete: Digest equals the digest of the data. Queries of an incomplete archive are not timed.
 	Complete bool   `json:"whole"`
 	Problem  string `json:"problem,omitempty"`
 }
 
-// Table is the table of a mix of operations.
+// Table describes the table on which a mix of operations runs.
 type Table struct {
 	Name   string `json:"name"`
-	Schema string `json:"schema,omitempty"`     // created for this table; "" = the usual one
+	Schema string `json:"schema,omitempty"`     // a schema that Barograph created for this table; "" = the default schema
 	File   string `json:"ddl_file,omitempty"`   // the user's script that created the table; "" = Barograph created it, or its origin is not known
 	Digest string `json:"ddl_sha256,omitempty"` // of the script
 	DDL    string `json:"ddl,omitempty"`
-	Form   string `json:"described,omitempty"` // the server's description of the table before the run, in SQL
+	Form   string `json:"described,omitempty"` // the definition of the table as the server reports it before the run, in SQL
 }
 
 // Server describes a server that the lab started.

@@ -44,7 +44,7 @@ func proven(t testing.TB, n int) (*answer.Answer, answer.Proof) {
 }
 
 func access() []run.Access {
-	return []run.Access{{Object: "wide_sal1l2", Method: "pruned scan", Examined: 245760, Kept: 848, Measured: true}}
+	return []run.Access{{Object: "wide_sal1l2", Method: "pruned scan", Examined: 245760, Kept: 848, Counted: true}}
 }
 
 func TestFolderRoundTrip(t *testing.T) {
@@ -53,24 +53,24 @@ func TestFolderRoundTrip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cell := run.AnswerCell("duckdb", "wide", "test_1", "sql")
+	cell := run.MetCell("duckdb", "wide", "test_1", "sql")
 	for rep := range 3 {
 		m := &run.Measured{Start: time.Second, FirstRow: 2 * time.Millisecond, Total: time.Duration(3+rep) * time.Millisecond, Bytes: 24, Keys: 5}
 		if err := f.Add(run.Sample{Cell: cell, Phase: run.Warm, Rep: rep}.Judge(m, proof(t, 3), nil)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	other := run.AnswerCell("duck & db?", "wide", "test/2=3", "sql")
+	other := run.MetCell("duck & db?", "wide", "test/2=3", "sql")
 	wrong := run.Sample{Cell: other, Phase: run.Cold}.Judge(&run.Measured{Total: time.Hour}, answer.Proof{}, &answer.Diff{Problem: "1 rows are missing,\n\"quoted\"", GotRows: 2})
 	if err := f.Add(wrong); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Plan(cell, "SELECT 1", "SCAN", access()); err != nil {
+	if err := f.StorePlan(cell, "SELECT 1", "SCAN", access()); err != nil {
 		t.Fatal(err)
 	}
 	for rows, kept := range map[int]int{3: 3, 1001: 10} {
 		a, p := proven(t, rows)
-		if err := errors.Join(f.Answer(a, p), f.Answer(a, answer.Proof{})); err != nil {
+		if err := errors.Join(f.StoreAnswer(a, p), f.StoreAnswer(a, answer.Proof{})); err != nil {
 			t.Fatal(err)
 		}
 		text, err := os.ReadFile(filepath.Join(dir, "answers", answer.FormatDigest(p.Digest())+".json"))
@@ -86,7 +86,7 @@ func TestFolderRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := &run.Curves{Case: "test_1", Stat: "ANOM_CORR", Axis: run.ByLead, Series: []run.Series{{Name: "G2", X: []float64{0, 24}, Y: run.Values{1, math.NaN()}}}}
-	if err := f.Curves(c); err != nil {
+	if err := f.StoreCurves(c); err != nil {
 		t.Fatal(err)
 	}
 	f.Run.Finished = time.Now()
@@ -121,7 +121,7 @@ func check(t *testing.T, dir string) {
 	if s, m := samples[2], samples[2].Measured(); s.Verdict != run.Equal || s.Proof != answer.EveryValue || m.Total != 5*time.Millisecond || s.Rows != 3 || m.Keys != 5 || s.Digest == "" {
 		t.Errorf("sample %+v, %+v", s, m)
 	}
-	if s := samples[3]; s.Verdict != run.Wrong || s.Measured() != nil || s.Cell.Engine != "duck & db?" || s.Cell.At("case") != "test/2=3" || s.Cell == samples[2].Cell || !strings.Contains(s.Problem, "quoted") || s.Rows != 2 {
+	if s := samples[3]; s.Verdict != run.Wrong || s.Measured() != nil || s.Cell.Engine != "duck & db?" || s.Cell.Value("case") != "test/2=3" || s.Cell == samples[2].Cell || !strings.Contains(s.Problem, "quoted") || s.Rows != 2 {
 		t.Errorf("sample %+v", s)
 	}
 	rows, err := parquet.ReadFile[struct {
@@ -146,7 +146,7 @@ func check(t *testing.T, dir string) {
 		t.Errorf("curves %+v, %v", curves, err)
 	}
 	plans, err := run.ReadPlans(dir)
-	if err != nil || len(plans) != 1 || plans[0].Name != "test_1.duckdb.wide.sql" || plans[0].Cell != run.AnswerCell("duckdb", "wide", "test_1", "sql") || !strings.Contains(plans[0].Text, "SCAN") || !slices.Equal(plans[0].Access, access()) {
+	if err != nil || len(plans) != 1 || plans[0].Name != "test_1.duckdb.wide.sql" || plans[0].Cell != run.MetCell("duckdb", "wide", "test_1", "sql") || !strings.Contains(plans[0].Text, "SCAN") || !slices.Equal(plans[0].Access, access()) {
 		t.Errorf("plans %+v, %v", plans, err)
 	}
 	if err := os.Remove(filepath.Join(dir, "plans", "test_1.duckdb.wide.sql.json")); err != nil { // as a folder of an earlier version
@@ -177,7 +177,7 @@ func TestUnfinishedRuns(t *testing.T) {
 		}
 		return run.StateOf(events, time.Now().Add(after))
 	}
-	if err := f.Add(run.Sample{Cell: run.AnswerCell("x", "wide", "test_1", "sql")}.Judge(&run.Measured{Total: 1}, proof(t, 1), nil)); err != nil {
+	if err := f.Add(run.Sample{Cell: run.MetCell("x", "wide", "test_1", "sql")}.Judge(&run.Measured{Total: 1}, proof(t, 1), nil)); err != nil {
 		t.Fatal(err)
 	}
 	if now, later := state(0), state(time.Hour); now != run.Running || later != run.Interrupted {

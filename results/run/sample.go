@@ -48,13 +48,13 @@ type Sample struct {
 	Proof   answer.Degree `json:"proof,omitempty"`
 	Rows    int           `json:"rows"`
 	Digest  string        `json:"digest,omitempty"` // digest of the answer, or of the stored records
-	// relative, for an answer that is equal to rounding
+	// largest relative difference of an answer with the verdict Rounding
 	LargestDifference float64 `json:"largest_difference,omitempty"`
 
 	Answers       *Answers       `json:"answers,omitempty"`   // answers that were compared one by one
 	Kill          *Kill          `json:"kill,omitempty"`      // effects of killing a node
 	Fault         *Fault         `json:"fault,omitempty"`     // faults that were injected into a server during the sample
-	History       *History       `json:"history,omitempty"`   // history that was recorded during a run without faults
+	History       *HistoryCheck  `json:"history,omitempty"`   // history that was recorded during a run without faults
 	Transfers     *Transfers     `json:"transfers,omitempty"` // transactions that moved amounts between records
 	ProblemCounts []ProblemCount `json:"problems,omitempty"`
 	Warnings      []string       `json:"warnings,omitempty"`
@@ -106,7 +106,7 @@ var errNoProof = errors.New("the answer is not proven")
 func (s *Sample) Measured() *Measured { return s.measured }
 
 // invalidates reports whether o must not have times because s is incorrect. An incorrect sample
-// invalidates its complete cell; a failed cold start invalidates only cold starts.
+// invalidates all samples of its cell; a failed cold start invalidates only cold starts.
 func (s *Sample) invalidates(o *Sample) bool {
 	return s.Cell == o.Cell && (s.Verdict == Wrong || s.Verdict == Failed && (s.Phase != Cold || o.Phase == Cold))
 }
@@ -139,7 +139,7 @@ func (s *Sample) UnmarshalJSON(text []byte) error {
 type Measured struct {
 	Start time.Duration `json:"start_ns"` // since the start of the run
 	// Total is the time of an answer from the call to its last row; of a posting or a mix, all of it;
-	// of a kill, until the node was back.
+	// of a kill, until the node was ready again.
 	Total      time.Duration `json:"total_ns"`
 	FirstRow   time.Duration `json:"first_row_ns,omitempty"` // from the call to the first decoded row
 	ServerTime time.Duration `json:"server_ns,omitempty"`    // time that the engine reports; 0 = it reports none
@@ -148,9 +148,10 @@ type Measured struct {
 	Bytes      int64         `json:"bytes,omitempty"`
 	Keys       int           `json:"keys,omitempty"` // number of requested ids
 
-	// from a kill to the first success after the last error; 0 = no error occurred
+	// from a kill to the first success after the last error; 0 = no error occurred. Cost.RecoveryTime also requires 95 %
+	// of the earlier rate.
 	Recovered time.Duration `json:"recovered_ns,omitempty"`
-	// longest time without a success, beginning with a kill
+	// longest time without a success after a kill
 	Silence time.Duration `json:"silence_ns,omitempty"`
 
 	*Mix
@@ -159,8 +160,7 @@ type Measured struct {
 	*StoreTraffic
 }
 
-// Kill describes how clients experienced that one node of a cluster was killed (SIGKILL) and
-// started again later.
+// Kill describes the effect on clients when one node of a cluster was killed (SIGKILL) and started again later.
 type Kill struct {
 	Nodes int `json:"nodes"`
 	Node  int `json:"node"` // number of the killed node, from 1; clients connect to node 1
@@ -178,16 +178,16 @@ type Kill struct {
 	RightWhileDown int `json:"right_while_down,omitempty"`
 
 	Errors   int            `json:"errors"`             // calls that failed
-	Messages map[string]int `json:"messages,omitempty"` // how often by what they said, first line
+	Messages map[string]int `json:"messages,omitempty"` // number of failed calls by the first line of their error
 }
 
-// What a cluster was doing when a node was killed: a cell's "during".
+// Values of the axis "during": what clients did when a node was killed.
 const (
 	DuringLoad      = "load"
 	DuringQuestions = "questions"
 )
 
-// Cell is one measured thing: a workload, an engine, and values on the axes of the tables. Two
+// Cell is one measured thing: a workload, an engine, and values on the axes of the report's tables. Two
 // cells are equal if all of these are equal.
 type Cell struct {
 	Workload, Engine string
@@ -211,15 +211,15 @@ func NewCell(workload, engine string, axes ...any) Cell {
 func (c Cell) Axes() (names, values []string) {
 	for part := range strings.SplitSeq(c.axes, "&") {
 		if name, value, ok := strings.Cut(part, "="); ok {
-			text, _ := url.QueryUnescape(value) // it was escaped here
+			text, _ := url.QueryUnescape(value) // NewCell escaped it; a damaged escape in a file gives ""
 			names, values = append(names, name), append(values, text)
 		}
 	}
 	return names, values
 }
 
-// At is the value on an axis; "" if the cell does not have it.
-func (c Cell) At(name string) string {
+// Value is the value on an axis; "" if the cell does not have it.
+func (c Cell) Value(name string) string {
 	names, values := c.Axes()
 	for i := range names {
 		if names[i] == name {
@@ -231,7 +231,7 @@ func (c Cell) At(name string) string {
 
 // Number is the value on a numeric axis; 0 if the cell does not have it.
 func (c Cell) Number(name string) float64 {
-	v, _ := strconv.ParseFloat(c.At(name), 64)
+	v, _ := strconv.ParseFloat(c.Value(name), 64)
 	return v
 }
 
@@ -240,7 +240,7 @@ func (c Cell) String() string {
 	return c.Workload + "/" + url.QueryEscape(c.Engine) + "?" + c.axes
 }
 
-// MarshalText is String.
+// MarshalText returns the same text as String.
 func (c Cell) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
 // UnmarshalText reads what MarshalText wrote.
@@ -254,7 +254,7 @@ func (c *Cell) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// AnswerCell is the cell of a case that is queried in an archive with a flavour.
-func AnswerCell(engine, design, name, flavour string) Cell {
+// MetCell is the cell of a case that is queried in an archive with a flavour.
+func MetCell(engine, design, name, flavour string) Cell {
 	return NewCell("met", engine, "case", name, "design", design, "flavour", flavour)
 }

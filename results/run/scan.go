@@ -10,12 +10,12 @@ import (
 // ScanWorkload is the Workload of analytical runs.
 const ScanWorkload = "scan"
 
-// Scan is the part of run.json about an analytical run, which queries a star schema over several
-// disks, or a complete archive, under several placements.
+// Scan describes, in run.json, an analytical run. The run queries a star schema under several placements (numbers of
+// disks, partitions and workers), or all records of one verification archive.
 type Scan struct {
 	Experiment string `json:"experiment,omitempty"` // experiment1, experiment2, sweep; "" = one placement
-	// how often a temporary server was started for the run, in words; "" = the server existed before
-	Lab string `json:"lab,omitempty"`
+	// when the run started temporary servers, in words; "" = the server existed before
+	ServerStarts string `json:"lab,omitempty"`
 
 	Scale     float64 `json:"scale"`
 	Generator string  `json:"generator"`
@@ -23,12 +23,12 @@ type Scan struct {
 	Archive *ScanArchive     `json:"archive,omitempty"`
 	Rows    map[string]int64 `json:"rows"` // rows of the generated files, by table
 
-	Disks   []ScanDisk `json:"disks"` // one per path
-	Limited string     `json:"disks_limited"`
+	Disks      []ScanDisk `json:"disks"`         // one per path
+	DiskLimits string     `json:"disks_limited"` // which paths have speed limits, in words
 	// the rule for the number of partitions, in words, if it was used
 	Rule    string       `json:"partition_rule,omitempty"`
 	Configs []ScanConfig `json:"configurations"`
-	Laws    []ScanLaw    `json:"laws,omitempty"`
+	Models  []ScanModel  `json:"laws,omitempty"`
 }
 
 // ScanArchive is a verification archive that is queried completely.
@@ -55,10 +55,10 @@ type ScanDisk struct {
 
 // ScanConfig is a loaded placement.
 type ScanConfig struct {
-	// number of Disks used, the first ones; 0 = the engine's default location
+	// number of disks used: the first ones of Scan.Disks; 0 = the engine's default location
 	Paths      int `json:"paths"`
 	Partitions int `json:"partitions"`
-	// only for a verification archive, which has no placement
+	// only for a verification archive, which is not distributed over paths
 	Design  string `json:"design,omitempty"`
 	Workers int    `json:"workers"`
 	// why it was abandoned; the first line is the reason, the end of a server's log may follow
@@ -83,9 +83,9 @@ type ScanPlan struct {
 	Plan  string `json:"plan,omitempty"`
 }
 
-// ScanLaw is the fitted model of a question's times: Start + max(bytes ÷ (DiskShare · the disks'
+// ScanModel is the fitted model of a question's times: Start + max(bytes ÷ (DiskShare · the disks'
 // rates), Work · bytes ÷ cores).
-type ScanLaw struct {
+type ScanModel struct {
 	Query string `json:"query"`
 	Phase Phase  `json:"phase"`
 	// why no model was fitted; the other fields are then empty
@@ -94,10 +94,10 @@ type ScanLaw struct {
 	Work       measure.Estimate `json:"work_seconds_per_gb"`
 	Start      measure.Estimate `json:"start_seconds"`
 	StartKnown bool             `json:"start_told"` // false: the points do not determine Start, which is then 0
-	// Work is the measured processor time, because disks limited every configuration
-	Counted bool      `json:"work_counted,omitempty"`
-	Error   float64   `json:"error"` // root mean square of the relative errors
-	Fits    []ScanFit `json:"fits,omitempty"`
+	// Work was not fitted but taken from the measured processor time, because the disks limited every configuration
+	WorkMeasured bool      `json:"work_counted,omitempty"`
+	Error        float64   `json:"error"` // root mean square of the relative errors
+	Fits         []ScanFit `json:"fits,omitempty"`
 }
 
 // ScanFit compares the measured time of a configuration with the model.
@@ -118,7 +118,7 @@ func (r *Run) ScanCell(config int, query string) Cell {
 // ConfigOf is the index of a cell's configuration; -1 = none of the run's.
 func (r *Run) ConfigOf(c Cell) int {
 	for i := range r.Scan.Configs {
-		if r.ScanCell(i, c.At("query")) == c {
+		if r.ScanCell(i, c.Value("query")) == c {
 			return i
 		}
 	}
@@ -138,7 +138,7 @@ func (r *Run) checkScan(dir string, samples []Sample) error {
 			return refuse("has a sample")
 		}
 	}
-	for _, l := range r.Scan.Laws {
+	for _, l := range r.Scan.Models {
 		for _, f := range l.Fits {
 			if f.Config < 0 || f.Config >= len(r.Scan.Configs) {
 				return refuse("has a law")

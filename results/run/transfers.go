@@ -2,13 +2,13 @@ package run
 
 import "fmt"
 
-// Transfers describes accounts between which a run moved amounts, each in a transaction. The counts
-// are known even if nothing was measured.
+// Transfers counts the transfers of a run. Each moves an amount from one account to another in one transaction. The
+// counts are known even if nothing was measured.
 type Transfers struct {
 	Isolation      string `json:"isolation"`
 	Accounts       int64  `json:"accounts"`
 	Moved          int64  `json:"moved"`     // acknowledged transfers that moved something
-	Conflicts      int64  `json:"conflicts"` // attempts that the engine aborted in favor of another transaction
+	Aborted        int64  `json:"conflicts"` // attempts that the engine aborted in favor of another transaction
 	Unknown        int64  `json:"unknown"`   // transfers whose commit was not answered
 	UnknownApplied int64  `json:"stand"`     // of Unknown: transfers that the balances show to be committed
 	Sum            int64  `json:"sum"`       // sum of all balances at the end

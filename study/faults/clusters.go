@@ -40,8 +40,8 @@ func (c *Clusters) Run(ctx context.Context, folder *run.Folder) error {
 	var err error
 	c.Reject, c.Add = folder.Reject, folder.Add
 	report := c.Progress
-	c.Progress = func(kind run.Kind, text string) {
-		_ = folder.Event(run.Event{Kind: kind, Text: text}) // the folder keeps the error
+	c.Progress = func(kind run.EventKind, text string) {
+		_ = folder.AddEvent(run.Event{Kind: kind, Text: text}) // the folder keeps the error
 		report(kind, text)
 	}
 	for _, d := range c.drivers {
@@ -52,7 +52,7 @@ func (c *Clusters) Run(ctx context.Context, folder *run.Folder) error {
 	}
 	for _, s := range folder.Samples() {
 		if s.Verdict != run.Equal {
-			err = errors.Join(err, &fault.Status{Code: fault.Differs, Err: fmt.Errorf("%s, kill during %s: %s", s.Cell.Engine, s.Cell.At("during"), s.Problem)})
+			err = errors.Join(err, &fault.Status{Code: fault.Differs, Err: fmt.Errorf("%s, kill during %s: %s", s.Cell.Engine, s.Cell.Value("during"), s.Problem)})
 		}
 	}
 	return errors.Join(err, c.shortfall.Incomplete())

@@ -46,7 +46,7 @@ type Options struct {
 	Call     time.Duration // limit of one query
 	Seed     uint64
 
-	Progress func(kind run.Kind, text string)
+	Progress func(kind run.EventKind, text string)
 	Add      func(run.Sample) error                                    // called with the sample of each kill
 	Reject   func(file string, line uint32, reason, text string) error // called with each line or file that is not in the data; may be nil
 }
@@ -114,7 +114,7 @@ func (s *runner) read(ctx context.Context) error {
 	if reject == nil {
 		reject = func(string, uint32, string, string) error { return nil }
 	}
-	err := load.Read(ctx, s.Files, load.Reading{}, func(_ *load.File, b *record.Batch) error {
+	err := load.Read(ctx, s.Files, load.ReadOptions{}, func(_ *load.File, b *record.Batch) error {
 		ref.Add(b)
 		prints.Add(b)
 		return s.out.Reject(b, reject)
@@ -142,7 +142,7 @@ func (s *runner) read(ctx context.Context) error {
 	}
 	if len(s.cases) == 0 {
 		return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{
-			Setting: "--case", Problem: fmt.Sprintf("none of %s has rows in this data", run.Several(len(asked), "question")), Cure: "write a question with models, regions, levels and times of the files, and name it: --case FILE.yaml (docs/reference/questions.md)",
+			Setting: "--case", Problem: fmt.Sprintf("none of %s has rows in this data", run.CountOf(len(asked), "question")), Cure: "write a question with models, regions, levels and times of the files, and name it: --case FILE.yaml (docs/reference/questions.md)",
 		}}
 	}
 	return nil
@@ -167,8 +167,8 @@ func (s *runner) kill(during string, rep int) *kill {
 	return k
 }
 
-func (s *runner) progress(kind run.Kind, k *kill, format string, args ...any) {
-	s.Progress(kind, fmt.Sprintf("%s %s, %s: ", s.Engine, s.Design, k.sample.Cell.At("during"))+fmt.Sprintf(format, args...))
+func (s *runner) progress(kind run.EventKind, k *kill, format string, args ...any) {
+	s.Progress(kind, fmt.Sprintf("%s %s, %s: ", s.Engine, s.Design, k.sample.Cell.Value("during"))+fmt.Sprintf(format, args...))
 }
 
 // client opens the archive with a new connection, as another process does.

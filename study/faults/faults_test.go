@@ -162,7 +162,7 @@ func TestKills(t *testing.T) {
 				Reject: func(file string, _ uint32, _, _ string) error { rejects = append(rejects, file); return nil },
 				Engine: "fake", Design: design.Memory, Flavours: []flavour.Name{flavour.Recall}, Nodes: 3, Cluster: cl, Open: cl.open,
 				Files: files, Subset: "a", Cases: cases, Kills: 1, Down: 300 * time.Millisecond, Settle: 500 * time.Millisecond,
-				Patience: 10 * time.Second, Call: 20 * time.Second, Seed: 1, Progress: func(run.Kind, string) {}, Add: func(s run.Sample) error { kills = append(kills, s); return nil },
+				Patience: 10 * time.Second, Call: 20 * time.Second, Seed: 1, Progress: func(run.EventKind, string) {}, Add: func(s run.Sample) error { kills = append(kills, s); return nil },
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -174,7 +174,7 @@ func TestKills(t *testing.T) {
 				t.Errorf("%d files were not read: %v", got.Unread, rejects)
 			}
 			l, q, lost, wrong := kills[0].Kill, kills[1].Kill, kills[0].Measured(), kills[1].Measured()
-			if kills[0].Cell.At("during") != run.DuringLoad || l.Acknowledged == 0 || (l.Found < l.Acknowledged) != c.lost || !strings.Contains(kills[0].Problem, c.loadProblem) || !l.Complete {
+			if kills[0].Cell.Value("during") != run.DuringLoad || l.Acknowledged == 0 || (l.Found < l.Acknowledged) != c.lost || !strings.Contains(kills[0].Problem, c.loadProblem) || !l.Complete {
 				t.Errorf("the load: %+v", l)
 			}
 			if c.lost != (lost == nil) || c.wrong != (wrong == nil) {

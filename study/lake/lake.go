@@ -116,7 +116,7 @@ func Run(ctx context.Context, p Program, into *run.Folder) (err error) {
 			return err
 		}
 	}
-	if err := into.Verdict(ErrWrong, ErrFailed); err != nil {
+	if err := into.ExitError(ErrWrong, ErrFailed); err != nil {
 		return err
 	}
 	return r.shortfall.Incomplete()
@@ -244,7 +244,7 @@ func (r *runner) reference(ctx context.Context) error {
 	digest := r.catalog.Digest()
 	d.Records, d.Digest, d.ByType = digest.Records, digest.String(), r.catalog.Records()
 	d.Subset, d.Files = subset, len(r.Files)
-	err := load.Read(ctx, r.Files, load.Reading{}, func(_ *load.File, b *record.Batch) error {
+	err := load.Read(ctx, r.Files, load.ReadOptions{}, func(_ *load.File, b *record.Batch) error {
 		d.Lines += int64(b.Lines)
 		reference.Add(b)
 		return r.shortfall.Reject(b, r.folder.Reject)
@@ -371,7 +371,7 @@ func (r *runner) ask(ctx context.Context, _ string) error {
 func (r *runner) measure(ctx context.Context, x *cellQuery, rep int) (right bool, err error) {
 	var b answer.Builder
 	requests, sent := r.gate.Counted()
-	m, asked := r.folder.Observe(ctx, nil, &run.Watch{PIDs: x.party.db.Processes}, func() error {
+	m, asked := r.folder.Observe(ctx, nil, &run.ServerMeter{PIDs: x.party.db.Processes}, func() error {
 		return x.party.lake.Ask(ctx, x.query, &b)
 	})
 	if asked == nil {
@@ -386,7 +386,7 @@ func (r *runner) measure(ctx context.Context, x *cellQuery, rep int) (right bool
 		proof, asked = answer.Compare(x.want, &b.Answer)
 	}
 	if rep < 0 && asked == nil {
-		return true, r.folder.Answer(&b.Answer, proof)
+		return true, r.folder.StoreAnswer(&b.Answer, proof)
 	}
 	return asked == nil, r.folder.Add(run.Sample{Cell: x.cell, Phase: run.Cold, Rep: rep}.Judge(m, proof, asked))
 }

@@ -93,7 +93,7 @@ func proves(t *testing.T, all engine.Registry, engines ...string) {
 		t.Errorf("%d samples", n)
 	}
 	for _, s := range into.Samples() {
-		if m := s.Measured(); s.Verdict != run.Equal || m == nil || m.Requests == 0 || m.Sent == 0 || m.Usage == nil || m.Free == 0 {
+		if m := s.Measured(); s.Verdict != run.Equal || m == nil || m.Requests == 0 || m.Sent == 0 || m.Usage == nil || m.AvailableMemory == 0 {
 			t.Errorf("%+v: %+v", s, m)
 		}
 	}

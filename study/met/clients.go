@@ -22,40 +22,40 @@ type concurrency struct {
 	points *run.Folder
 }
 
-// askWarmup is the duration of the warm-up, which is not counted.
-const askWarmup = 500 * time.Millisecond
+// clientWarmup is the duration of the warm-up, which is not counted.
+const clientWarmup = 500 * time.Millisecond
 
 // concurrent measures how many results per second each configuration returns to concurrent
 // clients. Every client queries all cases in turn and compares each result with the reference.
 func (s *runner) concurrent(ctx context.Context) error {
-	if len(s.o.Clients) == 0 || len(s.cells) == 0 {
+	if len(s.options.Clients) == 0 || len(s.cells) == 0 {
 		return nil
 	}
-	points, err := s.o.Points()
+	points, err := s.options.ClientsFolder()
 	if err != nil {
 		return err
 	}
 	c := &concurrency{s, points}
 	configurations := c.configurations()
-	step := Progress{Step: "many clients", Unit: "runs", Of: int64(len(configurations) * len(s.o.Clients) * s.o.Rounds)}
-	err = c.all(ctx, configurations, &step)
+	step := Progress{Step: "many clients", Unit: "runs", Of: int64(len(configurations) * len(s.options.Clients) * s.options.Rounds)}
+	err = c.measureAll(ctx, configurations, &step)
 	if ctx.Err() == nil {
 		points.Run.Finished = time.Now().UTC()
 	}
 	points.Run.Data, points.Run.Archives, points.Run.Machine = s.folder.Run.Data, s.folder.Run.Archives, s.folder.Run.Machine
-	s.finishStep(step, fmt.Sprintf("%d numbers of clients, %s", len(s.o.Clients), run.Several(len(configurations), "configuration")))
+	s.finishStep(step, fmt.Sprintf("%d numbers of clients, %s", len(s.options.Clients), run.CountOf(len(configurations), "configuration")))
 	return errors.Join(err, points.Close())
 }
 
-// all runs every configuration with every number of clients, in rounds in random order, so that
-// drift affects all of them.
-func (c *concurrency) all(ctx context.Context, configurations [][]*cell, step *Progress) error {
-	for i, round := range measure.Interleave(c.o.Seed, len(configurations)*len(c.o.Clients), c.o.Rounds) {
-		configuration, n := configurations[i/len(c.o.Clients)], c.o.Clients[i%len(c.o.Clients)]
-		stopped := c.still.Total()
+// measureAll runs every configuration with every number of clients, in rounds in random order, so that
+// drift affects all of them equally.
+func (c *concurrency) measureAll(ctx context.Context, configurations [][]*cell, step *Progress) error {
+	for i, round := range measure.Interleave(c.options.Seed, len(configurations)*len(c.options.Clients), c.options.Rounds) {
+		configuration, n := configurations[i/len(c.options.Clients)], c.options.Clients[i%len(c.options.Clients)]
+		stopped := c.standstills.Total()
 		p, err := c.measure(ctx, configuration, n, round+1)
 		for err == nil && c.wasStopped(stopped) {
-			stopped = c.still.Total()
+			stopped = c.standstills.Total()
 			p, err = c.measure(ctx, configuration, n, round+1)
 		}
 		if err = errors.Join(err, ctx.Err()); err != nil {
@@ -65,7 +65,7 @@ func (c *concurrency) all(ctx context.Context, configurations [][]*cell, step *P
 			return err
 		}
 		step.Done++
-		c.o.Progress(*step)
+		c.options.Progress(*step)
 	}
 	return nil
 }
@@ -90,12 +90,12 @@ func (c *concurrency) configurations() (out [][]*cell) {
 // measure measures one configuration with n clients.
 func (c *concurrency) measure(ctx context.Context, configuration []*cell, n, rep int) (out run.Sample, err error) {
 	first := configuration[0]
-	out = run.Sample{Cell: run.MixCell(first.Engine, first.At("design"), first.At("flavour"), n, 0, ""), Rep: rep}
+	out = run.Sample{Cell: run.MixCell(first.Engine, first.Value("design"), first.Value("flavour"), n, 0, ""), Rep: rep}
 	workers := make([]pace.Worker, n)
 	for i := range workers {
 		a := &client{turn: i, cells: configuration}
-		for _, x := range configuration { // clients cannot share a query, which keeps the server's time
-			q, err := x.archive.Phrase(ctx, x.query.Question, flavour.Name(x.At("flavour")))
+		for _, x := range configuration { // a Query stores the server's time of its last execution, so each client needs its own
+			q, err := x.archive.Phrase(ctx, x.query.Question, flavour.Name(x.Value("flavour")))
 			if err != nil {
 				return out, err
 			}
@@ -105,11 +105,11 @@ func (c *concurrency) measure(ctx context.Context, configuration []*cell, n, rep
 	}
 	return c.points.RunClients(ctx, out, run.ConcurrentClients{
 		Workers: workers, Place: string(first.target.Driver.Place), Prove: answer.CompareAll,
-		Pace: pace.Options{Kinds: []string{"QUESTION"}, Statuses: []string{"OK"}, Warmup: askWarmup, Limit: c.o.Duration, Seed: c.o.Seed},
+		Pace: pace.Options{Kinds: []string{"QUESTION"}, Statuses: []string{"OK"}, Warmup: clientWarmup, MaxDuration: c.options.Duration, Seed: c.options.Seed},
 	})
 }
 
-// client is one client.
+// client queries the cases in turn; turn is the number of the next query.
 type client struct {
 	turn    int
 	cells   []*cell
@@ -123,7 +123,7 @@ func (a *client) Do(ctx context.Context, r *pace.Recorder) error {
 	a.turn++
 	c, began := a.cells[at], r.Now()
 	if err := c.archive.Ask(ctx, a.queries[at], &a.result); err != nil {
-		return fmt.Errorf("%s: %w", c.At("case"), err)
+		return fmt.Errorf("%s: %w", c.Value("case"), err)
 	}
 	r.Done(0, 0, began)
 	_, err := answer.Compare(c.want, &a.result.Answer)

@@ -48,7 +48,7 @@ func TestClients(t *testing.T) {
 		Registry: reg, Targets: []met.Target{target(&reg[0], at, design.Memory), target(&reg[1], at, design.KeyValue), target(&reg[2], at, design.KeyValue)},
 		Cases: cases(t, "test_3", "test_6"), Files: files, Subset: "s", Reps: 1, Seed: 1,
 		Clients: []int{1, 3}, Duration: 600 * time.Millisecond, Rounds: 2,
-		Points: func() (*run.Folder, error) {
+		ClientsFolder: func() (*run.Folder, error) {
 			return run.Create(filepath.Join(dir, "clients"), run.Run{ID: "clients", Workload: run.MixWorkload, Started: time.Now()})
 		},
 	})

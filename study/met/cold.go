@@ -23,7 +23,7 @@ import (
 // cold measures cold starts. For each it drops the archive's files from the page cache and
 // starts a new process, which opens the archive and runs one query.
 func (s *runner) cold(ctx context.Context) error {
-	if s.o.Cold == nil || s.o.ColdReps <= 0 {
+	if s.options.Cold == nil || s.options.ColdReps <= 0 {
 		return nil
 	}
 	var cells []*cell
@@ -32,30 +32,30 @@ func (s *runner) cold(ctx context.Context) error {
 			cells = append(cells, c)
 		}
 	}
-	step := Progress{Step: "cold starts", Unit: "answers", Of: int64(len(cells) * s.o.ColdReps)}
-	for i, rep := range measure.Interleave(s.o.Seed+1, len(cells), s.o.ColdReps) {
+	step := Progress{Step: "cold starts", Unit: "results", Of: int64(len(cells) * s.options.ColdReps)}
+	for i, rep := range measure.Interleave(s.options.Seed+1, len(cells), s.options.ColdReps) {
 		c := cells[i]
-		stopped, start := s.still.Total(), s.clock.Now()
-		result, how, err := s.o.Cold(ctx, c.target, c.Cell)
+		stopped, start := s.standstills.Total(), s.clock.Now()
+		result, how, err := s.options.Cold(ctx, c.target, c.Cell)
 		for s.wasStopped(stopped) {
-			stopped, start = s.still.Total(), s.clock.Now()
-			result, how, err = s.o.Cold(ctx, c.target, c.Cell)
+			stopped, start = s.standstills.Total(), s.clock.Now()
+			result, how, err = s.options.Cold(ctx, c.target, c.Cell)
 		}
 		result.Start = start
 		s.folder.Run.ColdMethod = how
-		if err := s.keepCold(ctx, c, rep, &result, err); err != nil {
+		if err := s.addColdSample(ctx, c, rep, &result, err); err != nil {
 			return err
 		}
 		step.Done++
-		s.o.Progress(step)
+		s.options.Progress(step)
 	}
 	s.finishStep(step, s.folder.Run.ColdMethod)
 	return nil
 }
 
-// keepCold compares the digest that the other process reports with that of the reference. The
+// addColdSample compares the digest that the other process reports with that of the reference. The
 // digest covers every value and the order of the rows.
-func (s *runner) keepCold(ctx context.Context, c *cell, rep int, a *ColdResult, err error) error {
+func (s *runner) addColdSample(ctx context.Context, c *cell, rep int, a *ColdResult, err error) error {
 	digest, ok := answer.ParseDigest(a.Digest)
 	if err == nil && !ok {
 		err = fmt.Errorf("the process of the cold start returned the digest %q", a.Digest)
@@ -68,7 +68,7 @@ func (s *runner) keepCold(ctx context.Context, c *cell, rep int, a *ColdResult, 
 		}
 		proof, err = answer.CompareDigest(want, digest, a.Rows)
 	}
-	return s.keep(ctx, c, run.Sample{Phase: run.Cold, Rep: rep}, &a.Measured, proof, err)
+	return s.addSample(ctx, c, run.Sample{Phase: run.Cold, Rep: rep}, &a.Measured, proof, err)
 }
 
 // ColdResult is the result that the process of a cold start reports: times, and the number and
@@ -98,7 +98,7 @@ func ColdProcess(cases string) func(context.Context, Target, run.Cell) (ColdResu
 		if err != nil {
 			return out, how, err
 		}
-		cmd := exec.CommandContext(ctx, self, ColdCommand, cases+"#"+c.At("case"), "--engine", t.URL, "--design", c.At("design"), "--flavour", c.At("flavour"), "--subset", t.Subset)
+		cmd := exec.CommandContext(ctx, self, ColdCommand, cases+"#"+c.Value("case"), "--engine", t.URL, "--design", c.Value("design"), "--flavour", c.Value("flavour"), "--subset", t.Subset)
 		var stdout, stderr bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &stdout, &stderr
 		if err := cmd.Run(); err != nil {
@@ -108,7 +108,7 @@ func ColdProcess(cases string) func(context.Context, Target, run.Cell) (ColdResu
 	}
 }
 
-// AskOnce opens an archive, runs one query, and returns the time from before the opening to the
+// AskOnce opens an archive, runs one query, and returns the time from the start of opening to the
 // last row. The process of a cold start calls it.
 func AskOnce(ctx context.Context, r engine.Registry, rawURL string, d design.Name, q *question.Question, f flavour.Name) (ColdResult, error) {
 	start := time.Now()
@@ -136,8 +136,8 @@ func AskOnce(ctx context.Context, r engine.Registry, rawURL string, d design.Nam
 	if !b.FirstRow.IsZero() {
 		out.FirstRow = b.FirstRow.Sub(start)
 	}
-	out.Derive, out.Keys, out.Rows, out.Bytes = query.Derive, len(query.Keys), b.Rows, b.Bytes()
-	out.ServerTime = query.Server
+	out.Derive, out.Keys, out.Rows, out.Bytes = query.DeriveTime, len(query.Keys), b.Rows, b.Bytes()
+	out.ServerTime = query.ServerTime
 	c, err := a.Catalog(ctx, q.Subset)
 	if err != nil {
 		return out, err

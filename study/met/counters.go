@@ -11,32 +11,32 @@ import (
 type counter struct {
 	folder *run.Folder
 	engine string
-	ask    func(ctx context.Context) (engine.Metrics, error) // nil after an error
+	read   func(ctx context.Context) (engine.Metrics, error) // nil after an error
 	last   *engine.Metrics
 }
 
 // counters returns a counter for each server of the study.
-func (s *runner) counters(o *opened) (out []*counter) {
+func (s *runner) counters(o *openArchives) (out []*counter) {
 	known := map[string]bool{}
 	for i, e := range o.engines {
-		if t := s.o.Targets[i]; e != nil && e.Metrics != nil && !known[t.URL] {
+		if t := s.options.Targets[i]; e != nil && e.Metrics != nil && !known[t.URL] {
 			known[t.URL] = true
-			out = append(out, &counter{folder: s.folder, engine: t.Driver.Scheme, ask: e.Metrics})
+			out = append(out, &counter{folder: s.folder, engine: t.Driver.Scheme, read: e.Metrics})
 		}
 	}
 	return out
 }
 
-// readCounters writes the counts since the previous look into the run folder. It is called between two
+// readCounters writes the change of the counters since the previous reading into the run folder. It is called between two
 // repetitions, never during a timed one.
 func readCounters(ctx context.Context, servers []*counter) {
 	for _, c := range servers {
-		if c.ask == nil {
+		if c.read == nil {
 			continue
 		}
-		now, err := c.ask(ctx)
+		now, err := c.read(ctx)
 		if err != nil {
-			c.ask = nil
+			c.read = nil
 			c.folder.Warn(c.engine + " reports no counters: " + err.Error())
 			continue
 		}
@@ -45,7 +45,7 @@ func readCounters(ctx context.Context, servers []*counter) {
 			for _, t := range now.Since(c.last) {
 				counted = append(counted, run.Counter(t))
 			}
-			_ = c.folder.Event(run.Event{Kind: run.CountersEvent, Text: c.engine, Counters: counted}) // the folder keeps the error
+			_ = c.folder.AddEvent(run.Event{Kind: run.CountersEvent, Text: c.engine, Counters: counted}) // the folder keeps the error
 		}
 		c.last = &now
 	}

@@ -4,5 +4,5 @@
 //
 // The reference is computed from the parsed records, without a database. The
 // study also compares the result of every timed repetition with it, after the
-// clock has stopped.
+// clock has stopped. The dry engine answers from memory; its times are the client overhead.
 package met

@@ -33,7 +33,7 @@ func TestStudyOfAnArchive(t *testing.T) {
 			{Driver: &reg[0], Design: design.Memory, URL: "dry:"},
 			target(&reg[2], filepath.Join(dir, copied), design.Normalized), target(&reg[2], filepath.Join(dir, copied), design.Document),
 		}
-		out, r, _, err := studyOf(t, met.Options{Registry: reg, Targets: targets, From: true, Subset: "s", Memory: memory})
+		out, r, _, err := studyOf(t, met.Options{Registry: reg, Targets: targets, FirstIsSource: true, Subset: "s", Memory: memory})
 		if err != nil || out.Err() != nil || out.Equal == 0 {
 			t.Fatalf("%+v, %v, %v", out, out.Err(), err)
 		}
@@ -75,7 +75,7 @@ func TestOtherDataInTheSubset(t *testing.T) {
 			t.Errorf("%+v, %+v, %v", out, r.Archives, err)
 		}
 	}
-	_, _, _, err := studyOf(t, met.Options{Registry: reg, Targets: targets, Files: files[1:2], Subset: "s", Named: true})
+	_, _, _, err := studyOf(t, met.Options{Registry: reg, Targets: targets, Files: files[1:2], Subset: "s", SubsetRequired: true})
 	if fault.Code(err) != fault.Usage || !strings.Contains(err.Error(), "--subset s") || !strings.Contains(err.Error(), "1 files of other data") {
 		t.Error(err)
 	}

@@ -29,9 +29,9 @@ import (
 // the study parses the files again for each archive.
 const parsedMemory = 512 << 20
 
-// newParsed returns the store for the parsed records. If the files are larger than the limit,
-// the store keeps nothing.
-func newParsed(o *Options) *load.ParseCache {
+// newParseCache returns the cache for the parsed records. If the files are larger than the limit,
+// the cache stores nothing.
+func newParseCache(o *Options) *load.ParseCache {
 	most := cmp.Or(o.Memory, parsedMemory)
 	if totalSize(o.Files) > int64(most) {
 		most = 0
@@ -39,10 +39,10 @@ func newParsed(o *Options) *load.ParseCache {
 	return load.NewParseCache(most)
 }
 
-// reading is the state of reading the data.
-type reading struct {
+// reader collects what the study needs from the data while it is read.
+type reader struct {
 	*runner
-	prints          load.Fingerprint
+	fingerprint     load.Fingerprint
 	unstoredColumns map[string]int // columns that no design stores → number of lines
 	step            Progress
 	projection      projection
@@ -51,14 +51,14 @@ type reading struct {
 // read parses the data. It computes the reference results and the digest of the data, and
 // keeps the records for the loads.
 func (s *runner) read(ctx context.Context) error {
-	qs := make([]*question.Question, len(s.o.Cases))
-	for i, q := range s.o.Cases {
-		qs[i] = q.InSubset(s.o.Subset)
+	qs := make([]*question.Question, len(s.options.Cases))
+	for i, q := range s.options.Cases {
+		qs[i] = q.InSubset(s.options.Subset)
 	}
 	s.caseRecords, s.files = answer.NewReference(qs...), map[string]bool{}
 	d := &s.folder.Run.Data
-	d.Subset, d.Copies, d.Files, d.ByType = s.o.Subset, s.o.Copies, len(s.o.Files), map[string]int64{}
-	r := &reading{runner: s, unstoredColumns: map[string]int{}, step: Progress{Step: "reading", Unit: "MB", Of: totalSize(s.o.Files)}}
+	d.Subset, d.Copies, d.Files, d.ByType = s.options.Subset, s.options.Copies, len(s.options.Files), map[string]int64{}
+	r := &reader{runner: s, unstoredColumns: map[string]int{}, step: Progress{Step: "reading", Unit: "MB", Of: totalSize(s.options.Files)}}
 	if s.origin != nil {
 		r.step.Of, d.Files = s.origin.Bytes(), len(s.origin.Marks)
 		for _, m := range s.origin.Marks {
@@ -66,7 +66,7 @@ func (s *runner) read(ctx context.Context) error {
 		}
 	}
 	each := func(f *load.File, b *record.Batch) error { return r.add(ctx, f, b) }
-	if err := load.Read(ctx, s.o.Files, load.Reading{KeepLast: s.o.KeepLast, ParseCache: s.parsed, Origin: s.origin}, each, r.end); err != nil {
+	if err := load.Read(ctx, s.options.Files, load.ReadOptions{KeepLast: s.options.KeepLast, ParseCache: s.parseCache, Origin: s.origin}, each, r.end); err != nil {
 		return err
 	}
 	if err := r.sum(ctx); err != nil {
@@ -78,15 +78,16 @@ func (s *runner) read(ctx context.Context) error {
 		}}
 	}
 	s.reference, s.out.Cases = s.caseRecords.Answers(), len(qs)
-	if s.o.Derived > 0 {
+	if s.options.MaxCases > 0 {
+		// if no derived case has rows, all of them count as empty: Outcome.Err then reports it
 		if qs = s.choose(qs); len(qs) == 0 {
 			s.out.Empty = max(s.out.Cases, 1)
 		}
 	}
 	s.out.Cases = max(len(qs), s.out.Empty)
 	r.warnOfLosses()
-	text, err := question.YAML(s.o.Cases...)
-	if err := errors.Join(err, s.folder.Cases(text)); err != nil {
+	text, err := question.YAML(s.options.Cases...)
+	if err := errors.Join(err, s.folder.StoreCases(text)); err != nil {
 		return err
 	}
 	for i, a := range s.reference {
@@ -95,7 +96,7 @@ func (s *runner) read(ctx context.Context) error {
 		}
 	}
 	note := fmt.Sprintf("%d records, reference results of %d cases", d.Records, len(qs))
-	if !s.parsed.IsComplete() {
+	if !s.parseCache.HasFiles() {
 		note += "; each load reads the files again, because the records do not fit into memory"
 	}
 	s.finishStep(r.step, note)
@@ -103,7 +104,7 @@ func (s *runner) read(ctx context.Context) error {
 }
 
 // add handles a batch of records of a file.
-func (r *reading) add(ctx context.Context, f *load.File, b *record.Batch) error {
+func (r *reader) add(ctx context.Context, f *load.File, b *record.Batch) error {
 	d := &r.folder.Run.Data
 	d.Lines += int64(b.Lines)
 	if err := r.out.Reject(b, r.folder.Reject); err != nil {
@@ -114,18 +115,18 @@ func (r *reading) add(ctx context.Context, f *load.File, b *record.Batch) error 
 	}
 	r.caseRecords.Add(b)
 	if r.origin != nil {
-		r.found.Add(b) // an archive has no two records with the same identity
+		r.originCatalog.Add(b) // the archive has already resolved duplicates and conflicts
 	} else {
-		r.prints.Add(b)
+		r.fingerprint.Add(b)
 	}
 	r.step.Done = d.Bytes + f.Offset
-	r.o.Progress(r.step)
+	r.options.Progress(r.step)
 	r.projection.report(ctx, r.runner, r.step)
 	return nil
 }
 
 // end handles the end of a file, or an error that ends it early.
-func (r *reading) end(f *load.File) error {
+func (r *reader) end(f *load.File) error {
 	d := &r.folder.Run.Data
 	if f.Err != nil {
 		if r.origin != nil {
@@ -134,31 +135,31 @@ func (r *reading) end(f *load.File) error {
 		r.out.Unread++
 		d.Files--
 		r.folder.Warn("a file is missing from the data, or incomplete: " + f.Err.Error())
-		r.o.Log.Error("file not read", "error", f.Err)
+		r.options.Log.Error("file not read", "error", f.Err)
 	}
 	r.files[f.Digest] = true
 	d.Bytes += f.Bytes
 	r.step.Done = d.Bytes
-	r.o.Progress(r.step)
+	r.options.Progress(r.step)
 	return nil
 }
 
 // sum computes the digest of the data.
-func (r *reading) sum(ctx context.Context) (err error) {
+func (r *reader) sum(ctx context.Context) (err error) {
 	d := &r.folder.Run.Data
-	if r.digest, d.ByType, err = r.prints.Sum(); err == nil && r.origin != nil {
+	if r.digest, d.ByType, err = r.fingerprint.Sum(); err == nil && r.origin != nil {
 		err = r.verifySource(ctx)
-		r.digest, d.ByType = r.found.Digest(), r.found.Records()
+		r.digest, d.ByType = r.originCatalog.Digest(), r.originCatalog.Records()
 	}
 	d.Records, d.Digest = r.digest.Records, r.digest.String()
 	return err
 }
 
 // warnOfLosses warns of lines and columns that no archive stores.
-func (r *reading) warnOfLosses() {
+func (r *reader) warnOfLosses() {
 	d := &r.folder.Run.Data
-	if r.out.Refused = r.prints.Conflicts(); r.out.Refused > 0 {
-		r.warn(run.Several(int(r.out.Refused), "conflicting line") + ": archives keep the line that comes first by the path of its file; `barograph load` lists them")
+	if r.out.Refused = r.fingerprint.Conflicts(); r.out.Refused > 0 {
+		r.warn(run.CountOf(int(r.out.Refused), "conflicting line") + ": archives keep the line that comes first by the path of its file; `barograph load` lists them")
 	}
 	if d.Quarantined = r.out.Quarantined; d.Quarantined > 0 {
 		r.warn(fmt.Sprintf("%d of %d lines could not be read; they are in quarantine.csv, not in the archives", d.Quarantined, d.Lines))
@@ -168,20 +169,20 @@ func (r *reading) warnOfLosses() {
 	}
 }
 
-// choose keeps the first Derived cases that have rows. If it was to keep all, it warns of
-// the cases without rows.
+// choose keeps the first MaxCases cases that have rows. If MaxCases is the number of all cases (--mix), it warns of
+// cases without rows.
 func (s *runner) choose(qs []*question.Question) (chosen []*question.Question) {
 	var cases []*question.Question
 	var answers []*answer.Answer
 	for i, a := range s.reference {
-		if a.Rows > 0 && len(chosen) < s.o.Derived {
-			chosen, cases, answers = append(chosen, qs[i]), append(cases, s.o.Cases[i]), append(answers, a)
+		if a.Rows > 0 && len(chosen) < s.options.MaxCases {
+			chosen, cases, answers = append(chosen, qs[i]), append(cases, s.options.Cases[i]), append(answers, a)
 		}
 	}
-	if left := len(qs) - len(chosen); left > 0 && s.o.Derived == len(qs) {
+	if left := len(qs) - len(chosen); left > 0 && s.options.MaxCases == len(qs) {
 		s.warn(fmt.Sprintf("%d of %d questions have no rows in this data and are excluded", left, len(qs)))
 	}
-	s.o.Cases, s.reference = cases, answers
+	s.options.Cases, s.reference = cases, answers
 	return chosen
 }
 
@@ -197,7 +198,7 @@ func totalSize(files []string) int64 {
 
 func (s *runner) warn(text string) {
 	s.folder.Warn(text)
-	s.o.Log.Warn(text)
+	s.options.Log.Warn(text)
 }
 
 // addCase adds a case to the run folder, with the size of its reference result and its curves.
@@ -213,7 +214,7 @@ func (s *runner) addCase(ctx context.Context, q *question.Question, a *answer.An
 		return nil
 	}
 	for _, name := range curve.Stats(q) {
-		drawn, err := curve.Compute(ctx, q, a, name, s.o.Seed)
+		drawn, err := curve.Compute(ctx, q, a, name, s.options.Seed)
 		if _, lacks := errors.AsType[*fault.Error](err); lacks {
 			continue // the question does not select the columns that the statistic needs
 		}
@@ -227,7 +228,7 @@ func (s *runner) addCase(ctx context.Context, q *question.Question, a *answer.An
 			drawn = s.lastCurves
 		}
 		s.lastCurves = drawn
-		if err := s.folder.Curves(drawn); err != nil {
+		if err := s.folder.StoreCurves(drawn); err != nil {
 			return err
 		}
 	}
@@ -236,8 +237,8 @@ func (s *runner) addCase(ctx context.Context, q *question.Question, a *answer.An
 
 // load loads the data into every target; a load skips files that the archive has. The study reports
 // an archive that cannot be loaded or read, does not time it, and continues with the others.
-func (s *runner) load(ctx context.Context, o *opened) error {
-	for i, t := range s.o.Targets {
+func (s *runner) load(ctx context.Context, o *openArchives) error {
+	for i, t := range s.options.Targets {
 		if err := s.loadTarget(ctx, t, o, i, o.errs[i]); err != nil {
 			return err
 		}
@@ -245,9 +246,10 @@ func (s *runner) load(ctx context.Context, o *opened) error {
 	return nil
 }
 
-// loadTarget loads target i and compares its records with the data. The run folder keeps an error of
-// the archive; err is the error of opening it.
-func (s *runner) loadTarget(ctx context.Context, t Target, o *opened, i int, err error) error {
+// loadTarget loads target i and compares its records with the data. err is
+// the error of opening the archive; nil = it is open. loadTarget stores an error of the archive in the run folder, and
+// returns only errors of the study.
+func (s *runner) loadTarget(ctx context.Context, t Target, o *openArchives, i int, err error) error {
 	r := study.Participant(t.Driver, t.URL, engine.About{}, t.Server)
 	r.Engine, r.Design, r.Complete = t.engine(), string(t.Design), true
 	if s := t.Driver.Server; s != nil {
@@ -274,23 +276,23 @@ func (s *runner) loadTarget(ctx context.Context, t Target, o *opened, i int, err
 
 // loadArchive loads one archive and compares its records with the data. It does not load the source of
 // the data, and loads only the records of the cases into the dry engine if memory is short.
-func (s *runner) loadArchive(ctx context.Context, t Target, o *opened, i int, r *run.Archive) (err error) {
+func (s *runner) loadArchive(ctx context.Context, t Target, o *openArchives, i int, r *run.Archive) (err error) {
 	a, about := o.archives[i], o.abouts[i]
 	study.Describe(r, about)
 	if r.Unranked != "" {
 		s.warn(r.Engine + " " + r.Design + " is excluded from the ranking: " + r.Unranked)
 	}
-	step := Progress{Step: "loading " + t.String(), Unit: "MB", Of: s.folder.Run.Data.Bytes * int64(s.o.Copies)}
+	step := Progress{Step: "loading " + t.String(), Unit: "MB", Of: s.folder.Run.Data.Bytes * int64(s.options.Copies)}
 	var read int64
 	switch {
 	case s.isSource(i):
 		step.Step = "checking " + t.String()
-		r.Objects, r.Object, r.Digest = s.origin.Catalog.Objects, t.Design.Objects(), s.digest.String()
-	case t.Driver.Place == engine.Memory && !s.parsed.IsComplete():
-		r.Object = t.Design.Objects() + " of the cases"
+		r.Objects, r.ObjectKind, r.Digest = s.origin.Catalog.Objects, t.Design.Objects(), s.digest.String()
+	case t.Driver.Place == engine.Memory && !s.parseCache.HasFiles():
+		r.ObjectKind = t.Design.Objects() + " of the cases"
 		r.Objects, err = s.loadDry(ctx, a, t.Subset)
 	default:
-		for k := 0; k < s.o.Copies && err == nil; k++ {
+		for k := 0; k < s.options.Copies && err == nil; k++ {
 			var n int64
 			n, err = s.loadCopy(ctx, t, a, k, r, step)
 			read += n
@@ -303,20 +305,20 @@ func (s *runner) loadArchive(ctx context.Context, t Target, o *opened, i int, r 
 		return err
 	}
 	step.Finished, step.Done = true, step.Of
-	step.Note = fmt.Sprintf("%d %s, %s on disk", r.Objects, r.Object, humanize.BytesN(uint64(r.Bytes), 3))
+	step.Note = fmt.Sprintf("%d %s, %s on disk", r.Objects, r.ObjectKind, humanize.BytesN(uint64(r.Bytes), 3))
 	if r.Load > 0 && r.Complete {
 		step.Note += fmt.Sprintf(", %.0f records/s", float64(read)/r.Load.Seconds())
 	}
-	s.o.Progress(step)
+	s.options.Progress(step)
 	return nil
 }
 
 // loadCopy loads the k-th copy and returns how many lines it read.
 func (s *runner) loadCopy(ctx context.Context, t Target, a archive.Archive, k int, r *run.Archive, step Progress) (int64, error) {
 	name, before := CopyName(t.Subset, k), int64(k)*s.folder.Run.Data.Bytes
-	sum, err := load.Run(ctx, a, name, s.o.Files, load.Options{KeepLast: s.o.KeepLast, ParseCache: s.parsed, Origin: s.origin, Progress: func(p load.Progress) {
+	sum, err := load.Run(ctx, a, name, s.options.Files, load.Options{KeepLast: s.options.KeepLast, ParseCache: s.parseCache, Origin: s.origin, Progress: func(p load.Progress) {
 		step.Done = before + p.Bytes
-		s.o.Progress(step)
+		s.options.Progress(step)
 	}})
 	if errors.Is(err, load.ErrNotConserved) {
 		s.incomplete(r, err.Error())
@@ -347,7 +349,7 @@ func (s *runner) inspect(ctx context.Context, a archive.Archive, k int, subset s
 		return err
 	}
 	if k == 0 {
-		r.Objects, r.Object, r.Digest = contents.Objects, contents.Object, digest.String()
+		r.Objects, r.ObjectKind, r.Digest = contents.Objects, contents.Object, digest.String()
 	}
 	if _, differs := answer.CompareRecords(s.digest, digest); differs != nil && r.Complete {
 		s.incomplete(r, "subset "+subset+": "+differs.Error())

@@ -44,17 +44,17 @@ func (t Target) engine() string {
 
 // Options of a study; zero values are the defaults.
 type Options struct {
-	Registry engine.Registry
-	Targets  []Target
-	Cases    []*question.Question // nil = derived from the data
-	Derived  int                  // if > 0, the study uses only the first so many Cases that have rows; the user did not choose them
-	Flavours []flavour.Name       // nil = all that each archive offers
-	Files    []string             // the data
-	From     bool                 // the first target is the data instead of Files; the study does not change it
-	KeepLast bool                 // load a last line without a line end instead of quarantining it
-	Subset   string
-	Named    bool // the user named Subset: if it has other data, that is an error, and the study uses no other subset
-	Copies   int  // number of copies of the data in every archive, each in a subset of its own; 0 = 1
+	Registry       engine.Registry
+	Targets        []Target
+	Cases          []*question.Question // nil = derived from the data
+	MaxCases       int                  // if > 0, the study excludes cases without rows and uses at most this many
+	Flavours       []flavour.Name       // nil = all that each archive offers
+	Files          []string             // the data
+	FirstIsSource  bool                 // the first target is the source of the data, in place of Files; the study only reads it
+	KeepLast       bool                 // load a last line without a line end instead of quarantining it
+	Subset         string
+	SubsetRequired bool // the user chose Subset; if it contains other data, the study fails
+	Copies         int  // number of copies of the data in every archive, each in a subset of its own; 0 = 1
 
 	Reps    int           // timed repetitions of each cell; 0 = DefaultReps
 	Warmups int           // untimed repetitions of each cell after its proof, which also warms it
@@ -67,11 +67,11 @@ type Options struct {
 	ColdReps int
 
 	// Clients are the numbers of concurrent clients to measure; none = no measurement.
-	// Points creates the run folder for the results.
-	Clients  []int
-	Duration time.Duration // of one measurement; 0 = DefaultDuration
-	Rounds   int           // passes over all numbers of clients; 0 = 1
-	Points   func() (*run.Folder, error)
+	// ClientsFolder creates the run folder for their results.
+	Clients       []int
+	Duration      time.Duration // of one measurement; 0 = DefaultDuration
+	Rounds        int           // passes over all numbers of clients; 0 = 1
+	ClientsFolder func() (*run.Folder, error)
 
 	// Memory is the limit in bytes for parsed records; 0 = 512 MiB. Above it the study reads
 	// the files again for each archive, and the dry engine has only the records of the cases.
@@ -92,7 +92,7 @@ const DefaultDuration = 2 * time.Second
 type Progress struct {
 	Step     string // "reading", "loading duckdb wide", "proving", "timing", "cold starts"
 	Done, Of int64
-	Unit     string // "MB", "answers"
+	Unit     string // "MB", "results"
 	Finished bool   // the step is over
 	Note     string // the result of a finished step
 }
@@ -108,7 +108,7 @@ type Outcome struct {
 
 // proof summarizes the comparison with the reference.
 func (o *Outcome) proof() string {
-	text := fmt.Sprintf("%d of %s equal the reference", o.Equal, run.Several(o.Equal+o.Wrong+o.Failed, "result"))
+	text := fmt.Sprintf("%d of %s equal the reference", o.Equal, run.CountOf(o.Equal+o.Wrong+o.Failed, "result"))
 	if o.Wrong > 0 {
 		text += fmt.Sprintf(", %d wrong", o.Wrong)
 	}
@@ -118,7 +118,8 @@ func (o *Outcome) proof() string {
 	return text
 }
 
-// Add adds the study of a larger number of copies of the same data.
+// Add adds the study of a larger number of copies of the same data. Counts of cells are added; all other fields are
+// those of x.
 func (o *Outcome) Add(x Outcome) {
 	x.Equal, x.Wrong, x.Failed, x.IncompleteArchives = o.Equal+x.Equal, o.Wrong+x.Wrong, o.Failed+x.Failed, o.IncompleteArchives+x.IncompleteArchives
 	*o = x
@@ -128,11 +129,11 @@ func (o *Outcome) Add(x Outcome) {
 func (o Outcome) Err() error {
 	switch {
 	case o.Wrong > 0:
-		return &fault.Status{Code: fault.Differs, Err: fmt.Errorf("%d of %s returned a wrong result", o.Wrong, run.Several(o.Equal+o.Wrong+o.Failed, "cell"))}
+		return &fault.Status{Code: fault.Differs, Err: fmt.Errorf("%d of %s returned a wrong result", o.Wrong, run.CountOf(o.Equal+o.Wrong+o.Failed, "cell"))}
 	case o.IncompleteArchives > 0:
 		return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d archives are incomplete and were not timed", o.IncompleteArchives)}
 	case o.Failed > 0:
-		return &fault.Status{Code: fault.Failed, Err: fmt.Errorf("%s returned no result", run.Several(o.Failed, "cell"))}
+		return &fault.Status{Code: fault.Failed, Err: fmt.Errorf("%s returned no result", run.CountOf(o.Failed, "cell"))}
 	case o.Empty > 0 && o.Empty == o.Cases:
 		return noRows(o.Cases)
 	}
@@ -142,53 +143,55 @@ func (o Outcome) Err() error {
 // noRows is the error of a study in which no case has rows in the data.
 func noRows(cases int) error {
 	return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{
-		Setting: "--case", Problem: fmt.Sprintf("none of %s has rows in this data, so nothing was timed", run.Several(cases, "question")),
+		Setting: "--case", Problem: fmt.Sprintf("none of %s has rows in this data, so nothing was timed", run.CountOf(cases, "question")),
 		Cure: "write a question with models, regions, levels and times of the files, and name it: --case FILE.yaml (docs/reference/questions.md)",
 	}}
 }
 
 // runner runs one study.
 type runner struct {
-	o           Options
-	folder      *run.Folder
-	clock       measure.Clock
-	still       *measure.StandstillMeter
-	stops       []time.Duration   // of this process, during repetitions that were then measured again
-	origin      *load.Origin      // the source of the data; nil = files
-	found       *design.Catalog   // of the records that origin really has
-	files       map[string]bool   // digests of the files
-	caseRecords *answer.Reference // records of the cases, until every archive is loaded
-	reference   []*answer.Answer  // by case
-	digest      record.Digest     // of the data
-	parsed      *load.ParseCache  // the data, until every archive is loaded
-	cells       []*cell
-	lastCurves  *run.Curves // of the previous question
-	causes      []cause     // of cells without a correct result, not logged yet
-	out         Outcome
+	options       Options
+	folder        *run.Folder
+	clock         measure.Clock
+	standstills   *measure.StandstillMeter
+	stops         []time.Duration   // of this process, during repetitions that were then measured again
+	origin        *load.Origin      // the source of the data; nil = files
+	originCatalog *design.Catalog   // built from the records that were read from origin
+	files         map[string]bool   // digests of the files
+	caseRecords   *answer.Reference // records of the cases, until every archive is loaded
+	reference     []*answer.Answer  // by case
+	digest        record.Digest     // of the data
+	parseCache    *load.ParseCache  // the data, until every archive is loaded
+	cells         []*cell
+	lastCurves    *run.Curves // of the previous question
+	causes        []cause     // of cells without a correct result, not logged yet
+	out           Outcome
 }
 
-// cell is one archive, case and flavour, proven and ready to be timed.
+// cell is one case on one archive in one flavour. runner.cells has only those that are timed.
 type cell struct {
 	run.Cell
-	target   Target
-	archive  archive.Archive
-	unopened error // the reason why archive is nil
-	query    *archive.Query
-	want     *answer.Answer
-	proven   bool // the first result was correct
-	bad      bool // a result was wrong or missing: the cell is not queried again
+	target  Target
+	archive archive.Archive
+	openErr error // the reason why archive is nil
+	query   *archive.Query
+	want    *answer.Answer
+	proven  bool // the first result was correct
+	bad     bool // a result was wrong or missing: the cell is not queried again
 }
 
 // configuration is the cell without its case: "duckdb wide epoch-range".
-func (c *cell) configuration() string { return c.Engine + " " + c.At("design") + " " + c.At("flavour") }
+func (c *cell) configuration() string {
+	return c.Engine + " " + c.Value("design") + " " + c.Value("flavour")
+}
 
 // Run runs the study and writes it to the folder, which the caller closes. The error is one of the
 // study itself; the Outcome counts wrong results and failed cells.
 func Run(ctx context.Context, folder *run.Folder, o Options) (Outcome, error) {
-	s := &runner{o: o.defaults(), folder: folder, parsed: newParsed(&o), clock: measure.StartClock(), still: measure.StartStandstillMeter()}
-	defer s.still.Stop()
-	s.o.Progress = recorded(folder, s.o.Progress)
-	folder.Run.PlannedReps = s.o.Reps
+	s := &runner{options: o.defaults(), folder: folder, parseCache: newParseCache(&o), clock: measure.StartClock(), standstills: measure.StartStandstillMeter()}
+	defer s.standstills.Stop()
+	s.options.Progress = recordProgress(folder, s.options.Progress)
+	folder.Run.PlannedReps = s.options.Reps
 	meter, err := measure.StartClient()
 	if err != nil {
 		return s.out, err
@@ -207,7 +210,7 @@ func Run(ctx context.Context, folder *run.Folder, o Options) (Outcome, error) {
 	if err == nil {
 		err = s.load(ctx, opened)
 	}
-	s.parsed, s.caseRecords, s.found = nil, nil, nil // free the memory before queries are timed
+	s.parseCache, s.caseRecords, s.originCatalog = nil, nil, nil // free the memory before queries are timed
 	if err == nil {
 		err = s.prove(ctx, opened)
 	}
@@ -233,17 +236,17 @@ func Run(ctx context.Context, folder *run.Folder, o Options) (Outcome, error) {
 // finishStep reports the end of a step with its result.
 func (s *runner) finishStep(step Progress, note string) {
 	step.Finished, step.Note = true, note
-	s.o.Progress(step)
+	s.options.Progress(step)
 }
 
-// recorded returns a progress function that also writes events into the run folder: once a second,
+// recordProgress returns a progress function that also writes events into the run folder: once a second,
 // and at the end of each step.
-func recorded(folder *run.Folder, report func(Progress)) func(Progress) {
+func recordProgress(folder *run.Folder, report func(Progress)) func(Progress) {
 	var last time.Time
 	return func(p Progress) {
 		if p.Finished || time.Since(last) > time.Second {
 			last = time.Now()
-			_ = folder.Event(run.Event{Kind: run.StepEvent, Text: p.Step, Done: p.Done, Total: p.Of}) // the folder keeps the error
+			_ = folder.AddEvent(run.Event{Kind: run.StepEvent, Text: p.Step, Done: p.Done, Total: p.Of}) // the folder keeps the error
 		}
 		report(p)
 	}

@@ -212,7 +212,7 @@ func TestCasesWithoutRows(t *testing.T) {
 			if s.Measured() != nil {
 				timed++
 			}
-			if s.Cell.At("case") == "test_6" && (s.Measured() != nil || s.Verdict != run.Equal) {
+			if s.Cell.Value("case") == "test_6" && (s.Measured() != nil || s.Verdict != run.Equal) {
 				t.Errorf("the empty answer is %+v", s)
 			}
 		}
@@ -340,7 +340,7 @@ func TestDamagedArchiveIsWrong(t *testing.T) {
 				if s.Measured() != nil {
 					t.Errorf("a damaged archive has a time: %+v", s)
 				}
-				if s.Cell.At("case") == "test_3" && (s.Verdict != run.Wrong || s.Problem == "") {
+				if s.Cell.Value("case") == "test_3" && (s.Verdict != run.Wrong || s.Problem == "") {
 					t.Errorf("test_3 by %s is %s, want wrong with its differing rows", s.Cell, s.Verdict)
 				}
 			}

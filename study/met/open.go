@@ -24,16 +24,16 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// opened has the open archives of a study, by their index in Options.Targets; nil = not usable, for
+// openArchives has the open archives of a study, by their index in Options.Targets; nil = not usable, for
 // the reason in errs.
-type opened struct {
+type openArchives struct {
 	engines  []*engine.Engine
 	archives []archive.Archive
 	abouts   []engine.About
 	errs     []error
 }
 
-func (o *opened) close() {
+func (o *openArchives) close() {
 	for i := range o.archives {
 		if o.archives[i] != nil {
 			o.archives[i].Close() //nolint:errcheck // everything is committed
@@ -48,11 +48,11 @@ func (o *opened) close() {
 
 // open opens every target. An unreachable server ends the study. The study reports an archive that
 // cannot be opened, and continues with the others.
-func (s *runner) open(ctx context.Context) (*opened, error) {
-	n := len(s.o.Targets)
-	o := &opened{engines: make([]*engine.Engine, n), archives: make([]archive.Archive, n), abouts: make([]engine.About, n), errs: make([]error, n)}
-	for i, t := range s.o.Targets {
-		e, err := s.o.Registry.Open(ctx, t.URL, engine.Options{Log: s.o.Log, Threads: s.o.Threads, ReadOnly: s.isSource(i)})
+func (s *runner) open(ctx context.Context) (*openArchives, error) {
+	n := len(s.options.Targets)
+	o := &openArchives{engines: make([]*engine.Engine, n), archives: make([]archive.Archive, n), abouts: make([]engine.About, n), errs: make([]error, n)}
+	for i, t := range s.options.Targets {
+		e, err := s.options.Registry.Open(ctx, t.URL, engine.Options{Log: s.options.Log, Threads: s.options.Threads, ReadOnly: s.isSource(i)})
 		damaged := t.Driver.Place == engine.Embedded && (errors.Is(err, engine.ErrUnreachable) || fault.Code(err) == fault.Differs)
 		switch {
 		case err != nil && (!damaged || s.isSource(i)):
@@ -72,29 +72,29 @@ func (s *runner) open(ctx context.Context) (*opened, error) {
 			o.archives[i] = a
 		}
 	}
-	if s.o.From {
-		return o, errors.Join(o.errs[0], s.source(ctx, o.archives[0]))
+	if s.options.FirstIsSource {
+		return o, errors.Join(o.errs[0], s.useSource(ctx, o.archives[0]))
 	}
 	return o, nil
 }
 
 // isSource reports whether a target is the source of the data.
-func (s *runner) isSource(i int) bool { return s.o.From && i == 0 }
+func (s *runner) isSource(i int) bool { return s.options.FirstIsSource && i == 0 }
 
-// foreign reports whether a target is the source and was loaded by another program. The study reads
-// its rows but does not query it, because that program's faults hide some rows from queries.
-func (s *runner) foreign(i int) bool {
+// isForeign reports whether a target is the source and was loaded by another program. The study copies its rows but does
+// not query it: METdbLoad and other programs store some rows where queries do not find them.
+func (s *runner) isForeign(i int) bool {
 	return s.isSource(i) && s.origin != nil && s.origin.Catalog.AdoptedOnly
 }
 
-// source makes the first target the source of the data.
-func (s *runner) source(ctx context.Context, a archive.Archive) (err error) {
+// useSource makes the first target the source of the data.
+func (s *runner) useSource(ctx context.Context, a archive.Archive) (err error) {
 	if a == nil {
 		return nil // open has reported the reason
 	}
-	t := &s.o.Targets[0]
+	t := &s.options.Targets[0]
 	s.origin, err = load.NewOrigin(ctx, a, t.Subset, fault.Redact(t.URL))
-	s.found = design.NewCatalog(t.Subset)
+	s.originCatalog = design.NewCatalog(t.Subset)
 	return err
 }
 
@@ -105,7 +105,7 @@ func (s *runner) verifySource(ctx context.Context) error {
 		s.warn("another program loaded " + s.origin.Name + ", subset " + s.origin.Subset + ", so this study queries only copies of it; `barograph adopt` reports and repairs its faults, and then met can query it")
 		return nil
 	}
-	v, err := s.origin.Verify(ctx, s.found)
+	v, err := s.origin.Verify(ctx, s.originCatalog)
 	if err != nil || len(v.Problems) == 0 {
 		return err
 	}
@@ -117,22 +117,22 @@ func (s *runner) verifySource(ctx context.Context) error {
 
 // chooseSubsets chooses each target's subset: that of the study or, if that has other data, one named after
 // the digest of the data.
-func (s *runner) chooseSubsets(ctx context.Context, o *opened) error {
+func (s *runner) chooseSubsets(ctx context.Context, o *openArchives) error {
 	for i, a := range o.archives {
-		t := &s.o.Targets[i]
+		t := &s.options.Targets[i]
 		if a == nil || s.isSource(i) {
 			continue
 		}
-		t.Subset = s.o.Subset
+		t.Subset = s.options.Subset
 		files, err := s.countOtherFiles(ctx, a, t.Subset)
 		switch {
 		case err != nil:
 			o.errs[i] = err
-		case files > 0 && s.o.Named:
+		case files > 0 && s.options.SubsetRequired:
 			return fault.Misuse("--subset "+t.Subset, fmt.Sprintf("of %s has %d files of other data", t, files), "name another subset, or omit --subset: then met chooses a name")
 		case files > 0:
-			t.Subset = fmt.Sprintf("%s_%08x", s.o.Subset, uint32(s.digest.Hi>>32)) //nolint:gosec // some of its digits
-			s.finishStep(Progress{Step: "subset of " + t.String()}, fmt.Sprintf("subset %s has %d files of other data, so this study uses subset %s", s.o.Subset, files, t.Subset))
+			t.Subset = fmt.Sprintf("%s_%08x", s.options.Subset, uint32(s.digest.Hi>>32)) //nolint:gosec // 8 of the digest's digits
+			s.finishStep(Progress{Step: "subset of " + t.String()}, fmt.Sprintf("subset %s has %d files of other data, so this study uses subset %s", s.options.Subset, files, t.Subset))
 		}
 	}
 	return nil
@@ -140,7 +140,7 @@ func (s *runner) chooseSubsets(ctx context.Context, o *opened) error {
 
 // countOtherFiles counts the files of a subset, and of the subsets of its copies, that do not belong to this study.
 func (s *runner) countOtherFiles(ctx context.Context, a archive.Archive, subset string) (n int, err error) {
-	for k := range s.o.Copies {
+	for k := range s.options.Copies {
 		marks, err := a.Marks(ctx, CopyName(subset, k))
 		if err != nil {
 			return n, err
@@ -154,14 +154,14 @@ func (s *runner) countOtherFiles(ctx context.Context, a archive.Archive, subset 
 	return n, nil
 }
 
-// loadDry loads only the records of the cases into the dry engine, because all records do not
+// loadDry loads only the records of the cases into the dry engine, because not all records
 // fit into memory.
 func (s *runner) loadDry(ctx context.Context, a archive.Archive, subset string) (n int64, err error) {
 	l, err := a.Loader(ctx, subset)
 	if err != nil {
 		return 0, err
 	}
-	defer l.Close() //nolint:errcheck // nothing is left of it
+	defer l.Close() //nolint:errcheck // everything is committed
 	for _, b := range s.caseRecords.Rows() {
 		c := design.NewCatalog(subset)
 		c.Add(b)
@@ -187,22 +187,22 @@ type projection struct {
 // projectionAfter is the time of reading before the projection.
 const projectionAfter = 2 * time.Second
 
-func (f *projection) report(ctx context.Context, s *runner, at Progress) {
-	if f.began.IsZero() {
-		f.began = time.Now()
+func (p *projection) report(ctx context.Context, s *runner, at Progress) {
+	if p.began.IsZero() {
+		p.began = time.Now()
 	}
-	took := time.Since(f.began)
-	if f.done || took < projectionAfter || at.Done*50 < at.Of {
+	took := time.Since(p.began)
+	if p.done || took < projectionAfter || at.Done*50 < at.Of {
 		return
 	}
-	f.done = true
-	share, memory := float64(at.Of)/float64(at.Done), 0.0
+	p.done = true
+	factor, memory := float64(at.Of)/float64(at.Done), 0.0
 	for _, b := range s.caseRecords.Rows() {
-		memory += share * float64(b.Len()*(120+8*len(b.Num)+16*len(b.Text)))
+		memory += factor * float64(b.Len()*(120+8*len(b.Num)+16*len(b.Text)))
 	}
-	s.o.Progress(Progress{Step: "projection", Finished: true, Note: fmt.Sprintf("reading takes %s; the cases need %.1f GB of memory", seconds(time.Duration(share*float64(took))), memory/1e9)})
+	s.options.Progress(Progress{Step: "projection", Finished: true, Note: fmt.Sprintf("about %s to read; the cases need %.1f GB of memory", seconds(time.Duration(factor*float64(took))), memory/1e9)})
 	if free := float64(measure.AvailableMemory(ctx)); free > 0 && memory > free/2 {
-		s.warn(fmt.Sprintf("the cases need need about %.1f GB of memory, and %.1f GB are free; choose fewer or smaller cases with --case", memory/1e9, free/1e9))
+		s.warn(fmt.Sprintf("the cases need about %.1f GB of memory, but only %.1f GB are free; choose fewer or smaller cases with --case", memory/1e9, free/1e9))
 	}
 }
 
@@ -239,7 +239,7 @@ func (s *Selection) Targets(all engine.Registry) ([]Target, error) {
 		}
 		wanted := archive.Designs(d)
 		if len(s.Designs) > 0 && d.Place != engine.Memory {
-			wanted = slices.DeleteFunc(wanted, s.leavesOut)
+			wanted = slices.DeleteFunc(wanted, s.excludes)
 		}
 		var server *run.Server
 		if s.Server != nil {
@@ -258,10 +258,10 @@ func (s *Selection) Targets(all engine.Registry) ([]Target, error) {
 	return out, nil
 }
 
-func (s *Selection) leavesOut(n design.Name) bool { return !slices.Contains(s.Designs, string(n)) }
+func (s *Selection) excludes(n design.Name) bool { return !slices.Contains(s.Designs, string(n)) }
 
-// check refuses a design or flavour that no engine of the study offers, and an
-// engine that was named and offers none of them.
+// check returns an error if no engine of the study offers a requested design or flavour, or if an engine that the user
+// named offers none of the requested designs.
 func (s *Selection) check(all engine.Registry, urls []string) error {
 	var designs []design.Name
 	var flavours []flavour.Name
@@ -278,11 +278,11 @@ func (s *Selection) check(all engine.Registry, urls []string) error {
 			return &fault.Status{Code: fault.Usage, Err: err}
 		}
 		mine := archive.Designs(d)
-		if len(s.Designs) > 0 && len(s.Engines) > 0 && !slices.ContainsFunc(mine, func(n design.Name) bool { return !s.leavesOut(n) }) {
+		if len(s.Designs) > 0 && len(s.Engines) > 0 && !slices.ContainsFunc(mine, func(n design.Name) bool { return !s.excludes(n) }) {
 			return fault.NotOffered("--design", design.Name(strings.Join(s.Designs, ",")), mine, d.Scheme)
 		}
 		for _, n := range mine {
-			if designs = append(designs, n); len(s.Designs) == 0 || !s.leavesOut(n) {
+			if designs = append(designs, n); len(s.Designs) == 0 || !s.excludes(n) {
 				flavours = append(flavours, archive.Flavours(d, n)...)
 			}
 		}
@@ -305,8 +305,8 @@ func allOffered[T ~string](flag string, names []string, offered []T) error {
 	return nil
 }
 
-// url chooses the file of an embedded engine's archive: in the study's folder if the URL has no path,
-// else that of the URL. Each of several designs gets a file, so that their sizes can be compared.
+// url returns the URL of an archive. If the URL of an embedded engine has no path, the file is in the study's folder. If
+// an engine has several designs, each design gets a file of its own, so that their sizes can be compared.
 func (s *Selection) url(t *Target, u *url.URL, raw string, several bool) string {
 	path := engine.Path(u)
 	switch {
@@ -331,29 +331,29 @@ const DerivedCases = 12
 // derive derives cases from the files or the archive. If cases are given, it replaces patterns in
 // their variables by the variables that match.
 func (s *runner) derive(ctx context.Context) (err error) {
-	if s.o.Cases != nil && !slices.ContainsFunc(s.o.Cases, (*question.Question).HasPattern) {
+	if s.options.Cases != nil && !slices.ContainsFunc(s.options.Cases, (*question.Question).HasPattern) {
 		return nil
 	}
 	var catalog *design.Catalog
 	if s.origin != nil {
 		catalog = s.origin.Catalog
-	} else if catalog, _, _, err = load.Survey(ctx, s.o.Files, load.Reading{KeepLast: s.o.KeepLast, ParseCache: s.parsed}, nil); err != nil {
+	} else if catalog, _, _, err = load.Survey(ctx, s.options.Files, load.ReadOptions{KeepLast: s.options.KeepLast, ParseCache: s.parseCache}, nil); err != nil {
 		return err
 	}
-	if s.o.Cases != nil {
-		s.o.Cases = slices.Clone(s.o.Cases)
-		for i, q := range s.o.Cases {
-			s.o.Cases[i] = catalog.ExpandPatterns(q)
+	if s.options.Cases != nil {
+		s.options.Cases = slices.Clone(s.options.Cases)
+		for i, q := range s.options.Cases {
+			s.options.Cases[i] = catalog.ExpandPatterns(q)
 		}
 		return nil
 	}
 	all := catalog.Cases()
-	s.o.Cases, s.o.Derived = all[:min(len(all), 2*DerivedCases)], DerivedCases // twice as many, because some may have no rows
+	s.options.Cases, s.options.MaxCases = all[:min(len(all), 2*DerivedCases)], DerivedCases // twice as many, because some may have no rows
 	return nil
 }
 
 // Answerable returns the questions that have rows in the files.
-func Answerable(ctx context.Context, files []string, o load.Reading, qs []*question.Question) ([]*question.Question, error) {
+func Answerable(ctx context.Context, files []string, o load.ReadOptions, qs []*question.Question) ([]*question.Question, error) {
 	open := map[*question.Question]*answer.Matcher{}
 	for _, q := range qs {
 		open[q] = answer.NewMatcher(q)

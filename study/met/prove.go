@@ -19,29 +19,29 @@ import (
 
 // prove queries every case in every flavour once, and keeps the query and its plan. Only cells
 // whose result equals the reference are timed.
-func (s *runner) prove(ctx context.Context, o *opened) error {
-	step, began := Progress{Step: "proving", Unit: "answers", Of: int64(s.count())}, time.Now()
-	for i, t := range s.o.Targets {
-		if s.foreign(i) {
+func (s *runner) prove(ctx context.Context, o *openArchives) error {
+	step, began := Progress{Step: "proving", Unit: "results", Of: int64(s.count())}, time.Now()
+	for i, t := range s.options.Targets {
+		if s.isForeign(i) {
 			continue
 		}
-		for k, q := range s.o.Cases {
+		for k, q := range s.options.Cases {
 			for _, f := range s.flavours(t) {
 				c := &cell{
-					Cell:   run.AnswerCell(t.engine(), string(t.Design), q.Name, string(f)),
-					target: t, archive: o.archives[i], unopened: o.errs[i], want: s.reference[k],
+					Cell:   run.MetCell(t.engine(), string(t.Design), q.Name, string(f)),
+					target: t, archive: o.archives[i], openErr: o.errs[i], want: s.reference[k],
 				}
 				if err := s.proveCell(ctx, c, q, f); err != nil {
 					return err
 				}
 				step.Done++
-				s.o.Progress(step)
+				s.options.Progress(step)
 			}
 		}
 	}
 	s.finishStep(step, s.out.proof())
 	if note := s.timingNote(time.Since(began)); note != "" {
-		s.finishStep(Progress{Step: "estimate"}, note)
+		s.finishStep(Progress{Step: "projection"}, note)
 	}
 	s.logCauses()
 	return nil
@@ -65,34 +65,34 @@ func (s *runner) countCause(engine, text string) {
 // logCauses logs each cause once, with the number of its cells.
 func (s *runner) logCauses() {
 	for _, c := range s.causes {
-		s.o.Log.Error(run.Several(c.cells, "cell")+" without a correct result", "engine", c.engine, "cause", c.text)
+		s.options.Log.Error(run.CountOf(c.cells, "cell")+" without a correct result", "engine", c.engine, "cause", c.text)
 	}
 	s.causes = nil
 }
 
-// timingNote estimates an upper limit for the time of the timing, if that is a minute or more. The
+// timingNote projects how long the timing takes at most, if that is a minute or more. The
 // proof of a cell takes longer than a repetition: it also explains and compares.
 func (s *runner) timingNote(proving time.Duration) string {
-	most := time.Duration(s.o.Warmups+s.o.Reps) * proving
-	if most < time.Minute || s.o.Limit > 0 {
+	most := time.Duration(s.options.Warmups+s.options.Reps) * proving
+	if most < time.Minute || s.options.Limit > 0 {
 		return ""
 	}
-	return fmt.Sprintf("timing: up to %s (%d repetitions); limit it by --time-limit", most.Round(time.Second), s.o.Warmups+s.o.Reps)
+	return fmt.Sprintf("timing: up to %s (%d repetitions); limit it by --time-limit", most.Round(time.Second), s.options.Warmups+s.options.Reps)
 }
 
 func (s *runner) flavours(t Target) []flavour.Name {
 	offered := archive.Flavours(t.Driver, t.Design)
-	if s.o.Flavours == nil {
+	if s.options.Flavours == nil {
 		return offered
 	}
-	return slices.DeleteFunc(slices.Clone(offered), func(f flavour.Name) bool { return !slices.Contains(s.o.Flavours, f) })
+	return slices.DeleteFunc(slices.Clone(offered), func(f flavour.Name) bool { return !slices.Contains(s.options.Flavours, f) })
 }
 
 func (s *runner) count() int {
 	n := 0
-	for i, t := range s.o.Targets {
-		if !s.foreign(i) {
-			n += len(s.flavours(t)) * len(s.o.Cases)
+	for i, t := range s.options.Targets {
+		if !s.isForeign(i) {
+			n += len(s.flavours(t)) * len(s.options.Cases)
 		}
 	}
 	return n
@@ -103,25 +103,25 @@ func (s *runner) count() int {
 func (s *runner) proveCell(ctx context.Context, c *cell, q *question.Question, f flavour.Name) error {
 	sample, start := run.Sample{Phase: run.Warm, Rep: -1}, s.clock.Now()
 	if c.archive == nil {
-		return s.keep(ctx, c, sample, nil, answer.Proof{}, c.unopened)
+		return s.addSample(ctx, c, sample, nil, answer.Proof{}, c.openErr)
 	}
 	query, err := c.archive.Phrase(ctx, q.InSubset(c.target.Subset), f)
 	if errors.Is(err, flavour.ErrCannotExpress) {
 		return nil // the cell is missing; no other query replaces it
 	}
 	if err != nil {
-		return s.keep(ctx, c, sample, nil, answer.Proof{}, err)
+		return s.addSample(ctx, c, sample, nil, answer.Proof{}, err)
 	}
 	c.query = query
-	unranked := s.unranked(c.target)
+	standIn := s.isStandIn(c.target)
 	plan := archive.Plan{Text: "no plan: this server is a stand-in for another one"}
-	if !unranked {
+	if !standIn {
 		if plan, err = c.archive.Explain(ctx, query); err != nil {
 			plan = archive.Plan{Text: "no plan: " + err.Error()}
-			s.noPlan(c, err)
+			s.warnNoPlan(c, err)
 		}
 	}
-	if err := s.folder.Plan(c.Cell, query.Text, plan.Text, Accesses(plan)); err != nil {
+	if err := s.folder.StorePlan(c.Cell, query.Text, plan.Text, Accesses(plan)); err != nil {
 		return err
 	}
 	var b answer.Builder
@@ -130,37 +130,37 @@ func (s *runner) proveCell(ctx context.Context, c *cell, q *question.Question, f
 	took := time.Since(began)
 	proof, err := s.compare(c, &b, err)
 	if err != nil {
-		return s.keep(ctx, c, sample, nil, proof, err)
+		return s.addSample(ctx, c, sample, nil, proof, err)
 	}
-	if err := s.folder.Answer(&b.Answer, proof); err != nil {
+	if err := s.folder.StoreAnswer(&b.Answer, proof); err != nil {
 		return err
 	}
 	c.proven = true
 	s.out.Equal++
 	switch {
-	case !s.isComplete(c.target):
+	case !s.isComplete(c.target): // the report shows the difference; the cell is not timed
 	case c.want.Rows == 0: // an empty result is checked, but its time has no meaning
-		return s.keep(ctx, c, sample, nil, proof, nil)
-	case unranked: // a stand-in is queried only for the proof: its times have no meaning
+		return s.addSample(ctx, c, sample, nil, proof, nil)
+	case standIn: // a stand-in is timed once, during the proof; reports show the time but do not rank it
 		sample.Rep = 0
-		return s.keep(ctx, c, sample, &run.Measured{Start: start, Total: took, FirstRow: took, Derive: query.Derive, Keys: len(query.Keys), Bytes: b.Bytes()}, proof, nil)
+		return s.addSample(ctx, c, sample, &run.Measured{Start: start, Total: took, FirstRow: took, Derive: query.DeriveTime, Keys: len(query.Keys), Bytes: b.Bytes()}, proof, nil)
 	default:
 		s.cells = append(s.cells, c)
 	}
 	return nil
 }
 
-// noPlan warns of a plan that is not available, once for each configuration of a complete archive.
-func (s *runner) noPlan(c *cell, err error) {
-	text := fmt.Sprintf("%s reported no plan of %s: %v", c.configuration(), c.At("case"), err)
+// warnNoPlan warns of a plan that is not available, once for each configuration of a complete archive.
+func (s *runner) warnNoPlan(c *cell, err error) {
+	text := fmt.Sprintf("%s reported no plan of %s: %v", c.configuration(), c.Value("case"), err)
 	warned := func(w string) bool { return strings.HasPrefix(w, c.configuration()+" reported no plan of ") }
 	if s.isComplete(c.target) && !slices.ContainsFunc(s.folder.Run.Warnings, warned) {
 		s.warn(text)
 	}
 }
 
-// unranked reports whether the server is a stand-in for another one.
-func (s *runner) unranked(t Target) bool {
+// isStandIn reports whether the server is a stand-in for another one.
+func (s *runner) isStandIn(t Target) bool {
 	a := s.archive(t)
 	return a != nil && a.Unranked != ""
 }
@@ -178,7 +178,7 @@ func (s *runner) archive(t Target) *run.Archive {
 func Accesses(p archive.Plan) []run.Access {
 	var out []run.Access
 	for _, a := range p.Access {
-		out = append(out, run.Access{Object: a.Object, Method: string(a.Method), Index: a.Index, Examined: a.Examined, Kept: a.Kept, Measured: a.Measured})
+		out = append(out, run.Access{Object: a.Object, Method: string(a.Method), Index: a.Index, Examined: a.Examined, Kept: a.Kept, Counted: a.Counted})
 	}
 	return out
 }
@@ -196,9 +196,9 @@ func (s *runner) compare(c *cell, b *answer.Builder, err error) (answer.Proof, e
 	return answer.Compare(c.want, &b.Answer)
 }
 
-// keep records a repetition. After the first result that is wrong or missing, the cell counts as
+// addSample records a repetition. After the first result that is wrong or missing, the cell counts as
 // wrong or failed, even if earlier results were correct. An interrupted study stops.
-func (s *runner) keep(ctx context.Context, c *cell, sample run.Sample, m *run.Measured, p answer.Proof, err error) error {
+func (s *runner) addSample(ctx context.Context, c *cell, sample run.Sample, m *run.Measured, p answer.Proof, err error) error {
 	sample.Cell = c.Cell
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err()
@@ -225,20 +225,20 @@ func (s *runner) time(ctx context.Context, servers []*counter) error {
 	if len(s.cells) == 0 {
 		return nil
 	}
-	s.folder.Run.Warmups = s.o.Warmups
-	rounds := s.o.Warmups + s.o.Reps
-	step := Progress{Step: "timing", Unit: "answers", Of: int64(rounds * len(s.cells))}
+	s.folder.Run.Warmups = s.options.Warmups
+	rounds := s.options.Warmups + s.options.Reps
+	step := Progress{Step: "timing", Unit: "results", Of: int64(rounds * len(s.cells))}
 	enough := measure.RepsFor(s.mostCells() - 1)
 	started := time.Now()
 	lastCounters := started
 	var b answer.Builder
 	var heap heap
 	readCounters(ctx, servers)
-	for i, round := range measure.Interleave(s.o.Seed, len(s.cells), rounds) {
-		rep := round - s.o.Warmups
+	for i, round := range measure.Interleave(s.options.Seed, len(s.cells), rounds) {
+		rep := round - s.options.Warmups
 		newRound := rep == s.folder.Run.Reps // a new round: all cells have the same number of repetitions
-		if newRound && rep >= enough && s.o.Limit > 0 && time.Since(started) > s.o.Limit {
-			s.warn(fmt.Sprintf("timing stopped after %d of %d repetitions, at the limit of %s; they suffice to show a difference", s.folder.Run.Reps, s.o.Reps, s.o.Limit))
+		if newRound && rep >= enough && s.options.Limit > 0 && time.Since(started) > s.options.Limit {
+			s.warn(fmt.Sprintf("timing stopped after %d of %d repetitions, at the limit of %s; they suffice to show a difference", s.folder.Run.Reps, s.options.Reps, s.options.Limit))
 			break
 		}
 		heap.tidy()
@@ -252,7 +252,7 @@ func (s *runner) time(ctx context.Context, servers []*counter) error {
 			lastCounters = time.Now()
 			readCounters(ctx, servers)
 		}
-		s.o.Progress(step)
+		s.options.Progress(step)
 	}
 	readCounters(ctx, servers)
 	s.cells = slices.DeleteFunc(s.cells, func(c *cell) bool { return c.bad })
@@ -261,10 +261,10 @@ func (s *runner) time(ctx context.Context, servers []*counter) error {
 	return nil
 }
 
-// wasStopped reports whether this process was stopped since its total of stops was before. Then
-// the caller measures the repetition again.
+// wasStopped reports whether the system stopped this process since the meter showed before. If so, the caller repeats
+// the measurement.
 func (s *runner) wasStopped(before time.Duration) bool {
-	stopped := s.still.Total() - before
+	stopped := s.standstills.Total() - before
 	if stopped > 0 {
 		s.stops = append(s.stops, stopped)
 	}
@@ -287,15 +287,15 @@ func (s *runner) warnOfStops() {
 func (s *runner) mostCells() int {
 	n, most := map[string]int{}, 0
 	for _, c := range s.cells {
-		n[c.At("case")]++
-		most = max(most, n[c.At("case")])
+		n[c.Value("case")]++
+		most = max(most, n[c.Value("case")])
 	}
 	return most
 }
 
 // heap collects garbage between repetitions, so that a timed repetition does not pay for the
-// garbage of earlier ones. It collects when half of the allocation that the next automatic
-// collection allows is used.
+// garbage of earlier ones. It collects before the runtime would: when the heap is halfway between
+// its live size and the size that triggers the next collection.
 type heap struct{ live uint64 }
 
 func (h *heap) tidy() {
@@ -312,15 +312,15 @@ func (h *heap) tidy() {
 // time and records that time separately. It compares the result after the clock has stopped.
 func (s *runner) sample(ctx context.Context, c *cell, rep int, b *answer.Builder) error {
 	query := c.query
-	if query.Derive > 0 { // deriving the keys belongs to the work of this flavour
+	if query.DeriveTime > 0 { // deriving the keys belongs to the work of this flavour
 		var err error
 		if query, err = c.archive.Phrase(ctx, c.query.Question, c.query.Flavour); err != nil {
-			return s.keep(ctx, c, run.Sample{Phase: run.Warm, Rep: rep}, nil, answer.Proof{}, err)
+			return s.addSample(ctx, c, run.Sample{Phase: run.Warm, Rep: rep}, nil, answer.Proof{}, err)
 		}
 	}
-	out := &run.Measured{Start: s.clock.Now(), Derive: query.Derive, Keys: len(query.Keys)}
-	query.Server = 0
-	stopped := s.still.Total()
+	out := &run.Measured{Start: s.clock.Now(), Derive: query.DeriveTime, Keys: len(query.Keys)}
+	query.ServerTime = 0
+	stopped := s.standstills.Total()
 	busy := measure.CPUTime()
 	start := time.Now()
 	err := c.archive.Ask(ctx, query, b)
@@ -333,10 +333,10 @@ func (s *runner) sample(ctx context.Context, c *cell, rep int, b *answer.Builder
 	if err == nil && !b.FirstRow.IsZero() {
 		out.FirstRow = b.FirstRow.Sub(start)
 	}
-	out.ServerTime, out.Bytes = query.Server, b.Bytes()
+	out.ServerTime, out.Bytes = query.ServerTime, b.Bytes()
 	proof, err := s.compare(c, b, err)
 	if rep < 0 && err == nil {
 		return nil // a warm-up
 	}
-	return s.keep(ctx, c, run.Sample{Phase: run.Warm, Rep: rep}, out, proof, err)
+	return s.addSample(ctx, c, run.Sample{Phase: run.Warm, Rep: rep}, out, proof, err)
 }

@@ -16,7 +16,7 @@ func TestStopsAreReportedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer folder.Close()
-	s := runner{folder: folder, o: Options{Log: slog.New(slog.DiscardHandler)}}
+	s := runner{folder: folder, options: Options{Log: slog.New(slog.DiscardHandler)}}
 	s.warnOfStops()
 	s.stops = []time.Duration{time.Second, 3 * time.Second}
 	s.warnOfStops()

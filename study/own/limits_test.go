@@ -46,7 +46,7 @@ func TestTimeout(t *testing.T) {
 	}
 	timed := map[string]int{}
 	for _, s := range samples {
-		name := s.Cell.Engine + " " + s.Cell.At("query")
+		name := s.Cell.Engine + " " + s.Cell.Value("query")
 		switch {
 		case s.Measured() != nil:
 			timed[name]++
@@ -134,7 +134,7 @@ func TestDefinitions(t *testing.T) {
 	}
 	timed := map[string]bool{}
 	for _, s := range samples {
-		name := s.Cell.Engine + " " + s.Cell.At("query")
+		name := s.Cell.Engine + " " + s.Cell.Value("query")
 		if s.Measured() != nil {
 			timed[name] = true
 		} else if !strings.Contains(s.Problem, "u.sqlite.sql:1: sqlite cannot run the statement") {

@@ -105,7 +105,7 @@ func (o *variants) expect(ctx context.Context, q *Question, set int, out *run.Ow
 	if err != nil {
 		return nil, err
 	}
-	out.Ordered = order.words(by, hidden)
+	out.OrderRule = order.words(by, hidden)
 	allow := func(why, cure string, circumstances ...string) error {
 		for _, how := range circumstances {
 			db, err := o.database(ctx, how)
@@ -117,19 +117,19 @@ func (o *variants) expect(ctx context.Context, q *Question, set int, out *run.Ow
 				return err
 			}
 			if e.Allow(other, why); e.Ambiguity() == why && out.Undetermined == "" {
-				out.Undetermined, out.Determined = why, cure
+				out.Undetermined, out.Fix = why, cure
 			}
 		}
 		return nil
 	}
 	if n, column := e.LimitTies(); n > 0 && out.Undetermined == "" {
-		out.Undetermined = run.Several(n, "row") + " tie at the limit"
+		out.Undetermined = run.CountOf(n, "row") + " tie at the limit"
 		more := names
 		if column >= 0 {
 			more = names[column : column+1]
 		}
 		more = slices.DeleteFunc(slices.Clone(more), func(name string) bool { return slices.Contains(by, slices.Index(names, name)) })
-		out.Determined = "ORDER BY " + strings.Join(append(slices.Clone(order.terms), more...), ", ") + strings.TrimRight(" "+strings.TrimSpace(text[order.end:]), " ")
+		out.Fix = "ORDER BY " + strings.Join(append(slices.Clone(order.terms), more...), ", ") + strings.TrimRight(" "+strings.TrimSpace(text[order.end:]), " ")
 	}
 	all := tokens(text)
 	has := func(words ...string) bool {

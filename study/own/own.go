@@ -74,8 +74,8 @@ type participant struct {
 }
 
 // watch describes how to observe the resources of its server.
-func (p *participant) watch() run.Watch {
-	return run.Watch{PIDs: p.pids, Report: run.ReportFunc(p.own.Spent)}
+func (p *participant) watch() run.ServerMeter {
+	return run.ServerMeter{PIDs: p.pids, Report: run.ReportFunc(p.own.Spent)}
 }
 
 // runner is a program in progress.
@@ -179,11 +179,11 @@ func Run(ctx context.Context, p Program, into *run.Folder) (err error) {
 			return err
 		}
 	}
-	if err := into.Verdict(ErrWrong, ErrFailed); fault.Code(err) != 0 {
+	if err := into.ExitError(ErrWrong, ErrFailed); fault.Code(err) != 0 {
 		return err
 	}
 	if len(r.unread) > 0 {
-		return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%s skipped: %w", run.Several(len(r.unread), "table"), errors.Join(r.unread...))}
+		return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%s skipped: %w", run.CountOf(len(r.unread), "table"), errors.Join(r.unread...))}
 	}
 	return nil
 }
@@ -405,12 +405,12 @@ func withPlace(q *Question, scheme string, err error) error {
 // answers runs every query on the reference. It skips a query that fails and continues with the
 // others.
 func (r *runner) answers(ctx context.Context) error {
-	r.Progress("DuckDB over the files: " + run.Several(len(r.Questions), "question"))
+	r.Progress("DuckDB over the files: " + run.CountOf(len(r.Questions), "question"))
 	r.want, r.names, r.skipped = make([][]*answer.Expected, len(r.Questions)), make([][]string, len(r.Questions)), make([]error, len(r.Questions))
 	began := time.Now()
 	for k, q := range r.Questions {
 		r.progress("DuckDB over the files", k, len(r.Questions), began)
-		out := run.OwnQuestion{Name: q.Name, Title: q.Title, File: q.File, Line: q.Line, Values: q.Values(), Texts: q.Texts, Agreed: map[string]string{}}
+		out := run.OwnQuestion{Name: q.Name, Title: q.Title, File: q.File, Line: q.Line, ParameterSets: q.Values(), Texts: q.Texts, ComparedWith: map[string]string{}}
 		for set := range q.Values() {
 			var e *answer.Expected
 			err := r.limited(ctx, q, reference, func(ctx context.Context) (err error) {
@@ -451,7 +451,7 @@ func (r *runner) loadOne(ctx context.Context, p *participant, out *run.Archive) 
 	out.Complete = true
 	for _, t := range r.tables {
 		k := slices.IndexFunc(r.folder.Run.Own.Tables, func(o run.OwnTable) bool { return o.Name == t.Name })
-		r.Progress(fmt.Sprintf("%s: loading %s, %s", p.name, t.Name, run.Several(int(r.folder.Run.Own.Tables[k].Rows), "row")))
+		r.Progress(fmt.Sprintf("%s: loading %s, %s", p.name, t.Name, run.CountOf(int(r.folder.Run.Own.Tables[k].Rows), "row")))
 		began := time.Now()
 		err := p.own.Load(ctx, t)
 		if err == nil {
@@ -510,7 +510,7 @@ func (p *participant) missingTable(q *Question) error {
 // the run folder names an engine that confirms them.
 func (r *runner) prove(ctx context.Context) error {
 	for _, p := range r.measured() {
-		r.Progress(p.name + ": " + run.Several(len(r.Questions), "question"))
+		r.Progress(p.name + ": " + run.CountOf(len(r.Questions), "question"))
 		p.proven = make([]bool, len(r.Questions))
 		began := time.Now()
 		for k, q := range r.Questions {
@@ -538,11 +538,11 @@ func (r *runner) prove(ctx context.Context) error {
 				}
 				continue
 			}
-			r.folder.Run.Own.Questions[k].Agreed[p.name] = run.OverFiles
+			r.folder.Run.Own.Questions[k].ComparedWith[p.name] = run.OverFiles
 		}
 	}
 	for k := range r.Questions {
-		agreed := r.folder.Run.Own.Questions[k].Agreed
+		agreed := r.folder.Run.Own.Questions[k].ComparedWith
 		witness := run.Unconfirmed
 		for _, p := range r.measured() {
 			if p.scheme != reference && p.proven[k] {

@@ -89,7 +89,7 @@ func TestOwn(t *testing.T) {
 	timed, streams := 0, 0
 	for _, s := range samples {
 		switch {
-		case s.Verdict == run.Rounding && s.Cell.At("query") == "day" && s.Cell.Engine == "sqlite": // decimals are floating-point numbers there
+		case s.Verdict == run.Rounding && s.Cell.Value("query") == "day" && s.Cell.Engine == "sqlite": // decimals are floating-point numbers there
 			timed++
 		case s.Verdict != run.Equal || s.Proof != answer.Agreed:
 			t.Errorf("%s: %s, %s %s", s.Cell, s.Verdict, s.Proof, s.Problem)
@@ -103,11 +103,11 @@ func TestOwn(t *testing.T) {
 		t.Errorf("%d answers, %d streams", timed, streams)
 	}
 	o := r.Own
-	if len(o.Tables) != 2 || o.Tables[0].Name != "regions" || o.Tables[0].Rows != 2 || len(o.Tables[0].Files) != 2 || !slices.Contains(o.Tables[1].Columns, "price (decimal(3, 2))") || o.Questions[0].Ordered != "the order" || o.Questions[1].Values != 3 {
+	if len(o.Tables) != 2 || o.Tables[0].Name != "regions" || o.Tables[0].Rows != 2 || len(o.Tables[0].Files) != 2 || !slices.Contains(o.Tables[1].Columns, "price (decimal(3, 2))") || o.Questions[0].OrderRule != "the order" || o.Questions[1].ParameterSets != 3 {
 		t.Errorf("%+v", o)
 	}
-	if o.Questions[2].Agreed["duckdb"] != "sqlite" || o.Questions[2].Agreed["sqlite"] != "DuckDB over the files" {
-		t.Errorf("%+v", o.Questions[2].Agreed)
+	if o.Questions[2].ComparedWith["duckdb"] != "sqlite" || o.Questions[2].ComparedWith["sqlite"] != "DuckDB over the files" {
+		t.Errorf("%+v", o.Questions[2].ComparedWith)
 	}
 }
 
@@ -123,8 +123,8 @@ func TestOwnDisagrees(t *testing.T) {
 	}
 	r, samples, err := ask(t, own.Program{Engines: inFiles(t), Tables: tables, Questions: qs, Reps: 1})
 	for _, q := range r.Own.Questions {
-		if want := map[string]string{"yes": "sqlite"}[q.Name]; q.Agreed["duckdb"] != cmp.Or(want, run.Unconfirmed) {
-			t.Errorf("%s: %v", q.Name, q.Agreed)
+		if want := map[string]string{"yes": "sqlite"}[q.Name]; q.ComparedWith["duckdb"] != cmp.Or(want, run.Unconfirmed) {
+			t.Errorf("%s: %v", q.Name, q.ComparedWith)
 		}
 	}
 	if status, ok := errors.AsType[*fault.Status](err); !ok || status.Code != fault.Differs {
@@ -135,7 +135,7 @@ func TestOwnDisagrees(t *testing.T) {
 		"sqlite yes": "", "duckdb yes": "",
 	}
 	for _, s := range samples {
-		key := s.Cell.Engine + " " + s.Cell.At("query")
+		key := s.Cell.Engine + " " + s.Cell.Value("query")
 		if want := says[key]; (want == "") != (s.Measured() != nil) || !strings.Contains(s.Problem, want) {
 			t.Errorf("%s: %s %s", key, s.Verdict, s.Problem)
 		}
@@ -405,7 +405,7 @@ func TestBeside(t *testing.T) {
 		if m := s.Measured(); m == nil {
 			t.Errorf("%s: %s", s.Cell, s.Problem)
 		} else if m.Mix != nil {
-			loaded[s.Cell.Engine+", "+s.Cell.At("mix")] += m.Loaded
+			loaded[s.Cell.Engine+", "+s.Cell.Value("mix")] += m.ConcurrentRows
 			if len(s.Warnings) > 0 {
 				t.Error(s.Warnings)
 			}

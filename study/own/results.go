@@ -167,7 +167,7 @@ func Folder(dir string, fresh run.Run, says func(string)) (*run.Folder, error) {
 	}
 	into, err := run.Resume(dir, func(s *run.Sample) bool { return s.Rep > 0 && s.Measured() != nil })
 	if err == nil {
-		says(fmt.Sprintf("resuming %s: %s are kept; the files are read, loaded and proven again", fault.Name(dir), run.Several(len(into.Samples()), "timed result")))
+		says(fmt.Sprintf("resuming %s: %s are kept; the files are read, loaded and proven again", fault.Name(dir), run.CountOf(len(into.Samples()), "timed result")))
 	}
 	return into, err
 }

@@ -48,7 +48,7 @@ func (r *runner) streams(ctx context.Context) error {
 		if r.overdue("round " + strconv.Itoa(round+1) + " of the streams") {
 			return nil
 		}
-		r.Progress(fmt.Sprintf("%s: %s for %v", p.name, run.Several(n, "stream"), r.Duration))
+		r.Progress(fmt.Sprintf("%s: %s for %v", p.name, run.CountOf(n, "stream"), r.Duration))
 		s, err := measureStreams(ctx, p, known, n, round)
 		if err = errors.Join(err, ctx.Err()); err != nil {
 			return err
@@ -89,7 +89,7 @@ func (r *runner) streamWhileLoading(ctx context.Context, p *participant, known [
 	stop()
 	<-ended
 	if m := out.Measured(); m != nil {
-		m.Loaded = rows
+		m.ConcurrentRows = rows
 	}
 	if failed != nil {
 		out.Warnings = append(out.Warnings, "the load during the streams ended early: "+fault.Redact(failed.Error()))
@@ -127,7 +127,7 @@ func (r *runner) loadAgain(ctx context.Context, p *participant) (rows int64, err
 
 // streaming runs n streams.
 func (r *runner) streaming(ctx context.Context, p *participant, known []int, out run.Sample, n int) (run.Sample, error) {
-	o := pace.Options{Statuses: []string{"OK"}, Warmup: r.warmup(), Limit: r.Duration, Rate: r.Rate, Arrivals: pace.Poisson, Seed: r.Seed + uint64(out.Rep), Grace: time.Hour} //nolint:gosec // not negative
+	o := pace.Options{Statuses: []string{"OK"}, Warmup: r.warmup(), MaxDuration: r.Duration, Rate: r.Rate, Arrivals: pace.Poisson, Seed: r.Seed + uint64(out.Rep), Grace: time.Hour} //nolint:gosec // not negative
 	for _, k := range known {
 		o.Kinds = append(o.Kinds, r.Questions[k].Name)
 	}

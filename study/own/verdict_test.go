@@ -65,7 +65,7 @@ func verdicts(t *testing.T, r engine.Registry, engines []string, tables, questio
 	out := map[string]run.Verdict{}
 	for i := range samples {
 		s := &samples[i]
-		out[s.Cell.Engine+" "+s.Cell.At("query")] = s.Verdict
+		out[s.Cell.Engine+" "+s.Cell.Value("query")] = s.Verdict
 		if s.Problem != "" {
 			t.Log(s.Cell, s.Problem)
 		}
@@ -178,8 +178,8 @@ func TestTiesAreUndetermined(t *testing.T) {
 				"limit": "ORDER BY v, id LIMIT 7", "offset": "ORDER BY v, id LIMIT 5 OFFSET 3", "window": "OVER (ORDER BY v, id)", "hidden": "ORDER BY v, id LIMIT 7",
 				"nested": "ORDER BY v, id LIMIT 7", "cte": "ORDER BY v, id LIMIT 4",
 			}[q.Name]
-			if q.Undetermined == "" || q.Determined != want {
-				t.Errorf("%s: %q, %q", q.Name, q.Undetermined, q.Determined)
+			if q.Undetermined == "" || q.Fix != want {
+				t.Errorf("%s: %q, %q", q.Name, q.Undetermined, q.Fix)
 			}
 		}
 	}
@@ -239,7 +239,7 @@ func TestVerdicts(t *testing.T) {
 		}
 	}
 	for _, q := range r.Own.Questions {
-		if q.Name == "nulls" && q.Determined != "ORDER BY n NULLS LAST, id NULLS LAST" {
+		if q.Name == "nulls" && q.Fix != "ORDER BY n NULLS LAST, id NULLS LAST" {
 			t.Errorf("%+v", q)
 		}
 	}
@@ -272,7 +272,7 @@ func TestLimitsPerItem(t *testing.T) {
 	problems := map[string]string{}
 	for i := range samples {
 		s := &samples[i]
-		if name := s.Cell.At("query"); s.Verdict == run.Failed {
+		if name := s.Cell.Value("query"); s.Verdict == run.Failed {
 			problems[name] = s.Problem
 		} else if !s.Verdict.IsCorrect() || name == "b" || name == "tags" || name == "many" {
 			t.Errorf("%s is %s %s", s.Cell, s.Verdict, s.Problem)

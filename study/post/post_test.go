@@ -96,7 +96,7 @@ func TestProgramme(t *testing.T) {
 		}
 		seen := map[string]int{}
 		for _, s := range result.Samples() {
-			test, m := s.Cell.At("test"), s.Measured()
+			test, m := s.Cell.Value("test"), s.Measured()
 			seen[test]++
 			if m == nil || s.Proof != answer.DigestOnly {
 				t.Fatalf("%s: %q, not proven: %q", s.Cell, s.Digest, result.Run.Warnings)
@@ -110,7 +110,7 @@ func TestProgramme(t *testing.T) {
 			if test == "noise" {
 				continue // another poster's rows are among those that there are more
 			}
-			if s.Cell.At("scenario") == "update" && (m.RowsInserted != 0 && test == "quiet" || m.RowsUpdated == 0) {
+			if s.Cell.Value("scenario") == "update" && (m.RowsInserted != 0 && test == "quiet" || m.RowsUpdated == 0) {
 				t.Errorf("%s: %d rows were inserted, %d updated", s.Cell, m.RowsInserted, m.RowsUpdated)
 			}
 		}
@@ -191,14 +191,14 @@ func TestService(t *testing.T) {
 		if m.Post.Mean > m.Post.Max || m.Parse.Mean > m.Parse.Max {
 			t.Errorf("%s: mean %s and %s above maximum %s and %s", s.Cell, m.Post.Mean, m.Parse.Mean, m.Post.Max, m.Parse.Max)
 		}
-		switch s.Cell.At("test") {
+		switch s.Cell.Value("test") {
 		case "delete":
 		case "live":
 			if m.Products != 15 || m.Post.P50 < 100*time.Millisecond || m.Post.Total != m.Total {
 				t.Errorf("%s: %d products, rename to committed row %s, in %s of %s", s.Cell, m.Products, m.Post.P50, m.Post.Total, m.Total)
 			}
 		default:
-			if m.Products != 30 || m.Rate() == 0 || m.Post.Total != m.Total || s.Cell.At("together") != "1000" {
+			if m.Products != 30 || m.Rate() == 0 || m.Post.Total != m.Total || s.Cell.Value("together") != "1000" {
 				t.Errorf("%s: %d products in %s of %s", s.Cell, m.Products, m.Post.Total, m.Total)
 			}
 		}

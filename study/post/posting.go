@@ -126,7 +126,7 @@ func (p *Posting) Run(ctx context.Context, into *run.Folder) (err error) {
 	if err := p.designs(ctx, d, db, refs, into); err != nil {
 		return err
 	}
-	if err := into.Verdict(ErrWrong, ErrWrong); err != nil || read.Lost == 0 {
+	if err := into.ExitError(ErrWrong, ErrWrong); err != nil || read.Lost == 0 {
 		return err
 	}
 	return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d values could not be decoded; `barograph shef decode --problems FILE` lists the errors", read.Lost)}

@@ -161,16 +161,16 @@ func (p *Programme) report(c run.Cell, out *run.Measured, t *Tally, added int64)
 	out.Parse, out.Post = times(t.Parse, t.ParseTotal, t.Products), t.postTimes()
 	out.RowsRead, out.RowsInserted, out.RowsUpdated, out.Retries = t.Posted.Read, t.Posted.Inserted, t.Posted.Updated, t.Posted.Retries
 	switch { // upserts do not report which rows they inserted; the tables show it unless other clients write
-	case t.Posted.Merged > 0 && c.At("test") == string(Noise):
+	case t.Posted.Merged > 0 && c.Value("test") == string(Noise):
 		out.RowsInserted, out.RowsUpdated = -1, -1
 	case t.Posted.Merged > 0:
 		out.RowsInserted, out.RowsUpdated = added, t.Posted.Merged-added
 	}
 	if t.Doubled > 0 {
-		p.Folder.Warn(fmt.Sprintf("%s %s, %s, %s: %d products are duplicates, byte for byte; the service posted them once", c.At("test"), c.At("scenario"), p.Design, p.Method, t.Doubled))
+		p.Folder.Warn(fmt.Sprintf("%s %s, %s, %s: %d products are duplicates, byte for byte; the service posted them once", c.Value("test"), c.Value("scenario"), p.Design, p.Method, t.Doubled))
 	}
 	if n := t.Posted.Unknown + t.Posted.Filtered; n > 0 {
-		p.Folder.Warn(fmt.Sprintf("%s %s, %s, %s: %d values belong to stations or parameters that the tables do not admit", c.At("test"), c.At("scenario"), p.Design, p.Method, n))
+		p.Folder.Warn(fmt.Sprintf("%s %s, %s, %s: %d values belong to stations or parameters that the tables do not admit", c.Value("test"), c.Value("scenario"), p.Design, p.Method, n))
 	}
 }
 
@@ -192,7 +192,7 @@ func (p *Programme) addSizes(ctx context.Context, out *run.Posting) error {
 
 // prove compares the tables with the reference, and adds the cell.
 func (p *Programme) prove(ctx context.Context, c run.Cell, m *run.Measured, leave func(*posts.Value) bool, s state) error {
-	h, err := p.compare(ctx, leave, s, c.At("test")+" "+c.At("scenario"))
+	h, err := p.compare(ctx, leave, s, c.Value("test")+" "+c.Value("scenario"))
 	if err != nil {
 		return err
 	}
@@ -474,10 +474,10 @@ func (p *Programme) days(ctx context.Context, phase string, next func() (*Messag
 			return days, nil
 		}
 		m := &run.Measured{Start: began.Sub(p.Folder.Run.Started), Total: t.Wall, CPU: t.CPU, Posting: &run.Posting{
-			Products: t.Products, Values: t.Posted.Values, Post: t.postTimes(), Late: late, Upkeep: phase != unmaintained && p.Store.Maintain != nil,
+			Products: t.Products, Values: t.Posted.Values, Post: t.postTimes(), Late: late, Maintained: phase != unmaintained && p.Store.Maintain != nil,
 		}}
 		days = append(days, day{run.PostCell(p.Engine, string(Live), phase, string(p.Design), string(p.Method), "day", p.From.AddDate(0, 0, n).Format(time.DateOnly)), m})
-		if m.Upkeep {
+		if m.Maintained {
 			if err := p.Store.Maintain(ctx, posts.Vacuum); err != nil {
 				return nil, err
 			}

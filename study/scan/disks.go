@@ -48,7 +48,7 @@ func TooFast(r *run.Run, samples []run.Sample) (warnings []string) {
 	}
 	for _, c := range order {
 		warnings = append(warnings, fmt.Sprintf("%s with %s: %d queries read faster than the disks can (the first: %s), because of short reads or of caches below the disks; the law excludes them",
-			c.At("query"), ConfigName(&r.Scan.Configs[r.ConfigOf(c)]), n[c], first[c]))
+			c.Value("query"), ConfigName(&r.Scan.Configs[r.ConfigOf(c)]), n[c], first[c]))
 	}
 	return warnings
 }

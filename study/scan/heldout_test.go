@@ -30,7 +30,7 @@ func TestModelCounts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !m.Counted || !near(m.DiskShare.Value, 0.9, 0.03) || !near(m.Work.Value, 2, 1e-9) || m.Start.Low > 0.5 || m.Start.High < 0.5 {
+	if !m.WorkMeasured || !near(m.DiskShare.Value, 0.9, 0.03) || !near(m.Work.Value, 2, 1e-9) || m.Start.Low > 0.5 || m.Start.High < 0.5 {
 		t.Errorf("drawn %v, work %v, start %v", m.DiskShare, m.Work, m.Start)
 	}
 	many := Setup{Bandwidth: slices.Repeat([]float64{100}, 200), Partitions: 200, Cores: 8, Bytes: 5e9}

@@ -81,9 +81,9 @@ func (s *Servers) plan(result *run.Run) {
 		memory = int64(result.Machine.Memory) / int64(s.Nodes) //nolint:gosec // far below 2^63
 	}
 	result.Archives[0].Server = &run.Server{Nodes: s.Nodes, Profile: s.Profile, Memory: memory}
-	result.Scan.Lab = "one temporary server for the run"
+	result.Scan.ServerStarts = "one temporary server for the run"
 	if s.driver.Server.SpreadsTables {
-		result.Scan.Lab = "a temporary server for each load, started with its partitions on its paths"
+		result.Scan.ServerStarts = "a temporary server for each load, started with its partitions on its paths"
 	}
 }
 

@@ -14,16 +14,16 @@ import (
 
 // Laws fits the model to the cold results of a run, for each query. A law that cannot be determined has
 // a Problem. A run of one configuration, or without cold results, has no laws.
-func Laws(r *run.Run, samples []run.Sample) (out []run.ScanLaw) {
+func Laws(r *run.Run, samples []run.Sample) (out []run.ScanModel) {
 	if len(r.Scan.Configs) < 2 {
 		return nil
 	}
 	for _, q := range ColdQueries(samples) {
 		m, err := ModelOf(r, samples, q)
 		if err != nil {
-			m = &Model{ScanLaw: run.ScanLaw{Query: q, Phase: run.Cold, Problem: err.Error()}}
+			m = &Model{ScanModel: run.ScanModel{Query: q, Phase: run.Cold, Problem: err.Error()}}
 		}
-		out = append(out, m.ScanLaw)
+		out = append(out, m.ScanModel)
 	}
 	return out
 }
@@ -31,7 +31,7 @@ func Laws(r *run.Run, samples []run.Sample) (out []run.ScanLaw) {
 // ColdQueries returns the queries that have cold results, sorted.
 func ColdQueries(samples []run.Sample) (out []string) {
 	for i := range samples {
-		if q := samples[i].Cell.At("query"); samples[i].Phase == run.Cold && !slices.Contains(out, q) {
+		if q := samples[i].Cell.Value("query"); samples[i].Phase == run.Cold && !slices.Contains(out, q) {
 			out = append(out, q)
 		}
 	}

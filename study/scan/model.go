@@ -51,11 +51,11 @@ func (p *Point) work() float64 {
 // counted processor time. That includes the fixed cost of a query, so more data
 // will cost less per byte, not more.
 type Model struct {
-	run.ScanLaw           // with a fit of each point
-	Off         []float64 `json:"off"`  // relative error of each repetition (measured/law - 1) against the law of the other points
-	Seed        uint64    `json:"seed"` // of the bootstrap and of forecasts
-	Seen        Seen      `json:"seen"`
-	Bytes       int64     `json:"bytes"` // median of the bytes that a point read
+	run.ScanModel           // with a fit of each point
+	Off           []float64 `json:"off"`  // relative error of each repetition (measured/law - 1) against the law of the other points
+	Seed          uint64    `json:"seed"` // of the bootstrap and of forecasts
+	Seen          Seen      `json:"seen"`
+	Bytes         int64     `json:"bytes"` // median of the bytes that a point read
 
 	Draws [2][][3]float64 `json:"draws"` // fits of the two bootstraps: 1/Drawn, Work, Start
 }
@@ -160,7 +160,7 @@ const (
 // Work is the counted processor time. If no time was counted, or if cores may limit
 // all points, FitModel returns an error.
 func FitModel(points []Point, seed uint64) (*Model, error) {
-	m := &Model{ScanLaw: run.ScanLaw{Phase: run.Cold}, Seed: seed}
+	m := &Model{ScanModel: run.ScanModel{Phase: run.Cold}, Seed: seed}
 	xs, err := m.read(points)
 	if err != nil {
 		return nil, err
@@ -219,7 +219,7 @@ func (m *Model) fit(xs []terms) (fit, error) {
 			return best, err
 		}
 	}
-	m.Counted = true
+	m.WorkMeasured = true
 	best := fitLaw(xs, counted)
 	return best, drawsFromDisks(best, xs, counted)
 }
@@ -240,7 +240,7 @@ func workOf(xs []terms) float64 {
 
 // law returns the best law for some of the points.
 func (m *Model) law(xs []terms) law {
-	if m.Counted {
+	if m.WorkMeasured {
 		return fitLaw(xs, workOf(xs)).law
 	}
 	return fitLaw(xs, 0).law
@@ -422,7 +422,7 @@ func (m *Model) bootstrap(points []Point, xs []terms, best law) error {
 		for i, x := range xs {
 			times = resample(r, times[:0], points[i].Seconds)
 			x.time = measure.Median(times)
-			if m.Counted {
+			if m.WorkMeasured {
 				times = resample(r, times[:0], points[i].CPU)
 				x.work = measure.Median(times) / (float64(points[i].Bytes) / 1e9)
 			}
@@ -435,7 +435,7 @@ func (m *Model) bootstrap(points []Point, xs []terms, best law) error {
 	for k, draw := range []func([]terms) []terms{repetitions, others} {
 		for range modelDraws {
 			xs := draw(sample[:0])
-			if p := m.law(xs); p.isDetermined(xs) || m.Counted && p[0] > 0 {
+			if p := m.law(xs); p.isDetermined(xs) || m.WorkMeasured && p[0] > 0 {
 				m.Draws[k] = append(m.Draws[k], p)
 			}
 		}

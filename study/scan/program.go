@@ -341,7 +341,7 @@ func (p *Program) Run(ctx context.Context) (some bool, err error) {
 		err = p.onServer(ctx, plan.pids, o, into)
 	}
 	into.Run.Warnings = append(into.Run.Warnings, TooFast(&into.Run, into.Samples())...)
-	of.Laws = Laws(&into.Run, into.Samples())
+	of.Models = Laws(&into.Run, into.Samples())
 	if p.URL != "" && errors.Is(err, engine.ErrUnreachable) && ctx.Err() == nil {
 		return p.closeResumable(into, err)
 	}
@@ -461,11 +461,11 @@ func (p *Program) lookAtDisks(ctx context.Context, result *run.Run) ([]string, e
 	result.Warnings = append(result.Warnings, odd...)
 	switch {
 	case limited == 0:
-		of.Limited = "plain folders without speed limits"
+		of.DiskLimits = "plain folders without speed limits"
 	case limited == len(p.Paths):
-		of.Limited = "all paths are on throttled disks of the lab"
+		of.DiskLimits = "all paths are on throttled disks of the lab"
 	default:
-		of.Limited = fmt.Sprintf("%d of %d paths are on throttled disks of the lab; the others are plain folders without speed limits", limited, len(p.Paths))
+		of.DiskLimits = fmt.Sprintf("%d of %d paths are on throttled disks of the lab; the others are plain folders without speed limits", limited, len(p.Paths))
 	}
 	return devices, nil
 }

@@ -96,7 +96,7 @@ func Run(ctx context.Context, open Opener, o Options, into *run.Folder) error {
 			return fmt.Errorf("%s: %w", ConfigName(out), err)
 		}
 	}
-	err := into.Verdict(ErrWrong, ErrWrong)
+	err := into.ExitError(ErrWrong, ErrWrong)
 	if n := FailedConfigs(all); n > 0 {
 		err = errors.Join(err, &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d of %d %w", n, len(all.Configs), ErrConfigsFailed)})
 	}
@@ -123,9 +123,9 @@ func FailedConfigs(r *run.Scan) (n int) {
 // ConfigName names a configuration.
 func ConfigName(c *run.ScanConfig) string {
 	if c.Paths == 0 {
-		return "the engine's own folder, " + run.Several(c.Partitions, "partition")
+		return "the engine's own folder, " + run.CountOf(c.Partitions, "partition")
 	}
-	return run.Several(c.Paths, "path") + ", " + run.Several(c.Partitions, "partition")
+	return run.CountOf(c.Paths, "path") + ", " + run.CountOf(c.Partitions, "partition")
 }
 
 // config opens an engine for a configuration, and loads and measures it.

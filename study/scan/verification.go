@@ -94,7 +94,7 @@ func (v *verifier) measureAll(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := v.folder.Verdict(ErrWrong, ErrWrong); err != nil {
+	if err := v.folder.ExitError(ErrWrong, ErrWrong); err != nil {
 		return err
 	}
 	return v.shortfall.Incomplete()
@@ -108,7 +108,7 @@ func (v *verifier) read(ctx context.Context) error {
 		return err
 	}
 	a := &run.ScanArchive{Subset: v.Subset, Files: len(v.Files), LineType: v.question.Type.Name}
-	err = load.Read(ctx, v.Files, load.Reading{}, func(_ *load.File, b *record.Batch) error {
+	err = load.Read(ctx, v.Files, load.ReadOptions{}, func(_ *load.File, b *record.Batch) error {
 		a.Lines += int64(b.Lines)
 		means.Add(b)
 		return v.shortfall.Reject(b, v.folder.Reject)
@@ -214,7 +214,7 @@ func (v *verifier) prepare(ctx context.Context, i int) error {
 	if v.archives[i].right = differs == nil; differs != nil {
 		return v.folder.Add(run.Sample{Cell: v.folder.Run.ScanCell(i, v.question.Name), Phase: run.Warm}.Judge(nil, proof, differs))
 	}
-	return v.folder.Answer(&v.got.Answer, proof)
+	return v.folder.StoreAnswer(&v.got.Answer, proof)
 }
 
 // checkRecords returns an error if the archive has another number of records than the files: the
@@ -284,7 +284,7 @@ func (v *verifier) sample(ctx context.Context, i int, phase run.Phase) error {
 	}
 	a := &v.archives[i]
 	a.reps[phase]++
-	m, err := v.folder.Observe(ctx, v.Devices, &run.Watch{PIDs: v.PIDs}, func() error { return a.archive.Ask(ctx, q, &v.got) })
+	m, err := v.folder.Observe(ctx, v.Devices, &run.ServerMeter{PIDs: v.PIDs}, func() error { return a.archive.Ask(ctx, q, &v.got) })
 	if err != nil {
 		return err
 	}
@@ -295,19 +295,19 @@ func (v *verifier) sample(ctx context.Context, i int, phase run.Phase) error {
 // DesignsOf returns the designs to query: the named ones, or all in which the engine computes means. It
 // refuses an engine or a design that does not compute means.
 func DesignsOf(all engine.Registry, d *engine.Driver, named []string) ([]design.Name, error) {
-	if len(archive.OfferOf(d).Means) == 0 {
+	if len(archive.OfferOf(d).MeanDesigns) == 0 {
 		return nil, &fault.Error{
 			Setting: d.Scheme, Problem: "does not compute means by group: Barograph would compute them, and the time would not be the engine's",
-			Cure: fmt.Sprintf("choose one of %q", all.SchemesWhere(func(d *engine.Driver) bool { return len(archive.OfferOf(d).Means) > 0 })), Err: flavour.ErrCannotExpress,
+			Cure: fmt.Sprintf("choose one of %q", all.SchemesWhere(func(d *engine.Driver) bool { return len(archive.OfferOf(d).MeanDesigns) > 0 })), Err: flavour.ErrCannotExpress,
 		}
 	}
 	if len(named) == 0 {
-		return archive.OfferOf(d).Means, nil
+		return archive.OfferOf(d).MeanDesigns, nil
 	}
 	var out []design.Name
 	for _, name := range named {
-		if !slices.Contains(archive.OfferOf(d).Means, design.Name(name)) {
-			return nil, &fault.Error{Setting: d.Scheme + ", design " + name, Problem: "does not compute means by group", Cure: fmt.Sprintf("choose one of %q", archive.OfferOf(d).Means), Err: flavour.ErrCannotExpress}
+		if !slices.Contains(archive.OfferOf(d).MeanDesigns, design.Name(name)) {
+			return nil, &fault.Error{Setting: d.Scheme + ", design " + name, Problem: "does not compute means by group", Cure: fmt.Sprintf("choose one of %q", archive.OfferOf(d).MeanDesigns), Err: flavour.ErrCannotExpress}
 		}
 		out = append(out, design.Name(name))
 	}
@@ -331,7 +331,7 @@ func (t *Target) Verify(ctx context.Context, v Verification, paths, designs []st
 		return false, err
 	}
 	result, pids := t.newRun(d, u)
-	result.Scan.Limited = "the archive is in the engine's own folder"
+	result.Scan.DiskLimits = "the archive is in the engine's own folder"
 	v.PIDs, v.Progress = pids, t.Progress
 	v.Open = func(ctx context.Context) (*engine.Engine, error) {
 		return t.Registry.Open(ctx, t.URL, engine.Options{Log: t.Log})

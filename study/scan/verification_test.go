@@ -190,7 +190,7 @@ func TestVerifyRefuses(t *testing.T) {
 	}
 	for _, d := range all.Registry() {
 		designs, err := scan.DesignsOf(all.Registry(), &d, nil)
-		if _, ok := errors.AsType[*fault.Error](err); ok == (len(archive.OfferOf(&d).Means) > 0) || len(designs) != len(archive.OfferOf(&d).Means) {
+		if _, ok := errors.AsType[*fault.Error](err); ok == (len(archive.OfferOf(&d).MeanDesigns) > 0) || len(designs) != len(archive.OfferOf(&d).MeanDesigns) {
 			t.Errorf("%s: %v, %v", d.Scheme, designs, err)
 		}
 		if _, err := scan.DesignsOf(all.Registry(), &d, []string{string(design.Memory)}); err == nil {

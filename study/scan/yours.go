@@ -51,12 +51,12 @@ type Forecasts struct {
 
 // QuestionTimes has the forecasts of a query.
 type QuestionTimes struct {
-	Query   string       `json:"query"`
-	Problem string       `json:"problem,omitempty"` // the reason why the query has no law; then the other fields are empty
-	Law     *run.ScanLaw `json:"law,omitempty"`
-	At      *ForecastAt  `json:"at,omitempty"`
-	Enough  int          `json:"enough_disks,omitempty"` // number of disks of the slowest rate that keep the cores busy
-	ByDisks []ForecastAt `json:"by_disks,omitempty"`
+	Query   string         `json:"query"`
+	Problem string         `json:"problem,omitempty"` // the reason why the query has no law; then the other fields are empty
+	Law     *run.ScanModel `json:"law,omitempty"`
+	At      *ForecastAt    `json:"at,omitempty"`
+	Enough  int            `json:"enough_disks,omitempty"` // number of disks of the slowest rate that keep the cores busy
+	ByDisks []ForecastAt   `json:"by_disks,omitempty"`
 }
 
 // ForecastAt is a forecast of a setup.
@@ -117,7 +117,7 @@ func (y *Request) Forecasts(dir string) (*Forecasts, error) {
 func (y *Request) check(samples []run.Sample) error {
 	var queries []string
 	for i := range samples {
-		if q := samples[i].Cell.At("query"); !slices.Contains(queries, q) {
+		if q := samples[i].Cell.Value("query"); !slices.Contains(queries, q) {
 			queries = append(queries, q)
 		}
 	}
@@ -226,7 +226,7 @@ func (y *Request) question(r *run.Run, samples []run.Sample, query string, mbps 
 	}
 	out.Query = query
 	m.Fits = nil // the fits belong to the run
-	out.Law = &m.ScanLaw
+	out.Law = &m.ScanModel
 	bytes, err := y.bytesToRead(m.Bytes)
 	if err != nil {
 		return out, err
@@ -288,10 +288,10 @@ func (x *Forecasts) Text(w io.Writer) error {
 			fmt.Fprintf(w, "\n%s: no forecast: %s\n", q.Query, q.Problem)
 			continue
 		}
-		fmt.Fprintf(w, "\n%s, %s of %s, %s, %s, %.4g GB read:\n%s\n", q.Query, run.Several(len(x.Bandwidth), "disk"), rates(x.Bandwidth),
-			run.Several(q.At.Setup.Partitions, "partition"), run.Several(q.At.Setup.Cores, "core"), float64(q.At.Setup.Bytes)/1e9, q.At.Forecast)
+		fmt.Fprintf(w, "\n%s, %s of %s, %s, %s, %.4g GB read:\n%s\n", q.Query, run.CountOf(len(x.Bandwidth), "disk"), rates(x.Bandwidth),
+			run.CountOf(q.At.Setup.Partitions, "partition"), run.CountOf(q.At.Setup.Cores, "core"), float64(q.At.Setup.Bytes)/1e9, q.At.Forecast)
 		fmt.Fprintln(w, x.request.enoughText(&q, x.Bandwidth))
-		if q.Law.Counted {
+		if q.Law.WorkMeasured {
 			fmt.Fprintln(w, "Disks limited all measured configurations. The time of the cores is the counted processor time; more data will not need more per byte.")
 		}
 		fmt.Fprintf(w, "The error of the law in the run was %.1f %% (root mean square of medians).\n", 100*q.Law.Error)
@@ -324,11 +324,11 @@ func (x *Forecasts) Text(w io.Writer) error {
 func (y *Request) enoughText(q *QuestionTimes, mbps []float64) string {
 	slowest := []float64{slices.Min(mbps)}
 	if parts, err := strconv.Atoi(y.Partitions); err == nil && q.Enough > parts {
-		return fmt.Sprintf("Disks of %s are the limit for any number of disks: a query reads at most %s at once.", rates(slowest), run.Several(parts, "partition"))
+		return fmt.Sprintf("Disks of %s are the limit for any number of disks: a query reads at most %s at once.", rates(slowest), run.CountOf(parts, "partition"))
 	}
-	workers := run.Several(q.At.Setup.Cores, "core")
+	workers := run.CountOf(q.At.Setup.Cores, "core")
 	if y.Workers > 0 && y.Workers < q.At.Setup.Cores {
-		workers = run.Several(y.Workers, "worker")
+		workers = run.CountOf(y.Workers, "worker")
 	}
 	return fmt.Sprintf("%d disks of %s are enough; with more, %s are the limit.", q.Enough, rates(slowest), workers)
 }

@@ -222,7 +222,7 @@ func (a *Agent) perform(ctx context.Context, task *Task, c *Config, p *partly) (
 	}
 	s, r, err := measure()
 	if out.Sample = s; r != nil {
-		out.Began = r.Result.Began.Add(time.Duration(c.Warmup) * time.Second)
+		out.Began = r.Result.Started.Add(time.Duration(c.Warmup) * time.Second)
 	}
 	if err != nil {
 		fail(err)

@@ -288,7 +288,7 @@ func TestAgentsInNamespaces(t *testing.T) {
 			t.Errorf("from the namespace at %s came %d updates, not %d: %v", c.Nodes[i].Host, n, operations/2, s.from)
 		}
 	}
-	if m := both.Measured(); m == nil || m.Clients != 2 || m.Operations != operations {
+	if m := both.Measured(); m == nil || m.LoadMachines != 2 || m.Operations != operations {
 		t.Fatalf("%+v", m)
 	}
 	want, got := percentiles(t, alone), percentiles(t, both)

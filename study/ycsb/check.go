@@ -107,7 +107,7 @@ func (k *worker) judgeRead(r *pace.Recorder, began time.Duration) {
 	if status := k.judge("read", k.key, &k.row, began); status != statusOK {
 		r.Done(kindVerify, status, r.Now())
 	}
-	if !r.Counts() {
+	if !r.IsCounted() {
 		k.seen = before
 	}
 }
@@ -221,7 +221,7 @@ func (k *worker) reread(ctx context.Context, r *pace.Recorder) {
 	began, before := r.Now(), k.seen
 	status, err := k.readEntry(ctx, e, began)
 	if k.seen = before; err == nil { // it is no read of the mix
-		count(&k.seen.reread, r.Counts())
+		count(&k.seen.reread, r.IsCounted())
 		if status == statusWrong || status == statusNotFound {
 			r.Done(kindVerify, status, began)
 		}

@@ -272,7 +272,7 @@ func (c *Config) keyNumber(number int64) int64 {
 func (s Shard) stream(worker int) uint64 { return uint64(s.Index)<<32 + uint64(worker) } //nolint:gosec // not negative
 
 // Rates are those of a run, one after the other.
-type Rates []pace.Phase
+type Rates []pace.RatePhase
 
 // takeRates reads 500/s@30s,1000/s@30s.
 func takeRates(c *Config, v string) error {
@@ -283,7 +283,7 @@ func takeRates(c *Config, v string) error {
 		if wrong != nil || !(n > 0 && n <= 1e9) || !timed || untimed != nil || d <= 0 {
 			return &fault.Error{Problem: strconv.Quote(part) + " is no rate and its time", Cure: "write like 500/s@30s,1000/s@30s; one rate for the whole run is --target"}
 		}
-		c.Rates = append(c.Rates, pace.Phase{Rate: n, Duration: d})
+		c.Rates = append(c.Rates, pace.RatePhase{Rate: n, Duration: d})
 	}
 	return nil
 }
@@ -313,9 +313,9 @@ func (r Rates) String() string {
 }
 
 // phases are the rates of this client.
-func (w *workload) phases() (out []pace.Phase) {
+func (w *workload) phases() (out []pace.RatePhase) {
 	for _, p := range w.Rates {
-		out = append(out, pace.Phase{Rate: p.Rate / float64(max(w.Shard.Of, 1)), Duration: p.Duration})
+		out = append(out, pace.RatePhase{Rate: p.Rate / float64(max(w.Shard.Of, 1)), Duration: p.Duration})
 	}
 	return out
 }

@@ -14,7 +14,7 @@ import (
 // reporting reports every operation to the receivers in Options. Call the returned function to
 // stop.
 func (o *Options) reporting(pacing *pace.Options) (func(*pace.Result) error, error) {
-	var all []func([]pace.Sample)
+	var all []func([]pace.OperationSample)
 	if o.Metrics != nil {
 		all = append(all, o.Metrics.ended)
 	}
@@ -31,7 +31,7 @@ func (o *Options) reporting(pacing *pace.Options) (func(*pace.Result) error, err
 	case 1:
 		pacing.OnFinished = all[0]
 	default:
-		pacing.OnFinished = func(s []pace.Sample) {
+		pacing.OnFinished = func(s []pace.OperationSample) {
 			for _, f := range all {
 				f(s)
 			}
@@ -75,7 +75,7 @@ func newRaw(name string) (*raw, error) {
 	return &raw{file: f, rows: parquet.NewGenericWriter[RawOperation](f, parquet.Compression(&parquet.Zstd), parquet.MaxRowsPerRowGroup(rawGroup))}, nil
 }
 
-func (w *raw) ended(all []pace.Sample) {
+func (w *raw) ended(all []pace.OperationSample) {
 	operations, outcomes := kinds(), statuses()
 	w.buffer = w.buffer[:0]
 	for _, s := range all {
@@ -89,7 +89,7 @@ func (w *raw) ended(all []pace.Sample) {
 
 func (w *raw) close(r *pace.Result) error {
 	if r != nil {
-		w.rows.SetKeyValueMetadata("began", r.Began.UTC().Format(time.RFC3339Nano))
+		w.rows.SetKeyValueMetadata("began", r.Started.UTC().Format(time.RFC3339Nano))
 	}
 	return errors.Join(w.failure, w.rows.Close(), w.file.Close())
 }
@@ -117,7 +117,7 @@ func (m *Metrics) of(labels prometheus.Labels) *Metrics {
 	return &Metrics{Collector: m.times, times: m.times, labels: labels, now: make([][]prometheus.Observer, len(kinds()))}
 }
 
-func (m *Metrics) ended(all []pace.Sample) {
+func (m *Metrics) ended(all []pace.OperationSample) {
 	for _, s := range all {
 		of := m.now[s.Kind]
 		if of == nil {

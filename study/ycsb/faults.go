@@ -84,9 +84,9 @@ func (w *workload) inflict(ctx context.Context, f *Faults, pacing *pace.Options,
 		return func(context.Context) error { return nil }
 	}
 	r.Fault = &run.Fault{}
-	pacing.Interval, pacing.SeriesInterval = time.Second, fine(pacing.Rate)
+	pacing.ReportInterval, pacing.SeriesInterval = time.Second, fine(pacing.Rate)
 	each := pacing.OnInterval
-	pacing.OnInterval = func(from, to time.Duration, groups [][]*pace.Group) {
+	pacing.OnInterval = func(from, to time.Duration, groups [][]*pace.OutcomeTimes) {
 		if r.second(from, groups); each != nil {
 			each(from, to, groups)
 		}
@@ -134,7 +134,7 @@ func (w *workload) witness(ctx context.Context, o *Options, r *Report) (func(ctx
 		return nil, err
 	}
 	return func(ctx context.Context) error {
-		h := &run.History{Clients: n}
+		h := &run.HistoryCheck{Clients: n}
 		if r.History = h; r.Fault != nil {
 			r.Fault.History = h
 		}
@@ -154,7 +154,7 @@ func keptOf(calls []history.Op, promises []engine.Promise, when string) (out []r
 		if when != "" && (f.Promise == engine.NoLostWrites || f.Promise == engine.NoRevivedRecords) {
 			continue // the last reads do not belong to this interval
 		}
-		out = append(out, run.PromiseResult{Promise: string(f.Promise), When: when, Promised: slices.Contains(promises, f.Promise), Kept: f.Held, Broken: f.Broken, Example: f.Example})
+		out = append(out, run.PromiseResult{Promise: string(f.Promise), When: when, Promised: slices.Contains(promises, f.Promise), Kept: f.Held, Violations: f.Broken, Example: f.Example})
 	}
 	return out
 }
@@ -170,7 +170,7 @@ func fine(rate float64) time.Duration {
 }
 
 // second keeps the quantiles of one second.
-func (r *Report) second(from time.Duration, groups [][]*pace.Group) {
+func (r *Report) second(from time.Duration, groups [][]*pace.OutcomeTimes) {
 	h := r.response(groups)
 	at := int((from + time.Second/2) / time.Second)
 	for len(r.quantiles) <= at {
@@ -201,7 +201,7 @@ func (r *Report) inflictOne(ctx context.Context, f *Faults, x lab.Fault, began t
 	if r.struck.IsZero() {
 		r.struck = time.Now()
 	}
-	m := run.Moment{What: strings.ReplaceAll(x.What(), ":", " "), At: time.Since(began)}
+	m := run.InjectedFault{What: strings.ReplaceAll(x.What(), ":", " "), At: time.Since(began)}
 	var err error
 	if m.Output, err = f.Inflict(ctx, x); err != nil {
 		m.Problem = fault.Redact(err.Error())
@@ -238,20 +238,20 @@ func (r *Report) count(w *workload) {
 	r.Fault.Reconnects, r.Fault.Retries = w.outages.opened, w.retries.Load()
 	r.Fault.Lost = r.Result.Operations - r.Result.Succeeded + r.Result.Unstarted
 	if len(r.Fault.Moments) > 0 {
-		fine, length := r.Result.Interval, time.Duration(w.Seconds)*time.Second
+		fine, length := r.Result.SeriesInterval, time.Duration(w.Seconds)*time.Second
 		if r.interrupted() {
 			length = min(length, r.Result.Elapsed) // what was not waited for is no outage
 		}
 		r.Result.Series, r.cost = coarse(r.Result.Series, int(time.Second/fine)), cost(r.Result.Series, fine, r.Fault.Moments[0].At, length)
-		r.Result.Interval = time.Second
+		r.Result.SeriesInterval = time.Second
 	}
 }
 
 // coarse joins so many intervals to one.
-func coarse(all []pace.Interval, n int) (out []pace.Interval) {
+func coarse(all []pace.SeriesPoint, n int) (out []pace.SeriesPoint) {
 	for i, s := range all {
 		if i%n == 0 {
-			out = append(out, pace.Interval{})
+			out = append(out, pace.SeriesPoint{})
 		}
 		o := &out[len(out)-1]
 		o.Finished, o.Failed, o.Slowest = o.Finished+s.Finished, o.Failed+s.Failed, max(o.Slowest, s.Slowest)
@@ -267,7 +267,7 @@ const (
 )
 
 // cost is what a fault at a moment cost a run of that length.
-func cost(all []pace.Interval, fine, at, length time.Duration) *run.Cost {
+func cost(all []pace.SeriesPoint, fine, at, length time.Duration) *run.Cost {
 	good := make([]float64, int(length/fine)) // intervals in which nothing ended are in it
 	for i := range min(len(good), len(all)) {
 		good[i] = float64(all[i].Finished - all[i].Failed)
@@ -315,8 +315,8 @@ func (r *Report) brokenPromises() string {
 	var all []string
 	if r.History != nil {
 		for _, k := range r.History.Promises {
-			if k.Promised && k.Broken > 0 {
-				all = append(all, fmt.Sprintf("%s: broken %d times, such as %s", strings.TrimSpace(k.Promise+" "+k.When), k.Broken, k.Example))
+			if k.Promised && k.Violations > 0 {
+				all = append(all, fmt.Sprintf("%s: broken %d times, such as %s", strings.TrimSpace(k.Promise+" "+k.When), k.Violations, k.Example))
 			}
 		}
 	}
@@ -329,7 +329,7 @@ func (r *Report) undecided() string {
 		return ""
 	}
 	for _, k := range r.History.Promises {
-		if k.Promised && !k.Kept && k.Broken == 0 {
+		if k.Promised && !k.Kept && k.Violations == 0 {
 			return k.Promise + " was not decided in time"
 		}
 	}

@@ -142,16 +142,16 @@ func TestHistoryWithoutFault(t *testing.T) {
 
 // TestCost: what a series of tenths of a second says of a fault at 2 s.
 func TestCost(t *testing.T) {
-	at := func(rates ...int) (out []pace.Interval) { // by half a second, 10 a tenth is the rate
+	at := func(rates ...int) (out []pace.SeriesPoint) { // by half a second, 10 a tenth is the rate
 		for _, r := range rates {
 			for range 5 {
-				out = append(out, pace.Interval{Finished: int64(r) + 1, Failed: 1})
+				out = append(out, pace.SeriesPoint{Finished: int64(r) + 1, Failed: 1})
 			}
 		}
 		return out
 	}
 	for name, c := range map[string]struct {
-		series        []pace.Interval
+		series        []pace.SeriesPoint
 		without, back time.Duration
 	}{
 		"nothing happens":       {at(10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10), 0, 0},

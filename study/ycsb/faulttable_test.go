@@ -93,7 +93,7 @@ func faultRow(t *testing.T, folder string) []string {
 			truth = "no"
 		}
 	}
-	return []string{s.Cell.At("nodes"), without, back, grouped(s.Fault.Lost), fmt.Sprintf("%s, %d", grouped(int64(h.Operations)), h.Unknown), truth}
+	return []string{s.Cell.Value("nodes"), without, back, grouped(s.Fault.Lost), fmt.Sprintf("%s, %d", grouped(int64(h.Operations)), h.Unknown), truth}
 }
 
 // grouped writes a count with commas between thousands.

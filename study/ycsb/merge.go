@@ -58,7 +58,7 @@ func Merge(dirs []string) (run.Run, []run.Sample, error) {
 				alone = append(alone, s)
 				continue
 			}
-			if s.Cell.At("shard") == "" {
+			if s.Cell.Value("shard") == "" {
 				if cell := s.Cell.String(); s.Rep <= reps[cell] {
 					s.Rep = reps[cell] + 1
 				}
@@ -70,7 +70,7 @@ func Merge(dirs []string) (run.Run, []run.Sample, error) {
 			if p.measured != nil {
 				p.began = r.Started.Add(p.measured.Start)
 			}
-			key := fmt.Sprint(s.Cell.Engine, "|", s.Cell.At("layout"), "|", s.Cell.At("mix"), "|", s.Cell.At("threads"), "|", s.Rep)
+			key := fmt.Sprint(s.Cell.Engine, "|", s.Cell.Value("layout"), "|", s.Cell.Value("mix"), "|", s.Cell.Value("threads"), "|", s.Rep)
 			if parts[key] == nil {
 				order = append(order, key)
 			}
@@ -117,9 +117,9 @@ func mergeParts(parts []part, since time.Time) (run.Sample, error) {
 	out.Answers, out.ProblemCounts, out.Warnings = &answer.Tally{}, nil, nil
 	var failed error
 	for _, p := range parts {
-		shard := p.Cell.At("shard")
+		shard := p.Cell.Value("shard")
 		if shard != "" && shards[shard] {
-			return out, &fault.Error{Setting: "shard " + shard, Problem: fmt.Sprintf("is there twice for %s on %s", p.Cell.At("mix"), p.Cell.Engine), Cure: "merge each client's folder once"}
+			return out, &fault.Error{Setting: "shard " + shard, Problem: fmt.Sprintf("is there twice for %s on %s", p.Cell.Value("mix"), p.Cell.Engine), Cure: "merge each client's folder once"}
 		}
 		shards[shard] = true
 		target += p.Cell.Number("target_ops_s")
@@ -132,7 +132,7 @@ func mergeParts(parts []part, since time.Time) (run.Sample, error) {
 		}
 	}
 	if len(parts) > 1 {
-		out.Cell = run.MixCell(first.Cell.Engine, first.Cell.At("layout"), first.Cell.At("mix"), int(first.Cell.Number("threads")), target, "", further(first.Cell)...)
+		out.Cell = run.MixCell(first.Cell.Engine, first.Cell.Value("layout"), first.Cell.Value("mix"), int(first.Cell.Number("threads")), target, "", further(first.Cell)...)
 	}
 	proof, failed := answer.CompareAll(*out.Answers, failed)
 	if failed == nil {
@@ -183,7 +183,7 @@ func join(m *run.Measured, parts []part, began time.Time, warnings []string) ([]
 // absorb adds a client's part, without its times.
 func absorb(x, o *run.Mix, after time.Duration) {
 	x.Place, x.Ending, x.Interval = o.Place, cmp.Or(x.Ending, o.Ending), o.Interval
-	x.Clients += max(o.Clients, 1)
+	x.LoadMachines += max(o.LoadMachines, 1)
 	x.Operations += o.Operations
 	x.Reconnects += o.Reconnects
 	x.Outage = max(x.Outage, o.Outage)
@@ -244,7 +244,7 @@ func sum(x *run.Mix, parts []part) error {
 		}
 	}
 	for i := range x.Groups {
-		if err := x.Groups[i].Times(sums[i].service, sums[i].response); err != nil {
+		if err := x.Groups[i].SetTimes(sums[i].service, sums[i].response); err != nil {
 			return err
 		}
 	}

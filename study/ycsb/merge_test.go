@@ -23,11 +23,11 @@ func aPoint(shard string, after time.Duration, times ...int) run.Sample {
 	}
 	m := &run.Measured{Start: after, Total: 2 * time.Second, Usage: &run.Usage{Client: measure.ClientLoad{User: time.Second, Wall: 2 * time.Second, Cores: 2}}}
 	g := run.Group{Operation: "READ", Outcome: "OK", Count: h.Count(), Records: h.Count(), InTotal: true}
-	if err := g.Times(h, h); err != nil {
+	if err := g.SetTimes(h, h); err != nil {
 		panic(err)
 	}
 	m.Mix = &run.Mix{
-		Place: "server", Clients: 1, Operations: int64(len(times)), Throughput: float64(len(times)) / 2, Response: g.Response,
+		Place: "server", LoadMachines: 1, Operations: int64(len(times)), Throughput: float64(len(times)) / 2, Response: g.Response,
 		Interval: time.Second, Series: []run.SeriesInterval{{Completed: int64(len(times)), Slowest: time.Second}, {Completed: 1}}, Groups: []run.Group{g},
 	}
 	s := run.Sample{Cell: run.MixCell("postgres", "columns", "workloada", 8, 0, shard), Rep: 1, Answers: &run.Answers{Succeeded: h.Count(), Found: h.Count()}}
@@ -78,7 +78,7 @@ func TestMergeIsLossless(t *testing.T) {
 	if got, want := p.Response, run.Summarize(all); got != want {
 		t.Errorf("percentiles %+v, want %+v", got, want)
 	}
-	if p.Groups[0].Count != 1000 || p.Operations != 1000 || p.Clients != 2 || s.Cell.At("shard") != "" || p.Client.User != 2*time.Second {
+	if p.Groups[0].Count != 1000 || p.Operations != 1000 || p.LoadMachines != 2 || s.Cell.Value("shard") != "" || p.Client.User != 2*time.Second {
 		t.Errorf("%+v", p)
 	}
 	// The second began a second later: three seconds in all.
@@ -98,8 +98,8 @@ func TestMergeKeepsRunsApart(t *testing.T) {
 		t.Fatalf("%d points, %v", len(points), err)
 	}
 	for i, p := range points {
-		if p.Rep != i+1 || p.Measured().Throughput != float64(3-i)/2 || p.Measured().Clients != 1 {
-			t.Errorf("repetition %d: %g/s by %d clients", p.Rep, p.Measured().Throughput, p.Measured().Clients)
+		if p.Rep != i+1 || p.Measured().Throughput != float64(3-i)/2 || p.Measured().LoadMachines != 1 {
+			t.Errorf("repetition %d: %g/s by %d clients", p.Rep, p.Measured().Throughput, p.Measured().LoadMachines)
 		}
 	}
 	if dir := folder(t, points...); dir == "" {
@@ -155,7 +155,7 @@ func TestMergeKeepsFaults(t *testing.T) {
 	var dirs []string
 	for _, shard := range []string{"", ""} {
 		s := aPoint(shard, 0, 1, 2, 3)
-		s.Fault = &run.Fault{Lost: 5, History: &run.History{File: "histories/x"}}
+		s.Fault = &run.Fault{Lost: 5, History: &run.HistoryCheck{File: "histories/x"}}
 		s.Measured().Cost = &run.Cost{Rate: 7}
 		dirs = append(dirs, folder(t, s))
 	}

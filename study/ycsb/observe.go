@@ -36,7 +36,7 @@ type observer struct {
 	waits     map[engine.Session]int // by kind and what; Count is 0
 	looks     int
 	began     time.Time
-	over      []run.Look
+	over      []run.SessionSample
 	executed  []engine.Statement // until the run began
 	unlisted  error              // why the server listed no statements
 	failed    error              // why the server reported nothing; the first
@@ -115,7 +115,7 @@ func (o *observer) look(ctx context.Context) {
 		o.Tell(grown(o.last, m))
 		o.last = m
 	}
-	look := run.Look{At: time.Since(o.began)}
+	look := run.SessionSample{At: time.Since(o.began)}
 	for _, s := range m.Sessions {
 		n := s.Count
 		s.Count = 0
@@ -184,7 +184,7 @@ func (o *observer) server(ctx context.Context) *run.ServerLoad {
 	if o.Metrics == nil && o.processes == nil {
 		return nil
 	}
-	out := &run.ServerLoad{Looks: o.looks, Over: o.over}
+	out := &run.ServerLoad{SessionSampleCount: o.looks, SessionSamples: o.over}
 	if o.processes != nil {
 		out.Local, out.Used = true, o.processes.Stop(ctx)
 	}

@@ -26,10 +26,10 @@ func TestServerIsWatched(t *testing.T) {
 	var looks [][]run.Counter
 	r := watchedBy(t, Server{Metrics: metrics, Tell: func(c []run.Counter) { looks = append(looks, c) }})
 	s := r.Server
-	if len(looks) != s.Looks || len(looks) == 0 || len(looks[0]) != 2 || looks[0][0].Value != 100 {
+	if len(looks) != s.SessionSampleCount || len(looks) == 0 || len(looks[0]) != 2 || looks[0][0].Value != 100 {
 		t.Errorf("it was reported %v", looks)
 	}
-	if s == nil || s.Looks < 1 || len(s.Counters) != 2 || s.Counters[1].Unit != "bytes" || s.Counters[0].Value != 100*float64(asked.Load()-1) {
+	if s == nil || s.SessionSampleCount < 1 || len(s.Counters) != 2 || s.Counters[1].Unit != "bytes" || s.Counters[0].Value != 100*float64(asked.Load()-1) {
 		t.Fatalf("%+v", s)
 	}
 	want := []run.SessionWait{{Kind: "disk", What: "IO:WALSync", Sessions: 3}, {Kind: "cpu", What: "running", Sessions: 1}}

@@ -59,7 +59,7 @@ func (r *Report) Measurements() []Measurement {
 	}
 	if t := r.Transfers; t != nil {
 		name := kinds()[opTransfer]
-		whole(name, "Conflicts", t.Conflicts)
+		whole(name, "Conflicts", t.Aborted)
 		whole(name, "Unknown", t.Unknown)
 		whole(name, "Sum", t.Sum)
 		whole(name, "AccountsOff", t.Unexplained)
@@ -85,8 +85,8 @@ func share(part, whole time.Duration) float64 {
 
 // operation appends one kind of operation: those that succeeded, how often each
 // outcome occurred, those that failed.
-func (r *Report) operation(out []Measurement, name string, groups []*pace.Group) []Measurement {
-	failed, counts := map[string]*pace.Group{}, []Measurement(nil)
+func (r *Report) operation(out []Measurement, name string, groups []*pace.OutcomeTimes) []Measurement {
+	failed, counts := map[string]*pace.OutcomeTimes{}, []Measurement(nil)
 	var order []string
 	for status, word := range statuses() {
 		g := groups[status]
@@ -103,7 +103,7 @@ func (r *Report) operation(out []Measurement, name string, groups []*pace.Group)
 		}
 		all := failed[suffix]
 		if all == nil {
-			all = &pace.Group{Service: measure.NewHistogram(), Response: measure.NewHistogram()}
+			all = &pace.OutcomeTimes{Service: measure.NewHistogram(), Response: measure.NewHistogram()}
 			failed[suffix] = all
 			order = append(order, suffix)
 		}
@@ -129,7 +129,7 @@ func (r *Report) operation(out []Measurement, name string, groups []*pace.Group)
 }
 
 // times appends the requested times; counts follow the first of them.
-func (r *Report) times(out []Measurement, name string, g *pace.Group, counts []Measurement) []Measurement {
+func (r *Report) times(out []Measurement, name string, g *pace.OutcomeTimes, counts []Measurement) []Measurement {
 	if r.Config.Times != "intended" {
 		out = append(r.latencies(out, name, g.Service), counts...)
 	}
@@ -195,7 +195,7 @@ func (r *Report) WriteText(to io.Writer) error {
 // logged is an interval of a run, kept for the logs.
 type logged struct {
 	from, to time.Duration // since the end of the warm-up
-	groups   [][]*pace.Group
+	groups   [][]*pace.OutcomeTimes
 }
 
 // WriteLogs writes an HdrHistogram log for each kind of operation that succeeded: service times
@@ -210,22 +210,22 @@ func (r *Report) WriteLogs() (err error) {
 			continue
 		}
 		if r.Config.Times != "intended" {
-			err = errors.Join(err, r.log(name, kind, func(g *pace.Group) *measure.Histogram { return g.Service }))
+			err = errors.Join(err, r.log(name, kind, func(g *pace.OutcomeTimes) *measure.Histogram { return g.Service }))
 		}
 		if r.Config.Times != "op" {
-			err = errors.Join(err, r.log("Intended-"+name, kind, func(g *pace.Group) *measure.Histogram { return g.Response }))
+			err = errors.Join(err, r.log("Intended-"+name, kind, func(g *pace.OutcomeTimes) *measure.Histogram { return g.Response }))
 		}
 	}
 	return err
 }
 
-func (r *Report) log(name string, kind int, times func(g *pace.Group) *measure.Histogram) (err error) {
+func (r *Report) log(name string, kind int, times func(g *pace.OutcomeTimes) *measure.Histogram) (err error) {
 	f, err := os.Create(r.Config.HdrPath + name + ".hdr")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	begin := r.Result.Began.Add(time.Duration(r.Config.Warmup) * time.Second)
+	begin := r.Result.Started.Add(time.Duration(r.Config.Warmup) * time.Second)
 	w, err := measure.NewLogWriter(f, begin)
 	if err != nil {
 		return err

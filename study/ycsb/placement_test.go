@@ -33,7 +33,7 @@ func TestPlacementTable(t *testing.T) {
 			Subtitle: "YCSB's workload E on labs of one, two and three nodes, equal total of records; counted by the servers",
 			XLabel:   "nodes", YLabel: "requests by operation and node", Caption: "local: placed by the hash of the key, each scan asks every part; global: in ranges of keys. A point is a run; both axes are logarithms.",
 		},
-		By: plot.Sizes,
+		Coordinate: plot.Sizes,
 	}
 	shown := 0
 	for _, file := range folders {
@@ -49,7 +49,7 @@ func TestPlacementTable(t *testing.T) {
 				picture.Curves = append(picture.Curves, plot.Curve{Name: name})
 			}
 			c := &picture.Curves[i]
-			c.At, c.Value = append(c.At, float64(p.nodes)), append(c.Value, p.requests/float64(p.nodes))
+			c.Positions, c.Value = append(c.Positions, float64(p.nodes)), append(c.Value, p.requests/float64(p.nodes))
 		}
 	}
 	_, table, _ := strings.Cut(string(text), "| run | placement |")

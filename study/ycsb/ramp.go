@@ -117,7 +117,7 @@ func (s *Sweep) ramp(ctx context.Context, t *Target, m Mix) (failed error) {
 		return Step{Rate: rate, Goodput: measure.Median(goodput), P99: time.Duration(measure.Median(p99))}, true
 	})
 	if failed == nil {
-		s.Found(fmt.Sprintf("%s on %s with %s: %s", m.Name, t.title(), run.Several(int(slices.Max(s.Threads)), "thread"),
+		s.Found(fmt.Sprintf("%s on %s with %s: %s", m.Name, t.title(), run.CountOf(int(slices.Max(s.Threads)), "thread"),
 			found))
 	}
 	return failed

@@ -77,7 +77,7 @@ func TestRampOverload(t *testing.T) {
 		t.Fatalf("%v, %v", err, words)
 	}
 	over := slices.ContainsFunc(samples, func(x run.Sample) bool { return x.Measured().Unstarted > 0 && x.Measured().Operations < 250 })
-	if len(samples) < 2 || !over || samples[0].Cell.At("ramp") != "yes" || samples[0].Cell.Number("target_ops_s") != 100 || samples[0].Cell.At("threads") != "4" {
+	if len(samples) < 2 || !over || samples[0].Cell.Value("ramp") != "yes" || samples[0].Cell.Number("target_ops_s") != 100 || samples[0].Cell.Value("threads") != "4" {
 		t.Errorf("%+v", samples)
 	}
 	s.Targets[0].KV = wrapped{loaded(t, c), conns(func(c *kv.Conn) { c.Read = failing })}

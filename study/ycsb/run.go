@@ -69,9 +69,9 @@ type Report struct {
 	Outage     time.Duration // time during which at least one worker had no connection
 	Stood      time.Duration // for which this process stood still: the times are not the engine's
 
-	Fault     *run.Fault     // what was done to the server; nil = nothing
-	History   *run.History   // that was recorded next to it; nil = none
-	Transfers *run.Transfers // nil = no transfers
+	Fault     *run.Fault        // what was done to the server; nil = nothing
+	History   *run.HistoryCheck // that was recorded next to it; nil = none
+	Transfers *run.Transfers    // nil = no transfers
 
 	faults    *Faults
 	calls     []history.Op // next to it
@@ -164,8 +164,8 @@ func (w *workload) perform(ctx context.Context, conns []*kv.Conn, o *Options, r 
 	}
 	pacing := w.pacing(o)
 	if w.HdrFiles {
-		pacing.Interval = time.Duration(w.StatusInterval) * time.Second
-		pacing.OnInterval = func(from, to time.Duration, groups [][]*pace.Group) {
+		pacing.ReportInterval = time.Duration(w.StatusInterval) * time.Second
+		pacing.OnInterval = func(from, to time.Duration, groups [][]*pace.OutcomeTimes) {
 			r.intervals = append(r.intervals, logged{from, to, groups})
 		}
 	}
@@ -342,7 +342,7 @@ func (r *Report) Operations() int64 {
 // reads are in it, too.
 func (r *Report) Response() *measure.Histogram { return r.response(r.Result.Groups) }
 
-func (r *Report) response(groups [][]*pace.Group) *measure.Histogram {
+func (r *Report) response(groups [][]*pace.OutcomeTimes) *measure.Histogram {
 	h := measure.NewHistogram()
 	for kind := range ops {
 		if !r.isWhole(kind) {

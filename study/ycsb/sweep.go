@@ -165,7 +165,7 @@ func summarize(all []run.Sample) Summary {
 // interval it is not reported.
 func (s Summary) known() string {
 	if !s.Range.Known {
-		return fmt.Sprintf("by %s of each number of threads, too few for an interval (--reps %d gives one)", run.Several(s.Runs, "run"), s.Range.Need)
+		return fmt.Sprintf("by %s of each number of threads, too few for an interval (--reps %d gives one)", run.CountOf(s.Runs, "run"), s.Range.Need)
 	}
 	return fmt.Sprintf("with %.0f operations/s (95 %% interval %.0f – %.0f)", s.Throughput, s.Range.Lo, s.Range.Hi)
 }
@@ -253,14 +253,14 @@ func (s Saturation) String() string {
 	if len(s.Runs) == 0 {
 		return "nothing was measured"
 	}
-	text := fmt.Sprintf("saturates at %s, %s: more bring less than a tenth", run.Several(s.Knee.Threads, "thread"), s.Knee.known())
+	text := fmt.Sprintf("saturates at %s, %s: more bring less than a tenth", run.CountOf(s.Knee.Threads, "thread"), s.Knee.known())
 	switch {
 	case s.Bound == 0:
 		return text
 	case s.Holds.Threads == 0:
 		return fmt.Sprintf("breaks the bound of %s with a single thread", s.Bound)
 	case s.Ended == "the bound was broken":
-		return fmt.Sprintf("holds a 95th percentile of %s up to %s, %s", s.Bound, run.Several(s.Holds.Threads, "thread"), s.Holds.known())
+		return fmt.Sprintf("holds a 95th percentile of %s up to %s, %s", s.Bound, run.CountOf(s.Holds.Threads, "thread"), s.Holds.known())
 	}
 	return text + fmt.Sprintf("; the bound of %s was held throughout", s.Bound)
 }

@@ -165,7 +165,7 @@ func (t *Target) watch(o *Options, cell run.Cell) {
 	report, before := o.Watch, int64(0)
 	tell := func(e run.Event) {
 		e.Cell = cell
-		_ = t.Folder.Event(e) // the folder keeps the error
+		_ = t.Folder.AddEvent(e) // the folder keeps the error
 	}
 	o.Server.Tell = func(counted []run.Counter) {
 		tell(run.Event{Kind: run.CountersEvent, Text: t.Scheme, Counters: counted})
@@ -191,7 +191,7 @@ func (t *Target) watch(o *Options, cell run.Cell) {
 		}
 		e := run.Event{Kind: run.RateEvent, Done: p.Finished - before, Failed: p.Failed}
 		if r := p.Response; r.Max > 0 {
-			e.Times = &run.Quantiles{P50: r.P50, P95: r.P95, P99: r.P99}
+			e.Times = &run.ShortPercentiles{P50: r.P50, P95: r.P95, P99: r.P99}
 		}
 		tell(e)
 		if before = p.Finished; report != nil {
@@ -233,7 +233,7 @@ func (t *Target) Measure(ctx context.Context, c *Config, o Options, mix string, 
 		}
 		s, failed := r.Sample(mix, t, rep, since)
 		if r.History != nil {
-			file, kept := run.KeepHistory(t.Folder, r.calls, t.Scheme, t.Name(), mix, strconv.Itoa(r.Threads),
+			file, kept := run.StoreHistory(t.Folder, r.calls, t.Scheme, t.Name(), mix, strconv.Itoa(r.Threads),
 				cmp.Or(o.Faults.String(), "steady"), strconv.Itoa(rep))
 			r.History.File, failed = file, errors.Join(failed, kept)
 		}
@@ -377,10 +377,10 @@ func (r *Report) Sample(mix string, t *Target, rep int, since time.Time) (run.Sa
 	tally := a
 	s := run.Sample{Cell: t.cell(r.Config, mix, r.Threads, r.faults), Rep: rep, Answers: &tally, ProblemCounts: r.Problems, Warnings: r.Warnings, Fault: r.Fault, Transfers: r.Transfers}
 	m := &run.Measured{Total: res.Elapsed, Usage: &run.Usage{Client: r.Client, Machine: r.Machine, Server: r.Server}}
-	m.Start = max(0, res.Began.Add(time.Duration(r.Config.Warmup)*time.Second).Sub(since))
+	m.Start = max(0, res.Started.Add(time.Duration(r.Config.Warmup)*time.Second).Sub(since))
 	m.Mix = &run.Mix{
-		Place: string(t.Place), Clients: 1, Ending: string(res.Ending), Operations: r.Operations(), Unstarted: res.Unstarted, Reconnects: r.Reconnects, Outage: r.Outage,
-		Throughput: r.Throughput(), Interval: res.Interval, Cost: r.cost,
+		Place: string(t.Place), LoadMachines: 1, Ending: string(res.Ending), Operations: r.Operations(), Unstarted: res.Unstarted, Reconnects: r.Reconnects, Outage: r.Outage,
+		Throughput: r.Throughput(), Interval: res.SeriesInterval, Cost: r.cost,
 	}
 	for i, x := range res.Series {
 		var s run.SeriesInterval
@@ -427,7 +427,7 @@ func (r *Report) groups(m *run.Mix) error {
 				_ = service.Merge(g.Service) // both have one range
 			}
 			out := run.Group{Operation: name, Outcome: outcome, Count: g.Count, Records: g.RecordCount, InTotal: whole}
-			if err := out.Times(g.Service, g.Response); err != nil {
+			if err := out.SetTimes(g.Service, g.Response); err != nil {
 				return err
 			}
 			m.Groups = append(m.Groups, out)

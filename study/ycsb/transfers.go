@@ -198,7 +198,7 @@ func (r *Report) audit(ctx context.Context, k *worker) error {
 	}
 	a := k.accounts
 	t := &run.Transfers{
-		Isolation: string(k.Isolation), Accounts: k.InsertCount, Moved: a.count.Load(), Conflicts: a.conflicts.Load(),
+		Isolation: string(k.Isolation), Accounts: k.InsertCount, Moved: a.count.Load(), Aborted: a.conflicts.Load(),
 		Unknown: int64(len(a.unknown)), Sum: total(after), Expected: k.InsertCount * k.Balance,
 	}
 	off := make([]int64, len(after)) // what acknowledged transfers do not explain

@@ -49,8 +49,8 @@ func TestTransfers(t *testing.T) {
 				t.Fatalf("%s, %+v, %v", s.Verdict, x, err)
 			}
 			retried := r.tally(statusRetried, opTransfer)
-			if x.Conflicts == 0 || retried == 0 || retried > x.Conflicts || r.tally(statusOK, opTransfer)+retried != 3000 || r.Succeeded() != 3000 || s.Cell.At("isolation") != "serializable" {
-				t.Errorf("%d conflicts, %d retried, %d at the first try", x.Conflicts, retried, r.tally(statusOK, opTransfer))
+			if x.Aborted == 0 || retried == 0 || retried > x.Aborted || r.tally(statusOK, opTransfer)+retried != 3000 || r.Succeeded() != 3000 || s.Cell.Value("isolation") != "serializable" {
+				t.Errorf("%d conflicts, %d retried, %d at the first try", x.Aborted, retried, r.tally(statusOK, opTransfer))
 			}
 			var text strings.Builder
 			if err := r.WriteText(&text); err != nil || !strings.Contains(text.String(), "[TRANSFER-RETRIED], Operations") || !strings.Contains(text.String(), "[TRANSFER], Sum, 20000") {
@@ -87,7 +87,7 @@ func TestTransfersGivenUp(t *testing.T) {
 		}
 	})}
 	r, err := Run(t.Context(), db, c, Options{})
-	if err != nil || code(r.Err()) != fault.Incomplete || r.tally(statusError, opTransfer) != 2 || r.Transfers.Moved != 6 || r.Transfers.Conflicts != 6 || r.Transfers.Problem() != "" {
+	if err != nil || code(r.Err()) != fault.Incomplete || r.tally(statusError, opTransfer) != 2 || r.Transfers.Moved != 6 || r.Transfers.Aborted != 6 || r.Transfers.Problem() != "" {
 		t.Errorf("%v, %v, %+v", err, r.Err(), r.Transfers)
 	}
 }

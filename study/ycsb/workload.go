@@ -197,8 +197,8 @@ func (w *workload) pacing(o *Options) pace.Options {
 	_, operations := w.Shard.split(0, w.Operations)
 	return pace.Options{
 		Kinds: kinds(), Statuses: statuses(), FirstHarmless: statusDeleted, Rate: w.Target / float64(max(w.Shard.Of, 1)), Arrivals: pace.Arrivals(w.Arrivals), Operations: operations,
-		Warmup: time.Duration(w.Warmup) * time.Second, Limit: time.Duration(w.Seconds) * time.Second, Seed: uint64(w.Seed + w.Shard.Index), //nolint:gosec // not negative
-		Phases: w.phases(), BusyWait: w.Spin, Interval: o.Interval, OnProgress: o.Watch, Grace: o.Grace,
+		Warmup: time.Duration(w.Warmup) * time.Second, MaxDuration: time.Duration(w.Seconds) * time.Second, Seed: uint64(w.Seed + w.Shard.Index), //nolint:gosec // not negative
+		Phases: w.phases(), BusyWait: w.Spin, ReportInterval: o.Interval, OnProgress: o.Watch, Grace: o.Grace,
 	}
 }
 

@@ -14,7 +14,8 @@ var ErrDone = errors.New("all work is done")
 
 // Worker runs operations. Only one goroutine uses it.
 type Worker interface {
-	// Do runs one operation and reports its parts to r. ctx is cancelled only if the run cannot wait
+	// Do runs one operation and records it in r, together with its parts if it has several (a read-modify-write has a
+	// read and an update). ctx is canceled only if the run cannot wait
 	// for the operation any longer. A failed operation is a status, not an error. An error ends the
 	// run; ErrDone ends only this worker.
 	Do(ctx context.Context, r *Recorder) error
@@ -29,8 +30,8 @@ const (
 	Poisson Arrivals = "poisson" // independent of each other: exponential gaps of mean 1/rate
 )
 
-// Phase is a rate and its duration.
-type Phase struct {
+// RatePhase is a rate and its duration.
+type RatePhase struct {
 	Rate     float64
 	Duration time.Duration
 }
@@ -39,37 +40,37 @@ type Phase struct {
 type Options struct {
 	Kinds    []string // kinds of operations; a Recorder receives the index
 	Statuses []string // outcomes of operations; index 0 is success
-	// the first status that is not a failure; it and all later ones are harmless; 0 = there is none
+	// the first status that is neither success nor failure; all later ones are harmless, too; 0 = there is none
 	FirstHarmless int
 
 	Rate float64 // operations per second of all workers together; 0 = closed loop
 	// Phases are successive rates after the warm-up, during which the first rate applies; the last
 	// rate has no end. nil = Rate only.
-	Phases     []Phase
-	Arrivals   Arrivals      // "" = Fixed
-	Operations int64         // maximum number of operations after the warm-up; 0 = no limit
-	Warmup     time.Duration // operations that are due earlier are run but not counted
-	Limit      time.Duration // duration of the run after the warm-up; 0 = no limit
-	// Grace is how long running operations may take at the end before they are cancelled, and after
-	// that before they are abandoned; 0 = DefaultGrace.
+	Phases      []RatePhase
+	Arrivals    Arrivals      // "" = Fixed
+	Operations  int64         // maximum number of operations after the warm-up; 0 = no limit
+	Warmup      time.Duration // operations that are due earlier are run but not counted
+	MaxDuration time.Duration // duration of the run after the warm-up; 0 = no limit
+	// Grace is how long Run waits at the end for operations in flight before it cancels them. It then waits once more for
+	// the same time before it abandons them. 0 = DefaultGrace.
 	Grace    time.Duration
 	Seed     uint64 // of Poisson arrivals
 	BusyWait bool   // wait for an operation's time by polling the clock: exact, but uses a core
 
-	Interval       time.Duration    // between two calls of OnProgress and of OnInterval; 0 = one second
+	ReportInterval time.Duration    // between two calls of OnProgress and of OnInterval; 0 = one second
 	SeriesInterval time.Duration    // interval of the series; 0 = Interval
 	OnProgress     func(p Progress) // called after each Interval, from one goroutine; nil = not called
 	Clock          *Clock           // nil = the machine's
 
-	// OnInterval receives, for logs of intervals, the operations that finished in each Interval after
-	// the warm-up, from one goroutine at a time; it owns the groups. Operations that a worker still
-	// buffers, for up to 100 ms, are in the next interval. nil = not called.
-	OnInterval func(from, to time.Duration, groups [][]*Group)
+	// OnInterval receives the groups (by kind and status) of the operations that finished in each Interval. from and to
+	// count from the end of the warm-up. The callback may keep the groups. Workers buffer samples for up to 100 ms; a
+	// buffered sample appears in the next interval. One goroutine at a time calls it. nil = not called.
+	OnInterval func(from, to time.Duration, groups [][]*OutcomeTimes)
 
-	// OnFinished receives all operations that finished after the warm-up, in batches and in any order,
-	// from one goroutine at a time, which waits for it. It must not keep its argument. nil = not
-	// called.
-	OnFinished func(all []Sample)
+	// OnFinished receives every recorded sample (each operation and each recorded part) of the operations that were due
+	// after the warm-up. Samples come in batches and in any order, from one goroutine at a time, which waits for it. It
+	// must not keep its argument. nil = not called.
+	OnFinished func(all []OperationSample)
 }
 
 // DefaultGrace is the default of Options.Grace.
@@ -77,9 +78,9 @@ const DefaultGrace = 10 * time.Second
 
 // Clock is the time since the start of a run. Tests replace it.
 type Clock struct {
-	Now   func() time.Duration
-	Until func(t time.Duration, stop <-chan struct{}) // returns at t, or earlier where stop is closed
-	Leave func()                                      // called when a worker has ended; nil = nothing to do
+	Now        func() time.Duration
+	SleepUntil func(t time.Duration, stop <-chan struct{}) // returns at t, or earlier if stop is closed
+	WorkerDone func()                                      // called when a worker has ended; nil = nothing to do
 }
 
 // Run runs operations until all are done, the time is over, ctx is done or a worker fails. If ctx
@@ -93,7 +94,7 @@ func Run(ctx context.Context, workers []Worker, o Options) (*Result, error) {
 	r.start = time.Now()
 	for _, w := range workers {
 		r.running.Add(1)
-		go r.work(w) // operations outlive a gentle stop
+		go r.work(w) // without ctx: an operation in flight may finish after ctx is done, within Grace
 	}
 	r.supervise(ctx)
 	return r.result()
@@ -104,11 +105,11 @@ func (o *Options) check(workers int) error {
 	case workers == 0:
 		return &fault.Error{Setting: "threads", Problem: "there are no workers", Cure: "give at least 1"}
 	case o.Rate < 0:
-		return &fault.Error{Setting: "target", Problem: "a rate is not negative", Cure: "give operations per second, or 0 for no target"}
+		return &fault.Error{Setting: "target", Problem: "is negative", Cure: "give operations per second, or 0 for no target"}
 	case o.Arrivals != "" && o.Arrivals != Fixed && o.Arrivals != Poisson:
 		return &fault.Error{Setting: "arrivals", Problem: "\"" + string(o.Arrivals) + "\" is not known", Cure: "choose fixed or poisson"}
-	case o.Warmup < 0 || o.Limit < 0:
-		return &fault.Error{Setting: "warm-up and time limit", Problem: "a time is not negative", Cure: "give seconds, or 0"}
+	case o.Warmup < 0 || o.MaxDuration < 0:
+		return &fault.Error{Setting: "warm-up or time limit", Problem: "is negative", Cure: "give seconds, or 0"}
 	}
 	return nil
 }
@@ -132,11 +133,11 @@ type runner struct {
 }
 
 func newRunner(o Options) *runner {
-	if o.Interval == 0 {
-		o.Interval = time.Second
+	if o.ReportInterval == 0 {
+		o.ReportInterval = time.Second
 	}
 	if o.SeriesInterval == 0 {
-		o.SeriesInterval = o.Interval
+		o.SeriesInterval = o.ReportInterval
 	}
 	if o.Grace == 0 {
 		o.Grace = DefaultGrace
@@ -155,10 +156,10 @@ func machineClock(spin bool) Clock {
 	began := time.Now()
 	now := func() time.Duration { return time.Since(began) }
 	timers := sync.Pool{New: func() any { t := time.NewTimer(time.Hour); t.Stop(); return t }}
-	return Clock{Now: now, Until: func(t time.Duration, stop <-chan struct{}) {
+	return Clock{Now: now, SleepUntil: func(t time.Duration, stop <-chan struct{}) {
 		wait := t - now()
 		if spin {
-			wait -= busyWait
+			wait -= pollAhead
 		}
 		if wait > 0 {
 			timer := timers.Get().(*time.Timer) //nolint:forcetypeassert // New makes no others
@@ -180,12 +181,12 @@ func machineClock(spin bool) Clock {
 	}}
 }
 
-// busyWait is how long before an operation's time its worker starts to poll the clock: the system
-// wakes a sleeping goroutine up to about this much late.
-const busyWait = 2 * time.Millisecond
+// pollAhead is how long before an operation's time its worker starts to poll the clock. The system may wake a sleeping
+// goroutine about this much too late.
+const pollAhead = 2 * time.Millisecond
 
-// stopFor stops the run; the first reason counts.
-func (r *runner) stopFor(why Ending) {
+// stopBecause stops the run for a reason. Only the first call has an effect.
+func (r *runner) stopBecause(why Ending) {
 	r.once.Do(func() {
 		r.ending = why
 		close(r.stop)
@@ -206,8 +207,8 @@ func (r *runner) work(w Worker) {
 	rec := &Recorder{runner: r}
 	defer func() {
 		rec.flush()
-		if r.clock.Leave != nil {
-			r.clock.Leave()
+		if r.clock.WorkerDone != nil {
+			r.clock.WorkerDone()
 		}
 		r.running.Done()
 	}()
@@ -219,7 +220,7 @@ func (r *runner) work(w Worker) {
 		}
 		if due > now {
 			rec.flushBefore(now)
-			r.clock.Until(due, r.stop)
+			r.clock.SleepUntil(due, r.stop)
 			if r.stopped() {
 				r.schedule.giveBack(due)
 				return
@@ -234,7 +235,7 @@ func (r *runner) work(w Worker) {
 		}
 		if err != nil {
 			r.tally.fail(err)
-			r.stopFor(Failed)
+			r.stopBecause(Failed)
 			return
 		}
 		rec.finish()
@@ -248,24 +249,24 @@ func (r *runner) supervise(ctx context.Context) {
 		r.running.Wait()
 		close(r.finished)
 	}()
-	tick := time.NewTicker(r.Interval)
+	tick := time.NewTicker(r.ReportInterval)
 	defer tick.Stop()
 	var over <-chan time.Time
-	if r.Limit > 0 && r.Clock == nil { // a worker that hangs does not see the end of time
-		over = time.After(r.Warmup + r.Limit)
+	if r.MaxDuration > 0 && r.Clock == nil { // a hung worker does not notice the time limit
+		over = time.After(r.Warmup + r.MaxDuration)
 	}
 	for {
 		select {
 		case <-r.finished:
-			r.stopFor(r.schedule.ending())
+			r.stopBecause(r.schedule.ending())
 			return
 		case <-r.stop:
 			r.drain()
 			return
 		case <-ctx.Done():
-			r.stopFor(Interrupted)
+			r.stopBecause(Interrupted)
 		case <-over:
-			r.stopFor(OutOfTime)
+			r.stopBecause(OutOfTime)
 		case <-tick.C:
 			if r.OnProgress != nil {
 				r.OnProgress(r.tally.progress(r.clock.Now()))

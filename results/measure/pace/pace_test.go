@@ -130,7 +130,7 @@ func TestStallIsSeenInTheOpenLoopAndHiddenInTheClosed(t *testing.T) {
 		due []time.Duration
 	}{{Fixed, fixed}, {Poisson, poisson}} {
 		t.Run(string(x.how), func(t *testing.T) {
-			got := play(t, workers, Options{Rate: rate, Arrivals: x.how, Seed: 7, Limit: seconds * time.Second}, stalls)
+			got := play(t, workers, Options{Rate: rate, Arrivals: x.how, Seed: 7, MaxDuration: seconds * time.Second}, stalls)
 			g := got.Groups[0][0]
 			if g.Count+got.Unstarted != int64(len(x.due)) {
 				t.Errorf("%d done and %d unstarted of %d", g.Count, got.Unstarted, len(x.due))
@@ -153,7 +153,7 @@ func TestStallIsSeenInTheOpenLoopAndHiddenInTheClosed(t *testing.T) {
 // first second after it; YCSB paces each thread by itself.
 func TestRateAfterWarmupIsTheTargetInEachSecond(t *testing.T) {
 	for _, workers := range []int{1, 7, 32} {
-		got := play(t, workers, Options{Rate: 1000, Warmup: 5 * time.Second, Limit: 20 * time.Second}, nil)
+		got := play(t, workers, Options{Rate: 1000, Warmup: 5 * time.Second, MaxDuration: 20 * time.Second}, nil)
 		if len(got.Series) < 20 || got.Groups[0][0].Count != 20_000 || got.Unstarted != 0 {
 			t.Fatalf("%d workers: %d slices, %d operations, %d unstarted", workers, len(got.Series), got.Groups[0][0].Count, got.Unstarted)
 		}
@@ -169,7 +169,7 @@ func TestRateAfterWarmupIsTheTargetInEachSecond(t *testing.T) {
 // 10,000; sysbench aborts when it is full. Arrivals are done or counted as not.
 func TestOverloadIsReportedAndNothingIsCut(t *testing.T) {
 	const rate, seconds = 50_000, 2
-	got := play(t, 2, Options{Rate: rate, Limit: seconds * time.Second}, nil) // 2 workers do 2,000 a second
+	got := play(t, 2, Options{Rate: rate, MaxDuration: seconds * time.Second}, nil) // 2 workers do 2,000 a second
 	g := got.Groups[0][0]
 	if g.Count+got.Unstarted != rate*seconds || g.Count < 2*1000*seconds || g.Count > 2*1000*seconds+2 {
 		t.Errorf("%d done, %d unstarted of %d", g.Count, got.Unstarted, rate*seconds)
@@ -279,7 +279,7 @@ func TestHungOperationDoesNotHangTheRun(t *testing.T) {
 		}
 		stop()
 	}
-	got, err := Run(t.Context(), []Worker{cancelled}, Options{Kinds: []string{"READ"}, Statuses: []string{"OK"}, Grace: time.Millisecond, Limit: time.Millisecond})
+	got, err := Run(t.Context(), []Worker{cancelled}, Options{Kinds: []string{"READ"}, Statuses: []string{"OK"}, Grace: time.Millisecond, MaxDuration: time.Millisecond})
 	if err != nil || got.Ending != OutOfTime {
 		t.Errorf("a blocked worker and a time limit: %s, %v", got.Ending, err)
 	}
@@ -380,8 +380,8 @@ func TestIntervalsAddUp(t *testing.T) {
 	var last time.Duration
 	intervals := 0
 	o := Options{
-		Kinds: []string{"a"}, Statuses: []string{"ok", "bad"}, Operations: 400, Rate: 1000, Warmup: 50 * time.Millisecond, Interval: 100 * time.Millisecond,
-		OnInterval: func(from, to time.Duration, groups [][]*Group) {
+		Kinds: []string{"a"}, Statuses: []string{"ok", "bad"}, Operations: 400, Rate: 1000, Warmup: 50 * time.Millisecond, ReportInterval: 100 * time.Millisecond,
+		OnInterval: func(from, to time.Duration, groups [][]*OutcomeTimes) {
 			if from != last || to <= from {
 				t.Errorf("an interval from %s to %s follows one to %s", from, to, last)
 			}
@@ -411,7 +411,7 @@ func TestIntervalsAddUp(t *testing.T) {
 // TestPhases: each rate holds for its time, also where arrivals are random.
 func TestPhases(t *testing.T) {
 	for _, arrivals := range []Arrivals{Fixed, Poisson} {
-		o := Options{Phases: []Phase{{100, 2 * time.Second}, {1000, 3 * time.Second}, {10, time.Second}}, Arrivals: arrivals, Warmup: time.Second, Limit: 8 * time.Second, Seed: 1}
+		o := Options{Phases: []RatePhase{{100, 2 * time.Second}, {1000, 3 * time.Second}, {10, time.Second}}, Arrivals: arrivals, Warmup: time.Second, MaxDuration: 8 * time.Second, Seed: 1}
 		s, got := newSchedule(&o), make([]int, 9)
 		for {
 			due, more := s.next(0)

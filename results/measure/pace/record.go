@@ -7,9 +7,8 @@ import (
 	"github.com/barograph/barograph/results/measure"
 )
 
-// Recorder records the times of one worker's operations. It buffers some of them before it adds
-// them to the run's only set of histograms. Memory therefore does not grow with the number of
-// workers.
+// Recorder records the times of one worker's operations. It buffers a few samples, then adds them to the histograms that
+// all workers share. Memory therefore does not grow with the number of workers.
 type Recorder struct {
 	runner *runner
 
@@ -17,11 +16,11 @@ type Recorder struct {
 	began          time.Duration // when it started
 	service        time.Duration // service time of the last part
 	end            time.Duration // end of the last part
-	flushed        time.Duration
-	samples        [maxSamples]Sample
+	oldest         time.Duration // when the oldest buffered sample ended
+	samples        [maxSamples]OperationSample
 	sampleCount    int
 	operations     [maxSamples]operation // operations that finished since the last flush
-	operationCount int                   // their number
+	operationCount int                   // number of buffered operations
 	failed         bool                  // a part of the current operation failed
 	skipped        bool                  // the current operation does not count
 }
@@ -32,17 +31,16 @@ type operation struct {
 	failed        bool // a part of it failed
 }
 
-const (
-	maxSamples = 128
-	maxDelay   = 100 * time.Millisecond
-)
+// A Recorder buffers at most maxSamples samples for at most about maxDelay.
+const maxSamples, maxDelay = 128, 100 * time.Millisecond
 
-// Sample is a finished operation or a finished part of one.
-type Sample struct {
-	Kind, Status  uint8
-	End           time.Duration // since the run began, with its warm-up
-	Service, Wait time.Duration // it had been due both before its end
-	Records       int32         // in a batch
+// OperationSample is a finished operation or a finished part of one.
+type OperationSample struct {
+	Kind, Status uint8
+	End          time.Duration // since the run began, with its warm-up
+	Service      time.Duration // from its start to its end
+	Wait         time.Duration // from when the operation was due to its start; the response time is Service + Wait
+	Records      int32         // number of records that it processed; more than 1 in a batch
 }
 
 // Now is the time since the run began.
@@ -58,16 +56,16 @@ func (r *Recorder) begin(due, now time.Duration) {
 // Service is the service time of the last recorded part.
 func (r *Recorder) Service() time.Duration { return r.service }
 
-// End is when the last recorded part ended, or now if it does not count.
+// End returns when the last recorded part ended. In the warm-up nothing is recorded, and End returns the present time.
 func (r *Recorder) End() time.Duration {
-	if r.Counts() {
+	if r.IsCounted() {
 		return r.end
 	}
 	return r.Now()
 }
 
-// Counts reports whether the current operation counts, i.e. the warm-up is over.
-func (r *Recorder) Counts() bool { return r.due >= r.runner.Warmup }
+// IsCounted reports whether the current operation was due after the warm-up. Others are run but not counted.
+func (r *Recorder) IsCounted() bool { return r.due >= r.runner.Warmup }
 
 // Done records the current operation or a part of it, from began until now. Its response time is
 // its service time plus the time that the operation waited for a worker.
@@ -75,7 +73,7 @@ func (r *Recorder) Done(kind, status int, began time.Duration) { r.DoneMany(kind
 
 // DoneMany is Done for a part that processed several records at once.
 func (r *Recorder) DoneMany(kind, status int, began time.Duration, records int) {
-	if !r.Counts() {
+	if !r.IsCounted() {
 		return
 	}
 	if r.runner.tally.failure(status) {
@@ -84,20 +82,20 @@ func (r *Recorder) DoneMany(kind, status int, began time.Duration, records int) 
 	now := r.runner.clock.Now()
 	r.service, r.end = now-began, now
 	if r.sampleCount == 0 {
-		r.flushed = now
+		r.oldest = now
 	}
-	r.samples[r.sampleCount] = Sample{uint8(kind), uint8(status), now, now - began, r.began - r.due, int32(records)} //nolint:gosec // few kinds, small batches
-	if r.sampleCount++; r.sampleCount == maxSamples || now-r.flushed > maxDelay {
+	r.samples[r.sampleCount] = OperationSample{uint8(kind), uint8(status), now, now - began, r.began - r.due, int32(records)} //nolint:gosec // few kinds, small batches
+	if r.sampleCount++; r.sampleCount == maxSamples || now-r.oldest > maxDelay {
 		r.flush()
 	}
 }
 
-// Skip excludes the current operation from all counts because there was nothing to do.
+// Skip excludes the current operation from the counts, because there was nothing to do. The worker records no part of it.
 func (r *Recorder) Skip() { r.skipped = true }
 
 // finish counts the current operation, which ended with its last part.
 func (r *Recorder) finish() {
-	if !r.Counts() || r.skipped {
+	if !r.IsCounted() || r.skipped {
 		return
 	}
 	end := max(r.end, r.began)
@@ -108,12 +106,12 @@ func (r *Recorder) finish() {
 }
 
 // Pause waits inside an operation, for example for a server that is down, and reports whether the
-// run continues; the end of the run ends the wait. The time belongs to the run even if no operation
-// finishes after it.
+// run continues; the end of the run ends the wait. Result.Elapsed includes the pause even if no
+// operation finishes after it.
 func (r *Recorder) Pause(d time.Duration) bool {
 	c := &r.runner.clock
 	r.flushBefore(c.Now())
-	c.Until(c.Now()+d, r.runner.stop)
+	c.SleepUntil(c.Now()+d, r.runner.stop)
 	r.runner.tally.extend(c.Now())
 	return !r.runner.stopped()
 }
@@ -123,7 +121,7 @@ func (r *Recorder) IsStopping() bool { return r.runner.stopped() }
 
 // flushBefore adds buffered samples before the worker sleeps.
 func (r *Recorder) flushBefore(now time.Duration) {
-	if r.sampleCount > 0 && now-r.flushed > maxDelay/4 {
+	if r.sampleCount > 0 && now-r.oldest > maxDelay/4 {
 		r.flush()
 	}
 }
@@ -133,15 +131,15 @@ func (r *Recorder) flush() {
 	r.sampleCount, r.operationCount = 0, 0
 }
 
-// Group is the measurement of one kind of operation with one outcome.
-type Group struct {
+// OutcomeTimes is the measurement of one kind of operation with one outcome.
+type OutcomeTimes struct {
 	Count             int64
-	RecordCount       int64 // as Count, but for batches
+	RecordCount       int64 // number of records; more than Count if operations processed batches
 	Service, Response *measure.Histogram
 }
 
-// Interval is one interval of the series. It counts operations, not their parts.
-type Interval struct {
+// SeriesPoint is one interval of the series. It counts operations, not their parts.
+type SeriesPoint struct {
 	Finished int64         // finished operations, including failed ones
 	Failed   int64         // finished operations with a failed part
 	Slowest  time.Duration // longest response time
@@ -152,25 +150,25 @@ type totals struct {
 	interval time.Duration
 	warmup   time.Duration
 	harmless int
-	ended    func([]Sample)
+	finished func([]OperationSample)
 
 	mu         sync.Mutex
 	closed     bool
-	groups     [][]*Group // by kind and status; nil = there was none
-	series     []Interval // beginning with the end of the warm-up
+	groups     [][]*OutcomeTimes // by kind and status; nil = there was none
+	series     []SeriesPoint     // beginning with the end of the warm-up
 	last       time.Duration
-	operations int64 // operations
+	operations int64 // finished operations, successful or not
 	failed     int64 // operations with a failed part
 	err        error
 
-	currentGroups [][]*Group // of the current interval; nil = OnInterval is not used
+	currentGroups [][]*OutcomeTimes // of the current interval; nil = OnInterval is not used
 	// response times of successful operations since the last progress; nil = OnProgress is not used
 	recent *measure.Histogram
 	from   time.Duration // start of the interval
 }
 
 func (t *totals) init(o *Options) {
-	t.interval, t.warmup, t.harmless, t.ended = o.SeriesInterval, o.Warmup, o.FirstHarmless, o.OnFinished
+	t.interval, t.warmup, t.harmless, t.finished = o.SeriesInterval, o.Warmup, o.FirstHarmless, o.OnFinished
 	t.groups = emptyGroups(len(o.Kinds), len(o.Statuses))
 	if o.OnProgress != nil {
 		t.recent = measure.NewHistogram()
@@ -180,10 +178,10 @@ func (t *totals) init(o *Options) {
 	}
 }
 
-func emptyGroups(kinds, statuses int) [][]*Group {
-	out := make([][]*Group, kinds)
+func emptyGroups(kinds, statuses int) [][]*OutcomeTimes {
+	out := make([][]*OutcomeTimes, kinds)
 	for i := range out {
-		out[i] = make([]*Group, statuses)
+		out[i] = make([]*OutcomeTimes, statuses)
 	}
 	return out
 }
@@ -192,8 +190,8 @@ func (t *totals) failure(status int) bool {
 	return status != 0 && (t.harmless == 0 || status < t.harmless)
 }
 
-// swap ends the current interval; nil before the end of the warm-up.
-func (t *totals) swap(now time.Duration) (from time.Duration, groups [][]*Group) {
+// swap starts a new interval and returns the groups of the previous one; groups is nil before the end of the warm-up.
+func (t *totals) swap(now time.Duration) (from time.Duration, groups [][]*OutcomeTimes) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if now <= t.from || t.currentGroups == nil {
@@ -205,10 +203,10 @@ func (t *totals) swap(now time.Duration) (from time.Duration, groups [][]*Group)
 }
 
 // addToGroup counts a sample in the group of its kind and status.
-func addToGroup(in [][]*Group, s *Sample) {
+func addToGroup(in [][]*OutcomeTimes, s *OperationSample) {
 	g := in[s.Kind][s.Status]
 	if g == nil {
-		g = &Group{Service: measure.NewHistogram(), Response: measure.NewHistogram()}
+		g = &OutcomeTimes{Service: measure.NewHistogram(), Response: measure.NewHistogram()}
 		in[s.Kind][s.Status] = g
 	}
 	g.Count++
@@ -217,14 +215,14 @@ func addToGroup(in [][]*Group, s *Sample) {
 	g.Response.Record(s.Service + s.Wait)
 }
 
-func (t *totals) add(samples []Sample, whole []operation) {
+func (t *totals) add(samples []OperationSample, operations []operation) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.closed {
-		return // of an abandoned worker
+		return // the samples are of an abandoned worker
 	}
-	if t.ended != nil {
-		t.ended(samples)
+	if t.finished != nil {
+		t.finished(samples)
 	}
 	for i := range samples {
 		s := &samples[i]
@@ -233,8 +231,8 @@ func (t *totals) add(samples []Sample, whole []operation) {
 			addToGroup(t.currentGroups, s)
 		}
 	}
-	for i := range whole {
-		t.count(&whole[i])
+	for i := range operations {
+		t.count(&operations[i])
 	}
 }
 
@@ -244,14 +242,14 @@ func (t *totals) count(o *operation) {
 	t.last = max(t.last, o.end)
 	at := int((o.end - t.warmup) / t.interval)
 	for len(t.series) <= at {
-		t.series = append(t.series, Interval{})
+		t.series = append(t.series, SeriesPoint{})
 	}
-	slice := &t.series[at]
-	slice.Finished++
-	slice.Slowest = max(slice.Slowest, o.response)
+	point := &t.series[at]
+	point.Finished++
+	point.Slowest = max(point.Slowest, o.response)
 	if o.failed {
 		t.failed++
-		slice.Failed++
+		point.Failed++
 	} else if t.recent != nil {
 		t.recent.Record(o.response)
 	}
@@ -287,20 +285,19 @@ const (
 
 // Result is the measurement of a run after its warm-up.
 type Result struct {
-	Ending     Ending
-	Groups     [][]*Group    // by kind and status, as in Options; nil if there was none
-	Began      time.Time     // start of the run, including the warm-up
-	Operations int64         // finished operations; one may have several parts, each in Groups
-	Succeeded  int64         // of Operations: those without a failed part
-	Elapsed    time.Duration // from the end of the warm-up to the end of the last operation, or of its last pause
-	Series     []Interval    // beginning with the end of the warm-up; the last interval may be incomplete
-	Interval   time.Duration // of Series
+	Ending         Ending
+	Groups         [][]*OutcomeTimes // by kind and status, as in Options; nil if there was none
+	Started        time.Time         // start of the run, including the warm-up
+	Operations     int64             // finished operations; one may have several parts, each in Groups
+	Succeeded      int64             // of Operations: those without a failed part
+	Elapsed        time.Duration     // from the end of the warm-up to the end of the last operation or pause, whichever is later
+	Series         []SeriesPoint     // beginning with the end of the warm-up; the last interval may be incomplete
+	SeriesInterval time.Duration     // of Series
 
-	// Unstarted operations of an open loop were due when the run ended, but no worker had started
-	// them: the engine does not sustain the rate.
+	// Unstarted is the number of operations of an open loop that were due before the run ended but that no worker started,
+	// because the engine does not sustain the rate. It is 0 if the ending is Completed.
 	Unstarted int64
-	// Hung workers did not return although their operation was cancelled. Their last operation is not
-	// counted.
+	// Hung: at least one worker did not return although its operation was canceled. Its last operation is not counted.
 	Hung bool
 }
 
@@ -308,13 +305,13 @@ type Result struct {
 type Progress struct {
 	Elapsed          time.Duration       // since the end of the warm-up; negative before
 	Finished, Failed int64               // operations after the warm-up
-	Slice            Interval            // the last complete interval
+	LastPoint        SeriesPoint         // the last complete interval
 	Response         measure.Percentiles // successful operations since the previous progress
 }
 
-// result completes the result of the run.
+// result builds the Result after all workers have finished or were abandoned.
 func (r *runner) result() (*Result, error) {
-	out := &Result{Began: r.start, Interval: r.SeriesInterval, Ending: r.ending}
+	out := &Result{Started: r.start, SeriesInterval: r.SeriesInterval, Ending: r.ending}
 	select {
 	case <-r.finished:
 	default:
@@ -342,7 +339,7 @@ func (t *totals) progress(now time.Duration) Progress {
 		t.recent.Reset()
 	}
 	if at := int(p.Elapsed/t.interval) - 1; p.Elapsed > 0 && at >= 0 && at < len(t.series) {
-		p.Slice = t.series[at]
+		p.LastPoint = t.series[at]
 	}
 	return p
 }

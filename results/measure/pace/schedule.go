@@ -17,15 +17,15 @@ type schedule struct {
 	end           time.Duration // no operation starts at this time or later; 0 = no end
 	maxOperations int64         // after the warm-up; 0 = no limit
 
-	started  atomic.Int64 // operations given out after the warm-up
-	timeOver atomic.Bool  // a worker reached the end of time
+	assigned atomic.Int64 // operations assigned to workers after the warm-up
+	timeOver atomic.Bool  // a worker reached the time limit
 
-	mu          sync.Mutex // for an open loop; a closed loop takes no lock
-	arrivals    int64      // arrivals given out at the current rate
-	nextPoisson float64    // seconds: the next Poisson arrival
-	phaseStart  float64    // seconds: start of the current rate
-	phaseEnd    float64    // seconds: end of the current rate
-	phases      []Phase    // the current rate and the following ones
+	mu          sync.Mutex  // for an open loop; a closed loop takes no lock
+	arrivals    int64       // arrivals assigned at the current rate
+	nextPoisson float64     // seconds: the next Poisson arrival
+	phaseStart  float64     // seconds: start of the current rate
+	phaseEnd    float64     // seconds: end of the current rate
+	phases      []RatePhase // the current rate and the following ones
 }
 
 // scheduleStream separates the random numbers of arrivals from those of workers.
@@ -33,8 +33,8 @@ const scheduleStream = 0x70616365
 
 func newSchedule(o *Options) *schedule {
 	s := &schedule{rate: o.Rate, warmup: o.Warmup, maxOperations: o.Operations}
-	if o.Limit > 0 {
-		s.end = o.Warmup + o.Limit
+	if o.MaxDuration > 0 {
+		s.end = o.Warmup + o.MaxDuration
 	}
 	if s.phaseEnd = math.Inf(1); len(o.Phases) > 0 {
 		s.phases = o.Phases
@@ -47,7 +47,7 @@ func newSchedule(o *Options) *schedule {
 	return s
 }
 
-// peek is the next arrival of an open loop. Fixed arrivals are computed from their number, which
+// peek returns when the next arrival of an open loop is due. It switches to the next phase if necessary. Fixed arrivals are computed from their number, which
 // avoids accumulating rounding errors.
 func (s *schedule) peek() time.Duration {
 	for {
@@ -61,7 +61,7 @@ func (s *schedule) peek() time.Duration {
 		s.phases = s.phases[1:]
 		s.rate, s.phaseStart, s.arrivals = s.phases[0].Rate, s.phaseEnd, 0
 		if s.phaseEnd += s.phases[0].Duration.Seconds(); s.rng != nil {
-			s.nextPoisson = s.phaseStart + s.rng.ExpFloat64()/s.rate // what has not come yet does not know how long it was waited for
+			s.nextPoisson = s.phaseStart + s.rng.ExpFloat64()/s.rate // exponential gaps have no memory: the time since the last arrival does not change the distribution of the next gap
 		}
 	}
 }
@@ -73,7 +73,7 @@ func (s *schedule) advance() {
 	}
 }
 
-// next gives out an operation and returns when it is due. In a closed loop that is now.
+// next assigns an operation to a worker and returns when it is due. In a closed loop that is now.
 func (s *schedule) next(now time.Duration) (due time.Duration, more bool) {
 	due = now
 	if s.rate > 0 {
@@ -85,8 +85,8 @@ func (s *schedule) next(now time.Duration) (due time.Duration, more bool) {
 		s.timeOver.Store(true)
 		return 0, false
 	}
-	if due >= s.warmup && s.started.Add(1) > s.maxOperations && s.maxOperations > 0 {
-		s.started.Add(-1)
+	if due >= s.warmup && s.assigned.Add(1) > s.maxOperations && s.maxOperations > 0 {
+		s.assigned.Add(-1)
 		return 0, false
 	}
 	if s.rate > 0 {
@@ -95,14 +95,14 @@ func (s *schedule) next(now time.Duration) (due time.Duration, more bool) {
 	return due, true
 }
 
-// giveBack returns an operation that was not started.
+// giveBack undoes next for an operation that the worker did not start.
 func (s *schedule) giveBack(due time.Duration) {
 	if due >= s.warmup {
-		s.started.Add(-1)
+		s.assigned.Add(-1)
 	}
 }
 
-// unstarted counts the arrivals of an open loop that were due before end but were not given out, up
+// unstarted counts the arrivals of an open loop that were due before end but were not assigned, up
 // to the maximum number of operations.
 func (s *schedule) unstarted(end time.Duration) (n int64) {
 	s.mu.Lock()
@@ -113,7 +113,7 @@ func (s *schedule) unstarted(end time.Duration) (n int64) {
 	if s.end > 0 {
 		end = min(end, s.end)
 	}
-	for s.peek() < end && (s.maxOperations == 0 || s.started.Load()+n < s.maxOperations) {
+	for s.peek() < end && (s.maxOperations == 0 || s.assigned.Load()+n < s.maxOperations) {
 		if s.peek() >= s.warmup {
 			n++
 		}
@@ -122,7 +122,7 @@ func (s *schedule) unstarted(end time.Duration) (n int64) {
 	return n
 }
 
-// ending is the reason for having no next operation.
+// ending returns why next returned no operation.
 func (s *schedule) ending() Ending {
 	if s.timeOver.Load() {
 		return OutOfTime

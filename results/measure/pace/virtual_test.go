@@ -42,7 +42,7 @@ func (s *sleepers) Pop() any {
 func newVirtual(workers int) *virtual { return &virtual{awake: workers} }
 
 func (v *virtual) clock() *Clock {
-	return &Clock{Now: v.Now, Until: func(t time.Duration, _ <-chan struct{}) { v.until(t) }, Leave: v.leave}
+	return &Clock{Now: v.Now, SleepUntil: func(t time.Duration, _ <-chan struct{}) { v.until(t) }, WorkerDone: v.leave}
 }
 
 func (v *virtual) Now() time.Duration {
