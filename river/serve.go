@@ -366,10 +366,12 @@ func (s *Service) insist(ctx context.Context, all []*held) []Tally {
 		if refused {
 			return nil
 		}
+		what := "the database is unreachable"
 		if !errors.Is(err, engine.ErrUnreachable) {
+			what = "the database refuses"
 			s.broken.Store(true)
 		}
-		s.Log.Warn("the database refuses", "products", len(all), "error", err)
+		s.Log.Warn(what, "products", len(all), "error", err)
 		select {
 		case <-ctx.Done():
 			return ctx.Err()

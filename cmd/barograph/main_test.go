@@ -334,7 +334,7 @@ func TestMetWritesAReport(t *testing.T) {
 	if status, _, stderr := barograph(t, "report", out, "--weigh", "speed=1"); status != 2 || !strings.Contains(stderr, "recover") {
 		t.Errorf("--weigh speed=1: %d, %s", status, stderr)
 	}
-	if status, _, stderr := barograph(t, "report", out, "--with", out); status == 0 || !strings.Contains(stderr, "stops no node") {
+	if status, _, stderr := barograph(t, "report", out, "--with", out); status == 0 || !strings.Contains(stderr, "not of faults") {
 		t.Errorf("--with a study: %d, %s", status, stderr)
 	}
 	if status, _, stderr := barograph(t, "met", out, "--out", out); status == 0 {

@@ -259,9 +259,7 @@ func (d *shefDecode) summary() error {
 	if a.Rescued > 0 {
 		fmt.Fprintf(d.env.stderr, "%d values can be read only with --lenient\n", a.Rescued)
 	}
-	if d.dropped > 0 {
-		fmt.Fprintf(d.env.stderr, "%d values were excluded by --station, --pe, --ts, --since, --until or --only-known\n", d.dropped)
-	}
+	printExcluded(d.env.stderr, d.dropped)
 	for n, k := range d.counts {
 		if k > 0 {
 			fmt.Fprintf(d.env.stderr, "%8d × %03d %s\n", k, n, shef.Remark(n))
@@ -270,17 +268,22 @@ func (d *shefDecode) summary() error {
 	if d.counts[unknownElement] > 0 && d.input.shefparm == "" {
 		fmt.Fprintln(d.env.stderr, "a site's own elements are in its shefparm file: --shefparm FILE")
 	}
-	if a.Lost > 0 {
-		return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d values could not be decoded; --problems FILE lists the errors", a.Lost)}
+	var err error
+	nothing := d.values != nil && a.Values == int64(d.dropped)
+	switch {
+	case a.Lost > 0:
+		err = fmt.Errorf("%d values could not be decoded; --problems FILE lists the errors", a.Lost)
+	case a.Values+a.Nulls == 0:
+		err = errors.New("the input contains no value; check that it is SHEF")
+	case nothing && d.dropped > 0:
+		err = errors.New("the filters exclude every value; check --station, --pe, --ts, --since and --until")
+	default:
+		return nil
 	}
-	if a.Values+a.Nulls == 0 {
-		err := errors.New("the input contains no value; check that it is SHEF")
-		if d.values != nil { // then no file is replaced
-			err = fmt.Errorf("%w; check that the input is SHEF", errNothing)
-		}
-		return &fault.Status{Code: fault.Incomplete, Err: err}
+	if nothing {
+		err = fmt.Errorf("%w: %w", errNothing, err)
 	}
-	return nil
+	return &fault.Status{Code: fault.Incomplete, Err: err}
 }
 
 // unknownElement is the number of the error of an element that table 1 of the manual does not have.
@@ -309,6 +312,13 @@ func (s *shefInput) flags(c *cobra.Command) {
 	f.BoolVar(&s.known, "only-known", false, "omit stations that --stations does not have")
 	formerly(c, "from", "since")
 	seldom(c, "lenient", "now", "only-known", "shefparm", "stations", "ts")
+}
+
+// printExcluded prints how many values the flags of shefInput excluded, if any.
+func printExcluded[T int | int64](w io.Writer, values T) {
+	if values > 0 {
+		fmt.Fprintf(w, "%d values were excluded by --station, --pe, --ts, --since, --until or --only-known\n", values)
+	}
 }
 
 // read reads the files that the flags name, and checks the filters.

@@ -229,6 +229,9 @@ func TestOutputsKeepInputs(t *testing.T) {
 	if status, _, errs := barograph(t, "shef", "export", "--engine", "sqlite:"+at("x.db"), "--schema", "barograph", "--to", "csv", "--since", "2030-01-01", "--out", at("keep.csv")); status != 4 || !strings.Contains(errs, "there is no value to write") {
 		t.Errorf("export of nothing: status %d: %s", status, errs)
 	}
+	if status, _, errs := barograph(t, "shef", "decode", at("a"), "--since", "2030-01-01", "--out", at("keep.csv")); status != 4 || !strings.Contains(errs, "there is no value to write") {
+		t.Errorf("decode of nothing: status %d: %s", status, errs)
+	}
 	if status, _, errs := barograph(t, "shef", "decode", at("values.csv"), "--out", at("keep.csv")); status != 4 || !strings.Contains(errs, "there is no value to write") {
 		t.Errorf("decode of no SHEF: status %d: %s", status, errs)
 	}

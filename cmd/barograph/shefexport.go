@@ -10,7 +10,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -122,9 +121,6 @@ func (s *gaugeSource) incomplete() error {
 	return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d rows are not values", s.lost)}
 }
 
-// wmoHeading matches "TTAAii CCCC DDHHMM" with or without "BBB".
-var wmoHeading = regexp.MustCompile(`^[A-Z]{4}[0-9]{2} [A-Z0-9]{4} [0-9]{6}( [A-Z]{3})?$`)
-
 func newShefEncode(e *env) *cobra.Command {
 	var out, heading, awips string
 	s := &gaugeSource{shefPost: shefPost{env: e}}
@@ -149,7 +145,7 @@ leaves out a value that SHEF cannot express.`,
 			switch {
 			case heading == "" && awips != "":
 				return fault.Misuse("--awips", "needs a heading before it", "add --heading 'TTAAii CCCC DDHHMM'")
-			case heading != "" && !wmoHeading.MatchString(heading):
+			case heading != "" && !shef.IsHeading([]byte(heading)):
 				return fault.Misuse("--heading "+heading, "is not a WMO heading", "write it like 'SRUS54 KLCH 101813'")
 			}
 			var err error
@@ -301,7 +297,8 @@ complete. "barograph shef decode --format" writes the values of SHEF files.`,
 			if err != nil && !errors.Is(err, errNothing) {
 				return err
 			}
-			fmt.Fprintf(e.stderr, "%d values, %d excluded by filters\n", s.values, s.dropped)
+			fmt.Fprintf(e.stderr, "%d values\n", s.values)
+			printExcluded(e.stderr, s.dropped)
 			return s.incomplete()
 		},
 	}

@@ -45,10 +45,10 @@ func TestShefExport(t *testing.T) {
 		t.Fatal(err)
 	}
 	of := []string{"--engine", "@" + url, "--schema", "barograph"}
-	if got := export(0, append(of, "--to", "csv", "--since", "2026-11-10T02", "--until", "2026-11-10T03")...); strings.Count(got, "AAA,2026-11-10T0") != 2 || !strings.Contains(got, "2 values, 0 excluded") {
+	if got := export(0, append(of, "--to", "csv", "--since", "2026-11-10T02", "--until", "2026-11-10T03")...); strings.Count(got, "AAA,2026-11-10T0") != 2 || !strings.Contains(got, "2 values\n") || strings.Contains(got, "excluded") {
 		t.Error(got)
 	}
-	if got, want := export(0, append(of, "--to", "json", "--station", "AAA")...), `{"station":"AAA","time":"2026-11-10T02:00:00Z","code":"HGIRGZN","value":2,"quality":"Z"`; !strings.Contains(got, want) || !strings.Contains(got, "4 excluded by filters") {
+	if got, want := export(0, append(of, "--to", "json", "--station", "AAA")...), `{"station":"AAA","time":"2026-11-10T02:00:00Z","code":"HGIRGZN","value":2,"quality":"Z"`; !strings.Contains(got, want) || !strings.Contains(got, "4 values were excluded by --station") {
 		t.Error(got)
 	}
 	encoded := ".E AAA 20261110 Z DH0100/HGIRGZN/DIH01/1/2/3/M\n"
@@ -124,7 +124,7 @@ func TestShefNothing(t *testing.T) {
 		args []string
 	}{
 		{"is empty", []string{"decode", empty}},
-		{"there is no value to write; check that the input is SHEF", []string{"decode", prose}},
+		{"there is no value to write: the input contains no value; check that it is SHEF", []string{"decode", prose}},
 		{"is empty", []string{"post", "--engine", "sqlite:" + filepath.Join(dir, "x.db"), "--schema", "barograph", "--make", empty}},
 		{"is empty", []string{"encode", empty}},
 		{"no value to write", []string{"encode", head}},

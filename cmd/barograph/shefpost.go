@@ -224,9 +224,7 @@ func (p *shefPost) post(c *cobra.Command, args []string) (err error) {
 	}
 	err = errors.Join(err, p.env.print(&sum, func(w io.Writer) error {
 		fmt.Fprintf(w, "%d products: %d values, %d lost in decoding\n", sum.Products, sum.Values, sum.Lost)
-		if sum.Left > 0 {
-			fmt.Fprintf(w, "%10d excluded by --station, --pe, --ts, --since, --until or --only-known\n", sum.Left)
-		}
+		printExcluded(w, sum.Left)
 		if account.Rescued > 0 {
 			fmt.Fprintf(w, "%10d of them can be read only with --lenient\n", account.Rescued)
 		}

@@ -43,7 +43,7 @@ func (p *Product) envelope(now time.Time) {
 		line = trim(line)
 		switch {
 		case len(line) == 0 || isSequence(line):
-		case p.Heading == "" && isHeading(line):
+		case p.Heading == "" && IsHeading(line):
 			p.Heading = string(line)
 			p.Issued = issued(line, now)
 		case bytes.HasPrefix(line, []byte("ZCZC ")):
@@ -73,8 +73,8 @@ func isSequence(line []byte) bool {
 	return len(line) == 3 && digit(line[0]) && digit(line[1]) && digit(line[2])
 }
 
-// isHeading reports whether a line is "TTAAii CCCC DDHHMM" with or without "BBB".
-func isHeading(line []byte) bool {
+// IsHeading reports whether a line is a WMO heading: "TTAAii CCCC DDHHMM" with or without "BBB".
+func IsHeading(line []byte) bool {
 	if len(line) != 18 && (len(line) != 22 || line[18] != ' ' || !all(line[19:22], upper)) {
 		return false
 	}

@@ -98,7 +98,7 @@ func TestEnvelopes(t *testing.T) {
 	}
 }
 
-// TestCut: a product that began with SOH and ends anywhere before its ETX has no value that the whole
+// TestCut: a product that began with SOH and ends anywhere before its ETX has no value that the complete
 // product does not have, and its unfinished line is counted as lost.
 func TestCut(t *testing.T) {
 	text := "\x01\r\r\n295 \r\r\nSRUS54 KLCH 101813\r\r\nRR1LCH\r\r\n.A AAA 20261110 /HG 12.34/TA 56\r\r\n" +
@@ -114,14 +114,14 @@ func TestCut(t *testing.T) {
 		}
 		return values, account
 	}
-	whole, account := read(text + "\x03")
-	if len(whole) != 7 || account.Lost > 0 {
-		t.Fatalf("%d values, %d lost", len(whole), account.Lost)
+	complete, account := read(text + "\x03")
+	if len(complete) != 7 || account.Lost > 0 {
+		t.Fatalf("%d values, %d lost", len(complete), account.Lost)
 	}
 	for n := 60; n < len(text); n++ {
 		values, account := read(text[:n])
 		for _, g := range values {
-			if !slices.Contains(whole, g) {
+			if !slices.Contains(complete, g) {
 				t.Fatalf("cut after %q: value %v", text[n-8:n], g.Value)
 			}
 		}

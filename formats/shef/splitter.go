@@ -181,7 +181,7 @@ func (s *Splitter) begins(line []byte, next int) (begins, known bool) {
 		if nl < 0 {
 			return false, s.err != nil
 		}
-		return isHeading(trim(s.buf[next : next+nl])), true
+		return IsHeading(trim(s.buf[next : next+nl])), true
 	}
 	return false, true
 }

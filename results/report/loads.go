@@ -21,7 +21,7 @@ func (rs *results) loads() Section {
 	for _, a := range rs.run.Archives {
 		w := Way{a.Engine, a.Design, ""}
 		l := rs.loadOf(a)
-		end := []Cell{numeric(l.disk), numeric(l.disk * 1e6 / float64(d.Records)), numeric(l.disk * 1e6 / float64(d.Bytes)), whole(a.Objects), text(a.ObjectKind), {Text: "whole", Class: "ok"}}
+		end := []Cell{numeric(l.disk), numeric(l.disk * 1e6 / float64(d.Records)), numeric(l.disk * 1e6 / float64(d.Bytes)), whole(a.Objects), text(a.ObjectKind), {Text: "complete", Class: "ok"}}
 		if !a.Complete {
 			end = []Cell{dim(none), dim(none), dim(none), dim(none), dim(none), bad("differs: incomplete")}
 		}

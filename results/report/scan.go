@@ -56,14 +56,14 @@ type scans struct {
 // scanCell is one question with one configuration.
 type scanCell struct {
 	*repeats // compared with those of the first configuration
-	asked
+	timedQuery
 	config int
 	query  string
 	took   measure.Estimate // seconds
 }
 
-// asked is a cell in a phase.
-type asked struct {
+// timedQuery is a cell in a phase.
+type timedQuery struct {
 	cell  run.Cell
 	phase run.Phase
 }
@@ -76,8 +76,8 @@ func gatherScans(r *run.Run, samples []run.Sample) *scans {
 	for i := range s.Configs {
 		s.names = append(s.names, s.name(&s.Configs[i]))
 	}
-	for k, x := range repeated(samples, func(s *run.Sample) asked { return asked{s.Cell, s.Phase} }) {
-		c := &scanCell{repeats: x, asked: k, config: r.ConfigOf(k.cell), query: k.cell.Value("query"), took: measure.Mean(x.seconds)}
+	for k, x := range repeated(samples, func(s *run.Sample) timedQuery { return timedQuery{s.Cell, s.Phase} }) {
+		c := &scanCell{repeats: x, timedQuery: k, config: r.ConfigOf(k.cell), query: k.cell.Value("query"), took: measure.Mean(x.seconds)}
 		c.took.Low = max(c.took.Low, 0) // no result takes less
 		if len(x.seconds) < fewest {
 			c.took.Low, c.took.High = math.NaN(), math.NaN()

@@ -133,16 +133,16 @@ func (s *runner) read(ctx context.Context) error {
 		return err
 	}
 	s.out.Refused = prints.Conflicts()
-	asked := s.cases
+	all := s.cases
 	s.cases = nil
 	for i, a := range ref.Answers() { // an empty result cannot show a loss
 		if a.Rows > 0 {
-			s.cases, s.reference = append(s.cases, asked[i]), append(s.reference, a)
+			s.cases, s.reference = append(s.cases, all[i]), append(s.reference, a)
 		}
 	}
 	if len(s.cases) == 0 {
 		return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{
-			Setting: "--case", Problem: fmt.Sprintf("none of %s has rows in this data", run.CountOf(len(asked), "question")), Cure: "write a question with models, regions, levels and times of the files, and name it: --case FILE.yaml (docs/reference/questions.md)",
+			Setting: "--case", Problem: fmt.Sprintf("none of %s has rows in this data", run.CountOf(len(all), "question")), Cure: "write a question with models, regions, levels and times of the files, and name it: --case FILE.yaml (docs/reference/questions.md)",
 		}}
 	}
 	return nil

@@ -371,10 +371,10 @@ func (r *runner) ask(ctx context.Context, _ string) error {
 func (r *runner) measure(ctx context.Context, x *cellQuery, rep int) (right bool, err error) {
 	var b answer.Builder
 	requests, sent := r.gate.Counted()
-	m, asked := r.folder.Observe(ctx, nil, &run.ServerMeter{PIDs: x.party.db.Processes}, func() error {
+	m, failed := r.folder.Observe(ctx, nil, &run.ServerMeter{PIDs: x.party.db.Processes}, func() error {
 		return x.party.lake.Ask(ctx, x.query, &b)
 	})
-	if asked == nil {
+	if failed == nil {
 		after, bytes := r.gate.Counted()
 		m.Bytes, m.StoreTraffic = b.Bytes(), &run.StoreTraffic{Requests: after - requests, Sent: bytes - sent}
 	}
@@ -382,11 +382,11 @@ func (r *runner) measure(ctx context.Context, x *cellQuery, rep int) (right bool
 		return false, ctx.Err()
 	}
 	var proof answer.Proof
-	if asked == nil {
-		proof, asked = answer.Compare(x.want, &b.Answer)
+	if failed == nil {
+		proof, failed = answer.Compare(x.want, &b.Answer)
 	}
-	if rep < 0 && asked == nil {
+	if rep < 0 && failed == nil {
 		return true, r.folder.StoreAnswer(&b.Answer, proof)
 	}
-	return asked == nil, r.folder.Add(run.Sample{Cell: x.cell, Phase: run.Cold, Rep: rep}.Judge(m, proof, asked))
+	return failed == nil, r.folder.Add(run.Sample{Cell: x.cell, Phase: run.Cold, Rep: rep}.Judge(m, proof, failed))
 }

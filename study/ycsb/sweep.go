@@ -258,9 +258,9 @@ func (s Saturation) String() string {
 	case s.Bound == 0:
 		return text
 	case s.Holds.Threads == 0:
-		return fmt.Sprintf("breaks the bound of %s with a single thread", s.Bound)
+		return fmt.Sprintf("exceeds the bound of %s with a single thread", s.Bound)
 	case s.Ended == "the bound was broken":
-		return fmt.Sprintf("holds a 95th percentile of %s up to %s, %s", s.Bound, run.CountOf(s.Holds.Threads, "thread"), s.Holds.known())
+		return fmt.Sprintf("has a 95th percentile of at most %s up to %s, %s", s.Bound, run.CountOf(s.Holds.Threads, "thread"), s.Holds.known())
 	}
-	return text + fmt.Sprintf("; the bound of %s was held throughout", s.Bound)
+	return text + fmt.Sprintf("; the bound of %s was never exceeded", s.Bound)
 }
