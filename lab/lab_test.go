@@ -488,7 +488,7 @@ func TestAbandoned(t *testing.T) {
 			if name == "whole" {
 				var said strings.Builder
 				report, err := lab.ReportOf(parent, nil, false)
-				if err = errors.Join(err, report.Text(&said)); err != nil || len(report) != 1 || !report[0].Orphan || !strings.Contains(said.String(), "orphan: who started it was killed") {
+				if err = errors.Join(err, report.Text(&said)); err != nil || len(report) != 1 || !report[0].Orphan || !strings.Contains(said.String(), "orphan: the process that started it was killed") {
 					t.Errorf("%+v, %v: %s", report, err, said.String())
 				}
 				if err := lab.Sweep(parent); err != nil {
