@@ -72,7 +72,14 @@ func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 	if err != nil {
 		return nil, err
 	}
-	return kv.NewRecords(k.readOnly, tb.connect, tb.count), nil
+	r := kv.NewRecords(k.readOnly, tb.connect, tb.count)
+	if tb.layout == kv.Clustered {
+		r.Partitions = func(ctx context.Context) (n int64, err error) {
+			err = tb.session.Query("SELECT count(*) FROM "+tb.parts+" WHERE one = 0").ScanContext(ctx, &n)
+			return n, failed(ctx, err)
+		}
+	}
+	return r, nil
 }
 
 // partsOf is the suffix of the name of the table that lists a clustered table's partitions.

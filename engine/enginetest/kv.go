@@ -530,6 +530,11 @@ func (c Config) kvPersist(t *testing.T, l kv.Layout) {
 					t.Errorf("opened again, there are %d records, %v", n, err)
 				}
 			}
+			if r.Partitions != nil { // by prefixes of keys that are longer than these keys
+				if n, err := r.Partitions(t.Context()); err != nil || n != 20 {
+					t.Errorf("opened again, there are %d partitions, %v", n, err)
+				}
+			}
 			if err := c.Update(t.Context(), []byte("k00"), kvRecord("0")); (err == nil) == o.ReadOnly {
 				t.Errorf("an update with %+v: %v", o, err)
 			}

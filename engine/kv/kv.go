@@ -187,6 +187,10 @@ type Records struct {
 	// Form describes the table as the server has it, in SQL: columns, indexes, partitions,
 	// storage. Nil = the engine has one form for each layout.
 	Form func(ctx context.Context) (string, error)
+
+	// Partitions counts the partitions of a table that has one for each range of keys; a scan
+	// needs a request for each partition of its range. Nil = scans read no such partitions.
+	Partitions func(ctx context.Context) (int64, error)
 }
 
 // NewRecords returns a table whose connections need no request to the server, neither to

@@ -104,6 +104,12 @@ func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 	}
 	r := kv.NewRecords(k.readOnly, tb.connect, tb.count)
 	r.Close = tb.client.Close
+	if tb.prefix > 0 {
+		r.Partitions = func(ctx context.Context) (int64, error) {
+			n, err := tb.client.ZCard(ctx, tb.parts).Result()
+			return n, failed(ctx, err)
+		}
+	}
 	return r, nil
 }
 

@@ -83,6 +83,13 @@ func TestScanOfManyPages(t *testing.T) {
 			if n, err := r.Count(t.Context()); err != nil || n != 700 {
 				t.Errorf("%d records, %v", n, err)
 			}
+			if (r.Partitions != nil) != (x.layout == kv.Clustered) {
+				t.Errorf("the partitions are counted: %v", r.Partitions != nil)
+			} else if r.Partitions != nil {
+				if n, err := r.Partitions(t.Context()); err != nil || n != 700 { // the prefix of 7 bytes is the complete key
+					t.Errorf("%d partitions, %v", n, err)
+				}
+			}
 		})
 	}
 }

@@ -257,6 +257,37 @@ func TestWhatTheTableCannotDoIsSaid(t *testing.T) {
 	}
 }
 
+// TestScansOverManyPartitions: a run warns if its scans read three partitions or more on average, and only then.
+func TestScansOverManyPartitions(t *testing.T) {
+	for _, x := range []struct {
+		partitions int64
+		mix        string
+		want       string // part of the warning; empty = none
+	}{
+		{900, "scanproportion=0.5", "900 partitions of 1.11 records on average: a scan of 20.2 records reads 18.3 of them"},
+		{90, "scanproportion=0.5", ""}, // 11.1 records each, 2.7 of them for a scan
+		{900, "readproportion=0.5", ""},
+		{0, "scanproportion=0.5", ""}, // the engine counts none
+	} {
+		c := config(t, x.mix)
+		db := wrapped{loaded(t, c), func(r *kv.Records) *kv.Records {
+			out := *r
+			if x.partitions > 0 {
+				out.Partitions = func(context.Context) (int64, error) { return x.partitions, nil }
+			}
+			return &out
+		}}
+		r, err := Run(t.Context(), db, c, Options{})
+		if err != nil || r.Err() != nil {
+			t.Fatalf("%+v: %v, %v", x, err, r)
+		}
+		said := strings.Join(r.Warnings, "\n")
+		if x.want == "" && strings.Contains(said, "partitions") || !strings.Contains(said, x.want) {
+			t.Errorf("%+v: %q", x, said)
+		}
+	}
+}
+
 // go-ycsb repeats successful inserts and gives up those that failed (PR #318).
 func TestInsertIsTriedAgainAfterFailureOnly(t *testing.T) {
 	c := config(t, "core_workload_insertion_retry_limit=1", "core_workload_insertion_retry_interval=0.0001")
