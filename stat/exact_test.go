@@ -18,7 +18,7 @@ var exact = map[string]string{
 		FE (fbar-obar)/fbar; BCMSE ffbar+oobar-2*fobar-(fbar-obar)*(fbar-obar); BCRMSE sqrt(ffbar+oobar-2*fobar-(fbar-obar)*(fbar-obar))
 		SI sqrt(ffbar+oobar-2*fobar)/obar; FSTDEV sqrt((ffbar-fbar*fbar)*n/(n-1)); OSTDEV sqrt((oobar-obar*obar)*n/(n-1))
 		ESTDEV sqrt((ffbar+oobar-2*fobar-(fbar-obar)*(fbar-obar))*n/(n-1)); MSESS 1-(ffbar+oobar-2*fobar)/((oobar-obar*obar)*n/(n-1))
-		PR_CORR (fobar-fbar*obar)/sqrt((ffbar-fbar*fbar)*(oobar-obar*obar))`,
+		PR_CORR (fobar-fbar*obar)/sqrt((ffbar-fbar*fbar)*(oobar-obar*obar)); TOTAL n`,
 	"SSVAR": `
 		FBAR fbar; OBAR obar; ME fbar-obar; ME2 (fbar-obar)*(fbar-obar); MSE ffbar+oobar-2*fobar; RMSE sqrt(ffbar+oobar-2*fobar); MBIAS fbar/obar
 		BCMSE ffbar+oobar-2*fobar-(fbar-obar)*(fbar-obar); BCRMSE sqrt(ffbar+oobar-2*fobar-(fbar-obar)*(fbar-obar)); FSTDEV sqrt((ffbar-fbar*fbar)*n/(n-1))
@@ -26,7 +26,7 @@ var exact = map[string]string{
 		MSESS 1-(ffbar+oobar-2*fobar)/((oobar-obar*obar)*n/(n-1)); PR_CORR (fobar-fbar*obar)/sqrt((ffbar-fbar*fbar)*(oobar-obar*obar))
 		ANOM_CORR (fobar-fbar*obar)/sqrt((ffbar-fbar*fbar)*(oobar-obar*obar))`,
 	"SAL1L2": `
-		ANOM_CORR (foabar-fabar*oabar)/sqrt((ffabar-fabar*fabar)*(ooabar-oabar*oabar)); ANOM_CORR_UNCNTR foabar/sqrt(ffabar*ooabar); RMSFA sqrt(ffabar); RMSOA sqrt(ooabar)`,
+		ANOM_CORR (foabar-fabar*oabar)/sqrt((ffabar-fabar*fabar)*(ooabar-oabar*oabar)); ANOM_CORR_UNCNTR foabar/sqrt(ffabar*ooabar); RMSFA sqrt(ffabar); RMSOA sqrt(ooabar); TOTAL n`,
 	"GRAD": "FGBAR fgbar; OGBAR ogbar; MGBAR mgbar; EGBAR egbar; S1 100*egbar/mgbar; S1_OG 100*egbar/ogbar; FGOG_RATIO 100*fgbar/ogbar; TOTAL n",
 	"VL1L2": `
 		UFBAR ufbar; VFBAR vfbar; UOBAR uobar; VOBAR vobar; BIAS sqrt(uvffbar)-sqrt(uvoobar); FVAR uvffbar-f_speed_bar*f_speed_bar; OVAR uvoobar-o_speed_bar*o_speed_bar

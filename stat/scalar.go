@@ -35,6 +35,7 @@ var scalarStats = []Stat{ //nolint:gochecknoglobals // a constant table
 	},
 	scalar("MSESS", "total obar oobar fobar ffbar", UnitOne, "mean squared error skill score, 1 − MSE/OSTDEV²", skillScore),
 	scalar("PR_CORR", "fbar obar fobar ffbar oobar", UnitOne, "Pearson correlation", pearson),
+	pairCount("SL1L2"),
 }
 
 // anomalyStats are computed from SAL1L2 lines: the same means of f−c and o−c,
@@ -47,6 +48,7 @@ var anomalyStats = []Stat{ //nolint:gochecknoglobals // a constant table
 	},
 	anomaly("RMSFA", "ffabar", UnitSame, "root mean squared forecast anomaly", rootOfMean),
 	anomaly("RMSOA", "ooabar", UnitSame, "root mean squared observed anomaly", rootOfMean),
+	pairCount("SAL1L2"),
 }
 
 // gradientStats are computed from GRAD lines: means of the gradients of the forecast and of the

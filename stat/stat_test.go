@@ -269,3 +269,26 @@ func TestRoundHalfUp(t *testing.T) {
 		}
 	}
 }
+
+// TestTotals: the number of pairs is a statistic of every line type of sums, also by METviewer's name SL1L2_TOTAL, and is
+// the sum of the records' totals.
+func TestTotals(t *testing.T) {
+	for _, name := range lineTypes() {
+		s, err := ByName(name, "TOTAL")
+		byType, err2 := ByName(name, name+"_TOTAL")
+		if err != nil || err2 != nil || byType.Name != s.Name {
+			t.Errorf("%s: %v, %v", name, err, err2)
+			continue
+		}
+		lt := lineType(t, name)
+		cols := make([][]float64, lt.NumCols())
+		for k := range cols {
+			cols[k] = []float64{0, 0}
+		}
+		total, _ := lt.Column("total")
+		cols[total.Slot] = []float64{100, 300}
+		if y, ok, err := Summarize(Overall, &s, lt, cols); err != nil || !ok || y != 400 {
+			t.Errorf("%s: %v, %v, %v; want 400", name, y, ok, err)
+		}
+	}
+}

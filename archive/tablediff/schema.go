@@ -26,7 +26,8 @@ const (
 func readSchema(ctx context.Context, db *sql.DB) (schema, error) {
 	rows, err := db.QueryContext(ctx, `SELECT table_name, column_name FROM information_schema.columns
 WHERE table_schema = database() AND extra NOT LIKE '%INVISIBLE%'
-  AND (table_name IN ('`+headerTable+`', '`+cycloneTable+`', '`+fileTable+`') OR table_name LIKE 'line\_data\_%') ORDER BY table_name, ordinal_position`)
+  AND (table_name IN ('`+headerTable+`', '`+cycloneTable+`', '`+fileTable+`', 'mode_cts', 'mode_header', 'mtd_header') OR table_name LIKE 'line\_data\_%'
+    OR table_name LIKE 'mode\_obj\_%' OR table_name LIKE 'mtd\_%\_obj%') ORDER BY table_name, ordinal_position`)
 	if err != nil {
 		return nil, err
 	}
@@ -95,8 +96,10 @@ func planQuery(table string, l, r schema) (*query, string) {
 	if table == fileTable {
 		return fileQuery(), note
 	}
-	for _, header := range [...]string{headerTable, cycloneTable} {
+	for _, header := range [...]string{headerTable, cycloneTable, "mode_header", "mtd_header"} {
 		switch {
+		case strings.HasPrefix(header, "m") && slices.Contains(shared, header+"_id"): // the header and the objects
+			return objectQuery(table, shared, header, common(l, r, header)), note
 		case table == header:
 			return headerQuery(header, shared), note
 		case slices.Contains(shared, header+"_id"):
@@ -177,6 +180,37 @@ func lineQuery(table string, columns []string, header string, headerColumns []st
 		values, valueNames = nil, nil
 	}
 	return build(keys, names, values, valueNames, table+" d LEFT JOIN "+header+" h USING ("+header+"_id) LEFT JOIN "+fileTable+" f USING (data_file_id)")
+}
+
+// objectQuery reads the headers of MODE or MTD, or the objects with the texts of their headers. Objects are identified by
+// their header and their object_id. A header has the line type, file and line that were loaded first, which depend on the
+// order of loading, and so do all numbers of rows. They are not compared; that a pair refers to the right objects is.
+func objectQuery(table string, columns []string, header string, headerColumns []string) *query {
+	var keys, names, values, valueNames []string
+	for _, c := range headerColumns {
+		switch c {
+		case header + "_id", "line_type_lu_id", "data_file_id", "linenumber":
+		case "revision_id":
+			keys, names = append(keys, binaryExpr("(h.revision_id IS NULL)")), append(names, "revision_id IS NULL")
+		default:
+			keys, names = append(keys, binaryExpr("h."+c)), append(names, c)
+		}
+	}
+	if table == header {
+		return build(keys, names, nil, nil, table+" h")
+	}
+	for _, c := range columns {
+		switch c {
+		case header + "_id", "mode_obj_id":
+		case "object_id", "field":
+			keys, names = append(keys, binaryExpr("d."+c)), append(names, c)
+		case "mode_obj_obs_id", "mode_obj_fcst_id":
+			values, valueNames = append(values, "(SELECT object_id FROM mode_obj_single s WHERE s.mode_obj_id = d."+c+")"), append(valueNames, c)
+		default:
+			values, valueNames = append(values, "d."+c), append(valueNames, c)
+		}
+	}
+	return build(keys, names, values, valueNames, table+" d LEFT JOIN "+header+" h USING ("+header+"_id)")
 }
 
 // repeatingQuery reads the repeating columns of a type, line_data_<type>_<what>.

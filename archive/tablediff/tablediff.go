@@ -436,7 +436,16 @@ func sample(d *Difference) string {
 	case d.Right == nil:
 		return d.Table + ", only in the first: " + strings.Join(d.Left, " ")
 	}
-	text := fmt.Sprintf("%s %s/%s:%s", d.Table, d.Value(d.Left, "path"), d.Value(d.Left, "filename"), strings.TrimLeft(d.Value(d.Left, "line_num"), "0"))
+	text := d.Table
+	if slices.Contains(d.Columns, "path") {
+		text += fmt.Sprintf(" %s/%s:%s", d.Value(d.Left, "path"), d.Value(d.Left, "filename"), strings.TrimLeft(d.Value(d.Left, "line_num"), "0"))
+	} else { // an object of MODE or MTD
+		for _, c := range []string{"model", "fcst_valid", "fcst_lead", "fcst_var", "fcst_lev", "object_id", "field"} {
+			if v := d.Value(d.Left, c); v != "" {
+				text += " " + v
+			}
+		}
+	}
 	const shown = 8
 	for i, c := range d.ChangedColumns() {
 		if i == shown {

@@ -3,10 +3,12 @@ package tablediff_test
 import (
 	"database/sql"
 	"fmt"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/barograph/barograph/archive/design"
@@ -42,7 +44,9 @@ func fileQuery(t *testing.T) []string {
 	return out
 }
 
-func TestCompare(t *testing.T) {
+// twoDatabases loads the files into two databases, in opposite orders, so that all numbers of rows differ.
+func twoDatabases(t *testing.T, paths []string) (left, right *sql.DB) {
+	t.Helper()
 	server := enginetest.Lab(t, mariadb.Driver(), lab.Options{}).State().URL
 	u, err := url.Parse(server)
 	if err != nil {
@@ -59,12 +63,13 @@ func TestCompare(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	paths := fileQuery(t)
 	reversed := slices.Clone(paths)
-	slices.Reverse(reversed) // other ids, another order
+	slices.Reverse(reversed)
 	for name, paths := range map[string][]string{"mv_a": paths, "mv_b": reversed} {
-		if _, err := load.Run(t.Context(), a, name, paths, load.Options{}); err != nil {
-			t.Fatal(err)
+		for _, path := range paths { // one commit each
+			if _, err := load.Run(t.Context(), a, name, []string{path}, load.Options{}); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 	open := func(name string) *sql.DB {
@@ -77,7 +82,75 @@ func TestCompare(t *testing.T) {
 		t.Cleanup(func() { db.Close() })
 		return db
 	}
-	left, right := open("mv_a"), open("mv_b")
+	return open("mv_a"), open("mv_b")
+}
+
+// TestCompareObjects: objects of MODE and MTD are compared with the texts of their headers, and pairs with the objects to
+// which they refer. Their numbers are not compared.
+func TestCompareObjects(t *testing.T) {
+	dir := t.TempDir()
+	const (
+		mode = "VERSION MODEL N_VALID GRID_RES DESC FCST_LEAD FCST_VALID FCST_ACCUM OBS_LEAD OBS_VALID OBS_ACCUM FCST_RAD FCST_THR OBS_RAD OBS_THR FCST_VAR FCST_UNITS FCST_LEV OBS_VAR OBS_UNITS OBS_LEV OBTYPE "
+		line = "V12.0.0 FCST 2461 9 NA %d0000 20120410_180000 060000 060000 20120410_180000 060000 2 >=5.0 3 >=6.0 APCP_06 kg/m^2 A6 APCP_06 mm A06 STAGE4 "
+		obj  = mode + "OBJECT_ID OBJECT_CAT CENTROID_X AXIS_ANG AREA INTENSITY_90 INTENSITY_50 CENTROID_DIST INTEREST\n" +
+			line + "F001 CF001 80.36 -69.7 730 15.5 9.45 NA NA\n" + line + "O001 CO001 81 45 700 15 9 NA NA\n" + line + "F001_O001 CF001_CO001 NA NA NA NA NA 3.5 0.98\n"
+		cts = mode + "FIELD TOTAL FY_OY FY_ON FN_OY FN_ON BASER\n" + line + "OBJECT 2461 235 498 52 1676 0.5\n"
+		mtd = "VERSION MODEL DESC FCST_LEAD FCST_VALID OBS_LEAD OBS_VALID T_DELTA FCST_RAD FCST_THR OBS_RAD OBS_THR FCST_VAR FCST_LEV OBS_VAR OBS_LEV OBJECT_ID OBJECT_CAT TIME_INDEX AREA\n" +
+			"V12.0.0 WRF x 030000 20100517_030000 NA NA 010000 2 >=5 2 >=5 APCP A1 APCP A1 CF_1 CF000 3 100\n"
+	)
+	var paths []string
+	for name, text := range map[string]string{"mode_a_cts.txt": cts, "mode_a_obj.txt": obj, "mode_b_obj.txt": strings.ReplaceAll(obj, "%d", "4"), "mtd_2d.txt": mtd} {
+		paths = append(paths, filepath.Join(dir, name))
+		if err := os.WriteFile(paths[len(paths)-1], []byte(strings.ReplaceAll(text, "%d", "3")), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	slices.Sort(paths)
+	left, right := twoDatabases(t, paths)
+	rows := func() (all map[string][3]int64, unknown int64, samples string) {
+		t.Helper()
+		r, err := tablediff.Compare(t.Context(), left, right, tablediff.Options{Samples: 5})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b strings.Builder
+		if err := r.Text(&b, nil); err != nil {
+			t.Fatal(err)
+		}
+		all = map[string][3]int64{}
+		for i := range r.Tables {
+			if n := &r.Tables[i]; strings.HasPrefix(n.Name, "m") {
+				all[n.Name] = [3]int64{n.Equal, n.ChangedRows, n.OnlyLeft + n.OnlyRight}
+			}
+		}
+		return all, r.Unknown(), b.String()
+	}
+	want := map[string][3]int64{
+		"mode_cts": {1}, "mode_header": {2}, "mode_obj_single": {4}, "mode_obj_pair": {2},
+		"mtd_header": {1}, "mtd_2d_obj": {1}, "mtd_3d_obj_pair": {}, "mtd_3d_obj_single": {},
+	}
+	if got, unknown, text := rows(); !maps.Equal(got, want) || unknown != 0 {
+		t.Fatalf("%v, %d unexplained; want %v\n%s", got, unknown, want, text)
+	}
+	for _, change := range []string{
+		"UPDATE mode_obj_single SET area = 731 WHERE object_id = 'F001' LIMIT 1",
+		"UPDATE mode_obj_pair SET mode_obj_fcst_id = mode_obj_obs_id LIMIT 1",
+		"UPDATE mtd_header SET revision_id = 7",
+		"DELETE FROM mode_cts",
+	} {
+		if _, err := right.ExecContext(t.Context(), change); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want["mode_obj_single"], want["mode_obj_pair"], want["mtd_header"], want["mtd_2d_obj"], want["mode_cts"] = [3]int64{3, 1}, [3]int64{1, 1}, [3]int64{0, 0, 2}, [3]int64{0, 0, 2}, [3]int64{0, 0, 1}
+	got, unknown, text := rows()
+	if !maps.Equal(got, want) || unknown != 7 || !strings.Contains(text, "APCP_06 A6 F001 area 730 ≠ 731") || !strings.Contains(text, "mode_obj_fcst_id F001 ≠ O001") {
+		t.Errorf("%v, %d unexplained; want %v\n%s", got, unknown, want, text)
+	}
+}
+
+func TestCompare(t *testing.T) {
+	left, right := twoDatabases(t, fileQuery(t))
 	compare := func() (tablediff.Table, *tablediff.Report) {
 		t.Helper()
 		r, err := tablediff.Compare(t.Context(), left, right, tablediff.Options{Faults: tablediff.METdbLoad(), Samples: 5})

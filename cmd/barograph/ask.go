@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -82,8 +83,8 @@ records N behind each value. --plot draws one file for each question and statist
 				return err
 			}
 			a.subsetNamed, a.format = c.Flags().Changed("subset"), formatOf(c, a.format, a.out)
-			if !slices.Contains(export.AnswerFormats(), a.format) {
-				return usage(fault.Unknown("--format", a.format, export.AnswerFormats()))
+			if !slices.Contains(askFormats(), a.format) {
+				return usage(fault.Unknown("--format", a.format, askFormats()))
 			}
 			return e.ask(c.Context(), a, args[0])
 		},
@@ -94,7 +95,7 @@ records N behind each value. --plot draws one file for each question and statist
 	c.Flags().StringArrayVar(&a.where, "where", nil, `replace the question's condition on a header field: vx_mask=G2/NHX; repeat it or use commas for several values (\, is a comma in a value); FIELD= removes the condition`)
 	c.Flags().StringVar(&a.valid, "valid", "", "replace the question's valid times: 2019010100, a list a,b,c, a range a..b/6h, or all")
 	c.Flags().StringVar(&a.lead, "lead", "", "replace the question's leads, in hours: 0,24,72 or 0-240/6, or all")
-	c.Flags().StringVar(&a.format, "format", "table", "table, csv, json or parquet; if omitted, the extension of --out decides")
+	c.Flags().StringVar(&a.format, "format", "table", "table, csv, json, parquet, or metviewer: a statistic in the columns of METviewer's .data files; if omitted, the extension of --out decides")
 	c.Flags().StringVarP(&a.out, "out", "o", "", "write to this file (default: stdout)")
 	c.Flags().StringSliceVar(&a.stats, "stat", nil, "compute statistics (\"barograph list statistics\") instead of printing rows: RMSE,ME")
 	complete(c, "stat", statNames)
@@ -105,11 +106,21 @@ records N behind each value. --plot draws one file for each question and statist
 	c.Flags().Uint64Var(&a.seed, "seed", 1, "seed of the bootstrap for confidence intervals")
 	seldom(c, "design", "flavour", "picture", "seed", "subset")
 	complete(c, "flavour", func() []string { return strings.Split(join(flavour.Names()), ", ") })
-	complete(c, "format", export.AnswerFormats)
+	complete(c, "format", askFormats)
 	c.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return caseNames(), cobra.ShellCompDirectiveDefault
 	}
 	return c
+}
+
+// metviewerFormat is the value of --format for METviewer's own columns.
+const metviewerFormat = "metviewer"
+
+func askFormats() []string { return append(export.AnswerFormats(), metviewerFormat) }
+
+// computes reports whether ask computes statistics instead of printing rows.
+func (a *askJob) computes() bool {
+	return len(a.stats) > 0 || a.plot != "" || a.format == metviewerFormat
 }
 
 // statNames returns the completions of --stat.
@@ -133,7 +144,7 @@ func caseNames() (names []string) {
 // questions finds a case by its name, including the cases derived from the archive, or the
 // questions of a file. Then it applies --where, --valid and --lead.
 func (e *env) questions(ctx context.Context, a *askJob, name string, in archive.Archive) ([]*question.Question, error) {
-	qs, err := e.findCases([]string{name}, len(a.stats) == 0 && a.plot == "", func() ([]*question.Question, error) {
+	qs, err := e.findCases([]string{name}, !a.computes(), func() ([]*question.Question, error) {
 		c, err := in.Catalog(ctx, a.subset)
 		if err != nil {
 			return nil, err
@@ -156,7 +167,7 @@ func (e *env) questions(ctx context.Context, a *askJob, name string, in archive.
 		return nil, err
 	}
 	for _, q := range qs {
-		if len(q.Refused) > 0 && (len(a.stats) > 0 || a.plot != "") {
+		if len(q.Refused) > 0 && a.computes() {
 			return nil, usage(&fault.Error{File: name, Problem: "Barograph cannot compute the plot as specified: " + strings.Join(q.Refused, "; "), Cure: "correct the list, or omit the curve"})
 		}
 		if err := a.change(q); err != nil {
@@ -372,7 +383,7 @@ func (e *env) askOne(ctx context.Context, a *askJob, q *question.Question, in *o
 	}
 	wide, names := q, []string(nil)
 	var err error
-	if len(a.stats) > 0 || a.plot != "" {
+	if a.computes() {
 		if names, err = a.statistics(q); err != nil {
 			return err
 		}
@@ -504,7 +515,11 @@ func (a *askJob) statistics(q *question.Question) ([]string, error) {
 	}
 	if len(names) == 0 {
 		_, err := stat.ByName(q.Type.Name, "")
-		return nil, usage(fmt.Errorf("--plot needs --stat, because %s names no statistic: %w", q.Name, err))
+		flag := "--plot"
+		if a.format == metviewerFormat {
+			flag = "--format metviewer"
+		}
+		return nil, usage(fmt.Errorf("%s needs --stat, because %s names no statistic: %w", flag, q.Name, err))
 	}
 	return names, nil
 }
@@ -512,6 +527,7 @@ func (a *askJob) statistics(q *question.Question) ([]string, error) {
 // curves computes the statistics from the rows, collects the pictures and prints the values.
 func (e *env) curves(ctx context.Context, a *askJob, q *question.Question, rows *answer.Answer, names []string, part string) error {
 	var all []*run.Curves
+	var table [][]string // with --format metviewer: its columns and rows
 	for _, name := range names {
 		start := time.Now()
 		drawn, err := curve.ComputePoints(q, rows, name, a.seed)
@@ -526,6 +542,13 @@ func (e *env) curves(ctx context.Context, a *askJob, q *question.Question, rows 
 		fmt.Fprintf(e.stderr, "%s: statistics in %.1f ms, intervals in %.1f ms\n", c.Stat, ms(values.Sub(start)), ms(time.Since(values)))
 		fmt.Fprintf(e.stderr, "%s: %s\n", c.Stat, c.Note)
 		all = append(all, c)
+		if a.format == metviewerFormat {
+			one, err := drawn.Metviewer()
+			if err != nil {
+				return err
+			}
+			table = append(table, one[min(len(table), 1):]...) // all have the same columns
+		}
 		for _, o := range c.Omitted {
 			if !slices.Contains(a.omitted, o) {
 				a.omitted = append(a.omitted, o)
@@ -543,6 +566,13 @@ func (e *env) curves(ctx context.Context, a *askJob, q *question.Question, rows 
 		} else if q.Drawing == nil || !q.Drawing.RightAxis || n == 0 || !curve.ShareAxis(a.pictures[n-1].Curves, c) {
 			a.pictures = append(a.pictures, picture{c, partFile(a.plot, one)})
 		}
+	}
+	if table != nil && !e.json {
+		return e.writeTo(partFile(a.out, part), func(w io.Writer) error {
+			cw := csv.NewWriter(w)
+			cw.Comma = '\t'
+			return cw.WriteAll(table)
+		})
 	}
 	return e.writeCurves(partFile(a.out, part), a.format, all)
 }

@@ -21,9 +21,10 @@ func newDiff(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "diff URL URL",
 		Short: "Compare the contents of two METviewer databases",
-		Long: `Diff compares data_file, stat_header and every line_data table of two databases with METviewer's schema (MariaDB or
-MySQL), row by row. It ignores ids and the order of rows: a line is identified by its file and line number, and headers
-are compared by their texts. Both databases must have been loaded from the same file paths.
+		Long: `Diff compares two databases with METviewer's schema (MariaDB or MySQL) row by row: data_file, the headers and lines of
+statistics and cyclones (stat_header, tcst_header, line_data_…), and MODE's and MTD's objects (mode_…, mtd_…). It ignores
+ids and the order of rows: a line is identified by its file and line number, an object by its header and object_id, and
+headers are compared by their texts. Both databases must have been loaded from the same file paths.
 
 --known metdbload declares that METdbLoad loaded the second database. Diff then counts the differences that its known
 faults explain separately, and they do not cause exit status 3.`,

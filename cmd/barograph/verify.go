@@ -182,10 +182,13 @@ func (e *env) printVerdicts(all []verdict) error {
 	if len(broken) == 0 {
 		return unfinished(all)
 	}
+	cure := "restore a backup, load the files into a new archive, or copy the readable records (--salvage); if records were deleted on purpose: barograph verify " +
+		broken[0].Archive + " --prune; if METdbLoad has also loaded records: barograph adopt"
+	if !slices.ContainsFunc(broken, func(v verdict) bool { return len(v.Problems) > 0 || v.Differ == 0 }) { // stored as loaded, but not as in the files
+		cure = "if METdbLoad loaded these records and adopt repaired them, load the files again: barograph load FILE --on-conflict last --engine " + broken[0].Archive + "; if not, load the files into a new archive"
+	}
 	return &fault.Status{Code: fault.Differs, Err: &fault.Error{
-		Setting: broken[0].Archive, Problem: fmt.Sprintf("is not intact in %d of %d subsets", len(broken), len(all)),
-		Cure: "restore a backup, load the files into a new archive, or copy the readable records (--salvage); if records were deleted on purpose: barograph verify " +
-			broken[0].Archive + " --prune; if METdbLoad has also loaded records: barograph adopt",
+		Setting: broken[0].Archive, Problem: fmt.Sprintf("is not intact in %d of %d subsets", len(broken), len(all)), Cure: cure,
 	}}
 }
 

@@ -94,3 +94,34 @@ func TestAllDamagedTables(t *testing.T) {
 		t.Errorf("status %d\n%s%s", status, stdout, stderr)
 	}
 }
+
+// TestAdviceForOtherValues: if the archive is as it was loaded, but files have other values, the advice names the command
+// that loads them again; damage has the advice of damage.
+func TestAdviceForOtherValues(t *testing.T) {
+	t.Chdir(t.TempDir())
+	must(t, "synth", "vsdb", "--since", "2024-01-01", "--models", "gfs", "--stattypes", "anom", "--out", "data")
+	must(t, "load", "data", "--engine", "sqlite:a.db")
+	var file string
+	err := filepath.WalkDir("data", func(path string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			file = path
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, rest, _ := strings.Cut(strings.TrimSuffix(string(text), "\n"), "\n")
+	at := strings.LastIndexByte(strings.TrimRight(first, " "), ' ')
+	if err := os.WriteFile(file, []byte(first[:at+1]+"0.125\n"+rest+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	status, stdout, stderr := barograph(t, "verify", "sqlite:a.db", file)
+	if status != fault.Differs || !strings.Contains(stdout, "the archive has different values of") || !strings.Contains(stderr, "barograph load FILE --on-conflict last --engine sqlite:a.db") || strings.Contains(stderr, "backup") {
+		t.Errorf("status %d\n%s%s", status, stdout, stderr)
+	}
+}

@@ -91,7 +91,7 @@ func PlotXML(q *Question, seed uint64) ([]byte, error) {
 	for _, g := range d.Curves {
 		f := fieldXML{Name: g.Field}
 		for _, together := range g.Values {
-			f.Values = append(f.Values, strings.Join(q.metviewerValues(g.Field, together), ":"))
+			f.Values = append(f.Values, strings.Join(q.MetviewerValues(g.Field, together), ":"))
 		}
 		p.Series, curves = append(p.Series, f), curves*len(g.Values)
 	}
@@ -205,7 +205,7 @@ func (q *Question) conditions() (out []fieldXML) {
 			for i := range n {
 				f.Values = append(f.Values, at(i))
 			}
-			f.Values = q.metviewerValues(name, f.Values)
+			f.Values = q.MetviewerValues(name, f.Values)
 			out = append(out, f)
 		}
 	}
@@ -216,9 +216,9 @@ func (q *Question) conditions() (out []fieldXML) {
 	return out
 }
 
-// metviewerValues writes values of a field as METviewer's tables store them: leads as [H]HHMMSS,
+// MetviewerValues writes values of a field as METviewer's tables store them: leads as [H]HHMMSS,
 // but as hours in data from VSDB files (V01); hours with two digits.
-func (q *Question) metviewerValues(field string, values []string) []string {
+func (q *Question) MetviewerValues(field string, values []string) []string {
 	vsdb := slices.Equal(q.Header[record.Version], []string{"V01"})
 	out := slices.Clone(values)
 	for i, v := range out {

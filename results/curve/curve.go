@@ -29,6 +29,7 @@ type LazyCurves struct {
 	// for each of Series: how it is derived from two curves; "" = it is not derived
 	operations []stat.Operation
 	labels     [][]string // for each of Series: its label in each field of the drawing
+	subtracted [][]string // for each of Series: labels of the second curve that it is derived from; nil = not derived
 	kinds      []int      // for each of Series: its index among the curves that METviewer draws, see method.kind
 	c          *collector
 	stat       stat.Stat
@@ -238,7 +239,7 @@ func (d *LazyCurves) addSeries() error {
 // ValuesOf returns the values of the i-th of Series in each field that makes curves.
 func (d *LazyCurves) ValuesOf(i int) (values []string) {
 	for g, label := range d.labels[i] {
-		values = append(values, d.c.groups[g].plain[slices.Index(d.c.groups[g].all, label)])
+		values = append(values, strings.Join(d.c.groups[g].members[slices.Index(d.c.groups[g].all, label)], "+"))
 	}
 	return values
 }
@@ -264,7 +265,7 @@ func (d *LazyCurves) series(title, name string, op stat.Operation, other string,
 		out.Y, out.Low, out.High = append(out.Y, y), append(out.Low, math.NaN()), append(out.High, math.NaN())
 	}
 	d.Series, d.places, d.operations = append(d.Series, out), append(d.places, places), append(d.operations, op)
-	d.labels = append(d.labels, d.c.labels[name])
+	d.labels, d.subtracted = append(d.labels, d.c.labels[name]), append(d.subtracted, d.c.labels[other])
 	return nil
 }
 

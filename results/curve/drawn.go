@@ -121,11 +121,11 @@ func joinLabels(groups []question.Group, items []int) string {
 
 // grouping finds the curves of a row by one field.
 type grouping struct {
-	text   func(i int) string
-	labels map[string][]string // value → curves
-	all    []string            // labels, in the drawing's order
-	plain  []string            // the unquoted values of each of them
-	seen   map[string]bool     // labels that occur in a row
+	text    func(i int) string
+	labels  map[string][]string // value → curves
+	all     []string            // labels, in the drawing's order
+	members [][]string          // the unquoted values of each of them
+	seen    map[string]bool     // labels that occur in a row
 }
 
 // labelOf is the label of an item that is given by its label or by its unquoted values.
@@ -133,7 +133,7 @@ func (g *grouping) labelOf(text string) string {
 	if slices.Contains(g.all, text) {
 		return text
 	}
-	if i := slices.Index(g.plain, text); i >= 0 {
+	if i := slices.IndexFunc(g.members, func(of []string) bool { return strings.Join(of, "+") == text }); i >= 0 {
 		return g.all[i]
 	}
 	return ""
@@ -152,7 +152,7 @@ func (c *collector) grouping(group question.Group) (grouping, error) {
 		if slices.Contains(g.all, label) {
 			continue
 		}
-		g.all, g.plain = append(g.all, label), append(g.plain, strings.Join(group.Values[i], "+"))
+		g.all, g.members = append(g.all, label), append(g.members, group.Values[i])
 		for _, v := range group.Values[i] {
 			if !slices.Contains(g.labels[v], label) { // a value that is named twice counts once
 				g.labels[v] = append(g.labels[v], label)

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strconv"
 	"text/tabwriter"
 	"time"
 
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/question"
+	"github.com/barograph/barograph/record"
 	"github.com/barograph/barograph/results/run"
 	"github.com/barograph/barograph/stat"
 )
@@ -22,15 +24,11 @@ func Text(w io.Writer, c *run.Curves) error {
 	fmt.Fprintf(tw, "series\t%s%s\tN\t%s\tinterval\n", c.Axis, unit, c.Stat)
 	for _, s := range c.Series {
 		for i, x := range s.X {
-			interval := "NA"
+			interval := record.NA
 			if !math.IsNaN(s.Low[i]) {
-				interval = sevenDecimals(s.Low[i]) + " … " + sevenDecimals(s.High[i])
+				interval = orNA(s.Low[i], 7) + " … " + orNA(s.High[i], 7)
 			}
-			y := "NA"
-			if !math.IsNaN(s.Y[i]) {
-				y = sevenDecimals(s.Y[i])
-			}
-			fmt.Fprintf(tw, "%s\t%s\t%d\t%s\t%s\n", cmp.Or(s.Derivation, s.Name), axisValue(c.Axis, x), s.Records[i], y, interval)
+			fmt.Fprintf(tw, "%s\t%s\t%d\t%s\t%s\n", cmp.Or(s.Derivation, s.Name), axisValue(c.Axis, x), s.Records[i], orNA(s.Y[i], 7), interval)
 		}
 	}
 	return tw.Flush()
@@ -67,8 +65,16 @@ func Rows(all []*run.Curves) *answer.Answer {
 	return a
 }
 
-// sevenDecimals prints a statistic as METviewer does: ties are rounded up.
-func sevenDecimals(v float64) string { return fmt.Sprintf("%.7f", stat.RoundHalfUp(v, 7)) }
+// orNA prints a number with some decimals as METviewer does, ties rounded up, or NA; with -1 decimals, exactly.
+func orNA(v float64, decimals int) string {
+	switch {
+	case math.IsNaN(v):
+		return record.NA
+	case decimals >= 0:
+		v = stat.RoundHalfUp(v, decimals)
+	}
+	return strconv.FormatFloat(v, 'f', decimals, 64)
+}
 
 // axisValue prints a position on the independent axis.
 func axisValue(axis run.Axis, x float64) string {
