@@ -286,15 +286,6 @@ func (g *Groups) Types() []*record.LineType { return g.types }
 // Grouper returns the grouper of one of Types.
 func (g *Groups) Grouper(t *record.LineType) *Grouper { return g.groupers[t] }
 
-// Docs iterates over the documents of one of Types, see Grouper.Docs.
-func (g *Groups) Docs(t *record.LineType) iter.Seq[*Doc] { return g.groupers[t].Docs() }
-
-// HeadersAndTimes iterates over the header and valid time of each document of one of Types, see
-// Grouper.HeadersAndTimes.
-func (g *Groups) HeadersAndTimes(t *record.LineType) iter.Seq2[*record.Header, int64] {
-	return g.groupers[t].HeadersAndTimes()
-}
-
 // Reset removes all records.
 func (g *Groups) Reset() {
 	for _, of := range g.groupers {

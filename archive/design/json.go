@@ -39,23 +39,24 @@ func AppendJSON(dst []byte, subset string, b *record.Batch) []byte {
 	valid := b.Valid[0]
 	dst = append(dst, `{"id":`...)
 	dst = appendString(dst, string(AppendKey(nil, b.Type, subset, h, valid)))
-	dst = append(dst, `,"line_type":`...)
-	dst = appendString(dst, b.Type.Name)
-	dst = append(dst, `,"subset":`...)
-	dst = appendString(dst, subset)
+	dst = appendString(appendName(dst, "line_type"), b.Type.Name)
+	dst = appendString(appendName(dst, "subset"), subset)
 	for f := range record.NumFields {
-		dst = append(dst, ',', '"')
-		dst = append(dst, f.String()...)
-		dst = append(dst, '"', ':')
-		dst = appendString(dst, h[f])
+		dst = appendString(appendName(dst, f.String()), h[f])
 	}
-	dst = append(dst, `,"fcst_valid_epoch":`...)
-	dst = appendInt(dst, valid)
+	dst = appendInt(appendName(dst, "fcst_valid_epoch"), valid)
 	dst = append(dst, `,"fcst_valid_beg":"`...)
 	dst = AppendISO(dst, valid)
 	dst = append(dst, `","data":`...)
 	dst = AppendEntries(dst, b)
 	return append(dst, '}')
+}
+
+// appendName starts a further member of an object. Its name must not need quoting.
+func appendName(dst []byte, name string) []byte {
+	dst = append(dst, ',', '"')
+	dst = append(dst, name...)
+	return append(dst, '"', ':')
 }
 
 // AppendEntries appends the array of entries of a document.
@@ -74,23 +75,17 @@ func appendEntry(dst []byte, b *record.Batch, i int) []byte {
 	dst = append(dst, `{"fcst_lead":`...)
 	dst = appendInt(dst, int64(b.Lead[i]))
 	if !b.Plain(i) {
-		dst = append(dst, `,"fcst_valid_end":`...)
-		dst = appendInt(dst, b.ValidEnd[i])
-		dst = append(dst, `,"obs_lead":`...)
-		dst = appendInt(dst, int64(b.ObsLead[i]))
-		dst = append(dst, `,"obs_valid_beg":`...)
-		dst = appendInt(dst, b.ObsBeg[i])
-		dst = append(dst, `,"obs_valid_end":`...)
-		dst = appendInt(dst, b.ObsEnd[i])
+		dst = appendInt(appendName(dst, "fcst_valid_end"), b.ValidEnd[i])
+		dst = appendInt(appendName(dst, "obs_lead"), int64(b.ObsLead[i]))
+		dst = appendInt(appendName(dst, "obs_valid_beg"), b.ObsBeg[i])
+		dst = appendInt(appendName(dst, "obs_valid_end"), b.ObsEnd[i])
 	}
 	for k := range b.Type.Columns {
 		c := &b.Type.Columns[k]
 		if c.Kind != record.Text && math.IsNaN(b.Num[c.Slot][i]) {
 			continue
 		}
-		dst = append(dst, ',', '"')
-		dst = append(dst, c.Name...)
-		dst = append(dst, '"', ':')
+		dst = appendName(dst, c.Name)
 		if c.Kind == record.Text {
 			dst = appendString(dst, b.Text[c.Slot][i])
 		} else {
@@ -98,8 +93,7 @@ func appendEntry(dst []byte, b *record.Batch, i int) []byte {
 		}
 	}
 	if b.Type.Group != nil {
-		dst = append(dst, `,"repeats":`...)
-		dst = AppendRepeats(dst, b.Repeats(i))
+		dst = AppendRepeats(appendName(dst, "repeats"), b.Repeats(i))
 	}
 	return append(dst, '}')
 }

@@ -331,14 +331,14 @@ func TestGroups(t *testing.T) {
 		t.Fatalf("%v", types)
 	}
 	docs, places, rows := 0, 0, 0
-	for d := range g.Docs(mustType("VL1L2")) {
+	for d := range g.Grouper(mustType("VL1L2")).Docs() {
 		docs++
 		rows += d.Rows.Len()
 		if len(d.Files) != d.Rows.Len() || d.Files[0] != "VL1L2.stat" {
 			t.Errorf("from %v", d.Files)
 		}
 	}
-	for range g.HeadersAndTimes(mustType("VL1L2")) {
+	for range g.Grouper(mustType("VL1L2")).HeadersAndTimes() {
 		places++
 	}
 	if docs != 2 || places != 2 || rows != 4 {

@@ -140,7 +140,7 @@ func (t *attempt) find(ctx context.Context, lt *record.LineType) error {
 	ch := Change{Type: lt}
 	var maybe []string
 	var key, bodies []byte
-	for h, valid := range t.l.groups.HeadersAndTimes(lt) {
+	for h, valid := range t.l.groups.Grouper(lt).HeadersAndTimes() {
 		key = design.AppendKey(key[:0], lt, t.l.subset, h, valid)
 		ch.IDs = append(ch.IDs, string(key))
 		if t.l.a.o.Writers > 0 && t.catalog.GroupFor(lt, h).MayContain(valid) {
@@ -186,7 +186,7 @@ func (t *attempt) write(ctx context.Context, ch *Change) (err error) {
 		})
 		return ctx.Err()
 	}
-	for doc := range t.l.groups.Docs(ch.Type) {
+	for doc := range t.l.groups.Grouper(ch.Type).Docs() {
 		id, rows := ch.IDs[n], doc.Rows
 		n++
 		t.stored.New += int64(rows.Len())

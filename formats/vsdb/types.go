@@ -24,6 +24,7 @@ type layout struct {
 	derive func(nums, row []float64) string                            // FHO, FSS; returns the reason for a rejection or ""
 	size   func(n int) int                                             // HIST, RELI, RELP: numbers of a line for a model "/n"
 	repeat func(n int, nums, row []float64, group []float64) []float64 // appends the repeating columns
+	count  int                                                         // slot of the number of repetitions, if repeat is set
 
 	ensemble bool // the model is "M/n" and loses "/n"
 
@@ -92,6 +93,9 @@ func newLayout(k kind) *layout {
 	l.most = len(l.cols)
 	if k.set != nil {
 		k.set(l)
+	}
+	if l.repeat != nil {
+		l.ensemble, l.count = true, l.at(t.Group.Count)
 	}
 	if l.least == 0 {
 		l.least = l.most
@@ -192,9 +196,8 @@ const maxMembers = 1000
 // rounded to an integer; it is missing if one of them is. MET's n_thresh also counts the closing
 // threshold. VSDB does not have that threshold, hence it is missing.
 func setRELI(l *layout) {
-	l.ensemble = true
 	l.size = func(n int) int { return 2 * (n + 1) }
-	total, count := l.at("total"), l.at(l.t.Group.Count)
+	total := l.at("total")
 	l.repeat = func(n int, nums, row, group []float64) []float64 {
 		sum, bins := 0.0, n+1
 		for i := range bins {
@@ -202,34 +205,26 @@ func setRELI(l *layout) {
 			sum += cases
 			group = append(group, float64(i)/float64(n), hits, cases-hits)
 		}
-		row[total], row[count] = math.Round(sum), float64(bins+1)
+		row[total] = math.Round(sum)
 		return append(group, record.Missing())
 	}
 }
 
 // setHIST stores HIST as RHIST: n+1 relative frequencies, in percent as METviewer stores them.
 func setHIST(l *layout) {
-	l.ensemble = true
 	l.size = func(n int) int { return n + 1 }
-	count := l.at(l.t.Group.Count)
-	l.repeat = func(n int, nums, row, group []float64) []float64 {
+	l.repeat = func(n int, nums, _, group []float64) []float64 {
 		for i := range n + 1 {
 			group = append(group, 100*nums[i])
 		}
-		row[count] = float64(n + 1)
 		return group
 	}
 }
 
 // setRELP stores RELP: one relative position for each of n members.
 func setRELP(l *layout) {
-	l.ensemble = true
 	l.size = func(n int) int { return n }
-	count := l.at(l.t.Group.Count)
-	l.repeat = func(n int, nums, row, group []float64) []float64 {
-		row[count] = float64(n)
-		return append(group, nums...)
-	}
+	l.repeat = func(_ int, nums, _, group []float64) []float64 { return append(group, nums...) }
 }
 
 // costLoss contains the cost/loss ratios of the 18 values of an ECON line.
@@ -240,13 +235,11 @@ var costLoss = [...]float64{ //nolint:gochecknoglobals // a constant table
 
 // setECON stores ECON as ECLV: 18 pairs of cost/loss ratio and value.
 func setECON(l *layout) {
-	l.ensemble, l.most = true, len(costLoss)
-	count := l.at(l.t.Group.Count)
-	l.repeat = func(_ int, nums, row, group []float64) []float64 {
+	l.most = len(costLoss)
+	l.repeat = func(_ int, nums, _, group []float64) []float64 {
 		for i, cl := range costLoss {
 			group = append(group, cl, nums[i])
 		}
-		row[count] = float64(len(costLoss))
 		return group
 	}
 }
@@ -267,6 +260,7 @@ func (l *layout) fill(nums, row []float64, s *headerSeries) string {
 	from := len(l.batch.Group)
 	if l.repeat != nil {
 		l.batch.Group = l.repeat(s.members, nums, row, l.batch.Group)
+		row[l.count] = math.Ceil(float64(len(l.batch.Group)-from) / float64(len(l.t.Group.Fields))) // the last may be incomplete
 	}
 	reason := l.broken(row, l.batch.Group[from:])
 	if reason != "" {

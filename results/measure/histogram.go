@@ -1,11 +1,9 @@
 package measure
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"strings"
 	"time"
 
@@ -37,7 +35,7 @@ func (h *Histogram) Record(d time.Duration) { h.RecordN(d, 1) }
 // RecordN counts a duration n times.
 func (h *Histogram) RecordN(d time.Duration, n int64) {
 	if err := h.hdr.RecordValues(int64(min(max(d, 0), LongestTime)), n); err != nil {
-		_ = h.hdr.RecordValues(h.hdr.HighestTrackableValue(), n) // read from a log it may have a shorter range than ours
+		_ = h.hdr.RecordValues(h.hdr.HighestTrackableValue(), n) // of another program it may have a shorter range than ours
 	}
 }
 
@@ -45,7 +43,7 @@ func (h *Histogram) RecordN(d time.Duration, n int64) {
 func (h *Histogram) Reset() { h.hdr.Reset() }
 
 // Merge adds the counts of from. It fails if from has values outside of h's range, which is only
-// possible for histograms from logs of other programs.
+// possible for histograms of other programs.
 func (h *Histogram) Merge(from *Histogram) error {
 	if dropped := h.hdr.Merge(from.hdr); dropped > 0 {
 		return fmt.Errorf("merge of histograms: %d values do not fit the range 0 … %v",
@@ -154,61 +152,6 @@ func (l *LogWriter) Write(i Interval) error {
 		return fmt.Errorf("write histogram log: %w", err)
 	}
 	return nil
-}
-
-// ReadLog yields the intervals of a histogram log, written by Barograph or another tool, with or
-// without tags. An invalid line ends it with a *fault.Error that has the line number. (The
-// library's own reader silently skips such lines, and measurements would be lost.) Start and end
-// may be one millisecond early, because the library truncates decimal seconds.
-func ReadLog(r io.Reader) iter.Seq2[Interval, error] {
-	return func(yield func(Interval, error) bool) {
-		lines := bufio.NewReader(r)
-		var head strings.Builder // start and base time, which give later lines their meaning
-		for n := 1; ; n++ {
-			line, err := lines.ReadString('\n')
-			if err != nil && !errors.Is(err, io.EOF) {
-				yield(Interval{}, fmt.Errorf("read histogram log: %w", err))
-				return
-			}
-			text := strings.TrimSpace(line)
-			switch {
-			case strings.HasPrefix(text, "#["):
-				head.WriteString(text + "\n")
-			case text == "", text[0] == '#', text[0] == '"':
-			default:
-				i, bad := readInterval(head.String(), text)
-				if bad != nil {
-					yield(Interval{}, &fault.Error{
-						Line: n, Problem: "not an interval of a histogram log", Err: bad,
-						Cure: "restore the file, or delete the line and lose what it counted",
-					})
-					return
-				}
-				if !yield(i, nil) {
-					return
-				}
-			}
-			if err != nil {
-				return
-			}
-		}
-	}
-}
-
-// readInterval decodes one line. head contains the preceding time lines.
-func readInterval(head, line string) (Interval, error) {
-	h, err := hdrhistogram.NewHistogramLogReader(strings.NewReader(head + line + "\n")).NextIntervalHistogram()
-	if err != nil {
-		return Interval{}, err
-	}
-	if h == nil {
-		return Interval{}, errors.New("expected [Tag=…,]start,length,maximum,histogram")
-	}
-	return Interval{
-		Tag:   h.Tag(),
-		Start: time.UnixMilli(h.StartTimeMs()).UTC(), End: time.UnixMilli(h.EndTimeMs()).UTC(),
-		Histogram: &Histogram{hdr: h},
-	}, nil
 }
 
 // EncodedHistogram is a histogram as in a log: compressed, in base64.

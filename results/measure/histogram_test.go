@@ -5,9 +5,10 @@ import (
 	"errors"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"github.com/barograph/barograph/internal/fault"
 )
@@ -111,55 +112,19 @@ func TestLogRoundTrip(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	var got []Interval
-	for i, err := range ReadLog(&buf) {
-		if err != nil {
-			t.Fatal(err)
+	log := hdrhistogram.NewHistogramLogReader(&buf)
+	for i, o := range want {
+		g, err := log.NextIntervalHistogram()
+		if err != nil || g == nil {
+			t.Fatalf("interval %d: %v", i, err)
 		}
-		got = append(got, i)
-	}
-	if len(got) != len(want) {
-		t.Fatalf("%d intervals, want %d", len(got), len(want))
-	}
-	for i, g := range got {
-		o := want[i]
-		if g.Tag != o.Tag || !g.Start.Equal(o.Start) || !g.End.Equal(o.End) || !slices.Equal(g.Histogram.Buckets(), o.Histogram.Buckets()) {
-			t.Errorf("interval %d: %q %v %v, want %q %v %v", i, g.Tag, g.Start, g.End, o.Tag, o.Start, o.End)
+		got := Histogram{g}
+		if g.Tag() != o.Tag || g.StartTimeMs() != o.Start.UnixMilli() || g.EndTimeMs() != o.End.UnixMilli() || !slices.Equal(got.Buckets(), o.Histogram.Buckets()) {
+			t.Errorf("interval %d: %q %d %d, want %q %v %v", i, g.Tag(), g.StartTimeMs(), g.EndTimeMs(), o.Tag, o.Start, o.End)
 		}
 	}
-}
-
-// A log as jHiccup writes it (format version 1.2), an interval of which stands in
-// the documentation of HdrHistogram's log format. The second interval is cut
-// short, as by a full disk.
-const foreignLog = `#[Logged with jHiccup version 2.0.3-SNAPSHOT]
-#[Histogram log format version 1.2]
-#[StartTime: 1441812279.474 (seconds since epoch), Wed Sep 09 08:24:39 PDT 2015]
-"StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"
-0.127,1.007,2.769,HISTFAAAAEV42pNpmSzMwMCgyAABTBDKT4GBgdnNYMcCBvsPEBEJISEuATEZMQ4uASkhIR4nrxg9v2lMaxhvMekILGZkKmcCAEf2CsI=
-1.134,0.999,0.442,HISTFAAAAEJ42pNpmSzMwMCgxAABzFCaEUoz2X+AMIKZAARvAlA=
-`
-
-func TestLogOfAnotherTool(t *testing.T) {
-	n := 0
-	for i, err := range ReadLog(strings.NewReader(foreignLog)) {
-		var f *fault.Error
-		if errors.As(err, &f) && f.Line == 6 {
-			break
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		n++
-		if i.Start.Unix() != 1441812279 || i.Histogram.Count() == 0 {
-			t.Errorf("interval at %v with %d values", i.Start, i.Histogram.Count())
-		}
-		if !within3(i.Histogram.Max(), 2769*time.Microsecond) {
-			t.Errorf("maximum %v, the line says 2.769 ms", i.Histogram.Max())
-		}
-	}
-	if n != 1 {
-		t.Errorf("%d intervals read", n)
+	if g, err := log.NextIntervalHistogram(); g != nil || err != nil {
+		t.Errorf("a further interval %v, %v", g, err)
 	}
 }
 
@@ -174,32 +139,6 @@ func TestLogRefusesWhatItCannotSay(t *testing.T) {
 			t.Errorf("tag %q: %v", tag, err)
 		}
 	}
-}
-
-func TestLogNamesTheBadLine(t *testing.T) {
-	for _, bad := range []string{"rubbish", "1,2,3,HISTnot-base64", "Tag=x", "Tag=x,1,2", "1.0,1.0,1.0,"} {
-		log := "#[StartTime: 1 (seconds since epoch), x]\n\n" + bad + "\n"
-		var got error
-		for _, err := range ReadLog(strings.NewReader(log)) {
-			got = err
-		}
-		var f *fault.Error
-		if !errors.As(got, &f) || f.Line != 3 {
-			t.Errorf("%q: %v", bad, got)
-		}
-	}
-}
-
-func FuzzReadLog(f *testing.F) {
-	f.Add(foreignLog)
-	f.Add("Tag=,,,,\n")
-	f.Fuzz(func(_ *testing.T, log string) {
-		for _, err := range ReadLog(strings.NewReader(log)) {
-			if err != nil {
-				return
-			}
-		}
-	})
 }
 
 // Bucket is a non-empty range of a histogram.
