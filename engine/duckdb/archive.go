@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"slices"
 	"strconv"
@@ -118,7 +119,10 @@ const (
 	headerBytes  = 4096
 	headers      = 3
 	iterationAt  = 1 * 8 // in the second and the third header; the header with the greater number is valid
+	freeListAt   = 3 * 8
 	blocksAt     = 4 * 8
+	noList       = math.MaxUint64
+	listParts    = 64 // of a block of metadata; each starts with the address of the next part
 	blockSizeAt  = 5 * 8
 	mostBlock    = 256 << 10
 	leastBlock   = 16 << 10
@@ -128,7 +132,8 @@ const (
 
 // Check compares the checksum of every block of the file with its content. DuckDB itself checks
 // only blocks that it reads. Check ignores blocks after the number in the header: a checkpoint
-// that was killed or found the disk full has left them.
+// that was killed or found the disk full has left them. It ignores missing blocks at the end of the
+// file if all are free: DuckDB shortens the file after it has written the header.
 func (a *openArchive) Check(ctx context.Context, _ string) (problems []string, err error) {
 	if a.db.path == "" {
 		return nil, nil
@@ -149,7 +154,7 @@ func checkFile(ctx context.Context, path string) (problems []string, err error) 
 	bad := func(at int) {
 		problems = append(problems, fmt.Sprintf("the block at byte %d of the file does not match its checksum", at))
 	}
-	var blocks, size, latest uint64
+	var blocks, size, latest, list uint64
 	for at := 0; at < len(head); at += headerBytes {
 		part := head[at : at+headerBytes]
 		if !fits(part) {
@@ -157,7 +162,8 @@ func checkFile(ctx context.Context, path string) (problems []string, err error) 
 			continue
 		}
 		if n := binary.LittleEndian.Uint64(part[iterationAt:]); at > 0 && (size == 0 || n > latest) {
-			latest, blocks, size = n, binary.LittleEndian.Uint64(part[blocksAt:]), binary.LittleEndian.Uint64(part[blockSizeAt:])
+			latest, list = n, binary.LittleEndian.Uint64(part[freeListAt:])
+			blocks, size = binary.LittleEndian.Uint64(part[blocksAt:]), binary.LittleEndian.Uint64(part[blockSizeAt:])
 		}
 	}
 	if size < leastBlock || size > mostBlock {
@@ -167,7 +173,10 @@ func checkFile(ctx context.Context, path string) (problems []string, err error) 
 	for i := uint64(0); i < blocks && ctx.Err() == nil; i++ {
 		at := len(head) + int(i*size) //nolint:gosec // less than the size of a file
 		if _, err := f.ReadAt(block, int64(at)); errors.Is(err, io.EOF) {
-			return append(problems, fmt.Sprintf("the file is truncated within block %d of %d", i+1, blocks)), nil
+			if len(problems) > 0 || !allFree(f, list, size, i, blocks) {
+				problems = append(problems, fmt.Sprintf("the file is truncated within block %d of %d", i+1, blocks))
+			}
+			return problems, nil
 		} else if err != nil {
 			return problems, err
 		}
@@ -176,6 +185,37 @@ func checkFile(ctx context.Context, path string) (problems []string, err error) 
 		}
 	}
 	return problems, ctx.Err()
+}
+
+// allFree reports whether DuckDB's list of free blocks has all blocks from first to before end. The
+// list is a number and the blocks, in parts of blocks of metadata (src/storage/metadata/metadata_reader.cpp).
+func allFree(f io.ReaderAt, list, size, first, end uint64) bool {
+	part := make([]byte, (size-8)/listParts&^7)
+	free, count := map[uint64]bool{}, uint64(noList)
+	for read := uint64(0); list != noList && read < count; {
+		block, index := list&(1<<56-1), list>>56
+		at := headers*headerBytes + block*size + 8 + index*uint64(len(part))
+		if _, err := f.ReadAt(part, int64(at)); err != nil { //nolint:gosec // an error if it is not within the file
+			return false
+		}
+		list = binary.LittleEndian.Uint64(part)
+		values := part[8:]
+		if count == noList {
+			count, values = binary.LittleEndian.Uint64(values), values[8:]
+		}
+		if count > end {
+			return false
+		}
+		for ; len(values) >= 8 && read < count; read, values = read+1, values[8:] {
+			free[binary.LittleEndian.Uint64(values)] = true
+		}
+	}
+	for ; first < end; first++ {
+		if !free[first] {
+			return false
+		}
+	}
+	return true
 }
 
 // hasHeader reports whether a file is DuckDB's: at least one of two headers matches its checksum.

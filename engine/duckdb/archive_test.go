@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
+	"encoding/binary"
 	"errors"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/archive/design"
+	"github.com/barograph/barograph/archive/load"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/duckdb"
@@ -467,4 +469,81 @@ func TestStaleLog(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// TestShortenedFile: after a checkpoint DuckDB removes free blocks from the end of the file, and its header still counts
+// them. That is no damage, as long as only free blocks are missing.
+func TestShortenedFile(t *testing.T) {
+	path, copied := filepath.Join(t.TempDir(), "a.db"), filepath.Join(t.TempDir(), "copy.db")
+	e, err := engine.Registry{duckdb.Driver()}.Open(t.Context(), "duckdb:"+path, engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := archive.DatabaseOf(e).Open(t.Context(), design.Normalized)
+	if err != nil {
+		t.Fatal(err)
+	}
+	enginetest.StoreBatches(t, a, "s", series("x.vsdb", 3, times(0, 86400, 400)...))
+	if err := errors.Join(a.Close(), e.Close()); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("duckdb", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	shortened := 0
+	for i := range 12 {
+		texts := []string{"CREATE TABLE big AS SELECT hash(range) AS h FROM range(500000)", "DROP TABLE big"}
+		for _, text := range []string{texts[i%2], "FORCE CHECKPOINT"} {
+			if _, err := db.ExecContext(t.Context(), text); err != nil {
+				t.Fatal(err)
+			}
+		}
+		file, err := os.ReadFile(path) // as a kill leaves it
+		if err != nil {
+			t.Fatal(err)
+		}
+		head := file[4096:]
+		if later := file[8192:]; binary.LittleEndian.Uint64(later[8:]) > binary.LittleEndian.Uint64(head[8:]) {
+			head = later
+		}
+		if blocks := binary.LittleEndian.Uint64(head[32:]); blocks <= uint64(len(file)-3*4096)/(256<<10) {
+			continue
+		}
+		shortened++
+		for _, missing := range []int{0, 256 << 10} { // the last block of a shortened file is not free
+			if err := os.WriteFile(copied, file[:len(file)-missing], 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if problems, err := checked(t, "duckdb:"+copied); missing == 0 && (err != nil || len(problems) > 0) {
+				t.Errorf("shortened by DuckDB: %v, %q", err, problems)
+			} else if missing > 0 && err == nil && len(problems) == 0 {
+				t.Error("shortened by one more block, and nothing is reported")
+			}
+		}
+	}
+	if shortened == 0 {
+		t.Error("DuckDB never shortened the file")
+	}
+}
+
+// checked verifies the subset s of an archive.
+func checked(t *testing.T, url string) (problems []string, err error) {
+	t.Helper()
+	e, err := engine.Registry{duckdb.Driver()}.Open(t.Context(), url, engine.Options{ReadOnly: true})
+	if err != nil {
+		return nil, err
+	}
+	defer e.Close()
+	a, err := archive.DatabaseOf(e).Open(t.Context(), design.Normalized)
+	if err != nil {
+		return nil, err
+	}
+	defer a.Close()
+	v, err := load.Verify(t.Context(), a, "s")
+	if err != nil {
+		return nil, err
+	}
+	return v.Problems, nil
 }

@@ -21,7 +21,7 @@ func (s *suite) concurrent(t *testing.T) {
 	want := references(files, qs)
 	t.Run("clients", func(t *testing.T) { s.clients(t, h, qs, want, nil) })
 	t.Run("clients during a load", func(t *testing.T) {
-		s.attacked(t, "questions during a load").times = 1
+		s.attacked(t, "questions during a load").Times = 1
 		more := Generate(22, 4, mixedSeries()...)
 		s.clients(t, h, qs, want, func(ctx context.Context) error {
 			_, err := store(ctx, h, "mixed", more, 1)

@@ -180,22 +180,26 @@ func (s *suite) crash(t *testing.T) {
 
 func (s *suite) killed(t *testing.T) {
 	files := crashFiles()
-	duration := s.timeLoad(t, files)
+	undisturbed := s.start(t, job{URL: s.URL(t), Design: s.design})
+	duration := untilCPU(t, undisturbed, time.Hour)
+	if !kill(t, undisturbed) {
+		t.Fatal("the undisturbed load was killed")
+	}
 	attack, kills := s.attacked(t, "client killed during a load"), s.repetitions(t, 4, 2)
-	url, rng, before := s.URL(t), newRand(attack.seed), 0
+	url, rng, before := s.URL(t), newRand(attack.Seed), 0
 	for done := range kills {
 		c := s.start(t, job{URL: url, Design: s.design})
-		time.Sleep(time.Duration(rng.Int64N(int64(duration)/2 + 1)))
+		untilCPU(t, c, time.Duration(rng.Int64N(int64(duration)/2+1)))
 		finished := kill(t, c)
 		s.undamaged(t, url)
 		h := s.open(t, url, engine.Options{})
 		rest := s.wholeFiles(t, h, "a", files)
 		h.close(t)
 		t.Logf("kill %d: %d of %d files are loaded", done+1, len(files)-len(rest), len(files))
-		if attack.times++; !finished {
+		if attack.Times++; !finished {
 			before++
 		}
-		attack.note = fmt.Sprintf("%d before the end of the load", before)
+		attack.Note = fmt.Sprintf("%d before the end of the load", before)
 		if finished || len(rest) == 0 {
 			url = s.URL(t)
 		}
@@ -244,9 +248,9 @@ func (s *suite) killedYoung(t *testing.T) {
 	began := time.Now()
 	s.openNew(t)
 	attack, duration := s.attacked(t, "client killed while it creates the database"), time.Since(began)
-	rng := newRand(attack.seed)
+	rng := newRand(attack.Seed)
 	for range s.repetitions(t, 3, 1) {
-		attack.times++
+		attack.Times++
 		url := s.URL(t)
 		c := s.start(t, job{URL: url, Design: s.design, Early: true})
 		time.Sleep(time.Duration(rng.Int64N(int64(duration) + 1)))
@@ -270,7 +274,7 @@ func (s *suite) timeLoad(t *testing.T, files []File) time.Duration {
 
 // openElsewhere opens a database that another process has open: it must succeed, or return an error that says so and has a cure.
 func (s *suite) openElsewhere(t *testing.T) {
-	s.attacked(t, "opened while another process has it open").times = 1
+	s.attacked(t, "opened while another process has it open").Times = 1
 	url := s.URL(t)
 	c := s.start(t, job{URL: url, Design: s.design, Hold: true})
 	defer func() {

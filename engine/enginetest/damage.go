@@ -57,14 +57,25 @@ func (s *suite) fullDisk(t *testing.T, size, more string) {
 	attack := s.attacked(t, "full disk of "+size)
 	raw := s.URL(t)
 	disk := filepath.Dir(databasePath(t, raw))
-	mount := func(args ...string) error {
-		text, err := exec.CommandContext(context.WithoutCancel(t.Context()), "mount", append(args, "tmpfs", disk)...).CombinedOutput()
-		if err != nil {
-			return fmt.Errorf("%w: %s", err, text)
-		}
-		return nil
+	smallDisk(t, disk, size)
+	out, err := s.child(t, job{URL: raw, Design: s.design, Fill: true}).Output()
+	_, outcome, full := strings.Cut(string(out), diskIsFull)
+	if err != nil || !full {
+		t.Fatalf("the load that fills the disk: %v\n%s", err, out)
 	}
-	if err := mount("-t", "tmpfs", "-o", "size="+size); err != nil {
+	outcome, _, _ = strings.Cut(outcome, "\n")
+	attack.Count(outcome)
+	if err := mount(t, "-o", "remount,size="+more, "tmpfs", disk); err != nil {
+		t.Fatal(err)
+	}
+	s.undamaged(t, raw)
+	s.refill(t, raw, attack)
+}
+
+// smallDisk mounts a file system of a size until the test ends.
+func smallDisk(t *testing.T, disk, size string) {
+	t.Helper()
+	if err := mount(t, "-t", "tmpfs", "-o", "size="+size, "tmpfs", disk); err != nil {
 		t.Skipf("NOT TESTED: a small disk needs root: %v", err)
 	}
 	t.Cleanup(func() {
@@ -72,21 +83,27 @@ func (s *suite) fullDisk(t *testing.T, size, more string) {
 			t.Error(err)
 		}
 	})
-	out, err := s.child(t, job{URL: raw, Design: s.design, Fill: true}).Output()
-	if output := string(out); err != nil || !strings.Contains(output, diskIsFull) {
-		t.Fatalf("the load that fills the disk: %v\n%s", err, output)
+}
+
+func mount(t *testing.T, args ...string) error {
+	t.Helper()
+	text, err := exec.CommandContext(context.WithoutCancel(t.Context()), "mount", args...).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%w: %s", err, text)
 	}
-	if err := mount("-o", "remount,size="+more); err != nil {
-		t.Fatal(err)
-	}
-	s.undamaged(t, raw)
+	return nil
+}
+
+// refill loads, after the disk has more space, the rest of the subsets that the full disk interrupted, and one more.
+func (s *suite) refill(t *testing.T, raw string, attack *Attack) {
+	t.Helper()
 	h := s.open(t, raw, engine.Options{})
 	names, err := h.Subsets(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	files := crashFiles()
-	attack.times, attack.note = 1, fmt.Sprintf("%d subsets were complete or in flight", len(names))
+	attack.Note += fmt.Sprintf("; %d subsets were complete or in flight", len(names))
 	for i := max(len(names)-2, 0); i <= len(names); i++ { // the last one may be incomplete
 		rest := s.wholeFiles(t, h, fillSubset(i), files)
 		t.Logf("subset %d: %d of %d files are loaded", i+1, len(files)-len(rest), len(files))
@@ -112,10 +129,7 @@ func (s *suite) fill(t *testing.T, raw string) {
 		if err == nil {
 			continue
 		}
-		if !hasCure(err) {
-			t.Errorf("the error has no cure: %v", err)
-		}
-		fmt.Println(diskIsFull, err) //nolint:forbidigo // the parent reads it
+		fmt.Println(diskIsFull + Refusal(t, err, databasePath(t, raw))) //nolint:forbidigo // the parent reads it
 		_, _ = h.Close(), h.engine.Close()
 		return
 	}

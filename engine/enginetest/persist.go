@@ -62,7 +62,7 @@ func (s *suite) readOnly(t *testing.T) {
 	if s.Driver.Place == engine.Embedded {
 		t.Run("on read-only media", func(t *testing.T) {
 			readOnlyMedia(t, filepath.Dir(databasePath(t, url)))
-			s.attacked(t, "read-only media").times = 1
+			s.attacked(t, "read-only media").Times = 1
 			h := s.open(t, url, engine.Options{ReadOnly: true})
 			checkDigest(t, h, "a", expect(files))
 			s.prove(t, h, files, everything("a", lineType("CTC")))

@@ -13,7 +13,7 @@ import (
 // replaced replaces an open archive by another one. From then on each call must return an error that names
 // the file or folder, and no call may change the other archive.
 func (s *suite) replaced(t *testing.T) {
-	s.attacked(t, "archive replaced while it is open").times = 2
+	s.attacked(t, "archive replaced while it is open").Times = 2
 	raw, files := s.URL(t), crashFiles()
 	path := databasePath(t, raw)
 	h := s.open(t, raw, engine.Options{})

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -91,7 +92,7 @@ func (c Config) locked(t *testing.T, l *lab.Lab) {
 // new to exactly one of them, and the archive must be that of one load. METdbLoad numbers rows with
 // MAX()+1, and two concurrent loaders corrupt each other's rows.
 func (s *suite) twoLoads(t *testing.T) {
-	s.attacked(t, "two loads into one subset").times = 1
+	s.attacked(t, "two loads into one subset").Times = 1
 	url, files := s.URL(t), crashFiles()
 	back := slices.Clone(files)
 	slices.Reverse(back)
@@ -125,7 +126,7 @@ func (s *suite) killedServer(t *testing.T, l *lab.Lab) {
 	files := crashFiles()
 	duration := s.timeLoad(t, files)
 	attack, rounds := s.attacked(t, "server killed during a load"), s.repetitions(t, 4, 1)
-	url, rng, lost := s.URL(t), newRand(attack.seed), 0
+	url, rng, lost := s.URL(t), newRand(attack.Seed), 0
 	for round := range rounds {
 		ended := make(chan error, 1)
 		go func() { ended <- s.resume(t.Context(), url, files) }()
@@ -134,10 +135,10 @@ func (s *suite) killedServer(t *testing.T, l *lab.Lab) {
 			t.Fatal(err)
 		}
 		failed := <-ended
-		if attack.times++; failed != nil {
+		if attack.Times++; failed != nil {
 			lost++
 		}
-		attack.note = fmt.Sprintf("%d before the end of the load", lost)
+		attack.Note = fmt.Sprintf("%d before the end of the load", lost)
 		if err := l.Restart(t.Context(), 0); err != nil {
 			t.Fatal(err)
 		}
@@ -166,7 +167,7 @@ func (s *suite) killedServer(t *testing.T, l *lab.Lab) {
 // The commit must store nothing and return an ErrUnreachable, which makes a command advise its user to try
 // again.
 func (s *suite) deadServer(t *testing.T, l *lab.Lab) {
-	s.attacked(t, "server killed during a commit").times = 1
+	s.attacked(t, "server killed during a commit").Times = 1
 	url, series := s.URL(t), mixedSeries()
 	first, other := Generate(7, 2, series...), Generate(8, 1, series...) // different values of the same records
 	h := s.open(t, url, engine.Options{})
@@ -198,6 +199,74 @@ func (s *suite) deadServer(t *testing.T, l *lab.Lab) {
 	checkDigest(t, h, "a", expect(first))
 	marked(t, h, "a", first)
 	cataloged(t, h, "a", first)
+}
+
+// fillWithin is how long a load waits for a server whose disk is full.
+const fillWithin = 30 * time.Second
+
+// RunFullServer gives a server a file system that has 3 MB left, and at night one that has 30 MB left, and loads until
+// an error. Everything that was committed must be intact once the disk has more space. config is that of a server.
+func RunFullServer(t *testing.T, d engine.Driver, o lab.Options, config func(l *lab.Lab) Config) {
+	NotUnderRace(t)
+	disk := Disks(t, 1)[0]
+	smallDisk(t, disk, "8g")
+	if err := os.Chmod(disk, 0o711); err != nil { // the server has another account
+		t.Fatal(err)
+	}
+	o.Dir = filepath.Join(disk, "lab")
+	l := Lab(t, d, o)
+	cfg := config(l)
+	for i, name := range slices.Sorted(maps.Keys(archive.OfferOf(&d).Designs)) {
+		if i > 0 && !Nightly() {
+			break
+		}
+		s := &suite{Config: cfg, design: name, flavours: archive.Flavours(&cfg.Driver, name), root: t.Name()}
+		for _, free := range []int64{3, 30} {
+			if free == 3 || Nightly() {
+				t.Run(fmt.Sprintf("design=%s, %d MB", name, free), func(t *testing.T) { s.fullServer(t, l, disk, free<<20) })
+			}
+		}
+	}
+}
+
+func (s *suite) fullServer(t *testing.T, l *lab.Lab, disk string, free int64) {
+	attack := s.attacked(t, fmt.Sprintf("full disk, %d MB left", free>>20))
+	raw := s.URL(t)
+	h := s.open(t, raw, engine.Options{})
+	h.closed = true // closing need not be possible any more
+	if err := mount(t, "-o", fmt.Sprintf("remount,size=%d", usedBytes(t, disk)+free), "tmpfs", disk); err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; attack.Times == 0 && i < fillSubsets; i++ {
+		ctx, stop := context.WithTimeout(t.Context(), fillWithin)
+		_, err := store(ctx, h, fillSubset(i), crashFiles(), 12)
+		if stop(); errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			attack.Count(fmt.Sprintf("no reply within %v: the server waits for space", fillWithin))
+		} else if err != nil {
+			attack.Count(Refusal(t, err, disk))
+		}
+	}
+	if attack.Times == 0 {
+		t.Error("the disk is never full")
+	}
+	_, _ = h.Close(), h.engine.Close()
+	if err := mount(t, "-o", "remount,size=8g", "tmpfs", disk); err != nil {
+		t.Fatal(err)
+	}
+	if e, err := (engine.Registry{s.Driver}).Open(t.Context(), raw, engine.Options{}); err == nil {
+		_, err = e.About(t.Context()) // some clients connect only now
+		_ = e.Close()
+		if err == nil {
+			s.refill(t, raw, attack)
+			return
+		}
+	}
+	attack.Note += "; the server ended and was started again"
+	_ = l.Kill(0) // what is left of it
+	if err := l.Restart(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	s.refill(t, raw, attack)
 }
 
 // resume opens a database and loads the files without a mark.

@@ -98,10 +98,10 @@ func (s *suite) killedTrim(t *testing.T) {
 		t.Fatal(err)
 	}
 	attack, duration := s.attacked(t, "client killed during a removal"), time.Since(began)
-	rng := newRand(attack.seed)
+	rng := newRand(attack.Seed)
 	h.close(t)
 	for range s.repetitions(t, 4, 1) {
-		attack.times++
+		attack.Times++
 		url := s.URL(t)
 		h := s.open(t, url, engine.Options{})
 		mustStore(t, h, "a", files, 8)

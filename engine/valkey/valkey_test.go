@@ -58,6 +58,14 @@ func TestServerDiesAndTwoLoad(t *testing.T) {
 	enginetest.RunServer(t, n.config(), n.server)
 }
 
+// TestFullDisk gives the server a small file system.
+func TestFullDisk(t *testing.T) {
+	enginetest.RunFullServer(t, valkey.Driver(), lab.Options{Profile: "tuned"}, func(l *lab.Lab) enginetest.Config {
+		n := namespaces{server: l}
+		return n.config()
+	})
+}
+
 // TestPipelined: reads and writes of all workers share two connections, or those of a cluster.
 func TestPipelined(t *testing.T) {
 	for _, nodes := range []int{1, 3} {
