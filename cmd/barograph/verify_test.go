@@ -95,9 +95,9 @@ func TestAllDamagedTables(t *testing.T) {
 	}
 }
 
-// TestAdviceForOtherValues: if the archive is as it was loaded, but files have other values, the advice names the command
+// TestAdviceForDifferingFiles: if the archive is as it was loaded, but files have other values, the advice names the command
 // that loads them again; damage has the advice of damage.
-func TestAdviceForOtherValues(t *testing.T) {
+func TestAdviceForDifferingFiles(t *testing.T) {
 	t.Chdir(t.TempDir())
 	must(t, "synth", "vsdb", "--since", "2024-01-01", "--models", "gfs", "--stattypes", "anom", "--out", "data")
 	must(t, "load", "data", "--engine", "sqlite:a.db")
