@@ -173,7 +173,7 @@ func TestOneAnswer(t *testing.T) {
 		}
 		return dir
 	}
-	real := func(name string) func(t *testing.T) string {
+	realData := func(name string) func(t *testing.T) string {
 		return func(t *testing.T) string { return sharedData(t, "met/"+name) }
 	}
 	for _, x := range []struct {
@@ -181,13 +181,13 @@ func TestOneAnswer(t *testing.T) {
 		data    func(t *testing.T) string
 		engines []string
 	}{
-		{"ensemble", real("stat/ensemble"), []string{"sqlite", "pebble"}},
-		{"met_regression", real("stat/met_regression"), []string{"duckdb", "sqlite"}},
-		{"met_v12_newcols", real("stat/met_v12_newcols"), []string{"duckdb", "sqlite", "pebble"}},
-		{"misc", real("stat/misc"), []string{"duckdb", "pebble"}},
-		{"point_stat_prob", real("stat/point_stat_prob"), []string{"sqlite", "pebble"}},
-		{"strangers", real("stat/strangers"), []string{"duckdb", "sqlite", "pebble"}},
-		{"vsdb", real("vsdb/metdataio"), []string{"duckdb", "sqlite", "pebble", "clickhouse", "postgres", "mariadb"}},
+		{"ensemble", realData("stat/ensemble"), []string{"sqlite", "pebble"}},
+		{"met_regression", realData("stat/met_regression"), []string{"duckdb", "sqlite"}},
+		{"met_v12_newcols", realData("stat/met_v12_newcols"), []string{"duckdb", "sqlite", "pebble"}},
+		{"misc", realData("stat/misc"), []string{"duckdb", "pebble"}},
+		{"point_stat_prob", realData("stat/point_stat_prob"), []string{"sqlite", "pebble"}},
+		{"strangers", realData("stat/strangers"), []string{"duckdb", "sqlite", "pebble"}},
+		{"vsdb", realData("vsdb/metdataio"), []string{"duckdb", "sqlite", "pebble", "clickhouse", "postgres", "mariadb"}},
 		{"synthetic day", dayOfData, []string{"sqlite", "pebble"}},
 		{"damaged", damaged, []string{"duckdb", "sqlite"}},
 	} {
