@@ -95,7 +95,7 @@ func TestAllDamagedTables(t *testing.T) {
 	}
 }
 
-// TestAdviceForDifferingFiles: if the archive is as it was loaded, but files have other values, the advice names the command
+// TestAdviceForDifferingFiles: if the archive is as it was loaded, but files have different values, the advice names the command
 // that loads them again; damage has the advice of damage.
 func TestAdviceForDifferingFiles(t *testing.T) {
 	t.Chdir(t.TempDir())
