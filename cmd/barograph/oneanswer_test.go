@@ -326,7 +326,8 @@ func checkOneAnswer(t *testing.T, terminal, page string, want []recomputed, proo
 			}
 			return err
 		})
-		if err != nil || math.Abs(held/c.size-1) > 0.05 {
+		// ClickHouse counts the parts of tables, not some 20 kB of descriptions of tables and of its own files.
+		if err != nil || math.Abs(held-c.size) > 0.05*held+32<<10 {
 			t.Errorf("%s: %.0f bytes are reported, the file system has %.0f, %v", c.name, c.size, held, err)
 		}
 	}
