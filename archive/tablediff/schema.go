@@ -96,10 +96,13 @@ func planQuery(table string, l, r schema) (*query, string) {
 	if table == fileTable {
 		return fileQuery(), note
 	}
-	for _, header := range [...]string{headerTable, cycloneTable, "mode_header", "mtd_header"} {
-		switch {
-		case strings.HasPrefix(header, "m") && slices.Contains(shared, header+"_id"): // the header and the objects
+	for _, header := range [...]string{"mode_header", "mtd_header"} { // a header table has its own id, too
+		if slices.Contains(shared, header+"_id") {
 			return objectQuery(table, shared, header, common(l, r, header)), note
+		}
+	}
+	for _, header := range [...]string{headerTable, cycloneTable} {
+		switch {
 		case table == header:
 			return headerQuery(header, shared), note
 		case slices.Contains(shared, header+"_id"):

@@ -315,20 +315,20 @@ func checkOneAnswer(t *testing.T, terminal, page string, want []recomputed, proo
 		if c.path == "" {
 			continue
 		}
-		held := 0.0
+		stored := 0.0
 		err := filepath.WalkDir(c.path, func(_ string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return err
 			}
 			info, err := d.Info()
 			if err == nil {
-				held += float64(info.Size())
+				stored += float64(info.Size())
 			}
 			return err
 		})
 		// ClickHouse counts the parts of tables, not some 20 kB of descriptions of tables and of its own files.
-		if err != nil || math.Abs(held-c.size) > 0.05*held+32<<10 {
-			t.Errorf("%s: %.0f bytes are reported, the file system has %.0f, %v", c.name, c.size, held, err)
+		if err != nil || math.Abs(stored-c.size) > 0.05*stored+32<<10 {
+			t.Errorf("%s: %.0f bytes are reported, the file system has %.0f, %v", c.name, c.size, stored, err)
 		}
 	}
 }

@@ -65,6 +65,5 @@
 // tuned) every reply follows an fsync. With everysec a crash of the machine loses the last second. As
 // packaged (profile default) there are only snapshots: a crash of the server loses all commits since the
 // last one, marks and records alike. About reports the durability, and a loader logs a warning if it is
-// less than always. Loaders refuse a server that evicts keys when memory is short. server that evicts keys
-// when memory is short is refused by loaders.
+// less than always. Loaders refuse a server that evicts keys when memory is short.
 package valkey

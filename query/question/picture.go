@@ -312,7 +312,7 @@ func (q *Question) addSeriesCondition(g Group) error {
 		return fault.Unknown("series", g.Field, append(fieldNames(), groupFields...))
 	}
 	if ok && len(q.Header[f]) == 0 {
-		q.Header[f] = unique(slices.Concat(g.Values...))
+		q.Header[f] = Unique(slices.Concat(g.Values...))
 	}
 	return nil
 }

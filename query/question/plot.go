@@ -64,13 +64,13 @@ func FromPlots(spec *metviewer.PlotSpec) (qs []*Question, notes []string) {
 			refused := claims.refused(p)
 			notes = append(notes, refused...)
 			for _, q := range ofPlot {
-				q.Refused, q.Omitted, omitted = refused, unique(omitted), nil
+				q.Refused, q.Omitted, omitted = refused, Unique(omitted), nil
 			}
 		}
 		qs = append(qs, ofPlot...)
 	}
 	if len(qs) > 0 { // omissions of plots without a question
-		qs[0].Omitted = unique(append(qs[0].Omitted, omitted...))
+		qs[0].Omitted = Unique(append(qs[0].Omitted, omitted...))
 	}
 	for _, q := range qs {
 		if len(spec.Databases) > 0 {
@@ -78,11 +78,11 @@ func FromPlots(spec *metviewer.PlotSpec) (qs []*Question, notes []string) {
 		}
 	}
 	assignNames(base, qs)
-	return qs, unique(notes)
+	return qs, Unique(notes)
 }
 
-// unique removes repeated texts and keeps the order.
-func unique(texts []string) (out []string) {
+// Unique removes repeated texts and keeps the order.
+func Unique(texts []string) (out []string) {
 	seen := make(map[string]bool, len(texts))
 	for _, n := range texts {
 		if !seen[n] {

@@ -31,7 +31,7 @@ func (c claims) refused(p *metviewer.Plot) (out []string) {
 			out = append(out, fmt.Sprintf("line %d: listDiffSeries%d: %s: %s", d.Line, axis+1, stat.Operation(d.Op).Name(d.A, d.B), why))
 		}
 	}
-	return unique(out)
+	return Unique(out)
 }
 
 const noCurve = " is not a curve of this axis"

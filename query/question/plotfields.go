@@ -134,7 +134,7 @@ func members(values []string) (out []string) {
 	for _, v := range values {
 		out = append(out, metviewer.Members(v)...)
 	}
-	return unique(out)
+	return Unique(out)
 }
 
 // areDateTimes reports whether all values are date-times, each later than the previous one.

@@ -39,18 +39,8 @@ type metviewerRows struct {
 	fields []string // the fields whose values make curves
 }
 
-// distinct returns the names, each at its first position.
-func distinct(names []string) (out []string) {
-	for _, name := range names {
-		if !slices.Contains(out, name) {
-			out = append(out, name)
-		}
-	}
-	return out
-}
-
 func (m *metviewerRows) aggregated() [][]string {
-	keys := distinct(slices.Concat([]string{"fcst_var"}, m.fields, []string{string(m.Axis)}))
+	keys := question.Unique(slices.Concat([]string{"fcst_var"}, m.fields, []string{string(m.Axis)}))
 	rows := [][]string{append(slices.Clone(keys), "stat_name", "stat_value", "stat_bcl", "stat_bcu", "nstats")}
 	for i, s := range m.Series {
 		for k, p := range m.places[i] {
@@ -75,7 +65,7 @@ func (m *metviewerRows) selected() ([][]string, error) {
 			keys = append(keys, f.String())
 		}
 	}
-	keys = distinct(append(keys, "fcst_var"))
+	keys = question.Unique(append(keys, "fcst_var"))
 	decimals, names, columns := 7, []string(nil), []string(nil) // columns of the line type, and METviewer's names of them
 	if drawing := m.c.q.Drawing; drawing != nil && drawing.Finished || question.Finished(m.c.q.Type) {
 		low, high, _ := m.stat.Limits('n')

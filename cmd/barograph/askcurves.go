@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/query/answer"
+	"github.com/barograph/barograph/query/question"
+	"github.com/barograph/barograph/results/curve"
+	"github.com/barograph/barograph/results/plot"
+	"github.com/barograph/barograph/results/report"
+	"github.com/barograph/barograph/results/run"
+	"github.com/barograph/barograph/stat"
+)
+
+// statistics returns the statistics to compute: those of --stat, else those of the plot, else
+// the default of the line type.
+func (a *askJob) statistics(q *question.Question) ([]string, error) {
+	names := a.stats
+	if len(names) == 0 {
+		names = curve.Stats(q)
+	}
+	if len(names) == 0 {
+		_, err := stat.ByName(q.Type.Name, "")
+		flag := "--plot"
+		if a.format == metviewerFormat {
+			flag = "--format metviewer"
+		}
+		return nil, usage(fmt.Errorf("%s needs --stat, because %s names no statistic: %w", flag, q.Name, err))
+	}
+	return names, nil
+}
+
+// curves computes the statistics from the rows, collects the pictures and prints the values.
+func (e *env) curves(ctx context.Context, a *askJob, q *question.Question, rows *answer.Answer, names []string, part string) error {
+	var all []*run.Curves
+	var table [][]string // with --format metviewer: its columns and rows
+	for _, name := range names {
+		start := time.Now()
+		drawn, err := curve.ComputePoints(q, rows, name, a.seed)
+		if err != nil {
+			return err
+		}
+		values := time.Now()
+		c, err := drawn.WithIntervals(ctx)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(e.stderr, "%s: statistics in %.1f ms, intervals in %.1f ms\n", c.Stat, ms(values.Sub(start)), ms(time.Since(values)))
+		fmt.Fprintf(e.stderr, "%s: %s\n", c.Stat, c.Note)
+		all = append(all, c)
+		if a.format == metviewerFormat {
+			one, err := drawn.Metviewer()
+			if err != nil {
+				return err
+			}
+			table = append(table, one[min(len(table), 1):]...) // all have the same columns
+		}
+		for _, o := range c.Omitted {
+			if !slices.Contains(a.omitted, o) {
+				a.omitted = append(a.omitted, o)
+			}
+		}
+		if a.plot == "" {
+			continue
+		}
+		one := part
+		if len(names) > 1 {
+			one = strings.TrimPrefix(part+"-"+name, "-")
+		}
+		if n := len(a.pictures); n > 0 && curve.MergeScorecards(a.pictures[n-1].Curves, c) {
+			continue
+		} else if q.Drawing == nil || !q.Drawing.RightAxis || n == 0 || !curve.ShareAxis(a.pictures[n-1].Curves, c) {
+			a.pictures = append(a.pictures, picture{c, partFile(a.plot, one)})
+		}
+	}
+	if table != nil && !e.json {
+		return e.writeTo(partFile(a.out, part), func(w io.Writer) error {
+			cw := csv.NewWriter(w)
+			cw.Comma = '\t'
+			return cw.WriteAll(table)
+		})
+	}
+	return e.writeCurves(partFile(a.out, part), a.format, all)
+}
+
+func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1e3 }
+
+func (e *env) draw(c *run.Curves, file string) error {
+	start := time.Now()
+	format, err := plot.FormatOf(file)
+	if err != nil {
+		return err
+	}
+	picture, err := report.Curves(c, format)
+	fmt.Fprintf(e.stderr, "drawn in %.1f ms\n", ms(time.Since(start)))
+	return e.writePlot(file, picture, err)
+}
+
+func (e *env) writePlot(file string, picture []byte, err error) error {
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(file, picture, 0o644); err != nil {
+		return &fault.Error{File: file, Problem: "cannot be written", Err: err, Cure: "name another file with --plot"}
+	}
+	fmt.Fprintf(e.stderr, "plot written to %s\n", file)
+	return nil
+}
