@@ -446,7 +446,7 @@ func (e *env) askOne(ctx context.Context, a *askJob, q *question.Question, in *o
 	for _, what := range absent {
 		fmt.Fprintf(e.stderr, "%s: --where: %s\n", q.Name, what)
 	}
-	fmt.Fprintf(e.stderr, "%s: %d rows in %.1f ms (%s, %s, %s)\n", q.Name, b.Rows, ms(time.Since(start)), in.driver.Scheme, a.design, f)
+	fmt.Fprintf(e.stderr, "%s: %s in %.1f ms (%s, %s, %s)\n", q.Name, run.CountOf(b.Rows, "row"), ms(time.Since(start)), in.driver.Scheme, a.design, f)
 	part := ""
 	if several {
 		part = q.Name
