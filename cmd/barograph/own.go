@@ -43,13 +43,13 @@ Rows are compared in order if the query has ORDER BY, else as multisets. Verdict
 (--tolerance); undetermined (the query allows several results and this is one of them: it is timed, and the report
 shows how to make the query deterministic); wrong (not timed); failed.
 
-After ^C the timings are kept. To resume, repeat the command with --out RUNFOLDER.
+After ^C the timings and loaded tables are kept. To resume, repeat the command with --out RUNFOLDER.
 
 Sets: clicks (30 queries modeled on ClickBench), documents (5 from JSONBench), star (TPC-DS 3, 52 and 55).`,
 		Example: `  barograph scan own --tables data --queries questions
   barograph scan own --tables data --queries questions --engine duckdb:own.db --engine sqlite:own.sqlite --engine lab:postgres
   barograph scan own --tables data --queries q1.sql,q2.sql --engine clickhouse:ch --engine duckdb:own.db --streams 1,2,4,8
-  barograph scan own --set clicks --rows 1000000 --tables clicks --engine clickhouse:ch --engine duckdb:own.db`,
+  barograph scan own --set clicks --tables clicks --engine clickhouse:ch --engine duckdb:own.db`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) (err error) {
 			if p.Questions, err = e.ownQuestions(queries, set); err != nil {
@@ -95,25 +95,26 @@ Sets: clicks (30 queries modeled on ClickBench), documents (5 from JSONBench), s
 	c.Flags().Int64Var(&rows, "rows", 1_000_000, "rows of the table of --set clicks")
 	c.Flags().StringArrayVar(&p.Engines, engineFlag, nil, "engine: a URL, or NAME=URL; repeat it for several (default: all installed embedded engines, in the run folder)")
 	c.Flags().IntVar(&p.Reps, "reps", 0, "timed repetitions of each query (default: enough to show a difference)")
+	c.Flags().IntVar(&p.Cold, "cold", 0, "cold repetitions of each query, with emptied caches")
 	c.Flags().IntSliceVar(&p.Streams, "streams", nil, "numbers of concurrent streams: 1,2,4,8,16")
 	c.Flags().DurationVar(&p.Duration, "duration", 30*time.Second, "wall time of one measurement with streams")
 	formerly(c, "for", "duration")
 	c.Flags().IntVar(&p.Rounds, "rounds", 1, "passes over all numbers of streams")
-	c.Flags().BoolVar(&p.WhileLoading, "while-loading", false, "also run each number of streams while the engine loads copies of the largest table")
+	c.Flags().BoolVar(&p.WhileLoading, "while-loading", false, "also run the streams while the engine loads copies of the largest table")
 	formerly(c, "beside", "while-loading")
 	old := c.Flags().Lookup("beside")
 	old.Value, old.NoOptDefVal = besideLoad{old.Value}, ""
 	c.Flags().Float64Var(&p.Rate, "rate", 0, "total queries per second, at random times; 0 = no limit")
 	c.Flags().IntVar(&p.Threads, "threads", 0, "threads of an embedded engine (default: chosen by the engine)")
 	c.Flags().Float64Var(&p.Tolerance, "tolerance", 0, "relative difference of equal floating-point numbers (default 1e-9)")
-	c.Flags().DurationVar(&p.Timeout, "timeout", 10*time.Minute, "longest time of a query; one that takes longer fails on that engine")
+	c.Flags().DurationVar(&p.Timeout, "timeout", 10*time.Minute, "longest time of a query on an engine")
 	c.Flags().DurationVar(&p.TimeLimit, "time-limit", 0, "stop timing after this long")
 	c.Flags().BoolVar(&p.SaveResults, "save-results", false, "write the proven results into the run folder: results/ENGINE.QUERY.csv")
 	c.Flags().Uint64Var(&p.Seed, "seed", 1, "seed of the order of repetitions")
 	c.Flags().StringVar(&p.Labs, "lab-dir", engine.LabDir(), "folder of labs whose servers the run records")
 	c.Flags().StringVar(&out, "out", "", "run folder (default: runs/{time}-own)")
 	e.completeEngines(c)
-	seldom(c, "lab-dir", "rate", "rounds", "rows", "save-results", "seed", "threads", "time-limit", "timeout", "tolerance", "types", "while-loading")
+	seldom(c, "cold", "lab-dir", "rate", "rounds", "rows", "save-results", "seed", "threads", "time-limit", "timeout", "tolerance", "types", "while-loading")
 	required(c, "tables")
 	positive(c, "streams", "duration", "rounds", "rows")
 	atMost(c, 1024, "streams")

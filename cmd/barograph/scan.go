@@ -23,12 +23,12 @@ func newScan(e *env) *cobra.Command {
 		Long: `Scan loads the star of TPC-DS's query 3 over several disk paths, proves every result, and times it. DIR is a folder that
 "barograph synth tpcds" made. Queries: q3, q52, q55, and scan, the sum over all sales.
   experiment1   partitions on the first path only: 1, 2, 4, 8, or those of --partitions
-  experiment2   1, 2, … paths with one partition on each
+  experiment2   one path with --partitions (default auto); 1, 2, … paths with one partition on each
   sweep         numbers of paths × numbers of partitions: 1, 2, 4, 8, 16, or those of --partitions
 
 Without an experiment, scan loads the placement that the flags describe. --partitions auto is the published rule: one per
 path if there are several, else the least of the memory in GB, 16, and the cores. Scan loads the configurations in random
-order, --rounds times.
+order, --rounds times. The run folder keeps proven results: results/ENGINE.QUERY.csv.
 
 --lab starts temporary servers and removes them at the end, also after ^C and errors: for AsterixDB a new one for each load,
 for the others one for the run. A configuration that fails there, such as more partitions than fit into memory, is
@@ -155,9 +155,9 @@ Paths on disks of "barograph lab disks" need no measurement.
 
 The 95 % interval is that of one cold scan, not of a mean. It combines the uncertainty of the parameters (a bootstrap over
 the repetitions and one over the placements, whichever is wider) and the errors of single results against the law of the
-other placements; these grow with the distance from what was measured. --held-out FILE projects each placement of the run
-from the others and writes the errors as CSV. Forecast assumes cores as fast as the run's and the same engine and
-version, and names values beyond the measured range.
+other placements; these grow with the distance from what was measured. If it is wider than ±40 %, Forecast names no time.
+--held-out FILE projects each placement of the run from the others and writes the errors as CSV. Forecast assumes cores as
+fast as the run's and the same engine and version, and names values beyond the measured range.
 
 --partitions cores gives each core a worker and each disk the same number of partitions: the least multiple of the disks
 that is not less than the cores. auto is the rule of "barograph scan".`,
@@ -165,12 +165,12 @@ that is not less than the cores. auto is the rule of "barograph scan".`,
   barograph scan forecast runs/20261121-120000-scan --disks 12 --read-mbps 550 --cores 32 --bytes 1.2TB
   barograph scan forecast runs/20261121-120000-scan --paths /d1,/d2 --measure-disks --scale-data 10`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(c *cobra.Command, args []string) error {
 			if err := e.mayWrite("--held-out", heldOut, nil); err != nil {
 				return err
 			}
-			y.HoldOut = heldOut != ""
-			forecasts, err := y.Forecasts(args[0])
+			y.HoldOut, y.Progress = heldOut != "", e.info
+			forecasts, err := y.Forecasts(c.Context(), args[0])
 			if forecasts == nil {
 				return err
 			}

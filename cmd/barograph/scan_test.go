@@ -22,8 +22,14 @@ func TestScan(t *testing.T) {
 	if said := must(t, "scan", "--engine", db, "--data", data, "--paths", paths, "--explain"); !strings.Contains(said, "partitions: 2, one for each path") {
 		t.Errorf("explained: %s", said)
 	}
-	stdout := must(t, "scan", "experiment2", "--engine", db, "--data", data, "--paths", paths, "--reps", "2", "--cold", "1", "--query", "scan,q55", "--measure-disks", "--out", out)
-	for _, want := range []string{"2 paths × 2 partitions", "cold", "Response times", "The bottleneck", "Configurations", "DuckDB"} {
+	status, stdout, stderr := barograph(t, "scan", "experiment2", "--engine", db, "--data", data, "--paths", paths, "--partitions", "3", "--reps", "2", "--cold", "1", "--query", "scan,q55", "--measure-disks", "--out", out)
+	if status != 0 || !strings.Contains(stderr, "measuring how fast it is read: path 2 of 2") {
+		t.Fatalf("status %d, %s", status, stderr)
+	}
+	if text, err := os.ReadFile(filepath.Join(out, "results", "duckdb.q55.csv")); err != nil || !strings.HasPrefix(string(text), "brand_id,brand,ext_price\n") {
+		t.Errorf("the kept result: %q, %v", text, err)
+	}
+	for _, want := range []string{"compared 1 path × 3 partitions with 2 paths × 2 partitions", "2 paths × 2 partitions", "cold", "Response times", "The bottleneck", "Configurations", "DuckDB"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("%q is not in\n%s", want, stdout)
 		}

@@ -24,7 +24,7 @@ func TestScanGoesOn(t *testing.T) {
 	data, out := starOf(t), filepath.Join(dir, "run")
 	args := []string{
 		"scan", "experiment2", "--engine", "duckdb:" + filepath.Join(dir, "star.db"), "--data", data, "--paths", filepath.Join(dir, "a") + "," + filepath.Join(dir, "b") + "," + filepath.Join(dir, "c"),
-		"--reps", "2", "--rounds", "2", "--query", "scan,q3", "--out", out,
+		"--partitions", "1", "--reps", "2", "--rounds", "2", "--query", "scan,q3", "--out", out,
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()

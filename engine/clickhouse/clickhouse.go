@@ -253,9 +253,9 @@ func (d *database) Rows(ctx context.Context, text string, args []any, f func(row
 	})
 }
 
-// separateDatabase creates a database again, separate from the archive's, and returns a pool whose sessions use it.
+// separateDatabase creates a database, separate from the archive's, and returns a pool whose sessions use it.
 func (d *database) separateDatabase(ctx context.Context, name string, settings ...string) (*pool, error) {
-	if err := errors.Join(d.Exec(ctx, "DROP DATABASE IF EXISTS "+name), d.Exec(ctx, "CREATE DATABASE "+name)); err != nil {
+	if err := d.Exec(ctx, "CREATE DATABASE IF NOT EXISTS "+name); err != nil {
 		return nil, err
 	}
 	return &pool{connect: func(ctx context.Context) (session, error) {

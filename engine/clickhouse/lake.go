@@ -29,6 +29,10 @@ type lakes struct {
 }
 
 func (d *database) lake(ctx context.Context, s launch.Store) (*tables.Lake, error) {
+	err := d.Exec(ctx, "DROP DATABASE IF EXISTS "+lakeDatabase)
+	if err != nil {
+		return nil, err
+	}
 	p, err := d.separateDatabase(ctx, lakeDatabase, lakeSettings)
 	if err != nil {
 		return nil, err

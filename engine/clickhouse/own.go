@@ -26,7 +26,12 @@ type ownTables struct {
 	scales sync.Map // text of a query → type of each column of its answer
 }
 
-func (d *database) openOwn(ctx context.Context) (*tables.Tables, error) {
+func (d *database) openOwn(ctx context.Context, keep bool) (*tables.Tables, error) {
+	if !keep {
+		if err := d.Exec(ctx, "DROP DATABASE IF EXISTS "+ownDatabase); err != nil {
+			return nil, err
+		}
+	}
 	p, err := d.separateDatabase(ctx, ownDatabase)
 	if err != nil {
 		return nil, err

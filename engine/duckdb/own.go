@@ -27,13 +27,16 @@ const ownFile = ".barograph-own"
 
 // openOwn opens the file of a user's own tables. Queries use database/sql, because their answers may have
 // columns of any type.
-func openOwn(path string, settings map[string]string) func(ctx context.Context) (*tables.Tables, error) {
-	return func(context.Context) (*tables.Tables, error) {
+func openOwn(path string, settings map[string]string) func(ctx context.Context, keep bool) (*tables.Tables, error) {
+	return func(_ context.Context, keep bool) (*tables.Tables, error) {
 		settings, file := maps.Clone(settings), ""
 		settings["autoinstall_known_extensions"], settings["autoload_known_extensions"] = "false", "false"
 		if path != "" {
 			file = path + ownFile
 			for _, left := range []string{file, file + ".wal"} { // files of an earlier run
+				if keep {
+					break
+				}
 				if err := os.Remove(left); err != nil && !errors.Is(err, fs.ErrNotExist) {
 					return nil, unreachable(left, err)
 				}

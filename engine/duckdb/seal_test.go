@@ -88,7 +88,7 @@ func TestSealed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	own, err := tables.DatabasesOf(e).Own(ctx)
+	own, err := tables.DatabasesOf(e).Own(ctx, false)
 	if err != nil {
 		t.Fatal(err)
 	}

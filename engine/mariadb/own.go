@@ -19,17 +19,18 @@ const ownDatabase = "barograph_own"
 
 // openOwn opens sessions whose default database finds the tables by their names alone. Quotients get
 // more digits after the point than MariaDB's default of four.
-func (d *database) openOwn(all []*mysql.Config) func(ctx context.Context) (*tables.Tables, error) {
-	return func(ctx context.Context) (*tables.Tables, error) {
+func (d *database) openOwn(all []*mysql.Config) func(ctx context.Context, keep bool) (*tables.Tables, error) {
+	return func(ctx context.Context, keep bool) (*tables.Tables, error) {
 		name := d.prefix + ownDatabase
 		exec := func(statement string) error {
 			_, err := d.writes.ExecContext(ctx, statement)
 			return sqlengine.CallError(ctx, err)
 		}
-		if err := drop(exec, name); err != nil {
-			return nil, err
+		var err error
+		if !keep {
+			err = drop(exec, name)
 		}
-		if err := exec("CREATE DATABASE " + ident(name)); err != nil {
+		if err := errors.Join(err, exec("CREATE DATABASE IF NOT EXISTS "+ident(name))); err != nil {
 			return nil, err
 		}
 		for _, cfg := range all {

@@ -20,7 +20,7 @@ import (
 const ownSchema = "barograph_own"
 
 // openOwn opens sessions whose search path finds the tables by their names alone.
-func (db *database) openOwn(ctx context.Context) (*tables.Tables, error) {
+func (db *database) openOwn(ctx context.Context, keep bool) (*tables.Tables, error) {
 	config := db.pool.Config()
 	config.ConnConfig.RuntimeParams["search_path"] = ownSchema + ", public"
 	pool, err := pgxpool.NewWithConfig(ctx, config)
@@ -28,7 +28,10 @@ func (db *database) openOwn(ctx context.Context) (*tables.Tables, error) {
 		return nil, sqlengine.CallError(ctx, err)
 	}
 	q := querier{pool}
-	if err := errors.Join(q.Exec(ctx, "DROP SCHEMA IF EXISTS "+ownSchema+" CASCADE"), q.Exec(ctx, "CREATE SCHEMA "+ownSchema)); err != nil {
+	if !keep {
+		err = q.Exec(ctx, "DROP SCHEMA IF EXISTS "+ownSchema+" CASCADE")
+	}
+	if err := errors.Join(err, q.Exec(ctx, "CREATE SCHEMA IF NOT EXISTS "+ownSchema)); err != nil {
 		pool.Close()
 		return nil, err
 	}

@@ -417,7 +417,7 @@ func TestStrangersFile(t *testing.T) {
 		if _, err := under(t, e, design.Normalized).Contents(t.Context(), "s"); err == nil || !strings.Contains(err.Error(), "plain tables") {
 			t.Errorf("%s: %v", evil, err)
 		}
-		own, err := tables.DatabasesOf(e).Own(t.Context())
+		own, err := tables.DatabasesOf(e).Own(t.Context(), false)
 		if err != nil {
 			t.Fatal(err)
 		}

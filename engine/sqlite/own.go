@@ -18,9 +18,12 @@ import (
 )
 
 // openOwn opens the file of a user's own tables, which is next to the archive's file.
-func (d *database) openOwn(context.Context) (*tables.Tables, error) {
+func (d *database) openOwn(_ context.Context, keep bool) (*tables.Tables, error) {
 	o := &database{path: d.path + ".barograph-own", cache: d.cache, log: d.log, sealed: true}
 	for _, end := range []string{"", "-wal", "-shm"} { // files of an earlier run
+		if keep {
+			break
+		}
 		if err := os.Remove(o.path + end); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, o.unreachable("cannot be created again", err, "name another path")
 		}

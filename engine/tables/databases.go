@@ -26,7 +26,8 @@ func Offers(d *engine.Driver, a Ability) bool { return slices.Contains(engine.Of
 
 // Databases opens the tables of a database. If a function is nil, the engine lacks it.
 type Databases struct {
-	Own  func(ctx context.Context) (*Tables, error)
+	// Own opens a user's own tables. keep = with those of an earlier run; else it removes them.
+	Own  func(ctx context.Context, keep bool) (*Tables, error)
 	Star Scans
 	Lake func(ctx context.Context, s launch.Store) (*Lake, error)
 }

@@ -233,15 +233,28 @@ func CompareStar(q StarQuery, want, got []StarRow) (answer.Proof, error) {
 func starAnswer(q StarQuery, rows []StarRow) *answer.Loose {
 	var out answer.Loose
 	for _, r := range rows {
-		row := []any{r.Year, r.BrandID, r.Brand, answer.Decimal(tpcds.AppendCents(nil, r.Cents))}
-		for k, null := range []bool{r.Year == 0, r.BrandID == 0, r.Brand == "", r.Null} {
-			if null {
-				row[k] = nil
-			}
-		}
-		out.Add(row[len(row)-q.Columns():])
+		out.Add(r.Values(q))
 	}
 	return &out
+}
+
+// Values returns the values of a question's columns; nil is NULL.
+func (r StarRow) Values(q StarQuery) []any {
+	row := []any{r.Year, r.BrandID, r.Brand, answer.Decimal(tpcds.AppendCents(nil, r.Cents))}
+	for k, null := range []bool{r.Year == 0, r.BrandID == 0, r.Brand == "", r.Null} {
+		if null {
+			row[k] = nil
+		}
+	}
+	return row[len(row)-q.Columns():]
+}
+
+// Header returns the names of a question's columns, as TPC-DS has them.
+func (q StarQuery) Header() []string {
+	return map[StarQuery][]string{
+		Q3: {"d_year", "brand_id", "brand", "sum_agg"}, Q52: {"d_year", "brand_id", "brand", "ext_price"},
+		Q55: {"brand_id", "brand", "ext_price"}, ScanAll: {"sum"},
+	}[q]
 }
 
 // StarReference answers the questions of the study scan from the generated rows, without

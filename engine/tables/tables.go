@@ -9,8 +9,7 @@ import (
 )
 
 // Tables manages a set of tables of any schema and runs queries in the engine's own SQL. The
-// tables are separate from all other data of the database. Opening it removes the tables of
-// an earlier run.
+// tables are separate from all other data of the database.
 type Tables struct {
 	// Describe finds the columns of a table's Parquet files (the caller knows those of CSV
 	// files), registers the files as a table, and returns the number of rows of each Parquet

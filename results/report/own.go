@@ -17,8 +17,9 @@ import (
 type owned struct {
 	*run.Own
 	run     *run.Run
-	engines []string // that were timed
-	cells   map[run.Cell]*repeats
+	engines []string              // that were timed
+	cells   map[run.Cell]*repeats // warm results
+	cold    map[run.Cell]*repeats
 	streams *points
 	few     bool // too few repetitions for a significant difference
 }
@@ -49,6 +50,7 @@ func openOwned(dir string, r *run.Run, samples []run.Sample) *Report {
 	}
 	out.Sections = filled(
 		Section{ID: "times", Title: "Response times", Terminal: true, Table: o.times(), Pictures: o.pictures()},
+		Section{ID: "cold", Title: "Cold response times", Terminal: true, Table: o.coldTimes(), Words: say("Cold: %s.", r.ColdMethod)},
 		Section{ID: "cost", Title: "Resources of a result", Terminal: len(o.Questions) <= fewQuestions, Table: o.costs()},
 		streams,
 		Section{ID: "proof", Title: "How the results were proven", Terminal: true, Table: o.proofs(), Words: say(
@@ -81,15 +83,19 @@ func gatherOwned(r *run.Run, samples []run.Sample) *owned {
 	for _, a := range r.Archives[min(1, len(r.Archives)):] { // the first is DuckDB over the files
 		o.engines = append(o.engines, a.Engine)
 	}
-	var streams, asked []run.Sample
+	var streams, asked, cold []run.Sample
 	for _, s := range samples {
-		if s.Cell.Value("query") == "" {
+		switch {
+		case s.Cell.Value("query") == "":
 			streams = append(streams, s)
-		} else {
+		case s.Phase == run.Cold:
+			cold = append(cold, s)
+		default:
 			asked = append(asked, s)
 		}
 	}
-	o.cells = repeated(asked, func(s *run.Sample) run.Cell { return s.Cell })
+	cellOf := func(s *run.Sample) run.Cell { return s.Cell }
+	o.cells, o.cold = repeated(asked, cellOf), repeated(cold, cellOf)
 	o.streams = gather(r, pointsOf(streams))
 	var all family
 	for _, q := range o.Questions {
@@ -349,6 +355,34 @@ func (o *owned) times() *Table {
 	return t
 }
 
+// coldTimes lists the medians of cold results.
+func (o *owned) coldTimes() *Table {
+	heads := []string{"question"}
+	for _, e := range o.engines {
+		heads = append(heads, e+" (ms)")
+	}
+	t := table(heads...)
+	t.Note = "Medians, with 95 % intervals for six repetitions or more. The advice is that of the warm results."
+	if len(o.cold) == 0 {
+		return t
+	}
+	for _, q := range o.Questions {
+		row := []Cell{text(q.Name)}
+		for _, e := range o.engines {
+			switch c := o.cold[run.OwnCell(e, q.Name)]; {
+			case c.right():
+				row = append(row, estimate(c.median()))
+			case c != nil:
+				row = append(row, bad(string(c.verdict)))
+			default:
+				row = append(row, dim(none))
+			}
+		}
+		t.add("", row...)
+	}
+	return t
+}
+
 // costs lists the CPU time and the bytes read of each question. They show what an engine waited
 // for: nothing, if as many cores worked as the machine has.
 func (o *owned) costs() *Table {
@@ -474,7 +508,7 @@ func (o *owned) proofs() *Table {
 // read accounts for every file of every table.
 func (o *owned) read() *Table {
 	t := table("table", "file", "rows", "lines", "SHA-256", "columns")
-	t.Note = "Lines and checksums are those of CSV files. After typing, Barograph compared each of their values with its own text."
+	t.Note = "Lines are those of CSV files. After typing, Barograph compared each of their values with its own text."
 	for _, x := range o.Tables {
 		columns := strings.Join(append(slices.Clone(x.Columns), x.Notes...), "\n")
 		if x.Problem != "" {
@@ -482,7 +516,7 @@ func (o *owned) read() *Table {
 			continue
 		}
 		for _, f := range x.Sources {
-			t.add("", text(x.Name), text(f.File), whole(int(f.Rows)), when(f.SHA256 != "", whole(int(f.Lines)), none), text(cmp.Or(f.SHA256, none)), text(columns))
+			t.add("", text(x.Name), text(f.File), whole(int(f.Rows)), when(f.Lines > 0, whole(int(f.Lines)), none), text(cmp.Or(f.SHA256, none)), text(columns))
 			columns = ""
 		}
 	}

@@ -35,7 +35,7 @@ func openScans(dir string, r *run.Run, samples []run.Sample) *Report {
 	}
 	out.Sections = filled(
 		Section{ID: "pictures", Title: "Pictures", Pictures: s.pictures()},
-		Section{ID: "times", Title: "Response times", Terminal: true, Table: s.times(), Words: say("Barograph compared every result with a reference that no database computed; a result that differs has no time.")},
+		Section{ID: "times", Title: "Response times", Terminal: true, Table: s.times(), Words: append(say("Barograph compared every result with a reference that no database computed; a result that differs has no time."), s.published()...)},
 		Section{ID: "held", Title: "The bottleneck", Terminal: true, Table: s.bottlenecks()},
 		Section{ID: "laws", Title: "The law of the times", Terminal: true, Table: s.laws()},
 		Section{ID: "given-up", Title: "Given up", Terminal: true, Table: s.gaveUp()},
@@ -163,6 +163,39 @@ func (s *scans) times() *Table {
 		t.add("", slices.Concat(cells, []Cell{numeric(c.took.Value), span(c.took.Low, c.took.High), numeric(measure.Median(c.seconds))}, fast, texts(c.proof))...)
 	}
 	return t
+}
+
+// publishedCores is the number of cores of the machines of the published experiments.
+const publishedCores = 8
+
+// published compares the two configurations of the published second experiment: one path with the automatic number of
+// partitions, and a partition on each of all paths. It names what this machine cannot show of it.
+func (s *scans) published() []Words {
+	last := len(s.Configs) - 1
+	if s.Experiment != "experiment2" || last < 1 || s.Configs[0].Paths != 1 || s.Configs[0].Partitions < 2 || s.Configs[last].Paths < 2 {
+		return nil
+	}
+	var parts []string
+	for _, c := range s.cells {
+		if x := c.against; x != nil && c.config == last && s.base(c).config == 0 {
+			within := "too few repetitions for an interval"
+			if !math.IsNaN(x.Lo) {
+				within = interval(x.Lo, x.Hi)
+			}
+			parts = append(parts, fmt.Sprintf("%s: %s times as fast (%s)", c.name(), number(x.Ratio), within))
+		}
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	words := fmt.Sprintf("The published experiment 2 compared %s with %s. Here, %s. The article reports more than 7 times for its scan on six hard disks.", s.names[0], s.names[last], strings.Join(parts, "; "))
+	if slices.ContainsFunc(s.Disks, func(d run.ScanDisk) bool { return d.Limit > 0 }) {
+		words += " A throttled disk has no arm: partitions that are read at the same time do not slow it down, as they do a hard disk, so the ratio is the number of disks at best."
+	}
+	if n := s.run.Machine.UsableCPUs; n > 0 && n < publishedCores {
+		words += fmt.Sprintf(" With %s instead of %d, fewer partitions are read at the same time, and results that the cores limit do not become faster.", several(n, "core"), publishedCores)
+	}
+	return say("%s", words)
 }
 
 // paths lists the locations of the disks, and their measured rates.

@@ -201,6 +201,43 @@ func TestScanHeadline(t *testing.T) {
 	}
 }
 
+// TestPublishedExperiment: experiment 2 is compared as it was published, with what the machine cannot show of it. A
+// folder of an earlier version, whose first configuration has one partition, has no such sentence.
+func TestPublishedExperiment(t *testing.T) {
+	for _, c := range []struct {
+		of         string
+		partitions int
+		limit      float64
+		says       []string
+		saysNot    string
+	}{
+		{"experiment2", 8, 0, []string{"compared 1 path × 8 partitions with 2 paths × 2 partitions. Here, scan, cold: 4.00 times as fast (", "With 4 cores instead of 8"}, "no arm"},
+		{"experiment2", 8, 20e6, []string{"4.00 times as fast (", "A throttled disk has no arm"}, "too few repetitions for"},
+		{"experiment2", 1, 20e6, nil, "published experiment"},
+		{"sweep", 8, 20e6, nil, "published experiment"},
+	} {
+		f := unanswered(t)
+		of := f.Run.Scan
+		of.Experiment, of.Configs[0].Partitions, of.Configs[1].Partitions = c.of, c.partitions, 2
+		of.Disks[0].Limit, of.Disks[1].Limit = c.limit, c.limit
+		for config, seconds := range []float64{4, 1} {
+			for rep := range 8 {
+				s := seconds * (1 + float64(rep)/1000)
+				addScan(t, f, config, "scan", run.Sample{Phase: run.Cold, Rep: rep + 1}, run.Measured{Total: time.Duration(s * 1e9)}, nil)
+			}
+		}
+		text := flat(terminal(t, ended(t, f)))
+		for _, want := range c.says {
+			if !strings.Contains(text, want) {
+				t.Errorf("%+v: %q is not in\n%s", c, want, text)
+			}
+		}
+		if strings.Contains(text, c.saysNot) {
+			t.Errorf("%+v: %q is in\n%s", c, c.saysNot, text)
+		}
+	}
+}
+
 // TestScanRemoteServer: the bottleneck of a remote server follows from its own counters only.
 func TestScanRemoteServer(t *testing.T) {
 	s := &scans{run: &run.Run{Archives: []run.Archive{{Place: "server"}}}, Scan: &run.Scan{Configs: []run.ScanConfig{{Paths: 1, Workers: 2}}}}

@@ -48,7 +48,7 @@ type OwnFile struct {
 	Bytes  int64  `json:"bytes"`
 	Rows   int64  `json:"rows"`
 	Lines  int64  `json:"lines,omitempty"`  // CSV files only: number of lines, counted without parsing rows
-	SHA256 string `json:"sha256,omitempty"` // CSV files only: digest of the stored file
+	SHA256 string `json:"sha256,omitempty"` // digest of the stored file; earlier versions have it of CSV files only
 }
 
 // SkippedFile is a file that belongs to no table, and the reason.
@@ -93,7 +93,7 @@ func (o *Own) Accounting() (out []string) {
 		out = append(out, fmt.Sprintf("table %s: %s, %s: %s", t.Name, CountOf(len(t.Files), "file"), CountOf(int(t.Rows), "row"), strings.Join(t.Columns, ", ")))
 		for _, f := range t.Sources {
 			words := CountOf(int(f.Rows), "row")
-			if f.SHA256 != "" {
+			if f.Lines > 0 {
 				words += ", " + CountOf(int(f.Lines), "line") + ", SHA-256 " + f.SHA256
 			}
 			out = append(out, "  "+f.File+": "+words)

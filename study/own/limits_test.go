@@ -84,7 +84,7 @@ func TestTimeoutEndsQueries(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer db.Close()
-			o, err := tables.DatabasesOf(db).Own(t.Context())
+			o, err := tables.DatabasesOf(db).Own(t.Context(), false)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -242,6 +242,14 @@ func TestResume(t *testing.T) {
 	f.Run.Finished = time.Now()
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
+	}
+	for _, e := range []string{"duckdb", "sqlite"} {
+		if !strings.Contains(strings.Join(steps, "\n"), e+": keeps t, 10 rows") {
+			t.Errorf("%s loads again: %q", e, steps)
+		}
+	}
+	if r, err := run.ReadRun(dir); err != nil || r.Archives[1].Load <= 0 || r.Archives[2].Load <= 0 {
+		t.Errorf("a kept load has no time: %+v, %v", r.Archives, err)
 	}
 	if len(steps) == 0 || !strings.Contains(steps[0], "10 timed results are kept") {
 		t.Errorf("%q", steps)

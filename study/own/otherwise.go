@@ -54,7 +54,7 @@ func (o *variants) database(ctx context.Context, how string) (*tables.Tables, er
 		return nil, err
 	}
 	o.dbs = append(o.dbs, db)
-	own, err := tables.DatabasesOf(db).Own(ctx)
+	own, err := tables.DatabasesOf(db).Own(ctx, false)
 	if err != nil {
 		return nil, err
 	}

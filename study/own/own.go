@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -18,7 +17,6 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/lab"
 	"github.com/barograph/barograph/query/answer"
-	"github.com/barograph/barograph/query/flavour"
 	"github.com/barograph/barograph/results/measure"
 	"github.com/barograph/barograph/results/run"
 	"github.com/barograph/barograph/study"
@@ -26,12 +24,16 @@ import (
 
 // Program describes a run.
 type Program struct {
-	Registry     engine.Registry
-	Engines      []string // URLs, or NAME=URL
-	Tables       string   // a folder
-	Types        string   // a file of CREATE TABLE statements; "" = schema.sql in the folder, if it exists
-	Questions    []*Question
-	Reps         int           // 0 = enough to show a difference
+	Registry  engine.Registry
+	Engines   []string // URLs, or NAME=URL
+	Tables    string   // a folder
+	Types     string   // a file of CREATE TABLE statements; "" = schema.sql in the folder, if it exists
+	Questions []*Question
+	Reps      int // 0 = enough to show a difference
+	Cold      int // repetitions of each query with emptied caches
+
+	Drop func(paths []string) (how string, err error) // empties the page cache; nil = measure.DropCaches
+
 	Streams      []int         // numbers of concurrent streams to measure; none = no streams
 	Duration     time.Duration // of one measurement with streams
 	Rate         float64       // queries per second of all streams; 0 = each stream sends when it has a result
@@ -45,7 +47,8 @@ type Program struct {
 	SaveResults  bool          // write the proven results into the run folder
 	Seed         uint64
 	Log          *slog.Logger
-	Progress     func(s string)
+	Progress     func(s string) // is called by several goroutines, one at a time
+	ProgressEach time.Duration  // between two reports of a step; 0 = ten seconds
 }
 
 // Names returns the engines that can store a user's own tables.
@@ -65,16 +68,22 @@ const reference = "duckdb"
 // participant is an engine of the study.
 type participant struct {
 	name, scheme string
+	url          string
+	files        []string // of an embedded engine: the files and folders whose names start with its path
 	place        engine.Place
 	db           *engine.Engine
 	own          *tables.Tables
 	missing      map[string]error // reasons of missing tables, by table
 	proven       []bool           // by question: its results are proven
-	pids         []int32          // of a server that a lab of this machine runs
+	serverPIDs   []int32          // of a server that a lab of this machine runs
+	pids         []int32          // of this server, or of an embedded engine's own processes
 }
 
 // watch describes how to observe the resources of its server.
 func (p *participant) watch() run.ServerMeter {
+	if p.own == nil {
+		return run.ServerMeter{}
+	}
 	return run.ServerMeter{PIDs: p.pids, Report: run.ReportFunc(p.own.Spent)}
 }
 
@@ -88,24 +97,12 @@ type runner struct {
 	unread       []error              // of tables that could not be read
 	want         [][]*answer.Expected // by question and set of values
 	names        [][]string           // of the columns of the results, by question
+	folders      []string             // that the engines may read
 	definitions  map[string]string    // files of statements, by TABLE.ENGINE
 	skipped      []error              // by question: the reason why it is skipped; nil = it is not
 	variants     *variants
+	resumed      bool      // an interrupted run, whose loaded tables are kept
 	began, shown time.Time // when the run started, and when it last reported its progress
-}
-
-// shownEach is the time between two reports of progress.
-const shownEach = 10 * time.Second
-
-// progress reports that n of all steps that began at a time are done, at most every ten seconds, with the
-// remaining time at the mean duration of a step.
-func (r *runner) progress(what string, n, all int, began time.Time) {
-	if n == 0 || n == all || time.Since(r.shown) < shownEach {
-		return
-	}
-	r.shown = time.Now()
-	left := time.Duration(float64(time.Since(began)) / float64(n) * float64(all-n))
-	r.Progress(fmt.Sprintf("%s: %d of %d, about %s left", what, n, all, left.Round(time.Second)))
 }
 
 // overdue reports whether the time limit of the run has passed, and warns.
@@ -147,11 +144,19 @@ func Run(ctx context.Context, p Program, into *run.Folder) (err error) {
 	if p.Tolerance == 0 {
 		p.Tolerance = answer.Tolerance
 	}
+	if p.Drop == nil {
+		p.Drop = measure.DropCaches
+	}
 	if p.Reps == 0 {
 		p.Reps = measure.RepsFor(max(len(p.Engines)-1, 1) * len(p.Questions))
 	}
+	p.Progress = oneAtATime(p.Progress)
 	r := &runner{Program: p, folder: into, began: time.Now(), shown: time.Now()}
-	into.Run.Archives, into.Run.Data = nil, run.Data{Source: into.Run.Data.Source} // a resumed run reads and loads again
+	into.Run.Archives, into.Run.Data = nil, run.Data{Source: into.Run.Data.Source} // a resumed run reads again
+	var before []run.OwnTable
+	if r.resumed = into.Run.Own != nil; r.resumed {
+		before = into.Run.Own.Tables
+	}
 	into.Run.Own = &run.Own{Tolerance: p.Tolerance, Streams: p.Streams, StreamDuration: p.Duration}
 	if into.Run.Reps = p.Reps; len(p.Streams) == 0 {
 		into.Run.Own.StreamDuration = 0
@@ -170,7 +175,7 @@ func Run(ctx context.Context, p Program, into *run.Folder) (err error) {
 	}
 	r.variants = &variants{runner: r, work: work}
 	for _, step := range []func(ctx context.Context) error{
-		func(ctx context.Context) error { return r.read(ctx, work) }, r.answers, r.load, r.prove, r.times, r.streams,
+		func(ctx context.Context) error { return cmp.Or(r.read(ctx, work), r.checkSameTables(before)) }, r.answers, r.load, r.prove, r.times, r.cold, r.streams,
 	} {
 		if err := step(ctx); err != nil {
 			return err
@@ -239,15 +244,16 @@ func (r *runner) open(ctx context.Context) error {
 			name = d.Scheme
 		}
 		served := lab.Serving([]string{r.Labs}, d, u)
-		p := &participant{name: name, scheme: d.Scheme, place: d.Place, pids: served.PIDs()}
+		p := &participant{name: name, scheme: d.Scheme, url: url, place: d.Place, serverPIDs: served.PIDs()}
 		r.participants = append(r.participants, p)
-		if p.db, err = r.Registry.Open(ctx, url, engine.Options{Log: r.Log, Threads: r.Threads}); err != nil {
+		if err := r.checkCold(p, engine.Path(u)); err != nil {
 			return nil, err
 		}
-		if p.pids = append(p.pids, p.db.Processes...); len(p.db.Processes) > 0 {
-			p.place = engine.Remote // its processor time is that of another process
+		err = r.connect(ctx, p, r.resumed)
+		if err != nil && p.db != nil && r.resumed { // what a killed run left there cannot be opened
+			err = errors.Join(p.disconnect(), r.connect(ctx, p, false))
 		}
-		if p.own, err = tables.DatabasesOf(p.db).Own(ctx); err != nil {
+		if err != nil {
 			return nil, err
 		}
 		about, err := p.db.About(ctx)
@@ -270,17 +276,41 @@ func (r *runner) open(ctx context.Context) error {
 	return nil
 }
 
+// connect opens an engine, with or without the tables that it has.
+func (r *runner) connect(ctx context.Context, p *participant, keep bool) (err error) {
+	if p.db, err = r.Registry.Open(ctx, p.url, engine.Options{Log: r.Log, Threads: r.Threads}); err != nil {
+		return err
+	}
+	if p.pids = append(slices.Clone(p.serverPIDs), p.db.Processes...); len(p.db.Processes) > 0 {
+		p.place = engine.Remote // its processor time is that of another process
+	}
+	p.own, err = tables.DatabasesOf(p.db).Own(ctx, keep)
+	return err
+}
+
+// gone is the error of an engine that could not be opened again after a cold repetition.
+func (p *participant) gone() error {
+	return engine.UnreachableError(p.name, errors.New("it could not be opened again"), "look at its cold results")
+}
+
+// disconnect closes an engine, which keeps its tables.
+func (p *participant) disconnect() (err error) {
+	if p.own != nil {
+		err = p.own.Close()
+	}
+	if p.db != nil {
+		err = errors.Join(err, p.db.Close())
+	}
+	p.own, p.db = nil, nil
+	return err
+}
+
 func (r *runner) close() (err error) {
 	if r.variants != nil {
 		err = r.variants.close()
 	}
 	for _, p := range r.participants {
-		if p.own != nil {
-			err = errors.Join(err, p.own.Close())
-		}
-		if p.db != nil {
-			err = errors.Join(err, p.db.Close())
-		}
+		err = errors.Join(err, p.disconnect())
 	}
 	return err
 }
@@ -295,14 +325,15 @@ func (r *runner) read(ctx context.Context, work string) (err error) {
 	if err != nil {
 		return err
 	}
-	dir, err := filepath.Abs(r.Tables)
-	for _, p := range r.participants {
-		if p.own.Confine != nil && err == nil {
-			err = p.own.Confine(ctx, dir, work)
-		}
-	}
-	if err != nil {
+	if r.folders, err = absolute(r.Tables, work); err != nil {
 		return err
+	}
+	for _, p := range r.participants {
+		if p.own.Confine != nil {
+			if err := p.own.Confine(ctx, r.folders...); err != nil {
+				return err
+			}
+		}
 	}
 	sources, aside, definitions, err := findTables(r.Tables, declared, r.defined)
 	if err != nil {
@@ -358,6 +389,9 @@ const mostRows = 1_000_000
 func (r *runner) ask(ctx context.Context, p *participant, q *Question, set int, each func(row []any)) (l *answer.Loose, err error) {
 	if !q.has(p.scheme) {
 		return nil, &fault.Error{File: q.File, Line: q.Line, Problem: q.Name + " has no text for " + p.scheme, Cure: "write it into " + q.textFile(p.scheme)}
+	}
+	if p.own == nil {
+		return nil, p.gone()
 	}
 	err = r.limited(ctx, q, p.scheme, func(ctx context.Context) (err error) {
 		l, err = rows(ctx, p.own, q.Text(p.scheme, set), each, nil)
@@ -433,66 +467,6 @@ func (r *runner) answers(ctx context.Context) error {
 		r.folder.Run.Own.Questions = append(r.folder.Run.Own.Questions, out)
 	}
 	return nil
-}
-
-// load loads every table into every engine. If an engine cannot store a table, the study skips the
-// queries of that table for this engine.
-func (r *runner) load(ctx context.Context) error {
-	for i, p := range r.measured() {
-		p.missing = map[string]error{}
-		if err := r.loadOne(ctx, p, &r.folder.Run.Archives[i+1]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (r *runner) loadOne(ctx context.Context, p *participant, out *run.Archive) (err error) {
-	out.Complete = true
-	for _, t := range r.tables {
-		k := slices.IndexFunc(r.folder.Run.Own.Tables, func(o run.OwnTable) bool { return o.Name == t.Name })
-		r.Progress(fmt.Sprintf("%s: loading %s, %s", p.name, t.Name, run.CountOf(int(r.folder.Run.Own.Tables[k].Rows), "row")))
-		began := time.Now()
-		err := p.own.Load(ctx, t)
-		if err == nil {
-			err = r.define(ctx, p, t, out)
-		}
-		out.Load += time.Since(began)
-		if out.Commits++; err == nil {
-			err = r.count(ctx, p, t)
-		}
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if err != nil {
-			p.missing[t.Name], out.Complete = fmt.Errorf("table %s: %w", t.Name, err), false
-			r.warn(p.name + " lacks table " + t.Name + ": " + err.Error())
-			r.Progress(p.name + " lacks table " + t.Name + ": " + fault.Text(err))
-		}
-	}
-	if len(p.missing) < len(r.tables) { // a missing table does not affect the queries of the others
-		out.Complete = true
-	}
-	if out.Bytes, err = p.own.Size(ctx); err != nil && len(p.missing) == 0 {
-		return err
-	}
-	return ctx.Err()
-}
-
-// count compares the number of rows of a table in an engine with that of its files.
-func (r *runner) count(ctx context.Context, p *participant, t *tables.Table) error {
-	ident := p.own.Ident
-	if ident == nil {
-		ident = flavour.Ident
-	}
-	k := slices.IndexFunc(r.folder.Run.Own.Tables, func(o run.OwnTable) bool { return o.Name == t.Name })
-	var want answer.Loose
-	want.Add([]any{r.folder.Run.Own.Tables[k].Rows})
-	got, err := rows(ctx, p.own, "SELECT count(*) FROM "+ident(t.Name), nil, nil)
-	if err == nil {
-		_, err = answer.CompareLoose(answer.Expect(&want, answer.Shape{Width: 1, Limit: -1}), got, 0)
-	}
-	return err
 }
 
 // missingTable returns the reason why an engine cannot run a query: a table is missing.

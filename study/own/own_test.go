@@ -197,8 +197,8 @@ func TestOwnOutlivesAServer(t *testing.T) {
 			}
 			made := tables.DatabasesOf(e)
 			opened := made.Own
-			made.Own = func(ctx context.Context) (*tables.Tables, error) {
-				o, err := opened(ctx)
+			made.Own = func(ctx context.Context, keep bool) (*tables.Tables, error) {
+				o, err := opened(ctx, keep)
 				if err != nil {
 					return nil, err
 				}

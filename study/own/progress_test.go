@@ -1,10 +1,36 @@
 package own
 
 import (
+	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
+
+// TestReporting: a long step reports the rows that are done with the remaining time, or the time until then.
+func TestReporting(t *testing.T) {
+	said := make(chan string, 1000)
+	r := &runner{Program: Program{Progress: func(text string) { said <- text }, ProgressEach: 5 * time.Millisecond}}
+	failed := errors.New("failed")
+	wait := func(want string) func() error {
+		return func() error {
+			for text := range said {
+				if text == want {
+					return failed
+				}
+			}
+			return nil
+		}
+	}
+	var n atomic.Int64
+	n.Store(99)
+	for want, rows := range map[string]*atomic.Int64{"loading t: 99 of 100 rows, about 0s left": &n, "loading t: 0s so far": nil} {
+		if err := r.reporting("loading t", rows, 100, wait(want)); !errors.Is(err, failed) {
+			t.Errorf("%q is not reported: %v", want, err)
+		}
+	}
+}
 
 // TestProgress: the remaining time follows from the steps that are done. Before the first and after the last step
 // nothing is reported, nor twice within ten seconds.

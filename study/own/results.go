@@ -103,8 +103,9 @@ func (x *result) close(proven bool) error {
 }
 
 // define runs the statements of TABLE.ENGINE.sql in the folder of the tables, such as CREATE INDEX, after the
-// engine has loaded the table. They are part of the load, and are listed among the engine's settings.
-func (r *runner) define(ctx context.Context, p *participant, t *tables.Table, out *run.Archive) error {
+// engine has loaded the table. They are part of the load, and are listed among the engine's settings. They are only
+// listed if now is false, because the table is kept.
+func (r *runner) define(ctx context.Context, p *participant, t *tables.Table, out *run.Archive, now bool) error {
 	path := r.definitions[t.Name+"."+p.scheme]
 	if path == "" {
 		return nil
@@ -119,8 +120,7 @@ func (r *runner) define(ctx context.Context, p *participant, t *tables.Table, ou
 			continue
 		}
 		short := strings.Join(strings.Fields(s.sql), " ")
-		r.Progress(p.name + ": " + short)
-		if err := exec(ctx, p.own, s.sql); err != nil {
+		if err := r.statement(ctx, p, s.sql, short, now); err != nil {
 			return &fault.Error{File: path, Line: s.line, Problem: p.scheme + " cannot run the statement", Err: err, Cure: "correct it; until then the queries of " + t.Name + " are left out"}
 		}
 		if out.Settings == nil {
@@ -129,6 +129,14 @@ func (r *runner) define(ctx context.Context, p *participant, t *tables.Table, ou
 		out.Settings[fmt.Sprintf("%s:%d", filepath.Base(path), s.line)] = short
 	}
 	return nil
+}
+
+func (r *runner) statement(ctx context.Context, p *participant, text, short string, now bool) error {
+	if !now {
+		return nil
+	}
+	r.Progress(p.name + ": " + short)
+	return r.reporting(p.name+": "+short, nil, 0, func() error { return exec(ctx, p.own, text) })
 }
 
 // defined returns TABLE.ENGINE for a file of that name with .sql, unless it has a query of the study.
@@ -148,7 +156,7 @@ func (r *runner) defined(path string) string {
 }
 
 // Folder creates the run folder of a program, or resumes the run that the same command began in it: its timed
-// repetitions are kept, files are read, loaded and proven again. fresh describes the run of now.
+// repetitions and its complete tables are kept, files are read and results are proven again. fresh describes the run of now.
 func Folder(dir string, fresh run.Run, says func(string)) (*run.Folder, error) {
 	old, _, err := run.Read(dir)
 	if err != nil || old.Workload != run.OwnWorkload || !old.Finished.IsZero() {
@@ -167,7 +175,7 @@ func Folder(dir string, fresh run.Run, says func(string)) (*run.Folder, error) {
 	}
 	into, err := run.Resume(dir, func(s *run.Sample) bool { return s.Rep > 0 && s.Measured() != nil })
 	if err == nil {
-		says(fmt.Sprintf("resuming %s: %s are kept; the files are read, loaded and proven again", fault.Name(dir), run.CountOf(len(into.Samples()), "timed result")))
+		says(fmt.Sprintf("resuming %s: %s are kept; the files are read again, tables that are not loaded completely are loaded, and results are proven again", fault.Name(dir), run.CountOf(len(into.Samples()), "timed result")))
 	}
 	return into, err
 }

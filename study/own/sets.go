@@ -72,7 +72,7 @@ func MakeTables(ctx context.Context, all engine.Registry, set, dir string, rows 
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	own, err := tables.DatabasesOf(db).Own(ctx)
+	own, err := tables.DatabasesOf(db).Own(ctx, false)
 	if err != nil {
 		return err
 	}

@@ -42,7 +42,7 @@ func (r *runner) streams(ctx context.Context) error {
 		if len(known) == 0 {
 			continue
 		}
-		if timed[repetition{run.MixCell(p.name, "", mix, n, r.Rate, ""), round + 1}] {
+		if timed[repetition{run.MixCell(p.name, "", mix, n, r.Rate, ""), run.Warm, round + 1}] {
 			continue
 		}
 		if r.overdue("round " + strconv.Itoa(round+1) + " of the streams") {
@@ -103,6 +103,9 @@ const copyTable = "barograph_beside"
 // loadAgain repeatedly loads a copy of the largest table and drops it, until ctx ends. It returns the
 // rows of the complete copies.
 func (r *runner) loadAgain(ctx context.Context, p *participant) (rows int64, err error) {
+	if p.own == nil {
+		return 0, p.gone()
+	}
 	largest := slices.MaxFunc(r.folder.Run.Own.Tables, func(a, b run.OwnTable) int { return cmp.Compare(a.Rows, b.Rows) })
 	i := slices.IndexFunc(r.tables, func(t *tables.Table) bool { return t.Name == largest.Name })
 	again := *r.tables[max(i, 0)] // a skipped table has no rows, so it is not the largest

@@ -225,6 +225,9 @@ func (s *source) read(ctx context.Context, ref *tables.Tables, work string) (err
 	for i := range s.out.Sources {
 		if f := &s.out.Sources[i]; !t.CSV {
 			f.Rows = counts[f.File]
+			if f.SHA256, err = sha256Of(f.File); err != nil {
+				return err
+			}
 		}
 	}
 	for _, c := range t.Columns {

@@ -240,8 +240,8 @@ func wrapped(d engine.Driver, change func(o *tables.Tables)) engine.Driver {
 		}
 		made := tables.DatabasesOf(e)
 		opened := made.Own
-		made.Own = func(ctx context.Context) (*tables.Tables, error) {
-			o, err := opened(ctx)
+		made.Own = func(ctx context.Context, keep bool) (*tables.Tables, error) {
+			o, err := opened(ctx, keep)
 			if err == nil {
 				change(o)
 			}

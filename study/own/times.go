@@ -2,63 +2,19 @@ package own
 
 import (
 	"context"
-	"fmt"
-	"time"
 
 	"github.com/barograph/barograph/query/answer"
-	"github.com/barograph/barograph/results/measure"
 	"github.com/barograph/barograph/results/run"
 )
 
 // times times the proven queries in random order.
-func (r *runner) times(ctx context.Context) error {
-	type one struct {
-		p *participant
-		k int
-	}
-	var all []one
-	for _, p := range r.measured() {
-		for k := range r.Questions {
-			if p.proven[k] {
-				all = append(all, one{p, k})
-			}
-		}
-	}
-	if len(all) == 0 {
-		return nil
-	}
-	timed, todo := r.timed(), 0
-	cell := func(x one) run.Cell { return run.OwnCell(x.p.name, r.Questions[x.k].Name) }
-	for _, x := range all {
-		for rep := range r.Reps {
-			if !timed[repetition{cell(x), rep + 1}] {
-				todo++
-			}
-		}
-	}
-	r.Progress(fmt.Sprintf("timing %d queries of all engines, %d repetitions each", len(all), r.Reps))
-	done, began := 0, time.Now()
-	for i, rep := range measure.Interleave(r.Seed, len(all), r.Reps) {
-		x := all[i]
-		if timed[repetition{cell(x), rep + 1}] {
-			continue
-		}
-		if r.overdue(fmt.Sprintf("repetition %d of %d", rep+1, r.Reps)) {
-			return nil
-		}
-		if err := r.time(ctx, x.p, x.k, rep); err != nil {
-			return err
-		}
-		done++
-		r.progress("timing", done, todo, began)
-	}
-	return nil
-}
+func (r *runner) times(ctx context.Context) error { return r.repeat(ctx, run.Warm, r.Reps) }
 
 // repetition is one of a cell, from 1.
 type repetition struct {
-	cell run.Cell
-	rep  int
+	cell  run.Cell
+	phase run.Phase
+	rep   int
 }
 
 // timed are the repetitions that a resumed run has already.
@@ -66,16 +22,23 @@ func (r *runner) timed() map[repetition]bool {
 	out := map[repetition]bool{}
 	for _, s := range r.folder.Samples() {
 		if s.Rep > 0 {
-			out[repetition{s.Cell, s.Rep}] = true
+			out[repetition{s.Cell, s.Phase, s.Rep}] = true
 		}
 	}
 	return out
 }
 
 // time measures one repetition. It compares the result after the clock has stopped.
-func (r *runner) time(ctx context.Context, p *participant, k, rep int) error {
+func (r *runner) time(ctx context.Context, p *participant, k, rep int, phase run.Phase) error {
 	q := r.Questions[k]
-	set := rep % q.Values()
+	set, sample := rep%q.Values(), run.Sample{Cell: run.OwnCell(p.name, q.Name), Phase: phase, Rep: rep + 1}
+	if phase == run.Cold {
+		if err := r.chill(ctx, p); ctx.Err() != nil {
+			return ctx.Err()
+		} else if err != nil {
+			return r.folder.Add(sample.Judge(nil, answer.Proof{}, err))
+		}
+	}
 	server := p.watch()
 	var got *answer.Loose
 	m, err := r.folder.Observe(ctx, nil, &server, func() (err error) {
@@ -86,7 +49,7 @@ func (r *runner) time(ctx context.Context, p *participant, k, rep int) error {
 		return ctx.Err()
 	}
 	proof, err := r.compare(k, set, got, err)
-	return r.folder.Add(run.Sample{Cell: run.OwnCell(p.name, q.Name), Phase: run.Warm, Rep: rep + 1}.Judge(m, proof, err))
+	return r.folder.Add(sample.Judge(m, proof, err))
 }
 
 // compare compares a result with the reference, unless the query failed.

@@ -177,7 +177,7 @@ type Experiment string
 const (
 	One         Experiment = ""            // the placement that the flags describe
 	Experiment1 Experiment = "experiment1" // partitions on one disk
-	Experiment2 Experiment = "experiment2" // disks, one partition on each
+	Experiment2 Experiment = "experiment2" // one disk with the automatic number of partitions; then disks, one partition on each
 	Sweep       Experiment = "sweep"       // disks by partitions
 )
 
@@ -185,8 +185,8 @@ const (
 func Experiments() []Experiment { return []Experiment{Experiment1, Experiment2, Sweep} }
 
 // Placements returns the configurations of an experiment on paths. partitions are the numbers of partitions
-// to try; empty = those of the experiment. Placements omits configurations that leave a path without a
-// partition.
+// to try (experiment2: on its first path only); empty = those of the experiment. Placements omits
+// configurations that leave a path without a partition.
 func Placements(e Experiment, paths []string, partitions []int, workers int) (out []tables.Placement, err error) {
 	add := func(n, parts int) {
 		out = append(out, tables.Placement{Paths: paths[:n], Partitions: parts, Workers: workers})
@@ -207,6 +207,11 @@ func Placements(e Experiment, paths []string, partitions []int, workers int) (ou
 			add(min(len(paths), 1), p)
 		}
 	case Experiment2:
+		for _, p := range partitions {
+			if p > 1 && len(paths) > 0 { // one path with one partition follows
+				add(1, p)
+			}
+		}
 		for n := range len(paths) {
 			add(n+1, n+1)
 		}

@@ -3,8 +3,35 @@ package scan
 import (
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
+
+	"github.com/barograph/barograph/results/measure"
 )
+
+// TestForecastDigits: a time below 10 s has two significant digits at least, and a time whose interval is wider than
+// ±40 % is not named.
+func TestForecastDigits(t *testing.T) {
+	for _, c := range []struct {
+		value, low, high float64
+		says             string
+	}{
+		{2.02, 1.56, 4.38, "between 1.6 – 4.4 s (95 %): wider than ±40 %, therefore no single time: the disks"},
+		{2.02, 1.4, 2.6, "2.0 s ± 0.6: the disks"},
+		{2.02, 1.98, 2.05, "2.02 s ± 0.04: the disks"},
+		{5, 3, 6.9, "5.0 s ± 2.0: the disks"},
+		{5, 2.99, 6.9, "between 3.0 – 6.9 s"},
+		{0.5, 0.4, 0.6, "0.50 s ± 0.10: the disks"},
+		{41.4, 38.2, 44.1, "41 s ± 3: the disks"},
+		{502, 350, 690, "502 s ± 188: the disks"},
+		{0, 0, 0.2, "between 0.0 – 0.2 s"},
+	} {
+		f := Forecast{Seconds: measure.Estimate{Value: c.value, Low: c.low, High: c.high}, Bound: ByDisks, Sure: 1}
+		if got := f.String(); !strings.HasPrefix(got, c.says) {
+			t.Errorf("%+v: %s", c, got)
+		}
+	}
+}
 
 // TestForecastCovers: of new single scans, of setups that were not measured as
 // well, about as many lie in their forecast's interval as it promises, and the

@@ -196,14 +196,24 @@ func (s Seen) beyond(x *Setup) []string {
 	return out
 }
 
+// widest is the longest half of an interval, relative to the time, with which a forecast names a time.
+const widest = 0.4
+
+// TooWide reports whether the interval is wider than ±40 %. Then the forecast names only the interval.
+func (f Forecast) TooWide() bool { return f.half() > widest*f.Seconds.Value }
+
 // String describes the forecast: "41 s ± 3: the disks are the limit; disks alone 38 s, cores alone 12 s".
 func (f Forecast) String() string {
 	half := f.half()
-	text := fmt.Sprintf("%s s ± %s: the %s are the limit", digits(f.Seconds.Value, half), digits(half, half), f.Bound)
+	text := fmt.Sprintf("%s s ± %s", f.Value(), digits(half, f.places()))
+	if f.TooWide() {
+		text = fmt.Sprintf("between %s s (95 %%): wider than ±%.0f %%, therefore no single time", f.Interval(), 100*widest)
+	}
+	text += fmt.Sprintf(": the %s are the limit", f.Bound)
 	if f.Sure < measure.Confidence {
 		text += " (not sure)"
 	}
-	text += fmt.Sprintf("; disks alone %s s, cores alone %s s", digits(f.Disks, half), digits(f.Cores, half))
+	text += fmt.Sprintf("; disks alone %s s, cores alone %s s", digits(f.Disks, f.places()), digits(f.Cores, f.places()))
 	if len(f.Beyond) > 0 {
 		text += "; beyond the measured range: " + strings.Join(f.Beyond, ", ")
 	}
@@ -212,13 +222,13 @@ func (f Forecast) String() string {
 
 // Interval formats the 95 % interval of a single scan, in seconds: "38 – 44".
 func (f Forecast) Interval() string {
-	half := f.half()
-	return digits(f.Seconds.Low, half) + " – " + digits(f.Seconds.High, half)
+	return digits(f.Seconds.Low, f.places()) + " – " + digits(f.Seconds.High, f.places())
 }
 
-// Value formats the time in seconds, up to the first uncertain digit: "41".
+// Value formats the time in seconds, up to the first uncertain digit: "41". A time below 10 s has two significant
+// digits at least.
 func (f Forecast) Value() string {
-	return digits(f.Seconds.Value, f.half())
+	return digits(f.Seconds.Value, f.places())
 }
 
 // half is the longer half of the interval.
@@ -226,14 +236,19 @@ func (f Forecast) half() float64 {
 	return max(f.Seconds.High-f.Seconds.Value, f.Seconds.Value-f.Seconds.Low)
 }
 
-// digits formats a number up to the first digit of its uncertainty, with at most three decimals.
-func digits(v, uncertainty float64) string {
-	places := 3
-	if uncertainty > 0 {
-		places = min(max(0, -int(math.Floor(math.Log10(uncertainty)))), places)
+// places is the number of decimals of the forecast: up to the first digit of its uncertainty, and two significant
+// digits of the time at least, but not more than three.
+func (f Forecast) places() (n int) {
+	if half := f.half(); half > 0 {
+		n = -int(math.Floor(math.Log10(half)))
 	}
-	return fmt.Sprintf("%.*f", places, v)
+	if v := f.Seconds.Value; v > 0 {
+		n = max(n, 1-int(math.Floor(math.Log10(v))))
+	}
+	return min(max(n, 0), 3)
 }
+
+func digits(v float64, places int) string { return fmt.Sprintf("%.*f", places, v) }
 
 // EnoughDisks is the number of disks of a rate that keep the cores busy, if partitions divide evenly among
 // them. More disks do not make a scan faster.

@@ -24,8 +24,14 @@ func proven() answer.Proof {
 // folder is a run in memory.
 func folder(t *testing.T, r run.Run, of run.Scan) *run.Folder {
 	t.Helper()
+	return folderAt(t, "", r, of)
+}
+
+// folderAt is folder at a place; "" = in memory.
+func folderAt(t *testing.T, dir string, r run.Run, of run.Scan) *run.Folder {
+	t.Helper()
 	r.Workload, r.Scan, r.Archives = run.ScanWorkload, &of, []run.Archive{{Engine: "x", Place: "embedded"}}
-	f, err := run.Create("", r)
+	f, err := run.Create(dir, r)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,14 +2,21 @@ package scan_test
 
 import (
 	"context"
+	"errors"
 	"net/url"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/all"
 	"github.com/barograph/barograph/engine/launch"
 	"github.com/barograph/barograph/engine/tables"
+	"github.com/barograph/barograph/results/measure"
+	"github.com/barograph/barograph/results/run"
 	"github.com/barograph/barograph/study/scan"
+	generate "github.com/barograph/barograph/study/synth/tpcds"
 )
 
 const gigabyte = 1 << 30
@@ -52,7 +59,10 @@ func TestPlacements(t *testing.T) {
 		{scan.Experiment1, eight, nil, 4},
 		{scan.Experiment1, nil, []int{2, 8}, 2},
 		{scan.Experiment2, eight[:6], nil, 6},
+		{scan.Experiment2, eight[:6], []int{8}, 7},
+		{scan.Experiment2, eight[:6], []int{1}, 6},
 		{scan.Experiment2, eight[:1], nil, 0},
+		{scan.Experiment2, nil, []int{8}, 0},
 		{scan.Sweep, eight, []int{1, 2, 4, 8, 16}, 1*5 + 1*4 + 2*3 + 4*2},
 		{scan.Sweep, nil, nil, 0},
 		{"experiment3", eight, nil, 0},
@@ -65,6 +75,31 @@ func TestPlacements(t *testing.T) {
 			if err := p.Check(); err != nil || p.Partitions < len(p.Paths) || p.Workers != 2 {
 				t.Errorf("%+v: %v", p, err)
 			}
+		}
+	}
+}
+
+// TestExperiment2First: the published first configuration, one path with the partitions of the rule for one path, comes
+// first, so that the others are compared with it.
+func TestExperiment2First(t *testing.T) {
+	paths := []string{t.TempDir(), t.TempDir(), t.TempDir()}
+	for _, c := range []struct {
+		cores      int
+		partitions []string
+		first      int
+		all        int
+	}{{8, []string{"auto"}, 8, 4}, {2, []string{"auto"}, 2, 4}, {1, []string{"auto"}, 1, 3}, {2, []string{"8", "8"}, 8, 4}} {
+		p := scan.Program{
+			Target:     scan.Target{Registry: all.Registry(), URL: "duckdb:x.db", New: run.Run{Machine: measure.Machine{UsableCPUs: c.cores, Memory: 64 * gigabyte}}},
+			Experiment: scan.Experiment2, Paths: paths, Partitions: c.partitions,
+		}
+		plan, err := p.Plan(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, last := plan.Placements[0], plan.Placements[len(plan.Placements)-1]
+		if len(plan.Placements) != c.all || len(first.Paths) != 1 || first.Partitions != c.first || len(last.Paths) != 3 || last.Partitions != 3 {
+			t.Errorf("%+v: %+v", c, plan.Placements)
 		}
 	}
 }
@@ -84,5 +119,41 @@ func TestAutoOfServer(t *testing.T) {
 	plan, err := p.Plan(t.Context())
 	if err != nil || len(plan.Placements) != 1 || plan.Placements[0].Partitions != 7 || !strings.Contains(plan.Rule, "fixed at the start of the server") {
 		t.Errorf("%+v, %v", plan, err)
+	}
+}
+
+// TestResumeOtherConfigurations: a run is not resumed where the rule gives other numbers of partitions, because its results
+// would be those of other configurations.
+func TestResumeOtherConfigurations(t *testing.T) {
+	data, out := t.TempDir(), filepath.Join(t.TempDir(), "run")
+	if _, err := generate.Generate(t.Context(), data, generate.Options{Scale: 0.01, Files: 1}); err != nil {
+		t.Fatal(err)
+	}
+	db, paths := "duckdb:"+filepath.Join(t.TempDir(), "star.db"), []string{t.TempDir(), t.TempDir()}
+	start := func(cores int, stopAt string) error {
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		p := scan.Program{
+			Target: scan.Target{
+				Registry: all.Registry(), URL: db, Out: out, New: run.Run{Workload: run.ScanWorkload, Started: time.Now(), Machine: measure.Machine{UsableCPUs: cores, Memory: 64 * gigabyte}},
+				Progress: func(s string) {
+					if strings.HasPrefix(s, stopAt) {
+						stop()
+					}
+				},
+			},
+			Experiment: scan.Experiment2, Data: data, Paths: paths, Partitions: []string{"auto"}, Queries: []string{"scan"}, Reps: 1, Rounds: 1,
+		}
+		_, err := p.Run(ctx)
+		return err
+	}
+	if err := start(8, "round 1"); !errors.Is(err, context.Canceled) {
+		t.Fatalf("the run was not interrupted: %v", err)
+	}
+	if err := start(2, "never"); err == nil || !strings.Contains(err.Error(), "contains an interrupted run with other configurations") {
+		t.Errorf("on a machine with two cores: %v", err)
+	}
+	if err := start(8, "never"); err != nil {
+		t.Errorf("on the machine of before: %v", err)
 	}
 }

@@ -224,22 +224,25 @@ func (p *Program) findPaths() (err error) {
 func (p *Program) place(out *Plan) error {
 	var partitions []int
 	for _, s := range p.Partitions {
-		if s == "auto" {
-			if p.Experiment != One {
-				continue // the experiment has its own numbers
-			}
-			n, why := Auto(p.nodes(out.result))
-			if p.fixedPartitions > 0 {
-				n, why = p.fixedPartitions, fmt.Sprintf("%d, fixed at the start of the server", p.fixedPartitions)
-			}
-			partitions, out.Rule = append(partitions, n), why
-			continue
-		}
 		n, err := strconv.Atoi(s)
-		if err != nil || n < 1 {
+		switch {
+		case s == "auto" && p.Experiment != One && p.Experiment != Experiment2:
+			continue // the experiment has its own numbers
+		case s == "auto":
+			paths := len(p.Paths)
+			if p.Experiment == Experiment2 {
+				paths = min(paths, 1)
+			}
+			n, out.Rule = Auto(p.nodes(out.result, paths))
+			if p.fixedPartitions > 0 {
+				n, out.Rule = p.fixedPartitions, fmt.Sprintf("%d, fixed at the start of the server", p.fixedPartitions)
+			}
+		case err != nil || n < 1:
 			return &fault.Error{Setting: "--partitions " + s, Problem: "is not a number of partitions", Cure: "write auto, 8, or 1,2,4,8"}
 		}
-		partitions = append(partitions, n)
+		if !slices.Contains(partitions, n) {
+			partitions = append(partitions, n)
+		}
 	}
 	configs, err := Placements(p.Experiment, p.Paths, partitions, p.Workers)
 	for _, c := range configs {
@@ -284,12 +287,12 @@ func (p *Program) noLaw(configs []tables.Placement) string {
 
 // nodes returns the machines of the engine: this machine, or the nodes of a lab on it, which
 // divide the paths among themselves.
-func (p *Program) nodes(result *run.Run) []Node {
-	all := []Node{{Cores: result.Machine.UsableCPUs, Memory: result.Machine.Memory, Paths: len(p.Paths)}}
+func (p *Program) nodes(result *run.Run, paths int) []Node {
+	all := []Node{{Cores: result.Machine.UsableCPUs, Memory: result.Machine.Memory, Paths: paths}}
 	if s := result.Archives[0].Server; s != nil && s.Nodes > 0 {
 		all = slices.Repeat(all, s.Nodes)
 		for i := range all {
-			all[i].Paths = (len(p.Paths) + s.Nodes - 1 - i) / s.Nodes
+			all[i].Paths = (paths + s.Nodes - 1 - i) / s.Nodes
 			if s.Memory > 0 {
 				all[i].Memory = uint64(s.Memory) //nolint:gosec // above 0
 			}
@@ -329,7 +332,7 @@ func (p *Program) Run(ctx context.Context) (some bool, err error) {
 	if o.Reference, err = tables.StarAnswers(ctx, files); err != nil {
 		return false, err
 	}
-	into, err := p.folder(plan.result)
+	into, err := p.folder(plan)
 	if err != nil {
 		return false, err
 	}
@@ -357,7 +360,8 @@ func (p *Program) closeResumable(into *run.Folder, err error) (some bool, _ erro
 
 // folder creates the run folder, or resumes the same run that was interrupted in it. It keeps complete
 // rounds of configurations, and repeats the measurements of incomplete ones.
-func (p *Program) folder(result *run.Run) (*run.Folder, error) {
+func (p *Program) folder(plan *Plan) (*run.Folder, error) {
+	result := plan.result
 	old, samples, err := run.Read(p.Out)
 	if err != nil { // no run folder, or an unreadable one, which Create does not overwrite
 		return run.Create(p.Out, *result)
@@ -378,6 +382,10 @@ func (p *Program) folder(result *run.Run) (*run.Folder, error) {
 		return nil, refuse("contains an interrupted run with other tables", "name another folder")
 	case len(of.Disks) != len(is.Disks):
 		return nil, refuse("contains an interrupted run with other paths", "name another folder")
+	case len(of.Configs) > 0 && !slices.EqualFunc(of.Configs, plan.Placements, func(c run.ScanConfig, p tables.Placement) bool {
+		return c.Paths == len(p.Paths) && c.Partitions == p.Partitions && c.Workers == p.Parallel()
+	}):
+		return nil, refuse("contains an interrupted run with other configurations, of another version or of a machine with other cores or memory", "name another folder")
 	}
 	kept, dropped := 0, 0
 	into, err := run.Resume(p.Out, func(s *run.Sample) bool {
@@ -438,6 +446,7 @@ func (p *Program) lookAtDisks(ctx context.Context, result *run.Run) ([]string, e
 	if err != nil {
 		return nil, err
 	}
+	rates := newRateMeter(p.Progress, len(p.Paths), measure.ReadRate)
 	of, limited := result.Scan, 0
 	for i, path := range p.Paths {
 		d := run.ScanDisk{Path: path, Device: devices[i], Type: measure.ReadMachine(ctx, path).Disk.Type}
@@ -448,13 +457,16 @@ func (p *Program) lookAtDisks(ctx context.Context, result *run.Run) ([]string, e
 			d.How = "measured by barograph lab disks; limits: " + throttled.Limits.String()
 		}
 		if p.MeasureDisks {
-			if d.Rate, d.How, err = measure.ReadRate(path); err != nil {
+			if d.Rate, d.How, err = rates.read(ctx, path); err != nil {
 				return nil, err
 			}
 		}
 		of.Disks = append(of.Disks, d)
 	}
-	odd, err := Recheck(of.Disks, measure.ReadRate)
+	odd, err := Recheck(of.Disks, func(path string) (float64, string, error) {
+		p.Progress("measuring " + path + " again: its rate contradicts the other disks")
+		return newRateMeter(p.Progress, 1, measure.ReadRate).read(ctx, path)
+	})
 	if err != nil {
 		return nil, err
 	}

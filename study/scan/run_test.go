@@ -2,8 +2,12 @@ package scan_test
 
 import (
 	"context"
+	"encoding/csv"
 	"errors"
+	"fmt"
+	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	"github.com/barograph/barograph/engine"
@@ -42,7 +46,7 @@ func opened(t *testing.T) tables.Scans {
 
 // TestRun times two configurations in two rounds.
 func TestRun(t *testing.T) {
-	o, result := options(t), folder(t, run.Run{}, run.Scan{})
+	o, result := options(t), folderAt(t, t.TempDir(), run.Run{}, run.Scan{})
 	if err := scan.Run(t.Context(), scan.OpenEngine(opened(t), nil), o, result); err != nil {
 		t.Fatal(err)
 	}
@@ -67,6 +71,29 @@ func TestRun(t *testing.T) {
 			t.Errorf("%+v", c)
 		}
 	}
+	for _, q := range o.Queries { // the kept results are those of the reference, which no database computed
+		f, err := os.Open(filepath.Join(result.Dir, "results", "x."+string(q)+".csv"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept, err := csv.NewReader(f).ReadAll()
+		if err := errors.Join(err, f.Close()); err != nil {
+			t.Fatal(err)
+		}
+		want := o.Reference.Answer(q)
+		if len(want) > tables.StarLimit {
+			want = want[:tables.StarLimit]
+		}
+		if len(kept) != len(want)+1 || len(kept[0]) != q.Columns() {
+			t.Fatalf("%s: %d rows of %q, not %d", q, len(kept), kept[0], len(want)+1)
+		}
+		for i, r := range want {
+			sum, fields := fmt.Sprintf("%d.%02d", r.Cents/100, r.Cents%100), kept[i+1]
+			if fields[len(fields)-1] != sum || q.Columns() > 1 && fields[len(fields)-2] != r.Brand || q.Columns() == 4 && fields[0] != strconv.FormatInt(r.Year, 10) {
+				t.Errorf("%s, row %d: %q, not %+v", q, i, fields, r)
+			}
+		}
+	}
 	if result.Run.ColdMethod != "the engine dropped its caches; nothing was dropped" {
 		t.Errorf("cold: %s", result.Run.ColdMethod)
 	}
@@ -79,7 +106,7 @@ func TestRunCatches(t *testing.T) {
 		"a row":  func(rows []tables.StarRow) []tables.StarRow { return rows[:len(rows)-1] },
 		"all":    func([]tables.StarRow) []tables.StarRow { return nil },
 	} {
-		o, result := options(t), folder(t, run.Run{}, run.Scan{})
+		o, result := options(t), folderAt(t, t.TempDir(), run.Run{}, run.Scan{})
 		o.Configs, o.Rounds = o.Configs[:1], 1
 		if err := scan.Run(t.Context(), scan.OpenEngine(faulty{opened(t), spoil}, nil), o, result); !errors.Is(err, scan.ErrWrong) {
 			t.Errorf("%s: %v", name, err)
@@ -92,6 +119,9 @@ func TestRunCatches(t *testing.T) {
 		}
 		if len(samples) != len(o.Queries) {
 			t.Errorf("%s: %d samples", name, len(samples))
+		}
+		if kept, _ := filepath.Glob(filepath.Join(result.Dir, "results", "*")); len(kept) > 0 {
+			t.Errorf("%s: wrong results are kept: %q", name, kept)
 		}
 	}
 }

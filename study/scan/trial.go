@@ -1,8 +1,12 @@
 package scan
 
 import (
+	"bytes"
 	"context"
+	"encoding/csv"
 	"fmt"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/barograph/barograph/engine/tables"
@@ -107,9 +111,38 @@ func (t *trial) prove(ctx context.Context, q tables.StarQuery) (differs bool, er
 	}
 	proof, wrong := t.Reference.Check(q, rows)
 	if wrong != nil {
-		err = t.folder.Add(run.Sample{Cell: t.folder.Run.ScanCell(t.config, string(q)), Phase: run.Warm}.Judge(nil, proof, wrong))
+		return true, t.folder.Add(run.Sample{Cell: t.folder.Run.ScanCell(t.config, string(q)), Phase: run.Warm}.Judge(nil, proof, wrong))
 	}
-	return wrong != nil, err
+	return false, t.keep(q, rows)
+}
+
+// keep writes a proven result into the run folder, as results/ENGINE.QUERY.csv, so that it can be compared with
+// published ones. NULL is an empty field. All configurations have this result, except for rows that tie at the limit.
+func (t *trial) keep(q tables.StarQuery, rows []tables.StarRow) error {
+	if t.folder.Dir == "" {
+		return nil
+	}
+	all := [][]string{q.Header()}
+	for _, r := range rows {
+		var fields []string
+		for _, v := range r.Values(q) {
+			field := ""
+			if v != nil {
+				field = fmt.Sprint(v)
+			}
+			fields = append(fields, field)
+		}
+		all = append(all, fields)
+	}
+	var text bytes.Buffer
+	if err := csv.NewWriter(&text).WriteAll(all); err != nil {
+		return err
+	}
+	dir := filepath.Join(t.folder.Dir, "results")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, t.folder.Run.Archives[0].Engine+"."+string(q)+".csv"), text.Bytes(), 0o644)
 }
 
 // times measures warm repetitions, then cold ones, each in random order.

@@ -1,6 +1,8 @@
 package scan
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -31,6 +33,8 @@ type Request struct {
 	Bytes      string // that the query reads: 1.2TB; "" = the run's
 	ScaleData  float64
 	HoldOut    bool // also forecast each configuration of the run from the others
+
+	Progress func(s string) // of Measure; nil = none is reported
 }
 
 // ByCore is the value of Partitions that gives each core a worker, and all disks the same number of
@@ -57,6 +61,8 @@ type QuestionTimes struct {
 	At      *ForecastAt    `json:"at,omitempty"`
 	Enough  int            `json:"enough_disks,omitempty"` // number of disks of the slowest rate that keep the cores busy
 	ByDisks []ForecastAt   `json:"by_disks,omitempty"`
+
+	farthest string // the configuration that differs most from the law, with the difference
 }
 
 // ForecastAt is a forecast of a setup.
@@ -67,7 +73,7 @@ type ForecastAt struct {
 
 // Forecasts reads a run and forecasts by its law. If a named query has no law, it returns an error in
 // addition to the other forecasts.
-func (y *Request) Forecasts(dir string) (*Forecasts, error) {
+func (y *Request) Forecasts(ctx context.Context, dir string) (*Forecasts, error) {
 	r, samples, err := run.Read(dir)
 	if err != nil {
 		return nil, err
@@ -79,7 +85,7 @@ func (y *Request) Forecasts(dir string) (*Forecasts, error) {
 		return nil, err
 	}
 	out := &Forecasts{Run: dir, Engine: strings.TrimSpace(r.Archives[0].Product + " " + r.Archives[0].Version), request: y}
-	if out.Bandwidth, out.How, err = y.rates(); err != nil {
+	if out.Bandwidth, out.How, err = y.rates(ctx); err != nil {
 		return nil, err
 	}
 	queries := y.Queries
@@ -163,14 +169,18 @@ func (y *Request) checkDisks() error {
 }
 
 // rates returns the MB per second that each of the user's disks reads, and how each was measured.
-func (y *Request) rates() (mbps []float64, how []string, err error) {
+func (y *Request) rates(ctx context.Context) (mbps []float64, how []string, err error) {
 	if len(y.ReadMBps) == 1 {
 		return slices.Repeat(y.ReadMBps, max(y.Disks, 1)), nil, nil
 	}
 	mbps = y.ReadMBps
+	meter := newRateMeter(y.Progress, len(y.Paths), measure.ReadRate)
 	for _, path := range y.Paths {
 		if y.Measure {
-			rate, warning, err := measure.ReadRate(path)
+			rate, warning, err := meter.read(ctx, path)
+			if ctx.Err() != nil {
+				return nil, nil, ctx.Err()
+			}
 			if err != nil {
 				return nil, nil, &fault.Error{File: path, Problem: "cannot be measured", Err: err, Cure: "name a folder that can be written, or use --read-mbps"}
 			}
@@ -225,6 +235,8 @@ func (y *Request) question(r *run.Run, samples []run.Sample, query string, mbps 
 		return out, err
 	}
 	out.Query = query
+	worst := slices.MaxFunc(m.Fits, func(a, b run.ScanFit) int { return cmp.Compare(math.Abs(a.Residual), math.Abs(b.Residual)) })
+	out.farthest = fmt.Sprintf("%s (%+.0f %%)", ConfigName(&r.Scan.Configs[worst.Config]), 100*worst.Residual)
 	m.Fits = nil // the fits belong to the run
 	out.Law = &m.ScanModel
 	bytes, err := y.bytesToRead(m.Bytes)
@@ -290,6 +302,9 @@ func (x *Forecasts) Text(w io.Writer) error {
 		}
 		fmt.Fprintf(w, "\n%s, %s of %s, %s, %s, %.4g GB read:\n%s\n", q.Query, run.CountOf(len(x.Bandwidth), "disk"), rates(x.Bandwidth),
 			run.CountOf(q.At.Setup.Partitions, "partition"), run.CountOf(q.At.Setup.Cores, "core"), float64(q.At.Setup.Bytes)/1e9, q.At.Forecast)
+		if q.At.Forecast.TooWide() {
+			fmt.Fprintln(w, q.narrower())
+		}
 		fmt.Fprintln(w, x.request.enoughText(&q, x.Bandwidth))
 		if q.Law.WorkMeasured {
 			fmt.Fprintln(w, "Disks limited all measured configurations. The time of the cores is the counted processor time; more data will not need more per byte.")
@@ -307,7 +322,11 @@ func (x *Forecasts) Text(w io.Writer) error {
 			if len(row.Forecast.Beyond) > 0 {
 				sure += ", beyond the measured range"
 			}
-			fmt.Fprintf(tw, "%s\t%d\t%d\t%s\t%s\t%s%s\t\n", q.Query, len(row.Setup.Bandwidth), row.Setup.Partitions, row.Forecast.Value(), row.Forecast.Interval(), row.Forecast.Bound, sure)
+			seconds := row.Forecast.Value()
+			if row.Forecast.TooWide() {
+				seconds = "too wide"
+			}
+			fmt.Fprintf(tw, "%s\t%d\t%d\t%s\t%s\t%s%s\t\n", q.Query, len(row.Setup.Bandwidth), row.Setup.Partitions, seconds, row.Forecast.Interval(), row.Forecast.Bound, sure)
 		}
 	}
 	if err := tw.Flush(); err != nil {
@@ -318,6 +337,14 @@ func (x *Forecasts) Text(w io.Writer) error {
 	}
 	fmt.Fprintln(w, "\nThe 95 % interval is that of a single cold scan. It assumes that the law is valid, cores as fast as the run's, and the same engine.")
 	return nil
+}
+
+// narrower says how to get an interval of at most ±40 %.
+func (q *QuestionTimes) narrower() string {
+	if len(q.At.Forecast.Beyond) > 0 {
+		return "Measure nearer to these disks and data: run a sweep there, or name values within the measured range."
+	}
+	return fmt.Sprintf("The results of the run differ too much from the law: run it again with more cold repetitions on a quiet machine. The largest difference: %s.", q.farthest)
 }
 
 // enoughText describes how many disks keep the cores busy.

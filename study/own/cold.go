@@ -1,0 +1,129 @@
+package own
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/results/measure"
+	"github.com/barograph/barograph/results/run"
+)
+
+// absolute makes paths absolute.
+func absolute(paths ...string) (out []string, err error) {
+	for _, path := range paths {
+		if path, err = filepath.Abs(path); err != nil {
+			return nil, err
+		}
+		out = append(out, path)
+	}
+	return out, nil
+}
+
+// checkCold refuses cold repetitions of an engine whose caches Barograph cannot empty. path is that of an embedded
+// engine's files.
+func (r *runner) checkCold(p *participant, path string) (err error) {
+	if r.Cold <= 0 || r.ref == nil { // the reference is not timed
+		return nil
+	}
+	refuse := func(problem, cure string) error { return fault.Misuse("--cold with "+p.name, problem, cure) }
+	switch {
+	case p.place == engine.Embedded && path == ":memory:":
+		return refuse("cannot read from a disk what is only in memory", "name a file: "+p.scheme+":own.db")
+	case p.place == engine.Embedded:
+		p.files, err = absolute(path)
+	case len(p.serverPIDs) == 0:
+		return refuse("cannot empty the page cache of a server that no lab of this machine runs", "run it with `barograph lab up`, or omit --cold")
+	case os.Geteuid() != 0:
+		return refuse("cannot empty the page cache of a server's files", "run Barograph as root, or omit --cold")
+	}
+	return err
+}
+
+// cold times the proven queries with emptied caches, in random order.
+func (r *runner) cold(ctx context.Context) error {
+	return r.repeat(ctx, run.Cold, r.Cold)
+}
+
+// chill closes an engine, empties the page cache of the system, and opens the engine again. A server keeps its own caches.
+func (r *runner) chill(ctx context.Context, p *participant) error {
+	if err := p.disconnect(); err != nil {
+		return err
+	}
+	var files []string
+	for _, path := range p.files {
+		found, err := filepath.Glob(path + "*") // the files of its own tables are next to its own
+		if err != nil {
+			return err
+		}
+		files = append(files, found...)
+	}
+	how, err := r.Drop(files)
+	if err != nil {
+		return err
+	}
+	r.folder.Run.ColdMethod = "before each query the engine was closed and reopened, and a server, which kept its own caches, got a new connection; " + how
+	if err := r.connect(ctx, p, true); err != nil {
+		return errors.Join(err, p.disconnect())
+	}
+	if p.own.Confine != nil {
+		return p.own.Confine(ctx, r.folders...)
+	}
+	return nil
+}
+
+// repeat times the proven queries in a phase, in random order, except for the repetitions that a resumed run has already.
+func (r *runner) repeat(ctx context.Context, phase run.Phase, reps int) error {
+	type one struct {
+		p *participant
+		k int
+	}
+	var all []one
+	for _, p := range r.measured() {
+		for k := range r.Questions {
+			if p.proven[k] {
+				all = append(all, one{p, k})
+			}
+		}
+	}
+	if len(all) == 0 || reps <= 0 {
+		return nil
+	}
+	seed, name := r.Seed, "repetition"
+	if phase == run.Cold {
+		seed, name = seed+2, "cold repetition"
+	}
+	timed, todo := r.timed(), 0
+	key := func(x one, rep int) repetition {
+		return repetition{run.OwnCell(x.p.name, r.Questions[x.k].Name), phase, rep + 1}
+	}
+	for _, x := range all {
+		for rep := range reps {
+			if !timed[key(x, rep)] {
+				todo++
+			}
+		}
+	}
+	r.Progress(fmt.Sprintf("timing %d queries of all engines, %d %ss each", len(all), reps, name))
+	done, began := 0, time.Now()
+	for i, rep := range measure.Interleave(seed, len(all), reps) {
+		x := all[i]
+		if timed[key(x, rep)] {
+			continue
+		}
+		if r.overdue(fmt.Sprintf("%s %d of %d", name, rep+1, reps)) {
+			return nil
+		}
+		if err := r.time(ctx, x.p, x.k, rep, phase); err != nil {
+			return err
+		}
+		done++
+		r.progress("timing", done, todo, began)
+	}
+	return nil
+}

@@ -1,0 +1,156 @@
+package own_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/all"
+	"github.com/barograph/barograph/engine/enginetest"
+	"github.com/barograph/barograph/engine/tables"
+	"github.com/barograph/barograph/lab"
+	"github.com/barograph/barograph/results/run"
+	"github.com/barograph/barograph/study/own"
+)
+
+// everyKind has a column of each kind, with NULL.
+const everyKind = "i,d,f,b,day,at,note\n" +
+	"1,1.50,0.1,true,2024-07-01,2024-07-01 10:00:00,a\n-2000000,2.25,1e300,false,2024-07-02,2024-07-01 11:30:00.25,\"\"\n,,,,,,\n9223372036854775807,-0.25,-0.5,true,1999-12-31,1999-12-31 23:59:59,Süd\n"
+
+// interrupted runs a program until it says a text, and returns what it said.
+func interrupted(t *testing.T, p own.Program, dir, at string) []string {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	var said []string
+	p.Progress = func(text string) {
+		if said = append(said, text); at != "" && strings.Contains(text, at) {
+			stop()
+		}
+	}
+	f, err := own.Folder(dir, run.Run{Workload: run.OwnWorkload, Started: time.Now(), Args: []string{"scan", "own"}}, p.Progress)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := own.Run(ctx, p, f); err != nil {
+		said = append(said, "it ended with "+err.Error())
+	} else if at != "" {
+		t.Errorf("it was not interrupted when it says %q", at)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return said
+}
+
+// TestKeptLoads: a resumed run keeps the tables that an engine has completely, and loads the others again: those whose
+// load was interrupted, and those with other rows, values or definitions.
+func TestKeptLoads(t *testing.T) {
+	for _, d := range all.Registry() {
+		if !tables.Offers(&d, tables.OwnTables) {
+			continue
+		}
+		t.Run(d.Scheme, func(t *testing.T) {
+			url := d.Scheme + ":" + filepath.Join(t.TempDir(), "own")
+			if d.Server != nil {
+				url = enginetest.Lab(t, d, lab.Options{Memory: 1 << 30}).URL()
+			} else if d.Library != nil {
+				enginetest.Installed(t, d)
+			}
+			engines, other := []string{"x=" + url}, "sqlite:"
+			if d.Scheme == "sqlite" {
+				other = "duckdb:"
+			}
+			engines = append(engines, "y="+other+filepath.Join(t.TempDir(), "y.db"))
+			data := write(t, "kinds.csv", everyKind, "u.csv", numbers(5))
+			qs, err := own.Questions([]string{write(t, "q.sql", "SELECT count(*) AS n FROM kinds", "r.sql", "SELECT sum(x) AS s FROM u")}, own.Names(all.Registry()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			dir := filepath.Join(t.TempDir(), "run")
+			p := own.Program{Registry: all.Registry(), Engines: engines, Tables: data, Questions: qs, Reps: 1}
+			change := func(text string) {
+				t.Helper()
+				db, err := all.Registry().Open(t.Context(), url, engine.Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer db.Close()
+				o, err := tables.DatabasesOf(db).Own(t.Context(), true)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer o.Close()
+				if err := o.Ask(t.Context(), text, func([]any) error { return nil }); err != nil {
+					t.Fatal(err)
+				}
+			}
+			mutation := ""
+			if d.Scheme == "clickhouse" {
+				mutation = " SETTINGS mutations_sync = 1"
+			}
+			verb := func(update string) string {
+				if d.Scheme == "clickhouse" {
+					return "ALTER TABLE u " + strings.TrimPrefix(strings.Replace(update, "UPDATE u SET", "UPDATE", 1), "u ") + mutation
+				}
+				return update
+			}
+			for _, c := range []struct {
+				name   string
+				before func()
+				at     string // the run is interrupted when it says this
+				keeps  string // tables that x keeps
+			}{
+				{"first", func() {}, "x: loading u", ""},
+				{"interrupted in a load", func() {}, "x: 2 questions", "kinds"},
+				{"complete", func() {}, "x: 2 questions", "kinds u"},
+				{"another value", func() { change(verb("UPDATE u SET x = 7 WHERE x = 3")) }, "x: 2 questions", "kinds"},
+				{"other definitions", func() {
+					if err := os.WriteFile(filepath.Join(data, "u."+d.Scheme+".sql"), []byte("-- nothing yet\n"), 0o600); err != nil {
+						t.Fatal(err)
+					}
+				}, "x: 2 questions", "kinds"},
+				{"a missing table", func() { change("DROP TABLE u") }, "x: 2 questions", "kinds"},
+				{"to the end", func() {}, "", "kinds u"},
+			} {
+				c.before()
+				said := strings.Join(interrupted(t, p, dir, c.at), "\n")
+				keeps := ""
+				for _, table := range []string{"kinds", "u"} {
+					if strings.Contains(said, "x: keeps "+table) {
+						keeps = strings.TrimSpace(keeps + " " + table)
+					}
+				}
+				if keeps != c.keeps {
+					t.Errorf("%s: it keeps %q, not %q:\n%s", c.name, keeps, c.keeps, said)
+				}
+			}
+			if r, samples, err := run.Read(dir); err != nil || len(samples) != 4 || !r.Archives[1].Complete || r.Archives[1].Load <= 0 || r.Archives[1].Commits != 2 {
+				t.Errorf("%d samples, %+v, %v", len(samples), r.Archives, err)
+			}
+		})
+	}
+}
+
+// TestResumeOtherFiles: timed results are not kept if the files have changed since, not even in a Parquet file of the same
+// size and number of rows.
+func TestResumeOtherFiles(t *testing.T) {
+	data := write(t, "t.parquet", nanoseconds(t, 1e9))
+	qs, err := own.Questions([]string{write(t, "q.sql", "SELECT a FROM t")}, own.Names(all.Registry()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "run")
+	p := own.Program{Registry: all.Registry(), Engines: inFiles(t), Tables: data, Questions: qs, Reps: 2, Streams: []int{1}, Duration: 50 * time.Millisecond}
+	interrupted(t, p, dir, "1 stream for")
+	if err := os.WriteFile(filepath.Join(data, "t.parquet"), []byte(nanoseconds(t, 2e9)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if said := strings.Join(interrupted(t, p, dir, "timing"), "\n"); !strings.Contains(said, "contains timings of other files: table t has changed since; name another folder") {
+		t.Error(said)
+	}
+}
