@@ -315,10 +315,26 @@ func (o *ownTables) measureTexts(ctx context.Context, t *tables.Table) error {
 			}
 			texts = append(texts, text+"::VARCHAR")
 		}
-		return o.Rows(ctx, "SELECT "+strings.Join(texts, ", ")+" FROM read_parquet("+flavour.Quote(t.Parquet)+")", nil, f)
+		all := "SELECT " + strings.Join(texts, ", ") + " FROM read_parquet(" + flavour.Quote(t.Parquet)
+		if slices.ContainsFunc(t.Columns, func(c tables.Column) bool { return strings.EqualFold(c.Name, "file_row_number") }) {
+			return o.Rows(ctx, all+")", nil, f)
+		}
+		for first, n := 0, sliceRows; n == sliceRows; first += sliceRows {
+			n = 0
+			slice := fmt.Sprintf("%s, file_row_number = true) WHERE file_row_number >= %d AND file_row_number < %d", all, first, first+sliceRows)
+			if err := o.Rows(ctx, slice, nil, func(row []any) error { n++; return f(row) }); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
 	return err
 }
+
+// sliceRows is the number of rows that Each reads with one statement: those of a row group that DuckDB writes. DuckDB's
+// driver returns the first row of a result when it has the last one, so one statement for all rows needs memory, or disk,
+// for all of them as texts.
+const sliceRows = 122_880
 
 // readable adds the table's first file to an error.
 func readable(t *tables.Table, err error) error {

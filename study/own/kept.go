@@ -50,7 +50,7 @@ func (r *runner) checksum(p *participant, t *tables.Table) (string, error) {
 // mark stores the marker of a loaded table.
 func (r *runner) mark(ctx context.Context, p *participant, t *tables.Table, checksum string, load int64) error {
 	m := &tables.Table{
-		Name: markerOf(t.Name), Parquet: filepath.Join(r.variants.work, "marker.parquet"),
+		Name: markerOf(t.Name), Parquet: filepath.Join(r.work, "marker.parquet"),
 		Columns: []tables.Column{{Name: "checksum", Kind: tables.Text, Digits: len(checksum)}, {Name: "load_ns", Kind: tables.Integer}},
 		Each: func(_ context.Context, f func(row []any) error) error {
 			return f([]any{checksum, strconv.FormatInt(load, 10)})

@@ -13,6 +13,7 @@ import (
 	"github.com/barograph/barograph/engine/all"
 	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/engine/tables"
+	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/lab"
 	"github.com/barograph/barograph/results/run"
 	"github.com/barograph/barograph/study/own"
@@ -61,6 +62,45 @@ func TestTimeout(t *testing.T) {
 	}
 	if len(r.Own.Questions) != 3 {
 		t.Errorf("%d questions", len(r.Own.Questions))
+	}
+}
+
+// TestMemory: DuckDB over the files stays within its memory limit. A query that does not fit is skipped, with a cure, and
+// the others go on.
+func TestMemory(t *testing.T) {
+	data := write(t, "t.csv", numbers(100_000))
+	questions := write(t, "large.sql", "SELECT max(length(s)) AS n FROM (SELECT string_agg(repeat('x', 2000), '') AS s FROM t)",
+		"large.sqlite.sql", "SELECT max(length(s)) AS n FROM (SELECT group_concat(printf('%2000d', 1), '') AS s FROM t)",
+		"small.sql", "SELECT sum(x) AS s FROM t")
+	qs, err := own.Questions([]string{questions}, own.Names(all.Registry()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, samples, err := ask(t, own.Program{Engines: inFiles(t), Tables: data, Questions: qs, Reps: 1, Memory: "320MB"}) // the text has 200 MB
+	if fault.Code(err) != fault.Incomplete {
+		t.Error(err)
+	}
+	timed := map[string]int{}
+	for _, s := range samples {
+		if s.Measured() != nil {
+			timed[s.Cell.Engine+" "+s.Cell.Value("query")]++
+		} else if !strings.Contains(s.Problem, "large.sql:1: duckdb cannot run large") || !strings.Contains(s.Problem, "write a larger --memory") {
+			t.Error(s.Problem)
+		}
+	}
+	if want := "map[duckdb small:1 sqlite small:1]"; fmt.Sprint(timed) != want {
+		t.Errorf("timed: %v, want %s", timed, want)
+	}
+	if limit := r.Archives[0].Settings["memory_limit"]; limit != "305.1 MiB" {
+		t.Errorf("the run folder has the limit %q", limit)
+	}
+	_, _, err = ask(t, own.Program{Engines: inFiles(t), Tables: data, Questions: qs, Memory: "100MB"}) // DuckDB reads CSV in blocks of 256 MB
+	if err == nil || !strings.Contains(err.Error(), "write a larger --memory") {
+		t.Errorf("too little memory for a file: %v", err)
+	}
+	_, _, err = ask(t, own.Program{Engines: inFiles(t), Tables: data, Questions: qs, Memory: "much"})
+	if fault.Code(err) != fault.Usage || !strings.Contains(err.Error(), "--memory much is not a size") {
+		t.Errorf("no size: %v", err)
 	}
 }
 

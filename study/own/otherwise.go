@@ -19,7 +19,6 @@ import (
 // another order, and with NULL first or last. If the result changes, the query does not determine it.
 type variants struct {
 	*runner
-	work string
 	open map[string]*tables.Tables
 	dbs  []*engine.Engine
 
@@ -49,7 +48,7 @@ func (o *variants) database(ctx context.Context, how string) (*tables.Tables, er
 	if own := o.open[how]; own != nil {
 		return own, nil
 	}
-	db, err := o.Registry.Open(ctx, reference+"::memory:", engine.Options{Log: o.Log, Threads: o.Threads})
+	db, err := o.Registry.Open(ctx, o.overFiles(), engine.Options{Log: o.Log, Threads: o.Threads})
 	if err != nil {
 		return nil, err
 	}
@@ -62,6 +61,9 @@ func (o *variants) database(ctx context.Context, how string) (*tables.Tables, er
 		o.open = map[string]*tables.Tables{}
 	}
 	o.open[how] = own
+	if err := exec(ctx, own, uncached); err != nil {
+		return nil, err
+	}
 	if how == nullFirst || how == nullLast {
 		if err := exec(ctx, own, "SET GLOBAL default_null_order = '"+how+"'"); err != nil {
 			return nil, err

@@ -7,7 +7,10 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"net/url"
 	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -44,6 +47,7 @@ type Program struct {
 	Tolerance    float64       // 0 = answer.Tolerance
 	Timeout      time.Duration // of each query; 0 = none
 	TimeLimit    time.Duration // after which nothing more is timed; 0 = none
+	Memory       string        // limit of a DuckDB over the files, such as "1GB"; "" = defaultMemory
 	SaveResults  bool          // write the proven results into the run folder
 	Seed         uint64
 	Log          *slog.Logger
@@ -98,6 +102,7 @@ type runner struct {
 	want         [][]*answer.Expected // by question and set of values
 	names        [][]string           // of the columns of the results, by question
 	folders      []string             // that the engines may read
+	work         string               // a temporary folder
 	definitions  map[string]string    // files of statements, by TABLE.ENGINE
 	skipped      []error              // by question: the reason why it is skipped; nil = it is not
 	variants     *variants
@@ -147,6 +152,7 @@ func Run(ctx context.Context, p Program, into *run.Folder) (err error) {
 	if p.Drop == nil {
 		p.Drop = measure.DropCaches
 	}
+	p.Memory = cmp.Or(p.Memory, DefaultMemory)
 	if p.Reps == 0 {
 		p.Reps = measure.RepsFor(max(len(p.Engines)-1, 1) * len(p.Questions))
 	}
@@ -161,21 +167,19 @@ func Run(ctx context.Context, p Program, into *run.Folder) (err error) {
 	if into.Run.Reps = p.Reps; len(p.Streams) == 0 {
 		into.Run.Own.StreamDuration = 0
 	}
-	defer func() { err = errors.Join(err, r.close()) }()
+	if r.work, err = os.MkdirTemp("", "barograph-own-"); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.close(), os.RemoveAll(r.work)) }()
+	if err := os.Chmod(r.work, 0o755); err != nil { //nolint:gosec // a server under another account may read it
+		return err
+	}
 	if err := r.open(ctx); err != nil {
 		return err
 	}
-	work, err := os.MkdirTemp("", "barograph-own-")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
-	if err := os.Chmod(work, 0o755); err != nil { //nolint:gosec // a server under another account may read it
-		return err
-	}
-	r.variants = &variants{runner: r, work: work}
+	r.variants = &variants{runner: r}
 	for _, step := range []func(ctx context.Context) error{
-		func(ctx context.Context) error { return cmp.Or(r.read(ctx, work), r.checkSameTables(before)) }, r.answers, r.load, r.prove, r.times, r.cold, r.streams,
+		func(ctx context.Context) error { return cmp.Or(r.read(ctx), r.checkSameTables(before)) }, r.answers, r.load, r.prove, r.times, r.cold, r.streams,
 	} {
 		if err := step(ctx); err != nil {
 			return err
@@ -196,8 +200,16 @@ func Run(ctx context.Context, p Program, into *run.Folder) (err error) {
 // mostTolerance is the largest allowed --tolerance.
 const mostTolerance = 1e-3
 
-// Check refuses an invalid tolerance, and engines that cannot confirm one another.
+// DefaultMemory is the memory limit of a DuckDB over the files.
+const DefaultMemory = "1GB"
+
+var memorySize = regexp.MustCompile(`(?i)^[0-9]+(\.[0-9]+)?\s?[kmgt]i?b$`)
+
+// Check refuses an invalid tolerance or memory limit, and engines that cannot confirm one another.
 func (p *Program) Check() error {
+	if p.Memory != "" && !memorySize.MatchString(p.Memory) {
+		return fault.Misuse("--memory "+p.Memory, "is not a size", "write a number with its unit: --memory 2GB")
+	}
 	if p.Tolerance > mostTolerance {
 		return fault.Misuse(fmt.Sprintf("--tolerance %g", p.Tolerance), "would accept nearly every result", fmt.Sprintf("write %g at most", mostTolerance))
 	}
@@ -262,11 +274,14 @@ func (r *runner) open(ctx context.Context) error {
 		r.folder.Run.Archives = append(r.folder.Run.Archives, a)
 		return p, err
 	}
-	p, err := add("DuckDB over the files", reference+"::memory:")
+	p, err := add("DuckDB over the files", r.overFiles())
 	if err != nil {
 		return err
 	}
 	r.ref = p.own
+	if err := exec(ctx, r.ref, uncached); err != nil {
+		return err
+	}
 	for _, raw := range r.Engines {
 		name, url := engine.SplitName(raw)
 		if _, err := add(name, url); err != nil {
@@ -275,6 +290,14 @@ func (r *runner) open(ctx context.Context) error {
 	}
 	return nil
 }
+
+// overFiles returns the URL of a DuckDB over the files. What exceeds its memory limit is in the temporary folder.
+func (r *runner) overFiles() string {
+	return reference + "::memory:?" + url.Values{"memory_limit": {r.Memory}, "temp_directory": {filepath.Join(r.work, "spilled")}}.Encode()
+}
+
+// uncached keeps a DuckDB over the files from filling its memory with parts of the files, for each condition anew.
+const uncached = "SET GLOBAL enable_external_file_cache = false"
 
 // connect opens an engine, with or without the tables that it has.
 func (r *runner) connect(ctx context.Context, p *participant, keep bool) (err error) {
@@ -320,12 +343,12 @@ func (r *runner) measured() []*participant { return r.participants[1:] }
 
 // read finds the tables with their columns and rows. It skips a table that cannot be read, records
 // the reason, and continues with the others.
-func (r *runner) read(ctx context.Context, work string) (err error) {
+func (r *runner) read(ctx context.Context) (err error) {
 	declared, err := readDeclaration(r.Types, r.Tables)
 	if err != nil {
 		return err
 	}
-	if r.folders, err = absolute(r.Tables, work); err != nil {
+	if r.folders, err = absolute(r.Tables, r.work); err != nil {
 		return err
 	}
 	for _, p := range r.participants {
@@ -359,8 +382,11 @@ func (r *runner) read(ctx context.Context, work string) (err error) {
 	for _, s := range sources {
 		r.Progress("reading " + s.table.Name)
 		s.declared = declared
-		if s.problem = s.read(ctx, r.ref, work); ctx.Err() != nil {
+		if s.problem = s.read(ctx, r.ref, r.work); ctx.Err() != nil {
 			return ctx.Err()
+		}
+		if f, ok := errors.AsType[*fault.Error](s.problem); ok {
+			f.Cure = cureOf(s.problem, f.Cure)
 		}
 		if s.problem != nil {
 			s.out.Problem = fault.Redact(s.problem.Error())
@@ -433,13 +459,22 @@ func withPlace(q *Question, scheme string, err error) error {
 	if f, ok := errors.AsType[*fault.Error](err); errors.Is(err, engine.ErrUnreachable) || ok && f.File != "" { // the error has a place already
 		return err
 	}
-	return &fault.Error{File: file, Line: line, Problem: scheme + " cannot run " + q.Name, Err: err, Cure: "change the query, or write a text for " + scheme + " into " + q.textFile(scheme)}
+	cure := cureOf(err, "change the query, or write a text for "+scheme+" into "+q.textFile(scheme))
+	return &fault.Error{File: file, Line: line, Problem: scheme + " cannot run " + q.Name, Err: err, Cure: cure}
+}
+
+// cureOf returns what to do after an error of an engine: otherwise, unless DuckDB had too little memory.
+func cureOf(err error, otherwise string) string {
+	if strings.Contains(err.Error(), "Out of Memory Error") {
+		return "write a larger --memory, or a memory_limit into the URL of the engine duckdb"
+	}
+	return otherwise
 }
 
 // answers runs every query on the reference. It skips a query that fails and continues with the
 // others.
 func (r *runner) answers(ctx context.Context) error {
-	r.Progress("DuckDB over the files: " + run.CountOf(len(r.Questions), "question"))
+	r.Progress(fmt.Sprintf("DuckDB over the files: %d queries, with %s of memory", len(r.Questions), r.Memory))
 	r.want, r.names, r.skipped = make([][]*answer.Expected, len(r.Questions)), make([][]string, len(r.Questions)), make([]error, len(r.Questions))
 	began := time.Now()
 	for k, q := range r.Questions {
