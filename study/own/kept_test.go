@@ -106,15 +106,15 @@ func TestKeptLoads(t *testing.T) {
 				keeps  string // tables that x keeps
 			}{
 				{"first", func() {}, "x: loading u", ""},
-				{"interrupted in a load", func() {}, "x: 2 questions", "kinds"},
-				{"complete", func() {}, "x: 2 questions", "kinds u"},
-				{"another value", func() { change(verb("UPDATE u SET x = 7 WHERE x = 3")) }, "x: 2 questions", "kinds"},
+				{"interrupted in a load", func() {}, "x: proving 2 queries", "kinds"},
+				{"complete", func() {}, "x: proving 2 queries", "kinds u"},
+				{"another value", func() { change(verb("UPDATE u SET x = 7 WHERE x = 3")) }, "x: proving 2 queries", "kinds"},
 				{"other definitions", func() {
 					if err := os.WriteFile(filepath.Join(data, "u."+d.Scheme+".sql"), []byte("-- nothing yet\n"), 0o600); err != nil {
 						t.Fatal(err)
 					}
-				}, "x: 2 questions", "kinds"},
-				{"a missing table", func() { change("DROP TABLE u") }, "x: 2 questions", "kinds"},
+				}, "x: proving 2 queries", "kinds"},
+				{"a missing table", func() { change("DROP TABLE u") }, "x: proving 2 queries", "kinds"},
 				{"to the end", func() {}, "", "kinds u"},
 			} {
 				c.before()

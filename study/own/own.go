@@ -382,7 +382,8 @@ func (r *runner) read(ctx context.Context) (err error) {
 	for _, s := range sources {
 		r.Progress("reading " + s.table.Name)
 		s.declared = declared
-		if s.problem = s.read(ctx, r.ref, r.work); ctx.Err() != nil {
+		s.problem = r.reporting("reading "+s.table.Name, nil, 0, func() error { return s.read(ctx, r.ref, r.work) })
+		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if f, ok := errors.AsType[*fault.Error](s.problem); ok {
@@ -482,9 +483,11 @@ func (r *runner) answers(ctx context.Context) error {
 		out := run.OwnQuestion{Name: q.Name, Title: q.Title, File: q.File, Line: q.Line, ParameterSets: q.Values(), Texts: q.Texts, ComparedWith: map[string]string{}}
 		for set := range q.Values() {
 			var e *answer.Expected
-			err := r.limited(ctx, q, reference, func(ctx context.Context) (err error) {
-				e, err = r.variants.expect(ctx, q, set, &out)
-				return err
+			err := r.reporting("DuckDB over the files: "+q.Name, nil, 0, func() error {
+				return r.limited(ctx, q, reference, func(ctx context.Context) (err error) {
+					e, err = r.variants.expect(ctx, q, set, &out)
+					return err
+				})
 			})
 			r.names[k] = r.variants.names
 			if ctx.Err() != nil {
@@ -519,7 +522,7 @@ func (p *participant) missingTable(q *Question) error {
 // the run folder names an engine that confirms them.
 func (r *runner) prove(ctx context.Context) error {
 	for _, p := range r.measured() {
-		r.Progress(p.name + ": " + run.CountOf(len(r.Questions), "question"))
+		r.Progress(fmt.Sprintf("%s: proving %d queries", p.name, len(r.Questions)))
 		p.proven = make([]bool, len(r.Questions))
 		began := time.Now()
 		for k, q := range r.Questions {
@@ -531,7 +534,11 @@ func (r *runner) prove(ctx context.Context) error {
 				if saved, err = r.result(p, k, set); err != nil {
 					return err
 				}
-				if got, err = r.ask(ctx, p, q, set, saved.row); err == nil {
+				err = r.reporting(p.name+": "+q.Name, nil, 0, func() (err error) {
+					got, err = r.ask(ctx, p, q, set, saved.row)
+					return err
+				})
+				if err == nil {
 					proof, err = answer.CompareLoose(r.want[k][set], got, r.Tolerance)
 				}
 				if err := saved.close(err == nil); err != nil {
