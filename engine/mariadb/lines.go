@@ -496,14 +496,14 @@ func (w *lineWriter) afterCommit(committed bool) {
 	if w.headers == nil {
 		return
 	}
-	if committed {
-		w.headers.Keep()
-		w.files.Keep()
-	} else {
-		w.headers.Drop()
-		w.files.Drop()
-	}
+	interners := []interface {
+		Keep()
+		Drop()
+	}{w.headers, w.files}
 	for _, known := range w.viewHeads {
+		interners = append(interners, known)
+	}
+	for _, known := range interners {
 		if committed {
 			known.Keep()
 		} else {

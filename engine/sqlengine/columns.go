@@ -1,6 +1,7 @@
 package sqlengine
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/barograph/barograph/archive/design"
@@ -21,7 +22,14 @@ const (
 	Timestamp      // a time without zone, in UTC, in seconds
 	Doubles        // repeating columns: a list of doubles
 	Entries        // the entries of a document
+	numTypes
 )
+
+// TypeNames are an engine's names of the types.
+type TypeNames [numTypes]string
+
+// Of returns the name of a column's type.
+func (n *TypeNames) Of(c Column) string { return n[c.Type] }
 
 // Source is the part of a record that a column contains.
 type Source uint8
@@ -227,6 +235,17 @@ func Table(n design.Name, t *record.LineType) (name string, cols []Column, ok bo
 		return design.DocTable(t), DocColumns(), true
 	}
 	return "", nil, false
+}
+
+// KeyColumns returns the columns that identify a record of a table.
+func KeyColumns(cols []Column) []Column {
+	return slices.DeleteFunc(slices.Clone(cols), func(c Column) bool {
+		switch c.From {
+		case HeaderID, Header, ValidBeg, ValidEpoch, ValidEnd, InitBeg, ObsLead, ObsBeg, ObsEnd:
+			return false
+		}
+		return c.From != Data || !c.Data.Key
+	})
 }
 
 // Create returns CREATE TABLE IF NOT EXISTS. The name must be quoted; typeName returns the
