@@ -413,7 +413,9 @@ func (w *lineWriter) write(ctx context.Context) error {
 		if err := w.writeLines(ctx, lt, w.l.next); err != nil {
 			return err
 		}
-		if err := w.writeChildren(ctx, lt); err != nil {
+		child, columns := childTable(t)
+		// METdbLoad drops the last threshold of PCT, PJC and PRC, which has no further columns.
+		if err := w.writeChildren(ctx, lt, child, columns, loneThreshold(t)); err != nil {
 			return err
 		}
 		if err := w.writeView(ctx, lt, w.l.next); err != nil {
