@@ -41,7 +41,7 @@ var types = sqlengine.TypeNames{ //nolint:gochecknoglobals // a constant table
 // subsetTables returns the statements that create a subset.
 func (a *openArchive) subsetTables(subset string) []string {
 	catalog := a.Own(subset, sqlengine.CatalogTable)
-	out := []string{
+	return append([]string{
 		"CREATE SCHEMA IF NOT EXISTS " + flavour.Ident(schemaName(subset)),
 		"CREATE TABLE IF NOT EXISTS " + catalog + ` (
   id integer PRIMARY KEY CHECK (id = 1),
@@ -51,17 +51,7 @@ func (a *openArchive) subsetTables(subset string) []string {
 )`,
 		"INSERT INTO " + catalog + " VALUES (1, " + flavour.Quote(subset) + ", 0, NULL) ON CONFLICT DO NOTHING",
 		sqlengine.Create(a.Own(subset, sqlengine.MarksTable), sqlengine.MarkColumns(), types.Of),
-	}
-	if a.Design == design.Normalized {
-		header := a.Dialect.Table(subset, design.HeaderTable)
-		out = append(out,
-			sqlengine.Create(header, sqlengine.HeaderColumns(), types.Of),
-			"CREATE INDEX IF NOT EXISTS stat_header_unique_pk ON "+header+
-				" (model, fcst_var, fcst_lev, obs_var, obs_lev, obtype, vx_mask, interp_mthd, interp_pnts, fcst_thresh, obs_thresh)",
-			sqlengine.Create(a.Dialect.Table(subset, sqlengine.FileTable), sqlengine.FileColumns(), types.Of),
-		)
-	}
-	return out
+	}, a.HeaderTables(subset, "stat_header_unique_pk", &types)...)
 }
 
 // typeTables returns the statements that create the table of a line type.

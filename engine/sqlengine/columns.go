@@ -248,6 +248,21 @@ func KeyColumns(cols []Column) []Column {
 	})
 }
 
+// HeaderTables returns the statements that create METviewer's tables of headers and files, and the index of headers
+// under a quoted name. Other designs have none.
+func (a *Archive) HeaderTables(subset, index string, types *TypeNames) []string {
+	if a.Design != design.Normalized {
+		return nil
+	}
+	header := a.Dialect.Table(subset, design.HeaderTable)
+	return []string{
+		Create(header, HeaderColumns(), types.Of),
+		"CREATE INDEX IF NOT EXISTS " + index + " ON " + header +
+			" (model, fcst_var, fcst_lev, obs_var, obs_lev, obtype, vx_mask, interp_mthd, interp_pnts, fcst_thresh, obs_thresh)",
+		Create(a.Dialect.Table(subset, FileTable), FileColumns(), types.Of),
+	}
+}
+
 // Create returns CREATE TABLE IF NOT EXISTS. The name must be quoted; typeName returns the
 // engine's type of a column.
 func Create(name string, cols []Column, typeName func(Column) string) string {

@@ -75,20 +75,10 @@ var types = sqlengine.TypeNames{ //nolint:gochecknoglobals // a constant table
 
 // subsetTables returns the statements that create a subset.
 func (a *openArchive) subsetTables(subset string) []string {
-	out := []string{
+	return append([]string{
 		sqlengine.Create(a.Own(subset, sqlengine.MarksTable), sqlengine.MarkColumns(), types.Of),
 		sqlengine.Create(a.Own(subset, sqlengine.CatalogTable), sqlengine.CatalogColumns(), types.Of),
-	}
-	if a.Design == design.Normalized {
-		header := a.Dialect.Table(subset, design.HeaderTable)
-		out = append(out,
-			sqlengine.Create(header, sqlengine.HeaderColumns(), types.Of),
-			index(subset, design.HeaderTable, "stat_header_unique_pk", header,
-				"model, fcst_var, fcst_lev, obs_var, obs_lev, obtype, vx_mask, interp_mthd, interp_pnts, fcst_thresh, obs_thresh"),
-			sqlengine.Create(a.Dialect.Table(subset, sqlengine.FileTable), sqlengine.FileColumns(), types.Of),
-		)
-	}
-	return out
+	}, a.HeaderTables(subset, indexName(subset, design.HeaderTable, "stat_header_unique_pk"), &types)...)
 }
 
 // typeTables returns the statements that create the table of a line type.
@@ -107,7 +97,11 @@ func (a *openArchive) typeTables(subset string, t *record.LineType) []string {
 }
 
 func index(subset, table, name, on, columns string) string {
-	return "CREATE INDEX IF NOT EXISTS " + flavour.Ident(tableName(subset, table+"_"+name)) + " ON " + on + " (" + columns + ")"
+	return "CREATE INDEX IF NOT EXISTS " + indexName(subset, table, name) + " ON " + on + " (" + columns + ")"
+}
+
+func indexName(subset, table, name string) string {
+	return flavour.Ident(tableName(subset, table+"_"+name))
 }
 
 // Check lets SQLite read every used page, which compares its checksum, and compare each index with its
