@@ -1,8 +1,11 @@
 package formats
 
 import (
+	"context"
 	"errors"
 	"io"
+	"os"
+	"path/filepath"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -37,6 +40,37 @@ func TestSilence(t *testing.T) {
 			t.Errorf("%q", got)
 		}
 	})
+}
+
+// TestCanceledRead: a read that waits when its context ends returns no bytes and the cause.
+func TestCanceledRead(t *testing.T) {
+	cause := errors.New("the signal")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(cause)
+	r, w := io.Pipe()
+	defer w.Close()
+	if n, err := (&cancellableReader{ctx: ctx, r: r}).Read(make([]byte, 8)); n != 0 || !errors.Is(err, cause) {
+		t.Errorf("%d bytes, %v; want 0 and %v", n, err, cause)
+	}
+}
+
+// TestReadSmall: a file that has become shorter or longer than its size is read to its end, if the buffer has room.
+func TestReadSmall(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x")
+	if err := os.WriteFile(path, []byte("12345678"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		buffer, size int
+		want         string
+	}{{9, 8, "12345678"}, {100, 8, "12345678"}, {100, 20, "12345678"}, {100, 5, "12345678"}, {8, 9, ""}, {4, 9, ""}} {
+		if got := readSmall(path, make([]byte, c.buffer), c.size); string(got) != c.want || (got == nil) != (c.want == "") {
+			t.Errorf("a buffer of %d bytes and a size of %d: %q, want %q", c.buffer, c.size, got, c.want)
+		}
+	}
+	if got := readSmall(path+"y", make([]byte, 8), 8); got != nil {
+		t.Errorf("a missing file: %q", got)
+	}
 }
 
 func TestLeftAlone(t *testing.T) {

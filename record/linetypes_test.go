@@ -70,6 +70,10 @@ func checkGroup(t *testing.T, lt *LineType) {
 		}
 		return
 	}
+	after := map[string]int{"MCTC": 1, "ORANK": 10} // in MET's table the groups of all other types are last
+	if want := fixed[lt.Name] - after[lt.Name]; lt.ColumnsBeforeGroup != want {
+		t.Errorf("%s: %d columns before the group, want %d", lt.Name, lt.ColumnsBeforeGroup, want)
+	}
 	at := slices.IndexFunc(lt.Columns, func(c Column) bool { return c.Name == lt.Group.Count })
 	if at < 0 || at >= lt.ColumnsBeforeGroup || lt.Columns[at].Kind != Count {
 		t.Errorf("%s: the group's count %q must be a Count before the group", lt.Name, lt.Group.Count)

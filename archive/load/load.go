@@ -207,7 +207,7 @@ func (r *loadRun) countBefore(ctx context.Context, subset string) (records int64
 		return c.LoadedRecords(), nil
 	}
 	r.options.Log.Info("the archive is from an earlier version: counting its records once", "subset", subset)
-	made, err := BuildCatalog(ctx, r.archive, subset)
+	made, err := archive.BuildCatalog(ctx, r.archive, subset)
 	if err != nil {
 		return 0, err
 	}
@@ -408,18 +408,6 @@ func (r *loadRun) addToTotals(m *archive.Mark) {
 	r.summary.Duplicates += m.Replaced - m.Conflicts
 	r.summary.Conflicts += m.Conflicts
 	r.summary.Quarantined += m.Quarantined
-}
-
-// BuildCatalog builds the catalog of a subset by reading all its records.
-func BuildCatalog(ctx context.Context, a archive.Archive, subset string) (*design.Catalog, error) {
-	c := design.NewCatalog(subset)
-	for b, err := range a.Dump(ctx, subset) {
-		if err != nil {
-			return nil, err
-		}
-		c.Add(b)
-	}
-	return c, nil
 }
 
 // Digest computes the digest of all records of a subset.

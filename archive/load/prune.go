@@ -36,7 +36,7 @@ func Prune(ctx context.Context, a archive.Archive, subset string, keepLast bool,
 	if err != nil {
 		return nil, err
 	}
-	found, err := BuildCatalog(ctx, a, subset)
+	found, err := archive.BuildCatalog(ctx, a, subset)
 	if err != nil {
 		return nil, err
 	}

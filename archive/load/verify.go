@@ -33,7 +33,7 @@ func Verify(ctx context.Context, a archive.Archive, subset string) (*VerifyResul
 		err = nil
 	} else if err == nil {
 		var found *design.Catalog
-		found, err = BuildCatalog(ctx, a, subset)
+		found, err = archive.BuildCatalog(ctx, a, subset)
 		switch {
 		case err != nil && (ctx.Err() != nil || errors.Is(err, engine.ErrReadOnly)): // an interrupted load is no damage
 			return nil, err

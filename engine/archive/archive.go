@@ -325,6 +325,18 @@ func (m *Mark) CountReplaced(s CommitResult) {
 	m.Replaced += n
 }
 
+// BuildCatalog builds the catalog of a subset by reading all its records.
+func BuildCatalog(ctx context.Context, a Archive, subset string) (*design.Catalog, error) {
+	c := design.NewCatalog(subset)
+	for b, err := range a.Dump(ctx, subset) {
+		if err != nil {
+			return nil, err
+		}
+		c.Add(b)
+	}
+	return c, nil
+}
+
 // DumpRows is the number of records in a batch of a dump.
 const DumpRows = 4096
 
@@ -460,13 +472,24 @@ func (s *CommitResult) ResolveSome(stored *record.Batch, in *RecordIndex) (rows 
 	return rows
 }
 
-// ResolveAll calls Resolve for every record of stored. A record that the index does not
-// have is an error.
-func (s *CommitResult) ResolveAll(stored *record.Batch, in *RecordIndex) error {
-	if len(s.ResolveSome(stored, in)) < stored.Len() {
-		return fmt.Errorf("internal error: the engine returned a %s record whose identity is not in the commit", stored.Type.Name)
+// Resolver returns a function that calls Resolve for every record of a dump. A record without an
+// incoming one in batches is an error.
+func (s *CommitResult) Resolver(batches []*record.Batch) func(stored iter.Seq2[*record.Batch, error]) error {
+	var in *RecordIndex // built for the first existing record
+	return func(stored iter.Seq2[*record.Batch, error]) error {
+		for have, err := range stored {
+			if err != nil {
+				return err
+			}
+			if in == nil {
+				in = NewRecordIndex(batches)
+			}
+			if len(s.ResolveSome(have, in)) < have.Len() {
+				return fmt.Errorf("internal error: the engine returned a %s record whose identity is not in the commit", have.Type.Name)
+			}
+		}
+		return nil
 	}
-	return nil
 }
 
 // Check returns a *ConflictError if the commit would replace a record that IsProtected

@@ -21,6 +21,17 @@ type Offer struct {
 	MeanDesigns []design.Name // the designs in which the engine itself computes the results of questions with Mean
 }
 
+// SQLOffer is the usual offer of an SQL engine in these designs. The engine computes means in each of them.
+func SQLOffer(designs ...design.Name) Offer {
+	all := map[design.Name][]flavour.Name{
+		design.Normalized: {flavour.MetviewerSQL, flavour.SQL, flavour.ISORange, flavour.EpochRange},
+		design.Document:   {flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange, flavour.Keys},
+		design.Wide:       {flavour.SQL, flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange},
+	}
+	maps.DeleteFunc(all, func(n design.Name, _ []flavour.Name) bool { return !slices.Contains(designs, n) })
+	return Offer{Designs: all, MeanDesigns: designs}
+}
+
 // OfferOf returns a driver's offer. The offer of an engine without archives has no designs.
 func OfferOf(d *engine.Driver) Offer { return engine.OfferOf[Offer](d) }
 

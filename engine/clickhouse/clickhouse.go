@@ -20,7 +20,6 @@ import (
 	"github.com/barograph/barograph/engine/launch"
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/internal/fault"
-	"github.com/barograph/barograph/query/flavour"
 )
 
 // params are the parameters of the URL. They have ClickHouse's own names.
@@ -41,21 +40,14 @@ const databaseName = "barograph"
 // Driver describes the engine.
 func Driver() engine.Driver {
 	return engine.Driver{
-		Scheme:  "clickhouse",
-		Licence: "Apache-2.0",
-		Summary: "ClickHouse, a columnar database in a folder, with chDB's library in a separate process",
-		Example: "clickhouse:folder",
-		Params:  params,
-		Abilities: append([]any{archive.Offer{
-			Designs: map[design.Name][]flavour.Name{
-				design.Normalized: {flavour.MetviewerSQL, flavour.SQL, flavour.ISORange, flavour.EpochRange},
-				design.Document:   {flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange, flavour.Keys},
-				design.Wide:       {flavour.SQL, flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange},
-			},
-			MeanDesigns: []design.Name{design.Normalized, design.Document, design.Wide},
-		}}, offered()...),
-		Place:   engine.Embedded,
-		Library: &engine.Library{Artifacts: []launch.Artifact{artifact()}, Find: find},
+		Scheme:    "clickhouse",
+		Licence:   "Apache-2.0",
+		Summary:   "ClickHouse, a columnar database in a folder, with chDB's library in a separate process",
+		Example:   "clickhouse:folder",
+		Params:    params,
+		Abilities: append([]any{archive.SQLOffer(design.Normalized, design.Document, design.Wide)}, offered()...),
+		Place:     engine.Embedded,
+		Library:   &engine.Library{Artifacts: []launch.Artifact{artifact()}, Find: find},
 		Recognizes: func(path string, _ []byte) bool {
 			_, err := os.Stat(filepath.Join(path, "metadata", databaseName+".sql"))
 			return err == nil

@@ -47,27 +47,16 @@ var params = []engine.Param{ //nolint:gochecknoglobals // a constant table
 // Driver describes DuckDB.
 func Driver() engine.Driver {
 	return engine.Driver{
-		Scheme:  scheme,
-		Licence: "MIT",
-		Summary: "DuckDB, a columnar database in one file, inside Barograph's process",
-		Example: "duckdb:archive.db",
-		Params:  params,
-		Abilities: append([]any{archive.Offer{
-			Designs:     offers(),
-			MeanDesigns: []design.Name{design.Normalized, design.Document, design.Wide},
-		}}, offered()...),
+		Scheme:     scheme,
+		Licence:    "MIT",
+		Summary:    "DuckDB, a columnar database in one file, inside Barograph's process",
+		Example:    "duckdb:archive.db",
+		Params:     params,
+		Abilities:  append([]any{archive.SQLOffer(design.Normalized, design.Document, design.Wide)}, offered()...),
 		Place:      engine.Embedded,
 		Library:    &engine.Library{Optional: true, Artifacts: []launch.Artifact{httpfs()}, Find: func() error { _, err := extension(); return err }},
 		Recognizes: func(_ string, head []byte) bool { return len(head) > 12 && string(head[8:12]) == "DUCK" },
 		Open:       open,
-	}
-}
-
-func offers() map[design.Name][]flavour.Name {
-	return map[design.Name][]flavour.Name{
-		design.Normalized: {flavour.MetviewerSQL, flavour.SQL, flavour.ISORange, flavour.EpochRange},
-		design.Document:   {flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange, flavour.Keys},
-		design.Wide:       {flavour.SQL, flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange},
 	}
 }
 

@@ -133,9 +133,9 @@ func (l *loader) create(ctx context.Context) error {
 	text := "CREATE SCHEMA IF NOT EXISTS " + strings.TrimSuffix(l.a.Dialect.Table(l.subset, ""), ".") +
 		"; CREATE TABLE IF NOT EXISTS " + l.a.Own(l.subset, sqlengine.CatalogTable) + " (catalog VARCHAR NOT NULL)" +
 		"; CREATE TABLE IF NOT EXISTS " + l.a.Own(l.subset, sqlengine.MarksTable) + " (seq BIGINT NOT NULL, digest VARCHAR NOT NULL, mark VARCHAR NOT NULL)"
-	if plain := (layout{}); l.a.Design == design.Normalized {
-		text += "; " + sqlengine.Create(l.a.Dialect.Table(l.subset, design.HeaderTable), unkeyed(sqlengine.HeaderColumns()), plain.typeName) +
-			"; " + sqlengine.Create(l.a.Dialect.Table(l.subset, sqlengine.FileTable), unkeyed(sqlengine.FileColumns()), plain.typeName)
+	if l.a.Design == design.Normalized {
+		text += "; " + sqlengine.Create(l.a.Dialect.Table(l.subset, design.HeaderTable), unkeyed(sqlengine.HeaderColumns()), types.Of) +
+			"; " + sqlengine.Create(l.a.Dialect.Table(l.subset, sqlengine.FileTable), unkeyed(sqlengine.FileColumns()), types.Of)
 	}
 	return l.c.Exec(ctx, text)
 }
@@ -168,7 +168,7 @@ func (l *loader) writer(table string) (*chunkWriter, error) {
 // replace deletes the records that rows of p replace. rows lists those that may exist.
 func (l *loader) replace(ctx context.Context, _ sqlengine.Querier, p *sqlengine.Lines, rows []design.Row, stored *archive.CommitResult) error {
 	lay := newLayout(p.Design, p.Type)
-	columns := lay.identity()
+	columns := sqlengine.KeyColumns(lay.columns)
 	create := strings.Replace(sqlengine.Create("barograph_stage", columns, lay.typeName), "CREATE TABLE IF NOT EXISTS", "CREATE OR REPLACE TEMP TABLE", 1)
 	if err := l.c.Exec(ctx, create); err != nil {
 		return err
@@ -178,13 +178,10 @@ func (l *loader) replace(ctx context.Context, _ sqlengine.Querier, p *sqlengine.
 	}
 	first, last := bounds(rows)
 	condition := "t.fcst_valid_beg BETWEEN " + l.a.Dialect.DateTime(first) + " AND " + l.a.Dialect.DateTime(last)
-	on := make([]string, 0, len(columns))
-	for _, c := range columns {
-		on = append(on, "t."+c.Name+" IS NOT DISTINCT FROM s."+c.Name)
-	}
+	on := flavour.Join(columns, " AND ", func(c sqlengine.Column) string { return "t." + c.Name + " IS NOT DISTINCT FROM s." + c.Name })
 	table := l.a.Dialect.Table(l.subset, lay.table)
 	err := l.c.Exec(ctx, "CREATE OR REPLACE TEMP TABLE barograph_hits AS SELECT t.rowid AS hit FROM "+table+
-		" t JOIN temp.main.barograph_stage s ON "+strings.Join(on, " AND ")+" WHERE "+condition)
+		" t JOIN temp.main.barograph_stage s ON "+on+" WHERE "+condition)
 	if err != nil {
 		return err
 	}
@@ -216,19 +213,7 @@ func (l *loader) resolveExisting(ctx context.Context, lay *layout, p *sqlengine.
 	for i, id := range p.IDs {
 		d.heads[id] = p.Headers[i]
 	}
-	var in *archive.RecordIndex
-	for have, err := range archive.Dump(func(to *archive.Dumper) error { return d.page(r, to) }) {
-		if err != nil {
-			return err
-		}
-		if in == nil {
-			in = archive.NewRecordIndex(p.Batches)
-		}
-		if err := stored.ResolveAll(have, in); err != nil {
-			return err
-		}
-	}
-	return nil
+	return stored.Resolver(p.Batches)(archive.Dump(func(to *archive.Dumper) error { return d.page(r, to) }))
 }
 
 func bounds(rows []design.Row) (first, last int64) {
@@ -310,24 +295,19 @@ func unkeyed(cols []sqlengine.Column) []sqlengine.Column {
 // all but fcst_lead are NULL.
 var entryTimes = [...]string{"fcst_lead", "fcst_valid_end", "obs_lead", "obs_valid_beg", "obs_valid_end"} //nolint:gochecknoglobals // a constant table
 
-// typeName returns DuckDB's type of a column. Counts are doubles, as in records: DuckDB packs doubles
-// without fractions as tightly as integers, and nothing is lost.
+// types are DuckDB's types of columns, except of documents' entries. Counts are doubles, as in records:
+// DuckDB packs doubles without fractions as tightly as integers, and nothing is lost.
+var types = sqlengine.TypeNames{ //nolint:gochecknoglobals // a constant table
+	sqlengine.Text: "VARCHAR", sqlengine.Integer: "INTEGER", sqlengine.BigInt: "BIGINT", sqlengine.Timestamp: "TIMESTAMP",
+	sqlengine.Count: "DOUBLE", sqlengine.Double: "DOUBLE", sqlengine.Doubles: "DOUBLE[]",
+}
+
+// typeName returns DuckDB's type of a column of a line type's table.
 func (l *layout) typeName(c sqlengine.Column) string {
-	switch c.Type {
-	case sqlengine.Text:
-		return "VARCHAR"
-	case sqlengine.Integer:
-		return "INTEGER"
-	case sqlengine.BigInt:
-		return "BIGINT"
-	case sqlengine.Timestamp:
-		return "TIMESTAMP"
-	case sqlengine.Doubles:
-		return "DOUBLE[]"
-	case sqlengine.Entries:
+	if c.Type == sqlengine.Entries {
 		return l.entryType() + "[]"
 	}
-	return "DOUBLE"
+	return types.Of(c)
 }
 
 // entryType returns the type of an entry of a document.
@@ -348,23 +328,6 @@ func (l *layout) entryType() string {
 	}
 	b.WriteString(")")
 	return b.String()
-}
-
-// identity lists the columns that identify a record of a table, and the columns for comparing headers.
-func (l *layout) identity() []sqlengine.Column {
-	var out []sqlengine.Column
-	for _, c := range l.columns {
-		switch c.From {
-		case sqlengine.HeaderID, sqlengine.Header, sqlengine.ValidBeg, sqlengine.ValidEnd, sqlengine.InitBeg,
-			sqlengine.ObsLead, sqlengine.ObsBeg, sqlengine.ObsEnd:
-			out = append(out, c)
-		case sqlengine.Data:
-			if c.Data.Key {
-				out = append(out, c)
-			}
-		}
-	}
-	return out
 }
 
 // ambiguous reports whether a schema's name is also the name of a database.

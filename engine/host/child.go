@@ -195,8 +195,7 @@ func (c *child) call(ctx context.Context, r *request, out *reply, chunk func([]b
 		return c.failed
 	}
 	if r.Op == opAbout {
-		about, err := c.engine.About(ctx)
-		out.About = &about
+		out.About, err = c.engine.About(ctx)
 		return err
 	}
 	a, err := c.archive(ctx, r.Design)
@@ -221,9 +220,7 @@ func (c *child) call(ctx context.Context, r *request, out *reply, chunk func([]b
 	case opSubsets:
 		out.Names, err = a.Subsets(ctx)
 	case opContents:
-		var contents archive.Contents
-		contents, err = a.Contents(ctx, r.Subset)
-		out.Contents = &contents
+		out.Contents, err = a.Contents(ctx, r.Subset)
 	case opPhrase:
 		var put *archive.Query
 		if put, err = a.Phrase(ctx, q.Question, r.Flavour); err == nil {
@@ -240,9 +237,7 @@ func (c *child) call(ctx context.Context, r *request, out *reply, chunk func([]b
 		}
 		out.Query = &wireQuery{Query: archive.Query{ServerTime: q.ServerTime}}
 	case opExplain:
-		var plan archive.Plan
-		plan, err = a.Explain(ctx, q)
-		out.Plan = &plan
+		out.Plan, err = a.Explain(ctx, q)
 	case opDump:
 		return sent(a.Dump(ctx, r.Subset), chunk)
 	case opParts, opRows:

@@ -196,14 +196,15 @@ func (r *Reader) restart(p *Process) {
 	}
 }
 
-// call sends a request, passes each chunk to each as it arrives, and returns the last reply.
-func (r *Reader) call(ctx context.Context, q *request, each func(chunk []byte) error) (*reply, error) {
+// call sends a request, passes each chunk to each as it arrives, and returns the last reply. If it
+// returns an error, the reply is empty.
+func (r *Reader) call(ctx context.Context, q *request, each func(chunk []byte) error) (reply, error) {
 	if err := ctx.Err(); err != nil {
-		return nil, err
+		return reply{}, err
 	}
 	c, err := r.take(ctx)
 	if err != nil {
-		return nil, err
+		return reply{}, err
 	}
 	stop := context.AfterFunc(ctx, func() { _ = c.conn.SetReadDeadline(time.Unix(1, 0)) })
 	last, err := r.exchange(ctx, c, q, each)
@@ -216,23 +217,23 @@ func (r *Reader) call(ctx context.Context, q *request, each func(chunk []byte) e
 		if err = last.Err.error(); r.o.Invalid != nil && r.o.Invalid(err) {
 			r.restart(c.process)
 		}
-		return nil, err
+		return reply{}, err
 	}
 	if ctx.Err() != nil {
 		go r.abandon(c)
-		return nil, ctx.Err()
+		return reply{}, ctx.Err()
 	}
 	if errors.Is(err, errLeft) {
 		go r.abandon(c)
-		return nil, err
+		return reply{}, err
 	}
-	return nil, r.broken(c, err)
+	return reply{}, r.broken(c, err)
 }
 
 // errLeft means that the caller wants no more chunks.
 var errLeft = errors.New("the caller has left")
 
-func (r *Reader) exchange(ctx context.Context, c *connection, q *request, each func(chunk []byte) error) (*reply, error) {
+func (r *Reader) exchange(ctx context.Context, c *connection, q *request, each func(chunk []byte) error) (reply, error) {
 	err := c.to.Encode(q)
 	if err == nil {
 		err = c.out.Flush()
@@ -247,14 +248,14 @@ func (r *Reader) exchange(ctx context.Context, c *connection, q *request, each f
 			err = ctx.Err()
 		case err != nil:
 		case next.Last:
-			return &next, nil
+			return next, nil
 		case each == nil:
 			err = errChunk
 		default:
 			err = each(next.Chunk)
 		}
 	}
-	return nil, err
+	return reply{}, err
 }
 
 // patience is how long the process may continue a call for which no caller waits.
@@ -331,13 +332,10 @@ func reason(stderr, state string) string {
 // About returns the engine's About and adds what reading in a separate process costs.
 func (r *Reader) About(ctx context.Context) (engine.About, error) {
 	last, err := r.call(ctx, &request{Op: opAbout}, nil)
-	if err != nil || last.About == nil {
-		return engine.About{}, errors.Join(err, ctx.Err())
-	}
 	if r.calls > 0 && last.About.Settings != nil {
 		last.About.Settings["process"] = r.Cost()
 	}
-	return *last.About, nil
+	return last.About, err
 }
 
 // Open opens the archive of a design.
@@ -362,10 +360,7 @@ func (a *openArchive) Loader(context.Context, string) (archive.Loader, error) {
 // Marks lists the completely loaded files.
 func (a *openArchive) Marks(ctx context.Context, subset string) ([]archive.Mark, error) {
 	last, err := a.call(ctx, &request{Op: opMarks, Design: a.design, Subset: subset}, nil)
-	if err != nil {
-		return nil, err
-	}
-	return last.Marks, nil
+	return last.Marks, err
 }
 
 // Catalog returns the subset's metadata.
@@ -383,22 +378,16 @@ func (a *openArchive) Catalog(ctx context.Context, subset string) (*design.Catal
 // Subsets lists the subsets.
 func (a *openArchive) Subsets(ctx context.Context) ([]string, error) {
 	last, err := a.call(ctx, &request{Op: opSubsets, Design: a.design}, nil)
-	if err != nil {
-		return nil, err
-	}
-	return append([]string{}, last.Names...), nil
+	return append([]string{}, last.Names...), err
 }
 
 // Contents counts the records and objects of a subset.
 func (a *openArchive) Contents(ctx context.Context, subset string) (archive.Contents, error) {
 	last, err := a.call(ctx, &request{Op: opContents, Design: a.design, Subset: subset}, nil)
-	if err != nil || last.Contents == nil {
-		return archive.Contents{}, err
-	}
 	if last.Contents.Records == nil {
 		last.Contents.Records = map[string]int64{}
 	}
-	return *last.Contents, nil
+	return last.Contents, err
 }
 
 // Phrase writes a question as a query of the engine.
@@ -439,10 +428,7 @@ func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Pl
 		return archive.Plan{}, err
 	}
 	last, err := a.call(ctx, &request{Op: opExplain, Design: a.design, Query: w}, nil)
-	if err != nil || last.Plan == nil {
-		return archive.Plan{}, err
-	}
-	return *last.Plan, nil
+	return last.Plan, err
 }
 
 // Dump yields every record.
@@ -459,10 +445,7 @@ func (a *openArchive) Salvage(ctx context.Context, subset string, lost func(arch
 // RowRanges returns the ranges of rows of the tables of a subset.
 func (a *openArchive) RowRanges(ctx context.Context, subset string) ([]archive.RowRange, error) {
 	last, err := a.call(ctx, &request{Op: opParts, Design: a.design, Subset: subset}, nil)
-	if err != nil {
-		return nil, err
-	}
-	return last.Ranges, nil
+	return last.Ranges, err
 }
 
 // DumpRows yields the records of a range of rows.
@@ -493,10 +476,7 @@ func (a *openArchive) batches(ctx context.Context, q *request) iter.Seq2[*record
 // Size returns the archive's size on disk.
 func (a *openArchive) Size(ctx context.Context) (int64, error) {
 	last, err := a.call(ctx, &request{Op: opSize, Design: a.design}, nil)
-	if err != nil {
-		return 0, err
-	}
-	return last.Size, nil
+	return last.Size, err
 }
 
 // Check checks the structures below the records.

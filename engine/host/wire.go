@@ -50,13 +50,13 @@ type request struct {
 type reply struct {
 	Last     bool
 	Err      *wireError
-	About    *engine.About
+	About    engine.About
 	Marks    []archive.Mark
 	Names    []string
 	Ranges   []archive.RowRange
-	Contents *archive.Contents
+	Contents archive.Contents
 	Query    *wireQuery
-	Plan     *archive.Plan
+	Plan     archive.Plan
 	Size     int64
 	Catalog  []byte // the catalog's text
 	Chunk    []byte // rows of an answer or a batch of records; see encoder

@@ -162,22 +162,9 @@ func (s *adoption) repair(ctx context.Context, c *sql.Conn) error {
 	if s.before != nil {
 		s.uncommitted.Conflicts, s.uncommitted.MoreConflicts, s.uncommitted.Quarantine = s.before.Conflicts, s.before.MoreConflicts, s.before.Quarantine
 	}
-	if err := s.files(ctx); err != nil {
-		return err
-	}
-	if err := s.read(ctx); err != nil {
-		return err
-	}
-	if err := s.commit(ctx, s.marks); err != nil {
-		return err
-	}
-	if err := s.indexes(ctx); err != nil {
-		return err
-	}
-	if err := s.prove(ctx); err != nil {
-		return err
-	}
-	if err := s.exchange(ctx, c); err != nil {
+	commit := func(ctx context.Context) error { return s.commit(ctx, s.marks) }
+	exchange := func(ctx context.Context) error { return s.exchange(ctx, c) }
+	if err := inTurn(ctx, []func(context.Context) error{s.files, s.read, commit, s.indexes, s.prove, exchange}); err != nil {
 		return err
 	}
 	s.out.OriginalsDatabase = oldPrefix + s.out.Database
@@ -352,7 +339,7 @@ func (s *adoption) prove(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	found, err := s.next.walk(ctx, s.name)
+	found, err := archive.BuildCatalog(ctx, s.next, s.name)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/barograph/barograph/archive/design"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/sqlengine"
 )
 
@@ -24,7 +25,7 @@ func (a *openArchive) foreign(ctx context.Context, subset string) (*design.Catal
 	if known, ok := a.foreignCatalogs.Load(subset); ok && known.(foreignCatalog).changed == changed[0] && changed[0] != "" { //nolint:forcetypeassert // the map contains only strangers
 		return known.(foreignCatalog).catalog, nil //nolint:forcetypeassert // the map contains only strangers
 	}
-	c, err := a.walk(ctx, subset)
+	c, err := archive.BuildCatalog(ctx, a, subset)
 	if absent(err) { // the database is empty or does not exist
 		return design.NewCatalog(subset), nil
 	}
@@ -33,17 +34,5 @@ func (a *openArchive) foreign(ctx context.Context, subset string) (*design.Catal
 	}
 	c.AdoptedOnly = true
 	a.foreignCatalogs.Store(subset, foreignCatalog{c, changed[0]})
-	return c, nil
-}
-
-// walk computes the catalog of all records of a subset.
-func (a *openArchive) walk(ctx context.Context, subset string) (*design.Catalog, error) {
-	c := design.NewCatalog(subset)
-	for b, err := range a.Dump(ctx, subset) {
-		if err != nil {
-			return nil, err
-		}
-		c.Add(b)
-	}
 	return c, nil
 }

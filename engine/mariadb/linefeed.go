@@ -48,25 +48,32 @@ func (w *lineWriter) writeLines(ctx context.Context, lt *lineTable, id int64) er
 	if repeats {
 		names = append(names, repeatsColumn)
 	}
-	f := infile{table: w.l.table(lt.name), columns: names, charset: "binary", set: strings.Join(set, ", ")}
+	var scratch []byte
+	return w.load(ctx, infile{table: w.l.table(lt.name), columns: names, set: strings.Join(set, ", ")}, lt, id, func(out *rowWriter, id int64, batch int, b *record.Batch, i int) error {
+		dst := strconv.AppendInt(out.row(), id, 10)
+		for _, c := range stored {
+			dst = w.append(append(dst, '\t'), lt, c, batch, b, i)
+		}
+		for _, c := range twins {
+			dst, scratch = c.appendTwin(append(dst, '\t'), scratch, b, i)
+		}
+		if repeats {
+			dst = design.AppendRepeats(append(dst, '\t'), b.Repeats(i))
+		}
+		return out.end(dst)
+	})
+}
+
+// load loads what add writes for each record of a table. The records are numbered from id.
+func (w *lineWriter) load(ctx context.Context, f infile, lt *lineTable, id int64, add func(out *rowWriter, id int64, batch int, b *record.Batch, i int) error) error {
+	f.charset = "binary"
 	f.rows = func(out *rowWriter) error {
-		var scratch []byte
 		for batch, b := range lt.batches {
 			for i := range b.Len() {
-				dst := strconv.AppendInt(out.row(), id, 10)
-				for _, c := range stored {
-					dst = w.append(append(dst, '\t'), lt, c, batch, b, i)
-				}
-				for _, c := range twins {
-					dst, scratch = c.appendTwin(append(dst, '\t'), scratch, b, i)
-				}
-				if repeats {
-					dst = design.AppendRepeats(append(dst, '\t'), b.Repeats(i))
-				}
-				id++
-				if err := out.end(dst); err != nil {
+				if err := add(out, id, batch, b, i); err != nil {
 					return err
 				}
+				id++
 			}
 		}
 		return nil
@@ -100,38 +107,27 @@ func (w *lineWriter) append(dst []byte, lt *lineTable, c *column, batch int, b *
 }
 
 // writeChildren loads the repeating columns into METviewer's child table. It completes a group
-// that is too short with METdbLoad's values, 0 for a count and -9999 for a number. For PCT, PJC
-// and PRC it writes only complete groups, because METdbLoad drops their last threshold, which
-// has no further columns.
-func (w *lineWriter) writeChildren(ctx context.Context, lt *lineTable) error {
-	name, columns := childTable(lt.t)
-	if name == "" {
+// that is too short with METdbLoad's values, 0 for a count and -9999 for a number, unless
+// onlyComplete. The names of TCDIAG's values are in one text.
+func (w *lineWriter) writeChildren(ctx context.Context, lt *lineTable, table string, columns []metCol, onlyComplete bool) error {
+	if table == "" {
 		return nil
 	}
 	square := lt.t.Name == "MCTC"
-	names := []string{"line_data_id", "i_value"}
+	words, named := lt.t.Column(columns[0].name)
+	names := []string{idOfLines, "i_value"}
 	if square {
 		names = append(names, "j_value")
 	}
 	for _, c := range columns {
 		names = append(names, c.name)
 	}
-	onlyComplete := loneThreshold(lt.t)
-	f := infile{table: w.l.table(name), columns: names, charset: "binary"}
-	f.rows = func(out *rowWriter) error {
-		id := w.l.next
-		for _, b := range lt.batches {
-			for i := range b.Len() {
-				if err := appendGroups(out, id, columns, b.Repeats(i), square, onlyComplete); err != nil {
-					return err
-				}
-				id++
-			}
+	return w.load(ctx, infile{table: w.l.table(table), columns: names}, lt, w.l.next, func(out *rowWriter, id int64, _ int, b *record.Batch, i int) error {
+		if named {
+			return appendNamed(out, id, columns, strings.Split(b.Text[words.Slot][i], ","), b.Repeats(i))
 		}
-		return nil
-	}
-	_, err := f.load(ctx, w.l.conn)
-	return err
+		return appendGroups(out, id, columns, b.Repeats(i), square, onlyComplete)
+	})
 }
 
 // appendGroups appends the groups of the repeating columns of a record.

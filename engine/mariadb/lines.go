@@ -413,7 +413,9 @@ func (w *lineWriter) write(ctx context.Context) error {
 		if err := w.writeLines(ctx, lt, w.l.next); err != nil {
 			return err
 		}
-		if err := w.writeChildren(ctx, lt); err != nil {
+		child, columns := childTable(t)
+		// METdbLoad drops the last threshold of PCT, PJC and PRC, which has no further columns.
+		if err := w.writeChildren(ctx, lt, child, columns, loneThreshold(t)); err != nil {
 			return err
 		}
 		if err := w.writeView(ctx, lt, w.l.next); err != nil {
@@ -496,14 +498,14 @@ func (w *lineWriter) afterCommit(committed bool) {
 	if w.headers == nil {
 		return
 	}
-	if committed {
-		w.headers.Keep()
-		w.files.Keep()
-	} else {
-		w.headers.Drop()
-		w.files.Drop()
-	}
+	interners := []interface {
+		Keep()
+		Drop()
+	}{w.headers, w.files}
 	for _, known := range w.viewHeads {
+		interners = append(interners, known)
+	}
+	for _, known := range interners {
 		if committed {
 			known.Keep()
 		} else {

@@ -36,20 +36,20 @@ func Driver() engine.Driver {
 			{Name: "server_time", Default: "false", Help: "after each query, read its time from the server (SHOW PROFILES, one more round trip): true or false"},
 			{Name: "socket", Default: "", Help: "path of the server's socket, instead of host and port"},
 		}...),
-		Abilities: append([]any{archive.Offer{
-			Designs: map[design.Name][]flavour.Name{
-				design.Normalized: {flavour.MetviewerSQL, flavour.SQL, flavour.CachedSQL, flavour.ISORange, flavour.EpochRange},
-				design.Document:   {flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange, flavour.Keys},
-				design.Wide:       {flavour.SQL, flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange},
-			},
-			MeanDesigns: []design.Name{design.Normalized, design.Document, design.Wide},
-		}}, offered()...),
+		Abilities: append([]any{offer()}, offered()...),
 		Untested: "MySQL 8 and Aurora. Barograph supports verification archives and records under keys there (it chooses the statements by the server's version) and refuses post and scan; " +
 			"reason: no registry has such a server for this machine; the tests run against MariaDB",
 		Place:  engine.Remote,
 		Server: server(),
 		Open:   open,
 	}
+}
+
+// offer is an SQL engine's usual offer and METviewer's queries with MariaDB's query cache.
+func offer() archive.Offer {
+	o := archive.SQLOffer(design.Normalized, design.Document, design.Wide)
+	o.Designs[design.Normalized] = slices.Insert(o.Designs[design.Normalized], 2, flavour.CachedSQL)
+	return o
 }
 
 // session lists the settings of every session; see doc.go.

@@ -162,17 +162,10 @@ func parseColumns(text, lineType string) []metCol {
 		if name, value, ok := strings.Cut(c.name, "="); ok {
 			c.name, c.ordinal = name, value
 		}
-		if name, ok := strings.CutSuffix(c.name, "#"); ok {
-			c.name, c.kind = name, unsigned
-		}
-		if name, ok := strings.CutSuffix(c.name, "%"); ok {
-			c.name, c.kind = name, signed
-		}
-		if name, ok := strings.CutSuffix(c.name, "@"); ok {
-			c.name, c.kind = name, datetime
-		}
-		if name, ok := strings.CutSuffix(c.name, "?"); ok {
-			c.name, c.kind = name, yesNo
+		for k, suffix := range map[kind]string{unsigned: "#", signed: "%", datetime: "@", yesNo: "?"} { // a name has at most one
+			if name, ok := strings.CutSuffix(c.name, suffix); ok {
+				c.name, c.kind = name, k
+			}
 		}
 		if name, width, ok := strings.Cut(c.name, ":"); ok {
 			c.name, c.kind = name, varchar

@@ -68,29 +68,23 @@ func emptyCatalog(subset string) string {
 // one time are adjacent.
 const wideKey = "barograph_key"
 
+// types are the types of columns of wide and document tables. Lists of doubles are JSON arrays.
+var types = sqlengine.TypeNames{ //nolint:gochecknoglobals // a constant table
+	sqlengine.Text: "VARCHAR(255)", sqlengine.Integer: "INT", sqlengine.BigInt: "BIGINT", sqlengine.Timestamp: "DATETIME",
+	sqlengine.Count: "DOUBLE", sqlengine.Double: "DOUBLE", sqlengine.Doubles: "LONGTEXT", sqlengine.Entries: "JSON",
+}
+
 // typeName returns the type of a column of a wide or document table.
 func typeName(c sqlengine.Column) string {
-	switch c.Type {
-	case sqlengine.Integer:
-		return "INT"
-	case sqlengine.BigInt:
-		return "BIGINT"
-	case sqlengine.Count, sqlengine.Double:
-		return "DOUBLE"
-	case sqlengine.Timestamp:
-		return "DATETIME"
-	case sqlengine.Doubles:
-		return "LONGTEXT" // a JSON array
-	case sqlengine.Entries:
-		return "JSON"
-	}
 	switch c.From {
 	case sqlengine.DocID:
 		return "VARBINARY(3072)" // the longest key of InnoDB, compared bytewise
 	case sqlengine.ValidBeg:
-		return "CHAR(20)" // ISO text
+		if c.Type == sqlengine.Text {
+			return "CHAR(20)" // ISO text
+		}
 	}
-	return "VARCHAR(255)"
+	return types.Of(c)
 }
 
 // typeTable returns the statement that creates a wide or document table.

@@ -243,32 +243,24 @@ func (w *lineWriter) writeView(ctx context.Context, lt *lineTable, first int64) 
 		return err
 	}
 	cols := viewColumns(lt.t, v.table)
-	f := infile{table: w.l.table(v.table), columns: append([]string{rowColumn, v.header + "_id"}, metNames(cols)...), charset: "binary", set: v.set}
-	f.rows = func(out *rowWriter) error {
-		id := first
-		for batch, b := range lt.batches {
-			for i := range b.Len() {
-				dst := strconv.AppendInt(append(strconv.AppendInt(out.row(), id, 10), '\t'), heads[id-first], 10)
-				for k := range cols {
-					dst = w.appendView(append(dst, '\t'), lt, &cols[k], batch, b, i)
-				}
-				id++
-				if err := out.end(dst); err != nil {
-					return err
-				}
-			}
+	f := infile{table: w.l.table(v.table), columns: append([]string{rowColumn, v.header + "_id"}, metNames(cols)...), set: v.set}
+	err = w.load(ctx, f, lt, first, func(out *rowWriter, id int64, batch int, b *record.Batch, i int) error {
+		dst := strconv.AppendInt(append(strconv.AppendInt(out.row(), id, 10), '\t'), heads[id-first], 10)
+		for k := range cols {
+			dst = w.appendView(append(dst, '\t'), lt, &cols[k], batch, b, i)
 		}
-		return nil
-	}
-	if _, err := f.load(ctx, w.l.conn); err != nil {
+		return out.end(dst)
+	})
+	if err != nil {
 		return err
 	}
-	if v.child() != "" {
-		err = w.writeViewChildren(ctx, lt, v.child(), first)
-	} else if v.header == "mode_header" && lt.t.Name != "MODE_CTS" {
-		err = w.linkPairs(ctx, heads)
+	if child := v.child(); child != "" {
+		return w.writeChildren(ctx, lt, child, objectColumns(child)[2:], true)
 	}
-	return err
+	if v.header == "mode_header" && lt.t.Name != "MODE_CTS" {
+		return w.linkPairs(ctx, heads)
+	}
+	return nil
 }
 
 // appendView is append, except that a missing text in a column of one letter is X, as METdbLoad writes
@@ -355,36 +347,6 @@ func (w *lineWriter) revision(key []byte, cols []column, object string, id int64
 		w.revisions[k] = id
 	}
 	return strconv.FormatInt(w.revisions[k], 10)
-}
-
-// writeViewChildren writes the repeating columns. The names of TCDIAG are in one text.
-func (w *lineWriter) writeViewChildren(ctx context.Context, lt *lineTable, child string, first int64) error {
-	columns := objectColumns(child)[2:]
-	words, named := lt.t.Column(columns[0].name)
-	names := []string{idOfLines, "i_value"}
-	for _, c := range columns {
-		names = append(names, c.name)
-	}
-	f := infile{table: w.l.table(child), columns: names, charset: "binary"}
-	f.rows = func(out *rowWriter) error {
-		id := first
-		for _, b := range lt.batches {
-			for i := range b.Len() {
-				values := b.Repeats(i)
-				if !named {
-					if err := appendGroups(out, id, columns, values, false, true); err != nil {
-						return err
-					}
-				} else if err := appendNamed(out, id, columns, strings.Split(b.Text[words.Slot][i], ","), values); err != nil {
-					return err
-				}
-				id++
-			}
-		}
-		return nil
-	}
-	_, err := f.load(ctx, w.l.conn)
-	return err
 }
 
 // appendNamed appends values with their names.

@@ -106,8 +106,8 @@ func (l *loader) replace(ctx context.Context, q sqlengine.Querier, lines *sqleng
 	if err != nil || len(rows) == 0 {
 		return err
 	}
-	c, stage := conn(q), identity(cols)
-	create := strings.Replace(sqlengine.Create("barograph_stage", stage, typeName), "CREATE TABLE IF NOT EXISTS", "CREATE TEMP TABLE", 1)
+	c, stage := conn(q), sqlengine.KeyColumns(cols)
+	create := strings.Replace(sqlengine.Create("barograph_stage", stage, types.Of), "CREATE TABLE IF NOT EXISTS", "CREATE TEMP TABLE", 1)
 	if err := execute(ctx, c, create); err != nil {
 		return err
 	}
@@ -186,21 +186,4 @@ func probe(table string, lines *sqlengine.Lines, pairs []design.Row) (text strin
 	return "SELECT u.n FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[]) WITH ORDINALITY AS u(model, var, lev, mask, valid, n)" +
 			" WHERE EXISTS (SELECT FROM " + table + " t WHERE t.model = u.model AND t.fcst_var = u.var AND t.fcst_lev = u.lev AND t.vx_mask = u.mask AND t.fcst_valid_epoch = u.valid)",
 		[]any{fields[0], fields[1], fields[2], fields[3], epochs}
-}
-
-// identity lists the columns that identify a record of a table.
-func identity(cols []sqlengine.Column) []sqlengine.Column {
-	var out []sqlengine.Column
-	for _, c := range cols {
-		switch c.From {
-		case sqlengine.HeaderID, sqlengine.Header, sqlengine.ValidBeg, sqlengine.ValidEpoch, sqlengine.ValidEnd, sqlengine.InitBeg,
-			sqlengine.ObsLead, sqlengine.ObsBeg, sqlengine.ObsEnd:
-			out = append(out, c)
-		case sqlengine.Data:
-			if c.Data.Key {
-				out = append(out, c)
-			}
-		}
-	}
-	return out
 }

@@ -20,7 +20,6 @@ import (
 	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/internal/fault"
-	"github.com/barograph/barograph/query/flavour"
 )
 
 // Driver describes the engine.
@@ -39,17 +38,10 @@ func Driver() engine.Driver {
 			{Name: "pipeline", Default: "0", Help: "records under keys: number of connections that all workers share; each carries many statements at once, each in its own transaction; 0 = one connection for each worker"},
 			{Name: "sslmode", Help: "as in libpq: disable, prefer, require, verify-ca, verify-full; tls and the other tls parameters offer more"},
 		}...),
-		Abilities: append([]any{archive.Offer{
-			Designs: map[design.Name][]flavour.Name{
-				design.Normalized: {flavour.MetviewerSQL, flavour.SQL, flavour.ISORange, flavour.EpochRange},
-				design.Document:   {flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange, flavour.Keys},
-				design.Wide:       {flavour.SQL, flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange},
-			},
-			MeanDesigns: []design.Name{design.Normalized, design.Document, design.Wide},
-		}}, offered()...),
-		Place:  engine.Remote,
-		Server: server(),
-		Open:   open,
+		Abilities: append([]any{archive.SQLOffer(design.Normalized, design.Document, design.Wide)}, offered()...),
+		Place:     engine.Remote,
+		Server:    server(),
+		Open:      open,
 	}
 }
 

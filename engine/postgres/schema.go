@@ -32,30 +32,16 @@ import (
 // The designs may exist in the same schema. The table of a line type is created with its first
 // record.
 
-// typeName returns PostgreSQL's type of a column. Counts are doubles, as in records, to lose
-// nothing.
-func typeName(c sqlengine.Column) string {
-	switch c.Type {
-	case sqlengine.Text:
-		return `text COLLATE "C"`
-	case sqlengine.Integer:
-		return "integer"
-	case sqlengine.BigInt:
-		return "bigint"
-	case sqlengine.Timestamp:
-		return "timestamp"
-	case sqlengine.Doubles:
-		return "double precision[]"
-	case sqlengine.Entries:
-		return "jsonb"
-	}
-	return "double precision"
+// types are PostgreSQL's types of columns. Counts are doubles, as in records, to lose nothing.
+var types = sqlengine.TypeNames{ //nolint:gochecknoglobals // a constant table
+	sqlengine.Text: `text COLLATE "C"`, sqlengine.Integer: "integer", sqlengine.BigInt: "bigint", sqlengine.Timestamp: "timestamp",
+	sqlengine.Count: "double precision", sqlengine.Double: "double precision", sqlengine.Doubles: "double precision[]", sqlengine.Entries: "jsonb",
 }
 
 // subsetTables returns the statements that create a subset.
 func (a *openArchive) subsetTables(subset string) []string {
 	catalog := a.Own(subset, sqlengine.CatalogTable)
-	out := []string{
+	return append([]string{
 		"CREATE SCHEMA IF NOT EXISTS " + flavour.Ident(schemaName(subset)),
 		"CREATE TABLE IF NOT EXISTS " + catalog + ` (
   id integer PRIMARY KEY CHECK (id = 1),
@@ -64,18 +50,8 @@ func (a *openArchive) subsetTables(subset string) []string {
   catalog text
 )`,
 		"INSERT INTO " + catalog + " VALUES (1, " + flavour.Quote(subset) + ", 0, NULL) ON CONFLICT DO NOTHING",
-		sqlengine.Create(a.Own(subset, sqlengine.MarksTable), sqlengine.MarkColumns(), typeName),
-	}
-	if a.Design == design.Normalized {
-		header := a.Dialect.Table(subset, design.HeaderTable)
-		out = append(out,
-			sqlengine.Create(header, sqlengine.HeaderColumns(), typeName),
-			"CREATE INDEX IF NOT EXISTS stat_header_unique_pk ON "+header+
-				" (model, fcst_var, fcst_lev, obs_var, obs_lev, obtype, vx_mask, interp_mthd, interp_pnts, fcst_thresh, obs_thresh)",
-			sqlengine.Create(a.Dialect.Table(subset, sqlengine.FileTable), sqlengine.FileColumns(), typeName),
-		)
-	}
-	return out
+		sqlengine.Create(a.Own(subset, sqlengine.MarksTable), sqlengine.MarkColumns(), types.Of),
+	}, a.HeaderTables(subset, "stat_header_unique_pk", &types)...)
 }
 
 // typeTables returns the statements that create the table of a line type.
@@ -100,7 +76,7 @@ func (a *openArchive) typeTables(subset string, t *record.LineType) []string {
 		p = partitioning{}
 	}
 	key := []string{"model", "fcst_var", "fcst_lev", "vx_mask"}
-	create := sqlengine.Create(table, cols, typeName)
+	create := sqlengine.Create(table, cols, types.Of)
 	if a.Design == design.Document {
 		key = []string{"id"}
 		if p.period != "" { // the key of a partitioned table must contain the partition column

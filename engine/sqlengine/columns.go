@@ -1,6 +1,7 @@
 package sqlengine
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/barograph/barograph/archive/design"
@@ -21,7 +22,14 @@ const (
 	Timestamp      // a time without zone, in UTC, in seconds
 	Doubles        // repeating columns: a list of doubles
 	Entries        // the entries of a document
+	numTypes
 )
+
+// TypeNames are an engine's names of the types.
+type TypeNames [numTypes]string
+
+// Of returns the name of a column's type.
+func (n *TypeNames) Of(c Column) string { return n[c.Type] }
 
 // Source is the part of a record that a column contains.
 type Source uint8
@@ -227,6 +235,32 @@ func Table(n design.Name, t *record.LineType) (name string, cols []Column, ok bo
 		return design.DocTable(t), DocColumns(), true
 	}
 	return "", nil, false
+}
+
+// KeyColumns returns the columns that identify a record of a table.
+func KeyColumns(cols []Column) []Column {
+	return slices.DeleteFunc(slices.Clone(cols), func(c Column) bool {
+		switch c.From {
+		case HeaderID, Header, ValidBeg, ValidEpoch, ValidEnd, InitBeg, ObsLead, ObsBeg, ObsEnd:
+			return false
+		}
+		return c.From != Data || !c.Data.Key
+	})
+}
+
+// HeaderTables returns the statements that create METviewer's tables of headers and files, and the index of headers
+// under a quoted name. Other designs have none.
+func (a *Archive) HeaderTables(subset, index string, types *TypeNames) []string {
+	if a.Design != design.Normalized {
+		return nil
+	}
+	header := a.Dialect.Table(subset, design.HeaderTable)
+	return []string{
+		Create(header, HeaderColumns(), types.Of),
+		"CREATE INDEX IF NOT EXISTS " + index + " ON " + header +
+			" (model, fcst_var, fcst_lev, obs_var, obs_lev, obtype, vx_mask, interp_mthd, interp_pnts, fcst_thresh, obs_thresh)",
+		Create(a.Dialect.Table(subset, FileTable), FileColumns(), types.Of),
+	}
 }
 
 // Create returns CREATE TABLE IF NOT EXISTS. The name must be quoted; typeName returns the

@@ -160,20 +160,9 @@ func (l *Loader) replace(ctx context.Context, q Querier, lines *Lines, candidate
 // Resolver returns a function that calls Resolve for the stored records that satisfy a
 // condition. Each of these records must have an incoming record in lines.
 func (a *Archive) Resolver(ctx context.Context, q Querier, subset string, lines *Lines, stored *archive.CommitResult) func(where string) error {
-	var in *archive.RecordIndex
+	resolve := stored.Resolver(lines.Batches)
 	return func(where string) error {
-		for have, err := range archive.Dump(func(to *archive.Dumper) error { return a.DumpType(ctx, q, subset, lines.Type, where, to) }) {
-			if err != nil {
-				return err
-			}
-			if in == nil {
-				in = archive.NewRecordIndex(lines.Batches)
-			}
-			if err := stored.ResolveAll(have, in); err != nil {
-				return err
-			}
-		}
-		return nil
+		return resolve(archive.Dump(func(to *archive.Dumper) error { return a.DumpType(ctx, q, subset, lines.Type, where, to) }))
 	}
 }
 

@@ -65,38 +65,20 @@ func (a *openArchive) Size(ctx context.Context) (int64, error) { return a.db.siz
 // tableName escapes the few names of subsets that SQLite cannot use. One file may contain several
 // designs. The table of a line type is created with its first record.
 
-// typeName returns SQLite's type of a column. Times are text, because SQLite has no type for them.
-// Counts keep a fraction if they have one, because INTEGER is only an affinity and not a constraint.
-func typeName(c sqlengine.Column) string {
-	switch c.Type {
-	case sqlengine.Integer, sqlengine.BigInt, sqlengine.Count:
-		return "INTEGER"
-	case sqlengine.Double:
-		return "REAL"
-	case sqlengine.Doubles:
-		return "TEXT" // a JSON array
-	case sqlengine.Entries:
-		return "BLOB" // JSONB
-	}
-	return "TEXT"
+// types are SQLite's types of columns. Times are text, because SQLite has no type for them, and lists
+// of doubles are JSON arrays; the entries of a document are JSONB. Counts keep a fraction if they have
+// one, because INTEGER is only an affinity and not a constraint.
+var types = sqlengine.TypeNames{ //nolint:gochecknoglobals // a constant table
+	sqlengine.Text: "TEXT", sqlengine.Integer: "INTEGER", sqlengine.BigInt: "INTEGER", sqlengine.Timestamp: "TEXT",
+	sqlengine.Count: "INTEGER", sqlengine.Double: "REAL", sqlengine.Doubles: "TEXT", sqlengine.Entries: "BLOB",
 }
 
 // subsetTables returns the statements that create a subset.
 func (a *openArchive) subsetTables(subset string) []string {
-	out := []string{
-		sqlengine.Create(a.Own(subset, sqlengine.MarksTable), sqlengine.MarkColumns(), typeName),
-		sqlengine.Create(a.Own(subset, sqlengine.CatalogTable), sqlengine.CatalogColumns(), typeName),
-	}
-	if a.Design == design.Normalized {
-		header := a.Dialect.Table(subset, design.HeaderTable)
-		out = append(out,
-			sqlengine.Create(header, sqlengine.HeaderColumns(), typeName),
-			index(subset, design.HeaderTable, "stat_header_unique_pk", header,
-				"model, fcst_var, fcst_lev, obs_var, obs_lev, obtype, vx_mask, interp_mthd, interp_pnts, fcst_thresh, obs_thresh"),
-			sqlengine.Create(a.Dialect.Table(subset, sqlengine.FileTable), sqlengine.FileColumns(), typeName),
-		)
-	}
-	return out
+	return append([]string{
+		sqlengine.Create(a.Own(subset, sqlengine.MarksTable), sqlengine.MarkColumns(), types.Of),
+		sqlengine.Create(a.Own(subset, sqlengine.CatalogTable), sqlengine.CatalogColumns(), types.Of),
+	}, a.HeaderTables(subset, indexName(subset, design.HeaderTable, "stat_header_unique_pk"), &types)...)
 }
 
 // typeTables returns the statements that create the table of a line type.
@@ -107,7 +89,7 @@ func (a *openArchive) subsetTables(subset string) []string {
 func (a *openArchive) typeTables(subset string, t *record.LineType) []string {
 	name, cols, _ := sqlengine.Table(a.Design, t)
 	table := a.Dialect.Table(subset, name)
-	out := []string{sqlengine.Create(table, cols, typeName)}
+	out := []string{sqlengine.Create(table, cols, types.Of)}
 	if a.Design == design.Normalized {
 		return append(out, index(subset, name, "stat_header_id_idx", table, "stat_header_id, fcst_valid_beg"))
 	}
@@ -115,7 +97,11 @@ func (a *openArchive) typeTables(subset string, t *record.LineType) []string {
 }
 
 func index(subset, table, name, on, columns string) string {
-	return "CREATE INDEX IF NOT EXISTS " + flavour.Ident(tableName(subset, table+"_"+name)) + " ON " + on + " (" + columns + ")"
+	return "CREATE INDEX IF NOT EXISTS " + indexName(subset, table, name) + " ON " + on + " (" + columns + ")"
+}
+
+func indexName(subset, table, name string) string {
+	return flavour.Ident(tableName(subset, table+"_"+name))
 }
 
 // Check lets SQLite read every used page, which compares its checksum, and compare each index with its

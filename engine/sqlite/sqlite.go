@@ -25,7 +25,6 @@ import (
 	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/internal/fault"
-	"github.com/barograph/barograph/query/flavour"
 )
 
 // Driver describes the engine.
@@ -38,13 +37,7 @@ func Driver() engine.Driver {
 		Params: []engine.Param{
 			{Name: "cache", Default: strconv.Itoa(cacheMiB), Help: "page cache of a connection, MiB"},
 		},
-		Abilities: append([]any{archive.Offer{
-			Designs: map[design.Name][]flavour.Name{
-				design.Normalized: {flavour.MetviewerSQL, flavour.SQL, flavour.ISORange, flavour.EpochRange},
-				design.Document:   {flavour.ISOList, flavour.ISORange, flavour.EpochList, flavour.EpochRange, flavour.Keys},
-			},
-			MeanDesigns: []design.Name{design.Normalized, design.Document},
-		}}, offered()...),
+		Abilities:  append([]any{archive.SQLOffer(design.Normalized, design.Document)}, offered()...),
 		Place:      engine.Embedded,
 		Recognizes: func(_ string, head []byte) bool { return strings.HasPrefix(string(head), "SQLite format 3") },
 		Open:       open,

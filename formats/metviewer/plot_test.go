@@ -71,6 +71,35 @@ func TestInflation(t *testing.T) {
 	}
 }
 
+// TestBoundsOfEquivalence: a bound that is missing or empty stays METviewer's own, without a remark. A text gets one.
+func TestBoundsOfEquivalence(t *testing.T) {
+	for _, c := range []struct {
+		body      string
+		low, high float64 // 0 = METviewer's own
+		remarks   int
+	}{
+		{"", 0, 0, 0},
+		{"<eqbound_low>-0.5</eqbound_low><eqbound_high>0.25</eqbound_high>", -0.5, 0.25, 0},
+		{"<eqbound_low></eqbound_low><eqbound_high>0.25</eqbound_high>", 0, 0.25, 0},
+		{"<eqbound_low>x</eqbound_low><eqbound_high>NaN</eqbound_high>", 0, 0, 2},
+		{"<eqbound_low>-Inf</eqbound_low>", 0, 0, 1},
+	} {
+		s, err := ParsePlotSpec("p.xml", []byte("<plot_spec><plot><template>series_plot.R_tmpl</template><lines/>"+c.body+"</plot></plot_spec>"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		value := func(f *float64) float64 {
+			if f == nil {
+				return 0
+			}
+			return *f
+		}
+		if p := s.Plots[0]; value(p.EqLow) != c.low || value(p.EqHigh) != c.high || len(p.Unsupported) != c.remarks || len(s.Warnings) > 0 {
+			t.Errorf("%s: %v to %v, remarks %v, warnings %v; want %v to %v and %d remarks", c.body, value(p.EqLow), value(p.EqHigh), p.Unsupported, s.Warnings, c.low, c.high, c.remarks)
+		}
+	}
+}
+
 // TestBetween reads the words that METviewer's interface writes for a range.
 func TestBetween(t *testing.T) {
 	s, err := ParsePlotSpec("p.xml", []byte("<plot_spec><plot><plot_fix><field name=\"fcst_valid_beg\"><set name=\"s\"><val>BETWEEN '2019-01-01 00:00:00' AND '2019-01-02 00:00:00'</val></set></field></plot_fix></plot></plot_spec>"))

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 // sameAsStrconv checks one token that number must read as strconv does.
@@ -80,6 +81,19 @@ func TestEightDigits(t *testing.T) {
 		}
 		if u, _ := strconv.ParseUint(string(tok[:n]), 10, 64); u != v {
 			t.Fatalf("%q: %d, want %d", tok, v, u)
+		}
+	}
+}
+
+// TestHour writes hours of several centuries and the ends of a day and a year.
+func TestHour(t *testing.T) {
+	for _, want := range []string{"1850070412", "1999123123", "2000010100", "2019022809", "2100010101"} {
+		at, err := time.Parse("2006010215", want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := string(appendHour([]byte("x "), at.Unix())); got != "x "+want {
+			t.Errorf("%q, want %q", got, "x "+want)
 		}
 	}
 }

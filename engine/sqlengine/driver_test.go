@@ -1,0 +1,55 @@
+package sqlengine
+
+import (
+	"context"
+	"database/sql/driver"
+	"testing"
+)
+
+// fakeConn is a driver's connection whose statements change one row.
+type fakeConn struct{ driver.Conn }
+
+func (fakeConn) PrepareContext(context.Context, string) (driver.Stmt, error) { return fakeStmt{}, nil }
+
+type fakeStmt struct{ driver.Stmt }
+
+func (fakeStmt) QueryContext(context.Context, []driver.NamedValue) (driver.Rows, error) {
+	return nil, nil
+}
+
+func (fakeStmt) ExecContext(context.Context, []driver.NamedValue) (driver.Result, error) {
+	return driver.RowsAffected(1), nil
+}
+
+// TestAround: Around runs a statement only outside a transaction, because it may run the statement again.
+func TestAround(t *testing.T) {
+	around := 0
+	s := &DriverSession{Conn: fakeConn{}, Around: func(f func() error) error {
+		around++
+		return f()
+	}}
+	exec := func() error {
+		st, err := s.Prepare(t.Context(), "UPDATE")
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := st.Exec(t.Context(), [][]byte{[]byte("v")})
+		if n != 1 {
+			t.Errorf("%d rows changed, want 1", n)
+		}
+		return err
+	}
+	if err := exec(); err != nil || around != 1 {
+		t.Errorf("outside a transaction: %v, %d calls of Around; want 1", err, around)
+	}
+	if err := s.RunTransaction(exec); err != nil || around != 1 {
+		t.Errorf("in a transaction: %v, %d calls of Around; want still 1", err, around)
+	}
+	if err := exec(); err != nil || around != 2 {
+		t.Errorf("after a transaction: %v, %d calls of Around; want 2", err, around)
+	}
+	s.Around = nil
+	if err := exec(); err != nil || around != 2 {
+		t.Errorf("without Around: %v, %d calls; want 2", err, around)
+	}
+}
