@@ -184,7 +184,9 @@ func (g *dayGrowth) errors() []Drawing {
 		return nil
 	}
 	ratio := func(q Projection) float64 { return q.Measured / q.Projected.Value }
-	slices.SortFunc(all, func(a, b Projection) int { return strings.Compare(fmt.Sprintf("%020.9f", ratio(a)), fmt.Sprintf("%020.9f", ratio(b))) })
+	slices.SortFunc(all, func(a, b Projection) int {
+		return strings.Compare(fmt.Sprintf("%020.9f", ratio(a)), fmt.Sprintf("%020.9f", ratio(b)))
+	})
 	measured, projected := plot.Curve{Name: "measured"}, plot.Curve{Name: "projected, with its interval"}
 	for i, q := range all {
 		measured.Add(float64(i+1), plot.Value{V: ratio(q), Lo: ratio(q), Hi: ratio(q)})
