@@ -178,7 +178,7 @@ func (g *dayGrowth) disk() []Drawing {
 
 // errors is the picture of the measured values as multiples of the projected ones.
 func (g *dayGrowth) errors() []Drawing {
-	p := plot.Lines{Frame: plot.Frame{Title: fmt.Sprintf("Measured at %d days, as a multiple of the projection", g.Predict), Subtitle: "each point is a query or a size on disk; the shaded interval is the projected one", XLabel: "number, ordered by the multiple", YLabel: "measured ÷ projected"}}
+	p := plot.Lines{Frame: plot.Frame{Title: fmt.Sprintf("Measured at %d days, as a multiple of the projection", g.Predict), Subtitle: "each point is a query or a size on disk; the shaded interval is the projected one", XLabel: "number, ordered by the multiple", YLabel: "measured ÷ projected"}, LogAbove: widestProjection}
 	all := slices.DeleteFunc(slices.Clone(g.Projections), func(q Projection) bool { return q.Measured == 0 })
 	if len(all) == 0 {
 		return nil

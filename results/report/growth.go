@@ -268,7 +268,7 @@ func (g *growth) runs() *Table {
 // pictures draws, for each case, the fastest configuration of every archive, and then all
 // configurations of each archive.
 func (g *growth) pictures() (out []Section) {
-	for _, c := range g.folders[0].sum.Cases {
+	for _, c := range g.folders[len(g.folders)-1].sum.Cases {
 		byArchive := map[string][]GrowthLaw{}
 		var order []string
 		for _, l := range g.sum.Laws {

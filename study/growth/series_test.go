@@ -407,3 +407,30 @@ func TestCheck(t *testing.T) {
 		}
 	}
 }
+
+// TestUnreadFile: a file that cannot be read to its end is on the first day as it is, so that a study
+// reports it, and on no other day. The other files are on every day.
+func TestUnreadFile(t *testing.T) {
+	dir := t.TempDir()
+	good, cut := filepath.Join(dir, "a.stat"), filepath.Join(dir, "b.stat.gz")
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	if _, err := z.Write([]byte(stat)); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(z.Close(), os.WriteFile(good, []byte(stat), 0o600), os.WriteFile(cut, packed.Bytes()[:packed.Len()-20], 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(t.Context(), Options{Files: []string{good, cut}, Dir: t.TempDir(), MaxDays: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	paths, err := s.Through(t.Context(), 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cuts := len(slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return p != cut }))
+	if cuts != 1 || len(paths) != 4 || len(s.Notes) != 1 || !strings.Contains(s.Notes[0], cut) {
+		t.Errorf("the days have the files %v, notes %v", paths, s.Notes)
+	}
+}
