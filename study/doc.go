@@ -6,8 +6,9 @@
 //	post               posting SHEF values, as in NOAA's report of 2006
 //	scan, own, lake    tables over disks, a user's own tables, Parquet on an object store
 //	faults             loads and queries of verification archives during node failures
+//	growth             a longer series from the days of files, for studies of met
 //	synth              synthetic files of every format
 //
 // A study may import every package except the commands, the page and other
-// studies. Test with: go test ./study/...
+// studies; growth makes the data and the questions of studies of met. Test with: go test ./study/...
 package study

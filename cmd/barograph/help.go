@@ -21,7 +21,7 @@ type commandGroup struct{ title, commands string }
 // groups are the groups of commands in `barograph --help`, in their order.
 var groups = []commandGroup{ //nolint:gochecknoglobals // a constant table
 	{"Archives", "show load ask cases verify adopt diff"},
-	{"Studies", "quickstart met ycsb post scan faults"},
+	{"Studies", "quickstart met growth ycsb post scan faults"},
 	{"Results", "report compare merge serve"},
 	{"River data", "shef"},
 	{"Servers and data", "lab synth agent"},
@@ -74,6 +74,7 @@ var specialStatuses = map[string]string{ //nolint:gochecknoglobals // a constant
 	"compare":           "4: a cell is worse than --fail-over allows, the runs cannot be compared, or a run has not finished",
 	"diff":              "3: there are differences that no known fault explains",
 	"faults":            "3: a result was wrong or the archive differs; 4: a load or a query did not recover, or files were unreadable",
+	"growth":            "3: a result is wrong; 4: lines were quarantined, files were unreadable, or no question has rows",
 	"load":              "3: --verify found damage; 4: lines were quarantined or refused, files were unreadable, or --retain refused to remove records; 5: also if the archive stays locked for longer than --wait",
 	"met":               "3: a result is wrong; 4: lines were quarantined or refused, files were unreadable, or no question has rows",
 	"post":              "3: the tables differ from the reference; 4: values could not be decoded, or files were unreadable",

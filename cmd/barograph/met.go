@@ -70,8 +70,8 @@ users, weighted by frequency: METviewer plots of a folder or a list, or a query 
 --from URL studies an existing archive: met verifies it, studies it as it is, and copies it into the engines of --engine.
 
 --clients 1,2,4,8 also runs all cases with that many concurrent clients, checks each result, reports throughput and
-latency, and fits the universal scalability law. --subsets 1,2,4,8 (not with --from) repeats the study on growing
-archives and fits how each time grows with size.`, met.DerivedCases),
+latency, and fits the universal scalability law. --subsets 1,2,4,8 (not with --from) repeats the study with other data
+in the same engine: copies under other subset names. For a longer series see "barograph growth".`, met.DerivedCases),
 		Example: `  barograph met vsdb_data --engine duckdb --engine sqlite --engine pebble
   barograph met vsdb_data --engine duckdb --design wide --case test_3 --flavour epoch-range --reps 30
   barograph met --from duckdb:archive.db --engine lab:postgres`,
@@ -103,7 +103,7 @@ archives and fits how each time grows with size.`, met.DerivedCases),
 	c.Flags().StringVar(&s.mix, "mix", "", "questions of users, weighted by frequency: a folder of METviewer plots, a list of them, or an SQL query log")
 	c.MarkFlagsMutuallyExclusive("case", "mix")
 	c.Flags().StringSliceVar(&s.Flavours, "flavour", nil, "flavours to use (default: all that each design offers)")
-	c.Flags().IntSliceVar(&s.copies, "subsets", nil, "sizes to study, as numbers of copies of the data: 1,2,4,8,16")
+	c.Flags().IntSliceVar(&s.copies, "subsets", nil, "other data in the same engine, as numbers of copies of the data: 1,2,4,8,16")
 	c.Flags().IntSliceVar(&s.clients, "clients", nil, "numbers of concurrent clients: 1,2,4,8,16,32,64")
 	c.Flags().DurationVar(&s.duration, "duration", met.DefaultDuration, "with --clients: wall time of one measurement")
 	c.Flags().IntVar(&s.rounds, "rounds", 1, "with --clients: passes over all numbers of clients")
@@ -149,19 +149,19 @@ func (e *env) met(ctx context.Context, s *study, files []string) error {
 	})
 }
 
-// runStudies runs one study, or one for each number of copies of the data, and prints the report.
-func (e *env) runStudies(ctx context.Context, s *study, files []string) error {
+// options opens the targets of a study, finds its questions, and makes the folder of its archives.
+func (e *env) options(ctx context.Context, s *study, files []string) (o met.Options, err error) {
 	s.Folder = filepath.Join(s.out, "archives")
 	targets, err := e.targets(ctx, s)
 	if err != nil {
-		return err
+		return o, err
 	}
 	var urls []string
 	for _, t := range targets {
 		urls = append(urls, t.URL)
 	}
 	if err := e.engines.CheckReachable(ctx, engine.Options{Log: e.log()}, urls...); err != nil {
-		return err
+		return o, err
 	}
 	e.printSkipped(s.Skipped)
 	cases, err := e.findCases(s.cases, true, func() ([]*question.Question, error) {
@@ -175,12 +175,12 @@ func (e *env) runStudies(ctx context.Context, s *study, files []string) error {
 		return e.casesOf(ctx, files, s.lastLine.keeps(), s.cases...)
 	})
 	if err != nil {
-		return err
+		return o, err
 	}
 	if err := os.MkdirAll(s.Folder, 0o755); err != nil {
-		return err
+		return o, err
 	}
-	o := met.Options{
+	o = met.Options{
 		Registry: e.engines, Targets: targets, Cases: cases, Files: files, KeepLast: s.lastLine.keeps(), FirstIsSource: s.from != "", Subset: s.subset, SubsetRequired: s.subsetNamed, Reps: s.reps, Warmups: s.warmups,
 		Limit: s.limit, Seed: s.seed, Threads: s.threads, Log: e.log(), ColdReps: s.cold, Clients: s.clients, Duration: s.duration, Rounds: s.rounds,
 	}
@@ -190,10 +190,19 @@ func (e *env) runStudies(ctx context.Context, s *study, files []string) error {
 	if s.mix != "" {
 		var notes []string
 		if o.Cases, notes, err = question.ReadMix(s.mix); err != nil {
-			return usage(err)
+			return o, usage(err)
 		}
 		e.notes(s.mix, notes)
 		o.MaxCases = len(o.Cases)
+	}
+	return o, nil
+}
+
+// runStudies runs one study, or one for each number of copies of the data, and prints the report.
+func (e *env) runStudies(ctx context.Context, s *study, files []string) error {
+	o, err := e.options(ctx, s, files)
+	if err != nil {
+		return err
 	}
 	slices.Sort(s.copies)
 	var all met.Outcome

@@ -60,7 +60,7 @@ The environment variable BAROGRAPH_ENGINE sets the archive or engine for command
 		return usage(fmt.Errorf("%s; see `%s --help`", text, c.CommandPath()))
 	})
 	root.CompletionOptions.DisableNoDescFlag = true
-	parent(root, newQuickstart(e), newSynth(e), newLoad(e), newShow(e), newVerify(e), newCases(e), newAsk(e), newMet(e), newFaults(e), newYCSB(e), newPost(e), newScan(e), newReport(e), newCompare(e), newMerge(e), newAgent(e), newList(e), newLab(e), newDiff(e), newAdopt(e), newShef(e), newServe(e), newColdStart(e), newFrailDisk(), newVersion(e), newMan(), newExitStatus())
+	parent(root, newQuickstart(e), newSynth(e), newLoad(e), newShow(e), newVerify(e), newCases(e), newAsk(e), newMet(e), newGrowth(e), newFaults(e), newYCSB(e), newPost(e), newScan(e), newReport(e), newCompare(e), newMerge(e), newAgent(e), newList(e), newLab(e), newDiff(e), newAdopt(e), newShef(e), newServe(e), newColdStart(e), newFrailDisk(), newVersion(e), newMan(), newExitStatus())
 	group(root)
 	asUsage(root)
 	return root

@@ -21,9 +21,9 @@ type Criterion string
 const (
 	QueryTime       Criterion = "questions"   // time of an average query of the mix, s
 	FullLoad        Criterion = "full load"   // time to load all the data, s
-	IncrementalLoad Criterion = "next load"   // time to load one more copy of the data into the largest archive of the study, s
+	IncrementalLoad Criterion = "next load"   // time to load the data of FullLoad, the smallest size, once more into the largest archive of the study, s
 	Disk            Criterion = "disk"        // bytes
-	Growth          Criterion = "growth"      // factor by which the query time grows with DataFactor times the data
+	Growth          Criterion = "growth"      // factor by which the query time grows with DataFactor times the subsets of the same data in the engine
 	NodeFailure     Criterion = "killed node" // longest time without a successful operation after a node failure, median of the failures, s
 )
 
@@ -175,7 +175,7 @@ func (s *Study) choice(x run.Archive, w Weights) Choice {
 	if before := len(s.Sizes) - 2; before >= 0 {
 		for _, y := range last.Archives {
 			if y.Engine == x.Engine && y.Design == x.Design && y.Complete {
-				c.setFigure(IncrementalLoad, y.Load.Seconds()/float64(last.Copies-s.Sizes[before].Copies))
+				c.setFigure(IncrementalLoad, y.Load.Seconds()*float64(base.Copies)/float64(last.Copies-s.Sizes[before].Copies))
 			}
 		}
 		if g, known := s.growth(c.Engine, c.Design, c.Flavour); known {

@@ -147,7 +147,7 @@ func check(t *testing.T, a *Advice, sizes []float64, dirs []string) {
 			}
 		}
 		if n := len(all); n > 1 {
-			f[IncrementalLoad] = last.archives[archive].load / (sizes[n-1] - sizes[n-2])
+			f[IncrementalLoad] = last.archives[archive].load * sizes[0] / (sizes[n-1] - sizes[n-2])
 			var x, y, xx, xy float64 // least squares of logarithms
 			for i := range all {
 				_, whole := all[i].question(archive, flavours[archive])
@@ -274,6 +274,16 @@ func TestAdvice(t *testing.T) {
 		}
 		if b := made(t, 1, map[string][3]float64{"grows": {0.1, 10, 1e6}, "flat": {0.15, 10, 1e6}}).Advise(w("ask=5,growth=2")); b.Choices[0].Engine != "flat" {
 			t.Errorf("%+v", b.Choices[0])
+		}
+	})
+	t.Run("the next load is as large as the first", func(t *testing.T) {
+		// 4 copies load in 10 s at first, and then 8 more in 10 s: another 4 in 5 s.
+		s := made(t, 1, map[string][3]float64{"one": {0.1, 10, 1e6}, "other": {0.15, 10, 1e6}})
+		s.Sizes = s.Sizes[2:]
+		s.Sizes[1].Copies = 12
+		c := s.Advise(Defaults()).Choices[0]
+		if full, next := c.Figures[FullLoad].Value, c.Figures[IncrementalLoad].Value; full != 10 || next != 5 {
+			t.Errorf("4 copies load in %g s, and 4 more into the largest archive in %g s, not in 5", full, next)
 		}
 	})
 	t.Run("what cannot be distinguished, and needs less", func(t *testing.T) {

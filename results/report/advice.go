@@ -174,9 +174,9 @@ func (a *adviser) figures(c *advise.Choice) (out []Cell) {
 		out = append(out, sentence(map[advise.Criterion][]Cell{
 			advise.QueryTime:       sentence("a query of the mix takes ", f),
 			advise.FullLoad:        sentence("all the data load in ", f),
-			advise.IncrementalLoad: sentence("the same amount again loads in ", f),
+			advise.IncrementalLoad: sentence("the same amount loads into the largest archive in ", f),
 			advise.Disk:            sentence("they take ", f, " on disk"),
-			advise.Growth:          sentence("with four times the data a query takes ", f, " as long"),
+			advise.Growth:          sentence("with four times the subsets in the engine a query takes ", f, " as long"),
 			advise.NodeFailure:     sentence("a node failure costs ", f, " without service"),
 		}[by])...)
 	}
@@ -247,13 +247,13 @@ func (a *adviser) changes() (out []string) {
 	}
 	switch {
 	case a.BestWithMoreData < 0 && len(a.study.Sizes) > 1:
-		out = append(out, fmt.Sprintf("The choice with four times the data is not known, because the growth of %s was not determined: it was not measured at every size, or its interval spans more than a factor of ten (use more --reps).", a.names(a.Unmeasured(advise.Growth))))
+		out = append(out, fmt.Sprintf("The choice with four times the subsets in the engine is not known, because the growth of %s was not determined: it was not measured at every size, or its interval spans more than a factor of ten (use more --reps).", a.names(a.Unmeasured(advise.Growth))))
 	case a.BestWithMoreData < 0:
-		out = append(out, "The choice with four times the data is not known. To measure it, run barograph met FILES --subsets 1,2,4.")
+		out = append(out, "The choice with other data in the same engine is not known. To measure it, run barograph met FILES --subsets 1,2,4; barograph growth measures a longer series.")
 	case a.BestWithMoreData < max(a.Tied, 1):
-		out = append(out, "With four times the data the choice is the same.")
+		out = append(out, "With four times the subsets in the engine the choice is the same.")
 	default:
-		out = append(out, fmt.Sprintf("With four times the data it is %s.", wayOf(&a.Choices[a.BestWithMoreData])))
+		out = append(out, fmt.Sprintf("With four times the subsets in the engine it is %s.", wayOf(&a.Choices[a.BestWithMoreData])))
 	}
 	for _, c := range a.Changes {
 		to := wayOf(&a.Choices[c.To])

@@ -44,6 +44,7 @@ const FarDocuments = 128_342_347
 
 // growth is the content of the page.
 type growth struct {
+	unit    string // copies or days
 	sizes   []int
 	folders []*folder // by size
 	sum     GrowthSummary
@@ -51,22 +52,30 @@ type growth struct {
 
 func readGrowth(dir string) (*growth, error) {
 	subs := run.SizeFolders(dir)
-	g := &growth{sizes: slices.Sorted(maps.Keys(subs))}
+	g := &growth{unit: copiesUnit, sizes: slices.Sorted(maps.Keys(subs))}
 	if len(g.sizes) < 2 {
 		return nil, &fault.Error{File: dir, Problem: "contains no studies of several sizes", Cure: "make them: barograph met FILES --subsets 1,2,4"}
 	}
+	return g, g.read(subs)
+}
+
+// copiesUnit is the unit of the sizes of met --subsets.
+const copiesUnit = "copies"
+
+// read reads the studies of all sizes and fits the laws.
+func (g *growth) read(subs map[int]string) error {
 	for _, n := range g.sizes {
 		r, samples, err := run.Read(subs[n])
 		if err != nil {
-			return nil, err
+			return err
 		}
 		f, err := openMet(subs[n], r, samples)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		g.folders = append(g.folders, f)
 	}
-	return g, g.fit()
+	return g.fit()
 }
 
 // fit fits a law to every cell that was timed at every size.
@@ -125,7 +134,7 @@ func openGrowth(dir string, o Advising) (*Report, error) {
 		return nil, err
 	}
 	last := g.folders[len(g.folders)-1]
-	r := last.head("What happens when the archive grows?")
+	r := last.head("What does other data in the same engine cost?")
 	r.dir, r.Name, r.Warnings, r.Data = dir, filepath.Base(dir), nil, map[string]any{"growth": g.sum}
 	for i, f := range g.folders {
 		for _, w := range f.head("").Warnings {
@@ -133,7 +142,7 @@ func openGrowth(dir string, o Advising) (*Report, error) {
 		}
 		r.below = append(r.below, f.dir)
 	}
-	r.Answers = append(r.Answers, headline("%s", g.sentence()))
+	r.Answers = append(r.Answers, headline("With other data in the same engine: %s", g.sentence(g.sum.Laws)))
 	if g.sum.Wrong > 0 {
 		r.Answers = append(r.Answers, verdict(false, several(g.sum.Wrong, "cell")+" without a correct result; the reports of the sizes list them"))
 	}
@@ -151,13 +160,13 @@ func openGrowth(dir string, o Advising) (*Report, error) {
 }
 
 func (g *growth) bounds() string {
-	return fmt.Sprintf("%d and %d copies", g.sizes[0], g.sizes[len(g.sizes)-1])
+	return fmt.Sprintf("%d and %d %s", g.sizes[0], g.sizes[len(g.sizes)-1], g.unit)
 }
 
 // sentence names the configurations whose times hardly depend on the size.
-func (g *growth) sentence() string {
+func (g *growth) sentence(laws []GrowthLaw) string {
 	bent, cases, most := map[string]bool{}, map[string]int{}, 0 // not flat in some case; number of cases; its maximum
-	for _, l := range g.sum.Laws {
+	for _, l := range laws {
 		cases[l.String()]++
 		bent[l.String()] = bent[l.String()] || l.Floor || !l.determined() || l.Exponent.High >= flatExponent
 		most = max(most, cases[l.String()])
@@ -169,10 +178,10 @@ func (g *growth) sentence() string {
 		}
 	}
 	if len(flat) == 0 {
-		return fmt.Sprintf("Between %s no query configuration is shown to be flat in every case.", g.bounds())
+		return fmt.Sprintf("between %s no query configuration is shown to be flat in every case.", g.bounds())
 	}
 	names := slices.Sorted(maps.Keys(flat))
-	return fmt.Sprintf("Between %s these query configurations are flat in every case (exponent below %g with 95 %% confidence): %s.", g.bounds(), flatExponent, list(names))
+	return fmt.Sprintf("between %s these query configurations are flat in every case (exponent below %g with 95 %% confidence): %s.", g.bounds(), flatExponent, list(names))
 }
 
 // flatExponent is the exponent below which growth is called flat: 16 times as much data take 1.3
@@ -217,40 +226,41 @@ func signed(v float64) string { return fmt.Sprintf("%.3f", v) }
 // archives lists the load rate and the disk usage of each size.
 func (g *growth) archives() *Table {
 	t := table("engine", "design")
-	for _, column := range []Column{{Name: "to %d×", Unit: "records/s"}, {Name: "at %d×", Unit: "MB on disk"}} {
+	for _, column := range []Column{{Name: "to %d " + g.unit, Unit: "records/s"}, {Name: "at %d " + g.unit, Unit: "MB on disk"}} {
 		for _, n := range g.sizes {
 			t.Head = append(t.Head, Column{Name: fmt.Sprintf(column.Name, n), Unit: column.Unit})
 		}
 	}
 	for k, a := range g.folders[0].run.Archives {
-		cells, before := texts(a.Engine, a.Design), 0
+		cells, before := texts(a.Engine, a.Design), int64(0)
 		var sizes []Cell
-		for i, f := range g.folders {
+		for _, f := range g.folders {
 			if k >= len(f.run.Archives) {
 				continue
 			}
 			b := f.run.Archives[k]
-			cells = append(cells, numeric(float64(f.run.Data.Records)*float64(g.sizes[i]-before)/b.Load.Seconds()))
+			records := f.run.Data.Records * int64(max(f.run.Data.Copies, 1))
+			cells = append(cells, numeric(float64(records-before)/b.Load.Seconds()))
 			sizes = append(sizes, numeric(float64(b.Bytes)/1e6))
-			before = g.sizes[i]
+			before = records
 		}
 		t.add("", append(cells, sizes...)...)
 		t.name(anchor("archive", Asked{Way{a.Engine, a.Design, ""}, ""}))
 	}
-	t.Note = "The rate is that of the copies added at that size."
+	t.Note = "The rate is that of the " + g.unit + " added at that size."
 	return t
 }
 
 // runs links to the study of each size.
 func (g *growth) runs() *Table {
-	t := table("copies", "proof", "report")
+	t := table(g.unit, "records", "proof", "report")
 	for i, f := range g.folders {
 		proof := text(f.proofInWords(&f.sum))
 		if !f.sum.right() {
 			proof.Class = "bad"
 		}
 		link := filepath.Base(f.dir) + "/" + FileName
-		t.add("", whole(g.sizes[i]), proof, Cell{Text: link, Link: link})
+		t.add("", whole(g.sizes[i]), whole(f.run.Data.Records*int64(max(f.run.Data.Copies, 1))), proof, Cell{Text: link, Link: link})
 	}
 	return t
 }
@@ -258,7 +268,7 @@ func (g *growth) runs() *Table {
 // pictures draws, for each case, the fastest configuration of every archive, and then all
 // configurations of each archive.
 func (g *growth) pictures() (out []Section) {
-	for _, c := range g.folders[0].sum.Cases {
+	for _, c := range g.folders[len(g.folders)-1].sum.Cases {
 		byArchive := map[string][]GrowthLaw{}
 		var order []string
 		for _, l := range g.sum.Laws {
@@ -284,7 +294,7 @@ func (g *growth) pictures() (out []Section) {
 }
 
 func (g *growth) draw(title, subtitle string, laws []GrowthLaw, width int) Drawing {
-	p := plot.Lines{Frame: plot.Frame{Title: title, Subtitle: subtitle, XLabel: "copies of the data in the archive", YLabel: "median time (ms)", Width: width}, Coordinate: plot.Sizes}
+	p := plot.Lines{Frame: plot.Frame{Title: title, Subtitle: subtitle, XLabel: g.unit + " of the data in the archive", YLabel: "median time (ms)", Width: width}, Coordinate: plot.Sizes}
 	for _, l := range laws {
 		c := plot.Curve{Name: fmt.Sprintf("%s (%s)", l.String(), signed(l.Exponent.Value)), Group: l.Engine}
 		if width > 0 {

@@ -39,7 +39,7 @@ func OpenAdvising(dir string, o Advising) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	if open := map[string]func(string, *run.Run, []run.Sample) *Report{run.MixWorkload: openPoints, run.ScanWorkload: openScans, run.PostWorkload: openPosts, run.OwnWorkload: openOwned, run.LakeWorkload: openLake, "faults": openKills}[r.Workload]; open != nil {
+	if open := map[string]func(string, *run.Run, []run.Sample) *Report{run.MixWorkload: openPoints, run.ScanWorkload: openScans, run.PostWorkload: openPosts, run.OwnWorkload: openOwned, run.LakeWorkload: openLake, DaysWorkload: openDays, "faults": openKills}[r.Workload]; open != nil {
 		return open(dir, r, samples), nil
 	}
 	f, err := openMet(dir, r, samples)

@@ -1,0 +1,181 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/lab"
+	"github.com/barograph/barograph/query/flavour"
+	"github.com/barograph/barograph/query/question"
+	"github.com/barograph/barograph/results/report"
+	"github.com/barograph/barograph/results/run"
+	"github.com/barograph/barograph/study/growth"
+	"github.com/barograph/barograph/study/met"
+)
+
+// growing has the flags of growth.
+type growing struct {
+	study
+	days            []int
+	predict, models int
+}
+
+func newGrowth(e *env) *cobra.Command {
+	s := &growing{}
+	c := &cobra.Command{
+		Use:   "growth FILES… --engine URL…",
+		Short: "Study a series that grows by days: times, sizes on disk, and what is projected",
+		Long: `Growth repeats the study of "met" while one series grows. Its days are those of the files, shifted by whole days: other
+times, the same leads and values. Day 17 of one day of files is the same day, 16 days later. The days of longer files
+follow each other before the first one is repeated. --models 8 adds copies of the models, with names such as GFS_2.
+
+Each question is asked twice: about the first day, so that its answer has the same rows at every size, and about all days
+(…_all_days), so that its answer grows. At every size Growth compares the contents of each archive and each result with
+a reference that it computes from the files of the days. It then fits time = factor · days^exponent to the medians.
+
+--predict 128 projects times and sizes at 128 days from the smaller sizes, stores the projections with their 95 %
+intervals in the run folder, and then measures 128 days. The report compares both, and names what is outside.
+
+Growth writes the days as files into the run folder, checks them against the real ones, and removes them at the end.
+Their size is that of the files times the number of days.`,
+		Example: `  barograph growth vsdb_day --days 1,4,16,64 --predict 128 --engine duckdb --engine lab:postgres
+  barograph growth vsdb_day --days 1,2,4,8 --models 16 --engine sqlite --design wide`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			s.subsetNamed = c.Flags().Changed("subset")
+			slices.Sort(s.days)
+			s.days = slices.Compact(s.days)
+			switch {
+			case s.predict > 0 && len(s.days) < report.MinProjectedSizes:
+				return fault.Misuse(fmt.Sprintf("--predict %d", s.predict), fmt.Sprintf("needs at least %d smaller sizes", report.MinProjectedSizes), "name them: --days 1,4,16")
+			case s.predict > 0 && s.predict <= s.days[len(s.days)-1]:
+				return fault.Misuse(fmt.Sprintf("--predict %d", s.predict), fmt.Sprintf("is not above %d, the largest size of --days", s.days[len(s.days)-1]), "name more days to predict, or fewer to measure before")
+			case s.predict == 0 && len(s.days) < 2:
+				return fault.Misuse("--days", "names one size, and growth needs several", "name them: --days 1,4,16")
+			}
+			files, err := e.filesOf(args)
+			if err != nil {
+				return err
+			}
+			s.source = strings.Join(args, " ")
+			return e.inFolder(&s.out, report.DaysWorkload, func() (bool, error) {
+				err := e.growth(c.Context(), s, files)
+				return s.loaded, err
+			})
+		},
+	}
+	c.Flags().StringArrayVar(&s.Engines, engineFlag, nil, "engine to study: a URL, NAME=URL, "+
+		"lab:ENGINE, or the name of an embedded engine (default: all installed embedded ones)")
+	c.Flags().IntSliceVar(&s.days, "days", []int{1, 4, 16}, "sizes to measure, as numbers of days of the series")
+	c.Flags().IntVar(&s.predict, "predict", 0, "number of days to project from --days, and then to measure")
+	c.Flags().IntVar(&s.models, "models", 0, "number of models, with copies (default: as in the files)")
+	c.Flags().StringSliceVar(&s.Designs, "design", nil, "designs to study (default: all that each engine offers)")
+	c.Flags().Var((*list)(&s.cases), "case",
+		"questions: \"noaa\" (its seven cases), case names, question files or METviewer plots (default: derived from the first day)")
+	c.Flags().StringSliceVar(&s.Flavours, "flavour", nil, "flavours to use (default: all that each design offers)")
+	c.Flags().StringVar(&s.out, "out", "", "run folder (default: runs/{time}-growth)")
+	c.Flags().IntVar(&s.reps, "reps", met.DefaultReps, "timed repetitions of each cell")
+	c.Flags().IntVar(&s.warmups, "warmups", 1, "untimed repetitions between the proof and the timed ones")
+	c.Flags().DurationVar(&s.limit, "time-limit", 0, "at each size, stop timing after this long, but not before the repetitions can show a difference")
+	c.Flags().StringVar(&s.subset, "subset", defaultSubset, "name of the series inside each archive")
+	c.Flags().IntVar(&s.threads, "threads", 0, "threads of an embedded engine (default: chosen by the engine)")
+	c.Flags().Uint64Var(&s.seed, "seed", 1, "seed of the order of repetitions and of the bootstrap")
+	c.Flags().StringArrayVar(&s.labs, "lab-dir", []string{engine.LabDir()}, "folder of labs whose servers the run records; repeat it for several")
+	s.lastLine = lastLine(c)
+	s.Server = func(d *engine.Driver, u *url.URL) *run.Server { return lab.Serving(s.labs, d, u).Server() }
+	e.completeEngines(c)
+	seldom(c, "lab-dir", "last-line", "seed", "subset", "threads", "warmups")
+	positive(c, "days", "predict", "models", "reps")
+	atMost(c, 1024, "days", "predict", "models")
+	atMost(c, 100_000, "reps", "warmups")
+	complete(c, "design", designNames)
+	complete(c, "case", caseNames)
+	complete(c, "flavour", func() []string { return strings.Split(join(flavour.Names()), ", ") })
+	return c
+}
+
+// growth runs a study of met at each number of days, and reports all of them.
+func (e *env) growth(ctx context.Context, s *growing, files []string) error {
+	o, err := e.options(ctx, &s.study, files)
+	if err != nil {
+		return err
+	}
+	f, err := e.runFolder(ctx, s.out, report.DaysWorkload, s.seed, s.source)
+	if err != nil {
+		return err
+	}
+	data := filepath.Join(s.out, "series")
+	outcome, err := e.measureDays(ctx, s, o, f, growth.Options{Files: files, KeepLast: o.KeepLast, Dir: data, Models: s.models, Cases: o.Cases})
+	if err == nil {
+		f.Run.Finished = time.Now().UTC()
+	}
+	if err = errors.Join(err, os.RemoveAll(data), f.Close()); err != nil {
+		return err
+	}
+	return errors.Join(e.report(filepath.Clean(s.out)), outcome.Err())
+}
+
+// measureDays runs the studies of all sizes. It makes the projections before it loads the days that
+// they are about.
+func (e *env) measureDays(ctx context.Context, s *growing, o met.Options, f *run.Folder, g growth.Options) (all met.Outcome, err error) {
+	plan := report.Days{Sizes: slices.Clone(s.days), Predict: s.predict}
+	if s.predict > 0 {
+		plan.Sizes = append(plan.Sizes, s.predict)
+	}
+	g.MaxDays = plan.Sizes[len(plan.Sizes)-1]
+	series, err := growth.Open(ctx, g)
+	if err != nil {
+		return all, err
+	}
+	plan.Models = series.ModelCount
+	for _, n := range plan.Sizes {
+		e.info("── " + run.CountOf(n, "day") + " ──")
+		if n == s.predict {
+			if err := report.Project(s.out, n); err != nil {
+				return all, err
+			}
+			e.info("projected from the smaller sizes: growth.json in the run folder")
+		}
+		var notes []string
+		if o.Files, err = series.Through(ctx, n); err != nil {
+			return all, err
+		}
+		if o.Cases, notes, err = series.Questions(ctx, n); err != nil {
+			return all, err
+		}
+		if n == plan.Sizes[0] {
+			plan.Excluded = append(series.Notes, notes...)
+			e.notes("growth", plan.Excluded)
+			plan.AllDays = namesOfAllDays(o.Cases)
+			if err := plan.Save(s.out); err != nil {
+				return all, err
+			}
+		}
+		outcome, err := e.runStudy(ctx, &s.study, report.DaysFolder(s.out, n), o)
+		if err != nil {
+			return all, err
+		}
+		all.Add(outcome)
+	}
+	return all, nil
+}
+
+func namesOfAllDays(qs []*question.Question) (names []string) {
+	for _, q := range qs {
+		if strings.HasSuffix(q.Name, growth.AllDays) {
+			names = append(names, q.Name)
+		}
+	}
+	return names
+}

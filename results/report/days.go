@@ -1,0 +1,197 @@
+package report
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/barograph/barograph/results/plot"
+	"github.com/barograph/barograph/results/run"
+)
+
+// DaysWorkload is the Workload of a run of barograph growth: studies of met of one series with more
+// and more days, each in a folder of its own.
+const DaysWorkload = "growth"
+
+// Days describes a run of barograph growth. The file growth.json of its folder has it.
+type Days struct {
+	Sizes  []int `json:"days"` // ascending; the last is Predict, if that is not 0
+	Models int   `json:"models"`
+	// The number of days for which the smaller sizes predict times and sizes on disk; 0 = none.
+	Predict     int          `json:"predict,omitempty"`
+	AllDays     []string     `json:"all_days"` // the questions about all days; the others are about the first day
+	Excluded    []string     `json:"excluded,omitempty"`
+	Projections []Projection `json:"projections,omitempty"` // made before Predict days were loaded
+}
+
+// DaysFolder is the folder of the study of a number of days.
+func DaysFolder(dir string, days int) string { return filepath.Join(dir, "days-"+strconv.Itoa(days)) }
+
+const daysFile = "growth.json"
+
+// Save writes the description into the folder of the run.
+func (d *Days) Save(dir string) error {
+	text, err := json.MarshalIndent(d, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, daysFile), append(text, '\n'), 0o644) //nolint:gosec // like the other files of a run folder
+}
+
+// dayGrowth is a run of barograph growth.
+type dayGrowth struct {
+	growth
+	Days
+}
+
+// readDays reads the sizes whose studies have finished.
+func readDays(dir string) (*dayGrowth, error) {
+	g := &dayGrowth{growth: growth{unit: "days"}}
+	text, err := os.ReadFile(filepath.Join(dir, daysFile)) //nolint:gosec // the user named the folder
+	if err == nil {
+		err = json.Unmarshal(text, &g.Days)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	subs := map[int]string{}
+	for _, n := range g.Sizes {
+		if r, err := run.ReadRun(DaysFolder(dir, n)); err == nil && !r.Finished.IsZero() {
+			g.sizes, subs[n] = append(g.sizes, n), DaysFolder(dir, n)
+		}
+	}
+	if len(g.sizes) < 2 { // no law has one size
+		return g, nil
+	}
+	return g, g.read(subs)
+}
+
+// laws returns the laws of the questions of one kind.
+func (g *dayGrowth) lawsOf(allDays bool) (out []GrowthLaw) {
+	for _, l := range g.sum.Laws {
+		if slices.Contains(g.AllDays, l.Case) == allDays {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// openDays reports a run of the workload growth.
+func openDays(dir string, r *run.Run, _ []run.Sample) *Report {
+	out := ofRun(dir, r, "What happens when the series grows?")
+	g, err := readDays(dir)
+	if err != nil {
+		out.Warnings = append(out.Warnings, "the sizes cannot be read: "+err.Error())
+		return out
+	}
+	fixed, growing := g.lawsOf(false), g.lawsOf(true)
+	out.Data = map[string]any{"run": r, "days": g.Days, "fixed": fixed, "growing": growing}
+	if len(g.folders) == 0 {
+		out.Answers = append(out.Answers, headline("Fewer than two sizes were measured, so there is no growth to report. Each size has a report in its own folder (%s …).", filepath.Base(DaysFolder(dir, 1))))
+		return out
+	}
+	out.Facts = append([]Fact{{"Series", g.series(r)}, {"Measured", list(g.words(len(g.sizes))) + " days"}}, machineFacts(r.Machine)...)
+	out.Facts = append(out.Facts, Fact{"Command", commandLine(r.Args)})
+	for i, f := range g.folders {
+		for _, w := range f.head("").Warnings {
+			if !slices.Contains(r.Warnings, w) { // otherwise the run itself has it
+				out.Warnings = append(out.Warnings, fmt.Sprintf("at %s: %s", several(g.sizes[i], "day"), w))
+			}
+		}
+		out.below = append(out.below, f.dir)
+	}
+	out.Answers = append(out.Answers, headline("Questions about one day: %s", g.sentence(fixed)), headline("Questions about all days: %s", g.sentence(growing)))
+	g.measure()
+	if words := g.heldOut(); words != "" {
+		out.Answers = append(out.Answers, headline("%s", words))
+		out.Data["projections"] = g.Projections
+	}
+	if g.sum.Wrong > 0 {
+		out.Answers = append(out.Answers, verdict(false, several(g.sum.Wrong, "cell")+" without a correct result; the reports of the sizes list them"))
+	}
+	exponents := "An exponent of 0 means that the days have no effect, 1 that twice the days take twice the time. "
+	out.Sections = filled(
+		Section{ID: "sizes", Title: "Proof, size by size", Terminal: true, Words: say("At each size Barograph compared every archive with the data after the load, and the result of every query configuration with the reference, before it timed anything."), Table: g.runs()},
+		Section{ID: "projected", Title: "Projected and measured", Terminal: true, Words: g.method(), Pictures: g.errors(), Table: g.projected()},
+		Section{ID: "fixed", Title: "Questions about one day", Terminal: true, Words: say("The answer has the same rows at every size. %s", exponents), Table: g.lawTable(fixed)},
+		Section{ID: "growing", Title: "Questions about all days", Terminal: true, Words: say("The answer grows with the series. %s", exponents), Table: g.lawTable(growing)},
+		Section{ID: "archives", Title: "Loads and sizes", Pictures: g.disk(), Table: g.archives()},
+		Section{ID: "pictures", Title: "Pictures", Words: say("Both axes are logarithmic: a power law is a straight line, and its slope, in brackets, is the exponent."), Parts: g.pictures()},
+	)
+	if len(g.Excluded) > 0 {
+		out.Sections[0].Notes = g.Excluded
+	}
+	return out
+}
+
+// series describes what was varied.
+func (g *dayGrowth) series(r *run.Run) string {
+	return fmt.Sprintf("%s; %s; the days of the files, shifted by whole days: other times, the same leads and values", r.Data.Source, several(g.Models, "model"))
+}
+
+// words lists the first n sizes.
+func (g *dayGrowth) words(n int) (out []string) {
+	for _, size := range g.sizes[:n] {
+		out = append(out, count(size))
+	}
+	return out
+}
+
+// lawTable is the table of exponents of the questions of one kind.
+func (g *dayGrowth) lawTable(laws []GrowthLaw) *Table {
+	columns := []string{"question", "engine", "design", "flavour", "exponent", "95 % interval"}
+	for _, n := range g.sizes {
+		columns = append(columns, fmt.Sprintf("at %d (ms)", n))
+	}
+	t := table(columns...)
+	for _, l := range laws {
+		e := l.Exponent
+		cells := append(texts(l.Case, l.Engine, l.Design, l.Flavour), value(e.Value, signed(e.Value)), when(l.determined(), value(e.Low, signed(e.Low)+" – "+signed(e.High)), none))
+		for _, v := range l.Times {
+			cells = append(cells, numeric(v.Value))
+		}
+		t.add(classOf(l.Floor, false), cells...)
+		t.name(anchor("law", l.Asked))
+	}
+	t.Note = "Exponent: time = factor · days^exponent, fitted to the medians. The interval is the wider of a bootstrap over repetitions and of Student's t over sizes. Fewer than three sizes, or fewer than six repetitions of a size, give no interval."
+	return t
+}
+
+// disk is the picture of the sizes on disk.
+func (g *dayGrowth) disk() []Drawing {
+	p := plot.Lines{Frame: plot.Frame{Title: "Size on disk", XLabel: "days of the series", YLabel: "MB on disk"}, Coordinate: plot.Sizes}
+	for _, q := range g.archiveSizes() {
+		c := plot.Curve{Name: q.Engine + " " + q.Design, Group: q.Engine}
+		for i, v := range q.values {
+			c.Add(float64(g.sizes[i]), plot.Value{V: v, Lo: v, Hi: v})
+		}
+		p.Curves = append(p.Curves, c)
+	}
+	return []Drawing{p}
+}
+
+// errors is the picture of the measured values as multiples of the projected ones.
+func (g *dayGrowth) errors() []Drawing {
+	p := plot.Lines{Frame: plot.Frame{Title: fmt.Sprintf("Measured at %d days, as a multiple of the projection", g.Predict), Subtitle: "each point is a query or a size on disk; the shaded interval is the projected one", XLabel: "number, ordered by the multiple", YLabel: "measured ÷ projected"}, LogAbove: widestProjection}
+	all := slices.DeleteFunc(slices.Clone(g.Projections), func(q Projection) bool { return q.Measured == 0 })
+	if len(all) == 0 {
+		return nil
+	}
+	ratio := func(q Projection) float64 { return q.Measured / q.Projected.Value }
+	slices.SortFunc(all, func(a, b Projection) int {
+		return strings.Compare(fmt.Sprintf("%020.9f", ratio(a)), fmt.Sprintf("%020.9f", ratio(b)))
+	})
+	measured, projected := plot.Curve{Name: "measured"}, plot.Curve{Name: "projected, with its interval"}
+	for i, q := range all {
+		measured.Add(float64(i+1), plot.Value{V: ratio(q), Lo: ratio(q), Hi: ratio(q)})
+		projected.Add(float64(i+1), plot.Value{V: 1, Lo: q.Projected.Low / q.Projected.Value, Hi: q.Projected.High / q.Projected.Value})
+	}
+	p.Curves = []plot.Curve{measured, projected}
+	return []Drawing{p}
+}

@@ -1,0 +1,184 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/barograph/barograph/results/measure"
+	"github.com/barograph/barograph/results/run"
+)
+
+// grownDays makes a run of barograph growth. The times of each question grow as law says, and sizes by
+// a constant per day. The projections are made before the last size.
+func grownDays(t *testing.T, law func(days float64, allDays bool) float64, predict bool, sizes ...int) string {
+	t.Helper()
+	dir := t.TempDir()
+	f, err := run.Create(dir, run.Run{ID: "g", Workload: DaysWorkload, Data: run.Data{Source: "a day"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := Days{Sizes: sizes, Models: 1, AllDays: []string{"test_2", "test_3"}, Excluded: []string{"test_9 has no rows"}}
+	if predict {
+		d.Predict = sizes[len(sizes)-1]
+	}
+	if err := d.Save(dir); err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range sizes {
+		if n == d.Predict {
+			if err := Project(dir, n); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r, cells := made()
+		r.Data.Records = int64(n) * 1000
+		for i := range r.Archives {
+			r.Archives[i].Bytes = 4_000_000 + 1_000_000*int64(n)
+		}
+		for i := range cells {
+			cells[i].noise = 0.01
+			cells[i].ms *= law(float64(n), cells[i].Case != r.Cases[0].Name)
+		}
+		if err := os.Rename(write(t, r, cells, reps), DaysFolder(dir, n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.Run.Finished = f.Run.Started.Add(1)
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// TestDays: questions about one day and about all days have laws and tables of their own. The report
+// of days mentions no copies, and that of copies no days.
+func TestDays(t *testing.T) {
+	proportional := func(n float64, allDays bool) float64 {
+		if allDays {
+			return n
+		}
+		return 1
+	}
+	dir := grownDays(t, proportional, false, 1, 4, 16)
+	r, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for kind, want := range map[string]float64{"fixed": 0, "growing": 1} {
+		laws := r.Data[kind].([]GrowthLaw)
+		if len(laws) == 0 {
+			t.Errorf("no law of kind %s", kind)
+		}
+		for _, l := range laws {
+			if math.Abs(l.Exponent.Value-want) > 0.05 || (l.Case == "test_1") != (kind == "fixed") {
+				t.Errorf("%s of %s grows as %+v, want %v", l.Way, l.Case, l.Exponent, want)
+			}
+		}
+	}
+	page, text := html(t, dir), strings.Join(strings.Fields(terminal(t, dir)), " ")
+	for _, want := range []string{"Questions about one day", "days-16/report.html", "days of the data in the archive", "16,000", "test_9 has no rows"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if strings.Contains(page, "copies of") || strings.Contains(page, "Projected") || strings.Contains(html(t, grown(t)), "days of the data") {
+		t.Error("a report mentions what was not varied")
+	}
+	for _, want := range []string{"Questions about one day: between 1 and 16 days these query configurations are flat", "Questions about all days: between 1 and 16 days no query configuration"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the text lacks %q:\n%s", want, text)
+		}
+	}
+	if one := strings.Join(strings.Fields(terminal(t, grownDays(t, proportional, false, 4))), " "); !strings.Contains(one, "Fewer than two sizes") {
+		t.Errorf("the text of one size is\n%s", one)
+	}
+}
+
+// TestDaysProjected: the stored projections are compared with what was measured afterwards. The
+// questions about all days leave their law at the largest size, and the report calls them outside.
+func TestDaysProjected(t *testing.T) {
+	dir := grownDays(t, func(n float64, allDays bool) float64 {
+		switch {
+		case allDays && n == 128:
+			return 3 * n
+		case allDays:
+			return n
+		}
+		return 1
+	}, true, 1, 4, 16, 64, 128)
+	r, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := r.Data["projections"].([]Projection)
+	sizes, times := 0, [2]int{}
+	for _, p := range all {
+		switch {
+		case p.Measured == 0:
+			t.Errorf("%+v was not measured", p)
+		case p.Case == "":
+			sizes++
+			if !p.Within() || p.Law != "linear" || math.Abs(p.Projected.Value-132) > 1e-6 {
+				t.Errorf("the size is projected as %+v and measured as %v", p.Projected, p.Measured)
+			}
+		case p.Case == "test_1":
+			times[0]++
+		default:
+			times[1]++
+			if p.Within() {
+				t.Errorf("%+v is within", p)
+			}
+		}
+	}
+	if sizes != 4 || times[0] == 0 || times[1] == 0 { // mongodb's archive is not complete, dry's is in memory
+		t.Errorf("%d sizes and %v times are projected", sizes, times)
+	}
+	text := strings.Join(strings.Fields(terminal(t, dir)), " ")
+	if !strings.Contains(text, "4 of 4 sizes on disk are in their interval") || !strings.Contains(text, "outside") {
+		t.Error(text)
+	}
+}
+
+// TestProjection: values that follow either law are within a narrow interval; values that leave the
+// law are outside of it.
+func TestProjection(t *testing.T) {
+	for name, law := range map[string]func(n float64) float64{
+		"constant": func(float64) float64 { return 1 }, "root": math.Sqrt, "proportional": func(n float64) float64 { return n },
+		"constant and rate": func(n float64) float64 { return 1 + n/50 },
+	} {
+		g, random := &dayGrowth{}, rand.New(rand.NewPCG(1, 0))
+		g.sizes, g.folders = []int{1, 4, 16, 64}, []*folder{{results: &results{run: &run.Run{}}}}
+		var measured []float64
+		for k := range 40 {
+			l := GrowthLaw{Asked: Asked{Way{"x", "wide", "sql"}, fmt.Sprint("case", k)}}
+			for _, n := range append(g.sizes, 128) {
+				v := float64(k+1) * law(float64(n)) * math.Exp(0.02*random.NormFloat64())
+				if n == 128 {
+					measured = append(measured, v)
+				} else {
+					l.Times = append(l.Times, measure.Estimate{Value: v})
+				}
+			}
+			g.sum.Laws = append(g.sum.Laws, l)
+		}
+		within := 0
+		for k, p := range g.project(128) {
+			if p.Measured = measured[k]; p.Within() {
+				within++
+			}
+			if p.Measured *= 2; p.Within() {
+				t.Errorf("%s: twice the time of the law is within %+v", name, p.Projected)
+			}
+			if !p.narrow() {
+				t.Errorf("%s: the interval of %s is %+v", name, p.Case, p.Projected)
+			}
+		}
+		if within < 35 {
+			t.Errorf("%s: %d of 40 times that follow the law are within", name, within)
+		}
+	}
+}

@@ -1,0 +1,272 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/barograph/barograph/results/measure"
+)
+
+// MinProjectedSizes is the number of measured sizes from which a larger size is projected.
+const MinProjectedSizes = 3
+
+// widestProjection is the largest ratio of the bounds of an interval that is narrow enough to plan by.
+const widestProjection = 1.5
+
+// Projection compares a value at the largest size with its projection from the smaller sizes. The
+// value is the median time in ms of a query or, without a case, the size of an archive in MB.
+type Projection struct {
+	Asked
+	Law       string           `json:"law"` // that fits the smaller sizes better: "power" or "linear"
+	Projected measure.Estimate `json:"projected"`
+	Measured  float64          `json:"measured,omitempty"` // 0 = not measured
+
+	values []float64 // by size
+}
+
+// Within reports whether the measured value is in the projected interval, except for the rounding of
+// the fit.
+func (p *Projection) Within() bool {
+	const rounding = 1e-9
+	return p.Projected.Low*(1-rounding) <= p.Measured && p.Measured <= p.Projected.High*(1+rounding)
+}
+
+// narrow reports whether the interval is narrow enough to plan by.
+func (p *Projection) narrow() bool { return p.Projected.High <= widestProjection*p.Projected.Low }
+
+// line is a law through the values at some sizes: value = e^a · size^b, or a + b · size.
+type line struct {
+	a, b    float64
+	power   bool
+	squares float64      // sum of the squared logarithmic residuals
+	design  [][2]float64 // the gradients at the sizes
+}
+
+// fitLine fits a law by least squares of the logarithms or, for the linear law, of the relative
+// residuals. Neither term of the linear law is below 0.
+func fitLine(power bool, sizes, values []float64) *line {
+	l := &line{power: power}
+	if power {
+		x, y := make([]float64, len(sizes)), make([]float64, len(sizes))
+		for i := range sizes {
+			x[i], y[i] = math.Log(sizes[i]), math.Log(values[i])
+		}
+		l.a, l.b = stat.LinearRegression(x, y, nil, false)
+	} else {
+		var s11, s12, s22, s1, s2 float64
+		for i, n := range sizes {
+			u, v := 1/values[i], n/values[i]
+			s11, s12, s22, s1, s2 = s11+u*u, s12+u*v, s22+v*v, s1+u, s2+v
+		}
+		det := s11*s22 - s12*s12
+		l.a, l.b = (s1*s22-s2*s12)/det, (s2*s11-s1*s12)/det
+		switch {
+		case l.b < 0:
+			l.a, l.b = s1/s11, 0
+		case l.a < 0:
+			l.a, l.b = 0, s2/s22
+		}
+	}
+	for i, n := range sizes {
+		l.design = append(l.design, l.gradient(n))
+		d := math.Log(l.at(n) / values[i])
+		l.squares += d * d
+	}
+	return l
+}
+
+func (l *line) at(n float64) float64 {
+	if l.power {
+		return math.Exp(l.a + l.b*math.Log(n))
+	}
+	return l.a + l.b*n
+}
+
+// gradient is the derivative of the logarithm of the value at a size with respect to a and b.
+func (l *line) gradient(n float64) [2]float64 {
+	if l.power {
+		return [2]float64{1, math.Log(n)}
+	}
+	return [2]float64{1 / l.at(n), n / l.at(n)}
+}
+
+// spread is the standard deviation, in units of the scatter, of a new value's logarithm from the law
+// at a size.
+func (l *line) spread(n float64) float64 {
+	var s11, s12, s22 float64
+	for _, x := range l.design {
+		s11, s12, s22 = s11+x[0]*x[0], s12+x[0]*x[1], s22+x[1]*x[1]
+	}
+	g := l.gradient(n)
+	return math.Sqrt(1 + (g[0]*g[0]*s22-2*g[0]*g[1]*s12+g[1]*g[1]*s11)/(s11*s22-s12*s12))
+}
+
+// archiveSizes returns the sizes on disk of the archives that were complete at every size.
+func (g *dayGrowth) archiveSizes() (out []Projection) {
+	for _, a := range g.folders[0].run.Archives {
+		p := Projection{Asked: Asked{Way: Way{Engine: a.Engine, Design: a.Design}}}
+		for _, f := range g.folders {
+			for _, b := range f.run.Archives {
+				if b.Engine == a.Engine && b.Design == a.Design && b.Complete && b.Bytes > 0 && b.Place != "memory" {
+					p.values = append(p.values, float64(b.Bytes)/1e6)
+				}
+			}
+		}
+		if len(p.values) == len(g.folders) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// group names the projections that share a law and a scatter: all queries of one kind on one archive,
+// or its size.
+func (g *dayGrowth) group(p *Projection) string {
+	return fmt.Sprint(p.Engine, "\x00", p.Design, "\x00", slices.Contains(g.AllDays, p.Case), p.Case == "")
+}
+
+// project projects the values at a number of days from those at the measured sizes.
+//
+// Values of one group follow the same law: the one of the two with the smaller scatter over all of
+// them. The interval is Student's, with the group's scatter. It also contains the projection of the
+// other law if that law's scatter is less than half as large again.
+func (g *dayGrowth) project(days int) []Projection {
+	var out []Projection
+	for _, l := range g.sum.Laws {
+		p := Projection{Asked: l.Asked}
+		for _, t := range l.Times {
+			p.values = append(p.values, t.Value)
+		}
+		if !l.Floor {
+			out = append(out, p)
+		}
+	}
+	out = append(out, g.archiveSizes()...)
+	sizes := make([]float64, len(g.sizes))
+	for i, n := range g.sizes {
+		sizes[i] = float64(n)
+	}
+	squares, freedom := map[string][2]float64{}, map[string]int{}
+	fits := make([][2]*line, len(out))
+	for i := range out {
+		key := g.group(&out[i])
+		both := squares[key]
+		for k, power := range []bool{true, false} {
+			fits[i][k] = fitLine(power, sizes, out[i].values)
+			both[k] += fits[i][k].squares
+		}
+		squares[key], freedom[key] = both, freedom[key]+len(sizes)-2
+	}
+	for i := range out {
+		p, key := &out[i], g.group(&out[i])
+		both, n := squares[key], float64(freedom[key])
+		best, other := 0, 1
+		if p.Law = "power"; both[1] < both[0] {
+			best, other, p.Law = 1, 0, "linear"
+		}
+		law, x := fits[i][best], float64(days)
+		half := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n}.Quantile(0.975) * math.Sqrt(both[best]/n) * law.spread(x)
+		e := measure.Estimate{Value: law.at(x), Low: law.at(x) * math.Exp(-half), High: law.at(x) * math.Exp(half)}
+		if alternative := fits[i][other].at(x); math.Sqrt(both[other]) < 1.5*math.Sqrt(both[best]) {
+			e.Low, e.High = min(e.Low, alternative), max(e.High, alternative)
+		}
+		p.Projected = e
+	}
+	return out
+}
+
+// Project projects the times and sizes of a run of barograph growth at a number of days that was not
+// measured, and stores the projections in the run's description.
+func Project(dir string, days int) error {
+	g, err := readDays(dir)
+	if err != nil {
+		return err
+	}
+	if len(g.sizes) < MinProjectedSizes {
+		return nil
+	}
+	g.Projections = g.project(days)
+	return g.Save(dir)
+}
+
+// measure adds the measured values to the projections.
+func (g *dayGrowth) measure() {
+	if g.sizes[len(g.sizes)-1] != g.Predict {
+		return
+	}
+	measured, last := map[Asked]float64{}, len(g.sizes)-1
+	for _, l := range g.sum.Laws {
+		measured[l.Asked] = l.Times[last].Value
+	}
+	for _, p := range g.archiveSizes() {
+		measured[p.Asked] = p.values[last]
+	}
+	for i := range g.Projections {
+		g.Projections[i].Measured = measured[g.Projections[i].Asked]
+	}
+}
+
+// heldOut reports how many projections the measurement confirmed; "" = nothing was projected.
+func (g *dayGrowth) heldOut() string {
+	if len(g.Projections) == 0 {
+		return ""
+	}
+	// of times and of sizes
+	var all, measured, within, narrow [2]int
+	for i := range g.Projections {
+		p, k := &g.Projections[i], 0
+		if p.Case == "" {
+			k = 1
+		}
+		all[k]++
+		if p.narrow() {
+			narrow[k]++
+		}
+		if p.Measured > 0 {
+			measured[k]++
+			if p.Within() {
+				within[k]++
+			}
+		}
+	}
+	words := fmt.Sprintf("%s are projected from the smaller sizes, with 95 %% intervals. The bounds differ by at most a factor of %g for %d of %d times and %d of %d sizes.",
+		several(g.Predict, "day"), widestProjection, narrow[0], all[0], narrow[1], all[1])
+	if measured == [2]int{} {
+		return words
+	}
+	return words + fmt.Sprintf(" Measured afterwards, %d of %d times and %d of %d sizes on disk are in their interval.", within[0], measured[0], within[1], measured[1])
+}
+
+// method explains the projections.
+func (g *dayGrowth) method() []Words {
+	return say("Barograph stored the projections before it loaded %s. The law is the better one, for all questions of one kind on an archive, of value = factor · days^exponent (power) and value = constant + rate · days (linear). "+
+		"The interval is Student's, from the scatter of these questions about the law. It also contains the projection of the other law if that fits almost as well. A terminal shows the sizes on disk and what is outside of its interval; the page shows all.", several(g.Predict, "day"))
+}
+
+// projected is the table of projected and measured values.
+func (g *dayGrowth) projected() *Table {
+	t := table("question", "engine", "design", "flavour", "unit", "law", "projected", "interval", "measured", "verdict")
+	for i := range g.Projections {
+		p := &g.Projections[i]
+		c, unit, measured, verdict := p.Case, "ms", numeric(p.Measured), text("within")
+		if p.Case == "" {
+			c, unit = "(size on disk)", "MB"
+		}
+		switch {
+		case p.Measured == 0:
+			measured, verdict = dim(none), dim("not measured")
+		case !p.Within():
+			verdict = bad("outside")
+		}
+		if !p.narrow() {
+			verdict.Text += ", wide interval"
+		}
+		t.add("", append(texts(c, p.Engine, p.Design, p.Flavour, unit, p.Law), numeric(p.Projected.Value), span(p.Projected.Low, p.Projected.High), measured, verdict)...)
+		t.Rows[i].Quiet = p.Case != "" && p.Within()
+	}
+	return t
+}
