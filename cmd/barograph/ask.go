@@ -63,7 +63,7 @@ func newAsk(e *env) *cobra.Command {
 (docs/reference/metviewer.md; PLOT.xml#NAME is one of its plots). --where, --valid and --lead change the question.
 
 Ask prints the rows. --stat computes a statistic from the partial sums, as METviewer does, and reports the number of
-records N behind each value. --plot draws one file for each question and statistic.`,
+records N behind each value. --plot draws one file for each question, and for each statistic of --stat.`,
 		Example: `  barograph ask duckdb:archive.db dieoff_sal1l2_hgt --plot dieoff.svg
   barograph ask duckdb:archive.db test_3 --design wide --format csv
   barograph ask duckdb:archive.db test_3 --valid 2019010100 --where vx_mask=G2/NHX --stat ANOM_CORR

@@ -41,7 +41,8 @@ func (a *askJob) statistics(q *question.Question) ([]string, error) {
 // curves computes the statistics from the rows, collects the pictures and prints the values.
 func (e *env) curves(ctx context.Context, a *askJob, q *question.Question, rows *answer.Answer, names []string, part string) error {
 	var all []*run.Curves
-	var table [][]string // with --format metviewer: its columns and rows
+	var table [][]string                                    // with --format metviewer: its columns and rows
+	joined := len(a.stats) == 0 && curve.JoinsStatistics(q) // --stat requests a picture of each
 	for _, name := range names {
 		start := time.Now()
 		drawn, err := curve.ComputePoints(q, rows, name, a.seed)
@@ -68,18 +69,17 @@ func (e *env) curves(ctx context.Context, a *askJob, q *question.Question, rows 
 				a.omitted = append(a.omitted, o)
 			}
 		}
-		if a.plot == "" {
+		if a.plot == "" || joined {
 			continue
 		}
 		one := part
 		if len(names) > 1 {
 			one = strings.TrimPrefix(part+"-"+name, "-")
 		}
-		if n := len(a.pictures); n > 0 && curve.MergeScorecards(a.pictures[n-1].Curves, c) {
-			continue
-		} else if q.Drawing == nil || !q.Drawing.RightAxis || n == 0 || !curve.ShareAxis(a.pictures[n-1].Curves, c) {
-			a.pictures = append(a.pictures, picture{c, partFile(a.plot, one)})
-		}
+		a.addPicture(q, c, one)
+	}
+	if joined && a.plot != "" {
+		a.addPicture(q, curve.JoinStatistics(all, q), part)
 	}
 	if table != nil && !e.json {
 		return e.writeTo(partFile(a.out, part), func(w io.Writer) error {
@@ -89,6 +89,15 @@ func (e *env) curves(ctx context.Context, a *askJob, q *question.Question, rows 
 		})
 	}
 	return e.writeCurves(partFile(a.out, part), a.format, all)
+}
+
+// addPicture draws curves in the previous picture if they belong there, else in a picture of their own.
+func (a *askJob) addPicture(q *question.Question, c *run.Curves, part string) {
+	if n := len(a.pictures); n > 0 && curve.MergeScorecards(a.pictures[n-1].Curves, c) {
+		return
+	} else if q.Drawing == nil || !q.Drawing.RightAxis || n == 0 || !curve.ShareAxis(a.pictures[n-1].Curves, c) {
+		a.pictures = append(a.pictures, picture{c, partFile(a.plot, part)})
+	}
 }
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1e3 }

@@ -256,3 +256,51 @@ TMP RATIO(A_TMP_RMSE/A_TMP_ME) 240000 RMSE,ME 3.0000000 NA NA 0
 		t.Errorf("status %d\n%s%s", status, out, stderr)
 	}
 }
+
+// TestStatisticsOnOneAxis: the statistics of one axis are in one picture, with one curve for each statistic and model; those
+// of --stat have a picture each. The listed values do not change.
+func TestStatisticsOnOneAxis(t *testing.T) {
+	url := metArchive(t, theLines()...)
+	dir := t.TempDir()
+	both := `<field name="model"><val>A</val><val>B</val></field>`
+	lists := strings.Replace(twoLines, `"A TMP ME","RATIO"`, `"B TMP RMSE","DIFF"),c("A TMP RMSE","A TMP ME","RATIO"`, 1)
+	plot, svg := metPlot(t, tmpTwo, both, sumsOf, lists), filepath.Join(dir, "one.svg")
+	out := must(t, "ask", plot, "--engine", url, "--plot", svg, "--format", "csv")
+	texts := svgTexts(t, svg)
+	for _, want := range []string{"\nME A\n", "\nME B\n", "\nRMSE A\n", "\nRMSE B\n", "\nRMSE DIFF(A-B)\n", "\nRATIO(A RMSE/A ME)\n", "Our title\n", " · ME, RMSE\n"} {
+		if !strings.Contains(texts, want) {
+			t.Errorf("the picture lacks %q:\n%s", want, texts)
+		}
+	}
+	if !strings.Contains(out, "\nME,A,12,6,2,") || !strings.Contains(out, "\nRMSE,DIFF(A-B),12,") {
+		t.Errorf("the statistics are not listed separately:\n%s", out)
+	}
+	must(t, "ask", plot, "--engine", url, "--plot", filepath.Join(dir, "two.svg"), "--stat", "ME,RMSE")
+	if texts := svgTexts(t, filepath.Join(dir, "two-RMSE.svg")); strings.Contains(texts, "ME A") {
+		t.Errorf("--stat joins statistics:\n%s", texts)
+	}
+	must(t, "ask", plot, "--engine", url, "--plot", filepath.Join(dir, "changed.svg"), "--where", "fcst_lev=P850")
+	if texts := svgTexts(t, filepath.Join(dir, "changed.svg")); !strings.Contains(texts, "ME, RMSE of TMP at P850") {
+		t.Errorf("the derived title names one statistic:\n%s", texts)
+	}
+	text, err := os.ReadFile(plot)
+	if err != nil {
+		t.Fatal(err)
+	}
+	right := strings.Replace(string(text), "</dep1>", `</dep1><dep2><fcst_var name="TMP"><stat>MSE</stat><stat>FBAR</stat></fcst_var></dep2>`, 1)
+	right = strings.Replace(right, "</series1>", "</series1><series2>"+both+"</series2>", 1)
+	if err := os.WriteFile(plot, []byte(right), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	must(t, "ask", plot, "--engine", url, "--plot", filepath.Join(dir, "axes.svg"))
+	files, err := filepath.Glob(filepath.Join(dir, "axes*.svg"))
+	if err != nil || len(files) != 1 {
+		t.Fatal(files, err)
+	}
+	texts = svgTexts(t, files[0])
+	for _, want := range []string{"\nME A\n", "\nRMSE B\n", "\nMSE A (right)\n", "\nFBAR B (right)\n", "\nMSE, FBAR\n"} {
+		if !strings.Contains(texts, want) {
+			t.Errorf("the picture of both axes lacks %q:\n%s", want, texts)
+		}
+	}
+}

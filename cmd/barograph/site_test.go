@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -235,6 +236,18 @@ func TestAdopt(t *testing.T) {
 	must(t, "verify", server, "--subset", "mv_site")
 	client(t, server, "mariadb ${to[@]} mv_site"+` -e "DELETE FROM data_file WHERE path LIKE '%/again'"`) // its lines were in the database before
 	equal("mv_site", "mv_site_2")
+
+	// Objects add no header to stat_header, as after METdbLoad. Earlier, each of their headers was a row there. The two
+	// headers of each side are those of TSOILT and WSOILT, a known fault.
+	objects := filepath.Join(t.TempDir(), "mode_obj.txt")
+	if err := os.WriteFile(objects, []byte(objectLines), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	must(t, "load", objects, "--engine", server, "--design", "normalized", "--subset", "mv_site")
+	_, out, _ := barograph(t, "diff", server+"mv_site", server+"mv_site_2", "--known", "metdbload")
+	if !regexp.MustCompile(`(?m)^stat_header +1017 +0 +2 +2 +4 +0 `).MatchString(out) || !regexp.MustCompile(`(?m)^mode_obj_single +0 +0 +2 `).MatchString(out) {
+		t.Errorf("after a load of objects:\n%s", out)
+	}
 
 	// mv_prune.sh deletes the lines of a mask, and keeps their headers and files.
 	client(t, server, "mariadb ${to[@]} mv_site"+` -e "DELETE l FROM line_data_sal1l2 l, stat_header h WHERE l.stat_header_id = h.stat_header_id AND h.vx_mask = 'G2/NHX'; OPTIMIZE TABLE line_data_sal1l2"`)

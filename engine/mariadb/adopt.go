@@ -226,7 +226,7 @@ func (s *adoption) read(ctx context.Context) error {
 	}
 	for _, t := range s.types() {
 		lines := s.a.table(s.name, tableOf(t)) + " ld "
-		if err := count(noHeader, lines+"WHERE stat_header_id NOT IN (SELECT stat_header_id FROM "+headers+")"); err != nil {
+		if err := count(noHeader, lines+"WHERE stat_header_id NOT IN (SELECT stat_header_id FROM "+s.a.table(s.name, headerTable(t, s.twins))+")"); err != nil {
 			return err
 		}
 		if child, _ := childTable(t); child != "" {
@@ -271,7 +271,7 @@ func (s *adoption) readType(ctx context.Context, t *record.LineType) error {
 		have.Reset()
 		return s.take(ctx, b)
 	}
-	err := s.pool.Rows(ctx, "SELECT f.path, f.filename, ld.data_file_id, NOT ld.fcst_init_beg <=> "+initTime+", "+others+", "+exprs+s.a.fromLines(s.name, t)+
+	err := s.pool.Rows(ctx, "SELECT f.path, f.filename, ld.data_file_id, NOT ld.fcst_init_beg <=> "+initTime+", "+others+", "+exprs+s.a.fromLines(s.name, t, s.twins)+
 		" LEFT JOIN "+s.a.table(s.name, sqlengine.FileTable)+" f ON f.data_file_id = ld.data_file_id ORDER BY ld.data_file_id, ld.line_num", nil, func(row []any) error {
 		var path, name string
 		var id, moved, added int64

@@ -139,11 +139,11 @@ func (a *openArchive) typeName(t *record.LineType) string {
 func (a *openArchive) metviewerLines(ctx context.Context, q sqlengine.Querier, subset string, t *record.LineType) (string, []sqlengine.Column, error) {
 	twins, err := a.twins(ctx, q, subset)
 	exprs, cols := a.lineSelect(subset, t, twins)
-	return "SELECT " + exprs + a.fromLines(subset, t), cols, err
+	return "SELECT " + exprs + a.fromLines(subset, t, twins), cols, err
 }
 
-func (a *openArchive) fromLines(subset string, t *record.LineType) string {
-	return " FROM " + a.table(subset, tableOf(t)) + " ld JOIN " + a.table(subset, design.HeaderTable) + " h USING (stat_header_id)"
+func (a *openArchive) fromLines(subset string, t *record.LineType, twins map[string]map[string]bool) string {
+	return " FROM " + a.table(subset, tableOf(t)) + " ld JOIN " + a.table(subset, headerTable(t, twins)) + " h USING (stat_header_id)"
 }
 
 // lineSelect returns the expressions that select records from METviewer's tables, and the
@@ -165,7 +165,7 @@ func (a *openArchive) lineSelect(subset string, t *record.LineType, twins map[st
 		cols, list = append(cols, c), append(list, expr)
 	}
 	for _, c := range headerColumns() {
-		add(c.Column, c.expr(twins[design.HeaderTable]), "")
+		add(c.Column, c.expr(twins[headerTable(t, twins)]), "")
 	}
 	for _, c := range lineColumns(t) {
 		switch expr := c.expr(twins[tableOf(t)]); c.From {
@@ -242,8 +242,11 @@ func (a *openArchive) dialectFor(ctx context.Context, q *question.Question) (*fl
 	}
 	d := *a.Dialect
 	d.Table = func(subset, table string) string {
-		if table == design.LineTable(q.Type) {
+		switch table {
+		case design.LineTable(q.Type):
 			table = tableOf(q.Type)
+		case design.HeaderTable:
+			table = headerTable(q.Type, twins)
 		}
 		return a.table(subset, table)
 	}
@@ -255,20 +258,20 @@ func (a *openArchive) dialectFor(ctx context.Context, q *question.Question) (*fl
 	headers := headerColumns()
 	d.HeaderField = func(f record.Field) string {
 		if int(f) < len(headers) {
-			return headers[f].expr(twins[design.HeaderTable])
+			return headers[f].expr(twins[headerTable(q.Type, twins)])
 		}
 		return exprs[f.String()]
 	}
 	return &d, nil
 }
 
-// twins lists the invisible columns of METviewer's tables, by table. For a database of another
-// program it also lists the columns that its tables lack.
+// twins lists the invisible columns of METviewer's tables, by table, and the columns of ownHeader. For a
+// database of another program it also lists the columns that its tables lack.
 func (a *openArchive) twins(ctx context.Context, q sqlengine.Querier, subset string) (map[string]map[string]bool, error) {
 	twins, db := map[string]map[string]bool{}, a.database(subset)
 	err := q.Rows(ctx, "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = ? AND "+
-		"(column_name LIKE 'barograph%' OR NOT EXISTS (SELECT 1 FROM information_schema.tables WHERE table_schema = ? AND table_name = ?)) AND "+
-		"(table_name = 'stat_header' OR table_name LIKE '%line_data%' OR table_name LIKE 'm%obj%' OR table_name = 'mode_cts')", []any{db, db, a.OwnName(sqlengine.CatalogTable)}, func(row []any) error {
+		"(column_name LIKE 'barograph%' OR table_name = '"+ownHeader+"' OR NOT EXISTS (SELECT 1 FROM information_schema.tables WHERE table_schema = ? AND table_name = ?)) AND "+
+		"(table_name LIKE '%stat_header' OR table_name LIKE '%line_data%' OR table_name LIKE 'm%obj%' OR table_name = 'mode_cts')", []any{db, db, a.OwnName(sqlengine.CatalogTable)}, func(row []any) error {
 		var table, column string
 		err := sqlengine.Scan(row, &table, &column)
 		if twins[table] == nil {
@@ -411,8 +414,11 @@ func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Pl
 	}
 	out := archive.Plan{Text: plan}
 	out.Access, err = accesses([]byte(plan), func(name string) string {
-		if name == "ld" {
+		switch {
+		case name == "ld":
 			return a.typeName(q.Question.Type)
+		case name == "h" && strings.Contains(q.Text, ident(ownHeader)):
+			return ownHeader
 		}
 		return sqlengine.TableOfAlias(a.Design, q.Question.Type, name)
 	})

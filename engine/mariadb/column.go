@@ -140,6 +140,19 @@ func tableOf(t *record.LineType) string {
 	return design.LineTable(t)
 }
 
+// ownHeader contains the headers of types without a table in METviewer's form: METviewer lists all headers
+// of stat_header, and METdbLoad writes none there for these types.
+const ownHeader = "barograph_" + design.HeaderTable
+
+// headerTable returns the name of the table with the headers of a line type. Archives that were created
+// before ownHeader existed have all headers in stat_header, and loads into them go on there.
+func headerTable(t *record.LineType, twins map[string]map[string]bool) string {
+	if hasTable(t) || twins[ownHeader] == nil {
+		return design.HeaderTable
+	}
+	return ownHeader
+}
+
 // idColumn returns the column that numbers the rows of a line type's table.
 func idColumn(t *record.LineType) string {
 	if hasLineID(t) {

@@ -16,7 +16,8 @@
 //
 // METviewer's tables of MODE, MTD and tropical cyclones have other headers (mode_header,
 // mtd_header, tcst_header). Barograph stores such records in its own tables, barograph_line_data_…,
-// and queries only those. In the same commit it also writes METviewer's tables: one header for
+// and their headers in barograph_stat_header, and queries only those. Archives that were created
+// before that table existed have these headers in stat_header until adopt --repair. In the same commit it also writes METviewer's tables: one header for
 // the objects and the contingency table of a file, and pairs with the numbers of their objects.
 // Objects that METdbLoad has loaded are only in METviewer's tables.
 //

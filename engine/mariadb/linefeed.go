@@ -176,7 +176,7 @@ func (p probe) add(lt *lineTable, b *record.Batch, w *lineWriter) {
 	heads := lt.heads[len(lt.heads)-1]
 	groups, isForeign := make([]*design.Group, len(b.Headers)), make([]bool, len(b.Headers))
 	for k := range b.Headers {
-		if _, fresh := w.headers.ID(sqlengine.HeaderKey(b.Headers[k])); !fresh {
+		if _, fresh := w.headersOf(b.Type).ID(sqlengine.HeaderKey(b.Headers[k])); !fresh {
 			groups[k], isForeign[k] = w.l.catalog.GroupFor(b.Type, &b.Headers[k]), w.foreignTypes[b.Type]
 		}
 	}
@@ -259,7 +259,7 @@ func (w *lineWriter) findSome(ctx context.Context, lt *lineTable, where string) 
 		refs = refs[:0]
 		have.Reset()
 	}
-	err := w.l.rows(ctx, "SELECT ld.stat_header_id, IF(ld."+ownColumn(lt.t)+" IS NULL, -1, ld."+idColumn(lt.t)+"), "+exprs+w.l.a.fromLines(w.l.subset, lt.t)+where, func(row []any) error {
+	err := w.l.rows(ctx, "SELECT ld.stat_header_id, IF(ld."+ownColumn(lt.t)+" IS NULL, -1, ld."+idColumn(lt.t)+"), "+exprs+w.l.a.fromLines(w.l.subset, lt.t, w.twins)+where, func(row []any) error {
 		var ref rowRef
 		if err := cmp.Or(sqlengine.Scan(row, &ref.header, &ref.id), have.Values(row[2:])); err != nil {
 			return err

@@ -26,11 +26,10 @@ import (
 // lineWriter writes METviewer's tables.
 type lineWriter struct {
 	l            *loader
-	headers      *sqlengine.Interner[record.Header]
 	files        *sqlengine.Interner[fileName]
 	folded       map[fileName]fileName // name as METviewer's unique key compares it → name as stored
 	twins        map[string]map[string]bool
-	head         lineTable // stat_header: its records have only a header
+	headers      []*headers // stat_header and, if the archive has it, ownHeader
 	tables       map[*record.LineType]*lineTable
 	first        int64                     // number of the first row of this commit
 	lastState    []int64                   // see state
@@ -42,6 +41,12 @@ type lineWriter struct {
 }
 
 type fileName struct{ dir, name string }
+
+// headers is a table of headers, and the headers that the archive contains.
+type headers struct {
+	lineTable // its records have only a header
+	*sqlengine.Interner[record.Header]
+}
 
 // lineTable is the table of a line type, with the records that a commit adds to it.
 type lineTable struct {
@@ -66,35 +71,37 @@ type rowRef struct {
 }
 
 func newLineWriter(l *loader) *lineWriter {
-	head := lineTable{name: design.HeaderTable, id: "stat_header_id", columns: headerColumns(), batches: []*record.Batch{{}}}
-	return &lineWriter{l: l, head: head, tables: map[*record.LineType]*lineTable{}}
+	return &lineWriter{l: l, tables: map[*record.LineType]*lineTable{}}
 }
 
 // refresh reads the archive's state.
 func (w *lineWriter) refresh(ctx context.Context) error {
-	w.headers, w.files = sqlengine.NewInterner[record.Header](), sqlengine.NewInterner[fileName]()
+	w.headers, w.files = nil, sqlengine.NewInterner[fileName]()
 	w.folded, w.viewHeads, w.revisions = map[fileName]fileName{}, map[string]*sqlengine.Interner[string]{}, map[string]int64{}
 	var err error
 	if w.twins, err = w.l.a.twins(ctx, sqlengine.Standard{Over: w.l.conn}, w.l.subset); err != nil {
 		return err
 	}
-	exprs := []string{"stat_header_id"}
-	for k := range w.head.columns {
-		exprs = append(exprs, w.head.columns[k].expr(w.twins[design.HeaderTable]))
-	}
-	var h record.Header
-	var id int64
-	into := []any{&id}
-	for k := range w.head.columns {
-		into = append(into, &h[w.head.columns[k].Field])
-	}
-	err = w.l.rows(ctx, "SELECT "+strings.Join(exprs, ", ")+" FROM "+w.l.table(design.HeaderTable)+" h", func(row []any) error {
-		err := sqlengine.Scan(row, into...)
-		w.headers.Add(h, id)
-		return err
-	})
-	if err != nil {
-		return err
+	for _, name := range [...]string{design.HeaderTable, ownHeader} {
+		if name == ownHeader && w.twins[name] == nil {
+			break
+		}
+		known := &headers{lineTable{name: name, id: "stat_header_id", columns: headerColumns(), batches: []*record.Batch{{}}}, sqlengine.NewInterner[record.Header]()}
+		var h record.Header
+		var id int64
+		exprs, into := []string{"stat_header_id"}, []any{&id}
+		for _, c := range known.columns {
+			exprs, into = append(exprs, c.expr(w.twins[name])), append(into, &h[c.Field])
+		}
+		err = w.l.rows(ctx, "SELECT "+strings.Join(exprs, ", ")+" FROM "+w.l.table(name)+" h", func(row []any) error {
+			err := sqlengine.Scan(row, into...)
+			known.Add(h, id)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		w.headers = append(w.headers, known)
 	}
 	return w.l.rows(ctx, "SELECT data_file_id, path, filename FROM "+w.l.table(sqlengine.FileTable), func(row []any) error {
 		var id int64
@@ -113,7 +120,10 @@ func (w *lineWriter) lockTables(ctx context.Context) (bool, error) {
 	if !w.isMyISAM() {
 		return true, nil
 	}
-	names := []string{design.HeaderTable, sqlengine.FileTable, w.l.a.OwnName(sqlengine.CatalogTable), w.l.a.OwnName(sqlengine.MarksTable), pendingTable, goneTable}
+	names := []string{sqlengine.FileTable, w.l.a.OwnName(sqlengine.CatalogTable), w.l.a.OwnName(sqlengine.MarksTable), pendingTable, goneTable}
+	for _, h := range w.headers {
+		names = append(names, h.name)
+	}
 	for _, t := range w.l.types {
 		names = append(names, tableOf(t))
 		if child, _ := childTable(t); child != "" {
@@ -131,7 +141,9 @@ func (w *lineWriter) lockTables(ctx context.Context) (bool, error) {
 	if err != nil || slices.Equal(now, w.lastState) {
 		return true, err
 	}
-	w.headers.Drop()
+	for _, h := range w.headers {
+		h.Drop()
+	}
 	w.files.Drop()
 	return false, w.l.exec(ctx, "UNLOCK TABLES")
 }
@@ -146,7 +158,7 @@ func (w *lineWriter) look(ctx context.Context) (err error) {
 	if w.lastState, err = w.state(ctx); err != nil {
 		return err
 	}
-	_, header := w.headers.Fresh()
+	_, header := w.headers[0].Fresh()
 	_, file := w.files.Fresh()
 	if w.lastState[1] >= header || w.lastState[3] >= file {
 		if err := w.refresh(ctx); err != nil {
@@ -233,14 +245,22 @@ func (w *lineWriter) prepare(ctx context.Context, stored *archive.CommitResult) 
 			}
 		}
 	}
-	fresh := w.head.batches[0]
-	fresh.Reset(nil, "")
-	heads, _ := w.headers.Fresh()
-	for _, h := range heads {
-		fresh.AppendTimes(fresh.AddHeader(h), 0, 0, 0)
+	for _, known := range w.headers {
+		fresh := known.batches[0]
+		fresh.Reset(nil, "")
+		heads, _ := known.Fresh()
+		for _, h := range heads {
+			fresh.AppendTimes(fresh.AddHeader(h), 0, 0, 0)
+		}
+		need[known.name] = known.need(stored)
 	}
-	need[w.head.name] = w.head.need(stored)
 	return cmp.Or(w.readViews(ctx), w.makeTwins(ctx, need))
+}
+
+// headersOf returns the table with the headers of a line type.
+func (w *lineWriter) headersOf(t *record.LineType) *headers {
+	i := slices.IndexFunc(w.headers, func(h *headers) bool { return h.name == headerTable(t, w.twins) })
+	return w.headers[i]
 }
 
 // table returns the lineTable of a line type.
@@ -257,9 +277,9 @@ func (w *lineWriter) table(t *record.LineType, batches []*record.Batch) *lineTab
 
 // number numbers the headers and the file of a batch.
 func (w *lineWriter) number(lt *lineTable, b *record.Batch, stored *archive.CommitResult) {
-	heads := make([]int64, len(b.Headers))
+	heads, known := make([]int64, len(b.Headers)), w.headersOf(b.Type)
 	for i, h := range b.Headers {
-		heads[i], _ = w.headers.ID(sqlengine.HeaderKey(h))
+		heads[i], _ = known.ID(sqlengine.HeaderKey(h))
 	}
 	name, complete := w.file(b.File)
 	before, _ := w.files.Fresh()
@@ -382,9 +402,12 @@ func (w *lineWriter) isMyISAM() bool { return w.l.a.db.engine == myISAM }
 // begin records in the archive what write will do.
 func (w *lineWriter) begin(ctx context.Context) error {
 	w.first = w.l.next
-	_, header := w.headers.Fresh()
 	_, file := w.files.Fresh()
-	pending := []string{row(design.HeaderTable, "stat_header_id", header), row(sqlengine.FileTable, "data_file_id", file)}
+	pending := []string{row(sqlengine.FileTable, "data_file_id", file)}
+	for _, h := range w.headers {
+		_, first := h.Fresh()
+		pending = append(pending, row(h.name, h.id, first))
+	}
 	for _, t := range w.l.types {
 		pending = append(pending, row(tableOf(t), idColumn(t), w.first))
 		if child, _ := childTable(t); child != "" {
@@ -401,9 +424,11 @@ func row(table, column string, first int64) string {
 
 // write writes the rows.
 func (w *lineWriter) write(ctx context.Context) error {
-	_, first := w.headers.Fresh()
-	if err := w.writeLines(ctx, &w.head, first); err != nil {
-		return err
+	for _, h := range w.headers {
+		_, first := h.Fresh()
+		if err := w.writeLines(ctx, &h.lineTable, first); err != nil {
+			return err
+		}
 	}
 	if err := w.writeFiles(ctx); err != nil {
 		return err
@@ -498,19 +523,23 @@ func (w *lineWriter) afterCommit(committed bool) {
 	if w.headers == nil {
 		return
 	}
-	interners := []interface {
+	settle := func(known interface {
 		Keep()
 		Drop()
-	}{w.headers, w.files}
-	for _, known := range w.viewHeads {
-		interners = append(interners, known)
-	}
-	for _, known := range interners {
+	},
+	) {
 		if committed {
 			known.Keep()
 		} else {
 			known.Drop()
 		}
+	}
+	settle(w.files)
+	for _, known := range w.headers {
+		settle(known)
+	}
+	for _, known := range w.viewHeads {
+		settle(known)
 	}
 	if known := w.viewHeads["mtd_header"]; known != nil && !committed {
 		_, next := known.Fresh()

@@ -267,6 +267,7 @@ func (d *database) createMetviewer(db string) []string {
 		}
 		out = append(out, "CREATE TABLE IF NOT EXISTS "+db+t.name+" (\n  "+strings.Join(cols, ",\n  ")+",\n  "+t.keys+end)
 	}
+	out = append(out, "CREATE TABLE IF NOT EXISTS "+db+ownHeader+" (stat_header_id INT UNSIGNED NOT NULL"+headerDDL()+end)
 	for _, t := range record.Types() {
 		if !hasTable(t) {
 			out = append(out, d.lineDDL(db, tableOf(t), t.Name)+end)

@@ -172,8 +172,8 @@ func (a *openArchive) deleteAdded(subset string, p added) string {
 
 // referring lists the tables whose rows refer to rows of another table by a column.
 func referring(table, column string) (tables []string) {
-	if table == design.HeaderTable || table == sqlengine.FileTable {
-		for _, t := range record.Types() {
+	for _, t := range record.Types() { // Barograph's own tables refer to stat_header only in old archives, never for another program
+		if table == sqlengine.FileTable || table == design.HeaderTable && hasTable(t) {
 			tables = append(tables, tableOf(t))
 		}
 	}

@@ -11,6 +11,9 @@ import (
 	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/formats/metstat"
 	"github.com/barograph/barograph/lab"
+	"github.com/barograph/barograph/query/answer"
+	"github.com/barograph/barograph/query/flavour"
+	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/record"
 )
 
@@ -49,14 +52,19 @@ func objectsOf(t *testing.T, file, text string) (out []*record.Batch) {
 // TestObjects: METviewer finds objects and cyclones in its own tables, one header
 // for a file's objects and its contingency table, pairs linked to their objects;
 // what is stored again or anew stands there once, what failed not at all, and the
-// rows of METdbLoad stay.
+// rows of METdbLoad stay. stat_header has no row for them, as after METdbLoad, except in
+// archives that were created before ownHeader existed, until their adoption.
 func TestObjects(t *testing.T) {
 	l := Servers.Lab(t, Driver(), lab.Options{Memory: 1 << 30})
-	for _, params := range []string{"", "?engine=InnoDB"} {
-		a := under(t, l, "o"+strings.Trim(params, "?=")+"_"+params, design.Normalized)
+	for _, variant := range []string{"", "engine=InnoDB", "old"} {
+		params, isOld := "?"+variant, variant == "old"
+		if isOld {
+			params = ""
+		}
+		a := under(t, l, "o"+variant+"_"+params, design.Normalized)
 		ask := func(query string) string {
 			t.Helper()
-			for _, name := range []string{"mode_header", "mode_cts", "mode_obj_single", "mode_obj_pair", "mtd_header", "mtd_2d_obj", "tcst_header", "line_data_tcmpr", "line_data_tcdiag_diag", "line_data_tcdiag", "line_data_probrirw_thresh"} {
+			for _, name := range []string{"mode_header", "mode_cts", "mode_obj_single", "mode_obj_pair", "mtd_header", "mtd_2d_obj", "tcst_header", "line_data_tcmpr", "line_data_tcdiag_diag", "line_data_tcdiag", "line_data_probrirw_thresh", "stat_header", ownHeader} {
 				query = strings.ReplaceAll(query, " "+name+" ", " "+a.table("s", name)+" ")
 			}
 			return strings.Join(texts(t, a, query), "|")
@@ -71,6 +79,23 @@ func TestObjects(t *testing.T) {
 		storms := objectsOf(t, "x/ian.tcst", tcHead+tcLine+"TCMPR 68 1 DB NA BJR"+strings.Repeat(" 1.5", 59)+" D NA 5 1 2 3 4\n"+
 			tcLine+"TCDIAG 68 27 CIRA GFS GFS_0p50 2 SHRM 1 LAND NA\n"+tcLine+"PROBRIRW 1 2 3 4 X 5 6 7 8 9 0 24 24 90 60 95 35 40 TS HU 2 30 10 65 5\n")
 		all := slices.Concat(cts, singles, pairs, mtd, revised, storms)
+		headers, sums := "0 4", batch("SL1L2", "x/x.stat", *cts[0].Header(0), 1, nil)
+		if isOld {
+			headers = "4 -"
+			created, err := a.Loader(t.Context(), "s")
+			if err == nil {
+				err = errors.Join(created.Close(), a.exec(t.Context(), "DROP TABLE "+a.table("s", ownHeader)))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		counts := func() string {
+			if isOld {
+				return ask("SELECT count(*), '-' FROM stat_header WHERE TRUE")
+			}
+			return ask("SELECT count(*), (SELECT count(*) FROM " + ownHeader + " ) FROM stat_header WHERE TRUE")
+		}
 		_, err := commit(t, a, "s", cts...)
 		if err != nil {
 			t.Fatal(err)
@@ -104,6 +129,9 @@ func TestObjects(t *testing.T) {
 			if got, want := sum(t, a, "s"), want(all...); got != want {
 				t.Errorf("digest %v, want %v", got, want)
 			}
+			if got := counts(); got != headers {
+				t.Errorf("%s: %s rows in stat_header and %s, want %s", variant, got, ownHeader, headers)
+			}
 		}
 		centroid, _ := singles[0].Type.Column("centroid_x")
 		singles[0].Num[centroid.Slot][0] = 12
@@ -135,6 +163,46 @@ func TestObjects(t *testing.T) {
 		loader.Close()
 		if after := ask("SELECT count(*), (SELECT count(*) FROM mode_header ) FROM mode_obj_single WHERE TRUE"); after != before {
 			t.Errorf("%s rows after a commit that failed, %s before", after, before)
+		}
+		if got := counts(); got != headers {
+			t.Errorf("%s: %s headers after a commit that failed, want %s", variant, got, headers)
+		}
+		if _, err := commit(t, a, "s", sums); err != nil { // a header of MODE may also be one of stat_header
+			t.Fatal(err)
+		}
+		all = append(all, sums)
+		if isOld {
+			if _, err := a.Adopt(t.Context(), "s", true); err != nil {
+				t.Fatal(err)
+			}
+			isOld, headers = false, "0 4"
+			a = under(t, l, "o"+variant+"_", design.Normalized)
+		}
+		if got := counts(); got != strings.Replace(headers, "0", "1", 1) {
+			t.Errorf("%s: %s headers", variant, got)
+		}
+		if got, want := sum(t, a, "s"), want(all...); got != want {
+			t.Errorf("digest %v, want %v", got, want)
+		}
+		columns, err := question.Columns(singles[0].Type, "fcst_valid_beg", "area")
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := &question.Question{Name: "objects", Subset: "s", Type: singles[0].Type, Columns: columns, Order: columns[:1], Valid: question.Times{First: singles[0].Valid[0], Last: singles[0].Valid[0] + 3600, Step: 3600}}
+		q.Header[record.Model] = []string{"FCST"}
+		for _, f := range []flavour.Name{flavour.MetviewerSQL, flavour.SQL} {
+			query, err := a.Phrase(t.Context(), q, f)
+			if err != nil {
+				t.Fatal(f, err)
+			}
+			var rows answer.Builder
+			if err = a.Ask(t.Context(), query, &rows); err != nil || rows.Rows != 2 || !strings.Contains(query.Text, ownHeader) {
+				t.Errorf("%s: %d objects, %v:\n%s", f, rows.Rows, err, query.Text)
+			}
+			plan, err := a.Explain(t.Context(), query)
+			if err != nil || !slices.ContainsFunc(plan.Access, func(a archive.Access) bool { return a.Object == ownHeader }) {
+				t.Errorf("%s: %+v, %v", f, plan.Access, err)
+			}
 		}
 	}
 }

@@ -7,7 +7,7 @@ import (
 
 // Drawing describes how the answer to a question becomes curves, as a METviewer plot does.
 type Drawing struct {
-	Stats     []string // METviewer's names; each statistic is drawn separately; none = no picture
+	Stats     []string // METviewer's names; none = no picture
 	Picture   string   // box, roc …, see Pictures; "" = curves
 	RightAxis bool     // drawn against the right axis of the previous question's picture
 	Finished  bool     // read the statistics from columns of the line type (CNT, CTS …) instead of computing them

@@ -340,12 +340,46 @@ func ShareAxis(left, right *run.Curves) bool {
 	if left.RightAxis == nil {
 		one := *right
 		one.Series, left.RightAxis = nil, &one
+	} else if !slices.Contains(strings.Split(left.RightAxis.Stat, ", "), right.Stat) {
+		left.RightAxis.Stat += ", " + right.Stat
 	}
 	for _, s := range right.Series {
 		s.Name = right.Stat + " " + s.Name
 		left.RightAxis.Series = append(left.RightAxis.Series, s)
 	}
 	return true
+}
+
+// JoinsStatistics reports whether METviewer draws the statistics of a question against the left axis.
+func JoinsStatistics(q *question.Question) bool {
+	return q.Drawing != nil && !q.Drawing.RightAxis && len(q.Drawing.Stats) > 1 && slices.Contains([]string{"", "bar", "box"}, q.Drawing.Picture) &&
+		!slices.ContainsFunc(q.Drawing.Derived, func(d question.Derived) bool { return d.Operation == stat.Equivalence })
+}
+
+// JoinStatistics returns one picture of the statistics of a question. The names of its curves begin with the
+// statistic, unless they contain it already.
+func JoinStatistics(all []*run.Curves, q *question.Question) *run.Curves {
+	out := *all[0]
+	var names, notes []string
+	out.Series = nil
+	for _, c := range all {
+		names, notes = append(names, c.Stat), append(notes, strings.Split(c.Note, "; ")...)
+		out.Omitted = question.Unique(slices.Concat(out.Omitted, c.Omitted))
+		for _, s := range c.Series {
+			if s.Name != c.Stat && !(strings.HasSuffix(s.Name, ")") && strings.Contains(s.Name, " "+c.Stat)) {
+				s.Name = c.Stat + " " + s.Name
+			}
+			out.Series = append(out.Series, s)
+		}
+		if c.Unit != out.Unit {
+			out.Unit = ""
+		}
+	}
+	out.Note = strings.Join(question.Unique(notes), "; ")
+	if out.Stat = strings.Join(names, ", "); q.Untitled || q.Title == "" {
+		out.Title = out.Stat + strings.TrimPrefix(out.Title, names[0])
+	}
+	return &out
 }
 
 // minScorecardCases is the number of cases that a scorecard requires; with fewer, the mark is run.MarkTooFew.
