@@ -10,8 +10,8 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// TestFullServer: the errors of SQL servers whose disk is full have a cure, in one line. Full servers returned these texts in
-// TestFullDisk of engine/postgres and engine/mariadb.
+// TestFullServer: the errors of SQL servers whose disk is full have a cure, in one line. Full servers returned these
+// texts in TestFullDisk of engine/postgres and engine/mariadb.
 func TestFullServer(t *testing.T) {
 	for text, full := range map[string]bool{
 		`ERROR: could not extend file "base/24632/2619": No space left on device (SQLSTATE 53100)`:                            true,
