@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -87,7 +88,7 @@ func (e oneLine) Unwrap() error { return e.error }
 // CallError returns the context's error if a call failed because the context is done. A driver
 // may notice a deadline a little before the context does. If the connection broke, the
 // error also wraps ErrUnreachable. broken lists further errors by which the caller's driver
-// reports a broken connection.
+// reports a broken connection. If the disk of a SQL server is full, the error has a cure.
 func CallError(ctx context.Context, err error, broken ...error) error {
 	end, ok := ctx.Deadline()
 	switch {
@@ -100,8 +101,14 @@ func CallError(ctx context.Context, err error, broken ...error) error {
 	case isConnectionLost(err, broken):
 		return fmt.Errorf("%w: %w", ErrUnreachable, err)
 	}
+	if _, explained := errors.AsType[*fault.Error](err); !explained && serverDiskFull.MatchString(err.Error()) {
+		return DiskFullError("server", oneLine{err})
+	}
 	return err
 }
+
+// serverDiskFull matches the errors of PostgreSQL and MariaDB when the server's disk is full.
+var serverDiskFull = regexp.MustCompile(`SQLSTATE 53100|Errcode: 28 |errno: (28|135) |Error (1021|1114) `)
 
 // isConnectionLost reports whether a call failed because its connection broke or could not be opened.
 func isConnectionLost(err error, broken []error) bool {

@@ -8,7 +8,7 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// DiskFullError is the fault of an embedded engine whose disk has no space left.
+// DiskFullError is the fault of an embedded engine, or of a server, whose disk has no space left.
 func DiskFullError(file string, err error) error {
 	return &fault.Error{
 		File: file, Problem: "its disk is full", Err: err,

@@ -88,7 +88,7 @@ type shellProcess struct {
 func startShell(t *testing.T, shell string, args ...string) *shellProcess {
 	t.Helper()
 	s := &shellProcess{done: make(chan struct{})}
-	ctx, stop := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, stop := context.WithTimeout(t.Context(), hangAfter)
 	s.cmd = exec.CommandContext(ctx, "sh", append([]string{"-c", shell, "sh", os.Args[0]}, args...)...)
 	s.cmd.Env = append(os.Environ(), envMain+"=1")
 	s.cmd.Stdout, s.cmd.Stderr = &s.text, &s.text
@@ -105,12 +105,15 @@ func startShell(t *testing.T, shell string, args ...string) *shellProcess {
 	return s
 }
 
-// wait waits for the end of the command; a minute is a hang.
+// hangAfter is the time after which a command counts as hung. The machine may be busy with other tests.
+const hangAfter = 2 * time.Minute
+
+// wait waits for the end of the command.
 func (s *shellProcess) wait(t *testing.T) ending {
 	t.Helper()
 	select {
 	case <-s.done:
-	case <-time.After(time.Minute):
+	case <-time.After(hangAfter + time.Second):
 		_ = s.cmd.Process.Kill()
 		<-s.done
 		t.Errorf("hangs: %v\n%s", s.cmd.Args, s.text.String())

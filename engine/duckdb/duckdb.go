@@ -160,6 +160,9 @@ func (db *database) explain(err error) error {
 	switch text := err.Error(); {
 	case strings.Contains(text, "No space left on device") || strings.Contains(text, "out of disk space"):
 		return engine.DiskFullError(db.path, err)
+	case strings.Contains(text, "Out of Memory Error"): // the advice after its first line is for DuckDB's own shell
+		text, _, _ = strings.Cut(text, "\n")
+		return &fault.Error{File: db.path, Err: errors.New(text), Cure: "raise the limit with the parameter memory_limit of the URL, for example memory_limit=4GB"}
 	case damaged.MatchString(text):
 		return engine.DamagedError(db.path, err)
 	}

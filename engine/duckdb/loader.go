@@ -46,12 +46,14 @@ func (a *openArchive) Loader(ctx context.Context, subset string) (archive.Loader
 		return nil, &fault.Error{Setting: "subset " + subset, Problem: "is being loaded by another loader", Cure: "DuckDB allows one loader per subset: close the other one first"}
 	}
 	c, err := a.db.take()
+	if err == nil && first {
+		if err = c.bound(ctx); err != nil {
+			a.db.put(c)
+		}
+	}
 	if err != nil {
 		a.db.release(key)
 		return nil, err
-	}
-	if first {
-		c.bound(ctx)
 	}
 	l := &loader{a: a, c: c, subset: subset, schema: schemaName(subset)}
 	return a.NewLoader(subset, sqlengine.LoadSession{
@@ -97,11 +99,19 @@ func (db *database) release(key string) bool {
 // data, up to 80 % of the machine's memory, without any use for them.
 const loadMemory = "192MB"
 
-// bound sets the memory limit of a load. If DuckDB uses more already, it refuses and keeps its limit.
-func (c *conn) bound(ctx context.Context) {
+// bound sets the memory limit of a load. If DuckDB uses more already, it refuses and keeps its limit. The rows of small
+// commits stay in memory until a checkpoint. Those of earlier loads would use up the limit.
+func (c *conn) bound(ctx context.Context) error {
 	if c.db.bounded {
+		const used = "SELECT 'much' FROM duckdb_memory() HAVING sum(memory_usage_bytes) > 96000000"
+		if much, _ := sqlengine.Texts(ctx, c, used); much != nil {
+			if err := c.Exec(ctx, "CHECKPOINT"); err != nil && strings.Contains(err.Error(), "No space left") {
+				return err // DuckDB refuses further statements
+			}
+		}
 		_ = c.Exec(ctx, "SET memory_limit = '"+loadMemory+"'")
 	}
+	return nil
 }
 
 // unbound restores the memory limit of queries.

@@ -3,6 +3,7 @@ package mariadb_test
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -285,5 +286,55 @@ func emptyKeys(t *testing.T, path string) {
 	}
 	if err := f.Sync(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestServerDiesInStatement kills the server while a statement of a commit waits: the error says that the server is not
+// reached, in the designs whose statements engine/sqlengine sends.
+func TestServerDiesInStatement(t *testing.T) {
+	l := mariadb.Mortal.Lab(t, mariadb.Driver(), lab.Options{Profile: "tuned", Memory: 1 << 30})
+	for _, n := range []design.Name{design.Document, design.Wide} {
+		url := fresh(l, "")(t)
+		a := opened(t, url, n)
+		if err := store(t.Context(), a, "a", files(1, 1)); err != nil {
+			t.Fatal(err)
+		}
+		db, err := sql.Open("mysql", dsn(t, url, "/"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close() // its server is killed
+		lock, err := db.Conn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := lock.ExecContext(t.Context(), "FLUSH TABLES WITH READ LOCK"); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- store(t.Context(), a, "a", files(2, 1)) }()
+		for waiting, limit := 0, time.Now().Add(time.Minute); waiting == 0; time.Sleep(10 * time.Millisecond) {
+			const query = "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE COMMAND = 'Query' AND STATE LIKE 'Waiting for%'"
+			if err := lock.QueryRowContext(t.Context(), query).Scan(&waiting); err != nil {
+				t.Fatal(err)
+			}
+			select {
+			case err := <-ended:
+				t.Fatal("the commit does not wait: ", err)
+			default:
+			}
+			if time.Now().After(limit) {
+				t.Fatal("no statement of the commit waits for the lock")
+			}
+		}
+		if err := l.Kill(0); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-ended; !errors.Is(err, engine.ErrUnreachable) {
+			t.Errorf("%s: %v; want an error that wraps ErrUnreachable", n, err)
+		}
+		if err := l.Restart(t.Context(), 0); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

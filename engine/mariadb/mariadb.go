@@ -281,10 +281,8 @@ func (d *database) probe(ctx context.Context, all []*mysql.Config) error {
 	return nil
 }
 
-// failed is engine.CallError.
-func failed(ctx context.Context, err error) error {
-	return engine.CallError(ctx, err, mysql.ErrInvalidConn)
-}
+// failed is sqlengine.CallError.
+func failed(ctx context.Context, err error) error { return sqlengine.CallError(ctx, err) }
 
 func (d *database) unreachable(err error) error {
 	return engine.UnreachableError(d.shown, err, "start the server (`barograph lab up mariadb`), or name another host, port, user or password")

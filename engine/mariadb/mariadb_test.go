@@ -95,6 +95,13 @@ func TestServerDiesAndTwoLoad(t *testing.T) {
 	}
 }
 
+// TestFullDisk gives the server a small file system.
+func TestFullDisk(t *testing.T) {
+	enginetest.RunFullServer(t, mariadb.Driver(), lab.Options{Profile: "tuned", Memory: 1 << 30}, func(l *lab.Lab) enginetest.Config {
+		return enginetest.Config{Driver: mariadb.Driver(), URL: fresh(l, "")}
+	})
+}
+
 // The defects of other loaders, in METviewer's tables of either storage engine,
 // documents and wide rows.
 func TestDefectsOfLoaders(t *testing.T) {

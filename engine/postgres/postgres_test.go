@@ -51,3 +51,11 @@ func TestServerDiesAndTwoLoad(t *testing.T) {
 	d := databases{server: enginetest.Lab(t, postgres.Driver(), lab.Options{})}
 	enginetest.RunServer(t, enginetest.Config{Driver: postgres.Driver(), URL: func(t *testing.T) string { return d.url(t) }}, d.server)
 }
+
+// TestFullDisk gives the server a small file system.
+func TestFullDisk(t *testing.T) {
+	enginetest.RunFullServer(t, postgres.Driver(), lab.Options{}, func(l *lab.Lab) enginetest.Config {
+		d := databases{server: l}
+		return enginetest.Config{Driver: postgres.Driver(), URL: func(t *testing.T) string { return d.url(t) }}
+	})
+}

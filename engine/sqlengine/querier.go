@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/go-sql-driver/mysql"
+
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/record"
@@ -81,8 +83,10 @@ func (s slot) Scan(src any) error {
 	return nil
 }
 
-// CallError calls engine.CallError.
-func CallError(ctx context.Context, err error) error { return engine.CallError(ctx, err) }
+// CallError calls engine.CallError. MariaDB's driver has an error of its own for a broken connection.
+func CallError(ctx context.Context, err error) error {
+	return engine.CallError(ctx, err, mysql.ErrInvalidConn)
+}
 
 // Scan converts the first values of a row to *string, *int64, *int or *float64.
 func Scan(row []any, into ...any) (err error) {
