@@ -30,7 +30,7 @@ func TestParse(t *testing.T) {
 
 func TestParseRefuses(t *testing.T) {
 	for _, tok := range []string{
-		"", "-", "+", ".", "-.", "e5", ".e5", "1e", "1e+", "1e+-2", "1.2.3", "1,5", "NA", "nan", "NaN", "inf", "-Inf", "Infinity",
+		"", "-", "+", ".", "-.", "e5", ".e5", "1e", "1e+", "1e+-2", "1.2.3", ".1.2", "..1", "-.1.", "1,5", "NA", "nan", "NaN", "inf", "-Inf", "Infinity",
 		"0x1p4", "1_000", "12a", "1 2", " 1", "1 ", "--1", "1e5.0", "1d5", "==0.1", "1e309", "-1e400", "1e99999999999999999999", "١",
 	} {
 		if f, ok := Parse([]byte(tok)); ok {
