@@ -243,7 +243,7 @@ func TestResume(t *testing.T) {
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if len(steps) == 0 || !strings.Contains(steps[0], "10 timed results are kept") {
+	if len(steps) == 0 || !strings.Contains(steps[0], ": 10 of ") {
 		t.Errorf("%q", steps)
 	}
 	r, samples, err := run.Read(dir)
