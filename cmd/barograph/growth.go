@@ -111,7 +111,7 @@ func (e *env) growth(ctx context.Context, s *growing, files []string) error {
 	if err != nil {
 		return err
 	}
-	f, err := e.runFolder(ctx, s.out, report.DaysWorkload, s.seed, s.source)
+	f, err := run.Create(s.out, e.newRun(ctx, s.out, report.DaysWorkload, s.seed, s.source))
 	if err != nil {
 		return err
 	}

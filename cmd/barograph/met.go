@@ -60,6 +60,7 @@ func newMet(e *env) *cobra.Command {
 query with a reference that it computes from the files without a database. It then times the correct queries:
 interleaved repetitions in random order, medians with 95 %% intervals, rank tests with Holm's correction, and cold starts
 with --cold. The run folder contains everything needed to repeat and judge the study; its report.html opens offline.
+After ^C or a kill, repeat the command with --out RUNFOLDER: it keeps the loads and the timings, and measures the rest.
 
 An engine is a URL (duckdb:archive.db), lab:ENGINE for a server that "lab up" started, or the name of an embedded engine,
 whose archive is then in the run folder. NAME=URL sets the name in the tables.
@@ -145,6 +146,9 @@ func (s *study) flags(c *cobra.Command) {
 func (e *env) met(ctx context.Context, s *study, files []string) error {
 	return e.inFolder(&s.out, "met", func() (bool, error) {
 		err := e.runStudies(ctx, s, files)
+		if s.loaded && ctx.Err() != nil {
+			e.info("to resume: the same command with --out " + fault.Name(s.out))
+		}
 		return s.loaded, err
 	})
 }
@@ -286,7 +290,8 @@ func (e *env) sourceOf(ctx context.Context, s *study) (t met.Target, err error) 
 
 // runStudy runs one study into a run folder.
 func (e *env) runStudy(ctx context.Context, s *study, out string, o met.Options) (outcome met.Outcome, err error) {
-	folder, err := e.runFolder(ctx, out, "met", s.seed, s.source)
+	kept := func(x *run.Sample) bool { return x.Rep >= 0 && x.Measured() != nil }
+	folder, err := run.Resume(out, e.newRun(ctx, out, "met", s.seed, s.source), len(s.copies) > 0, kept, e.info)
 	if err != nil {
 		return outcome, err
 	}
@@ -307,7 +312,7 @@ func (e *env) runStudy(ctx context.Context, s *study, out string, o met.Options)
 	o.ClientsFolder = func() (*run.Folder, error) {
 		r := folder.Run
 		r.Workload = run.MixWorkload
-		return run.Create(s.clientsFolder(out), r)
+		return run.Resume(s.clientsFolder(out), r, true, kept, e.info)
 	}
 	outcome, err = met.Run(ctx, folder, o)
 	s.loaded = s.loaded || slices.ContainsFunc(folder.Run.Archives, func(a run.Archive) bool { return a.Place != string(engine.Memory) })

@@ -173,16 +173,11 @@ func (e *env) newRun(ctx context.Context, dir, workload string, seed uint64, sou
 	return r
 }
 
-// runFolder creates a run folder.
-func (e *env) runFolder(ctx context.Context, dir, workload string, seed uint64, source string) (*run.Folder, error) {
-	return run.Create(dir, e.newRun(ctx, dir, workload, seed, source))
-}
-
 // runProgram runs a program into a run folder, which also records the lines of progress. If the program
 // fails, runs still reports what it measured before.
 func (e *env) runProgram(ctx context.Context, out *string, workload string, seed uint64, source string, program func(f *run.Folder, says func(string)) error) error {
 	return e.inFolder(out, workload, func() (bool, error) {
-		f, err := e.runFolder(ctx, *out, workload, seed, source)
+		f, err := run.Create(*out, e.newRun(ctx, *out, workload, seed, source))
 		if err != nil {
 			return false, err
 		}

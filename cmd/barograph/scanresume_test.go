@@ -130,3 +130,32 @@ func torn(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 }
+
+// TestMetResumes: the same command resumes an interrupted study in the same folder, with the time of its load. Another
+// command is refused.
+func TestMetResumes(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "run")
+	args := []string{"met", dayOfData(t), "--engine", "sqlite", "--design", "normalized", "--reps", "3"}
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	stderr := &stopAt{text: "results equal the reference", times: 1, stop: stop}
+	status := execute(ctx, &env{stdin: strings.NewReader(""), stdout: io.Discard, stderr: stderr, engines: all.Registry(), args: append(args, "--out", out)})
+	if status != fault.Interrupted || !strings.Contains(stderr.String(), "to resume: the same command with --out "+out) {
+		t.Fatalf("status %d\n%s", status, stderr)
+	}
+	before, _, err := run.Read(out)
+	if err != nil || len(before.Archives) != 2 || before.Archives[1].Load == 0 {
+		t.Fatalf("%+v, %v", before, err)
+	}
+	if status, _, said := barograph(t, append(args, "--out", out, "--seed", "2")...); status != fault.Failed || !strings.Contains(said, "of another command: met ") {
+		t.Errorf("another command: status %d, %s", status, said)
+	}
+	status, _, said := barograph(t, append(args, "--out="+out)...)
+	if status != 0 || !strings.Contains(said, "resuming "+out) {
+		t.Fatalf("status %d, %s", status, said)
+	}
+	r, samples, err := run.Read(out)
+	if err != nil || r.Finished.IsZero() || r.Reps != 3 || r.Archives[1].Load != before.Archives[1].Load || len(samples)%3 != 0 {
+		t.Errorf("%d samples, %+v, %v", len(samples), r, err)
+	}
+}

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"encoding/csv"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -65,16 +67,22 @@ func (f *Folder) start() (*Folder, error) {
 	return f, nil
 }
 
-// Resume opens the folder of an interrupted run to continue it. It keeps the samples for which keep
-// returns true.
-func Resume(dir string, keep func(s *Sample) bool) (*Folder, error) {
-	r, _, err := Read(dir)
-	if err != nil {
-		return nil, err
+// Resume creates the run folder of a command, or continues the interrupted run of the same command in it. It keeps the
+// samples for which keep returns true, and prints their number. It also continues a finished run if the run is a part of
+// another one, which may have been interrupted later.
+func Resume(dir string, fresh Run, isPart bool, keep func(s *Sample) bool, printLine func(string)) (*Folder, error) {
+	r, all, err := Read(dir)
+	if err != nil || r.Workload != fresh.Workload || !r.Finished.IsZero() && !isPart {
+		return Create(dir, fresh) // which refuses the folder of another run
 	}
 	events, err := ReadEvents(dir)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case StateOf(events, time.Now()) == Running:
+		return nil, &fault.Error{File: dir, Problem: "contains a run in progress", Cure: "wait until it has finished (after a kill: some seconds), or name another folder"}
+	case !SameCommand(r.Args, fresh.Args):
+		return nil, &fault.Error{File: dir, Problem: "contains an interrupted run of another command: " + strings.Join(r.Args, " "), Cure: "resume it with the same command, or name another folder"}
 	}
 	f := &Folder{Dir: dir, Run: *r, journal: journal{dir: dir, stop: make(chan struct{})}, warningsWritten: len(r.Warnings), answers: map[answer.Digest]bool{}}
 	for i := range events {
@@ -88,8 +96,17 @@ func Resume(dir string, keep func(s *Sample) bool) (*Folder, error) {
 			f.samples = append(f.samples, e.Sample)
 		}
 	}
+	f.Run.Finished = time.Time{}
 	go f.journal.beat()
+	printLine(fmt.Sprintf("resuming %s: %d of %d results are kept", fault.Name(dir), len(f.samples), len(all)))
 	return f.start()
+}
+
+// SameCommand compares arguments without --out, because the program may have named the folder of one of the runs.
+func SameCommand(a, b []string) bool {
+	out := regexp.MustCompile("\x00--out[=\x00][^\x00]*")
+	join := func(args []string) string { return out.ReplaceAllString("\x00"+strings.Join(args, "\x00"), "") }
+	return join(a) == join(b)
 }
 
 // Save writes run.json and samples.csv in their present state. It returns only the first error,
@@ -106,9 +123,12 @@ func (f *Folder) Save() error {
 	return nil
 }
 
-// Warn adds a warning and writes it immediately. If writing fails, the next sample and Save return
-// the error.
+// Warn adds a warning, unless the resumed run has it already, and writes it immediately. If writing fails, the next
+// sample and Save return the error.
 func (f *Folder) Warn(text string) {
+	if slices.Contains(f.Run.Warnings, text) {
+		return
+	}
 	f.Run.Warnings = append(f.Run.Warnings, text)
 	f.writeWarnings()
 }

@@ -52,11 +52,16 @@ func (s *runner) concurrent(ctx context.Context) error {
 func (c *concurrency) measureAll(ctx context.Context, configurations [][]*cell, step *Progress) error {
 	for i, round := range measure.Interleave(c.options.Seed, len(configurations)*len(c.options.Clients), c.options.Rounds) {
 		configuration, n := configurations[i/len(c.options.Clients)], c.options.Clients[i%len(c.options.Clients)]
+		first := configuration[0]
+		point := run.Sample{Cell: run.MixCell(first.Engine, first.Value("design"), first.Value("flavour"), n, 0, ""), Rep: round + 1}
+		if step.Done++; slices.ContainsFunc(c.points.Samples(), func(x run.Sample) bool { return x.Cell == point.Cell && x.Rep == point.Rep }) {
+			continue // measured before the run was interrupted
+		}
 		stopped := c.standstills.Total()
-		p, err := c.measure(ctx, configuration, n, round+1)
+		p, err := c.measure(ctx, configuration, n, point)
 		for err == nil && c.wasStopped(stopped) {
 			stopped = c.standstills.Total()
-			p, err = c.measure(ctx, configuration, n, round+1)
+			p, err = c.measure(ctx, configuration, n, point)
 		}
 		if err = errors.Join(err, ctx.Err()); err != nil {
 			return err
@@ -64,7 +69,6 @@ func (c *concurrency) measureAll(ctx context.Context, configurations [][]*cell, 
 		if err := c.points.Add(p); err != nil {
 			return err
 		}
-		step.Done++
 		c.options.Progress(*step)
 	}
 	return nil
@@ -88,9 +92,7 @@ func (c *concurrency) configurations() (out [][]*cell) {
 }
 
 // measure measures one configuration with n clients.
-func (c *concurrency) measure(ctx context.Context, configuration []*cell, n, rep int) (out run.Sample, err error) {
-	first := configuration[0]
-	out = run.Sample{Cell: run.MixCell(first.Engine, first.Value("design"), first.Value("flavour"), n, 0, ""), Rep: rep}
+func (c *concurrency) measure(ctx context.Context, configuration []*cell, n int, out run.Sample) (run.Sample, error) {
 	workers := make([]pace.Worker, n)
 	for i := range workers {
 		a := &client{turn: i, cells: configuration}
@@ -104,7 +106,7 @@ func (c *concurrency) measure(ctx context.Context, configuration []*cell, n, rep
 		workers[i] = a
 	}
 	return c.points.RunClients(ctx, out, run.ConcurrentClients{
-		Workers: workers, Place: string(first.target.Driver.Place), Prove: answer.CompareAll,
+		Workers: workers, Place: string(configuration[0].target.Driver.Place), Prove: answer.CompareAll,
 		Pace: pace.Options{Kinds: []string{"QUESTION"}, Statuses: []string{"OK"}, Warmup: clientWarmup, MaxDuration: c.options.Duration, Seed: c.options.Seed},
 	})
 }

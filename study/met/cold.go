@@ -35,6 +35,9 @@ func (s *runner) cold(ctx context.Context) error {
 	step := Progress{Step: "cold starts", Unit: "results", Of: int64(len(cells) * s.options.ColdReps)}
 	for i, rep := range measure.Interleave(s.options.Seed+1, len(cells), s.options.ColdReps) {
 		c := cells[i]
+		if step.Done++; s.finished[repetition{c.Cell, run.Cold, rep}] {
+			continue
+		}
 		stopped, start := s.standstills.Total(), s.clock.Now()
 		result, how, err := s.options.Cold(ctx, c.target, c.Cell)
 		for s.wasStopped(stopped) {
@@ -46,7 +49,6 @@ func (s *runner) cold(ctx context.Context) error {
 		if err := s.addColdSample(ctx, c, rep, &result, err); err != nil {
 			return err
 		}
-		step.Done++
 		s.options.Progress(step)
 	}
 	s.finishStep(step, s.folder.Run.ColdMethod)

@@ -57,6 +57,8 @@ func (s *runner) read(ctx context.Context) error {
 	}
 	s.caseRecords, s.files = answer.NewReference(qs...), map[string]bool{}
 	d := &s.folder.Run.Data
+	interrupted := d.Digest // it stays until all is read
+	*d = run.Data{Source: d.Source, Paths: d.Paths, Digest: interrupted}
 	d.Subset, d.Copies, d.Files, d.ByType = s.options.Subset, s.options.Copies, len(s.options.Files), map[string]int64{}
 	r := &reader{runner: s, unstoredColumns: map[string]int{}, step: Progress{Step: "reading", Unit: "MB", Of: totalSize(s.options.Files)}}
 	if s.origin != nil {
@@ -71,6 +73,10 @@ func (s *runner) read(ctx context.Context) error {
 	}
 	if err := r.sum(ctx); err != nil {
 		return err
+	}
+	if interrupted != "" && interrupted != d.Digest {
+		d.Digest = interrupted
+		return &fault.Error{File: s.folder.Dir, Problem: "contains an interrupted run with other data", Cure: "name another folder with --out"}
 	}
 	if d.Records == 0 {
 		return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{
@@ -90,6 +96,7 @@ func (s *runner) read(ctx context.Context) error {
 	if err := errors.Join(err, s.folder.StoreCases(text)); err != nil {
 		return err
 	}
+	s.folder.Run.Cases = nil // those of the interrupted run
 	for i, a := range s.reference {
 		if err := s.addCase(ctx, qs[i], a); err != nil {
 			return err
@@ -238,10 +245,12 @@ func (s *runner) addCase(ctx context.Context, q *question.Question, a *answer.An
 // load loads the data into every target; a load skips files that the archive has. The study reports
 // an archive that cannot be loaded or read, does not time it, and continues with the others.
 func (s *runner) load(ctx context.Context, o *openArchives) error {
+	s.loadsLeft = len(s.options.Targets)
 	for i, t := range s.options.Targets {
 		if err := s.loadTarget(ctx, t, o, i, o.errs[i]); err != nil {
 			return err
 		}
+		s.loadsLeft = max(s.loadsLeft-1, 0)
 	}
 	return nil
 }
@@ -270,7 +279,15 @@ func (s *runner) loadTarget(ctx context.Context, t Target, o *openArchives, i in
 	if !r.Complete {
 		r.Load = 0 // an incomplete load has no time
 	}
-	s.folder.Run.Archives = append(s.folder.Run.Archives, r)
+	old := s.archive(t)
+	if old == nil {
+		s.folder.Run.Archives = append(s.folder.Run.Archives, r)
+		return s.folder.Save()
+	}
+	if r.Load == 0 && r.Complete && old.Complete { // loaded before the interruption
+		r.Load, r.Commits, r.Bytes = old.Load, old.Commits, old.Bytes
+	}
+	*old = r
 	return s.folder.Save()
 }
 
@@ -316,9 +333,17 @@ func (s *runner) loadArchive(ctx context.Context, t Target, o *openArchives, i i
 // loadCopy loads the k-th copy and returns how many lines it read.
 func (s *runner) loadCopy(ctx context.Context, t Target, a archive.Archive, k int, r *run.Archive, step Progress) (int64, error) {
 	name, before := CopyName(t.Subset, k), int64(k)*s.folder.Run.Data.Bytes
+	existing, err := a.Catalog(ctx, name)
+	if err != nil {
+		return 0, err
+	}
+	began := time.Now()
 	sum, err := load.Run(ctx, a, name, s.options.Files, load.Options{KeepLast: s.options.KeepLast, ParseCache: s.parseCache, Origin: s.origin, Progress: func(p load.Progress) {
 		step.Done = before + p.Bytes
 		s.options.Progress(step)
+		if t.Driver.Place != engine.Memory && k == 0 {
+			s.projectLoads(time.Since(began), step)
+		}
 	}})
 	if errors.Is(err, load.ErrNotConserved) {
 		s.incomplete(r, err.Error())
@@ -328,13 +353,23 @@ func (s *runner) loadCopy(ctx context.Context, t Target, a archive.Archive, k in
 		return 0, err
 	}
 	fresh := len(sum.Files) > 0
-	if fresh {
+	if fresh && len(existing.Groups) == 0 { // completing an interrupted load takes less time than a load
 		r.Load, r.Commits = r.Load+sum.Elapsed, r.Commits+sum.Commits
 	}
 	if !fresh && k > 0 { // an earlier study loaded and inspected the copy
 		return 0, nil
 	}
 	return sum.Read, s.inspect(ctx, a, k, name, r)
+}
+
+// projectLoads reports once, early in the first load, the projected time of all loads.
+func (s *runner) projectLoads(took time.Duration, step Progress) {
+	if s.loadsLeft == 0 || took < projectionAfter || step.Done*50 < step.Of || step.Done == 0 {
+		return
+	}
+	all := time.Duration(float64(s.loadsLeft) * float64(took) * float64(step.Of) / float64(step.Done))
+	s.finishStep(Progress{Step: "projection"}, fmt.Sprintf("about %s to load %s, if each takes as long as %s", all.Round(time.Second), run.CountOf(s.loadsLeft, "archive"), strings.TrimPrefix(step.Step, "loading ")))
+	s.loadsLeft = 0
 }
 
 // inspect counts and digests a subset. The study does not time an archive whose records differ

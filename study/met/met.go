@@ -163,8 +163,10 @@ type runner struct {
 	digest        record.Digest     // of the data
 	parseCache    *load.ParseCache  // the data, until every archive is loaded
 	cells         []*cell
-	lastCurves    *run.Curves // of the previous question
-	causes        []cause     // of cells without a correct result, not logged yet
+	finished      map[repetition]bool // measured before the run was interrupted
+	loadsLeft     int                 // archives to load, including the present one; 0 = their time was projected
+	lastCurves    *run.Curves         // of the previous question
+	causes        []cause             // of cells without a correct result, not logged yet
 	out           Outcome
 }
 
@@ -180,18 +182,29 @@ type cell struct {
 	bad     bool // a result was wrong or missing: the cell is not queried again
 }
 
+// repetition is one measurement of a cell.
+type repetition struct {
+	run.Cell
+	run.Phase
+	rep int
+}
+
 // configuration is the cell without its case: "duckdb wide epoch-range".
 func (c *cell) configuration() string {
 	return c.Engine + " " + c.Value("design") + " " + c.Value("flavour")
 }
 
 // Run runs the study and writes it to the folder, which the caller closes. The error is one of the
-// study itself; the Outcome counts wrong results and failed cells.
+// study itself; the Outcome counts wrong results and failed cells. In the folder of an interrupted run of the same
+// study, Run reads and proves everything again, completes the loads, and measures what is missing.
 func Run(ctx context.Context, folder *run.Folder, o Options) (Outcome, error) {
 	s := &runner{options: o.defaults(), folder: folder, parseCache: newParseCache(&o), clock: measure.StartClock(), standstills: measure.StartStandstillMeter()}
 	defer s.standstills.Stop()
 	s.options.Progress = recordProgress(folder, s.options.Progress)
-	folder.Run.PlannedReps = s.options.Reps
+	folder.Run.PlannedReps, s.finished = s.options.Reps, map[repetition]bool{}
+	for _, x := range folder.Samples() {
+		s.finished[repetition{x.Cell, x.Phase, x.Rep}] = true
+	}
 	meter, err := measure.StartClient()
 	if err != nil {
 		return s.out, err
@@ -227,7 +240,7 @@ func Run(ctx context.Context, folder *run.Folder, o Options) (Outcome, error) {
 	s.warnOfStops()
 	load, stopErr := meter.Stop()
 	folder.Run.Client = load
-	if ctx.Err() == nil { // an interrupted run gets no end time
+	if err == nil && ctx.Err() == nil { // an interrupted run gets no end time: the same command resumes it
 		folder.Run.Finished = time.Now().UTC()
 	}
 	return s.out, errors.Join(err, stopErr)

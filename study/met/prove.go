@@ -142,7 +142,9 @@ func (s *runner) proveCell(ctx context.Context, c *cell, q *question.Question, f
 	case c.want.Rows == 0: // an empty result is checked, but its time has no meaning
 		return s.addSample(ctx, c, sample, nil, proof, nil)
 	case standIn: // a stand-in is timed once, during the proof; reports show the time but do not rank it
-		sample.Rep = 0
+		if sample.Rep = 0; s.finished[repetition{c.Cell, run.Warm, 0}] {
+			return nil
+		}
 		return s.addSample(ctx, c, sample, &run.Measured{Start: start, Total: took, FirstRow: took, Derive: query.DeriveTime, Keys: len(query.Keys), Bytes: b.Bytes()}, proof, nil)
 	default:
 		s.cells = append(s.cells, c)
@@ -242,7 +244,7 @@ func (s *runner) time(ctx context.Context, servers []*counter) error {
 			break
 		}
 		heap.tidy()
-		if c := s.cells[i]; !c.bad {
+		if c := s.cells[i]; !c.bad && !s.finished[repetition{c.Cell, run.Warm, rep}] {
 			if err := s.sample(ctx, c, rep, &b); err != nil {
 				return err
 			}

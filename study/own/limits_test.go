@@ -291,7 +291,7 @@ func TestResume(t *testing.T) {
 	if r, err := run.ReadRun(dir); err != nil || r.Archives[1].Load <= 0 || r.Archives[2].Load <= 0 {
 		t.Errorf("a kept load has no time: %+v, %v", r.Archives, err)
 	}
-	if len(steps) == 0 || !strings.Contains(steps[0], "10 timed results are kept") {
+	if len(steps) == 0 || !strings.Contains(steps[0], ": 10 of ") {
 		t.Errorf("%q", steps)
 	}
 	r, samples, err := run.Read(dir)

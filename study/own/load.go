@@ -63,7 +63,7 @@ func (r *runner) loadOne(ctx context.Context, p *participant, out *run.Archive) 
 		}
 		if err != nil {
 			p.missing[t.Name], out.Complete = fmt.Errorf("table %s: %w", t.Name, err), false
-			r.warn(p.name + " lacks table " + t.Name + ": " + err.Error())
+			r.folder.Warn(p.name + " lacks table " + t.Name + ": " + err.Error())
 			r.Progress(p.name + " lacks table " + t.Name + ": " + fault.Text(err))
 		}
 	}

@@ -116,16 +116,9 @@ func (r *runner) overdue(what string) bool {
 		return false
 	}
 	text := fmt.Sprintf("the time limit of %s ended the run before %s", r.TimeLimit, what)
-	r.warn(text)
+	r.folder.Warn(text)
 	r.Progress(text)
 	return true
-}
-
-// warn adds a warning, unless a resumed run has it already.
-func (r *runner) warn(text string) {
-	if !slices.Contains(r.folder.Run.Warnings, text) {
-		r.folder.Warn(text)
-	}
 }
 
 // limited runs a query within the timeout.
@@ -368,7 +361,7 @@ func (r *runner) read(ctx context.Context) (err error) {
 		why := "is not data, but statements that " + scheme + " runs after it has loaded " + table
 		if !slices.ContainsFunc(sources, func(s *source) bool { return s.table.Name == table }) {
 			why = "has statements for a table " + table + ", but no file or folder has this name"
-			r.warn(fault.Name(definitions[key]) + " " + why)
+			r.folder.Warn(fault.Name(definitions[key]) + " " + why)
 		}
 		aside = append(aside, run.SkippedFile{File: definitions[key], Reason: why})
 	}

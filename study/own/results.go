@@ -158,37 +158,5 @@ func (r *runner) defined(path string) string {
 // Folder creates the run folder of a program, or resumes the run that the same command began in it: its timed
 // repetitions and its complete tables are kept, files are read and results are proven again. fresh describes the run of now.
 func Folder(dir string, fresh run.Run, says func(string)) (*run.Folder, error) {
-	old, _, err := run.Read(dir)
-	if err != nil || old.Workload != run.OwnWorkload || !old.Finished.IsZero() {
-		return run.Create(dir, fresh) // which refuses the folder of another run
-	}
-	events, err := run.ReadEvents(dir)
-	if err != nil {
-		return nil, err
-	}
-	refuse := func(problem, cure string) error { return &fault.Error{File: dir, Problem: problem, Cure: cure} }
-	switch {
-	case run.StateOf(events, time.Now()) == run.Running:
-		return nil, refuse("contains a run in progress", "wait until it has finished (after a kill: some seconds), or name another folder")
-	case !slices.Equal(withoutOut(old.Args), withoutOut(fresh.Args)):
-		return nil, refuse("contains an interrupted run of another command: "+strings.Join(old.Args, " "), "resume it with the same command, or name another folder")
-	}
-	into, err := run.Resume(dir, func(s *run.Sample) bool { return s.Rep > 0 && s.Measured() != nil })
-	if err == nil {
-		says(fmt.Sprintf("resuming %s: %s are kept; the files are read again, tables that are not loaded completely are loaded, and results are proven again", fault.Name(dir), run.CountOf(len(into.Samples()), "timed result")))
-	}
-	return into, err
-}
-
-// withoutOut leaves --out out of arguments: the folder of a resumed run may have been named by the program.
-func withoutOut(args []string) (out []string) {
-	for i := 0; i < len(args); i++ {
-		switch {
-		case args[i] == "--out":
-			i++
-		case !strings.HasPrefix(args[i], "--out="):
-			out = append(out, args[i])
-		}
-	}
-	return out
+	return run.Resume(dir, fresh, false, func(s *run.Sample) bool { return s.Rep > 0 && s.Measured() != nil }, says)
 }

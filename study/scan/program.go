@@ -362,48 +362,29 @@ func (p *Program) closeResumable(into *run.Folder, err error) (some bool, _ erro
 // rounds of configurations, and repeats the measurements of incomplete ones.
 func (p *Program) folder(plan *Plan) (*run.Folder, error) {
 	result := plan.result
-	old, samples, err := run.Read(p.Out)
-	if err != nil { // no run folder, or an unreadable one, which Create does not overwrite
-		return run.Create(p.Out, *result)
+	old, _, err := run.Read(p.Out)
+	if err == nil && old.Workload == run.ScanWorkload && old.Finished.IsZero() {
+		refuse := func(problem string) error {
+			return &fault.Error{File: p.Out, Problem: problem, Cure: "name another folder"}
+		}
+		switch of, is := old.Scan, result.Scan; {
+		case of.Scale != is.Scale || of.Generator != is.Generator || !maps.Equal(of.Rows, is.Rows):
+			return nil, refuse("contains an interrupted run with other tables")
+		case len(of.Disks) != len(is.Disks):
+			return nil, refuse("contains an interrupted run with other paths")
+		case run.SameCommand(old.Args, result.Args) && len(of.Configs) > 0 && !slices.EqualFunc(of.Configs, plan.Placements, func(c run.ScanConfig, p tables.Placement) bool {
+			return c.Paths == len(p.Paths) && c.Partitions == p.Partitions && c.Workers == p.Parallel()
+		}):
+			return nil, refuse("contains an interrupted run with other configurations, of another version or of a machine with other cores or memory")
+		}
 	}
-	events, err := run.ReadEvents(p.Out)
-	if err != nil {
-		return nil, err
-	}
-	refuse := func(problem, cure string) error { return &fault.Error{File: p.Out, Problem: problem, Cure: cure} }
-	switch of, is := old.Scan, result.Scan; {
-	case run.StateOf(events, time.Now()) == run.Running:
-		return nil, refuse("contains a run in progress", "wait until it has finished (after a kill: some seconds), or name another folder")
-	case old.Workload != run.ScanWorkload || !old.Finished.IsZero():
-		return run.Create(p.Out, *result) // reports the existing run
-	case !slices.Equal(old.Args, result.Args):
-		return nil, refuse("contains an interrupted run of another command: "+strings.Join(old.Args, " "), "resume it with the same command, or name another folder")
-	case of.Scale != is.Scale || of.Generator != is.Generator || !maps.Equal(of.Rows, is.Rows):
-		return nil, refuse("contains an interrupted run with other tables", "name another folder")
-	case len(of.Disks) != len(is.Disks):
-		return nil, refuse("contains an interrupted run with other paths", "name another folder")
-	case len(of.Configs) > 0 && !slices.EqualFunc(of.Configs, plan.Placements, func(c run.ScanConfig, p tables.Placement) bool {
-		return c.Paths == len(p.Paths) && c.Partitions == p.Partitions && c.Workers == p.Parallel()
-	}):
-		return nil, refuse("contains an interrupted run with other configurations, of another version or of a machine with other cores or memory", "name another folder")
-	}
-	kept, dropped := 0, 0
-	into, err := run.Resume(p.Out, func(s *run.Sample) bool {
+	return run.Resume(p.Out, *result, false, func(s *run.Sample) bool {
 		reps := p.Reps
 		if s.Phase == run.Cold {
 			reps = p.Cold
 		}
-		if s.Rep > reps*old.Scan.Configs[old.ConfigOf(s.Cell)].Rounds {
-			dropped++
-			return false
-		}
-		kept++
-		return true
-	})
-	if err == nil {
-		p.Progress(fmt.Sprintf("resuming %s: %d of %d results are kept, %d results of incomplete rounds are measured again", p.Out, kept, len(samples), dropped))
-	}
-	return into, err
+		return s.Rep <= reps*old.Scan.Configs[old.ConfigOf(s.Cell)].Rounds
+	}, p.Progress)
 }
 
 // onServer runs the program on the engine of the URL.
