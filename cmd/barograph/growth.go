@@ -116,7 +116,7 @@ func (e *env) growth(ctx context.Context, s *growing, files []string) error {
 		return err
 	}
 	data := filepath.Join(s.out, "series")
-	outcome, err := e.measureDays(ctx, s, o, f, growth.Options{Files: files, KeepLast: o.KeepLast, Dir: data, Models: s.models, Cases: o.Cases})
+	outcome, err := e.measureDays(ctx, s, o, growth.Options{Files: files, KeepLast: o.KeepLast, Dir: data, Models: s.models, Cases: o.Cases})
 	if err == nil {
 		f.Run.Finished = time.Now().UTC()
 	}
@@ -128,7 +128,7 @@ func (e *env) growth(ctx context.Context, s *growing, files []string) error {
 
 // measureDays runs the studies of all sizes. It makes the projections before it loads the days that
 // they are about.
-func (e *env) measureDays(ctx context.Context, s *growing, o met.Options, f *run.Folder, g growth.Options) (all met.Outcome, err error) {
+func (e *env) measureDays(ctx context.Context, s *growing, o met.Options, g growth.Options) (all met.Outcome, err error) {
 	plan := report.Days{Sizes: slices.Clone(s.days), Predict: s.predict}
 	if s.predict > 0 {
 		plan.Sizes = append(plan.Sizes, s.predict)

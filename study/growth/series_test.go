@@ -183,12 +183,12 @@ func dump(t *testing.T, reg engine.Registry, x met.Target) map[string]bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer e.Close() //nolint:errcheck // read only
+	defer e.Close()
 	a, err := archive.DatabaseOf(e).Open(t.Context(), x.Design)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer a.Close() //nolint:errcheck // read only
+	defer a.Close()
 	got := map[string]bool{}
 	for b, err := range a.Dump(t.Context(), "s") {
 		if err != nil {
