@@ -54,11 +54,12 @@
 //  1. records in barograph_pending (InnoDB) the number of the first row that it will add to
 //     each table; rows are numbered by line_data_id or by the invisible column
 //     barograph_row;
-//  2. adds its rows;
-//  3. in one InnoDB transaction deletes that record, writes the catalog and the marks, and
+//  2. adds its rows, and unlocks the tables: only then does the server write the lengths and
+//     the keys of MyISAM tables, which it loses if it is killed;
+//  3. locks the tables again; in one InnoDB transaction deletes that record, writes the catalog and the marks, and
 //     records the replaced rows in barograph_gone. From this moment the commit
 //     counts;
-//  4. removes the replaced rows and deletes the record in barograph_gone.
+//  4. removes the replaced rows, unlocks the tables, and deletes the record in barograph_gone.
 //
 // The next client that locks the subset, as every commit does, removes the rows of an incomplete
 // commit: those from the recorded numbers on, or the replaced rows. A killed client or server

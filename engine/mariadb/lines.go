@@ -33,6 +33,8 @@ type lineWriter struct {
 	tables       map[*record.LineType]*lineTable
 	first        int64                     // number of the first row of this commit
 	lastState    []int64                   // see state
+	locks        string                    // the statement that locks the tables of the commit
+	clearsGone   bool                      // finish has removed rows
 	foreignTypes map[*record.LineType]bool // types with records that another program has loaded since
 	times        times
 
@@ -134,7 +136,8 @@ func (w *lineWriter) lockTables(ctx context.Context) (bool, error) {
 	for i := range names {
 		names[i] = w.l.table(names[i]) + " WRITE"
 	}
-	if err := w.l.exec(ctx, "LOCK TABLES "+strings.Join(names, ", ")); err != nil {
+	w.locks = "LOCK TABLES " + strings.Join(names, ", ")
+	if err := w.l.exec(ctx, w.locks); err != nil {
 		return false, err
 	}
 	now, err := w.state(ctx)
@@ -145,7 +148,7 @@ func (w *lineWriter) lockTables(ctx context.Context) (bool, error) {
 		h.Drop()
 	}
 	w.files.Drop()
-	return false, w.l.exec(ctx, "UNLOCK TABLES")
+	return false, w.unlock(ctx)
 }
 
 // look finds what another program has loaded into the tables: headers and files, numbers of
@@ -512,7 +515,19 @@ func (w *lineWriter) finish(ctx context.Context) error {
 			}
 		}
 	}
-	if !gone || !w.isMyISAM() {
+	w.clearsGone = gone && w.isMyISAM()
+	return nil
+}
+
+// unlock unlocks the tables. Only then does the server write their lengths and keys, which it loses if it is killed.
+func (w *lineWriter) unlock(ctx context.Context) error { return w.l.exec(ctx, "UNLOCK TABLES") }
+
+// relock locks the tables again. Another program may have added rows since; look finds them before the next commit.
+func (w *lineWriter) relock(ctx context.Context) error { return w.l.exec(ctx, w.locks) }
+
+// clearGone deletes the record of the replaced rows after finish has removed them.
+func (w *lineWriter) clearGone(ctx context.Context) error {
+	if !w.clearsGone {
 		return nil
 	}
 	return w.l.exec(ctx, "DELETE FROM "+w.l.table(goneTable))

@@ -260,7 +260,8 @@ func (l *loader) commit(ctx context.Context, c archive.Commit, stored *archive.C
 			return func(ctx context.Context) error { return l.exec(ctx, text) }
 		}
 		steps = []func(context.Context) error{ // START TRANSACTION would free the locks
-			l.w.begin, l.w.write, do("SET autocommit = 0"), l.w.makeCount, meta, l.end, do("SET autocommit = 1"), l.w.finish, do("UNLOCK TABLES"),
+			l.w.begin, l.w.write, l.w.unlock, l.w.relock,
+			do("SET autocommit = 0"), l.w.makeCount, meta, l.end, do("SET autocommit = 1"), l.w.finish, l.w.unlock, l.w.clearGone,
 		}
 	}
 	return inTurn(ctx, steps)

@@ -55,7 +55,7 @@ func (l *loader) trim(ctx context.Context, from int64) error {
 	meta := func(ctx context.Context) error { return l.writeMeta(ctx, archive.Commit{}, archive.CommitResult{}) }
 	steps := []func(context.Context) error{l.start, l.w.finish, meta, l.end}
 	if l.w.isMyISAM() {
-		steps = []func(context.Context) error{l.start, l.w.makeCount, meta, l.end, l.w.finish}
+		steps = []func(context.Context) error{l.start, l.w.makeCount, meta, l.end, l.w.finish, l.w.clearGone}
 	}
 	return inTurn(ctx, steps)
 }
