@@ -24,10 +24,10 @@ func newCompare(e *env) *cobra.Command {
 		Long: `Compare matches the cells of runs of any study (in met a cell is an engine, design, flavour and case) with those of the
 first run. For each it reports faster, slower, wrong or missing, the interval, and whether the difference exceeds the
 noise. It first reports why runs cannot be compared (other data, another machine), then other differences (versions,
-settings). It gives no time for a wrong result. It skips and counts the cells that an unfinished run has not measured.
+settings). It shows no time of a wrong result. It skips and counts the cells that an unfinished run has not measured.
 
---fail-over 10% is a gate for nightly runs: status 4 if a cell, or all together, is significantly worse by more than 10 %,
-if a cell is wrong or missing, or if the runs cannot be compared. --benchstat prints the repetitions in the format of benchstat.`,
+--fail-over 10% is for nightly tests. The exit status is 4 if a cell, or the median change of all cells, is significantly worse
+by more than 10 %, if a cell is wrong or missing, or if the runs cannot be compared. --benchstat prints the repetitions in the format of benchstat.`,
 		Example: `  barograph compare runs/20261120-235959-met runs/20261121-235959-met --fail-over 10% --html change.html
   barograph compare a b --benchstat > both.txt; benchstat -col run both.txt`,
 		Args: cobra.MinimumNArgs(1),

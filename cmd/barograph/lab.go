@@ -58,14 +58,14 @@ that a package installs. The commands act on the engines named, or on every engi
 	}
 	install := sub("install [ENGINE…] ["+lab.TPCGenName+"]",
 		"Print the commands that install the servers, or run them with --yes", l.install)
-	install.Long = `Print the commands that install the servers of the engines named, by default of all, or run them with --yes. ` +
+	install.Long = `Print the commands that install the servers of the engines that you name (default: all), or run them with --yes. ` +
 		lab.TPCGenName + ` is the program that makes tables for "barograph synth tpcds --generator ` + lab.TPCGenName + `".`
 	install.ValidArgs = append(l.known.Installable(), lab.TPCGenName)
 	install.Flags().BoolVar(&l.yes, "yes", false, "run the commands (as root, on Debian or Ubuntu)")
 	up := sub("up [ENGINE…]", "Start servers and print their names", l.up)
 	profiles, descriptions := l.profiles()
-	up.Long = "Up starts the servers of the engines named, by default of all, and prints the names for --engine (lab:postgres). It leaves " +
-		"running servers unchanged.\n\nProfiles (the default is the first one of an engine):\n" + descriptions
+	up.Long = "Up starts the servers of the engines that you name (default: all), and prints their names for --engine, such as lab:postgres. " +
+		"It leaves running servers unchanged.\n\nProfiles (the default is the first one of an engine):\n" + descriptions
 	up.Flags().IntVar(&l.Nodes, "nodes", 1, "nodes of the cluster")
 	up.Flags().StringVar(&l.Profile, "profile", "", "settings: "+join(profiles)+" (default: the engine's first)")
 	up.Flags().BoolVar(&l.isolate, "isolate", false, "give each node a network namespace and a control group (as root)")

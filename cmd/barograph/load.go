@@ -42,15 +42,15 @@ same identity as an existing record and different values; --on-conflict decides:
   first   keep the line that comes first by the path of its file, then by its line number
   last    keep the line that comes last
   keep    store every conflicting line, as METdbLoad does; later loads into the subset also use keep
-Engines whose key is the record's identity (Cassandra, AsterixDB normalized, MariaDB wide) refuse "keep".
+Cassandra, AsterixDB (normalized) and MariaDB (wide) refuse "keep": they can store one record of an identity.
 
-Load skips known files: those with the same path, size and modification time, or else with the same bytes (--rehash
-always compares the bytes). Rerun an interrupted load: the archive ends up identical. An embedded archive takes
+Load skips known files: those with the same path, size and modification time, or with the same bytes. With --rehash
+only the bytes count. Rerun an interrupted load: the archive ends up identical. An embedded archive takes
 one load at a time. Loads into a server take turns.
 
---retain 400d removes records whose fcst_valid_beg is more than 400 days before the newest one. Load refuses to remove
-more than --retain-limit percent if the removal covers more days of valid time than the load added, or if a gap
-longer than --retain separates the removed records from the rest. To load removed records again, use --rehash.
+--retain 400d removes records whose fcst_valid_beg is more than 400 days before the newest one. Two checks
+apply if that is more than --retain-limit percent of the records. Load then removes nothing if the removal covers more
+days of valid time than the load added, or if the removed records are older than the rest by more than --retain. To load removed records again, use --rehash.
 
 --spec reads a load_spec of METdbLoad or VxIngest: the files, the subset, and the target if --engine is missing.`,
 		Example: `  barograph load vsdb_data --engine duckdb:archive.db --design wide
@@ -148,7 +148,7 @@ func (c *choice) keeps() bool { return c != nil && c.word == keepLine }
 // lastLine is the flag --last-line.
 func lastLine(c *cobra.Command) *choice {
 	f := &choice{"quarantine", []string{"quarantine", keepLine}}
-	c.Flags().Var(f, "last-line", "what to do with a last line without line end, which may be truncated: quarantine or keep")
+	c.Flags().Var(f, "last-line", "what to do with a file's last line if it has no line end and so may be truncated: quarantine or keep")
 	return f
 }
 

@@ -57,18 +57,18 @@ func newMet(e *env) *cobra.Command {
 		Use:   "met FILES… | --from URL --engine URL… [--design D…] [--case C…] [--flavour F…]",
 		Short: "Load files into several engines and designs, check each result, time the queries",
 		Long: fmt.Sprintf(`Met loads the same files into every engine and design. It compares the contents of each archive and the result of each
-query with a reference that it computes from the files without a database. It then times the correct queries:
-interleaved repetitions in random order, medians with 95 %% intervals, rank tests with Holm's correction, and cold starts
-with --cold. The run folder contains everything needed to repeat and judge the study; its report.html opens offline.
+query with a reference that it computes from the files without a database. It then times the correct queries
+in random order, and reports medians with 95 %% intervals and rank tests with Holm's correction. --cold adds cold starts.
+The run folder contains everything needed to repeat and judge the study; its report.html opens offline.
 After ^C or a kill, repeat the command with --out RUNFOLDER: it keeps the loads and the timings, and measures the rest.
 
 An engine is a URL (duckdb:archive.db), lab:ENGINE for a server that "lab up" started, or the name of an embedded engine,
-whose archive is then in the run folder. NAME=URL sets the name in the tables.
+whose archive Met then makes in the run folder. NAME=URL sets the name that the report shows.
 
-Questions: the first %d that "barograph cases FILES" prints, or those of --case, or with --mix questions of
-users, weighted by frequency: METviewer plots of a folder or a list, or a query log with METviewer's or METexpress's SQL.
+By default Met asks the first %d questions that "barograph cases FILES" prints. --case names others. --mix takes questions
+that users asked and weights them by frequency: METviewer plots, or a query log with METviewer's or METexpress's SQL.
 
---from URL studies an existing archive: met verifies it, studies it as it is, and copies it into the engines of --engine.
+--from URL studies an existing archive: met verifies it, studies it unchanged, and copies it into the engines of --engine.
 
 --clients 1,2,4,8 also runs all cases with that many concurrent clients, checks each result, reports throughput and
 latency, and fits the universal scalability law. --subsets 1,2,4,8 (not with --from) repeats the study with other data
@@ -101,7 +101,7 @@ in the same engine: copies under other subset names. For a longer series see "ba
 	c.Flags().StringSliceVar(&s.Designs, "design", nil, "designs to study (default: all that each engine offers)")
 	c.Flags().Var((*list)(&s.cases), "case",
 		"questions: \"noaa\" (its seven cases), case names, question files or METviewer plots (default: derived from the data)")
-	c.Flags().StringVar(&s.mix, "mix", "", "questions of users, weighted by frequency: a folder of METviewer plots, a list of them, or an SQL query log")
+	c.Flags().StringVar(&s.mix, "mix", "", "questions that users asked, weighted by frequency: a folder of METviewer plots, a list of them, or an SQL query log")
 	c.MarkFlagsMutuallyExclusive("case", "mix")
 	c.Flags().StringSliceVar(&s.Flavours, "flavour", nil, "flavours to use (default: all that each design offers)")
 	c.Flags().IntSliceVar(&s.copies, "subsets", nil, "other data in the same engine, as numbers of copies of the data: 1,2,4,8,16")

@@ -35,7 +35,7 @@ semicolon. Lines before it may describe it:
   -- title: the most viewed pages
   -- param day: 2024-01-01 | 2024-01-02       run the query once per value; ${day} is replaced
   -- for: postgres, mariadb                   another text of the preceding query, for these engines
-QUERYFILE.ENGINE.sql next to a query file has the text for one engine. As queries, Own sends only SELECT and WITH.
+QUERYFILE.ENGINE.sql next to a query file has the text for one engine. Own sends only queries that begin with SELECT or WITH.
 
 Proof: DuckDB runs the queries on the files, and each engine must return the same. The report calls this "engines
 agree": unlike met, Own has no reference that is computed without a database. Values must agree in type and value.

@@ -46,7 +46,7 @@ func newReport(e *env) *cobra.Command {
 		},
 	}
 	advising(c, &o)
-	c.Flags().StringVar(&pictures, "svg", "", "folder for the pictures of each report, as SVG files in a folder with the name of the run")
+	c.Flags().StringVar(&pictures, "svg", "", "write the pictures of each report as SVG files into this folder, in a subfolder named like the run")
 	return c
 }
 
@@ -54,7 +54,7 @@ func newReport(e *env) *cobra.Command {
 func advising(c *cobra.Command, o *report.Advising) {
 	o.Weights = advise.Defaults()
 	c.Flags().Var(o.Weights, "weigh", "weights for the recommended configuration, e.g. ask=1,load=5; weights not named keep their defaults")
-	c.Flags().StringArrayVar(&o.With, "with", nil, "run folder of barograph faults, for the advice; repeat it for several")
+	c.Flags().StringArrayVar(&o.With, "with", nil, "run folder of barograph faults, whose recovery times the recommendation uses; repeat it for several")
 }
 
 // report writes report.html and prints the tables.

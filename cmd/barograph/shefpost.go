@@ -78,7 +78,7 @@ With --schema ihfs each value passes the steps of AWIPS (docs/reference/river.md
 If two values have the same key, the SHEF manual's rule applies (5.1.6): a missing value replaces a good one only in a
 revision. --policy selects one of AWIPS's modes.
 
-Post prints what became of the values.`,
+Post prints how many values it stored, and how many it did not store, by reason.`,
 		Example: `  barograph shef post --engine postgres://awips@dx1:5432/hd_ob8krf --apps-defaults .Apps_defaults_site RR1LCH.txt
   barograph shef post --engine sqlite:river.db --schema barograph --make queue/
   ldm-feed | barograph shef post --engine $URL -`,

@@ -49,7 +49,7 @@ func newYCSB(e *env) *cobra.Command {
 		Use:   "ycsb",
 		Short: "Run YCSB's core workloads, and check every result",
 		Long: `Ycsb loads and requests records as YCSB's core workload does, with the same properties, keys, values, distributions and
-output. Either program reads what the other one loads. Barograph requests only keys whose insert was acknowledged, checks
+output. YCSB can read the records that Barograph loads, and the reverse. Barograph requests only keys whose insert was acknowledged, checks
 scans, and fails a run in which records are not found.`,
 	}
 	return parent(c, newYCSBLoad(e), newYCSBRun(e), newYCSBSweep(e), newYCSBProperties(e))
@@ -101,7 +101,7 @@ func newYCSBRun(e *env) *cobra.Command {
 	f := &ycsbFlags{}
 	c := &cobra.Command{
 		Use:   "run --engine URL -P FILE [-p NAME=VALUE]…",
-		Short: "Request records by the mix of the workload",
+		Short: "Read and write records in the proportions of the workload",
 		Long: `Run executes a workload on a loaded table. Without --target each thread sends its next request when it has the result of the
 last one. With --target, operations are due at that rate over all threads (-p arrivals=fixed or poisson), and run prints
 two latencies: [READ] is the service time, [Intended-READ] counts from when the operation was due. -p warmup=SECONDS
