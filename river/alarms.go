@@ -8,13 +8,13 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// alarmColumns are those of limits that alarms are raised by.
+// alarmColumns are the columns of a limit that raise alarms.
 const alarmColumns = "alarm_upper_limit alert_upper_limit alarm_lower_limit alert_lower_limit"
 
-// alarm is what a value raises: its category and its check; the zero value is none.
+// alarm is the category and the check of the alarm that a value raises; the zero value is no alarm.
 type alarm struct{ category, check string }
 
-// alarm is the first of a value's alarms, as AWIPS tests them. A missing value and one out of
+// alarm returns the first alarm of a value, in the order in which AWIPS tests them. A missing value and one out of
 // the gross range raise none.
 func (r *reference) alarm(l *limit, value float64) alarm {
 	if l == nil || value == record.NoValue || l.outOfGross(value) {
@@ -33,9 +33,10 @@ func (r *reference) alarm(l *limit, value float64) alarm {
 	return alarm{}
 }
 
-// alarms brings what rows raise into alertalarmval. A value has one alarm at most: its row replaces
-// that of another category, which an earlier value of its key raised, and a value that raises nothing
-// removes it. Forecasts of several basis times have an alarm each, as they have a value each. What is left does not depend on how values are batched.
+// alarms stores the alarms of rows in alertalarmval. A value has one alarm at most: its row replaces
+// that of another category, which an earlier value of its key raised, and a value without an alarm
+// removes it. Forecasts of several basis times have an alarm each, as they have a value each. The
+// resulting table does not depend on how values are batched.
 func (b *batch) alarms(ctx context.Context, rows []*row) error {
 	const table = "alertalarmval"
 	last := map[key]*row{}
@@ -45,17 +46,17 @@ func (b *batch) alarms(ctx context.Context, rows []*row) error {
 		last[full] = r
 	}
 	all := slices.SortedFunc(maps.Values(last), compareKeys)
-	loud := slices.DeleteFunc(slices.Clone(all), func(r *row) bool { return r.alarm == (alarm{}) })
+	raised := slices.DeleteFunc(slices.Clone(all), func(r *row) bool { return r.alarm == (alarm{}) })
 	if len(all) == 0 {
 		return nil
 	}
 	keys := newLayout(ahead, "").names
 	names := append(slices.Clone(keys), "aa_categ", "aa_check")
 	text := "DELETE FROM " + b.schema + table + " t USING " + b.unnest(names, "", "") + " WHERE " + match(keys) + " AND (t.aa_categ, t.aa_check) <> (u.aa_categ, u.aa_check)"
-	if _, err := b.Exec(ctx, text, b.args(names, all)...); err != nil || len(loud) == 0 {
+	if _, err := b.Exec(ctx, text, b.args(names, all)...); err != nil || len(raised) == 0 {
 		return err
 	}
 	l := shape(table)
-	_, err := b.Exec(ctx, b.insert(table, l)+l.conflict(), b.args(l.names, loud)...)
+	_, err := b.Exec(ctx, b.insert(table, l)+l.conflict(), b.args(l.names, raised)...)
 	return err
 }

@@ -5,14 +5,14 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Batch is products that are posted together, in memory of its own.
+// Batch contains copies of products that are posted together.
 type Batch struct {
-	messages []posts.Message // but for their values
-	ends     []int           // of each one's values
+	messages []posts.Message // without their values
+	ends     []int           // the end of each message's values in values
 	values   []record.Gauge
 }
 
-// Reset empties it.
+// Reset empties the batch and keeps its memory.
 func (b *Batch) Reset() { b.messages, b.ends, b.values = b.messages[:0], b.ends[:0], b.values[:0] }
 
 // Add copies the values of a product that are for poster w of n, and changes them.
@@ -32,13 +32,13 @@ func (b *Batch) Add(m *posts.Message, w, n int, change func(*record.Gauge)) {
 			change(&b.values[i])
 		}
 	}
-	if len(b.values) > begin { // a product of which nothing is for this poster takes no time
+	if len(b.values) > begin { // a product without values for this poster would cost time
 		b.messages = append(b.messages, posts.Message{Product: m.Product, Issued: m.Issued})
 		b.ends = append(b.ends, len(b.values))
 	}
 }
 
-// Given are the products with their values.
+// Given returns the products with their values.
 func (b *Batch) Given() []posts.Message {
 	begin := 0
 	for i := range b.messages {
@@ -48,12 +48,12 @@ func (b *Batch) Given() []posts.Message {
 	return b.messages
 }
 
-// Full reports whether it has so many products, or values, or more.
+// Full reports whether the batch has at least this many products or values.
 func (b *Batch) Full(products, values int) bool {
 	return len(b.messages) >= products || len(b.values) >= values
 }
 
-// Owner returns the share, of n, or the poster, to which a station belongs (FNV-1a).
+// Owner returns which of n posters, or of n shares, a station belongs to (FNV-1a).
 func Owner(station record.ID, n int) int {
 	h := uint32(2166136261)
 	for _, c := range station {

@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Metrics are what an operator watches.
+// Metrics are the Prometheus metrics of the service.
 type Metrics struct {
 	Doubled, Failed, Retries prometheus.Counter
 
@@ -16,13 +16,13 @@ type Metrics struct {
 	alive, reread    prometheus.Gauge // 1 or 0
 	last             prometheus.Gauge
 	heard            *prometheus.GaugeVec
-	known            map[string]bool // that heard has
+	known            map[string]bool // products that heard has
 }
 
-// mostProducts bounds a metric by product, as ids are what a feed brings.
+// mostProducts limits the labels of heard, because a feed may contain any number of product ids.
 const mostProducts = 4096
 
-// NewMetrics registers them.
+// NewMetrics registers the metrics.
 func NewMetrics(r prometheus.Registerer) *Metrics {
 	counter := func(name, help string) prometheus.Counter {
 		c := prometheus.NewCounter(prometheus.CounterOpts{Name: "barograph_shef_" + name, Help: help})
@@ -59,14 +59,14 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 	return m
 }
 
-// backlog is what waits in a spool. It is counted when somebody reads the metrics,
-// whatever the database and the transaction in flight do.
+// backlog counts the files that wait in a spool. It counts them when a client reads the metrics, because
+// the database or a long transaction must not delay the count.
 type backlog struct {
 	spool                *Spool
 	files, bytes, oldest *prometheus.Desc
 }
 
-// RegisterBacklog adds the metrics of what waits in a spool.
+// RegisterBacklog adds the metrics of the files that wait in a spool.
 func RegisterBacklog(r prometheus.Registerer, s *Spool) {
 	desc := func(name, help string) *prometheus.Desc {
 		return prometheus.NewDesc("barograph_shef_spool_"+name, help, nil, nil)
@@ -77,14 +77,14 @@ func RegisterBacklog(r prometheus.Registerer, s *Spool) {
 	})
 }
 
-// Describe lists them.
+// Describe lists the metrics of the backlog.
 func (b *backlog) Describe(out chan<- *prometheus.Desc) {
 	out <- b.files
 	out <- b.bytes
 	out <- b.oldest
 }
 
-// Collect counts.
+// Collect counts the waiting files.
 func (b *backlog) Collect(out chan<- prometheus.Metric) {
 	files, bytes, oldest, err := b.spool.Backlog()
 	if err != nil {
@@ -101,7 +101,7 @@ func (b *backlog) Collect(out chan<- prometheus.Metric) {
 
 func (m *Metrics) commit(took time.Duration) { m.commits.Observe(took.Seconds()) }
 
-// Up keeps whether the database was reached; nil = it was.
+// Up records whether the database was reached; err is nil if it was.
 func (m *Metrics) Up(err error) { succeeded(m.alive, err) }
 
 func succeeded(g prometheus.Gauge, err error) {

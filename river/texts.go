@@ -10,8 +10,8 @@ import (
 )
 
 // texts stores the texts of products in textproduct (shef_storetext): as many versions of each as
-// purgeproduct says, the latest. A product that purgeproduct does not have gets a row there with 0
-// versions, as in AWIPS, until somebody raises it. A text that is stored already is not stored again.
+// purgeproduct sets, the latest ones. A product that purgeproduct does not have gets a row there with 0
+// versions, as in AWIPS, until an administrator raises the number. A text that is stored already is not stored again.
 func (x *posting) texts(ctx context.Context, b *batch, products []*Product) error {
 	var ids []string
 	var texts []*Product
@@ -53,7 +53,7 @@ func (x *posting) texts(ctx context.Context, b *batch, products []*Product) erro
 	return b.sendAll(ctx, &rows)
 }
 
-// productType is AWIPS's: F of forecasts, C of guidance for flash floods, O of others.
+// productType returns AWIPS's type: F of forecasts, C of guidance for flash floods, O of others.
 func productType(id string) string {
 	switch {
 	case strings.Contains(id, "RVF"), strings.Contains(id, "QPF"):
@@ -64,7 +64,7 @@ func productType(id string) string {
 	return "O"
 }
 
-// cleanText removes from a text what its transmission added, and what PostgreSQL cannot store.
+// cleanText removes control characters and outer white space, and replaces invalid UTF-8: PostgreSQL rejects it.
 func cleanText(text []byte) string {
 	text = bytes.Map(func(r rune) rune {
 		if r < ' ' && r != '\n' && r != '\t' {

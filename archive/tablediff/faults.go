@@ -90,10 +90,10 @@ func pstdCut(d *Difference) bool {
 	return onlyColumns("line_data_pstd", "brier_ncu", "briercl", "briercl_ncl", "briercl_ncu", "bss", "bss_smpl")(d)
 }
 
-// vsdbVersion matches the version of VSDB lines; MET's begins with V and has dots.
+// vsdbVersion is the version of VSDB lines; MET's begins with V and has dots.
 const vsdbVersion = "V01"
 
-// initTime: the rows differ only in fcst_init_beg, because the lead was read as HHMMSS.
+// initTime reports whether the rows differ only in fcst_init_beg, because the lead was read as HHMMSS.
 func initTime(d *Difference) bool {
 	if !slices.Equal(d.ChangedColumns(), []string{"fcst_init_beg"}) || d.Value(d.Left, "version") != vsdbVersion {
 		return false
@@ -107,13 +107,13 @@ func initTime(d *Difference) bool {
 	return d.Value(d.Left, "fcst_init_beg") == earlier(valid, lead*3600) && d.Value(d.Right, "fcst_init_beg") == earlier(valid, hms)
 }
 
-// earlier is a time some seconds earlier, in the format of DATETIME.
+// earlier returns the time some seconds before t, in the format of DATETIME.
 func earlier(t time.Time, seconds int) string {
 	return t.Add(-time.Duration(seconds) * time.Second).Format(time.DateTime)
 }
 
-// emptyLevel: METdbLoad stores the line's total as its level. Headers are keyed by all their texts, so the two headers
-// appear as one-sided differences: on the left with an empty level, on the right with a number.
+// emptyLevel reports whether METdbLoad stored the line's total as its level. All texts of a header are its key. Hence
+// the two headers are one-sided differences: on the left with an empty level, on the right with a number.
 func emptyLevel(d *Difference) bool {
 	row := d.Right
 	if row == nil {
@@ -139,8 +139,8 @@ func emptyLevel(d *Difference) bool {
 	return strings.TrimSuffix(level, ".") == d.Value(d.Left, "total")
 }
 
-// reliTotal: the left total of a VSDB line of probabilities is missing, and the right one is 0. fcst_init_beg may differ,
-// too, because of initTime.
+// reliTotal reports whether a VSDB line of probabilities has no total on the left and the total 0 on the right.
+// fcst_init_beg may differ, too, because of initTime.
 func reliTotal(d *Difference) bool {
 	return onlyColumns("line_data_pct", "total", "fcst_init_beg")(d) && d.Value(d.Left, "version") == vsdbVersion &&
 		unifyMissing(d.Value(d.Left, "total")) == "-9999" && d.Value(d.Right, "total") == "0"

@@ -56,11 +56,11 @@ func tables(l, r schema) []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// query is the statement that reads a table, sorted by key. The first keys of columns are the key.
+// query is the statement that reads a table, sorted by key.
 type query struct {
 	text    string
 	columns []string
-	keys    int
+	keys    int // number of key columns, which are the first of columns
 }
 
 // splitRow splits the joined key and values of a cursor into columns, and replaces the markers of NULL by the text NULL.

@@ -224,11 +224,11 @@ func (t *Table) add(d Difference, o *Options) {
 
 // cursor reads the rows of one side.
 type cursor struct {
-	p    *query
-	rows *sql.Rows
-	raw  []sql.RawBytes
-	into []any
-	text strings.Builder
+	p       *query
+	rows    *sql.Rows
+	raw     []sql.RawBytes
+	targets []any
+	text    strings.Builder
 
 	more     bool
 	key, row string
@@ -237,7 +237,7 @@ type cursor struct {
 func newCursor(p *query) *cursor {
 	c := &cursor{p: p, raw: make([]sql.RawBytes, len(p.columns))}
 	for i := range c.raw {
-		c.into = append(c.into, &c.raw[i])
+		c.targets = append(c.targets, &c.raw[i])
 	}
 	return c
 }
@@ -267,7 +267,7 @@ func (c *cursor) next() error {
 	if c.more = c.rows.Next(); !c.more {
 		return c.rows.Err()
 	}
-	if err := c.rows.Scan(c.into...); err != nil {
+	if err := c.rows.Scan(c.targets...); err != nil {
 		return err
 	}
 	before := c.key

@@ -158,12 +158,12 @@ func (s *Study) choice(x run.Archive, w Weights) Choice {
 	}
 	c.Excluded = "no query was run on it"
 	for _, flavour := range base.flavours(x) {
-		mix, _, why := base.mixTime(x.Engine, x.Design, flavour)
-		best, some := c.Figures[QueryTime]
+		mix, _, reason := base.mixTime(x.Engine, x.Design, flavour)
+		best, found := c.Figures[QueryTime]
 		switch {
-		case why != "" && !some:
-			c.Excluded = "no flavour gave the correct result in every case: " + why
-		case why == "" && (!some || mix.Value < best.Value):
+		case reason != "" && !found:
+			c.Excluded = "no flavour gave the correct result in every case: " + reason
+		case reason == "" && (!found || mix.Value < best.Value):
 			c.Figures[QueryTime], c.Flavour, c.Excluded = mix, flavour, ""
 		}
 	}
@@ -198,7 +198,7 @@ func (c *Choice) setFigure(by Criterion, v float64) {
 
 // addNodeFailures adds the outage after node failures, and excludes a choice that lost or changed data.
 func (c *Choice) addNodeFailures(all []run.Sample) {
-	var silence []float64
+	var outages []float64
 	for _, s := range all {
 		if s.Cell.Engine != c.Engine || s.Kill == nil || s.Cell.Value("design") != c.Design {
 			continue
@@ -208,9 +208,9 @@ func (c *Choice) addNodeFailures(all []run.Sample) {
 			c.Excluded = "it lost or changed data in a node failure: " + s.Problem
 			return
 		}
-		silence = append(silence, m.Silence.Seconds())
+		outages = append(outages, m.Silence.Seconds())
 	}
-	c.setFigure(NodeFailure, measure.Median(silence))
+	c.setFigure(NodeFailure, measure.Median(outages))
 }
 
 // Unmeasured returns the choices that may be recommended but have no measurement of a criterion.
@@ -257,8 +257,8 @@ func (a *Advice) score() {
 			c.logRatios[by] = math.Log(e.Value / best[by])
 			below, above = math.Hypot(below, w*math.Log(e.Value/e.Low)), math.Hypot(above, w*math.Log(e.High/e.Value))
 		}
-		mid, all := c.logScore(a.Counted), total(a.Counted)
-		c.Score = measure.Estimate{Value: math.Exp(mid), Low: math.Exp(mid - below/all), High: math.Exp(mid + above/all)}
+		center, weights := c.logScore(a.Counted), total(a.Counted)
+		c.Score = measure.Estimate{Value: math.Exp(center), Low: math.Exp(center - below/weights), High: math.Exp(center + above/weights)}
 	}
 }
 
@@ -275,7 +275,7 @@ func total(by map[Criterion]float64) (sum float64) {
 	for _, k := range slices.Sorted(maps.Keys(by)) {
 		sum += by[k]
 	}
-	return max(sum, math.SmallestNonzeroFloat64)
+	return max(sum, math.SmallestNonzeroFloat64) // callers divide by it
 }
 
 // order sorts the best choice first. It finds the choices that are tied with it, and the changes of

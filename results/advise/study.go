@@ -113,7 +113,7 @@ func (z *Size) flavours(a run.Archive) []string {
 // medians. reps has, for each repetition, the weighted mean of the cases' times. If there is no such time, reason says
 // why: a case cannot be expressed, has an incorrect result, was not timed, or was not compared value by value.
 func (z *Size) mixTime(engine, design, flavour string) (e measure.Estimate, reps []float64, reason string) {
-	sum, below, above := 0.0, 0.0, 0.0
+	weights, below, above := 0.0, 0.0, 0.0
 	for _, c := range z.measuredCases() {
 		x := z.cells[run.MetCell(engine, design, c.Name, flavour)]
 		switch {
@@ -127,7 +127,7 @@ func (z *Size) mixTime(engine, design, flavour string) (e measure.Estimate, reps
 			return e, nil, c.Name + ": the comparison with the reference covered only " + string(x.proof) + ", not every value"
 		}
 		w, m := float64(max(c.Weight, 1)), measure.MedianEstimate(x.times)
-		sum, e.Value = sum+w, e.Value+w*m.Value
+		weights, e.Value = weights+w, e.Value+w*m.Value
 		below, above = math.Hypot(below, w*(m.Value-m.Low)), math.Hypot(above, w*(m.High-m.Value))
 		if reps == nil {
 			reps = make([]float64, len(x.times))
@@ -137,13 +137,13 @@ func (z *Size) mixTime(engine, design, flavour string) (e measure.Estimate, reps
 			reps[i] += w * x.times[i]
 		}
 	}
-	if sum == 0 {
+	if weights == 0 {
 		return e, nil, "no case was timed"
 	}
-	e.Low, e.High = (e.Value-below)/sum, (e.Value+above)/sum
-	e.Value /= sum
+	e.Low, e.High = (e.Value-below)/weights, (e.Value+above)/weights
+	e.Value /= weights
 	for i := range reps {
-		reps[i] /= sum
+		reps[i] /= weights
 	}
 	return e, reps, ""
 }
@@ -155,8 +155,8 @@ func (s *Study) growth(engine, design, flavour string) (e measure.Estimate, know
 	var sizes []float64
 	var times [][]float64
 	for i := range s.Sizes {
-		_, reps, why := s.Sizes[i].mixTime(engine, design, flavour)
-		if why != "" {
+		_, reps, reason := s.Sizes[i].mixTime(engine, design, flavour)
+		if reason != "" {
 			return e, false
 		}
 		sizes, times = append(sizes, float64(s.Sizes[i].Copies)), append(times, reps)

@@ -49,7 +49,7 @@ func CPUTime() time.Duration {
 	return u.user + u.system
 }
 
-// StartClient starts an interval.
+// StartClient starts to measure this process.
 func StartClient() (*ClientMeter, error) {
 	u, err := processUsage()
 	if err != nil {
@@ -61,7 +61,7 @@ func StartClient() (*ClientMeter, error) {
 	return m, nil
 }
 
-// Stop returns the use since StartClient. It may be called several times.
+// Stop returns the resources used since StartClient. It may be called several times.
 func (m *ClientMeter) Stop() (ClientLoad, error) {
 	wall := m.clock.Now()
 	u, err := processUsage()

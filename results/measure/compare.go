@@ -171,11 +171,11 @@ func CompareWithBase(samples [][]float64, base int, seed uint64) []Comparison {
 }
 
 func medianRatio(a, b []float64) float64 {
-	over := stats.Sample{Xs: b, Sorted: true}.Quantile(0.5)
-	if over == 0 {
+	medianB := stats.Sample{Xs: b, Sorted: true}.Quantile(0.5)
+	if medianB == 0 {
 		return math.NaN()
 	}
-	return stats.Sample{Xs: a, Sorted: true}.Quantile(0.5) / over
+	return stats.Sample{Xs: a, Sorted: true}.Quantile(0.5) / medianB
 }
 
 // bootstrapRatio resamples both samples. Each resample has its own random stream, which makes the
@@ -208,9 +208,9 @@ func draw(r *rand.Rand, into, from []float64) {
 // drawMedians computes the medians of resampled samples.
 func drawMedians(r *rand.Rand, into []float64, samples [][]float64) {
 	for i, s := range samples {
-		anew := make([]float64, len(s))
-		draw(r, anew, s)
-		into[i] = Median(anew)
+		resample := make([]float64, len(s))
+		draw(r, resample, s)
+		into[i] = Median(resample)
 	}
 }
 

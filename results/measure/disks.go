@@ -59,19 +59,19 @@ func Devices(ctx context.Context, paths []string) ([]string, error) {
 // DiskMeter measures devices over an interval.
 type DiskMeter struct {
 	names []string
-	begin map[string]disk.IOCountersStat
+	start map[string]disk.IOCountersStat
 }
 
 // StartDisks starts an interval. It skips empty and unknown names.
 func StartDisks(ctx context.Context, devices []string) (*DiskMeter, error) {
 	m := &DiskMeter{}
 	var err error
-	if m.begin, err = disk.IOCountersWithContext(ctx); err != nil {
+	if m.start, err = disk.IOCountersWithContext(ctx); err != nil {
 		return nil, err
 	}
 	seen := map[string]bool{"": true}
 	for _, name := range devices {
-		if _, known := m.begin[name]; known && !seen[name] {
+		if _, known := m.start[name]; known && !seen[name] {
 			m.names, seen[name] = append(m.names, name), true
 		}
 	}
@@ -89,7 +89,7 @@ func (m *DiskMeter) Stop(ctx context.Context) ([]DiskLoad, error) {
 	}
 	var out []DiskLoad
 	for _, name := range m.names {
-		a, b := m.begin[name], now[name]
+		a, b := m.start[name], now[name]
 		out = append(out, DiskLoad{Device: name, Read: b.ReadBytes - a.ReadBytes, Reads: b.ReadCount - a.ReadCount, Busy: time.Duration(b.IoTime-a.IoTime) * time.Millisecond})
 	}
 	return out, nil

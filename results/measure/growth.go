@@ -59,8 +59,8 @@ type Growth struct {
 	Scatter float64 `json:"scatter"`
 	Sizes   int     `json:"sizes"`
 
-	x, y   []float64    // logarithms of sizes and medians
-	redraw [][2]float64 // intercepts and slopes of the lines through resampled samples
+	x, y  []float64    // logarithms of sizes and medians
+	lines [][2]float64 // intercepts and slopes of the lines through resampled samples
 }
 
 // growthDraws is the number of bootstrap lines.
@@ -92,8 +92,8 @@ func FitGrowth(sizes []float64, times [][]float64, seed uint64) (Growth, error) 
 	g.Factor, g.Sizes = math.Exp(a), len(g.x)
 	g.Exponent = Estimate{Value: b, Low: b, High: b}
 	g.drawLines(samples, seed)
-	slopes := make([]float64, len(g.redraw))
-	for i, line := range g.redraw {
+	slopes := make([]float64, len(g.lines))
+	for i, line := range g.lines {
 		slopes[i] = line[1]
 	}
 	g.Exponent.Widen(slopes)
@@ -115,7 +115,7 @@ func (g *Growth) drawLines(samples [][]float64, seed uint64) {
 			y[i] = math.Log(y[i])
 		}
 		a, b := stat.LinearRegression(g.x, y, nil, false)
-		g.redraw = append(g.redraw, [2]float64{a, b})
+		g.lines = append(g.lines, [2]float64{a, b})
 	}
 }
 
@@ -125,8 +125,8 @@ func (g Growth) At(size float64) Estimate {
 	x, mean := math.Log(size), stat.Mean(g.x, nil)
 	center := math.Log(g.Factor) + g.Exponent.Value*x
 	e := Estimate{Value: center, Low: center, High: center}
-	ends := make([]float64, len(g.redraw))
-	for i, line := range g.redraw {
+	ends := make([]float64, len(g.lines))
+	for i, line := range g.lines {
 		ends[i] = line[0] + line[1]*x
 	}
 	e.Widen(ends)

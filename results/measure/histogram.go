@@ -35,7 +35,7 @@ func (h *Histogram) Record(d time.Duration) { h.RecordN(d, 1) }
 // RecordN counts a duration n times.
 func (h *Histogram) RecordN(d time.Duration, n int64) {
 	if err := h.hdr.RecordValues(int64(min(max(d, 0), LongestTime)), n); err != nil {
-		_ = h.hdr.RecordValues(h.hdr.HighestTrackableValue(), n) // of another program it may have a shorter range than ours
+		_ = h.hdr.RecordValues(h.hdr.HighestTrackableValue(), n) // a histogram that another program wrote may have a shorter range
 	}
 }
 
@@ -55,7 +55,7 @@ func (h *Histogram) Merge(from *Histogram) error {
 // Count returns the number of recorded durations, including clamped ones.
 func (h *Histogram) Count() int64 { return h.hdr.TotalCount() }
 
-// orZero is a property of the histogram; 0 if it is empty.
+// orZero returns a property of the histogram, or 0 if it is empty.
 func (h *Histogram) orZero(what func() int64) time.Duration {
 	if h.Count() == 0 {
 		return 0

@@ -68,7 +68,7 @@ func absorb(columns [][]bool) [][]bool {
 	return out
 }
 
-// within reports whether every member of c is one of other.
+// isSubset reports whether every member of c is one of other.
 func isSubset(c, other []bool) bool {
 	for i, in := range c {
 		if in && !other[i] {

@@ -191,7 +191,7 @@ type MachineLoad struct {
 }
 
 // MachineMeter measures the machine over an interval.
-type MachineMeter struct{ begin cpu.TimesStat }
+type MachineMeter struct{ start cpu.TimesStat }
 
 // StartMachine starts an interval.
 func StartMachine(ctx context.Context) (*MachineMeter, error) {
@@ -214,7 +214,7 @@ func (m *MachineMeter) Stop(ctx context.Context) (MachineLoad, error) {
 	if err != nil {
 		return out, err
 	}
-	b := m.begin
+	b := m.start
 	// The sums are of fractions, and the kernel's counts of waiting may fall: none is below 0.
 	busy := max(t.User+t.System+t.Nice+t.Irq+t.Softirq-b.User-b.System-b.Nice-b.Irq-b.Softirq, 0)
 	disk, stolen, idle := max(t.Iowait-b.Iowait, 0), max(t.Steal-b.Steal, 0), max(t.Idle-b.Idle, 0)

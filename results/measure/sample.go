@@ -67,7 +67,7 @@ func medianOrder(n int, level float64) (r int, coverage float64) {
 	}
 	b := distuv.Binomial{N: float64(n), P: 0.5}
 	tail := func(r int) float64 { return b.CDF(float64(r - 1)) }
-	// The tail grows with r: search the last r that still leaves enough.
+	// The tail grows with r: search for the last r whose coverage reaches the level.
 	lo, hi := 0, (n+1)/2+1
 	for hi-lo > 1 {
 		if mid := (lo + hi) / 2; mid <= n/2 && 1-2*tail(mid) >= level {

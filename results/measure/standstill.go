@@ -45,7 +45,7 @@ func (s *StandstillMeter) Total() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := time.Now()
-	// While a machine sleeps the monotonic clock may stand, and the wall's goes on.
+	// While a machine sleeps, the monotonic clock may stop, but the wall clock continues.
 	gap := max(now.Sub(s.last), now.Round(0).Sub(s.last.Round(0)))
 	if gap -= checkEvery; gap > minStandstill {
 		s.total += gap
