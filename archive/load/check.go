@@ -36,12 +36,12 @@ func conservationError(what string, m archive.Mark) error {
 // checkCommit compares the numbers that a commit reports with the number of records that it
 // received.
 func checkCommit(given int64, s archive.CommitResult) error {
-	took := s.New
+	reported := s.New
 	for _, n := range s.Replaced {
-		took += n
+		reported += n
 	}
-	if took != given {
-		return &fault.Error{Err: fmt.Errorf("%w: a commit received %d records but reports %d", ErrNotConserved, given, took), Cure: conservationCure}
+	if reported != given {
+		return &fault.Error{Err: fmt.Errorf("%w: a commit received %d records but reports %d", ErrNotConserved, given, reported), Cure: conservationCure}
 	}
 	return nil
 }
@@ -143,11 +143,11 @@ func (r *loadRun) checkTwins(ctx context.Context, subset string, records int64, 
 	if _, err := r.loader.Commit(ctx, archive.Commit{}); err != nil {
 		return err
 	}
-	again, err := r.twins(ctx, subset, records)
+	second, err := r.twins(ctx, subset, records)
 	if err != nil {
 		return err
 	}
-	maps.DeleteFunc(found, func(k record.Key, _ struct{}) bool { _, ok := again[k]; return !ok })
+	maps.DeleteFunc(found, func(k record.Key, _ struct{}) bool { _, ok := second[k]; return !ok })
 	if len(found) > 0 {
 		return conservationError(fmt.Sprintf("%d records are in the archive more than once", len(found)), total)
 	}

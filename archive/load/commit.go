@@ -42,21 +42,21 @@ func (r *loadRun) commit(ctx context.Context) error {
 	if err := r.await(ctx); err != nil {
 		return err
 	}
-	tidy := r.isLastCommit && r.loadingRecorded && r.options.Loading != nil
-	if r.window.rows == 0 && len(r.complete) == 0 && !tidy {
+	clearLoading := r.isLastCommit && r.loadingRecorded && r.options.Loading != nil
+	if r.window.rows == 0 && len(r.complete) == 0 && !clearLoading {
 		return nil
 	}
 	switch {
-	case tidy:
+	case clearLoading:
 		r.window.catalog.Loading = &design.Loading{}
 	case r.options.Loading != nil && !r.isLastCommit:
 		r.window.catalog.Loading, r.loadingRecorded = r.options.Loading, true
 	}
 	c := &commitInFlight{window: r.window, complete: r.complete, forgotten: r.forgottenMarks, openFiles: maps.Clone(r.files), bytes: r.progress.Bytes, decisions: map[decision]bool{}, outcome: make(chan outcome, 1)}
 	r.inFlight, r.window, r.spare, r.complete, r.forgottenMarks = c, r.spare, nil, nil, nil
-	given := r.commitOf(c)
+	request := r.commitOf(c)
 	go func() {
-		stored, err := c.store(ctx, r.loader, given)
+		stored, err := c.store(ctx, r.loader, request)
 		c.outcome <- outcome{stored, err}
 	}()
 	return nil
@@ -78,8 +78,8 @@ func (r *loadRun) await(ctx context.Context) error {
 		return nil
 	}
 	o := <-c.outcome
-	for contradicted, ok := errors.AsType[*archive.ConflictError](o.err); ok; contradicted, ok = errors.AsType[*archive.ConflictError](o.err) {
-		if o.err = r.resolve(ctx, c, contradicted.Records); o.err == nil {
+	for conflict, ok := errors.AsType[*archive.ConflictError](o.err); ok; conflict, ok = errors.AsType[*archive.ConflictError](o.err) {
+		if o.err = r.resolve(ctx, c, conflict.Records); o.err == nil {
 			o.stored, o.err = c.store(ctx, r.loader, r.commitOf(c))
 		}
 	}
@@ -113,29 +113,29 @@ func (r *loadRun) committed(c *commitInFlight, stored archive.CommitResult) {
 
 // commitOf describes a commit apart from its records, with the present marks.
 func (r *loadRun) commitOf(c *commitInFlight) archive.Commit {
-	given := archive.Commit{Catalog: c.window.catalog, IsProtected: func(o archive.ExistingRecord) bool { return !c.decisions[decision{o.Key, o.Stored}] }}
+	request := archive.Commit{Catalog: c.window.catalog, IsProtected: func(o archive.ExistingRecord) bool { return !c.decisions[decision{o.Key, o.Stored}] }}
 	for _, m := range c.complete {
-		given.Complete = append(given.Complete, *m)
+		request.Complete = append(request.Complete, *m)
 	}
-	given.Complete = append(given.Complete, c.forgotten...)
+	request.Complete = append(request.Complete, c.forgotten...)
 	if r.options.Origin != nil && len(c.complete) > 0 {
-		given.Complete = slices.Clone(r.options.Origin.Marks) // the copy knows the files
+		request.Complete = slices.Clone(r.options.Origin.Marks) // the copy knows the files
 	}
-	return given
+	return request
 }
 
 // store passes the window to the engine and checks the numbers that the engine reports.
-func (c *commitInFlight) store(ctx context.Context, l archive.Loader, what archive.Commit) (archive.CommitResult, error) {
-	var given int64
+func (c *commitInFlight) store(ctx context.Context, l archive.Loader, request archive.Commit) (archive.CommitResult, error) {
+	var added int64
 	for b := range c.window.batchesKept {
 		if err := l.Add(ctx, b); err != nil {
 			return archive.CommitResult{}, err
 		}
-		given += int64(b.Len())
+		added += int64(b.Len())
 	}
-	stored, err := l.Commit(ctx, what)
+	stored, err := l.Commit(ctx, request)
 	if err != nil {
 		return stored, err
 	}
-	return stored, checkCommit(given, stored)
+	return stored, checkCommit(added, stored)
 }

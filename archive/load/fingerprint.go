@@ -12,8 +12,8 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Fingerprint computes the digest that a data set would have in an archive. Of records with the
-// same identity the first one counts, see Refuse. It keeps records in memory, at 100 bytes each.
+// Fingerprint computes the digest that a data set would have in an archive. It uses the first
+// record of each identity, as Refuse does. It keeps records in memory, at 100 bytes each.
 // Beyond MaxInMemory it writes them to temporary files, at 48 bytes each.
 type Fingerprint struct {
 	MaxInMemory int // maximum number of records in memory; 0 = defaultInMemory

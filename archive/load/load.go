@@ -112,12 +112,12 @@ func Run(ctx context.Context, a archive.Archive, subset string, paths []string, 
 		fileCatalogs: map[string]*design.Catalog{}, incompleteDigests: map[string][]string{},
 	}
 	r.summary.ByType, r.summary.OmittedColumns, r.summary.ShortenedTexts, r.summary.NotAccepted = map[string]int64{}, map[string]int64{}, map[string]int64{}, map[string]int64{}
-	few := int64(len(paths)) * marksPerFile
+	maxMarks := int64(len(paths)) * marksPerFile
 	if o.Origin != nil {
-		few = math.MaxInt64
+		maxMarks = math.MaxInt64
 	}
 	var err error
-	if r.marks, err = newMarks(ctx, a, subset, few); err != nil {
+	if r.marks, err = newMarks(ctx, a, subset, maxMarks); err != nil {
 		return nil, err
 	}
 	if r.loader, err = a.Loader(ctx, subset); err != nil {
@@ -158,10 +158,10 @@ func (r *loadRun) reading(ctx context.Context, subset string) (ReadOptions, erro
 		return o.reading(ctx, r.marks, r.summary.Before), nil
 	}
 	c, err := r.archive.Catalog(ctx, subset)
-	in := err == nil && r.options.Origin.isContained(r.marks.byDigest, c)
+	contained := err == nil && r.options.Origin.isContained(r.marks.byDigest, c)
 	return ReadOptions{
 		Workers: r.options.Workers, KeepLast: r.options.KeepLast, ParseCache: r.options.ParseCache, Origin: r.options.Origin,
-		Skip: func(string) (bool, error) { return in, nil },
+		Skip: func(string) (bool, error) { return contained, nil },
 	}, err
 }
 
@@ -170,17 +170,17 @@ func (r *loadRun) reading(ctx context.Context, subset string) (ReadOptions, erro
 // files.
 func (o *Options) reading(ctx context.Context, marks *marks, c *design.Catalog) ReadOptions {
 	out := ReadOptions{Workers: o.Workers, KeepLast: o.KeepLast, ParseCache: o.ParseCache}
-	again := o.Rehash && c.Trimmed > 0
+	reparse := o.Rehash && c.Trimmed > 0
 	out.Skip = func(digest string) (bool, error) {
 		m, known, err := marks.find(ctx, digest)
-		return known && !again && (m.Quarantined == 0 || !o.KeepLast), err
+		return known && !reparse && (m.Quarantined == 0 || !o.KeepLast), err
 	}
 	if !o.Rehash {
-		at := make(map[string]archive.Mark, len(marks.all))
+		byPath := make(map[string]archive.Mark, len(marks.all))
 		for _, m := range marks.all {
-			at[m.Path] = m
+			byPath[m.Path] = m
 		}
-		out.Known = func(path string) (archive.Mark, bool) { m, ok := at[path]; return m, ok }
+		out.Known = func(path string) (archive.Mark, bool) { m, ok := byPath[path]; return m, ok }
 	}
 	return out
 }
@@ -207,7 +207,7 @@ func (r *loadRun) countBefore(ctx context.Context, subset string) (records int64
 		return c.LoadedRecords(), nil
 	}
 	r.options.Log.Info("the archive is from an earlier version: counting its records once", "subset", subset)
-	made, err := archive.BuildCatalog(ctx, r.archive, subset)
+	rebuilt, err := archive.BuildCatalog(ctx, r.archive, subset)
 	if err != nil {
 		return 0, err
 	}
@@ -215,10 +215,10 @@ func (r *loadRun) countBefore(ctx context.Context, subset string) (records int64
 	if err != nil {
 		return 0, err
 	}
-	made.Objects, made.Files = contents.Objects, archive.SumMarks(r.marks.all)
-	r.summary.Before = made
-	_, err = r.loader.Commit(ctx, archive.Commit{Catalog: made, ReplaceCatalog: true})
-	return made.LoadedRecords(), err
+	rebuilt.Objects, rebuilt.Files = contents.Objects, archive.SumMarks(r.marks.all)
+	r.summary.Before = rebuilt
+	_, err = r.loader.Commit(ctx, archive.Commit{Catalog: rebuilt, ReplaceCatalog: true})
+	return rebuilt.LoadedRecords(), err
 }
 
 // loadRun is a load in progress. Its methods are called from one goroutine.

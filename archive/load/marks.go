@@ -52,8 +52,8 @@ func newMarks(ctx context.Context, a archive.Archive, subset string, maxMarks in
 func (m *marks) find(ctx context.Context, digest string) (one archive.Mark, known bool, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	one, asked := m.byDigest[digest]
-	if asked || m.all != nil {
+	one, isCached := m.byDigest[digest]
+	if isCached || m.all != nil {
 		return one, one.Digest != "", nil
 	}
 	found, err := archive.MarksOf(ctx, m.archive, m.subset, []archive.Mark{{Digest: digest}})

@@ -48,7 +48,7 @@ func Prune(ctx context.Context, a archive.Archive, subset string, keepLast bool,
 	if out.Lost == 0 {
 		return out, nil
 	}
-	gone, err := o.incomplete(ctx, keepLast)
+	incomplete, err := o.incomplete(ctx, keepLast)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func Prune(ctx context.Context, a archive.Archive, subset string, keepLast bool,
 	found.Objects, found.Files = contents.Objects, archive.SumMarks(o.Marks)
 	c := archive.Commit{Catalog: found, ReplaceCatalog: true}
 	for _, m := range o.Marks {
-		if gone[m.Path] {
+		if incomplete[m.Path] {
 			out.Files = append(out.Files, m)
 			c.Complete = append(c.Complete, m.Removal())
 		}

@@ -71,8 +71,8 @@ const (
 
 // Read parses files in parallel and passes their batches to callbacks in one goroutine, sorted by
 // path: each for every batch, then end once per file. The callback owns the batch: callbacks of
-// this package return its memory with release, others leave it to the garbage collector. If a file cannot be read, its Err is set when end is called, and Read continues with the
-// others. An error from each or end stops everything.
+// this package return its memory with release, others leave it to the garbage collector. Read calls
+// end with Err set for a file that it cannot read. An error from each or end stops everything.
 func Read(ctx context.Context, paths []string, o ReadOptions, each func(*File, *record.Batch) error, end func(*File) error) error {
 	if o.Origin != nil {
 		paths = []string{o.Origin.Name}
@@ -130,7 +130,7 @@ func Read(ctx context.Context, paths []string, o ReadOptions, each func(*File, *
 // worker parses one file after the other, and reuses the memory of their readers.
 type worker struct {
 	*ReadOptions
-	open    func(path string) (recordReader, error) // see Reading.newOpen
+	open    func(path string) (recordReader, error) // see ReadOptions.newOpen
 	files   formats.Opener
 	hash    *xxh3.Hasher
 	buffer  []byte // for hash
@@ -210,15 +210,15 @@ func release(b *record.Batch) { pool.Put(b) }
 // parse reads one file and sends its batches. It stores an error of that file in f.Err.
 func (w *worker) parse(ctx context.Context, f *File) error {
 	kept, batches := w.ParseCache.file(f.Path)
-	var startedFile *formats.File
+	var openFile *formats.File
 	if kept != nil {
 		f.Digest, f.Bytes, f.Time, f.Err = kept.Digest, kept.Bytes, kept.Time, kept.Err
-	} else if startedFile = w.identify(f); f.Err != nil {
+	} else if openFile = w.identify(f); f.Err != nil {
 		w.ParseCache.end(f)
 		return nil
 	}
-	if startedFile != nil {
-		defer startedFile.Close() //nolint:errcheck // nothing was written
+	if openFile != nil {
+		defer openFile.Close() //nolint:errcheck // nothing was written
 	}
 	if f.Bytes > 0 && w.Skip != nil { // archives of earlier versions list empty files as loaded
 		var err error
@@ -235,7 +235,7 @@ func (w *worker) parse(ctx context.Context, f *File) error {
 		return nil
 	}
 	var src recordReader
-	if src, f.Err = w.start(f, startedFile); f.Err != nil {
+	if src, f.Err = w.start(f, openFile); f.Err != nil {
 		w.ParseCache.end(f)
 		return nil
 	}
@@ -244,14 +244,14 @@ func (w *worker) parse(ctx context.Context, f *File) error {
 }
 
 // start opens the records of a file.
-func (w *worker) start(f *File, startedFile *formats.File) (recordReader, error) {
+func (w *worker) start(f *File, openFile *formats.File) (recordReader, error) {
 	switch {
 	case w.open != nil:
 		return w.open(f.Path)
-	case startedFile == nil: // identify did not need to open it
+	case openFile == nil: // identify did not need to open it
 		return w.files.Open(f.Path)
 	}
-	return startedFile, startedFile.Start()
+	return openFile, openFile.Start()
 }
 
 // read sends the batches of a file.

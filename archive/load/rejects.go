@@ -60,13 +60,13 @@ func (r *RejectList) Conflict(c design.Conflict) {
 	r.line(record.Reject{File: c.Dropped.File, Line: c.Dropped.Line, Reason: "conflicts with " + place + end, Text: c.What}, c.What)
 }
 
-func (r *RejectList) line(q record.Reject, then string) {
+func (r *RejectList) line(q record.Reject, consequence string) {
 	if r.csv != nil {
 		r.csv.Write([]string{r.cell(q.File), strconv.Itoa(int(q.Line)), r.cell(q.Reason), r.cell(q.Text)}) //nolint:errcheck // csv keeps the error for close
 		return
 	}
 	if r.shown++; r.shown <= shownRejects {
-		fmt.Fprintf(r.show, "%s:%d: %s; %s\n", fault.Name(q.File), q.Line, q.Reason, then)
+		fmt.Fprintf(r.show, "%s:%d: %s; %s\n", fault.Name(q.File), q.Line, q.Reason, consequence)
 	} else if r.shown == shownRejects+1 {
 		fmt.Fprintln(r.show, "… further lines are not shown; write all of them to a file with --quarantine FILE")
 	}

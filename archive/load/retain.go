@@ -54,7 +54,7 @@ type Removal struct {
 	Refused bool           `json:"refused,omitempty"`
 	Groups  []RemovedGroup `json:"groups,omitempty"` // Records by line type and model, if they were counted
 
-	keep    time.Duration
+	maxAge  time.Duration
 	limit   float64
 	before  []int64 // valid times to be removed, ascending
 	preview bool    // nothing will be removed
@@ -72,7 +72,7 @@ type RemovedGroup struct {
 // plan computes the cutoff from the catalog of a subset. It ignores valid times later than now plus
 // the longest lead: one wrong date must not remove an archive.
 func (r *Retention) plan(c *design.Catalog) *Removal {
-	out := &Removal{Total: c.Digest().Records, keep: r.MaxAge, limit: r.Limit}
+	out := &Removal{Total: c.Digest().Records, maxAge: r.MaxAge, limit: r.Limit}
 	var times []int64
 	var lead int64
 	for _, g := range c.Groups {
@@ -192,7 +192,7 @@ func (m *Removal) Err() error {
 		what, check = "the removal would be refused", ""
 	}
 	return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{
-		Setting: "--retain " + formatSpan(m.keep),
+		Setting: "--retain " + formatSpan(m.maxAge),
 		Problem: fmt.Sprintf("%s: %d of %d records are before %s; they are more than %g %%, %s",
 			what, m.Records, m.Total, formatTime(m.Cutoff), m.limit, why),
 		Cure: "check the newest date (" + formatTime(m.Newest) + ")" + check + "; then add --force, or raise --retain-limit",
@@ -214,7 +214,7 @@ func formatSpan(d time.Duration) string {
 
 func formatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }
 
-// Retain removes the records of a subset that are older than the newest by more than r.Keep. It
+// Retain removes the records of a subset that are older than the newest by more than r.MaxAge. It
 // returns what it removed or refused to remove. It keeps the marks of the files: only a load with
 // Options.Rehash restores the records.
 func Retain(ctx context.Context, a archive.Archive, subset string, r Retention) (*Removal, error) {

@@ -22,23 +22,23 @@ type SalvageResult struct {
 // Salvage copies every readable record into a new archive, in the same way as a load. The new
 // archive knows none of the files. Loading them again restores the missing records.
 func Salvage(ctx context.Context, from archive.Archive, subset, name string, to archive.Archive) (*SalvageResult, error) {
-	kept, err := from.Catalog(ctx, subset)
+	catalog, err := from.Catalog(ctx, subset)
 	if err != nil {
 		return nil, err
 	}
-	s := &SalvageResult{Records: kept.Digest().Records}
+	s := &SalvageResult{Records: catalog.Digest().Records}
 	if s.Files, err = from.Marks(ctx, subset); err != nil {
 		s.Losses = append(s.Losses, archive.Loss{Place: "the list of loaded files", Err: err})
 	}
-	known := *kept
-	known.Quarantine, known.Conflicts = nil, nil // of files that the new archive does not know
+	withoutLists := *catalog
+	withoutLists.Quarantine, withoutLists.Conflicts = nil, nil // of files that the new archive does not know
 	sum, err := Run(ctx, to, subset, nil, Options{Origin: &Origin{
-		Archive: salvageArchive{from, func(l archive.Loss) { s.Losses = append(s.Losses, l) }}, Subset: subset, Name: name, Catalog: &known,
+		Archive: salvageArchive{from, func(l archive.Loss) { s.Losses = append(s.Losses, l) }}, Subset: subset, Name: name, Catalog: &withoutLists,
 	}})
 	if err != nil {
 		return nil, err
 	}
-	s.Copied, s.Missing = sum.Catalog.Digest().Records, kept.Differences(sum.Catalog)
+	s.Copied, s.Missing = sum.Catalog.Digest().Records, catalog.Differences(sum.Catalog)
 	return s, errors.Join(sum.Failed...)
 }
 

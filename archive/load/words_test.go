@@ -91,7 +91,7 @@ func TestRemovalIsRefused(t *testing.T) {
 		}
 	}
 	day := time.Unix(0, 0)
-	m := &Removal{Cutoff: day, Newest: day.Add(24 * time.Hour), Days: 3, Added: 1, Records: 5, Total: 9, Refused: true, keep: 48 * time.Hour, limit: 10}
+	m := &Removal{Cutoff: day, Newest: day.Add(24 * time.Hour), Days: 3, Added: 1, Records: 5, Total: 9, Refused: true, maxAge: 48 * time.Hour, limit: 10}
 	for want, change := range map[string]func(){
 		"--retain 2d: nothing was removed: 5 of 9 records are before 1970-01-01T00:00:00Z; they are more than 10 %, and cover 3 days of valid time, but this load added only 1; " +
 			"check the newest date (1970-01-02T00:00:00Z) with --dry-run; then add --force, or raise --retain-limit": func() {},

@@ -29,12 +29,12 @@ import (
 
 // openArchive is the archive of one design.
 type openArchive struct {
-	db        *database
-	design    design.Name
-	space     string // the dataverse
-	dialect   *flavour.Dialect
-	recovered sync.Map // subsets without the remains of a crashed load
-	existing  sync.Map // existing datasets, by line type; true = the dataverse exists
+	db            *database
+	design        design.Name
+	dataverseName string // not quoted
+	dialect       *flavour.Dialect
+	recovered     sync.Map // subsets without the remains of a crashed load
+	existing      sync.Map // existing datasets, by line type; true = the dataverse exists
 }
 
 // Open opens the archive of a design.
@@ -42,8 +42,8 @@ func (d *database) Open(_ context.Context, n design.Name) (archive.Archive, erro
 	if driver := Driver(); archive.Flavours(&driver, n) == nil {
 		return nil, fmt.Errorf("asterixdb: %s: %w", n, engine.ErrNoDesign)
 	}
-	space := d.name + "_" + string(n)
-	return &openArchive{db: d, design: n, space: space, dialect: dialectIn(space, d.closed)}, nil
+	dataverseName := d.name + "_" + string(n)
+	return &openArchive{db: d, design: n, dataverseName: dataverseName, dialect: dialectIn(dataverseName, d.closed)}, nil
 }
 
 func (a *openArchive) Close() error { return nil }
@@ -66,7 +66,7 @@ func (a *openArchive) Phrase(ctx context.Context, q *question.Question, f flavou
 		return nil, err
 	}
 	dialect := a.dialect
-	if state.astral {
+	if state.hasSupplementary {
 		d := *dialect
 		d.SortKey = codepoints
 		dialect = &d
@@ -95,7 +95,7 @@ func (a *openArchive) Ask(ctx context.Context, q *archive.Query, into *answer.Bu
 		return err
 	}})
 	q.ServerTime = out.server
-	if absent(err) {
+	if isAbsent(err) {
 		return nil
 	}
 	return err
@@ -172,12 +172,12 @@ func (a *openArchive) Contents(ctx context.Context, subset string) (archive.Cont
 // Size returns the size of the dataverse's files, after the server has flushed its memory. AsterixDB does
 // not report it to clients on other machines.
 func (a *openArchive) Size(ctx context.Context) (int64, error) {
-	sets, err := a.db.client.texts(ctx, "SELECT VALUE d.DatasetName FROM Metadata.`Dataset` AS d WHERE d.DatasetType = \"INTERNAL\" AND d.DataverseName = "+quote(a.space))
+	sets, err := a.db.client.texts(ctx, "SELECT VALUE d.DatasetName FROM Metadata.`Dataset` AS d WHERE d.DatasetType = \"INTERNAL\" AND d.DataverseName = "+quote(a.dataverseName))
 	if err != nil || len(sets) == 0 {
 		return 0, err
 	}
 	for _, name := range sets { // reading the connector's page flushes the dataset
-		if _, err := a.db.client.get(ctx, "/connector?dataverseName="+a.space+"&datasetName="+name); err != nil {
+		if _, err := a.db.client.get(ctx, "/connector?dataverseName="+a.dataverseName+"&datasetName="+name); err != nil {
 			return 0, err
 		}
 	}
@@ -187,9 +187,9 @@ func (a *openArchive) Size(ctx context.Context) (int64, error) {
 	}
 	var total int64
 	for _, d := range devices {
-		n, err := sizeOf(d.folder, a.space)
+		n, err := sizeOf(d.folder, a.dataverseName)
 		if err != nil {
-			return 0, &fault.Error{Setting: a.db.shown, Problem: "the server's files cannot be measured from this machine", Err: err, Cure: "measure on the machine that runs the server, as its user"}
+			return 0, &fault.Error{Setting: a.db.displayURL, Problem: "the server's files cannot be measured from this machine", Err: err, Cure: "measure on the machine that runs the server, as its user"}
 		}
 		total += n
 	}
@@ -225,13 +225,13 @@ func (d *database) devices(ctx context.Context) ([]device, error) {
 }
 
 // sizeOf adds up the files of a dataverse below a folder: storage/partition_n/dataverse/….
-func sizeOf(dir, space string) (int64, error) {
+func sizeOf(dir, dataverseName string) (int64, error) {
 	var total int64
 	err := filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) && name != dir {
 			return nil // a merge has removed it meanwhile
 		}
-		if err != nil || e.IsDir() || !slices.Contains(strings.Split(filepath.Dir(name), string(filepath.Separator)), space) {
+		if err != nil || e.IsDir() || !slices.Contains(strings.Split(filepath.Dir(name), string(filepath.Separator)), dataverseName) {
 			return err
 		}
 		info, err := e.Info()
@@ -376,7 +376,7 @@ func accesses(plan []byte, table string) []archive.Access {
 			_, object, _ := strings.Cut(name, ".")
 			add(object, archive.FullScan, "")
 		}
-		s, ok := searched(op)
+		s, ok := parseSearch(op)
 		switch {
 		case !ok:
 		case s.index != s.dataset:
@@ -402,9 +402,9 @@ type search struct {
 	single         bool // for single keys: both bounds are equal
 }
 
-// searched parses a search operator:
+// parseSearch parses a search operator:
 // index-search("index", 0, "dataverse", "dataset", retain, broadcast, n, low…, n, high…, …).
-func searched(op gjson.Result) (search, bool) {
+func parseSearch(op gjson.Result) (search, bool) {
 	args, ok := strings.CutPrefix(op.Get("expressions.0").String(), "index-search(")
 	parts := strings.Split(strings.TrimSuffix(args, ")"), ", ")
 	if !ok || len(parts) < 10 {
@@ -416,7 +416,7 @@ func searched(op gjson.Result) (search, bool) {
 // fetches reports whether the keys of a search come from the search of a secondary index.
 func fetches(op gjson.Result) bool {
 	return slices.ContainsFunc(op.Get("inputs").Array(), func(in gjson.Result) bool {
-		if s, ok := searched(in); ok {
+		if s, ok := parseSearch(in); ok {
 			return s.index != s.dataset
 		}
 		return fetches(in)

@@ -54,22 +54,22 @@ const defaultPort = "19002"
 
 // database is a server, and the dataverses with a name prefix.
 type database struct {
-	client   *client
-	name     string
-	closed   bool
-	indexes  []string
-	reach    string // address of this client for the server; "" = detect it
-	host     string // host and port of the query service
-	readOnly bool
-	log      *slog.Logger
-	shown    string // the URL without its password
+	client        *client
+	name          string
+	closed        bool
+	indexes       []string
+	clientAddress string // address of this client for the server; "" = detect it
+	host          string // host and port of the query service
+	readOnly      bool
+	log           *slog.Logger
+	displayURL    string // the URL without its password
 }
 
 // names matches the allowed names of a dataverse. They are also names of folders.
 var names = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
 
 func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
-	d := &database{name: cmp.Or(strings.Trim(u.Path, "/"), "barograph"), readOnly: o.ReadOnly, log: o.Logger(), shown: fault.Redact(u.String())}
+	d := &database{name: cmp.Or(strings.Trim(u.Path, "/"), "barograph"), readOnly: o.ReadOnly, log: o.Logger(), displayURL: fault.Redact(u.String())}
 	if err := d.options(u); err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	d.client = newClient(d.host, secure)
 	if _, err := d.client.run(ctx, request{text: "SELECT VALUE 1"}); err != nil {
 		d.client.close()
-		return nil, engine.UnreachableError(d.shown, err, "start the server (`barograph lab up asterixdb`), or name the host and port of its query service")
+		return nil, engine.UnreachableError(d.displayURL, err, "start the server (`barograph lab up asterixdb`), or name the host and port of its query service")
 	}
 	return &engine.Engine{Abilities: []any{d, kvTables{d}, &tables.Databases{Star: scans{d}}}, About: d.about, Close: func() error { d.client.close(); return nil }}, nil
 }
@@ -102,7 +102,7 @@ func (d *database) options(u *url.URL) error {
 			d.indexes = append(d.indexes, name)
 		}
 	}
-	d.reach = v.Given["client"]
+	d.clientAddress = v.Given["client"]
 	return v.Err
 }
 

@@ -57,14 +57,14 @@ type reply struct {
 	plan   []byte        // JSON
 }
 
-// refused is an error of the server.
-type refused struct{ message string }
+// serverError is an error of the server.
+type serverError struct{ message string }
 
-func (e *refused) Error() string { return "asterixdb: " + e.message }
+func (e *serverError) Error() string { return "asterixdb: " + e.message }
 
-// is reports whether the server returned one of these codes.
-func is(err error, codes ...string) bool {
-	r, ok := errors.AsType[*refused](err)
+// hasCode reports whether the server returned one of these codes.
+func hasCode(err error, codes ...string) bool {
+	r, ok := errors.AsType[*serverError](err)
 	if !ok {
 		return false
 	}
@@ -84,8 +84,8 @@ const (
 	codeNoDataset2  = "ASX1050"
 )
 
-// absent reports whether a dataverse or a dataset does not exist.
-func absent(err error) bool { return is(err, codeNoDataverse, codeNoDataset, codeNoDataset2) }
+// isAbsent reports whether a dataverse or a dataset does not exist.
+func isAbsent(err error) bool { return hasCode(err, codeNoDataverse, codeNoDataset, codeNoDataset2) }
 
 // run sends a request. If ctx ends first, run cancels the request on the server.
 func (c *client) run(ctx context.Context, r request) (reply, error) {
@@ -169,11 +169,11 @@ func (c *client) read(resp *http.Response, row func([]byte) error) (reply, error
 	_, _ = io.Copy(io.Discard, resp.Body) // lets the connection be reused
 	switch {
 	case message != "":
-		return out, &refused{message}
+		return out, &serverError{message}
 	case err != nil:
 		return out, fmt.Errorf("asterixdb: status %d: %w", resp.StatusCode, err)
 	case status != "success":
-		return out, &refused{fmt.Sprintf("the status is %q (HTTP %d)", status, resp.StatusCode)}
+		return out, &serverError{fmt.Sprintf("the status is %q (HTTP %d)", status, resp.StatusCode)}
 	}
 	return out, nil
 }
@@ -207,8 +207,8 @@ func (c *client) texts(ctx context.Context, text string) (out []string, err erro
 	return out, err
 }
 
-// quiet cancels all requests whose id has a prefix, and waits until none is left.
-func (c *client) quiet(ctx context.Context, prefix string) error {
+// cancelAll cancels all requests whose id has a prefix, and waits until none is left.
+func (c *client) cancelAll(ctx context.Context, prefix string) error {
 	for {
 		ids, err := c.running(ctx, prefix)
 		if err != nil || len(ids) == 0 {
@@ -217,14 +217,14 @@ func (c *client) quiet(ctx context.Context, prefix string) error {
 		for _, id := range ids {
 			c.cancel(ctx, id)
 		}
-		if err := engine.Pause(ctx, poll); err != nil {
+		if err := engine.Pause(ctx, pollInterval); err != nil {
 			return err
 		}
 	}
 }
 
-// poll is the interval for checking a state of the server that will change soon.
-const poll = 20 * time.Millisecond
+// pollInterval is the interval for checking a state of the server that will change soon.
+const pollInterval = 20 * time.Millisecond
 
 // get reads a page of the service's administration.
 func (c *client) get(ctx context.Context, path string) ([]byte, error) {

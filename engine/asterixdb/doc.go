@@ -23,15 +23,15 @@
 //  2. records that commit number + 1 has started, then its marks, and a copy of every document that
 //     it will replace;
 //  3. writes documents, each with the number of its commit (barograph_commit);
-//  4. replaces one record, which contains the catalog and that number: from this moment the commit
-//     counts; and deletes the lock.
+//  4. replaces one record, which contains the catalog and that number, and deletes the lock. The
+//     replacement makes the commit visible.
 //
-// Readers ignore marks with a number that does not count yet. After the crash of a client or server, the
+// Readers ignore the marks of a commit that is not visible yet. After the crash of a client or server, the
 // next client locks the subset, cancels the crashed client's requests on the server, restores the copies
 // and deletes all documents with the number. During a commit another session can see a part of it.
 //
 // The lock's record names its owner. On the owner's machine an open port shows that the owner is alive; for
-// other machines the owner writes heartbeats, and after a minute without one the owner counts as dead. A
+// other machines the owner writes heartbeats; after a minute without one, others treat it as crashed. A
 // process that is suspended for longer and then continues could write into another's commit.
 //
 // # Loading

@@ -28,7 +28,7 @@ func feedName(token string) string { return "feed_" + token + "_" }
 
 // newFeed listens for the server's nodes.
 func (a *openArchive) newFeed(ctx context.Context, token string) (*feed, error) {
-	host := a.db.reach
+	host := a.db.clientAddress
 	if host == "" {
 		var err error
 		if host, err = a.db.address(ctx); err != nil {
@@ -36,7 +36,7 @@ func (a *openArchive) newFeed(ctx context.Context, token string) (*feed, error) 
 		}
 	}
 	listen := host
-	if a.db.reach != "" {
+	if a.db.clientAddress != "" {
 		listen = "" // behind NAT the address is not this machine's own
 	}
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(listen, "0"))
@@ -79,7 +79,7 @@ func (d *database) address(ctx context.Context) (string, error) {
 
 // dropFeeds drops the external datasets of a loader.
 func (a *openArchive) dropFeeds(ctx context.Context, token string) error {
-	found, err := a.db.client.texts(ctx, "SELECT VALUE d.DatasetName FROM Metadata.`Dataset` AS d WHERE d.DataverseName = "+quote(a.space)+
+	found, err := a.db.client.texts(ctx, "SELECT VALUE d.DatasetName FROM Metadata.`Dataset` AS d WHERE d.DataverseName = "+quote(a.dataverseName)+
 		" AND d.DatasetName LIKE "+quote(feedName(token)+"%"))
 	if err != nil {
 		return err
@@ -96,7 +96,7 @@ func (a *openArchive) drop(ctx context.Context, datasets []string) error {
 		text = append(text, "DROP DATASET "+ident(d)+" IF EXISTS")
 	}
 	_, err := a.db.client.run(ctx, request{text: strings.Join(text, ";\n")})
-	if absent(err) {
+	if isAbsent(err) {
 		return nil
 	}
 	return err
@@ -111,13 +111,13 @@ func (f *feed) close(ctx context.Context) error {
 	return errors.Join(f.l.Close(), f.a.drop(ctx, types))
 }
 
-// into stores the lines of a part, after the statements in before. It inserts fresh documents, because an
+// store stores the lines of a part, after the statements in before. It inserts fresh documents, because an
 // upsert must look up each document. If the server restarts the job, the job finds its own documents and
 // replaces them. After an error the feed must not be used again.
-func (f *feed) into(ctx context.Context, token, before string, p part) error {
+func (f *feed) store(ctx context.Context, token, before string, p part) error {
 	if p.fresh {
 		err := f.run(ctx, token, before+"INSERT", p)
-		if !is(err, codeDuplicate) {
+		if !hasCode(err, codeDuplicate) {
 			return err
 		}
 	}

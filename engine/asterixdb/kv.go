@@ -15,7 +15,7 @@ import (
 	"github.com/barograph/barograph/query/flavour"
 )
 
-// kv opens tables of records under keys. A table is a dataset of open documents in the dataverse
+// kvTables opens tables of records under keys. A table is a dataset of open documents in the dataverse
 // name_records; their members are the key and the fields.
 type kvTables struct{ *database }
 
@@ -31,15 +31,15 @@ func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 	if err := t.Choose(Driver()); err != nil {
 		return nil, err
 	}
-	space := ident(k.name + "_records")
+	dataverseName := ident(k.name + "_records")
 	name := ident(t.Name)
-	tb := &kvTable{database: k.database, dataset: space + "." + name, fields: t.Fields, locks: kv.NewStripes()}
+	tb := &kvTable{database: k.database, dataset: dataverseName + "." + name, fields: t.Fields, locks: kv.NewStripes()}
 	_, err := k.client.run(ctx, request{text: "SELECT VALUE 1 FROM " + tb.dataset + " AS d LIMIT 1"})
-	if absent(err) {
+	if isAbsent(err) {
 		if err := t.MissingError(k.readOnly); err != nil {
 			return nil, err
 		}
-		err = k.define(ctx, "CREATE DATAVERSE "+space+" IF NOT EXISTS;\nUSE "+space+";\nCREATE TYPE barograph_record IF NOT EXISTS AS {"+sqlengine.KeyColumn+
+		err = k.define(ctx, "CREATE DATAVERSE "+dataverseName+" IF NOT EXISTS;\nUSE "+dataverseName+";\nCREATE TYPE barograph_record IF NOT EXISTS AS {"+sqlengine.KeyColumn+
 			": string};\nCREATE DATASET "+name+"(barograph_record) IF NOT EXISTS PRIMARY KEY "+sqlengine.KeyColumn)
 	}
 	if err != nil {
@@ -159,7 +159,7 @@ func (c *kvConn) insert(ctx context.Context, key []byte, r *kv.Row) error {
 	}
 	defer unlock()
 	_, err = c.client.run(ctx, request{text: "INSERT INTO " + c.dataset + " ($record)", params: map[string]any{"record": record}})
-	if is(err, codeDuplicate) {
+	if hasCode(err, codeDuplicate) {
 		return kv.ErrExists
 	}
 	return err

@@ -25,7 +25,7 @@ const (
 )
 
 // dataverse returns the quoted name of the archive's dataverse.
-func (a *openArchive) dataverse() string { return ident(a.space) }
+func (a *openArchive) dataverse() string { return ident(a.dataverseName) }
 
 // dataset returns the quoted name of a dataset.
 func (a *openArchive) dataset(name string) string {
@@ -297,9 +297,9 @@ func (w *rowWriter) find(ctx context.Context, stored *archive.CommitResult) erro
 		}
 		err := w.l.a.stored(ctx, name, wanted, func(id string, row []byte) error {
 			w.existing[name][id] = bytes.Clone(row)
-			brought := existing[id]
+			incoming := existing[id]
 			have.Reset()
-			have.SetHeader(*brought.Batch.Header(brought.I))
+			have.SetHeader(*incoming.Batch.Header(incoming.I))
 			for k := range cols {
 				if err := collect(have, k, &cols[k], gjson.GetBytes(row, cols[k].Name)); err != nil {
 					return err
@@ -308,7 +308,7 @@ func (w *rowWriter) find(ctx context.Context, stored *archive.CommitResult) erro
 			if err := have.Row(); err != nil {
 				return err
 			}
-			stored.Resolve(brought.Batch.File, &have.Batch, 0, brought.Batch, brought.I)
+			stored.Resolve(incoming.Batch.File, &have.Batch, 0, incoming.Batch, incoming.I)
 			return nil
 		})
 		if err != nil {
@@ -318,9 +318,9 @@ func (w *rowWriter) find(ctx context.Context, stored *archive.CommitResult) erro
 	return nil
 }
 
-// headers reads which headers exist, unless the loader knows it from its own last commit.
+// headers reads which headers exist, unless the loader knows them from its own last commit.
 func (w *rowWriter) headers(ctx context.Context) error {
-	if w.l.known == w.state.version {
+	if w.l.headersVersion == w.state.version {
 		return nil
 	}
 	existing := map[string]bool{}
@@ -329,7 +329,7 @@ func (w *rowWriter) headers(ctx context.Context) error {
 		existing[id] = true
 	}
 	if err == nil {
-		w.l.headers, w.l.known = existing, w.state.version
+		w.l.headers, w.l.headersVersion = existing, w.state.version
 	}
 	return err
 }
@@ -383,5 +383,5 @@ func (w *rowWriter) committed(version int64) {
 	for id := range w.fresh {
 		w.l.headers[id] = true
 	}
-	w.l.known = version
+	w.l.headersVersion = version
 }

@@ -23,21 +23,21 @@ import (
 
 // loader collects batches and writes them at Commit, under the subset's lock.
 type loader struct {
-	a       *openArchive
-	subset  string
-	token   string
-	commits int // number of commits started by this loader
-	feed    *feed
-	batches map[*record.LineType][]*record.Batch
-	types   []*record.LineType // in the order of their first record
-	undone  bool               // the archive may contain copies of documents that this loader replaced
-	headers map[string]bool    // stat_header_id of the existing headers, as of version known
-	known   int64
+	a              *openArchive
+	subset         string
+	token          string
+	commits        int // number of commits started by this loader
+	feed           *feed
+	batches        map[*record.LineType][]*record.Batch
+	types          []*record.LineType // in the order of their first record
+	hasUndoCopies  bool               // the archive may contain copies of documents that this loader replaced
+	headers        map[string]bool    // stat_header_id of the existing headers, as of commit headersVersion
+	headersVersion int64
 }
 
 func (a *openArchive) Loader(ctx context.Context, subset string) (archive.Loader, error) {
 	if a.db.readOnly {
-		return nil, &fault.Error{Setting: a.db.shown, Err: engine.ErrReadOnly, Cure: "open it for writing"}
+		return nil, &fault.Error{Setting: a.db.displayURL, Err: engine.ErrReadOnly, Cure: "open it for writing"}
 	}
 	if _, ok := a.existing.Load(true); !ok {
 		if err := a.db.define(ctx, a.create()); err != nil {
@@ -45,7 +45,7 @@ func (a *openArchive) Loader(ctx context.Context, subset string) (archive.Loader
 		}
 		a.existing.Store(true, true)
 	}
-	return &loader{a: a, subset: subset, token: newToken(), batches: map[*record.LineType][]*record.Batch{}, known: -1}, nil
+	return &loader{a: a, subset: subset, token: newToken(), batches: map[*record.LineType][]*record.Batch{}, headersVersion: -1}, nil
 }
 
 // defineTries is the number of attempts of statements that define datasets.
@@ -56,10 +56,10 @@ const defineTries = 10
 func (d *database) define(ctx context.Context, text string) error {
 	for try := 1; ; try++ {
 		_, err := d.client.run(ctx, request{text: text})
-		if !is(err, codeDuplicate) || try == defineTries {
+		if !hasCode(err, codeDuplicate) || try == defineTries {
 			return err
 		}
-		if err := engine.Pause(ctx, poll); err != nil {
+		if err := engine.Pause(ctx, pollInterval); err != nil {
 			return err
 		}
 	}
@@ -82,12 +82,12 @@ const closePatience = 20 * time.Second
 func (l *loader) Close() error {
 	ctx, stop := context.WithTimeout(context.Background(), closePatience)
 	defer stop()
-	if l.undone { // the copies of replaced documents are not needed any more
+	if l.hasUndoCopies { // the copies of replaced documents are not needed any more
 		_, err := l.a.db.client.run(ctx, request{text: "DELETE FROM " + l.a.dataset(stateDataset) + " AS u WHERE u.kind = \"undo\" AND u.loader = \"" + l.token + "\""})
 		if err != nil {
 			l.a.db.log.Debug("records of a load were not removed", "subset", l.subset, "error", err)
 		}
-		l.undone = false
+		l.hasUndoCopies = false
 	}
 	l.dropFeed(ctx)
 	return nil
@@ -111,10 +111,10 @@ func (l *loader) Commit(ctx context.Context, c archive.Commit) (archive.CommitRe
 	stored := archive.CommitResult{Replaced: map[string]int64{}}
 	l.commits++
 	var s state
-	owned, err := l.a.acquire(ctx, l.subset, l.token+"-"+strconv.Itoa(l.commits), &s)
+	subsetLock, err := l.a.acquire(ctx, l.subset, l.token+"-"+strconv.Itoa(l.commits), &s)
 	if err == nil {
-		if err = l.commit(ctx, owned, &s, c, &stored); err != nil {
-			l.undo(context.WithoutCancel(ctx), owned)
+		if err = l.commit(ctx, subsetLock, &s, c, &stored); err != nil {
+			l.undo(context.WithoutCancel(ctx), subsetLock)
 		}
 	}
 	clear(l.batches)
@@ -123,7 +123,7 @@ func (l *loader) Commit(ctx context.Context, c archive.Commit) (archive.CommitRe
 }
 
 // commit runs the steps in doc.go.
-func (l *loader) commit(ctx context.Context, owned *lock, s *state, c archive.Commit, stored *archive.CommitResult) error {
+func (l *loader) commit(ctx context.Context, subsetLock *lock, s *state, c archive.Commit, stored *archive.CommitResult) error {
 	if err := l.a.recover(ctx, l.subset, s); err != nil {
 		return err
 	}
@@ -142,20 +142,20 @@ func (l *loader) commit(ctx context.Context, owned *lock, s *state, c archive.Co
 		c.Complete[i].CountReplaced(*stored)
 	}
 	parts := w.parts()
-	before, err := l.startVersion(version, owned.token, parts)
+	before, err := l.startVersion(version, subsetLock.token, parts)
 	if err != nil {
 		return err
 	}
-	notes := part{dataset: stateDataset, kind: anyType, lines: func(out io.Writer) error { return l.notes(out, version, w.replaced(), c.Complete) }}
-	if err := l.feed.into(ctx, owned.token, before, notes); err != nil {
+	journal := part{dataset: stateDataset, kind: anyType, lines: func(out io.Writer) error { return l.journal(out, version, w.replaced(), c.Complete) }}
+	if err := l.feed.store(ctx, subsetLock.token, before, journal); err != nil {
 		return err
 	}
 	for _, p := range parts {
-		if err := l.feed.into(ctx, owned.token, "", p); err != nil {
+		if err := l.feed.store(ctx, subsetLock.token, "", p); err != nil {
 			return err
 		}
 	}
-	s.astral = s.astral || l.astral()
+	s.hasSupplementary = s.hasSupplementary || l.hasSupplementaryText()
 	var marks []archive.Mark
 	if len(c.Complete) > 0 && s.catalog.Files.Records > 0 {
 		if marks, err = l.a.marks(ctx, l.subset, s.version); err != nil {
@@ -168,24 +168,24 @@ func (l *loader) commit(ctx context.Context, owned *lock, s *state, c archive.Co
 	if err != nil {
 		return err
 	}
-	if err := owned.release(ctx, last); err != nil {
+	if err := subsetLock.release(ctx, last); err != nil {
 		return err
 	}
 	w.committed(version)
 	return nil
 }
 
-// astral reports whether a text has a letter beyond U+FFFF, which the server sorts by halves.
-func (l *loader) astral() bool {
+// hasSupplementaryText reports whether a text has a letter beyond U+FFFF, which the server sorts by halves.
+func (l *loader) hasSupplementaryText() bool {
 	for _, t := range l.types {
 		for _, b := range l.batches[t] {
 			for i := range b.Headers {
-				if slices.ContainsFunc(b.Headers[i][:], beyond) {
+				if slices.ContainsFunc(b.Headers[i][:], hasSupplementary) {
 					return true
 				}
 			}
 			for _, texts := range b.Text {
-				if slices.ContainsFunc(texts, beyond) {
+				if slices.ContainsFunc(texts, hasSupplementary) {
 					return true
 				}
 			}
@@ -194,12 +194,12 @@ func (l *loader) astral() bool {
 	return false
 }
 
-// firstBeyond is the least first byte of a letter beyond U+FFFF in UTF-8.
-const firstBeyond = 0xf0
+// firstSupplementary is the least first byte of a letter beyond U+FFFF in UTF-8.
+const firstSupplementary = 0xf0
 
-func beyond(text string) bool {
+func hasSupplementary(text string) bool {
 	for i := range len(text) {
-		if text[i] >= firstBeyond {
+		if text[i] >= firstSupplementary {
 			return true
 		}
 	}
@@ -300,18 +300,18 @@ func (l *loader) startVersion(version int64, token string, parts []part) (string
 	return "UPSERT INTO " + l.a.dataset(stateDataset) + " (" + string(text) + ");\n", err
 }
 
-// notes returns the marks of a commit, and copies of the documents that it will replace.
-func (l *loader) notes(w io.Writer, version int64, replaced map[string][][]byte, done []archive.Mark) error {
+// journal writes the marks of a commit, and copies of the documents that it will replace.
+func (l *loader) journal(w io.Writer, version int64, replaced map[string][][]byte, done []archive.Mark) error {
 	out := json.NewEncoder(w)
 	out.SetEscapeHTML(false)
 	for i, m := range done {
-		if err := out.Encode(newMarked(l.subset, version, i, m)); err != nil {
+		if err := out.Encode(newMarkRecord(l.subset, version, i, m)); err != nil {
 			return err
 		}
 	}
 	for dataset, docs := range replaced {
 		for _, doc := range docs {
-			l.undone = true
+			l.hasUndoCopies = true
 			err := out.Encode(map[string]any{
 				"id": "undo/" + dataset + "/" + gjson.GetBytes(doc, "id").String(), "kind": "undo", "subset": l.subset,
 				"commit": version, "loader": l.token, "dataset": dataset, "doc": json.RawMessage(doc),
@@ -325,47 +325,47 @@ func (l *loader) notes(w io.Writer, version int64, replaced map[string][][]byte,
 }
 
 // undo rolls back a failed commit, as far as the server can be reached; the next client does the rest.
-func (l *loader) undo(ctx context.Context, owned *lock) {
-	l.known = -1
+func (l *loader) undo(ctx context.Context, subsetLock *lock) {
+	l.headersVersion = -1
 	ctx, stop := context.WithTimeout(ctx, undoPatience)
 	defer stop()
 	if l.feed != nil {
 		_ = l.feed.l.Close() // it is not used any more
 	}
-	err := l.rollBack(ctx, owned)
+	err := l.rollBack(ctx, subsetLock)
 	if err != nil {
-		owned.abandon()
+		subsetLock.abandon()
 		l.a.db.log.Warn("a failed commit was not rolled back; the next open of the subset does it", "subset", l.subset, "error", err)
 	}
 	l.dropFeed(ctx)
 }
 
-func (l *loader) rollBack(ctx context.Context, owned *lock) error {
-	if err := l.a.db.client.quiet(ctx, owned.token); err != nil {
+func (l *loader) rollBack(ctx context.Context, subsetLock *lock) error {
+	if err := l.a.db.client.cancelAll(ctx, subsetLock.token); err != nil {
 		return err
 	}
 	s := newState(l.subset)
 	if _, err := l.a.db.client.run(ctx, request{text: l.a.stateQuery(l.subset), row: s.row}); err != nil {
 		return err
 	}
-	if h, err := l.a.holder(ctx, l.subset); err != nil || h.token != owned.token {
+	if h, err := l.a.holder(ctx, l.subset); err != nil || h.token != subsetLock.token {
 		if err == nil { // the last request of the commit was executed
-			owned.abandon()
+			subsetLock.abandon()
 		}
 		return err
 	}
 	if err := l.a.recover(ctx, l.subset, &s); err != nil {
 		return err
 	}
-	return owned.release(ctx, "")
+	return subsetLock.release(ctx, "")
 }
 
-// keysAsked is the number of keys in one query.
-const keysAsked = 500
+// keysPerQuery is the number of keys in one query.
+const keysPerQuery = 500
 
 // stored reads the existing documents with keys of a dataset.
 func (a *openArchive) stored(ctx context.Context, dataset string, keys []string, row func(id string, doc []byte) error) error {
-	for some := range slices.Chunk(keys, keysAsked) {
+	for some := range slices.Chunk(keys, keysPerQuery) {
 		_, err := a.db.client.run(ctx, request{
 			text: "SELECT VALUE r FROM " + a.dataset(dataset) + " AS r WHERE r.id IN $keys", params: map[string]any{"keys": some},
 			row: func(doc []byte) error {
@@ -450,7 +450,7 @@ func (w *docWriter) count(stored *archive.CommitResult) error {
 }
 
 // merged merges a document with the existing one of its id.
-func (w *docWriter) merged(doc *design.Doc, have, into *record.Batch, meet func(i, j int)) (*record.Batch, error) {
+func (w *docWriter) merged(doc *design.Doc, have, into *record.Batch, onExisting func(i, j int)) (*record.Batch, error) {
 	t := doc.Rows.Type
 	old, ok := w.existing[w.l.a.target(t)][string(design.AppendKey(nil, t, w.l.subset, doc.Header(), doc.Valid()))]
 	if !ok {
@@ -460,7 +460,7 @@ func (w *docWriter) merged(doc *design.Doc, have, into *record.Batch, meet func(
 	if err := design.ParseEntries([]byte(gjson.GetBytes(old, "data").Raw), have, have.AddHeader(*doc.Header()), doc.Valid()); err != nil {
 		return nil, err
 	}
-	design.Merge(into, have, doc, meet)
+	design.Merge(into, have, doc, onExisting)
 	return into, nil
 }
 

@@ -19,7 +19,7 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// heap is the only setting of the Java machine instead of the server.
+// heap is the setting for the size of the Java heap. All other settings are the server's.
 const heap = "-Xmx"
 
 // server describes to the lab how to start AsterixDB. The first node runs the cluster controller and a node
@@ -167,15 +167,15 @@ func start(c *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 	return []launch.Command{cc, nc}, nil
 }
 
-// opened are the Java packages that the server accesses by reflection. Without them it does not start on Java 17.
-var opened = [...]string{ //nolint:gochecknoglobals // a constant table
+// openedPackages are the Java packages that the server accesses by reflection. Without them it does not start on Java 17.
+var openedPackages = [...]string{ //nolint:gochecknoglobals // a constant table
 	"java.base/java.lang", "java.base/java.nio", "java.base/java.util", "java.base/sun.nio.ch", "jdk.management/com.sun.management.internal",
 }
 
 // java returns a command that starts the server without its shell script, which needs programs that small systems lack.
 func java(dir, heap, driver, app string, n *launch.Node) launch.Command {
 	args := []string{"java", "-Xmx" + heap}
-	for _, o := range opened {
+	for _, o := range openedPackages {
 		args = append(args, "--add-opens="+o+"=ALL-UNNAMED")
 	}
 	repo := filepath.Join(dir, "repo")
@@ -220,7 +220,7 @@ func form(ctx context.Context, c *launch.Cluster) error {
 	defer k.close()
 	ctx, stop := context.WithTimeout(ctx, formPatience)
 	defer stop()
-	return engine.Await(ctx, 5*poll, func() error {
+	return engine.Await(ctx, 5*pollInterval, func() error {
 		_, err := k.run(ctx, request{text: "SELECT VALUE 1"})
 		return err
 	})

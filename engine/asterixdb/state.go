@@ -25,19 +25,19 @@ import (
 
 // state is the state of a subset in the archive: the number of its last commit, and of the last started one.
 type state struct {
-	exists  bool
-	version int64
-	catalog *design.Catalog
-	started int64    // number of the last started commit
-	token   string   // token of its lock
-	writes  []string // datasets that it writes
-	astral  bool     // the subset has texts with letters beyond U+FFFF
+	exists           bool
+	version          int64
+	catalog          *design.Catalog
+	started          int64    // number of the last started commit
+	token            string   // token of its lock
+	writes           []string // datasets that it writes
+	hasSupplementary bool     // the subset has texts with letters beyond U+FFFF
 }
 
 func newState(subset string) state { return state{catalog: design.NewCatalog(subset)} }
 
-// broken reports whether a started commit does not count: it is in flight or has crashed.
-func (s *state) broken() bool { return s.started > s.version }
+// hasUnfinishedCommit reports whether a started commit is not visible: it is in flight or has crashed.
+func (s *state) hasUnfinishedCommit() bool { return s.started > s.version }
 
 func catalogID(subset string) string { return "catalog/" + subset }
 func startedID(subset string) string { return "begun/" + subset }
@@ -53,7 +53,7 @@ func (s *state) row(row []byte) (err error) {
 	switch r.Get("kind").String() {
 	case "catalog":
 		s.exists, s.version = true, r.Get("version").Int()
-		s.astral = r.Get("astral").Bool()
+		s.hasSupplementary = r.Get("astral").Bool()
 		s.catalog, err = design.ParseCatalog([]byte(r.Get("catalog").String()))
 	case "begun":
 		s.started, s.token = r.Get("commit").Int(), r.Get("token").String()
@@ -64,14 +64,14 @@ func (s *state) row(row []byte) (err error) {
 	return err
 }
 
-// catalogStatement returns the statement that makes a commit count: it replaces one record, which AsterixDB
+// catalogStatement returns the statement that makes a commit visible: it replaces one record, which AsterixDB
 // does atomically.
 func (a *openArchive) catalogStatement(subset string, version int64, s *state) (string, error) {
 	text, err := s.catalog.Encode()
 	if err != nil {
 		return "", err
 	}
-	record, err := json.Marshal(map[string]any{"id": catalogID(subset), "kind": "catalog", "subset": subset, "version": version, "astral": s.astral, "catalog": string(text)})
+	record, err := json.Marshal(map[string]any{"id": catalogID(subset), "kind": "catalog", "subset": subset, "version": version, "astral": s.hasSupplementary, "catalog": string(text)})
 	if err != nil {
 		return "", err
 	}
@@ -85,13 +85,13 @@ func (a *openArchive) state(ctx context.Context, subset string) (state, error) {
 	for {
 		s := newState(subset)
 		_, err := a.db.client.run(ctx, request{text: a.stateQuery(subset), row: s.row})
-		if absent(err) {
+		if isAbsent(err) {
 			return newState(subset), nil
 		}
 		if err != nil {
 			return s, err
 		}
-		if !seen && s.broken() {
+		if !seen && s.hasUnfinishedCommit() {
 			if err := a.recoverCrashed(ctx, subset); err != nil {
 				return s, err
 			}
@@ -132,23 +132,23 @@ func (a *openArchive) awaitCommit(ctx context.Context, subset string) error {
 				return err
 			}
 			return &fault.Error{
-				Setting: a.db.shown + ", subset " + strconv.Quote(subset), Problem: "contains an incomplete load", Err: engine.ErrReadOnly,
+				Setting: a.db.displayURL + ", subset " + strconv.Quote(subset), Problem: "contains an incomplete load", Err: engine.ErrReadOnly,
 				Cure: "run the load again, which completes the load or rolls it back",
 			}
 		}
-		if err := engine.Pause(ctx, poll); err != nil {
+		if err := engine.Pause(ctx, pollInterval); err != nil {
 			return err
 		}
 	}
 }
 
-// recover rolls back a commit that was started and does not count. The caller has locked the subset, and no
+// recover rolls back a commit that was started and is not visible. The caller has locked the subset, and no
 // request of that commit is in progress. Every step may run twice.
 func (a *openArchive) recover(ctx context.Context, subset string, s *state) error {
-	if !s.broken() {
+	if !s.hasUnfinishedCommit() {
 		return nil
 	}
-	if err := a.db.client.quiet(ctx, s.token); err != nil {
+	if err := a.db.client.cancelAll(ctx, s.token); err != nil {
 		return err
 	}
 	states, n := a.dataset(stateDataset), strconv.FormatInt(s.started, 10)
@@ -174,8 +174,8 @@ func (a *openArchive) recover(ctx context.Context, subset string, s *state) erro
 	return nil
 }
 
-// marked is a mark as it is stored.
-type marked struct {
+// markRecord is a mark as it is stored.
+type markRecord struct {
 	ID     string       `json:"id"`
 	Kind   string       `json:"kind"`
 	Subset string       `json:"subset"`
@@ -184,11 +184,11 @@ type marked struct {
 	Mark   archive.Mark `json:"mark"`
 }
 
-func newMarked(subset string, commit int64, seq int, m archive.Mark) marked {
-	return marked{fmt.Sprintf("mark/%d/%s/%s", commit, m.Digest, subset), "mark", subset, commit, seq, m}
+func newMarkRecord(subset string, commit int64, seq int, m archive.Mark) markRecord {
+	return markRecord{fmt.Sprintf("mark/%d/%s/%s", commit, m.Digest, subset), "mark", subset, commit, seq, m}
 }
 
-// Marks lists the marks of commits that count; of two marks of one file the later one.
+// Marks lists the marks of visible commits. If a file has two marks, it lists the later one.
 func (a *openArchive) Marks(ctx context.Context, subset string) ([]archive.Mark, error) {
 	s, err := a.state(ctx, subset)
 	if err != nil || !s.exists {
@@ -199,12 +199,12 @@ func (a *openArchive) Marks(ctx context.Context, subset string) ([]archive.Mark,
 
 // marks lists the marks of commits up to a version, also while the next commit is in flight.
 func (a *openArchive) marks(ctx context.Context, subset string, version int64) ([]archive.Mark, error) {
-	var all []marked
+	var all []markRecord
 	_, err := a.db.client.run(ctx, request{
 		text: "SELECT VALUE m FROM " + a.dataset(stateDataset) + " AS m WHERE m.kind = \"mark\" AND m.subset = " + quote(subset) +
 			" AND m.`commit` <= " + strconv.FormatInt(version, 10),
 		row: func(row []byte) error {
-			var m marked
+			var m markRecord
 			err := json.Unmarshal(row, &m)
 			all = append(all, m)
 			return err
@@ -213,7 +213,7 @@ func (a *openArchive) marks(ctx context.Context, subset string, version int64) (
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(all, func(x, y marked) int { return cmp.Or(cmp.Compare(x.Commit, y.Commit), cmp.Compare(x.Seq, y.Seq)) })
+	slices.SortFunc(all, func(x, y markRecord) int { return cmp.Or(cmp.Compare(x.Commit, y.Commit), cmp.Compare(x.Seq, y.Seq)) })
 	out := make([]archive.Mark, len(all))
 	for i := range all {
 		out[i] = all[i].Mark
@@ -226,17 +226,17 @@ func (a *openArchive) Catalog(ctx context.Context, subset string) (*design.Catal
 	return s.catalog, err
 }
 
-// Subsets lists the subsets with a commit that counts.
+// Subsets lists the subsets with a visible commit.
 func (a *openArchive) Subsets(ctx context.Context) ([]string, error) {
 	subsets, err := a.db.client.texts(ctx, "SELECT VALUE s.subset FROM "+a.dataset(stateDataset)+" AS s WHERE s.kind = \"catalog\"")
-	if absent(err) {
+	if isAbsent(err) {
 		return []string{}, nil
 	}
 	slices.Sort(subsets)
 	return subsets, err
 }
 
-// A commit locks its subset with a record whose primary key can be inserted once. The record names its
+// lock is the lock of a subset: a record whose primary key can be inserted once. The record names its
 // owner and lets others detect the owner's crash: on the owner's machine by a port that the owner keeps
 // open, on other machines by missing heartbeats.
 type lock struct {
@@ -249,8 +249,8 @@ type lock struct {
 }
 
 const (
-	beatEvery = 10 * time.Second
-	lease     = 60 * time.Second // an owner without a heartbeat for so long counts as dead
+	heartbeatInterval = 10 * time.Second
+	lease             = 60 * time.Second // others treat an owner without a heartbeat for so long as crashed
 )
 
 // holder is the content of a lock's record.
@@ -302,7 +302,7 @@ func (l *lock) insert(ctx context.Context, state *state) error {
 	seen := time.Now()
 	for {
 		err := l.try(ctx, state)
-		if !is(err, codeDuplicate) {
+		if !hasCode(err, codeDuplicate) {
 			return err
 		}
 		now, err := l.a.holder(ctx, l.subset)
@@ -328,7 +328,7 @@ func (l *lock) insert(ctx context.Context, state *state) error {
 			}
 			continue
 		}
-		if err := engine.Pause(ctx, poll); err != nil {
+		if err := engine.Pause(ctx, pollInterval); err != nil {
 			return err
 		}
 	}
@@ -380,7 +380,7 @@ func (h holder) dead(ctx context.Context) bool {
 // evict takes the lock from a crashed owner. Requests of that owner may still be in progress; evict waits
 // until they have ended.
 func (a *openArchive) evict(ctx context.Context, subset, token string) error {
-	if err := a.db.client.quiet(ctx, token); err != nil {
+	if err := a.db.client.cancelAll(ctx, token); err != nil {
 		return err
 	}
 	loader, _, _ := strings.Cut(token, "-")
@@ -402,7 +402,7 @@ func (a *openArchive) unlock(ctx context.Context, subset, token, before string) 
 // beat sends heartbeats until ctx ends.
 func (l *lock) beat(ctx context.Context) {
 	defer close(l.beats)
-	for n := int64(1); engine.Pause(ctx, beatEvery) == nil; n++ {
+	for n := int64(1); engine.Pause(ctx, heartbeatInterval) == nil; n++ {
 		_, err := l.a.db.client.run(ctx, request{
 			id: l.token + "/beat",
 			text: "UPSERT INTO " + l.a.dataset(stateDataset) + " (SELECT VALUE object_put(l, \"beat\", " + strconv.FormatInt(n, 10) + ") FROM " + l.a.dataset(stateDataset) +
@@ -435,7 +435,7 @@ func (l *lock) abandon() {
 func (l *lock) giveUp(ctx context.Context) {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), undoPatience)
 	defer stop()
-	if err := l.a.evict(ctx, l.subset, l.token); err != nil && !absent(err) {
+	if err := l.a.evict(ctx, l.subset, l.token); err != nil && !isAbsent(err) {
 		l.a.db.log.Warn("a lock was not freed; the next load takes it over", "subset", l.subset, "error", err)
 	}
 }

@@ -70,7 +70,7 @@ func killAt(t *testing.T, l *lab.Lab, to, statement string, nth int) (address st
 		defer server.Close()
 		go func() {
 			_, _ = io.Copy(client, server) // the server is killed
-			client.Close()                 //nolint:errcheck,gosec // the client waits for a reply that does not come
+			client.Close()                 //nolint:gosec // the client waits for a reply that does not come
 		}()
 		locked := false
 		for part := make([]byte, 1<<16); ; {

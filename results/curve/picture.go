@@ -366,7 +366,7 @@ func JoinStatistics(all []*run.Curves, q *question.Question) *run.Curves {
 		names, notes = append(names, c.Stat), append(notes, strings.Split(c.Note, "; ")...)
 		out.Omitted = question.Unique(slices.Concat(out.Omitted, c.Omitted))
 		for _, s := range c.Series {
-			if s.Name != c.Stat && !(strings.HasSuffix(s.Name, ")") && strings.Contains(s.Name, " "+c.Stat)) {
+			if s.Name != c.Stat && (!strings.HasSuffix(s.Name, ")") || !strings.Contains(s.Name, " "+c.Stat)) {
 				s.Name = c.Stat + " " + s.Name
 			}
 			out.Series = append(out.Series, s)

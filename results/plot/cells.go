@@ -178,20 +178,20 @@ func (k Mark) glyph() (draw.GlyphDrawer, color.NRGBA) {
 	case BetterAt99:
 		return draw.PyramidGlyph{}, paletteColor(0)
 	case WorseAt95:
-		return downward{}, paletteColor(1)
+		return downTriangle{}, paletteColor(1)
 	case WorseAt99:
-		return downward{full: true}, paletteColor(1)
+		return downTriangle{full: true}, paletteColor(1)
 	case Same:
 		return draw.CircleGlyph{}, gray(0xC8)
 	}
 	return draw.CrossGlyph{}, gray(0xA0)
 }
 
-// downward is a triangle that points down.
-type downward struct{ full bool }
+// downTriangle is a triangle that points down.
+type downTriangle struct{ full bool }
 
 // DrawGlyph implements gonum's interface.
-func (d downward) DrawGlyph(c *draw.Canvas, sty draw.GlyphStyle, pt vg.Point) {
+func (d downTriangle) DrawGlyph(c *draw.Canvas, sty draw.GlyphStyle, pt vg.Point) {
 	w, h := sty.Radius*math.Sqrt2*0.9, sty.Radius
 	tri := []vg.Point{{X: pt.X - w, Y: pt.Y + h/2}, {X: pt.X + w, Y: pt.Y + h/2}, {X: pt.X, Y: pt.Y - h}}
 	if d.full {

@@ -14,8 +14,8 @@ import (
 // run over time, with a bar for each interval.
 //
 // Without Step, an axis whose values differ by more than a factor of 20 is logarithmic. With Step, only the right axis
-// can be, above a factor of 4. On a logarithmic axis the length of a
-// bar has no meaning: bars are pale, and the thick line at the top of each is the value.
+// can be logarithmic, above a factor of 4. On a logarithmic axis the length of a bar has no meaning: bars are pale,
+// and the thick line at the top of each is the value.
 type Columns struct {
 	Frame                  // YLabel is the label of the bars' axis
 	RightLabel      string // label of the line's axis: "95th percentile (ms)"
@@ -45,7 +45,7 @@ type Bar struct {
 }
 
 const (
-	logFrom    = 20  // with a larger ratio of the values, an axis is logarithmic
+	logRatio   = 20  // with a larger ratio of the values, an axis is logarithmic
 	groupGap   = 0.9 // between groups, in bars
 	barNames   = 15  // room for the labels of bars
 	groupNames = 22  // and for those of groups
@@ -66,7 +66,7 @@ func (g Columns) Draw() ([]byte, error) {
 			legend[0].clr = fade(paletteColor(h), 0.45)
 		}
 		for _, b := range group.Bars {
-			b.into(&left, false)
+			b.extend(&left, false)
 			right.add(b.Line)
 			notes, stalled = notes || b.Note != "", stalled || b.Stalled
 		}
@@ -84,8 +84,8 @@ func (g Columns) Draw() ([]byte, error) {
 	if left.empty() {
 		left = span{0, 1}
 	}
-	g.logLeft = g.Step == 0 && left.ratioExceeds(logFrom)
-	logRight := right.ratioExceeds(logFrom) || g.Step > 0 && right.ratioExceeds(4)
+	g.logLeft = g.Step == 0 && left.ratioExceeds(logRatio)
+	logRight := right.ratioExceeds(logRatio) || g.Step > 0 && right.ratioExceeds(4)
 	f := s.open(height, least)
 	c, p := f.body, newAxes()
 	if g.Step == 0 {

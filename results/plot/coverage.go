@@ -71,21 +71,21 @@ func (g Coverage) Draw() ([]byte, error) {
 	axes.X.Min, axes.X.Max, axes.Y.Min, axes.Y.Max = all.lo, all.hi, 0, float64(body-axisRoom-axisLabel)
 	axes.X.Tick.Marker = timeTicks{int((c.Max.X - c.Min.X - left - right) / 58)}
 	axes.Y.Padding = 0
-	axes.Add(grid(true, false), covering{g, pal, left, right})
+	axes.Add(grid(true, false), coverageDrawing{g, pal, left, right})
 	c.Min.X, c.Max.X = c.Min.X+left, c.Max.X-right
 	drawAxes(c, axes, s.XLabel, "")
 	return f.encode()
 }
 
-// covering draws the rows on the canvas of the data.
-type covering struct {
+// coverageDrawing draws the rows on the canvas of the data.
+type coverageDrawing struct {
 	Coverage
 	pal         *palette
 	left, right vg.Length
 }
 
 // Plot implements gonum's interface.
-func (g covering) Plot(c draw.Canvas, p *gplot.Plot) {
+func (g coverageDrawing) Plot(c draw.Canvas, p *gplot.Plot) {
 	x, _ := p.Transforms(&c)
 	y := c.Max.Y
 	for _, panel := range g.Panels {
@@ -99,7 +99,7 @@ func (g covering) Plot(c draw.Canvas, p *gplot.Plot) {
 	}
 }
 
-func (g covering) row(c draw.Canvas, x func(float64) vg.Length, mid vg.Length, row CoverageRow) {
+func (g coverageDrawing) row(c draw.Canvas, x func(float64) vg.Length, mid vg.Length, row CoverageRow) {
 	const half = 4.5
 	k, note := legendInk(), valueInk()
 	k.write(c, vg.Point{X: c.Min.X - 8, Y: mid - k.capHeight()/2}, atRight, k.fit(clean(row.Label), g.left-12))

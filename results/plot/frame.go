@@ -42,15 +42,15 @@ const (
 	legendGap = 20
 )
 
-// key is the width of the color sample.
-func (e entry) key() vg.Length {
+// sampleWidth is the width of the color sample.
+func (e entry) sampleWidth() vg.Length {
 	if e.line {
 		return 25
 	}
 	return 17
 }
 
-func (e entry) width(k ink) vg.Length { return e.key() + k.width(e.name)*1.06 + legendGap }
+func (e entry) width(k ink) vg.Length { return e.sampleWidth() + k.width(e.name)*1.06 + legendGap }
 
 func (e entry) draw(c draw.Canvas, k ink, x, baseline vg.Length) {
 	mid := baseline + k.capHeight()/2
@@ -63,7 +63,7 @@ func (e entry) draw(c draw.Canvas, k ink, x, baseline vg.Length) {
 	default:
 		fillRect(c, e.clr, x, mid-5.5, x+11, mid+5.5)
 	}
-	k.write(c, vg.Point{X: x + e.key(), Y: baseline}, atLeft, e.name)
+	k.write(c, vg.Point{X: x + e.sampleWidth(), Y: baseline}, atLeft, e.name)
 }
 
 // sheet is a frame that is laid out for a width: the texts above and below the data.
@@ -111,7 +111,7 @@ func (s *sheet) wrapLegend(legend []entry, room vg.Length) {
 	k := legendInk()
 	used := room + 1
 	for _, e := range legend {
-		e.name = k.fit(clean(e.name), (room-e.key()-legendGap)/1.06)
+		e.name = k.fit(clean(e.name), (room-e.sampleWidth()-legendGap)/1.06)
 		w := e.width(k)
 		if used+w > room {
 			s.legend = append(s.legend, nil)

@@ -44,7 +44,7 @@ type Curve struct {
 	Positions   []float64 // in any order
 	Value       []float64
 	Lo, Hi      []float64 // interval, drawn as a ribbon, or the quartiles of Boxes; nil = none
-	// WhiskerLow and Most are the whiskers of Boxes; nil = none.
+	// WhiskerLow and WhiskerHigh are the whiskers of Boxes; nil = none.
 	WhiskerLow, WhiskerHigh []float64
 	Outliers                [][]float64 // the values of Boxes beyond the whiskers, by coordinate; nil = none
 	Count                   []float64   // records behind each value, on a small separate axis if they differ; nil = not known
@@ -90,8 +90,8 @@ const (
 	Sizes                     // sizes or numbers of threads; both axes are logarithmic: a power law is a straight line
 )
 
-// Reference is a constant value, drawn as a straight line for comparison: 0.6, the anomaly correlation beyond which a forecast
-// is considered useful; 0 for a bias.
+// Reference is a constant value, drawn as a straight line for comparison: 0.6, the anomaly correlation beyond which a
+// forecast is considered useful; 0 for a bias.
 type Reference struct {
 	Value float64
 	Label string
@@ -254,7 +254,7 @@ func (q *Curve) sort() error {
 		q.Lo, q.Hi = append([]float64{}, q.Lo...), append([]float64{}, q.Hi...)
 	}
 	lists := []*[]float64{&q.Positions, &q.Value, &q.Lo, &q.Hi, &q.WhiskerLow, &q.WhiskerHigh, &q.Count}
-	for i, name := range []string{"coordinates", "values", "lower bounds", "upper bounds", "smallest values", "largest values", "counts"} {
+	for i, name := range []string{"coordinates", "values", "lower bounds", "upper bounds", "lower whiskers", "upper whiskers", "counts"} {
 		if *lists[i] != nil && len(*lists[i]) != len(q.Positions) || i == 1 && len(q.Value) != len(q.Positions) {
 			return &fault.Error{Setting: q.Name, Problem: fmt.Sprintf("has %d %s for %d coordinates", len(*lists[i]), name, len(q.Positions)), Cure: "use NaN for a missing value"}
 		}

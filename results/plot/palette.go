@@ -37,9 +37,9 @@ func paletteColor(i int) color.NRGBA {
 	return base
 }
 
-// ownHue is the index of an engine's color, the same in every picture of every report. Other
+// hueOf is the index of an engine's color, the same in every picture of every report. Other
 // names get an index from a hash of the name.
-func ownHue(name string) (index int, engine bool) {
+func hueOf(name string) (index int, engine bool) {
 	name, _, _ = strings.Cut(name, " ")
 	engines := map[string]int{
 		"duckdb": 0, "sqlite": 1, "postgres": 2, "mariadb": 3, "pebble": 4, "mongodb": 5, "couchbase": 6, "dry": 7,
@@ -64,7 +64,7 @@ type palette struct {
 
 // add assigns a color to a name, even if the name already has one, and returns its index.
 func (p *palette) add(name string) int {
-	h, engine := ownHue(name)
+	h, engine := hueOf(name)
 	for tries := 1; slices.Contains(p.hues, h); tries++ {
 		if h += Hues; !engine && tries < Hues-1 {
 			h = (h + 1) % Hues % (Hues - 1)

@@ -131,7 +131,7 @@ type Value struct {
 
 func (v Value) hasInterval() bool { return isDrawable(v.Lo) && isDrawable(v.Hi) && v.Lo < v.Hi }
 
-func (v Value) into(s *span, log bool) {
+func (v Value) extend(s *span, log bool) {
 	if !onScale(v.V, log) {
 		return
 	}

@@ -53,10 +53,10 @@ type Row struct {
 	Repetitions []float64 // drawn as points instead of a bar; values outside the axis are omitted
 }
 
-func (b Row) into(s *span, log bool) {
-	b.Value.into(s, log)
+func (b Row) extend(s *span, log bool) {
+	b.Value.extend(s, log)
 	for _, v := range b.Repetitions {
-		Value{V: v}.into(s, log)
+		Value{V: v}.extend(s, log)
 	}
 }
 
@@ -85,7 +85,7 @@ func (r Rows) Draw() ([]byte, error) {
 	for _, p := range r.Panels {
 		for _, b := range p.Rows {
 			pal.of(b.Group)
-			b.into(&all, r.Log)
+			b.extend(&all, r.Log)
 			names, values = append(names, clean(b.Label)), append(values, withUnit(b.V, r.Unit))
 			drawn = drawn || b.Note != "" || isDrawable(b.V)
 		}
@@ -142,14 +142,14 @@ func (q *panelDrawing) prepare(s *sheet, all span, column vg.Length, values []st
 		}
 		slices.SortStableFunc(q.Panel.Rows, func(a, b Row) int { return cmp.Compare(key(a), key(b)) })
 	}
-	own, points := newSpan(), false
-	var mine []string
+	ownSpan, points := newSpan(), false
+	var ownValues []string
 	for _, b := range q.Panel.Rows {
-		b.into(&own, q.Log)
-		mine, points = append(mine, withUnit(b.V, q.Unit)), points || len(b.Repetitions) > 0
+		b.extend(&ownSpan, q.Log)
+		ownValues, points = append(ownValues, withUnit(b.V, q.Unit)), points || len(b.Repetitions) > 0
 	}
 	if q.OwnScales || q.SideBySide {
-		all = own
+		all = ownSpan
 	}
 	if all.empty() {
 		all = span{1, 10}
@@ -158,7 +158,7 @@ func (q *panelDrawing) prepare(s *sheet, all span, column vg.Length, values []st
 		q.height = 21
 	}
 	if q.SideBySide {
-		q.xlabel, values = clean(q.XLabel), mine
+		q.xlabel, values = clean(q.XLabel), ownValues
 	} else if last {
 		q.xlabel = s.XLabel
 	}

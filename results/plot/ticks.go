@@ -59,10 +59,9 @@ func niceStep(v float64) float64 {
 	return 10 * p
 }
 
-// logTicks labels 1, 2 and 5 times powers of ten if that gives at most most labels. Otherwise it labels the powers, or
-// every second, third … power. Up to four decades have small ticks
-// between them.
-type logTicks struct{ most int }
+// logTicks labels 1, 2 and 5 times powers of ten if that gives no more than maxLabels labels. Otherwise it labels the
+// powers, or every second, third … power. Up to four decades have small ticks between them.
+type logTicks struct{ maxLabels int }
 
 func (t logTicks) Ticks(lo, hi float64) []gplot.Tick {
 	first, last := int(math.Floor(math.Log10(lo)+1e-9)), int(math.Ceil(math.Log10(hi)-1e-9))
@@ -77,7 +76,7 @@ func (t logTicks) Ticks(lo, hi float64) []gplot.Tick {
 		return n
 	}
 	labeled := func(int, int) bool { return true }
-	for every := 1; count(labeled) > max(t.most, 2); every++ {
+	for every := 1; count(labeled) > max(t.maxLabels, 2); every++ {
 		labeled = func(e, m int) bool { return m == 1 && ((e%every)+every)%every == 0 }
 	}
 	var out []gplot.Tick
@@ -159,13 +158,13 @@ func (t levelTicks) Ticks(lo, hi float64) []gplot.Tick {
 		}
 	}
 	if len(out) < 2 {
-		return logTicks{most: 8}.Ticks(lo, hi)
+		return logTicks{maxLabels: 8}.Ticks(lo, hi)
 	}
 	return out
 }
 
-// timeTicks are UTC times in Unix seconds; most is the number of labels that fit.
-type timeTicks struct{ most int }
+// timeTicks are UTC times in Unix seconds; maxLabels is the number of labels that fit.
+type timeTicks struct{ maxLabels int }
 
 // calendarStep is a step of hours, days or months. layout formats a tick; secondLine formats the second line of its
 // label, which is printed if it changes.
@@ -177,7 +176,7 @@ type calendarStep struct {
 
 func (t timeTicks) Ticks(lo, hi float64) (out []gplot.Tick) {
 	first, last := time.Unix(int64(math.Floor(lo)), 0).UTC(), time.Unix(int64(math.Ceil(hi)), 0).UTC()
-	c, shown := stepOf(last.Sub(first), time.Duration(max(t.most, 2))), ""
+	c, shown := stepOf(last.Sub(first), time.Duration(max(t.maxLabels, 2))), ""
 	for at := c.begin(first); !at.After(last); at = at.AddDate(0, c.months, 0).Add(c.d) {
 		if at.Before(first) {
 			continue

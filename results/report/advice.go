@@ -106,7 +106,7 @@ func (a *adviser) headline() string {
 func (a *adviser) prose() [][]Cell {
 	weights := sentence("The weights are " + a.Weights.String() + ".")
 	if len(a.Eligible()) == 0 {
-		return [][]Cell{sentence("Barograph recommends nothing: no archive holds all the data and answered every case correctly.")}
+		return [][]Cell{sentence("Barograph recommends nothing: no archive contains all the data and answered every case correctly.")}
 	}
 	first := &a.Choices[0]
 	out := sentence(wayOf(first).String(), " needs ", needs(first), ". Its license: ", cmp.Or(first.Archive.License, "not recorded"), ".")

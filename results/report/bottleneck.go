@@ -93,9 +93,9 @@ func newEvidence(p *point, sigma float64) *evidence {
 
 // cause is a possible bottleneck: the share that its evidence covers, and the evidence.
 type cause struct {
-	name  string
-	score float64
-	says  string
+	name    string
+	score   float64
+	details string
 }
 
 // causes lists every candidate with its own evidence; a score of 0 means no evidence.
@@ -117,11 +117,11 @@ func (e *evidence) waits(name, words string) cause {
 		return cause{}
 	}
 	n := e.waiting[name]
-	says := fmt.Sprintf("on average %s sessions were active, and %s %s, most of them for %s", number(e.sessions), number(n), words, e.most[name])
+	details := fmt.Sprintf("on average %s sessions were active, and %s %s, most of them for %s", number(e.sessions), number(n), words, e.most[name])
 	if name == logWrites && e.known {
-		says += fmt.Sprintf("; %s/s were written", byteSize(float64(e.Server.Used.Written)/e.Client.Wall.Seconds()))
+		details += fmt.Sprintf("; %s/s were written", byteSize(float64(e.Server.Used.Written)/e.Client.Wall.Seconds()))
 	}
-	return cause{name, n / e.sessions, says}
+	return cause{name, n / e.sessions, details}
 }
 
 // cpu names who used the cores if few are idle, and whether other processes did.
@@ -130,8 +130,8 @@ func (e *evidence) cpu() []cause {
 	if e.busy < usedUp || busy == 0 {
 		return nil
 	}
-	of := func(name string, n float64, says string) cause {
-		return cause{name, n / busy, fmt.Sprintf(says, cores(n))}
+	of := func(name string, n float64, details string) cause {
+		return cause{name, n / busy, fmt.Sprintf(details, cores(n))}
 	}
 	others := max(busy-e.client-e.server, 0)
 	switch {
@@ -201,7 +201,7 @@ func (e *evidence) fixedLatency() cause {
 	if e.embedded || e.Service.P50 < latency || e.client+e.server > e.cores/2 {
 		return cause{}
 	}
-	says := fmt.Sprintf("the median latency is %s ms, the 95th percentile %s ms", number(ms(e.Service.P50)), number(ms(e.Service.P95)))
+	details := fmt.Sprintf("the median latency is %s ms, the 95th percentile %s ms", number(ms(e.Service.P50)), number(ms(e.Service.P95)))
 	isNarrow := float64(e.Service.P95) < narrow*float64(e.Service.P50)
 	switch {
 	case e.Server != nil && e.Server.SessionSampleCount > 0:
@@ -209,11 +209,11 @@ func (e *evidence) fixedLatency() cause {
 		if !isNarrow && away < mostAway {
 			return cause{}
 		}
-		return cause{"Latency of the network", away, says + fmt.Sprintf(", while on average %s sessions were active in the server, for %s", number(e.sessions), several(e.Threads, "thread"))}
+		return cause{"Latency of the network", away, details + fmt.Sprintf(", while on average %s sessions were active in the server, for %s", number(e.sessions), several(e.Threads, "thread"))}
 	case isNarrow && e.Threads > 1 && e.sigma == notFitted:
-		return cause{"Fixed latency or serial work", 0.8, says + "; runs with more threads distinguish the two"}
+		return cause{"Fixed latency or serial work", 0.8, details + "; runs with more threads distinguish the two"}
 	case isNarrow && e.sigma < named:
-		return cause{"Fixed latency", 0.8, says + ": the time hardly varies"}
+		return cause{"Fixed latency", 0.8, details + ": the time hardly varies"}
 	}
 	return cause{}
 }
@@ -251,7 +251,7 @@ func bottleneck(p *point, sigma float64) string {
 	var found []string
 	for i, c := range all {
 		if i < 2 && c.score >= named && c.score >= secondary*all[0].score {
-			found = append(found, c.name+": "+c.says+".")
+			found = append(found, c.name+": "+c.details+".")
 		}
 	}
 	switch {
@@ -260,15 +260,15 @@ func bottleneck(p *point, sigma float64) string {
 	case e.embedded:
 		return "Not known: the engine reports neither flushes nor locks. " + busy
 	case !e.known && e.sessions < fewSession:
-		return "Not known: the server’s CPU and waits are not visible. " + strings.TrimSpace(said(p)+" "+busy)
+		return "Not known: the server’s CPU and waits are not visible. " + strings.TrimSpace(reportedUsage(p)+" "+busy)
 	case p.Threads < 2*int(e.cores):
 		return fmt.Sprintf("Round trips: each of %s waited for its response, and no resource was used up; more threads would gain more. %s", several(p.Threads, "thread"), busy)
 	}
 	return "Not known: no cause has enough evidence. " + busy
 }
 
-// said returns what a remote server reports about its usage; "" if it reports nothing.
-func said(p *point) string {
+// reportedUsage returns what a remote server reports about its usage; "" if it reports nothing.
+func reportedUsage(p *point) string {
 	if p.Server == nil || p.Server.Reported == nil || p.Client.Wall == 0 {
 		return ""
 	}

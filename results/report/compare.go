@@ -35,7 +35,7 @@ func OfComparison(c *compare.Comparison) *Report {
 			out.Answers = append(out.Answers, Words{"alarm", void(name, a)})
 		}
 		for _, w := range a.Busy {
-			out.Warnings = once(out.Warnings, w)
+			out.Warnings = appendNew(out.Warnings, w)
 		}
 		out.Answers = append(out.Answers, verdict(tally(a, compare.Broken) == 0, changes(name, a)))
 		s := Section{ID: fmt.Sprintf("run-%d", i+1), Title: name, Small: "baseline " + filepath.Base(c.Base)}

@@ -13,8 +13,8 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// afflicted separates the samples with injected faults from the others.
-func afflicted(all []run.Sample) (faults, others []run.Sample) {
+// splitFaults separates the samples with injected faults from the others.
+func splitFaults(all []run.Sample) (faults, others []run.Sample) {
 	for _, s := range all {
 		if s.Fault != nil {
 			faults = append(faults, s)
@@ -93,8 +93,8 @@ func costTable(all []run.Sample) *Table {
 		for _, kind := range slices.Sorted(maps.Keys(f.Errors)) {
 			became = append(became, fmt.Sprintf("%s %s", count(f.Errors[kind]), kind))
 		}
-		t.add("", text(s.Cell.Engine), whole(int(s.Cell.Number("nodes"))), text(s.Cell.Value("mix")), text(s.Cell.Value("fault")), text(acknowledgedOf(s)), before, without, back,
-			whole(f.Lost), text(cmp.Or(strings.Join(became, ", "), none)), whole(f.Reconnects), whole(f.Retries), whole(f.TimedOut), truth(s))
+		t.add("", text(s.Cell.Engine), countCell(int(s.Cell.Number("nodes"))), text(s.Cell.Value("mix")), text(s.Cell.Value("fault")), text(acknowledgedOf(s)), before, without, back,
+			countCell(f.Lost), text(cmp.Or(strings.Join(became, ", "), none)), countCell(f.Reconnects), countCell(f.Retries), countCell(f.TimedOut), correctness(s))
 	}
 	return t
 }
@@ -109,24 +109,24 @@ func acknowledgedBy(r *run.Run, c run.Cell) string {
 	return acknowledged(&run.Archive{})
 }
 
-// truth is the short verdict on a store.
-func truth(s *run.Sample) Cell {
+// correctness is the short verdict on a store.
+func correctness(s *run.Sample) Cell {
 	h := s.Fault.History
 	switch {
-	case s.Verdict != run.Equal && (h == nil || len(unkept(h)) == 0):
+	case s.Verdict != run.Equal && (h == nil || len(unmetGuarantees(h)) == 0):
 		return bad(s.Problem)
 	case h == nil:
 		return dim("no history")
 	case h.Problem != "":
 		return bad("not known: " + h.Problem)
-	case len(unkept(h)) > 0:
-		return bad("NOT: " + strings.Join(unkept(h), "; "))
+	case len(unmetGuarantees(h)) > 0:
+		return bad("NOT: " + strings.Join(unmetGuarantees(h), "; "))
 	}
 	return Cell{Text: "yes", Class: "ok"}
 }
 
-// unkept lists the promises that were broken or not decided.
-func unkept(h *run.HistoryCheck) (out []string) {
+// unmetGuarantees lists the promises that were broken or not decided.
+func unmetGuarantees(h *run.HistoryCheck) (out []string) {
 	for _, p := range h.Promises {
 		words := strings.TrimSpace(p.Promise + " " + p.When)
 		switch {
@@ -160,7 +160,7 @@ func promiseTable(all []run.Sample) *Table {
 			case !p.Kept:
 				outcome = bad("not decided in time")
 			}
-			t.add("", text(nameOf(&all[i])), whole(h.Operations), whole(h.Unknown), text(p.Promise), text(cmp.Or(p.When, "all of the run")), text(map[bool]string{true: "yes", false: "no"}[p.Promised]), outcome, text(p.Example), text(map[bool]string{true: h.File}[k == 0]))
+			t.add("", text(nameOf(&all[i])), countCell(h.Operations), countCell(h.Unknown), text(p.Promise), text(cmp.Or(p.When, "all of the run")), text(map[bool]string{true: "yes", false: "no"}[p.Promised]), outcome, text(p.Example), text(map[bool]string{true: h.File}[k == 0]))
 		}
 	}
 	return t
@@ -204,8 +204,8 @@ func costInWords(all []run.Sample) (out []Words) {
 		if m := s.Measured(); m != nil && m.Cost != nil {
 			words = fmt.Sprintf("%s %.1f s without service, %s operations lost", faultName(s), m.Cost.NoSuccess.Seconds(), count(s.Fault.Lost))
 		}
-		if h := s.Fault.History; h != nil && len(unkept(h)) > 0 {
-			words += ", " + strings.Join(unkept(h), "; ")
+		if h := s.Fault.History; h != nil && len(unmetGuarantees(h)) > 0 {
+			words += ", " + strings.Join(unmetGuarantees(h), "; ")
 		}
 		fault := s.Cell.Value("fault")
 		by[fault] = append(by[fault], words)

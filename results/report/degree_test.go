@@ -24,7 +24,7 @@ func TestDegreesAreNotRankedTogether(t *testing.T) {
 	}
 
 	c := &CaseSummary{Cells: []CellSummary{{Proof: "digest", Times: &Times{Median: 1}}, {Proof: everyValue, Times: &Times{Median: 2}}}}
-	c.setApart()
+	c.excludeWeakerProofs()
 	if best := c.fastest(); best == nil || best.Proof != everyValue || c.Cells[0].Unranked == "" {
 		t.Errorf("the fastest is %+v", best)
 	}

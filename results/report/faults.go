@@ -20,20 +20,20 @@ func openKills(dir string, of *run.Run, kills []run.Sample) *Report {
 	messages := table("engine", "during", "times", "message")
 	for _, k := range kills {
 		for _, m := range slices.Sorted(maps.Keys(k.Kill.Messages)) {
-			messages.add("", text(k.Cell.Engine), text(k.Cell.Value("during")), whole(k.Kill.Messages[m]), text(m))
+			messages.add("", text(k.Cell.Engine), text(k.Cell.Value("during")), countCell(k.Kill.Messages[m]), text(m))
 		}
 	}
 	r.Sections = filled(
 		Section{
 			ID: "load", Title: "Node failure during a load", Terminal: true, Words: say("A client loads file after file; a new client resumes a load that fails. Acknowledged records must exist without being loaded again."),
-			Table: killed(kills, run.DuringLoad, []string{"acknowledged (records)", "found afterwards (records)", "ends whole"}, func(k *run.Kill) []Cell {
-				return []Cell{whole(k.Acknowledged), badIf(k.Found < k.Acknowledged, whole(k.Found)), map[bool]Cell{true: {Text: "yes", Class: "ok"}, false: bad("no")}[k.Complete]}
+			Table: killTable(kills, run.DuringLoad, []string{"acknowledged (records)", "found afterwards (records)", "complete"}, func(k *run.Kill) []Cell {
+				return []Cell{countCell(k.Acknowledged), badIf(k.Found < k.Acknowledged, countCell(k.Found)), map[bool]Cell{true: {Text: "yes", Class: "ok"}, false: bad("no")}[k.Complete]}
 			}),
 		},
 		Section{
 			ID: "questions", Title: "Node failure during queries", Terminal: true, Words: say("A client runs the cases in turn and compares every result with the reference: a call returns the correct result or fails."),
-			Table: killed(kills, run.DuringQuestions, []string{"right answers", "of these, while it was down", "wrong answers"}, func(k *run.Kill) []Cell {
-				return []Cell{whole(k.Right), whole(k.RightWhileDown), badIf(k.Wrong > 0, whole(k.Wrong))}
+			Table: killTable(kills, run.DuringQuestions, []string{"correct results", "of these, while the node was down", "wrong results"}, func(k *run.Kill) []Cell {
+				return []Cell{countCell(k.Right), countCell(k.RightWhileDown), badIf(k.Wrong > 0, countCell(k.Wrong))}
 			}),
 		},
 		Section{ID: "errors", Title: "Error messages", Terminal: true, Table: messages})
@@ -66,8 +66,8 @@ func killsInWords(kills []run.Sample) string {
 	return s
 }
 
-// killed is the table of one kind of kill, with the columns of that kind.
-func killed(kills []run.Sample, during string, own []string, cells func(k *run.Kill) []Cell) *Table {
+// killTable is the table of one kind of kill, with the columns of that kind.
+func killTable(kills []run.Sample, during string, own []string, cells func(k *run.Kill) []Cell) *Table {
 	t := table(slices.Concat([]string{"engine", "design", "node killed"}, own, []string{"errors", "recovered (s)", "longest silence (s)", "node back (s)", "proof", "problem"})...)
 	t.Note = "Seconds count from the kill. Recovered: the first success after the last error; – = no error. Silence: the longest time without a success. A kill that lost or changed data has no times. " +
 		"Clients connect to node 1."
@@ -75,7 +75,7 @@ func killed(kills []run.Sample, during string, own []string, cells func(k *run.K
 		s, k, m := &kills[i], kills[i].Kill, cmp.Or(kills[i].Measured(), &run.Measured{})
 		if s.Cell.Value("during") == during {
 			t.add("", slices.Concat(texts(s.Cell.Engine, s.Cell.Value("design"), fmt.Sprintf("%d of %d", k.Node, k.Nodes)), cells(k),
-				[]Cell{whole(k.Errors), lapse(m.Recovered), lapse(m.Silence), lapse(m.Total), text(string(s.Proof)), bad(s.Problem)})...)
+				[]Cell{countCell(k.Errors), lapse(m.Recovered), lapse(m.Silence), lapse(m.Total), text(string(s.Proof)), bad(s.Problem)})...)
 		}
 	}
 	return t

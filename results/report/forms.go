@@ -12,7 +12,7 @@ func titlesOf(samples []run.Sample) func(c run.Cell) string {
 	layouts := map[string][]string{}
 	for i := range samples {
 		c := &samples[i].Cell
-		layouts[c.Engine] = once(layouts[c.Engine], c.Value("layout"))
+		layouts[c.Engine] = appendNew(layouts[c.Engine], c.Value("layout"))
 	}
 	return func(c run.Cell) string {
 		if len(layouts[c.Engine]) > 1 {
@@ -27,7 +27,7 @@ func formFacts(r *run.Run) []Fact {
 	var all []string
 	for _, a := range r.Archives {
 		if t := a.Table; t != nil && t.Digest != "" {
-			all = once(all, fmt.Sprintf("%s: %s (SHA-256 %s)", a.Engine, t.File, t.Digest))
+			all = appendNew(all, fmt.Sprintf("%s: %s (SHA-256 %s)", a.Engine, t.File, t.Digest))
 		}
 	}
 	if len(all) == 0 {

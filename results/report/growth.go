@@ -93,7 +93,7 @@ func (g *growth) fit() error {
 				if k.Times == nil {
 					continue
 				}
-				if order = once(order, k.Asked); laws[k.Asked] == nil {
+				if order = appendNew(order, k.Asked); laws[k.Asked] == nil {
 					laws[k.Asked] = &GrowthLaw{Asked: k.Asked, Floor: k.Floor}
 				}
 				times[k.Asked] = append(times[k.Asked], k.Times.values)
@@ -165,15 +165,15 @@ func (g *growth) bounds() string {
 
 // sentence names the configurations whose times hardly depend on the size.
 func (g *growth) sentence(laws []GrowthLaw) string {
-	bent, cases, most := map[string]bool{}, map[string]int{}, 0 // not flat in some case; number of cases; its maximum
+	notFlat, cases, most := map[string]bool{}, map[string]int{}, 0 // not flat in some case; number of cases; its maximum
 	for _, l := range laws {
 		cases[l.String()]++
-		bent[l.String()] = bent[l.String()] || l.Floor || !l.determined() || l.Exponent.High >= flatExponent
+		notFlat[l.String()] = notFlat[l.String()] || l.Floor || !l.determined() || l.Exponent.High >= flatExponent
 		most = max(most, cases[l.String()])
 	}
 	flat := map[string]bool{}
 	for way, n := range cases {
-		if !bent[way] && n == most { // otherwise it did not answer every case
+		if !notFlat[way] && n == most { // otherwise it did not answer every case
 			flat[way] = true
 		}
 	}
@@ -204,7 +204,7 @@ func (g *growth) laws() *Table {
 		for _, v := range l.Times {
 			cells = append(cells, numeric(v.Value))
 		}
-		t.add(classOf(l.Floor, false), append(cells, forecast(l.Far))...)
+		t.add(classOf(l.Floor, false), append(cells, projectionCell(l.Far))...)
 		t.name(anchor("law", l.Asked))
 	}
 	t.Note = "Exponent: time = factor · copies^exponent, fitted to the medians; 0 = the size has no effect, 1 = twice the archive takes twice the time. " +
@@ -212,13 +212,13 @@ func (g *growth) laws() *Table {
 	return t
 }
 
-// forecastRange is the maximum ratio of the bounds of a prediction's interval. Above it the report
+// projectionRange is the maximum ratio of the bounds of a prediction's interval. Above it the report
 // does not print the prediction.
-const forecastRange = 1000
+const projectionRange = 1000
 
-// forecast prints a predicted time with its interval, or that it cannot be determined.
-func forecast(e measure.Estimate) Cell {
-	return when(e.High <= forecastRange*e.Low, estimate(e), "cannot be determined")
+// projectionCell prints a predicted time with its interval, or that it cannot be determined.
+func projectionCell(e measure.Estimate) Cell {
+	return when(e.High <= projectionRange*e.Low, estimate(e), "cannot be determined")
 }
 
 func signed(v float64) string { return fmt.Sprintf("%.3f", v) }
@@ -260,7 +260,7 @@ func (g *growth) runs() *Table {
 			proof.Class = "bad"
 		}
 		link := filepath.Base(f.dir) + "/" + FileName
-		t.add("", whole(g.sizes[i]), whole(f.run.Data.Records*int64(max(f.run.Data.Copies, 1))), proof, Cell{Text: link, Link: link})
+		t.add("", countCell(g.sizes[i]), countCell(f.run.Data.Records*int64(max(f.run.Data.Copies, 1))), proof, Cell{Text: link, Link: link})
 	}
 	return t
 }
@@ -274,21 +274,21 @@ func (g *growth) pictures() (out []Section) {
 		for _, l := range g.sum.Laws {
 			if l.Case == c.Name {
 				key := l.Engine + " " + l.Design
-				order, byArchive[key] = once(order, key), append(byArchive[key], l)
+				order, byArchive[key] = appendNew(order, key), append(byArchive[key], l)
 			}
 		}
 		if len(order) == 0 {
 			continue
 		}
 		var best []GrowthLaw
-		every := Section{Title: "Every way of " + c.Name, Folded: true, Beside: true}
+		every := Section{Title: "Every configuration of " + c.Name, Folded: true, Beside: true}
 		for _, key := range order {
 			best = append(best, slices.MinFunc(byArchive[key], func(a, b GrowthLaw) int {
 				return cmp.Compare(a.Times[len(a.Times)-1].Value, b.Times[len(b.Times)-1].Value)
 			}))
 			every.Pictures = append(every.Pictures, g.draw(key, c.Name, byArchive[key], curveWidth))
 		}
-		out = append(out, Section{Title: c.Name, Small: c.Title, Pictures: []Drawing{g.draw(c.Name+" · "+c.Title, "the fastest way of each archive", best, 0)}, Parts: []Section{every}})
+		out = append(out, Section{Title: c.Name, Small: c.Title, Pictures: []Drawing{g.draw(c.Name+" · "+c.Title, "the fastest configuration of each archive", best, 0)}, Parts: []Section{every}})
 	}
 	return out
 }

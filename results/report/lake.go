@@ -9,8 +9,8 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// laked is a run over an object store, grouped by engine and layout.
-type laked struct {
+// lakeReport is a run over an object store, grouped by engine and layout.
+type lakeReport struct {
 	*run.Lake
 	run   *run.Run
 	ways  []*lakeWay // by engine, then layout
@@ -30,8 +30,8 @@ type lakeWay struct {
 	cases  map[string]*repeats // those that have times
 }
 
-// whole adds the medians of a figure over all cases; ok = all of them have times.
-func (w *lakeWay) whole(r *run.Run, of func(m *run.Measured) float64) (sum float64, ok bool) {
+// sumOfMedians adds the medians of a figure over all cases; ok = all of them have times.
+func (w *lakeWay) sumOfMedians(r *run.Run, of func(m *run.Measured) float64) (sum float64, ok bool) {
 	for _, c := range r.Cases {
 		t := w.cases[c.Name]
 		if t == nil {
@@ -47,7 +47,7 @@ func (w *lakeWay) whole(r *run.Run, of func(m *run.Measured) float64) (sum float
 }
 
 func (w *lakeWay) seconds(r *run.Run) (float64, bool) {
-	return w.whole(r, func(m *run.Measured) float64 { return m.Total.Seconds() })
+	return w.sumOfMedians(r, func(m *run.Measured) float64 { return m.Total.Seconds() })
 }
 
 func stored(m *run.Measured) run.StoreTraffic { return *cmp.Or(m.StoreTraffic, &run.StoreTraffic{}) }
@@ -88,16 +88,16 @@ func openLake(dir string, r *run.Run, samples []run.Sample) *Report {
 
 // right is the sentence of a run without a wrong result. It counts all results or, in an
 // interrupted run, the recorded ones.
-func (l *laked) right(answers int) string {
+func (l *lakeReport) right(answers int) string {
 	which := fmt.Sprintf("Every answer of %s to %s is", list(l.engines()), several(len(l.run.Cases), "question"))
 	if planned := len(l.ways) * len(l.run.Cases) * l.run.Reps; l.run.Finished.IsZero() && answers < planned {
-		which = fmt.Sprintf("%d of %s are there, and each is", answers, several(planned, "timed answer"))
+		which = fmt.Sprintf("%d of %s are recorded, and each is", answers, several(planned, "timed answer"))
 	}
 	return which + " equal to the reference, which Barograph computed from the loaded files."
 }
 
-func gatherLake(r *run.Run, samples []run.Sample) *laked {
-	l := &laked{Lake: r.Lake, run: r}
+func gatherLake(r *run.Run, samples []run.Sample) *lakeReport {
+	l := &lakeReport{Lake: r.Lake, run: r}
 	cells := repeated(samples, func(s *run.Sample) run.Cell { return s.Cell })
 	for _, a := range r.Archives {
 		for k := range r.Lake.Layouts {
@@ -112,13 +112,13 @@ func gatherLake(r *run.Run, samples []run.Sample) *laked {
 	}
 	for _, s := range samples {
 		if s.Verdict != run.Equal {
-			l.wrong = once(l.wrong, lakeWrong{s.Cell, s.Problem})
+			l.wrong = appendNew(l.wrong, lakeWrong{s.Cell, s.Problem})
 		}
 	}
 	return l
 }
 
-func (l *laked) engines() (all []string) {
+func (l *lakeReport) engines() (all []string) {
 	for i := range l.run.Archives {
 		all = append(all, l.run.Archives[i].Engine)
 	}
@@ -148,7 +148,7 @@ func (w *lakeWay) rounds(r *run.Run) []float64 {
 
 // advice names the layout with the smallest sum, those that cannot be distinguished from it, and
 // the one with the largest.
-func (l *laked) advice(engine string) string {
+func (l *lakeReport) advice(engine string) string {
 	var ways []*run.LakeLayout
 	var sums [][]float64
 	best, worst := 0, 0
@@ -198,7 +198,7 @@ func (l *laked) advice(engine string) string {
 }
 
 // pictures draws one picture for each engine, with a curve for each partitioning.
-func (l *laked) pictures() (out []Drawing) {
+func (l *lakeReport) pictures() (out []Drawing) {
 	for _, e := range l.engines() {
 		p := plot.Lines{Frame: plot.Frame{
 			Title: e + ": time of all questions against the size of files", XLabel: "target file size (MB)", YLabel: "sum of medians (s)",
@@ -215,24 +215,24 @@ func (l *laked) pictures() (out []Drawing) {
 }
 
 // table has a row for each layout and engine.
-func (l *laked) table() *Table {
+func (l *lakeReport) table() *Table {
 	t := table("engine", "files", "target MB each", "files", "size of all", "all questions (s)", "requests", "MB sent")
 	for _, w := range l.ways {
-		row := []Cell{text(w.engine), text(partition(w.layout.Partition)), numeric(w.layout.MB), whole(w.layout.Files), size(w.layout.Bytes, "")}
+		row := []Cell{text(w.engine), text(partition(w.layout.Partition)), numeric(w.layout.MB), countCell(w.layout.Files), size(w.layout.Bytes, "")}
 		s, ok := w.seconds(l.run)
 		if !ok {
 			t.add("", append(row, bad(none), text(none), text(none))...)
 			continue
 		}
-		requests, _ := w.whole(l.run, func(m *run.Measured) float64 { return float64(stored(m).Requests) })
-		sent, _ := w.whole(l.run, func(m *run.Measured) float64 { return float64(stored(m).Sent) })
-		t.add("", append(row, numeric(s), whole(int64(requests)), numeric(sent/1e6))...)
+		requests, _ := w.sumOfMedians(l.run, func(m *run.Measured) float64 { return float64(stored(m).Requests) })
+		sent, _ := w.sumOfMedians(l.run, func(m *run.Measured) float64 { return float64(stored(m).Sent) })
+		t.add("", append(row, numeric(s), countCell(int64(requests)), numeric(sent/1e6))...)
 	}
 	return t
 }
 
 // byCase lists the medians of each question.
-func (l *laked) byCase() *Table {
+func (l *lakeReport) byCase() *Table {
 	heads := []string{"engine", "files", "MB each"}
 	for _, c := range l.run.Cases {
 		heads = append(heads, c.Name+" (ms)")
@@ -253,7 +253,7 @@ func (l *laked) byCase() *Table {
 }
 
 // whatWasWrong lists the wrong results; nil if all are correct.
-func (l *laked) whatWasWrong() *Table {
+func (l *lakeReport) whatWasWrong() *Table {
 	if len(l.wrong) == 0 {
 		return nil
 	}

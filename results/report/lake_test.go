@@ -22,17 +22,17 @@ func TestLakeAdvice(t *testing.T) {
 		return &lakeWay{"duckdb", &run.LakeLayout{Partition: partition, MB: 8}, map[string]*repeats{"q": times}}
 	}
 	for _, c := range []struct {
-		name      string
-		reps      int
-		says, not string
+		name         string
+		reps         int
+		details, not string
 	}{
 		{"enough", reps, "fastest with files not partitioned and of 8.00 MB; slowest, 2.9", "too few"},
 		{"alike", reps, "Of 3 configurations 1 cannot be distinguished from the fastest.", "too few"},
 		{"few", 3, "by the medians; the repetitions are too few to distinguish this from chance.", "times ("},
 	} {
 		r := &run.Run{Reps: c.reps, Seed: 1, Cases: []run.Case{{Name: "q"}}}
-		l := &laked{run: r, ways: []*lakeWay{way("none", 1, c.reps), way("day", 1.001, c.reps), way("model", 3, c.reps)}}
-		if advice := l.advice("duckdb"); !strings.Contains(advice, c.says) || strings.Contains(advice, c.not) {
+		l := &lakeReport{run: r, ways: []*lakeWay{way("none", 1, c.reps), way("day", 1.001, c.reps), way("model", 3, c.reps)}}
+		if advice := l.advice("duckdb"); !strings.Contains(advice, c.details) || strings.Contains(advice, c.not) {
 			t.Errorf("%s: %s", c.name, advice)
 		}
 	}
@@ -41,7 +41,7 @@ func TestLakeAdvice(t *testing.T) {
 // TestLakeWrong: a table lists wrong answers, with each reason shortened to one line. Without wrong
 // answers there is no table.
 func TestLakeWrong(t *testing.T) {
-	l := &laked{}
+	l := &lakeReport{}
 	if l.whatWasWrong() != nil {
 		t.Error("nothing is wrong")
 	}
@@ -55,8 +55,8 @@ func TestLakeWrong(t *testing.T) {
 
 // TestLakeInterrupted: the report of an interrupted run states how many of its answers exist.
 func TestLakeInterrupted(t *testing.T) {
-	l := &laked{run: &run.Run{Reps: 5, Archives: []run.Archive{{Engine: "duckdb"}}, Cases: []run.Case{{Name: "q"}}}, ways: make([]*lakeWay, 2)}
-	if sentence := l.right(3); !strings.HasPrefix(sentence, "3 of 10 timed answers are there") {
+	l := &lakeReport{run: &run.Run{Reps: 5, Archives: []run.Archive{{Engine: "duckdb"}}, Cases: []run.Case{{Name: "q"}}}, ways: make([]*lakeWay, 2)}
+	if sentence := l.right(3); !strings.HasPrefix(sentence, "3 of 10 timed answers are recorded") {
 		t.Error(sentence)
 	}
 	l.run.Finished = time.Unix(1, 0)

@@ -21,11 +21,11 @@ func (rs *results) loads() Section {
 	for _, a := range rs.run.Archives {
 		w := Way{a.Engine, a.Design, ""}
 		l := rs.loadOf(a)
-		end := []Cell{numeric(l.disk), numeric(l.disk * 1e6 / float64(d.Records)), numeric(l.disk * 1e6 / float64(d.Bytes)), whole(a.Objects), text(a.ObjectKind), {Text: "complete", Class: "ok"}}
+		end := []Cell{numeric(l.disk), numeric(l.disk * 1e6 / float64(d.Records)), numeric(l.disk * 1e6 / float64(d.Bytes)), countCell(a.Objects), text(a.ObjectKind), {Text: "complete", Class: "ok"}}
 		if !a.Complete {
 			end = []Cell{dim(none), dim(none), dim(none), dim(none), dim(none), bad("differs: incomplete")}
 		}
-		t.add(rs.class(w), append(append(texts(a.Engine, a.Design), numeric(l.seconds), numeric(float64(d.Records)/l.seconds), numeric(float64(d.Bytes)/1e6/l.seconds), when(l.seconds > 0, whole(a.Commits), none)), end...)...)
+		t.add(rs.class(w), append(append(texts(a.Engine, a.Design), numeric(l.seconds), numeric(float64(d.Records)/l.seconds), numeric(float64(d.Bytes)/1e6/l.seconds), when(l.seconds > 0, countCell(a.Commits), none)), end...)...)
 		t.name(anchor("archive", Asked{w, ""}))
 		if a.Place == floorPlace {
 			continue

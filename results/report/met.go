@@ -53,7 +53,7 @@ func (f *folder) head(question string) *Report {
 	out.Facts = append(dataFacts(r, data), Fact{"Repetitions", repetitions})
 	types := table("line type", "records")
 	for _, k := range slices.Sorted(maps.Keys(d.ByType)) {
-		types.add("", text(k), whole(d.ByType[k]))
+		types.add("", text(k), countCell(d.ByType[k]))
 	}
 	out.About = append(out.About, Section{Title: "Records by line type", Folded: true, Table: types})
 	return out

@@ -92,10 +92,10 @@ func glossary() []Fact {
 		{"p", fmt.Sprintf("two-sided Mann–Whitney rank test against the fastest configuration, corrected by Holm (1979) for all comparisons of the table. A difference is significant if p is below %g.", measure.Alpha)},
 		{"Group", "configurations that share a letter do not differ significantly; each pair is tested, and all pairs of the case are corrected together (Piepho 2004). This family of tests is stricter than that of p, so the two can disagree at the edge."},
 		{"Interleaving", "each round runs every cell once, in a new random order, so a drift of the machine affects all alike. The client collects garbage between repetitions."},
-		{"Floor", "the dry engine returns the result from memory: its time is the overhead of the client. It is part of every time and is never ranked."},
+		{"Client overhead", "the dry engine returns the result from memory: its time is the overhead of the client. It is part of every time and is never ranked."},
 		{"Cold", "a new process opens the archive and runs the query once, after the archive's files were dropped from the page cache; the time includes opening. Caches of disks and hypervisors cannot be dropped."},
 		{"Client", "processor time of this process during the call: driver, decoding and assembling. For an embedded engine it includes the engine."},
 		{"Keys derived", "flavours that read by key compute the keys from the question and the archive's metadata before the call. The column “keys derived” has this time; the time of the call does not include it."},
-		{"Whole", "the digest over all records of the archive equals that of the input. An incomplete archive is neither timed nor ranked."},
+		{"Complete archive", "the digest over all records of the archive equals that of the input. An incomplete archive is neither timed nor ranked."},
 	}
 }

@@ -13,7 +13,7 @@ import (
 // several.
 func (rs *results) clusters(s *Summary) Section {
 	sec := Section{Title: "Table 6 · One node and a cluster"}
-	var pairs []contest
+	var pairs []wayPair
 	for _, a := range rs.run.Archives {
 		for _, b := range rs.run.Archives {
 			name, few := scheme(a)
@@ -29,31 +29,31 @@ func (rs *results) clusters(s *Summary) Section {
 		sec.Words = say("No engine of this run was measured on one node and on several: every engine is %s.", rs.places())
 		return sec
 	}
-	sec.Table, sec.Words = rs.duel(s, "engine", pairs), say("The same engine, design and flavour on one node, then on several. %s", rs.apart())
+	sec.Table, sec.Words = rs.pairTable(s, "engine", pairs), say("The same engine, design and flavour on one node, then on several. %s", rs.isolationInWords())
 	return sec
 }
 
 // sameFlavours pairs two archives in every flavour that was used for both.
-func (rs *results) sameFlavours(a, b Way) (out []contest) {
+func (rs *results) sameFlavours(a, b Way) (out []wayPair) {
 	for _, w := range rs.ways {
 		b.Flavour = w.Flavour
 		if w.Engine == a.Engine && w.Design == a.Design && slices.Contains(rs.ways, b) {
-			out = append(out, contest{"", w, b})
+			out = append(out, wayPair{"", w, b})
 		}
 	}
 	return out
 }
 
-// apart describes whether the nodes of the clusters were isolated from each other.
-func (rs *results) apart() string {
+// isolationInWords describes whether the nodes of the clusters were isolated from each other.
+func (rs *results) isolationInWords() string {
 	var shared, isolated []string
 	for _, a := range rs.run.Archives {
 		switch _, nodes := scheme(a); {
 		case nodes < 2:
 		case a.Server.Isolation != nil:
-			isolated = once(isolated, a.Engine)
+			isolated = appendNew(isolated, a.Engine)
 		default:
-			shared = once(shared, a.Engine)
+			shared = appendNew(shared, a.Engine)
 		}
 	}
 	var out []string
@@ -81,7 +81,7 @@ func (rs *results) places() string {
 	var out []string
 	for _, a := range rs.run.Archives {
 		if p := map[string]string{"embedded": "embedded in the client", "server": "a single server"}[a.Place]; p != "" {
-			out = once(out, p)
+			out = appendNew(out, p)
 		}
 	}
 	return cmp.Or(strings.Join(out, " or "), "local")

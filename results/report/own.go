@@ -13,8 +13,8 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// owned is a run of a user's own questions, grouped.
-type owned struct {
+// ownReport is a run of a user's own questions, grouped.
+type ownReport struct {
 	*run.Own
 	run     *run.Run
 	engines []string              // that were timed
@@ -56,7 +56,7 @@ func openOwned(dir string, r *run.Run, samples []run.Sample) *Report {
 		Section{ID: "proof", Title: "How the results were proven", Terminal: true, Table: o.proofs(), Words: say(
 			"The degree of proof is “%s”: the reference was computed by a database, so this run is not ranked with others. DuckDB ran the questions on the files; each other engine ran them on the tables that it loaded, and all tables were read by DuckDB's reader. "+
 				"Values are compared by their types. Integers and decimals must be equal. Floating-point numbers, and quotients of more than six decimals, may differ by %g of the larger one; sums, by %[2]g of the sum of the absolute values.", ownDegree, o.Tolerance)},
-		Section{ID: "read", Title: "What was read", Table: o.read(), Words: o.aside()},
+		Section{ID: "read", Title: "What was read", Table: o.read(), Words: o.skippedFiles()},
 		Section{ID: "loads", Title: "Loads and sizes", Terminal: true, Table: o.loads()},
 		Section{ID: "texts", Title: "The questions", Parts: texts})
 	return out
@@ -78,8 +78,8 @@ func pictured(l plot.Lines) []Drawing {
 	return []Drawing{l}
 }
 
-func gatherOwned(r *run.Run, samples []run.Sample) *owned {
-	o := &owned{Own: r.Own, run: r}
+func gatherOwned(r *run.Run, samples []run.Sample) *ownReport {
+	o := &ownReport{Own: r.Own, run: r}
 	for _, a := range r.Archives[min(1, len(r.Archives)):] { // the first is DuckDB over the files
 		o.engines = append(o.engines, a.Engine)
 	}
@@ -112,12 +112,12 @@ func gatherOwned(r *run.Run, samples []run.Sample) *owned {
 }
 
 // at returns an engine's results for a question; nil = it was not queried.
-func (o *owned) at(question, engine string) *repeats {
+func (o *ownReport) at(question, engine string) *repeats {
 	return o.cells[run.OwnCell(engine, question)]
 }
 
 // fastest returns the ranked engine with the smallest median for a question; "" if none answers.
-func (o *owned) fastest(question string) (best string) {
+func (o *ownReport) fastest(question string) (best string) {
 	for _, e := range o.engines {
 		if c := o.at(question, e); c.right() && !isUnranked(o.run, e) && (best == "" || measure.Median(c.seconds) < measure.Median(o.at(question, best).seconds)) {
 			best = e
@@ -126,7 +126,7 @@ func (o *owned) fastest(question string) (best string) {
 	return best
 }
 
-func (o *owned) tables() string {
+func (o *ownReport) tables() string {
 	var out []string
 	for _, t := range o.Tables {
 		out = append(out, fmt.Sprintf("%s: %s rows, %s, %s", t.Name, count(t.Rows), several(len(t.Columns), "column"), byteSize(float64(t.Bytes))))
@@ -135,16 +135,16 @@ func (o *owned) tables() string {
 }
 
 // verdict reports whether all engines returned the same results.
-func (o *owned) verdict(samples []run.Sample) Words {
+func (o *ownReport) verdict(samples []run.Sample) Words {
 	var wrong, failed []string
 	for i := range samples {
 		s := &samples[i]
 		at := s.Cell.Engine + " " + cmp.Or(s.Cell.Value("query"), s.Cell.Value("threads")+" streams")
 		switch s.Verdict {
 		case run.Wrong:
-			wrong = once(wrong, at)
+			wrong = appendNew(wrong, at)
 		case run.Failed:
-			failed = once(failed, at)
+			failed = appendNew(failed, at)
 		case run.Equal, run.Rounding, run.Undetermined:
 		}
 	}
@@ -166,7 +166,7 @@ func (o *owned) verdict(samples []run.Sample) Words {
 }
 
 // undetermined lists the questions that do not determine their result.
-func (o *owned) undetermined() (names []string) {
+func (o *ownReport) undetermined() (names []string) {
 	for _, q := range o.Questions {
 		if q.Undetermined != "" {
 			names = append(names, q.Name)
@@ -178,7 +178,7 @@ func (o *owned) undetermined() (names []string) {
 // advice compares each pair of engines over the questions that both answer, by the geometric mean
 // of the ratios of their times. The first engine is the one to which the fewest others are faster.
 // An engine that answers fewer than half of the questions is not compared.
-func (o *owned) advice() string {
+func (o *ownReport) advice() string {
 	answered := map[string]int{}
 	most := 0
 	for _, q := range o.Questions {
@@ -237,7 +237,7 @@ func (o *owned) advice() string {
 
 // against returns the time of an engine as a multiple of another's, over the questions that both
 // answer.
-func (o *owned) against(e, other string) (mean float64, common int) {
+func (o *ownReport) against(e, other string) (mean float64, common int) {
 	for _, q := range o.Questions {
 		if a, b := o.at(q.Name, e), o.at(q.Name, other); a.right() && b.right() {
 			mean += math.Log(measure.Median(a.seconds) / measure.Median(b.seconds))
@@ -248,7 +248,7 @@ func (o *owned) against(e, other string) (mean float64, common int) {
 }
 
 // faster counts the engines that take less time over common questions.
-func (o *owned) faster(e string, all []string) (n int) {
+func (o *ownReport) faster(e string, all []string) (n int) {
 	for _, other := range all {
 		if mean, common := o.against(e, other); common > 0 && mean > 1 {
 			n++
@@ -258,7 +258,7 @@ func (o *owned) faster(e string, all []string) (n int) {
 }
 
 // sum compares an engine with all others: the sum of the logarithms of the ratios.
-func (o *owned) sum(e string, all []string) (sum float64) {
+func (o *ownReport) sum(e string, all []string) (sum float64) {
 	for _, other := range all {
 		mean, _ := o.against(e, other)
 		sum += math.Log(mean)
@@ -268,7 +268,7 @@ func (o *owned) sum(e string, all []string) (sum float64) {
 
 // most describes the results of concurrent streams. If questions arrive at a fixed rate, all
 // engines that keep up reach the same throughput, so it describes the latency.
-func (o *owned) most() string {
+func (o *ownReport) most() string {
 	var tops []string
 	if rate := o.rate(); rate > 0 {
 		most := map[string]*pointCell{} // the cell with the most streams of each engine
@@ -297,7 +297,7 @@ func (o *owned) most() string {
 
 // rate is the arrival rate of questions over all streams, per second; 0 = each stream waits for its
 // previous result.
-func (o *owned) rate() float64 {
+func (o *ownReport) rate() float64 {
 	for _, c := range o.streams.cells {
 		for _, p := range c.reps {
 			return p.Target
@@ -307,7 +307,7 @@ func (o *owned) rate() float64 {
 }
 
 // asked describes how the streams sent their questions.
-func (o *owned) asked() string {
+func (o *ownReport) asked() string {
 	words := "Each stream repeats all questions in its own order. Barograph compares every result with DuckDB's on the files after its time was taken."
 	if rate := o.rate(); rate > 0 {
 		words += fmt.Sprintf(" Questions came at random times, %s a second for all streams together, whether the previous ones were answered or not: times count from when a question was due. The number of questions an hour follows from this rate and ranks no engine.", number(rate))
@@ -316,7 +316,7 @@ func (o *owned) asked() string {
 }
 
 // times lists the medians of each question by engine.
-func (o *owned) times() *Table {
+func (o *ownReport) times() *Table {
 	heads := []string{"question", "rows"}
 	for _, e := range o.engines {
 		heads = append(heads, e+" (ms)")
@@ -324,7 +324,7 @@ func (o *owned) times() *Table {
 	t := table(heads...)
 	t.Note = "Medians, with 95 % intervals for six repetitions or more. ***, **, *: significantly slower than the fastest engine of the question, p below 0.001, 0.01, 0.05 (rank test, Holm's correction); ~: not significantly slower; ?: too few repetitions."
 	for _, q := range o.Questions {
-		row := []Cell{text(q.Name), whole(q.Rows)}
+		row := []Cell{text(q.Name), countCell(q.Rows)}
 		best := o.fastest(q.Name)
 		for _, e := range o.engines {
 			c := o.at(q.Name, e)
@@ -356,7 +356,7 @@ func (o *owned) times() *Table {
 }
 
 // coldTimes lists the medians of cold results.
-func (o *owned) coldTimes() *Table {
+func (o *ownReport) coldTimes() *Table {
 	heads := []string{"question"}
 	for _, e := range o.engines {
 		heads = append(heads, e+" (ms)")
@@ -385,7 +385,7 @@ func (o *owned) coldTimes() *Table {
 
 // costs lists the CPU time and the bytes read of each question. They show what an engine waited
 // for: nothing, if as many cores worked as the machine has.
-func (o *owned) costs() *Table {
+func (o *ownReport) costs() *Table {
 	t := table("question", "engine", "CPU (ms)", "cores", "read from files", "reported by")
 	t.Note = "Means over the repetitions. CPU: of all processes, including Barograph; cores: CPU time divided by the time of the queries. An engine that used few cores and read from disk waited for its disks. " +
 		"Read: not from the engine’s own buffers; a server’s own counters include reads from the system’s cache."
@@ -419,7 +419,7 @@ func (o *owned) costs() *Table {
 	return t
 }
 
-func (o *owned) pictures() []Drawing {
+func (o *ownReport) pictures() []Drawing {
 	bars := plot.Rows{Frame: plot.Frame{Title: "Median response time by question", XLabel: "ms", Caption: "Whiskers: 95 % intervals of the median. A wrong result has no bar.", Width: pageWidth}, Unit: "ms", OwnScales: true}
 	for _, q := range o.Questions {
 		for _, e := range o.engines {
@@ -436,13 +436,13 @@ func (o *owned) pictures() []Drawing {
 }
 
 // hourly lists the throughput and the latency of the streams.
-func (o *owned) hourly() *Table {
-	t := table("engine", "streams", "beside", "questions an hour", "each stream", "p50 (ms)", "p95 (ms)", "p99 (ms)", "runs", "due and never started", "rows loaded meanwhile")
+func (o *ownReport) hourly() *Table {
+	t := table("engine", "streams", "other work", "questions an hour", "each stream", "p50 (ms)", "p95 (ms)", "p99 (ms)", "runs", "due and never started", "rows loaded meanwhile")
 	for _, c := range slices.SortedStableFunc(slices.Values(o.streams.cells), func(a, b *pointCell) int {
 		return cmp.Or(strings.Compare(a.engine, b.engine), cmp.Compare(a.threads, b.threads), strings.Compare(a.mix, b.mix))
 	}) {
 		if !c.right() {
-			t.add("", text(c.engine), whole(c.threads), text(besides(c)), bad(string(c.verdict)+": "+c.problem))
+			t.add("", text(c.engine), countCell(c.threads), text(besides(c)), bad(string(c.verdict)+": "+c.problem))
 			continue
 		}
 		x, late, loaded := c.middle(), int64(0), int64(0)
@@ -451,8 +451,8 @@ func (o *owned) hourly() *Table {
 			loaded += p.ConcurrentRows
 		}
 		hour := c.throughput.Value * 3600
-		t.add("", text(c.engine), whole(c.threads), text(besides(c)), value(hour, count(int64(hour))), value(hour/float64(c.threads), count(int64(hour/float64(c.threads)))),
-			millis(x.Response.P50), millis(x.Response.P95), millis(x.Response.P99), whole(len(c.reps)), whole(late), when(c.mix != ownMix, whole(int(loaded)), none))
+		t.add("", text(c.engine), countCell(c.threads), text(besides(c)), value(hour, count(int64(hour))), value(hour/float64(c.threads), count(int64(hour/float64(c.threads)))),
+			millis(x.Response.P50), millis(x.Response.P95), millis(x.Response.P99), countCell(len(c.reps)), countCell(late), when(c.mix != ownMix, countCell(int(loaded)), none))
 	}
 	return t
 }
@@ -466,7 +466,7 @@ func besides(c *pointCell) string {
 }
 
 // proofs describes the reference with which each result was compared.
-func (o *owned) proofs() *Table {
+func (o *ownReport) proofs() *Table {
 	t := table("question", "compared", "engines that agree", "not")
 	for _, q := range o.Questions {
 		compared := q.OrderRule
@@ -506,25 +506,25 @@ func (o *owned) proofs() *Table {
 }
 
 // read accounts for every file of every table.
-func (o *owned) read() *Table {
+func (o *ownReport) read() *Table {
 	t := table("table", "file", "rows", "lines", "SHA-256", "columns")
 	t.Note = "Lines are those of CSV files. After typing, Barograph compared each of their values with its own text."
 	for _, x := range o.Tables {
 		columns := strings.Join(append(slices.Clone(x.Columns), x.Notes...), "\n")
 		if x.Problem != "" {
-			t.add("", text(x.Name), text(strings.Join(x.Files, "\n")), bad("left aside"), text(none), text(none), bad(x.Problem))
+			t.add("", text(x.Name), text(strings.Join(x.Files, "\n")), bad("skipped"), text(none), text(none), bad(x.Problem))
 			continue
 		}
 		for _, f := range x.Sources {
-			t.add("", text(x.Name), text(f.File), whole(int(f.Rows)), when(f.Lines > 0, whole(int(f.Lines)), none), text(cmp.Or(f.SHA256, none)), text(columns))
+			t.add("", text(x.Name), text(f.File), countCell(int(f.Rows)), when(f.Lines > 0, countCell(int(f.Lines)), none), text(cmp.Or(f.SHA256, none)), text(columns))
 			columns = ""
 		}
 	}
 	return t
 }
 
-// aside names the files that belong to no table.
-func (o *owned) aside() []Words {
+// skippedFiles names the files that belong to no table.
+func (o *ownReport) skippedFiles() []Words {
 	var all []string
 	for _, f := range o.SkippedFiles {
 		all = append(all, f.File+" ("+f.Reason+")")
@@ -536,7 +536,7 @@ func (o *owned) aside() []Words {
 }
 
 // loads lists the costs of loading the tables.
-func (o *owned) loads() *Table {
+func (o *ownReport) loads() *Table {
 	t := table("engine", "product", "load (s)", "size")
 	for i := range o.run.Archives {
 		if a := &o.run.Archives[i]; i > 0 {

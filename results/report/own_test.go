@@ -10,7 +10,7 @@ import (
 // With an open loop, the rate determines how many questions are answered. Therefore no engine has
 // the highest throughput, and no law of scaling is fitted.
 func TestOpenLoopRanksNoEngine(t *testing.T) {
-	made := func(target float64) *owned {
+	made := func(target float64) *ownReport {
 		var all []*point
 		for _, e := range []string{"a", "b"} {
 			for i := range 5 {
@@ -21,7 +21,7 @@ func TestOpenLoopRanksNoEngine(t *testing.T) {
 				}
 			}
 		}
-		return &owned{Own: &run.Own{}, run: &run.Run{}, streams: gather(&run.Run{}, all)}
+		return &ownReport{Own: &run.Own{}, run: &run.Run{}, streams: gather(&run.Run{}, all)}
 	}
 	closed, open := made(0), made(5)
 	if words := closed.most(); !strings.Contains(words, "Most questions: ") || len(closed.streams.usl()) != 2 || strings.Contains(closed.asked(), "due") {
@@ -36,7 +36,7 @@ func TestOpenLoopRanksNoEngine(t *testing.T) {
 // An engine that lacks a question is ranked on the others. An engine that is slower than another
 // one is never first.
 func TestAdviceComparesCommonQuestions(t *testing.T) {
-	o := &owned{Own: &run.Own{}, run: &run.Run{}, streams: gather(&run.Run{}, nil), cells: map[run.Cell]*repeats{}, engines: []string{"slow", "quick", "one"}}
+	o := &ownReport{Own: &run.Own{}, run: &run.Run{}, streams: gather(&run.Run{}, nil), cells: map[run.Cell]*repeats{}, engines: []string{"slow", "quick", "one"}}
 	for _, q := range []string{"a", "b", "c"} {
 		o.Questions = append(o.Questions, run.OwnQuestion{Name: q})
 		for e, seconds := range map[string]float64{"slow": 9, "quick": 1, "one": 0.5} {

@@ -34,7 +34,7 @@ func (rs *results) medians(s *Summary) *Table {
 		ranked[r.Way] = estimate(measure.Estimate{Value: float64(r.Ratio), Low: float64(r.Lo), High: float64(r.Hi)})
 	}
 	for _, w := range rs.ways {
-		order = once(order, w)
+		order = appendNew(order, w)
 	}
 	t.Note = "Medians. Bold: the fastest of the case, and each that is not significantly slower. Mean: over all cases, only for configurations that answered every case. " +
 		"Ratio: median divided by the fastest of the case, geometric mean over the cases."
@@ -80,8 +80,8 @@ func (c *CaseSummary) medianCell(w Way) Cell {
 	return out
 }
 
-// contest is two configurations that one of the original's tables compares.
-type contest struct {
+// wayPair is two configurations that one of the original's tables compares.
+type wayPair struct {
 	name string // the text of the first column
 	a, b Way
 }
@@ -113,9 +113,9 @@ func (f *family) correct() {
 	}
 }
 
-// duel compares pairs of configurations in every case. A cell shows how much longer or shorter b
+// pairTable compares pairs of configurations in every case. A cell shows how much longer or shorter b
 // takes than a, and both medians.
-func (rs *results) duel(s *Summary, what string, pairs []contest) *Table {
+func (rs *results) pairTable(s *Summary, what string, pairs []wayPair) *Table {
 	t := table(what)
 	for _, c := range s.Cases {
 		t.Head = append(t.Head, Column{Name: c.Name, Number: true})
@@ -144,11 +144,11 @@ func (rs *results) duel(s *Summary, what string, pairs []contest) *Table {
 }
 
 // sameArchive pairs two flavours in every archive that has both.
-func (rs *results) sameArchive(a, b string) (out []contest) {
+func (rs *results) sameArchive(a, b string) (out []wayPair) {
 	for _, k := range rs.archives {
 		wa, wb := Way{k.Engine, k.Design, a}, Way{k.Engine, k.Design, b}
 		if slices.Contains(rs.ways, wa) && slices.Contains(rs.ways, wb) {
-			out = append(out, contest{k.String() + ": " + a + " → " + b, wa, wb})
+			out = append(out, wayPair{k.String() + ": " + a + " → " + b, wa, wb})
 		}
 	}
 	return out
@@ -164,11 +164,11 @@ func (rs *results) original(s *Summary) (out []Section) {
 		out = append(out, Section{Title: title, Words: say("%s", lead), Table: t})
 	}
 	add("Table 2 · SQL and the query cache", "What the server's query cache saves.",
-		"No engine of this run has a query cache that answers the same SQL again, so there is nothing to compare.", rs.duel(s, "archive", rs.sameArchive("sql", "cached-sql")))
+		"No engine of this run has a query cache that answers the same SQL again, so there is nothing to compare.", rs.pairTable(s, "archive", rs.sameArchive("sql", "cached-sql")))
 	add("Table 3 · ISO strings and epochs", "The same question with the valid times as ISO strings, then as epochs.",
-		"No archive of this run was queried with both ISO strings and epochs.", rs.duel(s, "archive", append(rs.sameArchive("iso-list", "epoch-list"), rs.sameArchive("iso-range", "epoch-range")...)))
+		"No archive of this run was queried with both ISO strings and epochs.", rs.pairTable(s, "archive", append(rs.sameArchive("iso-list", "epoch-list"), rs.sameArchive("iso-range", "epoch-range")...)))
 	add("Table 4 · A list of times and a range", "A list of all valid times, then a range from the first to the last.",
-		"No archive of this run was queried with both a list and a range of times.", rs.duel(s, "archive", append(rs.sameArchive("iso-list", "iso-range"), rs.sameArchive("epoch-list", "epoch-range")...)))
+		"No archive of this run was queried with both a list and a range of times.", rs.pairTable(s, "archive", append(rs.sameArchive("iso-list", "iso-range"), rs.sameArchive("epoch-list", "epoch-range")...)))
 	add("Table 5 · SQL, a range, and keys", "The relational query, the range over documents, and reads by keys that are derived from the question.",
 		"No archive of this run was queried by keys.", rs.keysTable(s))
 	add("Parts of the time of queries by keys", "The client's time for a query by keys, in the order of its steps.", "No server of this run was queried by keys.", rs.clientTime(s))
@@ -245,7 +245,7 @@ func (rs *results) clientTime(s *Summary) *Table {
 		if i := slices.IndexFunc(c.Cells, func(k CellSummary) bool { return k.Floor }); i >= 0 {
 			floor = c.Cells[i].median()
 		}
-		t.add("", text(w.String()), text(c.Name), whole(k.Times.Keys), numeric(k.Times.Derive), numeric(max(0, k.median()-busy)), numeric(max(0, busy-floor)), numeric(floor), numeric(k.Times.FirstRow))
+		t.add("", text(w.String()), text(c.Name), countCell(k.Times.Keys), numeric(k.Times.Derive), numeric(max(0, k.median()-busy)), numeric(max(0, busy-floor)), numeric(floor), numeric(k.Times.FirstRow))
 	})
 	t.Note = "Medians. Derive: before the call. Request: the time of the call in which the client waited. Decode: the processor time of the client during the call, including its driver and garbage collector, " +
 		"without assembling. Assemble: the client overhead, measured by building the same result from memory. A client that decodes several responses at once can spend more processor time than the call took."
@@ -259,10 +259,10 @@ func (rs *results) sizes(s *Summary) *Table {
 		keys := dim(none)
 		for _, k := range s.Cases[i].Cells {
 			if k.Times != nil && k.Times.Keys > 0 {
-				keys = whole(k.Times.Keys)
+				keys = countCell(k.Times.Keys)
 			}
 		}
-		t.add("", text(c.Name), text(c.Title), text(c.LineType), whole(c.Rows), whole(len(c.Columns)), whole(c.Bytes), numeric(float64(c.Bytes)/float64(c.Rows)), keys)
+		t.add("", text(c.Name), text(c.Title), text(c.LineType), countCell(c.Rows), countCell(len(c.Columns)), countCell(c.Bytes), numeric(float64(c.Bytes)/float64(c.Rows)), keys)
 	}
 	t.Note = "Sizes are those of the decoded result in canonical types."
 	return t

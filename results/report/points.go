@@ -80,8 +80,8 @@ func OfPoints(r *run.Run, samples []run.Sample) *Report {
 
 // points creates the sections of all points, and of those with faults.
 func (r *Report) points(of *run.Run, samples []run.Sample) {
-	faults, others := afflicted(samples)
-	steps, others := ramped(others)
+	faults, others := splitFaults(samples)
+	steps, others := splitRamps(others)
 	p := gather(of, pointsOf(others))
 	p.faults, p.steps, p.samples = faults, steps, samples
 	p.fill(r)
@@ -97,8 +97,8 @@ func gather(r *run.Run, all []*point) *points {
 	title := titlesOf(samples)
 	for _, x := range all {
 		name, floor := title(x.Cell), x.Place == floorPlace
-		if p.mixes = once(p.mixes, x.Mix); !floor {
-			p.engines = once(p.engines, name)
+		if p.mixes = appendNew(p.mixes, x.Mix); !floor {
+			p.engines = appendNew(p.engines, name)
 		}
 		i := slices.IndexFunc(p.cells, func(c *pointCell) bool { return c.mix == x.Mix && c.engine == name && c.threads == x.Threads })
 		if i < 0 {
@@ -110,7 +110,7 @@ func gather(r *run.Run, all []*point) *points {
 	slices.Sort(p.engines)
 	slices.Sort(p.mixes) // their order in the run was random
 	for _, c := range p.cells {
-		c.settle()
+		c.setThroughput()
 	}
 	slices.SortStableFunc(p.cells, func(a, b *pointCell) int {
 		return cmp.Or(cmp.Compare(a.mix, b.mix), cmp.Compare(slices.Index(p.engines, a.engine), slices.Index(p.engines, b.engine)), cmp.Compare(a.threads, b.threads)) // floors, which are not among the engines, first
@@ -131,9 +131,9 @@ func (c *pointCell) add(x *point) {
 
 func (c *pointCell) right() bool { return c.problem == "" }
 
-// settle computes the throughput: the median with its interval or, for fewer than six repetitions,
+// setThroughput computes the throughput: the median with its interval or, for fewer than six repetitions,
 // their range.
-func (c *pointCell) settle() {
+func (c *pointCell) setThroughput() {
 	if !c.right() {
 		return
 	}
@@ -217,7 +217,7 @@ func (p *points) mixInWords(mix string) string {
 		}
 		for _, g := range x.Groups {
 			if g.InTotal {
-				order = once(order, g.Operation)
+				order = appendNew(order, g.Operation)
 				count[g.Operation] += g.Count
 				all += g.Count
 			}
@@ -306,8 +306,8 @@ func rates(x *point) []float64 {
 	return out
 }
 
-// fitted is the universal scalability law of a mix on an engine.
-type fitted struct {
+// fittedLaw is the universal scalability law of a mix on an engine.
+type fittedLaw struct {
 	mix, engine string
 	cells       []*pointCell // those that are correct
 	law         measure.USL
@@ -318,10 +318,10 @@ const lawReps = 3
 
 // usl fits the law to the numbers of threads with correct results. It omits a law with too few
 // repetitions and a law that is not valid, because the parameters would mean nothing.
-func (p *points) usl() (out []fitted) {
+func (p *points) usl() (out []fittedLaw) {
 	for _, mix := range p.mixes {
 		for _, e := range p.engines {
-			f := fitted{mix: mix, engine: e}
+			f := fittedLaw{mix: mix, engine: e}
 			var n []float64
 			var x [][]float64
 			few := false

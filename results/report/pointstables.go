@@ -20,7 +20,7 @@ func (p *points) fill(r *Report) {
 			wrong++
 		}
 		for _, w := range x.Warnings {
-			r.Warnings = once(r.Warnings, fmt.Sprintf("%s on %s, %s: %s", x.Mix, x.Engine, several(x.Threads, "thread"), w))
+			r.Warnings = appendNew(r.Warnings, fmt.Sprintf("%s on %s, %s: %s", x.Mix, x.Engine, several(x.Threads, "thread"), w))
 		}
 		clients = max(clients, x.LoadMachines)
 	}
@@ -53,7 +53,7 @@ func (p *points) fill(r *Report) {
 		r.Sections = append(r.Sections, costs(p.faults))
 	}
 	r.Sections = append(r.Sections, knees(p.steps)...)
-	r.Sections = append(r.Sections, transferred(p.samples)...)
+	r.Sections = append(r.Sections, transferSections(p.samples)...)
 	for _, f := range p.run.Findings {
 		r.Answers = append(r.Answers, headline("%s.", f))
 	}
@@ -65,8 +65,8 @@ func (p *points) fill(r *Report) {
 }
 
 // section describes one mix.
-func (p *points) section(mix string, laws []fitted) Section {
-	held := Section{Title: "The bottleneck", Table: p.used(mix), Terminal: true}
+func (p *points) section(mix string, laws []fittedLaw) Section {
+	bottlenecks := Section{Title: "The bottleneck", Table: p.used(mix), Terminal: true}
 	over := Section{Title: "Over time", Small: "each engine at its highest throughput", Beside: true}
 	sigma := map[string]float64{}
 	for _, f := range laws {
@@ -75,11 +75,11 @@ func (p *points) section(mix string, laws []fitted) Section {
 		}
 	}
 	for _, c := range p.tops(mix) {
-		s, fitted := sigma[c.engine]
-		if !fitted {
+		s, hasLaw := sigma[c.engine]
+		if !hasLaw {
 			s = notFitted
 		}
-		held.Words = append(held.Words, Words{"", fmt.Sprintf("%s, %s: %s", c.engine, several(c.threads, "thread"), bottleneck(c.middle(), s))})
+		bottlenecks.Words = append(bottlenecks.Words, Words{"", fmt.Sprintf("%s, %s: %s", c.engine, several(c.threads, "thread"), bottleneck(c.middle(), s))})
 		if len(c.middle().Series) <= 2 {
 			continue
 		}
@@ -89,13 +89,13 @@ func (p *points) section(mix string, laws []fitted) Section {
 			over.Pictures = append(over.Pictures, c.timeline())
 		}
 	}
-	held.Parts = filled(
+	bottlenecks.Parts = filled(
 		Section{Title: "Statements that took the servers longest", Folded: true, Table: p.statements(mix)},
 		Section{Title: "Counters of the servers", Folded: true, Table: p.counters(mix)},
 		Section{Title: "Percentiles of each operation", Folded: true, Table: p.operations(mix)},
 	)
 	title := p.mixInWords(mix)
-	return Section{ID: mix, Title: mix, Small: title, Terminal: true, Words: say("%s.", title), Pictures: []Drawing{p.picture(mix, title)}, Table: p.table(mix), Parts: filled(held, over)}
+	return Section{ID: mix, Title: mix, Small: title, Terminal: true, Words: say("%s.", title), Pictures: []Drawing{p.picture(mix, title)}, Table: p.table(mix), Parts: filled(bottlenecks, over)}
 }
 
 // picture draws throughput as bars, with the 95th percentile as a line.
@@ -165,7 +165,7 @@ func (p *points) table(mix string) *Table {
 	tops := p.tops(mix)
 	for _, c := range p.cells {
 		if c.mix == mix {
-			t.add(classOf(c.floor, slices.Contains(tops, c)), append([]Cell{text(c.engine), whole(c.threads), p.worth(c)}, c.numbers()...)...)
+			t.add(classOf(c.floor, slices.Contains(tops, c)), append([]Cell{text(c.engine), countCell(c.threads), p.guarantee(c)}, c.numbers()...)...)
 		}
 	}
 	t.Note = "Latency is that of all operations, from when they were due. The client's CPU includes that of an embedded engine. Bold: the highest throughput of an engine. " +
@@ -173,15 +173,15 @@ func (p *points) table(mix string) *Table {
 	return t
 }
 
-// worth describes what an acknowledged write guarantees and, below it, the observed effect of a
+// guarantee describes what an acknowledged write guarantees and, below it, the observed effect of a
 // fault.
-func (p *points) worth(c *pointCell) Cell {
+func (p *points) guarantee(c *pointCell) Cell {
 	of := c.reps[0].Cell
 	out := text(acknowledgedBy(p.run, of))
 	for i := range p.faults {
 		s := &p.faults[i]
-		if h := s.Fault.History; s.Cell.Engine == of.Engine && s.Cell.Value("layout") == of.Value("layout") && acknowledgedOf(s) == out.Text && h != nil && len(unkept(h)) > 0 {
-			out.Sub, out.Class = s.Cell.Value("fault")+": "+strings.Join(unkept(h), "; "), "bad"
+		if h := s.Fault.History; s.Cell.Engine == of.Engine && s.Cell.Value("layout") == of.Value("layout") && acknowledgedOf(s) == out.Text && h != nil && len(unmetGuarantees(h)) > 0 {
+			out.Sub, out.Class = s.Cell.Value("fault")+": "+strings.Join(unmetGuarantees(h), "; "), "bad"
 		}
 	}
 	return out
@@ -208,7 +208,7 @@ func (c *pointCell) numbers() []Cell {
 		}
 		a.Add(*x.Answers)
 	}
-	return append(out, numeric(measure.Median(client)), numeric(measure.Median(server)), whole(a.Found), text(c.proof))
+	return append(out, numeric(measure.Median(client)), numeric(measure.Median(server)), countCell(a.Found), text(c.proof))
 }
 
 // used lists what each engine used at its highest throughput.
@@ -217,7 +217,7 @@ func (p *points) used(mix string) *Table {
 	for _, c := range p.tops(mix) {
 		x := c.middle()
 		u := usedBy(x)
-		cells := []Cell{text(c.engine), whole(c.threads), value(u.client, cores(u.client)), when(u.known, value(u.server, cores(u.server)), none), value(u.busy, share(u.busy))}
+		cells := []Cell{text(c.engine), countCell(c.threads), value(u.client, cores(u.client)), when(u.known, value(u.server, cores(u.server)), none), value(u.busy, share(u.busy))}
 		if u.known {
 			s, wall := x.Server.Used, x.Client.Wall.Seconds()
 			cells = append(cells, size(int64(s.PeakRSS), ""), size(float64(s.Read)/wall, ""), size(float64(s.Written)/wall, ""))
@@ -241,7 +241,7 @@ func (p *points) operations(mix string) *Table {
 			if g.Operation == "VERIFY" && g.Outcome == "OK" {
 				continue // it has no time of its own
 			}
-			cells := []Cell{text(c.engine), whole(c.threads), text(strings.ToLower(g.Operation)), text(strings.ToLower(g.Outcome)), whole(g.Count)}
+			cells := []Cell{text(c.engine), countCell(c.threads), text(strings.ToLower(g.Operation)), text(strings.ToLower(g.Outcome)), countCell(g.Count)}
 			for _, q := range shown {
 				cells = append(cells, millis(q.of(&g.Response)))
 			}
@@ -266,10 +266,10 @@ func (p *points) counters(mix string) *Table {
 			continue
 		}
 		for _, w := range x.Server.Waits {
-			t.add("", text(c.engine), whole(c.threads), kind("sessions: "+w.What, strings.TrimPrefix(w.Kind, "cpu")), numeric(w.Sessions))
+			t.add("", text(c.engine), countCell(c.threads), kind("sessions: "+w.What, strings.TrimPrefix(w.Kind, "cpu")), numeric(w.Sessions))
 		}
 		for _, k := range x.Server.Counters {
-			t.add("", text(c.engine), whole(c.threads), kind(k.Name, k.Unit), numeric(k.Value), numeric(k.Value/float64(max(x.Operations, 1))))
+			t.add("", text(c.engine), countCell(c.threads), kind(k.Name, k.Unit), numeric(k.Value), numeric(k.Value/float64(max(x.Operations, 1))))
 		}
 	}
 	t.Note = "Sessions: the average number that was active in this state. The other lines are the increases of the server's own counters, under their own names."
@@ -277,7 +277,7 @@ func (p *points) counters(mix string) *Table {
 }
 
 // uslTable lists the parameters of the laws.
-func uslTable(all []fitted) *Table {
+func uslTable(all []fittedLaw) *Table {
 	t := table("workload", "engine", "λ (operations/s of one thread)", "σ (contention)", "κ (crosstalk)", "peak (threads)", "highest (operations/s)", "error (%)")
 	for _, f := range all {
 		at := f.law.Peak()
@@ -290,7 +290,7 @@ func uslTable(all []fitted) *Table {
 }
 
 // uslPicture draws the throughputs of a mix and the laws that were fitted to them.
-func (p *points) uslPicture(mix string, all []fitted) plot.Lines {
+func (p *points) uslPicture(mix string, all []fittedLaw) plot.Lines {
 	g := plot.Lines{Frame: plot.Frame{
 		Title: mix + ": how throughput grows with threads", Subtitle: p.scope(), Width: pageWidth, XLabel: "threads", YLabel: "operations per second",
 		Caption: "Points: medians (the tables have their intervals); dashed: the universal scalability law that fits them. Both axes are logarithmic: twice the throughput for twice the threads is a slope of one.",

@@ -16,11 +16,11 @@ import (
 // posts contains the postings of a run, and the days of its live feed.
 type posts struct {
 	product     string
-	cells, days []*posted
+	cells, days []*posting
 }
 
-// posted is a sample in the form that the tables need.
-type posted struct {
+// posting is a sample in the form that the tables need.
+type posting struct {
 	run.Sample
 	run.Measured                   // Posting is nil if nothing is proven
 	Test, Scenario, Design, Method string
@@ -33,7 +33,7 @@ func postsOf(r *run.Run, samples []run.Sample) *posts {
 	}
 	for _, s := range samples {
 		c := s.Cell
-		p := &posted{Sample: s, Test: c.Value("test"), Scenario: c.Value("scenario"), Design: c.Value("design"), Method: c.Value("method")}
+		p := &posting{Sample: s, Test: c.Value("test"), Scenario: c.Value("scenario"), Design: c.Value("design"), Method: c.Value("method")}
 		p.Measured = *cmp.Or(s.Measured(), &run.Measured{})
 		if c.Value("day") != "" {
 			out.days = append(out.days, p)
@@ -74,7 +74,7 @@ func openPosts(dir string, of *run.Run, samples []run.Sample) *Report {
 
 // logStats prints the lines of the report's log_stats: averages in seconds with two decimals,
 // maxima in integer seconds.
-func logStats(w io.Writer, c *posted) {
+func logStats(w io.Writer, c *posting) {
 	if c.Posting == nil || c.Products == 0 {
 		return
 	}
@@ -87,7 +87,7 @@ func logStats(w io.Writer, c *posted) {
 func postRates(r *posts) *Table {
 	t := table("test", "scenario", "design", "method", "posters", "together", "messages", "values", "avg parse (ms)", "avg post (ms)", "p50 (ms)", "p95 (ms)", "p99 (ms)", "max post (ms)", "values/s")
 	for _, c := range r.cells {
-		cells := append(texts(c.Test, c.Scenario, c.Design, c.Method), whole(int(c.Cell.Number("posters"))), whole(int(c.Cell.Number("together"))))
+		cells := append(texts(c.Test, c.Scenario, c.Design, c.Method), countCell(int(c.Cell.Number("posters"))), countCell(int(c.Cell.Number("together"))))
 		if c.Posting == nil {
 			t.addWrong(cells, len(t.Head)-1)
 			continue
@@ -95,7 +95,7 @@ func postRates(r *posts) *Table {
 		if c.Products == 0 {
 			continue
 		}
-		t.add("", append(cells, whole(c.Products), whole(c.Values), millis(c.Parse.Mean), millis(c.Post.Mean), millis(c.Post.P50), millis(c.Post.P95), millis(c.Post.P99), millis(c.Post.Max), numeric(c.Rate()))...)
+		t.add("", append(cells, countCell(c.Products), countCell(c.Values), millis(c.Parse.Mean), millis(c.Post.Mean), millis(c.Post.P50), millis(c.Post.P95), millis(c.Post.P99), millis(c.Post.Max), numeric(c.Rate()))...)
 	}
 	return t
 }
@@ -118,8 +118,8 @@ func postRows(r *posts) *Table {
 			t.addWrong(cells, len(t.Head)-1)
 			continue
 		}
-		t.add("", append(cells, whole(c.RowsRead), whole(c.RowsInserted), whole(c.RowsUpdated), size(c.TableBytes, ""), size(c.IndexBytes, ""), whole(c.DeadRows), size(c.LogBytes, ""),
-			numeric(c.Total.Seconds()), numeric(c.CPU.Seconds()), whole(c.Retries), Cell{Text: string(c.Proof), Class: "ok"})...)
+		t.add("", append(cells, countCell(c.RowsRead), countCell(c.RowsInserted), countCell(c.RowsUpdated), size(c.TableBytes, ""), size(c.IndexBytes, ""), countCell(c.DeadRows), size(c.LogBytes, ""),
+			numeric(c.Total.Seconds()), numeric(c.CPU.Seconds()), countCell(c.Retries), Cell{Text: string(c.Proof), Class: "ok"})...)
 	}
 	return t
 }
@@ -133,7 +133,7 @@ func postDays(r *posts) *Table {
 			t.addWrong(cells, len(t.Head)-2)
 			continue
 		}
-		t.add("", append(cells, whole(d.Products), whole(d.Values), millis(d.Post.Mean), millis(d.Post.P99), millis(d.Post.Max), numeric(d.Rate()), whole(d.Late))...)
+		t.add("", append(cells, countCell(d.Products), countCell(d.Values), millis(d.Post.Mean), millis(d.Post.P99), millis(d.Post.Max), numeric(d.Rate()), countCell(d.Late))...)
 	}
 	return t
 }
@@ -194,10 +194,10 @@ func postDaysPicture(r *posts) Drawing {
 		c := p.CurveNamed(d.Design+" "+d.Method, "")
 		day := float64(len(c.Positions) + 1)
 		if len(c.Positions) == 0 || r.days[i-1].Scenario != d.Scenario {
-			p.Moments = once(p.Moments, plot.Moment{At: day - .5, Label: d.Scenario})
+			p.Moments = appendNew(p.Moments, plot.Moment{At: day - .5, Label: d.Scenario})
 		}
 		if d.Maintained {
-			p.Moments = once(p.Moments, plot.Moment{At: day + .4})
+			p.Moments = appendNew(p.Moments, plot.Moment{At: day + .4})
 		}
 		c.Positions, c.Value = append(c.Positions, day), append(c.Value, d.Rate())
 	}

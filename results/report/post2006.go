@@ -36,7 +36,7 @@ func post2006(r *posts) *Table {
 	t := table("test of 2006", "scenario", "design", "Informix 2006", "PostgreSQL 2006", "method here", "values here", r.product)
 	t.Note = note2006
 	number := map[string]string{"quiet": "1", "noise": "2", "queue": "3", "live": "live feed", "delete": "deletes"}
-	add := func(c *posted, scenario, values, here string) {
+	add := func(c *posting, scenario, values, here string) {
 		old := recorded2006(c.Test, scenario, c.Design)
 		if old == (figures2006{}) {
 			return
@@ -60,7 +60,7 @@ func post2006(r *posts) *Table {
 		}
 	}
 	type phase struct{ scenario, design, method string }
-	days := map[phase][]*posted{}
+	days := map[phase][]*posting{}
 	var order []phase
 	for _, d := range r.days {
 		if p := (phase{d.Scenario, d.Design, d.Method}); d.Posting != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// ramped separates the samples of a ramp from the others.
-func ramped(all []run.Sample) (steps, others []run.Sample) {
+// splitRamps separates the samples of a ramp from the others.
+func splitRamps(all []run.Sample) (steps, others []run.Sample) {
 	for _, s := range all {
 		if s.Cell.Value("ramp") != "" {
 			steps = append(steps, s)
@@ -45,7 +45,7 @@ func knees(steps []run.Sample) []Section {
 			t.add("", append(row, numeric(rate), bad(steps[i].Problem))...)
 			continue
 		}
-		t.add("", append(row, numeric(rate), numeric(m.Throughput), numeric(ms(m.Response.P99)), whole(m.Unstarted))...)
+		t.add("", append(row, numeric(rate), numeric(m.Throughput), numeric(ms(m.Response.P99)), countCell(m.Unstarted))...)
 		heading := x.Value("mix") + ": operations done and due"
 		if n := len(pictures); n == 0 || pictures[n-1].Title != heading {
 			pictures = append(pictures, plot.Columns{

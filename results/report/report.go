@@ -134,8 +134,8 @@ func (r *Report) Page() ([]byte, error) {
 type styles map[string]string
 
 var (
-	styled = regexp.MustCompile(`(?: transform="(scale\(1, -1\))")?\s+style="([^"]*)"`)
-	alike  = regexp.MustCompile(` />\n<path d="`)
+	styled    = regexp.MustCompile(`(?: transform="(scale\(1, -1\))")?\s+style="([^"]*)"`)
+	pathBreak = regexp.MustCompile(` />\n<path d="`)
 )
 
 func (s styles) shorten(svg []byte) template.HTML {
@@ -150,7 +150,7 @@ func (s styles) shorten(svg []byte) template.HTML {
 		}
 		return []byte(" class=" + s[style])
 	})
-	return template.HTML(alike.ReplaceAll(svg, []byte(` /><path d="`))) //nolint:gosec // a picture of ours
+	return template.HTML(pathBreak.ReplaceAll(svg, []byte(` /><path d="`))) //nolint:gosec // a picture of ours
 }
 
 func (s styles) css() (out []byte) {
@@ -193,7 +193,7 @@ func ofRun(dir string, r *run.Run, question string) *Report {
 func unranked(r *run.Run) (all []string) {
 	for _, a := range r.Archives {
 		if a.Unranked != "" && !slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, a.Unranked) }) {
-			all = once(all, a.Engine+" is not ranked: "+a.Unranked)
+			all = appendNew(all, a.Engine+" is not ranked: "+a.Unranked)
 		}
 	}
 	return all

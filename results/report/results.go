@@ -79,7 +79,7 @@ func flavourOrder() []string {
 func collect(r *run.Run, samples []run.Sample, plans []run.Plan) *results {
 	out := &results{run: r, cases: slices.Clone(r.Cases), cells: map[Asked]*result{}}
 	for _, a := range r.Archives {
-		out.archives = once(out.archives, Way{a.Engine, a.Design, ""})
+		out.archives = appendNew(out.archives, Way{a.Engine, a.Design, ""})
 	}
 	for _, p := range plans {
 		if p.Cell != (run.Cell{}) {
@@ -104,8 +104,8 @@ func collect(r *run.Run, samples []run.Sample, plans []run.Plan) *results {
 	return out
 }
 
-// once appends a value unless the list contains it.
-func once[T comparable](all []T, v T) []T {
+// appendNew appends a value unless the list contains it.
+func appendNew[T comparable](all []T, v T) []T {
 	if slices.Contains(all, v) {
 		return all
 	}
@@ -117,7 +117,7 @@ func (rs *results) cell(c Asked) *result {
 	if res == nil {
 		res = &result{rows: -1}
 		rs.cells[c] = res
-		rs.archives, rs.ways = once(rs.archives, Way{c.Engine, c.Design, ""}), once(rs.ways, c.Way)
+		rs.archives, rs.ways = appendNew(rs.archives, Way{c.Engine, c.Design, ""}), appendNew(rs.ways, c.Way)
 		if !slices.ContainsFunc(rs.cases, func(k run.Case) bool { return k.Name == c.Case }) {
 			rs.cases = append(rs.cases, run.Case{Name: c.Case})
 		}
@@ -185,14 +185,14 @@ const everyValue = "every value"
 // as the client overhead and do not rank it.
 const floorPlace = "memory"
 
-// aside reports whether the times of a configuration are shown but not compared.
-func (rs *results) aside(w Way) bool {
+// isNotCompared reports whether the times of a configuration are shown but not compared.
+func (rs *results) isNotCompared(w Way) bool {
 	a := rs.archive(w)
 	return a.Place == floorPlace || a.Unranked != ""
 }
 
 // class is the style of a configuration's rows.
-func (rs *results) class(w Way) string { return classOf(rs.aside(w), false) }
+func (rs *results) class(w Way) string { return classOf(rs.isNotCompared(w), false) }
 
 // at returns a cell, also an absent one.
 func (rs *results) at(w Way, name string) *result {

@@ -38,7 +38,7 @@ func openScans(dir string, r *run.Run, samples []run.Sample) *Report {
 		Section{ID: "times", Title: "Response times", Terminal: true, Table: s.times(), Words: append(say("Barograph compared every result with a reference that no database computed; a result that differs has no time."), s.published()...)},
 		Section{ID: "held", Title: "The bottleneck", Terminal: true, Table: s.bottlenecks()},
 		Section{ID: "laws", Title: "The law of the times", Terminal: true, Table: s.laws()},
-		Section{ID: "given-up", Title: "Given up", Terminal: true, Table: s.gaveUp()},
+		Section{ID: "given-up", Title: "Given up", Terminal: true, Table: s.failedConfigs()},
 		Section{ID: "loads", Title: "Placement of the data", Parts: filled(Section{Title: "Configurations", Terminal: true, Table: s.loads()}, Section{Title: "Paths", Terminal: true, Table: s.paths()})},
 		plans)
 	return out
@@ -151,7 +151,7 @@ func (s *scans) times() *Table {
 	t.Note = "Mean: with the interval of Student's t for five or more repetitions. Times as fast: the median of the first configuration divided by this one's, with a bootstrap interval; " +
 		"***, **, *: the difference is significant, p below 0.001, 0.01, 0.05 (rank test, Holm's correction); ~: it is not; ?: too few repetitions."
 	for _, c := range s.cells {
-		cells := append(texts(c.query, string(c.phase), s.names[c.config]), whole(len(c.seconds)))
+		cells := append(texts(c.query, string(c.phase), s.names[c.config]), countCell(len(c.seconds)))
 		if c.problem != "" {
 			t.add("", append(cells, Cell{Text: "wrong", Sub: c.problem, Class: "bad"})...)
 			continue
@@ -220,7 +220,7 @@ func (s *scans) sentence() string {
 			wrong = " Results were WRONG: they have no times."
 			continue
 		}
-		order = once(order, k)
+		order = appendNew(order, k)
 		if best[k] == nil || measure.Median(c.seconds) < measure.Median(best[k].seconds) {
 			best[k] = c
 		}
@@ -229,7 +229,7 @@ func (s *scans) sentence() string {
 	for _, k := range order {
 		parts = append(parts, k+": "+s.fastest(best[k]))
 	}
-	wrong += s.givenUp()
+	wrong += s.failedConfigsInWords()
 	if len(parts) == 0 {
 		return s.product + ": nothing was timed." + wrong
 	}
@@ -266,7 +266,7 @@ func (s *scans) pictures() (out []Drawing) {
 		}
 		name, mean, config := c.name(), plot.Value{V: c.took.Value, Lo: c.took.Low, Hi: c.took.High}, &s.Configs[c.config]
 		bars.AddRow(name, plot.Row{Label: s.names[c.config], Group: s.run.Archives[0].Engine, Value: mean})
-		if order = once(order, name); curves[name] == nil {
+		if order = appendNew(order, name); curves[name] == nil {
 			curves[name] = &plot.Lines{Frame: plot.Frame{Title: "Response time by the number of disks: " + name, XLabel: "paths", YLabel: "seconds"}, Coordinate: plot.Sizes}
 		}
 		curves[name].CurveNamed(several(config.Partitions, "partition"), "").Add(float64(config.Paths), mean)
@@ -287,16 +287,16 @@ type scanUse struct {
 	read  float64 // bytes per second, of all devices of the paths
 	bytes float64 // bytes per result, of all devices of the paths
 
-	throttled  bool    // requests wait in front of the device, which counts as idle during that time
-	counted    bool    // the system counts at least one of the devices
-	said       bool    // read and bytes are the server's own counts, because no device was counted
-	remote     bool    // the server is on another machine; only its own counters report its usage
-	busy       float64 // share of the time in which the busiest device had a request in flight
-	cores      float64 // used by client and server
-	coresKnown bool    // cores covers all participants: an embedded engine, or a server with known CPU time
-	machine    float64 // share of all cores that any process used
-	waiting    float64 // share of all cores' time that was idle for a disk
-	free       float64 // minimum of the bytes of memory available after a result
+	throttled     bool    // requests wait in front of the device, which counts as idle during that time
+	counted       bool    // the system counts at least one of the devices
+	serverCounted bool    // read and bytes are the server's own counts, because no device was counted
+	remote        bool    // the server is on another machine; only its own counters report its usage
+	busy          float64 // share of the time in which the busiest device had a request in flight
+	cores         float64 // used by client and server
+	coresKnown    bool    // cores covers all participants: an embedded engine, or a server with known CPU time
+	machine       float64 // share of all cores that any process used
+	waiting       float64 // share of all cores' time that was idle for a disk
+	free          float64 // minimum of the bytes of memory available after a result
 }
 
 func (s *scans) use(c *scanCell) scanUse {
@@ -322,7 +322,7 @@ func (s *scans) use(c *scanCell) scanUse {
 		if s := p.Server; s != nil {
 			u.remote = !s.Local
 			if len(p.Devices) == 0 && s.Reported != nil && s.Reported.Read >= 0 {
-				u.said = true
+				u.serverCounted = true
 				u.read += float64(s.Reported.Read) / t / n
 				u.bytes += float64(s.Reported.Read) / n
 			}
@@ -366,9 +366,9 @@ func (s *scans) bottleneck(c *scanCell, u scanUse) string {
 		return fmt.Sprintf("disk reads: %s/s of the measured %s/s", byteSize(u.read), byteSize(measured))
 	case u.remote && u.coresKnown && config.Workers > 0 && u.cores > busyCores*float64(config.Workers):
 		return fmt.Sprintf("CPU: %s cores of %s, by the server’s own counters", number(u.cores), several(config.Workers, "worker"))
-	case u.remote && u.coresKnown && u.said:
+	case u.remote && u.coresKnown && u.serverCounted:
 		return fmt.Sprintf("not the CPU: by the server’s own counters it used %s cores and read %s/s from files; it waited for files or its network", number(u.cores), byteSize(u.read))
-	case u.remote && u.said:
+	case u.remote && u.serverCounted:
 		return fmt.Sprintf("the server reports %s/s read from files, not from its buffers, and does not report its CPU", byteSize(u.read))
 	case !u.remote && u.coresKnown && cores > 0 && u.cores > busyCores*cores:
 		return fmt.Sprintf("CPU: %s of %g cores that it may use", number(u.cores), cores)
@@ -392,7 +392,7 @@ func (s *scans) bottlenecks() *Table {
 			continue
 		}
 		u := s.use(c)
-		t.add("", append(texts(c.query, string(c.phase), s.names[c.config]), when(u.counted || u.said, size(u.bytes, ""), "not counted"), when(u.counted || u.said, size(u.read, ""), "not counted"),
+		t.add("", append(texts(c.query, string(c.phase), s.names[c.config]), when(u.counted || u.serverCounted, size(u.bytes, ""), "not counted"), when(u.counted || u.serverCounted, size(u.read, ""), "not counted"),
 			when(u.counted && !u.throttled, numeric(100*u.busy), none), when(u.coresKnown, numeric(u.cores), "not reported"), numeric(100*u.machine), size(u.free, ""), text(s.bottleneck(c, u)))...)
 	}
 	return t
@@ -452,18 +452,18 @@ func (s *scans) loads() *Table {
 			total += n
 			sizes = append(sizes, byteSize(float64(n)))
 		}
-		cells := []Cell{text(s.names[i]), when(c.Workers > 0, whole(c.Workers), none), whole(c.Loads), numeric(c.Load.Seconds() / float64(c.Loads))}
+		cells := []Cell{text(s.names[i]), when(c.Workers > 0, countCell(c.Workers), none), countCell(c.Loads), numeric(c.Load.Seconds() / float64(c.Loads))}
 		if s.ServerStarts != "" {
-			cells = append(cells, numeric(c.Open.Seconds()/float64(c.Opens)), whole(c.Restarts), numeric(c.Restart.Seconds()/float64(c.Restarts)))
+			cells = append(cells, numeric(c.Open.Seconds()/float64(c.Opens)), countCell(c.Restarts), numeric(c.Restart.Seconds()/float64(c.Restarts)))
 		}
 		t.add("", append(cells, when(total > 0, size(total, ""), none), text(strings.Join(sizes, ", ")))...)
 	}
 	return t
 }
 
-// gaveUp lists the configurations that ended with an error, with its first line. The page shows the
+// failedConfigs lists the configurations that ended with an error, with its first line. The page shows the
 // complete error with their plans.
-func (s *scans) gaveUp() *Table {
+func (s *scans) failedConfigs() *Table {
 	t := table("configuration", "answers before", "why")
 	t.Note = "An error ended these configurations; measurements before it count."
 	for i, c := range s.Configs {
@@ -477,14 +477,14 @@ func (s *scans) gaveUp() *Table {
 			}
 		}
 		why, _, _ := strings.Cut(c.Problem, "\n")
-		t.add("", text(s.names[i]), whole(n), bad(why))
+		t.add("", text(s.names[i]), countCell(n), bad(why))
 	}
 	return t
 }
 
-// givenUp counts the configurations that ended with an error, for the end of a sentence.
-func (s *scans) givenUp() string {
-	n := len(s.gaveUp().Rows)
+// failedConfigsInWords counts the configurations that ended with an error, for the end of a sentence.
+func (s *scans) failedConfigsInWords() string {
+	n := len(s.failedConfigs().Rows)
 	if n == 0 {
 		return ""
 	}

@@ -154,16 +154,16 @@ func TestScanFolderRefuses(t *testing.T) {
 // the difference may be chance or there are few repetitions.
 func TestScanHeadline(t *testing.T) {
 	for name, c := range map[string]struct {
-		reps           int
-		second         float64 // seconds of the second configuration; the first takes 4
-		noise          float64
-		says, saysNot  string
-		throttled, odd bool
+		reps             int
+		second           float64 // seconds of the second configuration; the first takes 4
+		noise            float64
+		details, saysNot string
+		throttled, odd   bool
 	}{
-		"clear":     {reps: 8, second: 1, noise: 0.02, says: "times as fast ("},
-		"by chance": {reps: 8, second: 3.9, noise: 0.5, says: "beyond chance", saysNot: "times as fast ("},
-		"few":       {reps: 4, second: 1, noise: 0.02, says: "4 repetitions are too few to determine by how much", saysNot: "times as fast ("},
-		"too fast":  {reps: 8, second: 1, noise: 0.02, says: "not the disks: ", throttled: true, odd: true},
+		"clear":     {reps: 8, second: 1, noise: 0.02, details: "times as fast ("},
+		"by chance": {reps: 8, second: 3.9, noise: 0.5, details: "beyond chance", saysNot: "times as fast ("},
+		"few":       {reps: 4, second: 1, noise: 0.02, details: "4 repetitions are too few to determine by how much", saysNot: "times as fast ("},
+		"too fast":  {reps: 8, second: 1, noise: 0.02, details: "not the disks: ", throttled: true, odd: true},
 	} {
 		f := unanswered(t)
 		if disks := f.Run.Scan.Disks; c.throttled {
@@ -181,8 +181,8 @@ func TestScanHeadline(t *testing.T) {
 			}
 		}
 		dir := ended(t, f)
-		if text := flat(terminal(t, dir)); !strings.Contains(text, c.says) || c.saysNot != "" && strings.Contains(text, c.saysNot) {
-			t.Errorf("%s: %q is not there, or %q is, in\n%s", name, c.says, c.saysNot, text)
+		if text := flat(terminal(t, dir)); !strings.Contains(text, c.details) || c.saysNot != "" && strings.Contains(text, c.saysNot) {
+			t.Errorf("%s: %q is not there, or %q is, in\n%s", name, c.details, c.saysNot, text)
 		}
 		s := gatherScans(&f.Run, f.Samples())
 		for _, cell := range s.cells {
@@ -208,7 +208,7 @@ func TestPublishedExperiment(t *testing.T) {
 		of         string
 		partitions int
 		limit      float64
-		says       []string
+		details    []string
 		saysNot    string
 	}{
 		{"experiment2", 8, 0, []string{"compared 1 path × 8 partitions with 2 paths × 2 partitions. Here, scan, cold: 4.00 times as fast (", "With 4 cores instead of 8"}, "no arm"},
@@ -227,7 +227,7 @@ func TestPublishedExperiment(t *testing.T) {
 			}
 		}
 		text := flat(terminal(t, ended(t, f)))
-		for _, want := range c.says {
+		for _, want := range c.details {
 			if !strings.Contains(text, want) {
 				t.Errorf("%+v: %q is not in\n%s", c, want, text)
 			}
@@ -242,21 +242,21 @@ func TestPublishedExperiment(t *testing.T) {
 func TestScanRemoteServer(t *testing.T) {
 	s := &scans{run: &run.Run{Archives: []run.Archive{{Place: "server"}}}, Scan: &run.Scan{Configs: []run.ScanConfig{{Paths: 1, Workers: 2}}}}
 	for _, c := range []struct {
-		use  scanUse
-		says string
+		use     scanUse
+		details string
 	}{
-		{scanUse{coresKnown: true, said: true, cores: 1.95}, "CPU: 1.95 cores of 2 workers, by the server’s own counters"},
-		{scanUse{coresKnown: true, said: true, cores: 0.5, read: 3e6}, "not the CPU: by the server’s own counters it used 0.500 cores and read 3.00 MB/s from files; it waited for files or its network"},
-		{scanUse{said: true, read: 3e6}, "the server reports 3.00 MB/s read from files, not from its buffers, and does not report its CPU"},
+		{scanUse{coresKnown: true, serverCounted: true, cores: 1.95}, "CPU: 1.95 cores of 2 workers, by the server’s own counters"},
+		{scanUse{coresKnown: true, serverCounted: true, cores: 0.5, read: 3e6}, "not the CPU: by the server’s own counters it used 0.500 cores and read 3.00 MB/s from files; it waited for files or its network"},
+		{scanUse{serverCounted: true, read: 3e6}, "the server reports 3.00 MB/s read from files, not from its buffers, and does not report its CPU"},
 		{scanUse{}, "neither disks nor cores were full"},
 	} {
 		c.use.remote = true
-		if sentence := s.bottleneck(&scanCell{repeats: &repeats{}}, c.use); sentence != c.says {
+		if sentence := s.bottleneck(&scanCell{repeats: &repeats{}}, c.use); sentence != c.details {
 			t.Errorf("%+v: %s", c.use, sentence)
 		}
 	}
 	cell := &scanCell{repeats: &repeats{answers: []*run.Measured{{Total: time.Second, Usage: &run.Usage{Server: &run.ServerLoad{Reported: &run.ReportedLoad{CPU: 1500 * time.Millisecond, Read: 2e6}}}}}}}
-	if u := s.use(cell); !u.remote || !u.said || !u.coresKnown || u.cores < 1.49 || u.cores > 1.51 || u.read != 2e6 {
+	if u := s.use(cell); !u.remote || !u.serverCounted || !u.coresKnown || u.cores < 1.49 || u.cores > 1.51 || u.read != 2e6 {
 		t.Errorf("%+v", u)
 	}
 }

@@ -49,8 +49,8 @@ func (c *pointCell) sessions() plot.Layers {
 
 // waitsOf lists the waits of all samples: CPU first, then by frequency.
 func waitsOf(over []run.SessionSample) (names []run.SessionWait) {
-	for _, look := range over {
-		for _, w := range look.Sessions {
+	for _, sample := range over {
+		for _, w := range sample.Sessions {
 			i := slices.IndexFunc(names, func(o run.SessionWait) bool { return o.What == w.What })
 			if i < 0 {
 				names = append(names, w)
@@ -75,8 +75,8 @@ func waitsOf(over []run.SessionSample) (names []run.SessionWait) {
 // intervals away.
 func nearest(over []run.SessionSample, at, interval time.Duration) []run.SessionWait {
 	best, away := -1, 2*interval
-	for i, look := range over {
-		if d := time.Duration(math.Abs(float64(look.At - at))); d <= away {
+	for i, sample := range over {
+		if d := time.Duration(math.Abs(float64(sample.At - at))); d <= away {
 			best, away = i, d
 		}
 	}
@@ -103,8 +103,8 @@ func (p *points) statements(mix string) *Table {
 				shown = append(shown[:shownStatement:shownStatement], '…')
 			}
 			total := ms(s.Time)
-			t.add("", text(c.engine), whole(c.threads), text(string(shown)), whole(s.Calls), numeric(total),
-				numeric(total/float64(max(s.Calls, 1))), whole(s.Rows))
+			t.add("", text(c.engine), countCell(c.threads), text(string(shown)), countCell(s.Calls), numeric(total),
+				numeric(total/float64(max(s.Calls, 1))), countCell(s.Rows))
 		}
 	}
 	t.Note = "The server counted them during the run, without its warm-up: PostgreSQL in pg_stat_statements, MariaDB in the " +

@@ -167,15 +167,15 @@ func (rs *results) summariseCase(c run.Case) CaseSummary {
 		}
 		out.Cells = append(out.Cells, sum)
 	}
-	out.setApart()
+	out.excludeWeakerProofs()
 	slices.SortStableFunc(out.Cells, func(a, b CellSummary) int { return cmp.Compare(a.order(), b.order()) })
 	out.compare(rs.run.Seed)
 	return out
 }
 
-// setApart excludes results with a lower degree of proof from the ranking if others have the
+// excludeWeakerProofs excludes results with a lower degree of proof from the ranking if others have the
 // highest degree: degrees are never ranked together.
-func (c *CaseSummary) setApart() {
+func (c *CaseSummary) excludeWeakerProofs() {
 	if !slices.ContainsFunc(c.Cells, func(k CellSummary) bool { return k.Proof == everyValue && k.compared() }) {
 		return
 	}
@@ -290,7 +290,7 @@ func square(v float64) float64 { return v * v }
 func (rs *results) rank(cases []CaseSummary) []Rank {
 	out := []Rank{}
 	for _, w := range rs.ways {
-		if rs.aside(w) {
+		if rs.isNotCompared(w) {
 			continue
 		}
 		r := Rank{Way: w}

@@ -114,8 +114,8 @@ func numeric[T ~float64](v T) Cell {
 	return when(!math.IsNaN(float64(v)) && !math.IsInf(float64(v), 0), value(v, number(float64(v))), none)
 }
 
-// whole prints a count; a dash if it is below 0 (not reported).
-func whole[T int | int64](n T) Cell {
+// countCell prints a count; a dash if it is below 0 (not reported).
+func countCell[T int | int64](n T) Cell {
 	return when(n >= 0, value(n, count(n)), none)
 }
 

@@ -192,7 +192,7 @@ func (k *CellSummary) ratio(best *CellSummary) Cell {
 	t := k.Times
 	switch {
 	case k.Floor:
-		return dim("floor")
+		return dim("client overhead")
 	case k.Unranked != "":
 		return dim("not ranked")
 	case k == best:
@@ -219,9 +219,9 @@ func (c *CaseSummary) notes() (out []string) {
 		case k.Times == nil:
 			continue
 		case k.Floor:
-			why = once(why, fmt.Sprintf("Client overhead (%s): %s ms, included in every time.", k.Engine, number(float64(k.Times.Median))))
+			why = appendNew(why, fmt.Sprintf("Client overhead (%s): %s ms, included in every time.", k.Engine, number(float64(k.Times.Median))))
 		case k.Unranked != "":
-			why = once(why, k.Engine+" is not ranked, because "+k.Unranked+".")
+			why = appendNew(why, k.Engine+" is not ranked, because "+k.Unranked+".")
 		}
 		if k.Times.ColdProblem != "" {
 			why = append(why, "Cold start of "+k.String()+" failed: "+k.Times.ColdProblem)

@@ -8,8 +8,8 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// transferred is the section about transfers between accounts, for samples that have any.
-func transferred(samples []run.Sample) []Section {
+// transferSections is the section about transfers between accounts, for samples that have any.
+func transferSections(samples []run.Sample) []Section {
 	t := table("engine", "isolation", "threads", "transfers acknowledged", "retried attempts", "commits without a response", "of these committed", "the sum is correct", "unexplained accounts")
 	t.Note = "An attempt that the engine aborted, after a deadlock or a serialization failure, is repeated from its start and counts as a retried operation, not as a first attempt. " +
 		"A commit without a response stays unknown until the balances show whether it was executed."
@@ -21,7 +21,7 @@ func transferred(samples []run.Sample) []Section {
 		if x == nil {
 			continue
 		}
-		right, off := Cell{Text: "yes", Class: "ok"}, whole(x.Unexplained)
+		right, off := Cell{Text: "yes", Class: "ok"}, countCell(x.Unexplained)
 		if x.Sum != x.Expected {
 			right = bad(fmt.Sprintf("no: %s, not %s", count(x.Sum), count(x.Expected)))
 		}
@@ -29,10 +29,10 @@ func transferred(samples []run.Sample) []Section {
 			off = text("not decided")
 		}
 		if x.Problem() != "" {
-			wrong = once(wrong, title(s.Cell)+" at "+x.Isolation)
+			wrong = appendNew(wrong, title(s.Cell)+" at "+x.Isolation)
 		}
-		t.add("", append(texts(title(s.Cell), x.Isolation, s.Cell.Value("threads")), whole(x.Moved), whole(x.Aborted),
-			whole(x.Unknown), whole(x.UnknownApplied), right, badIf(x.Unexplained > 0, off))...)
+		t.add("", append(texts(title(s.Cell), x.Isolation, s.Cell.Value("threads")), countCell(x.Moved), countCell(x.Aborted),
+			countCell(x.Unknown), countCell(x.UnknownApplied), right, badIf(x.Unexplained > 0, off))...)
 	}
 	words := "Each transaction moved money between two accounts: it read two records and wrote both. At the end Barograph compared the sum of all balances, and each balance, with the acknowledged transfers. All are correct."
 	if len(wrong) > 0 {

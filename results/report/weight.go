@@ -13,18 +13,18 @@ import (
 // zero with a round end, a straight line has one coordinate less, numbers and words need no quotes,
 // and cells need no end tag.
 var (
-	dot    = regexp.MustCompile(`d="M(-?[\d.]+),(-?[\d.]+)A([\d.]+),[\d.]+ 0 1 1 -?[\d.]+,-?[\d.]+A[\d.]+,[\d.]+ 0 1 1 -?[\d.]+,-?[\d.]+Z"\s+style="fill:([^";]*)(?:;fill-opacity:([\d.]+))?"`)
-	stroke = regexp.MustCompile(`d="M(-?[\d.]+),(-?[\d.]+)L(-?[\d.]+),(-?[\d.]+)"`)
-	plain  = regexp.MustCompile(`\b((?:class|d|x|y|data-v|text-anchor|scope)=)"([\w.#,-]+) ?"(>| |/)`)
-	nobody = regexp.MustCompile(` class=""|</td>`)
+	dot      = regexp.MustCompile(`d="M(-?[\d.]+),(-?[\d.]+)A([\d.]+),[\d.]+ 0 1 1 -?[\d.]+,-?[\d.]+A[\d.]+,[\d.]+ 0 1 1 -?[\d.]+,-?[\d.]+Z"\s+style="fill:([^";]*)(?:;fill-opacity:([\d.]+))?"`)
+	stroke   = regexp.MustCompile(`d="M(-?[\d.]+),(-?[\d.]+)L(-?[\d.]+),(-?[\d.]+)"`)
+	plain    = regexp.MustCompile(`\b((?:class|d|x|y|data-v|text-anchor|scope)=)"([\w.#,-]+) ?"(>| |/)`)
+	needless = regexp.MustCompile(` class=""|</td>`)
 )
 
 // lines shortens the dots and straight lines of a picture.
 func lines(svg []byte) []byte {
 	svg = dot.ReplaceAllFunc(svg, func(path []byte) []byte {
 		m := dot.FindSubmatch(path)
-		r := parsed(m[3])
-		out := fmt.Appendf(nil, `d="M%.1f,%.1fh0" style="stroke:%s;stroke-width:%.3g;stroke-linecap:round`, parsed(m[1])-r, parsed(m[2]), m[4], 2*r)
+		r := numberOf(m[3])
+		out := fmt.Appendf(nil, `d="M%.1f,%.1fh0" style="stroke:%s;stroke-width:%.3g;stroke-linecap:round`, numberOf(m[1])-r, numberOf(m[2]), m[4], 2*r)
 		if len(m[5]) > 0 {
 			out = fmt.Appendf(out, ";stroke-opacity:%s", m[5])
 		}
@@ -32,18 +32,18 @@ func lines(svg []byte) []byte {
 	})
 	return stroke.ReplaceAllFunc(svg, func(path []byte) []byte {
 		m := stroke.FindSubmatch(path)
-		switch from := fmt.Sprintf(`d="M%.4g,%.4g`, parsed(m[1]), parsed(m[2])); {
+		switch from := fmt.Sprintf(`d="M%.4g,%.4g`, numberOf(m[1]), numberOf(m[2])); {
 		case bytes.Equal(m[1], m[3]):
-			return fmt.Appendf(nil, `%sV%.4g"`, from, parsed(m[4]))
+			return fmt.Appendf(nil, `%sV%.4g"`, from, numberOf(m[4]))
 		case bytes.Equal(m[2], m[4]):
-			return fmt.Appendf(nil, `%sH%.4g"`, from, parsed(m[3]))
+			return fmt.Appendf(nil, `%sH%.4g"`, from, numberOf(m[3]))
 		}
 		return path
 	})
 }
 
-// parsed is a number that a pattern matched.
-func parsed(text []byte) float64 {
+// numberOf is a number that a pattern matched.
+func numberOf(text []byte) float64 {
 	v, _ := strconv.ParseFloat(string(text), 64) // the pattern matches only numbers
 	return v
 }
@@ -61,7 +61,7 @@ func (c Cell) Sort() string {
 // script does not change.
 func lighten(page []byte) []byte {
 	before, script, _ := bytes.Cut(page, []byte("<script>"))
-	out := nobody.ReplaceAll(plain.ReplaceAllFunc(before, func(attribute []byte) []byte {
+	out := needless.ReplaceAll(plain.ReplaceAllFunc(before, func(attribute []byte) []byte {
 		m := plain.FindSubmatch(attribute)
 		out := append(append([]byte{}, m[1]...), m[2]...)
 		if m[3][0] == '/' { // otherwise it would belong to the value

@@ -45,7 +45,7 @@ func (f *folder) why() Section {
 		}
 		part := Section{ID: "why-" + c.Name, Title: c.Name, Small: c.Title + ", " + several(c.Rows, "row"), Words: []Words{{"because", f.because(c, best, worst)}}, Table: f.whyTable(c, slices.Compact([]*CellSummary{best, worst}))}
 		if len(all) > len(part.Table.Rows) {
-			part.Parts = []Section{{Title: "Every way of " + c.Name, Small: count(len(all)), Folded: true, Table: f.whyTable(c, all)}}
+			part.Parts = []Section{{Title: "Every configuration of " + c.Name, Small: count(len(all)), Folded: true, Table: f.whyTable(c, all)}}
 		}
 		s.Parts = append(s.Parts, part)
 	}
@@ -63,17 +63,17 @@ func (c *CaseSummary) slowest() *CellSummary {
 }
 
 func (f *folder) whyTable(c *CaseSummary, cells []*CellSummary) *Table {
-	t := table("engine", "design", "flavour", "median (ms)", "ratio (×)", "how rows are found (examined → kept)", "looked at", "of", "per row (of the result)")
+	t := table("engine", "design", "flavour", "median (ms)", "ratio (×)", "how rows are found (examined → kept)", "examined", "of", "per row (of the result)")
 	best := c.fastest()
 	for _, k := range cells {
 		flavour := Cell{Text: k.Flavour, Link: "#" + anchor("plan", k.Asked)}
-		t.add(classOf(k.Floor, k == best), append([]Cell{text(k.Engine), text(k.Design), flavour, numeric(k.Times.Median), k.ratio(best)}, f.reached(c, k)...)...)
+		t.add(classOf(k.Floor, k == best), append([]Cell{text(k.Engine), text(k.Design), flavour, numeric(k.Times.Median), k.ratio(best)}, f.accessCells(c, k)...)...)
 	}
 	return t
 }
 
-// reached returns the columns about how a configuration finds its rows.
-func (f *folder) reached(c *CaseSummary, k *CellSummary) []Cell {
+// accessCells returns the columns about how a configuration finds its rows.
+func (f *folder) accessCells(c *CaseSummary, k *CellSummary) []Cell {
 	all := f.access(k.Asked)
 	if len(all) == 0 {
 		return []Cell{dim("not recorded"), dim(none), dim("")}
@@ -141,7 +141,7 @@ func (f *folder) because(c *CaseSummary, best, worst *CellSummary) string {
 	if len(a) == 0 || len(b) == 0 {
 		return head + "the run does not record how both find their rows."
 	}
-	n, m := f.looked(worst.Asked), f.looked(best.Asked)
+	n, m := f.examinedRows(worst.Asked), f.examinedRows(best.Asked)
 	both := fmt.Sprintf("it examines %s (%s), the fastest %s (%s)", n.words, mainAccess(a).Words(), m.words, mainAccess(b).Words())
 	switch {
 	case !n.counted || !m.counted:
@@ -158,17 +158,17 @@ func (f *folder) because(c *CaseSummary, best, worst *CellSummary) string {
 	return head + both + ", which is more: the rows examined do not explain the difference."
 }
 
-// looked is what a cell's plan examined.
-type looked struct {
+// examinedRows is what a cell's plan examined.
+type examinedRows struct {
 	n       int64
 	unit    string
 	counted bool // n is complete and was measured
 	words   string
 }
 
-func (f *folder) looked(c Asked) looked {
+func (f *folder) examinedRows(c Asked) examinedRows {
 	n, known, measured := run.Examined(f.access(c))
-	l := looked{n: n, unit: f.unit(c), counted: known && measured}
+	l := examinedRows{n: n, unit: f.unit(c), counted: known && measured}
 	l.words = count(n) + " " + l.unit
 	switch {
 	case !known && n == 0:

@@ -134,7 +134,7 @@ func partly(s *Summary) string {
 	won := map[Way][]string{}
 	for i := range s.Cases {
 		if k := s.Cases[i].fastest(); k != nil && s.best(func(r Rank) bool { return r.Way == k.Way }) == nil {
-			ways = once(ways, k.Way)
+			ways = appendNew(ways, k.Way)
 			won[k.Way] = append(won[k.Way], s.Cases[i].Name)
 		}
 	}

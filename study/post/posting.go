@@ -15,7 +15,7 @@ import (
 	"github.com/barograph/barograph/study"
 )
 
-// Posting is a run: tests of methods on designs.
+// Posting configures a run, which executes each test for each method and design.
 type Posting struct {
 	Registry engine.Registry
 	URL      string // of the engine
@@ -46,7 +46,7 @@ func (p *Posting) check(d *engine.Driver) error {
 	}
 	methods := Methods(d)
 	if len(p.Methods) == 0 {
-		p.Methods = texts(methods)
+		p.Methods = stringsOf(methods)
 	}
 	for _, m := range p.Methods {
 		if !slices.Contains(methods, posts.Method(m)) {
@@ -81,7 +81,7 @@ func checkNames[T ~string](flag string, names []string, all []T) error {
 	return nil
 }
 
-func texts[T ~string](all []T) (out []string) {
+func stringsOf[T ~string](all []T) (out []string) {
 	for _, x := range all {
 		out = append(out, string(x))
 	}
@@ -135,23 +135,23 @@ func (p *Posting) Run(ctx context.Context, into *run.Folder) (err error) {
 // designs runs every test of every method on every design. The test once posts files into tables that
 // stay; all other tests have their own tables.
 func (p *Posting) designs(ctx context.Context, d *engine.Driver, db *engine.Engine, refs *References, result *run.Folder) error {
-	one := Programme{
+	programme := Programme{
 		Policy: posts.Policy(p.Policy), Source: p.Source, References: refs, Rounds: p.Rounds, SpeedUp: p.SpeedUp, PerDay: 1000, Folder: result, Engine: result.Run.Archives[0].Engine,
 		Progress: p.Progress,
 	}
 	if feed, ok := p.Source.(Feed); ok {
-		one.From, one.PerDay = feed.From, feed.PerDay
+		programme.From, programme.PerDay = feed.From, feed.PerDay
 	}
 	for _, design := range p.Designs {
-		one.Design = posts.Design(design)
-		for _, stay := range []bool{true, false} {
+		programme.Design = posts.Design(design)
+		for _, keepTables := range []bool{true, false} {
 			tests := slices.DeleteFunc(Tests(), func(t Test) bool {
-				return !slices.Contains(p.Tests, string(t)) || stay != (p.hasFiles() && t == Once)
+				return !slices.Contains(p.Tests, string(t)) || keepTables != (p.hasFiles() && t == Once)
 			})
 			if len(tests) == 0 {
 				continue
 			}
-			if err := p.runTests(ctx, d, db, one, tests, !stay); err != nil {
+			if err := p.runTests(ctx, d, db, programme, tests, !keepTables); err != nil {
 				return err
 			}
 		}
@@ -160,18 +160,18 @@ func (p *Posting) designs(ctx context.Context, d *engine.Driver, db *engine.Engi
 }
 
 // runTests runs tests on one set of tables.
-func (p *Posting) runTests(ctx context.Context, d *engine.Driver, db *engine.Engine, one Programme, tests []Test, own bool) error {
-	store, err := posts.DatabaseOf(db).Open(ctx, posts.Tables{Design: one.Design, Policy: one.Policy, Make: true, Tests: own})
+func (p *Posting) runTests(ctx context.Context, d *engine.Driver, db *engine.Engine, programme Programme, tests []Test, isTest bool) error {
+	store, err := posts.DatabaseOf(db).Open(ctx, posts.Tables{Design: programme.Design, Policy: programme.Policy, Make: true, Tests: isTest})
 	if err != nil {
 		return err
 	}
-	one.Store = store
-	err = one.Admit(ctx, slices.Contains(tests, Noise))
+	programme.Store = store
+	err = programme.Admit(ctx, slices.Contains(tests, Noise))
 	for _, t := range tests {
 		for _, m := range p.Methods {
 			if err == nil {
-				one.Options = p.options(m, d)
-				err = one.Run(ctx, t)
+				programme.Options = p.options(m, d)
+				err = programme.Run(ctx, t)
 			}
 		}
 	}

@@ -105,11 +105,11 @@ func (p *Programme) Admit(ctx context.Context, noise bool) error {
 	return p.Store.Admit(ctx, stations, series)
 }
 
-// cell is one measurement.
+// cell names a test and its scenario, and says which values to post and to compare.
 type cell struct {
 	test, scenario string
 	added          []float64                 // numbers added to the values of each post so far; the last post is measured. None = 0
-	leave          func(v *posts.Value) bool // values that the proof ignores; nil = none
+	ignore         func(v *posts.Value) bool // values that the proof ignores; nil = none
 }
 
 // startCell returns a cell without figures.
@@ -152,7 +152,7 @@ func (p *Programme) measure(ctx context.Context, c cell) error {
 	if err := p.addSizes(ctx, figures.Posting); err != nil {
 		return err
 	}
-	return p.prove(ctx, out, figures, c.leave, state{c.added, never})
+	return p.prove(ctx, out, figures, c.ignore, state{c.added, never})
 }
 
 // report copies the counts of a tally. added is the increase of the number of rows.
@@ -191,8 +191,8 @@ func (p *Programme) addSizes(ctx context.Context, out *run.Posting) error {
 }
 
 // prove compares the tables with the reference, and adds the cell.
-func (p *Programme) prove(ctx context.Context, c run.Cell, m *run.Measured, leave func(*posts.Value) bool, s state) error {
-	h, err := p.compare(ctx, leave, s, c.Value("test")+" "+c.Value("scenario"))
+func (p *Programme) prove(ctx context.Context, c run.Cell, m *run.Measured, ignore func(*posts.Value) bool, s state) error {
+	h, err := p.compare(ctx, ignore, s, c.Value("test")+" "+c.Value("scenario"))
 	if err != nil {
 		return err
 	}
@@ -212,10 +212,10 @@ func (h *comparison) add(c run.Cell, m *run.Measured) error {
 }
 
 // compare compares the digest of the tables with the reference.
-func (p *Programme) compare(ctx context.Context, leave func(*posts.Value) bool, s state, what string) (*comparison, error) {
+func (p *Programme) compare(ctx context.Context, ignore func(*posts.Value) bool, s state, what string) (*comparison, error) {
 	values := p.Store.Values(ctx)
-	if leave != nil {
-		values = without(values, leave)
+	if ignore != nil {
+		values = without(values, ignore)
 	}
 	d, err := posts.DigestOf(values)
 	if err != nil {
@@ -233,11 +233,11 @@ func (p *Programme) compare(ctx context.Context, leave func(*posts.Value) bool, 
 	return h, nil
 }
 
-// without omits the values for which leave returns true.
-func without(values iter.Seq2[*posts.Value, error], leave func(*posts.Value) bool) iter.Seq2[*posts.Value, error] {
+// without omits the values for which ignore returns true.
+func without(values iter.Seq2[*posts.Value, error], ignore func(*posts.Value) bool) iter.Seq2[*posts.Value, error] {
 	return func(yield func(*posts.Value, error) bool) {
 		for v, err := range values {
-			if err == nil && leave(v) {
+			if err == nil && ignore(v) {
 				continue
 			}
 			if !yield(v, err) {
@@ -249,11 +249,11 @@ func without(values iter.Seq2[*posts.Value, error], leave func(*posts.Value) boo
 
 // insertUpdate posts the source into empty tables, and then again with different
 // values: the report's scenarios 1 and 2 (array), 3 and 4 (single).
-func (p *Programme) insertUpdate(ctx context.Context, test Test, leave func(*posts.Value) bool) error {
-	if err := p.measure(ctx, cell{test: string(test), scenario: "insert", leave: leave}); err != nil {
+func (p *Programme) insertUpdate(ctx context.Context, test Test, ignore func(*posts.Value) bool) error {
+	if err := p.measure(ctx, cell{test: string(test), scenario: "insert", ignore: ignore}); err != nil {
 		return err
 	}
-	return p.measure(ctx, cell{test: string(test), scenario: "update", added: []float64{0, 1}, leave: leave})
+	return p.measure(ctx, cell{test: string(test), scenario: "update", added: []float64{0, 1}, ignore: ignore})
 }
 
 // noise runs insertUpdate during maintenance, dumps, posts of a second poster, and reads.

@@ -30,7 +30,7 @@ func TestReferencesInParts(t *testing.T) {
 			if err != nil || want.Records == 0 {
 				t.Fatal(err, want)
 			}
-			parts := &References{source: whole.source, contents: whole.contents, most: 100, known: map[string]record.Digest{}}
+			parts := &References{source: whole.source, contents: whole.contents, groupValues: 100, digests: map[string]record.Digest{}}
 			if got, err := parts.digest(t.Context(), d, posts.GoodStays, s); err != nil || got != want {
 				t.Errorf("%s, %v: %v in parts, %v at once: %v", d, s, got, want, err)
 			}
@@ -57,9 +57,9 @@ func TestFitting(t *testing.T) {
 		want        int
 	}{
 		{15 * time.Minute, 2 * time.Second, 1200}, // 15 passes: the pilot's two took a second each for 20 products
-		{time.Second, time.Minute, pilot},
-		{0, 0, pilot},
-		{1000 * time.Hour, time.Second, backlog},
+		{time.Second, time.Minute, pilotProducts},
+		{0, 0, pilotProducts},
+		{1000 * time.Hour, time.Second, backlogProducts},
 	} {
 		if got := fitting(c.limit, c.took); got != c.want {
 			t.Errorf("%s after a pilot of %s: %d products, want %d", c.limit, c.took, got, c.want)

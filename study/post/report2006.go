@@ -14,8 +14,8 @@ import (
 
 // The number of products in the backlog of the report, and in a pilot.
 const (
-	backlog = 55_338
-	pilot   = 20
+	backlogProducts = 55_338
+	pilotProducts   = 20
 )
 
 // passes is how often the tests of Report2006 post their source: quiet inserts and updates, noise
@@ -27,7 +27,7 @@ const passes = 2 + 4*2 + 1 + 3 + 1
 // time limit. It derives their number from a pilot, which posts a few products twice by each method.
 // feed returns a source of so many products, which the test live divides into days.
 func (p *Posting) Report2006(ctx context.Context, limit time.Duration, feed func(messages int) (Source, error)) (err error) {
-	if len(p.Methods) == 0 { // the report's method and the present one
+	if len(p.Methods) == 0 { // compare the report's method with the service of today
 		p.Methods = []string{string(posts.Row2006), string(Service)}
 	}
 	dir, err := os.MkdirTemp("", "barograph-pilot")
@@ -35,9 +35,9 @@ func (p *Posting) Report2006(ctx context.Context, limit time.Duration, feed func
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	one := *p
-	one.Tests = []string{string(Quiet)}
-	if one.Source, err = feed(pilot); err != nil {
+	pilotRun := *p
+	pilotRun.Tests = []string{string(Quiet)}
+	if pilotRun.Source, err = feed(pilotProducts); err != nil {
 		return err
 	}
 	folder, err := run.Create(filepath.Join(dir, "run"), run.Run{Started: time.Now()})
@@ -45,7 +45,7 @@ func (p *Posting) Report2006(ctx context.Context, limit time.Duration, feed func
 		return err
 	}
 	began := time.Now()
-	if err := errors.Join(one.Run(ctx, folder), folder.Close()); err != nil {
+	if err := errors.Join(pilotRun.Run(ctx, folder), folder.Close()); err != nil {
 		return err
 	}
 	took := time.Since(began)
@@ -54,8 +54,8 @@ func (p *Posting) Report2006(ctx context.Context, limit time.Duration, feed func
 	if needed := took * (passes + 2) / 2; needed > limit {
 		conclusion = fmt.Sprintf("the minimum of %d products will take about %s, longer than the limit of %s", messages, needed.Round(time.Second), limit)
 	}
-	p.Progress(fmt.Sprintf("a pilot of %d products took %s: %s", pilot, took.Round(time.Millisecond), conclusion))
-	p.Tests = texts(report2006())
+	p.Progress(fmt.Sprintf("a pilot of %d products took %s: %s", pilotProducts, took.Round(time.Millisecond), conclusion))
+	p.Tests = stringsOf(report2006())
 	p.Source, err = feed(messages)
 	return err
 }
@@ -65,6 +65,6 @@ func report2006() []Test { return []Test{Quiet, Noise, Queue, Live, Delete} }
 
 // fitting returns how many products fit into a time limit, if a pilot took so long for two of the passes.
 func fitting(limit, took time.Duration) int {
-	n := float64(pilot) * 2 / passes * float64(limit) / float64(max(took, time.Millisecond))
-	return min(max(pilot, int(n)), backlog)
+	n := float64(pilotProducts) * 2 / passes * float64(limit) / float64(max(took, time.Millisecond))
+	return min(max(pilotProducts, int(n)), backlogProducts)
 }

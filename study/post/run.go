@@ -75,7 +75,7 @@ func Run(ctx context.Context, s *posts.Store, src Source, o Options) (*Tally, er
 	if o.Method == Service {
 		return t, t.serve(ctx, s, src, o)
 	}
-	return t, t.timed(func() error { return t.posters(ctx, s, src, o) })
+	return t, t.timed(func() error { return t.runPosters(ctx, s, src, o) })
 }
 
 // timed runs f and measures its wall time and processor time.
@@ -94,8 +94,8 @@ func (t *Tally) timed(f func() error) error {
 	return err
 }
 
-// posters distributes the values to posters, each of which has its own stations.
-func (t *Tally) posters(ctx context.Context, s *posts.Store, src Source, o Options) error {
+// runPosters distributes the values to posters, each of which has its own stations.
+func (t *Tally) runPosters(ctx context.Context, s *posts.Store, src Source, o Options) error {
 	workers := make([]*worker, o.Posters)
 	for i := range workers {
 		p, err := s.Poster(ctx, o.Method)
@@ -110,7 +110,7 @@ func (t *Tally) posters(ctx context.Context, s *posts.Store, src Source, o Optio
 	for _, w := range workers {
 		g.Go(func() error { return w.work(inner) })
 	}
-	g.Go(func() error { return t.deal(inner, src, workers, o) })
+	g.Go(func() error { return t.distribute(inner, src, workers, o) })
 	err := errors.Join(g.Wait(), closeAll(workers))
 	for _, w := range workers {
 		t.PostTotal += w.total
@@ -129,8 +129,8 @@ func closeAll(workers []*worker) (err error) {
 	return err
 }
 
-// deal decodes products and sends batches to the workers.
-func (t *Tally) deal(ctx context.Context, src Source, workers []*worker, o Options) error {
+// distribute decodes products and sends batches to the workers.
+func (t *Tally) distribute(ctx context.Context, src Source, workers []*worker, o Options) error {
 	defer func() {
 		for _, w := range workers {
 			close(w.full)
@@ -152,7 +152,7 @@ func (t *Tally) deal(ctx context.Context, src Source, workers []*worker, o Optio
 			return err
 		}
 		if len(m.Values) == 0 {
-			continue // a product without values is only counted by the survey
+			continue // only Survey counts a product without values
 		}
 		if o.Pace != nil {
 			if err := o.Pace(ctx, t.Products); err != nil {
@@ -225,10 +225,10 @@ const referenceValues = 2_000_000
 // other and adds the digests. It keeps each digest for all methods, and for all designs that
 // store the same values.
 type References struct {
-	source   Source
-	contents *Contents
-	most     int64 // values of a group of stations
-	known    map[string]record.Digest
+	source      Source
+	contents    *Contents
+	groupValues int64 // values of a group of stations
+	digests     map[string]record.Digest
 }
 
 // NewReferences surveys a source.
@@ -237,7 +237,7 @@ func NewReferences(ctx context.Context, s Source) (*References, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &References{source: s, contents: c, most: referenceValues, known: map[string]record.Digest{}}, nil
+	return &References{source: s, contents: c, groupValues: referenceValues, digests: map[string]record.Digest{}}, nil
 }
 
 // Read returns the counts of decoding the source.
@@ -262,14 +262,14 @@ func (r *References) digest(ctx context.Context, d posts.Design, p posts.Policy,
 		s.added = s.added[len(s.added)-1:] // the last post overwrites every key
 	}
 	key := fmt.Sprint(d, p, s)
-	if have, ok := r.known[key]; ok {
-		return have, nil
+	if digest, ok := r.digests[key]; ok {
+		return digest, nil
 	}
 	var sum record.Digest
-	parts := int(r.contents.Read.Values/r.most) + 1
-	for part := range parts {
-		one := &posts.Reference{
-			Policy: p, Design: d, Only: func(station record.ID) bool { return river.Owner(station, parts) == part },
+	groups := int(r.contents.Read.Values/r.groupValues) + 1
+	for group := range groups {
+		reference := &posts.Reference{
+			Policy: p, Design: d, Only: func(station record.ID) bool { return river.Owner(station, groups) == group },
 			Without: func(v *posts.Value) bool { return s.isDeleted(d, v.Time) },
 		}
 		for _, by := range s.added {
@@ -281,12 +281,12 @@ func (r *References) digest(ctx context.Context, d posts.Design, p posts.Policy,
 				for i := range m.Values {
 					change(&m.Values[i])
 				}
-				one.Post([]posts.Message{m.Message})
+				reference.Post([]posts.Message{m.Message})
 			}
 		}
-		sum.Add(one.Digest().Values)
+		sum.Add(reference.Digest().Values)
 	}
-	r.known[key] = sum
+	r.digests[key] = sum
 	return sum, nil
 }
 

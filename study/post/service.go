@@ -37,9 +37,9 @@ func (t *Tally) serve(ctx context.Context, store *posts.Store, src Source, o Opt
 		return err
 	}
 	defer func() { err = errors.Join(err, spool.Close()) }()
-	kept := *store
-	kept.Close = func() error { return nil } // the caller closes the store
-	archive := &river.Archive{Method: o.Writes, Posters: o.Posters, Change: o.Change, Open: func(context.Context) (*posts.Store, error) { return &kept, nil }}
+	shared := *store
+	shared.Close = func() error { return nil } // the caller closes the store
+	archive := &river.Archive{Method: o.Writes, Posters: o.Posters, Change: o.Change, Open: func(context.Context) (*posts.Store, error) { return &shared, nil }}
 	archive.Measured = func(posted posts.PostResult, products int64, took time.Duration) {
 		if t.Posted.Add(posted); o.Pace == nil { // with a pace the times come from the spool
 			t.Post.RecordN(took, products)
@@ -59,9 +59,9 @@ func (t *Tally) serve(ctx context.Context, store *posts.Store, src Source, o Opt
 			t.Post.Record(latency)
 		}
 	}
-	var came int64
+	var spooled int64
 	if o.Pace == nil {
-		if came, err = fill(ctx, dir, src, nil); err != nil {
+		if spooled, err = fill(ctx, dir, src, nil); err != nil {
 			return err
 		}
 		close(ended)
@@ -71,14 +71,14 @@ func (t *Tally) serve(ctx context.Context, store *posts.Store, src Source, o Opt
 		err = t.timed(func() error {
 			g, inner := errgroup.WithContext(ctx)
 			g.Go(func() error { return s.Run(inner) })
-			g.Go(func() (err error) { defer close(ended); came, err = fill(inner, dir, src, o.Pace); return err })
+			g.Go(func() (err error) { defer close(ended); spooled, err = fill(inner, dir, src, o.Pace); return err })
 			return g.Wait()
 		})
 	}
 	if t.PostTotal = t.Wall; err == nil {
 		err = errors.Join(ctx.Err(), failedProducts(dir))
 	}
-	t.Doubled = came - t.Products
+	t.Doubled = spooled - t.Products
 	return err
 }
 
@@ -97,8 +97,8 @@ func fill(ctx context.Context, dir string, src Source, pace func(ctx context.Con
 				return n, err
 			}
 		}
-		whole := filepath.Join(dir, fmt.Sprintf("%09d", n))
-		if err := errors.Join(os.WriteFile(whole+".tmp", m.Text, 0o600), os.Rename(whole+".tmp", whole)); err != nil {
+		path := filepath.Join(dir, fmt.Sprintf("%09d", n))
+		if err := errors.Join(os.WriteFile(path+".tmp", m.Text, 0o600), os.Rename(path+".tmp", path)); err != nil {
 			return n, err
 		}
 		n++

@@ -49,17 +49,17 @@ func (f Feed) Moment() time.Time { return f.Now() }
 func (f Feed) Products() iter.Seq2[*Message, error] {
 	return func(yield func(*Message, error) bool) {
 		d := shef.NewDecoder(shef.Options{Now: f.Now()})
-		var made synth.Message
+		var generated synth.Message
 		var result shef.Result
 		var m Message
 		for i := range f.Messages {
-			f.Make(i, &made)
-			p := shef.Product{File: "feed", Number: i + 1, Part: 1, Line: 1, Heading: made.Heading, AWIPS: made.AWIPS, Issued: made.Issued, Text: made.Text}
+			f.Make(i, &generated)
+			p := shef.Product{File: "feed", Number: i + 1, Part: 1, Line: 1, Heading: generated.Heading, AWIPS: generated.AWIPS, Issued: generated.Issued, Text: generated.Text}
 			began := time.Now()
 			d.Decode(&p, &result)
 			m.Parse = time.Since(began)
-			m.Message = posts.Message{Product: made.AWIPS, Issued: made.Issued, Values: result.Values}
-			m.Text, m.Account = made.Text, result.Account
+			m.Message = posts.Message{Product: generated.AWIPS, Issued: generated.Issued, Values: result.Values}
+			m.Text, m.Account = generated.Text, result.Account
 			if !yield(&m, nil) {
 				return
 			}
