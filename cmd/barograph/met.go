@@ -72,7 +72,7 @@ that users asked and weights them by frequency: METviewer plots, or a query log 
 
 --clients 1,2,4,8 also runs all cases with that many concurrent clients, checks each result, reports throughput and
 latency, and fits the universal scalability law. --subsets 1,2,4,8 (not with --from) repeats the study with other data
-in the same engine: copies under other subset names. For a longer series see "barograph growth".`, met.DerivedCases),
+in the same engine: copies under other names (see "barograph growth").`, met.DerivedCases),
 		Example: `  barograph met vsdb_data --engine duckdb --engine sqlite --engine pebble
   barograph met vsdb_data --engine duckdb --design wide --case test_3 --flavour epoch-range --reps 30
   barograph met --from duckdb:archive.db --engine lab:postgres`,
