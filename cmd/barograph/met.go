@@ -74,7 +74,7 @@ that users asked and weights them by frequency: METviewer plots, or a query log 
 latency, and fits the universal scalability law. --subsets 1,2,4,8 (not with --from) repeats the study with other data
 in the same engine: copies under other names (see "barograph growth").`, met.DerivedCases),
 		Example: `  barograph met vsdb_data --engine duckdb --engine sqlite --engine pebble
-  barograph met vsdb_data --engine duckdb --design wide --case test_3 --flavour epoch-range --reps 30
+  barograph met vsdb_data --engine duckdb --design wide --case test_3 --flavour epoch-range
   barograph met --from duckdb:archive.db --engine lab:postgres`,
 		Args: func(c *cobra.Command, args []string) error {
 			if s.from == "" {
