@@ -52,6 +52,16 @@ func UnreachableError(shown string, err error, cure string) error {
 	return &fault.Error{Setting: cmp.Or(shown, "the server"), Problem: "is unreachable", Err: err, Cure: cmp.Or(certificateCure(err), cure)}
 }
 
+// FileError returns the fault of an embedded engine's file or folder that cannot be used: "x.db cannot be opened: file is
+// not a database; …". It also is an ErrUnreachable. err may be nil.
+func FileError(file, problem string, err error, cure string) error {
+	class := ErrUnreachable
+	if err != nil {
+		class = unreachable{err}
+	}
+	return &fault.Error{File: file, Problem: problem, Err: class, Cure: cure}
+}
+
 // unreachable is a driver's error that also is an ErrUnreachable.
 type unreachable struct{ error }
 

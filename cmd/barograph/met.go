@@ -303,6 +303,10 @@ func (e *env) runStudy(ctx context.Context, s *study, out string, o met.Options)
 	bar := newProgress(e)
 	defer bar.stop()
 	o.Progress = func(p met.Progress) {
+		if p.Step == "" {
+			e.info(p.Note)
+			return
+		}
 		if p.Finished {
 			bar.end(p.Step, p.Note)
 			return

@@ -58,7 +58,7 @@ func open(_ context.Context, u *url.URL, o engine.Options) (*engine.Engine, erro
 	case errors.Is(err, bolterrors.ErrInvalid) || errors.Is(err, bolterrors.ErrChecksum) || errors.Is(err, bolterrors.ErrVersionMismatch):
 		return nil, engine.DamagedError(path, err)
 	case err != nil:
-		return nil, &fault.Error{File: path, Err: fmt.Errorf("%w: %w", engine.ErrUnreachable, err), Cure: "name a readable and writable file, or a new one"}
+		return nil, engine.FileError(path, "cannot be opened", err, "name a readable and writable file, or a new one")
 	}
 	s := &store{db, o.ReadOnly}
 	about := engine.About{

@@ -198,10 +198,7 @@ func (d *database) shadow(dir string) (string, error) {
 }
 
 func unreachable(path string, err error) error {
-	return &fault.Error{
-		File: path, Problem: "cannot be opened", Err: fmt.Errorf("%w: %w", engine.ErrUnreachable, err),
-		Cure: "name a folder of ClickHouse, or a new folder, that no other process has open",
-	}
+	return engine.FileError(path, "cannot be opened", err, "name a folder of ClickHouse, or a new folder, that no other process has open")
 }
 
 // damaged recognizes the names of errors that ClickHouse returns for files that are damaged or in the wrong place.

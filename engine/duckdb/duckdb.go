@@ -149,10 +149,7 @@ func unreachable(path string, err error) error {
 	if strings.Contains(err.Error(), "Could not set lock on file") {
 		return engine.LockedError(path, errors.New("DuckDB cannot lock the file"))
 	}
-	return &fault.Error{
-		File: path, Problem: "cannot be opened", Err: fmt.Errorf("%w: %w", engine.ErrUnreachable, err),
-		Cure: "name a DuckDB file, or a new file in a writable folder, that no other process has open",
-	}
+	return engine.FileError(path, "cannot be opened", err, "name a DuckDB file, or a new file in a writable folder, that no other process has open")
 }
 
 // explain adds place and cure to an error if the disk is full or the file is damaged.

@@ -288,7 +288,7 @@ func unreachable(dir string, err error) error {
 	if strings.Contains(err.Error(), "lock held") || errors.Is(err, syscall.EAGAIN) {
 		return engine.LockedError(dir, err)
 	}
-	return &fault.Error{File: dir, Err: fmt.Errorf("%w: %w", engine.ErrUnreachable, err), Cure: "name a readable and writable folder"}
+	return engine.FileError(dir, "cannot be opened", err, "name a readable and writable folder")
 }
 
 // Open returns the archive. keyvalue is the only design.

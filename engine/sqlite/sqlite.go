@@ -143,11 +143,7 @@ func (d *database) place() error {
 }
 
 func (d *database) unreachable(problem string, err error, cure string) error {
-	cause := engine.ErrUnreachable
-	if err != nil {
-		cause = fmt.Errorf("%w: %w", cause, err)
-	}
-	return &fault.Error{File: d.path, Problem: problem, Err: cause, Cure: cure}
+	return engine.FileError(d.path, problem, err, cure)
 }
 
 // Connect makes database a driver.Connector for its pool.

@@ -368,7 +368,7 @@ func (s *runner) projectLoads(took time.Duration, step Progress) {
 		return
 	}
 	all := time.Duration(float64(s.loadsLeft) * float64(took) * float64(step.Of) / float64(step.Done))
-	s.finishStep(Progress{Step: "projection"}, fmt.Sprintf("about %s to load %s, if each takes as long as %s", all.Round(time.Second), run.CountOf(s.loadsLeft, "archive"), strings.TrimPrefix(step.Step, "loading ")))
+	s.options.Progress(Progress{Note: fmt.Sprintf("about %s to load %s, if each takes as long as %s", all.Round(time.Second), run.CountOf(s.loadsLeft, "archive"), strings.TrimPrefix(step.Step, "loading "))})
 	s.loadsLeft = 0
 }
 

@@ -94,7 +94,7 @@ type Progress struct {
 	Done, Of int64
 	Unit     string // "MB", "results"
 	Finished bool   // the step is over
-	Note     string // the result of a finished step
+	Note     string // the result of a finished step; without a step, a projection
 }
 
 // Outcome summarizes a study; the run folder has the details.
@@ -257,7 +257,7 @@ func (s *runner) finishStep(step Progress, note string) {
 func recordProgress(folder *run.Folder, report func(Progress)) func(Progress) {
 	var last time.Time
 	return func(p Progress) {
-		if p.Finished || time.Since(last) > time.Second {
+		if p.Step != "" && (p.Finished || time.Since(last) > time.Second) {
 			last = time.Now()
 			_ = folder.AddEvent(run.Event{Kind: run.StepEvent, Text: p.Step, Done: p.Done, Total: p.Of}) // the folder keeps the error
 		}

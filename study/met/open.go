@@ -200,7 +200,7 @@ func (p *projection) report(ctx context.Context, s *runner, at Progress) {
 	for _, b := range s.caseRecords.Rows() {
 		memory += factor * float64(b.Len()*(120+8*len(b.Num)+16*len(b.Text)))
 	}
-	s.options.Progress(Progress{Step: "projection", Finished: true, Note: fmt.Sprintf("about %s to read; the cases need %.1f GB of memory", seconds(time.Duration(factor*float64(took))), memory/1e9)})
+	s.options.Progress(Progress{Note: fmt.Sprintf("about %s to read; the cases need %.0f MB of memory", seconds(time.Duration(factor*float64(took))), memory/1e6)})
 	if free := float64(measure.AvailableMemory(ctx)); free > 0 && memory > free/2 {
 		s.warn(fmt.Sprintf("the cases need about %.1f GB of memory, but only %.1f GB are free; choose fewer or smaller cases with --case", memory/1e9, free/1e9))
 	}

@@ -41,7 +41,7 @@ func (s *runner) prove(ctx context.Context, o *openArchives) error {
 	}
 	s.finishStep(step, s.out.proof())
 	if note := s.timingNote(time.Since(began)); note != "" {
-		s.finishStep(Progress{Step: "projection"}, note)
+		s.options.Progress(Progress{Note: note})
 	}
 	s.logCauses()
 	return nil
