@@ -75,14 +75,15 @@ func conserved(t *testing.T, text []byte) (values []record.Gauge) {
 		text = text[len(p.Text):]
 		d.Decode(&p, &r)
 		a := &r.Account
-		complete, cut := p.Text, int64(0)
-		if p.Cut && !bytes.HasSuffix(p.Text, []byte("\n")) { // a line that is cut is one lost piece, whatever it has
+		complete, cut, separators := p.Text, int64(0), int64(0)
+		if p.Cut && !bytes.HasSuffix(p.Text, []byte("\n")) { // a line that is cut is lost, as one piece or as those that it separates
 			complete, cut = p.Text[:bytes.LastIndexByte(p.Text, '\n')+1], 1
+			separators = int64(bytes.Count(p.Text[len(complete):], []byte(",")) + bytes.Count(p.Text[len(complete):], []byte("/")))
 		}
 		lines, pieces := count(complete)
 		lines, pieces = lines+cut, pieces+cut
 		says := newSaid(p.Text)
-		if got := a.Values + a.Lost + a.Control - a.Extra; !a.IsBalanced() || got != pieces || a.Lines-a.Blank != lines ||
+		if got := a.Values + a.Lost + a.Control - a.Extra; !a.IsBalanced() || got < pieces || got > pieces+separators || a.Lines-a.Blank != lines ||
 			a.Values != int64(len(r.Values)) || a.Values != a.ValuePieces || a.Lost != a.LostPieces {
 			t.Errorf("%q\nhas %d lines and %d pieces: account %+v, %v", p.Text, lines, pieces, *a, r.Problems)
 		}
