@@ -92,7 +92,7 @@ var allowed = map[string][]string{
 	"study/post": {"study", "record", "formats", "formats/shef", "study/synth", "query/answer", "engine", "engine/posts", "results/measure", "results/run", "river"},
 
 	// It makes the data of studies of met.
-	"study/growth": {"record", "query/question", "query/answer", "archive/load", "study/met"},
+	"study/growth": {"record", "query/question", "query/answer", "formats", "archive/load", "study/met"},
 
 	"study/*":         {"study", "record", "results/curve", "formats", "query/question", "query/answer", "archive/design", "query/flavour", "engine", "engine/launch", "engine/archive", "engine/tables", "archive/load", "lab", "results/measure", "results/measure/pace", "results/run"},
 	"results/advise":  {"results/run", "results/measure", "query/answer"},

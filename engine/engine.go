@@ -52,8 +52,8 @@ func UnreachableError(shown string, err error, cure string) error {
 	return &fault.Error{Setting: cmp.Or(shown, "the server"), Problem: "is unreachable", Err: err, Cure: cmp.Or(certificateCure(err), cure)}
 }
 
-// FileError returns the fault of an embedded engine's file or folder that cannot be used: "x.db cannot be opened: file is
-// not a database; …". It also is an ErrUnreachable. err may be nil.
+// FileError returns the fault of an embedded engine's file or folder that cannot be used: "x.db cannot be opened: file
+// is not a database; …". It also is an ErrUnreachable. err may be nil.
 func FileError(file, problem string, err error, cure string) error {
 	class := ErrUnreachable
 	if err != nil {

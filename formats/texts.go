@@ -110,6 +110,20 @@ func (t *Texts) open(path string) (r io.ReadCloser, err error) {
 	if err != nil {
 		return nil, err
 	}
+	return decompress(path, r)
+}
+
+// OpenText opens a regular file and decompresses gzip.
+func OpenText(path string) (io.ReadCloser, error) {
+	f, err := OpenFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return decompress(path, f)
+}
+
+// decompress decompresses gzip, which it detects by its first bytes.
+func decompress(path string, r io.ReadCloser) (io.ReadCloser, error) {
 	b := bufio.NewReader(r) // larger reads bypass its buffer
 	head, _ := b.Peek(2)    // an error comes again
 	if !bytes.Equal(head, []byte{0x1f, 0x8b}) {

@@ -66,7 +66,7 @@ func (a *servedArchive) take(ctx context.Context, n design.Name) (archive.Archiv
 	defer a.mu.Unlock()
 	a.users++
 	if l := a.waitingLoad(); l != nil {
-		return nil, &fault.Error{File: a.name, Problem: fmt.Sprint("is being loaded by process ", l.PID), Err: engine.ErrUnreachable, Cure: "wait: it is asked again"}
+		return nil, &fault.Error{File: a.name, Problem: fmt.Sprint("is being loaded by process ", l.PID), Err: engine.ErrUnreachable, Cure: "wait: the page repeats the query"}
 	}
 	if archive.Flavours(a.driver, n) == nil {
 		return nil, fault.NotOffered("design", n, archive.Designs(a.driver), a.driver.Scheme)
@@ -80,12 +80,12 @@ func (a *servedArchive) take(ctx context.Context, n design.Name) (archive.Archiv
 	kept := context.WithoutCancel(ctx) // the archive stays open after the first request
 	if a.db == nil {
 		if _, _, state, err := readRun(a.study); a.study != "" && err == nil && state == run.Running { // which opens it as it needs
-			return nil, &fault.Error{File: a.name, Problem: "is being measured by a run that goes on", Err: engine.ErrUnreachable, Cure: "wait: it is asked again"}
+			return nil, &fault.Error{File: a.name, Problem: "is being measured by a run that goes on", Err: engine.ErrUnreachable, Cure: "wait: the page repeats the query"}
 		}
 		db, err := a.registry.Open(kept, a.url, engine.Options{ReadOnly: true})
 		if err != nil {
 			if pid, _ := engine.Holder(a.path); a.path != "" && pid != 0 && errors.Is(err, engine.ErrUnreachable) {
-				return nil, &fault.Error{File: a.name, Problem: fmt.Sprint("is being loaded, or held, by pid ", pid), Err: engine.ErrUnreachable, Cure: "wait: it is asked again"}
+				return nil, &fault.Error{File: a.name, Problem: fmt.Sprint("is being loaded, or held, by pid ", pid), Err: engine.ErrUnreachable, Cure: "wait: the page repeats the query"}
 			}
 			return nil, err
 		}

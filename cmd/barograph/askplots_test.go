@@ -257,8 +257,8 @@ TMP RATIO(A_TMP_RMSE/A_TMP_ME) 240000 RMSE,ME 3.0000000 NA NA 0
 	}
 }
 
-// TestStatisticsOnOneAxis: the statistics of one axis are in one picture, with one curve for each statistic and model; those
-// of --stat have a picture each. The listed values do not change.
+// TestStatisticsOnOneAxis: the statistics of one axis are in one picture, with one curve for each statistic and model;
+// those of --stat have a picture each. The listed values do not change.
 func TestStatisticsOnOneAxis(t *testing.T) {
 	url := metArchive(t, theLines()...)
 	dir := t.TempDir()

@@ -77,7 +77,7 @@ func (v *attackedArchive) pause(d time.Duration) {
 // startLoad starts a load in a process of its own.
 func (v *attackedArchive) startLoad(t *testing.T, args ...string) *shellProcess {
 	t.Helper()
-	return startShell(t, alone, append([]string{"load", "--engine", v.url, "--design", v.design}, args...)...)
+	return startShell(t, plainCommand, append([]string{"load", "--engine", v.url, "--design", v.design}, args...)...)
 }
 
 // times and paths differ between two runs of a command.

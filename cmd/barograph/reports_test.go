@@ -219,7 +219,7 @@ func reports() []publicReport {
 			v.intact(t, v.data, v.long)
 		}},
 		{"mongodb-partners/mongo-rocks#128", "limit of a file's size", "sqlite pebble duckdb", func(t *testing.T, v *victim) {
-			refused(t, v.load(t, "ulimit -f 200; "+alone, "--window", "500"),
+			refused(t, v.load(t, "ulimit -f 200; "+plainCommand, "--window", "500"),
 				"too large", fault.Failed, fault.Unreachable)
 			v.continued(t, v.path)
 		}},
@@ -249,7 +249,7 @@ func reports() []publicReport {
 		}},
 		{"kopia/kopia#1949", "load sleeps, and another one starts", withLog, func(t *testing.T, v *victim) {
 			s := v.loading(t, v.path)
-			refused(t, v.load(t, alone, "--wait", "0s"), "is being loaded by process", fault.Unreachable)
+			refused(t, v.load(t, plainCommand, "--wait", "0s"), "is being loaded by process", fault.Unreachable)
 			s.signal(t, syscall.SIGCONT)
 			if o := s.wait(t); o.status != 0 {
 				t.Errorf("status %d\n%s", o.status, o.text)
@@ -261,7 +261,7 @@ func reports() []publicReport {
 			v.url = v.engine + ":" + v.path
 			var both []*shellProcess
 			for range 2 {
-				both = append(both, startShell(t, alone, "load", v.data, v.long, "--engine", v.url))
+				both = append(both, startShell(t, plainCommand, "load", v.data, v.long, "--engine", v.url))
 			}
 			for _, s := range both {
 				if o := s.wait(t); o.status != 0 {
@@ -473,11 +473,11 @@ func reports() []publicReport {
 			for _, args := range [][]string{
 				{"verify", v.engine + ":" + pipe}, {"show", pipe}, {"load", v.data, "--engine", v.engine + ":" + pipe},
 			} {
-				refused(t, startShell(t, alone, args...).wait(t), "pipe.db", fault.Usage, fault.Incomplete, fault.Unreachable)
+				refused(t, startShell(t, plainCommand, args...).wait(t), "pipe.db", fault.Usage, fault.Incomplete, fault.Unreachable)
 			}
 			check(t, syscall.Mkfifo(v.path+".loading", 0o600))
 			for _, args := range [][]string{{"verify", v.url}, {"load", v.long, "--engine", v.url}} {
-				if o := startShell(t, alone, args...).wait(t); o.status != 0 {
+				if o := startShell(t, plainCommand, args...).wait(t); o.status != 0 {
 					refused(t, o, "a.db", fault.Unreachable)
 				}
 			}
@@ -555,7 +555,7 @@ func reports() []publicReport {
 			if status, stdout, stderr := barograph(t, v.question()...); stdout != rows {
 				refused(t, ending{status, stderr}, "a.db", fault.Failed, fault.Unreachable)
 			}
-			refused(t, v.load(t, alone), "a.db", fault.Failed, fault.Unreachable)
+			refused(t, v.load(t, plainCommand), "a.db", fault.Failed, fault.Unreachable)
 			check(t, os.Remove(filler))
 			v.continued(t, v.path)
 		}},

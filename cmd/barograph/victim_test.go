@@ -133,7 +133,7 @@ func (s *shellProcess) signal(t *testing.T, sig syscall.Signal) {
 func (v *victim) loading(t *testing.T, path string) *shellProcess {
 	t.Helper()
 	before := bytesOf(t, v.dir)
-	s := startShell(t, alone, "load", v.long, "--engine", v.engine+":"+path, "--window", "20")
+	s := startShell(t, plainCommand, "load", v.long, "--engine", v.engine+":"+path, "--window", "20")
 	for range 5000 {
 		if bytesOf(t, v.dir) > before+100<<10 {
 			s.signal(t, syscall.SIGSTOP)
@@ -249,8 +249,8 @@ func (v *victim) rows(t *testing.T) string {
 	return must(t, v.question()...)
 }
 
-// alone is a shell line that runs the program as it is.
-const alone = `exec "$@"`
+// plainCommand is a shell line that runs the program as it is.
+const plainCommand = `exec "$@"`
 
 // withoutPrivileges is a shell line in which root is bound by the permissions of files.
 const withoutPrivileges = `exec setpriv --bounding-set=-dac_override,-dac_read_search "$@"`

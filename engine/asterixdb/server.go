@@ -167,7 +167,8 @@ func start(c *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 	return []launch.Command{cc, nc}, nil
 }
 
-// openedPackages are the Java packages that the server accesses by reflection. Without them it does not start on Java 17.
+// openedPackages are the Java packages that the server accesses by reflection. Without them it does not start on Java
+// 17.
 var openedPackages = [...]string{ //nolint:gochecknoglobals // a constant table
 	"java.base/java.lang", "java.base/java.nio", "java.base/java.util", "java.base/sun.nio.ch", "jdk.management/com.sun.management.internal",
 }

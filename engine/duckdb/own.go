@@ -332,8 +332,8 @@ func (o *ownTables) measureTexts(ctx context.Context, t *tables.Table) error {
 }
 
 // sliceRows is the number of rows that Each reads with one statement: those of a row group that DuckDB writes. DuckDB's
-// driver returns the first row of a result when it has the last one, so one statement for all rows needs memory, or disk,
-// for all of them as texts.
+// driver returns the first row of a result when it has the last one, so one statement for all rows needs memory, or
+// disk, for all of them as texts.
 const sliceRows = 122_880
 
 // readable adds the table's first file to an error.

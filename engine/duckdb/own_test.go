@@ -1,6 +1,7 @@
 package duckdb_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,20 +14,30 @@ import (
 	"github.com/barograph/barograph/query/flavour"
 )
 
-// TestEach: every row arrives once and in order. Each reads a slice of the rows at a time: after the file is removed, the
-// rest of the first slice arrives and no more.
+// ownTables opens a user's own tables, which are closed at the end of the test.
+func ownTables(t *testing.T, path string) *tables.Tables {
+	t.Helper()
+	e, err := engine.Registry{duckdb.Driver()}.Open(t.Context(), "duckdb:"+path, engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := tables.DatabasesOf(e).Own(t.Context(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(own.Close(), e.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	return own
+}
+
+// TestEach: every row arrives once and in order. Each reads a slice of the rows at a time: after the file is removed,
+// the rest of the first slice arrives and no more.
 func TestEach(t *testing.T) {
 	dir, ctx := t.TempDir(), t.Context()
-	e, err := engine.Registry{duckdb.Driver()}.Open(ctx, "duckdb::memory:", engine.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer e.Close()
-	own, err := tables.DatabasesOf(e).Own(ctx, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer own.Close()
+	own := ownTables(t, ":memory:")
 	newTable := func(name, column string, rows int) *tables.Table {
 		t.Helper()
 		table := &tables.Table{Name: name, Root: dir, Files: []string{filepath.Join(dir, name+".parquet")}}

@@ -11,7 +11,6 @@ import (
 	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/duckdb"
 	"github.com/barograph/barograph/engine/enginetest"
-	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/flavour"
 	"github.com/barograph/barograph/query/question"
@@ -83,16 +82,7 @@ func TestStrangersView(t *testing.T) {
 // own tables are kept to the folders that are named.
 func TestSealed(t *testing.T) {
 	dir, ctx := t.TempDir(), t.Context()
-	e, err := engine.Registry{duckdb.Driver()}.Open(ctx, "duckdb:"+filepath.Join(dir, "a.db"), engine.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer e.Close()
-	own, err := tables.DatabasesOf(e).Own(ctx, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer own.Close()
+	own := ownTables(t, filepath.Join(dir, "a.db"))
 	inside, outside := filepath.Join(dir, "in"), filepath.Join(dir, "out.csv")
 	if err := os.MkdirAll(inside, 0o700); err != nil {
 		t.Fatal(err)

@@ -14,8 +14,9 @@ import (
 	"github.com/barograph/barograph/lab"
 )
 
-// TestServerDiesAtTheEndOfACommit kills the server when it receives one of the last statements of a commit. A MyISAM table
-// keeps its length and its keys in the server's memory until UNLOCK TABLES; a commit that counts must not depend on them.
+// TestServerDiesAtTheEndOfACommit kills the server when it receives one of the last statements of a commit. A MyISAM
+// table keeps its length and its keys in the server's memory until UNLOCK TABLES; a commit that counts must not depend
+// on them.
 func TestServerDiesAtTheEndOfACommit(t *testing.T) {
 	l := mariadb.Mortal.Lab(t, mariadb.Driver(), lab.Options{Profile: "default", Memory: 1 << 30})
 	for _, at := range []struct {
@@ -39,19 +40,19 @@ func TestServerDiesAtTheEndOfACommit(t *testing.T) {
 					t.Fatal(err)
 				}
 				a := opened(t, url, design.Normalized)
-				there, rest := whole(t, a, all)
+				there, rest := checkComplete(t, a, all)
 				t.Logf("%d files before, %d after the kill", first, len(there))
 				if err := store(t.Context(), a, "s", rest); err != nil {
 					t.Fatal(err)
 				}
-				whole(t, a, all)
+				checkComplete(t, a, all)
 			}
 		})
 	}
 }
 
-// killAt passes connections on to a server, which it kills instead of sending it a statement of a commit: the nth one with
-// this beginning after LOCK TABLES. seen reports whether that happened.
+// killAt passes connections on to a server, which it kills instead of sending it a statement of a commit: the nth one
+// with this beginning after LOCK TABLES. seen reports whether that happened.
 func killAt(t *testing.T, l *lab.Lab, to, statement string, nth int) (address string, seen func() bool) {
 	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")

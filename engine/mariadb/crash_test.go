@@ -112,9 +112,9 @@ func digest(t *testing.T, a archive.Archive, subset string) (sum record.Digest) 
 	return sum
 }
 
-// whole checks that the archive holds exactly what is marked, and splits the
+// checkComplete checks that the archive contains exactly what is marked, and splits the
 // files into those and the rest.
-func whole(t *testing.T, a archive.Archive, files []enginetest.File) (there, rest []enginetest.File) {
+func checkComplete(t *testing.T, a archive.Archive, files []enginetest.File) (there, rest []enginetest.File) {
 	t.Helper()
 	marks, err := a.Marks(t.Context(), "s")
 	if err != nil {
@@ -167,15 +167,15 @@ func TestServerDiesWhileRecordsAreReplaced(t *testing.T) {
 			rng := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 1))
 			for k := range kills {
 				killed(t, l, opened(t, url, c.design), all, rng)
-				there, rest := whole(t, opened(t, url, c.design), all)
+				there, rest := checkComplete(t, opened(t, url, c.design), all)
 				t.Logf("kill %d: %d files are there, %d are not", k+1, len(there), len(rest))
 			}
 			a := opened(t, url, c.design)
-			_, rest := whole(t, a, all)
+			_, rest := checkComplete(t, a, all)
 			if err := store(t.Context(), a, "s", rest); err != nil {
 				t.Fatal(err)
 			}
-			if _, rest := whole(t, a, all); len(rest) > 0 {
+			if _, rest := checkComplete(t, a, all); len(rest) > 0 {
 				t.Errorf("%d files have no mark", len(rest))
 			}
 		})
@@ -185,7 +185,7 @@ func TestServerDiesWhileRecordsAreReplaced(t *testing.T) {
 // killed loads what is not there yet, kills the server meanwhile and starts it again.
 func killed(t *testing.T, l *lab.Lab, a archive.Archive, all []enginetest.File, rng *rand.Rand) {
 	t.Helper()
-	_, rest := whole(t, a, all)
+	_, rest := checkComplete(t, a, all)
 	ended := make(chan error, 1)
 	go func() { ended <- store(t.Context(), a, "s", rest) }()
 	time.Sleep(time.Duration(10+rng.IntN(250)) * time.Millisecond)
@@ -220,7 +220,7 @@ func TestKeysThatAKilledServerLeft(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := opened(t, url, design.Normalized)
-	there, rest := whole(t, a, all)
+	there, rest := checkComplete(t, a, all)
 	if len(there) != 6 {
 		t.Errorf("%d files are there, want 6", len(there))
 	}
@@ -232,7 +232,7 @@ func TestKeysThatAKilledServerLeft(t *testing.T) {
 	if err := store(t.Context(), a, "s", rest); err != nil {
 		t.Fatal(err)
 	}
-	whole(t, a, all)
+	checkComplete(t, a, all)
 }
 
 // tell runs a statement in the lab's server, and returns the last column of

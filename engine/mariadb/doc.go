@@ -14,12 +14,12 @@
 // names, storage engine and character set. METviewer can use the database, and METdbLoad can load
 // into it.
 //
-// METviewer's tables of MODE, MTD and tropical cyclones have other headers (mode_header,
-// mtd_header, tcst_header). Barograph stores such records in its own tables, barograph_line_data_…,
-// and their headers in barograph_stat_header, and queries only those. Archives that were created
-// before that table existed have these headers in stat_header until adopt --repair. In the same commit it also writes METviewer's tables: one header for
-// the objects and the contingency table of a file, and pairs with the numbers of their objects.
-// Objects that METdbLoad has loaded are only in METviewer's tables.
+// METviewer's tables of MODE, MTD and tropical cyclones have other headers (mode_header, mtd_header, tcst_header).
+// Barograph stores such records in its own tables, barograph_line_data_…, and their headers in barograph_stat_header,
+// and queries only those. Archives that were created before that table existed have these headers in stat_header until
+// adopt --repair. In the same commit it also writes METviewer's tables: one header for the objects and the contingency
+// table of a file, and pairs with the numbers of their objects. Objects that METdbLoad has loaded are only in
+// METviewer's tables.
 //
 // engine=InnoDB changes only the storage engine. apply_indexes=true adds, to every line table,
 // the indexes of METdbLoad's option of that name.

@@ -64,7 +64,7 @@ func comesBack(t *testing.T, l *lab.Lab) {
 		t.Fatal(err)
 	}
 	for i := range 3 {
-		if _, rest := whole(t, opened(t, node(t, l, i)+"b_", design.Normalized), all); len(rest) > 0 {
+		if _, rest := checkComplete(t, opened(t, node(t, l, i)+"b_", design.Normalized), all); len(rest) > 0 {
 			t.Errorf("node %d lacks %d files", i+1, len(rest))
 		}
 	}
@@ -123,7 +123,7 @@ func galeraSchema(t *testing.T, l *lab.Lab) {
 		if err := store(t.Context(), opened(t, l.URL()+"s_", d), "s", all); err != nil {
 			t.Fatal(err)
 		}
-		whole(t, opened(t, node(t, l, 2)+"s_", d), all)
+		checkComplete(t, opened(t, node(t, l, 2)+"s_", d), all)
 	}
 	var n int
 	err := alone(t, l, 0).QueryRowContext(t.Context(), `SELECT count(*) FROM information_schema.tables t WHERE table_schema = 's_s' AND (engine <> 'InnoDB' OR NOT EXISTS
@@ -151,7 +151,7 @@ func loadersAtEveryNode(t *testing.T, l *lab.Lab) {
 				t.Fatal(err)
 			}
 			for i := range 3 {
-				if _, rest := whole(t, opened(t, node(t, l, i)+"n_", d), all); len(rest) > 0 {
+				if _, rest := checkComplete(t, opened(t, node(t, l, i)+"n_", d), all); len(rest) > 0 {
 					t.Errorf("node %d has no mark of %d files", i+1, len(rest))
 				}
 			}
@@ -193,13 +193,13 @@ func nodeDies(t *testing.T, l *lab.Lab) {
 	if _, err := loading(all[:10], 2); err != nil {
 		t.Fatalf("the third node died, and the load said: %v", err)
 	}
-	whole(t, opened(t, url, d), all)
+	checkComplete(t, opened(t, url, d), all)
 	if err := l.Restart(t.Context(), 2); err != nil {
 		t.Fatal(err)
 	}
 	acknowledged, err := loading(all[10:], 0)
 	t.Logf("the loader's node died after %d of %d files, and the load said: %v", len(acknowledged), len(all)-10, err)
-	there, rest := whole(t, opened(t, url, d), all) // at the others
+	there, rest := checkComplete(t, opened(t, url, d), all) // at the others
 	if len(there) < 10+len(acknowledged) {
 		t.Errorf("%d files were acknowledged, %d are there", 10+len(acknowledged), len(there))
 	}
@@ -210,7 +210,7 @@ func nodeDies(t *testing.T, l *lab.Lab) {
 		t.Fatal(err)
 	}
 	for i := range 3 {
-		if _, rest := whole(t, opened(t, node(t, l, i)+"d_", d), all); len(rest) > 0 {
+		if _, rest := checkComplete(t, opened(t, node(t, l, i)+"d_", d), all); len(rest) > 0 {
 			t.Errorf("node %d lacks %d files", i+1, len(rest))
 		}
 	}

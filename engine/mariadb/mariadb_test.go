@@ -161,7 +161,7 @@ func TestServer(t *testing.T) {
 			if err := l.Restart(t.Context(), 0); err != nil {
 				t.Fatal(err)
 			}
-			whole(t, opened(t, url, design.Normalized), all)
+			checkComplete(t, opened(t, url, design.Normalized), all)
 		})
 	}
 }

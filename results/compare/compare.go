@@ -151,27 +151,27 @@ type Verdict string
 
 // The verdicts, the worst first.
 const (
-	Broken      Verdict = "broken" // was correct, and is not
-	NotRight    Verdict = "not right"
-	Slower      Verdict = "slower" // or less, if more is better
-	Faster      Verdict = "faster"
-	Repaired    Verdict = "repaired" // is correct, and was not
-	Gone        Verdict = "absent"
-	Added       Verdict = "new"
-	NoTimes     Verdict = "not timed"    // in at least one run
-	OtherAnswer Verdict = "other answer" // both are correct but differ, because the data differ: times are not comparable
-	TooFew      Verdict = "?"            // too few repetitions to decide
-	Same        Verdict = "~"            // no significant difference
-	Floor       Verdict = "floor"        // the client overhead, which is not a database's
+	Broken         Verdict = "broken" // was correct, and is not
+	NotRight       Verdict = "not right"
+	Slower         Verdict = "slower" // or less, if more is better
+	Faster         Verdict = "faster"
+	Repaired       Verdict = "repaired" // is correct, and was not
+	Gone           Verdict = "absent"
+	Added          Verdict = "new"
+	NoTimes        Verdict = "not timed"       // in at least one run
+	OtherAnswer    Verdict = "other answer"    // both are correct but differ, because the data differ: times are not comparable
+	TooFew         Verdict = "?"               // too few repetitions to decide
+	Same           Verdict = "~"               // no significant difference
+	ClientOverhead Verdict = "client overhead" // the client overhead, which is not a database's
 )
 
 func (v Verdict) order() int {
-	return slices.Index([]Verdict{Broken, Slower, Faster, NotRight, Repaired, Gone, Added, OtherAnswer, NoTimes, TooFew, Same, Floor}, v)
+	return slices.Index([]Verdict{Broken, Slower, Faster, NotRight, Repaired, Gone, Added, OtherAnswer, NoTimes, TooFew, Same, ClientOverhead}, v)
 }
 
 // Alike reports whether a cell has no change of its own to report.
 func (v Verdict) Alike() bool {
-	return v == Same || v == Floor || v == OtherAnswer || v == TooFew || v == NoTimes
+	return v == Same || v == ClientOverhead || v == OtherAnswer || v == TooFew || v == NoTimes
 }
 
 // Marked reports whether the verdict is a change.
@@ -200,11 +200,11 @@ func loads(base, other *run.Run) (out []Load) {
 type side struct {
 	Side
 	quantity
-	floor  bool
-	values []float64
-	reps   []int     // repetition numbers of the values
-	steady []float64 // the values without the slowdown of their rounds
-	digest string    // of the results
+	overhead bool
+	values   []float64
+	reps     []int     // repetition numbers of the values
+	steady   []float64 // the values without the slowdown of their rounds
+	digest   string    // of the results
 }
 
 // Runs compares others with the base. All tests are corrected together; seed determines the
@@ -273,13 +273,13 @@ func Runs(base Run, others []Run, seed uint64) *Comparison {
 
 // Cell is a quantity of a cell of one run. Only a Right result has an estimate.
 type Cell struct {
-	Engine   string            `json:"engine"`
-	Axes     map[string]string `json:"axes"` // design, case, flavour …
-	Phase    run.Phase         `json:"phase,omitempty"`
-	Quantity string            `json:"quantity"`
-	Unit     string            `json:"unit"`
-	More     bool              `json:"more_is_better,omitempty"`
-	Floor    bool              `json:"floor,omitempty"` // the client overhead
+	Engine         string            `json:"engine"`
+	Axes           map[string]string `json:"axes"` // design, case, flavour …
+	Phase          run.Phase         `json:"phase,omitempty"`
+	Quantity       string            `json:"quantity"`
+	Unit           string            `json:"unit"`
+	More           bool              `json:"more_is_better,omitempty"`
+	ClientOverhead bool              `json:"client_overhead,omitempty"` // of the dry engine
 	Side
 }
 
@@ -292,7 +292,7 @@ func Cells(r Run) (out []Cell) {
 		for i := range names {
 			axes[names[i]] = values[i]
 		}
-		out = append(out, Cell{k.cell.Engine, axes, k.phase, x.name, x.unit, x.more, x.floor, x.Side})
+		out = append(out, Cell{k.cell.Engine, axes, k.phase, x.name, x.unit, x.more, x.overhead, x.Side})
 	}
 	return out
 }
@@ -305,7 +305,7 @@ func gather(r Run) (map[key]*side, []key) {
 			k := key{s.Cell, s.Phase, q.name}
 			x := sides[k]
 			if x == nil {
-				x = &side{Side: Side{State: Untimed}, quantity: q, digest: s.Digest, floor: r.floor(s.Cell.Engine)}
+				x = &side{Side: Side{State: Untimed}, quantity: q, digest: s.Digest, overhead: r.overhead(s.Cell.Engine)}
 				sides[k], order = x, append(order, k)
 			}
 			x.add(s)
@@ -340,7 +340,7 @@ func (r Run) busy() (out []string) {
 	return out
 }
 
-func (r Run) floor(engine string) bool {
+func (r Run) overhead(engine string) bool {
 	return slices.ContainsFunc(r.Archives, func(a run.Archive) bool { return a.Engine == engine && a.Place == "memory" })
 }
 
@@ -354,7 +354,7 @@ func calm(sides map[key]*side) {
 	share := map[round][]float64{}
 	for k, x := range sides {
 		for i, v := range x.values {
-			if k.cell.Workload == "met" && !x.floor {
+			if k.cell.Workload == "met" && !x.overhead {
 				at := round{k.phase, x.reps[i]}
 				share[at] = append(share[at], v/x.Median.Value)
 			}
@@ -440,8 +440,8 @@ func finding(k key, a, b *side) Finding {
 		f.Verdict = NoTimes
 	case a.digest != b.digest && k.cell.Workload == "met":
 		f.Verdict = OtherAnswer
-	case of.floor:
-		f.Verdict = Floor
+	case of.overhead:
+		f.Verdict = ClientOverhead
 	}
 	return f
 }

@@ -153,7 +153,7 @@ func (a *adviser) choice() []Cell {
 
 // cost returns the cost of a choice by the weights, as a multiple of the cost of the first.
 func (a *adviser) cost(c, first *advise.Choice) Cell {
-	return Cell{Text: number(c.Score.Value/first.Score.Value) + " times", Link: "#" + anchor("choice", Asked{wayOf(c), ""})}
+	return Cell{Text: number(c.Score.Value/first.Score.Value) + " times", Link: "#" + anchor("choice", CellKey{wayOf(c), ""})}
 }
 
 // figures returns the figures of a choice that count, in words.
@@ -191,11 +191,11 @@ func (a *adviser) figure(c *advise.Choice, by advise.Criterion) Cell {
 	}
 	printed, scale := number, 1.0
 	var out Cell
-	w, archive := wayOf(c), anchor("archive", Asked{Way{c.Engine, c.Design, ""}, ""})
+	w, archive := wayOf(c), anchor("archive", CellKey{Way{c.Engine, c.Design, ""}, ""})
 	switch by {
 	case advise.QueryTime:
 		scale = 1e3
-		out.Link = a.base + "#" + anchor("way", Asked{w, ""})
+		out.Link = a.base + "#" + anchor("way", CellKey{w, ""})
 		printed = func(v float64) string { return number(v) + " ms" }
 	case advise.Disk:
 		printed, out.Link = byteSize, a.base+"#"+archive
@@ -296,7 +296,7 @@ func (a *adviser) table() *Table {
 			cells = append(cells, a.figure(c, by))
 		}
 		t.add(class, append(cells, text(places(c)), text(cmp.Or(c.Archive.License, none)))...)
-		t.name(anchor("choice", Asked{wayOf(c), ""}))
+		t.name(anchor("choice", CellKey{wayOf(c), ""}))
 	}
 	t.Note = "Cost: the weighted geometric mean of the ratios to the best of each column; 1 = the best in all. Bold: the first choice, and each choice whose cost differs from it by less than the 95 % intervals. " +
 		"These intervals come from the repetitions of queries and from the law of growth; loads and sizes are single values. A column counts only if it was measured for every choice. Questions: the weighted mean of the medians of the cases."

@@ -241,7 +241,7 @@ func bottleneck(p *point, sigma float64) string {
 		busy += ", the server " + cores(e.server)
 	}
 	busy += "."
-	if p.Place == floorPlace {
+	if p.Place == overheadPlace {
 		return fmt.Sprintf("Client: this run has no database. It used %s of %s cores.", cores(e.client), cores(e.cores))
 	}
 	all := e.causes()

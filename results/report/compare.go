@@ -86,7 +86,7 @@ func changes(name string, a *compare.Against) string {
 		{compare.NoTimes, "not timed"},
 		{compare.TooFew, "with too few repetitions to compare"},
 		{compare.Same, "without a significant difference"},
-		{compare.Floor, "of client overhead"},
+		{compare.ClientOverhead, "of client overhead"},
 	} {
 		if n := tally(a, v.Verdict); n > 0 {
 			parts = append(parts, count(n)+" "+v.words)

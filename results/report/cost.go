@@ -75,7 +75,7 @@ func costs(all []run.Sample) Section {
 			s.Pictures = append(s.Pictures, timelines(&all[i], m)...)
 		}
 	}
-	s.Beside = true
+	s.SideBySide = true
 	return s
 }
 

@@ -219,7 +219,7 @@ func references(name string) []plot.Reference {
 // verification draws the curves of a run. Cases with the same curves share a picture. If one
 // picture cannot show all curves, they are split by a word of their names.
 func verification(all []*run.Curves) Section {
-	s := Section{ID: "verification", Title: "Verification", Beside: true, Words: say("The reference results, which all proven results equal.")}
+	s := Section{ID: "verification", Title: "Verification", SideBySide: true, Words: say("The reference results, which all proven results equal.")}
 	var drawn []*run.Curves
 	for _, c := range all {
 		if i := slices.IndexFunc(drawn, func(d *run.Curves) bool { return sameCurves(c, d) }); i >= 0 {
@@ -237,7 +237,7 @@ func verification(all []*run.Curves) Section {
 		}
 	}
 	if len(drawn) == 0 {
-		s.Words, s.Beside = []Words{{"none", "No case of this run selects the columns of a statistic, or no case had rows."}}, false
+		s.Words, s.SideBySide = []Words{{"none", "No case of this run selects the columns of a statistic, or no case had rows."}}, false
 	}
 	return s
 }

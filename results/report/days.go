@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/barograph/barograph/results/plot"
 	"github.com/barograph/barograph/results/run"
@@ -72,7 +72,7 @@ func readDays(dir string) (*dayGrowth, error) {
 	return g, g.read(subs)
 }
 
-// laws returns the laws of the questions of one kind.
+// lawsOf returns the laws of the questions of one kind.
 func (g *dayGrowth) lawsOf(allDays bool) (out []GrowthLaw) {
 	for _, l := range g.sum.Laws {
 		if slices.Contains(g.AllDays, l.Case) == allDays {
@@ -132,7 +132,7 @@ func openDays(dir string, r *run.Run, _ []run.Sample) *Report {
 
 // series describes what was varied.
 func (g *dayGrowth) series(r *run.Run) string {
-	return fmt.Sprintf("%s; %s; the days of the files, shifted by whole days: other times, the same leads and values", r.Data.Source, several(g.Models, "model"))
+	return fmt.Sprintf("%s; %s; the days of the files, shifted by days: other times, the same leads and values", r.Data.Source, several(g.Models, "model"))
 }
 
 // words lists the first n sizes.
@@ -156,8 +156,8 @@ func (g *dayGrowth) lawTable(laws []GrowthLaw) *Table {
 		for _, v := range l.Times {
 			cells = append(cells, numeric(v.Value))
 		}
-		t.add(classOf(l.Floor, false), cells...)
-		t.name(anchor("law", l.Asked))
+		t.add(classOf(l.ClientOverhead, false), cells...)
+		t.name(anchor("law", l.CellKey))
 	}
 	t.Note = "Exponent: time = factor · days^exponent, fitted to the medians. The interval is the wider of a bootstrap over repetitions and of Student's t over sizes. Fewer than three sizes, or fewer than six repetitions of a size, give no interval."
 	return t
@@ -184,9 +184,7 @@ func (g *dayGrowth) errors() []Drawing {
 		return nil
 	}
 	ratio := func(q Projection) float64 { return q.Measured / q.Projected.Value }
-	slices.SortFunc(all, func(a, b Projection) int {
-		return strings.Compare(fmt.Sprintf("%020.9f", ratio(a)), fmt.Sprintf("%020.9f", ratio(b)))
-	})
+	slices.SortFunc(all, func(a, b Projection) int { return cmp.Compare(ratio(a), ratio(b)) })
 	measured, projected := plot.Curve{Name: "measured"}, plot.Curve{Name: "projected, with its interval"}
 	for i, q := range all {
 		measured.Add(float64(i+1), plot.Value{V: ratio(q), Lo: ratio(q), Hi: ratio(q)})

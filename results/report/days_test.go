@@ -154,7 +154,7 @@ func TestProjection(t *testing.T) {
 		g.sizes, g.folders = []int{1, 4, 16, 64}, []*folder{{results: &results{run: &run.Run{}}}}
 		var measured []float64
 		for k := range 40 {
-			l := GrowthLaw{Asked: Asked{Way{"x", "wide", "sql"}, fmt.Sprint("case", k)}}
+			l := GrowthLaw{CellKey: CellKey{Way{"x", "wide", "sql"}, fmt.Sprint("case", k)}}
 			for _, n := range append(g.sizes, 128) {
 				v := float64(k+1) * law(float64(n)) * math.Exp(0.02*random.NormFloat64())
 				if n == 128 {

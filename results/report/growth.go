@@ -25,11 +25,11 @@ type GrowthSummary struct {
 
 // GrowthLaw describes how the time of one query configuration of one case grows with the size.
 type GrowthLaw struct {
-	Asked
+	CellKey
 	measure.Growth
-	Times []measure.Estimate `json:"times_ms"` // median and its 95 % interval, by size
-	Far   measure.Estimate   `json:"far_ms"`   // predicted for FarDocuments
-	Floor bool               `json:"floor,omitempty"`
+	Times          []measure.Estimate `json:"times_ms"` // median and its 95 % interval, by size
+	Far            measure.Estimate   `json:"far_ms"`   // predicted for FarDocuments
+	ClientOverhead bool               `json:"client_overhead,omitempty"`
 }
 
 // determined reports whether the law has enough measurements for an interval. It needs three sizes,
@@ -83,8 +83,8 @@ func (g *growth) fit() error {
 	g.sum.Sizes, g.sum.Document = g.sizes, g.documents()
 	g.sum.Far = float64(FarDocuments) / float64(g.sum.Document)
 	sizes := make([]float64, len(g.sizes))
-	laws, times := map[Asked]*GrowthLaw{}, map[Asked][][]float64{}
-	var order []Asked
+	laws, times := map[CellKey]*GrowthLaw{}, map[CellKey][][]float64{}
+	var order []CellKey
 	for i, f := range g.folders {
 		sizes[i] = float64(g.sizes[i])
 		g.sum.Wrong += f.sum.Wrong + f.sum.Failed + f.sum.Incomplete
@@ -93,11 +93,11 @@ func (g *growth) fit() error {
 				if k.Times == nil {
 					continue
 				}
-				if order = appendNew(order, k.Asked); laws[k.Asked] == nil {
-					laws[k.Asked] = &GrowthLaw{Asked: k.Asked, Floor: k.Floor}
+				if order = appendNew(order, k.CellKey); laws[k.CellKey] == nil {
+					laws[k.CellKey] = &GrowthLaw{CellKey: k.CellKey, ClientOverhead: k.ClientOverhead}
 				}
-				times[k.Asked] = append(times[k.Asked], k.Times.values)
-				laws[k.Asked].Times = append(laws[k.Asked].Times, measure.Estimate{Value: float64(k.Times.Median), Low: float64(k.Times.Lo), High: float64(k.Times.Hi)})
+				times[k.CellKey] = append(times[k.CellKey], k.Times.values)
+				laws[k.CellKey].Times = append(laws[k.CellKey].Times, measure.Estimate{Value: float64(k.Times.Median), Low: float64(k.Times.Lo), High: float64(k.Times.Hi)})
 			}
 		}
 	}
@@ -168,7 +168,7 @@ func (g *growth) sentence(laws []GrowthLaw) string {
 	notFlat, cases, most := map[string]bool{}, map[string]int{}, 0 // not flat in some case; number of cases; its maximum
 	for _, l := range laws {
 		cases[l.String()]++
-		notFlat[l.String()] = notFlat[l.String()] || l.Floor || !l.determined() || l.Exponent.High >= flatExponent
+		notFlat[l.String()] = notFlat[l.String()] || l.ClientOverhead || !l.determined() || l.Exponent.High >= flatExponent
 		most = max(most, cases[l.String()])
 	}
 	flat := map[string]bool{}
@@ -204,8 +204,8 @@ func (g *growth) laws() *Table {
 		for _, v := range l.Times {
 			cells = append(cells, numeric(v.Value))
 		}
-		t.add(classOf(l.Floor, false), append(cells, projectionCell(l.Far))...)
-		t.name(anchor("law", l.Asked))
+		t.add(classOf(l.ClientOverhead, false), append(cells, projectionCell(l.Far))...)
+		t.name(anchor("law", l.CellKey))
 	}
 	t.Note = "Exponent: time = factor · copies^exponent, fitted to the medians; 0 = the size has no effect, 1 = twice the archive takes twice the time. " +
 		"A projection is not printed if its 95 % interval spans more than a factor of 1,000: use more sizes or a quieter machine. Fewer than three sizes, or fewer than six repetitions of a size, give no interval and no projection. The interval is the wider of a bootstrap over repetitions and of Student's t over sizes. A copy is the same data under another subset name: an engine that keeps each subset in separate tables or databases never reads the others."
@@ -245,7 +245,7 @@ func (g *growth) archives() *Table {
 			before = records
 		}
 		t.add("", append(cells, sizes...)...)
-		t.name(anchor("archive", Asked{Way{a.Engine, a.Design, ""}, ""}))
+		t.name(anchor("archive", CellKey{Way{a.Engine, a.Design, ""}, ""}))
 	}
 	t.Note = "The rate is that of the " + g.unit + " added at that size."
 	return t
@@ -281,7 +281,7 @@ func (g *growth) pictures() (out []Section) {
 			continue
 		}
 		var best []GrowthLaw
-		every := Section{Title: "Every configuration of " + c.Name, Folded: true, Beside: true}
+		every := Section{Title: "Every configuration of " + c.Name, Folded: true, SideBySide: true}
 		for _, key := range order {
 			best = append(best, slices.MinFunc(byArchive[key], func(a, b GrowthLaw) int {
 				return cmp.Compare(a.Times[len(a.Times)-1].Value, b.Times[len(b.Times)-1].Value)

@@ -26,8 +26,8 @@ func (rs *results) loads() Section {
 			end = []Cell{dim(none), dim(none), dim(none), dim(none), dim(none), bad("differs: incomplete")}
 		}
 		t.add(rs.class(w), append(append(texts(a.Engine, a.Design), numeric(l.seconds), numeric(float64(d.Records)/l.seconds), numeric(float64(d.Bytes)/1e6/l.seconds), when(l.seconds > 0, countCell(a.Commits), none)), end...)...)
-		t.name(anchor("archive", Asked{w, ""}))
-		if a.Place == floorPlace {
+		t.name(anchor("archive", CellKey{w, ""}))
+		if a.Place == overheadPlace {
 			continue
 		}
 		for i, v := range []float64{float64(d.Records) / l.seconds / 1e3, l.disk, l.disk * 1e6 / float64(d.Records)} {

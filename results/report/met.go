@@ -87,7 +87,7 @@ func (f *folder) report(o Advising) (*Report, error) {
 func (f *folder) scope() string {
 	engines, ways, overhead := map[string]bool{}, 0, ""
 	for _, w := range f.ways {
-		if f.archive(w).Place == floorPlace {
+		if f.archive(w).Place == overheadPlace {
 			overhead = ", and the client overhead"
 			continue
 		}

@@ -21,7 +21,7 @@ func (f *folder) planSection() Section {
 	for _, c := range append(slices.Clone(f.cases), run.Case{}) {
 		part := Section{Title: cmp.Or(c.Name, "other"), Folded: true}
 		for _, p := range f.plans {
-			asked := askedOf(p.Cell)
+			asked := cellKeyOf(p.Cell)
 			if asked.Case != c.Name {
 				continue
 			}
@@ -51,7 +51,7 @@ func (f *folder) planSection() Section {
 
 // anchor is the id of an element of the page for a cell. kind is "plan", "cell" (its row in the
 // table of its case), "way" (its row in the table of all cases) or "archive".
-func anchor(kind string, c Asked) string {
+func anchor(kind string, c CellKey) string {
 	return kind + "-" + strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '-' || r == '_' {
 			return r

@@ -35,7 +35,7 @@ func openOwned(dir string, r *run.Run, samples []run.Sample) *Report {
 	out.Answers = append(out.Answers, o.verdict(samples), headline("%s", o.advice()))
 	out.Facts = append(append([]Fact{{"Tables", o.tables()}}, machineFacts(r.Machine)...), append(skippedFacts(r), Fact{"Command", commandLine(r.Args)})...)
 	laws := o.streams.usl()
-	streams := Section{ID: "streams", Title: "Streams", Terminal: true, Table: o.hourly(), Words: say("%s", o.asked())}
+	streams := Section{ID: "streams", Title: "Streams", Terminal: true, Table: o.hourly(), Words: say("%s", o.sendingInWords())}
 	if len(o.streams.cells) > 0 {
 		s := o.streams.section(ownMix, laws)
 		streams.Pictures, streams.Parts = s.Pictures, append(s.Parts, filled(Section{ID: "usl", Title: "Scalability", Table: uslTable(laws), Terminal: len(laws) > 0, Pictures: pictured(o.streams.uslPicture(ownMix, laws))})...)
@@ -83,7 +83,7 @@ func gatherOwned(r *run.Run, samples []run.Sample) *ownReport {
 	for _, a := range r.Archives[min(1, len(r.Archives)):] { // the first is DuckDB over the files
 		o.engines = append(o.engines, a.Engine)
 	}
-	var streams, asked, cold []run.Sample
+	var streams, warm, cold []run.Sample
 	for _, s := range samples {
 		switch {
 		case s.Cell.Value("query") == "":
@@ -91,11 +91,11 @@ func gatherOwned(r *run.Run, samples []run.Sample) *ownReport {
 		case s.Phase == run.Cold:
 			cold = append(cold, s)
 		default:
-			asked = append(asked, s)
+			warm = append(warm, s)
 		}
 	}
 	cellOf := func(s *run.Sample) run.Cell { return s.Cell }
-	o.cells, o.cold = repeated(asked, cellOf), repeated(cold, cellOf)
+	o.cells, o.cold = repeated(warm, cellOf), repeated(cold, cellOf)
 	o.streams = gather(r, pointsOf(streams))
 	var all family
 	for _, q := range o.Questions {
@@ -306,8 +306,8 @@ func (o *ownReport) rate() float64 {
 	return 0
 }
 
-// asked describes how the streams sent their questions.
-func (o *ownReport) asked() string {
+// sendingInWords describes how the streams sent their questions.
+func (o *ownReport) sendingInWords() string {
 	words := "Each stream repeats all questions in its own order. Barograph compares every result with DuckDB's on the files after its time was taken."
 	if rate := o.rate(); rate > 0 {
 		words += fmt.Sprintf(" Questions came at random times, %s a second for all streams together, whether the previous ones were answered or not: times count from when a question was due. The number of questions an hour follows from this rate and ranks no engine.", number(rate))

@@ -24,12 +24,12 @@ func TestOpenLoopRanksNoEngine(t *testing.T) {
 		return &ownReport{Own: &run.Own{}, run: &run.Run{}, streams: gather(&run.Run{}, all)}
 	}
 	closed, open := made(0), made(5)
-	if words := closed.most(); !strings.Contains(words, "Most questions: ") || len(closed.streams.usl()) != 2 || strings.Contains(closed.asked(), "due") {
-		t.Errorf("%q, %d laws, %q", words, len(closed.streams.usl()), closed.asked())
+	if words := closed.most(); !strings.Contains(words, "Most questions: ") || len(closed.streams.usl()) != 2 || strings.Contains(closed.sendingInWords(), "due") {
+		t.Errorf("%q, %d laws, %q", words, len(closed.streams.usl()), closed.sendingInWords())
 	}
 	words := open.most()
-	if !strings.HasPrefix(words, " Where 5.00 questions a second are due, 99 % are answered within: a ") || !strings.Contains(words, "with 16 streams") || len(open.streams.usl()) != 0 || !strings.Contains(open.asked(), "ranks no engine") {
-		t.Errorf("%q, %d laws, %q", words, len(open.streams.usl()), open.asked())
+	if !strings.HasPrefix(words, " Where 5.00 questions a second are due, 99 % are answered within: a ") || !strings.Contains(words, "with 16 streams") || len(open.streams.usl()) != 0 || !strings.Contains(open.sendingInWords(), "ranks no engine") {
+		t.Errorf("%q, %d laws, %q", words, len(open.streams.usl()), open.sendingInWords())
 	}
 }
 

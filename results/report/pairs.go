@@ -25,7 +25,7 @@ func (rs *results) medians(s *Summary) *Table {
 	var order []Way
 	ranked := map[Way]Cell{}
 	for _, w := range rs.ways { // the client overhead is first, because every other time contains it
-		if rs.archive(w).Place == floorPlace {
+		if rs.archive(w).Place == overheadPlace {
 			order = append(order, w)
 		}
 	}
@@ -57,7 +57,7 @@ func (rs *results) medians(s *Summary) *Table {
 			ratio = q
 		}
 		t.add(rs.class(w), append(cells, when(n == asked && n > 0, numeric(sum/float64(n)), none), ratio)...)
-		t.name(anchor("way", Asked{w, ""}))
+		t.name(anchor("way", CellKey{w, ""}))
 	}
 	return t
 }
@@ -238,14 +238,14 @@ func (rs *results) first(ways ...Way) Way {
 func (rs *results) clientTime(s *Summary) *Table {
 	t := table("archive", "case", "ids", "derive (ms)", "request (ms)", "decode (ms)", "assemble (ms)", "first row after (ms)")
 	rs.byKeys(s, func(w Way, c *CaseSummary, k *CellSummary) {
-		busy, floor := float64(k.Times.Client), math.NaN()
+		busy, overhead := float64(k.Times.Client), math.NaN()
 		if rs.archive(w).Place != "server" || math.IsNaN(busy) {
 			return
 		}
-		if i := slices.IndexFunc(c.Cells, func(k CellSummary) bool { return k.Floor }); i >= 0 {
-			floor = c.Cells[i].median()
+		if i := slices.IndexFunc(c.Cells, func(k CellSummary) bool { return k.ClientOverhead }); i >= 0 {
+			overhead = c.Cells[i].median()
 		}
-		t.add("", text(w.String()), text(c.Name), countCell(k.Times.Keys), numeric(k.Times.Derive), numeric(max(0, k.median()-busy)), numeric(max(0, busy-floor)), numeric(floor), numeric(k.Times.FirstRow))
+		t.add("", text(w.String()), text(c.Name), countCell(k.Times.Keys), numeric(k.Times.Derive), numeric(max(0, k.median()-busy)), numeric(max(0, busy-overhead)), numeric(overhead), numeric(k.Times.FirstRow))
 	})
 	t.Note = "Medians. Derive: before the call. Request: the time of the call in which the client waited. Decode: the processor time of the client during the call, including its driver and garbage collector, " +
 		"without assembling. Assemble: the client overhead, measured by building the same result from memory. A client that decodes several responses at once can spend more processor time than the call took."

@@ -29,7 +29,7 @@ type points struct {
 type pointCell struct {
 	mix, engine string // as the tables name it
 	threads     int
-	floor       bool
+	overhead    bool
 	reps        []*point // all of them correct, unless problem is set
 	problem     string
 	verdict     run.Verdict
@@ -96,14 +96,14 @@ func gather(r *run.Run, all []*point) *points {
 	}
 	title := titlesOf(samples)
 	for _, x := range all {
-		name, floor := title(x.Cell), x.Place == floorPlace
-		if p.mixes = appendNew(p.mixes, x.Mix); !floor {
+		name, overhead := title(x.Cell), x.Place == overheadPlace
+		if p.mixes = appendNew(p.mixes, x.Mix); !overhead {
 			p.engines = appendNew(p.engines, name)
 		}
 		i := slices.IndexFunc(p.cells, func(c *pointCell) bool { return c.mix == x.Mix && c.engine == name && c.threads == x.Threads })
 		if i < 0 {
 			i = len(p.cells)
-			p.cells = append(p.cells, &pointCell{mix: x.Mix, engine: name, threads: x.Threads, floor: floor})
+			p.cells = append(p.cells, &pointCell{mix: x.Mix, engine: name, threads: x.Threads, overhead: overhead})
 		}
 		p.cells[i].add(x)
 	}
@@ -113,7 +113,7 @@ func gather(r *run.Run, all []*point) *points {
 		c.setThroughput()
 	}
 	slices.SortStableFunc(p.cells, func(a, b *pointCell) int {
-		return cmp.Or(cmp.Compare(a.mix, b.mix), cmp.Compare(slices.Index(p.engines, a.engine), slices.Index(p.engines, b.engine)), cmp.Compare(a.threads, b.threads)) // floors, which are not among the engines, first
+		return cmp.Or(cmp.Compare(a.mix, b.mix), cmp.Compare(slices.Index(p.engines, a.engine), slices.Index(p.engines, b.engine)), cmp.Compare(a.threads, b.threads)) // overheads, which are not among the engines, first
 	})
 	return p
 }
@@ -212,7 +212,7 @@ func (p *points) mixInWords(mix string) string {
 	count, all := map[string]int64{}, int64(0)
 	var order []string
 	for _, x := range p.all {
-		if x.Mix != mix || x.Place == floorPlace {
+		if x.Mix != mix || x.Place == overheadPlace {
 			continue
 		}
 		for _, g := range x.Groups {
@@ -286,7 +286,7 @@ func ranked(tops []*pointCell) string {
 func (p *points) checked() string {
 	var a run.Answers
 	for _, x := range p.all {
-		if x.Place != floorPlace || len(p.engines) == 0 {
+		if x.Place != overheadPlace || len(p.engines) == 0 {
 			a.Add(*x.Answers)
 		}
 	}

@@ -108,7 +108,7 @@ func TestPointsPage(t *testing.T) {
 	}
 	for _, want := range []string{
 		"1 run of 49 not correct", "Highest throughput: postgres 4,800/s (4,800 – 4,810) with 8 threads. In brackets", "50 % reads, 50 % updates", "wrong answers", "17 answers are wrong",
-		`<tr class=floor>`, "Scalability", "stall</text>", "The bottleneck", "95th percentile of latency (right axis)",
+		`<tr class=overhead>`, "Scalability", "stall</text>", "The bottleneck", "95th percentile of latency (right axis)",
 	} {
 		if !bytes.Contains(text, []byte(want)) {
 			t.Errorf("%q is not in the page", want)
@@ -223,7 +223,7 @@ func TestBottleneckOfKnownCauses(t *testing.T) {
 		"a server that was away":      {notFitted, func(p *point) { p.Outage, p.Reconnects = 8*time.Second, 16 }, "Connections:", ""},
 		"the cores wait for a disk":   {notFitted, func(p *point) { p.Machine.Disk = 0.3 }, "Disk:", "CPU of this machine"},
 		"a target that was sustained": {notFitted, func(p *point) { p.Target = 1000 }, "None:", "None:"},
-		"no database":                 {notFitted, func(p *point) { p.Place = floorPlace }, "Client:", "Client:"},
+		"no database":                 {notFitted, func(p *point) { p.Place = overheadPlace }, "Client:", "Client:"},
 		"nothing is visible":          {notFitted, func(*point) {}, "Not known: the server’s CPU and waits are not visible.", "CPU of this machine"},
 		"few threads": {notFitted, func(p *point) {
 			p.Threads, p.Server = 2, waits("cpu", "running", 0.8)

@@ -67,7 +67,7 @@ func (p *points) fill(r *Report) {
 // section describes one mix.
 func (p *points) section(mix string, laws []fittedLaw) Section {
 	bottlenecks := Section{Title: "The bottleneck", Table: p.used(mix), Terminal: true}
-	over := Section{Title: "Over time", Small: "each engine at its highest throughput", Beside: true}
+	over := Section{Title: "Over time", Small: "each engine at its highest throughput", SideBySide: true}
 	sigma := map[string]float64{}
 	for _, f := range laws {
 		if f.mix == mix {
@@ -165,7 +165,7 @@ func (p *points) table(mix string) *Table {
 	tops := p.tops(mix)
 	for _, c := range p.cells {
 		if c.mix == mix {
-			t.add(classOf(c.floor, slices.Contains(tops, c)), append([]Cell{text(c.engine), countCell(c.threads), p.guarantee(c)}, c.numbers()...)...)
+			t.add(classOf(c.overhead, slices.Contains(tops, c)), append([]Cell{text(c.engine), countCell(c.threads), p.guarantee(c)}, c.numbers()...)...)
 		}
 	}
 	t.Note = "Latency is that of all operations, from when they were due. The client's CPU includes that of an embedded engine. Bold: the highest throughput of an engine. " +

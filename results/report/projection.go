@@ -20,7 +20,7 @@ const widestProjection = 1.5
 // Projection compares a value at the largest size with its projection from the smaller sizes. The
 // value is the median time in ms of a query or, without a case, the size of an archive in MB.
 type Projection struct {
-	Asked
+	CellKey
 	Law       string           `json:"law"` // that fits the smaller sizes better: "power" or "linear"
 	Projected measure.Estimate `json:"projected"`
 	Measured  float64          `json:"measured,omitempty"` // 0 = not measured
@@ -108,7 +108,7 @@ func (l *line) spread(n float64) float64 {
 // archiveSizes returns the sizes on disk of the archives that were complete at every size.
 func (g *dayGrowth) archiveSizes() (out []Projection) {
 	for _, a := range g.folders[0].run.Archives {
-		p := Projection{Asked: Asked{Way: Way{Engine: a.Engine, Design: a.Design}}}
+		p := Projection{CellKey: CellKey{Way: Way{Engine: a.Engine, Design: a.Design}}}
 		for _, f := range g.folders {
 			for _, b := range f.run.Archives {
 				if b.Engine == a.Engine && b.Design == a.Design && b.Complete && b.Bytes > 0 && b.Place != "memory" {
@@ -137,11 +137,11 @@ func (g *dayGrowth) group(p *Projection) string {
 func (g *dayGrowth) project(days int) []Projection {
 	var out []Projection
 	for _, l := range g.sum.Laws {
-		p := Projection{Asked: l.Asked}
+		p := Projection{CellKey: l.CellKey}
 		for _, t := range l.Times {
 			p.values = append(p.values, t.Value)
 		}
-		if !l.Floor {
+		if !l.ClientOverhead {
 			out = append(out, p)
 		}
 	}
@@ -198,15 +198,15 @@ func (g *dayGrowth) measure() {
 	if g.sizes[len(g.sizes)-1] != g.Predict {
 		return
 	}
-	measured, last := map[Asked]float64{}, len(g.sizes)-1
+	measured, last := map[CellKey]float64{}, len(g.sizes)-1
 	for _, l := range g.sum.Laws {
-		measured[l.Asked] = l.Times[last].Value
+		measured[l.CellKey] = l.Times[last].Value
 	}
 	for _, p := range g.archiveSizes() {
-		measured[p.Asked] = p.values[last]
+		measured[p.CellKey] = p.values[last]
 	}
 	for i := range g.Projections {
-		g.Projections[i].Measured = measured[g.Projections[i].Asked]
+		g.Projections[i].Measured = measured[g.Projections[i].CellKey]
 	}
 }
 

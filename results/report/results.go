@@ -40,14 +40,14 @@ func (w Way) String() string {
 	return strings.TrimSuffix(w.Engine+" · "+w.Design+" · "+w.Flavour, " · ")
 }
 
-// Asked is a case with a configuration: a cell of the workload met.
-type Asked struct {
+// CellKey names a cell of the workload met: a case with a configuration.
+type CellKey struct {
 	Way
 	Case string `json:"case"`
 }
 
-func askedOf(c run.Cell) Asked {
-	return Asked{Way{c.Engine, c.Value("design"), c.Value("flavour")}, c.Value("case")}
+func cellKeyOf(c run.Cell) CellKey {
+	return CellKey{Way{c.Engine, c.Value("design"), c.Value("flavour")}, c.Value("case")}
 }
 
 // result is what a run recorded about a cell. Samples are kept only while the state is equal.
@@ -66,7 +66,7 @@ type results struct {
 	cases    []run.Case
 	archives []Way // without flavours
 	ways     []Way
-	cells    map[Asked]*result
+	cells    map[CellKey]*result
 }
 
 // flavourOrder is the order of flavours in lists; others follow.
@@ -77,13 +77,13 @@ func flavourOrder() []string {
 // collect groups samples and plans by cell. One wrong or failed sample makes its cell wrong or
 // failed, and the cell then has no times.
 func collect(r *run.Run, samples []run.Sample, plans []run.Plan) *results {
-	out := &results{run: r, cases: slices.Clone(r.Cases), cells: map[Asked]*result{}}
+	out := &results{run: r, cases: slices.Clone(r.Cases), cells: map[CellKey]*result{}}
 	for _, a := range r.Archives {
 		out.archives = appendNew(out.archives, Way{a.Engine, a.Design, ""})
 	}
 	for _, p := range plans {
 		if p.Cell != (run.Cell{}) {
-			out.cell(askedOf(p.Cell)).raise(untimed, "")
+			out.cell(cellKeyOf(p.Cell)).raise(untimed, "")
 		}
 	}
 	for _, s := range samples {
@@ -112,7 +112,7 @@ func appendNew[T comparable](all []T, v T) []T {
 	return append(all, v)
 }
 
-func (rs *results) cell(c Asked) *result {
+func (rs *results) cell(c CellKey) *result {
 	res := rs.cells[c]
 	if res == nil {
 		res = &result{rows: -1}
@@ -132,7 +132,7 @@ func (r *result) raise(s state, problem string) {
 }
 
 func (rs *results) add(s run.Sample) {
-	res := rs.cell(askedOf(s.Cell))
+	res := rs.cell(cellKeyOf(s.Cell))
 	switch s.Verdict {
 	case run.Equal, run.Rounding, run.Undetermined:
 		res.raise(equal, "")
@@ -181,14 +181,14 @@ func (rs *results) archive(w Way) run.Archive {
 // everyValue is the highest degree of a proof.
 const everyValue = "every value"
 
-// floorPlace is the place of an engine that answers from the client's own memory. Reports show it
+// overheadPlace is the place of an engine that answers from the client's own memory. Reports show it
 // as the client overhead and do not rank it.
-const floorPlace = "memory"
+const overheadPlace = "memory"
 
 // isNotCompared reports whether the times of a configuration are shown but not compared.
 func (rs *results) isNotCompared(w Way) bool {
 	a := rs.archive(w)
-	return a.Place == floorPlace || a.Unranked != ""
+	return a.Place == overheadPlace || a.Unranked != ""
 }
 
 // class is the style of a configuration's rows.
@@ -196,7 +196,7 @@ func (rs *results) class(w Way) string { return classOf(rs.isNotCompared(w), fal
 
 // at returns a cell, also an absent one.
 func (rs *results) at(w Way, name string) *result {
-	if res := rs.cells[Asked{w, name}]; res != nil {
+	if res := rs.cells[CellKey{w, name}]; res != nil {
 		return res
 	}
 	return &result{rows: -1}

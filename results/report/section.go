@@ -32,16 +32,16 @@ type Section struct {
 	Terminal     bool   // words, table and text are also shown on a terminal
 	Folded, Open bool   // on the page a click shows and hides it
 
-	Words    []Words
-	Prose    [][]Cell // paragraphs with links
-	Facts    []Fact
-	Steps    []Step // a legend of the steps
-	Pictures []Drawing
-	Beside   bool // pictures are small, and placed next to each other
-	Table    *Table
-	Text     string // as a program printed it
-	Notes    []string
-	Parts    []Section
+	Words      []Words
+	Prose      [][]Cell // paragraphs with links
+	Facts      []Fact
+	Steps      []Step // a legend of the steps
+	Pictures   []Drawing
+	SideBySide bool // pictures are small, and placed next to each other
+	Table      *Table
+	Text       string // as a program printed it
+	Notes      []string
+	Parts      []Section
 }
 
 // Words is a sentence or two. Class: answer, right, bad, alarm, scope, none,

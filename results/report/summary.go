@@ -61,10 +61,10 @@ type CaseSummary struct {
 // CellSummary is one configuration of a case. Times is nil unless every repetition equals the
 // reference result.
 type CellSummary struct {
-	Asked
-	Verdict string `json:"verdict"` // equal, wrong, failed, incomplete, not timed, no rows
-	Problem string `json:"problem,omitempty"`
-	Floor   bool   `json:"floor,omitempty"` // the client overhead: not ranked
+	CellKey
+	Verdict        string `json:"verdict"` // equal, wrong, failed, incomplete, not timed, no rows
+	Problem        string `json:"problem,omitempty"`
+	ClientOverhead bool   `json:"client_overhead,omitempty"` // of the dry engine: not ranked
 	// Unranked is the reason why the times are not ranked; "" if they are.
 	Unranked string `json:"unranked,omitempty"`
 	Proof    string `json:"proof,omitempty"` // which share of the results was compared
@@ -82,7 +82,7 @@ func (c *CaseSummary) empty() bool {
 }
 
 // compared reports whether the cell has times that may be compared with others.
-func (k *CellSummary) compared() bool { return k.Times != nil && !k.Floor && k.Unranked == "" }
+func (k *CellSummary) compared() bool { return k.Times != nil && !k.ClientOverhead && k.Unranked == "" }
 
 // Times are in milliseconds.
 type Times struct {
@@ -156,7 +156,7 @@ func (rs *results) summariseCase(c run.Case) CaseSummary {
 			continue
 		}
 		a := rs.archive(w)
-		sum := CellSummary{Asked: Asked{w, c.Name}, Verdict: res.state.String(), Problem: res.problem, Floor: a.Place == floorPlace, Unranked: a.Unranked, Proof: res.proof, Rows: res.rows}
+		sum := CellSummary{CellKey: CellKey{w, c.Name}, Verdict: res.state.String(), Problem: res.problem, ClientOverhead: a.Place == overheadPlace, Unranked: a.Unranked, Proof: res.proof, Rows: res.rows}
 		if res.state == equal && len(res.warm) > 0 && res.rows > 0 { // the cost of an empty result has no meaning
 			sum.Times = summariseTimes(res, c)
 		} else if res.state == equal { // proven, but only cold or not timed at all

@@ -24,7 +24,7 @@ type Column struct {
 	Spare      bool // only on the page if the table is too wide for the terminal
 }
 
-// Row is a line of a table. Class: floor, best, off.
+// Row is a line of a table. Class: overhead, best, off.
 type Row struct {
 	Class string
 	Quiet bool   // only on the page: the answers count it
@@ -69,10 +69,10 @@ func (t *Table) add(class string, cells ...Cell) {
 func (t *Table) name(id string) { t.Rows[len(t.Rows)-1].ID = id }
 
 // classOf is the style of a row of the client overhead, or of the best configuration.
-func classOf(floor, best bool) string {
+func classOf(overhead, best bool) string {
 	switch {
-	case floor:
-		return "floor"
+	case overhead:
+		return "overhead"
 	case best:
 		return "best"
 	}

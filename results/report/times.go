@@ -170,7 +170,7 @@ func (c *CaseSummary) table() *Table {
 	t := table(append(columns, "rows/s", "answer (MB/s)")...)
 	for i := range c.Cells {
 		k := &c.Cells[i]
-		cells, class := texts(k.Engine, k.Design, k.Flavour), classOf(k.Floor || k.Unranked != "", k == best)
+		cells, class := texts(k.Engine, k.Design, k.Flavour), classOf(k.ClientOverhead || k.Unranked != "", k == best)
 		if x := k.Times; x == nil {
 			class, cells = "off", append(cells, bad(k.note()))
 		} else {
@@ -182,7 +182,7 @@ func (c *CaseSummary) table() *Table {
 			cells = append(cells, numeric(x.RowsPerSecond), numeric(x.MBPerSecond))
 		}
 		t.add(class, cells...)
-		t.name(anchor("cell", k.Asked))
+		t.name(anchor("cell", k.CellKey))
 	}
 	return t
 }
@@ -191,7 +191,7 @@ func (c *CaseSummary) table() *Table {
 func (k *CellSummary) ratio(best *CellSummary) Cell {
 	t := k.Times
 	switch {
-	case k.Floor:
+	case k.ClientOverhead:
 		return dim("client overhead")
 	case k.Unranked != "":
 		return dim("not ranked")
@@ -218,7 +218,7 @@ func (c *CaseSummary) notes() (out []string) {
 		switch {
 		case k.Times == nil:
 			continue
-		case k.Floor:
+		case k.ClientOverhead:
 			why = appendNew(why, fmt.Sprintf("Client overhead (%s): %s ms, included in every time.", k.Engine, number(float64(k.Times.Median))))
 		case k.Unranked != "":
 			why = appendNew(why, k.Engine+" is not ranked, because "+k.Unranked+".")

@@ -55,7 +55,7 @@ func (f *folder) why() Section {
 // slowest returns the last timed configuration that is not the client overhead, or nil.
 func (c *CaseSummary) slowest() *CellSummary {
 	for i := len(c.Cells) - 1; i >= 0; i-- {
-		if c.Cells[i].Times != nil && !c.Cells[i].Floor {
+		if c.Cells[i].Times != nil && !c.Cells[i].ClientOverhead {
 			return &c.Cells[i]
 		}
 	}
@@ -66,15 +66,15 @@ func (f *folder) whyTable(c *CaseSummary, cells []*CellSummary) *Table {
 	t := table("engine", "design", "flavour", "median (ms)", "ratio (×)", "how rows are found (examined → kept)", "examined", "of", "per row (of the result)")
 	best := c.fastest()
 	for _, k := range cells {
-		flavour := Cell{Text: k.Flavour, Link: "#" + anchor("plan", k.Asked)}
-		t.add(classOf(k.Floor, k == best), append([]Cell{text(k.Engine), text(k.Design), flavour, numeric(k.Times.Median), k.ratio(best)}, f.accessCells(c, k)...)...)
+		flavour := Cell{Text: k.Flavour, Link: "#" + anchor("plan", k.CellKey)}
+		t.add(classOf(k.ClientOverhead, k == best), append([]Cell{text(k.Engine), text(k.Design), flavour, numeric(k.Times.Median), k.ratio(best)}, f.accessCells(c, k)...)...)
 	}
 	return t
 }
 
 // accessCells returns the columns about how a configuration finds its rows.
 func (f *folder) accessCells(c *CaseSummary, k *CellSummary) []Cell {
-	all := f.access(k.Asked)
+	all := f.access(k.CellKey)
 	if len(all) == 0 {
 		return []Cell{dim("not recorded"), dim(none), dim("")}
 	}
@@ -92,7 +92,7 @@ func (f *folder) accessCells(c *CaseSummary, k *CellSummary) []Cell {
 	prefix := ""
 	switch {
 	case !known && n == 0:
-		return []Cell{how, dim("not reported"), text(f.unit(k.Asked))}
+		return []Cell{how, dim("not reported"), text(f.unit(k.CellKey))}
 	case !known:
 		prefix = "≥ "
 	case !measured:
@@ -102,16 +102,16 @@ func (f *folder) accessCells(c *CaseSummary, k *CellSummary) []Cell {
 	if per.Known {
 		per.Text = prefix + per.Text
 	}
-	return []Cell{how, value(n, prefix+count(n)), text(f.unit(k.Asked)), per}
+	return []Cell{how, value(n, prefix+count(n)), text(f.unit(k.CellKey)), per}
 }
 
 // access returns how a cell's plan reads stored data.
-func (f *folder) access(c Asked) []run.Access {
-	return cmp.Or(first(f.plans, func(p run.Plan) bool { return askedOf(p.Cell) == c }), &run.Plan{}).Access
+func (f *folder) access(c CellKey) []run.Access {
+	return cmp.Or(first(f.plans, func(p run.Plan) bool { return cellKeyOf(p.Cell) == c }), &run.Plan{}).Access
 }
 
 // unit is the kind of object in which an archive stores its records: rows, documents, pairs.
-func (f *folder) unit(c Asked) string {
+func (f *folder) unit(c CellKey) string {
 	return cmp.Or(f.archive(c.Way).ObjectKind, "rows")
 }
 
@@ -137,11 +137,11 @@ func (f *folder) because(c *CaseSummary, best, worst *CellSummary) string {
 		head += "; the repetitions are too few to distinguish the difference from noise"
 	}
 	head += "): "
-	a, b := f.access(worst.Asked), f.access(best.Asked)
+	a, b := f.access(worst.CellKey), f.access(best.CellKey)
 	if len(a) == 0 || len(b) == 0 {
 		return head + "the run does not record how both find their rows."
 	}
-	n, m := f.examinedRows(worst.Asked), f.examinedRows(best.Asked)
+	n, m := f.examinedRows(worst.CellKey), f.examinedRows(best.CellKey)
 	both := fmt.Sprintf("it examines %s (%s), the fastest %s (%s)", n.words, mainAccess(a).Words(), m.words, mainAccess(b).Words())
 	switch {
 	case !n.counted || !m.counted:
@@ -166,7 +166,7 @@ type examinedRows struct {
 	words   string
 }
 
-func (f *folder) examinedRows(c Asked) examinedRows {
+func (f *folder) examinedRows(c CellKey) examinedRows {
 	n, known, measured := run.Examined(f.access(c))
 	l := examinedRows{n: n, unit: f.unit(c), counted: known && measured}
 	l.words = count(n) + " " + l.unit

@@ -43,13 +43,13 @@ func TestBecause(t *testing.T) {
 		{"noise", []run.Access{scan(1000)}, []run.Access{keys(10)}, "rows", "~", "is not significantly slower than the fastest", "examines"},
 		{"too few repetitions", []run.Access{scan(1000)}, []run.Access{keys(10)}, "rows", "?", "slow · d · f has a longer median than fast", "as long as"},
 	} {
-		slow, fast := Asked{Way{"slow", "d", "f"}, "c"}, Asked{Way{"fast", "d", "f"}, "c"}
+		slow, fast := CellKey{Way{"slow", "d", "f"}, "c"}, CellKey{Way{"fast", "d", "f"}, "c"}
 		f := &folder{
 			results: &results{run: &run.Run{Archives: []run.Archive{{Engine: "slow", Design: "d", ObjectKind: "rows"}, {Engine: "fast", Design: "d", ObjectKind: c.unit}}}},
 			plans:   []run.Plan{{Cell: run.MetCell("slow", "d", "c", "f"), Access: c.slow}, {Cell: run.MetCell("fast", "d", "c", "f"), Access: c.fast}},
 		}
 		sum := &CaseSummary{Name: "c", Rows: 5, Cells: []CellSummary{
-			{Asked: fast, Times: &Times{Median: 2}}, {Asked: slow, Times: &Times{Median: 8, Ratio: 4, RatioLo: 3.5, RatioHi: 4.5, Mark: c.mark}},
+			{CellKey: fast, Times: &Times{Median: 2}}, {CellKey: slow, Times: &Times{Median: 8, Ratio: 4, RatioLo: 3.5, RatioHi: 4.5, Mark: c.mark}},
 		}}
 		got := f.because(sum, sum.fastest(), sum.slowest())
 		if !strings.Contains(got, c.want) || c.absent != "" && strings.Contains(got, c.absent) {

@@ -68,8 +68,8 @@ func (f *Folder) start() (*Folder, error) {
 }
 
 // Resume creates the run folder of a command, or continues the interrupted run of the same command in it. It keeps the
-// samples for which keep returns true, and prints their number. It also continues a finished run if the run is a part of
-// another one, which may have been interrupted later.
+// samples for which keep returns true, and prints their number. It also continues a finished run if the run is a part
+// of another one, which may have been interrupted later.
 func Resume(dir string, fresh Run, isPart bool, keep func(s *Sample) bool, printLine func(string)) (*Folder, error) {
 	r, all, err := Read(dir)
 	if err != nil || r.Workload != fresh.Workload || !r.Finished.IsZero() && !isPart {

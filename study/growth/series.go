@@ -13,9 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/klauspost/compress/gzip"
-
 	"github.com/barograph/barograph/archive/load"
+	"github.com/barograph/barograph/formats"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/record"
@@ -33,7 +32,7 @@ type Options struct {
 
 // Series is the data of some days, repeated for as many days as wanted. A day is 24 hours of valid
 // times, counted from the first valid time of the files. After the last day of the files the first
-// one follows again, shifted by whole days. The files of a day have the lines of the real files with
+// one follows again, shifted by days. The files of a day have the lines of the real files with
 // other times and, in a copy of a model, with another model: no value is formatted again.
 type Series struct {
 	Options
@@ -149,8 +148,12 @@ func (s *Series) write(ctx context.Context, day int) (map[string]string, error) 
 		case s.unread[path]:
 			continue
 		}
-		text, err := textOf(path)
+		r, err := formats.OpenText(path)
 		if err != nil {
+			return nil, err
+		}
+		text, err := io.ReadAll(r)
+		if err = errors.Join(err, r.Close()); err != nil {
 			return nil, err
 		}
 		for copied, models := range s.renamed {
@@ -167,19 +170,6 @@ func (s *Series) write(ctx context.Context, day int) (map[string]string, error) 
 		}
 	}
 	return out, nil
-}
-
-// textOf returns the text of a file, which may be compressed.
-func textOf(path string) ([]byte, error) {
-	text, err := os.ReadFile(path)
-	if err != nil || !bytes.HasPrefix(text, []byte("\x1f\x8b")) {
-		return text, err
-	}
-	r, err := gzip.NewReader(bytes.NewReader(text))
-	if err != nil {
-		return nil, err
-	}
-	return io.ReadAll(r)
 }
 
 // day returns the lines of a file for a day and a copy of the models; nil = none has a time on that

@@ -126,7 +126,7 @@ func growOf(t *testing.T, reg engine.Registry, targets []met.Target, files []str
 }
 
 // TestSeries compares the records of a series with the records of the files, which the test shifts itself: leads and
-// values stay, all times move by whole days. Each archive has these records and no others.
+// values stay, all times move by days. Each archive has these records and no others.
 func TestSeries(t *testing.T) {
 	const (
 		days   = 3

@@ -21,8 +21,9 @@ import (
 	"github.com/barograph/barograph/study/met"
 )
 
-// TestResume interrupts a study while it times, reads, measures clients and measures cold starts. The same command resumes it: it keeps the load times and all finished measurements, and each is there once. Other
-// data are refused and change nothing.
+// TestResume interrupts a study while it times, reads, measures clients and measures cold starts. The same command
+// resumes it: it keeps the load times and all finished measurements, and each is there once. Other data are refused and
+// change nothing.
 func TestResume(t *testing.T) {
 	files, at := day(t), t.TempDir()
 	reg := engine.Registry{dry.Driver(), pebble.Driver(), sqlite.Driver()}

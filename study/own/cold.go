@@ -50,7 +50,8 @@ func (r *runner) cold(ctx context.Context) error {
 	return r.repeat(ctx, run.Cold, r.Cold)
 }
 
-// chill closes an engine, empties the page cache of the system, and opens the engine again. A server keeps its own caches.
+// chill closes an engine, empties the page cache of the system, and opens the engine again. A server keeps its own
+// caches.
 func (r *runner) chill(ctx context.Context, p *participant) error {
 	if err := p.disconnect(); err != nil {
 		return err
@@ -77,7 +78,8 @@ func (r *runner) chill(ctx context.Context, p *participant) error {
 	return nil
 }
 
-// repeat times the proven queries in a phase, in random order, except for the repetitions that a resumed run has already.
+// repeat times the proven queries in a phase, in random order, except for the repetitions that a resumed run has
+// already.
 func (r *runner) repeat(ctx context.Context, phase run.Phase, reps int) error {
 	type one struct {
 		p *participant

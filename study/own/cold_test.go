@@ -13,8 +13,8 @@ import (
 	"github.com/barograph/barograph/study/own"
 )
 
-// TestCold: before each cold repetition the engine is closed, so that no page of its files is in use while the page cache
-// is emptied. Cold results are proven, and are kept apart from warm ones.
+// TestCold: before each cold repetition the engine is closed, so that no page of its files is in use while the page
+// cache is emptied. Cold results are proven, and are kept apart from warm ones.
 func TestCold(t *testing.T) {
 	qs, err := own.Questions([]string{write(t, "a.sql", "SELECT sum(x) AS s FROM t", "b.sql", "SELECT count(*) AS n FROM t")}, own.Names(all.Registry()))
 	if err != nil {

@@ -20,8 +20,9 @@ import (
 )
 
 // A resumed run keeps the tables that an engine has completely. After a table is loaded, defined and counted, the run
-// stores a marker in the engine: a table with one row, which has a checksum of the table's files, types and definitions,
-// and the load time. The marker is in the same schema or file as the tables, so whatever replaces them removes it.
+// stores a marker in the engine: a table with one row, which has a checksum of the table's files, types and
+// definitions, and the load time. The marker is in the same schema or file as the tables, so whatever replaces them
+// removes it.
 
 // markerOf returns the name of a table's marker.
 func markerOf(table string) string {
@@ -80,8 +81,8 @@ func (p *participant) ident(name string) string {
 	return flavour.Ident(name)
 }
 
-// kept reports whether an engine still has a table of the interrupted run, and returns its load time in nanoseconds. The
-// marker must have the same checksum, and the table the same counts, extreme values and sums as the files.
+// kept reports whether an engine still has a table of the interrupted run, and returns its load time in nanoseconds.
+// The marker must have the same checksum, and the table the same counts, extreme values and sums as the files.
 func (r *runner) kept(ctx context.Context, p *participant, t *tables.Table, checksum string) (load int64, ok bool) {
 	if !r.resumed {
 		return 0, false

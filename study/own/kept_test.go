@@ -136,8 +136,8 @@ func TestKeptLoads(t *testing.T) {
 	}
 }
 
-// TestResumeOtherFiles: timed results are not kept if the files have changed since, not even in a Parquet file of the same
-// size and number of rows.
+// TestResumeOtherFiles: timed results are not kept if the files have changed since, not even in a Parquet file of the
+// same size and number of rows.
 func TestResumeOtherFiles(t *testing.T) {
 	data := write(t, "t.parquet", nanoseconds(t, 1e9))
 	qs, err := own.Questions([]string{write(t, "q.sql", "SELECT a FROM t")}, own.Names(all.Registry()))

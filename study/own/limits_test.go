@@ -65,8 +65,8 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
-// TestMemory: DuckDB over the files stays within its memory limit. A query that does not fit is skipped, with a cure, and
-// the others go on.
+// TestMemory: DuckDB over the files stays within its memory limit. A query that does not fit is skipped, with a cure,
+// and the others go on.
 func TestMemory(t *testing.T) {
 	data := write(t, "t.csv", numbers(100_000))
 	questions := write(t, "large.sql", "SELECT max(length(s)) AS n FROM (SELECT string_agg(repeat('x', 2000), '') AS s FROM t)",

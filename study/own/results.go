@@ -156,7 +156,8 @@ func (r *runner) defined(path string) string {
 }
 
 // Folder creates the run folder of a program, or resumes the run that the same command began in it: its timed
-// repetitions and its complete tables are kept, files are read and results are proven again. fresh describes the run of now.
+// repetitions and its complete tables are kept, files are read and results are proven again. fresh describes the run of
+// now.
 func Folder(dir string, fresh run.Run, says func(string)) (*run.Folder, error) {
 	return run.Resume(dir, fresh, false, func(s *run.Sample) bool { return s.Rep > 0 && s.Measured() != nil }, says)
 }

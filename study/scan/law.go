@@ -202,7 +202,7 @@ const widest = 0.4
 // TooWide reports whether the interval is wider than ±40 %. Then the forecast names only the interval.
 func (f Forecast) TooWide() bool { return f.half() > widest*f.Seconds.Value }
 
-// String describes the forecast: "41 s ± 3: the disks are the limit; disks alone 38 s, cores alone 12 s".
+// String describes the forecast: "41 s ± 3: the disks are the limit; by the disks only 38 s, by the cores only 12 s".
 func (f Forecast) String() string {
 	half := f.half()
 	text := fmt.Sprintf("%s s ± %s", f.Value(), digits(half, f.places()))
@@ -213,7 +213,7 @@ func (f Forecast) String() string {
 	if f.Sure < measure.Confidence {
 		text += " (not sure)"
 	}
-	text += fmt.Sprintf("; disks alone %s s, cores alone %s s", digits(f.Disks, f.places()), digits(f.Cores, f.places()))
+	text += fmt.Sprintf("; by the disks only %s s, by the cores only %s s", digits(f.Disks, f.places()), digits(f.Cores, f.places()))
 	if len(f.Beyond) > 0 {
 		text += "; beyond the measured range: " + strings.Join(f.Beyond, ", ")
 	}

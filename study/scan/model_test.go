@@ -215,12 +215,12 @@ func TestModelForecast(t *testing.T) {
 func TestForecastInWords(t *testing.T) {
 	f := Forecast{Bound: ByDisks, Sure: 0.99, Disks: 38.2, Cores: 12.1}
 	f.Seconds.Value, f.Seconds.Low, f.Seconds.High = 41.3, 39, 44.4
-	if got, want := f.String(), "41 s ± 3: the disks are the limit; disks alone 38 s, cores alone 12 s"; got != want {
+	if got, want := f.String(), "41 s ± 3: the disks are the limit; by the disks only 38 s, by the cores only 12 s"; got != want {
 		t.Errorf("%q; want %q", got, want)
 	}
 	f.Sure = 0.6
 	f.Seconds.Low, f.Seconds.High = 41.27, 41.32
-	if got, want := f.String(), "41.30 s ± 0.03: the disks are the limit (not sure); disks alone 38.20 s, cores alone 12.10 s"; got != want {
+	if got, want := f.String(), "41.30 s ± 0.03: the disks are the limit (not sure); by the disks only 38.20 s, by the cores only 12.10 s"; got != want {
 		t.Errorf("%q; want %q", got, want)
 	}
 }

@@ -122,8 +122,8 @@ func TestAutoOfServer(t *testing.T) {
 	}
 }
 
-// TestResumeOtherConfigurations: a run is not resumed where the rule gives other numbers of partitions, because its results
-// would be those of other configurations.
+// TestResumeOtherConfigurations: a run is not resumed where the rule gives other numbers of partitions, because its
+// results would be those of other configurations.
 func TestResumeOtherConfigurations(t *testing.T) {
 	data, out := t.TempDir(), filepath.Join(t.TempDir(), "run")
 	if _, err := generate.Generate(t.Context(), data, generate.Options{Scale: 0.01, Files: 1}); err != nil {

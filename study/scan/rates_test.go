@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestRateMeter: each path is reported before, meanwhile and after its measurement, with the remaining time of the others.
-// After an interruption no further path is measured.
+// TestRateMeter: each path is reported before, meanwhile and after its measurement, with the remaining time of the
+// others. After an interruption no further path is measured.
 func TestRateMeter(t *testing.T) {
 	var said []string
 	ctx, stop := context.WithCancel(t.Context())
