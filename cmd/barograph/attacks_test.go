@@ -127,9 +127,9 @@ func curveURL(name, design string) string {
 // stores its files, or is refused by name. The next load completes the archive.
 func TestTwoLoads(t *testing.T) {
 	attackDesigns(t, "two loads of the same files", attackedEngines(), func(t *testing.T, v *attackedArchive) {
-		first := v.startLoad(t, v.data, v.long)
-		v.pause(300 * time.Millisecond)
-		second := v.startLoad(t, v.long, v.data)
+		first := v.startLoad(t, "--window", "20", v.data, v.long) // many commits
+		v.pause(100 * time.Millisecond)
+		second := v.startLoad(t, "--window", "20", v.long, v.data)
 		for _, s := range []*shellProcess{first, second} {
 			o := s.wait(t)
 			if v.Count(v.outcome(o)); o.status != 0 {

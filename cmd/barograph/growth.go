@@ -36,7 +36,7 @@ func newGrowth(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "growth FILES… --engine URL…",
 		Short: "Study a series that grows by days: times, sizes on disk, and what is projected",
-		Long: `Growth repeats the study of "met" while one series grows. Its days are those of the files, shifted by days: other
+		Long: `Growth repeats the study of "met" while one series grows. Its days are those of the files, moved to later days: other
 times, the same leads and values. Day 17 of one day of files is the same day, 16 days later. The days of longer files
 follow each other before the first one is repeated. --models 8 adds copies of the models, with names such as GFS_2.
 

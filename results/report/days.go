@@ -8,9 +8,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 
+	"github.com/barograph/barograph/results/measure"
 	"github.com/barograph/barograph/results/plot"
 	"github.com/barograph/barograph/results/run"
 )
@@ -98,15 +100,16 @@ func openDays(dir string, r *run.Run, _ []run.Sample) *Report {
 	}
 	out.Facts = append([]Fact{{"Series", g.series(r)}, {"Measured", list(g.words(len(g.sizes))) + " days"}}, machineFacts(r.Machine)...)
 	out.Facts = append(out.Facts, Fact{"Command", commandLine(r.Args)})
-	for i, f := range g.folders {
-		for _, w := range f.head("").Warnings {
-			if !slices.Contains(r.Warnings, w) { // otherwise the run itself has it
-				out.Warnings = append(out.Warnings, fmt.Sprintf("at %s: %s", several(g.sizes[i], "day"), w))
-			}
-		}
+	out.Warnings = append(out.Warnings, g.warnings(r)...)
+	for _, f := range g.folders {
 		out.below = append(out.below, f.dir)
 	}
-	out.Answers = append(out.Answers, headline("Questions about one day: %s", g.sentence(fixed)), headline("Questions about all days: %s", g.sentence(growing)))
+	for _, kind := range []struct {
+		title string
+		laws  []GrowthLaw
+	}{{"Questions about one day", fixed}, {"Questions about all days", growing}} {
+		out.Answers = append(out.Answers, headline("%s: %s%s", kind.title, g.sentence(kind.laws), g.ratios(kind.laws)))
+	}
 	g.measure()
 	if words := g.heldOut(); words != "" {
 		out.Answers = append(out.Answers, headline("%s", words))
@@ -119,8 +122,8 @@ func openDays(dir string, r *run.Run, _ []run.Sample) *Report {
 	out.Sections = filled(
 		Section{ID: "sizes", Title: "Proof, size by size", Terminal: true, Words: say("At each size Barograph compared every archive with the data after the load, and the result of every query configuration with the reference, before it timed anything."), Table: g.runs()},
 		Section{ID: "projected", Title: "Projected and measured", Terminal: true, Words: g.method(), Pictures: g.errors(), Table: g.projected()},
-		Section{ID: "fixed", Title: "Questions about one day", Terminal: true, Words: say("The answer has the same rows at every size. %s", exponents), Table: g.lawTable(fixed)},
-		Section{ID: "growing", Title: "Questions about all days", Terminal: true, Words: say("The answer grows with the series. %s", exponents), Table: g.lawTable(growing)},
+		Section{ID: "fixed", Title: "Questions about one day", Terminal: len(fixed) <= terminalLaws, Words: say("The answer has the same rows at every size. %s", exponents), Table: g.lawTable(fixed)},
+		Section{ID: "growing", Title: "Questions about all days", Terminal: len(growing) <= terminalLaws, Words: say("The answer grows with the series. %s", exponents), Table: g.lawTable(growing)},
 		Section{ID: "archives", Title: "Loads and sizes", Pictures: g.disk(), Table: g.archives()},
 		Section{ID: "pictures", Title: "Pictures", Words: say("Both axes are logarithmic: a power law is a straight line, and its slope, in brackets, is the exponent."), Parts: g.pictures()},
 	)
@@ -130,9 +133,48 @@ func openDays(dir string, r *run.Run, _ []run.Sample) *Report {
 	return out
 }
 
+// terminalLaws is the number of exponents up to which a terminal shows their table.
+const terminalLaws = 12
+
+// warnings returns the warnings of all sizes. Those that differ only in their numbers are one, that of the largest size.
+func (g *dayGrowth) warnings(r *run.Run) (out []string) {
+	at := map[string]int{} // by the text without numbers
+	for i, f := range g.folders {
+		for _, w := range f.head("").Warnings {
+			if slices.Contains(r.Warnings, w) { // the run itself has it
+				continue
+			}
+			text, key := fmt.Sprintf("at %s: %s", several(g.sizes[i], "day"), w), numerals.ReplaceAllString(w, "0")
+			if k, ok := at[key]; ok {
+				out[k] = text
+				continue
+			}
+			at[key], out = len(out), append(out, text)
+		}
+	}
+	return out
+}
+
+var numerals = regexp.MustCompile(`[0-9][0-9.,]*`)
+
+// ratios compares the times at the largest size with those at the smallest; "" = there are none.
+func (g *dayGrowth) ratios(laws []GrowthLaw) string {
+	var all []float64
+	for _, l := range laws {
+		if n := len(l.Times); !l.ClientOverhead && n > 1 {
+			all = append(all, l.Times[n-1].Value/l.Times[0].Value)
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	first, last := several(g.sizes[0], "day"), several(g.sizes[len(g.sizes)-1], "day")
+	return fmt.Sprintf(" At %s a query takes %s times as long as at %s (%s – %s, the median of %d).", last, number(measure.Median(all)), first, number(slices.Min(all)), number(slices.Max(all)), len(all))
+}
+
 // series describes what was varied.
 func (g *dayGrowth) series(r *run.Run) string {
-	return fmt.Sprintf("%s; %s; the days of the files, shifted by days: other times, the same leads and values", r.Data.Source, several(g.Models, "model"))
+	return fmt.Sprintf("%s; %s; the days of the files, moved to later days: other times, the same leads and values", r.Data.Source, several(g.Models, "model"))
 }
 
 // words lists the first n sizes.

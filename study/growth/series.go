@@ -32,7 +32,7 @@ type Options struct {
 
 // Series is the data of some days, repeated for as many days as wanted. A day is 24 hours of valid
 // times, counted from the first valid time of the files. After the last day of the files the first
-// one follows again, shifted by days. The files of a day have the lines of the real files with
+// one follows again, moved to later days. The files of a day have the lines of the real files with
 // other times and, in a copy of a model, with another model: no value is formatted again.
 type Series struct {
 	Options

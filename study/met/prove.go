@@ -240,7 +240,7 @@ func (s *runner) time(ctx context.Context, servers []*counter) error {
 		rep := round - s.options.Warmups
 		newRound := rep == s.folder.Run.Reps // a new round: all cells have the same number of repetitions
 		if newRound && rep >= enough && s.options.Limit > 0 && time.Since(started) > s.options.Limit {
-			s.warn(fmt.Sprintf("timing stopped after %d of %d repetitions, at the limit of %s; they suffice to show a difference", s.folder.Run.Reps, s.options.Reps, s.options.Limit))
+			s.warn(fmt.Sprintf("timing ended after %d of %d repetitions, which suffice to show a difference, because the time limit of %s had passed", s.folder.Run.Reps, s.options.Reps, s.options.Limit))
 			break
 		}
 		heap.tidy()
