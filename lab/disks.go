@@ -74,7 +74,7 @@ type DiskSet struct {
 	Disks    []Disk     `json:"disks"`
 	Together float64    `json:"together_read_mb_per_s"` // all read at once, one reader each; 0 = not measured
 	Groups   string     `json:"control_groups"`         // the processes to which the limits apply, in words
-	Whole    bool       `json:"whole"`                  // all were created and measured; false after an interruption
+	Complete bool       `json:"complete" old:"whole"`   // all were created and measured; false after an interruption
 }
 
 // DiskOptions of UpDisks.
@@ -189,7 +189,7 @@ func (s *DiskSet) String() string {
 
 // Usable returns nil if all disks exist, are mounted and were measured.
 func (s *DiskSet) Usable() error {
-	if !s.Whole {
+	if !s.Complete {
 		return &fault.Error{File: s.Dir, Problem: "its disks were not all made", Cure: "make them again: `barograph lab disks`"}
 	}
 	for i := range s.Disks {

@@ -47,7 +47,7 @@ func UpDisks(ctx context.Context, o DiskOptions) (DiskSet, error) {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
 		return DiskSet{}, err
-	case !old.Whole:
+	case !old.Complete:
 		if err := downDisks(o.Dir); err != nil {
 			return DiskSet{}, err
 		}
@@ -126,7 +126,7 @@ func (s *DiskSet) make(ctx context.Context, measure time.Duration) error {
 	if err := s.measure(ctx, measure); err != nil {
 		return err
 	}
-	s.Whole = true
+	s.Complete = true
 	return s.save()
 }
 

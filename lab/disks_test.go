@@ -270,13 +270,13 @@ func TestDisksKilled(t *testing.T) {
 			found["nothing written"]++
 		case err != nil:
 			t.Errorf("killed after %s: %v", after, err)
-		case s.Whole:
+		case s.Complete:
 			found["whole"]++
 		default:
 			found["broken off"]++
 		}
 		if i%3 == 0 { // UpDisks takes over the remains
-			if _, err := lab.UpDisks(t.Context(), quick(dir, 1)); err != nil && !s.Whole {
+			if _, err := lab.UpDisks(t.Context(), quick(dir, 1)); err != nil && !s.Complete {
 				t.Errorf("killed after %s: up again: %v", after, err)
 			}
 		}

@@ -241,7 +241,7 @@ func (l *Lab) begin(ctx context.Context) error {
 			return l.failed(0, "the nodes do not form a cluster", err)
 		}
 	}
-	l.state.Whole = true
+	l.state.Complete = true
 	return l.state.save()
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/launch"
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/jsonkeys"
 	"github.com/barograph/barograph/results/run"
 )
 
@@ -25,14 +26,14 @@ const stateFile = "lab.json"
 
 // State is the state of a lab, as its folder contains it.
 type State struct {
-	Engine  string         `json:"engine"` // Driver.Scheme
-	URL     string         `json:"url"`
-	Cluster launch.Cluster `json:"cluster"`
-	Nodes   []NodeState    `json:"nodes"`
-	Frail   bool           `json:"frail,omitempty"` // see Options
-	Whole   bool           `json:"whole"`           // all nodes were ready once; else the start was broken off
-	Owner   *Process       `json:"owner,omitempty"` // the process that must end the lab; nil = it stays up by itself
-	Stop    syscall.Signal `json:"stop_signal"`
+	Engine   string         `json:"engine"` // Driver.Scheme
+	URL      string         `json:"url"`
+	Cluster  launch.Cluster `json:"cluster"`
+	Nodes    []NodeState    `json:"nodes"`
+	Frail    bool           `json:"frail,omitempty"`      // see Options
+	Complete bool           `json:"complete" old:"whole"` // all nodes were ready once; else the start was broken off
+	Owner    *Process       `json:"owner,omitempty"`      // the process that must end the lab; nil = it stays up by itself
+	Stop     syscall.Signal `json:"stop_signal"`
 }
 
 // NodeState is a node's processes, in the order of their start.
@@ -103,7 +104,7 @@ func readState[T any](name, of, cure string) (s T, err error) {
 	case !mine(name):
 		return s, &fault.Error{File: filepath.Dir(name), Problem: "holds " + of + " of another user", Cure: "name another folder, or become that user"}
 	}
-	if err := json.Unmarshal(text, &s); err != nil {
+	if err := jsonkeys.Unmarshal(text, &s); err != nil {
 		return s, &fault.Error{File: name, Problem: "is no state of " + of, Err: err, Cure: cure}
 	}
 	return s, nil
@@ -129,7 +130,7 @@ func (s *State) PIDs() (pids []int32) {
 
 // abandoned: nobody will end this lab, or it never came up.
 func (s *State) abandoned() bool {
-	return !s.Whole || s.Owner != nil && !s.Owner.alive()
+	return !s.Complete || s.Owner != nil && !s.Owner.alive()
 }
 
 // save replaces the state file, and that of the URL, each in one step. They contain the server's
@@ -182,7 +183,7 @@ func down(dir string) error {
 	}
 	for i := len(s.Nodes) - 1; i >= 0; i-- {
 		end := func() error { return s.Nodes[i].end(s.Stop) }
-		if !s.Whole { // it may be preparing: nothing is to be kept
+		if !s.Complete { // it may be preparing: nothing is to be kept
 			end = s.Nodes[i].kill
 		}
 		if err := end(); err != nil {

@@ -39,11 +39,11 @@ type Result struct {
 	// of Stored: records whose identity already had a different record (--on-conflict keep)
 	Kept                  int64            `json:"kept,omitempty"`
 	Removed               int64            `json:"removed,omitempty"` // records before RemovedBefore, removed by Retain
-	RemovedBefore         time.Time        `json:"from,omitzero"`
+	RemovedBefore         time.Time        `json:"removed_before,omitzero"`
 	Retention             *Removal         `json:"retention,omitempty"`
 	NotAccepted           map[string]int64 `json:"not_taken,omitempty"` // by line type
-	OmittedColumns        map[string]int64 `json:"left_out,omitempty"`
-	ShortenedTexts        map[string]int64 `json:"cut,omitempty"` // by METviewer's column
+	OmittedColumns        map[string]int64 `json:"omitted_columns,omitempty"`
+	ShortenedTexts        map[string]int64 `json:"shortened_texts,omitempty"` // by METviewer's column
 	SkippedWithQuarantine []archive.Mark   `json:"skipped_with_quarantine,omitempty"`
 	IncompleteFiles       []string         `json:"-"` // files of which the archive lacks lines
 	Bytes                 int64            `json:"bytes"`

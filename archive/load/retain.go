@@ -40,7 +40,7 @@ type Retention struct {
 // Removal describes what Retain removes, or refuses to remove.
 type Removal struct {
 	// records with an earlier fcst_valid_beg are removed; zero = no valid time is plausible
-	Cutoff time.Time `json:"from,omitzero"`
+	Cutoff time.Time `json:"cutoff,omitzero"`
 	Newest time.Time `json:"newest,omitzero"` // the valid time from which Cutoff follows
 	// number of valid times after now plus the longest lead, which Retain ignores
 	Later  int       `json:"later,omitempty"`

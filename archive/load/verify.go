@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -126,9 +127,7 @@ func Compare(ctx context.Context, a archive.Archive, subset string, paths []stri
 	}
 	err = o.pair(ctx, paths, keepLast, func(f *File) error { return f.Err }, func(p *pairing) {
 		n += int64(len(p.different))
-		for _, m := range p.different {
-			list = append(list, m)
-		}
+		list = slices.AppendSeq(list, maps.Values(p.different))
 		slices.SortFunc(list, func(a, b Difference) int { return a.Line.Compare(b.Line) })
 		list = list[:min(len(list), MaxDifferences)]
 	})

@@ -25,7 +25,7 @@ func TestBareNameIsTheLabsServer(t *testing.T) {
 	}
 	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 	self := lab.Process{PID: os.Getpid(), Start: strings.TrimSpace(string(boot)) + "/" + fields[19]}
-	state, err := json.Marshal(lab.State{Engine: "postgres", URL: "postgres://me@127.0.0.1:1/x", Whole: true, Nodes: []lab.NodeState{{Processes: []lab.Process{self}}}})
+	state, err := json.Marshal(lab.State{Engine: "postgres", URL: "postgres://me@127.0.0.1:1/x", Complete: true, Nodes: []lab.NodeState{{Processes: []lab.Process{self}}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -63,7 +63,7 @@ type salvageReport struct {
 	Subset  string       `json:"subset"`
 	Records int64        `json:"records"` // that the loads stored
 	Copied  int64        `json:"records_copied"`
-	Losses  []string     `json:"places_not_read,omitempty"`
+	Losses  []string     `json:"losses,omitempty"`
 	Missing []string     `json:"missing,omitempty"` // one line for each series
 	Files   []originFile `json:"files_of_origin,omitempty"`
 }

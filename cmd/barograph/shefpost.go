@@ -183,7 +183,7 @@ type postedTotal struct {
 	Values   int64            `json:"values"`
 	Lost     int64            `json:"lost"`
 	Left     int64            `json:"left_out"`
-	Fates    map[string]int64 `json:"fates"`
+	Fates    map[string]int64 `json:"outcomes"`
 }
 
 func (p *shefPost) post(c *cobra.Command, args []string) (err error) {

@@ -81,7 +81,7 @@ type subsetContents struct {
 	Digest     string              `json:"digest"`
 	Records    int64               `json:"records"`
 	Objects    int64               `json:"objects,omitempty"`
-	Uncounted  bool                `json:"of_an_earlier_version,omitempty"`
+	Uncounted  bool                `json:"uncounted,omitempty"`
 	Files      int                 `json:"files"`
 	FileBytes  int64               `json:"bytes_of_files"`
 	Loaded     time.Time           `json:"last_load,omitzero"`

@@ -67,7 +67,7 @@ type verdict struct {
 	Subset   string            `json:"subset"`
 	Records  int64             `json:"records"`
 	Digest   string            `json:"digest"`
-	Intact   bool              `json:"whole"`
+	Intact   bool              `json:"intact"`
 	Loading  string            `json:"loading,omitempty"` // the load is in progress, or was interrupted
 	Problems []string          `json:"problems,omitempty"`
 	Misfits  []load.Difference `json:"records_that_differ,omitempty"`

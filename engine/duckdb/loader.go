@@ -342,12 +342,7 @@ func (l *layout) entryType() string {
 
 // ambiguous reports whether a schema's name is also the name of a database.
 func (a *openArchive) ambiguous(schema string) bool {
-	for _, taken := range [...]string{a.db.alias, "temp", "system", "memory"} {
-		if strings.EqualFold(schema, taken) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{a.db.alias, "temp", "system", "memory"}, func(taken string) bool { return strings.EqualFold(schema, taken) })
 }
 
 // dialect returns the dialect for queries of a subset. If DuckDB could confuse the schema's name with a

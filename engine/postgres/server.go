@@ -180,12 +180,10 @@ const statementsExtension = "pg_stat_statements"
 
 // countsStatements reports whether it is installed next to the programs in bin.
 func countsStatements(bin string) bool {
-	for _, dir := range []string{"../lib", "../lib/postgresql", "../lib64/pgsql"} {
-		if _, err := os.Stat(filepath.Join(bin, dir, statementsExtension+".so")); err == nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"../lib", "../lib/postgresql", "../lib64/pgsql"}, func(dir string) bool {
+		_, err := os.Stat(filepath.Join(bin, dir, statementsExtension+".so"))
+		return err == nil
+	})
 }
 
 // statements reads pg_stat_statements, in whatever schema the extension is.

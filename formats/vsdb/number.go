@@ -3,6 +3,7 @@ package vsdb
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -230,12 +231,7 @@ func notFiniteWord(tok []byte) bool {
 	if tok[0] == '+' || tok[0] == '-' {
 		tok = tok[1:]
 	}
-	for _, w := range [...]string{"nan", "inf", "infinity"} {
-		if len(tok) == len(w) && strings.EqualFold(string(tok), w) {
-			return true
-		}
-	}
-	return false
+	return slices.Contains([]string{"nan", "inf", "infinity"}, strings.ToLower(string(tok)))
 }
 
 // blank reports whether c separates fields.

@@ -85,7 +85,7 @@ type Advice struct {
 	// fewest servers first.
 	Tied             int      `json:"tied"`
 	Changes          []Change `json:"changes"`
-	BestWithMoreData int      `json:"far"` // index of the best choice if the data grow by DataFactor; −1 = the growth of a choice is not known
+	BestWithMoreData int      `json:"best_with_more_data"` // index of the best choice if the data grow by DataFactor; −1 = the growth of a choice is not known
 }
 
 // Choice is an engine and a design, with its fastest flavour. Excluded is the reason why it cannot be recommended; "" =
@@ -96,7 +96,7 @@ type Choice struct {
 	Flavour  string                         `json:"flavour"`
 	Figures  map[Criterion]measure.Estimate `json:"figures"` // a missing criterion was not measured
 	Score    measure.Estimate               `json:"score"`   // weighted geometric mean of the ratios to the best of each criterion: 1 = the best in all
-	Excluded string                         `json:"struck,omitempty"`
+	Excluded string                         `json:"excluded,omitempty"`
 	Archive  run.Archive                    `json:"archive"`
 
 	logRatios map[Criterion]float64 // logarithms of the ratios to the best value, for each criterion with a weight

@@ -54,8 +54,8 @@ func (r *Run) Unfinished() string {
 
 // Comparison compares runs with the first of them.
 type Comparison struct {
-	Base   string    `json:"base"`  // its folder
-	Began  time.Time `json:"began"` // start of the latest run
+	Base   string    `json:"base"`    // its folder
+	Began  time.Time `json:"started"` // start of the latest run
 	Margin float64   `json:"margin"`
 	Others []Against `json:"others"`
 	Tests  int       `json:"tests"` // number of tests that Holm's correction treats together
@@ -68,8 +68,8 @@ type Against struct {
 	Pending     int          `json:"pending,omitempty"`    // cells that an unfinished run lacks; not findings
 	Differences []Difference `json:"differences"`          // those that make the comparison void first
 	Together    []Together   `json:"together"`
-	Findings    []Finding    `json:"findings"` // the worst first
-	Busy        []string     `json:"busy"`     // what made the machine noisy before one of the runs
+	Findings    []Finding    `json:"findings"`        // the worst first
+	Busy        []string     `json:"background_load"` // what made the machine noisy before one of the runs
 	Loads       []Load       `json:"loads"`
 }
 

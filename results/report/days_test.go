@@ -88,7 +88,8 @@ func TestDays(t *testing.T) {
 	if strings.Contains(page, "copies of") || strings.Contains(page, "Projected") || strings.Contains(html(t, grown(t)), "days of the data") {
 		t.Error("a report mentions what was not varied")
 	}
-	for _, want := range []string{"Questions about one day: between 1 and 16 days these query configurations are flat", "Questions about all days: between 1 and 16 days no query configuration",
+	for _, want := range []string{
+		"Questions about one day: between 1 and 16 days these query configurations are flat", "Questions about all days: between 1 and 16 days no query configuration",
 		"At 16 days a query takes 1.00 times as long as at 1 day", "At 16 days a query takes 16.0 times as long as at 1 day",
 	} {
 		if !strings.Contains(text, want) {

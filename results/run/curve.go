@@ -29,13 +29,13 @@ type Curves struct {
 	Stat      string   `json:"stat"` // METviewer's name: ANOM_CORR
 	Unit      string   `json:"unit"`
 	Axis      Axis     `json:"axis"`
-	XLabel    string   `json:"x_label,omitempty"` // "" = the axis's default
-	YLabel    string   `json:"y_label,omitempty"` // "" = the statistic's default
-	Baseline  string   `json:"minus,omitempty"`   // the curve that was subtracted from the shown ones; "" = none
-	Picture   string   `json:"picture,omitempty"` // box, roc … as in a question's drawing; "" = curves
-	RightAxis *Curves  `json:"right,omitempty"`   // drawn in the same picture against the right axis
-	Note      string   `json:"note"`              // how the statistic was aggregated, and what the interval is
-	Omitted   []string `json:"omitted,omitempty"` // requested curves that are missing, with the reasons
+	XLabel    string   `json:"x_label,omitempty"`                // "" = the axis's default
+	YLabel    string   `json:"y_label,omitempty"`                // "" = the statistic's default
+	Baseline  string   `json:"minus,omitempty"`                  // the curve that was subtracted from the shown ones; "" = none
+	Picture   string   `json:"picture,omitempty"`                // box, roc … as in a question's drawing; "" = curves
+	RightAxis *Curves  `json:"right_axis,omitempty" old:"right"` // drawn in the same picture against the right axis
+	Note      string   `json:"note"`                             // how the statistic was aggregated, and what the interval is
+	Omitted   []string `json:"omitted,omitempty"`                // requested curves that are missing, with the reasons
 	Series    []Series `json:"series"`
 }
 
@@ -43,7 +43,7 @@ type Curves struct {
 // records do not define is NaN (null in JSON).
 type Series struct {
 	Name       string    `json:"name"`
-	Derivation string    `json:"made,omitempty"` // how it was derived, if the name does not say: DIFF(A-B)
+	Derivation string    `json:"derivation,omitempty" old:"made"` // how it was derived, if the name does not say: DIFF(A-B)
 	X          []float64 `json:"x"`
 	Records    []int     `json:"n,omitempty"` // number of records of each point
 	Y          Values    `json:"y"`
@@ -53,12 +53,12 @@ type Series struct {
 	// difference, MarkTooFew = too few records.
 	Marks []int `json:"marks,omitempty"`
 	// set for box plots only, one value per point
-	WhiskerLow  Values `json:"least,omitempty"`
-	WhiskerHigh Values `json:"most,omitempty"`
+	WhiskerLow  Values `json:"whisker_low,omitempty" old:"least"`
+	WhiskerHigh Values `json:"whisker_high,omitempty" old:"most"`
 	// Bounds are the bounds of an equivalence test. Differences between them are irrelevant.
 	Bounds Values `json:"bounds,omitempty"`
 	// Outliers are the values beyond the whiskers, by point.
-	Outliers [][]float64 `json:"beyond,omitempty"`
+	Outliers [][]float64 `json:"outliers,omitempty" old:"beyond"`
 }
 
 // Values of Series.Marks.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/jsonkeys"
 )
 
 // EventKind is the kind of an event.
@@ -197,7 +198,7 @@ func ReadEvents(dir string) ([]Event, error) {
 		}
 		var e Event
 		if err == nil {
-			err = json.Unmarshal(text, &e)
+			err = jsonkeys.Unmarshal(text, &e)
 		}
 		if err != nil {
 			return nil, &fault.Error{File: path, Line: n, Err: err, Cure: "restore the file"}

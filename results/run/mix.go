@@ -46,7 +46,7 @@ type Mix struct {
 	Cost       *Cost   `json:"cost,omitempty"` // cost of faults; nil = there were none
 	Groups     []Group `json:"groups"`         // by operation and outcome
 	// rows that a concurrent load stored; tables that it did not complete are not counted
-	ConcurrentRows int64            `json:"rows_loaded_beside,omitempty"`
+	ConcurrentRows int64            `json:"concurrent_rows,omitempty" old:"rows_loaded_beside"`
 	Interval       time.Duration    `json:"interval_ns" table:"-"`
 	Series         []SeriesInterval `json:"series" table:"-"` // beginning with the end of the warm-up
 }
@@ -59,7 +59,7 @@ type Group struct {
 	Records   int64  `json:"records"`
 	// InTotal reports whether its times are among those of all operations. A failure is not, and
 	// neither is a read that is a part of a read-modify-write.
-	InTotal  bool    `json:"whole"`
+	InTotal  bool    `json:"in_total" old:"whole"`
 	Service  Latency `json:"service"`
 	Response Latency `json:"response"`
 
@@ -78,7 +78,7 @@ func Summarize(h *measure.Histogram) Latency { return Latency{h.Mean(), h.Percen
 
 // SeriesInterval is one interval of a time series.
 type SeriesInterval struct {
-	Completed int64         `json:"ended"`
+	Completed int64         `json:"completed" old:"ended"`
 	Failed    int64         `json:"failed,omitempty"`
 	Slowest   time.Duration `json:"slowest_ns"` // response time
 
@@ -114,11 +114,11 @@ type ServerLoad struct {
 	// its processes run on this machine, and Used is measured from them
 	Local    bool                `json:"local"`
 	Used     measure.ProcessLoad `json:"used"`
-	Reported *ReportedLoad       `json:"said,omitempty"`               // nil = its counters report nothing
-	Counters []Counter           `json:"counters,omitempty" table:"-"` // under the server's own names
+	Reported *ReportedLoad       `json:"reported,omitempty" old:"said"` // nil = its counters report nothing
+	Counters []Counter           `json:"counters,omitempty" table:"-"`  // under the server's own names
 	// what active sessions were found waiting for
 	Waits              []SessionWait `json:"waits,omitempty" table:"-"`
-	SessionSampleCount int           `json:"looks"` // how often sessions were sampled
+	SessionSampleCount int           `json:"session_samples" old:"looks"` // how often sessions were sampled
 
 	SessionSamples []SessionSample `json:"sessions_over_time,omitempty" table:"-"` // each sample of the sessions
 	Statements     []Statement     `json:"statements,omitempty" table:"-"`         // those with the longest total time, if the server counts them
@@ -140,8 +140,8 @@ type Statement struct {
 
 // ReportedLoad is what a server used according to its own counters, wherever it runs.
 type ReportedLoad struct {
-	CPU  time.Duration `json:"said_cpu_ns"`     // of all its processes and nodes; −1 = not reported, as for Read
-	Read int64         `json:"said_read_bytes"` // bytes that the server read from files because its own buffers did not contain them
+	CPU  time.Duration `json:"cpu_ns" old:"said_cpu_ns"`         // of all its processes and nodes; −1 = not reported, as for Read
+	Read int64         `json:"read_bytes" old:"said_read_bytes"` // bytes that the server read from files because its own buffers did not contain them
 }
 
 // ReportFunc adapts an engine's counter function; nil if the engine has none.
@@ -261,7 +261,7 @@ type InjectedFault struct {
 	Duration time.Duration `json:"took_ns"` // of a start: until the node was ready
 	Problem  string        `json:"problem,omitempty"`
 	// of the command that injected it: exit status, stdout, stderr
-	Output string `json:"said,omitempty"`
+	Output string `json:"output,omitempty" old:"said"`
 }
 
 // Cost is the cost of faults, counted from the first one.
@@ -293,10 +293,10 @@ type PromiseResult struct {
 	Promise  string `json:"promise"`
 	When     string `json:"when,omitempty"` // part of the run that it concerns; "" = all of it
 	Promised bool   `json:"promised"`       // the server promised it before the run, by its settings
-	Kept     bool   `json:"held"`
+	Kept     bool   `json:"kept" old:"held"`
 	// number of violations; for linearizability, number of keys with one. If it is 0 and Kept is false, the check ran out
 	// of time.
-	Violations int    `json:"broken,omitempty"`
+	Violations int    `json:"violations,omitempty" old:"broken"`
 	Example    string `json:"example,omitempty"`
 }
 
@@ -354,7 +354,7 @@ type Posting struct {
 
 	// live feed only: products whose posting started more than one minute late, on the feed's clock
 	Late       int64 `json:"late,omitempty"`
-	Maintained bool  `json:"upkeep,omitempty"` // the database was maintained after the posting
+	Maintained bool  `json:"maintained,omitempty" old:"upkeep"` // the database was maintained after the posting
 }
 
 // PostTimes are times of products. If products were posted together, each has the time of all of

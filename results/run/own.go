@@ -13,7 +13,7 @@ const OwnWorkload = "own"
 // Own describes, in run.json, a run over a user's own tables.
 type Own struct {
 	Tables       []OwnTable    `json:"tables"`
-	SkippedFiles []SkippedFile `json:"files_left_aside,omitempty"`
+	SkippedFiles []SkippedFile `json:"skipped_files,omitempty" old:"files_left_aside"`
 	Questions    []OwnQuestion `json:"questions"`
 	Tolerance    float64       `json:"tolerance"` // relative, for numbers that are not exact decimals
 	Streams      []int         `json:"streams,omitempty"`
@@ -54,7 +54,7 @@ type OwnFile struct {
 // SkippedFile is a file that belongs to no table, and the reason.
 type SkippedFile struct {
 	File   string `json:"file"`
-	Reason string `json:"why"`
+	Reason string `json:"reason" old:"why"`
 }
 
 // OwnQuestion is a question.
@@ -63,20 +63,20 @@ type OwnQuestion struct {
 	Title         string            `json:"title,omitempty"`
 	File          string            `json:"file"`
 	Line          int               `json:"line"`
-	ParameterSets int               `json:"values"` // number of parameter sets, which are used in turn
-	Texts         map[string]string `json:"texts"`  // by engine; "" = all others
-	OrderRule     string            `json:"order"`  // how the order of rows was compared, in words
-	Rows          int               `json:"rows"`   // rows of the answer with the first parameter set
+	ParameterSets int               `json:"parameter_sets" old:"values"` // number of parameter sets, which are used in turn
+	Texts         map[string]string `json:"texts"`                       // by engine; "" = all others
+	OrderRule     string            `json:"order"`                       // how the order of rows was compared, in words
+	Rows          int               `json:"rows"`                        // rows of the answer with the first parameter set
 	// Loose is written by earlier versions: the number of rows that tie at a limit, of which only the
 	// order columns were compared.
 	Loose int `json:"loose,omitempty"`
 	// ComparedWith maps each engine to the source with which its answer was compared: another engine, OverFiles or
 	// Unconfirmed.
-	ComparedWith map[string]string `json:"agreed,omitempty"`
+	ComparedWith map[string]string `json:"compared_with,omitempty" old:"agreed"`
 
 	// why the question allows several answers; "" = it does not
 	Undetermined string `json:"undetermined,omitempty"`
-	Fix          string `json:"determined,omitempty"` // a change that would determine the answer
+	Fix          string `json:"fix,omitempty" old:"determined"` // a change that would determine the answer
 }
 
 // OwnCell is the cell of a user's question on an engine.

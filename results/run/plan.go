@@ -64,7 +64,7 @@ type Access struct {
 	// that remained. If Measured is set, the engine counted them; otherwise it estimated them. −1 = it reports neither.
 	Examined int64 `json:"examined"`
 	Kept     int64 `json:"kept"`
-	Counted  bool  `json:"measured"`
+	Counted  bool  `json:"counted" old:"measured"`
 }
 
 // Words describes the access: "index scan of wide_sal1l2 by series_idx".

@@ -1,7 +1,6 @@
 package run
 
 import (
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
@@ -10,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/jsonkeys"
 )
 
 // File is the name of the file that identifies a run folder.
@@ -61,13 +61,6 @@ func ReadRun(dir string) (*Run, error) {
 	var r Run
 	err := readJSON(filepath.Join(dir, File), &r)
 	if errors.Is(err, os.ErrNotExist) {
-		for _, old := range []string{"post.json", "scan.json"} {
-			if _, err := os.Stat(filepath.Join(dir, old)); err == nil {
-				return nil, &fault.Error{
-					File: filepath.Join(dir, old), Problem: "is from a version of Barograph before the first release", Cure: "repeat the run",
-				}
-			}
-		}
 		missing := &fault.Error{File: dir, Problem: "is not a run folder: it has no " + File, Cure: "name a folder that a study wrote, such as runs/20261126-120000-met"}
 		if _, err := os.Stat(dir); err != nil {
 			missing.Problem, missing.Err = "", fs.ErrNotExist
@@ -88,7 +81,7 @@ func readJSON(path string, v any) error {
 	if err != nil {
 		return err
 	}
-	if err := json.Unmarshal(text, v); err != nil {
+	if err := jsonkeys.Unmarshal(text, v); err != nil {
 		return &fault.Error{File: path, Err: err}
 	}
 	return nil

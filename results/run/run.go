@@ -15,7 +15,7 @@ type Run struct {
 	Args     []string  `json:"args"` // the command line, without passwords
 	Seed     uint64    `json:"seed"`
 	Started  time.Time `json:"started"`
-	Finished time.Time `json:"ended"` // zero if the run was interrupted
+	Finished time.Time `json:"finished" old:"ended"` // zero if the run was interrupted
 
 	Machine measure.Machine    `json:"machine"`
 	Client  measure.ClientLoad `json:"client"`
@@ -29,10 +29,10 @@ type Run struct {
 	Lake     *Lake        `json:"lake,omitempty"`    // lake only
 	Cases    []Case       `json:"cases"`             // in the order of the report's tables
 
-	Reps        int      `json:"repetitions"`                   // timed warm repetitions of each cell
-	PlannedReps int      `json:"repetitions_planned,omitempty"` // requested repetitions; 0 = not recorded
-	Warmups     int      `json:"warmups"`                       // preceding repetitions, which are not in the results
-	ColdMethod  string   `json:"cold_how,omitempty"`            // how cold starts were made; empty = none was measured
+	Reps        int      `json:"repetitions"`                          // timed warm repetitions of each cell
+	PlannedReps int      `json:"repetitions_planned,omitempty"`        // requested repetitions; 0 = not recorded
+	Warmups     int      `json:"warmups"`                              // preceding repetitions, which are not in the results
+	ColdMethod  string   `json:"cold_method,omitempty" old:"cold_how"` // how cold starts were made; empty = none was measured
 	Warnings    []string `json:"warnings,omitempty"`
 	Findings    []string `json:"findings,omitempty"` // sentences about what the run itself detected
 }
@@ -65,7 +65,7 @@ type Archive struct {
 	Settings map[string]string `json:"settings,omitempty"`
 	// nil = no server, or one that the lab of this machine did not start
 	Server   *Server `json:"server,omitempty"`
-	License  string  `json:"licence,omitempty"`
+	License  string  `json:"license,omitempty" old:"licence"`
 	Install  string  `json:"install,omitempty"`  // the packages of its server
 	Unranked string  `json:"unranked,omitempty"` // why reports show its times but do not rank it
 
@@ -83,7 +83,7 @@ type Archive struct {
 	ObjectKind string        `json:"object"` // documents, pairs, rows
 	Digest     string        `json:"digest"` // digest of the archive's records
 	// Complete: Digest equals the digest of the data. Queries of an incomplete archive are not timed.
-	Complete bool   `json:"whole"`
+	Complete bool   `json:"complete" old:"whole"`
 	Problem  string `json:"problem,omitempty"`
 }
 
@@ -94,7 +94,7 @@ type Table struct {
 	File   string `json:"ddl_file,omitempty"`   // the user's script that created the table; "" = Barograph created it, or its origin is not known
 	Digest string `json:"ddl_sha256,omitempty"` // of the script
 	DDL    string `json:"ddl,omitempty"`
-	Form   string `json:"described,omitempty"` // the definition of the table as the server reports it before the run, in SQL
+	Form   string `json:"definition,omitempty" old:"described"` // the definition of the table as the server reports it before the run, in SQL
 }
 
 // Server describes a server that the lab started.

@@ -218,12 +218,10 @@ func TestNoRunFolder(t *testing.T) {
 	if _, _, err := run.Read(dir); err == nil || !strings.Contains(err.Error(), "run.json") {
 		t.Error(err)
 	}
-	for _, old := range []string{"post.json", "run.json"} { // the latter is theirs of other workloads
-		if err := os.WriteFile(filepath.Join(dir, old), []byte(`{"workload":"met"}`), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		if _, _, err := run.Read(dir); err == nil || !strings.Contains(err.Error(), "before the first release") {
-			t.Error(err)
-		}
+	if err := os.WriteFile(filepath.Join(dir, run.File), []byte(`{"workload":"met"}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := run.Read(dir); err == nil || !strings.Contains(err.Error(), "before the first release") {
+		t.Error(err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/jsonkeys"
 	"github.com/barograph/barograph/query/answer"
 )
 
@@ -128,7 +129,7 @@ func (s Sample) MarshalJSON() ([]byte, error) {
 // written.
 func (s *Sample) UnmarshalJSON(text []byte) error {
 	in := sampleJSON{plainSample: (*plainSample)(s)}
-	err := json.Unmarshal(text, &in)
+	err := jsonkeys.Unmarshal(text, &in)
 	if s.measured = in.Measured; !s.Verdict.IsCorrect() || s.Proof == "" {
 		s.measured = nil
 	}
@@ -170,12 +171,12 @@ type Kill struct {
 	// Complete reports whether the resumed load made the same archive as an undisturbed one.
 	Acknowledged int64 `json:"acknowledged,omitempty"`
 	Found        int64 `json:"found,omitempty"`
-	Complete     bool  `json:"whole,omitempty"`
+	Complete     bool  `json:"complete,omitempty" old:"whole"`
 
 	// For questions: correct and wrong answers, and correct answers while the node was down.
-	Right          int `json:"right,omitempty"`
+	Right          int `json:"correct,omitempty" old:"right"`
 	Wrong          int `json:"wrong,omitempty"`
-	RightWhileDown int `json:"right_while_down,omitempty"`
+	RightWhileDown int `json:"correct_while_down,omitempty" old:"right_while_down"`
 
 	Errors   int            `json:"errors"`             // calls that failed
 	Messages map[string]int `json:"messages,omitempty"` // number of failed calls by the first line of their error

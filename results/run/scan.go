@@ -23,12 +23,12 @@ type Scan struct {
 	Archive *ScanArchive     `json:"archive,omitempty"`
 	Rows    map[string]int64 `json:"rows"` // rows of the generated files, by table
 
-	Disks      []ScanDisk `json:"disks"`         // one per path
-	DiskLimits string     `json:"disks_limited"` // which paths have speed limits, in words
+	Disks      []ScanDisk `json:"disks"`                           // one per path
+	DiskLimits string     `json:"disk_limits" old:"disks_limited"` // which paths have speed limits, in words
 	// the rule for the number of partitions, in words, if it was used
 	Rule    string       `json:"partition_rule,omitempty"`
 	Configs []ScanConfig `json:"configurations"`
-	Models  []ScanModel  `json:"laws,omitempty"`
+	Models  []ScanModel  `json:"models,omitempty" old:"laws"`
 }
 
 // ScanArchive is a verification archive that is queried completely.
@@ -46,10 +46,10 @@ type ScanArchive struct {
 // ScanDisk is a path and its device.
 type ScanDisk struct {
 	Path   string  `json:"path"`
-	Device string  `json:"device,omitempty"`   // "" = not a block device with system counters
-	Rate   float64 `json:"read_bytes_s"`       // measured before the run by sequential direct reads; 0 = not measured
-	How    string  `json:"rate_how,omitempty"` // how it was measured, or why it was not
-	Limit  float64 `json:"limit_read_bytes_s"` // limit of the control group that a lab set; 0 = none known
+	Device string  `json:"device,omitempty"`                     // "" = not a block device with system counters
+	Rate   float64 `json:"read_bytes_s"`                         // measured before the run by sequential direct reads; 0 = not measured
+	How    string  `json:"rate_method,omitempty" old:"rate_how"` // how it was measured, or why it was not
+	Limit  float64 `json:"limit_read_bytes_s"`                   // limit of the control group that a lab set; 0 = none known
 	Type   string  `json:"file_system,omitempty"`
 }
 
@@ -90,12 +90,12 @@ type ScanModel struct {
 	Phase Phase  `json:"phase"`
 	// why no model was fitted; the other fields are then empty
 	Problem    string           `json:"problem,omitempty"`
-	DiskShare  measure.Estimate `json:"drawn"` // share of the disks' measured rates that the engine reaches
+	DiskShare  measure.Estimate `json:"disk_share" old:"drawn"` // share of the disks' measured rates that the engine reaches
 	Work       measure.Estimate `json:"work_seconds_per_gb"`
 	Start      measure.Estimate `json:"start_seconds"`
-	StartKnown bool             `json:"start_told"` // false: the points do not determine Start, which is then 0
+	StartKnown bool             `json:"start_known" old:"start_told"` // false: the points do not determine Start, which is then 0
 	// Work was not fitted but taken from the measured processor time, because the disks limited every configuration
-	WorkMeasured bool      `json:"work_counted,omitempty"`
+	WorkMeasured bool      `json:"work_measured,omitempty" old:"work_counted"`
 	Error        float64   `json:"error"` // root mean square of the relative errors
 	Fits         []ScanFit `json:"fits,omitempty"`
 }

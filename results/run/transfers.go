@@ -7,14 +7,14 @@ import "fmt"
 type Transfers struct {
 	Isolation      string `json:"isolation"`
 	Accounts       int64  `json:"accounts"`
-	Moved          int64  `json:"moved"`     // acknowledged transfers that moved something
-	Aborted        int64  `json:"conflicts"` // attempts that the engine aborted in favor of another transaction
-	Unknown        int64  `json:"unknown"`   // transfers whose commit was not answered
-	UnknownApplied int64  `json:"stand"`     // of Unknown: transfers that the balances show to be committed
-	Sum            int64  `json:"sum"`       // sum of all balances at the end
-	Expected       int64  `json:"expected"`  // correct sum
+	Moved          int64  `json:"moved"`                       // acknowledged transfers that moved something
+	Aborted        int64  `json:"aborted" old:"conflicts"`     // attempts that the engine aborted in favor of another transaction
+	Unknown        int64  `json:"unknown"`                     // transfers whose commit was not answered
+	UnknownApplied int64  `json:"unknown_applied" old:"stand"` // of Unknown: transfers that the balances show to be committed
+	Sum            int64  `json:"sum"`                         // sum of all balances at the end
+	Expected       int64  `json:"expected"`                    // correct sum
 	// accounts with a balance that no outcome of the unknown transfers explains
-	Unexplained int64 `json:"off"`
+	Unexplained int64 `json:"unexplained" old:"off"`
 	// there are too many unknown transfers to decide which of them were committed; Unexplained is then
 	// not known
 	Undecided bool   `json:"undecided,omitempty"`
