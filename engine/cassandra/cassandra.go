@@ -124,7 +124,8 @@ func (s *settings) config() *gocql.ClusterConfig {
 	c.MaxWaitSchemaAgreement = time.Nanosecond // create waits itself, and not for nodes that are down
 	c.DefaultIdempotence = true
 	c.RetryPolicy = &gocql.SimpleRetryPolicy{NumRetries: retries}
-	c.PoolConfig.HostSelectionPolicy = gocql.TokenAwareHostPolicy(gocql.RoundRobinHostPolicy())
+	nodes := newResponsive(gocql.TokenAwareHostPolicy(gocql.RoundRobinHostPolicy()))
+	c.PoolConfig.HostSelectionPolicy, c.QueryObserver = nodes, nodes
 	c.Metadata.CacheMode = gocql.KeyspaceOnly
 	if s.user != "" {
 		c.Authenticator = gocql.PasswordAuthenticator{Username: s.user, Password: s.password}

@@ -3,6 +3,7 @@ package cassandra_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/url"
 	"strconv"
 	"sync/atomic"
@@ -16,6 +17,7 @@ import (
 	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/cassandra"
 	"github.com/barograph/barograph/engine/enginetest"
+	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/lab"
 	"github.com/barograph/barograph/record"
 )
@@ -100,6 +102,7 @@ func TestThreeNodes(t *testing.T) {
 	})
 	t.Run("first clients", func(t *testing.T) { firstClients(t, &a) })
 	t.Run("records", func(t *testing.T) { enginetest.RunRecords(t, a.config()) })
+	t.Run("silent node", func(t *testing.T) { silentNode(t, &a) })
 	t.Run("replication=3", func(t *testing.T) {
 		enginetest.RunCluster(t, a.of(design.Wide), a.server, true)
 	})
@@ -162,4 +165,84 @@ func loadOne(ctx context.Context, url, subset string) (err error) {
 		}
 	}
 	return nil
+}
+
+// silentNode stops a node (SIGSTOP), which keeps its connections open. Clients at a quorum go on with the other nodes:
+// each of them completes reads and writes of all keys while the node is stopped.
+func silentNode(t *testing.T, a *archives) {
+	const clients, keys, rounds = 4, 60, 3
+	e, err := engine.Registry{cassandra.Driver()}.Open(t.Context(), a.url(t)+"&consistency=quorum&conditional=false", engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	records, err := kv.DatabaseOf(e).Table(t.Context(), kv.Table{Name: "silent", Fields: []string{"a"}, Make: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = records.Close() }()
+	key := func(client, i int) []byte { return fmt.Appendf(nil, "user%d%04d", client, i) }
+	row := func(value string) *kv.Row {
+		r := &kv.Row{}
+		r.Add(0, []byte(value))
+		return r
+	}
+	use := func(do func(ctx context.Context, c *kv.Conn, client, i int) error) error {
+		group, ctx := errgroup.WithContext(t.Context())
+		for client := range clients {
+			group.Go(func() error {
+				c, err := records.Connect(ctx)
+				if err != nil {
+					return err
+				}
+				for i := range keys {
+					if err := do(ctx, c, client, i); err != nil {
+						return fmt.Errorf("client %d, key %d: %w", client, i, err)
+					}
+				}
+				return nil
+			})
+		}
+		return group.Wait()
+	}
+	if err := use(func(ctx context.Context, c *kv.Conn, client, i int) error { return c.Insert(ctx, key(client, i), row("0")) }); err != nil {
+		t.Fatal(err)
+	}
+	stop := lab.Fault{Action: lab.Halt, Node: 2}
+	if err := a.server.Inflict(t.Context(), stop); err != nil {
+		t.Fatal(err)
+	}
+	resumed := time.AfterFunc(25*time.Second, func() { _ = a.server.Inflict(context.WithoutCancel(t.Context()), lab.Fault{Action: lab.Resume, Node: 2}) })
+	began := time.Now()
+	for round := range rounds {
+		err := use(func(ctx context.Context, c *kv.Conn, client, i int) error {
+			var got kv.Row
+			if err := c.Read(ctx, key(client, i), nil, &got); err != nil {
+				return err
+			}
+			return c.Update(ctx, key(client, i), row(strconv.Itoa(round+1)))
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	t.Logf("%d reads and updates by %d clients took %v while node 2 was stopped", rounds*keys*clients, clients, time.Since(began))
+	if !resumed.Stop() {
+		t.Error("the clients waited for the node that was stopped")
+	} else if err := a.server.Inflict(t.Context(), lab.Fault{Action: lab.Resume, Node: 2}); err != nil {
+		t.Fatal(err)
+	}
+	err = use(func(ctx context.Context, c *kv.Conn, client, i int) error {
+		var got kv.Row
+		if err := c.Read(ctx, key(client, i), nil, &got); err != nil {
+			return err
+		}
+		if _, value := got.At(0); string(value) != strconv.Itoa(rounds) {
+			return fmt.Errorf("%q, not the last acknowledged value", value)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
 }

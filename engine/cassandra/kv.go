@@ -198,7 +198,7 @@ func (tb *kvTable) list(ctx context.Context, part []byte) error {
 	if _, ok := tb.known.Load(string(part)); ok {
 		return nil
 	}
-	err := tb.session.Query("INSERT INTO "+tb.parts+" (one, prefix) VALUES (0, ?)", part).ExecContext(ctx)
+	err := tb.query("INSERT INTO "+tb.parts+" (one, prefix) VALUES (0, ?)", part).ExecContext(ctx)
 	if err == nil {
 		tb.known.Store(string(part), true)
 	}
@@ -207,7 +207,7 @@ func (tb *kvTable) list(ctx context.Context, part []byte) error {
 
 // partitionsAfter returns some partitions after a given one, in their order.
 func (tb *kvTable) partitionsAfter(ctx context.Context, behind []byte, n int) (parts [][]byte, err error) {
-	rows := tb.session.Query("SELECT prefix FROM "+tb.parts+" WHERE one = 0 AND prefix > ? LIMIT ?", behind, n).IterContext(ctx)
+	rows := tb.query("SELECT prefix FROM "+tb.parts+" WHERE one = 0 AND prefix > ? LIMIT ?", behind, n).IterContext(ctx)
 	var c raw
 	for rows.Scan(&c) {
 		parts = append(parts, slices.Clone(c))
@@ -314,7 +314,7 @@ func (c *kvConn) read(ctx context.Context, key []byte, f kv.Fields, into *kv.Row
 	}
 	text := c.text('r', f, func() string { return "SELECT " + c.columns(f, "") + " FROM " + c.table + c.where() })
 	c.args = c.keyArgs(c.args[:0], key)
-	rows := c.session.Query(text, c.args...).IterContext(ctx)
+	rows := c.query(text, c.args...).IterContext(ctx)
 	n := c.width(f)
 	found := rows.Scan(c.into[:n]...)
 	if found {
@@ -332,7 +332,7 @@ func (c *kvConn) read(ctx context.Context, key []byte, f kv.Fields, into *kv.Row
 // exists reports whether a record has the key.
 func (c *kvConn) exists(ctx context.Context, key []byte) (bool, error) {
 	text := c.text('t', nil, func() string { return "SELECT " + keyColumn + " FROM " + c.table + c.where() })
-	rows := c.session.Query(text, c.keyArgs(nil, key)...).IterContext(ctx)
+	rows := c.query(text, c.keyArgs(nil, key)...).IterContext(ctx)
 	found := rows.Scan(&c.cells[0])
 	return found, failed(ctx, rows.Close())
 }
@@ -351,7 +351,7 @@ func (c *kvConn) write(ctx context.Context, key []byte, found bool, text, condit
 		refused = kv.ErrExists
 	}
 	if c.conditional {
-		done, err := c.session.Query(text+condition, c.args...).Idempotent(false).MapScanCASContext(ctx, map[string]any{})
+		done, err := c.query(text+condition, c.args...).Idempotent(false).MapScanCASContext(ctx, map[string]any{})
 		if err == nil && !done {
 			return refused
 		}
@@ -362,7 +362,7 @@ func (c *kvConn) write(ctx context.Context, key []byte, found bool, text, condit
 	} else if exists != found {
 		return refused
 	}
-	return failed(ctx, c.session.Query(text, c.args...).ExecContext(ctx))
+	return failed(ctx, c.query(text, c.args...).ExecContext(ctx))
 }
 
 // values appends the values of a row.

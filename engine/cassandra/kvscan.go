@@ -126,7 +126,7 @@ func (tb *kvTable) readPartition(ctx context.Context, part, from []byte, n int, 
 	if from == nil {
 		from = []byte{}
 	}
-	rows := tb.session.Query(text, part, from, n).PageSize(min(n, pageRows)).Prefetch(0).IterContext(ctx)
+	rows := tb.query(text, part, from, n).PageSize(min(n, pageRows)).Prefetch(0).IterContext(ctx)
 	for rows.Scan(into...) {
 		row.Reset()
 		tb.decode(cells[1:], f, row)
