@@ -98,7 +98,8 @@ var allowed = map[string][]string{
 	"results/advise":  {"results/run", "results/measure", "query/answer"},
 	"results/compare": {"results/run", "results/measure"},
 
-	"results/report/site": {"query/answer", "results/run", "results/measure", "results/plot", "results/report"},
+	"results/report/site":    {"query/answer", "results/run", "results/measure", "results/plot", "results/report"},
+	"results/report/sharing": {"query/answer", "results/run"},
 
 	"results/report": {"results/run", "results/measure", "results/plot", "results/compare", "results/advise"},
 	"serve":          {"record", "query/question", "query/answer", "archive/design", "query/flavour", "engine", "engine/archive", "results/curve", "stat", "query/export", "results/advise", "results/compare", "results/plot", "results/report", "results/run", "results/measure"},
