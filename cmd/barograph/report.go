@@ -24,14 +24,21 @@ import (
 func newReport(e *env) *cobra.Command {
 	var o report.Advising
 	var pictures string
+	var public publication
 	c := &cobra.Command{
 		Use:   "report RUN…",
 		Short: "Rewrite the report.html of run folders, and print their tables",
 		Example: `  barograph report runs/20261120-235959-met
   barograph report runs/20261120-235959-met --svg pictures
-  barograph report runs/20261120-235959-met --weigh ask=1,load=5 --with runs/20261121-115959-faults`,
+  barograph report runs/20261120-235959-met --weigh ask=1,load=5 --with runs/20261121-115959-faults
+  barograph report runs/* --site site
+  barograph report runs/20261120-235959-met --share met.tar.gz
+  barograph report runs/* --check`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
+			if public.requested() {
+				return e.publish(&public, args)
+			}
 			for _, dir := range args {
 				if err := e.reportAdvising(dir, o, (*report.Report).Print); err != nil {
 					return err
@@ -47,6 +54,7 @@ func newReport(e *env) *cobra.Command {
 	}
 	advising(c, &o)
 	c.Flags().StringVar(&pictures, "svg", "", "write the pictures of each report as SVG files into this folder, in a subfolder named like the run")
+	public.flags(c)
 	return c
 }
 

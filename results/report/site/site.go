@@ -274,10 +274,13 @@ func (f *folder) group(phase run.Phase) int {
 // question finds or adds a question of a group; key identifies it.
 func (f *folder) question(group int, key string, q Question) int {
 	g := f.Groups[group]
-	key += "|" + q.Unit
+	key, name := key+"|"+q.Unit, q.Name
 	i, ok := g.index[key]
 	if !ok {
 		i = len(g.Questions)
+		for n := 2; slices.ContainsFunc(g.Questions, func(x Question) bool { return x.Name == q.Name }); n++ { // another question
+			q.Name = fmt.Sprintf("%s (%d)", name, n)
+		}
 		g.index[key], g.Questions = i, append(g.Questions, q)
 	}
 	x := &g.Questions[i]

@@ -296,7 +296,7 @@ func TestGroups(t *testing.T) {
 	}
 	_, q, r := find(t, s, "made", "duckdb", "wide", "sql", "test_1", false)
 	_, same, rSame := find(t, s, "same", "duckdb", "wide", "sql", "test_1", false)
-	_, _, rOther := find(t, s, "otherquestion", "duckdb", "wide", "sql", "test_1", false)
+	_, _, rOther := find(t, s, "otherquestion", "duckdb", "wide", "sql", "test_1 (2)", false)
 	if r.Question != rSame.Question || !slices.Equal(q.Runs, []int{0, 1}) || len(same.Runs) != 2 {
 		t.Errorf("the same question is %d of the runs %v and %d", r.Question, q.Runs, rSame.Question)
 	}
