@@ -143,22 +143,24 @@ const (
 )
 
 var (
-	urls      = regexp.MustCompile(`\b([a-z][a-z0-9+.-]*)://[^\s"'<>\\]*`)
-	schema    = regexp.MustCompile(`^[a-z0-9_]+$`)
-	emails    = regexp.MustCompile(`[\w.+-]+@[\w-]+(\.[\w-]+)*\b`)
-	moments   = regexp.MustCompile(`@[\d.]+(ms|s|m|h)[\d.smh]*$`)
-	quads     = regexp.MustCompile(`\b(\d{1,3}\.){3}\d{1,3}\b`)
-	sixes     = regexp.MustCompile(`(^|[^\w:])([0-9a-fA-F:]*:[0-9a-fA-F:]*:[0-9a-fA-F:]*)`)
-	homes     = regexp.MustCompile(`~\w*/[^\s"'` + "`" + `,;)\]]*`)
-	absolute  = regexp.MustCompile(`(^|[\s"'` + "`" + `=:,;(\[<>|])((?:/|[A-Za-z]:\\|\\\\)[\w.@~+%$#-][^\s"'` + "`" + `,;:)\]<>|]*)`)
-	hostOf    = regexp.MustCompile(`^(?:([^:@/]*)(?::[^@]*)?@)?([^/?]*)`)
-	loopback  = regexp.MustCompile(`^(localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[?::1?\]?)$`)
-	filePath  = regexp.MustCompile(`^(?:[a-z]+:)?((?:\.{0,2}/)?[^\s:?=&]*[/.][^\s:?=&]*)`)
-	impartial = map[string]bool{ // names that many machines and engines share; to replace them would change the results
-		"root": true, "admin": true, "administrator": true, "user": true, "default": true, "guest": true, "nobody": true, "runner": true, "test": true, "postgres": true, "mysql": true, "mariadb": true,
-		"duckdb": true, "sqlite": true, "pebble": true, "clickhouse": true, "cassandra": true, "asterixdb": true, "valkey": true, "redis": true, "mongodb": true, "couchbase": true, "trino": true, "barograph": true, "debian": true, "ubuntu": true, "localhost": true, "main": true, "data": true,
-	}
+	urls     = regexp.MustCompile(`\b([a-z][a-z0-9+.-]*)://[^\s"'<>\\]*`)
+	schema   = regexp.MustCompile(`^[a-z0-9_]+$`)
+	emails   = regexp.MustCompile(`[\w.+-]+@[\w-]+(\.[\w-]+)*\b`)
+	moments  = regexp.MustCompile(`@[\d.]+(ms|s|m|h)[\d.smh]*$`)
+	quads    = regexp.MustCompile(`\b(\d{1,3}\.){3}\d{1,3}\b`)
+	sixes    = regexp.MustCompile(`(^|[^\w:])([0-9a-fA-F:]*:[0-9a-fA-F:]*:[0-9a-fA-F:]*)`)
+	homes    = regexp.MustCompile(`~\w*/[^\s"'` + "`" + `,;)\]]*`)
+	absolute = regexp.MustCompile(`(^|[\s"'` + "`" + `=:,;(\[<>|])((?:/|[A-Za-z]:\\|\\\\)[\w.@~+%$#-][^\s"'` + "`" + `,;:)\]<>|]*)`)
+	hostOf   = regexp.MustCompile(`^(?:([^:@/]*)(?::[^@]*)?@)?([^/?]*)`)
+	loopback = regexp.MustCompile(`^(localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[?::1?\]?)$`)
+	filePath = regexp.MustCompile(`^(?:[a-z]+:)?((?:\.{0,2}/)?[^\s:?=&]*[/.][^\s:?=&]*)`)
 )
+
+// impartial are names that many machines and engines share: to replace them would change the results.
+var impartial = map[string]bool{ //nolint:gochecknoglobals // a constant table
+	"root": true, "admin": true, "administrator": true, "user": true, "default": true, "guest": true, "nobody": true, "runner": true, "test": true, "postgres": true, "mysql": true, "mariadb": true,
+	"duckdb": true, "sqlite": true, "pebble": true, "clickhouse": true, "cassandra": true, "asterixdb": true, "valkey": true, "redis": true, "mongodb": true, "couchbase": true, "trino": true, "barograph": true, "debian": true, "ubuntu": true, "localhost": true, "main": true, "data": true,
+}
 
 // newScrubber collects the names of this machine, and the hosts, users and paths in structured places of the run
 // folder.
