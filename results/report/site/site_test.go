@@ -270,6 +270,9 @@ func TestResults(t *testing.T) {
 	if c, _, _ := find(t, s, "made", "dry", "memory", "recall", "test_1", false); !strings.HasPrefix(c.Unranked, "client overhead") {
 		t.Errorf("the dry engine is excluded by %q", c.Unranked)
 	}
+	if c, _, _ := find(t, s, "posted", "postgres", "array", "bulk", "quiet, insert", false); c.More != "1 client, 2 messages per transaction" {
+		t.Errorf("the further axes of a posting are %q", c.More)
+	}
 	if _, q, r := find(t, s, "valkey1-local-total", "valkey", "columns", "", "workloade, 4 threads", false); q.Unit != "ops/s" || !q.More || !(r.Value > 0) {
 		t.Errorf("ycsb: %+v %+v", q, r)
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -113,6 +114,9 @@ var phrases = map[string]string{ //nolint:gochecknoglobals // a constant table
 	"partition": "partitioned by %s", "mb": "files of %s MB", "acknowledged": "",
 }
 
+// onePlural matches one of something in the plural.
+var onePlural = regexp.MustCompile(`^1 (\w+)s( |$)`)
+
 // phrase says the values of axes.
 func phrase(names, values []string) string {
 	var out []string
@@ -121,6 +125,9 @@ func phrase(names, values []string) string {
 		switch {
 		case ok && strings.Contains(p, "%s"):
 			p = fmt.Sprintf(p, values[i])
+			if values[i] == "1" {
+				p = onePlural.ReplaceAllString(p, "1 $1$2")
+			}
 		case !ok:
 			p = n + " " + values[i]
 		}

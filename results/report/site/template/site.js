@@ -155,7 +155,7 @@ function drawSummary(v) {
     several(v.common.length, 'common question') + (v.runs.size > 1 ? ', which ' + v.most + ' of these ' + v.runs.size + ' runs asked' : '') + '. ' +
     ranked.length + ' ranked, ' + (v.rows.length - ranked.length) + ' not ranked.';
   const best = ranked.reduce((a, b) => !a || b.mean < a.mean ? b : a, null);
-  byId('summary').textContent = best ? 'Fastest over the common questions: ' + best.c.name + (v.runs.size > 1 ? ' (' + best.c.folder + ')' : '') + '.' : 'No configuration has a rank.';
+  byId('summary').textContent = best ? 'Fastest over the common questions: ' + best.c.name + (v.runs.size > 1 ? ' (' + best.c.folder + ')' : '') + '.' : 'No configuration has a rank, because none has a proven value for each of the ' + several(v.common.length, 'common question') + '. Omit questions, or filter.';
   const different = machines.size > 1 ? ' The configurations ran on different machines: their ratios compare the machines, too.' : '';
   byId('note').textContent = scope + different;
   byId('legend').textContent = 'Each cell: the ratio to the fastest of its column, the value, and how it was proven. “= every value”: each value equals the reference. ' +
