@@ -42,6 +42,30 @@ func (r *Report) problem(format string, args ...any) {
 	r.Problems = append(r.Problems, fmt.Sprintf(format, args...))
 }
 
+// causes collects problems that many samples share. Each is reported once, with its first place and a count.
+type causes struct {
+	texts []string
+	first map[string]string
+	count map[string]int
+}
+
+func (c *causes) add(place, problem string) {
+	if c.count[problem]++; c.count[problem] == 1 {
+		c.texts, c.first[problem] = append(c.texts, problem), place
+	}
+}
+
+// report reports the collected problems.
+func (c *causes) report(r *Report) {
+	for _, p := range c.texts {
+		text := c.first[p] + ": " + p
+		if n := c.count[p] - 1; n > 0 {
+			text += fmt.Sprintf(" (and %d more)", n)
+		}
+		r.problem("%s", text)
+	}
+}
+
 // rawSample is a sample as the file has it: run.Sample drops the times of an incorrect one while it reads.
 type rawSample struct {
 	Cell     run.Cell        `json:"cell"`
@@ -192,14 +216,15 @@ func (r *Report) samples(of *run.Run, all []rawSample) {
 	}
 	r.Samples = len(all)
 	wrong, cells, reps := map[run.Cell]bool{}, map[run.Cell]bool{}, map[repetition]bool{}
-	warm := map[run.Cell]int{}
+	warm, found := map[run.Cell]int{}, &causes{first: map[string]string{}, count: map[string]int{}}
+	defer found.report(r)
 	for i := range all {
 		s := &all[i]
 		cells[s.Cell] = true
 		wrong[s.Cell] = wrong[s.Cell] || s.Verdict == run.Wrong
 		if k := (repetition{s.Cell, s.Phase, s.Rep}); of.Workload == "met" {
 			if reps[k] {
-				r.problem("%s, %s repetition %d: is listed twice", s.Cell, s.Phase, s.Rep)
+				found.add(fmt.Sprintf("%s, %s repetition %d", s.Cell, s.Phase, s.Rep), "is listed twice")
 			}
 			if reps[k] = true; s.Phase == run.Warm {
 				warm[s.Cell]++
@@ -210,13 +235,13 @@ func (r *Report) samples(of *run.Run, all []rawSample) {
 	for i := range all {
 		s := &all[i]
 		for _, p := range append(s.verdict(wrong[s.Cell]), s.origin(of)...) {
-			r.problem("%s, repetition %d: %s", s.Cell, s.Rep, p)
+			found.add(fmt.Sprintf("%s, repetition %d", s.Cell, s.Rep), p)
 		}
 	}
 	if of.Workload == "met" && !of.Finished.IsZero() && of.Reps > 0 {
 		for _, c := range slices.SortedFunc(maps.Keys(warm), func(a, b run.Cell) int { return cmp.Compare(a.String(), b.String()) }) {
 			if warm[c] != of.Reps {
-				r.problem("%s has %d warm repetitions, run.json reports %d", c, warm[c], of.Reps)
+				found.add(c.String(), fmt.Sprintf("has %d warm repetitions, run.json reports %d", warm[c], of.Reps))
 			}
 		}
 	}

@@ -253,6 +253,11 @@ func TestCheckFindsEachEdit(t *testing.T) {
 			t.Errorf("%s: %q instead of %q is not found: %+v, %v", x.file, x.with, x.old, r, err)
 		}
 	}
+	dir := made(t, "")
+	edit(t, dir, run.File, `"repetitions": 2`, `"repetitions": 3`)
+	if r, err := Check(dir); err != nil || len(r.Problems) != 1 || !strings.HasSuffix(r.Problems[0], "run.json reports 3 (and 1 more)") {
+		t.Errorf("one cause is reported as %+v, %v", r, err)
+	}
 	kept := func() string {
 		file := filepath.Join(t.TempDir(), "x.tar.gz")
 		if _, err := Write(made(t, ""), file); err != nil {

@@ -223,7 +223,7 @@ function drawTable(v) {
     el('button', { type: 'button', 'data-focus': 'sort' + key, onclick: () => change({ sort: key, down: state.sort === key && !state.down }) }, text), el('small', {}, small));
   const rows = sorted(v).flatMap(r => {
     const open = state.open.includes(r.c.key);
-    const where = (v.runs.size > 1 ? r.c.folder + ' · ' + r.c.facet.machine + ' · ' : '') + r.c.product;
+    const where = (v.runs.size > 1 ? r.c.folder + ' · ' + r.c.facet.machine + ' · ' : '') + r.c.product + (D.runs[r.c.run].finished ? '' : ' · interrupted');
     const row = el('tr', { class: r.why ? 'off' : undefined, 'data-key': r.c.key, 'data-ranked': String(!r.why) },
       el('th', { scope: 'row' }, el('button', { class: 'open', type: 'button', 'aria-expanded': String(open), 'data-focus': 'open' + r.c.key, onclick: () => change({ open: toggled(state.open, r.c.key) }) }, r.c.name), el('small', {}, where)),
       r.why ? el('td', { class: 'w' }, 'not ranked', el('small', {}, r.why)) : el('td', { class: 'mean ' + heat(r.mean), 'data-v': r.mean }, number(r.mean)),
