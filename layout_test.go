@@ -98,8 +98,12 @@ var allowed = map[string][]string{
 	"study/*":         {"study", "record", "results/curve", "formats", "query/question", "query/answer", "archive/design", "query/flavour", "engine", "engine/launch", "engine/archive", "engine/tables", "archive/load", "lab", "results/measure", "results/measure/pace", "results/run"},
 	"results/advise":  {"results/run", "results/measure", "query/answer"},
 	"results/compare": {"results/run", "results/measure"},
-	"results/report":  {"results/run", "results/measure", "results/plot", "results/compare", "results/advise"},
-	"serve":           {"record", "query/question", "query/answer", "archive/design", "query/flavour", "engine", "engine/archive", "results/curve", "stat", "query/export", "results/advise", "results/compare", "results/plot", "results/report", "results/run", "results/measure"},
+
+	"results/report/site":    {"query/answer", "results/run", "results/measure", "results/plot", "results/report"},
+	"results/report/sharing": {"query/answer", "results/run"},
+
+	"results/report": {"results/run", "results/measure", "results/plot", "results/compare", "results/advise"},
+	"serve":          {"record", "query/question", "query/answer", "archive/design", "query/flavour", "engine", "engine/archive", "results/curve", "stat", "query/export", "results/advise", "results/compare", "results/plot", "results/report", "results/run", "results/measure"},
 
 	"cmd/barograph":   {"*"},
 	"internal/fuzz":   {},

@@ -79,6 +79,7 @@ var specialStatuses = map[string]string{ //nolint:gochecknoglobals // a constant
 	"met":               "3: a result is wrong; 4: lines were quarantined or refused, files were unreadable, or no question has rows",
 	"post":              "3: the tables differ from the reference; 4: values could not be decoded, or files were unreadable",
 	"quickstart":        "3: a result is wrong",
+	"report":            "3: with --check, a run folder is not consistent or differs from its digests",
 	"scan":              "3: a result is wrong; 4: a configuration failed, and the others were measured",
 	"scan own":          "3: a result is wrong; 4: a query or a table failed, and the others were measured",
 	"scan verification": "3: a result is wrong; 4: files were unreadable",

@@ -25,9 +25,13 @@ func newQuickstart(e *env) *cobra.Command {
 of rows, and some days of a second model). It loads the archive into every embedded engine that is installed, under every
 design, compares the result of every flavour with the reference for three of the cases (a series, a die-off and a profile),
 times them, and writes a report. The last example runs all seven.`,
-		Example: "  barograph quickstart\n  barograph quickstart --out runs/first --reps 30\n  barograph met runs/first/data --case noaa",
+		Example: "  barograph quickstart\n  barograph quickstart --out runs/first --reps 30 --share\n  barograph met runs/first/data --case noaa",
 		Args:    cobra.NoArgs,
-		RunE:    func(c *cobra.Command, _ []string) error { return e.quickstart(c.Context(), s) },
+	}
+	share := shareFlag(c)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		err := e.quickstart(c.Context(), s) // names the folder
+		return e.andShare(*share, s.out, err)
 	}
 	s.flags(c)
 	setDefault(c, "time-limit", quickLimit.String())

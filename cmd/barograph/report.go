@@ -18,20 +18,26 @@ import (
 	"github.com/barograph/barograph/results/measure"
 	"github.com/barograph/barograph/results/report"
 	"github.com/barograph/barograph/results/run"
-	"github.com/barograph/barograph/study/ycsb"
 )
 
 func newReport(e *env) *cobra.Command {
 	var o report.Advising
 	var pictures string
+	var public publication
 	c := &cobra.Command{
 		Use:   "report RUN…",
 		Short: "Rewrite the report.html of run folders, and print their tables",
 		Example: `  barograph report runs/20261120-235959-met
   barograph report runs/20261120-235959-met --svg pictures
-  barograph report runs/20261120-235959-met --weigh ask=1,load=5 --with runs/20261121-115959-faults`,
+  barograph report runs/20261120-235959-met --weigh ask=1,load=5 --with runs/20261121-115959-faults
+  barograph report runs/* --site site
+  barograph report runs/20261120-235959-met --share met.tar.gz
+  barograph report runs/* --check`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
+			if public.requested() {
+				return e.publish(&public, args)
+			}
 			for _, dir := range args {
 				if err := e.reportAdvising(dir, o, (*report.Report).Print); err != nil {
 					return err
@@ -47,6 +53,7 @@ func newReport(e *env) *cobra.Command {
 	}
 	advising(c, &o)
 	c.Flags().StringVar(&pictures, "svg", "", "write the pictures of each report as SVG files into this folder, in a subfolder named like the run")
+	public.flags(c)
 	return c
 }
 
@@ -93,47 +100,6 @@ func (e *env) pictures(dir string, o report.Advising, to string) error {
 		fmt.Fprintf(e.stderr, "picture: %s\n", p)
 	}
 	return err
-}
-
-func newMerge(e *env) *cobra.Command {
-	var out string
-	c := &cobra.Command{
-		Use:   "merge RUN… --out DIR",
-		Short: "Merge run folders that several client machines wrote at the same time",
-		Long: `Merge joins the folders of ycsb runs. For the same workload, engine, layout and number of threads it adds the histograms
-count by count, so percentiles are those of all operations. It sums operations, aligns the series by the clocks of the
-machines, and divides all operations by the time from the first start to the last end. A result that one client found
-wrong is wrong.
-
-Give each client its share of the work by --shard i/n of ycsb load and run.`,
-		Example: `  client-1$ barograph ycsb run --engine URL -P workloada --shard 1/2 --threads 32 --out a
-  client-2$ barograph ycsb run --engine URL -P workloada --shard 2/2 --threads 32 --out b
-  barograph merge a b --out both`,
-		Args: cobra.MinimumNArgs(2),
-		RunE: func(_ *cobra.Command, dirs []string) error {
-			r, samples, err := ycsb.Merge(dirs)
-			if err != nil {
-				return err
-			}
-			r.ID, r.Args, r.Version = filepath.Base(out), redacted(e.args), build.Version()
-			p, err := run.Create(out, r)
-			if err != nil {
-				return err
-			}
-			for _, s := range samples {
-				if err := p.Add(s); err != nil {
-					return err
-				}
-			}
-			if err := p.Close(); err != nil {
-				return err
-			}
-			return e.report(out)
-		},
-	}
-	c.Flags().StringVar(&out, "out", "", "run folder to create (required)")
-	required(c, "out")
-	return c
 }
 
 // printSkipped prints a line for each engine that a study leaves out of its default set.

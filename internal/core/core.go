@@ -15,13 +15,13 @@ var folders = []string{ //nolint:gochecknoglobals // a constant table
 	"river", "lab", "serve", "archive/tablediff", "formats/shef", "formats/tpcds",
 	"study/ycsb", "study/post", "study/scan", "study/own", "study/lake", "study/tables", "study/faults", "study/growth", "study/synth",
 	"engine/kv", "engine/posts", "engine/tables", "engine/dry", "engine/asterixdb", "engine/bbolt", "engine/mongodb", "engine/couchbase", "engine/cassandra", "engine/valkey",
-	"engine/oracle", "engine/trino", "engine/new", "engine/enginetest", "internal/core", "internal/fuzz", "internal/mutate",
+	"engine/oracle", "engine/trino", "engine/new", "engine/enginetest", "internal/core", "internal/fuzz", "internal/mutate", "results/report/site", "results/report/sharing",
 }
 
 // files are satellites in folders of the core.
 var files = []*regexp.Regexp{ //nolint:gochecknoglobals // a constant table
 	regexp.MustCompile(`^engine/(\w+/)?(kv\w*|pipeline|posts?|post(layout|plan|read|texts)|scan|own|lake|salvage|abilities|server|cluster)\.go$`),
-	regexp.MustCompile(`^cmd/barograph/(agent|coldstart|diff|faults|growth|httpserver|lab|lake|metrics|own|post|salvage|scan|serve|shef\w*|synth|ycsb\w*)\.go$`),
+	regexp.MustCompile(`^cmd/barograph/(agent|coldstart|diff|faults|growth|httpserver|lab|lake|metrics|own|post|publish|salvage|scan|serve|shef\w*|synth|ycsb\w*)\.go$`),
 	regexp.MustCompile(`^results/report/(bottleneck|checked|cost|days|faults|forms|lake|nodes|own|points\w*|post\w*|projection|ramp|repeats|scan|sessions|transfers)\.go$`),
 	regexp.MustCompile(`^archive/load/salvage\.go$`),
 	regexp.MustCompile(`^query/export/(read)?gauges\.go$`),

@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"fmt"
 	"hash/fnv"
 	"image/color"
 	"slices"
@@ -103,4 +104,11 @@ func dash(i int) []vg.Length {
 // colors.
 func mark(i int) draw.GlyphDrawer {
 	return []draw.GlyphDrawer{draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, draw.RingGlyph{}, draw.SquareGlyph{}, draw.TriangleGlyph{}}[i%6]
+}
+
+// ColorOf returns the color of a name that is alone in its picture, as #rrggbb.
+func ColorOf(name string) string {
+	i, _ := hueOf(name)
+	c := paletteColor(i)
+	return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B)
 }

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/results/report/sharing"
+	"github.com/barograph/barograph/results/report/site"
+)
+
+// publication is what report does for other readers, in place of the reports of the runs.
+type publication struct {
+	site, share string
+	check       bool
+}
+
+func (p *publication) flags(c *cobra.Command) {
+	c.Flags().StringVar(&p.site, "site", "", "write one static page over all named run folders into this folder, in place of their reports")
+	c.Flags().StringVar(&p.share, "share", "", "write the run folder into this file (.tar.gz), without names of hosts, users and paths, in place of its report")
+	c.Flags().BoolVar(&p.check, "check", false, "check that run folders are consistent, and that their files equal the kept digests, in place of their reports; detects accidental edits, not forgery")
+	all := []string{"site", "share", "check", "svg", "weigh", "with"}
+	for i, name := range all[:3] {
+		for _, other := range all[i+1:] {
+			c.MarkFlagsMutuallyExclusive(name, other)
+		}
+	}
+}
+
+// requested reports whether a flag of publication is set.
+func (p *publication) requested() bool { return p.site != "" || p.share != "" || p.check }
+
+// publish does what the flags request.
+func (e *env) publish(p *publication, dirs []string) error {
+	switch {
+	case p.check:
+		return e.checkFolders(dirs)
+	case p.share != "" && len(dirs) > 1:
+		return fault.Misuse("--share", "writes one run folder, and several are named", "repeat the command for each of them")
+	case p.share != "":
+		return errors.Join(e.mayWrite("--share", p.share, nil), e.shareFolder(dirs[0], p.share))
+	}
+	s, err := site.Read(dirs)
+	if err != nil {
+		return err
+	}
+	path, err := s.Write(p.site)
+	if err != nil {
+		return err
+	}
+	if e.json {
+		return e.printJSON(map[string]any{"site": path, "runs": len(s.Runs), "configurations": len(s.Configs), "results": len(s.Results), "text_size": s.TextSize})
+	}
+	fmt.Fprintf(e.stdout, "%d run folders, %d configurations, %d results; queries and plans of at most %d bytes each\nsite: %s\n", len(s.Runs), len(s.Configs), len(s.Results), s.TextSize, fault.Name(path))
+	return nil
+}
+
+// checkFolders checks run folders, and fails if one has a problem.
+func (e *env) checkFolders(dirs []string) error {
+	var all []*sharing.Report
+	n := 0
+	for _, dir := range dirs {
+		r, err := sharing.Check(dir)
+		if err != nil {
+			return err
+		}
+		all = append(all, r)
+		if n += len(r.Problems); e.json {
+			continue
+		}
+		fmt.Fprintf(e.stdout, "%s: %s\n", fault.Name(dir), r)
+		for _, p := range r.Problems {
+			fmt.Fprintf(e.stdout, "  %s\n", fault.Plain(p))
+		}
+	}
+	if e.json {
+		if err := e.printJSON(all); err != nil {
+			return err
+		}
+	}
+	if n > 0 {
+		return &fault.Status{Code: fault.Differs, Err: &fault.Error{Problem: fmt.Sprintf("the check of %d run folder(s) found %d problem(s)", len(dirs), n), Cure: "restore the files, or repeat the run"}}
+	}
+	return nil
+}
+
+// shareFlag adds the flag of quickstart.
+func shareFlag(c *cobra.Command) *bool {
+	return c.Flags().Bool("share", false, "also write the run folder as RUN.tar.gz, without names of hosts, users and paths, and print how to contribute it")
+}
+
+// andShare shares the folder of a run that has ended with err, if the user requested it.
+func (e *env) andShare(requested bool, dir string, err error) error {
+	if !requested || fault.Code(err) != 0 && fault.Code(err) != fault.Differs {
+		return err
+	}
+	return errors.Join(err, e.shareFolder(dir, filepath.Clean(dir)+".tar.gz"))
+}
+
+// shareFolder writes the archive of a run folder, and prints how to contribute it.
+func (e *env) shareFolder(dir, file string) error {
+	r, err := sharing.Write(dir, file)
+	if err != nil {
+		return err
+	}
+	if e.json {
+		return e.printJSON(r)
+	}
+	const folder = "docs/results/shared"
+	fmt.Fprintf(e.stdout, `shared: %s (%d files; %d others are left out). Host names, user names and paths are replaced.
+Read the files before you publish them. To contribute them, open a pull request:
+  git clone https://github.com/barograph/barograph
+  mkdir -p barograph/%[4]s && tar -xzf %[1]s -C barograph/%[4]s
+  barograph report --check barograph/%[4]s/%[5]s
+  cd barograph && git switch -c %[5]s && git add %[4]s && git commit -m "results: %[5]s"
+  git push YOUR-FORK %[5]s, then open the pull request on the page of your fork
+`, fault.Name(file), len(r.Files)+1, r.Omitted, folder, r.Name)
+	return nil
+}

@@ -1,0 +1,455 @@
+// Package site writes one static page over the results of many run folders: several studies, machines, engines and
+// dates. The page needs no server and sends no request. It compares only results for the same data, and ranks only
+// proven ones.
+//
+// It reads folders by package run, and takes the verdicts and times of a study of met from package report. Test with:
+// go test ./results/report/site
+package site
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/barograph/barograph/internal/build"
+	"github.com/barograph/barograph/query/answer"
+	"github.com/barograph/barograph/results/measure"
+	"github.com/barograph/barograph/results/plot"
+	"github.com/barograph/barograph/results/report"
+	"github.com/barograph/barograph/results/run"
+)
+
+// Site is the content of the page. Indexes refer to the lists of Site.
+type Site struct {
+	Version  string            `json:"version"`
+	Machines []string          `json:"machines"`
+	Runs     []Run             `json:"runs"`
+	Groups   []*Group          `json:"groups"`
+	Configs  []Config          `json:"configurations"`
+	Results  []Result          `json:"results"`
+	Colors   map[string]string `json:"colors"` // by engine, those of all reports
+	Words    []string          `json:"words"`  // texts that many results share
+	TextSize int               `json:"text_size"`
+	// queries with their plans, and settings; the page stores them compressed
+	texts []string
+
+	words, known map[string]int
+	folders      map[string]bool
+}
+
+// Run is a run folder.
+type Run struct {
+	ID       string   `json:"id"`
+	Folder   string   `json:"folder"`
+	Study    string   `json:"study"`
+	Machine  int      `json:"machine"`
+	Started  string   `json:"started"`
+	Version  string   `json:"version"`
+	Finished bool     `json:"finished"`
+	Notes    []string `json:"notes,omitempty"` // warnings, and engines that were skipped
+}
+
+// Group is a set of questions about the same data. Only results of one group are compared.
+type Group struct {
+	Key       string     `json:"key"`
+	Study     string     `json:"study"`
+	Name      string     `json:"name"`
+	Load      string     `json:"load,omitempty"` // what the load time of its configurations measures; "" = none is known
+	Questions []Question `json:"questions"`
+
+	index map[string]int
+}
+
+// Question is a column of the table.
+type Question struct {
+	Name   string `json:"name"`
+	Title  string `json:"title,omitempty"`
+	Unit   string `json:"unit"`
+	More   bool   `json:"more,omitempty"` // a larger value is better
+	Weight int    `json:"weight"`
+	Runs   []int  `json:"runs"` // the runs that asked it
+}
+
+// Config is a configuration of a run: a row of the table.
+type Config struct {
+	Run      int     `json:"run"`
+	Group    int     `json:"group"`
+	Engine   string  `json:"engine"`
+	Design   string  `json:"design,omitempty"`
+	Flavour  string  `json:"flavour,omitempty"`
+	More     string  `json:"more,omitempty"` // placement, nodes
+	Product  string  `json:"product,omitempty"`
+	Place    string  `json:"place,omitempty"`
+	Load     float64 `json:"load,omitempty"` // seconds; 0 = not measured
+	Bytes    int64   `json:"bytes,omitempty"`
+	Unranked string  `json:"unranked,omitempty"` // why it is not ranked; "" = it is
+	Text     int     `json:"text"`               // its settings; -1 = not recorded
+}
+
+// Result is the result of a configuration for a question. Value is NaN unless it is proven.
+type Result struct {
+	Config, Question   int
+	Value, Low, High   float64
+	N                  int
+	Verdict, Proof     string
+	Problem, Unranked  string
+	Text               int // query and plan; -1 = not recorded
+	verdict, proof     int
+	problem, exclusion int
+}
+
+// MarshalJSON writes a short array, because a page has thousands of results.
+func (r Result) MarshalJSON() ([]byte, error) {
+	number := func(v float64) any {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil
+		}
+		return json.Number(strconv.FormatFloat(v, 'g', 4, 64))
+	}
+	return json.Marshal([]any{r.Config, r.Question, number(r.Value), number(r.Low), number(r.High), r.N, r.verdict, r.proof, r.problem, r.exclusion, r.Text})
+}
+
+// Read reads run folders. A folder may contain the folders of further runs, such as the sizes of a growth study.
+func Read(dirs []string) (*Site, error) {
+	s := &Site{Version: build.Version(), Colors: map[string]string{}, words: map[string]int{}, known: map[string]int{}, folders: map[string]bool{}}
+	for _, dir := range dirs {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			entries = nil // the file system's error is that of run.Read
+		}
+		nested := 0
+		for _, e := range entries {
+			sub := filepath.Join(dir, e.Name())
+			if _, err := os.Stat(filepath.Join(sub, run.File)); e.IsDir() && err == nil {
+				nested++
+				if err := s.add(sub, filepath.Base(filepath.Clean(dir))+"/"+e.Name()); err != nil {
+					return nil, err
+				}
+			}
+		}
+		if _, err := os.Stat(filepath.Join(dir, run.File)); err == nil || nested == 0 {
+			if err := s.add(dir, filepath.Base(filepath.Clean(dir))); err != nil {
+				return nil, err
+			}
+		}
+	}
+	s.excludeWeakerProofs()
+	for i := range s.Results {
+		r := &s.Results[i]
+		r.verdict, r.proof, r.problem, r.exclusion = s.word(r.Verdict), s.word(r.Proof), s.word(r.Problem), s.word(r.Unranked)
+	}
+	return s, nil
+}
+
+// word returns the index of a text in Words.
+func (s *Site) word(text string) int {
+	i, ok := s.words[text]
+	if !ok {
+		i = len(s.Words)
+		s.words[text], s.Words = i, append(s.Words, text)
+	}
+	return i
+}
+
+// text returns the index of a text in texts; -1 for no text.
+func (s *Site) text(text string) int {
+	if text == "" {
+		return -1
+	}
+	i, ok := s.known[text]
+	if !ok {
+		i = len(s.texts)
+		s.known[text], s.texts = i, append(s.texts, text)
+	}
+	return i
+}
+
+// excludeWeakerProofs excludes results that are proven by keys, counts or a digest if another result of the same
+// question was compared value by value. Package report does the same within a run.
+func (s *Site) excludeWeakerProofs() {
+	weaker := func(r *Result) bool {
+		return r.Proof == string(answer.KeysAndCounts) || r.Proof == string(answer.DigestOnly)
+	}
+	strong := map[[2]int]bool{}
+	at := func(r *Result) [2]int { return [2]int{s.Configs[r.Config].Group, r.Question} }
+	for i := range s.Results {
+		if r := &s.Results[i]; !math.IsNaN(r.Value) && !weaker(r) && s.Configs[r.Config].Unranked == "" {
+			strong[at(r)] = true
+		}
+	}
+	for i := range s.Results {
+		if r := &s.Results[i]; strong[at(r)] && weaker(r) && r.Unranked == "" {
+			r.Unranked = "its results are proven by " + r.Proof + " alone"
+		}
+	}
+}
+
+// folder is a run folder that is added to a site.
+type folder struct {
+	*Site
+	*run.Run
+	study   study
+	at      int // index in Runs
+	plans   map[run.Cell]string
+	configs map[string]int
+}
+
+// add adds a run folder; name is its name on the page.
+func (s *Site) add(dir, name string) error {
+	full, err := filepath.Abs(dir)
+	if err != nil || s.folders[full] {
+		return err
+	}
+	s.folders[full] = true
+	var sum *report.Summary
+	r, samples, err := run.Read(dir)
+	if err != nil {
+		return err
+	}
+	if r.Workload == "met" {
+		rep, err := report.Open(dir)
+		if err != nil {
+			return err
+		}
+		if x, ok := rep.Data["summary"].(report.Summary); ok {
+			sum = &x
+		}
+	}
+	plans, err := run.ReadPlans(dir)
+	if err != nil {
+		return err
+	}
+	f := &folder{Site: s, Run: r, study: studyOf(r), at: len(s.Runs), plans: map[run.Cell]string{}, configs: map[string]int{}}
+	for _, p := range plans {
+		f.plans[p.Cell] = p.Text
+	}
+	f.addRun(name)
+	if sum != nil {
+		f.addSummary(sum)
+	} else {
+		f.addSamples(samples)
+	}
+	return nil
+}
+
+// addRun adds the run to the list.
+func (f *folder) addRun(name string) {
+	m := f.Machine
+	words := fmt.Sprintf("%s, %d threads, %.0f GB, %s", cmp.Or(m.CPU, "unknown processor"), m.Threads, float64(m.Memory)/1e9, cmp.Or(m.OS, "unknown system"))
+	at := slices.Index(f.Machines, words)
+	if at < 0 {
+		at, f.Machines = len(f.Machines), append(f.Machines, words)
+	}
+	notes := slices.Clone(f.Warnings)
+	for _, skip := range f.Skipped {
+		notes = append(notes, skip.String())
+	}
+	f.Runs = append(f.Runs, Run{
+		ID: f.ID, Folder: name, Study: f.study.name, Machine: at, Started: f.Started.UTC().Format("2006-01-02 15:04"), Version: f.Run.Version,
+		Finished: !f.Finished.IsZero(), Notes: notes,
+	})
+}
+
+// group finds or adds the group of a phase of the run. Its key identifies the data.
+func (f *folder) group(phase run.Phase) int {
+	key, name := f.study.data(f.Run)
+	key = f.study.name + "/" + key
+	if phase == run.Cold {
+		key, name = key+"/cold", name+" · cold starts"
+	}
+	if i := slices.IndexFunc(f.Groups, func(g *Group) bool { return g.Key == key }); i >= 0 {
+		return i
+	}
+	f.Groups = append(f.Groups, &Group{Key: key, Study: f.study.name, Name: name, index: map[string]int{}})
+	return len(f.Groups) - 1
+}
+
+// question finds or adds a question of a group; key identifies it.
+func (f *folder) question(group int, key string, q Question) int {
+	g := f.Groups[group]
+	key, name := key+"|"+q.Unit, q.Name
+	i, ok := g.index[key]
+	if !ok {
+		i = len(g.Questions)
+		for n := 2; slices.ContainsFunc(g.Questions, func(x Question) bool { return x.Name == q.Name }); n++ { // another question
+			q.Name = fmt.Sprintf("%s (%d)", name, n)
+		}
+		g.index[key], g.Questions = i, append(g.Questions, q)
+	}
+	x := &g.Questions[i]
+	if x.Weight != q.Weight { // runs that weigh a question differently have no common weight
+		x.Weight = 1
+	}
+	if !slices.Contains(x.Runs, f.at) {
+		x.Runs = append(x.Runs, f.at)
+	}
+	return i
+}
+
+// config finds or adds a configuration of the run. more distinguishes configurations of one engine, design and flavour;
+// label is the same for people.
+func (f *folder) config(group int, engine, design, flavour, more, label string, load float64, bytes int64) int {
+	key := strings.Join([]string{strconv.Itoa(group), engine, design, flavour, more}, "\x00")
+	if i, ok := f.configs[key]; ok {
+		return i
+	}
+	a := f.archive(engine, design)
+	c := Config{
+		Run: f.at, Group: group, Engine: engine, Design: design, Flavour: flavour, More: label, Product: strings.TrimSpace(a.Product + " " + a.Version), Place: a.Place,
+		Load: cmp.Or(load, a.Load.Seconds()), Bytes: cmp.Or(bytes, a.Bytes), Unranked: a.Unranked, Text: f.text(settings(a)),
+	}
+	if a.Place == "memory" && c.Unranked == "" {
+		c.Unranked = "client overhead: it answers from the client's memory"
+	}
+	if c.Load > 0 {
+		f.Groups[group].Load = f.study.load
+	}
+	if f.Colors[engine] == "" {
+		f.Colors[engine] = plot.ColorOf(engine)
+	}
+	f.configs[key], f.Configs = len(f.Configs), append(f.Configs, c)
+	return f.configs[key]
+}
+
+// archive finds the archive of a configuration; of a study without designs, that of the engine.
+func (f *folder) archive(engine, design string) *run.Archive {
+	var out *run.Archive
+	for i := range f.Archives {
+		if a := &f.Archives[i]; a.Engine == engine && (a.Design == design || out == nil && (a.Design == "" || f.study.name != "met")) {
+			out = a
+		}
+	}
+	return cmp.Or(out, &run.Archive{})
+}
+
+// settings returns an archive's settings as lines.
+func settings(a *run.Archive) string {
+	var b strings.Builder
+	line := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(&b, "%s = %s\n", name, value)
+		}
+	}
+	line("license", a.License)
+	line("an acknowledged write is", a.Acknowledged)
+	if s := a.Server; s != nil {
+		line("server", fmt.Sprintf("%s, profile %s", run.CountOf(s.Nodes, "node"), s.Profile))
+		for _, k := range slices.Sorted(maps.Keys(s.Settings)) {
+			line("profile: "+k, s.Settings[k])
+		}
+	}
+	for _, k := range slices.Sorted(maps.Keys(a.Settings)) {
+		line(k, a.Settings[k])
+	}
+	if t := a.Table; t != nil {
+		line("table", cmp.Or(t.Form, t.DDL))
+	}
+	return b.String()
+}
+
+// addSummary adds the results of a study of met.
+func (f *folder) addSummary(sum *report.Summary) {
+	for _, c := range sum.Cases {
+		about := f.Cases[max(0, slices.IndexFunc(f.Cases, func(k run.Case) bool { return k.Name == c.Name }))]
+		q := Question{Name: c.Name, Title: c.Title, Unit: "ms", Weight: max(about.Weight, 1)}
+		for _, k := range c.Cells {
+			r := Result{Verdict: k.Verdict, Proof: k.Proof, Problem: k.Problem, Unranked: k.Unranked, Text: f.text(f.plans[run.MetCell(k.Engine, k.Design, k.Case, k.Flavour)])}
+			put := func(phase run.Phase, n int, value, low, high report.Number) {
+				g := f.group(phase)
+				r.Config, r.Question = f.config(g, k.Engine, k.Design, k.Flavour, "", "", 0, 0), f.question(g, c.Name+"|"+about.Digest, q)
+				r.N, r.Value, r.Low, r.High = n, float64(value), float64(low), float64(high)
+				if r.Unranked == f.Configs[r.Config].Unranked {
+					r.Unranked = ""
+				}
+				f.Results = append(f.Results, r)
+			}
+			none := report.Number(math.NaN())
+			if t := k.Times; t == nil {
+				put(run.Warm, 0, none, none, none)
+			} else {
+				put(run.Warm, t.N, t.Median, t.Lo, t.Hi)
+				if t.ColdN > 0 {
+					put(run.Cold, t.ColdN, t.Cold, t.ColdLo, t.ColdHi)
+				}
+			}
+		}
+	}
+}
+
+// outcome is what the samples of a cell in one phase have in common.
+type outcome struct {
+	cell   run.Cell
+	phase  run.Phase
+	first  run.Sample
+	values []float64
+	unit   string
+	more   bool
+}
+
+// severity orders verdicts. Of several repetitions, the worst counts; an unknown verdict proves nothing.
+func severity(v run.Verdict) int {
+	return 1 + slices.Index([]run.Verdict{run.Equal, run.Rounding, run.Undetermined, run.Failed, run.Wrong}, v)
+}
+
+// addSamples adds the results of every other study.
+func (f *folder) addSamples(samples []run.Sample) {
+	type cellPhase struct {
+		run.Cell
+		run.Phase
+	}
+	var all []*outcome
+	index := map[cellPhase]*outcome{}
+	for i := range samples {
+		x := &samples[i]
+		phase := cmp.Or(x.Phase, run.Warm)
+		o := index[cellPhase{x.Cell, phase}]
+		if o == nil {
+			o = &outcome{cell: x.Cell, phase: phase, first: *x}
+			_, o.unit, o.more = valueOf(x.Cell, nil)
+			index[cellPhase{x.Cell, phase}], all = o, append(all, o)
+		}
+		if severity(x.Verdict) > severity(o.first.Verdict) || severity(x.Verdict) == 0 {
+			o.first = *x
+		}
+		if m := x.Measured(); m != nil {
+			if v, _, _ := valueOf(x.Cell, m); v > 0 {
+				o.values = append(o.values, v)
+			}
+		}
+	}
+	for _, o := range all {
+		f.addOutcome(o)
+	}
+}
+
+// addOutcome adds the result of a cell. A wrong or failed one has no value, whatever the folder contains.
+func (f *folder) addOutcome(o *outcome) {
+	g := f.group(o.phase)
+	key, name := f.study.question(o.cell)
+	design, flavour, more, label := f.study.config(o.cell)
+	load, bytes := costOf(f.Run, o.cell)
+	title, identity := ownQuestion(f.Run, o.cell)
+	r := Result{
+		Config: f.config(g, o.cell.Engine, design, flavour, more, label, load, bytes), Verdict: string(o.first.Verdict), Proof: string(o.first.Proof),
+		Question: f.question(g, key+"|"+identity, Question{Name: name, Title: title, Unit: o.unit, More: o.more, Weight: 1}),
+		Problem:  o.first.Problem, N: len(o.values), Value: math.NaN(), Low: math.NaN(), High: math.NaN(),
+		Text: f.text(cmp.Or(f.plans[o.cell], queryOf(f.Run, o.cell))),
+	}
+	switch {
+	case !o.first.Verdict.IsCorrect():
+		r.Proof, r.N = "", 0
+	case len(o.values) == 0:
+		r.Verdict = "not timed"
+	default:
+		e := measure.MedianEstimate(o.values)
+		r.Value, r.Low, r.High = e.Value, e.Low, e.High
+	}
+	f.Results = append(f.Results, r)
+}

@@ -1,0 +1,35 @@
+package site
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// TestSize: a page with many long plans fits into the limit, and states how much of each text it has.
+func TestSize(t *testing.T) {
+	g := rand.New(rand.NewPCG(1, 1))
+	text := func() string { // does not compress well
+		b := make([]byte, 20_000)
+		for i := range b {
+			b[i] = byte('a' + g.IntN(26))
+		}
+		return string(b)
+	}
+	s := &Site{known: map[string]int{}}
+	for range 200 {
+		s.text(text() + planMark + text())
+	}
+	page, err := s.Page()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("200 queries and plans of 20,000 bytes: %d bytes, each cut at %d", len(page), s.TextSize)
+	if len(page) >= MaxBytes || s.TextSize == 0 || s.TextSize == 32768 || !strings.Contains(string(page), fmt.Sprintf(`"text_size":%d`, s.TextSize)) {
+		t.Errorf("the page has %d bytes, the texts %d", len(page), s.TextSize)
+	}
+	if cut := shorten("äöü SELECT"+planMark+"SCAN", 5); !strings.HasPrefix(cut, "äö") || !strings.HasSuffix(cut, "SCAN") || !strings.Contains(cut, "… (13 bytes in the run folder)") {
+		t.Errorf("a cut text is %q", cut)
+	}
+}
