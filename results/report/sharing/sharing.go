@@ -370,7 +370,7 @@ func (s *scrubber) value(key string, v any) any {
 			return ""
 		case "id":
 			return s.name
-		case "version", "barograph_version", "started", "ended", "time": // four numbers with periods are a version here
+		case "version", "barograph_version", "started", "finished", "ended", "time": // four numbers with periods are a version here
 			return s.names(x)
 		case "cell":
 			return s.cell(x)

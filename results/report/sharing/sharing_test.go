@@ -182,7 +182,7 @@ func same(t testing.TB, a, b string) bool {
 // TestWriteRefuses: an unfinished run, a damaged file, and a name that cannot be replaced are refused.
 func TestWriteRefuses(t *testing.T) {
 	for name, x := range map[string]struct{ file, old, with, want string }{
-		"unfinished":                    {run.File, `"ended": "2`, `"ended": "0001-01-01T00:00:00Z", "was": "2`, "has not finished"},
+		"unfinished":                    {run.File, `"finished": "2`, `"finished": "0001-01-01T00:00:00Z", "was": "2`, "has not finished"},
 		"damaged":                       {"plans/test_1.duckdb.wide.sql.json", `{`, `{{`, "invalid character"},
 		"a name in a key of the schema": {run.File, `"records": 7`, `"records": 7, "alice": 1`, `still contains "alice"`},
 	} {
@@ -236,13 +236,13 @@ func TestCheckFindsEachEdit(t *testing.T) {
 		{events, `"seq":3`, `"seq":1`, "follows event"},
 		{events, `"kind":"end"`, `"kind":"stop"`, "disagree whether the run finished"},
 		{events, `"time":"2`, `"time":"3`, "is earlier than the one before it"},
-		{run.File, `"ended": "2`, `"ended": "1`, "finished before it started"},
+		{run.File, `"finished": "2`, `"finished": "1`, "finished before it started"},
 		{run.File, `"barograph_version": "v1.0.0"`, `"barograph_version": ""`, "no version of Barograph"},
 		{run.File, `"SL1L2": 7`, `"SL1L2": 8`, "sum to 8, the data have 7"},
 		{run.File, `"engine": "postgres"`, `"engine": "duckdb"`, "duckdb has the versions 1.5.5 and 26.7.2.1"},
 		{run.File, `"digest": "d/7",
-   "whole": true`, `"digest": "d/6",
-   "whole": true`, "its digest and its state disagree"},
+   "complete": true`, `"digest": "d/6",
+   "complete": true`, "its digest and its state disagree"},
 		{run.File, `"repetitions": 2`, `"repetitions": 3`, "has 2 warm repetitions, run.json reports 3"},
 		{run.File, `"name": "test_1"`, `"name": "test_1", "rows": 5}, {"name": "test_1"`, "is listed twice"},
 	} {
