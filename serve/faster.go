@@ -16,8 +16,8 @@ import (
 	"github.com/barograph/barograph/results/measure"
 )
 
-// Way is a configuration with the same result: an archive of equal digest, a design and a flavour.
-type Way struct {
+// Alternative is a configuration with the same result: an archive of equal digest, a design and a flavour.
+type Alternative struct {
 	Archive string  `json:"archive"`
 	Engine  string  `json:"engine"`
 	Design  string  `json:"design"`
@@ -45,28 +45,28 @@ func (s *Server) faster(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	ctx := r.Context()
-	ways := s.ways(ctx, a)
+	alternatives := s.alternatives(ctx, a)
 	var want *answer.Answer
-	for i, rep := range measure.Interleave(a.seed, len(ways), askedEach+1) {
-		if x := ways[i]; x.Problem == "" {
+	for i, rep := range measure.Interleave(a.seed, len(alternatives), askedEach+1) {
+		if x := alternatives[i]; x.Problem == "" {
 			want = x.ask(ctx, wide, want, rep > 0) // the first one warms, and is compared too
 		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 	}
-	ways = slices.DeleteFunc(ways, func(x *Way) bool { return x.Problem == "cannot" })
-	for _, x := range ways {
+	alternatives = slices.DeleteFunc(alternatives, func(x *Alternative) bool { return x.Problem == "cannot" })
+	for _, x := range alternatives {
 		if slices.Sort(x.took); len(x.took) > 0 && x.Problem == "" {
 			x.MS = ms(x.took[len(x.took)/2])
 		}
 	}
-	slices.SortStableFunc(ways, func(a, b *Way) int { return int(1e3 * (a.MS - b.MS)) })
-	return write(w, ways)
+	slices.SortStableFunc(alternatives, func(a, b *Alternative) int { return int(1e3 * (a.MS - b.MS)) })
+	return write(w, alternatives)
 }
 
-// ways returns the configurations for the records of a's archive.
-func (s *Server) ways(ctx context.Context, a *asking) (out []*Way) {
+// alternatives returns the configurations for the records of a's archive.
+func (s *Server) alternatives(ctx context.Context, a *asking) (out []*Alternative) {
 	var all []Holding
 	var held string
 	for _, o := range s.archives {
@@ -83,14 +83,14 @@ func (s *Server) ways(ctx context.Context, a *asking) (out []*Way) {
 		}
 		o := s.archive(x.Archive)
 		for _, f := range archive.Flavours(o.driver, design.Name(x.Design)) {
-			out = append(out, &Way{Archive: x.Archive, Engine: x.Engine, Design: x.Design, Flavour: string(f), archive: o, subset: x.Subset})
+			out = append(out, &Alternative{Archive: x.Archive, Engine: x.Engine, Design: x.Design, Flavour: string(f), archive: o, subset: x.Subset})
 		}
 	}
 	return out
 }
 
 // ask measures one result and compares it with want; it returns the result for the next comparison.
-func (x *Way) ask(ctx context.Context, q *question.Question, want *answer.Answer, counts bool) *answer.Answer {
+func (x *Alternative) ask(ctx context.Context, q *question.Question, want *answer.Answer, counts bool) *answer.Answer {
 	err := x.archive.with(ctx, design.Name(x.Design), func(in archive.Archive) error {
 		query, err := in.Phrase(ctx, q.InSubset(x.subset), flavour.Name(x.Flavour))
 		if errors.Is(err, flavour.ErrCannotExpress) {

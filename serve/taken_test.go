@@ -114,7 +114,7 @@ func TestVersions(t *testing.T) {
 	if rows := strings.Count(text, "\n"); rows != 5 || !regexp.MustCompile(`"model":"GFS".*"n":12,"value":-?0\.[0-9]+.*"p":[0-9]`).MatchString(text) {
 		t.Errorf("%d rows: %.400s", rows, text)
 	}
-	var ways []serve.Way
+	var ways []serve.Alternative
 	if status, text := p.get("/api/v1/faster"+of, &ways); status != http.StatusOK || len(ways) != 4 {
 		t.Error(status, text)
 	}

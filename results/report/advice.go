@@ -87,13 +87,15 @@ func sentence(parts ...any) (out []Cell) {
 	return out
 }
 
-func wayOf(c *advise.Choice) Way { return Way{c.Engine, c.Design, c.Flavour} }
+func configurationOf(c *advise.Choice) Configuration {
+	return Configuration{c.Engine, c.Design, c.Flavour}
+}
 
 // headline returns the choice in a sentence, with the reason and the margin to the next one.
 func (a *adviser) headline() string {
 	out := a.choice()
 	if next := a.nearest(); next != nil {
-		out = append(out, sentence(" The next, ", wayOf(next).String(), ", is ", a.cost(next, &a.Choices[0]), " as costly by the weights.")...)
+		out = append(out, sentence(" The next, ", configurationOf(next).String(), ", is ", a.cost(next, &a.Choices[0]), " as costly by the weights.")...)
 	}
 	var b strings.Builder
 	for _, c := range out {
@@ -109,9 +111,9 @@ func (a *adviser) prose() [][]Cell {
 		return [][]Cell{sentence("Barograph recommends nothing: no archive contains all the data and answered every case correctly.")}
 	}
 	first := &a.Choices[0]
-	out := sentence(wayOf(first).String(), " needs ", needs(first), ". Its license: ", cmp.Or(first.Archive.License, "not recorded"), ".")
+	out := sentence(configurationOf(first).String(), " needs ", needs(first), ". Its license: ", cmp.Or(first.Archive.License, "not recorded"), ".")
 	if next := a.nearest(); next != nil {
-		out = append(out, sentence(" The next choice, ", wayOf(next).String(), ", is ", a.cost(next, first), " as costly by the weights: ")...)
+		out = append(out, sentence(" The next choice, ", configurationOf(next).String(), ", is ", a.cost(next, first), " as costly by the weights: ")...)
 		out = append(out, a.figures(next)...)
 		out = append(out, sentence(" It needs ", needs(next), ".")...)
 	}
@@ -130,22 +132,22 @@ func (a *adviser) nearest() *advise.Choice {
 // choice returns the recommended choice and the figures that support it.
 func (a *adviser) choice() []Cell {
 	first, n := &a.Choices[0], len(a.Eligible())
-	out := sentence("Choose ", wayOf(first).String(), ", because ")
+	out := sentence("Choose ", configurationOf(first).String(), ", because ")
 	switch {
 	case n == 1:
-		out = sentence("Only ", wayOf(first).String(), " can be recommended: ")
+		out = sentence("Only ", configurationOf(first).String(), " can be recommended: ")
 	case !a.HasIntervals():
-		out = sentence("The repetitions are too few to distinguish the choices (use --reps 30). By the medians, ", wayOf(first).String(), " is the best: ")
+		out = sentence("The repetitions are too few to distinguish the choices (use --reps 30). By the medians, ", configurationOf(first).String(), " is the best: ")
 	case a.Tied > 1:
 		var ties []string
 		for i := range a.Tied {
-			ties = append(ties, wayOf(&a.Choices[i]).String())
+			ties = append(ties, configurationOf(&a.Choices[i]).String())
 		}
 		out = sentence(list(ties), " cannot be distinguished by these measurements. ")
 		if a.Choices[1].ServerCount() > first.ServerCount() {
-			out = append(out, sentence("Choose ", wayOf(first).String(), ", which needs less to run: ")...)
+			out = append(out, sentence("Choose ", configurationOf(first).String(), ", which needs less to run: ")...)
 		} else {
-			out = append(out, sentence("Choose the one you know; ", wayOf(first).String(), " has the better figures: ")...)
+			out = append(out, sentence("Choose the one you know; ", configurationOf(first).String(), " has the better figures: ")...)
 		}
 	}
 	return append(out, a.figures(first)...)
@@ -153,7 +155,7 @@ func (a *adviser) choice() []Cell {
 
 // cost returns the cost of a choice by the weights, as a multiple of the cost of the first.
 func (a *adviser) cost(c, first *advise.Choice) Cell {
-	return Cell{Text: number(c.Score.Value/first.Score.Value) + " times", Link: "#" + anchor("choice", CellKey{wayOf(c), ""})}
+	return Cell{Text: number(c.Score.Value/first.Score.Value) + " times", Link: "#" + anchor("choice", CellKey{configurationOf(c), ""})}
 }
 
 // figures returns the figures of a choice that count, in words.
@@ -191,7 +193,7 @@ func (a *adviser) figure(c *advise.Choice, by advise.Criterion) Cell {
 	}
 	printed, scale := number, 1.0
 	var out Cell
-	w, archive := wayOf(c), anchor("archive", CellKey{Way{c.Engine, c.Design, ""}, ""})
+	w, archive := configurationOf(c), anchor("archive", CellKey{Configuration{c.Engine, c.Design, ""}, ""})
 	switch by {
 	case advise.QueryTime:
 		scale = 1e3
@@ -253,10 +255,10 @@ func (a *adviser) changes() (out []string) {
 	case a.BestWithMoreData < max(a.Tied, 1):
 		out = append(out, "With four times the subsets in the engine the choice is the same.")
 	default:
-		out = append(out, fmt.Sprintf("With four times the subsets in the engine it is %s.", wayOf(&a.Choices[a.BestWithMoreData])))
+		out = append(out, fmt.Sprintf("With four times the subsets in the engine it is %s.", configurationOf(&a.Choices[a.BestWithMoreData])))
 	}
 	for _, c := range a.Changes {
-		to := wayOf(&a.Choices[c.To])
+		to := configurationOf(&a.Choices[c.To])
 		more := "less"
 		if c.Factor > 1 {
 			more = "more"
@@ -268,7 +270,7 @@ func (a *adviser) changes() (out []string) {
 	}
 	for i := len(a.Eligible()); i < len(a.Choices); i++ {
 		c := &a.Choices[i]
-		out = append(out, fmt.Sprintf("%s is excluded: %s.", wayOf(c), c.Excluded))
+		out = append(out, fmt.Sprintf("%s is excluded: %s.", configurationOf(c), c.Excluded))
 	}
 	if a.Counted[advise.NodeFailure] == 0 && a.Weights["recover"] > 0 && !slices.Contains(a.Missing, advise.NodeFailure) {
 		out = append(out, "The cost of a node failure has no weight, because no run of barograph faults with these engines was given (--with RUN).")
@@ -296,7 +298,7 @@ func (a *adviser) table() *Table {
 			cells = append(cells, a.figure(c, by))
 		}
 		t.add(class, append(cells, text(places(c)), text(cmp.Or(c.Archive.License, none)))...)
-		t.name(anchor("choice", CellKey{wayOf(c), ""}))
+		t.name(anchor("choice", CellKey{configurationOf(c), ""}))
 	}
 	t.Note = "Cost: the weighted geometric mean of the ratios to the best of each column; 1 = the best in all. Bold: the first choice, and each choice whose cost differs from it by less than the 95 % intervals. " +
 		"These intervals come from the repetitions of queries and from the law of growth; loads and sizes are single values. A column counts only if it was measured for every choice. Questions: the weighted mean of the medians of the cases."
@@ -315,7 +317,7 @@ func (a *adviser) chosen() Section {
 	}}
 	for i := range a.Eligible() {
 		c := &a.Choices[i]
-		query, load, disk, w := a.figure(c, advise.QueryTime), a.figure(c, advise.FullLoad), a.figure(c, advise.Disk), wayOf(c)
+		query, load, disk, w := a.figure(c, advise.QueryTime), a.figure(c, advise.FullLoad), a.figure(c, advise.Disk), configurationOf(c)
 		d.Dots = append(d.Dots, plot.Dot{
 			Label: c.Engine + " · " + c.Design, Group: c.Engine, Note: fmt.Sprintf("%s: query %s, load %s, %s", w, query.Text, load.Text, disk.Text),
 			X: c.Figures[advise.FullLoad].Value, Y: query.Value * 1e3, Size: disk.Value, Bold: i < a.Tied,

@@ -75,7 +75,7 @@ func TestDays(t *testing.T) {
 		}
 		for _, l := range laws {
 			if math.Abs(l.Exponent.Value-want) > 0.05 || (l.Case == "test_1") != (kind == "fixed") {
-				t.Errorf("%s of %s grows as %+v, want %v", l.Way, l.Case, l.Exponent, want)
+				t.Errorf("%s of %s grows as %+v, want %v", l.Configuration, l.Case, l.Exponent, want)
 			}
 		}
 	}
@@ -157,7 +157,7 @@ func TestProjection(t *testing.T) {
 		g.sizes, g.folders = []int{1, 4, 16, 64}, []*folder{{results: &results{run: &run.Run{}}}}
 		var measured []float64
 		for k := range 40 {
-			l := GrowthLaw{CellKey: CellKey{Way{"x", "wide", "sql"}, fmt.Sprint("case", k)}}
+			l := GrowthLaw{CellKey: CellKey{Configuration{"x", "wide", "sql"}, fmt.Sprint("case", k)}}
 			for _, n := range append(g.sizes, 128) {
 				v := float64(k+1) * law(float64(n)) * math.Exp(0.02*random.NormFloat64())
 				if n == 128 {

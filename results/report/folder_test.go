@@ -93,7 +93,7 @@ func cells() []cellPlan {
 	var out []cellPlan
 	rows := map[string]int{"test_1": 848, "test_2": 16960, "test_3": 28718}
 	add := func(name, engine, design, flavour string, ms float64) *cellPlan {
-		out = append(out, cellPlan{CellKey: CellKey{Way{engine, design, flavour}, name}, ms: ms, noise: 0.03, wrongAt: -1, failedAt: -1, rows: rows[name]})
+		out = append(out, cellPlan{CellKey: CellKey{Configuration{engine, design, flavour}, name}, ms: ms, noise: 0.03, wrongAt: -1, failedAt: -1, rows: rows[name]})
 		return &out[len(out)-1]
 	}
 	for i, name := range []string{"test_1", "test_2", "test_3"} {

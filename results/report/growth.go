@@ -245,7 +245,7 @@ func (g *growth) archives() *Table {
 			before = records
 		}
 		t.add("", append(cells, sizes...)...)
-		t.name(anchor("archive", CellKey{Way{a.Engine, a.Design, ""}, ""}))
+		t.name(anchor("archive", CellKey{Configuration{a.Engine, a.Design, ""}, ""}))
 	}
 	t.Note = "The rate is that of the " + g.unit + " added at that size."
 	return t

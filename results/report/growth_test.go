@@ -45,7 +45,7 @@ func TestGrowth(t *testing.T) {
 		seen[l.Engine] = true
 		want := map[string]float64{"duckdb": 1, "sqlite": 0.5}[l.Engine]
 		if math.Abs(l.Exponent.Value-want) > 0.05 || l.Exponent.Low > want || l.Exponent.High < want {
-			t.Errorf("%s of %s grows as %+v, want %v", l.Way, l.Case, l.Exponent, want)
+			t.Errorf("%s of %s grows as %+v, want %v", l.Configuration, l.Case, l.Exponent, want)
 		}
 		if l.Engine == "mongodb" {
 			t.Error("an archive that is not whole has a law")

@@ -12,9 +12,9 @@ import (
 // lakeReport is a run over an object store, grouped by engine and layout.
 type lakeReport struct {
 	*run.Lake
-	run   *run.Run
-	ways  []*lakeWay // by engine, then layout
-	wrong []lakeWrong
+	run            *run.Run
+	configurations []*lakeConfiguration // by engine, then layout
+	wrong          []lakeWrong
 }
 
 // lakeWrong is a question with a wrong result, and the reason.
@@ -23,15 +23,15 @@ type lakeWrong struct {
 	why  string
 }
 
-// lakeWay is an engine and a layout.
-type lakeWay struct {
+// lakeConfiguration is an engine and a layout.
+type lakeConfiguration struct {
 	engine string
 	layout *run.LakeLayout
 	cases  map[string]*repeats // those that have times
 }
 
 // sumOfMedians adds the medians of a figure over all cases; ok = all of them have times.
-func (w *lakeWay) sumOfMedians(r *run.Run, of func(m *run.Measured) float64) (sum float64, ok bool) {
+func (w *lakeConfiguration) sumOfMedians(r *run.Run, of func(m *run.Measured) float64) (sum float64, ok bool) {
 	for _, c := range r.Cases {
 		t := w.cases[c.Name]
 		if t == nil {
@@ -46,7 +46,7 @@ func (w *lakeWay) sumOfMedians(r *run.Run, of func(m *run.Measured) float64) (su
 	return sum, true
 }
 
-func (w *lakeWay) seconds(r *run.Run) (float64, bool) {
+func (w *lakeConfiguration) seconds(r *run.Run) (float64, bool) {
 	return w.sumOfMedians(r, func(m *run.Measured) float64 { return m.Total.Seconds() })
 }
 
@@ -90,7 +90,7 @@ func openLake(dir string, r *run.Run, samples []run.Sample) *Report {
 // interrupted run, the recorded ones.
 func (l *lakeReport) right(answers int) string {
 	which := fmt.Sprintf("Every answer of %s to %s is", list(l.engines()), several(len(l.run.Cases), "question"))
-	if planned := len(l.ways) * len(l.run.Cases) * l.run.Reps; l.run.Finished.IsZero() && answers < planned {
+	if planned := len(l.configurations) * len(l.run.Cases) * l.run.Reps; l.run.Finished.IsZero() && answers < planned {
 		which = fmt.Sprintf("%d of %s are recorded, and each is", answers, several(planned, "timed answer"))
 	}
 	return which + " equal to the reference, which Barograph computed from the loaded files."
@@ -101,8 +101,8 @@ func gatherLake(r *run.Run, samples []run.Sample) *lakeReport {
 	cells := repeated(samples, func(s *run.Sample) run.Cell { return s.Cell })
 	for _, a := range r.Archives {
 		for k := range r.Lake.Layouts {
-			w := &lakeWay{a.Engine, &r.Lake.Layouts[k], map[string]*repeats{}}
-			l.ways = append(l.ways, w)
+			w := &lakeConfiguration{a.Engine, &r.Lake.Layouts[k], map[string]*repeats{}}
+			l.configurations = append(l.configurations, w)
 			for _, c := range r.Cases {
 				if t := cells[run.LakeCell(w.engine, w.layout, c.Name)]; t.right() {
 					w.cases[c.Name] = t
@@ -132,7 +132,7 @@ func partition(name string) string {
 
 // rounds returns the sums of all questions' times, one for each repetition; nil if one question has
 // no times or another number of them.
-func (w *lakeWay) rounds(r *run.Run) []float64 {
+func (w *lakeConfiguration) rounds(r *run.Run) []float64 {
 	sums := make([]float64, r.Reps)
 	for _, c := range r.Cases {
 		t := w.cases[c.Name]
@@ -149,22 +149,22 @@ func (w *lakeWay) rounds(r *run.Run) []float64 {
 // advice names the layout with the smallest sum, those that cannot be distinguished from it, and
 // the one with the largest.
 func (l *lakeReport) advice(engine string) string {
-	var ways []*run.LakeLayout
+	var configurations []*run.LakeLayout
 	var sums [][]float64
 	best, worst := 0, 0
-	for _, w := range l.ways {
+	for _, w := range l.configurations {
 		rounds := w.rounds(l.run)
 		if w.engine != engine || rounds == nil {
 			continue
 		}
-		ways, sums = append(ways, w.layout), append(sums, rounds)
+		configurations, sums = append(configurations, w.layout), append(sums, rounds)
 		if last := len(sums) - 1; measure.Median(rounds) < measure.Median(sums[best]) {
 			best = last
 		} else if measure.Median(rounds) > measure.Median(sums[worst]) {
 			worst = last
 		}
 	}
-	if len(ways) < 2 {
+	if len(configurations) < 2 {
 		return ""
 	}
 	alike, few := 0, false
@@ -184,15 +184,15 @@ func (l *lakeReport) advice(engine string) string {
 		}
 		return fmt.Sprintf("%s and of %s MB", label, number(w.MB))
 	}
-	words := fmt.Sprintf("%s answers all questions fastest with files %s", engine, named(ways[best]))
+	words := fmt.Sprintf("%s answers all questions fastest with files %s", engine, named(configurations[best]))
 	switch x := against[worst]; {
 	case few:
 		return words + ", by the medians; the repetitions are too few to distinguish this from chance."
 	case worst != best:
-		words += fmt.Sprintf("; slowest, %s times (%s – %s) as long, with files %s", number(x.Ratio), number(x.Lo), number(x.Hi), named(ways[worst]))
+		words += fmt.Sprintf("; slowest, %s times (%s – %s) as long, with files %s", number(x.Ratio), number(x.Lo), number(x.Hi), named(configurations[worst]))
 	}
 	if alike > 0 {
-		words += fmt.Sprintf(". Of %d configurations %d cannot be distinguished from the fastest", len(ways), alike)
+		words += fmt.Sprintf(". Of %d configurations %d cannot be distinguished from the fastest", len(configurations), alike)
 	}
 	return words + "."
 }
@@ -204,7 +204,7 @@ func (l *lakeReport) pictures() (out []Drawing) {
 			Title: e + ": time of all questions against the size of files", XLabel: "target file size (MB)", YLabel: "sum of medians (s)",
 			Caption: fmt.Sprintf("%s records on an object store that sends %s MB/s; each request waits %s ms. Both axes are logarithmic.", count(l.run.Data.Records), number(l.Rate), number(ms(l.Latency))),
 		}, Coordinate: plot.Sizes}
-		for _, w := range l.ways {
+		for _, w := range l.configurations {
 			if s, ok := w.seconds(l.run); ok && w.engine == e {
 				p.CurveNamed(partition(w.layout.Partition), "").Add(w.layout.MB, plot.Value{V: s, Lo: s, Hi: s})
 			}
@@ -217,7 +217,7 @@ func (l *lakeReport) pictures() (out []Drawing) {
 // table has a row for each layout and engine.
 func (l *lakeReport) table() *Table {
 	t := table("engine", "files", "target MB each", "files", "size of all", "all questions (s)", "requests", "MB sent")
-	for _, w := range l.ways {
+	for _, w := range l.configurations {
 		row := []Cell{text(w.engine), text(partition(w.layout.Partition)), numeric(w.layout.MB), countCell(w.layout.Files), size(w.layout.Bytes, "")}
 		s, ok := w.seconds(l.run)
 		if !ok {
@@ -238,7 +238,7 @@ func (l *lakeReport) byCase() *Table {
 		heads = append(heads, c.Name+" (ms)")
 	}
 	t := table(heads...)
-	for _, w := range l.ways {
+	for _, w := range l.configurations {
 		row := []Cell{text(w.engine), text(partition(w.layout.Partition)), numeric(w.layout.MB)}
 		for _, c := range l.run.Cases {
 			if x := w.cases[c.Name]; x != nil {

@@ -12,14 +12,14 @@ import (
 // have no number.
 func TestLakeAdvice(t *testing.T) {
 	const reps = 12
-	way := func(partition string, base float64, reps int) *lakeWay {
+	way := func(partition string, base float64, reps int) *lakeConfiguration {
 		times := &repeats{}
 		for i := range reps {
 			s := base + float64(i%5)/100
 			times.seconds = append(times.seconds, s)
 			times.answers = append(times.answers, &run.Measured{Total: time.Duration(s * 1e9)})
 		}
-		return &lakeWay{"duckdb", &run.LakeLayout{Partition: partition, MB: 8}, map[string]*repeats{"q": times}}
+		return &lakeConfiguration{"duckdb", &run.LakeLayout{Partition: partition, MB: 8}, map[string]*repeats{"q": times}}
 	}
 	for _, c := range []struct {
 		name         string
@@ -31,7 +31,7 @@ func TestLakeAdvice(t *testing.T) {
 		{"few", 3, "by the medians; the repetitions are too few to distinguish this from chance.", "times ("},
 	} {
 		r := &run.Run{Reps: c.reps, Seed: 1, Cases: []run.Case{{Name: "q"}}}
-		l := &lakeReport{run: r, ways: []*lakeWay{way("none", 1, c.reps), way("day", 1.001, c.reps), way("model", 3, c.reps)}}
+		l := &lakeReport{run: r, configurations: []*lakeConfiguration{way("none", 1, c.reps), way("day", 1.001, c.reps), way("model", 3, c.reps)}}
 		if advice := l.advice("duckdb"); !strings.Contains(advice, c.details) || strings.Contains(advice, c.not) {
 			t.Errorf("%s: %s", c.name, advice)
 		}
@@ -55,7 +55,7 @@ func TestLakeWrong(t *testing.T) {
 
 // TestLakeInterrupted: the report of an interrupted run states how many of its answers exist.
 func TestLakeInterrupted(t *testing.T) {
-	l := &lakeReport{run: &run.Run{Reps: 5, Archives: []run.Archive{{Engine: "duckdb"}}, Cases: []run.Case{{Name: "q"}}}, ways: make([]*lakeWay, 2)}
+	l := &lakeReport{run: &run.Run{Reps: 5, Archives: []run.Archive{{Engine: "duckdb"}}, Cases: []run.Case{{Name: "q"}}}, configurations: make([]*lakeConfiguration, 2)}
 	if sentence := l.right(3); !strings.HasPrefix(sentence, "3 of 10 timed answers are recorded") {
 		t.Error(sentence)
 	}

@@ -19,7 +19,7 @@ func (rs *results) loads() Section {
 	}
 	drawn := false
 	for _, a := range rs.run.Archives {
-		w := Way{a.Engine, a.Design, ""}
+		w := Configuration{a.Engine, a.Design, ""}
 		l := rs.loadOf(a)
 		end := []Cell{numeric(l.disk), numeric(l.disk * 1e6 / float64(d.Records)), numeric(l.disk * 1e6 / float64(d.Bytes)), countCell(a.Objects), text(a.ObjectKind), {Text: "complete", Class: "ok"}}
 		if !a.Complete {

@@ -85,19 +85,19 @@ func (f *folder) report(o Advising) (*Report, error) {
 
 // scope describes how many engines, configurations and cases were compared.
 func (f *folder) scope() string {
-	engines, ways, overhead := map[string]bool{}, 0, ""
-	for _, w := range f.ways {
+	engines, configurations, overhead := map[string]bool{}, 0, ""
+	for _, w := range f.configurations {
 		if f.archive(w).Place == overheadPlace {
 			overhead = ", and the client overhead"
 			continue
 		}
 		engines[w.Engine] = true
-		ways++
+		configurations++
 	}
-	if ways == 0 {
+	if configurations == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s, %s and %s%s.", several(len(engines), "engine"), several(ways, "configuration"), several(len(f.cases), "case"), overhead)
+	return fmt.Sprintf("%s, %s and %s%s.", several(len(engines), "engine"), several(configurations, "configuration"), several(len(f.cases), "case"), overhead)
 }
 
 // recorded returns the figures of 2020.
@@ -146,7 +146,7 @@ func (f *folder) proof() Section {
 		}
 	}
 	rows := map[string]int{}
-	for _, w := range f.ways {
+	for _, w := range f.configurations {
 		cells, key := texts(w.String()), f.class(w)
 		for _, c := range f.cases {
 			res := f.at(w, c.Name)

@@ -37,7 +37,7 @@ func (f *folder) planSection() Section {
 			part.Parts = append(part.Parts, shown)
 		}
 		place := func(s Section) int {
-			return slices.IndexFunc(f.ways, func(w Way) bool { return w.String() == s.Title })
+			return slices.IndexFunc(f.configurations, func(w Configuration) bool { return w.String() == s.Title })
 		}
 		slices.SortStableFunc(part.Parts, func(a, b Section) int { return place(a) - place(b) })
 		part.Small = count(len(part.Parts))

@@ -13,12 +13,12 @@ import (
 // several.
 func (rs *results) clusters(s *Summary) Section {
 	sec := Section{Title: "Table 6 · One node and a cluster"}
-	var pairs []wayPair
+	var pairs []configurationPair
 	for _, a := range rs.run.Archives {
 		for _, b := range rs.run.Archives {
 			name, few := scheme(a)
 			if other, many := scheme(b); name == other && a.Design == b.Design && few < many {
-				for _, p := range rs.sameFlavours(Way{a.Engine, a.Design, ""}, Way{b.Engine, b.Design, ""}) {
+				for _, p := range rs.sameFlavours(Configuration{a.Engine, a.Design, ""}, Configuration{b.Engine, b.Design, ""}) {
 					p.name = fmt.Sprintf("%s %s %s: %s → %d", name, a.Design, p.a.Flavour, several(few, "node"), many)
 					pairs = append(pairs, p)
 				}
@@ -34,11 +34,11 @@ func (rs *results) clusters(s *Summary) Section {
 }
 
 // sameFlavours pairs two archives in every flavour that was used for both.
-func (rs *results) sameFlavours(a, b Way) (out []wayPair) {
-	for _, w := range rs.ways {
+func (rs *results) sameFlavours(a, b Configuration) (out []configurationPair) {
+	for _, w := range rs.configurations {
 		b.Flavour = w.Flavour
-		if w.Engine == a.Engine && w.Design == a.Design && slices.Contains(rs.ways, b) {
-			out = append(out, wayPair{"", w, b})
+		if w.Engine == a.Engine && w.Design == a.Design && slices.Contains(rs.configurations, b) {
+			out = append(out, configurationPair{"", w, b})
 		}
 	}
 	return out

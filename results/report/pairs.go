@@ -22,18 +22,18 @@ func (rs *results) medians(s *Summary) *Table {
 		}
 	}
 	t.Head = append(t.Head, Column{Name: "mean"}, Column{Name: "ratio", Unit: "×"})
-	var order []Way
-	ranked := map[Way]Cell{}
-	for _, w := range rs.ways { // the client overhead is first, because every other time contains it
+	var order []Configuration
+	ranked := map[Configuration]Cell{}
+	for _, w := range rs.configurations { // the client overhead is first, because every other time contains it
 		if rs.archive(w).Place == overheadPlace {
 			order = append(order, w)
 		}
 	}
 	for _, r := range s.Ranking {
-		order = append(order, r.Way)
-		ranked[r.Way] = estimate(measure.Estimate{Value: float64(r.Ratio), Low: float64(r.Lo), High: float64(r.Hi)})
+		order = append(order, r.Configuration)
+		ranked[r.Configuration] = estimate(measure.Estimate{Value: float64(r.Ratio), Low: float64(r.Lo), High: float64(r.Hi)})
 	}
-	for _, w := range rs.ways {
+	for _, w := range rs.configurations {
 		order = appendNew(order, w)
 	}
 	t.Note = "Medians. Bold: the fastest of the case, and each that is not significantly slower. Mean: over all cases, only for configurations that answered every case. " +
@@ -63,7 +63,7 @@ func (rs *results) medians(s *Summary) *Table {
 }
 
 // medianCell returns the median of a configuration, or the reason why it is missing.
-func (c *CaseSummary) medianCell(w Way) Cell {
+func (c *CaseSummary) medianCell(w Configuration) Cell {
 	k := c.find(w)
 	switch {
 	case k == nil:
@@ -80,10 +80,10 @@ func (c *CaseSummary) medianCell(w Way) Cell {
 	return out
 }
 
-// wayPair is two configurations that one of the original's tables compares.
-type wayPair struct {
+// configurationPair is two configurations that one of the original's tables compares.
+type configurationPair struct {
 	name string // the text of the first column
-	a, b Way
+	a, b Configuration
 }
 
 // family is the comparisons of one table. Their p-values are corrected together before they are
@@ -115,7 +115,7 @@ func (f *family) correct() {
 
 // pairTable compares pairs of configurations in every case. A cell shows how much longer or shorter b
 // takes than a, and both medians.
-func (rs *results) pairTable(s *Summary, what string, pairs []wayPair) *Table {
+func (rs *results) pairTable(s *Summary, what string, pairs []configurationPair) *Table {
 	t := table(what)
 	for _, c := range s.Cases {
 		t.Head = append(t.Head, Column{Name: c.Name, Number: true})
@@ -144,11 +144,11 @@ func (rs *results) pairTable(s *Summary, what string, pairs []wayPair) *Table {
 }
 
 // sameArchive pairs two flavours in every archive that has both.
-func (rs *results) sameArchive(a, b string) (out []wayPair) {
+func (rs *results) sameArchive(a, b string) (out []configurationPair) {
 	for _, k := range rs.archives {
-		wa, wb := Way{k.Engine, k.Design, a}, Way{k.Engine, k.Design, b}
-		if slices.Contains(rs.ways, wa) && slices.Contains(rs.ways, wb) {
-			out = append(out, wayPair{k.String() + ": " + a + " → " + b, wa, wb})
+		wa, wb := Configuration{k.Engine, k.Design, a}, Configuration{k.Engine, k.Design, b}
+		if slices.Contains(rs.configurations, wa) && slices.Contains(rs.configurations, wb) {
+			out = append(out, configurationPair{k.String() + ": " + a + " → " + b, wa, wb})
 		}
 	}
 	return out
@@ -177,8 +177,8 @@ func (rs *results) original(s *Summary) (out []Section) {
 
 // byKeys calls each for every configuration that queries by keys and every case in which it was
 // timed.
-func (rs *results) byKeys(s *Summary, each func(w Way, c *CaseSummary, k *CellSummary)) {
-	for _, w := range rs.ways {
+func (rs *results) byKeys(s *Summary, each func(w Configuration, c *CaseSummary, k *CellSummary)) {
+	for _, w := range rs.configurations {
 		for i := range s.Cases {
 			if k := s.Cases[i].find(w); strings.HasPrefix(w.Flavour, "keys") && k != nil && k.Times != nil {
 				each(w, &s.Cases[i], k)
@@ -192,9 +192,9 @@ func (rs *results) byKeys(s *Summary, each func(w Way, c *CaseSummary, k *CellSu
 func (rs *results) keysTable(s *Summary) *Table {
 	t := table("archive", "case", "SQL (ms)", "range (ms)", "keys (ms)", "deriving keys (ms)", "SQL − keys (ms)", "range − keys (ms)")
 	var gaps family
-	rs.byKeys(s, func(w Way, c *CaseSummary, k *CellSummary) {
-		sql := c.find(rs.first(Way{w.Engine, "normalized", "sql"}, Way{w.Engine, "wide", "sql"}))
-		span := c.find(rs.first(Way{w.Engine, w.Design, "iso-range"}, Way{w.Engine, w.Design, "epoch-range"}))
+	rs.byKeys(s, func(w Configuration, c *CaseSummary, k *CellSummary) {
+		sql := c.find(rs.first(Configuration{w.Engine, "normalized", "sql"}, Configuration{w.Engine, "wide", "sql"}))
+		span := c.find(rs.first(Configuration{w.Engine, w.Design, "iso-range"}, Configuration{w.Engine, w.Design, "epoch-range"}))
 		t.add("", text(w.String()), text(c.Name), numeric(sql.median()), numeric(span.median()), numeric(k.median()), numeric(k.Times.Derive))
 		row := t.Rows[len(t.Rows)-1].Cells
 		for i, other := range []*CellSummary{sql, span} {
@@ -222,13 +222,13 @@ func (k *CellSummary) median() float64 {
 }
 
 // first returns the first of the given configurations that the run contains.
-func (rs *results) first(ways ...Way) Way {
-	for _, w := range ways {
-		if slices.Contains(rs.ways, w) {
+func (rs *results) first(configurations ...Configuration) Configuration {
+	for _, w := range configurations {
+		if slices.Contains(rs.configurations, w) {
 			return w
 		}
 	}
-	return Way{}
+	return Configuration{}
 }
 
 // clientTime shows how the client spends the time of a query by keys, in the steps that the
@@ -237,7 +237,7 @@ func (rs *results) first(ways ...Way) Way {
 // distinguished from the client's.
 func (rs *results) clientTime(s *Summary) *Table {
 	t := table("archive", "case", "ids", "derive (ms)", "request (ms)", "decode (ms)", "assemble (ms)", "first row after (ms)")
-	rs.byKeys(s, func(w Way, c *CaseSummary, k *CellSummary) {
+	rs.byKeys(s, func(w Configuration, c *CaseSummary, k *CellSummary) {
 		busy, overhead := float64(k.Times.Client), math.NaN()
 		if rs.archive(w).Place != "server" || math.IsNaN(busy) {
 			return

@@ -108,7 +108,7 @@ func (l *line) spread(n float64) float64 {
 // archiveSizes returns the sizes on disk of the archives that were complete at every size.
 func (g *dayGrowth) archiveSizes() (out []Projection) {
 	for _, a := range g.folders[0].run.Archives {
-		p := Projection{CellKey: CellKey{Way: Way{Engine: a.Engine, Design: a.Design}}}
+		p := Projection{CellKey: CellKey{Configuration: Configuration{Engine: a.Engine, Design: a.Design}}}
 		for _, f := range g.folders {
 			for _, b := range f.run.Archives {
 				if b.Engine == a.Engine && b.Design == a.Design && b.Complete && b.Bytes > 0 && b.Place != "memory" {

@@ -117,10 +117,10 @@ func TestFailingQueriesDoNotWinClickBench945(t *testing.T) {
 		for _, k := range c.Cells {
 			bad := k.Verdict == "wrong" || k.Verdict == "failed"
 			if bad && k.Times != nil {
-				t.Errorf("%s %s is %s and has times", c.Name, k.Way, k.Verdict)
+				t.Errorf("%s %s is %s and has times", c.Name, k.Configuration, k.Verdict)
 			}
 			if best := c.fastest(); bad && best != nil && best.CellKey == k.CellKey {
-				t.Errorf("%s is the fastest of %s", k.Way, c.Name)
+				t.Errorf("%s is the fastest of %s", k.Configuration, c.Name)
 			}
 		}
 	}
@@ -191,7 +191,7 @@ func TestPartialLoadsAreNotRankedJSONBench(t *testing.T) {
 		if best := c.fastest(); best == nil || best.Engine == "mongodb" {
 			t.Errorf("%s: the fastest is %+v", c.Name, best)
 		}
-		if k := c.find(Way{"mongodb", "document", "keys"}); k == nil || k.Verdict != "incomplete" || k.Times != nil {
+		if k := c.find(Configuration{"mongodb", "document", "keys"}); k == nil || k.Verdict != "incomplete" || k.Times != nil {
 			t.Errorf("%s: mongodb is %+v", c.Name, k)
 		}
 	}
@@ -212,12 +212,12 @@ func TestPartialLoadsAreNotRankedJSONBench(t *testing.T) {
 func TestOneWrongRepetitionTakesAllTimesAway(t *testing.T) {
 	r, cells := made()
 	f := met(t, write(t, r, cells, reps))
-	res := f.at(Way{"sqlite", "normalized", "sql"}, "test_2")
+	res := f.at(Configuration{"sqlite", "normalized", "sql"}, "test_2")
 	if res.state != wrong || len(res.warm) > 0 {
 		t.Errorf("state %s with %d samples", res.state, len(res.warm))
 	}
 	if f.sum.Cases[1].fastest().Engine != "pebble" {
-		t.Errorf("the fastest is %s", f.sum.Cases[1].fastest().Way)
+		t.Errorf("the fastest is %s", f.sum.Cases[1].fastest().Configuration)
 	}
 }
 
@@ -341,7 +341,7 @@ func TestInterruptedRun(t *testing.T) {
 	for _, c := range s.Cases {
 		for _, k := range c.Cells {
 			if k.Times != nil && !k.ClientOverhead && k.Times.Mark != "" && k.Times.Mark != "?" {
-				t.Errorf("two repetitions show a difference: %s %s", k.Way, k.Times.Mark)
+				t.Errorf("two repetitions show a difference: %s %s", k.Configuration, k.Times.Mark)
 			}
 		}
 	}
@@ -407,10 +407,10 @@ func TestNoise(t *testing.T) {
 	r, cells := made()
 	s, _ := summary(t, write(t, r, cells, reps))
 	c := &s.Cases[0]
-	if got := c.find(Way{"duckdb", "wide", "sql"}).Times.Mark; got != "***" && got != "**" {
+	if got := c.find(Configuration{"duckdb", "wide", "sql"}).Times.Mark; got != "***" && got != "**" {
 		t.Errorf("six times as long is marked %q", got)
 	}
-	a, b := c.find(Way{"duckdb", "wide", "epoch-range"}).Times, c.find(Way{"sqlite", "normalized", "sql"}).Times
+	a, b := c.find(Configuration{"duckdb", "wide", "epoch-range"}).Times, c.find(Configuration{"sqlite", "normalized", "sql"}).Times
 	if a.Letters != b.Letters {
 		t.Errorf("equal distributions have the letters %q and %q", a.Letters, b.Letters)
 	}

@@ -29,25 +29,25 @@ func (s state) String() string {
 
 func upper(s state) string { return strings.ToUpper(s.String()) }
 
-// Way is a configuration: engine, design and flavour.
-type Way struct {
+// Configuration is a query configuration: engine, design and flavour.
+type Configuration struct {
 	Engine  string `json:"engine"`
 	Design  string `json:"design"`
 	Flavour string `json:"flavour"`
 }
 
-func (w Way) String() string {
+func (w Configuration) String() string {
 	return strings.TrimSuffix(w.Engine+" · "+w.Design+" · "+w.Flavour, " · ")
 }
 
 // CellKey names a cell of the workload met: a case with a configuration.
 type CellKey struct {
-	Way
+	Configuration
 	Case string `json:"case"`
 }
 
 func cellKeyOf(c run.Cell) CellKey {
-	return CellKey{Way{c.Engine, c.Value("design"), c.Value("flavour")}, c.Value("case")}
+	return CellKey{Configuration{c.Engine, c.Value("design"), c.Value("flavour")}, c.Value("case")}
 }
 
 // result is what a run recorded about a cell. Samples are kept only while the state is equal.
@@ -62,11 +62,11 @@ type result struct {
 
 // results contains the samples of a run, grouped by cell.
 type results struct {
-	run      *run.Run
-	cases    []run.Case
-	archives []Way // without flavours
-	ways     []Way
-	cells    map[CellKey]*result
+	run            *run.Run
+	cases          []run.Case
+	archives       []Configuration // without flavours
+	configurations []Configuration
+	cells          map[CellKey]*result
 }
 
 // flavourOrder is the order of flavours in lists; others follow.
@@ -79,7 +79,7 @@ func flavourOrder() []string {
 func collect(r *run.Run, samples []run.Sample, plans []run.Plan) *results {
 	out := &results{run: r, cases: slices.Clone(r.Cases), cells: map[CellKey]*result{}}
 	for _, a := range r.Archives {
-		out.archives = appendNew(out.archives, Way{a.Engine, a.Design, ""})
+		out.archives = appendNew(out.archives, Configuration{a.Engine, a.Design, ""})
 	}
 	for _, p := range plans {
 		if p.Cell != (run.Cell{}) {
@@ -90,7 +90,7 @@ func collect(r *run.Run, samples []run.Sample, plans []run.Plan) *results {
 		out.add(s)
 	}
 	for c, res := range out.cells {
-		if !out.archive(c.Way).Complete && res.state != failed && res.state != wrong {
+		if !out.archive(c.Configuration).Complete && res.state != failed && res.state != wrong {
 			res.raise(incomplete, "the archive is incomplete")
 		}
 		if res.state != equal {
@@ -117,7 +117,7 @@ func (rs *results) cell(c CellKey) *result {
 	if res == nil {
 		res = &result{rows: -1}
 		rs.cells[c] = res
-		rs.archives, rs.ways = appendNew(rs.archives, Way{c.Engine, c.Design, ""}), appendNew(rs.ways, c.Way)
+		rs.archives, rs.configurations = appendNew(rs.archives, Configuration{c.Engine, c.Design, ""}), appendNew(rs.configurations, c.Configuration)
 		if !slices.ContainsFunc(rs.cases, func(k run.Case) bool { return k.Name == c.Case }) {
 			rs.cases = append(rs.cases, run.Case{Name: c.Case})
 		}
@@ -163,18 +163,18 @@ func (rs *results) add(s run.Sample) {
 
 // sortWays orders the configurations by archive, then by flavour.
 func (rs *results) sortWays() {
-	place := func(w Way) int {
+	place := func(w Configuration) int {
 		f := slices.Index(flavourOrder(), w.Flavour)
-		return slices.Index(rs.archives, Way{w.Engine, w.Design, ""})*100 + (f+100)%100
+		return slices.Index(rs.archives, Configuration{w.Engine, w.Design, ""})*100 + (f+100)%100
 	}
-	slices.SortStableFunc(rs.ways, func(a, b Way) int {
+	slices.SortStableFunc(rs.configurations, func(a, b Configuration) int {
 		return cmp.Or(cmp.Compare(place(a), place(b)), cmp.Compare(a.Flavour, b.Flavour))
 	})
 }
 
 // archive returns what the run recorded about a configuration's archive. An archive without a
 // record is not complete.
-func (rs *results) archive(w Way) run.Archive {
+func (rs *results) archive(w Configuration) run.Archive {
 	return *cmp.Or(first(rs.run.Archives, func(a run.Archive) bool { return a.Engine == w.Engine && a.Design == w.Design }), &run.Archive{})
 }
 
@@ -186,16 +186,16 @@ const everyValue = "every value"
 const overheadPlace = "memory"
 
 // isNotCompared reports whether the times of a configuration are shown but not compared.
-func (rs *results) isNotCompared(w Way) bool {
+func (rs *results) isNotCompared(w Configuration) bool {
 	a := rs.archive(w)
 	return a.Place == overheadPlace || a.Unranked != ""
 }
 
 // class is the style of a configuration's rows.
-func (rs *results) class(w Way) string { return classOf(rs.isNotCompared(w), false) }
+func (rs *results) class(w Configuration) string { return classOf(rs.isNotCompared(w), false) }
 
 // at returns a cell, also an absent one.
-func (rs *results) at(w Way, name string) *result {
+func (rs *results) at(w Configuration, name string) *result {
 	if res := rs.cells[CellKey{w, name}]; res != nil {
 		return res
 	}

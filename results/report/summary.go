@@ -32,7 +32,7 @@ func (s *Summary) right() bool { return s.Wrong+s.Failed+s.Incomplete == 0 }
 
 // Rank is the rank of a configuration over all cases.
 type Rank struct {
-	Way
+	Configuration
 	// Ratio is the geometric mean, over the cases, of the median divided by that of the fastest
 	// configuration of the case: 1 = the fastest in every case.
 	Ratio Number `json:"ratio_geometric_mean"`
@@ -150,7 +150,7 @@ func (rs *results) summarise() Summary {
 
 func (rs *results) summariseCase(c run.Case) CaseSummary {
 	out := CaseSummary{Name: c.Name, Title: c.Title, Rows: c.Rows, LeastP: nan()}
-	for _, w := range rs.ways {
+	for _, w := range rs.configurations {
 		res := rs.at(w, c.Name)
 		if res.state == absent {
 			continue
@@ -257,8 +257,8 @@ func first[T any](all []T, is func(T) bool) *T {
 }
 
 // find returns the cell of a configuration, or nil.
-func (c *CaseSummary) find(w Way) *CellSummary {
-	return first(c.Cells, func(k CellSummary) bool { return k.Way == w })
+func (c *CaseSummary) find(w Configuration) *CellSummary {
+	return first(c.Cells, func(k CellSummary) bool { return k.Configuration == w })
 }
 
 // order is the cell's median; infinite if it has none.
@@ -271,7 +271,7 @@ func (k *CellSummary) order() float64 {
 
 // ratio returns the median of a configuration divided by that of the fastest of the case; false if
 // it has no time.
-func (c *CaseSummary) ratio(w Way) (float64, bool) {
+func (c *CaseSummary) ratio(w Configuration) (float64, bool) {
 	best, k := c.fastest(), c.find(w)
 	if best == nil || k == nil || k.Times == nil || best.Times.Median <= 0 {
 		return math.NaN(), false
@@ -289,11 +289,11 @@ func square(v float64) float64 { return v * v }
 // rank orders the configurations that have times in every case in which any comparable one has.
 func (rs *results) rank(cases []CaseSummary) []Rank {
 	out := []Rank{}
-	for _, w := range rs.ways {
+	for _, w := range rs.configurations {
 		if rs.isNotCompared(w) {
 			continue
 		}
-		r := Rank{Way: w}
+		r := Rank{Configuration: w}
 		logs, below, above, n, all := 0.0, 0.0, 0.0, 0, true
 		for i := range cases {
 			c := &cases[i]

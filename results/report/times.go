@@ -61,9 +61,9 @@ func (f *folder) caseSection(i int) Section {
 func (f *folder) smallMultiples() Drawing {
 	var panels []plot.Panel
 	for i := range f.sum.Cases {
-		c, seen := &f.sum.Cases[i], map[Way]bool{}
+		c, seen := &f.sum.Cases[i], map[Configuration]bool{}
 		rows := c.rows(func(k *CellSummary) bool {
-			archive := Way{k.Engine, k.Design, ""}
+			archive := Configuration{k.Engine, k.Design, ""}
 			again := seen[archive]
 			seen[archive] = true
 			return !again
@@ -78,7 +78,7 @@ func (f *folder) smallMultiples() Drawing {
 // caseRow is a row of a picture, and its configuration.
 type caseRow struct {
 	plot.Row
-	way Way
+	way Configuration
 }
 
 // rows returns the rows of the shown cells, the fastest first.
@@ -92,7 +92,7 @@ func (c *CaseSummary) rows(shown func(k *CellSummary) bool) (out []caseRow) {
 		if t := k.Times; t != nil {
 			row.Value = plot.Value{V: float64(t.Median), Lo: float64(t.Lo), Hi: float64(t.Hi)}
 		}
-		out = append(out, caseRow{row, k.Way})
+		out = append(out, caseRow{row, k.Configuration})
 	}
 	return out
 }

@@ -112,7 +112,7 @@ func (f *folder) access(c CellKey) []run.Access {
 
 // unit is the kind of object in which an archive stores its records: rows, documents, pairs.
 func (f *folder) unit(c CellKey) string {
-	return cmp.Or(f.archive(c.Way).ObjectKind, "rows")
+	return cmp.Or(f.archive(c.Configuration).ObjectKind, "rows")
 }
 
 // because describes in a sentence which counts of the plans accompany the difference between the

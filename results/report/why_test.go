@@ -43,7 +43,7 @@ func TestBecause(t *testing.T) {
 		{"noise", []run.Access{scan(1000)}, []run.Access{keys(10)}, "rows", "~", "is not significantly slower than the fastest", "examines"},
 		{"too few repetitions", []run.Access{scan(1000)}, []run.Access{keys(10)}, "rows", "?", "slow · d · f has a longer median than fast", "as long as"},
 	} {
-		slow, fast := CellKey{Way{"slow", "d", "f"}, "c"}, CellKey{Way{"fast", "d", "f"}, "c"}
+		slow, fast := CellKey{Configuration{"slow", "d", "f"}, "c"}, CellKey{Configuration{"fast", "d", "f"}, "c"}
 		f := &folder{
 			results: &results{run: &run.Run{Archives: []run.Archive{{Engine: "slow", Design: "d", ObjectKind: "rows"}, {Engine: "fast", Design: "d", ObjectKind: c.unit}}}},
 			plans:   []run.Plan{{Cell: run.MetCell("slow", "d", "c", "f"), Access: c.slow}, {Cell: run.MetCell("fast", "d", "c", "f"), Access: c.fast}},

@@ -64,7 +64,7 @@ func (rs *results) fastestInWords(s *Summary, timed int) string {
 		return fmt.Sprintf("No configuration answered all %s correctly, so none is ranked over all.", several(timed, "timed case"))
 	}
 	best := s.Ranking[0]
-	w := best.Way
+	w := best.Configuration
 	if timed == 1 {
 		return rs.oneCase(s, w)
 	}
@@ -87,7 +87,7 @@ func (rs *results) fastestInWords(s *Summary, timed int) string {
 	}
 	b.WriteString(partly(s))
 	if next != nil {
-		fmt.Fprintf(&b, " The next engine or design is %s: it takes %s the fastest.", next.Way, next.times())
+		fmt.Fprintf(&b, " The next engine or design is %s: it takes %s the fastest.", next.Configuration, next.times())
 	}
 	if sql != nil && sql.Flavour != w.Flavour {
 		fmt.Fprintf(&b, " METviewer's own SQL takes %s the fastest at best (%s · %s).", sql.times(), sql.Engine, sql.Design)
@@ -99,10 +99,10 @@ func (rs *results) fastestInWords(s *Summary, timed int) string {
 }
 
 // lowestMedians names what comes first if no difference can be distinguished from noise.
-func lowestMedians(timed int, best Way, next, sql *Rank) string {
+func lowestMedians(timed int, best Configuration, next, sql *Rank) string {
 	out := fmt.Sprintf("The repetitions are too few to distinguish any difference from noise. By the medians, %s is the fastest over %d cases (geometric mean)", best, timed)
 	if next != nil {
-		out += fmt.Sprintf("; the next engine or design is %s", next.Way)
+		out += fmt.Sprintf("; the next engine or design is %s", next.Configuration)
 	}
 	if sql != nil && sql.Flavour != best.Flavour {
 		out += fmt.Sprintf("; the fastest with METviewer's own SQL is %s · %s", sql.Engine, sql.Design)
@@ -130,22 +130,22 @@ func (s *Summary) best(is func(r Rank) bool) *Rank {
 
 // partly names the configurations that are the fastest of a case but did not answer all cases.
 func partly(s *Summary) string {
-	var ways []Way
-	won := map[Way][]string{}
+	var configurations []Configuration
+	won := map[Configuration][]string{}
 	for i := range s.Cases {
-		if k := s.Cases[i].fastest(); k != nil && s.best(func(r Rank) bool { return r.Way == k.Way }) == nil {
-			ways = appendNew(ways, k.Way)
-			won[k.Way] = append(won[k.Way], s.Cases[i].Name)
+		if k := s.Cases[i].fastest(); k != nil && s.best(func(r Rank) bool { return r.Configuration == k.Configuration }) == nil {
+			configurations = appendNew(configurations, k.Configuration)
+			won[k.Configuration] = append(won[k.Configuration], s.Cases[i].Name)
 		}
 	}
 	var b strings.Builder
-	for _, w := range ways {
+	for _, w := range configurations {
 		fmt.Fprintf(&b, " %s is faster in %s, but did not answer every case.", w, list(won[w]))
 	}
 	return b.String()
 }
 
-func (rs *results) oneCase(s *Summary, w Way) string {
+func (rs *results) oneCase(s *Summary, w Configuration) string {
 	c := first(s.Cases, func(c CaseSummary) bool { return c.fastest() != nil })
 	t := c.find(w).Times
 	out := fmt.Sprintf("By query time alone, the fastest configuration in %s is %s", c.Name, w)
