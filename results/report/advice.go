@@ -177,7 +177,7 @@ func (a *adviser) figures(c *advise.Choice) (out []Cell) {
 			advise.QueryTime:       sentence("a query of the mix takes ", f),
 			advise.FullLoad:        sentence("all the data load in ", f),
 			advise.IncrementalLoad: sentence("the same amount loads into the largest archive in ", f),
-			advise.Disk:            sentence("they take ", f, " on disk"),
+			advise.Disk:            sentence("the archive takes ", f, " on disk"),
 			advise.Growth:          sentence("with four times the subsets in the engine a query takes ", f, " as long"),
 			advise.NodeFailure:     sentence("a node failure costs ", f, " without service"),
 		}[by])...)
