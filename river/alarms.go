@@ -33,24 +33,23 @@ func (r *reference) alarm(l *limit, value float64) alarm {
 	return alarm{}
 }
 
-// alarms stores the alarms of rows in alertalarmval. A value has one alarm at most: its row replaces
-// that of another category, which an earlier value of its key raised, and a value without an alarm
-// removes it. Forecasts of several basis times have an alarm each, as they have a value each. The
-// resulting table does not depend on how values are batched.
+// alarms stores the alarms of rows in alertalarmval. A key has one alarm at most, that of its latest
+// value: it replaces the alarm of an earlier value, and a value without an alarm removes it. The basis
+// time of a forecast is part of its key. The resulting table does not depend on how values are batched.
 func (b *batch) alarms(ctx context.Context, rows []*row) error {
 	const table = "alertalarmval"
 	last := map[key]*row{}
 	for _, r := range rows {
-		full := r.full
-		full.ref = 0 // the table has no such column
-		last[full] = r
+		k := r.full
+		k.ref = 0 // the table has no such column
+		last[k] = r
 	}
 	all := slices.SortedFunc(maps.Values(last), compareKeys)
 	raised := slices.DeleteFunc(slices.Clone(all), func(r *row) bool { return r.alarm == (alarm{}) })
 	if len(all) == 0 {
 		return nil
 	}
-	keys := newLayout(ahead, "").names
+	keys := newLayout(forecastKey, "").names
 	names := append(slices.Clone(keys), "aa_categ", "aa_check")
 	text := "DELETE FROM " + b.schema + table + " t USING " + b.unnest(names, "", "") + " WHERE " + match(keys) + " AND (t.aa_categ, t.aa_check) <> (u.aa_categ, u.aa_check)"
 	if _, err := b.Exec(ctx, text, b.args(names, all)...); err != nil || len(raised) == 0 {

@@ -16,18 +16,20 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Archive posts into the tables of Barograph's post workload, by the engine's
-// fastest method. Stations and their parameters are admitted as they come.
+// Archive is a Poster whose database has the tables of Barograph's study `post`. It posts by Method.
+// It adds stations and series that the tables do not contain yet.
 type Archive struct {
-	// Open opens the tables: at the begin, and where a connection was lost.
+	// Open opens the tables: at the start, and again after a connection was lost.
 	Open   func(ctx context.Context) (*posts.Store, error)
 	Method posts.Method
-	// Posters is the number of connections that post a backlog, each its own stations, because a
-	// server uses one processor for a connection; 0 = one. A batch is then one transaction for each
-	// connection. After a kill between them, posting the batch again adds only what was missing.
+	// Posters is the number of connections among which a large batch is divided by station, because a
+	// server uses one processor for a connection; 0 = one. Each connection posts its share in a
+	// transaction of its own. After a crash between these transactions, posting the batch again adds
+	// only what is missing.
 	Posters int
-	Change  func(*record.Gauge) // changes a copy of each value before it is posted; nil = none is
-	// Measured is called with what was posted together; nil = it is not.
+	Change  func(*record.Gauge) // changes a copy of each value before it is posted; nil = no change
+	// Measured is called after each batch with its result and the number of its products with values;
+	// nil = it is not called.
 	Measured func(posted posts.PostResult, products int64, took time.Duration)
 	Shut     func() error // closes what the database is opened from; nil = nothing to close
 
@@ -38,7 +40,7 @@ type Archive struct {
 	messages []posts.Message
 }
 
-// Posters is how many connections an engine's backlog is posted by.
+// Posters returns a useful number of connections for Archive.Posters.
 func Posters(d *engine.Driver) int {
 	if d.Place == engine.Embedded {
 		return 1 // it has one writer
@@ -46,8 +48,8 @@ func Posters(d *engine.Driver) int {
 	return min(2, runtime.NumCPU())
 }
 
-// divided is how many values are worth two transactions.
-const divided = 5000
+// minValuesToDivide is the number of values from which a batch is divided among the connections.
+const minValuesToDivide = 5000
 
 // Close closes the tables, and what they were opened from.
 func (a *Archive) Close() error {
@@ -69,11 +71,11 @@ func (a *Archive) drop() (err error) {
 	return err
 }
 
-// Again returns false for a database's errors about values. All other errors concern the
+// IsTemporary returns false for a database's errors about values. All other errors concern the
 // connection, the server or its disk, because posters retry conflicts themselves.
-func (a *Archive) Again(err error) bool {
+func (a *Archive) IsTemporary(err error) bool {
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
-		return waits(e)
+		return isTemporary(e)
 	}
 	e, ok := errors.AsType[*mysql.MySQLError](err)
 	return !ok || !slices.Contains([]string{"22", "23"}, string(e.SQLState[:2]))
@@ -119,12 +121,12 @@ func (a *Archive) post(ctx context.Context, products []*Product) ([]Tally, error
 		return nil, err
 	}
 	began := time.Now()
-	posted, given, err := a.divide(ctx, a.messages)
+	posted, withValues, err := a.divide(ctx, a.messages)
 	if err != nil {
 		return nil, err
 	}
 	if a.Measured != nil {
-		a.Measured(posted, given, time.Since(began))
+		a.Measured(posted, withValues, time.Since(began))
 	}
 	tallies := make([]Tally, len(products))
 	switch {
@@ -134,7 +136,7 @@ func (a *Archive) post(ctx context.Context, products []*Product) ([]Tally, error
 		}
 	case len(products) == 1:
 		tallies[0][Posted], tallies[0][Unknown], tallies[0][Filtered] = posted.Values, posted.Unknown, posted.Filtered
-	default: // only one of them shows whose they are; posting it again changes nothing
+	default: // The result counts all products together. Posting each one again changes nothing, and counts it.
 		for i, p := range products {
 			one, err := a.post(ctx, []*Product{p})
 			if err != nil {
@@ -146,22 +148,22 @@ func (a *Archive) post(ctx context.Context, products []*Product) ([]Tally, error
 	return tallies, nil
 }
 
-// divide posts messages, those with many values by all posters at once. given counts
-// those that have any.
-func (a *Archive) divide(ctx context.Context, messages []posts.Message) (posted posts.PostResult, given int64, err error) {
+// divide posts messages. It divides them among all connections if they have many values. withValues
+// is the number of messages that have values.
+func (a *Archive) divide(ctx context.Context, messages []posts.Message) (posted posts.PostResult, withValues int64, err error) {
 	values := 0
 	for i := range messages {
 		if n := len(messages[i].Values); n > 0 {
-			given, values = given+1, values+n
+			withValues, values = withValues+1, values+n
 		}
 	}
 	n := len(a.posters)
-	if values < divided {
+	if values < minValuesToDivide {
 		n = 1
 	}
 	if values == 0 || n == 1 && a.Change == nil {
 		posted, err = a.posters[0].Post(ctx, messages)
-		return posted, given, err
+		return posted, withValues, err
 	}
 	g, inner := errgroup.WithContext(ctx)
 	each := make([]posts.PostResult, n)
@@ -180,10 +182,10 @@ func (a *Archive) divide(ctx context.Context, messages []posts.Message) (posted 
 	for _, p := range each {
 		posted.Add(p)
 	}
-	return posted, given, err
+	return posted, withValues, err
 }
 
-// admit adds unknown stations and series to location and ingest filter.
+// admit adds unknown stations and series to the tables of locations and ingest filters.
 func (a *Archive) admit(ctx context.Context, messages []posts.Message) error {
 	var stations []record.ID
 	var all []posts.Series

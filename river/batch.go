@@ -53,7 +53,8 @@ func (b *Batch) Full(products, values int) bool {
 	return len(b.messages) >= products || len(b.values) >= values
 }
 
-// Owner returns which of n posters, or of n shares, a station belongs to (FNV-1a).
+// Owner returns which of n groups of stations a station belongs to, by its FNV-1a hash. One poster
+// posts all values of a group.
 func Owner(station record.ID, n int) int {
 	h := uint32(2166136261)
 	for _, c := range station {

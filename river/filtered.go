@@ -10,9 +10,9 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// ingestRow is the row of ingestfilter that admits a series, as AWIPS makes it
-// (shef_load_ingest): the first of its type-sources, for the second stage of
-// precipitation where it is PC or PP.
+// ingestRow returns a row of ingestfilter that admits a series, with the values that AWIPS uses
+// (shef_load_ingest): rank 1 among the type-sources, and input of the second stage of precipitation
+// processing (stg2_input) if the element is PC or PP.
 func ingestRow(s series) string {
 	stage2 := "F"
 	if pe := string(s.pe[:]); pe == "PC" || pe == "PP" {
@@ -24,7 +24,8 @@ func ingestRow(s series) string {
 
 func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
 
-// locationRow is the row of location that admits a station. A column that needs a value is a variable of psql.
+// locationRow returns a row of location that admits a station. For each further required column it
+// contains a psql variable, such as :'state', which the user sets.
 func (r *reference) locationRow(lid string) string {
 	columns, values := "lid, post", quote(lid)+", 1"
 	for _, name := range r.required {
@@ -34,7 +35,7 @@ func (r *reference) locationRow(lid string) string {
 	return "location (" + columns + ") VALUES (" + values + ")"
 }
 
-// Unfilled are the tables that AWIPS fills and this poster, by its tokens, does not.
+// Unfilled lists the tables that AWIPS can fill and this poster does not, because of its tokens.
 func (t *Tokens) Unfilled() []string {
 	out := []string{"stnclass"}
 	for table, filled := range map[string]bool{
@@ -50,15 +51,16 @@ func (t *Tokens) Unfilled() []string {
 	return out
 }
 
-// Stranger is a series whose values the database keeps out.
-type Stranger struct {
+// FilteredSeries is a series of which the poster does not post a value, because the database does not
+// admit its station or the series.
+type FilteredSeries struct {
 	Station    record.ID `json:"-"`
 	Lid        string    `json:"lid"`
 	PE         string    `json:"pe"`
 	Duration   int16     `json:"dur"`
 	TypeSource string    `json:"ts"`
 	Extremum   string    `json:"ext"`
-	Why        string    `json:"why"` // a Fate
+	Why        string    `json:"why"` // the name of a Fate: unknown, inactive or filtered
 	Values     int64     `json:"values"`
 	FirstValue float64   `json:"first_value"`
 	LastValue  float64   `json:"last_value"`
@@ -67,21 +69,20 @@ type Stranger struct {
 	Cure       string    `json:"cure"` // the SQL that admits it
 }
 
-// Strangers finds the series of products whose values the database keeps out, and what
-// admits each. It posts nothing.
-type Strangers struct {
+// FilteredFinder finds the FilteredSeries of products, and the SQL that admits each. It posts nothing.
+type FilteredFinder struct {
 	db   *IHFS
-	seen map[series]*Stranger
+	seen map[series]*FilteredSeries
 }
 
-// Strangers begins to look.
-func (p *IHFS) Strangers() *Strangers {
-	p.Tokens.LearnIngest = false // it would admit them
-	return &Strangers{p, map[series]*Stranger{}}
+// NewFilteredFinder returns a finder without products.
+func (p *IHFS) NewFilteredFinder() *FilteredFinder {
+	p.Tokens.LearnIngest = false // otherwise judge would admit every series
+	return &FilteredFinder{p, map[series]*FilteredSeries{}}
 }
 
-// Look looks at a product's values.
-func (x *Strangers) Look(p *Product) {
+// Look judges each value of a product as the poster would.
+func (x *FilteredFinder) Look(p *Product) {
 	one := &posting{IHFS: x.db, now: p.Issued, tables: map[string][]*row{}}
 	for i := range p.Values {
 		g := &p.Values[i]
@@ -93,7 +94,7 @@ func (x *Strangers) Look(p *Product) {
 		at := time.Unix(g.Time, 0).UTC()
 		k := x.seen[s]
 		if k == nil {
-			k = &Stranger{Station: s.lid, Lid: s.lid.String(), PE: string(s.pe[:]), Duration: s.dur, TypeSource: string(s.ts[:]), Extremum: string(s.ext), Why: Fates()[*fate], First: at, FirstValue: g.Value}
+			k = &FilteredSeries{Station: s.lid, Lid: s.lid.String(), PE: string(s.pe[:]), Duration: s.dur, TypeSource: string(s.ts[:]), Extremum: string(s.ext), Why: Fates()[*fate], First: at, FirstValue: g.Value}
 			_, known := x.db.ref.ingest[s]
 			switch {
 			case *fate == Unknown:
@@ -119,12 +120,12 @@ func (x *Strangers) Look(p *Product) {
 	}
 }
 
-// All are the series that were found, those with the most values first.
-func (x *Strangers) All() (out []*Stranger) {
+// All returns the series that were found, those with the most values first.
+func (x *FilteredFinder) All() (out []*FilteredSeries) {
 	for _, k := range x.seen {
 		out = append(out, k)
 	}
-	slices.SortFunc(out, func(a, b *Stranger) int {
+	slices.SortFunc(out, func(a, b *FilteredSeries) int {
 		return cmp.Or(cmp.Compare(b.Values, a.Values), strings.Compare(a.Lid, b.Lid), strings.Compare(a.Cure, b.Cure))
 	})
 	return out

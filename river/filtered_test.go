@@ -11,7 +11,7 @@ import (
 	"github.com/barograph/barograph/river"
 )
 
-// TestLearnIngest: Strangers lists a series that ingestfilter lacks, with a statement that admits
+// TestLearnIngest: FilteredFinder lists a series that ingestfilter lacks, with a statement that admits
 // it. That statement works. With shef_load_ingest, the poster admits the series and adds its row. A
 // series that is switched off stays excluded.
 func TestLearnIngest(t *testing.T) {
@@ -20,7 +20,7 @@ func TestLearnIngest(t *testing.T) {
 	text := product(-time.Hour, ".A AAA "+then+"/HL 1/PPQ .5/TA 3", ".A AAA "+at(-3*time.Hour)+"/HL 2", ".A XXX "+then+"/HG 1", ".A OFF "+then+"/HG 1", ".A BBB "+then+"/HG 2")
 	in := river.Input{Options: shef.Options{Now: time.Now()}}
 	look := func() (out []string) {
-		x := p.Strangers()
+		x := p.NewFilteredFinder()
 		if err := in.Read(strings.NewReader(text), "test", time.Now(), func(p *river.Product) error { x.Look(p); return nil }); err != nil {
 			t.Fatal(err)
 		}

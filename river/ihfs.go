@@ -26,14 +26,14 @@ import (
 // those of its QualityCodeUtil.
 type IHFS struct {
 	Tokens Tokens
-	// Archive: the time window is around each product's own time, not around
-	// the clock: AWIPS's ALLOW_ARCHIVE_DATA.
+	// Archive centers the time window on each product's own time instead of the current time, as
+	// ALLOW_ARCHIVE_DATA of AWIPS does.
 	Archive bool
 
 	url      string
 	conn     *pgx.Conn
-	schema   string // quoted, with its point
-	limitsTS bool
+	schema   string // quoted, followed by a dot
+	limitsTS bool   // locdatalimits has a column ts
 	ref      *reference
 }
 
@@ -42,8 +42,8 @@ type querier interface {
 }
 
 // OpenIHFS connects to the database of a URL and reads its tables of stations,
-// filters, limits and factors. It makes no table. Where the URL is @FILE, the file
-// is read at each connection: a password may change while the service runs.
+// filters, limits and factors. It creates no table. If the URL is @FILE, the file
+// is read for each connection, because a password may change while the service runs.
 func OpenIHFS(ctx context.Context, url string, t Tokens) (*IHFS, error) {
 	p := &IHFS{Tokens: t, url: url}
 	if err := p.Reload(ctx); err != nil {
@@ -99,8 +99,8 @@ func (p *IHFS) Ping(ctx context.Context) error {
 	return p.conn.Ping(ctx)
 }
 
-// Reload reads what the poster goes by. A connection that is lost meanwhile is an engine.ErrUnreachable, as one
-// that cannot be made: the database stops, or starts again.
+// Reload reads the reference tables: stations, filters, limits and factors. If the connection is lost during this,
+// the error is engine.ErrUnreachable, because the database stops or restarts.
 func (p *IHFS) Reload(ctx context.Context) error {
 	if err := p.connect(ctx); err != nil {
 		return err
@@ -174,22 +174,22 @@ func (p *IHFS) columns(ctx context.Context) (map[string][]string, error) {
 	return out, err
 }
 
-// Again returns false for the server's errors about values, and about tables that only some values
+// IsTemporary returns false for the server's errors about values, and about tables that only some values
 // need. All other errors concern the connection, the server, its disk, or another session that
 // locked the rows.
-func (p *IHFS) Again(err error) bool {
+func (p *IHFS) IsTemporary(err error) bool {
 	e, ok := errors.AsType[*pgconn.PgError](err)
-	return !ok || waits(e)
+	return !ok || isTemporary(e)
 }
 
-// waits reports whether the cause of PostgreSQL's error passes by itself, or when somebody repairs
+// isTemporary reports whether the cause of PostgreSQL's error passes by itself, or when somebody repairs
 // the server: connection, transaction's state, password, database, schema, conflict, disk and
 // memory, another session's lock, shutdown, system, damage, privileges.
-func waits(e *pgconn.PgError) bool {
+func isTemporary(e *pgconn.PgError) bool {
 	return e.Code == "42501" || slices.Contains(strings.Fields("08 25 28 3D 3F 40 53 55 57 58 XX"), e.Code[:2])
 }
 
-// category is where a value is posted by its type and source.
+// category is the kind of a value by its type and source. It decides the table and the checks.
 type category byte
 
 const (
@@ -226,7 +226,7 @@ func (t *Tokens) table(c *record.Parameter, k category) string {
 		return "arealfcst"
 	case k == arealProcessed:
 		return "arealobs"
-	case k == reading: // of P too, by shef_procobs
+	case k == reading: // with shef_procobs, a value of type P is stored like one of type R
 		code := *c
 		code[3] = 'R'
 		return tableOf(&code)
@@ -234,7 +234,7 @@ func (t *Tokens) table(c *record.Parameter, k category) string {
 	return tableOf(c)
 }
 
-// key is that of a row. What a table's key does not have is empty.
+// key is the key of a row. Fields that the key of its table does not have are zero.
 type key struct {
 	series
 	at, basis   int64
@@ -245,7 +245,7 @@ type key struct {
 // row is a value to be written into a table.
 type row struct {
 	key
-	full    key // with what the table's key leaves out
+	full    key // all fields, also those that the key of its table does not have
 	value   float64
 	qual    byte
 	code    int32
@@ -255,8 +255,8 @@ type row struct {
 	comment string
 	alarm   alarm
 
-	fate *Fate    // of its value
-	from *Product // nil = the row is stored
+	fate *Fate    // where the outcome of its value is reported
+	from *Product // nil = the row was read from the database
 }
 
 // same compares all stored columns of a value except the posting time.
@@ -272,10 +272,10 @@ type posting struct {
 	latest   []*row // for latestobsvalue
 	rejected []*row
 	unknown  []*row
-	alarms   []*row // that are written into a table of values, with what they raise
+	alarms   []*row // rows that changed a table of values; each may raise or remove an alarm
 	comments []*row
 	links    []*row
-	learned  []series // that the ingest filter gets
+	learned  []series // series to be added to the ingest filter
 }
 
 // Post posts products in one transaction.
@@ -338,7 +338,7 @@ func (x *posting) judge(p *Product, g *record.Gauge, fate *Fate) Fate {
 	if f, ok := x.ref.factor[r.series]; ok && !g.IsMissing() {
 		r.value = f.apply(r.value)
 	}
-	r.value = unit(&g.Code, r.value)
+	r.value = toIHFS(&g.Code, r.value)
 	paired := record.HasPairedValues(g.Code.PE())
 	if paired {
 		at, v := record.SplitPair(r.value)
@@ -347,7 +347,7 @@ func (x *posting) judge(p *Product, g *record.Gauge, fate *Fate) Fate {
 		}
 		r.full.ref, r.value = int32(at), v
 	}
-	if math.IsNaN(r.value) || math.IsInf(r.value, 0) { // by its factor
+	if math.IsNaN(r.value) || math.IsInf(r.value, 0) { // the result of its adjustment factor
 		return Refused
 	}
 	l := x.ref.find(r.series, time.Unix(g.Time, 0).UTC())
@@ -372,8 +372,8 @@ func (x *posting) judge(p *Product, g *record.Gauge, fate *Fate) Fate {
 	return Inserted
 }
 
-// admitted reports whether the ingest filter admits a series. One that it does not have is
-// admitted, and gets its row, where the site wants that (shef_load_ingest).
+// admitted reports whether the ingest filter admits a series. With shef_load_ingest, a series that the
+// filter does not contain is admitted and added to it.
 func (x *posting) admitted(s series) bool {
 	on, known := x.ref.ingest[s]
 	if known || !x.Tokens.LearnIngest {
@@ -399,19 +399,19 @@ func (x *posting) newRow(p *Product, g *record.Gauge, fate *Fate) *row {
 
 // settle decides what becomes of a value whose key is taken.
 func (t *Tokens) settle(stored, r *row) Fate {
-	sameProduct := stored.from != nil && stored.from == r.from // then their order in it decides
+	sameProduct := stored.from != nil && stored.from == r.from // then the order within the product decides
 	switch rule := t.Policy.Rule(r.revised); {
 	case stored.same(r):
 		return Unchanged
 	case !sameProduct && t.Policy.UsesOrigin() && t.Policy.Precedes(r.origin(), stored.origin()):
-		return Kept // a late or doubled product does not undo a later one
+		return Kept // a late or repeated product does not overwrite one that was issued later
 	case !rule.Writes(stored.value, r.value):
 		if stored.value == r.value {
 			return Unchanged
 		}
 		return Kept
 	case stored.value == r.value && stored.qual == r.qual && stored.revised == r.revised && stored.issued != r.issued:
-		return Unchanged // sent again in another product
+		return Unchanged // the same value in another product
 	}
 	return Updated
 }

@@ -400,7 +400,7 @@ func TestIHFSLacks(t *testing.T) {
 		}
 	}
 	for code, want := range map[string]bool{"42501": true, "53100": true, "25006": true, "28P01": true, "40P01": true, "57P01": true, "42P01": false, "22003": false, "23505": false, "P0001": false} {
-		if got := p.Again(&pgconn.PgError{Code: code}); got != want || (&river.Archive{}).Again(&pgconn.PgError{Code: code}) != want {
+		if got := p.IsTemporary(&pgconn.PgError{Code: code}); got != want || (&river.Archive{}).IsTemporary(&pgconn.PgError{Code: code}) != want {
 			t.Errorf("%s: again %v, want %v", code, got, want)
 		}
 	}
@@ -457,7 +457,7 @@ func TestIHFSPassword(t *testing.T) {
 	}
 	p.Close()
 	two := account("two")
-	if err := p.Reload(t.Context()); err == nil || !errors.Is(err, engine.ErrUnreachable) || !p.Again(err) {
+	if err := p.Reload(t.Context()); err == nil || !errors.Is(err, engine.ErrUnreachable) || !p.IsTemporary(err) {
 		t.Errorf("%v", err)
 	}
 	if err := os.WriteFile(file, []byte(two), 0o600); err != nil {

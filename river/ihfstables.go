@@ -13,17 +13,16 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// families are the tables of observations by the first letter of the element;
-// those of P are distinguished in family. Of B, C, D, J, K, O and Z IHFS has no
-// table.
+// families maps the first letter of an element to its table of observations. For P, the second letter
+// decides (see family). The IHFS has no table for B, C, D, J, K, O and Z.
 var families = map[byte]string{ //nolint:gochecknoglobals // a constant table
 	'A': "agricultural", 'E': "evaporation", 'F': "fishcount", 'G': "ground", 'H': "height", 'I': "ice", 'L': "lake", 'M': "moisture",
 	'N': "gatedam", 'Q': "discharge", 'R': "radiation", 'S': "snow", 'T': "temperature", 'U': "wind", 'V': "power", 'W': "waterquality",
 	'X': "weather", 'Y': "yunique",
 }
 
-// family names the table of an observation. What IHFS has no table for goes
-// into yunique, so that it is not lost.
+// family returns the table of an observation. An element without a table of its own is stored in
+// yunique, so no value is lost.
 func family(pe string) string {
 	if pe[0] != 'P' {
 		if t, ok := families[pe[0]]; ok {
@@ -39,7 +38,7 @@ func family(pe string) string {
 	case 'A', 'D', 'E', 'L':
 		return "pressure"
 	}
-	return "rawpother" // PM, PN, PR and PT; of PF, PJ and the like the sources disagree
+	return "rawpother" // PM, PN, PR and PT; AWIPS's sources disagree about the others, such as PF and PJ
 }
 
 // forecasts names the table of a forecast.
@@ -75,10 +74,10 @@ func tableOf(c *record.Parameter) string {
 	return "procvalue"
 }
 
-// unit makes a value of SHEF one of IHFS, which keeps discharge in cubic feet a second
-// where SHEF has thousands of them: all elements of Q but QB, QE and QF, which are no
-// discharge, and HZ.
-func unit(c *record.Parameter, v float64) float64 {
+// toIHFS converts a value from SHEF's unit to the unit of the IHFS. SHEF reports discharge in thousands
+// of cubic feet per second, the IHFS stores cubic feet per second. Discharge is HZ and all elements of
+// Q except QB, QE and QF.
+func toIHFS(c *record.Parameter, v float64) float64 {
 	thousands := c[0] == 'H' && c[1] == 'Z' || c[0] == 'Q' && c[1] != 'B' && c[1] != 'E' && c[1] != 'F'
 	if !thousands || v == record.NoValue {
 		return v
@@ -86,7 +85,7 @@ func unit(c *record.Parameter, v float64) float64 {
 	return v * 1000
 }
 
-// column is one of a table: its name, its type, and the cells of rows.
+// column is a column of a table: its name, its type, and a function that returns its values of rows.
 type column struct {
 	name, kind string
 	cells      func(rows []*row) any
@@ -106,7 +105,7 @@ func moment(name string, of func(r *row) int64) column {
 	return cells(name, "timestamp", func(r *row) time.Time { return time.Unix(of(r), 0).UTC() })
 }
 
-// columns are all that a table of values may have, by name.
+// columns returns all columns that a table of values may have, by name.
 func columns(posted time.Time) map[string]column {
 	out := map[string]column{}
 	small := func(is bool) int16 {
@@ -151,37 +150,37 @@ type layout struct {
 }
 
 const (
-	fields = "lid pe dur ts extremum"
-	ahead  = fields + " probability validtime basistime"
-	sent   = " value shef_qual_code revision product_id producttime postingtime"
-	tail   = sent + " quality_code"
+	seriesColumns = "lid pe dur ts extremum"
+	forecastKey   = seriesColumns + " probability validtime basistime"
+	sentColumns   = " value shef_qual_code revision product_id producttime postingtime"
+	valueColumns  = sentColumns + " quality_code"
 )
 
 func newLayout(keys, rest string) layout {
 	return layout{strings.Fields(keys + rest), len(strings.Fields(keys))}
 }
 
-// shape is the layout of a table, as a dump of the database has it (hd_ob83krf).
+// shape returns the layout of a table, as a dump of a real IHFS (hd_ob83krf) has it.
 func shape(table string) layout {
 	switch table {
 	case "rawpp": // no pe in its key
-		return newLayout("lid dur ts extremum obstime", " pe"+tail)
+		return newLayout("lid dur ts extremum obstime", " pe"+valueColumns)
 	case "rawpc": // nor dur
-		return newLayout("lid ts extremum obstime", " pe dur"+tail)
+		return newLayout("lid ts extremum obstime", " pe dur"+valueColumns)
 	case "pairedvalue":
-		return newLayout(ahead+" ref_value", tail)
+		return newLayout(forecastKey+" ref_value", valueColumns)
 	case "fcstheight", "fcstdischarge", "fcstprecip", "fcsttemperature", "fcstother", "arealfcst", "contingencyvalue":
-		return newLayout(ahead, tail)
+		return newLayout(forecastKey, valueColumns)
 	case "commentvalue":
-		return newLayout(ahead, sent+" shef_comment")
+		return newLayout(forecastKey, sentColumns+" shef_comment")
 	case "rejecteddata":
-		return newLayout(ahead+" postingtime", " value shef_qual_code revision product_id producttime quality_code reject_type userid")
+		return newLayout(forecastKey+" postingtime", " value shef_qual_code revision product_id producttime quality_code reject_type userid")
 	case "alertalarmval":
-		return newLayout(ahead+" aa_categ aa_check", tail)
-	case "latestobsvalue": // it has no key: a row for each of these
-		return newLayout(fields, " obstime"+tail)
+		return newLayout(forecastKey+" aa_categ aa_check", valueColumns)
+	case "latestobsvalue": // the database declares no key; there is one row for each series
+		return newLayout(seriesColumns, " obstime"+valueColumns)
 	case "unkstnvalue":
-		return newLayout(fields+" obstime", sent)
+		return newLayout(seriesColumns+" obstime", sentColumns)
 	case "unkstn":
 		return newLayout("lid", " product_id producttime postingtime")
 	case "riverstatus":
@@ -189,10 +188,10 @@ func shape(table string) layout {
 	case "productlink":
 		return newLayout("lid product_id producttime postingtime", "")
 	}
-	return newLayout(fields+" obstime", tail)
+	return newLayout(seriesColumns+" obstime", valueColumns)
 }
 
-// needed are tables without which a database is no IHFS.
+// needed lists the tables that every IHFS has.
 const needed = "adjustfactor location geoarea ingestfilter datalimits height discharge rawpp rawpc rawpother procvalue pairedvalue fcstheight fcstdischarge " +
 	"fcstother arealobs arealfcst contingencyvalue latestobsvalue unkstn unkstnvalue rejecteddata commentvalue productlink locdatalimits"
 
@@ -206,9 +205,9 @@ func wanted(table string) []string {
 	case "geoarea":
 		return []string{"area_id"}
 	case "ingestfilter":
-		return strings.Fields(fields + " ingest")
+		return strings.Fields(seriesColumns + " ingest")
 	case "adjustfactor":
-		return strings.Fields(fields + " divisor base multiplier adder")
+		return strings.Fields(seriesColumns + " divisor base multiplier adder")
 	case "datalimits":
 		return strings.Fields("pe dur " + ranges)
 	case "locdatalimits":
@@ -218,13 +217,13 @@ func wanted(table string) []string {
 	case "latestobsvalue", "commentvalue", "unkstn", "unkstnvalue", "rejecteddata", "productlink", "riverstatus", "alertalarmval":
 		return shape(table).names
 	}
-	if slices.Contains(valued(), table) {
+	if slices.Contains(valueTables(), table) {
 		return shape(table).names
 	}
 	return nil
 }
 
-// furtherColumns are the tables, with columns, that the tokens need besides.
+// furtherColumns returns, by table, the columns that are needed only because of the tokens.
 func (t *Tokens) furtherColumns() map[string]string {
 	out := map[string]string{}
 	if t.Precipitation {
@@ -238,7 +237,7 @@ func (t *Tokens) furtherColumns() map[string]string {
 	return out
 }
 
-// key leaves out of a key what a table's does not have.
+// key returns full with only the fields that the key of the table has; the others are zero.
 func (l layout) key(full key) (k key) {
 	for _, name := range l.names[:l.keys] {
 		switch name {
@@ -265,7 +264,7 @@ func (l layout) key(full key) (k key) {
 	return k
 }
 
-// batch writes the rows of a transaction.
+// batch writes the rows of one transaction.
 type batch struct {
 	pgx.Tx
 	schema string
@@ -273,7 +272,8 @@ type batch struct {
 	cols   map[string]column
 }
 
-// write writes what was judged, tables in one order.
+// write writes the rows that judge has added. It always writes the tables in the same order, which avoids
+// deadlocks between posters.
 func (x *posting) write(ctx context.Context, tx pgx.Tx, products []*Product) error {
 	b := &batch{Tx: tx, schema: x.schema, posted: x.now, cols: columns(x.now)}
 	for _, s := range x.learned {
@@ -321,7 +321,7 @@ func (x *posting) write(ctx context.Context, tx pgx.Tx, products []*Product) err
 		if len(y.rows) == 0 || !y.wanted {
 			continue
 		}
-		if err := b.aside(ctx, y.table, y.when, y.rows); err != nil {
+		if err := b.writeSecondary(ctx, y.table, y.when, y.rows); err != nil {
 			return fmt.Errorf("table %s: %w", y.table, err)
 		}
 	}
@@ -346,23 +346,23 @@ func (x *posting) values(ctx context.Context, b *batch, table string, rows []*ro
 	if err != nil {
 		return err
 	}
-	now := make(map[key]*meeting, len(keys))
+	states := make(map[key]*keyState, len(keys))
 	for i, k := range keys {
-		now[k.key] = &meeting{now: stored[i]}
+		states[k.key] = &keyState{final: stored[i]}
 	}
 	for _, r := range rows {
-		*r.fate = now[r.key].settle(&x.Tokens, r)
+		*r.fate = states[r.key].settle(&x.Tokens, r)
 	}
 	var changed []*row
 	same := map[key]bool{}
 	for i, k := range keys {
-		if r := now[k.key].now; stored[i] == nil || !stored[i].same(r) {
+		if r := states[k.key].final; stored[i] == nil || !stored[i].same(r) {
 			changed = append(changed, r)
 		} else {
 			same[k.key] = true
 		}
 	}
-	for _, r := range rows { // a product with two values of a key, posted again
+	for _, r := range rows { // a repeated product with two values of one key ends at the stored row
 		if *r.fate == Updated && same[r.key] {
 			*r.fate = Unchanged
 		}
@@ -377,32 +377,34 @@ func (x *posting) values(ctx context.Context, b *batch, table string, rows []*ro
 	return err
 }
 
-// meeting settles one key: the values of one product among themselves, in their order, and the
-// result with the stored row.
-type meeting struct {
-	before, own, now *row // now = the row at the end; nil = no row yet
+// keyState settles the values of one key. The values of one product are settled among themselves, in
+// their order, and the result is settled with the row that was there before the product.
+type keyState struct {
+	before    *row // the row before the product; nil = no row
+	ofProduct *row // the row that results from the values of the product so far; nil = no value yet
+	final     *row // the row that is to be stored; nil = no row yet
 }
 
-func (m *meeting) settle(t *Tokens, r *row) Fate {
-	if m.own == nil || m.own.from != r.from {
-		m.before, m.own = m.now, nil
+func (m *keyState) settle(t *Tokens, r *row) Fate {
+	if m.ofProduct == nil || m.ofProduct.from != r.from {
+		m.before, m.ofProduct = m.final, nil
 	}
-	if m.own != nil {
-		if fate := t.settle(m.own, r); fate != Updated {
+	if m.ofProduct != nil {
+		if fate := t.settle(m.ofProduct, r); fate != Updated {
 			return fate
 		}
 	}
-	m.own, m.now = r, r
+	m.ofProduct, m.final = r, r
 	fate := Inserted
 	if m.before != nil {
 		if fate = t.settle(m.before, r); fate != Updated {
-			m.now = m.before
+			m.final = m.before
 		}
 	}
 	return fate
 }
 
-// conflict replaces a row of the same key.
+// conflict returns the ON CONFLICT clause that replaces a row of the same key.
 func (l layout) conflict() string {
 	var set []string
 	for _, name := range l.names[l.keys:] {
@@ -437,22 +439,22 @@ func (b *batch) stored(ctx context.Context, table string, l layout, keys []*row)
 	return out, err
 }
 
-// aside writes rows into a secondary table, which may lack a key. It writes the last row of each
+// writeSecondary writes rows into a secondary table, which may lack a key. It writes the last row of each
 // key if it is new, or if the condition when holds.
-func (b *batch) aside(ctx context.Context, table, when string, rows []*row) error {
+func (b *batch) writeSecondary(ctx context.Context, table, when string, rows []*row) error {
 	l := shape(table)
 	keys := l.names[:l.keys]
-	if when == "" { // a row each time, but not for the same product again
+	if when == "" { // one row for each product, however often it is posted
 		keys = slices.DeleteFunc(append(slices.Clone(keys), "product_id", "producttime"), func(s string) bool { return s == "postingtime" })
 	}
-	type sentKey struct {
+	type productKey struct {
 		key
 		product string
 		issued  int64
 	}
-	last := map[sentKey]*row{}
+	last := map[productKey]*row{}
 	for _, r := range rows {
-		k := sentKey{key: l.key(r.full)}
+		k := productKey{key: l.key(r.full)}
 		if when == "" {
 			k.product, k.issued = r.product, r.issued
 		}
@@ -507,13 +509,13 @@ func match(names []string) string {
 	return strings.Join(parts, " AND ")
 }
 
-// insert begins an insert of the rows u.
+// insert returns the start of an INSERT of the rows u, see unnest.
 func (b *batch) insert(table string, l layout) string {
 	names := strings.Join(l.names, ", ")
 	return "INSERT INTO " + b.schema + table + " (" + names + ") SELECT u." + strings.Join(l.names, ", u.") + " FROM " + b.unnest(l.names, "", "")
 }
 
-// unnest is rows of arguments, as the table u.
+// unnest returns a FROM item u whose rows are the arguments of args.
 func (b *batch) unnest(names []string, with, further string) string {
 	var arrays []string
 	for i, name := range names {

@@ -99,7 +99,7 @@ func (m *mortal) Post(_ context.Context, products []*river.Product) ([]river.Tal
 	return make([]river.Tally, len(products)), nil
 }
 func (m *mortal) Reload(context.Context) error { return nil }
-func (m *mortal) Again(error) bool             { return true }
+func (m *mortal) IsTemporary(error) bool       { return true }
 func (m *mortal) Close() error                 { return nil }
 
 func serveKilled(dir string, budget int) {
@@ -166,7 +166,7 @@ func (c *crashing) Post(_ context.Context, products []*river.Product) ([]river.T
 	return make([]river.Tally, len(products)), nil
 }
 func (c *crashing) Reload(context.Context) error { return nil }
-func (c *crashing) Again(error) bool             { return true }
+func (c *crashing) IsTemporary(error) bool       { return true }
 func (c *crashing) Close() error                 { return nil }
 
 // TestSmallAfterCrash: a database that aborts a transaction and is then unreachable gets one

@@ -9,7 +9,7 @@ import (
 )
 
 // LogFile is a file to which lines are added. If it would grow above Most bytes, it becomes NAME.1,
-// NAME.1 becomes NAME.2, and so on; Keep such files are kept. A line is never divided.
+// NAME.1 becomes NAME.2, and so on; Keep such files are kept. A line is never split between two files.
 type LogFile struct {
 	Name string
 	Most int64

@@ -14,12 +14,12 @@ type Metrics struct {
 	values           *prometheus.CounterVec
 	latency, commits prometheus.Histogram
 	alive, reread    prometheus.Gauge // 1 or 0
-	last             prometheus.Gauge
-	heard            *prometheus.GaugeVec
-	known            map[string]bool // products that heard has
+	newest           prometheus.Gauge
+	lastPosted       *prometheus.GaugeVec
+	known            map[string]bool // product ids that are labels of lastPosted
 }
 
-// mostProducts limits the labels of heard, because a feed may contain any number of product ids.
+// mostProducts limits the labels of lastPosted, because a feed may contain any number of product ids.
 const mostProducts = 4096
 
 // NewMetrics registers the metrics.
@@ -40,22 +40,22 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		return h
 	}
 	m := &Metrics{
-		known:    map[string]bool{},
-		products: counter("products_total", "Products that were posted."),
-		Doubled:  counter("products_doubled_total", "Products that had been posted in the last four hours."),
-		Failed:   counter("failed_total", "Files and products that were set aside in failed/."),
-		Retries:  counter("retries_total", "Transactions that were restarted."),
-		lost:     counter("values_lost_total", "Values that could not be decoded."),
-		values:   prometheus.NewCounterVec(prometheus.CounterOpts{Name: "barograph_shef_values_total", Help: "Values, by what became of them."}, []string{"fate"}),
-		latency:  histogram("latency_seconds", "From a file's arrival in the spool to its committed rows."),
-		commits:  histogram("commit_seconds", "Of a transaction, with its retries."),
-		alive:    gauge("database_up", "Whether the database was reached, or took the last transaction."),
-		reread:   gauge("last_reload_successful", "Whether tables, tokens and the file of the URL were read at the last attempt; 0 = the service goes on with those it had."),
-		last:     gauge("newest_product_timestamp_seconds", "When the newest product that was posted was issued."),
-		heard:    prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "barograph_shef_product_timestamp_seconds", Help: "When a product was posted last, by its id."}, []string{"product"}),
+		known:      map[string]bool{},
+		products:   counter("products_total", "Products that were posted."),
+		Doubled:    counter("products_doubled_total", "Products that had been posted in the last four hours."),
+		Failed:     counter("failed_total", "Files and products that were set aside in failed/."),
+		Retries:    counter("retries_total", "Transactions that were restarted."),
+		lost:       counter("values_lost_total", "Values that could not be decoded."),
+		values:     prometheus.NewCounterVec(prometheus.CounterOpts{Name: "barograph_shef_values_total", Help: "Values, by what became of them."}, []string{"fate"}),
+		latency:    histogram("latency_seconds", "Time from the arrival of a file in the spool to the commit of its rows."),
+		commits:    histogram("commit_seconds", "Duration of a transaction, including its retries."),
+		alive:      gauge("database_up", "Whether the database was reachable, or accepted the last transaction."),
+		reread:     gauge("last_reload_successful", "Whether tables, tokens and the file of the URL were read at the last attempt; 0 = the service continues with the earlier ones."),
+		newest:     gauge("newest_product_timestamp_seconds", "Issue time of the newest product that was posted."),
+		lastPosted: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "barograph_shef_product_timestamp_seconds", Help: "Time at which a product was last posted, by its id."}, []string{"product"}),
 	}
-	m.reread.Set(1) // a service that cannot read them does not start
-	r.MustRegister(m.values, m.heard)
+	m.reread.Set(1) // otherwise the service would not have started
+	r.MustRegister(m.values, m.lastPosted)
 	return m
 }
 
@@ -72,8 +72,8 @@ func RegisterBacklog(r prometheus.Registerer, s *Spool) {
 		return prometheus.NewDesc("barograph_shef_spool_"+name, help, nil, nil)
 	}
 	r.MustRegister(&backlog{
-		s, desc("files", "Files that wait."), desc("bytes", "Their bytes."),
-		desc("oldest_timestamp_seconds", "When the oldest that waits arrived; 0 = none does."),
+		s, desc("files", "Files that wait in the spool."), desc("bytes", "Bytes of the waiting files."),
+		desc("oldest_timestamp_seconds", "Arrival time of the oldest waiting file; 0 = no file waits."),
 	})
 }
 
@@ -111,7 +111,7 @@ func succeeded(g prometheus.Gauge, err error) {
 	}
 }
 
-func (m *Metrics) posted(h *held, t Tally) {
+func (m *Metrics) posted(h *pendingProduct, t Tally) {
 	if len(h.Refusals) == 0 {
 		m.products.Inc()
 	}
@@ -120,9 +120,9 @@ func (m *Metrics) posted(h *held, t Tally) {
 		m.values.WithLabelValues(name).Add(float64(t[i]))
 	}
 	m.latency.Observe(time.Since(h.file.Received).Seconds())
-	m.last.Set(float64(h.Issued.Unix()))
+	m.newest.Set(float64(h.Issued.Unix()))
 	if m.known[h.ID] || len(m.known) < mostProducts {
 		m.known[h.ID] = true
-		m.heard.WithLabelValues(h.ID).SetToCurrentTime()
+		m.lastPosted.WithLabelValues(h.ID).SetToCurrentTime()
 	}
 }

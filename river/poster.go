@@ -18,16 +18,16 @@ type Fate byte
 // The fates; each value has one.
 const (
 	Inserted  Fate = iota
-	Updated        // it replaced another
-	Unchanged      // it is stored already
-	Kept           // the stored value stays, by the policy or because a later product wrote it
-	Rejected       // out of its gross range, or called bad: in rejecteddata
-	Unknown        // of a station that the database does not have
-	Inactive       // of one that is not posted (location.post)
-	Filtered       // the ingest filter has it off, or not at all
-	Outside        // the time window
-	Posted         // the engine does not report whether it was inserted, updated or unchanged
-	Refused        // the database refuses it, even when it is posted by itself
+	Updated        // replaced the stored value
+	Unchanged      // was stored already
+	Kept           // not stored: the stored value stays, by the policy or because a later product wrote it
+	Rejected       // stored in rejecteddata: out of its gross range, or marked bad by the sender
+	Unknown        // the database does not have the station; Tokens.Unknown decides what is stored
+	Inactive       // not stored: the station is not to be posted (location.post)
+	Filtered       // not stored: the ingest filter excludes the series, or does not contain it
+	Outside        // not stored: outside the time window
+	Posted         // accepted by an engine that does not report whether it was inserted, updated or unchanged
+	Refused        // not stored: the database returns an error even if it is posted alone
 	numFates
 )
 
@@ -56,31 +56,29 @@ func (t *Tally) Values() (n int64) {
 
 // Poster posts products. It is used by one goroutine.
 type Poster interface {
-	// Post posts products, those of a station in their order, durably, and reports the fate of the
-	// values of each. It is one transaction, except for a large backlog into Barograph's own tables
-	// of a server, which is one for each connection: after an error some of it may be stored, and
-	// posting it again completes it.
+	// Post posts products durably, those of a station in their order, and returns a Tally for each. It
+	// is one transaction, except for an Archive with several Posters: after an error some values may be
+	// stored, and posting the products again stores the others.
 	Post(ctx context.Context, products []*Product) ([]Tally, error)
-	// Reload reads anew what the poster goes by.
+	// Reload opens a lost connection, and reads the tables of stations and filters again.
 	Reload(ctx context.Context) error
-	// Again reports whether an error is of the connection, of the database or of a
-	// conflict, so that the same is tried until it succeeds; others are of what was
-	// posted.
-	Again(err error) bool
+	// IsTemporary reports whether a later attempt may succeed: the error concerns the connection, the
+	// server, or a conflict with another session. All other errors concern the posted values.
+	IsTemporary(err error) bool
 	Close() error
 }
 
-// settler posts products and finds what the database refuses of them.
+// settler posts products and finds the values that the database refuses.
 type settler struct {
 	to   Poster
 	post func([]*Product) ([]Tally, error)
-	// wait is called before the next attempt. refused: a single value was refused, which may be a
-	// conflict with another session. Its error ends the posting.
+	// wait is called before the next attempt. refused = a single value was refused, possibly because of
+	// another session. An error of wait ends the posting.
 	wait    func(err error, refused bool) error
 	checked bool // the tables that the poster needs existed after the last error
 }
 
-// mostRefusals bounds the reasons that a product keeps; its Tally counts all.
+// mostRefusals limits Product.Refusals; the Tally counts all refused values.
 const mostRefusals = 20
 
 // settle posts products. It finds what the database refuses by bisection, down to single values:
@@ -96,8 +94,8 @@ func (x *settler) settle(ctx context.Context, products []*Product) ([]Tally, err
 		if err == nil {
 			return tallies, nil
 		}
-		refused := !x.to.Again(err)
-		if !refused || !x.checked { // once for all values that are refused: it reads every station
+		refused := !x.to.IsTemporary(err)
+		if !refused || !x.checked { // once for all refused values, because Reload reads every station
 			x.checked = x.to.Reload(ctx) == nil
 			refused = refused && x.checked
 		}
@@ -113,7 +111,8 @@ func (x *settler) settle(ctx context.Context, products []*Product) ([]Tally, err
 			p.Refusals = []string{fmt.Sprintf("the database refuses %s: %v", what, err)}
 			return []Tally{{Refused: int64(values)}}, nil
 		}
-		broken := !errors.Is(err, engine.ErrUnreachable) // while it was posted: less may fit between two crashes
+		// If a server crashes during a transaction, a smaller one may succeed between two crashes.
+		broken := !errors.Is(err, engine.ErrUnreachable)
 		if err := x.wait(err, refused); err != nil {
 			return nil, err
 		}
@@ -144,8 +143,7 @@ func (x *settler) settle(ctx context.Context, products []*Product) ([]Tally, err
 	return total, nil
 }
 
-// Post posts the products of texts once, in batches, and gives what became of
-// each.
+// Post posts the products of texts once, in batches, and calls each with the Tally of every product.
 func Post(ctx context.Context, texts *formats.Texts, in *Input, to Poster, each func(p *Product, t Tally) error) error {
 	var all []*Product
 	values := 0

@@ -37,8 +37,8 @@ type accumulation struct {
 	durations     []int16 // none = all
 	period        time.Duration
 	before, after time.Duration // the window around the end of a slot
-	first         time.Duration // of the day's slots: the end of one of them
-	base          int           // of its slots in a row's 28
+	slotEnd       time.Duration // time of day at which one of the slots ends
+	base          int           // index of its first slot among the 28 of a row (24 of an hour, 4 of six hours)
 }
 
 // accumulations are those that gage_pp fills.
@@ -55,14 +55,14 @@ func (t *Tokens) accumulations() []accumulation {
 // A time in the middle between two ends belongs to the later one.
 func (a *accumulation) end(at time.Time) (time.Time, bool) {
 	at = at.Truncate(time.Minute)
-	end := at.Add(-a.first).Round(a.period).Add(a.first) // Round counts from the year 1, which begins at midnight
+	end := at.Add(-a.slotEnd).Round(a.period).Add(a.slotEnd) // Round counts from the year 1, which begins at midnight
 	off := at.Sub(end)
 	return end, -a.before <= off && off <= a.after
 }
 
-// isDay reports whether a value's period is a day. That of a PPP begins at the last 7 a.m. of local
-// time; it is a day if it ends near 7 a.m. Without a zone of its own the service does not know when
-// that is.
+// isDay reports whether the period of a value is a day. The period of a PPP starts at 7 a.m. local time
+// before the value, so it is a day if the value is of about 7 a.m. If the zone of the service is UTC, the
+// local time is not known, and no PPP is a day.
 func (t *Tokens) isDay(dur int16, at time.Time) bool {
 	if dur != ppPeriod {
 		return true
@@ -121,7 +121,8 @@ type slotValue struct {
 	at    time.Time
 	value float64
 	qual  string
-	// of a chosen one: the distance of the nearest value, also a missing one, from the end of the slot
+	// distance from the end of the slot to the nearest of all its values, which may be a missing one; only
+	// chosen sets it
 	nearest time.Duration
 }
 
@@ -134,14 +135,14 @@ func (a *accumulation) better(end time.Time) func(x, y slotValue) int {
 		}
 		return 0
 	}
-	other := func(v slotValue) int {
+	extremum := func(v slotValue) int { // 0 = it is none
 		if v.ext == "Z" {
 			return 0
 		}
 		return 1
 	}
 	return func(x, y slotValue) int {
-		return cmp.Or(missing(x)-missing(y), cmp.Compare(x.at.Sub(end).Abs(), y.at.Sub(end).Abs()), y.at.Compare(x.at), cmp.Compare(x.dur, y.dur), other(x)-other(y), cmp.Compare(x.ext, y.ext))
+		return cmp.Or(missing(x)-missing(y), cmp.Compare(x.at.Sub(end).Abs(), y.at.Sub(end).Abs()), y.at.Compare(x.at), cmp.Compare(x.dur, y.dur), extremum(x)-extremum(y), cmp.Compare(x.ext, y.ext))
 	}
 }
 
@@ -251,8 +252,9 @@ func (d *precipDay) read(offset, qc string, values []*int16, from, to int) {
 	}
 }
 
-// set sets a slot, unless a person did, or it has a value that is nearer than nearest (the letter of the nearest
-// value in the raw table): that was purged from the raw table.
+// set sets a slot, except in two cases: a person has set it, or its value is nearer to the end of the slot than
+// nearest, the offset letter of the nearest value in the raw table. In the second case the slot has a value that was
+// purged from the raw table.
 func (d *precipDay) set(i int, value int16, offset, nearest, qc byte) {
 	stored := d.values[i] != nil
 	switch {
@@ -264,7 +266,7 @@ func (d *precipDay) set(i int, value int16, offset, nearest, qc byte) {
 	d.values[i], d.offset[i], d.qc[i], d.hasChanged = &value, offset, qc, true
 }
 
-// inHundredths is a value of inches as hourlypp has it. One that the column cannot hold is missing.
+// inHundredths converts inches to the unit of hourlypp. A value beyond the range of the column becomes missing.
 func inHundredths(v float64) int16 {
 	n := math.Round(v * hundredths)
 	if v == record.NoValue || n > math.MaxInt16 || n < math.MinInt16 {
@@ -273,7 +275,8 @@ func inHundredths(v float64) int16 {
 	return int16(n)
 }
 
-// slotOf is the day and the number of a slot, from 0, by its end; midnight ends the day before.
+// slotOf returns the day and the index of the slot with this end. A slot that ends at midnight belongs to the day
+// before.
 func (a *accumulation) slotOf(end time.Time) (day time.Time, number int) {
 	day = end.Add(-time.Minute).Truncate(24 * time.Hour)
 	return day, a.base + int(end.Sub(day)/a.period) - 1

@@ -11,7 +11,7 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// series is what IHFS's filters, limits and factors are kept by.
+// series identifies a series of values: the key of the IHFS's filters, limits and factors.
 type series struct {
 	lid record.ID
 	pe  [2]byte
@@ -20,11 +20,11 @@ type series struct {
 	ext byte
 }
 
-// reference is what the poster goes by; it is read at its start and again when
-// it is instructed to.
+// reference is the content of the reference tables (stations, filters, limits and factors). The poster reads
+// it when it is opened and at each Reload.
 type reference struct {
 	post     map[record.ID]bool // of location: whether post is 1
-	required []string           // columns of location that need a value, without lid and post
+	required []string           // columns of location that must have a value, except lid and post
 	areas    map[record.ID]bool // geoarea
 	ingest   map[series]bool    // ingestfilter: whether ingest is T
 	factor   map[series]factor
@@ -32,13 +32,12 @@ type reference struct {
 	limits map[series][]limit
 }
 
-// factor is a row of adjustfactor: value / divisor + base, times multiplier,
-// plus adder.
+// factor is a row of adjustfactor: (value / divisor + base) × multiplier + adder.
 type factor struct{ divisor, base, multiplier, adder float64 }
 
-// limit is a row of limits; a nil one is none.
+// limit is a row of locdatalimits or datalimits; nil = no limit.
 type limit struct {
-	ts                 string // of its values; "NA" = all; "" = of datalimits
+	ts                 string // type-source to which it applies; "NA" = all; "" = the row is of datalimits
 	from, to           string // MM-DD, inclusive
 	grossMin, grossMax *float64
 	reasonMin          *float64
@@ -46,10 +45,10 @@ type limit struct {
 	alarms             [4]*float64 // alarmColumns
 }
 
-// read reads the tables of a schema. limitsTS: locdatalimits has a column ts.
+// readReference reads the tables of a schema. limitsTS = locdatalimits has a column ts.
 func readReference(ctx context.Context, q querier, schema string, limitsTS, alarms bool) (*reference, error) {
 	r := &reference{post: map[record.ID]bool{}, areas: map[record.ID]bool{}, ingest: map[series]bool{}, factor: map[series]factor{}, limits: map[series][]limit{}}
-	var s row5
+	var s seriesRow
 	ts := "'NA'"
 	if limitsTS {
 		ts = "ts"
@@ -90,7 +89,7 @@ func readReference(ctx context.Context, q querier, schema string, limitsTS, alar
 		{"SELECT lid, pe, dur, " + ts + ranges + schema + "locdatalimits ORDER BY monthdaystart", limited, addLimit},
 		{"SELECT '', pe, dur, ''" + ranges + schema + "datalimits ORDER BY monthdaystart", limited, addLimit},
 	} {
-		s = row5{}
+		s = seriesRow{}
 		rows, err := q.Query(ctx, x.text)
 		if err != nil {
 			return nil, err
@@ -102,13 +101,13 @@ func readReference(ctx context.Context, q querier, schema string, limitsTS, alar
 	return r, nil
 }
 
-// row5 is the columns of a series.
-type row5 struct {
+// seriesRow has the columns of a series as the database returns them.
+type seriesRow struct {
 	lid, pe, ts, ext string
 	dur              int16
 }
 
-func (s *row5) series() (out series) {
+func (s *seriesRow) series() (out series) {
 	out.lid, out.dur = id(s.lid), s.dur
 	copy(out.pe[:], s.pe)
 	copy(out.ts[:], s.ts)
@@ -123,7 +122,7 @@ func id(text string) (out record.ID) {
 	return out
 }
 
-// newFactor: null means that nothing is done, and so does a divisor of 0.
+// newFactor returns the factor of a row. A NULL, or a divisor of 0, changes nothing.
 func newFactor(f [4]*float64) factor {
 	out := [4]float64{1, 0, 1, 0}
 	for i, v := range f {
@@ -136,8 +135,8 @@ func newFactor(f [4]*float64) factor {
 
 func (f factor) apply(v float64) float64 { return (v/f.divisor+f.base)*f.multiplier + f.adder }
 
-// find finds the limits of a value: the station's own of its type and source,
-// else those of all, else, where the station has none, the element's.
+// find returns the limit of a value. The limits of its station come first: those of its type-source, or else
+// those of all type-sources ("NA"). If the station has neither, the limits of the element apply.
 func (r *reference) find(s series, at time.Time) *limit {
 	ts := string(s.ts[:])
 	s.ts, s.ext = [2]byte{}, 0
@@ -167,22 +166,23 @@ func first(all []limit, ts string, at time.Time) (found *limit, some bool) {
 	return nil, some
 }
 
-// Bits of quality_code: all is well; what failed clears its own and its summary's.
+// quality_code of a value that passes all checks, and the bits that a failed check clears: its own bit and a summary
+// bit (30 = not bad, 29 = not questionable).
 const (
 	goodCode    = 0x6FFFFFFF
 	outGross    = 1<<21 | 1<<30
 	outReason   = 1<<19 | 1<<29
 	senderDoubt = 1<<20 | 1<<29 // qualifiers Q and F
-	senderBad   = 1<<23 | 1<<30 // R and B
-	badBelow    = 1 << 30
+	senderBad   = 1<<23 | 1<<30 // qualifiers R and B
+	badBelow    = 1 << 30       // a lower code is bad
 )
 
 func (l *limit) outOfGross(value float64) bool {
 	return l.grossMin != nil && value < *l.grossMin || l.grossMax != nil && value > *l.grossMax
 }
 
-// quality is the quality_code of a value by its limits and its qualifier. Missing ones are
-// not checked.
+// quality returns the quality_code of a value by its limits and its qualifier. A missing value is not
+// checked.
 func quality(l *limit, qualifier byte, value float64) int32 {
 	if value == record.NoValue {
 		return goodCode

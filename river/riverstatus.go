@@ -51,34 +51,34 @@ func (x *posting) highest(ctx context.Context, b *batch, table string, rows []*r
 	if err != nil {
 		return nil, err
 	}
-	var s row5
+	var s seriesRow
 	var probability float32
 	var valid, basis time.Time
 	var value float64
-	var latest, only bool
-	var of []*row // one series of forecasts
+	var useLatest, newestOnly bool // of the row that was read, of the series
+	var of []*row                  // one series of forecasts
 	end := func() {
 		if len(of) > 0 {
-			out = append(out, crest(joined(of, only)))
+			out = append(out, crest(joinForecasts(of, newestOnly)))
 		}
 		of = nil
 	}
-	_, err = pgx.ForEachRow(q, []any{&s.lid, &s.pe, &s.ts, &s.dur, &s.ext, &probability, &valid, &basis, &value, &latest}, func() error {
+	_, err = pgx.ForEachRow(q, []any{&s.lid, &s.pe, &s.ts, &s.dur, &s.ext, &probability, &valid, &basis, &value, &useLatest}, func() error {
 		r := &row{value: value, full: key{series: s.series(), at: valid.Unix(), basis: basis.Unix(), probability: probability}}
 		if len(of) > 0 && (of[0].full.lid != r.full.lid || of[0].full.pe != r.full.pe || of[0].full.ts != r.full.ts) {
 			end()
 		}
-		of, only = append(of, r), latest
+		of, newestOnly = append(of, r), useLatest
 		return nil
 	})
 	end()
 	return out, err
 }
 
-// joined joins the forecasts of several basis times into one series: the complete newest one and,
-// unless only the newest is wanted, from each older one the values before those already taken, or
-// else the values after them. They are sorted by valid time.
-func joined(all []*row, newest bool) (taken []*row) {
+// joinForecasts joins the forecasts of several basis times into one series, sorted by valid time. It takes
+// the complete newest forecast. Unless newestOnly is set, it then takes from each older forecast the values
+// before the series or, if there are none, the values after it.
+func joinForecasts(all []*row, newestOnly bool) (taken []*row) {
 	byBasis := slices.Clone(all)
 	slices.SortStableFunc(byBasis, func(a, b *row) int { return cmp.Compare(b.full.basis, a.full.basis) })
 	for len(byBasis) > 0 {
@@ -89,7 +89,7 @@ func joined(all []*row, newest bool) (taken []*row) {
 		one := byBasis[:n]
 		byBasis = byBasis[n:]
 		if len(taken) == 0 {
-			if taken = one; newest {
+			if taken = one; newestOnly {
 				return taken
 			}
 			continue
@@ -112,11 +112,11 @@ func crest(all []*row) *row {
 }
 
 // crests writes the highest forecasts of the locations and elements of touched, and removes the
-// rows of type-sources that have none any more.
+// rows of type-sources that no longer have a forecast.
 func (b *batch) crests(ctx context.Context, touched, highest []*row) error {
 	table := b.schema + "riverstatus"
 	names := []string{"lid", "pe"}
-	kept := []string{} // no null
+	kept := []string{} // not nil, which would be NULL
 	for _, r := range highest {
 		kept = append(kept, r.full.lid.String()+" "+string(r.full.pe[:])+" "+string(r.full.ts[:]))
 	}

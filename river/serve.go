@@ -29,7 +29,7 @@ type Service struct {
 	Input   Input
 	Log     *slog.Logger // a line for each product
 	Metrics *Metrics
-	// Landed is called with each product whose rows are committed; nil = nobody is.
+	// Landed is called with each product whose rows are committed; nil = it is not called.
 	Landed func(p *Product, latency time.Duration)
 	// Reread requests that the poster read its tables and settings again; nil = never.
 	Reread <-chan func() error
@@ -37,50 +37,51 @@ type Service struct {
 	// never.
 	Ended <-chan struct{}
 
-	held   []*held
-	values int
-	most   int         // products of the next transaction, at most
-	broken atomic.Bool // the transaction in flight was interrupted
-	files  []*Waiting  // that are not put away yet
-	flight *flight     // nil = none
-	pinged time.Time
+	pending     []*pendingProduct // the products of the next transaction
+	values      int               // number of their values
+	maxProducts int               // limit of the products of the next transaction
+	broken      atomic.Bool       // the transaction in flight was interrupted
+	files       []*Waiting        // files that are not moved to done/ or failed/ yet
+	inFlight    *transaction      // nil = none
+	pinged      time.Time         // when ping last checked the database
 }
 
-// flight is a transaction in flight, while the next products are read.
-type flight struct {
-	held    []*held
-	memory  [][]record.Gauge // of their values
-	began   time.Time
-	tallies chan []Tally
+// transaction is a transaction in flight. Meanwhile the service reads the next products.
+type transaction struct {
+	products []*pendingProduct
+	memory   [][]record.Gauge // of their values
+	began    time.Time
+	tallies  chan []Tally
 }
 
-// held is a product that waits for its transaction.
-type held struct {
+// pendingProduct is a product that is not posted yet.
+type pendingProduct struct {
 	*Product
 	file *Waiting
 }
 
-// Most that is posted in one transaction.
+// Limits of one transaction.
 const (
 	BatchProducts = 1000
 	batchValues   = 30_000
 )
 
 const (
-	poll     = 500 * time.Millisecond // also if the system reports no change, as on NFS
-	anew     = 12 * time.Hour         // what the poster goes by is read again
-	attempts = 2                      // until a product that a database refuses is set aside
-	longest  = 30 * time.Second       // between two attempts to reach it
+	poll           = 500 * time.Millisecond // also if the system reports no change, as on NFS
+	reloadInterval = 12 * time.Hour         // after it the poster reads its reference tables again
+	attempts       = 2                      // after them a product that the database refuses is set aside
+	maxDelay       = 30 * time.Second       // between two attempts to reach the database
 )
 
-// alone waits until no other process posts from the spool; false = nothing is left to post.
-func (s *Service) alone(ctx context.Context) (bool, error) {
+// acquireSpool waits until no other process posts from the spool. false = the context has ended, or nothing is left
+// to post.
+func (s *Service) acquireSpool(ctx context.Context) (bool, error) {
 	for said := false; ctx.Err() == nil; said = true {
-		if own, err := s.Spool.own(); own || err != nil {
-			return own, err
+		if acquired, err := s.Spool.acquire(); acquired || err != nil {
+			return acquired, err
 		}
 		if !said {
-			s.Log.Info("another process posts from the folder: this one waits for its end", "folder", s.Spool.Dir)
+			s.Log.Info("another process posts from the folder; this one waits until it ends", "folder", s.Spool.Dir)
 		}
 		select {
 		case <-ctx.Done():
@@ -100,7 +101,7 @@ func (s *Service) alone(ctx context.Context) (bool, error) {
 // Run posts until the context ends, and finishes the current transaction. It returns an error of
 // the spool; faults of a database or a product are not errors.
 func (s *Service) Run(ctx context.Context) error {
-	if alone, err := s.alone(ctx); !alone || err != nil {
+	if acquired, err := s.acquireSpool(ctx); !acquired || err != nil {
 		return err
 	}
 	watcher, err := fsnotify.NewWatcher()
@@ -111,21 +112,21 @@ func (s *Service) Run(ctx context.Context) error {
 	if err := watcher.Add(s.Spool.Dir); err != nil {
 		return err
 	}
-	// After a kill the first transaction has one product, the next ones twice as many
-	// each: a service that is killed again and again gets on with its backlog.
-	if s.most = BatchProducts; s.Spool.killed {
-		s.most = 1
-		s.Log.Warn("the service before was killed: transactions begin small and grow again")
+	// After a kill the first transaction has one product, and each later one twice as many as the one before. Thus
+	// even a service that is killed repeatedly makes progress with its backlog.
+	if s.maxProducts = BatchProducts; s.Spool.killed {
+		s.maxProducts = 1
+		s.Log.Warn("the previous service was killed: the first transactions are small")
 	}
 	tick := time.NewTicker(min(poll, max(s.Spool.Settle, 50*time.Millisecond)))
 	defer tick.Stop()
 	read := time.Now()
 	for ctx.Err() == nil {
-		if time.Since(read) > anew {
+		if time.Since(read) > reloadInterval {
 			read = time.Now()
 			s.reload(ctx, func() error { return nil })
 		}
-		select { // also while files arrive all the time
+		select { // checked here, too, because the select below is not reached while files arrive
 		case again := <-s.Reread:
 			read = time.Now()
 			s.reload(ctx, again)
@@ -135,8 +136,8 @@ func (s *Service) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		for _, path := range s.Spool.reportOdd() {
-			s.Log.Warn("is left where it is: it is neither a file nor a link to one", "path", path)
+		for _, path := range s.Spool.newNotFiles() {
+			s.Log.Warn("ignored: neither a file nor a link to a file", "path", path)
 		}
 		if err := s.round(ctx, ready); err != nil && ctx.Err() == nil {
 			return err
@@ -167,15 +168,15 @@ func (s *Service) Run(ctx context.Context) error {
 	return nil
 }
 
-// pause is the interval at which an idle service checks its database.
-const pause = 15 * time.Second
+// pingInterval is the interval at which an idle service checks its database.
+const pingInterval = 15 * time.Second
 
 // ping checks whether the database of an idle service is reachable.
 func (s *Service) ping(ctx context.Context) {
 	p, ok := s.Poster.(interface {
 		Ping(ctx context.Context) error
 	})
-	if !ok || s.flight != nil || time.Since(s.pinged) < pause {
+	if !ok || s.inFlight != nil || time.Since(s.pinged) < pingInterval {
 		return
 	}
 	one, stop := context.WithTimeout(ctx, 5*time.Second)
@@ -200,46 +201,46 @@ func (s *Service) reload(ctx context.Context, first func() error) {
 		err = s.Poster.Reload(ctx)
 	}
 	if succeeded(s.Metrics.reread, err); err != nil {
-		s.Log.Error("what the poster goes by was not read anew; it goes on with what it has", "error", err)
+		s.Log.Error("the reference tables and settings could not be read again; the service continues with the earlier ones", "error", err)
 		return
 	}
-	s.Log.Info("what the poster goes by was read anew")
+	s.Log.Info("the reference tables and settings were read again")
 }
 
 // round posts the ready files. If the context ends, the others remain in the spool.
 func (s *Service) round(ctx context.Context, ready []*Waiting) error {
-	s.held, s.files, s.values = nil, nil, 0
+	s.pending, s.files, s.values = nil, nil, 0
 	for _, w := range ready {
 		s.files = append(s.files, w)
 		if err := errors.Join(ctx.Err(), s.file(ctx, w)); err != nil {
-			return errors.Join(err, s.land(ctx))
+			return errors.Join(err, s.awaitTransaction(ctx))
 		}
 	}
 	if err := s.post(ctx); err != nil {
 		return err
 	}
-	return s.land(ctx)
+	return s.awaitTransaction(ctx)
 }
 
-// file reads a file's products.
+// file reads the products of a file, and posts those that fill a transaction.
 func (s *Service) file(ctx context.Context, w *Waiting) error {
 	var unread error
 	texts, err := formats.NewTexts(ctx, []string{w.Path}, nil, func(err error) { unread = err })
 	if err != nil {
-		return nil //nolint:nilerr // it is gone: somebody took it
+		return nil //nolint:nilerr // somebody removed the file
 	}
 	products := 0
 	for name, text := range texts.All() {
 		err = s.Input.Read(text, name, w.Received, func(p *Product) error {
 			products++
-			if s.Spool.Doubled(p) || s.holds(p) {
+			if s.Spool.Doubled(p) || s.isPending(p) {
 				s.Metrics.Doubled.Inc()
 				s.Log.Info("product", "id", p.ID, "issued", p.Issued, "file", w.Path, "doubled", true)
 				return nil
 			}
 			w.left++
-			s.held, s.values = append(s.held, &held{Product: p, file: w}), s.values+len(p.Values)
-			if len(s.held) < s.most && s.values < batchValues {
+			s.pending, s.values = append(s.pending, &pendingProduct{Product: p, file: w}), s.values+len(p.Values)
+			if len(s.pending) < s.maxProducts && s.values < batchValues {
 				return nil
 			}
 			return s.post(ctx)
@@ -256,55 +257,55 @@ func (s *Service) file(ctx context.Context, w *Waiting) error {
 	return err
 }
 
-// holds reports whether a product waits already, or is in flight.
-func (s *Service) holds(p *Product) bool {
-	same := func(h *held) bool { return h.Sum == p.Sum }
-	return slices.ContainsFunc(s.held, same) || s.flight != nil && slices.ContainsFunc(s.flight.held, same)
+// isPending reports whether the same product is pending or in flight.
+func (s *Service) isPending(p *Product) bool {
+	same := func(h *pendingProduct) bool { return h.Sum == p.Sum }
+	return slices.ContainsFunc(s.pending, same) || s.inFlight != nil && slices.ContainsFunc(s.inFlight.products, same)
 }
 
-// post starts to post the waiting products when the transaction in flight has finished.
+// post waits for the transaction in flight, and then starts to post the pending products.
 func (s *Service) post(ctx context.Context) error {
-	if err := s.land(ctx); err != nil {
+	if err := s.awaitTransaction(ctx); err != nil {
 		return err
 	}
-	f := &flight{held: s.held, memory: s.Input.taken(), began: time.Now(), tallies: make(chan []Tally, 1)}
-	s.held, s.values, s.flight = nil, 0, f
-	if len(f.held) == 0 {
+	f := &transaction{products: s.pending, memory: s.Input.takeMemory(), began: time.Now(), tallies: make(chan []Tally, 1)}
+	s.pending, s.values, s.inFlight = nil, 0, f
+	if len(f.products) == 0 {
 		f.tallies <- []Tally{}
 		return nil
 	}
-	go func() { f.tallies <- s.insist(ctx, f.held) }()
+	go func() { f.tallies <- s.postUntilDone(ctx, f.products) }()
 	return nil
 }
 
-// land waits for the transaction in flight, and moves the files whose products are all posted.
-func (s *Service) land(ctx context.Context) error {
-	f := s.flight
+// awaitTransaction waits for the transaction in flight, and moves the files whose products are all posted.
+func (s *Service) awaitTransaction(ctx context.Context) error {
+	f := s.inFlight
 	if f == nil {
 		return nil
 	}
 	tallies := <-f.tallies
-	if s.flight = nil; tallies == nil {
+	if s.inFlight = nil; tallies == nil {
 		return ctx.Err()
 	}
-	if len(f.held) > 0 {
-		if s.most = min(2*s.most, BatchProducts); s.broken.Swap(false) {
-			s.most = 1
+	if len(f.products) > 0 {
+		if s.maxProducts = min(2*s.maxProducts, BatchProducts); s.broken.Swap(false) {
+			s.maxProducts = 1
 		}
 		s.Metrics.commit(time.Since(f.began))
 		var posted []*Product
-		for i, h := range f.held {
+		for i, h := range f.products {
 			h.file.left--
-			s.tell(h, tallies[i], time.Since(f.began)/time.Duration(len(f.held)))
+			s.report(h, tallies[i], time.Since(f.began)/time.Duration(len(f.products)))
 			if len(h.Refusals) == 0 {
 				posted = append(posted, h.Product)
 			}
 		}
-		if err := s.Spool.Posted(posted); err != nil { // what comes twice is posted twice, which changes nothing
-			s.Log.Error("which products were posted is not remembered", "error", err)
+		if err := s.Spool.Posted(posted); err != nil { // a repeated product is then posted again, which changes nothing
+			s.Log.Error("the list of posted products cannot be written", "error", err)
 		}
 	}
-	s.Input.give(f.memory)
+	s.Input.giveBack(f.memory)
 	var open []*Waiting
 	for _, w := range s.files {
 		if !w.read || w.left > 0 {
@@ -317,8 +318,8 @@ func (s *Service) land(ctx context.Context) error {
 	return nil
 }
 
-// tell counts a product and writes its line.
-func (s *Service) tell(h *held, t Tally, took time.Duration) {
+// report counts a product in the metrics and writes its line of the log.
+func (s *Service) report(h *pendingProduct, t Tally, took time.Duration) {
 	args := []any{"id", h.ID, "issued", h.Issued, "file", h.file.Path, "values", len(h.Values), "lost", h.Account.Lost, "parse", h.Parse.Seconds(), "post", took.Seconds(), "latency", time.Since(h.file.Received).Seconds()}
 	if h.Account.Rescued > 0 {
 		args = append(args, "rescued", h.Account.Rescued)
@@ -342,9 +343,9 @@ func (s *Service) tell(h *held, t Tally, took time.Duration) {
 	}
 }
 
-// insist posts until it is done: a database that is away is waited for, and what it
-// refuses is found and set aside. nil = the context ended before.
-func (s *Service) insist(ctx context.Context, all []*held) []Tally {
+// postUntilDone posts products. It waits for a database that is unreachable, and finds the values that the database
+// refuses. nil = the context ended before.
+func (s *Service) postUntilDone(ctx context.Context, all []*pendingProduct) []Tally {
 	products := make([]*Product, len(all))
 	for i, h := range all {
 		products[i] = h.Product
@@ -352,7 +353,7 @@ func (s *Service) insist(ctx context.Context, all []*held) []Tally {
 	delay := 50 * time.Millisecond
 	x := settler{to: s.Poster}
 	x.post = func(products []*Product) ([]Tally, error) {
-		// A transaction that has started is finished; one that hangs is not waited for.
+		// A transaction that has started is finished even if ctx ends, unless it takes five minutes.
 		one, stop := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Minute)
 		defer stop()
 		tallies, err := s.Poster.Post(one, products)
@@ -379,7 +380,7 @@ func (s *Service) insist(ctx context.Context, all []*held) []Tally {
 			s.reload(ctx, again)
 		case <-time.After(delay/2 + rand.N(delay)): //nolint:gosec // no secret
 		}
-		delay = min(2*delay, longest)
+		delay = min(2*delay, maxDelay)
 		return nil
 	}
 	tallies, err := x.settle(ctx, products)
@@ -391,21 +392,21 @@ func (s *Service) insist(ctx context.Context, all []*held) []Tally {
 
 // Product is a decoded product to be posted.
 type Product struct {
-	ID       string    // CCCC and AWIPS id as IHFS has it, at most 10 characters
-	Issued   time.Time // of its heading, else when it was received
+	ID       string    // CCCC and AWIPS id in the form of the IHFS, at most 10 characters
+	Issued   time.Time // the time of its heading; without a heading, Received
 	Received time.Time
-	Parse    time.Duration // what decoding its text took
+	Parse    time.Duration // time for decoding its text
 	Values   []record.Gauge
-	Account  shef.Account // of its text
-	Text     []byte       // its text, where Input.KeepText is set
-	Left     int          // values that a filter left out
-	Sum      [md5.Size]byte
-	// Refusals are the reasons why the database refuses values of it, each posted by itself: the
-	// first mostRefusals of them.
+	Account  shef.Account   // of its text
+	Text     []byte         // its text, if Input.KeepText is set
+	Left     int            // number of values that Input.Filter omitted
+	Sum      [md5.Size]byte // of its text without the differences between two transmissions, see normalize
+	// Refusals are the reasons why the database refuses values of this product, even if each is posted alone: the
+	// first mostRefusals reasons.
 	Refusals []string
 }
 
-// refusal is what a product's failure comes to.
+// refusal describes the refused values of a product in one line.
 func (p *Product) refusal(t *Tally) string {
 	return fmt.Sprintf("product %s of %s: %d of %d values refused, the others posted: %s", p.ID, p.Issued.Format(time.RFC3339), t[Refused], len(p.Values), strings.Join(p.Refusals, "; "))
 }
@@ -417,26 +418,26 @@ const noHeading = "MSGPRODID"
 type Input struct {
 	shef.Options
 	Filter shef.Filter
-	// KeepText: each product gets its text, as shef_storetext needs it.
+	// KeepText sets Product.Text, which shef_storetext needs.
 	KeepText bool
 
-	split shef.Splitter // memory of the text before
+	split shef.Splitter // reused for each text
 	out   shef.Result
 
-	// Memory of values: that of the products since the last taken, the last of it
-	// not full, and what was given back.
+	// The memory of the products' values, in pieces of pieceValues or more. used are the pieces of the products since
+	// the last takeMemory; only the last piece may have room. free are empty pieces for later products.
 	used, free [][]record.Gauge
 }
 
-// piece is the number of values in each piece of that memory.
-const piece = 8 << 10
+// pieceValues is the number of values in a piece of memory.
+const pieceValues = 8 << 10
 
-// add appends values to those of a product, which lie at the end of the last piece.
+// add appends values to those of a product, which are at the end of the last piece.
 func (in *Input) add(before, values []record.Gauge) []record.Gauge {
 	n, need := len(in.used), len(before)+len(values)
 	if n == 0 || cap(in.used[n-1])-len(in.used[n-1]) < len(values) {
-		next := make([]record.Gauge, 0, max(piece, 2*need))
-		if k := len(in.free); k > 0 && need <= piece {
+		next := make([]record.Gauge, 0, max(pieceValues, 2*need))
+		if k := len(in.free); k > 0 && need <= pieceValues {
 			next, in.free = in.free[k-1], in.free[:k-1]
 		}
 		in.used, n = append(in.used, append(next, before...)), n+1
@@ -446,25 +447,25 @@ func (in *Input) add(before, values []record.Gauge) []record.Gauge {
 	return (*last)[len(*last)-need : len(*last) : len(*last)]
 }
 
-// taken is the memory of the products since it was called before.
-func (in *Input) taken() [][]record.Gauge {
+// takeMemory returns the memory of the products since the last call.
+func (in *Input) takeMemory() [][]record.Gauge {
 	used := in.used
 	in.used = nil
 	return used
 }
 
-// give gives memory back whose products are done.
-func (in *Input) give(used [][]record.Gauge) {
+// giveBack returns memory whose products are posted, for reuse.
+func (in *Input) giveBack(used [][]record.Gauge) {
 	for _, u := range used {
-		if clear(u); cap(u) == piece && len(in.free) < 2*batchValues/piece {
+		if clear(u); cap(u) == pieceValues && len(in.free) < 2*batchValues/pieceValues {
 			in.free = append(in.free, u[:0])
 		}
 	}
 }
 
-// Read gives the products of a text as they end. A text with neither a heading nor a message is none. received is the time of those
-// that have no heading, and decides years where Now does not. A product is its
-// receiver's.
+// Read calls each with every product of a text; each may keep the product. A text without a heading and without a
+// SHEF message is not a product. received is the time of a product without a heading, and decides its years if
+// Options.Now is zero.
 func (in *Input) Read(r io.Reader, name string, received time.Time, each func(*Product) error) error {
 	o := in.Options
 	if o.Now.IsZero() {
@@ -479,7 +480,7 @@ func (in *Input) Read(r io.Reader, name string, received time.Time, each func(*P
 			return nil
 		}
 		done := p
-		if p = nil; done.ID == noHeading && done.Account.Messages == 0 { // it is no SHEF
+		if p = nil; done.ID == noHeading && done.Account.Messages == 0 { // not SHEF
 			return nil
 		}
 		done.Left = in.Filter.Apply(&done.Values)
@@ -493,8 +494,8 @@ func (in *Input) Read(r io.Reader, name string, received time.Time, each func(*P
 		} else if err != nil {
 			return errors.Join(err, send())
 		}
-		plain := bare(&text)
-		if p == nil && len(plain) == 0 { // blanks and line ends behind a product are none
+		plain := normalize(&text)
+		if p == nil && len(plain) == 0 { // blanks and line ends after a product
 			continue
 		}
 		if p == nil {
@@ -522,9 +523,9 @@ func (in *Input) Read(r io.Reader, name string, received time.Time, each func(*P
 	}
 }
 
-// bare removes from a text what may differ between two transmissions of one product: what precedes
+// normalize removes from a text what may differ between two transmissions of one product: what precedes
 // its heading, blanks, line ends and control characters.
-func bare(p *shef.Product) []byte {
+func normalize(p *shef.Product) []byte {
 	text := p.Text
 	if at := bytes.Index(text, []byte(p.Heading)); at >= 0 && p.Part == 1 {
 		text = text[at:]

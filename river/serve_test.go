@@ -77,8 +77,8 @@ func (b *board) Reload(context.Context) error {
 	return nil
 }
 
-func (b *board) Again(err error) bool { return strings.Contains(err.Error(), "connection") }
-func (b *board) Close() error         { return nil }
+func (b *board) IsTemporary(err error) bool { return strings.Contains(err.Error(), "connection") }
+func (b *board) Close() error               { return nil }
 
 func (b *board) given() []string {
 	b.Lock()

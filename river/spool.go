@@ -26,33 +26,33 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// Spool is a folder of products that wait for the database. Posted files go to done/YYYYMMDD,
-// others to failed, with the reason in NAME.why. Hidden files, *.tmp and *.part are ignored.
+// Spool is a folder of files whose products wait for the database. Posted files are moved to
+// done/YYYYMMDD, files with an error to failed, with the reason in NAME.why. Hidden files, *.tmp and
+// *.part are ignored.
 type Spool struct {
 	Dir string
 	Settling
 
-	// Keep is how long what was posted is kept in done/; 0 = for ever.
+	// Keep is the time for which posted files remain in done/; 0 = forever.
 	Keep time.Duration
 
-	lock *os.File                 // locked by the process that posts
-	seen map[[md5.Size]byte]int64 // products that were posted, and when
-	list *os.File                 // of them
-	tidy time.Time                // when the list was written anew
-	// killed: whoever posted before did not get to its Close.
-	killed bool
-	odd    map[string]bool // neither a file nor a link to one; true = it was reported
-	cut    map[string]look // truncated gzip files, as they were when they were read
+	lock      *os.File                 // locked by the process that posts
+	seen      map[[md5.Size]byte]int64 // products that were posted, and when
+	seenList  *os.File                 // the file of seen, opened for appending
+	rewritten time.Time                // when this file was last rewritten
+	killed    bool                     // the previous process that posted did not call Close
+	notFiles  map[string]bool          // paths that are neither a file nor a link to one; true = newNotFiles returned it
+	truncated map[string]observation   // truncated gzip files as they were when they were read
 }
 
-// Settling finds the complete files.
+// Settling selects the complete files of a folder: those that no longer change.
 type Settling struct {
-	Settle time.Duration   // a file is complete when it has not changed for this time
-	looks  map[string]look // at files that changed a moment ago, or in the future
+	Settle     time.Duration          // a file is complete when it has not changed for this time
+	incomplete map[string]observation // by path: files that may still change
 }
 
-// look is a file as it was found first.
-type look struct {
+// observation is the state of a file and the time since when it has had this state.
+type observation struct {
 	size  int64
 	mtime time.Time
 	since time.Time
@@ -63,21 +63,21 @@ type Waiting struct {
 	Path     string
 	Received time.Time
 	Size     int64
-	left     int    // products that are not posted yet
-	read     bool   // to its end
-	why      string // a product of it failed
+	left     int    // number of its products that are not posted yet
+	read     bool   // it was read to its end
+	why      string // why it goes to failed/; "" = it goes to done/
 }
 
 const (
-	remembered = 4 * time.Hour
-	patience   = time.Minute // until an empty file or truncated gzip file counts as complete
-	seenFile   = ".posted"   // products that were posted, a line each
-	dayFolder  = "20060102"  // of done/
-	lockFile   = ".lock"
-	markFile   = ".running" // exists while a process posts, and after a kill
+	remembered       = 4 * time.Hour
+	settleUnfinished = time.Minute // until an empty file or truncated gzip file counts as complete
+	seenFile         = ".posted"   // products that were posted, a line each
+	dayFolder        = "20060102"  // of done/
+	lockFile         = ".lock"
+	markFile         = ".running" // exists while a process posts, and after a kill
 )
 
-// OpenSpool opens a folder with what settles in so long.
+// OpenSpool opens a folder. Its files are complete when they have not changed for the time settle.
 func OpenSpool(dir string, settle time.Duration) (*Spool, error) {
 	s := &Spool{Dir: dir, Settling: Settling{Settle: settle}}
 	return s, s.Open()
@@ -93,10 +93,10 @@ func (s *Spool) Open() error {
 	return nil
 }
 
-// own makes this process the one that posts from the spool, and reads which products were posted in
-// the last hours; false = another process posts from it. Any number of processes may write into it:
-// pqact starts a pipe while the earlier one still empties.
-func (s *Spool) own() (bool, error) {
+// acquire makes this process the only one that posts from the spool, and reads which products were posted in
+// the last hours; false = another process posts from it. Any number of processes may write into the spool, because
+// LDM's pqact may start a process while the previous one still writes.
+func (s *Spool) acquire() (bool, error) {
 	f, err := os.OpenFile(s.in(lockFile), os.O_CREATE|os.O_RDWR, 0o644) //nolint:gosec // no secret
 	if err != nil {
 		return false, err
@@ -128,13 +128,13 @@ func (s *Spool) own() (bool, error) {
 
 func (s *Spool) in(name string) string { return filepath.Join(s.Dir, name) }
 
-// recent reports whether something was in the last hours. A clock that was ahead,
-// and is put right, makes nothing recent for longer.
+// recent reports whether a time is in the last hours. A time in the future comes from a clock that was wrong
+// then; Abs limits how long it counts as recent.
 func recent(unix int64) bool { return time.Since(time.Unix(unix, 0)).Abs() < remembered }
 
 // forget rewrites the list without old products, and removes files that were posted too long ago.
 func (s *Spool) forget() error {
-	s.tidy = time.Now()
+	s.rewritten = time.Now()
 	var b strings.Builder
 	for sum, at := range s.seen {
 		if !recent(at) {
@@ -150,10 +150,10 @@ func (s *Spool) forget() error {
 	if err != nil {
 		return errors.Join(full(s.Dir, err), os.Remove(s.in(seenFile+".tmp")))
 	}
-	if s.list != nil {
-		s.list.Close() //nolint:errcheck // it was written anew
+	if s.seenList != nil {
+		s.seenList.Close() //nolint:errcheck // the new file replaces it
 	}
-	if s.list, err = os.OpenFile(s.in(seenFile), os.O_APPEND|os.O_WRONLY, 0o644); err != nil { //nolint:gosec // no secret
+	if s.seenList, err = os.OpenFile(s.in(seenFile), os.O_APPEND|os.O_WRONLY, 0o644); err != nil { //nolint:gosec // no secret
 		return err
 	}
 	return s.clear()
@@ -164,7 +164,7 @@ func full(dir string, err error) error {
 	return &fault.Error{Setting: "--spool " + dir, Problem: "cannot be written", Err: err, Cure: "make room on its disk, e.g. by --keep, or let its owner run the service; what is in it is posted at the next start"}
 }
 
-// clear removes the days of done/ that are older than the time to keep.
+// clear removes the days of done/ that are older than Keep.
 func (s *Spool) clear() error {
 	if s.Keep <= 0 {
 		return nil
@@ -183,8 +183,8 @@ func (s *Spool) Doubled(p *Product) bool {
 	return recent(s.seen[p.Sum])
 }
 
-// Posted remembers products. A crash before it is no harm: posting them again
-// changes nothing.
+// Posted records that products were posted. A crash before this call does no harm, because posting
+// them again changes nothing.
 func (s *Spool) Posted(products []*Product) error {
 	var b []byte
 	now := time.Now().Unix()
@@ -192,25 +192,25 @@ func (s *Spool) Posted(products []*Product) error {
 		s.seen[p.Sum] = now
 		b = fmt.Appendf(b, "%x %d\n", p.Sum, now)
 	}
-	if _, err := s.list.Write(b); err != nil || time.Since(s.tidy) < time.Hour {
+	if _, err := s.seenList.Write(b); err != nil || time.Since(s.rewritten) < time.Hour {
 		return err
 	}
 	return s.forget()
 }
 
-// mostReady bounds what Ready lists, whatever waits: signals are heard between two
-// lists, and memory does not grow with a backlog.
+// mostReady is the maximum number of files that Ready returns. The service handles signals between two calls
+// of Ready, and the memory must not grow with the backlog.
 const mostReady = 5 * BatchProducts
 
-// Ready lists the files that are complete, the oldest first, mostReady at most, and
-// counts all that wait.
+// Ready returns the complete files, the oldest first, at most mostReady. files is the number of all files that
+// wait.
 func (s *Spool) Ready() (ready []*Waiting, files int, err error) {
 	dir, err := os.Open(s.Dir)
 	if err != nil {
 		return nil, 0, err
 	}
 	defer dir.Close() //nolint:errcheck // nothing was written
-	whole, odd, cut := s.look(), map[string]bool{}, map[string]look{}
+	complete, notFiles, truncated := s.newPass(), map[string]bool{}, map[string]observation{}
 	for err == nil {
 		var some []fs.DirEntry
 		some, err = dir.ReadDir(1024)
@@ -224,15 +224,15 @@ func (s *Spool) Ready() (ready []*Waiting, files int, err error) {
 				continue // gone
 			}
 			if failed != nil || !info.Mode().IsRegular() {
-				odd[path] = s.odd[path]
+				notFiles[path] = s.notFiles[path]
 				continue
 			}
 			files++
-			w := whole(path, info)
-			if w != nil && time.Since(w.Received) < patience {
-				l := look{size: w.Size, mtime: w.Received}
-				if s.cut[path] == l || halfGzip(path) {
-					cut[path] = l
+			w := complete(path, info)
+			if w != nil && time.Since(w.Received) < settleUnfinished {
+				l := observation{size: w.Size, mtime: w.Received}
+				if s.truncated[path] == l || isTruncatedGzip(path) {
+					truncated[path] = l
 					continue
 				}
 			}
@@ -244,14 +244,14 @@ func (s *Spool) Ready() (ready []*Waiting, files int, err error) {
 			ready = oldest(ready)
 		}
 	}
-	if s.odd, s.cut = odd, cut; errors.Is(err, io.EOF) {
+	if s.notFiles, s.truncated = notFiles, truncated; errors.Is(err, io.EOF) {
 		err = nil
 	}
 	return oldest(ready), files, err
 }
 
-// halfGzip reports whether a file is truncated gzip: its writer may not have finished.
-func halfGzip(path string) bool {
+// isTruncatedGzip reports whether a file is truncated gzip: its writer may not have finished.
+func isTruncatedGzip(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
 		return false
@@ -295,55 +295,55 @@ func (s *Spool) Backlog() (files int, bytes int64, oldest time.Time, err error) 
 	return files, bytes, oldest, err
 }
 
-// reportOdd gives what Ready has found that is not read, once.
-func (s *Spool) reportOdd() (paths []string) {
-	for path, reported := range s.odd {
-		if s.odd[path] = true; !reported {
+// newNotFiles returns the paths that Ready found and cannot read, each path once.
+func (s *Spool) newNotFiles() (paths []string) {
+	for path, reported := range s.notFiles {
+		if s.notFiles[path] = true; !reported {
 			paths = append(paths, path)
 		}
 	}
 	return paths
 }
 
-// oldest are the first to be posted, in their order.
+// oldest returns the first mostReady files by arrival.
 func oldest(all []*Waiting) []*Waiting {
-	inOrder(all)
+	sortByArrival(all)
 	clear(all[min(len(all), mostReady):])
 	return all[:min(len(all), mostReady)]
 }
 
-func inOrder(all []*Waiting) {
+func sortByArrival(all []*Waiting) {
 	slices.SortFunc(all, func(a, b *Waiting) int { return cmp.Or(a.Received.Compare(b.Received), cmp.Compare(a.Path, b.Path)) })
 }
 
-// Whole selects the complete files from found, whose keys are paths, the oldest first.
-func (s *Settling) Whole(found map[string]fs.FileInfo) (ready []*Waiting) {
-	whole := s.look()
+// Complete selects the complete files from found, whose keys are paths, the oldest first.
+func (s *Settling) Complete(found map[string]fs.FileInfo) (ready []*Waiting) {
+	complete := s.newPass()
 	for path, info := range found {
-		if w := whole(path, info); w != nil {
+		if w := complete(path, info); w != nil {
 			ready = append(ready, w)
 		}
 	}
-	inOrder(ready)
+	sortByArrival(ready)
 	return ready
 }
 
-// look starts a pass over all files: the function that it returns selects the complete ones.
-// Settling remembers only the others.
-func (s *Settling) look() func(path string, info fs.FileInfo) *Waiting {
-	now, before := time.Now(), s.looks
-	s.looks = map[string]look{}
+// newPass starts a pass over all files. The function that it returns returns nil for a file that is not complete.
+// Settling remembers only these files.
+func (s *Settling) newPass() func(path string, info fs.FileInfo) *Waiting {
+	now, before := time.Now(), s.incomplete
+	s.incomplete = map[string]observation{}
 	return func(path string, info fs.FileInfo) *Waiting {
-		l := look{info.Size(), info.ModTime(), now}
+		l := observation{info.Size(), info.ModTime(), now}
 		settled := s.Settle
-		if l.size == 0 { // somebody has just opened it
-			settled = patience
+		if l.size == 0 { // its writer may have just created it
+			settled = settleUnfinished
 		}
 		if now.Sub(l.mtime) < settled {
 			if b := before[path]; b.size == l.size && b.mtime.Equal(l.mtime) && !b.since.IsZero() {
 				l.since = b.since
 			}
-			s.looks[path] = l
+			s.incomplete[path] = l
 			if now.Sub(l.since) < settled {
 				return nil
 			}
@@ -352,8 +352,7 @@ func (s *Settling) look() func(path string, info fs.FileInfo) *Waiting {
 	}
 }
 
-// Done puts a file away, but one that has changed since it was read: that is read
-// again.
+// Done moves a file to done/ or failed/. A file that has changed since it was read stays, and is read again.
 func (s *Spool) Done(w *Waiting) error {
 	why := w.why
 	if info, err := os.Stat(w.Path); err == nil && (info.Size() != w.Size || !info.ModTime().Equal(w.Received)) {
@@ -381,11 +380,11 @@ func (s *Spool) Done(w *Waiting) error {
 	if err := os.Rename(w.Path, to); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return nil // somebody took it
+	return nil // somebody removed the file
 }
 
-// Retry puts files of failed/ back among those that wait, and removes their reasons: those
-// that are named, or all. What of them was posted is posted again, which changes nothing.
+// Retry moves the named files of failed/, or all of them, back into the spool, and removes their reasons. Posting
+// their products again changes nothing in the database if they were posted before.
 func (s *Spool) Retry(names []string) (back []string, err error) {
 	if len(names) == 0 {
 		entries, err := os.ReadDir(s.in("failed"))
@@ -437,7 +436,7 @@ func (s *Spool) Take(r io.Reader, now time.Time) error {
 		}
 		if f == nil {
 			if len(strings.Trim(string(p.Text), "\x00\x01\x03 \r\n")) == 0 {
-				continue // the rest of a frame
+				continue // control characters between two products
 			}
 			if f, err = os.OpenFile(s.in(fmt.Sprintf(".%s-%06d", time.Now().UTC().Format("20060102T150405.000000"), n)), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644); err != nil { //nolint:gosec // no secret
 				return full(s.Dir, err)
@@ -460,14 +459,14 @@ func (s *Spool) Take(r io.Reader, now time.Time) error {
 	}
 }
 
-// Close leaves the spool to others.
+// Close lets another process post from the spool.
 func (s *Spool) Close() error {
 	if s.lock == nil {
 		return nil
 	}
 	err := os.Remove(s.in(markFile))
-	if s.list != nil {
-		err = errors.Join(err, s.list.Close())
+	if s.seenList != nil {
+		err = errors.Join(err, s.seenList.Close())
 	}
 	return errors.Join(err, s.lock.Close())
 }

@@ -15,26 +15,27 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Stored is a Poster whose database can be queried for values.
-type Stored interface {
-	// Values returns the values from one time to another, both inclusive, one series after the
-	// other. If a database keeps no comment, no source of a .B message or no letter of a duration,
-	// they are empty, or the manual's. A result is valid during the call.
+// ValueReader is a Poster whose database can be queried for values.
+type ValueReader interface {
+	// Values calls each with the values from one time to another, both inclusive, one series after the
+	// other. Comments and the sources of .B messages are empty if the database does not store them. If it
+	// does not store the letter of a duration, the letter is the one of SHEF's manual. A result is valid
+	// during the call.
 	Values(ctx context.Context, from, to int64, each func(*shef.Result) error) error
 }
 
 // storedValues is the greatest number of values in a result.
 const storedValues = 64 << 10
 
-// gathered makes results of values, in the order of their series.
-type gathered struct {
+// resultBuilder collects values and passes them to each, sorted by series.
+type resultBuilder struct {
 	tables *shef.Tables
 	out    shef.Result
 	each   func(*shef.Result) error
 }
 
-// add adds a value. Its code has the letters that SHEF has.
-func (x *gathered) add(g record.Gauge) error {
+// add adds a value with a complete SHEF parameter code.
+func (x *resultBuilder) add(g record.Gauge) error {
 	g.Coded = g.Code[6] != 'Z'
 	x.out.Values = append(x.out.Values, g)
 	if len(x.out.Values) < storedValues {
@@ -43,9 +44,9 @@ func (x *gathered) add(g record.Gauge) error {
 	return x.flush()
 }
 
-// fromIHFS is the inverse of unit.
+// fromIHFS is the inverse of toIHFS.
 func fromIHFS(c *record.Parameter, v float64) float64 {
-	if v == record.NoValue || unit(c, 1) == 1 {
+	if v == record.NoValue || toIHFS(c, 1) == 1 {
 		return v
 	}
 	thousandth, err := strconv.ParseFloat(strconv.FormatFloat(v/1000, 'g', 15, 64), 64)
@@ -55,22 +56,22 @@ func fromIHFS(c *record.Parameter, v float64) float64 {
 	return thousandth
 }
 
-func (x *gathered) flush() error {
+func (x *resultBuilder) flush() error {
 	if len(x.out.Values) == 0 {
 		return nil
 	}
 	slices.SortStableFunc(x.out.Values, func(a, b record.Gauge) int {
 		return cmp.Or(slices.Compare(a.Station[:], b.Station[:]), slices.Compare(a.Code[:], b.Code[:]), cmp.Compare(a.Duration, b.Duration), cmp.Compare(a.Created, b.Created), cmp.Compare(a.Time, b.Time))
 	})
-	x.out.Product.Issued = record.NoTime // of many products: none is claimed
+	x.out.Product.Issued = record.NoTime // the values are of many products
 	err := x.each(&x.out)
 	x.out.Values = x.out.Values[:0]
 	return err
 }
 
-// Values gives the values of the tables.
+// Values implements ValueReader.
 func (a *Archive) Values(ctx context.Context, from, to int64, each func(*shef.Result) error) error {
-	x := &gathered{each: each}
+	x := &resultBuilder{each: each}
 	for v, err := range a.store.Values(ctx) {
 		if err != nil {
 			return err
@@ -89,7 +90,7 @@ func (a *Archive) Values(ctx context.Context, from, to int64, each func(*shef.Re
 	return x.flush()
 }
 
-// Values gives the values of all tables of values, but for what was rejected.
+// Values implements ValueReader. It does not return rejected values.
 func (p *IHFS) Values(ctx context.Context, from, to int64, each func(*shef.Result) error) error {
 	if err := p.connect(ctx); err != nil {
 		return err
@@ -102,40 +103,40 @@ func (p *IHFS) Values(ctx context.Context, from, to int64, each func(*shef.Resul
 	if err != nil {
 		return err
 	}
-	x := &gathered{each: each}
+	x := &resultBuilder{each: each}
 	for _, table := range tables {
-		if !slices.Contains(valued(), table) {
+		if !slices.Contains(valueTables(), table) {
 			continue
 		}
-		if err := p.stored(ctx, table, from, to, x); err != nil {
+		if err := p.readTable(ctx, table, from, to, x); err != nil {
 			return fmt.Errorf("table %s: %w", table, err)
 		}
 	}
 	return x.flush()
 }
 
-// valued are the tables of values.
-func valued() []string {
+// valueTables lists the tables of values.
+func valueTables() []string {
 	return strings.Fields("agricultural evaporation fishcount gatedam ground height ice lake moisture discharge radiation snow temperature wind power waterquality weather yunique " +
 		"rawpp rawpc rawpother pressure procvalue arealobs fcstheight fcstdischarge fcstprecip fcsttemperature fcstother arealfcst contingencyvalue pairedvalue")
 }
 
-// stored reads a table.
-func (p *IHFS) stored(ctx context.Context, table string, from, to int64, x *gathered) error {
-	at, ahead := "obstime", "-1::real, NULL::timestamp, 0"
+// readTable passes the values of a table to x.
+func (p *IHFS) readTable(ctx context.Context, table string, from, to int64, x *resultBuilder) error {
+	at, forecast := "obstime", "-1::real, NULL::timestamp, 0"
 	if l := shape(table); slices.Contains(l.names, "validtime") {
-		at, ahead = "validtime", "probability, basistime, 0"
+		at, forecast = "validtime", "probability, basistime, 0"
 		if table == "pairedvalue" {
-			ahead = "probability, basistime, ref_value"
+			forecast = "probability, basistime, ref_value"
 		}
 	}
 	clamp := func(t int64) time.Time { return time.Unix(min(max(t, -62135596800), 253402300799), 0).UTC() } // years 1 to 9999
 	rows, err := p.conn.Query(ctx, "SELECT lid, pe, dur, ts, extremum, "+at+", coalesce(value, "+fmt.Sprint(record.NoValue)+"), coalesce(shef_qual_code, 'Z'), coalesce(revision, 0) = 1, "+
-		ahead+" FROM "+p.schema+table+" WHERE "+at+" BETWEEN $1 AND $2 ORDER BY lid, pe, dur, ts, extremum, "+at, clamp(from), clamp(to))
+		forecast+" FROM "+p.schema+table+" WHERE "+at+" BETWEEN $1 AND $2 ORDER BY lid, pe, dur, ts, extremum, "+at, clamp(from), clamp(to))
 	if err != nil {
 		return err
 	}
-	var s row5
+	var s seriesRow
 	var g record.Gauge
 	var ref int
 	var when time.Time

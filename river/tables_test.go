@@ -41,14 +41,14 @@ func TestTableAndUnit(t *testing.T) {
 		if got := tokens.table(&code, tokens.category(&code)); got != c.table {
 			t.Errorf("%s goes into %s, want %s", c.code, got, c.table)
 		}
-		ref, value := 0, unit(&code, c.given)
+		ref, value := 0, toIHFS(&code, c.given)
 		if record.HasPairedValues(code.PE()) {
 			ref, value = record.SplitPair(value)
 		}
 		if value != c.want || int32(ref) != c.ref {
 			t.Errorf("%s %v: %v at %d, want %v at %d", c.code, c.given, value, ref, c.want, c.ref)
 		}
-		if back := fromIHFS(&code, unit(&code, c.given)); back != c.given {
+		if back := fromIHFS(&code, toIHFS(&code, c.given)); back != c.given {
 			t.Errorf("%s %v comes back as %v", c.code, c.given, back)
 		}
 	}

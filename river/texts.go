@@ -9,9 +9,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// texts stores the texts of products in textproduct (shef_storetext): as many versions of each as
-// purgeproduct sets, the latest ones. A product that purgeproduct does not have gets a row there with 0
-// versions, as in AWIPS, until an administrator raises the number. A text that is stored already is not stored again.
+// texts stores the texts of products in textproduct (shef_storetext). purgeproduct sets how many versions
+// of each product remain: the latest ones. A product without a row in purgeproduct gets one with 0
+// versions, as in AWIPS; an administrator may raise the number. A text is not stored twice.
 func (x *posting) texts(ctx context.Context, b *batch, products []*Product) error {
 	var ids []string
 	var texts []*Product
@@ -53,7 +53,7 @@ func (x *posting) texts(ctx context.Context, b *batch, products []*Product) erro
 	return b.sendAll(ctx, &rows)
 }
 
-// productType returns AWIPS's type: F of forecasts, C of guidance for flash floods, O of others.
+// productType returns AWIPS's type of a product: F = forecast, C = guidance for flash floods, O = other.
 func productType(id string) string {
 	switch {
 	case strings.Contains(id, "RVF"), strings.Contains(id, "QPF"):

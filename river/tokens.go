@@ -14,31 +14,31 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// Tokens are what a site sets of the poster in .Apps_defaults_site; the zero
-// value is not useful, DefaultTokens is.
+// Tokens are the settings of the poster. A site writes them into its file .Apps_defaults_site, where AWIPS
+// calls them tokens. Start with DefaultTokens, because the zero value has no time window.
 type Tokens struct {
 	Past, Future time.Duration // shef_winpast, shef_winfuture
 	Policy       posts.Policy  // shef_duplicate
 	Unknown      string        // shef_post_unk: NONE, IDS_ONLY, IDS_AND_DATA
-	KeepBad      bool          // shef_post_baddata = PE: bad values are posted as well
-	ProcObs      bool          // shef_procobs: processed values as observed
+	KeepBad      bool          // shef_post_baddata = PE: bad values are posted, too
+	ProcObs      bool          // shef_procobs: processed values are posted like observed ones
 	Latest       string        // shef_post_latest: OFF, ON, VALID_ONLY, VALID_OR_MISSING
 	Link         bool          // shef_post_link
-	MaxForecast  bool          // shef_load_maxfcst: the highest forecasts into riverstatus
-	Alarm        bool          // shef_alertalarm: what limits raise into alertalarmval
+	MaxForecast  bool          // shef_load_maxfcst: the highest forecasts are written into riverstatus
+	Alarm        bool          // shef_alertalarm: values beyond alarm limits are written into alertalarmval
 	LearnIngest  bool          // shef_load_ingest: a series that ingestfilter does not have is admitted, and gets its row
-	OldestBasis  time.Duration // basis_hours_filter: older forecasts do not count
-	StoreText    bool          // shef_storetext: texts into textproduct
+	OldestBasis  time.Duration // basis_hours_filter: riverstatus ignores older forecasts
+	StoreText    bool          // shef_storetext: texts are stored in textproduct
 
-	Precipitation     bool           // gage_pp_enable: hourlypc, hourlypp and dailypp
-	PCWindow          time.Duration  // intpc: how far from the hour a PC may be
-	PPBefore, PPAfter time.Duration  // intlppp, intuppp: likewise an hourly PP, before and after it
-	SixHours          time.Duration  // intppq: likewise a PP of six hours
-	Daily             time.Duration  // ppp_ppd_local_7am_window: likewise a PP of a day from 12Z
-	Zone              *time.Location // of the 7 a.m. at which a PPP begins
+	Precipitation     bool           // gage_pp_enable: hourlypc, hourlypp and dailypp are filled
+	PCWindow          time.Duration  // intpc: largest distance of a PC from the hour
+	PPBefore, PPAfter time.Duration  // intlppp, intuppp: the same of an hourly PP, before and after the hour
+	SixHours          time.Duration  // intppq: the same of a PP of six hours
+	Daily             time.Duration  // ppp_ppd_local_7am_window: the same of a PP of a day, from 12 UTC
+	Zone              *time.Location // time zone of the 7 a.m. at which the period of a PPP starts
 }
 
-// DefaultTokens are AWIPS's, but for the policy, which is the manual's (5.1.6).
+// DefaultTokens returns the defaults of AWIPS, except for the policy: it is that of SHEF's manual (5.1.6).
 func DefaultTokens() Tokens {
 	return Tokens{
 		Past: 240 * time.Hour, Future: 30 * time.Minute, Policy: posts.GoodStays, Unknown: "NONE", Latest: "OFF", OldestBasis: 72 * time.Hour,
@@ -46,7 +46,7 @@ func DefaultTokens() Tokens {
 	}
 }
 
-// duplicates are the words of shef_duplicate.
+// duplicates maps the values of shef_duplicate to policies.
 func duplicates() map[string]posts.Policy {
 	return map[string]posts.Policy{
 		"ALWAYS_OVERWRITE": posts.Overwrite, "USE_REVCODE": posts.RevisedOnly, "IF_DIFFERENT": posts.IfDifferent,
@@ -54,12 +54,12 @@ func duplicates() map[string]posts.Policy {
 	}
 }
 
-// understood are the tokens that are obeyed.
-const understood = "shef_winpast shef_winfuture shef_duplicate shef_post_unk shef_post_baddata shef_post_latest shef_procobs shef_post_link shef_load_maxfcst " +
+// supportedTokens are the tokens that set reads.
+const supportedTokens = "shef_winpast shef_winfuture shef_duplicate shef_post_unk shef_post_baddata shef_post_latest shef_procobs shef_post_link shef_load_maxfcst " +
 	"basis_hours_filter shef_load_ingest shef_alertalarm shef_storetext gage_pp_enable intpc intlppp intuppp intppq ppp_ppd_local_7am_window"
 
-// elsewhere are other tokens of AWIPS's decoder, which mean nothing here.
-const elsewhere = "shef_post_precip shef_load_shefpe shef_perflog shef_data_log shef_out shef_in_dir shef_error_dir shef_sleep"
+// ignoredTokens are other tokens of AWIPS's decoder, which have no effect here.
+const ignoredTokens = "shef_post_precip shef_load_shefpe shef_perflog shef_data_log shef_out shef_in_dir shef_error_dir shef_sleep"
 
 // Read reads a file of tokens, "token : value # comment" a line. It ignores the tokens of other
 // programs. A token that requests an unsupported function is an error, and one that seems misspelt
@@ -78,7 +78,7 @@ func (t *Tokens) Read(r io.Reader, file string, report func(error)) error {
 			return &fault.Error{File: file, Line: n, Problem: name + " " + problem, Cure: cure}
 		}
 		if near := misspelt(name); near != "" {
-			report(&fault.Error{File: file, Line: n, Problem: name + " is no token of the decoder, and is passed over", Cure: "did you mean " + near + "?"})
+			report(&fault.Error{File: file, Line: n, Problem: name + " is not a token of the decoder, and is ignored", Cure: "did you mean " + near + "?"})
 		}
 	}
 	if some && !found && lines.Err() == nil {
@@ -90,15 +90,15 @@ func (t *Tokens) Read(r io.Reader, file string, report func(error)) error {
 // tokenName matches the name of a token.
 var tokenName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
 
-// misspelt is the token that an unknown name may mean; "" = none. Files of AWIPS
-// have hundreds of other names.
+// misspelt returns the token that an unknown name may mean; "" = none. Files of AWIPS contain hundreds of
+// other names.
 func misspelt(name string) string {
-	ours := strings.Fields(understood)
-	if slices.Contains(append(ours, strings.Fields(elsewhere)...), name) {
+	ours := strings.Fields(supportedTokens)
+	if slices.Contains(append(ours, strings.Fields(ignoredTokens)...), name) {
 		return ""
 	}
 	rest, is := strings.CutPrefix(strings.ToLower(name), "shef_")
-	if !is { // of other programs, too: only a letter or two at the end
+	if !is { // such names may be of other programs: accept a difference of at most two letters at the end
 		for _, known := range ours {
 			if longer := strings.HasPrefix(name, known); (longer || strings.HasPrefix(known, name)) && max(len(name)-len(known), len(known)-len(name)) <= 2 {
 				return known

@@ -111,7 +111,8 @@ func (r *loadRun) committed(c *commitInFlight, stored archive.CommitResult) {
 	r.report()
 }
 
-// commitOf describes a commit apart from its records, with the present marks.
+// commitOf returns a commit without its records. It copies the marks as they are now, because resolve changes them
+// before a commit is repeated.
 func (r *loadRun) commitOf(c *commitInFlight) archive.Commit {
 	request := archive.Commit{Catalog: c.window.catalog, IsProtected: func(o archive.ExistingRecord) bool { return !c.decisions[decision{o.Key, o.Stored}] }}
 	for _, m := range c.complete {
@@ -119,7 +120,7 @@ func (r *loadRun) commitOf(c *commitInFlight) archive.Commit {
 	}
 	request.Complete = append(request.Complete, c.forgotten...)
 	if r.options.Origin != nil && len(c.complete) > 0 {
-		request.Complete = slices.Clone(r.options.Origin.Marks) // the copy knows the files
+		request.Complete = slices.Clone(r.options.Origin.Marks) // the marks of the original files, not of the origin
 	}
 	return request
 }
@@ -127,7 +128,7 @@ func (r *loadRun) commitOf(c *commitInFlight) archive.Commit {
 // store passes the window to the engine and checks the numbers that the engine reports.
 func (c *commitInFlight) store(ctx context.Context, l archive.Loader, request archive.Commit) (archive.CommitResult, error) {
 	var added int64
-	for b := range c.window.batchesKept {
+	for b := range c.window.withoutDropped {
 		if err := l.Add(ctx, b); err != nil {
 			return archive.CommitResult{}, err
 		}

@@ -85,13 +85,13 @@ func (r *loadRun) onExisting(old, fresh archive.Position) bool {
 		return true
 	}
 	replaces := r.options.OnConflict.replaces(lineOf(fresh), lineOf(old))
-	what := fresh.Batch.Difference(fresh.I, old.Batch, old.I)
+	stored, dropped := old, fresh
 	if replaces {
-		what = old.Batch.Difference(old.I, fresh.Batch, fresh.I)
-		old, fresh = fresh, old
+		stored, dropped = fresh, old
 	}
-	r.countExisting(fresh.Batch.File, true)
-	r.addConflict(r.window, design.Conflict{Existing: lineOf(old), Dropped: lineOf(fresh), What: describe(fresh) + ": " + what})
+	what := dropped.Batch.Difference(dropped.I, stored.Batch, stored.I)
+	r.countExisting(dropped.Batch.File, true)
+	r.addConflict(r.window, design.Conflict{Existing: lineOf(stored), Dropped: lineOf(dropped), What: describe(dropped) + ": " + what})
 	return replaces
 }
 
@@ -170,7 +170,7 @@ func (r *loadRun) dropDuplicates(c *commitInFlight, found []archive.ExistingReco
 			fresh, isAdditional := c.window.incomingRow(f)
 			c.window.dropRow(fresh)
 			r.countExisting(fresh.Batch.File, false)
-			if isAdditional { // the window reported it
+			if isAdditional { // onExisting has counted it as kept
 				r.summary.Kept--
 			}
 		}
@@ -183,9 +183,9 @@ func (r *loadRun) dropDuplicates(c *commitInFlight, found []archive.ExistingReco
 	return rest
 }
 
-// resolveKept reports the records that the commit stores in addition to archive records of the same identity. It names
-// the first line of these archive records. It omits a record that also conflicts inside the window, because the window
-// has reported it.
+// resolveKept lets the commit store records in addition to archive records of the same identity. It reports one
+// conflict for each new record: with the archive record of the first line. It does not report a record that also
+// conflicts with another one of the window, because onExisting has reported it.
 func (r *loadRun) resolveKept(c *commitInFlight, found []archive.ExistingRecord, lines map[record.Digest]design.Line) {
 	first := map[record.Digest]archive.ExistingRecord{}
 	for _, f := range found {

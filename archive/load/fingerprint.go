@@ -34,7 +34,7 @@ const (
 	spillParts      = 128
 )
 
-// countedRecord is a record and the number of later records with the same values.
+// countedRecord is a record and the number of its duplicates, which are conflicts if the record is one.
 type countedRecord struct {
 	digest     record.Digest
 	typeIndex  int
@@ -165,7 +165,7 @@ func (f *Fingerprint) collect(i int, file *os.File) error {
 		switch first, known := f.first[k]; {
 		case !known:
 			f.first[k] = s
-		case first.digest != s.digest:
+		case first.digest != s.digest: // so its duplicates conflict, too
 			f.conflicts += 1 + int64(line[5]) //nolint:gosec // as above
 		}
 	}

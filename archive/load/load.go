@@ -80,7 +80,7 @@ type Summary struct {
 	Bytes       int64            // size of the loaded files
 	ByType      map[string]int64 // records read, by line type
 	NotAccepted map[string]int64 // lines that Options.Accept excluded, by line type; Read does not include them
-	// "MPR: OBS_PRS PREP_USE": columns that no design stores, by line type → number of records
+	// number of records with columns that no design stores; the key names line type and columns: "MPR: OBS_PRS PREP_USE"
 	OmittedColumns map[string]int64
 	Before         *design.Catalog // catalog of the subset before the load
 	Catalog        *design.Catalog // catalog of the subset after the load
@@ -132,7 +132,7 @@ func Run(ctx context.Context, a archive.Archive, subset string, paths []string, 
 		r.release = release
 	}
 	r.window, r.spare = newWindow(subset, r.onExisting, r.release), newWindow(subset, r.onExisting, r.release)
-	reading, err := r.reading(ctx, subset)
+	reading, err := r.readOptions(ctx, subset)
 	if err != nil {
 		return nil, err
 	}
@@ -152,10 +152,10 @@ func Run(ctx context.Context, a archive.Archive, subset string, paths []string, 
 	return &r.summary, r.check(ctx, subset, before)
 }
 
-// reading decides which files are parsed.
-func (r *loadRun) reading(ctx context.Context, subset string) (ReadOptions, error) {
+// readOptions decides what is read: the origin, unless the archive contains it, or files.
+func (r *loadRun) readOptions(ctx context.Context, subset string) (ReadOptions, error) {
 	if o := &r.options; o.Origin == nil {
-		return o.reading(ctx, r.marks, r.summary.Before), nil
+		return o.readOptions(ctx, r.marks, r.summary.Before), nil
 	}
 	c, err := r.archive.Catalog(ctx, subset)
 	contained := err == nil && r.options.Origin.isContained(r.marks.byDigest, c)
@@ -165,10 +165,10 @@ func (r *loadRun) reading(ctx context.Context, subset string) (ReadOptions, erro
 	}, err
 }
 
-// reading decides which files are parsed, by the marks of the archive. The marks do not record
+// readOptions decides which files are parsed, by the marks of the archive. The marks do not record
 // which files contain records that Retain removed. After a removal, Rehash therefore parses all
 // files.
-func (o *Options) reading(ctx context.Context, marks *marks, c *design.Catalog) ReadOptions {
+func (o *Options) readOptions(ctx context.Context, marks *marks, c *design.Catalog) ReadOptions {
 	out := ReadOptions{Workers: o.Workers, KeepLast: o.KeepLast, ParseCache: o.ParseCache}
 	reparse := o.Rehash && c.Trimmed > 0
 	out.Skip = func(digest string) (bool, error) {
@@ -185,8 +185,8 @@ func (o *Options) reading(ctx context.Context, marks *marks, c *design.Catalog) 
 	return out
 }
 
-// countBefore returns the number of records that the subset's catalog counts. For an archive of a
-// version that did not count, it reads all records once and rebuilds the catalog.
+// countBefore returns the number of records that the subset's catalog counts. Early versions of Barograph wrote
+// catalogs without counts; in this case it reads all records once and rebuilds the catalog.
 func (r *loadRun) countBefore(ctx context.Context, subset string) (records int64, err error) {
 	c, err := r.archive.Catalog(ctx, subset)
 	if err != nil {
@@ -328,7 +328,8 @@ func (r *loadRun) finishFile(ctx context.Context, f *File) error {
 		r.options.Log.Debug("file not loaded", "file", f.Path, "error", f.Err)
 	case f.skip || r.seenDigests[f.Digest]:
 		r.summary.Skipped = append(r.summary.Skipped, f.Path)
-		if m := r.marks.cached(f.Digest); m.Quarantined > 0 && !r.seenDigests[f.Digest] { // else a copy of a file of this load
+		// A repetition of another file of this load is not listed, because the other file is.
+		if m := r.marks.cached(f.Digest); m.Quarantined > 0 && !r.seenDigests[f.Digest] {
 			r.summary.SkippedWithQuarantine = append(r.summary.SkippedWithQuarantine, m)
 			r.summary.IncompleteFiles = append(r.summary.IncompleteFiles, f.Path)
 		}

@@ -11,7 +11,8 @@ import (
 )
 
 // Origin is a subset of an archive from which a load copies the records. The load treats it as one file whose name is
-// the archive's URL. The last commit copies the marks, quarantine lists and conflicts of the origin's files.
+// the archive's URL. The last commit copies the marks, quarantine lists and conflicts of the origin's files. Verify,
+// Compare and Prune use it, too: for the subset that they check.
 type Origin struct {
 	Archive archive.Archive
 	Subset  string
@@ -52,7 +53,7 @@ func (o *Origin) isContained(marks map[string]archive.Mark, c *design.Catalog) b
 
 // describe copies what is known about the files into a catalog.
 func (o *Origin) describe(c *design.Catalog) {
-	c.Trimmed, c.TrimmedBefore = o.Catalog.Trimmed, o.Catalog.TrimmedBefore // the marks also count these records
+	c.Trimmed, c.TrimmedBefore = o.Catalog.Trimmed, o.Catalog.TrimmedBefore // the copied marks count the trimmed records, too
 	for _, q := range o.Catalog.Quarantine {
 		c.AddQuarantine(q)
 	}

@@ -181,7 +181,7 @@ func TestMeeting(t *testing.T) {
 			}
 		}
 		m, stands := *r.files["a"], 0
-		for b := range r.window.batchesKept {
+		for b := range r.window.withoutDropped {
 			stands += int(b.Line[0])
 		}
 		r.addToTotals(&m)

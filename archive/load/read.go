@@ -265,7 +265,7 @@ func (w *worker) read(ctx context.Context, f *File, src recordReader) error {
 				switch inner, ok := errors.AsType[*fault.Error](err); {
 				case !ok:
 					f.Err = w.readError(f, 0, err)
-				case inner.Err == nil: // for example a large file of blanks
+				case inner.Err == nil: // its text is complete: it names the problem itself
 					f.Err = err
 				default:
 					f.Err = w.readError(f, inner.Line, inner.Err)

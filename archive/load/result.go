@@ -97,7 +97,7 @@ func (r *Result) Text(out io.Writer) error {
 		fmt.Fprintf(w, "omitted\t%s: no design stores these columns (%d lines)\n", columns, r.OmittedColumns[columns])
 	}
 	for _, column := range slices.Sorted(maps.Keys(r.ShortenedTexts)) {
-		fmt.Fprintf(w, "shortened\t%d texts exceed METviewer's column %s and may become equal there; the archive and its digest have the complete texts\n", r.ShortenedTexts[column], column)
+		fmt.Fprintf(w, "shortened\t%d texts are too long for METviewer's column %s, where they are cut and may become equal; the archive and its digest have the complete texts\n", r.ShortenedTexts[column], column)
 	}
 	if m := r.Retention; m != nil {
 		if m.Refused {

@@ -42,7 +42,7 @@ type Removal struct {
 	// records with an earlier fcst_valid_beg are removed; zero = no valid time is plausible
 	Cutoff time.Time `json:"cutoff,omitzero"`
 	Newest time.Time `json:"newest,omitzero"` // the valid time from which Cutoff follows
-	// number of valid times after now plus the longest lead, which Retain ignores
+	// number of valid times that Retain ignores: those later than now plus the longest lead
 	Later  int       `json:"later,omitempty"`
 	Latest time.Time `json:"latest,omitzero"` // the last of them
 	Days   int       `json:"days"`            // number of days with valid times before Cutoff
@@ -272,7 +272,7 @@ func (r Retention) Preview(ctx context.Context, a archive.Archive, subset string
 	if r.Before, err = a.Catalog(ctx, subset); err != nil {
 		return nil, err
 	}
-	reading := o.reading(ctx, marks, r.Before)
+	reading := o.readOptions(ctx, marks, r.Before)
 	files, _, failed, err := Survey(ctx, paths, reading, nil)
 	if err != nil || len(failed) > 0 {
 		return nil, errors.Join(append(failed, err)...)

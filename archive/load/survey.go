@@ -10,8 +10,7 @@ import (
 
 // Survey builds the catalog and the marks of files without an archive. It lists files that cannot
 // be read to their end in failed and continues with the others. It counts a record once for each
-// line that contains it. fingerprint counts records with conflicting values; nil = none. Survey also passes each batch
-// to each of callbacks.
+// line that contains it. Survey passes each batch to fingerprint, unless it is nil, and to each of callbacks.
 func Survey(ctx context.Context, paths []string, o ReadOptions, fingerprint *Fingerprint, callbacks ...func(*record.Batch)) (c *design.Catalog, marks []archive.Mark, failed []error, err error) {
 	c = design.NewCatalog("")
 	m, q := archive.Mark{}, design.Quarantine{}

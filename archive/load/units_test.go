@@ -148,7 +148,7 @@ func TestReadingOptions(t *testing.T) {
 		{Options{Rehash: true}, 0, true, true, false},
 		{Options{Rehash: true}, 5, false, false, false},
 	} {
-		r := x.o.reading(t.Context(), known, &design.Catalog{Trimmed: x.trimmed})
+		r := x.o.readOptions(t.Context(), known, &design.Catalog{Trimmed: x.trimmed})
 		for digest, want := range map[string]bool{"whole": x.whole, "part": x.part, "new": false} {
 			if got, err := r.Skip(digest); got != want || err != nil {
 				t.Errorf("%+v, %d trimmed: %s is skipped: %v, %v", x.o, x.trimmed, digest, got, err)
@@ -216,7 +216,7 @@ func TestWindow(t *testing.T) {
 	w.add(one)
 	w.add(two) // the later row of day 2 replaces the earlier one
 	count := func() (rows int, values []float64) {
-		for b := range w.batchesKept {
+		for b := range w.withoutDropped {
 			rows += b.Len()
 			values = append(values, b.Num[0]...)
 		}
@@ -234,7 +234,7 @@ func TestWindow(t *testing.T) {
 		t.Errorf("%d rows, values %v", rows, values)
 	}
 	n := 0
-	for range w.batchesKept {
+	for range w.withoutDropped {
 		if n++; true {
 			break
 		}

@@ -181,8 +181,8 @@ func (p *pairing) compare(b *record.Batch, i int, k record.Key) {
 		delete(p.different, k)
 		return
 	}
-	_, right := p.equal[k]
-	if _, known := p.different[k]; right || known || !ok && b.Valid[i] < p.trimmedBefore {
+	_, isEqual := p.equal[k]
+	if _, known := p.different[k]; isEqual || known || !ok && b.Valid[i] < p.trimmedBefore {
 		return
 	}
 	at := archive.Position{Batch: b, I: i}

@@ -65,7 +65,7 @@ func (w *window) add(b *record.Batch) {
 	w.batches = append(w.batches, b)
 	w.rows += b.Len()
 	w.bytes += footprint(b)
-	var dropped []archive.Position // the catalog drops a row that it has counted
+	var dropped []archive.Position // dropped after AddEach, because the catalog must have counted a row before it drops it
 	w.catalog.AddEach(b, func(i int, k record.Key) {
 		fresh := archive.Position{Batch: b, I: i}
 		old, exists := w.index.PutFirst(k, fresh)
@@ -137,8 +137,8 @@ func describe(r archive.Position) string {
 	return text.String()
 }
 
-// batchesKept iterates over the batches without their dropped rows.
-func (w *window) batchesKept(yield func(*record.Batch) bool) {
+// withoutDropped iterates over the batches without their dropped rows.
+func (w *window) withoutDropped(yield func(*record.Batch) bool) {
 	for _, b := range w.batches {
 		if rows := w.droppedRows[b]; len(rows) > 0 {
 			b = b.Filter(func(i int) bool { return !rows[i] })

@@ -244,7 +244,7 @@ func TestResultText(t *testing.T) {
 		},
 		"not loaded     3 lines of MPR":                                                 func(r *Result) { r.NotAccepted = map[string]int64{"MPR": 3} },
 		"omitted        MPR: X: no design stores these columns (3 lines)":               func(r *Result) { r.OmittedColumns = map[string]int64{"MPR: X": 3} },
-		"shortened      3 texts exceed":                                                 func(r *Result) { r.ShortenedTexts = map[string]int64{"model": 3} },
+		"shortened      3 texts are too long":                                           func(r *Result) { r.ShortenedTexts = map[string]int64{"model": 3} },
 		"not removed    5 of 7 records with fcst_valid_beg before 1970-01-01T00:00:00Z": func(r *Result) { r.Retention = &Removal{Refused: true, Records: 5, Total: 7, Cutoff: at} },
 		"removed        5 records with fcst_valid_beg before 1970-01-01T00:00:00Z":      func(r *Result) { r.Retention = &Removal{Records: 5, Total: 7, Cutoff: at} },
 		"in the future  1 valid times":                                                  func(r *Result) { r.Retention = &Removal{Later: 1, Latest: at} },

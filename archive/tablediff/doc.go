@@ -7,6 +7,6 @@
 // sorted in the same way, side by side. Hence its memory does not depend on the size of the
 // databases.
 //
-// It ignores columns that METviewer's SELECT * does not return (Barograph's own, which are
-// invisible) and load times.
+// It ignores load times, and the invisible columns that Barograph adds to METviewer's tables: SELECT *
+// does not return these.
 package tablediff

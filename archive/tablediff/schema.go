@@ -185,9 +185,10 @@ func lineQuery(table string, columns []string, header string, headerColumns []st
 	return build(keys, names, values, valueNames, table+" d LEFT JOIN "+header+" h USING ("+header+"_id) LEFT JOIN "+fileTable+" f USING (data_file_id)")
 }
 
-// objectQuery reads the headers of MODE or MTD, or the objects with the texts of their headers. Objects are identified by
-// their header and their object_id. A header has the line type, file and line that were loaded first, which depend on the
-// order of loading, and so do all numbers of rows. They are not compared; that a pair refers to the right objects is.
+// objectQuery reads the headers of MODE or MTD, or the objects with the texts of their headers. Objects are
+// identified by their header and their object_id. It omits what depends on the order of loading: all row ids, and
+// the line type, file and line of a header, which are those that were loaded first. For the two row ids of a pair it
+// reads the object_ids.
 func objectQuery(table string, columns []string, header string, headerColumns []string) *query {
 	var keys, names, values, valueNames []string
 	for _, c := range headerColumns {
@@ -216,7 +217,8 @@ func objectQuery(table string, columns []string, header string, headerColumns []
 	return build(keys, names, values, valueNames, table+" d LEFT JOIN "+header+" h USING ("+header+"_id)")
 }
 
-// repeatingQuery reads the repeating columns of a type, line_data_<type>_<what>.
+// repeatingQuery reads a table line_data_<type>_<what>, which has the repeating columns of a line type: several rows
+// for each row of line_data_<type>.
 func repeatingQuery(table string, columns []string) *query {
 	parent, _, _ := strings.Cut(strings.TrimPrefix(table, linePrefix), "_")
 	keys, names := lineKey()

@@ -43,8 +43,8 @@ type Table struct {
 	Note         string           `json:"note,omitempty"` // columns that only one side has
 }
 
-// Unknown counts the differences that no known fault explains.
-func (r *Report) Unknown() int64 {
+// Unexplained counts the differences that no known fault explains.
+func (r *Report) Unexplained() int64 {
 	var n int64
 	for i := range r.Tables {
 		n += r.Tables[i].Unexplained
@@ -204,7 +204,7 @@ func (t *Table) add(d Difference, o *Options) {
 			t.ColumnCounts[c]++
 		}
 	}
-	seen := t.Unexplained
+	same := t.Unexplained // number of earlier differences with the same explanation
 	for i := range o.Faults {
 		if f := &o.Faults[i]; f.Explains(&d) {
 			d.Fault = f.Name
@@ -214,10 +214,10 @@ func (t *Table) add(d Difference, o *Options) {
 	if d.Fault == "" {
 		t.Unexplained++
 	} else {
-		seen = t.Known[d.Fault]
+		same = t.Known[d.Fault]
 		t.Known[d.Fault]++
 	}
-	if seen < int64(o.Samples) {
+	if same < int64(o.Samples) {
 		t.Samples = append(t.Samples, d)
 	}
 }
@@ -374,7 +374,7 @@ func (r *Report) Text(out io.Writer, faults []Fault) error {
 	}
 	r.printSamples(out, "", "differences that no known fault explains")
 	equal, different := r.Rows()
-	fmt.Fprintf(out, "%d rows are equal, %d differ, of which %d are not explained\n", equal, different, r.Unknown())
+	fmt.Fprintf(out, "%d rows are equal, %d differ, of which %d are not explained\n", equal, different, r.Unexplained())
 	return nil
 }
 

@@ -66,7 +66,7 @@ func (e *env) diff(ctx context.Context, left, right string, o tablediff.Options)
 	if err := e.print(report, func(w io.Writer) error { return report.Text(w, o.Faults) }); err != nil {
 		return err
 	}
-	if n := report.Unknown(); n > 0 {
+	if n := report.Unexplained(); n > 0 {
 		return &fault.Status{Code: fault.Differs, Err: fmt.Errorf("%d differences are not explained by a known fault", n)}
 	}
 	return nil

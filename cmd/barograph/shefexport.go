@@ -76,7 +76,7 @@ func (s *gaugeSource) database(ctx context.Context, take func(*shef.Result) erro
 	if to == 0 {
 		to = math.MaxInt64
 	}
-	return db.(river.Stored).Values(ctx, from, to, take) //nolint:forcetypeassert // both kinds of database implement it
+	return db.(river.ValueReader).Values(ctx, from, to, take) //nolint:forcetypeassert // both kinds of database implement it
 }
 
 // table reads values of CSV or Parquet, and reports each row that is not a value.

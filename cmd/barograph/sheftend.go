@@ -57,18 +57,18 @@ func (p *shefPost) filtered(c *cobra.Command, files []string) error {
 	if err != nil {
 		return err
 	}
-	defer to.Close()                          //nolint:errcheck // nothing was written
-	strangers := to.(*river.IHFS).Strangers() //nolint:forcetypeassert // schema ihfs opens an IHFS
+	defer to.Close()                               //nolint:errcheck // nothing was written
+	finder := to.(*river.IHFS).NewFilteredFinder() //nolint:forcetypeassert // schema ihfs opens an IHFS
 	for name, text := range texts.All() {
 		err := in.Read(text, name, time.Now(), func(p *river.Product) error {
-			strangers.Look(p)
+			finder.Look(p)
 			return nil
 		})
 		if err != nil {
 			return err
 		}
 	}
-	all := strangers.All()
+	all := finder.All()
 	if err := p.env.print(all, func(w io.Writer) error {
 		for _, s := range all {
 			fmt.Fprintf(w, "%-8s %s %4d %s %s  %-8s %6d values, first %g, last %g at %s\n    %s\n", s.Lid, s.PE, s.Duration, s.TypeSource, s.Extremum, s.Why, s.Values,

@@ -48,7 +48,7 @@ func (w *watcher) run(ctx context.Context) (err error) {
 			return err
 		}
 		next := lookAgain
-		if ready := w.settling.Whole(found); len(ready) > 0 {
+		if ready := w.settling.Complete(found); len(ready) > 0 {
 			err := w.loadReady(ready, found)
 			if fault.Code(err) == fault.Usage {
 				return err

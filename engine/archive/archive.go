@@ -81,7 +81,7 @@ type Checker interface {
 type Query struct {
 	Question   *question.Question
 	Flavour    flavour.Name
-	Text       string             // the query text, or a description if the engine has no query language; kept in plans/
+	Text       string             // the query text, or a description if the engine has no query language; a run folder stores it in plans/
 	Args       []any              // bound to the placeholders of Text
 	Keys       []string           // derived ids, for keys and keys-native
 	LeadCoding flavour.LeadCoding // how the engine returns fcst_lead; flavour.Query sets it
@@ -113,7 +113,7 @@ type Access struct {
 	Index  string `json:"index,omitempty"` // the index's name; "" = none is used
 
 	// Examined is the number of rows that the step read, including discarded ones, and Kept
-	// the number that remained. If Measured is set, the engine counted them (in a parallel
+	// the number that remained. If Counted is set, the engine counted them (in a parallel
 	// scan they may be averages of its workers, exact to half a row each). Otherwise the
 	// engine estimated them. -1 = the engine reports neither.
 	Examined int64 `json:"examined"`
@@ -504,9 +504,9 @@ func (c *Commit) Check(s *CommitResult) error {
 	return &ConflictError{refused}
 }
 
-// Singular is an Archive that can store only one record of an identity. OneOfEach returns
-// the reason, or "" if it can store several. Callers must not add a batch with KeepConflicts set to a
-// loader of such an archive.
+// Singular is an Archive that may be unable to store several records of one identity. OneOfEach returns the
+// reason; "" = it can store several. If there is a reason, callers must not add a batch with KeepConflicts set to
+// its loader.
 type Singular interface{ OneOfEach() string }
 
 // OneOfEach returns why an archive can store only one record of an identity; "" = it can

@@ -1,8 +1,8 @@
 // Package archive is the contract of verification archives, which `load` fills and `ask`
 // queries: what an engine offers (Offer), how a caller opens an archive (Database), and what
-// an archive does (Archive, Loader). Each optional contract is an interface of its own. Of an
-// archive: Checker, Finder, Adopter, Labeler, Salvager, RowReader, Singular; of a loader:
-// Trimmer.
+// an archive does (Archive, Loader). An optional ability is an interface of its own. An Archive may
+// also be a Checker, MarkFinder, Adopter, Labeler, Salvager, RowReader or Singular; a Loader may
+// also be a Trimmer.
 //
 // How records are stored is archive/design, and the text of a question is query/flavour.
 // Engines share engine/sqlengine and engine/docengine; the tests of this contract are in

@@ -11,8 +11,8 @@ type MarkFinder interface {
 	MarksOf(ctx context.Context, subset string, files []Mark) ([]Mark, error)
 }
 
-// MarksOf finds the marks of files. Digest is set in each of them. It returns
-// errors.ErrUnsupported if the archive would read all marks for that.
+// MarksOf finds the marks of files by the Digest of each; their other fields need not be set. It returns
+// errors.ErrUnsupported if the archive would have to read all marks.
 func MarksOf(ctx context.Context, a Archive, subset string, files []Mark) ([]Mark, error) {
 	if f, can := a.(MarkFinder); can {
 		return f.MarksOf(ctx, subset, files)

@@ -72,7 +72,7 @@ func Designs(d *engine.Driver) []design.Name {
 }
 
 // CanExpress reports whether the engine can answer a question in a flavour of a design. The
-// error wraps flavour.ErrCannotExpress. Express cannot decide whether the flavour can
+// error wraps flavour.ErrCannotExpress. CanExpress cannot decide whether the flavour can
 // express the question's times; only Archive.Phrase does.
 func CanExpress(d *engine.Driver, n design.Name, f flavour.Name, q *question.Question) error {
 	if q.Mean != "" && !slices.Contains(OfferOf(d).MeanDesigns, n) {

@@ -2,5 +2,5 @@
 
 package measure
 
-// dropCaches always returns ErrCannotDrop: macOS's purge and Windows' RAMMap are tools for people.
+// dropCaches always returns ErrCannotDrop: macOS's purge and Windows' RAMMap are interactive tools.
 func dropCaches([]string, string) (string, error) { return "", ErrCannotDrop }

@@ -55,8 +55,8 @@ func Compare(a, b []float64, seed uint64) Comparison {
 // Significant reports whether the corrected difference is significant.
 func (c Comparison) Significant() bool { return c.PHolm < Alpha }
 
-// CanDiffer reports whether samples of these sizes can show a difference at all, if it is the only
-// one among those compared together.
+// CanDiffer reports whether samples of these sizes can show a significant difference at all: LeastP must
+// be below Alpha even after Holm's largest correction, that of the smallest of all p-values.
 func (c Comparison) CanDiffer() bool { return c.LeastP*float64(max(c.ComparedTogether, 1)) < Alpha }
 
 // Mark is printed next to the ratio in tables: "~" for no significant difference, "?" for samples
@@ -215,11 +215,11 @@ func drawMedians(r *rand.Rand, into []float64, samples [][]float64) {
 }
 
 // RepsFor returns how many values each of two samples needs to show a difference in a rank test,
-// after Holm's correction for this number of comparisons: the smallest n ≥ 6 with m · 2 / C(2n, n)
+// after Holm's correction for m comparisons: the smallest n ≥ 6 with m · 2 / C(2n, n)
 // < Alpha. (With fewer than 6 values, no 95 % interval of a median exists.)
-func RepsFor(comparisons int) int {
+func RepsFor(m int) int {
 	n, ways := 6, 924.0 // C(12, 6)
-	for float64(comparisons)*2/ways >= Alpha {
+	for float64(m)*2/ways >= Alpha {
 		n++
 		ways *= float64(2*n) * float64(2*n-1) / float64(n*n)
 	}

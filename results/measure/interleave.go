@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// Interleave yields (cell, repetition) pairs: reps rounds, each of which visits every cell 0 …
-// cells-1 once, in a new random order. A drift during the run (a warming machine, a neighbor,
-// compaction) then affects all cells equally. Interleaving also reduced the variance of repeated
-// runs by 40 % in google/benchmark#1051.
+// Interleave yields (cell, repetition) pairs. A cell is one thing that a study measures, numbered from 0 to cells-1.
+// Each of the reps rounds visits every cell once, in a new random order. A drift during the run (a warming machine,
+// a neighbor, compaction) then affects all cells equally. Interleaving also reduced the variance of repeated runs by
+// 40 % in google/benchmark#1051.
 //
 // Round r is shuffled by rand.NewPCG(seed, r), which allows repeating any round without the
 // previous ones. The iterator computes one round at a time.

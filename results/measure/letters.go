@@ -88,8 +88,8 @@ func letter(i int) string {
 }
 
 // Groups returns the letters of samples in the order of their medians. It tests each pair and
-// corrects all pairs together. If no pair differs, it returns "" for all, because such small
-// samples could not show a difference.
+// corrects all pairs together. If no pair differs, it returns "" for all: a common letter would look
+// like a result, although the samples may just be too small.
 func Groups(samples [][]float64) []string {
 	n := len(samples)
 	var ps []float64

@@ -105,7 +105,7 @@ func (m Machine) Warnings() []string {
 	case m.Disk.Type == "tmpfs" || m.Disk.Type == "ramfs":
 		out = append(out, fmt.Sprintf("the archives are in memory (%s at %s): times of loads and cold reads do not include a disk", m.Disk.Type, m.Disk.Mount))
 	case m.Disk.Shared():
-		out = append(out, fmt.Sprintf("archives lie on a shared file system (%s at %s): its server and network share the times", m.Disk.Type, m.Disk.Mount))
+		out = append(out, fmt.Sprintf("the archives are on a shared file system (%s at %s): its server and its network also affect the times", m.Disk.Type, m.Disk.Mount))
 	}
 	return out
 }

@@ -29,17 +29,17 @@ type ProcessMeter struct {
 	roots []int32
 	seen  map[int32]*processUse // by pid; a process whose pid was reused is in ended
 	ended []*processUse
-	looks int
-	peak  uint64
-	most  int
+	tries int    // number of tries to take a sample
+	peak  uint64 // resident memory of all processes, bytes
+	most  int    // processes at the same time
 }
 
 // processUse is what a process used, including, on Linux, the children that it has waited for.
 type processUse struct {
-	parent      int32
-	began       int64       // ms
-	look        int         // number of the last sample that saw it
-	used, used0 processCost // at that sample, and at the start of the interval
+	parent       int32
+	began        int64       // ms
+	lastTry      int         // number of the last try that saw it
+	used, before processCost // until that try, and until the start of the interval
 }
 
 type processCost struct {
@@ -50,29 +50,30 @@ type processCost struct {
 // StartProcesses starts an interval. It skips processes that do not run.
 func StartProcesses(ctx context.Context, pids []int32) *ProcessMeter {
 	m := &ProcessMeter{roots: pids}
-	m.look(ctx, true)
+	m.sample(ctx, true)
 	return m
 }
 
 // Sample records what the processes have used until now. Call it about once per second, because
 // children come and go.
-func (m *ProcessMeter) Sample(ctx context.Context) { m.look(ctx, false) }
+func (m *ProcessMeter) Sample(ctx context.Context) { m.sample(ctx, false) }
 
-func (m *ProcessMeter) look(ctx context.Context, first bool) {
-	// one that ends during a look is neither seen nor yet its parent's
+// sample repeats a try during which a process ended, because such a try counts neither this process nor its use as
+// part of the parent's. It gives up after three tries.
+func (m *ProcessMeter) sample(ctx context.Context, first bool) {
 	for range 3 {
-		if m.tryLook(ctx, first) {
+		if m.trySample(ctx, first) {
 			return
 		}
 	}
 }
 
-// tryLook reports whether no process ended during the sample.
-func (m *ProcessMeter) tryLook(ctx context.Context, first bool) (complete bool) {
+// trySample reports whether no process ended during the sample.
+func (m *ProcessMeter) trySample(ctx context.Context, first bool) (complete bool) {
 	rss, shared, n := uint64(0), uint64(0), 0
-	m.looks++
+	m.tries++
 	complete = true
-	if first { // what an earlier try saw may be its parent's by now
+	if first { // a process that an earlier try saw may have ended; its parent then includes its use
 		m.seen, m.ended = map[int32]*processUse{}, nil
 	}
 	for _, p := range m.family(ctx) {
@@ -95,12 +96,12 @@ func (m *ProcessMeter) tryLook(ctx context.Context, first bool) (complete bool) 
 			m.seen[p.Pid] = u
 		}
 		n++
-		u.used, u.look = used, m.looks
+		u.used, u.lastTry = used, m.tries
 		if parent, err := p.PpidWithContext(ctx); err == nil {
 			u.parent = parent
 		}
 		if first {
-			u.used0 = used
+			u.before = used
 		}
 		if mem, err := p.MemoryInfoWithContext(ctx); err == nil {
 			common := min(sharedMemory(ctx, p), mem.RSS)
@@ -156,17 +157,17 @@ func (m *ProcessMeter) family(ctx context.Context) []*process.Process {
 // Stop returns the use since StartProcesses. Memory that processes share, such as a server's
 // buffers, counts once: as the largest share of a single process.
 func (m *ProcessMeter) Stop(ctx context.Context) ProcessLoad {
-	m.look(ctx, false)
+	m.sample(ctx, false)
 	out := ProcessLoad{Processes: m.most, PeakRSS: m.peak}
 	seconds, read, written := 0.0, int64(0), int64(0)
 	for _, u := range slices.AppendSeq(m.ended, maps.Values(m.seen)) {
 		used := u.used
 		if m.countedByParent(u) {
-			used = processCost{} // its parent's usage holds it
+			used = processCost{} // its parent's use includes it
 		}
-		seconds += used.cpu - u.used0.cpu
-		read += int64(used.read) - int64(u.used0.read)      //nolint:gosec // far below 2^63
-		written += int64(used.write) - int64(u.used0.write) //nolint:gosec // likewise
+		seconds += used.cpu - u.before.cpu
+		read += int64(used.read) - int64(u.before.read)      //nolint:gosec // far below 2^63
+		written += int64(used.write) - int64(u.before.write) //nolint:gosec // likewise
 	}
 	out.CPU = max(time.Duration(seconds*float64(time.Second)), 0)
 	out.Read, out.Written = uint64(max(read, 0)), uint64(max(written, 0)) //nolint:gosec // not negative
@@ -178,7 +179,7 @@ func (m *ProcessMeter) countedByParent(u *processUse) bool {
 	if !childrenCounted || m.seen[u.parent] == nil {
 		return false
 	}
-	return u.look < m.looks && m.seen[u.parent].look == m.looks
+	return u.lastTry < m.tries && m.seen[u.parent].lastTry == m.tries
 }
 
 // MachineLoad is the load of the machine in an interval, as shares (0 … 1) of the time of all its
@@ -215,7 +216,7 @@ func (m *MachineMeter) Stop(ctx context.Context) (MachineLoad, error) {
 		return out, err
 	}
 	b := m.start
-	// The sums are of fractions, and the kernel's counts of waiting may fall: none is below 0.
+	// A difference may be slightly negative, because of rounding and because the kernel's count of waiting may decrease.
 	busy := max(t.User+t.System+t.Nice+t.Irq+t.Softirq-b.User-b.System-b.Nice-b.Irq-b.Softirq, 0)
 	disk, stolen, idle := max(t.Iowait-b.Iowait, 0), max(t.Steal-b.Steal, 0), max(t.Idle-b.Idle, 0)
 	if all := busy + disk + stolen + idle; all > 0 {

@@ -16,11 +16,11 @@ func sharedMemory(ctx context.Context, p *process.Process) uint64 {
 	return m.Shared
 }
 
-// childrenCounted: Linux adds what a process used to that of the parent which
-// waits for it (proc(5): cutime, cstime).
+// childrenCounted: Linux adds the use of a process that has ended to the parent
+// that waits for it (proc(5): cutime, cstime).
 const childrenCounted = true
 
-// ticks of proc(5) in a second, as for every process that may ask (USER_HZ).
+// ticks is the number of clock ticks per second in which proc(5) counts times (USER_HZ, always 100 for programs).
 const ticks = 100
 
 // childTimes are the seconds of CPU of the children that a process has waited for.

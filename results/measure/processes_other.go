@@ -10,7 +10,7 @@ import (
 
 func sharedMemory(context.Context, *process.Process) uint64 { return 0 }
 
-// childrenCounted: only what is looked at is known.
+// childrenCounted: the meter knows a child only if a sample has seen it.
 const childrenCounted = false
 
 func childTimes(int32) float64 { return 0 }

@@ -152,7 +152,7 @@ func light(c color.NRGBA) bool {
 }
 
 // valueColor is the color of a value: from cividis, whose lightness increases for every reader (Nuñez, Anderton,
-// Renslow 2018), or from both sides of zero.
+// Renslow 2018), or, if Diverging is set, from white at zero to one of two colors.
 func (m *Cells) valueColor(all span, v float64) color.NRGBA {
 	if m.Diverging {
 		end := paletteColor(0)

@@ -45,10 +45,10 @@ type Bar struct {
 }
 
 const (
-	logRatio   = 20  // with a larger ratio of the values, an axis is logarithmic
-	groupGap   = 0.9 // between groups, in bars
-	barNames   = 15  // room for the labels of bars
-	groupNames = 22  // and for those of groups
+	logRatio        = 20  // with a larger ratio of the values, an axis is logarithmic
+	groupGap        = 0.9 // between groups, in bars
+	barLabelHeight  = 15  // height of the labels of bars
+	groupNameHeight = 22  // height of the names of groups
 )
 
 // Draw draws the picture. It fails only for sizes in which nothing is legible.
@@ -89,7 +89,7 @@ func (g Columns) Draw() ([]byte, error) {
 	f := s.open(height, least)
 	c, p := f.body, newAxes()
 	if g.Step == 0 {
-		c.Min.Y += groupNames + barNames
+		c.Min.Y += groupNameHeight + barLabelHeight
 	}
 	scale(&p.Y, left, g.logLeft, heightTicks(c))
 	g.right = newRightAxis(right, g.RightLabel, logRight, heightTicks(c))
@@ -125,9 +125,9 @@ func (g Columns) Plot(c draw.Canvas, p *gplot.Plot) {
 		begin, end := at, at+float64(len(group.Bars))
 		if i > 0 {
 			sep := x(begin - groupGap/2)
-			c.StrokeLine2(draw.LineStyle{Color: gray(0xEA), Width: 0.8}, sep, c.Min.Y-barNames-groupNames+4, sep, c.Max.Y)
+			c.StrokeLine2(draw.LineStyle{Color: gray(0xEA), Width: 0.8}, sep, c.Min.Y-barLabelHeight-groupNameHeight+4, sep, c.Max.Y)
 		}
-		name.write(c, vg.Point{X: (x(begin) + x(end)) / 2, Y: c.Min.Y - barNames - 17}, atCenter, name.fit(clean(group.Name), x(end+groupGap)-x(begin)-6))
+		name.write(c, vg.Point{X: (x(begin) + x(end)) / 2, Y: c.Min.Y - barLabelHeight - 17}, atCenter, name.fit(clean(group.Name), x(end+groupGap)-x(begin)-6))
 		g.group(c, x, y, begin, group, paletteColor(pal.of(group.Name)))
 		at = end + groupGap
 	}
@@ -138,7 +138,7 @@ func (g Columns) Plot(c draw.Canvas, p *gplot.Plot) {
 func (g Columns) series(c draw.Canvas, x, y func(float64) vg.Length, group Group, clr color.NRGBA) {
 	var top []vg.Point
 	var mids []vg.Length
-	var slow []float64
+	var line []float64
 	for i, b := range group.Bars {
 		from, to, v := x(float64(i)*g.Step), x(float64(i+1)*g.Step), b.V
 		if b.Stalled {
@@ -148,12 +148,12 @@ func (g Columns) series(c draw.Canvas, x, y func(float64) vg.Length, group Group
 			v = 0
 		}
 		top = append(top, vg.Point{X: from, Y: y(v)}, vg.Point{X: to, Y: y(v)})
-		mids, slow = append(mids, (from+to)/2), append(slow, b.Line)
+		mids, line = append(mids, (from+to)/2), append(line, b.Line)
 	}
 	area := append([]vg.Point{{X: c.Min.X, Y: c.Min.Y}}, top...)
 	c.FillPolygon(fade(clr, 0.38), append(area, vg.Point{X: top[len(top)-1].X, Y: c.Min.Y}))
 	c.StrokeLines(draw.LineStyle{Color: clr, Width: 1.3}, top)
-	g.right.line(c, mids, slow, (c.Max.X-c.Min.X)/vg.Length(len(mids)) > 16)
+	g.right.line(c, mids, line, (c.Max.X-c.Min.X)/vg.Length(len(mids)) > 16)
 }
 
 func (g Columns) group(c draw.Canvas, x, y func(float64) vg.Length, begin float64, group Group, clr color.NRGBA) {
@@ -162,7 +162,7 @@ func (g Columns) group(c draw.Canvas, x, y func(float64) vg.Length, begin float6
 	width := x(1) - x(0)
 	tick, labels := newInk(10.5, xfont.WeightNormal, gray(0x55)), true
 	for _, b := range group.Bars {
-		labels = labels && tick.width(clean(b.Label))*1.06 < width
+		labels = labels && tick.width(clean(b.Label))*slack < width
 	}
 	for i, b := range group.Bars {
 		mid := x(begin + float64(i) + 0.5)
@@ -205,7 +205,7 @@ func (g Columns) bar(c draw.Canvas, y func(float64) vg.Length, mid, half vg.Leng
 // print writes a value inside its bar: at the bottom or, if the line passes there, below the top.
 func (g Columns) print(c draw.Canvas, k ink, mid, top vg.Length, b Bar) {
 	text := number(b.V)
-	w := k.width(text) * 1.06
+	w := k.width(text) * slack
 	if w+14 > top-c.Min.Y {
 		return
 	}

@@ -9,9 +9,9 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Coverage shows the times for which data exist: a row for each series, in panels, with its runs as
-// bars over one time axis. A hole between two runs is white between gray edges, even if it is
-// narrower than a pixel.
+// Coverage shows the times for which data exist: a row for each series, in panels, with its runs (the
+// periods without a hole) as bars over one time axis. A hole is white between gray edges, even if it
+// is narrower than a pixel.
 type Coverage struct {
 	Frame
 	Panels []CoveragePanel
@@ -125,7 +125,7 @@ func (g coverageDrawing) row(c draw.Canvas, x func(float64) vg.Length, mid vg.Le
 	}
 }
 
-// PeriodsOf splits ascending times at each gap of more than a step; with a step of 0 they are one run.
+// PeriodsOf splits ascending times at each gap of more than a step. With a step of 0 all times are one period.
 func PeriodsOf(times []int64, step int64) (runs []Period) {
 	for i, t := range times {
 		if n := len(runs); n > 0 && (step == 0 || t-times[i-1] <= step) {

@@ -90,7 +90,7 @@ func (d Dots) Plot(c draw.Canvas, p *gplot.Plot) {
 
 // label writes the name of a dot at the nearest free position, and returns its rectangle.
 func (k ink) label(c draw.Canvas, at vg.Point, r vg.Length, text string, taken []vg.Rectangle) vg.Rectangle {
-	w, h := k.width(text)*1.06, vg.Length(labelSize)
+	w, h := k.width(text)*slack, vg.Length(labelSize)
 	place := func(dx, dy vg.Length) vg.Rectangle {
 		corner := vg.Point{X: at.X + dx, Y: at.Y + dy - h/2}
 		return vg.Rectangle{Min: corner, Max: vg.Point{X: corner.X + w, Y: corner.Y + h}}

@@ -50,7 +50,7 @@ func (e entry) sampleWidth() vg.Length {
 	return 17
 }
 
-func (e entry) width(k ink) vg.Length { return e.sampleWidth() + k.width(e.name)*1.06 + legendGap }
+func (e entry) width(k ink) vg.Length { return e.sampleWidth() + k.width(e.name)*slack + legendGap }
 
 func (e entry) draw(c draw.Canvas, k ink, x, baseline vg.Length) {
 	mid := baseline + k.capHeight()/2
@@ -111,7 +111,7 @@ func (s *sheet) wrapLegend(legend []entry, room vg.Length) {
 	k := legendInk()
 	used := room + 1
 	for _, e := range legend {
-		e.name = k.fit(clean(e.name), (room-e.sampleWidth()-legendGap)/1.06)
+		e.name = k.fit(clean(e.name), (room-e.sampleWidth()-legendGap)/slack)
 		w := e.width(k)
 		if used+w > room {
 			s.legend = append(s.legend, nil)
@@ -159,8 +159,8 @@ func (s *sheet) drawAround(c draw.Canvas, height vg.Length) {
 	captionInk().lines(c, s.bottom-8, 14, 4, s.caption)
 }
 
-// lines writes one line of text per height, downward from y. Each baseline is that many px above the bottom of its line.
-// lines returns the y below the last line.
+// lines writes lines of text below y, each with the given height, and returns the y below the last one. baseline is
+// the distance from the bottom of a line to its baseline.
 func (k ink) lines(c draw.Canvas, y, height, baseline vg.Length, lines []string) vg.Length {
 	for _, line := range lines {
 		y -= height
@@ -171,11 +171,10 @@ func (k ink) lines(c draw.Canvas, y, height, baseline vg.Length, lines []string)
 
 // noData is an empty picture: the frame, and the words "no data".
 func (s *sheet) noData() ([]byte, error) {
-	f := s.open(140, 60)
-	c := f.body
+	c := s.open(140, 60).body
 	fillRect(c, gray(0xF5), c.Min.X, c.Min.Y, c.Max.X, c.Max.Y)
 	subtitleInk().write(c, vg.Point{X: (c.Min.X + c.Max.X) / 2, Y: (c.Min.Y+c.Max.Y)/2 - 4}, atCenter, "no data")
-	return f.encode()
+	return s.encode()
 }
 
 func fillRect(c draw.Canvas, clr color.Color, x0, y0, x1, y1 vg.Length) {

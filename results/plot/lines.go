@@ -30,7 +30,7 @@ type Lines struct {
 	RightLabel string   // label of the right axis, see Curve.Right
 	// limits of the axes; two equal numbers = the range of the curves
 	CoordinateLimits, ValueLimits [2]float64
-	Square                        bool
+	Square                        bool // the area of the data is square
 	// LogAbove makes the axis of values logarithmic if the ratio of the largest to the smallest
 	// value is higher; 0 = never.
 	LogAbove float64
@@ -204,9 +204,9 @@ func (c *linesDrawing) prepare() (at, value span, err error) {
 		} else if k := slices.IndexFunc(c.Curves, func(o Curve) bool { return q.SameColorAs != "" && o.Name == q.SameColorAs }); k >= 0 {
 			c.hues[i] = k
 		}
-		of := &value
+		span := &value
 		if q.Right {
-			of = &c.rightSpan
+			span = &c.rightSpan
 		}
 		for k := range q.Positions {
 			if c.Coordinate >= Levels && q.Positions[k] <= 0 || c.Coordinate == Sizes && !(q.Value[k] > 0) {
@@ -216,8 +216,8 @@ func (c *linesDrawing) prepare() (at, value span, err error) {
 				continue
 			}
 			at.add(q.Positions[k])
-			if of.add(q.Value[k]); q.Style == Bars {
-				of.add(0)
+			if span.add(q.Value[k]); q.Style == Bars {
+				span.add(0)
 			}
 			for _, bounds := range [][]float64{q.Lo, q.Hi, q.WhiskerLow, q.WhiskerHigh} {
 				if bounds == nil {
@@ -226,10 +226,10 @@ func (c *linesDrawing) prepare() (at, value span, err error) {
 				if c.Coordinate == Sizes && !(bounds[k] > 0) {
 					bounds[k] = math.NaN()
 				}
-				of.add(bounds[k])
+				span.add(bounds[k])
 			}
 			for _, v := range q.outliers(k) {
-				of.add(v)
+				span.add(v)
 			}
 		}
 	}
@@ -362,13 +362,13 @@ func (c *linesDrawing) Plot(dc draw.Canvas, p *gplot.Plot) {
 		}
 		return vg.Point{X: x(at), Y: y(value)}
 	}
-	of := func(q *Curve) func(at, value float64) vg.Point {
+	placeFor := func(q *Curve) func(at, value float64) vg.Point {
 		if !q.Right {
 			return place
 		}
 		return func(at, value float64) vg.Point { return vg.Point{X: x(at), Y: c.right.y(dc, value)} }
 	}
-	c.drawSideBySide(dc, of)
+	c.drawSideBySide(dc, placeFor)
 	if c.Coordinate == Levels {
 		c.drawCounts(dc, y)
 	} else {
@@ -376,7 +376,7 @@ func (c *linesDrawing) Plot(dc draw.Canvas, p *gplot.Plot) {
 	}
 	for i, q := range c.Curves {
 		if q.Style < Bars {
-			q.ribbon(dc, of(&q), paletteColor(c.hues[i]))
+			q.ribbon(dc, placeFor(&q), paletteColor(c.hues[i]))
 		}
 	}
 	guides := make([][]vg.Point, len(c.Guides))
@@ -390,7 +390,7 @@ func (c *linesDrawing) Plot(dc draw.Canvas, p *gplot.Plot) {
 	var all []vg.Point
 	for i, q := range c.Curves {
 		if q.Style < Bars {
-			all = append(all, q.line(dc, of(&q), c.hues[i])...)
+			all = append(all, q.line(dc, placeFor(&q), c.hues[i])...)
 		}
 	}
 	if !c.rightSpan.empty() {
@@ -412,7 +412,7 @@ func (c *linesDrawing) Plot(dc draw.Canvas, p *gplot.Plot) {
 			if q.Style >= Bars || !q.hasRoomForSymbols(dc) || !isDrawable(v) {
 				continue
 			}
-			if at := of(q)(q.Positions[k], v); dc.Contains(at) {
+			if at := placeFor(q)(q.Positions[k], v); dc.Contains(at) {
 				c.addTooltip(dc, at, q, k)
 			}
 		}
@@ -532,7 +532,7 @@ func (q *Curve) line(c draw.Canvas, place func(at, value float64) vg.Point, h in
 func (c *linesDrawing) label(dc draw.Canvas, r Reference, at vg.Point, curves []vg.Point) {
 	k := captionInk()
 	label := k.fit(clean(r.Label), (dc.Max.X-dc.Min.X)/2)
-	w := k.width(label) * 1.06
+	w := k.width(label) * slack
 	xs, ys := []vg.Length{dc.Max.X - w - 4, dc.Min.X + 6}, []vg.Length{at.Y + 5, at.Y - 13}
 	if c.Coordinate == Levels {
 		xs, ys = []vg.Length{at.X + 6, at.X - w - 4}, []vg.Length{dc.Max.Y - 13, dc.Min.Y + 6}
@@ -581,7 +581,7 @@ func (c *linesDrawing) drawMoments(dc draw.Canvas, p *gplot.Plot) (labels []labe
 		if row < 0 {
 			row, ends = len(ends), append(ends, 0)
 		}
-		ends[row] = at + k.width(text)*1.06 + 12
+		ends[row] = at + k.width(text)*slack + 12
 		labels = append(labels, label{vg.Point{X: at + 5, Y: dc.Max.Y - 12 - 14*vg.Length(row)}, text})
 	}
 	return labels

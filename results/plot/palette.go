@@ -63,7 +63,8 @@ type palette struct {
 	hues  []int
 }
 
-// add assigns a color to a name, even if the name already has one, and returns its index.
+// add assigns a color to a name, even if the name already has one, and returns its index. Names that are not engines
+// get every color but the last, gray, which is the dry engine's.
 func (p *palette) add(name string) int {
 	h, engine := hueOf(name)
 	for tries := 1; slices.Contains(p.hues, h); tries++ {

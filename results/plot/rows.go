@@ -67,7 +67,7 @@ type panelDrawing struct {
 	pal         *palette
 	axes        *gplot.Plot
 	left, right vg.Length // width of the row names (0 = the panel on its left shows them) and of the printed values
-	height      vg.Length // of a row
+	rowHeight   vg.Length
 	xlabel      string
 }
 
@@ -112,7 +112,7 @@ func (r Rows) Draw() ([]byte, error) {
 		}
 		q.prepare(s, all, column, values, i == len(r.Panels)-1)
 		panels = append(panels, q)
-		total, tallest = total+q.size()+12, max(tallest, q.size()+6)
+		total, tallest = total+q.height()+12, max(tallest, q.height()+6)
 	}
 	if r.SideBySide {
 		total = tallest
@@ -124,7 +124,7 @@ func (r Rows) Draw() ([]byte, error) {
 		if q.drawIn(c); r.SideBySide {
 			c.Min.X = c.Max.X + columnGap
 		} else {
-			c.Max.Y -= q.size() + 12
+			c.Max.Y -= q.height() + 12
 		}
 	}
 	return f.encode()
@@ -154,8 +154,8 @@ func (q *panelDrawing) prepare(s *sheet, all span, column vg.Length, values []st
 	if all.empty() {
 		all = span{1, 10}
 	}
-	if q.height = 18; q.SideBySide || points {
-		q.height = 21
+	if q.rowHeight = 18; q.SideBySide || points {
+		q.rowHeight = 21
 	}
 	if q.SideBySide {
 		q.xlabel, values = clean(q.XLabel), ownValues
@@ -175,7 +175,7 @@ func (k ink) widest(all []string) (width vg.Length) {
 	for _, s := range all {
 		width = max(width, k.width(s))
 	}
-	return width * 1.06
+	return width * slack
 }
 
 func withUnit(v float64, unit string) string {
@@ -185,9 +185,9 @@ func withUnit(v float64, unit string) string {
 	return number(v) + " " + clean(unit)
 }
 
-// size is the height of the panel.
-func (q *panelDrawing) size() vg.Length {
-	h := q.height*vg.Length(len(q.Panel.Rows)) + axisRoom
+// height is the height of the panel.
+func (q *panelDrawing) height() vg.Length {
+	h := q.rowHeight*vg.Length(len(q.Panel.Rows)) + axisRoom
 	if q.Title != "" {
 		h += panelTitle
 	}
@@ -199,7 +199,7 @@ func (q *panelDrawing) size() vg.Length {
 
 // drawIn draws the panel at the top of c.
 func (q *panelDrawing) drawIn(c draw.Canvas) {
-	bottom := c.Max.Y - q.size()
+	bottom := c.Max.Y - q.height()
 	if q.Title != "" {
 		k, at := panelInk(), c.Min.X
 		if q.SideBySide {
@@ -243,7 +243,7 @@ func (q *panelDrawing) Plot(c draw.Canvas, p *gplot.Plot) {
 
 // points draws every repetition of a row, and a tick at their median.
 func (q *panelDrawing) points(c draw.Canvas, x func(float64) vg.Length, i int, y vg.Length, clr color.NRGBA) {
-	c.StrokeLine2(draw.LineStyle{Color: gray(0xEE), Width: 0.6}, c.Min.X, y+q.height/2, c.Max.X, y+q.height/2)
+	c.StrokeLine2(draw.LineStyle{Color: gray(0xEE), Width: 0.6}, c.Min.X, y+q.rowHeight/2, c.Max.X, y+q.rowHeight/2)
 	if i == 0 {
 		captionInk().write(c, vg.Point{X: c.Max.X + 6, Y: c.Max.Y + 3}, atLeft, "median")
 	}

@@ -37,12 +37,12 @@ func (g *Guide) label(c draw.Canvas, line []vg.Point, taken *[]vg.Rectangle, cur
 	if len(line) < 2 || label == "" {
 		return
 	}
-	w := k.width(label) * 1.06
+	w := k.width(label) * slack
 	best, fewest := vg.Rectangle{}, math.MaxInt
 	const steps = 20
 	for s := steps * (len(line) - 1); s >= 0 && fewest > 0; s -= steps / 4 {
-		from := line[min(s/steps, len(line)-2)]
-		on := from.Add(line[min(s/steps, len(line)-2)+1].Sub(from).Scale(vg.Length(s-min(s/steps, len(line)-2)*steps) / steps))
+		i := min(s/steps, len(line)-2) // the segment
+		on := line[i].Add(line[i+1].Sub(line[i]).Scale(vg.Length(s-i*steps) / steps))
 		for _, by := range [...]vg.Point{{X: 3, Y: 3}, {X: 8, Y: -12}, {X: -w - 8, Y: 4}} {
 			at := vg.Point{X: max(c.Min.X+3, min(on.X+by.X, c.Max.X-w-3)), Y: max(c.Min.Y+3, min(on.Y+by.Y, c.Max.Y-12))}
 			box := vg.Rectangle{Min: vg.Point{X: at.X - 4, Y: at.Y - 4}, Max: vg.Point{X: at.X + w + 4, Y: at.Y + 12}}
@@ -91,13 +91,13 @@ func (c *linesDrawing) countSideBySide() {
 }
 
 // drawSideBySide draws the bars and boxes.
-func (c *linesDrawing) drawSideBySide(dc draw.Canvas, of func(q *Curve) func(at, value float64) vg.Point) {
+func (c *linesDrawing) drawSideBySide(dc draw.Canvas, placeFor func(q *Curve) func(at, value float64) vg.Point) {
 	k := 0
 	for i, q := range c.Curves {
 		if q.Style < Bars {
 			continue
 		}
-		place, clr := of(&q), paletteColor(c.hues[i])
+		place, clr := placeFor(&q), paletteColor(c.hues[i])
 		slot := (place(c.at.lo+c.gap, 0).X - place(c.at.lo, 0).X) * 0.84 / vg.Length(c.sideBySide)
 		half, shift := min(slot*0.46, 22), (vg.Length(k)-vg.Length(c.sideBySide-1)/2)*min(slot, 50)
 		k++

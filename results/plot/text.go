@@ -25,6 +25,9 @@ const (
 	captionSize = 11
 )
 
+// slack is the factor by which a text may be wider than measured, because a viewer may lack the font.
+const slack = 1.06
+
 func sans(size vg.Length, weight xfont.Weight) font.Font {
 	return font.Font{Typeface: "Liberation", Variant: "Sans", Weight: weight, Size: size}
 }
@@ -79,7 +82,7 @@ func (k ink) write(c draw.Canvas, pt vg.Point, a anchor, s string) {
 
 // writeOver writes on a translucent white background, over other elements.
 func (k ink) writeOver(c draw.Canvas, pt vg.Point, s string) {
-	fillRect(c, fade(gray(0xFF), 0.75), pt.X-3, pt.Y-3, pt.X+k.width(s)*1.06, pt.Y+10)
+	fillRect(c, fade(gray(0xFF), 0.75), pt.X-3, pt.Y-3, pt.X+k.width(s)*slack, pt.Y+10)
 	k.write(c, pt, atLeft, s)
 }
 

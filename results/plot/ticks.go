@@ -186,7 +186,7 @@ func (t timeTicks) Ticks(lo, hi float64) (out []gplot.Tick) {
 			label += "\n" + head
 			shown = head
 		} else if c.secondLine != "" {
-			label += "\n " // keeps the labels on one line
+			label += "\n " // an empty second line keeps all first lines at the same height
 		}
 		out = append(out, gplot.Tick{Value: float64(at.Unix()), Label: label})
 	}

@@ -58,7 +58,7 @@ func (r *runner) chill(ctx context.Context, p *participant) error {
 	}
 	var files []string
 	for _, path := range p.files {
-		found, err := filepath.Glob(path + "*") // the files of its own tables are next to its own
+		found, err := filepath.Glob(path + "*") // the names of all files of the engine start with its path
 		if err != nil {
 			return err
 		}

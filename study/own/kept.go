@@ -107,8 +107,9 @@ func (r *runner) kept(ctx context.Context, p *participant, t *tables.Table, chec
 	return load, err == nil
 }
 
-// aggregates returns a SELECT of the number of rows, and of each column's number of values, smallest and largest value;
-// of booleans it sums the true ones, of integers the remainders, which no engine's sum exceeds.
+// aggregates returns a SELECT of the number of rows and, for each column, of the number of values, the smallest and
+// the largest value. Two types differ: for booleans it counts the true values, because not every engine orders
+// booleans, and for integers it sums remainders instead of the largest value, because no such sum overflows.
 func aggregates(t *tables.Table, ident func(string) string) string {
 	out := []string{"count(*)"}
 	for _, c := range t.Columns {

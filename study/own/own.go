@@ -98,10 +98,10 @@ type runner struct {
 	ref          *tables.Tables
 	participants []*participant
 	tables       []*tables.Table
-	unread       []error              // of tables that could not be read
-	want         [][]*answer.Expected // by question and set of values
-	names        [][]string           // of the columns of the results, by question
-	folders      []string             // that the engines may read
+	unread       []error              // errors of the tables that could not be read
+	want         [][]*answer.Expected // reference results, by question and set of parameter values
+	names        [][]string           // names of the columns of the results, by question
+	folders      []string             // folders that the engines may read
 	work         string               // a temporary folder
 	definitions  map[string]string    // files of statements, by TABLE.ENGINE
 	skipped      []error              // by question: the reason why it is skipped; nil = it is not
@@ -151,7 +151,7 @@ func Run(ctx context.Context, p Program, into *run.Folder) (err error) {
 	}
 	p.Progress = oneAtATime(p.Progress)
 	r := &runner{Program: p, folder: into, began: time.Now(), shown: time.Now()}
-	into.Run.Archives, into.Run.Data = nil, run.Data{Source: into.Run.Data.Source} // a resumed run reads again
+	into.Run.Archives, into.Run.Data = nil, run.Data{Source: into.Run.Data.Source} // a resumed run reads its files again
 	var before []run.OwnTable
 	if r.resumed = into.Run.Own != nil; r.resumed {
 		before = into.Run.Own.Tables
@@ -255,7 +255,7 @@ func (r *runner) open(ctx context.Context) error {
 			return nil, err
 		}
 		err = r.connect(ctx, p, r.resumed)
-		if err != nil && p.db != nil && r.resumed { // what a killed run left there cannot be opened
+		if err != nil && p.db != nil && r.resumed { // the tables of a killed run cannot be opened: start without them
 			err = errors.Join(p.disconnect(), r.connect(ctx, p, false))
 		}
 		if err != nil {
@@ -289,10 +289,11 @@ func (r *runner) overFiles() string {
 	return reference + "::memory:?" + url.Values{"memory_limit": {r.Memory}, "temp_directory": {filepath.Join(r.work, "spilled")}}.Encode()
 }
 
-// uncached keeps a DuckDB over the files from filling its memory with parts of the files, for each condition anew.
+// uncached turns off DuckDB's cache of file contents. Otherwise each DuckDB over the files (the reference, and one
+// for each of the conditions of variants) would fill its memory with them.
 const uncached = "SET GLOBAL enable_external_file_cache = false"
 
-// connect opens an engine, with or without the tables that it has.
+// connect opens an engine. keep = the tables of an earlier run remain.
 func (r *runner) connect(ctx context.Context, p *participant, keep bool) (err error) {
 	if p.db, err = r.Registry.Open(ctx, p.url, engine.Options{Log: r.Log, Threads: r.Threads}); err != nil {
 		return err
@@ -351,7 +352,7 @@ func (r *runner) read(ctx context.Context) (err error) {
 			}
 		}
 	}
-	sources, aside, definitions, err := findTables(r.Tables, declared, r.defined)
+	sources, unused, definitions, err := findTables(r.Tables, declared, r.definitionKey)
 	if err != nil {
 		return err
 	}
@@ -363,10 +364,10 @@ func (r *runner) read(ctx context.Context) (err error) {
 			why = "has statements for a table " + table + ", but no file or folder has this name"
 			r.folder.Warn(fault.Name(definitions[key]) + " " + why)
 		}
-		aside = append(aside, run.SkippedFile{File: definitions[key], Reason: why})
+		unused = append(unused, run.SkippedFile{File: definitions[key], Reason: why})
 	}
 	own := r.folder.Run.Own
-	own.SkippedFiles = aside
+	own.SkippedFiles = unused
 	for name := range declared.tables {
 		if !slices.ContainsFunc(sources, func(s *source) bool { return s.table.Name == name }) {
 			return &fault.Status{Code: fault.Usage, Err: &fault.Error{File: declared.file, Problem: "declares table " + name + ", but no file or folder has this name", Cure: "name the table like its file or folder"}}
@@ -423,8 +424,8 @@ func (r *runner) ask(ctx context.Context, p *participant, q *Question, set int, 
 	return l, err
 }
 
-// rows returns the rows of a query. each, which may be nil, sees each row before. enough, which may be nil,
-// ends the query early.
+// rows returns the rows of a query. It calls each for every row before it stores the row, and ends the query early
+// when enough returns true. Both may be nil.
 func rows(ctx context.Context, o *tables.Tables, text string, each func(row []any), enough func(l *answer.Loose) bool) (*answer.Loose, error) {
 	var out answer.Loose
 	err := o.Ask(ctx, text, func(row []any) error {
@@ -457,7 +458,7 @@ func withPlace(q *Question, scheme string, err error) error {
 	return &fault.Error{File: file, Line: line, Problem: scheme + " cannot run " + q.Name, Err: err, Cure: cure}
 }
 
-// cureOf returns what to do after an error of an engine: otherwise, unless DuckDB had too little memory.
+// cureOf returns the cure of an engine's error: more memory if DuckDB had too little, or else the cure otherwise.
 func cureOf(err error, otherwise string) string {
 	if strings.Contains(err.Error(), "Out of Memory Error") {
 		return "write a larger --memory, or a memory_limit into the URL of the engine duckdb"
@@ -473,8 +474,8 @@ func (r *runner) answers(ctx context.Context) error {
 	began := time.Now()
 	for k, q := range r.Questions {
 		r.progress("DuckDB over the files", k, len(r.Questions), began)
-		out := run.OwnQuestion{Name: q.Name, Title: q.Title, File: q.File, Line: q.Line, ParameterSets: q.Values(), Texts: q.Texts, ComparedWith: map[string]string{}}
-		for set := range q.Values() {
+		out := run.OwnQuestion{Name: q.Name, Title: q.Title, File: q.File, Line: q.Line, ParameterSets: q.ParameterSets(), Texts: q.Texts, ComparedWith: map[string]string{}}
+		for set := range q.ParameterSets() {
 			var e *answer.Expected
 			err := r.reporting("DuckDB over the files: "+q.Name, nil, 0, func() error {
 				return r.limited(ctx, q, reference, func(ctx context.Context) (err error) {
@@ -521,7 +522,7 @@ func (r *runner) prove(ctx context.Context) error {
 		for k, q := range r.Questions {
 			r.progress(p.name, k, len(r.Questions), began)
 			proof, err := answer.Proof{}, cmp.Or(r.skipped[k], p.missingTable(q))
-			for set := 0; set < q.Values() && err == nil; set++ {
+			for set := 0; set < q.ParameterSets() && err == nil; set++ {
 				var got *answer.Loose
 				var saved *result
 				if saved, err = r.result(p, k, set); err != nil {

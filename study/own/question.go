@@ -31,8 +31,8 @@ type param struct {
 	values []string
 }
 
-// Values is the number of sets of parameter values. The study uses them in turn.
-func (q *Question) Values() int {
+// ParameterSets is the number of sets of parameter values. The study uses them in turn.
+func (q *Question) ParameterSets() int {
 	n := 1
 	for _, p := range q.params {
 		n = max(n, len(p.values))
@@ -101,11 +101,11 @@ func Questions(paths, engines []string) ([]*Question, error) {
 		if err != nil {
 			return nil, err
 		}
-		name, of := strings.TrimSuffix(filepath.Base(file), ".sql"), ""
+		name, only := strings.TrimSuffix(filepath.Base(file), ".sql"), ""
 		if at := strings.LastIndexByte(name, '.'); at > 0 && slices.Contains(engines, name[at+1:]) {
-			name, of = name[:at], name[at+1:]
+			name, only = name[:at], name[at+1:]
 		}
-		if out, err = parse(out, file, name, of, string(text)); err != nil {
+		if out, err = parse(out, file, name, only, string(text)); err != nil {
 			return nil, err
 		}
 	}
@@ -152,7 +152,10 @@ var (
 //	-- title: the ten pages that are seen most
 //	-- for: postgres, mariadb
 //	-- param day: 2024-01-01 | 2024-01-02
-func parse(out []*Question, file, name, of, text string) ([]*Question, error) {
+//
+// The questions are called name, name-2 and so on unless they have a name of their own. engine is the engine of their
+// texts; "" = all engines without a text of their own.
+func parse(out []*Question, file, name, engine, text string) ([]*Question, error) {
 	number := 0
 	for from := 0; from < len(text); {
 		var s statement
@@ -165,7 +168,7 @@ func parse(out []*Question, file, name, of, text string) ([]*Question, error) {
 		if number > 1 {
 			q.Name = fmt.Sprintf("%s-%d", name, number)
 		}
-		engines := []string{of}
+		engines := []string{engine}
 		for at, words := range strings.Split(head, "\n") {
 			m := directive.FindStringSubmatch(strings.TrimSpace(words))
 			if m == nil {
@@ -178,8 +181,9 @@ func parse(out []*Question, file, name, of, text string) ([]*Question, error) {
 				q.Title = m[2]
 			case "for":
 				engines = strings.FieldsFunc(m[2], func(r rune) bool { return r == ',' || r == ' ' })
+				// A text for some engines is not counted. Without a name of its own it belongs to the previous question.
 				if number--; number > 0 && q.Name == fmt.Sprintf("%s-%d", name, number+1) {
-					q.Name = out[len(out)-1].Name // a text for the previous question
+					q.Name = out[len(out)-1].Name
 				}
 			default:
 				p := param{name: strings.TrimSpace(strings.TrimPrefix(m[1], "param"))}
@@ -200,7 +204,7 @@ func parse(out []*Question, file, name, of, text string) ([]*Question, error) {
 	return out, nil
 }
 
-// statement is a statement of a file of SQL, without its comments but hints.
+// statement is a statement of a file of SQL. Its text has no comments except hints.
 type statement struct {
 	sql  string
 	line int

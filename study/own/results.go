@@ -37,7 +37,7 @@ func (r *runner) result(p *participant, k, set int) (*result, error) {
 	}
 	q := r.Questions[k]
 	name := url.PathEscape(p.name) + "." + url.PathEscape(q.Name)
-	if q.Values() > 1 {
+	if q.ParameterSets() > 1 {
 		name += "." + strconv.Itoa(set+1)
 	}
 	dir := filepath.Join(r.folder.Dir, resultsFolder)
@@ -139,8 +139,9 @@ func (r *runner) statement(ctx context.Context, p *participant, text, short stri
 	return r.reporting(p.name+": "+short, nil, 0, func() error { return exec(ctx, p.own, text) })
 }
 
-// defined returns TABLE.ENGINE for a file of that name with .sql, unless it has a query of the study.
-func (r *runner) defined(path string) string {
+// definitionKey returns TABLE.ENGINE for a file TABLE.ENGINE.sql with statements for a table; "" for any other file,
+// and for a file with a query of the study.
+func (r *runner) definitionKey(path string) string {
 	table, scheme, _ := strings.Cut(strings.TrimSuffix(filepath.Base(path), ".sql"), ".")
 	if filepath.Ext(path) != ".sql" || !slices.Contains(Names(r.Registry), scheme) {
 		return ""
@@ -155,9 +156,9 @@ func (r *runner) defined(path string) string {
 	return tables.Name(table) + "." + scheme
 }
 
-// Folder creates the run folder of a program, or resumes the run that the same command began in it: its timed
-// repetitions and its complete tables are kept, files are read and results are proven again. fresh describes the run of
-// now.
+// Folder creates the run folder of a program, or resumes the run that the same command started in it. A resumed run
+// keeps its timed repetitions and its complete tables, and reads the files and proves the results again. fresh
+// describes the run if it is not resumed.
 func Folder(dir string, fresh run.Run, says func(string)) (*run.Folder, error) {
 	return run.Resume(dir, fresh, false, func(s *run.Sample) bool { return s.Rep > 0 && s.Measured() != nil }, says)
 }

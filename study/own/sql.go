@@ -156,8 +156,8 @@ func orderingOf(sql string) (o ordering) {
 	return o
 }
 
-// columns finds the columns of the result that order the rows. hidden are the terms that are not
-// columns of the result; in by they follow the columns.
+// columns returns the indexes of the columns that order the rows. hidden are the terms that are not columns
+// of the result; by numbers them as if they followed the columns.
 func (o *ordering) columns(names []string) (by []int, hidden []string) {
 	for _, term := range o.terms {
 		k := find(names, term)

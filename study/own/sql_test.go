@@ -103,7 +103,7 @@ func TestQuestions(t *testing.T) {
 		t.Fatalf("%q, not %q", names, want)
 	}
 	b := all[0]
-	if b.Title != "what is sold" || b.Values() != 3 || b.Line != 4 || b.Text("duckdb", 4) != "SELECT n\nFROM t\nWHERE d = 2 AND u < 'x;y'" || b.Text("sqlite", 2) != "SELECT m FROM t WHERE d = 3" {
+	if b.Title != "what is sold" || b.ParameterSets() != 3 || b.Line != 4 || b.Text("duckdb", 4) != "SELECT n\nFROM t\nWHERE d = 2 AND u < 'x;y'" || b.Text("sqlite", 2) != "SELECT m FROM t WHERE d = 3" {
 		t.Errorf("%+v: %q", b, b.Text("duckdb", 4))
 	}
 	if s := all[2]; s.Text("mariadb", 0) != "SELECT 2.0" || s.Text("sqlite", 0) != "SELECT 2" || all[3].Line != 7 {

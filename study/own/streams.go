@@ -160,7 +160,7 @@ func (s *stream) Do(ctx context.Context, r *pace.Recorder) error {
 	k := s.known[i]
 	s.order, s.queries = s.order[1:], s.queries+1
 	q := s.Questions[k]
-	set := s.queries % q.Values()
+	set := s.queries % q.ParameterSets()
 	began := r.Now()
 	got, err := s.ask(ctx, s.p, q, set, nil)
 	if err != nil {

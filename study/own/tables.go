@@ -47,8 +47,8 @@ func isData(name string) (base string, csv, ok bool) {
 // findTables assigns every file of a folder to a table, or lists it with the reason
 // why it is unused. A file of the folder is a table with its name. All files below a subfolder are one
 // table; folders key=value add columns. definitions are the files of statements for a table in an engine, by
-// TABLE.ENGINE; defined returns this key for the name of such a file.
-func findTables(dir string, declared *declaration, defined func(name string) (key string)) (out []*source, unused []run.SkippedFile, definitions map[string]string, err error) {
+// TABLE.ENGINE; definitionKey returns this key for the path of such a file, and "" for any other.
+func findTables(dir string, declared *declaration, definitionKey func(path string) string) (out []*source, unused []run.SkippedFile, definitions map[string]string, err error) {
 	definitions = map[string]string{}
 	if dir, err = filepath.Abs(dir); err != nil {
 		return nil, nil, nil, err
@@ -98,8 +98,8 @@ func findTables(dir string, declared *declaration, defined func(name string) (ke
 		case path == declared.file || e.Name() == schemaFile && !deep:
 			skip(path, "declares types")
 			return nil
-		case !deep && defined(path) != "":
-			definitions[defined(path)] = path
+		case !deep && definitionKey(path) != "":
+			definitions[definitionKey(path)] = path
 			return nil
 		case !ok:
 			skip(path, "its name is not that of a Parquet or CSV file")

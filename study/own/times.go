@@ -10,14 +10,14 @@ import (
 // times times the proven queries in random order.
 func (r *runner) times(ctx context.Context) error { return r.repeat(ctx, run.Warm, r.Reps) }
 
-// repetition is one of a cell, from 1.
+// repetition identifies a repetition of a cell; rep counts from 1.
 type repetition struct {
 	cell  run.Cell
 	phase run.Phase
 	rep   int
 }
 
-// timed are the repetitions that a resumed run has already.
+// timed returns the repetitions that the run folder already has, if the run is resumed.
 func (r *runner) timed() map[repetition]bool {
 	out := map[repetition]bool{}
 	for _, s := range r.folder.Samples() {
@@ -31,7 +31,7 @@ func (r *runner) timed() map[repetition]bool {
 // time measures one repetition. It compares the result after the clock has stopped.
 func (r *runner) time(ctx context.Context, p *participant, k, rep int, phase run.Phase) error {
 	q := r.Questions[k]
-	set, sample := rep%q.Values(), run.Sample{Cell: run.OwnCell(p.name, q.Name), Phase: phase, Rep: rep + 1}
+	set, sample := rep%q.ParameterSets(), run.Sample{Cell: run.OwnCell(p.name, q.Name), Phase: phase, Rep: rep + 1}
 	if phase == run.Cold {
 		if err := r.chill(ctx, p); ctx.Err() != nil {
 			return ctx.Err()

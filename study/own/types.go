@@ -17,8 +17,8 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// mostDigits is the number of digits of DuckDB's largest decimal. mostScale limits the decimals
-// of a column whose values are also exact as floating-point numbers.
+// mostDigits is the number of digits of DuckDB's largest decimal. A column with more than mostScale
+// decimals becomes a floating-point column if that keeps every value.
 const (
 	mostDigits = 38
 	mostScale  = 9
@@ -33,9 +33,9 @@ type guess struct {
 	noBool, noWhole, noDecimal bool
 	noFloat, noDate, noTime    bool
 	noZone                     bool
-	numbers                    bool // a value has digits: not all are inf or nan
-	intDigits, fracDigits      int  // largest numbers of digits before and after the point
-	upper                      string
+	numbers                    bool   // a value has digits: not all are inf or nan
+	intDigits, fracDigits      int    // largest numbers of digits before and after the point
+	spelling                   string // of booleans: "true", "True" or "TRUE"; a column with several spellings is text
 }
 
 // add considers a value that is not NULL.
@@ -48,9 +48,9 @@ func (g *guess) add(field []byte) {
 	if !g.noBool {
 		word := strings.ToLower(text)
 		if g.noBool = word != "true" && word != "false"; !g.noBool {
-			style := strings.ReplaceAll(strings.ReplaceAll(text, "false", "true"), "False", "True")
-			style = strings.ReplaceAll(style, "FALSE", "TRUE")
-			g.noBool, g.upper = g.upper != "" && g.upper != style, style
+			spelling := strings.ReplaceAll(strings.ReplaceAll(text, "false", "true"), "False", "True")
+			spelling = strings.ReplaceAll(spelling, "FALSE", "TRUE")
+			g.noBool, g.spelling = g.spelling != "" && g.spelling != spelling, spelling
 		}
 	}
 	if !g.noDecimal || !g.noFloat {

@@ -25,11 +25,11 @@ type variants struct {
 	names []string // of the columns of the last result
 }
 
-func (o *variants) close() (err error) {
-	for _, own := range o.open {
+func (v *variants) close() (err error) {
+	for _, own := range v.open {
 		err = errors.Join(err, own.Close())
 	}
-	for _, db := range o.dbs {
+	for _, db := range v.dbs {
 		err = errors.Join(err, db.Close())
 	}
 	return err
@@ -44,23 +44,23 @@ const (
 )
 
 // database opens a DuckDB with a condition.
-func (o *variants) database(ctx context.Context, how string) (*tables.Tables, error) {
-	if own := o.open[how]; own != nil {
+func (v *variants) database(ctx context.Context, how string) (*tables.Tables, error) {
+	if own := v.open[how]; own != nil {
 		return own, nil
 	}
-	db, err := o.Registry.Open(ctx, o.overFiles(), engine.Options{Log: o.Log, Threads: o.Threads})
+	db, err := v.Registry.Open(ctx, v.overFiles(), engine.Options{Log: v.Log, Threads: v.Threads})
 	if err != nil {
 		return nil, err
 	}
-	o.dbs = append(o.dbs, db)
+	v.dbs = append(v.dbs, db)
 	own, err := tables.DatabasesOf(db).Own(ctx, false)
 	if err != nil {
 		return nil, err
 	}
-	if o.open == nil {
-		o.open = map[string]*tables.Tables{}
+	if v.open == nil {
+		v.open = map[string]*tables.Tables{}
 	}
-	o.open[how] = own
+	v.open[how] = own
 	if err := exec(ctx, own, uncached); err != nil {
 		return nil, err
 	}
@@ -69,15 +69,15 @@ func (o *variants) database(ctx context.Context, how string) (*tables.Tables, er
 			return nil, err
 		}
 	}
-	for _, t := range o.tables {
+	for _, t := range v.tables {
 		file := t.Parquet
 		if how == upward || how == downward {
 			var columns []string
 			for _, c := range t.Columns {
 				columns = append(columns, flavour.Ident(c.Name))
 			}
-			file = filepath.Join(o.work, t.Name+".hash"+how+".parquet")
-			if err := exec(ctx, o.ref, "COPY (SELECT * FROM read_parquet("+flavour.Quote(t.Parquet)+") ORDER BY hash("+strings.Join(columns, ", ")+") "+how+") TO "+flavour.Quote(file)+" (FORMAT parquet)"); err != nil {
+			file = filepath.Join(v.work, t.Name+".hash"+how+".parquet")
+			if err := exec(ctx, v.ref, "COPY (SELECT * FROM read_parquet("+flavour.Quote(t.Parquet)+") ORDER BY hash("+strings.Join(columns, ", ")+") "+how+") TO "+flavour.Quote(file)+" (FORMAT parquet)"); err != nil {
 				return nil, err
 			}
 		}
@@ -86,7 +86,7 @@ func (o *variants) database(ctx context.Context, how string) (*tables.Tables, er
 		}
 	}
 	if own.Confine != nil {
-		if err := own.Confine(ctx, o.work); err != nil {
+		if err := own.Confine(ctx, v.work); err != nil {
 			return nil, err
 		}
 	}
@@ -95,22 +95,22 @@ func (o *variants) database(ctx context.Context, how string) (*tables.Tables, er
 
 // expect runs a query on the files with DuckDB, and finds out whether the query determines its
 // result. It records that in out.
-func (o *variants) expect(ctx context.Context, q *Question, set int, out *run.OwnQuestion) (*answer.Expected, error) {
+func (v *variants) expect(ctx context.Context, q *Question, set int, out *run.OwnQuestion) (*answer.Expected, error) {
 	text := q.Text(reference, set)
 	var names []string
-	if err := o.ref.Ask(ctx, "DESCRIBE "+text, func(row []any) error { names = append(names, fmt.Sprint(row[0])); return nil }); err != nil {
+	if err := v.ref.Ask(ctx, "DESCRIBE "+text, func(row []any) error { names = append(names, fmt.Sprint(row[0])); return nil }); err != nil {
 		return nil, err
 	}
-	o.names = names
+	v.names = names
 	order := orderingOf(text)
-	e, by, hidden, scaled, err := answerOver(ctx, o.ref, text, names, &order)
+	e, by, hidden, scaled, err := answerOver(ctx, v.ref, text, names, &order)
 	if err != nil {
 		return nil, err
 	}
 	out.OrderRule = order.words(by, hidden)
 	allow := func(why, cure string, circumstances ...string) error {
 		for _, how := range circumstances {
-			db, err := o.database(ctx, how)
+			db, err := v.database(ctx, how)
 			if err != nil {
 				return err
 			}
@@ -152,7 +152,7 @@ func (o *variants) expect(ctx context.Context, q *Question, set int, out *run.Ow
 		}
 	}
 	if clause := orderDependence(text); clause != "" {
-		err = allow("rows tie in "+clause, o.withUniqueOrder(ctx, clause, all), upward, downward)
+		err = allow("rows tie in "+clause, v.withUniqueOrder(ctx, clause, all), upward, downward)
 	} else if e.HasFloats() && !scaled && has("sum", "avg", "stddev", "stddev_samp", "stddev_pop", "variance", "var_samp", "var_pop", "corr", "covar_pop", "covar_samp") {
 		err = allow("terms of a floating-point sum cancel, and the remainder is rounding", "round(…, 6) around the sum, or CAST(… AS DECIMAL(38, 10)) within it", upward, downward)
 	}
@@ -167,19 +167,20 @@ func (o *variants) expect(ctx context.Context, q *Question, set int, out *run.Ow
 	return e, nil
 }
 
-// spareRows is the number of rows after a limit that a query requests first. More rows rarely tie, and
-// DuckDB need not sort all rows to return the first ones.
+// spareRows is the number of rows after the limit that answerOver requests first, to find rows that tie with the
+// last one. More rows rarely tie, and with a limit DuckDB need not sort all rows.
 const spareRows = 1000
 
-func withSpare(long string, order *ordering) string {
+func withSpare(unlimited string, order *ordering) string {
 	if order.limit < 0 {
-		return long
+		return unlimited
 	}
-	return fmt.Sprintf("%s\nLIMIT %d", long, order.limit+order.offset+spareRows)
+	return fmt.Sprintf("%s\nLIMIT %d", unlimited, order.limit+order.offset+spareRows)
 }
 
-// answerOver runs a query with DuckDB. If possible, it also reads rows after the limit, and the
-// magnitude of the terms of sums.
+// answerOver runs a query with DuckDB. If possible, it also reads rows after the limit, the hidden terms of the
+// order, and the magnitude of the terms of sums (scaled = it has these). by are the columns by which the order is
+// compared.
 func answerOver(ctx context.Context, db *tables.Tables, text string, names []string, order *ordering) (e *answer.Expected, by []int, hidden []string, scaled bool, err error) {
 	by, hidden = order.columns(names)
 	shape := answer.Shape{Width: len(names), By: by, Offset: order.offset, Limit: order.limit, Scales: map[int]int{}}
@@ -187,13 +188,13 @@ func answerOver(ctx context.Context, db *tables.Tables, text string, names []str
 	if order.limit >= 0 {
 		enough = func(l *answer.Loose) bool { return l.PastTies(order.offset+order.limit, by) }
 	}
-	if long, scales, ok := withoutLimit(text, order, hidden); ok && !order.unknown {
+	if unlimited, scales, ok := withoutLimit(text, order, hidden); ok && !order.unknown {
 		for i, k := range scales {
 			shape.Scales[k] = len(names) + len(hidden) + i
 		}
-		l, err := rows(ctx, db, withSpare(long, order), nil, enough)
+		l, err := rows(ctx, db, withSpare(unlimited, order), nil, enough)
 		if n := order.limit + order.offset; err == nil && enough != nil && l.Len() == n+spareRows { // all spare rows tie
-			l, err = rows(ctx, db, long, nil, enough)
+			l, err = rows(ctx, db, unlimited, nil, enough)
 		}
 		if err == nil {
 			return answer.Expect(l, shape), by, hidden, len(scales) > 0, nil
@@ -203,11 +204,8 @@ func answerOver(ctx context.Context, db *tables.Tables, text string, names []str
 		}
 	}
 	shape.Scales = nil
-	if shown := len(by) - len(hidden); len(hidden) > 0 {
-		if k := slices.IndexFunc(by, func(k int) bool { return k >= len(names) }); k >= 0 {
-			shown = k
-		}
-		by, hidden = by[:shown], nil
+	if len(hidden) > 0 { // the order is compared by its terms before the first hidden one
+		by, hidden = by[:slices.IndexFunc(by, func(k int) bool { return k >= len(names) })], nil
 		shape.By, shape.Limit, shape.Offset, enough = by, -1, 0, nil // the limit depends on a hidden term of the order
 	} else if !order.unknown && order.limit+order.offset > 0 {
 		text = text[:order.end]
@@ -219,16 +217,16 @@ func answerOver(ctx context.Context, db *tables.Tables, text string, names []str
 }
 
 // withUniqueOrder adds columns to the order of a clause, so that no rows tie.
-func (o *variants) withUniqueOrder(ctx context.Context, clause string, question []token) string {
+func (v *variants) withUniqueOrder(ctx context.Context, clause string, question []token) string {
 	var key string
-	for _, t := range o.tables {
+	for _, t := range v.tables {
 		if !slices.ContainsFunc(question, func(w token) bool { return strings.EqualFold(strings.Trim(w.text, `"`), t.Name) }) || key != "" {
 			continue
 		}
 		var all []string
 		for _, c := range t.Columns {
 			unique := false
-			err := o.ref.Ask(ctx, "SELECT count(*) = count(DISTINCT "+flavour.Ident(c.Name)+") FROM "+flavour.Ident(t.Name), func(row []any) error {
+			err := v.ref.Ask(ctx, "SELECT count(*) = count(DISTINCT "+flavour.Ident(c.Name)+") FROM "+flavour.Ident(t.Name), func(row []any) error {
 				unique, _ = row[0].(bool)
 				return nil
 			})

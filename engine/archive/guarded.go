@@ -13,13 +13,13 @@ type guardedDatabase struct {
 	location engine.Location
 }
 
-func (p guardedDatabase) Open(ctx context.Context, n design.Name) (Archive, error) {
-	a, err := p.Database.Open(ctx, n)
+func (g guardedDatabase) Open(ctx context.Context, n design.Name) (Archive, error) {
+	a, err := g.Database.Open(ctx, n)
 	if err != nil {
 		return nil, err
 	}
 	return errorWrapper{a, func(err error) error { // it also sees nil: a call that succeeded on the replaced file must fail
-		if replaced := p.location.CheckReplaced(); replaced != nil {
+		if replaced := g.location.CheckReplaced(); replaced != nil {
 			return replaced
 		}
 		return err
