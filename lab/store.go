@@ -55,7 +55,7 @@ func StoreDriver() engine.Driver {
 		Artifacts: []launch.Artifact{gatewayArtifact()},
 		Nodes:     []int{1},
 		Ports:     []string{StoreName},
-		Profiles:  []launch.Profile{{Name: "default", Summary: "versitygw over files of the lab's folder"}},
+		Profiles:  []launch.Profile{{Name: "default", Summary: "versitygw, which stores objects as files in the lab's folder"}},
 		Stop:      syscall.SIGTERM,
 		Find:      func() error { _, err := program(); return err },
 		Prepare: func(_ *launch.Cluster, n *launch.Node) ([]launch.Command, error) {

@@ -58,8 +58,9 @@ func newAsk(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "ask [URL] CASE|QUESTION.yaml|PLOT.xml",
 		Short: "Ask an archive a question, and print rows, a statistic or a plot",
-		Long: `Ask sends a question to an archive, or all questions of a METviewer plot_spec. A question is the name of a case ("barograph cases URL" lists those of the archive,
-"barograph list cases" those of NOAA's experiment), a YAML file (docs/reference/questions.md), or a METviewer plot_spec
+		Long: `Ask sends a question, or all questions of a METviewer plot_spec, to an archive: that of URL or --engine, else of the
+environment variable BAROGRAPH_ENGINE. A question is the name of a case ("barograph cases URL" lists those of the
+archive, "barograph list cases" those of NOAA's experiment), a YAML file (docs/reference/questions.md), or a METviewer plot_spec
 (docs/reference/metviewer.md; PLOT.xml#NAME is one of its plots). --where, --valid and --lead change the question.
 
 Ask prints the rows. --stat computes a statistic from the partial sums, as METviewer does, and reports the number of
@@ -88,7 +89,7 @@ records N behind each value. --plot draws one file for each question, and for ea
 	}
 	a.flags(c, e, "from")
 	e.spreadsheet(c)
-	c.Flags().StringVar(&a.flavour, "flavour", "", "form of the query: "+join(flavour.Names())+" (default: the design's last one in this order that can express the question)")
+	c.Flags().StringVar(&a.flavour, "flavour", "", "form of the query: "+join(flavour.Names())+" (default: the last of these that the design offers and that can express the question)")
 	c.Flags().StringArrayVar(&a.where, "where", nil, `replace the question's condition on a header field: vx_mask=G2/NHX; repeat it or use commas for several values (\, is a comma in a value); FIELD= removes the condition`)
 	c.Flags().StringVar(&a.valid, "valid", "", "replace the question's valid times: 2019010100, a list a,b,c, a range a..b/6h, or all")
 	c.Flags().StringVar(&a.lead, "lead", "", "replace the question's leads, in hours: 0,24,72 or 0-240/6, or all")

@@ -23,11 +23,12 @@ func newCompare(e *env) *cobra.Command {
 		Short: "Compare runs with a baseline run: faster, slower, wrong or missing cells",
 		Long: `Compare matches the cells of runs of any study (in met a cell is an engine, design, flavour and case) with those of the
 first run. For each it reports faster, slower, wrong or missing, the interval, and whether the difference exceeds the
-noise. It first reports why runs cannot be compared (other data, another machine), then other differences (versions,
-settings). It shows no time of a wrong result. It skips and counts the cells that an unfinished run has not measured.
+noise. If runs cannot be compared (other data, another machine), it reports this first. It also lists other
+differences (versions, settings). It shows no time of a wrong result. It skips and counts the cells that an unfinished run has not measured.
 
---fail-over 10% is for nightly tests. The exit status is 4 if a cell, or the median change of all cells, is significantly worse
-by more than 10 %, if a cell is wrong or missing, or if the runs cannot be compared. --benchstat prints the repetitions in the format of benchstat.`,
+--fail-over 10% (fail if the change is over 10 %) is for nightly tests. The exit status is 4 if a cell, or the median
+change of all cells, is significantly worse by more than 10 %; if a cell is wrong or missing; or if the runs cannot be
+compared. --benchstat prints the repetitions for Go's program benchstat.`,
 		Example: `  barograph compare runs/20261120-235959-met runs/20261121-235959-met --fail-over 10% --html change.html
   barograph compare a b --benchstat > both.txt; benchstat -col run both.txt`,
 		Args: cobra.MinimumNArgs(1),
@@ -68,8 +69,8 @@ by more than 10 %, if a cell is wrong or missing, or if the runs cannot be compa
 		},
 	}
 	c.Flags().StringVar(&page, "html", "", "write a page with pictures to this file")
-	c.Flags().Var(&over, "fail-over", "exit with status 4 if a cell is significantly worse by more than this, wrong or missing, or runs cannot be compared: 10%")
-	c.Flags().BoolVar(&benchstat, "benchstat", false, "print the repetitions in the format of benchstat, and compare nothing")
+	c.Flags().Var(&over, "fail-over", "exit with status 4 if a cell is significantly worse by more than this, e.g. 10%, if it is wrong or missing, or if runs cannot be compared")
+	c.Flags().BoolVar(&benchstat, "benchstat", false, "print the repetitions for Go's program benchstat, and compare nothing")
 	c.Flags().Uint64Var(&seed, "seed", 1, "seed of the bootstrap for confidence intervals")
 	return c
 }

@@ -36,19 +36,20 @@ func newGrowth(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "growth FILES… --engine URL…",
 		Short: "Study a series that grows by days: times, sizes on disk, and what is projected",
-		Long: `Growth repeats the study of "met" while one series grows. Its days are those of the files, moved to later days: other
-times, the same leads and values. Day 17 of one day of files is the same day, 16 days later. The days of longer files
-follow each other before the first one is repeated. --models 8 adds copies of the models, with names such as GFS_2.
+		Long: `Growth repeats the study of "met" while one series grows day by day. It makes the days from the files: the same leads
+and values, at later times. If the files have one day, day 17 is that day, 16 days later. If they have several days, the
+first one follows again after the last one. --models 8 adds copies of the models, with names such as GFS_2.
 
 Each question is asked twice: about the first day, so that its answer has the same rows at every size, and about all days
 (…_all_days), so that its answer grows. At every size Growth compares the contents of each archive and each result with
 a reference that it computes from the files of the days. It then fits time = factor · days^exponent to the medians.
 
 --predict 128 projects times and sizes at 128 days from the smaller sizes, stores the projections with their 95 %
-intervals in the run folder, and then measures 128 days. The report compares both, and names what is outside.
+intervals in the run folder, and then measures 128 days. The report compares both, and lists the
+measurements outside their intervals.
 
 Growth writes the days as files into the run folder, checks them against the real ones, and removes them at the end.
-Their size is that of the files times the number of days.`,
+Each day needs the disk space of a day of the real files.`,
 		Example: `  barograph growth vsdb_day --days 1,4,16,64 --predict 128 --engine duckdb --engine lab:postgres
   barograph growth vsdb_day --days 1,2,4,8 --models 16 --engine sqlite --design wide`,
 		Args: cobra.MinimumNArgs(1),
@@ -83,15 +84,15 @@ Their size is that of the files times the number of days.`,
 	c.Flags().StringSliceVar(&s.Designs, "design", nil, "designs to study (default: all that each engine offers)")
 	c.Flags().Var((*list)(&s.cases), "case",
 		"questions: \"noaa\" (its seven cases), case names, question files or METviewer plots (default: derived from the first day)")
-	c.Flags().StringSliceVar(&s.Flavours, "flavour", nil, "flavours to use (default: all that each design offers)")
+	c.Flags().StringSliceVar(&s.Flavours, "flavour", nil, "flavours to use (default: all; see \"barograph list flavours\")")
 	c.Flags().StringVar(&s.out, "out", "", "run folder (default: runs/{time}-growth)")
-	c.Flags().IntVar(&s.reps, "reps", met.DefaultReps, "timed repetitions of each cell")
+	c.Flags().IntVar(&s.reps, "reps", met.DefaultReps, "timed repetitions of each cell (engine, design, flavour, case)")
 	c.Flags().IntVar(&s.warmups, "warmups", 1, "untimed repetitions between the proof and the timed ones")
 	c.Flags().DurationVar(&s.limit, "time-limit", 0, "at each size, stop timing after this long, but not before the repetitions can show a difference")
 	c.Flags().StringVar(&s.subset, "subset", defaultSubset, "name of the series inside each archive")
 	c.Flags().IntVar(&s.threads, "threads", 0, "threads of an embedded engine (default: chosen by the engine)")
 	c.Flags().Uint64Var(&s.seed, "seed", 1, "seed of the order of repetitions and of the bootstrap")
-	c.Flags().StringArrayVar(&s.labs, "lab-dir", []string{engine.LabDir()}, "folder of labs whose servers the run records; repeat it for several")
+	c.Flags().StringArrayVar(&s.labs, "lab-dir", []string{engine.LabDir()}, "folder of \"lab up\"; the run records the settings of its servers; repeat it for several")
 	s.lastLine = lastLine(c)
 	s.Server = func(d *engine.Driver, u *url.URL) *run.Server { return lab.Serving(s.labs, d, u).Server() }
 	e.completeEngines(c)

@@ -49,7 +49,7 @@ that a package installs. The commands act on the engines named, or on every engi
 
 "lab disks" makes throttled disks for engines that spread their tables. "lab up s3" starts an object store.`,
 	}
-	c.PersistentFlags().StringVar(&l.dir, "lab-dir", engine.LabDir(), "folder in which the labs are")
+	c.PersistentFlags().StringVar(&l.dir, "lab-dir", engine.LabDir(), "folder of the servers and disks")
 	formerlyOf(c, c.PersistentFlags(), "dir", "lab-dir")
 	sub := func(use, short string, run func(c *cobra.Command, args []string) error) *cobra.Command {
 		s := &cobra.Command{Use: use, Short: short, Args: cobra.ArbitraryArgs, ValidArgs: append(l.known.Servers(), lab.DisksName), RunE: run}
@@ -66,7 +66,7 @@ that a package installs. The commands act on the engines named, or on every engi
 	profiles, descriptions := l.profiles()
 	up.Long = "Up starts the servers of the engines that you name (default: all), and prints their names for --engine, such as lab:postgres. " +
 		"It leaves running servers unchanged.\n\nProfiles (the default is the first one of an engine):\n" + descriptions
-	up.Flags().IntVar(&l.Nodes, "nodes", 1, "nodes of the cluster")
+	up.Flags().IntVar(&l.Nodes, "nodes", 1, "nodes of the cluster; more than 1 only for "+join(l.serversWhere(func(s *launch.Server) bool { return len(s.Nodes) > 1 })))
 	up.Flags().StringVar(&l.Profile, "profile", "", "settings: "+join(profiles)+" (default: the engine's first)")
 	up.Flags().BoolVar(&l.isolate, "isolate", false, "give each node a network namespace and a control group (as root)")
 	up.Flags().Float64Var(&l.limits.CPUs, "cpus", 0, "with --isolate: cores that a node may use; 0 = all")
@@ -94,16 +94,21 @@ func (l *labs) profiles() (all []string, descriptions string) {
 			if !slices.Contains(all, p.Name) {
 				all = append(all, p.Name)
 			}
-			descriptions += fmt.Sprintf("\n  %-11s%-9s%s", d.Scheme, p.Name, p.Summary)
+			descriptions += fmt.Sprintf("\n  %-11s%-10s%s", d.Scheme, p.Name, p.Summary)
 		}
 	}
 	return all, descriptions
 }
 
 // encrypted returns the engines whose lab servers support TLS.
-func (l *labs) encrypted() (all []string) {
+func (l *labs) encrypted() []string {
+	return l.serversWhere(func(s *launch.Server) bool { return s.TLS != launch.NoTLS })
+}
+
+// serversWhere returns the engines whose lab servers satisfy a condition.
+func (l *labs) serversWhere(is func(*launch.Server) bool) (all []string) {
 	for _, d := range l.known {
-		if d.Server != nil && d.Server.TLS != launch.NoTLS {
+		if d.Server != nil && is(d.Server) {
 			all = append(all, d.Scheme)
 		}
 	}

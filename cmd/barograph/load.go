@@ -42,15 +42,16 @@ same identity as an existing record and different values; --on-conflict decides:
   first   keep the line that comes first by the path of its file, then by its line number
   last    keep the line that comes last
   keep    store every conflicting line, as METdbLoad does; later loads into the subset also use keep
-Cassandra, AsterixDB (normalized) and MariaDB (wide) refuse "keep": they can store one record of an identity.
+Cassandra, AsterixDB (normalized) and MariaDB (wide) refuse "keep": they store only one record of an identity.
 
 Load skips known files: those with the same path, size and modification time, or with the same bytes. With --rehash
 only the bytes count. Rerun an interrupted load: the archive ends up identical. An embedded archive takes
 one load at a time. Loads into a server take turns.
 
---retain 400d removes records whose fcst_valid_beg is more than 400 days before the newest one. Two checks
-apply if that is more than --retain-limit percent of the records. Load then removes nothing if the removal covers more
-days of valid time than the load added, or if the removed records are older than the rest by more than --retain. To load removed records again, use --rehash.
+--retain 400d removes records whose fcst_valid_beg is more than 400 days before the newest one. If these are more
+than --retain-limit percent of the records, the newest time may be wrong. Load then removes nothing if the removal
+covers more days than the load added, or if a gap longer than --retain separates the removed records from the rest.
+To load removed records again, use --rehash.
 
 --spec reads a load_spec of METdbLoad or VxIngest: the files, the subset, and the target if --engine is missing.`,
 		Example: `  barograph load vsdb_data --engine duckdb:archive.db --design wide
@@ -101,7 +102,7 @@ days of valid time than the load added, or if the removed records are older than
 	c.Flags().DurationVar(&settle, "settle", 5*time.Second, "with --watch: load a file when it has not changed for this long")
 	c.Flags().DurationVar(&j.wait, "wait", 30*time.Second, "how long to wait while another process has the archive open (barograph serve releases it within a second)")
 	c.Flags().StringVar(&retain, "retain", "", "after the load, remove records that are older than the newest one by more than this, e.g. 400d")
-	c.Flags().Float64Var(&j.retain.Limit, "retain-limit", load.DefaultLimit, "with --retain: percent of the records above which the checks of days and gap apply")
+	c.Flags().Float64Var(&j.retain.Limit, "retain-limit", load.DefaultLimit, "with --retain: percentage of the records that load removes without checks, at most")
 	c.Flags().BoolVar(&j.retain.Force, "force", false, "with --retain: remove records even if a check fails")
 	c.Flags().BoolVar(&j.dryRun, "dry-run", false, "with --retain: change nothing, and list what would be removed")
 	c.Flags().BoolVar(&j.Rehash, "rehash", false, "compare the bytes of known files, and reload records that --retain removed")

@@ -71,8 +71,8 @@ that users asked and weights them by frequency: METviewer plots, or a query log 
 --from URL studies an existing archive: met verifies it, studies it unchanged, and copies it into the engines of --engine.
 
 --clients 1,2,4,8 also runs all cases with that many concurrent clients, checks each result, reports throughput and
-latency, and fits the universal scalability law. --subsets 1,2,4,8 (not with --from) repeats the study with other data
-in the same engine: copies under other names (see "barograph growth").`, met.DerivedCases),
+latency, and fits the universal scalability law. --subsets 1,2,4,8 (not with --from) repeats the study with that many
+copies of the data in each engine. To study a longer series, use "barograph growth".`, met.DerivedCases),
 		Example: `  barograph met vsdb_data --engine duckdb --engine sqlite --engine pebble
   barograph met vsdb_data --engine duckdb --design wide --case test_3 --flavour epoch-range
   barograph met --from duckdb:archive.db --engine lab:postgres`,
@@ -103,13 +103,13 @@ in the same engine: copies under other names (see "barograph growth").`, met.Der
 		"questions: \"noaa\" (its seven cases), case names, question files or METviewer plots (default: derived from the data)")
 	c.Flags().StringVar(&s.mix, "mix", "", "questions that users asked, weighted by frequency: a folder of METviewer plots, a list of them, or an SQL query log")
 	c.MarkFlagsMutuallyExclusive("case", "mix")
-	c.Flags().StringSliceVar(&s.Flavours, "flavour", nil, "flavours to use (default: all that each design offers)")
-	c.Flags().IntSliceVar(&s.copies, "subsets", nil, "other data in the same engine, as numbers of copies of the data: 1,2,4,8,16")
+	c.Flags().StringSliceVar(&s.Flavours, "flavour", nil, "flavours to use (default: all; see \"barograph list flavours\")")
+	c.Flags().IntSliceVar(&s.copies, "subsets", nil, "repeat the study with these numbers of copies of the data in each engine: 1,2,4,8,16")
 	c.Flags().IntSliceVar(&s.clients, "clients", nil, "numbers of concurrent clients: 1,2,4,8,16,32,64")
 	c.Flags().DurationVar(&s.duration, "duration", met.DefaultDuration, "with --clients: wall time of one measurement")
 	c.Flags().IntVar(&s.rounds, "rounds", 1, "with --clients: passes over all numbers of clients")
 	c.Flags().IntVar(&s.threads, "threads", 0, "threads of an embedded engine (default: chosen by the engine)")
-	c.Flags().StringArrayVar(&s.labs, "lab-dir", []string{engine.LabDir()}, "folder of labs whose servers the run records; repeat it for several")
+	c.Flags().StringArrayVar(&s.labs, "lab-dir", []string{engine.LabDir()}, "folder of \"lab up\"; the run records the settings of its servers; repeat it for several")
 	formerly(c, "askers", "clients")
 	formerly(c, "ask-for", "duration")
 	formerly(c, "ask-reps", "rounds")
@@ -128,8 +128,8 @@ in the same engine: copies under other names (see "barograph growth").`, met.Der
 // flags adds the flags that met and quickstart share.
 func (s *study) flags(c *cobra.Command) {
 	c.Flags().StringVar(&s.out, "out", "", "run folder (default: runs/{time}-{workload})")
-	c.Flags().StringVar(&s.subset, "subset", defaultSubset, "name of the copy of the data set inside each archive")
-	c.Flags().IntVar(&s.reps, "reps", met.DefaultReps, "timed repetitions of each cell")
+	c.Flags().StringVar(&s.subset, "subset", defaultSubset, "name of the data set in each archive")
+	c.Flags().IntVar(&s.reps, "reps", met.DefaultReps, "timed repetitions of each cell (engine, design, flavour, case)")
 	c.Flags().IntVar(&s.warmups, "warmups", 1, "untimed repetitions between the proof and the timed ones")
 	c.Flags().IntVar(&s.cold, "cold", 0, "cold starts of each cell: a new process, and an empty page cache for the files of the archive")
 	c.Flags().DurationVar(&s.limit, "time-limit", 0, "stop timing after this long, but not before the repetitions can show a difference")

@@ -22,14 +22,14 @@ func newScanOwn(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "own --tables DIR --queries FILE.sql…|--set SET [--engine URL…]",
 		Short: "Study your own tables and SQL queries on several engines",
-		Long: `Own loads the Parquet or CSV files of a folder into every engine, runs the queries of SQL files, and times the correct
-results. --streams then runs the queries concurrently and reports queries per hour, percentiles and scaling.
+		Long: `Own loads the Parquet or CSV files of a folder into every engine, runs the queries of SQL files, and times the queries
+whose results are correct. --streams then runs the queries concurrently and reports queries per hour, percentiles and scaling.
 
 DIR/NAME.parquet, DIR/NAME.csv and the files below DIR/NAME are the table NAME; a folder key=value adds a column. Own
 lists every file, its rows, the types of all columns, and unused files with the reason. A CSV column gets the
 narrowest lossless type; DIR/schema.sql or --types declares other types. Own creates no index; after it
 has loaded NAME into an engine, it runs the statements of DIR/NAME.ENGINE.sql there (such as CREATE INDEX). On a
-server the tables are in a schema (MariaDB: database) barograph_own, which each run empties. A query ends with a
+server the tables are in a schema (MariaDB: database) barograph_own, which a new run replaces. A query ends with a
 semicolon. Lines before it may describe it:
   -- name: top_pages
   -- title: the most viewed pages
@@ -109,10 +109,10 @@ Sets: clicks (30 queries modeled on ClickBench), documents (5 from JSONBench), s
 	c.Flags().Float64Var(&p.Tolerance, "tolerance", 0, "relative difference of equal floating-point numbers (default 1e-9)")
 	c.Flags().DurationVar(&p.Timeout, "timeout", 10*time.Minute, "longest time of a query on an engine")
 	c.Flags().DurationVar(&p.TimeLimit, "time-limit", 0, "stop timing after this long")
-	c.Flags().StringVar(&p.Memory, "memory", own.DefaultMemory, "memory limit of DuckDB over the files")
+	c.Flags().StringVar(&p.Memory, "memory", own.DefaultMemory, "memory limit of DuckDB for the queries on the files")
 	c.Flags().BoolVar(&p.SaveResults, "save-results", false, "write the proven results into the run folder: results/ENGINE.QUERY.csv")
 	c.Flags().Uint64Var(&p.Seed, "seed", 1, "seed of the order of repetitions")
-	c.Flags().StringVar(&p.Labs, "lab-dir", engine.LabDir(), "folder of labs whose servers the run records")
+	c.Flags().StringVar(&p.Labs, "lab-dir", engine.LabDir(), "folder of \"lab up\"; the run records the settings of its servers")
 	c.Flags().StringVar(&out, "out", "", "run folder (default: runs/{time}-own)")
 	e.completeEngines(c)
 	seldom(c, "cold", "lab-dir", "memory", "rate", "rounds", "rows", "save-results", "seed", "threads", "time-limit", "timeout", "tolerance", "types", "while-loading")

@@ -301,8 +301,8 @@ type shefInput struct {
 func (s *shefInput) flags(c *cobra.Command) {
 	f := c.Flags()
 	untilFlag(c, &s.to, "latest time of observation to keep")
-	f.StringVar(&s.now, "now", "", "time from which missing years are inferred, e.g. 2024-07-03 or 2024-07-03T12:00:00Z (default: now)")
-	f.StringSliceVar(&s.filter.Stations, "station", nil, "patterns of stations to keep")
+	f.StringVar(&s.now, "now", "", "time from which missing years are inferred, e.g. 2024-07-03 or 2024-07-03T12:00:00Z (default: now; for post and serve the time of the file)")
+	f.StringSliceVar(&s.filter.Stations, "station", nil, "patterns of stations to keep, e.g. LCH*,!LCHX1")
 	f.StringSliceVar(&s.filter.Elements, "pe", nil, "patterns of physical elements to keep, e.g. HG,P?")
 	f.StringSliceVar(&s.filter.Sources, "ts", nil, "patterns of types and sources to keep, e.g. R?,!RZ")
 	f.StringVar(&s.from, "since", "", "earliest time of observation to keep, e.g. 2024-07-01")

@@ -43,7 +43,7 @@ type shefPost struct {
 func (p *shefPost) databaseFlags(c *cobra.Command, what string) {
 	c.Flags().StringVar(&p.url, engineFlag, "", "URL of the database "+what+", e.g. postgres://awips@dx1:5432/hd_ob8krf")
 	c.Flags().StringVar(&p.schema, "schema", "ihfs", "ihfs: the tables of the Weather Service, which must exist; or barograph: those of \"barograph post\"")
-	c.Flags().StringVar(&p.design, "design", string(posts.Single), "with --schema barograph: "+strings.Join(words(posts.Designs()), ", "))
+	c.Flags().StringVar(&p.design, "design", string(posts.Single), "with --schema barograph: rows of 96 or 24 values, or of one: "+strings.Join(words(posts.Designs()), ", "))
 	p.env.completeEngines(c, "db")
 	complete(c, "schema", func() []string { return []string{"ihfs", "barograph"} })
 	complete(c, "design", func() []string { return words(posts.Designs()) })
@@ -52,7 +52,7 @@ func (p *shefPost) databaseFlags(c *cobra.Command, what string) {
 func (p *shefPost) flags(c *cobra.Command) {
 	p.databaseFlags(c, "(required)")
 	c.Flags().StringVar(&p.apps, "apps-defaults", "", "file of tokens (shef_winpast : 10 …), such as .Apps_defaults_site")
-	c.Flags().StringVar(&p.policy, "policy", string(posts.GoodStays), "for an existing key, instead of the token shef_duplicate: "+strings.Join(words(posts.Policies()), ", "))
+	c.Flags().StringVar(&p.policy, "policy", string(posts.GoodStays), "rule for a value whose key exists; overrides the token shef_duplicate: "+strings.Join(words(posts.Policies()), ", "))
 	c.Flags().BoolVar(&p.learn, "learn-ingest", false, "admit a series that ingestfilter does not have, and add its row")
 	c.Flags().BoolVar(&p.archive, "archive-data", false, "with --schema ihfs: center the time window on the product's time instead of now")
 	c.Flags().BoolVar(&p.make, "make", false, "with --schema barograph: create missing tables")

@@ -24,9 +24,10 @@ func newVerify(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "verify [URL] [FILES…]",
 		Short: "Prove that an archive contains what was loaded",
-		Long: `Verify reads all records of an archive, and compares the count and digest of each series with those that the loads
-stored. It reports records that were lost, changed or added after the loads. With FILES it also looks up each of their records, and
-names missing and differing ones by file and line.`,
+		Long: `Verify reads all records of an archive, and compares the count and digest of each series (the records with the same
+header) with those that the loads stored. It reports records that were lost, changed or added after the loads. With
+FILES it also looks up each of their records, and names missing and differing ones by file and line. Without URL it
+verifies the archive that the environment variable BAROGRAPH_ENGINE names.`,
 		Example: `  barograph verify duckdb:archive.db
   barograph verify lab:postgres vsdb_data
   barograph verify duckdb:damaged.db --salvage duckdb:new.db`,
@@ -52,7 +53,7 @@ names missing and differing ones by file and line.`,
 		},
 	}
 	last = lastLine(c)
-	c.Flags().BoolVar(&prune, "prune", false, "accept deliberate deletions: no longer expect the deleted records; the next load rereads their files")
+	c.Flags().BoolVar(&prune, "prune", false, "accept deliberate deletions: no longer expect the deleted records; a later load of their files stores them again")
 	c.Flags().BoolVar(&force, "force", false, fmt.Sprintf("with --prune: accept more than %d %% deleted records of a subset", load.DefaultLimit))
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "with --prune: change nothing, and list what would be accepted")
 	c.Flags().StringVar(&salvage, "salvage", "", "URL of a new archive: copy every readable record into it, and list what is missing")

@@ -63,9 +63,9 @@ func (f *ycsbFlags) flags(c *cobra.Command) {
 	c.Flags().StringArrayVar(&f.ddls, "ddl", nil, "SQL file, or ENGINE=FILE, that creates the table")
 	c.Flags().Float64Var(&f.target, "target", 0, "operations per second over all threads; 0 = no limit")
 	c.Flags().StringVar(&f.rate, "rate", "", "several rates in turn, instead of --target: 500/s@30s,1000/s@30s")
-	c.Flags().BoolVar(&f.verify, "verify", false, "derive values from key and field, and check each value read (dataintegrity=true)")
+	c.Flags().BoolVar(&f.verify, "verify", false, "derive values from key and field, and check each value read (dataintegrity=true); load the table with it, too")
 	c.Flags().BoolVarP(&f.status, "status", "s", false, "print progress to stderr")
-	c.Flags().StringVar(&f.labs, "lab-dir", engine.LabDir(), "folder of labs whose servers the run records")
+	c.Flags().StringVar(&f.labs, "lab-dir", engine.LabDir(), "folder of \"lab up\"; the run records the settings of its servers")
 	c.Flags().BoolVar(&f.oldCodes, "ycsb-exit-codes", false, "use the exit statuses of YCSB")
 	seldom(c, "ddl", "lab-dir", "layout", "rate", "status", "verify", "ycsb-exit-codes")
 }
@@ -105,8 +105,8 @@ func newYCSBRun(e *env) *cobra.Command {
 		Long: `Run executes a workload on a loaded table. Without --target each thread sends its next request when it has the result of the
 last one. With --target, operations are due at that rate over all threads (-p arrivals=fixed or poisson), and run prints
 two latencies: [READ] is the service time, [Intended-READ] counts from when the operation was due. -p warmup=SECONDS
-excludes the first seconds from the results. With --engine dry:, run first loads the table, because that engine's data
-exist only in this process.`,
+excludes the first seconds from the results. --engine dry: is a store in this process, to measure the client itself;
+run first loads its table.`,
 		Example: `  barograph ycsb run --engine pebble:ycsb.pebble -P workloada -p recordcount=100000 -p operationcount=1000000 --threads 8
   barograph ycsb run --engine postgres://postgres@localhost/test -P workloade -p maxexecutiontime=60 --target 500`,
 		Args: cobra.NoArgs,
@@ -121,9 +121,9 @@ exist only in this process.`,
 
 // folderFlags adds the flags of run and sweep.
 func (f *ycsbFlags) folderFlags(c *cobra.Command) {
-	c.Flags().StringVar(&f.faults, "fault", "", "faults of the server, timed from the end of the warm-up: kill:node2@20s,restart@40s. Also stop, resume (SIGSTOP); partition, heal, bandwidth:10mbit, full-bandwidth, delay:5ms, no-delay (lab up --isolate); slow:5ms, fast (a relay); disk-full, disk-free, power-off, power-on (lab up --frail-disks)")
-	c.Flags().StringVar(&f.faultCommand, "fault-command", "", "command that causes the faults on your server, with action, node, amount")
-	c.Flags().IntVar(&f.witnesses, "history", 8, "clients whose calls are checked for lost and stale data; without --fault 0")
+	c.Flags().StringVar(&f.faults, "fault", "", "faults of the server, timed from the end of the warm-up: kill:node2@20s,restart@40s. Also stop, resume (SIGSTOP); partition, heal, bandwidth:10mbit, full-bandwidth, delay:5ms, no-delay (lab up --isolate); slow:5ms, fast (delayed replies); disk-full, disk-free, power-off, power-on (lab up --frail-disks)")
+	c.Flags().StringVar(&f.faultCommand, "fault-command", "", "command that causes the faults on your own server; Barograph calls it as COMMAND ACTION NODE [AMOUNT]")
+	c.Flags().IntVar(&f.witnesses, "history", 8, "number of extra clients whose calls are checked for lost and stale data; used with --fault, or if you set it")
 	c.Flags().StringVar(&f.metrics, "metrics", "", "address for Prometheus metrics during the run: :9100 (this machine only) or HOST:9100")
 	c.Flags().StringVar(&f.out, "out", "", "run folder to create")
 	seldom(c, "fault", "fault-command", "history", "metrics")

@@ -31,7 +31,7 @@ func server() *launch.Server {
 		Ports:      []string{"api", "nc", "cluster", "client", "web", "query", "console", "active"},
 		NoPassword: true,
 		Profiles: []launch.Profile{
-			{Name: "default", Summary: "as packaged: a Java heap of a quarter of the memory: a quarter of it cache, a quarter write buffers"},
+			{Name: "default", Summary: "as packaged: a Java heap of a quarter of the memory; a quarter of the heap is cache, a quarter write buffers"},
 			{Name: "tuned", Summary: "a Java heap of half the memory, most of it cache; more memory for sorts and joins", Settings: tuned},
 		},
 		Note: "AsterixDB's HTTP ports listen on every network interface of this machine, independent of the configured address, and require no password: " +
