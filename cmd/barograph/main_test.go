@@ -243,6 +243,7 @@ func TestExitStatuses(t *testing.T) {
 		{"unreachable", []string{"ask", "test_1", "--engine", "sqlite:" + filepath.Join(good, "x.db")}, fault.Unreachable, "x.db"},
 		{"no run folder", []string{"report", dir}, fault.Failed, "run folder"},
 		{"a report of nothing", []string{"report", filepath.Join(dir, "absent")}, fault.Failed, "absent: file does not exist; name a"},
+		{"a page on all addresses", []string{"serve", dir, "--listen", "0.0.0.0:0"}, fault.Usage, "--listen 0.0.0.0:0 names no address of this machine; name one"},
 		{"a page of nothing", []string{"serve", filepath.Join(dir, "absent")}, fault.Failed, "absent: file does not exist; name a"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -65,7 +65,12 @@ func (e *env) serve(ctx context.Context, listen string, open bool, args []string
 	if err != nil {
 		return &fault.Error{Setting: "--listen " + listen, Problem: "cannot be used", Err: cmp.Or(errors.Unwrap(errors.Unwrap(err)), err), Cure: "name another port, or 0 for any free port"}
 	}
-	if at, ok := on.Addr().(*net.TCPAddr); ok && !at.IP.IsLoopback() {
+	at, _ := on.Addr().(*net.TCPAddr)
+	if at.IP.IsUnspecified() { // a browser names one address, and serve compares it
+		_ = on.Close() // it accepted nothing
+		return fault.Misuse("--listen "+listen, "names no address of this machine", "name one, such as 127.0.0.1:8042 or that of its network")
+	}
+	if !at.IP.IsLoopback() {
 		e.info("warning: other machines can reach " + on.Addr().String() + "; everyone who has the URL can read all data, and the connection is not encrypted")
 	}
 	s, err := serve.New(serve.Options{Registry: e.engines, Version: build.Version(), Host: on.Addr().String(), Log: e.log()}, args...)
