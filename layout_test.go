@@ -104,6 +104,7 @@ var allowed = map[string][]string{
 	"internal/fuzz":   {},
 	"internal/core":   {},
 	"internal/mutate": {"internal/core"},
+	"internal/pages":  {"results/measure", "results/plot", "results/report", "results/run"},
 
 	// these hold a doc.go for the folders in them
 	"archive": {}, "cmd": {}, "query": {}, "results": {},

@@ -1,0 +1,1 @@
+# The steps of run.sh met-2020.

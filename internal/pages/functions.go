@@ -1,0 +1,495 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"text/template"
+	"time"
+
+	"github.com/barograph/barograph/results/measure"
+	"github.com/barograph/barograph/results/plot"
+	"github.com/barograph/barograph/results/report"
+	"github.com/barograph/barograph/results/run"
+)
+
+// functions are those of the templates. README.md.txt in the folder of the pages describes them.
+func (p *page) functions() template.FuncMap {
+	return template.FuncMap{
+		// of the original
+		"was":      p.was,
+		"wasRows":  p.wasRows,
+		"figure":   p.figure,
+		"original": func() original { return p.original },
+
+		// of run folders
+		"value":    p.value,
+		"try":      p.try,
+		"each":     p.each,
+		"axis":     p.axis,
+		"field":    p.field,
+		"textOf":   p.textOf,
+		"fact":     p.factNumber,
+		"factText": p.fact,
+		"access":   p.access,
+		"planText": p.planText,
+		"exists": func(name string) bool {
+			_, err := os.Stat(filepath.Join(p.expanded, name, run.File))
+			return err == nil
+		},
+		"counts":  p.counts,
+		"section": p.section,
+		"facts":   p.factsOf,
+
+		// arithmetic; each accepts numbers of any kind
+		"ratio": func(a, b any) (number, error) { return combine(a, b, func(x, y float64) float64 { return x / y }) },
+		"times": func(a, b any) (number, error) { return combine(a, b, func(x, y float64) float64 { return x * y }) },
+		"minus": func(a, b any) (number, error) { return combine(a, b, func(x, y float64) float64 { return x - y }) },
+		"plus":  func(a, b any) (number, error) { return combine(a, b, func(x, y float64) float64 { return x + y }) },
+		"power": func(a, b any) (number, error) { return combine(a, b, math.Pow) },
+		"percent": func(a, b any) (number, error) {
+			return combine(a, b, func(x, y float64) float64 { return 100 * (x - y) / y })
+		},
+		"geomean": geomean,
+		"least":   func(xs ...any) (number, error) { return best(xs, func(a, b float64) bool { return a < b }) },
+		"most":    func(xs ...any) (number, error) { return best(xs, func(a, b float64) bool { return a > b }) },
+		"below":   func(a, b any) (bool, error) { return compare(a, b, func(x, y float64) bool { return x < y }) },
+		"law":     law,
+		"project": func(l measure.Growth, size any) (number, error) { return project(l, size) },
+		"count":   func(xs []any) number { return exactly(float64(len(xs))) },
+		"known":   func(x any) (bool, error) { n, err := toNumber(x); return n.known(), err },
+
+		// printing
+		"digits": func(n int, x any) (string, error) {
+			return printed(x, func(v float64) string { return plot.Digits(v, n) })
+		},
+		"whole": func(x any) (string, error) {
+			return printed(x, func(v float64) string { return run.FormatCount(int64(math.Round(v))) })
+		},
+		"interval": interval,
+		"list":     func(xs ...any) []any { return xs },
+		"append":   func(to []any, xs ...any) []any { return append(slices.Clone(to), xs...) },
+		"strings":  func(xs ...string) []string { return xs },
+		"split":    strings.Fields,
+		"set":      func(name string, v any) string { p.values[name] = v; return "" },
+		"get":      p.get,
+
+		// pictures
+		"bar":     bar,
+		"panel":   panel,
+		"bars":    p.bars,
+		"curve":   curve,
+		"lines":   p.lines,
+		"group":   columnGroup,
+		"columns": p.columns,
+		"layer": func(name string, values []any) (plot.Layer, error) {
+			v, err := floats(values)
+			return plot.Layer{Name: name, Value: v}, err
+		},
+		"layers":  p.layers,
+		"drawing": p.drawing,
+	}
+}
+
+// was is a number of the original: of a row and a column of one of its tables.
+func (p *page) was(table, row, column string) (number, error) {
+	t, ok := p.original.Tables[table]
+	if !ok {
+		return number{}, fmt.Errorf("%s.json has no table %s", p.name, table)
+	}
+	c := slices.Index(t.Columns, column)
+	if c < 0 {
+		return number{}, fmt.Errorf("table %s has no column %s", table, column)
+	}
+	for _, r := range t.Rows {
+		if fmt.Sprint(r[0]) == row {
+			if v, ok := r[c].(float64); ok {
+				return exactly(v), nil
+			}
+			return missing("—"), nil
+		}
+	}
+	return number{}, fmt.Errorf("table %s has no row %s", table, row)
+}
+
+// wasRows are the names of the rows of a table of the original.
+func (p *page) wasRows(table string) (out []string) {
+	for _, r := range p.original.Tables[table].Rows {
+		out = append(out, fmt.Sprint(r[0]))
+	}
+	return out
+}
+
+func (p *page) figure(name string) (number, error) {
+	f, ok := p.original.Figures[name]
+	if !ok {
+		return number{}, fmt.Errorf("%s.json has no figure %s", p.name, name)
+	}
+	return exactly(f.Value), nil
+}
+
+func (p *page) get(name string) (any, error) {
+	v, ok := p.values[name]
+	if !ok {
+		return nil, fmt.Errorf("nothing was set as %s", name)
+	}
+	return v, nil
+}
+
+// value is the median of a quantity over the repetitions of the only cell that meets the
+// conditions. A quantity is a path in the measurement, such as total_ns; times are in milliseconds.
+func (p *page) value(name, quantity string, conditions ...string) (number, error) {
+	n, err := p.try(name, quantity, conditions...)
+	if err == nil && n.Note == "not measured" {
+		err = fmt.Errorf("%s has no cell %v", name, conditions)
+	}
+	return n, err
+}
+
+// try is value, and "not measured" if there is no such cell.
+func (p *page) try(name, quantity string, conditions ...string) (number, error) {
+	f, err := p.open(name)
+	if err != nil {
+		return number{}, err
+	}
+	matching := f.matching(conditions)
+	cells := f.cellsOf(matching)
+	switch {
+	case len(cells) == 0:
+		return missing("not measured"), nil
+	case len(cells) > 1:
+		return number{}, fmt.Errorf("%s: %v are %d cells: %v", name, conditions, len(cells), cells)
+	}
+	var values []float64
+	state := run.Verdict("")
+	for _, i := range matching {
+		state = f.samples[i].Verdict
+		if f.samples[i].Measured() == nil {
+			continue
+		}
+		v, err := quantityOf(f.values[i], quantity)
+		if err != nil {
+			return number{}, fmt.Errorf("%s %s: %w", name, cells[0], err)
+		}
+		values = append(values, v)
+	}
+	if len(values) == 0 {
+		if f.samples[matching[0]].Rows == 0 && state.IsCorrect() {
+			return missing("no rows"), nil
+		}
+		return missing(string(state)), nil
+	}
+	n := number{Estimate: measure.MedianEstimate(values), N: len(values)}
+	return n, nil
+}
+
+// quantityOf reads a number of a sample. Members of the measurement need no prefix.
+func quantityOf(sample any, quantity string) (float64, error) {
+	m, _ := sample.(map[string]any)
+	v, err := at(m["measured"], quantity)
+	if err != nil {
+		var other error
+		if v, other = at(sample, quantity); other != nil {
+			return 0, err
+		}
+	}
+	x, ok := v.(float64)
+	if !ok {
+		return 0, fmt.Errorf("%s is %v, not a number", quantity, v)
+	}
+	if strings.HasSuffix(quantity, "_ns") {
+		x /= 1e6
+	}
+	return x, nil
+}
+
+// each is the quantity of every repetition, in order, for example of a series of intervals:
+// with the quantity "series.ended" it is each member's value in the only sample.
+func (p *page) each(name, quantity string, conditions ...string) (out []any, err error) {
+	f, err := p.open(name)
+	if err != nil {
+		return nil, err
+	}
+	for _, i := range f.matching(conditions) {
+		if f.samples[i].Measured() == nil {
+			continue
+		}
+		array, member, ok := strings.Cut(quantity, "[].")
+		if !ok {
+			v, err := quantityOf(f.values[i], quantity)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, exactly(v))
+			continue
+		}
+		m, _ := f.values[i].(map[string]any)
+		list, err := at(m["measured"], array)
+		if err != nil {
+			return nil, err
+		}
+		items, _ := list.([]any)
+		for _, item := range items {
+			v, err := quantityOf(map[string]any{"measured": item}, member)
+			if err != nil {
+				v = 0 // JSON omits zeros
+			}
+			out = append(out, exactly(v))
+		}
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("%s: nothing meets %v", name, conditions)
+	}
+	return out, nil
+}
+
+// axis lists the values on an axis of the cells that meet conditions, in order of their first sample.
+func (p *page) axis(name, axis string, conditions ...string) (out []string, err error) {
+	f, err := p.open(name)
+	if err != nil {
+		return nil, err
+	}
+	for _, i := range f.matching(conditions) {
+		v := f.samples[i].Cell.Value(axis)
+		if axis == "engine" {
+			v = f.samples[i].Cell.Engine
+		}
+		if !slices.Contains(out, v) {
+			out = append(out, v)
+		}
+	}
+	return out, nil
+}
+
+// field is a number of run.json, such as archives[engine=duckdb,design=wide].bytes_on_disk.
+func (p *page) field(name, path string) (number, error) {
+	f, err := p.open(name)
+	if err != nil {
+		return number{}, err
+	}
+	v, err := quantityOf(map[string]any{"measured": f.runJSON}, path)
+	if err != nil {
+		return number{}, fmt.Errorf("%s: %w", name, err)
+	}
+	return exactly(v), nil
+}
+
+// textOf is a text of run.json.
+func (p *page) textOf(name, path string) (string, error) {
+	f, err := p.open(name)
+	if err != nil {
+		return "", err
+	}
+	v, err := at(f.runJSON, path)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", name, err)
+	}
+	return fmt.Sprint(v), nil
+}
+
+func (p *page) factNumber(file, name string) (number, error) {
+	text, err := p.fact(file, name)
+	if err != nil {
+		return number{}, err
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	return exactly(v), err
+}
+
+func (p *page) plan(name string, conditions []string) (*run.Plan, error) {
+	f, err := p.open(name)
+	if err != nil {
+		return nil, err
+	}
+	var found *run.Plan
+	for i := range f.plans {
+		meets := true
+		for _, c := range conditions {
+			axis, want, _ := strings.Cut(c, "=")
+			if axis == "engine" {
+				meets = meets && f.plans[i].Cell.Engine == want
+			} else {
+				meets = meets && f.plans[i].Cell.Value(axis) == want
+			}
+		}
+		if meets && found != nil {
+			return nil, fmt.Errorf("%s: several plans meet %v", name, conditions)
+		}
+		if meets {
+			found = &f.plans[i]
+		}
+	}
+	if found == nil {
+		return nil, fmt.Errorf("%s: no plan meets %v", name, conditions)
+	}
+	return found, nil
+}
+
+// access describes how the plan of a query reads stored data, in words.
+func (p *page) access(name string, conditions ...string) (string, error) {
+	plan, err := p.plan(name, conditions)
+	if err != nil {
+		return "", err
+	}
+	var out []string
+	for _, a := range plan.Access {
+		out = append(out, a.Words()+" ("+a.Counts()+")")
+	}
+	if len(out) == 0 {
+		return "not reported", nil
+	}
+	return strings.Join(out, "; "), nil
+}
+
+// planText is the kept text of a plan; keep -plans names the plans whose texts are kept.
+func (p *page) planText(name string, conditions ...string) (string, error) {
+	plan, err := p.plan(name, conditions)
+	if err == nil && plan.Text == "" {
+		err = fmt.Errorf("%s: the text of the plan %s was not kept", name, plan.Name)
+	}
+	if err != nil {
+		return "", err
+	}
+	return strings.TrimSpace(plan.Text), nil
+}
+
+// counts counts the cells of a folder by verdict: right, wrong, failed and so on.
+func (p *page) counts(name string, verdicts ...string) (number, error) {
+	f, err := p.open(name)
+	if err != nil {
+		return number{}, err
+	}
+	last := map[string]run.Verdict{}
+	for i := range f.samples {
+		s := &f.samples[i]
+		if key := s.Cell.String(); last[key] == "" || last[key].IsCorrect() {
+			last[key] = s.Verdict
+		}
+	}
+	n := 0
+	for _, v := range last {
+		if len(verdicts) == 0 || slices.Contains(verdicts, string(v)) || v.IsCorrect() && slices.Contains(verdicts, "right") {
+			n++
+		}
+	}
+	return exactly(float64(n)), nil
+}
+
+// section is a table of the report of a run folder, by the title of its section.
+func (p *page) section(name, title string) (string, error) {
+	r, err := report.Open(filepath.Join(p.expanded, name))
+	if err != nil {
+		return "", err
+	}
+	var titles []string
+	var find func(sections []report.Section) *report.Section
+	find = func(sections []report.Section) *report.Section {
+		for i := range sections {
+			titles = append(titles, sections[i].Title)
+			if sections[i].Title == title && sections[i].Table != nil {
+				return &sections[i]
+			}
+			if s := find(sections[i].Parts); s != nil {
+				return s
+			}
+		}
+		return nil
+	}
+	s := find(r.Sections)
+	if s == nil {
+		return "", fmt.Errorf("the report of %s has no table %q among %q", name, title, titles)
+	}
+	return markdown(s.Table), nil
+}
+
+func markdown(t *report.Table) string {
+	var out strings.Builder
+	var rule strings.Builder
+	rule.WriteString("|")
+	out.WriteString("|")
+	for _, c := range t.Head {
+		name := c.Name
+		if c.Unit != "" {
+			name += " (" + c.Unit + ")"
+		}
+		out.WriteString(" " + name + " |")
+		rule.WriteString(map[bool]string{true: "---:|", false: "---|"}[c.Number])
+	}
+	out.WriteString("\n" + rule.String() + "\n")
+	for _, r := range t.Rows {
+		out.WriteString("|")
+		for _, c := range r.Cells {
+			text := strings.TrimSpace(c.Text + " " + c.Sub)
+			out.WriteString(" " + strings.ReplaceAll(text, "|", `\|`) + " |")
+		}
+		out.WriteString("\n")
+	}
+	return out.String()
+}
+
+// factsOf is a table of what was measured where, when and by which program.
+func (p *page) factsOf(names ...string) (string, error) {
+	var out strings.Builder
+	machines, versions, products := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	var order []string
+	add := func(to map[string]bool, kind, text string) {
+		if !to[text] {
+			to[text] = true
+			order = append(order, fmt.Sprintf("| %s | %s |\n", kind, text))
+		}
+	}
+	var runs strings.Builder
+	for _, name := range names {
+		f, err := p.open(name)
+		if err != nil {
+			return "", err
+		}
+		m := f.run.Machine
+		add(machines, "machine", fmt.Sprintf("%s, %d threads, %d usable, %s GB of memory, %s, %s, %s", m.CPU, m.Threads, m.UsableCPUs,
+			plot.Digits(float64(m.Memory)/1e9, 3), m.OS, m.Kernel, m.Virtual))
+		add(versions, "Barograph", "commit `"+f.run.Version+"`, "+m.Go)
+		for _, a := range f.run.Archives {
+			text := a.Product + " " + a.Version
+			if a.Server != nil {
+				text += fmt.Sprintf(", profile %s, %s", a.Server.Profile, run.CountOf(a.Server.Nodes, "node"))
+			}
+			if a.Unranked != "" {
+				text += ", not ranked: " + a.Unranked
+			}
+			if a.Engine != "dry" {
+				add(products, "engine", text)
+			}
+		}
+		k, ok := p.index[name]
+		if !ok {
+			return "", fmt.Errorf("%s has no folder %s", keptIndex, name)
+		}
+		took := "interrupted"
+		if !f.run.Finished.IsZero() {
+			took = f.run.Finished.Sub(f.run.Started).Round(time.Second).String()
+		}
+		fmt.Fprintf(&runs, "| `%s` | %s | %s | %s | `%s` (%s, %s) |\n", name, f.run.Started.UTC().Format("2006-01-02 15:04"), took,
+			plot.Digits(m.Load[0], 3), k.Digest, run.CountOf(k.Files, "file"), sizeText(k.Bytes))
+	}
+	if len(machines) > 1 {
+		return "", errors.New("the runs are of several machines")
+	}
+	slices.SortStableFunc(order, func(a, b string) int {
+		return strings.Compare(strings.SplitN(a, "|", 3)[1], strings.SplitN(b, "|", 3)[1])
+	})
+	out.WriteString("| | |\n|---|---|\n" + strings.Join(order, ""))
+	out.WriteString("\n| run folder | started (UTC) | took | load average before | digest of the complete folder |\n|---|---|---|---|---|\n" + runs.String())
+	return out.String(), nil
+}
+
+func sizeText(n int64) string {
+	if n < 1e6 {
+		return plot.Digits(float64(n)/1e3, 3) + " kB"
+	}
+	return plot.Digits(float64(n)/1e6, 3) + " MB"
+}

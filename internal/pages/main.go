@@ -1,0 +1,107 @@
+// Command pages renders the pages of docs/results/five, which compare five published evaluations
+// with runs of Barograph. It computes every number from the kept run folders and from the file of
+// the original's numbers, so that no figure of ours is typed.
+//
+//	go run ./internal/pages render [NAME…]       # writes docs/results/five/NAME.md and its pictures
+//	go run ./internal/pages keep NAME [FOLDER]   # copies what the page needs from FOLDER (runs/NAME)
+//
+// docs/results/five/README.md.txt describes the functions of the templates.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+const five = "docs/results/five"
+
+func main() {
+	plans := flag.String("plans", "", "keep: also copy the texts of the plans whose names match this expression")
+	flag.Usage = func() {
+		fmt.Fprintln(os.Stderr, "usage: pages render [NAME…] | pages [-plans REGEXP] keep NAME [FOLDER]")
+	}
+	flag.Parse()
+	if err := command(flag.Args(), *plans); err != nil {
+		fmt.Fprintln(os.Stderr, "pages:", err)
+		os.Exit(1) //nolint:forbidigo // main ends the program
+	}
+}
+
+func command(args []string, plans string) error {
+	switch {
+	case len(args) > 0 && args[0] == "render":
+		names, err := pageNames(five)
+		if err != nil {
+			return err
+		}
+		if len(args) > 1 {
+			names = args[1:]
+		}
+		return write(five, names)
+	case len(args) > 1 && len(args) < 4 && args[0] == "keep":
+		keepText, err := regexp.Compile(plans)
+		if err != nil {
+			return err
+		}
+		if plans == "" {
+			keepText = regexp.MustCompile(`$^`)
+		}
+		from := filepath.Join("runs", args[1])
+		if len(args) > 2 {
+			from = args[2]
+		}
+		return keep(from, filepath.Join(five, "runs", args[1]), keepText)
+	}
+	flag.Usage()
+	return errors.New("unknown command")
+}
+
+// pageNames lists the pages of a folder: those that have a template.
+func pageNames(dir string) (names []string, err error) {
+	paths, err := filepath.Glob(filepath.Join(dir, "*.md.tmpl"))
+	for _, p := range paths {
+		names = append(names, strings.TrimSuffix(filepath.Base(p), ".md.tmpl"))
+	}
+	// The landing page uses what the other pages computed, so it is rendered last.
+	slices.SortStableFunc(names, func(a, b string) int {
+		return len(strings.TrimPrefix(b, landing)) - len(strings.TrimPrefix(a, landing))
+	})
+	return names, err
+}
+
+// landing is the name of the page "What we found".
+const landing = "found"
+
+// write renders pages and removes their pictures of earlier renderings.
+func write(dir string, names []string) error {
+	for _, name := range names {
+		files, err := render(dir, name)
+		if err != nil {
+			return err
+		}
+		old, err := filepath.Glob(filepath.Join(dir, name+"-*.svg"))
+		if err != nil {
+			return err
+		}
+		for _, path := range old {
+			if _, ok := files[filepath.Base(path)]; !ok {
+				if err := os.Remove(path); err != nil {
+					return err
+				}
+			}
+		}
+		for file, text := range files {
+			if err := os.WriteFile(filepath.Join(dir, file), text, 0o600); err != nil {
+				return err
+			}
+		}
+		fmt.Fprintf(os.Stdout, "%s.md and %d pictures\n", filepath.Join(dir, name), len(files)-1)
+	}
+	return nil
+}
