@@ -42,10 +42,10 @@ type kept struct {
 var left = regexp.MustCompile(`^(start_ns|service_times|response_times|times)$`)
 
 // perQuery are parts of the measurement of a single query that no page shows.
-var perQuery = []string{"client", "machine", "memory_available_bytes", "devices", "server"} //nolint:gochecknoglobals // a constant
+var perQuery = []string{"first_row_ns", "client", "machine", "memory_available_bytes", "devices", "server"} //nolint:gochecknoglobals // a constant
 
 // keep copies the kept parts of all run folders below from to the folder to, which it replaces.
-func keep(from, to string, planTexts *regexp.Regexp) error {
+func keep(from, to string, which planChoice) error {
 	index := map[string]kept{}
 	if err := os.RemoveAll(to); err != nil {
 		return err
@@ -63,7 +63,7 @@ func keep(from, to string, planTexts *regexp.Regexp) error {
 			if index[filepath.ToSlash(name)], err = describe(filepath.Dir(path)); err != nil {
 				return err
 			}
-			return keepRun(filepath.Dir(path), filepath.Join(to, name), planTexts)
+			return keepRun(filepath.Dir(path), filepath.Join(to, name), which)
 		case d.Name() == "growth.json" || strings.HasSuffix(d.Name(), ".facts"):
 			return copyFile(path, filepath.Join(to, name, d.Name()))
 		}
@@ -83,7 +83,7 @@ func keep(from, to string, planTexts *regexp.Regexp) error {
 	return err
 }
 
-func keepRun(from, to string, planTexts *regexp.Regexp) error {
+func keepRun(from, to string, which planChoice) error {
 	var buf bytes.Buffer
 	text, err := os.ReadFile(filepath.Join(from, run.File))
 	if err == nil {
@@ -112,14 +112,23 @@ func keepRun(from, to string, planTexts *regexp.Regexp) error {
 	}
 	out := map[string]keptPlan{}
 	for _, p := range plans {
+		if !which.access.MatchString(p.Name) {
+			continue
+		}
 		k := keptPlan{Cell: p.Cell, Access: p.Access}
-		if planTexts.MatchString(p.Name) {
+		if which.text.MatchString(p.Name) {
 			k.Text = p.Text
 		}
 		out[p.Name] = k
 	}
+	if len(out) == 0 {
+		return nil
+	}
 	return writeJSON(filepath.Join(to, keptPlans), out)
 }
+
+// planChoice names the plans that are kept, as TEST.ENGINE.DESIGN.FLAVOUR.
+type planChoice struct{ access, text *regexp.Regexp }
 
 type keptPlan struct {
 	Cell   run.Cell     `json:"cell"`

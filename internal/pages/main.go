@@ -22,18 +22,19 @@ import (
 const five = "docs/results/five"
 
 func main() {
-	plans := flag.String("plans", "", "keep: also copy the texts of the plans whose names match this expression")
+	accesses := flag.String("plans", "$^", "keep: also copy the accesses of the plans whose names match this expression")
+	texts := flag.String("texts", "$^", "keep: also copy the texts of these of them")
 	flag.Usage = func() {
-		fmt.Fprintln(os.Stderr, "usage: pages render [NAME…] | pages [-plans REGEXP] keep NAME [FOLDER]")
+		fmt.Fprintln(os.Stderr, "usage: pages render [NAME…] | pages [-plans REGEXP] [-texts REGEXP] keep NAME [FOLDER]")
 	}
 	flag.Parse()
-	if err := command(flag.Args(), *plans); err != nil {
+	if err := command(flag.Args(), *accesses, *texts); err != nil {
 		fmt.Fprintln(os.Stderr, "pages:", err)
 		os.Exit(1) //nolint:forbidigo // main ends the program
 	}
 }
 
-func command(args []string, plans string) error {
+func command(args []string, accesses, texts string) error {
 	switch {
 	case len(args) > 0 && args[0] == "render":
 		names, err := pageNames(five)
@@ -45,18 +46,19 @@ func command(args []string, plans string) error {
 		}
 		return write(five, names)
 	case len(args) > 1 && len(args) < 4 && args[0] == "keep":
-		keepText, err := regexp.Compile(plans)
-		if err != nil {
+		var which planChoice
+		var err error
+		if which.access, err = regexp.Compile(accesses); err != nil {
 			return err
 		}
-		if plans == "" {
-			keepText = regexp.MustCompile(`$^`)
+		if which.text, err = regexp.Compile(texts); err != nil {
+			return err
 		}
 		from := filepath.Join("runs", args[1])
 		if len(args) > 2 {
 			from = args[2]
 		}
-		return keep(from, filepath.Join(five, "runs", args[1]), keepText)
+		return keep(from, filepath.Join(five, "runs", args[1]), which)
 	}
 	flag.Usage()
 	return errors.New("unknown command")
