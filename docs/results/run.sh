@@ -38,7 +38,9 @@ program=${BAROGRAPH:-$out/.done/barograph}
 lab=/var/tmp/barograph-five-$name
 barograph() { "$program" "$@"; }
 
-# step NAME COMMAND… runs a command once and records how many seconds it took. A command may be a function.
+# step NAME COMMAND… runs a command once and records how many seconds it took. A command may be a function. The script
+# continues after a failed step and fails at its end. The servers that a step starts must not inherit the lock.
+failed=
 step() {
 	if [ -e "$out/.done/$1.seconds" ]; then
 		echo "$1: finished before, $(cat "$out/.done/$1.seconds") s"
@@ -50,9 +52,10 @@ step() {
 		start=$(date +%s)
 		name_of_step=$1
 		shift
-		"$@"
+		"$@" 9>&-
 		echo $(($(date +%s) - start)) >"$out/.done/$name_of_step.seconds"
-	) 9>"${LOCK:-/dev/null}"
+	) 9>"${LOCK:-/dev/null}" &
+	wait $! || { failed="$failed $1" && echo "$1 failed" >&2; }
 }
 
 # measure COMMAND… runs Barograph. Status 4 means that lines were quarantined, which the run folder reports.
@@ -71,4 +74,5 @@ cd "$out"
 # shellcheck source=/dev/null
 . "$here/five/$name.sh"
 cat "$out/.done"/*.seconds | awk -v name="$name" '{ n += $1 } END { printf "%s: %.0f minutes\n", name, n / 60 }'
+[ -z "$failed" ] || { echo "failed:$failed; the same command tries them again" >&2 && exit 1; }
 echo "go run ./internal/pages keep $name $out && docs/results/render.sh $name"

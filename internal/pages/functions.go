@@ -59,7 +59,9 @@ func (p *page) functions() template.FuncMap {
 		"least":   func(xs ...any) (number, error) { return best(xs, func(a, b float64) bool { return a < b }) },
 		"most":    func(xs ...any) (number, error) { return best(xs, func(a, b float64) bool { return a > b }) },
 		"below":   func(a, b any) (bool, error) { return compare(a, b, func(x, y float64) bool { return x < y }) },
-		"law":     law,
+		"law":     p.law,
+		"across":  p.across,
+		"home":    p.home,
 		"project": func(l measure.Growth, size any) (number, error) { return project(l, size) },
 		"count":   func(xs []any) number { return exactly(float64(len(xs))) },
 		"known":   func(x any) (bool, error) { n, err := toNumber(x); return n.known(), err },
@@ -141,6 +143,84 @@ func (p *page) get(name string) (any, error) {
 	return v, nil
 }
 
+// exists reports whether a run folder was kept.
+func (p *page) exists(name string) bool {
+	_, err := os.Stat(filepath.Join(p.expanded, name, run.File))
+	return err == nil
+}
+
+// home is the first of several folders, separated by blanks, in which an engine was measured; "" = none.
+func (p *page) home(engine, names string) (string, error) {
+	for _, name := range strings.Fields(names) {
+		if !p.exists(name) {
+			continue
+		}
+		f, err := p.open(name)
+		if err != nil {
+			return "", err
+		}
+		if len(f.matching([]string{"engine=" + engine})) > 0 {
+			return name, nil
+		}
+	}
+	return "", nil
+}
+
+// across divides medians of total_ns of one configuration by those of another one, for each case that both
+// answered. Its value is the geometric mean, its bounds are the least and the largest ratio, not an interval.
+func (p *page) across(cases []string, name, conditions, otherName, otherConditions string) (out number, err error) {
+	var ratios []any
+	out = missing("—")
+	for _, c := range cases {
+		a, err := p.try(name, "total_ns", append(strings.Fields(conditions), "case="+c)...)
+		if err != nil {
+			return out, err
+		}
+		b, err := p.try(otherName, "total_ns", append(strings.Fields(otherConditions), "case="+c)...)
+		if err != nil {
+			return out, err
+		}
+		if r, err := combine(a, b, func(x, y float64) float64 { return x / y }); err == nil && r.known() {
+			ratios = append(ratios, r)
+		}
+	}
+	if len(ratios) == 0 {
+		return out, nil
+	}
+	if out, err = geomean(ratios); err != nil {
+		return out, err
+	}
+	low, err := best(ratios, func(a, b float64) bool { return a < b })
+	if err != nil {
+		return out, err
+	}
+	high, err := best(ratios, func(a, b float64) bool { return a > b })
+	out.Low, out.High, out.N = low.Value, high.Value, len(ratios)
+	return out, err
+}
+
+// law fits quantity = factor · size^exponent to the repetitions in the folders of several sizes; %s in name is the size.
+func (p *page) law(name string, sizes []string, quantity string, conditions ...string) (measure.Growth, error) {
+	var x []float64
+	var rows [][]float64
+	for _, size := range sizes {
+		values, err := p.each(fmt.Sprintf(name, size), quantity, conditions...)
+		if err != nil {
+			return measure.Growth{}, err
+		}
+		row, err := floats(values)
+		if err != nil {
+			return measure.Growth{}, err
+		}
+		n, err := toNumber(size)
+		if err != nil {
+			return measure.Growth{}, err
+		}
+		x, rows = append(x, n.Value), append(rows, row)
+	}
+	return measure.FitGrowth(x, rows, 1)
+}
+
 // value is the median of a quantity over the repetitions of the only cell that meets the
 // conditions. A quantity is a path in the measurement, such as total_ns; times are in milliseconds.
 func (p *page) value(name, quantity string, conditions ...string) (number, error) {
@@ -153,6 +233,9 @@ func (p *page) value(name, quantity string, conditions ...string) (number, error
 
 // try is value, and "not measured" if there is no such cell.
 func (p *page) try(name, quantity string, conditions ...string) (number, error) {
+	if !p.exists(name) {
+		return missing("not measured"), nil
+	}
 	f, err := p.open(name)
 	if err != nil {
 		return number{}, err

@@ -121,23 +121,6 @@ func best(xs []any, better func(a, b float64) bool) (out number, err error) {
 	return out, nil
 }
 
-// law fits value = factor · size^exponent to pairs of lists.
-func law(sizes, values []any) (measure.Growth, error) {
-	x, err := floats(sizes)
-	if err != nil {
-		return measure.Growth{}, err
-	}
-	y, err := floats(values)
-	if err != nil {
-		return measure.Growth{}, err
-	}
-	rows := make([][]float64, len(y))
-	for i, v := range y {
-		rows[i] = []float64{v}
-	}
-	return measure.FitGrowth(x, rows, 1)
-}
-
 func project(l measure.Growth, size any) (number, error) {
 	n, err := toNumber(size)
 	return number{Estimate: l.At(n.Value)}, err

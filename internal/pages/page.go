@@ -159,7 +159,9 @@ func typedFigures(t *template.Template) error {
 			text.WriteString(" ")
 		}
 	}
-	list(t.Root)
+	for _, each := range t.Templates() {
+		list(each.Root)
+	}
 	plain := names.ReplaceAllString(code.ReplaceAllString(text.String(), " "), " ")
 	if found := digit.FindAllString(plain, -1); len(found) > 0 {
 		return fmt.Errorf("%s: figures are typed, not computed: %q", t.Name(), found)

@@ -3,7 +3,7 @@ tar -xf "$DATA"/met/vsdb/vxingest_*.tar.xz -C "$out"
 day=vsdb_data
 ecm=$day/anom/00Z/ecm
 [ -d seed ] || barograph synth vsdb --preset seed --out seed >last.txt
-last=$(small 30 5)
+last=$(small 30 05)
 [ -d month ] || barograph synth vsdb --since 2019-03-01 --until "2019-03-$last" --models gfs --stattypes anom --out month >last.txt
 [ -d next ] || barograph synth vsdb --since 2019-03-31 --models gfs --stattypes anom --seed 2 --out next >last.txt
 # shellcheck disable=SC2086,SC2154 # $labs is several words; run.sh sets lab and out
