@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -42,7 +43,19 @@ func (p *page) functions() template.FuncMap {
 			_, err := os.Stat(filepath.Join(p.expanded, name, run.File))
 			return err == nil
 		},
-		"counts":  p.counts,
+		"counts": p.counts,
+		"total":  p.total,
+		"bottleneck": func(name string, conditions ...string) (string, error) {
+			f, err := p.open(name)
+			if err != nil {
+				return "", err
+			}
+			found := f.matching(conditions)
+			if len(found) == 0 || len(f.cellsOf(found)) != 1 {
+				return "", fmt.Errorf("%s: %v are %d cells, not one", name, conditions, len(f.cellsOf(found)))
+			}
+			return report.Bottleneck(f.samples[found[0]]), nil
+		},
 		"section": p.section,
 		"facts":   p.factsOf,
 
@@ -64,6 +77,9 @@ func (p *page) functions() template.FuncMap {
 		"home":    p.home,
 		"project": func(l measure.Growth, size any) (number, error) { return project(l, size) },
 		"count":   func(xs []any) number { return exactly(float64(len(xs))) },
+		"lower":   func(x any) (number, error) { return end(x, func(n number) float64 { return n.Low }) },
+		"upper":   func(x any) (number, error) { return end(x, func(n number) float64 { return n.High }) },
+		"note":    missing, // a text in place of a number
 		"known":   func(x any) (bool, error) { n, err := toNumber(x); return n.known(), err },
 
 		// printing
@@ -78,8 +94,26 @@ func (p *page) functions() template.FuncMap {
 		"append":   func(to []any, xs ...any) []any { return append(slices.Clone(to), xs...) },
 		"strings":  func(xs ...string) []string { return xs },
 		"split":    strings.Fields,
-		"set":      func(name string, v any) string { p.values[name] = v; return "" },
-		"get":      p.get,
+		"sorted": func(texts []string) []string { // by number
+			value := func(t string) float64 {
+				v, _ := strconv.ParseFloat(t, 64)
+				return v
+			}
+			return slices.SortedFunc(slices.Values(texts), func(a, b string) int { return cmp.Compare(value(a), value(b)) })
+		},
+		"pick": func(texts []string, prefix string) (string, error) {
+			i := slices.IndexFunc(texts, func(t string) bool { return strings.HasPrefix(t, prefix) })
+			if i < 0 {
+				return "", fmt.Errorf("nothing in %q begins with %q", texts, prefix)
+			}
+			return texts[i], nil
+		},
+		"before": func(separator, text string) string {
+			first, _, _ := strings.Cut(text, separator)
+			return first
+		},
+		"set": func(name string, v any) string { p.values[name] = v; return "" },
+		"get": p.get,
 
 		// pictures
 		"bar":     bar,
@@ -461,6 +495,36 @@ func (p *page) counts(name string, verdicts ...string) (number, error) {
 		}
 	}
 	return exactly(float64(n)), nil
+}
+
+// total is the sum of a quantity over all repetitions of all cells that meet the conditions.
+func (p *page) total(name, quantity string, conditions ...string) (number, error) {
+	f, err := p.open(name)
+	if err != nil {
+		return number{}, err
+	}
+	sum := 0.0
+	for _, i := range f.matching(conditions) {
+		v, err := quantityOf(f.values[i], quantity)
+		if err != nil {
+			continue // JSON omits zeros, and a failed repetition has no measurement
+		}
+		sum += v
+	}
+	return exactly(sum), nil
+}
+
+// rate is how many values were posted a second of posting, in all postings that meet the conditions together.
+func (p *page) rate(name string, conditions ...string) (number, error) {
+	values, err := p.total(name, "values", conditions...)
+	if err != nil {
+		return number{}, err
+	}
+	took, err := p.total(name, "post.total_ns", conditions...)
+	if err == nil && took.Value == 0 {
+		return missing("not measured"), nil
+	}
+	return exactly(values.Value / took.Value * 1000), err
 }
 
 // section is a table of the report of a run folder, by the title of its section.
