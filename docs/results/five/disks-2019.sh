@@ -2,7 +2,10 @@
 tables=$out/tpcds
 star=$lab/star
 
-data() { rm -rf "$tables"; barograph synth tpcds --sf "$(small 1 0.25)" --documents --out "$tables"; }
+data() {
+	rm -rf "$tables"
+	barograph synth tpcds --sf "$(small 1 0.25)" --documents --out "$tables"
+}
 
 # disks COUNT MB/S makes throttled disks; the old ones are removed.
 disks() {
@@ -21,11 +24,11 @@ scanned() {
 
 six_duckdb() { # a thread that waits for a disk reads from no other: twice as many workers as disks
 	disks 6 "$(small 2 1)"
-	scanned experiment2 duckdb2 --engine "duckdb:$star.db" --disks --queries scan,q3 --workers 12 --reps 0 --cold "$(small 10 6)"
+	scanned experiment2 duckdb2 --engine "duckdb:$star.db" --disks --queries scan --workers 12 --reps 0 --cold "$(small 10 6)"
 }
 
 six_postgres() {
-	disks 6 "$(small 20 10)"
+	disks 6 "$(small 20 20)"
 	scanned experiment2 postgres2 --lab postgres --profile default --setting shared_buffers=64MB --disks --queries scan --cold-restart=false --reps 0 --cold "$(small 10 6)"
 }
 
@@ -44,11 +47,11 @@ six_clickhouse() {
 	scanned experiment2 clickhouse2 --engine "clickhouse:$star.ch" --disks --queries scan --workers 12 --reps 0 --cold "$(small 10 6)"
 }
 
-# Without a limit: six folders of one disk, which is what six paths on one device are.
+# Without a limit: six folders of one disk.
 plain() {
 	mkdir -p "$lab/plain/1" "$lab/plain/2" "$lab/plain/3" "$lab/plain/4" "$lab/plain/5" "$lab/plain/6"
 	scanned experiment2 plain2 --engine "duckdb:$star-plain.db" --paths "$lab/plain/1,$lab/plain/2,$lab/plain/3,$lab/plain/4,$lab/plain/5,$lab/plain/6" \
-		--queries scan,q3 --workers 12 --reps 0 --cold "$(small 10 6)"
+		--queries scan --workers 12 --reps 0 --cold "$(small 10 6)"
 }
 
 # Experiment 1: two and eight partitions on one fast disk.
