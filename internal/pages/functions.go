@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -28,16 +29,17 @@ func (p *page) functions() template.FuncMap {
 		"original": func() original { return p.original },
 
 		// of run folders
-		"value":    p.value,
-		"try":      p.try,
-		"each":     p.each,
-		"axis":     p.axis,
-		"field":    p.field,
-		"textOf":   p.textOf,
-		"fact":     p.factNumber,
-		"factText": p.fact,
-		"access":   p.access,
-		"planText": p.planText,
+		"value":      p.value,
+		"try":        p.try,
+		"each":       p.each,
+		"axis":       p.axis,
+		"field":      p.field,
+		"textOf":     p.textOf,
+		"factExists": func(file string) bool { _, err := os.Stat(filepath.Join(p.expanded, file+".facts")); return err == nil },
+		"fact":       p.factNumber,
+		"factText":   p.fact,
+		"access":     p.access,
+		"planText":   p.planText,
 		"exists": func(name string) bool {
 			_, err := os.Stat(filepath.Join(p.expanded, name, run.File))
 			return err == nil
@@ -78,6 +80,7 @@ func (p *page) functions() template.FuncMap {
 		"append":   func(to []any, xs ...any) []any { return append(slices.Clone(to), xs...) },
 		"strings":  func(xs ...string) []string { return xs },
 		"split":    strings.Fields,
+		"cut":      func(s, separator string, i int) string { return strings.Split(s, separator)[i] },
 		"set":      func(name string, v any) string { p.values[name] = v; return "" },
 		"get":      p.get,
 
@@ -463,6 +466,31 @@ func (p *page) counts(name string, verdicts ...string) (number, error) {
 	return exactly(float64(n)), nil
 }
 
+// answer is the sentences with which the report of a run folder begins.
+func (p *page) answer(name string) (string, error) {
+	r, err := report.Open(filepath.Join(p.expanded, name))
+	if err != nil {
+		return "", err
+	}
+	var out []string
+	for _, w := range r.Answers {
+		if w.Class == "answer" || w.Class == "because" {
+			out = append(out, w.Text)
+		}
+	}
+	return strings.Join(out, " "), nil
+}
+
+// days lists the sizes of a growth study, in ascending order.
+func (p *page) days(name string) (out []string, err error) {
+	paths, err := filepath.Glob(filepath.Join(p.expanded, name, "days-*"))
+	for _, path := range paths {
+		out = append(out, strings.TrimPrefix(filepath.Base(path), "days-"))
+	}
+	slices.SortFunc(out, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
+	return out, err
+}
+
 // section is a table of the report of a run folder, by the title of its section.
 func (p *page) section(name, title string) (string, error) {
 	r, err := report.Open(filepath.Join(p.expanded, name))
@@ -528,6 +556,10 @@ func (p *page) factsOf(names ...string) (string, error) {
 	}
 	var runs strings.Builder
 	for _, name := range names {
+		if !p.exists(name) {
+			fmt.Fprintf(&runs, "| `%s` | not measured | | | |\n", name)
+			continue
+		}
 		f, err := p.open(name)
 		if err != nil {
 			return "", err
