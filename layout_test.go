@@ -89,7 +89,7 @@ var allowed = map[string][]string{
 	"river":              {"record", "formats", "formats/shef", "engine", "engine/posts"},
 	"study/ycsb/history": {"engine", "engine/kv"},
 
-	"study/post": {"study", "record", "formats", "formats/shef", "study/synth", "query/answer", "engine", "engine/posts", "results/measure", "results/run", "river"},
+	"study/post": {"study", "record", "formats", "formats/shef", "study/synth", "query/answer", "engine", "engine/posts", "lab", "results/measure", "results/run", "river"},
 
 	// It makes the data of studies of met.
 	"study/growth": {"record", "query/question", "query/answer", "formats", "archive/load", "study/met"},

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -11,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"text/template"
-	"time"
 
 	"github.com/barograph/barograph/results/measure"
 	"github.com/barograph/barograph/results/plot"
@@ -44,7 +42,19 @@ func (p *page) functions() template.FuncMap {
 			_, err := os.Stat(filepath.Join(p.expanded, name, run.File))
 			return err == nil
 		},
-		"counts":  p.counts,
+		"counts": p.counts,
+		"total":  p.total,
+		"bottleneck": func(name string, conditions ...string) (string, error) {
+			f, err := p.open(name)
+			if err != nil {
+				return "", err
+			}
+			found := f.matching(conditions)
+			if len(found) == 0 || len(f.cellsOf(found)) != 1 {
+				return "", fmt.Errorf("%s: %v are %d cells, not one", name, conditions, len(f.cellsOf(found)))
+			}
+			return report.Bottleneck(f.samples[found[0]]), nil
+		},
 		"section": p.section,
 		"facts":   p.factsOf,
 
@@ -66,6 +76,9 @@ func (p *page) functions() template.FuncMap {
 		"home":    p.home,
 		"project": func(l measure.Growth, size any) (number, error) { return project(l, size) },
 		"count":   func(xs []any) number { return exactly(float64(len(xs))) },
+		"lower":   func(x any) (number, error) { return end(x, func(n number) float64 { return n.Low }) },
+		"upper":   func(x any) (number, error) { return end(x, func(n number) float64 { return n.High }) },
+		"note":    missing, // a text in place of a number
 		"known":   func(x any) (bool, error) { n, err := toNumber(x); return n.known(), err },
 
 		// printing
@@ -81,8 +94,26 @@ func (p *page) functions() template.FuncMap {
 		"strings":  func(xs ...string) []string { return xs },
 		"split":    strings.Fields,
 		"cut":      func(s, separator string, i int) string { return strings.Split(s, separator)[i] },
-		"set":      func(name string, v any) string { p.values[name] = v; return "" },
-		"get":      p.get,
+		"sorted": func(texts []string) []string { // by number
+			value := func(t string) float64 {
+				v, _ := strconv.ParseFloat(t, 64)
+				return v
+			}
+			return slices.SortedFunc(slices.Values(texts), func(a, b string) int { return cmp.Compare(value(a), value(b)) })
+		},
+		"pick": func(texts []string, prefix string) (string, error) {
+			i := slices.IndexFunc(texts, func(t string) bool { return strings.HasPrefix(t, prefix) })
+			if i < 0 {
+				return "", fmt.Errorf("nothing in %q begins with %q", texts, prefix)
+			}
+			return texts[i], nil
+		},
+		"before": func(separator, text string) string {
+			first, _, _ := strings.Cut(text, separator)
+			return first
+		},
+		"set": func(name string, v any) string { p.values[name] = v; return "" },
+		"get": p.get,
 
 		// pictures
 		"bar":     bar,
@@ -466,145 +497,32 @@ func (p *page) counts(name string, verdicts ...string) (number, error) {
 	return exactly(float64(n)), nil
 }
 
-// answer is the sentences with which the report of a run folder begins.
-func (p *page) answer(name string) (string, error) {
-	r, err := report.Open(filepath.Join(p.expanded, name))
+// total is the sum of a quantity over all repetitions of all cells that meet the conditions.
+func (p *page) total(name, quantity string, conditions ...string) (number, error) {
+	f, err := p.open(name)
 	if err != nil {
-		return "", err
+		return number{}, err
 	}
-	var out []string
-	for _, w := range r.Answers {
-		if w.Class == "answer" || w.Class == "because" {
-			out = append(out, w.Text)
-		}
-	}
-	return strings.Join(out, " "), nil
-}
-
-// days lists the sizes of a growth study, in ascending order.
-func (p *page) days(name string) (out []string, err error) {
-	paths, err := filepath.Glob(filepath.Join(p.expanded, name, "days-*"))
-	for _, path := range paths {
-		out = append(out, strings.TrimPrefix(filepath.Base(path), "days-"))
-	}
-	slices.SortFunc(out, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
-	return out, err
-}
-
-// section is a table of the report of a run folder, by the title of its section.
-func (p *page) section(name, title string) (string, error) {
-	r, err := report.Open(filepath.Join(p.expanded, name))
-	if err != nil {
-		return "", err
-	}
-	var titles []string
-	var find func(sections []report.Section) *report.Section
-	find = func(sections []report.Section) *report.Section {
-		for i := range sections {
-			titles = append(titles, sections[i].Title)
-			if sections[i].Title == title && sections[i].Table != nil {
-				return &sections[i]
-			}
-			if s := find(sections[i].Parts); s != nil {
-				return s
-			}
-		}
-		return nil
-	}
-	s := find(r.Sections)
-	if s == nil {
-		return "", fmt.Errorf("the report of %s has no table %q among %q", name, title, titles)
-	}
-	return markdown(s.Table), nil
-}
-
-func markdown(t *report.Table) string {
-	var out strings.Builder
-	var rule strings.Builder
-	rule.WriteString("|")
-	out.WriteString("|")
-	for _, c := range t.Head {
-		name := c.Name
-		if c.Unit != "" {
-			name += " (" + c.Unit + ")"
-		}
-		out.WriteString(" " + name + " |")
-		rule.WriteString(map[bool]string{true: "---:|", false: "---|"}[c.Number])
-	}
-	out.WriteString("\n" + rule.String() + "\n")
-	for _, r := range t.Rows {
-		out.WriteString("|")
-		for _, c := range r.Cells {
-			text := strings.TrimSpace(c.Text + " " + c.Sub)
-			out.WriteString(" " + strings.ReplaceAll(text, "|", `\|`) + " |")
-		}
-		out.WriteString("\n")
-	}
-	return out.String()
-}
-
-// factsOf is a table of what was measured where, when and by which program.
-func (p *page) factsOf(names ...string) (string, error) {
-	var out strings.Builder
-	machines, versions, products := map[string]bool{}, map[string]bool{}, map[string]bool{}
-	var order []string
-	add := func(to map[string]bool, kind, text string) {
-		if !to[text] {
-			to[text] = true
-			order = append(order, fmt.Sprintf("| %s | %s |\n", kind, text))
-		}
-	}
-	var runs strings.Builder
-	for _, name := range names {
-		if !p.exists(name) {
-			fmt.Fprintf(&runs, "| `%s` | not measured | | | |\n", name)
-			continue
-		}
-		f, err := p.open(name)
+	sum := 0.0
+	for _, i := range f.matching(conditions) {
+		v, err := quantityOf(f.values[i], quantity)
 		if err != nil {
-			return "", err
+			continue // JSON omits zeros, and a failed repetition has no measurement
 		}
-		m := f.run.Machine
-		add(machines, "machine", fmt.Sprintf("%s, %d threads, %d usable, %s GB of memory, %s, %s, %s", m.CPU, m.Threads, m.UsableCPUs,
-			plot.Digits(float64(m.Memory)/1e9, 3), m.OS, m.Kernel, m.Virtual))
-		add(versions, "Barograph", "commit `"+f.run.Version+"`, "+m.Go)
-		for _, a := range f.run.Archives {
-			text := a.Product + " " + a.Version
-			if a.Server != nil {
-				text += fmt.Sprintf(", profile %s, %s", a.Server.Profile, run.CountOf(a.Server.Nodes, "node"))
-			}
-			if a.Unranked != "" {
-				text += ", not ranked: " + a.Unranked
-			}
-			if a.Engine != "dry" {
-				add(products, "engine", text)
-			}
-		}
-		k, ok := p.index[name]
-		if !ok {
-			return "", fmt.Errorf("%s has no folder %s", keptIndex, name)
-		}
-		took := "interrupted"
-		if !f.run.Finished.IsZero() {
-			took = f.run.Finished.Sub(f.run.Started).Round(time.Second).String()
-		}
-		fmt.Fprintf(&runs, "| `%s` | %s | %s | %s | `%s` (%s, %s) |\n", name, f.run.Started.UTC().Format("2006-01-02 15:04"), took,
-			plot.Digits(m.Load[0], 3), k.Digest, run.CountOf(k.Files, "file"), sizeText(k.Bytes))
+		sum += v
 	}
-	if len(machines) > 1 {
-		return "", errors.New("the runs are of several machines")
-	}
-	slices.SortStableFunc(order, func(a, b string) int {
-		return strings.Compare(strings.SplitN(a, "|", 3)[1], strings.SplitN(b, "|", 3)[1])
-	})
-	out.WriteString("| | |\n|---|---|\n" + strings.Join(order, ""))
-	out.WriteString("\n| run folder | started (UTC) | took | load average before | digest of the complete folder |\n|---|---|---|---|---|\n" + runs.String())
-	return out.String(), nil
+	return exactly(sum), nil
 }
 
-func sizeText(n int64) string {
-	if n < 1e6 {
-		return plot.Digits(float64(n)/1e3, 3) + " kB"
+// rate is how many values were posted a second of posting, in all postings that meet the conditions together.
+func (p *page) rate(name string, conditions ...string) (number, error) {
+	values, err := p.total(name, "values", conditions...)
+	if err != nil {
+		return number{}, err
 	}
-	return plot.Digits(float64(n)/1e6, 3) + " MB"
+	took, err := p.total(name, "post.total_ns", conditions...)
+	if err == nil && took.Value == 0 {
+		return missing("not measured"), nil
+	}
+	return exactly(values.Value / took.Value * 1000), err
 }

@@ -27,7 +27,7 @@ const (
 	keptIndex   = "kept.json"
 
 	// maxKept is the limit of a page's kept folders. Larger ones are named only by their digest.
-	maxKept = 300_000
+	maxKept = 600_000
 )
 
 // kept describes the complete folder of which a part was kept.

@@ -82,6 +82,18 @@ func compare(a, b any, f func(x, y float64) bool) (bool, error) {
 	return err == nil && f(x.Value, y.Value), err
 }
 
+// end is an end of the interval of a number, or the number itself if it has no interval.
+func end(x any, of func(n number) float64) (number, error) {
+	n, err := toNumber(x)
+	if err != nil || !n.known() {
+		return n, err
+	}
+	if v := of(n); !math.IsNaN(v) && n.N > 1 {
+		return exactly(v), nil
+	}
+	return exactly(n.Value), nil
+}
+
 // geomean is the geometric mean of the known numbers of a list.
 func geomean(xs []any) (number, error) {
 	sum, n := 0.0, 0
