@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -11,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"text/template"
-	"time"
 
 	"github.com/barograph/barograph/results/measure"
 	"github.com/barograph/barograph/results/plot"
@@ -29,16 +27,17 @@ func (p *page) functions() template.FuncMap {
 		"original": func() original { return p.original },
 
 		// of run folders
-		"value":    p.value,
-		"try":      p.try,
-		"each":     p.each,
-		"axis":     p.axis,
-		"field":    p.field,
-		"textOf":   p.textOf,
-		"fact":     p.factNumber,
-		"factText": p.fact,
-		"access":   p.access,
-		"planText": p.planText,
+		"value":      p.value,
+		"try":        p.try,
+		"each":       p.each,
+		"axis":       p.axis,
+		"field":      p.field,
+		"textOf":     p.textOf,
+		"factExists": func(file string) bool { _, err := os.Stat(filepath.Join(p.expanded, file+".facts")); return err == nil },
+		"fact":       p.factNumber,
+		"factText":   p.fact,
+		"access":     p.access,
+		"planText":   p.planText,
 		"exists": func(name string) bool {
 			_, err := os.Stat(filepath.Join(p.expanded, name, run.File))
 			return err == nil
@@ -95,6 +94,7 @@ func (p *page) functions() template.FuncMap {
 		"append":   func(to []any, xs ...any) []any { return append(slices.Clone(to), xs...) },
 		"strings":  func(xs ...string) []string { return xs },
 		"split":    strings.Fields,
+		"cut":      func(s, separator string, i int) string { return strings.Split(s, separator)[i] },
 		"sorted": func(texts []string) []string { // by number
 			value := func(t string) float64 {
 				v, _ := strconv.ParseFloat(t, 64)
@@ -526,118 +526,4 @@ func (p *page) rate(name string, conditions ...string) (number, error) {
 		return missing("not measured"), nil
 	}
 	return exactly(values.Value / took.Value * 1000), err
-}
-
-// section is a table of the report of a run folder, by the title of its section.
-func (p *page) section(name, title string) (string, error) {
-	r, err := report.Open(filepath.Join(p.expanded, name))
-	if err != nil {
-		return "", err
-	}
-	var titles []string
-	var find func(sections []report.Section) *report.Section
-	find = func(sections []report.Section) *report.Section {
-		for i := range sections {
-			titles = append(titles, sections[i].Title)
-			if sections[i].Title == title && sections[i].Table != nil {
-				return &sections[i]
-			}
-			if s := find(sections[i].Parts); s != nil {
-				return s
-			}
-		}
-		return nil
-	}
-	s := find(r.Sections)
-	if s == nil {
-		return "", fmt.Errorf("the report of %s has no table %q among %q", name, title, titles)
-	}
-	return markdown(s.Table), nil
-}
-
-func markdown(t *report.Table) string {
-	var out strings.Builder
-	var rule strings.Builder
-	rule.WriteString("|")
-	out.WriteString("|")
-	for _, c := range t.Head {
-		name := c.Name
-		if c.Unit != "" {
-			name += " (" + c.Unit + ")"
-		}
-		out.WriteString(" " + name + " |")
-		rule.WriteString(map[bool]string{true: "---:|", false: "---|"}[c.Number])
-	}
-	out.WriteString("\n" + rule.String() + "\n")
-	for _, r := range t.Rows {
-		out.WriteString("|")
-		for _, c := range r.Cells {
-			text := strings.TrimSpace(c.Text + " " + c.Sub)
-			out.WriteString(" " + strings.ReplaceAll(text, "|", `\|`) + " |")
-		}
-		out.WriteString("\n")
-	}
-	return out.String()
-}
-
-// factsOf is a table of what was measured where, when and by which program.
-func (p *page) factsOf(names ...string) (string, error) {
-	var out strings.Builder
-	machines, versions, products := map[string]bool{}, map[string]bool{}, map[string]bool{}
-	var order []string
-	add := func(to map[string]bool, kind, text string) {
-		if !to[text] {
-			to[text] = true
-			order = append(order, fmt.Sprintf("| %s | %s |\n", kind, text))
-		}
-	}
-	var runs strings.Builder
-	for _, name := range names {
-		f, err := p.open(name)
-		if err != nil {
-			return "", err
-		}
-		m := f.run.Machine
-		add(machines, "machine", fmt.Sprintf("%s, %d threads, %d usable, %s GB of memory, %s, %s, %s", m.CPU, m.Threads, m.UsableCPUs,
-			plot.Digits(float64(m.Memory)/1e9, 3), m.OS, m.Kernel, m.Virtual))
-		add(versions, "Barograph", "commit `"+f.run.Version+"`, "+m.Go)
-		for _, a := range f.run.Archives {
-			text := a.Product + " " + a.Version
-			if a.Server != nil {
-				text += fmt.Sprintf(", profile %s, %s", a.Server.Profile, run.CountOf(a.Server.Nodes, "node"))
-			}
-			if a.Unranked != "" {
-				text += ", not ranked: " + a.Unranked
-			}
-			if a.Engine != "dry" {
-				add(products, "engine", text)
-			}
-		}
-		k, ok := p.index[name]
-		if !ok {
-			return "", fmt.Errorf("%s has no folder %s", keptIndex, name)
-		}
-		took := "interrupted"
-		if !f.run.Finished.IsZero() {
-			took = f.run.Finished.Sub(f.run.Started).Round(time.Second).String()
-		}
-		fmt.Fprintf(&runs, "| `%s` | %s | %s | %s | `%s` (%s, %s) |\n", name, f.run.Started.UTC().Format("2006-01-02 15:04"), took,
-			plot.Digits(m.Load[0], 3), k.Digest, run.CountOf(k.Files, "file"), sizeText(k.Bytes))
-	}
-	if len(machines) > 1 {
-		return "", errors.New("the runs are of several machines")
-	}
-	slices.SortStableFunc(order, func(a, b string) int {
-		return strings.Compare(strings.SplitN(a, "|", 3)[1], strings.SplitN(b, "|", 3)[1])
-	})
-	out.WriteString("| | |\n|---|---|\n" + strings.Join(order, ""))
-	out.WriteString("\n| run folder | started (UTC) | took | load average before | digest of the complete folder |\n|---|---|---|---|---|\n" + runs.String())
-	return out.String(), nil
-}
-
-func sizeText(n int64) string {
-	if n < 1e6 {
-		return plot.Digits(float64(n)/1e3, 3) + " kB"
-	}
-	return plot.Digits(float64(n)/1e6, 3) + " MB"
 }

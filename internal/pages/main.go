@@ -15,7 +15,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -70,10 +69,6 @@ func pageNames(dir string) (names []string, err error) {
 	for _, p := range paths {
 		names = append(names, strings.TrimSuffix(filepath.Base(p), ".md.tmpl"))
 	}
-	// The landing page uses what the other pages computed, so it is rendered last.
-	slices.SortStableFunc(names, func(a, b string) int {
-		return len(strings.TrimPrefix(b, landing)) - len(strings.TrimPrefix(a, landing))
-	})
 	return names, err
 }
 

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -65,28 +64,34 @@ type originalFigure struct {
 }
 
 // render executes the template of a page. The result is its file and those of its pictures.
-func render(dir, name string) (files map[string][]byte, err error) {
-	p := &page{dir: dir, name: name, folders: map[string]*folder{}, files: map[string][]byte{}, values: map[string]any{}}
+func render(dir, name string) (map[string][]byte, error) {
+	p, err := newPage(dir, name)
+	if err != nil {
+		return nil, err
+	}
+	return p.files, nil
+}
+
+// newPage renders a page. The landing page has no runs of its own: it uses what the other pages set.
+func newPage(dir, name string) (p *page, err error) {
+	p = &page{dir: dir, name: name, folders: map[string]*folder{}, files: map[string][]byte{}, values: map[string]any{}}
 	text, err := os.ReadFile(filepath.Join(dir, name+".md.tmpl"))
 	if err != nil {
 		return nil, err
 	}
-	if err := readJSON(filepath.Join(dir, name+".json"), &p.original); err != nil && (name != landing || !errors.Is(err, fs.ErrNotExist)) {
-		return nil, err
-	}
-	p.expanded, err = os.MkdirTemp("", "barograph-pages-")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(p.expanded)) }()
-	runs := filepath.Join(dir, "runs", name)
-	if name == landing {
-		runs = filepath.Join(dir, "runs")
-	}
-	if err := expand(runs, p.expanded); err != nil {
-		return nil, err
-	}
 	if name != landing {
+		if err := readJSON(filepath.Join(dir, name+".json"), &p.original); err != nil {
+			return nil, err
+		}
+		p.expanded, err = os.MkdirTemp("", "barograph-pages-")
+		if err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, os.RemoveAll(p.expanded)) }()
+		runs := filepath.Join(dir, "runs", name)
+		if err := expand(runs, p.expanded); err != nil {
+			return nil, err
+		}
 		if err := readJSON(filepath.Join(runs, keptIndex), &p.index); err != nil {
 			return nil, err
 		}
@@ -104,7 +109,41 @@ func render(dir, name string) (files map[string][]byte, err error) {
 		return nil, err
 	}
 	p.files[name+".md"] = tidy(out.Bytes())
-	return p.files, nil
+	return p, nil
+}
+
+// finding is what a page contributes to the landing page.
+type finding struct {
+	Name, Title string
+	Year        int
+	Sentences   []any  // set "found"
+	Picture     string // set "picture"
+}
+
+// findings renders all other pages.
+func (p *page) findings() (out []finding, err error) {
+	names, err := pageNames(p.dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		if name == landing {
+			continue
+		}
+		other, err := newPage(p.dir, name)
+		if err != nil {
+			return nil, err
+		}
+		f := finding{Name: name, Title: other.original.Title, Year: other.original.Year}
+		f.Sentences, _ = other.values["found"].([]any)
+		f.Picture, _ = other.values["picture"].(string)
+		if len(f.Sentences) == 0 || other.files[f.Picture] == nil && f.Picture != "" {
+			return nil, fmt.Errorf("%s.md.tmpl sets no sentences as found, or its picture %q does not exist", name, f.Picture)
+		}
+		out = append(out, f)
+	}
+	slices.SortStableFunc(out, func(a, b finding) int { return b.Year - a.Year })
+	return out, nil
 }
 
 // tidy removes the blank lines that actions leave, and spaces at the ends of lines.
