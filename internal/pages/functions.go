@@ -27,12 +27,26 @@ func (p *page) functions() template.FuncMap {
 		"original": func() original { return p.original },
 
 		// of run folders
-		"value":      p.value,
-		"try":        p.try,
-		"each":       p.each,
-		"axis":       p.axis,
-		"field":      p.field,
-		"textOf":     p.textOf,
+		"value":  p.value,
+		"try":    p.try,
+		"each":   p.each,
+		"axis":   p.axis,
+		"field":  p.field,
+		"textOf": p.textOf,
+		"tryField": func(name, path string) number {
+			n, err := p.field(name, path)
+			if err != nil {
+				return missing("not measured")
+			}
+			return n
+		},
+		"tryText": func(name, path string) string {
+			text, err := p.textOf(name, path)
+			if err != nil {
+				return "not measured"
+			}
+			return text
+		},
 		"factExists": func(file string) bool { _, err := os.Stat(filepath.Join(p.expanded, file+".facts")); return err == nil },
 		"fact":       p.factNumber,
 		"factText":   p.fact,
@@ -57,6 +71,12 @@ func (p *page) functions() template.FuncMap {
 		},
 		"section": p.section,
 		"facts":   p.factsOf,
+
+		"days":     p.days,
+		"warnings": p.warnings,
+		"lastOf":   func(texts []string) string { return texts[len(texts)-1] },
+		"answer":   p.answer,
+		"findings": p.findings,
 
 		// arithmetic; each accepts numbers of any kind
 		"ratio": func(a, b any) (number, error) { return combine(a, b, func(x, y float64) float64 { return x / y }) },

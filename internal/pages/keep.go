@@ -42,7 +42,7 @@ type kept struct {
 var left = regexp.MustCompile(`^(start_ns|service_times|response_times|times)$`)
 
 // perQuery are parts of the measurement of a single query that no page shows.
-var perQuery = []string{"first_row_ns", "client", "machine", "memory_available_bytes", "devices", "server"} //nolint:gochecknoglobals // a constant
+var perQuery = []string{"first_row_ns", "client_cpu_ns", "client", "machine", "memory_available_bytes", "devices", "server"} //nolint:gochecknoglobals // a constant
 
 // keep copies the kept parts of all run folders below from to the folder to, which it replaces.
 func keep(from, to string, which planChoice) error {

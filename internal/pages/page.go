@@ -87,7 +87,8 @@ func newPage(dir, name string) (p *page, err error) {
 		if err != nil {
 			return nil, err
 		}
-		defer func() { err = errors.Join(err, os.RemoveAll(p.expanded)) }()
+		expanded := p.expanded
+		defer func() { err = errors.Join(err, os.RemoveAll(expanded)) }()
 		runs := filepath.Join(dir, "runs", name)
 		if err := expand(runs, p.expanded); err != nil {
 			return nil, err
