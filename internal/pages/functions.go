@@ -205,7 +205,7 @@ func (p *page) exists(name string) bool {
 
 // home is the first of several folders, separated by blanks, in which an engine was measured; "" = none.
 func (p *page) home(engine, names string) (string, error) {
-	for _, name := range strings.Fields(names) {
+	for name := range strings.FieldsSeq(names) {
 		if !p.exists(name) {
 			continue
 		}
