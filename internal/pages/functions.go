@@ -58,6 +58,7 @@ func (p *page) functions() template.FuncMap {
 		},
 		"counts": p.counts,
 		"total":  p.total,
+		"rate":   p.rate,
 		"bottleneck": func(name string, conditions ...string) (string, error) {
 			f, err := p.open(name)
 			if err != nil {

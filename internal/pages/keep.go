@@ -41,7 +41,7 @@ type kept struct {
 // are kept, and resources of single queries.
 var left = regexp.MustCompile(`^(start_ns|service_times|response_times|times)$`)
 
-// perQuery are parts of the measurement of a single query that no page shows.
+// perQuery are parts of the measurement of a single query that only the page about scans shows.
 var perQuery = []string{"first_row_ns", "client_cpu_ns", "client", "machine", "memory_available_bytes", "devices", "server"} //nolint:gochecknoglobals // a constant
 
 // keep copies the kept parts of all run folders below from to the folder to, which it replaces.
@@ -215,8 +215,9 @@ func flatten(s *run.Sample) (map[string]json.RawMessage, error) {
 	if m, ok := v["measured"].(map[string]any); ok {
 		_, mix := m["throughput_ops_s"]
 		_, posting := m["post"]
+		scan := strings.HasPrefix(s.Cell.String(), run.ScanWorkload+"/")
 		for name, member := range m {
-			if mix || posting || !slices.Contains(perQuery, name) {
+			if mix || posting || scan || !slices.Contains(perQuery, name) {
 				v["measured."+name] = member
 			}
 		}
