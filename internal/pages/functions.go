@@ -88,19 +88,20 @@ func (p *page) functions() template.FuncMap {
 		"percent": func(a, b any) (number, error) {
 			return combine(a, b, func(x, y float64) float64 { return 100 * (x - y) / y })
 		},
-		"geomean": geomean,
-		"least":   func(xs ...any) (number, error) { return best(xs, func(a, b float64) bool { return a < b }) },
-		"most":    func(xs ...any) (number, error) { return best(xs, func(a, b float64) bool { return a > b }) },
-		"below":   func(a, b any) (bool, error) { return compare(a, b, func(x, y float64) bool { return x < y }) },
-		"law":     p.law,
-		"across":  p.across,
-		"home":    p.home,
-		"project": func(l measure.Growth, size any) (number, error) { return project(l, size) },
-		"count":   func(xs []any) number { return exactly(float64(len(xs))) },
-		"lower":   func(x any) (number, error) { return end(x, func(n number) float64 { return n.Low }) },
-		"upper":   func(x any) (number, error) { return end(x, func(n number) float64 { return n.High }) },
-		"note":    missing, // a text in place of a number
-		"known":   func(x any) (bool, error) { n, err := toNumber(x); return n.known(), err },
+		"geomean":  geomean,
+		"least":    func(xs ...any) (number, error) { return best(xs, func(a, b float64) bool { return a < b }) },
+		"most":     func(xs ...any) (number, error) { return best(xs, func(a, b float64) bool { return a > b }) },
+		"below":    func(a, b any) (bool, error) { return compare(a, b, func(x, y float64) bool { return x < y }) },
+		"law":      p.law,
+		"across":   p.across,
+		"home":     p.home,
+		"measured": p.measured,
+		"project":  func(l measure.Growth, size any) (number, error) { return project(l, size) },
+		"count":    func(xs []any) number { return exactly(float64(len(xs))) },
+		"lower":    func(x any) (number, error) { return end(x, func(n number) float64 { return n.Low }) },
+		"upper":    func(x any) (number, error) { return end(x, func(n number) float64 { return n.High }) },
+		"note":     missing, // a text in place of a number
+		"known":    func(x any) (bool, error) { n, err := toNumber(x); return n.known(), err },
 
 		// printing
 		"digits": func(n int, x any) (string, error) {
@@ -219,6 +220,20 @@ func (p *page) home(engine, names string) (string, error) {
 		}
 	}
 	return "", nil
+}
+
+// measured lists those of several engines that were measured in one of the folders.
+func (p *page) measured(engines, names string) (out []string, err error) {
+	for engine := range strings.FieldsSeq(engines) {
+		name, err := p.home(engine, names)
+		if err != nil {
+			return nil, err
+		}
+		if name != "" {
+			out = append(out, engine)
+		}
+	}
+	return out, nil
 }
 
 // across divides medians of total_ns of one configuration by those of another one, for each case that both

@@ -37,13 +37,10 @@ step many clients
 
 # Document databases, on one node and on three.
 document() {
-	barograph lab down $labs >/dev/null
 	up "$2" ${4:+--profile "$4"} --nodes "$3"
 	seven "$1" --engine "lab:$2" --design document
 	barograph lab down $labs >/dev/null
 }
-step asterixdb document asterixdb asterixdb 1 tuned
-
 # The real day of 2019 and a month.
 real() {
 	up mariadb postgres --profile tuned
@@ -94,6 +91,7 @@ nightly() {
 step nightly nightly
 barograph lab down $labs >/dev/null
 
+step asterixdb document asterixdb asterixdb 1 tuned
 step cassandra document cassandra cassandra 1 tuned
 step mongodb document mongodb mongodb 1 ''
 step asterixdb3 document asterixdb3 asterixdb 3 tuned
