@@ -65,6 +65,7 @@ measure() {
 
 # up ENGINE… starts servers in a lab of their own and stops them when the script ends.
 up() { barograph lab up "$@" --lab-dir "$lab"; }
+trap 'exit 130' INT TERM
 trap 'barograph lab down --lab-dir "$lab" >/dev/null 2>&1 || true' EXIT
 
 # small FULL SMALL prints its first argument, or its second with SCALE=small.
@@ -73,6 +74,9 @@ small() { if [ "$SCALE" = small ]; then echo "$2"; else echo "$1"; fi; }
 cd "$out"
 # shellcheck source=/dev/null
 . "$here/five/$name.sh"
+for seconds in "$out/.done"/*.seconds; do
+	echo "$(basename "$seconds" .seconds) $(cat "$seconds")"
+done >"$out/steps.facts"
 cat "$out/.done"/*.seconds | awk -v name="$name" '{ n += $1 } END { printf "%s: %.0f minutes\n", name, n / 60 }'
 [ -z "$failed" ] || { echo "failed:$failed; the same command tries them again" >&2 && exit 1; }
 echo "go run ./internal/pages keep $name $out && docs/results/render.sh $name"

@@ -27,12 +27,26 @@ func (p *page) functions() template.FuncMap {
 		"original": func() original { return p.original },
 
 		// of run folders
-		"value":      p.value,
-		"try":        p.try,
-		"each":       p.each,
-		"axis":       p.axis,
-		"field":      p.field,
-		"textOf":     p.textOf,
+		"value":  p.value,
+		"try":    p.try,
+		"each":   p.each,
+		"axis":   p.axis,
+		"field":  p.field,
+		"textOf": p.textOf,
+		"tryField": func(name, path string) number {
+			n, err := p.field(name, path)
+			if err != nil {
+				return missing("not measured")
+			}
+			return n
+		},
+		"tryText": func(name, path string) string {
+			text, err := p.textOf(name, path)
+			if err != nil {
+				return "not measured"
+			}
+			return text
+		},
 		"factExists": func(file string) bool { _, err := os.Stat(filepath.Join(p.expanded, file+".facts")); return err == nil },
 		"fact":       p.factNumber,
 		"factText":   p.fact,
@@ -59,6 +73,12 @@ func (p *page) functions() template.FuncMap {
 		"section": p.section,
 		"facts":   p.factsOf,
 
+		"days":     p.days,
+		"warnings": p.warnings,
+		"lastOf":   func(texts []string) string { return texts[len(texts)-1] },
+		"answer":   p.answer,
+		"findings": p.findings,
+
 		// arithmetic; each accepts numbers of any kind
 		"ratio": func(a, b any) (number, error) { return combine(a, b, func(x, y float64) float64 { return x / y }) },
 		"times": func(a, b any) (number, error) { return combine(a, b, func(x, y float64) float64 { return x * y }) },
@@ -68,19 +88,20 @@ func (p *page) functions() template.FuncMap {
 		"percent": func(a, b any) (number, error) {
 			return combine(a, b, func(x, y float64) float64 { return 100 * (x - y) / y })
 		},
-		"geomean": geomean,
-		"least":   func(xs ...any) (number, error) { return best(xs, func(a, b float64) bool { return a < b }) },
-		"most":    func(xs ...any) (number, error) { return best(xs, func(a, b float64) bool { return a > b }) },
-		"below":   func(a, b any) (bool, error) { return compare(a, b, func(x, y float64) bool { return x < y }) },
-		"law":     p.law,
-		"across":  p.across,
-		"home":    p.home,
-		"project": func(l measure.Growth, size any) (number, error) { return project(l, size) },
-		"count":   func(xs []any) number { return exactly(float64(len(xs))) },
-		"lower":   func(x any) (number, error) { return end(x, func(n number) float64 { return n.Low }) },
-		"upper":   func(x any) (number, error) { return end(x, func(n number) float64 { return n.High }) },
-		"note":    missing, // a text in place of a number
-		"known":   func(x any) (bool, error) { n, err := toNumber(x); return n.known(), err },
+		"geomean":  geomean,
+		"least":    func(xs ...any) (number, error) { return best(xs, func(a, b float64) bool { return a < b }) },
+		"most":     func(xs ...any) (number, error) { return best(xs, func(a, b float64) bool { return a > b }) },
+		"below":    func(a, b any) (bool, error) { return compare(a, b, func(x, y float64) bool { return x < y }) },
+		"law":      p.law,
+		"across":   p.across,
+		"home":     p.home,
+		"measured": p.measured,
+		"project":  func(l measure.Growth, size any) (number, error) { return project(l, size) },
+		"count":    func(xs []any) number { return exactly(float64(len(xs))) },
+		"lower":    func(x any) (number, error) { return end(x, func(n number) float64 { return n.Low }) },
+		"upper":    func(x any) (number, error) { return end(x, func(n number) float64 { return n.High }) },
+		"note":     missing, // a text in place of a number
+		"known":    func(x any) (bool, error) { n, err := toNumber(x); return n.known(), err },
 
 		// printing
 		"digits": func(n int, x any) (string, error) {
@@ -186,7 +207,7 @@ func (p *page) exists(name string) bool {
 
 // home is the first of several folders, separated by blanks, in which an engine was measured; "" = none.
 func (p *page) home(engine, names string) (string, error) {
-	for _, name := range strings.Fields(names) {
+	for name := range strings.FieldsSeq(names) {
 		if !p.exists(name) {
 			continue
 		}
@@ -199,6 +220,20 @@ func (p *page) home(engine, names string) (string, error) {
 		}
 	}
 	return "", nil
+}
+
+// measured lists those of several engines that were measured in one of the folders.
+func (p *page) measured(engines, names string) (out []string, err error) {
+	for engine := range strings.FieldsSeq(engines) {
+		name, err := p.home(engine, names)
+		if err != nil {
+			return nil, err
+		}
+		if name != "" {
+			out = append(out, engine)
+		}
+	}
+	return out, nil
 }
 
 // across divides medians of total_ns of one configuration by those of another one, for each case that both

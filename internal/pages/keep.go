@@ -42,7 +42,7 @@ type kept struct {
 var left = regexp.MustCompile(`^(start_ns|service_times|response_times|times)$`)
 
 // perQuery are parts of the measurement of a single query that only the page about scans shows.
-var perQuery = []string{"first_row_ns", "client", "machine", "memory_available_bytes", "devices", "server"} //nolint:gochecknoglobals // a constant
+var perQuery = []string{"first_row_ns", "client_cpu_ns", "client", "machine", "memory_available_bytes", "devices", "server"} //nolint:gochecknoglobals // a constant
 
 // keep copies the kept parts of all run folders below from to the folder to, which it replaces.
 func keep(from, to string, which planChoice) error {
@@ -99,7 +99,7 @@ func keepRun(from, to string, which planChoice) error {
 	if err != nil {
 		return err
 	}
-	lines, err := pack(events)
+	lines, err := pack(events, which.drop)
 	if err != nil {
 		return err
 	}
@@ -127,8 +127,11 @@ func keepRun(from, to string, which planChoice) error {
 	return writeJSON(filepath.Join(to, keptPlans), out)
 }
 
-// planChoice names the plans that are kept, as TEST.ENGINE.DESIGN.FLAVOUR.
-type planChoice struct{ access, text *regexp.Regexp }
+// planChoice names what is kept and dropped: the plans, as TEST.ENGINE.DESIGN.FLAVOUR.
+type planChoice struct {
+	access, text *regexp.Regexp
+	drop         *regexp.Regexp // parts of the measurements that the page does not need
+}
 
 type keptPlan struct {
 	Cell   run.Cell     `json:"cell"`
@@ -144,7 +147,7 @@ type group struct {
 }
 
 // pack writes the samples of a run's events, a line for each cell and phase.
-func pack(events []run.Event) ([]byte, error) {
+func pack(events []run.Event, dropped *regexp.Regexp) ([]byte, error) {
 	var order []string
 	samples := map[string][]map[string]json.RawMessage{}
 	finished := false
@@ -157,6 +160,9 @@ func pack(events []run.Event) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
+		maps.DeleteFunc(flat, func(name string, _ json.RawMessage) bool {
+			return dropped.MatchString(strings.TrimPrefix(name, "measured."))
+		})
 		key := e.Sample.Cell.String() + string(e.Sample.Phase)
 		if _, ok := samples[key]; !ok {
 			order = append(order, key)

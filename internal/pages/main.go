@@ -23,17 +23,18 @@ const five = "docs/results/five"
 func main() {
 	accesses := flag.String("plans", "$^", "keep: also copy the accesses of the plans whose names match this expression")
 	texts := flag.String("texts", "$^", "keep: also copy the texts of these of them")
+	dropped := flag.String("drop", "$^", "keep: omit the parts of the measurements whose names match this expression")
 	flag.Usage = func() {
-		fmt.Fprintln(os.Stderr, "usage: pages render [NAME…] | pages [-plans REGEXP] [-texts REGEXP] keep NAME [FOLDER]")
+		fmt.Fprintln(os.Stderr, "usage: pages render [NAME…] | pages [-plans REGEXP] [-texts REGEXP] [-drop REGEXP] keep NAME [FOLDER]")
 	}
 	flag.Parse()
-	if err := command(flag.Args(), *accesses, *texts); err != nil {
+	if err := command(flag.Args(), *accesses, *texts, *dropped); err != nil {
 		fmt.Fprintln(os.Stderr, "pages:", err)
 		os.Exit(1) //nolint:forbidigo // main ends the program
 	}
 }
 
-func command(args []string, accesses, texts string) error {
+func command(args []string, accesses, texts, dropped string) error {
 	switch {
 	case len(args) > 0 && args[0] == "render":
 		names, err := pageNames(five)
@@ -51,6 +52,9 @@ func command(args []string, accesses, texts string) error {
 			return err
 		}
 		if which.text, err = regexp.Compile(texts); err != nil {
+			return err
+		}
+		if which.drop, err = regexp.Compile(dropped); err != nil {
 			return err
 		}
 		from := filepath.Join("runs", args[1])

@@ -87,7 +87,8 @@ func newPage(dir, name string) (p *page, err error) {
 		if err != nil {
 			return nil, err
 		}
-		defer func() { err = errors.Join(err, os.RemoveAll(p.expanded)) }()
+		expanded := p.expanded
+		defer func() { err = errors.Join(err, os.RemoveAll(expanded)) }()
 		runs := filepath.Join(dir, "runs", name)
 		if err := expand(runs, p.expanded); err != nil {
 			return nil, err
@@ -137,8 +138,8 @@ func (p *page) findings() (out []finding, err error) {
 		f := finding{Name: name, Title: other.original.Title, Year: other.original.Year}
 		f.Sentences, _ = other.values["found"].([]any)
 		f.Picture, _ = other.values["picture"].(string)
-		if len(f.Sentences) == 0 || other.files[f.Picture] == nil && f.Picture != "" {
-			return nil, fmt.Errorf("%s.md.tmpl sets no sentences as found, or its picture %q does not exist", name, f.Picture)
+		if other.files[f.Picture] == nil && f.Picture != "" {
+			return nil, fmt.Errorf("%s.md.tmpl sets the picture %q, which does not exist", name, f.Picture)
 		}
 		out = append(out, f)
 	}

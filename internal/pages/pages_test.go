@@ -184,7 +184,7 @@ func TestKeep(t *testing.T) {
 	if err := os.CopyFS(filepath.Join(from, "a"), os.DirFS("../../docs/results/ycsb/bandwidth")); err != nil {
 		t.Fatal(err)
 	}
-	if err := keep(from, to, planChoice{regexp.MustCompile(""), regexp.MustCompile("")}); err != nil && !strings.Contains(err.Error(), "more than") {
+	if err := keep(from, to, planChoice{regexp.MustCompile(""), regexp.MustCompile(""), regexp.MustCompile("$^")}); err != nil && !strings.Contains(err.Error(), "more than") {
 		t.Fatal(err)
 	}
 	if err := expand(to, back); err != nil {

@@ -29,6 +29,25 @@ func (p *page) answer(name string) (string, error) {
 	return strings.Join(out, " "), nil
 }
 
+// warnings are the warnings of run folders, each once, without those of cases that have no rows.
+func (p *page) warnings(names ...string) (out []string, err error) {
+	for _, name := range names {
+		if !p.exists(name) {
+			continue
+		}
+		f, err := p.open(name)
+		if err != nil {
+			return nil, err
+		}
+		for _, w := range f.run.Warnings {
+			if text := "`" + name + "`: " + w; !slices.Contains(out, text) && !strings.Contains(w, "has no rows in this data") {
+				out = append(out, text)
+			}
+		}
+	}
+	return out, nil
+}
+
 // days lists the sizes of a growth study, in ascending order.
 func (p *page) days(name string) (out []string, err error) {
 	paths, err := filepath.Glob(filepath.Join(p.expanded, name, "days-*"))

@@ -29,11 +29,34 @@ step seven one
 # The same archives, asked by 1 to 32 clients at once.
 clients() {
 	up mariadb postgres --profile tuned
-	measure met seed/vsdb_data --case test_1,test_3 --reps 2 --out many $labs --engine lab:mariadb --engine lab:postgres --engine duckdb --engine pebble \
+	measure met seed/vsdb_data --case test_1,test_3 --reps 1 --warmups 0 --out many $labs --engine lab:mariadb --engine lab:postgres --engine duckdb --engine pebble \
 		--design normalized --design document --design keyvalue --flavour metviewer-sql --flavour epoch-range --flavour keys --flavour keys-native \
-		--clients 1,2,4,8,16,32 --duration "$(small 2s 300ms)"
+		--clients 1,2,4,8,16,32 --duration "$(small 1s 300ms)"
 }
 step many clients
+
+# Document databases, on one node and on three.
+document() {
+	up "$2" ${4:+--profile "$4"} --nodes "$3"
+	seven "$1" --engine "lab:$2" --design document
+	barograph lab down $labs >/dev/null
+}
+# The real day of 2019 and a month.
+real() {
+	up mariadb postgres --profile tuned
+	measure met "$day" --reps 2 --warmups 0 --case one_sl1l2_hgt,dieoff_sal1l2_hgt --out day $labs --engine lab:mariadb --engine lab:postgres --engine duckdb --engine sqlite --engine pebble \
+		--engine clickhouse --design normalized --design document --design keyvalue --flavour metviewer-sql --flavour epoch-range --flavour keys --flavour keys-native
+}
+step day real
+
+# A longer series: 1 to 128 days.
+growth() {
+	up mariadb postgres --profile tuned
+	measure growth "$ecm" --days "$(small 1,4,16,64 1,2,4)" --predict "$(small 128 8)" --reps "$(small 7 2)" --time-limit "$(small 1m 20s)" --out growth $labs \
+		--engine lab:mariadb --engine lab:postgres --engine duckdb --engine sqlite --design normalized --design document \
+		--flavour metviewer-sql --flavour epoch-range --flavour keys --case dieoff_sal1l2_hgt
+}
+step growth growth
 
 # Other data in the same engine: one, two and four copies.
 copies() {
@@ -42,22 +65,7 @@ copies() {
 }
 step copies copies
 
-# A longer series: 1 to 128 days.
-growth() {
-	up mariadb postgres --profile tuned
-	measure growth "$ecm" --days "$(small 1,4,16,64 1,2,4)" --predict "$(small 128 8)" --reps "$reps" --out growth $labs \
-		--engine lab:mariadb --engine lab:postgres --engine duckdb --engine sqlite --design normalized --design document \
-		--flavour metviewer-sql --flavour epoch-range --flavour keys --case dieoff_sal1l2_hgt
-}
-step growth growth
-
-# The real day of 2019 and a month; then the files of another day.
-real() {
-	up postgres --profile tuned
-	measure met "$day" --reps 2 --warmups 0 --case one_sl1l2_hgt,dieoff_sal1l2_hgt --out day $labs --engine lab:postgres --engine duckdb --engine sqlite --engine pebble \
-		--engine clickhouse --design normalized --design document --design keyvalue --flavour metviewer-sql --flavour epoch-range --flavour keys --flavour keys-native
-}
-step day real
+# The files of a month, then those of another day.
 nightly() {
 	up postgres --profile tuned
 	for engine in postgres duckdb sqlite pebble; do
@@ -83,12 +91,6 @@ nightly() {
 step nightly nightly
 barograph lab down $labs >/dev/null
 
-# Document databases, on one node and on three.
-document() {
-	up "$2" ${4:+--profile "$4"} --nodes "$3"
-	seven "$1" --engine "lab:$2" --design document
-	barograph lab down $labs >/dev/null
-}
 step asterixdb document asterixdb asterixdb 1 tuned
 step cassandra document cassandra cassandra 1 tuned
 step mongodb document mongodb mongodb 1 ''
