@@ -90,7 +90,7 @@ var allowed = map[string][]string{
 	"river":              {"record", "formats", "formats/shef", "engine", "engine/posts"},
 	"study/ycsb/history": {"engine", "engine/kv"},
 
-	"study/post": {"study", "record", "formats", "formats/shef", "study/synth", "query/answer", "engine", "engine/posts", "results/measure", "results/run", "river"},
+	"study/post": {"study", "record", "formats", "formats/shef", "study/synth", "query/answer", "engine", "engine/posts", "lab", "results/measure", "results/run", "river"},
 
 	// It makes the data of studies of met.
 	"study/growth": {"record", "query/question", "query/answer", "formats", "archive/load", "study/met"},
@@ -109,6 +109,7 @@ var allowed = map[string][]string{
 	"internal/fuzz":   {},
 	"internal/core":   {},
 	"internal/mutate": {"internal/core"},
+	"internal/pages":  {"results/measure", "results/plot", "results/report", "results/run"},
 
 	// these hold a doc.go for the folders in them
 	"archive": {}, "cmd": {}, "query": {}, "results": {},

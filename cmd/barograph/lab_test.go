@@ -43,6 +43,9 @@ func TestLabStory(t *testing.T) {
 			t.Errorf("%s: the answer is %q", n, out)
 		}
 	}
+	if out := must(t, "post", "--engine", "lab:postgres", "--lab-dir", dir, "--design", "single", "--method", "bulk", "--messages", "2", "--mean", "5", "--out", filepath.Join(dir, "posted")); !strings.Contains(out, "profile tuned") {
+		t.Errorf("the report of post does not name the profile of its server: %s", out)
+	}
 	must(t, "lab", "down", "postgres", "--lab-dir", dir)
 	if status, _, stderr := barograph(t, "ask", "test_3", "--engine", url); status != fault.Unreachable || !strings.Contains(stderr, "lab up") {
 		t.Errorf("after down: status %d, %s", status, stderr)

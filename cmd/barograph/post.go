@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/posts"
 	"github.com/barograph/barograph/formats"
 	"github.com/barograph/barograph/internal/fault"
@@ -75,6 +76,7 @@ barograph_post (PostgreSQL) or database post (MariaDB). Every test except once e
 	c.Flags().Float64Var(&p.SpeedUp, "speed-up", 0, "test live: days of the feed per day (default: no limit)")
 	c.Flags().StringVar(&out, "out", "", "run folder (default: runs/{time}-post)")
 	c.Flags().StringVar(&now, "now", "", "FILES: moment that decides years, e.g. 2024-07-03 (default: the present)")
+	c.Flags().StringVar(&p.Labs, "lab-dir", engine.LabDir(), "folder of labs whose servers the run records")
 	feed.add(c)
 	e.completeEngines(c, "db")
 	required(c, engineFlag)
@@ -82,7 +84,7 @@ barograph_post (PostgreSQL) or database post (MariaDB). Every test except once e
 	formerly(c, "posters", "clients")
 	formerly(c, "together", "batch")
 	formerly(c, "rounds", "reposts")
-	seldom(c, "batch", "clients", "live-days", "mean", "messages", "now", "offices", "per-day", "policy", "reposts", "seed", "since", "speed-up", "stations-per-office")
+	seldom(c, "batch", "clients", "lab-dir", "live-days", "mean", "messages", "now", "offices", "per-day", "policy", "reposts", "seed", "since", "speed-up", "stations-per-office")
 	complete(c, "policy", func() []string { return words(posts.Policies()) })
 	complete(c, "design", func() []string { return words(posts.Designs()) })
 	complete(c, "test", func() []string { return words(post.Tests()) })

@@ -174,6 +174,17 @@ func story(t *testing.T, url, layout string, noScan bool) {
 	}
 }
 
+// TestSweepBeyondPairs: a mix that the dry engine cannot do, because it has no documents, does not fail the sweep of an
+// engine that can. The sweep reports once that the client overhead of this mix is not measured.
+func TestSweepBeyondPairs(t *testing.T) {
+	status, out, stderr := barograph(t, "ycsb", "sweep", "--engine", "sqlite:"+filepath.Join(t.TempDir(), "a.db"), "--layout", "document", "--load",
+		"--workloads", "subdocument,wholedocument", "-p", "recordcount=50", "-p", "operationcount=50", "--threads", "1,2", "--reps", "2", "--out", filepath.Join(t.TempDir(), "run"))
+	const reported = "subdocument: the client overhead is not measured"
+	if status != 0 || strings.Count(stderr, reported) != 1 || !strings.Contains(out, reported) || !strings.Contains(out, "dry") || strings.Contains(out, "failed") {
+		t.Errorf("status %d, %s%s", status, out, stderr)
+	}
+}
+
 // The lines have YCSB's format.
 func TestYCSBText(t *testing.T) {
 	out := must(t, "ycsb", "run", "--engine", "dry", "-P", "workloadf", "--target", "100000", "-p", "hdrhistogram.percentiles=50,91,99.9", "-p", "hdrhistogram.fileoutput=true",

@@ -15,7 +15,7 @@ var folders = []string{ //nolint:gochecknoglobals // a constant table
 	"river", "lab", "serve", "archive/tablediff", "formats/shef", "formats/tpcds",
 	"study/ycsb", "study/post", "study/scan", "study/own", "study/lake", "study/tables", "study/faults", "study/growth", "study/synth",
 	"engine/kv", "engine/posts", "engine/tables", "engine/dry", "engine/asterixdb", "engine/bbolt", "engine/mongodb", "engine/couchbase", "engine/cassandra", "engine/valkey",
-	"engine/oracle", "engine/trino", "engine/new", "engine/enginetest", "internal/core", "internal/fuzz", "internal/mutate", "results/report/site", "results/report/sharing",
+	"engine/oracle", "engine/trino", "engine/new", "engine/enginetest", "internal/core", "internal/fuzz", "internal/mutate", "internal/pages", "results/report/site", "results/report/sharing",
 }
 
 // files are satellites in folders of the core.

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/shirou/gopsutil/v4/common"
 	"github.com/shirou/gopsutil/v4/disk"
 )
 
@@ -25,7 +26,7 @@ type DiskLoad struct {
 // Devices names the block device of each path, or "" if the system has no counters for it: in
 // memory, over a network, on an overlay.
 func Devices(ctx context.Context, paths []string) ([]string, error) {
-	mounts, err := disk.PartitionsWithContext(ctx, true)
+	mounts, err := ownMounts(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -54,6 +55,15 @@ func Devices(ctx context.Context, paths []string) ([]string, error) {
 		}
 	}
 	return out, nil
+}
+
+// ownMounts lists the mounts of this process. By default the library lists those of process 1, which are others if this
+// process is in a container or in a service with folders of its own.
+func ownMounts(ctx context.Context) ([]disk.PartitionStat, error) {
+	if os.Getenv(string(common.HostProcMountinfo)) == "" {
+		ctx = context.WithValue(ctx, common.EnvKey, common.EnvMap{common.HostProcMountinfo: "/proc/self/mountinfo"})
+	}
+	return disk.PartitionsWithContext(ctx, true)
 }
 
 // DiskMeter measures devices over an interval.

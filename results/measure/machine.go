@@ -162,7 +162,7 @@ func (m *Machine) readDisk(ctx context.Context, path string) {
 		return
 	}
 	m.Disk = Disk{Type: u.Fstype, Mount: abs, Total: u.Total, Free: u.Free}
-	mounts, err := disk.PartitionsWithContext(ctx, true)
+	mounts, err := ownMounts(ctx)
 	if err != nil {
 		m.missing("mount table", err)
 	} else if p := deepestMount(mounts, abs); p != nil {

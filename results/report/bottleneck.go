@@ -30,6 +30,7 @@ const (
 	latency    = 2 * time.Millisecond // least median that can be a latency of the network
 	mostAway   = 0.75                 // share of threads without a session at work that a latency explains
 	narrow     = 1.25                 // maximum ratio of the 95th percentile to the median of a fixed latency
+	fewSamples = 5                    // number of samples of the sessions below which idle sessions are not evidence
 )
 
 // used is what a point used, in cores.
@@ -206,7 +207,8 @@ func (e *evidence) fixedLatency() cause {
 	switch {
 	case e.Server != nil && e.Server.SessionSampleCount > 0:
 		away := 1 - e.sessions/float64(max(e.Threads, 1))
-		if !isNarrow && away < mostAway {
+		// Threads whose sessions are idle may also wait for a core that other processes use.
+		if !isNarrow && (away < mostAway || e.busy >= usedUp || e.Server.SessionSampleCount < fewSamples) {
 			return cause{}
 		}
 		return cause{"Latency of the network", away, details + fmt.Sprintf(", while on average %s sessions were active in the server, for %s", number(e.sessions), several(e.Threads, "thread"))}

@@ -250,6 +250,9 @@ func (p *points) sentence(mix string) (sentence string) {
 	}
 	var words []string
 	if len(left) > 0 {
+		if len(by) == 0 {
+			return "No engine that is ranked gave correct results. Not ranked: " + list(left) + "."
+		}
 		defer func() { sentence += " Not ranked: " + list(left) + "." }()
 	}
 	for _, proof := range slices.Sorted(maps.Keys(by)) {

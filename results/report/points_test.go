@@ -201,6 +201,15 @@ func TestBottleneckOfKnownCauses(t *testing.T) {
 			p.Client.User, p.Server = 100*time.Millisecond, waits("cpu", "running", 0.3)
 			took(p, 50950*time.Microsecond, 51400*time.Microsecond)
 		}, "Latency of the network:", "Other work"},
+		"one look at idle sessions": {notFitted, func(p *point) {
+			p.Client.User, p.Server = 100*time.Millisecond, waits("cpu", "running", 0.3)
+			p.Server.SessionSampleCount = 1
+			took(p, 8*time.Millisecond, 200*time.Millisecond)
+		}, "Not known", "Other work"},
+		"idle sessions of a client that waits": {notFitted, func(p *point) {
+			p.Client.User, p.Server = 100*time.Millisecond, waits("cpu", "running", 0.3)
+			took(p, 8*time.Millisecond, 200*time.Millisecond)
+		}, "Latency of the network:", "Other work"},
 		"a serial server, from a sweep": {0.79, func(p *point) {
 			p.Client.User = 300 * time.Millisecond
 			p.Server = &run.ServerLoad{Local: true, Used: measure.ProcessLoad{CPU: 5 * time.Second}}
@@ -281,6 +290,17 @@ func TestBottleneckOfKnownCauses(t *testing.T) {
 	}
 }
 
+// TestIdleSessionsOfABusyMachine: threads whose sessions are idle may wait for a core. Without a time that hardly varies,
+// no latency of the network is named.
+func TestIdleSessionsOfABusyMachine(t *testing.T) {
+	p := madePoint("postgres", "server", 16, 1, 1000)
+	p.Machine.Busy, p.Server = 0.97, waits("cpu", "running", 0.3)
+	p.Service.P50, p.Service.P95 = 8*time.Millisecond, 200*time.Millisecond
+	if got := bottleneck(p, notFitted); strings.Contains(got, "Latency") || !strings.HasPrefix(got, "Other work") {
+		t.Error(got)
+	}
+}
+
 // A stand-in is measured and named, but not ranked.
 func TestStandInIsNotRanked(t *testing.T) {
 	var all []*point
@@ -295,6 +315,9 @@ func TestStandInIsNotRanked(t *testing.T) {
 	var samples []run.Sample
 	for _, x := range all {
 		samples = append(samples, remade(x))
+	}
+	if got := gather(r, all[1:2]).sentence("workloada"); got != "No engine that is ranked gave correct results. Not ranked: mock." {
+		t.Error(got)
 	}
 	if w := OfPoints(r, samples).Warnings; len(w) != 1 || w[0] != "mock is not ranked: it is a stand-in" {
 		t.Errorf("%q", w)

@@ -56,7 +56,7 @@ func openPosts(dir string, of *run.Run, samples []run.Sample) *Report {
 		{"Products", of.Data.Source},
 		{"Decoded", fmt.Sprintf("%s products: %s values, %s lost; %s errors, %s warnings", count(d.Products), count(d.Values), count(d.Lost), count(d.Errors), count(d.Warnings))},
 		{"Policy", of.Policy},
-	}, machineFacts(of.Machine), []Fact{{"Command", commandLine(of.Args)}})
+	}, runFacts(of), []Fact{{"Command", commandLine(of.Args)}})
 	var lines strings.Builder
 	for _, c := range r.cells {
 		logStats(&lines, c)

@@ -10,6 +10,7 @@ import (
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/posts"
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/lab"
 	"github.com/barograph/barograph/results/run"
 	"github.com/barograph/barograph/river"
 	"github.com/barograph/barograph/study"
@@ -19,6 +20,7 @@ import (
 type Posting struct {
 	Registry engine.Registry
 	URL      string // of the engine
+	Labs     string // folder of the labs whose servers the run records
 	Log      *slog.Logger
 	Progress func(s string)
 
@@ -99,7 +101,7 @@ var ErrWrong = errors.New("the tables differ from the reference")
 
 // Run runs all tests. After an error, into has the measurements made before it.
 func (p *Posting) Run(ctx context.Context, into *run.Folder) (err error) {
-	d, _, err := p.Registry.Parse(p.URL)
+	d, u, err := p.Registry.Parse(p.URL)
 	if err != nil {
 		return &fault.Status{Code: fault.Usage, Err: err}
 	}
@@ -122,7 +124,7 @@ func (p *Posting) Run(ctx context.Context, into *run.Folder) (err error) {
 	read := refs.Read()
 	r := &into.Run
 	r.Policy, r.Data.Decoded = p.Policy, &read
-	r.Archives = []run.Archive{study.Participant(d, p.URL, about, nil)}
+	r.Archives = []run.Archive{study.Participant(d, p.URL, about, lab.Serving([]string{p.Labs}, d, u).Server())}
 	if err := p.designs(ctx, d, db, refs, into); err != nil {
 		return err
 	}

@@ -38,7 +38,9 @@ type Sweep struct {
 	Ramp  Ramp          // the rate is looked for, with the most of the threads
 
 	Add   func(s run.Sample) error // is given each sample as it comes
-	Found func(words string)       // what Find found
+	Found func(words string)       // findings: what Find found, and mixes whose client overhead is not measured
+
+	noOverhead map[string]bool // mixes that the dry engine cannot do; each is reported once
 }
 
 // Run runs all points in rounds, each in a fresh random order: what drifts meets
@@ -51,6 +53,7 @@ func (s *Sweep) Run(ctx context.Context) (first error) {
 		width *= len(s.Threads)
 	}
 	reps := max(s.Reps, 1)
+	s.noOverhead = map[string]bool{}
 	if search {
 		reps = 1 // each number of threads, or rate, is repeated where it is found
 	}
@@ -111,6 +114,13 @@ func (s *Sweep) cell(ctx context.Context, t *Target, m Mix, threads int64, rep i
 		p, _, err = t.Measure(ctx, &with, t.Options(), m.Name, rep)
 	} else {
 		p, err = s.byAgents(ctx, t, m, &with, rep)
+	}
+	if t.Place == engine.Memory && errors.Is(err, ErrCannot) { // this fails no engine that the sweep compares
+		if !s.noOverhead[m.Name] {
+			s.noOverhead[m.Name] = true
+			s.Found(fmt.Sprintf("%s: the client overhead is not measured, because the table of the %s engine cannot do this mix", m.Name, t.title()))
+		}
+		return run.Sample{}, nil
 	}
 	if err != nil {
 		err = fmt.Errorf("%s on %s with %d threads: %w", m.Name, t.title(), threads, err)

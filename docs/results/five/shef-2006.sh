@@ -1,0 +1,32 @@
+# The steps of run.sh shef-2006: the tests of the report of 2006 on PostgreSQL as packaged and tuned, then what the
+# service of today does with the same feed.
+
+# as_reported PROFILE OUT runs the report's tests in its order, by its algorithm and by the service.
+as_reported() {
+	rm -rf "${out:?}/$2"
+	up postgres --profile "$1"
+	measure post --engine lab:postgres --lab-dir "$lab" --report2006 "$(small 25m 100s)" --out "$out/$2"
+	barograph lab down postgres --lab-dir "$lab"
+}
+
+# Every method of today on a part of the backlog, and what reposts cost without maintenance.
+today() {
+	rm -rf "$out/methods" "$out/bloat"
+	up postgres --profile tuned
+	measure post --engine lab:postgres --lab-dir "$lab" --test queue --messages "$(small 2000 60)" --mean 240.3 --out "$out/methods"
+	measure post --engine lab:postgres --lab-dir "$lab" --test bloat --method row-2006,service --messages "$(small 500 40)" --mean 240.3 --reposts 4 --out "$out/bloat"
+	barograph lab down postgres --lab-dir "$lab"
+}
+
+# The backlog, as far as the time allows, by the service.
+backlog() {
+	rm -rf "$out/backlog"
+	up postgres --profile tuned
+	measure post --engine lab:postgres --lab-dir "$lab" --test queue --design array96 --method service --messages "$(small 55338 11000)" --mean 240.3 --out "$out/backlog"
+	barograph lab down postgres --lab-dir "$lab"
+}
+
+step delivered as_reported default delivered
+step tuned as_reported tuned tuned
+step today today
+step backlog backlog

@@ -1,0 +1,108 @@
+// Command pages renders the pages of docs/results/five, which compare five published evaluations
+// with runs of Barograph. It computes every number from the kept run folders and from the file of
+// the original's numbers, so that no figure of ours is typed.
+//
+//	go run ./internal/pages render [NAME…]       # writes docs/results/five/NAME.md and its pictures
+//	go run ./internal/pages keep NAME [FOLDER]   # copies what the page needs from FOLDER (runs/NAME)
+//
+// docs/results/five/README.md.txt describes the functions of the templates.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+const five = "docs/results/five"
+
+func main() {
+	accesses := flag.String("plans", "$^", "keep: also copy the accesses of the plans whose names match this expression")
+	texts := flag.String("texts", "$^", "keep: also copy the texts of these of them")
+	dropped := flag.String("drop", "$^", "keep: omit the parts of the measurements whose names match this expression")
+	flag.Usage = func() {
+		fmt.Fprintln(os.Stderr, "usage: pages render [NAME…] | pages [-plans REGEXP] [-texts REGEXP] [-drop REGEXP] keep NAME [FOLDER]")
+	}
+	flag.Parse()
+	if err := command(flag.Args(), *accesses, *texts, *dropped); err != nil {
+		fmt.Fprintln(os.Stderr, "pages:", err)
+		os.Exit(1) //nolint:forbidigo // main ends the program
+	}
+}
+
+func command(args []string, accesses, texts, dropped string) error {
+	switch {
+	case len(args) > 0 && args[0] == "render":
+		names, err := pageNames(five)
+		if err != nil {
+			return err
+		}
+		if len(args) > 1 {
+			names = args[1:]
+		}
+		return write(five, names)
+	case len(args) > 1 && len(args) < 4 && args[0] == "keep":
+		var which planChoice
+		var err error
+		if which.access, err = regexp.Compile(accesses); err != nil {
+			return err
+		}
+		if which.text, err = regexp.Compile(texts); err != nil {
+			return err
+		}
+		if which.drop, err = regexp.Compile(dropped); err != nil {
+			return err
+		}
+		from := filepath.Join("runs", args[1])
+		if len(args) > 2 {
+			from = args[2]
+		}
+		return keep(from, filepath.Join(five, "runs", args[1]), which)
+	}
+	flag.Usage()
+	return errors.New("unknown command")
+}
+
+// pageNames lists the pages of a folder: those that have a template.
+func pageNames(dir string) (names []string, err error) {
+	paths, err := filepath.Glob(filepath.Join(dir, "*.md.tmpl"))
+	for _, p := range paths {
+		names = append(names, strings.TrimSuffix(filepath.Base(p), ".md.tmpl"))
+	}
+	return names, err
+}
+
+// landing is the name of the page "What we found".
+const landing = "found"
+
+// write renders pages and removes their pictures of earlier renderings.
+func write(dir string, names []string) error {
+	for _, name := range names {
+		files, err := render(dir, name)
+		if err != nil {
+			return err
+		}
+		old, err := filepath.Glob(filepath.Join(dir, name+"-*.svg"))
+		if err != nil {
+			return err
+		}
+		for _, path := range old {
+			if _, ok := files[filepath.Base(path)]; !ok {
+				if err := os.Remove(path); err != nil {
+					return err
+				}
+			}
+		}
+		for file, text := range files {
+			if err := os.WriteFile(filepath.Join(dir, file), text, 0o600); err != nil {
+				return err
+			}
+		}
+		fmt.Fprintf(os.Stdout, "%s.md and %d pictures\n", filepath.Join(dir, name), len(files)-1)
+	}
+	return nil
+}

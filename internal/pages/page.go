@@ -1,0 +1,361 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"text/template"
+	"text/template/parse"
+
+	"github.com/barograph/barograph/results/run"
+)
+
+// page is a page that is being rendered.
+type page struct {
+	dir, name string
+	original  original
+	expanded  string // run folders as Barograph's packages read them
+	index     map[string]kept
+	folders   map[string]*folder
+	files     map[string][]byte // the rendered files by name
+	values    map[string]any    // what the templates share, see set and get
+}
+
+// folder is a run folder that was read.
+type folder struct {
+	dir     string
+	run     *run.Run
+	samples []run.Sample
+	plans   []run.Plan
+	facts   map[string]string
+	values  []any // the samples as JSON, for paths
+	runJSON any
+}
+
+// original is the file NAME.json: the numbers of a published evaluation.
+type original struct {
+	Title  string                   `json:"title"`
+	Year   int                      `json:"year"`
+	Source string                   `json:"source"` // where the document is
+	Text   string                   `json:"text"`   // file name of its text in shared/seeds
+	Tables map[string]originalTable `json:"tables"`
+	// Figures are single numbers by name, each with the section in which the document has it.
+	Figures map[string]originalFigure `json:"figures"`
+}
+
+type originalTable struct {
+	Where   string   `json:"where"`
+	Unit    string   `json:"unit"`
+	Columns []string `json:"columns"` // the first is that of the rows' names
+	Rows    [][]any  `json:"rows"`    // null = the document has no number there
+}
+
+type originalFigure struct {
+	Value float64 `json:"value"`
+	Unit  string  `json:"unit"`
+	Where string  `json:"where"`
+}
+
+// render executes the template of a page. The result is its file and those of its pictures.
+func render(dir, name string) (map[string][]byte, error) {
+	p, err := newPage(dir, name)
+	if err != nil {
+		return nil, err
+	}
+	return p.files, nil
+}
+
+// newPage renders a page. The landing page has no runs of its own: it uses what the other pages set.
+func newPage(dir, name string) (p *page, err error) {
+	p = &page{dir: dir, name: name, folders: map[string]*folder{}, files: map[string][]byte{}, values: map[string]any{}}
+	text, err := os.ReadFile(filepath.Join(dir, name+".md.tmpl"))
+	if err != nil {
+		return nil, err
+	}
+	if name != landing {
+		if err := readJSON(filepath.Join(dir, name+".json"), &p.original); err != nil {
+			return nil, err
+		}
+		p.expanded, err = os.MkdirTemp("", "barograph-pages-")
+		if err != nil {
+			return nil, err
+		}
+		expanded := p.expanded
+		defer func() { err = errors.Join(err, os.RemoveAll(expanded)) }()
+		runs := filepath.Join(dir, "runs", name)
+		if err := expand(runs, p.expanded); err != nil {
+			return nil, err
+		}
+		if err := readJSON(filepath.Join(runs, keptIndex), &p.index); err != nil {
+			return nil, err
+		}
+	}
+	t, err := template.New(name + ".md.tmpl").Option("missingkey=error").Funcs(p.functions()).Parse(string(text))
+	if err != nil {
+		return nil, err
+	}
+	if err := typedFigures(t); err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	out.WriteString("<!-- written by docs/results/render.sh; edit " + name + ".md.tmpl -->\n")
+	if err := t.Execute(&out, p); err != nil {
+		return nil, err
+	}
+	p.files[name+".md"] = tidy(out.Bytes())
+	return p, nil
+}
+
+// finding is what a page contributes to the landing page.
+type finding struct {
+	Name, Title string // Name is "" if the evaluation has no page yet
+	Year        int
+	Sentences   []any  // set "found"
+	Picture     string // set "picture"
+}
+
+// findings renders all other pages.
+func (p *page) findings() (out []finding, err error) {
+	names, err := pageNames(p.dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		if name == landing {
+			continue
+		}
+		other, err := newPage(p.dir, name)
+		if err != nil {
+			return nil, err
+		}
+		f := finding{Name: name, Title: other.original.Title, Year: other.original.Year}
+		f.Sentences, _ = other.values["found"].([]any)
+		f.Picture, _ = other.values["picture"].(string)
+		if other.files[f.Picture] == nil && f.Picture != "" {
+			return nil, fmt.Errorf("%s.md.tmpl sets the picture %q, which does not exist", name, f.Picture)
+		}
+		out = append(out, f)
+	}
+	originals, err := filepath.Glob(filepath.Join(p.dir, "*.json"))
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range originals {
+		name := strings.TrimSuffix(filepath.Base(path), ".json")
+		if slices.Contains(names, name) {
+			continue
+		}
+		var o original
+		if err := readJSON(path, &o); err != nil {
+			return nil, err
+		}
+		out = append(out, finding{Title: o.Title, Year: o.Year})
+	}
+	slices.SortStableFunc(out, func(a, b finding) int { return b.Year - a.Year })
+	return out, nil
+}
+
+// tidy removes the blank lines that actions leave, and spaces at the ends of lines.
+func tidy(text []byte) []byte {
+	text = regexp.MustCompile(`[ \t]+\n`).ReplaceAll(text, []byte("\n"))
+	text = regexp.MustCompile(`\n{3,}`).ReplaceAll(text, []byte("\n\n"))
+	return append(bytes.TrimSpace(text), '\n')
+}
+
+func readJSON(path string, v any) error {
+	text, err := os.ReadFile(path)
+	if err == nil {
+		if err = json.Unmarshal(text, v); err != nil {
+			err = fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	return err
+}
+
+// Words with digits that are names, not figures.
+var (
+	code  = regexp.MustCompile("(?s)```.*?```|`[^`]*`|\\]\\([^)]*\\)|<!--.*?-->")
+	names = regexp.MustCompile(`(?i)\b((19|20)\d\d|(test|tests|table|tables|figure|workload|experiment|query|part|http|rule)s? \d(, \d)*( (and|to) \d)?|[a-z/_]+\d[\w/]*|95 %|(50|95|99)th)\b|\b95 %|(?m:^\d+\.)`)
+	digit = regexp.MustCompile(`\S*\d\S*`)
+)
+
+// typedFigures finds figures in the text of a template that no function computed.
+func typedFigures(t *template.Template) error {
+	var text strings.Builder
+	var walk func(n parse.Node)
+	list := func(l *parse.ListNode) {
+		if l != nil {
+			for _, n := range l.Nodes {
+				walk(n)
+			}
+		}
+	}
+	walk = func(n parse.Node) {
+		switch n := n.(type) {
+		case *parse.TextNode:
+			text.Write(n.Text)
+		case *parse.IfNode:
+			list(n.List)
+			list(n.ElseList)
+		case *parse.RangeNode:
+			list(n.List)
+			list(n.ElseList)
+		case *parse.WithNode:
+			list(n.List)
+			list(n.ElseList)
+		default:
+			text.WriteString(" ")
+		}
+	}
+	for _, each := range t.Templates() {
+		list(each.Root)
+	}
+	plain := names.ReplaceAllString(code.ReplaceAllString(text.String(), " "), " ")
+	if found := digit.FindAllString(plain, -1); len(found) > 0 {
+		return fmt.Errorf("%s: figures are typed, not computed: %q", t.Name(), found)
+	}
+	return nil
+}
+
+// open reads a kept run folder, once.
+func (p *page) open(name string) (*folder, error) {
+	if f, ok := p.folders[name]; ok {
+		return f, nil
+	}
+	f := &folder{dir: filepath.Join(p.expanded, name), facts: map[string]string{}}
+	var err error
+	if f.run, f.samples, err = run.Read(f.dir); err != nil {
+		return nil, err
+	}
+	if f.plans, err = run.ReadPlans(f.dir); err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(f.run)
+	if err == nil {
+		err = json.Unmarshal(text, &f.runJSON)
+	}
+	for i := range f.samples {
+		if err == nil {
+			text, err = json.Marshal(f.samples[i])
+		}
+		var v any
+		if err == nil {
+			err = json.Unmarshal(text, &v)
+		}
+		f.values = append(f.values, v)
+	}
+	p.folders[name] = f
+	return f, err
+}
+
+// fact reads a line "name value" of a file NAME.facts, which run.sh wrote.
+func (p *page) fact(file, name string) (string, error) {
+	text, err := os.ReadFile(filepath.Join(p.expanded, file+".facts"))
+	if err != nil {
+		return "", err
+	}
+	for line := range strings.Lines(string(text)) {
+		if k, v, ok := strings.Cut(strings.TrimSpace(line), " "); ok && k == name {
+			return v, nil
+		}
+	}
+	return "", fmt.Errorf("%s.facts has no line %s", file, name)
+}
+
+// matching returns the indices of the samples that meet conditions such as "engine=duckdb",
+// "case=test_3" or "phase=cold". Without a phase it is the warm one, if there is any.
+func (f *folder) matching(conditions []string) (out []int) {
+	phase := run.Phase("")
+	for _, c := range conditions {
+		if v, ok := strings.CutPrefix(c, "phase="); ok {
+			phase = run.Phase(v)
+		}
+	}
+	for i := range f.samples {
+		s := &f.samples[i]
+		meets := phase == "" && s.Phase != run.Cold || s.Phase == phase
+		for _, c := range conditions {
+			name, want, _ := strings.Cut(c, "=")
+			switch name {
+			case "phase":
+			case "engine":
+				meets = meets && s.Cell.Engine == want
+			default:
+				meets = meets && s.Cell.Value(name) == want
+			}
+		}
+		if meets {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// cellsOf names the cells of samples.
+func (f *folder) cellsOf(samples []int) []string {
+	cells := map[string]bool{}
+	for _, i := range samples {
+		cells[f.samples[i].Cell.String()] = true
+	}
+	return slices.Sorted(maps.Keys(cells))
+}
+
+// at follows a path such as groups[operation=READ].response.p95_ns in JSON. An index selects the
+// only member of an array that meets all its conditions.
+func at(v any, path string) (any, error) {
+	for _, step := range steps(path) {
+		name, index, _ := strings.Cut(strings.TrimSuffix(step, "]"), "[")
+		object, ok := v.(map[string]any)
+		if !ok {
+			return nil, fmt.Errorf("nothing has a member %s", step)
+		}
+		if v, ok = object[name]; !ok {
+			return nil, fmt.Errorf("there is no %s among %v", name, slices.Sorted(maps.Keys(object)))
+		}
+		if index == "" {
+			continue
+		}
+		array, _ := v.([]any)
+		found := 0
+		for _, member := range array {
+			m, _ := member.(map[string]any)
+			meets := m != nil
+			for c := range strings.SplitSeq(index, ",") {
+				key, want, _ := strings.Cut(c, "=")
+				meets = meets && fmt.Sprint(m[key]) == want
+			}
+			if meets {
+				v = member
+				found++
+			}
+		}
+		if found != 1 {
+			return nil, fmt.Errorf("%d members of %s meet [%s]", found, name, index)
+		}
+	}
+	return v, nil
+}
+
+// steps splits a path at the points outside of brackets.
+func steps(path string) (out []string) {
+	depth, start := 0, 0
+	for i, c := range path {
+		switch {
+		case c == '[':
+			depth++
+		case c == ']':
+			depth--
+		case c == '.' && depth == 0:
+			out = append(out, path[start:i])
+			start = i + 1
+		}
+	}
+	return append(out, path[start:])
+}

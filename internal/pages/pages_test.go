@@ -1,0 +1,227 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"text/template"
+
+	"github.com/barograph/barograph/results/run"
+)
+
+const committed = "../../" + five
+
+// TestPages renders all pages from the kept folders and compares them with the committed files.
+func TestPages(t *testing.T) {
+	names, err := pageNames(committed)
+	if err != nil || len(names) == 0 {
+		t.Fatalf("no template: %v", err)
+	}
+	rendered := map[string]bool{}
+	for _, name := range names {
+		for file, want := range rendering(t, committed, name) {
+			rendered[file] = true
+			got, err := os.ReadFile(filepath.Join(committed, file))
+			if err != nil || !bytes.Equal(got, want) {
+				t.Errorf("%s differs from its rendering (%v): run docs/results/render.sh", file, err)
+			}
+		}
+		if n, err := sizeOf(filepath.Join(committed, "runs", name)); name != landing && (err != nil || n > maxKept) {
+			t.Errorf("the kept folders of %s have %d bytes (%v), not at most %d", name, n, err, maxKept)
+		}
+	}
+	files, _ := filepath.Glob(filepath.Join(committed, "*.[ms][dv]*"))
+	for _, f := range files {
+		if base := filepath.Base(f); !rendered[base] && !strings.HasSuffix(base, ".tmpl") {
+			t.Errorf("%s is not rendered from anything", base)
+		}
+	}
+	t.Logf("%d pages, %d files", len(names), len(rendered))
+}
+
+func rendering(t *testing.T, dir, name string) map[string][]byte {
+	t.Helper()
+	files, err := render(dir, name)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return files
+}
+
+// TestChangedNumber changes a digit of every kind of measured number and of the original's numbers in turn. Each change
+// must change the page or fail.
+func TestChangedNumber(t *testing.T) {
+	dir := t.TempDir()
+	const name = "met-2020"
+	for _, f := range []string{name + ".md.tmpl", name + ".json"} {
+		if err := copyFile(filepath.Join(committed, f), filepath.Join(dir, f)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.CopyFS(filepath.Join(dir, "runs", name), os.DirFS(filepath.Join(committed, "runs", name))); err != nil {
+		t.Fatal(err)
+	}
+	want := rendering(t, dir, name)
+	for _, c := range []struct{ file, find, replace string }{
+		{name + ".json", "9940", "8940"},
+		{"runs/" + name + "/kept.json", `"digest": "`, `"digest": "0`},
+		{"runs/" + name + "/seven/run.json", `"bytes_on_disk": `, `"bytes_on_disk": 1`},
+		{"runs/" + name + "/seven/samples.jsonl", `"measured.total_ns":[`, `"measured.total_ns":[9`},
+	} {
+		path := filepath.Join(dir, c.file)
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		changed := bytes.ReplaceAll(text, []byte(c.find), []byte(c.replace))
+		if bytes.Equal(changed, text) {
+			t.Fatalf("%s has no %s", c.file, c.find)
+		}
+		if err := os.WriteFile(path, changed, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := render(dir, name); err == nil && equalFiles(got, want) {
+			t.Errorf("%s: %s became %s, and the page is the same", c.file, c.find, c.replace)
+		}
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !equalFiles(rendering(t, dir, name), want) {
+		t.Error("the same files are rendered differently")
+	}
+}
+
+func equalFiles(a, b map[string][]byte) bool {
+	same := len(a) == len(b)
+	for name := range a {
+		same = same && bytes.Equal(a[name], b[name])
+	}
+	return same
+}
+
+// TestTypedFigures: a figure in the text of a template fails, also in a branch; names with digits and computed figures
+// do not.
+func TestTypedFigures(t *testing.T) {
+	for text, fails := range map[string]bool{
+		"PostgreSQL takes {{1}} ms.":                             false,
+		"test_3 of Table 1 asks SAL1L2 at P500 in 2019":          false,
+		"`--days 1,4`, [page](x-3.md), the 95 % interval":        false,
+		"PostgreSQL takes 12 ms.":                                true,
+		"{{if true}}twice{{else}}2.5 times{{end}}":               true,
+		"{{range $x := .}}34,598{{end}}":                         true,
+		"1. first\n2. second, at the 95th percentile and in p99": false,
+		"25–36 % less":                                           true,
+	} {
+		if err := typedFigures(template.Must(template.New("t").Parse(text))); (err != nil) != fails {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+// TestOriginals: every number of a NAME.json occurs in the text of the document.
+func TestOriginals(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(committed, "*.json"))
+	if err != nil || len(files) == 0 {
+		t.Fatal("no originals", err)
+	}
+	seeds := "../../../shared/seeds"
+	if _, err := os.Stat(seeds); err != nil {
+		t.Skip("NOT TESTED: the numbers of the originals; the documents are not in ../shared/seeds")
+	}
+	for _, file := range files {
+		var o original
+		if err := readJSON(file, &o); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(filepath.Join(seeds, o.Text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		occurs := map[float64]bool{}
+		for _, m := range regexp.MustCompile(`\d[\d,]*(\.\d+)?(E\+\d+)?`).FindAllString(string(text), -1) {
+			if v, err := strconv.ParseFloat(strings.ReplaceAll(m, ",", ""), 64); err == nil {
+				occurs[v] = true
+			}
+			if v, err := strconv.ParseFloat(strings.Replace(m, ",", ".", 1), 64); err == nil { // a decimal comma
+				occurs[v] = true
+			}
+		}
+		n := 0
+		check := func(where string, v float64) {
+			if n++; !occurs[v] && !occurs[-v] {
+				t.Errorf("%s: %s: the document has no %v", filepath.Base(file), where, v)
+			}
+		}
+		for name, table := range o.Tables {
+			for _, r := range table.Rows {
+				if len(r) != len(table.Columns) {
+					t.Errorf("%s: table %s: the row %v does not have %d cells", filepath.Base(file), name, r, len(table.Columns))
+				}
+				for _, x := range r[1:] {
+					if v, ok := x.(float64); ok {
+						check("table "+name, v)
+					}
+				}
+			}
+		}
+		for name, f := range o.Figures {
+			check(name, f.Value)
+		}
+		t.Logf("%s: %d numbers", filepath.Base(file), n)
+	}
+}
+
+// TestKeep keeps a run folder and reads it again: the samples are the same except for what keep drops.
+func TestKeep(t *testing.T) {
+	from, to, back := t.TempDir(), filepath.Join(t.TempDir(), "kept"), t.TempDir()
+	if err := os.CopyFS(filepath.Join(from, "a"), os.DirFS("../../docs/results/ycsb/bandwidth")); err != nil {
+		t.Fatal(err)
+	}
+	if err := keep(from, to, planChoice{regexp.MustCompile(""), regexp.MustCompile(""), regexp.MustCompile("$^")}); err != nil && !strings.Contains(err.Error(), "more than") {
+		t.Fatal(err)
+	}
+	if err := expand(to, back); err != nil {
+		t.Fatal(err)
+	}
+	want, wantSamples, err := run.Read(filepath.Join(from, "a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, gotSamples, err := run.Read(filepath.Join(back, "a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := asJSON(t, want), asJSON(t, got); !bytes.Equal(a, b) {
+		t.Errorf("run.json: %s\nwas %s", b, a)
+	}
+	flat := func(samples []run.Sample) (out []string) {
+		for i := range samples {
+			m, err := flatten(&samples[i])
+			if err != nil {
+				t.Fatal(err)
+			}
+			out = append(out, string(asJSON(t, m)))
+		}
+		slices.Sort(out)
+		return out
+	}
+	if a, b := flat(wantSamples), flat(gotSamples); len(a) == 0 || !slices.Equal(a, b) {
+		t.Errorf("%d samples became %d other ones", len(a), len(b))
+	}
+}
+
+func asJSON(t *testing.T, v any) []byte {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/barograph/barograph/results/plot"
+	"github.com/barograph/barograph/results/report"
+	"github.com/barograph/barograph/results/run"
+)
+
+// answer is the sentences with which the report of a run folder begins.
+func (p *page) answer(name string) (string, error) {
+	r, err := report.Open(filepath.Join(p.expanded, name))
+	if err != nil {
+		return "", err
+	}
+	var out []string
+	for _, w := range r.Answers {
+		if w.Class == "answer" || w.Class == "because" {
+			out = append(out, w.Text)
+		}
+	}
+	return strings.Join(out, " "), nil
+}
+
+// warnings are the warnings of run folders, each once, without those of cases that have no rows.
+func (p *page) warnings(names ...string) (out []string, err error) {
+	for _, name := range names {
+		if !p.exists(name) {
+			continue
+		}
+		f, err := p.open(name)
+		if err != nil {
+			return nil, err
+		}
+		for _, w := range f.run.Warnings {
+			if text := "`" + name + "`: " + w; !slices.Contains(out, text) && !strings.Contains(w, "has no rows in this data") {
+				out = append(out, text)
+			}
+		}
+	}
+	return out, nil
+}
+
+// days lists the sizes of a growth study, in ascending order.
+func (p *page) days(name string) (out []string, err error) {
+	paths, err := filepath.Glob(filepath.Join(p.expanded, name, "days-*"))
+	for _, path := range paths {
+		out = append(out, strings.TrimPrefix(filepath.Base(path), "days-"))
+	}
+	slices.SortFunc(out, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
+	return out, err
+}
+
+// section is a table of the report of a run folder, by the title of its section.
+func (p *page) section(name, title string) (string, error) {
+	r, err := report.Open(filepath.Join(p.expanded, name))
+	if err != nil {
+		return "", err
+	}
+	var titles []string
+	var find func(sections []report.Section) *report.Section
+	find = func(sections []report.Section) *report.Section {
+		for i := range sections {
+			titles = append(titles, sections[i].Title)
+			if sections[i].Title == title && sections[i].Table != nil {
+				return &sections[i]
+			}
+			if s := find(sections[i].Parts); s != nil {
+				return s
+			}
+		}
+		return nil
+	}
+	s := find(r.Sections)
+	if s == nil {
+		return "", fmt.Errorf("the report of %s has no table %q among %q", name, title, titles)
+	}
+	return markdown(s.Table), nil
+}
+
+// factsOf is a table of what was measured where, when and by which program.
+func (p *page) factsOf(names ...string) (string, error) {
+	var out strings.Builder
+	machines, versions, products := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	var order []string
+	add := func(to map[string]bool, kind, text string) {
+		if !to[text] {
+			to[text] = true
+			order = append(order, fmt.Sprintf("| %s | %s |\n", kind, text))
+		}
+	}
+	var runs strings.Builder
+	for _, name := range names {
+		if !p.exists(name) {
+			fmt.Fprintf(&runs, "| `%s` | not measured | | | |\n", name)
+			continue
+		}
+		f, err := p.open(name)
+		if err != nil {
+			return "", err
+		}
+		m := f.run.Machine
+		add(machines, "machine", fmt.Sprintf("%s, %d threads, %d usable, %s GB of memory, %s, %s, %s", m.CPU, m.Threads, m.UsableCPUs,
+			plot.Digits(float64(m.Memory)/1e9, 3), m.OS, m.Kernel, m.Virtual))
+		add(versions, "Barograph", "commit `"+f.run.Version+"`, "+m.Go)
+		for _, a := range f.run.Archives {
+			text := a.Product + " " + a.Version
+			if a.Server != nil {
+				text += fmt.Sprintf(", profile %s, %s", a.Server.Profile, run.CountOf(a.Server.Nodes, "node"))
+			}
+			if a.Unranked != "" {
+				text += ", not ranked: " + a.Unranked
+			}
+			if a.Engine != "dry" {
+				add(products, "engine", text)
+			}
+		}
+		k, ok := p.index[name]
+		if !ok {
+			return "", fmt.Errorf("%s has no folder %s", keptIndex, name)
+		}
+		took := "interrupted"
+		if !f.run.Finished.IsZero() {
+			took = f.run.Finished.Sub(f.run.Started).Round(time.Second).String()
+		}
+		fmt.Fprintf(&runs, "| `%s` | %s | %s | %s | `%s` (%s, %s) |\n", name, f.run.Started.UTC().Format("2006-01-02 15:04"), took,
+			plot.Digits(m.Load[0], 3), k.Digest, run.CountOf(k.Files, "file"), sizeText(k.Bytes))
+	}
+	if len(machines) > 1 {
+		return "", errors.New("the runs are of several machines")
+	}
+	slices.SortStableFunc(order, func(a, b string) int {
+		return strings.Compare(strings.SplitN(a, "|", 3)[1], strings.SplitN(b, "|", 3)[1])
+	})
+	out.WriteString("| | |\n|---|---|\n" + strings.Join(order, ""))
+	out.WriteString("\n| run folder | started (UTC) | took | load average before | digest of the complete folder |\n|---|---|---|---|---|\n" + runs.String())
+	return out.String(), nil
+}
+
+func markdown(t *report.Table) string {
+	var out strings.Builder
+	var rule strings.Builder
+	rule.WriteString("|")
+	out.WriteString("|")
+	for _, c := range t.Head {
+		name := c.Name
+		if c.Unit != "" {
+			name += " (" + c.Unit + ")"
+		}
+		out.WriteString(" " + name + " |")
+		rule.WriteString(map[bool]string{true: "---:|", false: "---|"}[c.Number])
+	}
+	out.WriteString("\n" + rule.String() + "\n")
+	for _, r := range t.Rows {
+		out.WriteString("|")
+		for _, c := range r.Cells {
+			text := strings.TrimSpace(c.Text + " " + c.Sub)
+			out.WriteString(" " + strings.ReplaceAll(text, "|", `\|`) + " |")
+		}
+		out.WriteString("\n")
+	}
+	return out.String()
+}
+
+func sizeText(n int64) string {
+	if n < 1e6 {
+		return plot.Digits(float64(n)/1e3, 3) + " kB"
+	}
+	return plot.Digits(float64(n)/1e6, 3) + " MB"
+}
