@@ -115,7 +115,7 @@ func newPage(dir, name string) (p *page, err error) {
 
 // finding is what a page contributes to the landing page.
 type finding struct {
-	Name, Title string
+	Name, Title string // Name is "" if the evaluation has no page yet
 	Year        int
 	Sentences   []any  // set "found"
 	Picture     string // set "picture"
@@ -142,6 +142,21 @@ func (p *page) findings() (out []finding, err error) {
 			return nil, fmt.Errorf("%s.md.tmpl sets the picture %q, which does not exist", name, f.Picture)
 		}
 		out = append(out, f)
+	}
+	originals, err := filepath.Glob(filepath.Join(p.dir, "*.json"))
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range originals {
+		name := strings.TrimSuffix(filepath.Base(path), ".json")
+		if slices.Contains(names, name) {
+			continue
+		}
+		var o original
+		if err := readJSON(path, &o); err != nil {
+			return nil, err
+		}
+		out = append(out, finding{Title: o.Title, Year: o.Year})
 	}
 	slices.SortStableFunc(out, func(a, b finding) int { return b.Year - a.Year })
 	return out, nil
