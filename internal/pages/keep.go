@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/barograph/barograph/internal/jsonkeys"
 	"github.com/barograph/barograph/results/run"
 )
 
@@ -283,7 +284,7 @@ func expandPlans(path, dir string) error {
 		return err
 	}
 	var plans map[string]keptPlan
-	if err := json.Unmarshal(text, &plans); err != nil {
+	if err := jsonkeys.Unmarshal(text, &plans); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	for name, p := range plans {
