@@ -27,7 +27,7 @@ const (
 	Filtered       // not stored: the ingest filter excludes the series, or does not contain it
 	Outside        // not stored: outside the time window
 	Posted         // accepted by an engine that does not report whether it was inserted, updated or unchanged
-	Refused        // not stored: the database returns an error even if it is posted alone
+	Refused        // not stored: the database returns an error even if it is posted by itself
 	numFates
 )
 

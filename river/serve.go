@@ -401,7 +401,7 @@ type Product struct {
 	Text     []byte         // its text, if Input.KeepText is set
 	Left     int            // number of values that Input.Filter omitted
 	Sum      [md5.Size]byte // of its text without the differences between two transmissions, see normalize
-	// Refusals are the reasons why the database refuses values of this product, even if each is posted alone: the
+	// Refusals are the reasons why the database refuses values of this product, even if each is posted by itself: the
 	// first mostRefusals reasons.
 	Refusals []string
 }

@@ -85,7 +85,7 @@ func (a *servedArchive) take(ctx context.Context, n design.Name) (archive.Archiv
 		db, err := a.registry.Open(kept, a.url, engine.Options{ReadOnly: true})
 		if err != nil {
 			if pid, _ := engine.Holder(a.path); a.path != "" && pid != 0 && errors.Is(err, engine.ErrUnreachable) {
-				return nil, &fault.Error{File: a.name, Problem: fmt.Sprint("is being loaded, or held, by pid ", pid), Err: engine.ErrUnreachable, Cure: "wait: the page repeats the query"}
+				return nil, &fault.Error{File: a.name, Problem: fmt.Sprint("is in use by process ", pid, ", which loads or reads it"), Err: engine.ErrUnreachable, Cure: "wait: the page repeats the query"}
 			}
 			return nil, err
 		}

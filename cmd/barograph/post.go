@@ -76,7 +76,7 @@ barograph_post (PostgreSQL) or database post (MariaDB). Every test except once e
 	c.Flags().Float64Var(&p.SpeedUp, "speed-up", 0, "test live: days of the feed per day (default: no limit)")
 	c.Flags().StringVar(&out, "out", "", "run folder (default: runs/{time}-post)")
 	c.Flags().StringVar(&now, "now", "", "FILES: moment that decides years, e.g. 2024-07-03 (default: the present)")
-	c.Flags().StringVar(&p.Labs, "lab-dir", engine.LabDir(), "folder of labs whose servers the run records")
+	c.Flags().StringVar(&p.Labs, "lab-dir", engine.LabDir(), "folder of \"lab up\"; the run records the settings of its servers")
 	feed.add(c)
 	e.completeEngines(c, "db")
 	required(c, engineFlag)

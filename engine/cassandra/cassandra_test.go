@@ -225,7 +225,7 @@ func silentNode(t *testing.T, a *archives) {
 	if err := a.server.Inflict(t.Context(), lab.Fault{Action: lab.Halt, Node: 2}); err != nil {
 		t.Fatal(err)
 	}
-	resumed := time.AfterFunc(25*time.Second, func() {
+	resumed := time.AfterFunc(2*time.Minute, func() {
 		_ = a.server.Inflict(context.WithoutCancel(t.Context()), lab.Fault{Action: lab.Resume, Node: 2})
 	})
 	began := time.Now()

@@ -12,7 +12,7 @@ import (
 // silence is how long a client waits for a node's reply before it asks another node.
 const silence = time.Second
 
-// responsive is a policy that chooses silent nodes last. The driver alone would choose a node as coordinator for as
+// responsive is a policy that chooses silent nodes last. Without it the driver would choose a node as coordinator for as
 // long as its connections are open. A node that stopped, or that the network cuts off, keeps them open: each client
 // would wait for it. A node is silent if it owes a reply for longer than silence. After patience, responsive tries
 // the node again.

@@ -55,11 +55,11 @@ func panel(title string, rows []any) (out plot.Panel, err error) {
 	return out, nil
 }
 
-// bars draws panels of named values. Options are words: log, beside (panels side by side), own (scales).
+// bars draws panels of named values. Options are words: log, sidebyside (panels), own (scales).
 func (p *page) bars(file, title, subtitle, xlabel, unit, options string, panels []any) (string, error) {
 	rows := plot.Rows{
 		Frame: plot.Frame{Title: title, Subtitle: subtitle, XLabel: xlabel}, Unit: unit,
-		Log: strings.Contains(options, "log"), SideBySide: strings.Contains(options, "beside"), OwnScales: strings.Contains(options, "own"),
+		Log: strings.Contains(options, "log"), SideBySide: strings.Contains(options, "sidebyside"), OwnScales: strings.Contains(options, "own"),
 	}
 	for _, x := range panels {
 		q, ok := x.(plot.Panel)

@@ -107,7 +107,7 @@ func (p *page) functions() template.FuncMap {
 		"digits": func(n int, x any) (string, error) {
 			return printed(x, func(v float64) string { return plot.Digits(v, n) })
 		},
-		"whole": func(x any) (string, error) {
+		"integer": func(x any) (string, error) {
 			return printed(x, func(v float64) string { return run.FormatCount(int64(math.Round(v))) })
 		},
 		"interval": interval,

@@ -201,6 +201,11 @@ func typedFigures(t *template.Template) error {
 		switch n := n.(type) {
 		case *parse.TextNode:
 			text.Write(n.Text)
+		case *parse.ActionNode: // {{0.5}} prints a typed figure, too
+			if c := n.Pipe.Cmds; len(n.Pipe.Decl) == 0 && len(c) == 1 && len(c[0].Args) == 1 && c[0].Args[0].Type() == parse.NodeNumber {
+				text.WriteString(c[0].String())
+			}
+			text.WriteString(" ")
 		case *parse.IfNode:
 			list(n.List)
 			list(n.ElseList)

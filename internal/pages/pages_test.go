@@ -110,7 +110,9 @@ func equalFiles(a, b map[string][]byte) bool {
 // do not.
 func TestTypedFigures(t *testing.T) {
 	for text, fails := range map[string]bool{
-		"PostgreSQL takes {{1}} ms.":                             false,
+		"PostgreSQL takes {{value 1}} ms.":                       false,
+		"PostgreSQL takes {{1}} ms.":                             true,
+		"below {{0.5}}":                                          true,
 		"test_3 of Table 1 asks SAL1L2 at P500 in 2019":          false,
 		"`--days 1,4`, [page](x-3.md), the 95 % interval":        false,
 		"PostgreSQL takes 12 ms.":                                true,
@@ -119,7 +121,7 @@ func TestTypedFigures(t *testing.T) {
 		"1. first\n2. second, at the 95th percentile and in p99": false,
 		"25–36 % less":                                           true,
 	} {
-		if err := typedFigures(template.Must(template.New("t").Parse(text))); (err != nil) != fails {
+		if err := typedFigures(template.Must(template.New("t").Funcs(template.FuncMap{"value": func(int) int { return 1 }}).Parse(text))); (err != nil) != fails {
 			t.Errorf("%q: %v", text, err)
 		}
 	}

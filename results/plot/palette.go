@@ -107,7 +107,7 @@ func mark(i int) draw.GlyphDrawer {
 	return []draw.GlyphDrawer{draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, draw.RingGlyph{}, draw.SquareGlyph{}, draw.TriangleGlyph{}}[i%6]
 }
 
-// ColorOf returns the color of a name that is alone in its picture, as #rrggbb.
+// ColorOf returns the color of the only name in a picture, as #rrggbb.
 func ColorOf(name string) string {
 	i, _ := hueOf(name)
 	c := paletteColor(i)

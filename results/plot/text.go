@@ -137,7 +137,7 @@ func (k ink) style(x text.XAlignment, y text.YAlignment) text.Style {
 func clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
-		case r == utf8.RuneError, r == 0xFFFE, r == 0xFFFF, r == rune(atCenter), r == rune(atRight):
+		case r == utf8.RuneError, r == 0xFFFE, r == 0xFFFF, r == rune(atCenter), r == rune(atRight), r == rune(atTooltip):
 			return 0xFFFD
 		case unicode.IsControl(r):
 			return ' '

@@ -21,11 +21,11 @@ func (f *folder) planSection() Section {
 	for _, c := range append(slices.Clone(f.cases), run.Case{}) {
 		part := Section{Title: cmp.Or(c.Name, "other"), Folded: true}
 		for _, p := range f.plans {
-			asked := cellKeyOf(p.Cell)
-			if asked.Case != c.Name {
+			queried := cellKeyOf(p.Cell)
+			if queried.Case != c.Name {
 				continue
 			}
-			shown := Section{ID: anchor("plan", asked), Class: "plan", Title: asked.String(), Text: p.Text, Folded: true}
+			shown := Section{ID: anchor("plan", queried), Class: "plan", Title: queried.String(), Text: p.Text, Folded: true}
 			if c.Name == "" {
 				shown.ID, shown.Title = "", p.Name
 			}

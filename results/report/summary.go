@@ -181,7 +181,7 @@ func (c *CaseSummary) excludeWeakerProofs() {
 	}
 	for i := range c.Cells {
 		if k := &c.Cells[i]; k.Proof != everyValue && k.compared() {
-			k.Unranked = "its results are proven by " + k.Proof + " alone"
+			k.Unranked = "its results are proven only by " + k.Proof
 		}
 	}
 }

@@ -74,7 +74,7 @@ type Question struct {
 	Unit   string `json:"unit"`
 	More   bool   `json:"more,omitempty"` // a larger value is better
 	Weight int    `json:"weight"`
-	Runs   []int  `json:"runs"` // the runs that asked it
+	Runs   []int  `json:"runs"` // the runs with this question
 }
 
 // Config is a configuration of a run: a row of the table.
@@ -186,7 +186,7 @@ func (s *Site) excludeWeakerProofs() {
 	}
 	for i := range s.Results {
 		if r := &s.Results[i]; strong[at(r)] && weaker(r) && r.Unranked == "" {
-			r.Unranked = "its results are proven by " + r.Proof + " alone"
+			r.Unranked = "its results are proven only by " + r.Proof
 		}
 	}
 }

@@ -326,7 +326,7 @@ func TestWeakerProofs(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := read(t, closed(t, strong), closed(t, weak))
-	if _, _, x := find(t, s, "weak", "trino", "", "", "q", false); x.Unranked != "its results are proven by digest alone" {
+	if _, _, x := find(t, s, "weak", "trino", "", "", "q", false); x.Unranked != "its results are proven only by digest" {
 		t.Errorf("the weaker proof is excluded by %q", x.Unranked)
 	}
 	if _, _, x := find(t, s, "strong", "duckdb", "", "", "q", false); x.Unranked != "" {

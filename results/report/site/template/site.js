@@ -88,13 +88,13 @@ function view() {
   const matches = (c, besides) => facets.every(f => f === besides || !state[f].length || state[f].includes(c.facet[f]));
   const shown = all.filter(c => matches(c));
   const runs = new Set(shown.map(c => c.run));
-  const questions = (group?.questions ?? []).map((q, i) => ({ ...q, at: i, asked: q.runs.filter(r => runs.has(r)).length })).filter(q => q.asked);
+  const questions = (group?.questions ?? []).map((q, i) => ({ ...q, at: i, count: q.runs.filter(r => runs.has(r)).length })).filter(q => q.count);
   const columns = questions.filter(q => !state.without.includes(q.name));
-  const most = Math.max(0, ...columns.map(q => q.asked));
+  const most = Math.max(0, ...columns.map(q => q.count));
   const of = (c, q) => results.get(c.at)?.get(q.at);
   const ranked = (c, r) => r && r.value !== null && !c.unranked && !r.unranked;
   for (const q of columns) {
-    q.common = q.asked === most;
+    q.common = q.count === most;
     const values = shown.filter(c => ranked(c, of(c, q))).map(c => of(c, q).value);
     q.best = values.length ? values.reduce((a, b) => (q.more ? a > b : a < b) ? a : b) : null;
   }
@@ -144,8 +144,8 @@ function drawChoices(v) {
       return el('label', { title }, el('input', { type: 'checkbox', 'data-focus': f + value, checked: state[f].includes(value), onchange: () => change({ [f]: toggled(state[f], value) }) }), value, ' ', el('i', {}, String(n)));
     })));
   }).filter(Boolean));
-  byId('asked').replaceChildren(el('div', { class: 'chips' }, v.questions.map(q => el('label', { title: q.title || undefined },
-    el('input', { type: 'checkbox', 'data-focus': 'q' + q.name, checked: !state.without.includes(q.name), onchange: () => change({ without: toggled(state.without, q.name) }) }), q.name, ' ', el('i', {}, q.asked + (q.asked === 1 ? ' run' : ' runs'))))));
+  byId('choose').replaceChildren(el('div', { class: 'chips' }, v.questions.map(q => el('label', { title: q.title || undefined },
+    el('input', { type: 'checkbox', 'data-focus': 'q' + q.name, checked: !state.without.includes(q.name), onchange: () => change({ without: toggled(state.without, q.name) }) }), q.name, ' ', el('i', {}, q.count + (q.count === 1 ? ' run' : ' runs'))))));
   byId('counted').textContent = '(' + v.columns.length + ' of ' + v.questions.length + ', ' + v.common.length + ' common)';
 }
 
@@ -159,7 +159,7 @@ function drawSummary(v) {
   const different = machines.size > 1 ? ' The configurations ran on different machines: their ratios compare the machines, too.' : '';
   byId('note').textContent = scope + different;
   byId('legend').textContent = 'Each cell: the ratio to the fastest of its column, the value, and how it was proven. “= every value”: each value equals the reference. ' +
-    'A configuration that lacks a common question is not ranked. A column that fewer runs asked does not count for the mean.';
+    'A configuration that lacks a common question is not ranked. A column of a question that fewer runs have does not count for the mean.';
 }
 
 // drawDots draws each engine and design with its fastest flavour, as the first picture of a report.
@@ -237,7 +237,7 @@ function drawTable(v) {
   });
   byId('ratios').replaceChildren(
     el('thead', {}, el('tr', {}, head('name', 'configuration', 'engine · design · flavour'), head('mean', 'geometric mean', several(v.common.length, 'question')),
-      v.columns.map(q => head(q.name, q.name, q.unit + (q.common ? '' : ' · does not count: ' + several(q.asked, 'run')))))), el('tbody', {}, rows));
+      v.columns.map(q => head(q.name, q.name, q.unit + (q.common ? '' : ' · does not count: ' + several(q.count, 'run')))))), el('tbody', {}, rows));
 }
 
 // about shows what is known of a configuration.
