@@ -10,6 +10,7 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/results/report/sharing"
 	"github.com/barograph/barograph/results/report/site"
+	"github.com/barograph/barograph/results/run"
 )
 
 // publication is what report does for other readers, in place of the reports of the runs.
@@ -54,7 +55,7 @@ func (e *env) publish(p *publication, dirs []string) error {
 	if e.json {
 		return e.printJSON(map[string]any{"site": path, "runs": len(s.Runs), "configurations": len(s.Configs), "results": len(s.Results), "text_size": s.TextSize})
 	}
-	fmt.Fprintf(e.stdout, "%d run folders, %d configurations, %d results; queries and plans of at most %d bytes each\nsite: %s\n", len(s.Runs), len(s.Configs), len(s.Results), s.TextSize, fault.Name(path))
+	fmt.Fprintf(e.stdout, "%s, %s, %s; queries and plans of at most %d bytes each\nsite: %s\n", run.CountOf(len(s.Runs), "run folder"), run.CountOf(len(s.Configs), "configuration"), run.CountOf(len(s.Results), "result"), s.TextSize, fault.Name(path))
 	return nil
 }
 
@@ -82,7 +83,7 @@ func (e *env) checkFolders(dirs []string) error {
 		}
 	}
 	if n > 0 {
-		return &fault.Status{Code: fault.Differs, Err: &fault.Error{Problem: fmt.Sprintf("the check of %d run folder(s) found %d problem(s)", len(dirs), n), Cure: "restore the files, or repeat the run"}}
+		return &fault.Status{Code: fault.Differs, Err: &fault.Error{Problem: fmt.Sprintf("the check of %s found %s", run.CountOf(len(dirs), "run folder"), run.CountOf(n, "problem")), Cure: "restore the files, or repeat the run"}}
 	}
 	return nil
 }

@@ -101,7 +101,7 @@ type Skip struct {
 func (s Skip) String() string { return s.Engine + ": skipped, " + s.Reason + "; " + s.Cure }
 
 // Text prints the error of a complete command. It prints each line once. If no error has a cure and
-// the cause is a full or read-only disk or an exhausted quota, it adds a cure.
+// the cause is a disk, a quota, a permission or a file in place of a folder, it adds a cure.
 func Text(err error) string {
 	var lines []string
 	for line := range strings.Lines(Message(err)) {
@@ -114,9 +114,11 @@ func Text(err error) string {
 		return text
 	}
 	for reason, cure := range map[syscall.Errno]string{
-		syscall.ENOSPC: "free space on that disk, or name another place",
-		syscall.EDQUOT: "your quota is used up: remove what you need no more, or name another place",
-		syscall.EROFS:  "its file system is read-only: name another place",
+		syscall.ENOSPC:  "free space on that disk, or name another place",
+		syscall.EDQUOT:  "your quota is used up: remove what you need no more, or name another place",
+		syscall.EROFS:   "its file system is read-only: name another place",
+		syscall.EACCES:  "change its permissions, or name another place",
+		syscall.ENOTDIR: "a part of this path is a file: name a folder",
 	} {
 		if errors.Is(err, reason) {
 			return text + "; " + cure

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"syscall"
 	"testing"
 )
 
@@ -40,6 +41,20 @@ func TestNearest(t *testing.T) {
 	for name, want := range map[string]string{"laod": "load", "mte": "met", "shwo": "show", "lab1": "lab", "quickly": "", "": ""} {
 		if got := Nearest(name, known); got != want {
 			t.Errorf("%q: %q, want %q", name, got, want)
+		}
+	}
+}
+
+// An error of the operating system without a cure gets one; another error does not.
+func TestTextAddsCures(t *testing.T) {
+	for err, want := range map[error]string{
+		&fs.PathError{Op: "mkdir", Path: "a/b", Err: syscall.ENOTDIR}:                    "mkdir a/b: not a directory; a part of this path is a file: name a folder",
+		&fs.PathError{Op: "open", Path: "a", Err: syscall.EACCES}:                        "open a: permission denied; change its permissions, or name another place",
+		&Error{File: "a", Err: &fs.PathError{Path: "a", Err: syscall.EACCES}, Cure: "x"}: "a: permission denied; x",
+		&fs.PathError{Op: "open", Path: "a", Err: syscall.EIO}:                           "open a: input/output error",
+	} {
+		if got := Text(err); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

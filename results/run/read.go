@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/internal/jsonkeys"
@@ -60,7 +61,7 @@ func SizeFolders(dir string) map[int]string {
 func ReadRun(dir string) (*Run, error) {
 	var r Run
 	err := readJSON(filepath.Join(dir, File), &r)
-	if errors.Is(err, os.ErrNotExist) {
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		missing := &fault.Error{File: dir, Problem: "is not a run folder: it has no " + File, Cure: "name a folder that a study wrote, such as runs/20261126-120000-met"}
 		if _, err := os.Stat(dir); err != nil {
 			missing.Problem, missing.Err = "", fs.ErrNotExist

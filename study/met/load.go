@@ -300,7 +300,6 @@ func (s *runner) loadArchive(ctx context.Context, t Target, o *openArchives, i i
 		s.warn(r.Engine + " " + r.Design + " is excluded from the ranking: " + r.Unranked)
 	}
 	step := Progress{Step: "loading " + t.String(), Unit: "MB", Of: s.folder.Run.Data.Bytes * int64(s.options.Copies)}
-	var read int64
 	switch {
 	case s.isSource(i):
 		step.Step = "checking " + t.String()
@@ -310,9 +309,7 @@ func (s *runner) loadArchive(ctx context.Context, t Target, o *openArchives, i i
 		r.Objects, err = s.loadDry(ctx, a, t.Subset)
 	default:
 		for k := 0; k < s.options.Copies && err == nil; k++ {
-			var n int64
-			n, err = s.loadCopy(ctx, t, a, k, r, step)
-			read += n
+			err = s.loadCopy(ctx, t, a, k, r, step)
 		}
 	}
 	if err != nil {
@@ -324,18 +321,18 @@ func (s *runner) loadArchive(ctx context.Context, t Target, o *openArchives, i i
 	step.Finished, step.Done = true, step.Of
 	step.Note = fmt.Sprintf("%d %s, %s on disk", r.Objects, r.ObjectKind, humanize.BytesN(uint64(r.Bytes), 3))
 	if r.Load > 0 && r.Complete {
-		step.Note += fmt.Sprintf(", %.0f records/s", float64(read)/r.Load.Seconds())
+		step.Note += ", loaded in " + seconds(r.Load) // the step also reads the archive back
 	}
 	s.options.Progress(step)
 	return nil
 }
 
-// loadCopy loads the k-th copy and returns how many lines it read.
-func (s *runner) loadCopy(ctx context.Context, t Target, a archive.Archive, k int, r *run.Archive, step Progress) (int64, error) {
+// loadCopy loads the k-th copy.
+func (s *runner) loadCopy(ctx context.Context, t Target, a archive.Archive, k int, r *run.Archive, step Progress) error {
 	name, before := CopyName(t.Subset, k), int64(k)*s.folder.Run.Data.Bytes
 	existing, err := a.Catalog(ctx, name)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	began := time.Now()
 	sum, err := load.Run(ctx, a, name, s.options.Files, load.Options{KeepLast: s.options.KeepLast, ParseCache: s.parseCache, Origin: s.origin, Progress: func(p load.Progress) {
@@ -347,19 +344,19 @@ func (s *runner) loadCopy(ctx context.Context, t Target, a archive.Archive, k in
 	}})
 	if errors.Is(err, load.ErrNotConserved) {
 		s.incomplete(r, err.Error())
-		return 0, s.inspect(ctx, a, k, name, r)
+		return s.inspect(ctx, a, k, name, r)
 	}
 	if err != nil {
-		return 0, err
+		return err
 	}
 	fresh := len(sum.Files) > 0
 	if fresh && len(existing.Groups) == 0 { // completing an interrupted load takes less time than a load
 		r.Load, r.Commits = r.Load+sum.Elapsed, r.Commits+sum.Commits
 	}
 	if !fresh && k > 0 { // an earlier study loaded and inspected the copy
-		return 0, nil
+		return nil
 	}
-	return sum.Read, s.inspect(ctx, a, k, name, r)
+	return s.inspect(ctx, a, k, name, r)
 }
 
 // projectLoads reports once, early in the first load, the projected time of all loads.
