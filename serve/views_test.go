@@ -83,7 +83,7 @@ func tellsNews(more []string) func(b *browser, p *page) {
 			b.t.Fatal(err)
 		}
 		c, in := child(b.t, "load", "pebble:"+p.file+" "+strings.Join(more, " "))
-		b.until(fmt.Sprintf(`document.getElementById('none')?.textContent.includes('by pid %d') && said.textContent.includes('next try in')`, c.Process.Pid))
+		b.until(fmt.Sprintf(`document.getElementById('none')?.textContent.includes('in use by process %d') && said.textContent.includes('next try in')`, c.Process.Pid))
 		if b.text(`!document.querySelector('#plot canvas')`) != "true" {
 			b.t.Error("an old curve stands as if it were the archive's")
 		}
