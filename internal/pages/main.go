@@ -2,7 +2,8 @@
 // with runs of Barograph. It computes every number from the kept run folders and from the file of
 // the original's numbers, so that no figure of ours is typed.
 //
-//	go run ./internal/pages render [NAME…]       # writes docs/results/five/NAME.md and its pictures
+//	go run ./internal/pages render [NAME…]       # writes docs/results/five/NAME.md and its pictures; without a NAME all
+//	                                             # pages and docs/results/site
 //	go run ./internal/pages keep NAME [FOLDER]   # copies what the page needs from FOLDER (runs/NAME)
 //
 // docs/results/five/README.md.txt describes the functions of the templates.
@@ -16,9 +17,14 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"github.com/barograph/barograph/results/report/site"
 )
 
-const five = "docs/results/five"
+const (
+	five      = "docs/results/five"
+	published = "docs/results/site"
+)
 
 func main() {
 	accesses := flag.String("plans", "$^", "keep: also copy the accesses of the plans whose names match this expression")
@@ -42,7 +48,14 @@ func command(args []string, accesses, texts, dropped string) error {
 			return err
 		}
 		if len(args) > 1 {
-			names = args[1:]
+			return write(five, args[1:])
+		}
+		page, err := renderSite(five)
+		if err != nil {
+			return err
+		}
+		if err := writeFile(filepath.Join(published, site.FileName), page); err != nil {
+			return err
 		}
 		return write(five, names)
 	case len(args) > 1 && len(args) < 4 && args[0] == "keep":

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"text/template"
 
+	"github.com/barograph/barograph/results/report/site"
 	"github.com/barograph/barograph/results/run"
 )
 
@@ -35,6 +36,13 @@ func TestPages(t *testing.T) {
 		if n, err := sizeOf(filepath.Join(committed, "runs", name)); name != landing && (err != nil || n > maxKept) {
 			t.Errorf("the kept folders of %s have %d bytes (%v), not at most %d", name, n, err, maxKept)
 		}
+	}
+	page, err := renderSite(committed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(filepath.Join("../..", published, site.FileName)); err != nil || !bytes.Equal(got, page) {
+		t.Errorf("%s differs from its rendering (%v): run docs/results/render.sh", published, err)
 	}
 	files, _ := filepath.Glob(filepath.Join(committed, "*.[ms][dv]*"))
 	for _, f := range files {
