@@ -190,7 +190,7 @@ func ready(ctx context.Context, c *launch.Cluster, n *launch.Node) error {
 // form waits until every node knows all others. It then creates the cluster's account with a copy on every
 // node, so each node alone can authenticate.
 func form(ctx context.Context, c *launch.Cluster) error {
-	ctx, stop := context.WithTimeout(ctx, time.Minute)
+	ctx, stop := context.WithTimeout(ctx, 3*time.Minute)
 	defer stop()
 	for i := range c.Nodes {
 		err := engine.Await(ctx, 200*time.Millisecond, func() error {
@@ -208,17 +208,22 @@ func form(ctx context.Context, c *launch.Cluster) error {
 		}
 	}
 	n := &c.Nodes[0]
-	err := reach(c, n, "cassandra", "cassandra", func(s *gocql.Session) error {
-		return errors.Join(
-			s.Query(fmt.Sprintf("ALTER KEYSPACE system_auth WITH replication = {'class': 'SimpleStrategy', 'replication_factor': %d}", len(c.Nodes))).ExecContext(ctx),
-			s.Query("CREATE ROLE "+administrator+" WITH SUPERUSER = true AND LOGIN = true AND PASSWORD = '"+c.Password+"'").ExecContext(ctx))
-	})
-	if err != nil {
+	// Cassandra reads the account's rights at QUORUM. While the nodes agree about the new copies, or are slow, it finds
+	// none, and refuses the statement. So each statement is repeated, and may have had its effect before.
+	as := func(user, password, statement string) error {
+		return engine.Await(ctx, 200*time.Millisecond, func() error {
+			return reach(c, n, user, password, func(s *gocql.Session) error { return s.Query(statement).ExecContext(ctx) })
+		})
+	}
+	copies := fmt.Sprintf("ALTER KEYSPACE system_auth WITH replication = {'class': 'SimpleStrategy', 'replication_factor': %d}", len(c.Nodes))
+	if err := as("cassandra", "cassandra", copies); err != nil {
 		return err
 	}
-	return reach(c, n, administrator, c.Password, func(s *gocql.Session) error {
-		return s.Query("DROP ROLE cassandra").ExecContext(ctx)
-	})
+	create := "CREATE ROLE IF NOT EXISTS " + administrator + " WITH SUPERUSER = true AND LOGIN = true AND PASSWORD = '" + c.Password + "'"
+	if err := as("cassandra", "cassandra", create); err != nil {
+		return err
+	}
+	return as(administrator, c.Password, "DROP ROLE IF EXISTS cassandra")
 }
 
 // address keeps three copies if there are three nodes.
