@@ -7,7 +7,7 @@
 # finished steps. A page takes at most 100 minutes on two quiet cores; with SCALE=small it takes about 8 minutes and is
 # only a try. BAROGRAPH names the program (default: it is built from the clone). DATA is the folder of real files
 # (default: ../shared/data). With LOCK=FILE each step waits for the lock of this file, so that two scripts do not
-# measure at once. The steps of a page are in docs/results/five/NAME.sh.
+# measure at once. ONLY="STEP…" runs only these steps. The steps of a page are in docs/results/five/NAME.sh.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 clone=$(cd "$here/../.." && pwd)
@@ -46,6 +46,7 @@ step() {
 		echo "$1: finished before, $(cat "$out/.done/$1.seconds") s"
 		return
 	fi
+	case " ${ONLY:-$1} " in *" $1 "*) ;; *) return ;; esac
 	printf '\n== %s\n' "$1"
 	(
 		[ -z "${LOCK:-}" ] || flock 9

@@ -2,6 +2,7 @@
 tar -xf "$DATA"/met/vsdb/vxingest_*.tar.xz -C "$out"
 ecm=vsdb_data/anom/00Z/ecm
 [ -d seed ] || barograph synth vsdb --preset seed --out seed >last.txt
+[ -d days ] || barograph synth vsdb --since 2019-03-01 --until "2019-03-$(small 10 03)" --models gfs --stattypes anom --out days >last.txt
 # shellcheck disable=SC2154 # run.sh sets lab and out
 engines="--lab-dir $lab --engine duckdb --engine lab:postgres --engine lab:cassandra --design document"
 servers() {
@@ -36,5 +37,5 @@ lake() {
 step lake lake
 
 # A node is killed during the load and during the questions: the only one, and one of three.
-step fault1 measure faults "$ecm" --engine postgres --nodes 1 --kills 1 --case dieoff_sal1l2_hgt --out fault1
-step fault3 measure faults "$ecm" --engine cassandra --nodes 3 --kills 1 --case dieoff_sal1l2_hgt --out fault3
+step fault1 measure faults days --engine postgres --nodes 1 --kills 1 --out fault1
+step fault3 measure faults days --engine cassandra --nodes 3 --kills 1 --out fault3

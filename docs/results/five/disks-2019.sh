@@ -73,7 +73,7 @@ step six-duckdb six_duckdb
 step six-postgres six_postgres
 step one-disk one_disk
 step plain plain
-step one-disk-asterixdb one_disk_asterixdb
-step six-asterixdb six_asterixdb
 step six-clickhouse six_clickhouse
 step six-trino six_trino
+step six-asterixdb six_asterixdb
+step one-disk-asterixdb one_disk_asterixdb

@@ -98,4 +98,4 @@ step asterixdb3 document asterixdb3 asterixdb 3 tuned
 step cassandra3 document cassandra3 cassandra 3 tuned
 
 # A node of a cluster of three is killed during the load and during the questions.
-step faults measure faults "$ecm" --engine cassandra --nodes 3 --kills 1 --case dieoff_sal1l2_hgt --out faults
+step faults measure faults month --engine cassandra --nodes 3 --kills 1 --out faults
