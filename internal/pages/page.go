@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -72,7 +73,8 @@ func render(dir, name string) (map[string][]byte, error) {
 	return p.files, nil
 }
 
-// newPage renders a page. The landing page has no runs of its own: it uses what the other pages set.
+// newPage renders a page. The landing page has no runs of its own: it uses what the other pages set. A page without
+// NAME.json compares with no published evaluation.
 func newPage(dir, name string) (p *page, err error) {
 	p = &page{dir: dir, name: name, folders: map[string]*folder{}, files: map[string][]byte{}, values: map[string]any{}}
 	text, err := os.ReadFile(filepath.Join(dir, name+".md.tmpl"))
@@ -80,7 +82,7 @@ func newPage(dir, name string) (p *page, err error) {
 		return nil, err
 	}
 	if name != landing {
-		if err := readJSON(filepath.Join(dir, name+".json"), &p.original); err != nil {
+		if err := readJSON(filepath.Join(dir, name+".json"), &p.original); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
 		p.expanded, err = os.MkdirTemp("", "barograph-pages-")
@@ -128,8 +130,8 @@ func (p *page) findings() (out []finding, err error) {
 		return nil, err
 	}
 	for _, name := range names {
-		if name == landing {
-			continue
+		if _, err := os.Stat(filepath.Join(p.dir, name+".json")); err != nil {
+			continue // the landing page itself, or a page without a published evaluation
 		}
 		other, err := newPage(p.dir, name)
 		if err != nil {

@@ -2,6 +2,7 @@
 tar -xf "$DATA"/met/vsdb/vxingest_*.tar.xz -C "$out"
 ecm=vsdb_data/anom/00Z/ecm
 [ -d seed ] || barograph synth vsdb --preset seed --out seed >last.txt
+files=$(small seed/vsdb_data "$ecm")
 [ -d days ] || barograph synth vsdb --since 2019-03-01 --until "2019-03-$(small 10 03)" --models gfs --stattypes anom --out days >last.txt
 # shellcheck disable=SC2154 # run.sh sets lab and out
 engines="--lab-dir $lab --engine duckdb --engine lab:postgres --engine lab:cassandra --design document"
@@ -10,11 +11,11 @@ servers() {
 	up cassandra --nodes 3 --profile tuned
 }
 
-# The same files and the same seven questions.
+# The same files and the same questions: those that are derived from the files.
 same() {
 	servers
 	# shellcheck disable=SC2086 # options are words
-	measure met seed/vsdb_data --case "$(small noaa test_3,test_6)" --reps "$(small 7 2)" --time-limit "$(small 4m 20s)" $engines --out same
+	measure met "$files" --flavour epoch-range --flavour keys --reps "$(small 7 2)" --time-limit "$(small 4m 20s)" $engines --out same
 }
 step same same
 
@@ -31,7 +32,7 @@ barograph lab down --lab-dir "$lab" >/dev/null
 # Parquet on an object store, read by an embedded engine and by a distributed one.
 lake() {
 	up trino
-	measure scan lake "$ecm" --engine duckdb --engine "@$lab/trino/url" --partition-by variable --mb 8 --reps "$(small 5 2)" --out lake
+	measure scan lake "$files" --engine duckdb --engine "@$lab/trino/url" --partition-by variable --mb 8 --reps "$(small 5 2)" --out lake
 	barograph lab down --lab-dir "$lab" >/dev/null
 }
 step lake lake
