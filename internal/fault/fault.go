@@ -100,12 +100,19 @@ type Skip struct {
 
 func (s Skip) String() string { return s.Engine + ": skipped, " + s.Reason + "; " + s.Cure }
 
-// Text prints the error of a complete command. It prints each line once. If no error has a cure and
-// the cause is a disk, a quota, a permission or a file in place of a folder, it adds a cure.
+// Text prints the error of a complete command. It prints one cause once: of several lines it omits those that an earlier
+// line ends with. After a line that says what failed with an error of a class, lines of the class alone are consequences.
+// If no error has a cure and the cause is a disk, a quota, a permission or a file in place of a folder, it adds a cure.
 func Text(err error) string {
 	var lines []string
+	class, _ := errors.AsType[Class](err)
 	for line := range strings.Lines(Message(err)) {
-		if line = strings.TrimRight(line, "\n"); !slices.Contains(lines, line) {
+		line = strings.TrimRight(line, "\n")
+		repeats := func(earlier string) bool {
+			follows := class != "" && strings.HasPrefix(line, string(class)) && strings.Index(earlier, string(class)) > 0
+			return follows || strings.HasSuffix(earlier, line)
+		}
+		if !slices.ContainsFunc(lines, repeats) {
 			lines = append(lines, line)
 		}
 	}

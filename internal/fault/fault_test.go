@@ -58,3 +58,21 @@ func TestTextAddsCures(t *testing.T) {
 		}
 	}
 }
+
+// A statement that fails, and what fails in consequence, are one cause. Errors of two places stay two.
+func TestTextPrintsOneCauseOnce(t *testing.T) {
+	const unreachable = Class("engine is unreachable")
+	lost := func(text string) error { return fmt.Errorf("%w: %s", unreachable, text) }
+	for _, tc := range []struct {
+		err  error
+		want string
+	}{
+		{errors.Join(fmt.Errorf("commit: %w", lost("EOF")), lost("no connection"), lost("no connection")), "commit: engine is unreachable: EOF"},
+		{errors.Join(errors.New("commit: disk full: x"), errors.New("disk full: x")), "commit: disk full: x"},
+		{errors.Join(lost("a:1"), lost("b:1")), "engine is unreachable: a:1\nengine is unreachable: b:1"},
+	} {
+		if got := Text(tc.err); got != tc.want {
+			t.Errorf("%q, want %q", got, tc.want)
+		}
+	}
+}
