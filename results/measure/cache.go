@@ -31,6 +31,9 @@ func regularFiles(paths []string) ([]string, error) {
 	var out []string
 	for _, path := range paths {
 		err := filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
+			if errors.Is(err, fs.ErrNotExist) && p != path {
+				return nil // the engine removed it meanwhile, as ClickHouse does after a merge
+			}
 			if err == nil && d.Type().IsRegular() {
 				out = append(out, p)
 			}

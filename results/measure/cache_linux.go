@@ -1,7 +1,9 @@
 package measure
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -30,6 +32,9 @@ func dropCaches(paths []string, global string) (string, error) {
 
 func dropFile(path string) error {
 	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // it was removed since it was listed
+	}
 	if err != nil {
 		return fmt.Errorf("drop a file from the page cache: %w", err)
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -150,5 +151,31 @@ func TestDropCaches(t *testing.T) {
 	}
 	if how, err := dropCaches([]string{dir}, filepath.Join(dir, "no", "such")); err != nil || os.Geteuid() == 0 && !strings.Contains(how, "could not be written") {
 		t.Errorf("%q, %v", how, err)
+	}
+}
+
+// An engine removes files at any time, as ClickHouse does after a merge. They need no drop, and fail nothing.
+func TestDropCachesOfRemovedFiles(t *testing.T) {
+	dir, global := t.TempDir(), filepath.Join(t.TempDir(), "drop_caches")
+	write := func() {
+		for i := range 200 {
+			_ = os.Mkdir(filepath.Join(dir, strconv.Itoa(i)), 0o700)
+			if err := os.WriteFile(filepath.Join(dir, strconv.Itoa(i), "part"), []byte("x"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for range 5 {
+		write()
+		var removed sync.WaitGroup
+		removed.Go(func() {
+			for i := range 200 {
+				_ = os.RemoveAll(filepath.Join(dir, strconv.Itoa(199-i)))
+			}
+		})
+		if _, err := dropCaches([]string{dir}, global); err != nil && !errors.Is(err, ErrCannotDrop) {
+			t.Error(err)
+		}
+		removed.Wait()
 	}
 }
