@@ -256,7 +256,7 @@ func (s *Server) curve(w http.ResponseWriter, r *http.Request) error {
 	if s.fresh(w, r, a.data) {
 		return nil
 	}
-	out.Rows, out.Data, out.Question = rows.Rows, a.data, question.Query(a.q)
+	out.Rows, out.Data, out.Question = rows.Rows, a.data, question.URLQuery(a.q)
 	if out.Curves != nil {
 		out.Shown, out.Points = thin(out.Curves, maxPoints)
 	}

@@ -29,10 +29,10 @@ func Arrange(q *question.Question, b *record.Batch, into *Builder) {
 // Admitted returns the rows that the question's clock admits: the same batch if it admits all, else
 // a copy.
 func Admitted(q *question.Question, rows *record.Batch) *record.Batch {
-	if q.Clock.All() {
+	if q.TimeFilter.AcceptsAll() {
 		return rows
 	}
-	return rows.Filter(func(i int) bool { return q.Clock.Admits(rows.Valid[i], rows.Lead[i]) })
+	return rows.Filter(func(i int) bool { return q.TimeFilter.Accepts(rows.Valid[i], rows.Lead[i]) })
 }
 
 // project appends the rows' values of one column to v.

@@ -30,14 +30,14 @@ func (q *Question) Adapt(before *Question, stats ...string) {
 	}
 	if !slices.Equal(q.Lead, before.Lead) {
 		changed = append(changed, "fcst_lead="+strings.Join(FormatLeads(q.Lead), ","))
-		q.setCurveValues("fcst_lead", leadTexts(q.Lead))
+		q.setCurveValues("fcst_lead", hoursOfLeads(q.Lead))
 	}
 	if !reflect.DeepEqual(q.Valid, before.Valid) {
 		changed = append(changed, "other valid times")
 		q.setTimeValues()
 	}
 	own := before.Drawing != nil && len(stats) > 0 && !isSubset(stats, before.Drawing.Stats) || before.Drawing == nil && len(stats) > 0
-	pictured := q.picture() != before.picture() && (q.Drawing.ShowsLineType() || before.Drawing.ShowsLineType() || q.picture() == "revision" || before.picture() == "revision")
+	pictured := q.pictureName() != before.pictureName() && (q.Drawing.ShowsLineType() || before.Drawing.ShowsLineType() || q.pictureName() == "revision" || before.pictureName() == "revision")
 	if len(changed) == 0 && !own && !pictured {
 		return
 	}
@@ -49,18 +49,18 @@ func (q *Question) Adapt(before *Question, stats ...string) {
 		}
 		q.Drawing = &copied
 		if d.Picture == "scorecard" && d.Baseline != "" {
-			q.Title, q.Untitled = cardTitle(q.Header[record.Model], d.Baseline), false
+			q.Title, q.Untitled = scorecardTitle(q.Header[record.Model], d.Baseline), false
 		}
 	}
 }
 
-// cardTitle is the title of a scorecard. Its rows already name statistics and variables.
-func cardTitle(models []string, baseline string) string {
+// scorecardTitle is the title of a scorecard. Its rows already name statistics and variables.
+func scorecardTitle(models []string, baseline string) string {
 	candidates := slices.DeleteFunc(slices.Clone(models), func(m string) bool { return m == baseline })
 	return "Scorecard of " + strings.Join(candidates, ", ") + " against " + baseline
 }
 
-func (q *Question) picture() string {
+func (q *Question) pictureName() string {
 	if q.Drawing == nil {
 		return ""
 	}
@@ -73,7 +73,7 @@ func isSubset(some, all []string) bool {
 	})
 }
 
-func leadTexts(leads []int32) (out []string) {
+func hoursOfLeads(leads []int32) (out []string) {
 	for _, l := range leads {
 		out = append(out, strconv.FormatFloat(float64(l)/3600, 'g', -1, 64))
 	}
@@ -147,9 +147,9 @@ func (q *Question) setTimeValues() {
 	for _, g := range q.Drawing.Curves {
 		if g.Field == "fcst_valid_beg" {
 			var values []string
-			if q.Valid.Discrete() {
+			if q.Valid.IsDiscrete() {
 				for _, t := range q.Valid.Expand() {
-					values = append(values, timeText(t))
+					values = append(values, formatGroupTime(t))
 				}
 			}
 			q.setCurveValues(g.Field, values)
@@ -157,8 +157,8 @@ func (q *Question) setTimeValues() {
 	}
 }
 
-// Rename names changed questions after their present conditions. The names serve as file names.
-func Rename(qs []*Question) {
+// RenameChanged names changed questions after their present conditions. The names serve as file names.
+func RenameChanged(qs []*Question) {
 	if slices.ContainsFunc(qs, func(q *Question) bool { return len(q.Changed) > 0 }) {
 		assignNames("", qs)
 	}

@@ -15,11 +15,11 @@ type Kind uint8
 // The canonical types. Engines convert their values to these types, and answers are compared in
 // them.
 const (
-	Text   Kind = iota // string
-	Time               // int64, Unix seconds, UTC
-	Span               // int64, seconds (forecast lead, observation lead)
-	Number             // float64; NaN = missing
-	List               // []float64, one for each repetition in the record; NaN = missing
+	Text     Kind = iota // string
+	Time                 // int64, Unix seconds, UTC
+	Duration             // int64, seconds (forecast lead, observation lead)
+	Number               // float64; NaN = missing
+	List                 // []float64, one for each repetition in the record; NaN = missing
 )
 
 // Role is the place in a record that stores a column's value.
@@ -74,9 +74,9 @@ func (c *Column) AppendList(dst, repeats []float64) []float64 {
 var timeColumns = [...]Column{ //nolint:gochecknoglobals // a constant table, in the order of the roles
 	{Name: "fcst_valid_beg", Role: ValidBeg, Kind: Time},
 	{Name: "fcst_init_beg", Role: InitBeg, Kind: Time},
-	{Name: "fcst_lead", Role: Lead, Kind: Span},
+	{Name: "fcst_lead", Role: Lead, Kind: Duration},
 	{Name: "fcst_valid_end", Role: ValidEnd, Kind: Time},
-	{Name: "obs_lead", Role: ObsLead, Kind: Span},
+	{Name: "obs_lead", Role: ObsLead, Kind: Duration},
 	{Name: "obs_valid_beg", Role: ObsBeg, Kind: Time},
 	{Name: "obs_valid_end", Role: ObsEnd, Kind: Time},
 }

@@ -15,7 +15,7 @@ import (
 func (q *Question) SetHeader(texts ...string) error {
 	named := map[record.Field]bool{}
 	for _, text := range texts {
-		f, values, err := Condition(text)
+		f, values, err := ParseCondition(text)
 		if err != nil {
 			return err
 		}
@@ -34,8 +34,8 @@ func (q *Question) SetHeader(texts ...string) error {
 	return nil
 }
 
-// Condition parses one text of SetHeader; no values = all.
-func Condition(text string) (f record.Field, values []string, err error) {
+// ParseCondition parses one text of SetHeader; no values = all.
+func ParseCondition(text string) (f record.Field, values []string, err error) {
 	name, list, ok := strings.Cut(text, "=")
 	f, known := record.FieldByName(name)
 	if !ok || !known {
@@ -96,7 +96,7 @@ func (q *Question) SetValidTimes(text string) error {
 }
 
 // parseTimesText splits one time, a list "a,b,c", or a range "first..last/6h" into its parts.
-func parseTimesText(text string) (t times) {
+func parseTimesText(text string) (t timesYAML) {
 	if first, rest, ok := strings.Cut(text, ".."); ok {
 		t.First = first
 		t.Last, t.Step, _ = strings.Cut(rest, "/")

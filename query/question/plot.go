@@ -44,7 +44,7 @@ func FromPlots(spec *metviewer.PlotSpec) (qs []*Question, notes []string) {
 			notes = append(notes, r.String())
 		}
 		all, whole := combinations(p.Fix)
-		read, claims := map[*string]Times{}, claims{}
+		read, claims := map[*string]Times{}, refusals{}
 		var ofPlot []*Question
 		if !whole {
 			omitted = append(omitted, fmt.Sprintf("line %d: plot_fix: specifies more than %d plots; the others are omitted", p.Line, maxPlots))
@@ -61,7 +61,7 @@ func FromPlots(spec *metviewer.PlotSpec) (qs []*Question, notes []string) {
 		}
 		notes = append(notes, omitted...)
 		if len(ofPlot) > 0 {
-			refused := claims.refused(p)
+			refused := claims.list(p)
 			notes = append(notes, refused...)
 			for _, q := range ofPlot {
 				q.Refused, q.Omitted, omitted = refused, Unique(omitted), nil
@@ -94,8 +94,8 @@ func Unique(texts []string) (out []string) {
 
 var invalidInName = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
 
-// NameOf joins parts of a question to a name for it.
-func NameOf(parts ...string) string {
+// JoinName joins parts of a question to a name for it.
+func JoinName(parts ...string) string {
 	parts = slices.DeleteFunc(parts, func(p string) bool { return p == "" })
 	return invalidInName.ReplaceAllString(strings.ToLower(strings.Join(parts, "_")), "_")
 }
@@ -204,10 +204,10 @@ func lineTypeOfTemplate(p *metviewer.Plot) *record.LineType {
 // questionsOf returns the questions of one dependent variable, one for each line type of its
 // statistics. The notes list changes, and omitted lists the requests without a question. read
 // caches the lists of times that the plot's other questions parsed.
-func questionsOf(p *metviewer.Plot, fixed []metviewer.Field, d metviewer.Dep, read map[*string]Times, claims claims) (qs []*Question, notes, omitted []string) {
+func questionsOf(p *metviewer.Plot, fixed []metviewer.Field, d metviewer.Dep, read map[*string]Times, claims refusals) (qs []*Question, notes, omitted []string) {
 	byType := map[*record.LineType]*Question{}
 	add := func(t *record.LineType, drawing *Drawing) error {
-		b := &builder{p: p, fixed: fixed, dep: d, parsedTimes: read, claims: claims, q: &Question{Type: t, Weight: 1, Drawing: drawing}}
+		b := &builder{p: p, fixed: fixed, dep: d, parsedTimes: read, refusals: claims, q: &Question{Type: t, Weight: 1, Drawing: drawing}}
 		if err := b.build(); err != nil {
 			return err
 		}
@@ -235,12 +235,12 @@ func questionsOf(p *metviewer.Plot, fixed []metviewer.Field, d metviewer.Dep, re
 			q.Drawing.Stats = append(q.Drawing.Stats, name)
 			continue
 		}
-		if err := add(t, &Drawing{Stats: []string{name}, Finished: finished}); err != nil {
+		if err := add(t, &Drawing{Stats: []string{name}, FromColumns: finished}); err != nil {
 			return nil, notes, append(omitted, err.Error()+": the plot is left out")
 		}
 	}
 	for _, q := range qs {
-		q.Select()
+		q.SelectColumns()
 		if err := q.Check(); err != nil {
 			return nil, notes, append(omitted, err.Error())
 		}
@@ -248,10 +248,10 @@ func questionsOf(p *metviewer.Plot, fixed []metviewer.Field, d metviewer.Dep, re
 	return qs, notes, omitted
 }
 
-// Select chooses the columns that METviewer's SQL selects: times, the header fields that the
+// SelectColumns chooses the columns that METviewer's SQL selects: times, the header fields that the
 // question names, and the numeric columns of the line type. If finished statistics are drawn, it
 // selects only their columns. Rows are ordered by time.
-func (q *Question) Select() {
+func (q *Question) SelectColumns() {
 	d := cmp.Or(q.Drawing, &Drawing{})
 	q.Columns = nil
 	want := []string{"fcst_valid_beg", "fcst_init_beg", "fcst_lead"}
@@ -263,7 +263,7 @@ func (q *Question) Select() {
 	var finished []string
 	objects := false
 	for _, name := range d.Stats {
-		if s, err := stat.Finished(name); err == nil && d.Finished {
+		if s, err := stat.Finished(name); err == nil && d.FromColumns {
 			finished, objects = append(finished, s.Needs...), objects || s.Each != nil
 			for _, kind := range "nb" {
 				if low, high, ok := s.Limits(byte(kind)); ok {
@@ -272,15 +272,15 @@ func (q *Question) Select() {
 			}
 		}
 	}
-	for _, b := range d.Bounds {
+	for _, b := range d.ValueConditions {
 		finished = append(finished, b.Column)
 	}
 	for _, c := range q.Type.Columns {
-		if c.Name == "object_id" && objects || c.Kind != record.Text && (!d.Finished || c.Name == "total" || slices.Contains(finished, c.Name)) {
+		if c.Name == "object_id" && objects || c.Kind != record.Text && (!d.FromColumns || c.Name == "total" || slices.Contains(finished, c.Name)) {
 			want = append(want, c.Name)
 		}
 	}
-	if q.Type.Group != nil && !d.Finished {
+	if q.Type.Group != nil && !d.FromColumns {
 		want = append(want, q.Type.Group.Fields...)
 	}
 	for _, w := range want {

@@ -26,7 +26,7 @@ func FromURLQuery(v url.Values) (*Question, error) {
 		if len(values) != 1 {
 			return nil, fault.Misuse(key, "is given twice", "give it once")
 		}
-		if err := q.set(d, key, values[0]); err != nil {
+		if err := q.setURLKey(d, key, values[0]); err != nil {
 			return nil, err
 		}
 	}
@@ -41,7 +41,7 @@ func FromURLQuery(v url.Values) (*Question, error) {
 	}
 	if d.Picture != "" || d.Stats != nil || d.Axis != "" || d.Curves != nil || d.EventEqual || d.Baseline != "" {
 		usual := NewDrawing(q.Type, strings.Join(d.Stats, ","), "")
-		d.Method, d.Finished, d.Replicates, d.Confidence = usual.Method, usual.Finished, usual.Replicates, usual.Confidence
+		d.Method, d.FromColumns, d.Replicates, d.Confidence = usual.Method, usual.FromColumns, usual.Replicates, usual.Confidence
 		q.Drawing = d
 	}
 	said := []string{q.Type.Name}
@@ -49,12 +49,12 @@ func FromURLQuery(v url.Values) (*Question, error) {
 		said = append(said, strings.Join(values, ", "))
 	}
 	q.Title = strings.Join(slices.DeleteFunc(said, func(s string) bool { return s == "" }), " ")
-	q.Select()
+	q.SelectColumns()
 	return q, q.Check()
 }
 
-// set stores one key of a query string in a question or its drawing.
-func (q *Question) set(d *Drawing, key, value string) (err error) {
+// setURLKey stores one key of a query string in a question or its drawing.
+func (q *Question) setURLKey(d *Drawing, key, value string) (err error) {
 	switch key {
 	case "name":
 		q.Name = value
@@ -69,13 +69,13 @@ func (q *Question) set(d *Drawing, key, value string) (err error) {
 		err = q.SetValidTimes(value)
 	case "fcst_init_beg":
 		t := parseTimesText(value)
-		q.Clock.Init, err = t.parse()
+		q.TimeFilter.Init, err = t.parse()
 	case "fcst_lead":
 		err = q.SetLeads(value)
 	case "valid_hour":
-		q.Clock.ValidHour, err = parseHourList(value)
+		q.TimeFilter.ValidHour, err = parseHourList(value)
 	case "init_hour":
-		q.Clock.InitHour, err = parseHourList(value)
+		q.TimeFilter.InitHour, err = parseHourList(value)
 	case "stat":
 		d.Stats = strings.Split(value, ",")
 	case "picture":
@@ -89,7 +89,7 @@ func (q *Question) set(d *Drawing, key, value string) (err error) {
 	case "event_equal":
 		d.EventEqual, err = strconv.ParseBool(value)
 	case "equal_places":
-		d.EqualPlaces, err = strconv.ParseBool(value)
+		d.EqualizeAcrossAxis, err = strconv.ParseBool(value)
 	case "minus":
 		d.Baseline = value
 	default:
@@ -109,9 +109,9 @@ func parseHourList(text string) (hs []int, err error) {
 	return hs, nil
 }
 
-// Query writes a question as FromURLQuery reads it, without its columns and their order. Where a
+// URLQuery writes a question as FromURLQuery reads it, without its columns and their order. Where a
 // curve combines several values of a series, it writes only the field.
-func Query(q *Question) url.Values {
+func URLQuery(q *Question) url.Values {
 	v := url.Values{"line_type": {q.Type.Name}}
 	for f := range record.NumFields {
 		if len(q.Header[f]) > 0 {
@@ -124,10 +124,10 @@ func Query(q *Question) url.Values {
 		}
 	}
 	put("fcst_valid_beg", q.Valid.formatItems())
-	put("fcst_init_beg", q.Clock.Init.formatItems())
+	put("fcst_init_beg", q.TimeFilter.Init.formatItems())
 	put("fcst_lead", FormatLeads(q.Lead))
-	put("valid_hour", strings.Fields(strings.Trim(fmt.Sprint(q.Clock.ValidHour), "[]")))
-	put("init_hour", strings.Fields(strings.Trim(fmt.Sprint(q.Clock.InitHour), "[]")))
+	put("valid_hour", strings.Fields(strings.Trim(fmt.Sprint(q.TimeFilter.ValidHour), "[]")))
+	put("init_hour", strings.Fields(strings.Trim(fmt.Sprint(q.TimeFilter.InitHour), "[]")))
 	if d := q.Drawing; d != nil {
 		var fields []string
 		for _, g := range d.Curves {
@@ -140,7 +140,7 @@ func Query(q *Question) url.Values {
 				v.Set(key, value)
 			}
 		}
-		for key, on := range map[string]bool{"event_equal": d.EventEqual, "equal_places": d.EqualPlaces} {
+		for key, on := range map[string]bool{"event_equal": d.EventEqual, "equal_places": d.EqualizeAcrossAxis} {
 			if on {
 				v.Set(key, "true")
 			}
@@ -155,12 +155,12 @@ func (t *Times) formatItems() (out []string) {
 	for _, v := range t.List {
 		out = append(out, at(v))
 	}
-	if out != nil || t.All() {
+	if out != nil || t.IsAll() {
 		return out
 	}
 	text := at(t.First) + ".." + at(t.Last)
 	if t.Step > 0 {
-		text += "/" + formatSpan(t.Step)
+		text += "/" + formatDuration(t.Step)
 	}
 	return []string{text}
 }

@@ -26,8 +26,8 @@ import (
 //go:embed cases/*.yaml
 var caseFiles embed.FS
 
-// file is the YAML form of a question.
-type file struct {
+// questionYAML is the YAML form of a question.
+type questionYAML struct {
 	Name     string                `yaml:"name"`
 	Title    string                `yaml:"title"`
 	Untitled bool                  `yaml:"untitled,omitempty"`
@@ -37,8 +37,8 @@ type file struct {
 	Others   stringList            `yaml:"and_subsets,omitempty"`
 	LineType string                `yaml:"line_type"`
 	Where    map[string]stringList `yaml:"where,flow,omitempty"`
-	Valid    times                 `yaml:"fcst_valid_beg,omitempty"`
-	Init     times                 `yaml:"fcst_init_beg,omitempty"`
+	Valid    timesYAML             `yaml:"fcst_valid_beg,omitempty"`
+	Init     timesYAML             `yaml:"fcst_init_beg,omitempty"`
 	Hour     []int                 `yaml:"valid_hour,flow,omitempty"`
 	InitHour []int                 `yaml:"init_hour,flow,omitempty"`
 	Lead     stringList            `yaml:"fcst_lead,flow,omitempty"`
@@ -48,7 +48,7 @@ type file struct {
 	Omitted  stringList            `yaml:"omitted,omitempty"`
 	Refused  stringList            `yaml:"refused,omitempty"`
 
-	Picture picture `yaml:",inline"`
+	Drawing drawingYAML `yaml:",inline"`
 }
 
 // stringList is a YAML list of strings, or one string without brackets.
@@ -71,7 +71,7 @@ func (w stringList) MarshalYAML() (any, error) {
 	return []string(w), nil
 }
 
-type times struct {
+type timesYAML struct {
 	First string     `yaml:"first"`
 	Last  string     `yaml:"last"`
 	Step  string     `yaml:"step"`
@@ -79,13 +79,13 @@ type times struct {
 }
 
 // UnmarshalYAML accepts a map or the command line's form, "2019-01-01..2019-01-31/6h".
-func (t *times) UnmarshalYAML(decode func(any) error) error {
+func (t *timesYAML) UnmarshalYAML(decode func(any) error) error {
 	var text string
 	if decode(&text) == nil {
 		*t = parseTimesText(text)
 		return nil
 	}
-	type keys times
+	type keys timesYAML
 	return decode((*keys)(t))
 }
 
@@ -122,8 +122,8 @@ const (
 
 var deepDashes = regexp.MustCompile(`(?m)^[ \t]*(?:[-?:][ \t]+){` + strconv.Itoa(maxDepth) + `}`)
 
-// unsafeYAML returns the reason why a text must not be parsed; "" if parsing is safe.
-func unsafeYAML(text []byte) string {
+// yamlProblem returns the reason why a text must not be parsed; "" if parsing is safe.
+func yamlProblem(text []byte) string {
 	if len(text) > maxText {
 		return fmt.Sprintf("it is longer than %d KiB", maxText>>10)
 	}
@@ -153,7 +153,7 @@ func unsafeYAML(text []byte) string {
 // Parse reads the questions of a YAML file, separated by ---. An unknown field is an error that
 // names its line.
 func Parse(name string, text []byte) (qs []*Question, err error) {
-	if problem := unsafeYAML(text); problem != "" {
+	if problem := yamlProblem(text); problem != "" {
 		return nil, &fault.Error{File: name, Problem: "is not a question: " + problem, Cure: "see docs/reference/questions.md"}
 	}
 	from := yaml.NewDecoder(bytes.NewReader(text), yaml.Strict())
@@ -179,7 +179,7 @@ func Parse(name string, text []byte) (qs []*Question, err error) {
 
 // decode reads one question. A panic of the library, for example on a tag without a value, becomes
 // an error.
-func decode(from *yaml.Decoder) (f file, err error) {
+func decode(from *yaml.Decoder) (f questionYAML, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("%v", p)
@@ -196,7 +196,7 @@ func fieldNames() (names []string) {
 	return names
 }
 
-func (f *file) question() (*Question, error) {
+func (f *questionYAML) question() (*Question, error) {
 	if fault.Planted && len(f.Title) > 5 {
 		f.Title = f.Title[:5] // a longer title is truncated silently
 	}
@@ -225,14 +225,14 @@ func (f *file) question() (*Question, error) {
 	if q.Valid, err = f.Valid.parse(); err != nil {
 		return nil, err
 	}
-	if q.Clock.Init, err = f.Init.parse(); err != nil {
+	if q.TimeFilter.Init, err = f.Init.parse(); err != nil {
 		return nil, err
 	}
-	q.Clock.ValidHour, q.Clock.InitHour = f.Hour, f.InitHour
+	q.TimeFilter.ValidHour, q.TimeFilter.InitHour = f.Hour, f.InitHour
 	if q.Lead, err = parseLeads(f.Lead); err != nil {
 		return nil, err
 	}
-	if q.Drawing, err = f.Picture.drawing(q); err != nil {
+	if q.Drawing, err = f.Drawing.drawing(q); err != nil {
 		return nil, err
 	}
 	if q.Columns, err = Columns(t, f.Columns...); err != nil {
@@ -244,7 +244,7 @@ func (f *file) question() (*Question, error) {
 	case q.Mean != "":
 		q.Columns = append(q.Columns, groupStatistics()...)
 	case len(f.Columns) == 0:
-		q.Select()
+		q.SelectColumns()
 	}
 	if len(f.OrderBy) == 0 {
 		return q, q.Check()
@@ -255,7 +255,7 @@ func (f *file) question() (*Question, error) {
 	return q, q.Check()
 }
 
-func (t *times) parse() (Times, error) {
+func (t *timesYAML) parse() (Times, error) {
 	var out Times
 	for _, s := range t.List {
 		v, err := ParseTime(s)

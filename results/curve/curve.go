@@ -449,7 +449,7 @@ func (d *LazyCurves) interval(kind string, op stat.Operation, p point, y float64
 		se := stat.StandardError(d.method.Method, values, d.method.inflate)
 		margin := stat.Margin(d.method.confidence, se)
 		return stat.Interval{Value: y, Low: y - margin, High: y + margin, Spread: se}, !math.IsNaN(margin), err
-	case (kind == "met_prm" || kind == "met_boot") && op == "" && d.c.q.Drawing.Finished:
+	case (kind == "met_prm" || kind == "met_boot") && op == "" && d.c.q.Drawing.FromColumns:
 		low, high, has := d.stat.Limits(map[string]byte{"met_prm": 'n', "met_boot": 'b'}[kind])
 		iv.Value = y
 		for to, column := range map[*float64]string{&iv.Low: low, &iv.High: high} {
@@ -511,7 +511,7 @@ func Widen(q *question.Question, names []string) (*question.Question, error) {
 		}
 	}
 	if q.Drawing != nil {
-		for _, b := range q.Drawing.Bounds {
+		for _, b := range q.Drawing.ValueConditions {
 			more = append(more, b.Column)
 		}
 	}

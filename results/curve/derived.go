@@ -81,10 +81,10 @@ func (d *LazyCurves) equivalences() (drawn bool, err error) {
 	}
 	var names []string
 	low, high := -stat.EquivalenceBound, stat.EquivalenceBound
-	if b := d.c.q.Drawing.EqBounds[0]; b != nil {
+	if b := d.c.q.Drawing.EquivalenceBounds[0]; b != nil {
 		low = *b
 	}
-	if b := d.c.q.Drawing.EqBounds[1]; b != nil {
+	if b := d.c.q.Drawing.EquivalenceBounds[1]; b != nil {
 		high = *b
 	}
 	d.Note = "the difference of all cases, over all places of the axis; box 90 %, whiskers 95 % interval" + d.Note[len(d.method.note):]

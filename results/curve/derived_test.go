@@ -60,7 +60,7 @@ func TestDerivedCurves(t *testing.T) {
 func TestEquivalencePools(t *testing.T) {
 	q := drawn("median")
 	low, high := -2.0, 1.0
-	q.Drawing.EqBounds = [2]*float64{&low, &high}
+	q.Drawing.EquivalenceBounds = [2]*float64{&low, &high}
 	q.Drawing.Curves = []question.Group{{Field: "model", Values: [][]string{{"A"}, {"B"}}}}
 	q.Drawing.Derived = []question.Derived{{Operation: stat.Equivalence, A: []int{0}, B: []int{1}}, {Operation: stat.Diff, A: []int{0}, B: []int{1}}}
 	rows := []row{{"A", 6, 6, 1, 1}, {"A", 12, 12, 1, 6}, {"A", 18, 18, 1, 9}, {"B", 6, 6, 1, 2}, {"B", 12, 12, 1, 3}, {"B", 18, 18, 1, 3}}

@@ -172,7 +172,7 @@ func TestRevisionTests(t *testing.T) {
 	}
 	q := &question.Question{Name: "q", Type: lt, Drawing: &question.Drawing{Picture: "revision", Axis: "fcst_valid_beg", Method: "median"}}
 	q.Header[record.Model] = []string{"gfs"}
-	q.Select()
+	q.SelectColumns()
 	got, err := curve.Compute(t.Context(), q, answer.Select(q, b), "MAE", 1)
 	if err != nil {
 		t.Fatal(err)

@@ -68,7 +68,7 @@ func Verify(ctx context.Context, o Verification, into *run.Folder) error {
 	if o.Drop == nil {
 		o.Drop = measure.DropCaches
 	}
-	v := &verifier{Verification: o, question: question.Verification(o.Subset), folder: into}
+	v := &verifier{Verification: o, question: question.MeanAnomalyCorrelation(o.Subset), folder: into}
 	into.Run.Seed = o.Seed
 	all := into.Run.Scan
 	for _, d := range o.Designs {

@@ -160,7 +160,7 @@ type spoiltLoader struct {
 }
 
 func (l *spoiltLoader) Add(ctx context.Context, b *record.Batch) error {
-	if t := question.Verification("").Type; l.done || b.Type != t || b.Len() == 0 {
+	if t := question.MeanAnomalyCorrelation("").Type; l.done || b.Type != t || b.Len() == 0 {
 		return l.Loader.Add(ctx, b)
 	}
 	l.done = true

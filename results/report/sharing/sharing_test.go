@@ -26,7 +26,7 @@ import (
 // proof returns the proof of an answer with some rows, and its digest.
 func proof(t testing.TB) (p answer.Proof) {
 	t.Helper()
-	a := &answer.Answer{Columns: []question.Column{{Name: "fcst_lead", Role: question.Lead, Kind: question.Span}}, Vectors: []answer.Vector{{Seconds: make([]int64, 5)}}, Rows: 5}
+	a := &answer.Answer{Columns: []question.Column{{Name: "fcst_lead", Role: question.Lead, Kind: question.Duration}}, Vectors: []answer.Vector{{Seconds: make([]int64, 5)}}, Rows: 5}
 	p, err := answer.Compare(a, a)
 	if err != nil {
 		t.Fatal(err)

@@ -39,7 +39,7 @@ func kept(t testing.TB) (out []string) {
 // proof returns the proof of an answer with some number of rows.
 func proof(t testing.TB, rows int) answer.Proof {
 	t.Helper()
-	a := &answer.Answer{Columns: []question.Column{{Name: "fcst_lead", Role: question.Lead, Kind: question.Span}}, Vectors: []answer.Vector{{Seconds: make([]int64, rows)}}, Rows: rows}
+	a := &answer.Answer{Columns: []question.Column{{Name: "fcst_lead", Role: question.Lead, Kind: question.Duration}}, Vectors: []answer.Vector{{Seconds: make([]int64, rows)}}, Rows: rows}
 	p, err := answer.Compare(a, a)
 	if err != nil {
 		t.Fatal(err)
