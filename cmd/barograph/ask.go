@@ -49,7 +49,7 @@ type askJob struct {
 
 // picture is one file that --plot draws.
 type picture struct {
-	*run.Curves
+	*run.VerificationPlot
 	file string
 }
 
@@ -347,7 +347,7 @@ func (e *env) ask(ctx context.Context, a *askJob, name string) error {
 		}
 	}
 	for _, p := range a.pictures {
-		if err := e.draw(p.Curves, p.file); err != nil {
+		if err := e.draw(p.VerificationPlot, p.file); err != nil {
 			return err
 		}
 	}

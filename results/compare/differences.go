@@ -94,7 +94,7 @@ func factsOf(r *run.Run) []fact {
 		}
 		out = append(out, settings(name, a.Settings)...)
 		if a.Table != nil {
-			out = append(out, fact{name + ": table", strings.Join(strings.Fields(a.Table.Form), " "), false})
+			out = append(out, fact{name + ": table", strings.Join(strings.Fields(a.Table.Definition), " "), false})
 		}
 		if s := a.Server; s != nil {
 			out = append(out, fact{name + ": nodes", fmt.Sprint(s.Nodes), true}, fact{name + ": profile", s.Profile, false})

@@ -31,7 +31,7 @@ func quantitiesOf(c run.Cell) []quantity {
 			return m.Rate()
 		}}}
 	case c.Value("during") != "": // a killed node
-		return []quantity{{"longest silence", "ms", false, func(m *run.Measured) float64 { return ms(m.Silence) }}}
+		return []quantity{{"longest silence", "ms", false, func(m *run.Measured) float64 { return ms(m.LongestGap) }}}
 	}
 	return []quantity{{"time", "ms", false, func(m *run.Measured) float64 { return ms(m.Total) }}}
 }

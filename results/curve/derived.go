@@ -117,7 +117,7 @@ func (d *LazyCurves) equivalences() (drawn bool, err error) {
 		d.Note += fmt.Sprintf("; %s: %s", name, e.Outcome())
 		d.Series = append(d.Series, run.Series{
 			Name: name, X: []float64{float64(len(names))}, Records: []int{e.N}, Y: run.Values{e.Difference},
-			Low: run.Values{e.Narrow[0]}, High: run.Values{e.Narrow[1]}, WhiskerLow: run.Values{e.Wide[0]}, WhiskerHigh: run.Values{e.Wide[1]}, Bounds: e.Bounds[:],
+			Low: run.Values{e.Narrow[0]}, High: run.Values{e.Narrow[1]}, WhiskerLow: run.Values{e.Wide[0]}, WhiskerHigh: run.Values{e.Wide[1]}, EquivalenceBounds: e.Bounds[:],
 		})
 	}
 	if d.Series == nil {

@@ -70,7 +70,7 @@ func TestEquivalencePools(t *testing.T) {
 	}
 	want, _ := stat.Equivalent([]float64{1, 6, 9}, []float64{2, 3, 3}, low, high)
 	s := got.Series[0]
-	if s.Records[0] != 3 || math.Abs(s.Y[0]-8.0/3) > 1e-12 || s.Low[0] != want.Narrow[0] || s.WhiskerHigh[0] != want.Wide[1] || !slices.Equal(s.Bounds, run.Values(want.Bounds[:])) || want.Bounds[0] != -2*want.Bounds[1] {
+	if s.Records[0] != 3 || math.Abs(s.Y[0]-8.0/3) > 1e-12 || s.Low[0] != want.Narrow[0] || s.WhiskerHigh[0] != want.Wide[1] || !slices.Equal(s.EquivalenceBounds, run.Values(want.Bounds[:])) || want.Bounds[0] != -2*want.Bounds[1] {
 		t.Errorf("%+v, want %+v", s, want)
 	}
 }

@@ -63,7 +63,7 @@ func drawn(method string) *question.Question {
 }
 
 // values draws and returns each curve's only point.
-func values(t *testing.T, q *question.Question) (names []string, ys []float64, c *run.Curves) {
+func values(t *testing.T, q *question.Question) (names []string, ys []float64, c *run.VerificationPlot) {
 	t.Helper()
 	a := answerOf(t, q, theRows)
 	c, err := curve.Compute(t.Context(), q, a, "RMSE", 1)
@@ -111,7 +111,7 @@ func TestBootstrapOfAPlot(t *testing.T) {
 	q := drawn("overall")
 	q.Drawing.Replicates, q.Drawing.Seed, q.Drawing.Confidence = 50, &seed, 0.9
 	a := answerOf(t, q, theRows)
-	var got []*run.Curves
+	var got []*run.VerificationPlot
 	for _, callers := range []uint64{1, 2} {
 		c, err := curve.Compute(t.Context(), q, a, "RMSE", callers)
 		if err != nil {

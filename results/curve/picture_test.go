@@ -58,7 +58,7 @@ func TestPictures(t *testing.T) {
 	}
 }
 
-func points(c *run.Curves) string {
+func points(c *run.VerificationPlot) string {
 	out := fmt.Sprintf("%s %s:", c.Axis, c.Stat)
 	for i := range c.Series[0].X {
 		out += fmt.Sprintf(" %.3g,%.3g", c.Series[0].X[i], c.Series[0].Y[i])

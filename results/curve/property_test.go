@@ -108,7 +108,7 @@ func TestWordsOfRandomQuestions(t *testing.T) {
 		if want := curvesOf(q, a); len(want) != len(got.Series) {
 			t.Errorf("seed %d: %d curves of %d: %v", seed, len(got.Series), len(want), names)
 		}
-		rows := curve.Rows([]*run.Curves{got})
+		rows := curve.Rows([]*run.VerificationPlot{got})
 		for i := range rows.Rows {
 			if rows.Vectors[0].Text[i] != stat || !names[rows.Vectors[1].Text[i]] {
 				t.Errorf("seed %d: CSV has %s, %q", seed, rows.Vectors[0].Text[i], rows.Vectors[1].Text[i])

@@ -139,8 +139,8 @@ func (f *Folder) StoreAnswer(a *answer.Answer, p answer.Proof) error {
 	return writeJSON(f.Dir, filepath.Join("answers", k.Digest+".json"), k)
 }
 
-// histograms writes latency.hlog, with one interval for each phase of a cell.
-func (f *Folder) histograms() error {
+// writeHistograms writes latency.hlog, with one interval for each phase of a cell.
+func (f *Folder) writeHistograms() error {
 	byTag := map[string]*measure.Interval{}
 	for _, s := range f.samples {
 		m := s.measured

@@ -32,8 +32,8 @@ type Folder struct {
 	journal         journal
 	warningsWritten int                    // number of warnings in the journal
 	answers         map[answer.Digest]bool // digests of the stored answers
-	quarantine      *os.File
-	rejects         *csv.Writer
+	quarantineFile  *os.File
+	quarantineCSV   *csv.Writer
 	created         bool // Create made the folder
 }
 
@@ -42,7 +42,7 @@ type Folder struct {
 func Create(dir string, r Run) (*Folder, error) {
 	f := &Folder{Dir: dir, Run: r, journal: journal{dir: dir}, answers: map[answer.Digest]bool{}}
 	if dir != "" {
-		if _, err := os.Stat(filepath.Join(dir, File)); err == nil {
+		if _, err := os.Stat(filepath.Join(dir, DescriptionFile)); err == nil {
 			return nil, &fault.Error{File: dir, Problem: "already contains a run", Cure: "name another folder"}
 		}
 		if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
@@ -86,7 +86,7 @@ func Resume(dir string, fresh Run, isPart bool, keep func(s *Sample) bool, print
 	}
 	f := &Folder{Dir: dir, Run: *r, journal: journal{dir: dir, stop: make(chan struct{})}, warningsWritten: len(r.Warnings), answers: map[answer.Digest]bool{}}
 	for i := range events {
-		f.journal.events, f.journal.next = append(f.journal.events, &events[i]), events[i].Sequence
+		f.journal.events, f.journal.lastSequence = append(f.journal.events, &events[i]), events[i].Sequence
 	}
 	if err := f.journal.rewrite(func(e *Event) bool { return e.Kind == HeartbeatEvent || e.Sample != nil && !keep(e.Sample) }); err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func Resume(dir string, fresh Run, isPart bool, keep func(s *Sample) bool, print
 		}
 	}
 	f.Run.Finished = time.Time{}
-	go f.journal.beat()
+	go f.journal.writeHeartbeats()
 	printLine(fmt.Sprintf("resuming %s: %d of %d results are kept", fault.Name(dir), len(f.samples), len(all)))
 	return f.start()
 }
@@ -115,7 +115,7 @@ func (f *Folder) Save() error {
 	if f.writeWarnings(); f.Dir == "" {
 		return nil
 	}
-	for _, err := range []error{f.journal.err(), writeJSON(f.Dir, File, &f.Run), writeCSV(f.Dir, f.Samples())} {
+	for _, err := range []error{f.journal.err(), writeJSON(f.Dir, DescriptionFile, &f.Run), writeCSV(f.Dir, f.Samples())} {
 		if err != nil {
 			return err
 		}
@@ -139,8 +139,8 @@ func (f *Folder) writeWarnings() {
 	}
 }
 
-// LogSteps returns a function that writes a message as an event and passes it to printLine.
-func (f *Folder) LogSteps(printLine func(string)) func(string) {
+// StepLogger returns a function that writes a message as an event and passes it to printLine.
+func (f *Folder) StepLogger(printLine func(string)) func(string) {
 	return func(text string) {
 		_ = f.AddEvent(Event{Kind: StepEvent, Text: text}) // the journal keeps the error
 		printLine(text)
@@ -207,32 +207,32 @@ func (f *Folder) Samples() []Sample {
 
 // Reject writes a quarantined line to quarantine.csv.
 func (f *Folder) Reject(file string, line uint32, reason, text string) error {
-	if f.rejects == nil {
+	if f.quarantineCSV == nil {
 		var err error
-		if f.quarantine, err = os.Create(filepath.Join(f.Dir, "quarantine.csv")); err != nil {
+		if f.quarantineFile, err = os.Create(filepath.Join(f.Dir, "quarantine.csv")); err != nil {
 			return err
 		}
-		f.rejects = csv.NewWriter(f.quarantine)
-		if err := f.rejects.Write([]string{"file", "line", "reason", "text"}); err != nil {
+		f.quarantineCSV = csv.NewWriter(f.quarantineFile)
+		if err := f.quarantineCSV.Write([]string{"file", "line", "reason", "text"}); err != nil {
 			return err
 		}
 	}
-	if err := f.rejects.Write([]string{file, strconv.Itoa(int(line)), reason, text}); err != nil {
+	if err := f.quarantineCSV.Write([]string{file, strconv.Itoa(int(line)), reason, text}); err != nil {
 		return err
 	}
-	f.rejects.Flush()
-	return f.rejects.Error()
+	f.quarantineCSV.Flush()
+	return f.quarantineCSV.Error()
 }
 
 // Close writes samples.parquet, latency.hlog and run.json. If it fails, everything written earlier
 // remains readable.
 func (f *Folder) Close() error {
 	errs := []error{f.Save()}
-	if f.quarantine != nil {
-		errs = append(errs, f.quarantine.Close())
+	if f.quarantineFile != nil {
+		errs = append(errs, f.quarantineFile.Close())
 	}
 	if f.Dir != "" {
-		errs = append(errs, writeParquet(filepath.Join(f.Dir, "samples.parquet"), f.Samples()), f.histograms())
+		errs = append(errs, writeParquet(filepath.Join(f.Dir, "samples.parquet"), f.Samples()), f.writeHistograms())
 	}
 	last := FinishEvent
 	if f.Run.Finished.IsZero() {
@@ -254,8 +254,8 @@ func (f *Folder) Discard() error {
 	return err
 }
 
-// ID is the name of a run's folder, from its start and workload.
-func ID(started time.Time, workload string) string {
+// FolderName is the name of a run's folder, from its start and workload.
+func FolderName(started time.Time, workload string) string {
 	return started.UTC().Format("20060102-150405") + "-" + workload
 }
 

@@ -16,7 +16,7 @@ type Lake struct {
 // LakeLayout is the records under one partitioning, in files of similar size.
 type LakeLayout struct {
 	Partition string  `json:"partition"` // none, day, model, variable
-	MB        float64 `json:"mb"`        // requested file size, in 10⁶ bytes
+	FileMB    float64 `json:"mb"`        // requested file size, in 10⁶ bytes
 	Files     int     `json:"files"`
 	Bytes     int64   `json:"bytes"`
 	Rows      int64   `json:"rows"`
@@ -30,5 +30,5 @@ type StoreTraffic struct {
 
 // LakeCell is the cell of a question on an engine and a layout.
 func LakeCell(engine string, l *LakeLayout, question string) Cell {
-	return NewCell(LakeWorkload, engine, "partition", l.Partition, "mb", l.MB, "case", question)
+	return NewCell(LakeWorkload, engine, "partition", l.Partition, "mb", l.FileMB, "case", question)
 }

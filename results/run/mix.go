@@ -40,11 +40,11 @@ type Mix struct {
 	Reconnects int64         `json:"reconnects,omitempty"`
 	Outage     time.Duration `json:"outage_ns,omitempty"` // time during which at least one worker had no connection
 	// successful operations per second, of all clients together
-	Throughput float64 `json:"throughput_ops_s"`
-	Response   Latency `json:"response"`       // of the operations in the groups with InTotal, from when they were due
-	Service    Latency `json:"service"`        // of the same operations, from when they were started
-	Cost       *Cost   `json:"cost,omitempty"` // cost of faults; nil = there were none
-	Groups     []Group `json:"groups"`         // by operation and outcome
+	Throughput float64    `json:"throughput_ops_s"`
+	Response   Latency    `json:"response"`       // of the operations in the groups with InTotal, from when they were due
+	Service    Latency    `json:"service"`        // of the same operations, from when they were started
+	FaultCost  *FaultCost `json:"cost,omitempty"` // cost of faults; nil = there were none
+	Groups     []Group    `json:"groups"`         // by operation and outcome
 	// rows that a concurrent load stored; tables that it did not complete are not counted
 	ConcurrentRows int64            `json:"concurrent_rows,omitempty" old:"rows_loaded_beside"`
 	Interval       time.Duration    `json:"interval_ns" table:"-"`
@@ -158,9 +158,9 @@ func ReportFunc[T ~struct {
 	}
 }
 
-// since is the use since an earlier moment. A counter that decreased was restarted and counts as
+// growthSince is the use since an earlier moment. A counter that decreased was restarted and counts as
 // not reported.
-func (s ReportedLoad) since(before ReportedLoad) *ReportedLoad {
+func (s ReportedLoad) growthSince(before ReportedLoad) *ReportedLoad {
 	if before.CPU < 0 || s.CPU < before.CPU {
 		s.CPU, before.CPU = -1, 0
 	}
@@ -214,7 +214,7 @@ func (w *ServerMeter) Stop(ctx context.Context) (*ServerLoad, error) {
 		return out, nil
 	}
 	after, err := w.Report(ctx)
-	out.Reported = after.since(w.before)
+	out.Reported = after.growthSince(w.before)
 	return out, err
 }
 
@@ -228,7 +228,7 @@ type Counter struct {
 // SessionWait is one thing that sessions were found waiting for.
 type SessionWait struct {
 	Kind     string  `json:"kind"` // cpu, lock, disk, network, other
-	What     string  `json:"what"`
+	Event    string  `json:"what"`
 	Sessions float64 `json:"sessions"` // average number over the samples
 }
 
@@ -256,7 +256,7 @@ type Fault struct {
 
 // InjectedFault is when a fault was injected, counted from the end of the warm-up.
 type InjectedFault struct {
-	What     string        `json:"what"` // kill node2
+	Command  string        `json:"what"` // kill node2
 	At       time.Duration `json:"at_ns"`
 	Duration time.Duration `json:"took_ns"` // of a start: until the node was ready
 	Problem  string        `json:"problem,omitempty"`
@@ -264,10 +264,10 @@ type InjectedFault struct {
 	Output string `json:"output,omitempty" old:"said"`
 }
 
-// Cost is the cost of faults, counted from the first one.
-type Cost struct {
-	Rate      float64       `json:"rate_before_ops_s"`  // successful operations before the first fault
-	NoSuccess time.Duration `json:"without_service_ns"` // total time without any success
+// FaultCost is the cost of faults, counted from the first one.
+type FaultCost struct {
+	RateBefore         float64       `json:"rate_before_ops_s"`  // successful operations before the first fault
+	TimeWithoutSuccess time.Duration `json:"without_service_ns"` // total time without any success
 	// RecoveryTime is the time from the first fault to the end of the first second that begins three consecutive seconds
 	// with at least 95 % of Rate; −1 = the rate did not recover.
 	RecoveryTime time.Duration `json:"back_ns"`

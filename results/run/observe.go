@@ -7,9 +7,9 @@ import (
 	"github.com/barograph/barograph/results/measure"
 )
 
-// Observe times one query. It reads the counters of devices, of the server's processes (if any) and
+// TimeQuery times one query. It reads the counters of devices, of the server's processes (if any) and
 // of the machine before and after the query, and nothing in between.
-func (f *Folder) Observe(ctx context.Context, devices []string, server *ServerMeter, query func() error) (*Measured, error) {
+func (f *Folder) TimeQuery(ctx context.Context, devices []string, server *ServerMeter, query func() error) (*Measured, error) {
 	disks, err := measure.StartDisks(ctx, devices)
 	if err != nil {
 		return nil, err

@@ -67,8 +67,8 @@ type Access struct {
 	Counted  bool  `json:"counted" old:"measured"`
 }
 
-// Words describes the access: "index scan of wide_sal1l2 by series_idx".
-func (a Access) Words() string {
+// Description describes the access: "index scan of wide_sal1l2 by series_idx".
+func (a Access) Description() string {
 	switch {
 	case a.Method == "key lookup" && a.Index != "":
 		return "key lookup in " + a.Object + " by " + a.Index
@@ -116,9 +116,9 @@ func CountOf(n int, noun string) string {
 	return FormatCount(n) + " " + noun
 }
 
-// Examined sums the rows that the accesses of a plan examined. known is false if one of them
+// SumExamined sums the rows that the accesses of a plan examined. known is false if one of them
 // reports none; measured is false if one is an estimate.
-func Examined(all []Access) (n int64, known, measured bool) {
+func SumExamined(all []Access) (n int64, known, measured bool) {
 	known, measured = true, true
 	for _, a := range all {
 		if a.Examined < 0 {

@@ -89,12 +89,12 @@ type Archive struct {
 
 // Table describes the table on which a mix of operations runs.
 type Table struct {
-	Name   string `json:"name"`
-	Schema string `json:"schema,omitempty"`     // a schema that Barograph created for this table; "" = the default schema
-	File   string `json:"ddl_file,omitempty"`   // the user's script that created the table; "" = Barograph created it, or its origin is not known
-	Digest string `json:"ddl_sha256,omitempty"` // of the script
-	DDL    string `json:"ddl,omitempty"`
-	Form   string `json:"definition,omitempty" old:"described"` // the definition of the table as the server reports it before the run, in SQL
+	Name       string `json:"name"`
+	Schema     string `json:"schema,omitempty"`     // a schema that Barograph created for this table; "" = the default schema
+	DDLFile    string `json:"ddl_file,omitempty"`   // the user's script that created the table; "" = Barograph created it, or its origin is not known
+	DDLDigest  string `json:"ddl_sha256,omitempty"` // of the script
+	DDL        string `json:"ddl,omitempty"`
+	Definition string `json:"definition,omitempty" old:"described"` // the definition of the table as the server reports it before the run, in SQL
 }
 
 // Server describes a server that the lab started.

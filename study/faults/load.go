@@ -63,7 +63,7 @@ func (s *runner) whileLoading(ctx context.Context, rep int) (*kill, error) {
 	if err := s.audit(ctx, subset, l, due, k); err != nil {
 		return k, err
 	}
-	k.times.Recovered, k.times.Silence = l.recovery(), l.silence
+	k.times.Recovered, k.times.LongestGap = l.recovery(), l.silence
 	s.progress(run.StepEvent, k, "%d acknowledged, %d found, %d errors", k.Acknowledged, k.Found, k.Errors)
 	return k, nil
 }

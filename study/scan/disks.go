@@ -48,7 +48,7 @@ func TooFast(r *run.Run, samples []run.Sample) (warnings []string) {
 	}
 	for _, c := range order {
 		warnings = append(warnings, fmt.Sprintf("%s with %s: %d queries read faster than the disks can (the first: %s), because of short reads or of caches below the disks; the law excludes them",
-			c.Value("query"), ConfigName(&r.Scan.Configs[r.ConfigOf(c)]), n[c], first[c]))
+			c.Value("query"), ConfigName(&r.Scan.Configs[r.ConfigIndex(c)]), n[c], first[c]))
 	}
 	return warnings
 }
@@ -64,10 +64,10 @@ func Recheck(disks []run.ScanDisk, again func(path string) (rate float64, how st
 	}
 	for _, d := range twice {
 		before := d.Rate
-		if d.Rate, d.How, err = again(d.Path); err != nil {
+		if d.Rate, d.RateMethod, err = again(d.Path); err != nil {
 			return nil, err
 		}
-		d.How += fmt.Sprintf("; measured twice, because the first rate of %.1f MB/s contradicted the other disks", before/1e6)
+		d.RateMethod += fmt.Sprintf("; measured twice, because the first rate of %.1f MB/s contradicted the other disks", before/1e6)
 	}
 	for _, d := range twice {
 		if rateContradicts(disks, d) {

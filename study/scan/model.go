@@ -175,7 +175,7 @@ func FitModel(points []Point, seed uint64) (*Model, error) {
 		m.Fits = append(m.Fits, run.ScanFit{Config: i, Measured: x.time, Predicted: at, Residual: x.time/at - 1, Bound: string(best.law.bound(x))})
 		m.Off = append(m.Off, m.errorsWithout(i, points[i].Seconds, xs, at)...)
 	}
-	m.Error = math.Sqrt(best.loss / float64(len(xs)))
+	m.RelativeError = math.Sqrt(best.loss / float64(len(xs)))
 	if err := m.bootstrap(points, xs, best.law); err != nil {
 		return nil, err
 	}

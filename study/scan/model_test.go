@@ -69,7 +69,7 @@ func TestModelExact(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !near(m.DiskShare.Value, 0.9, 1e-9) || !near(m.Work.Value, 12, 1e-9) || !near(m.Start.Value, 0.8, 1e-9) || !m.StartKnown || m.Error > 1e-9 {
+	if !near(m.DiskShare.Value, 0.9, 1e-9) || !near(m.Work.Value, 12, 1e-9) || !near(m.Start.Value, 0.8, 1e-9) || !m.StartKnown || m.RelativeError > 1e-9 {
 		t.Errorf("%+v", *m)
 	}
 }

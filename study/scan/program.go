@@ -251,7 +251,7 @@ func (p *Program) place(out *Plan) error {
 	if err != nil {
 		return err
 	}
-	out.result.Scan.Rule = out.Rule
+	out.result.Scan.PartitionRule = out.Rule
 	out.Placements, err = p.Servers.offered(configs)
 	out.NoLaw = p.noLaw(out.Placements)
 	return err
@@ -337,7 +337,7 @@ func (p *Program) Run(ctx context.Context) (some bool, err error) {
 		return false, err
 	}
 	of = into.Run.Scan
-	o.Progress = into.LogSteps(p.Progress)
+	o.Progress = into.StepLogger(p.Progress)
 	if p.Servers.Engine != "" {
 		err = p.Servers.run(ctx, o, into)
 	} else {
@@ -383,7 +383,7 @@ func (p *Program) folder(plan *Plan) (*run.Folder, error) {
 		if s.Phase == run.Cold {
 			reps = p.Cold
 		}
-		return s.Rep <= reps*old.Scan.Configs[old.ConfigOf(s.Cell)].Rounds
+		return s.Rep <= reps*old.Scan.Configs[old.ConfigIndex(s.Cell)].Rounds
 	}, p.Progress)
 }
 
@@ -435,10 +435,10 @@ func (p *Program) lookAtDisks(ctx context.Context, result *run.Run) ([]string, e
 		if ok {
 			limited++
 			d.Limit, d.Rate = throttled.Limits.ReadMBps*1e6, throttled.Measured.ReadMBps*1e6
-			d.How = "measured by barograph lab disks; limits: " + throttled.Limits.String()
+			d.RateMethod = "measured by barograph lab disks; limits: " + throttled.Limits.String()
 		}
 		if p.MeasureDisks {
-			if d.Rate, d.How, err = rates.read(ctx, path); err != nil {
+			if d.Rate, d.RateMethod, err = rates.read(ctx, path); err != nil {
 				return nil, err
 			}
 		}

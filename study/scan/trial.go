@@ -222,7 +222,7 @@ func (t *trial) sample(ctx context.Context, q tables.StarQuery, phase run.Phase)
 	at := repKey{t.folder.Run.ScanCell(t.config, string(q)), phase}
 	t.reps[at]++
 	var rows []tables.StarRow
-	m, err := t.folder.Observe(ctx, t.Devices[:min(len(t.Devices), len(t.Configs[t.config].Paths))], &run.ServerMeter{PIDs: t.host.PIDs, Report: run.ReportFunc(t.star.Spent)}, func() (err error) {
+	m, err := t.folder.TimeQuery(ctx, t.Devices[:min(len(t.Devices), len(t.Configs[t.config].Paths))], &run.ServerMeter{PIDs: t.host.PIDs, Report: run.ReportFunc(t.star.Spent)}, func() (err error) {
 		rows, err = t.star.Ask(ctx, q)
 		return err
 	})

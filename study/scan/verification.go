@@ -284,7 +284,7 @@ func (v *verifier) sample(ctx context.Context, i int, phase run.Phase) error {
 	}
 	a := &v.archives[i]
 	a.reps[phase]++
-	m, err := v.folder.Observe(ctx, v.Devices, &run.ServerMeter{PIDs: v.PIDs}, func() error { return a.archive.Ask(ctx, q, &v.got) })
+	m, err := v.folder.TimeQuery(ctx, v.Devices, &run.ServerMeter{PIDs: v.PIDs}, func() error { return a.archive.Ask(ctx, q, &v.got) })
 	if err != nil {
 		return err
 	}

@@ -309,7 +309,7 @@ func (x *Forecasts) Text(w io.Writer) error {
 		if q.Law.WorkMeasured {
 			fmt.Fprintln(w, "Disks limited all measured configurations. The time of the cores is the counted processor time; more data will not need more per byte.")
 		}
-		fmt.Fprintf(w, "The error of the law in the run was %.1f %% (root mean square of medians).\n", 100*q.Law.Error)
+		fmt.Fprintf(w, "The error of the law in the run was %.1f %% (root mean square of medians).\n", 100*q.Law.RelativeError)
 	}
 	tw := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(tw, "\nquery\tdisks\tpartitions\tseconds\t95 %\tlimited by\t")
