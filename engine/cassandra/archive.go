@@ -195,7 +195,7 @@ func (a *openArchive) gather(ctx context.Context, q *archive.Query, p *plan, h h
 	err := group.Wait()
 	for _, part := range parts {
 		for i := range part.Len() {
-			rows.AppendRow(part, i, part.Head[i])
+			rows.AppendRow(part, i, part.HeaderIndex[i])
 		}
 	}
 	return sent.Load(), err

@@ -507,7 +507,7 @@ func (m *Matcher) Use(b *record.Batch) {
 
 // Row reports whether row i of the current batch matches.
 func (m *Matcher) Row(i int) bool {
-	return m.headerMatches[m.batch.Head[i]] && m.Times(m.batch.Valid[i], m.batch.Lead[i])
+	return m.headerMatches[m.batch.HeaderIndex[i]] && m.Times(m.batch.Valid[i], m.batch.Lead[i])
 }
 
 // Times reports whether a valid time and a lead match.

@@ -65,7 +65,7 @@ func (m *Means) Add(b *record.Batch) {
 		return
 	}
 	m.match.Use(b)
-	m.hash.Use(b)
+	m.hash.SetBatch(b)
 	heads := make([]int32, len(b.Headers))
 	for i := range b.Headers {
 		heads[i] = m.headerNumber(&b.Headers[i])
@@ -83,11 +83,11 @@ func (m *Means) Add(b *record.Batch) {
 		if !ok {
 			value = math.NaN()
 		}
-		k := meansKey{texts: heads[b.Head[i]]}
+		k := meansKey{texts: heads[b.HeaderIndex[i]]}
 		if byLead {
 			k.lead = b.Lead[i]
 		}
-		m.add(m.hash.Record(i, b.KeepConflicts), k, value)
+		m.add(m.hash.RecordKey(i, b.KeepConflicts), k, value)
 	}
 }
 

@@ -72,7 +72,7 @@ func (q *Question) TieBreakers() []Column {
 			tie = append(tie, c)
 		}
 	}
-	for _, k := range q.Type.Keys() {
+	for _, k := range q.Type.IdentityColumns() {
 		c, _ := ColumnByName(q.Type, k.Name)
 		tie = append(tie, c)
 	}

@@ -116,7 +116,7 @@ func (s *runner) audit(ctx context.Context, subset string, l *ledger, due map[re
 		if err != nil {
 			return fmt.Errorf("the archive cannot be read after the kill: %w", err)
 		}
-		h.Use(b)
+		h.SetBatch(b)
 		for i := range b.Len() {
 			all.Add(h.Digest(i))
 			if file, ok := due[h.Key(i)]; ok && !l.lost[file] {
@@ -155,7 +155,7 @@ func (l *ledger) commit(batches []*record.Batch, done []archive.Mark) {
 	defer l.mu.Unlock()
 	var h record.Hasher
 	for _, b := range batches {
-		h.Use(b)
+		h.SetBatch(b)
 		for i := range b.Len() {
 			l.records[h.Key(i)] = b.File
 		}

@@ -168,7 +168,7 @@ func (l *spoiltLoader) Add(ctx context.Context, b *record.Batch) error {
 	if l.region {
 		h := *b.Header(0)
 		h[record.VxMask] = "G2/XXX"
-		b.Head[0] = b.AddHeader(h)
+		b.HeaderIndex[0] = b.AddHeader(h)
 	} else {
 		c, _ := b.Type.Column("foabar")
 		b.Num[c.Slot][0] *= 1.001
