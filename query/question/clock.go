@@ -6,15 +6,14 @@ import (
 	"slices"
 )
 
-// TimeFilter restricts times in addition to the list or range of valid times. The zero value accepts
-// all.
+// TimeFilter restricts the times of records in addition to Question.Valid. The zero value accepts all.
 type TimeFilter struct {
 	Init      Times // fcst_init_beg
 	ValidHour []int // hour of the day of fcst_valid_beg, UTC, 0 … 23, ascending
 	InitHour  []int // hour of the day of fcst_init_beg, UTC, 0 … 23, ascending
 }
 
-// AcceptsAll reports whether the clock accepts every time.
+// AcceptsAll reports whether the filter accepts every time.
 func (c *TimeFilter) AcceptsAll() bool {
 	return c.Init.IsAll() && len(c.ValidHour) == 0 && len(c.InitHour) == 0
 }
@@ -23,7 +22,7 @@ func (c *TimeFilter) AcceptsAll() bool {
 // 06:59:59. t must not be before 1970.
 func HourOf(t int64) int { return int(t % 86400 / 3600) }
 
-// Accepts reports whether the clock accepts a record of this valid time and lead.
+// Accepts reports whether the filter accepts a record of this valid time and lead.
 func (c *TimeFilter) Accepts(valid int64, lead int32) bool {
 	init := valid - int64(lead)
 	return c.AcceptsValid(valid) &&
@@ -31,7 +30,7 @@ func (c *TimeFilter) Accepts(valid int64, lead int32) bool {
 		(c.Init.IsAll() || c.Init.Contains(init))
 }
 
-// AcceptsValid reports whether the clock can accept records of this valid time.
+// AcceptsValid reports whether the filter accepts records of this valid time with some lead.
 func (c *TimeFilter) AcceptsValid(valid int64) bool {
 	return len(c.ValidHour) == 0 || slices.Contains(c.ValidHour, HourOf(valid))
 }

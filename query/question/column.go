@@ -81,7 +81,7 @@ var timeColumns = [...]Column{ //nolint:gochecknoglobals // a constant table, in
 	{Name: "obs_valid_end", Role: ObsEnd, Kind: Time},
 }
 
-// ColumnByName finds a header field, a time or a data column of t.
+// ColumnByName finds a header field, a time or a data column of t. If t is nil, it finds only fields and times.
 func ColumnByName(t *record.LineType, name string) (Column, error) {
 	if f, ok := record.FieldByName(name); ok {
 		return Column{Name: name, Role: HeaderField, Kind: Text, Field: f}, nil
@@ -104,12 +104,13 @@ func ColumnByName(t *record.LineType, name string) (Column, error) {
 				return Column{Name: name, Role: Repeating, Kind: List, Slot: k, stride: len(t.Group.Fields)}, nil
 			}
 		}
-		return Column{}, &fault.Error{Setting: strconv.Quote(name), Problem: "is no header field, no time and no column of " + t.Name, Cure: "see `barograph list linetypes`"}
+		problem := "is no header field, no time and no column of " + t.Name
+		return Column{}, &fault.Error{Setting: strconv.Quote(name), Problem: problem, Cure: "see `barograph list linetypes`"}
 	}
 	return Column{}, &fault.Error{Setting: strconv.Quote(name), Problem: "is no header field and no time"}
 }
 
-// Columns finds several columns by name.
+// Columns is ColumnByName for several names.
 func Columns(t *record.LineType, names ...string) ([]Column, error) {
 	cols := make([]Column, len(names))
 	for i, n := range names {

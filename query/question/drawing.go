@@ -7,8 +7,8 @@ import (
 
 // Drawing describes how the answer to a question becomes curves, as a METviewer plot does.
 type Drawing struct {
-	Stats       []string // METviewer's names; none = no picture
-	Picture     string   // box, roc …, see Pictures; "" = curves
+	Stats       []string // METviewer's names; none = the picture shows the line type, or there is no picture
+	Picture     string   // box, roc …, see LineTypesOfPictures; "" = curves
 	RightAxis   bool     // drawn against the right axis of the previous question's picture
 	FromColumns bool     // read the statistics from columns of the line type (CNT, CTS …) instead of computing them
 	Axis        string   // the independent variable: fcst_lead, fcst_lev, valid_hour …; "" = default of the answer
@@ -19,27 +19,27 @@ type Drawing struct {
 	Seed       *uint64 // nil = the caller's
 	Confidence float64 // of the interval, e.g. 0.95
 	BootCI     string  // METviewer's boot_ci: perc (the default), pivotal, bca
-	// records that the bootstrap draws together; 0 = the square root of their number, 1 = single
-	// records
+	// Block is the number of consecutive records that the bootstrap draws together. 0 = the square root of the number of
+	// all records.
 	Block int
 	// Intervals are METviewer's plot_ci, one for each curve and repeated if there are more curves:
 	// none, std, met_prm, met_boot, boot. No value = boot if there are replicates.
 	Intervals  []string
-	NoVIF      bool // the standard error of a median ignores autocorrelation
+	NoVIF      bool // no variance inflation factor: the standard error of a median ignores autocorrelation
 	EventEqual bool // use only cases (valid time and lead) that every curve has
 
 	Equalize []Group // fixed fields; with EventEqual, each case must also have each of their values
 
 	Derived []Derived // curves that are computed from two others
 
-	// bounds of an equivalence test, in standard deviations of the difference; nil = METviewer's own
+	// EquivalenceBounds are in standard deviations of the difference; nil = METviewer's default.
 	EquivalenceBounds [2]*float64
 
 	ValueConditions []ValueCondition // conditions that a record must fulfill to be drawn
 
-	EqualizeAcrossAxis bool // with EventEqual: the curves must also have the case at all places of the axis
-	// the curve, or the value of a field of Curves, that is subtracted from the others case by case;
-	// "" = none
+	EqualizeAcrossAxis bool // with EventEqual: a case must occur at every value of the axis
+	// Baseline is the curve, or the value of a field of Curves, that is subtracted from the other curves case by case.
+	// "" = none.
 	Baseline string
 
 	XLabel, YLabel string // "" = the axis's default
@@ -77,7 +77,7 @@ type Derived struct {
 }
 
 // LineTypesOfPictures maps each picture other than curves to the line types that it draws without choosing a
-// statistic; nil = the picture draws one statistic, as curves do.
+// statistic; nil = the picture shows one statistic, as curves do.
 func LineTypesOfPictures() map[string][]string {
 	return map[string][]string{
 		"bar": nil, "box": nil, "contour": nil, "revision": nil, "scorecard": nil,

@@ -23,7 +23,7 @@ const MaxMixQuestions = 40
 // mixReader collects questions and counts how often each occurs.
 type mixReader struct {
 	qs               []*Question
-	byConditions     map[string]*Question // by their conditions
+	byConditions     map[string]*Question // by conditions, as text
 	notes            []string
 	unreadStatements int // number of statements that could not be read
 }
@@ -36,7 +36,10 @@ func ReadMix(path string) ([]*Question, []string, error) {
 	m := &mixReader{byConditions: map[string]*Question{}}
 	err := m.read(path)
 	if err == nil && len(m.qs) == 0 {
-		err = &fault.Error{File: path, Problem: strings.TrimSuffix("contains no question; "+strings.Join(m.notes, "; "), "; "), Cure: "name a folder of METviewer plots (.xml), or a log of METviewer's SQL"}
+		err = &fault.Error{
+			File: path, Problem: strings.Join(append([]string{"contains no question"}, m.notes...), "; "),
+			Cure: "name a folder of METviewer plots (.xml), or a log of METviewer's SQL",
+		}
 	}
 	if err != nil {
 		return nil, m.notes, err
@@ -116,24 +119,24 @@ const maxStatement = 1 << 20
 // readLog reads a list of plots, or the SQL statements of a log.
 func (m *mixReader) readLog(path string, r *bufio.Reader) error {
 	var statement strings.Builder
-	at := 0
+	firstLine := 0
 	finish := func() {
-		m.addStatement(statement.String(), at)
+		m.addStatement(statement.String(), firstLine)
 		statement.Reset()
 	}
 	for n := 1; ; n++ {
 		line, err := r.ReadString('\n')
 		text := strings.TrimSpace(line)
-		switch begins := selectPattern.FindStringIndex(line); {
-		case strings.HasSuffix(text, ".xml") && begins == nil:
+		switch start := selectPattern.FindStringIndex(line); {
+		case strings.HasSuffix(text, ".xml") && start == nil:
 			if !filepath.IsAbs(text) {
 				text = filepath.Join(filepath.Dir(path), text)
 			}
 			m.addPlot(text)
-		case begins != nil && (statement.Len() == 0 || logEntryPattern.MatchString(line)):
+		case start != nil && (statement.Len() == 0 || logEntryPattern.MatchString(line)):
 			finish()
-			at = n
-			statement.WriteString(line[begins[0]:])
+			firstLine = n
+			statement.WriteString(line[start[0]:])
 		case logEntryPattern.MatchString(line):
 			finish()
 		case statement.Len() > 0 && statement.Len() < maxStatement:
@@ -170,16 +173,16 @@ func (m *mixReader) addStatement(sql string, line int) {
 
 // fromSQL reads a question from the conditions of METviewer's or METexpress's SQL.
 func fromSQL(sql string, line int) (*Question, error) {
-	no := func(format string, args ...any) error {
+	refuse := func(format string, args ...any) error {
 		return fmt.Errorf("line %d: "+format, append([]any{line}, args...)...)
 	}
 	from, conditions := lineDataPattern.FindStringSubmatch(sql), wherePattern.FindStringSubmatch(sql)
 	if from == nil || conditions == nil {
-		return nil, no("no SELECT of line data with a WHERE")
+		return nil, refuse("no SELECT of line data with a WHERE")
 	}
 	t, ok := record.TypeByName(strings.ToUpper(from[1]))
 	if !ok {
-		return nil, no("line type %s is not supported", from[1])
+		return nil, refuse("line type %s is not supported", from[1])
 	}
 	b := &builder{p: &metviewer.Plot{}, q: &Question{Type: t, Weight: 1}, parsedTimes: map[*string]Times{}}
 	for _, c := range splitAnd(conditions[1]) {
@@ -188,7 +191,7 @@ func fromSQL(sql string, line int) (*Question, error) {
 		}
 		f, ok := parseComparison(c)
 		if f.Line = line; !ok {
-			return nil, no("the condition %q could not be read", strings.TrimSpace(c))
+			return nil, refuse("the condition %q could not be read", strings.TrimSpace(c))
 		}
 		if err := b.addCondition(f, f.List); err != nil {
 			return nil, err
@@ -199,7 +202,11 @@ func fromSQL(sql string, line int) (*Question, error) {
 		stat = s[1]
 	}
 	b.q.Drawing = NewDrawing(t, stat, "")
-	b.q.Title = strings.Join(strings.Fields(fmt.Sprintln(stat, t.Name, strings.Join(b.q.Header[record.FcstVar], ", "), strings.Join(b.q.Header[record.FcstLev], ", "), strings.Join(b.q.Header[record.VxMask], ", "))), " ")
+	title := []string{stat, t.Name}
+	for _, f := range []record.Field{record.FcstVar, record.FcstLev, record.VxMask} {
+		title = append(title, strings.Fields(strings.Join(b.q.Header[f], ", "))...)
+	}
+	b.q.Title = strings.TrimSpace(strings.Join(title, " "))
 	b.q.SelectColumns()
 	return b.q, b.q.Check()
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// drawingYAML is the YAML form of a drawing.
+// drawingYAML is the YAML form of a Drawing.
 type drawingYAML struct {
 	Picture            string         `yaml:"picture,omitempty"`
 	Right              bool           `yaml:"right,omitempty"`
@@ -43,10 +43,10 @@ type drawingYAML struct {
 	YLabel             string         `yaml:"y_label,omitempty"`
 }
 
-// noStat replaces the statistics in YAML if nothing is to be drawn.
+// noStat is written in YAML in place of the statistics if nothing is to be drawn.
 const noStat = "none"
 
-// The bootstrap of a question that specifies none, and the maximum of replicates.
+// The bootstrap of a question that specifies none, and the largest number of replicates.
 const (
 	DefaultReplicates = 300
 	DefaultConfidence = 0.95
@@ -152,19 +152,19 @@ func (s groupsYAML) MarshalYAML() (any, error) {
 // groupFields are the fields outside of the header that can make curves.
 var groupFields = []string{"fcst_lead", "fcst_valid_beg", "fcst_init_beg", "valid_hour", "init_hour"} //nolint:gochecknoglobals // a constant table
 
-// drawing reads how q is drawn, and restricts q to the values of its series. It returns nil for an
-// empty picture.
+// drawing makes the drawing of q. It also restricts q to the values of the series, unless q has a condition on them. The
+// result is nil if YAML specifies no drawing.
 func (p *drawingYAML) drawing(q *Question) (*Drawing, error) {
 	if reflect.ValueOf(*p).IsZero() {
-		return nil, nil //nolint:nilnil // as its line type suggests
+		return nil, nil //nolint:nilnil // the default drawing of the line type
 	}
 	if err := checkPicture(q.Type, p.Picture); err != nil {
 		return nil, err
 	}
 	d := &Drawing{
-		Picture: p.Picture, RightAxis: p.Right, Axis: p.Axis, Curves: p.Series, Method: p.Method, BootCI: p.BootCI, Block: p.Block, Intervals: p.PlotCI,
-		NoVIF: p.NoVIF, EventEqual: p.EventEqual, Equalize: p.Equalize, EqualizeAcrossAxis: p.EqualizeAcrossAxis, Baseline: p.Minus,
-		EquivalenceBounds: [2]*float64{p.EquivalenceLow, p.EquivalenceHigh}, XLabel: p.XLabel, YLabel: p.YLabel,
+		Picture: p.Picture, RightAxis: p.Right, Axis: p.Axis, Curves: p.Series, Method: p.Method, BootCI: p.BootCI,
+		Block: p.Block, Intervals: p.PlotCI, NoVIF: p.NoVIF, EventEqual: p.EventEqual, Equalize: p.Equalize,
+		EqualizeAcrossAxis: p.EqualizeAcrossAxis, Baseline: p.Minus, EquivalenceBounds: [2]*float64{p.EquivalenceLow, p.EquivalenceHigh}, XLabel: p.XLabel, YLabel: p.YLabel,
 	}
 	switch {
 	case slices.Equal(p.Stat, stringList{noStat}):
@@ -206,28 +206,28 @@ func (p *drawingYAML) drawing(q *Question) (*Drawing, error) {
 
 // derivedCurves reads the derived curves and checks that their sides are curves.
 func (p *drawingYAML) derivedCurves(q *Question, d *Drawing) (all []Derived, err error) {
-	for _, m := range p.Derived {
-		if !slices.Contains(stat.Operations(), m.Op) {
-			return nil, fault.Unknown("derived", m.Op, stat.Operations())
+	for _, curve := range p.Derived {
+		if !slices.Contains(stat.Operations(), curve.Op) {
+			return nil, fault.Unknown("derived", curve.Op, stat.Operations())
 		}
-		for _, items := range [][]int{m.A, m.B} {
+		for _, items := range [][]int{curve.A, curve.B} {
 			fits := len(items) == len(d.Curves)
 			for i := 0; fits && i < len(items); i++ {
 				fits = items[i] >= 0 && items[i] < len(d.Curves[i].Values)
 			}
 			if !fits {
 				return nil, &fault.Error{
-					Setting: "derived " + m.Op, Problem: fmt.Sprintf("has a side %v, which is not a curve of series", items),
+					Setting: "derived " + curve.Op, Problem: fmt.Sprintf("has a side %v, which is not a curve of series", items),
 					Cure: "write for each field of series the index of one of its values, counted from 0",
 				}
 			}
 		}
-		for _, name := range []string{m.StatA, m.StatB} {
+		for _, name := range []string{curve.StatA, curve.StatB} {
 			if name != "" && !isStat(q, name) {
-				return nil, fault.Unknown("derived "+m.Op+" of "+q.Type.Name, name, statsOf(q.Type))
+				return nil, fault.Unknown("derived "+curve.Op+" of "+q.Type.Name, name, statsOf(q.Type))
 			}
 		}
-		all = append(all, Derived{Operation: stat.Operation(m.Op), A: m.A, B: m.B, StatA: m.StatA, StatB: m.StatB})
+		all = append(all, Derived{stat.Operation(curve.Op), curve.A, curve.B, curve.StatA, curve.StatB})
 	}
 	return all, nil
 }
@@ -294,7 +294,7 @@ func NewDrawing(t *record.LineType, name, axis string) *Drawing {
 	if name != "" {
 		d.Stats, d.Axis, d.FromColumns = []string{name}, axis, isOnlyInColumn(t, name)
 	}
-	_ = d.setBootstrap(nil) // the default is valid
+	_ = d.setBootstrap(nil) // never fails: the default is valid
 	return d
 }
 
@@ -319,7 +319,7 @@ func (q *Question) addSeriesCondition(g Group) error {
 	return nil
 }
 
-// setBootstrap applies the interval; nil = the default. Only sums are resampled.
+// setBootstrap sets the bootstrap; nil = the default. Only the method overall resamples.
 func (d *Drawing) setBootstrap(i *bootstrapYAML) error {
 	overall := d.Method == "overall"
 	if i == nil && !overall {
@@ -331,10 +331,12 @@ func (d *Drawing) setBootstrap(i *bootstrapYAML) error {
 		n = *i.Replicates
 	}
 	if math.IsNaN(i.Confidence) || i.Confidence < 0 || i.Confidence >= 1 || n < 0 || n > maxReplicates {
-		return &fault.Error{Setting: "interval", Problem: "is not a confidence from 0 to 1", Cure: fmt.Sprintf("write 0.95, or {confidence: 0.95, replicates: %d, seed: 1}, or 0 for none", DefaultReplicates)}
+		problem := fmt.Sprintf("is not a confidence from 0 to below 1 with at most %d replicates", maxReplicates)
+		return &fault.Error{Setting: "interval", Problem: problem, Cure: fmt.Sprintf("write 0.95, or {confidence: 0.95, replicates: %d, seed: 1}, or 0 for none", DefaultReplicates)}
 	}
 	if !overall && i.Replicates != nil && n > 0 {
-		return &fault.Error{Setting: "interval", Problem: "has replicates, but method " + d.Method + " does not resample", Cure: "omit them, or write method: overall"}
+		problem := "has replicates, but method " + d.Method + " does not resample"
+		return &fault.Error{Setting: "interval", Problem: problem, Cure: "omit them, or write method: overall"}
 	}
 	if d.Confidence, d.Seed = i.Confidence, i.Seed; !overall || i.Confidence == 0 {
 		n = 0
@@ -350,12 +352,13 @@ func newDrawingYAML(q *Question) drawingYAML {
 		return drawingYAML{}
 	}
 	p := drawingYAML{
-		Picture: d.Picture, Right: d.RightAxis, Stat: d.Stats, Axis: d.Axis, Series: d.Curves, BootCI: d.BootCI, Block: d.Block, PlotCI: d.Intervals,
-		NoVIF: d.NoVIF, EventEqual: d.EventEqual, Equalize: d.Equalize, EqualizeAcrossAxis: d.EqualizeAcrossAxis, Minus: d.Baseline,
+		Picture: d.Picture, Right: d.RightAxis, Stat: d.Stats, Axis: d.Axis, Series: d.Curves, BootCI: d.BootCI,
+		Block: d.Block, PlotCI: d.Intervals, NoVIF: d.NoVIF, EventEqual: d.EventEqual, Equalize: d.Equalize,
+		EqualizeAcrossAxis: d.EqualizeAcrossAxis, Minus: d.Baseline,
 		EquivalenceLow: d.EquivalenceBounds[0], EquivalenceHigh: d.EquivalenceBounds[1], XLabel: d.XLabel, YLabel: d.YLabel,
 	}
-	for _, m := range d.Derived {
-		p.Derived = append(p.Derived, derivedYAML{string(m.Operation), m.A, m.B, m.StatA, m.StatB})
+	for _, curve := range d.Derived {
+		p.Derived = append(p.Derived, derivedYAML{string(curve.Operation), curve.A, curve.B, curve.StatA, curve.StatB})
 	}
 	for i := range d.ValueConditions {
 		p.Only = append(p.Only, d.ValueConditions[i].String())
@@ -368,7 +371,7 @@ func newDrawingYAML(q *Question) drawingYAML {
 		p.Method = d.Method
 	}
 	usual := Drawing{Method: d.Method}
-	_ = usual.setBootstrap(nil) // the usual one is right
+	_ = usual.setBootstrap(nil) // never fails: the default is valid
 	if d.Replicates != usual.Replicates || d.Confidence != usual.Confidence || d.Seed != nil {
 		p.Interval = &bootstrapYAML{d.Confidence, &d.Replicates, d.Seed}
 	}

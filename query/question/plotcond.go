@@ -21,7 +21,8 @@ var (
 	orPattern        = regexp.MustCompile(`(?i)\s+OR\s+`)
 )
 
-// parseConditions reads the plot's condition. If it cannot read a part, the plot is omitted.
+// parseConditions reads the plot's condition. If a term is not supported, it sets b.unsupported, and the plot is
+// omitted.
 func (b *builder) parseConditions() (fields []metviewer.Field) {
 	for parts := splitAnd(strings.Join(strings.Fields(b.p.Cond), " ")); len(parts) > 0; {
 		text := strings.TrimSpace(parts[0])
@@ -52,8 +53,8 @@ func (b *builder) parseConditions() (fields []metviewer.Field) {
 	return fields
 }
 
-// addValueCondition applies a condition on a numeric column, such as ld.baser > 0.02, to the picture,
-// because a question has no such condition.
+// addValueCondition reads a condition on a numeric column, such as ld.baser > 0.02. It applies to the picture, because
+// questions have no such condition. It returns false for any other condition.
 func (b *builder) addValueCondition(text string) bool {
 	m := conditionPattern.FindStringSubmatch(strings.TrimSpace(text))
 	if m == nil || m[1] != "" {
@@ -61,8 +62,8 @@ func (b *builder) addValueCondition(text string) bool {
 	}
 	op := strings.ToUpper(strings.TrimSpace(m[4]))
 	c, ok := b.q.Type.Column(strings.ToLower(m[2]))
-	list, read := literals(m[5])
-	if !ok || !read || c.Kind == record.Text || isKnownField(c.Name) {
+	list, isList := literals(m[5])
+	if !ok || !isList || c.Kind == record.Text || isKnownField(c.Name) {
 		return false
 	}
 	ops, numbers := []string{op}, make([]float64, len(list))
@@ -82,7 +83,8 @@ func (b *builder) addValueCondition(text string) bool {
 	for i, op := range ops {
 		b.q.Drawing.ValueConditions = append(b.q.Drawing.ValueConditions, ValueCondition{c.Name, op, numbers[i]})
 	}
-	b.notes = append(b.notes, fmt.Sprintf("line %d: plot_cond: %q applies to the picture; the answer's rows also include other records", b.p.CondLine, text))
+	const note = "line %d: plot_cond: %q applies to the picture; the answer's rows also include other records"
+	b.notes = append(b.notes, fmt.Sprintf(note, b.p.CondLine, text))
 	return true
 }
 
@@ -159,7 +161,7 @@ func timeLimits(field, op, value string) (first, last string, ok bool) {
 	return first, last, err == nil
 }
 
-// literals reads 'a', 'b' or 'a' AND 'b'.
+// literals reads the values of 'a', 'b' or of 'a' AND 'b'.
 func literals(text string) (values []string, ok bool) {
 	for {
 		v := literalPattern.FindStringSubmatch(text)

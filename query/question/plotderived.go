@@ -18,10 +18,10 @@ import (
 type refusals map[[2]int]string
 
 // list lists the derived curves of a plot that none of its questions computes.
-func (c refusals) list(p *metviewer.Plot) (out []string) {
+func (r refusals) list(p *metviewer.Plot) (out []string) {
 	for axis, all := range p.Derived {
 		for i, d := range all {
-			why, known := c[[2]int{axis, i}]
+			why, known := r[[2]int{axis, i}]
 			if known && why == "" {
 				continue
 			}
@@ -118,7 +118,7 @@ func (b *builder) findSide(name string) (derivedSide, error) {
 	var found []derivedSide
 	for _, c := range all {
 		words := strings.Join(c.words, " ")
-		if len(fields) == 1 && len(metviewer.Members(words)) > 1 { // Group_y1_N counts the groups of the axis as they come
+		if len(fields) == 1 && len(metviewer.Members(words)) > 1 { // METviewer numbers groups
 			groups++
 			words = fmt.Sprintf("Group_y%d_%d", b.dep.Axis, groups)
 		}

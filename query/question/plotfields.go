@@ -66,8 +66,8 @@ func (b *builder) build() error {
 	return nil
 }
 
-// renameObjectFields replaces the names of fields in a plot of MODE or MTD objects, whose headers differ, by
-// the names that records use.
+// renameObjectFields replaces the names of fields in a plot of MODE or MTD objects by the names that records use, because
+// the headers of objects have other names.
 func (b *builder) renameObjectFields() {
 	if _, ok := b.q.Type.Column("object_id"); !ok {
 		return
@@ -94,7 +94,8 @@ var objectFields = map[string]string{ //nolint:gochecknoglobals // a constant ta
 // setAxis restricts the question to the values of the independent variable.
 func (b *builder) setAxis() error {
 	indep := b.p.Indep
-	etb := slices.ContainsFunc(slices.Concat(b.p.Derived[0], b.p.Derived[1]), func(d metviewer.Derived) bool { return d.Op == "ETB" })
+	isETB := func(d metviewer.Derived) bool { return d.Op == "ETB" } // equivalence testing bounds need no axis
+	etb := slices.ContainsFunc(slices.Concat(b.p.Derived[0], b.p.Derived[1]), isETB)
 	if indep.Name == "" && (etb || !slices.Contains([]string{"series_plot", "bar_plot", "box_plot", "contour_plot"}, b.p.Template)) {
 		if b.p.Roc == "CTC" {
 			b.q.Drawing.Axis = "fcst_thresh"
@@ -102,7 +103,8 @@ func (b *builder) setAxis() error {
 		return nil
 	}
 	if !isAxis(indep.Name) {
-		return fmt.Errorf("line %d: indep: %q is not a supported axis%s; use a header field or one of %s", indep.Line, indep.Name, fault.Meant(indep.Name, append(fieldNames(), axes...)), strings.Join(axes, ", "))
+		return fmt.Errorf("line %d: indep: %q is not a supported axis%s; use a header field or one of %s",
+			indep.Line, indep.Name, fault.Meant(indep.Name, append(fieldNames(), axes...)), strings.Join(axes, ", "))
 	}
 	b.q.Drawing.Axis = indep.Name
 	if indep.Depends != "" {
@@ -161,12 +163,13 @@ func (b *builder) groupValues(f metviewer.Field, values []string) (out []string)
 
 // pictureOfTemplate maps METviewer's templates to pictures.
 var pictureOfTemplate = map[string]string{ //nolint:gochecknoglobals // a constant table
-	"bar_plot": "bar", "box_plot": "box", "revision_box": "box", "revision_box_plot": "box", "contour_plot": "contour", "revision_series_plot": "revision", "revision_series": "revision", "roc": "roc",
-	"rely": "reliability", "performance": "performance", "taylor_plot": "taylor", "rhist": "rank_histogram", "phist": "rank_histogram",
+	"bar_plot": "bar", "box_plot": "box", "revision_box": "box", "revision_box_plot": "box", "contour_plot": "contour",
+	"revision_series_plot": "revision", "revision_series": "revision", "roc": "roc", "rely": "reliability",
+	"performance": "performance", "taylor_plot": "taylor", "rhist": "rank_histogram", "phist": "rank_histogram",
 	"relp": "rank_histogram", "eclv": "eclv", "ens_ss": "spread_skill", "scorecard": "scorecard",
 }
 
-// fillDrawing fills the drawing from the plot.
+// fillDrawing sets the drawing and the title as the plot requests.
 func (b *builder) fillDrawing() {
 	d, p := b.q.Drawing, b.p
 	d.Picture, d.RightAxis = pictureOfTemplate[p.Template], b.dep.Axis == 2
@@ -217,9 +220,10 @@ func (b *builder) drawScorecard() {
 	if len(d.Curves) == 1 && len(d.Curves[0].Values) == 2 {
 		d.Baseline = strings.Join(d.Curves[0].Values[1], "+")
 	}
-	for i, made := range b.p.Derived[b.dep.Axis-1] {
+	for i, curve := range b.p.Derived[b.dep.Axis-1] {
 		why := "a scorecard shows only DIFF and DIFF_SIG of the first model and the second"
-		if len(d.Curves) > 0 && len(d.Curves[0].Values) == 2 && made.A == strings.Join(d.Curves[0].Values[0], "+") && made.B == d.Baseline && (made.Op == "DIFF" || made.Op == "DIFF_SIG") {
+		isDifference := curve.B == d.Baseline && (curve.Op == "DIFF" || curve.Op == "DIFF_SIG")
+		if isDifference && len(d.Curves) > 0 && len(d.Curves[0].Values) == 2 && curve.A == strings.Join(d.Curves[0].Values[0], "+") {
 			why = ""
 		}
 		b.refusals[[2]int{b.dep.Axis - 1, i}] = why
@@ -292,7 +296,9 @@ func (b *builder) addCondition(f metviewer.Field, values []string) error {
 }
 
 // intersect returns the values that satisfy both an earlier condition on a field and a new one.
-func intersect[T comparable](old []T, parse func(metviewer.Field, []string) ([]T, error), f metviewer.Field, values []string) ([]T, error) {
+func intersect[T comparable](
+	old []T, parse func(metviewer.Field, []string) ([]T, error), f metviewer.Field, values []string,
+) ([]T, error) {
 	now, err := parse(f, values)
 	if err != nil || len(old) == 0 {
 		return now, err
@@ -396,7 +402,7 @@ func parsePlotLeads(f metviewer.Field, values []string) ([]int32, error) {
 	return slices.Compact(leads), nil
 }
 
-// isHHMMSS reports whether a list of codes is HHMMSS.
+// isHHMMSS reports whether a list of lead codes is HHMMSS, see parsePlotLeads.
 func isHHMMSS(values []string) bool {
 	return slices.ContainsFunc(values, func(v string) bool {
 		n, err := strconv.Atoi(v)
@@ -404,12 +410,13 @@ func isHHMMSS(values []string) bool {
 	})
 }
 
-func leadSeconds(f metviewer.Field, code string, hms bool) (int32, error) {
+// leadSeconds converts a lead code, which is in hours unless it is [H]HHMMSS.
+func leadSeconds(f metviewer.Field, code string, isHHMMSS bool) (int32, error) {
 	n, err := strconv.ParseInt(code, 10, 32)
 	if err != nil {
 		return 0, fmt.Errorf("line %d: fcst_lead: %q is not a lead", f.Line, code)
 	}
-	if !hms {
+	if !isHHMMSS {
 		return int32(n) * 3600, nil
 	}
 	if n/100%100 > 59 || n/100%100 < -59 || n%100 > 59 || n%100 < -59 {

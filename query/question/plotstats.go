@@ -29,8 +29,8 @@ func StatOf(q *Question, name string) (stat.Stat, error) {
 // of that name.
 func isOnlyInColumn(t *record.LineType, name string) bool {
 	_, err := stat.ByName(t.Name, name)
-	s, none := stat.Finished(name)
-	return err != nil && none == nil && s.LineType == t.Name
+	s, columnErr := stat.Finished(name)
+	return err != nil && columnErr == nil && s.LineType == t.Name
 }
 
 // IsDefaultStatFromColumn reports whether the default statistic of a line type is read from a column.
@@ -81,10 +81,10 @@ func statNames(types []string) (names []string) {
 	return names
 }
 
-// lineTypeOf finds the line type from which METviewer takes a statistic: with agg_stat or
-// calc_stat, the partial sums that the plot names, otherwise the line type that contains the
-// finished statistic.
-func lineTypeOf(p *metviewer.Plot, name string) (t *record.LineType, finished bool, err error) {
+// lineTypeOf finds the line type from which METviewer takes a statistic. With agg_stat or calc_stat, these are the
+// partial sums that the plot names. Otherwise it is the line type with a column for the statistic, and fromColumns is
+// true.
+func lineTypeOf(p *metviewer.Plot, name string) (t *record.LineType, fromColumns bool, err error) {
 	sums := slices.Concat(p.Agg, p.Calc)
 	switch {
 	case p.Roc != "":

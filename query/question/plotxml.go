@@ -51,7 +51,7 @@ type rangeXML struct {
 	End   string `xml:"end"`
 }
 
-// elementXML is an element that contains one word.
+// elementXML is an element of any name that contains text.
 type elementXML struct {
 	XMLName xml.Name
 	Text    string `xml:",chardata"`
@@ -70,8 +70,8 @@ func PlotXML(q *Question, seed uint64) ([]byte, error) {
 		return nil, &fault.Error{Setting: "plot XML", Problem: "cannot express " + why, Cure: "write the question as YAML"}
 	}
 	p := plotXML{
-		Database: strings.Join(append([]string{q.Subset}, q.MoreSubsets...), ","), Template: q.metviewerTemplate() + ".R_tmpl", Title: q.Title, XLabel: d.XLabel, YLabel: d.YLabel,
-		EventEqual: d.EventEqual, Inflate: !d.NoVIF,
+		Database: strings.Join(append([]string{q.Subset}, q.MoreSubsets...), ","), Template: q.metviewerTemplate() + ".R_tmpl",
+		Title: q.Title, XLabel: d.XLabel, YLabel: d.YLabel, EventEqual: d.EventEqual, Inflate: !d.NoVIF,
 	}
 	if d.Confidence > 0 {
 		p.Alpha = strconv.FormatFloat(1-d.Confidence, 'g', 6, 64)
@@ -103,12 +103,12 @@ func PlotXML(q *Question, seed uint64) ([]byte, error) {
 			p.Fix = append(p.Fix, fieldXML{Name: f.Name, Set: &fieldXML{Name: f.Name + "_0", Values: f.Values, Range: f.Range}})
 		}
 	}
-	sums, of := "agg", &p.Agg
+	sums, elements := "agg", &p.Agg
 	if d.Method != "overall" {
-		p.PlotStat, sums, of = d.Method, "calc", &p.Calc
+		p.PlotStat, sums, elements = d.Method, "calc", &p.Calc
 	}
 	if !d.FromColumns && (!d.ShowsLineType() || slices.Contains([]string{"CTC", "PCT", "NBRCTC", "SSVAR"}, q.Type.Name)) {
-		*of = append(*of, newElementXML(sums+"_"+strings.ToLower(q.Type.Name), true))
+		*elements = append(*elements, newElementXML(sums+"_"+strings.ToLower(q.Type.Name), true))
 	}
 	if d.Method == "overall" {
 		if d.Seed != nil {
@@ -118,7 +118,8 @@ func PlotXML(q *Question, seed uint64) ([]byte, error) {
 		if ci == "" {
 			ci = "perc"
 		}
-		p.Agg = append(p.Agg, newElementXML("boot_repl", max(d.Replicates, 1)), newElementXML("boot_random_seed", seed), newElementXML("boot_ci", ci), newElementXML("circular_block_bootstrap", d.Block != 1))
+		p.Agg = append(p.Agg, newElementXML("boot_repl", max(d.Replicates, 1)), newElementXML("boot_random_seed", seed),
+			newElementXML("boot_ci", ci), newElementXML("circular_block_bootstrap", d.Block != 1))
 	}
 	if d.Replicates > 0 || len(d.Intervals) > 0 {
 		kinds := d.Intervals
@@ -136,7 +137,7 @@ func (q *Question) metviewerTemplate() string {
 	switch {
 	case q.Drawing.Picture == "rank_histogram":
 		return strings.ToLower(q.Type.Name)
-	case q.Drawing.ShowsLineType() && q.Type.Name == "NBRCTS": // METviewer takes those of CTS
+	case q.Drawing.ShowsLineType() && q.Type.Name == "NBRCTS": // its template draws CTS
 		return ""
 	}
 	return map[string]string{
@@ -149,10 +150,11 @@ func (q *Question) metviewerTemplate() string {
 func (q *Question) unsupportedByPlotXML() string {
 	d := q.Drawing
 	switch {
-	case d == nil || !d.ShowsLineType() && (d.Axis == "" || len(d.Stats) == 0) || slices.ContainsFunc(d.Curves, func(g Group) bool { return len(g.Values) == 0 }):
+	case d == nil || !d.ShowsLineType() && (d.Axis == "" || len(d.Stats) == 0),
+		slices.ContainsFunc(d.Curves, func(g Group) bool { return len(g.Values) == 0 }):
 		return "a drawing that depends on its answer"
 	case q.metviewerTemplate() == "":
-		return "a picture " + d.Picture + " of " + q.Type.Name // Taylor's are equalized, a scorecard is several plots
+		return "a picture " + d.Picture + " of " + q.Type.Name // a Taylor diagram is equalized, a scorecard has several plots
 	case d.Baseline != "" || len(d.Derived) > 0:
 		return "differences of curves without the curves themselves"
 	case len(d.ValueConditions) > 0:
@@ -199,19 +201,20 @@ func (q *Question) conditionsXML() (out []fieldXML) {
 			out = append(out, fieldXML{Name: name, Range: &rangeXML{at(t.First), at(t.Last)}})
 		}
 	}
-	texts := func(name string, n int, at func(i int) string) {
+	addValues := func(name string, n int, valueAt func(i int) string) {
 		if n > 0 {
 			f := fieldXML{Name: name}
 			for i := range n {
-				f.Values = append(f.Values, at(i))
+				f.Values = append(f.Values, valueAt(i))
 			}
 			f.Values = q.MetviewerValues(name, f.Values)
 			out = append(out, f)
 		}
 	}
-	texts("fcst_lead", len(q.Lead), func(i int) string { return strconv.FormatFloat(float64(q.Lead[i])/3600, 'g', -1, 64) })
-	texts("valid_hour", len(q.TimeFilter.ValidHour), func(i int) string { return strconv.Itoa(q.TimeFilter.ValidHour[i]) })
-	texts("init_hour", len(q.TimeFilter.InitHour), func(i int) string { return strconv.Itoa(q.TimeFilter.InitHour[i]) })
+	leads := hoursOfLeads(q.Lead)
+	addValues("fcst_lead", len(leads), func(i int) string { return leads[i] })
+	addValues("valid_hour", len(q.TimeFilter.ValidHour), func(i int) string { return strconv.Itoa(q.TimeFilter.ValidHour[i]) })
+	addValues("init_hour", len(q.TimeFilter.InitHour), func(i int) string { return strconv.Itoa(q.TimeFilter.InitHour[i]) })
 	slices.SortStableFunc(out, func(a, b fieldXML) int { return strings.Compare(a.Name, b.Name) })
 	return out
 }

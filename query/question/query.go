@@ -14,8 +14,7 @@ import (
 
 // FromURLQuery reads a question from a URL's query string. A header field appears once for each
 // value. Times and leads are written as on the command line, and lists with commas. An unknown key
-// is an error. Without a picture, axis, series or equal cases, the answer has the default drawing
-// of its line type.
+// is an error. Without a key of the drawing, the answer has the default drawing of its line type.
 func FromURLQuery(v url.Values) (*Question, error) {
 	q, d := &Question{}, &Drawing{}
 	for key, values := range v {
@@ -40,15 +39,16 @@ func FromURLQuery(v url.Values) (*Question, error) {
 		d.Stats = nil
 	}
 	if d.Picture != "" || d.Stats != nil || d.Axis != "" || d.Curves != nil || d.EventEqual || d.Baseline != "" {
-		usual := NewDrawing(q.Type, strings.Join(d.Stats, ","), "")
-		d.Method, d.FromColumns, d.Replicates, d.Confidence = usual.Method, usual.FromColumns, usual.Replicates, usual.Confidence
+		defaults := NewDrawing(q.Type, strings.Join(d.Stats, ","), "")
+		d.Method, d.FromColumns = defaults.Method, defaults.FromColumns
+		d.Replicates, d.Confidence = defaults.Replicates, defaults.Confidence
 		q.Drawing = d
 	}
-	said := []string{q.Type.Name}
+	title := []string{q.Type.Name}
 	for _, values := range q.Header {
-		said = append(said, strings.Join(values, ", "))
+		title = append(title, strings.Join(values, ", "))
 	}
-	q.Title = strings.Join(slices.DeleteFunc(said, func(s string) bool { return s == "" }), " ")
+	q.Title = strings.Join(slices.DeleteFunc(title, func(s string) bool { return s == "" }), " ")
 	q.SelectColumns()
 	return q, q.Check()
 }
@@ -93,7 +93,8 @@ func (q *Question) setURLKey(d *Drawing, key, value string) (err error) {
 	case "minus":
 		d.Baseline = value
 	default:
-		err = fault.Unknown("URL", key, append(fieldNames(), "line_type", "picture", "stat", "axis", "series", "fcst_valid_beg", "fcst_init_beg", "fcst_lead", "valid_hour", "init_hour", "event_equal", "equal_places", "minus"))
+		err = fault.Unknown("URL", key, append(fieldNames(), "line_type", "picture", "stat", "axis", "series", "fcst_valid_beg",
+			"fcst_init_beg", "fcst_lead", "valid_hour", "init_hour", "event_equal", "equal_places", "minus"))
 	}
 	return err
 }

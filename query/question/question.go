@@ -18,7 +18,7 @@ import (
 type Question struct {
 	Name  string // "test_3"
 	Title string // one line for people
-	// True if nobody wrote Title for the present conditions. A picture then derives its own title.
+	// Untitled: nobody wrote Title for the present conditions, so a picture derives its own.
 	Untitled bool
 	Changed  []string // conditions that differ from the case called Name, see Adapt
 	Weight   int      // how often it is queried, relative to other questions; at least 1
@@ -30,7 +30,7 @@ type Question struct {
 	Header     [record.NumFields][]string // allowed values of each header field
 	Valid      Times                      // fcst_valid_beg
 	Lead       []int32                    // fcst_lead, seconds, ascending
-	TimeFilter TimeFilter                 // further conditions on times
+	TimeFilter TimeFilter                 // other conditions on times
 	Columns    []Column                   // columns of the answer
 	Order      []Column                   // header fields and times only
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Times is a set of valid times in Unix seconds. The zero value means all times. The set is either
+// Times is a set of valid or initialization times in Unix seconds. The zero value means all times. The set is either
 // a List; or a grid First, First+Step … ≤ Last; or, with Step 0 and Last set, every time from First
 // to Last.
 type Times struct {

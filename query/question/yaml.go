@@ -26,7 +26,7 @@ import (
 //go:embed cases/*.yaml
 var caseFiles embed.FS
 
-// questionYAML is the YAML form of a question.
+// questionYAML is the YAML form of a Question.
 type questionYAML struct {
 	Name     string                `yaml:"name"`
 	Title    string                `yaml:"title"`
@@ -122,7 +122,8 @@ const (
 
 var deepDashes = regexp.MustCompile(`(?m)^[ \t]*(?:[-?:][ \t]+){` + strconv.Itoa(maxDepth) + `}`)
 
-// yamlProblem returns the reason why a text must not be parsed; "" if parsing is safe.
+// yamlProblem returns the reason why a text must not be parsed; "" = parsing is safe. It protects the parser, which
+// would expand aliases and recurse without a limit.
 func yamlProblem(text []byte) string {
 	if len(text) > maxText {
 		return fmt.Sprintf("it is longer than %d KiB", maxText>>10)
@@ -156,9 +157,9 @@ func Parse(name string, text []byte) (qs []*Question, err error) {
 	if problem := yamlProblem(text); problem != "" {
 		return nil, &fault.Error{File: name, Problem: "is not a question: " + problem, Cure: "see docs/reference/questions.md"}
 	}
-	from := yaml.NewDecoder(bytes.NewReader(text), yaml.Strict())
+	decoder := yaml.NewDecoder(bytes.NewReader(text), yaml.Strict())
 	for {
-		f, err := decode(from)
+		f, err := decode(decoder)
 		if errors.Is(err, io.EOF) && len(qs) > 0 {
 			return qs, nil
 		}
@@ -171,7 +172,8 @@ func Parse(name string, text []byte) (qs []*Question, err error) {
 			return nil, &fault.Error{File: name, Err: err}
 		}
 		if slices.ContainsFunc(qs, func(o *Question) bool { return o.Name == q.Name }) {
-			return nil, &fault.Error{File: name, Problem: "contains two questions called " + strconv.Quote(q.Name), Cure: "give each a name of its own"}
+			problem := "contains two questions called " + strconv.Quote(q.Name)
+			return nil, &fault.Error{File: name, Problem: problem, Cure: "give each a name of its own"}
 		}
 		qs = append(qs, q)
 	}
@@ -179,13 +181,13 @@ func Parse(name string, text []byte) (qs []*Question, err error) {
 
 // decode reads one question. A panic of the library, for example on a tag without a value, becomes
 // an error.
-func decode(from *yaml.Decoder) (f questionYAML, err error) {
+func decode(decoder *yaml.Decoder) (f questionYAML, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("%v", p)
 		}
 	}()
-	err = from.Decode(&f)
+	err = decoder.Decode(&f)
 	return f, err
 }
 
@@ -201,8 +203,8 @@ func (f *questionYAML) question() (*Question, error) {
 		f.Title = f.Title[:5] // a longer title is truncated silently
 	}
 	q := &Question{
-		Name: f.Name, Title: f.Title, Untitled: f.Untitled, Changed: f.Changed, Subset: f.Subset, MoreSubsets: f.Others, Weight: max(f.Weight, 1),
-		Mean: f.Mean, Omitted: f.Omitted, Refused: f.Refused,
+		Name: f.Name, Title: f.Title, Untitled: f.Untitled, Changed: f.Changed, Subset: f.Subset,
+		MoreSubsets: f.Others, Weight: max(f.Weight, 1), Mean: f.Mean, Omitted: f.Omitted, Refused: f.Refused,
 	}
 	t, ok := record.TypeByName(strings.ToUpper(f.LineType))
 	if !ok {
@@ -217,7 +219,7 @@ func (f *questionYAML) question() (*Question, error) {
 			return nil, unknown
 		}
 		if len(values) == 0 {
-			return nil, &fault.Error{Setting: "where " + name, Problem: "names no value", Cure: "name one, or leave the condition out"}
+			return nil, &fault.Error{Setting: "where " + name, Problem: "has no value", Cure: "write one, or omit the condition"}
 		}
 		q.Header[field] = values
 	}
@@ -278,7 +280,7 @@ func (t *timesYAML) parse() (Times, error) {
 	if t.Step != "" {
 		d, err := time.ParseDuration(t.Step)
 		if err != nil {
-			return out, &fault.Error{Setting: "fcst_valid_beg.step", Err: err, Cure: "write it as 6h or 90m"}
+			return out, &fault.Error{Setting: "step " + strconv.Quote(t.Step), Problem: "is not a duration", Cure: "write it as 6h or 90m"}
 		}
 		out.Step = int64(d / time.Second)
 	}
@@ -317,7 +319,8 @@ func parseLeads(items []string) ([]int32, error) {
 	}
 	for s := range strings.SplitSeq(strings.Join(items, ","), ",") {
 		s = strings.TrimSpace(s)
-		bad := &fault.Error{Setting: "fcst_lead", Problem: strconv.Quote(s) + " is not a lead", Cure: "write hours (24), a duration (1h30m) or a range of hours (0-240/6)"}
+		bad := &fault.Error{Setting: "fcst_lead", Problem: strconv.Quote(s) + " is not a lead"}
+		bad.Cure = "write hours (24), a duration (1h30m) or a range of hours (0-240/6)"
 		if h, err := strconv.ParseInt(s, 10, 32); err == nil && h >= -maxHours && h <= maxHours {
 			leads = append(leads, int32(h)*3600)
 			continue
@@ -328,7 +331,8 @@ func parseLeads(items []string) ([]int32, error) {
 				return nil, bad
 			}
 			if (last-first)/step >= maxLeads {
-				return nil, &fault.Error{Setting: "fcst_lead", Problem: strconv.Quote(s) + " has more than 100,000 leads", Cure: "name fewer, or omit fcst_lead to request all"}
+				bad.Problem, bad.Cure = strconv.Quote(s)+" has more than 100,000 leads", "name fewer, or omit fcst_lead to request all"
+				return nil, bad
 			}
 			for h := first; h <= last; h += step {
 				leads = append(leads, int32(h)*3600)
