@@ -121,9 +121,10 @@ type Finding struct {
 	Base         CellResult       `json:"base"`
 	New          CellResult       `json:"new"`
 	Verdict      Verdict          `json:"verdict"`
-	Ratio        measure.Estimate `json:"ratio"`  // New divided by Base; null if one is missing
-	OwnRatio     measure.Estimate `json:"own"`    // the same without the common change of all cells, with its 95 % interval
-	P            float64          `json:"p_holm"` // of an own difference beyond the margin; 1 without a test
+	Ratio        measure.Estimate `json:"ratio"` // New divided by Base; null if one is missing
+	// the same without the common change of all cells, with its 95 % interval
+	OwnRatio measure.Estimate `json:"own"`
+	P        float64          `json:"p_holm"` // of an own difference beyond the margin; 1 without a test
 
 	adjusted [2][]float64
 }
@@ -153,15 +154,16 @@ type Verdict string
 
 // The verdicts, the worst first.
 const (
-	Broken          Verdict = "broken" // was correct, and is not
-	StillIncorrect  Verdict = "not right"
-	Slower          Verdict = "slower" // or less, if more is better
-	Faster          Verdict = "faster"
-	Repaired        Verdict = "repaired" // is correct, and was not
-	Missing         Verdict = "absent"
-	Added           Verdict = "new"
-	NoTimes         Verdict = "not timed"       // in at least one run
-	DifferentAnswer Verdict = "other answer"    // both are correct but differ, because the data differ: times are not comparable
+	Broken         Verdict = "broken" // was correct, and is not
+	StillIncorrect Verdict = "not right"
+	Slower         Verdict = "slower" // or less, if more is better
+	Faster         Verdict = "faster"
+	Repaired       Verdict = "repaired" // is correct, and was not
+	Missing        Verdict = "absent"
+	Added          Verdict = "new"
+	NoTimes        Verdict = "not timed" // in at least one run
+	// both are correct but differ, because the data differ: times are not comparable
+	DifferentAnswer Verdict = "other answer"
 	TooFew          Verdict = "?"               // too few repetitions to decide
 	Same            Verdict = "~"               // no significant difference
 	ClientOverhead  Verdict = "client overhead" // the client overhead, which is not a database's

@@ -22,35 +22,41 @@ const (
 	ByThresh    Axis = "fcst_thresh"   // the number in the threshold
 )
 
-// VerificationPlot is a verification plot: a statistic computed from the proven answer to a case.
+// VerificationPlot is a statistic over an axis, computed from the proven answer to a case.
 type VerificationPlot struct {
-	Case      string            `json:"case"`
-	Title     string            `json:"title"`
-	Stat      string            `json:"stat"` // METviewer's name: ANOM_CORR
-	Unit      string            `json:"unit"`
-	Axis      Axis              `json:"axis"`
-	XLabel    string            `json:"x_label,omitempty"`                // "" = the axis's default
-	YLabel    string            `json:"y_label,omitempty"`                // "" = the statistic's default
-	Baseline  string            `json:"minus,omitempty"`                  // the curve that was subtracted from the shown ones; "" = none
-	Picture   string            `json:"picture,omitempty"`                // box, roc … as in a question's drawing; "" = curves
-	RightAxis *VerificationPlot `json:"right_axis,omitempty" old:"right"` // drawn in the same picture against the right axis
-	Note      string            `json:"note"`                             // how the statistic was aggregated, and what the interval is
-	Omitted   []string          `json:"omitted,omitempty"`                // requested curves that are missing, with the reasons
-	Series    []Series          `json:"series"`
+	Case   string `json:"case"`
+	Title  string `json:"title"`
+	Stat   string `json:"stat"` // METviewer's name: ANOM_CORR
+	Unit   string `json:"unit"`
+	Axis   Axis   `json:"axis"`
+	XLabel string `json:"x_label,omitempty"` // "" = the axis's default
+	YLabel string `json:"y_label,omitempty"` // "" = the statistic's default
+	// the curve that was subtracted from the shown ones; "" = none
+	Baseline string `json:"minus,omitempty"`
+	// box, roc … as in a question's drawing; "" = curves
+	Picture string `json:"picture,omitempty"`
+	// drawn in the same picture against the right axis
+	RightAxis *VerificationPlot `json:"right_axis,omitempty" old:"right"`
+	// how the statistic was aggregated, and what the interval is
+	Note string `json:"note"`
+	// requested curves that are missing, with the reasons
+	Omitted []string `json:"omitted,omitempty"`
+	Series  []Series `json:"series"`
 }
 
 // Series is one curve. X, Records, Y, Low and High have the same length, if they are present. A value that the
 // records do not define is NaN (null in JSON).
 type Series struct {
-	Name       string    `json:"name"`
-	Derivation string    `json:"derivation,omitempty" old:"made"` // how it was derived, if the name does not say: DIFF(A-B)
+	Name string `json:"name"`
+	// how it was derived, if the name does not say: DIFF(A-B)
+	Derivation string    `json:"derivation,omitempty" old:"made"`
 	X          []float64 `json:"x"`
 	Records    []int     `json:"n,omitempty"` // number of records of each point
 	Y          Values    `json:"y"`
 	Low        Values    `json:"low,omitempty"` // bounds of the confidence interval; of a box plot, the quartiles
 	High       Values    `json:"high,omitempty"`
-	// Marks has one value per point of a scorecard: Better or −Better at 95 % confidence, twice that at 99 %, 0 = no
-	// difference, MarkTooFew = too few records.
+	// Marks has one value per point of a scorecard: MarkBetter, or −MarkBetter for worse, at 95 % confidence, twice that at
+	// 99 %, 0 = no difference, MarkTooFew = too few records.
 	Marks []int `json:"marks,omitempty"`
 	// set for box plots only, one value per point
 	WhiskerLow  Values `json:"whisker_low,omitempty" old:"least"`

@@ -50,7 +50,7 @@ type Event struct {
 	Sample   *Sample              `json:"sample,omitempty"`
 }
 
-// IntervalPercentiles are percentiles of the response times in a short interval.
+// IntervalPercentiles are percentiles of the response times between two rate events.
 type IntervalPercentiles struct {
 	P50 time.Duration `json:"p50_ns"`
 	P95 time.Duration `json:"p95_ns"`
@@ -64,10 +64,10 @@ type journal struct {
 
 	mu   sync.Mutex
 	file *os.File
-	// firstError is the error of the first failed write. Nothing is written after it, and each later
-	// call returns it.
+	// firstError is the error of the first failed write. The journal writes nothing after it and returns it from each
+	// later call.
 	firstError   error
-	events       []*Event // without beats
+	events       []*Event // without heartbeats
 	lastSequence int
 	lastTime     time.Time
 	stop         chan struct{}

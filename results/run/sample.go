@@ -86,7 +86,8 @@ func (s Sample) Judge(m *Measured, p answer.Proof, err error) Sample {
 	case err != nil:
 		s.Verdict, s.Problem = Failed, fault.Redact(err.Error())
 	default:
-		s.Verdict, s.Problem, s.Proof, s.Rows, s.LargestDifference, s.measured = Equal, "", p.Degree(), p.Rows(), p.LargestDifference(), m
+		s.Verdict, s.Problem, s.Proof, s.measured = Equal, "", p.Degree(), m
+		s.Rows, s.LargestDifference = p.Rows(), p.LargestDifference()
 		switch p.Degree() {
 		case answer.Rounded:
 			s.Verdict = EqualToRounding
@@ -256,6 +257,6 @@ func (c *Cell) UnmarshalText(text []byte) (err error) {
 }
 
 // MetCell is the cell of a case that is queried in an archive with a flavour.
-func MetCell(engine, design, name, flavour string) Cell {
-	return NewCell("met", engine, "case", name, "design", design, "flavour", flavour)
+func MetCell(engine, design, caseName, flavour string) Cell {
+	return NewCell("met", engine, "case", caseName, "design", design, "flavour", flavour)
 }
