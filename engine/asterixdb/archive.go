@@ -84,7 +84,7 @@ func (a *openArchive) Ask(ctx context.Context, q *archive.Query, into *answer.Bu
 				err = errors.New("asterixdb: a row has too many columns")
 				return false
 			}
-			err = d.Value(k, cellOf(cell, cols[k].Kind != question.Time && cols[k].Kind != question.Span))
+			err = d.Value(k, cellOf(cell, cols[k].Kind != question.Time && cols[k].Kind != question.Duration))
 			k++
 			return err == nil
 		})

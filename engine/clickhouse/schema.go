@@ -126,7 +126,7 @@ func identity(cols []sqlengine.Column) (out []sqlengine.Column) {
 		case sqlengine.HeaderID, sqlengine.Header, sqlengine.ValidBeg, sqlengine.ValidEnd, sqlengine.InitBeg, sqlengine.ObsLead, sqlengine.ObsBeg, sqlengine.ObsEnd:
 			out = append(out, c)
 		case sqlengine.Data:
-			if c.Data.Key {
+			if c.Data.InIdentity {
 				out = append(out, c)
 			}
 		}

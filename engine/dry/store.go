@@ -22,7 +22,7 @@ type subset struct {
 // columns moves the following rows of its chunk.
 type table struct {
 	chunks []*chunk
-	at     record.ByKey[place]
+	at     record.Multimap[place]
 	rows   int64
 }
 
@@ -180,7 +180,7 @@ func (l *loader) resolveExisting(s *subset, b *record.Batch, stored *archive.Com
 		return
 	}
 	at := &s.types[b.Type].at
-	l.hash.Use(b)
+	l.hash.SetBatch(b)
 	for i := range b.Len() {
 		for p := range at.All(l.hash.Key(i)) {
 			stored.Resolve(b.File, &p.chunk.rows, p.row, b, i)
@@ -197,7 +197,7 @@ func (l *loader) put(s *subset, b *record.Batch) {
 		t = &table{}
 		s.types[b.Type] = t
 	}
-	l.hash.Use(b)
+	l.hash.SetBatch(b)
 	for i := range b.Len() {
 		t.put(l.hash.Key(i), b, i)
 	}

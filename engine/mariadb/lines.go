@@ -57,11 +57,11 @@ type lineTable struct {
 	id       string // the column that numbers its rows
 	columns  []column
 	batches  []*record.Batch
-	heads    [][]int64            // by batch and header: the number of the header
-	files    []int64              // by batch: the number of the file
-	existing record.ByKey[rowRef] // existing records that the commit may replace
-	probed   map[int64]struct{}   // numbers of the headers whose existing records are known
-	replaced map[int64][]int64    // header → numbers of the replaced rows
+	heads    [][]int64               // by batch and header: the number of the header
+	files    []int64                 // by batch: the number of the file
+	existing record.Multimap[rowRef] // existing records that the commit may replace
+	probed   map[int64]struct{}      // numbers of the headers whose existing records are known
+	replaced map[int64][]int64       // header → numbers of the replaced rows
 	hash     record.Hasher
 }
 
@@ -274,7 +274,7 @@ func (w *lineWriter) table(t *record.LineType, batches []*record.Batch) *lineTab
 		w.tables[t] = lt
 	}
 	lt.batches, lt.heads, lt.files = batches, lt.heads[:0], lt.files[:0]
-	lt.existing, lt.probed, lt.replaced = record.ByKey[rowRef]{}, map[int64]struct{}{}, map[int64][]int64{}
+	lt.existing, lt.probed, lt.replaced = record.Multimap[rowRef]{}, map[int64]struct{}{}, map[int64][]int64{}
 	return lt
 }
 

@@ -125,7 +125,7 @@ func (a *openArchive) OneOfEach() string {
 func keysOf(lines *sqlengine.Lines) func(r design.Row) []byte {
 	hashes := make([]record.Hasher, len(lines.Batches))
 	for i, b := range lines.Batches {
-		hashes[i].Use(b)
+		hashes[i].SetBatch(b)
 	}
 	key := make([]byte, 0, 16)
 	return func(r design.Row) []byte {

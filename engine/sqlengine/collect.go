@@ -131,7 +131,7 @@ func (c *Collector) Row() error {
 	i := b.Len() - 1
 	b.ValidEnd[i], b.ObsLead[i], b.ObsBeg[i], b.ObsEnd[i] = r.validEnd, int32(r.obsLead), r.obsBeg, r.obsEnd
 	if c.key != nil {
-		if c.hash.UseRow(b, i); string(AppendIdentity(nil, c.hash.Key(i))) != string(c.key) {
+		if c.hash.SetRow(b, i); string(AppendIdentity(nil, c.hash.Key(i))) != string(c.key) {
 			return fmt.Errorf("%s: a record of %s has the key of another record", c.t.Name, time.Unix(r.valid, 0).UTC().Format(time.RFC3339))
 		}
 	}

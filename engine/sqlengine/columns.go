@@ -244,7 +244,7 @@ func KeyColumns(cols []Column) []Column {
 		case HeaderID, Header, ValidBeg, ValidEpoch, ValidEnd, InitBeg, ObsLead, ObsBeg, ObsEnd:
 			return false
 		}
-		return c.From != Data || !c.Data.Key
+		return c.From != Data || !c.Data.InIdentity
 	})
 }
 

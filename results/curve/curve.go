@@ -24,7 +24,7 @@ var ErrNoRecords = errors.New("no record matches")
 // LazyCurves are curves whose values are computed. Their intervals take far longer, and WithIntervals computes them on
 // demand.
 type LazyCurves struct {
-	run.Curves
+	run.VerificationPlot
 	places [][]point // of each of Series, along X
 	// for each of Series: how it is derived from two curves; "" = it is not derived
 	operations []stat.Operation
@@ -50,7 +50,7 @@ type point struct {
 //
 // If the question has a Drawing, the Drawing determines the curves, their axis, method and
 // interval.
-func Compute(ctx context.Context, q *question.Question, a *answer.Answer, name string, seed uint64) (*run.Curves, error) {
+func Compute(ctx context.Context, q *question.Question, a *answer.Answer, name string, seed uint64) (*run.VerificationPlot, error) {
 	d, err := ComputePoints(q, a, name, seed)
 	if err != nil {
 		return nil, err
@@ -59,14 +59,14 @@ func Compute(ctx context.Context, q *question.Question, a *answer.Answer, name s
 }
 
 // WithIntervals adds the intervals, and the marks of a scorecard, which follow from them.
-func (d *LazyCurves) WithIntervals(ctx context.Context) (*run.Curves, error) {
+func (d *LazyCurves) WithIntervals(ctx context.Context) (*run.VerificationPlot, error) {
 	if err := d.Intervals(ctx); err != nil {
 		return nil, err
 	}
 	if d.Picture == "scorecard" {
-		return &d.Curves, d.markScorecard()
+		return &d.VerificationPlot, d.markScorecard()
 	}
-	return &d.Curves, nil
+	return &d.VerificationPlot, nil
 }
 
 // ComputePoints computes the values only: Low and High are NaN until WithIntervals.
@@ -92,7 +92,7 @@ func ComputePoints(q *question.Question, a *answer.Answer, name string, seed uin
 	}
 	m := methodOf(q, seed)
 	m.note = c.noteOf(m.note, &s, by)
-	out := &LazyCurves{Curves: run.Curves{Case: q.Name, Stat: s.Name, Unit: s.Unit, Axis: c.axis, Note: m.note}, c: c, stat: s, method: m}
+	out := &LazyCurves{VerificationPlot: run.VerificationPlot{Case: q.Name, Stat: s.Name, Unit: s.Unit, Axis: c.axis, Note: m.note}, c: c, stat: s, method: m}
 	if q.Drawing != nil {
 		out.XLabel, out.YLabel, out.Baseline, out.Picture = q.Drawing.XLabel, q.Drawing.YLabel, q.Drawing.Baseline, q.Drawing.Picture
 	}
@@ -449,7 +449,7 @@ func (d *LazyCurves) interval(kind string, op stat.Operation, p point, y float64
 		se := stat.StandardError(d.method.Method, values, d.method.inflate)
 		margin := stat.Margin(d.method.confidence, se)
 		return stat.Interval{Value: y, Low: y - margin, High: y + margin, Spread: se}, !math.IsNaN(margin), err
-	case (kind == "met_prm" || kind == "met_boot") && op == "" && d.c.q.Drawing.Finished:
+	case (kind == "met_prm" || kind == "met_boot") && op == "" && d.c.q.Drawing.FromColumns:
 		low, high, has := d.stat.Limits(map[string]byte{"met_prm": 'n', "met_boot": 'b'}[kind])
 		iv.Value = y
 		for to, column := range map[*float64]string{&iv.Low: low, &iv.High: high} {
@@ -511,7 +511,7 @@ func Widen(q *question.Question, names []string) (*question.Question, error) {
 		}
 	}
 	if q.Drawing != nil {
-		for _, b := range q.Drawing.Bounds {
+		for _, b := range q.Drawing.ValueConditions {
 			more = append(more, b.Column)
 		}
 	}

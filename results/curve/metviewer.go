@@ -67,7 +67,7 @@ func (m *metviewerRows) selected() ([][]string, error) {
 	}
 	keys = question.Unique(append(keys, "fcst_var"))
 	decimals, names, columns := 7, []string(nil), []string(nil) // columns of the line type, and METviewer's names of them
-	if drawing := m.c.q.Drawing; drawing != nil && drawing.Finished || question.Finished(m.c.q.Type) {
+	if drawing := m.c.q.Drawing; drawing != nil && drawing.FromColumns || question.IsDefaultStatFromColumn(m.c.q.Type) {
 		low, high, _ := m.stat.Limits('n')
 		bootLow, bootHigh, _ := m.stat.Limits('b')
 		decimals, names, columns = -1, []string{"stat_ncl", "stat_ncu", "stat_bcl", "stat_bcu"}, []string{low, high, bootLow, bootHigh}

@@ -333,7 +333,7 @@ func (s *pictureBuilder) spreadSkill() error {
 
 // ShareAxis draws a statistic against the right axis of another one's picture, and reports whether
 // they have the same lower axis.
-func ShareAxis(left, right *run.Curves) bool {
+func ShareAxis(left, right *run.VerificationPlot) bool {
 	if left == nil || left.Axis != right.Axis {
 		return false
 	}
@@ -358,7 +358,7 @@ func JoinsStatistics(q *question.Question) bool {
 
 // JoinStatistics returns one picture of the statistics of a question. The names of its curves begin with the
 // statistic, unless they contain it already.
-func JoinStatistics(all []*run.Curves, q *question.Question) *run.Curves {
+func JoinStatistics(all []*run.VerificationPlot, q *question.Question) *run.VerificationPlot {
 	out := *all[0]
 	var names, notes []string
 	out.Series = nil
@@ -443,7 +443,7 @@ func (d *LazyCurves) mark(s *run.Series, k int, p point) (int, error) {
 
 // MergeScorecards appends the rows of another scorecard to to. It reports false and changes nothing if one of them is no
 // scorecard or their axes differ.
-func MergeScorecards(to, more *run.Curves) bool {
+func MergeScorecards(to, more *run.VerificationPlot) bool {
 	if to == nil || to.Picture != "scorecard" || more.Picture != to.Picture || to.Axis != more.Axis {
 		return false
 	}

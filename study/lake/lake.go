@@ -288,7 +288,7 @@ func (r *runner) write(ctx context.Context, work string) (err error) {
 	for _, p := range r.Partitions {
 		for _, mb := range r.Sizes {
 			l := layout{layout: len(r.layouts), tables: map[*record.LineType]*tables.LakeTable{}}
-			layout := run.LakeLayout{Partition: string(p), MB: mb}
+			layout := run.LakeLayout{Partition: string(p), FileMB: mb}
 			for _, q := range r.cases {
 				if l.tables[q.Type] != nil {
 					continue
@@ -371,7 +371,7 @@ func (r *runner) ask(ctx context.Context, _ string) error {
 func (r *runner) measure(ctx context.Context, x *cellQuery, rep int) (right bool, err error) {
 	var b answer.Builder
 	requests, sent := r.gate.Counted()
-	m, failed := r.folder.Observe(ctx, nil, &run.ServerMeter{PIDs: x.party.db.Processes}, func() error {
+	m, failed := r.folder.TimeQuery(ctx, nil, &run.ServerMeter{PIDs: x.party.db.Processes}, func() error {
 		return x.party.lake.Ask(ctx, x.query, &b)
 	})
 	if failed == nil {
