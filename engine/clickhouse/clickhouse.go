@@ -218,7 +218,7 @@ func (d *database) explain(err error) error {
 
 func (d *database) about(ctx context.Context) (engine.About, error) {
 	a := engine.About{Product: "ClickHouse", Acknowledged: "on disk: flushed, each commit", Settings: map[string]string{"library": libraryName}}
-	version, err := sqlengine.Texts(ctx, d, "SELECT version()")
+	version, err := sqlengine.QueryTexts(ctx, d, "SELECT version()")
 	if err != nil {
 		return a, err
 	}

@@ -28,7 +28,7 @@ type commit struct {
 
 // transaction runs f in a commit.
 func (d *database) transaction(ctx context.Context, subset string, f func(q sqlengine.Querier) error) error {
-	last, err := sqlengine.Number(ctx, d, "SELECT max(commit) FROM "+commitsTable+" WHERE (design, subset) = ("+subset+")")
+	last, err := sqlengine.QueryNumber(ctx, d, "SELECT max(commit) FROM "+commitsTable+" WHERE (design, subset) = ("+subset+")")
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func (c *commit) withCopies(text string) string {
 func (c *commit) Exec(ctx context.Context, text string, _ ...any) error {
 	if rest, ok := strings.CutPrefix(text, "DELETE FROM "); ok {
 		table, _, _ := strings.Cut(rest, " WHERE ")
-		if n, err := sqlengine.Number(ctx, c, "SELECT count() FROM "+rest); n == 0 {
+		if n, err := sqlengine.QueryNumber(ctx, c, "SELECT count() FROM "+rest); n == 0 {
 			return err
 		}
 		if _, err := c.copyTable(ctx, table, true); err != nil {
@@ -130,7 +130,7 @@ func (d *database) finish(ctx context.Context, number int64, names []string) err
 	defer d.publish.Unlock()
 	for _, name := range names {
 		// A copy whose creation was interrupted has the comment of its table.
-		waits, err := sqlengine.Number(ctx, d.pool, fmt.Sprintf("SELECT countIf(name = %s) > countIf(name = %s) FROM system.tables WHERE database = currentDatabase() AND comment = '%d'",
+		waits, err := sqlengine.QueryNumber(ctx, d.pool, fmt.Sprintf("SELECT countIf(name = %s) > countIf(name = %s) FROM system.tables WHERE database = currentDatabase() AND comment = '%d'",
 			quote(name+copyMark), quote(name), number))
 		if err == nil && waits > 0 {
 			err = d.Exec(ctx, "EXCHANGE TABLES "+ident(name)+" AND "+ident(name+copyMark))
@@ -159,7 +159,7 @@ func (d *database) recover(ctx context.Context) error {
 			return err
 		}
 	}
-	undecided, err := sqlengine.Texts(ctx, d, "SELECT name FROM system.tables WHERE database = currentDatabase() AND match(name, '\\\\"+copyMark+"[^/]*$')")
+	undecided, err := sqlengine.QueryTexts(ctx, d, "SELECT name FROM system.tables WHERE database = currentDatabase() AND match(name, '\\\\"+copyMark+"[^/]*$')")
 	if err != nil || len(undecided) == 0 {
 		return err
 	}
@@ -193,7 +193,7 @@ func (d *database) flush(ctx context.Context, tables []string) error {
 	if !d.folder {
 		return nil
 	}
-	dirs, err := sqlengine.Texts(ctx, d, "SELECT arrayJoin(data_paths) FROM system.tables WHERE database = currentDatabase() AND name IN ("+strings.Join(tables, ", ")+")")
+	dirs, err := sqlengine.QueryTexts(ctx, d, "SELECT arrayJoin(data_paths) FROM system.tables WHERE database = currentDatabase() AND name IN ("+strings.Join(tables, ", ")+")")
 	for _, dir := range dirs {
 		if err == nil {
 			err = filepath.WalkDir(dir, func(path string, _ fs.DirEntry, _ error) error {

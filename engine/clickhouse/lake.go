@@ -44,7 +44,7 @@ func (d *database) lake(ctx context.Context, s launch.Store) (*tables.Lake, erro
 			return sqlengine.PhraseLake(*dialect(), ident(t.Name), t, q, c)
 		},
 		Ask: func(ctx context.Context, q *archive.Query, into *answer.Builder) error {
-			return l.Rows(ctx, q.Text, nil, sqlengine.NewDecoder(design.Wide, q, into).Values)
+			return l.Rows(ctx, q.Text, nil, sqlengine.NewResultDecoder(design.Wide, q, into).AddRow)
 		},
 		Close: func() error {
 			return errors.Join(l.close(), d.Exec(context.WithoutCancel(ctx), "DROP DATABASE IF EXISTS "+lakeDatabase))

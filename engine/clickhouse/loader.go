@@ -34,16 +34,16 @@ func (a *openArchive) Loader(ctx context.Context, subset string) (archive.Loader
 		return nil, err
 	}
 	return a.NewLoader(subset, sqlengine.LoadSession{
-		Check: storable.Check,
+		CheckText: storable.Check,
 		Transaction: func(ctx context.Context, f func(q sqlengine.Querier) error) error {
 			return a.db.transaction(ctx, of, f)
 		},
 		// No other loader commits to the subset.
 		Version: func(context.Context, sqlengine.Querier) (int64, error) { return 0, nil },
-		Store: func(ctx context.Context, q sqlengine.Querier, catalog []byte) error {
-			return store(ctx, q, a.Own(subset, sqlengine.CatalogTable), sqlengine.CatalogColumns(), false, rowOf(catalog))
+		StoreCatalog: func(ctx context.Context, q sqlengine.Querier, catalog []byte) error {
+			return store(ctx, q, a.OwnTable(subset, sqlengine.CatalogTable), sqlengine.CatalogColumns(), false, rowOf(catalog))
 		},
-		Make: func(ctx context.Context, q sqlengine.Querier, t *record.LineType) error {
+		MakeTable: func(ctx context.Context, q sqlengine.Querier, t *record.LineType) error {
 			table, cols := a.Table(subset, t)
 			return q.Exec(ctx, typeTable(a.Design, table, cols, t))
 		},
@@ -77,15 +77,15 @@ func (d *database) end(of string) {
 // make creates the tables of a subset that all types need. Then the subset is listed.
 func (a *openArchive) make(ctx context.Context, of, subset string) error {
 	texts := []string{
-		tableText(a.Own(subset, sqlengine.CatalogTable), sqlengine.CatalogColumns(), nil, "id"),
-		tableText(a.Own(subset, sqlengine.MarksTable), sqlengine.MarkColumns(), nil, "seq"),
+		tableText(a.OwnTable(subset, sqlengine.CatalogTable), sqlengine.CatalogColumns(), nil, "id"),
+		tableText(a.OwnTable(subset, sqlengine.MarksTable), sqlengine.MarkColumns(), nil, "seq"),
 	}
 	if a.Design == design.Normalized {
 		texts = append(texts,
 			tableText(a.Dialect.Table(subset, design.HeaderTable), sqlengine.HeaderColumns(), nil, "(fcst_var, fcst_lev, vx_mask, model, stat_header_id)"),
 			tableText(a.Dialect.Table(subset, sqlengine.FileTable), sqlengine.FileColumns(), nil, "data_file_id"))
 	}
-	n, err := sqlengine.Number(ctx, a.db, "SELECT count() FROM "+commitsTable+" WHERE (design, subset) = ("+of+")")
+	n, err := sqlengine.QueryNumber(ctx, a.db, "SELECT count() FROM "+commitsTable+" WHERE (design, subset) = ("+of+")")
 	if err == nil && n == 0 {
 		texts = append(texts, "INSERT INTO "+commitsTable+" VALUES ("+of+", 0, [])")
 	}
@@ -133,7 +133,7 @@ func (a *openArchive) replace(ctx context.Context, q sqlengine.Querier, subset s
 	if err := drop(); err != nil {
 		return err
 	}
-	if err := a.db.Exec(ctx, "CREATE TABLE "+stage+" ENGINE = Memory AS SELECT "+sqlengine.Names("", keys)+" FROM "+table+" LIMIT 0"); err != nil {
+	if err := a.db.Exec(ctx, "CREATE TABLE "+stage+" ENGINE = Memory AS SELECT "+sqlengine.ColumnList("", keys)+" FROM "+table+" LIMIT 0"); err != nil {
 		return err
 	}
 	i := 0

@@ -40,7 +40,7 @@ func (d *database) openOwn(ctx context.Context, keep bool) (*tables.Tables, erro
 	return &tables.Tables{
 		Load: o.load, Ask: o.ask,
 		Size: func(ctx context.Context) (int64, error) {
-			return sqlengine.Number(ctx, o, "SELECT sum(bytes_on_disk) FROM system.parts WHERE active AND database = '"+ownDatabase+"'")
+			return sqlengine.QueryNumber(ctx, o, "SELECT sum(bytes_on_disk) FROM system.parts WHERE active AND database = '"+ownDatabase+"'")
 		},
 		Close: o.close,
 	}, nil
@@ -121,7 +121,7 @@ func (o *ownTables) ask(ctx context.Context, text string, f func(row []any) erro
 // columnType is the type of a column of an answer.
 type columnType struct {
 	scale int // number of decimals
-	cast  sqlengine.OwnCast
+	cast  sqlengine.ResultCast
 }
 
 // cellsOf returns a function that reads the values of a column, NULL as nil; nil = the type is not supported.

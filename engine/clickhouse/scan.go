@@ -41,13 +41,13 @@ func (s scans) Open(ctx context.Context, p tables.Placement) (*tables.Star, erro
 	t := &star{Placement: p, home: filepath.Join(s.path, starFolder)}
 	d := sqlengine.StarDialect{Table: func(t tables.StarTable) string { return string(t) }}
 	out, err := sqlengine.OpenStar(ctx, &sqlengine.StarEngine{
-		Where: t.home, ReadOnly: s.readOnly, Text: d.Text, Load: t.load, Size: t.size, Cold: t.cold, Close: t.close,
-		Note: func(context.Context) (string, error) { return t.note() },
+		Location: t.home, ReadOnly: s.readOnly, Text: d.Text, Load: t.load, Size: t.size, DropCaches: t.cold, Close: t.close,
+		ReadNote: func(context.Context) (string, error) { return t.note() },
 		Rows: func(ctx context.Context, q tables.StarQuery, f func(row []any) error) error {
 			return t.host.pool.Rows(ctx, d.Text(q), nil, f)
 		},
 		Plan: func(ctx context.Context, q tables.StarQuery) (string, error) {
-			lines, err := sqlengine.Texts(ctx, t.host.pool, "EXPLAIN indexes = 1 "+d.Text(q))
+			lines, err := sqlengine.QueryTexts(ctx, t.host.pool, "EXPLAIN indexes = 1 "+d.Text(q))
 			return strings.Join(lines, "\n") + "\n", err
 		},
 	}, p)
@@ -172,7 +172,7 @@ func (t *star) fill(ctx context.Context, table tables.StarTable, files []string)
 			return 0, err
 		}
 	}
-	return sqlengine.Number(ctx, t.host.pool, "SELECT count() FROM "+string(table))
+	return sqlengine.QueryNumber(ctx, t.host.pool, "SELECT count() FROM "+string(table))
 }
 
 // spread moves the part of each partition to its disk.
