@@ -264,7 +264,7 @@ func (q *Question) Select() {
 	objects := false
 	for _, name := range d.Stats {
 		if s, err := stat.Finished(name); err == nil && d.Finished {
-			finished, objects = append(finished, s.Needs...), objects || s.Each != nil
+			finished, objects = append(finished, s.Needs...), objects || s.ValuesFunc != nil
 			for _, kind := range "nb" {
 				if low, high, ok := s.Limits(byte(kind)); ok {
 					finished = append(finished, low, high)
