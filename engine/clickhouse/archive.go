@@ -36,7 +36,7 @@ func (d *database) Open(_ context.Context, n design.Name) (archive.Archive, erro
 		CountDocs:   func(from string) string { return "SELECT count(), sum(length(data)) FROM " + from },
 		EntriesJSON: func(data string) string { return "toJSONString(" + data + ")" },
 	}
-	return archive.WrapErrors(a, d.explain), nil
+	return archive.WrapErrors(a, d.describeError), nil
 }
 
 // Size returns the bytes on disk of this design's tables.

@@ -134,8 +134,8 @@ func identity(cols []sqlengine.Column) (out []sqlengine.Column) {
 	return out
 }
 
-// compared lists columns for comparisons: NULL is equal to nothing.
-func compared(prefix string, cols []sqlengine.Column) string {
+// comparableList lists columns for comparisons: NULL is equal to nothing.
+func comparableList(prefix string, cols []sqlengine.Column) string {
 	names := make([]string, len(cols))
 	for i, c := range cols {
 		if names[i] = prefix + c.Name; c.Type == sqlengine.Count || c.Type == sqlengine.Double {
