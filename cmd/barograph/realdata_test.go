@@ -251,7 +251,7 @@ func TestMETviewersStatistics(t *testing.T) {
 			continue
 		}
 		_, err := stat.ByName(lineType, name)
-		switch why := stat.WhyUnsupported(lineType, name); {
+		switch why := stat.UnsupportedReason(lineType, name); {
 		case err == nil && why == "":
 			computed++
 		case err != nil && why != "" && strings.Contains(err.Error(), why):

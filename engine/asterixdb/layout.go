@@ -305,7 +305,7 @@ func (w *rowWriter) find(ctx context.Context, stored *archive.CommitResult) erro
 					return err
 				}
 			}
-			if err := have.Row(); err != nil {
+			if err := have.EndRow(); err != nil {
 				return err
 			}
 			stored.Resolve(incoming.Batch.File, &have.Batch, 0, incoming.Batch, incoming.I)

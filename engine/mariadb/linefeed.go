@@ -247,7 +247,7 @@ func (w *lineWriter) hits(ctx context.Context, lt *lineTable, where string, p, h
 
 func (w *lineWriter) findSome(ctx context.Context, lt *lineTable, where string) error {
 	exprs, cols := w.l.a.lineSelect(w.l.subset, lt.t, w.twins)
-	have := w.l.a.Collect(lt.t, cols)
+	have := w.l.a.NewRecordDecoder(lt.t, cols)
 	var refs []rowRef
 	note := func() {
 		batch := have.Batch.Clone()
@@ -261,10 +261,10 @@ func (w *lineWriter) findSome(ctx context.Context, lt *lineTable, where string) 
 	}
 	err := w.l.rows(ctx, "SELECT ld.stat_header_id, IF(ld."+ownColumn(lt.t)+" IS NULL, -1, ld."+idColumn(lt.t)+"), "+exprs+w.l.a.fromLines(w.l.subset, lt.t, w.twins)+where, func(row []any) error {
 		var ref rowRef
-		if err := cmp.Or(sqlengine.Scan(row, &ref.header, &ref.id), have.Values(row[2:])); err != nil {
+		if err := cmp.Or(sqlengine.Scan(row, &ref.header, &ref.id), have.SetRow(row[2:])); err != nil {
 			return err
 		}
-		if err := have.Row(); err != nil {
+		if err := have.EndRow(); err != nil {
 			return err
 		}
 		if refs = append(refs, ref); len(refs) == archive.DumpRows {

@@ -270,7 +270,7 @@ func (q *Question) SelectColumns() {
 	objects := false    // a statistic combines objects, which object_id distinguishes
 	for _, name := range d.Stats {
 		if s, err := stat.Finished(name); err == nil && d.FromColumns {
-			needed, objects = append(needed, s.Needs...), objects || s.Each != nil
+			needed, objects = append(needed, s.Needs...), objects || s.ValuesFunc != nil
 			for _, kind := range "nb" {
 				if low, high, ok := s.Limits(byte(kind)); ok {
 					needed = append(needed, low, high)

@@ -100,7 +100,7 @@ func lineTypeOf(p *metviewer.Plot, name string) (t *record.LineType, fromColumns
 		if s, err = stat.ByName(lineType, name); err == nil {
 			break
 		}
-		why = cmp.Or(why, stat.WhyUnsupported(lineType, name))
+		why = cmp.Or(why, stat.UnsupportedReason(lineType, name))
 	}
 	if len(sums) > 0 && err != nil {
 		if why != "" {

@@ -137,7 +137,7 @@ func TestKindsOfIntervals(t *testing.T) {
 	if bl, bh := limits("overall", "boot", "bca"); math.IsNaN(bl) || bl == low && bh == high {
 		t.Errorf("percentile %v %v, bca %v %v", low, high, bl, bh)
 	}
-	want := stat.Margin(0.9, stat.StandardError(stat.MeanOfStats, []float64{1, 5, 9}, true))
+	want := stat.HalfWidth(0.9, stat.StandardError(stat.MeanOfStats, []float64{1, 5, 9}, true))
 	if low, high = limits("mean", "std", ""); math.Abs((high+low)/2-5) > 1e-9 || math.Abs((high-low)/2-want) > 1e-9 {
 		t.Errorf("std %v %v", low, high)
 	}

@@ -19,7 +19,7 @@ import (
 // records, these are the columns that METviewer's SQL selects: one row for each record of each curve, and none of a derived
 // curve, because METviewer derives it from these rows when it draws.
 func (d *LazyCurves) Metviewer() (rows [][]string, err error) {
-	records := d.method.Method != stat.Overall || d.Picture == "box"
+	records := d.method.SummaryMethod != stat.Overall || d.Picture == "box"
 	if records && d.Baseline != "" || d.stat.OfObjects() || d.c.q.Drawing.ShowsLineType() || slices.Contains([]string{"scorecard", "revision", Equivalence}, d.Picture) {
 		return nil, fault.Misuse("--format metviewer", "has no columns for the data of "+d.Case, "use --format csv")
 	}

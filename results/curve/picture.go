@@ -273,7 +273,7 @@ func (s *pictureBuilder) value() error {
 				}
 			}
 		}
-		how := s.method.Method
+		how := s.method.SummaryMethod
 		if how == stat.Overall {
 			how = stat.MedianOfStats
 		}
@@ -412,7 +412,7 @@ func (d *LazyCurves) mark(s *run.Series, k int, p point) (int, error) {
 		return run.MarkTooFew, nil
 	}
 	how := 0
-	if d.method.Method == stat.Overall {
+	if d.method.SummaryMethod == stat.Overall {
 		switch {
 		case math.Abs(s.Y[k]) > 2.5758*(s.High[k]-s.Low[k])/(2*1.96):
 			how = 2 * run.MarkBetter
@@ -421,12 +421,12 @@ func (d *LazyCurves) mark(s *run.Series, k int, p point) (int, error) {
 		}
 	} else if values, err := d.perCase(stat.Diff, p); err != nil {
 		return 0, err
-	} else if sure := stat.MeanDiffersConfidence(values); sure >= 0.99 {
+	} else if sure := stat.MeanDifferenceConfidence(values); sure >= 0.99 {
 		how = 2 * run.MarkBetter
 	} else if sure >= 0.95 {
 		how = run.MarkBetter
 	}
-	perfect, ok := d.stat.Perfect()
+	perfect, ok := d.stat.PerfectScore()
 	if how == 0 || !ok || math.IsNaN(perfect) {
 		return 0, nil
 	}
@@ -462,7 +462,7 @@ func (d *LazyCurves) boxes() error {
 				return err
 			}
 			if b, ok := stat.BoxOf(values); ok {
-				s.WhiskerLow[k], s.Low[k], s.Y[k], s.High[k], s.WhiskerHigh[k], s.Outliers[k] = b.WhiskerLow, b.Lower, b.Middle, b.Upper, b.WhiskerHigh, b.Outliers
+				s.WhiskerLow[k], s.Low[k], s.Y[k], s.High[k], s.WhiskerHigh[k], s.Outliers[k] = b.WhiskerLow, b.LowerQuartile, b.Median, b.UpperQuartile, b.WhiskerHigh, b.Outliers
 			}
 		}
 	}
