@@ -20,8 +20,8 @@ type Batch struct {
 	Type *LineType // nil only if the batch contains nothing but rejects
 	File string    // path of the file, as given by the user
 
-	Headers []Header // the distinct headers of the batch
-	Head    []uint32 // row → index into Headers
+	Headers     []Header // the distinct headers of the batch
+	HeaderIndex []uint32 // row → index into Headers
 
 	Lead     []int32  // forecast lead, seconds
 	Valid    []int64  // fcst_valid_beg, Unix seconds, UTC
@@ -67,13 +67,13 @@ const MaybeTruncated = "perhaps truncated: the file ends here without a line end
 // Reset empties b for records of type t from file. It keeps the memory of b.
 func (b *Batch) Reset(t *LineType, file string) {
 	b.Type, b.File, b.Lines, b.OmittedColumns, b.KeepConflicts = t, file, 0, nil, false
-	b.Headers, b.Head = b.Headers[:0], b.Head[:0]
+	b.Headers, b.HeaderIndex = b.Headers[:0], b.HeaderIndex[:0]
 	b.Lead, b.Valid, b.ValidEnd = b.Lead[:0], b.Valid[:0], b.ValidEnd[:0]
 	b.ObsLead, b.ObsBeg, b.ObsEnd, b.Line = b.ObsLead[:0], b.ObsBeg[:0], b.ObsEnd[:0], b.Line[:0]
 	b.Group, b.GroupEnd, b.Rejects = b.Group[:0], b.GroupEnd[:0], b.Rejects[:0]
 	nums, texts := 0, 0
 	if t != nil {
-		nums, texts = t.nums, t.texts
+		nums, texts = t.numericCount, t.textCount
 	}
 	b.Num = resize(b.Num, nums)
 	b.Text = resize(b.Text, texts)
@@ -89,10 +89,10 @@ func resize[T any](cols [][]T, n int) [][]T {
 }
 
 // Len is the number of records.
-func (b *Batch) Len() int { return len(b.Head) }
+func (b *Batch) Len() int { return len(b.HeaderIndex) }
 
 // Header returns the header of row i.
-func (b *Batch) Header(i int) *Header { return &b.Headers[b.Head[i]] }
+func (b *Batch) Header(i int) *Header { return &b.Headers[b.HeaderIndex[i]] }
 
 // Init is the initialization time of row i: valid minus lead, Unix seconds.
 func (b *Batch) Init(i int) int64 { return b.Valid[i] - int64(b.Lead[i]) }
@@ -109,9 +109,9 @@ func (b *Batch) Repeats(i int) []float64 {
 	return b.Group[from:b.GroupEnd[i]]
 }
 
-// Plain reports whether row i has plain times, as VSDB lines and most grid_stat lines do: one valid
+// HasPlainTimes reports whether row i has plain times, as VSDB lines and most grid_stat lines do: one valid
 // time for forecast and observation, and obs_lead 0.
-func (b *Batch) Plain(i int) bool {
+func (b *Batch) HasPlainTimes(i int) bool {
 	v := b.Valid[i]
 	return b.ValidEnd[i] == v && b.ObsBeg[i] == v && b.ObsEnd[i] == v && b.ObsLead[i] == 0
 }
@@ -126,7 +126,7 @@ func (b *Batch) AddHeader(h Header) uint32 {
 // AppendTimes starts a row with plain times (see Plain). The caller then appends to every Num,
 // every Text and, if the type has a group, to GroupEnd.
 func (b *Batch) AppendTimes(head uint32, lead int32, valid int64, line uint32) {
-	b.Head = append(b.Head, head)
+	b.HeaderIndex = append(b.HeaderIndex, head)
 	b.Lead = append(b.Lead, lead)
 	b.Valid = append(b.Valid, valid)
 	b.ValidEnd = append(b.ValidEnd, valid)
@@ -138,7 +138,7 @@ func (b *Batch) AppendTimes(head uint32, lead int32, valid int64, line uint32) {
 
 // AppendRow copies row i of src, which must have the same Type, with header number head of b.
 func (b *Batch) AppendRow(src *Batch, i int, head uint32) {
-	b.Head = append(b.Head, head)
+	b.HeaderIndex = append(b.HeaderIndex, head)
 	b.Lead = append(b.Lead, src.Lead[i])
 	b.Valid = append(b.Valid, src.Valid[i])
 	b.ValidEnd = append(b.ValidEnd, src.ValidEnd[i])
@@ -170,7 +170,7 @@ func (b *Batch) Reject(file string, line uint32, reason string, text []byte) {
 func (b *Batch) Clone() *Batch {
 	c := *b
 	c.Headers, c.Rejects, c.OmittedColumns = slices.Clone(b.Headers), slices.Clone(b.Rejects), maps.Clone(b.OmittedColumns)
-	cloneAll(&c.Head, &c.Line, &c.GroupEnd)
+	cloneAll(&c.HeaderIndex, &c.Line, &c.GroupEnd)
 	cloneAll(&c.Lead, &c.ObsLead)
 	cloneAll(&c.Valid, &c.ValidEnd, &c.ObsBeg, &c.ObsEnd)
 	c.Group, c.Num, c.Text = slices.Clone(b.Group), slices.Clone(b.Num), slices.Clone(b.Text)
@@ -230,7 +230,7 @@ func (b *Batch) ReplaceRow(at int, src *Batch, i int) {
 // equal values. As in Digest, −0 equals 0, and NaN equals NaN.
 func (b *Batch) EqualValues(i int, o *Batch, j int) bool {
 	for k := range b.Num {
-		if canonical(b.Num[k][i]) != canonical(o.Num[k][j]) {
+		if canonicalBits(b.Num[k][i]) != canonicalBits(o.Num[k][j]) {
 			return false
 		}
 	}
@@ -239,7 +239,7 @@ func (b *Batch) EqualValues(i int, o *Batch, j int) bool {
 			return false
 		}
 	}
-	return slices.EqualFunc(b.Repeats(i), o.Repeats(j), func(x, y float64) bool { return canonical(x) == canonical(y) })
+	return slices.EqualFunc(b.Repeats(i), o.Repeats(j), func(x, y float64) bool { return canonicalBits(x) == canonicalBits(y) })
 }
 
 // Difference names the first column in which row i of b and row j of o, of one type, differ, with
@@ -251,7 +251,7 @@ func (b *Batch) Difference(i int, o *Batch, j int) string {
 			if x, y := b.Text[c.Slot][i], o.Text[c.Slot][j]; x != y {
 				return fmt.Sprintf("%s %s, not %s", c.Name, x, y)
 			}
-		} else if x, y := b.Num[c.Slot][i], o.Num[c.Slot][j]; canonical(x) != canonical(y) {
+		} else if x, y := b.Num[c.Slot][i], o.Num[c.Slot][j]; canonicalBits(x) != canonicalBits(y) {
 			return fmt.Sprintf("%s %v, not %v", c.Name, x, y)
 		}
 	}
@@ -266,7 +266,7 @@ func (b *Batch) Filter(wanted func(i int) bool) *Batch {
 	out.Headers = append(out.Headers, b.Headers...)
 	for i := range b.Len() {
 		if wanted(i) {
-			out.AppendRow(b, i, b.Head[i])
+			out.AppendRow(b, i, b.HeaderIndex[i])
 		}
 	}
 	return out
@@ -405,9 +405,9 @@ type Gauge struct {
 	Revised     bool    // the message was .AR, .BR or .ER
 	// Series: 0 not of a time series, 1 its first element, 2 a later one.
 	Series byte
-	// Coded reports that the message contained the probability, i.e. all seven characters of the code.
-	Coded bool
-	Line  uint32 // of the file, 1-based
+	// HasProbability reports that the message contained the probability, i.e. all seven characters of the code.
+	HasProbability bool
+	Line           uint32 // of the file, 1-based
 
 	Comment string // retained comment, up to 80 bytes
 }

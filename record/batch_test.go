@@ -45,17 +45,17 @@ func TestReplaceRowKeepsTheOthers(t *testing.T) {
 func TestDigestDoesNotDependOnOrderAndAddsUp(t *testing.T) {
 	b := pctBatch(t, 5)
 	var h Hasher
-	whole := h.Sum(b)
+	whole := h.DigestOf(b)
 	reversed := &Batch{}
 	reversed.Reset(b.Type, "other file")
 	reversed.AddHeader(b.Headers[0])
 	for i := b.Len() - 1; i >= 0; i-- {
 		reversed.AppendRow(b, i, 0)
 	}
-	if got := h.Sum(reversed); got != whole {
+	if got := h.DigestOf(reversed); got != whole {
 		t.Errorf("reversed %v, want %v", got, whole)
 	}
-	h.Use(b)
+	h.SetBatch(b)
 	rest := whole
 	for i := range b.Len() {
 		rest.Sub(h.Digest(i))
@@ -68,7 +68,7 @@ func TestDigestDoesNotDependOnOrderAndAddsUp(t *testing.T) {
 func TestDigestSeesEveryValueAndKeySeesIdentityAlone(t *testing.T) {
 	var h Hasher
 	b := pctBatch(t, 1)
-	key, sum := func() Key { h.Use(b); return h.Key(0) }(), h.Sum(b)
+	key, sum := func() Key { h.SetBatch(b); return h.Key(0) }(), h.DigestOf(b)
 	for name, change := range map[string]struct {
 		f        func(*Batch)
 		identity bool
@@ -84,16 +84,16 @@ func TestDigestSeesEveryValueAndKeySeesIdentityAlone(t *testing.T) {
 	} {
 		c := b.Clone()
 		change.f(c)
-		h.Use(c)
-		if (h.Key(0) != key) != change.identity || h.Sum(c) == sum {
-			t.Errorf("%s: identity changed %v, want %v; digest changed %v", name, h.Key(0) != key, change.identity, h.Sum(c) != sum)
+		h.SetBatch(c)
+		if (h.Key(0) != key) != change.identity || h.DigestOf(c) == sum {
+			t.Errorf("%s: identity changed %v, want %v; digest changed %v", name, h.Key(0) != key, change.identity, h.DigestOf(c) != sum)
 		}
 	}
 	zero := b.Clone()
 	zero.Num[0][0] = 0
 	minus := b.Clone()
 	minus.Num[0][0] = math.Copysign(0, -1)
-	if h.Sum(zero) != h.Sum(minus) {
+	if h.DigestOf(zero) != h.DigestOf(minus) {
 		t.Error("−0 and 0 have different digests, though they compare equal")
 	}
 }
@@ -128,7 +128,7 @@ func TestBoth(t *testing.T) {
 		b.Text[k] = append(b.Text[k], "x")
 	}
 	var hash Hasher
-	hash.Use(b)
+	hash.SetBatch(b)
 	if k, d := hash.KeyAndDigest(0); k != hash.Key(0) || d != hash.Digest(0) {
 		t.Error(k, d)
 	}

@@ -17,22 +17,22 @@ import (
 // With 10¹⁰ records, the chance that two different ones share a Key is below 10⁻¹⁸.
 type Key = xxh3.Uint128
 
-// ByKey maps Keys to values: usually one value per key, several if a subset keeps conflicts. The
+// Multimap maps Keys to values: usually one value per key, several if a subset keeps conflicts. The
 // zero value is ready for use.
-type ByKey[T any] struct {
+type Multimap[T any] struct {
 	first map[Key]T
 	more  map[Key][]T
 }
 
 // Put adds a value.
-func (m *ByKey[T]) Put(k Key, v T) {
-	if _, there := m.PutFirst(k, v); there {
+func (m *Multimap[T]) Put(k Key, v T) {
+	if _, there := m.PutIfAbsent(k, v); there {
 		m.more[k] = append(m.more[k], v)
 	}
 }
 
-// PutFirst adds a value if the key has none. Otherwise it returns the key's first value.
-func (m *ByKey[T]) PutFirst(k Key, v T) (first T, there bool) {
+// PutIfAbsent adds a value if the key has none. Otherwise it returns the key's first value.
+func (m *Multimap[T]) PutIfAbsent(k Key, v T) (first T, there bool) {
 	if m.first == nil {
 		m.first, m.more = map[Key]T{}, map[Key][]T{}
 	}
@@ -43,19 +43,19 @@ func (m *ByKey[T]) PutFirst(k Key, v T) (first T, there bool) {
 }
 
 // Replace replaces all values of a key by one.
-func (m *ByKey[T]) Replace(k Key, v T) {
+func (m *Multimap[T]) Replace(k Key, v T) {
 	delete(m.more, k)
 	m.first[k] = v
 }
 
 // First returns the first value of a key.
-func (m *ByKey[T]) First(k Key) (v T, ok bool) {
+func (m *Multimap[T]) First(k Key) (v T, ok bool) {
 	v, ok = m.first[k]
 	return v, ok
 }
 
 // All iterates over the values of a key in the order of insertion.
-func (m *ByKey[T]) All(k Key) iter.Seq[T] {
+func (m *Multimap[T]) All(k Key) iter.Seq[T] {
 	return func(yield func(T) bool) {
 		if v, ok := m.first[k]; !ok || !yield(v) {
 			return
@@ -69,10 +69,10 @@ func (m *ByKey[T]) All(k Key) iter.Seq[T] {
 }
 
 // Empty reports whether the map has no values.
-func (m *ByKey[T]) Empty() bool { return len(m.first) == 0 }
+func (m *Multimap[T]) Empty() bool { return len(m.first) == 0 }
 
 // Clear removes all values and keeps the memory.
-func (m *ByKey[T]) Clear() {
+func (m *Multimap[T]) Clear() {
 	clear(m.first)
 	clear(m.more)
 }
@@ -124,8 +124,8 @@ type Hasher struct {
 	buf        []byte
 }
 
-// Use sets the batch. Its headers must not change while the hasher uses it.
-func (h *Hasher) Use(b *Batch) {
+// SetBatch sets the batch. Its headers must not change while the hasher uses it.
+func (h *Hasher) SetBatch(b *Batch) {
 	h.batch, h.headerKeys = b, h.headerKeys[:0]
 	for i := range b.Headers {
 		var k Key
@@ -134,18 +134,18 @@ func (h *Hasher) Use(b *Batch) {
 	}
 }
 
-// UseRow is Use for row i only. It saves time if a batch has many headers.
-func (h *Hasher) UseRow(b *Batch, i int) {
+// SetRow is Use for row i only. It saves time if a batch has many headers.
+func (h *Hasher) SetRow(b *Batch, i int) {
 	h.batch = b
 	h.headerKeys = slices.Grow(h.headerKeys[:0], len(b.Headers))[:len(b.Headers)]
-	h.headerKeys[b.Head[i]], h.buf = b.Headers[b.Head[i]].hash(h.buf)
+	h.headerKeys[b.HeaderIndex[i]], h.buf = b.Headers[b.HeaderIndex[i]].hash(h.buf)
 }
 
 // appendIdentity appends the canonical encoding of row i's identity to h.buf.
 func (h *Hasher) appendIdentity(i int) {
 	b := h.batch
 	h.buf = append(h.buf[:0], b.Type.Name...)
-	k := h.headerKeys[b.Head[i]]
+	k := h.headerKeys[b.HeaderIndex[i]]
 	for _, v := range [...]uint64{
 		k.Hi, k.Lo, uint64(b.Lead[i]), uint64(b.Valid[i]), uint64(b.ValidEnd[i]),
 		uint64(b.ObsLead[i]), uint64(b.ObsBeg[i]), uint64(b.ObsEnd[i]),
@@ -153,7 +153,7 @@ func (h *Hasher) appendIdentity(i int) {
 		h.buf = binary.LittleEndian.AppendUint64(h.buf, v)
 	}
 	for _, c := range b.Type.Columns {
-		if c.Key {
+		if c.InIdentity {
 			h.appendColumn(c, i)
 		}
 	}
@@ -166,11 +166,11 @@ func (h *Hasher) appendColumn(c Column, i int) {
 		h.buf = append(h.buf, s...)
 		return
 	}
-	h.buf = binary.LittleEndian.AppendUint64(h.buf, canonical(h.batch.Num[c.Slot][i]))
+	h.buf = binary.LittleEndian.AppendUint64(h.buf, canonicalBits(h.batch.Num[c.Slot][i]))
 }
 
-// canonical maps floats that count as equal to the same bits.
-func canonical(f float64) uint64 {
+// canonicalBits maps floats that count as equal to the same bits.
+func canonicalBits(f float64) uint64 {
 	if f == 0 {
 		return 0
 	}
@@ -192,9 +192,9 @@ func (h *Hasher) Digest(i int) Digest {
 	return h.digestValues(i)
 }
 
-// Record is the Key of row i or, in a subset that keeps conflicts, a key of its identity and
+// RecordKey is the Key of row i or, in a subset that keeps conflicts, a key of its identity and
 // values: in such a subset, records of one identity with different values are different records.
-func (h *Hasher) Record(i int, keeps bool) Key {
+func (h *Hasher) RecordKey(i int, keeps bool) Key {
 	if !keeps {
 		return h.Key(i)
 	}
@@ -210,25 +210,25 @@ func (h *Hasher) KeyAndDigest(i int) (Key, Digest) {
 }
 
 // HeaderKey returns the digest of the header of row i.
-func (h *Hasher) HeaderKey(i int) Key { return h.headerKeys[h.batch.Head[i]] }
+func (h *Hasher) HeaderKey(i int) Key { return h.headerKeys[h.batch.HeaderIndex[i]] }
 
 // digestValues appends row i's values to its identity.
 func (h *Hasher) digestValues(i int) Digest {
 	for _, c := range h.batch.Type.Columns {
-		if !c.Key {
+		if !c.InIdentity {
 			h.appendColumn(c, i)
 		}
 	}
 	for _, f := range h.batch.Repeats(i) {
-		h.buf = binary.LittleEndian.AppendUint64(h.buf, canonical(f))
+		h.buf = binary.LittleEndian.AppendUint64(h.buf, canonicalBits(f))
 	}
 	k := xxh3.Hash128(h.buf)
 	return Digest{Hi: k.Hi, Lo: k.Lo, Records: 1}
 }
 
-// Sum returns the digest of all rows of b.
-func (h *Hasher) Sum(b *Batch) Digest {
-	h.Use(b)
+// DigestOf returns the digest of all rows of b.
+func (h *Hasher) DigestOf(b *Batch) Digest {
+	h.SetBatch(b)
 	var d Digest
 	for i := range b.Len() {
 		d.Add(h.Digest(i))

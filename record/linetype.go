@@ -23,9 +23,9 @@ type Column struct {
 	Kind Kind
 	// part of a record's identity: lines with the same header, times and lead differ here (MPR's
 	// obs_sid …)
-	Key  bool
-	Slot int   // index into Batch.Num, or into Batch.Text for Kind Text
-	Rule *Rule // allowed values in files; nil for Kind Text
+	InIdentity bool
+	Slot       int   // index into Batch.Num, or into Batch.Text for Kind Text
+	Rule       *Rule // allowed values in files; nil for Kind Text
 }
 
 // Group describes the repeating columns of a line type: "(N)" in MET's tables,
@@ -46,15 +46,15 @@ type LineType struct {
 	ColumnsBeforeGroup int      // number of Columns before the repeating group; len(Columns) without a group
 	Group              *Group   // nil = no repeating columns
 
-	nums, texts int
-	byName      map[string]int
+	numericCount, textCount int
+	byName                  map[string]int
 }
 
 // NumCols is the number of fixed numeric columns, i.e. len(Batch.Num).
-func (t *LineType) NumCols() int { return t.nums }
+func (t *LineType) NumCols() int { return t.numericCount }
 
 // TextCols is the number of text columns, i.e. len(Batch.Text).
-func (t *LineType) TextCols() int { return t.texts }
+func (t *LineType) TextCols() int { return t.textCount }
 
 // Column finds a column by its METviewer name.
 func (t *LineType) Column(name string) (*Column, bool) {
@@ -65,29 +65,29 @@ func (t *LineType) Column(name string) (*Column, bool) {
 	return &t.Columns[i], true
 }
 
-// Keys returns the columns that belong to a record's identity.
-func (t *LineType) Keys() []Column {
+// IdentityColumns returns the columns that belong to a record's identity.
+func (t *LineType) IdentityColumns() []Column {
 	var keys []Column
 	for _, c := range t.Columns {
-		if c.Key {
+		if c.InIdentity {
 			keys = append(keys, c)
 		}
 	}
 	return keys
 }
 
-// withDerived fills the fields that are derived from Columns. Every row of the table passes through
+// withDerivedFields fills the fields that are derived from Columns. Every row of the table passes through
 // it.
-func (t LineType) withDerived() *LineType {
+func (t LineType) withDerivedFields() *LineType {
 	t.byName = make(map[string]int, len(t.Columns))
 	t.Columns = slices.Clone(t.Columns)
 	for i := range t.Columns {
 		c := &t.Columns[i]
 		t.byName[c.Name] = i
 		if c.Kind == Text {
-			c.Slot, t.texts = t.texts, t.texts+1
+			c.Slot, t.textCount = t.textCount, t.textCount+1
 		} else {
-			c.Slot, t.nums = t.nums, t.nums+1
+			c.Slot, t.numericCount = t.numericCount, t.numericCount+1
 			c.Rule = ruleOf(t.Name, c.Name, c.Kind)
 		}
 	}
@@ -150,7 +150,7 @@ func columns(list string) []Column {
 			continue
 		}
 		var c Column
-		name, c.Key = strings.CutPrefix(name, "*")
+		name, c.InIdentity = strings.CutPrefix(name, "*")
 		switch name[len(name)-1] {
 		case '#':
 			c.Kind, name = Count, name[:len(name)-1]

@@ -157,7 +157,7 @@ func TestIdentity(t *testing.T) {
 		if lt.Group != nil {
 			b.GroupEnd = []uint32{0}
 		}
-		h.Use(b)
+		h.SetBatch(b)
 		same, got := h.Key(0), []string(nil)
 		for _, c := range lt.Columns {
 			other := b.Clone()
@@ -166,7 +166,7 @@ func TestIdentity(t *testing.T) {
 			} else {
 				other.Num[c.Slot][0] = 7
 			}
-			if h.Use(other); h.Key(0) != same {
+			if h.SetBatch(other); h.Key(0) != same {
 				got = append(got, c.Name)
 			}
 		}

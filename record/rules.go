@@ -36,12 +36,12 @@ var (
 	count       = Rule{0, MaxCount, true, "a count: a whole number from 0 to 9007199254740991"}                //nolint:gochecknoglobals // a constant table
 	integer     = Rule{-MaxCount, MaxCount, true, "a whole number from -9007199254740991 to 9007199254740991"} //nolint:gochecknoglobals // likewise
 	finite      = Rule{-math.MaxFloat64, math.MaxFloat64, false, "a finite number"}                            //nolint:gochecknoglobals // likewise
-	weight      = Rule{0, MaxCount, false, "a number of cases, from 0 to 9007199254740991"}                    //nolint:gochecknoglobals // likewise
-	positive    = Rule{0, math.MaxFloat64, false, "a finite number that is not negative"}                      //nolint:gochecknoglobals // likewise
+	caseCount   = Rule{0, MaxCount, false, "a number of cases, from 0 to 9007199254740991"}                    //nolint:gochecknoglobals // likewise
+	nonNegative = Rule{0, math.MaxFloat64, false, "a finite number that is not negative"}                      //nolint:gochecknoglobals // likewise
 	probability = Rule{0, 1, false, "a number from 0 to 1"}                                                    //nolint:gochecknoglobals // likewise
 	percent     = Rule{0, 100, false, "a number from 0 to 100"}                                                //nolint:gochecknoglobals // likewise
 	correlation = Rule{-1, 1, false, "a number from -1 to 1"}                                                  //nolint:gochecknoglobals // likewise
-	skill       = Rule{-math.MaxFloat64, 1, false, "a finite number of at most 1"}                             //nolint:gochecknoglobals // likewise
+	atMostOne   = Rule{-math.MaxFloat64, 1, false, "a finite number of at most 1"}                             //nolint:gochecknoglobals // likewise
 	latitude    = Rule{-90, 90, false, "a latitude from -90 to 90"}                                            //nolint:gochecknoglobals // likewise
 	longitude   = Rule{-360, 360, false, "a longitude from -360 to 360"}                                       //nolint:gochecknoglobals // likewise
 )
@@ -60,8 +60,8 @@ var rules = func() map[string]*Rule { //nolint:gochecknoglobals // a constant ta
 		columns string
 	}{
 		{&integer, `tile_xll tile_yll iscale fcst_t_beg fcst_t_end obs_t_beg obs_t_end t_delta rirw_beg rirw_end agen_fhr`},
-		{&weight, `fy_oy fy_on fn_oy fn_on fi_oj oy_i on_i rank_i PHIST.bin_i RELP.ens_i`},
-		{&positive, `
+		{&caseCount, `fy_oy fy_on fn_oy fn_on fi_oj oy_i on_i rank_i PHIST.bin_i RELP.ens_i`},
+		{&nonNegative, `
 			ffbar oobar mae ffabar ooabar uvffbar uvoobar f_speed_bar o_speed_bar uvffabar uvooabar dir_mae dir_mse dira_mae dira_mse
 			fbias odds fstdev ostdev estdev mse rmse eiqr mad me2 rmsfa rmsoa
 			VCNT.fbar VCNT.obar fs_rms os_rms msve rmsve fbar_speed obar_speed vdiff_speed speed_abserr dir_abserr dir_rmse
@@ -80,7 +80,7 @@ var rules = func() map[string]*Rule { //nolint:gochecknoglobals // a constant ta
 			baser_i pody_i pofd_i roc_auc brier briercl x_pnt_i bin_size pit`},
 		{&percent, `prob_i prob_val`},
 		{&correlation, `gss hk eds pr_corr sp_corr kt_corr anom_corr anom_corr_uncntr ger`},
-		{&skill, `hss hss_ec seds edi sedi msess bss bss_smpl value_baser y_pnt_i crpss crpss_emp rpss rpss_smpl rps_comp`},
+		{&atMostOne, `hss hss_ec seds edi sedi msess bss bss_smpl value_baser y_pnt_i crpss crpss_emp rpss rpss_smpl rps_comp`},
 		{&latitude, `obs_lat agen_lat bgen_lat centroid_lat alat blat`},
 		{&longitude, `obs_lon agen_lon bgen_lon centroid_lon alon blon`},
 		{&finite, `

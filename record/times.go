@@ -14,16 +14,16 @@ const (
 	LastYear  = 2261
 )
 
-// BadInit returns the reason why a record with a valid time in range cannot be stored: its
+// InitProblem returns the reason why a record with a valid time in range cannot be stored: its
 // initialization time, valid time minus lead, is out of range; "" if it is in range.
-func BadInit(valid int64, lead int32) string {
+func InitProblem(valid int64, lead int32) string {
 	return outOfYears("the initial time (valid time less lead)", valid-int64(lead))
 }
 
-// BadTimes is BadInit for record i, and for all its other times.
-func (b *Batch) BadTimes(i int) string {
+// TimesProblem is BadInit for record i, and for all its other times.
+func (b *Batch) TimesProblem(i int) string {
 	return cmp.Or(
-		outOfYears("the valid time", b.Valid[i]), outOfYears("the end of the valid time", b.ValidEnd[i]), BadInit(b.Valid[i], b.Lead[i]),
+		outOfYears("the valid time", b.Valid[i]), outOfYears("the end of the valid time", b.ValidEnd[i]), InitProblem(b.Valid[i], b.Lead[i]),
 		outOfYears("the time of the observation", b.ObsBeg[i]), outOfYears("the end of the time of the observation", b.ObsEnd[i]),
 	)
 }

@@ -36,7 +36,7 @@ func TestBadTimes(t *testing.T) {
 		b.Reset(sl1l2, "")
 		b.AppendTimes(b.AddHeader(record.DefaultHeader()), 0, 0, 1)
 		c.change(&b)
-		if got := b.BadTimes(0); !strings.HasPrefix(got, c.want) || (got == "") != (c.want == "") {
+		if got := b.TimesProblem(0); !strings.HasPrefix(got, c.want) || (got == "") != (c.want == "") {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}

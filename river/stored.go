@@ -36,7 +36,7 @@ type resultBuilder struct {
 
 // add adds a value with a complete SHEF parameter code.
 func (x *resultBuilder) add(g record.Gauge) error {
-	g.Coded = g.Code[6] != 'Z'
+	g.HasProbability = g.Code[6] != 'Z'
 	x.out.Values = append(x.out.Values, g)
 	if len(x.out.Values) < storedValues {
 		return nil

@@ -88,7 +88,7 @@ const maxPoints = 100_000
 
 // thin leaves so many points of all curves at most, of each stretch of a curve
 // the lowest and the highest, and returns how many are shown of how many.
-func thin(c *run.Curves, most int) (shown, all int) {
+func thin(c *run.VerificationPlot, most int) (shown, all int) {
 	for i := range c.Series {
 		all += len(c.Series[i].X)
 	}

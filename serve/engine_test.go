@@ -152,7 +152,7 @@ func TestSevenCases(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wants := map[string]*run.Curves{}
+	wants := map[string]*run.VerificationPlot{}
 	open(t, "pebble:"+file, engine.Options{ReadOnly: true}, func(a archive.Archive) {
 		for _, q := range cases {
 			q.Subset = "archive"

@@ -224,15 +224,15 @@ func (s *Server) drawn(r *http.Request, a *asking, intervals bool, cost *Cost) (
 
 // Drawn is the answer to /api/v1/curve.
 type Drawn struct {
-	Curves   *run.Curves `json:"curves,omitempty"`
-	Rows     int         `json:"rows"`
-	Question url.Values  `json:"question"`         // as a query string has it
-	Absent   string      `json:"absent,omitempty"` // why there is no result
-	Data     string      `json:"data"`             // of the archive's marks: another one is a newer archive
-	Stamp    string      `json:"stamp"`            // of the archive before the query, see state
-	Cost     Cost        `json:"ms"`
-	Shown    int         `json:"shown"` // points, of Points
-	Points   int         `json:"points"`
+	Curves   *run.VerificationPlot `json:"curves,omitempty"`
+	Rows     int                   `json:"rows"`
+	Question url.Values            `json:"question"`         // as a query string has it
+	Absent   string                `json:"absent,omitempty"` // why there is no result
+	Data     string                `json:"data"`             // of the archive's marks: another one is a newer archive
+	Stamp    string                `json:"stamp"`            // of the archive before the query, see state
+	Cost     Cost                  `json:"ms"`
+	Shown    int                   `json:"shown"` // points, of Points
+	Points   int                   `json:"points"`
 }
 
 func (s *Server) curve(w http.ResponseWriter, r *http.Request) error {
@@ -251,12 +251,12 @@ func (s *Server) curve(w http.ResponseWriter, r *http.Request) error {
 	case err != nil:
 		return err
 	default:
-		out.Curves = &d.Curves
+		out.Curves = &d.VerificationPlot
 	}
 	if s.fresh(w, r, a.data) {
 		return nil
 	}
-	out.Rows, out.Data, out.Question = rows.Rows, a.data, question.Query(a.q)
+	out.Rows, out.Data, out.Question = rows.Rows, a.data, question.URLQuery(a.q)
 	if out.Curves != nil {
 		out.Shown, out.Points = thin(out.Curves, maxPoints)
 	}
@@ -305,14 +305,14 @@ func (s *Server) download(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Content-Type", map[string]string{"csv": "text/csv; charset=utf-8", "svg": "image/svg+xml", "parquet": "application/vnd.apache.parquet"}[ending])
 	w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", run.FileName(a.q.Name)+"."+ending))
 	if ending == "svg" {
-		svg, err := report.Curves(&d.Curves, plot.SVG)
+		svg, err := report.Curves(&d.VerificationPlot, plot.SVG)
 		if err == nil {
 			_, err = w.Write(svg)
 		}
 		return err
 	}
 	if what == "curve" {
-		rows = curve.Rows([]*run.Curves{&d.Curves})
+		rows = curve.Rows([]*run.VerificationPlot{&d.VerificationPlot})
 	}
 	return export.Answer(w, ending, rows, export.Spreadsheet)
 }

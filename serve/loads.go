@@ -55,7 +55,7 @@ type Stat struct {
 }
 
 func (s *Server) home(w http.ResponseWriter, r *http.Request) error {
-	out := Home{Version: s.o.Version, Archives: []Holding{}, Pictures: question.Pictures()}
+	out := Home{Version: s.o.Version, Archives: []Holding{}, Pictures: question.LineTypesOfPictures()}
 	latest := s.latest()
 	for _, a := range s.archives {
 		out.Archives = append(out.Archives, a.holdings(r.Context(), latest)...)

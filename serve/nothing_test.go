@@ -91,7 +91,7 @@ func TestURLs(t *testing.T) {
 		t.Fatal(len(cases), err)
 	}
 	for _, q := range cases {
-		v := question.Query(q)
+		v := question.URLQuery(q)
 		v.Del("name")
 		v.Del("title")
 		for key, value := range map[string]string{"archive": "archive.duckdb", "design": "normalized", "subset": "archive", "axis": "fcst_lead", "series": "model,vx_mask", "tab": "asked"} {

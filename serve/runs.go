@@ -79,7 +79,7 @@ func describe(f folder, name string) Run {
 			out.At = e.Sample.Cell.String()
 		}
 		switch e.Sample.Verdict {
-		case run.Equal, run.Rounding, run.Undetermined:
+		case run.Equal, run.EqualToRounding, run.Undetermined:
 			out.Equal++
 		case run.Wrong:
 			out.Wrong++

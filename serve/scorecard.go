@@ -175,7 +175,7 @@ func (c contest) scored(t *record.LineType, subset string, one series) *question
 		Axis: string(run.ByLead), Method: "overall", Replicates: 200, Confidence: 0.95, Baseline: c.baseline,
 		Curves: []question.Group{{Field: c.by, Values: [][]string{{c.candidate}, {c.baseline}}}, {Field: "vx_mask"}},
 	}
-	q.Select()
+	q.SelectColumns()
 	return q
 }
 

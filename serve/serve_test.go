@@ -176,7 +176,7 @@ func measured(t *testing.T, dir, id, digest string, of map[string]map[string]flo
 		}
 	}
 	for done := range int64(3) {
-		rate := run.Event{Kind: run.RateEvent, Cell: run.MetCell("pebble", "wide", "test_1", "sql"), Done: 100 + done, Failed: done, Times: &run.ShortPercentiles{P50: 2e6, P95: 5e6, P99: 9e6}}
+		rate := run.Event{Kind: run.RateEvent, Cell: run.MetCell("pebble", "wide", "test_1", "sql"), Done: 100 + done, Failed: done, Times: &run.IntervalPercentiles{P50: 2e6, P95: 5e6, P99: 9e6}}
 		counts := run.Event{Kind: run.CountersEvent, Text: "pebble", Counters: []run.Counter{{Name: "xact_commit", Value: 100}, {Name: "wal_bytes", Unit: "bytes", Value: 4096}}}
 		if err := errors.Join(f.AddEvent(rate), f.AddEvent(counts)); err != nil {
 			t.Fatal(err)
@@ -399,7 +399,7 @@ func TestCurve(t *testing.T) {
 		"", "&axis=fcst_lead&series=model", "&axis=valid_hour&series=model", "&series=model&event_equal=true",
 		"&series=model&event_equal=true&equal_places=true", "&series=model&minus=GFS", "&stat=RMSFA&model=GFS&valid_hour=0",
 	}
-	wants := map[string]*run.Curves{}
+	wants := map[string]*run.VerificationPlot{}
 	open(t, "pebble:"+file, engine.Options{ReadOnly: true}, func(a archive.Archive) {
 		for _, drawing := range drawings {
 			more, err := url.ParseQuery(drawing)
@@ -438,7 +438,7 @@ func TestCurve(t *testing.T) {
 }
 
 // asked computes what barograph ask computes.
-func asked(t *testing.T, a archive.Archive, v url.Values) *run.Curves {
+func asked(t *testing.T, a archive.Archive, v url.Values) *run.VerificationPlot {
 	t.Helper()
 	q, err := question.FromURLQuery(v)
 	if err != nil {
@@ -447,7 +447,7 @@ func asked(t *testing.T, a archive.Archive, v url.Values) *run.Curves {
 	return drawn(t, a, q)
 }
 
-func drawn(t *testing.T, a archive.Archive, q *question.Question) *run.Curves {
+func drawn(t *testing.T, a archive.Archive, q *question.Question) *run.VerificationPlot {
 	t.Helper()
 	name := curve.Stats(q)[0]
 	wide, err := curve.Widen(q, []string{name})

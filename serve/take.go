@@ -74,5 +74,5 @@ func nameOf(q *question.Question) string {
 			parts = append(parts, values[0])
 		}
 	}
-	return cmp.Or(q.Name, question.NameOf(parts...))
+	return cmp.Or(q.Name, question.JoinName(parts...))
 }

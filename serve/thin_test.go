@@ -12,8 +12,8 @@ import (
 // each stretch. It returns how many of how many points remain.
 func TestThin(t *testing.T) {
 	const n = 150_000
-	made := func() *run.Curves {
-		c := &run.Curves{}
+	made := func() *run.VerificationPlot {
+		c := &run.VerificationPlot{}
 		for _, name := range []string{"a", "b"} {
 			s := run.Series{Name: name}
 			for i := range n {

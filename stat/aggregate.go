@@ -29,11 +29,11 @@ type Aggregate struct {
 
 // plan defines how each numeric column of a line type is aggregated.
 type plan struct {
-	lineType string
-	slots    map[string]int
-	rules    []rule // by slot: the fixed columns, then the repeating ones, last the number of records
-	fixed    int    // how many fixed columns there are
-	total    int    // slot of total; -1 = the type has none, and every record has weight 1
+	lineType     string
+	slots        map[string]int
+	rules        []rule // by slot: the fixed columns, then the repeating ones, last the number of records
+	fixedColumns int    // how many fixed columns there are
+	totalSlot    int    // slot of total; -1 = the type has none, and every record has weight 1
 }
 
 // rule defines what is summed up for a column, and what the sum means.
@@ -46,19 +46,19 @@ type rule struct {
 type aggregation uint8
 
 const (
-	add              aggregation = iota
+	addValues        aggregation = iota
 	mean                         // Σ w·x / Σ w
 	rootOfMeanSquare             // √(Σ w·x² / Σ w): roots of means of squares
 	// 1 − Σ w·s / Σ w·r, where x = 1 − s/r for a score s and a reference's score r, hence r = s/(1−x)
 	skillScoreMean
-	sameInAll // the same value in all records, or missing
+	constantValue // the same value in all records, or missing
 )
 
 // newPlan plans for records of width numbers: the fixed columns, then the repeating ones. equal
 // gives every record the same weight.
 func newPlan(t *record.LineType, width int, equal bool) *plan {
-	p := &plan{lineType: t.Name, slots: map[string]int{}, total: -1, fixed: t.NumCols()}
-	width = max(width, p.fixed)
+	p := &plan{lineType: t.Name, slots: map[string]int{}, totalSlot: -1, fixedColumns: t.NumCols()}
+	width = max(width, p.fixedColumns)
 	p.rules = make([]rule, width+1)
 	for _, c := range t.Columns {
 		if c.Kind != record.Text {
@@ -66,7 +66,7 @@ func newPlan(t *record.LineType, width int, equal bool) *plan {
 		}
 	}
 	if s, ok := p.slots["total"]; ok {
-		p.total = s
+		p.totalSlot = s
 	}
 	for _, c := range t.Columns {
 		if c.Kind == record.Text {
@@ -78,9 +78,9 @@ func newPlan(t *record.LineType, width int, equal bool) *plan {
 		}
 		p.rules[c.Slot] = r
 	}
-	for k := p.fixed; k < width; k++ {
-		if f := t.Group.Fields[(k-p.fixed)%len(t.Group.Fields)]; f == "thresh_i" || f == "x_pnt_i" {
-			p.rules[k].method = sameInAll
+	for k := p.fixedColumns; k < width; k++ {
+		if f := t.Group.Fields[(k-p.fixedColumns)%len(t.Group.Fields)]; f == "thresh_i" || f == "x_pnt_i" {
+			p.rules[k].method = constantValue
 		}
 	}
 	return p
@@ -94,14 +94,14 @@ func (p *plan) ruleOf(t *record.LineType, c *record.Column) rule {
 		}
 		return -1
 	}
-	r := rule{method: mean, weight: p.total}
+	r := rule{method: mean, weight: p.totalSlot}
 	switch name := t.Name + " " + c.Name; {
 	case c.Name == "ec_value" || c.Name == "bin_size" || t.Group != nil && c.Name == t.Group.Count:
-		r.method = sameInAll
-	case c.Kind == record.Count || slices.Contains(counts, c.Name):
+		r.method = constantValue
+	case c.Kind == record.Count || slices.Contains(cellColumns, c.Name):
 		// Cells of a contingency table are added, although they are not a
 		// Count: cells computed from VSDB's rates may be fractional.
-		r.method = add
+		r.method = addValues
 	case strings.HasPrefix(c.Name, "dir_") || strings.HasPrefix(c.Name, "dira_"):
 		r.weight = slot("total_dir")
 	case t.Name == "SSVAR":
@@ -129,7 +129,7 @@ func (p *plan) term(row []float64, k int) float64 {
 		w = row[r.weight]
 	}
 	switch {
-	case r.method == add || r.method == sameInAll:
+	case r.method == addValues || r.method == constantValue:
 		return x
 	case w == 0:
 		return 0 // without pairs, the mean may have any value, even NA
@@ -157,9 +157,9 @@ func (p *plan) value(sums []float64, k int) float64 {
 }
 
 // NewAggregate returns an empty aggregate for records of type t.
-func NewAggregate(t *record.LineType) *Aggregate { return newPlan(t, 0, false).aggregate() }
+func NewAggregate(t *record.LineType) *Aggregate { return newPlan(t, 0, false).newAggregate() }
 
-func (p *plan) aggregate() *Aggregate {
+func (p *plan) newAggregate() *Aggregate {
 	return &Aggregate{plan: p, sum: make([]float64, len(p.rules))}
 }
 
@@ -174,17 +174,17 @@ func (a *Aggregate) Reset() {
 func (a *Aggregate) Add(columns []float64) {
 	p, last := a.plan, len(a.plan.rules)-1
 	a.records++
-	empty := p.total >= 0 && columns[p.total] == 0
+	empty := p.totalSlot >= 0 && columns[p.totalSlot] == 0
 	for k := range p.rules[:last] {
 		switch r := &p.rules[k]; {
-		case r.method == sameInAll:
+		case r.method == constantValue:
 			if a.records == 1 {
 				a.sum[k] = columns[k]
 			} else if a.sum[k] != columns[k] {
 				a.sum[k] = math.NaN()
 			}
 		case empty:
-		case r.method == add:
+		case r.method == addValues:
 			a.sum[k] += columns[k]
 		case r.method == mean && r.weight < last: // same as term, without a call
 			if w := columns[r.weight]; w != 0 {
@@ -203,7 +203,7 @@ func (a *Aggregate) Add(columns []float64) {
 func (a *Aggregate) Merge(o *Aggregate) {
 	for k := range a.sum {
 		switch {
-		case a.plan.rules[k].method != sameInAll || a.records == 0:
+		case a.plan.rules[k].method != constantValue || a.records == 0:
 			a.sum[k] += o.sum[k]
 		case o.records > 0 && a.sum[k] != o.sum[k]:
 			a.sum[k] = math.NaN()
@@ -236,7 +236,7 @@ func (a *Aggregate) Stat(name string) (value float64, ok bool, err error) {
 
 // Eval computes s, which must be a statistic of the aggregate's line type.
 func (a *Aggregate) Eval(s *Stat) (float64, bool) {
-	return a.plan.eval(s, a.plan.needs(s), a.sum, nil)
+	return a.plan.eval(s, a.plan.neededSlots(s), a.sum, nil)
 }
 
 // eval computes s from sums; v is a buffer for the columns that it needs.
@@ -250,11 +250,11 @@ func (p *plan) eval(s *Stat, needs []int, sums, v []float64) (float64, bool) {
 	return s.Eval(v)
 }
 
-// needs returns the slots of the columns that s takes.
-func (p *plan) needs(s *Stat) (slots []int) {
+// neededSlots returns the slots of the columns that s takes.
+func (p *plan) neededSlots(s *Stat) (slots []int) {
 	for _, need := range s.Needs {
 		if need == Repeats {
-			for k := p.fixed; k < len(p.rules)-1; k++ {
+			for k := p.fixedColumns; k < len(p.rules)-1; k++ {
 				slots = append(slots, k)
 			}
 			continue

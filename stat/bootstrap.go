@@ -26,18 +26,18 @@ type Bootstrap struct {
 	// follow each other in time are not independent. The first record follows the last one. 0 =
 	// ⌊√n⌋, as in METviewer with circular_block_bootstrap; 1 = single records, as in METviewer
 	// without it.
-	Block int
-	Kind  Kind
+	Block  int
+	Method IntervalMethod
 }
 
-// Kind is how the limits are computed from the replicates.
-type Kind uint8
+// IntervalMethod is how the limits are computed from the replicates.
+type IntervalMethod uint8
 
 // The kinds, METviewer's boot_ci.
 const (
-	Percentile Kind = iota // perc: the replicates' quantiles
-	Pivotal                // pivotal: 2·value − quantile
-	BCa                    // bca: quantiles corrected for bias and acceleration (Efron 1987); METcalcpy returns NA
+	Percentile IntervalMethod = iota // perc: the replicates' quantiles
+	Pivotal                          // pivotal: 2·value − quantile
+	BCa                              // bca: quantiles corrected for bias and acceleration (Efron 1987); METcalcpy returns NA
 )
 
 // Interval is a statistic with its confidence interval.
@@ -56,15 +56,15 @@ type Series struct {
 	Cols [][]float64
 }
 
-// sample contains the terms that the replicates add up: for each record, one row with the terms of
+// sampledRecords contains the terms that the replicates add up: for each record, one row with the terms of
 // the columns that the statistic needs, and of their weights and scores.
-type sample struct {
-	stat  *Stat
-	plan  *plan
-	needs []int
-	slots []int // of a row
-	rows  []float64
-	n     int // records
+type sampledRecords struct {
+	stat    *Stat
+	plan    *plan
+	needs   []int
+	slots   []int // of a row
+	terms   []float64
+	records int // records
 }
 
 // Interval computes s of the records in cols and its confidence interval. ok is false if the
@@ -93,11 +93,11 @@ func (b Bootstrap) interval(f func(v []float64) float64, series ...Series) (iv I
 	_, iv.Spread = meanAndDeviation(values)
 	low := (1 - b.confidence()) / 2
 	high := 1 - low
-	if b.Kind == BCa {
+	if b.Method == BCa {
 		low, high = correctTails(low, high, iv.Value, values, b.jackknife(f, samples))
 	}
 	iv.Low, iv.High = quantile(values, low), quantile(values, high)
-	if b.Kind == Pivotal {
+	if b.Method == Pivotal {
 		iv.Low, iv.High = 2*iv.Value-iv.High, 2*iv.Value-iv.Low
 	}
 	return iv, true, nil
@@ -120,8 +120,8 @@ func (b Bootstrap) block(n int) int {
 
 // resample sets the value and the number of undefined replicates of iv. It returns the defined
 // replicates, sorted; none if the records or more than half of the replicates do not define f.
-func (b Bootstrap) resample(f func(v []float64) float64, iv *Interval, series []Series) ([]float64, []*sample, error) {
-	samples := make([]*sample, len(series))
+func (b Bootstrap) resample(f func(v []float64) float64, iv *Interval, series []Series) ([]float64, []*sampledRecords, error) {
+	samples := make([]*sampledRecords, len(series))
 	v := make([]float64, len(series))
 	for i, s := range series {
 		var ok bool
@@ -129,8 +129,8 @@ func (b Bootstrap) resample(f func(v []float64) float64, iv *Interval, series []
 		if v[i], ok, err = Summarize(Overall, s.Stat, s.Type, s.Cols); err != nil || !ok {
 			return nil, nil, err
 		}
-		samples[i] = newSample(newPlan(s.Type, len(s.Cols), false), s.Stat, s.Cols)
-		if samples[i].n != samples[0].n {
+		samples[i] = newSampledRecords(newPlan(s.Type, len(s.Cols), false), s.Stat, s.Cols)
+		if samples[i].records != samples[0].records {
 			return nil, nil, &fault.Error{Setting: "difference", Problem: "the series have different numbers of records", Cure: "equalize events"}
 		}
 	}
@@ -150,7 +150,7 @@ func (b Bootstrap) resample(f func(v []float64) float64, iv *Interval, series []
 // correctTails moves two tails by BCa's bias and acceleration.
 func correctTails(low, high, value float64, sorted, without []float64) (float64, float64) {
 	at, _ := slices.BinarySearch(sorted, value)
-	bias := normal((float64(at) + 0.5) / float64(len(sorted)+1)) // always finite
+	bias := normalQuantile((float64(at) + 0.5) / float64(len(sorted)+1)) // always finite
 	mean, _ := weightedMean(without, nil)
 	square, cube := 0.0, 0.0
 	for _, v := range without {
@@ -159,43 +159,43 @@ func correctTails(low, high, value float64, sorted, without []float64) (float64,
 	}
 	acceleration, _ := div(cube, 6*math.Pow(square, 1.5))
 	moved := func(tail float64) float64 {
-		z := bias + normal(tail)
+		z := bias + normalQuantile(tail)
 		return math.Erfc(-(bias+z/(1-acceleration*z))/math.Sqrt2) / 2
 	}
 	return moved(low), moved(high)
 }
 
-// normal is the quantile of the standard normal distribution.
-func normal(p float64) float64 { return math.Sqrt2 * math.Erfinv(2*p-1) }
+// normalQuantile is the quantile of the standard normal distribution.
+func normalQuantile(p float64) float64 { return math.Sqrt2 * math.Erfinv(2*p-1) }
 
-// newSample extracts the records' terms. Records without pairs add nothing.
-func newSample(p *plan, s *Stat, cols [][]float64) *sample {
-	sm := &sample{stat: s, plan: p, needs: p.needs(s)}
+// newSampledRecords extracts the records' terms. Records without pairs add nothing.
+func newSampledRecords(p *plan, s *Stat, cols [][]float64) *sampledRecords {
+	sm := &sampledRecords{stat: s, plan: p, needs: p.neededSlots(s)}
 	sm.slots = append(slices.Clone(sm.needs), len(p.rules)-1)
 	for _, k := range sm.needs {
-		if r := p.rules[k]; r.method != add && r.method != sameInAll {
+		if r := p.rules[k]; r.method != addValues && r.method != constantValue {
 			sm.slots = append(sm.slots, r.weight, r.score)
 		}
 	}
 	slices.Sort(sm.slots)
 	sm.slots = slices.Compact(sm.slots)
 	eachRow(cols, func(row []float64) {
-		sm.n++
+		sm.records++
 		for _, k := range sm.slots {
 			x := 0.0
-			if p.total < 0 || row[p.total] != 0 || p.rules[k].method == sameInAll {
+			if p.totalSlot < 0 || row[p.totalSlot] != 0 || p.rules[k].method == constantValue {
 				x = p.term(row, k)
 			}
-			sm.rows = append(sm.rows, x)
+			sm.terms = append(sm.terms, x)
 		}
 	})
 	return sm
 }
 
 // replicates returns one value of f per replicate, NaN where it is undefined.
-func (b Bootstrap) replicates(f func(v []float64) float64, samples []*sample) []float64 {
+func (b Bootstrap) replicates(f func(v []float64) float64, samples []*sampledRecords) []float64 {
 	values := make([]float64, b.Replicates)
-	n := samples[0].n
+	n := samples[0].records
 	block := b.block(n)
 	workers := b.Workers
 	if workers <= 0 {
@@ -220,8 +220,8 @@ func (b Bootstrap) replicates(f func(v []float64) float64, samples []*sample) []
 }
 
 // jackknife returns f of the records without each block in turn.
-func (b Bootstrap) jackknife(f func(v []float64) float64, samples []*sample) (values []float64) {
-	n, draw := samples[0].n, newDraw(f, samples)
+func (b Bootstrap) jackknife(f func(v []float64) float64, samples []*sampledRecords) (values []float64) {
+	n, draw := samples[0].records, newDraw(f, samples)
 	block := b.block(n)
 	for at := 0; at < n; at += block {
 		gone := min(block, n-at)
@@ -234,7 +234,7 @@ func (b Bootstrap) jackknife(f func(v []float64) float64, samples []*sample) (va
 
 // newDraw returns a function, for one goroutine, that computes f of count records: consecutive
 // blocks, each beginning at one of starts and continuing after the last record with the first.
-func newDraw(f func(v []float64) float64, samples []*sample) func(starts []int, block, count int) float64 {
+func newDraw(f func(v []float64) float64, samples []*sampledRecords) func(starts []int, block, count int) float64 {
 	buffers := make([][]float64, len(samples))
 	v := make([]float64, len(samples))
 	for i, sm := range samples {
@@ -242,31 +242,31 @@ func newDraw(f func(v []float64) float64, samples []*sample) func(starts []int, 
 	}
 	return func(starts []int, block, count int) float64 {
 		for i, sm := range samples {
-			v[i] = sm.draw(buffers[i], starts, block, count)
+			v[i] = sm.statistic(buffers[i], starts, block, count)
 		}
 		return f(v)
 	}
 }
 
-// draw sums up blocks of records and computes the statistic.
-func (sm *sample) draw(room []float64, starts []int, block, count int) float64 {
+// statistic sums up blocks of records and computes the statistic.
+func (sm *sampledRecords) statistic(room []float64, starts []int, block, count int) float64 {
 	all, width := len(sm.plan.rules), len(sm.slots)
 	sums := room[all : all+width]
 	clear(sums)
 	for i, at := range starts {
 		for range min(block, count-i*block) {
-			for k, x := range sm.rows[at*width : (at+1)*width] {
+			for k, x := range sm.terms[at*width : (at+1)*width] {
 				sums[k] += x
 			}
-			if at++; at == sm.n {
+			if at++; at == sm.records {
 				at = 0
 			}
 		}
 	}
 	for k, slot := range sm.slots {
 		room[slot] = sums[k]
-		if sm.plan.rules[slot].method == sameInAll {
-			room[slot] = sm.rows[k] // Summarize has seen that all are the same
+		if sm.plan.rules[slot].method == constantValue {
+			room[slot] = sm.terms[k] // Summarize has seen that all are the same
 		}
 	}
 	v, ok := sm.plan.eval(sm.stat, sm.needs, room[:all], room[all+width:all+width])

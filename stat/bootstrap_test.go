@@ -94,7 +94,7 @@ func TestIntervalCoversTheTruth(t *testing.T) {
 func TestIntervalHasItsLevel(t *testing.T) {
 	cols := columnsOf(rand.New(rand.NewPCG(21, 22)), 200)
 	lt, s := lineType(t, "SL1L2"), statOf(t, "SL1L2", "ME")
-	others := Bootstrap{Seed: 99, Replicates: 4000, Block: 1}.replicates(firstOf, []*sample{newSample(newPlan(lt, 0, false), s, cols)})
+	others := Bootstrap{Seed: 99, Replicates: 4000, Block: 1}.replicates(firstOf, []*sampledRecords{newSampledRecords(newPlan(lt, 0, false), s, cols)})
 	for _, level := range []float64{0, 0.9, 0.95} {
 		iv, ok, err := Bootstrap{Seed: 1, Replicates: 4000, Confidence: level, Block: 1}.Interval(s, lt, cols)
 		if !ok || err != nil {
@@ -120,7 +120,7 @@ func TestIntervalHasItsLevel(t *testing.T) {
 func TestBlocksGoRoundTheCircle(t *testing.T) {
 	cols := columnsOf(rand.New(rand.NewPCG(31, 32)), 37)
 	lt, s := lineType(t, "SL1L2"), statOf(t, "SL1L2", "ME")
-	for _, v := range (Bootstrap{Seed: 1, Replicates: 100, Block: 37}).replicates(firstOf, []*sample{newSample(newPlan(lt, 0, false), s, cols)}) {
+	for _, v := range (Bootstrap{Seed: 1, Replicates: 100, Block: 37}).replicates(firstOf, []*sampledRecords{newSampledRecords(newPlan(lt, 0, false), s, cols)}) {
 		if want, _, _ := Summarize(Overall, s, lt, cols); !near(v, want, 1e-12) {
 			t.Fatalf("a whole circle gives %v, not %v", v, want)
 		}
@@ -191,8 +191,8 @@ func TestSummaries(t *testing.T) {
 	lt, s := lineType(t, "SL1L2"), statOf(t, "SL1L2", "ME")
 	// totals 1, 1, 8; errors 1, 2, 6
 	cols := [][]float64{{1, 1, 8}, {1, 2, 6}, {0, 0, 0}, {0, 0, 0}, {1, 4, 36}, {0, 0, 0}, {1, 2, 6}}
-	for m, want := range map[Method]float64{
-		Overall: 5.1, Unweighted: 3, MeanOfStats: 3, WeightedOfStat: 5.1, MedianOfStats: 2,
+	for m, want := range map[SummaryMethod]float64{
+		Overall: 5.1, Unweighted: 3, MeanOfStats: 3, WeightedMeanOfStats: 5.1, MedianOfStats: 2,
 	} {
 		got, ok, err := Summarize(m, s, lt, cols)
 		if err != nil || !ok || !near(got, want, 1e-12) {

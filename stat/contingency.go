@@ -8,37 +8,37 @@ import (
 
 const fromCTC = "METcalcpy util/ctc_statistics.py calculate_"
 
-// counts are the cells of a contingency table: a hits, b false alarms, c misses,
+// cellColumns are the cells of a contingency table: a hits, b false alarms, c misses,
 // d correct negatives.
-var counts = []string{"fy_oy", "fy_on", "fn_oy", "fn_on"} //nolint:gochecknoglobals // a constant
+var cellColumns = []string{"fy_oy", "fy_on", "fn_oy", "fn_on"} //nolint:gochecknoglobals // a constant
 
 // contingencyStats are computed from CTC lines. n is the total of the lines, which may differ from
 // a+b+c+d because METdbLoad rounds VSDB's cells.
 var contingencyStats = append([]Stat{ //nolint:gochecknoglobals // a constant table
-	contingency("BASER", "base rate, (a+c)/n", func(a, _, c, _, n float64) (float64, bool) { return div(a+c, n) }),
-	contingency("FMEAN", "forecast mean, (a+b)/n", func(a, b, _, _, n float64) (float64, bool) { return div(a+b, n) }),
-	contingency("ACC", "accuracy, (a+d)/n", func(a, _, _, d, n float64) (float64, bool) { return div(a+d, n) }),
-	contingency("FBIAS", "frequency bias, (a+b)/(a+c)", func(a, b, c, _, _ float64) (float64, bool) { return div(a+b, a+c) }),
-	contingency("PODY", "probability of detecting yes, a/(a+c)", func(a, _, c, _, _ float64) (float64, bool) { return div(a, a+c) }),
-	contingency("PODN", "probability of detecting no, d/(b+d)", func(_, b, _, d, _ float64) (float64, bool) { return div(d, b+d) }),
-	contingency("POFD", "probability of false detection, b/(b+d)", func(_, b, _, d, _ float64) (float64, bool) { return div(b, b+d) }),
-	contingency("FAR", "false alarm ratio, b/(a+b)", func(a, b, _, _, _ float64) (float64, bool) { return div(b, a+b) }),
-	contingency("CSI", "critical success index, a/(a+b+c)", func(a, b, c, _, _ float64) (float64, bool) { return div(a, a+b+c) }),
-	contingency("GSS", "Gilbert skill score (equitable threat score)", gilbert),
-	contingency("HK", "Hanssen-Kuipers discriminant, PODY − POFD", hanssenKuipers),
-	contingency("HSS", "Heidke skill score", heidke),
-	contingency("ODDS", "odds ratio, ad/(bc)", func(a, b, c, d, _ float64) (float64, bool) { return div(a*d, b*c) }),
-	contingency("LODDS", "logarithm of the odds ratio", logOdds),
-	contingency("ORSS", "odds ratio skill score, (ad−bc)/(ad+bc)", func(a, b, c, d, _ float64) (float64, bool) { return div(a*d-b*c, a*d+b*c) }),
-	contingency("EDS", "extreme dependency score", extremeDependency),
-	contingency("SEDS", "symmetric extreme dependency score", symmetricExtremeDependency),
-	contingency("EDI", "extremal dependency index", extremalIndex),
-	contingency("SEDI", "symmetric extremal dependency index", symmetricExtremalIndex),
-	contingency("BAGSS", "bias-adjusted Gilbert skill score", biasAdjustedGilbert),
-	contingency("OY", "observed events, a+c", func(a, _, c, _, _ float64) (float64, bool) { return a + c, true }),
-	contingency("ON", "observed non-events, b+d", func(_, b, _, d, _ float64) (float64, bool) { return b + d, true }),
-	contingency("FY", "forecast events, a+b", func(a, b, _, _, _ float64) (float64, bool) { return a + b, true }),
-	contingency("FN", "forecast non-events, c+d", func(_, _, c, d, _ float64) (float64, bool) { return c + d, true }),
+	contingencyStat("BASER", "base rate, (a+c)/n", func(a, _, c, _, n float64) (float64, bool) { return div(a+c, n) }),
+	contingencyStat("FMEAN", "forecast mean, (a+b)/n", func(a, b, _, _, n float64) (float64, bool) { return div(a+b, n) }),
+	contingencyStat("ACC", "accuracy, (a+d)/n", func(a, _, _, d, n float64) (float64, bool) { return div(a+d, n) }),
+	contingencyStat("FBIAS", "frequency bias, (a+b)/(a+c)", func(a, b, c, _, _ float64) (float64, bool) { return div(a+b, a+c) }),
+	contingencyStat("PODY", "probability of detecting yes, a/(a+c)", func(a, _, c, _, _ float64) (float64, bool) { return div(a, a+c) }),
+	contingencyStat("PODN", "probability of detecting no, d/(b+d)", func(_, b, _, d, _ float64) (float64, bool) { return div(d, b+d) }),
+	contingencyStat("POFD", "probability of false detection, b/(b+d)", func(_, b, _, d, _ float64) (float64, bool) { return div(b, b+d) }),
+	contingencyStat("FAR", "false alarm ratio, b/(a+b)", func(a, b, _, _, _ float64) (float64, bool) { return div(b, a+b) }),
+	contingencyStat("CSI", "critical success index, a/(a+b+c)", func(a, b, c, _, _ float64) (float64, bool) { return div(a, a+b+c) }),
+	contingencyStat("GSS", "Gilbert skill score (equitable threat score)", gilbert),
+	contingencyStat("HK", "Hanssen-Kuipers discriminant, PODY − POFD", hanssenKuipers),
+	contingencyStat("HSS", "Heidke skill score", heidke),
+	contingencyStat("ODDS", "odds ratio, ad/(bc)", func(a, b, c, d, _ float64) (float64, bool) { return div(a*d, b*c) }),
+	contingencyStat("LODDS", "logarithm of the odds ratio", logOdds),
+	contingencyStat("ORSS", "odds ratio skill score, (ad−bc)/(ad+bc)", func(a, b, c, d, _ float64) (float64, bool) { return div(a*d-b*c, a*d+b*c) }),
+	contingencyStat("EDS", "extreme dependency score", extremeDependency),
+	contingencyStat("SEDS", "symmetric extreme dependency score", symmetricExtremeDependency),
+	contingencyStat("EDI", "extremal dependency index", extremalIndex),
+	contingencyStat("SEDI", "symmetric extremal dependency index", symmetricExtremalIndex),
+	contingencyStat("BAGSS", "bias-adjusted Gilbert skill score", biasAdjustedGilbert),
+	contingencyStat("OY", "observed events, a+c", func(a, _, c, _, _ float64) (float64, bool) { return a + c, true }),
+	contingencyStat("ON", "observed non-events, b+d", func(_, b, _, d, _ float64) (float64, bool) { return b + d, true }),
+	contingencyStat("FY", "forecast events, a+b", func(a, b, _, _, _ float64) (float64, bool) { return a + b, true }),
+	contingencyStat("FN", "forecast non-events, c+d", func(_, _, c, d, _ float64) (float64, bool) { return c + d, true }),
 	{
 		Name: "HSS_EC", LineType: "CTC", Needs: columns("fy_oy fn_on total ec_value"), Unit: UnitOne,
 		Func:    func(v []float64) (float64, bool) { return div(v[0]+v[1]-v[3]*v[2], v[2]-v[3]*v[2]) },
@@ -51,15 +51,15 @@ var contingencyStats = append([]Stat{ //nolint:gochecknoglobals // a constant ta
 	columnStat("CTC", "FN_ON", "", UnitOne, "correct negatives, d", fromCTC+"ctc_fn_on"),
 }, pairCount("CTC"))
 
-// neighbourhoodTables are computed from NBRCTC lines.
-var neighbourhoodTables = append(forLineType( //nolint:gochecknoglobals // a constant table
+// neighborhoodCounts are computed from NBRCTC lines.
+var neighborhoodCounts = append(forLineType( //nolint:gochecknoglobals // a constant table
 	"NBRCTC", "BASER FMEAN ACC FBIAS PODY PODN POFD FAR CSI GSS HK HSS ODDS", "METcalcpy util/nbrctc_statistics.py", "", "", contingencyStats,
 ), pairCount("NBRCTC"))
 
-// contingency makes a row of the table from a function of a, b, c, d, n.
-func contingency(name, summary string, f func(a, b, c, d, n float64) (float64, bool)) Stat {
+// contingencyStat makes a row of the table from a function of a, b, c, d, n.
+func contingencyStat(name, summary string, f func(a, b, c, d, n float64) (float64, bool)) Stat {
 	return Stat{
-		Name: name, LineType: "CTC", Needs: append(slices.Clip(counts), "total"), Unit: UnitOne, Summary: summary,
+		Name: name, LineType: "CTC", Needs: append(slices.Clip(cellColumns), "total"), Unit: UnitOne, Summary: summary,
 		Source: fromCTC + strings.ToLower(name) + appendixC + "MET verification measures for categorical variables",
 		Func:   func(v []float64) (float64, bool) { return f(v[0], v[1], v[2], v[3], v[4]) },
 	}
@@ -111,9 +111,9 @@ func symmetricExtremeDependency(a, b, c, _, n float64) (float64, bool) {
 	return (math.Log((a+b)/n)+math.Log((a+c)/n))/math.Log(a/n) - 1, true
 }
 
-// rates are ln POFD, ln PODY and the logarithms of their complements. The logarithm of a complement
+// logRates are ln POFD, ln PODY and the logarithms of their complements. The logarithm of a complement
 // is -Inf if the rate is 1.
-func rates(a, b, c, d float64) (lnF, lnH, lnNotF, lnNotH float64, ok bool) {
+func logRates(a, b, c, d float64) (lnF, lnH, lnNotF, lnNotH float64, ok bool) {
 	if a <= 0 || b <= 0 {
 		return 0, 0, 0, 0, false
 	}
@@ -123,7 +123,7 @@ func rates(a, b, c, d float64) (lnF, lnH, lnNotF, lnNotH float64, ok bool) {
 
 // extremalIndex is (ln F − ln H)/(ln F + ln H), with F = POFD and H = PODY.
 func extremalIndex(a, b, c, d, _ float64) (float64, bool) {
-	lnF, lnH, _, _, ok := rates(a, b, c, d)
+	lnF, lnH, _, _, ok := logRates(a, b, c, d)
 	if !ok {
 		return 0, false
 	}
@@ -133,7 +133,7 @@ func extremalIndex(a, b, c, d, _ float64) (float64, bool) {
 // symmetricExtremalIndex adds the complements of both rates to EDI. It is undefined if a rate is 0
 // or 1.
 func symmetricExtremalIndex(a, b, c, d, _ float64) (float64, bool) {
-	lnF, lnH, lnNotF, lnNotH, ok := rates(a, b, c, d)
+	lnF, lnH, lnNotF, lnNotH, ok := logRates(a, b, c, d)
 	if !ok || c <= 0 || d <= 0 {
 		return 0, false
 	}

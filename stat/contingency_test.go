@@ -56,7 +56,7 @@ func TestContingencyIdentities(t *testing.T) {
 			row[5] = 0.5
 			a.Add(row)
 		}
-		for k, name := range counts {
+		for k, name := range cellColumns {
 			if x, ok := a.Column(name); !ok || x != sum[k] {
 				t.Fatalf("%s = %v, %v; the records add up to %v", name, x, ok, sum[k])
 			}

@@ -62,7 +62,7 @@ func (op Operation) Name(a, b string) string {
 // their mean is at most the absolute difference; 1 is certain. It is negative if the first series
 // is the worse one, and undefined for statistics without a perfect score.
 func (b Bootstrap) Significance(one, other Series) (share float64, ok bool, err error) {
-	score, known := one.Stat.Perfect()
+	score, known := one.Stat.PerfectScore()
 	if known && math.IsNaN(score) {
 		return 0, false, nil
 	}
@@ -101,8 +101,8 @@ var perfectScores = []struct { //nolint:gochecknoglobals // a constant table
 		BSS BSS_SMPL FSS AFSS ROC_AUC BIAS_RATIO CRPSS CRPSS_EMP RPSS MSESS VCNT_ANOM_CORR VCNT_ANOM_CORR_UNCNTR`},
 }
 
-// Perfect is the score of a perfect forecast, NaN if there is none; false if it is unknown.
-func (s *Stat) Perfect() (score float64, ok bool) {
+// PerfectScore is the score of a perfect forecast, NaN if there is none; false if it is unknown.
+func (s *Stat) PerfectScore() (score float64, ok bool) {
 	for _, p := range perfectScores {
 		if slices.Contains(columns(p.names), s.Name) {
 			return p.score, true
@@ -111,9 +111,9 @@ func (s *Stat) Perfect() (score float64, ok bool) {
 	return 0, false
 }
 
-// MeanDiffersConfidence is the confidence, by Student's t-test, that the mean of the cases'
+// MeanDifferenceConfidence is the confidence, by Student's t-test, that the mean of the cases'
 // differences is not zero; 1 is certain. It is 0 for fewer than two cases, or without spread.
-func MeanDiffersConfidence(differences []float64) float64 {
+func MeanDifferenceConfidence(differences []float64) float64 {
 	differences = slices.DeleteFunc(slices.Clone(differences), math.IsNaN)
 	mean, sd := meanAndDeviation(differences)
 	n := float64(len(differences))
@@ -191,7 +191,7 @@ func meanAndDeviation(values []float64) (mean, sd float64) {
 // 0.3 or more, the effective number of values is smaller, unless inflate is false, which METviewer
 // applies only to medians. It is 0 for two values or fewer, and NaN if the autocorrelation is
 // invalid.
-func StandardError(m Method, values []float64, inflate bool) float64 {
+func StandardError(m SummaryMethod, values []float64, inflate bool) float64 {
 	values = slices.DeleteFunc(slices.Clone(values), math.IsNaN)
 	n := math.Sqrt(float64(len(values)))
 	mean, sd := meanAndDeviation(values)
@@ -225,10 +225,10 @@ func autocorrelation(values []float64, mean float64) float64 {
 	return sx*sy/(sx-n*sxx) + sxy/(sxx-sx*sx/n)
 }
 
-// Margin is half the width of METviewer's plot_ci std interval around a value with this standard
+// HalfWidth is half the width of METviewer's plot_ci std interval around a value with this standard
 // error: z'·se with z' = (z + z/√2)/2. With this width, two values differ if their intervals do not
 // touch.
-func Margin(confidence, se float64) float64 {
-	z := normal(1 - (1-confidence)/2)
+func HalfWidth(confidence, se float64) float64 {
+	z := normalQuantile(1 - (1-confidence)/2)
 	return (z + z/math.Sqrt2) / 2 * se
 }

@@ -68,8 +68,8 @@ func TestDifferenceIsResampledTogether(t *testing.T) {
 // percentiles.
 func TestKindsOfLimits(t *testing.T) {
 	lt := lineType(t, "SL1L2")
-	limits := func(k Kind, s *Stat, cols [][]float64) Interval {
-		iv, ok, err := Bootstrap{Seed: 5, Replicates: 4000, Kind: k, Block: 1}.Interval(s, lt, cols)
+	limits := func(k IntervalMethod, s *Stat, cols [][]float64) Interval {
+		iv, ok, err := Bootstrap{Seed: 5, Replicates: 4000, Method: k, Block: 1}.Interval(s, lt, cols)
 		if !ok || err != nil || iv.Low >= iv.Value || iv.Value >= iv.High {
 			t.Fatalf("%+v, %v, %v", iv, ok, err)
 		}
@@ -129,7 +129,7 @@ func TestStandardErrors(t *testing.T) {
 	loose := []float64{1, 5, 2, 6, 3, 7, 1, 8}
 	tight := []float64{1, 2, 3, 4, 5, 5, 4, 3, 2, 1, 1, 2}
 	for _, c := range []struct {
-		m       Method
+		m       SummaryMethod
 		values  []float64
 		inflate bool
 		want    float64
@@ -149,7 +149,7 @@ func TestStandardErrors(t *testing.T) {
 		t.Errorf("of two values: %v", se)
 	}
 	// z = 1.96: (1.96 + 1.96/√2)/2
-	if got := Margin(0.95, 2); !near(got, 2*1.6729339, 1e-6) {
+	if got := HalfWidth(0.95, 2); !near(got, 2*1.6729339, 1e-6) {
 		t.Errorf("margin %v", got)
 	}
 	e, ok := Equivalent(tight, []float64{1.5, 2, 3.5, 4, 5, 5.5, 4, 3.5, 2, 1, 1.5, math.NaN()}, -EquivalenceBound, EquivalenceBound)
@@ -174,7 +174,7 @@ func TestSurely(t *testing.T) {
 		{[]float64{1}, 0},
 		{[]float64{2, 2, 2}, 0},
 	} {
-		if got := MeanDiffersConfidence(c.values); math.Abs(got-c.want) > 1e-9 {
+		if got := MeanDifferenceConfidence(c.values); math.Abs(got-c.want) > 1e-9 {
 			t.Errorf("%v: %v, want %v", c.values, got, c.want)
 		}
 	}

@@ -14,28 +14,28 @@ const (
 // ensembleStats are computed from ECNT lines. Root mean squares are averaged as squares, and the
 // mean errors of members above and below the observation by the number of these members.
 var ensembleStats = []Stat{ //nolint:gochecknoglobals // a constant table
-	ensemble("CRPS", "continuous ranked probability score"),
-	ensemble("CRPSCL", "CRPS of the climatology"),
+	ensembleStat("CRPS", "continuous ranked probability score"),
+	ensembleStat("CRPSCL", "CRPS of the climatology"),
 	oneMinusRatio("ECNT", "CRPSS", "crps crpscl", "CRPS skill score, 1 − CRPS/CRPSCL", fromECNT+"crpss"),
-	ensemble("CRPS_EMP", "empirical CRPS"),
-	ensemble("CRPSCL_EMP", "empirical CRPS of the climatology"),
+	ensembleStat("CRPS_EMP", "empirical CRPS"),
+	ensembleStat("CRPSCL_EMP", "empirical CRPS of the climatology"),
 	oneMinusRatio("ECNT", "CRPSS_EMP", "crps_emp crpscl_emp", "empirical CRPS skill score", fromECNT+"crpss_emp"),
-	ensemble("CRPS_EMP_FAIR", "empirical CRPS, corrected for the number of members"),
-	ensemble("SPREAD_MD", "mean absolute difference of the members"),
-	ensemble("IGN", "ignorance score"),
-	ensemble("ME", "mean error of the ensemble mean"),
-	ensemble("MAE", "mean absolute error of the ensemble mean"),
-	ensemble("RMSE", "root mean squared error of the ensemble mean"),
-	ensemble("SPREAD", "spread of the ensemble"),
-	ensemble("ME_OERR", "ME with observation error"),
-	ensemble("MAE_OERR", "MAE with observation error"),
-	ensemble("RMSE_OERR", "RMSE with observation error"),
-	ensemble("SPREAD_OERR", "spread with observation error"),
-	ensemble("SPREAD_PLUS_OERR", "spread and observation error together; METcalcpy takes SPREAD_OERR's column"),
-	ensemble("N_GE_OBS", "members at or above the observation"),
-	ensemble("ME_GE_OBS", "mean error of the members at or above the observation"),
-	ensemble("N_LT_OBS", "members below the observation"),
-	ensemble("ME_LT_OBS", "mean error of the members below the observation"),
+	ensembleStat("CRPS_EMP_FAIR", "empirical CRPS, corrected for the number of members"),
+	ensembleStat("SPREAD_MD", "mean absolute difference of the members"),
+	ensembleStat("IGN", "ignorance score"),
+	ensembleStat("ME", "mean error of the ensemble mean"),
+	ensembleStat("MAE", "mean absolute error of the ensemble mean"),
+	ensembleStat("RMSE", "root mean squared error of the ensemble mean"),
+	ensembleStat("SPREAD", "spread of the ensemble"),
+	ensembleStat("ME_OERR", "ME with observation error"),
+	ensembleStat("MAE_OERR", "MAE with observation error"),
+	ensembleStat("RMSE_OERR", "RMSE with observation error"),
+	ensembleStat("SPREAD_OERR", "spread with observation error"),
+	ensembleStat("SPREAD_PLUS_OERR", "spread and observation error together; METcalcpy takes SPREAD_OERR's column"),
+	ensembleStat("N_GE_OBS", "members at or above the observation"),
+	ensembleStat("ME_GE_OBS", "mean error of the members at or above the observation"),
+	ensembleStat("N_LT_OBS", "members below the observation"),
+	ensembleStat("ME_LT_OBS", "mean error of the members below the observation"),
 	{
 		Name: "BIAS_RATIO", LineType: "ECNT", Needs: columns("me_ge_obs me_lt_obs"), Unit: UnitOne, Summary: "ME_GE_OBS/|ME_LT_OBS|", Source: fromECNT + "bias_ratio",
 		Func: func(v []float64) (float64, bool) { return div(v[0], math.Abs(v[1])) },
@@ -43,9 +43,9 @@ var ensembleStats = []Stat{ //nolint:gochecknoglobals // a constant table
 	pairCount("ECNT"),
 }
 
-// ensemble is a column of ECNT that is aggregated as it is.
-func ensemble(name, summary string) Stat {
-	unit := UnitSame
+// ensembleStat is a column of ECNT that is aggregated as it is.
+func ensembleStat(name, summary string) Stat {
+	unit := UnitVariable
 	if strings.HasPrefix(name, "N_") || name == "IGN" {
 		unit = UnitOne
 	}
@@ -68,8 +68,8 @@ var rankedStats = []Stat{ //nolint:gochecknoglobals // a constant table
 	pairCount("RPS"),
 }
 
-// neighbourhoodStats are computed from NBRCNT lines.
-var neighbourhoodStats = []Stat{ //nolint:gochecknoglobals // a constant table
+// neighborhoodStats are computed from NBRCNT lines.
+var neighborhoodStats = []Stat{ //nolint:gochecknoglobals // a constant table
 	columnStat("NBRCNT", "FBS", "", UnitOne, "fractions Brier score", fromNBR+"fbs"),
 	columnStat("NBRCNT", "FSS", "", UnitOne, "fractions skill score, 1 − Σ n·fbs/Σ(n·fbs/(1−fss))", fromNBR+"fss"),
 	columnStat("NBRCNT", "F_RATE", "", UnitOne, "forecast event frequency", fromNBR+"f_rate"),

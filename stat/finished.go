@@ -55,7 +55,7 @@ var columnOfName = map[string]string{ //nolint:gochecknoglobals // a constant ta
 // suffixes _ncl, _ncu, _bcl and _bcu.
 func Finished(name string) (Stat, error) {
 	name = strings.ToUpper(name)
-	if s, ok := objectStat(name); ok {
+	if s, ok := findObjectStat(name); ok {
 		return s, nil
 	}
 	for _, f := range finishedTypes {

@@ -96,7 +96,7 @@ func TestMETcalcpy(t *testing.T) {
 		for name, theirs := range a.Values {
 			key := a.Type + " " + name
 			s, err := ByName(a.Type, name)
-			if why := WhyUnsupported(a.Type, name); (why != "") != (err != nil) || why != "" && !strings.Contains(err.Error(), why) {
+			if why := UnsupportedReason(a.Type, name); (why != "") != (err != nil) || why != "" && !strings.Contains(err.Error(), why) {
 				t.Errorf("%s: %v, refused as %q", key, err, why)
 			}
 			if err != nil {

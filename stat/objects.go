@@ -46,20 +46,20 @@ var objectTypes = map[string][2]string{ //nolint:gochecknoglobals // a constant 
 	"": {"MODE_OBJ_SINGLE", "MODE_OBJ_PAIR"}, "2": {"MTD_2D_OBJ", ""}, "3": {"MTD_3D_OBJ_SINGLE", "MTD_3D_OBJ_PAIR"},
 }
 
-// objectStat finds a statistic of MODE's or MTD's objects.
-func objectStat(name string) (Stat, bool) {
+// findObjectStat finds a statistic of MODE's or MTD's objects.
+func findObjectStat(name string) (Stat, bool) {
 	s := Stat{Name: name, Unit: UnitOne, Source: fromObjects}
 	name = cmp.Or(objectNames2010[name], name)
 	if m := objectRatio.FindStringSubmatch(name); m != nil {
 		s.LineType = objectTypes[m[1]][0]
-		s.Needs, s.Summary = append(flagColumns(3), sizeOf(m[1], m[2] != "RATIO")...), "ratio of numbers of objects, or of their areas or volumes"
-		s.Rows = func(cols [][]float64) (float64, bool) { return div(sumOfSizes(cols, m[3]), sumOfSizes(cols, m[4])) }
+		s.Needs, s.Summary = append(flagColumns(3), sizeColumn(m[1], m[2] != "RATIO")...), "ratio of numbers of objects, or of their areas or volumes"
+		s.RecordsFunc = func(cols [][]float64) (float64, bool) { return div(sumOfSizes(cols, m[3]), sumOfSizes(cols, m[4])) }
 		return s, (m[2] != "VOLRAT") == (m[1] != "3") || m[2] == "RATIO"
 	}
 	if m := objectScore.FindStringSubmatch(name); m != nil {
 		s.LineType = objectTypes[m[1]][0]
-		s.Needs, s.Summary = append(flagColumns(3), sizeOf(m[1], m[2] != "")...), "score of simple objects: hits are half of the matched ones, misses unmatched ones observed, false alarms unmatched ones forecast"
-		s.Rows = func(cols [][]float64) (float64, bool) { return objectScores(cols, m[3]) }
+		s.Needs, s.Summary = append(flagColumns(3), sizeColumn(m[1], m[2] != "")...), "score of simple objects: hits are half of the matched ones, misses unmatched ones observed, false alarms unmatched ones forecast"
+		s.RecordsFunc = func(cols [][]float64) (float64, bool) { return objectScores(cols, m[3]) }
 		return s, m[2] == "" || (m[2] == "V") == (m[1] == "3")
 	}
 	if m := objectSingle.FindStringSubmatch(name); m != nil && objectColumn(&s, objectTypes[m[1]][0], m[2], m[3]) {
@@ -76,8 +76,8 @@ func flagColumns(n int) []string {
 	return []string{"fcst_flag", "simple_flag", "matched_flag"}[3-n:]
 }
 
-// sizeOf is the column of an object's size, if the statistic uses sizes.
-func sizeOf(dimension string, counts bool) []string {
+// sizeColumn is the column of an object's size, if the statistic uses sizes.
+func sizeColumn(dimension string, counts bool) []string {
 	switch {
 	case !counts:
 		return nil
@@ -146,7 +146,7 @@ func objectColumn(s *Stat, lineType, name, letters string) bool {
 	}
 	if best := strings.TrimPrefix(name, "MAXINT"); best != name && lineType == "MODE_OBJ_PAIR" && (best == "" || best == "F" || best == "O") {
 		s.Needs, s.Summary = append(flags, "interest"), "greatest interest of each object that is paired"
-		s.Each = func(ids []string, cols [][]float64) []float64 {
+		s.ValuesFunc = func(ids []string, cols [][]float64) []float64 {
 			return greatestInterest(ids, cols, letters, cmp.Or(best, "FO"))
 		}
 		return true
@@ -155,11 +155,11 @@ func objectColumn(s *Stat, lineType, name, letters string) bool {
 	mode := lineType == "MODE_OBJ_SINGLE"
 	switch {
 	case (mode || strings.HasPrefix(lineType, "MTD")) && len(flags) == 3 && (name == "CNT" || name == "CNTSUM"):
-		s.Needs, s.Summary, s.Rows, s.PerCase = flags, "number of objects", all, name == "CNT"
+		s.Needs, s.Summary, s.RecordsFunc, s.PerCase = flags, "number of objects", all, name == "CNT"
 		return true
 	case mode && name == "ACOV":
 		s.Needs, s.Summary, s.PerCase = append(flags, "area", "n_valid"), "part of the grid that simple objects cover", true
-		s.Rows = func(cols [][]float64) (float64, bool) { return coverage(cols, letters) }
+		s.RecordsFunc = func(cols [][]float64) (float64, bool) { return coverage(cols, letters) }
 		return true
 	case lineType == "MTD_3D_OBJ_SINGLE" && name == "DURATION":
 		s.Needs, s.Summary = append(flags, "end_time", "start_time"), "end less start"
@@ -193,16 +193,16 @@ func objectDifference(s *Stat, name, letters string) bool {
 		return false
 	}
 	s.Needs, s.Unit, s.Summary = one.Needs, one.Unit, "that of forecast objects less that of observed ones of the same number"
-	if one.Rows != nil {
+	if one.RecordsFunc != nil {
 		s.Summary, s.PerCase = "that of forecast objects less that of observed ones", one.PerCase
-		s.Rows = func(cols [][]float64) (float64, bool) {
-			a, _ := one.Rows(cols)
-			b, _ := other.Rows(cols)
+		s.RecordsFunc = func(cols [][]float64) (float64, bool) {
+			a, _ := one.RecordsFunc(cols)
+			b, _ := other.RecordsFunc(cols)
 			return a - b, true
 		}
 		return name != "ACOV"
 	}
-	s.Each = func(ids []string, cols [][]float64) []float64 { return differences(&one, &other, ids, cols) }
+	s.ValuesFunc = func(ids []string, cols [][]float64) []float64 { return differences(&one, &other, ids, cols) }
 	return true
 }
 

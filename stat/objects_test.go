@@ -19,7 +19,7 @@ func TestObjectStatistics(t *testing.T) {
 		"ACOV_FAA": 0.14, "ACOV_ASA": 0.125, "ACOV": 0.11, "CNT_DSA": -1, "CNTSUM_DAA": -1,
 	} {
 		s, err := Finished(name)
-		if err != nil || s.Rows == nil {
+		if err != nil || s.RecordsFunc == nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
@@ -27,7 +27,7 @@ func TestObjectStatistics(t *testing.T) {
 		for _, need := range s.Needs {
 			of = append(of, cols[need])
 		}
-		if got, ok := s.Rows(of); !ok || math.Abs(got-want) > 1e-12 {
+		if got, ok := s.RecordsFunc(of); !ok || math.Abs(got-want) > 1e-12 {
 			t.Errorf("%s is %v (%v), want %v", name, got, ok, want)
 		}
 	}
@@ -91,7 +91,7 @@ func TestPairedObjects(t *testing.T) {
 		{"MMI", pairs, paired, []float64{0.9, 0.7, 0.7, 0.9}},
 	} {
 		s, err := Finished(c.name)
-		if err != nil || s.Each == nil {
+		if err != nil || s.ValuesFunc == nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
 		}
@@ -99,7 +99,7 @@ func TestPairedObjects(t *testing.T) {
 		for _, need := range s.Needs {
 			of = append(of, c.columns[need])
 		}
-		if got := s.Each(c.objects, of); !slices.Equal(got, c.want) {
+		if got := s.ValuesFunc(c.objects, of); !slices.Equal(got, c.want) {
 			t.Errorf("%s is %v, want %v", c.name, got, c.want)
 		}
 	}

@@ -10,16 +10,16 @@ const fromPSTD = "METcalcpy util/pstd_statistics.py calculate_pstd_"
 // probabilityStats are computed from PCT lines: a table of the events and
 // non-events in each bin of forecast probability.
 var probabilityStats = []Stat{ //nolint:gochecknoglobals // a constant table
-	probability("BASER", "base rate", func(b []bin) (float64, bool) { return baseRate(b) }),
-	probability("RELIABILITY", "reliability, the mean squared distance of probability and observed frequency", func(b []bin) (float64, bool) {
+	probabilityStat("BASER", "base rate", func(b []bin) (float64, bool) { return baseRate(b) }),
+	probabilityStat("RELIABILITY", "reliability, the mean squared distance of probability and observed frequency", func(b []bin) (float64, bool) {
 		return brier(b, 1, 0, 0)
 	}),
-	probability("RESOLUTION", "resolution, the mean squared distance of the bins' observed frequencies from the base rate", func(b []bin) (float64, bool) {
+	probabilityStat("RESOLUTION", "resolution, the mean squared distance of the bins' observed frequencies from the base rate", func(b []bin) (float64, bool) {
 		return brier(b, 0, 1, 0)
 	}),
-	probability("UNCERTAINTY", "uncertainty, p(1−p) of the base rate p", func(b []bin) (float64, bool) { return brier(b, 0, 0, 1) }),
-	probability("BRIER", "Brier score, RELIABILITY − RESOLUTION + UNCERTAINTY", func(b []bin) (float64, bool) { return brier(b, 1, -1, 1) }),
-	probability("BSS_SMPL", "Brier skill score against the sample's base rate, (RESOLUTION − RELIABILITY)/UNCERTAINTY", func(b []bin) (float64, bool) {
+	probabilityStat("UNCERTAINTY", "uncertainty, p(1−p) of the base rate p", func(b []bin) (float64, bool) { return brier(b, 0, 0, 1) }),
+	probabilityStat("BRIER", "Brier score, RELIABILITY − RESOLUTION + UNCERTAINTY", func(b []bin) (float64, bool) { return brier(b, 1, -1, 1) }),
+	probabilityStat("BSS_SMPL", "Brier skill score against the sample's base rate, (RESOLUTION − RELIABILITY)/UNCERTAINTY", func(b []bin) (float64, bool) {
 		skill, ok := brier(b, -1, 1, 0)
 		uncertainty, _ := brier(b, 0, 0, 1)
 		if !ok {
@@ -27,12 +27,12 @@ var probabilityStats = []Stat{ //nolint:gochecknoglobals // a constant table
 		}
 		return div(skill, uncertainty)
 	}),
-	probability("ROC_AUC", "area under the receiver operating characteristic", areaUnderROC),
+	probabilityStat("ROC_AUC", "area under the receiver operating characteristic", areaUnderROC),
 	pairCount("PCT"),
 }
 
 // bin is a bin of forecast probability: its center, and the numbers of events and non-events.
-type bin struct{ centre, yes, no float64 }
+type bin struct{ center, yes, no float64 }
 
 // bins takes the repeating columns of PCT: thresh_i, oy_i, on_i of each bin, and the last
 // threshold. It uses the exact center of a bin, of which METviewer's text has three decimals. It
@@ -40,13 +40,13 @@ type bin struct{ centre, yes, no float64 }
 func bins(v []float64) (b []bin) {
 	for ; len(v) >= 4; v = v[3:] {
 		if v[1]+v[2] > 0 {
-			b = append(b, bin{centre: (v[0] + v[3]) / 2, yes: v[1], no: v[2]})
+			b = append(b, bin{center: (v[0] + v[3]) / 2, yes: v[1], no: v[2]})
 		}
 	}
 	return b
 }
 
-func probability(name, summary string, f func(b []bin) (float64, bool)) Stat {
+func probabilityStat(name, summary string, f func(b []bin) (float64, bool)) Stat {
 	return Stat{
 		Name: name, LineType: "PCT", Needs: columns(Repeats), Unit: UnitOne, Summary: summary,
 		Source: fromPSTD + strings.ToLower(name) + appendixC + "MET verification measures for probabilistic forecasts",
@@ -70,7 +70,7 @@ func brier(b []bin, reliability, resolution, uncertainty float64) (sum float64, 
 		n := x.yes + x.no
 		o := x.yes / n
 		all += n
-		sum += n * (reliability*(x.centre-o)*(x.centre-o) + resolution*(o-p)*(o-p))
+		sum += n * (reliability*(x.center-o)*(x.center-o) + resolution*(o-p)*(o-p))
 	}
 	return sum/all + uncertainty*p*(1-p), ok
 }
@@ -97,23 +97,23 @@ func areaUnderROC(b []bin) (area float64, ok bool) {
 // categoryStats are computed from MCTC lines: n_cat, ec_value, and the counts of
 // forecast category i and observed category j, row by row.
 var categoryStats = []Stat{ //nolint:gochecknoglobals // a constant table
-	category("ACC", "accuracy, the share of the diagonal", func(t squareTable) (float64, bool) { return t.diagonal(), true }),
-	category("HK", "Hanssen-Kuipers discriminant", func(t squareTable) (float64, bool) {
+	categoryStat("ACC", "accuracy, the share of the diagonal", func(t squareTable) (float64, bool) { return t.diagonal(), true }),
+	categoryStat("HK", "Hanssen-Kuipers discriminant", func(t squareTable) (float64, bool) {
 		chance, squares := 0.0, 0.0
 		for i := range t.f {
 			chance, squares = chance+t.f[i]*t.o[i], squares+t.o[i]*t.o[i]
 		}
 		return div(t.diagonal()-chance, 1-squares)
 	}),
-	category("HSS", "Heidke skill score", func(t squareTable) (float64, bool) {
+	categoryStat("HSS", "Heidke skill score", func(t squareTable) (float64, bool) {
 		chance := 0.0
 		for i := range t.f {
 			chance += t.f[i] * t.o[i]
 		}
 		return div(t.diagonal()-chance, 1-chance)
 	}),
-	category("GER", "Gerrity score", gerrity),
-	category("HSS_EC", "Heidke skill score against a chance of ec_value", func(t squareTable) (float64, bool) { return div(t.diagonal()-t.ec, 1-t.ec) }),
+	categoryStat("GER", "Gerrity score", gerrity),
+	categoryStat("HSS_EC", "Heidke skill score against a chance of ec_value", func(t squareTable) (float64, bool) { return div(t.diagonal()-t.ec, 1-t.ec) }),
 	pairCount("MCTC"),
 }
 
@@ -124,7 +124,7 @@ type squareTable struct {
 	p    [][]float64 // forecast, observed
 }
 
-func category(name, summary string, f func(t squareTable) (float64, bool)) Stat {
+func categoryStat(name, summary string, f func(t squareTable) (float64, bool)) Stat {
 	source := "MET User's Guide appendix C, MET verification measures for multi-category variables"
 	if name == "HSS_EC" {
 		source = "METcalcpy util/mcts_statistics.py calculate_mcts_hss_ec; " + source

@@ -17,10 +17,10 @@ var unsupported = []struct{ lineType, names, why string }{ //nolint:gochecknoglo
 	{"RPS", "REL RES UNC RPSS_SMPL", "the parts of RPS over several records require the original tables: they are not means of the records' parts"},
 }
 
-// WhyUnsupported returns the reason why a statistic that METviewer offers for a line type cannot be
+// UnsupportedReason returns the reason why a statistic that METviewer offers for a line type cannot be
 // computed from it; "" if it can, or if METviewer does not offer it.
-func WhyUnsupported(lineType, name string) string {
-	name = Bare(lineType, name)
+func UnsupportedReason(lineType, name string) string {
+	name = BareName(lineType, name)
 	for _, r := range unsupported {
 		if r.lineType == lineType && slices.Contains(columns(r.names), name) {
 			return r.why

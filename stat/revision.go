@@ -12,8 +12,8 @@ type Revisions struct {
 	N int
 	// probability that chance produces as few runs above and below the median (Wald and Wolfowitz
 	// 1940)
-	Runs        float64
-	Correlation float64 // correlation of each revision with the next one of the same valid time
+	RunsProbability float64
+	Correlation     float64 // correlation of each revision with the next one of the same valid time
 }
 
 // RevisionsOf tests the revisions of each valid time, in their order. The runs are METcalcpy's
@@ -22,7 +22,7 @@ type Revisions struct {
 // by √n. It is omitted here; see String.
 func RevisionsOf(times [][]float64) Revisions {
 	known := slices.DeleteFunc(slices.Concat(times...), math.IsNaN)
-	r := Revisions{N: len(known), Runs: fewRuns(slices.Clone(known)), Correlation: math.NaN()}
+	r := Revisions{N: len(known), RunsProbability: fewRuns(slices.Clone(known)), Correlation: math.NaN()}
 	mean, _ := weightedMean(known, nil)
 	var square, product, pairs float64
 	for _, v := range known {
@@ -67,8 +67,8 @@ func fewRuns(values []float64) float64 {
 // String describes the results of both tests.
 func (r Revisions) String() string {
 	text := fmt.Sprintf("%d revisions", r.N)
-	if !math.IsNaN(r.Runs) {
-		text += fmt.Sprintf(", so few runs by chance p = %.3f", r.Runs)
+	if !math.IsNaN(r.RunsProbability) {
+		text += fmt.Sprintf(", so few runs by chance p = %.3f", r.RunsProbability)
 	}
 	if !math.IsNaN(r.Correlation) {
 		text += fmt.Sprintf(", autocorrelation %.2f (by chance within ±%.2f)", r.Correlation, 1.96/math.Sqrt(float64(r.N)))

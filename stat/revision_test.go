@@ -11,7 +11,7 @@ import (
 func TestRevisions(t *testing.T) {
 	times := [][]float64{{1, 2, -1, -2}, {-3, 4, 5}, {6, -1, 0.5}}
 	r := RevisionsOf(times)
-	if r.N != 10 || math.Abs(r.Runs-0.08985624743949992) > 1e-12 || math.Abs(r.Correlation - -0.0753867896459387) > 1e-12 {
+	if r.N != 10 || math.Abs(r.RunsProbability-0.08985624743949992) > 1e-12 || math.Abs(r.Correlation - -0.0753867896459387) > 1e-12 {
 		t.Errorf("%+v", r)
 	}
 	if text := r.String(); text != "10 revisions, so few runs by chance p = 0.090, autocorrelation -0.08 (by chance within ±0.62)" {
@@ -22,7 +22,7 @@ func TestRevisions(t *testing.T) {
 		t.Errorf("%+v, want %+v", gap, r)
 	}
 	for _, none := range [][][]float64{nil, {{1}}, {{2, 2, 2}}} {
-		if r := RevisionsOf(none); !math.IsNaN(r.Runs) || !math.IsNaN(r.Correlation) {
+		if r := RevisionsOf(none); !math.IsNaN(r.RunsProbability) || !math.IsNaN(r.Correlation) {
 			t.Errorf("%v: %+v", none, r)
 		}
 	}

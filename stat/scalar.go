@@ -14,66 +14,66 @@ const (
 // scalarStats are computed from SL1L2 lines: means over the pairs of f, o, f·o,
 // f², o² and |f−o|.
 var scalarStats = []Stat{ //nolint:gochecknoglobals // a constant table
-	scalar("FBAR", "fbar", UnitSame, "mean forecast", first),
-	scalar("OBAR", "obar", UnitSame, "mean observation", first),
-	scalar("ME", "fbar obar", UnitSame, "mean error (bias)", meanError),
-	scalar("ME2", "fbar obar", UnitSquared, "square of the mean error", meanErrorSquared),
-	scalar("MSE", "fobar ffbar oobar", UnitSquared, "mean squared error", meanSquaredError),
-	scalar("RMSE", "fobar ffbar oobar", UnitSame, "root mean squared error", rootMeanSquaredError),
-	scalar("BCMSE", "fbar obar fobar ffbar oobar", UnitSquared, "bias-corrected mean squared error", biasCorrectedMSE),
-	scalar("BCRMSE", "fbar obar fobar ffbar oobar", UnitSame, "bias-corrected root mean squared error", biasCorrectedRMSE),
-	scalar("MAE", "mae", UnitSame, "mean absolute error", first),
-	scalar("MBIAS", "fbar obar", UnitOne, "multiplicative bias, FBAR/OBAR", multiplicativeBias),
-	scalar("FE", "fbar obar", UnitOne, "fractional error, (FBAR−OBAR)/FBAR", fractionalError),
-	scalar("SI", "fobar ffbar oobar obar", UnitOne, "scatter index, RMSE/OBAR", scatterIndex),
-	scalar("FSTDEV", "total fbar ffbar", UnitSame, "standard deviation of the forecast", standardDeviation),
-	scalar("OSTDEV", "total obar oobar", UnitSame, "standard deviation of the observation", standardDeviation),
+	scalarStat("FBAR", "fbar", UnitVariable, "mean forecast", firstColumn),
+	scalarStat("OBAR", "obar", UnitVariable, "mean observation", firstColumn),
+	scalarStat("ME", "fbar obar", UnitVariable, "mean error (bias)", meanError),
+	scalarStat("ME2", "fbar obar", UnitVariableSquared, "square of the mean error", meanErrorSquared),
+	scalarStat("MSE", "fobar ffbar oobar", UnitVariableSquared, "mean squared error", meanSquaredError),
+	scalarStat("RMSE", "fobar ffbar oobar", UnitVariable, "root mean squared error", rootMeanSquaredError),
+	scalarStat("BCMSE", "fbar obar fobar ffbar oobar", UnitVariableSquared, "bias-corrected mean squared error", biasCorrectedMSE),
+	scalarStat("BCRMSE", "fbar obar fobar ffbar oobar", UnitVariable, "bias-corrected root mean squared error", biasCorrectedRMSE),
+	scalarStat("MAE", "mae", UnitVariable, "mean absolute error", firstColumn),
+	scalarStat("MBIAS", "fbar obar", UnitOne, "multiplicative bias, FBAR/OBAR", multiplicativeBias),
+	scalarStat("FE", "fbar obar", UnitOne, "fractional error, (FBAR−OBAR)/FBAR", fractionalError),
+	scalarStat("SI", "fobar ffbar oobar obar", UnitOne, "scatter index, RMSE/OBAR", scatterIndex),
+	scalarStat("FSTDEV", "total fbar ffbar", UnitVariable, "standard deviation of the forecast", standardDeviation),
+	scalarStat("OSTDEV", "total obar oobar", UnitVariable, "standard deviation of the observation", standardDeviation),
 	{
-		Name: "ESTDEV", LineType: "SL1L2", Needs: append([]string{"total"}, scalarSums...), Unit: UnitSame, Func: errorStandardDeviation,
+		Name: "ESTDEV", LineType: "SL1L2", Needs: append([]string{"total"}, scalarSums...), Unit: UnitVariable, Func: errorStandardDeviation,
 		Summary: "standard deviation of the error",
 		Source:  "MET User's Guide appendix C, standard deviation of the error; not METcalcpy's calculate_estdev, see errorStandardDeviation",
 	},
-	scalar("MSESS", "total obar oobar fobar ffbar", UnitOne, "mean squared error skill score, 1 − MSE/OSTDEV²", skillScore),
-	scalar("PR_CORR", "fbar obar fobar ffbar oobar", UnitOne, "Pearson correlation", pearson),
+	scalarStat("MSESS", "total obar oobar fobar ffbar", UnitOne, "mean squared error skill score, 1 − MSE/OSTDEV²", meanSquaredErrorSkill),
+	scalarStat("PR_CORR", "fbar obar fobar ffbar oobar", UnitOne, "Pearson correlation", pearson),
 	pairCount("SL1L2"),
 }
 
 // anomalyStats are computed from SAL1L2 lines: the same means of f−c and o−c,
 // c the climatology.
 var anomalyStats = []Stat{ //nolint:gochecknoglobals // a constant table
-	anomaly("ANOM_CORR", "fabar oabar foabar ffabar ooabar", UnitOne, "anomaly correlation, centred", pearson),
+	anomalyStat("ANOM_CORR", "fabar oabar foabar ffabar ooabar", UnitOne, "anomaly correlation, centred", pearson),
 	{
 		Name: "ANOM_CORR_UNCNTR", LineType: "SAL1L2", Needs: []string{"foabar", "ffabar", "ooabar"}, Unit: UnitOne, Func: uncentered,
 		Summary: "anomaly correlation, uncentred (raw)", Source: fromSAL1L2 + "anom_corr_raw",
 	},
-	anomaly("RMSFA", "ffabar", UnitSame, "root mean squared forecast anomaly", rootOfMean),
-	anomaly("RMSOA", "ooabar", UnitSame, "root mean squared observed anomaly", rootOfMean),
+	anomalyStat("RMSFA", "ffabar", UnitVariable, "root mean squared forecast anomaly", rootOfMean),
+	anomalyStat("RMSOA", "ooabar", UnitVariable, "root mean squared observed anomaly", rootOfMean),
 	pairCount("SAL1L2"),
 }
 
 // gradientStats are computed from GRAD lines: means of the gradients of the forecast and of the
 // observation, of the larger of the two, and of the gradient of the error.
 var gradientStats = []Stat{ //nolint:gochecknoglobals // a constant table
-	columnStat("GRAD", "FGBAR", "", UnitSame, "mean gradient of the forecast", fromGRAD+"fgbar"),
-	columnStat("GRAD", "OGBAR", "", UnitSame, "mean gradient of the observation", fromGRAD+"ogbar"),
-	columnStat("GRAD", "MGBAR", "", UnitSame, "mean of the larger gradient", fromGRAD+"mgbar"),
-	columnStat("GRAD", "EGBAR", "", UnitSame, "mean gradient of the error", fromGRAD+"egbar"),
-	percent("S1", "egbar mgbar", "S1 score, 100·EGBAR/MGBAR"),
-	percent("S1_OG", "egbar ogbar", "S1 score by the observed gradient, 100·EGBAR/OGBAR"),
-	percent("FGOG_RATIO", "fgbar ogbar", "ratio of the gradients, 100·FGBAR/OGBAR"),
+	columnStat("GRAD", "FGBAR", "", UnitVariable, "mean gradient of the forecast", fromGRAD+"fgbar"),
+	columnStat("GRAD", "OGBAR", "", UnitVariable, "mean gradient of the observation", fromGRAD+"ogbar"),
+	columnStat("GRAD", "MGBAR", "", UnitVariable, "mean of the larger gradient", fromGRAD+"mgbar"),
+	columnStat("GRAD", "EGBAR", "", UnitVariable, "mean gradient of the error", fromGRAD+"egbar"),
+	percentStat("S1", "egbar mgbar", "S1 score, 100·EGBAR/MGBAR"),
+	percentStat("S1_OG", "egbar ogbar", "S1 score by the observed gradient, 100·EGBAR/OGBAR"),
+	percentStat("FGOG_RATIO", "fgbar ogbar", "ratio of the gradients, 100·FGBAR/OGBAR"),
 	pairCount("GRAD"),
 }
 
-func percent(name, needs, summary string) Stat {
-	return row("GRAD", fromGRAD, name, needs, UnitOne, summary, func(v []float64) (float64, bool) { return div(100*v[0], v[1]) })
+func percentStat(name, needs, summary string) Stat {
+	return newStat("GRAD", fromGRAD, name, needs, UnitOne, summary, func(v []float64) (float64, bool) { return div(100*v[0], v[1]) })
 }
 
-func scalar(name, needs, unit, summary string, f func(v []float64) (float64, bool)) Stat {
-	return row("SL1L2", fromContinuous+fromSL1L2, name, needs, unit, summary, f)
+func scalarStat(name, needs, unit, summary string, f func(v []float64) (float64, bool)) Stat {
+	return newStat("SL1L2", fromContinuous+fromSL1L2, name, needs, unit, summary, f)
 }
 
-func anomaly(name, needs, unit, summary string, f func(v []float64) (float64, bool)) Stat {
-	return row("SAL1L2", fromContinuous+fromSAL1L2, name, needs, unit, summary, f)
+func anomalyStat(name, needs, unit, summary string, f func(v []float64) (float64, bool)) Stat {
+	return newStat("SAL1L2", fromContinuous+fromSAL1L2, name, needs, unit, summary, f)
 }
 
 // spreadStats are computed from SSVAR lines. Their partial sums cover the bin_n pairs of a bin of
@@ -84,7 +84,7 @@ var spreadStats = append(forLineType( //nolint:gochecknoglobals // a constant ta
 	"METcalcpy util/ssvar_statistics.py", "total", "bin_n", scalarStats),
 	append(forLineType("SSVAR", "ANOM_CORR", "METcalcpy util/ssvar_statistics.py", "", "", []Stat{{Name: "ANOM_CORR", Needs: scalarSums, Unit: UnitOne, Func: pearson, Summary: "Pearson correlation"}}),
 		Stat{
-			Name: "SPREAD", LineType: "SSVAR", Needs: columns("var_mean"), Unit: UnitSame, Func: rootOfMean,
+			Name: "SPREAD", LineType: "SSVAR", Needs: columns("var_mean"), Unit: UnitVariable, Func: rootOfMean,
 			Summary: "spread of the ensemble, root of its mean variance", Source: "METcalcpy util/ssvar_statistics.py calculate_ssvar_spread",
 		}, pairCount("SSVAR"))...)
 
@@ -92,7 +92,7 @@ var spreadStats = append(forLineType( //nolint:gochecknoglobals // a constant ta
 // biasCorrectedRMSE take their columns.
 var scalarSums = []string{"fbar", "obar", "fobar", "ffbar", "oobar"} //nolint:gochecknoglobals // a constant
 
-func first(v []float64) (float64, bool) { return v[0], true }
+func firstColumn(v []float64) (float64, bool) { return v[0], true }
 
 func rootOfMean(v []float64) (float64, bool) { return root(v[0]) }
 
@@ -176,8 +176,8 @@ func errorStandardDeviation(v []float64) (float64, bool) {
 	return standardDeviation([]float64{v[0], v[1] - v[2], m})
 }
 
-// skillScore takes total, obar, oobar, fobar, ffbar.
-func skillScore(v []float64) (float64, bool) {
+// meanSquaredErrorSkill takes total, obar, oobar, fobar, ffbar.
+func meanSquaredErrorSkill(v []float64) (float64, bool) {
 	variance, ok := sampleVariance(v[0], v[1], v[2])
 	m, defined := mse(v[3], v[4], v[2])
 	if !ok || !defined || variance == 0 {
@@ -190,7 +190,7 @@ func skillScore(v []float64) (float64, bool) {
 // centered anomaly correlation.
 func pearson(v []float64) (float64, bool) {
 	f, o := v[0], v[1]
-	return ratioOfCovariance(v[2]-f*o, v[3]-f*f, v[4]-o*o)
+	return correlation(v[2]-f*o, v[3]-f*f, v[4]-o*o)
 }
 
 // uncentered takes foabar, ffabar, ooabar. It limits the result to ±1, as METcalcpy does.

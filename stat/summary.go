@@ -7,29 +7,29 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Method is how many records become one statistic. The names are METexpress's.
-type Method uint8
+// SummaryMethod is how many records become one statistic. The names are METexpress's.
+type SummaryMethod uint8
 
 // The methods.
 const (
-	Overall        Method = iota // aggregate by number of pairs, then compute: METviewer's agg_stat
-	Unweighted                   // aggregate with equal weights, then compute: METexpress "Overall statistic"
-	MeanOfStats                  // compute per record, then the mean: METexpress "Mean statistic"
-	WeightedOfStat               // the same, weighted by total: METexpress "Mean statistic weighted by N"
-	MedianOfStats                // compute per record, then the median: METexpress "Median statistic"
-	SumOfStats                   // compute per record, then add: METviewer's plot_stat sum
+	Overall             SummaryMethod = iota // aggregate by number of pairs, then compute: METviewer's agg_stat
+	Unweighted                               // aggregate with equal weights, then compute: METexpress "Overall statistic"
+	MeanOfStats                              // compute per record, then the mean: METexpress "Mean statistic"
+	WeightedMeanOfStats                      // the same, weighted by total: METexpress "Mean statistic weighted by N"
+	MedianOfStats                            // compute per record, then the median: METexpress "Median statistic"
+	SumOfStats                               // compute per record, then add: METviewer's plot_stat sum
 )
 
 // Summarize computes statistic s from the records in cols: the numeric columns of type t by slot
 // and then by row, as in Batch.Num, with the repeating columns after the fixed ones. Means and
 // medians skip records whose own statistic is undefined; ok is false if no record remains.
-func Summarize(m Method, s *Stat, t *record.LineType, cols [][]float64) (value float64, ok bool, err error) {
+func Summarize(m SummaryMethod, s *Stat, t *record.LineType, cols [][]float64) (value float64, ok bool, err error) {
 	p := newPlan(t, len(cols), m == Unweighted)
 	if err := p.check(s); err != nil {
 		return 0, false, err
 	}
 	if m == Overall || m == Unweighted {
-		a := p.aggregate()
+		a := p.newAggregate()
 		eachRow(cols, a.Add)
 		value, ok = a.Eval(s)
 		return value, ok, nil
@@ -40,7 +40,7 @@ func Summarize(m Method, s *Stat, t *record.LineType, cols [][]float64) (value f
 			values, weights = append(values, v), append(weights, weight)
 		}
 	})
-	if m == WeightedOfStat {
+	if m == WeightedMeanOfStats {
 		value, ok = weightedMean(values, weights)
 	} else {
 		value, ok = m.Combine(values)
@@ -50,7 +50,7 @@ func Summarize(m Method, s *Stat, t *record.LineType, cols [][]float64) (value f
 
 // Combine is the mean, the median or the sum of statistics. It skips missing ones, and returns
 // false if none remains.
-func (m Method) Combine(values []float64) (value float64, ok bool) {
+func (m SummaryMethod) Combine(values []float64) (value float64, ok bool) {
 	values = slices.DeleteFunc(slices.Clone(values), math.IsNaN)
 	if m == MedianOfStats {
 		return median(values)
@@ -75,7 +75,7 @@ func PerRecord(s *Stat, t *record.LineType, cols [][]float64) (values []float64,
 
 // perRecord calls f with the statistic of each record and its number of pairs.
 func (p *plan) perRecord(s *Stat, cols [][]float64, f func(v, weight float64)) {
-	one, needs := p.aggregate(), p.needs(s)
+	one, needs := p.newAggregate(), p.neededSlots(s)
 	room := make([]float64, len(needs))
 	eachRow(cols, func(row []float64) {
 		one.Reset()
@@ -85,8 +85,8 @@ func (p *plan) perRecord(s *Stat, cols [][]float64, f func(v, weight float64)) {
 			v = math.NaN()
 		}
 		weight := 1.0
-		if p.total >= 0 {
-			weight = row[p.total]
+		if p.totalSlot >= 0 {
+			weight = row[p.totalSlot]
 		}
 		f(v, weight)
 	})
@@ -130,7 +130,7 @@ func median(values []float64) (float64, bool) {
 
 // Box describes the box of a box plot.
 type Box struct {
-	Lower, Middle, Upper float64 // the quartiles, and the median
+	LowerQuartile, Median, UpperQuartile float64 // the quartiles, and the median
 	// the extreme values within 1.5 times the quartiles' distance from the quartiles
 	WhiskerLow, WhiskerHigh float64
 	Outliers                []float64 // the values beyond the whiskers, ascending
@@ -139,12 +139,12 @@ type Box struct {
 // BoxOf makes a box of values. It skips missing ones; false means that none remains.
 func BoxOf(values []float64) (b Box, ok bool) {
 	values = slices.DeleteFunc(slices.Clone(values), math.IsNaN)
-	if b.Middle, ok = median(values); !ok {
+	if b.Median, ok = median(values); !ok {
 		return
 	}
-	b.Lower, b.Upper = quantile(values, 0.25), quantile(values, 0.75)
-	reach := 1.5 * (b.Upper - b.Lower)
-	within := slices.DeleteFunc(slices.Clone(values), func(v float64) bool { return v < b.Lower-reach || v > b.Upper+reach })
+	b.LowerQuartile, b.UpperQuartile = quantile(values, 0.25), quantile(values, 0.75)
+	reach := 1.5 * (b.UpperQuartile - b.LowerQuartile)
+	within := slices.DeleteFunc(slices.Clone(values), func(v float64) bool { return v < b.LowerQuartile-reach || v > b.UpperQuartile+reach })
 	b.WhiskerLow, b.WhiskerHigh = within[0], within[len(within)-1] // the median is always within
 	for _, v := range values {
 		if v < b.WhiskerLow || v > b.WhiskerHigh {

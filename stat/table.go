@@ -11,11 +11,11 @@ import (
 
 // Units of statistics, relative to the unit of the variable.
 const (
-	UnitOne     = "1"         // a pure number
-	UnitSame    = "variable"  // the unit of the variable
-	UnitSquared = "variable²" // its square
-	UnitDegree  = "degree"    // of wind direction
-	UnitSquare  = "degree²"
+	UnitOne             = "1"         // a pure number
+	UnitVariable        = "variable"  // the unit of the variable
+	UnitVariableSquared = "variable²" // its square
+	UnitDegree          = "degree"    // of wind direction
+	UnitDegreeSquared   = "degree²"
 )
 
 // Repeats in Stat.Needs denotes all repeating columns of a record, as in record.Batch.Repeats.
@@ -35,28 +35,28 @@ type Stat struct {
 	// infinities.
 	Func func(v []float64) (float64, bool)
 
-	// Rows, used instead of Func, computes a statistic of objects from the columns of all records, in
+	// RecordsFunc, used instead of Func, computes a statistic of objects from the columns of all records, in
 	// the order of Needs. With PerCase, it gets the records of one time and lead, and the result is
 	// the mean or median over these cases.
-	Rows    func(cols [][]float64) (float64, bool)
-	PerCase bool
+	RecordsFunc func(cols [][]float64) (float64, bool)
+	PerCase     bool
 
-	// Each, used instead of Func, computes several values from all records of one time and lead, from
+	// ValuesFunc, used instead of Func, computes several values from all records of one time and lead, from
 	// the names of their objects and their columns in the order of Needs. The result is the mean or
 	// median of these values.
-	Each func(objects []string, cols [][]float64) []float64
+	ValuesFunc func(objects []string, cols [][]float64) []float64
 }
 
 // OfObjects reports whether s is computed from several records at once.
-func (s *Stat) OfObjects() bool { return s.Rows != nil || s.Each != nil }
+func (s *Stat) OfObjects() bool { return s.RecordsFunc != nil || s.ValuesFunc != nil }
 
 // Table lists all statistics, ordered by line type. The caller must not change the slice or what it
 // points to.
 func Table() []Stat { return table }
 
 var table = slices.Concat( //nolint:gochecknoglobals // a constant table
-	scalarStats, anomalyStats, gradientStats, vectorStats, vectorAnomalyStats, contingencyStats, neighbourhoodTables,
-	neighbourhoodStats, categoryStats, probabilityStats, ensembleStats, rankedStats, spreadStats,
+	scalarStats, anomalyStats, gradientStats, vectorStats, vectorAnomalyStats, contingencyStats, neighborhoodCounts,
+	neighborhoodStats, categoryStats, probabilityStats, ensembleStats, rankedStats, spreadStats,
 )
 
 // Eval computes s from the columns v, in the order of s.Needs. It returns false if v contains a NaN
@@ -78,10 +78,10 @@ var prefixes = map[string][]string{ //nolint:gochecknoglobals // a constant tabl
 	"VL1L2": {"VCNT_"}, "NBRCNT": {"NBR_CNT_", "NBR_"}, "NBRCTC": {"NBR_CTC_", "NBR_"}, "PCT": {"PSTD_"}, "MCTC": {"MCTS_"},
 }
 
-// Bare is METviewer's name of a statistic without the line type: BIAS of
+// BareName is METviewer's name of a statistic without the line type: BIAS of
 // VL1L2_BIAS, RMSVE of VCNT_RMSVE, FSS of NBR_FSS. ANOM_CORR_RAW is METviewer's
 // other name of ANOM_CORR_UNCNTR. Letter case does not matter.
-func Bare(lineType, name string) string {
+func BareName(lineType, name string) string {
 	name = strings.ToUpper(name)
 	for _, p := range append(prefixes[lineType], lineType+"_") {
 		if rest, ok := strings.CutPrefix(name, p); ok {
@@ -99,7 +99,7 @@ func Bare(lineType, name string) string {
 // cannot be computed, the error gives the reason.
 func ByName(lineType, name string) (Stat, error) {
 	lineType = strings.ToUpper(lineType)
-	wanted := Bare(lineType, name)
+	wanted := BareName(lineType, name)
 	var known []string
 	for i := range table {
 		if table[i].LineType != lineType {
@@ -116,7 +116,7 @@ func ByName(lineType, name string) (Stat, error) {
 			Cure: "request its rows, or one of the line types " + strings.Join(lineTypes(), ", "),
 		}
 	}
-	if why := WhyUnsupported(lineType, name); why != "" {
+	if why := UnsupportedReason(lineType, name); why != "" {
 		return Stat{}, &fault.Error{Setting: "statistic " + strings.ToUpper(name), Problem: why, Cure: "choose another (barograph list statistics), or request finished statistics"}
 	}
 	if wanted == "" {
@@ -146,15 +146,15 @@ func RoundHalfUp(x float64, decimals int) float64 {
 // columns splits the names of Stat.Needs.
 func columns(list string) []string { return strings.Fields(list) }
 
-// row makes a row of the table with a source that ends in the statistic's name.
-func row(lineType, source, name, needs, unit, summary string, f func(v []float64) (float64, bool)) Stat {
+// newStat makes a row of the table with a source that ends in the statistic's name.
+func newStat(lineType, source, name, needs, unit, summary string, f func(v []float64) (float64, bool)) Stat {
 	return Stat{Name: name, LineType: lineType, Needs: columns(needs), Unit: unit, Summary: summary, Source: source + strings.ToLower(name), Func: f}
 }
 
 // columnStat is a statistic that equals an aggregated column. The default column is the statistic's
 // name in lower case.
 func columnStat(lineType, name, column, unit, summary, source string) Stat {
-	return Stat{Name: name, LineType: lineType, Needs: columns(cmp.Or(column, strings.ToLower(name))), Unit: unit, Summary: summary, Source: source, Func: first}
+	return Stat{Name: name, LineType: lineType, Needs: columns(cmp.Or(column, strings.ToLower(name))), Unit: unit, Summary: summary, Source: source, Func: firstColumn}
 }
 
 // pairCount is the number of pairs of a line type.
@@ -195,10 +195,10 @@ func root(x float64) (float64, bool) {
 	return math.Sqrt(x), true
 }
 
-// ratioOfCovariance is cov/√(var1·var2), a correlation. It is undefined if a variance is not
+// correlation is cov/√(var1·var2), a correlation. It is undefined if a variance is not
 // positive or if the result is beyond ±1. Because partial sums have about 9 digits, a result that
 // exceeds ±1 by no more than this rounding counts as ±1: a perfect forecast has a correlation of 1.
-func ratioOfCovariance(cov, var1, var2 float64) (float64, bool) {
+func correlation(cov, var1, var2 float64) (float64, bool) {
 	const rounding = 1e-9
 	if var1 <= 0 || var2 <= 0 {
 		return 0, false

@@ -62,10 +62,10 @@ func TestReplicatesAreStatisticsOfTheDrawnRecords(t *testing.T) {
 			return // a line type whose random records do not define it with one without pairs
 		}
 		seen[name] = true
-		drawn := newSample(newPlan(lt, len(cols), false), s, cols)
+		drawn := newSampledRecords(newPlan(lt, len(cols), false), s, cols)
 		n := len(cols[0])
-		if drawn.n != n {
-			t.Fatalf("%s: %d records, want %d", name, drawn.n, n)
+		if drawn.records != n {
+			t.Fatalf("%s: %d records, want %d", name, drawn.records, n)
 		}
 		for _, block := range []int{0, 1, 3, n} {
 			b := Bootstrap{Seed: 7, Replicates: 20, Block: block}
@@ -73,7 +73,7 @@ func TestReplicatesAreStatisticsOfTheDrawnRecords(t *testing.T) {
 			if block == 0 {
 				size = max(1, int(math.Sqrt(float64(n))))
 			}
-			for r, got := range b.replicates(firstOf, []*sample{drawn}) {
+			for r, got := range b.replicates(firstOf, []*sampledRecords{drawn}) {
 				random := rand.New(rand.NewPCG(7, uint64(r))) //nolint:gosec // not negative
 				var picked []int
 				for len(picked) < n {
@@ -99,7 +99,7 @@ func TestReplicatesAreStatisticsOfTheDrawnRecords(t *testing.T) {
 					want = append(want, v)
 				}
 			}
-			if got := b.jackknife(firstOf, []*sample{drawn}); !slices.EqualFunc(got, want, func(x, y float64) bool { return near(x, y, 1e-9) }) {
+			if got := b.jackknife(firstOf, []*sampledRecords{drawn}); !slices.EqualFunc(got, want, func(x, y float64) bool { return near(x, y, 1e-9) }) {
 				t.Errorf("%s %s, block %d: without each block %v, want %v", name, s.Name, block, got, want)
 			}
 		}
@@ -170,7 +170,7 @@ func TestBootstrapDefaults(t *testing.T) {
 		t.Errorf("%+v, want %+v", got, given)
 	}
 	// The spread is the replicates' standard deviation, the limits are their quantiles.
-	values := Bootstrap{Replicates: 1000, Seed: 3}.replicates(firstOf, []*sample{newSample(newPlan(lt, len(cols), false), s, cols)})
+	values := Bootstrap{Replicates: 1000, Seed: 3}.replicates(firstOf, []*sampledRecords{newSampledRecords(newPlan(lt, len(cols), false), s, cols)})
 	slices.Sort(values)
 	if _, sd := meanAndDeviation(values); given.Spread != sd || !near(given.Low, quantile(values, 0.025), 1e-12) || !near(given.High, quantile(values, 0.975), 1e-12) || given.Undefined != 0 {
 		t.Errorf("%+v; spread %g, limits %g and %g", given, sd, quantile(values, 0.025), quantile(values, 0.975))
@@ -190,7 +190,7 @@ func TestSignificance(t *testing.T) {
 		a, b := Series{s, lt, one}, Series{s, lt, other}
 		va, _, _ := Summarize(Overall, s, lt, one)
 		vb, _, _ := Summarize(Overall, s, lt, other)
-		values := boot.replicates(func(v []float64) float64 { return v[0] - v[1] }, []*sample{newSample(newPlan(lt, 7, false), s, one), newSample(newPlan(lt, 7, false), s, other)})
+		values := boot.replicates(func(v []float64) float64 { return v[0] - v[1] }, []*sampledRecords{newSampledRecords(newPlan(lt, 7, false), s, one), newSampledRecords(newPlan(lt, 7, false), s, other)})
 		mean, _ := weightedMean(values, nil)
 		within := 0.0
 		for _, d := range values {
@@ -199,7 +199,7 @@ func TestSignificance(t *testing.T) {
 			}
 		}
 		want := within / 300
-		score, known := s.Perfect()
+		score, known := s.PerfectScore()
 		if !known {
 			t.Fatalf("%s has no perfect score", name)
 		}
@@ -214,11 +214,11 @@ func TestSignificance(t *testing.T) {
 
 func TestPerfect(t *testing.T) {
 	for name, want := range map[string]float64{"RMSE": 0, "CSI": 1, "FBAR": math.NaN(), "BIAS": 0, "RPSS": 1} {
-		if got, ok := (&Stat{Name: name}).Perfect(); !ok || got != want && !(math.IsNaN(got) && math.IsNaN(want)) {
+		if got, ok := (&Stat{Name: name}).PerfectScore(); !ok || got != want && !(math.IsNaN(got) && math.IsNaN(want)) {
 			t.Errorf("%s: %v, %v", name, got, ok)
 		}
 	}
-	if _, ok := (&Stat{Name: "ODDS"}).Perfect(); ok {
+	if _, ok := (&Stat{Name: "ODDS"}).PerfectScore(); ok {
 		t.Error("ODDS has no perfect score")
 	}
 }
@@ -251,7 +251,7 @@ func TestSummaryOfValues(t *testing.T) {
 		{[]float64{9, 1, 2, 4}, 4, 3, 16, true},
 	} {
 		given := slices.Clone(x.values)
-		for m, want := range map[Method]float64{MeanOfStats: x.mean, MedianOfStats: x.median, SumOfStats: x.sum} {
+		for m, want := range map[SummaryMethod]float64{MeanOfStats: x.mean, MedianOfStats: x.median, SumOfStats: x.sum} {
 			if got, ok := m.Combine(given); got != want || ok != x.ok {
 				t.Errorf("method %d of %v: %g, %v; want %g, %v", m, x.values, got, ok, want, x.ok)
 			}
@@ -267,7 +267,7 @@ func TestSummaryOfValues(t *testing.T) {
 		}
 	}
 	b, ok := BoxOf([]float64{4, nan, 100, 3, -50, 2, 1, 5, -60, 7})
-	want := Box{Lower: 1, Middle: 3, Upper: 5, WhiskerLow: 1, WhiskerHigh: 7, Outliers: []float64{-60, -50, 100}}
+	want := Box{LowerQuartile: 1, Median: 3, UpperQuartile: 5, WhiskerLow: 1, WhiskerHigh: 7, Outliers: []float64{-60, -50, 100}}
 	if !ok || fmt.Sprint(b) != fmt.Sprint(want) {
 		t.Errorf("%+v, want %+v", b, want)
 	}
@@ -347,7 +347,7 @@ func TestEquivalence(t *testing.T) {
 	if e, ok := Equivalent([]float64{2}, []float64{1}, -1, 1); ok || e.N != 1 {
 		t.Errorf("%+v, %v", e, ok)
 	}
-	if got := MeanDiffersConfidence([]float64{1, 2}); !near(got, 1-2*student.Survival(3), 1e-9) || got == 0 {
+	if got := MeanDifferenceConfidence([]float64{1, 2}); !near(got, 1-2*student.Survival(3), 1e-9) || got == 0 {
 		t.Errorf("two cases: %g", got)
 	}
 }
@@ -372,7 +372,7 @@ func TestCorrelationsBeyondOne(t *testing.T) {
 		{1, 4, 1, 0.5, true},
 		{1, 1, 4, 0.5, true},
 	} {
-		if got, ok := ratioOfCovariance(x.cov, x.one, x.two); got != x.want || ok != x.ok {
+		if got, ok := correlation(x.cov, x.one, x.two); got != x.want || ok != x.ok {
 			t.Errorf("%+v: %v, %v", x, got, ok)
 		}
 	}
@@ -393,7 +393,7 @@ func TestMergedAggregates(t *testing.T) {
 		lt := lineType(t, a.Type)
 		cols := a.cols(lt)
 		p := newPlan(lt, len(cols), false)
-		whole, parts, empty := p.aggregate(), []*Aggregate{p.aggregate(), p.aggregate()}, p.aggregate()
+		whole, parts, empty := p.newAggregate(), []*Aggregate{p.newAggregate(), p.newAggregate()}, p.newAggregate()
 		i := 0
 		eachRow(cols, func(row []float64) {
 			whole.Add(row)
@@ -401,7 +401,7 @@ func TestMergedAggregates(t *testing.T) {
 			i++
 		})
 		empty.Merge(parts[0])
-		empty.Merge(p.aggregate())
+		empty.Merge(p.newAggregate())
 		empty.Merge(parts[1])
 		if empty.records != whole.records {
 			t.Errorf("%s: %d records, want %d", a.Type, empty.records, whole.records)
@@ -440,17 +440,17 @@ func TestObjectsThatAreNotThere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n, ok := s.Rows([][]float64{{1}, {1}, {0}}); ok || n != 0 {
+	if n, ok := s.RecordsFunc([][]float64{{1}, {1}, {0}}); ok || n != 0 {
 		t.Errorf("%g objects, %v", n, ok)
 	}
-	if n, ok := s.Rows([][]float64{{1, 1}, {0, 1}, {0, 0}}); !ok || n != 1 {
+	if n, ok := s.RecordsFunc([][]float64{{1, 1}, {0, 1}, {0, 0}}); !ok || n != 1 {
 		t.Errorf("%g objects, %v", n, ok)
 	}
 	if s, err = Finished("MAXINTF_SA"); err != nil {
 		t.Fatal(err)
 	}
 	ids := []string{"F001_O001", "F001_O002", "F002_O001", "F003_O001", "F003_O002"}
-	if got := s.Each(ids, [][]float64{{1, 1, 1, 1, 1}, {1, 1, 1, 1, 1}, {0.9, 0.4, 0, 0.2, 0.2}}); !slices.Equal(got, []float64{0.9, 0, 0.2}) {
+	if got := s.ValuesFunc(ids, [][]float64{{1, 1, 1, 1, 1}, {1, 1, 1, 1, 1}, {0.9, 0.4, 0, 0.2, 0.2}}); !slices.Equal(got, []float64{0.9, 0, 0.2}) {
 		t.Errorf("greatest interests %v", got)
 	}
 	for letters, want := range map[string]bool{"FSM": true, "ASM": true, "AAA": true, "OSM": false, "FCM": false, "FSU": false} {
@@ -467,10 +467,10 @@ func TestObjectsThatAreNotThere(t *testing.T) {
 	if s, err = Finished("ACOV_FAA"); err != nil {
 		t.Fatal(err)
 	}
-	if v, ok := s.Rows([][]float64{{0}, {1}, {1}, {5}, {100}}); ok {
+	if v, ok := s.RecordsFunc([][]float64{{0}, {1}, {1}, {5}, {100}}); ok {
 		t.Errorf("forecast objects cover %g", v)
 	}
-	if v, ok := s.Rows([][]float64{{1}, {1}, {1}, {5}, {0}}); ok {
+	if v, ok := s.RecordsFunc([][]float64{{1}, {1}, {1}, {5}, {0}}); ok {
 		t.Errorf("a grid of nothing is covered by %g", v)
 	}
 }

@@ -133,11 +133,11 @@ func (c *Catalog) CasesWith(names ...string) []*question.Question {
 func (c *Catalog) caseNamed(name string) *question.Question {
 	for _, g := range c.Groups {
 		t, _ := record.TypeByName(g.LineType)
-		if !strings.Contains(name, question.NameOf(g.LineType)) {
+		if !strings.Contains(name, question.JoinName(g.LineType)) {
 			continue
 		}
 		for _, q := range c.casesOf(t, g.FcstVar) {
-			if large := question.NameOf("large", g.LineType); name == large && strings.HasPrefix(q.Name, large+"_") {
+			if large := question.JoinName("large", g.LineType); name == large && strings.HasPrefix(q.Name, large+"_") {
 				q.Name = name // its name has a variable because all variables have too many records
 			}
 			if q.Name == name {
@@ -162,8 +162,8 @@ func (c *Catalog) casesOf(t *record.LineType, variable string) (out []*question.
 			stat = ""
 		}
 		q.Drawing = question.NewDrawing(t, stat, shape.axis)
-		q.Select()
-		q.Name = question.NameOf(shape.name, t.Name, strings.Join(q.Header[record.FcstVar], "_"))
+		q.SelectColumns()
+		q.Name = question.JoinName(shape.name, t.Name, strings.Join(q.Header[record.FcstVar], "_"))
 		q.Title = strings.ReplaceAll(shape.title, "%s", cmp.Or(stat, "records")) + ": " + t.Name
 		for _, x := range fieldLabels {
 			if v := q.Header[x.field]; v != nil {
@@ -188,7 +188,7 @@ func (c *Catalog) casesOf(t *record.LineType, variable string) (out []*question.
 // too many keys.
 func (c *Catalog) limitSize(q *question.Question) bool {
 	valid, _ := c.timesAndLeads(q)
-	if q.Valid.All() {
+	if q.Valid.IsAll() {
 		q.Valid = gridOrList(valid)
 	} else {
 		valid = slices.DeleteFunc(valid, func(v int64) bool { return !q.Valid.Contains(v) })
@@ -223,7 +223,7 @@ func (c *Catalog) timesAndLeads(q *question.Question) (valid Moments, leads []in
 func (c *Catalog) estimateRows(q *question.Question) (rows float64) {
 	for _, g := range c.matchingGroups(q) {
 		n := float64(g.Digest.Records) * sharedFraction(g.Levels, q.Header[record.FcstLev]) * sharedFraction(g.Masks, q.Header[record.VxMask]) * sharedFraction(g.Leads, q.Lead)
-		if len(g.Valid) > 0 && !q.Valid.All() {
+		if len(g.Valid) > 0 && !q.Valid.IsAll() {
 			asked := slices.DeleteFunc(slices.Clone(g.Valid), func(v int64) bool { return !q.Valid.Contains(v) })
 			n *= float64(len(asked)) / float64(len(g.Valid))
 		}
@@ -434,7 +434,7 @@ func (c *Catalog) explainCombination(q *question.Question) string {
 // them.
 func (c *Catalog) explainTimes(q *question.Question) string {
 	valid, leads := c.timesAndLeads(q)
-	if len(valid) > 0 && !slices.ContainsFunc(valid, func(v int64) bool { return (q.Valid.All() || q.Valid.Contains(v)) && q.Clock.AdmitsValid(v) }) {
+	if len(valid) > 0 && !slices.ContainsFunc(valid, func(v int64) bool { return (q.Valid.IsAll() || q.Valid.Contains(v)) && q.TimeFilter.AcceptsValid(v) }) {
 		at := func(v int64) string { return time.Unix(v, 0).UTC().Format(time.RFC3339) }
 		return fmt.Sprintf("the matching records have other valid times, from %s to %s", at(valid[0]), at(valid[len(valid)-1]))
 	}

@@ -169,15 +169,15 @@ func (c *Catalog) AddEach(b *record.Batch, each func(i int, k record.Key)) {
 	}
 	groups := make([]*Group, len(b.Headers))
 	c.KeepsConflicts = c.KeepsConflicts || b.KeepConflicts
-	c.hash.Use(b)
+	c.hash.SetBatch(b)
 	var last *Group
 	var lead int32 = -1
 	var valid int64
 	for i := range b.Len() {
-		g := groups[b.Head[i]]
+		g := groups[b.HeaderIndex[i]]
 		if g == nil {
 			g = c.cachedGroup(b, i)
-			groups[b.Head[i]] = g
+			groups[b.HeaderIndex[i]] = g
 		}
 		if g != last || b.Lead[i] != lead {
 			lead = b.Lead[i]
@@ -190,7 +190,7 @@ func (c *Catalog) AddEach(b *record.Batch, each func(i int, k record.Key)) {
 		last = g
 		k, digest := c.hash.KeyAndDigest(i)
 		g.Digest.Add(digest)
-		if g.PlainTimes && !b.Plain(i) {
+		if g.PlainTimes && !b.HasPlainTimes(i) {
 			g.PlainTimes = false
 		}
 		each(i, k)
@@ -216,7 +216,7 @@ func (c *Catalog) cachedGroup(b *record.Batch, i int) *Group {
 // times in the lists. The counts of a catalog may become negative; they are then subtracted when it
 // is merged into another.
 func (c *Catalog) Drop(b *record.Batch, i int) {
-	c.hash.UseRow(b, i)
+	c.hash.SetRow(b, i)
 	c.group(b.Type.Name, b.Header(i)).Digest.Sub(c.hash.Digest(i))
 }
 

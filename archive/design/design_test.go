@@ -90,7 +90,7 @@ func documents(b *record.Batch, f func(*Doc)) {
 
 func digest(b *record.Batch) record.Digest {
 	var h record.Hasher
-	return h.Sum(b)
+	return h.DigestOf(b)
 }
 
 func TestPayloadAndJSONRoundTrip(t *testing.T) {
@@ -207,7 +207,7 @@ func TestCatalogCounts(t *testing.T) {
 	lt, _ := record.TypeByName("SAL1L2")
 	b := randomBatch(r, lt, 60)
 	var h record.Hasher
-	want := h.Sum(b)
+	want := h.DigestOf(b)
 	c := NewCatalog("s")
 	c.Add(b)
 	gone := NewCatalog("s")

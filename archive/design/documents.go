@@ -63,7 +63,7 @@ func (g *Grouper) Add(b *record.Batch) {
 	g.Batches, g.Keep = append(g.Batches, b), b.KeepConflicts
 	g.Rows = slices.Grow(g.Rows, b.Len())
 	for i := range b.Len() {
-		g.Rows = append(g.Rows, Row{heads[b.Head[i]], b.Lead[i], b.Valid[i], at, int32(i)})
+		g.Rows = append(g.Rows, Row{heads[b.HeaderIndex[i]], b.Lead[i], b.Valid[i], at, int32(i)})
 	}
 }
 
@@ -201,7 +201,7 @@ func compareEntries(a *record.Batch, i int, b *record.Batch, j int) int {
 		cmp.Compare(a.ObsBeg[i], b.ObsBeg[j]), cmp.Compare(a.ObsEnd[i], b.ObsEnd[j]))
 	for k := 0; c == 0 && k < len(a.Type.Columns); k++ {
 		col := &a.Type.Columns[k]
-		if !col.Key {
+		if !col.InIdentity {
 			continue
 		}
 		if col.Kind == record.Text {

@@ -74,7 +74,7 @@ func AppendEntries(dst []byte, b *record.Batch) []byte {
 func appendEntry(dst []byte, b *record.Batch, i int) []byte {
 	dst = append(dst, `{"fcst_lead":`...)
 	dst = appendInt(dst, int64(b.Lead[i]))
-	if !b.Plain(i) {
+	if !b.HasPlainTimes(i) {
 		dst = appendInt(appendName(dst, "fcst_valid_end"), b.ValidEnd[i])
 		dst = appendInt(appendName(dst, "obs_lead"), int64(b.ObsLead[i]))
 		dst = appendInt(appendName(dst, "obs_valid_beg"), b.ObsBeg[i])

@@ -242,7 +242,7 @@ func furtherMatches(q *question.Question, h *record.Header) bool {
 // or not, otherwise those of g within q's bounds. For archives that do not store valid times, it
 // returns their grid.
 func (g *Group) Times(q *question.Question) []int64 {
-	if q.Valid.Discrete() {
+	if q.Valid.IsDiscrete() {
 		return q.Valid.Expand()
 	}
 	own := []int64(g.Valid)
@@ -250,7 +250,7 @@ func (g *Group) Times(q *question.Question) []int64 {
 		grid := question.Times{First: g.First, Last: g.Last, Step: max(g.Step, 1)}
 		own = grid.Expand()
 	}
-	if q.Valid.All() {
+	if q.Valid.IsAll() {
 		return own
 	}
 	return slices.DeleteFunc(slices.Clone(own), func(v int64) bool { return !q.Valid.Contains(v) })

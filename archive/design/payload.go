@@ -42,7 +42,7 @@ func AppendPayload(dst []byte, b *record.Batch, from, to int) []byte {
 	dst = binary.AppendUvarint(dst, uint64(to-from))
 	plain := true
 	for i := from; i < to; i++ {
-		plain = plain && b.Plain(i)
+		plain = plain && b.HasPlainTimes(i)
 	}
 	if plain {
 		dst = append(dst, 1)
@@ -183,9 +183,9 @@ func (p *PayloadDecoder) leads(b *record.Batch, want []int32) {
 
 // times appends header and times of the wanted records.
 func (p *PayloadDecoder) times(b *record.Batch, head uint32, valid int64, plain bool) {
-	at := len(b.Head)
+	at := len(b.HeaderIndex)
 	kept := len(b.Lead) - at
-	b.Head, b.Line = repeat(b.Head, head, kept), repeat(b.Line, 0, kept)
+	b.HeaderIndex, b.Line = repeat(b.HeaderIndex, head, kept), repeat(b.Line, 0, kept)
 	b.Valid, b.ValidEnd = repeat(b.Valid, valid, kept), repeat(b.ValidEnd, valid, kept)
 	b.ObsLead, b.ObsBeg, b.ObsEnd = repeat(b.ObsLead, 0, kept), repeat(b.ObsBeg, valid, kept), repeat(b.ObsEnd, valid, kept)
 	if plain {

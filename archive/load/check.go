@@ -167,9 +167,9 @@ func (r *loadRun) twins(ctx context.Context, subset string, records int64) (map[
 			if err != nil {
 				return nil, err
 			}
-			h.Use(b)
+			h.SetBatch(b)
 			for i := range b.Len() {
-				k := h.Record(i, r.options.OnConflict == Keep)
+				k := h.RecordKey(i, r.options.OnConflict == Keep)
 				if k.Lo%passes != pass {
 					continue
 				}

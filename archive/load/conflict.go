@@ -241,7 +241,7 @@ func (r *loadRun) locate(ctx context.Context, c *commitInFlight, found []archive
 			r.fileCatalogs[f.Digest] = design.NewCatalog("")
 		}
 		r.fileCatalogs[f.Digest].Add(b)
-		h.Use(b)
+		h.SetBatch(b)
 		for i := range b.Len() {
 			digest := h.Digest(i)
 			if !wanted[digest] {

@@ -66,7 +66,7 @@ func (f *Fingerprint) Add(b *record.Batch) {
 	if t == len(f.types) {
 		f.types = append(f.types, b.Type.Name)
 	}
-	f.hash.Use(b)
+	f.hash.SetBatch(b)
 	for i := range b.Len() {
 		k, s := f.hash.Key(i), countedRecord{digest: f.hash.Digest(i), typeIndex: t}
 		switch first, known := f.first[k]; {

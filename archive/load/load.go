@@ -419,7 +419,7 @@ func Digest(ctx context.Context, a archive.Archive, subset string) (record.Diges
 		if err != nil {
 			return d, err
 		}
-		d.Add(h.Sum(b))
+		d.Add(h.DigestOf(b))
 	}
 	return d, nil
 }

@@ -18,7 +18,7 @@ func TestTwinsInPasses(t *testing.T) {
 	b := datedRows("a", 0, 1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 3, 5, 5)
 	var want []record.Key
 	var h record.Hasher
-	h.Use(b)
+	h.SetBatch(b)
 	for i := range b.Len() {
 		if i > 8 && i < 12 {
 			want = append(want, h.Key(i))

@@ -332,7 +332,7 @@ func (f *File) send(ctx context.Context, b *record.Batch, at int64, waiting *wai
 // compact replaces a batch that is mostly empty by a smaller copy. Otherwise thousands of small
 // files would each use the memory of a full batch.
 func compact(b *record.Batch) *record.Batch {
-	if b.Len()*4 > 3*cap(b.Head) {
+	if b.Len()*4 > 3*cap(b.HeaderIndex) {
 		return b
 	}
 	small := b.Clone()

@@ -267,7 +267,7 @@ func TestFootprint(t *testing.T) {
 		"numbers":   {func() { b.Num = [][]float64{make([]float64, 4), make([]float64, 2)} }, 48},
 		"texts":     {func() { b.Text = [][]string{{"abc", "", "de"}} }, 3*16 + 5},
 		"repeating": {func() { b.Group, b.GroupEnd = make([]float64, 7), make([]uint32, 2) }, 64},
-		"rows":      {func() { b.Head = make([]uint32, 3, 4) }, 4*4 + 3*40},
+		"rows":      {func() { b.HeaderIndex = make([]uint32, 3, 4) }, 4*4 + 3*40},
 		"headers":   {func() { b.Headers = make([]record.Header, 2) }, 2 * 16 * int(record.NumFields)},
 	} {
 		if x.add(); footprint(b)-last != x.want {
@@ -278,7 +278,7 @@ func TestFootprint(t *testing.T) {
 	// A batch that is more than three quarters full is kept as it is.
 	for n, want := range map[int]bool{75: false, 76: true, 100: true, 1: false} {
 		b := datedRows("a", 0, 1, make([]float64, n)...)
-		b.Head = append(make([]uint32, 0, 100), b.Head...)
+		b.HeaderIndex = append(make([]uint32, 0, 100), b.HeaderIndex...)
 		got := compact(b)
 		if (got == b) != want || got.Len() != n {
 			t.Errorf("%d of 100 rows are kept as they are: %v, %d rows", n, got == b, got.Len())

@@ -147,9 +147,9 @@ type pairing struct {
 
 // each calls f for the records of a batch that belong to this pass.
 func (p *pairing) each(b *record.Batch, f func(i int, k record.Key)) {
-	p.hash.Use(b)
+	p.hash.SetBatch(b)
 	for i := range b.Len() {
-		if k := p.hash.Record(i, p.keepsConflicts); k.Lo%p.passes == p.pass {
+		if k := p.hash.RecordKey(i, p.keepsConflicts); k.Lo%p.passes == p.pass {
 			f(i, k)
 		}
 	}

@@ -40,7 +40,7 @@ func footprint(b *record.Batch) int {
 		header = int(unsafe.Sizeof(record.Header{}))
 		index  = 40 // a Key, an archive.Position, and the unused memory of maps
 	)
-	n := cap(b.Headers)*header + cap(b.Head)*4 + cap(b.Line)*4 + (cap(b.Lead)+cap(b.ObsLead))*4 + cap(b.GroupEnd)*4 +
+	n := cap(b.Headers)*header + cap(b.HeaderIndex)*4 + cap(b.Line)*4 + (cap(b.Lead)+cap(b.ObsLead))*4 + cap(b.GroupEnd)*4 +
 		(cap(b.Valid)+cap(b.ValidEnd)+cap(b.ObsBeg)+cap(b.ObsEnd)+cap(b.Group))*8 + b.Len()*index
 	for _, c := range b.Num {
 		n += cap(c) * 8
@@ -68,7 +68,7 @@ func (w *window) add(b *record.Batch) {
 	var dropped []archive.Position // dropped after AddEach, because the catalog must have counted a row before it drops it
 	w.catalog.AddEach(b, func(i int, k record.Key) {
 		fresh := archive.Position{Batch: b, I: i}
-		old, exists := w.index.PutFirst(k, fresh)
+		old, exists := w.index.PutIfAbsent(k, fresh)
 		if exists && b.KeepConflicts {
 			old = w.sameValues(k, fresh, old)
 		}
@@ -105,7 +105,7 @@ func (w *window) incomingRow(f archive.ExistingRecord) (row archive.Position, is
 	var h record.Hasher
 	first, _ := w.index.First(f.Key)
 	for row = range w.index.All(f.Key) {
-		if h.UseRow(row.Batch, row.I); h.Digest(row.I) == f.Incoming {
+		if h.SetRow(row.Batch, row.I); h.Digest(row.I) == f.Incoming {
 			break
 		}
 	}

@@ -49,7 +49,7 @@ type askJob struct {
 
 // picture is one file that --plot draws.
 type picture struct {
-	*run.Curves
+	*run.VerificationPlot
 	file string
 }
 
@@ -98,7 +98,7 @@ records N behind each value. --plot draws one file for each question, and for ea
 	c.Flags().StringSliceVar(&a.stats, "stat", nil, "compute statistics (\"barograph list statistics\") instead of printing rows: RMSE,ME")
 	complete(c, "stat", statNames)
 	c.Flags().StringVar(&a.plot, "plot", "", "draw the statistic into this file: .svg, .png or .pdf")
-	c.Flags().StringVar(&a.picture, "picture", "", "kind of picture: "+strings.Join(slices.Sorted(maps.Keys(question.Pictures())), ", ")+" (default: the question's kind; if it has none, curves)")
+	c.Flags().StringVar(&a.picture, "picture", "", "kind of picture: "+strings.Join(slices.Sorted(maps.Keys(question.LineTypesOfPictures())), ", ")+" (default: the question's kind; if it has none, curves)")
 	c.Flags().Var((*list)(&a.scorecard), "scorecard", "with --plot: draw, for each lead, variable, level and region, which of two models is better: CANDIDATE,BASELINE")
 	c.Flags().BoolVar(&a.explain, "explain", false, "print the query, the access paths of its plan, and the plan itself, instead of rows")
 	c.Flags().Uint64Var(&a.seed, "seed", 1, "seed of the bootstrap for confidence intervals")
@@ -172,7 +172,7 @@ func (e *env) questions(ctx context.Context, a *askJob, name string, in archive.
 			return nil, err
 		}
 	}
-	question.Rename(qs)
+	question.RenameChanged(qs)
 	return qs, nil
 }
 
@@ -203,7 +203,7 @@ func (*list) Type() string { return "strings" }
 // error if a text with commas is itself a value of the archive, because it is then ambiguous.
 func (a *askJob) absentValues(ctx context.Context, in archive.Archive, q *question.Question, subsets []string) (absent []string, err error) {
 	for _, text := range a.where {
-		f, values, err := question.Condition(text)
+		f, values, err := question.ParseCondition(text)
 		if err != nil {
 			return nil, err
 		}
@@ -347,7 +347,7 @@ func (e *env) ask(ctx context.Context, a *askJob, name string) error {
 		}
 	}
 	for _, p := range a.pictures {
-		if err := e.draw(p.Curves, p.file); err != nil {
+		if err := e.draw(p.VerificationPlot, p.file); err != nil {
 			return err
 		}
 	}

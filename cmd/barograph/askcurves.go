@@ -40,7 +40,7 @@ func (a *askJob) statistics(q *question.Question) ([]string, error) {
 
 // curves computes the statistics from the rows, collects the pictures and prints the values.
 func (e *env) curves(ctx context.Context, a *askJob, q *question.Question, rows *answer.Answer, names []string, part string) error {
-	var all []*run.Curves
+	var all []*run.VerificationPlot
 	var table [][]string                                    // with --format metviewer: its columns and rows
 	joined := len(a.stats) == 0 && curve.JoinsStatistics(q) // --stat requests a picture of each
 	for _, name := range names {
@@ -92,17 +92,17 @@ func (e *env) curves(ctx context.Context, a *askJob, q *question.Question, rows 
 }
 
 // addPicture draws curves in the previous picture if they belong there, else in a picture of their own.
-func (a *askJob) addPicture(q *question.Question, c *run.Curves, part string) {
-	if n := len(a.pictures); n > 0 && curve.MergeScorecards(a.pictures[n-1].Curves, c) {
+func (a *askJob) addPicture(q *question.Question, c *run.VerificationPlot, part string) {
+	if n := len(a.pictures); n > 0 && curve.MergeScorecards(a.pictures[n-1].VerificationPlot, c) {
 		return
-	} else if q.Drawing == nil || !q.Drawing.RightAxis || n == 0 || !curve.ShareAxis(a.pictures[n-1].Curves, c) {
+	} else if q.Drawing == nil || !q.Drawing.RightAxis || n == 0 || !curve.ShareAxis(a.pictures[n-1].VerificationPlot, c) {
 		a.pictures = append(a.pictures, picture{c, partFile(a.plot, part)})
 	}
 }
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1e3 }
 
-func (e *env) draw(c *run.Curves, file string) error {
+func (e *env) draw(c *run.VerificationPlot, file string) error {
 	start := time.Now()
 	format, err := plot.FormatOf(file)
 	if err != nil {

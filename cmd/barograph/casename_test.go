@@ -20,7 +20,7 @@ func TestMetKnowsTheCasesOfEveryVariable(t *testing.T) {
 	}
 	tried := 0
 	for variable := range strings.FieldsSeq(fields[1]) {
-		name := question.NameOf("one", "SAL1L2", variable)
+		name := question.JoinName("one", "SAL1L2", variable)
 		if strings.Contains(listed, name+"\n") {
 			continue
 		}

@@ -106,11 +106,11 @@ func (s *share) gate(c *compare.Comparison) error {
 	}
 	for i := range c.Others {
 		a := &c.Others[i]
-		if a.Void() {
-			return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{File: a.Run, Problem: "cannot be compared with " + c.Base + ": " + a.Differences[0].What + " differs", Cure: "compare runs of the same data on the same machine"}}
+		if a.NotComparable() {
+			return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{File: a.Run, Problem: "cannot be compared with " + c.Base + ": " + a.Differences[0].Fact + " differs", Cure: "compare runs of the same data on the same machine"}}
 		}
-		for _, x := range a.Together {
-			if x.Worse() > 1+s.fraction {
+		for _, x := range a.CommonChanges {
+			if x.WorseFactor() > 1+s.fraction {
 				return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{File: a.Run, Problem: fmt.Sprintf("the %s of %d cells together is %.3g times that of %s", x.Quantity, x.Cells, x.Ratio, c.Base), Cure: "check that no other program used the machine, and run both again"}}
 			}
 		}

@@ -155,7 +155,7 @@ func listLineTypes(w *tabwriter.Writer) (any, error) {
 				r.Rules[c.Rule.Allowed] = append(r.Rules[c.Rule.Allowed], c.Name)
 			}
 		}
-		for _, c := range t.Keys() {
+		for _, c := range t.IdentityColumns() {
 			r.Keys = append(r.Keys, c.Name)
 		}
 		if t.Group != nil {

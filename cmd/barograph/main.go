@@ -115,7 +115,7 @@ func execute(ctx context.Context, e *env) int {
 	switch {
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
 		status, text = fault.Interrupted, "interrupted; what was committed and written is complete"
-		if _, err := os.Stat(filepath.Join(e.runDir, run.File)); e.runDir != "" && err == nil {
+		if _, err := os.Stat(filepath.Join(e.runDir, run.DescriptionFile)); e.runDir != "" && err == nil {
 			text += ": barograph report " + fault.Name(e.runDir)
 		}
 	case out.err != nil:

@@ -56,7 +56,7 @@ func (e *env) writeAnswer(out, format string, a *answer.Answer) error {
 }
 
 // writeCurves writes statistics: as tables, as JSON with all details, or as rows in another format.
-func (e *env) writeCurves(out, format string, all []*run.Curves) error {
+func (e *env) writeCurves(out, format string, all []*run.VerificationPlot) error {
 	if !e.json && format != "table" && format != "json" {
 		return e.writeAnswer(out, format, curve.Rows(all))
 	}

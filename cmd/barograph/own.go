@@ -79,7 +79,7 @@ Sets: clicks (30 queries modeled on ClickBench), documents (5 from JSONBench), s
 				if err != nil {
 					return false, err
 				}
-				p.Progress, f.Run.Skipped = f.LogSteps(e.info), skipped
+				p.Progress, f.Run.Skipped = f.StepLogger(e.info), skipped
 				some, err := e.closeRun(c.Context(), f, own.Run(c.Context(), *p, f))
 				if some && c.Context().Err() != nil {
 					e.info("to resume: the same command with --out " + fault.Name(out))

@@ -132,7 +132,7 @@ func goldenACC(t *testing.T, url, design string) {
 		{"test_6", "VAL1L2_ANOM_CORR", []float64{0, 24, 120, 240}, []float64{0.9999046, 0.9825258, 0.7148983, 0.3717729}},
 	} {
 		text := must(t, "ask", g.name, "--engine", url, "--design", design, "--valid", "2019010100", "--where", "vx_mask=G2/NHX", "--stat", g.stat, "--json")
-		var c run.Curves
+		var c run.VerificationPlot
 		if err := json.Unmarshal([]byte(text), &c); err != nil {
 			t.Fatal(err)
 		}
@@ -251,7 +251,7 @@ func TestMETviewersStatistics(t *testing.T) {
 			continue
 		}
 		_, err := stat.ByName(lineType, name)
-		switch why := stat.WhyUnsupported(lineType, name); {
+		switch why := stat.UnsupportedReason(lineType, name); {
 		case err == nil && why == "":
 			computed++
 		case err != nil && why != "" && strings.Contains(err.Error(), why):

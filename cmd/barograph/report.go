@@ -124,7 +124,7 @@ func (e *env) inFolder(out *string, workload string, f func() (keep bool, err er
 // nameFolder names the run folder of the command if out is empty.
 func (e *env) nameFolder(out *string, workload string) {
 	if *out == "" {
-		*out = filepath.Join("runs", run.ID(time.Now(), workload))
+		*out = filepath.Join("runs", run.FolderName(time.Now(), workload))
 	}
 	e.runDir = *out
 }
@@ -147,7 +147,7 @@ func (e *env) runProgram(ctx context.Context, out *string, workload string, seed
 		if err != nil {
 			return false, err
 		}
-		return e.closeRun(ctx, f, program(f, f.LogSteps(e.info)))
+		return e.closeRun(ctx, f, program(f, f.StepLogger(e.info)))
 	})
 }
 

@@ -141,7 +141,7 @@ func (e *env) reportScan(t *scan.Target, some bool, err error) error {
 }
 
 func newScanForecast(e *env) *cobra.Command {
-	y, heldOut := &scan.Request{}, ""
+	y, heldOut := &scan.ForecastRequest{}, ""
 	c := &cobra.Command{
 		Use:   "forecast RUN --disks N --read-mbps MBPS",
 		Short: "Project how long a scan takes on other disks and data, from a measured run",

@@ -109,8 +109,8 @@ func TestScanForecast(t *testing.T) {
 		t.Fatalf("%+v", forecasts)
 	}
 	q := forecasts.Questions[1]
-	if want := 0.5 + 8*float64(1<<40)/1e9/4; q.At.Forecast.Seconds.Low > want || q.At.Forecast.Seconds.High < want || q.Enough < 5 || q.Enough > 6 || q.At.Setup.Partitions != 6 {
-		t.Errorf("%+v, %+v", q, *q.At)
+	if want := 0.5 + 8*float64(1<<40)/1e9/4; q.Requested.Forecast.Seconds.Low > want || q.Requested.Forecast.Seconds.High < want || q.Enough < 5 || q.Enough > 6 || q.Requested.Setup.Partitions != 6 {
+		t.Errorf("%+v, %+v", q, *q.Requested)
 	}
 }
 

@@ -385,7 +385,7 @@ func (e *env) writeYCSB(f *ycsbFlags, r *ycsb.Report, s run.Sample) (err error) 
 		fmt.Fprintf(e.stderr, "barograph: %s\n", w)
 	}
 	for _, p := range r.Problems {
-		fmt.Fprintf(e.stderr, "barograph: %d × %s, such as %s\n", p.Count, p.What, p.Example)
+		fmt.Fprintf(e.stderr, "barograph: %d × %s, such as %s\n", p.Count, p.Kind, p.Example)
 	}
 	if r.Seen > 0 {
 		fmt.Fprintf(e.stderr, "barograph: the first problem occurred after about %d operations\n", r.Seen)

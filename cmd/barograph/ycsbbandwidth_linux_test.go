@@ -22,7 +22,7 @@ func TestYCSBBandwidth(t *testing.T) {
 	labs, url := faultyLab(t, "postgres", lab.Options{Isolate: &lab.Isolate{}})
 	must(t, "ycsb", "load", "--engine", url, "-P", "workloadc", "-p", "recordcount=200")
 	code, said, s := suffered(t, labs, url, "bandwidth:200kbit@1s,full-bandwidth@3s", "5", "--history", "0", "-P", "workloadc")
-	if code != 0 && code != fault.Incomplete || s.Verdict != run.Equal || len(s.Fault.Moments) != 2 || s.Fault.Moments[0].What != "bandwidth node1 200kbit" {
+	if code != 0 && code != fault.Incomplete || s.Verdict != run.Equal || len(s.Fault.Moments) != 2 || s.Fault.Moments[0].Command != "bandwidth node1 200kbit" {
 		t.Fatalf("status %d, %s, %+v\n%s", code, s.Verdict, s.Fault, said)
 	}
 	if late := s.Measured().Response.Max; late < 500*time.Millisecond { // 100/s of 1.1 kB each are due; 23/s fit

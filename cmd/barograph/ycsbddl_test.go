@@ -83,9 +83,9 @@ func TestYCSBOwnDDL(t *testing.T) {
 			for _, a := range r.Archives {
 				switch {
 				case a.Engine != scheme:
-				case a.Table == nil || !strings.Contains(a.Table.Form, "usertable"):
+				case a.Table == nil || !strings.Contains(a.Table.Definition, "usertable"):
 					t.Errorf("%s: the table is not described: %+v", a.Design, a.Table)
-				case strings.Contains(a.Design, "@") && (!slices.Contains(texts[:], a.Table.DDL) || !strings.Contains(string(page), a.Table.Digest) || !strings.Contains(string(page), scheme+" · "+a.Design)):
+				case strings.Contains(a.Design, "@") && (!slices.Contains(texts[:], a.Table.DDL) || !strings.Contains(string(page), a.Table.DDLDigest) || !strings.Contains(string(page), scheme+" · "+a.Design)):
 					t.Errorf("the folder or the report lacks the script of %s", a.Design)
 				}
 			}

@@ -43,7 +43,7 @@ func suffered(t *testing.T, labs, url, faults, seconds string, further ...string
 	}
 	for _, m := range samples[0].Fault.Moments {
 		if m.Problem != "" {
-			t.Errorf("%s: %s", m.What, m.Problem)
+			t.Errorf("%s: %s", m.Command, m.Problem)
 		}
 	}
 	return code, said, samples[0]

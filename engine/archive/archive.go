@@ -415,9 +415,9 @@ func (s *CommitResult) Resolve(file string, stored *record.Batch, i int, b *reco
 	}
 	c := ExistingRecord{}
 	var h record.Hasher
-	h.UseRow(b, j)
+	h.SetRow(b, j)
 	c.Incoming = h.Digest(j)
-	h.UseRow(stored, i)
+	h.SetRow(stored, i)
 	if c.Key, c.Stored = h.KeyAndDigest(i); !same {
 		c.Difference = b.Difference(j, stored, i)
 	}
@@ -433,7 +433,7 @@ func (s *CommitResult) CountShortText(column string) {
 }
 
 // RecordIndex finds records by their identity.
-type RecordIndex = record.ByKey[Position]
+type RecordIndex = record.Multimap[Position]
 
 // Position is a row of a batch.
 type Position struct {
@@ -446,7 +446,7 @@ func NewRecordIndex(batches []*record.Batch) *RecordIndex {
 	in := &RecordIndex{}
 	var h record.Hasher
 	for _, b := range batches {
-		h.Use(b)
+		h.SetBatch(b)
 		for i := range b.Len() {
 			in.Put(h.Key(i), Position{b, i})
 		}
@@ -458,7 +458,7 @@ func NewRecordIndex(batches []*record.Batch) *RecordIndex {
 // their rows.
 func (s *CommitResult) ResolveSome(stored *record.Batch, in *RecordIndex) (rows []int) {
 	var h record.Hasher
-	h.Use(stored)
+	h.SetBatch(stored)
 	for i := range stored.Len() {
 		found := false
 		for p := range in.All(h.Key(i)) {

@@ -75,7 +75,7 @@ func (a *openArchive) Phrase(ctx context.Context, q *question.Question, f flavou
 }
 
 func (a *openArchive) Ask(ctx context.Context, q *archive.Query, into *answer.Builder) error {
-	d := sqlengine.NewDecoder(a.design, q, into)
+	d := sqlengine.NewResultDecoder(a.design, q, into)
 	cols := q.Question.Columns
 	out, err := a.db.client.run(ctx, request{text: q.Text, params: params(q), row: func(row []byte) error {
 		k, err := 0, error(nil)
@@ -84,14 +84,14 @@ func (a *openArchive) Ask(ctx context.Context, q *archive.Query, into *answer.Bu
 				err = errors.New("asterixdb: a row has too many columns")
 				return false
 			}
-			err = d.Value(k, cellOf(cell, cols[k].Kind != question.Time && cols[k].Kind != question.Span))
+			err = d.AddValue(k, cellOf(cell, cols[k].Kind != question.Time && cols[k].Kind != question.Duration))
 			k++
 			return err == nil
 		})
 		if err == nil && k < len(cols) {
 			err = fmt.Errorf("asterixdb: a row has %d columns, not %d: %s", k, len(cols), row)
 		}
-		d.Row()
+		d.EndRow()
 		return err
 	}})
 	q.ServerTime = out.server
@@ -313,7 +313,7 @@ func (a *openArchive) dumpRows(ctx context.Context, subset string, t *record.Lin
 			if err != nil {
 				return err
 			}
-			return c.End(to)
+			return c.EndRowAndYield(to)
 		},
 	})
 	if err != nil {
@@ -323,18 +323,18 @@ func (a *openArchive) dumpRows(ctx context.Context, subset string, t *record.Lin
 }
 
 // newCollector returns a collector that converts rows of a line type to records.
-func newCollector(t *record.LineType, cols []sqlengine.Column) *sqlengine.Collector {
-	return sqlengine.NewCollector(design.Normalized, t, cols, func(src any, into []float64) ([]float64, error) {
+func newCollector(t *record.LineType, cols []sqlengine.Column) *sqlengine.RecordDecoder {
+	return sqlengine.NewRecordDecoder(design.Normalized, t, cols, func(src any, into []float64) ([]float64, error) {
 		return design.ParseRepeats([]byte(src.(string)), into)
 	})
 }
 
 // collect passes column k of the current row to the collector.
-func collect(c *sqlengine.Collector, k int, col *sqlengine.Column, cell gjson.Result) error {
+func collect(c *sqlengine.RecordDecoder, k int, col *sqlengine.Column, cell gjson.Result) error {
 	if col.Type == sqlengine.Doubles {
-		return c.Value(k, cell.Raw)
+		return c.SetValue(k, cell.Raw)
 	}
-	return c.Value(k, cellOf(cell, col.From == sqlengine.Data))
+	return c.SetValue(k, cellOf(cell, col.From == sqlengine.Data))
 }
 
 // Explain returns the optimizer's plan, as JSON. It runs the query, because a plan that is only compiled
@@ -355,7 +355,7 @@ func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Pl
 	if err := json.Indent(&text, out.plan, "", "  "); err != nil {
 		return archive.Plan{}, err
 	}
-	table, _, _ := sqlengine.Table(a.design, q.Question.Type)
+	table, _, _ := sqlengine.DesignTable(a.design, q.Question.Type)
 	return archive.Plan{Text: text.String(), Access: accesses(out.plan, table)}, nil
 }
 

@@ -39,8 +39,8 @@ func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 		if err := t.MissingError(k.readOnly); err != nil {
 			return nil, err
 		}
-		err = k.define(ctx, "CREATE DATAVERSE "+dataverseName+" IF NOT EXISTS;\nUSE "+dataverseName+";\nCREATE TYPE barograph_record IF NOT EXISTS AS {"+sqlengine.KeyColumn+
-			": string};\nCREATE DATASET "+name+"(barograph_record) IF NOT EXISTS PRIMARY KEY "+sqlengine.KeyColumn)
+		err = k.define(ctx, "CREATE DATAVERSE "+dataverseName+" IF NOT EXISTS;\nUSE "+dataverseName+";\nCREATE TYPE barograph_record IF NOT EXISTS AS {"+sqlengine.KVKeyColumn+
+			": string};\nCREATE DATASET "+name+"(barograph_record) IF NOT EXISTS PRIMARY KEY "+sqlengine.KVKeyColumn)
 	}
 	if err != nil {
 		return nil, err
@@ -122,7 +122,7 @@ func decode(cells []gjson.Result, f kv.Fields, into *kv.Row) {
 
 // from selects the record of $key, as d.
 func (tb *kvTable) from() string {
-	return " FROM " + tb.dataset + " AS d WHERE d." + sqlengine.KeyColumn + " = $key"
+	return " FROM " + tb.dataset + " AS d WHERE d." + sqlengine.KVKeyColumn + " = $key"
 }
 
 func (c *kvConn) read(ctx context.Context, key []byte, f kv.Fields, into *kv.Row) error {
@@ -152,7 +152,7 @@ func (c *kvConn) insert(ctx context.Context, key []byte, r *kv.Row) error {
 	if err != nil {
 		return err
 	}
-	record[sqlengine.KeyColumn] = keyText(key)
+	record[sqlengine.KVKeyColumn] = keyText(key)
 	unlock, err := c.locks.Lock(ctx, key) // otherwise a delete could delete this record after it had found none
 	if err != nil {
 		return err
@@ -203,8 +203,8 @@ func (c *kvConn) delete(ctx context.Context, key []byte) error {
 func (c *kvConn) scan(ctx context.Context, from []byte, n int, f kv.Fields, each func(key []byte, r *kv.Row) error) error {
 	columns, f := c.columns(f)
 	_, err := c.client.run(ctx, request{
-		text: "SELECT VALUE [d." + sqlengine.KeyColumn + ", " + columns + "] FROM " + c.dataset + " AS d WHERE d." + sqlengine.KeyColumn + " >= $key ORDER BY d." +
-			sqlengine.KeyColumn + " LIMIT " + strconv.Itoa(n),
+		text: "SELECT VALUE [d." + sqlengine.KVKeyColumn + ", " + columns + "] FROM " + c.dataset + " AS d WHERE d." + sqlengine.KVKeyColumn + " >= $key ORDER BY d." +
+			sqlengine.KVKeyColumn + " LIMIT " + strconv.Itoa(n),
 		params: map[string]any{"key": keyText(from)},
 		row: func(row []byte) error {
 			cells := gjson.ParseBytes(row).Array()

@@ -273,7 +273,7 @@ func (w *rowWriter) find(ctx context.Context, stored *archive.CommitResult) erro
 		var wanted []string
 		for _, b := range w.l.batches[t] {
 			stored.New += int64(b.Len())
-			hash.Use(b)
+			hash.SetBatch(b)
 			groups := make([]*design.Group, len(b.Headers)) // groups that may contain records of the header
 			for k := range b.Headers {
 				groups[k] = w.state.catalog.GroupFor(t, &b.Headers[k])
@@ -282,7 +282,7 @@ func (w *rowWriter) find(ctx context.Context, stored *archive.CommitResult) erro
 				}
 			}
 			for i := range b.Len() {
-				if g := groups[b.Head[i]]; g.MayContain(b.Valid[i]) && g.HasLead(b.Lead[i]) {
+				if g := groups[b.HeaderIndex[i]]; g.MayContain(b.Valid[i]) && g.HasLead(b.Lead[i]) {
 					id := rowID(w.l.subset, hash.Key(i))
 					existing[id] = archive.Position{Batch: b, I: i}
 					wanted = append(wanted, id)
@@ -305,7 +305,7 @@ func (w *rowWriter) find(ctx context.Context, stored *archive.CommitResult) erro
 					return err
 				}
 			}
-			if err := have.Row(); err != nil {
+			if err := have.EndRow(); err != nil {
 				return err
 			}
 			stored.Resolve(incoming.Batch.File, &have.Batch, 0, incoming.Batch, incoming.I)
@@ -363,13 +363,13 @@ func (w *rowWriter) lines(out io.Writer, types []*record.LineType) error {
 	for _, t := range types {
 		cols := sqlengine.LineColumns(t)
 		for _, b := range w.l.batches[t] {
-			hash.Use(b)
+			hash.SetBatch(b)
 			ids := make([]string, len(b.Headers))
 			for k := range b.Headers {
 				ids[k] = headerID(w.l.subset, &b.Headers[k])
 			}
 			for i := range b.Len() {
-				buf = appendRow(buf[:0], w.l.subset, ids[b.Head[i]], cols, b, i, rowID(w.l.subset, hash.Key(i)), w.version)
+				buf = appendRow(buf[:0], w.l.subset, ids[b.HeaderIndex[i]], cols, b, i, rowID(w.l.subset, hash.Key(i)), w.version)
 				if _, err := out.Write(buf); err != nil {
 					return err
 				}

@@ -49,7 +49,7 @@ func (s scans) Open(ctx context.Context, p tables.Placement) (*tables.Star, erro
 	if err := st.checkPlacement(); err != nil {
 		return nil, err
 	}
-	e := &sqlengine.StarEngine{Where: "dataverse " + st.dataverseName(), ReadOnly: s.readOnly, Text: st.text, Note: st.note, Load: st.load, Rows: st.rows, Plan: st.plan}
+	e := &sqlengine.StarEngine{Location: "dataverse " + st.dataverseName(), ReadOnly: s.readOnly, Text: st.text, ReadNote: st.note, Load: st.load, Rows: st.rows, Plan: st.plan}
 	if !slices.ContainsFunc(st.devices, func(d device) bool { _, err := os.Stat(d.folder); return err != nil }) {
 		e.Size = st.size // only if the server runs on this machine
 	}

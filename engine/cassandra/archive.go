@@ -52,10 +52,10 @@ func (a *openArchive) Phrase(ctx context.Context, q *question.Question, f flavou
 	if err != nil {
 		return nil, err
 	}
-	if f == flavour.EpochList && !q.Valid.Discrete() {
+	if f == flavour.EpochList && !q.Valid.IsDiscrete() {
 		return nil, fmt.Errorf("cassandra: %s needs bounds of the valid times: %w", f, flavour.ErrCannotExpress)
 	}
-	if _, _, _, grid := q.Valid.Grid(); f == flavour.EpochRange && !grid && !q.Valid.All() {
+	if _, _, _, grid := q.Valid.Grid(); f == flavour.EpochRange && !grid && !q.Valid.IsAll() {
 		return nil, fmt.Errorf("cassandra: %s needs a list of times with a constant step: %w", f, flavour.ErrCannotExpress)
 	}
 	began := time.Now()
@@ -195,7 +195,7 @@ func (a *openArchive) gather(ctx context.Context, q *archive.Query, p *plan, h h
 	err := group.Wait()
 	for _, part := range parts {
 		for i := range part.Len() {
-			rows.AppendRow(part, i, part.Head[i])
+			rows.AppendRow(part, i, part.HeaderIndex[i])
 		}
 	}
 	return sent.Load(), err

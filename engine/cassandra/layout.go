@@ -138,7 +138,7 @@ func yearOf(valid int64) int { return time.Unix(valid, 0).UTC().Year() }
 // appendEntry appends the values that distinguish records of one header, valid time and lead: mostly none,
 // else unusual times and key columns. Equal records have equal entries.
 func appendEntry(dst []byte, b *record.Batch, i int) []byte {
-	if !b.Plain(i) {
+	if !b.HasPlainTimes(i) {
 		dst = append(dst, 1)
 		for _, v := range []int64{b.ValidEnd[i], int64(b.ObsLead[i]), b.ObsBeg[i], b.ObsEnd[i]} {
 			dst = binary.BigEndian.AppendUint64(dst, uint64(v))
@@ -146,7 +146,7 @@ func appendEntry(dst []byte, b *record.Batch, i int) []byte {
 	}
 	for k := range b.Type.Columns {
 		c := &b.Type.Columns[k]
-		if !c.Key {
+		if !c.InIdentity {
 			continue
 		}
 		dst = append(dst, 2)
@@ -344,7 +344,7 @@ func (l *layout) pick(q *question.Question, plain bool) *selection {
 	p := &selection{layout: l, t: q.Type, windows: !plain, repeats: slices.ContainsFunc(q.Columns, lists)}
 	for i := range q.Type.Columns {
 		c := &q.Type.Columns[i]
-		wanted := c.Key || slices.ContainsFunc(q.Columns, func(o question.Column) bool { return o.Role == question.Data && o.Name == c.Name })
+		wanted := c.InIdentity || slices.ContainsFunc(q.Columns, func(o question.Column) bool { return o.Role == question.Data && o.Name == c.Name })
 		if wanted {
 			p.columns = append(p.columns, c)
 		}

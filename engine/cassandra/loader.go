@@ -263,7 +263,7 @@ func (t *attempt) row(u unit, b *record.Batch, i int) row {
 		r.args = append(r.args, b.Valid[i])
 	}
 	r.args = append(r.args, b.Lead[i], entry, t.number)
-	if b.Plain(i) {
+	if b.HasPlainTimes(i) {
 		r.args = append(r.args, gocql.UnsetValue, gocql.UnsetValue, gocql.UnsetValue, gocql.UnsetValue)
 	} else {
 		r.args = append(r.args, b.ValidEnd[i], b.ObsLead[i], b.ObsBeg[i], b.ObsEnd[i])

@@ -2,8 +2,8 @@ package clickhouse
 
 import "github.com/barograph/barograph/engine/tables"
 
-// offered lists what a database can do besides archives.
-func offered() []any {
+// offers lists what a database can do besides archives.
+func offers() []any {
 	return []any{tables.Offer{tables.OwnTables, tables.StarOverDisks, tables.ObjectStore}}
 }
 

@@ -30,19 +30,19 @@ func (d *database) Open(_ context.Context, n design.Name) (archive.Archive, erro
 	const stored = "IN ('MergeTree', 'ReplacingMergeTree', 'Memory')"
 	a.Archive = &sqlengine.Archive{
 		Driver: Driver, Design: n, Dialect: dialect(), Pool: d,
-		Homes:  "SELECT DISTINCT subset FROM " + commitsTable + " WHERE design = " + quote(string(n)),
-		Subset: func(_ context.Context, home string) (string, bool, error) { return home, true, nil },
-		Tables: list(stored), Others: list("NOT " + stored), Name: tableName,
-		CountDocs: func(from string) string { return "SELECT count(), sum(length(data)) FROM " + from },
-		Entries:   func(data string) string { return "toJSONString(" + data + ")" },
+		ContainersQuery: "SELECT DISTINCT subset FROM " + commitsTable + " WHERE design = " + quote(string(n)),
+		SubsetIn:        func(_ context.Context, home string) (string, bool, error) { return home, true, nil },
+		TablesQuery:     list(stored), NonTablesQuery: list("NOT " + stored), ListedName: tableName,
+		CountDocs:   func(from string) string { return "SELECT count(), sum(length(data)) FROM " + from },
+		EntriesJSON: func(data string) string { return "toJSONString(" + data + ")" },
 	}
-	return archive.WrapErrors(a, d.explain), nil
+	return archive.WrapErrors(a, d.describeError), nil
 }
 
 // Size returns the bytes on disk of this design's tables.
 func (a *openArchive) Size(ctx context.Context) (int64, error) {
 	tables := map[design.Name]string{design.Wide: "wide_", design.Document: "doc_", design.Normalized: "line_data_|stat_header|data_file"}[a.Design]
-	return sqlengine.Number(ctx, a.Pool, "SELECT sum(bytes_on_disk) FROM system.parts WHERE active AND database = currentDatabase() AND match(table, '/("+
+	return sqlengine.QueryNumber(ctx, a.Pool, "SELECT sum(bytes_on_disk) FROM system.parts WHERE active AND database = currentDatabase() AND match(table, '/("+
 		tables+"|"+a.OwnName("barograph_")+")[^/]*$')")
 }
 
@@ -51,7 +51,7 @@ func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Pl
 	if ok, err := a.Exists(ctx, q.Question); err != nil || !ok {
 		return archive.Plan{Text: "the subset has no records of this line type\n"}, err
 	}
-	lines, err := sqlengine.Texts(ctx, a.Pool, "EXPLAIN indexes = 1, pretty = 0 "+q.Text)
+	lines, err := sqlengine.QueryTexts(ctx, a.Pool, "EXPLAIN indexes = 1, pretty = 0 "+q.Text)
 	return archive.Plan{Text: strings.Join(lines, "\n") + "\n", Access: accesses(q.Question.Subset, lines)}, err
 }
 

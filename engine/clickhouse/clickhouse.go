@@ -28,8 +28,8 @@ var params = []engine.Param{ //nolint:gochecknoglobals // a constant table
 	{Name: "max_memory_usage", Help: "bytes of memory that a statement may use; no limit by default"},
 }
 
-// settings are the settings of each session.
-var settings = []string{ //nolint:gochecknoglobals // a constant table
+// sessionStatements are the settings of each session.
+var sessionStatements = []string{ //nolint:gochecknoglobals // a constant table
 	"CREATE DATABASE IF NOT EXISTS " + databaseName,
 	"USE " + databaseName,
 	"SET max_query_size = 1000000000, max_ast_elements = 10000000, max_expanded_ast_elements = 10000000, mutations_sync = 2, output_format_json_skip_null_value_in_named_tuples = 1",
@@ -45,9 +45,9 @@ func Driver() engine.Driver {
 		Summary:   "ClickHouse, a columnar database in a folder, with chDB's library in a separate process",
 		Example:   "clickhouse:folder",
 		Params:    params,
-		Abilities: append([]any{archive.SQLOffer(design.Normalized, design.Document, design.Wide)}, offered()...),
+		Abilities: append([]any{archive.SQLOffer(design.Normalized, design.Document, design.Wide)}, offers()...),
 		Place:     engine.Embedded,
-		Library:   &engine.Library{Artifacts: []launch.Artifact{artifact()}, Find: find},
+		Library:   &engine.Library{Artifacts: []launch.Artifact{artifact()}, Find: checkInstalled},
 		Recognizes: func(path string, _ []byte) bool {
 			_, err := os.Stat(filepath.Join(path, "metadata", databaseName+".sql"))
 			return err == nil
@@ -64,11 +64,11 @@ type database struct {
 	folder   bool         // its files are on this machine and must be flushed
 	unlock   func() error // releases the lock of a folder that is open for reading
 
-	// publish is locked by a commit that replaces tables, and read-locked by statements that
+	// publishLock is locked by a commit that replaces tables, and read-locked by statements that
 	// start to read.
-	publish sync.RWMutex
-	mu      sync.Mutex
-	loading map[string]bool
+	publishLock sync.RWMutex
+	mu          sync.Mutex
+	loading     map[string]bool
 }
 
 func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
@@ -79,7 +79,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	if path == "" || u.Host != "" {
 		return nil, fault.Misuse("clickhouse URL", "names no folder; servers are not supported", "write clickhouse:folder")
 	}
-	if err := find(); err != nil {
+	if err := checkInstalled(); err != nil {
 		return nil, err
 	}
 	path, err := filepath.Abs(path) // the library would resolve a relative path itself
@@ -91,7 +91,7 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 		err = os.MkdirAll(path, 0o755)
 	}
 	if err != nil {
-		return nil, unreachable(path, err)
+		return nil, openError(path, err)
 	}
 	d := &database{path: path, readOnly: o.ReadOnly, folder: true, loading: map[string]bool{}, unlock: func() error { return nil }}
 	var h *process
@@ -103,8 +103,8 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 		}
 	}
 	if err != nil {
-		err = unreachable(path, err)
-		if damage := d.checkSums(); fault.Code(damage) == fault.Differs { // the damage is the cause
+		err = openError(path, err)
+		if damage := d.checkDigests(); fault.Code(damage) == fault.Differs { // the damage is the cause
 			err = damage
 		} else if strings.Contains(err.Error(), "Cannot lock file") || strings.Contains(err.Error(), "another process writes") {
 			err = engine.LockedError(path, errors.New("ClickHouse cannot lock the folder"))
@@ -114,17 +114,17 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	d.pool = h.pool
 	end := func() error { return errors.Join(h.close(), d.unlock()) }
 	location, err := engine.NewLocation(path)
-	if err = errors.Join(err, d.unseal()); err == nil {
+	if err = errors.Join(err, d.checkAndRemoveDigests()); err == nil {
 		err = d.recover(ctx)
 	}
 	if err != nil {
-		return nil, errors.Join(d.explain(err), end())
+		return nil, errors.Join(d.describeError(err), end())
 	}
 	closed := func() error {
 		if location.CheckReplaced() != nil { // an orderly exit would write into the other archive
 			h.Kill()
 		}
-		d.seal(context.WithoutCancel(ctx))
+		d.writeDigests(context.WithoutCancel(ctx))
 		return end()
 	}
 	return &engine.Engine{Abilities: append([]any{d}, d.abilities()...), About: d.about, Processes: []int32{int32(h.PID())}, Close: closed}, nil //nolint:gosec // a pid fits
@@ -132,15 +132,15 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 
 // arguments returns the library's arguments. Its configuration is in dir.
 func (d *database) arguments(dir string, u *url.URL, o engine.Options) ([]string, error) {
-	path, text := d.path, writing
+	path, text := d.path, writeConfig
 	if o.ReadOnly {
 		var err error
-		if path, err = d.shadow(dir); err != nil {
+		if path, err = d.readOnlyFolder(dir); err != nil {
 			return nil, err
 		}
-		text = reading
+		text = readConfig
 	}
-	file, err := configure(dir, text)
+	file, err := writeConfigFile(dir, text)
 	out := []string{"--path=" + path, file}
 	if o.Threads > 0 {
 		out = append(out, "--max_threads="+strconv.Itoa(o.Threads))
@@ -153,8 +153,8 @@ func (d *database) arguments(dir string, u *url.URL, o engine.Options) ([]string
 	return out, err
 }
 
-// configure writes the library's configuration and returns the argument that names it.
-func configure(dir, text string) (string, error) {
+// writeConfigFile writes the library's configuration and returns the argument that names it.
+func writeConfigFile(dir, text string) (string, error) {
 	file := filepath.Join(dir, "config.xml")
 	return "--config-file=" + file, os.WriteFile(file, []byte("<clickhouse>"+text+"</clickhouse>"), 0o600)
 }
@@ -162,19 +162,19 @@ func configure(dir, text string) (string, error) {
 // The library's configurations for writing and for reading. For reading it merges and removes
 // nothing.
 const (
-	writing = "<database_atomic_delay_before_drop_table_sec>0</database_atomic_delay_before_drop_table_sec>" +
-		"<merge_tree><old_parts_lifetime>10</old_parts_lifetime>" + noneAside + "</merge_tree>"
-	reading = "<merge_tree><old_parts_lifetime>1000000000</old_parts_lifetime><temporary_directories_lifetime>1000000000</temporary_directories_lifetime>" +
+	writeConfig = "<database_atomic_delay_before_drop_table_sec>0</database_atomic_delay_before_drop_table_sec>" +
+		"<merge_tree><old_parts_lifetime>10</old_parts_lifetime>" + refuseBrokenParts + "</merge_tree>"
+	readConfig = "<merge_tree><old_parts_lifetime>1000000000</old_parts_lifetime><temporary_directories_lifetime>1000000000</temporary_directories_lifetime>" +
 		"<max_bytes_to_merge_at_max_space_in_pool>1</max_bytes_to_merge_at_max_space_in_pool>" +
-		"<max_bytes_to_merge_at_min_space_in_pool>1</max_bytes_to_merge_at_min_space_in_pool>" + noneAside + "</merge_tree>"
+		"<max_bytes_to_merge_at_min_space_in_pool>1</max_bytes_to_merge_at_min_space_in_pool>" + refuseBrokenParts + "</merge_tree>"
 	// An unreadable part is an error; by default ClickHouse would detach up to a hundred of a table.
-	noneAside = "<max_suspicious_broken_parts>0</max_suspicious_broken_parts><max_suspicious_broken_parts_bytes>0</max_suspicious_broken_parts_bytes>"
+	refuseBrokenParts = "<max_suspicious_broken_parts>0</max_suspicious_broken_parts><max_suspicious_broken_parts_bytes>0</max_suspicious_broken_parts_bytes>"
 )
 
-// shadow creates a folder in dir that the library opens instead of the archive's, because it writes into
+// readOnlyFolder creates a folder in dir that the library opens instead of the archive's, because it writes into
 // the folder that it opens. The tables are the archive's own. No other process may open the archive for
 // writing meanwhile.
-func (d *database) shadow(dir string) (string, error) {
+func (d *database) readOnlyFolder(dir string) (string, error) {
 	if f, err := os.Open(filepath.Join(d.path, "status")); err == nil {
 		d.unlock = f.Close
 		if err := syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB); err != nil {
@@ -197,20 +197,20 @@ func (d *database) shadow(dir string) (string, error) {
 	return path, errors.Join(os.WriteFile(filepath.Join(path, sql), text, 0o600), os.Symlink(store, filepath.Join(path, "store")))
 }
 
-func unreachable(path string, err error) error {
+func openError(path string, err error) error {
 	return engine.FileError(path, "cannot be opened", err, "name a folder of ClickHouse, or a new folder, that no other process has open")
 }
 
-// damaged recognizes the names of errors that ClickHouse returns for files that are damaged or in the wrong place.
-var damaged = regexp.MustCompile(`\((CHECKSUM_\w+|CORRUPTED_DATA|CANNOT_\w+|INCORRECT_\w+|UNKNOWN_(CODEC|FORMAT_VERSION)|SIZES_OF_\w+|\w+_DOESNT_MATCH|` +
+// damageNames recognizes the names of errors that ClickHouse returns for files that are damaged or in the wrong place.
+var damageNames = regexp.MustCompile(`\((CHECKSUM_\w+|CORRUPTED_DATA|CANNOT_\w+|INCORRECT_\w+|UNKNOWN_(CODEC|FORMAT_VERSION)|SIZES_OF_\w+|\w+_DOESNT_MATCH|` +
 	`\w*DATA_PARTS?\w*|\w+_END_OF_FILE|\w+_AFTER_EOF|NO_SUCH_COLUMN_IN_TABLE|NOT_FOUND_COLUMN_IN_BLOCK|LOGICAL_ERROR)\)`)
 
-// explain adds place and cure to an error if the disk is full or a file is damaged.
-func (d *database) explain(err error) error {
+// describeError adds place and cure to an error if the disk is full or a file is damaged.
+func (d *database) describeError(err error) error {
 	switch text := err.Error(); {
 	case strings.Contains(text, "No space left on device") || strings.Contains(text, "NOT_ENOUGH_SPACE"):
 		return engine.DiskFullError(d.path, err)
-	case damaged.MatchString(text):
+	case damageNames.MatchString(text):
 		return engine.DamagedError(d.path, err)
 	}
 	return err
@@ -218,7 +218,7 @@ func (d *database) explain(err error) error {
 
 func (d *database) about(ctx context.Context) (engine.About, error) {
 	a := engine.About{Product: "ClickHouse", Acknowledged: "on disk: flushed, each commit", Settings: map[string]string{"library": libraryName}}
-	version, err := sqlengine.Texts(ctx, d, "SELECT version()")
+	version, err := sqlengine.QueryTexts(ctx, d, "SELECT version()")
 	if err != nil {
 		return a, err
 	}
@@ -233,8 +233,8 @@ func (d *database) about(ctx context.Context) (engine.About, error) {
 
 // Rows passes each row to f. No commit replaces tables while the statement starts.
 func (d *database) Rows(ctx context.Context, text string, args []any, f func(row []any) error) error {
-	d.publish.RLock()
-	release := sync.OnceFunc(d.publish.RUnlock)
+	d.publishLock.RLock()
+	release := sync.OnceFunc(d.publishLock.RUnlock)
 	defer release()
 	return d.pool.Rows(ctx, text, args, func(row []any) error {
 		release()

@@ -20,15 +20,15 @@ const commitsTable = "barograph_commits"
 
 // commit is the Querier of a commit in flight. It sees its own writes.
 type commit struct {
-	db     *database
-	subset string // design and subset, as values of commitsTable
-	number int64
-	copies map[string]string // copies of the tables that it changes, by quoted names
+	db           *database
+	subsetValues string // design and subset, as values of commitsTable
+	number       int64
+	copies       map[string]string // copies of the tables that it changes, by quoted names
 }
 
 // transaction runs f in a commit.
 func (d *database) transaction(ctx context.Context, subset string, f func(q sqlengine.Querier) error) error {
-	last, err := sqlengine.Number(ctx, d, "SELECT max(commit) FROM "+commitsTable+" WHERE (design, subset) = ("+subset+")")
+	last, err := sqlengine.QueryNumber(ctx, d, "SELECT max(commit) FROM "+commitsTable+" WHERE (design, subset) = ("+subset+")")
 	if err != nil {
 		return err
 	}
@@ -37,16 +37,16 @@ func (d *database) transaction(ctx context.Context, subset string, f func(q sqle
 		err = c.decide(ctx)
 	}
 	if err != nil {
-		return errors.Join(err, c.drop(ctx))
+		return errors.Join(err, c.dropCopies(ctx))
 	}
 	var names []string
 	for table := range c.copies {
-		names = append(names, bare(table))
+		names = append(names, unquoted(table))
 	}
-	if err := d.finish(ctx, c.number, names); err != nil {
+	if err := d.publishCopies(ctx, c.number, names); err != nil {
 		return fmt.Errorf("the commit counts and is completed when the archive is opened again: %w", err)
 	}
-	return c.drop(ctx)
+	return c.dropCopies(ctx)
 }
 
 // copyTable returns the copy of a table that the commit may change: an empty copy, or one with all rows.
@@ -54,7 +54,7 @@ func (c *commit) copyTable(ctx context.Context, table string, withRows bool) (st
 	if name, ok := c.copies[table]; ok {
 		return name, nil
 	}
-	name, how := copyOf(table), " AS "
+	name, how := copyName(table), " AS "
 	if withRows {
 		how = " CLONE AS "
 	}
@@ -71,15 +71,15 @@ func (c *commit) copyTable(ctx context.Context, table string, withRows bool) (st
 	return name, nil
 }
 
-func copyOf(table string) string { return strings.TrimSuffix(table, `"`) + copyMark + `"` }
+func copyName(table string) string { return strings.TrimSuffix(table, `"`) + copySuffix + `"` }
 
-// bare returns a table's name without quotation marks; it is the inverse of ident.
-func bare(table string) string {
+// unquoted returns a table's name without quotation marks; it is the inverse of ident.
+func unquoted(table string) string {
 	return strings.NewReplacer(`\\`, `\`, `\"`, `"`).Replace(table[1 : len(table)-1])
 }
 
-// copyMark is the suffix of copies and of other things that a commit drops.
-const copyMark = "+"
+// copySuffix is the suffix of copies and of other things that a commit drops.
+const copySuffix = "+"
 
 // withCopies replaces the names of tables in a statement by their copies.
 func (c *commit) withCopies(text string) string {
@@ -93,7 +93,7 @@ func (c *commit) withCopies(text string) string {
 func (c *commit) Exec(ctx context.Context, text string, _ ...any) error {
 	if rest, ok := strings.CutPrefix(text, "DELETE FROM "); ok {
 		table, _, _ := strings.Cut(rest, " WHERE ")
-		if n, err := sqlengine.Number(ctx, c, "SELECT count() FROM "+rest); n == 0 {
+		if n, err := sqlengine.QueryNumber(ctx, c, "SELECT count() FROM "+rest); n == 0 {
 			return err
 		}
 		if _, err := c.copyTable(ctx, table, true); err != nil {
@@ -115,25 +115,25 @@ func (c *commit) decide(ctx context.Context) error {
 	}
 	var names, copies []string
 	for table := range c.copies {
-		names, copies = append(names, quote(bare(table))), append(copies, quote(bare(table)+copyMark))
+		names, copies = append(names, quote(unquoted(table))), append(copies, quote(unquoted(table)+copySuffix))
 	}
 	if err := c.db.flush(ctx, copies); err != nil {
 		return err
 	}
-	return c.db.Exec(ctx, fmt.Sprintf("INSERT INTO %s VALUES (%s, %d, [%s])", commitsTable, c.subset, c.number, strings.Join(names, ", ")))
+	return c.db.Exec(ctx, fmt.Sprintf("INSERT INTO %s VALUES (%s, %d, [%s])", commitsTable, c.subsetValues, c.number, strings.Join(names, ", ")))
 }
 
-// finish replaces the tables of these names by the copies of a decided commit, unless they are replaced already.
-func (d *database) finish(ctx context.Context, number int64, names []string) error {
+// publishCopies replaces the tables of these names by the copies of a decided commit, unless they are replaced already.
+func (d *database) publishCopies(ctx context.Context, number int64, names []string) error {
 	ctx = context.WithoutCancel(ctx) // a decided commit must not be canceled
-	d.publish.Lock()
-	defer d.publish.Unlock()
+	d.publishLock.Lock()
+	defer d.publishLock.Unlock()
 	for _, name := range names {
 		// A copy whose creation was interrupted has the comment of its table.
-		waits, err := sqlengine.Number(ctx, d.pool, fmt.Sprintf("SELECT countIf(name = %s) > countIf(name = %s) FROM system.tables WHERE database = currentDatabase() AND comment = '%d'",
-			quote(name+copyMark), quote(name), number))
+		waits, err := sqlengine.QueryNumber(ctx, d.pool, fmt.Sprintf("SELECT countIf(name = %s) > countIf(name = %s) FROM system.tables WHERE database = currentDatabase() AND comment = '%d'",
+			quote(name+copySuffix), quote(name), number))
 		if err == nil && waits > 0 {
-			err = d.Exec(ctx, "EXCHANGE TABLES "+ident(name)+" AND "+ident(name+copyMark))
+			err = d.Exec(ctx, "EXCHANGE TABLES "+ident(name)+" AND "+ident(name+copySuffix))
 		}
 		if err != nil {
 			return err
@@ -142,8 +142,8 @@ func (d *database) finish(ctx context.Context, number int64, names []string) err
 	return nil
 }
 
-// drop removes the remains of a commit.
-func (c *commit) drop(ctx context.Context) (err error) {
+// dropCopies removes the remains of a commit.
+func (c *commit) dropCopies(ctx context.Context) (err error) {
 	for _, name := range c.copies {
 		err = errors.Join(err, c.db.Exec(context.WithoutCancel(ctx), "DROP TABLE IF EXISTS "+name))
 	}
@@ -159,7 +159,7 @@ func (d *database) recover(ctx context.Context) error {
 			return err
 		}
 	}
-	undecided, err := sqlengine.Texts(ctx, d, "SELECT name FROM system.tables WHERE database = currentDatabase() AND match(name, '\\\\"+copyMark+"[^/]*$')")
+	undecided, err := sqlengine.QueryTexts(ctx, d, "SELECT name FROM system.tables WHERE database = currentDatabase() AND match(name, '\\\\"+copySuffix+"[^/]*$')")
 	if err != nil || len(undecided) == 0 {
 		return err
 	}
@@ -176,7 +176,7 @@ func (d *database) recover(ctx context.Context) error {
 	})
 	for n, tables := range decided {
 		if err == nil {
-			err = d.finish(ctx, n, tables)
+			err = d.publishCopies(ctx, n, tables)
 		}
 	}
 	for _, name := range undecided {
@@ -193,7 +193,7 @@ func (d *database) flush(ctx context.Context, tables []string) error {
 	if !d.folder {
 		return nil
 	}
-	dirs, err := sqlengine.Texts(ctx, d, "SELECT arrayJoin(data_paths) FROM system.tables WHERE database = currentDatabase() AND name IN ("+strings.Join(tables, ", ")+")")
+	dirs, err := sqlengine.QueryTexts(ctx, d, "SELECT arrayJoin(data_paths) FROM system.tables WHERE database = currentDatabase() AND name IN ("+strings.Join(tables, ", ")+")")
 	for _, dir := range dirs {
 		if err == nil {
 			err = filepath.WalkDir(dir, func(path string, _ fs.DirEntry, _ error) error {

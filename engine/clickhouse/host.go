@@ -21,20 +21,20 @@ import (
 // process is the process of one archive. It runs this program, and host_linux.c prevents it from becoming Barograph.
 type process struct {
 	*host.Process
-	number atomic.Int64 // number of the last statement
-	pool   *pool
+	statements atomic.Int64 // number of the last statement
+	pool       *pool
 }
 
 const (
-	envLibrary  = "BAROGRAPH_CHDB"
-	startWithin = 30 * time.Second
+	envLibrary   = "BAROGRAPH_CHDB"
+	startTimeout = 30 * time.Second
 )
 
 // startHost starts the library's process. args are the library's arguments, which may name files in a
 // folder that is removed when the process exits. startHost returns when the process answers, or an error
 // with what it printed.
 func startHost(ctx context.Context, args func(dir string) ([]string, error)) (*process, error) {
-	library, err := library()
+	library, err := libraryPath()
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ func startHost(ctx context.Context, args func(dir string) ([]string, error)) (*p
 		return nil, err
 	}
 	h.pool = &pool{connect: h.connect}
-	within, stop := context.WithTimeout(ctx, startWithin)
+	within, stop := context.WithTimeout(ctx, startTimeout)
 	defer stop()
 	if err := h.pool.Exec(within, "SELECT 1"); err != nil {
 		_ = h.close()
@@ -64,8 +64,8 @@ func (h *process) connect(ctx context.Context) (session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &embedded{host: h, conn: c, in: bufio.NewReaderSize(c, 1<<16)}
-	for _, text := range settings {
+	s := &librarySession{host: h, conn: c, in: bufio.NewReaderSize(c, 1<<16)}
+	for _, text := range sessionStatements {
 		if err := s.query(ctx, text, nil); err != nil {
 			return nil, errors.Join(err, s.close())
 		}
@@ -73,8 +73,8 @@ func (h *process) connect(ctx context.Context) (session, error) {
 	return s, nil
 }
 
-// embedded is a session with the library; host_linux.c describes the protocol.
-type embedded struct {
+// librarySession is a session with the library; host_linux.c describes the protocol.
+type librarySession struct {
 	host      *process
 	conn      net.Conn
 	in        *bufio.Reader
@@ -82,10 +82,10 @@ type embedded struct {
 	remaining int // remaining bytes of the current frame
 }
 
-func (s *embedded) usable() bool { return !s.broken }
-func (s *embedded) close() error { return s.conn.Close() }
+func (s *librarySession) usable() bool { return !s.broken }
+func (s *librarySession) close() error { return s.conn.Close() }
 
-func (s *embedded) send(kind byte, body []byte) error {
+func (s *librarySession) send(kind byte, body []byte) error {
 	head := [5]byte{kind}
 	binary.NativeEndian.PutUint32(head[1:], uint32(len(body))) //nolint:gosec // texts and blocks are shorter
 	parts := net.Buffers{head[:], body}
@@ -93,15 +93,15 @@ func (s *embedded) send(kind byte, body []byte) error {
 	return err
 }
 
-// guard runs f, which talks to the process. If ctx ends before f, guard kills the statement and abandons the session.
-func (s *embedded) guard(ctx context.Context, text string, f func(text string) error) error {
-	tag := fmt.Sprintf("barograph %d %d", os.Getpid(), s.host.number.Add(1))
+// run runs f, which talks to the process. If ctx ends before f, guard kills the statement and abandons the session.
+func (s *librarySession) run(ctx context.Context, text string, f func(text string) error) error {
+	tag := fmt.Sprintf("barograph %d %d", os.Getpid(), s.host.statements.Add(1))
 	stop := context.AfterFunc(ctx, func() {
 		_ = s.conn.SetDeadline(time.Now())
 		_ = s.host.pool.Exec(context.WithoutCancel(ctx), "KILL QUERY WHERE query LIKE '%"+tag+"*/%' AND query NOT LIKE 'KILL%' ASYNC") // an error: the statement ends by itself
 	})
 	err := f("/*" + tag + "*/ " + text)
-	refused, ok := errors.AsType[*refusal](err)
+	refused, ok := errors.AsType[*serverError](err)
 	if !stop() || err != nil && !ok {
 		s.broken = true // nobody reads the rest of the reply
 	}
@@ -114,13 +114,13 @@ func (s *embedded) guard(ctx context.Context, text string, f func(text string) e
 	return err
 }
 
-// refusal is an error of ClickHouse; the session stays usable.
-type refusal struct{ text string }
+// serverError is an error of ClickHouse; the session stays usable.
+type serverError struct{ text string }
 
-func (r *refusal) Error() string { return r.text }
+func (r *serverError) Error() string { return r.text }
 
-// frame reads the header of a frame of rows; io.EOF at the end of a reply.
-func (s *embedded) frame() error {
+// readHeader reads the header of a frame of rows; io.EOF at the end of a reply.
+func (s *librarySession) readHeader() error {
 	var head [5]byte
 	if _, err := io.ReadFull(s.in, head[:]); err != nil {
 		return fmt.Errorf("%w: %w", io.ErrUnexpectedEOF, err)
@@ -133,15 +133,15 @@ func (s *embedded) frame() error {
 		text := make([]byte, s.remaining)
 		_, err := io.ReadFull(s.in, text)
 		s.remaining = 0
-		return errors.Join(err, &refusal{strings.TrimSpace(string(text))})
+		return errors.Join(err, &serverError{strings.TrimSpace(string(text))})
 	}
 	return nil
 }
 
 // Read reads the rows of a reply.
-func (s *embedded) Read(p []byte) (int, error) {
+func (s *librarySession) Read(p []byte) (int, error) {
 	for s.remaining == 0 {
-		if err := s.frame(); err != nil {
+		if err := s.readHeader(); err != nil {
 			return 0, err
 		}
 	}
@@ -150,12 +150,12 @@ func (s *embedded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (s *embedded) query(ctx context.Context, text string, f func(proto.Results) error) error {
+func (s *librarySession) query(ctx context.Context, text string, f func(proto.Results) error) error {
 	kind := byte('Q')
 	if strings.HasPrefix(text, "SELECT") { // replies of other statements cannot be streamed
 		kind = 'S'
 	}
-	return s.guard(ctx, text, func(text string) error {
+	return s.run(ctx, text, func(text string) error {
 		if err := s.send(kind, []byte(text)); err != nil {
 			return err
 		}
@@ -178,8 +178,8 @@ func (s *embedded) query(ctx context.Context, text string, f func(proto.Results)
 	})
 }
 
-func (s *embedded) insert(ctx context.Context, text string, columns proto.Input, next func() (bool, error)) error {
-	return s.guard(ctx, text, func(text string) error {
+func (s *librarySession) insert(ctx context.Context, text string, columns proto.Input, next func() (bool, error)) error {
+	return s.run(ctx, text, func(text string) error {
 		err := s.send('I', []byte(text))
 		var buf proto.Buffer
 		for more := true; more && err == nil; {

@@ -22,8 +22,8 @@ const lakeDatabase = "barograph_lake"
 const lakeSettings = "SET use_parquet_metadata_cache = 0, use_query_condition_cache = 0, use_cache_for_count_from_files = 0, " +
 	"s3_retry_attempts = 3, s3_max_single_read_retries = 3"
 
-// lakes are tables of Parquet files in a store.
-type lakes struct {
+// lakeTables are tables of Parquet files in a store.
+type lakeTables struct {
 	*pool
 	store launch.Store
 }
@@ -37,14 +37,14 @@ func (d *database) lake(ctx context.Context, s launch.Store) (*tables.Lake, erro
 	if err != nil {
 		return nil, err
 	}
-	l := &lakes{p, s}
+	l := &lakeTables{p, s}
 	return &tables.Lake{
 		Table: l.table,
 		Phrase: func(t *tables.LakeTable, q *question.Question, c *design.Catalog) (*archive.Query, error) {
 			return sqlengine.PhraseLake(*dialect(), ident(t.Name), t, q, c)
 		},
 		Ask: func(ctx context.Context, q *archive.Query, into *answer.Builder) error {
-			return l.Rows(ctx, q.Text, nil, sqlengine.NewDecoder(design.Wide, q, into).Values)
+			return l.Rows(ctx, q.Text, nil, sqlengine.NewResultDecoder(design.Wide, q, into).AddRow)
 		},
 		Close: func() error {
 			return errors.Join(l.close(), d.Exec(context.WithoutCancel(ctx), "DROP DATABASE IF EXISTS "+lakeDatabase))
@@ -53,7 +53,7 @@ func (d *database) lake(ctx context.Context, s launch.Store) (*tables.Lake, erro
 }
 
 // table creates a table of the files. Each query lists the files again.
-func (l *lakes) table(ctx context.Context, t *tables.LakeTable) error {
+func (l *lakeTables) table(ctx context.Context, t *tables.LakeTable) error {
 	columns := flavour.Join(sqlengine.WideColumns(t.Type), ", ", func(c sqlengine.Column) string {
 		return ident(c.Name) + " " + typeName(c, t.Type)
 	})

@@ -14,8 +14,8 @@ import (
 // libraryName is chDB's release and what it contains.
 const libraryName = "chDB 26.7.3"
 
-// librarySum is the SHA-256 of the library in the package.
-const librarySum = "36ad4e999882821ef13cf2d0f52c93f48e6ee1b4498b35a201c23ce4b8d15bf5"
+// librarySHA256 is the SHA-256 of the library in the package.
+const librarySHA256 = "36ad4e999882821ef13cf2d0f52c93f48e6ee1b4498b35a201c23ce4b8d15bf5"
 
 // artifact is chDB's library. It is a package for Node.js but does not need Node.js.
 func artifact() launch.Artifact {
@@ -25,14 +25,14 @@ func artifact() launch.Artifact {
 	}
 }
 
-// find looks for the library.
-func find() error {
-	_, err := library()
+// checkInstalled looks for the library.
+func checkInstalled() error {
+	_, err := libraryPath()
 	return err
 }
 
-// library returns the path of the library, which the process of an archive opens.
-func library() (string, error) {
+// libraryPath returns the path of the library, which the process of an archive opens.
+func libraryPath() (string, error) {
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
 		return "", &fault.Error{Setting: libraryName, Problem: "is not available for " + runtime.GOOS + " on " + runtime.GOARCH, Err: engine.ErrUnreachable, Cure: "use Linux on amd64"}
 	}
@@ -53,7 +53,7 @@ func checkLibrary(path string) error {
 	if err != nil {
 		return err
 	}
-	stamp := fmt.Sprintln(librarySum, info.Size(), info.ModTime().UnixNano())
+	stamp := fmt.Sprintln(librarySHA256, info.Size(), info.ModTime().UnixNano())
 	if text, err := os.ReadFile(path + ".checked"); err == nil && string(text) == stamp {
 		return nil
 	}
@@ -61,9 +61,9 @@ func checkLibrary(path string) error {
 	if err != nil {
 		return err
 	}
-	if got != librarySum {
+	if got != librarySHA256 {
 		return &fault.Error{
-			File: path, Problem: "differs from the released library: SHA-256 " + got + ", not " + librarySum, Err: engine.ErrUnreachable,
+			File: path, Problem: "differs from the released library: SHA-256 " + got + ", not " + librarySHA256, Err: engine.ErrUnreachable,
 			Cure: "remove " + filepath.Dir(filepath.Dir(path)) + " and install it again: `barograph lab install --yes clickhouse`",
 		}
 	}

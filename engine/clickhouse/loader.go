@@ -26,39 +26,39 @@ func (a *openArchive) Loader(ctx context.Context, subset string) (archive.Loader
 		return nil, err
 	}
 	of := quote(string(a.Design)) + ", " + quote(subset)
-	if err := a.db.begin(of, subset); err != nil {
+	if err := a.db.lockSubset(of, subset); err != nil {
 		return nil, err
 	}
-	if err := a.make(ctx, of, subset); err != nil {
-		a.db.end(of)
+	if err := a.makeTables(ctx, of, subset); err != nil {
+		a.db.unlockSubset(of)
 		return nil, err
 	}
 	return a.NewLoader(subset, sqlengine.LoadSession{
-		Check: storable.Check,
+		CheckText: storable.Check,
 		Transaction: func(ctx context.Context, f func(q sqlengine.Querier) error) error {
 			return a.db.transaction(ctx, of, f)
 		},
 		// No other loader commits to the subset.
 		Version: func(context.Context, sqlengine.Querier) (int64, error) { return 0, nil },
-		Store: func(ctx context.Context, q sqlengine.Querier, catalog []byte) error {
-			return store(ctx, q, a.Own(subset, sqlengine.CatalogTable), sqlengine.CatalogColumns(), false, rowOf(catalog))
+		StoreCatalog: func(ctx context.Context, q sqlengine.Querier, catalog []byte) error {
+			return insertRows(ctx, q, a.OwnTable(subset, sqlengine.CatalogTable), sqlengine.CatalogColumns(), false, catalogRow(catalog))
 		},
-		Make: func(ctx context.Context, q sqlengine.Querier, t *record.LineType) error {
+		MakeTable: func(ctx context.Context, q sqlengine.Querier, t *record.LineType) error {
 			table, cols := a.Table(subset, t)
 			return q.Exec(ctx, typeTable(a.Design, table, cols, t))
 		},
 		Insert: func(ctx context.Context, q sqlengine.Querier, table string, cols []sqlengine.Column, next sqlengine.Next) error {
-			return store(ctx, q, table, cols, true, next)
+			return insertRows(ctx, q, table, cols, true, next)
 		},
 		Replace: func(ctx context.Context, q sqlengine.Querier, lines *sqlengine.Lines, candidates []design.Row, stored *archive.CommitResult) error {
 			return a.replace(ctx, q, subset, lines, candidates, stored)
 		},
-		Close: func() error { a.db.end(of); return nil },
+		Close: func() error { a.db.unlockSubset(of); return nil },
 	}), nil
 }
 
-// begin allows one loader per subset.
-func (d *database) begin(of, subset string) error {
+// lockSubset allows one loader per subset.
+func (d *database) lockSubset(of, subset string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.loading[of] {
@@ -68,24 +68,24 @@ func (d *database) begin(of, subset string) error {
 	return nil
 }
 
-func (d *database) end(of string) {
+func (d *database) unlockSubset(of string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.loading, of)
 }
 
-// make creates the tables of a subset that all types need. Then the subset is listed.
-func (a *openArchive) make(ctx context.Context, of, subset string) error {
+// makeTables creates the tables of a subset that all types need. Then the subset is listed.
+func (a *openArchive) makeTables(ctx context.Context, of, subset string) error {
 	texts := []string{
-		tableText(a.Own(subset, sqlengine.CatalogTable), sqlengine.CatalogColumns(), nil, "id"),
-		tableText(a.Own(subset, sqlengine.MarksTable), sqlengine.MarkColumns(), nil, "seq"),
+		tableText(a.OwnTable(subset, sqlengine.CatalogTable), sqlengine.CatalogColumns(), nil, "id"),
+		tableText(a.OwnTable(subset, sqlengine.MarksTable), sqlengine.MarkColumns(), nil, "seq"),
 	}
 	if a.Design == design.Normalized {
 		texts = append(texts,
 			tableText(a.Dialect.Table(subset, design.HeaderTable), sqlengine.HeaderColumns(), nil, "(fcst_var, fcst_lev, vx_mask, model, stat_header_id)"),
 			tableText(a.Dialect.Table(subset, sqlengine.FileTable), sqlengine.FileColumns(), nil, "data_file_id"))
 	}
-	n, err := sqlengine.Number(ctx, a.db, "SELECT count() FROM "+commitsTable+" WHERE (design, subset) = ("+of+")")
+	n, err := sqlengine.QueryNumber(ctx, a.db, "SELECT count() FROM "+commitsTable+" WHERE (design, subset) = ("+of+")")
 	if err == nil && n == 0 {
 		texts = append(texts, "INSERT INTO "+commitsTable+" VALUES ("+of+", 0, [])")
 	}
@@ -97,8 +97,8 @@ func (a *openArchive) make(ctx context.Context, of, subset string) error {
 	return err
 }
 
-// store inserts rows into a table's copy; withRows = the copy also has the existing rows.
-func store(ctx context.Context, q sqlengine.Querier, table string, cols []sqlengine.Column, withRows bool, next sqlengine.Next) error {
+// insertRows inserts rows into a table's copy; withRows = the copy also has the existing rows.
+func insertRows(ctx context.Context, q sqlengine.Querier, table string, cols []sqlengine.Column, withRows bool, next sqlengine.Next) error {
 	c, ok := q.(*commit)
 	if !ok {
 		return fmt.Errorf("clickhouse: %s: rows can only be stored in a commit", table)
@@ -110,8 +110,8 @@ func store(ctx context.Context, q sqlengine.Querier, table string, cols []sqleng
 	return c.db.insert(ctx, name, cols, next)
 }
 
-// rowOf returns the only row of the catalog.
-func rowOf(catalog []byte) sqlengine.Next {
+// catalogRow returns the only row of the catalog.
+func catalogRow(catalog []byte) sqlengine.Next {
 	there := true
 	return func(to sqlengine.Sink) (bool, error) {
 		if !there {
@@ -128,12 +128,12 @@ func rowOf(catalog []byte) sqlengine.Next {
 func (a *openArchive) replace(ctx context.Context, q sqlengine.Querier, subset string, lines *sqlengine.Lines, candidates []design.Row, stored *archive.CommitResult) error {
 	table, cols := a.Table(subset, lines.Type)
 	keys := identity(cols)
-	stage := strings.TrimSuffix(table, `"`) + copyMark + `keys"`
+	stage := strings.TrimSuffix(table, `"`) + copySuffix + `keys"`
 	drop := func() error { return a.db.Exec(context.WithoutCancel(ctx), "DROP TABLE IF EXISTS "+stage) }
 	if err := drop(); err != nil {
 		return err
 	}
-	if err := a.db.Exec(ctx, "CREATE TABLE "+stage+" ENGINE = Memory AS SELECT "+sqlengine.Names("", keys)+" FROM "+table+" LIMIT 0"); err != nil {
+	if err := a.db.Exec(ctx, "CREATE TABLE "+stage+" ENGINE = Memory AS SELECT "+sqlengine.ColumnList("", keys)+" FROM "+table+" LIMIT 0"); err != nil {
 		return err
 	}
 	i := 0
@@ -148,9 +148,9 @@ func (a *openArchive) replace(ctx context.Context, q sqlengine.Querier, subset s
 	if err != nil {
 		return errors.Join(err, drop())
 	}
-	in := " IN (SELECT " + compared("", keys) + " FROM " + stage + ")"
-	if err = a.Resolver(ctx, q, subset, lines, stored)(" WHERE (" + compared("ld.", keys) + ")" + in); err == nil && !lines.Keep {
-		err = q.Exec(ctx, "DELETE FROM "+table+" WHERE ("+compared("", keys)+")"+in)
+	in := " IN (SELECT " + comparableList("", keys) + " FROM " + stage + ")"
+	if err = a.Resolver(ctx, q, subset, lines, stored)(" WHERE (" + comparableList("ld.", keys) + ")" + in); err == nil && !lines.Keep {
+		err = q.Exec(ctx, "DELETE FROM "+table+" WHERE ("+comparableList("", keys)+")"+in)
 	}
 	return errors.Join(err, drop())
 }

@@ -23,7 +23,7 @@ const ownDatabase = "barograph_own"
 // ownTables are a user's tables, in sessions that find them by their names alone.
 type ownTables struct {
 	*pool
-	scales sync.Map // text of a query → type of each column of its answer
+	columnTypes sync.Map // text of a query → type of each column of its answer
 }
 
 func (d *database) openOwn(ctx context.Context, keep bool) (*tables.Tables, error) {
@@ -40,7 +40,7 @@ func (d *database) openOwn(ctx context.Context, keep bool) (*tables.Tables, erro
 	return &tables.Tables{
 		Load: o.load, Ask: o.ask,
 		Size: func(ctx context.Context) (int64, error) {
-			return sqlengine.Number(ctx, o, "SELECT sum(bytes_on_disk) FROM system.parts WHERE active AND database = '"+ownDatabase+"'")
+			return sqlengine.QueryNumber(ctx, o, "SELECT sum(bytes_on_disk) FROM system.parts WHERE active AND database = '"+ownDatabase+"'")
 		},
 		Close: o.close,
 	}, nil
@@ -64,14 +64,14 @@ func (o *ownTables) load(ctx context.Context, t *tables.Table) error {
 	return nil
 }
 
-var scaled = regexp.MustCompile(`^(?:Nullable\()?Decimal\(\d+, (\d+)\)`)
+var decimalScale = regexp.MustCompile(`^(?:Nullable\()?Decimal\(\d+, (\d+)\)`)
 
 // isQuery matches what returns rows; other statements have no columns to describe.
 var isQuery = regexp.MustCompile(`(?is)^\s*(/\*.*?\*/\s*)*(\(\s*)*(SELECT|WITH|SHOW|DESCRIBE|EXPLAIN)\b`)
 
 // ask passes on each row. Before, it queries the scale of decimal columns, once for each text.
 func (o *ownTables) ask(ctx context.Context, text string, f func(row []any) error) error {
-	known, ok := o.scales.Load(text)
+	known, ok := o.columnTypes.Load(text)
 	if !ok && !isQuery.MatchString(text) {
 		return o.Exec(ctx, text)
 	}
@@ -80,7 +80,7 @@ func (o *ownTables) ask(ctx context.Context, text string, f func(row []any) erro
 		err := o.Rows(ctx, "DESCRIBE TABLE ("+text+"\n)", nil, func(row []any) error {
 			kind, err := sqlengine.AsText(row[1], "")
 			var h columnType
-			if m := scaled.FindStringSubmatch(kind); m != nil {
+			if m := decimalScale.FindStringSubmatch(kind); m != nil {
 				h.scale, _ = strconv.Atoi(m[1]) // the pattern matches only digits
 			}
 			if strings.Contains(kind, "Date") && !strings.Contains(kind, "DateTime") {
@@ -92,7 +92,7 @@ func (o *ownTables) ask(ctx context.Context, text string, f func(row []any) erro
 		if err != nil {
 			return err
 		}
-		o.scales.Store(text, scales)
+		o.columnTypes.Store(text, scales)
 		known = scales
 	}
 	scales := known.([]columnType) //nolint:forcetypeassert // the map contains only this type
@@ -100,14 +100,14 @@ func (o *ownTables) ask(ctx context.Context, text string, f func(row []any) erro
 		return s.query(ctx, text, func(block proto.Results) error {
 			cells := make([]func(i int) any, len(block))
 			for k := range block {
-				if cells[k] = cellsOf(block[k].Data); cells[k] == nil {
+				if cells[k] = columnReader(block[k].Data); cells[k] == nil {
 					return fmt.Errorf("an answer has a column of ClickHouse's type %s", block[k].Data.Type())
 				}
 			}
 			row := make([]any, len(block))
 			for i := range block.Rows() {
 				for k := range block {
-					row[k] = scales[k].cast.Convert(plain(cells[k](i), scales[k].scale))
+					row[k] = scales[k].cast.Convert(decimalText(cells[k](i), scales[k].scale))
 				}
 				if err := f(row); err != nil {
 					return err
@@ -121,16 +121,16 @@ func (o *ownTables) ask(ctx context.Context, text string, f func(row []any) erro
 // columnType is the type of a column of an answer.
 type columnType struct {
 	scale int // number of decimals
-	cast  sqlengine.OwnCast
+	cast  sqlengine.ResultCast
 }
 
-// cellsOf returns a function that reads the values of a column, NULL as nil; nil = the type is not supported.
-func cellsOf(c proto.ColResult) func(i int) any {
+// columnReader returns a function that reads the values of a column, NULL as nil; nil = the type is not supported.
+func columnReader(c proto.ColResult) func(i int) any {
 	for _, reader := range []func(c proto.ColResult) func(i int) any{
-		cellsIn[string], cellsIn[bool], cellsIn[float64], cellsIn[float32], cellsIn[time.Time],
-		cellsIn[int64], cellsIn[int32], cellsIn[int16], cellsIn[int8], cellsIn[uint64], cellsIn[uint32], cellsIn[uint16], cellsIn[uint8],
-		cellsIn[proto.Decimal32], cellsIn[proto.Decimal64], cellsIn[proto.Decimal128], cellsIn[proto.Decimal256], cellsIn[proto.Int128],
-		cellsIn[[]byte], cellsIn[[]string], cellsIn[[]float64], cellsIn[[]int64], cellsIn[proto.Nothing],
+		typedReader[string], typedReader[bool], typedReader[float64], typedReader[float32], typedReader[time.Time],
+		typedReader[int64], typedReader[int32], typedReader[int16], typedReader[int8], typedReader[uint64], typedReader[uint32], typedReader[uint16], typedReader[uint8],
+		typedReader[proto.Decimal32], typedReader[proto.Decimal64], typedReader[proto.Decimal128], typedReader[proto.Decimal256], typedReader[proto.Int128],
+		typedReader[[]byte], typedReader[[]string], typedReader[[]float64], typedReader[[]int64], typedReader[proto.Nothing],
 	} {
 		if cells := reader(c); cells != nil {
 			return cells
@@ -139,8 +139,8 @@ func cellsOf(c proto.ColResult) func(i int) any {
 	return nil
 }
 
-// cellsIn is cellsOf for one Go type.
-func cellsIn[T any](c proto.ColResult) func(i int) any {
+// typedReader is cellsOf for one Go type.
+func typedReader[T any](c proto.ColResult) func(i int) any {
 	switch c := c.(type) {
 	case interface{ Row(i int) T }:
 		return func(i int) any { return c.Row(i) }
@@ -155,24 +155,24 @@ func cellsIn[T any](c proto.ColResult) func(i int) any {
 	return nil
 }
 
-// plain writes a decimal or a number of many digits as digits.
-func plain(v any, scale int) any {
+// decimalText writes a decimal or a number of many digits as digits.
+func decimalText(v any, scale int) any {
 	switch d := v.(type) {
 	case proto.Decimal32:
 		return digits(big.NewInt(int64(d)), scale)
 	case proto.Decimal64:
 		return digits(big.NewInt(int64(d)), scale)
 	case proto.Decimal128:
-		return digits(wide(int64(d.High), d.Low), scale) //nolint:gosec // High has the sign
+		return digits(int128(int64(d.High), d.Low), scale) //nolint:gosec // High has the sign
 	case proto.Int128:
-		return digits(wide(int64(d.High), d.Low), 0) //nolint:gosec // High has the sign
+		return digits(int128(int64(d.High), d.Low), 0) //nolint:gosec // High has the sign
 	case proto.Decimal256:
-		return digits(new(big.Int).Add(new(big.Int).Lsh(wide(int64(d.High.High), d.High.Low), 128), new(big.Int).Add(new(big.Int).Lsh(new(big.Int).SetUint64(d.Low.High), 64), new(big.Int).SetUint64(d.Low.Low))), scale) //nolint:gosec // High has the sign
+		return digits(new(big.Int).Add(new(big.Int).Lsh(int128(int64(d.High.High), d.High.Low), 128), new(big.Int).Add(new(big.Int).Lsh(new(big.Int).SetUint64(d.Low.High), 64), new(big.Int).SetUint64(d.Low.Low))), scale) //nolint:gosec // High has the sign
 	}
 	return v
 }
 
-func wide(high int64, low uint64) *big.Int {
+func int128(high int64, low uint64) *big.Int {
 	return new(big.Int).Add(new(big.Int).Lsh(big.NewInt(high), 64), new(big.Int).SetUint64(low))
 }
 

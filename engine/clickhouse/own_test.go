@@ -42,13 +42,13 @@ func TestCells(t *testing.T) {
 		"map":      {proto.NewMap[string, string](new(proto.ColStr), new(proto.ColStr)), nil},
 		"unsigned": {&proto.ColUInt128{{Low: 1}}, nil},
 	} {
-		cells := cellsOf(test.column)
+		cells := columnReader(test.column)
 		if (cells == nil) != (test.want == nil) {
 			t.Errorf("%s: a reader %t", name, cells != nil)
 			continue
 		}
 		for i, want := range test.want {
-			if got := plain(cells(i), 2); !reflect.DeepEqual(got, want) {
+			if got := decimalText(cells(i), 2); !reflect.DeepEqual(got, want) {
 				t.Errorf("%s, row %d: %v (%T), not %v", name, i, got, got, want)
 			}
 		}

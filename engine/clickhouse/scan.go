@@ -29,25 +29,25 @@ const (
 	starPolicy = "star"
 )
 
-// star is the tables at a placement; host is nil until they exist.
-type star struct {
+// starTables is the tables at a placement; host is nil until they exist.
+type starTables struct {
 	tables.Placement
-	home string
-	host *process
+	home    string
+	process *process
 }
 
 // Open opens the tables.
 func (s scans) Open(ctx context.Context, p tables.Placement) (*tables.Star, error) {
-	t := &star{Placement: p, home: filepath.Join(s.path, starFolder)}
+	t := &starTables{Placement: p, home: filepath.Join(s.path, starFolder)}
 	d := sqlengine.StarDialect{Table: func(t tables.StarTable) string { return string(t) }}
 	out, err := sqlengine.OpenStar(ctx, &sqlengine.StarEngine{
-		Where: t.home, ReadOnly: s.readOnly, Text: d.Text, Load: t.load, Size: t.size, Cold: t.cold, Close: t.close,
-		Note: func(context.Context) (string, error) { return t.note() },
+		Location: t.home, ReadOnly: s.readOnly, Text: d.Text, Load: t.load, Size: t.size, DropCaches: t.cold, Close: t.close,
+		ReadNote: func(context.Context) (string, error) { return t.note() },
 		Rows: func(ctx context.Context, q tables.StarQuery, f func(row []any) error) error {
-			return t.host.pool.Rows(ctx, d.Text(q), nil, f)
+			return t.process.pool.Rows(ctx, d.Text(q), nil, f)
 		},
 		Plan: func(ctx context.Context, q tables.StarQuery) (string, error) {
-			lines, err := sqlengine.Texts(ctx, t.host.pool, "EXPLAIN indexes = 1 "+d.Text(q))
+			lines, err := sqlengine.QueryTexts(ctx, t.process.pool, "EXPLAIN indexes = 1 "+d.Text(q))
 			return strings.Join(lines, "\n") + "\n", err
 		},
 	}, p)
@@ -62,7 +62,7 @@ func (s scans) Open(ctx context.Context, p tables.Placement) (*tables.Star, erro
 }
 
 // note returns the placement of the loaded tables; "" = no tables are loaded.
-func (t *star) note() (string, error) {
+func (t *starTables) note() (string, error) {
 	text, err := os.ReadFile(filepath.Join(t.home, starNote))
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
@@ -71,43 +71,43 @@ func (t *star) note() (string, error) {
 }
 
 // start starts the process, with a disk for each path.
-func (t *star) start(ctx context.Context) (err error) {
-	t.host, err = startHost(ctx, func(dir string) ([]string, error) {
+func (t *starTables) start(ctx context.Context) (err error) {
+	t.process, err = startHost(ctx, func(dir string) ([]string, error) {
 		disks, volume := "", ""
 		for i, path := range t.Paths {
 			var name strings.Builder
-			if err := xml.EscapeText(&name, []byte(folderOn(path)+"/")); err != nil {
+			if err := xml.EscapeText(&name, []byte(starFolderOn(path)+"/")); err != nil {
 				return nil, err
 			}
 			disks += fmt.Sprintf("<d%d><path>%s</path></d%d>", i, name.String(), i)
 			volume += fmt.Sprintf("<disk>d%d</disk>", i)
 		}
-		text := writing
+		text := writeConfig
 		if disks != "" {
 			text += "<storage_configuration><disks>" + disks + "</disks><policies><" + starPolicy + "><volumes><all>" + volume + "</all></volumes></" + starPolicy + "></policies></storage_configuration>"
 		}
-		file, err := configure(dir, text)
+		file, err := writeConfigFile(dir, text)
 		return []string{"--path=" + t.home, file, "--max_threads=" + strconv.Itoa(t.Parallel())}, err
 	})
 	if err != nil {
-		return unreachable(t.home, err)
+		return openError(t.home, err)
 	}
 	return nil
 }
 
-func folderOn(path string) string { return filepath.Join(path, starFolder) }
+func starFolderOn(path string) string { return filepath.Join(path, starFolder) }
 
-func (t *star) close() error {
-	if t.host == nil {
+func (t *starTables) close() error {
+	if t.process == nil {
 		return nil
 	}
-	h := t.host
-	t.host = nil
+	h := t.process
+	t.process = nil
 	return h.close()
 }
 
 // load replaces the folder. It first removes the old tables, because two sets of facts might not fit on the disks.
-func (t *star) load(ctx context.Context, files tables.StarFiles, note string) (out tables.StarLoadResult, err error) {
+func (t *starTables) load(ctx context.Context, files tables.StarFiles, note string) (out tables.StarLoadResult, err error) {
 	old, err := t.note()
 	if err = errors.Join(err, t.close()); err != nil {
 		return out, err
@@ -115,7 +115,7 @@ func (t *star) load(ctx context.Context, files tables.StarFiles, note string) (o
 	loaded, _ := sqlengine.ParsePlacement(old)
 	remove := []string{filepath.Join(t.home, starNote), t.home} // remove the note first
 	for _, path := range append(loaded.Paths, t.Paths...) {
-		remove = append(remove, folderOn(path))
+		remove = append(remove, starFolderOn(path))
 	}
 	for _, dir := range remove {
 		if err := os.RemoveAll(dir); err != nil {
@@ -132,18 +132,18 @@ func (t *star) load(ctx context.Context, files tables.StarFiles, note string) (o
 	}
 	out.Rows = map[tables.StarTable]int64{}
 	for _, table := range tables.StarTables() {
-		if out.Rows[table], err = t.fill(ctx, table, files.Parquet[table]); err != nil {
+		if out.Rows[table], err = t.fillTable(ctx, table, files.Parquet[table]); err != nil {
 			return out, err
 		}
 	}
-	if err := t.spread(ctx); err != nil {
+	if err := t.movePartitions(ctx); err != nil {
 		return out, err
 	}
 	return out, writeFile(filepath.Join(t.home, starNote), note)
 }
 
-// fill creates a table and makes ClickHouse read its files.
-func (t *star) fill(ctx context.Context, table tables.StarTable, files []string) (int64, error) {
+// fillTable creates a table and makes ClickHouse read its files.
+func (t *starTables) fillTable(ctx context.Context, table tables.StarTable, files []string) (int64, error) {
 	if len(files) == 0 {
 		return 0, &fault.Error{Setting: string(table), Problem: "has no Parquet files", Cure: "make them with `barograph synth tpcds`"}
 	}
@@ -168,20 +168,20 @@ func (t *star) fill(ctx context.Context, table tables.StarTable, files []string)
 		texts = append(texts, "INSERT INTO "+string(table)+" SETTINGS max_partitions_per_insert_block = 0 SELECT * FROM file("+quote(file)+", Parquet)")
 	}
 	for _, text := range append(texts, "OPTIMIZE TABLE "+string(table)+" FINAL") {
-		if err := t.host.pool.Exec(ctx, text); err != nil {
+		if err := t.process.pool.Exec(ctx, text); err != nil {
 			return 0, err
 		}
 	}
-	return sqlengine.Number(ctx, t.host.pool, "SELECT count() FROM "+string(table))
+	return sqlengine.QueryNumber(ctx, t.process.pool, "SELECT count() FROM "+string(table))
 }
 
-// spread moves the part of each partition to its disk.
-func (t *star) spread(ctx context.Context) error {
+// movePartitions moves the part of each partition to its disk.
+func (t *starTables) movePartitions(ctx context.Context) error {
 	if len(t.Paths) == 0 {
 		return nil
 	}
 	var moves []string
-	err := t.host.pool.Rows(ctx, "SELECT name, partition, disk_name FROM system.parts WHERE active AND table = '"+string(tables.StoreSales)+"'", nil, func(row []any) error {
+	err := t.process.pool.Rows(ctx, "SELECT name, partition, disk_name FROM system.parts WHERE active AND table = '"+string(tables.StoreSales)+"'", nil, func(row []any) error {
 		var name, disk string
 		var i int
 		err := sqlengine.Scan(row, &name, &i, &disk)
@@ -192,16 +192,16 @@ func (t *star) spread(ctx context.Context) error {
 	})
 	for _, text := range moves {
 		if err == nil {
-			err = t.host.pool.Exec(ctx, text)
+			err = t.process.pool.Exec(ctx, text)
 		}
 	}
 	return err
 }
 
 // size adds up the parts of store_sales by disk.
-func (t *star) size(ctx context.Context) ([]int64, error) {
+func (t *starTables) size(ctx context.Context) ([]int64, error) {
 	out := make([]int64, max(len(t.Paths), 1))
-	return out, t.host.pool.Rows(ctx, "SELECT disk_name, bytes_on_disk FROM system.parts WHERE active AND table = '"+string(tables.StoreSales)+"'", nil, func(row []any) error {
+	return out, t.process.pool.Rows(ctx, "SELECT disk_name, bytes_on_disk FROM system.parts WHERE active AND table = '"+string(tables.StoreSales)+"'", nil, func(row []any) error {
 		var disk string
 		var n int64
 		err := sqlengine.Scan(row, &disk, &n)
@@ -212,8 +212,8 @@ func (t *star) size(ctx context.Context) ([]int64, error) {
 }
 
 // cold makes ClickHouse drop its cache of files.
-func (t *star) cold(ctx context.Context) error {
-	return errors.Join(t.host.pool.Exec(ctx, "SYSTEM DROP MARK CACHE"), t.host.pool.Exec(ctx, "SYSTEM DROP UNCOMPRESSED CACHE"))
+func (t *starTables) cold(ctx context.Context) error {
+	return errors.Join(t.process.pool.Exec(ctx, "SYSTEM DROP MARK CACHE"), t.process.pool.Exec(ctx, "SYSTEM DROP UNCOMPRESSED CACHE"))
 }
 
 // writeFile writes a file completely or not at all.

@@ -33,7 +33,7 @@ func tableText(table string, cols []sqlengine.Column, t *record.LineType, order 
 	for i := range cols {
 		cols[i].Primary, cols[i].NotNull = false, cols[i].NotNull || cols[i].Primary
 	}
-	text := sqlengine.Create(table, cols, func(c sqlengine.Column) string { return typeName(c, t) + codec(c) })
+	text := sqlengine.CreateText(table, cols, func(c sqlengine.Column) string { return typeName(c, t) + codec(c) })
 	// Types are NOT NULL by default.
 	text = strings.ReplaceAll(text, " NOT NULL", "")
 	return strings.TrimSuffix(text, "\n)") + strings.Join(more, "") + "\n) ENGINE = MergeTree ORDER BY " + order + " SETTINGS " + tableSettings
@@ -126,7 +126,7 @@ func identity(cols []sqlengine.Column) (out []sqlengine.Column) {
 		case sqlengine.HeaderID, sqlengine.Header, sqlengine.ValidBeg, sqlengine.ValidEnd, sqlengine.InitBeg, sqlengine.ObsLead, sqlengine.ObsBeg, sqlengine.ObsEnd:
 			out = append(out, c)
 		case sqlengine.Data:
-			if c.Data.Key {
+			if c.Data.InIdentity {
 				out = append(out, c)
 			}
 		}
@@ -134,8 +134,8 @@ func identity(cols []sqlengine.Column) (out []sqlengine.Column) {
 	return out
 }
 
-// compared lists columns for comparisons: NULL is equal to nothing.
-func compared(prefix string, cols []sqlengine.Column) string {
+// comparableList lists columns for comparisons: NULL is equal to nothing.
+func comparableList(prefix string, cols []sqlengine.Column) string {
 	names := make([]string, len(cols))
 	for i, c := range cols {
 		if names[i] = prefix + c.Name; c.Type == sqlengine.Count || c.Type == sqlengine.Double {

@@ -41,7 +41,7 @@ func (p *pool) withSession(ctx context.Context, f func(s session) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	s, err := p.take(ctx)
+	s, err := p.takeSession(ctx)
 	if err != nil {
 		return sqlengine.CallError(ctx, err)
 	}
@@ -56,7 +56,7 @@ func (p *pool) withSession(ctx context.Context, f func(s session) error) error {
 	return sqlengine.CallError(ctx, err)
 }
 
-func (p *pool) take(ctx context.Context) (session, error) {
+func (p *pool) takeSession(ctx context.Context) (session, error) {
 	p.mu.Lock()
 	if n := len(p.idle); n > 0 {
 		s := p.idle[n-1]

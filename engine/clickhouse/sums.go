@@ -18,14 +18,14 @@ import (
 	"github.com/barograph/barograph/engine"
 )
 
-// sumsFile contains the digests of the files of an archive for which ClickHouse has none: the definitions
+// digestsFile contains the digests of the files of an archive for which ClickHouse has none: the definitions
 // of tables, and the description of a part's format. A flipped bit in them makes tables empty or changes
 // values without an error. The file is written when the archive is closed, and does not exist while a
 // process may write into the archive.
-const sumsFile = "barograph.sums"
+const digestsFile = "barograph.sums"
 
-// sums lists the digest of each of these files.
-func sums(archive fs.FS) ([]byte, error) {
+// fileDigests lists the digest of each of these files.
+func fileDigests(archive fs.FS) ([]byte, error) {
 	var out bytes.Buffer
 	for _, pattern := range []string{"metadata/*.sql", "store/*/*/*.sql", "store/*/*/*.txt", "store/*/*/*/*.txt", "store/*/*/*/*.json"} {
 		names, err := fs.Glob(archive, pattern)
@@ -46,8 +46,8 @@ func sums(archive fs.FS) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// seal writes the digests. If it cannot, the archive has no digests, as after a kill.
-func (d *database) seal(ctx context.Context) {
+// writeDigests writes the digests. If it cannot, the archive has no digests, as after a kill.
+func (d *database) writeDigests(ctx context.Context) {
 	if d.readOnly {
 		return
 	}
@@ -56,17 +56,17 @@ func (d *database) seal(ctx context.Context) {
 	if err := d.Exec(ctx, "SYSTEM STOP MERGES"); err != nil {
 		return
 	}
-	if text, err := sums(os.DirFS(d.path)); err == nil {
-		_ = writeFile(filepath.Join(d.path, sumsFile), string(text))
+	if text, err := fileDigests(os.DirFS(d.path)); err == nil {
+		_ = writeFile(filepath.Join(d.path, digestsFile), string(text))
 	}
 }
 
-// unseal compares the files with their digests, and removes the digests if this process may write to the
+// checkAndRemoveDigests compares the files with their digests, and removes the digests if this process may write to the
 // archive. No other process may write meanwhile.
-func (d *database) unseal() error {
-	err := d.checkSums()
+func (d *database) checkAndRemoveDigests() error {
+	err := d.checkDigests()
 	if err == nil && !d.readOnly {
-		err = os.Remove(filepath.Join(d.path, sumsFile))
+		err = os.Remove(filepath.Join(d.path, digestsFile))
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -74,11 +74,11 @@ func (d *database) unseal() error {
 	return err
 }
 
-// checkSums returns an error that names a file that has changed since the archive was closed. The error wraps
+// checkDigests returns an error that names a file that has changed since the archive was closed. The error wraps
 // fs.ErrNotExist if there are no digests.
-func (d *database) checkSums() error {
+func (d *database) checkDigests() error {
 	archive := os.DirFS(d.path)
-	text, err := fs.ReadFile(archive, sumsFile)
+	text, err := fs.ReadFile(archive, digestsFile)
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func (d *database) checkSums() error {
 			}
 		}
 		if err != nil || sum != fmt.Sprintf("%016x", xxh3.Hash(file)) {
-			return engine.DamagedError(d.path, fmt.Errorf("%s differs from its digest in %s", name, sumsFile))
+			return engine.DamagedError(d.path, fmt.Errorf("%s differs from its digest in %s", name, digestsFile))
 		}
 	}
 	return nil

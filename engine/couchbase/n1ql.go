@@ -129,13 +129,13 @@ func member(f record.Field) string {
 // the epoch next to one on the text would make the planner read both indexes.
 func (p *phrase) times() ([]string, error) {
 	v := &p.q.Valid
-	if v.All() {
+	if v.IsAll() {
 		return nil, nil
 	}
 	iso := func(t int64) string { return literal(string(design.AppendISO(nil, t))) }
 	switch p.flavour {
 	case flavour.ISOList, flavour.EpochList:
-		if !v.Discrete() {
+		if !v.IsDiscrete() {
 			return nil, flavour.ErrCannotExpress
 		}
 		if p.flavour == flavour.ISOList {
@@ -177,12 +177,12 @@ func (p *phrase) entries() []string {
 			out = append(out, "("+epoch+" % 86400 - "+epoch+" % 3600) IN "+list(hs, func(h int) string { return strconv.Itoa(3600 * h) }))
 		}
 	}
-	c := &p.q.Clock
+	c := &p.q.TimeFilter
 	hours(valid, c.ValidHour)
 	hours(init, c.InitHour)
 	switch first, last, ok := c.Init.Bounds(); {
 	case !ok:
-	case c.Init.Discrete():
+	case c.Init.IsDiscrete():
 		out = append(out, init+" IN "+list(c.Init.Expand(), number[int64]))
 	default:
 		out = append(out, init+" BETWEEN "+number(first)+" AND "+number(last))
@@ -240,7 +240,7 @@ func put(v gjson.Result, c *question.Column, k int, into *answer.Builder) error 
 		}
 		into.List(k, repeats)
 		return err
-	case (c.Kind == question.Time || c.Kind == question.Span) && v.Type == gjson.Number:
+	case (c.Kind == question.Time || c.Kind == question.Duration) && v.Type == gjson.Number:
 		into.Seconds(k, v.Int())
 	default:
 		return errors.New("the reply contains " + v.Raw)

@@ -325,7 +325,7 @@ func Derive(c *design.Catalog, out *archive.Query) *Lookup {
 		times := s.Group.Times(q)
 		slices.Sort(times)
 		for _, v := range slices.Compact(times) {
-			if q.Valid.Contains(v) && q.Clock.AdmitsValid(v) {
+			if q.Valid.Contains(v) && q.TimeFilter.AcceptsValid(v) {
 				out.Keys = append(out.Keys, s.Prefix+strconv.FormatInt(v, 10))
 				l.Places = append(l.Places, Place{uint32(i), v})
 			}

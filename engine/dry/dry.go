@@ -64,14 +64,14 @@ type openArchive struct{ *store }
 
 func (a *openArchive) Close() error { return nil }
 
-// recalled is the answer to a phrased question after some commit.
-type recalled struct {
+// storedAnswer is the answer to a phrased question after some commit.
+type storedAnswer struct {
 	commits int64
 	answer  *answer.Answer
 }
 
 // String keeps the rows out of printed query arguments.
-func (r *recalled) String() string { return fmt.Sprintf("%d rows in memory", r.answer.Rows) }
+func (r *storedAnswer) String() string { return fmt.Sprintf("%d rows in memory", r.answer.Rows) }
 
 // Phrase computes the answer.
 func (a *openArchive) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*archive.Query, error) {
@@ -86,7 +86,7 @@ func (a *openArchive) Phrase(ctx context.Context, q *question.Question, f flavou
 	return &archive.Query{Question: q, Flavour: f, Text: "recall the answer to " + q.Name + " from memory", Args: []any{r}}, nil
 }
 
-func (a *openArchive) compute(ctx context.Context, q *question.Question) (*recalled, error) {
+func (a *openArchive) compute(ctx context.Context, q *question.Question) (*storedAnswer, error) {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
 	ref := answer.NewReference(q)
@@ -98,7 +98,7 @@ func (a *openArchive) compute(ctx context.Context, q *question.Question) (*recal
 			ref.Add(c)
 		}
 	}
-	return &recalled{commits: a.commits, answer: ref.Answers()[0]}, nil
+	return &storedAnswer{commits: a.commits, answer: ref.Answers()[0]}, nil
 }
 
 // Ask replays the answer. If records were committed since Phrase, it computes the answer again.
@@ -106,7 +106,7 @@ func (a *openArchive) Ask(ctx context.Context, q *archive.Query, into *answer.Bu
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	r := q.Args[0].(*recalled) //nolint:forcetypeassert // only Phrase creates queries
+	r := q.Args[0].(*storedAnswer) //nolint:forcetypeassert // only Phrase creates queries
 	a.mu.RLock()
 	current := a.commits == r.commits
 	a.mu.RUnlock()
@@ -131,7 +131,7 @@ func replay(from *answer.Answer, into *answer.Builder) {
 // Explain says that there is no plan: the rows of the answer are ready.
 func (a *openArchive) Explain(_ context.Context, q *archive.Query) (archive.Plan, error) {
 	plan := archive.Plan{Text: q.Text + ": no plan, no search, no input or output"}
-	if r, ok := q.Args[0].(*recalled); ok && r.answer.Rows > 0 {
+	if r, ok := q.Args[0].(*storedAnswer); ok && r.answer.Rows > 0 {
 		n := int64(r.answer.Rows)
 		plan.Access = []archive.Access{{Object: "memory", Method: archive.KeyLookup, Examined: n, Kept: n, Counted: true}}
 	}

@@ -22,16 +22,16 @@ type subset struct {
 // columns moves the following rows of its chunk.
 type table struct {
 	chunks []*chunk
-	at     record.ByKey[place]
+	index  record.Multimap[rowPosition]
 	rows   int64
 }
 
 type chunk struct {
-	rows  record.Batch
-	heads map[record.Header]uint32
+	rows        record.Batch
+	headerIndex map[record.Header]uint32
 }
 
-type place struct {
+type rowPosition struct {
 	chunk *chunk
 	row   int
 }
@@ -52,29 +52,29 @@ func (t *table) batches() []*record.Batch {
 
 // put stores row i of b. It replaces an existing row unless b.Keep is set.
 func (t *table) put(k record.Key, b *record.Batch, i int) {
-	if p, ok := t.at.First(k); ok && !b.KeepConflicts {
+	if p, ok := t.index.First(k); ok && !b.KeepConflicts {
 		p.chunk.rows.ReplaceRow(p.row, b, i)
 		return
 	}
 	if n := len(t.chunks); n == 0 || t.chunks[n-1].rows.Len() == chunkRows {
-		c := &chunk{heads: map[record.Header]uint32{}}
+		c := &chunk{headerIndex: map[record.Header]uint32{}}
 		c.rows.Reset(b.Type, "")
 		t.chunks = append(t.chunks, c)
 	}
 	c := t.chunks[len(t.chunks)-1]
-	head, ok := c.heads[*b.Header(i)]
+	head, ok := c.headerIndex[*b.Header(i)]
 	if !ok {
 		head = c.rows.AddHeader(*b.Header(i))
-		c.heads[*b.Header(i)] = head
+		c.headerIndex[*b.Header(i)] = head
 	}
-	t.at.Put(k, place{c, c.rows.Len()})
+	t.index.Put(k, rowPosition{c, c.rows.Len()})
 	t.rows++
 	c.rows.KeepConflicts = c.rows.KeepConflicts || b.KeepConflicts
 	c.rows.AppendRow(b, i, head)
 }
 
-// mark adds marks of files. The mark of a file that is loaded again replaces the old one.
-func (s *subset) mark(done []archive.Mark) {
+// addMarks adds marks of files. The mark of a file that is loaded again replaces the old one.
+func (s *subset) addMarks(done []archive.Mark) {
 	for _, m := range done {
 		s.marks = slices.DeleteFunc(s.marks, func(o archive.Mark) bool { return o.Digest == m.Digest })
 		s.marks = append(s.marks, m)
@@ -169,7 +169,7 @@ func (l *loader) Commit(ctx context.Context, c archive.Commit) (archive.CommitRe
 		c.Complete[i].CountReplaced(stored)
 	}
 	c.UpdateCatalog(s.catalog, design.Memory, &stored, c.Complete, archive.SameFiles(s.marks, c.Complete))
-	s.mark(c.Complete)
+	s.addMarks(c.Complete)
 	l.store.commits++
 	return stored, nil
 }
@@ -179,8 +179,8 @@ func (l *loader) resolveExisting(s *subset, b *record.Batch, stored *archive.Com
 	if s == nil || s.types[b.Type] == nil {
 		return
 	}
-	at := &s.types[b.Type].at
-	l.hash.Use(b)
+	at := &s.types[b.Type].index
+	l.hash.SetBatch(b)
 	for i := range b.Len() {
 		for p := range at.All(l.hash.Key(i)) {
 			stored.Resolve(b.File, &p.chunk.rows, p.row, b, i)
@@ -197,7 +197,7 @@ func (l *loader) put(s *subset, b *record.Batch) {
 		t = &table{}
 		s.types[b.Type] = t
 	}
-	l.hash.Use(b)
+	l.hash.SetBatch(b)
 	for i := range b.Len() {
 		t.put(l.hash.Key(i), b, i)
 	}

@@ -110,12 +110,12 @@ func fill(v *vector, c *sqlengine.Column, p *sqlengine.Lines, rows []design.Row)
 	case sqlengine.HeaderID:
 		out := v.int64s(len(rows))
 		for i := range rows {
-			out[i] = p.IDs[rows[i].Header]
+			out[i] = p.HeaderIDs[rows[i].Header]
 		}
 	case sqlengine.FileID:
 		out := v.int64s(len(rows))
 		for i := range rows {
-			out[i] = p.Files[rows[i].Batch]
+			out[i] = p.FileIDs[rows[i].Batch]
 		}
 	case sqlengine.LineNum:
 		out := v.int64s(len(rows))

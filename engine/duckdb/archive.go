@@ -35,24 +35,24 @@ func newArchive(db *database, n design.Name) *openArchive {
 	dialect := *dialectIn("")
 	dialect.Table = func(subset, table string) string { return a.dialect(subset).Table(subset, table) }
 	a.Archive = &sqlengine.Archive{
-		Driver: Driver, Design: n, Dialect: &dialect, Pool: pool{db}, MarkText: true,
-		Subset: func(_ context.Context, schema string) (string, bool, error) {
+		Driver: Driver, Design: n, Dialect: &dialect, Pool: pool{db}, MarksAsJSON: true,
+		SubsetIn: func(_ context.Context, schema string) (string, bool, error) {
 			return schemaSubset(schema), true, nil
 		},
 		// One list for all subsets: an archive may have many subsets, and a list takes as long as a catalog.
-		Tables: func(string) (string, []any) {
+		TablesQuery: func(string) (string, []any) {
 			return "SELECT schema_name || '/' || table_name" + condition, nil
 		},
-		Others: func(string) (string, []any) {
+		NonTablesQuery: func(string) (string, []any) {
 			return "SELECT schema_name || '/' || view_name FROM duckdb_views() WHERE database_name = " + flavour.Quote(db.alias), nil
 		},
-		Name:         func(subset, table string) string { return schemaName(subset) + "/" + table },
-		OwnTableName: func(table string) string { return table + "_" + string(n) },
+		ListedName: func(subset, table string) string { return schemaName(subset) + "/" + table },
+		NameOwn:    func(table string) string { return table + "_" + string(n) },
 		CountDocs: func(from string) string {
 			return "SELECT count(*), coalesce(sum(len(data)), 0)::BIGINT FROM " + from
 		},
 	}
-	a.Homes = "SELECT schema_name" + condition + " AND table_name = " + flavour.Quote(a.OwnName(sqlengine.CatalogTable))
+	a.ContainersQuery = "SELECT schema_name" + condition + " AND table_name = " + flavour.Quote(a.OwnName(sqlengine.CatalogTable))
 	return a
 }
 
@@ -106,7 +106,7 @@ func (a *openArchive) Size(ctx context.Context) (size int64, err error) {
 		}
 	}
 	if a.db.path == "" {
-		return sqlengine.Number(ctx, a.Pool, "SELECT sum(block_size * used_blocks)::BIGINT FROM pragma_database_size()")
+		return sqlengine.QueryNumber(ctx, a.Pool, "SELECT sum(block_size * used_blocks)::BIGINT FROM pragma_database_size()")
 	}
 	return engine.Bytes(a.db.path, a.db.path+".wal")
 }
@@ -261,7 +261,7 @@ func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (plan archi
 		}
 		for i := range plan.Access {
 			s := &plan.Access[i]
-			rows, err := sqlengine.Number(ctx, c, "SELECT count(*) FROM "+a.Dialect.Table(q.Question.Subset, flavour.Ident(s.Object)))
+			rows, err := sqlengine.QueryNumber(ctx, c, "SELECT count(*) FROM "+a.Dialect.Table(q.Question.Subset, flavour.Ident(s.Object)))
 			if err != nil {
 				return err
 			}

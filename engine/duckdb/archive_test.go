@@ -73,7 +73,7 @@ func digest(t testing.TB, a archive.Archive, subset string) (d record.Digest) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d.Add(h.Sum(b))
+		d.Add(h.DigestOf(b))
 	}
 	return d
 }
@@ -120,7 +120,7 @@ func TestLargeDocuments(t *testing.T) {
 			var h record.Hasher
 			wide, long := series("f", 5000, 0, 3600), series("g", 2, times(7200, 60, 5000)...)
 			for _, b := range []*record.Batch{wide, long} {
-				want.Add(h.Sum(b))
+				want.Add(h.DigestOf(b))
 				enginetest.StoreBatches(t, a, "a", b)
 			}
 			if got := digest(t, a, "a"); got != want {
@@ -166,7 +166,7 @@ func TestOlderFile(t *testing.T) {
 		t.Errorf("%+v, want %d replaced", s, first.Len())
 	}
 	var h record.Hasher
-	if got, want := digest(t, a, "a"), h.Sum(second); got != want {
+	if got, want := digest(t, a, "a"), h.DigestOf(second); got != want {
 		t.Errorf("the archive holds %s, want %s", got, want)
 	}
 }

@@ -104,16 +104,16 @@ func (d *decoder) column(r *result, k int, out *answer.Vector) error {
 		for _, micros := range v.int64s(r.rows) {
 			out.Seconds = append(out.Seconds, micros/microseconds)
 		}
-	case (c.Kind == question.Time || c.Kind == question.Span) && t == mapping.TypeBigInt:
+	case (c.Kind == question.Time || c.Kind == question.Duration) && t == mapping.TypeBigInt:
 		out.Seconds = append(out.Seconds, v.int64s(r.rows)...)
-	case c.Kind == question.Span && t == mapping.TypeInteger:
+	case c.Kind == question.Duration && t == mapping.TypeInteger:
 		for _, s := range v.int32s(r.rows) {
 			out.Seconds = append(out.Seconds, int64(s))
 		}
 	default:
 		return fmt.Errorf("duckdb: column %s has the unexpected type %d", c.Name, t)
 	}
-	if c.Kind == question.Span && d.normalized {
+	if c.Kind == question.Duration && d.normalized {
 		d.decodeLeads(c.Role, out.Seconds[len(out.Seconds)-r.rows:])
 	}
 	return nil

@@ -48,7 +48,7 @@ func TestConflict(t *testing.T) {
 		if is := conflict(err); is != test.conflict {
 			t.Errorf("%s: conflict %t: %v", test.second, is, err)
 		}
-		if is := (&session{}).Taken(err); is != test.taken {
+		if is := (&session{}).DuplicateKey(err); is != test.taken {
 			t.Errorf("%s: taken %t: %v", test.second, is, err)
 		}
 		must(0, "ROLLBACK")
@@ -61,7 +61,7 @@ func TestConflict(t *testing.T) {
 	must(0, "INSERT INTO t VALUES ('z', '1')")
 	must(1, "INSERT INTO t VALUES ('z', '2')")
 	must(0, "COMMIT")
-	if err := run(1, "COMMIT"); err == nil || conflict(err) || !(&session{}).Taken(err) {
+	if err := run(1, "COMMIT"); err == nil || conflict(err) || !(&session{}).DuplicateKey(err) {
 		t.Errorf("a taken key at the commit: %v", err)
 	}
 }

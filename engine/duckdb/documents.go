@@ -112,7 +112,7 @@ func (w *docWriter) fillEntries(b *record.Batch) {
 	ends, begs, obsEnds := w.members[1].int64s(w.room)[at:], w.members[3].int64s(w.room)[at:], w.members[4].int64s(w.room)[at:]
 	leads := w.members[2].int32s(w.room)[at:]
 	for i := range n {
-		if b.Plain(i) {
+		if b.HasPlainTimes(i) {
 			for k := 1; k < len(entryTimes); k++ {
 				w.members[k].setNull(at + i)
 			}

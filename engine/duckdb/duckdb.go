@@ -171,7 +171,7 @@ var damaged = regexp.MustCompile(`(?i)corrupt|FATAL Error|INTERNAL Error|Seriali
 
 // identify returns DuckDB's name of the file.
 func (db *database) identify(ctx context.Context) error {
-	name, err := sqlengine.Texts(ctx, pool{db}, "SELECT current_database()")
+	name, err := sqlengine.QueryTexts(ctx, pool{db}, "SELECT current_database()")
 	db.alias = strings.Join(name, "")
 	return err
 }
@@ -180,7 +180,7 @@ func (db *database) identify(ctx context.Context) error {
 func (db *database) about(ctx context.Context) (engine.About, error) {
 	a := engine.About{Product: "DuckDB", Version: strings.TrimPrefix(mapping.LibraryVersion(), "v"), Acknowledged: "on disk: flushed, each commit", Settings: map[string]string{}}
 	for _, name := range []string{"threads", "memory_limit", "checkpoint_threshold", "storage_compatibility_version", "access_mode"} {
-		value, err := sqlengine.Texts(ctx, pool{db}, "SELECT current_setting("+flavour.Quote(name)+")::VARCHAR")
+		value, err := sqlengine.QueryTexts(ctx, pool{db}, "SELECT current_setting("+flavour.Quote(name)+")::VARCHAR")
 		if err != nil {
 			return a, err
 		}

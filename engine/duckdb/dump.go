@@ -41,7 +41,7 @@ func (a *openArchive) RowRanges(ctx context.Context, subset string) (parts []arc
 	for _, t := range types {
 		last := int64(0)
 		if err == nil {
-			last, err = sqlengine.Number(ctx, a.Pool, "SELECT coalesce(max(rowid), -1)::BIGINT FROM "+a.Dialect.Table(subset, newLayout(a.Design, t).table))
+			last, err = sqlengine.QueryNumber(ctx, a.Pool, "SELECT coalesce(max(rowid), -1)::BIGINT FROM "+a.Dialect.Table(subset, newLayout(a.Design, t).table))
 		}
 		parts = append(parts, archive.SplitRows(t.Name, last, pageRows, vectorRows)...)
 	}
@@ -83,7 +83,7 @@ func (a *openArchive) dumpRows(ctx context.Context, c *conn, subset string, type
 	for _, t := range types {
 		lay := newLayout(a.Design, t)
 		table := a.Dialect.Table(subset, lay.table)
-		last, err := sqlengine.Number(ctx, c, "SELECT coalesce(max(rowid), -1)::BIGINT FROM "+table)
+		last, err := sqlengine.QueryNumber(ctx, c, "SELECT coalesce(max(rowid), -1)::BIGINT FROM "+table)
 		if err != nil {
 			return err
 		}
@@ -94,7 +94,7 @@ func (a *openArchive) dumpRows(ctx context.Context, c *conn, subset string, type
 		d := dumper{layout: &lay, heads: heads, docs: docReader{t: t}, subset: subset, texts: make([]interner, len(lay.columns))}
 		last = min(last, rows.Last)
 		for from := rows.First; from <= last; from += page {
-			r, err := c.query(ctx, "SELECT "+sqlengine.Names("", lay.columns)+" FROM "+table+
+			r, err := c.query(ctx, "SELECT "+sqlengine.ColumnList("", lay.columns)+" FROM "+table+
 				" WHERE rowid BETWEEN "+whole(from)+" AND "+whole(min(from+page-1, last))+further)
 			if err != nil {
 				return err
@@ -152,7 +152,7 @@ func (d *dumper) documents(columns []vector, rows int) error {
 			h[f] = d.texts[f].get(columns[1+f].text(i))
 		}
 		iso := columns[2+int(record.NumFields)].text(i)
-		if err := sqlengine.DocAgrees(d.layout.t, d.subset, &h, epochs[i], columns[0].text(i), iso, &d.key); err != nil {
+		if err := sqlengine.CheckDoc(d.layout.t, d.subset, &h, epochs[i], columns[0].text(i), iso, &d.key); err != nil {
 			return err
 		}
 		d.docs.entriesInto(&d.batch, list.spans(rows)[i], d.batch.AddHeader(h), epochs[i])
@@ -212,13 +212,13 @@ func (d *dumper) agrees(columns []vector, rows int) error {
 		switch d.layout.columns[k].From {
 		case sqlengine.Lead:
 			for i, stored := range columns[k].int32s(rows) {
-				if err := sqlengine.LeadAgrees(d.layout.design, d.layout.t, b.Header(i), int64(stored), int64(b.Lead[i])); err != nil {
+				if err := sqlengine.CheckLead(d.layout.design, d.layout.t, b.Header(i), int64(stored), int64(b.Lead[i])); err != nil {
 					return err
 				}
 			}
 		case sqlengine.ValidEpoch:
 			for i, epoch := range columns[k].int64s(rows) {
-				if err := sqlengine.EpochAgrees(d.layout.t, epoch, b.Valid[i]); err != nil {
+				if err := sqlengine.CheckEpoch(d.layout.t, epoch, b.Valid[i]); err != nil {
 					return err
 				}
 			}

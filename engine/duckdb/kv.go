@@ -23,12 +23,12 @@ func (k kvTables) dialect() *sqlengine.KVDialect {
 		Quote:   func(name string) string { return `"` + name + `"` },
 		Param:   func(i int) string { return "$" + strconv.Itoa(i) },
 		KeyType: "VARCHAR", TextType: "VARCHAR", DocType: "JSON", // VARCHAR compares bytewise
-		First:     func(param string) string { return "LIMIT " + param },
-		Field:     func(doc, name string) string { return "(" + doc + " ->> '$." + name + "')" },
-		Merge:     func(doc, param string) string { return "json_merge_patch(" + doc + ", " + param + ")" },
-		AtPath:    func(doc, path string) string { return "json_extract_string(" + doc + ", " + path + ")" },
-		MaxParams: 65535,
-		Begin:     map[kv.IsolationLevel][]string{kv.RepeatableRead: {"BEGIN TRANSACTION"}}, // snapshots: transactions that write different records do not see each other
+		LimitClause: func(param string) string { return "LIMIT " + param },
+		FieldText:   func(doc, name string) string { return "(" + doc + " ->> '$." + name + "')" },
+		Merge:       func(doc, param string) string { return "json_merge_patch(" + doc + ", " + param + ")" },
+		AtPath:      func(doc, path string) string { return "json_extract_string(" + doc + ", " + path + ")" },
+		MaxParams:   65535,
+		Begin:       map[kv.IsolationLevel][]string{kv.RepeatableRead: {"BEGIN TRANSACTION"}}, // snapshots: transactions that write different records do not see each other
 	}
 }
 
@@ -68,9 +68,9 @@ func (s *session) Prepare(ctx context.Context, text string) (sqlengine.Statement
 	return st, nil
 }
 
-// Taken reports whether an error is a violated primary key. DuckDB has no error type for it: a commit
+// DuplicateKey reports whether an error is a violated primary key. DuckDB has no error type for it: a commit
 // with an existing key fails like any other commit.
-func (s *session) Taken(err error) bool {
+func (s *session) DuplicateKey(err error) bool {
 	e, ok := errors.AsType[*refused](err)
 	return ok && (e.kind == mapping.ErrorTypeConstraint && strings.Contains(e.text, "violates primary key constraint") ||
 		(e.kind == mapping.ErrorTypeConstraint || e.kind == mapping.ErrorTypeTransaction) && strings.Contains(e.text, "PRIMARY KEY or UNIQUE constraint violation"))

@@ -57,22 +57,22 @@ func (a *openArchive) Loader(ctx context.Context, subset string) (archive.Loader
 	}
 	l := &loader{a: a, c: c, subset: subset, schema: schemaName(subset)}
 	return a.NewLoader(subset, sqlengine.LoadSession{
-		Check: sqlengine.Storable{Product: "DuckDB", ZeroBytes: true}.Check, Transaction: l.transaction,
+		CheckText: sqlengine.Storable{Product: "DuckDB", ZeroBytes: true}.Check, Transaction: l.transaction,
 		// No other loader commits to the subset.
 		Version: func(ctx context.Context, _ sqlengine.Querier) (int64, error) { return 0, l.create(ctx) },
-		Store: func(ctx context.Context, q sqlengine.Querier, catalog []byte) error {
-			table := a.Own(subset, sqlengine.CatalogTable)
+		StoreCatalog: func(ctx context.Context, q sqlengine.Querier, catalog []byte) error {
+			table := a.OwnTable(subset, sqlengine.CatalogTable)
 			if err := q.Exec(ctx, "DELETE FROM "+table); err != nil {
 				return err
 			}
 			return q.Exec(ctx, "INSERT INTO "+table+" VALUES (?)", string(catalog))
 		},
-		Marks: l.storeMarks,
-		Make: func(ctx context.Context, q sqlengine.Querier, t *record.LineType) error {
+		StoreMarks: l.storeMarks,
+		MakeTable: func(ctx context.Context, q sqlengine.Querier, t *record.LineType) error {
 			lay := newLayout(a.Design, t)
-			return q.Exec(ctx, sqlengine.Create(a.Dialect.Table(subset, lay.table), lay.columns, lay.typeName))
+			return q.Exec(ctx, sqlengine.CreateText(a.Dialect.Table(subset, lay.table), lay.columns, lay.typeName))
 		},
-		Insert: l.insert, Lines: l.lines, Docs: l.storeDocs, Order: compareHeaders, Replace: l.replace,
+		Insert: l.insert, InsertLines: l.lines, MergeDocs: l.storeDocs, HeaderOrder: compareHeaders, Replace: l.replace,
 		Dump: func(ctx context.Context, t *record.LineType, where string, to *archive.Dumper) error {
 			return a.dump(ctx, c, subset, []*record.LineType{t}, " AND "+where, to)
 		},
@@ -104,7 +104,7 @@ const loadMemory = "192MB"
 func (c *conn) bound(ctx context.Context) error {
 	if c.db.bounded {
 		const used = "SELECT 'much' FROM duckdb_memory() HAVING sum(memory_usage_bytes) > 96000000"
-		if much, _ := sqlengine.Texts(ctx, c, used); much != nil {
+		if much, _ := sqlengine.QueryTexts(ctx, c, used); much != nil {
 			if err := c.Exec(ctx, "CHECKPOINT"); err != nil && strings.Contains(err.Error(), "No space left") {
 				return err // DuckDB refuses further statements
 			}
@@ -141,11 +141,11 @@ func (l *loader) transaction(ctx context.Context, f func(q sqlengine.Querier) er
 // create creates the schema and Barograph's own tables, if they do not exist.
 func (l *loader) create(ctx context.Context) error {
 	text := "CREATE SCHEMA IF NOT EXISTS " + strings.TrimSuffix(l.a.Dialect.Table(l.subset, ""), ".") +
-		"; CREATE TABLE IF NOT EXISTS " + l.a.Own(l.subset, sqlengine.CatalogTable) + " (catalog VARCHAR NOT NULL)" +
-		"; CREATE TABLE IF NOT EXISTS " + l.a.Own(l.subset, sqlengine.MarksTable) + " (seq BIGINT NOT NULL, digest VARCHAR NOT NULL, mark VARCHAR NOT NULL)"
+		"; CREATE TABLE IF NOT EXISTS " + l.a.OwnTable(l.subset, sqlengine.CatalogTable) + " (catalog VARCHAR NOT NULL)" +
+		"; CREATE TABLE IF NOT EXISTS " + l.a.OwnTable(l.subset, sqlengine.MarksTable) + " (seq BIGINT NOT NULL, digest VARCHAR NOT NULL, mark VARCHAR NOT NULL)"
 	if l.a.Design == design.Normalized {
-		text += "; " + sqlengine.Create(l.a.Dialect.Table(l.subset, design.HeaderTable), unkeyed(sqlengine.HeaderColumns()), types.Of) +
-			"; " + sqlengine.Create(l.a.Dialect.Table(l.subset, sqlengine.FileTable), unkeyed(sqlengine.FileColumns()), types.Of)
+		text += "; " + sqlengine.CreateText(l.a.Dialect.Table(l.subset, design.HeaderTable), unkeyed(sqlengine.HeaderColumns()), types.Of) +
+			"; " + sqlengine.CreateText(l.a.Dialect.Table(l.subset, sqlengine.FileTable), unkeyed(sqlengine.FileColumns()), types.Of)
 	}
 	return l.c.Exec(ctx, text)
 }
@@ -178,8 +178,8 @@ func (l *loader) writer(table string) (*chunkWriter, error) {
 // replace deletes the records that rows of p replace. rows lists those that may exist.
 func (l *loader) replace(ctx context.Context, _ sqlengine.Querier, p *sqlengine.Lines, rows []design.Row, stored *archive.CommitResult) error {
 	lay := newLayout(p.Design, p.Type)
-	columns := sqlengine.KeyColumns(lay.columns)
-	create := strings.Replace(sqlengine.Create("barograph_stage", columns, lay.typeName), "CREATE TABLE IF NOT EXISTS", "CREATE OR REPLACE TEMP TABLE", 1)
+	columns := sqlengine.IdentityColumns(lay.columns)
+	create := strings.Replace(sqlengine.CreateText("barograph_stage", columns, lay.typeName), "CREATE TABLE IF NOT EXISTS", "CREATE OR REPLACE TEMP TABLE", 1)
 	if err := l.c.Exec(ctx, create); err != nil {
 		return err
 	}
@@ -214,13 +214,13 @@ func (l *loader) stage(ctx context.Context, columns []sqlengine.Column, p *sqlen
 
 // resolveExisting compares the records of p with the existing records, the hits.
 func (l *loader) resolveExisting(ctx context.Context, lay *layout, p *sqlengine.Lines, hits string, stored *archive.CommitResult) error {
-	r, err := l.c.query(ctx, "SELECT "+sqlengine.Names("t.", lay.columns)+" FROM "+hits)
+	r, err := l.c.query(ctx, "SELECT "+sqlengine.ColumnList("t.", lay.columns)+" FROM "+hits)
 	if err != nil {
 		return err
 	}
 	defer r.close()
 	d := dumper{layout: lay, heads: map[int64]record.Header{}, texts: make([]interner, len(lay.columns))}
-	for i, id := range p.IDs {
+	for i, id := range p.HeaderIDs {
 		d.heads[id] = p.Headers[i]
 	}
 	return stored.Resolver(p.Batches)(archive.Dump(func(to *archive.Dumper) error { return d.page(r, to) }))
@@ -236,8 +236,8 @@ func bounds(rows []design.Row) (first, last int64) {
 
 // storeMarks writes marks. The mark of a file that is loaded again replaces the old one.
 func (l *loader) storeMarks(ctx context.Context, _ sqlengine.Querier, done []archive.Mark) error {
-	table := l.a.Own(l.subset, sqlengine.MarksTable)
-	seq, err := sqlengine.Number(ctx, l.c, "SELECT max(seq) FROM "+table)
+	table := l.a.OwnTable(l.subset, sqlengine.MarksTable)
+	seq, err := sqlengine.QueryNumber(ctx, l.c, "SELECT max(seq) FROM "+table)
 	if err != nil {
 		return err
 	}
@@ -288,7 +288,7 @@ type layout struct {
 }
 
 func newLayout(n design.Name, t *record.LineType) layout {
-	table, columns, _ := sqlengine.Table(n, t)
+	table, columns, _ := sqlengine.DesignTable(n, t)
 	return layout{design: n, t: t, table: table, columns: unkeyed(columns)}
 }
 

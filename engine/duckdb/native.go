@@ -66,7 +66,7 @@ func (db *database) seal(ctx context.Context, folders ...string) error {
 }
 
 func seal(ctx context.Context, q sqlengine.Querier, lock bool, folders []string) error {
-	open, err := sqlengine.Texts(ctx, q, "SELECT current_setting('enable_external_access')::VARCHAR")
+	open, err := sqlengine.QueryTexts(ctx, q, "SELECT current_setting('enable_external_access')::VARCHAR")
 	if err != nil || len(open) == 1 && open[0] == "false" { // another user of this file has sealed it
 		return err
 	}

@@ -52,17 +52,17 @@ func openOwn(path string, settings map[string]string) func(ctx context.Context, 
 		if err != nil {
 			return nil, unreachable(path+ownFile, err)
 		}
-		o := &ownTables{sqlengine.Standard{Over: sql.OpenDB(c)}, file}
-		db := o.Over.(*sql.DB) //nolint:forcetypeassert // Over was set to it above
+		o := &ownTables{sqlengine.DatabaseSQL{DB: sql.OpenDB(c)}, file}
+		db := o.DB.(*sql.DB) //nolint:forcetypeassert // Over was set to it above
 		db.SetMaxIdleConns(64)
 		out := &tables.Tables{Describe: o.describe, Load: o.load, Size: o.size, Close: func() error { return errors.Join(db.Close(), c.Close()) }}
 		out.Confine = func(ctx context.Context, folders ...string) error { return seal(ctx, o, true, folders) }
 		out.Ask = func(ctx context.Context, text string, f func(row []any) error) error {
-			return o.TypedRows(ctx, text, func(name string) sqlengine.OwnCast {
+			return o.TypedRows(ctx, text, func(name string) sqlengine.ResultCast {
 				if name == "DATE" {
 					return sqlengine.AsDate
 				}
-				return sqlengine.AsItIs
+				return sqlengine.AsIs
 			}, f)
 		}
 		return out, nil
@@ -70,7 +70,7 @@ func openOwn(path string, settings map[string]string) func(ctx context.Context, 
 }
 
 type ownTables struct {
-	sqlengine.Standard
+	sqlengine.DatabaseSQL
 	file string
 }
 

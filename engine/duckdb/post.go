@@ -23,11 +23,11 @@ func postMethods() []posts.Method {
 
 func postDialect() *sqlengine.PostDialect {
 	return &sqlengine.PostDialect{
-		Quote:     func(name string) string { return `"` + name + `"` },
-		Param:     func(i int) string { return "$" + strconv.Itoa(i) },
-		Type:      postType,
-		MaxParams: 65535,
-		Temporary: "CREATE TEMPORARY TABLE", Empty: "TRUNCATE",
+		Quote:           func(name string) string { return `"` + name + `"` },
+		Param:           func(i int) string { return "$" + strconv.Itoa(i) },
+		Type:            postType,
+		MaxParams:       65535,
+		CreateTemporary: "CREATE TEMPORARY TABLE", EmptyTemporary: "TRUNCATE",
 		Cast: func(column string, t sqlengine.PostType) string {
 			if t == sqlengine.PostFloat {
 				return column
@@ -57,8 +57,8 @@ func (p postTables) Open(ctx context.Context, t posts.Tables) (*posts.Store, err
 		return nil, err
 	}
 	return sqlengine.OpenPosts(ctx, &sqlengine.PostEngine{
-		Dialect: postDialect(), Methods: postMethods(), Connect: p.connect, Begin: "BEGIN TRANSACTION", RowsOfStatement: 64, ReadOnly: p.readOnly, Writing: &p.writing,
-		Size: p.size, Tend: p.tend,
+		Dialect: postDialect(), Methods: postMethods(), Connect: p.connect, Begin: "BEGIN TRANSACTION", MaxRows: 64, ReadOnly: p.readOnly, WriteLock: &p.writing,
+		Size: p.size, Maintain: p.tend,
 	}, t)
 }
 

@@ -45,8 +45,8 @@ func (s scans) Open(ctx context.Context, p tables.Placement) (*tables.Star, erro
 	}
 	t := &star{database: s.database, Placement: p}
 	out, err := sqlengine.OpenStar(ctx, &sqlengine.StarEngine{
-		Where: starSchema, ReadOnly: s.readOnly, Text: starDialect().Text, Load: t.load, Size: t.size, Cold: t.cold,
-		Note: func(ctx context.Context) (note string, err error) {
+		Location: starSchema, ReadOnly: s.readOnly, Text: starDialect().Text, Load: t.load, Size: t.size, DropCaches: t.cold,
+		ReadNote: func(ctx context.Context) (note string, err error) {
 			err = t.withConn(ctx, func(c *conn) error { note, err = t.note(ctx, c); return err })
 			return note, err
 		},
@@ -65,7 +65,7 @@ func (s scans) Open(ctx context.Context, p tables.Placement) (*tables.Star, erro
 		return nil, err
 	}
 	return out, t.withConn(ctx, func(c *conn) error {
-		before, err := sqlengine.Texts(ctx, c, "SELECT current_setting('threads')::VARCHAR")
+		before, err := sqlengine.QueryTexts(ctx, c, "SELECT current_setting('threads')::VARCHAR")
 		if err != nil {
 			return err
 		}
@@ -76,11 +76,11 @@ func (s scans) Open(ctx context.Context, p tables.Placement) (*tables.Star, erro
 
 // note returns the placement of the loaded tables; "" = no tables are loaded.
 func (t *star) note(ctx context.Context, c *conn) (string, error) {
-	views, err := sqlengine.Number(ctx, c, "SELECT count(*) FROM duckdb_tables() WHERE database_name = current_database() AND schema_name = "+flavour.Quote(starSchema)+" AND table_name = 'placement'")
+	views, err := sqlengine.QueryNumber(ctx, c, "SELECT count(*) FROM duckdb_tables() WHERE database_name = current_database() AND schema_name = "+flavour.Quote(starSchema)+" AND table_name = 'placement'")
 	if err != nil || views == 0 {
 		return "", err
 	}
-	text, err := sqlengine.Texts(ctx, c, "SELECT placement FROM "+starSchema+".placement")
+	text, err := sqlengine.QueryTexts(ctx, c, "SELECT placement FROM "+starSchema+".placement")
 	return strings.Join(text, ""), err
 }
 
@@ -125,7 +125,7 @@ func (t *star) load(ctx context.Context, files tables.StarFiles, note string) (o
 			return errors.Join(err, c.Exec(context.WithoutCancel(ctx), "ROLLBACK"))
 		}
 		for _, table := range tables.StarTables() {
-			if out.Rows[table], err = sqlengine.Number(ctx, c, "SELECT count(*) FROM "+starSchema+"."+string(table)); err != nil {
+			if out.Rows[table], err = sqlengine.QueryNumber(ctx, c, "SELECT count(*) FROM "+starSchema+"."+string(table)); err != nil {
 				return err
 			}
 		}
@@ -187,7 +187,7 @@ const (
 // DuckDB writes a folder for each value of a column with one statement. Each of these folders is a link
 // to the piece's folder, on the disk of the partition.
 func (t *star) partition(ctx context.Context, c *conn, facts []string) (files []string, err error) {
-	rows, err := sqlengine.Number(ctx, c, "SELECT count(*) FROM read_parquet("+list(facts)+")")
+	rows, err := sqlengine.QueryNumber(ctx, c, "SELECT count(*) FROM read_parquet("+list(facts)+")")
 	if err != nil {
 		return nil, err
 	}

@@ -137,7 +137,7 @@ func (s *suite) longRecords(t *testing.T) {
 					t.Fatal(err)
 				}
 				var h record.Hasher
-				want.Add(h.Sum(b))
+				want.Add(h.DigestOf(b))
 			}
 			if got, err := load.Digest(t.Context(), a, "a"); err != nil || got != want {
 				t.Errorf("the digest is %v, %v; want %v", got, err, want)

@@ -30,10 +30,10 @@ func Dialect(t *testing.T, d engine.Driver, dialect *flavour.Dialect, update boo
 	}
 	byClock := cases[0].InSubset("a")
 	byClock.Name = "clock"
-	byClock.Clock = question.Clock{ValidHour: []int{0, 6}, InitHour: []int{12}, Init: question.Times{First: 1514764800, Last: 1514851200}}
+	byClock.TimeFilter = question.TimeFilter{ValidHour: []int{0, 6}, InitHour: []int{12}, Init: question.Times{First: 1514764800, Last: 1514851200}}
 	asked := append(slices.Clip(cases), byClock)
 	if len(archive.OfferOf(&d).MeanDesigns) > 0 {
-		asked = append(asked, question.Verification("a"))
+		asked = append(asked, question.MeanAnomalyCorrelation("a"))
 	}
 	c := CasesCatalog(t)
 	for _, q := range asked {

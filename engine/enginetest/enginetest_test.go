@@ -110,7 +110,7 @@ func rows(b *record.Batch, keep func(i int) bool) *record.Batch {
 	out.Headers = slices.Clone(b.Headers)
 	for i := range b.Len() {
 		if keep(i) {
-			out.AppendRow(b, i, b.Head[i])
+			out.AppendRow(b, i, b.HeaderIndex[i])
 		}
 	}
 	return out

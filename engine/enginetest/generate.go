@@ -111,7 +111,7 @@ func appendRecord(b *record.Batch, s *Series, head uint32, valid int64, lead int
 		b.ObsBeg[i], b.ObsEnd[i] = valid-900, valid+900+int64(station%2)
 		b.ObsLead[i] = 1800
 	}
-	keys := b.Type.Keys()
+	keys := b.Type.IdentityColumns()
 	for k := range b.Type.Columns {
 		c := &b.Type.Columns[k]
 		rank := slices.IndexFunc(keys, func(o record.Column) bool { return o.Name == c.Name })
@@ -144,9 +144,9 @@ func differs(station, rank, keys int) int {
 
 func text(c *record.Column, round int, rng *rand.Rand) string {
 	switch {
-	case c.Key && round == 2:
+	case c.InIdentity && round == 2:
 		return record.NA
-	case c.Key:
+	case c.InIdentity:
 		return fmt.Sprintf("K%03d", round)
 	}
 	return []string{record.NA, "0", "1", "A good one", "x'y"}[rng.IntN(5)]
@@ -156,11 +156,11 @@ func text(c *record.Column, round int, rng *rand.Rand) string {
 // value, like the tile of an ISC line.
 func number(c *record.Column, round int, rng *rand.Rand) float64 {
 	switch {
-	case c.Key && round == 2:
+	case c.InIdentity && round == 2:
 		return record.Missing()
-	case c.Key && c.Kind == record.Count:
+	case c.InIdentity && c.Kind == record.Count:
 		return float64(round + 1)
-	case c.Key:
+	case c.InIdentity:
 		return 30.25 + float64(round)
 	case rng.IntN(12) == 0:
 		return record.Missing()

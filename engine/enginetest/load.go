@@ -158,9 +158,9 @@ func digests(files []File) map[record.Key]record.Digest {
 	var h record.Hasher
 	for _, f := range files {
 		for _, b := range f.Batches {
-			h.Use(b)
+			h.SetBatch(b)
 			for i := range b.Len() {
-				out[h.Record(i, b.KeepConflicts)] = h.Digest(i)
+				out[h.RecordKey(i, b.KeepConflicts)] = h.Digest(i)
 			}
 		}
 	}

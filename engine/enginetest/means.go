@@ -22,13 +22,13 @@ func (s *suite) means(t *testing.T) {
 	h := s.openNew(t)
 	if !slices.Contains(archive.OfferOf(&s.Driver).MeanDesigns, s.design) {
 		for _, f := range s.flavours {
-			if _, err := h.Phrase(t.Context(), question.Verification("a"), f); !errors.Is(err, flavour.ErrCannotExpress) {
+			if _, err := h.Phrase(t.Context(), question.MeanAnomalyCorrelation("a"), f); !errors.Is(err, flavour.ErrCannotExpress) {
 				t.Errorf("%s: means are not promised, but phrased: %v", f, err)
 			}
 		}
 		return
 	}
-	q := question.Verification("a")
+	q := question.MeanAnomalyCorrelation("a")
 	if got, err := s.scan(t, h, q); err != nil || got.Rows != 0 {
 		t.Errorf("an empty archive returns %+v, %v", got, err)
 	}

@@ -19,7 +19,7 @@ func (s *suite) accesses(t *testing.T, h *opened, p *archive.Query) {
 	if err != nil || plan.Text == "" {
 		t.Fatalf("the plan is %q, %v", plan.Text, err)
 	}
-	table, _, known := sqlengine.Table(s.design, p.Question.Type)
+	table, _, known := sqlengine.DesignTable(s.design, p.Question.Type)
 	reached := false
 	for _, a := range plan.Access {
 		reached = reached || a.Object == table || !known && a.Object != ""

@@ -96,10 +96,10 @@ func clip(s string) string {
 func mayRefuse(f flavour.Name, q *question.Question) bool {
 	switch f {
 	case flavour.ISOList, flavour.EpochList:
-		return !q.Valid.Discrete()
+		return !q.Valid.IsDiscrete()
 	case flavour.ISORange, flavour.EpochRange:
 		_, _, _, grid := q.Valid.Grid()
-		return !grid && !q.Valid.All()
+		return !grid && !q.Valid.IsAll()
 	}
 	return false
 }

@@ -204,7 +204,7 @@ func randomQuestion(files []File, subset string, rng *rand.Rand) *question.Quest
 	}
 	q.Valid = randomTimes(b, rng)
 	q.Lead = randomLeads(b, rng)
-	q.Clock = randomClock(b, rng)
+	q.TimeFilter = randomClock(b, rng)
 	q.Columns, q.Order = randomColumns(b.Type, rng)
 	if err := q.Check(); err != nil {
 		panic(fmt.Sprintf("the suite's own question is wrong: %v", err))
@@ -250,7 +250,7 @@ func randomLeads(b *record.Batch, rng *rand.Rand) []int32 {
 }
 
 // randomClock mostly draws no condition, otherwise hours or init times of records, and some that do not exist.
-func randomClock(b *record.Batch, rng *rand.Rand) (c question.Clock) {
+func randomClock(b *record.Batch, rng *rand.Rand) (c question.TimeFilter) {
 	if rng.IntN(3) > 0 {
 		return c
 	}

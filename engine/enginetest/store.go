@@ -90,7 +90,7 @@ func dump(ctx context.Context, a archive.Archive, subset string) (record.Digest,
 		if err != nil {
 			return sum, err
 		}
-		sum.Add(h.Sum(b))
+		sum.Add(h.DigestOf(b))
 	}
 	return sum, nil
 }
@@ -102,9 +102,9 @@ func twins(files []File) []archive.Position {
 	var h record.Hasher
 	for i := range files {
 		for _, b := range files[i].Batches {
-			h.Use(b)
+			h.SetBatch(b)
 			for j := range b.Len() {
-				k := h.Record(j, b.KeepConflicts)
+				k := h.RecordKey(j, b.KeepConflicts)
 				if at, ok := last[k]; ok {
 					out = append(out, at)
 				}
@@ -241,9 +241,9 @@ func keys(files []File) map[record.Key]struct{} {
 	var h record.Hasher
 	for _, f := range files {
 		for _, b := range f.Batches {
-			h.Use(b)
+			h.SetBatch(b)
 			for i := range b.Len() {
-				out[h.Record(i, b.KeepConflicts)] = struct{}{}
+				out[h.RecordKey(i, b.KeepConflicts)] = struct{}{}
 			}
 		}
 	}

@@ -72,7 +72,7 @@ func since(files []File, from time.Time) (want record.Digest) {
 	var hash record.Hasher
 	for _, f := range files {
 		for _, b := range f.Batches {
-			hash.Use(b)
+			hash.SetBatch(b)
 			for i := range b.Len() {
 				if b.Valid[i] >= from.Unix() {
 					want.Add(hash.Digest(i))

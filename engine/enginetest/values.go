@@ -47,7 +47,7 @@ func (s *suite) everyType(t *testing.T) {
 	var series []Series
 	for i, lt := range record.Types() {
 		one := Series{Type: lt, Header: met("WRF", "FULL", "TMP", "Z2", "NEAREST", ">0"), Valid: every(newYear2019, 6*hour, 2), Lead: hours(0, 6, 12), Windows: i%3 == 0}
-		one.Stations = 1 + 2*len(lt.Keys()) // each key column alone distinguishes two records
+		one.Stations = 1 + 2*len(lt.IdentityColumns()) // each key column alone distinguishes two records
 		series = append(series, one)
 	}
 	files := Generate(11, 2, series...)
@@ -124,7 +124,7 @@ func (s *suite) awkwardColumns(t *testing.T) {
 	sid, _ := lt.Column("obs_sid")
 	qc, _ := lt.Column("obs_qc")
 	files := one(lt, stations(len(texts)), func(b *record.Batch, i int) {
-		b.Headers, b.Head[i] = b.Headers[:1], 0 // one header: only the key column distinguishes records
+		b.Headers, b.HeaderIndex[i] = b.Headers[:1], 0 // one header: only the key column distinguishes records
 		b.Text[sid.Slot][i], b.Text[qc.Slot][i] = texts[i], texts[len(texts)-1-i]
 		b.Num[1][i] = 1
 	})

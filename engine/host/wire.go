@@ -275,7 +275,7 @@ func (e *encoder) batch(b *record.Batch) {
 			e.text(s)
 		}
 	}
-	numbers(e, b.Head)
+	numbers(e, b.HeaderIndex)
 	numbers(e, b.Lead)
 	numbers(e, b.Valid)
 	numbers(e, b.ValidEnd)
@@ -410,8 +410,8 @@ func (d *decoder) batch(chunk []byte, b *record.Batch) error {
 		}
 		b.AddHeader(h)
 	}
-	b.Head = fixed(d, b.Head, -1)
-	n := len(b.Head)
+	b.HeaderIndex = fixed(d, b.HeaderIndex, -1)
+	n := len(b.HeaderIndex)
 	b.Lead, b.Valid, b.ValidEnd = fixed(d, b.Lead, n), fixed(d, b.Valid, n), fixed(d, b.ValidEnd, n)
 	b.ObsLead, b.ObsBeg, b.ObsEnd, b.Line = fixed(d, b.ObsLead, n), fixed(d, b.ObsBeg, n), fixed(d, b.ObsEnd, n), fixed(d, b.Line, n)
 	for k := range b.Num {
@@ -421,7 +421,7 @@ func (d *decoder) batch(chunk []byte, b *record.Batch) error {
 		b.Text[k] = d.strings(b.Text[k], n)
 	}
 	b.Group, b.GroupEnd = fixed(d, b.Group, -1), fixed(d, b.GroupEnd, -1)
-	for _, head := range b.Head {
+	for _, head := range b.HeaderIndex {
 		if int(head) >= len(b.Headers) {
 			d.fail()
 		}

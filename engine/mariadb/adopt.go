@@ -105,7 +105,7 @@ func (s *adoption) check(ctx context.Context, repair bool) (err error) {
 	if len(problems) > 0 {
 		return refuse("is damaged: "+strings.Join(problems, "; "), "REPAIR TABLE")
 	}
-	kind, err := sqlengine.Texts(ctx, s.pool, "SELECT engine FROM information_schema.tables WHERE table_schema = ? AND table_name = ?", db, design.HeaderTable)
+	kind, err := sqlengine.QueryTexts(ctx, s.pool, "SELECT engine FROM information_schema.tables WHERE table_schema = ? AND table_name = ?", db, design.HeaderTable)
 	if err == nil && kind[0] != s.a.db.engine {
 		return refuse("has tables of "+kind[0], "write ?engine="+kind[0]+" at the end of the URL")
 	}
@@ -207,13 +207,13 @@ func (s *adoption) referred() string {
 }
 
 func (a *openArchive) exec(ctx context.Context, text string) error {
-	return sqlengine.Standard{Over: a.db.writes}.Exec(ctx, text)
+	return sqlengine.DatabaseSQL{DB: a.db.writes}.Exec(ctx, text)
 }
 
 // read reads every line, file by file. With repair it also writes the repaired lines.
 func (s *adoption) read(ctx context.Context) error {
 	count := func(kind int, text string) error {
-		n, err := sqlengine.Number(ctx, s.pool, "SELECT count(*) FROM "+text)
+		n, err := sqlengine.QueryNumber(ctx, s.pool, "SELECT count(*) FROM "+text)
 		s.tally.add(kind, n, "")
 		return err
 	}
@@ -262,7 +262,7 @@ func (s *adoption) readType(ctx context.Context, t *record.LineType) error {
 	if s.twins[tableOf(t)][ownColumn(t)] {
 		others = "ld." + ownColumn(t) + " IS NULL"
 	}
-	have := s.a.Collect(t, cols)
+	have := s.a.NewRecordDecoder(t, cols)
 	var file string
 	s.tally.seen = map[record.Key]uint64{}
 	flush := func() error {
@@ -299,10 +299,10 @@ func (s *adoption) readType(ctx context.Context, t *record.LineType) error {
 		s.out.Read[t.Name]++
 		s.tally.add(initBeyond, moved, of)
 		s.tally.add(addedSince, added, of)
-		if err := have.Values(row[5:]); err != nil {
+		if err := have.SetRow(row[5:]); err != nil {
 			return err
 		}
-		return have.Row()
+		return have.EndRow()
 	})
 	if err != nil {
 		return err
@@ -443,7 +443,7 @@ func (s *adoption) exchange(ctx context.Context, locks *sql.Conn) error {
 			return err
 		case <-time.After(10 * time.Millisecond):
 		}
-		if waits, err = sqlengine.Number(ctx, s.pool, "SELECT count(*) FROM information_schema.processlist WHERE id = ? AND state LIKE 'Waiting%'", id); err != nil {
+		if waits, err = sqlengine.QueryNumber(ctx, s.pool, "SELECT count(*) FROM information_schema.processlist WHERE id = ? AND state LIKE 'Waiting%'", id); err != nil {
 			return err
 		}
 	}
@@ -456,7 +456,7 @@ func (s *adoption) exchange(ctx context.Context, locks *sql.Conn) error {
 // Forget drops the tables that an adoption kept.
 func (a *openArchive) Forget(ctx context.Context, subset string) error {
 	name := oldPrefix + a.database(subset)
-	n, err := sqlengine.Number(ctx, a.Pool, "SELECT count(*) FROM information_schema.tables WHERE table_schema = "+flavour.Quote(name))
+	n, err := sqlengine.QueryNumber(ctx, a.Pool, "SELECT count(*) FROM information_schema.tables WHERE table_schema = "+flavour.Quote(name))
 	if err != nil {
 		return err
 	}

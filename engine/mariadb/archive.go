@@ -44,20 +44,20 @@ func (d *database) Open(_ context.Context, n design.Name) (archive.Archive, erro
 	}
 	a := &openArchive{db: d}
 	a.Archive = &sqlengine.Archive{
-		Driver: Driver, Design: n, Dialect: dialectIn(d.prefix), Pool: sqlengine.Standard{Over: d.pool}, Param: "?",
-		Subset: func(_ context.Context, name string) (string, bool, error) {
+		Driver: Driver, Design: n, Dialect: dialectIn(d.prefix), Pool: sqlengine.DatabaseSQL{DB: d.pool}, Placeholder: "?",
+		SubsetIn: func(_ context.Context, name string) (string, bool, error) {
 			rest, ok := strings.CutPrefix(name, d.prefix)
 			return databaseSubset(rest), ok, nil
 		},
-		Tables: func(subset string) (string, []any) {
+		TablesQuery: func(subset string) (string, []any) {
 			return "SELECT table_name FROM information_schema.tables WHERE table_schema = ? AND NOT (" + otherThings + ")", []any{a.database(subset)}
 		},
-		Others: func(subset string) (string, []any) {
+		NonTablesQuery: func(subset string) (string, []any) {
 			return "SELECT table_name FROM information_schema.tables WHERE table_schema = ? AND (" + otherThings + ")", []any{a.database(subset)}
 		},
-		Name:      func(_, table string) string { return table },
-		TypeTable: a.typeName,
-		Ready:     a.ready,
+		ListedName: func(_, table string) string { return table },
+		TableName:  a.typeName,
+		Recover:    a.ready,
 		CountDocs: func(from string) string {
 			return "SELECT count(*), CAST(coalesce(sum(json_length(data)), 0) AS SIGNED) FROM " + from
 		},
@@ -68,13 +68,13 @@ func (d *database) Open(_ context.Context, n design.Name) (archive.Archive, erro
 	}
 	switch n {
 	case design.Normalized:
-		a.Select, a.Foreign = a.metviewerLines, a.foreign
+		a.SelectAll, a.ForeignCatalog = a.metviewerLines, a.foreign
 	case design.Wide:
-		a.Select = a.wideLines
+		a.SelectAll = a.wideLines
 	}
-	a.Homes = "SELECT table_schema FROM information_schema.tables WHERE NOT (" + otherThings + ") AND table_name = " + flavour.Quote(a.OwnName(sqlengine.CatalogTable))
+	a.ContainersQuery = "SELECT table_schema FROM information_schema.tables WHERE NOT (" + otherThings + ") AND table_name = " + flavour.Quote(a.OwnName(sqlengine.CatalogTable))
 	if n == design.Normalized { // also METviewer's own tables
-		a.Homes += " OR table_name = " + flavour.Quote(design.HeaderTable) + " AND LOCATE('" + oldPrefix + "', table_schema) <> 1 GROUP BY BINARY table_schema"
+		a.ContainersQuery += " OR table_name = " + flavour.Quote(design.HeaderTable) + " AND LOCATE('" + oldPrefix + "', table_schema) <> 1 GROUP BY BINARY table_schema"
 	}
 	return a, nil
 }
@@ -95,14 +95,14 @@ func (a *openArchive) Size(ctx context.Context) (int64, error) {
 	if err != nil || len(names) == 0 {
 		return 0, err
 	}
-	return sqlengine.Number(ctx, a.Pool, "SELECT CAST(SUM(data_length + index_length) AS SIGNED) FROM information_schema.tables WHERE table_schema IN "+
+	return sqlengine.QueryNumber(ctx, a.Pool, "SELECT CAST(SUM(data_length + index_length) AS SIGNED) FROM information_schema.tables WHERE table_schema IN "+
 		flavour.List(names, func(n string) string { return flavour.Quote(a.database(n)) }))
 }
 
 // Check lets the server check every page and index of the subset's tables.
 func (a *openArchive) Check(ctx context.Context, subset string) (problems []string, err error) {
-	text, args := a.Tables(subset)
-	tables, err := sqlengine.Texts(ctx, a.Pool, text, args...)
+	text, args := a.TablesQuery(subset)
+	tables, err := sqlengine.QueryTexts(ctx, a.Pool, text, args...)
 	for _, t := range tables {
 		if err != nil {
 			break
@@ -131,7 +131,7 @@ func (a *openArchive) typeName(t *record.LineType) string {
 	if a.Design == design.Normalized {
 		return tableOf(t)
 	}
-	name, _, _ := sqlengine.Table(a.Design, t)
+	name, _, _ := sqlengine.DesignTable(a.Design, t)
 	return name
 }
 
@@ -290,19 +290,19 @@ func (a *openArchive) twins(ctx context.Context, q sqlengine.Querier, subset str
 
 // Ask sends a query in the way that the URL's parameters request.
 func (a *openArchive) Ask(ctx context.Context, q *archive.Query, into *answer.Builder) error {
-	err := a.ask(ctx, q, sqlengine.NewDecoder(a.Design, q, into))
+	err := a.ask(ctx, q, sqlengine.NewResultDecoder(a.Design, q, into))
 	if absent(err) {
 		return nil
 	}
 	return failed(ctx, err)
 }
 
-func (a *openArchive) ask(ctx context.Context, q *archive.Query, d *sqlengine.Decoder) error {
+func (a *openArchive) ask(ctx context.Context, q *archive.Query, d *sqlengine.ResultDecoder) error {
 	if a.db.profile {
 		return a.askProfiled(ctx, q, d)
 	}
 	if !a.db.prepare {
-		return a.Pool.Rows(ctx, q.Text, q.Args, d.Values)
+		return a.Pool.Rows(ctx, q.Text, q.Args, d.AddRow)
 	}
 	s, done, err := a.statements.get(ctx, a.db.pool, q.Text)
 	if err != nil {
@@ -313,16 +313,16 @@ func (a *openArchive) ask(ctx context.Context, q *archive.Query, d *sqlengine.De
 }
 
 // run executes a prepared statement.
-func run(ctx context.Context, s *sql.Stmt, q *archive.Query, d *sqlengine.Decoder) error {
+func run(ctx context.Context, s *sql.Stmt, q *archive.Query, d *sqlengine.ResultDecoder) error {
 	rows, err := s.QueryContext(ctx, q.Args...) //nolint:rowserrcheck // Each checks the error
 	if err != nil {
 		return err
 	}
-	return sqlengine.Each(ctx, rows, d.Values)
+	return sqlengine.ForEachRow(ctx, rows, d.AddRow)
 }
 
 // askProfiled also reads how long the server worked on the query, over the same connection.
-func (a *openArchive) askProfiled(ctx context.Context, q *archive.Query, d *sqlengine.Decoder) error {
+func (a *openArchive) askProfiled(ctx context.Context, q *archive.Query, d *sqlengine.ResultDecoder) error {
 	c, err := a.db.pool.Conn(ctx)
 	if err != nil {
 		return err
@@ -338,7 +338,7 @@ func (a *openArchive) askProfiled(ctx context.Context, q *archive.Query, d *sqle
 			return err
 		}
 	} else {
-		if err := (sqlengine.Standard{Over: c}).Rows(ctx, q.Text, q.Args, d.Values); err != nil {
+		if err := (sqlengine.DatabaseSQL{DB: c}).Rows(ctx, q.Text, q.Args, d.AddRow); err != nil {
 			return err
 		}
 	}

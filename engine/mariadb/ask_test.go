@@ -26,9 +26,9 @@ func someRecords(t *testing.T) (*record.Batch, *question.Question, *answer.Answe
 	for k := range 30 {
 		b.AddHeader(header("V12.0.0", "M"+strconv.Itoa(k)))
 	}
-	for i := range b.Head {
+	for i := range b.HeaderIndex {
 		if i >= 20 {
-			b.Head[i] = uint32(1 + i%30)
+			b.HeaderIndex[i] = uint32(1 + i%30)
 		}
 	}
 	cols, err := question.Columns(b.Type, "fcst_valid_beg", "fcst_lead", "fbar")

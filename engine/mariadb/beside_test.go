@@ -68,7 +68,7 @@ func TestLoadsBeside(t *testing.T) {
 	}
 
 	// A commit of four rows dies with two of them; METdbLoad loads after it.
-	next := texts(t, a, "SELECT next_row FROM "+a.Own("s", "barograph_catalog"))[0]
+	next := texts(t, a, "SELECT next_row FROM "+a.OwnTable("s", "barograph_catalog"))[0]
 	for _, part := range []string{"'line_data_pct', 'line_data_id', " + next, "'line_data_pct_thresh', 'line_data_id', " + next, "'stat_header', 'stat_header_id', 4", "'data_file', 'data_file_id', 4"} {
 		do("INSERT INTO " + db + pendingTable + " VALUES (" + part + ")")
 	}

@@ -111,7 +111,7 @@ func serves(ctx context.Context, c driver.Conn) error {
 	}
 	cells := make([]driver.Value, 2)
 	state := "no node of a cluster"
-	if err := sqlengine.EachRow(rows, cells, func() error { state = fmt.Sprintf("%s", cells[1]); return nil }); err != nil {
+	if err := sqlengine.ForEachDriverRow(rows, cells, func() error { state = fmt.Sprintf("%s", cells[1]); return nil }); err != nil {
 		return err
 	}
 	if state != "ON" {

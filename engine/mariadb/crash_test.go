@@ -87,7 +87,7 @@ func expected(files []enginetest.File) record.Digest {
 	var h record.Hasher
 	for _, f := range files {
 		for _, b := range f.Batches {
-			h.Use(b)
+			h.SetBatch(b)
 			for i := range b.Len() {
 				at[h.Key(i)] = h.Digest(i)
 			}
@@ -107,7 +107,7 @@ func digest(t *testing.T, a archive.Archive, subset string) (sum record.Digest) 
 		if err != nil {
 			t.Fatal(err)
 		}
-		sum.Add(h.Sum(b))
+		sum.Add(h.DigestOf(b))
 	}
 	return sum
 }

@@ -18,7 +18,7 @@ type foreignCatalog struct {
 // foreign returns the catalog of a database that METdbLoad has filled. Barograph queries such a
 // database without changes. It reads the complete database once, and again after a table has changed.
 func (a *openArchive) foreign(ctx context.Context, subset string) (*design.Catalog, error) {
-	changed, err := sqlengine.Texts(ctx, a.Pool, "SELECT COALESCE(MAX(update_time), '') FROM information_schema.tables WHERE table_schema = ?", a.database(subset))
+	changed, err := sqlengine.QueryTexts(ctx, a.Pool, "SELECT COALESCE(MAX(update_time), '') FROM information_schema.tables WHERE table_schema = ?", a.database(subset))
 	if err != nil {
 		return nil, err
 	}

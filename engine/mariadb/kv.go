@@ -35,8 +35,8 @@ func (k kvTables) dialect(t kv.Table) *sqlengine.KVDialect {
 		Param:   func(int) string { return "?" },
 		KeyType: "varchar(255)" + text, TextType: "longtext" + text, DocType: "JSON",
 		TableOptions: " ENGINE=InnoDB",
-		First:        func(param string) string { return "LIMIT " + param },
-		Field:        func(doc, name string) string { return "JSON_VALUE(" + doc + ", '$." + name + "')" },
+		LimitClause:  func(param string) string { return "LIMIT " + param },
+		FieldText:    func(doc, name string) string { return "JSON_VALUE(" + doc + ", '$." + name + "')" },
 		Merge:        func(doc, param string) string { return "JSON_MERGE_PATCH(" + doc + ", " + param + ")" },
 		AtPath:       func(doc, path string) string { return "JSON_VALUE(" + doc + ", " + path + ")" },
 		SetPath:      func(doc, path, value string) string { return "JSON_SET(" + doc + ", " + path + ", " + value + ")" },
@@ -46,9 +46,9 @@ func (k kvTables) dialect(t kv.Table) *sqlengine.KVDialect {
 			kv.RepeatableRead: {"SET TRANSACTION ISOLATION LEVEL REPEATABLE READ", "START TRANSACTION"},
 			kv.Serializable:   {"SET TRANSACTION ISOLATION LEVEL SERIALIZABLE", "START TRANSACTION"},
 		},
-		Variants: map[kv.Layout]sqlengine.Variant{kv.Hash: {
-			Options: fmt.Sprintf(" ENGINE=InnoDB PARTITION BY KEY (%s) PARTITIONS %d", sqlengine.KeyColumn, sqlengine.HashPartitions),
-			Is: fmt.Sprintf("SELECT IF(COUNT(*) = %d AND MIN(PARTITION_METHOD) = 'KEY' AND MAX(SUBPARTITION_METHOD) IS NULL, "+
+		Variants: map[kv.Layout]sqlengine.KVVariant{kv.Hash: {
+			TableOptions: fmt.Sprintf(" ENGINE=InnoDB PARTITION BY KEY (%s) PARTITIONS %d", sqlengine.KVKeyColumn, sqlengine.HashPartitions),
+			CheckQuery: fmt.Sprintf("SELECT IF(COUNT(*) = %d AND MIN(PARTITION_METHOD) = 'KEY' AND MAX(SUBPARTITION_METHOD) IS NULL, "+
 				"'1', '0') FROM information_schema.PARTITIONS %s",
 				sqlengine.HashPartitions, where),
 		}},
@@ -124,7 +124,7 @@ func (k kvTables) session(ctx context.Context, t kv.Table) (sqlengine.Session, e
 		return nil, k.unreachable(err)
 	}
 	return &sqlengine.DriverSession{
-		Conn: c, IsTaken: func(err error) bool { return is(err, errTaken) }, Around: outOfDeadlock,
+		Conn: c, IsDuplicateKey: func(err error) bool { return is(err, errTaken) }, WrapWrite: outOfDeadlock,
 		IsConflict: func(err error) bool { return is(err, errDeadlock, errLockWait, errChanged) },
 	}, nil
 }

@@ -22,19 +22,19 @@ func quoted(text string) string {
 // something is a transaction by itself. JSON is longtext in MariaDB, and a type in MySQL.
 func catalog(where string) *sqlengine.KVCatalog {
 	return &sqlengine.KVCatalog{
-		Columns: `SELECT COLUMN_NAME, COLUMN_TYPE,
+		ColumnsQuery: `SELECT COLUMN_NAME, COLUMN_TYPE,
 			CASE WHEN DATA_TYPE = 'json' THEN 'document' WHEN DATA_TYPE IN ('text', 'mediumtext', 'longtext') THEN 'text document'
 			WHEN DATA_TYPE IN ('char', 'varchar', 'varbinary', 'tinytext', 'blob', 'mediumblob', 'longblob') THEN 'text' ELSE 'other' END,
 			IF(IS_NULLABLE = 'NO' AND COLUMN_DEFAULT IS NULL
 				AND EXTRA NOT LIKE '%auto_increment%' AND EXTRA NOT LIKE '%generated%', '1', '0')
 			FROM information_schema.COLUMNS ` + where + ` ORDER BY ORDINAL_POSITION`,
-		Unique: `SELECT IF(COUNT(*) > 0, '1', '0') FROM (SELECT INDEX_NAME FROM information_schema.STATISTICS ` + where +
+		UniqueQuery: `SELECT IF(COUNT(*) > 0, '1', '0') FROM (SELECT INDEX_NAME FROM information_schema.STATISTICS ` + where +
 			` AND NON_UNIQUE = 0
-			GROUP BY INDEX_NAME HAVING COUNT(*) = 1 AND MIN(LOWER(COLUMN_NAME)) = '` + sqlengine.KeyColumn +
+			GROUP BY INDEX_NAME HAVING COUNT(*) = 1 AND MIN(LOWER(COLUMN_NAME)) = '` + sqlengine.KVKeyColumn +
 			`' AND MAX(SUB_PART) IS NULL) AS alone`,
-		Comment:    "SELECT TABLE_COMMENT FROM information_schema.TABLES " + where,
-		SetComment: func(table, comment string) string { return "ALTER TABLE " + table + " COMMENT = " + quoted(comment) },
-		Place: func(err error) int {
+		CommentQuery: "SELECT TABLE_COMMENT FROM information_schema.TABLES " + where,
+		SetComment:   func(table, comment string) string { return "ALTER TABLE " + table + " COMMENT = " + quoted(comment) },
+		ErrorPosition: func(err error) int {
 			if e, ok := errors.AsType[*mysql.MySQLError](err); ok {
 				if m := atLine.FindStringSubmatch(e.Message); m != nil {
 					line, _ := strconv.Atoi(m[1]) // digits
@@ -43,8 +43,8 @@ func catalog(where string) *sqlengine.KVCatalog {
 			}
 			return 0
 		},
-		Drop:      func(table string) string { return "DROP TABLE " + table },
-		Backslash: true, Hash: true,
+		Drop:             func(table string) string { return "DROP TABLE " + table },
+		BackslashEscapes: true, HashComments: true,
 	}
 }
 

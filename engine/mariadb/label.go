@@ -17,10 +17,10 @@ func (a *openArchive) Label(ctx context.Context, subset string, l archive.Label)
 	if a.Design != design.Normalized {
 		return nil
 	}
-	exec := sqlengine.Standard{Over: a.db.writes}.Exec
+	exec := sqlengine.DatabaseSQL{DB: a.db.writes}.Exec
 	if l.Group != "" && l.Group != noGroup && l.Description != "" {
 		metadata := a.table(subset, "metadata")
-		n, err := sqlengine.Number(ctx, a.Pool, "SELECT count(*) FROM "+metadata)
+		n, err := sqlengine.QueryNumber(ctx, a.Pool, "SELECT count(*) FROM "+metadata)
 		text := "UPDATE " + metadata + " SET category = ?, description = ?"
 		if n == 0 {
 			text = "INSERT INTO " + metadata + " (category, description) VALUES (?, ?)"

@@ -86,7 +86,7 @@ func (w *lineWriter) load(ctx context.Context, f infile, lt *lineTable, id int64
 func (w *lineWriter) append(dst []byte, lt *lineTable, c *column, batch int, b *record.Batch, i int) []byte {
 	switch c.From {
 	case sqlengine.HeaderID:
-		return strconv.AppendInt(dst, lt.heads[batch][b.Head[i]], 10)
+		return strconv.AppendInt(dst, lt.heads[batch][b.HeaderIndex[i]], 10)
 	case sqlengine.FileID:
 		return strconv.AppendInt(dst, lt.files[batch], 10)
 	case sqlengine.LineNum:
@@ -181,8 +181,8 @@ func (p probe) add(lt *lineTable, b *record.Batch, w *lineWriter) {
 		}
 	}
 	for i := range b.Len() {
-		if v := b.Valid[i]; isForeign[b.Head[i]] || groups[b.Head[i]].MayContain(v) {
-			p[seriesTime{heads[b.Head[i]], v}] = struct{}{}
+		if v := b.Valid[i]; isForeign[b.HeaderIndex[i]] || groups[b.HeaderIndex[i]].MayContain(v) {
+			p[seriesTime{heads[b.HeaderIndex[i]], v}] = struct{}{}
 		}
 	}
 }
@@ -247,11 +247,11 @@ func (w *lineWriter) hits(ctx context.Context, lt *lineTable, where string, p, h
 
 func (w *lineWriter) findSome(ctx context.Context, lt *lineTable, where string) error {
 	exprs, cols := w.l.a.lineSelect(w.l.subset, lt.t, w.twins)
-	have := w.l.a.Collect(lt.t, cols)
+	have := w.l.a.NewRecordDecoder(lt.t, cols)
 	var refs []rowRef
 	note := func() {
 		batch := have.Batch.Clone()
-		lt.hash.Use(batch)
+		lt.hash.SetBatch(batch)
 		for i, r := range refs {
 			r.have, r.row = batch, i
 			lt.existing.Put(lt.hash.Key(i), r)
@@ -261,10 +261,10 @@ func (w *lineWriter) findSome(ctx context.Context, lt *lineTable, where string) 
 	}
 	err := w.l.rows(ctx, "SELECT ld.stat_header_id, IF(ld."+ownColumn(lt.t)+" IS NULL, -1, ld."+idColumn(lt.t)+"), "+exprs+w.l.a.fromLines(w.l.subset, lt.t, w.twins)+where, func(row []any) error {
 		var ref rowRef
-		if err := cmp.Or(sqlengine.Scan(row, &ref.header, &ref.id), have.Values(row[2:])); err != nil {
+		if err := cmp.Or(sqlengine.Scan(row, &ref.header, &ref.id), have.SetRow(row[2:])); err != nil {
 			return err
 		}
-		if err := have.Row(); err != nil {
+		if err := have.EndRow(); err != nil {
 			return err
 		}
 		if refs = append(refs, ref); len(refs) == archive.DumpRows {
@@ -284,9 +284,9 @@ func (lt *lineTable) replace(stored *archive.CommitResult) error {
 		if lt.existing.Empty() {
 			continue
 		}
-		lt.hash.Use(b)
+		lt.hash.SetBatch(b)
 		for i := range b.Len() {
-			if _, ok := lt.probed[lt.heads[k][b.Head[i]]]; !ok {
+			if _, ok := lt.probed[lt.heads[k][b.HeaderIndex[i]]]; !ok {
 				continue
 			}
 			for r := range lt.existing.All(lt.hash.Key(i)) {
@@ -299,6 +299,6 @@ func (lt *lineTable) replace(stored *archive.CommitResult) error {
 			}
 		}
 	}
-	lt.existing = record.ByKey[rowRef]{}
+	lt.existing = record.Multimap[rowRef]{}
 	return nil
 }

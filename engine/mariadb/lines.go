@@ -57,11 +57,11 @@ type lineTable struct {
 	id       string // the column that numbers its rows
 	columns  []column
 	batches  []*record.Batch
-	heads    [][]int64            // by batch and header: the number of the header
-	files    []int64              // by batch: the number of the file
-	existing record.ByKey[rowRef] // existing records that the commit may replace
-	probed   map[int64]struct{}   // numbers of the headers whose existing records are known
-	replaced map[int64][]int64    // header → numbers of the replaced rows
+	heads    [][]int64               // by batch and header: the number of the header
+	files    []int64                 // by batch: the number of the file
+	existing record.Multimap[rowRef] // existing records that the commit may replace
+	probed   map[int64]struct{}      // numbers of the headers whose existing records are known
+	replaced map[int64][]int64       // header → numbers of the replaced rows
 	hash     record.Hasher
 }
 
@@ -81,7 +81,7 @@ func (w *lineWriter) refresh(ctx context.Context) error {
 	w.headers, w.files = nil, sqlengine.NewInterner[fileName]()
 	w.folded, w.viewHeads, w.revisions = map[fileName]fileName{}, map[string]*sqlengine.Interner[string]{}, map[string]int64{}
 	var err error
-	if w.twins, err = w.l.a.twins(ctx, sqlengine.Standard{Over: w.l.conn}, w.l.subset); err != nil {
+	if w.twins, err = w.l.a.twins(ctx, sqlengine.DatabaseSQL{DB: w.l.conn}, w.l.subset); err != nil {
 		return err
 	}
 	for _, name := range [...]string{design.HeaderTable, ownHeader} {
@@ -145,9 +145,9 @@ func (w *lineWriter) lockTables(ctx context.Context) (bool, error) {
 		return true, err
 	}
 	for _, h := range w.headers {
-		h.Drop()
+		h.Rollback()
 	}
-	w.files.Drop()
+	w.files.Rollback()
 	return false, w.unlock(ctx)
 }
 
@@ -161,8 +161,8 @@ func (w *lineWriter) look(ctx context.Context) (err error) {
 	if w.lastState, err = w.state(ctx); err != nil {
 		return err
 	}
-	_, header := w.headers[0].Fresh()
-	_, file := w.files.Fresh()
+	_, header := w.headers[0].Uncommitted()
+	_, file := w.files.Uncommitted()
 	if w.lastState[1] >= header || w.lastState[3] >= file {
 		if err := w.refresh(ctx); err != nil {
 			return err
@@ -251,7 +251,7 @@ func (w *lineWriter) prepare(ctx context.Context, stored *archive.CommitResult) 
 	for _, known := range w.headers {
 		fresh := known.batches[0]
 		fresh.Reset(nil, "")
-		heads, _ := known.Fresh()
+		heads, _ := known.Uncommitted()
 		for _, h := range heads {
 			fresh.AppendTimes(fresh.AddHeader(h), 0, 0, 0)
 		}
@@ -274,7 +274,7 @@ func (w *lineWriter) table(t *record.LineType, batches []*record.Batch) *lineTab
 		w.tables[t] = lt
 	}
 	lt.batches, lt.heads, lt.files = batches, lt.heads[:0], lt.files[:0]
-	lt.existing, lt.probed, lt.replaced = record.ByKey[rowRef]{}, map[int64]struct{}{}, map[int64][]int64{}
+	lt.existing, lt.probed, lt.replaced = record.Multimap[rowRef]{}, map[int64]struct{}{}, map[int64][]int64{}
 	return lt
 }
 
@@ -285,9 +285,9 @@ func (w *lineWriter) number(lt *lineTable, b *record.Batch, stored *archive.Comm
 		heads[i], _ = known.ID(sqlengine.HeaderKey(h))
 	}
 	name, complete := w.file(b.File)
-	before, _ := w.files.Fresh()
+	before, _ := w.files.Uncommitted()
 	id, _ := w.files.ID(name)
-	if after, _ := w.files.Fresh(); !complete && len(after) > len(before) {
+	if after, _ := w.files.Uncommitted(); !complete && len(after) > len(before) {
 		stored.CountShortText(sqlengine.FileTable + ".path")
 	}
 	lt.heads, lt.files = append(lt.heads, heads), append(lt.files, id)
@@ -405,10 +405,10 @@ func (w *lineWriter) isMyISAM() bool { return w.l.a.db.engine == myISAM }
 // begin records in the archive what write will do.
 func (w *lineWriter) begin(ctx context.Context) error {
 	w.first = w.l.next
-	_, file := w.files.Fresh()
+	_, file := w.files.Uncommitted()
 	pending := []string{row(sqlengine.FileTable, "data_file_id", file)}
 	for _, h := range w.headers {
-		_, first := h.Fresh()
+		_, first := h.Uncommitted()
 		pending = append(pending, row(h.name, h.id, first))
 	}
 	for _, t := range w.l.types {
@@ -428,7 +428,7 @@ func row(table, column string, first int64) string {
 // write writes the rows.
 func (w *lineWriter) write(ctx context.Context) error {
 	for _, h := range w.headers {
-		_, first := h.Fresh()
+		_, first := h.Uncommitted()
 		if err := w.writeLines(ctx, &h.lineTable, first); err != nil {
 			return err
 		}
@@ -460,7 +460,7 @@ func (w *lineWriter) write(ctx context.Context) error {
 }
 
 func (w *lineWriter) writeFiles(ctx context.Context) error {
-	files, first := w.files.Fresh()
+	files, first := w.files.Uncommitted()
 	if len(files) == 0 {
 		return nil
 	}
@@ -539,14 +539,14 @@ func (w *lineWriter) afterCommit(committed bool) {
 		return
 	}
 	settle := func(known interface {
-		Keep()
-		Drop()
+		Commit()
+		Rollback()
 	},
 	) {
 		if committed {
-			known.Keep()
+			known.Commit()
 		} else {
-			known.Drop()
+			known.Rollback()
 		}
 	}
 	settle(w.files)
@@ -557,7 +557,7 @@ func (w *lineWriter) afterCommit(committed bool) {
 		settle(known)
 	}
 	if known := w.viewHeads["mtd_header"]; known != nil && !committed {
-		_, next := known.Fresh()
+		_, next := known.Uncommitted()
 		maps.DeleteFunc(w.revisions, func(_ string, id int64) bool { return id >= next })
 	}
 }

@@ -349,7 +349,7 @@ func (d *database) acknowledged(a *engine.About) {
 
 // shows adds the rows of a SHOW statement.
 func (d *database) shows(ctx context.Context, into map[string]string, query string) error {
-	return sqlengine.Standard{Over: d.pool}.Rows(ctx, query, nil, func(row []any) error {
+	return sqlengine.DatabaseSQL{DB: d.pool}.Rows(ctx, query, nil, func(row []any) error {
 		var name, value string
 		err := sqlengine.Scan(row, &name, &value)
 		into[name] = value

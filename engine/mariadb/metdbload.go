@@ -120,12 +120,12 @@ func (t *tally) repaired(b *record.Batch) *record.Batch {
 	removed := map[int]bool{}
 	for i := range b.Len() {
 		where := fault.Name(b.File) + ":" + strconv.Itoa(int(b.Line[i]))
-		if why := b.BadTimes(i); why != "" {
+		if why := b.TimesProblem(i); why != "" {
 			removed[i] = true
 			t.add(timeBeyond, 1, where+": "+why)
 			continue
 		}
-		total, moved := totals[b.Head[i]]
+		total, moved := totals[b.HeaderIndex[i]]
 		switch {
 		case moved:
 			t.add(emptyLevel, 1, where)
@@ -190,7 +190,7 @@ func (t *tally) stepped(b *record.Batch) {
 
 // withoutDuplicates removes records that exist already, and records that were removed.
 func (t *tally) withoutDuplicates(b *record.Batch, removed map[int]bool) *record.Batch {
-	t.hash.Use(b)
+	t.hash.SetBatch(b)
 	for i := range b.Len() {
 		if removed[i] {
 			continue

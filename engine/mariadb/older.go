@@ -64,7 +64,7 @@ func (s *adoption) schema() (odd []string) {
 
 // unindexed records the tables of lines without an index by files, as in older schemas.
 func (s *adoption) unindexed(ctx context.Context) error {
-	tables, err := sqlengine.Texts(ctx, s.pool, "SELECT c.table_name FROM information_schema.columns c WHERE c.table_schema = ? AND LOCATE('line_data_', c.table_name) = 1 AND c.column_name = 'data_file_id' AND "+
+	tables, err := sqlengine.QueryTexts(ctx, s.pool, "SELECT c.table_name FROM information_schema.columns c WHERE c.table_schema = ? AND LOCATE('line_data_', c.table_name) = 1 AND c.column_name = 'data_file_id' AND "+
 		"NOT EXISTS (SELECT 1 FROM information_schema.statistics i WHERE i.table_schema = c.table_schema AND i.table_name = c.table_name AND i.column_name = 'data_file_id' AND i.seq_in_index = 1)", s.out.Database)
 	s.tally.list(lacksIndex, tables)
 	return err

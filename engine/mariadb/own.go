@@ -41,7 +41,7 @@ func (d *database) openOwn(all []*mysql.Config) func(ctx context.Context, keep b
 			return nil, err
 		}
 		pool.SetMaxIdleConns(4 * idleConnections)
-		q := sqlengine.Standard{Over: pool}
+		q := sqlengine.DatabaseSQL{DB: pool}
 		return &tables.Tables{
 			Ident: ident,
 			Load: func(ctx context.Context, t *tables.Table) error {
@@ -55,7 +55,7 @@ func (d *database) openOwn(all []*mysql.Config) func(ctx context.Context, keep b
 				return err
 			},
 			Size: func(ctx context.Context) (int64, error) {
-				return sqlengine.Number(ctx, q, "SELECT CAST(COALESCE(SUM(data_length + index_length), 0) AS SIGNED) FROM information_schema.tables WHERE table_schema = DATABASE()")
+				return sqlengine.QueryNumber(ctx, q, "SELECT CAST(COALESCE(SUM(data_length + index_length), 0) AS SIGNED) FROM information_schema.tables WHERE table_schema = DATABASE()")
 			},
 			Spent: d.usageFunc(),
 			Close: pool.Close,
@@ -67,9 +67,9 @@ func (d *database) openOwn(all []*mysql.Config) func(ctx context.Context, keep b
 func endQueries(ctx context.Context, pool *sql.DB, text string) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	q := sqlengine.Standard{Over: pool}
+	q := sqlengine.DatabaseSQL{DB: pool}
 	for {
-		id, err := sqlengine.Number(ctx, q, "SELECT COALESCE(MIN(id), 0) FROM information_schema.processlist WHERE db = DATABASE() AND id <> CONNECTION_ID() AND command <> 'Killed' AND info = ?", text)
+		id, err := sqlengine.QueryNumber(ctx, q, "SELECT COALESCE(MIN(id), 0) FROM information_schema.processlist WHERE db = DATABASE() AND id <> CONNECTION_ID() AND command <> 'Killed' AND info = ?", text)
 		if err != nil || id == 0 {
 			return sqlengine.CallError(ctx, err)
 		}
@@ -80,7 +80,7 @@ func endQueries(ctx context.Context, pool *sql.DB, text string) error {
 }
 
 // ownCast returns the cast of a column of a MariaDB type.
-func ownCast(name string) sqlengine.OwnCast {
+func ownCast(name string) sqlengine.ResultCast {
 	switch name = strings.TrimPrefix(name, "UNSIGNED "); name {
 	case "DECIMAL", "TINYINT", "SMALLINT", "MEDIUMINT", "INT", "BIGINT", "YEAR":
 		return sqlengine.AsDecimal
@@ -91,7 +91,7 @@ func ownCast(name string) sqlengine.OwnCast {
 	case "DATETIME", "TIMESTAMP":
 		return sqlengine.AsMoment
 	}
-	return sqlengine.AsItIs
+	return sqlengine.AsIs
 }
 
 // mostVarchar is the greatest length of a text that is stored in its row, as long as all such texts

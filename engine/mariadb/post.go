@@ -35,7 +35,7 @@ func (p postTables) dialect() *sqlengine.PostDialect {
 		Param:        func(int) string { return "?" },
 		Type:         postType,
 		TableOptions: " ENGINE=InnoDB", DuplicateKey: true, MaxParams: 65535,
-		Temporary: "CREATE TEMPORARY TABLE", TemporaryOptions: " ENGINE=MyISAM", Empty: "TRUNCATE TABLE",
+		CreateTemporary: "CREATE TEMPORARY TABLE", TemporaryOptions: " ENGINE=MyISAM", EmptyTemporary: "TRUNCATE TABLE",
 		CreateProcedure: func(name string, types []string, body string) []string {
 			args := make([]string, len(types))
 			for i, t := range types {
@@ -69,20 +69,20 @@ func (p postTables) Open(ctx context.Context, t posts.Tables) (*posts.Store, err
 		return nil, err
 	}
 	return sqlengine.OpenPosts(ctx, &sqlengine.PostEngine{
-		Dialect: p.dialect(), Methods: postMethods(), Connect: p.connect, Begin: "START TRANSACTION", RowsOfStatement: 128, ReadOnly: p.readOnly,
-		Before: []string{"CREATE DATABASE IF NOT EXISTS " + ident(p.prefix+postDatabase)},
+		Dialect: p.dialect(), Methods: postMethods(), Connect: p.connect, Begin: "START TRANSACTION", MaxRows: 128, ReadOnly: p.readOnly,
+		CreateLock: []string{"CREATE DATABASE IF NOT EXISTS " + ident(p.prefix+postDatabase)},
 		Size: func(ctx context.Context, tables []string) (posts.Size, error) {
 			out := posts.Size{IndexBytes: -1, DeadRows: -1} // InnoDB stores rows in their primary key
 			err := p.writes.QueryRowContext(ctx, "SELECT COALESCE(SUM(FILE_SIZE), 0) FROM information_schema.INNODB_SYS_TABLESPACES WHERE NAME IN "+
 				flavour.List(tables, func(t string) string { return flavour.Quote(p.prefix + postDatabase + "/" + t) })).Scan(&out.TableBytes)
 			return out, err
 		},
-		Log: func(ctx context.Context) (n int64, err error) {
+		LogPosition: func(ctx context.Context) (n int64, err error) {
 			var name string
 			err = p.writes.QueryRowContext(ctx, "SHOW GLOBAL STATUS LIKE 'Innodb_lsn_current'").Scan(&name, &n)
 			return n, failed(ctx, err)
 		},
-		Tend: func(ctx context.Context, u posts.Maintenance, tables []string) error {
+		Maintain: func(ctx context.Context, u posts.Maintenance, tables []string) error {
 			how := "ANALYZE TABLE " // InnoDB removes dead rows by itself
 			if u == posts.VacuumFull {
 				how = "OPTIMIZE TABLE "
@@ -122,7 +122,7 @@ func (p postTables) connect(ctx context.Context) (*sqlengine.PostConn, error) {
 	if err != nil {
 		return nil, p.unreachable(err)
 	}
-	post, err := sqlengine.DriverPost(c, func(err error) bool { return is(err, errTaken, errDeadlock, errLockWait, errChanged) })
+	post, err := sqlengine.NewDriverPostConn(c, func(err error) bool { return is(err, errTaken, errDeadlock, errLockWait, errChanged) })
 	if err != nil {
 		return nil, err
 	}
@@ -158,7 +158,7 @@ func (p postTables) copyRows(ctx context.Context, c *sqlengine.PostConn, name st
 }
 
 // appendPostCell writes a field of LOAD DATA's text.
-func appendPostCell(dst []byte, c *sqlengine.PostColumn, v sqlengine.Cell) []byte {
+func appendPostCell(dst []byte, c *sqlengine.PostColumn, v sqlengine.PostCell) []byte {
 	switch {
 	case v.Null:
 		return append(dst, null...)

@@ -52,11 +52,11 @@ func (s scans) Open(ctx context.Context, p tables.Placement) (*tables.Star, erro
 	}
 	st := &star{db: s.database, place: p, name: s.prefix + starDatabase}
 	return sqlengine.OpenStar(ctx, &sqlengine.StarEngine{
-		Where: "database " + st.name, ReadOnly: s.readOnly, Text: st.text, Note: st.note, Load: st.load, Plan: st.plan, Size: st.size,
+		Location: "database " + st.name, ReadOnly: s.readOnly, Text: st.text, ReadNote: st.note, Load: st.load, Plan: st.plan, Size: st.size,
 		Rows: func(ctx context.Context, q tables.StarQuery, f func(row []any) error) error {
-			return sqlengine.Standard{Over: s.pool}.Rows(ctx, st.text(q), nil, f)
+			return sqlengine.DatabaseSQL{DB: s.pool}.Rows(ctx, st.text(q), nil, f)
 		},
-		Spent: s.spent,
+		ServerUsage: s.spent,
 	}, p)
 }
 
@@ -109,7 +109,7 @@ type part struct {
 func (s *star) parts(ctx context.Context) ([]part, error) {
 	out := make([]part, s.place.Partitions)
 	found := 0
-	err := sqlengine.Standard{Over: s.db.writes}.Rows(ctx, "SELECT NAME, FILENAME, FILE_SIZE FROM information_schema.INNODB_SYS_TABLESPACES WHERE LOCATE(?, LOWER(NAME)) = 1",
+	err := sqlengine.DatabaseSQL{DB: s.db.writes}.Rows(ctx, "SELECT NAME, FILENAME, FILE_SIZE FROM information_schema.INNODB_SYS_TABLESPACES WHERE LOCATE(?, LOWER(NAME)) = 1",
 		[]any{strings.ToLower(s.name + "/" + string(tables.StoreSales) + "#p#p")}, func(row []any) error {
 			var name string
 			var p part
@@ -200,7 +200,7 @@ func (s *star) folders(ctx context.Context) ([]string, error) {
 	var out []string
 	for _, path := range s.place.Paths {
 		dir := filepath.Join(path, own)
-		if err := sqlengine.GiveFolder(dir, Driver().Server.User); err != nil {
+		if err := sqlengine.CreateServerFolder(dir, Driver().Server.User); err != nil {
 			return nil, err
 		}
 		out = append(out, dir)

@@ -89,8 +89,8 @@ func typeName(c sqlengine.Column) string {
 
 // typeTable returns the statement that creates a wide or document table.
 func (a *openArchive) typeTable(subset string, t *record.LineType) string {
-	name, cols, _ := sqlengine.Table(a.Design, t)
-	text := sqlengine.Create(a.table(subset, name), cols, typeName)
+	name, cols, _ := sqlengine.DesignTable(a.Design, t)
+	text := sqlengine.CreateText(a.table(subset, name), cols, typeName)
 	text = strings.TrimSuffix(text, "\n)")
 	if a.Design == design.Wide {
 		text += ",\n  " + wideKey + " BINARY(16) NOT NULL,\n  PRIMARY KEY (fcst_valid_epoch, " + wideKey + ")"

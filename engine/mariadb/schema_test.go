@@ -137,7 +137,7 @@ func sum(t *testing.T, a *openArchive, subset string) (d record.Digest) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d.Add(h.Sum(b))
+		d.Add(h.DigestOf(b))
 	}
 	return d
 }
@@ -145,7 +145,7 @@ func sum(t *testing.T, a *openArchive, subset string) (d record.Digest) {
 func want(batches ...*record.Batch) (d record.Digest) {
 	var h record.Hasher
 	for _, b := range batches {
-		d.Add(h.Sum(b))
+		d.Add(h.DigestOf(b))
 	}
 	return d
 }

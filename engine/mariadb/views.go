@@ -145,7 +145,7 @@ func (w *lineWriter) pendingViews() (pending []string) {
 		}
 	}
 	for header, known := range w.viewHeads {
-		_, first := known.Fresh()
+		_, first := known.Uncommitted()
 		pending = append(pending, row(header, header+"_id", first))
 	}
 	return pending
@@ -283,7 +283,7 @@ func metNames(cols []column) []string {
 // writeViewHeads numbers the headers of the rows of a type and writes the new ones.
 func (w *lineWriter) writeViewHeads(ctx context.Context, lt *lineTable, v objectView) (heads []int64, err error) {
 	known, cols := w.viewHeads[v.header], viewHeader(lt.t, v)
-	written, _ := known.Fresh()
+	written, _ := known.Uncommitted()
 	var begins []string // start of each new header: type, file, line and revision
 	var key []byte
 	for batch, b := range lt.batches {
@@ -292,10 +292,10 @@ func (w *lineWriter) writeViewHeads(ctx context.Context, lt *lineTable, v object
 			for k := range cols {
 				key = append(w.append(key, lt, &cols[k], batch, b, i), '\t')
 			}
-			before, _ := known.Fresh()
+			before, _ := known.Uncommitted()
 			object := revisedObject(b, i)
 			id, _ := known.ID(string(key) + object)
-			if now, _ := known.Fresh(); len(now) > len(before) {
+			if now, _ := known.Uncommitted(); len(now) > len(before) {
 				begins = append(begins, fmt.Sprintf("%d\t%d\t%d", v.lu, lt.files[batch], b.Line[i]))
 				if v.header == "mtd_header" {
 					begins[len(begins)-1] += "\t" + w.revision(key, cols, object, id)
@@ -304,7 +304,7 @@ func (w *lineWriter) writeViewHeads(ctx context.Context, lt *lineTable, v object
 			heads = append(heads, id)
 		}
 	}
-	all, first := known.Fresh()
+	all, first := known.Uncommitted()
 	fresh := all[len(written):]
 	if len(fresh) == 0 {
 		return heads, nil

@@ -19,13 +19,13 @@ import (
 func (l *loading) loader() archive.Loader {
 	s := sqlengine.LoadSession{
 		Transaction: l.transaction,
-		Make: func(ctx context.Context, _ sqlengine.Querier, t *record.LineType) error {
-			return sqlengine.Standard{Over: l.a.db.writes}.Exec(ctx, l.a.db.words(l.a.typeTable(l.subset, t)))
+		MakeTable: func(ctx context.Context, _ sqlengine.Querier, t *record.LineType) error {
+			return sqlengine.DatabaseSQL{DB: l.a.db.writes}.Exec(ctx, l.a.db.words(l.a.typeTable(l.subset, t)))
 		},
-		MakeCommits: true, Insert: l.insert, Lines: l.wide, Replace: l.resolveExisting, Upserts: true, Close: l.Close,
+		MakeCommits: true, Insert: l.insert, InsertLines: l.wide, Replace: l.resolveExisting, Upserts: true, Close: l.Close,
 	}
 	var out *sqlengine.Loader
-	s.Docs = func(ctx context.Context, q sqlengine.Querier, g *design.Grouper, candidates []design.Row, stored *archive.CommitResult) error {
+	s.MergeDocs = func(ctx context.Context, q sqlengine.Querier, g *design.Grouper, candidates []design.Row, stored *archive.CommitResult) error {
 		l.batches = g.Batches
 		defer func() { l.batches = nil }()
 		return out.StoreDocs(ctx, q, g, candidates, stored)
@@ -44,7 +44,7 @@ func (l *loading) transaction(ctx context.Context, f func(q sqlengine.Querier) e
 			if err := l.start(ctx); err != nil {
 				return err
 			}
-			if err := f(sqlengine.Standard{Over: l.conn}); err != nil {
+			if err := f(sqlengine.DatabaseSQL{DB: l.conn}); err != nil {
 				return err
 			}
 			return l.end(ctx)
@@ -110,7 +110,7 @@ func (l *loading) wide(ctx context.Context, _ sqlengine.Querier, table string, c
 func (a *openArchive) wideLines(_ context.Context, _ sqlengine.Querier, subset string, t *record.LineType) (string, []sqlengine.Column, error) {
 	table, cols := a.Table(subset, t)
 	cols = append(slices.Clone(cols), sqlengine.Column{Name: wideKey, From: sqlengine.Identity})
-	return "SELECT " + sqlengine.Names("ld.", cols) + " FROM " + table + " ld", cols, nil
+	return "SELECT " + sqlengine.ColumnList("ld.", cols) + " FROM " + table + " ld", cols, nil
 }
 
 // OneOfEach returns why the wide design stores only one record of an identity.
@@ -125,7 +125,7 @@ func (a *openArchive) OneOfEach() string {
 func keysOf(lines *sqlengine.Lines) func(r design.Row) []byte {
 	hashes := make([]record.Hasher, len(lines.Batches))
 	for i, b := range lines.Batches {
-		hashes[i].Use(b)
+		hashes[i].SetBatch(b)
 	}
 	key := make([]byte, 0, 16)
 	return func(r design.Row) []byte {

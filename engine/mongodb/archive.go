@@ -154,7 +154,7 @@ func fields(q *question.Question) bson.D {
 // validTimes returns the conditions on the valid time. A range also contains times between the steps of a
 // grid. $mod excludes them, or the client if they may be negative, because the remainder has a sign.
 func validTimes(v *question.Times, f flavour.Name) (bson.D, error) {
-	if v.All() {
+	if v.IsAll() {
 		return nil, nil
 	}
 	in := func(field string, values any) bson.D {
@@ -163,7 +163,7 @@ func validTimes(v *question.Times, f flavour.Name) (bson.D, error) {
 	between := func(first, last any) bson.D { return bson.D{{Key: "$gte", Value: first}, {Key: "$lte", Value: last}} }
 	switch f {
 	case flavour.ISOList, flavour.EpochList:
-		if !v.Discrete() {
+		if !v.IsDiscrete() {
 			return nil, flavour.ErrCannotExpress
 		}
 		if f == flavour.EpochList {
@@ -256,7 +256,9 @@ func (a *openArchive) Ask(ctx context.Context, q *archive.Query, into *answer.Bu
 	}
 	return a.Answer(q.Question, nil, into, func(rows *record.Batch) error {
 		d := newDecoder(rows, q.Question.Lead)
-		d.admit = func(valid int64) bool { return q.Question.Valid.Contains(valid) && q.Question.Clock.AdmitsValid(valid) }
+		d.admit = func(valid int64) bool {
+			return q.Question.Valid.Contains(valid) && q.Question.TimeFilter.AcceptsValid(valid)
+		}
 		for _, filter := range p.filters(q.Keys) {
 			c, err := a.send(ctx, p, filter)
 			if err == nil {

@@ -281,7 +281,7 @@ func closed(dst []byte, start int32) []byte {
 func appendEntry(dst []byte, name string, b *record.Batch, i int) []byte {
 	start, dst := bsoncore.AppendDocumentElementStart(dst, name)
 	dst = bsoncore.AppendInt32Element(dst, "fcst_lead", b.Lead[i])
-	if !b.Plain(i) {
+	if !b.HasPlainTimes(i) {
 		dst = bsoncore.AppendInt64Element(dst, "fcst_valid_end", b.ValidEnd[i])
 		dst = bsoncore.AppendInt32Element(dst, "obs_lead", b.ObsLead[i])
 		dst = bsoncore.AppendInt64Element(dst, "obs_valid_beg", b.ObsBeg[i])

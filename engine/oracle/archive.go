@@ -36,10 +36,10 @@ func (db *database) Open(_ context.Context, n design.Name) (archive.Archive, err
 func newArchive(db *database, n design.Name) *openArchive {
 	a := &openArchive{db: db}
 	a.Archive = &sqlengine.Archive{
-		Driver: Driver, Design: n, Dialect: dialect(), Pool: querier{sqlengine.Standard{Over: db.pool}}, Param: ":1",
-		Homes: allTables, Subset: a.subset,
-		Tables: func(string) (string, []any) { return allTables, nil },
-		Name:   objectName,
+		Driver: Driver, Design: n, Dialect: dialect(), Pool: querier{sqlengine.DatabaseSQL{DB: db.pool}}, Placeholder: ":1",
+		ContainersQuery: allTables, SubsetIn: a.subset,
+		TablesQuery: func(string) (string, []any) { return allTables, nil },
+		ListedName:  objectName,
 		CountDocs: func(from string) string {
 			return "SELECT (SELECT COUNT(*) FROM " + from + "), (SELECT COUNT(*) FROM " + from +
 				" r, JSON_TABLE(r.data FORMAT JSON, '$[*]' COLUMNS (fcst_lead NUMBER PATH '$.fcst_lead')) d) FROM DUAL"
@@ -53,7 +53,7 @@ func (a *openArchive) subset(ctx context.Context, table string) (string, bool, e
 	if !strings.HasSuffix(table, "/"+a.OwnName(sqlengine.CatalogTable)) {
 		return "", false, nil
 	}
-	names, err := sqlengine.Texts(ctx, a.Pool, "SELECT subset FROM "+flavour.Ident(table))
+	names, err := sqlengine.QueryTexts(ctx, a.Pool, "SELECT subset FROM "+flavour.Ident(table))
 	if err != nil || len(names) == 0 { // it was created a moment ago
 		return "", false, err
 	}
@@ -67,21 +67,21 @@ func (a *openArchive) Size(ctx context.Context) (int64, error) {
 		tables = "table_name LIKE '%/line!_data!_%' ESCAPE '!' OR table_name LIKE '%/stat!_header' ESCAPE '!' OR table_name LIKE '%/data!_file' ESCAPE '!'"
 	}
 	tables = "(" + tables + " OR table_name LIKE '%/barograph!_" + string(a.Design) + "!_%' ESCAPE '!')"
-	return sqlengine.Number(ctx, a.Pool, "SELECT SUM(bytes) FROM user_segments WHERE segment_name IN (SELECT table_name FROM user_tables WHERE "+tables+
+	return sqlengine.QueryNumber(ctx, a.Pool, "SELECT SUM(bytes) FROM user_segments WHERE segment_name IN (SELECT table_name FROM user_tables WHERE "+tables+
 		" UNION ALL SELECT index_name FROM user_indexes WHERE "+tables+" UNION ALL SELECT segment_name FROM user_lobs WHERE "+tables+")")
 }
 
 // querier is a Querier of the driver's types.
-type querier struct{ sqlengine.Standard }
+type querier struct{ sqlengine.DatabaseSQL }
 
 // Exec runs a statement.
 func (q querier) Exec(ctx context.Context, text string, args ...any) error {
-	return q.Standard.Exec(ctx, text, arguments(args)...)
+	return q.DatabaseSQL.Exec(ctx, text, arguments(args)...)
 }
 
 // Rows passes each row to f.
 func (q querier) Rows(ctx context.Context, text string, args []any, f func(row []any) error) error {
-	return q.Standard.Rows(ctx, text, arguments(args), func(row []any) error {
+	return q.DatabaseSQL.Rows(ctx, text, arguments(args), func(row []any) error {
 		for k, v := range row {
 			row[k] = canonical(v)
 		}
@@ -120,7 +120,7 @@ func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Pl
 		return archive.Plan{}, sqlengine.CallError(ctx, err)
 	}
 	defer c.Close() //nolint:errcheck // it returns to the pool
-	return explain(ctx, querier{sqlengine.Standard{Over: c}}, q)
+	return explain(ctx, querier{sqlengine.DatabaseSQL{DB: c}}, q)
 }
 
 func explain(ctx context.Context, c querier, q *archive.Query) (archive.Plan, error) {
@@ -133,7 +133,7 @@ func explain(ctx context.Context, c querier, q *archive.Query) (archive.Plan, er
 			return archive.Plan{}, err
 		}
 	}
-	text, err := sqlengine.Texts(ctx, c, "SELECT plan_table_output FROM TABLE(DBMS_XPLAN.DISPLAY)")
+	text, err := sqlengine.QueryTexts(ctx, c, "SELECT plan_table_output FROM TABLE(DBMS_XPLAN.DISPLAY)")
 	if err != nil {
 		return archive.Plan{}, err
 	}

@@ -32,18 +32,18 @@ func (a *openArchive) Loader(ctx context.Context, subset string) (archive.Loader
 		return nil, err
 	}
 	// Another loader may do the same; then one of them finds the row.
-	err := a.Pool.Exec(ctx, "MERGE INTO "+a.Own(subset, sqlengine.CatalogTable)+" c USING (SELECT 1 AS id FROM DUAL) n ON (c.id = n.id)"+
+	err := a.Pool.Exec(ctx, "MERGE INTO "+a.OwnTable(subset, sqlengine.CatalogTable)+" c USING (SELECT 1 AS id FROM DUAL) n ON (c.id = n.id)"+
 		" WHEN NOT MATCHED THEN INSERT (id, subset, version) VALUES (1, :1, 0)", subset)
 	if err != nil && code(err) != keyTaken {
 		return nil, err
 	}
 	return a.NewLoader(subset, sqlengine.LoadSession{
-		Check: checkText, CheckKey: checkKey, Transaction: a.db.transaction,
-		Make: func(ctx context.Context, _ sqlengine.Querier, t *record.LineType) error {
+		CheckText: checkText, CheckKey: checkKey, Transaction: a.db.transaction,
+		MakeTable: func(ctx context.Context, _ sqlengine.Querier, t *record.LineType) error {
 			return a.makeAll(ctx, a.typeObjects(subset, t))
 		},
 		MakeCommits: true, Insert: insert,
-		RowID: "ROWIDTOCHAR(ld.ROWID)", Delete: remove, Analyze: a.analyze,
+		RowID: "ROWIDTOCHAR(ld.ROWID)", DeleteRows: remove, Analyze: a.analyze,
 	}), nil
 }
 
@@ -81,7 +81,7 @@ func (db *database) transaction(ctx context.Context, f func(q sqlengine.Querier)
 	if err != nil {
 		return err
 	}
-	if err := f(querier{sqlengine.Standard{Over: tx}}); err != nil {
+	if err := f(querier{sqlengine.DatabaseSQL{DB: tx}}); err != nil {
 		return errors.Join(err, tx.Rollback())
 	}
 	return tx.Commit()
@@ -139,7 +139,7 @@ func newBulk(table string, cols []sqlengine.Column) *bulk {
 			b.blobs[k] = nil
 		}
 	}
-	b.text = "INSERT INTO " + table + " (" + sqlengine.Names("", cols) + ") VALUES (" + strings.Join(params, ", ") + ")"
+	b.text = "INSERT INTO " + table + " (" + sqlengine.ColumnList("", cols) + ") VALUES (" + strings.Join(params, ", ") + ")"
 	return b
 }
 
@@ -231,7 +231,7 @@ func table(subset, name string, cols []sqlengine.Column) object {
 		open[i].NotNull = open[i].NotNull && open[i].Type != sqlengine.Text
 	}
 	full := objectName(subset, name)
-	text := sqlengine.Create(flavour.Ident(full), open, typeName)
+	text := sqlengine.CreateText(flavour.Ident(full), open, typeName)
 	text = strings.Replace(text, " IF NOT EXISTS", "", 1)
 	text = strings.Replace(text, " PRIMARY KEY NOT NULL", " CONSTRAINT "+flavour.Ident(full+keySuffix)+" PRIMARY KEY", 1)
 	return object{"user_tables", "table_name", full, text}
@@ -266,7 +266,7 @@ func (a *openArchive) subsetObjects(subset string) []object {
 // load can then find the records that it replaces without reading the whole series. The same index serves a
 // question by header.
 func (a *openArchive) typeObjects(subset string, t *record.LineType) []object {
-	name, cols, _ := sqlengine.Table(a.Design, t)
+	name, cols, _ := sqlengine.DesignTable(a.Design, t)
 	out := []object{table(subset, name, cols)}
 	if a.Design == design.Normalized {
 		return append(out, index(subset, name, headerSuffix, "stat_header_id, fcst_valid_beg"))
@@ -277,7 +277,7 @@ func (a *openArchive) typeObjects(subset string, t *record.LineType) []object {
 // makeAll creates the missing objects. Each statement commits, so no transaction may be in progress.
 func (a *openArchive) makeAll(ctx context.Context, objects []object) error {
 	for _, o := range objects {
-		n, err := sqlengine.Number(ctx, a.Pool, "SELECT COUNT(*) FROM "+o.view+" WHERE "+o.column+" = :1", o.name)
+		n, err := sqlengine.QueryNumber(ctx, a.Pool, "SELECT COUNT(*) FROM "+o.view+" WHERE "+o.column+" = :1", o.name)
 		if err != nil {
 			return err
 		}

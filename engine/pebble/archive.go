@@ -258,7 +258,7 @@ func (a *openArchive) Phrase(ctx context.Context, q *question.Question, f flavou
 		p.Lookup = docengine.Derive(c, out)
 		out.Text = fmt.Sprintf("get %d derived ids of %d series", len(out.Keys), len(p.Headers))
 	} else {
-		if _, _, _, ok := q.Valid.Grid(); !ok && !q.Valid.All() {
+		if _, _, _, ok := q.Valid.Grid(); !ok && !q.Valid.IsAll() {
 			return nil, fmt.Errorf("pebble: %s needs a list of times with a constant step: %w", f, flavour.ErrCannotExpress)
 		}
 		began := time.Now()
@@ -363,7 +363,7 @@ func (r *reader) ranges(ctx context.Context, p *plan) error {
 			if err != nil {
 				return docengine.DocumentError(string(r.it.Key()), err)
 			}
-			if !r.question.Valid.Contains(valid) || !r.question.Clock.AdmitsValid(valid) {
+			if !r.question.Valid.Contains(valid) || !r.question.TimeFilter.AcceptsValid(valid) {
 				continue
 			}
 			if err := r.take(uint32(i), valid); err != nil {

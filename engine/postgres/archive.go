@@ -35,35 +35,35 @@ func (db *database) Open(_ context.Context, n design.Name) (archive.Archive, err
 	// plain is the condition for a table that runs no function when it is read, and hides no row.
 	const plain = `relkind IN ('r', 'p') AND NOT relrowsecurity`
 	a.Archive = &sqlengine.Archive{
-		Driver: Driver, Design: n, Dialect: dialect(), Pool: querier{db.pool}, Param: "$1",
-		Subset: a.subset,
-		Tables: func(subset string) (string, []any) {
+		Driver: Driver, Design: n, Dialect: dialect(), Pool: querier{db.pool}, Placeholder: "$1",
+		SubsetIn: a.subset,
+		TablesQuery: func(subset string) (string, []any) {
 			return `SELECT relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 		WHERE nspname = $1 AND ` + plain, []any{schemaName(subset)}
 		},
-		Others: func(subset string) (string, []any) {
+		NonTablesQuery: func(subset string) (string, []any) {
 			return `SELECT relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 		WHERE nspname = $1 AND relkind NOT IN ('i', 'I', 'S', 't') AND NOT (` + plain + `)`, []any{schemaName(subset)}
 		},
-		Name:    func(_, table string) string { return table },
-		Entries: func(data string) string { return data + "::text" },
+		ListedName:  func(_, table string) string { return table },
+		EntriesJSON: func(data string) string { return data + "::text" },
 		CountDocs: func(from string) string {
 			return "SELECT count(*), coalesce(sum(jsonb_array_length(data)), 0) FROM " + from
 		},
-		Repeats: func(src any, into []float64) ([]float64, error) {
+		DecodeRepeats: func(src any, into []float64) ([]float64, error) {
 			raw, _ := src.([]byte)
 			return floats(raw, into), nil
 		},
-		Snapshot: a.snapshot,
+		InSnapshot: a.snapshot,
 	}
-	a.Homes = `SELECT nspname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+	a.ContainersQuery = `SELECT nspname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 		WHERE relname = ` + flavour.Quote(a.OwnName(sqlengine.CatalogTable)) + ` AND relkind = 'r' AND ` + plain
 	return a, nil
 }
 
 // subset returns the subset of a schema. Its name may be escaped or shortened in the schema's name.
 func (a *openArchive) subset(ctx context.Context, schema string) (string, bool, error) {
-	names, err := sqlengine.Texts(ctx, a.Pool, "SELECT subset FROM "+flavour.Ident(schema)+"."+a.OwnName(sqlengine.CatalogTable))
+	names, err := sqlengine.QueryTexts(ctx, a.Pool, "SELECT subset FROM "+flavour.Ident(schema)+"."+a.OwnName(sqlengine.CatalogTable))
 	if damaged, ok := errors.AsType[*pgconn.PgError](err); ok && strings.HasPrefix(damaged.Code, "XX") {
 		return schema, true, nil // reading the catalog reports the damage
 	}
@@ -121,7 +121,7 @@ func (a *openArchive) Check(ctx context.Context, subset string) (problems []stri
 
 // Size returns the bytes of this design's tables in all subsets, with their indexes.
 func (a *openArchive) Size(ctx context.Context) (int64, error) {
-	schemas, err := sqlengine.Texts(ctx, a.Pool, a.Homes)
+	schemas, err := sqlengine.QueryTexts(ctx, a.Pool, a.ContainersQuery)
 	if err != nil {
 		return 0, err
 	}
@@ -130,14 +130,14 @@ func (a *openArchive) Size(ctx context.Context) (int64, error) {
 	if a.Design == design.Normalized {
 		tables = append(tables, design.HeaderTable, sqlengine.FileTable)
 	}
-	return sqlengine.Number(ctx, a.Pool, `SELECT sum(pg_total_relation_size(c.oid))::bigint
+	return sqlengine.QueryNumber(ctx, a.Pool, `SELECT sum(pg_total_relation_size(c.oid))::bigint
 		FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 		WHERE nspname = ANY($1) AND relkind IN ('r', 'p') AND (relname = ANY($2) OR starts_with(relname, $3))`, schemas, tables, prefix)
 }
 
 // Ask decodes replies in the wire format; see decodeRow.
 func (a *openArchive) Ask(ctx context.Context, q *archive.Query, into *answer.Builder) error {
-	d := sqlengine.NewDecoder(a.Design, q, into)
+	d := sqlengine.NewResultDecoder(a.Design, q, into)
 	if ok, err := a.Exists(ctx, q.Question); err != nil || !ok {
 		return err
 	}
@@ -218,7 +218,7 @@ func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Pl
 	if ok, err := a.Exists(ctx, q.Question); err != nil || !ok {
 		return archive.Plan{Text: "the subset has no records of this line type\n"}, err
 	}
-	lines, err := sqlengine.Texts(ctx, a.Pool, "EXPLAIN (ANALYZE, BUFFERS) "+q.Text, q.Args...)
+	lines, err := sqlengine.QueryTexts(ctx, a.Pool, "EXPLAIN (ANALYZE, BUFFERS) "+q.Text, q.Args...)
 	if err != nil {
 		return archive.Plan{}, err
 	}
@@ -257,7 +257,7 @@ type node struct {
 }
 
 func (a *openArchive) profile(ctx context.Context, q *archive.Query) (*explained, error) {
-	text, err := sqlengine.Texts(ctx, a.Pool, "EXPLAIN (ANALYZE, FORMAT JSON) "+q.Text, q.Args...)
+	text, err := sqlengine.QueryTexts(ctx, a.Pool, "EXPLAIN (ANALYZE, FORMAT JSON) "+q.Text, q.Args...)
 	if err != nil {
 		return nil, err
 	}

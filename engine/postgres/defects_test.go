@@ -141,7 +141,7 @@ func (d *databases) plans(t *testing.T) {
 			if !strings.Contains(plan.Text, "Buffers:") || !strings.Contains(plan.Text, "actual time") {
 				t.Errorf("%s, %s: the plan tells neither time nor pages:\n%s", n, f, plan.Text)
 			}
-			name, _, _ := sqlengine.Table(n, lt)
+			name, _, _ := sqlengine.DesignTable(n, lt)
 			switch scanned := strings.Contains(plan.Text, "Seq Scan on "+name); {
 			case f == flavour.MetviewerSQL && strings.Contains(plan.Text, "Index Cond: (convert_to"):
 				t.Errorf("an index serves BINARY:\n%s", plan.Text)

@@ -26,35 +26,35 @@ func (k kvTables) dialect() *sqlengine.KVDialect {
 		Quote:   func(name string) string { return pgx.Identifier{strings.ToLower(name)}.Sanitize() },
 		Param:   func(i int) string { return "$" + strconv.Itoa(i) },
 		KeyType: `varchar(255) COLLATE "C"`, TextType: "text", DocType: "jsonb",
-		First: func(param string) string { return "FETCH FIRST " + param + " ROWS ONLY" },
-		Field: func(doc, name string) string { return doc + " ->> '" + name + "'" },
-		Merge: func(doc, param string) string { return doc + " || " + param + "::jsonb" },
+		LimitClause: func(param string) string { return "FETCH FIRST " + param + " ROWS ONLY" },
+		FieldText:   func(doc, name string) string { return doc + " ->> '" + name + "'" },
+		Merge:       func(doc, param string) string { return doc + " || " + param + "::jsonb" },
 		AtPath: func(doc, path string) string {
 			return "jsonb_path_query_first(" + doc + ", " + path + "::jsonpath) #>> '{}'"
 		},
 		SetPath: func(doc, path, value string) string {
 			return "jsonb_set(" + doc + ", " + path + "::text[], to_jsonb(" + value + "::text))"
 		},
-		MaxParams: 65535, Folded: true,
+		MaxParams: 65535, FoldsNames: true,
 		Begin: map[kv.IsolationLevel][]string{
 			kv.ReadCommitted:  {"BEGIN ISOLATION LEVEL READ COMMITTED"},
 			kv.RepeatableRead: {"BEGIN ISOLATION LEVEL REPEATABLE READ"},
 			kv.Serializable:   {"BEGIN ISOLATION LEVEL SERIALIZABLE"},
 		},
-		Joined: func(doc, name string) string {
+		JoinedText: func(doc, name string) string {
 			field := doc + " -> '" + name + "'"
 			return "CASE jsonb_typeof(" + field + ") WHEN 'array' THEN array_to_string(ARRAY(SELECT e FROM jsonb_array_elements_text(" + field +
 				") WITH ORDINALITY AS a (e, i) ORDER BY i), '') ELSE " + doc + " ->> '" + name + "' END"
 		},
-		Variants: map[kv.Layout]sqlengine.Variant{
+		Variants: map[kv.Layout]sqlengine.KVVariant{
 			kv.Hash: {
-				Options: " PARTITION BY HASH (" + sqlengine.KeyColumn + ")", More: hashParts,
-				Is: "SELECT (p.partstrat = 'h' AND (SELECT count(*) FROM pg_inherits i WHERE i.inhparent = p.partrelid) = " +
+				TableOptions: " PARTITION BY HASH (" + sqlengine.KVKeyColumn + ")", ExtraStatements: hashParts,
+				CheckQuery: "SELECT (p.partstrat = 'h' AND (SELECT count(*) FROM pg_inherits i WHERE i.inhparent = p.partrelid) = " +
 					strconv.Itoa(sqlengine.HashPartitions) +
 					")::int::text FROM pg_partitioned_table p WHERE p.partrelid = to_regclass(quote_ident($1::text))",
 			},
-			kv.Array:      {More: commentStatement(kv.Array), Is: isNoted(kv.Array)},
-			kv.ArrayIndex: {More: arrayIndex, Is: isNoted(kv.ArrayIndex) + hasElements},
+			kv.Array:      {ExtraStatements: commentStatement(kv.Array), CheckQuery: isNoted(kv.Array)},
+			kv.ArrayIndex: {ExtraStatements: arrayIndex, CheckQuery: isNoted(kv.ArrayIndex) + hasElements},
 		},
 		Catalog: catalog(),
 	}
@@ -79,7 +79,7 @@ const hasElements = " WHERE EXISTS (SELECT FROM pg_index i JOIN pg_class c ON c.
 // arrayIndex returns the statement that creates the index over the elements of the first field.
 func arrayIndex(d *sqlengine.KVDialect, t kv.Table) []string {
 	return append(commentStatement(kv.ArrayIndex)(d, t), "CREATE INDEX IF NOT EXISTS "+d.Quote(t.Name+"_elements")+" ON "+d.Quote(t.Name)+
-		" USING gin (("+sqlengine.DocumentColumn+" -> '"+t.Fields[0]+"'))")
+		" USING gin (("+sqlengine.KVDocumentColumn+" -> '"+t.Fields[0]+"'))")
 }
 
 // hashParts makes the partitions, under names that a user's own partitions do not have.
@@ -227,8 +227,8 @@ func (s *session) Prepare(ctx context.Context, text string) (sqlengine.Statement
 
 func statementName(n int) string { return "kv" + strconv.Itoa(n) }
 
-// Taken reports whether an error is a violated unique key.
-func (s *session) Taken(err error) bool { return taken(err) }
+// DuplicateKey reports whether an error is a violated unique key.
+func (s *session) DuplicateKey(err error) bool { return isDuplicateKey(err) }
 
 // Conflict reports whether an error is a serialization failure or a deadlock.
 func (s *session) Conflict(err error) bool {

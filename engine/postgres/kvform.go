@@ -34,28 +34,28 @@ const thisTable = "to_regclass(quote_ident($1::text))"
 // leaves nothing; what no transaction takes (CREATE TABLESPACE) must be there before.
 func catalog() *sqlengine.KVCatalog {
 	return &sqlengine.KVCatalog{
-		Columns: `SELECT a.attname::text, format_type(a.atttypid, a.atttypmod),
+		ColumnsQuery: `SELECT a.attname::text, format_type(a.atttypid, a.atttypmod),
 			CASE WHEN t.typname = 'jsonb' THEN 'document' WHEN t.typcategory = 'S' THEN 'text' ELSE 'other' END,
 			(a.attnotnull AND NOT a.atthasdef AND a.attidentity = '')::int::text
 			FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
 			WHERE a.attrelid = ` + thisTable + ` AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`,
-		Unique: `SELECT (count(*) > 0)::int::text FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum
+		UniqueQuery: `SELECT (count(*) > 0)::int::text FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum
 			= i.indkey[0]
 			WHERE i.indrelid = ` + thisTable +
 			` AND i.indisunique AND i.indimmediate AND i.indisvalid AND i.indnkeyatts = 1 AND i.indpred IS NULL
-			AND a.attname = '` + sqlengine.KeyColumn + `'`,
-		Comment: "SELECT coalesce(obj_description(" + thisTable + ", 'pg_class'), '')",
+			AND a.attname = '` + sqlengine.KVKeyColumn + `'`,
+		CommentQuery: "SELECT coalesce(obj_description(" + thisTable + ", 'pg_class'), '')",
 		SetComment: func(table, comment string) string {
 			return "COMMENT ON TABLE " + table + " IS " + flavour.Quote(comment)
 		},
-		Place: func(err error) int {
+		ErrorPosition: func(err error) int {
 			if e, ok := errors.AsType[*pgconn.PgError](err); ok {
 				return int(e.Position)
 			}
 			return 0
 		},
 		Begin: "BEGIN", Commit: "COMMIT", Rollback: "ROLLBACK",
-		Dollar: true,
+		DollarQuotes: true,
 	}
 }
 

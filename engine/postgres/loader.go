@@ -42,8 +42,8 @@ func (a *openArchive) Loader(ctx context.Context, subset string) (archive.Loader
 		return execute(ctx, conn(q), a.subsetTables(subset)...)
 	})
 	return a.NewLoader(subset, sqlengine.LoadSession{
-		Check: storable.Check, Transaction: l.transaction, Make: l.makeTable, Extend: l.extend,
-		Insert: insert, Lines: lines, Replace: l.replace,
+		CheckText: storable.Check, Transaction: l.transaction, MakeTable: l.makeTable, ExtendTable: l.extend,
+		Insert: insert, InsertLines: lines, Replace: l.replace,
 		Analyze: func(ctx context.Context, table string) error { return a.Pool.Exec(ctx, "ANALYZE "+table) },
 	}), err
 }
@@ -87,7 +87,7 @@ func (l *loader) transaction(ctx context.Context, f func(q sqlengine.Querier) er
 
 // makeTable creates the table of a type, if it does not exist.
 func (l *loader) makeTable(ctx context.Context, q sqlengine.Querier, t *record.LineType) error {
-	name, _, _ := sqlengine.Table(l.a.Design, t)
+	name, _, _ := sqlengine.DesignTable(l.a.Design, t)
 	ok, err := l.a.HasTable(ctx, q, l.subset, name)
 	if err == nil && !ok {
 		err = execute(ctx, conn(q), l.a.typeTables(l.subset, t)...)
@@ -106,8 +106,8 @@ func (l *loader) replace(ctx context.Context, q sqlengine.Querier, lines *sqleng
 	if err != nil || len(rows) == 0 {
 		return err
 	}
-	c, stage := conn(q), sqlengine.KeyColumns(cols)
-	create := strings.Replace(sqlengine.Create("barograph_stage", stage, types.Of), "CREATE TABLE IF NOT EXISTS", "CREATE TEMP TABLE", 1)
+	c, stage := conn(q), sqlengine.IdentityColumns(cols)
+	create := strings.Replace(sqlengine.CreateText("barograph_stage", stage, types.Of), "CREATE TABLE IF NOT EXISTS", "CREATE TEMP TABLE", 1)
 	if err := execute(ctx, c, create); err != nil {
 		return err
 	}
@@ -170,7 +170,7 @@ func probe(table string, lines *sqlengine.Lines, pairs []design.Row) (text strin
 	if lines.Design == design.Normalized {
 		ids, times := make([]int64, len(pairs)), make([]time.Time, len(pairs))
 		for i, r := range pairs {
-			ids[i], times[i] = lines.IDs[r.Header], time.Unix(r.Valid, 0).UTC()
+			ids[i], times[i] = lines.HeaderIDs[r.Header], time.Unix(r.Valid, 0).UTC()
 		}
 		return "SELECT u.n FROM unnest($1::bigint[], $2::timestamp[]) WITH ORDINALITY AS u(id, valid, n)" +
 			" WHERE EXISTS (SELECT FROM " + table + " t WHERE t.stat_header_id = u.id AND t.fcst_valid_beg = u.valid)", []any{ids, times}

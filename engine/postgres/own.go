@@ -51,7 +51,7 @@ func (db *database) openOwn(ctx context.Context, keep bool) (*tables.Tables, err
 			})
 		},
 		Size: func(ctx context.Context) (int64, error) {
-			return sqlengine.Number(ctx, q, "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace WHERE nspname = '"+ownSchema+"' AND relkind = 'r'")
+			return sqlengine.QueryNumber(ctx, q, "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace WHERE nspname = '"+ownSchema+"' AND relkind = 'r'")
 		},
 		Spent: func(ctx context.Context) (engine.ServerUsage, error) { return spent(ctx, pool) },
 		Close: func() error { pool.Close(); return nil },
@@ -59,7 +59,7 @@ func (db *database) openOwn(ctx context.Context, keep bool) (*tables.Tables, err
 }
 
 // ownCast returns the cast of a column of a PostgreSQL type.
-func ownCast(oid uint32) sqlengine.OwnCast {
+func ownCast(oid uint32) sqlengine.ResultCast {
 	switch oid {
 	case pgtype.NumericOID, pgtype.Int2OID, pgtype.Int4OID, pgtype.Int8OID:
 		return sqlengine.AsDecimal
@@ -70,7 +70,7 @@ func ownCast(oid uint32) sqlengine.OwnCast {
 	case pgtype.TimestampOID, pgtype.TimestamptzOID:
 		return sqlengine.AsMoment
 	}
-	return sqlengine.AsItIs
+	return sqlengine.AsIs
 }
 
 func loadOwn(ctx context.Context, pool *pgxpool.Pool, t *tables.Table) error {

@@ -209,8 +209,8 @@ func (s sharing) Prepare(_ context.Context, text string) (sqlengine.Statement, e
 	return &shared{line: s.line, request: request{text: text, done: make(chan struct{}, 1)}}, nil
 }
 
-// Taken reports whether an error is a violated unique key.
-func (sharing) Taken(err error) bool { return taken(err) }
+// DuplicateKey reports whether an error is a violated unique key.
+func (sharing) DuplicateKey(err error) bool { return isDuplicateKey(err) }
 
 // Close leaves the line open for the others. Before, it lets the server report its counts.
 func (s sharing) Close() error {

@@ -30,10 +30,10 @@ func postDialect() *sqlengine.PostDialect {
 	quote := func(name string) string { return pgx.Identifier{name}.Sanitize() }
 	return &sqlengine.PostDialect{
 		Quote: quote, Schema: quote(postSchema) + ".",
-		Param:     func(i int) string { return "$" + strconv.Itoa(i) },
-		Type:      postType,
-		MaxParams: 65535,
-		Temporary: "CREATE TEMPORARY TABLE IF NOT EXISTS", TemporaryOptions: " ON COMMIT DELETE ROWS",
+		Param:           func(i int) string { return "$" + strconv.Itoa(i) },
+		Type:            postType,
+		MaxParams:       65535,
+		CreateTemporary: "CREATE TEMPORARY TABLE IF NOT EXISTS", TemporaryOptions: " ON COMMIT DELETE ROWS",
 		CreateProcedure: func(name string, types []string, body string) []string {
 			args := make([]string, len(types))
 			for i, t := range types {
@@ -79,14 +79,14 @@ func (p postTables) Open(ctx context.Context, t posts.Tables) (*posts.Store, err
 		return plain(name, types, body)
 	}
 	return sqlengine.OpenPosts(ctx, &sqlengine.PostEngine{
-		Dialect: d, Methods: postMethods(), Connect: p.connect, Begin: "BEGIN", RowsOfStatement: 128, ReadOnly: p.readOnly,
+		Dialect: d, Methods: postMethods(), Connect: p.connect, Begin: "BEGIN", MaxRows: 128, ReadOnly: p.readOnly,
 		// Two sessions that create one schema at the same time would collide.
-		Before: []string{"SELECT pg_advisory_lock(hashtextextended('barograph/post', 0))", "CREATE SCHEMA IF NOT EXISTS " + d.Quote(postSchema)},
-		Size:   p.size,
-		Log: func(ctx context.Context) (int64, error) {
-			return sqlengine.Number(ctx, querier{p.pool}, "SELECT (pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::bigint")
+		CreateLock: []string{"SELECT pg_advisory_lock(hashtextextended('barograph/post', 0))", "CREATE SCHEMA IF NOT EXISTS " + d.Quote(postSchema)},
+		Size:       p.size,
+		LogPosition: func(ctx context.Context) (int64, error) {
+			return sqlengine.QueryNumber(ctx, querier{p.pool}, "SELECT (pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::bigint")
 		},
-		Tend: func(ctx context.Context, u posts.Maintenance, tables []string) error {
+		Maintain: func(ctx context.Context, u posts.Maintenance, tables []string) error {
 			how := map[posts.Maintenance]string{posts.Statistics: "ANALYZE ", posts.Vacuum: "VACUUM (ANALYZE) ", posts.VacuumFull: "VACUUM (FULL, ANALYZE) "}[u]
 			_, err := p.pool.Exec(ctx, how+d.Schema+strings.Join(tables, ", "+d.Schema))
 			return err
@@ -123,7 +123,7 @@ func (p postTables) connect(ctx context.Context) (*sqlengine.PostConn, error) {
 			_, err := s.pg.Exec(ctx, text).ReadAll()
 			return err
 		},
-		Direct: s.direct, Prepare: s.prepare, Pipeline: s.pipeline, IsRetryable: isRetryable, Append: s.copyRows, Taken: taken,
+		Direct: s.direct, Prepare: s.prepare, Pipeline: s.pipeline, IsRetryable: isRetryable, Append: s.copyRows, IsDuplicateKey: isDuplicateKey,
 		Copy: func(ctx context.Context, name string, t *sqlengine.PostTable, rows []sqlengine.PostRow) error {
 			return s.copyRows(ctx, pgx.Identifier{name}.Sanitize(), t, rows)
 		},
@@ -141,7 +141,7 @@ func isRetryable(err error) bool {
 	return ok && (e.Code == "40P01" || e.Code == "40001" || e.Code == "23505")
 }
 
-func taken(err error) bool {
+func isDuplicateKey(err error) bool {
 	e, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && e.Code == "23505"
 }
@@ -281,7 +281,7 @@ func (c *postConn) copyRows(ctx context.Context, table string, t *sqlengine.Post
 // postgresDay is 2000-01-01 in days since 1970. PostgreSQL counts dates from it.
 const postgresDay = postgresEpoch / 86400
 
-func appendCell(dst []byte, c *sqlengine.PostColumn, v sqlengine.Cell) []byte {
+func appendCell(dst []byte, c *sqlengine.PostColumn, v sqlengine.PostCell) []byte {
 	switch {
 	case v.Null:
 		return appendNull(dst)

@@ -59,12 +59,12 @@ func (s scans) Open(ctx context.Context, p tables.Placement) (*tables.Star, erro
 		return nil, failed(ctx, err)
 	}
 	out, err := sqlengine.OpenStar(ctx, &sqlengine.StarEngine{
-		Where: "schema " + starSchema, ReadOnly: s.readOnly, Text: st.text, Note: st.note, Load: st.load, Plan: st.plan, Size: st.size,
+		Location: "schema " + starSchema, ReadOnly: s.readOnly, Text: st.text, ReadNote: st.note, Load: st.load, Plan: st.plan, Size: st.size,
 		Rows: func(ctx context.Context, q tables.StarQuery, f func(row []any) error) error { // as texts, which keep a sum exact
 			return querier{st.pool}.Rows(ctx, st.text(q), []any{pgx.QueryResultFormats{pgx.TextFormatCode}}, f)
 		},
-		Spent: func(ctx context.Context) (engine.ServerUsage, error) { return spent(ctx, st.pool) },
-		Close: func() error { st.pool.Close(); return nil },
+		ServerUsage: func(ctx context.Context) (engine.ServerUsage, error) { return spent(ctx, st.pool) },
+		Close:       func() error { st.pool.Close(); return nil },
 	}, p)
 	if err == nil {
 		err = st.warnOfProcesses(ctx)
@@ -116,7 +116,7 @@ func (s *star) text(q tables.StarQuery) string {
 
 // plan runs the query, because only then the plan contains the number of workers.
 func (s *star) plan(ctx context.Context, q tables.StarQuery) (string, error) {
-	lines, err := sqlengine.Texts(ctx, querier{s.pool}, "EXPLAIN (ANALYZE, BUFFERS) "+s.text(q))
+	lines, err := sqlengine.QueryTexts(ctx, querier{s.pool}, "EXPLAIN (ANALYZE, BUFFERS) "+s.text(q))
 	return strings.Join(lines, "\n") + "\n", err
 }
 
@@ -316,7 +316,7 @@ func (s *star) makeSpaces(ctx context.Context) ([]string, error) {
 		if exists {
 			continue
 		}
-		folderErr := sqlengine.GiveFolder(dir, Driver().Server.User) // no effect if the server runs on another machine
+		folderErr := sqlengine.CreateServerFolder(dir, Driver().Server.User) // no effect if the server runs on another machine
 		_, err := s.pool.Exec(ctx, "CREATE TABLESPACE "+name+" LOCATION "+flavour.Quote(dir))
 		switch {
 		case err != nil && ctx.Err() != nil:

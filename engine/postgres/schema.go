@@ -40,7 +40,7 @@ var types = sqlengine.TypeNames{ //nolint:gochecknoglobals // a constant table
 
 // subsetTables returns the statements that create a subset.
 func (a *openArchive) subsetTables(subset string) []string {
-	catalog := a.Own(subset, sqlengine.CatalogTable)
+	catalog := a.OwnTable(subset, sqlengine.CatalogTable)
 	return append([]string{
 		"CREATE SCHEMA IF NOT EXISTS " + flavour.Ident(schemaName(subset)),
 		"CREATE TABLE IF NOT EXISTS " + catalog + ` (
@@ -50,8 +50,8 @@ func (a *openArchive) subsetTables(subset string) []string {
   catalog text
 )`,
 		"INSERT INTO " + catalog + " VALUES (1, " + flavour.Quote(subset) + ", 0, NULL) ON CONFLICT DO NOTHING",
-		sqlengine.Create(a.Own(subset, sqlengine.MarksTable), sqlengine.MarkColumns(), types.Of),
-	}, a.HeaderTables(subset, "stat_header_unique_pk", &types)...)
+		sqlengine.CreateText(a.OwnTable(subset, sqlengine.MarksTable), sqlengine.MarkColumns(), types.Of),
+	}, a.HeaderTableTexts(subset, "stat_header_unique_pk", &types)...)
 }
 
 // typeTables returns the statements that create the table of a line type.
@@ -60,7 +60,7 @@ func (a *openArchive) subsetTables(subset string) []string {
 // because a load can then find the records that it replaces without reading the whole series.
 // The same index serves a question by header.
 func (a *openArchive) typeTables(subset string, t *record.LineType) []string {
-	name, cols, _ := sqlengine.Table(a.Design, t)
+	name, cols, _ := sqlengine.DesignTable(a.Design, t)
 	table := a.Dialect.Table(subset, name)
 	index := "CREATE INDEX IF NOT EXISTS " + name + "_"
 	switch {
@@ -76,7 +76,7 @@ func (a *openArchive) typeTables(subset string, t *record.LineType) []string {
 		p = partitioning{}
 	}
 	key := []string{"model", "fcst_var", "fcst_lev", "vx_mask"}
-	create := sqlengine.Create(table, cols, types.Of)
+	create := sqlengine.CreateText(table, cols, types.Of)
 	if a.Design == design.Document {
 		key = []string{"id"}
 		if p.period != "" { // the key of a partitioned table must contain the partition column
@@ -270,7 +270,7 @@ func (db *database) makeSpaces(ctx context.Context) error {
 // divide reads how the table of a type was partitioned when it was created, independent of the
 // present URL.
 func (l *loader) divide(ctx context.Context, c *pgx.Conn, t *record.LineType) error {
-	name, _, _ := sqlengine.Table(l.a.Design, t)
+	name, _, _ := sqlengine.DesignTable(l.a.Design, t)
 	var comment string
 	err := c.QueryRow(ctx, "SELECT coalesce(obj_description($1::regclass, 'pg_class'), '')", l.a.Dialect.Table(l.subset, name)).Scan(&comment)
 	if err != nil {
@@ -303,7 +303,7 @@ func (l *loader) extend(ctx context.Context, q sqlengine.Querier, t *record.Line
 	if len(times) == 0 {
 		return nil
 	}
-	name, _, _ := sqlengine.Table(l.a.Design, t)
+	name, _, _ := sqlengine.DesignTable(l.a.Design, t)
 	return execute(ctx, conn(q), p.parts(l.a.Dialect.Table(l.subset, ""), name, times)...)
 }
 

@@ -97,7 +97,7 @@ func copyFrom(ctx context.Context, c *pgconn.PgConn, statement string, next func
 
 // copyRows sends rows to a table by its quoted name.
 func copyRows(ctx context.Context, c *pgx.Conn, table string, cols []sqlengine.Column, next func(dst []byte) ([]byte, error)) error {
-	_, err := copyFrom(ctx, c.PgConn(), "COPY "+table+" ("+sqlengine.Names("", cols)+") FROM STDIN BINARY", next)
+	_, err := copyFrom(ctx, c.PgConn(), "COPY "+table+" ("+sqlengine.ColumnList("", cols)+") FROM STDIN BINARY", next)
 	return err
 }
 
@@ -284,20 +284,20 @@ func number(raw []byte, oid uint32) (f float64, ok bool) {
 	return float64(v), ok
 }
 
-func decodeRow(d *sqlengine.Decoder, cols []question.Column, rows pgx.Rows) error {
+func decodeRow(d *sqlengine.ResultDecoder, cols []question.Column, rows pgx.Rows) error {
 	fields, raw := rows.FieldDescriptions(), rows.RawValues()
 	for k := range cols {
 		if !decodeCell(d, k, &cols[k], &fields[k], raw[k]) {
 			return fmt.Errorf("column %s has type %d in format %d: %q", cols[k].Name, fields[k].DataTypeOID, fields[k].Format, raw[k])
 		}
 	}
-	d.Row()
+	d.EndRow()
 	return nil
 }
 
-func decodeCell(d *sqlengine.Decoder, k int, c *question.Column, f *pgconn.FieldDescription, raw []byte) bool {
+func decodeCell(d *sqlengine.ResultDecoder, k int, c *question.Column, f *pgconn.FieldDescription, raw []byte) bool {
 	if c.Kind == question.Text {
-		d.Text(k, raw)
+		d.AddText(k, raw)
 		return f.DataTypeOID == pgtype.TextOID
 	}
 	if f.Format != pgtype.BinaryFormatCode {
@@ -308,48 +308,48 @@ func decodeCell(d *sqlengine.Decoder, k int, c *question.Column, f *pgconn.Field
 	switch c.Kind {
 	case question.Number:
 		if raw == nil {
-			return d.Value(k, nil) == nil
+			return d.AddValue(k, nil) == nil
 		}
 		var x float64
 		x, ok = number(raw, f.DataTypeOID)
-		d.Num(k, x)
+		d.AddNumber(k, x)
 	case question.List:
-		d.List(k, floats(raw, nil))
+		d.AddList(k, floats(raw, nil))
 		return f.DataTypeOID == pgtype.Float8ArrayOID
 	case question.Time:
 		v, ok = moment(raw, f.DataTypeOID)
-		d.Time(k, v)
+		d.AddTime(k, v)
 	default:
 		v, ok = integer(raw, f.DataTypeOID)
-		d.Span(k, v)
+		d.AddLead(k, v)
 	}
 	return ok
 }
 
 // decodeText decodes a value in text format. The simple protocol sends all values in it.
-func decodeText(d *sqlengine.Decoder, k int, c *question.Column, f *pgconn.FieldDescription, raw []byte) bool {
+func decodeText(d *sqlengine.ResultDecoder, k int, c *question.Column, f *pgconn.FieldDescription, raw []byte) bool {
 	if raw == nil {
-		return (c.Kind == question.Number || c.Kind == question.List) && d.Value(k, nil) == nil
+		return (c.Kind == question.Number || c.Kind == question.List) && d.AddValue(k, nil) == nil
 	}
 	text := string(raw)
 	if c.Kind == question.List { // {1,NULL,2} is [1,null,2] of JSON
-		return d.Value(k, strings.NewReplacer("{", "[", "}", "]", "NULL", "null", "NaN", "null").Replace(text)) == nil
+		return d.AddValue(k, strings.NewReplacer("{", "[", "}", "]", "NULL", "null", "NaN", "null").Replace(text)) == nil
 	}
 	switch {
 	case c.Kind == question.Number:
 		x, err := strconv.ParseFloat(text, 64)
-		d.Num(k, x)
+		d.AddNumber(k, x)
 		return err == nil
 	case f.DataTypeOID == pgtype.TimestampOID:
 		t, err := time.Parse(time.DateTime, text) // datestyle is ISO
-		d.Time(k, t.Unix())
+		d.AddTime(k, t.Unix())
 		return err == nil && c.Kind == question.Time
 	}
 	v, err := strconv.ParseInt(text, 10, 64)
 	if c.Kind == question.Time {
-		d.Time(k, v)
+		d.AddTime(k, v)
 	} else {
-		d.Span(k, v)
+		d.AddLead(k, v)
 	}
 	return err == nil
 }

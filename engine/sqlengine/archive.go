@@ -25,45 +25,45 @@ import (
 // Archive implements an archive in tables as far as all SQL engines share it. An engine
 // embeds it and adds Loader, Explain and Size.
 type Archive struct {
-	Driver  func() engine.Driver
-	Design  design.Name
-	Dialect *flavour.Dialect
-	Pool    Querier
-	Param   string // the first placeholder of a statement
+	Driver      func() engine.Driver
+	Design      design.Name
+	Dialect     *flavour.Dialect
+	Pool        Querier
+	Placeholder string // the first placeholder of a statement
 
-	// Homes is the query for the names of the schemas, databases or tables that may contain
+	// ContainersQuery is the query for the names of the schemas, databases or tables that may contain
 	// a subset. Subset returns the name of this design's subset in a home.
-	Homes  string
-	Subset func(ctx context.Context, home string) (subset string, ok bool, err error)
+	ContainersQuery string
+	SubsetIn        func(ctx context.Context, home string) (subset string, ok bool, err error)
 
-	// Tables is the query for the names of a subset's tables. The list may include tables of
+	// TablesQuery is the query for the names of a subset's tables. The list may include tables of
 	// other subsets. Name is the name of a table in that list.
-	Tables func(subset string) (text string, args []any)
-	Name   func(subset, table string) string
+	TablesQuery func(subset string) (text string, args []any)
+	ListedName  func(subset, table string) string
 
-	// Others is the query for names in that list that are not plain tables: views, and tables
+	// NonTablesQuery is the query for names in that list that are not plain tables: views, and tables
 	// whose rows run code or come from another place. Has refuses an archive in which one of
 	// them has the name of a table of Barograph's. An archive may come from a stranger: it
 	// is data and must never be code.
-	Others func(subset string) (text string, args []any)
+	NonTablesQuery func(subset string) (text string, args []any)
 
-	TypeTable    func(t *record.LineType) string // nil = Table's
-	MarkText     bool                            // marks are stored as JSON in column mark
-	OwnTableName func(table string) string       // replaces OwnName; nil = barograph_<design>_…
-	Ready        func(ctx context.Context, subset string) error
+	TableName   func(t *record.LineType) string // nil = Table's
+	MarksAsJSON bool                            // marks are stored as JSON in column mark
+	NameOwn     func(table string) string       // replaces OwnName; nil = barograph_<design>_…
+	Recover     func(ctx context.Context, subset string) error
 
-	// Foreign creates the catalog of a subset without one from the tables of another
+	// ForeignCatalog creates the catalog of a subset without one from the tables of another
 	// program; nil = the engine has no such subsets.
-	Foreign func(ctx context.Context, subset string) (*design.Catalog, error)
+	ForeignCatalog func(ctx context.Context, subset string) (*design.Catalog, error)
 
-	// Select returns the query for all records of a type, to which the caller may add a
+	// SelectAll returns the query for all records of a type, to which the caller may add a
 	// condition, and its columns; nil = those of Table.
-	Select    func(ctx context.Context, q Querier, subset string, t *record.LineType) (text string, cols []Column, err error)
-	Entries   func(data string) string                                                      // a document's entries as JSON; nil = the column
-	CountDocs func(from string) string                                                      // the query that counts documents and their entries
-	Join      string                                                                        // the join of lines and headers; "" = JOIN
-	Repeats   func(src any, into []float64) ([]float64, error)                              // decodes Doubles; nil = AsRepeats
-	Snapshot  func(ctx context.Context, f func(ctx context.Context, q Querier) error) error // runs f in one snapshot; nil = over Pool
+	SelectAll     func(ctx context.Context, q Querier, subset string, t *record.LineType) (text string, cols []Column, err error)
+	EntriesJSON   func(data string) string                                                      // a document's entries as JSON; nil = the column
+	CountDocs     func(from string) string                                                      // the query that counts documents and their entries
+	JoinOperator  string                                                                        // the join of lines and headers; "" = JOIN
+	DecodeRepeats func(src any, into []float64) ([]float64, error)                              // decodes Doubles; nil = AsRepeats
+	InSnapshot    func(ctx context.Context, f func(ctx context.Context, q Querier) error) error // runs f in one snapshot; nil = over Pool
 
 	tableNames sync.Map // the query text plus the name of each table found so far; Barograph never drops one of these tables
 }
@@ -79,37 +79,39 @@ func CheckOffered(d engine.Driver, n design.Name) error {
 // Close closes nothing: the connections belong to the engine.
 func (a *Archive) Close() error { return nil }
 
-// Own returns the quoted name of one of Barograph's own tables in a subset.
-func (a *Archive) Own(subset, table string) string { return a.Dialect.Table(subset, a.OwnName(table)) }
+// OwnTable returns the quoted name of one of Barograph's own tables in a subset.
+func (a *Archive) OwnTable(subset, table string) string {
+	return a.Dialect.Table(subset, a.OwnName(table))
+}
 
 // OwnName returns the name of one of Barograph's own tables. Each design has its own.
 func (a *Archive) OwnName(table string) string {
-	if a.OwnTableName != nil {
-		return a.OwnTableName(table)
+	if a.NameOwn != nil {
+		return a.NameOwn(table)
 	}
 	return strings.Replace(table, "barograph_", "barograph_"+string(a.Design)+"_", 1)
 }
 
 // Table returns the quoted name of a line type's table, and its columns.
 func (a *Archive) Table(subset string, t *record.LineType) (string, []Column) {
-	_, cols, _ := Table(a.Design, t)
-	return a.Dialect.Table(subset, a.typeTable(t)), cols
+	_, cols, _ := DesignTable(a.Design, t)
+	return a.Dialect.Table(subset, a.tableName(t)), cols
 }
 
-func (a *Archive) typeTable(t *record.LineType) string {
-	if a.TypeTable != nil {
-		return a.TypeTable(t)
+func (a *Archive) tableName(t *record.LineType) string {
+	if a.TableName != nil {
+		return a.TableName(t)
 	}
-	name, _, _ := Table(a.Design, t)
+	name, _, _ := DesignTable(a.Design, t)
 	return name
 }
 
 // Subsets lists the subsets.
 func (a *Archive) Subsets(ctx context.Context) ([]string, error) {
-	homes, err := Texts(ctx, a.Pool, a.Homes)
+	homes, err := QueryTexts(ctx, a.Pool, a.ContainersQuery)
 	subsets := []string{}
 	for _, h := range homes {
-		s, ok, err := a.Subset(ctx, h)
+		s, ok, err := a.SubsetIn(ctx, h)
 		if err != nil {
 			return nil, err
 		}
@@ -123,34 +125,34 @@ func (a *Archive) Subsets(ctx context.Context) ([]string, error) {
 
 // HasTable reports whether a subset has a table.
 func (a *Archive) HasTable(ctx context.Context, q Querier, subset, table string) (bool, error) {
-	text, args := a.Tables(subset)
+	text, args := a.TablesQuery(subset)
 	list := fmt.Sprint(text, args)
-	if _, ok := a.tableNames.Load(list + a.Name(subset, table)); ok {
+	if _, ok := a.tableNames.Load(list + a.ListedName(subset, table)); ok {
 		return true, nil
 	}
-	if err := a.refuseOthers(ctx, q, subset, list); err != nil {
+	if err := a.refuseNonTables(ctx, q, subset, list); err != nil {
 		return false, err
 	}
-	names, err := Texts(ctx, q, text, args...)
+	names, err := QueryTexts(ctx, q, text, args...)
 	for _, n := range names {
 		a.tableNames.Store(list+n, true)
 	}
-	return slices.Contains(names, a.Name(subset, table)), err
+	return slices.Contains(names, a.ListedName(subset, table)), err
 }
 
-// refuseOthers returns an error if a view or another object has the name of a table that
+// refuseNonTables returns an error if a view or another object has the name of a table that
 // Barograph reads. It queries the list once.
-func (a *Archive) refuseOthers(ctx context.Context, q Querier, subset, list string) error {
-	if _, checked := a.tableNames.Load(list); checked || a.Others == nil {
+func (a *Archive) refuseNonTables(ctx context.Context, q Querier, subset, list string) error {
+	if _, checked := a.tableNames.Load(list); checked || a.NonTablesQuery == nil {
 		return nil
 	}
-	text, args := a.Others(subset)
-	names, err := Texts(ctx, q, text, args...)
+	text, args := a.NonTablesQuery(subset)
+	names, err := QueryTexts(ctx, q, text, args...)
 	if err != nil {
 		return err
 	}
 	for _, n := range names {
-		if table, in := strings.CutPrefix(n, a.Name(subset, "")); in && isArchiveTable(table) {
+		if table, in := strings.CutPrefix(n, a.ListedName(subset, "")); in && isArchiveTable(table) {
 			return &fault.Error{
 				Setting: "subset " + subset, Problem: n + " is a view, or has a trigger, a policy or rows from another place; Barograph reads and writes only plain tables",
 				Cure: "do not trust this archive; load the files into a new one",
@@ -171,14 +173,14 @@ func isArchiveTable(name string) bool {
 // Exists reports whether the subset has the question's table. A query of a missing table
 // would be an error of the server.
 func (a *Archive) Exists(ctx context.Context, q *question.Question) (bool, error) {
-	return a.HasTable(ctx, a.Pool, q.Subset, a.typeTable(q.Type))
+	return a.HasTable(ctx, a.Pool, q.Subset, a.tableName(q.Type))
 }
 
-// hasOwn reports whether a subset has one of Barograph's own tables. It first removes the
+// recoverAndHasOwn reports whether a subset has one of Barograph's own tables. It first removes the
 // remains of a crashed load.
-func (a *Archive) hasOwn(ctx context.Context, subset, table string) (bool, error) {
-	if a.Ready != nil {
-		if err := a.Ready(ctx, subset); err != nil {
+func (a *Archive) recoverAndHasOwn(ctx context.Context, subset, table string) (bool, error) {
+	if a.Recover != nil {
+		if err := a.Recover(ctx, subset); err != nil {
 			return false, err
 		}
 	}
@@ -187,9 +189,9 @@ func (a *Archive) hasOwn(ctx context.Context, subset, table string) (bool, error
 
 // Catalog reads the metadata of a subset.
 func (a *Archive) Catalog(ctx context.Context, subset string) (*design.Catalog, error) {
-	ok, err := a.hasOwn(ctx, subset, CatalogTable)
-	if err == nil && !ok && a.Foreign != nil {
-		return a.Foreign(ctx, subset)
+	ok, err := a.recoverAndHasOwn(ctx, subset, CatalogTable)
+	if err == nil && !ok && a.ForeignCatalog != nil {
+		return a.ForeignCatalog(ctx, subset)
 	}
 	if err != nil || !ok {
 		return design.NewCatalog(subset), err
@@ -198,7 +200,7 @@ func (a *Archive) Catalog(ctx context.Context, subset string) (*design.Catalog, 
 }
 
 func (a *Archive) readCatalog(ctx context.Context, q Querier, subset string) (*design.Catalog, error) {
-	text, err := Texts(ctx, q, "SELECT catalog FROM "+a.Own(subset, CatalogTable))
+	text, err := QueryTexts(ctx, q, "SELECT catalog FROM "+a.OwnTable(subset, CatalogTable))
 	if err != nil {
 		return nil, err
 	}
@@ -220,19 +222,19 @@ func corruptError(subject string, err error) error {
 
 // Marks lists the completely loaded files.
 func (a *Archive) Marks(ctx context.Context, subset string) (marks []archive.Mark, err error) {
-	ok, err := a.hasOwn(ctx, subset, MarksTable)
+	ok, err := a.recoverAndHasOwn(ctx, subset, MarksTable)
 	if err != nil || !ok {
 		return nil, err
 	}
-	return a.marks(ctx, a.Pool, subset, "")
+	return a.readMarks(ctx, a.Pool, subset, "")
 }
 
-func (a *Archive) marks(ctx context.Context, q Querier, subset, where string) (marks []archive.Mark, err error) {
-	text, parse := Names("", MarkColumns()[1:]), markOf
-	if a.MarkText {
-		text, parse = "digest, mark", markIn
+func (a *Archive) readMarks(ctx context.Context, q Querier, subset, where string) (marks []archive.Mark, err error) {
+	text, parse := ColumnList("", MarkColumns()[1:]), decodeMarkRow
+	if a.MarksAsJSON {
+		text, parse = "digest, mark", decodeMarkJSON
 	}
-	err = q.Rows(ctx, "SELECT "+text+" FROM "+a.Own(subset, MarksTable)+where+" ORDER BY seq", nil, func(row []any) error {
+	err = q.Rows(ctx, "SELECT "+text+" FROM "+a.OwnTable(subset, MarksTable)+where+" ORDER BY seq", nil, func(row []any) error {
 		m, err := parse(row)
 		marks = append(marks, m)
 		return corruptError("the list of loaded files of subset "+subset, err)
@@ -245,8 +247,8 @@ func (a *Archive) MarksOf(ctx context.Context, q Querier, subset string, files [
 	if c.Files.Records == 0 {
 		return nil, nil
 	}
-	for some := range slices.Chunk(files, digestsAsked) {
-		marks, err := a.marks(ctx, q, subset, " WHERE digest IN ("+Digests(some)+")")
+	for some := range slices.Chunk(files, digestsPerStatement) {
+		marks, err := a.readMarks(ctx, q, subset, " WHERE digest IN ("+Digests(some)+")")
 		if err != nil {
 			return nil, err
 		}
@@ -260,8 +262,8 @@ func Digests(marks []archive.Mark) string {
 	return flavour.Join(marks, ", ", func(m archive.Mark) string { return flavour.Quote(m.Digest) })
 }
 
-// markIn reads a mark that is stored as JSON next to its digest.
-func markIn(row []any) (m archive.Mark, err error) {
+// decodeMarkJSON reads a mark that is stored as JSON next to its digest.
+func decodeMarkJSON(row []any) (m archive.Mark, err error) {
 	var digest, text string
 	if err = Scan(row, &digest, &text); err == nil {
 		err = json.Unmarshal([]byte(text), &m)
@@ -272,8 +274,8 @@ func markIn(row []any) (m archive.Mark, err error) {
 	return m, err
 }
 
-// markOf reads a row of MarkColumns, without the number.
-func markOf(row []any) (m archive.Mark, err error) {
+// decodeMarkRow reads a row of MarkColumns, without the number.
+func decodeMarkRow(row []any) (m archive.Mark, err error) {
 	var times string
 	if err = Scan(row, &m.Path, &m.Digest, &m.Bytes, &m.Read, &m.Stored, &m.Replaced, &m.Quarantined, &times); err == nil {
 		err = m.SetTimes(times)
@@ -283,13 +285,13 @@ func markOf(row []any) (m archive.Mark, err error) {
 
 // StoredTypes lists the line types for which a subset has a table.
 func (a *Archive) StoredTypes(ctx context.Context, q Querier, subset string) (types []*record.LineType, err error) {
-	if ok, err := a.hasOwn(ctx, subset, CatalogTable); err != nil || !ok && a.Foreign == nil {
+	if ok, err := a.recoverAndHasOwn(ctx, subset, CatalogTable); err != nil || !ok && a.ForeignCatalog == nil {
 		return nil, err
 	}
-	text, args := a.Tables(subset)
-	names, err := Texts(ctx, q, text, args...)
+	text, args := a.TablesQuery(subset)
+	names, err := QueryTexts(ctx, q, text, args...)
 	for _, t := range record.Types() {
-		if slices.Contains(names, a.Name(subset, a.typeTable(t))) {
+		if slices.Contains(names, a.ListedName(subset, a.tableName(t))) {
 			types = append(types, t)
 		}
 	}
@@ -345,14 +347,14 @@ func (a *Archive) PhraseIn(ctx context.Context, d *flavour.Dialect, q *question.
 
 // Ask sends a query and decodes the reply.
 func (a *Archive) Ask(ctx context.Context, q *archive.Query, into *answer.Builder) error {
-	d := NewDecoder(a.Design, q, into)
-	if a.Repeats != nil {
-		d.asRepeats = a.Repeats
+	d := NewResultDecoder(a.Design, q, into)
+	if a.DecodeRepeats != nil {
+		d.decodeRepeats = a.DecodeRepeats
 	}
 	if ok, err := a.Exists(ctx, q.Question); err != nil || !ok {
 		return err
 	}
-	return a.Pool.Rows(ctx, q.Text, q.Args, d.Values)
+	return a.Pool.Rows(ctx, q.Text, q.Args, d.AddRow)
 }
 
 // Dump reads one table after the other.
@@ -367,8 +369,8 @@ func (a *Archive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Bat
 			}
 			return err
 		}
-		if a.Snapshot != nil {
-			return a.Snapshot(ctx, dump)
+		if a.InSnapshot != nil {
+			return a.InSnapshot(ctx, dump)
 		}
 		return dump(ctx, a.Pool)
 	})
@@ -378,48 +380,48 @@ func (a *Archive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Bat
 func (a *Archive) DumpType(ctx context.Context, q Querier, subset string, t *record.LineType, where string, to *archive.Dumper) error {
 	if a.Design == design.Document {
 		table, _ := a.Table(subset, t)
-		docs := newDocuments(t, subset)
-		text := "SELECT " + Names("", docDumpColumns()) + ", " + a.entries("data") + " FROM " + table + where
+		docs := newDocumentDecoder(t, subset)
+		text := "SELECT " + ColumnList("", docDumpColumns()) + ", " + a.entriesJSON("data") + " FROM " + table + where
 		if err := q.Rows(ctx, text, nil, func(row []any) error { return docs.add(row, to) }); err != nil {
 			return err
 		}
 		return to.Yield(&docs.batch)
 	}
-	text, cols, err := a.selects(ctx, q, subset, t)
+	text, cols, err := a.selectAll(ctx, q, subset, t)
 	if err != nil {
 		return err
 	}
-	return a.Collect(t, cols).From(ctx, q, text+where, to)
+	return a.NewRecordDecoder(t, cols).DumpQuery(ctx, q, text+where, to)
 }
 
-// selects returns the query for all records of a type, and its columns.
-func (a *Archive) selects(ctx context.Context, q Querier, subset string, t *record.LineType) (string, []Column, error) {
-	if a.Select != nil {
-		return a.Select(ctx, q, subset, t)
+// selectAll returns the query for all records of a type, and its columns.
+func (a *Archive) selectAll(ctx context.Context, q Querier, subset string, t *record.LineType) (string, []Column, error) {
+	if a.SelectAll != nil {
+		return a.SelectAll(ctx, q, subset, t)
 	}
 	table, cols := a.Table(subset, t)
 	if a.Design != design.Normalized {
-		return "SELECT " + Names("ld.", cols) + " FROM " + table + " ld", cols, nil
+		return "SELECT " + ColumnList("ld.", cols) + " FROM " + table + " ld", cols, nil
 	}
 	headers := HeaderColumns()[1:]
-	return "SELECT " + Names("h.", headers) + ", " + Names("ld.", cols) + "\n  FROM " + table + " ld " + cmp.Or(a.Join, "JOIN") + " " +
+	return "SELECT " + ColumnList("h.", headers) + ", " + ColumnList("ld.", cols) + "\n  FROM " + table + " ld " + cmp.Or(a.JoinOperator, "JOIN") + " " +
 		a.Dialect.Table(subset, design.HeaderTable) + " h ON h.stat_header_id = ld.stat_header_id", append(headers, cols...), nil
 }
 
-// Collect returns a collector for rows of these columns.
-func (a *Archive) Collect(t *record.LineType, cols []Column) *Collector {
-	repeats := a.Repeats
+// NewRecordDecoder returns a collector for rows of these columns.
+func (a *Archive) NewRecordDecoder(t *record.LineType, cols []Column) *RecordDecoder {
+	repeats := a.DecodeRepeats
 	if repeats == nil {
 		repeats = AsRepeats
 	}
-	return NewCollector(a.Design, t, cols, repeats)
+	return NewRecordDecoder(a.Design, t, cols, repeats)
 }
 
-func (a *Archive) entries(data string) string {
-	if a.Entries == nil {
+func (a *Archive) entriesJSON(data string) string {
+	if a.EntriesJSON == nil {
 		return data
 	}
-	return a.Entries(data)
+	return a.EntriesJSON(data)
 }
 
 // Phrase writes a question as a query and measures the time for deriving its keys. The
@@ -445,7 +447,7 @@ func TableOfAlias(n design.Name, t *record.LineType, name string) string {
 	case "h":
 		return design.HeaderTable
 	case "ld", "r":
-		table, _, _ := Table(n, t)
+		table, _, _ := DesignTable(n, t)
 		return table
 	}
 	return name

@@ -14,23 +14,23 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Collector converts rows of a table to records for a dump. A row has the columns of the
+// RecordDecoder converts rows of a table to records for a dump. A row has the columns of the
 // header, if the design stores headers separately, and the columns of the line table. The
 // collector ignores columns whose Source it does not need.
-type Collector struct {
+type RecordDecoder struct {
 	Batch record.Batch // the records since the last Reset
 
-	t          *record.LineType
-	columns    []Column
-	design     design.Name
-	normalized bool
-	header     record.Header
-	heads      map[record.Header]uint32
-	row        rowTimes
-	key        []byte // the key column of the current row; nil = the table has none
-	hash       record.Hasher
-	last       []string
-	repeats    func(src any, into []float64) ([]float64, error)
+	t             *record.LineType
+	columns       []Column
+	design        design.Name
+	normalized    bool
+	header        record.Header
+	headerIndex   map[record.Header]uint32
+	row           rowTimes
+	key           []byte // the key column of the current row; nil = the table has none
+	hash          record.Hasher
+	previous      []string
+	decodeRepeats func(src any, into []float64) ([]float64, error)
 }
 
 type rowTimes struct {
@@ -40,31 +40,31 @@ type rowTimes struct {
 	hasLead, hasEpoch bool
 }
 
-// NewCollector returns a collector for rows with these columns, of type t in design n,
+// NewRecordDecoder returns a collector for rows with these columns, of type t in design n,
 // normalized or wide. repeats decodes the engine's representation of Doubles.
-func NewCollector(n design.Name, t *record.LineType, columns []Column, repeats func(src any, into []float64) ([]float64, error)) *Collector {
-	c := &Collector{t: t, columns: columns, design: n, normalized: n == design.Normalized, repeats: repeats, last: make([]string, len(columns))}
+func NewRecordDecoder(n design.Name, t *record.LineType, columns []Column, repeats func(src any, into []float64) ([]float64, error)) *RecordDecoder {
+	c := &RecordDecoder{t: t, columns: columns, design: n, normalized: n == design.Normalized, decodeRepeats: repeats, previous: make([]string, len(columns))}
 	c.header = record.DefaultHeader()
 	c.Reset()
 	return c
 }
 
 // Reset empties the batch and keeps its memory.
-func (c *Collector) Reset() {
+func (c *RecordDecoder) Reset() {
 	c.Batch.Reset(c.t, "")
-	c.heads = map[record.Header]uint32{}
+	c.headerIndex = map[record.Header]uint32{}
 }
 
 // SetHeader sets the header fields that the following rows do not contain.
-func (c *Collector) SetHeader(h record.Header) { c.header = h }
+func (c *RecordDecoder) SetHeader(h record.Header) { c.header = h }
 
-// Value sets column k of the current row. It does not keep a []byte.
-func (c *Collector) Value(k int, src any) (err error) {
+// SetValue sets column k of the current row. It does not keep a []byte.
+func (c *RecordDecoder) SetValue(k int, src any) (err error) {
 	col := &c.columns[k]
 	switch col.From {
 	case Header:
-		c.last[k], err = AsText(src, c.last[k])
-		c.header[col.Field] = c.last[k]
+		c.previous[k], err = AsText(src, c.previous[k])
+		c.header[col.Field] = c.previous[k]
 	case LineNum:
 		c.row.line, err = AsInteger(src)
 	case ValidBeg:
@@ -84,7 +84,7 @@ func (c *Collector) Value(k int, src any) (err error) {
 	case Data:
 		err = c.data(&col.Data, k, src)
 	case Repeats:
-		c.Batch.Group, err = c.repeats(src, c.Batch.Group)
+		c.Batch.Group, err = c.decodeRepeats(src, c.Batch.Group)
 		c.Batch.GroupEnd = append(c.Batch.GroupEnd, uint32(len(c.Batch.Group)))
 	case Lead:
 		c.row.lead, err = AsInteger(src)
@@ -105,43 +105,43 @@ func (c *Collector) Value(k int, src any) (err error) {
 	return nil
 }
 
-func (c *Collector) data(col *record.Column, k int, src any) (err error) {
+func (c *RecordDecoder) data(col *record.Column, k int, src any) (err error) {
 	if col.Kind == record.Text {
-		c.last[k], err = AsText(src, c.last[k])
-		c.Batch.Text[col.Slot] = append(c.Batch.Text[col.Slot], c.last[k])
+		c.previous[k], err = AsText(src, c.previous[k])
+		c.Batch.Text[col.Slot] = append(c.Batch.Text[col.Slot], c.previous[k])
 		return err
 	}
 	f, err := AsNumber(src)
 	if c.normalized {
-		f = orMissing(f)
+		f = missingToNaN(f)
 	}
 	c.Batch.Num[col.Slot] = append(c.Batch.Num[col.Slot], f)
 	return err
 }
 
-// Row completes the current row.
-func (c *Collector) Row() error {
-	head, ok := c.heads[c.header]
+// EndRow completes the current row.
+func (c *RecordDecoder) EndRow() error {
+	head, ok := c.headerIndex[c.header]
 	if !ok {
 		head = c.Batch.AddHeader(c.header)
-		c.heads[c.header] = head
+		c.headerIndex[c.header] = head
 	}
 	r, b := &c.row, &c.Batch
 	b.AppendTimes(head, int32(r.valid-r.init), r.valid, uint32(r.line))
 	i := b.Len() - 1
 	b.ValidEnd[i], b.ObsLead[i], b.ObsBeg[i], b.ObsEnd[i] = r.validEnd, int32(r.obsLead), r.obsBeg, r.obsEnd
 	if c.key != nil {
-		if c.hash.UseRow(b, i); string(AppendIdentity(nil, c.hash.Key(i))) != string(c.key) {
+		if c.hash.SetRow(b, i); string(AppendIdentity(nil, c.hash.Key(i))) != string(c.key) {
 			return fmt.Errorf("%s: a record of %s has the key of another record", c.t.Name, time.Unix(r.valid, 0).UTC().Format(time.RFC3339))
 		}
 	}
 	if r.hasLead {
-		if err := LeadAgrees(c.design, c.t, &c.header, r.lead, r.valid-r.init); err != nil {
+		if err := CheckLead(c.design, c.t, &c.header, r.lead, r.valid-r.init); err != nil {
 			return err
 		}
 	}
 	if r.hasEpoch {
-		return EpochAgrees(c.t, r.epoch, r.valid)
+		return CheckEpoch(c.t, r.epoch, r.valid)
 	}
 	return nil
 }
@@ -151,43 +151,43 @@ func AppendIdentity(dst []byte, k record.Key) []byte {
 	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(dst, k.Hi), k.Lo)
 }
 
-// Decoder converts the rows of a reply to an answer. It has the columns of the question, in
+// ResultDecoder converts the rows of a reply to an answer. It has the columns of the question, in
 // its order. One goroutine uses a Decoder, for one reply.
-type Decoder struct {
-	columns    []question.Column
-	normalized bool
-	query      *archive.Query
-	into       *answer.Builder
-	last       []string // by column: the text of the previous row
-	repeats    []float64
-	asRepeats  func(src any, into []float64) ([]float64, error)
+type ResultDecoder struct {
+	columns       []question.Column
+	normalized    bool
+	query         *archive.Query
+	into          *answer.Builder
+	previous      []string // by column: the text of the previous row
+	repeats       []float64
+	decodeRepeats func(src any, into []float64) ([]float64, error)
 }
 
-// NewDecoder resets into and returns a decoder of the reply to q in design n.
-func NewDecoder(n design.Name, q *archive.Query, into *answer.Builder) *Decoder {
+// NewResultDecoder resets into and returns a decoder of the reply to q in design n.
+func NewResultDecoder(n design.Name, q *archive.Query, into *answer.Builder) *ResultDecoder {
 	into.Reset(q.Question.Columns)
-	return &Decoder{
+	return &ResultDecoder{
 		columns: q.Question.Columns, normalized: n == design.Normalized, query: q, into: into,
-		last: make([]string, len(q.Question.Columns)), asRepeats: AsRepeats,
+		previous: make([]string, len(q.Question.Columns)), decodeRepeats: AsRepeats,
 	}
 }
 
-// Value appends the value of column k to the current row. src may be any type that drivers
+// AddValue appends the value of column k to the current row. src may be any type that drivers
 // return. Value does not keep a []byte.
-func (d *Decoder) Value(k int, src any) error {
+func (d *ResultDecoder) AddValue(k int, src any) error {
 	c := &d.columns[k]
 	var err error
 	switch c.Kind {
 	case question.Text:
-		d.last[k], err = AsText(src, d.last[k])
-		d.into.Text(k, d.last[k])
+		d.previous[k], err = AsText(src, d.previous[k])
+		d.into.Text(k, d.previous[k])
 	case question.Number:
 		var f float64
 		f, err = AsNumber(src)
-		d.Num(k, f)
+		d.AddNumber(k, f)
 	case question.List:
-		d.repeats, err = d.asRepeats(src, d.repeats[:0])
-		d.List(k, d.repeats)
+		d.repeats, err = d.decodeRepeats(src, d.repeats[:0])
+		d.AddList(k, d.repeats)
 	case question.Time:
 		var v int64
 		v, err = AsTime(src)
@@ -195,7 +195,7 @@ func (d *Decoder) Value(k int, src any) error {
 	default:
 		var v int64
 		v, err = AsInteger(src)
-		d.Span(k, v)
+		d.AddLead(k, v)
 	}
 	if err != nil {
 		return fmt.Errorf("row %d, column %s: %w", d.into.Rows+1, c.Name, err)
@@ -203,19 +203,19 @@ func (d *Decoder) Value(k int, src any) error {
 	return nil
 }
 
-// Num appends a decoded number.
-func (d *Decoder) Num(k int, f float64) {
+// AddNumber appends a decoded number.
+func (d *ResultDecoder) AddNumber(k int, f float64) {
 	if d.normalized {
-		f = orMissing(f)
+		f = missingToNaN(f)
 	}
 	d.into.Num(k, f)
 }
 
-// List appends a repeating column with all its values of the record.
-func (d *Decoder) List(k int, repeats []float64) { d.into.List(k, repeats) }
+// AddList appends a repeating column with all its values of the record.
+func (d *ResultDecoder) AddList(k int, repeats []float64) { d.into.List(k, repeats) }
 
-// Span appends a lead as stored: in seconds, or as METviewer's code.
-func (d *Decoder) Span(k int, v int64) {
+// AddLead appends a lead as stored: in seconds, or as METviewer's code.
+func (d *ResultDecoder) AddLead(k int, v int64) {
 	if d.columns[k].Role == question.Lead {
 		v = d.query.LeadCoding.Seconds(v)
 	} else if d.normalized { // obs_lead
@@ -224,41 +224,41 @@ func (d *Decoder) Span(k int, v int64) {
 	d.into.Seconds(k, v)
 }
 
-// Row completes the current row.
-func (d *Decoder) Row() { d.into.Row() }
+// EndRow completes the current row.
+func (d *ResultDecoder) EndRow() { d.into.Row() }
 
-// Values decodes a row.
-func (d *Decoder) Values(row []any) error {
+// AddRow decodes a row.
+func (d *ResultDecoder) AddRow(row []any) error {
 	if len(row) != len(d.columns) {
 		return fmt.Errorf("the reply has %d columns, the query selects %d", len(row), len(d.columns))
 	}
 	for k, v := range row {
-		if err := d.Value(k, v); err != nil {
+		if err := d.AddValue(k, v); err != nil {
 			return err
 		}
 	}
-	d.Row()
+	d.EndRow()
 	return nil
 }
 
-// Text appends a text from bytes, which it does not keep.
-func (d *Decoder) Text(k int, v []byte) {
-	if string(v) != d.last[k] { // does not allocate
-		d.last[k] = string(v)
+// AddText appends a text from bytes, which it does not keep.
+func (d *ResultDecoder) AddText(k int, v []byte) {
+	if string(v) != d.previous[k] { // does not allocate
+		d.previous[k] = string(v)
 	}
-	d.into.Text(k, d.last[k])
+	d.into.Text(k, d.previous[k])
 }
 
-// Time appends a decoded time in Unix seconds.
-func (d *Decoder) Time(k int, v int64) { d.into.Seconds(k, v) }
+// AddTime appends a decoded time in Unix seconds.
+func (d *ResultDecoder) AddTime(k int, v int64) { d.into.Seconds(k, v) }
 
-// From runs a query for the collector's columns and yields the records.
-func (c *Collector) From(ctx context.Context, q Querier, text string, to *archive.Dumper) error {
+// DumpQuery runs a query for the collector's columns and yields the records.
+func (c *RecordDecoder) DumpQuery(ctx context.Context, q Querier, text string, to *archive.Dumper) error {
 	err := q.Rows(ctx, text, nil, func(row []any) error {
-		if err := c.Values(row); err != nil {
+		if err := c.SetRow(row); err != nil {
 			return err
 		}
-		return c.End(to)
+		return c.EndRowAndYield(to)
 	})
 	if err != nil {
 		return err
@@ -266,24 +266,24 @@ func (c *Collector) From(ctx context.Context, q Querier, text string, to *archiv
 	return to.Yield(&c.Batch)
 }
 
-// Values sets all values of a row, from its first column on.
-func (c *Collector) Values(row []any) error {
+// SetRow sets all values of a row, from its first column on.
+func (c *RecordDecoder) SetRow(row []any) error {
 	for k, v := range row {
-		if err := c.Value(k, v); err != nil {
+		if err := c.SetValue(k, v); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// End completes the current row and yields the batch if it is full.
-func (c *Collector) End(to *archive.Dumper) error {
-	if err := c.Row(); err != nil {
+// EndRowAndYield completes the current row and yields the batch if it is full.
+func (c *RecordDecoder) EndRowAndYield(to *archive.Dumper) error {
+	if err := c.EndRow(); err != nil {
 		return err
 	}
 	emptied, err := to.YieldFull(&c.Batch)
 	if emptied {
-		clear(c.heads)
+		clear(c.headerIndex)
 	}
 	return err
 }
@@ -292,24 +292,24 @@ func (c *Collector) End(to *archive.Dumper) error {
 // the id, the header fields, and the valid time in Unix seconds and as text.
 func docDumpColumns() []Column { return DocColumns()[:3+int(record.NumFields)] }
 
-// documents converts documents to the records of a dump.
-type documents struct {
-	batch  record.Batch
-	heads  map[record.Header]uint32
-	header record.Header // of the previous document
-	subset string
-	key    []byte
+// documentDecoder converts documents to the records of a dump.
+type documentDecoder struct {
+	batch       record.Batch
+	headerIndex map[record.Header]uint32
+	header      record.Header // of the previous document
+	subset      string
+	key         []byte
 }
 
-func newDocuments(t *record.LineType, subset string) *documents {
-	d := &documents{heads: map[record.Header]uint32{}, subset: subset}
+func newDocumentDecoder(t *record.LineType, subset string) *documentDecoder {
+	d := &documentDecoder{headerIndex: map[record.Header]uint32{}, subset: subset}
 	d.batch.Reset(t, "")
 	return d
 }
 
 // add takes a row of docDumpColumns and the entries as JSON. It yields the batch if it is
 // full.
-func (d *documents) add(row []any, to *archive.Dumper) (err error) {
+func (d *documentDecoder) add(row []any, to *archive.Dumper) (err error) {
 	h := &d.header
 	for f := range h {
 		if h[f], err = AsText(row[1+f], h[f]); err != nil {
@@ -324,27 +324,27 @@ func (d *documents) add(row []any, to *archive.Dumper) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := d.agrees(row[0], row[2+len(h)], valid); err != nil {
+	if err := d.checkCopies(row[0], row[2+len(h)], valid); err != nil {
 		return err
 	}
-	head, ok := d.heads[*h]
+	head, ok := d.headerIndex[*h]
 	if !ok {
 		head = d.batch.AddHeader(*h)
-		d.heads[*h] = head
+		d.headerIndex[*h] = head
 	}
 	if err := design.ParseEntries(entries, &d.batch, head, valid); err != nil {
 		return err
 	}
 	emptied, err := to.YieldFull(&d.batch)
 	if emptied {
-		clear(d.heads)
+		clear(d.headerIndex)
 	}
 	return err
 }
 
-// agrees returns an error if a document's id or its time as text does not match its header
+// checkCopies returns an error if a document's id or its time as text does not match its header
 // and valid time.
-func (d *documents) agrees(id, iso any, valid int64) error {
+func (d *documentDecoder) checkCopies(id, iso any, valid int64) error {
 	has, err := asBytes(id)
 	if err != nil {
 		return err
@@ -353,13 +353,13 @@ func (d *documents) agrees(id, iso any, valid int64) error {
 	if err != nil {
 		return err
 	}
-	return DocAgrees(d.batch.Type, d.subset, &d.header, valid, has, text, &d.key)
+	return CheckDoc(d.batch.Type, d.subset, &d.header, valid, has, text, &d.key)
 }
 
-// DocAgrees returns an error if a document's id or its time as text does not match its
+// CheckDoc returns an error if a document's id or its time as text does not match its
 // header and valid time. Then somebody has changed one of the two copies. key is scratch
 // memory.
-func DocAgrees(t *record.LineType, subset string, h *record.Header, valid int64, id, iso []byte, key *[]byte) error {
+func CheckDoc(t *record.LineType, subset string, h *record.Header, valid int64, id, iso []byte, key *[]byte) error {
 	*key = design.AppendKey((*key)[:0], t, subset, h, valid)
 	if !bytes.Equal(id, *key) {
 		return fmt.Errorf("%s: the document has the id %q, but its header and time give %q", t.Name, id, *key)
@@ -370,8 +370,8 @@ func DocAgrees(t *record.LineType, subset string, h *record.Header, valid int64,
 	return nil
 }
 
-// LeadAgrees returns an error if a stored lead differs from the lead that the times give.
-func LeadAgrees(n design.Name, t *record.LineType, h *record.Header, stored, lead int64) error {
+// CheckLead returns an error if a stored lead differs from the lead that the times give.
+func CheckLead(n design.Name, t *record.LineType, h *record.Header, stored, lead int64) error {
 	if n == design.Normalized {
 		lead = design.LeadCode(h[record.Version], int32(lead)) //nolint:gosec // the lead fits
 	}
@@ -381,8 +381,8 @@ func LeadAgrees(n design.Name, t *record.LineType, h *record.Header, stored, lea
 	return fmt.Errorf("%s: fcst_lead is %d, but the times of the row give %d", t.Name, stored, lead)
 }
 
-// EpochAgrees returns an error if fcst_valid_epoch differs from fcst_valid_beg.
-func EpochAgrees(t *record.LineType, epoch, valid int64) error {
+// CheckEpoch returns an error if fcst_valid_epoch differs from fcst_valid_beg.
+func CheckEpoch(t *record.LineType, epoch, valid int64) error {
 	if epoch == valid {
 		return nil
 	}

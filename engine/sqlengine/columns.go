@@ -36,14 +36,14 @@ type Source uint8
 
 // The sources.
 const (
-	Other      Source = iota // no part of a record; see the column's name
-	HeaderID                 // the number of the header, see Interner
-	FileID                   // the number of the file
-	LineNum                  // line number in the file
-	Header                   // header field Column.Field
-	Lead                     // forecast lead, as METviewer's code (normalized) or in seconds
-	ValidBeg                 // fcst_valid_beg
-	ValidEpoch               // fcst_valid_beg as Unix seconds
+	NotFromRecord Source = iota // no part of a record; see the column's name
+	HeaderID                    // the number of the header, see Interner
+	FileID                      // the number of the file
+	LineNum                     // line number in the file
+	Header                      // header field Column.Field
+	Lead                        // forecast lead, as METviewer's code (normalized) or in seconds
+	ValidBeg                    // fcst_valid_beg
+	ValidEpoch                  // fcst_valid_beg as Unix seconds
 	ValidEnd
 	InitBeg
 	ObsLead // observation lead, as [H]HHMMSS (normalized) or in seconds
@@ -223,9 +223,9 @@ func CatalogColumns() []Column {
 	}
 }
 
-// Table returns the name and the columns of the table with the records of a line type in a
+// DesignTable returns the name and the columns of the table with the records of a line type in a
 // design; ok is false for a design without tables.
-func Table(n design.Name, t *record.LineType) (name string, cols []Column, ok bool) {
+func DesignTable(n design.Name, t *record.LineType) (name string, cols []Column, ok bool) {
 	switch n {
 	case design.Normalized:
 		return design.LineTable(t), LineColumns(t), true
@@ -237,35 +237,35 @@ func Table(n design.Name, t *record.LineType) (name string, cols []Column, ok bo
 	return "", nil, false
 }
 
-// KeyColumns returns the columns that identify a record of a table.
-func KeyColumns(cols []Column) []Column {
+// IdentityColumns returns the columns that identify a record of a table.
+func IdentityColumns(cols []Column) []Column {
 	return slices.DeleteFunc(slices.Clone(cols), func(c Column) bool {
 		switch c.From {
 		case HeaderID, Header, ValidBeg, ValidEpoch, ValidEnd, InitBeg, ObsLead, ObsBeg, ObsEnd:
 			return false
 		}
-		return c.From != Data || !c.Data.Key
+		return c.From != Data || !c.Data.InIdentity
 	})
 }
 
-// HeaderTables returns the statements that create METviewer's tables of headers and files, and the index of headers
+// HeaderTableTexts returns the statements that create METviewer's tables of headers and files, and the index of headers
 // under a quoted name. Other designs have none.
-func (a *Archive) HeaderTables(subset, index string, types *TypeNames) []string {
+func (a *Archive) HeaderTableTexts(subset, index string, types *TypeNames) []string {
 	if a.Design != design.Normalized {
 		return nil
 	}
 	header := a.Dialect.Table(subset, design.HeaderTable)
 	return []string{
-		Create(header, HeaderColumns(), types.Of),
+		CreateText(header, HeaderColumns(), types.Of),
 		"CREATE INDEX IF NOT EXISTS " + index + " ON " + header +
 			" (model, fcst_var, fcst_lev, obs_var, obs_lev, obtype, vx_mask, interp_mthd, interp_pnts, fcst_thresh, obs_thresh)",
-		Create(a.Dialect.Table(subset, FileTable), FileColumns(), types.Of),
+		CreateText(a.Dialect.Table(subset, FileTable), FileColumns(), types.Of),
 	}
 }
 
-// Create returns CREATE TABLE IF NOT EXISTS. The name must be quoted; typeName returns the
+// CreateText returns CREATE TABLE IF NOT EXISTS. The name must be quoted; typeName returns the
 // engine's type of a column.
-func Create(name string, cols []Column, typeName func(Column) string) string {
+func CreateText(name string, cols []Column, typeName func(Column) string) string {
 	return "CREATE TABLE IF NOT EXISTS " + name + " (\n  " + flavour.Join(cols, ",\n  ", func(c Column) string {
 		text := c.Name + " " + typeName(c)
 		if c.Primary {
@@ -278,10 +278,10 @@ func Create(name string, cols []Column, typeName func(Column) string) string {
 	}) + "\n)"
 }
 
-// Insert returns INSERT INTO name (columns) VALUES for a number of rows, with question marks
+// InsertText returns INSERT INTO name (columns) VALUES for a number of rows, with question marks
 // as placeholders.
-func Insert(name string, cols []Column, rows int) string {
-	return "INSERT INTO " + name + " (" + Names("", cols) + ") VALUES " + placeholders(func(int) string { return "?" }, len(cols), rows)
+func InsertText(name string, cols []Column, rows int) string {
+	return "INSERT INTO " + name + " (" + ColumnList("", cols) + ") VALUES " + placeholders(func(int) string { return "?" }, len(cols), rows)
 }
 
 // placeholders returns rows of placeholders in parentheses, numbered from 1.
@@ -294,7 +294,7 @@ func placeholders(param func(i int) string, width, rows int) string {
 	return flavour.Join(make([]struct{}, rows), ", ", func(struct{}) string { return "(" + flavour.Join(make([]struct{}, width), ", ", one) + ")" })
 }
 
-// Names lists the columns, each after a prefix such as "ld.".
-func Names(prefix string, cols []Column) string {
+// ColumnList lists the columns, each after a prefix such as "ld.".
+func ColumnList(prefix string, cols []Column) string {
 	return flavour.Join(cols, ", ", func(c Column) string { return prefix + c.Name })
 }

@@ -13,13 +13,13 @@ import (
 // DriverSession is a session over a connection of a database/sql driver. It does not use
 // database/sql itself, which would convert and copy each value.
 type DriverSession struct {
-	Conn    driver.Conn
-	Strings bool                       // pass texts as string, not []byte, which SQLite stores as a BLOB
-	IsTaken func(err error) bool       // reports whether a key exists already
-	Around  func(f func() error) error // runs a writing statement outside a transaction; nil = directly
+	Conn           driver.Conn
+	TextAsString   bool                       // pass texts as string, not []byte, which SQLite stores as a BLOB
+	IsDuplicateKey func(err error) bool       // reports whether a key exists already
+	WrapWrite      func(f func() error) error // runs a writing statement outside a transaction; nil = directly
 
-	IsConflict        func(err error) bool       // reports whether the engine aborted a transaction in favor of another one
-	AroundTransaction func(f func() error) error // runs a transaction of several statements; nil = directly
+	IsConflict      func(err error) bool       // reports whether the engine aborted a transaction in favor of another one
+	WrapTransaction func(f func() error) error // runs a transaction of several statements; nil = directly
 
 	inTransaction bool // a transaction of several statements is in progress
 	stmts         []driver.Stmt
@@ -44,8 +44,8 @@ func (s *DriverSession) Prepare(ctx context.Context, text string) (Statement, er
 	return &driverStatement{s: s, query: q, exec: e}, nil
 }
 
-// Taken forwards to IsTaken.
-func (s *DriverSession) Taken(err error) bool { return s.IsTaken(err) }
+// DuplicateKey forwards to IsTaken.
+func (s *DriverSession) DuplicateKey(err error) bool { return s.IsDuplicateKey(err) }
 
 // Conflict forwards to IsConflict.
 func (s *DriverSession) Conflict(err error) bool { return s.IsConflict(err) }
@@ -55,10 +55,10 @@ func (s *DriverSession) Conflict(err error) bool { return s.IsConflict(err) }
 func (s *DriverSession) RunTransaction(f func() error) error {
 	s.inTransaction = true
 	defer func() { s.inTransaction = false }()
-	if s.AroundTransaction == nil {
+	if s.WrapTransaction == nil {
 		return f()
 	}
-	return s.AroundTransaction(f)
+	return s.WrapTransaction(f)
 }
 
 // Close closes the statements and the connection.
@@ -94,7 +94,7 @@ func (st *driverStatement) bind(args [][]byte, limit int) {
 	}
 	st.args = st.args[:n]
 	for i, a := range args {
-		st.args[i].Value = st.boxes[i].value(a, st.s.Strings)
+		st.args[i].Value = st.boxes[i].value(a, st.s.TextAsString)
 	}
 	if limit != NoLimit {
 		st.args[n-1].Value = int64(limit)
@@ -107,10 +107,10 @@ func (st *driverStatement) Exec(ctx context.Context, args [][]byte) (n int64, er
 		return 0, err
 	}
 	st.bind(args, NoLimit)
-	if st.s.Around == nil || st.s.inTransaction {
+	if st.s.WrapWrite == nil || st.s.inTransaction {
 		return st.run(ctx)
 	}
-	err = st.s.Around(func() error {
+	err = st.s.WrapWrite(func() error {
 		n, err = st.run(ctx)
 		return err
 	})
@@ -139,16 +139,16 @@ func (st *driverStatement) Query(ctx context.Context, args [][]byte, limit int, 
 		n := len(rows.Columns())
 		st.values, st.texts = make([]driver.Value, n), make([][]byte, n)
 	}
-	return EachRow(rows, st.values, func() error {
-		if err := st.text(); err != nil {
+	return ForEachDriverRow(rows, st.values, func() error {
+		if err := st.convert(); err != nil {
 			return err
 		}
 		return each(st.texts)
 	})
 }
 
-// EachRow calls f for each of a driver's rows, with its values in row. It closes the rows.
-func EachRow(rows driver.Rows, row []driver.Value, f func() error) error {
+// ForEachDriverRow calls f for each of a driver's rows, with its values in row. It closes the rows.
+func ForEachDriverRow(rows driver.Rows, row []driver.Value, f func() error) error {
 	var err error
 	for err == nil {
 		if err = rows.Next(row); err == nil {
@@ -161,8 +161,8 @@ func EachRow(rows driver.Rows, row []driver.Value, f func() error) error {
 	return errors.Join(err, rows.Close())
 }
 
-// text converts the values of a row to texts.
-func (st *driverStatement) text() error {
+// convert converts the values of a row to texts.
+func (st *driverStatement) convert() error {
 	for i, v := range st.values {
 		switch v := v.(type) {
 		case nil:
@@ -193,7 +193,7 @@ type box struct {
 	values []driver.Value // by length of the text
 }
 
-const boxLengths = 4096 // longer texts are converted each time
+const maxBoxed = 4096 // longer texts are converted each time
 
 func (b *box) value(text []byte, asString bool) driver.Value {
 	switch {
@@ -201,13 +201,13 @@ func (b *box) value(text []byte, asString bool) driver.Value {
 		return nil
 	case len(text) == 0 && asString:
 		return ""
-	case len(text) >= boxLengths && asString:
+	case len(text) >= maxBoxed && asString:
 		return string(text)
-	case len(text) >= boxLengths || len(text) == 0:
+	case len(text) >= maxBoxed || len(text) == 0:
 		return text
 	}
 	if len(text) > len(b.data) {
-		b.data = make([]byte, min(2*len(text), boxLengths))
+		b.data = make([]byte, min(2*len(text), maxBoxed))
 		b.values = make([]driver.Value, len(b.data)+1)
 	}
 	copy(b.data, text)
@@ -221,8 +221,8 @@ func (b *box) value(text []byte, asString bool) driver.Value {
 	return b.values[len(text)]
 }
 
-// DriverPost returns a PostConn over a connection of a database/sql driver.
-func DriverPost(c driver.Conn, isRetryable func(err error) bool) (*PostConn, error) {
+// NewDriverPostConn returns a PostConn over a connection of a database/sql driver.
+func NewDriverPostConn(c driver.Conn, isRetryable func(err error) bool) (*PostConn, error) {
 	d := &driverPost{conn: c}
 	var canExec, canQuery, canPrepare bool
 	d.exec, canExec = c.(driver.ExecerContext)
@@ -271,7 +271,7 @@ type driverPost struct {
 	boxed      []any
 }
 
-func (d *driverPost) named(args []any) []driver.NamedValue {
+func (d *driverPost) namedValues(args []any) []driver.NamedValue {
 	d.args = d.args[:0]
 	for i, a := range args {
 		d.args = append(d.args, driver.NamedValue{Ordinal: i + 1, Value: a})
@@ -281,13 +281,13 @@ func (d *driverPost) named(args []any) []driver.NamedValue {
 
 func (d *driverPost) direct(ctx context.Context, text string, args []any, each func(values []any) error) (int64, error) {
 	if each == nil {
-		r, err := d.exec.ExecContext(ctx, text, d.named(args))
+		r, err := d.exec.ExecContext(ctx, text, d.namedValues(args))
 		if err != nil {
 			return 0, err
 		}
 		return r.RowsAffected()
 	}
-	rows, err := d.query.QueryContext(ctx, text, d.named(args))
+	rows, err := d.query.QueryContext(ctx, text, d.namedValues(args))
 	if err != nil {
 		return 0, err
 	}
@@ -296,7 +296,7 @@ func (d *driverPost) direct(ctx context.Context, text string, args []any, each f
 		d.values, d.boxed = make([]driver.Value, n), make([]any, n)
 	}
 	values, boxed := d.values[:n], d.boxed[:n]
-	return 0, EachRow(rows, values, func() error {
+	return 0, ForEachDriverRow(rows, values, func() error {
 		for i, v := range values {
 			boxed[i] = v
 		}
@@ -311,6 +311,6 @@ type driverPostStatement struct {
 
 // Exec runs the statement.
 func (s *driverPostStatement) Exec(ctx context.Context, args []any) error {
-	_, err := s.st.ExecContext(ctx, s.d.named(args))
+	_, err := s.st.ExecContext(ctx, s.d.namedValues(args))
 	return err
 }

@@ -24,7 +24,7 @@ func (fakeStmt) ExecContext(context.Context, []driver.NamedValue) (driver.Result
 // TestAround: Around runs a statement only outside a transaction, because it may run the statement again.
 func TestAround(t *testing.T) {
 	around := 0
-	s := &DriverSession{Conn: fakeConn{}, Around: func(f func() error) error {
+	s := &DriverSession{Conn: fakeConn{}, WrapWrite: func(f func() error) error {
 		around++
 		return f()
 	}}
@@ -48,7 +48,7 @@ func TestAround(t *testing.T) {
 	if err := exec(); err != nil || around != 2 {
 		t.Errorf("after a transaction: %v, %d calls of Around; want 2", err, around)
 	}
-	s.Around = nil
+	s.WrapWrite = nil
 	if err := exec(); err != nil || around != 2 {
 		t.Errorf("without Around: %v, %d calls; want 2", err, around)
 	}

@@ -17,8 +17,8 @@ import (
 type Session interface {
 	// Prepare prepares a text. The caller prepares each text once.
 	Prepare(ctx context.Context, text string) (Statement, error)
-	// Taken reports whether an insert failed because the key exists already.
-	Taken(err error) bool
+	// DuplicateKey reports whether an insert failed because the key exists already.
+	DuplicateKey(err error) bool
 	Close() error // also closes its statements
 }
 
@@ -52,7 +52,7 @@ func OpenKV(ctx context.Context, d *KVDialect, t kv.Table, session func(ctx cont
 		return nil, fmt.Errorf("%s: %w", t.DDL.File, engine.ErrNoDesign) // Offer.OwnDDL says so
 	}
 	x := newKVTexts(d, t)
-	if err := x.prove(ctx, session); err != nil {
+	if err := x.prepareTable(ctx, session); err != nil {
 		return nil, err
 	}
 	return &kv.Records{
@@ -69,7 +69,7 @@ func OpenKV(ctx context.Context, d *KVDialect, t kv.Table, session func(ctx cont
 				return 0, err
 			}
 			defer func() { err = errors.Join(err, s.Close()) }()
-			st, err := s.Prepare(ctx, x.count())
+			st, err := s.Prepare(ctx, x.countText())
 			if err != nil {
 				return 0, err
 			}
@@ -82,27 +82,27 @@ func OpenKV(ctx context.Context, d *KVDialect, t kv.Table, session func(ctx cont
 	}, nil
 }
 
-// prove creates the table, if the caller wants that, and checks that it has the columns.
-func (x *kvTexts) prove(ctx context.Context, session func(ctx context.Context) (Session, error)) (err error) {
+// prepareTable creates the table, if the caller wants that, and checks that it has the columns.
+func (x *kvTexts) prepareTable(ctx context.Context, session func(ctx context.Context) (Session, error)) (err error) {
 	s, err := session(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	if x.Catalog != nil {
-		err = x.fitting(ctx, s)
+		err = x.openTable(ctx, s)
 	} else if x.t.Make {
 		_, err = x.makeTable(ctx, s)
 	}
 	if err != nil {
 		return err
 	}
-	st, err := s.Prepare(ctx, x.read(nil))
+	st, err := s.Prepare(ctx, x.readText(nil))
 	if err == nil {
 		err = st.Query(ctx, [][]byte{{}}, NoLimit, func([][]byte) error { return nil })
 	}
 	if err == nil && x.t.DDL == nil {
-		err = x.physical(ctx, s)
+		err = x.checkLayout(ctx, s)
 	}
 	if err != nil && ctx.Err() == nil {
 		return &fault.Error{Setting: "table " + x.t.Name, Problem: "does not exist, or has not the layout " + string(x.t.Layout), Err: err, Cure: "load it first, with the same fields and layout"}
@@ -110,11 +110,11 @@ func (x *kvTexts) prove(ctx context.Context, session func(ctx context.Context) (
 	return err
 }
 
-// physical checks that the table has the requested physical layout. Layouts with the same
+// checkLayout checks that the table has the requested physical layout. Layouts with the same
 // columns have different speeds.
-func (x *kvTexts) physical(ctx context.Context, s Session) error {
+func (x *kvTexts) checkLayout(ctx context.Context, s Session) error {
 	for layout, v := range x.Variants {
-		st, err := s.Prepare(ctx, v.Is)
+		st, err := s.Prepare(ctx, v.CheckQuery)
 		if err != nil {
 			return err
 		}
@@ -138,7 +138,7 @@ func (x *kvTexts) physical(ctx context.Context, s Session) error {
 
 // tableName returns the name as the engine stores it.
 func (x *kvTexts) tableName() string {
-	if x.Folded {
+	if x.FoldsNames {
 		return strings.ToLower(x.t.Name)
 	}
 	return x.t.Name
@@ -151,8 +151,8 @@ type kvConn struct {
 	tx   Transactor // the session, if it has transactions; else nil
 	json *kvJSON
 
-	words  map[string]Statement // statements that start and end transactions
-	broken error                // the error of a transaction that could not be ended; every later read returns it, and Reopen opens another connection
+	transactionStatements map[string]Statement // statements that start and end transactions
+	broken                error                // the error of a transaction that could not be ended; every later read returns it, and Reopen opens another connection
 
 	statements map[string]Statement // by operation and fields, as bytes
 
@@ -173,11 +173,11 @@ type kvConn struct {
 }
 
 func (x *kvTexts) connect(s Session) *kv.Conn {
-	c := &kvConn{kvTexts: x, s: s, json: newKVJSON(x.t.Fields, x.arrays()), statements: map[string]Statement{}}
-	c.onRead, c.onScan, c.onPath = c.takeRead, c.takeScan, c.takePath
+	c := &kvConn{kvTexts: x, s: s, json: newKVJSON(x.t.Fields, x.isArray()), statements: map[string]Statement{}}
+	c.onRead, c.onScan, c.onPath = c.decodeRead, c.decodeScan, c.decodePath
 	conn := &kv.Conn{Read: c.read, Insert: c.insert, Update: c.update, Scan: c.scan, Delete: c.delete, InsertMany: c.insertMany, Close: s.Close}
 	if tx, ok := s.(Transactor); ok && len(x.Begin) > 0 {
-		c.tx, c.words, conn.Transact = tx, map[string]Statement{}, c.transact
+		c.tx, c.transactionStatements, conn.Transact = tx, map[string]Statement{}, c.transact
 	}
 	if x.t.Layout == kv.Document && x.AtPath != nil {
 		conn.ReadPath = c.readPath
@@ -212,7 +212,7 @@ func (c *kvConn) read(ctx context.Context, key []byte, f kv.Fields, into *kv.Row
 	if c.broken != nil {
 		return c.broken
 	}
-	st, err := c.statement(ctx, 'r', f, c.kvTexts.read)
+	st, err := c.statement(ctx, 'r', f, c.kvTexts.readText)
 	if err != nil {
 		return err
 	}
@@ -227,13 +227,13 @@ func (c *kvConn) read(ctx context.Context, key []byte, f kv.Fields, into *kv.Row
 	return nil
 }
 
-// take decodes the values of a record.
-func (c *kvConn) take(values [][]byte, f kv.Fields, into *kv.Row) error {
+// decode decodes the values of a record.
+func (c *kvConn) decode(values [][]byte, f kv.Fields, into *kv.Row) error {
 	if f == nil {
-		if c.document() {
+		if c.isDocument() {
 			return c.json.parse(values[0], into)
 		}
-		f = c.all
+		f = c.allFields
 	}
 	for i, field := range f {
 		if values[i] != nil {
@@ -243,20 +243,20 @@ func (c *kvConn) take(values [][]byte, f kv.Fields, into *kv.Row) error {
 	return nil
 }
 
-func (c *kvConn) takeRead(values [][]byte) error {
+func (c *kvConn) decodeRead(values [][]byte) error {
 	c.found = true
-	return c.take(values, c.fields, c.into)
+	return c.decode(values, c.fields, c.into)
 }
 
-func (c *kvConn) takeScan(values [][]byte) error {
+func (c *kvConn) decodeScan(values [][]byte) error {
 	c.row.Reset()
-	if err := c.take(values[1:], c.fields, &c.row); err != nil {
+	if err := c.decode(values[1:], c.fields, &c.row); err != nil {
 		return err
 	}
 	return c.each(values[0], &c.row)
 }
 
-func (c *kvConn) takePath(values [][]byte) error {
+func (c *kvConn) decodePath(values [][]byte) error {
 	if c.found = values[0] != nil; c.found {
 		c.into.Add(0, values[0])
 	}
@@ -267,7 +267,7 @@ func (c *kvConn) scan(ctx context.Context, from []byte, n int, f kv.Fields, each
 	if n <= 0 {
 		return ctx.Err()
 	}
-	st, err := c.statement(ctx, 's', f, c.kvTexts.scan)
+	st, err := c.statement(ctx, 's', f, c.kvTexts.scanText)
 	if err != nil {
 		return err
 	}
@@ -276,16 +276,16 @@ func (c *kvConn) scan(ctx context.Context, from []byte, n int, f kv.Fields, each
 	return st.Query(ctx, c.args, n, c.onScan)
 }
 
-// bind appends the arguments of an inserted record.
-func (c *kvConn) bind(key []byte, r *kv.Row) {
+// addRecord appends the arguments of an inserted record.
+func (c *kvConn) addRecord(key []byte, r *kv.Row) {
 	c.args = append(c.args, key)
-	if c.document() {
+	if c.isDocument() {
 		begin := len(c.docs)
 		c.docs = c.json.append(c.docs, r)
 		c.args = append(c.args, c.docs[begin:])
 		return
 	}
-	for i := range c.all {
+	for i := range c.allFields {
 		v, ok := r.Value(i)
 		if !ok {
 			v = nil
@@ -296,60 +296,60 @@ func (c *kvConn) bind(key []byte, r *kv.Row) {
 	}
 }
 
-func (c *kvConn) inserted(err error) error {
-	if err != nil && c.s.Taken(err) {
+func (c *kvConn) insertError(err error) error {
+	if err != nil && c.s.DuplicateKey(err) {
 		return kv.ErrExists
 	}
 	return err
 }
 
-// inserts returns the statement that inserts a number of rows.
-func (c *kvConn) inserts(ctx context.Context, rows int) (Statement, error) {
+// insertStatement returns the statement that inserts a number of rows.
+func (c *kvConn) insertStatement(ctx context.Context, rows int) (Statement, error) {
 	c.rows = append(c.rows[:0], rows)
-	return c.statement(ctx, 'i', c.rows, func(kv.Fields) string { return c.kvTexts.insert(rows) })
+	return c.statement(ctx, 'i', c.rows, func(kv.Fields) string { return c.kvTexts.insertText(rows) })
 }
 
 func (c *kvConn) insert(ctx context.Context, key []byte, r *kv.Row) error {
-	st, err := c.inserts(ctx, 1)
+	st, err := c.insertStatement(ctx, 1)
 	if err != nil {
 		return err
 	}
 	c.args, c.docs = c.args[:0], c.docs[:0]
-	c.bind(key, r)
+	c.addRecord(key, r)
 	_, err = st.Exec(ctx, c.args)
-	return c.inserted(err)
+	return c.insertError(err)
 }
 
 func (c *kvConn) insertMany(ctx context.Context, rows []kv.KeyRow) error {
 	if len(rows) == 0 {
 		return ctx.Err()
 	}
-	if len(rows)*c.width() > c.MaxParams {
-		return &fault.Error{Setting: "batchsize", Problem: fmt.Sprintf("%d records are too many for one statement", len(rows)), Cure: fmt.Sprintf("give at most %d", c.MaxParams/c.width())}
+	if len(rows)*c.argumentCount() > c.MaxParams {
+		return &fault.Error{Setting: "batchsize", Problem: fmt.Sprintf("%d records are too many for one statement", len(rows)), Cure: fmt.Sprintf("give at most %d", c.MaxParams/c.argumentCount())}
 	}
-	st, err := c.inserts(ctx, len(rows))
+	st, err := c.insertStatement(ctx, len(rows))
 	if err != nil {
 		return err
 	}
 	c.args, c.docs = c.args[:0], c.docs[:0]
 	for i := range rows {
-		c.bind(rows[i].Key, rows[i].Row)
+		c.addRecord(rows[i].Key, rows[i].Row)
 	}
 	_, err = st.Exec(ctx, c.args)
-	return c.inserted(err)
+	return c.insertError(err)
 }
 
 func (c *kvConn) update(ctx context.Context, key []byte, r *kv.Row) error {
 	f := r.Fields()
-	if c.document() {
+	if c.isDocument() {
 		f = nil // one statement merges any fields
 	}
-	st, err := c.statement(ctx, 'u', f, c.kvTexts.update)
+	st, err := c.statement(ctx, 'u', f, c.kvTexts.updateText)
 	if err != nil {
 		return err
 	}
 	c.args, c.docs = c.args[:0], c.docs[:0]
-	if c.document() {
+	if c.isDocument() {
 		c.docs = c.json.append(c.docs, r)
 		c.args = append(c.args, c.docs)
 	} else {
@@ -359,11 +359,11 @@ func (c *kvConn) update(ctx context.Context, key []byte, r *kv.Row) error {
 		}
 	}
 	c.args = append(c.args, key)
-	return c.matched(st.Exec(ctx, c.args))
+	return c.updateError(st.Exec(ctx, c.args))
 }
 
-// matched returns ErrNotFound if a statement matched no row.
-func (c *kvConn) matched(n int64, err error) error {
+// updateError returns ErrNotFound if a statement matched no row.
+func (c *kvConn) updateError(n int64, err error) error {
 	if err == nil && n == 0 {
 		return kv.ErrNotFound
 	}
@@ -371,16 +371,16 @@ func (c *kvConn) matched(n int64, err error) error {
 }
 
 func (c *kvConn) delete(ctx context.Context, key []byte) error {
-	st, err := c.statement(ctx, 'd', nil, func(kv.Fields) string { return c.kvTexts.delete() })
+	st, err := c.statement(ctx, 'd', nil, func(kv.Fields) string { return c.kvTexts.deleteText() })
 	if err != nil {
 		return err
 	}
 	c.args = append(c.args[:0], key)
-	return c.matched(st.Exec(ctx, c.args))
+	return c.updateError(st.Exec(ctx, c.args))
 }
 
 func (c *kvConn) readPath(ctx context.Context, key []byte, path string, into *kv.Row) error {
-	st, err := c.statement(ctx, 'p', nil, func(kv.Fields) string { return c.kvTexts.readPath() })
+	st, err := c.statement(ctx, 'p', nil, func(kv.Fields) string { return c.kvTexts.readPathText() })
 	if err != nil {
 		return err
 	}
@@ -397,11 +397,11 @@ func (c *kvConn) readPath(ctx context.Context, key []byte, path string, into *kv
 }
 
 func (c *kvConn) updatePath(ctx context.Context, key []byte, path string, value []byte) error {
-	st, err := c.statement(ctx, 'q', nil, func(kv.Fields) string { return c.kvTexts.updatePath() })
+	st, err := c.statement(ctx, 'q', nil, func(kv.Fields) string { return c.kvTexts.updatePathText() })
 	if err != nil {
 		return err
 	}
 	c.docs = append(c.docs[:0], path...)
 	c.args = append(c.args[:0], c.docs, value, key)
-	return c.matched(st.Exec(ctx, c.args))
+	return c.updateError(st.Exec(ctx, c.args))
 }

@@ -15,7 +15,7 @@ type kvJSON struct {
 	names  []string
 	arrays bool // the first field is an array of pieces
 	data   []byte
-	values []jsonSpan // by field
+	spans  []jsonSpan // by field
 }
 
 // jsonSpan is a value within data.
@@ -25,7 +25,7 @@ type jsonSpan struct {
 }
 
 func newKVJSON(names []string, arrays bool) *kvJSON {
-	return &kvJSON{names: names, arrays: arrays, values: make([]jsonSpan, len(names))}
+	return &kvJSON{names: names, arrays: arrays, spans: make([]jsonSpan, len(names))}
 }
 
 const hexDigits = "0123456789abcdef"
@@ -87,24 +87,24 @@ var errNoRecord = errors.New("the document is not a record: it must be an object
 // parse appends the record's fields, in their order. It ignores members that are not fields
 // and members that are null.
 func (j *kvJSON) parse(doc []byte, into *kv.Row) error {
-	clear(j.values)
+	clear(j.spans)
 	j.data = j.data[:0]
-	p := jsonText{doc, 0}
-	if !p.take('{') {
+	p := jsonReader{doc, 0}
+	if !p.accept('{') {
 		return errNoRecord
 	}
-	for first := true; !p.take('}'); first = false {
-		if !first && !p.take(',') {
+	for first := true; !p.accept('}'); first = false {
+		if !first && !p.accept(',') {
 			return errNoRecord
 		}
 		if err := j.member(&p); err != nil {
 			return err
 		}
 	}
-	if p.blank(); p.pos != len(doc) {
+	if p.skipBlanks(); p.pos != len(doc) {
 		return errNoRecord
 	}
-	for i, v := range j.values {
+	for i, v := range j.spans {
 		if v.exists {
 			into.Add(i, j.data[v.begin:v.end])
 		}
@@ -112,9 +112,9 @@ func (j *kvJSON) parse(doc []byte, into *kv.Row) error {
 	return nil
 }
 
-func (j *kvJSON) member(p *jsonText) (err error) {
+func (j *kvJSON) member(p *jsonReader) (err error) {
 	begin := len(j.data)
-	if j.data, err = p.text(j.data); err != nil {
+	if j.data, err = p.appendString(j.data); err != nil {
 		return err
 	}
 	field := -1
@@ -125,71 +125,71 @@ func (j *kvJSON) member(p *jsonText) (err error) {
 		}
 	}
 	j.data = j.data[:begin]
-	if !p.take(':') {
+	if !p.accept(':') {
 		return errNoRecord
 	}
-	if p.word("null") {
+	if p.acceptWord("null") {
 		return nil
 	}
-	if j.arrays && p.take('[') {
-		j.data, err = p.texts(j.data)
+	if j.arrays && p.accept('[') {
+		j.data, err = p.appendStrings(j.data)
 	} else {
-		j.data, err = p.text(j.data)
+		j.data, err = p.appendString(j.data)
 	}
 	if err != nil {
 		return err
 	}
 	if field >= 0 {
-		j.values[field] = jsonSpan{begin, len(j.data), true}
+		j.spans[field] = jsonSpan{begin, len(j.data), true}
 	}
 	return nil
 }
 
-// jsonText reads a text from left to right.
-type jsonText struct {
+// jsonReader reads a text from left to right.
+type jsonReader struct {
 	s   []byte
 	pos int
 }
 
-func (p *jsonText) blank() {
+func (p *jsonReader) skipBlanks() {
 	for p.pos < len(p.s) && (p.s[p.pos] == ' ' || p.s[p.pos] == '\n' || p.s[p.pos] == '\t' || p.s[p.pos] == '\r') {
 		p.pos++
 	}
 }
 
-func (p *jsonText) take(c byte) bool {
-	if p.blank(); p.pos < len(p.s) && p.s[p.pos] == c {
+func (p *jsonReader) accept(c byte) bool {
+	if p.skipBlanks(); p.pos < len(p.s) && p.s[p.pos] == c {
 		p.pos++
 		return true
 	}
 	return false
 }
 
-func (p *jsonText) word(w string) bool {
-	if p.blank(); len(p.s)-p.pos >= len(w) && string(p.s[p.pos:p.pos+len(w)]) == w {
+func (p *jsonReader) acceptWord(w string) bool {
+	if p.skipBlanks(); len(p.s)-p.pos >= len(w) && string(p.s[p.pos:p.pos+len(w)]) == w {
 		p.pos += len(w)
 		return true
 	}
 	return false
 }
 
-// texts appends the strings of an array. The caller has read the opening bracket.
-func (p *jsonText) texts(to []byte) ([]byte, error) {
-	for first := true; !p.take(']'); first = false {
-		if !first && !p.take(',') {
+// appendStrings appends the strings of an array. The caller has read the opening bracket.
+func (p *jsonReader) appendStrings(to []byte) ([]byte, error) {
+	for first := true; !p.accept(']'); first = false {
+		if !first && !p.accept(',') {
 			return to, errNoRecord
 		}
 		var err error
-		if to, err = p.text(to); err != nil {
+		if to, err = p.appendString(to); err != nil {
 			return to, err
 		}
 	}
 	return to, nil
 }
 
-// text appends the next string.
-func (p *jsonText) text(to []byte) ([]byte, error) {
-	if !p.take('"') {
+// appendString appends the next string.
+func (p *jsonReader) appendString(to []byte) ([]byte, error) {
+	if !p.accept('"') {
 		return to, errNoRecord
 	}
 	for p.pos < len(p.s) {
@@ -204,7 +204,7 @@ func (p *jsonText) text(to []byte) ([]byte, error) {
 			p.pos++
 		default:
 			var err error
-			if to, err = p.escape(to); err != nil {
+			if to, err = p.appendEscape(to); err != nil {
 				return to, err
 			}
 		}
@@ -212,8 +212,8 @@ func (p *jsonText) text(to []byte) ([]byte, error) {
 	return to, errNoRecord
 }
 
-// escape appends the character of an escape sequence.
-func (p *jsonText) escape(to []byte) ([]byte, error) {
+// appendEscape appends the character of an escape sequence.
+func (p *jsonReader) appendEscape(to []byte) ([]byte, error) {
 	if p.pos+1 >= len(p.s) {
 		return to, errNoRecord
 	}
@@ -233,7 +233,7 @@ func (p *jsonText) escape(to []byte) ([]byte, error) {
 	case 't':
 		return append(to, '\t'), nil
 	case 'u':
-		r, ok := p.unit()
+		r, ok := p.codeUnit()
 		if !ok {
 			return to, errNoRecord
 		}
@@ -241,7 +241,7 @@ func (p *jsonText) escape(to []byte) ([]byte, error) {
 			pos := p.pos
 			if len(p.s)-p.pos >= 2 && p.s[p.pos] == '\\' && p.s[p.pos+1] == 'u' {
 				p.pos += 2
-				if low, ok := p.unit(); ok {
+				if low, ok := p.codeUnit(); ok {
 					if both := utf16.DecodeRune(r, low); both != utf8.RuneError {
 						return utf8.AppendRune(to, both), nil
 					}
@@ -254,8 +254,8 @@ func (p *jsonText) escape(to []byte) ([]byte, error) {
 	return to, errNoRecord
 }
 
-// unit reads four hexadecimal digits.
-func (p *jsonText) unit() (rune, bool) {
+// codeUnit reads four hexadecimal digits.
+func (p *jsonReader) codeUnit() (rune, bool) {
 	if len(p.s)-p.pos < 4 {
 		return 0, false
 	}

@@ -22,7 +22,7 @@ type Transactor interface {
 	RunTransaction(f func() error) error
 }
 
-const undoing = 10 * time.Second // limit for a rollback, which also runs after a canceled call
+const rollbackTimeout = 10 * time.Second // limit for a rollback, which also runs after a canceled call
 
 func (c *kvConn) transact(ctx context.Context, level kv.IsolationLevel, do func() error) error {
 	begin, ok := c.Begin[level]
@@ -40,14 +40,14 @@ func (c *kvConn) transact(ctx context.Context, level kv.IsolationLevel, do func(
 			return c.abortedError(err)
 		}
 		if err := do(); err != nil {
-			c.undo(ctx)
+			c.rollback(ctx)
 			return c.abortedError(err)
 		}
 		err := c.execAll(ctx, "COMMIT")
 		if err == nil {
 			return nil
 		}
-		c.undo(ctx)
+		c.rollback(ctx)
 		if c.tx.Conflict(err) {
 			return c.abortedError(err)
 		}
@@ -63,10 +63,10 @@ func (c *kvConn) abortedError(err error) error {
 	return err
 }
 
-// undo rolls a transaction back. If the rollback fails, the state of the connection is
+// rollback rolls a transaction back. If the rollback fails, the state of the connection is
 // unknown; the server rolls back when the connection closes.
-func (c *kvConn) undo(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoing)
+func (c *kvConn) rollback(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTimeout)
 	defer cancel()
 	c.broken = c.execAll(ctx, "ROLLBACK")
 }
@@ -74,13 +74,13 @@ func (c *kvConn) undo(ctx context.Context) {
 // execAll runs statements without arguments.
 func (c *kvConn) execAll(ctx context.Context, texts ...string) error {
 	for _, text := range texts {
-		st := c.words[text]
+		st := c.transactionStatements[text]
 		if st == nil {
 			var err error
 			if st, err = c.s.Prepare(ctx, text); err != nil {
 				return err
 			}
-			c.words[text] = st
+			c.transactionStatements[text] = st
 		}
 		if _, err := st.Exec(ctx, nil); err != nil {
 			return err

@@ -16,7 +16,7 @@ import (
 // range can express the question, and a list otherwise. For partitioned files it also adds a
 // condition on the partition column, because no engine derives that from the other columns.
 func PhraseLake(d flavour.Dialect, table string, t *tables.LakeTable, q *question.Question, c *design.Catalog) (*archive.Query, error) {
-	if where := parts(t.Partition, q); where != "" {
+	if where := partitionCondition(t.Partition, q); where != "" {
 		table = "(SELECT * FROM " + table + " WHERE " + tables.PartColumn + " " + where + ") AS w"
 	}
 	d.Table = func(string, string) string { return table }
@@ -27,8 +27,8 @@ func PhraseLake(d flavour.Dialect, table string, t *tables.LakeTable, q *questio
 	return out, err
 }
 
-// parts returns the condition on the partitions that a question needs; "" = all.
-func parts(p tables.Partition, q *question.Question) string {
+// partitionCondition returns the condition on the partitions that a question needs; "" = all.
+func partitionCondition(p tables.Partition, q *question.Question) string {
 	field, ok := map[tables.Partition]record.Field{tables.ByModel: record.Model, tables.ByVariable: record.FcstVar}[p]
 	if ok && len(q.Header[field]) > 0 {
 		return "IN " + flavour.List(q.Header[field], func(v string) string { return flavour.Quote(tables.Part(v)) })
@@ -40,9 +40,9 @@ func parts(p tables.Partition, q *question.Question) string {
 	return ""
 }
 
-// LakeOrder returns the columns by which the rows of files are sorted. Most questions fix
+// LakeSortColumns returns the columns by which the rows of files are sorted. Most questions fix
 // the first of these columns.
-func LakeOrder() []string {
+func LakeSortColumns() []string {
 	var out []string
 	for _, f := range []record.Field{record.FcstVar, record.FcstLev, record.VxMask, record.Model} {
 		out = append(out, f.String())

@@ -18,28 +18,28 @@ import (
 // writes each index page only once.
 type Lines struct {
 	*design.Grouper
-	Design design.Name
-	IDs    []int64 // stat_header_id by header; normalized only
-	Files  []int64 // data_file_id by batch; normalized only
+	Design    design.Name
+	HeaderIDs []int64 // stat_header_id by header; normalized only
+	FileIDs   []int64 // data_file_id by batch; normalized only
 }
 
 // writeType stores the records of a line type.
 func (l *Loader) writeType(ctx context.Context, q Querier, g *design.Grouper, stored *archive.CommitResult) error {
 	stored.New += int64(len(g.Rows))
-	if l.s.Order != nil {
-		g.SortHeaders(l.s.Order)
+	if l.s.HeaderOrder != nil {
+		g.SortHeaders(l.s.HeaderOrder)
 	}
 	g.Sort()
 	table, cols := l.a.Table(l.subset, g.Type)
-	l.touch(table)
+	l.noteGrown(table)
 	if l.a.Design == design.Document {
 		candidates := l.candidates(g, false)
-		if l.s.Docs != nil {
-			return l.s.Docs(ctx, q, g, candidates, stored)
+		if l.s.MergeDocs != nil {
+			return l.s.MergeDocs(ctx, q, g, candidates, stored)
 		}
 		return l.StoreDocs(ctx, q, g, candidates, stored)
 	}
-	lines := l.number(g)
+	lines := l.assignIDs(g)
 	if candidates := l.candidates(g, true); len(candidates) > 0 {
 		replace := l.s.Replace
 		if replace == nil {
@@ -49,8 +49,8 @@ func (l *Loader) writeType(ctx context.Context, q Querier, g *design.Grouper, st
 			return err
 		}
 	}
-	if l.s.Lines != nil {
-		return l.s.Lines(ctx, q, table, cols, lines)
+	if l.s.InsertLines != nil {
+		return l.s.InsertLines(ctx, q, table, cols, lines)
 	}
 	return l.s.Insert(ctx, q, table, cols, rowsOf(g.Rows, func(to Sink, _ int, r design.Row) { lines.Put(to, cols, r) }))
 }
@@ -74,18 +74,18 @@ func (l *Loader) candidates(g *design.Grouper, leads bool) []design.Row {
 	return out
 }
 
-// number numbers headers and files; normalized only.
-func (l *Loader) number(g *design.Grouper) *Lines {
+// assignIDs numbers headers and files; normalized only.
+func (l *Loader) assignIDs(g *design.Grouper) *Lines {
 	lines := &Lines{Grouper: g, Design: l.a.Design}
 	if l.a.Design != design.Normalized {
 		return lines
 	}
-	lines.IDs, lines.Files = make([]int64, len(g.Headers)), make([]int64, len(g.Batches))
+	lines.HeaderIDs, lines.FileIDs = make([]int64, len(g.Headers)), make([]int64, len(g.Batches))
 	for i, h := range g.Headers {
-		lines.IDs[i], _ = l.headers.ID(HeaderKey(h))
+		lines.HeaderIDs[i], _ = l.headers.ID(HeaderKey(h))
 	}
 	for i, b := range g.Batches {
-		lines.Files[i], _ = l.files.ID(b.File)
+		lines.FileIDs[i], _ = l.files.ID(b.File)
 	}
 	return lines
 }
@@ -98,31 +98,31 @@ func Series(rows []design.Row) []design.Row {
 // seriesAsked is the number of headers and valid times in one query; rowsDeleted is the
 // number of rows that one statement deletes.
 const (
-	seriesAsked = 200
-	rowsDeleted = 1000
+	seriesPerQuery = 200
+	rowsPerDelete  = 1000
 )
 
 // replace finds the existing rows with the series and times of the incoming records, and
 // deletes the rows with the same identity.
 func (l *Loader) replace(ctx context.Context, q Querier, lines *Lines, candidates []design.Row, stored *archive.CommitResult) error {
 	table, cols := l.a.Table(l.subset, lines.Type)
-	have := l.a.Collect(lines.Type, cols)
+	have := l.a.NewRecordDecoder(lines.Type, cols)
 	heads := map[int64]*record.Header{}
-	for i, id := range lines.IDs {
+	for i, id := range lines.HeaderIDs {
 		heads[id] = &lines.Headers[i]
 	}
 	var in *archive.RecordIndex
-	_, fresh := l.headers.Fresh()
-	old := slices.DeleteFunc(Series(candidates), func(r design.Row) bool { return lines.IDs[r.Header] >= fresh })
-	for some := range slices.Chunk(old, seriesAsked) {
+	_, fresh := l.headers.Uncommitted()
+	old := slices.DeleteFunc(Series(candidates), func(r design.Row) bool { return lines.HeaderIDs[r.Header] >= fresh })
+	for some := range slices.Chunk(old, seriesPerQuery) {
 		pairs := make([]string, len(some))
 		for i, r := range some {
-			pairs[i] = fmt.Sprintf("(%d, %s)", lines.IDs[r.Header], l.a.Dialect.DateTime(r.Valid))
+			pairs[i] = fmt.Sprintf("(%d, %s)", lines.HeaderIDs[r.Header], l.a.Dialect.DateTime(r.Valid))
 		}
 		have.Reset()
 		var ids []string
-		err := q.Rows(ctx, "SELECT "+l.s.RowID+", "+Names("ld.", cols)+" FROM "+table+" ld WHERE (ld.stat_header_id, ld.fcst_valid_beg) IN ("+
-			l.s.Pairs+strings.Join(slices.Compact(pairs), ", ")+")", nil, func(row []any) error {
+		err := q.Rows(ctx, "SELECT "+l.s.RowID+", "+ColumnList("ld.", cols)+" FROM "+table+" ld WHERE (ld.stat_header_id, ld.fcst_valid_beg) IN ("+
+			l.s.PairPrefix+strings.Join(slices.Compact(pairs), ", ")+")", nil, func(row []any) error {
 			var id string
 			var header int64
 			if err := Scan(row, &id, &header); err != nil {
@@ -130,10 +130,10 @@ func (l *Loader) replace(ctx context.Context, q Querier, lines *Lines, candidate
 			}
 			ids = append(ids, id)
 			have.SetHeader(*heads[header])
-			if err := have.Values(row[1:]); err != nil {
+			if err := have.SetRow(row[1:]); err != nil {
 				return err
 			}
-			return have.Row()
+			return have.EndRow()
 		})
 		if err != nil {
 			return err
@@ -148,8 +148,8 @@ func (l *Loader) replace(ctx context.Context, q Querier, lines *Lines, candidate
 		for i, row := range replaced {
 			ids[i] = ids[row]
 		}
-		for some := range slices.Chunk(ids[:len(replaced)], rowsDeleted) {
-			if err := l.s.Delete(ctx, q, table, some); err != nil {
+		for some := range slices.Chunk(ids[:len(replaced)], rowsPerDelete) {
+			if err := l.s.DeleteRows(ctx, q, table, some); err != nil {
 				return err
 			}
 		}
@@ -172,9 +172,9 @@ func (l *Lines) Put(to Sink, cols []Column, r design.Row) {
 	for k := range cols {
 		switch c := &cols[k]; c.From {
 		case HeaderID:
-			to.Integer(k, l.IDs[r.Header])
+			to.Integer(k, l.HeaderIDs[r.Header])
 		case FileID:
-			to.Integer(k, l.Files[r.Batch])
+			to.Integer(k, l.FileIDs[r.Batch])
 		case LineNum:
 			to.Integer(k, int64(b.Line[i]))
 		case Header:
@@ -245,15 +245,15 @@ func (a *Archive) ReadHeaders(ctx context.Context, q Querier, subset string, f f
 	for _, c := range cols[1:] {
 		into = append(into, &h[c.Field])
 	}
-	return q.Rows(ctx, "SELECT "+Names("", cols)+" FROM "+a.Dialect.Table(subset, design.HeaderTable), nil, func(row []any) error {
+	return q.Rows(ctx, "SELECT "+ColumnList("", cols)+" FROM "+a.Dialect.Table(subset, design.HeaderTable), nil, func(row []any) error {
 		err := Scan(row, into...)
 		f(h, id)
 		return err
 	})
 }
 
-// readHeaders reads the numbers of the stored headers and files.
-func (l *Loader) readHeaders(ctx context.Context, q Querier) error {
+// readIDs reads the numbers of the stored headers and files.
+func (l *Loader) readIDs(ctx context.Context, q Querier) error {
 	l.headers, l.files = NewInterner[record.Header](), NewInterner[string]()
 	if err := l.a.ReadHeaders(ctx, q, l.subset, l.headers.Add); err != nil {
 		return err
@@ -272,9 +272,9 @@ func (l *Loader) writeHeaders(ctx context.Context, q Querier) error {
 	if l.headers == nil {
 		return nil
 	}
-	if heads, first := l.headers.Fresh(); len(heads) > 0 {
+	if heads, first := l.headers.Uncommitted(); len(heads) > 0 {
 		table, cols := l.a.Dialect.Table(l.subset, design.HeaderTable), HeaderColumns()
-		l.touch(table)
+		l.noteGrown(table)
 		err := l.s.Insert(ctx, q, table, cols, rowsOf(heads, func(to Sink, i int, h record.Header) {
 			to.Integer(0, first+int64(i))
 			for k, c := range cols[1:] {
@@ -285,7 +285,7 @@ func (l *Loader) writeHeaders(ctx context.Context, q Querier) error {
 			return err
 		}
 	}
-	files, first := l.files.Fresh()
+	files, first := l.files.Uncommitted()
 	if len(files) == 0 {
 		return nil
 	}
@@ -321,9 +321,9 @@ func joinPath(dir, name string) string {
 // stored ones. Drop forgets the numbers since the last Keep, because a rollback removes
 // their rows.
 type Interner[K comparable] struct {
-	ids   map[K]int64
-	last  int64
-	fresh []K
+	ids         map[K]int64
+	last        int64
+	uncommitted []K
 }
 
 // NewInterner returns an empty Interner.
@@ -339,29 +339,29 @@ func (n *Interner[K]) Add(k K, id int64) {
 // Keep.
 func (n *Interner[K]) ID(k K) (id int64, fresh bool) {
 	if id, ok := n.ids[k]; ok {
-		return id, id > n.last-int64(len(n.fresh))
+		return id, id > n.last-int64(len(n.uncommitted))
 	}
 	n.last++
 	n.ids[k] = n.last
-	n.fresh = append(n.fresh, k)
+	n.uncommitted = append(n.uncommitted, k)
 	return n.last, true
 }
 
-// Fresh lists the keys numbered since the last Keep; first is the number of the first key.
-func (n *Interner[K]) Fresh() (keys []K, first int64) {
-	return n.fresh, n.last - int64(len(n.fresh)) + 1
+// Uncommitted lists the keys numbered since the last Keep; first is the number of the first key.
+func (n *Interner[K]) Uncommitted() (keys []K, first int64) {
+	return n.uncommitted, n.last - int64(len(n.uncommitted)) + 1
 }
 
-// Keep records that the archive contains the rows of Fresh.
-func (n *Interner[K]) Keep() { n.fresh = n.fresh[:0] }
+// Commit records that the archive contains the rows of Fresh.
+func (n *Interner[K]) Commit() { n.uncommitted = n.uncommitted[:0] }
 
-// Drop forgets the numbers since the last Keep.
-func (n *Interner[K]) Drop() {
-	for _, k := range n.fresh {
+// Rollback forgets the numbers since the last Keep.
+func (n *Interner[K]) Rollback() {
+	for _, k := range n.uncommitted {
 		delete(n.ids, k)
 	}
-	n.last -= int64(len(n.fresh))
-	n.fresh = n.fresh[:0]
+	n.last -= int64(len(n.uncommitted))
+	n.uncommitted = n.uncommitted[:0]
 }
 
 // HeaderKey returns the part of h that stat_header contains: all fields but cov_thresh and

@@ -17,8 +17,8 @@ import (
 // LoadSession is an engine's part of a loader: transactions and its bulk load. A function
 // may be nil if the engine does not need it, unless its comment says otherwise.
 type LoadSession struct {
-	// Check refuses a text that the engine cannot store: text s of record i.
-	Check func(b *record.Batch, i int, s string) error
+	// CheckText refuses a text that the engine cannot store: text s of record i.
+	CheckText func(b *record.Batch, i int, s string) error
 	// CheckKey refuses a key or a path that is too long for its column.
 	CheckKey func(file, key string) error
 
@@ -30,38 +30,38 @@ type LoadSession struct {
 	// that changes whenever one of them commits. Store writes the catalog. If both are nil,
 	// the catalog's table has a version that counts the commits, and the loader locks its
 	// row.
-	Version func(ctx context.Context, q Querier) (int64, error)
-	Store   func(ctx context.Context, q Querier, catalog []byte) error
-	// Marks writes marks; nil = as rows of MarkColumns.
-	Marks func(ctx context.Context, q Querier, done []archive.Mark) error
+	Version      func(ctx context.Context, q Querier) (int64, error)
+	StoreCatalog func(ctx context.Context, q Querier, catalog []byte) error
+	// StoreMarks writes marks; nil = as rows of MarkColumns.
+	StoreMarks func(ctx context.Context, q Querier, done []archive.Mark) error
 
-	// Make creates the table of a line type if it does not exist. Apart means that its
+	// MakeTable creates the table of a line type if it does not exist. Apart means that its
 	// statements commit; the loader sends them before the transaction.
-	Make        func(ctx context.Context, q Querier, t *record.LineType) error
+	MakeTable   func(ctx context.Context, q Querier, t *record.LineType) error
 	MakeCommits bool
-	// Extend prepares that table for records of a catalog.
-	Extend func(ctx context.Context, q Querier, t *record.LineType, fresh *design.Catalog) error
+	// ExtendTable prepares that table for records of a catalog.
+	ExtendTable func(ctx context.Context, q Querier, t *record.LineType, fresh *design.Catalog) error
 
 	// Insert stores rows. next passes the values of a row to the sink until it returns
 	// false, and may be called again after that.
 	Insert func(ctx context.Context, q Querier, table string, cols []Column, next Next) error
-	// Lines is a faster Insert for records, one per row.
-	Lines func(ctx context.Context, q Querier, table string, cols []Column, lines *Lines) error
-	// Docs stores documents, merged with existing ones; nil = StoreDocs, which uses Insert.
+	// InsertLines is a faster Insert for records, one per row.
+	InsertLines func(ctx context.Context, q Querier, table string, cols []Column, lines *Lines) error
+	// MergeDocs stores documents, merged with existing ones; nil = StoreDocs, which uses Insert.
 	// If Upserts is set, Insert replaces a document with the same id.
-	Docs    func(ctx context.Context, q Querier, g *design.Grouper, candidates []design.Row, stored *archive.CommitResult) error
-	Upserts bool
+	MergeDocs func(ctx context.Context, q Querier, g *design.Grouper, candidates []design.Row, stored *archive.CommitResult) error
+	Upserts   bool
 
-	// Order is the order in which headers are stored; nil = by first use.
-	Order func(a, b *record.Header) int
+	// HeaderOrder is the order in which headers are stored; nil = by first use.
+	HeaderOrder func(a, b *record.Header) int
 	// Replace deletes the records that lines replace and calls Resolve for them. held are
 	// the rows that may exist. It deletes none for lines with Keep set. nil = the loader finds
 	// them by header and valid time and deletes them by RowID, an expression that identifies
 	// a row of table ld.
-	Replace func(ctx context.Context, q Querier, lines *Lines, candidates []design.Row, stored *archive.CommitResult) error
-	RowID   string
-	Pairs   string // prefix of each pair of values after IN
-	Delete  func(ctx context.Context, q Querier, table string, ids []string) error
+	Replace    func(ctx context.Context, q Querier, lines *Lines, candidates []design.Row, stored *archive.CommitResult) error
+	RowID      string
+	PairPrefix string // prefix of each pair of values after IN
+	DeleteRows func(ctx context.Context, q Querier, table string, ids []string) error
 
 	// Dump dumps the records of a type that satisfy a condition, within the transaction;
 	// nil = Archive.DumpType.
@@ -95,8 +95,8 @@ type Loader struct {
 	s      LoadSession
 	groups design.Groups
 
-	existing map[*record.LineType]bool
-	touched  []string // quoted names of tables that grew
+	madeTables  map[*record.LineType]bool
+	grownTables []string // quoted names of tables that grew
 
 	// The archive's state as of version catalogVersion. If catalog is nil, the loader must read the
 	// state.
@@ -110,7 +110,7 @@ type Loader struct {
 
 // NewLoader returns a loader of a subset. Its tables must exist.
 func (a *Archive) NewLoader(subset string, s LoadSession) *Loader {
-	return &Loader{a: a, subset: subset, s: s, existing: map[*record.LineType]bool{}}
+	return &Loader{a: a, subset: subset, s: s, madeTables: map[*record.LineType]bool{}}
 }
 
 // Add adds the records of b to the next commit. The caller leaves b unchanged until then.
@@ -126,19 +126,19 @@ func (l *Loader) Add(ctx context.Context, b *record.Batch) error {
 }
 
 func (l *Loader) check(b *record.Batch) error {
-	if l.s.Check == nil || b.Len() == 0 {
+	if l.s.CheckText == nil || b.Len() == 0 {
 		return nil
 	}
 	for i := range b.Headers {
 		for _, s := range b.Headers[i] {
-			if err := l.s.Check(b, 0, s); err != nil {
+			if err := l.s.CheckText(b, 0, s); err != nil {
 				return err
 			}
 		}
 	}
 	for _, col := range b.Text {
 		for i, s := range col {
-			if err := l.s.Check(b, i, s); err != nil {
+			if err := l.s.CheckText(b, i, s); err != nil {
 				return err
 			}
 		}
@@ -154,7 +154,7 @@ func (l *Loader) Commit(ctx context.Context, c archive.Commit) (archive.CommitRe
 	stored, done := archive.CommitResult{Replaced: map[string]int64{}}, slices.Clone(c.Complete)
 	var err error
 	if l.s.MakeCommits {
-		err = l.makeTypes(ctx, l.a.Pool)
+		err = l.makeTables(ctx, l.a.Pool)
 	}
 	if err == nil {
 		err = l.s.Transaction(ctx, func(q Querier) error { return l.write(ctx, q, &c, done, &stored) })
@@ -164,8 +164,8 @@ func (l *Loader) Commit(ctx context.Context, c archive.Commit) (archive.CommitRe
 		return archive.CommitResult{}, CallError(ctx, fmt.Errorf("%s: commit to %s: %w", l.a.Dialect.Name, l.subset, err))
 	}
 	if l.headers != nil {
-		l.headers.Keep()
-		l.files.Keep()
+		l.headers.Commit()
+		l.files.Commit()
 	}
 	l.stale = false
 	if l.marked != nil {
@@ -179,16 +179,16 @@ func (l *Loader) Commit(ctx context.Context, c archive.Commit) (archive.CommitRe
 
 var errClosed = errors.New("the loader is closed")
 
-// makeTypes creates the missing tables of line types.
-func (l *Loader) makeTypes(ctx context.Context, q Querier) error {
+// makeTables creates the missing tables of line types.
+func (l *Loader) makeTables(ctx context.Context, q Querier) error {
 	for _, t := range l.groups.Types() {
-		if l.existing[t] {
+		if l.madeTables[t] {
 			continue
 		}
-		if err := l.s.Make(ctx, q, t); err != nil {
+		if err := l.s.MakeTable(ctx, q, t); err != nil {
 			return err
 		}
-		l.existing[t] = true
+		l.madeTables[t] = true
 	}
 	return nil
 }
@@ -202,12 +202,12 @@ func (l *Loader) write(ctx context.Context, q Querier, c *archive.Commit, done [
 	if err := l.begin(ctx, q); err != nil {
 		return err
 	}
-	if err := l.makeTypes(ctx, q); err != nil {
+	if err := l.makeTables(ctx, q); err != nil {
 		return err
 	}
 	for _, t := range l.groups.Types() {
-		if l.s.Extend != nil {
-			if err := l.s.Extend(ctx, q, t, c.Catalog); err != nil {
+		if l.s.ExtendTable != nil {
+			if err := l.s.ExtendTable(ctx, q, t, c.Catalog); err != nil {
 				return err
 			}
 		}
@@ -235,16 +235,16 @@ func (l *Loader) write(ctx context.Context, q Querier, c *archive.Commit, done [
 	return l.writeCatalog(ctx, q)
 }
 
-// manyMarks decides how the loader looks for marks. If the archive has at most so many
+// marksPerFile decides how the loader looks for marks. If the archive has at most so many
 // marks for each file of the commit, the loader reads all digests once a load. Otherwise it
 // looks for lists of 500 digests in a table that has no index and grows with each commit.
-const manyMarks = 1000
+const marksPerFile = 1000
 
 // marksOf finds the stored marks of files. A load of many small files keeps the digests of
 // all marks and queries only those that exist.
 func (l *Loader) marksOf(ctx context.Context, q Querier, files []archive.Mark) ([]archive.Mark, error) {
-	if l.marked == nil && l.catalog.Files.Records <= int64(manyMarks*len(files)) {
-		marks, err := l.a.marks(ctx, q, l.subset, "")
+	if l.marked == nil && l.catalog.Files.Records <= int64(marksPerFile*len(files)) {
+		marks, err := l.a.readMarks(ctx, q, l.subset, "")
 		if err != nil {
 			return nil, err
 		}
@@ -264,7 +264,7 @@ func (l *Loader) begin(ctx context.Context, q Querier) error {
 	if l.stale {
 		l.catalog, l.headers, l.files = nil, nil, nil
 		if !l.s.MakeCommits {
-			clear(l.existing)
+			clear(l.madeTables)
 		}
 	}
 	l.stale = true
@@ -275,7 +275,7 @@ func (l *Loader) begin(ctx context.Context, q Querier) error {
 func (l *Loader) refresh(ctx context.Context, q Querier) error {
 	version := l.s.Version
 	if version == nil {
-		version = l.lock
+		version = l.lockVersion
 	}
 	n, err := version(ctx, q)
 	if err != nil || (l.catalog != nil && n == l.catalogVersion) {
@@ -283,7 +283,7 @@ func (l *Loader) refresh(ctx context.Context, q Querier) error {
 	}
 	l.catalogVersion = n
 	if !l.s.MakeCommits {
-		clear(l.existing)
+		clear(l.madeTables)
 	}
 	if l.catalog, err = l.a.readCatalog(ctx, q, l.subset); err != nil {
 		return err
@@ -294,12 +294,12 @@ func (l *Loader) refresh(ctx context.Context, q Querier) error {
 	if l.a.Design != design.Normalized {
 		return nil
 	}
-	return l.readHeaders(ctx, q)
+	return l.readIDs(ctx, q)
 }
 
-// lock waits for other loaders of the subset and returns their number of commits.
-func (l *Loader) lock(ctx context.Context, q Querier) (int64, error) {
-	return Number(ctx, q, "SELECT version FROM "+l.a.Own(l.subset, CatalogTable)+" WHERE id = 1 FOR UPDATE")
+// lockVersion waits for other loaders of the subset and returns their number of commits.
+func (l *Loader) lockVersion(ctx context.Context, q Querier) (int64, error) {
+	return QueryNumber(ctx, q, "SELECT version FROM "+l.a.OwnTable(l.subset, CatalogTable)+" WHERE id = 1 FOR UPDATE")
 }
 
 // writeCatalog writes the archive's catalog.
@@ -309,26 +309,26 @@ func (l *Loader) writeCatalog(ctx context.Context, q Querier) error {
 	if err != nil {
 		return err
 	}
-	if l.s.Store != nil {
-		return l.s.Store(ctx, q, text)
+	if l.s.StoreCatalog != nil {
+		return l.s.StoreCatalog(ctx, q, text)
 	}
 	l.catalogVersion++
-	return q.Exec(ctx, "UPDATE "+l.a.Own(l.subset, CatalogTable)+" SET version = version + 1, catalog = "+l.a.Param+" WHERE id = 1", text)
+	return q.Exec(ctx, "UPDATE "+l.a.OwnTable(l.subset, CatalogTable)+" SET version = version + 1, catalog = "+l.a.Placeholder+" WHERE id = 1", text)
 }
 
-// digestsAsked is the number of files whose marks one statement deletes.
-const digestsAsked = 500
+// digestsPerStatement is the number of files whose marks one statement deletes.
+const digestsPerStatement = 500
 
 // writeMarks writes marks. The mark of a file that is loaded again replaces the old one.
 func (l *Loader) writeMarks(ctx context.Context, q Querier, done, old []archive.Mark) error {
 	if len(done) == 0 {
 		return nil
 	}
-	if l.s.Marks != nil {
-		return l.s.Marks(ctx, q, done)
+	if l.s.StoreMarks != nil {
+		return l.s.StoreMarks(ctx, q, done)
 	}
-	table := l.a.Own(l.subset, MarksTable)
-	last, err := Number(ctx, q, "SELECT MAX(seq) FROM "+table)
+	table := l.a.OwnTable(l.subset, MarksTable)
+	last, err := QueryNumber(ctx, q, "SELECT MAX(seq) FROM "+table)
 	if err != nil {
 		return err
 	}
@@ -337,7 +337,7 @@ func (l *Loader) writeMarks(ctx context.Context, q Querier, done, old []archive.
 			return err
 		}
 	}
-	for some := range slices.Chunk(old, digestsAsked) {
+	for some := range slices.Chunk(old, digestsPerStatement) {
 		if err := q.Exec(ctx, "DELETE FROM "+table+" WHERE digest IN ("+Digests(some)+")"); err != nil {
 			return err
 		}
@@ -373,23 +373,23 @@ func rowsOf[T any](items []T, put func(to Sink, i int, item T)) Next {
 	}
 }
 
-func (l *Loader) touch(table string) {
-	if !slices.Contains(l.touched, table) {
-		l.touched = append(l.touched, table)
+func (l *Loader) noteGrown(table string) {
+	if !slices.Contains(l.grownTables, table) {
+		l.grownTables = append(l.grownTables, table)
 	}
 }
 
-// analyzeTime is how long the server may analyze a table.
-const analyzeTime = time.Minute
+// analyzeTimeout is how long the server may analyze a table.
+const analyzeTimeout = time.Minute
 
 // Close drops the records that were not committed.
 func (l *Loader) Close() (err error) {
 	if l.a == nil {
 		return nil
 	}
-	for _, table := range l.touched {
+	for _, table := range l.grownTables {
 		if l.s.Analyze != nil {
-			ctx, stop := context.WithTimeout(context.Background(), analyzeTime)
+			ctx, stop := context.WithTimeout(context.Background(), analyzeTimeout)
 			err = errors.Join(err, l.s.Analyze(ctx, table))
 			stop()
 		}
@@ -404,7 +404,7 @@ func (l *Loader) Close() (err error) {
 // StoreDocs stores documents, merged with existing ones of the same id.
 func (l *Loader) StoreDocs(ctx context.Context, q Querier, g *design.Grouper, candidates []design.Row, stored *archive.CommitResult) error {
 	table, cols := l.a.Table(l.subset, g.Type)
-	old, err := l.oldDocs(ctx, q, table, g, candidates)
+	old, err := l.existingDocs(ctx, q, table, g, candidates)
 	if err != nil {
 		return err
 	}
@@ -457,21 +457,21 @@ func PutDoc(to Sink, cols []Column, id string, doc *design.Doc, data []byte) {
 	}
 }
 
-// idsAsked is the number of documents in one query.
-const idsAsked = 1000
+// idsPerQuery is the number of documents in one query.
+const idsPerQuery = 1000
 
-// oldDocs returns, by id, the entries of existing documents that the new ones are merged
+// existingDocs returns, by id, the entries of existing documents that the new ones are merged
 // with. It deletes them if the engine's Insert does not replace documents.
-func (l *Loader) oldDocs(ctx context.Context, q Querier, table string, g *design.Grouper, candidates []design.Row) (map[string]string, error) {
+func (l *Loader) existingDocs(ctx context.Context, q Querier, table string, g *design.Grouper, candidates []design.Row) (map[string]string, error) {
 	old := map[string]string{}
-	for some := range slices.Chunk(Series(candidates), idsAsked) {
+	for some := range slices.Chunk(Series(candidates), idsPerQuery) {
 		ids := make([]string, len(some))
 		for i, r := range some {
 			ids[i] = string(design.AppendKey(nil, g.Type, l.subset, &g.Headers[r.Header], r.Valid))
 		}
 		where, args := l.a.Dialect.DocKeys(ids)
 		found := len(old)
-		err := q.Rows(ctx, "SELECT r.id, "+l.a.entries("r.data")+" FROM "+table+" r WHERE "+where, args, func(row []any) error {
+		err := q.Rows(ctx, "SELECT r.id, "+l.a.entriesJSON("r.data")+" FROM "+table+" r WHERE "+where, args, func(row []any) error {
 			var id, data string
 			err := Scan(row, &id, &data)
 			old[id] = data

@@ -40,10 +40,10 @@ func TestLoaderWritesRows(t *testing.T) {
 	rows := map[string][]string{}
 	a := &Archive{Design: design.Normalized, Dialect: &flavour.Dialect{Name: "x", Table: func(_, table string) string { return table }}}
 	l := a.NewLoader("a", LoadSession{
-		Transaction: func(_ context.Context, f func(q Querier) error) error { return f(&fresh{}) },
-		Version:     func(context.Context, Querier) (int64, error) { return 1, nil },
-		Store:       func(context.Context, Querier, []byte) error { return nil },
-		Make:        func(context.Context, Querier, *record.LineType) error { return nil },
+		Transaction:  func(_ context.Context, f func(q Querier) error) error { return f(&fresh{}) },
+		Version:      func(context.Context, Querier) (int64, error) { return 1, nil },
+		StoreCatalog: func(context.Context, Querier, []byte) error { return nil },
+		MakeTable:    func(context.Context, Querier, *record.LineType) error { return nil },
 		Insert: func(_ context.Context, _ Querier, table string, cols []Column, next Next) error {
 			for {
 				row := rowSink{}

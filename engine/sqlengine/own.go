@@ -26,8 +26,8 @@ func OwnColumns(t *tables.Table, ident func(string) string, kinds map[tables.Kin
 
 // TypedRows passes each row to f with the types of its columns, as package answer compares
 // them. kinds finds the type of a column by the driver's name for it.
-func (s Standard) TypedRows(ctx context.Context, text string, kinds func(name string) OwnCast, f func(row []any) error) error {
-	rows, err := s.Over.QueryContext(ctx, text)
+func (s DatabaseSQL) TypedRows(ctx context.Context, text string, kinds func(name string) ResultCast, f func(row []any) error) error {
+	rows, err := s.DB.QueryContext(ctx, text)
 	if err != nil {
 		return CallError(ctx, err)
 	}
@@ -36,11 +36,11 @@ func (s Standard) TypedRows(ctx context.Context, text string, kinds func(name st
 	if err != nil {
 		return CallError(ctx, err)
 	}
-	var casts []OwnCast
+	var casts []ResultCast
 	for _, c := range columns {
 		casts = append(casts, kinds(c.DatabaseTypeName()))
 	}
-	return Each(ctx, rows, func(row []any) error {
+	return ForEachRow(ctx, rows, func(row []any) error {
 		for k, cast := range casts {
 			row[k] = cast.Convert(row[k])
 		}
@@ -48,12 +48,12 @@ func (s Standard) TypedRows(ctx context.Context, text string, kinds func(name st
 	})
 }
 
-// OwnCast is the type of a column of an answer, if its Go type is ambiguous.
-type OwnCast byte
+// ResultCast is the type of a column of an answer, if its Go type is ambiguous.
+type ResultCast byte
 
 // The casts.
 const (
-	AsItIs OwnCast = iota
+	AsIs ResultCast = iota
 	AsDecimal
 	AsFloat
 	AsDate
@@ -62,7 +62,7 @@ const (
 )
 
 // Convert converts a value to the type.
-func (c OwnCast) Convert(v any) any {
+func (c ResultCast) Convert(v any) any {
 	if t, ok := v.(time.Time); ok {
 		if c == AsDate {
 			return answer.DateOf(t)
@@ -89,7 +89,7 @@ func (c OwnCast) Convert(v any) any {
 		return answer.Moment(text)
 	case AsUntyped:
 		return answer.Untyped(text)
-	case AsItIs:
+	case AsIs:
 	}
 	return text
 }

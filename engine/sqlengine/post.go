@@ -36,9 +36,9 @@ type PostConn struct {
 	// if a savepoint can undo it, which makes an attempt before a merge worthwhile; nil = not
 	// offered.
 	Append func(ctx context.Context, table string, t *PostTable, rows []PostRow) error
-	// Taken reports whether Append failed because a key exists already.
-	Taken func(err error) bool
-	Close func() error
+	// IsDuplicateKey reports whether Append failed because a key exists already.
+	IsDuplicateKey func(err error) bool
+	Close          func() error
 }
 
 // PostStatement is a prepared statement.
@@ -53,19 +53,19 @@ type PostEngine struct {
 	Connect func(ctx context.Context) (*PostConn, error)
 	// Begin is the statement that starts a writing transaction.
 	Begin string
-	// Before runs before tables are created. It locks out other processes that do the same.
-	Before []string
-	// Writing is the lock of the one writer; nil = several may write at once.
-	Writing  *sync.Mutex
-	ReadOnly bool
-	// RowsOfStatement is the greatest number of rows of a multi-row upsert; 0 = as many as
+	// CreateLock runs before tables are created. It locks out other processes that do the same.
+	CreateLock []string
+	// WriteLock is the lock of the one writer; nil = several may write at once.
+	WriteLock *sync.Mutex
+	ReadOnly  bool
+	// MaxRows is the greatest number of rows of a multi-row upsert; 0 = as many as
 	// the number of parameters allows.
-	RowsOfStatement int
+	MaxRows int
 	// Size, Log and Tend are the functions of posts.Store, for tables with these names. If
 	// Log is nil, the engine has no log position.
-	Size func(ctx context.Context, tables []string) (posts.Size, error)
-	Log  func(ctx context.Context) (int64, error)
-	Tend func(ctx context.Context, u posts.Maintenance, tables []string) error
+	Size        func(ctx context.Context, tables []string) (posts.Size, error)
+	LogPosition func(ctx context.Context) (int64, error)
+	Maintain    func(ctx context.Context, u posts.Maintenance, tables []string) error
 }
 
 // postStore is an open set of tables.
@@ -99,13 +99,13 @@ func OpenPosts(ctx context.Context, e *PostEngine, t posts.Tables) (*posts.Store
 		names = append(names, t.Name)
 	}
 	return &posts.Store{
-		Poster: s.poster, Admit: s.admit, Values: s.values, Read: s.read, Rows: s.rows, Delete: s.delete, Log: e.Log,
+		Poster: s.poster, Admit: s.admit, Values: s.allValues, Read: s.countValues, Rows: s.countRows, Delete: s.delete, Log: e.LogPosition,
 		Size: func(ctx context.Context) (posts.Size, error) {
 			size, err := e.Size(ctx, names)
 			return size, CallError(ctx, err)
 		},
 		Maintain: func(ctx context.Context, u posts.Maintenance) error {
-			return s.around(func() error { return CallError(ctx, e.Tend(ctx, u, names)) })
+			return s.withWriteLock(func() error { return CallError(ctx, e.Maintain(ctx, u, names)) })
 		},
 		Close: func() error { return nil },
 	}, nil
@@ -117,17 +117,17 @@ func (s *postStore) withConn(ctx context.Context, f func(c *PostConn) error) err
 	if err != nil {
 		return err
 	}
-	err = s.around(func() error { return f(c) })
+	err = s.withWriteLock(func() error { return f(c) })
 	if closed := c.Close(); err == nil {
 		err = closed
 	}
 	return err
 }
 
-func (s *postStore) around(f func() error) error {
-	if s.Writing != nil {
-		s.Writing.Lock()
-		defer s.Writing.Unlock()
+func (s *postStore) withWriteLock(f func() error) error {
+	if s.WriteLock != nil {
+		s.WriteLock.Lock()
+		defer s.WriteLock.Unlock()
 	}
 	return f()
 }
@@ -136,7 +136,7 @@ func (s *postStore) around(f func() error) error {
 func (s *postStore) prepare(ctx context.Context, create bool) error {
 	return s.withConn(ctx, func(c *PostConn) error {
 		if create {
-			texts := append(slices.Clone(s.Before), s.Dialect.create(s.layout)...)
+			texts := append(slices.Clone(s.CreateLock), s.Dialect.create(s.layout)...)
 			if slices.Contains(s.Methods, posts.Procedure) {
 				for _, t := range s.layout.tables {
 					for _, r := range s.rules() {
@@ -153,7 +153,7 @@ func (s *postStore) prepare(ctx context.Context, create bool) error {
 			return nil
 		}
 		for _, t := range s.layout.tables {
-			if _, err := c.Direct(ctx, s.Dialect.values(t)+" WHERE 1 = 0", nil, func([]any) error { return nil }); err != nil {
+			if _, err := c.Direct(ctx, s.Dialect.selectAll(t)+" WHERE 1 = 0", nil, func([]any) error { return nil }); err != nil {
 				return &fault.Error{Setting: "table " + t.Name, Problem: "does not exist, or has not the layout " + string(s.layout.design), Err: err, Cure: "create it: barograph shef post --make"}
 			}
 		}
@@ -177,17 +177,17 @@ type poster struct {
 	method posts.Method
 	plan   postPlan
 
-	known    map[record.ID]bool
-	series   map[posts.Series]int32 // the rank of each admitted series
-	last     posts.Series           // the series of the last lookup
-	rank     int32                  // the rank of last
-	verdict  verdict
-	counted  posts.PostResult
-	prepared map[string]PostStatement
-	upserts  map[upsert]PostStatement
-	staged   map[*PostTable]bool // tables that have a temporary table
-	filled   map[*PostTable]bool // tables whose temporary table is not empty
-	appendFirst
+	stations    map[record.ID]bool
+	series      map[posts.Series]int32 // the rank of each admitted series
+	lastSeries  posts.Series           // the series of the last lookup
+	lastRank    int32                  // the rank of last
+	lastVerdict verdict
+	result      posts.PostResult
+	prepared    map[string]PostStatement
+	upserts     map[upsertKey]PostStatement
+	staging     map[*PostTable]bool // tables that have a temporary table
+	nonEmpty    map[*PostTable]bool // tables whose temporary table is not empty
+	appendBackoff
 	args []any
 }
 
@@ -209,8 +209,8 @@ func (s *postStore) poster(ctx context.Context, m posts.Method) (posts.Poster, e
 	}
 	p := &poster{
 		postStore: s, c: c, method: m, plan: postPlan{layout: s.layout, policy: s.policy},
-		prepared: map[string]PostStatement{}, upserts: map[upsert]PostStatement{}, staged: map[*PostTable]bool{}, filled: map[*PostTable]bool{},
-		known: map[record.ID]bool{}, verdict: unknown,
+		prepared: map[string]PostStatement{}, upserts: map[upsertKey]PostStatement{}, staging: map[*PostTable]bool{}, nonEmpty: map[*PostTable]bool{},
+		stations: map[record.ID]bool{}, lastVerdict: unknown,
 	}
 	if err := p.readFilters(ctx); err != nil {
 		c.Close() //nolint:errcheck // the first error is more specific
@@ -225,65 +225,65 @@ func (p *poster) Close() error { return p.c.Close() }
 // admits looks up a value in location and ingest filter.
 func (p *poster) admits(g *record.Gauge) (rank int32, ok bool) {
 	s := posts.Series{Station: g.Station, Code: g.Code, Duration: g.Duration}
-	if s != p.last {
+	if s != p.lastSeries {
 		h, ok := p.series[s]
-		p.last, p.rank, p.verdict = s, h, admitted
+		p.lastSeries, p.lastRank, p.lastVerdict = s, h, admitted
 		switch {
-		case ok && p.known[g.Station]:
-		case p.known[g.Station]:
-			p.verdict = filtered
+		case ok && p.stations[g.Station]:
+		case p.stations[g.Station]:
+			p.lastVerdict = filtered
 		default:
-			p.verdict = unknown
+			p.lastVerdict = unknown
 		}
 	}
-	switch p.verdict {
+	switch p.lastVerdict {
 	case unknown:
-		p.counted.Unknown++
+		p.result.Unknown++
 	case filtered:
-		p.counted.Filtered++
+		p.result.Filtered++
 	default:
-		p.counted.Values++
+		p.result.Values++
 	}
-	return p.rank, p.verdict == admitted
+	return p.lastRank, p.lastVerdict == admitted
 }
 
-// attempts is how often a transaction is tried before its error is reported.
-const attempts = 100
+// maxAttempts is how often a transaction is tried before its error is reported.
+const maxAttempts = 100
 
 // Post posts the messages and retries.
 func (p *poster) Post(ctx context.Context, messages []posts.Message) (posts.PostResult, error) {
 	retries := int64(0)
 	for {
-		p.counted = posts.PostResult{Retries: retries}
-		err := p.around(func() error { return p.try(ctx, messages) })
+		p.result = posts.PostResult{Retries: retries}
+		err := p.withWriteLock(func() error { return p.attempt(ctx, messages) })
 		if err == nil {
-			return p.counted, nil
+			return p.result, nil
 		}
 		if ctx.Err() != nil {
 			return posts.PostResult{}, ctx.Err()
 		}
-		if retries++; retries == attempts || !p.c.IsRetryable(err) {
+		if retries++; retries == maxAttempts || !p.c.IsRetryable(err) {
 			return posts.PostResult{}, err
 		}
 		time.Sleep(time.Duration(rand.Int64N(min(retries, 20)+1)) * time.Millisecond) //nolint:gosec // not for secrets
 	}
 }
 
-// try makes one attempt to post.
-func (p *poster) try(ctx context.Context, messages []posts.Message) error {
+// attempt makes one attempt to post.
+func (p *poster) attempt(ctx context.Context, messages []posts.Message) error {
 	posted := time.Now().Unix()
 	switch p.method {
 	case posts.Row2006:
-		return p.row2006(ctx, messages, posted)
+		return p.postLike2006(ctx, messages, posted)
 	case posts.Procedure:
-		return p.call(ctx, messages, posted)
+		return p.callProcedures(ctx, messages, posted)
 	}
 	var units []PostUnit
 	if p.method != posts.Row2006Message {
-		units = p.plan.make(messages, p.admits, posted)
+		units = p.plan.build(messages, p.admits, posted)
 	}
 	if p.method == posts.Bulk {
-		if err := p.stage(ctx, units); err != nil {
+		if err := p.prepareStaging(ctx, units); err != nil {
 			return err
 		}
 	}
@@ -291,7 +291,7 @@ func (p *poster) try(ctx context.Context, messages []posts.Message) error {
 	switch {
 	case err != nil:
 	case p.method == posts.Row2006Message:
-		err = p.row2006(ctx, messages, posted)
+		err = p.postLike2006(ctx, messages, posted)
 	default:
 		err = p.write(ctx, units)
 	}
@@ -309,19 +309,19 @@ func (p *poster) try(ctx context.Context, messages []posts.Message) error {
 // write upserts the units with the poster's method.
 func (p *poster) write(ctx context.Context, units []PostUnit) error {
 	if p.method == posts.PreparedRows {
-		return p.rows(ctx, units)
+		return p.writeRows(ctx, units)
 	}
 	for i := range units {
 		u := &units[i]
 		if len(u.Rows) == 0 {
 			continue
 		}
-		p.counted.Merged += int64(len(u.Rows))
+		p.result.Merged += int64(len(u.Rows))
 		var err error
 		if p.method == posts.Bulk {
-			err = p.bulk(ctx, u)
+			err = p.writeBulk(ctx, u)
 		} else {
-			err = p.many(ctx, u)
+			err = p.writeBatches(ctx, u)
 		}
 		if err != nil {
 			return err
@@ -342,14 +342,14 @@ func (p *poster) statement(ctx context.Context, text string) (PostStatement, err
 	return st, err
 }
 
-// upsert identifies the text of an upsert, which is long.
-type upsert struct {
+// upsertKey identifies the text of an upsert, which is long.
+type upsertKey struct {
 	t    *PostTable
 	rows int
 	rule posts.Rule
 }
 
-func (p *poster) upsert(ctx context.Context, u upsert) (PostStatement, error) {
+func (p *poster) upsertStatement(ctx context.Context, u upsertKey) (PostStatement, error) {
 	if st := p.upserts[u]; st != nil {
 		return st, nil
 	}
@@ -360,8 +360,8 @@ func (p *poster) upsert(ctx context.Context, u upsert) (PostStatement, error) {
 	return st, err
 }
 
-// rows upserts one row after the other.
-func (p *poster) rows(ctx context.Context, units []PostUnit) error {
+// writeRows upserts one row after the other.
+func (p *poster) writeRows(ctx context.Context, units []PostUnit) error {
 	// Prepare all statements before the pipeline starts.
 	statements := make([]PostStatement, len(units))
 	for i := range units {
@@ -369,14 +369,14 @@ func (p *poster) rows(ctx context.Context, units []PostUnit) error {
 			continue
 		}
 		var err error
-		if statements[i], err = p.upsert(ctx, upsert{units[i].Table, 1, units[i].Rule}); err != nil {
+		if statements[i], err = p.upsertStatement(ctx, upsertKey{units[i].Table, 1, units[i].Rule}); err != nil {
 			return err
 		}
 	}
 	each := func(send func(st PostStatement, args []any) error) error {
 		for i := range units {
 			u := &units[i]
-			p.counted.Merged += int64(len(u.Rows))
+			p.result.Merged += int64(len(u.Rows))
 			for k := range u.Rows {
 				p.args = appendArgs(p.args[:0], &u.Rows[k], u.Table.Columns)
 				if err := send(statements[i], p.args); err != nil {
@@ -392,19 +392,19 @@ func (p *poster) rows(ctx context.Context, units []PostUnit) error {
 	return each(func(st PostStatement, args []any) error { return st.Exec(ctx, args) })
 }
 
-// many upserts many rows with one statement. Their number is a power of two, which keeps the
+// writeBatches upserts many rows with one statement. Their number is a power of two, which keeps the
 // number of prepared statements small.
-func (p *poster) many(ctx context.Context, u *PostUnit) error {
+func (p *poster) writeBatches(ctx context.Context, u *PostUnit) error {
 	most := p.Dialect.MaxParams / len(u.Table.Columns)
-	if p.RowsOfStatement > 0 {
-		most = min(most, p.RowsOfStatement)
+	if p.MaxRows > 0 {
+		most = min(most, p.MaxRows)
 	}
 	for rows := u.Rows; len(rows) > 0; {
 		n := 1
 		for 2*n <= min(most, len(rows)) {
 			n *= 2
 		}
-		st, err := p.upsert(ctx, upsert{u.Table, n, u.Rule})
+		st, err := p.upsertStatement(ctx, upsertKey{u.Table, n, u.Rule})
 		if err != nil {
 			return err
 		}
@@ -420,9 +420,9 @@ func (p *poster) many(ctx context.Context, u *PostUnit) error {
 	return nil
 }
 
-// stage creates or empties the temporary tables that the units need. It runs outside the
+// prepareStaging creates or empties the temporary tables that the units need. It runs outside the
 // transaction, because not every engine can do it inside.
-func (p *poster) stage(ctx context.Context, units []PostUnit) error {
+func (p *poster) prepareStaging(ctx context.Context, units []PostUnit) error {
 	used := map[*PostTable]bool{}
 	for i := range units {
 		t := units[i].Table
@@ -432,36 +432,36 @@ func (p *poster) stage(ctx context.Context, units []PostUnit) error {
 		used[t] = true
 		var text string
 		switch {
-		case !p.staged[t]:
+		case !p.staging[t]:
 			text = p.Dialect.staging(t)
-		case p.Dialect.Empty != "":
-			text = p.Dialect.Empty + " " + p.Dialect.stagingTable(t)
+		case p.Dialect.EmptyTemporary != "":
+			text = p.Dialect.EmptyTemporary + " " + p.Dialect.stagingTable(t)
 		default:
 			continue
 		}
 		if err := p.c.Run(ctx, text); err != nil {
 			return err
 		}
-		p.staged[t] = true
+		p.staging[t] = true
 	}
-	clear(p.filled)
+	clear(p.nonEmpty)
 	return nil
 }
 
-// bulk copies rows into a temporary table and merges them.
-func (p *poster) bulk(ctx context.Context, u *PostUnit) error {
+// writeBulk copies rows into a temporary table and merges them.
+func (p *poster) writeBulk(ctx context.Context, u *PostUnit) error {
 	if p.c.Append != nil && p.worthTrying() {
-		if done, err := p.append(ctx, u); done || err != nil {
+		if done, err := p.tryAppend(ctx, u); done || err != nil {
 			return err
 		}
 	}
 	name := p.Dialect.stagingTable(u.Table)
-	if p.filled[u.Table] { // an earlier unit of this transaction has filled it
+	if p.nonEmpty[u.Table] { // an earlier unit of this transaction has filled it
 		if err := p.c.Run(ctx, "DELETE FROM "+name); err != nil {
 			return err
 		}
 	}
-	p.filled[u.Table] = true
+	p.nonEmpty[u.Table] = true
 	if err := p.c.Copy(ctx, stagingName(u.Table), u.Table, u.Rows); err != nil {
 		return err
 	}
@@ -472,8 +472,8 @@ func (p *poster) bulk(ctx context.Context, u *PostUnit) error {
 	return st.Exec(ctx, nil)
 }
 
-// call calls a stored procedure for every value.
-func (p *poster) call(ctx context.Context, messages []posts.Message, posted int64) error {
+// callProcedures calls a stored procedure for every value.
+func (p *poster) callProcedures(ctx context.Context, messages []posts.Message, posted int64) error {
 	for m := range messages {
 		msg := &messages[m]
 		row, superseded := PostRow{product: []byte(msg.Product), issued: msg.Issued, posted: posted}, p.plan.superseded(msg)
@@ -484,7 +484,7 @@ func (p *poster) call(ctx context.Context, messages []posts.Message, posted int6
 				continue
 			}
 			row.gauge = g
-			row.position = p.layout.place(g, h)
+			row.position = p.layout.locate(g, h)
 			t := p.layout.tables[row.table]
 			_, text := p.Dialect.procedure(t, p.policy.Rule(g.Revised))
 			st, err := p.statement(ctx, text)
@@ -497,7 +497,7 @@ func (p *poster) call(ctx context.Context, messages []posts.Message, posted int6
 				switch {
 				case c.from != fromSlot:
 					cell := row.Cell(c)
-					p.args = append(p.args, cell.arg(c.Type))
+					p.args = append(p.args, cell.argument(c.Type))
 				case c.slot == 0:
 					p.args = append(p.args, int64(row.slot), g.Value)
 				}
@@ -505,7 +505,7 @@ func (p *poster) call(ctx context.Context, messages []posts.Message, posted int6
 			if err := st.Exec(ctx, p.args); err != nil {
 				return err
 			}
-			p.counted.Merged++
+			p.result.Merged++
 		}
 	}
 	return nil
@@ -515,18 +515,18 @@ func (p *poster) call(ctx context.Context, messages []posts.Message, posted int6
 func appendArgs(args []any, r *PostRow, cols []PostColumn) []any {
 	for i := range cols {
 		cell := r.Cell(&cols[i])
-		args = append(args, cell.arg(cols[i].Type))
+		args = append(args, cell.argument(cols[i].Type))
 	}
 	return args
 }
 
-// arg is the cell as an argument.
-func (c *Cell) arg(t PostType) any {
+// argument is the cell as an argument.
+func (c *PostCell) argument(t PostType) any {
 	switch {
 	case c.Null:
 		return nil
 	case t == PostText:
-		return letter(c.Text)
+		return textArgument(c.Text)
 	case t == PostFloat:
 		return c.Float
 	case t == PostTime:
@@ -537,17 +537,17 @@ func (c *Cell) arg(t PostType) any {
 	return c.Int
 }
 
-// letters are the texts of one character, which are most texts.
-var letters = func() (out [128]any) { //nolint:gochecknoglobals // a constant table
+// letterArguments are the texts of one character, which are most texts.
+var letterArguments = func() (out [128]any) { //nolint:gochecknoglobals // a constant table
 	for i := range out {
 		out[i] = string(rune(i))
 	}
 	return out
 }()
 
-func letter(text []byte) any {
+func textArgument(text []byte) any {
 	if len(text) == 1 && text[0] < 128 {
-		return letters[text[0]]
+		return letterArguments[text[0]]
 	}
 	return string(text)
 }
@@ -559,5 +559,5 @@ func AppendMoment(b []byte, unix int64) []byte {
 
 // AppendDate appends days since 1970 as 2006-01-02.
 func AppendDate(b []byte, days int64) []byte {
-	return time.Unix(days*day, 0).UTC().AppendFormat(b, time.DateOnly)
+	return time.Unix(days*secondsPerDay, 0).UTC().AppendFormat(b, time.DateOnly)
 }

@@ -5,7 +5,7 @@ import "testing"
 // TestAppendFirst: after each failure appending is left for longer; a success forgets
 // all failures.
 func TestAppendFirst(t *testing.T) {
-	var h appendFirst
+	var h appendBackoff
 	waited := func() (n int) {
 		for !h.worthTrying() {
 			n++
@@ -16,14 +16,14 @@ func TestAppendFirst(t *testing.T) {
 		if got := waited(); got != want {
 			t.Fatalf("waited for %d merges, want %d", got, want)
 		}
-		h.record(false)
+		h.recordOutcome(false)
 	}
 	waited()
-	h.record(true)
+	h.recordOutcome(true)
 	if n := waited(); n != 0 {
 		t.Errorf("waited for %d merges after a success", n)
 	}
-	h.record(false)
+	h.recordOutcome(false)
 	if n := waited(); n != 1 {
 		t.Errorf("waited for %d merges, want 1", n)
 	}

@@ -60,19 +60,19 @@ type PostColumn struct {
 
 // PostTable is a table of values. Its first Keys columns are its primary key.
 type PostTable struct {
-	Name    string
-	Columns []PostColumn
-	Keys    int
-	Slots   int                 // number of value columns after the key; 0 = a single value column
-	settles bool                // posts.Policy.Precedes decides between values
-	good    bool                // the policy is GoodStays
-	find    [numPostSources]int // by source, except slots: 1 + index of its column
+	Name       string
+	Columns    []PostColumn
+	Keys       int
+	Slots      int                 // number of value columns after the key; 0 = a single value column
+	usesOrigin bool                // posts.Policy.Precedes decides between values
+	goodStays  bool                // the policy is GoodStays
+	columnAt   [numPostSources]int // by source, except slots: 1 + index of its column
 }
 
-func (t *PostTable) index() *PostTable {
+func (t *PostTable) indexColumns() *PostTable {
 	for i, c := range t.Columns {
 		if c.from != fromSlot {
-			t.find[c.from] = i + 1
+			t.columnAt[c.from] = i + 1
 		}
 	}
 	return t
@@ -98,8 +98,8 @@ func archiveKey(last PostColumn) []PostColumn {
 	}
 }
 
-// origin returns the columns that identify the product of a row.
-func origin() []PostColumn {
+// originColumns returns the columns that identify the product of a row.
+func originColumns() []PostColumn {
 	return []PostColumn{textColumn("product_id", 10, fromProduct), column("producttime", PostTime, fromIssued), column("postingtime", PostTime, fromPosted)}
 }
 
@@ -108,8 +108,8 @@ func valueTable(name string) *PostTable {
 	key := archiveKey(column("obstime", PostTime, fromTime))
 	t := &PostTable{Name: name, Keys: len(key)}
 	t.Columns = append(key, column("value", PostFloat, fromValue), textColumn("shef_qual_code", 1, fromQuality), column("revision", PostSmall, fromRevision))
-	t.Columns = append(t.Columns, origin()...)
-	return t.index()
+	t.Columns = append(t.Columns, originColumns()...)
+	return t.indexColumns()
 }
 
 // arrayTable returns a table with a column for each slot of a day. A column's name contains
@@ -121,8 +121,8 @@ func arrayTable(name string, slots int) *PostTable {
 		minutes := (i + 1) * 1440 / slots
 		t.Columns = append(t.Columns, PostColumn{Name: fmt.Sprintf("z%02d%02d", minutes/60, minutes%60), Type: PostFloat, from: fromSlot, slot: i})
 	}
-	t.Columns = append(t.Columns, origin()...)
-	return t.index()
+	t.Columns = append(t.Columns, originColumns()...)
+	return t.indexColumns()
 }
 
 // The tables of the archive. Designs of arrays have a further table, of Barograph's own, for
@@ -158,7 +158,7 @@ func newPostLayout(t posts.Tables) (*postLayout, error) {
 		return nil, fmt.Errorf("design %s: %w", d, engine.ErrNoDesign)
 	}
 	for _, table := range l.tables {
-		table.settles, table.good = table.Slots == 0 && t.Policy.UsesOrigin(), t.Policy == posts.GoodStays
+		table.usesOrigin, table.goodStays = table.Slots == 0 && t.Policy.UsesOrigin(), t.Policy == posts.GoodStays
 	}
 	return l, nil
 }
@@ -173,8 +173,8 @@ func (l *postLayout) addArray(name string, slots int) {
 	l.add(valueTable(name + offGridSuffix))
 }
 
-// rank numbers the series in the order of keys.
-func rank(series []posts.Series) map[posts.Series]int32 {
+// rankSeries numbers the series in the order of keys.
+func rankSeries(series []posts.Series) map[posts.Series]int32 {
 	order := slices.Clone(series)
 	slices.SortFunc(order, func(a, b posts.Series) int {
 		return cmp.Or(bytes.Compare(a.Station[:], b.Station[:]), bytes.Compare(a.Code[:], b.Code[:]), cmp.Compare(a.Duration, b.Duration))
@@ -195,10 +195,10 @@ type position struct {
 	time  int64
 }
 
-const day = 86400
+const secondsPerDay = 86400
 
-// place finds the key of a value of a series.
-func (l *postLayout) place(g *record.Gauge, rank int32) position {
+// locate finds the key of a value of a series.
+func (l *postLayout) locate(g *record.Gauge, rank int32) position {
 	p := position{rank: rank, time: g.Time, slot: -1}
 	slots := l.design.Slots()
 	if slots == 0 {
@@ -206,7 +206,7 @@ func (l *postLayout) place(g *record.Gauge, rank int32) position {
 	}
 	// 00:00 is the last slot of the previous day.
 	p.day = int32(dayOf(g.Time - 1))
-	second, step := g.Time-int64(p.day)*day, int64(day/slots)
+	second, step := g.Time-int64(p.day)*secondsPerDay, int64(secondsPerDay/slots)
 	if second%step == 0 {
 		p.slot = int16(second/step - 1)
 	} else {
@@ -217,15 +217,15 @@ func (l *postLayout) place(g *record.Gauge, rank int32) position {
 
 // dayOf returns the day of a time, since 1970.
 func dayOf(unix int64) int64 {
-	q := unix / day
-	if unix%day < 0 {
+	q := unix / secondsPerDay
+	if unix%secondsPerDay < 0 {
 		q--
 	}
 	return q
 }
 
-// Cell is the content of a column of a row.
-type Cell struct {
+// PostCell is the content of a column of a row.
+type PostCell struct {
 	Null  bool
 	Text  []byte  // PostText
 	Int   int64   // PostSmall, PostInt; PostTime: Unix seconds; PostDate: days since 1970
@@ -244,37 +244,37 @@ type PostRow struct {
 }
 
 // Cell returns the content of a column of the row.
-func (r *PostRow) Cell(c *PostColumn) Cell {
+func (r *PostRow) Cell(c *PostColumn) PostCell {
 	g := r.gauge
 	switch c.from {
 	case fromStation:
-		return Cell{Text: g.Station[:g.Station.Len()]}
+		return PostCell{Text: g.Station[:g.Station.Len()]}
 	case fromPE1, fromPE2:
 		i := c.from - fromPE1
-		return Cell{Text: g.Code[i : i+1]}
+		return PostCell{Text: g.Code[i : i+1]}
 	case fromLetter:
-		return Cell{Text: g.Code[2:3]}
+		return PostCell{Text: g.Code[2:3]}
 	case fromDuration:
-		return Cell{Int: int64(g.Duration)}
+		return PostCell{Int: int64(g.Duration)}
 	case fromT, fromS:
 		i := 3 + c.from - fromT
-		return Cell{Text: g.Code[i : i+1]}
+		return PostCell{Text: g.Code[i : i+1]}
 	case fromE, fromP:
 		i := 5 + c.from - fromE
-		return Cell{Text: g.Code[i : i+1]}
+		return PostCell{Text: g.Code[i : i+1]}
 	case fromTime:
-		return Cell{Int: r.time}
+		return PostCell{Int: r.time}
 	case fromDay:
-		return Cell{Int: int64(r.day)}
+		return PostCell{Int: int64(r.day)}
 	case fromSlot:
 		v := r.slots[c.slot]
-		return Cell{Float: v, Null: v != v}
+		return PostCell{Float: v, Null: v != v}
 	case fromValue:
-		return Cell{Float: g.Value}
+		return PostCell{Float: g.Value}
 	case fromQuality:
-		return Cell{Text: qualities[g.Quality&0x7f : g.Quality&0x7f+1]}
+		return PostCell{Text: qualities[g.Quality&0x7f : g.Quality&0x7f+1]}
 	}
-	return r.origin(c)
+	return r.originCell(c)
 }
 
 // qualities are the bytes to which Cell refers.
@@ -286,17 +286,17 @@ var qualities = func() []byte { //nolint:gochecknoglobals // a constant table
 	return b
 }()
 
-func (r *PostRow) origin(c *PostColumn) Cell {
+func (r *PostRow) originCell(c *PostColumn) PostCell {
 	switch c.from {
 	case fromRevision:
 		if r.gauge.Revised {
-			return Cell{Int: 1}
+			return PostCell{Int: 1}
 		}
-		return Cell{}
+		return PostCell{}
 	case fromProduct:
-		return Cell{Text: r.product}
+		return PostCell{Text: r.product}
 	case fromIssued:
-		return Cell{Int: r.issued, Null: r.issued == record.NoTime}
+		return PostCell{Int: r.issued, Null: r.issued == record.NoTime}
 	}
-	return Cell{Int: r.posted}
+	return PostCell{Int: r.posted}
 }

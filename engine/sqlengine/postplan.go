@@ -28,7 +28,7 @@ type postPlan struct {
 	layout    *postLayout
 	policy    posts.Policy
 	items     []item
-	order     []sorted
+	order     []sortEntry
 	products  [][]byte
 	units     []PostUnit
 	unitIndex map[int]int // index in units, by table, occurrence and rule
@@ -43,9 +43,9 @@ type item struct {
 	gauge   *record.Gauge
 }
 
-// sorted is an item's position in the order of keys: 1 bit for a value off the grid, 28 bits
+// sortEntry is an item's position in the order of keys: 1 bit for a value off the grid, 28 bits
 // for the series, 35 bits for the time. Items with equal keys stay in their order.
-type sorted struct {
+type sortEntry struct {
 	key  uint64
 	item int32
 }
@@ -60,8 +60,8 @@ func sameRow(a, b *position) bool {
 	return a.rank == b.rank && a.day == b.day && a.slot >= 0 && b.slot >= 0
 }
 
-// make arranges the admitted values. posted is the time of posting.
-func (p *postPlan) make(messages []posts.Message, admit func(*record.Gauge) (rank int32, ok bool), posted int64) []PostUnit {
+// build arranges the admitted values. posted is the time of posting.
+func (p *postPlan) build(messages []posts.Message, admit func(*record.Gauge) (rank int32, ok bool), posted int64) []PostUnit {
 	p.items, p.order, p.products, p.slots = p.items[:0], p.order[:0], p.products[:0], p.slots[:0]
 	for m := range messages {
 		msg := &messages[m]
@@ -73,12 +73,12 @@ func (p *postPlan) make(messages []posts.Message, admit func(*record.Gauge) (ran
 				continue
 			}
 			it := item{gauge: g, message: int32(m), rule: p.policy.Rule(g.Revised)}
-			it.position = p.layout.place(g, h)
-			p.order = append(p.order, sorted{it.sortKey(), int32(len(p.items))})
+			it.position = p.layout.locate(g, h)
+			p.order = append(p.order, sortEntry{it.sortKey(), int32(len(p.items))})
 			p.items = append(p.items, it)
 		}
 	}
-	slices.SortFunc(p.order, func(a, b sorted) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.item, b.item)) })
+	slices.SortFunc(p.order, func(a, b sortEntry) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.item, b.item)) })
 	for i := range p.units {
 		p.units[i].Rows = p.units[i].Rows[:0]
 	}
@@ -86,7 +86,7 @@ func (p *postPlan) make(messages []posts.Message, admit func(*record.Gauge) (ran
 		p.unitIndex = map[int]int{}
 	}
 	p.fill(messages, posted)
-	p.agree()
+	p.unifyProducts()
 	slices.SortStableFunc(p.units, func(a, b PostUnit) int { return cmp.Compare(a.rank, b.rank) })
 	clear(p.unitIndex)
 	for i := range p.units {
@@ -189,9 +189,9 @@ func (p *postPlan) newSlots(n int) []float64 {
 	return out
 }
 
-// agree makes the product equal in all units that write the same row of an array for several
+// unifyProducts makes the product equal in all units that write the same row of an array for several
 // rules: it is the product of the last of their values.
-func (p *postPlan) agree() {
+func (p *postPlan) unifyProducts() {
 	if p.policy == posts.Overwrite || p.layout.design.Slots() == 0 {
 		return
 	}
@@ -219,7 +219,7 @@ func (p *postPlan) agree() {
 	})
 }
 
-// row2006 is the algorithm of shef_decode_raw, statement by statement, as section 4 of the
+// postLike2006 is the algorithm of shef_decode_raw, statement by statement, as section 4 of the
 // report of 2006 describes it:
 //
 //	array:  for each value: if its row is another than the last value's, write
@@ -228,7 +228,7 @@ func (p *postPlan) agree() {
 //
 // Only consecutive values share a row. The poster sends statements as texts, which the
 // server parses and plans every time.
-func (p *poster) row2006(ctx context.Context, messages []posts.Message, posted int64) error {
+func (p *poster) postLike2006(ctx context.Context, messages []posts.Message, posted int64) error {
 	var hand currentRow
 	for m := range messages {
 		msg := &messages[m]
@@ -240,11 +240,11 @@ func (p *poster) row2006(ctx context.Context, messages []posts.Message, posted i
 				continue
 			}
 			row := PostRow{gauge: g, product: product, issued: msg.Issued, posted: posted}
-			row.position = p.layout.place(g, h)
+			row.position = p.layout.locate(g, h)
 			t := p.layout.tables[row.table]
 			rule := p.policy.Rule(g.Revised)
 			if row.slot < 0 {
-				if err := p.one(ctx, t, &row, rule); err != nil {
+				if err := p.postSingle(ctx, t, &row, rule); err != nil {
 					return err
 				}
 				continue
@@ -253,7 +253,7 @@ func (p *poster) row2006(ctx context.Context, messages []posts.Message, posted i
 				if err := p.writeCurrent(ctx, t, &hand); err != nil {
 					return err
 				}
-				if err := p.take(ctx, t, &hand, row); err != nil {
+				if err := p.selectCurrent(ctx, t, &hand, row); err != nil {
 					return err
 				}
 			}
@@ -277,8 +277,8 @@ type currentRow struct {
 	slots  []float64
 }
 
-// take selects a row of an array.
-func (p *poster) take(ctx context.Context, t *PostTable, h *currentRow, row PostRow) error {
+// selectCurrent selects a row of an array.
+func (p *poster) selectCurrent(ctx context.Context, t *PostTable, h *currentRow, row PostRow) error {
 	if h.slots == nil {
 		h.slots = make([]float64, t.Slots)
 	}
@@ -290,7 +290,7 @@ func (p *poster) take(ctx context.Context, t *PostTable, h *currentRow, row Post
 	p.args = appendArgs(p.args[:0], &row, t.Columns[:t.Keys])
 	_, err := p.c.Direct(ctx, p.Dialect.selectRow(t), p.args, func(values []any) error {
 		h.exists = true
-		p.counted.Read++
+		p.result.Read++
 		for i := range t.Slots {
 			if values[i] == nil {
 				continue
@@ -319,14 +319,14 @@ func (p *poster) writeCurrent(ctx context.Context, t *PostTable, h *currentRow) 
 }
 
 func (p *poster) insert(ctx context.Context, t *PostTable, row *PostRow) error {
-	p.counted.Inserted++
+	p.result.Inserted++
 	p.args = appendArgs(p.args[:0], row, t.Columns)
 	_, err := p.c.Direct(ctx, p.Dialect.insertRow(t), p.args, nil)
 	return err
 }
 
 func (p *poster) update(ctx context.Context, t *PostTable, row *PostRow) error {
-	p.counted.Updated++
+	p.result.Updated++
 	p.args = appendArgs(p.args[:0], row, t.Columns[t.Keys:])
 	p.args = appendArgs(p.args, row, t.Columns[:t.Keys])
 	n, err := p.c.Direct(ctx, p.Dialect.updateRow(t), p.args, nil)
@@ -336,13 +336,13 @@ func (p *poster) update(ctx context.Context, t *PostTable, row *PostRow) error {
 	return err
 }
 
-// one selects the row of a value and then updates or inserts it.
-func (p *poster) one(ctx context.Context, t *PostTable, row *PostRow, rule posts.Rule) error {
+// postSingle selects the row of a value and then updates or inserts it.
+func (p *poster) postSingle(ctx context.Context, t *PostTable, row *PostRow, rule posts.Rule) error {
 	exists, stored := false, posts.Value{Issued: record.NoTime}
 	p.args = appendArgs(p.args[:0], row, t.Columns[:t.Keys])
 	_, err := p.c.Direct(ctx, p.Dialect.selectRow(t), p.args, func(values []any) (err error) {
 		exists = true
-		p.counted.Read++
+		p.result.Read++
 		for i := range values {
 			err = errors.Join(err, readColumn(&stored, &t.Columns[t.Keys+i], values[i]))
 		}
@@ -353,7 +353,7 @@ func (p *poster) one(ctx context.Context, t *PostTable, row *PostRow, rule posts
 		return err
 	case !exists:
 		return p.insert(ctx, t, row)
-	case !rule.Writes(stored.Value, row.gauge.Value), t.settles && p.policy.Precedes(row.asOrigin(), stored.Origin()):
+	case !rule.Writes(stored.Value, row.gauge.Value), t.usesOrigin && p.policy.Precedes(row.asOrigin(), stored.Origin()):
 		return nil
 	}
 	return p.update(ctx, t, row)
@@ -363,19 +363,19 @@ func (r *PostRow) asOrigin() *posts.Origin {
 	return &posts.Origin{Issued: r.issued, Revised: r.gauge.Revised, Product: string(r.product), Value: r.gauge.Value, Quality: r.gauge.Quality}
 }
 
-// appendFirst decides whether to try an append before a merge. Most values of a
+// appendBackoff decides whether to try an append before a merge. Most values of a
 // feed have new keys. An append writes them once and looks them up once, a merge twice. If a
 // key exists, the append was useless work. After each failure the next attempt waits for
 // twice as many merges.
-type appendFirst struct {
-	skip, failed int
+type appendBackoff struct {
+	skip, interval int
 }
 
-// mostSkipped is the greatest number of merges before the next attempt to append.
-const mostSkipped = 255
+// maxSkipped is the greatest number of merges before the next attempt to append.
+const maxSkipped = 255
 
 // worthTrying reports whether to try an append now.
-func (i *appendFirst) worthTrying() bool {
+func (i *appendBackoff) worthTrying() bool {
 	if i.skip > 0 {
 		i.skip--
 		return false
@@ -383,30 +383,30 @@ func (i *appendFirst) worthTrying() bool {
 	return true
 }
 
-// record records the success of an attempt.
-func (i *appendFirst) record(ok bool) {
+// recordOutcome records the success of an attempt.
+func (i *appendBackoff) recordOutcome(ok bool) {
 	if ok {
-		i.failed = 0
+		i.interval = 0
 		return
 	}
-	i.failed = min(2*i.failed+1, mostSkipped)
-	i.skip = i.failed
+	i.interval = min(2*i.interval+1, maxSkipped)
+	i.skip = i.interval
 }
 
-// append appends rows to their table if none of their keys exists. Otherwise it appends
+// tryAppend appends rows to their table if none of their keys exists. Otherwise it appends
 // nothing and returns done = false.
-func (p *poster) append(ctx context.Context, u *PostUnit) (done bool, err error) {
+func (p *poster) tryAppend(ctx context.Context, u *PostUnit) (done bool, err error) {
 	if err := p.c.Run(ctx, "SAVEPOINT before_append"); err != nil {
 		return false, err
 	}
 	err = p.c.Append(ctx, p.Dialect.table(u.Table.Name), u.Table, u.Rows)
 	switch {
 	case err == nil:
-		p.record(true)
+		p.recordOutcome(true)
 		return true, p.c.Run(ctx, "RELEASE SAVEPOINT before_append")
-	case !p.c.Taken(err):
+	case !p.c.IsDuplicateKey(err):
 		return false, err
 	}
-	p.record(false)
+	p.recordOutcome(false)
 	return false, p.c.Run(ctx, "ROLLBACK TO SAVEPOINT before_append; RELEASE SAVEPOINT before_append")
 }

@@ -74,7 +74,7 @@ func (s *postStore) addRows(ctx context.Context, c *PostConn, table string, name
 // start.
 func (p *poster) readFilters(ctx context.Context) error {
 	all, err := p.filters(ctx, "", nil)
-	p.series = rank(all)
+	p.series = rankSeries(all)
 	return err
 }
 
@@ -83,7 +83,7 @@ func (p *poster) Reread(ctx context.Context, stations []record.ID) error {
 	reread, all := make(map[record.ID]bool, len(stations)), make([]posts.Series, 0, len(p.series)+len(stations))
 	for _, id := range stations {
 		reread[id] = true
-		delete(p.known, id)
+		delete(p.stations, id)
 	}
 	for s := range p.series {
 		if !reread[s.Station] {
@@ -102,20 +102,20 @@ func (p *poster) Reread(ctx context.Context, stations []record.ID) error {
 		}
 		all = append(all, rows...)
 	}
-	p.series, p.last, p.verdict = rank(all), posts.Series{}, unknown
+	p.series, p.lastSeries, p.lastVerdict = rankSeries(all), posts.Series{}, unknown
 	return nil
 }
 
 // filters reads the rows of location and ingest filter that satisfy a condition.
 func (p *poster) filters(ctx context.Context, condition string, args []any) (all []posts.Series, err error) {
 	d := p.Dialect
-	err = p.around(func() error {
+	err = p.withWriteLock(func() error {
 		all = all[:0]
 		_, err := p.c.Direct(ctx, "SELECT "+d.Quote("lid")+" FROM "+d.table(locationTable+p.layout.suffix)+" WHERE "+d.Quote("post")+" > 0"+condition, args, func(v []any) error {
 			var id record.ID
 			text, err := AsText(v[0], "")
 			copy(id[:], text)
-			p.known[id] = true
+			p.stations[id] = true
 			return err
 		})
 		if err != nil {
@@ -138,14 +138,14 @@ func (p *poster) filters(ctx context.Context, condition string, args []any) (all
 	return all, err
 }
 
-// values yields every stored value.
-func (s *postStore) values(ctx context.Context) iter.Seq2[*posts.Value, error] {
+// allValues yields every stored value.
+func (s *postStore) allValues(ctx context.Context) iter.Seq2[*posts.Value, error] {
 	return func(yield func(*posts.Value, error) bool) {
 		errStop := errors.New("the caller wants no more values")
 		err := s.withConn(ctx, func(c *PostConn) error {
 			for _, t := range s.layout.tables {
-				_, err := c.Direct(ctx, s.Dialect.values(t), nil, func(v []any) error {
-					return each(t, v, func(out *posts.Value) error {
+				_, err := c.Direct(ctx, s.Dialect.selectAll(t), nil, func(v []any) error {
+					return eachValue(t, v, func(out *posts.Value) error {
 						if !yield(out, nil) {
 							return errStop
 						}
@@ -164,8 +164,8 @@ func (s *postStore) values(ctx context.Context) iter.Seq2[*posts.Value, error] {
 	}
 }
 
-// each passes the values of a row to f.
-func each(t *PostTable, v []any, f func(*posts.Value) error) error {
+// eachValue passes the values of a row to f.
+func eachValue(t *PostTable, v []any, f func(*posts.Value) error) error {
 	out := posts.Value{Issued: record.NoTime}
 	for i := range t.Columns {
 		if err := readColumn(&out, &t.Columns[i], v[i]); err != nil {
@@ -184,7 +184,7 @@ func each(t *PostTable, v []any, f func(*posts.Value) error) error {
 		if err != nil {
 			return err
 		}
-		out.Value, out.Time = value, midnight+int64(c.slot+1)*int64(day/t.Slots)
+		out.Value, out.Time = value, midnight+int64(c.slot+1)*int64(secondsPerDay/t.Slots)
 		if err := f(&out); err != nil {
 			return err
 		}
@@ -252,15 +252,15 @@ func readColumn(out *posts.Value, c *PostColumn, v any) (err error) {
 	return err
 }
 
-// read counts the values of a station in a period.
-func (s *postStore) read(ctx context.Context, station record.ID, from, to int64) (n int64, err error) {
+// countValues counts the values of a station in a period.
+func (s *postStore) countValues(ctx context.Context, station record.ID, from, to int64) (n int64, err error) {
 	err = s.withConn(ctx, func(c *PostConn) error {
 		for _, t := range s.layout.tables {
 			args := []any{station.String(), string(AppendMoment(nil, from)), string(AppendMoment(nil, to))}
 			if t.Slots > 0 {
 				args[1], args[2] = string(AppendDate(nil, dayOf(from-1))), string(AppendDate(nil, dayOf(to-1)))
 			}
-			one, err := s.number(ctx, c, s.Dialect.read(t), args)
+			one, err := s.queryNumber(ctx, c, s.Dialect.countValues(t), args)
 			if err != nil {
 				return err
 			}
@@ -271,8 +271,8 @@ func (s *postStore) read(ctx context.Context, station record.ID, from, to int64)
 	return n, err
 }
 
-// number returns the only value of a reply.
-func (s *postStore) number(ctx context.Context, c *PostConn, text string, args []any) (n int64, err error) {
+// queryNumber returns the only value of a reply.
+func (s *postStore) queryNumber(ctx context.Context, c *PostConn, text string, args []any) (n int64, err error) {
 	_, err = c.Direct(ctx, text, args, func(v []any) (err error) {
 		n, err = AsInteger(v[0])
 		return err
@@ -280,11 +280,11 @@ func (s *postStore) number(ctx context.Context, c *PostConn, text string, args [
 	return n, err
 }
 
-// rows counts the rows of all tables of values.
-func (s *postStore) rows(ctx context.Context) (n int64, err error) {
+// countRows counts the rows of all tables of values.
+func (s *postStore) countRows(ctx context.Context) (n int64, err error) {
 	err = s.withConn(ctx, func(c *PostConn) error {
 		for _, t := range s.layout.tables {
-			one, err := s.number(ctx, c, "SELECT count(*) FROM "+s.Dialect.table(t.Name), nil)
+			one, err := s.queryNumber(ctx, c, "SELECT count(*) FROM "+s.Dialect.table(t.Name), nil)
 			if err != nil {
 				return err
 			}

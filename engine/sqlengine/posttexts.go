@@ -21,12 +21,12 @@ type PostDialect struct {
 	// DuplicateKey writes upserts with ON DUPLICATE KEY UPDATE instead of ON CONFLICT.
 	DuplicateKey bool
 	MaxParams    int // greatest number of parameters of a statement
-	// Temporary is the start of the statement that creates a temporary table, which lasts as
+	// CreateTemporary is the start of the statement that creates a temporary table, which lasts as
 	// long as its connection; "" = no method bulk. TemporaryOptions is its end. Empty is the
 	// start of the statement that empties the table before a transaction; "" = the table is
 	// empty at that time.
-	Temporary, TemporaryOptions, Empty string
-	TemporarySchema                    string // prefix of its name: "", or the quoted schema and a point
+	CreateTemporary, TemporaryOptions, EmptyTemporary string
+	TemporarySchema                                   string // prefix of its name: "", or the quoted schema and a point
 	// CreateProcedure returns the statements that create a procedure for one upsert. Its
 	// arguments are named p1, p2 … nil = the engine has no procedures.
 	CreateProcedure func(name string, types []string, body string) []string
@@ -64,8 +64,8 @@ func (d *PostDialect) create(l *postLayout) []string {
 }
 
 func (d *PostDialect) createTable(head string, t *PostTable) string {
-	keys := flavour.Join(t.Columns[:t.Keys], "", func(c PostColumn) string { return d.typed(c) + " NOT NULL, " })
-	rest := flavour.Join(t.Columns[t.Keys:], "", func(c PostColumn) string { return d.typed(c) + ", " })
+	keys := flavour.Join(t.Columns[:t.Keys], "", func(c PostColumn) string { return d.columnDefinition(c) + " NOT NULL, " })
+	rest := flavour.Join(t.Columns[t.Keys:], "", func(c PostColumn) string { return d.columnDefinition(c) + ", " })
 	return head + " (" + keys + rest + "PRIMARY KEY (" + d.names(t.Columns[:t.Keys]) + "))" + d.TableOptions
 }
 
@@ -73,8 +73,8 @@ func (d *PostDialect) names(cols []PostColumn) string {
 	return flavour.Join(cols, ", ", func(c PostColumn) string { return d.Quote(c.Name) })
 }
 
-// equal compares columns with parameters, which are numbered from from.
-func (d *PostDialect) equal(cols []PostColumn, from int, separator string) string {
+// equalities compares columns with parameters, which are numbered from from.
+func (d *PostDialect) equalities(cols []PostColumn, from int, separator string) string {
 	return flavour.Join(cols, separator, func(c PostColumn) string {
 		from++
 		return d.Quote(c.Name) + " = " + d.Param(from-1)
@@ -83,7 +83,7 @@ func (d *PostDialect) equal(cols []PostColumn, from int, separator string) strin
 
 // where compares the key with parameters, which are numbered from from.
 func (d *PostDialect) where(t *PostTable, from int) string {
-	return " WHERE " + d.equal(t.Columns[:t.Keys], from, " AND ")
+	return " WHERE " + d.equalities(t.Columns[:t.Keys], from, " AND ")
 }
 
 // These are the three statements of the algorithm of 2006.
@@ -91,7 +91,7 @@ func (d *PostDialect) where(t *PostTable, from int) string {
 // selectRow reads the columns outside the key. Its arguments are the key.
 func (d *PostDialect) selectRow(t *PostTable) string {
 	columns := d.names(t.Columns[t.Keys:])
-	if t.settles { // the rule also needs the product's time
+	if t.usesOrigin { // the rule also needs the product's time
 		columns = d.cast(t.Columns[t.Keys:])
 	}
 	return "SELECT " + columns + " FROM " + d.table(t.Name) + d.where(t, 1)
@@ -104,7 +104,7 @@ func (d *PostDialect) insertRow(t *PostTable) string {
 // updateRow writes the columns outside the key. Their values are the first arguments, the key the last.
 func (d *PostDialect) updateRow(t *PostTable) string {
 	rest := t.Columns[t.Keys:]
-	return "UPDATE " + d.table(t.Name) + " SET " + d.equal(rest, 1, ", ") + d.where(t, len(rest)+1)
+	return "UPDATE " + d.table(t.Name) + " SET " + d.equalities(rest, 1, ", ") + d.where(t, len(rest)+1)
 }
 
 // insertInto is the start of an insert. The alias t names the stored row.
@@ -153,17 +153,17 @@ func (d *PostDialect) merge(t *PostTable, r posts.Rule) string {
 		}
 		return head + "UPDATE " + d.setWord() + strings.Join(sets, ", ")
 	}
-	name := func(from postSource) string { return t.Columns[t.find[from]-1].Name }
+	name := func(from postSource) string { return t.Columns[t.columnAt[from]-1].Name }
 	value := name(fromValue)
 	when := map[posts.Rule]string{
 		posts.Keep:    "1 = 0",
 		posts.Differ:  stored(value) + " <> " + incoming(value),
 		posts.Improve: "(" + incoming(value) + " <> -9999 OR " + stored(value) + " = -9999)",
 	}[r]
-	if t.settles { // posts.Policy.Precedes
+	if t.usesOrigin { // posts.Policy.Precedes
 		row := func(side func(string) string) string {
 			parts := []string{side(name(fromIssued)), side(name(fromRevision)), side(name(fromProduct)), side(value) + " <> -9999", side(value), side(name(fromQuality))}
-			if t.good {
+			if t.goodStays {
 				parts = slices.Insert(parts, 0, "("+side(name(fromRevision))+" <> 0 OR "+side(value)+" <> -9999)")
 			}
 			return "(" + strings.Join(parts, ", ") + ")"
@@ -243,10 +243,10 @@ func (d *PostDialect) procedure(t *PostTable, r posts.Rule) (create []string, ca
 
 func procedureName(t *PostTable, r posts.Rule) string {
 	name := "post_" + t.Name + "_" + [...]string{"replace", "keep", "differ", "improve"}[r]
-	if t.settles {
+	if t.usesOrigin {
 		name += "_later"
 	}
-	if t.settles && t.good {
+	if t.usesOrigin && t.goodStays {
 		name += "_good"
 	}
 	return name
@@ -254,10 +254,10 @@ func procedureName(t *PostTable, r posts.Rule) string {
 
 // staging creates a temporary table for bulk copies.
 func (d *PostDialect) staging(t *PostTable) string {
-	return d.Temporary + " " + d.stagingTable(t) + " (" + flavour.Join(t.Columns, ", ", d.typed) + ")" + d.TemporaryOptions
+	return d.CreateTemporary + " " + d.stagingTable(t) + " (" + flavour.Join(t.Columns, ", ", d.columnDefinition) + ")" + d.TemporaryOptions
 }
 
-func (d *PostDialect) typed(c PostColumn) string {
+func (d *PostDialect) columnDefinition(c PostColumn) string {
 	return d.Quote(c.Name) + " " + d.Type(c.Type, c.Width)
 }
 
@@ -267,8 +267,8 @@ func (d *PostDialect) stagingTable(t *PostTable) string {
 	return d.TemporarySchema + d.Quote(stagingName(t))
 }
 
-// values reads a complete table.
-func (d *PostDialect) values(t *PostTable) string {
+// selectAll reads a complete table.
+func (d *PostDialect) selectAll(t *PostTable) string {
 	return "SELECT " + d.cast(t.Columns) + " FROM " + d.table(t.Name)
 }
 
@@ -276,18 +276,18 @@ func (d *PostDialect) cast(cols []PostColumn) string {
 	return flavour.Join(cols, ", ", func(c PostColumn) string { return d.Cast(d.Quote(c.Name), c.Type) })
 }
 
-// moment returns the time column: the time of observation, or the day.
-func moment(t *PostTable) *PostColumn {
+// timeColumn returns the time column: the time of observation, or the day.
+func timeColumn(t *PostTable) *PostColumn {
 	for _, from := range []postSource{fromTime, fromDay} {
-		if i := t.find[from]; i > 0 {
+		if i := t.columnAt[from]; i > 0 {
 			return &t.Columns[i-1]
 		}
 	}
 	return nil
 }
 
-// read counts the values of a station between two times.
-func (d *PostDialect) read(t *PostTable) string {
+// countValues counts the values of a station between two times.
+func (d *PostDialect) countValues(t *PostTable) string {
 	count := "count(*)"
 	if t.Slots > 0 {
 		var parts []string
@@ -298,10 +298,10 @@ func (d *PostDialect) read(t *PostTable) string {
 		}
 		count = strings.Join(parts, " + ")
 	}
-	when := d.Quote(moment(t).Name)
+	when := d.Quote(timeColumn(t).Name)
 	return "SELECT " + count + " FROM " + d.table(t.Name) + " WHERE " + d.Quote("lid") + " = " + d.Param(1) + " AND " + when + " >= " + d.Param(2) + " AND " + when + " <= " + d.Param(3)
 }
 
 func (d *PostDialect) delete(t *PostTable) string {
-	return "DELETE FROM " + d.table(t.Name) + " WHERE " + d.Quote(moment(t).Name) + " < " + d.Param(1)
+	return "DELETE FROM " + d.table(t.Name) + " WHERE " + d.Quote(timeColumn(t).Name) + " < " + d.Param(1)
 }

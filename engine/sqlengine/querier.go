@@ -27,31 +27,31 @@ type Querier interface {
 	Rows(ctx context.Context, text string, args []any, f func(row []any) error) error
 }
 
-// Standard is a Querier over database/sql.
-type Standard struct {
-	Over interface { // *sql.DB, *sql.Conn or *sql.Tx
+// DatabaseSQL is a Querier over database/sql.
+type DatabaseSQL struct {
+	DB interface { // *sql.DB, *sql.Conn or *sql.Tx
 		QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 		ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 	}
 }
 
 // Exec runs a statement.
-func (s Standard) Exec(ctx context.Context, text string, args ...any) error {
-	_, err := s.Over.ExecContext(ctx, text, args...)
+func (s DatabaseSQL) Exec(ctx context.Context, text string, args ...any) error {
+	_, err := s.DB.ExecContext(ctx, text, args...)
 	return CallError(ctx, err)
 }
 
 // Rows passes each row to f.
-func (s Standard) Rows(ctx context.Context, text string, args []any, f func(row []any) error) error {
-	rows, err := s.Over.QueryContext(ctx, text, args...)
+func (s DatabaseSQL) Rows(ctx context.Context, text string, args []any, f func(row []any) error) error {
+	rows, err := s.DB.QueryContext(ctx, text, args...)
 	if err != nil {
 		return CallError(ctx, err)
 	}
-	return Each(ctx, rows, f)
+	return ForEachRow(ctx, rows, f)
 }
 
-// Each passes each of rows to f, as Querier.Rows does, and closes them.
-func Each(ctx context.Context, rows *sql.Rows, f func(row []any) error) error {
+// ForEachRow passes each of rows to f, as Querier.Rows does, and closes them.
+func ForEachRow(ctx context.Context, rows *sql.Rows, f func(row []any) error) error {
 	defer rows.Close() //nolint:errcheck // Err below reports the error
 	names, err := rows.Columns()
 	if err != nil {
@@ -59,7 +59,7 @@ func Each(ctx context.Context, rows *sql.Rows, f func(row []any) error) error {
 	}
 	row, cells := make([]any, len(names)), make([]any, len(names))
 	for k := range cells {
-		cells[k] = slot{row, k}
+		cells[k] = rawValue{row, k}
 	}
 	for rows.Next() {
 		if err := rows.Scan(cells...); err != nil {
@@ -72,13 +72,13 @@ func Each(ctx context.Context, rows *sql.Rows, f func(row []any) error) error {
 	return CallError(ctx, rows.Err())
 }
 
-// slot keeps a driver's value without converting or copying it.
-type slot struct {
+// rawValue keeps a driver's value without converting or copying it.
+type rawValue struct {
 	row []any
 	k   int
 }
 
-func (s slot) Scan(src any) error {
+func (s rawValue) Scan(src any) error {
 	s.row[s.k] = src
 	return nil
 }
@@ -112,8 +112,8 @@ func Scan(row []any, into ...any) (err error) {
 	return nil
 }
 
-// Texts returns the first column of a query.
-func Texts(ctx context.Context, q Querier, text string, args ...any) (out []string, err error) {
+// QueryTexts returns the first column of a query.
+func QueryTexts(ctx context.Context, q Querier, text string, args ...any) (out []string, err error) {
 	err = q.Rows(ctx, text, args, func(row []any) error {
 		s, err := AsText(row[0], "")
 		out = append(out, s)
@@ -122,8 +122,8 @@ func Texts(ctx context.Context, q Querier, text string, args ...any) (out []stri
 	return out, err
 }
 
-// Number returns the only value of a query; 0 = no row, or NULL.
-func Number(ctx context.Context, q Querier, text string, args ...any) (n int64, err error) {
+// QueryNumber returns the only value of a query; 0 = no row, or NULL.
+func QueryNumber(ctx context.Context, q Querier, text string, args ...any) (n int64, err error) {
 	err = q.Rows(ctx, text, args, func(row []any) (err error) {
 		if row[0] != nil {
 			n, err = AsInteger(row[0])
@@ -231,8 +231,8 @@ func AsNumber(src any) (float64, error) {
 	return 0, unexpected(src, "number")
 }
 
-// orMissing converts METviewer's code for a missing number to NaN.
-func orMissing(f float64) float64 {
+// missingToNaN converts METviewer's code for a missing number to NaN.
+func missingToNaN(f float64) float64 {
 	if f == design.MissingNumber {
 		return math.NaN()
 	}

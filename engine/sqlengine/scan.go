@@ -39,19 +39,19 @@ type StarDialect struct {
 func (d *StarDialect) Text(q tables.StarQuery) string {
 	switch q {
 	case tables.Q3:
-		return d.star(true, "i.i_manufact_id = 128 AND d.d_moy = 11")
+		return d.starText(true, "i.i_manufact_id = 128 AND d.d_moy = 11")
 	case tables.Q52:
-		return d.star(true, "i.i_manager_id = 1 AND d.d_moy = 11 AND d.d_year = 2000")
+		return d.starText(true, "i.i_manager_id = 1 AND d.d_moy = 11 AND d.d_year = 2000")
 	case tables.Q55:
-		return d.star(false, "i.i_manager_id = 28 AND d.d_moy = 11 AND d.d_year = 1999")
+		return d.starText(false, "i.i_manager_id = 28 AND d.d_moy = 11 AND d.d_year = 1999")
 	case tables.ScanAll:
 		return "SELECT SUM(ss_ext_sales_price) AS ext_price FROM " + d.Table(tables.StoreSales)
 	}
 	return ""
 }
 
-// star returns a question of the star; byYear reports whether it has a column for the year.
-func (d *StarDialect) star(byYear bool, where string) string {
+// starText returns a question of the star; byYear reports whether it has a column for the year.
+func (d *StarDialect) starText(byYear bool, where string) string {
 	year, group, order := "", "", ""
 	up, down := " NULLS FIRST", " NULLS LAST"
 	if d.NullsLeast {
@@ -117,22 +117,22 @@ func StarType(c *tpcds.Column, text string) string {
 // StarEngine is an engine's part of OpenStar. If Size or Cold is nil, the engine lacks it. If
 // Close is nil, there is nothing to close.
 type StarEngine struct {
-	Where    string // the place of the tables, in words, for errors
+	Location string // the place of the tables, in words, for errors
 	ReadOnly bool
 	Text     func(q tables.StarQuery) string
 
-	// Note reads the note of the existing tables; "" = there are no tables, or their load is
+	// ReadNote reads the note of the existing tables; "" = there are no tables, or their load is
 	// incomplete.
-	Note func(ctx context.Context) (string, error)
+	ReadNote func(ctx context.Context) (string, error)
 	// Load replaces the tables and stores their note last.
 	Load func(ctx context.Context, files tables.StarFiles, note string) (tables.StarLoadResult, error)
 	// Rows passes each row of an answer to f; see Querier.Rows.
-	Rows  func(ctx context.Context, q tables.StarQuery, f func(row []any) error) error
-	Plan  func(ctx context.Context, q tables.StarQuery) (string, error)
-	Size  func(ctx context.Context) ([]int64, error)
-	Cold  func(ctx context.Context) error
-	Spent func(ctx context.Context) (engine.ServerUsage, error)
-	Close func() error
+	Rows        func(ctx context.Context, q tables.StarQuery, f func(row []any) error) error
+	Plan        func(ctx context.Context, q tables.StarQuery) (string, error)
+	Size        func(ctx context.Context) ([]int64, error)
+	DropCaches  func(ctx context.Context) error
+	ServerUsage func(ctx context.Context) (engine.ServerUsage, error)
+	Close       func() error
 }
 
 // OpenStar opens an engine's tables at a placement. If the existing tables have another
@@ -141,7 +141,7 @@ func OpenStar(ctx context.Context, e *StarEngine, p tables.Placement) (*tables.S
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
-	note, err := e.Note(ctx)
+	note, err := e.ReadNote(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +149,7 @@ func OpenStar(ctx context.Context, e *StarEngine, p tables.Placement) (*tables.S
 	if err := s.checkPlacement(note); err != nil {
 		return nil, err
 	}
-	out := &tables.Star{Load: s.load, Ask: s.ask, Text: e.Text, Plan: s.plan, Cold: e.Cold, Spent: e.Spent, Close: e.Close}
+	out := &tables.Star{Load: s.load, Ask: s.ask, Text: e.Text, Plan: s.plan, Cold: e.DropCaches, Spent: e.ServerUsage, Close: e.Close}
 	if e.Size != nil {
 		out.Size = s.size
 	}
@@ -163,37 +163,37 @@ func OpenStar(ctx context.Context, e *StarEngine, p tables.Placement) (*tables.S
 // they were opened.
 type openStar struct {
 	*StarEngine
-	place tables.Placement
-	why   atomic.Pointer[fault.Error] // why no question can be asked; nil = questions can be asked
+	place    tables.Placement
+	unusable atomic.Pointer[fault.Error] // why no question can be asked; nil = questions can be asked
 }
 
 // checkPlacement compares the placement with the note of the existing tables.
 func (s *openStar) checkPlacement(note string) error {
-	s.begin()
+	s.markIncomplete()
 	if note == "" {
 		return nil
 	}
 	loaded, ok := ParsePlacement(note)
 	if !ok {
-		return &fault.Error{Setting: s.Where, Problem: "contains tables that are not Barograph's", Cure: "name another database"}
+		return &fault.Error{Setting: s.Location, Problem: "contains tables that are not Barograph's", Cure: "name another database"}
 	}
 	err := s.place.CheckLoaded(loaded)
 	if err != nil && !s.place.Replace {
 		return err
 	}
 	f, _ := errors.AsType[*fault.Error](err)
-	s.why.Store(f)
+	s.unusable.Store(f)
 	return nil
 }
 
-// begin marks the start of a load. Until it has finished, no question can be asked.
-func (s *openStar) begin() {
-	s.why.Store(&fault.Error{Setting: s.Where, Problem: "contains no completely loaded tables", Cure: "load them"})
+// markIncomplete marks the start of a load. Until it has finished, no question can be asked.
+func (s *openStar) markIncomplete() {
+	s.unusable.Store(&fault.Error{Setting: s.Location, Problem: "contains no completely loaded tables", Cure: "load them"})
 }
 
-// usable returns an error if no question can be asked.
-func (s *openStar) usable(q tables.StarQuery) error {
-	if why := s.why.Load(); why != nil {
+// checkUsable returns an error if no question can be asked.
+func (s *openStar) checkUsable(q tables.StarQuery) error {
+	if why := s.unusable.Load(); why != nil {
 		return why
 	}
 	if !slices.Contains(tables.StarQueries(), q) {
@@ -204,22 +204,22 @@ func (s *openStar) usable(q tables.StarQuery) error {
 
 func (s *openStar) load(ctx context.Context, files tables.StarFiles) (tables.StarLoadResult, error) {
 	if s.ReadOnly {
-		return tables.StarLoadResult{}, &fault.Error{Setting: s.Where, Err: engine.ErrReadOnly, Cure: "open it for writing"}
+		return tables.StarLoadResult{}, &fault.Error{Setting: s.Location, Err: engine.ErrReadOnly, Cure: "open it for writing"}
 	}
 	note, err := json.Marshal(tables.Placement{Paths: s.place.Paths, Partitions: s.place.Partitions})
 	if err != nil {
 		return tables.StarLoadResult{}, err
 	}
-	s.begin()
+	s.markIncomplete()
 	out, err := s.Load(ctx, files, string(note))
 	if err == nil {
-		s.why.Store(nil)
+		s.unusable.Store(nil)
 	}
 	return out, CallError(ctx, err)
 }
 
 func (s *openStar) ask(ctx context.Context, q tables.StarQuery) (out []tables.StarRow, err error) {
-	if err := s.usable(q); err != nil {
+	if err := s.checkUsable(q); err != nil {
 		return nil, err
 	}
 	err = s.Rows(ctx, q, func(values []any) error {
@@ -231,7 +231,7 @@ func (s *openStar) ask(ctx context.Context, q tables.StarQuery) (out []tables.St
 }
 
 func (s *openStar) plan(ctx context.Context, q tables.StarQuery) (string, error) {
-	if err := s.usable(q); err != nil {
+	if err := s.checkUsable(q); err != nil {
 		return "", err
 	}
 	text, err := s.Plan(ctx, q)
@@ -239,7 +239,7 @@ func (s *openStar) plan(ctx context.Context, q tables.StarQuery) (string, error)
 }
 
 func (s *openStar) size(ctx context.Context) ([]int64, error) {
-	if err := s.usable(tables.ScanAll); err != nil {
+	if err := s.checkUsable(tables.ScanAll); err != nil {
 		return nil, err
 	}
 	sizes, err := s.Size(ctx)
@@ -360,10 +360,10 @@ func decodeStar(q tables.StarQuery, values []any) (row tables.StarRow, err error
 	return row, err
 }
 
-// GiveFolder creates a folder for the tables of a server on this machine. If Barograph is root
+// CreateServerFolder creates a folder for the tables of a server on this machine. If Barograph is root
 // and the server's account exists, the folder gets that owner. Otherwise the server must run
 // under Barograph's account.
-func GiveFolder(dir, account string) error {
+func CreateServerFolder(dir, account string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return &fault.Error{File: dir, Problem: "cannot be created", Err: err, Cure: "name writable folders, or create this one, empty and owned by the server's account"}
 	}

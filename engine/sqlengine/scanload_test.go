@@ -50,8 +50,8 @@ func TestOpenStar(t *testing.T) {
 	note, fails := "", error(nil)
 	open := func(p tables.Placement, readOnly bool) (*tables.Star, error) {
 		return OpenStar(t.Context(), &StarEngine{
-			Where: "here", ReadOnly: readOnly,
-			Note: func(context.Context) (string, error) { return note, nil },
+			Location: "here", ReadOnly: readOnly,
+			ReadNote: func(context.Context) (string, error) { return note, nil },
 			Load: func(_ context.Context, _ tables.StarFiles, kept string) (tables.StarLoadResult, error) {
 				note = kept
 				return tables.StarLoadResult{}, fails

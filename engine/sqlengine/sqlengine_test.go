@@ -19,7 +19,7 @@ import (
 func TestColumnNamesAreUnique(t *testing.T) {
 	for _, lt := range record.Types() {
 		for _, n := range []design.Name{design.Normalized, design.Wide, design.Document} {
-			_, cols, ok := Table(n, lt)
+			_, cols, ok := DesignTable(n, lt)
 			if !ok {
 				t.Fatalf("%s: no table", n)
 			}
@@ -37,10 +37,10 @@ func TestColumnNamesAreUnique(t *testing.T) {
 func TestLineColumnsAreMETviewers(t *testing.T) {
 	lt, _ := record.TypeByName("sal1l2")
 	want := "stat_header_id, data_file_id, line_num, fcst_lead, fcst_valid_beg, fcst_valid_end, fcst_init_beg, obs_lead, obs_valid_beg, obs_valid_end, total, fabar, oabar, foabar, ffabar, ooabar, mae, cov_thresh, alpha"
-	if got := Names("", LineColumns(lt)); got != want {
+	if got := ColumnList("", LineColumns(lt)); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	if got, want := Insert("t", CatalogColumns(), 2), "INSERT INTO t (id, catalog) VALUES (?, ?), (?, ?)"; got != want {
+	if got, want := InsertText("t", CatalogColumns(), 2), "INSERT INTO t (id, catalog) VALUES (?, ?), (?, ?)"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
@@ -71,17 +71,17 @@ func TestDecoderValues(t *testing.T) {
 	}
 	q := &archive.Query{Question: &question.Question{Type: lt, Columns: cols}, LeadCoding: flavour.HMS}
 	var into answer.Builder
-	d := NewDecoder(design.Normalized, q, &into)
+	d := NewResultDecoder(design.Normalized, q, &into)
 	for k, v := range []any{[]byte("GFS"), time.Unix(1546300800, 0), int32(1080000), int64(-13000), nil, -9999.0, "KDEN"} {
-		if err := d.Value(k, v); err != nil {
+		if err := d.AddValue(k, v); err != nil {
 			t.Fatal(err)
 		}
 	}
-	d.Row()
+	d.EndRow()
 	if got, want := into.Answer.Row(0), "GFS | 2019-01-01T00:00:00Z | 388800 | -5400 | NA | NA | KDEN"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	if err := d.Value(2, 1.5); err == nil || !strings.Contains(err.Error(), "fcst_lead") {
+	if err := d.AddValue(2, 1.5); err == nil || !strings.Contains(err.Error(), "fcst_lead") {
 		t.Errorf("a lead of 1.5: error %v", err)
 	}
 }
@@ -109,14 +109,14 @@ func TestInterner(t *testing.T) {
 	if id, fresh := n.ID("b"); id != 5 || !fresh {
 		t.Errorf("b: %d, fresh %v", id, fresh)
 	}
-	n.Keep()
+	n.Commit()
 	if id, fresh := n.ID("b"); id != 5 || fresh {
 		t.Errorf("b after Keep: %d, fresh %v", id, fresh)
 	}
 	n.ID("c")
-	n.Drop()
+	n.Rollback()
 	n.ID("d")
-	if keys, first := n.Fresh(); len(keys) != 1 || keys[0] != "d" || first != 6 {
+	if keys, first := n.Uncommitted(); len(keys) != 1 || keys[0] != "d" || first != 6 {
 		t.Errorf("Fresh = %v from %d", keys, first)
 	}
 }
@@ -139,10 +139,10 @@ func TestFirstLoadAsksForNoMarks(t *testing.T) {
 	a := &Archive{Design: design.Wide, Dialect: &flavour.Dialect{Name: "x", Table: func(_, table string) string { return table }}}
 	q, version := &fresh{}, int64(1)
 	l := a.NewLoader("a", LoadSession{
-		Transaction: func(_ context.Context, f func(q Querier) error) error { return f(q) },
-		Version:     func(context.Context, Querier) (int64, error) { return version, nil },
-		Store:       func(context.Context, Querier, []byte) error { return nil },
-		Insert:      func(context.Context, Querier, string, []Column, Next) error { return nil },
+		Transaction:  func(_ context.Context, f func(q Querier) error) error { return f(q) },
+		Version:      func(context.Context, Querier) (int64, error) { return version, nil },
+		StoreCatalog: func(context.Context, Querier, []byte) error { return nil },
+		Insert:       func(context.Context, Querier, string, []Column, Next) error { return nil },
 	})
 	for i, step := range []struct {
 		file        string
@@ -184,10 +184,10 @@ func TestSecondLoadNamesKnownMarksOnly(t *testing.T) {
 	a := &Archive{Design: design.Wide, Dialect: &flavour.Dialect{Name: "x", Table: func(_, table string) string { return table }}}
 	q := &old{}
 	l := a.NewLoader("a", LoadSession{
-		Transaction: func(_ context.Context, f func(q Querier) error) error { return f(q) },
-		Version:     func(context.Context, Querier) (int64, error) { return 1, nil },
-		Store:       func(context.Context, Querier, []byte) error { return nil },
-		Insert:      func(context.Context, Querier, string, []Column, Next) error { return nil },
+		Transaction:  func(_ context.Context, f func(q Querier) error) error { return f(q) },
+		Version:      func(context.Context, Querier) (int64, error) { return 1, nil },
+		StoreCatalog: func(context.Context, Querier, []byte) error { return nil },
+		Insert:       func(context.Context, Querier, string, []Column, Next) error { return nil },
 	})
 	l.catalog, l.catalogVersion = &design.Catalog{}, 1
 	l.catalog.Files.Records = 1

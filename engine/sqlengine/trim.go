@@ -64,6 +64,6 @@ func (l *Loader) dump(ctx context.Context, q Querier, t *record.LineType, where 
 }
 
 func add(ctx context.Context, q Querier, n int64, count string) (int64, error) {
-	more, err := Number(ctx, q, count)
+	more, err := QueryNumber(ctx, q, count)
 	return n + more, err
 }

@@ -34,20 +34,20 @@ func (d *database) Open(_ context.Context, n design.Name) (archive.Archive, erro
 	}
 	a := &openArchive{db: d}
 	a.Archive = &sqlengine.Archive{
-		Driver: Driver, Design: n, Dialect: dialect(), Pool: sqlengine.Standard{Over: d.pool},
-		Homes: allTables,
-		Subset: func(_ context.Context, home string) (string, bool, error) {
+		Driver: Driver, Design: n, Dialect: dialect(), Pool: sqlengine.DatabaseSQL{DB: d.pool},
+		ContainersQuery: allTables,
+		SubsetIn: func(_ context.Context, home string) (string, bool, error) {
 			s, ok := tableSubset(home, a.OwnName(sqlengine.CatalogTable))
 			return s, ok, nil
 		},
-		Tables:  func(string) (string, []any) { return allTables, nil },
-		Others:  func(string) (string, []any) { return otherThings, nil },
-		Name:    tableName,
-		Entries: func(data string) string { return "json(" + data + ")" },
+		TablesQuery:    func(string) (string, []any) { return allTables, nil },
+		NonTablesQuery: func(string) (string, []any) { return otherThings, nil },
+		ListedName:     tableName,
+		EntriesJSON:    func(data string) string { return "json(" + data + ")" },
 		CountDocs: func(from string) string {
 			return "SELECT count(*), coalesce(sum(json_array_length(data)), 0) FROM " + from
 		},
-		Join: "CROSS JOIN", // CROSS JOIN keeps the order of the table of lines
+		JoinOperator: "CROSS JOIN", // CROSS JOIN keeps the order of the table of lines
 	}
 	return archive.WrapErrors(a, d.explain), nil
 }
@@ -76,9 +76,9 @@ var types = sqlengine.TypeNames{ //nolint:gochecknoglobals // a constant table
 // subsetTables returns the statements that create a subset.
 func (a *openArchive) subsetTables(subset string) []string {
 	return append([]string{
-		sqlengine.Create(a.Own(subset, sqlengine.MarksTable), sqlengine.MarkColumns(), types.Of),
-		sqlengine.Create(a.Own(subset, sqlengine.CatalogTable), sqlengine.CatalogColumns(), types.Of),
-	}, a.HeaderTables(subset, indexName(subset, design.HeaderTable, "stat_header_unique_pk"), &types)...)
+		sqlengine.CreateText(a.OwnTable(subset, sqlengine.MarksTable), sqlengine.MarkColumns(), types.Of),
+		sqlengine.CreateText(a.OwnTable(subset, sqlengine.CatalogTable), sqlengine.CatalogColumns(), types.Of),
+	}, a.HeaderTableTexts(subset, indexName(subset, design.HeaderTable, "stat_header_unique_pk"), &types)...)
 }
 
 // typeTables returns the statements that create the table of a line type.
@@ -87,9 +87,9 @@ func (a *openArchive) subsetTables(subset string) []string {
 // because a load can then find the records that it replaces without reading the whole series.
 // The same index serves a question by header.
 func (a *openArchive) typeTables(subset string, t *record.LineType) []string {
-	name, cols, _ := sqlengine.Table(a.Design, t)
+	name, cols, _ := sqlengine.DesignTable(a.Design, t)
 	table := a.Dialect.Table(subset, name)
-	out := []string{sqlengine.Create(table, cols, types.Of)}
+	out := []string{sqlengine.CreateText(table, cols, types.Of)}
 	if a.Design == design.Normalized {
 		return append(out, index(subset, name, "stat_header_id_idx", table, "stat_header_id, fcst_valid_beg"))
 	}
@@ -108,12 +108,12 @@ func indexName(subset, table, name string) string {
 // table, because quick_check accepts an index of another archive. Check handles one table at a time,
 // because SQLite stops at the first damaged page.
 func (a *openArchive) Check(ctx context.Context, _ string) (problems []string, err error) {
-	tables, err := sqlengine.Texts(ctx, a.Pool, allTables)
+	tables, err := sqlengine.QueryTexts(ctx, a.Pool, allTables)
 	if err != nil {
 		return nil, err
 	}
 	for _, table := range tables {
-		found, err := sqlengine.Texts(ctx, a.Pool, "PRAGMA integrity_check("+flavour.Quote(table)+")")
+		found, err := sqlengine.QueryTexts(ctx, a.Pool, "PRAGMA integrity_check("+flavour.Quote(table)+")")
 		switch {
 		case ctx.Err() != nil:
 			return problems, ctx.Err()
@@ -145,7 +145,7 @@ func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Pl
 		return plan, nil
 	}
 	outer := &plan.Access[0]
-	outer.Examined, err = sqlengine.Number(ctx, a.Pool, "SELECT count(*) FROM "+a.Dialect.Table(q.Question.Subset, outer.Object))
+	outer.Examined, err = sqlengine.QueryNumber(ctx, a.Pool, "SELECT count(*) FROM "+a.Dialect.Table(q.Question.Subset, outer.Object))
 	outer.Counted = err == nil
 	return plan, err
 }
@@ -216,7 +216,7 @@ func (a *openArchive) RowRanges(ctx context.Context, subset string) (parts []arc
 	}
 	for _, t := range types {
 		table, _ := a.Table(subset, t)
-		last, err := sqlengine.Number(ctx, a.Pool, "SELECT coalesce(max(rowid), 0) FROM "+table)
+		last, err := sqlengine.QueryNumber(ctx, a.Pool, "SELECT coalesce(max(rowid), 0) FROM "+table)
 		if err != nil { // the last page is damaged: without deletions there are at most as many rows as records
 			c, err := a.Catalog(ctx, subset)
 			if err != nil {

@@ -90,7 +90,7 @@ func digest(t *testing.T, a archive.Archive, subset string) record.Digest {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d.Add(h.Sum(b))
+		d.Add(h.DigestOf(b))
 	}
 	return d
 }
@@ -99,7 +99,7 @@ func want(batches ...*record.Batch) record.Digest {
 	var d record.Digest
 	var h record.Hasher
 	for _, b := range batches {
-		d.Add(h.Sum(b))
+		d.Add(h.DigestOf(b))
 	}
 	return d
 }

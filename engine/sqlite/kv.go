@@ -21,16 +21,16 @@ func (k kvTables) dialect() *sqlengine.KVDialect {
 		Quote:   func(name string) string { return "`" + name + "`" }, // SQLite treats an unknown name in "" as a text
 		Param:   func(int) string { return "?" },
 		KeyType: "TEXT", TextType: "TEXT", DocType: "TEXT", // TEXT compares bytewise
-		First:     func(param string) string { return "LIMIT " + param },
-		Field:     func(doc, name string) string { return doc + " ->> '$." + name + "'" },
-		Merge:     func(doc, param string) string { return "json_patch(" + doc + ", " + param + ")" },
-		AtPath:    func(doc, path string) string { return doc + " ->> " + path },
-		SetPath:   func(doc, path, value string) string { return "json_set(" + doc + ", " + path + ", " + value + ")" },
-		MaxParams: 32766,
-		Begin:     map[kv.IsolationLevel][]string{kv.Serializable: {"BEGIN IMMEDIATE"}}, // if two transactions have started to read, one of them could never write
-		Variants: map[kv.Layout]sqlengine.Variant{kv.Clustered: {
-			Options: " WITHOUT ROWID",
-			Is:      "SELECT CASE WHEN sql LIKE '%) WITHOUT ROWID' THEN '1' ELSE '0' END FROM sqlite_master WHERE type = 'table' AND lower(name) = lower(?)",
+		LimitClause: func(param string) string { return "LIMIT " + param },
+		FieldText:   func(doc, name string) string { return doc + " ->> '$." + name + "'" },
+		Merge:       func(doc, param string) string { return "json_patch(" + doc + ", " + param + ")" },
+		AtPath:      func(doc, path string) string { return doc + " ->> " + path },
+		SetPath:     func(doc, path, value string) string { return "json_set(" + doc + ", " + path + ", " + value + ")" },
+		MaxParams:   32766,
+		Begin:       map[kv.IsolationLevel][]string{kv.Serializable: {"BEGIN IMMEDIATE"}}, // if two transactions have started to read, one of them could never write
+		Variants: map[kv.Layout]sqlengine.KVVariant{kv.Clustered: {
+			TableOptions: " WITHOUT ROWID",
+			CheckQuery:   "SELECT CASE WHEN sql LIKE '%) WITHOUT ROWID' THEN '1' ELSE '0' END FROM sqlite_master WHERE type = 'table' AND lower(name) = lower(?)",
 		}},
 	}
 }
@@ -54,12 +54,12 @@ func (k kvTables) session(context.Context) (sqlengine.Session, error) {
 		return f()
 	}
 	return &session{sqlengine.DriverSession{
-		Conn: c, Strings: true, Around: serialized, AroundTransaction: serialized,
+		Conn: c, TextAsString: true, WrapWrite: serialized, WrapTransaction: serialized,
 		IsConflict: func(err error) bool {
 			e, ok := errors.AsType[sqlite3.Error](err)
 			return ok && (e.Code == sqlite3.ErrBusy || e.Code == sqlite3.ErrLocked) // another process is writing
 		},
-		IsTaken: func(err error) bool {
+		IsDuplicateKey: func(err error) bool {
 			e, ok := errors.AsType[sqlite3.Error](err)
 			return ok && e.ExtendedCode == sqlite3.ErrConstraintPrimaryKey
 		},

@@ -43,17 +43,17 @@ func (a *openArchive) Loader(ctx context.Context, subset string) (archive.Loader
 	out := a.NewLoader(subset, sqlengine.LoadSession{
 		Transaction: l.transaction,
 		Version: func(ctx context.Context, q sqlengine.Querier) (int64, error) {
-			return sqlengine.Number(ctx, q, "PRAGMA data_version") // other connections' commits change it
+			return sqlengine.QueryNumber(ctx, q, "PRAGMA data_version") // other connections' commits change it
 		},
-		Store: func(ctx context.Context, q sqlengine.Querier, catalog []byte) error {
-			return q.Exec(ctx, "INSERT OR REPLACE INTO "+a.Own(subset, sqlengine.CatalogTable)+" VALUES (1, ?)", string(catalog))
+		StoreCatalog: func(ctx context.Context, q sqlengine.Querier, catalog []byte) error {
+			return q.Exec(ctx, "INSERT OR REPLACE INTO "+a.OwnTable(subset, sqlengine.CatalogTable)+" VALUES (1, ?)", string(catalog))
 		},
-		Make: func(ctx context.Context, q sqlengine.Querier, t *record.LineType) error {
+		MakeTable: func(ctx context.Context, q sqlengine.Querier, t *record.LineType) error {
 			return execute(ctx, q, a.typeTables(subset, t))
 		},
-		Insert: l.insert, Lines: l.lines, Upserts: true,
-		RowID: "rowid", Pairs: "VALUES ",
-		Delete: func(ctx context.Context, q sqlengine.Querier, table string, ids []string) error {
+		Insert: l.insert, InsertLines: l.lines, Upserts: true,
+		RowID: "rowid", PairPrefix: "VALUES ",
+		DeleteRows: func(ctx context.Context, q sqlengine.Querier, table string, ids []string) error {
 			return q.Exec(ctx, "DELETE FROM "+table+" WHERE rowid IN ("+strings.Join(ids, ", ")+")")
 		},
 		Close: func() error {
@@ -80,7 +80,7 @@ func execute(ctx context.Context, q sqlengine.Querier, statements []string) erro
 
 // insert stores rows one by one. A document replaces the document with the same id.
 func (l *loader) insert(ctx context.Context, _ sqlengine.Querier, table string, cols []sqlengine.Column, next sqlengine.Next) error {
-	text := sqlengine.Insert(table, cols, 1)
+	text := sqlengine.InsertText(table, cols, 1)
 	if cols[0].From == sqlengine.DocID {
 		text = strings.TrimSuffix(text, "?)") + "jsonb(?)) ON CONFLICT (id) DO UPDATE SET data = excluded.data" // data is the last column
 	}
@@ -147,7 +147,7 @@ func common(from sqlengine.Source) bool {
 // insert returns the statement that inserts a chunk.
 func (lt *lineTable) insert(table string, rows int) string {
 	var b strings.Builder
-	b.WriteString("INSERT INTO " + table + " (" + sqlengine.Names("", lt.shared) + ", " + sqlengine.Names("", lt.varying) + ") VALUES ")
+	b.WriteString("INSERT INTO " + table + " (" + sqlengine.ColumnList("", lt.shared) + ", " + sqlengine.ColumnList("", lt.varying) + ") VALUES ")
 	next := len(lt.shared) + 1
 	for r := range rows {
 		if r > 0 {
@@ -201,7 +201,7 @@ func alike(lines *sqlengine.Lines, rows []design.Row) int {
 	a, i := lines.Batches[first.Batch], first.Row
 	for n, r := range rows[1:] {
 		b, j := lines.Batches[r.Batch], r.Row
-		if r.Header != first.Header || r.Valid != first.Valid || lines.Files[r.Batch] != lines.Files[first.Batch] ||
+		if r.Header != first.Header || r.Valid != first.Valid || lines.FileIDs[r.Batch] != lines.FileIDs[first.Batch] ||
 			b.ValidEnd[j] != a.ValidEnd[i] || b.ObsLead[j] != a.ObsLead[i] || b.ObsBeg[j] != a.ObsBeg[i] || b.ObsEnd[j] != a.ObsEnd[i] {
 			return n + 1
 		}
@@ -293,7 +293,7 @@ func (c *conn) Rows(_ context.Context, text string, args []any, f func(row []any
 	}
 	from := make([]driver.Value, len(rows.Columns()))
 	row := make([]any, len(from))
-	return sqlengine.EachRow(rows, from, func() error {
+	return sqlengine.ForEachDriverRow(rows, from, func() error {
 		for k, v := range from {
 			row[k] = v
 		}

@@ -33,7 +33,7 @@ func (d *database) openOwn(_ context.Context, keep bool) (*tables.Tables, error)
 	return &tables.Tables{
 		Load: o.loadOwn, Size: o.size, Close: o.pool.Close,
 		Ask: func(ctx context.Context, text string, f func(row []any) error) error {
-			return sqlengine.Standard{Over: o.pool}.TypedRows(ctx, text, func(string) sqlengine.OwnCast { return sqlengine.AsUntyped }, f)
+			return sqlengine.DatabaseSQL{DB: o.pool}.TypedRows(ctx, text, func(string) sqlengine.ResultCast { return sqlengine.AsUntyped }, f)
 		},
 	}, nil
 }

@@ -42,12 +42,12 @@ func postDialect() *sqlengine.PostDialect {
 // Open opens the tables of a design.
 func (p postTables) Open(ctx context.Context, t posts.Tables) (*posts.Store, error) {
 	return sqlengine.OpenPosts(ctx, &sqlengine.PostEngine{
-		Dialect: postDialect(), Methods: postMethods(), Connect: p.connect, Begin: "BEGIN IMMEDIATE", RowsOfStatement: 64, ReadOnly: p.readOnly, Writing: &p.writing,
+		Dialect: postDialect(), Methods: postMethods(), Connect: p.connect, Begin: "BEGIN IMMEDIATE", MaxRows: 64, ReadOnly: p.readOnly, WriteLock: &p.writing,
 		Size: func(ctx context.Context, _ []string) (posts.Size, error) {
 			n, err := p.size(ctx)
 			return posts.Size{TableBytes: n, IndexBytes: -1, DeadRows: -1}, err
 		},
-		Tend: func(ctx context.Context, u posts.Maintenance, _ []string) error {
+		Maintain: func(ctx context.Context, u posts.Maintenance, _ []string) error {
 			text := "ANALYZE"
 			if u == posts.VacuumFull {
 				text = "VACUUM"
@@ -63,7 +63,7 @@ func (p postTables) connect(context.Context) (*sqlengine.PostConn, error) {
 	if err != nil {
 		return nil, err
 	}
-	post, err := sqlengine.DriverPost(c, func(err error) bool {
+	post, err := sqlengine.NewDriverPostConn(c, func(err error) bool {
 		e, ok := errors.AsType[sqlite3.Error](err)
 		return ok && (e.Code == sqlite3.ErrBusy || e.Code == sqlite3.ErrLocked)
 	})

@@ -135,7 +135,7 @@ func dialect() flavour.Dialect {
 }
 
 func (l *lakes) ask(ctx context.Context, q *archive.Query, into *answer.Builder) error {
-	d := sqlengine.NewDecoder(design.Wide, q, into)
+	d := sqlengine.NewResultDecoder(design.Wide, q, into)
 	row := make([]any, len(q.Question.Columns))
 	return l.client.run(ctx, request{text: q.Text, row: func(got gjson.Result) error {
 		all := got.Array()
@@ -145,7 +145,7 @@ func (l *lakes) ask(ctx context.Context, q *archive.Query, into *answer.Builder)
 		for k, v := range all {
 			row[k] = lakeValue(q.Question.Columns[k].Kind, v)
 		}
-		return d.Values(row)
+		return d.AddRow(row)
 	}})
 }
 

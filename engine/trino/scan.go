@@ -37,10 +37,10 @@ type star struct {
 func (s scans) Open(ctx context.Context, p tables.Placement) (*tables.Star, error) {
 	st := &star{db: s.database, place: p}
 	return sqlengine.OpenStar(ctx, &sqlengine.StarEngine{
-		Where: "schema " + st.schema(), ReadOnly: s.readOnly, Text: st.text, Note: st.note, Load: st.load, Rows: st.rows, Plan: st.plan, Size: st.size,
+		Location: "schema " + st.schema(), ReadOnly: s.readOnly, Text: st.text, ReadNote: st.note, Load: st.load, Rows: st.rows, Plan: st.plan, Size: st.size,
 		// The server keeps nothing of files in memory between queries.
-		Cold:  func(context.Context) error { return nil },
-		Spent: s.client.spent,
+		DropCaches:  func(context.Context) error { return nil },
+		ServerUsage: s.client.spent,
 	}, p)
 }
 

@@ -96,7 +96,7 @@ func TestObjects(t *testing.T) {
 				t.Errorf("%s: header %q, lead %d, obs_lead %d", c.lineType, h, at.Lead[0], at.ObsLead[0])
 			}
 		case strings.HasPrefix(c.lineType, "MTD"):
-			if !at.Plain(0) || h[record.Descr] != "x" {
+			if !at.HasPlainTimes(0) || h[record.Descr] != "x" {
 				t.Errorf("%s: header %q, valid %d, observed %d", c.lineType, h, at.Valid[0], at.ObsBeg[0])
 			}
 		default: // also where LEAD is missing
@@ -162,7 +162,7 @@ func TestRevisions(t *testing.T) {
 			checkBatch(t, batch)
 			lines += batch.Lines
 			for i := range batch.Len() {
-				if h := batch.Header(i); h[record.FcstVar] == "REV_APCP" && h[record.ObsVar] == "REV_APCP" && batch.Plain(i) {
+				if h := batch.Header(i); h[record.FcstVar] == "REV_APCP" && h[record.ObsVar] == "REV_APCP" && batch.HasPlainTimes(i) {
 					num := func(name string) float64 { c, _ := batch.Type.Column(name); return batch.Num[c.Slot][i] }
 					got = append(got, fmt.Sprint(batch.Lead[i]/3600*10000, num("time_index"), num("area"), num("centroid_x"), num("centroid_y"), num("intensity_90"), num("intensity_nn"), num("axis_ang")))
 				}

@@ -131,7 +131,7 @@ func TestHeaderTimesAndValues(t *testing.T) {
 	if b.Lead[0] != 108*3600 || b.Valid[0] != valid || b.ValidEnd[0] != valid || b.Init(0) != valid-108*3600 {
 		t.Errorf("lead %d, valid %d to %d", b.Lead[0], b.Valid[0], b.ValidEnd[0])
 	}
-	if b.ObsLead[0] != 0 || b.ObsBeg[0] != valid-1800 || b.ObsEnd[0] != valid+1800 || b.Plain(0) || b.Line[0] != 2 || b.File != "x.stat" {
+	if b.ObsLead[0] != 0 || b.ObsBeg[0] != valid-1800 || b.ObsEnd[0] != valid+1800 || b.HasPlainTimes(0) || b.Line[0] != 2 || b.File != "x.stat" {
 		t.Errorf("obs %d from %d to %d, line %d", b.ObsLead[0], b.ObsBeg[0], b.ObsEnd[0], b.Line[0])
 	}
 	for i, w := range []float64{3600, 1.5, -2.25, 3, 4e-5, 5, math.NaN()} {
@@ -383,7 +383,7 @@ func TestReset(t *testing.T) {
 		}
 		for i := range got {
 			var hash record.Hasher
-			if got[i].Type != want[i].Type || got[i].File != "x.stat" || fmt.Sprint(got[i].Rejects) != fmt.Sprint(want[i].Rejects) || hash.Sum(got[i]) != hash.Sum(want[i]) {
+			if got[i].Type != want[i].Type || got[i].File != "x.stat" || fmt.Sprint(got[i].Rejects) != fmt.Sprint(want[i].Rejects) || hash.DigestOf(got[i]) != hash.DigestOf(want[i]) {
 				t.Errorf("batch %d of %q differs", i, text)
 			}
 		}
@@ -492,7 +492,7 @@ func TestRepeatedHeaders(t *testing.T) {
 	keys := map[record.Key]bool{}
 	for _, b := range readAll(t, text.String(), 0) {
 		var hash record.Hasher
-		hash.Use(b)
+		hash.SetBatch(b)
 		for _, r := range b.Rejects {
 			t.Error(r.Reason)
 		}
@@ -548,13 +548,13 @@ func TestFurtherNamedColumnsOfEveryType(t *testing.T) {
 		line := strings.TrimSpace(string(AppendLine(nil, b, 0)))
 		head := strings.TrimSpace(head24) + " " + strings.Join(names, " ")
 		var want, got record.Hasher
-		want.Use(b)
+		want.SetBatch(b)
 		for _, c := range []struct{ name, head, line, left string }{
 			{"none", head, line, ""},
 			{"two", head + " N_USE WORD", line + " 1 cloudy", "N_USE WORD"},
 		} {
 			r := one(t, c.head+"\n"+c.line+"\n")
-			got.Use(r)
+			got.SetBatch(r)
 			if got.Digest(0) != want.Digest(0) || c.left != "" && r.OmittedColumns[c.left] != 1 || c.left == "" && len(r.OmittedColumns) > 0 {
 				t.Errorf("%s, %s: left out %v", lt.Name, c.name, r.OmittedColumns)
 			}

@@ -152,7 +152,7 @@ func (r *Reader) times() string {
 			return r.badTime(i, fmt.Sprintf("not a time from %d to %d: YYYYMMDD_HHMMSS is", record.FirstYear, record.LastYear))
 		}
 	}
-	return record.BadInit(r.row.valid, r.row.lead)
+	return record.InitProblem(r.row.valid, r.row.lead)
 }
 
 // time is parseTime with a cache of the last token, because tokens often repeat.
@@ -276,7 +276,7 @@ func (r *Reader) fill(p *pending) {
 // store appends the row to p's batch.
 func (r *Reader) store(p *pending, head, line uint32) {
 	b, w := &p.batch, &r.row
-	b.Head = append(b.Head, head)
+	b.HeaderIndex = append(b.HeaderIndex, head)
 	b.Lead = append(b.Lead, w.lead)
 	b.Valid = append(b.Valid, w.valid)
 	b.ValidEnd = append(b.ValidEnd, w.end)

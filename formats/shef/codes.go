@@ -406,7 +406,7 @@ func (t *Tables) Resolve(code string, g *record.Gauge) error {
 	if number := p.resolve(t, []byte(code)); number != 0 {
 		return errors.New(remarks[number] + " " + strconv.Quote(code))
 	}
-	g.Code, g.Duration, g.Probability, g.Coded = p.code, p.duration, t.probability[p.code[6]], p.code[6] != 'Z'
+	g.Code, g.Duration, g.Probability, g.HasProbability = p.code, p.duration, t.probability[p.code[6]], p.code[6] != 'Z'
 	return nil
 }
 

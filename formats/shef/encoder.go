@@ -166,7 +166,7 @@ func (e *Encoder) code(g *record.Gauge, duration bool) (b []byte) {
 	if g.Code[2] == 'V' && duration {
 		b = append(e.variable(g), '/')
 	}
-	if !g.Coded {
+	if !g.HasProbability {
 		return append(b, g.Code[:6]...)
 	}
 	return append(b, g.Code[:]...)
@@ -187,7 +187,7 @@ func steps(run []record.Gauge) int {
 	n := 1
 	for ; n < len(run); n++ {
 		a, b, step := &run[n-1], &run[n], run[1].Time-run[0].Time
-		if b.Code != a.Code || b.Coded != a.Coded || b.Duration != a.Duration || interval(step) == "" ||
+		if b.Code != a.Code || b.HasProbability != a.HasProbability || b.Duration != a.Duration || interval(step) == "" ||
 			(b.Time-a.Time)%step != 0 || b.Time <= a.Time || (b.Time-a.Time)/step > longestNulls {
 			break
 		}

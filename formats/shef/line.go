@@ -321,7 +321,7 @@ func AppendText(b []byte, g *record.Gauge) []byte {
 	if g.Created != record.NoTime {
 		created = dateTime(g.Created)
 	}
-	if g.Coded {
+	if g.HasProbability {
 		last = g.Code[6]
 	}
 	if g.Revised {

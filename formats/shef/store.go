@@ -83,7 +83,7 @@ func (d *Decoder) emit(id *record.ID, p *parameter, s *scope, r *reading, at int
 	g.Station, g.Code, g.Quality = *id, p.code, quality
 	g.Time, g.Created, g.Value = at, s.created, v
 	g.Duration, g.Probability = duration, d.tables.probability[p.code[6]]
-	g.Revised, g.Series, g.Coded, g.Line, g.Comment = d.m.revised, series, p.coded, d.line, r.comment
+	g.Revised, g.Series, g.HasProbability, g.Line, g.Comment = d.m.revised, series, p.coded, d.line, r.comment
 	g.Source = record.ID{}
 	if d.m.format == 'B' {
 		g.Source = d.m.id

@@ -213,7 +213,7 @@ func (r *Reader) parse(ln lines.Line, start int) {
 		r.reject(fmt.Sprintf("valid time %s is not a date and hour YYYYMMDDHH from %d to %d", quote(string(b[f.valid:f.validEnd])), record.FirstYear, record.LastYear), b)
 		return
 	}
-	if reason := record.BadInit(valid, lead); reason != "" {
+	if reason := record.InitProblem(valid, lead); reason != "" {
 		r.reject(reason, b)
 		return
 	}
@@ -230,7 +230,7 @@ func (r *Reader) parse(ln lines.Line, start int) {
 		r.reject(reason, b)
 		return
 	}
-	if l.batch.Len() == cap(l.batch.Head) {
+	if l.batch.Len() == cap(l.batch.HeaderIndex) {
 		reserve(&l.batch, r.o.Rows)
 	}
 	l.add(s, lead, valid, r.in.Number, r.row)
@@ -244,7 +244,7 @@ func (r *Reader) parse(ln lines.Line, start int) {
 func reserve(b *record.Batch, rows int) {
 	const few, more = 512, 16
 	n := min(max(few, more*b.Len()), rows) - b.Len()
-	b.Head, b.Line = slices.Grow(b.Head, n), slices.Grow(b.Line, n)
+	b.HeaderIndex, b.Line = slices.Grow(b.HeaderIndex, n), slices.Grow(b.Line, n)
 	b.Lead, b.ObsLead = slices.Grow(b.Lead, n), slices.Grow(b.ObsLead, n)
 	b.Valid, b.ValidEnd = slices.Grow(b.Valid, n), slices.Grow(b.ValidEnd, n)
 	b.ObsBeg, b.ObsEnd = slices.Grow(b.ObsBeg, n), slices.Grow(b.ObsEnd, n)

@@ -72,7 +72,7 @@ func TestHeader(t *testing.T) {
 	if *b.Header(0) != h {
 		t.Errorf("header %q, want %q", *b.Header(0), h)
 	}
-	if b.Valid[0] != valid+6*3600 || !b.Plain(0) || b.Lead[0] != 86400 || b.Line[0] != 1 || b.File != "t.vsdb" {
+	if b.Valid[0] != valid+6*3600 || !b.HasPlainTimes(0) || b.Lead[0] != 86400 || b.Line[0] != 1 || b.File != "t.vsdb" {
 		t.Errorf("valid %d lead %d line %d file %q", b.Valid[0], b.Lead[0], b.Line[0], b.File)
 	}
 	want(t, b, map[string]float64{"total": 83, "fbar": 1, "obar": 2, "fobar": 3, "ffbar": 4, "oobar": 5, "mae": 6})
@@ -351,7 +351,7 @@ func TestReadSizes(t *testing.T) {
 		}
 		var h record.Hasher
 		for i := range got {
-			if got[i].Type != nil && h.Sum(got[i]) != h.Sum(whole[i]) || fmt.Sprint(got[i].Rejects) != fmt.Sprint(whole[i].Rejects) {
+			if got[i].Type != nil && h.DigestOf(got[i]) != h.DigestOf(whole[i]) || fmt.Sprint(got[i].Rejects) != fmt.Sprint(whole[i].Rejects) {
 				t.Errorf("%s: batch %d differs", name, i)
 			}
 		}

@@ -53,7 +53,7 @@ func (p *page) functions() template.FuncMap {
 		"access":     p.access,
 		"planText":   p.planText,
 		"exists": func(name string) bool {
-			_, err := os.Stat(filepath.Join(p.expanded, name, run.File))
+			_, err := os.Stat(filepath.Join(p.expanded, name, run.DescriptionFile))
 			return err == nil
 		},
 		"counts": p.counts,
@@ -201,7 +201,7 @@ func (p *page) get(name string) (any, error) {
 
 // exists reports whether a run folder was kept.
 func (p *page) exists(name string) bool {
-	_, err := os.Stat(filepath.Join(p.expanded, name, run.File))
+	_, err := os.Stat(filepath.Join(p.expanded, name, run.DescriptionFile))
 	return err == nil
 }
 
@@ -491,7 +491,7 @@ func (p *page) access(name string, conditions ...string) (string, error) {
 	}
 	var out []string
 	for _, a := range plan.Access {
-		out = append(out, a.Words()+" ("+a.Counts()+")")
+		out = append(out, a.Description()+" ("+a.Counts()+")")
 	}
 	if len(out) == 0 {
 		return "not reported", nil

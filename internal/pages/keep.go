@@ -60,7 +60,7 @@ func keep(from, to string, which planChoice) error {
 			return err
 		}
 		switch {
-		case d.Name() == run.File:
+		case d.Name() == run.DescriptionFile:
 			if index[filepath.ToSlash(name)], err = describe(filepath.Dir(path)); err != nil {
 				return err
 			}
@@ -86,14 +86,14 @@ func keep(from, to string, which planChoice) error {
 
 func keepRun(from, to string, which planChoice) error {
 	var buf bytes.Buffer
-	text, err := os.ReadFile(filepath.Join(from, run.File))
+	text, err := os.ReadFile(filepath.Join(from, run.DescriptionFile))
 	if err == nil {
 		err = json.Indent(&buf, text, "", "")
 	}
 	if err != nil {
 		return err
 	}
-	if err := writeFile(filepath.Join(to, run.File), buf.Bytes()); err != nil {
+	if err := writeFile(filepath.Join(to, run.DescriptionFile), buf.Bytes()); err != nil {
 		return err
 	}
 	events, err := run.ReadEvents(from)

@@ -25,7 +25,7 @@ func renderSite(dir string) (page []byte, err error) {
 	// site.Read reads a folder and those in it. So it is given each folder that has a run folder in it.
 	var parents []string
 	err = filepath.WalkDir(expanded, func(path string, d fs.DirEntry, err error) error {
-		if parent := filepath.Dir(filepath.Dir(path)); err == nil && d.Name() == run.File && !slices.Contains(parents, parent) {
+		if parent := filepath.Dir(filepath.Dir(path)); err == nil && d.Name() == run.DescriptionFile && !slices.Contains(parents, parent) {
 			parents = append(parents, parent)
 		}
 		return err

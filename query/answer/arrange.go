@@ -29,10 +29,10 @@ func Arrange(q *question.Question, b *record.Batch, into *Builder) {
 // Admitted returns the rows that the question's clock admits: the same batch if it admits all, else
 // a copy.
 func Admitted(q *question.Question, rows *record.Batch) *record.Batch {
-	if q.Clock.All() {
+	if q.TimeFilter.AcceptsAll() {
 		return rows
 	}
-	return rows.Filter(func(i int) bool { return q.Clock.Admits(rows.Valid[i], rows.Lead[i]) })
+	return rows.Filter(func(i int) bool { return q.TimeFilter.Accepts(rows.Valid[i], rows.Lead[i]) })
 }
 
 // project appends the rows' values of one column to v.
@@ -41,7 +41,7 @@ func project(c *question.Column, b *record.Batch, rows []int32, v *Vector) {
 	case c.Role == question.HeaderField:
 		v.Text = slices.Grow(v.Text, len(rows))
 		for _, i := range rows {
-			v.Text = append(v.Text, b.Headers[b.Head[i]][c.Field])
+			v.Text = append(v.Text, b.Headers[b.HeaderIndex[i]][c.Field])
 		}
 	case c.Kind == question.Text:
 		v.Text = gather(v.Text, b.Text[c.Slot], rows)
@@ -189,7 +189,7 @@ func rank(c *question.Column, b *record.Batch, into []uint64) (width int, ok boo
 		if most == 0 {
 			return 0, true
 		}
-		for i, head := range b.Head {
+		for i, head := range b.HeaderIndex {
 			into[i] = ranks[head]
 		}
 		return bits.Len64(most), true

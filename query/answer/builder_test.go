@@ -17,7 +17,7 @@ func allKinds() []question.Column {
 	return []question.Column{
 		{Name: "vx_mask", Role: question.HeaderField, Kind: question.Text, Field: record.VxMask},
 		{Name: "fcst_valid_beg", Role: question.ValidBeg, Kind: question.Time},
-		{Name: "fcst_lead", Role: question.Lead, Kind: question.Span},
+		{Name: "fcst_lead", Role: question.Lead, Kind: question.Duration},
 		{Name: "fbar", Role: question.Data, Kind: question.Number},
 		{Name: "ens_i", Role: question.Repeating, Kind: question.List},
 	}

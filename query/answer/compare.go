@@ -334,7 +334,7 @@ func (a *Answer) AppendValue(b []byte, k, i int) []byte {
 		return append(b, v.Text[i]...)
 	case question.Time:
 		return time.Unix(v.Seconds[i], 0).UTC().AppendFormat(b, time.RFC3339)
-	case question.Span:
+	case question.Duration:
 		return strconv.AppendInt(b, v.Seconds[i], 10)
 	case question.List:
 		for k, f := range v.List(i) {
@@ -507,7 +507,7 @@ func (m *Matcher) Use(b *record.Batch) {
 
 // Row reports whether row i of the current batch matches.
 func (m *Matcher) Row(i int) bool {
-	return m.headerMatches[m.batch.Head[i]] && m.Times(m.batch.Valid[i], m.batch.Lead[i])
+	return m.headerMatches[m.batch.HeaderIndex[i]] && m.Times(m.batch.Valid[i], m.batch.Lead[i])
 }
 
 // Times reports whether a valid time and a lead match.
@@ -517,7 +517,7 @@ func (m *Matcher) Times(valid int64, lead int32) bool {
 			return false
 		}
 	}
-	if !m.q.Clock.All() && !m.q.Clock.Admits(valid, lead) {
+	if !m.q.TimeFilter.AcceptsAll() && !m.q.TimeFilter.Accepts(valid, lead) {
 		return false
 	}
 	if m.valid != nil {

@@ -95,7 +95,7 @@ func TestCompareRefusesOtherShapes(t *testing.T) {
 		"column 3 is oabar, the question has fabar":  func(a *Answer) { a.Columns[2].Name = "oabar" },
 		"column fabar has values of another kind":    func(a *Answer) { a.Columns[2].Kind, a.Vectors[2] = question.Text, Vector{Text: make([]string, 3)} },
 		"column vx_mask has values of another kind":  func(a *Answer) { a.Columns[0].Kind, a.Vectors[0] = question.Time, Vector{Seconds: make([]int64, 3)} },
-		"fcst_valid_beg has values of another kind ": func(a *Answer) { a.Columns[1].Kind = question.Span },
+		"fcst_valid_beg has values of another kind ": func(a *Answer) { a.Columns[1].Kind = question.Duration },
 	} {
 		got := base()
 		spoil(got)

@@ -16,15 +16,15 @@ func TestMatcherKeepsToTheClock(t *testing.T) {
 	} {
 		for _, c := range []struct {
 			what  string
-			clock question.Clock
+			clock question.TimeFilter
 			want  map[int64]bool // hours after the day, of lead 6
 		}{
-			{"no clock", question.Clock{}, map[int64]bool{0: true, 6: true, 12: true}},
-			{"valid hours", question.Clock{ValidHour: []int{6, 18}}, map[int64]bool{0: false, 6: true, 12: false, 18: true}},
-			{"initial hours", question.Clock{InitHour: []int{6}}, map[int64]bool{6: false, 12: true, 18: false}},
-			{"initial times", question.Clock{Init: question.Times{List: []int64{day}}}, map[int64]bool{0: false, 6: true, 12: false}},
+			{"no clock", question.TimeFilter{}, map[int64]bool{0: true, 6: true, 12: true}},
+			{"valid hours", question.TimeFilter{ValidHour: []int{6, 18}}, map[int64]bool{0: false, 6: true, 12: false, 18: true}},
+			{"initial hours", question.TimeFilter{InitHour: []int{6}}, map[int64]bool{6: false, 12: true, 18: false}},
+			{"initial times", question.TimeFilter{Init: question.Times{List: []int64{day}}}, map[int64]bool{0: false, 6: true, 12: false}},
 		} {
-			m := NewMatcher(&question.Question{Valid: valid, Clock: c.clock, Lead: []int32{6 * hour}})
+			m := NewMatcher(&question.Question{Valid: valid, TimeFilter: c.clock, Lead: []int32{6 * hour}})
 			for h, want := range c.want {
 				if got := m.Times(day+h*hour, 6*hour); got != want {
 					t.Errorf("%s, %s, hour %d: %v, want %v", name, c.what, h, got, want)

@@ -43,7 +43,7 @@ func NewMeans(q *question.Question) (*Means, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Means{q: q, by: q.By(), stat: s, match: NewMatcher(q), texts: map[string]int32{}, groups: map[meansKey]int32{}, seen: map[record.Key]struct{}{}}
+	m := &Means{q: q, by: q.GroupingColumns(), stat: s, match: NewMatcher(q), texts: map[string]int32{}, groups: map[meansKey]int32{}, seen: map[record.Key]struct{}{}}
 	for _, name := range s.Needs {
 		c, ok := q.Type.Column(name)
 		if !ok {
@@ -65,7 +65,7 @@ func (m *Means) Add(b *record.Batch) {
 		return
 	}
 	m.match.Use(b)
-	m.hash.Use(b)
+	m.hash.SetBatch(b)
 	heads := make([]int32, len(b.Headers))
 	for i := range b.Headers {
 		heads[i] = m.headerNumber(&b.Headers[i])
@@ -83,11 +83,11 @@ func (m *Means) Add(b *record.Batch) {
 		if !ok {
 			value = math.NaN()
 		}
-		k := meansKey{texts: heads[b.Head[i]]}
+		k := meansKey{texts: heads[b.HeaderIndex[i]]}
 		if byLead {
 			k.lead = b.Lead[i]
 		}
-		m.add(m.hash.Record(i, b.KeepConflicts), k, value)
+		m.add(m.hash.RecordKey(i, b.KeepConflicts), k, value)
 	}
 }
 
@@ -261,7 +261,7 @@ func (a *Answer) groupKey(i int) string {
 func (a *Answer) differingColumn(got *Answer, i, j int) int {
 	defined := math.NaN()
 	for k, c := range a.Columns {
-		if c.Name == question.Defined {
+		if c.Name == question.DefinedColumn {
 			defined = a.Vectors[k].Num[i]
 		}
 	}
@@ -270,7 +270,7 @@ func (a *Answer) differingColumn(got *Answer, i, j int) int {
 			continue
 		}
 		x, y := a.Vectors[k].Num[i], got.Vectors[k].Num[j]
-		if c.Name == question.Mean && math.Abs(x-y) <= MeansTolerance(defined) {
+		if c.Name == question.MeanColumn && math.Abs(x-y) <= MeansTolerance(defined) {
 			continue
 		}
 		if !a.equalAt(got, k, i, j) {

@@ -14,7 +14,7 @@ import (
 
 // anomalies makes records of two regions and leads, some of them undefined.
 func anomalies(rng *rand.Rand, n int) *record.Batch {
-	q := question.Verification("a")
+	q := question.MeanAnomalyCorrelation("a")
 	b := &record.Batch{}
 	b.Reset(q.Type, "x")
 	var heads []uint32
@@ -43,7 +43,7 @@ func anomalies(rng *rand.Rand, n int) *record.Batch {
 
 func means(t *testing.T, batches ...*record.Batch) *answer.Answer {
 	t.Helper()
-	m, err := answer.NewMeans(question.Verification("a"))
+	m, err := answer.NewMeans(question.MeanAnomalyCorrelation("a"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,12 +161,12 @@ func TestCompareMeans(t *testing.T) {
 }
 
 func TestMeansRefuses(t *testing.T) {
-	q := question.Verification("a")
+	q := question.MeanAnomalyCorrelation("a")
 	q.Mean = "RMSE" // of SL1L2
 	if _, err := answer.NewMeans(q); err == nil {
 		t.Error("a statistic of another line type was taken")
 	}
-	q = question.Verification("a")
+	q = question.MeanAnomalyCorrelation("a")
 	q.Columns[0], _ = question.ColumnByName(q.Type, "fcst_valid_beg")
 	if _, err := answer.NewMeans(q); err == nil {
 		t.Error("a group of valid times was taken")

@@ -52,10 +52,10 @@ func (r *Reference) Add(b *record.Batch) {
 				continue
 			}
 			if !hashed {
-				r.hash.Use(b)
+				r.hash.SetBatch(b)
 				hashed = true
 			}
-			p.add(r.hash.Record(i, b.KeepConflicts), b, i)
+			p.add(r.hash.RecordKey(i, b.KeepConflicts), b, i)
 		}
 	}
 }
@@ -147,7 +147,7 @@ func compareBy(cols []question.Column, b *record.Batch) func(i, j int) int {
 	return func(i, j int) int {
 		for k := range cols {
 			c := &cols[k]
-			if c.Role == question.HeaderField && b.Head[i] == b.Head[j] {
+			if c.Role == question.HeaderField && b.HeaderIndex[i] == b.HeaderIndex[j] {
 				continue
 			}
 			ti, wi, ni := c.Value(b, i)

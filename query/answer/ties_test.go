@@ -370,7 +370,7 @@ func TestAdmitted(t *testing.T) {
 	if Admitted(q, b) != b {
 		t.Error("without a clock the rows are copied")
 	}
-	q.Clock.ValidHour = []int{6, 18}
+	q.TimeFilter.ValidHour = []int{6, 18}
 	got := Admitted(q, b)
 	if got.Len() != 4 || b.Len() != 8 || slices.ContainsFunc(got.Valid, func(v int64) bool { return v%43200 != 21600 }) {
 		t.Errorf("%d of %d rows: %v", got.Len(), b.Len(), got.Valid)
@@ -431,8 +431,8 @@ func TestCompareMeansCounts(t *testing.T) {
 	columns := []question.Column{
 		{Name: "vx_mask", Role: question.HeaderField, Kind: question.Text, Field: record.VxMask},
 		{Name: "records", Role: question.GroupStatistic, Kind: question.Number},
-		{Name: question.Defined, Role: question.GroupStatistic, Kind: question.Number},
-		{Name: question.Mean, Role: question.GroupStatistic, Kind: question.Number},
+		{Name: question.DefinedColumn, Role: question.GroupStatistic, Kind: question.Number},
+		{Name: question.MeanColumn, Role: question.GroupStatistic, Kind: question.Number},
 	}
 	type group struct {
 		mask string
@@ -463,8 +463,8 @@ func TestCompareMeansCounts(t *testing.T) {
 		"the same":         {answer(a, b, c), 0, 0, nil},
 		"another order":    {answer(c, a, b), 0, 0, nil},
 		"nearly":           {answer(group{"a", 0.1 + 0.9*off}, b, c), 0, 0, nil},
-		"too far":          {answer(group{"a", 0.1 - 1.1*off}, b, c), 1, 1, []DiffRow{{Row: 0, Column: question.Mean}}},
-		"defined":          {answer(a, b, group{"c", 0}), 1, 1, []DiffRow{{Row: 2, Column: question.Mean}}},
+		"too far":          {answer(group{"a", 0.1 - 1.1*off}, b, c), 1, 1, []DiffRow{{Row: 0, Column: question.MeanColumn}}},
+		"defined":          {answer(a, b, group{"c", 0}), 1, 1, []DiffRow{{Row: 2, Column: question.MeanColumn}}},
 		"one less":         {answer(a, c), 1, 0, []DiffRow{{Row: 1}}},
 		"one more":         {answer(a, group{"d", 1}, b, c, group{"e", 1}), 0, 2, []DiffRow{{Row: 1}, {Row: 4}}},
 		"twice":            {answer(a, b, b, c), 0, 1, []DiffRow{{Row: 2}}},

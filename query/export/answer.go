@@ -64,7 +64,7 @@ func writeTable(w io.Writer, a *answer.Answer) error {
 	tw := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	head := names(a)
 	for k := range head {
-		if a.Columns[k].Kind == question.Span {
+		if a.Columns[k].Kind == question.Duration {
 			head[k] += " (h)"
 		}
 	}
@@ -76,7 +76,7 @@ func writeTable(w io.Writer, a *answer.Answer) error {
 			if k > 0 {
 				line = append(line, '\t')
 			}
-			if a.Columns[k].Kind == question.Span { // a person reads hours; files have seconds
+			if a.Columns[k].Kind == question.Duration { // a person reads hours; files have seconds
 				line = append(line, question.FormatLeads([]int32{int32(a.Vectors[k].Seconds[i])})[0]...) //nolint:gosec // a lead
 			} else {
 				line = a.AppendValue(line, k, i)
@@ -131,7 +131,7 @@ func value(a *answer.Answer, k, i int) any {
 		return v.Text[i]
 	case question.Time:
 		return string(a.AppendValue(nil, k, i))
-	case question.Span:
+	case question.Duration:
 		return v.Seconds[i]
 	case question.List:
 		return optional(v.List(i))

@@ -7,7 +7,7 @@ import "strconv"
 // expressions for Unix seconds, and init is the initialization time in the form that literal
 // writes.
 func (p *builder) clock(valid, validEpoch, init, initEpoch string, literal func(int64) string) []string {
-	c := &p.q.Clock
+	c := &p.q.TimeFilter
 	var out []string
 	if len(c.ValidHour) > 0 {
 		out = append(out, p.hours(valid, validEpoch, c.ValidHour))
@@ -17,7 +17,7 @@ func (p *builder) clock(valid, validEpoch, init, initEpoch string, literal func(
 	}
 	switch first, last, ok := c.Init.Bounds(); {
 	case !ok:
-	case c.Init.Discrete():
+	case c.Init.IsDiscrete():
 		out = append(out, oneOf(p.d, init, c.Init.Expand(), literal))
 	default:
 		out = append(out, init+" BETWEEN "+literal(first)+" AND "+literal(last))

@@ -32,7 +32,7 @@ func TestClockIsPhrased(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q.Clock = question.Clock{ValidHour: []int{0, 6}, InitHour: []int{12}, Init: question.Times{First: 1514764800, Last: 1514851200}}
+	q.TimeFilter = question.TimeFilter{ValidHour: []int{0, 6}, InitHour: []int{12}, Init: question.Times{First: 1514764800, Last: 1514851200}}
 	c := design.NewCatalog("a")
 	hour, mod := plain(), plain()
 	hour.Hour = func(e string) string { return "hour(" + e + ")" }

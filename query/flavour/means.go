@@ -31,7 +31,7 @@ func (p *builder) means(n design.Name) (Query, error) {
 	if err != nil {
 		return Query{}, err
 	}
-	by := p.q.By()
+	by := p.q.GroupingColumns()
 	records := *p.q
 	records.Mean, records.Columns = "", append(by, sums...)
 	inner := *p

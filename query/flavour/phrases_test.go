@@ -49,7 +49,7 @@ func ask(t *testing.T, change func(q *question.Question)) *question.Question {
 	lt, _ := record.TypeByName("SAL1L2")
 	q := &question.Question{Name: "q", Type: lt, Weight: 1, Drawing: question.NewDrawing(lt, "ANOM_CORR", "fcst_lead")}
 	change(q)
-	q.Select()
+	q.SelectColumns()
 	return q.InSubset("s")
 }
 
@@ -104,7 +104,7 @@ func TestPhrases(t *testing.T) {
 		}),
 		"4 a list of times": ask(t, func(q *question.Question) { q.Valid = question.Times{List: []int64{day, day + 60, day + 100}} }),
 		"5 hours and init times": ask(t, func(q *question.Question) {
-			q.Clock = question.Clock{ValidHour: []int{0, 12}, InitHour: []int{6}, Init: question.Times{List: []int64{day}}}
+			q.TimeFilter = question.TimeFilter{ValidHour: []int{0, 12}, InitHour: []int{6}, Init: question.Times{List: []int64{day}}}
 		}),
 		"6 what does not exist": ask(t, func(q *question.Question) { q.Header[record.FcstVar] = []string{"NONE"} }),
 	}

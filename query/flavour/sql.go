@@ -131,12 +131,12 @@ func (p *builder) orEmpty(expr string, values []string, literal func(string) str
 // form that literal writes, and epoch an expression for Unix seconds.
 func (p *builder) validTimes(text, epoch string, literal func(int64) string) ([]string, error) {
 	v := &p.q.Valid
-	if v.All() {
+	if v.IsAll() {
 		return nil, nil
 	}
 	switch p.flavour {
 	case ISOList, MetviewerSQL, SQL, CachedSQL:
-		if v.Discrete() {
+		if v.IsDiscrete() {
 			return []string{oneOf(p.d, text, v.Expand(), literal)}, nil
 		}
 		if p.flavour == ISOList {
@@ -145,7 +145,7 @@ func (p *builder) validTimes(text, epoch string, literal func(int64) string) ([]
 		first, last, _ := v.Bounds()
 		return []string{text + " BETWEEN " + literal(first) + " AND " + literal(last)}, nil
 	case EpochList:
-		if !v.Discrete() {
+		if !v.IsDiscrete() {
 			return nil, ErrCannotExpress
 		}
 		return []string{oneOf(p.d, epoch, v.Expand(), integer)}, nil
@@ -371,7 +371,7 @@ func (p *builder) documents(where string) (from string, picked bool) {
 
 // members returns the columns that a question needs from a document's entries.
 func (p *builder) members() []question.Column {
-	lead := question.Column{Name: "fcst_lead", Role: question.Lead, Kind: question.Span}
+	lead := question.Column{Name: "fcst_lead", Role: question.Lead, Kind: question.Duration}
 	out := []question.Column{lead} // always: fcst_init_beg is derived from it
 	for _, c := range append(p.order(), p.q.Columns...) {
 		switch c.Role {

@@ -10,10 +10,10 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Adapt adjusts the drawing and the texts of a question whose conditions were changed; before is
-// the question without these changes. It keeps only the curves that the conditions still include.
-// It drops the title and the labels, which were written for the earlier conditions, and they are
-// derived again. stats are the statistics to be computed; none = the question's own.
+// Adapt adapts the drawing and the texts of q to conditions that were changed since before, an earlier copy of q. The
+// drawing keeps only the curves that the conditions still include. The title and the labels were written for the
+// earlier conditions, so Adapt removes them and the picture derives new ones. stats are the statistics to be computed;
+// none = those of the drawing.
 func (q *Question) Adapt(before *Question, stats ...string) {
 	var changed []string
 	fields := false
@@ -30,37 +30,43 @@ func (q *Question) Adapt(before *Question, stats ...string) {
 	}
 	if !slices.Equal(q.Lead, before.Lead) {
 		changed = append(changed, "fcst_lead="+strings.Join(FormatLeads(q.Lead), ","))
-		q.setCurveValues("fcst_lead", leadTexts(q.Lead))
+		q.setCurveValues("fcst_lead", hoursOfLeads(q.Lead))
 	}
 	if !reflect.DeepEqual(q.Valid, before.Valid) {
 		changed = append(changed, "other valid times")
 		q.setTimeValues()
 	}
-	own := before.Drawing != nil && len(stats) > 0 && !isSubset(stats, before.Drawing.Stats) || before.Drawing == nil && len(stats) > 0
-	pictured := q.picture() != before.picture() && (q.Drawing.ShowsLineType() || before.Drawing.ShowsLineType() || q.picture() == "revision" || before.picture() == "revision")
-	if len(changed) == 0 && !own && !pictured {
+	newStats := len(stats) > 0 && (before.Drawing == nil || !isSubset(stats, before.Drawing.Stats))
+	newPicture := q.pictureName() != before.pictureName() && (q.hasOwnLabels() || before.hasOwnLabels())
+	if len(changed) == 0 && !newStats && !newPicture {
 		return
 	}
 	q.Changed, q.Untitled = changed, true
 	if d := q.Drawing; d != nil {
 		copied := *d
-		if fields || own || pictured {
+		if fields || newStats || newPicture {
 			copied.XLabel, copied.YLabel = "", ""
 		}
 		q.Drawing = &copied
 		if d.Picture == "scorecard" && d.Baseline != "" {
-			q.Title, q.Untitled = cardTitle(q.Header[record.Model], d.Baseline), false
+			q.Title, q.Untitled = scorecardTitle(q.Header[record.Model], d.Baseline), false
 		}
 	}
 }
 
-// cardTitle is the title of a scorecard. Its rows already name statistics and variables.
-func cardTitle(models []string, baseline string) string {
+// scorecardTitle is the title of a scorecard. Its rows already name statistics and variables.
+func scorecardTitle(models []string, baseline string) string {
 	candidates := slices.DeleteFunc(slices.Clone(models), func(m string) bool { return m == baseline })
 	return "Scorecard of " + strings.Join(candidates, ", ") + " against " + baseline
 }
 
-func (q *Question) picture() string {
+// hasOwnLabels reports whether the picture's axes do not show a statistic over the independent variable. A change from
+// or to such a picture makes labels wrong.
+func (q *Question) hasOwnLabels() bool {
+	return q.Drawing.ShowsLineType() || q.pictureName() == "revision"
+}
+
+func (q *Question) pictureName() string {
 	if q.Drawing == nil {
 		return ""
 	}
@@ -73,7 +79,8 @@ func isSubset(some, all []string) bool {
 	})
 }
 
-func leadTexts(leads []int32) (out []string) {
+// hoursOfLeads writes leads as Group does.
+func hoursOfLeads(leads []int32) (out []string) {
 	for _, l := range leads {
 		out = append(out, strconv.FormatFloat(float64(l)/3600, 'g', -1, 64))
 	}
@@ -101,10 +108,10 @@ func (q *Question) setCurveValues(field string, values []string) {
 			continue
 		}
 		var items [][]string
-		place := make([]int, len(g.Values)) // new index of each item; −1 = removed
+		newIndex := make([]int, len(g.Values)) // by the index of an item in g.Values; −1 = removed
 		for k, item := range g.Values {
-			if place[k] = -1; isSubset(item, values) {
-				place[k], items = len(items), append(items, item)
+			if newIndex[k] = -1; isSubset(item, values) {
+				newIndex[k], items = len(items), append(items, item)
 			}
 		}
 		for _, v := range values {
@@ -113,33 +120,34 @@ func (q *Question) setCurveValues(field string, values []string) {
 			}
 		}
 		d.Curves[i].Values = items
-		d.Derived = q.remapDerived(d.Derived, g, i, place)
+		d.Derived = q.remapDerived(d.Derived, i, g, newIndex)
 	}
 	q.Drawing = &d
 }
 
-// remapDerived keeps the derived curves whose two sides are still drawn, and lists the others in
-// Omitted.
-func (q *Question) remapDerived(all []Derived, g Group, field int, place []int) (out []Derived) {
-	for _, made := range all {
-		made.A, made.B = slices.Clone(made.A), slices.Clone(made.B)
-		lost := ""
-		for _, side := range [][]int{made.A, made.B} {
-			item := side[field]
-			if side[field] = place[item]; place[item] < 0 {
-				lost = strings.Join(g.Values[item], "+")
+// remapDerived keeps the derived curves whose two sides are still drawn, and lists the others in Omitted. old is
+// field number i of Curves before the change; newIndex has the new index of each of its items, −1 = removed.
+func (q *Question) remapDerived(all []Derived, i int, old Group, newIndex []int) (out []Derived) {
+	for _, curve := range all {
+		curve.A, curve.B = slices.Clone(curve.A), slices.Clone(curve.B)
+		removed := ""
+		for _, side := range [][]int{curve.A, curve.B} {
+			item := side[i]
+			if side[i] = newIndex[item]; newIndex[item] < 0 {
+				removed = strings.Join(old.Values[item], "+")
 			}
 		}
-		if lost == "" {
-			out = append(out, made)
+		if removed == "" {
+			out = append(out, curve)
 			continue
 		}
-		q.Omitted = append(slices.Clip(q.Omitted), fmt.Sprintf("%s of curves, because the question no longer includes %s %s", made.Operation, g.Field, lost))
+		q.Omitted = append(slices.Clip(q.Omitted),
+			fmt.Sprintf("%s of curves, because the question no longer includes %s %s", curve.Operation, old.Field, removed))
 	}
 	return out
 }
 
-// setTimeValues replaces the values of curves by time with the question's present times.
+// setTimeValues replaces the values of curves by valid time with the question's valid times.
 func (q *Question) setTimeValues() {
 	if q.Drawing == nil {
 		return
@@ -147,9 +155,9 @@ func (q *Question) setTimeValues() {
 	for _, g := range q.Drawing.Curves {
 		if g.Field == "fcst_valid_beg" {
 			var values []string
-			if q.Valid.Discrete() {
+			if q.Valid.IsDiscrete() {
 				for _, t := range q.Valid.Expand() {
-					values = append(values, timeText(t))
+					values = append(values, formatGroupTime(t))
 				}
 			}
 			q.setCurveValues(g.Field, values)
@@ -157,8 +165,9 @@ func (q *Question) setTimeValues() {
 	}
 }
 
-// Rename names changed questions after their present conditions. The names serve as file names.
-func Rename(qs []*Question) {
+// RenameChanged names questions after their conditions if Adapt found a change in one of them. Otherwise it changes no
+// name. The names serve as file names.
+func RenameChanged(qs []*Question) {
 	if slices.ContainsFunc(qs, func(q *Question) bool { return len(q.Changed) > 0 }) {
 		assignNames("", qs)
 	}

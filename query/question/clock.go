@@ -6,36 +6,37 @@ import (
 	"slices"
 )
 
-// Clock restricts times in addition to the list or range of valid times. The zero value accepts
-// all.
-type Clock struct {
+// TimeFilter restricts the times of records in addition to Question.Valid. The zero value accepts all.
+type TimeFilter struct {
 	Init      Times // fcst_init_beg
 	ValidHour []int // hour of the day of fcst_valid_beg, UTC, 0 … 23, ascending
 	InitHour  []int // hour of the day of fcst_init_beg, UTC, 0 … 23, ascending
 }
 
-// All reports whether the clock accepts every time.
-func (c *Clock) All() bool { return c.Init.All() && len(c.ValidHour) == 0 && len(c.InitHour) == 0 }
+// AcceptsAll reports whether the filter accepts every time.
+func (c *TimeFilter) AcceptsAll() bool {
+	return c.Init.IsAll() && len(c.ValidHour) == 0 && len(c.InitHour) == 0
+}
 
 // HourOf is the hour of the day of t, as METviewer's HOUR() computes it: 6 from 06:00:00 to
 // 06:59:59. t must not be before 1970.
 func HourOf(t int64) int { return int(t % 86400 / 3600) }
 
-// Admits reports whether the clock accepts a record of this valid time and lead.
-func (c *Clock) Admits(valid int64, lead int32) bool {
+// Accepts reports whether the filter accepts a record of this valid time and lead.
+func (c *TimeFilter) Accepts(valid int64, lead int32) bool {
 	init := valid - int64(lead)
-	return c.AdmitsValid(valid) &&
+	return c.AcceptsValid(valid) &&
 		(len(c.InitHour) == 0 || slices.Contains(c.InitHour, HourOf(init))) &&
-		(c.Init.All() || c.Init.Contains(init))
+		(c.Init.IsAll() || c.Init.Contains(init))
 }
 
-// AdmitsValid reports whether the clock can accept records of this valid time.
-func (c *Clock) AdmitsValid(valid int64) bool {
+// AcceptsValid reports whether the filter accepts records of this valid time with some lead.
+func (c *TimeFilter) AcceptsValid(valid int64) bool {
 	return len(c.ValidHour) == 0 || slices.Contains(c.ValidHour, HourOf(valid))
 }
 
 // check returns the first invalid field with an error.
-func (c *Clock) check() (field string, err error) {
+func (c *TimeFilter) check() (field string, err error) {
 	if err := c.Init.Check(); err != nil {
 		return "fcst_init_beg", err
 	}

@@ -15,11 +15,11 @@ type Kind uint8
 // The canonical types. Engines convert their values to these types, and answers are compared in
 // them.
 const (
-	Text   Kind = iota // string
-	Time               // int64, Unix seconds, UTC
-	Span               // int64, seconds (forecast lead, observation lead)
-	Number             // float64; NaN = missing
-	List               // []float64, one for each repetition in the record; NaN = missing
+	Text     Kind = iota // string
+	Time                 // int64, Unix seconds, UTC
+	Duration             // int64, seconds (forecast lead, observation lead)
+	Number               // float64; NaN = missing
+	List                 // []float64, one for each repetition in the record; NaN = missing
 )
 
 // Role is the place in a record that stores a column's value.
@@ -74,14 +74,14 @@ func (c *Column) AppendList(dst, repeats []float64) []float64 {
 var timeColumns = [...]Column{ //nolint:gochecknoglobals // a constant table, in the order of the roles
 	{Name: "fcst_valid_beg", Role: ValidBeg, Kind: Time},
 	{Name: "fcst_init_beg", Role: InitBeg, Kind: Time},
-	{Name: "fcst_lead", Role: Lead, Kind: Span},
+	{Name: "fcst_lead", Role: Lead, Kind: Duration},
 	{Name: "fcst_valid_end", Role: ValidEnd, Kind: Time},
-	{Name: "obs_lead", Role: ObsLead, Kind: Span},
+	{Name: "obs_lead", Role: ObsLead, Kind: Duration},
 	{Name: "obs_valid_beg", Role: ObsBeg, Kind: Time},
 	{Name: "obs_valid_end", Role: ObsEnd, Kind: Time},
 }
 
-// ColumnByName finds a header field, a time or a data column of t.
+// ColumnByName finds a header field, a time or a data column of t. If t is nil, it finds only fields and times.
 func ColumnByName(t *record.LineType, name string) (Column, error) {
 	if f, ok := record.FieldByName(name); ok {
 		return Column{Name: name, Role: HeaderField, Kind: Text, Field: f}, nil
@@ -104,12 +104,13 @@ func ColumnByName(t *record.LineType, name string) (Column, error) {
 				return Column{Name: name, Role: Repeating, Kind: List, Slot: k, stride: len(t.Group.Fields)}, nil
 			}
 		}
-		return Column{}, &fault.Error{Setting: strconv.Quote(name), Problem: "is no header field, no time and no column of " + t.Name, Cure: "see `barograph list linetypes`"}
+		problem := "is no header field, no time and no column of " + t.Name
+		return Column{}, &fault.Error{Setting: strconv.Quote(name), Problem: problem, Cure: "see `barograph list linetypes`"}
 	}
 	return Column{}, &fault.Error{Setting: strconv.Quote(name), Problem: "is no header field and no time"}
 }
 
-// Columns finds several columns by name.
+// Columns is ColumnByName for several names.
 func Columns(t *record.LineType, names ...string) ([]Column, error) {
 	cols := make([]Column, len(names))
 	for i, n := range names {

@@ -7,53 +7,53 @@ import (
 
 // Drawing describes how the answer to a question becomes curves, as a METviewer plot does.
 type Drawing struct {
-	Stats     []string // METviewer's names; none = no picture
-	Picture   string   // box, roc …, see Pictures; "" = curves
-	RightAxis bool     // drawn against the right axis of the previous question's picture
-	Finished  bool     // read the statistics from columns of the line type (CNT, CTS …) instead of computing them
-	Axis      string   // the independent variable: fcst_lead, fcst_lev, valid_hour …; "" = default of the answer
-	Curves    []Group  // the fields whose values make curves; none = default of the answer
-	Method    string   // overall: aggregate the partial sums; mean, median, sum: combine the records' statistics
+	Stats       []string // METviewer's names; none = the picture shows the line type, or there is no picture
+	Picture     string   // box, roc …, see LineTypesOfPictures; "" = curves
+	RightAxis   bool     // drawn against the right axis of the previous question's picture
+	FromColumns bool     // read the statistics from columns of the line type (CNT, CTS …) instead of computing them
+	Axis        string   // the independent variable: fcst_lead, fcst_lev, valid_hour …; "" = default of the answer
+	Curves      []Group  // the fields whose values make curves; none = default of the answer
+	Method      string   // overall: aggregate the partial sums; mean, median, sum: combine the records' statistics
 
 	Replicates int     // bootstrap replicates; 0 = no interval
 	Seed       *uint64 // nil = the caller's
 	Confidence float64 // of the interval, e.g. 0.95
 	BootCI     string  // METviewer's boot_ci: perc (the default), pivotal, bca
-	// records that the bootstrap draws together; 0 = the square root of their number, 1 = single
-	// records
+	// Block is the number of consecutive records that the bootstrap draws together. 0 = the square root of the number of
+	// all records.
 	Block int
 	// Intervals are METviewer's plot_ci, one for each curve and repeated if there are more curves:
 	// none, std, met_prm, met_boot, boot. No value = boot if there are replicates.
 	Intervals  []string
-	NoVIF      bool // the standard error of a median ignores autocorrelation
+	NoVIF      bool // no variance inflation factor: the standard error of a median ignores autocorrelation
 	EventEqual bool // use only cases (valid time and lead) that every curve has
 
 	Equalize []Group // fixed fields; with EventEqual, each case must also have each of their values
 
 	Derived []Derived // curves that are computed from two others
 
-	// bounds of an equivalence test, in standard deviations of the difference; nil = METviewer's own
-	EqBounds [2]*float64
+	// EquivalenceBounds are in standard deviations of the difference; nil = METviewer's default.
+	EquivalenceBounds [2]*float64
 
-	Bounds []Bound // conditions that a record must fulfill to be drawn
+	ValueConditions []ValueCondition // conditions that a record must fulfill to be drawn
 
-	EqualPlaces bool // with EventEqual: the curves must also have the case at all places of the axis
-	// the curve, or the value of a field of Curves, that is subtracted from the others case by case;
-	// "" = none
+	EqualizeAcrossAxis bool // with EventEqual: a case must occur at every value of the axis
+	// Baseline is the curve, or the value of a field of Curves, that is subtracted from the other curves case by case.
+	// "" = none.
 	Baseline string
 
 	XLabel, YLabel string // "" = the axis's default
 }
 
-// Bound is a condition on a numeric column: =, <, <=, > or >= a value. A missing number does not
+// ValueCondition is a condition on a numeric column: =, <, <=, > or >= a value. A missing number does not
 // fulfill it.
-type Bound struct {
+type ValueCondition struct {
 	Column, Op string
 	Value      float64
 }
 
-// Admits reports whether a number fulfills the condition.
-func (b *Bound) Admits(v float64) bool {
+// Accepts reports whether a number fulfills the condition.
+func (b *ValueCondition) Accepts(v float64) bool {
 	switch b.Op {
 	case "<":
 		return v < b.Value
@@ -76,9 +76,9 @@ type Derived struct {
 	StatA, StatB string
 }
 
-// Pictures maps each picture other than curves to the line types that it draws without choosing a
-// statistic; nil = the picture draws one statistic, as curves do.
-func Pictures() map[string][]string {
+// LineTypesOfPictures maps each picture other than curves to the line types that it draws without choosing a
+// statistic; nil = the picture shows one statistic, as curves do.
+func LineTypesOfPictures() map[string][]string {
 	return map[string][]string{
 		"bar": nil, "box": nil, "contour": nil, "revision": nil, "scorecard": nil,
 		"roc": {"PCT", "CTC"}, "reliability": {"PCT"}, "performance": {"CTC", "NBRCTC", "CTS", "NBRCTS"}, "taylor": {"SL1L2"},
@@ -87,18 +87,18 @@ func Pictures() map[string][]string {
 }
 
 // ShowsLineType reports whether the picture shows a line type instead of a single statistic.
-func (d *Drawing) ShowsLineType() bool { return d != nil && len(Pictures()[d.Picture]) > 0 }
+func (d *Drawing) ShowsLineType() bool { return d != nil && len(LineTypesOfPictures()[d.Picture]) > 0 }
 
 // Scorecard makes q draw which of two models is better, by how much and with what confidence: a row
 // for each variable, level and region, a column for each lead.
 func (q *Question) Scorecard(candidate, baseline string) {
 	q.Header[record.Model] = []string{candidate, baseline}
-	q.Title, q.Untitled = cardTitle(q.Header[record.Model], baseline), false
+	q.Title, q.Untitled = scorecardTitle(q.Header[record.Model], baseline), false
 	d := NewDrawing(q.Type, DefaultStat(q.Type), "fcst_lead")
 	d.Picture, d.Baseline = "scorecard", baseline
 	d.Curves = []Group{{Field: "model", Values: [][]string{{candidate}, {baseline}}}, {Field: "fcst_var"}, {Field: "fcst_lev"}, {Field: "vx_mask"}}
 	q.Drawing = d
-	q.Select()
+	q.SelectColumns()
 }
 
 // Group is a field that makes curves. Each item of Values is one curve; a curve combines all values

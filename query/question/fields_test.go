@@ -24,11 +24,11 @@ func randomDrawing(r *rand.Rand) *Drawing {
 	pick := func() string { return awkward[r.IntN(len(awkward))] }
 	flag := func() bool { return r.IntN(3) == 0 }
 	float := func() *float64 { f := r.NormFloat64(); return &f }
-	d := &Drawing{Method: "overall", RightAxis: flag(), NoVIF: flag(), EventEqual: flag(), EqualPlaces: flag()}
+	d := &Drawing{Method: "overall", RightAxis: flag(), NoVIF: flag(), EventEqual: flag(), EqualizeAcrossAxis: flag()}
 	names := []string{"RMSE", "ME", "MAE"}
 	if flag() {
 		d.Stats = names[:1+r.IntN(3)]
-		d.Finished = flag()
+		d.FromColumns = flag()
 	}
 	d.Picture = []string{"", "", "box", "taylor", "scorecard"}[r.IntN(5)]
 	d.Axis = []string{"", "fcst_lead", "valid_hour", "model"}[r.IntN(4)]
@@ -78,13 +78,13 @@ func randomDrawing(r *rand.Rand) *Drawing {
 	if len(d.Intervals) == 0 {
 		d.Intervals = nil
 	}
-	for i := range d.EqBounds {
+	for i := range d.EquivalenceBounds {
 		if flag() {
-			d.EqBounds[i] = float()
+			d.EquivalenceBounds[i] = float()
 		}
 	}
 	for range r.IntN(3) {
-		d.Bounds = append(d.Bounds, Bound{[]string{"total", "fbar"}[r.IntN(2)], []string{"=", "<", "<=", ">", ">="}[r.IntN(5)], *float()})
+		d.ValueConditions = append(d.ValueConditions, ValueCondition{[]string{"total", "fbar"}[r.IntN(2)], []string{"=", "<", "<=", ">", ">="}[r.IntN(5)], *float()})
 	}
 	if flag() {
 		d.Baseline, d.XLabel, d.YLabel = pick(), pick(), pick()
@@ -121,14 +121,14 @@ func randomOf(r *rand.Rand) *Question {
 	}
 	q := &Question{
 		Name: pick(), Title: pick(), Untitled: r.IntN(2) == 0, Changed: list(2), Weight: 1 + r.IntN(3), Subset: pick(), MoreSubsets: list(2),
-		Type: t, Valid: times(), Clock: Clock{Init: times()}, Omitted: list(2), Refused: list(2),
+		Type: t, Valid: times(), TimeFilter: TimeFilter{Init: times()}, Omitted: list(2), Refused: list(2),
 	}
 	for f := range q.Header {
 		if r.IntN(4) == 0 {
 			q.Header[f] = append(list(2), pick())
 		}
 	}
-	for _, hours := range []*[]int{&q.Clock.ValidHour, &q.Clock.InitHour} {
+	for _, hours := range []*[]int{&q.TimeFilter.ValidHour, &q.TimeFilter.InitHour} {
 		if r.IntN(3) == 0 {
 			*hours = []int{r.IntN(12), 12 + r.IntN(12)}
 		}
@@ -152,7 +152,7 @@ func randomOf(r *rand.Rand) *Question {
 			}
 		}
 	}
-	if q.Select(); r.IntN(2) == 0 {
+	if q.SelectColumns(); r.IntN(2) == 0 {
 		q.Columns, _ = Columns(t, "total", "model", "fcst_lead")
 		q.Order, _ = Columns(t, "model")
 	}
@@ -197,7 +197,7 @@ func TestEveryFieldIsWritten(t *testing.T) {
 			t.Fatalf("seed %d", seed)
 		}
 	}
-	for _, all := range []any{Question{}, Drawing{}, Clock{}, Times{}, Group{}, Derived{}, Bound{}} {
+	for _, all := range []any{Question{}, Drawing{}, TimeFilter{}, Times{}, Group{}, Derived{}, ValueCondition{}} {
 		for f := range reflect.TypeOf(all).Fields() {
 			name := f.Name
 			if !slices.ContainsFunc(slices.Collect(maps.Keys(set)), func(path string) bool { return strings.Contains(path+".", "."+name+".") && set[path] }) {

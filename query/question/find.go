@@ -20,16 +20,17 @@ func Find(name string) (*Question, error) {
 		return nil, err
 	}
 	if len(qs) > 1 {
-		return nil, &fault.Error{File: name, Problem: "contains " + strconv.Itoa(len(qs)) + " questions", Cure: "choose one: " + name + "#" + qs[0].Name}
+		problem := "contains " + strconv.Itoa(len(qs)) + " questions"
+		return nil, &fault.Error{File: name, Problem: problem, Cure: "choose one: " + name + "#" + qs[0].Name}
 	}
 	return qs[0], nil
 }
 
-// FindAll finds questions by name: a case, one of more, or all of them for NOAA. A name that ends
-// in .yaml or .yml is a file of questions, and one that ends in .xml a METviewer plot_spec;
-// "plot.xml#name" selects one question of a file. The notes list what of a plot is not supported,
-// with its line. If no question can be made of a plot, the error contains the notes.
-func FindAll(name string, more ...*Question) (qs []*Question, notes []string, err error) {
+// FindAll finds questions by name: a case of the original experiment, one of archiveCases, or all of both for NOAA. A
+// name that ends in .yaml or .yml is a file of questions, and one that ends in .xml a METviewer plot_spec;
+// "plot.xml#name" selects one question of a file. The notes list what of a plot is not supported, with its line. If a
+// plot gives no question, the error contains the notes.
+func FindAll(name string, archiveCases ...*Question) (qs []*Question, notes []string, err error) {
 	file, wanted := name, ""
 	if m := fileAndQuestion.FindStringSubmatch(name); m != nil {
 		file, wanted = m[1], m[2]
@@ -41,7 +42,7 @@ func FindAll(name string, more ...*Question) (qs []*Question, notes []string, er
 		qs, notes, err = FromPlotFile(file)
 	default:
 		qs, err = Cases()
-		qs, wanted = append(qs, more...), name
+		qs, wanted = append(qs, archiveCases...), name
 	}
 	if err != nil || wanted == "" || wanted == NOAA {
 		return qs, notes, err
@@ -57,13 +58,14 @@ func FindAll(name string, more ...*Question) (qs []*Question, notes []string, er
 		}
 		return nil, nil, unknown
 	}
-	return nil, notes, &fault.Error{File: file, Problem: "contains no question " + strconv.Quote(wanted), Cure: "choose one of " + strings.Join(questionNames(qs), ", ")}
+	cure := "choose one of " + strings.Join(questionNames(qs), ", ")
+	return nil, notes, &fault.Error{File: file, Problem: "contains no question " + strconv.Quote(wanted), Cure: cure}
 }
 
 // fileAndQuestion matches the name of one question in a file.
 var fileAndQuestion = regexp.MustCompile(`^(.+\.(?:xml|ya?ml))#(.+)$`)
 
-// NOAA is the name of all cases of the original experiment.
+// NOAA is the name that selects all cases.
 const NOAA = "noaa"
 
 func questionNames(qs []*Question) []string {

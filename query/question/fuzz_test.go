@@ -40,7 +40,7 @@ func FuzzParse(f *testing.F) {
 		for _, q := range qs {
 			same(t, q)
 			ordered := *q
-			ordered.Select()
+			ordered.SelectColumns()
 			ordered.Columns = ordered.Columns[:3]
 			same(t, &ordered)
 		}

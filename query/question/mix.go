@@ -23,7 +23,7 @@ const MaxMixQuestions = 40
 // mixReader collects questions and counts how often each occurs.
 type mixReader struct {
 	qs               []*Question
-	byConditions     map[string]*Question // by their conditions
+	byConditions     map[string]*Question // by conditions, as text
 	notes            []string
 	unreadStatements int // number of statements that could not be read
 }
@@ -36,7 +36,10 @@ func ReadMix(path string) ([]*Question, []string, error) {
 	m := &mixReader{byConditions: map[string]*Question{}}
 	err := m.read(path)
 	if err == nil && len(m.qs) == 0 {
-		err = &fault.Error{File: path, Problem: strings.TrimSuffix("contains no question; "+strings.Join(m.notes, "; "), "; "), Cure: "name a folder of METviewer plots (.xml), or a log of METviewer's SQL"}
+		err = &fault.Error{
+			File: path, Problem: strings.Join(append([]string{"contains no question"}, m.notes...), "; "),
+			Cure: "name a folder of METviewer plots (.xml), or a log of METviewer's SQL",
+		}
 	}
 	if err != nil {
 		return nil, m.notes, err
@@ -60,7 +63,7 @@ func (m *mixReader) read(path string) error {
 	if st, err := os.Stat(path); err == nil && st.IsDir() {
 		return filepath.WalkDir(path, func(file string, d fs.DirEntry, err error) error {
 			if err == nil && !d.IsDir() && filepath.Ext(file) == ".xml" {
-				m.plot(file)
+				m.addPlot(file)
 			}
 			return err
 		})
@@ -70,11 +73,11 @@ func (m *mixReader) read(path string) error {
 		return &fault.Error{File: path, Problem: "cannot be read", Err: err, Cure: "check the path"}
 	}
 	defer f.Close() //nolint:errcheck // only read
-	return m.log(path, bufio.NewReader(f))
+	return m.readLog(path, bufio.NewReader(f))
 }
 
-// plot adds the questions of a METviewer plot.
-func (m *mixReader) plot(file string) {
+// addPlot adds the questions of a METviewer plot.
+func (m *mixReader) addPlot(file string) {
 	qs, notes, err := FromPlotFile(file)
 	if err != nil {
 		notes = []string{err.Error()}
@@ -89,7 +92,7 @@ func (m *mixReader) plot(file string) {
 
 // add counts a question. Questions that differ only in their drawing count as the same.
 func (m *mixReader) add(q *Question) {
-	key := fmt.Sprintf("%s %v %v %v %v", q.Type.Name, q.Header, q.Valid, q.Lead, q.Clock)
+	key := fmt.Sprintf("%s %v %v %v %v", q.Type.Name, q.Header, q.Valid, q.Lead, q.TimeFilter)
 	if same := m.byConditions[key]; same != nil {
 		same.Weight++
 		return
@@ -98,43 +101,43 @@ func (m *mixReader) add(q *Question) {
 }
 
 var (
-	// newEntry matches the start of a log entry: a date, a thread's command, or a comment of the slow log.
-	newEntry = regexp.MustCompile(`^(?:#|\d{6} +\d|\d{4}-\d\d-\d\d|\s+\d+ (?:Query|Quit|Connect|Prepare|Execute|Close|Init DB)\b|SET timestamp|[A-Z]+ +\[)`)
-	selects  = regexp.MustCompile(`(?i)\bSELECT\b`)
-	union    = regexp.MustCompile(`(?i)\bUNION(?:\s+ALL)?\b`)
-	lineData = regexp.MustCompile(`(?i)\bFROM\b[^()]*\bline_data_(\w+)`)
-	where    = regexp.MustCompile(`(?is)\bWHERE\b(.*?)(?:\bGROUP\s+BY\b.*|\bORDER\s+BY\b.*|\bLIMIT\b.*|;.*|$)$`)
-	and      = regexp.MustCompile(`(?i)\bAND\b`)
-	// alwaysTrue matches conditions that exclude no record: on missing values, the join, 1=1.
-	alwaysTrue = regexp.MustCompile(`(?i)!=|\bstat_header_id\b|^\s*1\s*=\s*1\s*$`)
-	statName   = regexp.MustCompile(`(?i)'(\w+)'\s+stat_name`)
+	// logEntryPattern matches the start of a log entry: a date, a thread's command, or a comment of the slow log.
+	logEntryPattern = regexp.MustCompile(`^(?:#|\d{6} +\d|\d{4}-\d\d-\d\d|\s+\d+ (?:Query|Quit|Connect|Prepare|Execute|Close|Init DB)\b|SET timestamp|[A-Z]+ +\[)`)
+	selectPattern   = regexp.MustCompile(`(?i)\bSELECT\b`)
+	unionPattern    = regexp.MustCompile(`(?i)\bUNION(?:\s+ALL)?\b`)
+	lineDataPattern = regexp.MustCompile(`(?i)\bFROM\b[^()]*\bline_data_(\w+)`)
+	wherePattern    = regexp.MustCompile(`(?is)\bWHERE\b(.*?)(?:\bGROUP\s+BY\b.*|\bORDER\s+BY\b.*|\bLIMIT\b.*|;.*|$)$`)
+	andPattern      = regexp.MustCompile(`(?i)\bAND\b`)
+	// alwaysTruePattern matches conditions that exclude no record: on missing values, the join, 1=1.
+	alwaysTruePattern = regexp.MustCompile(`(?i)!=|\bstat_header_id\b|^\s*1\s*=\s*1\s*$`)
+	statNamePattern   = regexp.MustCompile(`(?i)'(\w+)'\s+stat_name`)
 )
 
 // maxStatement is the longest statement of a log that is read, in bytes.
 const maxStatement = 1 << 20
 
-// log reads a list of plots, or the SQL statements of a log.
-func (m *mixReader) log(path string, r *bufio.Reader) error {
+// readLog reads a list of plots, or the SQL statements of a log.
+func (m *mixReader) readLog(path string, r *bufio.Reader) error {
 	var statement strings.Builder
-	at := 0
+	firstLine := 0
 	finish := func() {
-		m.statement(statement.String(), at)
+		m.addStatement(statement.String(), firstLine)
 		statement.Reset()
 	}
 	for n := 1; ; n++ {
 		line, err := r.ReadString('\n')
 		text := strings.TrimSpace(line)
-		switch begins := selects.FindStringIndex(line); {
-		case strings.HasSuffix(text, ".xml") && begins == nil:
+		switch start := selectPattern.FindStringIndex(line); {
+		case strings.HasSuffix(text, ".xml") && start == nil:
 			if !filepath.IsAbs(text) {
 				text = filepath.Join(filepath.Dir(path), text)
 			}
-			m.plot(text)
-		case begins != nil && (statement.Len() == 0 || newEntry.MatchString(line)):
+			m.addPlot(text)
+		case start != nil && (statement.Len() == 0 || logEntryPattern.MatchString(line)):
 			finish()
-			at = n
-			statement.WriteString(line[begins[0]:])
-		case newEntry.MatchString(line):
+			firstLine = n
+			statement.WriteString(line[start[0]:])
+		case logEntryPattern.MatchString(line):
 			finish()
 		case statement.Len() > 0 && statement.Len() < maxStatement:
 			statement.WriteString(line)
@@ -151,9 +154,9 @@ func (m *mixReader) log(path string, r *bufio.Reader) error {
 	}
 }
 
-// statement adds a question for each SELECT of line data in a statement.
-func (m *mixReader) statement(sql string, line int) {
-	for _, part := range union.Split(sql, -1) {
+// addStatement adds a question for each SELECT of line data in a statement.
+func (m *mixReader) addStatement(sql string, line int) {
+	for _, part := range unionPattern.Split(sql, -1) {
 		if !strings.Contains(strings.ToLower(part), "line_data_") {
 			continue
 		}
@@ -170,37 +173,41 @@ func (m *mixReader) statement(sql string, line int) {
 
 // fromSQL reads a question from the conditions of METviewer's or METexpress's SQL.
 func fromSQL(sql string, line int) (*Question, error) {
-	no := func(format string, args ...any) error {
+	refuse := func(format string, args ...any) error {
 		return fmt.Errorf("line %d: "+format, append([]any{line}, args...)...)
 	}
-	from, conditions := lineData.FindStringSubmatch(sql), where.FindStringSubmatch(sql)
+	from, conditions := lineDataPattern.FindStringSubmatch(sql), wherePattern.FindStringSubmatch(sql)
 	if from == nil || conditions == nil {
-		return nil, no("no SELECT of line data with a WHERE")
+		return nil, refuse("no SELECT of line data with a WHERE")
 	}
 	t, ok := record.TypeByName(strings.ToUpper(from[1]))
 	if !ok {
-		return nil, no("line type %s is not supported", from[1])
+		return nil, refuse("line type %s is not supported", from[1])
 	}
 	b := &builder{p: &metviewer.Plot{}, q: &Question{Type: t, Weight: 1}, parsedTimes: map[*string]Times{}}
 	for _, c := range splitAnd(conditions[1]) {
-		if alwaysTrue.MatchString(c) {
+		if alwaysTruePattern.MatchString(c) {
 			continue
 		}
 		f, ok := parseComparison(c)
 		if f.Line = line; !ok {
-			return nil, no("the condition %q could not be read", strings.TrimSpace(c))
+			return nil, refuse("the condition %q could not be read", strings.TrimSpace(c))
 		}
-		if err := b.narrow(f, f.List); err != nil {
+		if err := b.addCondition(f, f.List); err != nil {
 			return nil, err
 		}
 	}
 	stat := DefaultStat(t)
-	if s := statName.FindStringSubmatch(sql); s != nil && isStat(b.q, s[1]) {
+	if s := statNamePattern.FindStringSubmatch(sql); s != nil && isStat(b.q, s[1]) {
 		stat = s[1]
 	}
 	b.q.Drawing = NewDrawing(t, stat, "")
-	b.q.Title = strings.Join(strings.Fields(fmt.Sprintln(stat, t.Name, strings.Join(b.q.Header[record.FcstVar], ", "), strings.Join(b.q.Header[record.FcstLev], ", "), strings.Join(b.q.Header[record.VxMask], ", "))), " ")
-	b.q.Select()
+	title := []string{stat, t.Name}
+	for _, f := range []record.Field{record.FcstVar, record.FcstLev, record.VxMask} {
+		title = append(title, strings.Fields(strings.Join(b.q.Header[f], ", "))...)
+	}
+	b.q.Title = strings.TrimSpace(strings.Join(title, " "))
+	b.q.SelectColumns()
 	return b.q, b.q.Check()
 }
 
@@ -208,7 +215,7 @@ func fromSQL(sql string, line int) (*Question, error) {
 // to a BETWEEN.
 func splitAnd(text string) (out []string) {
 	depth, quoted, between, begin := 0, false, false, 0
-	words := and.FindAllStringIndex(text, -1)
+	words := andPattern.FindAllStringIndex(text, -1)
 	for i := 0; i <= len(text); i++ {
 		if i == len(text) {
 			out = append(out, text[begin:])

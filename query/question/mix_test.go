@@ -59,11 +59,11 @@ func TestMixOfLogs(t *testing.T) {
 			switch q.Type.Name {
 			case "SL1L2":
 				if !reflect.DeepEqual(h[record.Model], []string{"A AND B", "it's"}) || h[record.FcstVar][0] != "TMP" || len(q.Lead) != 2 || q.Lead[1] != 12*3600 ||
-					len(q.Clock.InitHour) != 2 || q.Valid.Last != time.Date(2024, 1, 31, 18, 0, 0, 0, time.UTC).Unix() || q.Drawing.Stats[0] != "RMSE" {
+					len(q.TimeFilter.InitHour) != 2 || q.Valid.Last != time.Date(2024, 1, 31, 18, 0, 0, 0, time.UTC).Unix() || q.Drawing.Stats[0] != "RMSE" {
 					t.Errorf("%s: %+v", what, q)
 				}
 			default:
-				if q.Type.Name != "SAL1L2" || q.Valid.First != 1546300800 || q.Valid.Last != 1561939140 || len(h[record.FcstLev]) != 2 || len(q.Clock.ValidHour) != 2 {
+				if q.Type.Name != "SAL1L2" || q.Valid.First != 1546300800 || q.Valid.Last != 1561939140 || len(h[record.FcstLev]) != 2 || len(q.TimeFilter.ValidHour) != 2 {
 					t.Errorf("%s: %+v", what, q)
 				}
 			}
@@ -80,7 +80,7 @@ func TestMixOfTimes(t *testing.T) {
 		t.Fatal(err)
 	}
 	qs, notes, err := ReadMix(file)
-	if err != nil || len(qs) != 1 || len(qs[0].Valid.List) != 2 || qs[0].Clock.Init.First != time.Date(2023, 12, 31, 0, 0, 0, 0, time.UTC).Unix() || qs[0].Lead[0] != 86400 {
+	if err != nil || len(qs) != 1 || len(qs[0].Valid.List) != 2 || qs[0].TimeFilter.Init.First != time.Date(2023, 12, 31, 0, 0, 0, 0, time.UTC).Unix() || qs[0].Lead[0] != 86400 {
 		t.Errorf("%+v, %q, %v", qs, notes, err)
 	}
 }

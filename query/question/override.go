@@ -15,12 +15,13 @@ import (
 func (q *Question) SetHeader(texts ...string) error {
 	named := map[record.Field]bool{}
 	for _, text := range texts {
-		f, values, err := Condition(text)
+		f, values, err := ParseCondition(text)
 		if err != nil {
 			return err
 		}
 		if named[f] && (len(values) == 0 || len(q.Header[f]) == 0) {
-			return &fault.Error{Setting: strconv.Quote(text), Problem: "requests both all values of " + f.String() + " and some", Cure: "leave one out"}
+			problem := "requests both all values of " + f.String() + " and some"
+			return &fault.Error{Setting: strconv.Quote(text), Problem: problem, Cure: "leave one out"}
 		}
 		if !named[f] {
 			named[f], q.Header[f] = true, nil
@@ -34,22 +35,22 @@ func (q *Question) SetHeader(texts ...string) error {
 	return nil
 }
 
-// Condition parses one text of SetHeader; no values = all.
-func Condition(text string) (f record.Field, values []string, err error) {
+// ParseCondition reads one text of SetHeader. If it has no values, the condition is removed.
+func ParseCondition(text string) (f record.Field, values []string, err error) {
+	bad := func(problem, cure string) error {
+		return &fault.Error{Setting: strconv.Quote(text), Problem: problem, Cure: cure}
+	}
 	name, list, ok := strings.Cut(text, "=")
 	f, known := record.FieldByName(name)
-	if !ok || !known {
-		problem := "is not FIELD=VALUE"
-		if ok {
-			problem = "names no header field"
-		}
-		return f, nil, &fault.Error{Setting: strconv.Quote(text), Problem: problem, Cure: "write a field of `barograph list linetypes`, such as vx_mask=G2/NHX"}
-	}
-	if list == "" {
+	switch values = SplitList(list); {
+	case !ok:
+		return f, nil, bad("is not FIELD=VALUE", "write a field of `barograph list linetypes`, such as vx_mask=G2/NHX")
+	case !known:
+		return f, nil, bad("names no header field", "write a field of `barograph list linetypes`, such as vx_mask=G2/NHX")
+	case list == "":
 		return f, nil, nil
-	}
-	if values = SplitList(list); slices.Contains(values, "") {
-		return f, nil, &fault.Error{Setting: strconv.Quote(text), Problem: "has an empty value", Cure: `leave the comma out; a comma within a value is written \,`}
+	case slices.Contains(values, ""):
+		return f, nil, bad("has an empty value", `leave the comma out; a comma within a value is written \,`)
 	}
 	return f, values, nil
 }
@@ -96,7 +97,7 @@ func (q *Question) SetValidTimes(text string) error {
 }
 
 // parseTimesText splits one time, a list "a,b,c", or a range "first..last/6h" into its parts.
-func parseTimesText(text string) (t times) {
+func parseTimesText(text string) (t timesYAML) {
 	if first, rest, ok := strings.Cut(text, ".."); ok {
 		t.First = first
 		t.Last, t.Step, _ = strings.Cut(rest, "/")

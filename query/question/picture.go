@@ -17,51 +17,51 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// picture is the YAML form of a drawing.
-type picture struct {
-	Picture    string     `yaml:"picture,omitempty"`
-	Right      bool       `yaml:"right,omitempty"`
-	Stat       stringList `yaml:"stat,flow,omitempty"`
-	Axis       string     `yaml:"axis,omitempty"`
-	Series     groups     `yaml:"series,flow,omitempty"`
-	Method     string     `yaml:"method,omitempty"`
-	Finished   bool       `yaml:"finished,omitempty"`
-	BootCI     string     `yaml:"boot_ci,omitempty"`
-	Block      int        `yaml:"block,omitempty"`
-	PlotCI     stringList `yaml:"plot_ci,flow,omitempty"`
-	NoVIF      bool       `yaml:"no_vif,omitempty"`
-	Interval   *interval  `yaml:"interval,flow,omitempty"`
-	EventEqual bool       `yaml:"event_equal,omitempty"`
-	Equalize   groups     `yaml:"equalize,flow,omitempty"`
-	EqualAll   bool       `yaml:"equal_places,omitempty"`
-	Minus      string     `yaml:"minus,omitempty"`
-	Derived    []derived  `yaml:"derived,omitempty"`
-	EqLow      *float64   `yaml:"eqbound_low,omitempty"`
-	EqHigh     *float64   `yaml:"eqbound_high,omitempty"`
-	Only       stringList `yaml:"only,flow,omitempty"`
-	XLabel     string     `yaml:"x_label,omitempty"`
-	YLabel     string     `yaml:"y_label,omitempty"`
+// drawingYAML is the YAML form of a Drawing.
+type drawingYAML struct {
+	Picture            string         `yaml:"picture,omitempty"`
+	Right              bool           `yaml:"right,omitempty"`
+	Stat               stringList     `yaml:"stat,flow,omitempty"`
+	Axis               string         `yaml:"axis,omitempty"`
+	Series             groupsYAML     `yaml:"series,flow,omitempty"`
+	Method             string         `yaml:"method,omitempty"`
+	FromColumns        bool           `yaml:"finished,omitempty"`
+	BootCI             string         `yaml:"boot_ci,omitempty"`
+	Block              int            `yaml:"block,omitempty"`
+	PlotCI             stringList     `yaml:"plot_ci,flow,omitempty"`
+	NoVIF              bool           `yaml:"no_vif,omitempty"`
+	Interval           *bootstrapYAML `yaml:"interval,flow,omitempty"`
+	EventEqual         bool           `yaml:"event_equal,omitempty"`
+	Equalize           groupsYAML     `yaml:"equalize,flow,omitempty"`
+	EqualizeAcrossAxis bool           `yaml:"equal_places,omitempty"`
+	Minus              string         `yaml:"minus,omitempty"`
+	Derived            []derivedYAML  `yaml:"derived,omitempty"`
+	EquivalenceLow     *float64       `yaml:"eqbound_low,omitempty"`
+	EquivalenceHigh    *float64       `yaml:"eqbound_high,omitempty"`
+	Only               stringList     `yaml:"only,flow,omitempty"`
+	XLabel             string         `yaml:"x_label,omitempty"`
+	YLabel             string         `yaml:"y_label,omitempty"`
 }
 
-// noPicture replaces the statistics in YAML if nothing is to be drawn.
-const noPicture = "none"
+// noStat is written in YAML in place of the statistics if nothing is to be drawn.
+const noStat = "none"
 
-// The bootstrap of a question that specifies none, and the maximum of replicates.
+// The bootstrap of a question that specifies none, and the largest number of replicates.
 const (
 	DefaultReplicates = 300
 	DefaultConfidence = 0.95
-	mostReplicates    = 100_000
+	maxReplicates     = 100_000
 )
 
-// interval is the YAML form of a bootstrap. A single number is its confidence, and 0 means none.
-type interval struct {
+// bootstrapYAML is the YAML form of a bootstrap. A single number is its confidence, and 0 means none.
+type bootstrapYAML struct {
 	Confidence float64 `yaml:"confidence"`
 	Replicates *int    `yaml:"replicates,omitempty"` // nil = the default
 	Seed       *uint64 `yaml:"seed,omitempty"`
 }
 
-// derived is the YAML form of a derived curve.
-type derived struct {
+// derivedYAML is the YAML form of a derived curve.
+type derivedYAML struct {
 	Op    string `yaml:"op"`
 	A     []int  `yaml:"a,flow"`
 	B     []int  `yaml:"b,flow"`
@@ -69,7 +69,7 @@ type derived struct {
 	StatB string `yaml:"stat_b,omitempty"`
 }
 
-func (i *interval) UnmarshalYAML(decode func(any) error) error {
+func (i *bootstrapYAML) UnmarshalYAML(decode func(any) error) error {
 	if decode(&i.Confidence) == nil {
 		return nil
 	}
@@ -77,15 +77,15 @@ func (i *interval) UnmarshalYAML(decode func(any) error) error {
 	if decode(&given) == nil && len(given) > 0 {
 		i.Confidence = DefaultConfidence // if only other keys are given
 	}
-	type keys interval
+	type keys bootstrapYAML
 	return decode((*keys)(i))
 }
 
-// groups is the YAML form of the fields that make curves: one field, several, or fields with their
+// groupsYAML is the YAML form of the fields that make curves: one field, several, or fields with their
 // values. A list within the list of values is one curve.
-type groups []Group
+type groupsYAML []Group
 
-func (s *groups) UnmarshalYAML(decode func(any) error) error {
+func (s *groupsYAML) UnmarshalYAML(decode func(any) error) error {
 	var fields stringList
 	if decode(&fields) == nil {
 		for _, f := range fields {
@@ -122,7 +122,7 @@ func asList(v any) []any {
 }
 
 // MarshalYAML writes the shortest of these forms.
-func (s groups) MarshalYAML() (any, error) {
+func (s groupsYAML) MarshalYAML() (any, error) {
 	var fields stringList
 	var all yaml.MapSlice
 	for _, g := range s {
@@ -152,22 +152,22 @@ func (s groups) MarshalYAML() (any, error) {
 // groupFields are the fields outside of the header that can make curves.
 var groupFields = []string{"fcst_lead", "fcst_valid_beg", "fcst_init_beg", "valid_hour", "init_hour"} //nolint:gochecknoglobals // a constant table
 
-// drawing reads how q is drawn, and restricts q to the values of its series. It returns nil for an
-// empty picture.
-func (p *picture) drawing(q *Question) (*Drawing, error) {
+// drawing makes the drawing of q. It also restricts q to the values of the series, unless q has a condition on them. The
+// result is nil if YAML specifies no drawing.
+func (p *drawingYAML) drawing(q *Question) (*Drawing, error) {
 	if reflect.ValueOf(*p).IsZero() {
-		return nil, nil //nolint:nilnil // as its line type suggests
+		return nil, nil //nolint:nilnil // the default drawing of the line type
 	}
 	if err := checkPicture(q.Type, p.Picture); err != nil {
 		return nil, err
 	}
 	d := &Drawing{
-		Picture: p.Picture, RightAxis: p.Right, Axis: p.Axis, Curves: p.Series, Method: p.Method, BootCI: p.BootCI, Block: p.Block, Intervals: p.PlotCI,
-		NoVIF: p.NoVIF, EventEqual: p.EventEqual, Equalize: p.Equalize, EqualPlaces: p.EqualAll, Baseline: p.Minus,
-		EqBounds: [2]*float64{p.EqLow, p.EqHigh}, XLabel: p.XLabel, YLabel: p.YLabel,
+		Picture: p.Picture, RightAxis: p.Right, Axis: p.Axis, Curves: p.Series, Method: p.Method, BootCI: p.BootCI,
+		Block: p.Block, Intervals: p.PlotCI, NoVIF: p.NoVIF, EventEqual: p.EventEqual, Equalize: p.Equalize,
+		EqualizeAcrossAxis: p.EqualizeAcrossAxis, Baseline: p.Minus, EquivalenceBounds: [2]*float64{p.EquivalenceLow, p.EquivalenceHigh}, XLabel: p.XLabel, YLabel: p.YLabel,
 	}
 	switch {
-	case slices.Equal(p.Stat, stringList{noPicture}):
+	case slices.Equal(p.Stat, stringList{noStat}):
 	case len(p.Stat) == 0 && !d.ShowsLineType() && DefaultStat(q.Type) != "":
 		d.Stats = []string{DefaultStat(q.Type)}
 	default:
@@ -178,12 +178,12 @@ func (p *picture) drawing(q *Question) (*Drawing, error) {
 			return nil, fault.Unknown("stat of "+q.Type.Name, s, statsOf(q.Type))
 		}
 	}
-	d.Finished = p.Finished || len(d.Stats) > 0 && finished(q.Type, d.Stats[0])
+	d.FromColumns = p.FromColumns || len(d.Stats) > 0 && isOnlyInColumn(q.Type, d.Stats[0])
 	if p.Axis != "" && !isAxis(p.Axis) {
 		return nil, fault.Unknown("axis", p.Axis, axes)
 	}
 	methods := []string{"overall", "mean", "median", "sum"}
-	if Finished(q.Type) {
+	if IsDefaultStatFromColumn(q.Type) {
 		methods = methods[1:]
 	}
 	if d.Method = cmp.Or(p.Method, DefaultMethod(q.Type)); !slices.Contains(methods, d.Method) {
@@ -198,47 +198,47 @@ func (p *picture) drawing(q *Question) (*Drawing, error) {
 	if d.Derived, err = p.derivedCurves(q, d); err != nil {
 		return nil, err
 	}
-	if d.Bounds, err = parseBounds(q.Type, p.Only); err != nil {
+	if d.ValueConditions, err = parseValueConditions(q.Type, p.Only); err != nil {
 		return nil, err
 	}
-	return d, d.bootstrap(p.Interval)
+	return d, d.setBootstrap(p.Interval)
 }
 
 // derivedCurves reads the derived curves and checks that their sides are curves.
-func (p *picture) derivedCurves(q *Question, d *Drawing) (all []Derived, err error) {
-	for _, m := range p.Derived {
-		if !slices.Contains(stat.Operations(), m.Op) {
-			return nil, fault.Unknown("derived", m.Op, stat.Operations())
+func (p *drawingYAML) derivedCurves(q *Question, d *Drawing) (all []Derived, err error) {
+	for _, curve := range p.Derived {
+		if !slices.Contains(stat.Operations(), curve.Op) {
+			return nil, fault.Unknown("derived", curve.Op, stat.Operations())
 		}
-		for _, items := range [][]int{m.A, m.B} {
+		for _, items := range [][]int{curve.A, curve.B} {
 			fits := len(items) == len(d.Curves)
 			for i := 0; fits && i < len(items); i++ {
 				fits = items[i] >= 0 && items[i] < len(d.Curves[i].Values)
 			}
 			if !fits {
 				return nil, &fault.Error{
-					Setting: "derived " + m.Op, Problem: fmt.Sprintf("has a side %v, which is not a curve of series", items),
+					Setting: "derived " + curve.Op, Problem: fmt.Sprintf("has a side %v, which is not a curve of series", items),
 					Cure: "write for each field of series the index of one of its values, counted from 0",
 				}
 			}
 		}
-		for _, name := range []string{m.StatA, m.StatB} {
+		for _, name := range []string{curve.StatA, curve.StatB} {
 			if name != "" && !isStat(q, name) {
-				return nil, fault.Unknown("derived "+m.Op+" of "+q.Type.Name, name, statsOf(q.Type))
+				return nil, fault.Unknown("derived "+curve.Op+" of "+q.Type.Name, name, statsOf(q.Type))
 			}
 		}
-		all = append(all, Derived{Operation: stat.Operation(m.Op), A: m.A, B: m.B, StatA: m.StatA, StatB: m.StatB})
+		all = append(all, Derived{stat.Operation(curve.Op), curve.A, curve.B, curve.StatA, curve.StatB})
 	}
 	return all, nil
 }
 
-var boundPattern = regexp.MustCompile(`^\s*(\w+)\s*(<=|>=|<|>|=)\s*(\S+)\s*$`)
+var valueConditionPattern = regexp.MustCompile(`^\s*(\w+)\s*(<=|>=|<|>|=)\s*(\S+)\s*$`)
 
-// parseBounds reads conditions on numeric columns, such as total>=10.
-func parseBounds(t *record.LineType, texts []string) (all []Bound, err error) {
+// parseValueConditions reads conditions on numeric columns, such as total>=10.
+func parseValueConditions(t *record.LineType, texts []string) (all []ValueCondition, err error) {
 	for _, text := range texts {
 		bad := &fault.Error{Setting: "only " + strconv.Quote(text), Problem: "is not a condition on a numeric column of " + t.Name, Cure: "write total>=10"}
-		m := boundPattern.FindStringSubmatch(text)
+		m := valueConditionPattern.FindStringSubmatch(text)
 		if m == nil {
 			return nil, bad
 		}
@@ -247,13 +247,15 @@ func parseBounds(t *record.LineType, texts []string) (all []Bound, err error) {
 		if !ok || c.Kind == record.Text || err != nil {
 			return nil, bad
 		}
-		all = append(all, Bound{m[1], m[2], v})
+		all = append(all, ValueCondition{m[1], m[2], v})
 	}
 	return all, nil
 }
 
 // String is the form that parseBounds reads.
-func (b *Bound) String() string { return b.Column + b.Op + strconv.FormatFloat(b.Value, 'g', -1, 64) }
+func (b *ValueCondition) String() string {
+	return b.Column + b.Op + strconv.FormatFloat(b.Value, 'g', -1, 64)
+}
 
 // SetPicture chooses the picture of q by name.
 func (q *Question) SetPicture(name string) error {
@@ -269,10 +271,10 @@ func (q *Question) SetPicture(name string) error {
 
 // checkPicture returns an error for an unknown picture, or one that cannot draw a line type.
 func checkPicture(t *record.LineType, name string) error {
-	of, ok := Pictures()[name]
+	of, ok := LineTypesOfPictures()[name]
 	switch {
 	case name != "" && !ok:
-		return fault.Unknown("picture", name, slices.Sorted(maps.Keys(Pictures())))
+		return fault.Unknown("picture", name, slices.Sorted(maps.Keys(LineTypesOfPictures())))
 	case of != nil && !slices.Contains(of, t.Name):
 		return fault.Unknown("line_type of a picture "+name, t.Name, of)
 	}
@@ -290,16 +292,16 @@ func isStat(q *Question, name string) bool {
 func NewDrawing(t *record.LineType, name, axis string) *Drawing {
 	d := &Drawing{Method: DefaultMethod(t)}
 	if name != "" {
-		d.Stats, d.Axis, d.Finished = []string{name}, axis, finished(t, name)
+		d.Stats, d.Axis, d.FromColumns = []string{name}, axis, isOnlyInColumn(t, name)
 	}
-	_ = d.bootstrap(nil) // the default is valid
+	_ = d.setBootstrap(nil) // never fails: the default is valid
 	return d
 }
 
 // DefaultMethod is the default way to compute one value from many records: "overall" aggregates
 // their partial sums; for finished statistics it is "median".
 func DefaultMethod(t *record.LineType) string {
-	if Finished(t) {
+	if IsDefaultStatFromColumn(t) {
 		return "median"
 	}
 	return "overall"
@@ -317,22 +319,24 @@ func (q *Question) addSeriesCondition(g Group) error {
 	return nil
 }
 
-// bootstrap applies the interval; nil = the default. Only sums are resampled.
-func (d *Drawing) bootstrap(i *interval) error {
+// setBootstrap sets the bootstrap; nil = the default. Only the method overall resamples.
+func (d *Drawing) setBootstrap(i *bootstrapYAML) error {
 	overall := d.Method == "overall"
 	if i == nil && !overall {
 		return nil
 	}
-	i = cmp.Or(i, &interval{Confidence: DefaultConfidence})
+	i = cmp.Or(i, &bootstrapYAML{Confidence: DefaultConfidence})
 	n := DefaultReplicates
 	if i.Replicates != nil {
 		n = *i.Replicates
 	}
-	if math.IsNaN(i.Confidence) || i.Confidence < 0 || i.Confidence >= 1 || n < 0 || n > mostReplicates {
-		return &fault.Error{Setting: "interval", Problem: "is not a confidence from 0 to 1", Cure: fmt.Sprintf("write 0.95, or {confidence: 0.95, replicates: %d, seed: 1}, or 0 for none", DefaultReplicates)}
+	if math.IsNaN(i.Confidence) || i.Confidence < 0 || i.Confidence >= 1 || n < 0 || n > maxReplicates {
+		problem := fmt.Sprintf("is not a confidence from 0 to below 1 with at most %d replicates", maxReplicates)
+		return &fault.Error{Setting: "interval", Problem: problem, Cure: fmt.Sprintf("write 0.95, or {confidence: 0.95, replicates: %d, seed: 1}, or 0 for none", DefaultReplicates)}
 	}
 	if !overall && i.Replicates != nil && n > 0 {
-		return &fault.Error{Setting: "interval", Problem: "has replicates, but method " + d.Method + " does not resample", Cure: "omit them, or write method: overall"}
+		problem := "has replicates, but method " + d.Method + " does not resample"
+		return &fault.Error{Setting: "interval", Problem: problem, Cure: "omit them, or write method: overall"}
 	}
 	if d.Confidence, d.Seed = i.Confidence, i.Seed; !overall || i.Confidence == 0 {
 		n = 0
@@ -341,34 +345,35 @@ func (d *Drawing) bootstrap(i *interval) error {
 	return nil
 }
 
-// pictureOf returns the YAML form of a drawing.
-func pictureOf(q *Question) picture {
+// newDrawingYAML returns the YAML form of a drawing.
+func newDrawingYAML(q *Question) drawingYAML {
 	d := q.Drawing
 	if d == nil {
-		return picture{}
+		return drawingYAML{}
 	}
-	p := picture{
-		Picture: d.Picture, Right: d.RightAxis, Stat: d.Stats, Axis: d.Axis, Series: d.Curves, BootCI: d.BootCI, Block: d.Block, PlotCI: d.Intervals,
-		NoVIF: d.NoVIF, EventEqual: d.EventEqual, Equalize: d.Equalize, EqualAll: d.EqualPlaces, Minus: d.Baseline,
-		EqLow: d.EqBounds[0], EqHigh: d.EqBounds[1], XLabel: d.XLabel, YLabel: d.YLabel,
+	p := drawingYAML{
+		Picture: d.Picture, Right: d.RightAxis, Stat: d.Stats, Axis: d.Axis, Series: d.Curves, BootCI: d.BootCI,
+		Block: d.Block, PlotCI: d.Intervals, NoVIF: d.NoVIF, EventEqual: d.EventEqual, Equalize: d.Equalize,
+		EqualizeAcrossAxis: d.EqualizeAcrossAxis, Minus: d.Baseline,
+		EquivalenceLow: d.EquivalenceBounds[0], EquivalenceHigh: d.EquivalenceBounds[1], XLabel: d.XLabel, YLabel: d.YLabel,
 	}
-	for _, m := range d.Derived {
-		p.Derived = append(p.Derived, derived{string(m.Operation), m.A, m.B, m.StatA, m.StatB})
+	for _, curve := range d.Derived {
+		p.Derived = append(p.Derived, derivedYAML{string(curve.Operation), curve.A, curve.B, curve.StatA, curve.StatB})
 	}
-	for i := range d.Bounds {
-		p.Only = append(p.Only, d.Bounds[i].String())
+	for i := range d.ValueConditions {
+		p.Only = append(p.Only, d.ValueConditions[i].String())
 	}
-	p.Finished = d.Finished && (len(d.Stats) == 0 || !finished(q.Type, d.Stats[0]))
+	p.FromColumns = d.FromColumns && (len(d.Stats) == 0 || !isOnlyInColumn(q.Type, d.Stats[0]))
 	if len(d.Stats) == 0 && !d.ShowsLineType() {
-		p.Stat = stringList{noPicture}
+		p.Stat = stringList{noStat}
 	}
 	if d.Method != DefaultMethod(q.Type) {
 		p.Method = d.Method
 	}
 	usual := Drawing{Method: d.Method}
-	_ = usual.bootstrap(nil) // the usual one is right
+	_ = usual.setBootstrap(nil) // never fails: the default is valid
 	if d.Replicates != usual.Replicates || d.Confidence != usual.Confidence || d.Seed != nil {
-		p.Interval = &interval{d.Confidence, &d.Replicates, d.Seed}
+		p.Interval = &bootstrapYAML{d.Confidence, &d.Replicates, d.Seed}
 	}
 	return p
 }

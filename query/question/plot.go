@@ -26,15 +26,15 @@ func FromPlotFile(file string) (qs []*Question, notes []string, err error) {
 		notes = append(notes, w.String())
 	}
 	if len(qs) == 0 {
-		return nil, notes, &fault.Error{File: file, Problem: "contains no plot that can be turned into a question: " + strings.Join(notes, "; "), Cure: "see docs/reference/metviewer.md"}
+		problem := "contains no plot that can be turned into a question: " + strings.Join(notes, "; ")
+		return nil, notes, &fault.Error{File: file, Problem: problem, Cure: "see docs/reference/metviewer.md"}
 	}
 	return qs, notes, nil
 }
 
 // FromPlots turns the plots of a plot_spec into questions: one for each combination of fixed
-// values, dependent variable, axis and line type. It omits a plot if it cannot reproduce what
-// determines the plot's records. It omits only the detail if that concerns appearance. The notes
-// list both, with their lines.
+// values, dependent variable, axis and line type. It omits a plot if a property that selects its records is not
+// supported. It omits only the property if that concerns the appearance. The notes list both, with their lines.
 func FromPlots(spec *metviewer.PlotSpec) (qs []*Question, notes []string) {
 	base := strings.TrimSuffix(path.Base(spec.File), path.Ext(spec.File))
 	var omitted []string
@@ -43,17 +43,17 @@ func FromPlots(spec *metviewer.PlotSpec) (qs []*Question, notes []string) {
 		for _, r := range p.Unsupported {
 			notes = append(notes, r.String())
 		}
-		all, whole := combinations(p.Fix)
-		read, claims := map[*string]Times{}, claims{}
+		all, complete := combinations(p.Fix)
+		parsedTimes, refused := map[*string]Times{}, refusals{}
 		var ofPlot []*Question
-		if !whole {
+		if !complete {
 			omitted = append(omitted, fmt.Sprintf("line %d: plot_fix: specifies more than %d plots; the others are omitted", p.Line, maxPlots))
 		}
 		for _, fixed := range all {
 			deps := dependentVariables(p, fixed)
 			for _, d := range deps {
-				found, more, lacking := questionsOf(p, fixed, d, read, claims)
-				ofPlot, notes, omitted = append(ofPlot, found...), append(notes, more...), append(omitted, lacking...)
+				newQuestions, newNotes, newOmitted := questionsOf(p, fixed, d, parsedTimes, refused)
+				ofPlot, notes, omitted = append(ofPlot, newQuestions...), append(notes, newNotes...), append(omitted, newOmitted...)
 			}
 		}
 		if len(p.Deps) == 0 && len(dependentVariables(p, nil)) == 0 {
@@ -61,15 +61,15 @@ func FromPlots(spec *metviewer.PlotSpec) (qs []*Question, notes []string) {
 		}
 		notes = append(notes, omitted...)
 		if len(ofPlot) > 0 {
-			refused := claims.refused(p)
-			notes = append(notes, refused...)
+			texts := refused.list(p)
+			notes = append(notes, texts...)
 			for _, q := range ofPlot {
-				q.Refused, q.Omitted, omitted = refused, Unique(omitted), nil
+				q.Refused, q.Omitted, omitted = texts, Unique(omitted), nil
 			}
 		}
 		qs = append(qs, ofPlot...)
 	}
-	if len(qs) > 0 { // omissions of plots without a question
+	if len(qs) > 0 { // the rest was omitted from plots that have no question
 		qs[0].Omitted = Unique(append(qs[0].Omitted, omitted...))
 	}
 	for _, q := range qs {
@@ -94,8 +94,8 @@ func Unique(texts []string) (out []string) {
 
 var invalidInName = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
 
-// NameOf joins parts of a question to a name for it.
-func NameOf(parts ...string) string {
+// JoinName makes the name of a question from parts, such as a variable and a line type.
+func JoinName(parts ...string) string {
 	parts = slices.DeleteFunc(parts, func(p string) bool { return p == "" })
 	return invalidInName.ReplaceAllString(strings.ToLower(strings.Join(parts, "_")), "_")
 }
@@ -110,7 +110,8 @@ func assignNames(base string, qs []*Question) {
 	}
 	used, last := map[string]bool{}, map[string]int{}
 	for _, q := range qs {
-		stem := strings.TrimPrefix(base+"-", "-") + strings.TrimPrefix(invalidInName.ReplaceAllString(strings.Join(q.Header[record.FcstVar], "_")+"_"+q.Type.Name, "_"), "_")
+		content := invalidInName.ReplaceAllString(strings.Join(q.Header[record.FcstVar], "_")+"_"+q.Type.Name, "_")
+		stem := strings.TrimPrefix(base+"-", "-") + strings.TrimPrefix(content, "_")
 		q.Name = stem
 		for n := max(2, last[stem]+1); used[q.Name]; n++ {
 			q.Name, last[stem] = stem+"-"+strconv.Itoa(n), n
@@ -122,10 +123,10 @@ func assignNames(base string, qs []*Question) {
 // maxPlots is the maximum number of combinations of fixed values.
 const maxPlots = 1000
 
-// combinations returns all choices of one set for each fixed field, up to maxPlots of them. If
-// there are more, whole is false.
-func combinations(fix []metviewer.Fix) (all [][]metviewer.Field, whole bool) {
-	all, whole = [][]metviewer.Field{nil}, true
+// combinations returns all choices of one set for each fixed field. If there are more than maxPlots, it returns only
+// so many, and complete is false.
+func combinations(fix []metviewer.Fix) (all [][]metviewer.Field, complete bool) {
+	all, complete = [][]metviewer.Field{nil}, true
 	for _, f := range fix {
 		if len(f.Sets) == 0 {
 			continue
@@ -134,15 +135,16 @@ func combinations(fix []metviewer.Fix) (all [][]metviewer.Field, whole bool) {
 		for _, chosen := range all {
 			for _, s := range f.Sets {
 				if len(next) == maxPlots {
-					whole = false
+					complete = false
 					break
 				}
-				next = append(next, append(slices.Clip(chosen), metviewer.Field{Name: f.Name, Line: f.Line, Equalize: f.Equalize, Values: s}))
+				field := metviewer.Field{Name: f.Name, Line: f.Line, Equalize: f.Equalize, Values: s}
+				next = append(next, append(slices.Clip(chosen), field))
 			}
 		}
 		all = next
 	}
-	return all, whole
+	return all, complete
 }
 
 // dependentVariables returns the dependent variables of a plot: those that it names or, where its
@@ -201,13 +203,16 @@ func lineTypeOfTemplate(p *metviewer.Plot) *record.LineType {
 	return t
 }
 
-// questionsOf returns the questions of one dependent variable, one for each line type of its
-// statistics. The notes list changes, and omitted lists the requests without a question. read
-// caches the lists of times that the plot's other questions parsed.
-func questionsOf(p *metviewer.Plot, fixed []metviewer.Field, d metviewer.Dep, read map[*string]Times, claims claims) (qs []*Question, notes, omitted []string) {
+// questionsOf returns the questions of one dependent variable, one for each line type of its statistics. The notes list
+// differences from the plot, and omitted lists what no question requests. All questions of a plot share parsedTimes,
+// see builder, and refused.
+func questionsOf(
+	p *metviewer.Plot, fixed []metviewer.Field, d metviewer.Dep, parsedTimes map[*string]Times, refused refusals,
+) (qs []*Question, notes, omitted []string) {
 	byType := map[*record.LineType]*Question{}
 	add := func(t *record.LineType, drawing *Drawing) error {
-		b := &builder{p: p, fixed: fixed, dep: d, parsedTimes: read, claims: claims, q: &Question{Type: t, Weight: 1, Drawing: drawing}}
+		b := &builder{p: p, fixed: fixed, dep: d, parsedTimes: parsedTimes, refusals: refused}
+		b.q = &Question{Type: t, Weight: 1, Drawing: drawing}
 		if err := b.build(); err != nil {
 			return err
 		}
@@ -222,11 +227,11 @@ func questionsOf(p *metviewer.Plot, fixed []metviewer.Field, d metviewer.Dep, re
 			return nil, nil, []string{fmt.Sprintf("line %d: dep%d/%s: has no statistic", d.Line, d.Axis, d.Var)}
 		}
 		if err := add(t, &Drawing{}); err != nil {
-			return nil, notes, append(omitted, err.Error()+": the plot is left out")
+			return nil, notes, append(omitted, err.Error()+": the plot is omitted")
 		}
 	}
 	for _, name := range d.Stats {
-		t, finished, err := lineTypeOf(p, name)
+		t, fromColumns, err := lineTypeOf(p, name)
 		if err != nil {
 			omitted = append(omitted, fmt.Sprintf("line %d: dep%d/%s, stat %s: %v", d.Line, d.Axis, d.Var, name, err))
 			continue
@@ -235,12 +240,12 @@ func questionsOf(p *metviewer.Plot, fixed []metviewer.Field, d metviewer.Dep, re
 			q.Drawing.Stats = append(q.Drawing.Stats, name)
 			continue
 		}
-		if err := add(t, &Drawing{Stats: []string{name}, Finished: finished}); err != nil {
-			return nil, notes, append(omitted, err.Error()+": the plot is left out")
+		if err := add(t, &Drawing{Stats: []string{name}, FromColumns: fromColumns}); err != nil {
+			return nil, notes, append(omitted, err.Error()+": the plot is omitted")
 		}
 	}
 	for _, q := range qs {
-		q.Select()
+		q.SelectColumns()
 		if err := q.Check(); err != nil {
 			return nil, notes, append(omitted, err.Error())
 		}
@@ -248,43 +253,45 @@ func questionsOf(p *metviewer.Plot, fixed []metviewer.Field, d metviewer.Dep, re
 	return qs, notes, omitted
 }
 
-// Select chooses the columns that METviewer's SQL selects: times, the header fields that the
-// question names, and the numeric columns of the line type. If finished statistics are drawn, it
-// selects only their columns. Rows are ordered by time.
-func (q *Question) Select() {
+// SelectColumns chooses the columns that METviewer's SQL selects: times, the header fields that the
+// question names, and the numeric columns of the line type. If the drawing reads its statistics from columns, it
+// selects only these. Rows are ordered by time.
+func (q *Question) SelectColumns() {
 	d := cmp.Or(q.Drawing, &Drawing{})
 	q.Columns = nil
-	want := []string{"fcst_valid_beg", "fcst_init_beg", "fcst_lead"}
+	names := []string{"fcst_valid_beg", "fcst_init_beg", "fcst_lead"}
 	for f := range record.NumFields {
-		if len(q.Header[f]) > 0 || f.String() == d.Axis || slices.ContainsFunc(d.Curves, func(g Group) bool { return g.Field == f.String() }) {
-			want = append(want, f.String())
+		makesCurves := slices.ContainsFunc(d.Curves, func(g Group) bool { return g.Field == f.String() })
+		if len(q.Header[f]) > 0 || f.String() == d.Axis || makesCurves {
+			names = append(names, f.String())
 		}
 	}
-	var finished []string
-	objects := false
+	var needed []string // columns from which statistics or conditions are read
+	objects := false    // a statistic combines objects, which object_id distinguishes
 	for _, name := range d.Stats {
-		if s, err := stat.Finished(name); err == nil && d.Finished {
-			finished, objects = append(finished, s.Needs...), objects || s.Each != nil
+		if s, err := stat.Finished(name); err == nil && d.FromColumns {
+			needed, objects = append(needed, s.Needs...), objects || s.ValuesFunc != nil
 			for _, kind := range "nb" {
 				if low, high, ok := s.Limits(byte(kind)); ok {
-					finished = append(finished, low, high)
+					needed = append(needed, low, high)
 				}
 			}
 		}
 	}
-	for _, b := range d.Bounds {
-		finished = append(finished, b.Column)
+	for _, b := range d.ValueConditions {
+		needed = append(needed, b.Column)
 	}
 	for _, c := range q.Type.Columns {
-		if c.Name == "object_id" && objects || c.Kind != record.Text && (!d.Finished || c.Name == "total" || slices.Contains(finished, c.Name)) {
-			want = append(want, c.Name)
+		isValue := c.Kind != record.Text && (!d.FromColumns || c.Name == "total" || slices.Contains(needed, c.Name))
+		if isValue || c.Name == "object_id" && objects {
+			names = append(names, c.Name)
 		}
 	}
-	if q.Type.Group != nil && !d.Finished {
-		want = append(want, q.Type.Group.Fields...)
+	if q.Type.Group != nil && !d.FromColumns {
+		names = append(names, q.Type.Group.Fields...)
 	}
-	for _, w := range want {
-		if c, err := ColumnByName(q.Type, w); err == nil {
+	for _, name := range names {
+		if c, err := ColumnByName(q.Type, name); err == nil {
 			q.Columns = append(q.Columns, c)
 		}
 	}

@@ -79,8 +79,8 @@ func describe(to *strings.Builder, spec *metviewer.PlotSpec) int {
 				fmt.Fprintf(&b, ", %d %s", len(values), record.Field(f))
 			}
 		}
-		if !q.Clock.All() {
-			fmt.Fprintf(&b, ", clock: %d init times, valid hours %v, init hours %v", len(q.Clock.Init.List), q.Clock.ValidHour, q.Clock.InitHour)
+		if !q.TimeFilter.AcceptsAll() {
+			fmt.Fprintf(&b, ", clock: %d init times, valid hours %v, init hours %v", len(q.TimeFilter.Init.List), q.TimeFilter.ValidHour, q.TimeFilter.InitHour)
 		}
 		if times[b.String()]++; times[b.String()] == 1 {
 			named[b.String()] = q.Name

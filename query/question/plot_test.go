@@ -21,7 +21,7 @@ func TestPlotsGolden(t *testing.T) {
 	describe(&b, spec)
 	qs, _ := FromPlots(spec)
 	for _, q := range qs {
-		fmt.Fprintf(&b, "%s\n  title %q, subset %q, labels %q %q\n  valid %+v\n  leads %v\n  clock %+v\n  curves %v\n  columns", q.Name, q.Title, q.Subset, q.Drawing.XLabel, q.Drawing.YLabel, q.Valid, q.Lead, q.Clock, q.Drawing.Curves)
+		fmt.Fprintf(&b, "%s\n  title %q, subset %q, labels %q %q\n  valid %+v\n  leads %v\n  clock %+v\n  curves %v\n  columns", q.Name, q.Title, q.Subset, q.Drawing.XLabel, q.Drawing.YLabel, q.Valid, q.Lead, q.TimeFilter, q.Drawing.Curves)
 		for _, c := range q.Columns {
 			b.WriteString(" " + c.Name)
 		}
@@ -159,26 +159,26 @@ func TestFindAll(t *testing.T) {
 func TestClock(t *testing.T) {
 	const day, h = 86400, 3600
 	for _, c := range []struct {
-		clock       Clock
+		clock       TimeFilter
 		valid, lead int64
 		want        bool
 	}{
-		{Clock{}, 5 * day, 6 * h, true},
-		{Clock{ValidHour: []int{6}}, 5*day + 6*h, 0, true},
-		{Clock{ValidHour: []int{6}}, 5*day + 7*h - 1, 0, true}, // HOUR() of 06:59:59
-		{Clock{ValidHour: []int{6}}, 5*day + 7*h, 0, false},
-		{Clock{InitHour: []int{0, 12}}, 5*day + 6*h, 18 * h, true},
-		{Clock{InitHour: []int{0, 12}}, 5*day + 6*h, 12 * h, false},
-		{Clock{Init: Times{List: []int64{4 * day}}}, 5 * day, 24 * h, true},
-		{Clock{Init: Times{First: day, Last: 2 * day}}, 5 * day, 24 * h, false},
+		{TimeFilter{}, 5 * day, 6 * h, true},
+		{TimeFilter{ValidHour: []int{6}}, 5*day + 6*h, 0, true},
+		{TimeFilter{ValidHour: []int{6}}, 5*day + 7*h - 1, 0, true}, // HOUR() of 06:59:59
+		{TimeFilter{ValidHour: []int{6}}, 5*day + 7*h, 0, false},
+		{TimeFilter{InitHour: []int{0, 12}}, 5*day + 6*h, 18 * h, true},
+		{TimeFilter{InitHour: []int{0, 12}}, 5*day + 6*h, 12 * h, false},
+		{TimeFilter{Init: Times{List: []int64{4 * day}}}, 5 * day, 24 * h, true},
+		{TimeFilter{Init: Times{First: day, Last: 2 * day}}, 5 * day, 24 * h, false},
 	} {
-		if got := c.clock.Admits(c.valid, int32(c.lead)); got != c.want {
+		if got := c.clock.Accepts(c.valid, int32(c.lead)); got != c.want {
 			t.Errorf("%+v admits %d, %d: %v", c.clock, c.valid, c.lead, got)
 		}
 	}
 	base := "name: x\nline_type: SL1L2\ncolumns: [fbar]\n"
 	qs, err := Parse("q.yaml", []byte(base+"init_hour: [0, 12]\nfcst_init_beg: {first: '2019-01-01', last: '2019-01-02', step: 12h}\n"))
-	if err != nil || len(qs[0].Clock.InitHour) != 2 || len(qs[0].Clock.Init.Expand()) != 3 {
+	if err != nil || len(qs[0].TimeFilter.InitHour) != 2 || len(qs[0].TimeFilter.Init.Expand()) != 3 {
 		t.Errorf("%+v, %v", qs, err)
 	}
 	for _, bad := range []string{"valid_hour: [24]\n", "init_hour: [12, 0]\n", "fcst_init_beg: {first: '2019-01-02', last: '2019-01-01'}\n"} {

@@ -16,13 +16,14 @@ import (
 // equal to a value, IN a list or BETWEEN two values; times and hours before or after a value. Conditions are
 // joined by AND; several on one field may be joined by OR in brackets.
 var (
-	condition = regexp.MustCompile("(?is)^\\(*(?:BINARY\\s+)?(?:(HOUR|UNIX_TIMESTAMP)\\s*\\(\\s*)?(?:\\w+\\.)?`?([a-z_]+)`?\\s*\\)?(%\\(24\\*3600\\)/3600)?\\s*([<>]?=|[<>]|IN\\s*\\(|BETWEEN\\s)\\s*(.*?)\\)*$")
-	literal   = regexp.MustCompile(`^\s*(?:'((?:[^']|'')*)'|"([^"]*)"|(-?[0-9.]+))\s*(,|(?i:AND)\s)?`)
-	disjoined = regexp.MustCompile(`(?i)\s+OR\s+`)
+	conditionPattern = regexp.MustCompile("(?is)^\\(*(?:BINARY\\s+)?(?:(HOUR|UNIX_TIMESTAMP)\\s*\\(\\s*)?(?:\\w+\\.)?`?([a-z_]+)`?\\s*\\)?(%\\(24\\*3600\\)/3600)?\\s*([<>]?=|[<>]|IN\\s*\\(|BETWEEN\\s)\\s*(.*?)\\)*$")
+	literalPattern   = regexp.MustCompile(`^\s*(?:'((?:[^']|'')*)'|"([^"]*)"|(-?[0-9.]+))\s*(,|(?i:AND)\s)?`)
+	orPattern        = regexp.MustCompile(`(?i)\s+OR\s+`)
 )
 
-// conditions reads the plot's condition. If it cannot read a part, the plot is omitted.
-func (b *builder) conditions() (fields []metviewer.Field) {
+// parseConditions reads the plot's condition. If a term is not supported, it sets b.unsupported, and the plot is
+// omitted.
+func (b *builder) parseConditions() (fields []metviewer.Field) {
 	for parts := splitAnd(strings.Join(strings.Fields(b.p.Cond), " ")); len(parts) > 0; {
 		text := strings.TrimSpace(parts[0])
 		parts = parts[1:]
@@ -32,9 +33,9 @@ func (b *builder) conditions() (fields []metviewer.Field) {
 				parts = append(parts, more...)
 				continue
 			}
-			alternatives = disjoined.Split(inner, -1)
+			alternatives = orPattern.Split(inner, -1)
 		}
-		if len(alternatives) == 1 && b.addBound(alternatives[0]) {
+		if len(alternatives) == 1 && b.addValueCondition(alternatives[0]) {
 			continue
 		}
 		f := metviewer.Field{Line: b.p.CondLine}
@@ -52,17 +53,17 @@ func (b *builder) conditions() (fields []metviewer.Field) {
 	return fields
 }
 
-// addBound applies a condition on a numeric column, such as ld.baser > 0.02, to the picture,
-// because a question has no such condition.
-func (b *builder) addBound(text string) bool {
-	m := condition.FindStringSubmatch(strings.TrimSpace(text))
+// addValueCondition reads a condition on a numeric column, such as ld.baser > 0.02. It applies to the picture, because
+// questions have no such condition. It returns false for any other condition.
+func (b *builder) addValueCondition(text string) bool {
+	m := conditionPattern.FindStringSubmatch(strings.TrimSpace(text))
 	if m == nil || m[1] != "" {
 		return false
 	}
 	op := strings.ToUpper(strings.TrimSpace(m[4]))
 	c, ok := b.q.Type.Column(strings.ToLower(m[2]))
-	list, read := literals(m[5])
-	if !ok || !read || c.Kind == record.Text || isKnownField(c.Name) {
+	list, isList := literals(m[5])
+	if !ok || !isList || c.Kind == record.Text || isKnownField(c.Name) {
 		return false
 	}
 	ops, numbers := []string{op}, make([]float64, len(list))
@@ -80,9 +81,10 @@ func (b *builder) addBound(text string) bool {
 		return false
 	}
 	for i, op := range ops {
-		b.q.Drawing.Bounds = append(b.q.Drawing.Bounds, Bound{c.Name, op, numbers[i]})
+		b.q.Drawing.ValueConditions = append(b.q.Drawing.ValueConditions, ValueCondition{c.Name, op, numbers[i]})
 	}
-	b.notes = append(b.notes, fmt.Sprintf("line %d: plot_cond: %q applies to the picture; the answer's rows also include other records", b.p.CondLine, text))
+	const note = "line %d: plot_cond: %q applies to the picture; the answer's rows also include other records"
+	b.notes = append(b.notes, fmt.Sprintf(note, b.p.CondLine, text))
 	return true
 }
 
@@ -100,7 +102,7 @@ func stripBrackets(text string) (inner string, ok bool) {
 
 // parseComparison reads a condition on one field.
 func parseComparison(text string) (f metviewer.Field, ok bool) {
-	m := condition.FindStringSubmatch(strings.TrimSpace(text))
+	m := conditionPattern.FindStringSubmatch(strings.TrimSpace(text))
 	if m == nil {
 		return f, false
 	}
@@ -159,10 +161,10 @@ func timeLimits(field, op, value string) (first, last string, ok bool) {
 	return first, last, err == nil
 }
 
-// literals reads 'a', 'b' or 'a' AND 'b'.
+// literals reads the values of 'a', 'b' or of 'a' AND 'b'.
 func literals(text string) (values []string, ok bool) {
 	for {
-		v := literal.FindStringSubmatch(text)
+		v := literalPattern.FindStringSubmatch(text)
 		if v == nil {
 			return nil, false
 		}

@@ -13,15 +13,15 @@ import (
 	"github.com/barograph/barograph/stat"
 )
 
-// claims maps each derived curve of a plot (axis, index) to the reason why no question computes it;
+// refusals maps each derived curve of a plot (axis, index) to the reason why no question computes it;
 // "" = a question does.
-type claims map[[2]int]string
+type refusals map[[2]int]string
 
-// refused lists the derived curves of a plot that none of its questions computes.
-func (c claims) refused(p *metviewer.Plot) (out []string) {
+// list lists the derived curves of a plot that none of its questions computes.
+func (r refusals) list(p *metviewer.Plot) (out []string) {
 	for axis, all := range p.Derived {
 		for i, d := range all {
-			why, known := c[[2]int{axis, i}]
+			why, known := r[[2]int{axis, i}]
 			if known && why == "" {
 				continue
 			}
@@ -36,8 +36,8 @@ func (c claims) refused(p *metviewer.Plot) (out []string) {
 
 const noCurve = " is not a curve of this axis"
 
-// side is one of the two curves from which a derived curve is computed.
-type side struct {
+// derivedSide is one of the two curves from which a derived curve is computed.
+type derivedSide struct {
 	items    []int
 	stat     string
 	lineType *record.LineType // whose lines contain the statistic
@@ -48,20 +48,20 @@ func (b *builder) addDerivedCurves() {
 	axis := b.dep.Axis - 1
 	for i, d := range b.p.Derived[axis] {
 		at := [2]int{axis, i}
-		before, known := b.claims[at]
+		before, known := b.refusals[at]
 		if known && before == "" && !b.hasBothSides(d) {
 			continue // another question of the plot computes it
 		}
 		if why := b.addDerivedCurve(d); !known || !strings.HasSuffix(why, noCurve) { // any other reason is more specific
-			b.claims[at] = why
+			b.refusals[at] = why
 		}
 	}
 }
 
 // hasBothSides reports whether the question has both sides of a derived curve.
 func (b *builder) hasBothSides(d metviewer.Derived) bool {
-	one, errA := b.side(d.A)
-	other, errB := b.side(d.B)
+	one, errA := b.findSide(d.A)
+	other, errB := b.findSide(d.B)
 	return errA == nil && errB == nil && one.lineType == b.q.Type && other.lineType == b.q.Type
 }
 
@@ -70,11 +70,11 @@ func (b *builder) addDerivedCurve(d metviewer.Derived) (why string) {
 	if !slices.Contains(stat.Operations(), d.Op) {
 		return "the operation does not exist" + fault.Meant(d.Op, stat.Operations())
 	}
-	one, err := b.side(d.A)
+	one, err := b.findSide(d.A)
 	if err != nil {
 		return err.Error()
 	}
-	other, err := b.side(d.B)
+	other, err := b.findSide(d.B)
 	op, drawing := stat.Operation(d.Op), b.q.Drawing
 	_, objects := b.q.Type.Column("object_id")
 	switch {
@@ -98,9 +98,9 @@ func (b *builder) addDerivedCurve(d metviewer.Derived) (why string) {
 	return ""
 }
 
-// side finds a curve by the name that a derived curve uses: METviewer joins the values of the
+// findSide finds a curve by the name that a derived curve uses: METviewer joins the values of the
 // series' fields, the variable and the statistic with blanks.
-func (b *builder) side(name string) (side, error) {
+func (b *builder) findSide(name string) (derivedSide, error) {
 	type curve struct {
 		words []string
 		items []int
@@ -115,10 +115,10 @@ func (b *builder) side(name string) (side, error) {
 		}
 		all = next
 	}
-	var found []side
+	var found []derivedSide
 	for _, c := range all {
 		words := strings.Join(c.words, " ")
-		if len(fields) == 1 && len(metviewer.Members(words)) > 1 { // Group_y1_N counts the groups of the axis as they come
+		if len(fields) == 1 && len(metviewer.Members(words)) > 1 { // METviewer numbers groups
 			groups++
 			words = fmt.Sprintf("Group_y%d_%d", b.dep.Axis, groups)
 		}
@@ -131,7 +131,7 @@ func (b *builder) side(name string) (side, error) {
 			rest = strings.TrimSpace(r)
 		}
 		if rest == "" && len(b.dep.Stats) > 1 {
-			return side{}, fmt.Errorf("%q names no statistic, but the axis has %s", name, strings.Join(b.dep.Stats, " and "))
+			return derivedSide{}, fmt.Errorf("%q names no statistic, but the axis has %s", name, strings.Join(b.dep.Stats, " and "))
 		}
 		for _, s := range b.dep.Stats {
 			if rest != "" && rest != s {
@@ -139,17 +139,17 @@ func (b *builder) side(name string) (side, error) {
 			}
 			t, _, err := lineTypeOf(b.p, s)
 			if err != nil {
-				return side{}, fmt.Errorf("%s: %w", s, err)
+				return derivedSide{}, fmt.Errorf("%s: %w", s, err)
 			}
-			found = append(found, side{c.items, s, t})
+			found = append(found, derivedSide{c.items, s, t})
 			break
 		}
 	}
 	switch {
 	case len(found) == 0:
-		return side{}, errors.New(strconv.Quote(name) + noCurve)
+		return derivedSide{}, errors.New(strconv.Quote(name) + noCurve)
 	case len(found) > 1:
-		return side{}, fmt.Errorf("%q names %d curves of this axis, because values contain blanks", name, len(found))
+		return derivedSide{}, fmt.Errorf("%q names %d curves of this axis, because values contain blanks", name, len(found))
 	}
 	return found[0], nil
 }

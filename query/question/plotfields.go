@@ -22,7 +22,7 @@ type builder struct {
 	q     *Question
 	notes []string
 
-	claims      claims
+	refusals    refusals
 	unsupported string // why the plot's condition cannot be expressed; "" = it can
 	// parsed lists of times, by the address of their first text: those of a plot have thousands
 	parsedTimes map[*string]Times
@@ -37,18 +37,18 @@ func isAxis(name string) bool {
 }
 
 func (b *builder) build() error {
-	b.objects()
+	b.renameObjectFields()
 	if b.dep.Var != "" {
-		if err := b.narrow(metviewer.Field{Name: "fcst_var", Line: b.dep.Line}, []string{b.dep.Var}); err != nil {
+		if err := b.addCondition(metviewer.Field{Name: "fcst_var", Line: b.dep.Line}, []string{b.dep.Var}); err != nil {
 			return err
 		}
 	}
-	for _, f := range slices.Concat(b.fixed, b.dep.Fix, b.conditions()) {
-		if err := b.narrow(f, members(f.List)); err != nil {
+	for _, f := range slices.Concat(b.fixed, b.dep.Fix, b.parseConditions()) {
+		if err := b.addCondition(f, expandGroups(f.List)); err != nil {
 			return err
 		}
 		if (f.Equalize && b.p.EventEqual || b.p.Template == "taylor_plot") && f.Name != "fcst_var" && len(f.List) > 0 {
-			b.q.Drawing.Equalize = append(b.q.Drawing.Equalize, Group{Field: f.Name, Values: [][]string{b.canonicalValues(f, members(f.List))}})
+			b.q.Drawing.Equalize = append(b.q.Drawing.Equalize, Group{Field: f.Name, Values: [][]string{b.groupValues(f, expandGroups(f.List))}})
 		}
 	}
 	if b.unsupported != "" {
@@ -62,13 +62,13 @@ func (b *builder) build() error {
 	if err := b.setAxis(); err != nil {
 		return err
 	}
-	b.draw()
+	b.fillDrawing()
 	return nil
 }
 
-// objects replaces the names of fields in a plot of MODE or MTD objects, whose headers differ, by
-// the names that records use.
-func (b *builder) objects() {
+// renameObjectFields replaces the names of fields in a plot of MODE or MTD objects by the names that records use, because
+// the headers of objects have other names.
+func (b *builder) renameObjectFields() {
 	if _, ok := b.q.Type.Column("object_id"); !ok {
 		return
 	}
@@ -94,7 +94,8 @@ var objectFields = map[string]string{ //nolint:gochecknoglobals // a constant ta
 // setAxis restricts the question to the values of the independent variable.
 func (b *builder) setAxis() error {
 	indep := b.p.Indep
-	etb := slices.ContainsFunc(slices.Concat(b.p.Derived[0], b.p.Derived[1]), func(d metviewer.Derived) bool { return d.Op == "ETB" })
+	isETB := func(d metviewer.Derived) bool { return d.Op == "ETB" } // equivalence testing bounds need no axis
+	etb := slices.ContainsFunc(slices.Concat(b.p.Derived[0], b.p.Derived[1]), isETB)
 	if indep.Name == "" && (etb || !slices.Contains([]string{"series_plot", "bar_plot", "box_plot", "contour_plot"}, b.p.Template)) {
 		if b.p.Roc == "CTC" {
 			b.q.Drawing.Axis = "fcst_thresh"
@@ -102,7 +103,8 @@ func (b *builder) setAxis() error {
 		return nil
 	}
 	if !isAxis(indep.Name) {
-		return fmt.Errorf("line %d: indep: %q is not a supported axis%s; use a header field or one of %s", indep.Line, indep.Name, fault.Meant(indep.Name, append(fieldNames(), axes...)), strings.Join(axes, ", "))
+		return fmt.Errorf("line %d: indep: %q is not a supported axis%s; use a header field or one of %s",
+			indep.Line, indep.Name, fault.Meant(indep.Name, append(fieldNames(), axes...)), strings.Join(axes, ", "))
 	}
 	b.q.Drawing.Axis = indep.Name
 	if indep.Depends != "" {
@@ -123,11 +125,11 @@ func (b *builder) setAxis() error {
 	if len(indep.List) == 0 && indep.First == "" {
 		return nil
 	}
-	return b.narrow(indep, members(indep.List))
+	return b.addCondition(indep, expandGroups(indep.List))
 }
 
-// members expands groups: A and B for "A:B".
-func members(values []string) (out []string) {
+// expandGroups expands groups: A and B for "A:B".
+func expandGroups(values []string) (out []string) {
 	if areDateTimes(values) {
 		return values
 	}
@@ -147,29 +149,30 @@ func areDateTimes(values []string) bool {
 	return len(values) > 0
 }
 
-// canonicalValues writes the values of a field as Group does. It skips invalid values; narrow
+// groupValues writes the values of a field as Group does. It skips invalid values; narrow
 // reports them.
-func (b *builder) canonicalValues(f metviewer.Field, values []string) (out []string) {
-	f.List = members(f.List)
+func (b *builder) groupValues(f metviewer.Field, values []string) (out []string) {
+	f.List = expandGroups(f.List)
 	for _, v := range values {
-		if text, err := canonical(f, v); err == nil {
+		if text, err := groupValue(f, v); err == nil {
 			out = append(out, text)
 		}
 	}
 	return out
 }
 
-// templates maps METviewer's templates to pictures.
-var templates = map[string]string{ //nolint:gochecknoglobals // a constant table
-	"bar_plot": "bar", "box_plot": "box", "revision_box": "box", "revision_box_plot": "box", "contour_plot": "contour", "revision_series_plot": "revision", "revision_series": "revision", "roc": "roc",
-	"rely": "reliability", "performance": "performance", "taylor_plot": "taylor", "rhist": "rank_histogram", "phist": "rank_histogram",
+// pictureOfTemplate maps METviewer's templates to pictures.
+var pictureOfTemplate = map[string]string{ //nolint:gochecknoglobals // a constant table
+	"bar_plot": "bar", "box_plot": "box", "revision_box": "box", "revision_box_plot": "box", "contour_plot": "contour",
+	"revision_series_plot": "revision", "revision_series": "revision", "roc": "roc", "rely": "reliability",
+	"performance": "performance", "taylor_plot": "taylor", "rhist": "rank_histogram", "phist": "rank_histogram",
 	"relp": "rank_histogram", "eclv": "eclv", "ens_ss": "spread_skill", "scorecard": "scorecard",
 }
 
-// draw fills the drawing from the plot.
-func (b *builder) draw() {
+// fillDrawing sets the drawing and the title as the plot requests.
+func (b *builder) fillDrawing() {
 	d, p := b.q.Drawing, b.p
-	d.Picture, d.RightAxis = templates[p.Template], b.dep.Axis == 2
+	d.Picture, d.RightAxis = pictureOfTemplate[p.Template], b.dep.Axis == 2
 	if checkPicture(b.q.Type, d.Picture) != nil {
 		d.Picture = ""
 	}
@@ -193,7 +196,7 @@ func (b *builder) draw() {
 	if d.Confidence == 0 {
 		d.Confidence = 1 - p.Alpha
 	}
-	d.Intervals, d.NoVIF, d.EqBounds = p.CI, p.NoVIF, [2]*float64{p.EqLow, p.EqHigh}
+	d.Intervals, d.NoVIF, d.EquivalenceBounds = p.CI, p.NoVIF, [2]*float64{p.EqLow, p.EqHigh}
 	if d.Picture == "scorecard" {
 		b.drawScorecard()
 	} else {
@@ -202,7 +205,7 @@ func (b *builder) draw() {
 	d.XLabel, d.YLabel = b.fillTags(p.XLabel), b.fillTags(p.YLabel[b.dep.Axis-1])
 	b.q.Title = b.fillTags(p.Title)
 	if b.q.Title == "" && d.Baseline != "" {
-		b.q.Title = cardTitle([]string{strings.Join(d.Curves[0].Values[0], "+")}, d.Baseline)
+		b.q.Title = scorecardTitle([]string{strings.Join(d.Curves[0].Values[0], "+")}, d.Baseline)
 	}
 	if b.q.Title == "" {
 		b.q.Untitled = true
@@ -217,12 +220,13 @@ func (b *builder) drawScorecard() {
 	if len(d.Curves) == 1 && len(d.Curves[0].Values) == 2 {
 		d.Baseline = strings.Join(d.Curves[0].Values[1], "+")
 	}
-	for i, made := range b.p.Derived[b.dep.Axis-1] {
+	for i, curve := range b.p.Derived[b.dep.Axis-1] {
 		why := "a scorecard shows only DIFF and DIFF_SIG of the first model and the second"
-		if len(d.Curves) > 0 && len(d.Curves[0].Values) == 2 && made.A == strings.Join(d.Curves[0].Values[0], "+") && made.B == d.Baseline && (made.Op == "DIFF" || made.Op == "DIFF_SIG") {
+		isDifference := curve.B == d.Baseline && (curve.Op == "DIFF" || curve.Op == "DIFF_SIG")
+		if isDifference && len(d.Curves) > 0 && len(d.Curves[0].Values) == 2 && curve.A == strings.Join(d.Curves[0].Values[0], "+") {
 			why = ""
 		}
-		b.claims[[2]int{b.dep.Axis - 1, i}] = why
+		b.refusals[[2]int{b.dep.Axis - 1, i}] = why
 	}
 	for f, values := range b.q.Header {
 		if name := record.Field(f).String(); len(values) > 1 && name != "model" && name != d.Axis {
@@ -239,11 +243,11 @@ func (b *builder) addCurves(f metviewer.Field) error {
 	}
 	g := Group{Field: f.Name}
 	all := f
-	all.List = members(f.List)
+	all.List = expandGroups(f.List)
 	for _, v := range f.List {
 		var together []string
 		for _, one := range metviewer.Members(v) {
-			text, err := canonical(all, one)
+			text, err := groupValue(all, one)
 			if err != nil {
 				return err
 			}
@@ -252,11 +256,11 @@ func (b *builder) addCurves(f metviewer.Field) error {
 		g.Values = append(g.Values, together)
 	}
 	b.q.Drawing.Curves = append(b.q.Drawing.Curves, g)
-	return b.narrow(all, all.List)
+	return b.addCondition(all, all.List)
 }
 
-// narrow adds the condition that a field has one of some values, or is within a range.
-func (b *builder) narrow(f metviewer.Field, values []string) error {
+// addCondition adds the condition that a field has one of some values, or is within a range.
+func (b *builder) addCondition(f metviewer.Field, values []string) error {
 	if i := slices.IndexFunc(values, func(v string) bool { return strings.Contains(v, "*") }); i >= 0 {
 		if len(values) == 1 && values[i] == "*" {
 			return nil // all
@@ -274,17 +278,17 @@ func (b *builder) narrow(f metviewer.Field, values []string) error {
 	var err error
 	switch {
 	case ok:
-		b.q.Header[field], err = intersect(b.q.Header[field], plotTexts, f, values)
+		b.q.Header[field], err = intersect(b.q.Header[field], parsePlotTexts, f, values)
 	case f.Name == "fcst_lead":
-		b.q.Lead, err = intersect(b.q.Lead, plotLeads, f, values)
+		b.q.Lead, err = intersect(b.q.Lead, parsePlotLeads, f, values)
 	case f.Name == "fcst_valid_beg":
 		b.q.Valid, err = b.intersectTimes(b.q.Valid, f, values)
 	case f.Name == "fcst_init_beg":
-		b.q.Clock.Init, err = b.intersectTimes(b.q.Clock.Init, f, values)
+		b.q.TimeFilter.Init, err = b.intersectTimes(b.q.TimeFilter.Init, f, values)
 	case f.Name == "valid_hour":
-		b.q.Clock.ValidHour, err = intersect(b.q.Clock.ValidHour, plotHours, f, values)
+		b.q.TimeFilter.ValidHour, err = intersect(b.q.TimeFilter.ValidHour, parsePlotHours, f, values)
 	case f.Name == "init_hour":
-		b.q.Clock.InitHour, err = intersect(b.q.Clock.InitHour, plotHours, f, values)
+		b.q.TimeFilter.InitHour, err = intersect(b.q.TimeFilter.InitHour, parsePlotHours, f, values)
 	default:
 		err = fmt.Errorf("line %d: %s: is not a supported field%s", f.Line, f.Name, fault.Meant(f.Name, append(fieldNames(), axes...)))
 	}
@@ -292,7 +296,9 @@ func (b *builder) narrow(f metviewer.Field, values []string) error {
 }
 
 // intersect returns the values that satisfy both an earlier condition on a field and a new one.
-func intersect[T comparable](old []T, parse func(metviewer.Field, []string) ([]T, error), f metviewer.Field, values []string) ([]T, error) {
+func intersect[T comparable](
+	old []T, parse func(metviewer.Field, []string) ([]T, error), f metviewer.Field, values []string,
+) ([]T, error) {
 	now, err := parse(f, values)
 	if err != nil || len(old) == 0 {
 		return now, err
@@ -315,50 +321,50 @@ func (b *builder) intersectTimes(old Times, f metviewer.Field, values []string) 
 		now, known = b.parsedTimes[&values[0]]
 	}
 	if !known {
-		now, err = plotTimes(f, values)
+		now, err = parsePlotTimes(f, values)
 	}
 	if len(values) > 0 && err == nil {
 		b.parsedTimes[&values[0]] = now
 	}
 	switch {
-	case err != nil || old.All() || now.All():
+	case err != nil || old.IsAll() || now.IsAll():
 		return now, err
-	case now.Discrete() || old.Discrete():
+	case now.IsDiscrete() || old.IsDiscrete():
 		list, other := now, old
-		if !list.Discrete() {
+		if !list.IsDiscrete() {
 			list, other = old, now
 		}
 		now = Times{List: slices.DeleteFunc(slices.Clone(list.Expand()), func(t int64) bool { return !other.Contains(t) })}
 	default:
 		now.First, now.Last = max(now.First, old.First), min(now.Last, old.Last)
 	}
-	if now.All() || now.Last < now.First {
+	if now.IsAll() || now.Last < now.First {
 		return now, contradiction(f)
 	}
 	return now, nil
 }
 
-func plotTexts(f metviewer.Field, values []string) ([]string, error) {
+func parsePlotTexts(f metviewer.Field, values []string) ([]string, error) {
 	if f.First != "" {
 		return nil, fmt.Errorf("line %d: %s: a range of texts is not supported", f.Line, f.Name)
 	}
 	return values, nil
 }
 
-// canonical writes a value of a series as Group does.
-func canonical(f metviewer.Field, value string) (string, error) {
+// groupValue writes a value of a series as Group does.
+func groupValue(f metviewer.Field, value string) (string, error) {
 	one := []string{value}
 	switch f.Name {
 	case "fcst_lead":
 		// The other codes of the list determine the unit: see plotLeads.
-		leads, err := plotLeads(metviewer.Field{Name: f.Name, Line: f.Line}, f.List)
+		leads, err := parsePlotLeads(metviewer.Field{Name: f.Name, Line: f.Line}, f.List)
 		if err != nil || len(leads) == 0 {
 			return "", err
 		}
 		seconds, err := leadSeconds(f, value, isHHMMSS(f.List))
 		return strconv.FormatFloat(float64(seconds)/3600, 'g', -1, 64), err
 	case "valid_hour", "init_hour":
-		hs, err := plotHours(metviewer.Field{Name: f.Name, Line: f.Line}, one)
+		hs, err := parsePlotHours(metviewer.Field{Name: f.Name, Line: f.Line}, one)
 		if err != nil {
 			return "", err
 		}
@@ -368,19 +374,19 @@ func canonical(f metviewer.Field, value string) (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("line %d: %s: %w", f.Line, f.Name, err)
 		}
-		return timeText(t), nil
+		return formatGroupTime(t), nil
 	}
 	return value, nil
 }
 
-// timeText writes a time as Group does.
-func timeText(t int64) string { return time.Unix(t, 0).UTC().Format(time.RFC3339) }
+// formatGroupTime writes a time as Group does.
+func formatGroupTime(t int64) string { return time.Unix(t, 0).UTC().Format(time.RFC3339) }
 
-// plotLeads reads METviewer's lead codes. METviewer compares them with the values in its tables:
+// parsePlotLeads reads METviewer's lead codes. METviewer compares them with the values in its tables:
 // [H]HHMMSS from MET's files, hours from VSDB files. A list that contains a code of 1000 or more is
 // HHMMSS, any other list is hours: no VSDB forecast reaches 1000 hours, and every list of MET's
 // leads goes beyond ten minutes.
-func plotLeads(f metviewer.Field, values []string) ([]int32, error) {
+func parsePlotLeads(f metviewer.Field, values []string) ([]int32, error) {
 	if f.First != "" {
 		return nil, fmt.Errorf("line %d: fcst_lead: a range of leads is not supported: write the leads out", f.Line)
 	}
@@ -396,7 +402,7 @@ func plotLeads(f metviewer.Field, values []string) ([]int32, error) {
 	return slices.Compact(leads), nil
 }
 
-// isHHMMSS reports whether a list of codes is HHMMSS.
+// isHHMMSS reports whether a list of lead codes is HHMMSS, see parsePlotLeads.
 func isHHMMSS(values []string) bool {
 	return slices.ContainsFunc(values, func(v string) bool {
 		n, err := strconv.Atoi(v)
@@ -404,12 +410,13 @@ func isHHMMSS(values []string) bool {
 	})
 }
 
-func leadSeconds(f metviewer.Field, code string, hms bool) (int32, error) {
+// leadSeconds converts a lead code, which is in hours unless it is [H]HHMMSS.
+func leadSeconds(f metviewer.Field, code string, isHHMMSS bool) (int32, error) {
 	n, err := strconv.ParseInt(code, 10, 32)
 	if err != nil {
 		return 0, fmt.Errorf("line %d: fcst_lead: %q is not a lead", f.Line, code)
 	}
-	if !hms {
+	if !isHHMMSS {
 		return int32(n) * 3600, nil
 	}
 	if n/100%100 > 59 || n/100%100 < -59 || n%100 > 59 || n%100 < -59 {
@@ -418,8 +425,8 @@ func leadSeconds(f metviewer.Field, code string, hms bool) (int32, error) {
 	return int32(n/10000*3600 + n/100%100*60 + n%100), nil
 }
 
-func plotTimes(f metviewer.Field, values []string) (Times, error) {
-	t := times{List: values, First: f.First, Last: f.Last}
+func parsePlotTimes(f metviewer.Field, values []string) (Times, error) {
+	t := timesYAML{List: values, First: f.First, Last: f.Last}
 	out, err := t.parse()
 	if err == nil {
 		out.List = slices.Compact(out.List)
@@ -431,12 +438,12 @@ func plotTimes(f metviewer.Field, values []string) (Times, error) {
 	return out, nil
 }
 
-func plotHours(f metviewer.Field, values []string) ([]int, error) {
+func parsePlotHours(f metviewer.Field, values []string) ([]int, error) {
 	var hs []int
 	if f.First != "" {
 		one := metviewer.Field{Name: f.Name, Line: f.Line}
-		first, err := plotHours(one, []string{f.First})
-		last, err2 := plotHours(one, []string{f.Last})
+		first, err := parsePlotHours(one, []string{f.First})
+		last, err2 := parsePlotHours(one, []string{f.Last})
 		if err = cmp.Or(err, err2); err != nil {
 			return nil, err
 		}

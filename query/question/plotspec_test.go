@@ -90,7 +90,7 @@ func TestConditions(t *testing.T) {
 		got := "no"
 		if len(qs) == 1 {
 			q := qs[0]
-			got = fmt.Sprint(q.Header[record.Model], q.Lead, q.Clock.InitHour)
+			got = fmt.Sprint(q.Header[record.Model], q.Lead, q.TimeFilter.InitHour)
 			if q.Valid.Last != 0 {
 				got += fmt.Sprintf("%d-%d", q.Valid.First, q.Valid.Last)
 			}
@@ -118,7 +118,7 @@ func TestInheritance(t *testing.T) {
 	var masks []string
 	for _, q := range qs {
 		masks = append(masks, q.Header[record.VxMask]...)
-		if fmt.Sprint(q.Header[record.FcstLev], q.Header[record.Model], q.Header[record.ObType], q.Clock.ValidHour, q.Type.Name) != "[P2] [B] [] [0]SL1L2" {
+		if fmt.Sprint(q.Header[record.FcstLev], q.Header[record.Model], q.Header[record.ObType], q.TimeFilter.ValidHour, q.Type.Name) != "[P2] [B] [] [0]SL1L2" {
 			t.Errorf("%+v", q)
 		}
 	}

@@ -16,25 +16,25 @@ import (
 // StatOf finds a statistic of q by METviewer's name. It returns a statistic that is read from a
 // column if the drawing requests that or if the line type has no computed one of that name.
 func StatOf(q *Question, name string) (stat.Stat, error) {
-	if q.Drawing != nil && q.Drawing.Finished {
+	if q.Drawing != nil && q.Drawing.FromColumns {
 		return stat.Finished(name)
 	}
-	if finished(q.Type, name) {
+	if isOnlyInColumn(q.Type, name) {
 		return stat.Finished(name)
 	}
 	return stat.ByName(q.Type.Name, name)
 }
 
-// finished reports whether a line type contains this statistic in a column and has no computed one
+// isOnlyInColumn reports whether a line type contains this statistic in a column and has no computed one
 // of that name.
-func finished(t *record.LineType, name string) bool {
+func isOnlyInColumn(t *record.LineType, name string) bool {
 	_, err := stat.ByName(t.Name, name)
-	s, none := stat.Finished(name)
-	return err != nil && none == nil && s.LineType == t.Name
+	s, columnErr := stat.Finished(name)
+	return err != nil && columnErr == nil && s.LineType == t.Name
 }
 
-// Finished reports whether the default statistic of a line type is read from a column.
-func Finished(t *record.LineType) bool { return finished(t, DefaultStat(t)) }
+// IsDefaultStatFromColumn reports whether the default statistic of a line type is read from a column.
+func IsDefaultStatFromColumn(t *record.LineType) bool { return isOnlyInColumn(t, DefaultStat(t)) }
 
 // statsOf lists the names of all statistics of a line type.
 func statsOf(t *record.LineType) (names []string) {
@@ -44,7 +44,7 @@ func statsOf(t *record.LineType) (names []string) {
 		}
 	}
 	for _, c := range t.Columns {
-		if name := strings.ToUpper(c.Name); finished(t, name) {
+		if name := strings.ToUpper(c.Name); isOnlyInColumn(t, name) {
 			names = append(names, name)
 		}
 	}
@@ -81,10 +81,10 @@ func statNames(types []string) (names []string) {
 	return names
 }
 
-// lineTypeOf finds the line type from which METviewer takes a statistic: with agg_stat or
-// calc_stat, the partial sums that the plot names, otherwise the line type that contains the
-// finished statistic.
-func lineTypeOf(p *metviewer.Plot, name string) (t *record.LineType, finished bool, err error) {
+// lineTypeOf finds the line type from which METviewer takes a statistic. With agg_stat or calc_stat, these are the
+// partial sums that the plot names. Otherwise it is the line type with a column for the statistic, and fromColumns is
+// true.
+func lineTypeOf(p *metviewer.Plot, name string) (t *record.LineType, fromColumns bool, err error) {
 	sums := slices.Concat(p.Agg, p.Calc)
 	switch {
 	case p.Roc != "":
@@ -100,7 +100,7 @@ func lineTypeOf(p *metviewer.Plot, name string) (t *record.LineType, finished bo
 		if s, err = stat.ByName(lineType, name); err == nil {
 			break
 		}
-		why = cmp.Or(why, stat.WhyUnsupported(lineType, name))
+		why = cmp.Or(why, stat.UnsupportedReason(lineType, name))
 	}
 	if len(sums) > 0 && err != nil {
 		if why != "" {

@@ -12,33 +12,34 @@ import (
 	"github.com/barograph/barograph/formats/metviewer"
 )
 
-// tag is a place in a title or label that METviewer fills in:
+// A tag is a place in a title or label that METviewer fills in:
 // {fcst_lead?format=HH}, {vx_mask?map=true}, {dep1_1_stat1}.
 var (
-	tagText       = regexp.MustCompile(`\{(\w+)(?:\?([^{}]*))?\}`)
-	depTag        = regexp.MustCompile(`^dep([12])_(\d+)(?:_stat(\d+))?$`)
-	separator     = regexp.MustCompile(`\s*[&;]\s*`)
-	thresholdText = regexp.MustCompile(`^([<>=!]{1,2})(\d*(?:\.\d+)?)$`)
+	tagPattern          = regexp.MustCompile(`\{(\w+)(?:\?([^{}]*))?\}`)
+	depTagPattern       = regexp.MustCompile(`^dep([12])_(\d+)(?:_stat(\d+))?$`)
+	tagSeparatorPattern = regexp.MustCompile(`\s*[&;]\s*`)
+	thresholdPattern    = regexp.MustCompile(`^([<>=!]{1,2})(\d*(?:\.\d+)?)$`)
 )
 
 // fillTags replaces the tags of a title or label. It keeps tags that refer to nothing, removes R's
 // escapes of quotes, and replaces line ends by blanks.
 func (b *builder) fillTags(text string) string {
-	text = tagText.ReplaceAllStringFunc(text, func(t string) string {
-		m := tagText.FindStringSubmatch(t)
+	text = tagPattern.ReplaceAllStringFunc(text, func(t string) string {
+		m := tagPattern.FindStringSubmatch(t)
 		value, ok := b.tagValue(m[1])
 		if !ok {
 			return t
 		}
 		return b.formatTag(m[1], value, m[2])
 	})
-	return strings.Join(strings.Fields(strings.NewReplacer(`\\n`, " ", `\n`, " ", `\\\"`, `"`, `\\"`, `"`, `\"`, `"`).Replace(text)), " ")
+	unescape := strings.NewReplacer(`\\n`, " ", `\n`, " ", `\\\"`, `"`, `\\"`, `"`, `\"`, `"`)
+	return strings.Join(strings.Fields(unescape.Replace(text)), " ")
 }
 
 // tagValue is the value that a tag refers to: a variable or statistic of the plot, or a fixed
 // field.
 func (b *builder) tagValue(name string) (value string, ok bool) {
-	if m := depTag.FindStringSubmatch(name); m != nil {
+	if m := depTagPattern.FindStringSubmatch(name); m != nil {
 		axis, _ := strconv.Atoi(m[1])
 		nth, _ := strconv.Atoi(m[2])
 		deps := slices.DeleteFunc(slices.Clone(b.p.Deps), func(d metviewer.Dep) bool { return d.Axis != axis })
@@ -62,7 +63,7 @@ func (b *builder) tagValue(name string) (value string, ok bool) {
 	}
 	for _, f := range b.fixed {
 		if f.Name == name || f.Name == metviewer.NameOf(name) {
-			return cmp.Or(strings.Join(f.List, ", "), f.Last), true // of a range METviewer takes the end
+			return cmp.Or(strings.Join(f.List, ", "), f.Last), true // METviewer takes the end of a range
 		}
 	}
 	return "", false
@@ -71,19 +72,19 @@ func (b *builder) tagValue(name string) (value string, ok bool) {
 // formatTag formats a value by the parameters of its tag (MVUtil.java, buildTemplate and
 // formatThresh): a value from a val_map, a lead as HH or HHmm, an hour as HH, a threshold of
 // millimeters in inches or with letters instead of its symbol.
-func (b *builder) formatTag(name, value, list string) string {
-	with := map[string]string{}
-	for _, pair := range separator.Split(list, -1) {
+func (b *builder) formatTag(name, value, query string) string {
+	parameters := map[string]string{}
+	for _, pair := range tagSeparatorPattern.Split(query, -1) {
 		k, v, _ := strings.Cut(pair, "=")
-		with[strings.TrimSpace(k)] = strings.TrimSpace(v)
+		parameters[strings.TrimSpace(k)] = strings.TrimSpace(v)
 	}
-	if as := with["map"]; as != "" {
+	if as := parameters["map"]; as != "" {
 		if as == "true" {
 			as = name
 		}
 		value = cmp.Or(b.p.Maps[as][value], value)
 	}
-	format := with["format"]
+	format := parameters["format"]
 	switch {
 	case name == "fcst_lead" && strings.HasPrefix(format, "HH"):
 		n, err := strconv.Atoi(value)
@@ -96,7 +97,7 @@ func (b *builder) formatTag(name, value, list string) string {
 	case (name == "init_hour" || name == "valid_hour") && format == "HH":
 		value = fmt.Sprintf("%02s", value)
 	case strings.HasSuffix(name, "_thresh"), strings.HasSuffix(name, "_thr"):
-		value = threshold(value, with["units"], format, with["symbol"])
+		value = formatThreshold(value, parameters["units"], format, parameters["symbol"])
 	}
 	if t, err := time.Parse(time.DateTime, value); err == nil {
 		return t.Format("2006010215")
@@ -104,8 +105,8 @@ func (b *builder) formatTag(name, value, list string) string {
 	return value
 }
 
-func threshold(value, units, format, symbol string) string {
-	m := thresholdText.FindStringSubmatch(value)
+func formatThreshold(value, units, format, symbol string) string {
+	m := thresholdPattern.FindStringSubmatch(value)
 	n, err := 0.0, error(nil)
 	if m != nil {
 		n, err = strconv.ParseFloat(m[2], 64)

@@ -14,24 +14,24 @@ import (
 
 // plotXML is a plot_spec with one plot, in the form that METviewer's batch mode reads.
 type plotXML struct {
-	XMLName    xml.Name   `xml:"plot_spec"`
-	Database   string     `xml:"connection>database"`
-	Template   string     `xml:"plot>template"`
-	Var        *depXML    `xml:"plot>dep>dep1>fcst_var"`
-	Series     []fieldXML `xml:"plot>series1>field"`
-	Fix        []fieldXML `xml:"plot>plot_fix>field"`
-	Indep      *fieldXML  `xml:"plot>indep"`
-	Roc        []wordXML  `xml:"plot>roc_calc>any"`
-	Agg        []wordXML  `xml:"plot>agg_stat>any"`
-	Calc       []wordXML  `xml:"plot>calc_stat>any"`
-	PlotStat   string     `xml:"plot>plot_stat,omitempty"`
-	Title      string     `xml:"plot>tmpl>title"`
-	XLabel     string     `xml:"plot>tmpl>x_label"`
-	YLabel     string     `xml:"plot>tmpl>y1_label"`
-	EventEqual bool       `xml:"plot>event_equal"`
-	Inflate    bool       `xml:"plot>varianceinflationfactor"`
-	Alpha      string     `xml:"plot>ci_alpha,omitempty"`
-	CI         string     `xml:"plot>plot_ci,omitempty"`
+	XMLName    xml.Name     `xml:"plot_spec"`
+	Database   string       `xml:"connection>database"`
+	Template   string       `xml:"plot>template"`
+	Var        *depXML      `xml:"plot>dep>dep1>fcst_var"`
+	Series     []fieldXML   `xml:"plot>series1>field"`
+	Fix        []fieldXML   `xml:"plot>plot_fix>field"`
+	Indep      *fieldXML    `xml:"plot>indep"`
+	Roc        []elementXML `xml:"plot>roc_calc>any"`
+	Agg        []elementXML `xml:"plot>agg_stat>any"`
+	Calc       []elementXML `xml:"plot>calc_stat>any"`
+	PlotStat   string       `xml:"plot>plot_stat,omitempty"`
+	Title      string       `xml:"plot>tmpl>title"`
+	XLabel     string       `xml:"plot>tmpl>x_label"`
+	YLabel     string       `xml:"plot>tmpl>y1_label"`
+	EventEqual bool         `xml:"plot>event_equal"`
+	Inflate    bool         `xml:"plot>varianceinflationfactor"`
+	Alpha      string       `xml:"plot>ci_alpha,omitempty"`
+	CI         string       `xml:"plot>plot_ci,omitempty"`
 }
 
 type depXML struct {
@@ -43,22 +43,22 @@ type fieldXML struct {
 	Name   string    `xml:"name,attr"`
 	Set    *fieldXML `xml:"set"` // plot_fix only: its values together
 	Values []string  `xml:"val"`
-	Range  *spanXML  `xml:"date_range"`
+	Range  *rangeXML `xml:"date_range"`
 }
 
-type spanXML struct {
+type rangeXML struct {
 	Start string `xml:"start"`
 	End   string `xml:"end"`
 }
 
-// wordXML is an element that contains one word.
-type wordXML struct {
+// elementXML is an element of any name that contains text.
+type elementXML struct {
 	XMLName xml.Name
 	Text    string `xml:",chardata"`
 }
 
-func newWordXML(name string, text any) wordXML {
-	return wordXML{xml.Name{Local: name}, fmt.Sprint(text)}
+func newElementXML(name string, text any) elementXML {
+	return elementXML{xml.Name{Local: name}, fmt.Sprint(text)}
 }
 
 // PlotXML writes a question as a METviewer plot_spec that FromPlots reads. The drawing must name
@@ -70,8 +70,8 @@ func PlotXML(q *Question, seed uint64) ([]byte, error) {
 		return nil, &fault.Error{Setting: "plot XML", Problem: "cannot express " + why, Cure: "write the question as YAML"}
 	}
 	p := plotXML{
-		Database: strings.Join(append([]string{q.Subset}, q.MoreSubsets...), ","), Template: q.template() + ".R_tmpl", Title: q.Title, XLabel: d.XLabel, YLabel: d.YLabel,
-		EventEqual: d.EventEqual, Inflate: !d.NoVIF,
+		Database: strings.Join(append([]string{q.Subset}, q.MoreSubsets...), ","), Template: q.metviewerTemplate() + ".R_tmpl",
+		Title: q.Title, XLabel: d.XLabel, YLabel: d.YLabel, EventEqual: d.EventEqual, Inflate: !d.NoVIF,
 	}
 	if d.Confidence > 0 {
 		p.Alpha = strconv.FormatFloat(1-d.Confidence, 'g', 6, 64)
@@ -82,7 +82,7 @@ func PlotXML(q *Question, seed uint64) ([]byte, error) {
 		p.Var = &depXML{q.Header[record.FcstVar][0], d.Stats}
 	}
 	if d.Picture == "roc" {
-		p.Roc = []wordXML{newWordXML("roc_"+strings.ToLower(q.Type.Name), true)}
+		p.Roc = []elementXML{newElementXML("roc_"+strings.ToLower(q.Type.Name), true)}
 	}
 	if d.Axis != "" {
 		p.Indep = &fieldXML{Name: d.Axis}
@@ -95,7 +95,7 @@ func PlotXML(q *Question, seed uint64) ([]byte, error) {
 		}
 		p.Series, curves = append(p.Series, f), curves*len(g.Values)
 	}
-	for _, f := range q.conditions() {
+	for _, f := range q.conditionsXML() {
 		switch {
 		case f.Name == d.Axis:
 			p.Indep = &f
@@ -103,12 +103,12 @@ func PlotXML(q *Question, seed uint64) ([]byte, error) {
 			p.Fix = append(p.Fix, fieldXML{Name: f.Name, Set: &fieldXML{Name: f.Name + "_0", Values: f.Values, Range: f.Range}})
 		}
 	}
-	sums, of := "agg", &p.Agg
+	sums, elements := "agg", &p.Agg
 	if d.Method != "overall" {
-		p.PlotStat, sums, of = d.Method, "calc", &p.Calc
+		p.PlotStat, sums, elements = d.Method, "calc", &p.Calc
 	}
-	if !d.Finished && (!d.ShowsLineType() || slices.Contains([]string{"CTC", "PCT", "NBRCTC", "SSVAR"}, q.Type.Name)) {
-		*of = append(*of, newWordXML(sums+"_"+strings.ToLower(q.Type.Name), true))
+	if !d.FromColumns && (!d.ShowsLineType() || slices.Contains([]string{"CTC", "PCT", "NBRCTC", "SSVAR"}, q.Type.Name)) {
+		*elements = append(*elements, newElementXML(sums+"_"+strings.ToLower(q.Type.Name), true))
 	}
 	if d.Method == "overall" {
 		if d.Seed != nil {
@@ -118,7 +118,8 @@ func PlotXML(q *Question, seed uint64) ([]byte, error) {
 		if ci == "" {
 			ci = "perc"
 		}
-		p.Agg = append(p.Agg, newWordXML("boot_repl", max(d.Replicates, 1)), newWordXML("boot_random_seed", seed), newWordXML("boot_ci", ci), newWordXML("circular_block_bootstrap", d.Block != 1))
+		p.Agg = append(p.Agg, newElementXML("boot_repl", max(d.Replicates, 1)), newElementXML("boot_random_seed", seed),
+			newElementXML("boot_ci", ci), newElementXML("circular_block_bootstrap", d.Block != 1))
 	}
 	if d.Replicates > 0 || len(d.Intervals) > 0 {
 		kinds := d.Intervals
@@ -131,12 +132,12 @@ func PlotXML(q *Question, seed uint64) ([]byte, error) {
 	return append([]byte(xml.Header), append(text, '\n')...), err
 }
 
-// template is METviewer's template for a question's picture; "" = there is none.
-func (q *Question) template() string {
+// metviewerTemplate is METviewer's template for a question's picture; "" = there is none.
+func (q *Question) metviewerTemplate() string {
 	switch {
 	case q.Drawing.Picture == "rank_histogram":
 		return strings.ToLower(q.Type.Name)
-	case q.Drawing.ShowsLineType() && q.Type.Name == "NBRCTS": // METviewer takes those of CTS
+	case q.Drawing.ShowsLineType() && q.Type.Name == "NBRCTS": // its template draws CTS
 		return ""
 	}
 	return map[string]string{
@@ -149,19 +150,20 @@ func (q *Question) template() string {
 func (q *Question) unsupportedByPlotXML() string {
 	d := q.Drawing
 	switch {
-	case d == nil || !d.ShowsLineType() && (d.Axis == "" || len(d.Stats) == 0) || slices.ContainsFunc(d.Curves, func(g Group) bool { return len(g.Values) == 0 }):
+	case d == nil || !d.ShowsLineType() && (d.Axis == "" || len(d.Stats) == 0),
+		slices.ContainsFunc(d.Curves, func(g Group) bool { return len(g.Values) == 0 }):
 		return "a drawing that depends on its answer"
-	case q.template() == "":
-		return "a picture " + d.Picture + " of " + q.Type.Name // Taylor's are equalized, a scorecard is several plots
+	case q.metviewerTemplate() == "":
+		return "a picture " + d.Picture + " of " + q.Type.Name // a Taylor diagram is equalized, a scorecard has several plots
 	case d.Baseline != "" || len(d.Derived) > 0:
 		return "differences of curves without the curves themselves"
-	case len(d.Bounds) > 0:
+	case len(d.ValueConditions) > 0:
 		return "conditions on values of what is drawn"
 	case len(d.Equalize) > 0:
 		return "fixed fields that are equalized"
 	case d.RightAxis:
 		return "the right axis of another question's picture"
-	case d.EqualPlaces:
+	case d.EqualizeAcrossAxis:
 		return "cases that are the same at all places"
 	case len(q.Header[record.FcstVar]) != 1:
 		return "several variables in one curve"
@@ -179,39 +181,40 @@ func (q *Question) unsupportedByPlotXML() string {
 	return ""
 }
 
-// conditions returns the conditions of a question, except the variable, in METviewer's form.
-func (q *Question) conditions() (out []fieldXML) {
+// conditionsXML returns the conditions of a question, except the variable, in METviewer's form.
+func (q *Question) conditionsXML() (out []fieldXML) {
 	for f := range record.NumFields {
 		if len(q.Header[f]) > 0 && f != record.FcstVar {
 			out = append(out, fieldXML{Name: f.String(), Values: q.Header[f]})
 		}
 	}
-	for name, t := range map[string]*Times{"fcst_valid_beg": &q.Valid, "fcst_init_beg": &q.Clock.Init} {
+	for name, t := range map[string]*Times{"fcst_valid_beg": &q.Valid, "fcst_init_beg": &q.TimeFilter.Init} {
 		at := func(v int64) string { return time.Unix(v, 0).UTC().Format(time.DateTime) }
 		switch {
-		case t.Discrete():
+		case t.IsDiscrete():
 			f := fieldXML{Name: name}
 			for _, v := range t.Expand() {
 				f.Values = append(f.Values, at(v))
 			}
 			out = append(out, f)
-		case !t.All():
-			out = append(out, fieldXML{Name: name, Range: &spanXML{at(t.First), at(t.Last)}})
+		case !t.IsAll():
+			out = append(out, fieldXML{Name: name, Range: &rangeXML{at(t.First), at(t.Last)}})
 		}
 	}
-	texts := func(name string, n int, at func(i int) string) {
+	addValues := func(name string, n int, valueAt func(i int) string) {
 		if n > 0 {
 			f := fieldXML{Name: name}
 			for i := range n {
-				f.Values = append(f.Values, at(i))
+				f.Values = append(f.Values, valueAt(i))
 			}
 			f.Values = q.MetviewerValues(name, f.Values)
 			out = append(out, f)
 		}
 	}
-	texts("fcst_lead", len(q.Lead), func(i int) string { return strconv.FormatFloat(float64(q.Lead[i])/3600, 'g', -1, 64) })
-	texts("valid_hour", len(q.Clock.ValidHour), func(i int) string { return strconv.Itoa(q.Clock.ValidHour[i]) })
-	texts("init_hour", len(q.Clock.InitHour), func(i int) string { return strconv.Itoa(q.Clock.InitHour[i]) })
+	leads := hoursOfLeads(q.Lead)
+	addValues("fcst_lead", len(leads), func(i int) string { return leads[i] })
+	addValues("valid_hour", len(q.TimeFilter.ValidHour), func(i int) string { return strconv.Itoa(q.TimeFilter.ValidHour[i]) })
+	addValues("init_hour", len(q.TimeFilter.InitHour), func(i int) string { return strconv.Itoa(q.TimeFilter.InitHour[i]) })
 	slices.SortStableFunc(out, func(a, b fieldXML) int { return strings.Compare(a.Name, b.Name) })
 	return out
 }

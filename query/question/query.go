@@ -14,8 +14,7 @@ import (
 
 // FromURLQuery reads a question from a URL's query string. A header field appears once for each
 // value. Times and leads are written as on the command line, and lists with commas. An unknown key
-// is an error. Without a picture, axis, series or equal cases, the answer has the default drawing
-// of its line type.
+// is an error. Without a key of the drawing, the answer has the default drawing of its line type.
 func FromURLQuery(v url.Values) (*Question, error) {
 	q, d := &Question{}, &Drawing{}
 	for key, values := range v {
@@ -26,7 +25,7 @@ func FromURLQuery(v url.Values) (*Question, error) {
 		if len(values) != 1 {
 			return nil, fault.Misuse(key, "is given twice", "give it once")
 		}
-		if err := q.set(d, key, values[0]); err != nil {
+		if err := q.setURLKey(d, key, values[0]); err != nil {
 			return nil, err
 		}
 	}
@@ -40,21 +39,22 @@ func FromURLQuery(v url.Values) (*Question, error) {
 		d.Stats = nil
 	}
 	if d.Picture != "" || d.Stats != nil || d.Axis != "" || d.Curves != nil || d.EventEqual || d.Baseline != "" {
-		usual := NewDrawing(q.Type, strings.Join(d.Stats, ","), "")
-		d.Method, d.Finished, d.Replicates, d.Confidence = usual.Method, usual.Finished, usual.Replicates, usual.Confidence
+		defaults := NewDrawing(q.Type, strings.Join(d.Stats, ","), "")
+		d.Method, d.FromColumns = defaults.Method, defaults.FromColumns
+		d.Replicates, d.Confidence = defaults.Replicates, defaults.Confidence
 		q.Drawing = d
 	}
-	said := []string{q.Type.Name}
+	title := []string{q.Type.Name}
 	for _, values := range q.Header {
-		said = append(said, strings.Join(values, ", "))
+		title = append(title, strings.Join(values, ", "))
 	}
-	q.Title = strings.Join(slices.DeleteFunc(said, func(s string) bool { return s == "" }), " ")
-	q.Select()
+	q.Title = strings.Join(slices.DeleteFunc(title, func(s string) bool { return s == "" }), " ")
+	q.SelectColumns()
 	return q, q.Check()
 }
 
-// set stores one key of a query string in a question or its drawing.
-func (q *Question) set(d *Drawing, key, value string) (err error) {
+// setURLKey stores one key of a query string in a question or its drawing.
+func (q *Question) setURLKey(d *Drawing, key, value string) (err error) {
 	switch key {
 	case "name":
 		q.Name = value
@@ -69,13 +69,13 @@ func (q *Question) set(d *Drawing, key, value string) (err error) {
 		err = q.SetValidTimes(value)
 	case "fcst_init_beg":
 		t := parseTimesText(value)
-		q.Clock.Init, err = t.parse()
+		q.TimeFilter.Init, err = t.parse()
 	case "fcst_lead":
 		err = q.SetLeads(value)
 	case "valid_hour":
-		q.Clock.ValidHour, err = parseHourList(value)
+		q.TimeFilter.ValidHour, err = parseHourList(value)
 	case "init_hour":
-		q.Clock.InitHour, err = parseHourList(value)
+		q.TimeFilter.InitHour, err = parseHourList(value)
 	case "stat":
 		d.Stats = strings.Split(value, ",")
 	case "picture":
@@ -89,11 +89,12 @@ func (q *Question) set(d *Drawing, key, value string) (err error) {
 	case "event_equal":
 		d.EventEqual, err = strconv.ParseBool(value)
 	case "equal_places":
-		d.EqualPlaces, err = strconv.ParseBool(value)
+		d.EqualizeAcrossAxis, err = strconv.ParseBool(value)
 	case "minus":
 		d.Baseline = value
 	default:
-		err = fault.Unknown("URL", key, append(fieldNames(), "line_type", "picture", "stat", "axis", "series", "fcst_valid_beg", "fcst_init_beg", "fcst_lead", "valid_hour", "init_hour", "event_equal", "equal_places", "minus"))
+		err = fault.Unknown("URL", key, append(fieldNames(), "line_type", "picture", "stat", "axis", "series", "fcst_valid_beg",
+			"fcst_init_beg", "fcst_lead", "valid_hour", "init_hour", "event_equal", "equal_places", "minus"))
 	}
 	return err
 }
@@ -109,9 +110,9 @@ func parseHourList(text string) (hs []int, err error) {
 	return hs, nil
 }
 
-// Query writes a question as FromURLQuery reads it, without its columns and their order. Where a
+// URLQuery writes a question as FromURLQuery reads it, without its columns and their order. Where a
 // curve combines several values of a series, it writes only the field.
-func Query(q *Question) url.Values {
+func URLQuery(q *Question) url.Values {
 	v := url.Values{"line_type": {q.Type.Name}}
 	for f := range record.NumFields {
 		if len(q.Header[f]) > 0 {
@@ -124,10 +125,10 @@ func Query(q *Question) url.Values {
 		}
 	}
 	put("fcst_valid_beg", q.Valid.formatItems())
-	put("fcst_init_beg", q.Clock.Init.formatItems())
+	put("fcst_init_beg", q.TimeFilter.Init.formatItems())
 	put("fcst_lead", FormatLeads(q.Lead))
-	put("valid_hour", strings.Fields(strings.Trim(fmt.Sprint(q.Clock.ValidHour), "[]")))
-	put("init_hour", strings.Fields(strings.Trim(fmt.Sprint(q.Clock.InitHour), "[]")))
+	put("valid_hour", strings.Fields(strings.Trim(fmt.Sprint(q.TimeFilter.ValidHour), "[]")))
+	put("init_hour", strings.Fields(strings.Trim(fmt.Sprint(q.TimeFilter.InitHour), "[]")))
 	if d := q.Drawing; d != nil {
 		var fields []string
 		for _, g := range d.Curves {
@@ -140,7 +141,7 @@ func Query(q *Question) url.Values {
 				v.Set(key, value)
 			}
 		}
-		for key, on := range map[string]bool{"event_equal": d.EventEqual, "equal_places": d.EqualPlaces} {
+		for key, on := range map[string]bool{"event_equal": d.EventEqual, "equal_places": d.EqualizeAcrossAxis} {
 			if on {
 				v.Set(key, "true")
 			}
@@ -155,12 +156,12 @@ func (t *Times) formatItems() (out []string) {
 	for _, v := range t.List {
 		out = append(out, at(v))
 	}
-	if out != nil || t.All() {
+	if out != nil || t.IsAll() {
 		return out
 	}
 	text := at(t.First) + ".." + at(t.Last)
 	if t.Step > 0 {
-		text += "/" + formatSpan(t.Step)
+		text += "/" + formatDuration(t.Step)
 	}
 	return []string{text}
 }

@@ -18,7 +18,7 @@ func TestQuery(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, q := range cases {
-		text := Query(q).Encode()
+		text := URLQuery(q).Encode()
 		v, err := url.ParseQuery(text)
 		if err != nil {
 			t.Fatal(err)
@@ -38,7 +38,7 @@ func TestQuery(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := Query(q).Encode(); got != strings.Replace(text, "6%2C1h30m0s", "1h30m%2C6", 1) {
+		if got := URLQuery(q).Encode(); got != strings.Replace(text, "6%2C1h30m0s", "1h30m%2C6", 1) {
 			t.Error(got)
 		}
 		again, err := YAML(q)
@@ -58,7 +58,7 @@ func TestQuery(t *testing.T) {
 
 // TestPicturesAsPlots: a picture comes back from METviewer's plot XML.
 func TestPicturesAsPlots(t *testing.T) {
-	for name, types := range Pictures() {
+	for name, types := range LineTypesOfPictures() {
 		if types == nil {
 			types = []string{"SL1L2"}
 		}
@@ -92,8 +92,8 @@ func TestPicturesAsPlots(t *testing.T) {
 				t.Errorf("%s of %s: %d questions, %v\n%s", name, lineType, len(got), notes, text)
 				continue
 			}
-			want := Query(q)
-			back := Query(got[0])
+			want := URLQuery(q)
+			back := URLQuery(got[0])
 			if got[0].Drawing.ShowsLineType() {
 				back.Del("stat") // which METviewer's template names
 			}
@@ -112,8 +112,8 @@ func TestPlotXMLRefuses(t *testing.T) {
 		"fixed fields that are equalized":       func(d *Drawing) { d.Equalize = []Group{{Field: "vx_mask", Values: [][]string{{"E", "W"}}}} },
 		"the right axis of another":             func(d *Drawing) { d.RightAxis = true },
 		"differences of curves":                 func(d *Drawing) { d.Baseline = "A" },
-		"conditions on values of what is drawn": func(d *Drawing) { d.Bounds = []Bound{{"total", ">", float}} },
-		"cases that are the same at all places": func(d *Drawing) { d.EqualPlaces = true },
+		"conditions on values of what is drawn": func(d *Drawing) { d.ValueConditions = []ValueCondition{{"total", ">", float}} },
+		"cases that are the same at all places": func(d *Drawing) { d.EqualizeAcrossAxis = true },
 		"a value with a colon, in a curve":      func(d *Drawing) { d.Curves = []Group{{Field: "model", Values: [][]string{{"A:B"}}}} },
 		"a drawing that depends on its answer":  func(d *Drawing) { d.Curves = []Group{{Field: "model"}} },
 		"a picture scorecard of SL1L2":          func(d *Drawing) { d.Picture = "scorecard" },

@@ -18,7 +18,7 @@ import (
 type Question struct {
 	Name  string // "test_3"
 	Title string // one line for people
-	// True if nobody wrote Title for the present conditions. A picture then derives its own title.
+	// Untitled: nobody wrote Title for the present conditions, so a picture derives its own.
 	Untitled bool
 	Changed  []string // conditions that differ from the case called Name, see Adapt
 	Weight   int      // how often it is queried, relative to other questions; at least 1
@@ -26,13 +26,13 @@ type Question struct {
 	// further subsets of a METviewer plot of several databases, whose records count as well
 	MoreSubsets []string
 
-	Type    *record.LineType
-	Header  [record.NumFields][]string // allowed values of each header field
-	Valid   Times                      // fcst_valid_beg
-	Lead    []int32                    // fcst_lead, seconds, ascending
-	Clock   Clock                      // further conditions on times
-	Columns []Column                   // columns of the answer
-	Order   []Column                   // header fields and times only
+	Type       *record.LineType
+	Header     [record.NumFields][]string // allowed values of each header field
+	Valid      Times                      // fcst_valid_beg
+	Lead       []int32                    // fcst_lead, seconds, ascending
+	TimeFilter TimeFilter                 // other conditions on times
+	Columns    []Column                   // columns of the answer
+	Order      []Column                   // header fields and times only
 
 	// Mean names a statistic, such as ANOM_CORR. The answer then has one row for each combination of
 	// values of By, in any order, with the columns that Verification lists. "" = one row for each
@@ -72,7 +72,7 @@ func (q *Question) TieBreakers() []Column {
 			tie = append(tie, c)
 		}
 	}
-	for _, k := range q.Type.Keys() {
+	for _, k := range q.Type.IdentityColumns() {
 		c, _ := ColumnByName(q.Type, k.Name)
 		tie = append(tie, c)
 	}
@@ -103,7 +103,7 @@ func (q *Question) Check() error {
 	if err := q.Valid.Check(); err != nil {
 		return bad("fcst_valid_beg", err.Error(), "give a list of times, or first, last and step")
 	}
-	if field, err := q.Clock.check(); err != nil {
+	if field, err := q.TimeFilter.check(); err != nil {
 		return bad(field, err.Error(), "give times in ascending order, and hours from 0 to 23")
 	}
 	if !slices.IsSorted(q.Lead) {

@@ -79,7 +79,7 @@ func TestTimes(t *testing.T) {
 	if _, _, _, ok := list.Grid(); ok {
 		t.Error("an uneven list is no grid")
 	}
-	if open.Discrete() || all.Discrete() || !list.Discrete() {
+	if open.IsDiscrete() || all.IsDiscrete() || !list.IsDiscrete() {
 		t.Error("Discrete is wrong")
 	}
 }
@@ -170,7 +170,7 @@ func TestDrawings(t *testing.T) {
 	}{
 		{"SL1L2\nstat: [RMSE, ME]\naxis: fcst_lev\n", Drawing{Stats: []string{"RMSE", "ME"}, Axis: "fcst_lev", Method: "overall", Replicates: 300, Confidence: 0.95}},
 		{"SAL1L2\naxis: fcst_lead\ninterval: 0.9\n", Drawing{Stats: []string{"ANOM_CORR"}, Axis: "fcst_lead", Method: "overall", Replicates: 300, Confidence: 0.9}},
-		{"CNT\nstat: rmse\n", Drawing{Stats: []string{"rmse"}, Finished: true, Method: "median"}},
+		{"CNT\nstat: rmse\n", Drawing{Stats: []string{"rmse"}, FromColumns: true, Method: "median"}},
 		{"CTC\ninterval: 0\nseries: [model, fcst_thresh]\n", Drawing{Stats: []string{"CSI"}, Curves: []Group{{Field: "model"}, {Field: "fcst_thresh"}}, Method: "overall"}},
 		{"SL1L2\nstat: none\nseries: {model: [GFS, [GFS, ECM]], init_hour: 12}\nmethod: sum\nminus: GFS\n", Drawing{Baseline: "GFS", Curves: []Group{{"model", [][]string{{"GFS"}, {"GFS", "ECM"}}}, {"init_hour", [][]string{{"12"}}}}, Method: "sum"}},
 	} {

@@ -6,7 +6,7 @@ import "testing"
 // of a URL stand as ranges.
 func TestSpans(t *testing.T) {
 	for seconds, want := range map[int64]string{600: "10m", 1800: "30m", 21600: "6h", 72000: "20h", 5400: "1h30m", 30: "30s", 86400: "24h"} {
-		if got := formatSpan(seconds); got != want {
+		if got := formatDuration(seconds); got != want {
 			t.Errorf("%d s is written %s, not %s", seconds, got, want)
 		}
 	}
@@ -14,7 +14,7 @@ func TestSpans(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := Query(q)
+	v := URLQuery(q)
 	if v.Get("fcst_lead") != "0-240/6,252-384/12" || v.Get("fcst_valid_beg") != "2019-01-01T00:00:00Z..2019-03-10T00:00:00Z/6h" {
 		t.Error(v)
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Times is a set of valid times in Unix seconds. The zero value means all times. The set is either
+// Times is a set of valid or initialization times in Unix seconds. The zero value means all times. The set is either
 // a List; or a grid First, First+Step … ≤ Last; or, with Step 0 and Last set, every time from First
 // to Last.
 type Times struct {
@@ -14,18 +14,18 @@ type Times struct {
 	First, Last, Step int64
 }
 
-// All reports whether the set contains every time.
-func (t *Times) All() bool { return len(t.List) == 0 && t.Last == 0 && t.First == 0 }
+// IsAll reports whether the set contains every time.
+func (t *Times) IsAll() bool { return len(t.List) == 0 && t.Last == 0 && t.First == 0 }
 
-// Discrete reports whether the set can be written as a list.
-func (t *Times) Discrete() bool { return len(t.List) > 0 || (t.Step > 0 && !t.All()) }
+// IsDiscrete reports whether the set can be written as a list.
+func (t *Times) IsDiscrete() bool { return len(t.List) > 0 || (t.Step > 0 && !t.IsAll()) }
 
 // Expand returns the set as a list; nil if it is not Discrete.
 func (t *Times) Expand() []int64 {
 	if len(t.List) > 0 {
 		return t.List
 	}
-	if !t.Discrete() {
+	if !t.IsDiscrete() {
 		return nil
 	}
 	list := make([]int64, 0, (t.Last-t.First)/t.Step+1)
@@ -38,7 +38,7 @@ func (t *Times) Expand() []int64 {
 // Bounds returns the first and the last time of the set. For "all", ok is false.
 func (t *Times) Bounds() (first, last int64, ok bool) {
 	switch {
-	case t.All():
+	case t.IsAll():
 		return 0, 0, false
 	case len(t.List) > 0:
 		return t.List[0], t.List[len(t.List)-1], true
@@ -50,7 +50,7 @@ func (t *Times) Bounds() (first, last int64, ok bool) {
 // Grid returns first, last and step if the set contains every time between its bounds (step 0) or
 // all times at multiples of a step. For an irregular list and for "all", ok is false.
 func (t *Times) Grid() (first, last, step int64, ok bool) {
-	if t.All() {
+	if t.IsAll() {
 		return 0, 0, 0, false
 	}
 	if len(t.List) == 0 {
@@ -71,7 +71,7 @@ func (t *Times) Grid() (first, last, step int64, ok bool) {
 // Contains reports whether v is in the set.
 func (t *Times) Contains(v int64) bool {
 	switch {
-	case t.All():
+	case t.IsAll():
 		return true
 	case len(t.List) > 0:
 		_, ok := slices.BinarySearch(t.List, v)

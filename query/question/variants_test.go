@@ -21,21 +21,21 @@ func summary(qs []*Question) string {
 		for _, lead := range q.Lead {
 			parts = append(parts, fmt.Sprint(lead/3600, "h"))
 		}
-		for _, t := range []*Times{&q.Valid, &q.Clock.Init} {
+		for _, t := range []*Times{&q.Valid, &q.TimeFilter.Init} {
 			day := func(s int64) string { return time.Unix(s, 0).UTC().Format("0102T15") }
 			for _, s := range t.Expand() {
 				parts = append(parts, day(s))
 			}
-			if !t.All() && !t.Discrete() {
+			if !t.IsAll() && !t.IsDiscrete() {
 				parts = append(parts, day(t.First)+"-"+day(t.Last))
 			}
 		}
-		for _, hours := range [][]int{q.Clock.ValidHour, q.Clock.InitHour} {
+		for _, hours := range [][]int{q.TimeFilter.ValidHour, q.TimeFilter.InitHour} {
 			if len(hours) > 0 {
 				parts = append(parts, fmt.Sprint(hours))
 			}
 		}
-		for _, b := range d.Bounds {
+		for _, b := range d.ValueConditions {
 			parts = append(parts, fmt.Sprint(b.Column, b.Op, b.Value))
 		}
 		out = append(out, strings.Join(strings.Fields(strings.Join(parts, " ")), " "))

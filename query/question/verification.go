@@ -2,42 +2,43 @@ package question
 
 import "github.com/barograph/barograph/record"
 
-// The columns after By in the answer to a question with Mean.
+// The columns after the GroupingColumns in the answer to a question with Mean.
 const (
-	Records = "records" // number of records in the group
-	Defined = "defined" // number of those records for which the statistic is defined
-	// mean of the statistic over those records, all with the same weight; missing if there are none
-	Mean = "mean"
+	RecordsColumn = "records" // number of records in the group
+	DefinedColumn = "defined" // number of those records for which the statistic is defined
+	// mean of the statistic over the Defined records, all with the same weight; missing if there are none
+	MeanColumn = "mean"
 )
 
-// Verification is the question of a die-off page over all years: the mean anomaly correlation of
-// every model, variable, level, region and lead of a subset, over all its SAL1L2 records. It has no
-// condition, which forces an engine to read every record.
+// MeanAnomalyCorrelation is the question that fills a die-off plot: the mean anomaly correlation of every
+// model, variable, level, region and lead of a subset, over all its SAL1L2 records. It has no condition, so an engine
+// must read every record.
 //
 // stat.ByName("SAL1L2", "ANOM_CORR") computes the correlation of each record. A record with an
 // undefined correlation (partial sums are missing, or a variance is not positive) counts in Records
 // but not in Mean.
-func Verification(subset string) *Question {
+func MeanAnomalyCorrelation(subset string) *Question {
 	t, _ := record.TypeByName("SAL1L2")
 	by, err := Columns(t, "model", "fcst_var", "fcst_lev", "vx_mask", "fcst_lead")
 	if err != nil {
 		panic(err) // the names are header fields and times
 	}
-	q := &Question{Name: "verification", Title: "Mean anomaly correlation by model, variable, level, region and lead", Subset: subset, Type: t, Mean: "ANOM_CORR"}
+	q := &Question{Name: "verification", Subset: subset, Type: t, Mean: "ANOM_CORR"}
+	q.Title = "Mean anomaly correlation by model, variable, level, region and lead"
 	q.Columns = append(by, groupStatistics()...)
 	return q
 }
 
-// groupStatistics returns the columns after By of a question with Mean.
+// groupStatistics returns the columns after the GroupingColumns of a question with Mean.
 func groupStatistics() (cols []Column) {
-	for _, name := range []string{Records, Defined, Mean} {
+	for _, name := range []string{RecordsColumn, DefinedColumn, MeanColumn} {
 		cols = append(cols, Column{Name: name, Role: GroupStatistic, Kind: Number})
 	}
 	return cols
 }
 
-// By returns the columns by which a question with Mean groups records.
-func (q *Question) By() []Column {
+// GroupingColumns returns the columns by which a question with Mean groups records.
+func (q *Question) GroupingColumns() []Column {
 	n := 0
 	for n < len(q.Columns) && q.Columns[n].Role != GroupStatistic {
 		n++

@@ -25,11 +25,12 @@ func YAML(qs ...*Question) ([]byte, error) {
 	return out.Bytes(), to.Close()
 }
 
-func (q *Question) yamlForm() *file {
-	f := &file{
-		Name: q.Name, Title: q.Title, Untitled: q.Untitled, Changed: q.Changed, Subset: q.Subset, Others: q.MoreSubsets, LineType: q.Type.Name,
-		Where: map[string]stringList{}, Valid: q.Valid.format(), Init: q.Clock.Init.format(), Hour: q.Clock.ValidHour, InitHour: q.Clock.InitHour,
-		Lead: FormatLeads(q.Lead), Mean: q.Mean, Omitted: q.Omitted, Refused: q.Refused, Picture: pictureOf(q),
+func (q *Question) yamlForm() *questionYAML {
+	f := &questionYAML{
+		Name: q.Name, Title: q.Title, Untitled: q.Untitled, Changed: q.Changed, Subset: q.Subset, Others: q.MoreSubsets,
+		LineType: q.Type.Name, Where: map[string]stringList{}, Valid: q.Valid.yamlForm(), Init: q.TimeFilter.Init.yamlForm(),
+		Hour: q.TimeFilter.ValidHour, InitHour: q.TimeFilter.InitHour,
+		Lead: FormatLeads(q.Lead), Mean: q.Mean, Omitted: q.Omitted, Refused: q.Refused, Drawing: newDrawingYAML(q),
 	}
 	if q.Weight > 1 {
 		f.Weight = q.Weight
@@ -40,11 +41,11 @@ func (q *Question) yamlForm() *file {
 		}
 	}
 	if q.Mean != "" {
-		f.Columns = columnNames(q.By())
+		f.Columns = columnNames(q.GroupingColumns())
 		return f
 	}
 	usual := *q
-	usual.Select()
+	usual.SelectColumns()
 	if !slices.Equal(q.Columns, usual.Columns) || !slices.Equal(q.Order, usual.Order) {
 		f.Columns, f.OrderBy = columnNames(q.Columns), columnNames(q.Order)
 	}
@@ -58,25 +59,25 @@ func columnNames(cols []Column) (names []string) {
 	return names
 }
 
-func (t *Times) format() times {
+func (t *Times) yamlForm() timesYAML {
 	at := func(v int64) string {
 		return strings.TrimSuffix(time.Unix(v, 0).UTC().Format(time.RFC3339), "T00:00:00Z")
 	}
-	var out times
+	var out timesYAML
 	for _, v := range t.List {
 		out.List = append(out.List, at(v))
 	}
-	if !t.All() && t.List == nil {
+	if !t.IsAll() && t.List == nil {
 		out.First, out.Last = at(t.First), at(t.Last)
 	}
 	if t.Step > 0 {
-		out.Step = formatSpan(t.Step)
+		out.Step = formatDuration(t.Step)
 	}
 	return out
 }
 
 // MarshalYAML writes times in the command line's form.
-func (t times) MarshalYAML() (any, error) {
+func (t timesYAML) MarshalYAML() (any, error) {
 	if t.List != nil {
 		return strings.Join(t.List, ","), nil
 	}
@@ -86,8 +87,8 @@ func (t times) MarshalYAML() (any, error) {
 	return t.First + ".." + t.Last + t.Step, nil
 }
 
-// formatSpan writes seconds as 6h, 10m or 1h30m.
-func formatSpan(seconds int64) string {
+// formatDuration writes seconds as 6h, 10m or 1h30m.
+func formatDuration(seconds int64) string {
 	text := (time.Duration(seconds) * time.Second).String()
 	if strings.HasSuffix(text, "m0s") {
 		text = strings.TrimSuffix(text, "0s")
@@ -121,5 +122,5 @@ func formatLead(seconds int32) string {
 	if seconds%3600 == 0 {
 		return strconv.Itoa(int(seconds / 3600))
 	}
-	return formatSpan(int64(seconds))
+	return formatDuration(int64(seconds))
 }

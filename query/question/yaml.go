@@ -26,8 +26,8 @@ import (
 //go:embed cases/*.yaml
 var caseFiles embed.FS
 
-// file is the YAML form of a question.
-type file struct {
+// questionYAML is the YAML form of a Question.
+type questionYAML struct {
 	Name     string                `yaml:"name"`
 	Title    string                `yaml:"title"`
 	Untitled bool                  `yaml:"untitled,omitempty"`
@@ -37,8 +37,8 @@ type file struct {
 	Others   stringList            `yaml:"and_subsets,omitempty"`
 	LineType string                `yaml:"line_type"`
 	Where    map[string]stringList `yaml:"where,flow,omitempty"`
-	Valid    times                 `yaml:"fcst_valid_beg,omitempty"`
-	Init     times                 `yaml:"fcst_init_beg,omitempty"`
+	Valid    timesYAML             `yaml:"fcst_valid_beg,omitempty"`
+	Init     timesYAML             `yaml:"fcst_init_beg,omitempty"`
 	Hour     []int                 `yaml:"valid_hour,flow,omitempty"`
 	InitHour []int                 `yaml:"init_hour,flow,omitempty"`
 	Lead     stringList            `yaml:"fcst_lead,flow,omitempty"`
@@ -48,7 +48,7 @@ type file struct {
 	Omitted  stringList            `yaml:"omitted,omitempty"`
 	Refused  stringList            `yaml:"refused,omitempty"`
 
-	Picture picture `yaml:",inline"`
+	Drawing drawingYAML `yaml:",inline"`
 }
 
 // stringList is a YAML list of strings, or one string without brackets.
@@ -71,7 +71,7 @@ func (w stringList) MarshalYAML() (any, error) {
 	return []string(w), nil
 }
 
-type times struct {
+type timesYAML struct {
 	First string     `yaml:"first"`
 	Last  string     `yaml:"last"`
 	Step  string     `yaml:"step"`
@@ -79,13 +79,13 @@ type times struct {
 }
 
 // UnmarshalYAML accepts a map or the command line's form, "2019-01-01..2019-01-31/6h".
-func (t *times) UnmarshalYAML(decode func(any) error) error {
+func (t *timesYAML) UnmarshalYAML(decode func(any) error) error {
 	var text string
 	if decode(&text) == nil {
 		*t = parseTimesText(text)
 		return nil
 	}
-	type keys times
+	type keys timesYAML
 	return decode((*keys)(t))
 }
 
@@ -122,8 +122,9 @@ const (
 
 var deepDashes = regexp.MustCompile(`(?m)^[ \t]*(?:[-?:][ \t]+){` + strconv.Itoa(maxDepth) + `}`)
 
-// unsafeYAML returns the reason why a text must not be parsed; "" if parsing is safe.
-func unsafeYAML(text []byte) string {
+// yamlProblem returns the reason why a text must not be parsed; "" = parsing is safe. It protects the parser, which
+// would expand aliases and recurse without a limit.
+func yamlProblem(text []byte) string {
 	if len(text) > maxText {
 		return fmt.Sprintf("it is longer than %d KiB", maxText>>10)
 	}
@@ -153,12 +154,12 @@ func unsafeYAML(text []byte) string {
 // Parse reads the questions of a YAML file, separated by ---. An unknown field is an error that
 // names its line.
 func Parse(name string, text []byte) (qs []*Question, err error) {
-	if problem := unsafeYAML(text); problem != "" {
+	if problem := yamlProblem(text); problem != "" {
 		return nil, &fault.Error{File: name, Problem: "is not a question: " + problem, Cure: "see docs/reference/questions.md"}
 	}
-	from := yaml.NewDecoder(bytes.NewReader(text), yaml.Strict())
+	decoder := yaml.NewDecoder(bytes.NewReader(text), yaml.Strict())
 	for {
-		f, err := decode(from)
+		f, err := decode(decoder)
 		if errors.Is(err, io.EOF) && len(qs) > 0 {
 			return qs, nil
 		}
@@ -171,7 +172,8 @@ func Parse(name string, text []byte) (qs []*Question, err error) {
 			return nil, &fault.Error{File: name, Err: err}
 		}
 		if slices.ContainsFunc(qs, func(o *Question) bool { return o.Name == q.Name }) {
-			return nil, &fault.Error{File: name, Problem: "contains two questions called " + strconv.Quote(q.Name), Cure: "give each a name of its own"}
+			problem := "contains two questions called " + strconv.Quote(q.Name)
+			return nil, &fault.Error{File: name, Problem: problem, Cure: "give each a name of its own"}
 		}
 		qs = append(qs, q)
 	}
@@ -179,13 +181,13 @@ func Parse(name string, text []byte) (qs []*Question, err error) {
 
 // decode reads one question. A panic of the library, for example on a tag without a value, becomes
 // an error.
-func decode(from *yaml.Decoder) (f file, err error) {
+func decode(decoder *yaml.Decoder) (f questionYAML, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("%v", p)
 		}
 	}()
-	err = from.Decode(&f)
+	err = decoder.Decode(&f)
 	return f, err
 }
 
@@ -196,13 +198,13 @@ func fieldNames() (names []string) {
 	return names
 }
 
-func (f *file) question() (*Question, error) {
+func (f *questionYAML) question() (*Question, error) {
 	if fault.Planted && len(f.Title) > 5 {
 		f.Title = f.Title[:5] // a longer title is truncated silently
 	}
 	q := &Question{
-		Name: f.Name, Title: f.Title, Untitled: f.Untitled, Changed: f.Changed, Subset: f.Subset, MoreSubsets: f.Others, Weight: max(f.Weight, 1),
-		Mean: f.Mean, Omitted: f.Omitted, Refused: f.Refused,
+		Name: f.Name, Title: f.Title, Untitled: f.Untitled, Changed: f.Changed, Subset: f.Subset,
+		MoreSubsets: f.Others, Weight: max(f.Weight, 1), Mean: f.Mean, Omitted: f.Omitted, Refused: f.Refused,
 	}
 	t, ok := record.TypeByName(strings.ToUpper(f.LineType))
 	if !ok {
@@ -217,7 +219,7 @@ func (f *file) question() (*Question, error) {
 			return nil, unknown
 		}
 		if len(values) == 0 {
-			return nil, &fault.Error{Setting: "where " + name, Problem: "names no value", Cure: "name one, or leave the condition out"}
+			return nil, &fault.Error{Setting: "where " + name, Problem: "has no value", Cure: "write one, or omit the condition"}
 		}
 		q.Header[field] = values
 	}
@@ -225,14 +227,14 @@ func (f *file) question() (*Question, error) {
 	if q.Valid, err = f.Valid.parse(); err != nil {
 		return nil, err
 	}
-	if q.Clock.Init, err = f.Init.parse(); err != nil {
+	if q.TimeFilter.Init, err = f.Init.parse(); err != nil {
 		return nil, err
 	}
-	q.Clock.ValidHour, q.Clock.InitHour = f.Hour, f.InitHour
+	q.TimeFilter.ValidHour, q.TimeFilter.InitHour = f.Hour, f.InitHour
 	if q.Lead, err = parseLeads(f.Lead); err != nil {
 		return nil, err
 	}
-	if q.Drawing, err = f.Picture.drawing(q); err != nil {
+	if q.Drawing, err = f.Drawing.drawing(q); err != nil {
 		return nil, err
 	}
 	if q.Columns, err = Columns(t, f.Columns...); err != nil {
@@ -244,7 +246,7 @@ func (f *file) question() (*Question, error) {
 	case q.Mean != "":
 		q.Columns = append(q.Columns, groupStatistics()...)
 	case len(f.Columns) == 0:
-		q.Select()
+		q.SelectColumns()
 	}
 	if len(f.OrderBy) == 0 {
 		return q, q.Check()
@@ -255,7 +257,7 @@ func (f *file) question() (*Question, error) {
 	return q, q.Check()
 }
 
-func (t *times) parse() (Times, error) {
+func (t *timesYAML) parse() (Times, error) {
 	var out Times
 	for _, s := range t.List {
 		v, err := ParseTime(s)
@@ -278,7 +280,7 @@ func (t *times) parse() (Times, error) {
 	if t.Step != "" {
 		d, err := time.ParseDuration(t.Step)
 		if err != nil {
-			return out, &fault.Error{Setting: "fcst_valid_beg.step", Err: err, Cure: "write it as 6h or 90m"}
+			return out, &fault.Error{Setting: "step " + strconv.Quote(t.Step), Problem: "is not a duration", Cure: "write it as 6h or 90m"}
 		}
 		out.Step = int64(d / time.Second)
 	}
@@ -317,7 +319,8 @@ func parseLeads(items []string) ([]int32, error) {
 	}
 	for s := range strings.SplitSeq(strings.Join(items, ","), ",") {
 		s = strings.TrimSpace(s)
-		bad := &fault.Error{Setting: "fcst_lead", Problem: strconv.Quote(s) + " is not a lead", Cure: "write hours (24), a duration (1h30m) or a range of hours (0-240/6)"}
+		bad := &fault.Error{Setting: "fcst_lead", Problem: strconv.Quote(s) + " is not a lead"}
+		bad.Cure = "write hours (24), a duration (1h30m) or a range of hours (0-240/6)"
 		if h, err := strconv.ParseInt(s, 10, 32); err == nil && h >= -maxHours && h <= maxHours {
 			leads = append(leads, int32(h)*3600)
 			continue
@@ -328,7 +331,8 @@ func parseLeads(items []string) ([]int32, error) {
 				return nil, bad
 			}
 			if (last-first)/step >= maxLeads {
-				return nil, &fault.Error{Setting: "fcst_lead", Problem: strconv.Quote(s) + " has more than 100,000 leads", Cure: "name fewer, or omit fcst_lead to request all"}
+				bad.Problem, bad.Cure = strconv.Quote(s)+" has more than 100,000 leads", "name fewer, or omit fcst_lead to request all"
+				return nil, bad
 			}
 			for h := first; h <= last; h += step {
 				leads = append(leads, int32(h)*3600)

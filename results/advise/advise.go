@@ -208,7 +208,7 @@ func (c *Choice) addNodeFailures(all []run.Sample) {
 			c.Excluded = "it lost or changed data in a node failure: " + s.Problem
 			return
 		}
-		outages = append(outages, m.Silence.Seconds())
+		outages = append(outages, m.LongestGap.Seconds())
 	}
 	c.setFigure(NodeFailure, measure.Median(outages))
 }

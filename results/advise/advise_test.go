@@ -306,7 +306,7 @@ func TestAdvice(t *testing.T) {
 		d := record.Digest{Hi: 1, Records: 1}
 		p, _ := answer.CompareRecords(d, d)
 		kill := func(engine string, silence time.Duration, problem error) {
-			s.NodeFailures = append(s.NodeFailures, run.Sample{Cell: run.NewCell("faults", engine, "during", "load", "design", "wide"), Kill: &run.Kill{}}.Judge(&run.Measured{Silence: silence}, p, problem))
+			s.NodeFailures = append(s.NodeFailures, run.Sample{Cell: run.NewCell("faults", engine, "during", "load", "design", "wide"), Kill: &run.Kill{}}.Judge(&run.Measured{LongestGap: silence}, p, problem))
 		}
 		kill("one", 30*time.Second, nil)
 		kill("other", 2*time.Second, nil)

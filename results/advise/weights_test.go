@@ -64,7 +64,7 @@ func TestWeightsThatCount(t *testing.T) {
 	s.NodeFailures = nil
 	for _, silence := range []time.Duration{30 * time.Second, 2 * time.Second, 4 * time.Second} {
 		kill := run.Sample{Cell: run.NewCell("faults", "one", "during", "load", "design", "wide"), Kill: &run.Kill{}}
-		s.NodeFailures = append(s.NodeFailures, kill.Judge(&run.Measured{Silence: silence}, p, nil))
+		s.NodeFailures = append(s.NodeFailures, kill.Judge(&run.Measured{LongestGap: silence}, p, nil))
 	}
 	for _, x := range s.Advise(Weights{"ask": 1, "recover": 1}).Choices {
 		if got, ok := x.Figures[NodeFailure]; ok != (x.Engine == "one") || ok && got.Value != 4 {

@@ -19,7 +19,7 @@ func Benchstat(w io.Writer, runs []Run) error {
 	out := bufio.NewWriter(w)
 	for _, r := range runs {
 		fmt.Fprintf(out, "run: %s\nbarograph: %s\ncpu: %s\n", fault.Name(filepath.Base(r.Dir)), r.Version, r.Machine.CPU)
-		sides, order := gather(r)
+		sides, order := groupSamples(r)
 		for _, k := range order {
 			x := sides[k]
 			for _, v := range x.values {
@@ -36,7 +36,7 @@ func Benchstat(w io.Writer, runs []Run) error {
 }
 
 // benchmark is the name of a cell: BenchmarkCell/workload=met/engine=sqlite/case=test_1/phase=warm.
-func benchmark(k key) string {
+func benchmark(k cellQuantity) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "BenchmarkCell/workload=%s/engine=%s", url.PathEscape(k.cell.Workload), url.PathEscape(k.cell.Engine))
 	names, values := k.cell.Axes()

@@ -54,37 +54,37 @@ func (r *Run) Unfinished() string {
 
 // Comparison compares runs with the first of them.
 type Comparison struct {
-	Base   string    `json:"base"`    // its folder
-	Began  time.Time `json:"started"` // start of the latest run
-	Margin float64   `json:"margin"`
-	Others []Against `json:"others"`
-	Tests  int       `json:"tests"` // number of tests that Holm's correction treats together
+	Base    string          `json:"base"`    // its folder
+	Started time.Time       `json:"started"` // start of the latest run
+	Margin  float64         `json:"margin"`
+	Others  []RunComparison `json:"others"`
+	Tests   int             `json:"tests"` // number of tests that Holm's correction treats together
 }
 
-// Against compares a run with the base.
-type Against struct {
-	Run         string       `json:"run"`                  // its folder
-	Unfinished  []string     `json:"unfinished,omitempty"` // describes which of the two runs is not finished
-	Pending     int          `json:"pending,omitempty"`    // cells that an unfinished run lacks; not findings
-	Differences []Difference `json:"differences"`          // those that make the comparison void first
-	Together    []Together   `json:"together"`
-	Findings    []Finding    `json:"findings"`        // the worst first
-	Busy        []string     `json:"background_load"` // what made the machine noisy before one of the runs
-	Loads       []Load       `json:"loads"`
+// RunComparison compares a run with the base.
+type RunComparison struct {
+	Run             string         `json:"run"`                  // its folder
+	Unfinished      []string       `json:"unfinished,omitempty"` // describes which of the two runs is not finished
+	Pending         int            `json:"pending,omitempty"`    // cells that an unfinished run lacks; not findings
+	Differences     []Difference   `json:"differences"`          // those that make the comparison void first
+	CommonChanges   []CommonChange `json:"together"`
+	Findings        []Finding      `json:"findings"`        // the worst first
+	MachineWarnings []string       `json:"background_load"` // what made the machine noisy before one of the runs
+	Loads           []Load         `json:"loads"`
 }
 
-// Together is the common change of all cells as a factor, without the client overhead. Its cause is
+// CommonChange is the common change of all cells as a factor, without the client overhead. Its cause is
 // the machine, or what all cells share. The rest of a cell's change is the cell's own.
-type Together struct {
-	Phase    run.Phase `json:"phase,omitempty"`
-	Quantity string    `json:"quantity"`
-	More     bool      `json:"more_is_better,omitempty"`
-	Cells    int       `json:"cells"`
-	Ratio    float64   `json:"ratio"`
+type CommonChange struct {
+	Phase        run.Phase `json:"phase,omitempty"`
+	Quantity     string    `json:"quantity"`
+	MoreIsBetter bool      `json:"more_is_better,omitempty"`
+	Cells        int       `json:"cells"`
+	Ratio        float64   `json:"ratio"`
 }
 
-// fewest is the minimum number of cells for a common change.
-const fewest = 3
+// minCells is the minimum number of cells for a common change.
+const minCells = 3
 
 // Load is the load time and the size of an archive. A run has one value, so the noise of a
 // difference is unknown. 0 = not measured.
@@ -95,39 +95,42 @@ type Load struct {
 	Bytes  [2]int64         `json:"bytes_on_disk"`
 }
 
-// Void reports whether the runs did different work or used different machines. Then their times do
+// NotComparable reports whether the runs did different work or used different machines. Then their times do
 // not show what changed.
-func (a *Against) Void() bool { return len(a.Differences) > 0 && a.Differences[0].Void }
+func (a *RunComparison) NotComparable() bool {
+	return len(a.Differences) > 0 && a.Differences[0].NotComparable
+}
 
-// OfData reports whether only the data make the comparison void.
-func (a *Against) OfData() bool {
+// OnlyDataDiffer reports whether only the data make the comparison void.
+func (a *RunComparison) OnlyDataDiffer() bool {
 	for _, d := range a.Differences {
-		if d.Void && d.What != aboutData && d.What != aboutCopies {
+		if d.NotComparable && d.Fact != aboutData && d.Fact != aboutCopies {
 			return false
 		}
 	}
-	return a.Void()
+	return a.NotComparable()
 }
 
 // Finding is the change of a cell.
 type Finding struct {
-	Cell     run.Cell         `json:"cell"`
-	Phase    run.Phase        `json:"phase,omitempty"`
-	Quantity string           `json:"quantity"` // time, throughput
-	Unit     string           `json:"unit"`
-	More     bool             `json:"more_is_better,omitempty"`
-	Base     Side             `json:"base"`
-	New      Side             `json:"new"`
-	Verdict  Verdict          `json:"verdict"`
-	Ratio    measure.Estimate `json:"ratio"`  // New divided by Base; null if one is missing
-	Own      measure.Estimate `json:"own"`    // the same without the common change of all cells, with its 95 % interval
+	Cell         run.Cell         `json:"cell"`
+	Phase        run.Phase        `json:"phase,omitempty"`
+	Quantity     string           `json:"quantity"` // time, throughput
+	Unit         string           `json:"unit"`
+	MoreIsBetter bool             `json:"more_is_better,omitempty"`
+	Base         CellResult       `json:"base"`
+	New          CellResult       `json:"new"`
+	Verdict      Verdict          `json:"verdict"`
+	Ratio        measure.Estimate `json:"ratio"` // New divided by Base; null if one is missing
+	// the same without the common change of all cells, with its 95 % interval
+	OwnRatio measure.Estimate `json:"own"`
 	P        float64          `json:"p_holm"` // of an own difference beyond the margin; 1 without a test
 
-	steady [2][]float64
+	adjusted [2][]float64
 }
 
-// Side is a run's result of a cell. Only a Right result has an estimate.
-type Side struct {
+// CellResult is a run's result of a cell. Only a Right result has an estimate.
+type CellResult struct {
 	State   State            `json:"state"`
 	Problem string           `json:"problem,omitempty"`
 	N       int              `json:"n"`
@@ -139,8 +142,8 @@ type State string
 
 // The states.
 const (
-	Right   State = "right"
-	NotMade State = "absent"
+	Correct State = "right"
+	Absent  State = "absent"
 	Wrong   State = "wrong"
 	Failed  State = "failed"
 	Untimed State = "not timed" // correct, but not measured, or the measurement may not be shown
@@ -152,33 +155,34 @@ type Verdict string
 // The verdicts, the worst first.
 const (
 	Broken         Verdict = "broken" // was correct, and is not
-	NotRight       Verdict = "not right"
+	StillIncorrect Verdict = "not right"
 	Slower         Verdict = "slower" // or less, if more is better
 	Faster         Verdict = "faster"
 	Repaired       Verdict = "repaired" // is correct, and was not
-	Gone           Verdict = "absent"
+	Missing        Verdict = "absent"
 	Added          Verdict = "new"
-	NoTimes        Verdict = "not timed"       // in at least one run
-	OtherAnswer    Verdict = "other answer"    // both are correct but differ, because the data differ: times are not comparable
-	TooFew         Verdict = "?"               // too few repetitions to decide
-	Same           Verdict = "~"               // no significant difference
-	ClientOverhead Verdict = "client overhead" // the client overhead, which is not a database's
+	NoTimes        Verdict = "not timed" // in at least one run
+	// both are correct but differ, because the data differ: times are not comparable
+	DifferentAnswer Verdict = "other answer"
+	TooFew          Verdict = "?"               // too few repetitions to decide
+	Same            Verdict = "~"               // no significant difference
+	ClientOverhead  Verdict = "client overhead" // the client overhead, which is not a database's
 )
 
 func (v Verdict) order() int {
-	return slices.Index([]Verdict{Broken, Slower, Faster, NotRight, Repaired, Gone, Added, OtherAnswer, NoTimes, TooFew, Same, ClientOverhead}, v)
+	return slices.Index([]Verdict{Broken, Slower, Faster, StillIncorrect, Repaired, Missing, Added, DifferentAnswer, NoTimes, TooFew, Same, ClientOverhead}, v)
 }
 
-// Alike reports whether a cell has no change of its own to report.
-func (v Verdict) Alike() bool {
-	return v == Same || v == ClientOverhead || v == OtherAnswer || v == TooFew || v == NoTimes
+// IsUnremarkable reports whether a cell has no change of its own to report.
+func (v Verdict) IsUnremarkable() bool {
+	return v == Same || v == ClientOverhead || v == DifferentAnswer || v == TooFew || v == NoTimes
 }
 
-// Marked reports whether the verdict is a change.
-func (v Verdict) Marked() bool { return v == Broken || v == Slower || v == Faster || v == Repaired }
+// IsChange reports whether the verdict is a change.
+func (v Verdict) IsChange() bool { return v == Broken || v == Slower || v == Faster || v == Repaired }
 
-// key identifies what is compared: a quantity of a cell in a phase.
-type key struct {
+// cellQuantity identifies what is compared: a quantity of a cell in a phase.
+type cellQuantity struct {
 	cell  run.Cell
 	phase run.Phase
 	name  string
@@ -196,29 +200,29 @@ func loads(base, other *run.Run) (out []Load) {
 	return out
 }
 
-// side is the summary of a run's samples of a cell.
-type side struct {
-	Side
+// cellData is the summary of a run's samples of a cell.
+type cellData struct {
+	CellResult
 	quantity
-	overhead bool
-	values   []float64
-	reps     []int     // repetition numbers of the values
-	steady   []float64 // the values without the slowdown of their rounds
-	digest   string    // of the results
+	isOverhead bool
+	values     []float64
+	reps       []int     // repetition numbers of the values
+	adjusted   []float64 // the values without the slowdown of their rounds
+	digest     string    // of the results
 }
 
 // Runs compares others with the base. All tests are corrected together; seed determines the
 // intervals.
 func Runs(base Run, others []Run, seed uint64) *Comparison {
-	out := &Comparison{Base: base.Dir, Began: base.Started, Margin: Margin}
+	out := &Comparison{Base: base.Dir, Started: base.Started, Margin: Margin}
 	var tests []*measure.Comparison
 	var tested []*Finding
-	before, order := gather(base)
+	before, order := groupSamples(base)
 	for _, o := range others {
-		if o.Started.After(out.Began) {
-			out.Began = o.Started
+		if o.Started.After(out.Started) {
+			out.Started = o.Started
 		}
-		now, more := gather(o)
+		now, more := groupSamples(o)
 		all := slices.Clone(order)
 		for _, k := range more {
 			if _, known := before[k]; !known {
@@ -227,21 +231,21 @@ func Runs(base Run, others []Run, seed uint64) *Comparison {
 		}
 		findings := make([]Finding, len(all))
 		for i, k := range all {
-			findings[i] = finding(k, before[k], now[k])
+			findings[i] = newFinding(k, before[k], now[k])
 		}
 		var unfinished []string
 		pending := len(findings)
 		for _, x := range []struct {
 			run     *Run
 			missing Verdict
-		}{{&base, Added}, {&o, Gone}} {
+		}{{&base, Added}, {&o, Missing}} {
 			if what := x.run.Unfinished(); what != "" {
 				unfinished = append(unfinished, what)
 				findings = slices.DeleteFunc(findings, func(f Finding) bool { return f.Verdict == x.missing })
 			}
 		}
 		pending -= len(findings)
-		shared := together(findings)
+		shared := commonChanges(findings)
 		for i := range findings {
 			f := &findings[i]
 			if f.Verdict != Same {
@@ -256,7 +260,7 @@ func Runs(base Run, others []Run, seed uint64) *Comparison {
 			t := f.test(common, seed)
 			tests, tested = append(tests, &t), append(tested, f)
 		}
-		out.Others = append(out.Others, Against{o.Dir, unfinished, pending, differences(base.Run, o.Run), shared, findings, append(base.busy(), o.busy()...), loads(base.Run, o.Run)})
+		out.Others = append(out.Others, RunComparison{o.Dir, unfinished, pending, differences(base.Run, o.Run), shared, findings, append(base.machineWarnings(), o.machineWarnings()...), loads(base.Run, o.Run)})
 	}
 	measure.CorrectTogether(tests)
 	out.Tests = len(tests)
@@ -265,7 +269,7 @@ func Runs(base Run, others []Run, seed uint64) *Comparison {
 	}
 	for _, o := range out.Others {
 		slices.SortStableFunc(o.Findings, func(a, b Finding) int {
-			return cmp.Or(cmp.Compare(a.Verdict.order(), b.Verdict.order()), cmp.Compare(b.Worse(), a.Worse()))
+			return cmp.Or(cmp.Compare(a.Verdict.order(), b.Verdict.order()), cmp.Compare(b.WorseFactor(), a.WorseFactor()))
 		})
 	}
 	return out
@@ -278,34 +282,34 @@ type Cell struct {
 	Phase          run.Phase         `json:"phase,omitempty"`
 	Quantity       string            `json:"quantity"`
 	Unit           string            `json:"unit"`
-	More           bool              `json:"more_is_better,omitempty"`
+	MoreIsBetter   bool              `json:"more_is_better,omitempty"`
 	ClientOverhead bool              `json:"client_overhead,omitempty"` // of the dry engine
-	Side
+	CellResult
 }
 
 // Cells returns what a run measured, in its order.
 func Cells(r Run) (out []Cell) {
-	sides, order := gather(r)
+	sides, order := groupSamples(r)
 	for _, k := range order {
 		x, axes := sides[k], map[string]string{}
 		names, values := k.cell.Axes()
 		for i := range names {
 			axes[names[i]] = values[i]
 		}
-		out = append(out, Cell{k.cell.Engine, axes, k.phase, x.name, x.unit, x.more, x.overhead, x.Side})
+		out = append(out, Cell{k.cell.Engine, axes, k.phase, x.name, x.unit, x.moreIsBetter, x.isOverhead, x.CellResult})
 	}
 	return out
 }
 
-// gather groups samples by what is compared, in the order of the run.
-func gather(r Run) (map[key]*side, []key) {
-	sides, order := map[key]*side{}, []key(nil)
+// groupSamples groups samples by what is compared, in the order of the run.
+func groupSamples(r Run) (map[cellQuantity]*cellData, []cellQuantity) {
+	sides, order := map[cellQuantity]*cellData{}, []cellQuantity(nil)
 	for _, s := range r.Samples {
 		for _, q := range quantitiesOf(s.Cell) {
-			k := key{s.Cell, s.Phase, q.name}
+			k := cellQuantity{s.Cell, s.Phase, q.name}
 			x := sides[k]
 			if x == nil {
-				x = &side{Side: Side{State: Untimed}, quantity: q, digest: s.Digest, overhead: r.overhead(s.Cell.Engine)}
+				x = &cellData{CellResult: CellResult{State: Untimed}, quantity: q, digest: s.Digest, isOverhead: r.isClientOverhead(s.Cell.Engine)}
 				sides[k], order = x, append(order, k)
 			}
 			x.add(s)
@@ -314,7 +318,7 @@ func gather(r Run) (map[key]*side, []key) {
 	for _, k := range order {
 		x := sides[k]
 		for _, phase := range []run.Phase{run.Warm, run.Cold} { // a wrong cold result also invalidates the warm one
-			if o := sides[key{k.cell, phase, k.name}]; o != nil && (o.State == Wrong || o.State == Failed && phase == run.Warm) {
+			if o := sides[cellQuantity{k.cell, phase, k.name}]; o != nil && (o.State == Wrong || o.State == Failed && phase == run.Warm) {
 				x.State, x.Problem = o.State, o.Problem
 			}
 		}
@@ -323,30 +327,30 @@ func gather(r Run) (map[key]*side, []key) {
 				x.State, x.Problem = Failed, cmp.Or(a.Problem, "the archive is incomplete")
 			}
 		}
-		if x.State != Right {
+		if x.State != Correct {
 			x.values = nil
 		}
 		x.N, x.Median = len(x.values), measure.MedianEstimate(x.values)
 	}
-	calm(sides)
+	removeRoundSlowdowns(sides)
 	return sides, order
 }
 
-// busy describes what made times doubtful before the run.
-func (r Run) busy() (out []string) {
+// machineWarnings describes what made times doubtful before the run.
+func (r Run) machineWarnings() (out []string) {
 	for _, w := range r.Machine.Warnings() {
 		out = append(out, fault.Name(filepath.Base(r.Dir))+": "+w)
 	}
 	return out
 }
 
-func (r Run) overhead(engine string) bool {
+func (r Run) isClientOverhead(engine string) bool {
 	return slices.ContainsFunc(r.Archives, func(a run.Archive) bool { return a.Engine == engine && a.Place == "memory" })
 }
 
-// calm removes from the values of each cell what slowed its rounds. The workload met queries every
+// removeRoundSlowdowns removes from the values of each cell what slowed its rounds. The workload met queries every
 // cell once in each round, so a slowdown that all cells of a round share is the machine's.
-func calm(sides map[key]*side) {
+func removeRoundSlowdowns(sides map[cellQuantity]*cellData) {
 	type round struct {
 		phase run.Phase
 		rep   int
@@ -354,7 +358,7 @@ func calm(sides map[key]*side) {
 	share := map[round][]float64{}
 	for k, x := range sides {
 		for i, v := range x.values {
-			if k.cell.Workload == "met" && !x.overhead {
+			if k.cell.Workload == "met" && !x.isOverhead {
 				at := round{k.phase, x.reps[i]}
 				share[at] = append(share[at], v/x.Median.Value)
 			}
@@ -362,85 +366,85 @@ func calm(sides map[key]*side) {
 	}
 	for k, x := range sides {
 		for i, v := range x.values {
-			if all := share[round{k.phase, x.reps[i]}]; len(all) >= fewest {
+			if all := share[round{k.phase, x.reps[i]}]; len(all) >= minCells {
 				v /= measure.Median(all)
 			}
-			x.steady = append(x.steady, v)
+			x.adjusted = append(x.adjusted, v)
 		}
 	}
 }
 
-// together returns the common changes of cells.
-func together(all []Finding) (out []Together) {
-	ratios := map[Together][]float64{}
+// commonChanges returns the common changes of cells.
+func commonChanges(all []Finding) (out []CommonChange) {
+	ratios := map[CommonChange][]float64{}
 	for _, f := range all {
 		if f.Verdict == Same {
-			of := Together{Phase: f.Phase, Quantity: f.Quantity, More: f.More}
+			of := CommonChange{Phase: f.Phase, Quantity: f.Quantity, MoreIsBetter: f.MoreIsBetter}
 			ratios[of] = append(ratios[of], f.Ratio.Value)
 		}
 	}
 	for _, f := range all {
-		of := Together{Phase: f.Phase, Quantity: f.Quantity, More: f.More}
-		if n := len(ratios[of]); n >= fewest {
-			out = append(out, Together{of.Phase, of.Quantity, of.More, n, measure.Median(ratios[of])})
+		of := CommonChange{Phase: f.Phase, Quantity: f.Quantity, MoreIsBetter: f.MoreIsBetter}
+		if n := len(ratios[of]); n >= minCells {
+			out = append(out, CommonChange{of.Phase, of.Quantity, of.MoreIsBetter, n, measure.Median(ratios[of])})
 			delete(ratios, of)
 		}
 	}
 	return out
 }
 
-// Worse is the common change of all cells as a factor; above 1 they are worse.
-func (x *Together) Worse() float64 {
-	if x.More {
+// WorseFactor is the common change of all cells as a factor; above 1 they are worse.
+func (x *CommonChange) WorseFactor() float64 {
+	if x.MoreIsBetter {
 		return 1 / x.Ratio
 	}
 	return x.Ratio
 }
 
 // add adds a sample. A side with an incorrect result remains incorrect.
-func (x *side) add(s run.Sample) {
+func (x *cellData) add(s run.Sample) {
 	switch {
 	case s.Verdict == run.Wrong:
 		x.State, x.Problem = Wrong, s.Problem
 	case !s.Verdict.IsCorrect() && x.State != Wrong:
 		x.State, x.Problem = Failed, s.Problem
-	case s.Measured() != nil && (x.State == Right || x.State == Untimed):
-		if v := x.of(s.Measured()); v > 0 {
-			x.State, x.values, x.reps = Right, append(x.values, v), append(x.reps, s.Rep)
+	case s.Measured() != nil && (x.State == Correct || x.State == Untimed):
+		if v := x.value(s.Measured()); v > 0 {
+			x.State, x.values, x.reps = Correct, append(x.values, v), append(x.reps, s.Rep)
 		}
 	}
 }
 
-// finding compares a cell before a test. Its verdict is Same if a test is necessary.
-func finding(k key, a, b *side) Finding {
-	absent := &side{Side: Side{State: NotMade, Median: measure.MedianEstimate(nil)}}
+// newFinding compares a cell before a test. Its verdict is Same if a test is necessary.
+func newFinding(k cellQuantity, a, b *cellData) Finding {
+	absent := &cellData{CellResult: CellResult{State: Absent, Median: measure.MedianEstimate(nil)}}
 	of := cmp.Or(a, b)
 	a, b = cmp.Or(a, absent), cmp.Or(b, absent)
 	f := Finding{
-		Cell: k.cell, Phase: k.phase, Quantity: of.name, Unit: of.unit, More: of.more, Base: a.Side, New: b.Side, Verdict: Same,
-		Ratio: measure.MedianEstimate(nil), Own: measure.MedianEstimate(nil), P: 1, steady: [2][]float64{a.steady, b.steady},
+		Cell: k.cell, Phase: k.phase, Quantity: of.name, Unit: of.unit, MoreIsBetter: of.moreIsBetter, Base: a.CellResult, New: b.CellResult, Verdict: Same,
+		Ratio: measure.MedianEstimate(nil), OwnRatio: measure.MedianEstimate(nil), P: 1, adjusted: [2][]float64{a.adjusted, b.adjusted},
 	}
-	if a.State == Right && b.State == Right {
-		r := measure.Median(b.steady) / measure.Median(a.steady)
+	if a.State == Correct && b.State == Correct {
+		r := measure.Median(b.adjusted) / measure.Median(a.adjusted)
 		f.Ratio = measure.Estimate{Value: r, Low: r, High: r}
 	}
 	bad := func(s State) bool { return s == Wrong || s == Failed }
 	switch {
 	case bad(b.State) && bad(a.State):
-		f.Verdict = NotRight
+		f.Verdict = StillIncorrect
 	case bad(b.State):
 		f.Verdict = Broken
-	case b.State == NotMade:
-		f.Verdict = Gone
-	case a.State == NotMade:
+	case b.State == Absent:
+		f.Verdict = Missing
+	case a.State == Absent:
 		f.Verdict = Added
 	case bad(a.State):
 		f.Verdict = Repaired
-	case a.State != Right || b.State != Right:
+	case a.State != Correct || b.State != Correct:
 		f.Verdict = NoTimes
 	case a.digest != b.digest && k.cell.Workload == "met":
-		f.Verdict = OtherAnswer
-	case of.overhead:
+		f.Verdict = DifferentAnswer
+	case of.isOverhead:
 		f.Verdict = ClientOverhead
 	}
 	return f
@@ -454,16 +458,16 @@ const Margin = 0.03
 // test compares the samples, without the common change of all cells. Its p is that of a difference
 // beyond the margin.
 func (f *Finding) test(common float64, seed uint64) measure.Comparison {
-	own := scaled(f.steady[1], 1/common)
-	t := measure.Compare(own, f.steady[0], seed)
-	f.Own = measure.Estimate{Value: t.Ratio, Low: t.Lo, High: t.Hi}
-	t.P = beyond(own, f.steady[0], t.Ratio)
+	own := scaled(f.adjusted[1], 1/common)
+	t := measure.Compare(own, f.adjusted[0], seed)
+	f.OwnRatio = measure.Estimate{Value: t.Ratio, Low: t.Lo, High: t.Hi}
+	t.P = pBeyondMargin(own, f.adjusted[0], t.Ratio)
 	return t
 }
 
-// beyond is the p of a difference of more than the margin. It scales one sample toward the other by
+// pBeyondMargin is the p of a difference of more than the margin. It scales one sample toward the other by
 // at most the margin, but not past it.
-func beyond(a, b []float64, ratio float64) float64 {
+func pBeyondMargin(a, b []float64, ratio float64) float64 {
 	return measure.MannWhitney(scaled(a, min(max(1/ratio, 1/(1+Margin)), 1+Margin)), b)
 }
 
@@ -477,7 +481,7 @@ func scaled(xs []float64, by float64) []float64 {
 
 func (f *Finding) judge(t *measure.Comparison) {
 	f.P = t.PHolm
-	switch worse := f.Worse() > 1; {
+	switch worse := f.WorseFactor() > 1; {
 	case t.Significant() && worse:
 		f.Verdict = Slower
 	case t.Significant():
@@ -487,19 +491,19 @@ func (f *Finding) judge(t *measure.Comparison) {
 	}
 }
 
-// Worse is the cell's own change as a factor; 1.1 = a tenth worse.
-func (f *Finding) Worse() float64 {
-	if f.More {
-		return 1 / f.Own.Value
+// WorseFactor is the cell's own change as a factor; 1.1 = a tenth worse.
+func (f *Finding) WorseFactor() float64 {
+	if f.MoreIsBetter {
+		return 1 / f.OwnRatio.Value
 	}
-	return f.Own.Value
+	return f.OwnRatio.Value
 }
 
 // Failing returns the findings that fail a gate: broken cells, correct cells that are missing now,
 // and cells that are significantly slower by more than a fraction, 0.1 for 10 %.
-func (a *Against) Failing(over float64) (out []Finding) {
+func (a *RunComparison) Failing(over float64) (out []Finding) {
 	for _, f := range a.Findings {
-		if f.Verdict == Broken || f.Verdict == Gone && f.Base.State == Right || f.Verdict == Slower && f.Worse() > 1+over {
+		if f.Verdict == Broken || f.Verdict == Missing && f.Base.State == Correct || f.Verdict == Slower && f.WorseFactor() > 1+over {
 			out = append(out, f)
 		}
 	}

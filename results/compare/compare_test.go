@@ -33,12 +33,12 @@ func TestAgainstItself(t *testing.T) {
 		var same, slow []float64
 		for cell := range 8 {
 			a, b := noisy(g, 3, 30), noisy(g, 3, 30)
-			p := beyond(b, a, measure.Median(b)/measure.Median(a))
+			p := pBeyondMargin(b, a, measure.Median(b)/measure.Median(a))
 			if same, slow = append(same, p), append(slow, p); cell == 7 {
 				for i := range b {
 					b[i] *= 1.1
 				}
-				slow[cell] = beyond(b, a, measure.Median(b)/measure.Median(a))
+				slow[cell] = pBeyondMargin(b, a, measure.Median(b)/measure.Median(a))
 			}
 		}
 		if least(measure.Holm(same)) < measure.Alpha {
@@ -104,14 +104,14 @@ func TestVerdicts(t *testing.T) {
 	a := made(t, 1, cells{"same": 3, "slower": 3, "faster": 3, "broken": 3, "fails": 3, "repaired": wrong, "neither": wrong, "gone": 3, "other": 1})
 	b := made(t, 2, cells{"same": 3, "slower": 5, "faster": 2, "broken": wrong, "fails": failed, "repaired": 3, "neither": failed, "added": 3, "other": "x"})
 	c := Runs(a, []Run{b}, 1)
-	want := map[string]Verdict{"same": Same, "slower": Slower, "faster": Faster, "broken": Broken, "fails": Broken, "repaired": Repaired, "neither": NotRight, "gone": Gone, "added": Added, "other": OtherAnswer}
+	want := map[string]Verdict{"same": Same, "slower": Slower, "faster": Faster, "broken": Broken, "fails": Broken, "repaired": Repaired, "neither": StillIncorrect, "gone": Missing, "added": Added, "other": DifferentAnswer}
 	for _, f := range c.Others[0].Findings {
 		if name := f.Cell.Value("case"); f.Verdict != want[name] {
 			t.Errorf("%s is %q, want %q", name, f.Verdict, want[name])
 		}
 		delete(want, f.Cell.Value("case"))
-		for _, s := range []Side{f.Base, f.New} {
-			if s.State != Right && (s.N > 0 || !math.IsNaN(s.Median.Value)) {
+		for _, s := range []CellResult{f.Base, f.New} {
+			if s.State != Correct && (s.N > 0 || !math.IsNaN(s.Median.Value)) {
 				t.Errorf("%s is %s, and has a number: %+v", f.Name(), s.State, s)
 			}
 		}
@@ -137,20 +137,20 @@ func TestDifferences(t *testing.T) {
 	b.Archives = []run.Archive{{Engine: "sqlite", Design: "wide", Version: "3.50", Settings: map[string]string{"cache": "1"}, Digest: "e"}}
 	var got []string
 	for _, d := range differences(a.Run, b.Run) {
-		got = append(got, map[bool]string{true: "VOID "}[d.Void]+d.What)
+		got = append(got, map[bool]string{true: "VOID "}[d.NotComparable]+d.Fact)
 	}
 	if text := strings.Join(got, "; "); text != "VOID data; VOID processor; barograph; sqlite wide: version; sqlite wide: cache" {
 		t.Error(text)
 	}
-	if x := (Against{Differences: differences(a.Run, b.Run)}); x.OfData() {
+	if x := (RunComparison{Differences: differences(a.Run, b.Run)}); x.OnlyDataDiffer() {
 		t.Error("another processor is no difference of data")
 	}
 	b.Machine.CPU = a.Machine.CPU
-	if x := (Against{Differences: differences(a.Run, b.Run)}); !x.OfData() { // each archive has more records
+	if x := (RunComparison{Differences: differences(a.Run, b.Run)}); !x.OnlyDataDiffer() { // each archive has more records
 		t.Errorf("the data alone differ, and it is said: %v", x.Differences)
 	}
 	b.Archives[0].Digest = "d"
-	if x := (Against{Differences: differences(a.Run, b.Run)}); x.OfData() {
+	if x := (RunComparison{Differences: differences(a.Run, b.Run)}); x.OnlyDataDiffer() {
 		t.Error("an archive that lacks some of the data is no difference of data alone")
 	}
 }
@@ -173,13 +173,13 @@ func TestMachine(t *testing.T) {
 	a := made(t, 1, cells{"one": 2, "two": 3, "three": 4, "four": 5})
 	b := made(t, 2, cells{"one": 4, "two": 6, "three": 8, "four": 20})
 	c := Runs(a, []Run{b}, 1).Others[0]
-	if len(c.Together) != 1 || c.Together[0].Cells != 4 || math.Abs(c.Together[0].Ratio-2) > 0.2 {
-		t.Errorf("together %+v", c.Together)
+	if len(c.CommonChanges) != 1 || c.CommonChanges[0].Cells != 4 || math.Abs(c.CommonChanges[0].Ratio-2) > 0.2 {
+		t.Errorf("together %+v", c.CommonChanges)
 	}
 	for _, f := range c.Findings {
 		want := map[bool]Verdict{true: Slower, false: Same}[f.Cell.Value("case") == "four"]
 		if f.Verdict != want {
-			t.Errorf("%s is %s, %.2f of its own", f.Name(), f.Verdict, f.Own.Value)
+			t.Errorf("%s is %s, %.2f of its own", f.Name(), f.Verdict, f.OwnRatio.Value)
 		}
 	}
 }

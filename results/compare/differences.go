@@ -11,16 +11,16 @@ import (
 
 // Difference is a fact that differs between two runs.
 type Difference struct {
-	What string `json:"what"` // "processor", "postgres wide: version"
-	Base string `json:"base"` // "" = not recorded
-	New  string `json:"new"`
-	Void bool   `json:"void"` // the runs did different work or used different machines
+	Fact          string `json:"what"` // "processor", "postgres wide: version"
+	Base          string `json:"base"` // "" = not recorded
+	New           string `json:"new"`
+	NotComparable bool   `json:"void"` // the runs did different work or used different machines
 }
 
 // fact is a named property of a run.
 type fact struct {
-	what, says string
-	void       bool // if the other run's value differs
+	name, value string
+	mustEqual   bool // if the other run's value differs
 }
 
 // differences lists the facts that differ between two runs; those that make a comparison void are
@@ -29,25 +29,25 @@ func differences(base, other *run.Run) []Difference {
 	a, b := factsOf(base), factsOf(other)
 	var out []Difference
 	at := func(all []fact, what string) int {
-		return slices.IndexFunc(all, func(f fact) bool { return f.what == what })
+		return slices.IndexFunc(all, func(f fact) bool { return f.name == what })
 	}
 	for _, f := range a {
-		if i := at(b, f.what); i < 0 {
-			out = append(out, Difference{What: f.what, Base: f.says})
-		} else if b[i].says != f.says {
-			out = append(out, Difference{f.what, f.says, b[i].says, f.void})
+		if i := at(b, f.name); i < 0 {
+			out = append(out, Difference{Fact: f.name, Base: f.value})
+		} else if b[i].value != f.value {
+			out = append(out, Difference{f.name, f.value, b[i].value, f.mustEqual})
 		}
 	}
 	for _, f := range b {
-		if at(a, f.what) < 0 {
-			out = append(out, Difference{What: f.what, New: f.says})
+		if at(a, f.name) < 0 {
+			out = append(out, Difference{Fact: f.name, New: f.value})
 		}
 	}
 	slices.SortStableFunc(out, func(x, y Difference) int {
 		switch {
-		case x.Void == y.Void:
+		case x.NotComparable == y.NotComparable:
 			return 0
-		case x.Void:
+		case x.NotComparable:
 			return -1
 		}
 		return 1
@@ -92,13 +92,13 @@ func factsOf(r *run.Run) []fact {
 		default:
 			out = append(out, fact{name + ": holds", a.Digest, true})
 		}
-		out = append(out, settings(name, a.Settings)...)
+		out = append(out, settingFacts(name, a.Settings)...)
 		if a.Table != nil {
-			out = append(out, fact{name + ": table", strings.Join(strings.Fields(a.Table.Form), " "), false})
+			out = append(out, fact{name + ": table", strings.Join(strings.Fields(a.Table.Definition), " "), false})
 		}
 		if s := a.Server; s != nil {
 			out = append(out, fact{name + ": nodes", fmt.Sprint(s.Nodes), true}, fact{name + ": profile", s.Profile, false})
-			out = append(out, settings(name+" profile", s.Settings)...)
+			out = append(out, settingFacts(name+" profile", s.Settings)...)
 			if s.Isolation != nil {
 				out = append(out, fact{name + ": isolation", fmt.Sprintf("%+v", *s.Isolation), true})
 			}
@@ -107,7 +107,7 @@ func factsOf(r *run.Run) []fact {
 	return out
 }
 
-func settings(name string, all map[string]string) (out []fact) {
+func settingFacts(name string, all map[string]string) (out []fact) {
 	for _, k := range slices.Sorted(maps.Keys(all)) {
 		out = append(out, fact{name + ": " + k, all[k], false})
 	}

@@ -45,7 +45,7 @@ func (c *collector) collect(needs []string) error {
 		c.repeat()
 	}
 	if d := c.q.Drawing; d != nil {
-		for _, b := range d.Bounds {
+		for _, b := range d.ValueConditions {
 			needs = append(slices.Clip(needs), b.Column)
 		}
 	}
@@ -81,9 +81,9 @@ func (c *collector) admits(i int) bool {
 	if c.q.Drawing == nil {
 		return true
 	}
-	for k := range c.q.Drawing.Bounds {
-		b := &c.q.Drawing.Bounds[k]
-		if col, _ := c.q.Type.Column(b.Column); !b.Admits(c.cols[col.Slot][i]) {
+	for k := range c.q.Drawing.ValueConditions {
+		b := &c.q.Drawing.ValueConditions[k]
+		if col, _ := c.q.Type.Column(b.Column); !b.Accepts(c.cols[col.Slot][i]) {
 			c.excluded++
 			return false
 		}

@@ -24,7 +24,7 @@ var ErrNoRecords = errors.New("no record matches")
 // LazyCurves are curves whose values are computed. Their intervals take far longer, and WithIntervals computes them on
 // demand.
 type LazyCurves struct {
-	run.Curves
+	run.VerificationPlot
 	places [][]point // of each of Series, along X
 	// for each of Series: how it is derived from two curves; "" = it is not derived
 	operations []stat.Operation
@@ -50,7 +50,7 @@ type point struct {
 //
 // If the question has a Drawing, the Drawing determines the curves, their axis, method and
 // interval.
-func Compute(ctx context.Context, q *question.Question, a *answer.Answer, name string, seed uint64) (*run.Curves, error) {
+func Compute(ctx context.Context, q *question.Question, a *answer.Answer, name string, seed uint64) (*run.VerificationPlot, error) {
 	d, err := ComputePoints(q, a, name, seed)
 	if err != nil {
 		return nil, err
@@ -59,14 +59,14 @@ func Compute(ctx context.Context, q *question.Question, a *answer.Answer, name s
 }
 
 // WithIntervals adds the intervals, and the marks of a scorecard, which follow from them.
-func (d *LazyCurves) WithIntervals(ctx context.Context) (*run.Curves, error) {
+func (d *LazyCurves) WithIntervals(ctx context.Context) (*run.VerificationPlot, error) {
 	if err := d.Intervals(ctx); err != nil {
 		return nil, err
 	}
 	if d.Picture == "scorecard" {
-		return &d.Curves, d.markScorecard()
+		return &d.VerificationPlot, d.markScorecard()
 	}
-	return &d.Curves, nil
+	return &d.VerificationPlot, nil
 }
 
 // ComputePoints computes the values only: Low and High are NaN until WithIntervals.
@@ -92,7 +92,7 @@ func ComputePoints(q *question.Question, a *answer.Answer, name string, seed uin
 	}
 	m := methodOf(q, seed)
 	m.note = c.noteOf(m.note, &s, by)
-	out := &LazyCurves{Curves: run.Curves{Case: q.Name, Stat: s.Name, Unit: s.Unit, Axis: c.axis, Note: m.note}, c: c, stat: s, method: m}
+	out := &LazyCurves{VerificationPlot: run.VerificationPlot{Case: q.Name, Stat: s.Name, Unit: s.Unit, Axis: c.axis, Note: m.note}, c: c, stat: s, method: m}
 	if q.Drawing != nil {
 		out.XLabel, out.YLabel, out.Baseline, out.Picture = q.Drawing.XLabel, q.Drawing.YLabel, q.Drawing.Baseline, q.Drawing.Picture
 	}
@@ -160,9 +160,9 @@ func (c *collector) noteOf(method string, s *stat.Stat, by *pictureShape) string
 		method = "all records of a curve together"
 	case s.PerCase:
 		method = "of the objects of each time and lead, then" + strings.TrimSuffix(" "+method, " of the records' statistics")
-	case s.Each != nil:
+	case s.ValuesFunc != nil:
 		method = "of the pairs of objects of each time and lead, then" + strings.TrimSuffix(" "+method, " of the records' statistics")
-	case s.Rows != nil:
+	case s.RecordsFunc != nil:
 		method = "of all objects together"
 	}
 	if c.excluded > 0 {
@@ -292,7 +292,7 @@ func (d *LazyCurves) value(op stat.Operation, p point) (float64, error) {
 			y = math.NaN()
 		}
 		return y, err
-	case d.method.Method == stat.Overall:
+	case d.method.SummaryMethod == stat.Overall:
 		a, err := d.method.value(&d.stat, d.c.q.Type, d.c.copyRows(p.rows))
 		if err != nil {
 			return a, err
@@ -311,7 +311,7 @@ func (d *LazyCurves) value(op stat.Operation, p point) (float64, error) {
 // recordCount is the number of records from which a value is computed. For statistics of objects,
 // it is the number of selected objects, or of their times and leads.
 func (d *LazyCurves) recordCount(rows []int) (n int) {
-	if !slices.Contains(d.stat.Needs, "simple_flag") || d.stat.OfObjects() && !d.stat.PerCase && d.stat.Each == nil {
+	if !slices.Contains(d.stat.Needs, "simple_flag") || d.stat.OfObjects() && !d.stat.PerCase && d.stat.ValuesFunc == nil {
 		return len(rows)
 	}
 	values, _ := d.perCase("", point{rows: rows}) // what is wrong is reported with the value
@@ -325,7 +325,7 @@ func (d *LazyCurves) recordCount(rows []int) (n int) {
 
 func (d *LazyCurves) objectValue(rows []int) float64 {
 	values := d.objectValues(rows)
-	if !d.stat.PerCase && d.stat.Each == nil && len(values) == 1 {
+	if !d.stat.PerCase && d.stat.ValuesFunc == nil && len(values) == 1 {
 		return values[0]
 	}
 	y, ok := d.method.Combine(values)
@@ -345,8 +345,8 @@ func (d *LazyCurves) objectValues(rows []int) (values []float64) {
 			c, _ := d.c.q.Type.Column(need)
 			cols[k] = all[c.Slot]
 		}
-		if d.stat.Each == nil {
-			if y, ok := d.stat.Rows(cols); ok {
+		if d.stat.ValuesFunc == nil {
+			if y, ok := d.stat.RecordsFunc(cols); ok {
 				values = append(values, y)
 			}
 			return
@@ -355,9 +355,9 @@ func (d *LazyCurves) objectValues(rows []int) (values []float64) {
 		for i, r := range rows {
 			names[i] = d.c.a.Vectors[id].Text[r]
 		}
-		values = append(values, d.stat.Each(names, cols)...)
+		values = append(values, d.stat.ValuesFunc(names, cols)...)
 	}
-	if !d.stat.PerCase && d.stat.Each == nil {
+	if !d.stat.PerCase && d.stat.ValuesFunc == nil {
 		of(rows)
 		return values
 	}
@@ -444,12 +444,12 @@ func (d *LazyCurves) interval(kind string, op stat.Operation, p point, y float64
 		return d.method.bootstrap.Difference(op, one, other)
 	case kind == "boot" && d.method.bootstrap != nil:
 		return d.method.bootstrap.Interval(&d.stat, d.c.q.Type, d.c.copyRows(p.rows))
-	case kind == "std" && d.method.Method != stat.Overall:
+	case kind == "std" && d.method.SummaryMethod != stat.Overall:
 		values, err := d.perCase(op, p)
-		se := stat.StandardError(d.method.Method, values, d.method.inflate)
-		margin := stat.Margin(d.method.confidence, se)
+		se := stat.StandardError(d.method.SummaryMethod, values, d.method.inflate)
+		margin := stat.HalfWidth(d.method.confidence, se)
 		return stat.Interval{Value: y, Low: y - margin, High: y + margin, Spread: se}, !math.IsNaN(margin), err
-	case (kind == "met_prm" || kind == "met_boot") && op == "" && d.c.q.Drawing.Finished:
+	case (kind == "met_prm" || kind == "met_boot") && op == "" && d.c.q.Drawing.FromColumns:
 		low, high, has := d.stat.Limits(map[string]byte{"met_prm": 'n', "met_boot": 'b'}[kind])
 		iv.Value = y
 		for to, column := range map[*float64]string{&iv.Low: low, &iv.High: high} {
@@ -511,7 +511,7 @@ func Widen(q *question.Question, names []string) (*question.Question, error) {
 		}
 	}
 	if q.Drawing != nil {
-		for _, b := range q.Drawing.Bounds {
+		for _, b := range q.Drawing.ValueConditions {
 			more = append(more, b.Column)
 		}
 	}
@@ -535,7 +535,7 @@ func Widen(q *question.Question, names []string) (*question.Question, error) {
 		if more = append(more, needs...); slices.Contains(needs, stat.Repeats) {
 			more = append(more, q.Type.Group.Fields...)
 		}
-		if s.Each != nil {
+		if s.ValuesFunc != nil {
 			more = append(more, "object_id")
 		}
 	}

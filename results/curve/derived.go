@@ -81,10 +81,10 @@ func (d *LazyCurves) equivalences() (drawn bool, err error) {
 	}
 	var names []string
 	low, high := -stat.EquivalenceBound, stat.EquivalenceBound
-	if b := d.c.q.Drawing.EqBounds[0]; b != nil {
+	if b := d.c.q.Drawing.EquivalenceBounds[0]; b != nil {
 		low = *b
 	}
-	if b := d.c.q.Drawing.EqBounds[1]; b != nil {
+	if b := d.c.q.Drawing.EquivalenceBounds[1]; b != nil {
 		high = *b
 	}
 	d.Note = "the difference of all cases, over all places of the axis; box 90 %, whiskers 95 % interval" + d.Note[len(d.method.note):]
@@ -117,7 +117,7 @@ func (d *LazyCurves) equivalences() (drawn bool, err error) {
 		d.Note += fmt.Sprintf("; %s: %s", name, e.Outcome())
 		d.Series = append(d.Series, run.Series{
 			Name: name, X: []float64{float64(len(names))}, Records: []int{e.N}, Y: run.Values{e.Difference},
-			Low: run.Values{e.Narrow[0]}, High: run.Values{e.Narrow[1]}, WhiskerLow: run.Values{e.Wide[0]}, WhiskerHigh: run.Values{e.Wide[1]}, Bounds: e.Bounds[:],
+			Low: run.Values{e.Narrow[0]}, High: run.Values{e.Narrow[1]}, WhiskerLow: run.Values{e.Wide[0]}, WhiskerHigh: run.Values{e.Wide[1]}, EquivalenceBounds: e.Bounds[:],
 		})
 	}
 	if d.Series == nil {

@@ -60,7 +60,7 @@ func TestDerivedCurves(t *testing.T) {
 func TestEquivalencePools(t *testing.T) {
 	q := drawn("median")
 	low, high := -2.0, 1.0
-	q.Drawing.EqBounds = [2]*float64{&low, &high}
+	q.Drawing.EquivalenceBounds = [2]*float64{&low, &high}
 	q.Drawing.Curves = []question.Group{{Field: "model", Values: [][]string{{"A"}, {"B"}}}}
 	q.Drawing.Derived = []question.Derived{{Operation: stat.Equivalence, A: []int{0}, B: []int{1}}, {Operation: stat.Diff, A: []int{0}, B: []int{1}}}
 	rows := []row{{"A", 6, 6, 1, 1}, {"A", 12, 12, 1, 6}, {"A", 18, 18, 1, 9}, {"B", 6, 6, 1, 2}, {"B", 12, 12, 1, 3}, {"B", 18, 18, 1, 3}}
@@ -70,7 +70,7 @@ func TestEquivalencePools(t *testing.T) {
 	}
 	want, _ := stat.Equivalent([]float64{1, 6, 9}, []float64{2, 3, 3}, low, high)
 	s := got.Series[0]
-	if s.Records[0] != 3 || math.Abs(s.Y[0]-8.0/3) > 1e-12 || s.Low[0] != want.Narrow[0] || s.WhiskerHigh[0] != want.Wide[1] || !slices.Equal(s.Bounds, run.Values(want.Bounds[:])) || want.Bounds[0] != -2*want.Bounds[1] {
+	if s.Records[0] != 3 || math.Abs(s.Y[0]-8.0/3) > 1e-12 || s.Low[0] != want.Narrow[0] || s.WhiskerHigh[0] != want.Wide[1] || !slices.Equal(s.EquivalenceBounds, run.Values(want.Bounds[:])) || want.Bounds[0] != -2*want.Bounds[1] {
 		t.Errorf("%+v, want %+v", s, want)
 	}
 }
@@ -137,7 +137,7 @@ func TestKindsOfIntervals(t *testing.T) {
 	if bl, bh := limits("overall", "boot", "bca"); math.IsNaN(bl) || bl == low && bh == high {
 		t.Errorf("percentile %v %v, bca %v %v", low, high, bl, bh)
 	}
-	want := stat.Margin(0.9, stat.StandardError(stat.MeanOfStats, []float64{1, 5, 9}, true))
+	want := stat.HalfWidth(0.9, stat.StandardError(stat.MeanOfStats, []float64{1, 5, 9}, true))
 	if low, high = limits("mean", "std", ""); math.Abs((high+low)/2-5) > 1e-9 || math.Abs((high-low)/2-want) > 1e-9 {
 		t.Errorf("std %v %v", low, high)
 	}

@@ -282,7 +282,7 @@ func (c *collector) equalize() (note string, err error) {
 	if valid < 0 || lead < 0 || err != nil {
 		return "", err
 	}
-	everywhere := c.q.Drawing.EqualPlaces
+	everywhere := c.q.Drawing.EqualizeAcrossAxis
 	type event struct {
 		x           float64
 		valid, lead int64

@@ -63,7 +63,7 @@ func drawn(method string) *question.Question {
 }
 
 // values draws and returns each curve's only point.
-func values(t *testing.T, q *question.Question) (names []string, ys []float64, c *run.Curves) {
+func values(t *testing.T, q *question.Question) (names []string, ys []float64, c *run.VerificationPlot) {
 	t.Helper()
 	a := answerOf(t, q, theRows)
 	c, err := curve.Compute(t.Context(), q, a, "RMSE", 1)
@@ -111,7 +111,7 @@ func TestBootstrapOfAPlot(t *testing.T) {
 	q := drawn("overall")
 	q.Drawing.Replicates, q.Drawing.Seed, q.Drawing.Confidence = 50, &seed, 0.9
 	a := answerOf(t, q, theRows)
-	var got []*run.Curves
+	var got []*run.VerificationPlot
 	for _, callers := range []uint64{1, 2} {
 		c, err := curve.Compute(t.Context(), q, a, "RMSE", callers)
 		if err != nil {
@@ -243,7 +243,7 @@ func TestUnlikeThresholds(t *testing.T) {
 			}
 		}
 		q := &question.Question{Name: "q", Type: ctc, Drawing: &question.Drawing{Stats: []string{"CSI"}, Axis: "fcst_thresh", Method: "overall"}}
-		q.Select()
+		q.SelectColumns()
 		got, err := curve.Compute(t.Context(), q, answer.Select(q, &b), "CSI", 1)
 		if err != nil || len(got.Series) != 1 || !slices.Equal(got.Series[0].X, c.x) || got.XLabel != c.label {
 			t.Errorf("%v: %+v, %v", c.thresholds, got, err)
@@ -254,7 +254,7 @@ func TestUnlikeThresholds(t *testing.T) {
 // TestOnlyWhatIsDrawn: rows that a plot's condition on values leaves out are counted.
 func TestOnlyWhatIsDrawn(t *testing.T) {
 	q := drawn("overall")
-	q.Drawing.Bounds = []question.Bound{{Column: "total", Op: "<", Value: 2}, {Column: "ffbar", Op: ">=", Value: 4}}
+	q.Drawing.ValueConditions = []question.ValueCondition{{Column: "total", Op: "<", Value: 2}, {Column: "ffbar", Op: ">=", Value: 4}}
 	c, err := curve.Compute(t.Context(), q, answerOf(t, q, theRows), "RMSE", 1)
 	if err != nil {
 		t.Fatal(err)
@@ -278,7 +278,7 @@ func TestCurvesWhoseValuesReadAsOthers(t *testing.T) {
 		{Field: "model", Values: [][]string{{"A+B"}, {"A", "B"}, {"X"}, {"X Y"}, {"A", "A"}}},
 		{Field: "vx_mask", Values: [][]string{{"Z"}, {"Y Z"}}},
 	}
-	q.Select()
+	q.SelectColumns()
 	var b record.Batch
 	b.Reset(sl1l2, "")
 	add := func(model, mask string, lead int32, fbar float64) {

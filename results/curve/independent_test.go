@@ -285,7 +285,7 @@ func randomQuestion(t *testing.T, rng *rand.Rand, name string, set []*rawLine, b
 			q.Drawing.Derived = append(q.Drawing.Derived, question.Derived{Operation: op, A: []int{0}, B: []int{1}})
 		}
 	}
-	q.Select()
+	q.SelectColumns()
 
 	// What is right: the lines of each curve and point.
 	type point struct {

@@ -28,7 +28,7 @@ func Stats(q *question.Question) []string {
 
 // method computes one value from many records.
 type method struct {
-	stat.Method
+	stat.SummaryMethod
 	bootstrap  *stat.Bootstrap // nil = no interval
 	kinds      []string        // kinds of intervals, see question.Drawing.Intervals
 	confidence float64
@@ -47,30 +47,30 @@ func methodOf(q *question.Question, seed uint64) method {
 		how = d.Method
 		replicates, m.confidence, m.kinds, m.inflate = d.Replicates, cmp.Or(d.Confidence, 0.95), d.Intervals, !d.NoVIF
 		b.Block = d.Block
-		b.Kind = map[string]stat.Kind{"pivotal": stat.Pivotal, "bca": stat.BCa}[d.BootCI]
+		b.Method = map[string]stat.IntervalMethod{"pivotal": stat.Pivotal, "bca": stat.BCa}[d.BootCI]
 		if d.Seed != nil {
 			seed = *d.Seed
 		}
 	}
 	switch how {
 	case "mean":
-		m.Method, m.note = stat.MeanOfStats, "mean of the records' statistics"
+		m.SummaryMethod, m.note = stat.MeanOfStats, "mean of the records' statistics"
 	case "median":
-		m.Method, m.note = stat.MedianOfStats, "median of the records' statistics"
+		m.SummaryMethod, m.note = stat.MedianOfStats, "median of the records' statistics"
 	case "sum":
-		m.Method, m.note = stat.SumOfStats, "sum of the records' statistics"
+		m.SummaryMethod, m.note = stat.SumOfStats, "sum of the records' statistics"
 	}
 	if q.Drawing != nil && slices.Contains([]string{"box", "revision", "contour"}, q.Drawing.Picture) { // nobody would see them
 		replicates, m.kinds = 0, nil
 	}
-	if replicates > 0 && m.Method == stat.Overall {
+	if replicates > 0 && m.SummaryMethod == stat.Overall {
 		b.Replicates, b.Confidence, b.Seed = replicates, m.confidence, seed
 		m.bootstrap = &b
 		together := "in circular blocks"
 		if b.Block == 1 {
 			together = "one by one"
 		}
-		kind := map[stat.Kind]string{stat.Pivotal: "pivotal ", stat.BCa: "bias-corrected "}[b.Kind]
+		kind := map[stat.IntervalMethod]string{stat.Pivotal: "pivotal ", stat.BCa: "bias-corrected "}[b.Method]
 		m.interval = fmt.Sprintf("; %g %% %sinterval by bootstrap over records %s, %d replicates, seed %d", math.Round(1e4*m.confidence)/100, kind, together, replicates, seed)
 	}
 	return m
@@ -89,7 +89,7 @@ func (m *method) kind(i int) string {
 
 // value computes s from records; NaN if they do not define it.
 func (m *method) value(s *stat.Stat, t *record.LineType, cols [][]float64) (float64, error) {
-	y, ok, err := stat.Summarize(m.Method, s, t, cols)
+	y, ok, err := stat.Summarize(m.SummaryMethod, s, t, cols)
 	if err != nil || !ok {
 		return math.NaN(), err
 	}

@@ -19,7 +19,7 @@ import (
 // records, these are the columns that METviewer's SQL selects: one row for each record of each curve, and none of a derived
 // curve, because METviewer derives it from these rows when it draws.
 func (d *LazyCurves) Metviewer() (rows [][]string, err error) {
-	records := d.method.Method != stat.Overall || d.Picture == "box"
+	records := d.method.SummaryMethod != stat.Overall || d.Picture == "box"
 	if records && d.Baseline != "" || d.stat.OfObjects() || d.c.q.Drawing.ShowsLineType() || slices.Contains([]string{"scorecard", "revision", Equivalence}, d.Picture) {
 		return nil, fault.Misuse("--format metviewer", "has no columns for the data of "+d.Case, "use --format csv")
 	}
@@ -67,7 +67,7 @@ func (m *metviewerRows) selected() ([][]string, error) {
 	}
 	keys = question.Unique(append(keys, "fcst_var"))
 	decimals, names, columns := 7, []string(nil), []string(nil) // columns of the line type, and METviewer's names of them
-	if drawing := m.c.q.Drawing; drawing != nil && drawing.Finished || question.Finished(m.c.q.Type) {
+	if drawing := m.c.q.Drawing; drawing != nil && drawing.FromColumns || question.IsDefaultStatFromColumn(m.c.q.Type) {
 		low, high, _ := m.stat.Limits('n')
 		bootLow, bootHigh, _ := m.stat.Limits('b')
 		decimals, names, columns = -1, []string{"stat_ncl", "stat_ncu", "stat_bcl", "stat_bcu"}, []string{low, high, bootLow, bootHigh}

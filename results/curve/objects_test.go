@@ -16,8 +16,8 @@ import (
 // objects of other times have the same names.
 func TestGreatestInterest(t *testing.T) {
 	pairs, _ := record.TypeByName("MODE_OBJ_PAIR")
-	q := &question.Question{Name: "q", Type: pairs, Drawing: &question.Drawing{Stats: []string{"MAXINTF_SA"}, Axis: "fcst_lead", Method: "mean", Finished: true}}
-	q.Select()
+	q := &question.Question{Name: "q", Type: pairs, Drawing: &question.Drawing{Stats: []string{"MAXINTF_SA"}, Axis: "fcst_lead", Method: "mean", FromColumns: true}}
+	q.SelectColumns()
 	var b record.Batch
 	b.Reset(pairs, "")
 	header := b.AddHeader(record.DefaultHeader())
@@ -55,9 +55,9 @@ func TestGreatestInterest(t *testing.T) {
 // each object in the order of its times.
 func TestRevisedObjects(t *testing.T) {
 	lt, _ := record.TypeByName("MTD_2D_OBJ")
-	q := &question.Question{Name: "q", Type: lt, Drawing: &question.Drawing{Stats: []string{"2D_AREA_FSA"}, Axis: "fcst_lead", Method: "mean", Finished: true}}
+	q := &question.Question{Name: "q", Type: lt, Drawing: &question.Drawing{Stats: []string{"2D_AREA_FSA"}, Axis: "fcst_lead", Method: "mean", FromColumns: true}}
 	q.Header[record.FcstVar] = []string{"REV_APCP"}
-	q.Select()
+	q.SelectColumns()
 	var b record.Batch
 	b.Reset(lt, "")
 	h := record.DefaultHeader()

@@ -273,7 +273,7 @@ func (s *pictureBuilder) value() error {
 				}
 			}
 		}
-		how := s.method.Method
+		how := s.method.SummaryMethod
 		if how == stat.Overall {
 			how = stat.MedianOfStats
 		}
@@ -333,7 +333,7 @@ func (s *pictureBuilder) spreadSkill() error {
 
 // ShareAxis draws a statistic against the right axis of another one's picture, and reports whether
 // they have the same lower axis.
-func ShareAxis(left, right *run.Curves) bool {
+func ShareAxis(left, right *run.VerificationPlot) bool {
 	if left == nil || left.Axis != right.Axis {
 		return false
 	}
@@ -358,7 +358,7 @@ func JoinsStatistics(q *question.Question) bool {
 
 // JoinStatistics returns one picture of the statistics of a question. The names of its curves begin with the
 // statistic, unless they contain it already.
-func JoinStatistics(all []*run.Curves, q *question.Question) *run.Curves {
+func JoinStatistics(all []*run.VerificationPlot, q *question.Question) *run.VerificationPlot {
 	out := *all[0]
 	var names, notes []string
 	out.Series = nil
@@ -412,7 +412,7 @@ func (d *LazyCurves) mark(s *run.Series, k int, p point) (int, error) {
 		return run.MarkTooFew, nil
 	}
 	how := 0
-	if d.method.Method == stat.Overall {
+	if d.method.SummaryMethod == stat.Overall {
 		switch {
 		case math.Abs(s.Y[k]) > 2.5758*(s.High[k]-s.Low[k])/(2*1.96):
 			how = 2 * run.MarkBetter
@@ -421,12 +421,12 @@ func (d *LazyCurves) mark(s *run.Series, k int, p point) (int, error) {
 		}
 	} else if values, err := d.perCase(stat.Diff, p); err != nil {
 		return 0, err
-	} else if sure := stat.MeanDiffersConfidence(values); sure >= 0.99 {
+	} else if sure := stat.MeanDifferenceConfidence(values); sure >= 0.99 {
 		how = 2 * run.MarkBetter
 	} else if sure >= 0.95 {
 		how = run.MarkBetter
 	}
-	perfect, ok := d.stat.Perfect()
+	perfect, ok := d.stat.PerfectScore()
 	if how == 0 || !ok || math.IsNaN(perfect) {
 		return 0, nil
 	}
@@ -443,7 +443,7 @@ func (d *LazyCurves) mark(s *run.Series, k int, p point) (int, error) {
 
 // MergeScorecards appends the rows of another scorecard to to. It reports false and changes nothing if one of them is no
 // scorecard or their axes differ.
-func MergeScorecards(to, more *run.Curves) bool {
+func MergeScorecards(to, more *run.VerificationPlot) bool {
 	if to == nil || to.Picture != "scorecard" || more.Picture != to.Picture || to.Axis != more.Axis {
 		return false
 	}
@@ -462,7 +462,7 @@ func (d *LazyCurves) boxes() error {
 				return err
 			}
 			if b, ok := stat.BoxOf(values); ok {
-				s.WhiskerLow[k], s.Low[k], s.Y[k], s.High[k], s.WhiskerHigh[k], s.Outliers[k] = b.WhiskerLow, b.Lower, b.Middle, b.Upper, b.WhiskerHigh, b.Outliers
+				s.WhiskerLow[k], s.Low[k], s.Y[k], s.High[k], s.WhiskerHigh[k], s.Outliers[k] = b.WhiskerLow, b.LowerQuartile, b.Median, b.UpperQuartile, b.WhiskerHigh, b.Outliers
 			}
 		}
 	}

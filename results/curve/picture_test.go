@@ -58,7 +58,7 @@ func TestPictures(t *testing.T) {
 	}
 }
 
-func points(c *run.Curves) string {
+func points(c *run.VerificationPlot) string {
 	out := fmt.Sprintf("%s %s:", c.Axis, c.Stat)
 	for i := range c.Series[0].X {
 		out += fmt.Sprintf(" %.3g,%.3g", c.Series[0].X[i], c.Series[0].Y[i])
@@ -172,7 +172,7 @@ func TestRevisionTests(t *testing.T) {
 	}
 	q := &question.Question{Name: "q", Type: lt, Drawing: &question.Drawing{Picture: "revision", Axis: "fcst_valid_beg", Method: "median"}}
 	q.Header[record.Model] = []string{"gfs"}
-	q.Select()
+	q.SelectColumns()
 	got, err := curve.Compute(t.Context(), q, answer.Select(q, b), "MAE", 1)
 	if err != nil {
 		t.Fatal(err)

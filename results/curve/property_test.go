@@ -62,7 +62,7 @@ func TestWordsOfRandomQuestions(t *testing.T) {
 		}
 		stat := []string{"RMSE", "ME", "MAE"}[random.IntN(3)]
 		q.Adapt(&before, stat)
-		q.Select()
+		q.SelectColumns()
 		for _, f := range order {
 			if c, err := question.ColumnByName(sl1l2, f.String()); err == nil && !slices.ContainsFunc(q.Columns, func(have question.Column) bool { return have.Name == f.String() }) {
 				q.Columns = append(q.Columns, c)
@@ -108,14 +108,14 @@ func TestWordsOfRandomQuestions(t *testing.T) {
 		if want := curvesOf(q, a); len(want) != len(got.Series) {
 			t.Errorf("seed %d: %d curves of %d: %v", seed, len(got.Series), len(want), names)
 		}
-		rows := curve.Rows([]*run.Curves{got})
+		rows := curve.Rows([]*run.VerificationPlot{got})
 		for i := range rows.Rows {
 			if rows.Vectors[0].Text[i] != stat || !names[rows.Vectors[1].Text[i]] {
 				t.Errorf("seed %d: CSV has %s, %q", seed, rows.Vectors[0].Text[i], rows.Vectors[1].Text[i])
 			}
 		}
 		other := *q
-		if question.Rename([]*question.Question{q, &other}); len(q.Changed) > 0 {
+		if question.RenameChanged([]*question.Question{q, &other}); len(q.Changed) > 0 {
 			want := regexp.MustCompile(`[^A-Za-z0-9_.-]+`).ReplaceAllString(strings.Join(q.Header[record.FcstVar], "_")+"_SL1L2", "_")
 			if q.Name != strings.TrimPrefix(want, "_") || other.Name == q.Name {
 				t.Errorf("seed %d: files are called %q and %q, want %q", seed, q.Name, other.Name, want)
@@ -194,7 +194,7 @@ func TestCurvesOfRandomGroups(t *testing.T) {
 		}
 		made := question.Derived{Operation: "DIFF", A: side(), B: side()}
 		q.Drawing.Derived = []question.Derived{made}
-		q.Select()
+		q.SelectColumns()
 		var b record.Batch
 		b.Reset(sl1l2, "")
 		type line struct {

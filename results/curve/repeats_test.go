@@ -39,7 +39,7 @@ func asked(t *testing.T, lineType string, d *question.Drawing, lines ...line) (*
 	}
 	q := &question.Question{Name: "q", Type: lt, Drawing: d}
 	q.Header[record.Model] = []string{"gfs"}
-	q.Select()
+	q.SelectColumns()
 	return q, answer.Select(q, b)
 }
 

@@ -18,7 +18,7 @@ import (
 
 // Text writes a statistic as a table: a line for each curve and point, rounded to METviewer's seven
 // decimals.
-func Text(w io.Writer, c *run.Curves) error {
+func Text(w io.Writer, c *run.VerificationPlot) error {
 	tw := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	unit := map[run.Axis]string{run.ByLead: " (h)", run.ByLevel: " (hPa)"}[c.Axis]
 	fmt.Fprintf(tw, "series\t%s%s\tN\t%s\tinterval\n", c.Axis, unit, c.Stat)
@@ -35,7 +35,7 @@ func Text(w io.Writer, c *run.Curves) error {
 }
 
 // Rows returns statistics of one axis as rows: one for each statistic, curve and point.
-func Rows(all []*run.Curves) *answer.Answer {
+func Rows(all []*run.VerificationPlot) *answer.Answer {
 	at := question.Column{Name: string(all[0].Axis), Kind: question.Number}
 	if all[0].Axis == run.ByTime || all[0].Axis == run.ByInit {
 		at.Kind = question.Time

@@ -50,7 +50,7 @@ func TestEqualisation(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			q := byLead()
-			q.Drawing.EventEqual, q.Drawing.EqualPlaces = c.equal, c.places
+			q.Drawing.EventEqual, q.Drawing.EqualizeAcrossAxis = c.equal, c.places
 			got, err := curve.ComputePoints(q, answerOf(t, q, leads()), "RMSE", 1)
 			if err != nil {
 				t.Fatal(err)

@@ -81,13 +81,13 @@ func newEvidence(p *point, sigma float64) *evidence {
 		cause := map[string]string{"lock": locks, "network": peerWaits, "cpu": serverWork}[w.Kind]
 		if w.Kind == "disk" {
 			cause = diskReads
-			if logOfWrites.MatchString(w.What) {
+			if logOfWrites.MatchString(w.Event) {
 				cause = logWrites
 			}
 		}
 		e.sessions += w.Sessions
 		e.waiting[cause] += w.Sessions
-		e.most[cause] = cmp.Or(e.most[cause], w.What)
+		e.most[cause] = cmp.Or(e.most[cause], w.Event)
 	}
 	return e
 }

@@ -14,7 +14,7 @@ import (
 
 // OfComparison returns the report that compares runs with the first of them.
 func OfComparison(c *compare.Comparison) *Report {
-	out := newReport("", filepath.Base(c.Base), c.Began, "What changed between the runs?")
+	out := newReport("", filepath.Base(c.Base), c.Started, "What changed between the runs?")
 	out.Data = map[string]any{"comparison": c}
 	for i := range c.Others {
 		a := &c.Others[i]
@@ -23,18 +23,18 @@ func OfComparison(c *compare.Comparison) *Report {
 		other := table("what", "was", "is")
 		for _, d := range a.Differences {
 			t := other
-			if d.Void {
+			if d.NotComparable {
 				t = voids
 			}
-			t.add("", texts(d.What, cmp.Or(d.Base, none), cmp.Or(d.New, none))...)
+			t.add("", texts(d.Fact, cmp.Or(d.Base, none), cmp.Or(d.New, none))...)
 		}
 		for _, what := range a.Unfinished {
 			out.Answers = append(out.Answers, Words{"alarm", fmt.Sprintf("NOT FINISHED: %s. %d cells that it has not measured are left out.", what, a.Pending)})
 		}
-		if a.Void() {
+		if a.NotComparable() {
 			out.Answers = append(out.Answers, Words{"alarm", void(name, a)})
 		}
-		for _, w := range a.Busy {
+		for _, w := range a.MachineWarnings {
 			out.Warnings = appendNew(out.Warnings, w)
 		}
 		out.Answers = append(out.Answers, verdict(tally(a, compare.Broken) == 0, changes(name, a)))
@@ -51,15 +51,15 @@ func OfComparison(c *compare.Comparison) *Report {
 }
 
 // void describes what a void comparison still shows.
-func void(name string, a *compare.Against) string {
-	if a.OfData() {
+func void(name string, a *compare.RunComparison) string {
+	if a.OnlyDataDiffer() {
 		return "VOID: " + name + " used other data (see “What makes the comparison void”). The differences below include the effect of the data, so they do not compare the speed of databases."
 	}
 	return "VOID: " + name + " did other work, or ran on another machine (see “What makes the comparison void”). The differences below do not compare the speed of databases."
 }
 
 // tally counts the findings with a verdict.
-func tally(a *compare.Against, v compare.Verdict) (n int) {
+func tally(a *compare.RunComparison, v compare.Verdict) (n int) {
 	for i := range a.Findings {
 		if a.Findings[i].Verdict == v {
 			n++
@@ -69,7 +69,7 @@ func tally(a *compare.Against, v compare.Verdict) (n int) {
 }
 
 // changes describes what changed in the cells.
-func changes(name string, a *compare.Against) string {
+func changes(name string, a *compare.RunComparison) string {
 	var parts []string
 	for _, v := range []struct {
 		compare.Verdict
@@ -78,11 +78,11 @@ func changes(name string, a *compare.Against) string {
 		{compare.Broken, "broken"},
 		{compare.Slower, "slower"},
 		{compare.Faster, "faster"},
-		{compare.NotRight, "correct in neither run"},
+		{compare.StillIncorrect, "correct in neither run"},
 		{compare.Repaired, "repaired"},
-		{compare.Gone, "absent"},
+		{compare.Missing, "absent"},
 		{compare.Added, "new"},
-		{compare.OtherAnswer, "correct with another result"},
+		{compare.DifferentAnswer, "correct with another result"},
 		{compare.NoTimes, "not timed"},
 		{compare.TooFew, "with too few repetitions to compare"},
 		{compare.Same, "without a significant difference"},
@@ -94,7 +94,7 @@ func changes(name string, a *compare.Against) string {
 	}
 	var words strings.Builder
 	fmt.Fprintf(&words, "%s, of %s: %s.", name, several(len(a.Findings), "cell"), list(parts))
-	for _, x := range a.Together {
+	for _, x := range a.CommonChanges {
 		if math.Abs(math.Log(x.Ratio)) > math.Log(1+compare.Margin) {
 			fmt.Fprintf(&words, " The %s of all %d cells together changed by a factor of %s: the cause is the machine or the client.", strings.TrimSpace(string(x.Phase)+" "+x.Quantity), x.Cells, number(x.Ratio))
 		}
@@ -106,41 +106,41 @@ func changes(name string, a *compare.Against) string {
 const shown = 30
 
 // findings lists all cells, those that changed first.
-func findings(a *compare.Against, c *compare.Comparison) *Table {
+func findings(a *compare.RunComparison, c *compare.Comparison) *Table {
 	t := table("cell", "what", "was", "is", "ratio (×)", "own ratio (×)", "p", "verdict")
 	t.Note = fmt.Sprintf("Medians with their 95 %% intervals. Own ratio: the ratio divided by the common change of all cells, which comes from the machine or the client, or from a round of the study that was slower. "+
 		"A cell is faster or slower if its own ratio differs by more than %.0f %% and significantly (two-sided Mann–Whitney rank tests, %s corrected together by Holm’s method). "+
 		"Two identical runs can differ by %.0f %%. “~”: no such difference; “?”: too few repetitions to show one.", 100*c.Margin, several(c.Tests, "test"), 100*c.Margin) + " The terminal shows only the cells that changed; --html FILE and --json have all."
 	for i := range a.Findings {
 		f := &a.Findings[i]
-		mark := Cell{Text: string(f.Verdict), Class: map[compare.Verdict]string{compare.Broken: "bad", compare.NotRight: "bad", compare.Slower: "bad", compare.Faster: "ok", compare.Repaired: "ok"}[f.Verdict]}
-		if !f.Verdict.Marked() {
+		mark := Cell{Text: string(f.Verdict), Class: map[compare.Verdict]string{compare.Broken: "bad", compare.StillIncorrect: "bad", compare.Slower: "bad", compare.Faster: "ok", compare.Repaired: "ok"}[f.Verdict]}
+		if !f.Verdict.IsChange() {
 			mark.Class = "dim"
 		}
 		p := dim(none)
-		if !math.IsNaN(f.Own.Value) {
+		if !math.IsNaN(f.OwnRatio.Value) {
 			p = value(f.P, probability(f.P))
 		}
-		t.add("", text(f.Name()), text(f.Quantity+" ("+f.Unit+")"), sideCell(f.Base), sideCell(f.New), estimate(f.Ratio), estimate(f.Own), p, mark)
-		t.Rows[i].Quiet = f.Verdict.Alike() || i >= shown
+		t.add("", text(f.Name()), text(f.Quantity+" ("+f.Unit+")"), sideCell(f.Base), sideCell(f.New), estimate(f.Ratio), estimate(f.OwnRatio), p, mark)
+		t.Rows[i].Quiet = f.Verdict.IsUnremarkable() || i >= shown
 	}
 	return t
 }
 
 // sideCell returns a median, or the reason why it is missing.
-func sideCell(s compare.Side) Cell {
-	if s.State == compare.Right {
+func sideCell(s compare.CellResult) Cell {
+	if s.State == compare.Correct {
 		return estimate(s.Median)
 	}
 	return bad(string(s.State))
 }
 
 // ratios draws the change of each cell as a factor.
-func ratios(a *compare.Against) []Drawing {
+func ratios(a *compare.RunComparison) []Drawing {
 	p := plot.Rows{Frame: plot.Frame{Subtitle: "New divided by old, without the common change of all cells, with its 95 % interval; 1 = unchanged", XLabel: "ratio (logarithmic)", Width: pageWidth}, Unit: "×", Log: true}
 	for i := range a.Findings {
-		if f := &a.Findings[i]; !math.IsNaN(f.Own.Value) {
-			p.AddRow("", plot.Row{Label: f.Name(), Group: f.Cell.Engine, Value: plot.Value{V: f.Own.Value, Lo: f.Own.Low, Hi: f.Own.High}})
+		if f := &a.Findings[i]; !math.IsNaN(f.OwnRatio.Value) {
+			p.AddRow("", plot.Row{Label: f.Name(), Group: f.Cell.Engine, Value: plot.Value{V: f.OwnRatio.Value, Lo: f.OwnRatio.Low, Hi: f.OwnRatio.High}})
 		}
 	}
 	if len(p.Panels) == 0 {
@@ -149,7 +149,7 @@ func ratios(a *compare.Against) []Drawing {
 	return []Drawing{p}
 }
 
-func loadChanges(a *compare.Against) *Table {
+func loadChanges(a *compare.RunComparison) *Table {
 	t := table("engine", "design", "load, was (s)", "is (s)", "ratio (×)", "on disk, was (MB)", "is (MB)", "ratio (×)")
 	t.Note = "Each is one load, so noise cannot be distinguished from a change."
 	for _, l := range a.Loads {

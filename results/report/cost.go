@@ -85,9 +85,9 @@ func costTable(all []run.Sample) *Table {
 	for i := range all {
 		s, f := &all[i], all[i].Fault
 		before, without, back := dim(none), dim(none), dim(none)
-		if m := s.Measured(); m != nil && m.Cost != nil {
-			c := m.Cost
-			before, without, back = numeric(c.Rate), value(c.NoSuccess.Seconds(), fmt.Sprintf("%.1f", c.NoSuccess.Seconds())), when(c.RecoveryTime >= 0, value(c.RecoveryTime.Seconds(), fmt.Sprintf("%.1f", c.RecoveryTime.Seconds())), "not again")
+		if m := s.Measured(); m != nil && m.FaultCost != nil {
+			c := m.FaultCost
+			before, without, back = numeric(c.RateBefore), value(c.TimeWithoutSuccess.Seconds(), fmt.Sprintf("%.1f", c.TimeWithoutSuccess.Seconds())), when(c.RecoveryTime >= 0, value(c.RecoveryTime.Seconds(), fmt.Sprintf("%.1f", c.RecoveryTime.Seconds())), "not again")
 		}
 		var became []string
 		for _, kind := range slices.Sorted(maps.Keys(f.Errors)) {
@@ -173,7 +173,7 @@ func timelines(s *run.Sample, m *run.Measured) []Drawing {
 	rate, latency := plot.Lines{Frame: frame, Coordinate: plot.Numbers}, plot.Lines{Frame: frame, Coordinate: plot.Numbers, LogAbove: 20}
 	rate.YLabel, latency.YLabel = "operations/s", "latency since due (ms)"
 	for _, x := range s.Fault.Moments {
-		at := plot.Moment{At: x.At.Seconds(), Label: x.What}
+		at := plot.Moment{At: x.At.Seconds(), Label: x.Command}
 		rate.Moments, latency.Moments = append(rate.Moments, at), append(latency.Moments, at)
 	}
 	add := func(to *plot.Lines, name string, at, v float64) {
@@ -201,8 +201,8 @@ func costInWords(all []run.Sample) (out []Words) {
 	for i := range all {
 		s := &all[i]
 		words := faultName(s) + ": no figure, because its results were not correct"
-		if m := s.Measured(); m != nil && m.Cost != nil {
-			words = fmt.Sprintf("%s %.1f s without service, %s operations lost", faultName(s), m.Cost.NoSuccess.Seconds(), count(s.Fault.Lost))
+		if m := s.Measured(); m != nil && m.FaultCost != nil {
+			words = fmt.Sprintf("%s %.1f s without service, %s operations lost", faultName(s), m.FaultCost.TimeWithoutSuccess.Seconds(), count(s.Fault.Lost))
 		}
 		if h := s.Fault.History; h != nil && len(unmetGuarantees(h)) > 0 {
 			words += ", " + strings.Join(unmetGuarantees(h), "; ")

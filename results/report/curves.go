@@ -14,20 +14,20 @@ import (
 )
 
 // Curves draws a verification plot against the lead, the pressure level or the valid time.
-func Curves(c *run.Curves, format plot.Format) ([]byte, error) {
+func Curves(c *run.VerificationPlot, format plot.Format) ([]byte, error) {
 	return drawnCurves{c, 0, format}.Draw()
 }
 
 // drawnCurves is a verification plot with a width in px; 0 is the width of a separate picture.
 type drawnCurves struct {
-	*run.Curves
+	*run.VerificationPlot
 	width  int
 	format plot.Format
 }
 
 // Draw draws the plot; it returns an error for an unknown axis.
 func (d drawnCurves) Draw() ([]byte, error) {
-	c := d.Curves
+	c := d.VerificationPlot
 	axes := map[run.Axis]struct {
 		by    plot.Coordinate
 		label string
@@ -62,7 +62,7 @@ func (d drawnCurves) Draw() ([]byte, error) {
 		l.Coordinate, l.YLabel, l.References = plot.Numbers, "difference of "+label, []plot.Reference{{Value: 0, Label: "no difference"}}
 		for _, s := range c.Series {
 			for i, side := range []string{"lower", "upper"} {
-				l.References = append(l.References, plot.Reference{Value: s.Bounds[i], Label: side + " bound of " + s.Name})
+				l.References = append(l.References, plot.Reference{Value: s.EquivalenceBounds[i], Label: side + " bound of " + s.Name})
 			}
 		}
 	}
@@ -110,7 +110,7 @@ func (d drawnCurves) Draw() ([]byte, error) {
 }
 
 // counts returns the smallest and the largest number of records behind a point of the curves.
-func counts(c *run.Curves) (least, most int) {
+func counts(c *run.VerificationPlot) (least, most int) {
 	var all []int
 	for _, s := range c.Series {
 		all = append(all, s.Records...)
@@ -124,7 +124,7 @@ func counts(c *run.Curves) (least, most int) {
 // countsOf returns the number of records behind each point of a curve. It contains no holes. It is
 // nil for pictures whose points are not computed from records only, and for runs of earlier
 // versions.
-func countsOf(s run.Series, c *run.Curves) []float64 {
+func countsOf(s run.Series, c *run.VerificationPlot) []float64 {
 	if _, known := pictures(c); known || c.Picture == "equivalence" || c.Picture == "revision" || len(s.Records) == 0 {
 		return nil
 	}
@@ -138,7 +138,7 @@ func countsOf(s run.Series, c *run.Curves) []float64 {
 // broken is a curve with a missing value in each of its holes, so that no line is
 // drawn across them. A hole is a gap of more than one and a half of the curve's usual
 // step: on an axis of times every one, on others where another curve has a value.
-func broken(s run.Series, c *run.Curves) run.Series {
+func broken(s run.Series, c *run.VerificationPlot) run.Series {
 	order := make([]int, len(s.X))
 	for i := range order {
 		order[i] = i
@@ -218,11 +218,11 @@ func references(name string) []plot.Reference {
 
 // verification draws the curves of a run. Cases with the same curves share a picture. If one
 // picture cannot show all curves, they are split by a word of their names.
-func verification(all []*run.Curves) Section {
+func verification(all []*run.VerificationPlot) Section {
 	s := Section{ID: "verification", Title: "Verification", SideBySide: true, Words: say("The reference results, which all proven results equal.")}
-	var drawn []*run.Curves
+	var drawn []*run.VerificationPlot
 	for _, c := range all {
-		if i := slices.IndexFunc(drawn, func(d *run.Curves) bool { return sameCurves(c, d) }); i >= 0 {
+		if i := slices.IndexFunc(drawn, func(d *run.VerificationPlot) bool { return sameCurves(c, d) }); i >= 0 {
 			s.Notes = append(s.Notes, c.Case+" ("+c.Title+") gives the same curves as "+drawn[i].Case+".")
 			continue
 		}
@@ -233,7 +233,7 @@ func verification(all []*run.Curves) Section {
 		drawn = append(drawn, c)
 		s.Parts = append(s.Parts, Section{Title: "The points of " + c.Case, Small: c.Title, Folded: true, Table: pointTable(c)})
 		for _, part := range split(c) {
-			s.Pictures = append(s.Pictures, drawnCurves{Curves: part, width: curveWidth})
+			s.Pictures = append(s.Pictures, drawnCurves{VerificationPlot: part, width: curveWidth})
 		}
 	}
 	if len(drawn) == 0 {
@@ -246,7 +246,7 @@ func verification(all []*run.Curves) Section {
 const mostPoints = 200
 
 // pointTable lists the points of a case's picture.
-func pointTable(c *run.Curves) *Table {
+func pointTable(c *run.VerificationPlot) *Table {
 	t, all := table("curve", string(c.Axis), "n", c.Stat, "low", "high"), 0
 	for _, s := range c.Series {
 		for i, x := range s.X {
@@ -273,16 +273,16 @@ func pointTable(c *run.Curves) *Table {
 	return t
 }
 
-func sameCurves(a, b *run.Curves) bool {
+func sameCurves(a, b *run.VerificationPlot) bool {
 	return a.Stat == b.Stat && a.Axis == b.Axis && len(a.Series) > 0 &&
 		fmt.Sprint(a.Series) == fmt.Sprint(b.Series) // as text, since NaN is not equal to itself
 }
 
 // split divides curves with names such as "G2/NHX P500" by the word that results in the fewest
 // pictures of at most plot.Hues curves each.
-func split(c *run.Curves) []*run.Curves {
+func split(c *run.VerificationPlot) []*run.VerificationPlot {
 	if len(c.Series) <= plot.Hues {
-		return []*run.Curves{c}
+		return []*run.VerificationPlot{c}
 	}
 	var best [][]run.Series
 	var title []string
@@ -296,9 +296,9 @@ func split(c *run.Curves) []*run.Curves {
 		}
 	}
 	if best == nil {
-		return []*run.Curves{c}
+		return []*run.VerificationPlot{c}
 	}
-	out := make([]*run.Curves, len(best))
+	out := make([]*run.VerificationPlot, len(best))
 	for i, g := range best {
 		part := *c
 		part.Title, part.Series = c.Title+" · "+title[i], g

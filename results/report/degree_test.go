@@ -32,7 +32,7 @@ func TestDegreesAreNotRankedTogether(t *testing.T) {
 	f := madeScans(t)
 	samples := f.Samples()
 	for i := range samples {
-		if f.Run.ConfigOf(samples[i].Cell) == 1 {
+		if f.Run.ConfigIndex(samples[i].Cell) == 1 {
 			samples[i].Proof = "digest"
 		}
 	}

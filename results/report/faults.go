@@ -33,7 +33,7 @@ func openKills(dir string, of *run.Run, kills []run.Sample) *Report {
 		Section{
 			ID: "questions", Title: "Node failure during queries", Terminal: true, Words: say("A client runs the cases in turn and compares every result with the reference: a call returns the correct result or fails."),
 			Table: killTable(kills, run.DuringQuestions, []string{"correct results", "of these, while the node was down", "wrong results"}, func(k *run.Kill) []Cell {
-				return []Cell{countCell(k.Right), countCell(k.RightWhileDown), badIf(k.Wrong > 0, countCell(k.Wrong))}
+				return []Cell{countCell(k.Correct), countCell(k.CorrectWhileDown), badIf(k.Wrong > 0, countCell(k.Wrong))}
 			}),
 		},
 		Section{ID: "errors", Title: "Error messages", Terminal: true, Table: messages})
@@ -75,7 +75,7 @@ func killTable(kills []run.Sample, during string, own []string, cells func(k *ru
 		s, k, m := &kills[i], kills[i].Kill, cmp.Or(kills[i].Measured(), &run.Measured{})
 		if s.Cell.Value("during") == during {
 			t.add("", slices.Concat(texts(s.Cell.Engine, s.Cell.Value("design"), fmt.Sprintf("%d of %d", k.Node, k.Nodes)), cells(k),
-				[]Cell{countCell(k.Errors), lapse(m.Recovered), lapse(m.Silence), lapse(m.Total), text(string(s.Proof)), bad(s.Problem)})...)
+				[]Cell{countCell(k.Errors), lapse(m.Recovered), lapse(m.LongestGap), lapse(m.Total), text(string(s.Proof)), bad(s.Problem)})...)
 		}
 	}
 	return t

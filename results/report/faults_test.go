@@ -27,10 +27,10 @@ func madeKills(t *testing.T) string {
 		times  run.Measured
 		err    error
 	}{
-		{run.DuringLoad, run.Kill{Nodes: 3, Node: 2, Acknowledged: 1000, Found: 1000, Complete: true}, run.Measured{Total: 5 * time.Second, Silence: time.Second}, nil},
+		{run.DuringLoad, run.Kill{Nodes: 3, Node: 2, Acknowledged: 1000, Found: 1000, Complete: true}, run.Measured{Total: 5 * time.Second, LongestGap: time.Second}, nil},
 		{run.DuringLoad, run.Kill{Nodes: 3, Node: 1, Acknowledged: 1000, Found: 10, Errors: 2, Messages: map[string]int{"CLUSTERDOWN": 2}}, run.Measured{Total: 8 * time.Second}, &answer.Diff{Problem: "3 files <lost>"}},
-		{run.DuringQuestions, run.Kill{Nodes: 3, Node: 3, Right: 50, RightWhileDown: 20}, run.Measured{Recovered: 7 * time.Second}, nil},
-		{run.DuringQuestions, run.Kill{Nodes: 3, Node: 3, Right: 50, Wrong: 4}, run.Measured{}, bad},
+		{run.DuringQuestions, run.Kill{Nodes: 3, Node: 3, Correct: 50, CorrectWhileDown: 20}, run.Measured{Recovered: 7 * time.Second}, nil},
+		{run.DuringQuestions, run.Kill{Nodes: 3, Node: 3, Correct: 50, Wrong: 4}, run.Measured{}, bad},
 	} {
 		design := "keyvalue"
 		if i == 3 { // its own design, because it removes all times of its cell
@@ -72,10 +72,10 @@ func TestCosts(t *testing.T) {
 		x := madePoint(engine, "server", 4, 1, 100)
 		x.Cell = run.MixCell(engine, "columns", "workloada", 4, 100, "", "nodes", 3, "acknowledged", "flushed", "fault", "kill:node2@4s")
 		x.Fault = &run.Fault{
-			Moments: []run.InjectedFault{{What: "kill node2", At: 4 * time.Second}}, Errors: map[string]int64{"connection lost": 7}, Lost: 7, Reconnects: 4,
+			Moments: []run.InjectedFault{{Command: "kill node2", At: 4 * time.Second}}, Errors: map[string]int64{"connection lost": 7}, Lost: 7, Reconnects: 4,
 			History: &run.HistoryCheck{Clients: 8, Operations: 2345, Unknown: 6, Promises: []run.PromiseResult{{Promise: "no acknowledged write lost", Promised: promised, Kept: broken == 0, Violations: broken, Example: "client 3 read k"}}},
 		}
-		x.Cost = &run.Cost{Rate: 100, NoSuccess: 3200 * time.Millisecond, RecoveryTime: 4 * time.Second}
+		x.FaultCost = &run.FaultCost{RateBefore: 100, TimeWithoutSuccess: 3200 * time.Millisecond, RecoveryTime: 4 * time.Second}
 		if promised && broken > 0 {
 			x.Problem = "a promise is broken"
 		}

@@ -165,7 +165,7 @@ func write(t *testing.T, r run.Run, cells []cellPlan, n int) string {
 			}
 		}
 	}
-	must(f.StoreCurves(curve("test_3", "G2/NHX", "G2/SHX")))
+	must(f.StoreVerificationPlot(curve("test_3", "G2/NHX", "G2/SHX")))
 	must(f.Close())
 	return dir
 }
@@ -173,7 +173,7 @@ func write(t *testing.T, r run.Run, cells []cellPlan, n int) string {
 // proof returns the proof of an answer with some number of rows.
 func proof(t *testing.T, rows int) answer.Proof {
 	t.Helper()
-	a := &answer.Answer{Columns: []question.Column{{Name: "fcst_lead", Role: question.Lead, Kind: question.Span}}, Vectors: []answer.Vector{{Seconds: make([]int64, rows)}}, Rows: rows}
+	a := &answer.Answer{Columns: []question.Column{{Name: "fcst_lead", Role: question.Lead, Kind: question.Duration}}, Vectors: []answer.Vector{{Seconds: make([]int64, rows)}}, Rows: rows}
 	p, err := answer.Compare(a, a)
 	if err != nil {
 		t.Fatal(err)
@@ -181,8 +181,8 @@ func proof(t *testing.T, rows int) answer.Proof {
 	return p
 }
 
-func curve(name string, series ...string) *run.Curves {
-	c := &run.Curves{Case: name, Title: "die-off of " + name, Stat: "ANOM_CORR", Unit: "1", Axis: run.ByLead, Note: "weighted by total"}
+func curve(name string, series ...string) *run.VerificationPlot {
+	c := &run.VerificationPlot{Case: name, Title: "die-off of " + name, Stat: "ANOM_CORR", Unit: "1", Axis: run.ByLead, Note: "weighted by total"}
 	for i, s := range series {
 		out := run.Series{Name: s}
 		for h := 0.0; h <= 384; h += 24 {

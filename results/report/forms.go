@@ -26,8 +26,8 @@ func titlesOf(samples []run.Sample) func(c run.Cell) string {
 func formFacts(r *run.Run) []Fact {
 	var all []string
 	for _, a := range r.Archives {
-		if t := a.Table; t != nil && t.Digest != "" {
-			all = appendNew(all, fmt.Sprintf("%s: %s (SHA-256 %s)", a.Engine, t.File, t.Digest))
+		if t := a.Table; t != nil && t.DDLDigest != "" {
+			all = appendNew(all, fmt.Sprintf("%s: %s (SHA-256 %s)", a.Engine, t.DDLFile, t.DDLDigest))
 		}
 	}
 	if len(all) == 0 {
@@ -51,9 +51,9 @@ func forms(r *run.Run) []Section {
 		if t.Schema != "" {
 			name += ", in the schema " + t.Schema
 		}
-		s := Section{Title: a.Engine + " · " + a.Design, Small: name, Folded: true, Text: t.Form}
-		if t.Digest != "" {
-			s.Words = say("Created by %s, SHA-256 %s.", t.File, t.Digest)
+		s := Section{Title: a.Engine + " · " + a.Design, Small: name, Folded: true, Text: t.Definition}
+		if t.DDLDigest != "" {
+			s.Words = say("Created by %s, SHA-256 %s.", t.DDLFile, t.DDLDigest)
 			s.Parts = []Section{{Title: "The script", Text: t.DDL}}
 		}
 		out.Parts = append(out.Parts, filled(s)...)

@@ -32,7 +32,7 @@ func TestBrokenAtHoles(t *testing.T) {
 		{"the other curve is of other hours", run.ByTime, leads(0, day, 2*day), []float64{day / 2, 3 * day / 2}, nil},
 		{"one point", run.ByTime, leads(0), nil, nil},
 	} {
-		got := broken(tc.s, &run.Curves{Axis: tc.axis, Series: []run.Series{tc.s, {X: tc.other}}})
+		got := broken(tc.s, &run.VerificationPlot{Axis: tc.axis, Series: []run.Series{tc.s, {X: tc.other}}})
 		var holes []float64
 		for i, x := range got.X {
 			if math.IsNaN(got.Y[i]) {
@@ -47,7 +47,7 @@ func TestBrokenAtHoles(t *testing.T) {
 
 // The caption states the numbers of records behind the points if they differ.
 func TestCountsInCaption(t *testing.T) {
-	c := &run.Curves{Case: "c", Title: "t", Stat: "ME", Unit: "K", Axis: run.ByLead, Note: "pooled", Series: []run.Series{{Name: "a", X: []float64{0, 24, 48}, Records: []int{29, 29, 21}, Y: run.Values{1, 2, 3}}}}
+	c := &run.VerificationPlot{Case: "c", Title: "t", Stat: "ME", Unit: "K", Axis: run.ByLead, Note: "pooled", Series: []run.Series{{Name: "a", X: []float64{0, 24, 48}, Records: []int{29, 29, 21}, Y: run.Values{1, 2, 3}}}}
 	svg, err := Curves(c, plot.SVG)
 	if text := "21 to 29 records for each point"; err != nil || !strings.Contains(string(svg), text) {
 		t.Errorf("%v: the caption lacks %q", err, text)

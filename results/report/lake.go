@@ -182,7 +182,7 @@ func (l *lakeReport) advice(engine string) string {
 		if w.Partition != "none" {
 			label = "partitioned " + label
 		}
-		return fmt.Sprintf("%s and of %s MB", label, number(w.MB))
+		return fmt.Sprintf("%s and of %s MB", label, number(w.FileMB))
 	}
 	words := fmt.Sprintf("%s answers all questions fastest with files %s", engine, named(configurations[best]))
 	switch x := against[worst]; {
@@ -206,7 +206,7 @@ func (l *lakeReport) pictures() (out []Drawing) {
 		}, Coordinate: plot.Sizes}
 		for _, w := range l.configurations {
 			if s, ok := w.seconds(l.run); ok && w.engine == e {
-				p.CurveNamed(partition(w.layout.Partition), "").Add(w.layout.MB, plot.Value{V: s, Lo: s, Hi: s})
+				p.CurveNamed(partition(w.layout.Partition), "").Add(w.layout.FileMB, plot.Value{V: s, Lo: s, Hi: s})
 			}
 		}
 		out = append(out, pictured(p)...)
@@ -218,7 +218,7 @@ func (l *lakeReport) pictures() (out []Drawing) {
 func (l *lakeReport) table() *Table {
 	t := table("engine", "files", "target MB each", "files", "size of all", "all questions (s)", "requests", "MB sent")
 	for _, w := range l.configurations {
-		row := []Cell{text(w.engine), text(partition(w.layout.Partition)), numeric(w.layout.MB), countCell(w.layout.Files), size(w.layout.Bytes, "")}
+		row := []Cell{text(w.engine), text(partition(w.layout.Partition)), numeric(w.layout.FileMB), countCell(w.layout.Files), size(w.layout.Bytes, "")}
 		s, ok := w.seconds(l.run)
 		if !ok {
 			t.add("", append(row, bad(none), text(none), text(none))...)
@@ -239,7 +239,7 @@ func (l *lakeReport) byCase() *Table {
 	}
 	t := table(heads...)
 	for _, w := range l.configurations {
-		row := []Cell{text(w.engine), text(partition(w.layout.Partition)), numeric(w.layout.MB)}
+		row := []Cell{text(w.engine), text(partition(w.layout.Partition)), numeric(w.layout.FileMB)}
 		for _, c := range l.run.Cases {
 			if x := w.cases[c.Name]; x != nil {
 				row = append(row, numeric(measure.Median(x.seconds)*1e3))

@@ -19,7 +19,7 @@ func TestLakeAdvice(t *testing.T) {
 			times.seconds = append(times.seconds, s)
 			times.answers = append(times.answers, &run.Measured{Total: time.Duration(s * 1e9)})
 		}
-		return &lakeConfiguration{"duckdb", &run.LakeLayout{Partition: partition, MB: 8}, map[string]*repeats{"q": times}}
+		return &lakeConfiguration{"duckdb", &run.LakeLayout{Partition: partition, FileMB: 8}, map[string]*repeats{"q": times}}
 	}
 	for _, c := range []struct {
 		name         string
@@ -45,7 +45,7 @@ func TestLakeWrong(t *testing.T) {
 	if l.whatWasWrong() != nil {
 		t.Error("nothing is wrong")
 	}
-	l.wrong = []lakeWrong{{run.LakeCell("duckdb", &run.LakeLayout{Partition: "day", MB: 8}, "q"), strings.Repeat("x", 500)}}
+	l.wrong = []lakeWrong{{run.LakeCell("duckdb", &run.LakeLayout{Partition: "day", FileMB: 8}, "q"), strings.Repeat("x", 500)}}
 	var b strings.Builder
 	l.whatWasWrong().print(&b)
 	if text := b.String(); !strings.Contains(text, "by valid day") || !strings.Contains(text, strings.Repeat("x", 120)+"…") || strings.Contains(text, strings.Repeat("x", 121)) {

@@ -14,14 +14,14 @@ import (
 type folder struct {
 	*results
 	dir    string
-	curves []*run.Curves
+	curves []*run.VerificationPlot
 	plans  []run.Plan
 	sum    Summary
 }
 
 func openMet(dir string, r *run.Run, samples []run.Sample) (f *folder, err error) {
 	f = &folder{dir: dir}
-	if f.curves, err = run.ReadCurves(dir); err != nil {
+	if f.curves, err = run.ReadVerificationPlots(dir); err != nil {
 		return nil, err
 	}
 	if f.plans, err = run.ReadPlans(dir); err != nil {

@@ -145,7 +145,7 @@ func (o *ownReport) verdict(samples []run.Sample) Words {
 			wrong = appendNew(wrong, at)
 		case run.Failed:
 			failed = appendNew(failed, at)
-		case run.Equal, run.Rounding, run.Undetermined:
+		case run.Equal, run.EqualToRounding, run.Undetermined:
 		}
 	}
 	words := ""
@@ -489,7 +489,7 @@ func (o *ownReport) proofs() *Table {
 				agreed = append(agreed, e)
 			}
 			c := o.at(q.Name, e)
-			if c.right() && c.soft == run.Rounding && len(agreed) > 0 {
+			if c.right() && c.soft == run.EqualToRounding && len(agreed) > 0 {
 				agreed[len(agreed)-1] += fmt.Sprintf(" (equal to rounding, largest relative difference %.1e)", c.largest)
 			}
 			if c != nil && c.problem != "" {

@@ -106,7 +106,7 @@ func madeSweep(t *testing.T) string {
 			p := madePoint("postgres", "server", n, rep, []float64{1000, 1900, 3300, 4800}[i]+float64(rep))
 			p.Server = &run.ServerLoad{
 				Local: true, Used: measure.ProcessLoad{CPU: 10 * time.Second, PeakRSS: 1e9, Read: 1e6, Written: 2e6},
-				Counters: []run.Counter{{Name: "commits", Value: 1000}, {Name: "wal", Unit: "bytes", Value: 5e6}}, Waits: []run.SessionWait{{Kind: "lock", What: "Lock:tuple", Sessions: 6}, {Kind: "cpu", What: "running", Sessions: 2}},
+				Counters: []run.Counter{{Name: "commits", Value: 1000}, {Name: "wal", Unit: "bytes", Value: 5e6}}, Waits: []run.SessionWait{{Kind: "lock", Event: "Lock:tuple", Sessions: 6}, {Kind: "cpu", Event: "running", Sessions: 2}},
 			}
 			all = append(all, p, madePoint("dry", "memory", n, rep, 1e6), madePoint("sqlite", "embedded", n, rep, 700+float64(rep)))
 		}

@@ -25,7 +25,7 @@ type diagram struct {
 }
 
 // pictures returns the diagrams that show all rows of a curve.
-func pictures(c *run.Curves) (diagram, bool) {
+func pictures(c *run.VerificationPlot) (diagram, bool) {
 	one, grown := [2]float64{0, 1}, func(v float64) [2]float64 { return [2]float64{0, v} }
 	line := func(label string, from, to [2]float64) plot.Guide {
 		return plot.Guide{At: []float64{from[0], to[0]}, Value: []float64{from[1], to[1]}, Label: label}
@@ -79,7 +79,7 @@ func pictures(c *run.Curves) (diagram, bool) {
 }
 
 // baseRate is the relative frequency of the event over all bins of a reliability diagram.
-func baseRate(c *run.Curves) float64 {
+func baseRate(c *run.VerificationPlot) float64 {
 	yes, all := 0.0, 0.0
 	for _, s := range c.Series {
 		for i := range s.X {
@@ -133,7 +133,7 @@ func quarter(most float64) (out []plot.Guide) {
 }
 
 // shape converts the curves of a picture to lines.
-func (d diagram) shape(l *plot.Lines, c *run.Curves) {
+func (d diagram) shape(l *plot.Lines, c *run.VerificationPlot) {
 	l.Coordinate, l.CoordinateLimits, l.ValueLimits, l.Square, l.Guides, l.References = plot.Numbers, d.across, d.up, d.square, d.guides, nil
 	l.XLabel, l.YLabel = cmp.Or(c.XLabel, d.x), cmp.Or(c.YLabel, d.y)
 	if d.square && l.Width == 0 {
@@ -165,7 +165,7 @@ func (d diagram) shape(l *plot.Lines, c *run.Curves) {
 }
 
 // fields draws the values of curves by position as colored fields.
-func fields(f plot.Frame, c *run.Curves) ([]byte, error) {
+func fields(f plot.Frame, c *run.VerificationPlot) ([]byte, error) {
 	var places []float64
 	for _, s := range c.Series {
 		places = append(places, s.X...)

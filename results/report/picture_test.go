@@ -23,9 +23,9 @@ func sample(name string, n int, f func(part float64) (x, y float64)) run.Series 
 }
 
 // samples returns pictures of every kind.
-func samples() map[string]*run.Curves {
-	curves := func(picture, stat string, axis run.Axis, series ...run.Series) *run.Curves {
-		return &run.Curves{Case: picture, Title: "Made numbers", Stat: stat, Unit: "1", Axis: axis, Picture: picture, Note: "what the note says", Series: series}
+func samples() map[string]*run.VerificationPlot {
+	curves := func(picture, stat string, axis run.Axis, series ...run.Series) *run.VerificationPlot {
+		return &run.VerificationPlot{Case: picture, Title: "Made numbers", Stat: stat, Unit: "1", Axis: axis, Picture: picture, Note: "what the note says", Series: series}
 	}
 	two := func(n int, f func(part, skill float64) (x, y float64)) []run.Series {
 		return []run.Series{
@@ -34,7 +34,7 @@ func samples() map[string]*run.Curves {
 		}
 	}
 	byLead := func(p, skill float64) (float64, float64) { return 24 + 216*p, 1 + 3*p/skill }
-	out := map[string]*run.Curves{
+	out := map[string]*run.VerificationPlot{
 		"roc":            curves("roc", "PODY", "POFD", two(11, func(p, skill float64) (float64, float64) { return p * p, math.Pow(p, 0.8/skill) })...),
 		"reliability":    curves("reliability", "frequency", "probability", sample("GEFS", 10, func(p float64) (float64, float64) { return 0.05 + 0.9*p, 0.1 + 0.75*p })),
 		"performance":    curves("performance", "PODY", "success_ratio", two(8, func(p, skill float64) (float64, float64) { return 0.9 - 0.5*p/skill, 0.8 - 0.6*p/skill })...),

@@ -167,7 +167,7 @@ func TestHeadlinesHaveIntervals(t *testing.T) {
 func waits(all ...any) *run.ServerLoad {
 	s := &run.ServerLoad{Local: true, SessionSampleCount: 10}
 	for i := 0; i < len(all); i += 3 {
-		s.Waits = append(s.Waits, run.SessionWait{Kind: all[i].(string), What: all[i+1].(string), Sessions: all[i+2].(float64)})
+		s.Waits = append(s.Waits, run.SessionWait{Kind: all[i].(string), Event: all[i+1].(string), Sessions: all[i+2].(float64)})
 	}
 	return s
 }

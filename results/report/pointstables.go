@@ -266,7 +266,7 @@ func (p *points) counters(mix string) *Table {
 			continue
 		}
 		for _, w := range x.Server.Waits {
-			t.add("", text(c.engine), countCell(c.threads), kind("sessions: "+w.What, strings.TrimPrefix(w.Kind, "cpu")), numeric(w.Sessions))
+			t.add("", text(c.engine), countCell(c.threads), kind("sessions: "+w.Event, strings.TrimPrefix(w.Kind, "cpu")), numeric(w.Sessions))
 		}
 		for _, k := range x.Server.Counters {
 			t.add("", text(c.engine), countCell(c.threads), kind(k.Name, k.Unit), numeric(k.Value), numeric(k.Value/float64(max(x.Operations, 1))))

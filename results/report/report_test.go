@@ -428,7 +428,7 @@ func TestCurves(t *testing.T) {
 			t.Errorf("%s: %v", axis, err)
 		}
 	}
-	if _, err := Curves(&run.Curves{Axis: "colour"}, plot.SVG); err == nil || !strings.Contains(err.Error(), "colour") {
+	if _, err := Curves(&run.VerificationPlot{Axis: "colour"}, plot.SVG); err == nil || !strings.Contains(err.Error(), "colour") {
 		t.Errorf("an unknown axis: %v", err)
 	}
 }
@@ -447,7 +447,7 @@ func TestManyCurvesAreSplit(t *testing.T) {
 }
 
 func TestSameCurvesAreDrawnOnce(t *testing.T) {
-	got := verification([]*run.Curves{curve("test_3", "a"), curve("test_4", "a"), curve("test_5", "b"), curve("test_6")})
+	got := verification([]*run.VerificationPlot{curve("test_3", "a"), curve("test_4", "a"), curve("test_5", "b"), curve("test_6")})
 	if len(got.Parts) != 2 || !got.Parts[0].Folded || len(got.Parts[0].Table.Rows) != len(curve("", "a").Series[0].X) {
 		t.Errorf("%+v", got.Parts)
 	}

@@ -134,7 +134,7 @@ func (r *result) raise(s state, problem string) {
 func (rs *results) add(s run.Sample) {
 	res := rs.cell(cellKeyOf(s.Cell))
 	switch s.Verdict {
-	case run.Equal, run.Rounding, run.Undetermined:
+	case run.Equal, run.EqualToRounding, run.Undetermined:
 		res.raise(equal, "")
 		if res.state == equal {
 			res.rows, res.proof = s.Rows, string(s.Proof)

@@ -20,7 +20,7 @@ func openScans(dir string, r *run.Run, samples []run.Sample) *Report {
 	out.Name, out.Data = "scan · "+filepath.Base(dir), map[string]any{"run": r, "samples": samples}
 	out.Answers = append(out.Answers, headline("%s", s.sentence()))
 	out.Facts = slices.Concat([]Fact{{"Engine", s.product}, {"Data", s.data()}, {"Disks", s.DiskLimits}}, machineFacts(r.Machine), []Fact{{"Command", commandLine(r.Args)}})
-	for _, f := range []Fact{{"Server", s.server()}, {"Partitions", s.Rule}, {"Cold", r.ColdMethod}} {
+	for _, f := range []Fact{{"Server", s.server()}, {"Partitions", s.PartitionRule}, {"Cold", r.ColdMethod}} {
 		if f.Text != "" {
 			out.Facts = append(out.Facts, f)
 		}
@@ -77,7 +77,7 @@ func gatherScans(r *run.Run, samples []run.Sample) *scans {
 		s.names = append(s.names, s.name(&s.Configs[i]))
 	}
 	for k, x := range repeated(samples, func(s *run.Sample) timedQuery { return timedQuery{s.Cell, s.Phase} }) {
-		c := &scanCell{repeats: x, timedQuery: k, config: r.ConfigOf(k.cell), query: k.cell.Value("query"), took: measure.Mean(x.seconds)}
+		c := &scanCell{repeats: x, timedQuery: k, config: r.ConfigIndex(k.cell), query: k.cell.Value("query"), took: measure.Mean(x.seconds)}
 		c.took.Low = max(c.took.Low, 0) // no result takes less
 		if len(x.seconds) < fewest {
 			c.took.Low, c.took.High = math.NaN(), math.NaN()
@@ -203,7 +203,7 @@ func (s *scans) paths() *Table {
 	t := table("path", "device", "file system", "measured read rate", "limit", "how")
 	rate := func(v float64) Cell { return when(v > 0, size(v, "/s"), none) }
 	for _, d := range s.Disks {
-		t.add("", text(d.Path), text(cmp.Or(d.Device, "not counted")), text(d.Type), rate(d.Rate), rate(d.Limit), text(d.How))
+		t.add("", text(d.Path), text(cmp.Or(d.Device, "not counted")), text(d.Type), rate(d.Rate), rate(d.Limit), text(d.RateMethod))
 	}
 	return t
 }
@@ -430,7 +430,7 @@ func lawInWords(l *run.ScanModel) string {
 	if l.WorkMeasured {
 		work += ", as counted"
 	}
-	return fmt.Sprintf("share drawn %s, %s, %s; errors %s %%", of(l.DiskShare), work, start, number(100*l.Error))
+	return fmt.Sprintf("share drawn %s, %s, %s; errors %s %%", of(l.DiskShare), work, start, number(100*l.RelativeError))
 }
 
 // loads describes the loads, and how many bytes are on each path.

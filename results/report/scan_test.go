@@ -23,7 +23,7 @@ func unanswered(t *testing.T) *run.Folder {
 		Archives: []run.Archive{{Engine: "duckdb", Place: "embedded", Product: "DuckDB", Version: "1.5.5"}},
 		Scan: &run.Scan{
 			Experiment: "sweep", Scale: 1, Generator: "dsdgen", Rows: map[string]int64{"store_sales": 2880404}, DiskLimits: "limited",
-			Disks: []run.ScanDisk{{Path: "/d1", Device: "loop1", Rate: 100e6, How: "read"}, {Path: "/d2", Device: "loop2", Rate: 100e6, How: "read"}},
+			Disks: []run.ScanDisk{{Path: "/d1", Device: "loop1", Rate: 100e6, RateMethod: "read"}, {Path: "/d2", Device: "loop2", Rate: 100e6, RateMethod: "read"}},
 			Configs: []run.ScanConfig{
 				{Paths: 1, Partitions: 4, Workers: 4, Load: 2 * time.Second, Loads: 2, Bytes: []int64{100e6}, Plans: []run.ScanPlan{{Query: "scan", Text: "SELECT <all>", Plan: "SCAN"}}},
 				{Paths: 2, Partitions: 4, Workers: 4, Load: time.Second, Loads: 1, Bytes: []int64{50e6, 50e6}},
@@ -77,7 +77,7 @@ func madeScans(t *testing.T) *run.Folder {
 	add(0, "q3", run.Warm, 0.2, 1, 0, 8e9)
 	f.Run.Scan.Models = []run.ScanModel{
 		{
-			Query: "scan", Phase: run.Cold, DiskShare: measure.Estimate{Value: 0.98, Low: 0.9, High: 1}, Work: measure.Estimate{Value: 2, Low: 1, High: 3}, Error: 0.01,
+			Query: "scan", Phase: run.Cold, DiskShare: measure.Estimate{Value: 0.98, Low: 0.9, High: 1}, Work: measure.Estimate{Value: 2, Low: 1, High: 3}, RelativeError: 0.01,
 			Fits: []run.ScanFit{{Config: 0, Measured: 1, Predicted: 1.1, Residual: -0.09, Bound: "disks"}},
 		},
 		{Query: "q3", Phase: run.Cold, Problem: "2 setups cannot tell three parameters"},

@@ -33,15 +33,15 @@ func (c *pointCell) sessions() plot.Layers {
 	layer := map[string]int{}
 	for i, w := range names {
 		if i < mostWaits {
-			layer[w.What] = len(g.Layers)
-			g.Layers = append(g.Layers, plot.Layer{Name: w.What, Value: make([]float64, len(rates(x)))})
-		} else if layer[w.What] = mostWaits; i == mostWaits {
+			layer[w.Event] = len(g.Layers)
+			g.Layers = append(g.Layers, plot.Layer{Name: w.Event, Value: make([]float64, len(rates(x)))})
+		} else if layer[w.Event] = mostWaits; i == mostWaits {
 			g.Layers = append(g.Layers, plot.Layer{Name: "other waits", Value: make([]float64, len(rates(x)))})
 		}
 	}
 	for k := range rates(x) {
 		for _, w := range nearest(x.Server.SessionSamples, time.Duration(k)*x.Interval+x.Interval/2, x.Interval) {
-			g.Layers[layer[w.What]].Value[k] += w.Sessions
+			g.Layers[layer[w.Event]].Value[k] += w.Sessions
 		}
 	}
 	return g
@@ -51,7 +51,7 @@ func (c *pointCell) sessions() plot.Layers {
 func waitsOf(over []run.SessionSample) (names []run.SessionWait) {
 	for _, sample := range over {
 		for _, w := range sample.Sessions {
-			i := slices.IndexFunc(names, func(o run.SessionWait) bool { return o.What == w.What })
+			i := slices.IndexFunc(names, func(o run.SessionWait) bool { return o.Event == w.Event })
 			if i < 0 {
 				names = append(names, w)
 			} else {
@@ -66,7 +66,7 @@ func waitsOf(over []run.SessionSample) (names []run.SessionWait) {
 		return 1
 	}
 	slices.SortStableFunc(names, func(a, b run.SessionWait) int {
-		return cmp.Or(work(a)-work(b), cmp.Compare(b.Sessions, a.Sessions), cmp.Compare(a.What, b.What))
+		return cmp.Or(work(a)-work(b), cmp.Compare(b.Sessions, a.Sessions), cmp.Compare(a.Event, b.Event))
 	})
 	return names
 }

@@ -20,11 +20,11 @@ func TestSessionsStatementsAndScripts(t *testing.T) {
 	}}}
 	for i := range 10 {
 		look := run.SessionSample{At: time.Duration(i+1) * time.Second, Sessions: []run.SessionWait{{
-			Kind: "cpu", What: "running",
+			Kind: "cpu", Event: "running",
 			Sessions: 1,
-		}, {Kind: "lock", What: "Lock:tuple", Sessions: 3}}}
+		}, {Kind: "lock", Event: "Lock:tuple", Sessions: 3}}}
 		for _, rare := range []string{"a", "b", "c", "d", "e", "f", "g"} {
-			look.Sessions = append(look.Sessions, run.SessionWait{Kind: "other", What: "rare " + rare, Sessions: 0.1})
+			look.Sessions = append(look.Sessions, run.SessionWait{Kind: "other", Event: "rare " + rare, Sessions: 0.1})
 		}
 		s.SessionSamples = append(s.SessionSamples, look)
 	}
@@ -32,9 +32,9 @@ func TestSessionsStatementsAndScripts(t *testing.T) {
 	dir := madeFolderOf(t, []run.Archive{
 		{Engine: "postgres", Design: "own.sql@01234567", Table: &run.Table{
 			Name: "usertable", Schema: "own_sql_01234567",
-			File: "dir/own.sql", Digest: "0123456789", DDL: "CREATE TABLE <mine>", Form: "TABLE usertable USING heap",
+			DDLFile: "dir/own.sql", DDLDigest: "0123456789", DDL: "CREATE TABLE <mine>", Definition: "TABLE usertable USING heap",
 		}},
-		{Engine: "mariadb", Design: "columns", Table: &run.Table{Name: "usertable", Form: "CREATE TABLE `usertable` …"}},
+		{Engine: "mariadb", Design: "columns", Table: &run.Table{Name: "usertable", Definition: "CREATE TABLE `usertable` …"}},
 	}, p)
 	path, err := Write(dir, Advising{})
 	if err != nil {
@@ -63,8 +63,8 @@ func TestSessionsStatementsAndScripts(t *testing.T) {
 func TestSessionsOverTime(t *testing.T) {
 	p := madePoint("postgres", "server", 4, 1, 1000)
 	p.Server = &run.ServerLoad{SessionSampleCount: 2, SessionSamples: []run.SessionSample{
-		{At: 1100 * time.Millisecond, Sessions: []run.SessionWait{{Kind: "disk", What: "LWLock:WALWrite", Sessions: 2}}},
-		{At: 2100 * time.Millisecond, Sessions: []run.SessionWait{{Kind: "cpu", What: "running", Sessions: 1}}},
+		{At: 1100 * time.Millisecond, Sessions: []run.SessionWait{{Kind: "disk", Event: "LWLock:WALWrite", Sessions: 2}}},
+		{At: 2100 * time.Millisecond, Sessions: []run.SessionWait{{Kind: "cpu", Event: "running", Sessions: 1}}},
 	}}
 	c := gather(&run.Run{}, []*point{p}).cells[0]
 	g := c.sessions()

@@ -85,10 +85,10 @@ func (f *folder) accessCells(c *CaseSummary, k *CellSummary) []Cell {
 			s.Counts = a.Counts()
 		}
 		how.Steps = append(how.Steps, s)
-		how.Text += ", then " + a.Words()
+		how.Text += ", then " + a.Description()
 	}
 	how.Text = strings.TrimPrefix(how.Text, ", then ")
-	n, known, measured := run.Examined(all)
+	n, known, measured := run.SumExamined(all)
 	prefix := ""
 	switch {
 	case !known && n == 0:
@@ -142,7 +142,7 @@ func (f *folder) because(c *CaseSummary, best, worst *CellSummary) string {
 		return head + "the run does not record how both find their rows."
 	}
 	n, m := f.examinedRows(worst.CellKey), f.examinedRows(best.CellKey)
-	both := fmt.Sprintf("it examines %s (%s), the fastest %s (%s)", n.words, mainAccess(a).Words(), m.words, mainAccess(b).Words())
+	both := fmt.Sprintf("it examines %s (%s), the fastest %s (%s)", n.words, mainAccess(a).Description(), m.words, mainAccess(b).Description())
 	switch {
 	case !n.counted || !m.counted:
 		return head + both + "; the plans do not count both."
@@ -167,7 +167,7 @@ type examinedRows struct {
 }
 
 func (f *folder) examinedRows(c CellKey) examinedRows {
-	n, known, measured := run.Examined(f.access(c))
+	n, known, measured := run.SumExamined(f.access(c))
 	l := examinedRows{n: n, unit: f.unit(c), counted: known && measured}
 	l.words = count(n) + " " + l.unit
 	switch {

@@ -16,7 +16,7 @@ func TestAccessInWords(t *testing.T) {
 		{run.Access{Object: "doc_sal1l2", Method: "key lookup", Index: "PRIMARY", Examined: -1, Kept: -1}, "key lookup in doc_sal1l2 by PRIMARY", "not reported"},
 		{run.Access{Object: "memory", Method: "key lookup", Counted: true}, "key lookup in memory", "0 → 0"},
 	} {
-		if w, n := c.access.Words(), c.access.Counts(); w != c.words || n != c.counts {
+		if w, n := c.access.Description(), c.access.Counts(); w != c.words || n != c.counts {
 			t.Errorf("%q, %q; want %q, %q", w, n, c.words, c.counts)
 		}
 	}
@@ -30,7 +30,7 @@ func TestAccessInWords(t *testing.T) {
 		{[]run.Access{{Examined: 5, Counted: true}, {Examined: -1}}, 5, false, true},
 		{[]run.Access{{Examined: 5, Counted: true}, {Examined: 2}}, 7, true, false},
 	} {
-		if n, known, measured := run.Examined(c.all); n != c.n || known != c.known || measured != c.measured {
+		if n, known, measured := run.SumExamined(c.all); n != c.n || known != c.known || measured != c.measured {
 			t.Errorf("%+v: %d, %t, %t", c.all, n, known, measured)
 		}
 	}

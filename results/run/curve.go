@@ -22,41 +22,47 @@ const (
 	ByThresh    Axis = "fcst_thresh"   // the number in the threshold
 )
 
-// Curves is a verification plot: a statistic computed from the proven answer to a case.
-type Curves struct {
-	Case      string   `json:"case"`
-	Title     string   `json:"title"`
-	Stat      string   `json:"stat"` // METviewer's name: ANOM_CORR
-	Unit      string   `json:"unit"`
-	Axis      Axis     `json:"axis"`
-	XLabel    string   `json:"x_label,omitempty"`                // "" = the axis's default
-	YLabel    string   `json:"y_label,omitempty"`                // "" = the statistic's default
-	Baseline  string   `json:"minus,omitempty"`                  // the curve that was subtracted from the shown ones; "" = none
-	Picture   string   `json:"picture,omitempty"`                // box, roc … as in a question's drawing; "" = curves
-	RightAxis *Curves  `json:"right_axis,omitempty" old:"right"` // drawn in the same picture against the right axis
-	Note      string   `json:"note"`                             // how the statistic was aggregated, and what the interval is
-	Omitted   []string `json:"omitted,omitempty"`                // requested curves that are missing, with the reasons
-	Series    []Series `json:"series"`
+// VerificationPlot is a statistic over an axis, computed from the proven answer to a case.
+type VerificationPlot struct {
+	Case   string `json:"case"`
+	Title  string `json:"title"`
+	Stat   string `json:"stat"` // METviewer's name: ANOM_CORR
+	Unit   string `json:"unit"`
+	Axis   Axis   `json:"axis"`
+	XLabel string `json:"x_label,omitempty"` // "" = the axis's default
+	YLabel string `json:"y_label,omitempty"` // "" = the statistic's default
+	// the curve that was subtracted from the shown ones; "" = none
+	Baseline string `json:"minus,omitempty"`
+	// box, roc … as in a question's drawing; "" = curves
+	Picture string `json:"picture,omitempty"`
+	// drawn in the same picture against the right axis
+	RightAxis *VerificationPlot `json:"right_axis,omitempty" old:"right"`
+	// how the statistic was aggregated, and what the interval is
+	Note string `json:"note"`
+	// requested curves that are missing, with the reasons
+	Omitted []string `json:"omitted,omitempty"`
+	Series  []Series `json:"series"`
 }
 
 // Series is one curve. X, Records, Y, Low and High have the same length, if they are present. A value that the
 // records do not define is NaN (null in JSON).
 type Series struct {
-	Name       string    `json:"name"`
-	Derivation string    `json:"derivation,omitempty" old:"made"` // how it was derived, if the name does not say: DIFF(A-B)
+	Name string `json:"name"`
+	// how it was derived, if the name does not say: DIFF(A-B)
+	Derivation string    `json:"derivation,omitempty" old:"made"`
 	X          []float64 `json:"x"`
 	Records    []int     `json:"n,omitempty"` // number of records of each point
 	Y          Values    `json:"y"`
 	Low        Values    `json:"low,omitempty"` // bounds of the confidence interval; of a box plot, the quartiles
 	High       Values    `json:"high,omitempty"`
-	// Marks has one value per point of a scorecard: Better or −Better at 95 % confidence, twice that at 99 %, 0 = no
-	// difference, MarkTooFew = too few records.
+	// Marks has one value per point of a scorecard: MarkBetter, or −MarkBetter for worse, at 95 % confidence, twice that at
+	// 99 %, 0 = no difference, MarkTooFew = too few records.
 	Marks []int `json:"marks,omitempty"`
 	// set for box plots only, one value per point
 	WhiskerLow  Values `json:"whisker_low,omitempty" old:"least"`
 	WhiskerHigh Values `json:"whisker_high,omitempty" old:"most"`
-	// Bounds are the bounds of an equivalence test. Differences between them are irrelevant.
-	Bounds Values `json:"bounds,omitempty"`
+	// EquivalenceBounds are the bounds of an equivalence test. Differences between them are irrelevant.
+	EquivalenceBounds Values `json:"bounds,omitempty"`
 	// Outliers are the values beyond the whiskers, by point.
 	Outliers [][]float64 `json:"outliers,omitempty" old:"beyond"`
 }
@@ -97,21 +103,21 @@ func (v *Values) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// StoreCurves stores a verification plot in the folder.
-func (f *Folder) StoreCurves(c *Curves) error {
+// StoreVerificationPlot stores a verification plot in the folder.
+func (f *Folder) StoreVerificationPlot(c *VerificationPlot) error {
 	return writeJSON(f.Dir, filepath.Join("plots", FileName(c.Case)+".json"), c)
 }
 
-// ReadCurves reads the verification plots of a run folder, sorted by case.
-func ReadCurves(dir string) ([]*Curves, error) {
+// ReadVerificationPlots reads the verification plots of a run folder, sorted by case.
+func ReadVerificationPlots(dir string) ([]*VerificationPlot, error) {
 	paths, err := filepath.Glob(filepath.Join(dir, "plots", "*.json"))
 	if err != nil {
 		return nil, err
 	}
 	slices.Sort(paths)
-	out := make([]*Curves, len(paths))
+	out := make([]*VerificationPlot, len(paths))
 	for i, p := range paths {
-		out[i] = &Curves{}
+		out[i] = &VerificationPlot{}
 		if err := readJSON(p, out[i]); err != nil {
 			return nil, err
 		}

@@ -13,6 +13,6 @@
 //	quarantine.csv   file, line, reason and text of every line that could not be read
 //	report.html      the report: one file that works offline
 //
-// Folder.Add stores a time only together with a proof: answer.Compare found that the result equals the reference. Passwords are removed from
-// everything that is stored.
+// Folder.Add stores a time only together with a proof: answer.Compare found that the result equals the reference. The
+// folder removes passwords from everything that it stores.
 package run

@@ -24,10 +24,11 @@ import (
 // maxNameBytes leaves room for a suffix within the 255 bytes that file systems allow.
 const maxNameBytes = 200
 
-// FileName makes a file name, without suffix, from arbitrary names of questions, engines, designs
-// or subsets. Different names give different file names. These consist of letters, digits, spaces
-// and _ - + = , . ~ @. FileName escapes other characters as in URLs (/ becomes %2F), and periods in all parts but the
-// first. No name leads out of its folder.
+// FileName makes a file name, without suffix, from arbitrary names of questions, engines, designs or subsets. Different
+// names give different file names, and none leads out of its folder. The parts are separated by periods. FileName
+// escapes, as in URLs (/ becomes %2F), every character other than letters, digits, spaces and _ - + = , . ~ @, and also
+// periods in all parts but the first. An empty part is written as %, so that no
+// name begins or ends with a period.
 func FileName(parts ...string) string {
 	escaped := make([]string, len(parts))
 	for i, p := range parts {
@@ -87,8 +88,7 @@ func redact(quoted []byte) []byte {
 	return quoted
 }
 
-// A folder stores all rows of an answer that has at most smallAnswer rows. Of a longer answer it stores the first
-// firstRows rows.
+// A folder stores all rows of an answer if there are at most smallAnswer, otherwise the first firstRows rows.
 const (
 	smallAnswer = 1000
 	firstRows   = 10
@@ -139,8 +139,8 @@ func (f *Folder) StoreAnswer(a *answer.Answer, p answer.Proof) error {
 	return writeJSON(f.Dir, filepath.Join("answers", k.Digest+".json"), k)
 }
 
-// histograms writes latency.hlog, with one interval for each phase of a cell.
-func (f *Folder) histograms() error {
+// writeHistograms writes latency.hlog, with one interval for each phase of a cell.
+func (f *Folder) writeHistograms() error {
 	byTag := map[string]*measure.Interval{}
 	for _, s := range f.samples {
 		m := s.measured
@@ -178,7 +178,7 @@ func (f *Folder) histograms() error {
 	return errors.Join(err, file.Close())
 }
 
-// intervalOf finds or creates the histogram of a tag, and extends its interval.
+// intervalOf returns the histogram of a tag, and extends its interval to the time to.
 func intervalOf(byTag map[string]*measure.Interval, tag string, from, to time.Time) *measure.Histogram {
 	iv := byTag[tag]
 	if iv == nil {

@@ -30,11 +30,11 @@ type Folder struct {
 
 	samples         []*Sample
 	journal         journal
-	warningsWritten int                    // number of warnings in the journal
+	warningsWritten int                    // number of Run.Warnings that are in the journal
 	answers         map[answer.Digest]bool // digests of the stored answers
-	quarantine      *os.File
-	rejects         *csv.Writer
-	created         bool // Create made the folder
+	quarantineFile  *os.File
+	quarantineCSV   *csv.Writer
+	created         bool // the folder did not exist before
 }
 
 // Create makes dir, which must not contain a run, and starts to write. Without a dir, the run is
@@ -42,7 +42,7 @@ type Folder struct {
 func Create(dir string, r Run) (*Folder, error) {
 	f := &Folder{Dir: dir, Run: r, journal: journal{dir: dir}, answers: map[answer.Digest]bool{}}
 	if dir != "" {
-		if _, err := os.Stat(filepath.Join(dir, File)); err == nil {
+		if _, err := os.Stat(filepath.Join(dir, DescriptionFile)); err == nil {
 			return nil, &fault.Error{File: dir, Problem: "already contains a run", Cure: "name another folder"}
 		}
 		if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
@@ -68,8 +68,8 @@ func (f *Folder) start() (*Folder, error) {
 }
 
 // Resume creates the run folder of a command, or continues the interrupted run of the same command in it. It keeps the
-// samples for which keep returns true, and prints their number. It also continues a finished run if the run is a part
-// of another one, which may have been interrupted later.
+// samples for which keep returns true, and prints their number. isPart means that the run belongs to a larger one, such
+// as a study of several data sizes, which may have been interrupted later. Resume then also continues a finished run.
 func Resume(dir string, fresh Run, isPart bool, keep func(s *Sample) bool, printLine func(string)) (*Folder, error) {
 	r, all, err := Read(dir)
 	if err != nil || r.Workload != fresh.Workload || !r.Finished.IsZero() && !isPart {
@@ -80,15 +80,19 @@ func Resume(dir string, fresh Run, isPart bool, keep func(s *Sample) bool, print
 	case err != nil:
 		return nil, err
 	case StateOf(events, time.Now()) == Running:
-		return nil, &fault.Error{File: dir, Problem: "contains a run in progress", Cure: "wait until it has finished (after a kill: some seconds), or name another folder"}
+		cure := fmt.Sprintf("wait until it has finished (after a kill: %s), or name another folder", interruptedAfter)
+		return nil, &fault.Error{File: dir, Problem: "contains a run in progress", Cure: cure}
 	case !SameCommand(r.Args, fresh.Args):
-		return nil, &fault.Error{File: dir, Problem: "contains an interrupted run of another command: " + strings.Join(r.Args, " "), Cure: "resume it with the same command, or name another folder"}
+		problem := "contains an interrupted run of another command: " + strings.Join(r.Args, " ")
+		return nil, &fault.Error{File: dir, Problem: problem, Cure: "resume it with the same command, or name another folder"}
 	}
-	f := &Folder{Dir: dir, Run: *r, journal: journal{dir: dir, stop: make(chan struct{})}, warningsWritten: len(r.Warnings), answers: map[answer.Digest]bool{}}
+	f := &Folder{Dir: dir, Run: *r, journal: journal{dir: dir, stop: make(chan struct{})}, answers: map[answer.Digest]bool{}}
+	f.warningsWritten = len(r.Warnings)
 	for i := range events {
-		f.journal.events, f.journal.next = append(f.journal.events, &events[i]), events[i].Sequence
+		f.journal.events, f.journal.lastSequence = append(f.journal.events, &events[i]), events[i].Sequence
 	}
-	if err := f.journal.rewrite(func(e *Event) bool { return e.Kind == HeartbeatEvent || e.Sample != nil && !keep(e.Sample) }); err != nil {
+	obsolete := func(e *Event) bool { return e.Kind == HeartbeatEvent || e.Sample != nil && !keep(e.Sample) }
+	if err := f.journal.rewrite(obsolete); err != nil {
 		return nil, err
 	}
 	for _, e := range f.journal.events {
@@ -97,12 +101,12 @@ func Resume(dir string, fresh Run, isPart bool, keep func(s *Sample) bool, print
 		}
 	}
 	f.Run.Finished = time.Time{}
-	go f.journal.beat()
+	go f.journal.writeHeartbeats()
 	printLine(fmt.Sprintf("resuming %s: %d of %d results are kept", fault.Name(dir), len(f.samples), len(all)))
 	return f.start()
 }
 
-// SameCommand compares arguments without --out, because the program may have named the folder of one of the runs.
+// SameCommand compares the arguments of two runs without --out: the program may have named the folder of one of them.
 func SameCommand(a, b []string) bool {
 	out := regexp.MustCompile("\x00--out[=\x00][^\x00]*")
 	join := func(args []string) string { return out.ReplaceAllString("\x00"+strings.Join(args, "\x00"), "") }
@@ -115,7 +119,7 @@ func (f *Folder) Save() error {
 	if f.writeWarnings(); f.Dir == "" {
 		return nil
 	}
-	for _, err := range []error{f.journal.err(), writeJSON(f.Dir, File, &f.Run), writeCSV(f.Dir, f.Samples())} {
+	for _, err := range []error{f.journal.err(), writeJSON(f.Dir, DescriptionFile, &f.Run), writeCSV(f.Dir, f.Samples())} {
 		if err != nil {
 			return err
 		}
@@ -139,16 +143,16 @@ func (f *Folder) writeWarnings() {
 	}
 }
 
-// LogSteps returns a function that writes a message as an event and passes it to printLine.
-func (f *Folder) LogSteps(printLine func(string)) func(string) {
+// StepLogger returns a function for messages about progress. It writes each as an event and passes it to printLine.
+func (f *Folder) StepLogger(printLine func(string)) func(string) {
 	return func(text string) {
 		_ = f.AddEvent(Event{Kind: StepEvent, Text: text}) // the journal keeps the error
 		printLine(text)
 	}
 }
 
-// ExitError returns the error for incorrect samples, with its exit status: wrong if an answer
-// differs, failed if an answer is missing.
+// ExitError returns wrong with its exit status if an answer is wrong, else failed with its exit status if an answer is
+// missing, else nil.
 func (f *Folder) ExitError(wrong, failed error) error {
 	for _, v := range []struct {
 		verdict Verdict
@@ -207,32 +211,32 @@ func (f *Folder) Samples() []Sample {
 
 // Reject writes a quarantined line to quarantine.csv.
 func (f *Folder) Reject(file string, line uint32, reason, text string) error {
-	if f.rejects == nil {
+	if f.quarantineCSV == nil {
 		var err error
-		if f.quarantine, err = os.Create(filepath.Join(f.Dir, "quarantine.csv")); err != nil {
+		if f.quarantineFile, err = os.Create(filepath.Join(f.Dir, "quarantine.csv")); err != nil {
 			return err
 		}
-		f.rejects = csv.NewWriter(f.quarantine)
-		if err := f.rejects.Write([]string{"file", "line", "reason", "text"}); err != nil {
+		f.quarantineCSV = csv.NewWriter(f.quarantineFile)
+		if err := f.quarantineCSV.Write([]string{"file", "line", "reason", "text"}); err != nil {
 			return err
 		}
 	}
-	if err := f.rejects.Write([]string{file, strconv.Itoa(int(line)), reason, text}); err != nil {
+	if err := f.quarantineCSV.Write([]string{file, strconv.Itoa(int(line)), reason, text}); err != nil {
 		return err
 	}
-	f.rejects.Flush()
-	return f.rejects.Error()
+	f.quarantineCSV.Flush()
+	return f.quarantineCSV.Error()
 }
 
 // Close writes samples.parquet, latency.hlog and run.json. If it fails, everything written earlier
 // remains readable.
 func (f *Folder) Close() error {
 	errs := []error{f.Save()}
-	if f.quarantine != nil {
-		errs = append(errs, f.quarantine.Close())
+	if f.quarantineFile != nil {
+		errs = append(errs, f.quarantineFile.Close())
 	}
 	if f.Dir != "" {
-		errs = append(errs, writeParquet(filepath.Join(f.Dir, "samples.parquet"), f.Samples()), f.histograms())
+		errs = append(errs, writeParquet(filepath.Join(f.Dir, "samples.parquet"), f.Samples()), f.writeHistograms())
 	}
 	last := FinishEvent
 	if f.Run.Finished.IsZero() {
@@ -254,27 +258,26 @@ func (f *Folder) Discard() error {
 	return err
 }
 
-// ID is the name of a run's folder, from its start and workload.
-func ID(started time.Time, workload string) string {
+// FolderName is the default name of a run's folder: its start and workload. It is also the run's ID.
+func FolderName(started time.Time, workload string) string {
 	return started.UTC().Format("20060102-150405") + "-" + workload
 }
 
-// sampleTable is samples as a table with one row each: first the columns that identify the sample,
-// then each measured number under its name in events.jsonl. A value is a string, an int64 or a
-// float64. A column that a sample does not have is empty.
+// sampleTable has one row for each sample: first the columns that identify the sample, then each measured number under
+// its name in events.jsonl. A value is a string, an int64 or a float64. A column that a sample does not have is empty.
 type sampleTable struct {
 	columns []string
 	rows    []map[string]any
 }
 
 func newSampleTable(samples []Sample) *sampleTable {
-	g := &sampleTable{}
+	t := &sampleTable{}
 	for i := range samples {
 		s := &samples[i]
 		row := map[string]any{}
 		put := func(name string, v any) {
-			if row[name] = v; !slices.Contains(g.columns, name) {
-				g.columns = append(g.columns, name)
+			if row[name] = v; !slices.Contains(t.columns, name) {
+				t.columns = append(t.columns, name)
 			}
 		}
 		put("workload", s.Cell.Workload)
@@ -283,15 +286,17 @@ func newSampleTable(samples []Sample) *sampleTable {
 		for k := range names {
 			put(names[k], values[k])
 		}
-		for _, x := range []struct{ name, v string }{{"phase", string(s.Phase)}, {"verdict", string(s.Verdict)}, {"proof", string(s.Proof)}, {"problem", s.Problem}, {"digest", s.Digest}} {
-			put(x.name, x.v)
-		}
+		put("phase", string(s.Phase))
+		put("verdict", string(s.Verdict))
+		put("proof", string(s.Proof))
+		put("problem", s.Problem)
+		put("digest", s.Digest)
 		put("rep", int64(s.Rep))
 		put("rows", int64(s.Rows))
 		eachNumber("", reflect.ValueOf(s.measured), put)
-		g.rows = append(g.rows, row)
+		t.rows = append(t.rows, row)
 	}
-	return g
+	return t
 }
 
 // eachNumber calls put for each measured number. The names of nested fields are joined by "_". For

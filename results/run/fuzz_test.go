@@ -60,7 +60,7 @@ func written(f *testing.F, dir string) (names []string) {
 		w.Add(run.Sample{Cell: cell, Phase: run.Warm}.Judge(&run.Measured{Start: time.Second, Total: time.Millisecond, Bytes: 24}, proof(f, 3), nil)),
 		w.Add(run.Sample{Cell: cell, Phase: run.Cold}.Judge(&run.Measured{Total: time.Hour}, answer.Proof{}, errors.New("failed, \"so\""))),
 		w.StorePlan(cell, "SELECT 1", "SCAN", access()),
-		w.StoreCurves(&run.Curves{Case: "test_1", Stat: "ME", Axis: run.ByLead, Series: []run.Series{{Name: "G2", X: []float64{0, 24}, Y: run.Values{1, 2}}}}),
+		w.StoreVerificationPlot(&run.VerificationPlot{Case: "test_1", Stat: "ME", Axis: run.ByLead, Series: []run.Series{{Name: "G2", X: []float64{0, 24}, Y: run.Values{1, 2}}}}),
 		w.Close())
 	if err != nil {
 		f.Fatal(err)
@@ -83,7 +83,7 @@ func written(f *testing.F, dir string) (names []string) {
 func everything(dir string) ([]byte, error) {
 	r, samples, e1 := run.Read(dir)
 	plans, e2 := run.ReadPlans(dir)
-	curves, e3 := run.ReadCurves(dir)
+	curves, e3 := run.ReadVerificationPlots(dir)
 	all, err := json.Marshal([]any{r, samples, plans, curves})
 	return all, errors.Join(e1, e2, e3, err)
 }

@@ -36,22 +36,22 @@ const (
 
 // Event is a line of events.jsonl.
 type Event struct {
-	Sequence int               `json:"seq"` // from 1
-	Time     time.Time         `json:"time"`
-	Kind     EventKind         `json:"kind"`
-	PID      int               `json:"pid,omitempty"`
-	Text     string            `json:"text,omitempty"`
-	Cell     Cell              `json:"cell,omitzero"`
-	Done     int64             `json:"done,omitempty"` // progress of a step; for a rate: operations
-	Total    int64             `json:"of,omitempty"`
-	Failed   int64             `json:"failed,omitempty"`
-	Times    *ShortPercentiles `json:"times,omitempty"` // rate only: response times of successful operations
-	Counters []Counter         `json:"counters,omitempty"`
-	Sample   *Sample           `json:"sample,omitempty"`
+	Sequence int                  `json:"seq"` // from 1
+	Time     time.Time            `json:"time"`
+	Kind     EventKind            `json:"kind"`
+	PID      int                  `json:"pid,omitempty"`
+	Text     string               `json:"text,omitempty"`
+	Cell     Cell                 `json:"cell,omitzero"`
+	Done     int64                `json:"done,omitempty"` // progress of a step; for a rate: operations
+	Total    int64                `json:"of,omitempty"`
+	Failed   int64                `json:"failed,omitempty"`
+	Times    *IntervalPercentiles `json:"times,omitempty"` // rate only: response times of successful operations
+	Counters []Counter            `json:"counters,omitempty"`
+	Sample   *Sample              `json:"sample,omitempty"`
 }
 
-// ShortPercentiles are percentiles of the response times in a short interval.
-type ShortPercentiles struct {
+// IntervalPercentiles are percentiles of the response times between two rate events.
+type IntervalPercentiles struct {
 	P50 time.Duration `json:"p50_ns"`
 	P95 time.Duration `json:"p95_ns"`
 	P99 time.Duration `json:"p99_ns"`
@@ -64,18 +64,18 @@ type journal struct {
 
 	mu   sync.Mutex
 	file *os.File
-	// firstError is the error of the first failed write. Nothing is written after it, and each later
-	// call returns it.
-	firstError error
-	events     []*Event // without beats
-	next       int
-	lastTime   time.Time
-	stop       chan struct{}
+	// firstError is the error of the first failed write. The journal writes nothing after it and returns it from each
+	// later call.
+	firstError   error
+	events       []*Event // without heartbeats
+	lastSequence int
+	lastTime     time.Time
+	stop         chan struct{}
 }
 
-// beatEvery is the longest time between two events of a running process. After silentAfter without
+// heartbeatInterval is the longest time between two events of a running process. After silentAfter without
 // an event, the run counts as interrupted.
-const beatEvery, silentAfter = 3 * time.Second, 9 * time.Second
+const heartbeatInterval, interruptedAfter = 3 * time.Second, 9 * time.Second
 
 func (j *journal) open() (err error) {
 	if j.stop = make(chan struct{}); j.dir == "" {
@@ -84,12 +84,12 @@ func (j *journal) open() (err error) {
 	if j.file, err = os.Create(filepath.Join(j.dir, eventsFile)); err != nil {
 		return err
 	}
-	go j.beat()
+	go j.writeHeartbeats()
 	return nil
 }
 
-func (j *journal) beat() {
-	tick := time.NewTicker(beatEvery / 3)
+func (j *journal) writeHeartbeats() {
+	tick := time.NewTicker(heartbeatInterval / 3)
 	defer tick.Stop()
 	for {
 		select {
@@ -97,7 +97,7 @@ func (j *journal) beat() {
 			return
 		case <-tick.C:
 			j.mu.Lock()
-			if time.Since(j.lastTime) > beatEvery*2/3 {
+			if time.Since(j.lastTime) > heartbeatInterval*2/3 {
 				_ = j.appendLocked(&Event{Kind: HeartbeatEvent, PID: os.Getpid()}) // the journal keeps the error
 			}
 			j.mu.Unlock()
@@ -115,9 +115,9 @@ func (j *journal) add(e *Event) error {
 
 // appendLocked numbers and writes an event. The caller must hold the lock.
 func (j *journal) appendLocked(e *Event) error {
-	j.next++
+	j.lastSequence++
 	j.lastTime = time.Now().UTC()
-	e.Sequence, e.Time = j.next, j.lastTime
+	e.Sequence, e.Time = j.lastSequence, j.lastTime
 	if j.file == nil || j.firstError != nil {
 		return j.firstError
 	}
@@ -223,7 +223,7 @@ func StateOf(events []Event, at time.Time) State {
 	switch n := len(events); {
 	case n > 0 && events[n-1].Kind == FinishEvent:
 		return Done
-	case n > 0 && events[n-1].Kind != StopEvent && at.Sub(events[n-1].Time) < silentAfter:
+	case n > 0 && events[n-1].Kind != StopEvent && at.Sub(events[n-1].Time) < interruptedAfter:
 		return Running
 	}
 	return Interrupted

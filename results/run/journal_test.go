@@ -12,7 +12,7 @@ import (
 func TestUnwrittenEvent(t *testing.T) {
 	for name, lose := range map[string]func(f *Folder){
 		"warning": func(f *Folder) { f.Warn("lost") },
-		"step":    func(f *Folder) { f.LogSteps(func(string) {})("lost") },
+		"step":    func(f *Folder) { f.StepLogger(func(string) {})("lost") },
 		"beat": func(f *Folder) {
 			f.journal.mu.Lock()
 			defer f.journal.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 func TestEarlierKeys(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		run.File: `{"workload": "ycsb", "ended": "2026-11-01T02:03:04Z", "cold_how": "a new process",
+		run.DescriptionFile: `{"workload": "ycsb", "ended": "2026-11-01T02:03:04Z", "cold_how": "a new process",
 			"archives": [{"engine": "duckdb", "licence": "MIT", "whole": true, "load_ns": 9007199254740993, "table": {"name": "t", "described": "CREATE TABLE t"}}],
 			"own": {"files_left_aside": [{"file": "x", "why": "no rows"}], "questions": [{"name": "q", "values": 3, "agreed": {"duckdb": "sqlite"}, "determined": "ORDER BY a"}]},
 			"scan": {"disks_limited": "all", "disks": [{"path": "p", "rate_how": "dd"}], "laws": [{"query": "q", "start_told": true, "work_counted": true, "drawn": {"value": 0.5, "low": 0.4, "high": 0.6}}]}}`,
@@ -27,7 +27,7 @@ func TestEarlierKeys(t *testing.T) {
 {"seq":2,"kind":"end"}
 `,
 	} {
-		if name != run.File {
+		if name != run.DescriptionFile {
 			text = strings.Join(strings.Split(text, "\n\t"), "")
 		}
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
@@ -41,11 +41,11 @@ func TestEarlierKeys(t *testing.T) {
 	a, own, scan, s := r.Archives[0], r.Own, r.Scan, samples[0]
 	for name, ok := range map[string]bool{
 		"ended": !r.Finished.IsZero(), "cold_how": r.ColdMethod == "a new process", "licence": a.License == "MIT", "whole": a.Complete,
-		"load_ns": a.Load == 9007199254740993, "described": a.Table.Form == "CREATE TABLE t",
+		"load_ns": a.Load == 9007199254740993, "described": a.Table.Definition == "CREATE TABLE t",
 		"files_left_aside": len(own.SkippedFiles) == 1 && own.SkippedFiles[0].Reason == "no rows",
 		"questions":        own.Questions[0].ParameterSets == 3 && own.Questions[0].ComparedWith["duckdb"] == "sqlite" && own.Questions[0].Fix == "ORDER BY a",
-		"scan":             scan.DiskLimits == "all" && scan.Disks[0].How == "dd" && len(scan.Models) == 1 && scan.Models[0].StartKnown && scan.Models[0].WorkMeasured && scan.Models[0].DiskShare.Value == 0.5,
-		"kill":             s.Kill.Complete && s.Kill.Right == 4 && s.Kill.RightWhileDown == 2,
+		"scan":             scan.DiskLimits == "all" && scan.Disks[0].RateMethod == "dd" && len(scan.Models) == 1 && scan.Models[0].StartKnown && scan.Models[0].WorkMeasured && scan.Models[0].DiskShare.Value == 0.5,
+		"kill":             s.Kill.Complete && s.Kill.Correct == 4 && s.Kill.CorrectWhileDown == 2,
 		"transfers":        s.Transfers.Aborted == 5 && s.Transfers.UnknownApplied == 2 && s.Transfers.Unexplained == 7,
 		"history":          s.History.Promises[0].Kept && s.History.Promises[0].Violations == 6,
 		"fault":            s.Fault.Moments[0].Output == "bye",
@@ -83,7 +83,7 @@ func TestEarlierKeysAreFree(t *testing.T) {
 			}
 		}
 	}
-	for _, x := range []any{run.Run{}, run.Event{}, run.Measured{}, run.Curves{}, run.Plan{}} {
+	for _, x := range []any{run.Run{}, run.Event{}, run.Measured{}, run.VerificationPlot{}, run.Plan{}} {
 		check(reflect.TypeOf(x))
 	}
 	if n < 30 {

@@ -13,10 +13,10 @@ type Lake struct {
 	Layouts []LakeLayout  `json:"layouts"`
 }
 
-// LakeLayout is the records under one partitioning, in files of similar size.
+// LakeLayout describes the Parquet files into which one partitioning divides the records. They have similar sizes.
 type LakeLayout struct {
 	Partition string  `json:"partition"` // none, day, model, variable
-	MB        float64 `json:"mb"`        // requested file size, in 10⁶ bytes
+	FileMB    float64 `json:"mb"`        // requested size of a file, in 10⁶ bytes
 	Files     int     `json:"files"`
 	Bytes     int64   `json:"bytes"`
 	Rows      int64   `json:"rows"`
@@ -30,5 +30,5 @@ type StoreTraffic struct {
 
 // LakeCell is the cell of a question on an engine and a layout.
 func LakeCell(engine string, l *LakeLayout, question string) Cell {
-	return NewCell(LakeWorkload, engine, "partition", l.Partition, "mb", l.MB, "case", question)
+	return NewCell(LakeWorkload, engine, "partition", l.Partition, "mb", l.FileMB, "case", question)
 }

@@ -34,9 +34,9 @@ type OwnTable struct {
 	Problem string    `json:"problem,omitempty"` // why the table was skipped; "" = it was read
 }
 
-// Values of OwnQuestion.ComparedWith that name no engine. An engine's answer is compared with DuckDB's answer over the files
-// (OverFiles). DuckDB's own answer is compared with another engine's; if no other engine gave the same answer, it is
-// Unconfirmed.
+// Values of OwnQuestion.ComparedWith that name no engine. An engine's answer is compared with DuckDB's answer over the
+// files (OverFiles). DuckDB's own answer is compared with another engine's; if no other engine gave the same answer, it
+// is Unconfirmed.
 const (
 	OverFiles   = "DuckDB over the files"
 	Unconfirmed = "no engine of other code"
@@ -59,14 +59,15 @@ type SkippedFile struct {
 
 // OwnQuestion is a question.
 type OwnQuestion struct {
-	Name          string            `json:"name"`
-	Title         string            `json:"title,omitempty"`
-	File          string            `json:"file"`
-	Line          int               `json:"line"`
-	ParameterSets int               `json:"parameter_sets" old:"values"` // number of parameter sets, which are used in turn
-	Texts         map[string]string `json:"texts"`                       // by engine; "" = all others
-	OrderRule     string            `json:"order"`                       // how the order of rows was compared, in words
-	Rows          int               `json:"rows"`                        // rows of the answer with the first parameter set
+	Name  string `json:"name"`
+	Title string `json:"title,omitempty"`
+	File  string `json:"file"`
+	Line  int    `json:"line"`
+	// number of parameter sets, which are used in turn
+	ParameterSets int               `json:"parameter_sets" old:"values"`
+	Texts         map[string]string `json:"texts"` // by engine; "" = all others
+	OrderRule     string            `json:"order"` // how the order of rows was compared, in words
+	Rows          int               `json:"rows"`  // rows of the answer with the first parameter set
 	// Loose is written by earlier versions: the number of rows that tie at a limit, of which only the
 	// order columns were compared.
 	Loose int `json:"loose,omitempty"`
@@ -90,7 +91,8 @@ func (o *Own) Accounting() (out []string) {
 			out = append(out, "table "+t.Name+" was skipped: "+t.Problem)
 			continue
 		}
-		out = append(out, fmt.Sprintf("table %s: %s, %s: %s", t.Name, CountOf(len(t.Files), "file"), CountOf(int(t.Rows), "row"), strings.Join(t.Columns, ", ")))
+		files, rows := CountOf(len(t.Files), "file"), CountOf(int(t.Rows), "row")
+		out = append(out, fmt.Sprintf("table %s: %s, %s: %s", t.Name, files, rows, strings.Join(t.Columns, ", ")))
 		for _, f := range t.Sources {
 			words := CountOf(int(f.Rows), "row")
 			if f.Lines > 0 {

@@ -24,7 +24,8 @@ type Plan struct {
 func (f *Folder) StorePlan(c Cell, text, plan string, access []Access) error {
 	_, values := c.Axes()
 	name := filepath.Join("plans", FileName(slices.Concat(values[:1], []string{c.Engine}, values[1:])...))
-	body := "-- " + values[0] + ", " + strings.Join(append([]string{c.Engine}, values[1:]...), " ") + "\n" + text + "\n\n-- plan\n" + fault.Redact(plan) + "\n"
+	title := "-- " + values[0] + ", " + strings.Join(append([]string{c.Engine}, values[1:]...), " ")
+	body := title + "\n" + text + "\n\n-- plan\n" + fault.Redact(plan) + "\n"
 	if err := writeFile(f.Dir, name+".txt", []byte(body)); err != nil {
 		return err
 	}
@@ -61,14 +62,14 @@ type Access struct {
 	Index  string `json:"index,omitempty"`
 
 	// Examined is the number of rows, documents or pairs that the step read, including rejected ones, and Kept the number
-	// that remained. If Measured is set, the engine counted them; otherwise it estimated them. −1 = it reports neither.
+	// that remained. If Counted is set, the engine counted them; otherwise it estimated them. −1 = it reports neither.
 	Examined int64 `json:"examined"`
 	Kept     int64 `json:"kept"`
 	Counted  bool  `json:"counted" old:"measured"`
 }
 
-// Words describes the access: "index scan of wide_sal1l2 by series_idx".
-func (a Access) Words() string {
+// Description describes the access: "index scan of wide_sal1l2 by series_idx".
+func (a Access) Description() string {
 	switch {
 	case a.Method == "key lookup" && a.Index != "":
 		return "key lookup in " + a.Object + " by " + a.Index
@@ -80,8 +81,7 @@ func (a Access) Words() string {
 	return a.Method + " of " + a.Object
 }
 
-// Counts returns the access's numbers for people: "32,110 → 28,718", "~1,200" for an estimate, "not
-// reported" if there is none.
+// Counts formats Examined and Kept for people: "32,110 → 28,718", "~1,200" for an estimate, "not reported" for −1.
 func (a Access) Counts() string {
 	if a.Examined < 0 {
 		return "not reported"
@@ -116,17 +116,17 @@ func CountOf(n int, noun string) string {
 	return FormatCount(n) + " " + noun
 }
 
-// Examined sums the rows that the accesses of a plan examined. known is false if one of them
-// reports none; measured is false if one is an estimate.
-func Examined(all []Access) (n int64, known, measured bool) {
-	known, measured = true, true
+// SumExamined sums the rows that the accesses of a plan examined. known is false if one of them
+// reports none; counted is false if one is an estimate.
+func SumExamined(all []Access) (n int64, known, counted bool) {
+	known, counted = true, true
 	for _, a := range all {
 		if a.Examined < 0 {
 			known = false
 			continue
 		}
 		n += a.Examined
-		measured = measured && a.Counted
+		counted = counted && a.Counted
 	}
-	return n, known && len(all) > 0, measured
+	return n, known && len(all) > 0, counted
 }

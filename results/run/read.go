@@ -13,8 +13,8 @@ import (
 	"github.com/barograph/barograph/internal/jsonkeys"
 )
 
-// File is the name of the file that identifies a run folder.
-const File = "run.json"
+// DescriptionFile is the name of the file that describes a run. A folder with it is a run folder.
+const DescriptionFile = "run.json"
 
 // Read reads a run folder of any workload. If the run is still running or was killed, the samples
 // are those recorded until now.
@@ -47,7 +47,8 @@ func Read(dir string) (*Run, []Sample, error) {
 // the number of copies of the data.
 func SizeFolders(dir string) map[int]string {
 	out := map[int]string{}
-	paths, _ := filepath.Glob(filepath.Join(dir, "x*", File)) // Glob fails only for a malformed pattern; then there are no folders
+	// Glob fails only for a malformed pattern; then there are no folders
+	paths, _ := filepath.Glob(filepath.Join(dir, "x*", DescriptionFile))
 	for _, p := range paths {
 		sub := filepath.Dir(p)
 		if n, err := strconv.Atoi(strings.TrimPrefix(filepath.Base(sub), "x")); err == nil && n > 0 {
@@ -60,9 +61,10 @@ func SizeFolders(dir string) map[int]string {
 // ReadRun reads the run.json of a folder.
 func ReadRun(dir string) (*Run, error) {
 	var r Run
-	err := readJSON(filepath.Join(dir, File), &r)
+	err := readJSON(filepath.Join(dir, DescriptionFile), &r)
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		missing := &fault.Error{File: dir, Problem: "is not a run folder: it has no " + File, Cure: "name a folder that a study wrote, such as runs/20261126-120000-met"}
+		missing := &fault.Error{File: dir, Problem: "is not a run folder: it has no " + DescriptionFile}
+		missing.Cure = "name a folder that a study wrote, such as runs/20261126-120000-met"
 		if _, err := os.Stat(dir); err != nil {
 			missing.Problem, missing.Err = "", fs.ErrNotExist
 		}

@@ -29,12 +29,14 @@ type Run struct {
 	Lake     *Lake        `json:"lake,omitempty"`    // lake only
 	Cases    []Case       `json:"cases"`             // in the order of the report's tables
 
-	Reps        int      `json:"repetitions"`                          // timed warm repetitions of each cell
-	PlannedReps int      `json:"repetitions_planned,omitempty"`        // requested repetitions; 0 = not recorded
-	Warmups     int      `json:"warmups"`                              // preceding repetitions, which are not in the results
-	ColdMethod  string   `json:"cold_method,omitempty" old:"cold_how"` // how cold starts were made; empty = none was measured
-	Warnings    []string `json:"warnings,omitempty"`
-	Findings    []string `json:"findings,omitempty"` // sentences about what the run itself detected
+	Reps        int `json:"repetitions"`                   // timed warm repetitions of each cell
+	PlannedReps int `json:"repetitions_planned,omitempty"` // requested repetitions; 0 = not recorded
+	// preceding repetitions, which are not in the results
+	Warmups int `json:"warmups"`
+	// how cold starts were made; empty = none was measured
+	ColdMethod string   `json:"cold_method,omitempty" old:"cold_how"`
+	Warnings   []string `json:"warnings,omitempty"`
+	Findings   []string `json:"findings,omitempty"` // sentences about what the run itself detected
 }
 
 // Data describes the loaded data.
@@ -48,7 +50,7 @@ type Data struct {
 	Bytes       int64            `json:"bytes"`
 	Lines       int64            `json:"lines"`       // data lines read
 	Records     int64            `json:"records"`     // distinct records
-	Quarantined int64            `json:"quarantined"` // quarantined lines
+	Quarantined int64            `json:"quarantined"` // lines that could not be read
 	ByType      map[string]int64 `json:"records_by_line_type"`
 	Digest      string           `json:"digest"`            // digest of all records; every archive must have it
 	Decoded     *DecodeCounts    `json:"decoded,omitempty"` // SHEF products only
@@ -82,19 +84,22 @@ type Archive struct {
 	Objects    int64         `json:"objects"`
 	ObjectKind string        `json:"object"` // documents, pairs, rows
 	Digest     string        `json:"digest"` // digest of the archive's records
-	// Complete: Digest equals the digest of the data. Queries of an incomplete archive are not timed.
+	// Complete reports whether Digest equals the digest of the data. Queries of an incomplete archive are not timed.
 	Complete bool   `json:"complete" old:"whole"`
 	Problem  string `json:"problem,omitempty"`
 }
 
 // Table describes the table on which a mix of operations runs.
 type Table struct {
-	Name   string `json:"name"`
-	Schema string `json:"schema,omitempty"`     // a schema that Barograph created for this table; "" = the default schema
-	File   string `json:"ddl_file,omitempty"`   // the user's script that created the table; "" = Barograph created it, or its origin is not known
-	Digest string `json:"ddl_sha256,omitempty"` // of the script
-	DDL    string `json:"ddl,omitempty"`
-	Form   string `json:"definition,omitempty" old:"described"` // the definition of the table as the server reports it before the run, in SQL
+	Name string `json:"name"`
+	// a schema that Barograph created for this table; "" = the default schema
+	Schema string `json:"schema,omitempty"`
+	// the user's script that created the table; "" = Barograph created it, or its origin is not known
+	DDLFile   string `json:"ddl_file,omitempty"`
+	DDLDigest string `json:"ddl_sha256,omitempty"` // of the script
+	DDL       string `json:"ddl,omitempty"`
+	// the definition of the table as the server reports it before the run, in SQL
+	Definition string `json:"definition,omitempty" old:"described"`
 }
 
 // Server describes a server that the lab started.

@@ -85,8 +85,8 @@ func TestFolderRoundTrip(t *testing.T) {
 	if err := f.Reject("a.vsdb", 3, "lead \"2x\" is not in hours", "V01 GFS 2x"); err != nil {
 		t.Fatal(err)
 	}
-	c := &run.Curves{Case: "test_1", Stat: "ANOM_CORR", Axis: run.ByLead, Series: []run.Series{{Name: "G2", X: []float64{0, 24}, Y: run.Values{1, math.NaN()}}}}
-	if err := f.StoreCurves(c); err != nil {
+	c := &run.VerificationPlot{Case: "test_1", Stat: "ANOM_CORR", Axis: run.ByLead, Series: []run.Series{{Name: "G2", X: []float64{0, 24}, Y: run.Values{1, math.NaN()}}}}
+	if err := f.StoreVerificationPlot(c); err != nil {
 		t.Fatal(err)
 	}
 	f.Run.Finished = time.Now()
@@ -139,7 +139,7 @@ func check(t *testing.T, dir string) {
 	if iv, err := hdrhistogram.NewHistogramLogReader(log).NextIntervalHistogram(); err != nil || iv == nil || iv.TotalCount() != 3 || iv.Tag() != "warm/met/duckdb?case=test_1&design=wide&flavour=sql" {
 		t.Errorf("interval %+v, %v", iv, err)
 	}
-	curves, err := run.ReadCurves(dir)
+	curves, err := run.ReadVerificationPlots(dir)
 	if err != nil || len(curves) != 1 || !math.IsNaN(curves[0].Series[0].Y[1]) {
 		t.Errorf("curves %+v, %v", curves, err)
 	}
@@ -218,7 +218,7 @@ func TestNoRunFolder(t *testing.T) {
 	if _, _, err := run.Read(dir); err == nil || !strings.Contains(err.Error(), "run.json") {
 		t.Error(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, run.File), []byte(`{"workload":"met"}`), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, run.DescriptionFile), []byte(`{"workload":"met"}`), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := run.Read(dir); err == nil || !strings.Contains(err.Error(), "before the first release") {

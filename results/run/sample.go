@@ -23,12 +23,12 @@ const (
 	Wrong  Verdict = "wrong"  // compared, and different: reports show it as wrong, never as fast
 	Failed Verdict = "failed" // no answer: an error has no time
 
-	Rounding     Verdict = "equal to rounding" // the differences are within what rounding explains
-	Undetermined Verdict = "undetermined"      // the question allows several answers, and this is one of them
+	EqualToRounding Verdict = "equal to rounding" // the differences are within what rounding explains
+	Undetermined    Verdict = "undetermined"      // the question allows several answers, and this is one of them
 )
 
 // IsCorrect reports whether an answer with this verdict may have a time.
-func (v Verdict) IsCorrect() bool { return v == Equal || v == Rounding || v == Undetermined }
+func (v Verdict) IsCorrect() bool { return v == Equal || v == EqualToRounding || v == Undetermined }
 
 // Phase distinguishes warm repetitions from cold starts.
 type Phase string
@@ -68,7 +68,7 @@ type Answers = answer.Tally
 
 // ProblemCount is a kind of problem, and how often it occurred.
 type ProblemCount struct {
-	What    string `json:"what"`
+	Kind    string `json:"what"`
 	Count   int64  `json:"count"`
 	Example string `json:"example"`
 }
@@ -86,10 +86,11 @@ func (s Sample) Judge(m *Measured, p answer.Proof, err error) Sample {
 	case err != nil:
 		s.Verdict, s.Problem = Failed, fault.Redact(err.Error())
 	default:
-		s.Verdict, s.Problem, s.Proof, s.Rows, s.LargestDifference, s.measured = Equal, "", p.Degree(), p.Rows(), p.LargestDifference(), m
+		s.Verdict, s.Problem, s.Proof, s.measured = Equal, "", p.Degree(), m
+		s.Rows, s.LargestDifference = p.Rows(), p.LargestDifference()
 		switch p.Degree() {
 		case answer.Rounded:
-			s.Verdict = Rounding
+			s.Verdict = EqualToRounding
 		case answer.Undetermined:
 			s.Verdict = Undetermined
 		}
@@ -153,7 +154,7 @@ type Measured struct {
 	// of the earlier rate.
 	Recovered time.Duration `json:"recovered_ns,omitempty"`
 	// longest time without a success after a kill
-	Silence time.Duration `json:"silence_ns,omitempty"`
+	LongestGap time.Duration `json:"silence_ns,omitempty"`
 
 	*Mix
 	*Posting
@@ -174,9 +175,9 @@ type Kill struct {
 	Complete     bool  `json:"complete,omitempty" old:"whole"`
 
 	// For questions: correct and wrong answers, and correct answers while the node was down.
-	Right          int `json:"correct,omitempty" old:"right"`
-	Wrong          int `json:"wrong,omitempty"`
-	RightWhileDown int `json:"correct_while_down,omitempty" old:"right_while_down"`
+	Correct          int `json:"correct,omitempty" old:"right"`
+	Wrong            int `json:"wrong,omitempty"`
+	CorrectWhileDown int `json:"correct_while_down,omitempty" old:"right_while_down"`
 
 	Errors   int            `json:"errors"`             // calls that failed
 	Messages map[string]int `json:"messages,omitempty"` // number of failed calls by the first line of their error
@@ -256,6 +257,6 @@ func (c *Cell) UnmarshalText(text []byte) (err error) {
 }
 
 // MetCell is the cell of a case that is queried in an archive with a flavour.
-func MetCell(engine, design, name, flavour string) Cell {
-	return NewCell("met", engine, "case", name, "design", design, "flavour", flavour)
+func MetCell(engine, design, caseName, flavour string) Cell {
+	return NewCell("met", engine, "case", caseName, "design", design, "flavour", flavour)
 }

@@ -26,9 +26,9 @@ type Scan struct {
 	Disks      []ScanDisk `json:"disks"`                           // one per path
 	DiskLimits string     `json:"disk_limits" old:"disks_limited"` // which paths have speed limits, in words
 	// the rule for the number of partitions, in words, if it was used
-	Rule    string       `json:"partition_rule,omitempty"`
-	Configs []ScanConfig `json:"configurations"`
-	Models  []ScanModel  `json:"models,omitempty" old:"laws"`
+	PartitionRule string       `json:"partition_rule,omitempty"`
+	Configs       []ScanConfig `json:"configurations"`
+	Models        []ScanModel  `json:"models,omitempty" old:"laws"`
 }
 
 // ScanArchive is a verification archive that is queried completely.
@@ -45,12 +45,14 @@ type ScanArchive struct {
 
 // ScanDisk is a path and its device.
 type ScanDisk struct {
-	Path   string  `json:"path"`
-	Device string  `json:"device,omitempty"`                     // "" = not a block device with system counters
-	Rate   float64 `json:"read_bytes_s"`                         // measured before the run by sequential direct reads; 0 = not measured
-	How    string  `json:"rate_method,omitempty" old:"rate_how"` // how it was measured, or why it was not
-	Limit  float64 `json:"limit_read_bytes_s"`                   // limit of the control group that a lab set; 0 = none known
-	Type   string  `json:"file_system,omitempty"`
+	Path   string `json:"path"`
+	Device string `json:"device,omitempty"` // "" = not a block device with system counters
+	// measured before the run by sequential direct reads; 0 = not measured
+	Rate       float64 `json:"read_bytes_s"`
+	RateMethod string  `json:"rate_method,omitempty" old:"rate_how"` // how it was measured, or why it was not
+	// limit of the control group that a lab set; 0 = none known
+	Limit float64 `json:"limit_read_bytes_s"`
+	Type  string  `json:"file_system,omitempty"`
 }
 
 // ScanConfig is a loaded placement.
@@ -89,15 +91,17 @@ type ScanModel struct {
 	Query string `json:"query"`
 	Phase Phase  `json:"phase"`
 	// why no model was fitted; the other fields are then empty
-	Problem    string           `json:"problem,omitempty"`
-	DiskShare  measure.Estimate `json:"disk_share" old:"drawn"` // share of the disks' measured rates that the engine reaches
-	Work       measure.Estimate `json:"work_seconds_per_gb"`
-	Start      measure.Estimate `json:"start_seconds"`
-	StartKnown bool             `json:"start_known" old:"start_told"` // false: the points do not determine Start, which is then 0
+	Problem string `json:"problem,omitempty"`
+	// share of the disks' measured rates that the engine reaches
+	DiskShare measure.Estimate `json:"disk_share" old:"drawn"`
+	Work      measure.Estimate `json:"work_seconds_per_gb"`
+	Start     measure.Estimate `json:"start_seconds"`
+	// false: the points do not determine Start, which is then 0
+	StartKnown bool `json:"start_known" old:"start_told"`
 	// Work was not fitted but taken from the measured processor time, because the disks limited every configuration
-	WorkMeasured bool      `json:"work_measured,omitempty" old:"work_counted"`
-	Error        float64   `json:"error"` // root mean square of the relative errors
-	Fits         []ScanFit `json:"fits,omitempty"`
+	WorkMeasured  bool      `json:"work_measured,omitempty" old:"work_counted"`
+	RelativeError float64   `json:"error"` // root mean square of the relative errors
+	Fits          []ScanFit `json:"fits,omitempty"`
 }
 
 // ScanFit compares the measured time of a configuration with the model.
@@ -112,11 +116,12 @@ type ScanFit struct {
 // ScanCell is the cell of a question under a configuration.
 func (r *Run) ScanCell(config int, query string) Cell {
 	c := r.Scan.Configs[config]
-	return NewCell(ScanWorkload, r.Archives[0].Engine, "paths", c.Paths, "partitions", c.Partitions, "workers", c.Workers, "design", c.Design, "query", query)
+	return NewCell(ScanWorkload, r.Archives[0].Engine,
+		"paths", c.Paths, "partitions", c.Partitions, "workers", c.Workers, "design", c.Design, "query", query)
 }
 
-// ConfigOf is the index of a cell's configuration; -1 = none of the run's.
-func (r *Run) ConfigOf(c Cell) int {
+// ConfigIndex returns the index of a cell's configuration in Scan.Configs; -1 = the run has no such configuration.
+func (r *Run) ConfigIndex(c Cell) int {
 	for i := range r.Scan.Configs {
 		if r.ScanCell(i, c.Value("query")) == c {
 			return i
@@ -134,14 +139,14 @@ func (r *Run) checkScan(dir string, samples []Sample) error {
 		return &fault.Error{File: dir, Problem: "is a scan without a description of what was scanned", Cure: "restore its run.json"}
 	}
 	for i := range samples {
-		if r.ConfigOf(samples[i].Cell) < 0 {
+		if r.ConfigIndex(samples[i].Cell) < 0 {
 			return refuse("has a sample")
 		}
 	}
-	for _, l := range r.Scan.Models {
-		for _, f := range l.Fits {
+	for _, m := range r.Scan.Models {
+		for _, f := range m.Fits {
 			if f.Config < 0 || f.Config >= len(r.Scan.Configs) {
-				return refuse("has a law")
+				return refuse("has a model")
 			}
 		}
 	}

@@ -38,7 +38,7 @@ func (s *runner) whileAsking(ctx context.Context, rep int) (*kill, error) {
 	if k.Errors > 0 {
 		return k, fmt.Errorf("queries failed before a node was killed: %v", k.Messages)
 	}
-	k.Right = 0
+	k.Correct = 0
 	s.progress(run.KillEvent, k, "killing node %d of %d", k.Node, s.Nodes)
 	c.killed = time.Now()
 	c.last = c.killed
@@ -57,7 +57,7 @@ func (s *runner) whileAsking(ctx context.Context, rep int) (*kill, error) {
 		return k, err
 	}
 	k.times.Total = time.Since(c.killed)
-	k.RightWhileDown = k.Right
+	k.CorrectWhileDown = k.Correct
 	// Continue until no query fails for s.Settle, or until s.Patience is over.
 	for began := time.Now(); ; {
 		before := k.Errors
@@ -72,12 +72,12 @@ func (s *runner) whileAsking(ctx context.Context, rep int) (*kill, error) {
 			break
 		}
 	}
-	k.times.Recovered, k.times.Silence = c.recovered, c.silence
-	k.proof, k.failed = answer.CompareAll(answer.Tally{Succeeded: int64(k.Right), Found: int64(k.Right), Values: int64(k.Right)}, k.failed)
+	k.times.Recovered, k.times.LongestGap = c.recovered, c.silence
+	k.proof, k.failed = answer.CompareAll(answer.Tally{Succeeded: int64(k.Correct), Found: int64(k.Correct), Values: int64(k.Correct)}, k.failed)
 	if k.Wrong > 0 {
 		k.failed = &answer.Diff{Problem: c.wrong}
 	}
-	s.progress(run.StepEvent, k, "%d correct, %d wrong, %d errors", k.Right, k.Wrong, k.Errors)
+	s.progress(run.StepEvent, k, "%d correct, %d wrong, %d errors", k.Correct, k.Wrong, k.Errors)
 	return k, nil
 }
 
@@ -162,7 +162,7 @@ func (c *client) askNext(ctx context.Context) error {
 }
 
 func (c *client) countCorrect() {
-	c.k.Right++
+	c.k.Correct++
 	if c.killed.IsZero() {
 		return
 	}

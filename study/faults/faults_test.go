@@ -180,13 +180,13 @@ func TestKills(t *testing.T) {
 			if c.lost != (lost == nil) || c.wrong != (wrong == nil) {
 				t.Errorf("times stand where something was lost or wrong, or are missing: %+v, %+v", l, q)
 			}
-			if l.Errors == 0 || !c.lost && (lost.Recovered < lost.Total || lost.Silence == 0) {
+			if l.Errors == 0 || !c.lost && (lost.Recovered < lost.Total || lost.LongestGap == 0) {
 				t.Errorf("a load that failed until the node was back: %+v", l)
 			}
-			if q.Right == 0 || (q.Wrong > 0) != c.wrong || (kills[1].Problem != "") != c.wrong || (q.Errors > 0) != c.questionErrors {
+			if q.Correct == 0 || (q.Wrong > 0) != c.wrong || (kills[1].Problem != "") != c.wrong || (q.Errors > 0) != c.questionErrors {
 				t.Errorf("the questions: %+v", q)
 			}
-			if c.questionErrors && (wrong.Recovered < wrong.Total || q.RightWhileDown > 0 || q.Messages[errDown.Error()] != q.Errors) {
+			if c.questionErrors && (wrong.Recovered < wrong.Total || q.CorrectWhileDown > 0 || q.Messages[errDown.Error()] != q.Errors) {
 				t.Errorf("questions that failed until the node was back: %+v", q)
 			}
 		})

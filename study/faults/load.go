@@ -63,7 +63,7 @@ func (s *runner) whileLoading(ctx context.Context, rep int) (*kill, error) {
 	if err := s.audit(ctx, subset, l, due, k); err != nil {
 		return k, err
 	}
-	k.times.Recovered, k.times.Silence = l.recovery(), l.silence
+	k.times.Recovered, k.times.LongestGap = l.recovery(), l.silence
 	s.progress(run.StepEvent, k, "%d acknowledged, %d found, %d errors", k.Acknowledged, k.Found, k.Errors)
 	return k, nil
 }
@@ -116,7 +116,7 @@ func (s *runner) audit(ctx context.Context, subset string, l *ledger, due map[re
 		if err != nil {
 			return fmt.Errorf("the archive cannot be read after the kill: %w", err)
 		}
-		h.Use(b)
+		h.SetBatch(b)
 		for i := range b.Len() {
 			all.Add(h.Digest(i))
 			if file, ok := due[h.Key(i)]; ok && !l.lost[file] {
@@ -155,7 +155,7 @@ func (l *ledger) commit(batches []*record.Batch, done []archive.Mark) {
 	defer l.mu.Unlock()
 	var h record.Hasher
 	for _, b := range batches {
-		h.Use(b)
+		h.SetBatch(b)
 		for i := range b.Len() {
 			l.records[h.Key(i)] = b.File
 		}

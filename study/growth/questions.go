@@ -66,8 +66,8 @@ func (s *Series) Questions(ctx context.Context, days int) (_ []*question.Questio
 			inits = append(inits, b.Init(k))
 		}
 		q.Valid, g.Valid = s.timesOn(b.Valid, 1), s.timesOn(b.Valid, days)
-		if !q.Clock.Init.All() {
-			q.Clock.Init, g.Clock.Init = s.timesOn(inits, 1), s.timesOn(inits, days)
+		if !q.TimeFilter.Init.IsAll() {
+			q.TimeFilter.Init, g.TimeFilter.Init = s.timesOn(inits, 1), s.timesOn(inits, days)
 		}
 		fixed = append(fixed, &q)
 		g.Name, g.Title = q.Name+AllDays, strings.TrimPrefix(q.Title+", all days", ", ")

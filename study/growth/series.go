@@ -276,7 +276,7 @@ func (s *Series) check(ctx context.Context, day int, written map[string]string) 
 	add := func(sums map[string]record.Digest, path string, b *record.Batch) {
 		if b.Len() > 0 && !s.unread[path] {
 			d := sums[path]
-			d.Add(hash.Sum(b))
+			d.Add(hash.DigestOf(b))
 			sums[path] = d
 		}
 	}

@@ -34,23 +34,23 @@ import (
 
 // Program describes a run.
 type Program struct {
-	Registry   engine.Registry
-	Engines    []string // URLs, or schemes of embedded engines
-	Files      []string // VSDB and MET files, expanded
-	Partitions []tables.Partition
-	Sizes      []float64     // of a file, in 10⁶ bytes
-	Cases      int           // number of derived questions with rows
-	Reps       int           // timed repetitions of each question
-	Rate       float64       // limit of the store in 10⁶ bytes per second; 0 = no limit
-	Latency    time.Duration // delay of each reply of the store
-	Work       string        // folder for the records and the store, removed at the end
-	Seed       uint64
-	Log        *slog.Logger
-	Progress   func(s string)
+	Registry    engine.Registry
+	Engines     []string // URLs, or schemes of embedded engines
+	Files       []string // VSDB and MET files, expanded
+	Partitions  []tables.Partition
+	FileMB      []float64     // of a file, in 10⁶ bytes
+	Cases       int           // number of derived questions with rows
+	Repetitions int           // timed repetitions of each question
+	MBPerSecond float64       // limit of the store in 10⁶ bytes per second; 0 = no limit
+	Latency     time.Duration // delay of each reply of the store
+	WorkFolder  string        // folder for the records and the store, removed at the end
+	Seed        uint64
+	Log         *slog.Logger
+	Progress    func(s string)
 }
 
-// Names returns the engines that can read an object store.
-func Names(all engine.Registry) []string {
+// EngineNames returns the engines that can read an object store.
+func EngineNames(all engine.Registry) []string {
 	return all.SchemesWhere(func(d *engine.Driver) bool { return tables.Offers(d, tables.ObjectStore) })
 }
 
@@ -61,15 +61,15 @@ var (
 	ErrFailed = errors.New("a query returned no result")
 )
 
-// subset is the subset of the records.
-const subset = "lake"
+// subsetName is the subset of the records.
+const subsetName = "lake"
 
-// writer is the scheme of the engine that writes the files.
-const writer = "duckdb"
+// writerEngine is the scheme of the engine that writes the files.
+const writerEngine = "duckdb"
 
-// layout has the tables of one layout: one for each line type of the questions.
-type layout struct {
-	layout int // in run.Lake.Layouts
+// layoutTables has the tables of one layout: one for each line type of the questions.
+type layoutTables struct {
+	index  int // in run.Lake.Layouts
 	tables map[*record.LineType]*tables.LakeTable
 }
 
@@ -85,10 +85,10 @@ type runner struct {
 	folder       *run.Folder
 	catalog      *design.Catalog
 	cases        []*question.Question
-	want         []*answer.Answer
+	expected     []*answer.Answer
 	store        launch.Store // without the gate
 	gate         *lab.Gate
-	layouts      []layout
+	layouts      []layoutTables
 	participants []*participant
 	closers      []func() error
 	shortfall    load.Shortfall
@@ -98,10 +98,10 @@ type runner struct {
 // the measurements made before it.
 func Run(ctx context.Context, p Program, into *run.Folder) (err error) {
 	r := &runner{Program: p, folder: into}
-	into.Run.Lake = &run.Lake{Rate: p.Rate, Latency: p.Latency}
-	into.Run.Reps = p.Reps
+	into.Run.Lake = &run.Lake{Rate: p.MBPerSecond, Latency: p.Latency}
+	into.Run.Reps = p.Repetitions
 	into.Run.ColdMethod = "no engine caches files of the store between queries"
-	work, err := os.MkdirTemp(p.Work, "barograph-lake-")
+	work, err := os.MkdirTemp(p.WorkFolder, "barograph-lake-")
 	if err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func Run(ctx context.Context, p Program, into *run.Folder) (err error) {
 			err = errors.Join(err, end())
 		}
 	}()
-	for _, step := range []func(ctx context.Context, work string) error{r.open, r.load, r.write, r.tables, r.ask} {
+	for _, step := range []func(ctx context.Context, work string) error{r.openAll, r.loadRecords, r.writeLayouts, r.createTables, r.runQueries} {
 		if err := errors.Join(step(ctx, work), into.Save()); err != nil {
 			return err
 		}
@@ -122,8 +122,8 @@ func Run(ctx context.Context, p Program, into *run.Folder) (err error) {
 	return r.shortfall.Incomplete()
 }
 
-// open starts the store and its gate, and opens the engines.
-func (r *runner) open(ctx context.Context, work string) error {
+// openAll starts the store and its gate, and opens the engines.
+func (r *runner) openAll(ctx context.Context, work string) error {
 	r.Progress("starting an object store")
 	d := lab.StoreDriver()
 	l, err := lab.Up(ctx, &d, lab.Options{Dir: filepath.Join(work, lab.StoreName), Owned: true})
@@ -135,14 +135,14 @@ func (r *runner) open(ctx context.Context, work string) error {
 		return err
 	}
 	r.folder.Run.Lake.Store = d.Summary
-	if r.gate, err = lab.NewGate(r.store.Endpoint, r.Rate*1e6, r.Latency); err != nil {
+	if r.gate, err = lab.NewGate(r.store.Endpoint, r.MBPerSecond*1e6, r.Latency); err != nil {
 		return err
 	}
 	r.closers = append(r.closers, r.gate.Close)
 	gated := r.store
 	gated.Endpoint = r.gate.Addr()
 	for _, raw := range r.Engines {
-		if err := r.engine(ctx, raw, work, gated); err != nil {
+		if err := r.openEngine(ctx, raw, work, gated); err != nil {
 			return err
 		}
 	}
@@ -158,7 +158,7 @@ func (p *Program) Check() error {
 			return &fault.Status{Code: fault.Usage, Err: err}
 		}
 		if !tables.Offers(d, tables.ObjectStore) {
-			return fault.Misuse("--engine "+d.Scheme, "cannot read an object store", "choose one of "+strings.Join(Names(p.Registry), ", "))
+			return fault.Misuse("--engine "+d.Scheme, "cannot read an object store", "choose one of "+strings.Join(EngineNames(p.Registry), ", "))
 		}
 		if slices.Contains(seen, d.Scheme) {
 			return fault.Misuse("--engine "+d.Scheme, "is named twice", "name it once")
@@ -167,7 +167,7 @@ func (p *Program) Check() error {
 	}
 	store := lab.StoreDriver()
 	needed := []*engine.Driver{&store}
-	for _, name := range append(seen, writer) {
+	for _, name := range append(seen, writerEngine) {
 		if d, ok := p.Registry.Find(name); ok && d.Place == engine.Embedded {
 			needed = append(needed, d)
 		}
@@ -180,9 +180,9 @@ func (p *Program) Check() error {
 	return nil
 }
 
-// engine opens an engine and its lake. Without a path in the URL, the own files of an embedded engine
+// openEngine opens an engine and its lake. Without a path in the URL, the own files of an embedded engine
 // are in the folder work.
-func (r *runner) engine(ctx context.Context, raw, work string, s launch.Store) error {
+func (r *runner) openEngine(ctx context.Context, raw, work string, s launch.Store) error {
 	d, u, err := r.Registry.Parse(raw)
 	if err != nil {
 		return err
@@ -210,10 +210,10 @@ func (r *runner) engine(ctx context.Context, raw, work string, s launch.Store) e
 // recordsFile is the database of the records, from which the layouts are written.
 func recordsFile(work string) string { return filepath.Join(work, "records.duckdb") }
 
-// load loads the files, and computes the reference from them.
-func (r *runner) load(ctx context.Context, work string) (err error) {
+// loadRecords loads the files, and computes the reference from them.
+func (r *runner) loadRecords(ctx context.Context, work string) (err error) {
 	r.Progress(fmt.Sprintf("loading %d files", len(r.Files)))
-	db, err := r.Registry.Open(ctx, writer+":"+recordsFile(work), engine.Options{Log: r.Log})
+	db, err := r.Registry.Open(ctx, writerEngine+":"+recordsFile(work), engine.Options{Log: r.Log})
 	if err != nil {
 		return err
 	}
@@ -223,27 +223,27 @@ func (r *runner) load(ctx context.Context, work string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, a.Close()) }()
-	sum, err := load.Run(ctx, a, subset, r.Files, load.Options{Log: r.Log})
+	sum, err := load.Run(ctx, a, subsetName, r.Files, load.Options{Log: r.Log})
 	if err != nil {
 		return err
 	}
 	r.shortfall.Refused = sum.Conflicts
-	if r.catalog, err = a.Catalog(ctx, subset); err != nil {
+	if r.catalog, err = a.Catalog(ctx, subsetName); err != nil {
 		return err
 	}
-	return r.reference(ctx)
+	return r.computeReference(ctx)
 }
 
-func (r *runner) reference(ctx context.Context) error {
+func (r *runner) computeReference(ctx context.Context) error {
 	r.Progress("reading the files again, for the reference")
 	all := r.catalog.Cases()
 	for i := range all {
-		all[i] = all[i].InSubset(subset)
+		all[i] = all[i].InSubset(subsetName)
 	}
 	reference, d := answer.NewReference(all...), &r.folder.Run.Data
 	digest := r.catalog.Digest()
 	d.Records, d.Digest, d.ByType = digest.Records, digest.String(), r.catalog.Records()
-	d.Subset, d.Files = subset, len(r.Files)
+	d.Subset, d.Files = subsetName, len(r.Files)
 	err := load.Read(ctx, r.Files, load.ReadOptions{}, func(_ *load.File, b *record.Batch) error {
 		d.Lines += int64(b.Lines)
 		reference.Add(b)
@@ -263,7 +263,7 @@ func (r *runner) reference(ctx context.Context) error {
 	d.Quarantined = r.shortfall.Quarantined
 	for i, a := range reference.Answers() {
 		if q := all[i]; a.Rows > 0 && len(r.cases) < r.Cases {
-			r.cases, r.want = append(r.cases, q), append(r.want, a)
+			r.cases, r.expected = append(r.cases, q), append(r.expected, a)
 			r.folder.Run.Cases = append(r.folder.Run.Cases, run.Case{Name: q.Name, Title: q.Title, LineType: q.Type.Name, Rows: a.Rows, Bytes: a.Bytes(), Digest: answer.FormatDigest(a.Digest()), Weight: 1})
 		}
 	}
@@ -273,9 +273,9 @@ func (r *runner) reference(ctx context.Context) error {
 	return nil
 }
 
-// write writes every layout, directly to the store without the gate.
-func (r *runner) write(ctx context.Context, work string) (err error) {
-	db, err := r.Registry.Open(ctx, writer+"::memory:", engine.Options{Log: r.Log})
+// writeLayouts writes every layout, directly to the store without the gate.
+func (r *runner) writeLayouts(ctx context.Context, work string) (err error) {
+	db, err := r.Registry.Open(ctx, writerEngine+"::memory:", engine.Options{Log: r.Log})
 	if err != nil {
 		return err
 	}
@@ -286,16 +286,16 @@ func (r *runner) write(ctx context.Context, work string) (err error) {
 	}
 	defer func() { err = errors.Join(err, to.Close()) }()
 	for _, p := range r.Partitions {
-		for _, mb := range r.Sizes {
-			l := layout{layout: len(r.layouts), tables: map[*record.LineType]*tables.LakeTable{}}
-			layout := run.LakeLayout{Partition: string(p), MB: mb}
+		for _, mb := range r.FileMB {
+			l := layoutTables{index: len(r.layouts), tables: map[*record.LineType]*tables.LakeTable{}}
+			layout := run.LakeLayout{Partition: string(p), FileMB: mb}
 			for _, q := range r.cases {
 				if l.tables[q.Type] != nil {
 					continue
 				}
-				name := strings.ToLower(fmt.Sprintf("%s_%d_%s", p, l.layout, q.Type.Name))
+				name := strings.ToLower(fmt.Sprintf("%s_%d_%s", p, l.index, q.Type.Name))
 				t := &tables.LakeTable{Name: name, Type: q.Type, Prefix: name + "/", Partition: p}
-				if err := to.Write(ctx, recordsFile(work), subset, t, int64(mb*1e6)); err != nil {
+				if err := to.Write(ctx, recordsFile(work), subsetName, t, int64(mb*1e6)); err != nil {
 					return fmt.Errorf("writing %s: %w", name, err)
 				}
 				l.tables[q.Type] = t
@@ -308,8 +308,8 @@ func (r *runner) write(ctx context.Context, work string) (err error) {
 	return nil
 }
 
-// tables defines the tables of every layout in every engine.
-func (r *runner) tables(ctx context.Context, _ string) error {
+// createTables defines the tables of every layout in every engine.
+func (r *runner) createTables(ctx context.Context, _ string) error {
 	for _, p := range r.participants {
 		r.Progress(p.name + ": creating tables over the files")
 		for _, l := range r.layouts {
@@ -325,20 +325,20 @@ func (r *runner) tables(ctx context.Context, _ string) error {
 
 // cellQuery is the query of a question for one engine and layout.
 type cellQuery struct {
-	party *participant
-	cell  run.Cell
-	query *archive.Query
-	want  *answer.Answer
+	participant *participant
+	cell        run.Cell
+	query       *archive.Query
+	expected    *answer.Answer
 }
 
-// ask proves every result untimed, and then times the correct ones in random order.
-func (r *runner) ask(ctx context.Context, _ string) error {
+// runQueries proves every result untimed, and then times the correct ones in random order.
+func (r *runner) runQueries(ctx context.Context, _ string) error {
 	var right []cellQuery
 	for _, p := range r.participants {
 		r.Progress(fmt.Sprintf("%s: proving %d results", p.name, len(r.layouts)*len(r.cases)))
 		for _, l := range r.layouts {
 			for k, q := range r.cases {
-				x := cellQuery{party: p, cell: run.LakeCell(p.name, &r.folder.Run.Lake.Layouts[l.layout], q.Name), want: r.want[k]}
+				x := cellQuery{participant: p, cell: run.LakeCell(p.name, &r.folder.Run.Lake.Layouts[l.index], q.Name), expected: r.expected[k]}
 				var err error
 				if x.query, err = p.lake.Phrase(l.tables[q.Type], q, r.catalog); err != nil {
 					return fmt.Errorf("%s, %s: %w", p.name, q.Name, err)
@@ -353,14 +353,14 @@ func (r *runner) ask(ctx context.Context, _ string) error {
 			}
 		}
 	}
-	r.Progress(fmt.Sprintf("timing %d queries, %d repetitions each", len(right), r.Reps))
+	r.Progress(fmt.Sprintf("timing %d queries, %d repetitions each", len(right), r.Repetitions))
 	done := 0
-	for i, rep := range measure.Interleave(r.Seed, len(right), r.Reps) {
+	for i, rep := range measure.Interleave(r.Seed, len(right), r.Repetitions) {
 		if _, err := r.measure(ctx, &right[i], rep); err != nil {
 			return err
 		}
-		if done++; done%max(len(right)*r.Reps/10, 1) == 0 {
-			r.Progress(fmt.Sprintf("%d of %d", done, len(right)*r.Reps))
+		if done++; done%max(len(right)*r.Repetitions/10, 1) == 0 {
+			r.Progress(fmt.Sprintf("%d of %d", done, len(right)*r.Repetitions))
 		}
 	}
 	return nil
@@ -371,8 +371,8 @@ func (r *runner) ask(ctx context.Context, _ string) error {
 func (r *runner) measure(ctx context.Context, x *cellQuery, rep int) (right bool, err error) {
 	var b answer.Builder
 	requests, sent := r.gate.Counted()
-	m, failed := r.folder.Observe(ctx, nil, &run.ServerMeter{PIDs: x.party.db.Processes}, func() error {
-		return x.party.lake.Ask(ctx, x.query, &b)
+	m, failed := r.folder.TimeQuery(ctx, nil, &run.ServerMeter{PIDs: x.participant.db.Processes}, func() error {
+		return x.participant.lake.Ask(ctx, x.query, &b)
 	})
 	if failed == nil {
 		after, bytes := r.gate.Counted()
@@ -383,7 +383,7 @@ func (r *runner) measure(ctx context.Context, x *cellQuery, rep int) (right bool
 	}
 	var proof answer.Proof
 	if failed == nil {
-		proof, failed = answer.Compare(x.want, &b.Answer)
+		proof, failed = answer.Compare(x.expected, &b.Answer)
 	}
 	if rep < 0 && failed == nil {
 		return true, r.folder.StoreAnswer(&b.Answer, proof)

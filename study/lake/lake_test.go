@@ -79,8 +79,8 @@ func proves(t *testing.T, all engine.Registry, engines ...string) {
 	}
 	defer into.Close()
 	p := lake.Program{
-		Registry: all, Engines: engines, Files: paths, Partitions: tables.Partitions(), Sizes: []float64{1},
-		Cases: 7, Reps: 1, Rate: 1000, Work: t.TempDir(), Progress: func(string) {},
+		Registry: all, Engines: engines, Files: paths, Partitions: tables.Partitions(), FileMB: []float64{1},
+		Cases: 7, Repetitions: 1, MBPerSecond: 1000, WorkFolder: t.TempDir(), Progress: func(string) {},
 	}
 	lacks := "1 line of these files was quarantined, 1 file could not be read, 1 line was refused"
 	if err := lake.Run(t.Context(), p, into); fault.Code(err) != fault.Incomplete || !strings.Contains(err.Error(), lacks) {

@@ -235,7 +235,7 @@ func (s *runner) addCase(ctx context.Context, q *question.Question, a *answer.An
 			drawn = s.lastCurves
 		}
 		s.lastCurves = drawn
-		if err := s.folder.StoreCurves(drawn); err != nil {
+		if err := s.folder.StoreVerificationPlot(drawn); err != nil {
 			return err
 		}
 	}

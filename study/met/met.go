@@ -163,10 +163,10 @@ type runner struct {
 	digest        record.Digest     // of the data
 	parseCache    *load.ParseCache  // the data, until every archive is loaded
 	cells         []*cell
-	finished      map[repetition]bool // measured before the run was interrupted
-	loadsLeft     int                 // archives to load, including the present one; 0 = their time was projected
-	lastCurves    *run.Curves         // of the previous question
-	causes        []cause             // of cells without a correct result, not logged yet
+	finished      map[repetition]bool   // measured before the run was interrupted
+	loadsLeft     int                   // archives to load, including the present one; 0 = their time was projected
+	lastCurves    *run.VerificationPlot // of the previous question
+	causes        []cause               // of cells without a correct result, not logged yet
 	out           Outcome
 }
 

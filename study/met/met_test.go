@@ -303,7 +303,7 @@ func damages() []damage {
 			}
 			for k := range b.Len() {
 				if k != i {
-					out.AppendRow(b, k, b.Head[k])
+					out.AppendRow(b, k, b.HeaderIndex[k])
 				}
 			}
 			return out
@@ -392,7 +392,7 @@ func fill(t *testing.T, target met.Target, files []string, apply func(*record.Ba
 
 func digestOf(b *record.Batch) record.Digest {
 	var h record.Hasher
-	return h.Sum(b)
+	return h.DigestOf(b)
 }
 
 type damaging struct {

@@ -89,7 +89,7 @@ func TestOwn(t *testing.T) {
 	timed, streams := 0, 0
 	for _, s := range samples {
 		switch {
-		case s.Verdict == run.Rounding && s.Cell.Value("query") == "day" && s.Cell.Engine == "sqlite": // decimals are floating-point numbers there
+		case s.Verdict == run.EqualToRounding && s.Cell.Value("query") == "day" && s.Cell.Engine == "sqlite": // decimals are floating-point numbers there
 			timed++
 		case s.Verdict != run.Equal || s.Proof != answer.Agreed:
 			t.Errorf("%s: %s, %s %s", s.Cell, s.Verdict, s.Proof, s.Problem)
@@ -337,7 +337,7 @@ func TestSetsOnEveryEngine(t *testing.T) {
 					t.Errorf("%s: %d samples, %v", set, len(samples), err)
 				}
 				for _, s := range samples {
-					if s.Verdict != run.Equal && s.Verdict != run.Rounding {
+					if s.Verdict != run.Equal && s.Verdict != run.EqualToRounding {
 						t.Errorf("%s: %s %s", s.Cell, s.Verdict, s.Problem)
 					}
 				}

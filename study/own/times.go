@@ -41,7 +41,7 @@ func (r *runner) time(ctx context.Context, p *participant, k, rep int, phase run
 	}
 	server := p.watch()
 	var got *answer.Loose
-	m, err := r.folder.Observe(ctx, nil, &server, func() (err error) {
+	m, err := r.folder.TimeQuery(ctx, nil, &server, func() (err error) {
 		got, err = r.ask(ctx, p, q, set, nil)
 		return err
 	})

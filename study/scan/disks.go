@@ -16,9 +16,9 @@ import (
 // of one disk differ by less.
 const rateTolerance = 1.1
 
-// tooFast describes a disk from which a query read faster than the measured rate of the disk; "" = none.
+// fastRead describes a disk from which a query read faster than the measured rate of the disk; "" = none.
 // The reasons are short reads, which the kernel's limit does not slow down, and caches below the disk.
-func tooFast(disks []run.ScanDisk, m *run.Measured) string {
+func fastRead(disks []run.ScanDisk, m *run.Measured) string {
 	for i, d := range m.Devices {
 		if i >= len(disks) || disks[i].Rate <= 0 || m.Total <= 0 {
 			continue
@@ -30,9 +30,9 @@ func tooFast(disks []run.ScanDisk, m *run.Measured) string {
 	return ""
 }
 
-// TooFast warns of queries that read faster than the measured rates of the disks, with one warning for
+// FastReadWarnings warns of queries that read faster than the measured rates of the disks, with one warning for
 // each query in a configuration. Laws exclude these results.
-func TooFast(r *run.Run, samples []run.Sample) (warnings []string) {
+func FastReadWarnings(r *run.Run, samples []run.Sample) (warnings []string) {
 	first, n := map[run.Cell]string{}, map[run.Cell]int{}
 	var order []run.Cell
 	for i := range samples {
@@ -40,7 +40,7 @@ func TooFast(r *run.Run, samples []run.Sample) (warnings []string) {
 		if m == nil {
 			continue
 		}
-		if why := tooFast(r.Scan.Disks, m); why != "" {
+		if why := fastRead(r.Scan.Disks, m); why != "" {
 			if n[c]++; n[c] == 1 {
 				order, first[c] = append(order, c), why
 			}
@@ -48,14 +48,14 @@ func TooFast(r *run.Run, samples []run.Sample) (warnings []string) {
 	}
 	for _, c := range order {
 		warnings = append(warnings, fmt.Sprintf("%s with %s: %d queries read faster than the disks can (the first: %s), because of short reads or of caches below the disks; the law excludes them",
-			c.Value("query"), ConfigName(&r.Scan.Configs[r.ConfigOf(c)]), n[c], first[c]))
+			c.Value("query"), ConfigName(&r.Scan.Configs[r.ConfigIndex(c)]), n[c], first[c]))
 	}
 	return warnings
 }
 
-// Recheck measures each disk again whose rate contradicts the other disks with the same limit, and warns if
+// RemeasureRates measures each disk again whose rate contradicts the other disks with the same limit, and warns if
 // the second rate does too. again is measure.ReadRate.
-func Recheck(disks []run.ScanDisk, again func(path string) (rate float64, how string, err error)) (warnings []string, err error) {
+func RemeasureRates(disks []run.ScanDisk, again func(path string) (rate float64, how string, err error)) (warnings []string, err error) {
 	var twice []*run.ScanDisk
 	for i := range disks {
 		if d := &disks[i]; rateContradicts(disks, d) {
@@ -64,10 +64,10 @@ func Recheck(disks []run.ScanDisk, again func(path string) (rate float64, how st
 	}
 	for _, d := range twice {
 		before := d.Rate
-		if d.Rate, d.How, err = again(d.Path); err != nil {
+		if d.Rate, d.RateMethod, err = again(d.Path); err != nil {
 			return nil, err
 		}
-		d.How += fmt.Sprintf("; measured twice, because the first rate of %.1f MB/s contradicted the other disks", before/1e6)
+		d.RateMethod += fmt.Sprintf("; measured twice, because the first rate of %.1f MB/s contradicted the other disks", before/1e6)
 	}
 	for _, d := range twice {
 		if rateContradicts(disks, d) {
@@ -133,11 +133,11 @@ type Node struct {
 	Paths  int    // disk paths; 0 counts as one
 }
 
-// mostPartitions limits the partitions of a node with one path, in the published rule.
-const mostPartitions = 16
+// maxPartitions limits the partitions of a node with one path, in the published rule.
+const maxPartitions = 16
 
-// gigabytes rounds the memory: a machine with 16 GB reports slightly less.
-func (n Node) gigabytes() int { return int(math.Round(float64(n.Memory) / (1 << 30))) }
+// memoryGB rounds the memory: a machine with 16 GB reports slightly less.
+func (n Node) memoryGB() int { return int(math.Round(float64(n.Memory) / (1 << 30))) }
 
 // Partitions is the published rule: with several paths one partition for each path, with a single path
 // the minimum of the memory in GB, 16 and the cores.
@@ -145,16 +145,16 @@ func (n Node) Partitions() int {
 	if n.Paths > 1 {
 		return n.Paths
 	}
-	return max(1, min(n.gigabytes(), mostPartitions, n.Cores))
+	return max(1, min(n.memoryGB(), maxPartitions, n.Cores))
 }
 
-// Auto returns the number of partitions of all nodes, and the reason in words.
-func Auto(nodes []Node) (partitions int, why string) {
+// AutoPartitions returns the number of partitions of all nodes, and the reason in words.
+func AutoPartitions(nodes []Node) (partitions int, why string) {
 	var parts []string
 	for i, n := range nodes {
 		p := n.Partitions()
 		partitions += p
-		reason := fmt.Sprintf("min(%d GB of memory, %d, %d cores) = %d, because there is one path", n.gigabytes(), mostPartitions, n.Cores, p)
+		reason := fmt.Sprintf("min(%d GB of memory, %d, %d cores) = %d, because there is one path", n.memoryGB(), maxPartitions, n.Cores, p)
 		if n.Paths > 1 {
 			reason = fmt.Sprintf("%d, one for each path", p)
 		}
@@ -175,10 +175,10 @@ type Experiment string
 
 // The experiments.
 const (
-	One         Experiment = ""            // the placement that the flags describe
-	Experiment1 Experiment = "experiment1" // partitions on one disk
-	Experiment2 Experiment = "experiment2" // one disk with the automatic number of partitions; then disks, one partition on each
-	Sweep       Experiment = "sweep"       // disks by partitions
+	SinglePlacement Experiment = ""            // the placement that the flags describe
+	Experiment1     Experiment = "experiment1" // partitions on one disk
+	Experiment2     Experiment = "experiment2" // one disk with the automatic number of partitions; then disks, one partition on each
+	Sweep           Experiment = "sweep"       // disks by partitions
 )
 
 // Experiments returns the named experiments.
@@ -198,7 +198,7 @@ func Placements(e Experiment, paths []string, partitions []int, workers int) (ou
 		return own
 	}
 	switch e {
-	case One:
+	case SinglePlacement:
 		for _, p := range partitions {
 			add(len(paths), p)
 		}

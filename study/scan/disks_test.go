@@ -28,11 +28,11 @@ func TestTooFast(t *testing.T) {
 	add(0, 60)
 	add(1, 50, 129)
 	add(1, 59, 130)
-	warned := scan.TooFast(&f.Run, f.Samples())
+	warned := scan.FastReadWarnings(&f.Run, f.Samples())
 	if len(warned) != 1 || !strings.Contains(warned[0], "2 paths, 2 partitions: 2 queries") || !strings.Contains(warned[0], "129.0 MB/s from /d2, whose measured rate is 59.7") {
 		t.Errorf("%q", warned)
 	}
-	if laws := scan.Laws(&f.Run, f.Samples()); len(laws) != 1 || !strings.Contains(laws[0].Problem, "1 setups are too few") {
+	if laws := scan.FitModels(&f.Run, f.Samples()); len(laws) != 1 || !strings.Contains(laws[0].Problem, "1 setups are too few") {
 		t.Errorf("the law counts them: %+v", laws)
 	}
 }
@@ -56,7 +56,7 @@ func TestRecheck(t *testing.T) {
 			disks = append(disks, run.ScanDisk{Path: string(rune('a' + i)), Limit: 120e6, Rate: rate * 1e6})
 		}
 		var asked []string
-		warned, err := scan.Recheck(disks, func(path string) (float64, string, error) {
+		warned, err := scan.RemeasureRates(disks, func(path string) (float64, string, error) {
 			asked = append(asked, path)
 			return c.again * 1e6, "read", nil
 		})

@@ -26,7 +26,7 @@ func TestForecastDigits(t *testing.T) {
 		{502, 350, 690, "502 s ± 188: the disks"},
 		{0, 0, 0.2, "between 0.0 – 0.2 s"},
 	} {
-		f := Forecast{Seconds: measure.Estimate{Value: c.value, Low: c.low, High: c.high}, Bound: ByDisks, Sure: 1}
+		f := Forecast{Seconds: measure.Estimate{Value: c.value, Low: c.low, High: c.high}, Bound: ByDisks, BoundShare: 1}
 		if got := f.String(); !strings.HasPrefix(got, c.says) {
 			t.Errorf("%+v: %s", c, got)
 		}
@@ -65,7 +65,7 @@ func TestForecastCovers(t *testing.T) {
 			for seed := range uint64(sweeps) {
 				mbps, cores, bytes := 60+100*r.Float64(), 2+r.IntN(7), int64(2e9+8e9*r.Float64())
 				// Work such that three disks or so keep the cores busy.
-				want := law{1 + 0.3*r.Float64(), (0.6 + 0.4*r.Float64()) * 1000 / mbps * float64(cores) / 3, r.Float64()}
+				want := parameters{1 + 0.3*r.Float64(), (0.6 + 0.4*r.Float64()) * 1000 / mbps * float64(cores) / 3, r.Float64()}
 				m, err := FitModel(measured(c.setups(mbps, cores, bytes), want, c.noise, c.repetitions, seed), seed)
 				if err != nil {
 					refused++ // the noise is too great to tell disks from cores
@@ -82,13 +82,13 @@ func TestForecastCovers(t *testing.T) {
 					}
 					x, _ := s.terms()
 					for range 5 {
-						one := want.at(x) * math.Exp(c.noise*r.NormFloat64())
+						one := want.seconds(x) * math.Exp(c.noise*r.NormFloat64())
 						if f.Seconds.Low <= one && one <= f.Seconds.High {
 							inside++
 						}
 						all++
 					}
-					width += (f.Seconds.High - f.Seconds.Low) / want.at(x) / (2 * 1.96 * c.noise)
+					width += (f.Seconds.High - f.Seconds.Low) / want.seconds(x) / (2 * 1.96 * c.noise)
 				}
 			}
 			share := float64(inside) / float64(all)

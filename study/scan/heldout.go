@@ -21,8 +21,8 @@ type HeldOut struct {
 	Forecast measure.Estimate `json:"forecast"`              // Value 0 = the other configurations have no law
 }
 
-// Inside reports whether the measured time is in the interval of the forecast.
-func (h *HeldOut) Inside() bool {
+// InInterval reports whether the measured time is in the interval of the forecast.
+func (h *HeldOut) InInterval() bool {
 	return h.Forecast.Low <= h.Seconds && h.Seconds <= h.Forecast.High
 }
 
@@ -57,7 +57,7 @@ func HeldOutWords(all []HeldOut) string {
 	var widths []float64
 	for i := range all {
 		h := &all[i]
-		if h.Inside() {
+		if h.InInterval() {
 			inside++
 		}
 		widths = append(widths, (h.Forecast.High-h.Forecast.Low)/h.Forecast.Value)
@@ -80,7 +80,7 @@ func WriteHeldOut(w io.Writer, engine string, all []HeldOut) error {
 		s := &h.Setup
 		rows = append(rows, []string{
 			engine, h.Query, strconv.Itoa(len(s.Bandwidth)), strconv.Itoa(s.Partitions), strconv.Itoa(s.Workers), strconv.Itoa(s.Cores), bandwidths(s.Bandwidth), strconv.FormatInt(s.Bytes, 10),
-			strconv.Itoa(h.Rep), number(h.Seconds), number(h.CPU), number(h.Forecast.Value), number(h.Forecast.Low), number(h.Forecast.High), strconv.FormatBool(h.Inside()),
+			strconv.Itoa(h.Rep), number(h.Seconds), number(h.CPU), number(h.Forecast.Value), number(h.Forecast.Low), number(h.Forecast.High), strconv.FormatBool(h.InInterval()),
 		})
 	}
 	return out.WriteAll(rows)

@@ -24,7 +24,7 @@ func counted(points []Point, work float64) []Point {
 // TestModelCounts: where disks decide everywhere, what the work costs is what was
 // counted, and the forecast is right up to where cores decide.
 func TestModelCounts(t *testing.T) {
-	want := law{1 / 0.9, 2, 0.5}
+	want := parameters{1 / 0.9, 2, 0.5}
 	setups := sweepOf(100, 8, 5e9)[:12]
 	m, err := FitModel(counted(measured(setups, want, 0.02, 3, 1), 2), 1)
 	if err != nil {
@@ -46,7 +46,7 @@ func TestModelCounts(t *testing.T) {
 	if _, err := FitModel(four, 1); err == nil || !strings.Contains(err.Error(), "4 setups are too few for three parameters") {
 		t.Errorf("not counted at one: %v", err)
 	}
-	if _, err := FitModel(counted(measured(sweepOf(500, 8, 5e9), law{1, 400, 1}, 0.02, 3, 1), 400), 1); err == nil || !strings.Contains(err.Error(), "by the counted processor time, cores may limit") {
+	if _, err := FitModel(counted(measured(sweepOf(500, 8, 5e9), parameters{1, 400, 1}, 0.02, 3, 1), 400), 1); err == nil || !strings.Contains(err.Error(), "by the counted processor time, cores may limit") {
 		t.Errorf("cores decided: %v", err)
 	}
 }
@@ -61,7 +61,7 @@ func TestNoLawBefore(t *testing.T) {
 		cold  int
 		want  string
 	}{
-		{One, paths, []int{4}, 3, ""},
+		{SinglePlacement, paths, []int{4}, 3, ""},
 		{Sweep, paths, nil, 3, ""},
 		{Experiment2, paths, nil, 3, ""},
 		{Sweep, paths, nil, 0, "warm queries do not read the disks; add --cold 3"},
@@ -75,7 +75,7 @@ func TestNoLawBefore(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := Program{Experiment: c.of, Paths: c.paths, Cold: c.cold}
-		if got := p.noLaw(configs); c.want == "" && got != "" || !strings.Contains(got, c.want) {
+		if got := p.whyNoModel(configs); c.want == "" && got != "" || !strings.Contains(got, c.want) {
 			t.Errorf("%s, %d paths, cold %d: %q, want %q", c.of, len(c.paths), c.cold, got, c.want)
 		}
 	}
@@ -120,7 +120,7 @@ func TestHeldOut(t *testing.T) {
 		t.Logf("%s: %s", engine, words)
 		inside, wide := 0, 0
 		for _, h := range of[engine] {
-			if h.Inside() {
+			if h.InInterval() {
 				inside++
 			}
 			if h.Forecast.High-h.Forecast.Low > 3*h.Forecast.Value {

@@ -33,12 +33,12 @@ type Servers struct {
 	Dir      string   // of the labs
 	Paths    []string // for the tables
 
-	driver    *engine.Driver
-	set       map[string]string // Settings, by name
-	result    *run.Run
-	described bool   // the run folder has the description of the server
-	dir       string // of the running server; "" = none
-	loads     int
+	driver         *engine.Driver
+	settingsByName map[string]string // Settings, by name
+	result         *run.Run
+	described      bool   // the run folder has the description of the server
+	dir            string // of the running server; "" = none
+	loads          int
 }
 
 // check finds the engine and checks the options of its servers, before it starts any.
@@ -63,13 +63,13 @@ func (s *Servers) check() error {
 	case d.Server.SpreadsTables && len(s.Paths) == 0:
 		return fault.Misuse("--lab "+d.Scheme, "needs paths at its start", "name them with --paths, or use the lab's disks with --disks")
 	}
-	s.set = map[string]string{}
+	s.settingsByName = map[string]string{}
 	for _, text := range s.Settings {
 		name, value, ok := strings.Cut(text, "=")
 		if !ok || name == "" {
 			return fault.Misuse("--setting "+text, "is not a setting", "write name=value")
 		}
-		s.set[name] = value
+		s.settingsByName[name] = value
 	}
 	return nil
 }
@@ -87,8 +87,8 @@ func (s *Servers) plan(result *run.Run) {
 	}
 }
 
-// offered omits placements that leave a node without a partition.
-func (s *Servers) offered(all []tables.Placement) ([]tables.Placement, error) {
+// withPartitionPerNode omits placements that leave a node without a partition.
+func (s *Servers) withPartitionPerNode(all []tables.Placement) ([]tables.Placement, error) {
 	if s.driver == nil || !s.driver.Server.SpreadsTables {
 		return all, nil
 	}
@@ -99,8 +99,8 @@ func (s *Servers) offered(all []tables.Placement) ([]tables.Placement, error) {
 	return all, nil
 }
 
-// run runs on the servers.
-func (s *Servers) run(ctx context.Context, o Options, into *run.Folder) error {
+// runScan runs on the servers.
+func (s *Servers) runScan(ctx context.Context, o Options, into *run.Folder) error {
 	d := s.driver
 	s.result = &into.Run
 	if err := d.Server.Find(); err != nil {
@@ -121,7 +121,7 @@ func (s *Servers) run(ctx context.Context, o Options, into *run.Folder) error {
 // open starts a server if necessary, and connects to it. It is an Opener.
 func (s *Servers) open(ctx context.Context, p tables.Placement) (*Host, error) {
 	d, each := s.driver, s.driver.Server.SpreadsTables
-	o := lab.Options{Nodes: s.Nodes, Profile: s.Profile, Memory: s.Memory << 20, Settings: s.set, Owned: true, Disks: s.Paths}
+	o := lab.Options{Nodes: s.Nodes, Profile: s.Profile, Memory: s.Memory << 20, Settings: s.settingsByName, Owned: true, Disks: s.Paths}
 	if each {
 		o.Disks, o.Partitions = p.Paths, p.Partitions
 	}

@@ -12,9 +12,9 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// Laws fits the model to the cold results of a run, for each query. A law that cannot be determined has
+// FitModels fits the model to the cold results of a run, for each query. A law that cannot be determined has
 // a Problem. A run of one configuration, or without cold results, has no laws.
-func Laws(r *run.Run, samples []run.Sample) (out []run.ScanModel) {
+func FitModels(r *run.Run, samples []run.Sample) (out []run.ScanModel) {
 	if len(r.Scan.Configs) < 2 {
 		return nil
 	}
@@ -111,7 +111,7 @@ func setupOf(r *run.Run, samples []run.Sample, config int, query string) (Point,
 	var read []float64
 	for i := range samples {
 		m := samples[i].Measured()
-		if samples[i].Cell != cell || samples[i].Phase != run.Cold || m == nil || tooFast(r.Scan.Disks, m) != "" {
+		if samples[i].Cell != cell || samples[i].Phase != run.Cold || m == nil || fastRead(r.Scan.Disks, m) != "" {
 			continue
 		}
 		sum := uint64(0)
@@ -135,12 +135,12 @@ func setupOf(r *run.Run, samples []run.Sample, config int, query string) (Point,
 
 // Forecast is the time that a scan will take, with its limiting resource.
 type Forecast struct {
-	Seconds measure.Estimate `json:"seconds"`       // the interval is that of a single scan, not of a mean
-	Disks   float64          `json:"disks_seconds"` // time of the disks only
-	Cores   float64          `json:"cores_seconds"` // time of the cores only
-	Bound   Bound            `json:"bound"`
-	Sure    float64          `json:"sure"`             // share of the bootstrap's laws with the same Bound
-	Beyond  []string         `json:"beyond,omitempty"` // values of the setup beyond the measured range
+	Seconds    measure.Estimate `json:"seconds"`       // the interval is that of a single scan, not of a mean
+	Disks      float64          `json:"disks_seconds"` // time of the disks only
+	Cores      float64          `json:"cores_seconds"` // time of the cores only
+	Bound      Bound            `json:"bound"`
+	BoundShare float64          `json:"sure"`             // share of the bootstrap's laws with the same Bound
+	Beyond     []string         `json:"beyond,omitempty"` // values of the setup beyond the measured range
 }
 
 // Forecast forecasts the time of a scan from the law, the uncertainty of its parameters, and the
@@ -151,26 +151,26 @@ func (m *Model) Forecast(s Setup) (Forecast, error) {
 	if err != nil {
 		return Forecast{}, err
 	}
-	best := law{1 / m.DiskShare.Value, m.Work.Value, m.Start.Value}
-	f := Forecast{Disks: best[0] * x.disk, Cores: best[1] * x.core, Bound: best.bound(x), Beyond: m.Seen.beyond(&s)}
-	far := 1 + m.Seen.distance(&s)
+	best := parameters{1 / m.DiskShare.Value, m.Work.Value, m.Start.Value}
+	f := Forecast{Disks: best[0] * x.disk, Cores: best[1] * x.core, Bound: best.bound(x), Beyond: m.MeasuredRange.exceeded(&s)}
+	far := 1 + m.MeasuredRange.distance(&s)
 	r := rand.New(rand.NewPCG(m.Seed, 2))
 	n := 0
-	f.Seconds = m.widest(best.at(x), func(p law) float64 {
+	f.Seconds = m.estimate(best.seconds(x), func(p parameters) float64 {
 		n++
 		if p.bound(x) == f.Bound {
-			f.Sure++
+			f.BoundShare++
 		}
-		e := m.Off[r.IntN(len(m.Off))]
-		return max(0, p.at(x)*(1+e*far))
+		e := m.Residuals[r.IntN(len(m.Residuals))]
+		return max(0, p.seconds(x)*(1+e*far))
 	})
-	f.Sure /= float64(n)
+	f.BoundShare /= float64(n)
 	return f, nil
 }
 
 // distance is the distance of a setup from the measured range: the sum of the logarithms of the ratios.
-func (s Seen) distance(x *Setup) (far float64) {
-	var now Seen
+func (s MeasuredRange) distance(x *Setup) (far float64) {
+	var now MeasuredRange
 	now.extend(x)
 	for _, r := range []float64{float64(now.Disks) / float64(s.Disks), now.Bandwidth / s.Bandwidth, float64(now.Parallel) / float64(s.Parallel), float64(now.Bytes) / float64(s.Bytes)} {
 		far += max(0, math.Log(r))
@@ -178,10 +178,10 @@ func (s Seen) distance(x *Setup) (far float64) {
 	return far
 }
 
-// beyond lists the values of a setup that exceed the measured range by more than 50 %.
-func (s Seen) beyond(x *Setup) []string {
+// exceeded lists the values of a setup that exceed the measured range by more than 50 %.
+func (s MeasuredRange) exceeded(x *Setup) []string {
 	const near = 1.5
-	var now Seen
+	var now MeasuredRange
 	now.extend(x)
 	var out []string
 	add := func(what string, now, seen float64) {
@@ -196,21 +196,21 @@ func (s Seen) beyond(x *Setup) []string {
 	return out
 }
 
-// widest is the longest half of an interval, relative to the time, with which a forecast names a time.
-const widest = 0.4
+// maxHalfWidth is the longest half of an interval, relative to the time, with which a forecast names a time.
+const maxHalfWidth = 0.4
 
 // TooWide reports whether the interval is wider than ±40 %. Then the forecast names only the interval.
-func (f Forecast) TooWide() bool { return f.half() > widest*f.Seconds.Value }
+func (f Forecast) TooWide() bool { return f.half() > maxHalfWidth*f.Seconds.Value }
 
 // String describes the forecast: "41 s ± 3: the disks are the limit; by the disks only 38 s, by the cores only 12 s".
 func (f Forecast) String() string {
 	half := f.half()
 	text := fmt.Sprintf("%s s ± %s", f.Value(), digits(half, f.places()))
 	if f.TooWide() {
-		text = fmt.Sprintf("between %s s (95 %%): wider than ±%.0f %%, therefore no single time", f.Interval(), 100*widest)
+		text = fmt.Sprintf("between %s s (95 %%): wider than ±%.0f %%, therefore no single time", f.Interval(), 100*maxHalfWidth)
 	}
 	text += fmt.Sprintf(": the %s are the limit", f.Bound)
-	if f.Sure < measure.Confidence {
+	if f.BoundShare < measure.Confidence {
 		text += " (not sure)"
 	}
 	text += fmt.Sprintf("; by the disks only %s s, by the cores only %s s", digits(f.Disks, f.places()), digits(f.Cores, f.places()))

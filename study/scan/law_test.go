@@ -66,7 +66,7 @@ func TestLaws(t *testing.T) {
 			}
 		}
 	}
-	laws := scan.Laws(&f.Run, f.Samples())
+	laws := scan.FitModels(&f.Run, f.Samples())
 	if len(laws) != 1 || laws[0].Problem != "" || len(laws[0].Fits) != len(of.Configs) {
 		t.Fatalf("%+v", laws)
 	}
@@ -74,7 +74,7 @@ func TestLaws(t *testing.T) {
 		t.Errorf("drawn %v, work %v", l.DiskShare, l.Work)
 	}
 	of.Configs = of.Configs[:2]
-	if laws := scan.Laws(&f.Run, f.Samples()[:10]); len(laws) != 1 || laws[0].Problem == "" {
+	if laws := scan.FitModels(&f.Run, f.Samples()[:10]); len(laws) != 1 || laws[0].Problem == "" {
 		t.Errorf("two configurations give %+v", laws)
 	}
 }
@@ -110,7 +110,7 @@ func TestNoLaw(t *testing.T) {
 			answered(t, f, i, "scan", time.Second, []measure.DiskLoad{{Read: 1e8}})
 		}
 		c.spoil(f)
-		laws := scan.Laws(&f.Run, f.Samples())
+		laws := scan.FitModels(&f.Run, f.Samples())
 		if len(laws) != 1 || !strings.Contains(laws[0].Problem, c.want) || laws[0].Fits != nil {
 			t.Errorf("%s: %+v", name, laws)
 		}
@@ -120,7 +120,7 @@ func TestNoLaw(t *testing.T) {
 	}
 	f := folder(t, run.Run{}, run.Scan{Configs: make([]run.ScanConfig, 2)})
 	warm := []run.Sample{{Cell: f.Run.ScanCell(0, "scan"), Phase: run.Warm}}
-	if laws := scan.Laws(&f.Run, warm); laws != nil {
+	if laws := scan.FitModels(&f.Run, warm); laws != nil {
 		t.Errorf("warm answers have laws: %+v", laws)
 	}
 	if _, err := scan.ModelOf(&f.Run, warm, "scan"); err == nil || !strings.Contains(err.Error(), "no cold times") {

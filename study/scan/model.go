@@ -51,13 +51,13 @@ func (p *Point) work() float64 {
 // counted processor time. That includes the fixed cost of a query, so more data
 // will cost less per byte, not more.
 type Model struct {
-	run.ScanModel           // with a fit of each point
-	Off           []float64 `json:"off"`  // relative error of each repetition (measured/law - 1) against the law of the other points
-	Seed          uint64    `json:"seed"` // of the bootstrap and of forecasts
-	Seen          Seen      `json:"seen"`
-	Bytes         int64     `json:"bytes"` // median of the bytes that a point read
+	run.ScanModel               // with a fit of each point
+	Residuals     []float64     `json:"off"`  // relative error of each repetition (measured/law - 1) against the law of the other points
+	Seed          uint64        `json:"seed"` // of the bootstrap and of forecasts
+	MeasuredRange MeasuredRange `json:"seen"`
+	Bytes         int64         `json:"bytes"` // median of the bytes that a point read
 
-	Draws [2][][3]float64 `json:"draws"` // fits of the two bootstraps: 1/Drawn, Work, Start
+	BootstrapFits [2][][3]float64 `json:"draws"` // fits of the two bootstraps: 1/Drawn, Work, Start
 }
 
 // Bound is the resource that limits a scan.
@@ -69,16 +69,16 @@ const (
 	ByCores Bound = "cores"
 )
 
-// Seen are the largest values of a sweep. A forecast names the values that exceed them.
-type Seen struct {
+// MeasuredRange are the largest values of a sweep. A forecast names the values that exceed them.
+type MeasuredRange struct {
 	Disks     int     `json:"disks"`
 	Bandwidth float64 `json:"bandwidth_mb_per_s"` // of one disk
 	Parallel  int     `json:"parallel"`           // workers that run at the same time, each on a core
 	Bytes     int64   `json:"bytes"`
 }
 
-// law is 1/Drawn, Work and Start.
-type law [3]float64
+// parameters is 1/Drawn, Work and Start.
+type parameters [3]float64
 
 // terms are the factors of a law: seconds = max(p[0]·disk, p[1]·core) + p[2].
 type terms struct {
@@ -88,9 +88,9 @@ type terms struct {
 	work float64 // counted core seconds per 10⁹ bytes; 0 = not counted
 }
 
-func (p law) at(x terms) float64 { return max(p[0]*x.disk, p[1]*x.core) + p[2] }
+func (p parameters) seconds(x terms) float64 { return max(p[0]*x.disk, p[1]*x.core) + p[2] }
 
-func (p law) bound(x terms) Bound {
+func (p parameters) bound(x terms) Bound {
 	if p[1]*x.core > p[0]*x.disk {
 		return ByCores
 	}
@@ -99,7 +99,7 @@ func (p law) bound(x terms) Bound {
 
 // isDetermined reports whether disks limit some points and cores limit others. Otherwise the points
 // give only an upper bound for the cost of the other resource.
-func (p law) isDetermined(xs []terms) bool {
+func (p parameters) isDetermined(xs []terms) bool {
 	decides := func(b Bound, term func(x terms) float64) bool {
 		return slices.ContainsFunc(xs, func(x terms) bool { return p.bound(x) == b && term(x) > resolution*x.time })
 	}
@@ -138,13 +138,13 @@ func (s *Setup) terms() (terms, error) {
 
 // Constants of the fit.
 const (
-	modelDraws  = 500   // of each bootstrap
-	minPoints   = 6     // two for each parameter
-	minCounted  = 4     // two for each parameter if Work is counted
-	doubt       = 0.001 // significance level of the test that determines a parameter
-	resolution  = 0.001 // smaller relative errors are not distinguished
-	lostAtMost  = 0.1   // largest share of the bootstrap's fits that may lack a parameter
-	independent = 1e-6  // share of Start's square that the other terms must leave
+	bootstrapFits    = 500   // of each bootstrap
+	minPoints        = 6     // two for each parameter
+	minPointsCounted = 4     // two for each parameter if Work is counted
+	significance     = 0.001 // significance level of the test that determines a parameter
+	resolution       = 0.001 // smaller relative errors are not distinguished
+	maxLostShare     = 0.1   // largest share of the bootstrap's fits that may lack a parameter
+	independent      = 1e-6  // share of Start's square that the other terms must leave
 )
 
 // FitModel fits the law to a sweep. It minimizes the relative errors of the medians
@@ -171,15 +171,15 @@ func FitModel(points []Point, seed uint64) (*Model, error) {
 	}
 	m.StartKnown = best.startKnown
 	for i, x := range xs {
-		at := best.law.at(x)
-		m.Fits = append(m.Fits, run.ScanFit{Config: i, Measured: x.time, Predicted: at, Residual: x.time/at - 1, Bound: string(best.law.bound(x))})
-		m.Off = append(m.Off, m.errorsWithout(i, points[i].Seconds, xs, at)...)
+		at := best.parameters.seconds(x)
+		m.Fits = append(m.Fits, run.ScanFit{Config: i, Measured: x.time, Predicted: at, Residual: x.time/at - 1, Bound: string(best.parameters.bound(x))})
+		m.Residuals = append(m.Residuals, m.errorsWithout(i, points[i].Seconds, xs, at)...)
 	}
-	m.Error = math.Sqrt(best.loss / float64(len(xs)))
-	if err := m.bootstrap(points, xs, best.law); err != nil {
+	m.RelativeError = math.Sqrt(best.loss / float64(len(xs)))
+	if err := m.bootstrap(points, xs, best.parameters); err != nil {
 		return nil, err
 	}
-	m.intervals(best.law)
+	m.intervals(best.parameters)
 	return m, nil
 }
 
@@ -199,7 +199,7 @@ func (m *Model) read(points []Point) ([]terms, error) {
 		}
 		x.time, x.work = measure.Median(p.Seconds), p.work()
 		xs[i] = x
-		m.Seen.extend(&p.Setup)
+		m.MeasuredRange.extend(&p.Setup)
 	}
 	m.Bytes = int64(measure.Median(bytes))
 	return xs, nil
@@ -209,19 +209,19 @@ func (m *Model) read(points []Point) ([]terms, error) {
 func (m *Model) fit(xs []terms) (fit, error) {
 	counted := workOf(xs)
 	few := &fault.Error{Setting: "scan model", Problem: fmt.Sprintf("%d setups are too few for three parameters", len(xs)), Cure: fmt.Sprintf("measure at least %d", minPoints)}
-	if len(xs) < minCounted || len(xs) < minPoints && counted == 0 {
+	if len(xs) < minPointsCounted || len(xs) < minPoints && counted == 0 {
 		return fit{}, few
 	}
 	if len(xs) >= minPoints {
-		best := fitLaw(xs, 0)
-		err := determined(best, xs)
+		best := fitParameters(xs, 0)
+		err := checkSeparable(best, xs)
 		if err == nil || counted == 0 {
 			return best, err
 		}
 	}
 	m.WorkMeasured = true
-	best := fitLaw(xs, counted)
-	return best, drawsFromDisks(best, xs, counted)
+	best := fitParameters(xs, counted)
+	return best, checkDiskRate(best, xs, counted)
 }
 
 // workOf is the median of the counted work; 0 if a point has no count.
@@ -238,20 +238,20 @@ func workOf(xs []terms) float64 {
 	return measure.Median(all)
 }
 
-// law returns the best law for some of the points.
-func (m *Model) law(xs []terms) law {
+// refit returns the best law for some of the points.
+func (m *Model) refit(xs []terms) parameters {
 	if m.WorkMeasured {
-		return fitLaw(xs, workOf(xs)).law
+		return fitParameters(xs, workOf(xs)).parameters
 	}
-	return fitLaw(xs, 0).law
+	return fitParameters(xs, 0).parameters
 }
 
 // errorsWithout returns the relative errors of a point's repetitions against the law of the other
 // points. Against the law of all points the errors would be too small, because its parameters follow
 // the noise of the point. If the other points have no law, at is the time by the law of all points.
 func (m *Model) errorsWithout(i int, seconds []float64, xs []terms, at float64) (out []float64) {
-	if p := m.law(slices.Delete(slices.Clone(xs), i, i+1)); p[0] > 0 && p[1] > 0 {
-		at = p.at(xs[i])
+	if p := m.refit(slices.Delete(slices.Clone(xs), i, i+1)); p[0] > 0 && p[1] > 0 {
+		at = p.seconds(xs[i])
 	}
 	for _, s := range seconds {
 		out = append(out, s/at-1)
@@ -259,7 +259,7 @@ func (m *Model) errorsWithout(i int, seconds []float64, xs []terms, at float64) 
 	return out
 }
 
-func (s *Seen) extend(x *Setup) {
+func (s *MeasuredRange) extend(x *Setup) {
 	s.Disks = max(s.Disks, len(x.Bandwidth))
 	s.Bandwidth = max(s.Bandwidth, slices.Max(x.Bandwidth))
 	s.Parallel = max(s.Parallel, x.parallel())
@@ -268,13 +268,13 @@ func (s *Seen) extend(x *Setup) {
 
 // fit is a law with its sum of squared relative errors.
 type fit struct {
-	law        law
+	parameters parameters
 	loss       float64
 	startKnown bool
 }
 
-// fitLaw finds the law with the smallest loss. work > 0 is a known Work.
-func fitLaw(xs []terms, work float64) fit {
+// fitParameters finds the law with the smallest loss. work > 0 is a known Work.
+func fitParameters(xs []terms, work float64) fit {
 	order := slices.Clone(xs)
 	slices.SortFunc(order, func(a, b terms) int { return cmp.Compare(a.disk*b.core, b.disk*a.core) }) // points that cores limit come first
 	best := fit{loss: math.Inf(1)}
@@ -305,7 +305,7 @@ func fitSplit(byCores, byDisks, all []terms, work float64) fit {
 		}
 	}
 	for _, s := range starts {
-		p := law{d.slope(s), c.slope(s), s}
+		p := parameters{d.slope(s), c.slope(s), s}
 		if work > 0 {
 			p[1] = work
 		}
@@ -313,7 +313,7 @@ func fitSplit(byCores, byDisks, all []terms, work float64) fit {
 			continue
 		}
 		if e := loss(p, all); e < out.loss {
-			out.law, out.loss = p, e
+			out.parameters, out.loss = p, e
 		}
 	}
 	return out
@@ -358,21 +358,21 @@ func (m moments) overlap() float64 {
 	return m.v * m.vu / m.vv
 }
 
-func loss(p law, xs []terms) (sum float64) {
+func loss(p parameters, xs []terms) (sum float64) {
 	for _, x := range xs {
-		e := p.at(x)/x.time - 1
+		e := p.seconds(x)/x.time - 1
 		sum += e * e
 	}
 	return sum
 }
 
-// determined returns an error if the points fit about as well without disks or without cores (an F test
+// checkSeparable returns an error if the points fit about as well without disks or without cores (an F test
 // of the law with one parameter less).
-func determined(best fit, xs []terms) error {
+func checkSeparable(best fit, xs []terms) error {
 	free := float64(len(xs) - 3)
 	noise := max(best.loss, float64(len(xs))*resolution*resolution) / free
 	test := distuv.F{D1: 1, D2: free}
-	needless := func(without fit) bool { return test.Survival(max(0, without.loss-best.loss)/noise) > doubt }
+	needless := func(without fit) bool { return test.Survival(max(0, without.loss-best.loss)/noise) > significance }
 	var most float64 // upper bound of Work by the fastest points
 	for i, x := range xs {
 		if r := x.time / x.core; i == 0 || r < most {
@@ -394,13 +394,13 @@ func determined(best fit, xs []terms) error {
 	return nil
 }
 
-// drawsFromDisks returns an error if the points fit about as well by the counted work without disks: then
+// checkDiskRate returns an error if the points fit about as well by the counted work without disks: then
 // the rate of the disks cannot be determined.
-func drawsFromDisks(best fit, xs []terms, work float64) error {
+func checkDiskRate(best fit, xs []terms, work float64) error {
 	free := float64(len(xs) - 2)
 	noise := max(best.loss, float64(len(xs))*resolution*resolution) / free
 	without := fitSplit(xs, nil, xs, work).loss
-	if (distuv.F{D1: 1, D2: free}).Survival(max(0, without-best.loss)/noise) <= doubt {
+	if (distuv.F{D1: 1, D2: free}).Survival(max(0, without-best.loss)/noise) <= significance {
 		return nil
 	}
 	return &fault.Error{
@@ -410,7 +410,7 @@ func drawsFromDisks(best fit, xs []terms, work float64) error {
 }
 
 // bootstrap fits the law to resampled repetitions, and to resampled points.
-func (m *Model) bootstrap(points []Point, xs []terms, best law) error {
+func (m *Model) bootstrap(points []Point, xs []terms, best parameters) error {
 	r := rand.New(rand.NewPCG(m.Seed, 1))
 	by := map[Bound][]terms{}
 	for _, x := range xs {
@@ -433,15 +433,15 @@ func (m *Model) bootstrap(points []Point, xs []terms, best law) error {
 	others := func(into []terms) []terms { return resample(r, resample(r, into, by[ByDisks]), by[ByCores]) }
 	sample := make([]terms, 0, len(xs))
 	for k, draw := range []func([]terms) []terms{repetitions, others} {
-		for range modelDraws {
+		for range bootstrapFits {
 			xs := draw(sample[:0])
-			if p := m.law(xs); p.isDetermined(xs) || m.WorkMeasured && p[0] > 0 {
-				m.Draws[k] = append(m.Draws[k], p)
+			if p := m.refit(xs); p.isDetermined(xs) || m.WorkMeasured && p[0] > 0 {
+				m.BootstrapFits[k] = append(m.BootstrapFits[k], p)
 			}
 		}
-		if lost := modelDraws - len(m.Draws[k]); float64(lost) > lostAtMost*modelDraws {
+		if lost := bootstrapFits - len(m.BootstrapFits[k]); float64(lost) > maxLostShare*bootstrapFits {
 			return &fault.Error{
-				Setting: "scan model", Problem: fmt.Sprintf("too few configurations distinguish disks from cores: %d of %d resamples do not", lost, modelDraws),
+				Setting: "scan model", Problem: fmt.Sprintf("too few configurations distinguish disks from cores: %d of %d resamples do not", lost, bootstrapFits),
 				Cure: "measure more setups, some with few disks and some with few workers",
 			}
 		}
@@ -458,15 +458,15 @@ func resample[T any](r *rand.Rand, into, from []T) []T {
 }
 
 // intervals sets the intervals of the parameters. Each contains 95 % of the laws of both bootstraps.
-func (m *Model) intervals(best law) {
-	m.DiskShare = m.widest(1/best[0], func(p law) float64 { return 1 / p[0] })
-	m.Work = m.widest(best[1], func(p law) float64 { return p[1] })
-	m.Start = m.widest(best[2], func(p law) float64 { return p[2] })
+func (m *Model) intervals(best parameters) {
+	m.DiskShare = m.estimate(1/best[0], func(p parameters) float64 { return 1 / p[0] })
+	m.Work = m.estimate(best[1], func(p parameters) float64 { return p[1] })
+	m.Start = m.estimate(best[2], func(p parameters) float64 { return p[2] })
 }
 
-func (m *Model) widest(value float64, of func(law) float64) measure.Estimate {
+func (m *Model) estimate(value float64, of func(parameters) float64) measure.Estimate {
 	e := measure.Estimate{Value: value, Low: value, High: value}
-	for _, draws := range m.Draws {
+	for _, draws := range m.BootstrapFits {
 		all := make([]float64, len(draws))
 		for i, p := range draws {
 			all[i] = of(p)

@@ -25,7 +25,7 @@ func sweepOf(mbps float64, cores int, bytes int64) []Setup {
 }
 
 // measured makes points of a known law, with relative noise.
-func measured(setups []Setup, p law, noise float64, repetitions int, seed uint64) []Point {
+func measured(setups []Setup, p parameters, noise float64, repetitions int, seed uint64) []Point {
 	r := rand.New(rand.NewPCG(seed, 7))
 	var out []Point
 	for _, s := range setups {
@@ -35,7 +35,7 @@ func measured(setups []Setup, p law, noise float64, repetitions int, seed uint64
 		}
 		at := Point{Setup: s}
 		for range repetitions {
-			at.Seconds = append(at.Seconds, p.at(x)*math.Exp(noise*r.NormFloat64()))
+			at.Seconds = append(at.Seconds, p.seconds(x)*math.Exp(noise*r.NormFloat64()))
 		}
 		out = append(out, at)
 	}
@@ -64,12 +64,12 @@ func TestModelTerms(t *testing.T) {
 }
 
 func TestModelExact(t *testing.T) {
-	want := law{1 / 0.9, 12, 0.8}
+	want := parameters{1 / 0.9, 12, 0.8}
 	m, err := FitModel(measured(sweepOf(120, 8, 5e9), want, 0, 1, 1), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !near(m.DiskShare.Value, 0.9, 1e-9) || !near(m.Work.Value, 12, 1e-9) || !near(m.Start.Value, 0.8, 1e-9) || !m.StartKnown || m.Error > 1e-9 {
+	if !near(m.DiskShare.Value, 0.9, 1e-9) || !near(m.Work.Value, 12, 1e-9) || !near(m.Start.Value, 0.8, 1e-9) || !m.StartKnown || m.RelativeError > 1e-9 {
 		t.Errorf("%+v", *m)
 	}
 }
@@ -87,7 +87,7 @@ func TestModelRecovers(t *testing.T) {
 		bytes := int64(2e9 + 8e9*r.Float64())
 		mbps, cores := 60+100*r.Float64(), 2+r.IntN(7)
 		// Work such that three disks or so keep the cores busy.
-		want := law{1 + 0.3*r.Float64(), (0.6 + 0.4*r.Float64()) * 1000 / mbps * float64(cores) / 3, r.Float64()}
+		want := parameters{1 + 0.3*r.Float64(), (0.6 + 0.4*r.Float64()) * 1000 / mbps * float64(cores) / 3, r.Float64()}
 		m, err := FitModel(measured(sweepOf(mbps, cores, bytes), want, 0.05, 5, seed), seed)
 		if err != nil {
 			t.Errorf("sweep %d: %v", seed, err)
@@ -102,12 +102,12 @@ func TestModelRecovers(t *testing.T) {
 			t.Fatal(err)
 		}
 		x, _ := yours.terms()
-		if f.Sure > 0.95 && f.Bound != want.bound(x) {
+		if f.BoundShare > 0.95 && f.Bound != want.bound(x) {
 			t.Errorf("sweep %d: %s are said to decide; the law is %.4g", seed, f.Bound, want)
 		}
 		for i, in := range []bool{
 			m.DiskShare.Low <= 1/want[0] && 1/want[0] <= m.DiskShare.High, m.Work.Low <= want[1] && want[1] <= m.Work.High,
-			m.Start.Low <= want[2] && want[2] <= m.Start.High, f.Seconds.Low <= want.at(x) && want.at(x) <= f.Seconds.High,
+			m.Start.Low <= want[2] && want[2] <= m.Start.High, f.Seconds.Low <= want.seconds(x) && want.seconds(x) <= f.Seconds.High,
 		} {
 			if in {
 				inside[i]++
@@ -125,7 +125,7 @@ func TestModelRecovers(t *testing.T) {
 // TestModelRefuses: sweeps at which one thing decides everywhere, or that are
 // too small, tell no law.
 func TestModelRefuses(t *testing.T) {
-	disks, cores := law{1.1, 0.2, 1}, law{1, 400, 1}
+	disks, cores := parameters{1.1, 0.2, 1}, parameters{1, 400, 1}
 	for name, c := range map[string]struct {
 		points []Point
 		want   string
@@ -133,8 +133,8 @@ func TestModelRefuses(t *testing.T) {
 		"disks decide":  {measured(sweepOf(100, 8, 5e9), disks, 0.05, 5, 1), "disks may limit all configurations"},
 		"cores decide":  {measured(sweepOf(500, 8, 5e9), cores, 0.05, 5, 1), "cores may limit all configurations"},
 		"no noise":      {measured(sweepOf(100, 8, 5e9), disks, 0, 1, 1), "disks may limit all configurations"},
-		"five points":   {measured(sweepOf(100, 8, 5e9)[:5], law{1, 10, 1}, 0, 1, 1), "5 setups"},
-		"one setup":     {measured(sameSetup(sweepOf(100, 8, 5e9)[0], 9), law{1, 10, 1}, 0.05, 3, 1), "may limit all configurations"},
+		"five points":   {measured(sweepOf(100, 8, 5e9)[:5], parameters{1, 10, 1}, 0, 1, 1), "5 setups"},
+		"one setup":     {measured(sameSetup(sweepOf(100, 8, 5e9)[0], 9), parameters{1, 10, 1}, 0.05, 3, 1), "may limit all configurations"},
 		"nothing":       {nil, "0 setups"},
 		"no times":      {make([]Point, 6), "incomplete"},
 		"a time of 0":   {[]Point{{Setup: sweepOf(100, 8, 5e9)[0], Seconds: []float64{1, 0}}}, "no times above 0"},
@@ -160,7 +160,7 @@ func TestModelSeldomWrong(t *testing.T) {
 	const sweeps = 100
 	taken := 0
 	for seed := range uint64(sweeps) {
-		if _, err := FitModel(measured(sweepOf(100, 8, 5e9), law{1.1, 0.2, 1}, 0.05, 5, seed), seed); err == nil {
+		if _, err := FitModel(measured(sweepOf(100, 8, 5e9), parameters{1.1, 0.2, 1}, 0.05, 5, seed), seed); err == nil {
 			taken++
 		}
 	}
@@ -170,7 +170,7 @@ func TestModelSeldomWrong(t *testing.T) {
 }
 
 func TestModelForecast(t *testing.T) {
-	m, err := FitModel(measured(sweepOf(120, 8, 5e9), law{1, 16, 1}, 0.03, 7, 4), 9)
+	m, err := FitModel(measured(sweepOf(120, 8, 5e9), parameters{1, 16, 1}, 0.03, 7, 4), 9)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,12 +213,12 @@ func TestModelForecast(t *testing.T) {
 }
 
 func TestForecastInWords(t *testing.T) {
-	f := Forecast{Bound: ByDisks, Sure: 0.99, Disks: 38.2, Cores: 12.1}
+	f := Forecast{Bound: ByDisks, BoundShare: 0.99, Disks: 38.2, Cores: 12.1}
 	f.Seconds.Value, f.Seconds.Low, f.Seconds.High = 41.3, 39, 44.4
 	if got, want := f.String(), "41 s ± 3: the disks are the limit; by the disks only 38 s, by the cores only 12 s"; got != want {
 		t.Errorf("%q; want %q", got, want)
 	}
-	f.Sure = 0.6
+	f.BoundShare = 0.6
 	f.Seconds.Low, f.Seconds.High = 41.27, 41.32
 	if got, want := f.String(), "41.30 s ± 0.03: the disks are the limit (not sure); by the disks only 38.20 s, by the cores only 12.10 s"; got != want {
 		t.Errorf("%q; want %q", got, want)
@@ -239,7 +239,7 @@ func TestModelStart(t *testing.T) {
 			setups = append(setups, s)
 		}
 	}
-	m, err := FitModel(measured(setups, law{1, 5, 0.5}, 0.02, 5, 1), 1)
+	m, err := FitModel(measured(setups, parameters{1, 5, 0.5}, 0.02, 5, 1), 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,7 +39,7 @@ func TestPartitionRule(t *testing.T) {
 		{"hardly anything", []scan.Node{{Cores: 1, Memory: 300 << 20, Paths: 1}}, 1, "= 1"},
 		{"two paths, one core", []scan.Node{{Cores: 1, Memory: gigabyte, Paths: 2}}, 2, "one for each path"},
 	} {
-		got, why := scan.Auto(c.nodes)
+		got, why := scan.AutoPartitions(c.nodes)
 		if got != c.want || !strings.Contains(why, c.why) {
 			t.Errorf("%s: %d (%s), want %d (… %s …)", c.name, got, why, c.want, c.why)
 		}
@@ -54,8 +54,8 @@ func TestPlacements(t *testing.T) {
 		partitions []int
 		want       int // configurations; 0 = an error
 	}{
-		{scan.One, eight, []int{8}, 1},
-		{scan.One, nil, []int{2}, 1},
+		{scan.SinglePlacement, eight, []int{8}, 1},
+		{scan.SinglePlacement, nil, []int{2}, 1},
 		{scan.Experiment1, eight, nil, 4},
 		{scan.Experiment1, nil, []int{2, 8}, 2},
 		{scan.Experiment2, eight[:6], nil, 6},

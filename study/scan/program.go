@@ -63,7 +63,7 @@ const AllDisks = "all"
 type Plan struct {
 	Rule       string             `json:"rule"` // that gave the number of partitions; "" = the flags name it
 	Placements []tables.Placement `json:"placements"`
-	NoLaw      string             `json:"no_law,omitempty"` // the reason why they cannot give a law and a forecast, and the cure
+	NoModel    string             `json:"no_law,omitempty"` // the reason why they cannot give a law and a forecast, and the cure
 
 	result  *run.Run
 	queries []tables.StarQuery
@@ -78,8 +78,8 @@ func (p *Plan) Text(w io.Writer) error {
 	for _, c := range p.Placements {
 		fmt.Fprintf(w, "%s, workers: %d\n", ConfigName(&run.ScanConfig{Paths: len(c.Paths), Partitions: c.Partitions}), c.Parallel())
 	}
-	if p.NoLaw != "" {
-		fmt.Fprintln(w, p.NoLaw)
+	if p.NoModel != "" {
+		fmt.Fprintln(w, p.NoModel)
 	}
 	return nil
 }
@@ -226,14 +226,14 @@ func (p *Program) place(out *Plan) error {
 	for _, s := range p.Partitions {
 		n, err := strconv.Atoi(s)
 		switch {
-		case s == "auto" && p.Experiment != One && p.Experiment != Experiment2:
+		case s == "auto" && p.Experiment != SinglePlacement && p.Experiment != Experiment2:
 			continue // the experiment has its own numbers
 		case s == "auto":
 			paths := len(p.Paths)
 			if p.Experiment == Experiment2 {
 				paths = min(paths, 1)
 			}
-			n, out.Rule = Auto(p.nodes(out.result, paths))
+			n, out.Rule = AutoPartitions(p.nodes(out.result, paths))
 			if p.fixedPartitions > 0 {
 				n, out.Rule = p.fixedPartitions, fmt.Sprintf("%d, fixed at the start of the server", p.fixedPartitions)
 			}
@@ -251,15 +251,15 @@ func (p *Program) place(out *Plan) error {
 	if err != nil {
 		return err
 	}
-	out.result.Scan.Rule = out.Rule
-	out.Placements, err = p.Servers.offered(configs)
-	out.NoLaw = p.noLaw(out.Placements)
+	out.result.Scan.PartitionRule = out.Rule
+	out.Placements, err = p.Servers.withPartitionPerNode(configs)
+	out.NoModel = p.whyNoModel(out.Placements)
 	return err
 }
 
-// noLaw returns, before the run, the reason why the configurations cannot determine a law; "" if they may, or
+// whyNoModel returns, before the run, the reason why the configurations cannot determine a law; "" if they may, or
 // if the flags describe a single configuration.
-func (p *Program) noLaw(configs []tables.Placement) string {
+func (p *Program) whyNoModel(configs []tables.Placement) string {
 	const none = "this run cannot give a law and a forecast: "
 	sweep, err := Placements(Sweep, p.Paths, nil, 0)
 	better := fmt.Sprintf("; `barograph scan sweep --cold 3` has %d configurations", len(sweep))
@@ -271,14 +271,14 @@ func (p *Program) noLaw(configs []tables.Placement) string {
 		disks[len(c.Paths)] = true
 	}
 	switch {
-	case len(configs) == 1 && p.Experiment == One:
+	case len(configs) == 1 && p.Experiment == SinglePlacement:
 		return ""
 	case p.Cold == 0:
 		return none + "warm queries do not read the disks; add --cold 3"
 	case len(p.Paths) == 0:
 		return none + "the tables are in the engine's own folder; name --paths, one on each disk, or --disks"
-	case len(configs) < minCounted:
-		return fmt.Sprintf("%sit has %d configurations, and a law needs %d (%d if the processor time is not counted)%s", none, len(configs), minCounted, minPoints, better)
+	case len(configs) < minPointsCounted:
+		return fmt.Sprintf("%sit has %d configurations, and a law needs %d (%d if the processor time is not counted)%s", none, len(configs), minPointsCounted, minPoints, better)
 	case len(disks) < 2:
 		return none + "all configurations have the same number of disks" + better
 	}
@@ -308,8 +308,8 @@ func (p *Program) Run(ctx context.Context) (some bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if plan.NoLaw != "" {
-		p.Progress(plan.NoLaw)
+	if plan.NoModel != "" {
+		p.Progress(plan.NoModel)
 	}
 	if p.URL != "" {
 		if err := p.Registry.CheckReachable(ctx, engine.Options{Log: p.Log}, p.URL); err != nil {
@@ -326,7 +326,7 @@ func (p *Program) Run(ctx context.Context) (some bool, err error) {
 		Files: files, Queries: plan.queries, Configs: plan.Placements, Rounds: p.Rounds, Warm: p.Reps, Cold: p.Cold, Seed: p.Seed,
 		ContinueOnError: p.Servers.Engine != "",
 	}
-	if o.Devices, err = p.lookAtDisks(ctx, plan.result); err != nil {
+	if o.Devices, err = p.describeDisks(ctx, plan.result); err != nil {
 		return false, err
 	}
 	if o.Reference, err = tables.StarAnswers(ctx, files); err != nil {
@@ -337,14 +337,14 @@ func (p *Program) Run(ctx context.Context) (some bool, err error) {
 		return false, err
 	}
 	of = into.Run.Scan
-	o.Progress = into.LogSteps(p.Progress)
+	o.Progress = into.StepLogger(p.Progress)
 	if p.Servers.Engine != "" {
-		err = p.Servers.run(ctx, o, into)
+		err = p.Servers.runScan(ctx, o, into)
 	} else {
 		err = p.onServer(ctx, plan.pids, o, into)
 	}
-	into.Run.Warnings = append(into.Run.Warnings, TooFast(&into.Run, into.Samples())...)
-	of.Models = Laws(&into.Run, into.Samples())
+	into.Run.Warnings = append(into.Run.Warnings, FastReadWarnings(&into.Run, into.Samples())...)
+	of.Models = FitModels(&into.Run, into.Samples())
 	if p.URL != "" && errors.Is(err, engine.ErrUnreachable) && ctx.Err() == nil {
 		return p.closeResumable(into, err)
 	}
@@ -383,7 +383,7 @@ func (p *Program) folder(plan *Plan) (*run.Folder, error) {
 		if s.Phase == run.Cold {
 			reps = p.Cold
 		}
-		return s.Rep <= reps*old.Scan.Configs[old.ConfigOf(s.Cell)].Rounds
+		return s.Rep <= reps*old.Scan.Configs[old.ConfigIndex(s.Cell)].Rounds
 	}, p.Progress)
 }
 
@@ -416,8 +416,8 @@ func (t *Target) closeFolder(ctx context.Context, into *run.Folder, err error) (
 	return len(into.Samples())+FailedConfigs(into.Run.Scan) > 0, errors.Join(err, into.Close())
 }
 
-// lookAtDisks describes the disks of the paths in the run, and returns their devices.
-func (p *Program) lookAtDisks(ctx context.Context, result *run.Run) ([]string, error) {
+// describeDisks describes the disks of the paths in the run, and returns their devices.
+func (p *Program) describeDisks(ctx context.Context, result *run.Run) ([]string, error) {
 	for _, path := range p.Paths {
 		if err := os.MkdirAll(path, 0o755); err != nil {
 			return nil, err
@@ -435,16 +435,16 @@ func (p *Program) lookAtDisks(ctx context.Context, result *run.Run) ([]string, e
 		if ok {
 			limited++
 			d.Limit, d.Rate = throttled.Limits.ReadMBps*1e6, throttled.Measured.ReadMBps*1e6
-			d.How = "measured by barograph lab disks; limits: " + throttled.Limits.String()
+			d.RateMethod = "measured by barograph lab disks; limits: " + throttled.Limits.String()
 		}
 		if p.MeasureDisks {
-			if d.Rate, d.How, err = rates.read(ctx, path); err != nil {
+			if d.Rate, d.RateMethod, err = rates.read(ctx, path); err != nil {
 				return nil, err
 			}
 		}
 		of.Disks = append(of.Disks, d)
 	}
-	odd, err := Recheck(of.Disks, func(path string) (float64, string, error) {
+	odd, err := RemeasureRates(of.Disks, func(path string) (float64, string, error) {
 		p.Progress("measuring " + path + " again: its rate contradicts the other disks")
 		return newRateMeter(p.Progress, 1, measure.ReadRate).read(ctx, path)
 	})

@@ -8,12 +8,12 @@ import (
 
 // rateMeter measures the read rates of several paths one after the other, and reports its progress.
 type rateMeter struct {
-	progress func(s string)
-	paths    int
-	measure  func(path string) (rate float64, how string, err error)
-	each     time.Duration // between two reports of one path
-	done     int
-	spent    time.Duration // on the paths that are done
+	progress       func(s string)
+	paths          int
+	measure        func(path string) (rate float64, how string, err error)
+	reportInterval time.Duration // between two reports of one path
+	done           int
+	spent          time.Duration // on the paths that are done
 }
 
 // newRateMeter returns a meter of a number of paths; rate is measure.ReadRate. A nil progress reports nothing.
@@ -21,7 +21,7 @@ func newRateMeter(progress func(s string), paths int, rate func(path string) (fl
 	if progress == nil {
 		progress = func(string) {}
 	}
-	return &rateMeter{progress: progress, paths: paths, measure: rate, each: 10 * time.Second}
+	return &rateMeter{progress: progress, paths: paths, measure: rate, reportInterval: 10 * time.Second}
 }
 
 // read measures the next path. It reports the path before, every ten seconds meanwhile, and the rate with the
@@ -37,7 +37,7 @@ func (m *rateMeter) read(ctx context.Context, path string) (rate float64, how st
 		defer close(ended)
 		rate, how, err = m.measure(path)
 	}()
-	for tick := time.Tick(m.each); ; {
+	for tick := time.Tick(m.reportInterval); ; {
 		select {
 		case <-tick:
 			m.progress(fmt.Sprintf("measuring %s: %s so far", name, time.Since(began).Round(time.Second)))

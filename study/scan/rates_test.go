@@ -21,7 +21,7 @@ func TestRateMeter(t *testing.T) {
 		time.Sleep(30 * time.Millisecond)
 		return 5e6, "read " + path, nil
 	})
-	m.each = 8 * time.Millisecond
+	m.reportInterval = 8 * time.Millisecond
 	if rate, how, err := m.read(ctx, "/a"); rate != 5e6 || how != "read /a" || err != nil {
 		t.Errorf("%g, %s, %v", rate, how, err)
 	}

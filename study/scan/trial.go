@@ -55,7 +55,7 @@ func (t *trial) run(ctx context.Context) error {
 			right = append(right, q)
 		}
 	}
-	return t.times(ctx, right)
+	return t.timeQueries(ctx, right)
 }
 
 // out is the configuration in the run.
@@ -113,12 +113,12 @@ func (t *trial) prove(ctx context.Context, q tables.StarQuery) (differs bool, er
 	if wrong != nil {
 		return true, t.folder.Add(run.Sample{Cell: t.folder.Run.ScanCell(t.config, string(q)), Phase: run.Warm}.Judge(nil, proof, wrong))
 	}
-	return false, t.keep(q, rows)
+	return false, t.storeResult(q, rows)
 }
 
-// keep writes a proven result into the run folder, as results/ENGINE.QUERY.csv, so that it can be compared with
+// storeResult writes a proven result into the run folder, as results/ENGINE.QUERY.csv, so that it can be compared with
 // published ones. NULL is an empty field. All configurations have this result, except for rows that tie at the limit.
-func (t *trial) keep(q tables.StarQuery, rows []tables.StarRow) error {
+func (t *trial) storeResult(q tables.StarQuery, rows []tables.StarRow) error {
 	if t.folder.Dir == "" {
 		return nil
 	}
@@ -145,8 +145,8 @@ func (t *trial) keep(q tables.StarQuery, rows []tables.StarRow) error {
 	return os.WriteFile(filepath.Join(dir, t.folder.Run.Archives[0].Engine+"."+string(q)+".csv"), text.Bytes(), 0o644)
 }
 
-// times measures warm repetitions, then cold ones, each in random order.
-func (t *trial) times(ctx context.Context, queries []tables.StarQuery) error {
+// timeQueries measures warm repetitions, then cold ones, each in random order.
+func (t *trial) timeQueries(ctx context.Context, queries []tables.StarQuery) error {
 	for _, phase := range []struct {
 		phase run.Phase
 		reps  int
@@ -154,7 +154,7 @@ func (t *trial) times(ctx context.Context, queries []tables.StarQuery) error {
 		seed := t.Seed + uint64(t.config)<<32 + uint64(t.round)<<16 //nolint:gosec // not negative
 		for i := range measure.Interleave(seed, len(queries), phase.reps) {
 			if phase.phase == run.Cold {
-				if err := t.chill(ctx); err != nil {
+				if err := t.emptyCaches(ctx); err != nil {
 					return fmt.Errorf("a cold start: %w", err)
 				}
 			}
@@ -173,9 +173,9 @@ const (
 	restarted     = "the server was restarted before each query, so its caches were empty; the times include its work after a start"
 )
 
-// chill empties the engine's memory, if possible, and the page cache. If it restarts a server, it
+// emptyCaches empties the engine's memory, if possible, and the page cache. If it restarts a server, it
 // empties the page cache while the server is down, when no file is mapped.
-func (t *trial) chill(ctx context.Context) error {
+func (t *trial) emptyCaches(ctx context.Context) error {
 	how, dropped := keptCaches, ""
 	drop := func() (err error) {
 		dropped, err = t.Drop(t.Configs[t.config].Paths)
@@ -222,7 +222,7 @@ func (t *trial) sample(ctx context.Context, q tables.StarQuery, phase run.Phase)
 	at := repKey{t.folder.Run.ScanCell(t.config, string(q)), phase}
 	t.reps[at]++
 	var rows []tables.StarRow
-	m, err := t.folder.Observe(ctx, t.Devices[:min(len(t.Devices), len(t.Configs[t.config].Paths))], &run.ServerMeter{PIDs: t.host.PIDs, Report: run.ReportFunc(t.star.Spent)}, func() (err error) {
+	m, err := t.folder.TimeQuery(ctx, t.Devices[:min(len(t.Devices), len(t.Configs[t.config].Paths))], &run.ServerMeter{PIDs: t.host.PIDs, Report: run.ReportFunc(t.star.Spent)}, func() (err error) {
 		rows, err = t.star.Ask(ctx, q)
 		return err
 	})

@@ -58,7 +58,7 @@ type verifier struct {
 type designState struct {
 	archive archive.Archive // nil = closed
 	query   *archive.Query  // nil = not phrased yet
-	right   bool            // the result is proven
+	correct bool            // the result is proven
 	reps    map[run.Phase]int
 }
 
@@ -68,7 +68,7 @@ func Verify(ctx context.Context, o Verification, into *run.Folder) error {
 	if o.Drop == nil {
 		o.Drop = measure.DropCaches
 	}
-	v := &verifier{Verification: o, question: question.Verification(o.Subset), folder: into}
+	v := &verifier{Verification: o, question: question.MeanAnomalyCorrelation(o.Subset), folder: into}
 	into.Run.Seed = o.Seed
 	all := into.Run.Scan
 	for _, d := range o.Designs {
@@ -84,13 +84,13 @@ func Verify(ctx context.Context, o Verification, into *run.Folder) error {
 // measureAll prepares every design, and then times those with a correct result.
 func (v *verifier) measureAll(ctx context.Context) error {
 	for i := range v.Designs {
-		err := v.prepare(ctx, i)
+		err := v.loadAndProve(ctx, i)
 		if err = errors.Join(err, v.folder.Save()); err != nil {
 			return fmt.Errorf("%s: %w", v.Designs[i], err)
 		}
 	}
 	for _, phase := range []run.Phase{run.Warm, run.Cold} {
-		if err := errors.Join(v.times(ctx, phase), v.folder.Save()); err != nil {
+		if err := errors.Join(v.timeDesigns(ctx, phase), v.folder.Save()); err != nil {
 			return err
 		}
 	}
@@ -169,8 +169,8 @@ func (v *verifier) close() (err error) {
 	return err
 }
 
-// prepare loads a design, and proves its result.
-func (v *verifier) prepare(ctx context.Context, i int) error {
+// loadAndProve loads a design, and proves its result.
+func (v *verifier) loadAndProve(ctx context.Context, i int) error {
 	out := &v.folder.Run.Scan.Configs[i]
 	v.Progress(out.Design + ": loading")
 	a, err := v.archive(ctx, i)
@@ -211,7 +211,7 @@ func (v *verifier) prepare(ctx context.Context, i int) error {
 		return err
 	}
 	proof, differs := answer.CompareMeans(v.want, &v.got.Answer)
-	if v.archives[i].right = differs == nil; differs != nil {
+	if v.archives[i].correct = differs == nil; differs != nil {
 		return v.folder.Add(run.Sample{Cell: v.folder.Run.ScanCell(i, v.question.Name), Phase: run.Warm}.Judge(nil, proof, differs))
 	}
 	return v.folder.StoreAnswer(&v.got.Answer, proof)
@@ -233,11 +233,11 @@ func (v *verifier) checkRecords(ctx context.Context, a archive.Archive) error {
 	return nil
 }
 
-// times times the designs with a correct result, in random order.
-func (v *verifier) times(ctx context.Context, phase run.Phase) error {
+// timeDesigns times the designs with a correct result, in random order.
+func (v *verifier) timeDesigns(ctx context.Context, phase run.Phase) error {
 	var right []int
 	for i := range v.archives {
-		if v.archives[i].right {
+		if v.archives[i].correct {
 			right = append(right, i)
 		}
 	}
@@ -251,7 +251,7 @@ func (v *verifier) times(ctx context.Context, phase run.Phase) error {
 	v.Progress(fmt.Sprintf("%s: %d repetitions in each of %d designs", phase, reps, len(right)))
 	for k := range measure.Interleave(seed, len(right), reps) {
 		if phase == run.Cold {
-			if err := v.chill(); err != nil {
+			if err := v.emptyCaches(); err != nil {
 				return fmt.Errorf("a cold start: %w", err)
 			}
 		}
@@ -262,8 +262,8 @@ func (v *verifier) times(ctx context.Context, phase run.Phase) error {
 	return nil
 }
 
-// chill closes the database and empties the page cache.
-func (v *verifier) chill() error {
+// emptyCaches closes the database and empties the page cache.
+func (v *verifier) emptyCaches() error {
 	if err := v.close(); err != nil {
 		return err
 	}
@@ -284,7 +284,7 @@ func (v *verifier) sample(ctx context.Context, i int, phase run.Phase) error {
 	}
 	a := &v.archives[i]
 	a.reps[phase]++
-	m, err := v.folder.Observe(ctx, v.Devices, &run.ServerMeter{PIDs: v.PIDs}, func() error { return a.archive.Ask(ctx, q, &v.got) })
+	m, err := v.folder.TimeQuery(ctx, v.Devices, &run.ServerMeter{PIDs: v.PIDs}, func() error { return a.archive.Ask(ctx, q, &v.got) })
 	if err != nil {
 		return err
 	}
@@ -336,7 +336,7 @@ func (t *Target) Verify(ctx context.Context, v Verification, paths, designs []st
 	v.Open = func(ctx context.Context) (*engine.Engine, error) {
 		return t.Registry.Open(ctx, t.URL, engine.Options{Log: t.Log})
 	}
-	if err := t.local(ctx, d, u, &v, result); err != nil {
+	if err := t.findStorage(ctx, d, u, &v, result); err != nil {
 		return false, err
 	}
 	if err := checkCold(v.Cold, v.Local); err != nil {
@@ -356,9 +356,9 @@ func (t *Target) Verify(ctx context.Context, v Verification, paths, designs []st
 	return t.closeFolder(ctx, into, Verify(ctx, v, into))
 }
 
-// local finds the file or folder of an embedded engine's archive, or the folder of a lab's server, and its
+// findStorage finds the file or folder of an embedded engine's archive, or the folder of a lab's server, and its
 // device.
-func (t *Target) local(ctx context.Context, d *engine.Driver, u *url.URL, v *Verification, result *run.Run) error {
+func (t *Target) findStorage(ctx context.Context, d *engine.Driver, u *url.URL, v *Verification, result *run.Run) error {
 	at := ""
 	switch {
 	case d.Place == engine.Embedded:

@@ -160,7 +160,7 @@ type spoiltLoader struct {
 }
 
 func (l *spoiltLoader) Add(ctx context.Context, b *record.Batch) error {
-	if t := question.Verification("").Type; l.done || b.Type != t || b.Len() == 0 {
+	if t := question.MeanAnomalyCorrelation("").Type; l.done || b.Type != t || b.Len() == 0 {
 		return l.Loader.Add(ctx, b)
 	}
 	l.done = true
@@ -168,7 +168,7 @@ func (l *spoiltLoader) Add(ctx context.Context, b *record.Batch) error {
 	if l.region {
 		h := *b.Header(0)
 		h[record.VxMask] = "G2/XXX"
-		b.Head[0] = b.AddHeader(h)
+		b.HeaderIndex[0] = b.AddHeader(h)
 	} else {
 		c, _ := b.Type.Column("foabar")
 		b.Num[c.Slot][0] *= 1.001

@@ -20,8 +20,8 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// Request describes the disks and the data for which a user requests a forecast.
-type Request struct {
+// ForecastRequest describes the disks and the data for which a user requests a forecast.
+type ForecastRequest struct {
 	Queries    []string // none = all that have cold times
 	Paths      []string // folders, one on each disk, instead of Disks and ReadMBps
 	Measure    bool     // measure how fast each path is read: 64 MiB
@@ -47,33 +47,33 @@ type Forecasts struct {
 	Engine    string          `json:"engine"`
 	Bandwidth []float64       `json:"bandwidth_mb_per_s"` // of each disk
 	How       []string        `json:"bandwidth_how,omitempty"`
-	Questions []QuestionTimes `json:"questions"`
+	Questions []QueryForecast `json:"questions"`
 	HeldOut   []HeldOut       `json:"held_out,omitempty"`
 
-	request *Request
+	request *ForecastRequest
 }
 
-// QuestionTimes has the forecasts of a query.
-type QuestionTimes struct {
-	Query   string         `json:"query"`
-	Problem string         `json:"problem,omitempty"` // the reason why the query has no law; then the other fields are empty
-	Law     *run.ScanModel `json:"law,omitempty"`
-	At      *ForecastAt    `json:"at,omitempty"`
-	Enough  int            `json:"enough_disks,omitempty"` // number of disks of the slowest rate that keep the cores busy
-	ByDisks []ForecastAt   `json:"by_disks,omitempty"`
+// QueryForecast has the forecasts of a query.
+type QueryForecast struct {
+	Query     string          `json:"query"`
+	Problem   string          `json:"problem,omitempty"` // the reason why the query has no law; then the other fields are empty
+	Model     *run.ScanModel  `json:"law,omitempty"`
+	Requested *SetupForecast  `json:"at,omitempty"`
+	Enough    int             `json:"enough_disks,omitempty"` // number of disks of the slowest rate that keep the cores busy
+	ByDisks   []SetupForecast `json:"by_disks,omitempty"`
 
-	farthest string // the configuration that differs most from the law, with the difference
+	worstFit string // the configuration that differs most from the law, with the difference
 }
 
-// ForecastAt is a forecast of a setup.
-type ForecastAt struct {
+// SetupForecast is a forecast of a setup.
+type SetupForecast struct {
 	Setup    Setup    `json:"setup"`
 	Forecast Forecast `json:"forecast"`
 }
 
 // Forecasts reads a run and forecasts by its law. If a named query has no law, it returns an error in
 // addition to the other forecasts.
-func (y *Request) Forecasts(ctx context.Context, dir string) (*Forecasts, error) {
+func (y *ForecastRequest) Forecasts(ctx context.Context, dir string) (*Forecasts, error) {
 	r, samples, err := run.Read(dir)
 	if err != nil {
 		return nil, err
@@ -100,7 +100,7 @@ func (y *Request) Forecasts(ctx context.Context, dir string) (*Forecasts, error)
 	for _, q := range queries {
 		t, err := y.question(r, samples, q, out.Bandwidth)
 		if err != nil {
-			t = QuestionTimes{Query: q, Problem: err.Error()}
+			t = QueryForecast{Query: q, Problem: err.Error()}
 			none = append(none, err)
 		}
 		if points, _, missing := pointsOf(r, samples, q); y.HoldOut && err == nil && missing == nil {
@@ -120,7 +120,7 @@ func (y *Request) Forecasts(ctx context.Context, dir string) (*Forecasts, error)
 }
 
 // check refuses invalid and contradictory values.
-func (y *Request) check(samples []run.Sample) error {
+func (y *ForecastRequest) check(samples []run.Sample) error {
 	var queries []string
 	for i := range samples {
 		if q := samples[i].Cell.Value("query"); !slices.Contains(queries, q) {
@@ -149,7 +149,7 @@ func (y *Request) check(samples []run.Sample) error {
 }
 
 // checkDisks checks that the disks are described exactly once.
-func (y *Request) checkDisks() error {
+func (y *ForecastRequest) checkDisks() error {
 	switch {
 	case len(y.Paths) > 0 && (y.Disks > 0 || len(y.ReadMBps) > 0):
 		return fault.Misuse("--paths", "cannot be combined with --disks and --read-mbps", "omit --paths, or both others")
@@ -169,7 +169,7 @@ func (y *Request) checkDisks() error {
 }
 
 // rates returns the MB per second that each of the user's disks reads, and how each was measured.
-func (y *Request) rates(ctx context.Context) (mbps []float64, how []string, err error) {
+func (y *ForecastRequest) rates(ctx context.Context) (mbps []float64, how []string, err error) {
 	if len(y.ReadMBps) == 1 {
 		return slices.Repeat(y.ReadMBps, max(y.Disks, 1)), nil, nil
 	}
@@ -197,7 +197,7 @@ func (y *Request) rates(ctx context.Context) (mbps []float64, how []string, err 
 }
 
 // bytesToRead returns the bytes that a query will read, if it read inRun bytes in the run.
-func (y *Request) bytesToRead(inRun int64) (int64, error) {
+func (y *ForecastRequest) bytesToRead(inRun int64) (int64, error) {
 	if y.Bytes == "" {
 		return int64(float64(inRun) * y.ScaleData), nil
 	}
@@ -209,7 +209,7 @@ func (y *Request) bytesToRead(inRun int64) (int64, error) {
 }
 
 // setup returns a setup with a number of disks, whose rates are those of mbps in turn.
-func (y *Request) setup(r *run.Run, disks int, mbps []float64, bytes int64) Setup {
+func (y *ForecastRequest) setup(r *run.Run, disks int, mbps []float64, bytes int64) Setup {
 	s := Setup{Cores: y.Cores, Workers: y.Workers, Bytes: bytes}
 	if s.Cores == 0 {
 		s.Cores = max(r.Machine.UsableCPUs, 1)
@@ -223,36 +223,36 @@ func (y *Request) setup(r *run.Run, disks int, mbps []float64, bytes int64) Setu
 	case y.Partitions == ByCore:
 		s.Partitions = (s.Cores + disks - 1) / disks * disks
 	default:
-		s.Partitions, _ = Auto([]Node{{Cores: s.Cores, Memory: r.Machine.Memory, Paths: disks}})
+		s.Partitions, _ = AutoPartitions([]Node{{Cores: s.Cores, Memory: r.Machine.Memory, Paths: disks}})
 	}
 	return s
 }
 
 // question forecasts the times of a query.
-func (y *Request) question(r *run.Run, samples []run.Sample, query string, mbps []float64) (out QuestionTimes, err error) {
+func (y *ForecastRequest) question(r *run.Run, samples []run.Sample, query string, mbps []float64) (out QueryForecast, err error) {
 	m, err := ModelOf(r, samples, query)
 	if err != nil {
 		return out, err
 	}
 	out.Query = query
 	worst := slices.MaxFunc(m.Fits, func(a, b run.ScanFit) int { return cmp.Compare(math.Abs(a.Residual), math.Abs(b.Residual)) })
-	out.farthest = fmt.Sprintf("%s (%+.0f %%)", ConfigName(&r.Scan.Configs[worst.Config]), 100*worst.Residual)
+	out.worstFit = fmt.Sprintf("%s (%+.0f %%)", ConfigName(&r.Scan.Configs[worst.Config]), 100*worst.Residual)
 	m.Fits = nil // the fits belong to the run
-	out.Law = &m.ScanModel
+	out.Model = &m.ScanModel
 	bytes, err := y.bytesToRead(m.Bytes)
 	if err != nil {
 		return out, err
 	}
-	at := func(disks int) (ForecastAt, error) {
+	at := func(disks int) (SetupForecast, error) {
 		s := y.setup(r, disks, mbps, bytes)
 		projection, err := m.Forecast(s)
-		return ForecastAt{s, projection}, err
+		return SetupForecast{s, projection}, err
 	}
 	yours, err := at(len(mbps))
 	if err != nil {
 		return out, err
 	}
-	out.At = &yours
+	out.Requested = &yours
 	parallel := yours.Setup.Cores
 	if y.Workers > 0 {
 		parallel = min(parallel, y.Workers)
@@ -271,17 +271,17 @@ func (y *Request) question(r *run.Run, samples []run.Sample, query string, mbps 
 	return out, nil
 }
 
-// mostDisks is the minimum for the last row of the table of disks.
-const mostDisks = 8
+// minLastRow is the minimum for the last row of the table of disks.
+const minLastRow = 8
 
 // numbersOfDisks returns 1, 2, 4, … up to the number of the user's disks and the number of enough disks,
 // and these two numbers.
 func numbersOfDisks(yours, enough int) []int {
 	out := []int{yours}
-	if enough <= mostDisks*yours { // a larger number is not realistic
+	if enough <= minLastRow*yours { // a larger number is not realistic
 		out = append(out, enough)
 	}
-	most := max(mostDisks, slices.Max(out))
+	most := max(minLastRow, slices.Max(out))
 	for n := 1; n <= most; n *= 2 {
 		out = append(out, n)
 	}
@@ -301,22 +301,22 @@ func (x *Forecasts) Text(w io.Writer) error {
 			continue
 		}
 		fmt.Fprintf(w, "\n%s, %s of %s, %s, %s, %.4g GB read:\n%s\n", q.Query, run.CountOf(len(x.Bandwidth), "disk"), rates(x.Bandwidth),
-			run.CountOf(q.At.Setup.Partitions, "partition"), run.CountOf(q.At.Setup.Cores, "core"), float64(q.At.Setup.Bytes)/1e9, q.At.Forecast)
-		if q.At.Forecast.TooWide() {
+			run.CountOf(q.Requested.Setup.Partitions, "partition"), run.CountOf(q.Requested.Setup.Cores, "core"), float64(q.Requested.Setup.Bytes)/1e9, q.Requested.Forecast)
+		if q.Requested.Forecast.TooWide() {
 			fmt.Fprintln(w, q.narrower())
 		}
 		fmt.Fprintln(w, x.request.enoughText(&q, x.Bandwidth))
-		if q.Law.WorkMeasured {
+		if q.Model.WorkMeasured {
 			fmt.Fprintln(w, "Disks limited all measured configurations. The time of the cores is the counted processor time; more data will not need more per byte.")
 		}
-		fmt.Fprintf(w, "The error of the law in the run was %.1f %% (root mean square of medians).\n", 100*q.Law.Error)
+		fmt.Fprintf(w, "The error of the law in the run was %.1f %% (root mean square of medians).\n", 100*q.Model.RelativeError)
 	}
 	tw := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(tw, "\nquery\tdisks\tpartitions\tseconds\t95 %\tlimited by\t")
 	for _, q := range x.Questions {
 		for _, row := range q.ByDisks {
 			sure := ""
-			if row.Forecast.Sure < measure.Confidence {
+			if row.Forecast.BoundShare < measure.Confidence {
 				sure = " (not sure)"
 			}
 			if len(row.Forecast.Beyond) > 0 {
@@ -340,21 +340,21 @@ func (x *Forecasts) Text(w io.Writer) error {
 }
 
 // narrower says how to get an interval of at most ±40 %.
-func (q *QuestionTimes) narrower() string {
-	if len(q.At.Forecast.Beyond) > 0 {
+func (q *QueryForecast) narrower() string {
+	if len(q.Requested.Forecast.Beyond) > 0 {
 		return "Measure nearer to these disks and data: run a sweep there, or name values within the measured range."
 	}
-	return fmt.Sprintf("The results of the run differ too much from the law: run it again with more cold repetitions on a quiet machine. The largest difference: %s.", q.farthest)
+	return fmt.Sprintf("The results of the run differ too much from the law: run it again with more cold repetitions on a quiet machine. The largest difference: %s.", q.worstFit)
 }
 
 // enoughText describes how many disks keep the cores busy.
-func (y *Request) enoughText(q *QuestionTimes, mbps []float64) string {
+func (y *ForecastRequest) enoughText(q *QueryForecast, mbps []float64) string {
 	slowest := []float64{slices.Min(mbps)}
 	if parts, err := strconv.Atoi(y.Partitions); err == nil && q.Enough > parts {
 		return fmt.Sprintf("Disks of %s are the limit for any number of disks: a query reads at most %s at once.", rates(slowest), run.CountOf(parts, "partition"))
 	}
-	workers := run.CountOf(q.At.Setup.Cores, "core")
-	if y.Workers > 0 && y.Workers < q.At.Setup.Cores {
+	workers := run.CountOf(q.Requested.Setup.Cores, "core")
+	if y.Workers > 0 && y.Workers < q.Requested.Setup.Cores {
 		workers = run.CountOf(y.Workers, "worker")
 	}
 	return fmt.Sprintf("%d disks of %s are enough; with more, %s are the limit.", q.Enough, rates(slowest), workers)

@@ -63,7 +63,7 @@ func TestMETFilesAreReadBack(t *testing.T) {
 		readMET(t, f, func(b *record.Batch) {
 			lines[b.Type.Name] += b.Len()
 			for k := range b.Len() {
-				if b.Lead[k] != []int32{6, 78, 120}[i/2]*3600 || b.Valid[k] != date(2024, 10, 31).Unix() || !b.Plain(k) {
+				if b.Lead[k] != []int32{6, 78, 120}[i/2]*3600 || b.Valid[k] != date(2024, 10, 31).Unix() || !b.HasPlainTimes(k) {
 					t.Fatalf("%s: lead %d, valid %d", f.Path, b.Lead[k], b.Valid[k])
 				}
 			}

@@ -78,7 +78,7 @@ func TestDayHasTheLinesOfTheRealDay(t *testing.T) {
 	batches(t, filesOfVSDB(t, day(1)), func(f FileSpec, b *record.Batch) {
 		got[strings.TrimSuffix(strings.TrimPrefix(f.Path, "vsdb_data/"), "20190101.vsdb")] += b.Len()
 		types[b.Type.Name] += b.Len()
-		h.Use(b)
+		h.SetBatch(b)
 		for i := range b.Len() {
 			k := h.Key(i)
 			if seen[k] {
@@ -151,7 +151,7 @@ func TestPartialSumsAreConsistent(t *testing.T) {
 			case mae != nil && mae[i] < math.Abs(fm[i]-om[i])-1e-8*math.Abs(om[i]):
 				t.Fatalf("%s: MAE %v < |ME| %v", at(), mae[i], math.Abs(fm[i]-om[i]))
 			}
-			k, o := state{number[b.Head[i]], b.Valid[i]}, [3]float64{total[i], om[i], oo[i]}
+			k, o := state{number[b.HeaderIndex[i]], b.Valid[i]}, [3]float64{total[i], om[i], oo[i]}
 			if before, ok := observed[k]; ok && before != o {
 				t.Fatalf("%s: two leads of one valid time saw different observations: %v, %v", at(), before, o)
 			}

@@ -201,7 +201,7 @@ func (r *Report) inflictOne(ctx context.Context, f *Faults, x lab.Fault, began t
 	if r.struck.IsZero() {
 		r.struck = time.Now()
 	}
-	m := run.InjectedFault{What: strings.ReplaceAll(x.What(), ":", " "), At: time.Since(began)}
+	m := run.InjectedFault{Command: strings.ReplaceAll(x.What(), ":", " "), At: time.Since(began)}
 	var err error
 	if m.Output, err = f.Inflict(ctx, x); err != nil {
 		m.Problem = fault.Redact(err.Error())
@@ -218,7 +218,7 @@ func (r *Report) repair(ctx context.Context, f *Faults) (err error) {
 	}
 	for _, m := range r.Fault.Moments {
 		if m.Problem != "" {
-			err = errors.Join(err, fmt.Errorf("%s: %s", m.What, m.Problem))
+			err = errors.Join(err, fmt.Errorf("%s: %s", m.Command, m.Problem))
 		}
 	}
 	if n := len(f.All) - len(r.Fault.Moments); n > 0 && !r.interrupted() {
@@ -267,7 +267,7 @@ const (
 )
 
 // cost is what a fault at a moment cost a run of that length.
-func cost(all []pace.SeriesPoint, fine, at, length time.Duration) *run.Cost {
+func cost(all []pace.SeriesPoint, fine, at, length time.Duration) *run.FaultCost {
 	good := make([]float64, int(length/fine)) // intervals in which nothing ended are in it
 	for i := range min(len(good), len(all)) {
 		good[i] = float64(all[i].Finished - all[i].Failed)
@@ -279,17 +279,17 @@ func cost(all []pace.SeriesPoint, fine, at, length time.Duration) *run.Cost {
 		}
 		return n
 	}
-	c := &run.Cost{Rate: sum(good[:first]) / (float64(first) * fine.Seconds()), RecoveryTime: -1}
+	c := &run.FaultCost{RateBefore: sum(good[:first]) / (float64(first) * fine.Seconds()), RecoveryTime: -1}
 	for _, x := range good[first:] {
 		if x == 0 {
-			c.NoSuccess += fine
+			c.TimeWithoutSuccess += fine
 		}
 	}
 	second := int(time.Second / fine)
 	for i := first; i+inARow*second <= len(good); i++ {
 		enough := good[i] > 0
 		for k := range inARow {
-			enough = enough && sum(good[i+k*second:i+(k+1)*second]) >= recovered*c.Rate
+			enough = enough && sum(good[i+k*second:i+(k+1)*second]) >= recovered*c.RateBefore
 		}
 		if enough {
 			c.RecoveryTime = max(0, time.Duration(i)*fine-at)
@@ -345,7 +345,7 @@ func (r *Report) outage() string {
 	if r.cost.RecoveryTime >= 0 {
 		back = "came again after " + r.cost.RecoveryTime.Round(100*time.Millisecond).String()
 	}
-	return fmt.Sprintf("; %s cost %s without service, %.0f %% of %.0f/s %s, %d of what was due was lost", r.Fault.Moments[0].What, r.cost.NoSuccess, 100*recovered, r.cost.Rate, back, r.Fault.Lost)
+	return fmt.Sprintf("; %s cost %s without service, %.0f %% of %.0f/s %s, %d of what was due was lost", r.Fault.Moments[0].Command, r.cost.TimeWithoutSuccess, 100*recovered, r.cost.RateBefore, back, r.Fault.Lost)
 }
 
 // errorCounts counts operations that failed by what became of them.

@@ -103,8 +103,8 @@ func TestFaults(t *testing.T) {
 			if m == nil {
 				return
 			}
-			if m.Cost.NoSuccess < 300*time.Millisecond || m.Cost.NoSuccess > 1500*time.Millisecond || m.Cost.Rate < 100 || !strings.Contains(err.Error(), "s without service") {
-				t.Errorf("%+v, %v", m.Cost, err)
+			if m.FaultCost.TimeWithoutSuccess < 300*time.Millisecond || m.FaultCost.TimeWithoutSuccess > 1500*time.Millisecond || m.FaultCost.RateBefore < 100 || !strings.Contains(err.Error(), "s without service") {
+				t.Errorf("%+v, %v", m.FaultCost, err)
 			}
 			ended, failed := int64(0), int64(0)
 			for _, x := range m.Series {
@@ -161,7 +161,7 @@ func TestCost(t *testing.T) {
 		"never":                 {at(10, 10, 10, 10), 4 * time.Second, -1},
 	} {
 		got := cost(c.series, 100*time.Millisecond, 2*time.Second, 6*time.Second)
-		if got.NoSuccess != c.without || got.RecoveryTime != c.back || got.Rate != 100 {
+		if got.TimeWithoutSuccess != c.without || got.RecoveryTime != c.back || got.RateBefore != 100 {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
@@ -235,7 +235,7 @@ func TestInterruptedBetweenFaults(t *testing.T) {
 	ctx, stop := context.WithTimeout(t.Context(), 4*time.Second)
 	defer stop()
 	r, err := Run(ctx, wrapped{loaded(t, config(t)), conns(b.change)}, config(t, "target=200", "maxexecutiontime=30"), Options{Faults: &Faults{All: faults, Inflict: b.inflict}})
-	if err != nil || r.Result.Ending != pace.Interrupted || code(r.Err()) != fault.Interrupted || !strings.Contains(r.Err().Error(), "without service") || r.cost == nil || r.cost.NoSuccess > 3*time.Second || b.down.Load() {
+	if err != nil || r.Result.Ending != pace.Interrupted || code(r.Err()) != fault.Interrupted || !strings.Contains(r.Err().Error(), "without service") || r.cost == nil || r.cost.TimeWithoutSuccess > 3*time.Second || b.down.Load() {
 		t.Errorf("%v, %+v, %+v", err, r.Result.Ending, r.cost)
 	}
 }

@@ -84,8 +84,8 @@ func faultRow(t *testing.T, folder string) []string {
 	}
 	s := &samples[0]
 	without, back, truth := "–", "–", "yes"
-	if m := s.Measured(); m != nil && m.Cost != nil {
-		without, back = fmt.Sprintf("%.1f", m.Cost.NoSuccess.Seconds()), fmt.Sprintf("%.1f", m.Cost.RecoveryTime.Seconds())
+	if m := s.Measured(); m != nil && m.FaultCost != nil {
+		without, back = fmt.Sprintf("%.1f", m.FaultCost.TimeWithoutSuccess.Seconds()), fmt.Sprintf("%.1f", m.FaultCost.RecoveryTime.Seconds())
 	}
 	h := s.Fault.History
 	for _, p := range h.Promises {

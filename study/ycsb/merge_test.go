@@ -156,11 +156,11 @@ func TestMergeKeepsFaults(t *testing.T) {
 	for _, shard := range []string{"", ""} {
 		s := aPoint(shard, 0, 1, 2, 3)
 		s.Fault = &run.Fault{Lost: 5, History: &run.HistoryCheck{File: "histories/x"}}
-		s.Measured().Cost = &run.Cost{Rate: 7}
+		s.Measured().FaultCost = &run.FaultCost{RateBefore: 7}
 		dirs = append(dirs, folder(t, s))
 	}
 	_, samples, err := ycsb.Merge(dirs)
-	if err != nil || len(samples) != 2 || samples[0].Measured().Cost.Rate != 7 || samples[1].Fault.History.File != filepath.Join(dirs[1], "histories/x") {
+	if err != nil || len(samples) != 2 || samples[0].Measured().FaultCost.RateBefore != 7 || samples[1].Fault.History.File != filepath.Join(dirs[1], "histories/x") {
 		t.Errorf("%v, %+v", err, samples)
 	}
 }

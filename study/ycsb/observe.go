@@ -120,7 +120,7 @@ func (o *observer) look(ctx context.Context) {
 		n := s.Count
 		s.Count = 0
 		o.waits[s] += n
-		look.Sessions = append(look.Sessions, run.SessionWait{Kind: string(s.Wait), What: s.What, Sessions: float64(n)})
+		look.Sessions = append(look.Sessions, run.SessionWait{Kind: string(s.Wait), Event: s.What, Sessions: float64(n)})
 	}
 	o.over = append(o.over, look)
 }
@@ -189,10 +189,10 @@ func (o *observer) server(ctx context.Context) *run.ServerLoad {
 		out.Local, out.Used = true, o.processes.Stop(ctx)
 	}
 	for s, n := range o.waits {
-		out.Waits = append(out.Waits, run.SessionWait{Kind: string(s.Wait), What: s.What, Sessions: float64(n) / float64(o.looks)})
+		out.Waits = append(out.Waits, run.SessionWait{Kind: string(s.Wait), Event: s.What, Sessions: float64(n) / float64(o.looks)})
 	}
 	slices.SortFunc(out.Waits, func(a, b run.SessionWait) int {
-		return cmp.Or(cmp.Compare(b.Sessions, a.Sessions), cmp.Compare(a.What, b.What))
+		return cmp.Or(cmp.Compare(b.Sessions, a.Sessions), cmp.Compare(a.Event, b.Event))
 	})
 	return out
 }

@@ -32,7 +32,7 @@ func TestServerIsWatched(t *testing.T) {
 	if s == nil || s.SessionSampleCount < 1 || len(s.Counters) != 2 || s.Counters[1].Unit != "bytes" || s.Counters[0].Value != 100*float64(asked.Load()-1) {
 		t.Fatalf("%+v", s)
 	}
-	want := []run.SessionWait{{Kind: "disk", What: "IO:WALSync", Sessions: 3}, {Kind: "cpu", What: "running", Sessions: 1}}
+	want := []run.SessionWait{{Kind: "disk", Event: "IO:WALSync", Sessions: 3}, {Kind: "cpu", Event: "running", Sessions: 1}}
 	if len(s.Waits) != 2 || s.Waits[0] != want[0] || s.Waits[1] != want[1] {
 		t.Errorf("%+v", s.Waits)
 	}

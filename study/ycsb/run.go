@@ -77,7 +77,7 @@ type Report struct {
 	faults    *Faults
 	calls     []history.Op // next to it
 	struck    time.Time    // when the first fault started; zero = no fault
-	cost      *run.Cost
+	cost      *run.FaultCost
 	quantiles []run.SeriesInterval // of each second
 	failed    error                // with which it ended
 	back      answer.Tally         // of what was read back after it

@@ -191,7 +191,7 @@ func (t *Target) watch(o *Options, cell run.Cell) {
 		}
 		e := run.Event{Kind: run.RateEvent, Done: p.Finished - before, Failed: p.Failed}
 		if r := p.Response; r.Max > 0 {
-			e.Times = &run.ShortPercentiles{P50: r.P50, P95: r.P95, P99: r.P99}
+			e.Times = &run.IntervalPercentiles{P50: r.P50, P95: r.P95, P99: r.P99}
 		}
 		tell(e)
 		if before = p.Finished; report != nil {
@@ -316,10 +316,10 @@ func (t *Target) Archive(ctx context.Context, c *Config) (run.Archive, error) {
 	}
 	about, described, err := t.about(ctx, c)
 	if study.Describe(&a, about); described != "" || t.DDL != nil {
-		a.Table = &run.Table{Name: cmp.Or(t.Table, c.Table), Schema: t.Space, Form: described}
+		a.Table = &run.Table{Name: cmp.Or(t.Table, c.Table), Schema: t.Space, Definition: described}
 	}
 	if t.DDL != nil {
-		a.Table.File, a.Table.Digest, a.Table.DDL = t.DDL.File, t.DDL.Digest(), fault.Redact(t.DDL.Text)
+		a.Table.DDLFile, a.Table.DDLDigest, a.Table.DDL = t.DDL.File, t.DDL.Digest(), fault.Redact(t.DDL.Text)
 	}
 	return a, err
 }
@@ -380,7 +380,7 @@ func (r *Report) Sample(mix string, t *Target, rep int, since time.Time) (run.Sa
 	m.Start = max(0, res.Started.Add(time.Duration(r.Config.Warmup)*time.Second).Sub(since))
 	m.Mix = &run.Mix{
 		Place: string(t.Place), LoadMachines: 1, Ending: string(res.Ending), Operations: r.Operations(), Unstarted: res.Unstarted, Reconnects: r.Reconnects, Outage: r.Outage,
-		Throughput: r.Throughput(), Interval: res.SeriesInterval, Cost: r.cost,
+		Throughput: r.Throughput(), Interval: res.SeriesInterval, FaultCost: r.cost,
 	}
 	for i, x := range res.Series {
 		var s run.SeriesInterval

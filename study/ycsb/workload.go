@@ -362,12 +362,12 @@ func (p *Problems) note(what string, example func() string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for i := range p.kinds {
-		if p.kinds[i].What == what || len(p.kinds) == mostProblems && i == mostProblems-1 {
+		if p.kinds[i].Kind == what || len(p.kinds) == mostProblems && i == mostProblems-1 {
 			p.kinds[i].Count++
 			return
 		}
 	}
-	p.kinds = append(p.kinds, run.ProblemCount{What: what, Count: 1, Example: example()})
+	p.kinds = append(p.kinds, run.ProblemCount{Kind: what, Count: 1, Example: example()})
 }
 
 func (p *Problems) list() []run.ProblemCount {

@@ -203,7 +203,7 @@ func TestErrorRepliesFailTheRun(t *testing.T) {
 	if err != nil || code(r.Err()) != fault.Incomplete || r.tally(statusError, opUpdate) == 0 || r.tally(statusOK, opUpdate) != 0 {
 		t.Errorf("%v; %v", err, r.Err())
 	}
-	if len(r.Problems) != 1 || !strings.Contains(r.Problems[0].What, "on fire") {
+	if len(r.Problems) != 1 || !strings.Contains(r.Problems[0].Kind, "on fire") {
 		t.Errorf("problems %v", r.Problems)
 	}
 }

@@ -250,7 +250,7 @@ func (r *Report) samples(of *run.Run, all []rawSample) {
 // verdict checks that a sample has a proof and times if, and only if, it is correct.
 func (s *rawSample) verdict(cellIsWrong bool) (out []string) {
 	degrees := map[run.Verdict][]answer.Degree{
-		run.Equal: {answer.EveryValue, answer.KeysAndCounts, answer.DigestOnly, answer.Agreed}, run.Rounding: {answer.Rounded}, run.Undetermined: {answer.Undetermined},
+		run.Equal: {answer.EveryValue, answer.KeysAndCounts, answer.DigestOnly, answer.Agreed}, run.EqualToRounding: {answer.Rounded}, run.Undetermined: {answer.Undetermined},
 	}
 	timed := len(s.Measured) > 0 && string(s.Measured) != "null"
 	known, correct := degrees[s.Verdict]
@@ -298,7 +298,7 @@ func (s *rawSample) origin(of *run.Run) (out []string) {
 			out = append(out, "run.json has no question "+s.Cell.Value("query"))
 		}
 	case s.Cell.Workload == run.ScanWorkload && of.Scan != nil && len(of.Archives) > 0:
-		if of.ConfigOf(s.Cell) < 0 {
+		if of.ConfigIndex(s.Cell) < 0 {
 			out = append(out, "run.json has no such configuration")
 		}
 	}

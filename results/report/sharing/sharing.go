@@ -59,7 +59,7 @@ func Write(dir, file string) (*Result, error) {
 	if r.Finished.IsZero() {
 		return nil, &fault.Error{File: dir, Problem: "contains a run that has not finished", Cure: "finish the run first, with the same command"}
 	}
-	out := &Result{File: file, Name: run.ID(r.Started, word(r.Workload))}
+	out := &Result{File: file, Name: run.FolderName(r.Started, word(r.Workload))}
 	files, err := sharedFiles(dir, out)
 	if err != nil {
 		return nil, err
@@ -193,7 +193,7 @@ func newScrubber(dir string, files map[string][]byte) *scrubber {
 		add(dir)
 	}
 	for name, text := range files {
-		if path.Base(name) == run.File {
+		if path.Base(name) == run.DescriptionFile {
 			var r run.Run
 			if json.Unmarshal(text, &r) == nil { // otherwise file reports the damage
 				addRun(&r, add)
@@ -252,7 +252,7 @@ func addRun(r *run.Run, add func(...string)) {
 	for _, a := range r.Archives {
 		of(a.URL)
 		if a.Table != nil {
-			of(a.Table.File)
+			of(a.Table.DDLFile)
 		}
 	}
 	if r.Own != nil {

@@ -26,7 +26,7 @@ import (
 // proof returns the proof of an answer with some rows, and its digest.
 func proof(t testing.TB) (p answer.Proof) {
 	t.Helper()
-	a := &answer.Answer{Columns: []question.Column{{Name: "fcst_lead", Role: question.Lead, Kind: question.Span}}, Vectors: []answer.Vector{{Seconds: make([]int64, 5)}}, Rows: 5}
+	a := &answer.Answer{Columns: []question.Column{{Name: "fcst_lead", Role: question.Lead, Kind: question.Duration}}, Vectors: []answer.Vector{{Seconds: make([]int64, 5)}}, Rows: 5}
 	p, err := answer.Compare(a, a)
 	if err != nil {
 		t.Fatal(err)
@@ -124,7 +124,7 @@ func TestWriteLeavesNoNames(t *testing.T) {
 	}
 	r.Args = append(r.Args, "--out=data/alice_secret/day1")
 	text, err := json.Marshal(r)
-	if err = errors.Join(err, os.WriteFile(filepath.Join(dir, run.File), text, 0o600)); err != nil {
+	if err = errors.Join(err, os.WriteFile(filepath.Join(dir, run.DescriptionFile), text, 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "x.tar.gz")
@@ -182,9 +182,9 @@ func same(t testing.TB, a, b string) bool {
 // TestWriteRefuses: an unfinished run, a damaged file, and a name that cannot be replaced are refused.
 func TestWriteRefuses(t *testing.T) {
 	for name, x := range map[string]struct{ file, old, with, want string }{
-		"unfinished":                    {run.File, `"finished": "2`, `"finished": "0001-01-01T00:00:00Z", "was": "2`, "has not finished"},
+		"unfinished":                    {run.DescriptionFile, `"finished": "2`, `"finished": "0001-01-01T00:00:00Z", "was": "2`, "has not finished"},
 		"damaged":                       {"plans/test_1.duckdb.wide.sql.json", `{`, `{{`, "invalid character"},
-		"a name in a key of the schema": {run.File, `"records": 7`, `"records": 7, "alice": 1`, `still contains "alice"`},
+		"a name in a key of the schema": {run.DescriptionFile, `"records": 7`, `"records": 7, "alice": 1`, `still contains "alice"`},
 	} {
 		t.Setenv("USER", "alice")
 		dir := made(t, "")
@@ -236,15 +236,15 @@ func TestCheckFindsEachEdit(t *testing.T) {
 		{events, `"seq":3`, `"seq":1`, "follows event"},
 		{events, `"kind":"end"`, `"kind":"stop"`, "disagree whether the run finished"},
 		{events, `"time":"2`, `"time":"3`, "is earlier than the one before it"},
-		{run.File, `"finished": "2`, `"finished": "1`, "finished before it started"},
-		{run.File, `"barograph_version": "v1.0.0"`, `"barograph_version": ""`, "no version of Barograph"},
-		{run.File, `"SL1L2": 7`, `"SL1L2": 8`, "sum to 8, the data have 7"},
-		{run.File, `"engine": "postgres"`, `"engine": "duckdb"`, "duckdb has the versions 1.5.5 and 26.7.2.1"},
-		{run.File, `"digest": "d/7",
+		{run.DescriptionFile, `"finished": "2`, `"finished": "1`, "finished before it started"},
+		{run.DescriptionFile, `"barograph_version": "v1.0.0"`, `"barograph_version": ""`, "no version of Barograph"},
+		{run.DescriptionFile, `"SL1L2": 7`, `"SL1L2": 8`, "sum to 8, the data have 7"},
+		{run.DescriptionFile, `"engine": "postgres"`, `"engine": "duckdb"`, "duckdb has the versions 1.5.5 and 26.7.2.1"},
+		{run.DescriptionFile, `"digest": "d/7",
    "complete": true`, `"digest": "d/6",
    "complete": true`, "its digest and its state disagree"},
-		{run.File, `"repetitions": 2`, `"repetitions": 3`, "has 2 warm repetitions, run.json reports 3"},
-		{run.File, `"name": "test_1"`, `"name": "test_1", "rows": 5}, {"name": "test_1"`, "is listed twice"},
+		{run.DescriptionFile, `"repetitions": 2`, `"repetitions": 3`, "has 2 warm repetitions, run.json reports 3"},
+		{run.DescriptionFile, `"name": "test_1"`, `"name": "test_1", "rows": 5}, {"name": "test_1"`, "is listed twice"},
 	} {
 		dir := made(t, "")
 		edit(t, dir, x.file, x.old, x.with)
@@ -254,7 +254,7 @@ func TestCheckFindsEachEdit(t *testing.T) {
 		}
 	}
 	dir := made(t, "")
-	edit(t, dir, run.File, `"repetitions": 2`, `"repetitions": 3`)
+	edit(t, dir, run.DescriptionFile, `"repetitions": 2`, `"repetitions": 3`)
 	if r, err := Check(dir); err != nil || len(r.Problems) != 1 || !strings.HasSuffix(r.Problems[0], "run.json reports 3 (and 1 more)") {
 		t.Errorf("one cause is reported as %+v, %v", r, err)
 	}
@@ -266,7 +266,7 @@ func TestCheckFindsEachEdit(t *testing.T) {
 		return unpack(t, file)
 	}
 	for want, damage := range map[string]func(dir string) error{
-		"run.json differs from its digest":     func(dir string) error { edit(t, dir, run.File, "CPU", "GPU"); return nil },
+		"run.json differs from its digest":     func(dir string) error { edit(t, dir, run.DescriptionFile, "CPU", "GPU"); return nil },
 		"events.jsonl differs from its digest": func(dir string) error { edit(t, dir, events, `"total_ns":1000000`, `"total_ns":1`); return nil },
 		"cases.yaml is missing":                func(dir string) error { return os.Remove(filepath.Join(dir, "cases.yaml")) },
 		"plans/x.txt has no digest":            func(dir string) error { return os.WriteFile(filepath.Join(dir, "plans", "x.txt"), nil, 0o600) },

@@ -127,14 +127,14 @@ func Read(dirs []string) (*Site, error) {
 		nested := 0
 		for _, e := range entries {
 			sub := filepath.Join(dir, e.Name())
-			if _, err := os.Stat(filepath.Join(sub, run.File)); e.IsDir() && err == nil {
+			if _, err := os.Stat(filepath.Join(sub, run.DescriptionFile)); e.IsDir() && err == nil {
 				nested++
 				if err := s.add(sub, filepath.Base(filepath.Clean(dir))+"/"+e.Name()); err != nil {
 					return nil, err
 				}
 			}
 		}
-		if _, err := os.Stat(filepath.Join(dir, run.File)); err == nil || nested == 0 {
+		if _, err := os.Stat(filepath.Join(dir, run.DescriptionFile)); err == nil || nested == 0 {
 			if err := s.add(dir, filepath.Base(filepath.Clean(dir))); err != nil {
 				return nil, err
 			}
@@ -349,7 +349,7 @@ func settings(a *run.Archive) string {
 		line(k, a.Settings[k])
 	}
 	if t := a.Table; t != nil {
-		line("table", cmp.Or(t.Form, t.DDL))
+		line("table", cmp.Or(t.Definition, t.DDL))
 	}
 	return b.String()
 }
@@ -395,7 +395,7 @@ type outcome struct {
 
 // severity orders verdicts. Of several repetitions, the worst counts; an unknown verdict proves nothing.
 func severity(v run.Verdict) int {
-	return 1 + slices.Index([]run.Verdict{run.Equal, run.Rounding, run.Undetermined, run.Failed, run.Wrong}, v)
+	return 1 + slices.Index([]run.Verdict{run.Equal, run.EqualToRounding, run.Undetermined, run.Failed, run.Wrong}, v)
 }
 
 // addSamples adds the results of every other study.

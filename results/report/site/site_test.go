@@ -25,7 +25,7 @@ import (
 func kept(t testing.TB) (out []string) {
 	t.Helper()
 	for _, pattern := range []string{"../../../docs/results/ycsb/*/*", "../../../docs/results/ycsb/*", "../../advise/testdata/*"} {
-		paths, err := filepath.Glob(filepath.Join(pattern, run.File))
+		paths, err := filepath.Glob(filepath.Join(pattern, run.DescriptionFile))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -39,7 +39,7 @@ func kept(t testing.TB) (out []string) {
 // proof returns the proof of an answer with some number of rows.
 func proof(t testing.TB, rows int) answer.Proof {
 	t.Helper()
-	a := &answer.Answer{Columns: []question.Column{{Name: "fcst_lead", Role: question.Lead, Kind: question.Span}}, Vectors: []answer.Vector{{Seconds: make([]int64, rows)}}, Rows: rows}
+	a := &answer.Answer{Columns: []question.Column{{Name: "fcst_lead", Role: question.Lead, Kind: question.Duration}}, Vectors: []answer.Vector{{Seconds: make([]int64, rows)}}, Rows: rows}
 	p, err := answer.Compare(a, a)
 	if err != nil {
 		t.Fatal(err)
@@ -320,7 +320,7 @@ func asked(t testing.TB, name string, r run.Run) *run.Folder {
 func TestWeakerProofs(t *testing.T) {
 	r := run.Run{Workload: run.LakeWorkload, Data: run.Data{Digest: "lake"}, Lake: &run.Lake{}, Archives: []run.Archive{{Engine: "duckdb"}, {Engine: "trino"}}}
 	strong, weak := create(t, "strong", r), create(t, "weak", r)
-	layout := &run.LakeLayout{Partition: "day", MB: 64}
+	layout := &run.LakeLayout{Partition: "day", FileMB: 64}
 	add(t, strong, run.LakeCell("duckdb", layout, "q"), 1, 5, nil)
 	if err := weak.Add(run.Sample{Cell: run.LakeCell("trino", layout, "q")}.Judge(&run.Measured{Total: time.Millisecond}, records(t), nil)); err != nil {
 		t.Fatal(err)

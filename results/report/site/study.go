@@ -169,7 +169,7 @@ func (s study) config(c run.Cell) (design, flavour, more, label string) {
 // costOf returns the load time in seconds and the size of a configuration; 0 = those of its archive.
 func costOf(r *run.Run, c run.Cell) (load float64, bytes int64) {
 	if r.Scan != nil && c.Workload == run.ScanWorkload && len(r.Archives) > 0 {
-		if i := r.ConfigOf(c); i >= 0 {
+		if i := r.ConfigIndex(c); i >= 0 {
 			x := &r.Scan.Configs[i]
 			for _, b := range x.Bytes {
 				bytes += b
@@ -179,7 +179,7 @@ func costOf(r *run.Run, c run.Cell) (load float64, bytes int64) {
 	}
 	if r.Lake != nil {
 		for _, l := range r.Lake.Layouts {
-			if l.Partition == c.Value("partition") && l.MB == c.Number("mb") {
+			if l.Partition == c.Value("partition") && l.FileMB == c.Number("mb") {
 				return 0, l.Bytes
 			}
 		}
@@ -197,7 +197,7 @@ func queryOf(r *run.Run, c run.Cell) string {
 		}
 	}
 	if r.Scan != nil && c.Workload == run.ScanWorkload && len(r.Archives) > 0 {
-		if i := r.ConfigOf(c); i >= 0 {
+		if i := r.ConfigIndex(c); i >= 0 {
 			for _, p := range r.Scan.Configs[i].Plans {
 				if p.Query == c.Value("query") {
 					return p.Text + planMark + p.Plan

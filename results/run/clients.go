@@ -14,57 +14,59 @@ import (
 type ConcurrentClients struct {
 	Workers []pace.Worker
 	Pace    pace.Options // Kinds are the names of the questions
-	Place   string       // where the engine runs: embedded, server, memory
+	Place   string       // where the engine runs, as in Archive.Place
 	Server  ServerMeter  // counters of the engine's server
 
-	// Prove proves the counted answers.
+	// Prove proves the counted answers. failed is the error of the run; nil = all clients finished.
 	Prove func(t answer.Tally, failed error) (answer.Proof, error)
 }
 
-// RunClients runs the clients, and judges the sample by their answers.
-func (f *Folder) RunClients(ctx context.Context, out Sample, a ConcurrentClients) (Sample, error) {
-	if err := a.Server.Start(ctx); err != nil { // the server's counters cannot be read, for example because the server is down
-		return out.Judge(nil, answer.Proof{}, err), ctx.Err()
+// RunClients runs the clients, and returns the sample with its measurement and the verdict on all answers.
+func (f *Folder) RunClients(ctx context.Context, sample Sample, clients ConcurrentClients) (Sample, error) {
+	if err := clients.Server.Start(ctx); err != nil { // the server reports no counters, for example because it is down
+		return sample.Judge(nil, answer.Proof{}, err), ctx.Err()
 	}
 	client, err := measure.StartClient()
 	if err != nil {
-		return out, err
+		return sample, err
 	}
 	machine, err := measure.StartMachine(ctx)
 	if err != nil {
-		return out, err
+		return sample, err
 	}
-	res, failed := pace.Run(ctx, a.Workers, a.Pace)
+	res, failed := pace.Run(ctx, clients.Workers, clients.Pace)
 	if res == nil {
-		return out, failed
+		return sample, failed
 	}
 	m := &Measured{
-		Start: res.Started.Add(a.Pace.Warmup).Sub(f.Run.Started), Total: res.Elapsed, Usage: &Usage{},
-		Mix: &Mix{LoadMachines: 1, Place: a.Place, Ending: string(res.Ending), Interval: res.SeriesInterval, Unstarted: res.Unstarted},
+		Start: res.Started.Add(clients.Pace.Warmup).Sub(f.Run.Started), Total: res.Elapsed, Usage: &Usage{},
+		Mix: &Mix{
+			LoadMachines: 1, Place: clients.Place, Ending: string(res.Ending), Interval: res.SeriesInterval, Unstarted: res.Unstarted,
+		},
 	}
 	if m.Client, err = client.Stop(); err != nil {
-		return out, err
+		return sample, err
 	}
 	if m.Machine, err = machine.Stop(ctx); err != nil {
-		return out, err
+		return sample, err
 	}
-	var unread error
-	if m.Server, unread = a.Server.Stop(ctx); failed == nil {
-		failed = unread
+	var unreadable error // of the server's counters
+	if m.Server, unreadable = clients.Server.Stop(ctx); failed == nil {
+		failed = unreadable
 	}
 	for _, s := range res.Series {
 		m.Series = append(m.Series, SeriesInterval{Completed: s.Finished, Failed: s.Failed, Slowest: s.Slowest})
 	}
-	t, err := m.addResult(res, a.Pace.Kinds)
+	t, err := m.addResult(res, clients.Pace.Kinds)
 	if err != nil {
-		return out, err
+		return sample, err
 	}
 	if _, wrong := errors.AsType[*answer.Diff](failed); wrong {
-		t.Wrong = 1
+		t.Wrong = 1 // a client stops at its first wrong answer, and pace.Run returns the first error
 	}
-	out.Answers = &t
-	proof, failed := a.Prove(t, failed)
-	return out.Judge(m, proof, failed), nil
+	sample.Answers = &t
+	proof, failed := clients.Prove(t, failed)
+	return sample.Judge(m, proof, failed), nil
 }
 
 // addResult adds the measurements of each question, and of all together.
