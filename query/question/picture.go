@@ -152,8 +152,8 @@ func (s groupsYAML) MarshalYAML() (any, error) {
 // groupFields are the fields outside of the header that can make curves.
 var groupFields = []string{"fcst_lead", "fcst_valid_beg", "fcst_init_beg", "valid_hour", "init_hour"} //nolint:gochecknoglobals // a constant table
 
-// drawing makes the drawing of q. It also restricts q to the values of the series, unless q has a condition on them. The
-// result is nil if YAML specifies no drawing.
+// drawing makes the drawing of q. It also restricts q to the values of the series, unless q has a condition on them.
+// The result is nil if YAML specifies no drawing.
 func (p *drawingYAML) drawing(q *Question) (*Drawing, error) {
 	if reflect.ValueOf(*p).IsZero() {
 		return nil, nil //nolint:nilnil // the default drawing of the line type

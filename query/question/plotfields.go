@@ -66,8 +66,8 @@ func (b *builder) build() error {
 	return nil
 }
 
-// renameObjectFields replaces the names of fields in a plot of MODE or MTD objects by the names that records use, because
-// the headers of objects have other names.
+// renameObjectFields replaces the names of fields in a plot of MODE or MTD objects by the names that records use,
+// because the headers of objects have other names.
 func (b *builder) renameObjectFields() {
 	if _, ok := b.q.Type.Column("object_id"); !ok {
 		return
