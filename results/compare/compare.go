@@ -358,8 +358,9 @@ func (r Run) isClientOverhead(engine string) bool {
 	return slices.ContainsFunc(r.Archives, func(a run.Archive) bool { return a.Engine == engine && a.Place == "memory" })
 }
 
-// removeRoundSlowdowns sets the adjusted values of each cell. The workload met queries every cell once in each round, so
-// a slowdown that the cells of a round share is the machine's. It is the median over the cells of value ÷ own median.
+// removeRoundSlowdowns sets the adjusted values of each cell. The workload met queries every cell once in each round,
+// so a slowdown that the cells of a round share is the machine's. It is the median over the cells of value ÷ own
+// median.
 func removeRoundSlowdowns(sides map[cellQuantity]*cellData) {
 	type round struct {
 		phase run.Phase
@@ -425,8 +426,8 @@ func (x *cellData) add(s run.Sample) {
 	}
 }
 
-// newFinding compares a cell of the base with that of another run; nil = the run does not have it. The verdict is Same if
-// a test must decide.
+// newFinding compares a cell of the base with that of another run; nil = the run does not have it. The verdict is Same
+// if a test must decide.
 func newFinding(k cellQuantity, base, other *cellData) Finding {
 	absent := &cellData{CellResult: CellResult{State: Absent, Median: measure.MedianEstimate(nil)}}
 	known := cmp.Or(base, other)
@@ -467,8 +468,8 @@ func newFinding(k cellQuantity, base, other *cellData) Finding {
 // repetitions within the run shows it. A difference is compared with Margin, not with 0.
 const Margin = 0.03
 
-// test compares the values without the common change of all cells, and sets OwnRatio. Its p-value is that of a difference
-// beyond the margin.
+// test compares the values without the common change of all cells, and sets OwnRatio. Its p-value is that of a
+// difference beyond the margin.
 func (f *Finding) test(common float64, seed uint64) measure.Comparison {
 	own := scaled(f.adjusted[1], 1/common)
 	t := measure.Compare(own, f.adjusted[0], seed)
@@ -477,8 +478,8 @@ func (f *Finding) test(common float64, seed uint64) measure.Comparison {
 	return t
 }
 
-// pBeyondMargin is the p-value of a difference of more than the margin. It scales one sample toward the other by at most
-// the margin, but not past it.
+// pBeyondMargin is the p-value of a difference of more than the margin. It scales one sample toward the other by at
+// most the margin, but not past it.
 func pBeyondMargin(a, b []float64, ratio float64) float64 {
 	return measure.MannWhitney(scaled(a, min(max(1/ratio, 1/(1+Margin)), 1+Margin)), b)
 }

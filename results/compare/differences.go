@@ -14,7 +14,7 @@ type Difference struct {
 	Fact          string `json:"what"` // "processor", "postgres wide: version"
 	Base          string `json:"base"` // "" = not recorded
 	New           string `json:"new"`
-	NotComparable bool   `json:"void"` // it means that the runs did different work or used different machines
+	NotComparable bool   `json:"void"` // the runs did different work or used different machines
 }
 
 // fact is a named property of a run, as text.
@@ -63,8 +63,8 @@ const (
 // Values of fact.mustEqual.
 const mustEqual, mayDiffer = true, false
 
-// factsOf returns the properties in which two runs are compared. Those with mustEqual are equal for runs of the same work
-// on the same machine.
+// factsOf returns the properties in which two runs are compared. Those with mustEqual are equal for runs of the same
+// work on the same machine.
 func factsOf(r *run.Run) []fact {
 	m, d := r.Machine, r.Data
 	out := []fact{
