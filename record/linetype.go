@@ -161,6 +161,19 @@ func columns(list string) []Column {
 	return cols
 }
 
+func newLineType(name, summary, columnList string) LineType {
+	return LineType{Name: name, Summary: summary, Columns: columns(columnList)}
+}
+
+// withGroup adds a group that follows all columns.
+func (t LineType) withGroup(g *Group) LineType { return t.withGroupAfter(len(t.Columns), g) }
+
+// withGroupAfter adds a group that follows n of the columns.
+func (t LineType) withGroupAfter(n int, g *Group) LineType {
+	t.Group, t.ColumnsBeforeGroup = g, n
+	return t
+}
+
 // repeatedGroup repeats all fields n times.
 func repeatedGroup(count string, fields ...string) *Group {
 	return &Group{Count: count, Fields: fields, Len: func(n int) int { return len(fields) * max(n, 0) }}
