@@ -5,9 +5,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
-
-	"github.com/zeebo/xxh3"
 )
 
 // Batch contains records of one line type and one file, column by column.
@@ -33,27 +30,26 @@ type Batch struct {
 
 	Num      [][]float64 // by Column.Slot, then by row; NaN = missing
 	Text     [][]string  // by Column.Slot, then by row; "NA" = missing
-	Group    []float64   // the repeating columns of all rows, one row after the other
+	Group    []float64   // values of the repeating columns, one row after the other
 	GroupEnd []uint32    // row i has the values Group[GroupEnd[i-1]:GroupEnd[i]]; empty if Type.Group is nil
 
 	// columns of the lines that Type does not have, by name, blank-separated → lines; nil = none
 	OmittedColumns map[string]int
 
-	// the archive stores these records in addition to others of the same identity with different
-	// values
+	// KeepConflicts: the archive keeps records that it has and that differ from these only in their values.
 	KeepConflicts bool
 
 	Rejects []Reject // lines that could not be read, each with its reason
-	// Lines is the number of data lines, stored and rejected. What a reader makes of two lines (MTD's
-	// revisions) counts as one.
+	// Lines is the number of data lines, both records and rejects. Two lines from which a reader makes one record (MTD's
+	// revisions) count as one.
 	Lines int
 }
 
-// Reject is a quarantined line.
+// Reject is a line that goes to the quarantine, because it could not be read.
 type Reject struct {
 	File   string
 	Line   uint32 // 1-based
-	Reason string // the reason, with the wrong token
+	Reason string // with the wrong token
 	Text   string // the line, shortened to MaxRejectText bytes
 }
 
@@ -123,10 +119,10 @@ func (b *Batch) AddHeader(h Header) uint32 {
 	return uint32(len(b.Headers) - 1)
 }
 
-// AppendTimes starts a row with plain times (see Plain). The caller then appends to every Num,
-// every Text and, if the type has a group, to GroupEnd.
-func (b *Batch) AppendTimes(head uint32, lead int32, valid int64, line uint32) {
-	b.HeaderIndex = append(b.HeaderIndex, head)
+// AppendTimes starts a row with plain times, see HasPlainTimes. header is an index into b.Headers. The caller then
+// appends to every Num, every Text and, if the type has a group, to GroupEnd.
+func (b *Batch) AppendTimes(header uint32, lead int32, valid int64, line uint32) {
+	b.HeaderIndex = append(b.HeaderIndex, header)
 	b.Lead = append(b.Lead, lead)
 	b.Valid = append(b.Valid, valid)
 	b.ValidEnd = append(b.ValidEnd, valid)
@@ -136,9 +132,9 @@ func (b *Batch) AppendTimes(head uint32, lead int32, valid int64, line uint32) {
 	b.Line = append(b.Line, line)
 }
 
-// AppendRow copies row i of src, which must have the same Type, with header number head of b.
-func (b *Batch) AppendRow(src *Batch, i int, head uint32) {
-	b.HeaderIndex = append(b.HeaderIndex, head)
+// AppendRow appends row i of src, which must have the same Type. header is the index of its header in b.Headers.
+func (b *Batch) AppendRow(src *Batch, i int, header uint32) {
+	b.HeaderIndex = append(b.HeaderIndex, header)
 	b.Lead = append(b.Lead, src.Lead[i])
 	b.Valid = append(b.Valid, src.Valid[i])
 	b.ValidEnd = append(b.ValidEnd, src.ValidEnd[i])
@@ -196,33 +192,33 @@ func cloneAll[T any](columns ...*[]T) {
 }
 
 func cloneEach[T any](columns [][]T) {
-	at := make([]*[]T, len(columns))
+	pointers := make([]*[]T, len(columns))
 	for i := range columns {
-		at[i] = &columns[i]
+		pointers[i] = &columns[i]
 	}
-	cloneAll(at...)
+	cloneAll(pointers...)
 }
 
 // Missing is the value of a numeric column that a line does not have.
 func Missing() float64 { return math.NaN() }
 
-// ReplaceRow overwrites row at with row i of src, which must have the same identity.
-func (b *Batch) ReplaceRow(at int, src *Batch, i int) {
-	b.Line[at] = src.Line[i]
+// ReplaceRow replaces the values of row i by those of row srcRow of src, which must have the same identity.
+func (b *Batch) ReplaceRow(i int, src *Batch, srcRow int) {
+	b.Line[i] = src.Line[srcRow]
 	for k := range b.Num {
-		b.Num[k][at] = src.Num[k][i]
+		b.Num[k][i] = src.Num[k][srcRow]
 	}
 	for k := range b.Text {
-		b.Text[k][at] = src.Text[k][i]
+		b.Text[k][i] = src.Text[k][srcRow]
 	}
 	if b.Type.Group == nil {
 		return
 	}
-	old, now := len(b.Repeats(at)), src.Repeats(i)
-	from := int(b.GroupEnd[at]) - old
-	b.Group = slices.Replace(b.Group, from, from+old, now...)
-	for r := at; r < len(b.GroupEnd); r++ {
-		b.GroupEnd[r] = uint32(int(b.GroupEnd[r]) + len(now) - old)
+	oldLen, values := len(b.Repeats(i)), src.Repeats(srcRow)
+	from := int(b.GroupEnd[i]) - oldLen
+	b.Group = slices.Replace(b.Group, from, from+oldLen, values...)
+	for r := i; r < len(b.GroupEnd); r++ {
+		b.GroupEnd[r] = uint32(int(b.GroupEnd[r]) + len(values) - oldLen)
 	}
 }
 
@@ -239,7 +235,8 @@ func (b *Batch) EqualValues(i int, o *Batch, j int) bool {
 			return false
 		}
 	}
-	return slices.EqualFunc(b.Repeats(i), o.Repeats(j), func(x, y float64) bool { return canonicalBits(x) == canonicalBits(y) })
+	equal := func(x, y float64) bool { return canonicalBits(x) == canonicalBits(y) }
+	return slices.EqualFunc(b.Repeats(i), o.Repeats(j), equal)
 }
 
 // Difference names the first column in which row i of b and row j of o, of one type, differ, with
@@ -258,7 +255,7 @@ func (b *Batch) Difference(i int, o *Batch, j int) string {
 	return "the repeating columns differ"
 }
 
-// Filter copies the wanted rows of b.
+// Filter returns a copy of the rows of b for which wanted returns true, without the rejects.
 func (b *Batch) Filter(wanted func(i int) bool) *Batch {
 	out := &Batch{}
 	out.Reset(b.Type, b.File)
@@ -270,230 +267,4 @@ func (b *Batch) Filter(wanted func(i int) bool) *Batch {
 		}
 	}
 	return out
-}
-
-// Field is one header field. The names are METviewer's column names of stat_header, plus cov_thresh
-// and alpha, which METviewer stores with the data.
-type Field uint8
-
-// The header fields, in the order of MET's header columns.
-const (
-	Version Field = iota
-	Model
-	Descr
-	FcstVar
-	FcstUnits
-	FcstLev
-	ObsVar
-	ObsUnits
-	ObsLev
-	ObType
-	VxMask
-	InterpMthd
-	InterpPnts
-	FcstThresh
-	ObsThresh
-	CovThresh
-	Alpha
-	NumFields
-)
-
-var fieldNames = [NumFields]string{ //nolint:gochecknoglobals // a constant table
-	"version", "model", "descr", "fcst_var", "fcst_units", "fcst_lev", "obs_var", "obs_units", "obs_lev",
-	"obtype", "vx_mask", "interp_mthd", "interp_pnts", "fcst_thresh", "obs_thresh", "cov_thresh", "alpha",
-}
-
-// String returns METviewer's name of the field, e.g. "vx_mask".
-func (f Field) String() string { return fieldNames[f] }
-
-// FieldByName finds a field by METviewer's name.
-func FieldByName(name string) (Field, bool) {
-	i := slices.Index(fieldNames[:], name)
-	return Field(max(i, 0)), i >= 0
-}
-
-// NA is the text that MET and METviewer write for a header field without a value.
-const NA = "NA"
-
-// Header identifies a series: one value per Field, as text. It is comparable. All formats share
-// these rules (of METviewer's stat_header): absent text is "NA", an absent interp_pnts is "0", and
-// fcst_lev and obs_lev may be empty (VSDB's TSOILT and WSOILT).
-type Header [NumFields]string
-
-// DefaultHeader returns a header with the text for "absent" in every field: NA, and 0 for
-// interp_pnts.
-func DefaultHeader() Header {
-	var h Header
-	for i := range h {
-		h[i] = NA
-	}
-	h[InterpPnts] = "0"
-	return h
-}
-
-// Compare orders headers field by field, bytewise; it is a total order.
-func (h *Header) Compare(o *Header) int {
-	for i := range h {
-		if c := strings.Compare(h[i], o[i]); c != 0 {
-			return c
-		}
-	}
-	return 0
-}
-
-// hash is a digest of all fields. It includes the length of each field, which keeps neighboring
-// fields apart.
-func (h *Header) hash(scratch []byte) (xxh3.Uint128, []byte) {
-	scratch = scratch[:0]
-	for _, s := range h {
-		scratch = append(scratch, byte(len(s)), byte(len(s)>>8))
-		scratch = append(scratch, s...)
-	}
-	return xxh3.Hash128(scratch), scratch
-}
-
-// ID is the identifier of a station or of a message's source: up to eight
-// letters, digits and underscores (SHEF manual 3.1), padded with zero bytes.
-type ID [8]byte
-
-// Len returns the number of characters.
-func (id *ID) Len() int {
-	n := len(id)
-	for n > 0 && id[n-1] == 0 {
-		n--
-	}
-	return n
-}
-
-// String returns the identifier without padding.
-func (id ID) String() string { return string(id[:id.Len()]) }
-
-// Parameter is a complete SHEF parameter code, PEDTSEP (SHEF manual 3.3): physical element,
-// duration, type, source, extremum, probability. Defaults are filled in: "HG" becomes HGIRZZZ.
-type Parameter [7]byte
-
-// PE returns the physical element.
-func (p Parameter) PE() string { return string(p[:2]) }
-
-// String returns all seven characters.
-func (p Parameter) String() string { return string(p[:]) }
-
-// NoTime is the creation time of a value that was sent without one.
-const NoTime = math.MinInt64
-
-// NoValue is the value of a Gauge that was reported as missing, as in SHEFOUT and in the databases
-// of the National Weather Service.
-const NoValue = -9999
-
-// Gauge is one value of a SHEF message, which shefit writes as one record of SHEFOUT (SHEF manual,
-// appendix H). Times are Unix seconds, UTC; units are English (SHEF manual, table 1).
-type Gauge struct {
-	Station ID
-	Source  ID // of a .B message, else empty
-	Code    Parameter
-	// Quality is the qualifier (SHEF manual, table 10), 'Z' if none was given.
-	Quality byte
-
-	Time    int64 // of observation, or the end of the period
-	Created int64 // NoTime if it was not given
-	Value   float64
-
-	// Duration in shefit's encoding: 0mmm minutes, 1hhh hours, 2ddd days, 3mmm
-	// months, 4yyy years, 500n see appendix H, 7sss seconds.
-	Duration    int16
-	Probability float32 // 0…1; -0.5 the mean, -1 none
-	Revised     bool    // the message was .AR, .BR or .ER
-	// Series: 0 not of a time series, 1 its first element, 2 a later one.
-	Series byte
-	// HasProbability reports that the message contained the probability, i.e. all seven characters of the code.
-	HasProbability bool
-	Line           uint32 // of the file, 1-based
-
-	Comment string // retained comment, up to 80 bytes
-}
-
-// IsMissing reports whether the value was reported as missing.
-func (g *Gauge) IsMissing() bool { return g.Value == NoValue }
-
-// HasPairedValues reports whether the values of an element contain two numbers (SHEF manual 7.4.6).
-func HasPairedValues(pe string) bool {
-	switch pe {
-	case "HQ", "MD", "MN", "MS", "MV", "NO", "ST", "TB", "TE", "TV":
-		return true
-	}
-	return false
-}
-
-// MaxPairDepth is the largest depth of a paired value for which a float64 has room for the seven
-// decimals after it.
-const MaxPairDepth = 1<<28 - 1
-
-// SplitPair splits a paired value as the manual instructs posters to do (7.4.6): the digits before
-// the point are the depth, height or marker; the three digits after it are the integer part of the
-// value, the digits after those its decimals; a minus belongs to the value. 6.065 is 65 at 6,
-// -21.0058 is -5.8 at 21, -2.9999 is missing at 2. If v is NoValue, both results are.
-func SplitPair(v float64) (at int, value float64) {
-	if v == NoValue {
-		return NoValue, NoValue
-	}
-	whole, frac := math.Modf(math.Abs(v))
-	value = math.Round(frac*1e7) / 1e4
-	switch {
-	case v < 0 && value == 999.9:
-		value = NoValue
-	case v < 0 && value != 0:
-		value = -value
-	}
-	return int(whole), value
-}
-
-// JoinPair is the inverse of SplitPair.
-func JoinPair(at int, value float64) float64 {
-	if at == NoValue {
-		return NoValue
-	}
-	if value == NoValue {
-		value = -999.9
-	}
-	v := math.Round((float64(at)+math.Abs(value)/1000)*1e7) / 1e7
-	if value < 0 {
-		return -v
-	}
-	return v
-}
-
-// Days counts the days from 1970-01-01 to a date of the Gregorian calendar. It counts years from
-// March, which makes the leap day the last day of a year; 400 years have 146,097 days. Source: H.
-// Hinnant, chrono-compatible low-level date algorithms.
-func Days[I int | int32 | int64](year, month, day I) int64 {
-	y, m := int64(year), int64(month)
-	if m <= 2 {
-		y--
-		m += 12
-	}
-	era := floorDiv(y, 400)
-	ofEra := y - era*400
-	return era*146097 + ofEra*365 + ofEra/4 - ofEra/100 + (153*(m-3)+2)/5 + int64(day) - 1 - 719468
-}
-
-// Date is the inverse of Days.
-func Date(days int64) (year, month, day int32) {
-	days += 719468
-	era := floorDiv(days, 146097)
-	of := days - era*146097
-	y := (of - of/1460 + of/36524 - of/146096) / 365
-	of -= 365*y + y/4 - y/100
-	m := (5*of + 2) / 153
-	year, month, day = int32(y+era*400), int32(m+3), int32(of-(153*m+2)/5+1)
-	if month > 12 {
-		return year + 1, month - 12, day
-	}
-	return year, month, day
-}
-
-func floorDiv(a, b int64) int64 {
-	if a < 0 {
-		a -= b - 1
-	}
-	return a / b
 }

@@ -17,8 +17,7 @@ import (
 // With 10¹⁰ records, the chance that two different ones share a Key is below 10⁻¹⁸.
 type Key = xxh3.Uint128
 
-// Multimap maps Keys to values: usually one value per key, several if a subset keeps conflicts. The
-// zero value is ready for use.
+// Multimap maps Keys to one or, if a subset keeps conflicts, several values. The zero value is ready for use.
 type Multimap[T any] struct {
 	first map[Key]T
 	more  map[Key][]T
@@ -26,20 +25,20 @@ type Multimap[T any] struct {
 
 // Put adds a value.
 func (m *Multimap[T]) Put(k Key, v T) {
-	if _, there := m.PutIfAbsent(k, v); there {
+	if _, present := m.PutIfAbsent(k, v); present {
 		m.more[k] = append(m.more[k], v)
 	}
 }
 
 // PutIfAbsent adds a value if the key has none. Otherwise it returns the key's first value.
-func (m *Multimap[T]) PutIfAbsent(k Key, v T) (first T, there bool) {
+func (m *Multimap[T]) PutIfAbsent(k Key, v T) (first T, present bool) {
 	if m.first == nil {
 		m.first, m.more = map[Key]T{}, map[Key][]T{}
 	}
-	if first, there = m.first[k]; !there {
+	if first, present = m.first[k]; !present {
 		m.first[k] = v
 	}
-	return first, there
+	return first, present
 }
 
 // Replace replaces all values of a key by one.
@@ -88,7 +87,7 @@ type Digest struct {
 // String prints 32 hexadecimal digits and the number of records.
 func (d Digest) String() string { return fmt.Sprintf("%016x%016x/%d", d.Hi, d.Lo, d.Records) }
 
-// MarshalText is String.
+// MarshalText returns the text of String.
 func (d Digest) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
 // UnmarshalText reads text that String wrote.
@@ -117,7 +116,7 @@ func (d *Digest) Sub(o Digest) {
 }
 
 // Hasher computes keys and digests of the rows of a batch. The zero value is ready for use; call
-// Use before the first row of each batch.
+// SetBatch before the first row of each batch.
 type Hasher struct {
 	batch      *Batch
 	headerKeys []Key // digest of each header of the batch
@@ -134,7 +133,7 @@ func (h *Hasher) SetBatch(b *Batch) {
 	}
 }
 
-// SetRow is Use for row i only. It saves time if a batch has many headers.
+// SetRow is SetBatch for row i only. It hashes one header instead of all.
 func (h *Hasher) SetRow(b *Batch, i int) {
 	h.batch = b
 	h.headerKeys = slices.Grow(h.headerKeys[:0], len(b.Headers))[:len(b.Headers)]
@@ -192,10 +191,10 @@ func (h *Hasher) Digest(i int) Digest {
 	return h.digestValues(i)
 }
 
-// RecordKey is the Key of row i or, in a subset that keeps conflicts, a key of its identity and
-// values: in such a subset, records of one identity with different values are different records.
-func (h *Hasher) RecordKey(i int, keeps bool) Key {
-	if !keeps {
+// RecordKey is the Key of row i or, in a subset that keeps conflicts, a key of its identity and values. In such a
+// subset, records of one identity with different values are different records.
+func (h *Hasher) RecordKey(i int, keepsConflicts bool) Key {
+	if !keepsConflicts {
 		return h.Key(i)
 	}
 	d := h.Digest(i)

@@ -17,12 +17,11 @@ const (
 
 // Column is one column of a line type, to the right of LINE_TYPE (MET) or of the '=' (VSDB).
 type Column struct {
-	// Name is MET's in lower case, as in METviewer's line_data tables. The comment of the table below
-	// lists the exceptions.
+	// Name is MET's in lower case, as in METviewer's line_data tables. The comment before func columns lists the
+	// exceptions.
 	Name string
 	Kind Kind
-	// part of a record's identity: lines with the same header, times and lead differ here (MPR's
-	// obs_sid …)
+	// InIdentity: lines with the same header, times and lead are different records if they differ here (MPR's obs_sid …).
 	InIdentity bool
 	Slot       int   // index into Batch.Num, or into Batch.Text for Kind Text
 	Rule       *Rule // allowed values in files; nil for Kind Text
@@ -37,8 +36,8 @@ type Group struct {
 	Rules  []*Rule         // rules of Fields
 }
 
-// LineType is a row of the table of line types: a name and typed columns. VSDB, MET, every engine's
-// schema and the documentation share the table.
+// LineType is a row of the table of line types: a name and typed columns. All parsers, every engine's schema and the
+// documentation share the table.
 type LineType struct {
 	Name               string // "SL1L2"
 	Summary            string
@@ -76,8 +75,7 @@ func (t *LineType) IdentityColumns() []Column {
 	return keys
 }
 
-// withDerivedFields fills the fields that are derived from Columns. Every row of the table passes through
-// it.
+// withDerivedFields fills the fields that are derived from Columns: slots, rules and indexes.
 func (t LineType) withDerivedFields() *LineType {
 	t.byName = make(map[string]int, len(t.Columns))
 	t.Columns = slices.Clone(t.Columns)
@@ -110,7 +108,7 @@ func TypeByName(name string) (*LineType, bool) {
 	return types[i], true
 }
 
-// Types returns the table of line types, in its documented order. The caller must not change the
+// Types returns the table of line types, in the order of the documentation. The caller must not change the
 // slice or what it points to.
 func Types() []*LineType { return types }
 
@@ -163,27 +161,47 @@ func columns(list string) []Column {
 	return cols
 }
 
-// repeatedFields is the Len of a group that repeats k fields n times.
-func repeatedFields(k int) func(n int) int {
-	return func(n int) int { return k * max(n, 0) }
+func newLineType(name, summary, columnList string) LineType {
+	return LineType{Name: name, Summary: summary, Columns: columns(columnList)}
 }
 
-// binnedFields is the Len of a group of k fields that starts with a threshold: n thresholds bound
-// n-1 bins, each with all fields, and the last threshold follows alone (PCT, PJC, PRC).
-func binnedFields(k int) func(n int) int {
-	return func(n int) int {
+// withGroup adds a group that follows all columns.
+func (t LineType) withGroup(g *Group) LineType { return t.withGroupAfter(len(t.Columns), g) }
+
+// withGroupAfter adds a group that follows n of the columns.
+func (t LineType) withGroupAfter(n int, g *Group) LineType {
+	t.Group, t.ColumnsBeforeGroup = g, n
+	return t
+}
+
+// repeatedGroup repeats all fields n times.
+func repeatedGroup(count string, fields ...string) *Group {
+	return &Group{Count: count, Fields: fields, Len: func(n int) int { return len(fields) * max(n, 0) }}
+}
+
+// binnedGroup has thresholds as its first field: n thresholds bound n-1 bins, each with all fields, and only the last
+// threshold follows.
+func binnedGroup(count string, fields ...string) *Group {
+	return &Group{Count: count, Fields: fields, Len: func(n int) int {
 		if n < 1 {
 			return 0
 		}
-		return k*(n-1) + 1
-	}
+		return len(fields)*(n-1) + 1
+	}}
 }
 
-// squareFields is the Len of MCTC's group: a table of n forecast by n observed categories.
-func squareFields(n int) int { return n * n }
+// squareGroup is a table of n forecast by n observed categories.
+func squareGroup(count, field string) *Group {
+	return &Group{Count: count, Fields: []string{field}, Len: func(n int) int { return n * n }}
+}
 
 // types is the table, in the order of the documentation.
-var types = slices.Concat(pairTypes, probTypes, objectTypes) //nolint:gochecknoglobals // a constant table
+var types = func() (all []*LineType) { //nolint:gochecknoglobals // a constant table
+	for _, t := range slices.Concat(pairTypes, probTypes, objectTypes) {
+		all = append(all, t.withDerivedFields())
+	}
+	return all
+}()
 
 var typeIndex = func() map[string]int { //nolint:gochecknoglobals // derived from the table
 	m := make(map[string]int, len(types))

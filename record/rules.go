@@ -15,12 +15,12 @@ type Rule struct {
 	Allowed  string // describes an allowed value: "a number from 0 to 1"
 }
 
-// MaxCount is the largest count. Beyond it, two integers share one float64.
+// MaxCount is the largest count. Above it, a float64 does not distinguish neighboring integers.
 const MaxCount = 1<<53 - 1
 
 // Accepts reports whether v is missing or obeys the rule.
 func (r *Rule) Accepts(v float64) bool {
-	return !(v < r.Min || v > r.Max) && (!r.Integer || v == math.Trunc(v) || v != v)
+	return !(v < r.Min || v > r.Max) && (!r.Integer || v == math.Trunc(v) || math.IsNaN(v))
 }
 
 // Violation is the reason for quarantining a line. value is the text of the column, or its number
@@ -29,21 +29,12 @@ func (r *Rule) Violation(column, value string) string {
 	return fmt.Sprintf("column %s: %s is not %s", column, value, r.Allowed)
 }
 
-// The rules. A skill score has no lower limit. The rule "finite" is used if a limit would be a guess, or if MET
-// itself exceeds it: bcmse by rounding, orss (real lines have 1.01966), thresh_i of ensembles (-0.07143),
-// interest (-1), and the columns of cyclones, in which -99 means unknown.
+// Rules that ruleOf uses. The rule "finite" is used if a limit would be a guess, or if MET itself exceeds it: bcmse by
+// rounding, orss (real lines have 1.01966), thresh_i of ensembles (-0.07143), interest (-1), and the columns of
+// cyclones, in which -99 means unknown.
 var (
-	count       = Rule{0, MaxCount, true, "a count: a whole number from 0 to 9007199254740991"}                //nolint:gochecknoglobals // a constant table
-	integer     = Rule{-MaxCount, MaxCount, true, "a whole number from -9007199254740991 to 9007199254740991"} //nolint:gochecknoglobals // likewise
-	finite      = Rule{-math.MaxFloat64, math.MaxFloat64, false, "a finite number"}                            //nolint:gochecknoglobals // likewise
-	caseCount   = Rule{0, MaxCount, false, "a number of cases, from 0 to 9007199254740991"}                    //nolint:gochecknoglobals // likewise
-	nonNegative = Rule{0, math.MaxFloat64, false, "a finite number that is not negative"}                      //nolint:gochecknoglobals // likewise
-	probability = Rule{0, 1, false, "a number from 0 to 1"}                                                    //nolint:gochecknoglobals // likewise
-	percent     = Rule{0, 100, false, "a number from 0 to 100"}                                                //nolint:gochecknoglobals // likewise
-	correlation = Rule{-1, 1, false, "a number from -1 to 1"}                                                  //nolint:gochecknoglobals // likewise
-	atMostOne   = Rule{-math.MaxFloat64, 1, false, "a finite number of at most 1"}                             //nolint:gochecknoglobals // likewise
-	latitude    = Rule{-90, 90, false, "a latitude from -90 to 90"}                                            //nolint:gochecknoglobals // likewise
-	longitude   = Rule{-360, 360, false, "a longitude from -360 to 360"}                                       //nolint:gochecknoglobals // likewise
+	count  = Rule{0, MaxCount, true, "a count: a whole number from 0 to 9007199254740991"} //nolint:gochecknoglobals // a constant
+	finite = Rule{-math.MaxFloat64, math.MaxFloat64, false, "a finite number"}             //nolint:gochecknoglobals // a constant
 )
 
 // rules is the table of value rules for VSDB and MET: every numeric column and every repeating
@@ -54,6 +45,17 @@ var (
 // Source: MET User's Guide 12.0, the tables of columns of each tool, and appendix C, which gives
 // the range of each statistic.
 var rules = func() map[string]*Rule { //nolint:gochecknoglobals // a constant table
+	var (
+		integer     = Rule{-MaxCount, MaxCount, true, "a whole number from -9007199254740991 to 9007199254740991"}
+		caseCount   = Rule{0, MaxCount, false, "a number of cases, from 0 to 9007199254740991"}
+		nonNegative = Rule{0, math.MaxFloat64, false, "a finite number that is not negative"}
+		probability = Rule{0, 1, false, "a number from 0 to 1"}
+		percent     = Rule{0, 100, false, "a number from 0 to 100"}
+		correlation = Rule{-1, 1, false, "a number from -1 to 1"}
+		atMostOne   = Rule{-math.MaxFloat64, 1, false, "a finite number of at most 1"} // a skill score has no lower limit
+		latitude    = Rule{-90, 90, false, "a latitude from -90 to 90"}
+		longitude   = Rule{-360, 360, false, "a longitude from -360 to 360"}
+	)
 	byName := map[string]*Rule{}
 	for _, r := range []struct {
 		rule    *Rule

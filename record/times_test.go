@@ -8,8 +8,8 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// TestBadTimes: each time of a record alone makes it one that no engine is given.
-func TestBadTimes(t *testing.T) {
+// TestTimesProblem: each time of a record alone makes it one that no engine is given.
+func TestTimesProblem(t *testing.T) {
 	sl1l2, _ := record.TypeByName("SL1L2")
 	at := func(text string) int64 {
 		v, err := time.Parse(time.DateTime, text)
@@ -28,7 +28,7 @@ func TestBadTimes(t *testing.T) {
 		{func(b *record.Batch) { b.Valid[0] = last + 1 }, "the valid time is 2262-01-01 00:00:00"},
 		{func(b *record.Batch) { b.Valid[0] = first - 1 }, "the valid time is 1677-12-31 23:59:59"},
 		{func(b *record.Batch) { b.ValidEnd[0] = last + 1 }, "the end of the valid time"},
-		{func(b *record.Batch) { b.Valid[0], b.Lead[0] = first, 1 }, "the initial time"},
+		{func(b *record.Batch) { b.Valid[0], b.Lead[0] = first, 1 }, "the initialization time"},
 		{func(b *record.Batch) { b.ObsBeg[0] = first - 1 }, "the time of the observation"},
 		{func(b *record.Batch) { b.ObsEnd[0] = last + 1 }, "the end of the time of the observation"},
 	} {

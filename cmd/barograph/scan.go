@@ -145,8 +145,8 @@ func newScanForecast(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "forecast RUN --disks N --read-mbps MBPS",
 		Short: "Project how long a scan takes on other disks and data, from a measured run",
-		Long: `Forecast fits a law to the cold results of a run (start + max(bytes ÷ (share × disk rates), work × bytes ÷ cores)) and
-projects the times for other disks, other numbers of disks and other amounts of data. The run needs cold times on
+		Long: `Forecast fits a model to the cold results of a run (start + max(bytes ÷ (share × disk rates), work × bytes ÷ cores))
+and projects the times for other disks, other numbers of disks and other amounts of data. The run needs cold times on
 measured disks: a sweep with --cold. Forecast needs six placements if disks limited some and cores others, and four with
 counted processor time if disks limited all.
 
@@ -154,8 +154,8 @@ Describe your disks by --disks and --read-mbps, or measure them: --paths A,B --m
 Paths on disks of "barograph lab disks" need no measurement.
 
 The 95 % interval is that of one cold scan, not of a mean. It combines the uncertainty of the parameters (a bootstrap over
-the repetitions and one over the placements, whichever is wider) and the errors of single results against the law of the
-other placements; these grow with the distance from what was measured. If it is wider than ±40 %, Forecast names no time.
+the repetitions and one over the placements, whichever is wider) and the errors of single results against the model of
+the other placements; these grow with the distance from what was measured. If it is wider than ±40 %, Forecast names no time.
 --held-out FILE projects each placement of the run from the others and writes the errors as CSV. Forecast assumes cores as
 fast as the run's and the same engine and version, and names values beyond the measured range.
 

@@ -21,7 +21,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite golden files")
 
-// madeSweep is a sweep over eight disks of 100 MB/s with 4 cores. Cold answers follow a law with
+// madeSweep is a sweep over eight disks of 100 MB/s with 4 cores. Cold answers follow a model with
 // noise: they read everything at the disks' full rate, need 8 s of one core per GB, and half a
 // second to start. q3 has too few configurations.
 func madeSweep(t *testing.T) *run.Folder { return madeSweepOf(t, run.Cold) }
@@ -97,7 +97,7 @@ func TestScanForecast(t *testing.T) {
 	golden(t, "scanforecast.txt", out.String())
 	table := filepath.Join(t.TempDir(), "heldout.csv")
 	said := must(t, "scan", "forecast", dir, "--query", "scan", "--disks", "6", "--read-mbps", "100", "--held-out", table)
-	if text, err := os.ReadFile(table); err != nil || strings.Count(string(text), "\n") != 1+5*23 || !strings.Contains(said, "forecast by the law of the others. ") || !strings.Contains(said, " of 115 times") {
+	if text, err := os.ReadFile(table); err != nil || strings.Count(string(text), "\n") != 1+5*23 || !strings.Contains(said, "forecast by the model of the others. ") || !strings.Contains(said, " of 115 times") {
 		t.Errorf("%v: %d lines; %s", err, strings.Count(string(text), "\n"), said)
 	}
 

@@ -256,7 +256,7 @@ func TestRejects(t *testing.T) {
 		{"V01 GFS 24 0000000000 GFS G2 SL1L2 T P500 = 5", `valid time "0000000000" is not a date`},
 		{"V01 GFS 24 1677123123 GFS G2 SL1L2 T P500 = 5 1 2 3 4 5", `valid time "1677123123" is not a date and hour YYYYMMDDHH from 1678 to 2261`},
 		{"V01 GFS 24 2262010100 GFS G2 SL1L2 T P500 = 5 1 2 3 4 5", `valid time "2262010100"`},
-		{"V01 GFS 24 1678010100 GFS G2 SL1L2 T P500 = 5 1 2 3 4 5", "the initial time (valid time less lead) is 1677-12-31 00:00:00, outside the years 1678 to 2261"},
+		{"V01 GFS 24 1678010100 GFS G2 SL1L2 T P500 = 5 1 2 3 4 5", "the initialization time (valid time minus lead) is 1677-12-31 00:00:00, outside the years 1678 to 2261"},
 		{"V01 GFS 9999 0001010100 GFS G2 SL1L2 HGT P500 = 100. 1 2 3 4 5", `valid time "0001010100"`},
 		{"V01 GFS 24 2019010100 GFS G2 SL1L2 T P500 = 9007199254740992 1 2 3 4 5", "column total: 9.007199254740992e+15 is not a count"},
 		{"V01 GFS 24 2019010100 GFS G2 SL1L2 T P500 = 1e308 1 2 3 4 5", "column total: 1e+308 is not a count"},

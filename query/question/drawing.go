@@ -96,7 +96,8 @@ func (q *Question) Scorecard(candidate, baseline string) {
 	q.Title, q.Untitled = scorecardTitle(q.Header[record.Model], baseline), false
 	d := NewDrawing(q.Type, DefaultStat(q.Type), "fcst_lead")
 	d.Picture, d.Baseline = "scorecard", baseline
-	d.Curves = []Group{{Field: "model", Values: [][]string{{candidate}, {baseline}}}, {Field: "fcst_var"}, {Field: "fcst_lev"}, {Field: "vx_mask"}}
+	models := Group{Field: "model", Values: [][]string{{candidate}, {baseline}}}
+	d.Curves = []Group{models, {Field: "fcst_var"}, {Field: "fcst_lev"}, {Field: "vx_mask"}}
 	q.Drawing = d
 	q.SelectColumns()
 }

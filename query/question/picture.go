@@ -152,8 +152,8 @@ func (s groupsYAML) MarshalYAML() (any, error) {
 // groupFields are the fields outside of the header that can make curves.
 var groupFields = []string{"fcst_lead", "fcst_valid_beg", "fcst_init_beg", "valid_hour", "init_hour"} //nolint:gochecknoglobals // a constant table
 
-// drawing makes the drawing of q. It also restricts q to the values of the series, unless q has a condition on them. The
-// result is nil if YAML specifies no drawing.
+// drawing makes the drawing of q. It also restricts q to the values of the series, unless q has a condition on them.
+// The result is nil if YAML specifies no drawing.
 func (p *drawingYAML) drawing(q *Question) (*Drawing, error) {
 	if reflect.ValueOf(*p).IsZero() {
 		return nil, nil //nolint:nilnil // the default drawing of the line type
@@ -164,7 +164,8 @@ func (p *drawingYAML) drawing(q *Question) (*Drawing, error) {
 	d := &Drawing{
 		Picture: p.Picture, RightAxis: p.Right, Axis: p.Axis, Curves: p.Series, Method: p.Method, BootCI: p.BootCI,
 		Block: p.Block, Intervals: p.PlotCI, NoVIF: p.NoVIF, EventEqual: p.EventEqual, Equalize: p.Equalize,
-		EqualizeAcrossAxis: p.EqualizeAcrossAxis, Baseline: p.Minus, EquivalenceBounds: [2]*float64{p.EquivalenceLow, p.EquivalenceHigh}, XLabel: p.XLabel, YLabel: p.YLabel,
+		EqualizeAcrossAxis: p.EqualizeAcrossAxis, Baseline: p.Minus,
+		EquivalenceBounds: [2]*float64{p.EquivalenceLow, p.EquivalenceHigh}, XLabel: p.XLabel, YLabel: p.YLabel,
 	}
 	switch {
 	case slices.Equal(p.Stat, stringList{noStat}):
@@ -237,7 +238,8 @@ var valueConditionPattern = regexp.MustCompile(`^\s*(\w+)\s*(<=|>=|<|>|=)\s*(\S+
 // parseValueConditions reads conditions on numeric columns, such as total>=10.
 func parseValueConditions(t *record.LineType, texts []string) (all []ValueCondition, err error) {
 	for _, text := range texts {
-		bad := &fault.Error{Setting: "only " + strconv.Quote(text), Problem: "is not a condition on a numeric column of " + t.Name, Cure: "write total>=10"}
+		bad := &fault.Error{Setting: "only " + strconv.Quote(text), Cure: "write total>=10"}
+		bad.Problem = "is not a condition on a numeric column of " + t.Name
 		m := valueConditionPattern.FindStringSubmatch(text)
 		if m == nil {
 			return nil, bad
@@ -252,7 +254,7 @@ func parseValueConditions(t *record.LineType, texts []string) (all []ValueCondit
 	return all, nil
 }
 
-// String is the form that parseBounds reads.
+// String is the form that parseValueConditions reads.
 func (b *ValueCondition) String() string {
 	return b.Column + b.Op + strconv.FormatFloat(b.Value, 'g', -1, 64)
 }
@@ -299,7 +301,7 @@ func NewDrawing(t *record.LineType, name, axis string) *Drawing {
 }
 
 // DefaultMethod is the default way to compute one value from many records: "overall" aggregates
-// their partial sums; for finished statistics it is "median".
+// their partial sums; for statistics that are read from columns it is "median".
 func DefaultMethod(t *record.LineType) string {
 	if IsDefaultStatFromColumn(t) {
 		return "median"
@@ -332,7 +334,8 @@ func (d *Drawing) setBootstrap(i *bootstrapYAML) error {
 	}
 	if math.IsNaN(i.Confidence) || i.Confidence < 0 || i.Confidence >= 1 || n < 0 || n > maxReplicates {
 		problem := fmt.Sprintf("is not a confidence from 0 to below 1 with at most %d replicates", maxReplicates)
-		return &fault.Error{Setting: "interval", Problem: problem, Cure: fmt.Sprintf("write 0.95, or {confidence: 0.95, replicates: %d, seed: 1}, or 0 for none", DefaultReplicates)}
+		cure := fmt.Sprintf("write 0.95, or {confidence: 0.95, replicates: %d, seed: 1}, or 0 for none", DefaultReplicates)
+		return &fault.Error{Setting: "interval", Problem: problem, Cure: cure}
 	}
 	if !overall && i.Replicates != nil && n > 0 {
 		problem := "has replicates, but method " + d.Method + " does not resample"

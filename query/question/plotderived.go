@@ -81,7 +81,8 @@ func (b *builder) addDerivedCurve(d metviewer.Derived) (why string) {
 	case err != nil:
 		return err.Error()
 	case one.lineType != other.lineType:
-		return fmt.Sprintf("%s comes from %s lines and %s from %s lines, which have no common cases", one.stat, one.lineType.Name, other.stat, other.lineType.Name)
+		return fmt.Sprintf("%s comes from %s lines and %s from %s lines, which have no common cases",
+			one.stat, one.lineType.Name, other.stat, other.lineType.Name)
 	case objects:
 		return "objects have no cases to pair"
 	case drawing.ShowsLineType() || drawing.Picture == "revision":
@@ -93,7 +94,7 @@ func (b *builder) addDerivedCurve(d metviewer.Derived) (why string) {
 	case drawing.Picture == "box" && op == stat.Equivalence:
 		return "a test of equivalence has no box"
 	case one.lineType == b.q.Type:
-		drawing.Derived = append(drawing.Derived, Derived{Operation: op, A: one.items, B: other.items, StatA: one.stat, StatB: other.stat})
+		drawing.Derived = append(drawing.Derived, Derived{op, one.items, other.items, one.stat, other.stat})
 	}
 	return ""
 }

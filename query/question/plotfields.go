@@ -24,7 +24,8 @@ type builder struct {
 
 	refusals    refusals
 	unsupported string // why the plot's condition cannot be expressed; "" = it can
-	// parsed lists of times, by the address of their first text: those of a plot have thousands
+	// parsedTimes has parsed lists of times by the address of their first text. The questions of a plot share them,
+	// because a list may have thousands of times.
 	parsedTimes map[*string]Times
 }
 
@@ -48,7 +49,8 @@ func (b *builder) build() error {
 			return err
 		}
 		if (f.Equalize && b.p.EventEqual || b.p.Template == "taylor_plot") && f.Name != "fcst_var" && len(f.List) > 0 {
-			b.q.Drawing.Equalize = append(b.q.Drawing.Equalize, Group{Field: f.Name, Values: [][]string{b.groupValues(f, expandGroups(f.List))}})
+			values := b.groupValues(f, expandGroups(f.List))
+			b.q.Drawing.Equalize = append(b.q.Drawing.Equalize, Group{Field: f.Name, Values: [][]string{values}})
 		}
 	}
 	if b.unsupported != "" {
@@ -66,8 +68,8 @@ func (b *builder) build() error {
 	return nil
 }
 
-// renameObjectFields replaces the names of fields in a plot of MODE or MTD objects by the names that records use, because
-// the headers of objects have other names.
+// renameObjectFields replaces the names of fields in a plot of MODE or MTD objects by the names that records use,
+// because the headers of objects have other names.
 func (b *builder) renameObjectFields() {
 	if _, ok := b.q.Type.Column("object_id"); !ok {
 		return
@@ -88,7 +90,8 @@ func (b *builder) renameObjectFields() {
 }
 
 var objectFields = map[string]string{ //nolint:gochecknoglobals // a constant table
-	"fcst_thr": "fcst_thresh", "obs_thr": "obs_thresh", "fcst_rad": "interp_pnts", "fcst_init": "fcst_init_beg", "fcst_valid": "fcst_valid_beg",
+	"fcst_thr": "fcst_thresh", "obs_thr": "obs_thresh", "fcst_rad": "interp_pnts",
+	"fcst_init": "fcst_init_beg", "fcst_valid": "fcst_valid_beg",
 }
 
 // setAxis restricts the question to the values of the independent variable.
@@ -96,7 +99,8 @@ func (b *builder) setAxis() error {
 	indep := b.p.Indep
 	isETB := func(d metviewer.Derived) bool { return d.Op == "ETB" } // equivalence testing bounds need no axis
 	etb := slices.ContainsFunc(slices.Concat(b.p.Derived[0], b.p.Derived[1]), isETB)
-	if indep.Name == "" && (etb || !slices.Contains([]string{"series_plot", "bar_plot", "box_plot", "contour_plot"}, b.p.Template)) {
+	needsAxis := []string{"series_plot", "bar_plot", "box_plot", "contour_plot"}
+	if indep.Name == "" && (etb || !slices.Contains(needsAxis, b.p.Template)) {
 		if b.p.Roc == "CTC" {
 			b.q.Drawing.Axis = "fcst_thresh"
 		}
@@ -149,8 +153,8 @@ func areDateTimes(values []string) bool {
 	return len(values) > 0
 }
 
-// groupValues writes the values of a field as Group does. It skips invalid values; narrow
-// reports them.
+// groupValues writes the values of a field as Group does. It skips invalid values, because
+// addCondition reports them.
 func (b *builder) groupValues(f metviewer.Field, values []string) (out []string) {
 	f.List = expandGroups(f.List)
 	for _, v := range values {
@@ -356,7 +360,7 @@ func groupValue(f metviewer.Field, value string) (string, error) {
 	one := []string{value}
 	switch f.Name {
 	case "fcst_lead":
-		// The other codes of the list determine the unit: see plotLeads.
+		// The other codes of the list determine the unit: see parsePlotLeads.
 		leads, err := parsePlotLeads(metviewer.Field{Name: f.Name, Line: f.Line}, f.List)
 		if err != nil || len(leads) == 0 {
 			return "", err

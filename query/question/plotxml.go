@@ -201,20 +201,14 @@ func (q *Question) conditionsXML() (out []fieldXML) {
 			out = append(out, fieldXML{Name: name, Range: &rangeXML{at(t.First), at(t.Last)}})
 		}
 	}
-	addValues := func(name string, n int, valueAt func(i int) string) {
-		if n > 0 {
-			f := fieldXML{Name: name}
-			for i := range n {
-				f.Values = append(f.Values, valueAt(i))
-			}
-			f.Values = q.MetviewerValues(name, f.Values)
-			out = append(out, f)
+	addValues := func(name string, values []string) {
+		if len(values) > 0 {
+			out = append(out, fieldXML{Name: name, Values: q.MetviewerValues(name, values)})
 		}
 	}
-	leads := hoursOfLeads(q.Lead)
-	addValues("fcst_lead", len(leads), func(i int) string { return leads[i] })
-	addValues("valid_hour", len(q.TimeFilter.ValidHour), func(i int) string { return strconv.Itoa(q.TimeFilter.ValidHour[i]) })
-	addValues("init_hour", len(q.TimeFilter.InitHour), func(i int) string { return strconv.Itoa(q.TimeFilter.InitHour[i]) })
+	addValues("fcst_lead", hoursOfLeads(q.Lead))
+	addValues("valid_hour", textsOf(q.TimeFilter.ValidHour))
+	addValues("init_hour", textsOf(q.TimeFilter.InitHour))
 	slices.SortStableFunc(out, func(a, b fieldXML) int { return strings.Compare(a.Name, b.Name) })
 	return out
 }

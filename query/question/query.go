@@ -1,7 +1,6 @@
 package question
 
 import (
-	"fmt"
 	"net/url"
 	"slices"
 	"strconv"
@@ -127,8 +126,8 @@ func URLQuery(q *Question) url.Values {
 	put("fcst_valid_beg", q.Valid.formatItems())
 	put("fcst_init_beg", q.TimeFilter.Init.formatItems())
 	put("fcst_lead", FormatLeads(q.Lead))
-	put("valid_hour", strings.Fields(strings.Trim(fmt.Sprint(q.TimeFilter.ValidHour), "[]")))
-	put("init_hour", strings.Fields(strings.Trim(fmt.Sprint(q.TimeFilter.InitHour), "[]")))
+	put("valid_hour", textsOf(q.TimeFilter.ValidHour))
+	put("init_hour", textsOf(q.TimeFilter.InitHour))
 	if d := q.Drawing; d != nil {
 		var fields []string
 		for _, g := range d.Curves {
@@ -148,6 +147,14 @@ func URLQuery(q *Question) url.Values {
 		}
 	}
 	return v
+}
+
+// textsOf writes hours of the day as numbers.
+func textsOf(hours []int) (out []string) {
+	for _, h := range hours {
+		out = append(out, strconv.Itoa(h))
+	}
+	return out
 }
 
 // formatItems writes a list of times, or one range, as parseTimesText reads it.

@@ -35,8 +35,8 @@ type Question struct {
 	Order      []Column                   // header fields and times only
 
 	// Mean names a statistic, such as ANOM_CORR. The answer then has one row for each combination of
-	// values of By, in any order, with the columns that Verification lists. "" = one row for each
-	// record.
+	// values of the GroupingColumns, in any order, and RecordsColumn, DefinedColumn and MeanColumn after these. "" = one
+	// row for each record.
 	Mean string
 
 	Drawing *Drawing // how the answer is drawn; nil = the default of its line type

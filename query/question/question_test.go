@@ -147,6 +147,8 @@ fcst_lead: 0-12/6, 24, 1h30m
 		"where: {modle: GFS}":                 "did you mean model?",
 		"where: {model: {a: b}}":              "",
 		"columns: fbar":                       "",
+
+		"fcst_init_beg: 2019-01-01..2019-01-02/6x": `step "6x" is not a duration`,
 	} {
 		_, err := Parse("bad", []byte("name: x\nline_type: SL1L2\n"+text+"\n"))
 		if text == "columns: fbar" {
@@ -185,13 +187,16 @@ func TestDrawings(t *testing.T) {
 		same(t, qs[0])
 	}
 	for text, says := range map[string]string{
-		"SL1L2\nstat: RMSSE\n":                  "did you mean RMSE?",
-		"CNT\nstat: CSI\n":                      "stat of CNT",
-		"MPR\nstat: RMSE\n":                     "stat of MPR",
-		"SL1L2\naxis: fcst_leed\n":              "did you mean fcst_lead?",
-		"SL1L2\nseries: modle\n":                "did you mean model?",
-		"CNT\nmethod: overall\n":                "method of CNT",
-		"SL1L2\ninterval: 95\n":                 "interval",
+		"SL1L2\nstat: RMSSE\n":     "did you mean RMSE?",
+		"CNT\nstat: CSI\n":         "stat of CNT",
+		"MPR\nstat: RMSE\n":        "stat of MPR",
+		"SL1L2\naxis: fcst_leed\n": "did you mean fcst_lead?",
+		"SL1L2\nseries: modle\n":   "did you mean model?",
+		"CNT\nmethod: overall\n":   "method of CNT",
+		"SL1L2\ninterval: 95\n":    "interval",
+
+		"SL1L2\ninterval: {confidence: 0.9, replicates: 100001}\n": "at most 100000 replicates",
+
 		"SL1L2\n---\nname: x\nline_type: CTC\n": "two questions",
 	} {
 		if _, err := Parse("q.yaml", []byte(base+text)); err == nil || !strings.Contains(err.Error(), says) {

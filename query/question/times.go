@@ -20,7 +20,7 @@ func (t *Times) IsAll() bool { return len(t.List) == 0 && t.Last == 0 && t.First
 // IsDiscrete reports whether the set can be written as a list.
 func (t *Times) IsDiscrete() bool { return len(t.List) > 0 || (t.Step > 0 && !t.IsAll()) }
 
-// Expand returns the set as a list; nil if it is not Discrete.
+// Expand returns the set as a list; nil if it is not discrete.
 func (t *Times) Expand() []int64 {
 	if len(t.List) > 0 {
 		return t.List

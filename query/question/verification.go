@@ -15,8 +15,8 @@ const (
 // must read every record.
 //
 // stat.ByName("SAL1L2", "ANOM_CORR") computes the correlation of each record. A record with an
-// undefined correlation (partial sums are missing, or a variance is not positive) counts in Records
-// but not in Mean.
+// undefined correlation (partial sums are missing, or a variance is not positive) counts in RecordsColumn
+// but not in MeanColumn.
 func MeanAnomalyCorrelation(subset string) *Question {
 	t, _ := record.TypeByName("SAL1L2")
 	by, err := Columns(t, "model", "fcst_var", "fcst_lev", "vx_mask", "fcst_lead")

@@ -208,7 +208,8 @@ func (f *questionYAML) question() (*Question, error) {
 	}
 	t, ok := record.TypeByName(strings.ToUpper(f.LineType))
 	if !ok {
-		return nil, &fault.Error{Setting: "line_type", Problem: strconv.Quote(f.LineType) + " is not known", Cure: "see `barograph list linetypes`"}
+		problem := strconv.Quote(f.LineType) + " is not known"
+		return nil, &fault.Error{Setting: "line_type", Problem: problem, Cure: "see `barograph list linetypes`"}
 	}
 	q.Type = t
 	for name, values := range f.Where {
@@ -280,7 +281,8 @@ func (t *timesYAML) parse() (Times, error) {
 	if t.Step != "" {
 		d, err := time.ParseDuration(t.Step)
 		if err != nil {
-			return out, &fault.Error{Setting: "step " + strconv.Quote(t.Step), Problem: "is not a duration", Cure: "write it as 6h or 90m"}
+			setting := "step " + strconv.Quote(t.Step)
+			return out, &fault.Error{Setting: setting, Problem: "is not a duration", Cure: "write it as 6h or 90m"}
 		}
 		out.Step = int64(d / time.Second)
 	}

@@ -24,8 +24,11 @@ func Benchstat(w io.Writer, runs []Run) error {
 			x := sides[k]
 			for _, v := range x.values {
 				unit := x.unit
-				if unit == "ms" {
-					v, unit = v*1e6, map[bool]string{true: "ns/op", false: "p99-ns/op"}[x.name != "99th percentile"]
+				switch {
+				case unit == "ms" && x.name == "99th percentile":
+					v, unit = v*1e6, "p99-ns/op"
+				case unit == "ms":
+					v, unit = v*1e6, "ns/op"
 				}
 				fmt.Fprintf(out, "%s 1 %g %s\n", benchmark(k), v, unit)
 			}

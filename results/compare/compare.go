@@ -66,21 +66,21 @@ type RunComparison struct {
 	Run             string         `json:"run"`                  // its folder
 	Unfinished      []string       `json:"unfinished,omitempty"` // describes which of the two runs is not finished
 	Pending         int            `json:"pending,omitempty"`    // cells that an unfinished run lacks; not findings
-	Differences     []Difference   `json:"differences"`          // those that make the comparison void first
+	Differences     []Difference   `json:"differences"`          // those with NotComparable first
 	CommonChanges   []CommonChange `json:"together"`
 	Findings        []Finding      `json:"findings"`        // the worst first
-	MachineWarnings []string       `json:"background_load"` // what made the machine noisy before one of the runs
+	MachineWarnings []string       `json:"background_load"` // what made times doubtful before one of the runs
 	Loads           []Load         `json:"loads"`
 }
 
-// CommonChange is the common change of all cells as a factor, without the client overhead. Its cause is
-// the machine, or what all cells share. The rest of a cell's change is the cell's own.
+// CommonChange is the factor by which a quantity changed in all cells together. Cells that measure the client overhead
+// do not count. Its cause is the machine, or what all cells share. The rest of a cell's change is the cell's own.
 type CommonChange struct {
 	Phase        run.Phase `json:"phase,omitempty"`
 	Quantity     string    `json:"quantity"`
 	MoreIsBetter bool      `json:"more_is_better,omitempty"`
 	Cells        int       `json:"cells"`
-	Ratio        float64   `json:"ratio"`
+	Ratio        float64   `json:"ratio"` // median over the cells of the new value divided by the base's
 }
 
 // minCells is the minimum number of cells for a common change.
@@ -95,13 +95,13 @@ type Load struct {
 	Bytes  [2]int64         `json:"bytes_on_disk"`
 }
 
-// NotComparable reports whether the runs did different work or used different machines. Then their times do
-// not show what changed.
+// NotComparable reports whether the runs did different work or used different machines. Then their times do not show
+// what changed.
 func (a *RunComparison) NotComparable() bool {
 	return len(a.Differences) > 0 && a.Differences[0].NotComparable
 }
 
-// OnlyDataDiffer reports whether only the data make the comparison void.
+// OnlyDataDiffer reports whether the runs are not comparable because of their data. Machine and workload are the same.
 func (a *RunComparison) OnlyDataDiffer() bool {
 	for _, d := range a.Differences {
 		if d.NotComparable && d.Fact != aboutData && d.Fact != aboutCopies {
@@ -126,10 +126,10 @@ type Finding struct {
 	OwnRatio measure.Estimate `json:"own"`
 	P        float64          `json:"p_holm"` // of an own difference beyond the margin; 1 without a test
 
-	adjusted [2][]float64
+	adjusted [2][]float64 // cellData.adjusted of Base and New
 }
 
-// CellResult is a run's result of a cell. Only a Right result has an estimate.
+// CellResult is a run's result of a cell. Only a Correct result has a median.
 type CellResult struct {
 	State   State            `json:"state"`
 	Problem string           `json:"problem,omitempty"`
@@ -152,7 +152,7 @@ const (
 // Verdict is the kind of change of a cell.
 type Verdict string
 
-// The verdicts, the worst first.
+// The verdicts. Method order sorts them for reports.
 const (
 	Broken         Verdict = "broken" // was correct, and is not
 	StillIncorrect Verdict = "not right"
@@ -166,11 +166,14 @@ const (
 	DifferentAnswer Verdict = "other answer"
 	TooFew          Verdict = "?"               // too few repetitions to decide
 	Same            Verdict = "~"               // no significant difference
-	ClientOverhead  Verdict = "client overhead" // the client overhead, which is not a database's
+	ClientOverhead  Verdict = "client overhead" // the cell measures the client, not a database
 )
 
 func (v Verdict) order() int {
-	return slices.Index([]Verdict{Broken, Slower, Faster, StillIncorrect, Repaired, Missing, Added, DifferentAnswer, NoTimes, TooFew, Same, ClientOverhead}, v)
+	return slices.Index([]Verdict{
+		Broken, Slower, Faster, StillIncorrect, Repaired, Missing, Added, DifferentAnswer, NoTimes, TooFew, Same,
+		ClientOverhead,
+	}, v)
 }
 
 // IsUnremarkable reports whether a cell has no change of its own to report.
@@ -260,7 +263,10 @@ func Runs(base Run, others []Run, seed uint64) *Comparison {
 			t := f.test(common, seed)
 			tests, tested = append(tests, &t), append(tested, f)
 		}
-		out.Others = append(out.Others, RunComparison{o.Dir, unfinished, pending, differences(base.Run, o.Run), shared, findings, append(base.machineWarnings(), o.machineWarnings()...), loads(base.Run, o.Run)})
+		out.Others = append(out.Others, RunComparison{
+			o.Dir, unfinished, pending, differences(base.Run, o.Run), shared, findings,
+			append(base.machineWarnings(), o.machineWarnings()...), loads(base.Run, o.Run),
+		})
 	}
 	measure.CorrectTogether(tests)
 	out.Tests = len(tests)
@@ -275,7 +281,7 @@ func Runs(base Run, others []Run, seed uint64) *Comparison {
 	return out
 }
 
-// Cell is a quantity of a cell of one run. Only a Right result has an estimate.
+// Cell is a quantity of a cell of one run, as the command prints it. Only a Correct result has a median.
 type Cell struct {
 	Engine         string            `json:"engine"`
 	Axes           map[string]string `json:"axes"` // design, case, flavour …
@@ -309,7 +315,8 @@ func groupSamples(r Run) (map[cellQuantity]*cellData, []cellQuantity) {
 			k := cellQuantity{s.Cell, s.Phase, q.name}
 			x := sides[k]
 			if x == nil {
-				x = &cellData{CellResult: CellResult{State: Untimed}, quantity: q, digest: s.Digest, isOverhead: r.isClientOverhead(s.Cell.Engine)}
+				x = &cellData{CellResult: CellResult{State: Untimed}, quantity: q, digest: s.Digest}
+				x.isOverhead = r.isClientOverhead(s.Cell.Engine)
 				sides[k], order = x, append(order, k)
 			}
 			x.add(s)
@@ -318,12 +325,14 @@ func groupSamples(r Run) (map[cellQuantity]*cellData, []cellQuantity) {
 	for _, k := range order {
 		x := sides[k]
 		for _, phase := range []run.Phase{run.Warm, run.Cold} { // a wrong cold result also invalidates the warm one
-			if o := sides[cellQuantity{k.cell, phase, k.name}]; o != nil && (o.State == Wrong || o.State == Failed && phase == run.Warm) {
+			o := sides[cellQuantity{k.cell, phase, k.name}]
+			if o != nil && (o.State == Wrong || o.State == Failed && phase == run.Warm) {
 				x.State, x.Problem = o.State, o.Problem
 			}
 		}
 		for _, a := range r.Archives {
-			if a.Engine == k.cell.Engine && a.Design == k.cell.Value("design") && a.Digest != "" && !a.Complete && x.State != Wrong {
+			isOfCell := a.Engine == k.cell.Engine && a.Design == k.cell.Value("design")
+			if isOfCell && a.Digest != "" && !a.Complete && x.State != Wrong {
 				x.State, x.Problem = Failed, cmp.Or(a.Problem, "the archive is incomplete")
 			}
 		}
@@ -344,29 +353,31 @@ func (r Run) machineWarnings() (out []string) {
 	return out
 }
 
+// isClientOverhead reports whether an engine stores nothing: its times are those of the client.
 func (r Run) isClientOverhead(engine string) bool {
 	return slices.ContainsFunc(r.Archives, func(a run.Archive) bool { return a.Engine == engine && a.Place == "memory" })
 }
 
-// removeRoundSlowdowns removes from the values of each cell what slowed its rounds. The workload met queries every
-// cell once in each round, so a slowdown that all cells of a round share is the machine's.
+// removeRoundSlowdowns sets the adjusted values of each cell. The workload met queries every cell once in each round,
+// so a slowdown that the cells of a round share is the machine's. It is the median over the cells of value ÷ own
+// median.
 func removeRoundSlowdowns(sides map[cellQuantity]*cellData) {
 	type round struct {
 		phase run.Phase
 		rep   int
 	}
-	share := map[round][]float64{}
+	slowdowns := map[round][]float64{}
 	for k, x := range sides {
 		for i, v := range x.values {
 			if k.cell.Workload == "met" && !x.isOverhead {
-				at := round{k.phase, x.reps[i]}
-				share[at] = append(share[at], v/x.Median.Value)
+				r := round{k.phase, x.reps[i]}
+				slowdowns[r] = append(slowdowns[r], v/x.Median.Value)
 			}
 		}
 	}
 	for k, x := range sides {
 		for i, v := range x.values {
-			if all := share[round{k.phase, x.reps[i]}]; len(all) >= minCells {
+			if all := slowdowns[round{k.phase, x.reps[i]}]; len(all) >= minCells {
 				v /= measure.Median(all)
 			}
 			x.adjusted = append(x.adjusted, v)
@@ -374,7 +385,7 @@ func removeRoundSlowdowns(sides map[cellQuantity]*cellData) {
 	}
 }
 
-// commonChanges returns the common changes of cells.
+// commonChanges returns the common change of each quantity and phase that at least minCells cells have.
 func commonChanges(all []Finding) (out []CommonChange) {
 	ratios := map[CommonChange][]float64{}
 	for _, f := range all {
@@ -393,7 +404,7 @@ func commonChanges(all []Finding) (out []CommonChange) {
 	return out
 }
 
-// WorseFactor is the common change of all cells as a factor; above 1 they are worse.
+// WorseFactor is the common change as a factor that is above 1 if the cells are worse.
 func (x *CommonChange) WorseFactor() float64 {
 	if x.MoreIsBetter {
 		return 1 / x.Ratio
@@ -401,7 +412,7 @@ func (x *CommonChange) WorseFactor() float64 {
 	return x.Ratio
 }
 
-// add adds a sample. A side with an incorrect result remains incorrect.
+// add adds a sample. A cell with an incorrect result remains incorrect.
 func (x *cellData) add(s run.Sample) {
 	switch {
 	case s.Verdict == run.Wrong:
@@ -415,14 +426,16 @@ func (x *cellData) add(s run.Sample) {
 	}
 }
 
-// newFinding compares a cell before a test. Its verdict is Same if a test is necessary.
-func newFinding(k cellQuantity, a, b *cellData) Finding {
+// newFinding compares a cell of the base with that of another run; nil = the run does not have it. The verdict is Same
+// if a test must decide.
+func newFinding(k cellQuantity, base, other *cellData) Finding {
 	absent := &cellData{CellResult: CellResult{State: Absent, Median: measure.MedianEstimate(nil)}}
-	of := cmp.Or(a, b)
-	a, b = cmp.Or(a, absent), cmp.Or(b, absent)
+	known := cmp.Or(base, other)
+	a, b := cmp.Or(base, absent), cmp.Or(other, absent)
 	f := Finding{
-		Cell: k.cell, Phase: k.phase, Quantity: of.name, Unit: of.unit, MoreIsBetter: of.moreIsBetter, Base: a.CellResult, New: b.CellResult, Verdict: Same,
-		Ratio: measure.MedianEstimate(nil), OwnRatio: measure.MedianEstimate(nil), P: 1, adjusted: [2][]float64{a.adjusted, b.adjusted},
+		Cell: k.cell, Phase: k.phase, Quantity: known.name, Unit: known.unit, MoreIsBetter: known.moreIsBetter,
+		Base: a.CellResult, New: b.CellResult, Verdict: Same, Ratio: measure.MedianEstimate(nil),
+		OwnRatio: measure.MedianEstimate(nil), P: 1, adjusted: [2][]float64{a.adjusted, b.adjusted},
 	}
 	if a.State == Correct && b.State == Correct {
 		r := measure.Median(b.adjusted) / measure.Median(a.adjusted)
@@ -444,7 +457,7 @@ func newFinding(k cellQuantity, a, b *cellData) Finding {
 		f.Verdict = NoTimes
 	case a.digest != b.digest && k.cell.Workload == "met":
 		f.Verdict = DifferentAnswer
-	case of.isOverhead:
+	case known.isOverhead:
 		f.Verdict = ClientOverhead
 	}
 	return f
@@ -455,8 +468,8 @@ func newFinding(k cellQuantity, a, b *cellData) Finding {
 // repetitions within the run shows it. A difference is compared with Margin, not with 0.
 const Margin = 0.03
 
-// test compares the samples, without the common change of all cells. Its p is that of a difference
-// beyond the margin.
+// test compares the values without the common change of all cells, and sets OwnRatio. Its p-value is that of a
+// difference beyond the margin.
 func (f *Finding) test(common float64, seed uint64) measure.Comparison {
 	own := scaled(f.adjusted[1], 1/common)
 	t := measure.Compare(own, f.adjusted[0], seed)
@@ -465,8 +478,8 @@ func (f *Finding) test(common float64, seed uint64) measure.Comparison {
 	return t
 }
 
-// pBeyondMargin is the p of a difference of more than the margin. It scales one sample toward the other by
-// at most the margin, but not past it.
+// pBeyondMargin is the p-value of a difference of more than the margin. It scales one sample toward the other by at
+// most the margin, but not past it.
 func pBeyondMargin(a, b []float64, ratio float64) float64 {
 	return measure.MannWhitney(scaled(a, min(max(1/ratio, 1/(1+Margin)), 1+Margin)), b)
 }
@@ -479,6 +492,7 @@ func scaled(xs []float64, by float64) []float64 {
 	return out
 }
 
+// judge sets the verdict by the test after the correction.
 func (f *Finding) judge(t *measure.Comparison) {
 	f.P = t.PHolm
 	switch worse := f.WorseFactor() > 1; {
@@ -503,7 +517,8 @@ func (f *Finding) WorseFactor() float64 {
 // and cells that are significantly slower by more than a fraction, 0.1 for 10 %.
 func (a *RunComparison) Failing(over float64) (out []Finding) {
 	for _, f := range a.Findings {
-		if f.Verdict == Broken || f.Verdict == Missing && f.Base.State == Correct || f.Verdict == Slower && f.WorseFactor() > 1+over {
+		isLost := f.Verdict == Broken || f.Verdict == Missing && f.Base.State == Correct
+		if isLost || f.Verdict == Slower && f.WorseFactor() > 1+over {
 			out = append(out, f)
 		}
 	}

@@ -127,7 +127,7 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// TestDifferences: differences that make a comparison void come first.
+// TestDifferences: differences with which the runs are not comparable come first.
 func TestDifferences(t *testing.T) {
 	a, b := made(t, 1, nil), made(t, 1, nil)
 	if got := differences(a.Run, b.Run); len(got) > 0 {

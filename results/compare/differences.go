@@ -17,29 +17,28 @@ type Difference struct {
 	NotComparable bool   `json:"void"` // the runs did different work or used different machines
 }
 
-// fact is a named property of a run.
+// fact is a named property of a run, as text.
 type fact struct {
 	name, value string
-	mustEqual   bool // if the other run's value differs
+	mustEqual   bool // runs with different values are not comparable
 }
 
-// differences lists the facts that differ between two runs; those that make a comparison void are
-// first.
+// differences lists the facts that differ between two runs, those with NotComparable first.
 func differences(base, other *run.Run) []Difference {
 	a, b := factsOf(base), factsOf(other)
 	var out []Difference
-	at := func(all []fact, what string) int {
-		return slices.IndexFunc(all, func(f fact) bool { return f.name == what })
+	index := func(all []fact, name string) int {
+		return slices.IndexFunc(all, func(f fact) bool { return f.name == name })
 	}
 	for _, f := range a {
-		if i := at(b, f.name); i < 0 {
+		if i := index(b, f.name); i < 0 {
 			out = append(out, Difference{Fact: f.name, Base: f.value})
 		} else if b[i].value != f.value {
 			out = append(out, Difference{f.name, f.value, b[i].value, f.mustEqual})
 		}
 	}
 	for _, f := range b {
-		if at(a, f.name) < 0 {
+		if index(a, f.name) < 0 {
 			out = append(out, Difference{Fact: f.name, New: f.value})
 		}
 	}
@@ -61,55 +60,60 @@ const (
 	aboutCopies = "number of copies"
 )
 
-// factsOf returns the properties in which two runs are compared. The facts with void are the same
-// for runs of the same work on the same machine.
+// Values of fact.mustEqual.
+const mustEqual, mayDiffer = true, false
+
+// factsOf returns the properties in which two runs are compared. Those with mustEqual are equal for runs of the same
+// work on the same machine.
 func factsOf(r *run.Run) []fact {
 	m, d := r.Machine, r.Data
 	out := []fact{
-		{"workload", r.Workload, true},
-		{aboutData, fmt.Sprintf("%s (%d records)", d.Digest, d.Records), true},
-		{aboutCopies, fmt.Sprint(max(d.Copies, 1)), true},
-		{"policy", r.Policy, true},
-		{"processor", fmt.Sprintf("%s, %d threads, %d usable", m.CPU, m.Threads, m.UsableCPUs), true},
-		{"memory", fmt.Sprintf("%.1f GB", float64(m.Memory)/1e9), true},
-		{"disk", m.Disk.Type, true},
-		{"system", strings.TrimSpace(m.OS + " " + m.Kernel + " " + m.Virtual), false},
-		{"barograph", r.Version, false},
-		{"go", m.Go, false},
-		{"repetitions", fmt.Sprint(r.Reps), false},
-		{"seed", fmt.Sprint(r.Seed), false},
+		{"workload", r.Workload, mustEqual},
+		{aboutData, fmt.Sprintf("%s (%d records)", d.Digest, d.Records), mustEqual},
+		{aboutCopies, fmt.Sprint(max(d.Copies, 1)), mustEqual},
+		{"policy", r.Policy, mustEqual},
+		{"processor", fmt.Sprintf("%s, %d threads, %d usable", m.CPU, m.Threads, m.UsableCPUs), mustEqual},
+		{"memory", fmt.Sprintf("%.1f GB", float64(m.Memory)/1e9), mustEqual},
+		{"disk", m.Disk.Type, mustEqual},
+		{"system", strings.TrimSpace(m.OS + " " + m.Kernel + " " + m.Virtual), mayDiffer},
+		{"barograph", r.Version, mayDiffer},
+		{"go", m.Go, mayDiffer},
+		{"repetitions", fmt.Sprint(r.Reps), mayDiffer},
+		{"seed", fmt.Sprint(r.Seed), mayDiffer},
 	}
 	if d.Decoded != nil {
-		out = append(out, fact{"products", fmt.Sprintf("%s: %d values", d.Source, d.Decoded.Values), true})
+		out = append(out, fact{"products", fmt.Sprintf("%s: %d values", d.Source, d.Decoded.Values), mustEqual})
 	}
 	for _, a := range r.Archives {
 		name := strings.TrimSpace(a.Engine + " " + a.Design)
-		out = append(out, fact{name + ": version", strings.TrimSpace(a.Product + " " + a.Version), false}, fact{name + ": place", a.Place, true})
+		version := strings.TrimSpace(a.Product + " " + a.Version)
+		out = append(out, fact{name + ": version", version, mayDiffer}, fact{name + ": place", a.Place, mustEqual})
 		switch a.Digest {
 		case "":
 		case d.Digest:
-			out = append(out, fact{name + ": holds", "all of the data", true})
+			out = append(out, fact{name + ": records", "all of the data", mustEqual})
 		default:
-			out = append(out, fact{name + ": holds", a.Digest, true})
+			out = append(out, fact{name + ": records", a.Digest, mustEqual})
 		}
 		out = append(out, settingFacts(name, a.Settings)...)
 		if a.Table != nil {
-			out = append(out, fact{name + ": table", strings.Join(strings.Fields(a.Table.Definition), " "), false})
+			out = append(out, fact{name + ": table", strings.Join(strings.Fields(a.Table.Definition), " "), mayDiffer})
 		}
 		if s := a.Server; s != nil {
-			out = append(out, fact{name + ": nodes", fmt.Sprint(s.Nodes), true}, fact{name + ": profile", s.Profile, false})
+			out = append(out, fact{name + ": nodes", fmt.Sprint(s.Nodes), mustEqual}, fact{name + ": profile", s.Profile, mayDiffer})
 			out = append(out, settingFacts(name+" profile", s.Settings)...)
 			if s.Isolation != nil {
-				out = append(out, fact{name + ": isolation", fmt.Sprintf("%+v", *s.Isolation), true})
+				out = append(out, fact{name + ": isolation", fmt.Sprintf("%+v", *s.Isolation), mustEqual})
 			}
 		}
 	}
 	return out
 }
 
+// settingFacts returns a fact for each setting.
 func settingFacts(name string, all map[string]string) (out []fact) {
 	for _, k := range slices.Sorted(maps.Keys(all)) {
-		out = append(out, fact{name + ": " + k, all[k], false})
+		out = append(out, fact{name + ": " + k, all[k], mayDiffer})
 	}
 	return out
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// quantity is the part of a sample that is compared.
+// quantity is a number of a measurement that is compared between runs.
 type quantity struct {
 	name, unit   string
 	moreIsBetter bool // more is better
@@ -15,14 +15,12 @@ type quantity struct {
 
 // quantitiesOf returns the quantities of a cell, for any workload.
 func quantitiesOf(c run.Cell) []quantity {
+	p99 := quantity{"99th percentile", "ms", false, valueOfMix(func(x *run.Mix) float64 { return ms(x.Response.P99) })}
 	switch {
 	case c.Workload == run.MixWorkload && c.Number("target_ops_s") > 0: // the rate is an input
-		return []quantity{{"99th percentile", "ms", false, valueOfMix(func(x *run.Mix) float64 { return ms(x.Response.P99) })}}
+		return []quantity{p99}
 	case c.Workload == run.MixWorkload:
-		return []quantity{
-			{"throughput", "ops/s", true, valueOfMix(func(x *run.Mix) float64 { return x.Throughput })},
-			{"99th percentile", "ms", false, valueOfMix(func(x *run.Mix) float64 { return ms(x.Response.P99) })},
-		}
+		return []quantity{{"throughput", "ops/s", true, valueOfMix(func(x *run.Mix) float64 { return x.Throughput })}, p99}
 	case c.Workload == run.PostWorkload:
 		return []quantity{{"rate", "values/s", true, func(m *run.Measured) float64 {
 			if m.Posting == nil {
@@ -36,12 +34,13 @@ func quantitiesOf(c run.Cell) []quantity {
 	return []quantity{{"time", "ms", false, func(m *run.Measured) float64 { return ms(m.Total) }}}
 }
 
-func valueOfMix(of func(x *run.Mix) float64) func(m *run.Measured) float64 {
+// valueOfMix reads a number of an operation mix; 0 if the sample measured none.
+func valueOfMix(value func(x *run.Mix) float64) func(m *run.Measured) float64 {
 	return func(m *run.Measured) float64 {
 		if m.Mix == nil {
 			return 0
 		}
-		return of(m.Mix)
+		return value(m.Mix)
 	}
 }
 

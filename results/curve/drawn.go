@@ -272,7 +272,7 @@ func (c *collector) requiredCombinations() (all []string, of func(row int) strin
 
 // equalize applies METviewer's event equalization. An event is a valid time and a lead; a combination is one value of
 // each field from requiredCombinations. At each position of the axis, equalize keeps an event only if every combination
-// has a row there. If a combination has no row at all, nothing remains. With EqualPlaces, equalize first drops the
+// has a row there. If a combination has no row at all, nothing remains. With EqualizeAcrossAxis, equalize first drops the
 // positions where a combination is missing, then keeps only the events that every combination has at all remaining
 // positions; the coordinate on the axis is then not part of the event. The note reports how many rows were removed, and
 // which combinations have none.

@@ -37,7 +37,7 @@ func openScans(dir string, r *run.Run, samples []run.Sample) *Report {
 		Section{ID: "pictures", Title: "Pictures", Pictures: s.pictures()},
 		Section{ID: "times", Title: "Response times", Terminal: true, Table: s.times(), Words: append(say("Barograph compared every result with a reference that no database computed; a result that differs has no time."), s.published()...)},
 		Section{ID: "held", Title: "The bottleneck", Terminal: true, Table: s.bottlenecks()},
-		Section{ID: "laws", Title: "The law of the times", Terminal: true, Table: s.laws()},
+		Section{ID: "laws", Title: "The model of the times", Terminal: true, Table: s.models()},
 		Section{ID: "given-up", Title: "Given up", Terminal: true, Table: s.failedConfigs()},
 		Section{ID: "loads", Title: "Placement of the data", Parts: filled(Section{Title: "Configurations", Terminal: true, Table: s.loads()}, Section{Title: "Paths", Terminal: true, Table: s.paths()})},
 		plans)
@@ -398,9 +398,9 @@ func (s *scans) bottlenecks() *Table {
 	return t
 }
 
-// laws lists the model's predictions of cold results, and their errors.
-func (s *scans) laws() *Table {
-	t := table("question", "configuration", "measured (s)", "law (s)", "off by (%)", "decided by", "the law")
+// models lists the model's predictions of cold results, and their errors.
+func (s *scans) models() *Table {
+	t := table("question", "configuration", "measured (s)", "model (s)", "off by (%)", "decided by", "the model")
 	t.Note = "Of cold answers: start + max(bytes read ÷ (share drawn × the disks' measured rates), work × bytes ÷ cores). Intervals: 95 %, by bootstrap."
 	sentence := ""
 	for _, l := range s.Models {
@@ -409,7 +409,7 @@ func (s *scans) laws() *Table {
 			continue
 		}
 		sentence = " For your own disks and data: barograph scan forecast, with this run's folder, --disks 6 --read-mbps 200."
-		words := lawInWords(&l)
+		words := modelInWords(&l)
 		for _, f := range l.Fits {
 			t.add("", text(l.Query), text(s.names[f.Config]), numeric(f.Measured), numeric(f.Predicted), numeric(100*f.Residual), text(f.Bound), text(words))
 			words = ""
@@ -419,8 +419,8 @@ func (s *scans) laws() *Table {
 	return t
 }
 
-// lawInWords gives the parameters of a law.
-func lawInWords(l *run.ScanModel) string {
+// modelInWords gives the parameters of a model.
+func modelInWords(l *run.ScanModel) string {
 	of := func(e measure.Estimate) string { return number(e.Value) + " (" + interval(e.Low, e.High) + ")" }
 	start := "start " + of(l.Start) + " s"
 	if !l.StartKnown {

@@ -55,8 +55,8 @@ type Series struct {
 	Y          Values    `json:"y"`
 	Low        Values    `json:"low,omitempty"` // bounds of the confidence interval; of a box plot, the quartiles
 	High       Values    `json:"high,omitempty"`
-	// Marks has one value per point of a scorecard: MarkBetter, or −MarkBetter for worse, at 95 % confidence, twice that at
-	// 99 %, 0 = no difference, MarkTooFew = too few records.
+	// Marks has one value per point of a scorecard: MarkBetter, or −MarkBetter for worse, at 95 % confidence, twice that
+	// at 99 %, 0 = no difference, MarkTooFew = too few records.
 	Marks []int `json:"marks,omitempty"`
 	// set for box plots only, one value per point
 	WhiskerLow  Values `json:"whisker_low,omitempty" old:"least"`

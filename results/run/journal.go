@@ -73,7 +73,7 @@ type journal struct {
 	stop         chan struct{}
 }
 
-// heartbeatInterval is the longest time between two events of a running process. After silentAfter without
+// heartbeatInterval is the longest time between two events of a running process. After interruptedAfter without
 // an event, the run counts as interrupted.
 const heartbeatInterval, interruptedAfter = 3 * time.Second, 9 * time.Second
 
@@ -218,7 +218,7 @@ const (
 )
 
 // StateOf derives the state of a run at a moment from its events. A run without an event for
-// silentAfter counts as interrupted.
+// interruptedAfter counts as interrupted.
 func StateOf(events []Event, at time.Time) State {
 	switch n := len(events); {
 	case n > 0 && events[n-1].Kind == FinishEvent:

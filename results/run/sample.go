@@ -49,7 +49,7 @@ type Sample struct {
 	Proof   answer.Degree `json:"proof,omitempty"`
 	Rows    int           `json:"rows"`
 	Digest  string        `json:"digest,omitempty"` // digest of the answer, or of the stored records
-	// largest relative difference of an answer with the verdict Rounding
+	// largest relative difference of an answer with the verdict EqualToRounding
 	LargestDifference float64 `json:"largest_difference,omitempty"`
 
 	Answers       *Answers       `json:"answers,omitempty"`   // answers that were compared one by one
@@ -150,8 +150,8 @@ type Measured struct {
 	Bytes      int64         `json:"bytes,omitempty"`
 	Keys       int           `json:"keys,omitempty"` // number of requested ids
 
-	// from a kill to the first success after the last error; 0 = no error occurred. Cost.RecoveryTime also requires 95 %
-	// of the earlier rate.
+	// from a kill to the first success after the last error; 0 = no error occurred. FaultCost.RecoveryTime also requires
+	// 95 % of the earlier rate.
 	Recovered time.Duration `json:"recovered_ns,omitempty"`
 	// longest time without a success after a kill
 	LongestGap time.Duration `json:"silence_ns,omitempty"`

@@ -50,8 +50,8 @@ type Usage struct {
 	Devices         []measure.DiskLoad  `json:"devices,omitempty"` // devices of the queried paths
 }
 
-// CPU returns the processor time of an answer in the archive: that of the client, which includes an embedded engine, and
-// that of the server. It is unknown for a server on another machine whose counters do not report it.
+// CPU returns the processor time of an answer in the archive: that of the client, which includes an embedded engine,
+// and that of the server. It is unknown for a server on another machine whose counters do not report it.
 func (a *Archive) CPU(m *Measured) (spent time.Duration, known bool) {
 	spent = m.CPU
 	if m.Usage != nil && m.Server != nil {

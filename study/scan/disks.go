@@ -12,12 +12,11 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// rateTolerance is the tolerated ratio of the rate in a query to the measured rate of the disk: measurements
-// of one disk differ by less.
+// rateTolerance is the largest ratio of two rates that may belong to one disk: its measurements differ by less.
 const rateTolerance = 1.1
 
-// fastRead describes a disk from which a query read faster than the measured rate of the disk; "" = none.
-// The reasons are short reads, which the kernel's limit does not slow down, and caches below the disk.
+// fastRead describes a disk from which a query read faster than its measured rate; "" = none. Possible reasons are
+// short reads, which the kernel's limit does not slow down, and caches below the disk.
 func fastRead(disks []run.ScanDisk, m *run.Measured) string {
 	for i, d := range m.Devices {
 		if i >= len(disks) || disks[i].Rate <= 0 || m.Total <= 0 {
@@ -30,7 +29,7 @@ func fastRead(disks []run.ScanDisk, m *run.Measured) string {
 	return ""
 }
 
-// FastReadWarnings warns of queries that read faster than the measured rates of the disks, with one warning for
+// FastReadWarnings warns of results that were read faster than the measured rates of the disks, with one warning for
 // each query in a configuration. Laws exclude these results.
 func FastReadWarnings(r *run.Run, samples []run.Sample) (warnings []string) {
 	first, n := map[run.Cell]string{}, map[run.Cell]int{}
@@ -47,29 +46,31 @@ func FastReadWarnings(r *run.Run, samples []run.Sample) (warnings []string) {
 		}
 	}
 	for _, c := range order {
-		warnings = append(warnings, fmt.Sprintf("%s with %s: %d queries read faster than the disks can (the first: %s), because of short reads or of caches below the disks; the law excludes them",
+		warnings = append(warnings, fmt.Sprintf("%s with %s: %d queries read faster than the disks can (the first: %s), because of short reads or of caches below the disks; the model excludes them",
 			c.Value("query"), ConfigName(&r.Scan.Configs[r.ConfigIndex(c)]), n[c], first[c]))
 	}
 	return warnings
 }
 
-// RemeasureRates measures each disk again whose rate contradicts the other disks with the same limit, and warns if
-// the second rate does too. again is measure.ReadRate.
-func RemeasureRates(disks []run.ScanDisk, again func(path string) (rate float64, how string, err error)) (warnings []string, err error) {
-	var twice []*run.ScanDisk
+// RemeasureRates measures each disk again whose rate contradicts the other disks with the same limit. It returns a
+// warning if the second rate does so, too. readRate is measure.ReadRate.
+func RemeasureRates(
+	disks []run.ScanDisk, readRate func(path string) (rate float64, how string, err error),
+) (warnings []string, err error) {
+	var measuredTwice []*run.ScanDisk
 	for i := range disks {
 		if d := &disks[i]; rateContradicts(disks, d) {
-			twice = append(twice, d)
+			measuredTwice = append(measuredTwice, d)
 		}
 	}
-	for _, d := range twice {
+	for _, d := range measuredTwice {
 		before := d.Rate
-		if d.Rate, d.RateMethod, err = again(d.Path); err != nil {
+		if d.Rate, d.RateMethod, err = readRate(d.Path); err != nil {
 			return nil, err
 		}
 		d.RateMethod += fmt.Sprintf("; measured twice, because the first rate of %.1f MB/s contradicted the other disks", before/1e6)
 	}
-	for _, d := range twice {
+	for _, d := range measuredTwice {
 		if rateContradicts(disks, d) {
 			warnings = append(warnings, fmt.Sprintf("%s has a rate of %.1f MB/s (measured twice), but the other disks with its limit have %.1f; times with it are not comparable",
 				d.Path, d.Rate/1e6, medianRate(disks, d)/1e6))
@@ -78,8 +79,8 @@ func RemeasureRates(disks []run.ScanDisk, again func(path string) (rate float64,
 	return warnings, nil
 }
 
-// rateContradicts reports whether the measured rate of a disk exceeds its limit, or differs from that of the other disks
-// with the same limit.
+// rateContradicts reports whether the measured rate of a disk exceeds its limit, or differs from that of the other
+// disks with the same limit.
 func rateContradicts(disks []run.ScanDisk, d *run.ScanDisk) bool {
 	if d.Rate <= 0 || d.Limit <= 0 {
 		return false
@@ -136,7 +137,7 @@ type Node struct {
 // maxPartitions limits the partitions of a node with one path, in the published rule.
 const maxPartitions = 16
 
-// memoryGB rounds the memory: a machine with 16 GB reports slightly less.
+// memoryGB rounds the memory, because a machine with 16 GB reports slightly less.
 func (n Node) memoryGB() int { return int(math.Round(float64(n.Memory) / (1 << 30))) }
 
 // Partitions is the published rule: with several paths one partition for each path, with a single path
@@ -170,7 +171,7 @@ func AutoPartitions(nodes []Node) (partitions int, why string) {
 	return partitions, why
 }
 
-// Experiment names a set of configurations.
+// Experiment is the name of a set of configurations.
 type Experiment string
 
 // The experiments.
@@ -208,7 +209,7 @@ func Placements(e Experiment, paths []string, partitions []int, workers int) (ou
 		}
 	case Experiment2:
 		for _, p := range partitions {
-			if p > 1 && len(paths) > 0 { // one path with one partition follows
+			if p > 1 && len(paths) > 0 { // one path with one partition is added below
 				add(1, p)
 			}
 		}
@@ -224,13 +225,21 @@ func Placements(e Experiment, paths []string, partitions []int, workers int) (ou
 			}
 		}
 	default:
-		return nil, &fault.Error{Setting: string(e), Problem: "is not an experiment", Cure: fmt.Sprintf("choose one of %q", Experiments())}
+		return nil, &fault.Error{
+			Setting: string(e), Problem: "is not an experiment", Cure: fmt.Sprintf("choose one of %q", Experiments()),
+		}
 	}
 	if (e == Experiment2 || e == Sweep) && len(paths) < 2 {
-		return nil, &fault.Error{Setting: string(e), Problem: "needs at least two paths", Cure: "name them with --paths, or make disks: barograph lab disks --count 6"}
+		return nil, &fault.Error{
+			Setting: string(e), Problem: "needs at least two paths",
+			Cure: "name them with --paths, or make disks: barograph lab disks --count 6",
+		}
 	}
 	if len(out) == 0 {
-		return nil, &fault.Error{Setting: "partitions", Problem: "are fewer than the paths in every configuration", Cure: "name at least as many partitions as paths"}
+		return nil, &fault.Error{
+			Setting: "partitions", Problem: "are fewer than the paths in every configuration",
+			Cure: "name at least as many partitions as paths",
+		}
 	}
 	return out, nil
 }

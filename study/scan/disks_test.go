@@ -11,9 +11,9 @@ import (
 	"github.com/barograph/barograph/study/scan"
 )
 
-// TestTooFast: answers that read faster than a disk was measured to give are
-// reported, and no law is made of them.
-func TestTooFast(t *testing.T) {
+// TestFastReadWarnings: answers that read faster than a disk was measured to give are
+// reported, and no model is made of them.
+func TestFastReadWarnings(t *testing.T) {
 	f := folder(t, run.Run{Machine: measure.Machine{UsableCPUs: 1}}, run.Scan{
 		Disks:   []run.ScanDisk{{Path: "/d1", Device: "loop1", Rate: 59.7e6}, {Path: "/d2", Device: "loop2", Rate: 59.7e6}},
 		Configs: []run.ScanConfig{{Paths: 1, Partitions: 1}, {Paths: 2, Partitions: 2}},
@@ -32,13 +32,13 @@ func TestTooFast(t *testing.T) {
 	if len(warned) != 1 || !strings.Contains(warned[0], "2 paths, 2 partitions: 2 queries") || !strings.Contains(warned[0], "129.0 MB/s from /d2, whose measured rate is 59.7") {
 		t.Errorf("%q", warned)
 	}
-	if laws := scan.FitModels(&f.Run, f.Samples()); len(laws) != 1 || !strings.Contains(laws[0].Problem, "1 setups are too few") {
-		t.Errorf("the law counts them: %+v", laws)
+	if models := scan.FitModels(&f.Run, f.Samples()); len(models) != 1 || !strings.Contains(models[0].Problem, "1 setups are too few") {
+		t.Errorf("the model counts them: %+v", models)
 	}
 }
 
-// TestRecheck: a disk that contradicts its set is measured again, once.
-func TestRecheck(t *testing.T) {
+// TestRemeasureRates: a disk that contradicts its set is measured again, once.
+func TestRemeasureRates(t *testing.T) {
 	for name, c := range map[string]struct {
 		rates  []float64 // MB/s of disks limited to 120
 		again  float64

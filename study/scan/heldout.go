@@ -11,14 +11,14 @@ import (
 	"github.com/barograph/barograph/results/measure"
 )
 
-// HeldOut is a result with its forecast by the law of all other configurations.
+// HeldOut is a measured time with its forecast by the model of all other configurations.
 type HeldOut struct {
 	Query    string           `json:"query"`
 	Setup    Setup            `json:"setup"`
 	Rep      int              `json:"repetition"`
 	Seconds  float64          `json:"seconds"`
 	CPU      float64          `json:"cpu_seconds,omitempty"` // summed over all cores; 0 = not counted
-	Forecast measure.Estimate `json:"forecast"`              // Value 0 = the other configurations have no law
+	Forecast measure.Estimate `json:"forecast"`              // Value 0 = the other configurations have no model
 }
 
 // InInterval reports whether the measured time is in the interval of the forecast.
@@ -31,16 +31,16 @@ func HoldOut(query string, points []Point, seed uint64) ([]HeldOut, error) {
 	var out []HeldOut
 	for i := range points {
 		p := &points[i]
-		var projection Forecast
+		var forecast Forecast
 		m, err := FitModel(slices.Delete(slices.Clone(points), i, i+1), seed)
 		if err == nil {
-			projection, err = m.Forecast(p.Setup)
+			forecast, err = m.Forecast(p.Setup)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("without a configuration of %d disks and %d partitions: %w", len(p.Bandwidth), p.Partitions, err)
 		}
 		for rep, seconds := range p.Seconds {
-			h := HeldOut{Query: query, Setup: p.Setup, Rep: rep + 1, Seconds: seconds, Forecast: projection.Seconds}
+			h := HeldOut{Query: query, Setup: p.Setup, Rep: rep + 1, Seconds: seconds, Forecast: forecast.Seconds}
 			if len(p.CPU) > 0 {
 				h.CPU = p.CPU[rep]
 			}
@@ -62,12 +62,15 @@ func HeldOutWords(all []HeldOut) string {
 		}
 		widths = append(widths, (h.Forecast.High-h.Forecast.Low)/h.Forecast.Value)
 	}
-	return fmt.Sprintf("Held-out test: each configuration was forecast by the law of the others. %d of %d times (%.0f %%) are in their 95 %% intervals. The intervals are %.2f times as wide as the forecast (median; at most %.2f).",
+	return fmt.Sprintf("Held-out test: each configuration was forecast by the model of the others. "+
+		"%d of %d times (%.0f %%) are in their 95 %% intervals. "+
+		"The intervals are %.2f times as wide as the forecast (median; at most %.2f).",
 		inside, len(all), 100*float64(inside)/float64(len(all)), measure.Median(widths), slices.Max(widths))
 }
 
 var heldOutColumns = []string{ //nolint:gochecknoglobals // a constant table
-	"engine", "query", "paths", "partitions", "workers", "cores", "mb_per_s", "bytes", "repetition", "seconds", "cpu_seconds", "forecast", "low", "high", "inside",
+	"engine", "query", "paths", "partitions", "workers", "cores", "mb_per_s", "bytes",
+	"repetition", "seconds", "cpu_seconds", "forecast", "low", "high", "inside",
 }
 
 // WriteHeldOut writes measured and forecast times as CSV.
@@ -79,19 +82,24 @@ func WriteHeldOut(w io.Writer, engine string, all []HeldOut) error {
 		h := &all[i]
 		s := &h.Setup
 		rows = append(rows, []string{
-			engine, h.Query, strconv.Itoa(len(s.Bandwidth)), strconv.Itoa(s.Partitions), strconv.Itoa(s.Workers), strconv.Itoa(s.Cores), bandwidths(s.Bandwidth), strconv.FormatInt(s.Bytes, 10),
-			strconv.Itoa(h.Rep), number(h.Seconds), number(h.CPU), number(h.Forecast.Value), number(h.Forecast.Low), number(h.Forecast.High), strconv.FormatBool(h.InInterval()),
+			engine, h.Query, strconv.Itoa(len(s.Bandwidth)), strconv.Itoa(s.Partitions),
+			strconv.Itoa(s.Workers), strconv.Itoa(s.Cores), bandwidths(s.Bandwidth), strconv.FormatInt(s.Bytes, 10),
+			strconv.Itoa(h.Rep), number(h.Seconds), number(h.CPU), number(h.Forecast.Value),
+			number(h.Forecast.Low), number(h.Forecast.High), strconv.FormatBool(h.InInterval()),
 		})
 	}
 	return out.WriteAll(rows)
 }
 
-// holdOut forecasts the measurements of the run itself.
+// holdOut adds forecasts of the run's own measurements.
 func (x *Forecasts) holdOut(query string, points []Point, seed uint64) error {
-	projections, err := HoldOut(query, points, seed)
+	forecasts, err := HoldOut(query, points, seed)
 	if err != nil {
-		return &fault.Error{Setting: "--held-out of " + query, Problem: "cannot be determined", Err: err, Cure: "measure more configurations: barograph scan sweep"}
+		return &fault.Error{
+			Setting: "--held-out of " + query, Problem: "cannot be determined", Err: err,
+			Cure: "measure more configurations: barograph scan sweep",
+		}
 	}
-	x.HeldOut = append(x.HeldOut, projections...)
+	x.HeldOut = append(x.HeldOut, forecasts...)
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// counted gives points the processor time that a law's work takes.
+// counted gives points the processor time that a model's work takes.
 func counted(points []Point, work float64) []Point {
 	for i := range points {
 		for range points[i].Seconds {
@@ -51,8 +51,8 @@ func TestModelCounts(t *testing.T) {
 	}
 }
 
-// TestNoLawBefore: a run says before it starts that no law can come of it.
-func TestNoLawBefore(t *testing.T) {
+// TestNoModelBefore: a run says before it starts that no model can come of it.
+func TestNoModelBefore(t *testing.T) {
 	paths := []string{"/a", "/b", "/c", "/d"}
 	for _, c := range []struct {
 		of    Experiment
@@ -65,7 +65,7 @@ func TestNoLawBefore(t *testing.T) {
 		{Sweep, paths, nil, 3, ""},
 		{Experiment2, paths, nil, 3, ""},
 		{Sweep, paths, nil, 0, "warm queries do not read the disks; add --cold 3"},
-		{Experiment2, paths[:3], nil, 3, "it has 3 configurations, and a law needs 4 (6 if the processor time is not counted); `barograph scan sweep --cold 3` has 12"},
+		{Experiment2, paths[:3], nil, 3, "it has 3 configurations, and a model needs 4 (6 if the processor time is not counted); `barograph scan sweep --cold 3` has 12"},
 		{Experiment1, paths, nil, 3, "all configurations have the same number of disks; `barograph scan sweep --cold 3` has"},
 		{Experiment1, paths[:1], []int{4, 8, 16, 32}, 3, "all configurations have the same number of disks; `barograph lab disks --count 6` makes more"},
 		{Experiment1, nil, nil, 3, "name --paths, one on each disk, or --disks"},

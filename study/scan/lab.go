@@ -34,9 +34,9 @@ type Servers struct {
 	Paths    []string // for the tables
 
 	driver         *engine.Driver
-	settingsByName map[string]string // Settings, by name
+	settingsByName map[string]string // value by name, from Settings
 	result         *run.Run
-	described      bool   // the run folder has the description of the server
+	described      bool   // the run has the description of the server
 	dir            string // of the running server; "" = none
 	loads          int
 }
@@ -45,7 +45,8 @@ type Servers struct {
 func (s *Servers) check() error {
 	d, ok := s.Registry.Find(s.Engine)
 	if !ok || d.Server == nil {
-		return fault.Misuse("--lab "+s.Engine, "has no server to start", "name an embedded engine by --engine; or choose one of "+strings.Join(s.Registry.Servers(), ", "))
+		return fault.Misuse("--lab "+s.Engine, "has no server to start",
+			"name an embedded engine by --engine; or choose one of "+strings.Join(s.Registry.Servers(), ", "))
 	}
 	if err := hasStar(s.Registry, "--lab ", d); err != nil {
 		return err
@@ -57,11 +58,14 @@ func (s *Servers) check() error {
 	}
 	switch {
 	case !slices.Contains(d.Server.Nodes, s.Nodes):
-		return fault.Misuse("--nodes "+strconv.Itoa(s.Nodes), "is not offered by "+d.Scheme, fmt.Sprintf("choose one of %v", d.Server.Nodes))
+		return fault.Misuse("--nodes "+strconv.Itoa(s.Nodes), "is not offered by "+d.Scheme,
+			fmt.Sprintf("choose one of %v", d.Server.Nodes))
 	case !slices.Contains(profiles, s.Profile):
-		return fault.Misuse("--profile "+s.Profile, "is not known to "+d.Scheme, "choose one of "+strings.Join(profiles, ", "))
+		return fault.Misuse("--profile "+s.Profile, "is not known to "+d.Scheme,
+			"choose one of "+strings.Join(profiles, ", "))
 	case d.Server.SpreadsTables && len(s.Paths) == 0:
-		return fault.Misuse("--lab "+d.Scheme, "needs paths at its start", "name them with --paths, or use the lab's disks with --disks")
+		return fault.Misuse("--lab "+d.Scheme, "needs paths at its start",
+			"name them with --paths, or use the lab's disks with --disks")
 	}
 	s.settingsByName = map[string]string{}
 	for _, text := range s.Settings {
@@ -87,24 +91,28 @@ func (s *Servers) plan(result *run.Run) {
 	}
 }
 
-// withPartitionPerNode omits placements that leave a node without a partition.
+// withPartitionPerNode returns the placements in which every node has a partition.
 func (s *Servers) withPartitionPerNode(all []tables.Placement) ([]tables.Placement, error) {
 	if s.driver == nil || !s.driver.Server.SpreadsTables {
 		return all, nil
 	}
 	all = slices.DeleteFunc(all, func(p tables.Placement) bool { return p.Partitions < s.Nodes })
 	if len(all) == 0 {
-		return nil, fault.Misuse("--nodes "+strconv.Itoa(s.Nodes), "is more than the partitions of every configuration", "name more partitions or paths: every node needs a partition")
+		return nil, fault.Misuse("--nodes "+strconv.Itoa(s.Nodes), "is more than the partitions of every configuration",
+			"name more partitions or paths: every node needs a partition")
 	}
 	return all, nil
 }
 
-// runScan runs on the servers.
+// runScan measures the configurations on temporary servers.
 func (s *Servers) runScan(ctx context.Context, o Options, into *run.Folder) error {
 	d := s.driver
 	s.result = &into.Run
 	if err := d.Server.Find(); err != nil {
-		return &fault.Error{Setting: "--lab " + s.Engine, Problem: "its server is not installed", Err: fmt.Errorf("%w: %w", engine.ErrUnreachable, err), Cure: "barograph lab install --yes " + d.Scheme}
+		return &fault.Error{
+			Setting: "--lab " + s.Engine, Problem: "its server is not installed",
+			Err: fmt.Errorf("%w: %w", engine.ErrUnreachable, err), Cure: "barograph lab install --yes " + d.Scheme,
+		}
 	}
 	if err := os.MkdirAll(s.Dir, 0o755); err != nil {
 		return err
@@ -115,13 +123,20 @@ func (s *Servers) runScan(ctx context.Context, o Options, into *run.Folder) erro
 	if d.Server.Note != "" {
 		o.Progress(d.Scheme + ": " + d.Server.Note)
 	}
-	return errors.Join(Run(ctx, s.open, o, into), s.stop(true))
+	return errors.Join(Run(ctx, s.open, o, into), s.stop())
 }
 
 // open starts a server if necessary, and connects to it. It is an Opener.
 func (s *Servers) open(ctx context.Context, p tables.Placement) (*Host, error) {
-	d, each := s.driver, s.driver.Server.SpreadsTables
-	o := lab.Options{Nodes: s.Nodes, Profile: s.Profile, Memory: s.Memory << 20, Settings: s.settingsByName, Owned: true, Disks: s.Paths}
+	d, each := s.driver, s.driver.Server.SpreadsTables // each load needs a server of its own
+	stopEach := func() error {
+		if !each {
+			return nil
+		}
+		return s.stop()
+	}
+	o := lab.Options{Nodes: s.Nodes, Profile: s.Profile, Memory: s.Memory << 20, Owned: true, Disks: s.Paths}
+	o.Settings = s.settingsByName
 	if each {
 		o.Disks, o.Partitions = p.Paths, p.Partitions
 	}
@@ -132,10 +147,10 @@ func (s *Servers) open(ctx context.Context, p tables.Placement) (*Host, error) {
 	o.Dir = s.dir
 	l, err := lab.Up(ctx, d, o)
 	if err != nil {
-		return nil, errors.Join(err, s.stop(each))
+		return nil, errors.Join(err, stopEach())
 	}
 	h := &labHost{servers: s, server: l}
-	h.Host = Host{Log: h.log, Close: func() error { return errors.Join(h.disconnect(), s.stop(each)) }}
+	h.Host = Host{Log: h.log, Close: func() error { return errors.Join(h.disconnect(), stopEach()) }}
 	if s.Restart {
 		h.Restart = h.restart
 	}
@@ -145,9 +160,9 @@ func (s *Servers) open(ctx context.Context, p tables.Placement) (*Host, error) {
 	return &h.Host, nil
 }
 
-// stop stops the running server, and removes its files on the paths.
-func (s *Servers) stop(now bool) error {
-	if !now || s.dir == "" {
+// stop stops the running server, if any, and removes its files on the paths.
+func (s *Servers) stop() error {
+	if s.dir == "" {
 		return nil
 	}
 	dir := s.dir
@@ -224,11 +239,11 @@ type labFolders struct {
 }
 
 // Open opens the tables in the lab's folders.
-func (b labFolders) Open(ctx context.Context, p tables.Placement) (*tables.Star, error) {
+func (f labFolders) Open(ctx context.Context, p tables.Placement) (*tables.Star, error) {
 	folders := make([]string, len(p.Paths))
 	for i, path := range p.Paths {
-		folders[i] = b.folders[slices.Index(b.paths, path)]
+		folders[i] = f.folders[slices.Index(f.paths, path)]
 	}
 	p.Paths = folders
-	return b.Scans.Open(ctx, p)
+	return f.Scans.Open(ctx, p)
 }

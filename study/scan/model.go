@@ -38,26 +38,27 @@ func (p *Point) work() float64 {
 	return measure.Median(p.CPU) / (float64(p.Bytes) / 1e9)
 }
 
-// Model is a law for the time of a scan:
+// Model is a fitted model for the time of a scan:
 //
 //	seconds = Start + max(disks, cores)
-//	disks   = bytes / (Drawn · Σ bandwidth)
+//	disks   = bytes / (DiskShare · Σ bandwidth)
 //	cores   = Work · bytes / min(workers, cores)
 //
-// If disks differ, or the partitions do not divide evenly among them, the disk with
-// the longest reading time determines the term disks, which is then longer.
+// If disks differ, or the partitions do not divide evenly among them, the disk with the longest reading time determines
+// the term disks.
 //
-// If cores limited some setups, Work is derived from times. Otherwise it is the
-// counted processor time. That includes the fixed cost of a query, so more data
-// will cost less per byte, not more.
+// If cores limited some setups, Work is derived from times. Otherwise it is the counted processor time. That includes
+// the fixed cost of a query, so more data will cost less per byte, not more.
 type Model struct {
-	run.ScanModel               // with a fit of each point
-	Residuals     []float64     `json:"off"`  // relative error of each repetition (measured/law - 1) against the law of the other points
+	run.ScanModel // with a fit of each point
+	// Residuals are the relative errors of all repetitions (measured/predicted - 1), each by the model of the other
+	// points.
+	Residuals     []float64     `json:"off"`
 	Seed          uint64        `json:"seed"` // of the bootstrap and of forecasts
 	MeasuredRange MeasuredRange `json:"seen"`
 	Bytes         int64         `json:"bytes"` // median of the bytes that a point read
 
-	BootstrapFits [2][][3]float64 `json:"draws"` // fits of the two bootstraps: 1/Drawn, Work, Start
+	BootstrapFits [2][][3]float64 `json:"draws"` // parameters fitted by the two bootstraps
 }
 
 // Bound is the resource that limits a scan.
@@ -69,7 +70,7 @@ const (
 	ByCores Bound = "cores"
 )
 
-// MeasuredRange are the largest values of a sweep. A forecast names the values that exceed them.
+// MeasuredRange has the largest values of a sweep. A forecast names the values that exceed them.
 type MeasuredRange struct {
 	Disks     int     `json:"disks"`
 	Bandwidth float64 `json:"bandwidth_mb_per_s"` // of one disk
@@ -77,10 +78,10 @@ type MeasuredRange struct {
 	Bytes     int64   `json:"bytes"`
 }
 
-// parameters is 1/Drawn, Work and Start.
+// parameters are 1/DiskShare, Work and Start of a Model.
 type parameters [3]float64
 
-// terms are the factors of a law: seconds = max(p[0]·disk, p[1]·core) + p[2].
+// terms are what a model computes with: seconds = max(p[0]·disk, p[1]·core) + p[2] for parameters p.
 type terms struct {
 	disk float64 // seconds at the disks' full bandwidth
 	core float64 // 10⁹ bytes per worker that has a core
@@ -97,13 +98,14 @@ func (p parameters) bound(x terms) Bound {
 	return ByDisks
 }
 
-// isDetermined reports whether disks limit some points and cores limit others. Otherwise the points
-// give only an upper bound for the cost of the other resource.
+// isDetermined reports whether disks limit some points and cores limit others. Otherwise the points give only an upper
+// bound for the cost of one of the resources.
 func (p parameters) isDetermined(xs []terms) bool {
 	decides := func(b Bound, term func(x terms) float64) bool {
 		return slices.ContainsFunc(xs, func(x terms) bool { return p.bound(x) == b && term(x) > resolution*x.time })
 	}
-	return decides(ByDisks, func(x terms) float64 { return p[0] * x.disk }) && decides(ByCores, func(x terms) float64 { return p[1] * x.core })
+	return decides(ByDisks, func(x terms) float64 { return p[0] * x.disk }) &&
+		decides(ByCores, func(x terms) float64 { return p[1] * x.core })
 }
 
 // parallel is the number of workers that run at the same time, each on a core.
@@ -114,10 +116,13 @@ func (s *Setup) parallel() int {
 	return min(s.Workers, s.Cores)
 }
 
-// terms checks a setup and computes the factors of the law.
+// terms checks a setup and computes the factors of the model.
 func (s *Setup) terms() (terms, error) {
 	bad := func(what string) (terms, error) {
-		return terms{}, &fault.Error{Setting: "scan model", Problem: what, Cure: "give every setup disks with their measured bandwidth, partitions, cores and bytes"}
+		return terms{}, &fault.Error{
+			Setting: "scan model", Problem: what,
+			Cure: "give every setup disks with their measured bandwidth, partitions, cores and bytes",
+		}
 	}
 	if len(s.Bandwidth) == 0 || s.Partitions < 1 || s.Cores < 1 || s.Workers < 0 || s.Bytes < 1 {
 		return bad(fmt.Sprintf("a setup is incomplete: %+v", *s))
@@ -140,23 +145,23 @@ func (s *Setup) terms() (terms, error) {
 const (
 	bootstrapFits    = 500   // of each bootstrap
 	minPoints        = 6     // two for each parameter
-	minPointsCounted = 4     // two for each parameter if Work is counted
-	significance     = 0.001 // significance level of the test that determines a parameter
-	resolution       = 0.001 // smaller relative errors are not distinguished
-	maxLostShare     = 0.1   // largest share of the bootstrap's fits that may lack a parameter
-	independent      = 1e-6  // share of Start's square that the other terms must leave
+	minPointsCounted = 4     // two for each parameter if Work is the counted processor time
+	significance     = 0.001 // level of the F tests in checkSeparable and checkDiskRate
+	resolution       = 0.001 // relative errors below it do not distinguish models
+	maxLostShare     = 0.1   // largest share of the bootstrap's fits that may not determine a parameter
+	independent      = 1e-6  // Start is known if the other terms leave this share of its square
 )
 
-// FitModel fits the law to a sweep. It minimizes the relative errors of the medians
+// FitModel fits the model to a sweep. It minimizes the relative errors of the medians
 // (to first order the differences of logarithms); no parameter is negative. It sorts
-// the points by disk/core, finds the best law for every split into points that cores
-// limit and points that disks limit, and returns the best of these laws.
+// the points by disk/core, finds the best model for every split into points that cores
+// limit and points that disks limit, and returns the best of these models.
 //
 // The uncertainty has two sources: the noise of the repetitions, which a bootstrap
-// within each point shows, and deviations from the law, which a bootstrap among the
+// within each point shows, and deviations from the model, which a bootstrap among the
 // points with the same limit shows. Each interval is the wider of the two.
 //
-// If the points do not separate Drawn from Work, because disks may limit all of them,
+// If the points do not separate DiskShare from Work, because disks may limit all of them,
 // Work is the counted processor time. If no time was counted, or if cores may limit
 // all points, FitModel returns an error.
 func FitModel(points []Point, seed uint64) (*Model, error) {
@@ -171,9 +176,11 @@ func FitModel(points []Point, seed uint64) (*Model, error) {
 	}
 	m.StartKnown = best.startKnown
 	for i, x := range xs {
-		at := best.parameters.seconds(x)
-		m.Fits = append(m.Fits, run.ScanFit{Config: i, Measured: x.time, Predicted: at, Residual: x.time/at - 1, Bound: string(best.parameters.bound(x))})
-		m.Residuals = append(m.Residuals, m.errorsWithout(i, points[i].Seconds, xs, at)...)
+		predicted := best.parameters.seconds(x)
+		m.Fits = append(m.Fits, run.ScanFit{
+			Config: i, Measured: x.time, Predicted: predicted, Residual: x.time/predicted - 1, Bound: string(best.parameters.bound(x)),
+		})
+		m.Residuals = append(m.Residuals, m.errorsWithout(i, points[i].Seconds, xs, predicted)...)
 	}
 	m.RelativeError = math.Sqrt(best.loss / float64(len(xs)))
 	if err := m.bootstrap(points, xs, best.parameters); err != nil {
@@ -205,10 +212,13 @@ func (m *Model) read(points []Point) ([]terms, error) {
 	return xs, nil
 }
 
-// fit finds the law from the times only, if they determine it.
+// fit finds the model from the times only, if they determine it.
 func (m *Model) fit(xs []terms) (fit, error) {
 	counted := workOf(xs)
-	few := &fault.Error{Setting: "scan model", Problem: fmt.Sprintf("%d setups are too few for three parameters", len(xs)), Cure: fmt.Sprintf("measure at least %d", minPoints)}
+	few := &fault.Error{
+		Setting: "scan model", Problem: fmt.Sprintf("%d setups are too few for three parameters", len(xs)),
+		Cure: fmt.Sprintf("measure at least %d", minPoints),
+	}
 	if len(xs) < minPointsCounted || len(xs) < minPoints && counted == 0 {
 		return fit{}, few
 	}
@@ -238,7 +248,7 @@ func workOf(xs []terms) float64 {
 	return measure.Median(all)
 }
 
-// refit returns the best law for some of the points.
+// refit fits some of the points, with Work from the same source as in the model of all points.
 func (m *Model) refit(xs []terms) parameters {
 	if m.WorkMeasured {
 		return fitParameters(xs, workOf(xs)).parameters
@@ -246,15 +256,15 @@ func (m *Model) refit(xs []terms) parameters {
 	return fitParameters(xs, 0).parameters
 }
 
-// errorsWithout returns the relative errors of a point's repetitions against the law of the other
-// points. Against the law of all points the errors would be too small, because its parameters follow
-// the noise of the point. If the other points have no law, at is the time by the law of all points.
-func (m *Model) errorsWithout(i int, seconds []float64, xs []terms, at float64) (out []float64) {
+// errorsWithout returns the relative errors of a point's repetitions against the model of the other
+// points. Against the model of all points the errors would be too small, because its parameters follow
+// the noise of the point. If the other points have no model, predicted counts, the time by the model of all points.
+func (m *Model) errorsWithout(i int, seconds []float64, xs []terms, predicted float64) (out []float64) {
 	if p := m.refit(slices.Delete(slices.Clone(xs), i, i+1)); p[0] > 0 && p[1] > 0 {
-		at = p.seconds(xs[i])
+		predicted = p.seconds(xs[i])
 	}
 	for _, s := range seconds {
-		out = append(out, s/at-1)
+		out = append(out, s/predicted-1)
 	}
 	return out
 }
@@ -266,14 +276,14 @@ func (s *MeasuredRange) extend(x *Setup) {
 	s.Bytes = max(s.Bytes, x.Bytes)
 }
 
-// fit is a law with its sum of squared relative errors.
+// fit is a model with its sum of squared relative errors.
 type fit struct {
 	parameters parameters
 	loss       float64
 	startKnown bool
 }
 
-// fitParameters finds the law with the smallest loss. work > 0 is a known Work.
+// fitParameters finds the model with the smallest loss. work > 0 is a known Work.
 func fitParameters(xs []terms, work float64) fit {
 	order := slices.Clone(xs)
 	slices.SortFunc(order, func(a, b terms) int { return cmp.Compare(a.disk*b.core, b.disk*a.core) }) // points that cores limit come first
@@ -286,8 +296,8 @@ func fitParameters(xs []terms, work float64) fit {
 	return best
 }
 
-// fitSplit returns the best law if cores limit the points byCores and disks limit byDisks. Its loss is
-// that of all points by the law itself. work > 0 is a known Work.
+// fitSplit returns the best model if cores limit the points byCores and disks limit byDisks. Its loss is
+// that of all points by the model itself. work > 0 is a known Work.
 func fitSplit(byCores, byDisks, all []terms, work float64) fit {
 	d := sums(byDisks, func(x terms) float64 { return x.disk })
 	c := sums(byCores, func(x terms) float64 { return x.core })
@@ -319,8 +329,8 @@ func fitSplit(byCores, byDisks, all []terms, work float64) fit {
 	return out
 }
 
-// moments are sums over points of v = term/time and u = 1/time: the normal
-// equations of relative least squares.
+// moments are sums over points of products of v = term/time and u = 1/time, as in the normal equations of relative
+// least squares: the model factor·v + Start·u ≈ 1.
 type moments struct{ vv, v, vu, u, uu float64 }
 
 func sums(xs []terms, of func(terms) float64) (m moments) {
@@ -351,6 +361,7 @@ func (m moments) project() float64 {
 	return m.vu * m.vu / m.vv
 }
 
+// overlap is the portion of Start's sum u that the term explains.
 func (m moments) overlap() float64 {
 	if m.vv == 0 {
 		return 0
@@ -358,6 +369,7 @@ func (m moments) overlap() float64 {
 	return m.v * m.vu / m.vv
 }
 
+// loss is the sum of squared relative errors.
 func loss(p parameters, xs []terms) (sum float64) {
 	for _, x := range xs {
 		e := p.seconds(x)/x.time - 1
@@ -367,7 +379,7 @@ func loss(p parameters, xs []terms) (sum float64) {
 }
 
 // checkSeparable returns an error if the points fit about as well without disks or without cores (an F test
-// of the law with one parameter less).
+// of the model with one parameter less).
 func checkSeparable(best fit, xs []terms) error {
 	free := float64(len(xs) - 3)
 	noise := max(best.loss, float64(len(xs))*resolution*resolution) / free
@@ -409,7 +421,7 @@ func checkDiskRate(best fit, xs []terms, work float64) error {
 	}
 }
 
-// bootstrap fits the law to resampled repetitions, and to resampled points.
+// bootstrap fits the model to resampled repetitions, and to resampled points.
 func (m *Model) bootstrap(points []Point, xs []terms, best parameters) error {
 	r := rand.New(rand.NewPCG(m.Seed, 1))
 	by := map[Bound][]terms{}
@@ -418,7 +430,7 @@ func (m *Model) bootstrap(points []Point, xs []terms, best parameters) error {
 		by[b] = append(by[b], x)
 	}
 	var times []float64
-	repetitions := func(into []terms) []terms {
+	drawRepetitions := func(into []terms) []terms {
 		for i, x := range xs {
 			times = resample(r, times[:0], points[i].Seconds)
 			x.time = measure.Median(times)
@@ -430,9 +442,9 @@ func (m *Model) bootstrap(points []Point, xs []terms, best parameters) error {
 		}
 		return into
 	}
-	others := func(into []terms) []terms { return resample(r, resample(r, into, by[ByDisks]), by[ByCores]) }
+	drawPoints := func(into []terms) []terms { return resample(r, resample(r, into, by[ByDisks]), by[ByCores]) }
 	sample := make([]terms, 0, len(xs))
-	for k, draw := range []func([]terms) []terms{repetitions, others} {
+	for k, draw := range []func([]terms) []terms{drawRepetitions, drawPoints} {
 		for range bootstrapFits {
 			xs := draw(sample[:0])
 			if p := m.refit(xs); p.isDetermined(xs) || m.WorkMeasured && p[0] > 0 {
@@ -457,13 +469,14 @@ func resample[T any](r *rand.Rand, into, from []T) []T {
 	return into
 }
 
-// intervals sets the intervals of the parameters. Each contains 95 % of the laws of both bootstraps.
+// intervals sets the intervals of the parameters. Each contains 95 % of the models of both bootstraps.
 func (m *Model) intervals(best parameters) {
 	m.DiskShare = m.estimate(1/best[0], func(p parameters) float64 { return 1 / p[0] })
 	m.Work = m.estimate(best[1], func(p parameters) float64 { return p[1] })
 	m.Start = m.estimate(best[2], func(p parameters) float64 { return p[2] })
 }
 
+// estimate returns a value with the wider of the two bootstraps' 95 % intervals; of computes it from parameters.
 func (m *Model) estimate(value float64, of func(parameters) float64) measure.Estimate {
 	e := measure.Estimate{Value: value, Low: value, High: value}
 	for _, draws := range m.BootstrapFits {

@@ -24,7 +24,7 @@ func sweepOf(mbps float64, cores int, bytes int64) []Setup {
 	return out
 }
 
-// measured makes points of a known law, with relative noise.
+// measured makes points of a known model, with relative noise.
 func measured(setups []Setup, p parameters, noise float64, repetitions int, seed uint64) []Point {
 	r := rand.New(rand.NewPCG(seed, 7))
 	var out []Point
@@ -94,7 +94,7 @@ func TestModelRecovers(t *testing.T) {
 			continue
 		}
 		if !near(m.DiskShare.Value, 1/want[0], 0.12) || !near(m.Work.Value, want[1], 0.12) {
-			t.Errorf("sweep %d: drawn %.4g, work %.4g; the law is %.4g", seed, m.DiskShare.Value, m.Work.Value, want)
+			t.Errorf("sweep %d: drawn %.4g, work %.4g; the model is %.4g", seed, m.DiskShare.Value, m.Work.Value, want)
 		}
 		yours := Setup{Bandwidth: []float64{mbps, mbps, mbps, mbps, mbps, mbps}, Partitions: 12, Cores: cores, Bytes: 2 * bytes}
 		f, err := m.Forecast(yours)
@@ -103,7 +103,7 @@ func TestModelRecovers(t *testing.T) {
 		}
 		x, _ := yours.terms()
 		if f.BoundShare > 0.95 && f.Bound != want.bound(x) {
-			t.Errorf("sweep %d: %s are said to decide; the law is %.4g", seed, f.Bound, want)
+			t.Errorf("sweep %d: %s are said to decide; the model is %.4g", seed, f.Bound, want)
 		}
 		for i, in := range []bool{
 			m.DiskShare.Low <= 1/want[0] && 1/want[0] <= m.DiskShare.High, m.Work.Low <= want[1] && want[1] <= m.Work.High,
@@ -123,7 +123,7 @@ func TestModelRecovers(t *testing.T) {
 }
 
 // TestModelRefuses: sweeps at which one thing decides everywhere, or that are
-// too small, tell no law.
+// too small, tell no model.
 func TestModelRefuses(t *testing.T) {
 	disks, cores := parameters{1.1, 0.2, 1}, parameters{1, 400, 1}
 	for name, c := range map[string]struct {
@@ -155,7 +155,7 @@ func sameSetup(s Setup, n int) []Setup {
 	return out
 }
 
-// TestModelSeldomWrong: noise alone is seldom taken for a law of two parts.
+// TestModelSeldomWrong: noise alone is seldom taken for a model of two parts.
 func TestModelSeldomWrong(t *testing.T) {
 	const sweeps = 100
 	taken := 0

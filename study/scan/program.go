@@ -63,7 +63,8 @@ const AllDisks = "all"
 type Plan struct {
 	Rule       string             `json:"rule"` // that gave the number of partitions; "" = the flags name it
 	Placements []tables.Placement `json:"placements"`
-	NoModel    string             `json:"no_law,omitempty"` // the reason why they cannot give a law and a forecast, and the cure
+	// NoModel is the reason why the configurations cannot give a model and a forecast, with the cure; "" = they may.
+	NoModel string `json:"no_law,omitempty"`
 
 	result  *run.Run
 	queries []tables.StarQuery
@@ -142,7 +143,8 @@ func (p *Program) Plan(ctx context.Context) (*Plan, error) {
 		out.result, out.pids = p.newRun(d, u)
 		if p.Cold > 0 && d.Server != nil && len(out.pids) == 0 {
 			if host := remoteHost(ctx, u); host != "" {
-				return nil, fault.Misuse("--cold", "cannot empty the page cache of "+host+", because it is another machine", "run barograph on that machine, or omit --cold")
+				return nil, fault.Misuse("--cold", "cannot empty the page cache of "+host+", because it is another machine",
+					"run barograph on that machine, or omit --cold")
 			}
 		}
 	}
@@ -170,7 +172,8 @@ func (p *Program) startedWith(ctx context.Context, d *engine.Driver) (int, error
 // checkCold refuses cold queries if Barograph cannot empty the page cache.
 func checkCold(cold int, paths []string) error {
 	if cold > 0 && len(paths) == 0 && os.Geteuid() != 0 {
-		return fault.Misuse("--cold", "cannot empty the page cache, because the paths of the files are unknown", "name --paths, or run as root")
+		return fault.Misuse("--cold", "cannot empty the page cache, because the paths of the files are unknown",
+			"name --paths, or run as root")
 	}
 	return nil
 }
@@ -238,7 +241,9 @@ func (p *Program) place(out *Plan) error {
 				n, out.Rule = p.fixedPartitions, fmt.Sprintf("%d, fixed at the start of the server", p.fixedPartitions)
 			}
 		case err != nil || n < 1:
-			return &fault.Error{Setting: "--partitions " + s, Problem: "is not a number of partitions", Cure: "write auto, 8, or 1,2,4,8"}
+			return &fault.Error{
+				Setting: "--partitions " + s, Problem: "is not a number of partitions", Cure: "write auto, 8, or 1,2,4,8",
+			}
 		}
 		if !slices.Contains(partitions, n) {
 			partitions = append(partitions, n)
@@ -257,10 +262,10 @@ func (p *Program) place(out *Plan) error {
 	return err
 }
 
-// whyNoModel returns, before the run, the reason why the configurations cannot determine a law; "" if they may, or
+// whyNoModel returns, before the run, the reason why the configurations cannot determine a model; "" if they may, or
 // if the flags describe a single configuration.
 func (p *Program) whyNoModel(configs []tables.Placement) string {
-	const none = "this run cannot give a law and a forecast: "
+	const none = "this run cannot give a model and a forecast: "
 	sweep, err := Placements(Sweep, p.Paths, nil, 0)
 	better := fmt.Sprintf("; `barograph scan sweep --cold 3` has %d configurations", len(sweep))
 	if err != nil {
@@ -278,7 +283,7 @@ func (p *Program) whyNoModel(configs []tables.Placement) string {
 	case len(p.Paths) == 0:
 		return none + "the tables are in the engine's own folder; name --paths, one on each disk, or --disks"
 	case len(configs) < minPointsCounted:
-		return fmt.Sprintf("%sit has %d configurations, and a law needs %d (%d if the processor time is not counted)%s", none, len(configs), minPointsCounted, minPoints, better)
+		return fmt.Sprintf("%sit has %d configurations, and a model needs %d (%d if the processor time is not counted)%s", none, len(configs), minPointsCounted, minPoints, better)
 	case len(disks) < 2:
 		return none + "all configurations have the same number of disks" + better
 	}
@@ -302,8 +307,8 @@ func (p *Program) nodes(result *run.Run, paths int) []Node {
 }
 
 // Run runs the program into its run folder, which keeps the measurements made before an interruption or
-// an error. some reports whether the folder has measurements.
-func (p *Program) Run(ctx context.Context) (some bool, err error) {
+// an error. measured reports whether the folder has measurements.
+func (p *Program) Run(ctx context.Context) (measured bool, err error) {
 	plan, err := p.Plan(ctx)
 	if err != nil {
 		return false, err
@@ -320,8 +325,8 @@ func (p *Program) Run(ctx context.Context) (some bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	of := plan.result.Scan
-	of.Scale, of.Generator, of.Rows = manifest.Scale, manifest.Generator, manifest.Rows
+	about := plan.result.Scan
+	about.Scale, about.Generator, about.Rows = manifest.Scale, manifest.Generator, manifest.Rows
 	o := Options{
 		Files: files, Queries: plan.queries, Configs: plan.Placements, Rounds: p.Rounds, Warm: p.Reps, Cold: p.Cold, Seed: p.Seed,
 		ContinueOnError: p.Servers.Engine != "",
@@ -336,7 +341,7 @@ func (p *Program) Run(ctx context.Context) (some bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	of = into.Run.Scan
+	about = into.Run.Scan // Resume keeps that of the interrupted run
 	o.Progress = into.StepLogger(p.Progress)
 	if p.Servers.Engine != "" {
 		err = p.Servers.runScan(ctx, o, into)
@@ -344,7 +349,7 @@ func (p *Program) Run(ctx context.Context) (some bool, err error) {
 		err = p.onServer(ctx, plan.pids, o, into)
 	}
 	into.Run.Warnings = append(into.Run.Warnings, FastReadWarnings(&into.Run, into.Samples())...)
-	of.Models = FitModels(&into.Run, into.Samples())
+	about.Models = FitModels(&into.Run, into.Samples())
 	if p.URL != "" && errors.Is(err, engine.ErrUnreachable) && ctx.Err() == nil {
 		return p.closeResumable(into, err)
 	}
@@ -353,8 +358,11 @@ func (p *Program) Run(ctx context.Context) (some bool, err error) {
 
 // closeResumable closes the folder of a run whose server failed. It sets no end time, so that the same
 // command resumes the run.
-func (p *Program) closeResumable(into *run.Folder, err error) (some bool, _ error) {
-	err = &fault.Error{File: p.Out, Problem: "is incomplete", Err: err, Cure: "start the server again, and resume with the same command and --out " + p.Out}
+func (p *Program) closeResumable(into *run.Folder, err error) (measured bool, _ error) {
+	err = &fault.Error{
+		File: p.Out, Problem: "is incomplete", Err: err,
+		Cure: "start the server again, and resume with the same command and --out " + p.Out,
+	}
 	return len(into.Samples()) > 0, errors.Join(err, into.Close())
 }
 
@@ -367,15 +375,17 @@ func (p *Program) folder(plan *Plan) (*run.Folder, error) {
 		refuse := func(problem string) error {
 			return &fault.Error{File: p.Out, Problem: problem, Cure: "name another folder"}
 		}
+		equal := func(c run.ScanConfig, p tables.Placement) bool {
+			return c.Paths == len(p.Paths) && c.Partitions == p.Partitions && c.Workers == p.Parallel()
+		}
 		switch of, is := old.Scan, result.Scan; {
 		case of.Scale != is.Scale || of.Generator != is.Generator || !maps.Equal(of.Rows, is.Rows):
 			return nil, refuse("contains an interrupted run with other tables")
 		case len(of.Disks) != len(is.Disks):
 			return nil, refuse("contains an interrupted run with other paths")
-		case run.SameCommand(old.Args, result.Args) && len(of.Configs) > 0 && !slices.EqualFunc(of.Configs, plan.Placements, func(c run.ScanConfig, p tables.Placement) bool {
-			return c.Paths == len(p.Paths) && c.Partitions == p.Partitions && c.Workers == p.Parallel()
-		}):
-			return nil, refuse("contains an interrupted run with other configurations, of another version or of a machine with other cores or memory")
+		case run.SameCommand(old.Args, result.Args) && len(of.Configs) > 0 && !slices.EqualFunc(of.Configs, plan.Placements, equal):
+			return nil, refuse("contains an interrupted run with other configurations, " +
+				"of another version or of a machine with other cores or memory")
 		}
 	}
 	return run.Resume(p.Out, *result, false, func(s *run.Sample) bool {
@@ -396,7 +406,8 @@ func (p *Program) onServer(ctx context.Context, pids []int32, o Options, into *r
 	if err := describeEngine(ctx, p.Registry, p.URL, db, &into.Run); err != nil {
 		return errors.Join(err, db.Close())
 	}
-	return errors.Join(Run(ctx, OpenEngine(tables.DatabasesOf(db).Star, append(pids, db.Processes...)), o, into), db.Close())
+	open := OpenEngine(tables.DatabasesOf(db).Star, append(pids, db.Processes...))
+	return errors.Join(Run(ctx, open, o, into), db.Close())
 }
 
 // hasStar refuses an engine that cannot load the star.
@@ -409,7 +420,7 @@ func hasStar(all engine.Registry, flag string, d *engine.Driver) error {
 }
 
 // closeFolder closes the run folder. An interrupted run gets no end time.
-func (t *Target) closeFolder(ctx context.Context, into *run.Folder, err error) (some bool, _ error) {
+func (t *Target) closeFolder(ctx context.Context, into *run.Folder, err error) (measured bool, _ error) {
 	if ctx.Err() == nil {
 		into.Run.Finished = time.Now().UTC()
 	}
@@ -444,21 +455,22 @@ func (p *Program) describeDisks(ctx context.Context, result *run.Run) ([]string,
 		}
 		of.Disks = append(of.Disks, d)
 	}
-	odd, err := RemeasureRates(of.Disks, func(path string) (float64, string, error) {
+	warnings, err := RemeasureRates(of.Disks, func(path string) (float64, string, error) {
 		p.Progress("measuring " + path + " again: its rate contradicts the other disks")
 		return newRateMeter(p.Progress, 1, measure.ReadRate).read(ctx, path)
 	})
 	if err != nil {
 		return nil, err
 	}
-	result.Warnings = append(result.Warnings, odd...)
+	result.Warnings = append(result.Warnings, warnings...)
 	switch {
 	case limited == 0:
 		of.DiskLimits = "plain folders without speed limits"
 	case limited == len(p.Paths):
 		of.DiskLimits = "all paths are on throttled disks of the lab"
 	default:
-		of.DiskLimits = fmt.Sprintf("%d of %d paths are on throttled disks of the lab; the others are plain folders without speed limits", limited, len(p.Paths))
+		const mixed = "%d of %d paths are on throttled disks of the lab; the others are plain folders without speed limits"
+		of.DiskLimits = fmt.Sprintf(mixed, limited, len(p.Paths))
 	}
 	return devices, nil
 }

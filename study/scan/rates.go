@@ -11,12 +11,12 @@ type rateMeter struct {
 	progress       func(s string)
 	paths          int
 	measure        func(path string) (rate float64, how string, err error)
-	reportInterval time.Duration // between two reports of one path
+	reportInterval time.Duration // between two reports about a path
 	done           int
 	spent          time.Duration // on the paths that are done
 }
 
-// newRateMeter returns a meter of a number of paths; rate is measure.ReadRate. A nil progress reports nothing.
+// newRateMeter returns a meter for a number of paths; rate is measure.ReadRate. A nil progress reports nothing.
 func newRateMeter(progress func(s string), paths int, rate func(path string) (float64, string, error)) *rateMeter {
 	if progress == nil {
 		progress = func(string) {}
@@ -24,8 +24,8 @@ func newRateMeter(progress func(s string), paths int, rate func(path string) (fl
 	return &rateMeter{progress: progress, paths: paths, measure: rate, reportInterval: 10 * time.Second}
 }
 
-// read measures the next path. It reports the path before, every ten seconds meanwhile, and the rate with the
-// remaining time after. An interruption ends it after the present path, whose file is removed.
+// read measures the next path. It reports the path at the start, the elapsed time every ten seconds, and at the end the
+// rate with the remaining time. After a cancellation it finishes the path, because only then its file is removed.
 func (m *rateMeter) read(ctx context.Context, path string) (rate float64, how string, err error) {
 	if err := ctx.Err(); err != nil {
 		return 0, "", err

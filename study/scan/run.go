@@ -24,8 +24,8 @@ type Options struct {
 	Cold      int // cold repetitions after each load, with emptied caches; 0 = none
 	Seed      uint64
 
-	// GoOn: after an error in a configuration, Run keeps its measurements, does not load it
-	// again, and continues with the others.
+	// ContinueOnError: after an error in a configuration, Run keeps its measurements, does not load it again, and
+	// continues with the others.
 	ContinueOnError bool
 
 	Devices []string                                     // of the paths, see measure.Devices; a configuration uses the first ones
@@ -48,10 +48,10 @@ type repKey struct {
 	phase run.Phase
 }
 
-// Errors of Run that do not concern a single call.
+// Errors of Run after which the run folder is complete.
 var (
 	ErrWrong         = errors.New("a result differs from the reference")
-	ErrConfigsFailed = errors.New("configurations failed") // with Options.GoOn; run.ScanConfig.Problem has the reasons
+	ErrConfigsFailed = errors.New("configurations failed") // with Options.ContinueOnError; run.ScanConfig.Problem has the reasons
 )
 
 // Run loads every configuration, proves its results and times them. into must have the

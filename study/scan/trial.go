@@ -22,10 +22,10 @@ type trial struct {
 	star          *tables.Star // nil while the server is down
 }
 
-// open opens the tables. anew = empty tables, for a load.
-func (t *trial) open(ctx context.Context, anew bool) (err error) {
+// open opens the tables. If replace is true, it replaces them by empty ones, for a load.
+func (t *trial) open(ctx context.Context, replace bool) (err error) {
 	p := t.Configs[t.config]
-	p.Replace = anew
+	p.Replace = replace
 	t.star, err = t.host.Scans.Open(ctx, p)
 	return err
 }
@@ -45,17 +45,17 @@ func (t *trial) run(ctx context.Context) error {
 	if err := t.load(ctx); err != nil {
 		return err
 	}
-	var right []tables.StarQuery
+	var correct []tables.StarQuery
 	for _, q := range t.Queries {
 		differs, err := t.prove(ctx, q)
 		if err != nil {
 			return err
 		}
 		if !differs {
-			right = append(right, q)
+			correct = append(correct, q)
 		}
 	}
-	return t.timeQueries(ctx, right)
+	return t.timeQueries(ctx, correct)
 }
 
 // out is the configuration in the run.
@@ -111,7 +111,8 @@ func (t *trial) prove(ctx context.Context, q tables.StarQuery) (differs bool, er
 	}
 	proof, wrong := t.Reference.Check(q, rows)
 	if wrong != nil {
-		return true, t.folder.Add(run.Sample{Cell: t.folder.Run.ScanCell(t.config, string(q)), Phase: run.Warm}.Judge(nil, proof, wrong))
+		s := run.Sample{Cell: t.folder.Run.ScanCell(t.config, string(q)), Phase: run.Warm}
+		return true, t.folder.Add(s.Judge(nil, proof, wrong))
 	}
 	return false, t.storeResult(q, rows)
 }
@@ -170,7 +171,8 @@ func (t *trial) timeQueries(ctx context.Context, queries []tables.StarQuery) err
 const (
 	droppedCaches = "the engine dropped its caches"
 	keptCaches    = "the engine kept its caches"
-	restarted     = "the server was restarted before each query, so its caches were empty; the times include its work after a start"
+	restarted     = "the server was restarted before each query, so its caches were empty; " +
+		"the times include its work after a start"
 )
 
 // emptyCaches empties the engine's memory, if possible, and the page cache. If it restarts a server, it
@@ -222,7 +224,9 @@ func (t *trial) sample(ctx context.Context, q tables.StarQuery, phase run.Phase)
 	at := repKey{t.folder.Run.ScanCell(t.config, string(q)), phase}
 	t.reps[at]++
 	var rows []tables.StarRow
-	m, err := t.folder.TimeQuery(ctx, t.Devices[:min(len(t.Devices), len(t.Configs[t.config].Paths))], &run.ServerMeter{PIDs: t.host.PIDs, Report: run.ReportFunc(t.star.Spent)}, func() (err error) {
+	devices := t.Devices[:min(len(t.Devices), len(t.Configs[t.config].Paths))]
+	server := &run.ServerMeter{PIDs: t.host.PIDs, Report: run.ReportFunc(t.star.Spent)}
+	m, err := t.folder.TimeQuery(ctx, devices, server, func() (err error) {
 		rows, err = t.star.Ask(ctx, q)
 		return err
 	})

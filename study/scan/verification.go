@@ -22,14 +22,14 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// Verification is a scan of all records of a verification archive: question.Verification in one or
-// several designs of an engine.
+// Verification is a scan of all records of a verification archive: question.MeanAnomalyCorrelation in one or several
+// designs of an engine.
 type Verification struct {
 	Files   []string // VSDB and MET files; a load skips those that the archive has
 	Subset  string
 	Designs []design.Name // of archive.Offer.Means, each once
 	Warm    int           // warm repetitions in each design
-	Cold    int           // cold repetitions in each design: after reopening the database and emptying the page cache; 0 = none
+	Cold    int           // repetitions in each design after reopening the database and emptying the page cache; 0 = none
 	Seed    uint64        // of the order
 
 	Open    func(ctx context.Context) (*engine.Engine, error)
@@ -126,7 +126,10 @@ func (v *verifier) read(ctx context.Context) error {
 	}
 	v.want, v.records = means.Answer(), means.Records()
 	if v.records == 0 {
-		return &fault.Error{Setting: fmt.Sprintf("%d files", len(v.Files)), Problem: "have no records of line type " + a.LineType + ", which the query reads", Cure: "name files that have"}
+		return &fault.Error{
+			Setting: fmt.Sprintf("%d files", len(v.Files)),
+			Problem: "have no records of line type " + a.LineType + ", which the query reads", Cure: "name files that have",
+		}
 	}
 	a.Quarantined, a.Records, a.Groups, v.folder.Run.Scan.Archive = v.shortfall.Quarantined, v.records, v.want.Rows, a
 	return nil
@@ -212,7 +215,8 @@ func (v *verifier) loadAndProve(ctx context.Context, i int) error {
 	}
 	proof, differs := answer.CompareMeans(v.want, &v.got.Answer)
 	if v.archives[i].correct = differs == nil; differs != nil {
-		return v.folder.Add(run.Sample{Cell: v.folder.Run.ScanCell(i, v.question.Name), Phase: run.Warm}.Judge(nil, proof, differs))
+		s := run.Sample{Cell: v.folder.Run.ScanCell(i, v.question.Name), Phase: run.Warm}
+		return v.folder.Add(s.Judge(nil, proof, differs))
 	}
 	return v.folder.StoreAnswer(&v.got.Answer, proof)
 }
@@ -235,28 +239,28 @@ func (v *verifier) checkRecords(ctx context.Context, a archive.Archive) error {
 
 // timeDesigns times the designs with a correct result, in random order.
 func (v *verifier) timeDesigns(ctx context.Context, phase run.Phase) error {
-	var right []int
+	var correct []int
 	for i := range v.archives {
 		if v.archives[i].correct {
-			right = append(right, i)
+			correct = append(correct, i)
 		}
 	}
 	reps, seed := v.Warm, v.Seed
 	if phase == run.Cold {
 		reps, seed = v.Cold, v.Seed+1
 	}
-	if reps <= 0 || len(right) == 0 {
+	if reps <= 0 || len(correct) == 0 {
 		return nil
 	}
-	v.Progress(fmt.Sprintf("%s: %d repetitions in each of %d designs", phase, reps, len(right)))
-	for k := range measure.Interleave(seed, len(right), reps) {
+	v.Progress(fmt.Sprintf("%s: %d repetitions in each of %d designs", phase, reps, len(correct)))
+	for k := range measure.Interleave(seed, len(correct), reps) {
 		if phase == run.Cold {
 			if err := v.emptyCaches(); err != nil {
 				return fmt.Errorf("a cold start: %w", err)
 			}
 		}
-		if err := v.sample(ctx, right[k], phase); err != nil {
-			return fmt.Errorf("%s: %w", v.Designs[right[k]], err)
+		if err := v.sample(ctx, correct[k], phase); err != nil {
+			return fmt.Errorf("%s: %w", v.Designs[correct[k]], err)
 		}
 	}
 	return nil
@@ -284,16 +288,18 @@ func (v *verifier) sample(ctx context.Context, i int, phase run.Phase) error {
 	}
 	a := &v.archives[i]
 	a.reps[phase]++
-	m, err := v.folder.TimeQuery(ctx, v.Devices, &run.ServerMeter{PIDs: v.PIDs}, func() error { return a.archive.Ask(ctx, q, &v.got) })
+	ask := func() error { return a.archive.Ask(ctx, q, &v.got) }
+	m, err := v.folder.TimeQuery(ctx, v.Devices, &run.ServerMeter{PIDs: v.PIDs}, ask)
 	if err != nil {
 		return err
 	}
 	proof, differs := answer.CompareMeans(v.want, &v.got.Answer)
-	return v.folder.Add(run.Sample{Cell: v.folder.Run.ScanCell(i, v.question.Name), Phase: phase, Rep: a.reps[phase]}.Judge(m, proof, differs))
+	s := run.Sample{Cell: v.folder.Run.ScanCell(i, v.question.Name), Phase: phase, Rep: a.reps[phase]}
+	return v.folder.Add(s.Judge(m, proof, differs))
 }
 
-// DesignsOf returns the designs to query: the named ones, or all in which the engine computes means. It
-// refuses an engine or a design that does not compute means.
+// DesignsOf returns the designs to query: the named ones, or all in which the engine computes means. It returns an
+// error for an engine or a design that does not compute means.
 func DesignsOf(all engine.Registry, d *engine.Driver, named []string) ([]design.Name, error) {
 	if len(archive.OfferOf(d).MeanDesigns) == 0 {
 		return nil, &fault.Error{
@@ -307,16 +313,19 @@ func DesignsOf(all engine.Registry, d *engine.Driver, named []string) ([]design.
 	var out []design.Name
 	for _, name := range named {
 		if !slices.Contains(archive.OfferOf(d).MeanDesigns, design.Name(name)) {
-			return nil, &fault.Error{Setting: d.Scheme + ", design " + name, Problem: "does not compute means by group", Cure: fmt.Sprintf("choose one of %q", archive.OfferOf(d).MeanDesigns), Err: flavour.ErrCannotExpress}
+			return nil, &fault.Error{
+				Setting: d.Scheme + ", design " + name, Problem: "does not compute means by group",
+				Cure: fmt.Sprintf("choose one of %q", archive.OfferOf(d).MeanDesigns), Err: flavour.ErrCannotExpress,
+			}
 		}
 		out = append(out, design.Name(name))
 	}
 	return out, nil
 }
 
-// Verify runs a verification of files and folders on the target's engine, into its run folder. some
+// Verify runs a verification of files and folders on the target's engine, into its run folder. measured
 // reports whether the folder has measurements.
-func (t *Target) Verify(ctx context.Context, v Verification, paths, designs []string) (some bool, err error) {
+func (t *Target) Verify(ctx context.Context, v Verification, paths, designs []string) (measured bool, err error) {
 	d, u, err := t.Registry.Parse(t.URL)
 	if err != nil {
 		return false, &fault.Status{Code: fault.Usage, Err: err}

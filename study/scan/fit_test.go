@@ -47,8 +47,8 @@ func answered(t *testing.T, f *run.Folder, config int, query string, took time.D
 	}
 }
 
-// TestLaws makes a run that follows a law, and finds its parameters again.
-func TestLaws(t *testing.T) {
+// TestModels makes a run that follows a model, and finds its parameters again.
+func TestModels(t *testing.T) {
 	const bytes, rate, drawn, work = 2e9, 100e6, 0.9, 4.0
 	f := folder(t, run.Run{Seed: 1, Machine: measure.Machine{UsableCPUs: 8}}, run.Scan{})
 	of := f.Run.Scan
@@ -66,21 +66,21 @@ func TestLaws(t *testing.T) {
 			}
 		}
 	}
-	laws := scan.FitModels(&f.Run, f.Samples())
-	if len(laws) != 1 || laws[0].Problem != "" || len(laws[0].Fits) != len(of.Configs) {
-		t.Fatalf("%+v", laws)
+	models := scan.FitModels(&f.Run, f.Samples())
+	if len(models) != 1 || models[0].Problem != "" || len(models[0].Fits) != len(of.Configs) {
+		t.Fatalf("%+v", models)
 	}
-	if l := laws[0]; math.Abs(l.DiskShare.Value-drawn) > 0.02 || math.Abs(l.Work.Value-work) > 0.1 {
+	if l := models[0]; math.Abs(l.DiskShare.Value-drawn) > 0.02 || math.Abs(l.Work.Value-work) > 0.1 {
 		t.Errorf("drawn %v, work %v", l.DiskShare, l.Work)
 	}
 	of.Configs = of.Configs[:2]
-	if laws := scan.FitModels(&f.Run, f.Samples()[:10]); len(laws) != 1 || laws[0].Problem == "" {
-		t.Errorf("two configurations give %+v", laws)
+	if models := scan.FitModels(&f.Run, f.Samples()[:10]); len(models) != 1 || models[0].Problem == "" {
+		t.Errorf("two configurations give %+v", models)
 	}
 }
 
-// TestNoLaw: a run that has no law says why.
-func TestNoLaw(t *testing.T) {
+// TestNoModel: a run that has no model says why.
+func TestNoModel(t *testing.T) {
 	for name, c := range map[string]struct {
 		spoil func(r *run.Folder)
 		want  string
@@ -110,18 +110,18 @@ func TestNoLaw(t *testing.T) {
 			answered(t, f, i, "scan", time.Second, []measure.DiskLoad{{Read: 1e8}})
 		}
 		c.spoil(f)
-		laws := scan.FitModels(&f.Run, f.Samples())
-		if len(laws) != 1 || !strings.Contains(laws[0].Problem, c.want) || laws[0].Fits != nil {
-			t.Errorf("%s: %+v", name, laws)
+		models := scan.FitModels(&f.Run, f.Samples())
+		if len(models) != 1 || !strings.Contains(models[0].Problem, c.want) || models[0].Fits != nil {
+			t.Errorf("%s: %+v", name, models)
 		}
-		if _, err := scan.ModelOf(&f.Run, f.Samples(), "scan"); err == nil || err.Error() != laws[0].Problem {
+		if _, err := scan.ModelOf(&f.Run, f.Samples(), "scan"); err == nil || err.Error() != models[0].Problem {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	f := folder(t, run.Run{}, run.Scan{Configs: make([]run.ScanConfig, 2)})
 	warm := []run.Sample{{Cell: f.Run.ScanCell(0, "scan"), Phase: run.Warm}}
-	if laws := scan.FitModels(&f.Run, warm); laws != nil {
-		t.Errorf("warm answers have laws: %+v", laws)
+	if models := scan.FitModels(&f.Run, warm); models != nil {
+		t.Errorf("warm answers have models: %+v", models)
 	}
 	if _, err := scan.ModelOf(&f.Run, warm, "scan"); err == nil || !strings.Contains(err.Error(), "no cold times") {
 		t.Error(err)

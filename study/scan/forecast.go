@@ -12,8 +12,8 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// FitModels fits the model to the cold results of a run, for each query. A law that cannot be determined has
-// a Problem. A run of one configuration, or without cold results, has no laws.
+// FitModels fits the model to the cold results of a run, for each query. A model that cannot be determined has
+// a Problem. A run of one configuration, or without cold results, has no models.
 func FitModels(r *run.Run, samples []run.Sample) (out []run.ScanModel) {
 	if len(r.Scan.Configs) < 2 {
 		return nil
@@ -60,7 +60,7 @@ func ModelOf(r *run.Run, samples []run.Sample, query string) (*Model, error) {
 // pointsOf returns the cold measurements of a query in a run.
 func pointsOf(r *run.Run, samples []run.Sample, query string) (points []Point, configs []int, err error) {
 	none := func(problem, cure string) ([]Point, []int, error) {
-		return nil, nil, &fault.Error{Setting: "the law of " + query, Problem: problem, Cure: cure}
+		return nil, nil, &fault.Error{Setting: "the model of " + query, Problem: problem, Cure: cure}
 	}
 	cold := ColdQueries(samples)
 	disks := r.Scan.Disks
@@ -68,19 +68,24 @@ func pointsOf(r *run.Run, samples []run.Sample, query string) (points []Point, c
 	case len(cold) == 0:
 		return none("the run has no cold times, and warm queries do not read the disks", "run it with --cold 5")
 	case !slices.Contains(cold, query):
-		return none(fmt.Sprintf("the run has no cold times of this query, but of %q", cold), "choose one of them, or run it with --queries "+query)
+		return none(fmt.Sprintf("the run has no cold times of this query, but of %q", cold),
+			"choose one of them, or run it with --queries "+query)
 	case len(disks) == 0:
-		return none("the run named no disks: the tables are in the engine's own folder", "run it with --paths, one on each disk")
+		return none("the run named no disks: the tables are in the engine's own folder",
+			"run it with --paths, one on each disk")
 	}
 	for i, d := range disks {
 		other := slices.IndexFunc(disks[:i], func(o run.ScanDisk) bool { return o.Device == d.Device })
 		switch {
 		case d.Device == "":
-			return none(d.Path+" is not on a block device, so the bytes read from it are unknown", "name paths on disks, or make disks: barograph lab disks --count 6")
+			return none(d.Path+" is not on a block device, so the bytes read from it are unknown",
+				"name paths on disks, or make disks: barograph lab disks --count 6")
 		case d.Rate <= 0:
-			return none("the disk of "+d.Path+" was not measured", "run it with --measure-disks, or on disks made by `barograph lab disks`")
+			return none("the disk of "+d.Path+" was not measured",
+				"run it with --measure-disks, or on disks made by `barograph lab disks`")
 		case other >= 0:
-			return none(fmt.Sprintf("%s and %s are on the same disk (%s)", disks[other].Path, d.Path, d.Device), "name paths on different disks, or make disks: barograph lab disks --count 6")
+			return none(fmt.Sprintf("%s and %s are on the same disk (%s)", disks[other].Path, d.Path, d.Device),
+				"name paths on different disks, or make disks: barograph lab disks --count 6")
 		}
 	}
 	unread := 0
@@ -139,11 +144,11 @@ type Forecast struct {
 	Disks      float64          `json:"disks_seconds"` // time of the disks only
 	Cores      float64          `json:"cores_seconds"` // time of the cores only
 	Bound      Bound            `json:"bound"`
-	BoundShare float64          `json:"sure"`             // share of the bootstrap's laws with the same Bound
+	BoundShare float64          `json:"sure"`             // share of the bootstrap's fits with the same Bound
 	Beyond     []string         `json:"beyond,omitempty"` // values of the setup beyond the measured range
 }
 
-// Forecast forecasts the time of a scan from the law, the uncertainty of its parameters, and the
+// Forecast forecasts the time of a scan from the model, the uncertainty of its parameters, and the
 // errors of single scans in the run. Outside the measured range the errors grow: by 100 % for each
 // factor e by which the data, the disks, their speed or the cores exceed the largest measured value.
 func (m *Model) Forecast(s Setup) (Forecast, error) {
@@ -151,31 +156,35 @@ func (m *Model) Forecast(s Setup) (Forecast, error) {
 	if err != nil {
 		return Forecast{}, err
 	}
-	best := parameters{1 / m.DiskShare.Value, m.Work.Value, m.Start.Value}
-	f := Forecast{Disks: best[0] * x.disk, Cores: best[1] * x.core, Bound: best.bound(x), Beyond: m.MeasuredRange.exceeded(&s)}
-	far := 1 + m.MeasuredRange.distance(&s)
+	fitted := parameters{1 / m.DiskShare.Value, m.Work.Value, m.Start.Value}
+	f := Forecast{Disks: fitted[0] * x.disk, Cores: fitted[1] * x.core, Bound: fitted.bound(x)}
+	f.Beyond = m.MeasuredRange.exceeded(&s)
+	growth := 1 + m.MeasuredRange.distance(&s) // of the errors
 	r := rand.New(rand.NewPCG(m.Seed, 2))
 	n := 0
-	f.Seconds = m.estimate(best.seconds(x), func(p parameters) float64 {
+	f.Seconds = m.estimate(fitted.seconds(x), func(p parameters) float64 {
 		n++
 		if p.bound(x) == f.Bound {
 			f.BoundShare++
 		}
 		e := m.Residuals[r.IntN(len(m.Residuals))]
-		return max(0, p.seconds(x)*(1+e*far))
+		return max(0, p.seconds(x)*(1+e*growth))
 	})
 	f.BoundShare /= float64(n)
 	return f, nil
 }
 
 // distance is the distance of a setup from the measured range: the sum of the logarithms of the ratios.
-func (s MeasuredRange) distance(x *Setup) (far float64) {
+func (s MeasuredRange) distance(x *Setup) (sum float64) {
 	var now MeasuredRange
 	now.extend(x)
-	for _, r := range []float64{float64(now.Disks) / float64(s.Disks), now.Bandwidth / s.Bandwidth, float64(now.Parallel) / float64(s.Parallel), float64(now.Bytes) / float64(s.Bytes)} {
-		far += max(0, math.Log(r))
+	for _, r := range []float64{
+		float64(now.Disks) / float64(s.Disks), now.Bandwidth / s.Bandwidth,
+		float64(now.Parallel) / float64(s.Parallel), float64(now.Bytes) / float64(s.Bytes),
+	} {
+		sum += max(0, math.Log(r))
 	}
-	return far
+	return sum
 }
 
 // exceeded lists the values of a setup that exceed the measured range by more than 50 %.
@@ -196,10 +205,10 @@ func (s MeasuredRange) exceeded(x *Setup) []string {
 	return out
 }
 
-// maxHalfWidth is the longest half of an interval, relative to the time, with which a forecast names a time.
+// maxHalfWidth is the largest half of an interval, relative to the time, with which a forecast gives a single time.
 const maxHalfWidth = 0.4
 
-// TooWide reports whether the interval is wider than ±40 %. Then the forecast names only the interval.
+// TooWide reports whether the interval is wider than ±40 %. Then the forecast gives only the interval.
 func (f Forecast) TooWide() bool { return f.half() > maxHalfWidth*f.Seconds.Value }
 
 // String describes the forecast: "41 s ± 3: the disks are the limit; by the disks only 38 s, by the cores only 12 s".
@@ -250,8 +259,9 @@ func (f Forecast) places() (n int) {
 
 func digits(v float64, places int) string { return fmt.Sprintf("%.*f", places, v) }
 
-// EnoughDisks is the number of disks of a rate that keep the cores busy, if partitions divide evenly among
-// them. More disks do not make a scan faster.
+// EnoughDisks is the smallest number of disks with which the cores limit a scan, so that more disks do not make it
+// faster. Each disk reads mbps MB per second, parallel workers have a core, and partitions divide evenly among the
+// disks.
 func (m *Model) EnoughDisks(mbps float64, parallel int) int {
 	perGB := 1000 / (mbps * m.DiskShare.Value) // seconds of one disk
 	return max(1, int(math.Ceil(perGB*float64(parallel)/m.Work.Value)))
