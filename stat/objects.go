@@ -24,19 +24,22 @@ var (
 
 // modeNames maps METviewer's names to MODE's columns. For MTD, METviewer uses the columns' names.
 var modeNames = map[string]string{ //nolint:gochecknoglobals // a constant table
-	"CENTX": "centroid_x", "CENTY": "centroid_y", "CENTLAT": "centroid_lat", "CENTLON": "centroid_lon", "AXAVG": "axis_ang", "LEN": "length",
-	"WID": "width", "AREA": "area", "AREATHR": "area_thresh", "CURV": "curvature", "CURVX": "curvature_x", "CURVY": "curvature_y", "CPLX": "complexity",
-	"INT10": "intensity_10", "INT25": "intensity_25", "INT50": "intensity_50", "INT75": "intensity_75", "INT90": "intensity_90", "INTN": "intensity_nn",
-	"INTSUM": "intensity_sum", "CENTDIST": "centroid_dist", "BOUNDDIST": "boundary_dist", "HULLDIST": "convex_hull_dist", "ANGLEDIFF": "angle_diff",
-	"AREARATIO": "area_ratio", "INTAREA": "intersection_area", "UNIONAREA": "union_area", "SYMDIFF": "symmetric_diff",
-	"INTOVERAREA": "intersection_over_area", "CMPLXRATIO": "complexity_ratio", "PERCINTRATIO": "percentile_intensity_ratio", "INT": "interest",
-	"ASPECTDIFF": "aspect_diff", "CURVATURERATIO": "curvature_ratio",
+	"CENTX": "centroid_x", "CENTY": "centroid_y", "CENTLAT": "centroid_lat", "CENTLON": "centroid_lon",
+	"AXAVG": "axis_ang", "LEN": "length", "WID": "width", "AREA": "area", "AREATHR": "area_thresh", "CURV": "curvature",
+	"CURVX": "curvature_x", "CURVY": "curvature_y", "CPLX": "complexity", "INT10": "intensity_10",
+	"INT25": "intensity_25", "INT50": "intensity_50", "INT75": "intensity_75", "INT90": "intensity_90",
+	"INTN": "intensity_nn", "INTSUM": "intensity_sum", "CENTDIST": "centroid_dist", "BOUNDDIST": "boundary_dist",
+	"HULLDIST": "convex_hull_dist", "ANGLEDIFF": "angle_diff", "AREARATIO": "area_ratio",
+	"INTAREA": "intersection_area", "UNIONAREA": "union_area", "SYMDIFF": "symmetric_diff",
+	"INTOVERAREA": "intersection_over_area", "CMPLXRATIO": "complexity_ratio",
+	"PERCINTRATIO": "percentile_intensity_ratio", "INT": "interest", "ASPECTDIFF": "aspect_diff",
+	"CURVATURERATIO": "curvature_ratio",
 }
 
 // objectNames2010 maps METviewer's names of 2010 to the present ones.
 var objectNames2010 = map[string]string{ //nolint:gochecknoglobals // a constant table
-	"MMI": "MAXINT_SA", "MMIF": "MAXINTF_SA", "MMIO": "MAXINTO_SA", "MIA": "INTAREA_CA", "MAR": "AREARATIO_CA", "MCD": "CENTDIST_CA",
-	"MAD": "ANGLEDIFF_CA", "P50": "INT50_DCA", "P90": "INT90_DCA", "ACOV": "ACOV_OSA",
+	"MMI": "MAXINT_SA", "MMIF": "MAXINTF_SA", "MMIO": "MAXINTO_SA", "MIA": "INTAREA_CA", "MAR": "AREARATIO_CA",
+	"MCD": "CENTDIST_CA", "MAD": "ANGLEDIFF_CA", "P50": "INT50_DCA", "P90": "INT90_DCA", "ACOV": "ACOV_OSA",
 }
 
 const fromObjects = "METviewer MVUtil.java; METcalcpy util/mode_ratio_statistics.py, without its exchanged numerators"

@@ -1,12 +1,16 @@
 package stat
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // The sources that several statistics share.
 const (
 	fromSL1L2      = "METcalcpy util/sl1l2_statistics.py calculate_"
 	fromSAL1L2     = "METcalcpy util/sal1l2_statistics.py calculate_"
 	fromGRAD       = "METcalcpy util/grad_statistics.py calculate_"
+	fromSSVAR      = "METcalcpy util/ssvar_statistics.py"
 	fromContinuous = "MET User's Guide appendix C, MET verification measures for continuous variables; "
 	appendixC      = "; MET User's Guide appendix C, "
 )
@@ -77,14 +81,21 @@ func anomalyStat(name, needs, unit, summary string, f func(v []float64) (float64
 // spreadStats are computed from SSVAR lines. Their partial sums cover the bin_n pairs of a bin of ensemble variance.
 // ANOM_CORR is METviewer's name for PR_CORR of these lines. TOTAL sums the column, which counts the pairs of all bins
 // in each bin, as METcalcpy does.
-var spreadStats = append(forLineType( //nolint:gochecknoglobals // a constant table
-	"SSVAR", "FBAR FSTDEV OBAR OSTDEV PR_CORR ME ESTDEV MBIAS MSE BCMSE BCRMSE RMSE ME2 MSESS",
-	"METcalcpy util/ssvar_statistics.py", "total", "bin_n", scalarStats),
-	append(forLineType("SSVAR", "ANOM_CORR", "METcalcpy util/ssvar_statistics.py", "", "", []Stat{{Name: "ANOM_CORR", Needs: scalarSums, Unit: UnitOne, Func: pearson, Summary: "Pearson correlation"}}),
-		Stat{
+var spreadStats = slices.Concat( //nolint:gochecknoglobals // a constant table
+	forLineType("SSVAR", "FBAR FSTDEV OBAR OSTDEV PR_CORR ME ESTDEV MBIAS MSE BCMSE BCRMSE RMSE ME2 MSESS", fromSSVAR,
+		"total", "bin_n", scalarStats),
+	[]Stat{
+		{
+			Name: "ANOM_CORR", LineType: "SSVAR", Needs: scalarSums, Unit: UnitOne, Func: pearson,
+			Summary: "Pearson correlation", Source: fromSSVAR + " anom_corr",
+		},
+		{
 			Name: "SPREAD", LineType: "SSVAR", Needs: columns("var_mean"), Unit: UnitVariable, Func: rootOfMean,
-			Summary: "spread of the ensemble, root of its mean variance", Source: "METcalcpy util/ssvar_statistics.py calculate_ssvar_spread",
-		}, pairCount("SSVAR"))...)
+			Summary: "spread of the ensemble, root of its mean variance", Source: fromSSVAR + " calculate_ssvar_spread",
+		},
+		pairCount("SSVAR"),
+	},
+)
 
 // scalarSums is the order in which pearson, biasCorrectedMSE and biasCorrectedRMSE take their columns.
 var scalarSums = []string{"fbar", "obar", "fobar", "ffbar", "oobar"} //nolint:gochecknoglobals // a constant

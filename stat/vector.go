@@ -44,7 +44,8 @@ var vectorStats = []Stat{ //nolint:gochecknoglobals // a constant table
 		e, ok := speedError(v)
 		return math.Abs(e), ok
 	}),
-	windStat("DIR_ERR", "ufbar vfbar uobar vobar", UnitDegree, "angle from the mean observed to the mean forecast vector, counter-clockwise positive, within ±180", directionDifference),
+	windStat("DIR_ERR", "ufbar vfbar uobar vobar", UnitDegree,
+		"angle from the mean observed to the mean forecast vector, counter-clockwise positive, within ±180", directionDifference),
 	windStat("DIR_ABSERR", "ufbar vfbar uobar vobar", UnitDegree, "|DIR_ERR|", func(v []float64) (float64, bool) {
 		e, ok := directionDifference(v)
 		return math.Abs(e), ok
@@ -58,9 +59,12 @@ var vectorStats = []Stat{ //nolint:gochecknoglobals // a constant table
 // vectorAnomalyStats are computed from VAL1L2 lines: the same means as for vectorStats, of wind
 // minus climatology.
 var vectorAnomalyStats = []Stat{ //nolint:gochecknoglobals // a constant table
-	newStat("VAL1L2", fromVAL1L2, "ANOM_CORR", "ufabar vfabar uoabar voabar uvfoabar uvffabar uvooabar", UnitOne, "anomaly correlation of the wind vector, centered", vectorCorrelation),
-	newStat("VAL1L2", fromUtil, "VCNT_ANOM_CORR", "fa_speed_bar oa_speed_bar uvfoabar uvffabar uvooabar", UnitOne, "anomaly correlation of the wind, centered by the mean speeds", pearson),
-	newStat("VAL1L2", fromUtil, "VCNT_ANOM_CORR_UNCNTR", "uvfoabar uvffabar uvooabar", UnitOne, "anomaly correlation of the wind vector, uncentered", uncentered),
+	newStat("VAL1L2", fromVAL1L2, "ANOM_CORR", "ufabar vfabar uoabar voabar uvfoabar uvffabar uvooabar",
+		UnitOne, "anomaly correlation of the wind vector, centered", vectorCorrelation),
+	newStat("VAL1L2", fromUtil, "VCNT_ANOM_CORR", "fa_speed_bar oa_speed_bar uvfoabar uvffabar uvooabar",
+		UnitOne, "anomaly correlation of the wind, centered by the mean speeds", pearson),
+	newStat("VAL1L2", fromUtil, "VCNT_ANOM_CORR_UNCNTR", "uvfoabar uvffabar uvooabar",
+		UnitOne, "anomaly correlation of the wind vector, uncentered", uncentered),
 	pairCount("VAL1L2"),
 	newStat("VAL1L2", fromVAL1L2, "DIRA_ME", "dira_me", UnitDegree, "mean error of the anomaly's direction", firstColumn),
 	newStat("VAL1L2", fromVAL1L2, "DIRA_MAE", "dira_mae", UnitDegree, "mean absolute error of the anomaly's direction", firstColumn),
