@@ -241,7 +241,8 @@ func (a *Archive) readMarks(ctx context.Context, q Querier, subset, where string
 	if a.MarksAsJSON {
 		text, parse = "digest, mark", decodeMarkJSON
 	}
-	err = q.Rows(ctx, "SELECT "+text+" FROM "+a.OwnTable(subset, MarksTable)+where+" ORDER BY seq", nil, func(row []any) error {
+	text = "SELECT " + text + " FROM " + a.OwnTable(subset, MarksTable) + where + " ORDER BY seq"
+	err = q.Rows(ctx, text, nil, func(row []any) error {
 		m, err := parse(row)
 		marks = append(marks, m)
 		return corruptError("the list of loaded files of subset "+subset, err)
@@ -411,8 +412,10 @@ func (a *Archive) selectAll(ctx context.Context, q Querier, subset string, t *re
 		return "SELECT " + ColumnList("ld.", cols) + " FROM " + table + " ld", cols, nil
 	}
 	headers := HeaderColumns()[1:]
-	return "SELECT " + ColumnList("h.", headers) + ", " + ColumnList("ld.", cols) + "\n  FROM " + table + " ld " +
-		cmp.Or(a.JoinOperator, "JOIN") + " " + a.Dialect.Table(subset, design.HeaderTable) + " h ON h.stat_header_id = ld.stat_header_id", append(headers, cols...), nil
+	text := "SELECT " + ColumnList("h.", headers) + ", " + ColumnList("ld.", cols) + "\n  FROM " + table + " ld " +
+		cmp.Or(a.JoinOperator, "JOIN") + " " + a.Dialect.Table(subset, design.HeaderTable) +
+		" h ON h.stat_header_id = ld.stat_header_id"
+	return text, append(headers, cols...), nil
 }
 
 // NewRecordDecoder returns a decoder for rows of these columns.

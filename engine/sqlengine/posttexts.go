@@ -210,7 +210,8 @@ func mergeCondition(t *PostTable, r posts.Rule, stored, incoming func(column str
 		return "(" + strings.Join(parts, ", ") + ")"
 	}
 	issued := name(fromIssued)
-	later := "(" + stored(issued) + " IS NULL OR " + incoming(issued) + " IS NULL OR " + row(incoming) + " >= " + row(stored) + ")"
+	later := "(" + stored(issued) + " IS NULL OR " + incoming(issued) + " IS NULL OR " +
+		row(incoming) + " >= " + row(stored) + ")"
 	return strings.TrimPrefix(condition+" AND "+later, " AND ")
 }
 
@@ -264,7 +265,8 @@ func procedureName(t *PostTable, r posts.Rule) string {
 
 // staging creates the temporary table for bulk copies.
 func (d *PostDialect) staging(t *PostTable) string {
-	return d.CreateTemporary + " " + d.stagingTable(t) + " (" + flavour.Join(t.Columns, ", ", d.columnDefinition) + ")" + d.TemporaryOptions
+	return d.CreateTemporary + " " + d.stagingTable(t) + " (" + flavour.Join(t.Columns, ", ", d.columnDefinition) + ")" +
+		d.TemporaryOptions
 }
 
 func (d *PostDialect) columnDefinition(c PostColumn) string {
