@@ -29,7 +29,8 @@ type commit struct {
 
 // transaction runs f in a commit.
 func (d *database) transaction(ctx context.Context, subsetValues string, f func(q sqlengine.Querier) error) error {
-	last, err := sqlengine.QueryNumber(ctx, d, "SELECT max(commit) FROM "+commitsTable+" WHERE (design, subset) = ("+subsetValues+")")
+	text := "SELECT max(commit) FROM " + commitsTable + " WHERE (design, subset) = (" + subsetValues + ")"
+	last, err := sqlengine.QueryNumber(ctx, d, text)
 	if err != nil {
 		return err
 	}
@@ -162,7 +163,8 @@ func (c *commit) dropCopies(ctx context.Context) (err error) {
 // recover completes the commits that were decided before the archive was closed, and drops the remains of others.
 func (d *database) recover(ctx context.Context) error {
 	if !d.readOnly {
-		err := d.Exec(ctx, "CREATE TABLE IF NOT EXISTS "+commitsTable+" (design LowCardinality(String), subset String, commit Int64, tables Array(String)) "+
+		err := d.Exec(ctx, "CREATE TABLE IF NOT EXISTS "+commitsTable+
+			" (design LowCardinality(String), subset String, commit Int64, tables Array(String)) "+
 			"ENGINE = ReplacingMergeTree(commit) ORDER BY (design, subset) SETTINGS "+tableSettings)
 		if err != nil {
 			return err

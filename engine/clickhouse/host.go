@@ -155,7 +155,7 @@ func (s *librarySession) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// query is session.query.
+// query implements session.
 func (s *librarySession) query(ctx context.Context, text string, f func(proto.Results) error) error {
 	kind := byte('Q')                      // the library sends the complete reply at once
 	if strings.HasPrefix(text, "SELECT") { // only replies to SELECT can be streamed
@@ -184,7 +184,7 @@ func (s *librarySession) query(ctx context.Context, text string, f func(proto.Re
 	})
 }
 
-// insert is session.insert. Its frames are I (the statement), D (a block) and F (the end).
+// insert implements session. Its frames are I (the statement), D (a block) and F (the end).
 func (s *librarySession) insert(ctx context.Context, text string, columns proto.Input, next func() (bool, error)) error {
 	return s.run(ctx, text, func(text string) error {
 		err := s.send('I', []byte(text))

@@ -139,7 +139,8 @@ func (a *openArchive) replace(ctx context.Context, q sqlengine.Querier, subset s
 	if err := drop(); err != nil {
 		return err
 	}
-	create := "CREATE TABLE " + keyTable + " ENGINE = Memory AS SELECT " + sqlengine.ColumnList("", keys) + " FROM " + table + " LIMIT 0"
+	create := "CREATE TABLE " + keyTable + " ENGINE = Memory AS SELECT " + sqlengine.ColumnList("", keys) +
+		" FROM " + table + " LIMIT 0"
 	if err := a.db.Exec(ctx, create); err != nil {
 		return err
 	}

@@ -40,7 +40,8 @@ func (d *database) openOwn(ctx context.Context, keep bool) (*tables.Tables, erro
 	return &tables.Tables{
 		Load: o.load, Ask: o.ask,
 		Size: func(ctx context.Context) (int64, error) {
-			return sqlengine.QueryNumber(ctx, o, "SELECT sum(bytes_on_disk) FROM system.parts WHERE active AND database = '"+ownDatabase+"'")
+			text := "SELECT sum(bytes_on_disk) FROM system.parts WHERE active AND database = '" + ownDatabase + "'"
+			return sqlengine.QueryNumber(ctx, o, text)
 		},
 		Close: o.close,
 	}, nil
@@ -54,7 +55,8 @@ func (o *ownTables) load(ctx context.Context, t *tables.Table) error {
 	})
 	name := ident(t.Name)
 	for _, text := range []string{
-		"CREATE TABLE " + name + " (" + strings.Join(columns, ", ") + ") ENGINE = MergeTree ORDER BY tuple() SETTINGS " + tableSettings,
+		"CREATE TABLE " + name + " (" + strings.Join(columns, ", ") + ") ENGINE = MergeTree ORDER BY tuple() " +
+			"SETTINGS " + tableSettings,
 		"INSERT INTO " + name + " SELECT * FROM file(" + quote(t.Parquet) + ", Parquet)",
 		"OPTIMIZE TABLE " + name + " FINAL",
 	} {
@@ -132,8 +134,10 @@ type columnType struct {
 func columnReader(c proto.ColResult) func(i int) any {
 	for _, reader := range []func(c proto.ColResult) func(i int) any{
 		typedReader[string], typedReader[bool], typedReader[float64], typedReader[float32], typedReader[time.Time],
-		typedReader[int64], typedReader[int32], typedReader[int16], typedReader[int8], typedReader[uint64], typedReader[uint32], typedReader[uint16], typedReader[uint8],
-		typedReader[proto.Decimal32], typedReader[proto.Decimal64], typedReader[proto.Decimal128], typedReader[proto.Decimal256], typedReader[proto.Int128],
+		typedReader[int64], typedReader[int32], typedReader[int16], typedReader[int8],
+		typedReader[uint64], typedReader[uint32], typedReader[uint16], typedReader[uint8],
+		typedReader[proto.Decimal32], typedReader[proto.Decimal64], typedReader[proto.Decimal128],
+		typedReader[proto.Decimal256], typedReader[proto.Int128],
 		typedReader[[]byte], typedReader[[]string], typedReader[[]float64], typedReader[[]int64], typedReader[proto.Nothing],
 	} {
 		if cells := reader(c); cells != nil {
@@ -159,7 +163,8 @@ func typedReader[T any](c proto.ColResult) func(i int) any {
 	return nil
 }
 
-// decimalText returns a decimal, or an integer that no Go type can contain, as text. It returns other values unchanged.
+// decimalText returns a decimal, or an integer that no Go type can contain, as text. Values of other types are
+// unchanged.
 func decimalText(v any, scale int) any {
 	switch d := v.(type) {
 	case proto.Decimal32:

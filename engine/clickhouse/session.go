@@ -13,8 +13,8 @@ import (
 	"github.com/barograph/barograph/engine/sqlengine"
 )
 
-// session is a connection to ClickHouse. It runs one statement at a time. Rows travel in ClickHouse's blocks, which are
-// ordered by column.
+// session is a connection to ClickHouse. It runs one statement at a time. Rows travel in ClickHouse's blocks, which
+// contain the values column by column.
 type session interface {
 	// query passes each block of a reply to f. A block is valid until f returns.
 	query(ctx context.Context, text string, f func(proto.Results) error) error

@@ -109,7 +109,10 @@ func Run(ctx context.Context, p Program, into *run.Folder) (err error) {
 			err = errors.Join(err, closeIt())
 		}
 	}()
-	for _, step := range []func(ctx context.Context, work string) error{r.openAll, r.loadRecords, r.writeLayouts, r.createTables, r.runQueries} {
+	steps := []func(ctx context.Context, work string) error{
+		r.openAll, r.loadRecords, r.writeLayouts, r.createTables, r.runQueries,
+	}
+	for _, step := range steps {
 		if err := errors.Join(step(ctx, work), into.Save()); err != nil {
 			return err
 		}
