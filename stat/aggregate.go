@@ -9,31 +9,30 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Aggregate combines the partial sums of many records of one line type, as if they were one record
-// over all their pairs.
+// Aggregate combines the partial sums of many records of one line type into those of one record over all their pairs,
+// by METcalcpy's rules (agg_stat.py): it adds counts (total and similar columns, the cells of contingency tables, the
+// repeating columns), and averages means with the number of pairs as weight, Σ N·x / Σ N. plan.ruleOf has the
+// exceptions.
 //
-// It adds counts: total and similar columns, the cells of contingency tables, the repeating
-// columns. It averages means with the number of pairs as weight, Σ N·x / Σ N. plan.ruleOf chooses
-// that number, and handles the columns that are not means. This is METcalcpy's rule (agg_stat.py).
-//
-// A column that is missing (NaN) in any record with pairs is missing in the aggregate: a mean over
-// some of the pairs would not fit the other columns. A missing total makes every mean missing. A
-// record with total 0 has no pairs and changes nothing.
+// A column that is missing (NaN) in any record with pairs is missing in the aggregate: a mean over some of the pairs
+// would not fit the other columns. A missing total makes every mean missing. A record with total 0 has no pairs and
+// changes nothing.
 //
 // The zero value is not usable; call NewAggregate.
 type Aggregate struct {
 	plan    *plan
-	sum     []float64 // by slot, see plan.term
+	sums    []float64 // by slot, see plan.term
 	records int
 }
 
-// plan defines how each numeric column of a line type is aggregated.
+// plan defines how each numeric column of a line type is aggregated. A slot is a column's index in a record: first the
+// fixed columns, then the repeating ones. One more slot counts the records.
 type plan struct {
 	lineType     string
-	slots        map[string]int
-	rules        []rule // by slot: the fixed columns, then the repeating ones, last the number of records
-	fixedColumns int    // how many fixed columns there are
-	totalSlot    int    // slot of total; -1 = the type has none, and every record has weight 1
+	slots        map[string]int // by the name of a fixed column
+	rules        []rule         // by slot
+	fixedColumns int            // their number
+	totalSlot    int            // of the column total; -1 = the type has none, and every record has weight 1
 }
 
 // rule defines what is summed up for a column, and what the sum means.
@@ -49,13 +48,16 @@ const (
 	addValues        aggregation = iota
 	mean                         // Σ w·x / Σ w
 	rootOfMeanSquare             // √(Σ w·x² / Σ w): roots of means of squares
-	// 1 − Σ w·s / Σ w·r, where x = 1 − s/r for a score s and a reference's score r, hence r = s/(1−x)
+	// 1 − Σ w·s / Σ w·r for the skill score x = 1 − s/r of a score s and the reference's score r. A record contains x
+	// and s, hence r = s/(1−x).
 	skillScoreMean
-	constantValue // the same value in all records, or missing
+	constantValue // the value if it is the same in all records, else missing
 )
 
-// newPlan plans for records of width numbers: the fixed columns, then the repeating ones. equal
-// gives every record the same weight.
+// equalWeights as an argument of newPlan gives every record the same weight instead of its number of pairs.
+const equalWeights = true
+
+// newPlan returns the plan for records of width numbers. A width of 0 is that of the fixed columns.
 func newPlan(t *record.LineType, width int, equal bool) *plan {
 	p := &plan{lineType: t.Name, slots: map[string]int{}, totalSlot: -1, fixedColumns: t.NumCols()}
 	width = max(width, p.fixedColumns)
@@ -74,7 +76,7 @@ func newPlan(t *record.LineType, width int, equal bool) *plan {
 		}
 		r := p.ruleOf(t, &c)
 		if equal || r.weight < 0 {
-			r.weight = width
+			r.weight = width // the slot that counts the records
 		}
 		p.rules[c.Slot] = r
 	}
@@ -86,7 +88,8 @@ func newPlan(t *record.LineType, width int, equal bool) *plan {
 	return p
 }
 
-// ruleOf corresponds to METcalcpy's _prepare_…_data.
+// ruleOf returns the rule of a column, as METcalcpy's functions _prepare_…_data implement it. A weight of -1 = the
+// number of records.
 func (p *plan) ruleOf(t *record.LineType, c *record.Column) rule {
 	slot := func(name string) int {
 		if s, ok := p.slots[name]; ok {
@@ -99,8 +102,7 @@ func (p *plan) ruleOf(t *record.LineType, c *record.Column) rule {
 	case c.Name == "ec_value" || c.Name == "bin_size" || t.Group != nil && c.Name == t.Group.Count:
 		r.method = constantValue
 	case c.Kind == record.Count || slices.Contains(cellColumns, c.Name):
-		// Cells of a contingency table are added, although they are not a
-		// Count: cells computed from VSDB's rates may be fractional.
+		// Cells of a contingency table are no record.Count, because those computed from VSDB's rates may be fractional.
 		r.method = addValues
 	case strings.HasPrefix(c.Name, "dir_") || strings.HasPrefix(c.Name, "dira_"):
 		r.weight = slot("total_dir")
@@ -118,7 +120,7 @@ func (p *plan) ruleOf(t *record.LineType, c *record.Column) rule {
 	return r
 }
 
-// term is a record's summand for a slot.
+// term returns what a record adds to the sum of slot k: its value, or for means its value times its weight.
 func (p *plan) term(row []float64, k int) float64 {
 	if k == len(row) {
 		return 1
@@ -132,7 +134,7 @@ func (p *plan) term(row []float64, k int) float64 {
 	case r.method == addValues || r.method == constantValue:
 		return x
 	case w == 0:
-		return 0 // without pairs, the mean may have any value, even NA
+		return 0 // the mean over no pairs may have any value, even NA
 	case r.method == mean:
 		return w * x
 	case r.method == rootOfMeanSquare:
@@ -140,10 +142,10 @@ func (p *plan) term(row []float64, k int) float64 {
 	case r.method == skillScoreMean && x == 1 && row[r.score] == 0:
 		return 0 // a perfect score does not determine the reference's score
 	}
-	return w * row[r.score] / (1 - x)
+	return w * row[r.score] / (1 - x) // skillScoreMean: w·r
 }
 
-// value is the aggregated column of a slot; NaN or infinite if it is undefined.
+// value returns the aggregated column of a slot, NaN or infinite if it is undefined.
 func (p *plan) value(sums []float64, k int) float64 {
 	switch r := &p.rules[k]; r.method {
 	case mean:
@@ -157,15 +159,15 @@ func (p *plan) value(sums []float64, k int) float64 {
 }
 
 // NewAggregate returns an empty aggregate for records of type t.
-func NewAggregate(t *record.LineType) *Aggregate { return newPlan(t, 0, false).newAggregate() }
+func NewAggregate(t *record.LineType) *Aggregate { return newPlan(t, 0, !equalWeights).newAggregate() }
 
 func (p *plan) newAggregate() *Aggregate {
-	return &Aggregate{plan: p, sum: make([]float64, len(p.rules))}
+	return &Aggregate{plan: p, sums: make([]float64, len(p.rules))}
 }
 
 // Reset empties a.
 func (a *Aggregate) Reset() {
-	clear(a.sum)
+	clear(a.sums)
 	a.records = 0
 }
 
@@ -179,37 +181,37 @@ func (a *Aggregate) Add(columns []float64) {
 		switch r := &p.rules[k]; {
 		case r.method == constantValue:
 			if a.records == 1 {
-				a.sum[k] = columns[k]
-			} else if a.sum[k] != columns[k] {
-				a.sum[k] = math.NaN()
+				a.sums[k] = columns[k]
+			} else if a.sums[k] != columns[k] {
+				a.sums[k] = math.NaN()
 			}
 		case empty:
 		case r.method == addValues:
-			a.sum[k] += columns[k]
-		case r.method == mean && r.weight < last: // same as term, without a call
+			a.sums[k] += columns[k]
+		case r.method == mean && r.weight < last: // the same as term, without a call
 			if w := columns[r.weight]; w != 0 {
-				a.sum[k] += w * columns[k]
+				a.sums[k] += w * columns[k]
 			}
 		default:
-			a.sum[k] += p.term(columns, k)
+			a.sums[k] += p.term(columns, k)
 		}
 	}
 	if !empty {
-		a.sum[last]++
+		a.sums[last]++
 	}
 }
 
 // Merge adds the records of another aggregate of the same line type.
-func (a *Aggregate) Merge(o *Aggregate) {
-	for k := range a.sum {
+func (a *Aggregate) Merge(other *Aggregate) {
+	for k := range a.sums {
 		switch {
 		case a.plan.rules[k].method != constantValue || a.records == 0:
-			a.sum[k] += o.sum[k]
-		case o.records > 0 && a.sum[k] != o.sum[k]:
-			a.sum[k] = math.NaN()
+			a.sums[k] += other.sums[k]
+		case other.records > 0 && a.sums[k] != other.sums[k]:
+			a.sums[k] = math.NaN()
 		}
 	}
-	a.records += o.records
+	a.records += other.records
 }
 
 // Column returns an aggregated column by METviewer's name; false if it is missing or the line type
@@ -219,7 +221,7 @@ func (a *Aggregate) Column(name string) (float64, bool) {
 	if !ok || a.records == 0 {
 		return 0, false
 	}
-	x := a.plan.value(a.sum, slot)
+	x := a.plan.value(a.sums, slot)
 	return x, !math.IsNaN(x) && !math.IsInf(x, 0)
 }
 
@@ -236,21 +238,21 @@ func (a *Aggregate) Stat(name string) (value float64, ok bool, err error) {
 
 // Eval computes s, which must be a statistic of the aggregate's line type.
 func (a *Aggregate) Eval(s *Stat) (float64, bool) {
-	return a.plan.eval(s, a.plan.neededSlots(s), a.sum, nil)
+	return a.plan.eval(s, a.plan.neededSlots(s), a.sums, nil)
 }
 
-// eval computes s from sums; v is a buffer for the columns that it needs.
-func (p *plan) eval(s *Stat, needs []int, sums, v []float64) (float64, bool) {
+// eval computes s from sums. slots are those of the columns that s needs, v is a buffer for their values.
+func (p *plan) eval(s *Stat, slots []int, sums, v []float64) (float64, bool) {
 	if sums[len(sums)-1] == 0 {
 		return 0, false // no record has pairs
 	}
-	for _, k := range needs {
+	for _, k := range slots {
 		v = append(v, p.value(sums, k))
 	}
 	return s.Eval(v)
 }
 
-// neededSlots returns the slots of the columns that s takes.
+// neededSlots returns the slots of the columns that s needs.
 func (p *plan) neededSlots(s *Stat) (slots []int) {
 	for _, need := range s.Needs {
 		if need == Repeats {
@@ -264,20 +266,19 @@ func (p *plan) neededSlots(s *Stat) (slots []int) {
 	return slots
 }
 
-// check returns an error for a statistic that does not belong to the line type.
+// check returns an error for a statistic that cannot be computed from the line type.
 func (p *plan) check(s *Stat) error {
-	if s.LineType == p.lineType {
-		for _, need := range s.Needs {
-			if _, ok := p.slots[need]; !ok && need != Repeats {
-				return &fault.Error{
-					Setting: "statistic", Problem: s.Name + " needs column " + need + ", which " + p.lineType + " does not have",
-				}
-			}
+	if s.LineType != p.lineType {
+		return &fault.Error{
+			Setting: "statistic", Problem: s.Name + " is a statistic of " + s.LineType + ", not of " + p.lineType,
+			Cure: "query records of that line type",
 		}
-		return nil
 	}
-	return &fault.Error{
-		Setting: "statistic", Problem: s.Name + " is a statistic of " + s.LineType + ", not of " + p.lineType,
-		Cure: "query records of that line type",
+	for _, column := range s.Needs {
+		if _, ok := p.slots[column]; !ok && column != Repeats {
+			problem := s.Name + " needs column " + column + ", which " + p.lineType + " does not have"
+			return &fault.Error{Setting: "statistic", Problem: problem}
+		}
 	}
+	return nil
 }

@@ -22,18 +22,17 @@ type Bootstrap struct {
 	Confidence float64 // in (0, 1); 0 = 0.95
 	Seed       uint64
 	Workers    int // goroutines; 0 = as many as there are processors
-	// Block is the number of consecutive records that are drawn together, because records that
-	// follow each other in time are not independent. The first record follows the last one. 0 =
-	// ⌊√n⌋, as in METviewer with circular_block_bootstrap; 1 = single records, as in METviewer
-	// without it.
+	// Block is the number of consecutive records that are drawn together, because records that follow each other in
+	// time are not independent. The first record follows the last one. 0 = ⌊√n⌋, as in METviewer with
+	// circular_block_bootstrap; 1 = single records, as in METviewer without that setting.
 	Block  int
 	Method IntervalMethod
 }
 
-// IntervalMethod is how the limits are computed from the replicates.
+// IntervalMethod computes the limits of an interval from the replicates.
 type IntervalMethod uint8
 
-// The kinds, METviewer's boot_ci.
+// The methods, with METviewer's names of them in boot_ci.
 const (
 	Percentile IntervalMethod = iota // perc: the replicates' quantiles
 	Pivotal                          // pivotal: 2·value − quantile
@@ -48,27 +47,25 @@ type Interval struct {
 	Undefined int     // replicates with an undefined statistic, which are skipped
 }
 
-// Series are records whose statistic is computed: the numeric columns of a type by slot and then by
-// row, as Summarize takes them.
+// Series are records whose statistic is computed. Cols are their numeric columns, see Summarize.
 type Series struct {
 	Stat *Stat
 	Type *record.LineType
 	Cols [][]float64
 }
 
-// sampledRecords contains the terms that the replicates add up: for each record, one row with the terms of
-// the columns that the statistic needs, and of their weights and scores.
+// sampledRecords are the records of a series, as resampling needs them: the terms that replicates add up.
 type sampledRecords struct {
 	stat    *Stat
 	plan    *plan
-	needs   []int
-	slots   []int // of a row
-	terms   []float64
-	records int // records
+	needs   []int     // the slots that stat needs
+	slots   []int     // needs, and the slots of their weights and scores
+	terms   []float64 // by record, and then by slot in slots
+	records int
 }
 
-// Interval computes s of the records in cols and its confidence interval. ok is false if the
-// records, or more than half of the replicates, do not define s.
+// Interval computes s of the records in cols and its confidence interval. ok is false if the records, or more than half
+// of the replicates, do not define s.
 func (b Bootstrap) Interval(s *Stat, t *record.LineType, cols [][]float64) (iv Interval, ok bool, err error) {
 	return b.interval(func(v []float64) float64 { return v[0] }, Series{s, t, cols})
 }
@@ -80,7 +77,7 @@ func (b Bootstrap) Difference(op Operation, one, other Series) (iv Interval, ok 
 	return b.interval(func(v []float64) float64 { return op.Apply(v[0], v[1]) }, one, other)
 }
 
-// interval computes the interval of f of the series' statistics.
+// interval computes the interval of f, a function of the series' statistics.
 func (b Bootstrap) interval(f func(v []float64) float64, series ...Series) (iv Interval, ok bool, err error) {
 	iv = Interval{Low: math.NaN(), High: math.NaN()}
 	values, samples, err := b.resample(f, &iv, series)
@@ -110,16 +107,16 @@ func (b Bootstrap) confidence() float64 {
 	return b.Confidence
 }
 
-// block is the length of blocks for n records.
-func (b Bootstrap) block(n int) int {
+// block returns the length of the blocks.
+func (b Bootstrap) block(records int) int {
 	if b.Block > 0 {
 		return b.Block
 	}
-	return max(1, int(math.Sqrt(float64(n))))
+	return max(1, int(math.Sqrt(float64(records))))
 }
 
-// resample sets the value and the number of undefined replicates of iv. It returns the defined
-// replicates, sorted; none if the records or more than half of the replicates do not define f.
+// resample sets Value and Undefined of iv. It returns the defined replicates, sorted; none if the records or more than
+// half of the replicates do not define f.
 func (b Bootstrap) resample(f func(v []float64) float64, iv *Interval, series []Series) ([]float64, []*sampledRecords, error) {
 	samples := make([]*sampledRecords, len(series))
 	v := make([]float64, len(series))
@@ -129,9 +126,10 @@ func (b Bootstrap) resample(f func(v []float64) float64, iv *Interval, series []
 		if v[i], ok, err = Summarize(Overall, s.Stat, s.Type, s.Cols); err != nil || !ok {
 			return nil, nil, err
 		}
-		samples[i] = newSampledRecords(newPlan(s.Type, len(s.Cols), false), s.Stat, s.Cols)
+		samples[i] = newSampledRecords(newPlan(s.Type, len(s.Cols), !equalWeights), s.Stat, s.Cols)
 		if samples[i].records != samples[0].records {
-			return nil, nil, &fault.Error{Setting: "difference", Problem: "the series have different numbers of records", Cure: "equalize events"}
+			problem := "the series have different numbers of records"
+			return nil, nil, &fault.Error{Setting: "difference", Problem: problem, Cure: "equalize events"}
 		}
 	}
 	if b.Replicates <= 0 {
@@ -147,28 +145,30 @@ func (b Bootstrap) resample(f func(v []float64) float64, iv *Interval, series []
 	return values, samples, nil
 }
 
-// correctTails moves two tails by BCa's bias and acceleration.
-func correctTails(low, high, value float64, sorted, without []float64) (float64, float64) {
-	at, _ := slices.BinarySearch(sorted, value)
-	bias := normalQuantile((float64(at) + 0.5) / float64(len(sorted)+1)) // always finite
-	mean, _ := weightedMean(without, nil)
+// correctTails corrects two tail probabilities by BCa's bias and acceleration. value is the statistic, replicates are
+// sorted, jackknifed are the statistics from jackknife.
+func correctTails(low, high, value float64, replicates, jackknifed []float64) (float64, float64) {
+	below, _ := slices.BinarySearch(replicates, value)
+	// Half a replicate is added at each end, because the quantile must be finite.
+	bias := normalQuantile((float64(below) + 0.5) / float64(len(replicates)+1))
+	mean, _ := weightedMean(jackknifed, nil)
 	square, cube := 0.0, 0.0
-	for _, v := range without {
+	for _, v := range jackknifed {
 		d := mean - v
 		square, cube = square+d*d, cube+d*d*d
 	}
 	acceleration, _ := div(cube, 6*math.Pow(square, 1.5))
-	moved := func(tail float64) float64 {
+	correct := func(tail float64) float64 {
 		z := bias + normalQuantile(tail)
 		return math.Erfc(-(bias+z/(1-acceleration*z))/math.Sqrt2) / 2
 	}
-	return moved(low), moved(high)
+	return correct(low), correct(high)
 }
 
-// normalQuantile is the quantile of the standard normal distribution.
+// normalQuantile returns the quantile of the standard normal distribution.
 func normalQuantile(p float64) float64 { return math.Sqrt2 * math.Erfinv(2*p-1) }
 
-// newSampledRecords extracts the records' terms. Records without pairs add nothing.
+// newSampledRecords extracts the terms of the records. Records without pairs add nothing.
 func newSampledRecords(p *plan, s *Stat, cols [][]float64) *sampledRecords {
 	sm := &sampledRecords{stat: s, plan: p, needs: p.neededSlots(s)}
 	sm.slots = append(slices.Clone(sm.needs), len(p.rules)-1)
@@ -219,21 +219,21 @@ func (b Bootstrap) replicates(f func(v []float64) float64, samples []*sampledRec
 	return values
 }
 
-// jackknife returns f of the records without each block in turn.
+// jackknife returns f of all records except one block, for each block in turn.
 func (b Bootstrap) jackknife(f func(v []float64) float64, samples []*sampledRecords) (values []float64) {
 	n, draw := samples[0].records, newDraw(f, samples)
 	block := b.block(n)
-	for at := 0; at < n; at += block {
-		gone := min(block, n-at)
-		if v := draw([]int{(at + gone) % n}, n-gone, n-gone); !math.IsNaN(v) {
+	for start := 0; start < n; start += block {
+		omitted := min(block, n-start)
+		if v := draw([]int{(start + omitted) % n}, n-omitted, n-omitted); !math.IsNaN(v) {
 			values = append(values, v)
 		}
 	}
 	return values
 }
 
-// newDraw returns a function, for one goroutine, that computes f of count records: consecutive
-// blocks, each beginning at one of starts and continuing after the last record with the first.
+// newDraw returns a function, for one goroutine, that computes f of count records. They are consecutive blocks, each of
+// which starts at one of starts and continues after the last record with the first.
 func newDraw(f func(v []float64) float64, samples []*sampledRecords) func(starts []int, block, count int) float64 {
 	buffers := make([][]float64, len(samples))
 	v := make([]float64, len(samples))
@@ -248,28 +248,28 @@ func newDraw(f func(v []float64) float64, samples []*sampledRecords) func(starts
 	}
 }
 
-// statistic sums up blocks of records and computes the statistic.
-func (sm *sampledRecords) statistic(room []float64, starts []int, block, count int) float64 {
+// statistic computes the statistic of count records in blocks, see newDraw.
+func (sm *sampledRecords) statistic(buffer []float64, starts []int, block, count int) float64 {
 	all, width := len(sm.plan.rules), len(sm.slots)
-	sums := room[all : all+width]
+	sums := buffer[all : all+width]
 	clear(sums)
-	for i, at := range starts {
+	for i, row := range starts {
 		for range min(block, count-i*block) {
-			for k, x := range sm.terms[at*width : (at+1)*width] {
+			for k, x := range sm.terms[row*width : (row+1)*width] {
 				sums[k] += x
 			}
-			if at++; at == sm.records {
-				at = 0
+			if row++; row == sm.records {
+				row = 0
 			}
 		}
 	}
 	for k, slot := range sm.slots {
-		room[slot] = sums[k]
+		buffer[slot] = sums[k]
 		if sm.plan.rules[slot].method == constantValue {
-			room[slot] = sm.terms[k] // Summarize has seen that all are the same
+			buffer[slot] = sm.terms[k] // Summarize has checked that all are the same
 		}
 	}
-	v, ok := sm.plan.eval(sm.stat, sm.needs, room[:all], room[all+width:all+width])
+	v, ok := sm.plan.eval(sm.stat, sm.needs, buffer[:all], buffer[all+width:all+width])
 	if !ok {
 		return math.NaN()
 	}

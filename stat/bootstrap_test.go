@@ -94,7 +94,7 @@ func TestIntervalCoversTheTruth(t *testing.T) {
 func TestIntervalHasItsLevel(t *testing.T) {
 	cols := columnsOf(rand.New(rand.NewPCG(21, 22)), 200)
 	lt, s := lineType(t, "SL1L2"), statOf(t, "SL1L2", "ME")
-	others := Bootstrap{Seed: 99, Replicates: 4000, Block: 1}.replicates(firstOf, []*sampledRecords{newSampledRecords(newPlan(lt, 0, false), s, cols)})
+	others := Bootstrap{Seed: 99, Replicates: 4000, Block: 1}.replicates(firstOf, []*sampledRecords{newSampledRecords(newPlan(lt, 0, !equalWeights), s, cols)})
 	for _, level := range []float64{0, 0.9, 0.95} {
 		iv, ok, err := Bootstrap{Seed: 1, Replicates: 4000, Confidence: level, Block: 1}.Interval(s, lt, cols)
 		if !ok || err != nil {
@@ -120,7 +120,7 @@ func TestIntervalHasItsLevel(t *testing.T) {
 func TestBlocksGoRoundTheCircle(t *testing.T) {
 	cols := columnsOf(rand.New(rand.NewPCG(31, 32)), 37)
 	lt, s := lineType(t, "SL1L2"), statOf(t, "SL1L2", "ME")
-	for _, v := range (Bootstrap{Seed: 1, Replicates: 100, Block: 37}).replicates(firstOf, []*sampledRecords{newSampledRecords(newPlan(lt, 0, false), s, cols)}) {
+	for _, v := range (Bootstrap{Seed: 1, Replicates: 100, Block: 37}).replicates(firstOf, []*sampledRecords{newSampledRecords(newPlan(lt, 0, !equalWeights), s, cols)}) {
 		if want, _, _ := Summarize(Overall, s, lt, cols); !near(v, want, 1e-12) {
 			t.Fatalf("a whole circle gives %v, not %v", v, want)
 		}

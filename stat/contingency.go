@@ -8,12 +8,11 @@ import (
 
 const fromCTC = "METcalcpy util/ctc_statistics.py calculate_"
 
-// cellColumns are the cells of a contingency table: a hits, b false alarms, c misses,
-// d correct negatives.
+// cellColumns are the cells of a contingency table: a hits, b false alarms, c misses, d correct negatives.
 var cellColumns = []string{"fy_oy", "fy_on", "fn_oy", "fn_on"} //nolint:gochecknoglobals // a constant
 
-// contingencyStats are computed from CTC lines. n is the total of the lines, which may differ from
-// a+b+c+d because METdbLoad rounds VSDB's cells.
+// contingencyStats are computed from CTC lines. n is the total of the lines, which may differ from a+b+c+d because
+// METdbLoad rounds VSDB's cells.
 var contingencyStats = append([]Stat{ //nolint:gochecknoglobals // a constant table
 	contingencyStat("BASER", "base rate, (a+c)/n", func(a, _, c, _, n float64) (float64, bool) { return div(a+c, n) }),
 	contingencyStat("FMEAN", "forecast mean, (a+b)/n", func(a, b, _, _, n float64) (float64, bool) { return div(a+b, n) }),
@@ -43,7 +42,7 @@ var contingencyStats = append([]Stat{ //nolint:gochecknoglobals // a constant ta
 		Name: "HSS_EC", LineType: "CTC", Needs: columns("fy_oy fn_on total ec_value"), Unit: UnitOne,
 		Func:    func(v []float64) (float64, bool) { return div(v[0]+v[1]-v[3]*v[2], v[2]-v[3]*v[2]) },
 		Summary: "Heidke skill score against a chance of ec_value, (a+d−ec·n)/(n−ec·n)",
-		Source:  "MET User's Guide appendix C, HSS_EC; METcalcpy has it for MCTC alone",
+		Source:  "MET User's Guide appendix C, HSS_EC; METcalcpy computes it only from MCTC",
 	},
 	columnStat("CTC", "FY_OY", "", UnitOne, "hits, a", fromCTC+"ctc_fy_oy"),
 	columnStat("CTC", "FY_ON", "", UnitOne, "false alarms, b", fromCTC+"ctc_fy_on"),
@@ -51,12 +50,12 @@ var contingencyStats = append([]Stat{ //nolint:gochecknoglobals // a constant ta
 	columnStat("CTC", "FN_ON", "", UnitOne, "correct negatives, d", fromCTC+"ctc_fn_on"),
 }, pairCount("CTC"))
 
-// neighborhoodCounts are computed from NBRCTC lines.
+// neighborhoodCounts are the statistics of contingency tables that are computed from NBRCTC lines.
 var neighborhoodCounts = append(forLineType( //nolint:gochecknoglobals // a constant table
 	"NBRCTC", "BASER FMEAN ACC FBIAS PODY PODN POFD FAR CSI GSS HK HSS ODDS", "METcalcpy util/nbrctc_statistics.py", "", "", contingencyStats,
 ), pairCount("NBRCTC"))
 
-// contingencyStat makes a row of the table from a function of a, b, c, d, n.
+// contingencyStat returns a row of the table from a function of a, b, c, d, n.
 func contingencyStat(name, summary string, f func(a, b, c, d, n float64) (float64, bool)) Stat {
 	return Stat{
 		Name: name, LineType: "CTC", Needs: append(slices.Clip(cellColumns), "total"), Unit: UnitOne, Summary: summary,
@@ -111,8 +110,8 @@ func symmetricExtremeDependency(a, b, c, _, n float64) (float64, bool) {
 	return (math.Log((a+b)/n)+math.Log((a+c)/n))/math.Log(a/n) - 1, true
 }
 
-// logRates are ln POFD, ln PODY and the logarithms of their complements. The logarithm of a complement
-// is -Inf if the rate is 1.
+// logRates returns the logarithms of POFD, PODY and their complements. The logarithm of a complement is -Inf if the
+// rate is 1.
 func logRates(a, b, c, d float64) (lnF, lnH, lnNotF, lnNotH float64, ok bool) {
 	if a <= 0 || b <= 0 {
 		return 0, 0, 0, 0, false
@@ -148,14 +147,14 @@ func biasAdjustedGilbert(a, b, c, _, n float64) (float64, bool) {
 		return 0, false
 	}
 	observed := a + c
-	lf := math.Log(observed / c)
-	hits := observed - b/lf*lambertW(observed/b*lf)
+	logRatio := math.Log(observed / c)
+	hits := observed - b/logRatio*lambertW(observed/b*logRatio)
 	chance := observed * observed / n
 	return div(hits-chance, 2*observed-hits-chance)
 }
 
-// lambertW is the principal branch of Lambert's W, the w with w·eʷ = x, for
-// x ≥ 0, by Halley's iteration; it converges cubically from ln(1+x).
+// lambertW is the principal branch of Lambert's W, the w with w·eʷ = x, for x ≥ 0. Halley's iteration converges
+// cubically from ln(1+x).
 func lambertW(x float64) float64 {
 	w := math.Log1p(x)
 	for range 32 {

@@ -1,15 +1,18 @@
-// Package stat computes verification statistics (ME, RMSE, ACC, CSI and so on) from partial sums
-// and contingency counts.
+// Package stat computes verification statistics (ME, RMSE, ACC, CSI and so on) from partial sums and contingency
+// counts.
 //
-// Its input is the numeric columns of records of one line type, and its output is numbers. It does
-// not depend on files or databases.
+// Its input is the numeric columns of records of one line type, and its output is numbers. It does not depend on files
+// or databases.
 //
-// Aggregate first combines records: it adds counts, and averages means with the number of pairs as
-// weight. A statistic is then computed from the aggregated columns, as METviewer does. Table lists
-// every statistic with the source of its formula; code that prints or draws statistics iterates
-// over that table.
+// Aggregate first combines records: it adds counts, and averages means with the number of pairs as weight. A statistic
+// is then computed from the aggregated columns, as METviewer does. Table lists every statistic with the source of its
+// formula; code that prints or draws statistics iterates over that table. Summarize also computes means and medians of
+// the records' own statistics.
 //
-// If the inputs do not define a statistic (a division by zero, a variance that rounding made
-// negative, a missing column), the result has ok == false. No function of this package returns NaN
-// or an infinity with ok == true.
+// Around the table are confidence intervals (Bootstrap), curves derived from two others (Operation, Equivalent), box
+// plots (BoxOf), tests of revisions (RevisionsOf), and statistics that a record already contains (Finished), among them
+// those of MODE's and MTD's objects.
+//
+// If the inputs do not define a statistic (a division by zero, a variance that rounding made negative, a missing
+// column), the result has ok == false. A value with ok == true is finite. Functions without ok return NaN.
 package stat

@@ -31,7 +31,7 @@ var ensembleStats = []Stat{ //nolint:gochecknoglobals // a constant table
 	ensembleStat("MAE_OERR", "MAE with observation error"),
 	ensembleStat("RMSE_OERR", "RMSE with observation error"),
 	ensembleStat("SPREAD_OERR", "spread with observation error"),
-	ensembleStat("SPREAD_PLUS_OERR", "spread and observation error together; METcalcpy takes SPREAD_OERR's column"),
+	ensembleStat("SPREAD_PLUS_OERR", "spread and observation error together; METcalcpy computes it from SPREAD_OERR's column"),
 	ensembleStat("N_GE_OBS", "members at or above the observation"),
 	ensembleStat("ME_GE_OBS", "mean error of the members at or above the observation"),
 	ensembleStat("N_LT_OBS", "members below the observation"),
@@ -43,7 +43,7 @@ var ensembleStats = []Stat{ //nolint:gochecknoglobals // a constant table
 	pairCount("ECNT"),
 }
 
-// ensembleStat is a column of ECNT that is aggregated as it is.
+// ensembleStat returns a statistic that is an aggregated column of ECNT.
 func ensembleStat(name, summary string) Stat {
 	unit := UnitVariable
 	if strings.HasPrefix(name, "N_") || name == "IGN" {
@@ -52,12 +52,13 @@ func ensembleStat(name, summary string) Stat {
 	return columnStat("ECNT", name, "", unit, summary, fromECNT+strings.ToLower(name))
 }
 
-// oneMinusRatio takes a score and the reference's score.
+// oneMinusRatio returns a skill score. needs are the columns of a score and of the reference's score.
 func oneMinusRatio(lineType, name, needs, summary, source string) Stat {
-	return Stat{Name: name, LineType: lineType, Needs: columns(needs), Unit: UnitOne, Summary: summary, Source: source, Func: func(v []float64) (float64, bool) {
+	skill := func(v []float64) (float64, bool) {
 		r, ok := div(v[0], v[1])
 		return 1 - r, ok
-	}}
+	}
+	return Stat{Name: name, LineType: lineType, Needs: columns(needs), Unit: UnitOne, Summary: summary, Source: source, Func: skill}
 }
 
 // rankedStats are computed from RPS lines.

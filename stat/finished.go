@@ -1,15 +1,16 @@
 package stat
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/record"
 )
 
-// finishedTypes lists the line types in which METviewer looks for a statistic that is not
-// aggregated, by a prefix of its name, which is removed (MVUtil.java, buildPlotSql). For GRAD and
-// SSIDX, METviewer's own query fails: it looks for S1 in CNT, and for SS_INDEX nowhere.
+// finishedTypes lists the line types in which METviewer looks for a finished statistic, by a prefix of its name, which
+// is removed (MVUtil.java, buildPlotSql). For GRAD and SSIDX, METviewer's own query fails: it looks for S1 in CNT, and
+// for SS_INDEX nowhere.
 var finishedTypes = []struct{ prefix, lineType string }{ //nolint:gochecknoglobals // a constant table
 	{"NBR_CNT_", "NBRCNT"},
 	{"NBR_CTC_", "NBRCTC"},
@@ -45,28 +46,24 @@ var finishedTypes = []struct{ prefix, lineType string }{ //nolint:gochecknogloba
 	{"", "TCMPR"},
 }
 
-// columnOfName are the names that differ from their column's.
+// columnOfName has the columns of statistics whose name differs from the column's.
 var columnOfName = map[string]string{ //nolint:gochecknoglobals // a constant table
 	"IQR": "eiqr", "ANOM_CORR_RAW": "anom_corr_uncntr", "BCRMSE": "bcmse", "MPR_CLIMO": "obs_climo_mean",
 }
 
-// Finished finds a statistic that a line type contains in a column, by METviewer's name: rmse of
-// CNT for RMSE, fss of NBRCNT for NBR_FSS. The columns of its limits, if there are any, have the
-// suffixes _ncl, _ncu, _bcl and _bcu.
+// Finished finds a finished statistic by METviewer's name: one that a record contains in a column and that is not
+// aggregated, such as rmse of CNT for RMSE, or fss of NBRCNT for NBR_FSS. The columns of its limits, if there are any,
+// have the suffixes _ncl, _ncu, _bcl and _bcu.
 func Finished(name string) (Stat, error) {
 	name = strings.ToUpper(name)
 	if s, ok := findObjectStat(name); ok {
 		return s, nil
 	}
 	for _, f := range finishedTypes {
-		rest, ok := strings.CutPrefix(name, f.prefix)
+		bare, hasPrefix := strings.CutPrefix(name, f.prefix)
 		t, _ := record.TypeByName(f.lineType)
-		column := strings.ToLower(rest)
-		if other := columnOfName[name]; other != "" {
-			column = other
-		}
-		c, has := t.Column(column)
-		if !ok || !has || c.Kind == record.Text {
+		c, ok := t.Column(cmp.Or(columnOfName[name], strings.ToLower(bare)))
+		if !hasPrefix || !ok || c.Kind == record.Text {
 			continue
 		}
 		s := columnStat(t.Name, name, c.Name, "", "as the file has it", "")
@@ -75,15 +72,16 @@ func Finished(name string) (Stat, error) {
 		}
 		return s, nil
 	}
-	return Stat{}, &fault.Error{Setting: "statistic " + name, Problem: "is not in any supported line type", Cure: "see `barograph list linetypes`, or aggregate"}
+	problem, cure := "is not in any supported line type", "see `barograph list linetypes`, or aggregate"
+	return Stat{}, &fault.Error{Setting: "statistic " + name, Problem: problem, Cure: cure}
 }
 
-// Limits returns the columns of a finished statistic's limits, of MET's kind n (normal) or b
-// (bootstrap); false if the line type has none.
+// Limits returns the columns of a finished statistic's limits. kind is MET's letter: n for normal limits, b for those
+// of the bootstrap. ok is false if the line type has none.
 func (s *Stat) Limits(kind byte) (low, high string, ok bool) {
 	t, _ := record.TypeByName(s.LineType)
 	low, high = s.Needs[0]+"_"+string(kind)+"cl", s.Needs[0]+"_"+string(kind)+"cu"
 	_, ok = t.Column(low)
-	_, also := t.Column(high)
-	return low, high, ok && also
+	_, hasHigh := t.Column(high)
+	return low, high, ok && hasHigh
 }

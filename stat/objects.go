@@ -11,9 +11,10 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// The names of METviewer's statistics of objects (MVUtil.java, METcalcpy util/mode_ratio_statistics.py). Letters
-// after the name select the objects: F (forecast), O (observed), A (all) or D (difference of F and O); S (simple),
-// C (clusters) or A; M (matched), U (unmatched) or A.
+// The names of METviewer's statistics of the objects of MODE (Method for Object-Based Diagnostic Evaluation) and MTD
+// (MODE Time Domain): MVUtil.java, METcalcpy util/mode_ratio_statistics.py. Letters after the name select the objects:
+// F (forecast), O (observed), A (all) or D (difference of F and O); S (simple), C (clusters) or A; M (matched),
+// U (unmatched) or A.
 var (
 	objectRatio  = regexp.MustCompile(`^(?:([23])D_)?(RATIO|AREARAT|VOLRAT)_([FOA][SCA][MUA])_([FOA][SCA][MUA])$`)
 	objectScore  = regexp.MustCompile(`^(?:([23])D_)?OBJ([AV]?)(HITS|MISSES|FAS|CSI|PODY|FAR)$`)
@@ -21,27 +22,29 @@ var (
 	objectPair   = regexp.MustCompile(`^(?:(3)D_)?(.+)_([SCA][MUA])$`)
 )
 
-// modeNames maps METviewer's names to MODE's columns. For MTD, they equal the columns' names.
+// modeNames maps METviewer's names to MODE's columns. For MTD, METviewer uses the columns' names.
 var modeNames = map[string]string{ //nolint:gochecknoglobals // a constant table
-	"CENTX": "centroid_x", "CENTY": "centroid_y", "CENTLAT": "centroid_lat", "CENTLON": "centroid_lon", "AXAVG": "axis_ang", "LEN": "length",
-	"WID": "width", "AREA": "area", "AREATHR": "area_thresh", "CURV": "curvature", "CURVX": "curvature_x", "CURVY": "curvature_y", "CPLX": "complexity",
-	"INT10": "intensity_10", "INT25": "intensity_25", "INT50": "intensity_50", "INT75": "intensity_75", "INT90": "intensity_90", "INTN": "intensity_nn",
-	"INTSUM": "intensity_sum", "CENTDIST": "centroid_dist", "BOUNDDIST": "boundary_dist", "HULLDIST": "convex_hull_dist", "ANGLEDIFF": "angle_diff",
-	"AREARATIO": "area_ratio", "INTAREA": "intersection_area", "UNIONAREA": "union_area", "SYMDIFF": "symmetric_diff",
-	"INTOVERAREA": "intersection_over_area", "CMPLXRATIO": "complexity_ratio", "PERCINTRATIO": "percentile_intensity_ratio", "INT": "interest",
-	"ASPECTDIFF": "aspect_diff", "CURVATURERATIO": "curvature_ratio",
+	"CENTX": "centroid_x", "CENTY": "centroid_y", "CENTLAT": "centroid_lat", "CENTLON": "centroid_lon",
+	"AXAVG": "axis_ang", "LEN": "length", "WID": "width", "AREA": "area", "AREATHR": "area_thresh", "CURV": "curvature",
+	"CURVX": "curvature_x", "CURVY": "curvature_y", "CPLX": "complexity", "INT10": "intensity_10",
+	"INT25": "intensity_25", "INT50": "intensity_50", "INT75": "intensity_75", "INT90": "intensity_90",
+	"INTN": "intensity_nn", "INTSUM": "intensity_sum", "CENTDIST": "centroid_dist", "BOUNDDIST": "boundary_dist",
+	"HULLDIST": "convex_hull_dist", "ANGLEDIFF": "angle_diff", "AREARATIO": "area_ratio",
+	"INTAREA": "intersection_area", "UNIONAREA": "union_area", "SYMDIFF": "symmetric_diff",
+	"INTOVERAREA": "intersection_over_area", "CMPLXRATIO": "complexity_ratio",
+	"PERCINTRATIO": "percentile_intensity_ratio", "INT": "interest", "ASPECTDIFF": "aspect_diff",
+	"CURVATURERATIO": "curvature_ratio",
 }
 
 // objectNames2010 maps METviewer's names of 2010 to the present ones.
 var objectNames2010 = map[string]string{ //nolint:gochecknoglobals // a constant table
-	"MMI": "MAXINT_SA", "MMIF": "MAXINTF_SA", "MMIO": "MAXINTO_SA", "MIA": "INTAREA_CA", "MAR": "AREARATIO_CA", "MCD": "CENTDIST_CA",
-	"MAD": "ANGLEDIFF_CA", "P50": "INT50_DCA", "P90": "INT90_DCA", "ACOV": "ACOV_OSA",
+	"MMI": "MAXINT_SA", "MMIF": "MAXINTF_SA", "MMIO": "MAXINTO_SA", "MIA": "INTAREA_CA", "MAR": "AREARATIO_CA",
+	"MCD": "CENTDIST_CA", "MAD": "ANGLEDIFF_CA", "P50": "INT50_DCA", "P90": "INT90_DCA", "ACOV": "ACOV_OSA",
 }
 
 const fromObjects = "METviewer MVUtil.java; METcalcpy util/mode_ratio_statistics.py, without its exchanged numerators"
 
-// objectTypes are the line types of single objects and of pairs, by the prefix of the name: none,
-// 2D, 3D.
+// objectTypes are the line types of single objects and of pairs, by the prefix of a statistic's name: none, 2D, 3D.
 var objectTypes = map[string][2]string{ //nolint:gochecknoglobals // a constant table
 	"": {"MODE_OBJ_SINGLE", "MODE_OBJ_PAIR"}, "2": {"MTD_2D_OBJ", ""}, "3": {"MTD_3D_OBJ_SINGLE", "MTD_3D_OBJ_PAIR"},
 }
@@ -51,14 +54,15 @@ func findObjectStat(name string) (Stat, bool) {
 	s := Stat{Name: name, Unit: UnitOne, Source: fromObjects}
 	name = cmp.Or(objectNames2010[name], name)
 	if m := objectRatio.FindStringSubmatch(name); m != nil {
-		s.LineType = objectTypes[m[1]][0]
-		s.Needs, s.Summary = append(flagColumns(3), sizeColumn(m[1], m[2] != "RATIO")...), "ratio of numbers of objects, or of their areas or volumes"
+		s.LineType, s.Summary = objectTypes[m[1]][0], "ratio of numbers of objects, or of their areas or volumes"
+		s.Needs = append(flagColumns(3), sizeColumn(m[1], m[2] != "RATIO")...)
 		s.RecordsFunc = func(cols [][]float64) (float64, bool) { return div(sumOfSizes(cols, m[3]), sumOfSizes(cols, m[4])) }
-		return s, (m[2] != "VOLRAT") == (m[1] != "3") || m[2] == "RATIO"
+		return s, m[2] == "RATIO" || (m[2] == "VOLRAT") == (m[1] == "3") // only objects in three dimensions have volumes
 	}
 	if m := objectScore.FindStringSubmatch(name); m != nil {
-		s.LineType = objectTypes[m[1]][0]
-		s.Needs, s.Summary = append(flagColumns(3), sizeColumn(m[1], m[2] != "")...), "score of simple objects: hits are half of the matched ones, misses unmatched ones observed, false alarms unmatched ones forecast"
+		s.LineType, s.Needs = objectTypes[m[1]][0], append(flagColumns(3), sizeColumn(m[1], m[2] != "")...)
+		s.Summary = "score of simple objects: hits are half of the matched ones, misses unmatched ones observed, " +
+			"false alarms unmatched ones forecast"
 		s.RecordsFunc = func(cols [][]float64) (float64, bool) { return objectScores(cols, m[3]) }
 		return s, m[2] == "" || (m[2] == "V") == (m[1] == "3")
 	}
@@ -71,15 +75,15 @@ func findObjectStat(name string) (Stat, bool) {
 	return s, false
 }
 
-// flagColumns are the columns of flags: 3 for single objects, 2 for pairs.
+// flagColumns returns the last n columns of flags: 3 for single objects, 2 for pairs.
 func flagColumns(n int) []string {
 	return []string{"fcst_flag", "simple_flag", "matched_flag"}[3-n:]
 }
 
-// sizeColumn is the column of an object's size, if the statistic uses sizes.
-func sizeColumn(dimension string, counts bool) []string {
+// sizeColumn returns the column of an object's size, or none if the statistic does not use sizes.
+func sizeColumn(dimension string, usesSize bool) []string {
 	switch {
-	case !counts:
+	case !usesSize:
 		return nil
 	case dimension == "3":
 		return []string{"volume"}
@@ -104,8 +108,8 @@ func hasFlags(flags []float64, letters string) bool {
 	return true
 }
 
-// sumOfSizes adds the sizes of the objects that the letters select, or counts the objects if no
-// column of sizes follows the flags.
+// sumOfSizes adds up the sizes of the objects that the letters select. If cols has only flags and no size, it counts
+// the objects.
 func sumOfSizes(cols [][]float64, letters string) (sum float64) {
 	eachRow(cols, func(row []float64) {
 		switch n := len(letters); {
@@ -119,6 +123,7 @@ func sumOfSizes(cols [][]float64, letters string) (sum float64) {
 	return sum
 }
 
+// objectScores computes a score of simple objects by METviewer's name.
 func objectScores(cols [][]float64, score string) (float64, bool) {
 	hits, misses, alarms := sumOfSizes(cols, "ASM")/2, sumOfSizes(cols, "OSU"), sumOfSizes(cols, "FSU")
 	switch score {
@@ -136,28 +141,29 @@ func objectScores(cols [][]float64, score string) (float64, bool) {
 	return div(alarms, hits+alarms)
 }
 
-// objectColumn makes s the statistic of a column of the objects that the letters select; false if
-// the line type has no such statistic.
+// objectColumn makes s the statistic of a column of the objects that the letters select. It returns false if the line
+// type has no such statistic.
 func objectColumn(s *Stat, lineType, name, letters string) bool {
 	s.LineType = lineType
 	flags := flagColumns(len(letters))
 	if letters[0] == 'D' {
 		return objectDifference(s, name, letters[1:])
 	}
-	if best := strings.TrimPrefix(name, "MAXINT"); best != name && lineType == "MODE_OBJ_PAIR" && (best == "" || best == "F" || best == "O") {
+	objects, isMaxInt := strings.CutPrefix(name, "MAXINT")
+	if isMaxInt && lineType == "MODE_OBJ_PAIR" && slices.Contains([]string{"", "F", "O"}, objects) {
 		s.Needs, s.Summary = append(flags, "interest"), "greatest interest of each object that is paired"
 		s.ValuesFunc = func(ids []string, cols [][]float64) []float64 {
-			return greatestInterest(ids, cols, letters, cmp.Or(best, "FO"))
+			return greatestInterest(ids, cols, letters, cmp.Or(objects, "FO"))
 		}
 		return true
 	}
-	all := func(cols [][]float64) (float64, bool) { n := sumOfSizes(cols[:len(flags)], letters); return n, n > 0 }
-	mode := lineType == "MODE_OBJ_SINGLE"
+	countAll := func(cols [][]float64) (float64, bool) { n := sumOfSizes(cols[:len(flags)], letters); return n, n > 0 }
+	isMODE := lineType == "MODE_OBJ_SINGLE"
 	switch {
-	case (mode || strings.HasPrefix(lineType, "MTD")) && len(flags) == 3 && (name == "CNT" || name == "CNTSUM"):
-		s.Needs, s.Summary, s.RecordsFunc, s.PerCase = flags, "number of objects", all, name == "CNT"
+	case (isMODE || strings.HasPrefix(lineType, "MTD")) && len(flags) == 3 && (name == "CNT" || name == "CNTSUM"):
+		s.Needs, s.Summary, s.RecordsFunc, s.PerCase = flags, "number of objects", countAll, name == "CNT"
 		return true
-	case mode && name == "ACOV":
+	case isMODE && name == "ACOV":
 		s.Needs, s.Summary, s.PerCase = append(flags, "area", "n_valid"), "part of the grid that simple objects cover", true
 		s.RecordsFunc = func(cols [][]float64) (float64, bool) { return coverage(cols, letters) }
 		return true
@@ -185,8 +191,8 @@ func objectColumn(s *Stat, lineType, name, letters string) bool {
 	return true
 }
 
-// objectDifference makes s the difference of a column between forecast and observed objects with
-// the same number, or the difference of the numbers of objects.
+// objectDifference makes s the difference of a column between forecast and observed objects with the same number, or
+// the difference of the numbers of objects. It returns false if the line type has no such statistic.
 func objectDifference(s *Stat, name, letters string) bool {
 	var one, other Stat
 	if !objectColumn(&one, s.LineType, name, "F"+letters) || !objectColumn(&other, s.LineType, name, "O"+letters) {
@@ -206,12 +212,12 @@ func objectDifference(s *Stat, name, letters string) bool {
 	return true
 }
 
-// differences pairs the objects of a case by their numbers: the part of their names after the first
-// _, or the last three characters.
+// differences pairs the objects of a case by their numbers, which are in their names after the first _, or are the last
+// three characters.
 func differences(one, other *Stat, ids []string, cols [][]float64) (out []float64) {
 	number := func(id string) string {
-		if _, behind, ok := strings.Cut(id, "_"); ok {
-			return behind
+		if _, number, ok := strings.Cut(id, "_"); ok {
+			return number
 		}
 		return id[max(0, len(id)-3):]
 	}
@@ -234,10 +240,10 @@ func differences(one, other *Stat, ids []string, cols [][]float64) (out []float6
 	return out
 }
 
-// greatestInterest is the greatest interest of each forecast object F, each observed object O, or
-// both, among the pairs of a case.
-func greatestInterest(ids []string, cols [][]float64, letters, of string) (out []float64) {
-	most, i := map[string]float64{}, 0
+// greatestInterest returns, for each object of the pairs of a case, the greatest interest of its pairs. kinds is F for
+// forecast objects, O for observed ones, FO for both.
+func greatestInterest(ids []string, cols [][]float64, letters, kinds string) (out []float64) {
+	greatest, i := map[string]float64{}, 0
 	eachRow(cols, func(row []float64) {
 		f, o, _ := strings.Cut(ids[i], "_")
 		i++
@@ -246,19 +252,19 @@ func greatestInterest(ids []string, cols [][]float64, letters, of string) (out [
 			return
 		}
 		for _, id := range []string{"F " + f, "O " + o} {
-			if have, ok := most[id]; strings.Contains(of, id[:1]) && (!ok || v > have) {
-				most[id] = v
+			if old, ok := greatest[id]; strings.Contains(kinds, id[:1]) && (!ok || v > old) {
+				greatest[id] = v
 			}
 		}
 	})
-	for _, id := range slices.Sorted(maps.Keys(most)) {
-		out = append(out, most[id])
+	for _, id := range slices.Sorted(maps.Keys(greatest)) {
+		out = append(out, greatest[id])
 	}
 	return out
 }
 
-// coverage is the area of simple objects divided by that of the grid, or by twice that for forecast
-// and observed objects together.
+// coverage is the area of simple objects as a part of the grid's area. For forecast and observed objects together, it
+// is the mean of both.
 func coverage(cols [][]float64, letters string) (float64, bool) {
 	n, area, grid := 0, 0.0, 0.0
 	eachRow(cols, func(row []float64) {

@@ -7,8 +7,8 @@ import (
 
 const fromPSTD = "METcalcpy util/pstd_statistics.py calculate_pstd_"
 
-// probabilityStats are computed from PCT lines: a table of the events and
-// non-events in each bin of forecast probability.
+// probabilityStats are computed from PCT lines: a table of the events and non-events in each bin of forecast
+// probability.
 var probabilityStats = []Stat{ //nolint:gochecknoglobals // a constant table
 	probabilityStat("BASER", "base rate", func(b []bin) (float64, bool) { return baseRate(b) }),
 	probabilityStat("RELIABILITY", "reliability, the mean squared distance of probability and observed frequency", func(b []bin) (float64, bool) {
@@ -34,9 +34,8 @@ var probabilityStats = []Stat{ //nolint:gochecknoglobals // a constant table
 // bin is a bin of forecast probability: its center, and the numbers of events and non-events.
 type bin struct{ center, yes, no float64 }
 
-// bins takes the repeating columns of PCT: thresh_i, oy_i, on_i of each bin, and the last
-// threshold. It uses the exact center of a bin, of which METviewer's text has three decimals. It
-// skips bins without forecasts.
+// bins returns the bins of the repeating columns of PCT: thresh_i, oy_i, on_i of each bin, and the last threshold. It
+// uses the exact center of a bin, which METviewer rounds to three decimals. It skips bins without forecasts.
 func bins(v []float64) (b []bin) {
 	for ; len(v) >= 4; v = v[3:] {
 		if v[1]+v[2] > 0 {
@@ -75,27 +74,28 @@ func brier(b []bin, reliability, resolution, uncertainty float64) (sum float64, 
 	return sum/all + uncertainty*p*(1-p), ok
 }
 
-// areaUnderROC is the sum of trapezoids between the points of the rule "yes above each bin's
-// center", from (1, 1) to (0, 0). It is undefined without events or without non-events.
+// areaUnderROC is the sum of the trapezoids below the curve of hit rate and false alarm rate, from (1, 1) to (0, 0).
+// Each bin adds a point: that of forecasting an event if the probability exceeds the bin. It is undefined without
+// events or without non-events.
 func areaUnderROC(b []bin) (area float64, ok bool) {
-	events, others := 0.0, 0.0
+	events, nonEvents := 0.0, 0.0
 	for _, x := range b {
-		events, others = events+x.yes, others+x.no
+		events, nonEvents = events+x.yes, nonEvents+x.no
 	}
-	if events == 0 || others == 0 {
+	if events == 0 || nonEvents == 0 {
 		return 0, false
 	}
-	h := 1.0
+	hitRate := 1.0
 	for _, x := range b {
-		next := h - x.yes/events
-		area += (h + next) / 2 * x.no / others
-		h = next
+		next := hitRate - x.yes/events
+		area += (hitRate + next) / 2 * x.no / nonEvents
+		hitRate = next
 	}
 	return area, true
 }
 
-// categoryStats are computed from MCTC lines: n_cat, ec_value, and the counts of
-// forecast category i and observed category j, row by row.
+// categoryStats are computed from MCTC lines: n_cat, ec_value, and the counts of forecast category i and observed
+// category j, row by row.
 var categoryStats = []Stat{ //nolint:gochecknoglobals // a constant table
 	categoryStat("ACC", "accuracy, the share of the diagonal", func(t squareTable) (float64, bool) { return t.diagonal(), true }),
 	categoryStat("HK", "Hanssen-Kuipers discriminant", func(t squareTable) (float64, bool) {
@@ -121,7 +121,7 @@ var categoryStats = []Stat{ //nolint:gochecknoglobals // a constant table
 type squareTable struct {
 	ec   float64
 	f, o []float64   // shares of each category, forecast and observed
-	p    [][]float64 // forecast, observed
+	p    [][]float64 // share of each cell, by forecast and observed category
 }
 
 func categoryStat(name, summary string, f func(t squareTable) (float64, bool)) Stat {
@@ -159,8 +159,8 @@ func (t squareTable) diagonal() (sum float64) {
 	return sum
 }
 
-// gerrity weights each cell by how rare its categories are (Gerrity 1992). It is undefined if the
-// first or last categories have no observations.
+// gerrity is the Gerrity score (Gerrity 1992), which gives cells of rare categories a greater weight. a are the odds of
+// an observation above each category. It is undefined if the first or the last categories have no observations.
 func gerrity(t squareTable) (score float64, ok bool) {
 	k := len(t.o)
 	a := make([]float64, max(k-1, 0))

@@ -6,20 +6,20 @@ import (
 	"slices"
 )
 
-// Revisions are METviewer's tests whether the changes from forecast to forecast are random
-// (revis_stat). Values that cannot be computed are NaN.
+// Revisions are the results of METviewer's tests of revis_stat: are the changes from forecast to forecast random?
+// Values that cannot be computed are NaN.
 type Revisions struct {
-	N int
-	// probability that chance produces as few runs above and below the median (Wald and Wolfowitz
-	// 1940)
+	N int // number of revisions
+	// RunsProbability is the probability that chance produces at most as many runs above and below the median (Wald
+	// and Wolfowitz 1940).
 	RunsProbability float64
-	Correlation     float64 // correlation of each revision with the next one of the same valid time
+	Correlation     float64 // of each revision with the next one of the same valid time
 }
 
 // RevisionsOf tests the revisions of each valid time, in their order. The runs are METcalcpy's
-// (wald_wolfowitz_runs_test.py, left.sided) and continue over valid times; the correlation is R's
-// acf with na.pass. METplotpy also prints a p value of the correlation, which is a constant divided
-// by √n. It is omitted here; see String.
+// (wald_wolfowitz_runs_test.py, left.sided) and continue over valid times; the correlation is R's acf with na.pass.
+// METplotpy also prints a p value of the correlation, which is a constant divided by √n. String prints the bounds of
+// the correlation instead.
 func RevisionsOf(times [][]float64) Revisions {
 	known := slices.DeleteFunc(slices.Concat(times...), math.IsNaN)
 	r := Revisions{N: len(known), RunsProbability: fewRuns(slices.Clone(known)), Correlation: math.NaN()}
@@ -30,8 +30,8 @@ func RevisionsOf(times [][]float64) Revisions {
 	}
 	for _, values := range times {
 		for i := 1; i < len(values); i++ {
-			if one := (values[i-1] - mean) * (values[i] - mean); !math.IsNaN(one) {
-				product, pairs = product+one, pairs+1
+			if p := (values[i-1] - mean) * (values[i] - mean); !math.IsNaN(p) {
+				product, pairs = product+p, pairs+1
 			}
 		}
 	}
@@ -41,8 +41,8 @@ func RevisionsOf(times [][]float64) Revisions {
 	return r
 }
 
-// fewRuns is the probability, by the normal distribution, that chance produces at most as many runs
-// of values above and below the median. Values equal to the median are skipped.
+// fewRuns is the probability, by the normal distribution, that chance produces at most as many runs of values above and
+// below the median. It skips values that equal the median.
 func fewRuns(values []float64) float64 {
 	middle, _ := median(slices.Clone(values))
 	values = slices.DeleteFunc(values, func(v float64) bool { return v == middle })
@@ -68,7 +68,7 @@ func fewRuns(values []float64) float64 {
 func (r Revisions) String() string {
 	text := fmt.Sprintf("%d revisions", r.N)
 	if !math.IsNaN(r.RunsProbability) {
-		text += fmt.Sprintf(", so few runs by chance p = %.3f", r.RunsProbability)
+		text += fmt.Sprintf(", runs test p = %.3f", r.RunsProbability)
 	}
 	if !math.IsNaN(r.Correlation) {
 		text += fmt.Sprintf(", autocorrelation %.2f (by chance within ±%.2f)", r.Correlation, 1.96/math.Sqrt(float64(r.N)))

@@ -14,7 +14,7 @@ func TestRevisions(t *testing.T) {
 	if r.N != 10 || math.Abs(r.RunsProbability-0.08985624743949992) > 1e-12 || math.Abs(r.Correlation - -0.0753867896459387) > 1e-12 {
 		t.Errorf("%+v", r)
 	}
-	if text := r.String(); text != "10 revisions, so few runs by chance p = 0.090, autocorrelation -0.08 (by chance within ±0.62)" {
+	if text := r.String(); text != "10 revisions, runs test p = 0.090, autocorrelation -0.08 (by chance within ±0.62)" {
 		t.Error(text)
 	}
 	gap := RevisionsOf([][]float64{{1, 2, -1, -2, math.NaN(), -3, 4, 5}, {}, {6, -1, 0.5}}) // a missing one parts as a valid time does

@@ -1,18 +1,21 @@
 package stat
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // The sources that several statistics share.
 const (
 	fromSL1L2      = "METcalcpy util/sl1l2_statistics.py calculate_"
 	fromSAL1L2     = "METcalcpy util/sal1l2_statistics.py calculate_"
 	fromGRAD       = "METcalcpy util/grad_statistics.py calculate_"
+	fromSSVAR      = "METcalcpy util/ssvar_statistics.py"
 	fromContinuous = "MET User's Guide appendix C, MET verification measures for continuous variables; "
 	appendixC      = "; MET User's Guide appendix C, "
 )
 
-// scalarStats are computed from SL1L2 lines: means over the pairs of f, o, f·o,
-// f², o² and |f−o|.
+// scalarStats are computed from SL1L2 lines: means over the pairs of f, o, f·o, f², o² and |f−o|.
 var scalarStats = []Stat{ //nolint:gochecknoglobals // a constant table
 	scalarStat("FBAR", "fbar", UnitVariable, "mean forecast", firstColumn),
 	scalarStat("OBAR", "obar", UnitVariable, "mean observation", firstColumn),
@@ -38,13 +41,12 @@ var scalarStats = []Stat{ //nolint:gochecknoglobals // a constant table
 	pairCount("SL1L2"),
 }
 
-// anomalyStats are computed from SAL1L2 lines: the same means of f−c and o−c,
-// c the climatology.
+// anomalyStats are computed from SAL1L2 lines: the same means of f−c and o−c, where c is the climatology.
 var anomalyStats = []Stat{ //nolint:gochecknoglobals // a constant table
-	anomalyStat("ANOM_CORR", "fabar oabar foabar ffabar ooabar", UnitOne, "anomaly correlation, centred", pearson),
+	anomalyStat("ANOM_CORR", "fabar oabar foabar ffabar ooabar", UnitOne, "anomaly correlation, centered", pearson),
 	{
 		Name: "ANOM_CORR_UNCNTR", LineType: "SAL1L2", Needs: []string{"foabar", "ffabar", "ooabar"}, Unit: UnitOne, Func: uncentered,
-		Summary: "anomaly correlation, uncentred (raw)", Source: fromSAL1L2 + "anom_corr_raw",
+		Summary: "anomaly correlation, uncentered (raw)", Source: fromSAL1L2 + "anom_corr_raw",
 	},
 	anomalyStat("RMSFA", "ffabar", UnitVariable, "root mean squared forecast anomaly", rootOfMean),
 	anomalyStat("RMSOA", "ooabar", UnitVariable, "root mean squared observed anomaly", rootOfMean),
@@ -76,20 +78,26 @@ func anomalyStat(name, needs, unit, summary string, f func(v []float64) (float64
 	return newStat("SAL1L2", fromContinuous+fromSAL1L2, name, needs, unit, summary, f)
 }
 
-// spreadStats are computed from SSVAR lines. Their partial sums cover the bin_n pairs of a bin of
-// ensemble variance; ANOM_CORR is METviewer's name for PR_CORR there. TOTAL is METcalcpy's, too: it
-// sums the column, which counts the pairs of all bins in each bin.
-var spreadStats = append(forLineType( //nolint:gochecknoglobals // a constant table
-	"SSVAR", "FBAR FSTDEV OBAR OSTDEV PR_CORR ME ESTDEV MBIAS MSE BCMSE BCRMSE RMSE ME2 MSESS",
-	"METcalcpy util/ssvar_statistics.py", "total", "bin_n", scalarStats),
-	append(forLineType("SSVAR", "ANOM_CORR", "METcalcpy util/ssvar_statistics.py", "", "", []Stat{{Name: "ANOM_CORR", Needs: scalarSums, Unit: UnitOne, Func: pearson, Summary: "Pearson correlation"}}),
-		Stat{
+// spreadStats are computed from SSVAR lines. Their partial sums cover the bin_n pairs of a bin of ensemble variance.
+// ANOM_CORR is METviewer's name for PR_CORR of these lines. TOTAL sums the column, which counts the pairs of all bins
+// in each bin, as METcalcpy does.
+var spreadStats = slices.Concat( //nolint:gochecknoglobals // a constant table
+	forLineType("SSVAR", "FBAR FSTDEV OBAR OSTDEV PR_CORR ME ESTDEV MBIAS MSE BCMSE BCRMSE RMSE ME2 MSESS", fromSSVAR,
+		"total", "bin_n", scalarStats),
+	[]Stat{
+		{
+			Name: "ANOM_CORR", LineType: "SSVAR", Needs: scalarSums, Unit: UnitOne, Func: pearson,
+			Summary: "Pearson correlation", Source: fromSSVAR + " anom_corr",
+		},
+		{
 			Name: "SPREAD", LineType: "SSVAR", Needs: columns("var_mean"), Unit: UnitVariable, Func: rootOfMean,
-			Summary: "spread of the ensemble, root of its mean variance", Source: "METcalcpy util/ssvar_statistics.py calculate_ssvar_spread",
-		}, pairCount("SSVAR"))...)
+			Summary: "spread of the ensemble, root of its mean variance", Source: fromSSVAR + " calculate_ssvar_spread",
+		},
+		pairCount("SSVAR"),
+	},
+)
 
-// scalarSums is the order in which pearson, biasCorrectedMSE and
-// biasCorrectedRMSE take their columns.
+// scalarSums is the order in which pearson, biasCorrectedMSE and biasCorrectedRMSE take their columns.
 var scalarSums = []string{"fbar", "obar", "fobar", "ffbar", "oobar"} //nolint:gochecknoglobals // a constant
 
 func firstColumn(v []float64) (float64, bool) { return v[0], true }
@@ -102,8 +110,8 @@ func meanError(v []float64) (float64, bool) { return v[0] - v[1], true }
 // meanErrorSquared takes fbar, obar.
 func meanErrorSquared(v []float64) (float64, bool) { return (v[0] - v[1]) * (v[0] - v[1]), true }
 
-// mse is the mean of (f−o)². Its terms are of the size of f²; hence rounding of the partial sums
-// can make it negative. It is then undefined.
+// mse is the mean of (f−o)². Its terms are as large as f², and rounding of the partial sums can make it negative. It is
+// then undefined.
 func mse(fo, ff, oo float64) (float64, bool) {
 	m := ff + oo - 2*fo
 	return m, m >= 0
@@ -118,7 +126,7 @@ func rootMeanSquaredError(v []float64) (float64, bool) {
 	return math.Sqrt(m), ok
 }
 
-// biasCorrectedMSE takes scalarSums. Below zero it is 0, as in METcalcpy.
+// biasCorrectedMSE takes scalarSums. A negative result becomes 0, as in METcalcpy.
 func biasCorrectedMSE(v []float64) (float64, bool) {
 	m, ok := mse(v[2], v[3], v[4])
 	bias := v[0] - v[1]
@@ -146,8 +154,8 @@ func scatterIndex(v []float64) (float64, bool) {
 	return div(r, v[3])
 }
 
-// sampleVariance is the variance with divisor n−1 of n values, from their mean
-// and the mean of their squares (METcalcpy calculate_stddev, before the root).
+// sampleVariance is the variance, with divisor n−1, of n values, from their mean and the mean of their squares
+// (METcalcpy calculate_stddev, before the root).
 func sampleVariance(n, mean, squares float64) (float64, bool) {
 	if n <= 1 {
 		return 0, false
@@ -164,10 +172,9 @@ func standardDeviation(v []float64) (float64, bool) {
 
 // errorStandardDeviation takes total and scalarSums: √(n/(n−1)·(MSE−ME²)).
 //
-// METcalcpy's calculate_estdev intends the same, but the current releases call calculate_me and
-// calculate_mse without the aggregation flag. For aggregated records, both then are sums over pairs
-// instead of means, and the result is wrong by powers of n. (Its development branch passes the
-// flag.) This function follows MET's definition.
+// METcalcpy's calculate_estdev should compute the same, but the current releases call calculate_me and calculate_mse
+// without the aggregation flag. For aggregated records, both are then sums over pairs instead of means, and the result
+// is wrong by powers of n. (Its development branch passes the flag.) This function follows MET's definition.
 func errorStandardDeviation(v []float64) (float64, bool) {
 	m, ok := mse(v[3], v[4], v[5])
 	if !ok {
@@ -186,8 +193,8 @@ func meanSquaredErrorSkill(v []float64) (float64, bool) {
 	return 1 - m/variance, true
 }
 
-// pearson takes f, o, fo, ff, oo and returns the correlation of f and o. For anomalies it is the
-// centered anomaly correlation.
+// pearson takes f, o, fo, ff, oo and returns the correlation of f and o. For anomalies it is the centered anomaly
+// correlation.
 func pearson(v []float64) (float64, bool) {
 	f, o := v[0], v[1]
 	return correlation(v[2]-f*o, v[3]-f*f, v[4]-o*o)

@@ -73,7 +73,7 @@ func (p pairs) direct() map[string]float64 {
 		e := p.f[i] - p.o[i]
 		f, o, me, mse, mae = f+p.f[i]/n, o+p.o[i]/n, me+e/n, mse+e*e/n, mae+math.Abs(e)/n
 	}
-	var ff, oo, fo, ee float64 // centred
+	var ff, oo, fo, ee float64 // centered
 	for i := range p.f {
 		df, do := p.f[i]-f, p.o[i]-o
 		ff, oo, fo = ff+df*df, oo+do*do, fo+df*do
@@ -250,7 +250,7 @@ func TestTableIsComplete(t *testing.T) {
 		if s.LineType != "CTC" {
 			lt = lineType(t, s.LineType)
 		}
-		if err := newPlan(lt, 0, false).check(&s); err != nil {
+		if err := newPlan(lt, 0, !equalWeights).check(&s); err != nil {
 			t.Errorf("%s: %v", key, err)
 		}
 	}
@@ -270,8 +270,8 @@ func TestRoundHalfUp(t *testing.T) {
 	}
 }
 
-// TestTotals: the number of pairs is a statistic of every line type of sums, also by METviewer's name SL1L2_TOTAL, and is
-// the sum of the records' totals.
+// TestTotals: the number of pairs is a statistic of every line type of sums, also by METviewer's name SL1L2_TOTAL, and
+// is the sum of the records' totals.
 func TestTotals(t *testing.T) {
 	for _, name := range lineTypes() {
 		s, err := ByName(name, "TOTAL")

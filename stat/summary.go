@@ -7,22 +7,22 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// SummaryMethod is how many records become one statistic. The names are METexpress's.
+// SummaryMethod computes one statistic from many records. The quoted names are METexpress's.
 type SummaryMethod uint8
 
 // The methods.
 const (
 	Overall             SummaryMethod = iota // aggregate by number of pairs, then compute: METviewer's agg_stat
-	Unweighted                               // aggregate with equal weights, then compute: METexpress "Overall statistic"
-	MeanOfStats                              // compute per record, then the mean: METexpress "Mean statistic"
-	WeightedMeanOfStats                      // the same, weighted by total: METexpress "Mean statistic weighted by N"
-	MedianOfStats                            // compute per record, then the median: METexpress "Median statistic"
+	Unweighted                               // aggregate with equal weights, then compute: "Overall statistic"
+	MeanOfStats                              // compute per record, then the mean: "Mean statistic"
+	WeightedMeanOfStats                      // the same, weighted by total: "Mean statistic weighted by N"
+	MedianOfStats                            // compute per record, then the median: "Median statistic"
 	SumOfStats                               // compute per record, then add: METviewer's plot_stat sum
 )
 
-// Summarize computes statistic s from the records in cols: the numeric columns of type t by slot
-// and then by row, as in Batch.Num, with the repeating columns after the fixed ones. Means and
-// medians skip records whose own statistic is undefined; ok is false if no record remains.
+// Summarize computes statistic s from the records in cols: the numeric columns of type t, by slot and then by record,
+// as in Batch.Num, with the repeating columns after the fixed ones. Means and medians skip records that do not define
+// the statistic; ok is false if no record remains.
 func Summarize(m SummaryMethod, s *Stat, t *record.LineType, cols [][]float64) (value float64, ok bool, err error) {
 	p := newPlan(t, len(cols), m == Unweighted)
 	if err := p.check(s); err != nil {
@@ -48,8 +48,8 @@ func Summarize(m SummaryMethod, s *Stat, t *record.LineType, cols [][]float64) (
 	return value, ok, nil
 }
 
-// Combine is the mean, the median or the sum of statistics. It skips missing ones, and returns
-// false if none remains.
+// Combine computes the mean, the median or the sum of statistics. It skips missing ones, and returns false if none
+// remains.
 func (m SummaryMethod) Combine(values []float64) (value float64, ok bool) {
 	values = slices.DeleteFunc(slices.Clone(values), math.IsNaN)
 	if m == MedianOfStats {
@@ -62,10 +62,10 @@ func (m SummaryMethod) Combine(values []float64) (value float64, ok bool) {
 	return mean, ok
 }
 
-// PerRecord computes s for every record: one value per row of cols, NaN if the record does not
-// define it. These are the points of a box plot.
+// PerRecord computes s for every record in cols, NaN if the record does not define it. These are the points of a box
+// plot.
 func PerRecord(s *Stat, t *record.LineType, cols [][]float64) (values []float64, err error) {
-	p := newPlan(t, len(cols), false)
+	p := newPlan(t, len(cols), !equalWeights)
 	if err := p.check(s); err != nil {
 		return nil, err
 	}
@@ -75,12 +75,12 @@ func PerRecord(s *Stat, t *record.LineType, cols [][]float64) (values []float64,
 
 // perRecord calls f with the statistic of each record and its number of pairs.
 func (p *plan) perRecord(s *Stat, cols [][]float64, f func(v, weight float64)) {
-	one, needs := p.newAggregate(), p.neededSlots(s)
-	room := make([]float64, len(needs))
+	aggregate, needs := p.newAggregate(), p.neededSlots(s)
+	buffer := make([]float64, len(needs))
 	eachRow(cols, func(row []float64) {
-		one.Reset()
-		one.Add(row)
-		v, ok := p.eval(s, needs, one.sum, room[:0])
+		aggregate.Reset()
+		aggregate.Add(row)
+		v, ok := p.eval(s, needs, aggregate.sums, buffer[:0])
 		if !ok {
 			v = math.NaN()
 		}
@@ -92,7 +92,7 @@ func (p *plan) perRecord(s *Stat, cols [][]float64, f func(v, weight float64)) {
 	})
 }
 
-// eachRow calls f with each row of cols; the row is reused.
+// eachRow calls f with each row of cols, one per record. The row is valid until f returns.
 func eachRow(cols [][]float64, f func(row []float64)) {
 	if len(cols) == 0 {
 		return
@@ -106,7 +106,7 @@ func eachRow(cols [][]float64, f func(row []float64)) {
 	}
 }
 
-// weightedMean is the mean of values; nil means equal weights.
+// weightedMean is the mean of values. Nil weights are equal.
 func weightedMean(values, weights []float64) (float64, bool) {
 	sum, all := 0.0, 0.0
 	for i, v := range values {
@@ -130,17 +130,17 @@ func median(values []float64) (float64, bool) {
 
 // Box describes the box of a box plot.
 type Box struct {
-	LowerQuartile, Median, UpperQuartile float64 // the quartiles, and the median
-	// the extreme values within 1.5 times the quartiles' distance from the quartiles
+	LowerQuartile, Median, UpperQuartile float64
+	// The whiskers end at the extreme values within 1.5 times the distance of the quartiles from them.
 	WhiskerLow, WhiskerHigh float64
 	Outliers                []float64 // the values beyond the whiskers, ascending
 }
 
-// BoxOf makes a box of values. It skips missing ones; false means that none remains.
+// BoxOf returns the box of values. It skips missing ones, and returns false if none remains.
 func BoxOf(values []float64) (b Box, ok bool) {
 	values = slices.DeleteFunc(slices.Clone(values), math.IsNaN)
 	if b.Median, ok = median(values); !ok {
-		return
+		return b, false
 	}
 	b.LowerQuartile, b.UpperQuartile = quantile(values, 0.25), quantile(values, 0.75)
 	reach := 1.5 * (b.UpperQuartile - b.LowerQuartile)
@@ -151,16 +151,16 @@ func BoxOf(values []float64) (b Box, ok bool) {
 			b.Outliers = append(b.Outliers, v)
 		}
 	}
-	return
+	return b, true
 }
 
-// quantile of sorted values by linear interpolation between order statistics (type 7 of Hyndman and
-// Fan, the default of R and NumPy). 0 ≤ q ≤ 1.
+// quantile interpolates linearly between order statistics (type 7 of Hyndman and Fan, the default of R and NumPy);
+// 0 ≤ q ≤ 1.
 func quantile(sorted []float64, q float64) float64 {
-	at := q * float64(len(sorted)-1)
-	i := int(at)
+	position := q * float64(len(sorted)-1)
+	i := int(position)
 	if i+1 >= len(sorted) {
 		return sorted[len(sorted)-1]
 	}
-	return sorted[i] + (at-float64(i))*(sorted[i+1]-sorted[i])
+	return sorted[i] + (position-float64(i))*(sorted[i+1]-sorted[i])
 }

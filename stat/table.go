@@ -9,7 +9,7 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// Units of statistics, relative to the unit of the variable.
+// Units of statistics. Most are relative to the unit of the variable.
 const (
 	UnitOne             = "1"         // a pure number
 	UnitVariable        = "variable"  // the unit of the variable
@@ -23,31 +23,29 @@ const Repeats = "repeats"
 
 // Stat is a statistic of one line type.
 type Stat struct {
-	Name     string   // METviewer's name without the line type, see Bare: RMSE, ANOM_CORR
+	Name     string   // METviewer's name without the line type, see BareName: RMSE, ANOM_CORR
 	LineType string   // SL1L2, CTC, PCT …
 	Needs    []string // the columns that Func takes, by METviewer's name and in this order; Repeats is last
 	Unit     string   // one of the Unit constants
 	Summary  string   // a short description
 	Source   string   // where the formula is published
 
-	// Func computes the statistic from the aggregated columns, in the order of Needs and without NaN.
-	// It returns false if they do not define it. Callers use Eval, which also rejects NaN and
-	// infinities.
+	// Func computes the statistic from the aggregated columns, in the order of Needs and without NaN. It returns false
+	// if they do not define it. Callers use Eval, which also rejects NaN and infinities.
 	Func func(v []float64) (float64, bool)
 
-	// RecordsFunc, used instead of Func, computes a statistic of objects from the columns of all records, in
-	// the order of Needs. With PerCase, it gets the records of one time and lead, and the result is
-	// the mean or median over these cases.
+	// RecordsFunc, used instead of Func, computes a statistic of objects from the columns of all records, in the order
+	// of Needs. With PerCase, it gets the records of one time and lead, and the result is the mean or median over these
+	// cases.
 	RecordsFunc func(cols [][]float64) (float64, bool)
 	PerCase     bool
 
-	// ValuesFunc, used instead of Func, computes several values from all records of one time and lead, from
-	// the names of their objects and their columns in the order of Needs. The result is the mean or
-	// median of these values.
+	// ValuesFunc, used instead of Func, computes several values from all records of one time and lead: from the names
+	// of their objects and from their columns in the order of Needs. The result is the mean or median of the values.
 	ValuesFunc func(objects []string, cols [][]float64) []float64
 }
 
-// OfObjects reports whether s is computed from several records at once.
+// OfObjects reports whether s is computed from several records at once, as statistics of objects are.
 func (s *Stat) OfObjects() bool { return s.RecordsFunc != nil || s.ValuesFunc != nil }
 
 // Table lists all statistics, ordered by line type. The caller must not change the slice or what it
@@ -72,15 +70,14 @@ func (s *Stat) Eval(v []float64) (float64, bool) {
 	return x, true
 }
 
-// prefixes are METviewer's prefixes of a line type's statistics, in addition to the type's name;
-// the longer one first.
+// prefixes are METviewer's prefixes of a line type's statistics, in addition to the type's name. The longer one is
+// first.
 var prefixes = map[string][]string{ //nolint:gochecknoglobals // a constant table
 	"VL1L2": {"VCNT_"}, "NBRCNT": {"NBR_CNT_", "NBR_"}, "NBRCTC": {"NBR_CTC_", "NBR_"}, "PCT": {"PSTD_"}, "MCTC": {"MCTS_"},
 }
 
-// BareName is METviewer's name of a statistic without the line type: BIAS of
-// VL1L2_BIAS, RMSVE of VCNT_RMSVE, FSS of NBR_FSS. ANOM_CORR_RAW is METviewer's
-// other name of ANOM_CORR_UNCNTR. Letter case does not matter.
+// BareName returns METviewer's name of a statistic without the line type: BIAS for VL1L2_BIAS, RMSVE for VCNT_RMSVE,
+// FSS for NBR_FSS. ANOM_CORR_RAW is METviewer's other name of ANOM_CORR_UNCNTR. Letter case does not matter.
 func BareName(lineType, name string) string {
 	name = strings.ToUpper(name)
 	for _, p := range append(prefixes[lineType], lineType+"_") {
@@ -95,8 +92,8 @@ func BareName(lineType, name string) string {
 	return name
 }
 
-// ByName finds a statistic by METviewer's name, see Bare. If METviewer offers the statistic but it
-// cannot be computed, the error gives the reason.
+// ByName finds a statistic by METviewer's name, see BareName. If METviewer offers the statistic but it cannot be
+// computed, the error has the reason.
 func ByName(lineType, name string) (Stat, error) {
 	lineType = strings.ToUpper(lineType)
 	wanted := BareName(lineType, name)
@@ -116,8 +113,9 @@ func ByName(lineType, name string) (Stat, error) {
 			Cure: "request its rows, or one of the line types " + strings.Join(lineTypes(), ", "),
 		}
 	}
-	if why := UnsupportedReason(lineType, name); why != "" {
-		return Stat{}, &fault.Error{Setting: "statistic " + strings.ToUpper(name), Problem: why, Cure: "choose another (barograph list statistics), or request finished statistics"}
+	if reason := UnsupportedReason(lineType, name); reason != "" {
+		cure := "choose another (barograph list statistics), or request finished statistics"
+		return Stat{}, &fault.Error{Setting: "statistic " + strings.ToUpper(name), Problem: reason, Cure: cure}
 	}
 	if wanted == "" {
 		return Stat{}, &fault.Error{Setting: lineType + " statistic", Problem: "is not named", Cure: "choose one of " + strings.Join(known, ", ")}
@@ -136,41 +134,43 @@ func lineTypes() []string {
 	return names
 }
 
-// RoundHalfUp rounds x to the given number of decimals, ties towards +∞. METviewer prints
-// statistics in this way, with 7 decimals (METcalcpy util/utils.py round_half_up, PRECISION = 7).
+// RoundHalfUp rounds x to the given number of decimals, and ties towards +∞. METviewer prints statistics in this way,
+// with 7 decimals (METcalcpy util/utils.py round_half_up, PRECISION = 7).
 func RoundHalfUp(x float64, decimals int) float64 {
 	scale := math.Pow10(decimals)
 	return math.Floor(x*scale+0.5) / scale
 }
 
-// columns splits the names of Stat.Needs.
+// columns splits a list of columns, for Stat.Needs.
 func columns(list string) []string { return strings.Fields(list) }
 
-// newStat makes a row of the table with a source that ends in the statistic's name.
+// newStat returns a row of the table whose source ends in the statistic's name.
 func newStat(lineType, source, name, needs, unit, summary string, f func(v []float64) (float64, bool)) Stat {
-	return Stat{Name: name, LineType: lineType, Needs: columns(needs), Unit: unit, Summary: summary, Source: source + strings.ToLower(name), Func: f}
+	source += strings.ToLower(name)
+	return Stat{Name: name, LineType: lineType, Needs: columns(needs), Unit: unit, Summary: summary, Source: source, Func: f}
 }
 
-// columnStat is a statistic that equals an aggregated column. The default column is the statistic's
-// name in lower case.
+// columnStat returns a statistic that equals an aggregated column. The default column is the statistic's name in lower
+// case.
 func columnStat(lineType, name, column, unit, summary, source string) Stat {
-	return Stat{Name: name, LineType: lineType, Needs: columns(cmp.Or(column, strings.ToLower(name))), Unit: unit, Summary: summary, Source: source, Func: firstColumn}
+	needs := columns(cmp.Or(column, strings.ToLower(name)))
+	return Stat{Name: name, LineType: lineType, Needs: needs, Unit: unit, Summary: summary, Source: source, Func: firstColumn}
 }
 
-// pairCount is the number of pairs of a line type.
+// pairCount returns the number of pairs of a line type.
 func pairCount(lineType string) Stat {
 	return columnStat(lineType, "TOTAL", "", UnitOne, "number of pairs", "METcalcpy util/utils.py get_total_values")
 }
 
-// forLineType copies rows of the table, selected by name, for another line type, and replaces one
-// column by another.
-func forLineType(lineType, names, source, column, instead string, rows []Stat) (out []Stat) {
+// forLineType copies the rows of a table with these names for another line type. In their needs, it replaces the column
+// oldColumn by newColumn.
+func forLineType(lineType, names, source, oldColumn, newColumn string, rows []Stat) (out []Stat) {
 	for _, s := range rows {
 		if slices.Contains(columns(names), s.Name) {
 			s.LineType, s.Source = lineType, source+" "+strings.ToLower(s.Name)
 			s.Needs = slices.Clone(s.Needs)
-			if k := slices.Index(s.Needs, column); k >= 0 {
-				s.Needs[k] = instead
+			if k := slices.Index(s.Needs, oldColumn); k >= 0 {
+				s.Needs[k] = newColumn
 			}
 			out = append(out, s)
 		}
@@ -195,9 +195,9 @@ func root(x float64) (float64, bool) {
 	return math.Sqrt(x), true
 }
 
-// correlation is cov/√(var1·var2), a correlation. It is undefined if a variance is not
-// positive or if the result is beyond ±1. Because partial sums have about 9 digits, a result that
-// exceeds ±1 by no more than this rounding counts as ±1: a perfect forecast has a correlation of 1.
+// correlation is cov/√(var1·var2). It is undefined if a variance is not positive or if the result is beyond ±1. Because
+// partial sums have about 9 digits, a result that exceeds ±1 by no more than this rounding counts as ±1: a perfect
+// forecast has a correlation of 1.
 func correlation(cov, var1, var2 float64) (float64, bool) {
 	const rounding = 1e-9
 	if var1 <= 0 || var2 <= 0 {

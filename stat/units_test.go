@@ -48,8 +48,8 @@ func rowsOf(cols [][]float64, rows []int) [][]float64 {
 	return out
 }
 
-// TestReplicatesAreStatisticsOfTheDrawnRecords: each replicate is what Summarize makes of its records, and so is each value
-// without a block.
+// TestReplicatesAreStatisticsOfTheDrawnRecords: each replicate is what Summarize makes of its records, and so is each
+// value without a block.
 func TestReplicatesAreStatisticsOfTheDrawnRecords(t *testing.T) {
 	names := map[string][]string{
 		"SL1L2": {"RMSE"}, "CTC": {"CSI"}, "NBRCNT": {"FSS"}, "ECNT": {"SPREAD", "ME_GE_OBS"}, "RPS": {"RPSS"}, "VL1L2": {"UFBAR"}, "PCT": {"BRIER"}, "SSVAR": {"RMSE"},
@@ -62,7 +62,7 @@ func TestReplicatesAreStatisticsOfTheDrawnRecords(t *testing.T) {
 			return // a line type whose random records do not define it with one without pairs
 		}
 		seen[name] = true
-		drawn := newSampledRecords(newPlan(lt, len(cols), false), s, cols)
+		drawn := newSampledRecords(newPlan(lt, len(cols), !equalWeights), s, cols)
 		n := len(cols[0])
 		if drawn.records != n {
 			t.Fatalf("%s: %d records, want %d", name, drawn.records, n)
@@ -170,14 +170,15 @@ func TestBootstrapDefaults(t *testing.T) {
 		t.Errorf("%+v, want %+v", got, given)
 	}
 	// The spread is the replicates' standard deviation, the limits are their quantiles.
-	values := Bootstrap{Replicates: 1000, Seed: 3}.replicates(firstOf, []*sampledRecords{newSampledRecords(newPlan(lt, len(cols), false), s, cols)})
+	values := Bootstrap{Replicates: 1000, Seed: 3}.replicates(firstOf, []*sampledRecords{newSampledRecords(newPlan(lt, len(cols), !equalWeights), s, cols)})
 	slices.Sort(values)
 	if _, sd := meanAndDeviation(values); given.Spread != sd || !near(given.Low, quantile(values, 0.025), 1e-12) || !near(given.High, quantile(values, 0.975), 1e-12) || given.Undefined != 0 {
 		t.Errorf("%+v; spread %g, limits %g and %g", given, sd, quantile(values, 0.025), quantile(values, 0.975))
 	}
 }
 
-// TestSignificance: the share of replicates that are no farther from their mean than the difference is from zero, and its sign.
+// TestSignificance: the share of replicates that are no farther from their mean than the difference is from zero, and
+// its sign.
 func TestSignificance(t *testing.T) {
 	lt, boot := lineType(t, "SL1L2"), Bootstrap{Seed: 4, Replicates: 300}
 	one := columnsOf(rand.New(rand.NewPCG(5, 6)), 40)
@@ -190,7 +191,7 @@ func TestSignificance(t *testing.T) {
 		a, b := Series{s, lt, one}, Series{s, lt, other}
 		va, _, _ := Summarize(Overall, s, lt, one)
 		vb, _, _ := Summarize(Overall, s, lt, other)
-		values := boot.replicates(func(v []float64) float64 { return v[0] - v[1] }, []*sampledRecords{newSampledRecords(newPlan(lt, 7, false), s, one), newSampledRecords(newPlan(lt, 7, false), s, other)})
+		values := boot.replicates(func(v []float64) float64 { return v[0] - v[1] }, []*sampledRecords{newSampledRecords(newPlan(lt, 7, !equalWeights), s, one), newSampledRecords(newPlan(lt, 7, !equalWeights), s, other)})
 		mean, _ := weightedMean(values, nil)
 		within := 0.0
 		for _, d := range values {
@@ -392,7 +393,7 @@ func TestMergedAggregates(t *testing.T) {
 		}
 		lt := lineType(t, a.Type)
 		cols := a.cols(lt)
-		p := newPlan(lt, len(cols), false)
+		p := newPlan(lt, len(cols), !equalWeights)
 		whole, parts, empty := p.newAggregate(), []*Aggregate{p.newAggregate(), p.newAggregate()}, p.newAggregate()
 		i := 0
 		eachRow(cols, func(row []float64) {
@@ -406,9 +407,9 @@ func TestMergedAggregates(t *testing.T) {
 		if empty.records != whole.records {
 			t.Errorf("%s: %d records, want %d", a.Type, empty.records, whole.records)
 		}
-		for k := range whole.sum {
-			if !near(whole.sum[k], empty.sum[k], 1e-9) && !(math.IsNaN(whole.sum[k]) && math.IsNaN(empty.sum[k])) {
-				t.Errorf("%s: sum %d is %g, want %g", a.Type, k, empty.sum[k], whole.sum[k])
+		for k := range whole.sums {
+			if !near(whole.sums[k], empty.sums[k], 1e-9) && !(math.IsNaN(whole.sums[k]) && math.IsNaN(empty.sums[k])) {
+				t.Errorf("%s: sum %d is %g, want %g", a.Type, k, empty.sums[k], whole.sums[k])
 			}
 		}
 	}

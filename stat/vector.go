@@ -9,8 +9,8 @@ const (
 	fromVAL1L2 = "METcalcpy util/val1l2_statistics.py calculate_val1l2_"
 )
 
-// vectorStats are computed from VL1L2 lines: means of u and v of forecast and
-// observed wind, of uf·uo+vf·vo, uf²+vf², uo²+vo², and of the speeds.
+// vectorStats are computed from VL1L2 lines: means of u and v of forecast and observed wind, of uf·uo+vf·vo, uf²+vf²,
+// uo²+vo², and of the speeds.
 var vectorStats = []Stat{ //nolint:gochecknoglobals // a constant table
 	vectorStat("MSVE", "uvfobar uvffbar uvoobar", UnitVariableSquared, "mean squared length of the vector error", meanSquaredError),
 	vectorStat("RMSVE", "uvfobar uvffbar uvoobar", UnitVariable, "root mean squared length of the vector error", rootMeanSquaredError),
@@ -44,7 +44,8 @@ var vectorStats = []Stat{ //nolint:gochecknoglobals // a constant table
 		e, ok := speedError(v)
 		return math.Abs(e), ok
 	}),
-	windStat("DIR_ERR", "ufbar vfbar uobar vobar", UnitDegree, "angle from the mean observed to the mean forecast vector, counter-clockwise positive, within ±180", directionDifference),
+	windStat("DIR_ERR", "ufbar vfbar uobar vobar", UnitDegree,
+		"angle from the mean observed to the mean forecast vector, counter-clockwise positive, within ±180", directionDifference),
 	windStat("DIR_ABSERR", "ufbar vfbar uobar vobar", UnitDegree, "|DIR_ERR|", func(v []float64) (float64, bool) {
 		e, ok := directionDifference(v)
 		return math.Abs(e), ok
@@ -58,9 +59,12 @@ var vectorStats = []Stat{ //nolint:gochecknoglobals // a constant table
 // vectorAnomalyStats are computed from VAL1L2 lines: the same means as for vectorStats, of wind
 // minus climatology.
 var vectorAnomalyStats = []Stat{ //nolint:gochecknoglobals // a constant table
-	newStat("VAL1L2", fromVAL1L2, "ANOM_CORR", "ufabar vfabar uoabar voabar uvfoabar uvffabar uvooabar", UnitOne, "anomaly correlation of the wind vector, centred", vectorCorrelation),
-	newStat("VAL1L2", fromUtil, "VCNT_ANOM_CORR", "fa_speed_bar oa_speed_bar uvfoabar uvffabar uvooabar", UnitOne, "anomaly correlation of the wind, centred by the mean speeds", pearson),
-	newStat("VAL1L2", fromUtil, "VCNT_ANOM_CORR_UNCNTR", "uvfoabar uvffabar uvooabar", UnitOne, "anomaly correlation of the wind vector, uncentred", uncentered),
+	newStat("VAL1L2", fromVAL1L2, "ANOM_CORR", "ufabar vfabar uoabar voabar uvfoabar uvffabar uvooabar",
+		UnitOne, "anomaly correlation of the wind vector, centered", vectorCorrelation),
+	newStat("VAL1L2", fromUtil, "VCNT_ANOM_CORR", "fa_speed_bar oa_speed_bar uvfoabar uvffabar uvooabar",
+		UnitOne, "anomaly correlation of the wind, centered by the mean speeds", pearson),
+	newStat("VAL1L2", fromUtil, "VCNT_ANOM_CORR_UNCNTR", "uvfoabar uvffabar uvooabar",
+		UnitOne, "anomaly correlation of the wind vector, uncentered", uncentered),
 	pairCount("VAL1L2"),
 	newStat("VAL1L2", fromVAL1L2, "DIRA_ME", "dira_me", UnitDegree, "mean error of the anomaly's direction", firstColumn),
 	newStat("VAL1L2", fromVAL1L2, "DIRA_MAE", "dira_mae", UnitDegree, "mean absolute error of the anomaly's direction", firstColumn),
@@ -75,12 +79,11 @@ func windStat(name, needs, unit, summary string, f func(v []float64) (float64, b
 	return newStat("VL1L2", fromVCNT, name, needs, unit, summary, f)
 }
 
-// calmLength is the length below which a vector has no direction (METcalcpy util/met_stats.py
-// calc_direction).
+// calmLength is the length below which a vector has no direction (METcalcpy util/met_stats.py calc_direction).
 const calmLength = 1e-5
 
-// windDirection takes u, v of a wind, and returns the direction from which it blows, in degrees
-// from north. METcalcpy's result is in radians, see the list of its bugs.
+// windDirection takes u, v of a wind, and returns the direction from which it blows, in degrees from north. METcalcpy's
+// result is in radians, see docs/decisions/0014-not-followed.md.
 func windDirection(v []float64) (float64, bool) {
 	if math.Abs(v[0]) < calmLength && math.Abs(v[1]) < calmLength {
 		return 0, false

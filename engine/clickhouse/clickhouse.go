@@ -28,11 +28,12 @@ var params = []engine.Param{ //nolint:gochecknoglobals // a constant table
 	{Name: "max_memory_usage", Help: "bytes of memory that a statement may use; no limit by default"},
 }
 
-// sessionStatements are the settings of each session.
+// sessionStatements start each session.
 var sessionStatements = []string{ //nolint:gochecknoglobals // a constant table
 	"CREATE DATABASE IF NOT EXISTS " + databaseName,
 	"USE " + databaseName,
-	"SET max_query_size = 1000000000, max_ast_elements = 10000000, max_expanded_ast_elements = 10000000, mutations_sync = 2, output_format_json_skip_null_value_in_named_tuples = 1",
+	"SET max_query_size = 1000000000, max_ast_elements = 10000000, max_expanded_ast_elements = 10000000, " +
+		"mutations_sync = 2, output_format_json_skip_null_value_in_named_tuples = 1",
 }
 
 const databaseName = "barograph"
@@ -56,19 +57,16 @@ func Driver() engine.Driver {
 	}
 }
 
-// database is an open folder, or a server.
+// database is an open folder.
 type database struct {
 	*pool
 	path     string
 	readOnly bool
-	folder   bool         // its files are on this machine and must be flushed
 	unlock   func() error // releases the lock of a folder that is open for reading
 
-	// publishLock is locked by a commit that replaces tables, and read-locked by statements that
-	// start to read.
-	publishLock sync.RWMutex
+	publishLock sync.RWMutex // a commit locks it while it replaces tables, a statement read-locks it while it starts
 	mu          sync.Mutex
-	loading     map[string]bool
+	loading     map[string]bool // locked subsets, see lockSubset
 }
 
 func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
@@ -93,8 +91,8 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	if err != nil {
 		return nil, openError(path, err)
 	}
-	d := &database{path: path, readOnly: o.ReadOnly, folder: true, loading: map[string]bool{}, unlock: func() error { return nil }}
-	var h *process
+	d := &database{path: path, readOnly: o.ReadOnly, loading: map[string]bool{}, unlock: func() error { return nil }}
+	var h *process       // it runs the library
 	for try := range 4 { // the process of a killed program exits a moment later
 		time.Sleep(time.Duration(try) * 100 * time.Millisecond)
 		h, err = startHost(ctx, func(dir string) ([]string, error) { return d.arguments(dir, u, o) })
@@ -112,35 +110,36 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 		return nil, errors.Join(err, d.unlock())
 	}
 	d.pool = h.pool
-	end := func() error { return errors.Join(h.close(), d.unlock()) }
+	stop := func() error { return errors.Join(h.close(), d.unlock()) }
 	location, err := engine.NewLocation(path)
 	if err = errors.Join(err, d.checkAndRemoveDigests()); err == nil {
 		err = d.recover(ctx)
 	}
 	if err != nil {
-		return nil, errors.Join(d.describeError(err), end())
+		return nil, errors.Join(d.describeError(err), stop())
 	}
-	closed := func() error {
-		if location.CheckReplaced() != nil { // an orderly exit would write into the other archive
+	closeArchive := func() error {
+		if location.CheckReplaced() != nil { // an orderly exit would write into another archive at this path
 			h.Kill()
 		}
 		d.writeDigests(context.WithoutCancel(ctx))
-		return end()
+		return stop()
 	}
-	return &engine.Engine{Abilities: append([]any{d}, d.abilities()...), About: d.about, Processes: []int32{int32(h.PID())}, Close: closed}, nil //nolint:gosec // a pid fits
+	abilities, processes := append([]any{d}, d.abilities()...), []int32{int32(h.PID())} //nolint:gosec // a pid fits
+	return &engine.Engine{Abilities: abilities, About: d.about, Processes: processes, Close: closeArchive}, nil
 }
 
-// arguments returns the library's arguments. Its configuration is in dir.
+// arguments returns the library's arguments, and writes its configuration into dir.
 func (d *database) arguments(dir string, u *url.URL, o engine.Options) ([]string, error) {
-	path, text := d.path, writeConfig
+	path, config := d.path, writeConfig
 	if o.ReadOnly {
 		var err error
 		if path, err = d.readOnlyFolder(dir); err != nil {
 			return nil, err
 		}
-		text = readConfig
+		config = readConfig
 	}
-	file, err := writeConfigFile(dir, text)
+	file, err := writeConfigFile(dir, config)
 	out := []string{"--path=" + path, file}
 	if o.Threads > 0 {
 		out = append(out, "--max_threads="+strconv.Itoa(o.Threads))
@@ -153,27 +152,28 @@ func (d *database) arguments(dir string, u *url.URL, o engine.Options) ([]string
 	return out, err
 }
 
-// writeConfigFile writes the library's configuration and returns the argument that names it.
-func writeConfigFile(dir, text string) (string, error) {
+// writeConfigFile writes the library's configuration into dir and returns the argument that names the file.
+func writeConfigFile(dir, config string) (argument string, err error) {
 	file := filepath.Join(dir, "config.xml")
-	return "--config-file=" + file, os.WriteFile(file, []byte("<clickhouse>"+text+"</clickhouse>"), 0o600)
+	return "--config-file=" + file, os.WriteFile(file, []byte("<clickhouse>"+config+"</clickhouse>"), 0o600)
 }
 
-// The library's configurations for writing and for reading. For reading it merges and removes
-// nothing.
+// The library's configurations for an archive that is open for writing and for reading. When it reads, it merges and
+// removes nothing. An unreadable part is an error; by default ClickHouse would detach up to a hundred parts of a table.
 const (
 	writeConfig = "<database_atomic_delay_before_drop_table_sec>0</database_atomic_delay_before_drop_table_sec>" +
 		"<merge_tree><old_parts_lifetime>10</old_parts_lifetime>" + refuseBrokenParts + "</merge_tree>"
-	readConfig = "<merge_tree><old_parts_lifetime>1000000000</old_parts_lifetime><temporary_directories_lifetime>1000000000</temporary_directories_lifetime>" +
+	readConfig = "<merge_tree><old_parts_lifetime>1000000000</old_parts_lifetime>" +
+		"<temporary_directories_lifetime>1000000000</temporary_directories_lifetime>" +
 		"<max_bytes_to_merge_at_max_space_in_pool>1</max_bytes_to_merge_at_max_space_in_pool>" +
 		"<max_bytes_to_merge_at_min_space_in_pool>1</max_bytes_to_merge_at_min_space_in_pool>" + refuseBrokenParts + "</merge_tree>"
-	// An unreadable part is an error; by default ClickHouse would detach up to a hundred of a table.
-	refuseBrokenParts = "<max_suspicious_broken_parts>0</max_suspicious_broken_parts><max_suspicious_broken_parts_bytes>0</max_suspicious_broken_parts_bytes>"
+	refuseBrokenParts = "<max_suspicious_broken_parts>0</max_suspicious_broken_parts>" +
+		"<max_suspicious_broken_parts_bytes>0</max_suspicious_broken_parts_bytes>"
 )
 
-// readOnlyFolder creates a folder in dir that the library opens instead of the archive's, because it writes into
-// the folder that it opens. The tables are the archive's own. No other process may open the archive for
-// writing meanwhile.
+// readOnlyFolder creates a folder in dir that the library opens instead of the archive's, because it writes into the
+// folder that it opens. A link leads to the archive's tables. A shared lock keeps other processes from opening the
+// archive for writing meanwhile.
 func (d *database) readOnlyFolder(dir string) (string, error) {
 	if f, err := os.Open(filepath.Join(d.path, "status")); err == nil {
 		d.unlock = f.Close
@@ -197,11 +197,12 @@ func (d *database) readOnlyFolder(dir string) (string, error) {
 	return path, errors.Join(os.WriteFile(filepath.Join(path, sql), text, 0o600), os.Symlink(store, filepath.Join(path, "store")))
 }
 
+// openError returns the error of a folder that cannot be opened.
 func openError(path string, err error) error {
 	return engine.FileError(path, "cannot be opened", err, "name a folder of ClickHouse, or a new folder, that no other process has open")
 }
 
-// damageNames recognizes the names of errors that ClickHouse returns for files that are damaged or in the wrong place.
+// damageNames matches the names of ClickHouse's errors for files that are damaged or in the wrong place.
 var damageNames = regexp.MustCompile(`\((CHECKSUM_\w+|CORRUPTED_DATA|CANNOT_\w+|INCORRECT_\w+|UNKNOWN_(CODEC|FORMAT_VERSION)|SIZES_OF_\w+|\w+_DOESNT_MATCH|` +
 	`\w*DATA_PARTS?\w*|\w+_END_OF_FILE|\w+_AFTER_EOF|NO_SUCH_COLUMN_IN_TABLE|NOT_FOUND_COLUMN_IN_BLOCK|LOGICAL_ERROR)\)`)
 
@@ -217,13 +218,15 @@ func (d *database) describeError(err error) error {
 }
 
 func (d *database) about(ctx context.Context) (engine.About, error) {
-	a := engine.About{Product: "ClickHouse", Acknowledged: "on disk: flushed, each commit", Settings: map[string]string{"library": libraryName}}
+	a := engine.About{Product: "ClickHouse", Acknowledged: "on disk: flushed, each commit"}
+	a.Settings = map[string]string{"library": libraryName}
 	version, err := sqlengine.QueryTexts(ctx, d, "SELECT version()")
 	if err != nil {
 		return a, err
 	}
 	a.Version = version[0]
-	return a, d.Rows(ctx, "SELECT name, value FROM system.settings WHERE name IN ('max_threads', 'max_memory_usage', 'join_algorithm')", nil, func(row []any) error {
+	text := "SELECT name, value FROM system.settings WHERE name IN ('max_threads', 'max_memory_usage', 'join_algorithm')"
+	return a, d.Rows(ctx, text, nil, func(row []any) error {
 		var name, value string
 		err := sqlengine.Scan(row, &name, &value)
 		a.Settings[name] = value
@@ -242,7 +245,8 @@ func (d *database) Rows(ctx context.Context, text string, args []any, f func(row
 	})
 }
 
-// separateDatabase creates a database, separate from the archive's, and returns a pool whose sessions use it.
+// separateDatabase creates a ClickHouse database, separate from the archive's, and returns a pool whose sessions use it
+// and have run the settings, which are statements.
 func (d *database) separateDatabase(ctx context.Context, name string, settings ...string) (*pool, error) {
 	if err := d.Exec(ctx, "CREATE DATABASE IF NOT EXISTS "+name); err != nil {
 		return nil, err

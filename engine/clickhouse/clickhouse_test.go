@@ -42,9 +42,9 @@ func TestScans(t *testing.T) {
 	scantest.Run(t, scantest.Config{Driver: Driver(), URL: config().URL})
 }
 
-// TestSums: what turned in a file for which ClickHouse keeps no digest, so that a column
+// TestDigests: what turned in a file for which ClickHouse keeps no digest, so that a column
 // has another name or the rows are no table's, is a damage that is reported with a cure.
-func TestSums(t *testing.T) {
+func TestDigests(t *testing.T) {
 	enginetest.Installed(t, Driver())
 	path := filepath.Join(t.TempDir(), "arch[ive")
 	open := func(o engine.Options) (*engine.Engine, archive.Archive, error) {

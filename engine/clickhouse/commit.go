@@ -14,25 +14,27 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// commitsTable contains the last commit of each subset and design, with the tables that it changes. Of the
-// rows of one subset, the one with the greatest number counts.
+// commitsTable contains the last commit of each subset and design, with the tables that it changes. If a subset has
+// several rows, the one with the greatest number is valid.
 const commitsTable = "barograph_commits"
 
-// commit is the Querier of a commit in flight. It sees its own writes.
+// commit is the Querier of a commit in flight. It sees its own writes. copyTable, Exec and insertRows write into
+// copies, decide makes the commit durable, publishCopies replaces the tables, and dropCopies removes what remains.
 type commit struct {
 	db           *database
-	subsetValues string // design and subset, as values of commitsTable
+	subsetValues string // design and subset, as literals for commitsTable
 	number       int64
-	copies       map[string]string // copies of the tables that it changes, by quoted names
+	copies       map[string]string // quoted names of tables, and those of their copies
 }
 
 // transaction runs f in a commit.
-func (d *database) transaction(ctx context.Context, subset string, f func(q sqlengine.Querier) error) error {
-	last, err := sqlengine.QueryNumber(ctx, d, "SELECT max(commit) FROM "+commitsTable+" WHERE (design, subset) = ("+subset+")")
+func (d *database) transaction(ctx context.Context, subsetValues string, f func(q sqlengine.Querier) error) error {
+	text := "SELECT max(commit) FROM " + commitsTable + " WHERE (design, subset) = (" + subsetValues + ")"
+	last, err := sqlengine.QueryNumber(ctx, d, text)
 	if err != nil {
 		return err
 	}
-	c := &commit{d, subset, last + 1, map[string]string{}}
+	c := &commit{d, subsetValues, last + 1, map[string]string{}}
 	if err = f(c); err == nil {
 		err = c.decide(ctx)
 	}
@@ -44,23 +46,26 @@ func (d *database) transaction(ctx context.Context, subset string, f func(q sqle
 		names = append(names, unquoted(table))
 	}
 	if err := d.publishCopies(ctx, c.number, names); err != nil {
-		return fmt.Errorf("the commit counts and is completed when the archive is opened again: %w", err)
+		return fmt.Errorf("the commit is durable, but is complete only after the archive is opened for writing again: %w", err)
 	}
 	return c.dropCopies(ctx)
 }
 
-// copyTable returns the copy of a table that the commit may change: an empty copy, or one with all rows.
-func (c *commit) copyTable(ctx context.Context, table string, withRows bool) (string, error) {
+// withRows as an argument of copyTable and insertRows makes a copy with the table's rows instead of an empty one.
+const withRows = true
+
+// copyTable returns the name of a table's copy, which the commit may change.
+func (c *commit) copyTable(ctx context.Context, table string, cloneRows bool) (string, error) {
 	if name, ok := c.copies[table]; ok {
 		return name, nil
 	}
-	name, how := copyName(table), " AS "
-	if withRows {
-		how = " CLONE AS "
+	name, create := copyName(table), " AS "
+	if cloneRows {
+		create = " CLONE AS "
 	}
 	for _, text := range []string{
 		"DROP TABLE IF EXISTS " + name,
-		"CREATE TABLE " + name + how + table,
+		"CREATE TABLE " + name + create + table,
 		"ALTER TABLE " + name + " MODIFY COMMENT '" + strconv.FormatInt(c.number, 10) + "'",
 	} {
 		if err := c.db.Exec(ctx, text); err != nil {
@@ -71,6 +76,7 @@ func (c *commit) copyTable(ctx context.Context, table string, withRows bool) (st
 	return name, nil
 }
 
+// copyName returns the quoted name of a table's copy.
 func copyName(table string) string { return strings.TrimSuffix(table, `"`) + copySuffix + `"` }
 
 // unquoted returns a table's name without quotation marks; it is the inverse of ident.
@@ -78,7 +84,7 @@ func unquoted(table string) string {
 	return strings.NewReplacer(`\\`, `\`, `\"`, `"`).Replace(table[1 : len(table)-1])
 }
 
-// copySuffix is the suffix of copies and of other things that a commit drops.
+// copySuffix is at the end of the names of copies, and in those of other tables that a commit drops.
 const copySuffix = "+"
 
 // withCopies replaces the names of tables in a statement by their copies.
@@ -93,10 +99,10 @@ func (c *commit) withCopies(text string) string {
 func (c *commit) Exec(ctx context.Context, text string, _ ...any) error {
 	if rest, ok := strings.CutPrefix(text, "DELETE FROM "); ok {
 		table, _, _ := strings.Cut(rest, " WHERE ")
-		if n, err := sqlengine.QueryNumber(ctx, c, "SELECT count() FROM "+rest); n == 0 {
+		if n, err := sqlengine.QueryNumber(ctx, c, "SELECT count() FROM "+rest); err != nil || n == 0 {
 			return err
 		}
-		if _, err := c.copyTable(ctx, table, true); err != nil {
+		if _, err := c.copyTable(ctx, table, withRows); err != nil {
 			return err
 		}
 	}
@@ -108,7 +114,7 @@ func (c *commit) Rows(ctx context.Context, text string, args []any, f func(row [
 	return c.db.Rows(ctx, c.withCopies(text), args, f)
 }
 
-// decide flushes the copies and stores that they will replace the tables.
+// decide flushes the copies, and then stores the row that decides the commit.
 func (c *commit) decide(ctx context.Context) error {
 	if len(c.copies) == 0 {
 		return nil
@@ -120,19 +126,23 @@ func (c *commit) decide(ctx context.Context) error {
 	if err := c.db.flush(ctx, copies); err != nil {
 		return err
 	}
-	return c.db.Exec(ctx, fmt.Sprintf("INSERT INTO %s VALUES (%s, %d, [%s])", commitsTable, c.subsetValues, c.number, strings.Join(names, ", ")))
+	row := fmt.Sprintf("(%s, %d, [%s])", c.subsetValues, c.number, strings.Join(names, ", "))
+	return c.db.Exec(ctx, "INSERT INTO "+commitsTable+" VALUES "+row)
 }
 
-// publishCopies replaces the tables of these names by the copies of a decided commit, unless they are replaced already.
+// publishCopies replaces the tables of these names by the copies of a decided commit. It skips tables that are replaced
+// already.
 func (d *database) publishCopies(ctx context.Context, number int64, names []string) error {
 	ctx = context.WithoutCancel(ctx) // a decided commit must not be canceled
 	d.publishLock.Lock()
 	defer d.publishLock.Unlock()
 	for _, name := range names {
-		// A copy whose creation was interrupted has the comment of its table.
-		waits, err := sqlengine.QueryNumber(ctx, d.pool, fmt.Sprintf("SELECT countIf(name = %s) > countIf(name = %s) FROM system.tables WHERE database = currentDatabase() AND comment = '%d'",
-			quote(name+copySuffix), quote(name), number))
-		if err == nil && waits > 0 {
+		// The comment names the commit. After the exchange the table has it, before only the copy. A copy whose creation
+		// was interrupted has the comment of its table.
+		text := fmt.Sprintf("SELECT countIf(name = %s) > countIf(name = %s) FROM system.tables "+
+			"WHERE database = currentDatabase() AND comment = '%d'", quote(name+copySuffix), quote(name), number)
+		isPending, err := sqlengine.QueryNumber(ctx, d.pool, text)
+		if err == nil && isPending > 0 {
 			err = d.Exec(ctx, "EXCHANGE TABLES "+ident(name)+" AND "+ident(name+copySuffix))
 		}
 		if err != nil {
@@ -142,7 +152,7 @@ func (d *database) publishCopies(ctx context.Context, number int64, names []stri
 	return nil
 }
 
-// dropCopies removes the remains of a commit.
+// dropCopies removes the copies, which after publishCopies are the old tables.
 func (c *commit) dropCopies(ctx context.Context) (err error) {
 	for _, name := range c.copies {
 		err = errors.Join(err, c.db.Exec(context.WithoutCancel(ctx), "DROP TABLE IF EXISTS "+name))
@@ -150,24 +160,28 @@ func (c *commit) dropCopies(ctx context.Context) (err error) {
 	return err
 }
 
-// recover completes the commits that were decided when the archive was closed, and drops the remains of others.
+// recover completes the commits that were decided before the archive was closed, and drops the remains of others.
 func (d *database) recover(ctx context.Context) error {
 	if !d.readOnly {
-		err := d.Exec(ctx, "CREATE TABLE IF NOT EXISTS "+commitsTable+" (design LowCardinality(String), subset String, commit Int64, tables Array(String)) "+
+		err := d.Exec(ctx, "CREATE TABLE IF NOT EXISTS "+commitsTable+
+			" (design LowCardinality(String), subset String, commit Int64, tables Array(String)) "+
 			"ENGINE = ReplacingMergeTree(commit) ORDER BY (design, subset) SETTINGS "+tableSettings)
 		if err != nil {
 			return err
 		}
 	}
-	undecided, err := sqlengine.QueryTexts(ctx, d, "SELECT name FROM system.tables WHERE database = currentDatabase() AND match(name, '\\\\"+copySuffix+"[^/]*$')")
-	if err != nil || len(undecided) == 0 {
+	copies, err := sqlengine.QueryTexts(ctx, d, "SELECT name FROM system.tables "+
+		"WHERE database = currentDatabase() AND match(name, '\\\\"+copySuffix+"[^/]*$')")
+	if err != nil || len(copies) == 0 {
 		return err
 	}
 	if d.readOnly {
 		return &fault.Error{File: d.path, Problem: "contains an incomplete commit", Cure: "open it for writing once, as `barograph load` does"}
 	}
 	decided := map[int64][]string{}
-	err = d.Rows(ctx, "SELECT last, arrayJoin(names) FROM (SELECT max(commit) AS last, argMax(tables, commit) AS names FROM "+commitsTable+" GROUP BY design, subset)", nil, func(row []any) error {
+	text := "SELECT last, arrayJoin(names) FROM (SELECT max(commit) AS last, argMax(tables, commit) AS names FROM " +
+		commitsTable + " GROUP BY design, subset)"
+	err = d.Rows(ctx, text, nil, func(row []any) error {
 		var n int64
 		var table string
 		err := sqlengine.Scan(row, &n, &table)
@@ -179,7 +193,7 @@ func (d *database) recover(ctx context.Context) error {
 			err = d.publishCopies(ctx, n, tables)
 		}
 	}
-	for _, name := range undecided {
+	for _, name := range copies {
 		if err == nil {
 			err = d.Exec(ctx, "DROP TABLE IF EXISTS "+ident(name))
 		}
@@ -187,13 +201,11 @@ func (d *database) recover(ctx context.Context) error {
 	return err
 }
 
-// flush flushes the files and folders of tables to disk. ClickHouse flushes what it writes, but not the links of
-// which a copy consists.
+// flush flushes the files and folders of tables, which are quoted names. ClickHouse flushes what it writes, but not the
+// hard links of which a copy consists.
 func (d *database) flush(ctx context.Context, tables []string) error {
-	if !d.folder {
-		return nil
-	}
-	dirs, err := sqlengine.QueryTexts(ctx, d, "SELECT arrayJoin(data_paths) FROM system.tables WHERE database = currentDatabase() AND name IN ("+strings.Join(tables, ", ")+")")
+	dirs, err := sqlengine.QueryTexts(ctx, d, "SELECT arrayJoin(data_paths) FROM system.tables "+
+		"WHERE database = currentDatabase() AND name IN ("+strings.Join(tables, ", ")+")")
 	for _, dir := range dirs {
 		if err == nil {
 			err = filepath.WalkDir(dir, func(path string, _ fs.DirEntry, _ error) error {

@@ -17,7 +17,7 @@
 // ClickHouse has no transactions. A commit (commit.go) writes into copies of the tables that it changes.
 // The copies share files with the tables (CLONE AS), and nobody reads them. One row of barograph_commits
 // then names these tables; this row decides the commit. Afterwards each copy replaces its table. A copy
-// names its commit in its comment. The open of an archive after a kill completes a decided commit and drops
+// names its commit in its comment. Opening an archive after a kill completes a decided commit and drops
 // the copies of others; docs/decisions/0013-how-engines-store.md says what is flushed when. A query sees one
 // state of the archive, because no query starts while tables are replaced.
 //

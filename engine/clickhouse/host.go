@@ -18,10 +18,11 @@ import (
 	"github.com/barograph/barograph/engine/host"
 )
 
-// process is the process of one archive. It runs this program, and host_linux.c prevents it from becoming Barograph.
+// process is the process of one archive. It executes this program's file, in which host_linux.c takes over before
+// Barograph's main function.
 type process struct {
 	*host.Process
-	statements atomic.Int64 // number of the last statement
+	statements atomic.Int64 // number of statements
 	pool       *pool
 }
 
@@ -30,9 +31,9 @@ const (
 	startTimeout = 30 * time.Second
 )
 
-// startHost starts the library's process. args are the library's arguments, which may name files in a
-// folder that is removed when the process exits. startHost returns when the process answers, or an error
-// with what it printed.
+// startHost starts the library's process. args returns the library's arguments, which may name files in dir, a folder
+// that is removed when the process exits. startHost returns when the process answers. Its error has what the process
+// printed.
 func startHost(ctx context.Context, args func(dir string) ([]string, error)) (*process, error) {
 	library, err := libraryPath()
 	if err != nil {
@@ -43,9 +44,9 @@ func startHost(ctx context.Context, args func(dir string) ([]string, error)) (*p
 		return nil, err
 	}
 	h.pool = &pool{connect: h.connect}
-	within, stop := context.WithTimeout(ctx, startTimeout)
+	startCtx, stop := context.WithTimeout(ctx, startTimeout)
 	defer stop()
-	if err := h.pool.Exec(within, "SELECT 1"); err != nil {
+	if err := h.pool.Exec(startCtx, "SELECT 1"); err != nil {
 		_ = h.close()
 		if output := h.Stderr(); output != "" && ctx.Err() == nil {
 			err = errors.New(output)
@@ -55,7 +56,7 @@ func startHost(ctx context.Context, args func(dir string) ([]string, error)) (*p
 	return h, nil
 }
 
-// close ends the process and waits until it has closed the archive.
+// close stops the process, and waits until it has closed the archive.
 func (h *process) close() error { return errors.Join(h.pool.close(), h.Close()) }
 
 // connect opens a session.
@@ -78,58 +79,62 @@ type librarySession struct {
 	host      *process
 	conn      net.Conn
 	in        *bufio.Reader
-	broken    bool
-	remaining int // remaining bytes of the current frame
+	broken    bool // the stream is at an unknown position
+	remaining int  // remaining bytes of the current frame
 }
 
 func (s *librarySession) usable() bool { return !s.broken }
 func (s *librarySession) close() error { return s.conn.Close() }
 
+// send sends a frame; host_linux.c lists the kinds.
 func (s *librarySession) send(kind byte, body []byte) error {
-	head := [5]byte{kind}
-	binary.NativeEndian.PutUint32(head[1:], uint32(len(body))) //nolint:gosec // texts and blocks are shorter
-	parts := net.Buffers{head[:], body}
-	_, err := parts.WriteTo(s.conn)
+	header := [5]byte{kind}
+	binary.NativeEndian.PutUint32(header[1:], uint32(len(body))) //nolint:gosec // texts and blocks are shorter
+	frame := net.Buffers{header[:], body}
+	_, err := frame.WriteTo(s.conn)
 	return err
 }
 
-// run runs f, which talks to the process. If ctx ends before f, guard kills the statement and abandons the session.
+// run runs f, which sends the statement and reads the reply. If ctx ends before f returns, run kills the statement, and
+// the session cannot be used any more.
 func (s *librarySession) run(ctx context.Context, text string, f func(text string) error) error {
 	tag := fmt.Sprintf("barograph %d %d", os.Getpid(), s.host.statements.Add(1))
 	stop := context.AfterFunc(ctx, func() {
 		_ = s.conn.SetDeadline(time.Now())
-		_ = s.host.pool.Exec(context.WithoutCancel(ctx), "KILL QUERY WHERE query LIKE '%"+tag+"*/%' AND query NOT LIKE 'KILL%' ASYNC") // an error: the statement ends by itself
+		kill := "KILL QUERY WHERE query LIKE '%" + tag + "*/%' AND query NOT LIKE 'KILL%' ASYNC"
+		_ = s.host.pool.Exec(context.WithoutCancel(ctx), kill) // if it fails, the statement finishes by itself
 	})
 	err := f("/*" + tag + "*/ " + text)
-	refused, ok := errors.AsType[*serverError](err)
-	if !stop() || err != nil && !ok {
+	reported, isReported := errors.AsType[*serverError](err)
+	if !stop() || err != nil && !isReported {
 		s.broken = true // nobody reads the rest of the reply
 	}
-	if ok {
-		return refused
+	if isReported {
+		return reported
 	}
-	if _, lost := errors.AsType[*net.OpError](err); lost || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+	_, isNetwork := errors.AsType[*net.OpError](err)
+	if isNetwork || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		err = fmt.Errorf("the process of ClickHouse has ended: %w", err)
 	}
 	return err
 }
 
-// serverError is an error of ClickHouse; the session stays usable.
+// serverError is an error that ClickHouse reports. The session stays usable.
 type serverError struct{ text string }
 
 func (r *serverError) Error() string { return r.text }
 
-// readHeader reads the header of a frame of rows; io.EOF at the end of a reply.
+// readHeader reads the header of the next frame with rows. It returns io.EOF at the end of the reply.
 func (s *librarySession) readHeader() error {
-	var head [5]byte
-	if _, err := io.ReadFull(s.in, head[:]); err != nil {
+	var header [5]byte
+	if _, err := io.ReadFull(s.in, header[:]); err != nil {
 		return fmt.Errorf("%w: %w", io.ErrUnexpectedEOF, err)
 	}
-	s.remaining = int(binary.NativeEndian.Uint32(head[1:]))
-	switch head[0] {
-	case 'Z':
+	s.remaining = int(binary.NativeEndian.Uint32(header[1:]))
+	switch header[0] {
+	case 'Z': // the end of the reply
 		return io.EOF
-	case 'X':
+	case 'X': // an error
 		text := make([]byte, s.remaining)
 		_, err := io.ReadFull(s.in, text)
 		s.remaining = 0
@@ -150,9 +155,10 @@ func (s *librarySession) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// query implements session.
 func (s *librarySession) query(ctx context.Context, text string, f func(proto.Results) error) error {
-	kind := byte('Q')
-	if strings.HasPrefix(text, "SELECT") { // replies of other statements cannot be streamed
+	kind := byte('Q')                      // the library sends the complete reply at once
+	if strings.HasPrefix(text, "SELECT") { // only replies to SELECT can be streamed
 		kind = 'S'
 	}
 	return s.run(ctx, text, func(text string) error {
@@ -178,6 +184,7 @@ func (s *librarySession) query(ctx context.Context, text string, f func(proto.Re
 	})
 }
 
+// insert implements session. Its frames are I (the statement), D (a block) and F (the end).
 func (s *librarySession) insert(ctx context.Context, text string, columns proto.Input, next func() (bool, error)) error {
 	return s.run(ctx, text, func(text string) error {
 		err := s.send('I', []byte(text))
@@ -196,17 +203,12 @@ func (s *librarySession) insert(ctx context.Context, text string, columns proto.
 			}
 		}
 		if err != nil {
-			return err // the session is closed, and with it the rows
+			return err // run marks the session as broken, and its end drops the rows
 		}
 		if err := s.send('F', nil); err != nil {
 			return err
 		}
-		for err == nil {
-			_, err = io.Copy(io.Discard, s)
-			if err == nil {
-				return nil
-			}
-		}
+		_, err = io.Copy(io.Discard, s)
 		return err
 	})
 }

@@ -1,14 +1,17 @@
 
-// The process that runs ClickHouse's library: this program again, which ends up
-// here before Go begins, where host.go has started it with BAROGRAPH_CHDB. So
-// the library's threads, memory and handlers of signals are not the program's, and
-// as many archives can be open as there are processes. It serves connections on
-// descriptor 3, a thread each, and ends when its standard input does.
+// The process that runs ClickHouse's library. host.go starts this program again with the variable BAROGRAPH_CHDB, and
+// then the code below takes over before Go starts. The library's threads, memory and signal handlers are therefore not
+// those of Barograph, and several archives can be open, each in a process. The process serves connections on descriptor
+// 3, each with a thread, and exits when its standard input ends.
 //
-// A request is a kind, a length of 4 bytes (the machine's order) and a body: S a
-// query whose reply streams, Q a statement, I the beginning of an INSERT, D its
-// rows, F its end, C that it is given up. All but D and I are answered: D with rows
-// in ClickHouse's Native format, any number of times, then Z, or X with an error.
+// A request is a kind, a length of 4 bytes (in the machine's order) and a body. The kinds are:
+//
+//	S  a query whose reply is streamed
+//	Q  another statement
+//	I  the start of an INSERT, D its rows, F its end, C its cancellation
+//
+// The replies to S, Q, F and C are any number of frames D with rows in ClickHouse's Native format, and then Z, or X with
+// an error.
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -21,7 +24,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-// What is used of chdb.h of chDB 26.7.
+// The declarations of chdb.h of chDB 26.7 that are used here.
 typedef struct chdb_result chdb_result;
 typedef struct chdb_handle *chdb_connection;
 typedef struct chdb_stream *chdb_insert_stream;
@@ -79,7 +82,8 @@ static int put(int fd, char kind, const void *body, size_t n) {
 
 static int fail(int fd, const char *why) { return put(fd, 'X', why, strlen(why)); }
 
-// rows sends those of a result, which it frees; 1 = they are the last.
+// rows sends the rows of a result and frees the result. It returns 1 if they are the last, -1 if the connection
+// is broken, and -2 after an error of the result.
 static int rows(int fd, chdb_result *r) {
 	const char *error = chdb_result_error(r);
 	size_t n = error ? 0 : chdb_result_length(r);
@@ -103,7 +107,7 @@ static int query(int fd, chdb_connection c, const char *text, size_t n) {
 	else {
 		do state = rows(fd, chdb_stream_fetch_result(c, stream));
 		while (state == 0);
-		if (state == -1) chdb_stream_cancel_query(c, stream); // never a finished one
+		if (state == -1) chdb_stream_cancel_query(c, stream); // a finished one must not be canceled
 		if (state == 1) state = put(fd, 'Z', NULL, 0);
 	}
 	chdb_destroy_query_result(stream);
@@ -144,7 +148,7 @@ static void *serve(void *of) {
 		case 'S': state = query(fd, *c, body, n); break;
 		case 'Q': state = finish(fd, chdb_query_n(*c, body, n, NATIVE)); break;
 		case 'I': insert = chdb_stream_insert_n(*c, body, n, NATIVE); break;
-		case 'D': chdb_stream_append(insert, body, n); break; // its error stays for F
+		case 'D': chdb_stream_append(insert, body, n); break; // F returns its error
 		default: state = finish_insert(fd, insert, head[0]), insert = NULL;
 		}
 	}
@@ -162,7 +166,7 @@ static void *watch(void *unused) {
 	char one;
 	while (read(0, &one, 1) > 0) {
 	}
-	_exit(0); // what is committed is on disk
+	_exit(0); // committed data are on disk
 }
 
 static void die(const char *why) {
@@ -175,7 +179,7 @@ __attribute__((constructor)) static void host(int count, char **values) {
 	if (!path) return;
 	argc = count, argv = values;
 	signal(SIGPIPE, SIG_IGN);
-	signal(SIGINT, SIG_IGN); // of the terminal: the program decides
+	signal(SIGINT, SIG_IGN); // sent by the terminal; Barograph decides
 	pthread_t thread;
 	if (pthread_create(&thread, NULL, watch, NULL) != 0) die("no thread");
 	void *lib = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -183,8 +187,8 @@ __attribute__((constructor)) static void host(int count, char **values) {
 #define LOAD(result, name, args) \
 	if (!(*(void **)&name = dlsym(lib, #name))) die(dlerror());
 	FUNCTIONS(LOAD)
-	chdb_set_signal_handlers_enabled(0); // else a fault sleeps for minutes
-	if (!chdb_connect(argc, argv)) _exit(1); // and stays: the archive stays open; the library said why
+	chdb_set_signal_handlers_enabled(0); // otherwise a crash sleeps for minutes
+	if (!chdb_connect(argc, argv)) _exit(1); // the library has printed the reason; the connection stays open until the exit
 	for (;;) {
 		int fd = accept(3, NULL, NULL);
 		if (fd < 0 && errno == EINTR) continue;

@@ -17,8 +17,8 @@ import (
 // lakeDatabase contains the tables of a store's files. It is dropped at the end, because it contains the store's keys.
 const lakeDatabase = "barograph_lake"
 
-// lakeSettings keep nothing of files between two queries, and give up soon if a store is down: by default
-// ClickHouse tries 500 times.
+// lakeSettings turn off caches of files, because a measured query must read the files, and shorten the retries: by
+// default ClickHouse tries 500 times if a store is down.
 const lakeSettings = "SET use_parquet_metadata_cache = 0, use_query_condition_cache = 0, use_cache_for_count_from_files = 0, " +
 	"s3_retry_attempts = 3, s3_max_single_read_retries = 3"
 
@@ -62,5 +62,6 @@ func (l *lakeTables) table(ctx context.Context, t *tables.LakeTable) error {
 		columns, files = columns+", "+tables.PartColumn+" String", "*/*.parquet"
 	}
 	address := "http://" + l.store.Endpoint + "/" + l.store.Bucket + "/" + t.Prefix + files
-	return l.Exec(ctx, "CREATE TABLE "+ident(t.Name)+" ("+columns+") ENGINE = S3("+quote(address)+", "+quote(l.store.Key)+", "+quote(l.store.Secret)+", 'Parquet')")
+	return l.Exec(ctx, "CREATE TABLE "+ident(t.Name)+" ("+columns+") ENGINE = S3("+quote(address)+", "+
+		quote(l.store.Key)+", "+quote(l.store.Secret)+", 'Parquet')")
 }

@@ -11,13 +11,13 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// libraryName is chDB's release and what it contains.
+// libraryName is the name and the release of the library.
 const libraryName = "chDB 26.7.3"
 
 // librarySHA256 is the SHA-256 of the library in the package.
 const librarySHA256 = "36ad4e999882821ef13cf2d0f52c93f48e6ee1b4498b35a201c23ce4b8d15bf5"
 
-// artifact is chDB's library. It is a package for Node.js but does not need Node.js.
+// artifact describes the download of chDB's library: a package for Node.js, which does not need Node.js.
 func artifact() launch.Artifact {
 	return launch.Artifact{
 		Name: "chdb-26.7.3", NPM: "@chdb/lib-linux-x64-gnu@26.7.3-stable.1",
@@ -25,16 +25,17 @@ func artifact() launch.Artifact {
 	}
 }
 
-// checkInstalled looks for the library.
+// checkInstalled returns an error if the library is not installed.
 func checkInstalled() error {
 	_, err := libraryPath()
 	return err
 }
 
-// libraryPath returns the path of the library, which the process of an archive opens.
+// libraryPath returns the path of the library, which the process of an archive loads.
 func libraryPath() (string, error) {
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
-		return "", &fault.Error{Setting: libraryName, Problem: "is not available for " + runtime.GOOS + " on " + runtime.GOARCH, Err: engine.ErrUnreachable, Cure: "use Linux on amd64"}
+		problem := "is not available for " + runtime.GOOS + " on " + runtime.GOARCH
+		return "", &fault.Error{Setting: libraryName, Problem: problem, Err: engine.ErrUnreachable, Cure: "use Linux on amd64"}
 	}
 	dir, err := artifact().Dir()
 	if err != nil {
@@ -42,12 +43,14 @@ func libraryPath() (string, error) {
 	}
 	path := filepath.Join(dir, "package", "libchdb.so")
 	if _, err := os.Stat(path); err != nil {
-		return "", &fault.Error{Setting: libraryName, Problem: "is not installed", Err: engine.ErrUnreachable, Cure: "`barograph lab install --yes clickhouse`"}
+		cure := "run `barograph lab install --yes clickhouse`"
+		return "", &fault.Error{Setting: libraryName, Problem: "is not installed", Err: engine.ErrUnreachable, Cure: cure}
 	}
 	return path, checkLibrary(path)
 }
 
-// checkLibrary compares the library with its checksum, once for a file of this size and time, because it takes half a second.
+// checkLibrary compares the library with its checksum. Because that takes half a second, it does so once for a file of
+// this size and time, and stores that in a file next to the library.
 func checkLibrary(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -67,6 +70,6 @@ func checkLibrary(path string) error {
 			Cure: "remove " + filepath.Dir(filepath.Dir(path)) + " and install it again: `barograph lab install --yes clickhouse`",
 		}
 	}
-	_ = os.WriteFile(path+".checked", []byte(stamp), 0o644) //nolint:gosec // not secret; an error: in a read-only folder it is compared each time
+	_ = os.WriteFile(path+".checked", []byte(stamp), 0o644) //nolint:gosec // not secret; if it fails, the next start compares again
 	return nil
 }

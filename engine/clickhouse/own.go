@@ -20,10 +20,10 @@ import (
 // ownDatabase contains a user's own tables.
 const ownDatabase = "barograph_own"
 
-// ownTables are a user's tables, in sessions that find them by their names alone.
+// ownTables are a user's tables, in sessions that find them by their bare names.
 type ownTables struct {
 	*pool
-	columnTypes sync.Map // text of a query → type of each column of its answer
+	columnTypes sync.Map // []columnType of the result of each query, by its text
 }
 
 func (d *database) openOwn(ctx context.Context, keep bool) (*tables.Tables, error) {
@@ -40,7 +40,8 @@ func (d *database) openOwn(ctx context.Context, keep bool) (*tables.Tables, erro
 	return &tables.Tables{
 		Load: o.load, Ask: o.ask,
 		Size: func(ctx context.Context) (int64, error) {
-			return sqlengine.QueryNumber(ctx, o, "SELECT sum(bytes_on_disk) FROM system.parts WHERE active AND database = '"+ownDatabase+"'")
+			text := "SELECT sum(bytes_on_disk) FROM system.parts WHERE active AND database = '" + ownDatabase + "'"
+			return sqlengine.QueryNumber(ctx, o, text)
 		},
 		Close: o.close,
 	}, nil
@@ -48,12 +49,14 @@ func (d *database) openOwn(ctx context.Context, keep bool) (*tables.Tables, erro
 
 func (o *ownTables) load(ctx context.Context, t *tables.Table) error {
 	columns := sqlengine.OwnColumns(t, ident, map[tables.Kind]string{
-		tables.Bool: "Nullable(Bool)", tables.Integer: "Nullable(Int64)", tables.Float: "Nullable(Float64)", tables.Decimal: "Nullable(Decimal(%d, %d))",
-		tables.Date: "Nullable(Date32)", tables.Time: "Nullable(DateTime64(6, 'UTC'))", tables.Text: "Nullable(String)",
+		tables.Bool: "Nullable(Bool)", tables.Integer: "Nullable(Int64)", tables.Float: "Nullable(Float64)",
+		tables.Decimal: "Nullable(Decimal(%d, %d))",
+		tables.Date:    "Nullable(Date32)", tables.Time: "Nullable(DateTime64(6, 'UTC'))", tables.Text: "Nullable(String)",
 	})
 	name := ident(t.Name)
 	for _, text := range []string{
-		"CREATE TABLE " + name + " (" + strings.Join(columns, ", ") + ") ENGINE = MergeTree ORDER BY tuple() SETTINGS " + tableSettings,
+		"CREATE TABLE " + name + " (" + strings.Join(columns, ", ") + ") ENGINE = MergeTree ORDER BY tuple() " +
+			"SETTINGS " + tableSettings,
 		"INSERT INTO " + name + " SELECT * FROM file(" + quote(t.Parquet) + ", Parquet)",
 		"OPTIMIZE TABLE " + name + " FINAL",
 	} {
@@ -64,38 +67,40 @@ func (o *ownTables) load(ctx context.Context, t *tables.Table) error {
 	return nil
 }
 
+// decimalScale matches the scale in the name of a decimal type.
 var decimalScale = regexp.MustCompile(`^(?:Nullable\()?Decimal\(\d+, (\d+)\)`)
 
-// isQuery matches what returns rows; other statements have no columns to describe.
+// isQuery matches statements that return rows; others have no columns to describe.
 var isQuery = regexp.MustCompile(`(?is)^\s*(/\*.*?\*/\s*)*(\(\s*)*(SELECT|WITH|SHOW|DESCRIBE|EXPLAIN)\b`)
 
-// ask passes on each row. Before, it queries the scale of decimal columns, once for each text.
+// ask passes each row of a result to f. Because the rows do not have the scale of decimals, ask first queries the types
+// of the columns, once for each text.
 func (o *ownTables) ask(ctx context.Context, text string, f func(row []any) error) error {
 	known, ok := o.columnTypes.Load(text)
 	if !ok && !isQuery.MatchString(text) {
 		return o.Exec(ctx, text)
 	}
 	if !ok {
-		var scales []columnType
+		var types []columnType
 		err := o.Rows(ctx, "DESCRIBE TABLE ("+text+"\n)", nil, func(row []any) error {
-			kind, err := sqlengine.AsText(row[1], "")
-			var h columnType
-			if m := decimalScale.FindStringSubmatch(kind); m != nil {
-				h.scale, _ = strconv.Atoi(m[1]) // the pattern matches only digits
+			name, err := sqlengine.AsText(row[1], "")
+			var t columnType
+			if m := decimalScale.FindStringSubmatch(name); m != nil {
+				t.scale, _ = strconv.Atoi(m[1]) // the pattern matches only digits
 			}
-			if strings.Contains(kind, "Date") && !strings.Contains(kind, "DateTime") {
-				h.cast = sqlengine.AsDate
+			if strings.Contains(name, "Date") && !strings.Contains(name, "DateTime") {
+				t.cast = sqlengine.AsDate
 			}
-			scales = append(scales, h)
+			types = append(types, t)
 			return err
 		})
 		if err != nil {
 			return err
 		}
-		o.columnTypes.Store(text, scales)
-		known = scales
+		o.columnTypes.Store(text, types)
+		known = types
 	}
-	scales := known.([]columnType) //nolint:forcetypeassert // the map contains only this type
+	types := known.([]columnType) //nolint:forcetypeassert // the map contains only this type
 	return o.withSession(ctx, func(s session) error {
 		return s.query(ctx, text, func(block proto.Results) error {
 			cells := make([]func(i int) any, len(block))
@@ -107,7 +112,7 @@ func (o *ownTables) ask(ctx context.Context, text string, f func(row []any) erro
 			row := make([]any, len(block))
 			for i := range block.Rows() {
 				for k := range block {
-					row[k] = scales[k].cast.Convert(decimalText(cells[k](i), scales[k].scale))
+					row[k] = types[k].cast.Convert(decimalText(cells[k](i), types[k].scale))
 				}
 				if err := f(row); err != nil {
 					return err
@@ -118,18 +123,21 @@ func (o *ownTables) ask(ctx context.Context, text string, f func(row []any) erro
 	})
 }
 
-// columnType is the type of a column of an answer.
+// columnType is what the values of a column do not show.
 type columnType struct {
 	scale int // number of decimals
 	cast  sqlengine.ResultCast
 }
 
-// columnReader returns a function that reads the values of a column, NULL as nil; nil = the type is not supported.
+// columnReader returns a function that reads the values of a column, NULL as nil. It returns nil for a type that it
+// does not support.
 func columnReader(c proto.ColResult) func(i int) any {
 	for _, reader := range []func(c proto.ColResult) func(i int) any{
 		typedReader[string], typedReader[bool], typedReader[float64], typedReader[float32], typedReader[time.Time],
-		typedReader[int64], typedReader[int32], typedReader[int16], typedReader[int8], typedReader[uint64], typedReader[uint32], typedReader[uint16], typedReader[uint8],
-		typedReader[proto.Decimal32], typedReader[proto.Decimal64], typedReader[proto.Decimal128], typedReader[proto.Decimal256], typedReader[proto.Int128],
+		typedReader[int64], typedReader[int32], typedReader[int16], typedReader[int8],
+		typedReader[uint64], typedReader[uint32], typedReader[uint16], typedReader[uint8],
+		typedReader[proto.Decimal32], typedReader[proto.Decimal64], typedReader[proto.Decimal128],
+		typedReader[proto.Decimal256], typedReader[proto.Int128],
 		typedReader[[]byte], typedReader[[]string], typedReader[[]float64], typedReader[[]int64], typedReader[proto.Nothing],
 	} {
 		if cells := reader(c); cells != nil {
@@ -139,7 +147,7 @@ func columnReader(c proto.ColResult) func(i int) any {
 	return nil
 }
 
-// typedReader is cellsOf for one Go type.
+// typedReader is columnReader for one Go type.
 func typedReader[T any](c proto.ColResult) func(i int) any {
 	switch c := c.(type) {
 	case interface{ Row(i int) T }:
@@ -155,7 +163,8 @@ func typedReader[T any](c proto.ColResult) func(i int) any {
 	return nil
 }
 
-// decimalText writes a decimal or a number of many digits as digits.
+// decimalText returns a decimal, or an integer that no Go type can contain, as text. Values of other types are
+// unchanged.
 func decimalText(v any, scale int) any {
 	switch d := v.(type) {
 	case proto.Decimal32:
@@ -163,20 +172,25 @@ func decimalText(v any, scale int) any {
 	case proto.Decimal64:
 		return digits(big.NewInt(int64(d)), scale)
 	case proto.Decimal128:
-		return digits(int128(int64(d.High), d.Low), scale) //nolint:gosec // High has the sign
+		return digits(signed(d.High, d.Low), scale)
 	case proto.Int128:
-		return digits(int128(int64(d.High), d.Low), 0) //nolint:gosec // High has the sign
+		return digits(signed(d.High, d.Low), 0)
 	case proto.Decimal256:
-		return digits(new(big.Int).Add(new(big.Int).Lsh(int128(int64(d.High.High), d.High.Low), 128), new(big.Int).Add(new(big.Int).Lsh(new(big.Int).SetUint64(d.Low.High), 64), new(big.Int).SetUint64(d.Low.Low))), scale) //nolint:gosec // High has the sign
+		return digits(signed(d.High.High, d.High.Low, d.Low.High, d.Low.Low), scale)
 	}
 	return v
 }
 
-func int128(high int64, low uint64) *big.Int {
-	return new(big.Int).Add(new(big.Int).Lsh(big.NewInt(high), 64), new(big.Int).SetUint64(low))
+// signed returns an integer in two's complement from its 64-bit words, the highest one first.
+func signed(high uint64, words ...uint64) *big.Int {
+	n := big.NewInt(int64(high)) //nolint:gosec // the highest word has the sign
+	for _, word := range words {
+		n.Add(n.Lsh(n, 64), new(big.Int).SetUint64(word))
+	}
+	return n
 }
 
-// digits writes a decimal.
+// digits writes an integer with a decimal point before the last scale digits.
 func digits(n *big.Int, scale int) answer.Decimal {
 	text, sign := new(big.Int).Abs(n).String(), ""
 	if n.Sign() < 0 {

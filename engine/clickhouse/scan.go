@@ -17,29 +17,29 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// scans opens tables of the study scan. They are in a separate folder of ClickHouse, next to the archive's
-// folder, with a separate process, because the disks are configured at its start. store_sales is
-// partitioned by its tickets, and the only part of partition i is moved to the placement's path i.
+// scans opens the tables of the study scan. They are in a folder of their own next to the archive's folder, with a
+// process of their own, because ClickHouse reads the configuration of disks when it starts. store_sales is partitioned
+// by the ticket numbers, and the only part of partition i is moved to path i of the placement.
 type scans struct{ *database }
 
-// These are the names in the folder and on the disks.
+// Names in the folder and on the disks.
 const (
 	starFolder = "barograph-star"
 	starNote   = "placement.json" // written last
 	starPolicy = "star"
 )
 
-// starTables is the tables at a placement; host is nil until they exist.
+// starTables are the tables at a placement.
 type starTables struct {
 	tables.Placement
 	home    string
-	process *process
+	process *process // nil until the tables are loaded
 }
 
 // Open opens the tables.
 func (s scans) Open(ctx context.Context, p tables.Placement) (*tables.Star, error) {
 	t := &starTables{Placement: p, home: filepath.Join(s.path, starFolder)}
-	d := sqlengine.StarDialect{Table: func(t tables.StarTable) string { return string(t) }}
+	d := sqlengine.StarDialect{Table: func(name tables.StarTable) string { return string(name) }}
 	out, err := sqlengine.OpenStar(ctx, &sqlengine.StarEngine{
 		Location: t.home, ReadOnly: s.readOnly, Text: d.Text, Load: t.load, Size: t.size, DropCaches: t.cold, Close: t.close,
 		ReadNote: func(context.Context) (string, error) { return t.note() },
@@ -82,11 +82,12 @@ func (t *starTables) start(ctx context.Context) (err error) {
 			disks += fmt.Sprintf("<d%d><path>%s</path></d%d>", i, name.String(), i)
 			volume += fmt.Sprintf("<disk>d%d</disk>", i)
 		}
-		text := writeConfig
+		config := writeConfig
 		if disks != "" {
-			text += "<storage_configuration><disks>" + disks + "</disks><policies><" + starPolicy + "><volumes><all>" + volume + "</all></volumes></" + starPolicy + "></policies></storage_configuration>"
+			config += "<storage_configuration><disks>" + disks + "</disks><policies><" + starPolicy + "><volumes><all>" +
+				volume + "</all></volumes></" + starPolicy + "></policies></storage_configuration>"
 		}
-		file, err := writeConfigFile(dir, text)
+		file, err := writeConfigFile(dir, config)
 		return []string{"--path=" + t.home, file, "--max_threads=" + strconv.Itoa(t.Parallel())}, err
 	})
 	if err != nil {
@@ -95,6 +96,7 @@ func (t *starTables) start(ctx context.Context) (err error) {
 	return nil
 }
 
+// starFolderOn returns the folder of the tables on a path of the placement.
 func starFolderOn(path string) string { return filepath.Join(path, starFolder) }
 
 func (t *starTables) close() error {
@@ -106,14 +108,15 @@ func (t *starTables) close() error {
 	return h.close()
 }
 
-// load replaces the folder. It first removes the old tables, because two sets of facts might not fit on the disks.
+// load replaces the folder. It removes the old tables first, because the disks may not have room for two copies of the
+// facts.
 func (t *starTables) load(ctx context.Context, files tables.StarFiles, note string) (out tables.StarLoadResult, err error) {
 	old, err := t.note()
 	if err = errors.Join(err, t.close()); err != nil {
 		return out, err
 	}
 	loaded, _ := sqlengine.ParsePlacement(old)
-	remove := []string{filepath.Join(t.home, starNote), t.home} // remove the note first
+	remove := []string{filepath.Join(t.home, starNote), t.home} // without a note, the tables are incomplete
 	for _, path := range append(loaded.Paths, t.Paths...) {
 		remove = append(remove, starFolderOn(path))
 	}
@@ -142,30 +145,37 @@ func (t *starTables) load(ctx context.Context, files tables.StarFiles, note stri
 	return out, writeFile(filepath.Join(t.home, starNote), note)
 }
 
-// fillTable creates a table and makes ClickHouse read its files.
+// fillTable creates a table, lets ClickHouse read the files, and returns the number of rows.
 func (t *starTables) fillTable(ctx context.Context, table tables.StarTable, files []string) (int64, error) {
 	if len(files) == 0 {
-		return 0, &fault.Error{Setting: string(table), Problem: "has no Parquet files", Cure: "make them with `barograph synth tpcds`"}
+		return 0, &fault.Error{
+			Setting: string(table), Problem: "has no Parquet files", Cure: "make them with `barograph synth tpcds`",
+		}
 	}
 	var cols []string
 	order := "tuple()"
 	for _, c := range tpcds.Columns(string(table)) {
-		kind := [...]string{tpcds.Whole: "Int32", tpcds.Big: "Int64", tpcds.Decimal: "Decimal(7, 2)", tpcds.Date: "Date32", tpcds.Char: "String", tpcds.Varchar: "String"}[c.Kind]
+		kind := [...]string{
+			tpcds.Whole: "Int32", tpcds.Big: "Int64", tpcds.Decimal: "Decimal(7, 2)", tpcds.Date: "Date32",
+			tpcds.Char: "String", tpcds.Varchar: "String",
+		}[c.Kind]
 		if !c.Key {
 			kind = "Nullable(" + kind + ")"
 		}
 		cols = append(cols, c.Name+" "+kind)
 	}
-	more := ""
+	policy := ""
 	if table == tables.StoreSales {
 		order = "(ss_item_sk, ss_ticket_number) PARTITION BY ss_ticket_number % " + strconv.Itoa(t.Partitions)
 		if len(t.Paths) > 0 {
-			more = ", storage_policy = '" + starPolicy + "'"
+			policy = ", storage_policy = '" + starPolicy + "'"
 		}
 	}
-	texts := []string{"CREATE TABLE " + string(table) + " (" + strings.Join(cols, ", ") + ") ENGINE = MergeTree ORDER BY " + order + " SETTINGS " + tableSettings + more}
+	texts := []string{"CREATE TABLE " + string(table) + " (" + strings.Join(cols, ", ") + ") ENGINE = MergeTree ORDER BY " +
+		order + " SETTINGS " + tableSettings + policy}
 	for _, file := range files {
-		texts = append(texts, "INSERT INTO "+string(table)+" SETTINGS max_partitions_per_insert_block = 0 SELECT * FROM file("+quote(file)+", Parquet)")
+		texts = append(texts, "INSERT INTO "+string(table)+" SETTINGS max_partitions_per_insert_block = 0 "+
+			"SELECT * FROM file("+quote(file)+", Parquet)")
 	}
 	for _, text := range append(texts, "OPTIMIZE TABLE "+string(table)+" FINAL") {
 		if err := t.process.pool.Exec(ctx, text); err != nil {
@@ -181,7 +191,8 @@ func (t *starTables) movePartitions(ctx context.Context) error {
 		return nil
 	}
 	var moves []string
-	err := t.process.pool.Rows(ctx, "SELECT name, partition, disk_name FROM system.parts WHERE active AND table = '"+string(tables.StoreSales)+"'", nil, func(row []any) error {
+	text := "SELECT name, partition, disk_name FROM system.parts WHERE active AND table = '" + string(tables.StoreSales) + "'"
+	err := t.process.pool.Rows(ctx, text, nil, func(row []any) error {
 		var name, disk string
 		var i int
 		err := sqlengine.Scan(row, &name, &i, &disk)
@@ -201,7 +212,8 @@ func (t *starTables) movePartitions(ctx context.Context) error {
 // size adds up the parts of store_sales by disk.
 func (t *starTables) size(ctx context.Context) ([]int64, error) {
 	out := make([]int64, max(len(t.Paths), 1))
-	return out, t.process.pool.Rows(ctx, "SELECT disk_name, bytes_on_disk FROM system.parts WHERE active AND table = '"+string(tables.StoreSales)+"'", nil, func(row []any) error {
+	text := "SELECT disk_name, bytes_on_disk FROM system.parts WHERE active AND table = '" + string(tables.StoreSales) + "'"
+	return out, t.process.pool.Rows(ctx, text, nil, func(row []any) error {
 		var disk string
 		var n int64
 		err := sqlengine.Scan(row, &disk, &n)
@@ -211,14 +223,15 @@ func (t *starTables) size(ctx context.Context) ([]int64, error) {
 	})
 }
 
-// cold makes ClickHouse drop its cache of files.
+// cold drops ClickHouse's caches of files.
 func (t *starTables) cold(ctx context.Context) error {
-	return errors.Join(t.process.pool.Exec(ctx, "SYSTEM DROP MARK CACHE"), t.process.pool.Exec(ctx, "SYSTEM DROP UNCOMPRESSED CACHE"))
+	return errors.Join(
+		t.process.pool.Exec(ctx, "SYSTEM DROP MARK CACHE"), t.process.pool.Exec(ctx, "SYSTEM DROP UNCOMPRESSED CACHE"))
 }
 
 // writeFile writes a file completely or not at all.
 func writeFile(name, text string) error {
-	aside := name + ".new"
-	err := os.WriteFile(aside, []byte(text), 0o600)
-	return errors.Join(err, syncFile(aside), os.Rename(aside, name), syncFile(filepath.Dir(name)))
+	temporary := name + ".new"
+	err := os.WriteFile(temporary, []byte(text), 0o600)
+	return errors.Join(err, syncFile(temporary), os.Rename(temporary, name), syncFile(filepath.Dir(name)))
 }

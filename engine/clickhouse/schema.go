@@ -13,7 +13,8 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// longestName is the greatest length of a table's name in bytes: on disk each byte may need three.
+// longestName is the greatest length of a table's name in bytes. In the name of a file, ClickHouse writes a byte as up
+// to three.
 const longestName = 70
 
 // tableName returns the name of a subset's table: subset/table. A long subset is shortened and gets its digest.
@@ -24,26 +25,28 @@ func tableName(subset, table string) string {
 	return subset + "/" + table
 }
 
-// entriesColumn receives a document's entries as JSON. It is not stored.
+// entriesColumn is the column that receives a document's entries as JSON. It is not stored.
 const entriesColumn = "entries"
 
-// tableText returns CREATE TABLE. order is the sorting key, in parentheses.
+// tableText returns CREATE TABLE. order is the sorting key, in parentheses. more are further parts of the table, such
+// as indexes.
 func tableText(table string, cols []sqlengine.Column, t *record.LineType, order string, more ...string) string {
 	cols = slices.Clone(cols)
 	for i := range cols {
 		cols[i].Primary, cols[i].NotNull = false, cols[i].NotNull || cols[i].Primary
 	}
 	text := sqlengine.CreateText(table, cols, func(c sqlengine.Column) string { return typeName(c, t) + codec(c) })
-	// Types are NOT NULL by default.
+	// In ClickHouse, types are NOT NULL by default.
 	text = strings.ReplaceAll(text, " NOT NULL", "")
-	return strings.TrimSuffix(text, "\n)") + strings.Join(more, "") + "\n) ENGINE = MergeTree ORDER BY " + order + " SETTINGS " + tableSettings
+	return strings.TrimSuffix(text, "\n)") + strings.Join(more, "") +
+		"\n) ENGINE = MergeTree ORDER BY " + order + " SETTINGS " + tableSettings
 }
 
-// tableSettings flush inserted and merged data.
+// tableSettings make ClickHouse flush inserted and merged data to disk.
 const tableSettings = "default_compression_codec = 'ZSTD(1)', fsync_after_insert = 1, fsync_part_directory = 1, " +
 	"min_rows_to_fsync_after_merge = 1, min_compressed_bytes_to_fsync_after_merge = 1"
 
-// typeName returns ClickHouse's type of a column of a line type's table, or for t = nil of another table.
+// typeName returns ClickHouse's type of a column. t is the line type of its table, nil for other tables.
 func typeName(c sqlengine.Column, t *record.LineType) string {
 	switch c.Type {
 	case sqlengine.Integer:
@@ -69,8 +72,8 @@ func typeName(c sqlengine.Column, t *record.LineType) string {
 	return "String"
 }
 
-// codec returns the compression of a column if it differs from ClickHouse's default: for mostly increasing
-// numbers it stores differences.
+// codec returns the compression of a column if it differs from ClickHouse's default. Of numbers that mostly increase,
+// it stores the differences.
 func codec(c sqlengine.Column) string {
 	if c.Type == sqlengine.BigInt || c.Type == sqlengine.Timestamp && c.NotNull {
 		return " CODEC(Delta(8), ZSTD(1))"
@@ -80,7 +83,8 @@ func codec(c sqlengine.Column) string {
 
 // entriesType returns the type of a document's entries; see design.AppendEntries.
 func entriesType(t *record.LineType) string {
-	members := []string{"fcst_lead Int32", "fcst_valid_end Nullable(Int64)", "obs_lead Nullable(Int32)", "obs_valid_beg Nullable(Int64)", "obs_valid_end Nullable(Int64)"}
+	members := []string{"fcst_lead Int32", "fcst_valid_end Nullable(Int64)", "obs_lead Nullable(Int32)"}
+	members = append(members, "obs_valid_beg Nullable(Int64)", "obs_valid_end Nullable(Int64)")
 	for _, c := range t.Columns {
 		if c.Kind == record.Text {
 			members = append(members, c.Name+" String")
@@ -119,22 +123,8 @@ func docTable(table func(subset, table string) string) func(subset, t, where str
 	}
 }
 
-// identity returns the columns that identify a record.
-func identity(cols []sqlengine.Column) (out []sqlengine.Column) {
-	for _, c := range cols {
-		switch c.From {
-		case sqlengine.HeaderID, sqlengine.Header, sqlengine.ValidBeg, sqlengine.ValidEnd, sqlengine.InitBeg, sqlengine.ObsLead, sqlengine.ObsBeg, sqlengine.ObsEnd:
-			out = append(out, c)
-		case sqlengine.Data:
-			if c.Data.InIdentity {
-				out = append(out, c)
-			}
-		}
-	}
-	return out
-}
-
-// comparableList lists columns for comparisons: NULL is equal to nothing.
+// comparableList lists columns for the comparison of identities. ifNull replaces NULL, which is equal to nothing, by
+// inf, which no record contains.
 func comparableList(prefix string, cols []sqlengine.Column) string {
 	names := make([]string, len(cols))
 	for i, c := range cols {
@@ -145,5 +135,5 @@ func comparableList(prefix string, cols []sqlengine.Column) string {
 	return strings.Join(names, ", ")
 }
 
-// storable: texts, subsets and paths are in ClickHouse's JSON.
+// storable describes texts in ClickHouse. They must be UTF-8, because documents pass through its JSON parser.
 var storable = sqlengine.Storable{Product: "ClickHouse", ZeroBytes: true} //nolint:gochecknoglobals // a constant

@@ -13,8 +13,8 @@ import (
 	"github.com/barograph/barograph/engine/sqlengine"
 )
 
-// session is a connection to ClickHouse. It runs one statement at a time. Rows travel in ClickHouse's own
-// blocks of columns.
+// session is a connection to ClickHouse. It runs one statement at a time. Rows travel in ClickHouse's blocks, which
+// contain the values column by column.
 type session interface {
 	// query passes each block of a reply to f. A block is valid until f returns.
 	query(ctx context.Context, text string, f func(proto.Results) error) error
@@ -28,7 +28,7 @@ type session interface {
 	close() error
 }
 
-// pool is a Querier that takes a session for each statement.
+// pool is a Querier that runs each statement on a session that is not in use.
 type pool struct {
 	connect func(ctx context.Context) (session, error)
 
@@ -56,6 +56,7 @@ func (p *pool) withSession(ctx context.Context, f func(s session) error) error {
 	return sqlengine.CallError(ctx, err)
 }
 
+// takeSession returns an idle session, or a new one.
 func (p *pool) takeSession(ctx context.Context) (session, error) {
 	p.mu.Lock()
 	if n := len(p.idle); n > 0 {
@@ -68,6 +69,7 @@ func (p *pool) takeSession(ctx context.Context) (session, error) {
 	return p.connect(ctx)
 }
 
+// close closes the idle sessions.
 func (p *pool) close() (err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -105,7 +107,8 @@ func (p *pool) Rows(ctx context.Context, text string, args []any, f func(row []a
 	})
 }
 
-// value converts a value for sqlengine; a time is in Unix seconds.
+// value returns value i of a column as sqlengine reads it, with times in Unix seconds. For a type that is not supported
+// it returns an error, which every reader of sqlengine rejects and prints.
 func value(c proto.ColResult, i int) any {
 	switch c := c.(type) {
 	case *proto.ColStr:
@@ -146,10 +149,10 @@ func value(c proto.ColResult, i int) any {
 		}
 		return list
 	}
-	return fmt.Errorf("columns of ClickHouse's type %s are not supported", c.Type()) // no reader supports it
+	return fmt.Errorf("columns of ClickHouse's type %s are not supported", c.Type())
 }
 
-// cents returns a DECIMAL with two decimals as text.
+// cents returns a DECIMAL with two decimals, given in hundredths, as text.
 func cents(n int64) string {
 	if n < 0 {
 		return "-" + cents(-n)
@@ -157,6 +160,7 @@ func cents(n int64) string {
 	return fmt.Sprintf("%d.%02d", n/100, n%100)
 }
 
+// orNull returns value i of a column, nil = NULL.
 func orNull[T any](c *proto.ColNullable[T], i int) any {
 	if v := c.Row(i); v.Set {
 		return v.Value
@@ -167,7 +171,7 @@ func orNull[T any](c *proto.ColNullable[T], i int) any {
 // blockRows is the greatest number of rows in a block.
 const blockRows = 1 << 16
 
-// insert stores rows.
+// insert stores rows in blocks.
 func (p *pool) insert(ctx context.Context, table string, cols []sqlengine.Column, next sqlengine.Next) error {
 	to := newSink(cols)
 	return p.withSession(ctx, func(s session) error {
@@ -183,7 +187,7 @@ func (p *pool) insert(ctx context.Context, table string, cols []sqlengine.Column
 	})
 }
 
-// sink fills a block.
+// sink collects rows in a block. Its methods rely on the types of columns that newSink chooses.
 type sink struct{ columns proto.Input }
 
 func newSink(cols []sqlengine.Column) *sink {
@@ -223,19 +227,20 @@ func (s *sink) Null(k int) {
 	}
 }
 
-func (s *sink) Text(k int, text string) { s.columns[k].Data.(*proto.ColStr).Append(text) } //nolint:forcetypeassert // newSink has created the columns, here and below
+func (s *sink) Text(k int, v string) { s.columns[k].Data.(*proto.ColStr).Append(v) } //nolint:forcetypeassert // see sink
+
 func (s *sink) Integer(k int, v int64) {
-	s.columns[k].Data.(*proto.ColNullable[int64]).Append(proto.NewNullable(v)) //nolint:forcetypeassert // see Text
+	s.columns[k].Data.(*proto.ColNullable[int64]).Append(proto.NewNullable(v)) //nolint:forcetypeassert // see sink
 }
 
 func (s *sink) Number(k int, f float64) {
-	s.columns[k].Data.(*proto.ColNullable[float64]).Append(proto.NewNullable(f)) //nolint:forcetypeassert // see Text
+	s.columns[k].Data.(*proto.ColNullable[float64]).Append(proto.NewNullable(f)) //nolint:forcetypeassert // see sink
 }
 func (s *sink) Time(k int, epoch int64) { s.Integer(k, epoch) }
 func (s *sink) List(k int, values []float64) {
-	s.columns[k].Data.(*proto.ColArr[float64]).Append(values) //nolint:forcetypeassert // see Text
+	s.columns[k].Data.(*proto.ColArr[float64]).Append(values) //nolint:forcetypeassert // see sink
 }
 
 func (s *sink) JSON(k int, entries []byte) {
-	s.columns[k].Data.(*proto.ColStr).AppendBytes(entries) //nolint:forcetypeassert // see Text
+	s.columns[k].Data.(*proto.ColStr).AppendBytes(entries) //nolint:forcetypeassert // see sink
 }

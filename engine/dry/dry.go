@@ -18,7 +18,7 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Driver describes the dry engine: dry:.
+// Driver describes the engine.
 func Driver() engine.Driver {
 	return engine.Driver{
 		Scheme:  "dry",
@@ -48,7 +48,7 @@ type store struct {
 	readOnly bool
 
 	mu      sync.RWMutex
-	commits int64 // number of commits; a query checks with it whether its answer is still valid
+	commits int64 // number of commits, see storedAnswer
 	subsets map[string]*subset
 }
 
@@ -64,7 +64,7 @@ type openArchive struct{ *store }
 
 func (a *openArchive) Close() error { return nil }
 
-// storedAnswer is the answer to a phrased question after some commit.
+// storedAnswer is the answer that Phrase computed after a number of commits. It is valid until the next commit.
 type storedAnswer struct {
 	commits int64
 	answer  *answer.Answer
@@ -73,7 +73,7 @@ type storedAnswer struct {
 // String keeps the rows out of printed query arguments.
 func (r *storedAnswer) String() string { return fmt.Sprintf("%d rows in memory", r.answer.Rows) }
 
-// Phrase computes the answer.
+// Phrase computes the answer and puts it into the query.
 func (a *openArchive) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*archive.Query, error) {
 	d := Driver()
 	if err := archive.CanExpress(&d, design.Memory, f, q); err != nil {
@@ -83,25 +83,27 @@ func (a *openArchive) Phrase(ctx context.Context, q *question.Question, f flavou
 	if err != nil {
 		return nil, err
 	}
-	return &archive.Query{Question: q, Flavour: f, Text: "recall the answer to " + q.Name + " from memory", Args: []any{r}}, nil
+	text := "recall the answer to " + q.Name + " from memory"
+	return &archive.Query{Question: q, Flavour: f, Text: text, Args: []any{r}}, nil
 }
 
+// compute answers a question from the stored records.
 func (a *openArchive) compute(ctx context.Context, q *question.Question) (*storedAnswer, error) {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
 	ref := answer.NewReference(q)
 	if s := a.subsets[q.Subset]; s != nil {
-		for _, c := range s.types[q.Type].batches() {
+		for _, b := range s.types[q.Type].batches() {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			ref.Add(c)
+			ref.Add(b)
 		}
 	}
 	return &storedAnswer{commits: a.commits, answer: ref.Answers()[0]}, nil
 }
 
-// Ask replays the answer. If records were committed since Phrase, it computes the answer again.
+// Ask copies the answer. If records were committed since Phrase, it computes the answer again.
 func (a *openArchive) Ask(ctx context.Context, q *archive.Query, into *answer.Builder) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -120,7 +122,7 @@ func (a *openArchive) Ask(ctx context.Context, q *archive.Query, into *answer.Bu
 	return nil
 }
 
-// replay appends row by row, like an engine that decodes rows.
+// replay copies an answer row by row, like an engine that decodes rows.
 func replay(from *answer.Answer, into *answer.Builder) {
 	into.Reset(from.Columns)
 	for i := range from.Rows {
@@ -128,7 +130,7 @@ func replay(from *answer.Answer, into *answer.Builder) {
 	}
 }
 
-// Explain says that there is no plan: the rows of the answer are ready.
+// Explain reports that there is no plan, because the answer exists already.
 func (a *openArchive) Explain(_ context.Context, q *archive.Query) (archive.Plan, error) {
 	plan := archive.Plan{Text: q.Text + ": no plan, no search, no input or output"}
 	if r, ok := q.Args[0].(*storedAnswer); ok && r.answer.Rows > 0 {
@@ -138,7 +140,7 @@ func (a *openArchive) Explain(_ context.Context, q *archive.Query) (archive.Plan
 	return plan, nil
 }
 
-// Size is 0: nothing is on disk.
+// Size returns 0, because nothing is on disk.
 func (a *openArchive) Size(context.Context) (int64, error) { return 0, nil }
 
 // Dump yields the stored batches.

@@ -22,7 +22,7 @@ type subset struct {
 // columns moves the following rows of its chunk.
 type table struct {
 	chunks []*chunk
-	index  record.Multimap[rowPosition]
+	index  record.Multimap[rowPosition] // by identity
 	rows   int64
 }
 
@@ -50,7 +50,7 @@ func (t *table) batches() []*record.Batch {
 	return out
 }
 
-// put stores row i of b. It replaces an existing row unless b.Keep is set.
+// put stores row i of b, whose identity is k. It replaces an existing row unless b.KeepConflicts is set.
 func (t *table) put(k record.Key, b *record.Batch, i int) {
 	if p, ok := t.index.First(k); ok && !b.KeepConflicts {
 		p.chunk.rows.ReplaceRow(p.row, b, i)
@@ -62,21 +62,21 @@ func (t *table) put(k record.Key, b *record.Batch, i int) {
 		t.chunks = append(t.chunks, c)
 	}
 	c := t.chunks[len(t.chunks)-1]
-	head, ok := c.headerIndex[*b.Header(i)]
+	header, ok := c.headerIndex[*b.Header(i)]
 	if !ok {
-		head = c.rows.AddHeader(*b.Header(i))
-		c.headerIndex[*b.Header(i)] = head
+		header = c.rows.AddHeader(*b.Header(i))
+		c.headerIndex[*b.Header(i)] = header
 	}
 	t.index.Put(k, rowPosition{c, c.rows.Len()})
 	t.rows++
 	c.rows.KeepConflicts = c.rows.KeepConflicts || b.KeepConflicts
-	c.rows.AppendRow(b, i, head)
+	c.rows.AppendRow(b, i, header)
 }
 
-// addMarks adds marks of files. The mark of a file that is loaded again replaces the old one.
-func (s *subset) addMarks(done []archive.Mark) {
-	for _, m := range done {
-		s.marks = slices.DeleteFunc(s.marks, func(o archive.Mark) bool { return o.Digest == m.Digest })
+// addMarks adds the marks of files. The mark of a file that is loaded again replaces the old one.
+func (s *subset) addMarks(files []archive.Mark) {
+	for _, m := range files {
+		s.marks = slices.DeleteFunc(s.marks, func(old archive.Mark) bool { return old.Digest == m.Digest })
 		s.marks = append(s.marks, m)
 	}
 }
@@ -119,7 +119,7 @@ func (a *openArchive) Contents(ctx context.Context, name string) (archive.Conten
 	return c, ctx.Err()
 }
 
-// Loader opens a loader. Any number may be open.
+// Loader opens a loader. Any number of loaders may be open; their commits take turns.
 func (a *openArchive) Loader(ctx context.Context, name string) (archive.Loader, error) {
 	if a.readOnly {
 		return nil, engine.ErrReadOnly
@@ -142,6 +142,7 @@ func (l *loader) Add(ctx context.Context, b *record.Batch) error {
 	return nil
 }
 
+// Commit resolves all conflicts before it stores the first record, because a refused commit must store nothing.
 func (l *loader) Commit(ctx context.Context, c archive.Commit) (archive.CommitResult, error) {
 	stored := archive.CommitResult{Replaced: map[string]int64{}}
 	if err := ctx.Err(); err != nil {
@@ -152,7 +153,7 @@ func (l *loader) Commit(ctx context.Context, c archive.Commit) (archive.CommitRe
 	defer func() { l.pending = l.pending[:0] }()
 	s := l.store.subsets[l.name]
 	for _, b := range l.pending {
-		stored.New += int64(b.Len())
+		stored.New += int64(b.Len()) // Resolve subtracts those that exist
 		l.resolveExisting(s, b, &stored)
 	}
 	if err := c.Check(&stored); err != nil {
@@ -174,15 +175,15 @@ func (l *loader) Commit(ctx context.Context, c archive.Commit) (archive.CommitRe
 	return stored, nil
 }
 
-// resolveExisting looks for existing records of b.
+// resolveExisting calls stored.Resolve for each existing record that has the identity of a record of b.
 func (l *loader) resolveExisting(s *subset, b *record.Batch, stored *archive.CommitResult) {
 	if s == nil || s.types[b.Type] == nil {
 		return
 	}
-	at := &s.types[b.Type].index
+	index := &s.types[b.Type].index
 	l.hash.SetBatch(b)
 	for i := range b.Len() {
-		for p := range at.All(l.hash.Key(i)) {
+		for p := range index.All(l.hash.Key(i)) {
 			stored.Resolve(b.File, &p.chunk.rows, p.row, b, i)
 		}
 	}

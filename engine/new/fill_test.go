@@ -13,7 +13,7 @@ import (
 var filled = map[string][][2]string{
 	"archive.go": {
 		{"own query for the names of tables", "const allTables = \"SELECT name FROM sqlite_schema WHERE type = 'table'\""},
-		{"what the archive takes", "return sqlengine.Number(context.Background(), a.Pool, \"SELECT page_count * page_size FROM pragma_page_count, pragma_page_size\")"},
+		{"what the archive takes", "return sqlengine.QueryNumber(context.Background(), a.Pool, \"SELECT page_count * page_size FROM pragma_page_count, pragma_page_size\")"},
 	},
 	"dialect.go": {
 		{"as a literal", "DateTime: func(v int64) string { return flavour.Quote(flavour.DateTime(v)) },"},
@@ -22,19 +22,19 @@ var filled = map[string][][2]string{
 	},
 	"madeup.go": {
 		{"by the engine's driver", "pool, _ := sql.Open(\"sqlite3\", \"file:\"+engine.Path(u)+\"?_txlock=immediate&_busy_timeout=60000\")"},
-		{"for its version", "version, err := sqlengine.Texts(ctx, sqlengine.Standard{Over: d.pool}, \"SELECT sqlite_version()\")"},
+		{"for its version", "version, err := sqlengine.QueryTexts(ctx, sqlengine.DatabaseSQL{DB: d.pool}, \"SELECT sqlite_version()\")"},
 		{"in one line", "Summary: \"made up\","},
 	},
 	"loader.go": {
 		{"other loaders out", "return rand.Int64(), nil // all is read again at each commit; _txlock keeps others out"},
-		{"by header and valid time", "return q.Exec(ctx, sqlengine.Create(table, cols, typeName))"},
+		{"by header and valid time", "return q.Exec(ctx, sqlengine.CreateText(table, cols, typeName))"},
 		{"the engine's types", "switch c.Type {"},
 		{"the bulk path", `s := &sink{values: make([]any, len(cols))}
 	for {
 		if ok, err := next(s); err != nil || !ok {
 			return err
 		}
-		if err := q.Exec(ctx, sqlengine.Insert(table, cols, 1), s.values...); err != nil {
+		if err := q.Exec(ctx, sqlengine.InsertText(table, cols, 1), s.values...); err != nil {
 			return err
 		}
 	}
@@ -49,7 +49,7 @@ func (s *sink) Number(k int, v float64) { s.values[k] = v }
 func (s *sink) Time(k int, v int64)     { s.values[k] = string(sqlengine.AppendDateTime(nil, v)) }
 func (s *sink) List(k int, v []float64) { s.values[k] = string(design.AppendRepeats(nil, v)) }
 func (s *sink) JSON(k int, v []byte)    { s.values[k] = string(v)`},
-		{"what names a row", `RowID: "rowid", Pairs: "VALUES ",`},
+		{"what names a row", `RowID: "rowid", PairPrefix: "VALUES ",`},
 	},
 	"madeup_test.go": {{"a fresh database", "URL: func(t *testing.T) string { return \"madeup:\" + filepath.Join(t.TempDir(), \"a.db\") },"}},
 }

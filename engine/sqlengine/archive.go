@@ -29,43 +29,49 @@ type Archive struct {
 	Design      design.Name
 	Dialect     *flavour.Dialect
 	Pool        Querier
-	Placeholder string // the first placeholder of a statement
+	Placeholder string // of a statement's first argument: "?", "$1"
 
-	// ContainersQuery is the query for the names of the schemas, databases or tables that may contain
-	// a subset. Subset returns the name of this design's subset in a home.
+	// ContainersQuery returns the names of the schemas, databases or tables that may contain a subset. SubsetIn
+	// returns the name of this design's subset in such a container.
 	ContainersQuery string
-	SubsetIn        func(ctx context.Context, home string) (subset string, ok bool, err error)
+	SubsetIn        func(ctx context.Context, container string) (subset string, ok bool, err error)
 
-	// TablesQuery is the query for the names of a subset's tables. The list may include tables of
-	// other subsets. Name is the name of a table in that list.
+	// TablesQuery is the query for the names of a subset's tables. It may also return tables of other subsets.
+	// ListedName is the name of a table in that list.
 	TablesQuery func(subset string) (text string, args []any)
 	ListedName  func(subset, table string) string
 
-	// NonTablesQuery is the query for names in that list that are not plain tables: views, and tables
-	// whose rows run code or come from another place. Has refuses an archive in which one of
-	// them has the name of a table of Barograph's. An archive may come from a stranger: it
-	// is data and must never be code.
+	// NonTablesQuery is the query for those names in the list that are not plain tables: views, and tables with code
+	// (triggers, policies) or rows of another table or file. If one has the name of a table of Barograph, HasTable refuses
+	// the archive, because an archive of unknown origin must not run code.
 	NonTablesQuery func(subset string) (text string, args []any)
 
-	TableName   func(t *record.LineType) string // nil = Table's
-	MarksAsJSON bool                            // marks are stored as JSON in column mark
-	NameOwn     func(table string) string       // replaces OwnName; nil = barograph_<design>_…
-	Recover     func(ctx context.Context, subset string) error
+	TableName    func(t *record.LineType) string // the table of a line type; nil = the name from DesignTable
+	MarksAsJSON  bool                            // column mark contains a mark as JSON
+	NameOwn      func(table string) string       // replaces OwnName; nil = barograph_<design>_…
+	JoinOperator string                          // joins lines with headers; "" = JOIN
 
-	// ForeignCatalog creates the catalog of a subset without one from the tables of another
-	// program; nil = the engine has no such subsets.
+	// Recover removes what a crashed load left in a subset; nil = nothing can be left.
+	Recover func(ctx context.Context, subset string) error
+
+	// ForeignCatalog creates the catalog of a subset that another program wrote, from its tables; nil = the engine
+	// has no such subsets.
 	ForeignCatalog func(ctx context.Context, subset string) (*design.Catalog, error)
 
-	// SelectAll returns the query for all records of a type, to which the caller may add a
-	// condition, and its columns; nil = those of Table.
-	SelectAll     func(ctx context.Context, q Querier, subset string, t *record.LineType) (text string, cols []Column, err error)
-	EntriesJSON   func(data string) string                                                      // a document's entries as JSON; nil = the column
-	CountDocs     func(from string) string                                                      // the query that counts documents and their entries
-	JoinOperator  string                                                                        // the join of lines and headers; "" = JOIN
-	DecodeRepeats func(src any, into []float64) ([]float64, error)                              // decodes Doubles; nil = AsRepeats
-	InSnapshot    func(ctx context.Context, f func(ctx context.Context, q Querier) error) error // runs f in one snapshot; nil = over Pool
+	// SelectAll returns the query for all records of a type, to which the caller may append a condition, and its
+	// columns; nil = the columns of Table.
+	SelectAll func(ctx context.Context, q Querier, subset string, t *record.LineType) (text string, cols []Column, err error)
 
-	tableNames sync.Map // the query text plus the name of each table found so far; Barograph never drops one of these tables
+	EntriesJSON func(data string) string // the expression of a document's entries as JSON; nil = the column itself
+	CountDocs   func(from string) string // the query that counts documents and their entries
+
+	DecodeRepeats RepeatsDecoder // nil = AsRepeats
+	// InSnapshot runs f in one snapshot of the archive; nil = f reads over Pool.
+	InSnapshot func(ctx context.Context, f func(ctx context.Context, q Querier) error) error
+
+	// tableNames has the text of TablesQuery with the name of each table found so far. The names stay valid,
+	// because Barograph never drops a table.
+	tableNames sync.Map
 }
 
 // CheckOffered returns an error if the engine does not offer a design.
@@ -108,10 +114,10 @@ func (a *Archive) tableName(t *record.LineType) string {
 
 // Subsets lists the subsets.
 func (a *Archive) Subsets(ctx context.Context) ([]string, error) {
-	homes, err := QueryTexts(ctx, a.Pool, a.ContainersQuery)
+	containers, err := QueryTexts(ctx, a.Pool, a.ContainersQuery)
 	subsets := []string{}
-	for _, h := range homes {
-		s, ok, err := a.SubsetIn(ctx, h)
+	for _, container := range containers {
+		s, ok, err := a.SubsetIn(ctx, container)
 		if err != nil {
 			return nil, err
 		}
@@ -126,24 +132,24 @@ func (a *Archive) Subsets(ctx context.Context) ([]string, error) {
 // HasTable reports whether a subset has a table.
 func (a *Archive) HasTable(ctx context.Context, q Querier, subset, table string) (bool, error) {
 	text, args := a.TablesQuery(subset)
-	list := fmt.Sprint(text, args)
-	if _, ok := a.tableNames.Load(list + a.ListedName(subset, table)); ok {
+	query := fmt.Sprint(text, args)
+	if _, ok := a.tableNames.Load(query + a.ListedName(subset, table)); ok {
 		return true, nil
 	}
-	if err := a.refuseNonTables(ctx, q, subset, list); err != nil {
+	if err := a.refuseNonTables(ctx, q, subset, query); err != nil {
 		return false, err
 	}
 	names, err := QueryTexts(ctx, q, text, args...)
 	for _, n := range names {
-		a.tableNames.Store(list+n, true)
+		a.tableNames.Store(query+n, true)
 	}
 	return slices.Contains(names, a.ListedName(subset, table)), err
 }
 
-// refuseNonTables returns an error if a view or another object has the name of a table that
-// Barograph reads. It queries the list once.
-func (a *Archive) refuseNonTables(ctx context.Context, q Querier, subset, list string) error {
-	if _, checked := a.tableNames.Load(list); checked || a.NonTablesQuery == nil {
+// refuseNonTables returns an error if a view or another object has the name of a table that Barograph reads. query
+// identifies the list of tables in tableNames. Each list is checked once.
+func (a *Archive) refuseNonTables(ctx context.Context, q Querier, subset, query string) error {
+	if _, checked := a.tableNames.Load(query); checked || a.NonTablesQuery == nil {
 		return nil
 	}
 	text, args := a.NonTablesQuery(subset)
@@ -152,22 +158,22 @@ func (a *Archive) refuseNonTables(ctx context.Context, q Querier, subset, list s
 		return err
 	}
 	for _, n := range names {
-		if table, in := strings.CutPrefix(n, a.ListedName(subset, "")); in && isArchiveTable(table) {
+		if table, ok := strings.CutPrefix(n, a.ListedName(subset, "")); ok && isArchiveTable(table) {
 			return &fault.Error{
-				Setting: "subset " + subset, Problem: n + " is a view, or has a trigger, a policy or rows from another place; Barograph reads and writes only plain tables",
+				Setting: "subset " + subset, Problem: n + " is a view, or has a trigger, a row policy or rows of another " +
+					"table or file; Barograph reads and writes only plain tables",
 				Cure: "do not trust this archive; load the files into a new one",
 			}
 		}
 	}
-	a.tableNames.Store(list, true)
+	a.tableNames.Store(query, true)
 	return nil
 }
 
 // isArchiveTable reports whether this is a possible name of an archive's table.
 func isArchiveTable(name string) bool {
-	return slices.ContainsFunc([]string{"line_data_", "doc_", "wide_", design.HeaderTable, FileTable, "barograph_"}, func(prefix string) bool {
-		return strings.HasPrefix(strings.ToLower(name), prefix)
-	})
+	prefixes := []string{"line_data_", "doc_", "wide_", design.HeaderTable, FileTable, "barograph_"}
+	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(strings.ToLower(name), p) })
 }
 
 // Exists reports whether the subset has the question's table. A query of a missing table
@@ -176,8 +182,7 @@ func (a *Archive) Exists(ctx context.Context, q *question.Question) (bool, error
 	return a.HasTable(ctx, a.Pool, q.Subset, a.tableName(q.Type))
 }
 
-// recoverAndHasOwn reports whether a subset has one of Barograph's own tables. It first removes the
-// remains of a crashed load.
+// recoverAndHasOwn removes what a crashed load left, and reports whether a subset has one of Barograph's own tables.
 func (a *Archive) recoverAndHasOwn(ctx context.Context, subset, table string) (bool, error) {
 	if a.Recover != nil {
 		if err := a.Recover(ctx, subset); err != nil {
@@ -217,7 +222,8 @@ func corruptError(subject string, err error) error {
 	if _, known := errors.AsType[*fault.Error](err); err == nil || known {
 		return err
 	}
-	return &fault.Status{Code: fault.Differs, Err: &fault.Error{Setting: subject, Problem: "is damaged", Err: err, Cure: "restore a copy of the archive, or load the files into a new one"}}
+	cure := "restore a copy of the archive, or load the files into a new one"
+	return &fault.Status{Code: fault.Differs, Err: &fault.Error{Setting: subject, Problem: "is damaged", Err: err, Cure: cure}}
 }
 
 // Marks lists the completely loaded files.
@@ -229,12 +235,14 @@ func (a *Archive) Marks(ctx context.Context, subset string) (marks []archive.Mar
 	return a.readMarks(ctx, a.Pool, subset, "")
 }
 
+// readMarks reads the marks that satisfy a condition, a WHERE clause or "".
 func (a *Archive) readMarks(ctx context.Context, q Querier, subset, where string) (marks []archive.Mark, err error) {
 	text, parse := ColumnList("", MarkColumns()[1:]), decodeMarkRow
 	if a.MarksAsJSON {
 		text, parse = "digest, mark", decodeMarkJSON
 	}
-	err = q.Rows(ctx, "SELECT "+text+" FROM "+a.OwnTable(subset, MarksTable)+where+" ORDER BY seq", nil, func(row []any) error {
+	text = "SELECT " + text + " FROM " + a.OwnTable(subset, MarksTable) + where + " ORDER BY seq"
+	err = q.Rows(ctx, text, nil, func(row []any) error {
 		m, err := parse(row)
 		marks = append(marks, m)
 		return corruptError("the list of loaded files of subset "+subset, err)
@@ -242,13 +250,13 @@ func (a *Archive) readMarks(ctx context.Context, q Querier, subset, where string
 	return archive.WithoutRemovals(marks), err
 }
 
-// MarksOf finds the marks of files. c is the archive's catalog, which may show that no file is loaded.
+// MarksOf finds the marks of files. If the archive's catalog c has no files, it does not query.
 func (a *Archive) MarksOf(ctx context.Context, q Querier, subset string, files []archive.Mark, c *design.Catalog) (old []archive.Mark, err error) {
 	if c.Files.Records == 0 {
 		return nil, nil
 	}
-	for some := range slices.Chunk(files, digestsPerStatement) {
-		marks, err := a.readMarks(ctx, q, subset, " WHERE digest IN ("+Digests(some)+")")
+	for chunk := range slices.Chunk(files, digestsPerStatement) {
+		marks, err := a.readMarks(ctx, q, subset, " WHERE digest IN ("+Digests(chunk)+")")
 		if err != nil {
 			return nil, err
 		}
@@ -274,7 +282,7 @@ func decodeMarkJSON(row []any) (m archive.Mark, err error) {
 	return m, err
 }
 
-// decodeMarkRow reads a row of MarkColumns, without the number.
+// decodeMarkRow reads a row of MarkColumns without seq, the first column.
 func decodeMarkRow(row []any) (m archive.Mark, err error) {
 	var times string
 	if err = Scan(row, &m.Path, &m.Digest, &m.Bytes, &m.Read, &m.Stored, &m.Replaced, &m.Quarantined, &times); err == nil {
@@ -345,7 +353,7 @@ func (a *Archive) PhraseIn(ctx context.Context, d *flavour.Dialect, q *question.
 	return Phrase(d, a.Design, f, q, catalog)
 }
 
-// Ask sends a query and decodes the reply.
+// Ask sends a query and decodes the reply. If the question's table does not exist, the result is empty.
 func (a *Archive) Ask(ctx context.Context, q *archive.Query, into *answer.Builder) error {
 	d := NewResultDecoder(a.Design, q, into)
 	if a.DecodeRepeats != nil {
@@ -394,7 +402,7 @@ func (a *Archive) DumpType(ctx context.Context, q Querier, subset string, t *rec
 	return a.NewRecordDecoder(t, cols).DumpQuery(ctx, q, text+where, to)
 }
 
-// selectAll returns the query for all records of a type, and its columns.
+// selectAll returns the query for all records of a type, with their headers, and its columns.
 func (a *Archive) selectAll(ctx context.Context, q Querier, subset string, t *record.LineType) (string, []Column, error) {
 	if a.SelectAll != nil {
 		return a.SelectAll(ctx, q, subset, t)
@@ -404,17 +412,19 @@ func (a *Archive) selectAll(ctx context.Context, q Querier, subset string, t *re
 		return "SELECT " + ColumnList("ld.", cols) + " FROM " + table + " ld", cols, nil
 	}
 	headers := HeaderColumns()[1:]
-	return "SELECT " + ColumnList("h.", headers) + ", " + ColumnList("ld.", cols) + "\n  FROM " + table + " ld " + cmp.Or(a.JoinOperator, "JOIN") + " " +
-		a.Dialect.Table(subset, design.HeaderTable) + " h ON h.stat_header_id = ld.stat_header_id", append(headers, cols...), nil
+	text := "SELECT " + ColumnList("h.", headers) + ", " + ColumnList("ld.", cols) + "\n  FROM " + table + " ld " +
+		cmp.Or(a.JoinOperator, "JOIN") + " " + a.Dialect.Table(subset, design.HeaderTable) +
+		" h ON h.stat_header_id = ld.stat_header_id"
+	return text, append(headers, cols...), nil
 }
 
-// NewRecordDecoder returns a collector for rows of these columns.
+// NewRecordDecoder returns a decoder for rows of these columns.
 func (a *Archive) NewRecordDecoder(t *record.LineType, cols []Column) *RecordDecoder {
-	repeats := a.DecodeRepeats
-	if repeats == nil {
-		repeats = AsRepeats
+	decode := a.DecodeRepeats
+	if decode == nil {
+		decode = AsRepeats
 	}
-	return NewRecordDecoder(a.Design, t, cols, repeats)
+	return NewRecordDecoder(a.Design, t, cols, decode)
 }
 
 func (a *Archive) entriesJSON(data string) string {
@@ -427,14 +437,14 @@ func (a *Archive) entriesJSON(data string) string {
 // Phrase writes a question as a query and measures the time for deriving its keys. The
 // error wraps flavour.ErrCannotExpress if the flavour cannot express the question.
 func Phrase(d *flavour.Dialect, n design.Name, f flavour.Name, q *question.Question, c *design.Catalog) (*archive.Query, error) {
-	began := time.Now()
+	start := time.Now()
 	p, err := flavour.Build(d, n, f, q, c)
 	if err != nil {
 		return nil, err
 	}
 	query := &archive.Query{Question: q, Flavour: f, Text: p.Text, Args: p.Args, Keys: p.Keys, LeadCoding: p.LeadCoding}
 	if p.Keys != nil {
-		query.DeriveTime = time.Since(began)
+		query.DeriveTime = time.Since(start)
 	}
 	return query, nil
 }

@@ -36,7 +36,7 @@ type Source uint8
 
 // The sources.
 const (
-	NotFromRecord Source = iota // no part of a record; see the column's name
+	NotFromRecord Source = iota // the column describes a file or a table, see its name
 	HeaderID                    // the number of the header, see Interner
 	FileID                      // the number of the file
 	LineNum                     // line number in the file
@@ -67,11 +67,11 @@ type Column struct {
 	NotNull bool
 }
 
-// MarksTable and CatalogTable are Barograph's own tables in every subset.
+// MarksTable and CatalogTable are Barograph's own tables in every subset. FileTable is METviewer's.
 const (
 	MarksTable   = "barograph_marks"   // archive.Mark, one row per file, numbered in the order of loading
 	CatalogTable = "barograph_catalog" // one row: design.Catalog as JSON
-	FileTable    = "data_file"         // METviewer's table of files
+	FileTable    = "data_file"         // one row per file
 )
 
 // HeaderColumns returns METviewer's columns of stat_header. interp_pnts, a number in
@@ -100,11 +100,11 @@ func FileColumns() []Column {
 	}
 }
 
-// FileKind returns METviewer's data_file_lu_id for a file name: 6 for VSDB, 7 for MET's .stat.
+// FileKind returns METviewer's data_file_lu_id for a file name, as in fileKinds; 7, MET's .stat, for other names.
 func FileKind(name string) int64 {
 	name = strings.TrimSuffix(strings.ToLower(name), ".gz")
 	for _, k := range fileKinds {
-		if strings.HasPrefix(name, k.begin) && strings.HasSuffix(name, k.end) {
+		if strings.HasPrefix(name, k.prefix) && strings.HasSuffix(name, k.suffix) {
 			return k.number
 		}
 	}
@@ -112,8 +112,8 @@ func FileKind(name string) int64 {
 }
 
 var fileKinds = []struct { //nolint:gochecknoglobals // a constant table
-	begin, end string
-	number     int64
+	prefix, suffix string
+	number         int64
 }{
 	{"", ".vsdb", 6},
 	{"mode", "cts.txt", 2},
@@ -126,10 +126,9 @@ var fileKinds = []struct { //nolint:gochecknoglobals // a constant table
 	{"", ".tcst", 13},
 }
 
-// LineColumns returns METviewer's columns of line_data_<type>, then cov_thresh and alpha. A
-// type with repeating columns also has the column repeats: it contains METviewer's child
-// table as one list. A missing number is design.MissingNumber. fcst_lead and obs_lead
-// contain METviewer's codes.
+// LineColumns returns METviewer's columns of line_data_<type>, then cov_thresh and alpha. A type with repeating
+// columns also has the column repeats, a list with the content of METviewer's child table. A missing number is
+// design.MissingNumber. fcst_lead and obs_lead contain METviewer's codes.
 func LineColumns(t *record.LineType) []Column {
 	cols := []Column{
 		{Name: "stat_header_id", Type: BigInt, From: HeaderID, NotNull: true},
@@ -237,34 +236,32 @@ func DesignTable(n design.Name, t *record.LineType) (name string, cols []Column,
 	return "", nil, false
 }
 
-// IdentityColumns returns the columns that identify a record of a table.
+// IdentityColumns returns those columns of a table that identify a record.
 func IdentityColumns(cols []Column) []Column {
+	sources := []Source{HeaderID, Header, ValidBeg, ValidEpoch, ValidEnd, InitBeg, ObsLead, ObsBeg, ObsEnd}
 	return slices.DeleteFunc(slices.Clone(cols), func(c Column) bool {
-		switch c.From {
-		case HeaderID, Header, ValidBeg, ValidEpoch, ValidEnd, InitBeg, ObsLead, ObsBeg, ObsEnd:
-			return false
-		}
-		return c.From != Data || !c.Data.InIdentity
+		isIdentity := slices.Contains(sources, c.From) || c.From == Data && c.Data.InIdentity
+		return !isIdentity
 	})
 }
 
-// HeaderTableTexts returns the statements that create METviewer's tables of headers and files, and the index of headers
-// under a quoted name. Other designs have none.
-func (a *Archive) HeaderTableTexts(subset, index string, types *TypeNames) []string {
+// HeaderTableTexts returns the statements that create METviewer's tables of headers and files, and the index of
+// headers, whose quoted name is indexName. Only the design normalized has these tables.
+func (a *Archive) HeaderTableTexts(subset, indexName string, types *TypeNames) []string {
 	if a.Design != design.Normalized {
 		return nil
 	}
 	header := a.Dialect.Table(subset, design.HeaderTable)
 	return []string{
 		CreateText(header, HeaderColumns(), types.Of),
-		"CREATE INDEX IF NOT EXISTS " + index + " ON " + header +
+		"CREATE INDEX IF NOT EXISTS " + indexName + " ON " + header +
 			" (model, fcst_var, fcst_lev, obs_var, obs_lev, obtype, vx_mask, interp_mthd, interp_pnts, fcst_thresh, obs_thresh)",
 		CreateText(a.Dialect.Table(subset, FileTable), FileColumns(), types.Of),
 	}
 }
 
-// CreateText returns CREATE TABLE IF NOT EXISTS. The name must be quoted; typeName returns the
-// engine's type of a column.
+// CreateText returns the statement CREATE TABLE IF NOT EXISTS for a quoted name. typeName returns the engine's type of
+// a column.
 func CreateText(name string, cols []Column, typeName func(Column) string) string {
 	return "CREATE TABLE IF NOT EXISTS " + name + " (\n  " + flavour.Join(cols, ",\n  ", func(c Column) string {
 		text := c.Name + " " + typeName(c)
@@ -278,23 +275,26 @@ func CreateText(name string, cols []Column, typeName func(Column) string) string
 	}) + "\n)"
 }
 
-// InsertText returns INSERT INTO name (columns) VALUES for a number of rows, with question marks
-// as placeholders.
+// InsertText returns the statement INSERT INTO name (columns) VALUES for a number of rows, with question marks as
+// placeholders.
 func InsertText(name string, cols []Column, rows int) string {
-	return "INSERT INTO " + name + " (" + ColumnList("", cols) + ") VALUES " + placeholders(func(int) string { return "?" }, len(cols), rows)
+	values := placeholders(func(int) string { return "?" }, len(cols), rows)
+	return "INSERT INTO " + name + " (" + ColumnList("", cols) + ") VALUES " + values
 }
 
 // placeholders returns rows of placeholders in parentheses, numbered from 1.
 func placeholders(param func(i int) string, width, rows int) string {
 	n := 0
-	one := func(struct{}) string {
+	next := func(struct{}) string {
 		n++
 		return param(n)
 	}
-	return flavour.Join(make([]struct{}, rows), ", ", func(struct{}) string { return "(" + flavour.Join(make([]struct{}, width), ", ", one) + ")" })
+	return flavour.Join(make([]struct{}, rows), ", ", func(struct{}) string {
+		return "(" + flavour.Join(make([]struct{}, width), ", ", next) + ")"
+	})
 }
 
-// ColumnList lists the columns, each after a prefix such as "ld.".
+// ColumnList returns the names of columns for a statement, each after a prefix such as "ld.".
 func ColumnList(prefix string, cols []Column) string {
 	return flavour.Join(cols, ", ", func(c Column) string { return prefix + c.Name })
 }

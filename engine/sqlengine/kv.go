@@ -7,22 +7,21 @@ import (
 	"github.com/barograph/barograph/query/flavour"
 )
 
-// KeyColumn and DocumentColumn are the columns of tables of records under keys other than
-// the fields. KeyColumn has the name of YCSB's JDBC binding.
+// KVKeyColumn is the key of a table of records under keys, with the name that YCSB's JDBC binding gives it.
+// KVDocumentColumn is the other column if a record is one document.
 const (
 	KVKeyColumn      = "ycsb_key"
 	KVDocumentColumn = "doc"
 )
 
-// KVDialect is how an engine writes the statements of tables of records under keys. Quote
-// quotes a name; Param returns the placeholder of argument i, from 1.
+// KVDialect contains what differs between engines in the statements for tables of records under keys.
 type KVDialect struct {
-	Schema                     string // prefix of a table's name: "", or the quoted schema and a point
-	Quote                      func(name string) string
-	Param                      func(i int) string
+	Schema                     string                               // before a table's name: "", or the quoted schema and a point
+	Quote                      func(name string) string             // quotes a name
+	Param                      func(i int) string                   // the placeholder of argument i, from 1
 	KeyType, TextType, DocType string                               // types of columns; KeyType compares bytewise
 	TableOptions               string                               // after CREATE TABLE (…)
-	LimitClause                func(param string) string            // the clause that limits the rows of ORDER BY
+	LimitClause                func(param string) string            // limits the rows of ORDER BY
 	FieldText                  func(doc, name string) string        // the text of a field of a document
 	Merge                      func(doc, param string) string       // a document merged with another one
 	AtPath                     func(doc, param string) string       // the text at a path; nil = not supported
@@ -30,54 +29,57 @@ type KVDialect struct {
 	MaxParams                  int                                  // the greatest number of parameters of a statement
 	FoldsNames                 bool                                 // the engine stores names in lower case
 
-	// Begin are the statements that start a transaction at each isolation level of the
-	// engine. Unless it is empty, the engine's sessions are Transactors.
+	// Begin has the statements that start a transaction at each isolation level of the engine. Unless it is empty,
+	// the engine's sessions are Transactors.
 	Begin map[kv.IsolationLevel][]string
 
-	// JoinedText returns the text of a field that may be an array of texts.
-	JoinedText func(doc, name string) string // nil = the engine has no layout kv.Array
+	// JoinedText returns the text of a field that may be an array of texts; nil = the engine has no layout kv.Array.
+	JoinedText func(doc, name string) string
 
-	// Variants are the physical layouts that the engine offers besides its usual ones. Their
-	// columns are those of kv.Columns, or of kv.Document for a layout of arrays.
+	// Variants are the engine's physical layouts other than kv.Columns and kv.Document. Their columns are those of
+	// kv.Columns, or of kv.Document for a layout of arrays.
 	Variants map[kv.Layout]KVVariant
 
-	// Catalog reads tables from the server's catalog; nil = the engine takes no table
-	// that it did not make by itself.
+	// Catalog queries the server's catalog; nil = the engine uses only tables that Barograph created.
 	Catalog *KVCatalog
 }
 
-// KVCatalog is how an engine's catalog is asked about one table. The argument of a query
-// is the table's name; its rows are of texts.
+// KVCatalog contains the queries about one table in an engine's catalog, and the statements around a user's script that
+// creates the table. The argument of a query is the table's name. The values of its rows are texts.
 type KVCatalog struct {
-	// ColumnsQuery lists name, type, what it can hold ("text", "document", "text document" or
-	// "other"), and "1" where an insert must give a value; no rows = there is no such table.
+	// ColumnsQuery returns a row for each column: its name, its type, what it can contain ("text", "document", "text
+	// document" or "other"), and "1" if an insert must give a value. If the table does not exist, it returns no row.
 	ColumnsQuery string
-	UniqueQuery  string // "1" where KeyColumn is unique by itself
-	CommentQuery string // of the table, "" = none
+	UniqueQuery  string // returns "1" if KVKeyColumn is unique by itself
+	CommentQuery string // returns the table's comment, "" = none
 
-	SetComment func(table, comment string) string // a statement
-	// where in its statement an error is, from 1: characters, or lines as negative numbers; 0 = not known
+	SetComment func(table, comment string) string // the statement that sets a table's comment
+
+	// ErrorPosition returns the position of an error in its statement: the number of the character, from 1, or the
+	// negative number of the line, -1 for the first. 0 = the error names no position.
 	ErrorPosition func(err error) int
 
-	// Begin, Commit and Rollback are statements; "" = a statement that makes a table is a
-	// transaction by itself, and Drop removes what failed statements left.
+	// Begin, Commit and Rollback are statements. If they are "", a statement that creates a table is a transaction by
+	// itself, and Drop returns the statement that removes the table of a failed script.
 	Begin, Commit, Rollback string
 	Drop                    func(table string) string
 
-	BackslashEscapes, DollarQuotes, HashComments bool // in scripts: '\'' is an escape, $a$ a quote, # a comment
+	BackslashEscapes bool // in scripts, '\'' is a quote
+	DollarQuotes     bool // in scripts, $a$…$a$ is a literal
+	HashComments     bool // in scripts, # starts a comment
 }
 
 // KVVariant is a physical layout of a table.
 type KVVariant struct {
-	TableOptions    string                                  // after CREATE TABLE (…), instead of TableOptions
-	ExtraStatements func(d *KVDialect, t kv.Table) []string // statements that complete the layout; nil = none
-	CheckQuery      string                                  // a query with the table's name as its argument: "1" = the table has this layout
+	TableOptions    string                                  // after CREATE TABLE (…), instead of KVDialect.TableOptions
+	ExtraStatements func(d *KVDialect, t kv.Table) []string // complete the layout; nil = none
+	CheckQuery      string                                  // returns "1" if the table of its argument has this layout
 }
 
 // HashPartitions is the number of partitions of a table with layout hash.
 const HashPartitions = 8
 
-// kvTexts writes the statements of one table.
+// kvTexts writes the statements for one table. Its methods …Text return them.
 type kvTexts struct {
 	*KVDialect
 	t         kv.Table
@@ -93,10 +95,10 @@ func newKVTexts(d *KVDialect, t kv.Table) *kvTexts {
 	return x
 }
 
-// isDocument reports whether a record is one document; arrays reports whether its first field
-// is an array.
+// isDocument reports whether a record is one document.
 func (x *kvTexts) isDocument() bool { return x.t.Layout == kv.Document || x.isArray() }
 
+// isArray reports whether the first field of a document is an array.
 func (x *kvTexts) isArray() bool {
 	return x.t.Layout == kv.Array || x.t.Layout == kv.ArrayIndex
 }
@@ -154,7 +156,7 @@ func (x *kvTexts) scanText(f kv.Fields) string {
 		" ORDER BY " + key + " " + x.LimitClause(x.Param(2))
 }
 
-// argumentCount returns the number of arguments of an inserted record.
+// argumentCount returns the number of arguments for an inserted record.
 func (x *kvTexts) argumentCount() int {
 	if x.isDocument() {
 		return 2
@@ -167,7 +169,8 @@ func (x *kvTexts) insertText(rows int) string {
 	if x.isDocument() {
 		names = []string{KVKeyColumn, KVDocumentColumn}
 	}
-	return "INSERT INTO " + x.name + " (" + flavour.Join(names, ", ", x.Quote) + ") VALUES " + placeholders(x.Param, x.argumentCount(), rows)
+	return "INSERT INTO " + x.name + " (" + flavour.Join(names, ", ", x.Quote) + ") VALUES " +
+		placeholders(x.Param, x.argumentCount(), rows)
 }
 
 // updateText replaces fields. The last argument is the key.
@@ -189,10 +192,12 @@ func (x *kvTexts) deleteText() string {
 }
 
 func (x *kvTexts) readPathText() string {
-	return "SELECT " + x.AtPath(x.Quote(KVDocumentColumn), x.Param(1)) + " FROM " + x.name + " WHERE " + x.Quote(KVKeyColumn) + " = " + x.Param(2)
+	return "SELECT " + x.AtPath(x.Quote(KVDocumentColumn), x.Param(1)) + " FROM " + x.name +
+		" WHERE " + x.Quote(KVKeyColumn) + " = " + x.Param(2)
 }
 
 func (x *kvTexts) updatePathText() string {
 	doc := x.Quote(KVDocumentColumn)
-	return "UPDATE " + x.name + " SET " + doc + " = " + x.SetPath(doc, x.Param(1), x.Param(2)) + " WHERE " + x.Quote(KVKeyColumn) + " = " + x.Param(3)
+	return "UPDATE " + x.name + " SET " + doc + " = " + x.SetPath(doc, x.Param(1), x.Param(2)) +
+		" WHERE " + x.Quote(KVKeyColumn) + " = " + x.Param(3)
 }

@@ -12,25 +12,25 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// Session is a connection for tables of records under keys: a thin layer over an engine's
-// driver. One goroutine uses it.
+// Session is a connection for tables of records under keys: a thin layer over an engine's driver. One goroutine uses
+// it.
 type Session interface {
 	// Prepare prepares a text. The caller prepares each text once.
 	Prepare(ctx context.Context, text string) (Statement, error)
 	// DuplicateKey reports whether an insert failed because the key exists already.
 	DuplicateKey(err error) bool
-	Close() error // also closes its statements
+	Close() error // closes the statements, too
 }
 
-// NoLimit means that a statement has no number after its arguments.
+// NoLimit as the limit of Statement.Query means that the statement has no LIMIT.
 const NoLimit = -1
 
-// Statement is a prepared statement. Arguments are texts, nil = NULL. It does not keep them.
+// Statement is a prepared statement. Its arguments are texts, nil = NULL, and it does not keep them.
 type Statement interface {
 	// Exec returns the number of rows that matched, changed or not.
 	Exec(ctx context.Context, args [][]byte) (int64, error)
-	// Query passes each row to each. A value is a text, nil = NULL, and is valid until each
-	// returns. The number limit is the last argument unless it is NoLimit.
+	// Query passes each row to each. A value is a text, nil = NULL, and is valid until each returns. Unless limit is
+	// NoLimit, it is the last argument, a number.
 	Query(ctx context.Context, args [][]byte, limit int, each func(values [][]byte) error) error
 }
 
@@ -49,7 +49,7 @@ func OpenKV(ctx context.Context, d *KVDialect, t kv.Table, session func(ctx cont
 		}
 	}
 	if t.DDL != nil && d.Catalog == nil {
-		return nil, fmt.Errorf("%s: %w", t.DDL.File, engine.ErrNoDesign) // Offer.OwnDDL says so
+		return nil, fmt.Errorf("%s: %w", t.DDL.File, engine.ErrNoDesign) // kv.Offer.OwnDDL is false
 	}
 	x := newKVTexts(d, t)
 	if err := x.prepareTable(ctx, session); err != nil {
@@ -82,7 +82,7 @@ func OpenKV(ctx context.Context, d *KVDialect, t kv.Table, session func(ctx cont
 	}, nil
 }
 
-// prepareTable creates the table, if the caller wants that, and checks that it has the columns.
+// prepareTable creates the table if t.Make is set, and checks that it has the requested columns and layout.
 func (x *kvTexts) prepareTable(ctx context.Context, session func(ctx context.Context) (Session, error)) (err error) {
 	s, err := session(ctx)
 	if err != nil {
@@ -105,13 +105,16 @@ func (x *kvTexts) prepareTable(ctx context.Context, session func(ctx context.Con
 		err = x.checkLayout(ctx, s)
 	}
 	if err != nil && ctx.Err() == nil {
-		return &fault.Error{Setting: "table " + x.t.Name, Problem: "does not exist, or has not the layout " + string(x.t.Layout), Err: err, Cure: "load it first, with the same fields and layout"}
+		return &fault.Error{
+			Setting: "table " + x.t.Name, Problem: "does not exist, or does not have the layout " + string(x.t.Layout),
+			Err: err, Cure: "load it first, with the same fields and layout",
+		}
 	}
 	return err
 }
 
-// checkLayout checks that the table has the requested physical layout. Layouts with the same
-// columns have different speeds.
+// checkLayout checks that the table has the requested physical layout. The columns do not show it, and it decides the
+// speed.
 func (x *kvTexts) checkLayout(ctx context.Context, s Session) error {
 	for layout, v := range x.Variants {
 		st, err := s.Prepare(ctx, v.CheckQuery)
@@ -144,25 +147,29 @@ func (x *kvTexts) tableName() string {
 	return x.t.Name
 }
 
-// kvConn is the connection of one worker, with its statements and its memory.
+// kvConn is the connection of one worker, with its statements and its buffers.
 type kvConn struct {
 	*kvTexts
 	s    Session
 	tx   Transactor // the session, if it has transactions; else nil
 	json *kvJSON
 
-	transactionStatements map[string]Statement // statements that start and end transactions
-	broken                error                // the error of a transaction that could not be ended; every later read returns it, and Reopen opens another connection
+	transactionStatements map[string]Statement // those that start and finish transactions, by text
 
-	statements map[string]Statement // by operation and fields, as bytes
+	// broken is the error of a failed rollback. Every later read returns it, and the caller opens another connection
+	// (kv.Reopen).
+	broken error
 
-	statementKey []byte
-	rows         kv.Fields // contains the number of rows of an insert
-	args         [][]byte  // arguments of a statement
-	docs         []byte
-	row          kv.Row
+	statements   map[string]Statement // by operation and fields, see statement
+	statementKey []byte               // buffer for a key of statements
 
-	// state of the running statement; a new closure for each call would allocate
+	rows kv.Fields // contains the number of rows of an insert
+	args [][]byte  // arguments of a statement
+	docs []byte    // the documents to which args refer
+	row  kv.Row    // the current record of a scan
+
+	// The state of the running statement. The callbacks are methods that read it, because a new closure for each call
+	// would allocate.
 	fields kv.Fields
 	into   *kv.Row
 	found  bool
@@ -172,10 +179,26 @@ type kvConn struct {
 	onPath func(values [][]byte) error
 }
 
+// kvOperation is what a statement does.
+type kvOperation byte
+
+const (
+	readRecord kvOperation = iota
+	scanRecords
+	insertRecords
+	updateRecord
+	deleteRecord
+	readAtPath
+	updateAtPath
+)
+
 func (x *kvTexts) connect(s Session) *kv.Conn {
 	c := &kvConn{kvTexts: x, s: s, json: newKVJSON(x.t.Fields, x.isArray()), statements: map[string]Statement{}}
 	c.onRead, c.onScan, c.onPath = c.decodeRead, c.decodeScan, c.decodePath
-	conn := &kv.Conn{Read: c.read, Insert: c.insert, Update: c.update, Scan: c.scan, Delete: c.delete, InsertMany: c.insertMany, Close: s.Close}
+	conn := &kv.Conn{
+		Read: c.read, Insert: c.insert, Update: c.update, Scan: c.scan, Delete: c.delete, InsertMany: c.insertMany,
+		Close: s.Close,
+	}
 	if tx, ok := s.(Transactor); ok && len(x.Begin) > 0 {
 		c.tx, c.transactionStatements, conn.Transact = tx, map[string]Statement{}, c.transact
 	}
@@ -188,10 +211,10 @@ func (x *kvTexts) connect(s Session) *kv.Conn {
 	return conn
 }
 
-// statement returns the prepared statement of an operation and a choice of fields. For an
-// insert, f contains the number of rows instead of fields.
-func (c *kvConn) statement(ctx context.Context, does byte, f kv.Fields, text func(kv.Fields) string) (Statement, error) {
-	c.statementKey = append(c.statementKey[:0], does)
+// statement returns the prepared statement of an operation and a choice of fields. For an insert, f contains the number
+// of rows instead of fields. text writes the statement.
+func (c *kvConn) statement(ctx context.Context, operation kvOperation, f kv.Fields, text func(kv.Fields) string) (Statement, error) {
+	c.statementKey = append(c.statementKey[:0], byte(operation))
 	if f == nil {
 		c.statementKey = append(c.statementKey, '*')
 	}
@@ -212,7 +235,7 @@ func (c *kvConn) read(ctx context.Context, key []byte, f kv.Fields, into *kv.Row
 	if c.broken != nil {
 		return c.broken
 	}
-	st, err := c.statement(ctx, 'r', f, c.kvTexts.readText)
+	st, err := c.statement(ctx, readRecord, f, c.kvTexts.readText)
 	if err != nil {
 		return err
 	}
@@ -267,7 +290,7 @@ func (c *kvConn) scan(ctx context.Context, from []byte, n int, f kv.Fields, each
 	if n <= 0 {
 		return ctx.Err()
 	}
-	st, err := c.statement(ctx, 's', f, c.kvTexts.scanText)
+	st, err := c.statement(ctx, scanRecords, f, c.kvTexts.scanText)
 	if err != nil {
 		return err
 	}
@@ -276,7 +299,7 @@ func (c *kvConn) scan(ctx context.Context, from []byte, n int, f kv.Fields, each
 	return st.Query(ctx, c.args, n, c.onScan)
 }
 
-// addRecord appends the arguments of an inserted record.
+// addRecord appends the arguments for an inserted record.
 func (c *kvConn) addRecord(key []byte, r *kv.Row) {
 	c.args = append(c.args, key)
 	if c.isDocument() {
@@ -296,6 +319,7 @@ func (c *kvConn) addRecord(key []byte, r *kv.Row) {
 	}
 }
 
+// insertError returns kv.ErrExists for the error of a key that exists already.
 func (c *kvConn) insertError(err error) error {
 	if err != nil && c.s.DuplicateKey(err) {
 		return kv.ErrExists
@@ -303,10 +327,10 @@ func (c *kvConn) insertError(err error) error {
 	return err
 }
 
-// insertStatement returns the statement that inserts a number of rows.
+// insertStatement returns the statement that inserts this number of rows.
 func (c *kvConn) insertStatement(ctx context.Context, rows int) (Statement, error) {
 	c.rows = append(c.rows[:0], rows)
-	return c.statement(ctx, 'i', c.rows, func(kv.Fields) string { return c.kvTexts.insertText(rows) })
+	return c.statement(ctx, insertRecords, c.rows, func(kv.Fields) string { return c.kvTexts.insertText(rows) })
 }
 
 func (c *kvConn) insert(ctx context.Context, key []byte, r *kv.Row) error {
@@ -325,7 +349,10 @@ func (c *kvConn) insertMany(ctx context.Context, rows []kv.KeyRow) error {
 		return ctx.Err()
 	}
 	if len(rows)*c.argumentCount() > c.MaxParams {
-		return &fault.Error{Setting: "batchsize", Problem: fmt.Sprintf("%d records are too many for one statement", len(rows)), Cure: fmt.Sprintf("give at most %d", c.MaxParams/c.argumentCount())}
+		return &fault.Error{
+			Setting: "batchsize", Problem: fmt.Sprintf("%d records are too many for one statement", len(rows)),
+			Cure: fmt.Sprintf("give at most %d", c.MaxParams/c.argumentCount()),
+		}
 	}
 	st, err := c.insertStatement(ctx, len(rows))
 	if err != nil {
@@ -344,7 +371,7 @@ func (c *kvConn) update(ctx context.Context, key []byte, r *kv.Row) error {
 	if c.isDocument() {
 		f = nil // one statement merges any fields
 	}
-	st, err := c.statement(ctx, 'u', f, c.kvTexts.updateText)
+	st, err := c.statement(ctx, updateRecord, f, c.kvTexts.updateText)
 	if err != nil {
 		return err
 	}
@@ -362,7 +389,7 @@ func (c *kvConn) update(ctx context.Context, key []byte, r *kv.Row) error {
 	return c.updateError(st.Exec(ctx, c.args))
 }
 
-// updateError returns ErrNotFound if a statement matched no row.
+// updateError takes the results of a statement that updates or deletes; kv.ErrNotFound = it matched no row.
 func (c *kvConn) updateError(n int64, err error) error {
 	if err == nil && n == 0 {
 		return kv.ErrNotFound
@@ -371,7 +398,7 @@ func (c *kvConn) updateError(n int64, err error) error {
 }
 
 func (c *kvConn) delete(ctx context.Context, key []byte) error {
-	st, err := c.statement(ctx, 'd', nil, func(kv.Fields) string { return c.kvTexts.deleteText() })
+	st, err := c.statement(ctx, deleteRecord, nil, func(kv.Fields) string { return c.kvTexts.deleteText() })
 	if err != nil {
 		return err
 	}
@@ -380,7 +407,7 @@ func (c *kvConn) delete(ctx context.Context, key []byte) error {
 }
 
 func (c *kvConn) readPath(ctx context.Context, key []byte, path string, into *kv.Row) error {
-	st, err := c.statement(ctx, 'p', nil, func(kv.Fields) string { return c.kvTexts.readPathText() })
+	st, err := c.statement(ctx, readAtPath, nil, func(kv.Fields) string { return c.kvTexts.readPathText() })
 	if err != nil {
 		return err
 	}
@@ -397,7 +424,7 @@ func (c *kvConn) readPath(ctx context.Context, key []byte, path string, into *kv
 }
 
 func (c *kvConn) updatePath(ctx context.Context, key []byte, path string, value []byte) error {
-	st, err := c.statement(ctx, 'q', nil, func(kv.Fields) string { return c.kvTexts.updatePathText() })
+	st, err := c.statement(ctx, updateAtPath, nil, func(kv.Fields) string { return c.kvTexts.updatePathText() })
 	if err != nil {
 		return err
 	}

@@ -17,13 +17,13 @@ type scriptStatement struct {
 	text string
 }
 
-// splitScript cuts a script into its statements, as the client programs of the engines do:
-// at semicolons outside of texts, quoted names and comments.
-func (c *KVCatalog) splitScript(text string) (all []scriptStatement) {
+// splitScript cuts a script into its statements, as the client programs of the engines do: at semicolons outside of
+// literals, quoted names and comments.
+func (c *KVCatalog) splitScript(text string) (statements []scriptStatement) {
 	begin, line, beginLine := -1, 1, 1
-	end := func(at int) {
+	finish := func(end int) {
 		if begin >= 0 {
-			all = append(all, scriptStatement{beginLine, strings.TrimSpace(text[begin:at])})
+			statements = append(statements, scriptStatement{beginLine, strings.TrimSpace(text[begin:end])})
 		}
 		begin = -1
 	}
@@ -32,19 +32,19 @@ func (c *KVCatalog) splitScript(text string) (all []scriptStatement) {
 		blank := !isCode || strings.TrimSpace(text[i:i+n]) == ""
 		switch {
 		case text[i] == ';':
-			end(i)
+			finish(i)
 		case !blank && begin < 0:
 			begin, beginLine = i, line
 		}
 		line += strings.Count(text[i:i+n], "\n")
 		i += n
 	}
-	end(len(text))
-	return all
+	finish(len(text))
+	return statements
 }
 
-// tokenLength is the length of the first token of a script; isCode is false for a comment. A text of PostgreSQL that starts with
-// E' has escapes, and its block comments nest.
+// tokenLength returns the length of the first token of a script; isCode is false for a comment. In PostgreSQL, a
+// literal that starts with E' has escapes, and block comments nest.
 func (c *KVCatalog) tokenLength(text string) (n int, isCode bool) {
 	until := func(from int, end string) int {
 		if at := strings.Index(text[from:], end); at >= 0 {
@@ -58,7 +58,7 @@ func (c *KVCatalog) tokenLength(text string) (n int, isCode bool) {
 	case strings.HasPrefix(text, "/*") && c.DollarQuotes:
 		return commentLength(text), false
 	case strings.HasPrefix(text, "/*"):
-		return until(2, "*/"), strings.HasPrefix(text, "/*!") // MariaDB executes those
+		return until(2, "*/"), strings.HasPrefix(text, "/*!") // MariaDB executes comments that start with /*!
 	case c.DollarQuotes && len(text) > 1 && (text[0] == 'E' || text[0] == 'e') && text[1] == '\'':
 		return 1 + quotedLength(text[1:], true), true
 	case text[0] == '\'' || text[0] == '"' || text[0] == '`':
@@ -71,10 +71,11 @@ func (c *KVCatalog) tokenLength(text string) (n int, isCode bool) {
 	return 1, true
 }
 
-// quotedLength is the length of a quoted text. A doubled quote ends it and starts the next part of the same text.
-func quotedLength(text string, escapes bool) int {
+// quotedLength returns the length of a quoted literal or name. A doubled quote counts as the end of one literal and the
+// start of the next.
+func quotedLength(text string, hasEscapes bool) int {
 	for n := 1; n < len(text); n++ {
-		if escapes && text[n] == '\\' {
+		if hasEscapes && text[n] == '\\' {
 			n++
 		} else if text[n] == text[0] {
 			return n + 1
@@ -83,7 +84,7 @@ func quotedLength(text string, escapes bool) int {
 	return len(text)
 }
 
-// commentLength is the length of a block comment, which may contain others.
+// commentLength returns the length of a block comment, which may contain others.
 func commentLength(text string) int {
 	depth := 0
 	for n := 0; n+1 < len(text); n++ {
@@ -105,11 +106,12 @@ var dollarTag = regexp.MustCompile(`^\$\w*\$`)
 
 // kvColumn is a column of a table.
 type kvColumn struct {
-	name, kind, content string
-	required            bool // an insert must give a value
+	name, kind string
+	content    string // what it can contain, see KVCatalog.ColumnsQuery
+	required   bool   // an insert must give a value
 }
 
-// tableColumns lists the columns of the table; none = it does not exist.
+// tableColumns lists the columns of the table. A table that does not exist has none.
 func (x *kvTexts) tableColumns(ctx context.Context, s Session) (all []kvColumn, err error) {
 	err = x.queryCatalog(ctx, s, x.Catalog.ColumnsQuery, func(v [][]byte) {
 		all = append(all, kvColumn{string(v[0]), string(v[1]), string(v[2]), string(v[3]) == "1"})
@@ -117,7 +119,7 @@ func (x *kvTexts) tableColumns(ctx context.Context, s Session) (all []kvColumn, 
 	return all, err
 }
 
-// queryCatalog asks the catalog about the table.
+// queryCatalog runs a query of KVCatalog for the table.
 func (x *kvTexts) queryCatalog(ctx context.Context, s Session, query string, each func(values [][]byte)) error {
 	st, err := s.Prepare(ctx, query)
 	if err != nil {
@@ -129,20 +131,20 @@ func (x *kvTexts) queryCatalog(ctx context.Context, s Session, query string, eac
 	})
 }
 
-// catalogText returns the single value of a catalog query; "" = no row.
+// catalogText returns the single value of a query of KVCatalog; "" = no row.
 func (x *kvTexts) catalogText(ctx context.Context, s Session, query string) (out string, err error) {
 	err = x.queryCatalog(ctx, s, query, func(v [][]byte) { out = string(v[0]) })
 	return out, err
 }
 
-// openTable creates the table if it does not exist and should be created, and checks its columns.
+// openTable checks the columns of an existing table, or creates a missing one if t.Make is set.
 func (x *kvTexts) openTable(ctx context.Context, s Session) error {
-	there, err := x.tableColumns(ctx, s)
+	existing, err := x.tableColumns(ctx, s)
 	if err != nil {
 		return err
 	}
-	if len(there) > 0 {
-		if err := x.checkTable(ctx, s, there, 0, false); err != nil {
+	if len(existing) > 0 {
+		if err := x.checkTable(ctx, s, existing, 0); err != nil {
 			return err
 		}
 		return x.checkScript(ctx, s)
@@ -166,11 +168,11 @@ func (x *kvTexts) openTable(ctx context.Context, s Session) error {
 	if c.Rollback != "" {
 		err = errors.Join(err, execute(context.WithoutCancel(ctx), s, c.Rollback))
 	}
-	left, looked := x.tableColumns(ctx, s)
+	remaining, catalogErr := x.tableColumns(ctx, s)
 	switch {
-	case looked != nil || len(left) == 0:
-	case x.t.DDL == nil: // another client made it meanwhile
-		return x.checkTable(ctx, s, left, 0, false)
+	case catalogErr != nil || len(remaining) == 0:
+	case x.t.DDL == nil: // another client created it meanwhile
+		return x.checkTable(ctx, s, remaining, 0)
 	case made && c.Rollback == "":
 		err = errors.Join(err, execute(ctx, s, c.Drop(x.name)))
 	}
@@ -196,32 +198,32 @@ func (x *kvTexts) makeTable(ctx context.Context, s Session) (made bool, err erro
 		}
 		return false, nil
 	}
-	parts, line := x.Catalog.splitScript(x.t.DDL.Text), 0
-	if len(parts) == 0 {
+	statements, line := x.Catalog.splitScript(x.t.DDL.Text), 0
+	if len(statements) == 0 {
 		return false, x.t.DDL.Fault(0, "contains no statement", "write CREATE TABLE "+x.t.Name+" ("+KVKeyColumn+" …)", nil)
 	}
-	makes := regexp.MustCompile("(?is)^CREATE\\b.*?\\bTABLE\\s+(IF\\s+NOT\\s+EXISTS\\s+)?[`\"]?" + x.t.Name + "\\b")
-	for _, p := range parts {
-		if err := execute(ctx, s, p.text); err != nil {
+	createsTable := regexp.MustCompile("(?is)^CREATE\\b.*?\\bTABLE\\s+(IF\\s+NOT\\s+EXISTS\\s+)?[`\"]?" + x.t.Name + "\\b")
+	for _, st := range statements {
+		if err := execute(ctx, s, st.text); err != nil {
 			if ctx.Err() != nil {
 				return made, ctx.Err()
 			}
-			return made, x.t.DDL.Fault(x.errorLine(p, err), "is refused by the server",
+			return made, x.t.DDL.Fault(x.errorLine(st, err), "is refused by the server",
 				"correct the statement; Barograph has undone the script", oneLineError{err})
 		}
-		if m := makes.FindStringSubmatch(p.text); m != nil && line == 0 {
-			line, made = p.line, m[1] == ""
+		if m := createsTable.FindStringSubmatch(st.text); m != nil && line == 0 {
+			line, made = st.line, m[1] == ""
 		}
 	}
-	there, err := x.tableColumns(ctx, s)
+	existing, err := x.tableColumns(ctx, s)
 	if err != nil {
 		return made, err
 	}
-	if len(there) == 0 {
+	if len(existing) == 0 {
 		return false, x.t.DDL.Fault(0, "creates no table "+x.t.Name,
 			"create it under this name, without a schema, or set -p table=NAME", nil)
 	}
-	if err := x.checkTable(ctx, s, there, cmp.Or(line, parts[0].line), true); err != nil {
+	if err := x.checkTable(ctx, s, existing, cmp.Or(line, statements[0].line)); err != nil {
 		return made, err
 	}
 	comment, err := x.catalogText(ctx, s, x.Catalog.CommentQuery)
@@ -231,25 +233,25 @@ func (x *kvTexts) makeTable(ctx context.Context, s Session) (made bool, err erro
 	return made, execute(ctx, s, x.Catalog.SetComment(x.name, x.t.DDL.Marked(comment)))
 }
 
-// oneLineError prints a server's error on one line; servers quote lines of the statement.
+// oneLineError prints a server's error on one line, because servers quote lines of the statement.
 type oneLineError struct{ error }
 
 func (e oneLineError) Error() string { return strings.Join(strings.Fields(e.error.Error()), " ") }
 func (e oneLineError) Unwrap() error { return e.error }
 
-// errorLine is the line of a script at which its statement failed.
+// errorLine returns the line of the script at which its statement p failed.
 func (x *kvTexts) errorLine(p scriptStatement, err error) int {
-	switch at := x.Catalog.ErrorPosition(err); {
-	case at < 0:
-		return p.line - at - 1
-	case at > 0:
-		begin := []rune(p.text)
-		return p.line + strings.Count(string(begin[:min(at-1, len(begin))]), "\n")
+	switch position := x.Catalog.ErrorPosition(err); {
+	case position < 0:
+		return p.line - position - 1
+	case position > 0:
+		text := []rune(p.text)
+		return p.line + strings.Count(string(text[:min(position-1, len(text))]), "\n")
 	}
 	return p.line
 }
 
-// checkScript checks that the given script created the existing table.
+// checkScript checks that the user's script is the one that created the existing table.
 func (x *kvTexts) checkScript(ctx context.Context, s Session) error {
 	if x.t.DDL == nil {
 		return nil
@@ -262,48 +264,50 @@ func (x *kvTexts) checkScript(ctx context.Context, s Session) error {
 		"drop the table, set -p table=NAME, or omit --ddl to use the existing table", nil)
 }
 
-// checkTable checks that a table has the columns of the layout and that its keys are unique; line is the line of the
-// statement that created it.
-func (x *kvTexts) checkTable(ctx context.Context, s Session, there []kvColumn, line int, byScript bool) error {
-	bad := func(problem, cure string) error {
-		if byScript {
+// checkTable checks that a table has the columns of the layout and that its keys are unique. line is the line of the
+// script's statement that created the table; 0 = the table existed before.
+func (x *kvTexts) checkTable(ctx context.Context, s Session, existing []kvColumn, line int) error {
+	mismatch := func(problem, cure string) error {
+		if line > 0 {
 			return x.t.DDL.Fault(line, "creates the table "+x.t.Name+" "+problem, cure, nil)
 		}
-		return &fault.Error{Setting: "table " + x.t.Name, Problem: "exists " + problem, Cure: cure +
-			", or use the layout and the fields of the table"}
+		return &fault.Error{
+			Setting: "table " + x.t.Name, Problem: "exists " + problem,
+			Cure: cure + ", or use the layout and the fields of the table",
+		}
 	}
-	needed, holds := append([]string{KVKeyColumn}, x.t.Fields...), "text"
+	needed, content := append([]string{KVKeyColumn}, x.t.Fields...), "text"
 	if x.isDocument() {
 		needed = []string{KVKeyColumn, KVDocumentColumn}
 	}
 	for i, name := range needed {
 		if i > 0 && x.isDocument() {
-			holds = "document"
+			content = "document"
 		}
-		c := x.columnNamed(there, name)
+		c := x.columnNamed(existing, name)
 		switch {
 		case c == nil:
-			return bad("without the column "+name, fmt.Sprintf("add the column %s %s", name, x.typeOf(i)))
-		case !strings.Contains(c.content, holds):
-			return bad(fmt.Sprintf("with the column %s of type %s", name, c.kind), "give it the type "+x.typeOf(i))
+			return mismatch("without the column "+name, fmt.Sprintf("add the column %s %s", name, x.typeOf(i)))
+		case !strings.Contains(c.content, content):
+			return mismatch(fmt.Sprintf("with the column %s of type %s", name, c.kind), "give it the type "+x.typeOf(i))
 		}
 		c.required = false // each insert gives it
 	}
-	for _, c := range there {
+	for _, c := range existing {
 		if c.required {
-			return bad(fmt.Sprintf("with the column %s, which is NOT NULL, has no default and is not inserted", c.name),
+			return mismatch(fmt.Sprintf("with the column %s, which is NOT NULL, has no default and is not inserted", c.name),
 				"give it a default")
 		}
 	}
 	unique, err := x.catalogText(ctx, s, x.Catalog.UniqueQuery)
 	if err == nil && unique != "1" {
-		return bad("without a primary key or unique index over only "+KVKeyColumn+", so two records could have one key",
+		return mismatch("without a primary key or unique index over only "+KVKeyColumn+", so two records could have one key",
 			"add PRIMARY KEY ("+KVKeyColumn+")")
 	}
 	return err
 }
 
-// typeOf is the engine's type of a required column: the key, a field, or the document.
+// typeOf returns the engine's type of column i of a layout: the key, a field, or the document.
 func (x *kvTexts) typeOf(i int) string {
 	switch {
 	case i == 0:
@@ -314,7 +318,7 @@ func (x *kvTexts) typeOf(i int) string {
 	return x.TextType
 }
 
-// columnNamed finds a column by its name; nil = there is none.
+// columnNamed returns the column with a name, nil = none. The engine decides whether upper and lower case are the same.
 func (x *kvTexts) columnNamed(all []kvColumn, name string) *kvColumn {
 	for i := range all {
 		isSame := strings.EqualFold(all[i].name, name)

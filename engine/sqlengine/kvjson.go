@@ -9,11 +9,11 @@ import (
 	"github.com/barograph/barograph/engine/kv"
 )
 
-// kvJSON reads and writes records as flat JSON objects of strings. It does not allocate for
-// each record.
+// kvJSON reads and writes records as flat JSON objects of strings. It does not allocate for each record, because the
+// client's own time must stay small.
 type kvJSON struct {
 	names  []string
-	arrays bool // the first field is an array of pieces
+	arrays bool // the first field is an array of strings
 	data   []byte
 	spans  []jsonSpan // by field
 }
@@ -50,7 +50,7 @@ func (j *kvJSON) append(to []byte, r *kv.Row) []byte {
 	return append(to, '}')
 }
 
-// appendPieces writes a value as an array of pieces; see kv.ArrayPiece.
+// appendPieces writes a value as an array of strings of at most kv.ArrayPiece bytes, cut between characters.
 func appendPieces(to, v []byte) []byte {
 	to = append(to, '[')
 	for first := true; len(v) > 0; first = false {
@@ -84,8 +84,8 @@ func appendText(to, v []byte) []byte {
 
 var errNoRecord = errors.New("the document is not a record: it must be an object of strings")
 
-// parse appends the record's fields, in their order. It ignores members that are not fields
-// and members that are null.
+// parse appends the record's fields, in the order of the table. It ignores members that are not fields and members that
+// are null.
 func (j *kvJSON) parse(doc []byte, into *kv.Row) error {
 	clear(j.spans)
 	j.data = j.data[:0]
@@ -112,6 +112,7 @@ func (j *kvJSON) parse(doc []byte, into *kv.Row) error {
 	return nil
 }
 
+// member parses one member of the object.
 func (j *kvJSON) member(p *jsonReader) (err error) {
 	begin := len(j.data)
 	if j.data, err = p.appendString(j.data); err != nil {
@@ -145,7 +146,7 @@ func (j *kvJSON) member(p *jsonReader) (err error) {
 	return nil
 }
 
-// jsonReader reads a text from left to right.
+// jsonReader reads a JSON text from left to right.
 type jsonReader struct {
 	s   []byte
 	pos int
@@ -157,6 +158,7 @@ func (p *jsonReader) skipBlanks() {
 	}
 }
 
+// accept skips blanks, and c if it follows.
 func (p *jsonReader) accept(c byte) bool {
 	if p.skipBlanks(); p.pos < len(p.s) && p.s[p.pos] == c {
 		p.pos++
@@ -165,6 +167,7 @@ func (p *jsonReader) accept(c byte) bool {
 	return false
 }
 
+// acceptWord skips blanks, and w if it follows.
 func (p *jsonReader) acceptWord(w string) bool {
 	if p.skipBlanks(); len(p.s)-p.pos >= len(w) && string(p.s[p.pos:p.pos+len(w)]) == w {
 		p.pos += len(w)
@@ -173,7 +176,7 @@ func (p *jsonReader) acceptWord(w string) bool {
 	return false
 }
 
-// appendStrings appends the strings of an array. The caller has read the opening bracket.
+// appendStrings appends the strings of an array, joined. The caller has accepted the opening bracket.
 func (p *jsonReader) appendStrings(to []byte) ([]byte, error) {
 	for first := true; !p.accept(']'); first = false {
 		if !first && !p.accept(',') {
@@ -242,8 +245,8 @@ func (p *jsonReader) appendEscape(to []byte) ([]byte, error) {
 			if len(p.s)-p.pos >= 2 && p.s[p.pos] == '\\' && p.s[p.pos+1] == 'u' {
 				p.pos += 2
 				if low, ok := p.codeUnit(); ok {
-					if both := utf16.DecodeRune(r, low); both != utf8.RuneError {
-						return utf8.AppendRune(to, both), nil
+					if pair := utf16.DecodeRune(r, low); pair != utf8.RuneError {
+						return utf8.AppendRune(to, pair), nil
 					}
 				}
 			}
@@ -254,7 +257,7 @@ func (p *jsonReader) appendEscape(to []byte) ([]byte, error) {
 	return to, errNoRecord
 }
 
-// codeUnit reads four hexadecimal digits.
+// codeUnit reads the four hexadecimal digits of a UTF-16 code unit.
 func (p *jsonReader) codeUnit() (rune, bool) {
 	if len(p.s)-p.pos < 4 {
 		return 0, false

@@ -22,8 +22,10 @@ type Transactor interface {
 	RunTransaction(f func() error) error
 }
 
-const rollbackTimeout = 10 * time.Second // limit for a rollback, which also runs after a canceled call
+// rollbackTimeout limits a rollback, which also runs after a canceled call.
+const rollbackTimeout = 10 * time.Second
 
+// transact runs a transaction at an isolation level.
 func (c *kvConn) transact(ctx context.Context, level kv.IsolationLevel, do func() error) error {
 	begin, ok := c.Begin[level]
 	if !ok {
@@ -55,7 +57,7 @@ func (c *kvConn) transact(ctx context.Context, level kv.IsolationLevel, do func(
 	})
 }
 
-// abortedError marks the error of a transaction that the caller may run again.
+// abortedError wraps kv.ErrConflict around the error of a transaction that the caller may run again.
 func (c *kvConn) abortedError(err error) error {
 	if c.tx.Conflict(err) {
 		return fmt.Errorf("%w: %w", kv.ErrConflict, err)
@@ -63,8 +65,8 @@ func (c *kvConn) abortedError(err error) error {
 	return err
 }
 
-// rollback rolls a transaction back. If the rollback fails, the state of the connection is
-// unknown; the server rolls back when the connection closes.
+// rollback rolls a transaction back. If that fails, the state of the connection is unknown. The server rolls back when
+// the connection closes.
 func (c *kvConn) rollback(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTimeout)
 	defer cancel()

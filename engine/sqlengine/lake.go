@@ -12,9 +12,9 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// PhraseLake writes a question as a query of a table. It uses a range of valid times if a
-// range can express the question, and a list otherwise. For partitioned files it also adds a
-// condition on the partition column, because no engine derives that from the other columns.
+// PhraseLake writes a question as a query of a table of Parquet files, whose quoted name is table. The query has a
+// range of valid times if a range can express the question, and a list otherwise. For partitioned files it also has a
+// condition on the partition column, because no engine derives it from the other columns.
 func PhraseLake(d flavour.Dialect, table string, t *tables.LakeTable, q *question.Question, c *design.Catalog) (*archive.Query, error) {
 	if where := partitionCondition(t.Partition, q); where != "" {
 		table = "(SELECT * FROM " + table + " WHERE " + tables.PartColumn + " " + where + ") AS w"
@@ -40,8 +40,8 @@ func partitionCondition(p tables.Partition, q *question.Question) string {
 	return ""
 }
 
-// LakeSortColumns returns the columns by which the rows of files are sorted. Most questions fix
-// the first of these columns.
+// LakeSortColumns returns the columns by which the rows of files are sorted, beginning with those of which most
+// questions select one value.
 func LakeSortColumns() []string {
 	var out []string
 	for _, f := range []record.Field{record.FcstVar, record.FcstLev, record.VxMask, record.Model} {

@@ -13,9 +13,8 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Lines are records of one line type for a table with one row for each record. They are
-// sorted by header, valid time and lead. This is the order of the table's indexes: the engine
-// writes each index page only once.
+// Lines are records of one line type for a table with one row for each record. They are sorted by header, valid time
+// and lead. This is the order of the table's indexes, in which the engine writes each index page only once.
 type Lines struct {
 	*design.Grouper
 	Design    design.Name
@@ -33,14 +32,14 @@ func (l *Loader) writeType(ctx context.Context, q Querier, g *design.Grouper, st
 	table, cols := l.a.Table(l.subset, g.Type)
 	l.noteGrown(table)
 	if l.a.Design == design.Document {
-		candidates := l.candidates(g, false)
+		candidates := l.candidates(g)
 		if l.s.MergeDocs != nil {
 			return l.s.MergeDocs(ctx, q, g, candidates, stored)
 		}
 		return l.StoreDocs(ctx, q, g, candidates, stored)
 	}
 	lines := l.assignIDs(g)
-	if candidates := l.candidates(g, true); len(candidates) > 0 {
+	if candidates := l.candidates(g); len(candidates) > 0 {
 		replace := l.s.Replace
 		if replace == nil {
 			replace = l.replace
@@ -52,12 +51,13 @@ func (l *Loader) writeType(ctx context.Context, q Querier, g *design.Grouper, st
 	if l.s.InsertLines != nil {
 		return l.s.InsertLines(ctx, q, table, cols, lines)
 	}
-	return l.s.Insert(ctx, q, table, cols, rowsOf(g.Rows, func(to Sink, _ int, r design.Row) { lines.Put(to, cols, r) }))
+	rows := rowsOf(g.Rows, func(to Sink, _ int, r design.Row) { lines.Put(to, cols, r) })
+	return l.s.Insert(ctx, q, table, cols, rows)
 }
 
-// candidates selects the rows that may exist in the archive, according to its catalog. Most rows
-// of a load are certainly new.
-func (l *Loader) candidates(g *design.Grouper, leads bool) []design.Row {
+// candidates selects the rows that may exist in the archive, according to its catalog, because most rows of a load are
+// certainly new. A new lead of an existing document changes that document.
+func (l *Loader) candidates(g *design.Grouper) []design.Row {
 	if len(l.catalog.Groups) == 0 {
 		return nil
 	}
@@ -65,16 +65,17 @@ func (l *Loader) candidates(g *design.Grouper, leads bool) []design.Row {
 	for i := range g.Headers {
 		groups[i] = l.catalog.GroupFor(g.Type, &g.Headers[i])
 	}
+	isDocument := l.a.Design == design.Document
 	var out []design.Row
 	for _, r := range g.Rows {
-		if of := groups[r.Header]; of.MayContain(r.Valid) && (!leads || of.HasLead(r.Lead)) {
+		if group := groups[r.Header]; group.MayContain(r.Valid) && (isDocument || group.HasLead(r.Lead)) {
 			out = append(out, r)
 		}
 	}
 	return out
 }
 
-// assignIDs numbers headers and files; normalized only.
+// assignIDs numbers the headers and files; in the design normalized only.
 func (l *Loader) assignIDs(g *design.Grouper) *Lines {
 	lines := &Lines{Grouper: g, Design: l.a.Design}
 	if l.a.Design != design.Normalized {
@@ -92,64 +93,65 @@ func (l *Loader) assignIDs(g *design.Grouper) *Lines {
 
 // Series returns the first row of each header and valid time of sorted rows.
 func Series(rows []design.Row) []design.Row {
-	return slices.CompactFunc(slices.Clone(rows), func(a, b design.Row) bool { return a.Header == b.Header && a.Valid == b.Valid })
+	isSame := func(a, b design.Row) bool { return a.Header == b.Header && a.Valid == b.Valid }
+	return slices.CompactFunc(slices.Clone(rows), isSame)
 }
 
-// seriesAsked is the number of headers and valid times in one query; rowsDeleted is the
-// number of rows that one statement deletes.
+// The greatest numbers of pairs of header and valid time in one query, and of rows that one statement deletes.
 const (
 	seriesPerQuery = 200
 	rowsPerDelete  = 1000
 )
 
-// replace finds the existing rows with the series and times of the incoming records, and
-// deletes the rows with the same identity.
+// replace is the default of LoadSession.Replace: it queries the existing rows with the headers and valid times of the
+// candidates, and deletes those with the identity of an incoming record.
 func (l *Loader) replace(ctx context.Context, q Querier, lines *Lines, candidates []design.Row, stored *archive.CommitResult) error {
 	table, cols := l.a.Table(l.subset, lines.Type)
-	have := l.a.NewRecordDecoder(lines.Type, cols)
-	heads := map[int64]*record.Header{}
+	existing := l.a.NewRecordDecoder(lines.Type, cols)
+	headers := map[int64]*record.Header{}
 	for i, id := range lines.HeaderIDs {
-		heads[id] = &lines.Headers[i]
+		headers[id] = &lines.Headers[i]
 	}
-	var in *archive.RecordIndex
-	_, fresh := l.headers.Uncommitted()
-	old := slices.DeleteFunc(Series(candidates), func(r design.Row) bool { return lines.HeaderIDs[r.Header] >= fresh })
-	for some := range slices.Chunk(old, seriesPerQuery) {
-		pairs := make([]string, len(some))
-		for i, r := range some {
+	var incoming *archive.RecordIndex
+	_, firstNew := l.headers.Uncommitted()
+	isNew := func(r design.Row) bool { return lines.HeaderIDs[r.Header] >= firstNew }
+	for chunk := range slices.Chunk(slices.DeleteFunc(Series(candidates), isNew), seriesPerQuery) {
+		pairs := make([]string, len(chunk))
+		for i, r := range chunk {
 			pairs[i] = fmt.Sprintf("(%d, %s)", lines.HeaderIDs[r.Header], l.a.Dialect.DateTime(r.Valid))
 		}
-		have.Reset()
-		var ids []string
-		err := q.Rows(ctx, "SELECT "+l.s.RowID+", "+ColumnList("ld.", cols)+" FROM "+table+" ld WHERE (ld.stat_header_id, ld.fcst_valid_beg) IN ("+
-			l.s.PairPrefix+strings.Join(slices.Compact(pairs), ", ")+")", nil, func(row []any) error {
+		existing.Reset()
+		var ids []string // by row of existing
+		text := "SELECT " + l.s.RowID + ", " + ColumnList("ld.", cols) + " FROM " + table +
+			" ld WHERE (ld.stat_header_id, ld.fcst_valid_beg) IN (" + l.s.PairPrefix + strings.Join(slices.Compact(pairs), ", ") + ")"
+		err := q.Rows(ctx, text, nil, func(row []any) error {
 			var id string
 			var header int64
 			if err := Scan(row, &id, &header); err != nil {
 				return err
 			}
 			ids = append(ids, id)
-			have.SetHeader(*heads[header])
-			if err := have.SetRow(row[1:]); err != nil {
+			existing.SetHeader(*headers[header])
+			if err := existing.SetRow(row[1:]); err != nil {
 				return err
 			}
-			return have.EndRow()
+			return existing.EndRow()
 		})
 		if err != nil {
 			return err
 		}
-		if in == nil && len(ids) > 0 {
-			in = archive.NewRecordIndex(lines.Batches)
+		if incoming == nil && len(ids) > 0 {
+			incoming = archive.NewRecordIndex(lines.Batches)
 		}
-		replaced := stored.ResolveSome(&have.Batch, in)
+		replaced := stored.ResolveSome(&existing.Batch, incoming)
 		if lines.Keep {
 			continue
 		}
 		for i, row := range replaced {
-			ids[i] = ids[row]
+			ids[i] = ids[row] // replaced is ascending
 		}
-		for some := range slices.Chunk(ids[:len(replaced)], rowsPerDelete) {
-			if err := l.s.DeleteRows(ctx, q, table, some); err != nil {
+		for deleted := range slices.Chunk(ids[:len(replaced)], rowsPerDelete) {
+			if err := l.s.DeleteRows(ctx, q, table, deleted); err != nil {
 				return err
 			}
 		}
@@ -162,7 +164,8 @@ func (l *Loader) replace(ctx context.Context, q Querier, lines *Lines, candidate
 func (a *Archive) Resolver(ctx context.Context, q Querier, subset string, lines *Lines, stored *archive.CommitResult) func(where string) error {
 	resolve := stored.Resolver(lines.Batches)
 	return func(where string) error {
-		return resolve(archive.Dump(func(to *archive.Dumper) error { return a.DumpType(ctx, q, subset, lines.Type, where, to) }))
+		dump := func(to *archive.Dumper) error { return a.DumpType(ctx, q, subset, lines.Type, where, to) }
+		return resolve(archive.Dump(dump))
 	}
 }
 
@@ -207,7 +210,7 @@ func (l *Lines) Put(to Sink, cols []Column, r design.Row) {
 	}
 }
 
-// putNumber passes a number on. METviewer's tables have a code for a missing number.
+// putNumber passes a number to a sink. A missing number is METviewer's code in its tables, and NULL in others.
 func putNumber(to Sink, k int, f float64, normalized bool) {
 	switch {
 	case !math.IsNaN(f):
@@ -245,7 +248,8 @@ func (a *Archive) ReadHeaders(ctx context.Context, q Querier, subset string, f f
 	for _, c := range cols[1:] {
 		into = append(into, &h[c.Field])
 	}
-	return q.Rows(ctx, "SELECT "+ColumnList("", cols)+" FROM "+a.Dialect.Table(subset, design.HeaderTable), nil, func(row []any) error {
+	text := "SELECT " + ColumnList("", cols) + " FROM " + a.Dialect.Table(subset, design.HeaderTable)
+	return q.Rows(ctx, text, nil, func(row []any) error {
 		err := Scan(row, into...)
 		f(h, id)
 		return err
@@ -258,7 +262,8 @@ func (l *Loader) readIDs(ctx context.Context, q Querier) error {
 	if err := l.a.ReadHeaders(ctx, q, l.subset, l.headers.Add); err != nil {
 		return err
 	}
-	return q.Rows(ctx, "SELECT data_file_id, path, filename FROM "+l.a.Dialect.Table(l.subset, FileTable), nil, func(row []any) error {
+	text := "SELECT data_file_id, path, filename FROM " + l.a.Dialect.Table(l.subset, FileTable)
+	return q.Rows(ctx, text, nil, func(row []any) error {
 		var id int64
 		var dir, name string
 		err := Scan(row, &id, &dir, &name)
@@ -272,10 +277,10 @@ func (l *Loader) writeHeaders(ctx context.Context, q Querier) error {
 	if l.headers == nil {
 		return nil
 	}
-	if heads, first := l.headers.Uncommitted(); len(heads) > 0 {
+	if headers, first := l.headers.Uncommitted(); len(headers) > 0 {
 		table, cols := l.a.Dialect.Table(l.subset, design.HeaderTable), HeaderColumns()
 		l.noteGrown(table)
-		err := l.s.Insert(ctx, q, table, cols, rowsOf(heads, func(to Sink, i int, h record.Header) {
+		err := l.s.Insert(ctx, q, table, cols, rowsOf(headers, func(to Sink, i int, h record.Header) {
 			to.Integer(0, first+int64(i))
 			for k, c := range cols[1:] {
 				to.Text(k+1, h[c.Field])
@@ -290,7 +295,8 @@ func (l *Loader) writeHeaders(ctx context.Context, q Querier) error {
 		return nil
 	}
 	now := time.Now().Unix()
-	return l.s.Insert(ctx, q, l.a.Dialect.Table(l.subset, FileTable), FileColumns(), rowsOf(files, func(to Sink, i int, file string) {
+	table := l.a.Dialect.Table(l.subset, FileTable)
+	return l.s.Insert(ctx, q, table, FileColumns(), rowsOf(files, func(to Sink, i int, file string) {
 		dir, name := splitPath(file)
 		to.Integer(0, first+int64(i))
 		to.Integer(1, FileKind(name))
@@ -317,9 +323,9 @@ func joinPath(dir, name string) string {
 	return dir + "/" + name
 }
 
-// Interner numbers headers or files 1, 2, 3 … in the order of their first use, after the
-// stored ones. Drop forgets the numbers since the last Keep, because a rollback removes
-// their rows.
+// Interner numbers headers or files 1, 2, 3 … in the order of their first use, after the stored ones. A number that ID
+// assigns is uncommitted until Commit. Rollback withdraws the uncommitted numbers, because the archive has lost their
+// rows.
 type Interner[K comparable] struct {
 	ids         map[K]int64
 	last        int64
@@ -335,9 +341,8 @@ func (n *Interner[K]) Add(k K, id int64) {
 	n.last = max(n.last, id)
 }
 
-// ID returns the number of k. fresh reports that the archive had no row of k at the last
-// Keep.
-func (n *Interner[K]) ID(k K) (id int64, fresh bool) {
+// ID returns the number of k, and assigns one if k has none.
+func (n *Interner[K]) ID(k K) (id int64, uncommitted bool) {
 	if id, ok := n.ids[k]; ok {
 		return id, id > n.last-int64(len(n.uncommitted))
 	}
@@ -347,25 +352,25 @@ func (n *Interner[K]) ID(k K) (id int64, fresh bool) {
 	return n.last, true
 }
 
-// Uncommitted lists the keys numbered since the last Keep; first is the number of the first key.
+// Uncommitted lists the keys with uncommitted numbers; first is the number of the first key.
 func (n *Interner[K]) Uncommitted() (keys []K, first int64) {
 	return n.uncommitted, n.last - int64(len(n.uncommitted)) + 1
 }
 
-// Commit records that the archive contains the rows of Fresh.
+// Commit records that the archive contains the rows of the uncommitted numbers.
 func (n *Interner[K]) Commit() { n.uncommitted = n.uncommitted[:0] }
 
-// Rollback forgets the numbers since the last Keep.
+// Rollback withdraws the uncommitted numbers.
 func (n *Interner[K]) Rollback() {
 	for _, k := range n.uncommitted {
 		delete(n.ids, k)
 	}
 	n.last -= int64(len(n.uncommitted))
-	n.uncommitted = n.uncommitted[:0]
+	n.Commit()
 }
 
-// HeaderKey returns the part of h that stat_header contains: all fields but cov_thresh and
-// alpha, which are columns of the line tables.
+// HeaderKey returns the part of h that stat_header contains: all fields except cov_thresh and alpha, which are columns
+// of the line tables.
 func HeaderKey(h record.Header) record.Header {
 	h[record.CovThresh], h[record.Alpha] = "", ""
 	return h

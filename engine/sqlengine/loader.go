@@ -14,67 +14,61 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// LoadSession is an engine's part of a loader: transactions and its bulk load. A function
-// may be nil if the engine does not need it, unless its comment says otherwise.
+// LoadSession is an engine's part of a loader: transactions and its bulk load. A function may be nil if the engine does
+// not need it, unless its comment describes a default.
 type LoadSession struct {
-	// CheckText refuses a text that the engine cannot store: text s of record i.
+	// CheckText returns an error for a text of record i that the engine cannot store.
 	CheckText func(b *record.Batch, i int, s string) error
-	// CheckKey refuses a key or a path that is too long for its column.
+	// CheckKey returns an error for a key or a path that is too long for its column.
 	CheckKey func(file, key string) error
 
-	// Transaction runs f in a transaction and rolls back if f fails. It may then run f
-	// again.
+	// Transaction runs f in a transaction and rolls back if f fails. It may then run f again.
 	Transaction func(ctx context.Context, f func(q Querier) error) error
 
-	// Version starts a commit: it locks out other loaders of the subset and returns a number
-	// that changes whenever one of them commits. Store writes the catalog. If both are nil,
-	// the catalog's table has a version that counts the commits, and the loader locks its
-	// row.
+	// Version starts a commit: it locks out other loaders of the subset and returns a number that changes whenever
+	// one of them commits. StoreCatalog writes the catalog. If both are nil, the catalog's table has a column version
+	// that counts the commits, and the loader locks its row.
 	Version      func(ctx context.Context, q Querier) (int64, error)
 	StoreCatalog func(ctx context.Context, q Querier, catalog []byte) error
 	// StoreMarks writes marks; nil = as rows of MarkColumns.
 	StoreMarks func(ctx context.Context, q Querier, done []archive.Mark) error
 
-	// MakeTable creates the table of a line type if it does not exist. Apart means that its
-	// statements commit; the loader sends them before the transaction.
+	// MakeTable creates the table of a line type if it does not exist. MakeCommits means that its statements commit;
+	// the loader then sends them before the transaction.
 	MakeTable   func(ctx context.Context, q Querier, t *record.LineType) error
 	MakeCommits bool
-	// ExtendTable prepares that table for records of a catalog.
+	// ExtendTable prepares that table for the records of a catalog.
 	ExtendTable func(ctx context.Context, q Querier, t *record.LineType, fresh *design.Catalog) error
 
-	// Insert stores rows. next passes the values of a row to the sink until it returns
-	// false, and may be called again after that.
+	// Insert stores rows. It calls next until next returns false, and may call it again after that.
 	Insert func(ctx context.Context, q Querier, table string, cols []Column, next Next) error
-	// InsertLines is a faster Insert for records, one per row.
+	// InsertLines is a faster Insert for records, one per row; nil = Insert.
 	InsertLines func(ctx context.Context, q Querier, table string, cols []Column, lines *Lines) error
-	// MergeDocs stores documents, merged with existing ones; nil = StoreDocs, which uses Insert.
-	// If Upserts is set, Insert replaces a document with the same id.
+	// MergeDocs stores documents, merged with existing ones; nil = StoreDocs, which uses Insert. Upserts means that
+	// Insert replaces a document with the same id.
 	MergeDocs func(ctx context.Context, q Querier, g *design.Grouper, candidates []design.Row, stored *archive.CommitResult) error
 	Upserts   bool
 
-	// HeaderOrder is the order in which headers are stored; nil = by first use.
+	// HeaderOrder is the order in which headers are stored; nil = the order of first use.
 	HeaderOrder func(a, b *record.Header) int
-	// Replace deletes the records that lines replace and calls Resolve for them. held are
-	// the rows that may exist. It deletes none for lines with Keep set. nil = the loader finds
-	// them by header and valid time and deletes them by RowID, an expression that identifies
-	// a row of table ld.
+	// Replace calls stored.Resolve for the existing records among the candidates, which are the rows that may exist,
+	// and deletes them unless lines.Keep is set. nil = the loader finds them by header and valid time, with PairPrefix
+	// before the pairs of values after IN, and deletes them with DeleteRows by RowID, an expression that identifies a
+	// row of table ld.
 	Replace    func(ctx context.Context, q Querier, lines *Lines, candidates []design.Row, stored *archive.CommitResult) error
 	RowID      string
-	PairPrefix string // prefix of each pair of values after IN
+	PairPrefix string
 	DeleteRows func(ctx context.Context, q Querier, table string, ids []string) error
 
-	// Dump dumps the records of a type that satisfy a condition, within the transaction;
-	// nil = Archive.DumpType.
+	// Dump dumps the records of a type that satisfy a condition, within the transaction; nil = Archive.DumpType.
 	Dump func(ctx context.Context, t *record.LineType, where string, to *archive.Dumper) error
 
-	// Analyze makes the server gather statistics of a table that grew. Before, the server
-	// plans with guesses.
+	// Analyze makes the server gather the statistics of a table that grew, because queries are planned with them.
 	Analyze func(ctx context.Context, table string) error
 	Close   func() error
 }
 
-// Next passes the values of one row to a sink, with their column numbers; false = no row is
-// left.
+// Next passes the values of one row to a sink, with their column numbers. It returns false if no row is left.
 type Next func(to Sink) (bool, error)
 
 // Sink receives the values of a row to store.
@@ -95,17 +89,16 @@ type Loader struct {
 	s      LoadSession
 	groups design.Groups
 
-	madeTables  map[*record.LineType]bool
-	grownTables []string // quoted names of tables that grew
+	madeTables  map[*record.LineType]bool // line types whose table exists
+	grownTables []string                  // quoted names
 
-	// The archive's state as of version catalogVersion. If catalog is nil, the loader must read the
-	// state.
+	// The archive's state as of version catalogVersion. If catalog is nil, the loader must read the state.
 	catalogVersion int64
 	stale          bool // the state may include a rolled-back commit
 	catalog        *design.Catalog
 	headers        *Interner[record.Header] // normalized only
-	files          *Interner[string]
-	marked         map[string]bool // digests of all marked files; nil = the loader does not know all of them
+	files          *Interner[string]        // normalized only
+	marked         map[string]bool          // digests of all marked files; nil = the loader does not know all of them
 }
 
 // NewLoader returns a loader of a subset. Its tables must exist.
@@ -179,7 +172,7 @@ func (l *Loader) Commit(ctx context.Context, c archive.Commit) (archive.CommitRe
 
 var errClosed = errors.New("the loader is closed")
 
-// makeTables creates the missing tables of line types.
+// makeTables creates the missing tables of the line types in the commit.
 func (l *Loader) makeTables(ctx context.Context, q Querier) error {
 	for _, t := range l.groups.Types() {
 		if l.madeTables[t] {
@@ -224,7 +217,7 @@ func (l *Loader) write(ctx context.Context, q Querier, c *archive.Commit, done [
 	for i := range done {
 		done[i].CountReplaced(*stored)
 	}
-	old, err := l.marksOf(ctx, q, done)
+	old, err := l.existingMarks(ctx, q, done)
 	if err != nil {
 		return err
 	}
@@ -235,14 +228,13 @@ func (l *Loader) write(ctx context.Context, q Querier, c *archive.Commit, done [
 	return l.writeCatalog(ctx, q)
 }
 
-// marksPerFile decides how the loader looks for marks. If the archive has at most so many
-// marks for each file of the commit, the loader reads all digests once a load. Otherwise it
-// looks for lists of 500 digests in a table that has no index and grows with each commit.
+// marksPerFile limits the memory for digests. If the archive has at most this number of marks for each file of a
+// commit, the loader reads the digests of all marks once. Otherwise each commit queries the digests of its files, in a
+// table that has no index.
 const marksPerFile = 1000
 
-// marksOf finds the stored marks of files. A load of many small files keeps the digests of
-// all marks and queries only those that exist.
-func (l *Loader) marksOf(ctx context.Context, q Querier, files []archive.Mark) ([]archive.Mark, error) {
+// existingMarks returns the stored marks of files that are loaded again.
+func (l *Loader) existingMarks(ctx context.Context, q Querier, files []archive.Mark) ([]archive.Mark, error) {
 	if l.marked == nil && l.catalog.Files.Records <= int64(marksPerFile*len(files)) {
 		marks, err := l.a.readMarks(ctx, q, l.subset, "")
 		if err != nil {
@@ -297,7 +289,8 @@ func (l *Loader) refresh(ctx context.Context, q Querier) error {
 	return l.readIDs(ctx, q)
 }
 
-// lockVersion waits for other loaders of the subset and returns their number of commits.
+// lockVersion is the default of LoadSession.Version: it waits for other loaders of the subset, and returns the number
+// of commits.
 func (l *Loader) lockVersion(ctx context.Context, q Querier) (int64, error) {
 	return QueryNumber(ctx, q, "SELECT version FROM "+l.a.OwnTable(l.subset, CatalogTable)+" WHERE id = 1 FOR UPDATE")
 }
@@ -313,10 +306,11 @@ func (l *Loader) writeCatalog(ctx context.Context, q Querier) error {
 		return l.s.StoreCatalog(ctx, q, text)
 	}
 	l.catalogVersion++
-	return q.Exec(ctx, "UPDATE "+l.a.OwnTable(l.subset, CatalogTable)+" SET version = version + 1, catalog = "+l.a.Placeholder+" WHERE id = 1", text)
+	return q.Exec(ctx, "UPDATE "+l.a.OwnTable(l.subset, CatalogTable)+" SET version = version + 1, catalog = "+
+		l.a.Placeholder+" WHERE id = 1", text)
 }
 
-// digestsPerStatement is the number of files whose marks one statement deletes.
+// digestsPerStatement is the greatest number of files whose marks one statement reads or deletes.
 const digestsPerStatement = 500
 
 // writeMarks writes marks. The mark of a file that is loaded again replaces the old one.
@@ -337,8 +331,8 @@ func (l *Loader) writeMarks(ctx context.Context, q Querier, done, old []archive.
 			return err
 		}
 	}
-	for some := range slices.Chunk(old, digestsPerStatement) {
-		if err := q.Exec(ctx, "DELETE FROM "+table+" WHERE digest IN ("+Digests(some)+")"); err != nil {
+	for chunk := range slices.Chunk(old, digestsPerStatement) {
+		if err := q.Exec(ctx, "DELETE FROM "+table+" WHERE digest IN ("+Digests(chunk)+")"); err != nil {
 			return err
 		}
 	}
@@ -379,10 +373,10 @@ func (l *Loader) noteGrown(table string) {
 	}
 }
 
-// analyzeTimeout is how long the server may analyze a table.
+// analyzeTimeout limits the analysis of one table.
 const analyzeTimeout = time.Minute
 
-// Close drops the records that were not committed.
+// Close drops the records that were not committed, and analyzes the tables that grew.
 func (l *Loader) Close() (err error) {
 	if l.a == nil {
 		return nil
@@ -401,16 +395,16 @@ func (l *Loader) Close() (err error) {
 	return err
 }
 
-// StoreDocs stores documents, merged with existing ones of the same id.
+// StoreDocs is the default of LoadSession.MergeDocs.
 func (l *Loader) StoreDocs(ctx context.Context, q Querier, g *design.Grouper, candidates []design.Row, stored *archive.CommitResult) error {
 	table, cols := l.a.Table(l.subset, g.Type)
-	old, err := l.existingDocs(ctx, q, table, g, candidates)
+	oldEntries, err := l.existingDocs(ctx, q, table, g, candidates)
 	if err != nil {
 		return err
 	}
 	next, stop := iter.Pull(g.Docs())
 	defer stop()
-	var have, merged record.Batch
+	var existing, merged record.Batch
 	var id, data []byte
 	return l.s.Insert(ctx, q, table, cols, func(to Sink) (bool, error) {
 		doc, ok := next()
@@ -422,15 +416,15 @@ func (l *Loader) StoreDocs(ctx context.Context, q Querier, g *design.Grouper, ca
 			return false, err
 		}
 		rows := doc.Rows
-		entries, ok := old[string(id)]
+		entries, ok := oldEntries[string(id)]
 		if !ok {
 			stored.Objects++
 		} else {
-			have.Reset(g.Type, "")
-			if err := design.ParseEntries([]byte(entries), &have, have.AddHeader(*doc.Header()), doc.Valid()); err != nil {
+			existing.Reset(g.Type, "")
+			if err := design.ParseEntries([]byte(entries), &existing, existing.AddHeader(*doc.Header()), doc.Valid()); err != nil {
 				return false, err
 			}
-			design.Merge(&merged, &have, doc, func(i, j int) { stored.Resolve(doc.Files[j], &have, i, doc.Rows, j) })
+			design.Merge(&merged, &existing, doc, func(i, j int) { stored.Resolve(doc.Files[j], &existing, i, doc.Rows, j) })
 			rows = &merged
 		}
 		data = design.AppendEntries(data[:0], rows)
@@ -457,32 +451,33 @@ func PutDoc(to Sink, cols []Column, id string, doc *design.Doc, data []byte) {
 	}
 }
 
-// idsPerQuery is the number of documents in one query.
+// idsPerQuery is the greatest number of documents in one query.
 const idsPerQuery = 1000
 
-// existingDocs returns, by id, the entries of existing documents that the new ones are merged
-// with. It deletes them if the engine's Insert does not replace documents.
+// existingDocs returns the entries of the existing documents among the candidates, by id. It deletes these documents if
+// the engine's Insert does not replace them.
 func (l *Loader) existingDocs(ctx context.Context, q Querier, table string, g *design.Grouper, candidates []design.Row) (map[string]string, error) {
-	old := map[string]string{}
-	for some := range slices.Chunk(Series(candidates), idsPerQuery) {
-		ids := make([]string, len(some))
-		for i, r := range some {
+	entries := map[string]string{}
+	for chunk := range slices.Chunk(Series(candidates), idsPerQuery) {
+		ids := make([]string, len(chunk))
+		for i, r := range chunk {
 			ids[i] = string(design.AppendKey(nil, g.Type, l.subset, &g.Headers[r.Header], r.Valid))
 		}
 		where, args := l.a.Dialect.DocKeys(ids)
-		found := len(old)
-		err := q.Rows(ctx, "SELECT r.id, "+l.a.entriesJSON("r.data")+" FROM "+table+" r WHERE "+where, args, func(row []any) error {
+		before := len(entries)
+		text := "SELECT r.id, " + l.a.entriesJSON("r.data") + " FROM " + table + " r WHERE " + where
+		err := q.Rows(ctx, text, args, func(row []any) error {
 			var id, data string
 			err := Scan(row, &id, &data)
-			old[id] = data
+			entries[id] = data
 			return err
 		})
-		if err == nil && len(old) > found && !l.s.Upserts {
+		if err == nil && len(entries) > before && !l.s.Upserts {
 			err = q.Exec(ctx, "DELETE FROM "+table+" WHERE "+strings.TrimPrefix(where, "r."), args...)
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
-	return old, nil
+	return entries, nil
 }

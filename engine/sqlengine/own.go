@@ -11,34 +11,34 @@ import (
 	"github.com/barograph/barograph/query/answer"
 )
 
-// OwnColumns returns the columns of a user's table for CREATE TABLE. kinds are the engine's
-// types. The type of a decimal has %d for all its digits and for the digits after the point.
-func OwnColumns(t *tables.Table, ident func(string) string, kinds map[tables.Kind]string) (columns []string) {
+// OwnColumns returns the columns of a user's table for CREATE TABLE. typeNames are the engine's types. That of a
+// decimal has %d for the number of all digits, and %d for those after the point.
+func OwnColumns(t *tables.Table, ident func(string) string, typeNames map[tables.Kind]string) (columns []string) {
 	for _, c := range t.Columns {
-		kind := kinds[c.Kind]
-		if strings.Contains(kind, "%d") {
-			kind = fmt.Sprintf(kind, c.Digits, c.Decimals)
+		name := typeNames[c.Kind]
+		if strings.Contains(name, "%d") {
+			name = fmt.Sprintf(name, c.Digits, c.Decimals)
 		}
-		columns = append(columns, ident(c.Name)+" "+kind)
+		columns = append(columns, ident(c.Name)+" "+name)
 	}
 	return columns
 }
 
-// TypedRows passes each row to f with the types of its columns, as package answer compares
-// them. kinds finds the type of a column by the driver's name for it.
-func (s DatabaseSQL) TypedRows(ctx context.Context, text string, kinds func(name string) ResultCast, f func(row []any) error) error {
+// TypedRows passes each row to f, with values of the types that package answer compares. castOf returns the cast of a
+// column by the driver's name of its type.
+func (s DatabaseSQL) TypedRows(ctx context.Context, text string, castOf func(typeName string) ResultCast, f func(row []any) error) error {
 	rows, err := s.DB.QueryContext(ctx, text)
 	if err != nil {
 		return CallError(ctx, err)
 	}
-	defer rows.Close() //nolint:errcheck // Each reports the error
+	defer rows.Close() //nolint:errcheck // ForEachRow reports the error
 	columns, err := rows.ColumnTypes()
 	if err != nil {
 		return CallError(ctx, err)
 	}
 	var casts []ResultCast
 	for _, c := range columns {
-		casts = append(casts, kinds(c.DatabaseTypeName()))
+		casts = append(casts, castOf(c.DatabaseTypeName()))
 	}
 	return ForEachRow(ctx, rows, func(row []any) error {
 		for k, cast := range casts {
@@ -48,7 +48,7 @@ func (s DatabaseSQL) TypedRows(ctx context.Context, text string, kinds func(name
 	})
 }
 
-// ResultCast is the type of a column of an answer, if its Go type is ambiguous.
+// ResultCast converts the values of a column of a result, if the driver's Go type does not show the column's type.
 type ResultCast byte
 
 // The casts.

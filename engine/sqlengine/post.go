@@ -14,31 +14,28 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// PostConn is a connection for posting: a thin layer over an engine's driver. One goroutine
-// uses it. Arguments are nil, string, int64 or float64; values of replies are these or
-// []byte. If Pipeline or Copy is nil, the engine lacks it.
+// PostConn is a connection for posting: a thin layer over an engine's driver. One goroutine uses it. Arguments are nil,
+// string, int64 or float64; values of replies are these or []byte.
 type PostConn struct {
 	// Run runs a statement without arguments.
 	Run func(ctx context.Context, text string) error
-	// Direct lets the server parse, plan and run a statement, and passes each row of its
-	// reply to each. Values are valid until each returns. It returns the number of rows
-	// that a writing statement changed or matched.
+	// Direct lets the server parse, plan and run a statement, and passes each row of its reply to each. Values are
+	// valid until each returns. It returns the number of rows that a writing statement changed or matched.
 	Direct func(ctx context.Context, text string, args []any, each func(values []any) error) (int64, error)
-	// Prepare prepares a text. The caller prepares each text once; the statement ends with the connection.
+	// Prepare prepares a text. The caller prepares each text once. The statement lasts as long as the connection.
 	Prepare func(ctx context.Context, text string) (PostStatement, error)
-	// Pipeline sends the statements of f without waiting for each reply.
+	// Pipeline sends the statements of f without waiting for each reply; nil = not supported.
 	Pipeline func(ctx context.Context, f func(send func(st PostStatement, args []any) error) error) error
-	// Copy appends rows to a temporary table with the columns of t.
+	// Copy appends rows to a temporary table with the columns of t; nil = not supported.
 	Copy func(ctx context.Context, name string, t *PostTable, rows []PostRow) error
-	// IsRetryable reports whether the caller may retry the transaction after an error.
-	IsRetryable func(err error) bool
-	// Append appends rows to a table of values itself, by its quoted name. Engines offer it
-	// if a savepoint can undo it, which makes an attempt before a merge worthwhile; nil = not
-	// offered.
+	// Append appends rows directly to a table of values, whose quoted name is table; nil = not supported. An engine
+	// offers it if a savepoint can undo it. The bulk method then tries it before a merge.
 	Append func(ctx context.Context, table string, t *PostTable, rows []PostRow) error
 	// IsDuplicateKey reports whether Append failed because a key exists already.
 	IsDuplicateKey func(err error) bool
-	Close          func() error
+	// IsRetryable reports whether the caller may retry the transaction after an error.
+	IsRetryable func(err error) bool
+	Close       func() error
 }
 
 // PostStatement is a prepared statement.
@@ -53,16 +50,15 @@ type PostEngine struct {
 	Connect func(ctx context.Context) (*PostConn, error)
 	// Begin is the statement that starts a writing transaction.
 	Begin string
-	// CreateLock runs before tables are created. It locks out other processes that do the same.
+	// CreateLock has the statements that lock out other processes before tables are created.
 	CreateLock []string
-	// WriteLock is the lock of the one writer; nil = several may write at once.
+	// WriteLock is the lock of the only writer; nil = several may write at once.
 	WriteLock *sync.Mutex
 	ReadOnly  bool
-	// MaxRows is the greatest number of rows of a multi-row upsert; 0 = as many as
-	// the number of parameters allows.
+	// MaxRows is the greatest number of rows of a multi-row upsert; 0 = the number of parameters limits it.
 	MaxRows int
-	// Size, Log and Tend are the functions of posts.Store, for tables with these names. If
-	// Log is nil, the engine has no log position.
+	// Size, LogPosition and Maintain are Size, Log and Maintain of posts.Store, for tables with these names. If
+	// LogPosition is nil, the engine has no log position.
 	Size        func(ctx context.Context, tables []string) (posts.Size, error)
 	LogPosition func(ctx context.Context) (int64, error)
 	Maintain    func(ctx context.Context, u posts.Maintenance, tables []string) error
@@ -84,7 +80,10 @@ func OpenPosts(ctx context.Context, e *PostEngine, t posts.Tables) (*posts.Store
 		t.Policy = posts.Overwrite
 	}
 	if !slices.Contains(posts.Policies(), t.Policy) {
-		return nil, &fault.Error{Setting: "policy " + string(t.Policy), Problem: "is unknown", Cure: fmt.Sprintf("choose one of %q", posts.Policies())}
+		return nil, &fault.Error{
+			Setting: "policy " + string(t.Policy), Problem: "is unknown",
+			Cure: fmt.Sprintf("choose one of %q", posts.Policies()),
+		}
 	}
 	l, err := newPostLayout(t)
 	if err != nil {
@@ -99,7 +98,8 @@ func OpenPosts(ctx context.Context, e *PostEngine, t posts.Tables) (*posts.Store
 		names = append(names, t.Name)
 	}
 	return &posts.Store{
-		Poster: s.poster, Admit: s.admit, Values: s.allValues, Read: s.countValues, Rows: s.countRows, Delete: s.delete, Log: e.LogPosition,
+		Poster: s.poster, Admit: s.admit, Values: s.allValues, Read: s.countValues, Rows: s.countRows, Delete: s.delete,
+		Log: e.LogPosition,
 		Size: func(ctx context.Context) (posts.Size, error) {
 			size, err := e.Size(ctx, names)
 			return size, CallError(ctx, err)
@@ -118,12 +118,13 @@ func (s *postStore) withConn(ctx context.Context, f func(c *PostConn) error) err
 		return err
 	}
 	err = s.withWriteLock(func() error { return f(c) })
-	if closed := c.Close(); err == nil {
-		err = closed
+	if closeErr := c.Close(); err == nil {
+		err = closeErr
 	}
 	return err
 }
 
+// withWriteLock runs f under the lock of the only writer, if the engine has one.
 func (s *postStore) withWriteLock(f func() error) error {
 	if s.WriteLock != nil {
 		s.WriteLock.Lock()
@@ -132,7 +133,7 @@ func (s *postStore) withWriteLock(f func() error) error {
 	return f()
 }
 
-// prepare creates the tables and procedures, or checks that the tables exist.
+// prepare creates the tables and procedures if create is set. Otherwise it checks that the tables exist.
 func (s *postStore) prepare(ctx context.Context, create bool) error {
 	return s.withConn(ctx, func(c *PostConn) error {
 		if create {
@@ -153,15 +154,19 @@ func (s *postStore) prepare(ctx context.Context, create bool) error {
 			return nil
 		}
 		for _, t := range s.layout.tables {
-			if _, err := c.Direct(ctx, s.Dialect.selectAll(t)+" WHERE 1 = 0", nil, func([]any) error { return nil }); err != nil {
-				return &fault.Error{Setting: "table " + t.Name, Problem: "does not exist, or has not the layout " + string(s.layout.design), Err: err, Cure: "create it: barograph shef post --make"}
+			noRows := s.Dialect.selectAll(t) + " WHERE 1 = 0"
+			if _, err := c.Direct(ctx, noRows, nil, func([]any) error { return nil }); err != nil {
+				return &fault.Error{
+					Setting: "table " + t.Name, Err: err, Cure: "create it: barograph shef post --make",
+					Problem: "does not exist, or does not have the layout " + string(s.layout.design),
+				}
 			}
 		}
 		return nil
 	})
 }
 
-// rules lists the rules of the policy.
+// rules lists the rules of the policy: for values that are no revisions, and for revisions if that rule differs.
 func (s *postStore) rules() []posts.Rule {
 	out := []posts.Rule{s.policy.Rule(false)}
 	if r := s.policy.Rule(true); r != out[0] {
@@ -176,32 +181,37 @@ type poster struct {
 	c      *PostConn
 	method posts.Method
 	plan   postPlan
+	result posts.PostResult // of the current attempt
 
-	stations    map[record.ID]bool
-	series      map[posts.Series]int32 // the rank of each admitted series
-	lastSeries  posts.Series           // the series of the last lookup
-	lastRank    int32                  // the rank of last
+	stations    map[record.ID]bool     // those with an admitted location
+	series      map[posts.Series]int32 // the rank of each series in the ingest filter
+	lastSeries  posts.Series           // the series of the last lookup, and what it found
+	lastRank    int32
 	lastVerdict verdict
-	result      posts.PostResult
-	prepared    map[string]PostStatement
-	upserts     map[upsertKey]PostStatement
-	staging     map[*PostTable]bool // tables that have a temporary table
-	nonEmpty    map[*PostTable]bool // tables whose temporary table is not empty
+
+	prepared map[string]PostStatement
+	upserts  map[upsertKey]PostStatement
+	staging  map[*PostTable]bool // tables that have a temporary table
+	nonEmpty map[*PostTable]bool // tables whose temporary table has rows of this transaction
 	appendBackoff
-	args []any
+	args []any // buffer for the arguments of a statement
 }
 
+// verdict is whether location and ingest filter admit a value.
 type verdict byte
 
 const (
 	admitted verdict = iota
-	unknown
-	filtered
+	unknown          // the station has no location
+	filtered         // the ingest filter does not have the series
 )
 
 func (s *postStore) poster(ctx context.Context, m posts.Method) (posts.Poster, error) {
 	if !slices.Contains(s.Methods, m) {
-		return nil, &fault.Error{Setting: "method " + string(m), Problem: "is not offered by this engine", Cure: fmt.Sprintf("choose one of %q", s.Methods)}
+		return nil, &fault.Error{
+			Setting: "method " + string(m), Problem: "is not offered by this engine",
+			Cure: fmt.Sprintf("choose one of %q", s.Methods),
+		}
 	}
 	c, err := s.Connect(ctx)
 	if err != nil {
@@ -209,7 +219,8 @@ func (s *postStore) poster(ctx context.Context, m posts.Method) (posts.Poster, e
 	}
 	p := &poster{
 		postStore: s, c: c, method: m, plan: postPlan{layout: s.layout, policy: s.policy},
-		prepared: map[string]PostStatement{}, upserts: map[upsertKey]PostStatement{}, staging: map[*PostTable]bool{}, nonEmpty: map[*PostTable]bool{},
+		prepared: map[string]PostStatement{}, upserts: map[upsertKey]PostStatement{},
+		staging: map[*PostTable]bool{}, nonEmpty: map[*PostTable]bool{},
 		stations: map[record.ID]bool{}, lastVerdict: unknown,
 	}
 	if err := p.readFilters(ctx); err != nil {
@@ -222,12 +233,13 @@ func (s *postStore) poster(ctx context.Context, m posts.Method) (posts.Poster, e
 // Close closes the connection.
 func (p *poster) Close() error { return p.c.Close() }
 
-// admits looks up a value in location and ingest filter.
+// admits looks up the series of a value in location and ingest filter, and counts the value in the result. rank is the
+// rank of an admitted series.
 func (p *poster) admits(g *record.Gauge) (rank int32, ok bool) {
 	s := posts.Series{Station: g.Station, Code: g.Code, Duration: g.Duration}
 	if s != p.lastSeries {
-		h, ok := p.series[s]
-		p.lastSeries, p.lastRank, p.lastVerdict = s, h, admitted
+		rank, ok := p.series[s]
+		p.lastSeries, p.lastRank, p.lastVerdict = s, rank, admitted
 		switch {
 		case ok && p.stations[g.Station]:
 		case p.stations[g.Station]:
@@ -247,10 +259,10 @@ func (p *poster) admits(g *record.Gauge) (rank int32, ok bool) {
 	return p.lastRank, p.lastVerdict == admitted
 }
 
-// maxAttempts is how often a transaction is tried before its error is reported.
+// maxAttempts is the greatest number of attempts for a transaction.
 const maxAttempts = 100
 
-// Post posts the messages and retries.
+// Post posts the messages in one transaction, and retries it after an error that the engine regards as retryable.
 func (p *poster) Post(ctx context.Context, messages []posts.Message) (posts.PostResult, error) {
 	retries := int64(0)
 	for {
@@ -269,7 +281,7 @@ func (p *poster) Post(ctx context.Context, messages []posts.Message) (posts.Post
 	}
 }
 
-// attempt makes one attempt to post.
+// attempt makes one attempt to post the messages.
 func (p *poster) attempt(ctx context.Context, messages []posts.Message) error {
 	posted := time.Now().Unix()
 	switch p.method {
@@ -299,9 +311,9 @@ func (p *poster) attempt(ctx context.Context, messages []posts.Message) error {
 		err = p.c.Run(ctx, "COMMIT")
 	}
 	if err != nil {
-		after, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+		rollbackCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 		defer cancel()
-		_ = p.c.Run(after, "ROLLBACK") // the first error is more specific; a lost connection has rolled back
+		_ = p.c.Run(rollbackCtx, "ROLLBACK") // the first error is more specific; a lost connection has rolled back
 	}
 	return err
 }
@@ -330,7 +342,7 @@ func (p *poster) write(ctx context.Context, units []PostUnit) error {
 	return nil
 }
 
-// statement returns the prepared statement of a text.
+// statement returns the prepared statement of a text, and prepares it if that is necessary.
 func (p *poster) statement(ctx context.Context, text string) (PostStatement, error) {
 	if st := p.prepared[text]; st != nil {
 		return st, nil
@@ -342,7 +354,7 @@ func (p *poster) statement(ctx context.Context, text string) (PostStatement, err
 	return st, err
 }
 
-// upsertKey identifies the text of an upsert, which is long.
+// upsertKey identifies an upsert. It is a shorter key of a map than the statement's text.
 type upsertKey struct {
 	t    *PostTable
 	rows int
@@ -360,9 +372,9 @@ func (p *poster) upsertStatement(ctx context.Context, u upsertKey) (PostStatemen
 	return st, err
 }
 
-// writeRows upserts one row after the other.
+// writeRows upserts one row after the other, in a pipeline if the engine has one.
 func (p *poster) writeRows(ctx context.Context, units []PostUnit) error {
-	// Prepare all statements before the pipeline starts.
+	// Prepare all statements first, because a pipeline cannot do that.
 	statements := make([]PostStatement, len(units))
 	for i := range units {
 		if len(units[i].Rows) == 0 {
@@ -373,7 +385,7 @@ func (p *poster) writeRows(ctx context.Context, units []PostUnit) error {
 			return err
 		}
 	}
-	each := func(send func(st PostStatement, args []any) error) error {
+	sendAll := func(send func(st PostStatement, args []any) error) error {
 		for i := range units {
 			u := &units[i]
 			p.result.Merged += int64(len(u.Rows))
@@ -387,21 +399,21 @@ func (p *poster) writeRows(ctx context.Context, units []PostUnit) error {
 		return nil
 	}
 	if p.c.Pipeline != nil {
-		return p.c.Pipeline(ctx, each)
+		return p.c.Pipeline(ctx, sendAll)
 	}
-	return each(func(st PostStatement, args []any) error { return st.Exec(ctx, args) })
+	return sendAll(func(st PostStatement, args []any) error { return st.Exec(ctx, args) })
 }
 
-// writeBatches upserts many rows with one statement. Their number is a power of two, which keeps the
-// number of prepared statements small.
+// writeBatches upserts many rows with each statement. Their number is a power of two, which keeps the number of
+// prepared statements small.
 func (p *poster) writeBatches(ctx context.Context, u *PostUnit) error {
-	most := p.Dialect.MaxParams / len(u.Table.Columns)
+	limit := p.Dialect.MaxParams / len(u.Table.Columns)
 	if p.MaxRows > 0 {
-		most = min(most, p.MaxRows)
+		limit = min(limit, p.MaxRows)
 	}
 	for rows := u.Rows; len(rows) > 0; {
 		n := 1
-		for 2*n <= min(most, len(rows)) {
+		for 2*n <= min(limit, len(rows)) {
 			n *= 2
 		}
 		st, err := p.upsertStatement(ctx, upsertKey{u.Table, n, u.Rule})
@@ -420,8 +432,8 @@ func (p *poster) writeBatches(ctx context.Context, u *PostUnit) error {
 	return nil
 }
 
-// prepareStaging creates or empties the temporary tables that the units need. It runs outside the
-// transaction, because not every engine can do it inside.
+// prepareStaging creates or empties the temporary tables that the units need. It runs outside the transaction, because
+// not every engine can do it inside.
 func (p *poster) prepareStaging(ctx context.Context, units []PostUnit) error {
 	used := map[*PostTable]bool{}
 	for i := range units {
@@ -448,7 +460,7 @@ func (p *poster) prepareStaging(ctx context.Context, units []PostUnit) error {
 	return nil
 }
 
-// writeBulk copies rows into a temporary table and merges them.
+// writeBulk tries to append the rows. If it cannot, it copies them into a temporary table and merges that table.
 func (p *poster) writeBulk(ctx context.Context, u *PostUnit) error {
 	if p.c.Append != nil && p.worthTrying() {
 		if done, err := p.tryAppend(ctx, u); done || err != nil {
@@ -476,15 +488,16 @@ func (p *poster) writeBulk(ctx context.Context, u *PostUnit) error {
 func (p *poster) callProcedures(ctx context.Context, messages []posts.Message, posted int64) error {
 	for m := range messages {
 		msg := &messages[m]
-		row, superseded := PostRow{product: []byte(msg.Product), issued: msg.Issued, posted: posted}, p.plan.superseded(msg)
+		row := PostRow{product: []byte(msg.Product), issued: msg.Issued, posted: posted}
+		superseded := p.plan.superseded(msg)
 		for i := range msg.Values {
 			g := &msg.Values[i]
-			h, ok := p.admits(g)
+			rank, ok := p.admits(g)
 			if !ok || superseded[g] {
 				continue
 			}
 			row.gauge = g
-			row.position = p.layout.locate(g, h)
+			row.position = p.layout.locate(g, rank)
 			t := p.layout.tables[row.table]
 			_, text := p.Dialect.procedure(t, p.policy.Rule(g.Revised))
 			st, err := p.statement(ctx, text)
@@ -520,7 +533,7 @@ func appendArgs(args []any, r *PostRow, cols []PostColumn) []any {
 	return args
 }
 
-// argument is the cell as an argument.
+// argument returns the cell as an argument of a statement.
 func (c *PostCell) argument(t PostType) any {
 	switch {
 	case c.Null:
@@ -537,7 +550,8 @@ func (c *PostCell) argument(t PostType) any {
 	return c.Int
 }
 
-// letterArguments are the texts of one character, which are most texts.
+// letterArguments has the texts of one character. Most texts are among them, and their conversion to any would
+// allocate.
 var letterArguments = func() (out [128]any) { //nolint:gochecknoglobals // a constant table
 	for i := range out {
 		out[i] = string(rune(i))

@@ -27,6 +27,8 @@ const (
 // postSource is the part of a value that a column contains.
 type postSource byte
 
+// The sources. SHEF's parameter code has seven letters: the physical element (two), the duration, the type and the
+// source (one each), the extremum and the probability.
 const (
 	fromStation postSource = iota
 	fromPE1
@@ -53,9 +55,9 @@ const (
 type PostColumn struct {
 	Name  string
 	Type  PostType
-	Width int
+	Width int // of a text
 	from  postSource
-	slot  int
+	slot  int // for fromSlot
 }
 
 // PostTable is a table of values. Its first Keys columns are its primary key.
@@ -65,8 +67,8 @@ type PostTable struct {
 	Keys       int
 	Slots      int                 // number of value columns after the key; 0 = a single value column
 	usesOrigin bool                // posts.Policy.Precedes decides between values
-	goodStays  bool                // the policy is GoodStays
-	columnAt   [numPostSources]int // by source, except slots: 1 + index of its column
+	goodStays  bool                // the policy is posts.GoodStays
+	columnAt   [numPostSources]int // 1 + the index of the column with this source, except slots; 0 = none
 }
 
 func (t *PostTable) indexColumns() *PostTable {
@@ -87,46 +89,50 @@ func column(name string, t PostType, from postSource) PostColumn {
 	return PostColumn{Name: name, Type: t, from: from}
 }
 
-// archiveKey returns the key of the archive's tables; the last column differs. The columns
-// are reconstructed from the memory of the archive's users, because its schema was never
-// published.
+// archiveKey returns the key of the archive's tables, which differ in the last column. Its schema was never published;
+// users of the archive described it from memory.
 func archiveKey(last PostColumn) []PostColumn {
 	return []PostColumn{
-		textColumn("lid", 8, fromStation), textColumn("pe1", 1, fromPE1), textColumn("pe2", 1, fromPE2), textColumn("dur", 1, fromLetter),
-		column("idur", PostSmall, fromDuration), textColumn("t", 1, fromT), textColumn("s", 1, fromS), textColumn("e", 1, fromE),
-		textColumn("p", 1, fromP), last,
+		textColumn("lid", 8, fromStation), textColumn("pe1", 1, fromPE1), textColumn("pe2", 1, fromPE2),
+		textColumn("dur", 1, fromLetter), column("idur", PostSmall, fromDuration), textColumn("t", 1, fromT),
+		textColumn("s", 1, fromS), textColumn("e", 1, fromE), textColumn("p", 1, fromP), last,
 	}
 }
 
 // originColumns returns the columns that identify the product of a row.
 func originColumns() []PostColumn {
-	return []PostColumn{textColumn("product_id", 10, fromProduct), column("producttime", PostTime, fromIssued), column("postingtime", PostTime, fromPosted)}
+	return []PostColumn{
+		textColumn("product_id", 10, fromProduct), column("producttime", PostTime, fromIssued),
+		column("postingtime", PostTime, fromPosted),
+	}
 }
 
 // valueTable returns a table with one row per value.
 func valueTable(name string) *PostTable {
 	key := archiveKey(column("obstime", PostTime, fromTime))
 	t := &PostTable{Name: name, Keys: len(key)}
-	t.Columns = append(key, column("value", PostFloat, fromValue), textColumn("shef_qual_code", 1, fromQuality), column("revision", PostSmall, fromRevision))
+	t.Columns = append(key, column("value", PostFloat, fromValue), textColumn("shef_qual_code", 1, fromQuality),
+		column("revision", PostSmall, fromRevision))
 	t.Columns = append(t.Columns, originColumns()...)
 	return t.indexColumns()
 }
 
-// arrayTable returns a table with a column for each slot of a day. A column's name contains
-// the end of the slot: z0015 to z2400.
+// arrayTable returns a table with a row per day and a column for each slot of the day. A column's name contains the end
+// of its slot: z0015 to z2400.
 func arrayTable(name string, slots int) *PostTable {
 	key := archiveKey(column("obsdate", PostDate, fromDay))
 	t := &PostTable{Name: name, Keys: len(key), Slots: slots, Columns: key}
 	for i := range slots {
 		minutes := (i + 1) * 1440 / slots
-		t.Columns = append(t.Columns, PostColumn{Name: fmt.Sprintf("z%02d%02d", minutes/60, minutes%60), Type: PostFloat, from: fromSlot, slot: i})
+		name := fmt.Sprintf("z%02d%02d", minutes/60, minutes%60)
+		t.Columns = append(t.Columns, PostColumn{Name: name, Type: PostFloat, from: fromSlot, slot: i})
 	}
 	t.Columns = append(t.Columns, originColumns()...)
 	return t.indexColumns()
 }
 
-// The tables of the archive. Designs of arrays have a further table, of Barograph's own, for
-// values observed between two slots.
+// The names of the archive's tables. The designs of arrays also have a table that the archive did not have, for values
+// observed between two slots.
 const (
 	singleTable   = "pedrsep"
 	array96Table  = "pecrsep"
@@ -173,11 +179,12 @@ func (l *postLayout) addArray(name string, slots int) {
 	l.add(valueTable(name + offGridSuffix))
 }
 
-// rankSeries numbers the series in the order of keys.
+// rankSeries numbers the series in the order of the tables' keys.
 func rankSeries(series []posts.Series) map[posts.Series]int32 {
 	order := slices.Clone(series)
 	slices.SortFunc(order, func(a, b posts.Series) int {
-		return cmp.Or(bytes.Compare(a.Station[:], b.Station[:]), bytes.Compare(a.Code[:], b.Code[:]), cmp.Compare(a.Duration, b.Duration))
+		return cmp.Or(bytes.Compare(a.Station[:], b.Station[:]), bytes.Compare(a.Code[:], b.Code[:]),
+			cmp.Compare(a.Duration, b.Duration))
 	})
 	out := make(map[posts.Series]int32, len(order))
 	for i, s := range order {
@@ -188,23 +195,23 @@ func rankSeries(series []posts.Series) map[posts.Series]int32 {
 
 // position is the place of a value: its table and the rest of its key.
 type position struct {
-	rank  int32 // rank of its series
-	table uint8
+	rank  int32 // of its series, see rankSeries
+	table uint8 // index in postLayout.tables
 	slot  int16 // slot of an array; -1 = none
 	day   int32 // day of an array, since 1970
-	time  int64
+	time  int64 // Unix seconds
 }
 
 const secondsPerDay = 86400
 
-// locate finds the key of a value of a series.
+// locate returns the place of a value, whose series has this rank.
 func (l *postLayout) locate(g *record.Gauge, rank int32) position {
 	p := position{rank: rank, time: g.Time, slot: -1}
 	slots := l.design.Slots()
 	if slots == 0 {
 		return p
 	}
-	// 00:00 is the last slot of the previous day.
+	// A value at 00:00 is in the last slot of the previous day.
 	p.day = int32(dayOf(g.Time - 1))
 	second, step := g.Time-int64(p.day)*secondsPerDay, int64(secondsPerDay/slots)
 	if second%step == 0 {
@@ -224,7 +231,7 @@ func dayOf(unix int64) int64 {
 	return q
 }
 
-// PostCell is the content of a column of a row.
+// PostCell is the content of a column of a row; the column's type decides which field.
 type PostCell struct {
 	Null  bool
 	Text  []byte  // PostText
@@ -239,7 +246,7 @@ type PostRow struct {
 	product []byte
 	issued  int64
 	posted  int64
-	slots   []float64 // NaN = no value
+	slots   []float64 // of an array; NaN = no value
 	order   int32     // order of the value that gives the row its product and issue time
 }
 
@@ -277,7 +284,7 @@ func (r *PostRow) Cell(c *PostColumn) PostCell {
 	return r.originCell(c)
 }
 
-// qualities are the bytes to which Cell refers.
+// qualities has every quality code, because a PostCell refers to the bytes of its text.
 var qualities = func() []byte { //nolint:gochecknoglobals // a constant table
 	b := make([]byte, 129)
 	for i := range b {
@@ -286,6 +293,7 @@ var qualities = func() []byte { //nolint:gochecknoglobals // a constant table
 	return b
 }()
 
+// originCell returns the content of a column that identifies the product, or of the revision.
 func (r *PostRow) originCell(c *PostColumn) PostCell {
 	switch c.from {
 	case fromRevision:

@@ -12,30 +12,29 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// PostUnit is a list of rows of one table, with distinct keys in ascending order, that the
-// engine upserts by one rule.
+// PostUnit is a list of rows of one table, with distinct keys in ascending order, that the engine upserts by one rule.
 type PostUnit struct {
 	Table *PostTable
 	Rule  posts.Rule
 	Rows  []PostRow
 
-	rank int // order of writing: later values of a key are in later units
+	rank int // order of writing: a later value of the same key is in a later unit
 }
 
-// postPlan converts messages to units. Writing the units has the same effect as posting the
-// values one after the other. postPlan reuses its memory.
+// postPlan converts messages to units. Writing the units has the same effect as posting the values one after the other.
+// postPlan reuses its memory.
 type postPlan struct {
 	layout    *postLayout
 	policy    posts.Policy
 	items     []item
-	order     []sortEntry
-	products  [][]byte
+	order     []sortEntry // of items
+	products  [][]byte    // by message
 	units     []PostUnit
-	unitIndex map[int]int // index in units, by table, occurrence and rule
-	slots     []float64
+	unitIndex map[int]int // index in units, by rank
+	slots     []float64   // memory for the slots of rows, see newSlots
 }
 
-// item is a value to be put into a row.
+// item is an admitted value.
 type item struct {
 	position
 	rule    posts.Rule
@@ -43,13 +42,13 @@ type item struct {
 	gauge   *record.Gauge
 }
 
-// sortEntry is an item's position in the order of keys: 1 bit for a value off the grid, 28 bits
-// for the series, 35 bits for the time. Items with equal keys stay in their order.
+// sortEntry is an item with its sort key. Items with equal keys stay in their order.
 type sortEntry struct {
 	key  uint64
 	item int32
 }
 
+// sortKey returns a number that sorts items by table (1 bit), series (28 bits) and time (35 bits).
 func (it *item) sortKey() uint64 {
 	const zero = 1 << 34
 	return uint64(it.table)<<63 | uint64(it.rank)<<35 | uint64(it.time+zero)&(1<<35-1)
@@ -60,7 +59,8 @@ func sameRow(a, b *position) bool {
 	return a.rank == b.rank && a.day == b.day && a.slot >= 0 && b.slot >= 0
 }
 
-// build arranges the admitted values. posted is the time of posting.
+// build returns the units of the admitted values. admit returns the rank of a value's series. posted is the time of
+// posting.
 func (p *postPlan) build(messages []posts.Message, admit func(*record.Gauge) (rank int32, ok bool), posted int64) []PostUnit {
 	p.items, p.order, p.products, p.slots = p.items[:0], p.order[:0], p.products[:0], p.slots[:0]
 	for m := range messages {
@@ -68,17 +68,19 @@ func (p *postPlan) build(messages []posts.Message, admit func(*record.Gauge) (ra
 		p.products = append(p.products, []byte(msg.Product))
 		for i := range msg.Values {
 			g := &msg.Values[i]
-			h, ok := admit(g)
+			rank, ok := admit(g)
 			if !ok {
 				continue
 			}
 			it := item{gauge: g, message: int32(m), rule: p.policy.Rule(g.Revised)}
-			it.position = p.layout.locate(g, h)
+			it.position = p.layout.locate(g, rank)
 			p.order = append(p.order, sortEntry{it.sortKey(), int32(len(p.items))})
 			p.items = append(p.items, it)
 		}
 	}
-	slices.SortFunc(p.order, func(a, b sortEntry) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.item, b.item)) })
+	slices.SortFunc(p.order, func(a, b sortEntry) int {
+		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.item, b.item))
+	})
 	for i := range p.units {
 		p.units[i].Rows = p.units[i].Rows[:0]
 	}
@@ -95,32 +97,31 @@ func (p *postPlan) build(messages []posts.Message, admit func(*record.Gauge) (ra
 	return p.units
 }
 
-// fill puts sorted items into rows. If each value of a key replaces the previous one, only
-// the last counts. Otherwise the value that counts of each message becomes a unit, and the
-// unit of a later message is later.
+// fill puts the sorted items into rows. With the policy overwrite, only the last value of a key counts. With other
+// policies, the winning value of each message goes into a unit, and that of a later message into a later unit.
 func (p *postPlan) fill(messages []posts.Message, posted int64) {
 	for i := 0; i < len(p.order); {
-		n := i + 1
-		for n < len(p.order) && p.order[i].key == p.order[n].key {
-			n++
+		end := i + 1
+		for end < len(p.order) && p.order[i].key == p.order[end].key {
+			end++
 		}
 		if p.policy == posts.Overwrite {
-			i = n - 1
+			i = end - 1
 		}
-		for occurrence := 0; i < n; occurrence++ {
-			best := p.order[i].item
-			for i++; i < n && p.items[p.order[i].item].message == p.items[best].message; i++ {
-				if next := &p.items[p.order[i].item]; next.rule.Writes(p.items[best].gauge.Value, next.gauge.Value) {
-					best = p.order[i].item
+		for occurrence := 0; i < end; occurrence++ {
+			winner := p.order[i].item
+			for i++; i < end && p.items[p.order[i].item].message == p.items[winner].message; i++ {
+				if next := &p.items[p.order[i].item]; next.rule.Writes(p.items[winner].gauge.Value, next.gauge.Value) {
+					winner = p.order[i].item
 				}
 			}
-			p.put(best, occurrence, messages, posted)
+			p.put(winner, occurrence, messages, posted)
 		}
 	}
 }
 
-// superseded returns the values of a message that another value with the same key in this
-// message replaces; nil = the policy takes the values one after the other.
+// superseded returns the values of a message that another value with the same key in this message replaces; nil = the
+// policy takes the values one after the other.
 func (p *postPlan) superseded(m *posts.Message) map[*record.Gauge]bool {
 	if !p.policy.UsesOrigin() {
 		return nil
@@ -129,16 +130,16 @@ func (p *postPlan) superseded(m *posts.Message) map[*record.Gauge]bool {
 		posts.Series
 		time int64
 	}
-	best, out := map[valueKey]*record.Gauge{}, map[*record.Gauge]bool{}
+	winner, out := map[valueKey]*record.Gauge{}, map[*record.Gauge]bool{}
 	for i := range m.Values {
 		g := &m.Values[i]
 		k := valueKey{posts.Series{Station: g.Station, Code: g.Code, Duration: g.Duration}, g.Time}
-		old := best[k]
+		old := winner[k]
 		switch {
 		case old == nil:
-			best[k] = g
+			winner[k] = g
 		case p.policy.Rule(g.Revised).Writes(old.Value, g.Value):
-			best[k], out[old] = g, true
+			winner[k], out[old] = g, true
 		default:
 			out[g] = true
 		}
@@ -146,9 +147,9 @@ func (p *postPlan) superseded(m *posts.Message) map[*record.Gauge]bool {
 	return out
 }
 
-// put adds a value to its unit.
-func (p *postPlan) put(at int32, occurrence int, messages []posts.Message, posted int64) {
-	it := &p.items[at]
+// put adds an item to its unit. occurrence counts the messages with the same key before it.
+func (p *postPlan) put(index int32, occurrence int, messages []posts.Message, posted int64) {
+	it := &p.items[index]
 	rank := (occurrence*256+int(it.table))*posts.NumRules + int(it.rule)
 	k, ok := p.unitIndex[rank]
 	if !ok {
@@ -161,12 +162,12 @@ func (p *postPlan) put(at int32, occurrence int, messages []posts.Message, poste
 	if n := len(u.Rows); it.slot >= 0 && n > 0 && sameRow(&u.Rows[n-1].position, &it.position) {
 		last := &u.Rows[n-1]
 		last.slots[it.slot] = it.gauge.Value
-		if last.order <= at { // the row stores the last product that wrote it
-			last.product, last.issued, last.order = product, issued, at
+		if last.order <= index { // the row stores the last product that wrote it
+			last.product, last.issued, last.order = product, issued, index
 		}
 		return
 	}
-	row := PostRow{position: it.position, gauge: it.gauge, product: product, issued: issued, posted: posted, order: at}
+	row := PostRow{position: it.position, gauge: it.gauge, product: product, issued: issued, posted: posted, order: index}
 	if it.slot >= 0 {
 		row.slots = p.newSlots(u.Table.Slots)
 		row.slots[it.slot] = it.gauge.Value
@@ -174,7 +175,8 @@ func (p *postPlan) put(at int32, occurrence int, messages []posts.Message, poste
 	u.Rows = append(u.Rows, row)
 }
 
-// newSlots returns the slots of a row. Its memory grows by pieces, because rows point to it.
+// newSlots returns the empty slots of a row. It allocates them in pieces that are never moved, because rows point to
+// them.
 func (p *postPlan) newSlots(n int) []float64 {
 	const piece = 1 << 16
 	if cap(p.slots)-len(p.slots) < n {
@@ -189,15 +191,15 @@ func (p *postPlan) newSlots(n int) []float64 {
 	return out
 }
 
-// unifyProducts makes the product equal in all units that write the same row of an array for several
-// rules: it is the product of the last of their values.
+// unifyProducts gives all units that write the same row of an array the same product: that of the last of their values.
+// A row has one product, but there is a unit for each rule.
 func (p *postPlan) unifyProducts() {
 	if p.policy == posts.Overwrite || p.layout.design.Slots() == 0 {
 		return
 	}
 	type rowKey struct{ rank, day int32 }
 	latest := map[rowKey]*PostRow{}
-	each := func(f func(k rowKey, r *PostRow)) {
+	forEachRow := func(f func(k rowKey, r *PostRow)) {
 		for i := range p.units {
 			if p.units[i].Table.Slots == 0 {
 				continue
@@ -208,39 +210,39 @@ func (p *postPlan) unifyProducts() {
 			}
 		}
 	}
-	each(func(k rowKey, r *PostRow) {
+	forEachRow(func(k rowKey, r *PostRow) {
 		if l := latest[k]; l == nil || l.order < r.order {
 			latest[k] = r
 		}
 	})
-	each(func(k rowKey, r *PostRow) {
+	forEachRow(func(k rowKey, r *PostRow) {
 		l := latest[k]
 		r.product, r.issued = l.product, l.issued
 	})
 }
 
-// postLike2006 is the algorithm of shef_decode_raw, statement by statement, as section 4 of the
-// report of 2006 describes it:
+// postLike2006 is the algorithm of shef_decode_raw, statement by statement, as section 4 of the report of 2006
+// describes it:
 //
-//	array:  for each value: if its row is another than the last value's, write
-//	        the row in hand, then select its row; put the value into its slot
+//	array:  for each value: if its row is not the current row, write the current
+//	        row and select the value's row; put the value into its slot
 //	single: for each value: select its row; update it or insert it
 //
-// Only consecutive values share a row. The poster sends statements as texts, which the
-// server parses and plans every time.
+// Only consecutive values share a row. The poster sends statements as texts, which the server parses and plans every
+// time.
 func (p *poster) postLike2006(ctx context.Context, messages []posts.Message, posted int64) error {
-	var hand currentRow
+	var current currentRow
 	for m := range messages {
 		msg := &messages[m]
 		product, superseded := []byte(msg.Product), p.plan.superseded(msg)
 		for i := range msg.Values {
 			g := &msg.Values[i]
-			h, ok := p.admits(g)
+			rank, ok := p.admits(g)
 			if !ok || superseded[g] {
 				continue
 			}
 			row := PostRow{gauge: g, product: product, issued: msg.Issued, posted: posted}
-			row.position = p.layout.locate(g, h)
+			row.position = p.layout.locate(g, rank)
 			t := p.layout.tables[row.table]
 			rule := p.policy.Rule(g.Revised)
 			if row.slot < 0 {
@@ -249,47 +251,47 @@ func (p *poster) postLike2006(ctx context.Context, messages []posts.Message, pos
 				}
 				continue
 			}
-			if !hand.full || !sameRow(&hand.row.position, &row.position) {
-				if err := p.writeCurrent(ctx, t, &hand); err != nil {
+			if !current.isValid || !sameRow(&current.row.position, &row.position) {
+				if err := p.writeCurrent(ctx, t, &current); err != nil {
 					return err
 				}
-				if err := p.selectCurrent(ctx, t, &hand, row); err != nil {
+				if err := p.selectCurrent(ctx, t, &current, row); err != nil {
 					return err
 				}
 			}
-			if stored := &hand.row.slots[row.slot]; math.IsNaN(*stored) || rule.Writes(*stored, g.Value) {
+			if stored := &current.row.slots[row.slot]; math.IsNaN(*stored) || rule.Writes(*stored, g.Value) {
 				*stored = g.Value
 			}
-			hand.row.product, hand.row.issued = product, msg.Issued
+			current.row.product, current.row.issued = product, msg.Issued
 		}
-		if err := p.writeCurrent(ctx, p.layout.tables[0], &hand); err != nil {
+		if err := p.writeCurrent(ctx, p.layout.tables[0], &current); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// currentRow is the row of an array into which consecutive values go.
+// currentRow is the row of an array that receives consecutive values.
 type currentRow struct {
-	row    PostRow
-	full   bool
-	exists bool // the select found the row
-	slots  []float64
+	row     PostRow
+	isValid bool      // there is a current row
+	exists  bool      // the select found the row
+	slots   []float64 // memory for those of row
 }
 
-// selectCurrent selects a row of an array.
-func (p *poster) selectCurrent(ctx context.Context, t *PostTable, h *currentRow, row PostRow) error {
-	if h.slots == nil {
-		h.slots = make([]float64, t.Slots)
+// selectCurrent makes row the current row, and selects its slots.
+func (p *poster) selectCurrent(ctx context.Context, t *PostTable, current *currentRow, row PostRow) error {
+	if current.slots == nil {
+		current.slots = make([]float64, t.Slots)
 	}
-	for i := range h.slots {
-		h.slots[i] = math.NaN()
+	for i := range current.slots {
+		current.slots[i] = math.NaN()
 	}
-	h.row, h.full, h.exists = row, true, false
-	h.row.slots = h.slots
+	current.row, current.isValid, current.exists = row, true, false
+	current.row.slots = current.slots
 	p.args = appendArgs(p.args[:0], &row, t.Columns[:t.Keys])
 	_, err := p.c.Direct(ctx, p.Dialect.selectRow(t), p.args, func(values []any) error {
-		h.exists = true
+		current.exists = true
 		p.result.Read++
 		for i := range t.Slots {
 			if values[i] == nil {
@@ -299,23 +301,23 @@ func (p *poster) selectCurrent(ctx context.Context, t *PostTable, h *currentRow,
 			if err != nil {
 				return err
 			}
-			h.slots[i] = v
+			current.slots[i] = v
 		}
 		return nil
 	})
 	return err
 }
 
-// writeCurrent writes the current row.
-func (p *poster) writeCurrent(ctx context.Context, t *PostTable, h *currentRow) error {
-	if !h.full {
+// writeCurrent writes the current row, if there is one. Then there is none.
+func (p *poster) writeCurrent(ctx context.Context, t *PostTable, current *currentRow) error {
+	if !current.isValid {
 		return nil
 	}
-	h.full = false
-	if h.exists {
-		return p.update(ctx, t, &h.row)
+	current.isValid = false
+	if current.exists {
+		return p.update(ctx, t, &current.row)
 	}
-	return p.insert(ctx, t, &h.row)
+	return p.insert(ctx, t, &current.row)
 }
 
 func (p *poster) insert(ctx context.Context, t *PostTable, row *PostRow) error {
@@ -336,7 +338,7 @@ func (p *poster) update(ctx context.Context, t *PostTable, row *PostRow) error {
 	return err
 }
 
-// postSingle selects the row of a value and then updates or inserts it.
+// postSingle selects the row of a value, and then updates or inserts it.
 func (p *poster) postSingle(ctx context.Context, t *PostTable, row *PostRow, rule posts.Rule) error {
 	exists, stored := false, posts.Value{Issued: record.NoTime}
 	p.args = appendArgs(p.args[:0], row, t.Columns[:t.Keys])
@@ -359,42 +361,46 @@ func (p *poster) postSingle(ctx context.Context, t *PostTable, row *PostRow, rul
 	return p.update(ctx, t, row)
 }
 
+// asOrigin returns what posts.Policy.Precedes compares.
 func (r *PostRow) asOrigin() *posts.Origin {
-	return &posts.Origin{Issued: r.issued, Revised: r.gauge.Revised, Product: string(r.product), Value: r.gauge.Value, Quality: r.gauge.Quality}
+	return &posts.Origin{
+		Issued: r.issued, Revised: r.gauge.Revised, Product: string(r.product), Value: r.gauge.Value,
+		Quality: r.gauge.Quality,
+	}
 }
 
-// appendBackoff decides whether to try an append before a merge. Most values of a
-// feed have new keys. An append writes them once and looks them up once, a merge twice. If a
-// key exists, the append was useless work. After each failure the next attempt waits for
-// twice as many merges.
+// appendBackoff decides whether to try an append before a merge. Most values of a feed have new keys. An append writes
+// them once and looks them up once, a merge twice. If a key exists, the append was useless work. After each failure,
+// twice as many merges pass before the next attempt.
 type appendBackoff struct {
-	skip, interval int
+	skip     int // merges before the next attempt
+	interval int // skip after the last failure
 }
 
 // maxSkipped is the greatest number of merges before the next attempt to append.
 const maxSkipped = 255
 
 // worthTrying reports whether to try an append now.
-func (i *appendBackoff) worthTrying() bool {
-	if i.skip > 0 {
-		i.skip--
+func (b *appendBackoff) worthTrying() bool {
+	if b.skip > 0 {
+		b.skip--
 		return false
 	}
 	return true
 }
 
-// recordOutcome records the success of an attempt.
-func (i *appendBackoff) recordOutcome(ok bool) {
+// recordOutcome records whether an append succeeded.
+func (b *appendBackoff) recordOutcome(ok bool) {
 	if ok {
-		i.interval = 0
+		b.interval = 0
 		return
 	}
-	i.interval = min(2*i.interval+1, maxSkipped)
-	i.skip = i.interval
+	b.interval = min(2*b.interval+1, maxSkipped)
+	b.skip = b.interval
 }
 
-// tryAppend appends rows to their table if none of their keys exists. Otherwise it appends
-// nothing and returns done = false.
+// tryAppend appends rows to their table if none of their keys exists. Otherwise it appends nothing and returns
+// done = false.
 func (p *poster) tryAppend(ctx context.Context, u *PostUnit) (done bool, err error) {
 	if err := p.c.Run(ctx, "SAVEPOINT before_append"); err != nil {
 		return false, err

@@ -20,7 +20,10 @@ func (s *postStore) admit(ctx context.Context, stations []record.ID, series []po
 		add := func(table string, names, keys []string, rows int, row func(i int) []any) error {
 			return s.addRows(ctx, c, d.table(table), names, keys, rows, row)
 		}
-		if err := add(locationTable+s.layout.suffix, []string{"lid", "post"}, []string{"lid"}, len(stations), func(i int) []any { return []any{stations[i].String(), int64(1)} }); err != nil {
+		err := add(locationTable+s.layout.suffix, []string{"lid", "post"}, []string{"lid"}, len(stations), func(i int) []any {
+			return []any{stations[i].String(), int64(1)}
+		})
+		if err != nil {
 			return err
 		}
 		cols := filterColumns()
@@ -29,56 +32,56 @@ func (s *postStore) admit(ctx context.Context, stations []record.ID, series []po
 			names[i] = cols[i].Name
 		}
 		return add(filterTable+s.layout.suffix, names, names[:len(names)-1], len(series), func(i int) []any {
-			row := PostRow{gauge: &record.Gauge{Station: series[i].Station, Code: series[i].Code, Duration: series[i].Duration}}
+			s := series[i]
+			row := PostRow{gauge: &record.Gauge{Station: s.Station, Code: s.Code, Duration: s.Duration}}
 			return append(appendArgs(nil, &row, cols[:len(cols)-1]), "T")
 		})
 	})
 }
 
-// addRows inserts the missing rows in one transaction.
+// addRows inserts rows in one transaction, except those whose key exists. names are the columns, keys those of the key.
 func (s *postStore) addRows(ctx context.Context, c *PostConn, table string, names, keys []string, rows int, row func(i int) []any) error {
 	d := s.Dialect
 	quoted := func(names []string) string { return flavour.Join(names, ", ", d.Quote) }
-	end := " ON CONFLICT (" + quoted(keys) + ") DO NOTHING"
+	onExisting := " ON CONFLICT (" + quoted(keys) + ") DO NOTHING"
 	if d.DuplicateKey {
-		end = " ON DUPLICATE KEY UPDATE " + d.Quote(keys[0]) + " = " + d.Quote(keys[0])
+		onExisting = " ON DUPLICATE KEY UPDATE " + d.Quote(keys[0]) + " = " + d.Quote(keys[0])
 	}
 	if err := c.Run(ctx, s.Begin); err != nil {
 		return err
 	}
-	const most = 512
-	var last PostStatement
-	size := 0
-	for from := 0; from < rows; from += most {
-		n := min(most, rows-from)
-		if n != size {
+	const batch = 512
+	var statement PostStatement
+	statementRows := 0
+	for from := 0; from < rows; from += batch {
+		n := min(batch, rows-from)
+		if n != statementRows {
 			t := &PostTable{Columns: make([]PostColumn, len(names))}
-			st, err := c.Prepare(ctx, "INSERT INTO "+table+" ("+quoted(names)+") VALUES "+d.params(t, n)+end)
+			st, err := c.Prepare(ctx, "INSERT INTO "+table+" ("+quoted(names)+") VALUES "+d.params(t, n)+onExisting)
 			if err != nil {
 				return err
 			}
-			last, size = st, n
+			statement, statementRows = st, n
 		}
 		var args []any
 		for i := range n {
 			args = append(args, row(from+i)...)
 		}
-		if err := last.Exec(ctx, args); err != nil {
+		if err := statement.Exec(ctx, args); err != nil {
 			return err
 		}
 	}
 	return c.Run(ctx, "COMMIT")
 }
 
-// readFilters reads location and ingest filter. The decoder of 2006 also does that at its
-// start.
+// readFilters reads location and ingest filter. The poster keeps them, as the decoder of 2006 did.
 func (p *poster) readFilters(ctx context.Context) error {
 	all, err := p.filters(ctx, "", nil)
 	p.series = rankSeries(all)
 	return err
 }
 
-// Reread reads the filters of some stations again and keeps those of others.
+// Reread reads the filters of these stations again.
 func (p *poster) Reread(ctx context.Context, stations []record.ID) error {
 	reread, all := make(map[record.ID]bool, len(stations)), make([]posts.Series, 0, len(p.series)+len(stations))
 	for _, id := range stations {
@@ -91,9 +94,9 @@ func (p *poster) Reread(ctx context.Context, stations []record.ID) error {
 		}
 	}
 	d := p.Dialect
-	for some := range slices.Chunk(stations, 500) {
-		params, args := make([]string, len(some)), make([]any, len(some))
-		for i, id := range some {
+	for chunk := range slices.Chunk(stations, 500) {
+		params, args := make([]string, len(chunk)), make([]any, len(chunk))
+		for i, id := range chunk {
 			params[i], args[i] = d.Param(i+1), id.String()
 		}
 		rows, err := p.filters(ctx, " AND "+d.Quote("lid")+" IN ("+strings.Join(params, ", ")+")", args)
@@ -106,12 +109,15 @@ func (p *poster) Reread(ctx context.Context, stations []record.ID) error {
 	return nil
 }
 
-// filters reads the rows of location and ingest filter that satisfy a condition.
+// filters reads location, into p.stations, and returns the series of the ingest filter. condition is "", or restricts
+// both to some stations.
 func (p *poster) filters(ctx context.Context, condition string, args []any) (all []posts.Series, err error) {
 	d := p.Dialect
 	err = p.withWriteLock(func() error {
 		all = all[:0]
-		_, err := p.c.Direct(ctx, "SELECT "+d.Quote("lid")+" FROM "+d.table(locationTable+p.layout.suffix)+" WHERE "+d.Quote("post")+" > 0"+condition, args, func(v []any) error {
+		text := "SELECT " + d.Quote("lid") + " FROM " + d.table(locationTable+p.layout.suffix) + " WHERE " +
+			d.Quote("post") + " > 0" + condition
+		_, err := p.c.Direct(ctx, text, args, func(v []any) error {
 			var id record.ID
 			text, err := AsText(v[0], "")
 			copy(id[:], text)
@@ -122,7 +128,8 @@ func (p *poster) filters(ctx context.Context, condition string, args []any) (all
 			return err
 		}
 		cols := filterColumns()
-		text := "SELECT " + d.names(cols[:len(cols)-1]) + " FROM " + d.table(filterTable+p.layout.suffix) + " WHERE " + d.Quote("ingest") + " = 'T'" + condition
+		text = "SELECT " + d.names(cols[:len(cols)-1]) + " FROM " + d.table(filterTable+p.layout.suffix) + " WHERE " +
+			d.Quote("ingest") + " = 'T'" + condition
 		_, err = p.c.Direct(ctx, text, args, func(v []any) error {
 			var out posts.Value
 			for i := range cols[:len(cols)-1] {
@@ -164,7 +171,7 @@ func (s *postStore) allValues(ctx context.Context) iter.Seq2[*posts.Value, error
 	}
 }
 
-// eachValue passes the values of a row to f.
+// eachValue passes the values of a row to f: one, or those of the slots.
 func eachValue(t *PostTable, v []any, f func(*posts.Value) error) error {
 	out := posts.Value{Issued: record.NoTime}
 	for i := range t.Columns {
@@ -192,7 +199,7 @@ func eachValue(t *PostTable, v []any, f func(*posts.Value) error) error {
 	return nil
 }
 
-// readColumn reads a column that is not a slot.
+// readColumn sets the member of out that a column contains. The column is no slot.
 func readColumn(out *posts.Value, c *PostColumn, v any) (err error) {
 	if v == nil {
 		return nil
@@ -218,13 +225,13 @@ func readColumn(out *posts.Value, c *PostColumn, v any) (err error) {
 	case fromStation:
 		copy(out.Station[:], text)
 	case fromPE1:
-		copy(out.Code[0:2], text)
+		copy(out.Code[0:1], text)
 	case fromPE2:
 		copy(out.Code[1:2], text)
 	case fromLetter:
 		copy(out.Code[2:3], text)
 	case fromT:
-		copy(out.Code[3:5], text)
+		copy(out.Code[3:4], text)
 	case fromS:
 		copy(out.Code[4:5], text)
 	case fromE:

@@ -10,27 +10,31 @@ import (
 	"github.com/barograph/barograph/query/flavour"
 )
 
-// PostDialect is how an engine writes the statements of tables of values.
+// PostDialect contains what differs between engines in the statements for tables of values. Its methods return
+// statements or parts of them.
 type PostDialect struct {
-	Quote  func(name string) string
-	Schema string // prefix of a table's name: "", or the quoted schema and a point
-	Param  func(i int) string
-	Type   func(t PostType, width int) string
+	Quote     func(name string) string // quotes a name
+	Schema    string                   // before a table's name: "", or the quoted schema and a point
+	Param     func(i int) string       // the placeholder of argument i, from 1
+	Type      func(t PostType, width int) string
+	MaxParams int // greatest number of parameters of a statement
 	// TableOptions follow CREATE TABLE (…).
 	TableOptions string
 	// DuplicateKey writes upserts with ON DUPLICATE KEY UPDATE instead of ON CONFLICT.
 	DuplicateKey bool
-	MaxParams    int // greatest number of parameters of a statement
-	// CreateTemporary is the start of the statement that creates a temporary table, which lasts as
-	// long as its connection; "" = no method bulk. TemporaryOptions is its end. Empty is the
-	// start of the statement that empties the table before a transaction; "" = the table is
-	// empty at that time.
-	CreateTemporary, TemporaryOptions, EmptyTemporary string
-	TemporarySchema                                   string // prefix of its name: "", or the quoted schema and a point
-	// CreateProcedure returns the statements that create a procedure for one upsert. Its
-	// arguments are named p1, p2 … nil = the engine has no procedures.
+
+	// CreateTemporary starts the statement that creates a temporary table, which lasts as long as its connection;
+	// "" = no method bulk. TemporaryOptions end that statement.
+	CreateTemporary, TemporaryOptions string
+	// EmptyTemporary starts the statement that empties the temporary table before a transaction; "" = the end of a
+	// transaction empties it.
+	EmptyTemporary  string
+	TemporarySchema string // before the name of a temporary table, like Schema
+
+	// CreateProcedure returns the statements that create a procedure for one upsert, whose arguments are p1, p2 …;
+	// nil = the engine has no procedures.
 	CreateProcedure func(name string, types []string, body string) []string
-	// Cast writes a column in the form that Values reads: times and dates as text.
+	// Cast writes a column in the form that readColumn reads: times and dates as text.
 	Cast func(column string, t PostType) string
 }
 
@@ -42,16 +46,15 @@ const (
 	filterTable   = "ingestfilter"
 )
 
-// filterColumns returns the columns of the archive's key except the time, and the switch.
-func filterColumns() []PostColumn {
-	key := archiveKey(textColumn("ingest", 1, fromValue))
-	return key
-}
+// filterColumns returns the columns of the ingest filter: the archive's key without the time, and ingest, which is T
+// for an admitted series.
+func filterColumns() []PostColumn { return archiveKey(textColumn("ingest", 1, fromValue)) }
 
 // create returns the statements that create all tables of a layout.
 func (d *PostDialect) create(l *postLayout) []string {
 	out := []string{
-		"CREATE TABLE IF NOT EXISTS " + d.table(locationTable+l.suffix) + " (" + d.Quote("lid") + " " + d.Type(PostText, 8) + " NOT NULL PRIMARY KEY, " +
+		"CREATE TABLE IF NOT EXISTS " + d.table(locationTable+l.suffix) + " (" +
+			d.Quote("lid") + " " + d.Type(PostText, 8) + " NOT NULL PRIMARY KEY, " +
 			d.Quote("post") + " " + d.Type(PostSmall, 0) + " NOT NULL)" + d.TableOptions,
 	}
 	filter := PostTable{Name: filterTable, Columns: filterColumns()}
@@ -73,22 +76,21 @@ func (d *PostDialect) names(cols []PostColumn) string {
 	return flavour.Join(cols, ", ", func(c PostColumn) string { return d.Quote(c.Name) })
 }
 
-// equalities compares columns with parameters, which are numbered from from.
-func (d *PostDialect) equalities(cols []PostColumn, from int, separator string) string {
+// equalities writes column = placeholder for each column. firstParam is the number of the first placeholder.
+func (d *PostDialect) equalities(cols []PostColumn, firstParam int, separator string) string {
 	return flavour.Join(cols, separator, func(c PostColumn) string {
-		from++
-		return d.Quote(c.Name) + " = " + d.Param(from-1)
+		firstParam++
+		return d.Quote(c.Name) + " = " + d.Param(firstParam-1)
 	})
 }
 
-// where compares the key with parameters, which are numbered from from.
-func (d *PostDialect) where(t *PostTable, from int) string {
-	return " WHERE " + d.equalities(t.Columns[:t.Keys], from, " AND ")
+// where compares the key with placeholders, of which firstParam is the number of the first.
+func (d *PostDialect) where(t *PostTable, firstParam int) string {
+	return " WHERE " + d.equalities(t.Columns[:t.Keys], firstParam, " AND ")
 }
 
-// These are the three statements of the algorithm of 2006.
-
-// selectRow reads the columns outside the key. Its arguments are the key.
+// selectRow is the first statement of the algorithm of 2006; insertRow and updateRow are the others. It reads the
+// columns outside the key. Its arguments are the key.
 func (d *PostDialect) selectRow(t *PostTable) string {
 	columns := d.names(t.Columns[t.Keys:])
 	if t.usesOrigin { // the rule also needs the product's time
@@ -131,96 +133,105 @@ func (d *PostDialect) mergeFrom(t *PostTable, source string, r posts.Rule) strin
 	return d.insertInto(t) + " SELECT " + d.names(t.Columns) + " FROM " + source + d.merge(t, r)
 }
 
-// merge is the clause for rows whose key exists.
+// merge is the clause of an upsert for rows whose key exists.
 func (d *PostDialect) merge(t *PostTable, r posts.Rule) string {
-	stored := func(c string) string { return "t." + d.Quote(c) }
-	incoming := func(c string) string { return "excluded." + d.Quote(c) }
-	head := " ON CONFLICT (" + d.names(t.Columns[:t.Keys]) + ") DO "
-	if d.DuplicateKey {
-		stored = func(c string) string { return d.table(t.Name) + "." + d.Quote(c) } // in a select's columns the bare name is ambiguous
-		incoming = func(c string) string { return "VALUES(" + d.Quote(c) + ")" }
-		head = " ON DUPLICATE KEY "
+	stored, incoming := d.mergeSides(t)
+	condition := ""
+	if t.Slots == 0 {
+		condition = mergeCondition(t, r, stored, incoming)
 	}
-	var sets []string
-	set := func(c PostColumn, to string) { sets = append(sets, d.Quote(c.Name)+" = "+to) }
-	if t.Slots > 0 {
-		for _, c := range t.Columns[t.Keys:] {
-			if c.from == fromSlot {
-				set(c, mergeSlot(stored(c.Name), incoming(c.Name), r))
-			} else {
-				set(c, incoming(c.Name))
-			}
+	cols := t.Columns[t.Keys:]
+	isConditional := d.DuplicateKey && condition != ""
+	if isConditional {
+		// MySQL assigns one column after the other. The first assignment computes the condition, while all columns
+		// have their stored values.
+		cols = slices.Clone(cols)
+		slices.Reverse(cols)
+	}
+	var assignments []string
+	for i, c := range cols {
+		value := incoming(c.Name)
+		switch {
+		case c.from == fromSlot:
+			value = mergeSlot(stored(c.Name), value, r)
+		case isConditional && i == 0:
+			value = "IF(@writes := (" + condition + "), " + value + ", " + stored(c.Name) + ")"
+		case isConditional:
+			value = "IF(@writes, " + value + ", " + stored(c.Name) + ")"
 		}
-		return head + "UPDATE " + d.setWord() + strings.Join(sets, ", ")
+		assignments = append(assignments, d.Quote(c.Name)+" = "+value)
 	}
+	if d.DuplicateKey {
+		return " ON DUPLICATE KEY UPDATE " + strings.Join(assignments, ", ")
+	}
+	onConflict := " ON CONFLICT (" + d.names(t.Columns[:t.Keys]) + ") DO "
+	if r == posts.Keep && t.Slots == 0 {
+		return onConflict + "NOTHING"
+	}
+	text := onConflict + "UPDATE SET " + strings.Join(assignments, ", ")
+	if condition != "" {
+		text += " WHERE " + condition
+	}
+	return text
+}
+
+// mergeSides returns how the clause of merge names a column of the stored row and of the incoming row.
+func (d *PostDialect) mergeSides(t *PostTable) (stored, incoming func(column string) string) {
+	if d.DuplicateKey {
+		// Without the table, the name would be ambiguous among the columns of INSERT … SELECT.
+		stored = func(c string) string { return d.table(t.Name) + "." + d.Quote(c) }
+		return stored, func(c string) string { return "VALUES(" + d.Quote(c) + ")" }
+	}
+	stored = func(c string) string { return "t." + d.Quote(c) }
+	return stored, func(c string) string { return "excluded." + d.Quote(c) }
+}
+
+// mergeCondition is the condition under which an incoming value replaces the stored one; "" = always.
+func mergeCondition(t *PostTable, r posts.Rule, stored, incoming func(column string) string) string {
 	name := func(from postSource) string { return t.Columns[t.columnAt[from]-1].Name }
 	value := name(fromValue)
-	when := map[posts.Rule]string{
+	condition := map[posts.Rule]string{
 		posts.Keep:    "1 = 0",
 		posts.Differ:  stored(value) + " <> " + incoming(value),
 		posts.Improve: "(" + incoming(value) + " <> -9999 OR " + stored(value) + " = -9999)",
 	}[r]
-	if t.usesOrigin { // posts.Policy.Precedes
-		row := func(side func(string) string) string {
-			parts := []string{side(name(fromIssued)), side(name(fromRevision)), side(name(fromProduct)), side(value) + " <> -9999", side(value), side(name(fromQuality))}
-			if t.goodStays {
-				parts = slices.Insert(parts, 0, "("+side(name(fromRevision))+" <> 0 OR "+side(value)+" <> -9999)")
-			}
-			return "(" + strings.Join(parts, ", ") + ")"
+	if !t.usesOrigin {
+		return condition
+	}
+	// The row values sort as posts.Policy.Precedes does.
+	row := func(side func(string) string) string {
+		parts := []string{
+			side(name(fromIssued)), side(name(fromRevision)), side(name(fromProduct)), side(value) + " <> -9999",
+			side(value), side(name(fromQuality)),
 		}
-		issued := name(fromIssued)
-		later := "(" + stored(issued) + " IS NULL OR " + incoming(issued) + " IS NULL OR " + row(incoming) + " >= " + row(stored) + ")"
-		when = strings.TrimPrefix(when+" AND "+later, " AND ")
-	}
-	cols := t.Columns[t.Keys:]
-	if d.DuplicateKey && when != "" { // MySQL assigns columns in turn: the condition must see the old values in the first assignment
-		cols = slices.Clone(cols)
-		slices.Reverse(cols)
-	}
-	for i, c := range cols {
-		to := incoming(c.Name)
-		switch {
-		case !d.DuplicateKey || when == "":
-		case i == 0:
-			to = "IF(@writes := (" + when + "), " + to + ", " + stored(c.Name) + ")"
-		default:
-			to = "IF(@writes, " + to + ", " + stored(c.Name) + ")"
+		if t.goodStays {
+			parts = slices.Insert(parts, 0, "("+side(name(fromRevision))+" <> 0 OR "+side(value)+" <> -9999)")
 		}
-		set(c, to)
+		return "(" + strings.Join(parts, ", ") + ")"
 	}
-	switch {
-	case r == posts.Keep && !d.DuplicateKey:
-		return head + "NOTHING"
-	case when == "" || d.DuplicateKey:
-		return head + "UPDATE " + d.setWord() + strings.Join(sets, ", ")
-	}
-	return head + "UPDATE SET " + strings.Join(sets, ", ") + " WHERE " + when
+	issued := name(fromIssued)
+	later := "(" + stored(issued) + " IS NULL OR " + incoming(issued) + " IS NULL OR " +
+		row(incoming) + " >= " + row(stored) + ")"
+	return strings.TrimPrefix(condition+" AND "+later, " AND ")
 }
 
-func (d *PostDialect) setWord() string {
-	if d.DuplicateKey {
-		return ""
-	}
-	return "SET "
-}
-
-// mergeSlot returns the new value of a slot. NULL = no value was incoming for the slot.
+// mergeSlot is the new value of a slot. An incoming NULL means that the row has no value for the slot.
 func mergeSlot(stored, incoming string, r posts.Rule) string {
 	switch r {
 	case posts.Keep:
 		return "COALESCE(" + stored + ", " + incoming + ")"
 	case posts.Improve:
-		return "CASE WHEN " + incoming + " = -9999 THEN COALESCE(" + stored + ", " + incoming + ") ELSE COALESCE(" + incoming + ", " + stored + ") END"
+		return "CASE WHEN " + incoming + " = -9999 THEN COALESCE(" + stored + ", " + incoming +
+			") ELSE COALESCE(" + incoming + ", " + stored + ") END"
 	}
 	return "COALESCE(" + incoming + ", " + stored + ")"
 }
 
-// procedure returns the statements that create the procedure for posting one value by a
-// rule, and the statement that calls it. Its arguments are the columns. For an array they are
-// the key, slot and value, and the remaining columns.
+// procedure returns the statements that create the procedure for posting one value by a rule, and the statement that
+// calls it. Its arguments are the columns; for an array: the key, slot and value, and the other columns.
 func (d *PostDialect) procedure(t *PostTable, r posts.Rule) (create []string, call string) {
 	var types, values, args []string
-	next := func(typ string) string {
+	argument := func(typ string) string {
 		types = append(types, typ)
 		args = append(args, d.Param(len(types)))
 		return "p" + strconv.Itoa(len(types))
@@ -228,11 +239,11 @@ func (d *PostDialect) procedure(t *PostTable, r posts.Rule) (create []string, ca
 	slot, value := "", ""
 	for _, c := range t.Columns {
 		if c.from != fromSlot {
-			values = append(values, next(d.Type(c.Type, c.Width)))
+			values = append(values, argument(d.Type(c.Type, c.Width)))
 			continue
 		}
 		if c.slot == 0 {
-			slot, value = next(d.Type(PostInt, 0)), next(d.Type(PostFloat, 0))
+			slot, value = argument(d.Type(PostInt, 0)), argument(d.Type(PostFloat, 0))
 		}
 		values = append(values, fmt.Sprintf("CASE WHEN %s = %d THEN %s END", slot, c.slot, value))
 	}
@@ -252,9 +263,10 @@ func procedureName(t *PostTable, r posts.Rule) string {
 	return name
 }
 
-// staging creates a temporary table for bulk copies.
+// staging creates the temporary table for bulk copies.
 func (d *PostDialect) staging(t *PostTable) string {
-	return d.CreateTemporary + " " + d.stagingTable(t) + " (" + flavour.Join(t.Columns, ", ", d.columnDefinition) + ")" + d.TemporaryOptions
+	return d.CreateTemporary + " " + d.stagingTable(t) + " (" + flavour.Join(t.Columns, ", ", d.columnDefinition) + ")" +
+		d.TemporaryOptions
 }
 
 func (d *PostDialect) columnDefinition(c PostColumn) string {
@@ -276,7 +288,7 @@ func (d *PostDialect) cast(cols []PostColumn) string {
 	return flavour.Join(cols, ", ", func(c PostColumn) string { return d.Cast(d.Quote(c.Name), c.Type) })
 }
 
-// timeColumn returns the time column: the time of observation, or the day.
+// timeColumn returns the column of the observation time, or that of the day; nil = none.
 func timeColumn(t *PostTable) *PostColumn {
 	for _, from := range []postSource{fromTime, fromDay} {
 		if i := t.columnAt[from]; i > 0 {
@@ -298,8 +310,9 @@ func (d *PostDialect) countValues(t *PostTable) string {
 		}
 		count = strings.Join(parts, " + ")
 	}
-	when := d.Quote(timeColumn(t).Name)
-	return "SELECT " + count + " FROM " + d.table(t.Name) + " WHERE " + d.Quote("lid") + " = " + d.Param(1) + " AND " + when + " >= " + d.Param(2) + " AND " + when + " <= " + d.Param(3)
+	time := d.Quote(timeColumn(t).Name)
+	return "SELECT " + count + " FROM " + d.table(t.Name) + " WHERE " + d.Quote("lid") + " = " + d.Param(1) +
+		" AND " + time + " >= " + d.Param(2) + " AND " + time + " <= " + d.Param(3)
 }
 
 func (d *PostDialect) delete(t *PostTable) string {

@@ -4,7 +4,9 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"errors"
 	"fmt"
+	"io"
 	"math"
 	"reflect"
 	"strconv"
@@ -27,7 +29,7 @@ type Querier interface {
 	Rows(ctx context.Context, text string, args []any, f func(row []any) error) error
 }
 
-// DatabaseSQL is a Querier over database/sql.
+// DatabaseSQL is a Querier over package database/sql.
 type DatabaseSQL struct {
 	DB interface { // *sql.DB, *sql.Conn or *sql.Tx
 		QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
@@ -50,19 +52,19 @@ func (s DatabaseSQL) Rows(ctx context.Context, text string, args []any, f func(r
 	return ForEachRow(ctx, rows, f)
 }
 
-// ForEachRow passes each of rows to f, as Querier.Rows does, and closes them.
+// ForEachRow passes each row to f, as Querier.Rows does, and closes the rows.
 func ForEachRow(ctx context.Context, rows *sql.Rows, f func(row []any) error) error {
 	defer rows.Close() //nolint:errcheck // Err below reports the error
 	names, err := rows.Columns()
 	if err != nil {
 		return err
 	}
-	row, cells := make([]any, len(names)), make([]any, len(names))
-	for k := range cells {
-		cells[k] = rawValue{row, k}
+	row, destinations := make([]any, len(names)), make([]any, len(names))
+	for k := range destinations {
+		destinations[k] = rawValue{row, k}
 	}
 	for rows.Next() {
-		if err := rows.Scan(cells...); err != nil {
+		if err := rows.Scan(destinations...); err != nil {
 			return CallError(ctx, err)
 		}
 		if err := f(row); err != nil {
@@ -72,7 +74,21 @@ func ForEachRow(ctx context.Context, rows *sql.Rows, f func(row []any) error) er
 	return CallError(ctx, rows.Err())
 }
 
-// rawValue keeps a driver's value without converting or copying it.
+// ForEachDriverRow calls f for each row of a driver, after it has put the values into row. It closes the rows.
+func ForEachDriverRow(rows driver.Rows, row []driver.Value, f func() error) error {
+	var err error
+	for err == nil {
+		if err = rows.Next(row); err == nil {
+			err = f()
+		}
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return errors.Join(err, rows.Close())
+}
+
+// rawValue is the destination of a driver's value. It neither converts nor copies the value.
 type rawValue struct {
 	row []any
 	k   int
@@ -83,12 +99,12 @@ func (s rawValue) Scan(src any) error {
 	return nil
 }
 
-// CallError calls engine.CallError. MariaDB's driver has an error of its own for a broken connection.
+// CallError is engine.CallError, which also recognizes the error of the MySQL driver for a broken connection.
 func CallError(ctx context.Context, err error) error {
 	return engine.CallError(ctx, err, mysql.ErrInvalidConn)
 }
 
-// Scan converts the first values of a row to *string, *int64, *int or *float64.
+// Scan converts the first values of a row to the types of into: *string, *int64, *int or *float64.
 func Scan(row []any, into ...any) (err error) {
 	for k, to := range into {
 		switch to := to.(type) {
@@ -243,8 +259,8 @@ func unexpected(src driver.Value, want string) error {
 	return fmt.Errorf("expected %s, got %T %v", want, src, src)
 }
 
-// parseISO reads 2019-01-01 00:00:00, 2019-01-01T00:00:00Z and the digits of an epoch. It does
-// not use package time, because each row of an answer has two times.
+// parseISO parses 2019-01-01 00:00:00, 2019-01-01T00:00:00Z and the digits of an epoch. It does not use package time,
+// which is slower, because each row of an answer has two times.
 func parseISO[S string | []byte](s S) (int64, error) {
 	if len(s) < 5 || s[4] != '-' {
 		n, err := strconv.ParseInt(string(s), 10, 64)
@@ -256,17 +272,17 @@ func parseISO[S string | []byte](s S) (int64, error) {
 	if len(s) < 19 || s[7] != '-' || s[13] != ':' || s[16] != ':' || (len(s) > 19 && string(s[19:]) != "Z") {
 		return 0, fmt.Errorf("%q is not a time", string(s))
 	}
-	var bad byte
+	isDigits := true
 	two := func(at int) int64 {
 		a, b := s[at]-'0', s[at+1]-'0'
 		if a > 9 || b > 9 {
-			bad = 1
+			isDigits = false
 		}
 		return int64(a)*10 + int64(b)
 	}
 	year, month, day := two(0)*100+two(2), two(5), two(8)
 	hour, minute, second := two(11), two(14), two(17)
-	if bad != 0 || month < 1 || month > 12 || day < 1 || day > 31 {
+	if !isDigits || month < 1 || month > 12 || day < 1 || day > 31 {
 		return 0, fmt.Errorf("%q is not a time", string(s))
 	}
 	return record.Days(year, month, day)*86400 + hour*3600 + minute*60 + second, nil
@@ -277,8 +293,11 @@ func AppendDateTime(dst []byte, epoch int64) []byte {
 	return time.Unix(epoch, 0).UTC().AppendFormat(dst, time.DateTime)
 }
 
-// AsRepeats appends the repeating columns in src to into. src is a list, or JSON as for
-// design.ParseRepeats; NULL and the empty text contain none.
+// RepeatsDecoder appends the repeating columns in src, a driver's value of type Doubles, to into.
+type RepeatsDecoder func(src any, into []float64) ([]float64, error)
+
+// AsRepeats is the RepeatsDecoder of a list, and of JSON as for design.ParseRepeats. NULL and the empty text contain
+// no values.
 func AsRepeats(src any, into []float64) ([]float64, error) {
 	if list, ok := src.([]float64); ok {
 		return append(into, list...), nil

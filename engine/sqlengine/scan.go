@@ -23,7 +23,7 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// StarDialect is the part of the star's questions that differs between SQL engines.
+// StarDialect contains what differs between SQL engines in the questions of the star.
 type StarDialect struct {
 	// Table returns a table's name in a statement.
 	Table func(t tables.StarTable) string
@@ -33,38 +33,40 @@ type StarDialect struct {
 	NullsLeast bool
 }
 
-// Text returns the SQL of a question; "" = unknown question. Q3, Q52 and Q55 are the texts of
-// TPC-DS with the values of its qualification. Their ORDER BY does not determine the order
-// completely; rows that it treats as equal come in any order.
+// Text returns the SQL of a question; "" = unknown question. Q3, Q52 and Q55 are the texts of TPC-DS with the values of
+// its qualification. Their ORDER BY does not determine the order of all rows.
 func (d *StarDialect) Text(q tables.StarQuery) string {
 	switch q {
 	case tables.Q3:
-		return d.starText(true, "i.i_manufact_id = 128 AND d.d_moy = 11")
+		return d.starText(perYear, "i.i_manufact_id = 128 AND d.d_moy = 11")
 	case tables.Q52:
-		return d.starText(true, "i.i_manager_id = 1 AND d.d_moy = 11 AND d.d_year = 2000")
+		return d.starText(perYear, "i.i_manager_id = 1 AND d.d_moy = 11 AND d.d_year = 2000")
 	case tables.Q55:
-		return d.starText(false, "i.i_manager_id = 28 AND d.d_moy = 11 AND d.d_year = 1999")
+		return d.starText(!perYear, "i.i_manager_id = 28 AND d.d_moy = 11 AND d.d_year = 1999")
 	case tables.ScanAll:
 		return "SELECT SUM(ss_ext_sales_price) AS ext_price FROM " + d.Table(tables.StoreSales)
 	}
 	return ""
 }
 
-// starText returns a question of the star; byYear reports whether it has a column for the year.
-func (d *StarDialect) starText(byYear bool, where string) string {
+// perYear as an argument of starText adds a column with the year.
+const perYear = true
+
+// starText returns a question that sums up the sales by brand. where selects the rows.
+func (d *StarDialect) starText(hasYear bool, where string) string {
 	year, group, order := "", "", ""
-	up, down := " NULLS FIRST", " NULLS LAST"
+	ascending, descending := " NULLS FIRST", " NULLS LAST"
 	if d.NullsLeast {
-		up, down = "", ""
+		ascending, descending = "", ""
 	}
-	if byYear {
-		year, group, order = "d.d_year AS d_year, ", "d.d_year, ", "d_year"+up+", "
+	if hasYear {
+		year, group, order = "d.d_year AS d_year, ", "d.d_year, ", "d_year"+ascending+", "
 	}
 	return "SELECT " + year + "i.i_brand_id AS brand_id, i.i_brand AS brand, SUM(s.ss_ext_sales_price) AS ext_price\n" +
 		"FROM " + d.Table(tables.DateDim) + " d, " + d.Table(tables.StoreSales) + " s, " + d.Table(tables.Item) + " i\n" +
 		"WHERE d.d_date_sk = s.ss_sold_date_sk AND s.ss_item_sk = i.i_item_sk AND " + where + "\n" +
 		"GROUP BY " + group + "i.i_brand, i.i_brand_id\n" +
-		"ORDER BY " + order + "ext_price DESC" + down + ", brand_id" + up + "\n" +
+		"ORDER BY " + order + "ext_price DESC" + descending + ", brand_id" + ascending + "\n" +
 		"LIMIT 100"
 }
 
@@ -92,9 +94,8 @@ func Cents(text string) (int64, error) {
 	return n, nil
 }
 
-// StarType returns the SQL type of a column of the star's tables. text is appended to the
-// type of a text, for example a collation.
-func StarType(c *tpcds.Column, text string) string {
+// StarType returns the SQL type of a column of the star's tables. collation is "", or follows the type of a text.
+func StarType(c *tpcds.Column, collation string) string {
 	kind := "integer"
 	switch c.Kind {
 	case tpcds.Big:
@@ -104,9 +105,9 @@ func StarType(c *tpcds.Column, text string) string {
 	case tpcds.Date:
 		kind = "date"
 	case tpcds.Char:
-		kind = "char(" + strconv.Itoa(c.Size) + ")" + text
+		kind = "char(" + strconv.Itoa(c.Size) + ")" + collation
 	case tpcds.Varchar:
-		kind = "varchar(" + strconv.Itoa(c.Size) + ")" + text
+		kind = "varchar(" + strconv.Itoa(c.Size) + ")" + collation
 	}
 	if c.Key {
 		kind += " NOT NULL"
@@ -114,29 +115,28 @@ func StarType(c *tpcds.Column, text string) string {
 	return kind
 }
 
-// StarEngine is an engine's part of OpenStar. If Size or Cold is nil, the engine lacks it. If
-// Close is nil, there is nothing to close.
+// StarEngine is an engine's part of OpenStar. Size, DropCaches and ServerUsage are nil if the engine lacks them, Close
+// if there is nothing to close.
 type StarEngine struct {
-	Location string // the place of the tables, in words, for errors
+	Location string // where the tables are, in words, for errors
 	ReadOnly bool
 	Text     func(q tables.StarQuery) string
 
-	// ReadNote reads the note of the existing tables; "" = there are no tables, or their load is
-	// incomplete.
+	// ReadNote reads the note of the existing tables; "" = there are no tables, or their load is incomplete.
 	ReadNote func(ctx context.Context) (string, error)
 	// Load replaces the tables and stores their note last.
 	Load func(ctx context.Context, files tables.StarFiles, note string) (tables.StarLoadResult, error)
 	// Rows passes each row of an answer to f; see Querier.Rows.
 	Rows        func(ctx context.Context, q tables.StarQuery, f func(row []any) error) error
 	Plan        func(ctx context.Context, q tables.StarQuery) (string, error)
-	Size        func(ctx context.Context) ([]int64, error)
+	Size        func(ctx context.Context) ([]int64, error) // bytes by path
 	DropCaches  func(ctx context.Context) error
 	ServerUsage func(ctx context.Context) (engine.ServerUsage, error)
 	Close       func() error
 }
 
-// OpenStar opens an engine's tables at a placement. If the existing tables have another
-// placement, it returns an error unless the caller will load them again.
+// OpenStar opens an engine's tables at a placement. Tables with another placement are an error, unless the caller will
+// replace them (p.Replace).
 func OpenStar(ctx context.Context, e *StarEngine, p tables.Placement) (*tables.Star, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
@@ -145,11 +145,13 @@ func OpenStar(ctx context.Context, e *StarEngine, p tables.Placement) (*tables.S
 	if err != nil {
 		return nil, err
 	}
-	s := &openStar{StarEngine: e, place: p}
+	s := &openStar{StarEngine: e, placement: p}
 	if err := s.checkPlacement(note); err != nil {
 		return nil, err
 	}
-	out := &tables.Star{Load: s.load, Ask: s.ask, Text: e.Text, Plan: s.plan, Cold: e.DropCaches, Spent: e.ServerUsage, Close: e.Close}
+	out := &tables.Star{
+		Load: s.load, Ask: s.ask, Text: e.Text, Plan: s.plan, Cold: e.DropCaches, Spent: e.ServerUsage, Close: e.Close,
+	}
 	if e.Size != nil {
 		out.Size = s.size
 	}
@@ -159,12 +161,11 @@ func OpenStar(ctx context.Context, e *StarEngine, p tables.Placement) (*tables.S
 	return out, nil
 }
 
-// openStar knows whether the existing tables are complete and have the placement at which
-// they were opened.
+// openStar is a star of which it is known whether its tables are complete and have the requested placement.
 type openStar struct {
 	*StarEngine
-	place    tables.Placement
-	unusable atomic.Pointer[fault.Error] // why no question can be asked; nil = questions can be asked
+	placement tables.Placement
+	unusable  atomic.Pointer[fault.Error] // why no question can be answered; nil = every question can
 }
 
 // checkPlacement compares the placement with the note of the existing tables.
@@ -175,10 +176,12 @@ func (s *openStar) checkPlacement(note string) error {
 	}
 	loaded, ok := ParsePlacement(note)
 	if !ok {
-		return &fault.Error{Setting: s.Location, Problem: "contains tables that are not Barograph's", Cure: "name another database"}
+		return &fault.Error{
+			Setting: s.Location, Problem: "contains tables that Barograph did not load", Cure: "name another database",
+		}
 	}
-	err := s.place.CheckLoaded(loaded)
-	if err != nil && !s.place.Replace {
+	err := s.placement.CheckLoaded(loaded)
+	if err != nil && !s.placement.Replace {
 		return err
 	}
 	f, _ := errors.AsType[*fault.Error](err)
@@ -186,12 +189,12 @@ func (s *openStar) checkPlacement(note string) error {
 	return nil
 }
 
-// markIncomplete marks the start of a load. Until it has finished, no question can be asked.
+// markIncomplete makes every question an error until the next load has finished.
 func (s *openStar) markIncomplete() {
 	s.unusable.Store(&fault.Error{Setting: s.Location, Problem: "contains no completely loaded tables", Cure: "load them"})
 }
 
-// checkUsable returns an error if no question can be asked.
+// checkUsable returns an error if a question cannot be answered.
 func (s *openStar) checkUsable(q tables.StarQuery) error {
 	if why := s.unusable.Load(); why != nil {
 		return why
@@ -206,7 +209,7 @@ func (s *openStar) load(ctx context.Context, files tables.StarFiles) (tables.Sta
 	if s.ReadOnly {
 		return tables.StarLoadResult{}, &fault.Error{Setting: s.Location, Err: engine.ErrReadOnly, Cure: "open it for writing"}
 	}
-	note, err := json.Marshal(tables.Placement{Paths: s.place.Paths, Partitions: s.place.Partitions})
+	note, err := json.Marshal(tables.Placement{Paths: s.placement.Paths, Partitions: s.placement.Partitions})
 	if err != nil {
 		return tables.StarLoadResult{}, err
 	}
@@ -246,20 +249,24 @@ func (s *openStar) size(ctx context.Context) ([]int64, error) {
 	return sizes, CallError(ctx, err)
 }
 
-// ParsePlacement parses the placement in a note; ok = the note contains one.
+// ParsePlacement parses the placement in a note; ok reports whether the note contains one.
 func ParsePlacement(note string) (p tables.Placement, ok bool) {
 	err := json.Unmarshal([]byte(note), &p)
 	return p, err == nil
 }
 
-// LoadStar stores the Parquet files of all tables, several at once, beginning with the
-// largest table. store stores the rows of one file and returns their number. Several
-// goroutines call store.
-func LoadStar(ctx context.Context, files tables.StarFiles, store func(ctx context.Context, t tables.StarTable, rows *StarRows) (int64, error)) (tables.StarLoadResult, error) {
+// LoadStar stores the Parquet files of all tables, several at once, in the order of tables.StarTables. store stores the
+// rows of one file and returns their number; several goroutines call it.
+func LoadStar(
+	ctx context.Context, files tables.StarFiles,
+	store func(ctx context.Context, t tables.StarTable, rows *StarRows) (int64, error),
+) (tables.StarLoadResult, error) {
 	out := tables.StarLoadResult{Rows: map[tables.StarTable]int64{}}
 	for _, t := range tables.StarTables() {
 		if len(files.Parquet[t]) == 0 {
-			return out, &fault.Error{Setting: string(t), Problem: "has no Parquet files", Cure: "make them with `barograph synth tpcds`"}
+			return out, &fault.Error{
+				Setting: string(t), Problem: "has no Parquet files", Cure: "make them with `barograph synth tpcds`",
+			}
 		}
 	}
 	var lock sync.Mutex
@@ -318,18 +325,17 @@ func (r *StarRows) Next() bool {
 	return true
 }
 
-// Row returns the current row: value i of each column. The columns are all columns of the
-// table, in order. They are valid until Next.
+// Row returns the current row: element i of each column. The columns are all those of the table, in order, and are
+// valid until Next.
 func (r *StarRows) Row() (columns []tpcds.Vector, i int) { return r.rows.Columns, r.row }
 
-// Err returns the error that ended the reading before the end of the file.
+// Err returns the error that ended Next before the end of the file.
 func (r *StarRows) Err() error { return r.err }
 
 // Close closes the file.
 func (r *StarRows) Close() { r.stop() }
 
-// decodeStar converts the values of a row, in the order of the question's columns; a sum is a
-// text.
+// decodeStar converts the values of a row, which are in the order of the question's columns. Sums are texts.
 func decodeStar(q tables.StarQuery, values []any) (row tables.StarRow, err error) {
 	integer := func(into *int64) {
 		v := values[0]
@@ -339,15 +345,16 @@ func decodeStar(q tables.StarQuery, values []any) (row tables.StarRow, err error
 		}
 	}
 	if len(values) != q.Columns() {
-		return row, &fault.Error{Setting: string(q), Problem: "has an answer of " + strconv.Itoa(len(values)) + " columns"}
+		problem := fmt.Sprintf("has an answer of %d columns, not %d", len(values), q.Columns())
+		return row, &fault.Error{Setting: string(q), Problem: problem}
 	}
 	if len(values) == 4 {
 		integer(&row.Year)
 	}
 	if len(values) == 3 {
 		integer(&row.BrandID)
-		brand, failed := AsText(values[0], "")
-		row.Brand, err = strings.TrimRight(brand, " "), errors.Join(err, failed)
+		brand, textErr := AsText(values[0], "")
+		row.Brand, err = strings.TrimRight(brand, " "), errors.Join(err, textErr)
 		values = values[1:]
 	}
 	if row.Null = values[0] == nil; row.Null || err != nil {
@@ -360,12 +367,14 @@ func decodeStar(q tables.StarQuery, values []any) (row tables.StarRow, err error
 	return row, err
 }
 
-// CreateServerFolder creates a folder for the tables of a server on this machine. If Barograph is root
-// and the server's account exists, the folder gets that owner. Otherwise the server must run
-// under Barograph's account.
+// CreateServerFolder creates a folder for the tables of a server on this machine. If Barograph is root and the server's
+// account exists, the account owns the folder. Otherwise the server must run under Barograph's account.
 func CreateServerFolder(dir, account string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return &fault.Error{File: dir, Problem: "cannot be created", Err: err, Cure: "name writable folders, or create this one, empty and owned by the server's account"}
+		return &fault.Error{
+			File: dir, Problem: "cannot be created", Err: err,
+			Cure: "name writable folders, or create this one, empty and owned by the server's account",
+		}
 	}
 	if os.Geteuid() != 0 {
 		return nil

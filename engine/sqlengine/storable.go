@@ -21,20 +21,21 @@ func (s Storable) isStorable(text string) bool {
 
 func (s Storable) problem() string {
 	if s.ZeroBytes {
-		return "that is not UTF-8, which " + s.Product + " does not store"
+		return "that " + s.Product + " does not store, because it is not UTF-8"
 	}
-	return "that is not UTF-8, or a zero byte, which " + s.Product + " does not store"
+	return "that " + s.Product + " does not store, because it is not UTF-8 or has a zero byte"
 }
 
-// Check is the Check of a LoadSession.
+// Check is the CheckText of a LoadSession.
 func (s Storable) Check(b *record.Batch, i int, text string) error {
 	if s.isStorable(text) {
 		return nil
 	}
-	return &fault.Error{File: b.File, Line: int(b.Line[i]), Problem: "contains text " + s.problem(), Cure: "convert the file, e.g. with iconv"}
+	problem, cure := "contains text "+s.problem(), "convert the file, for example with iconv"
+	return &fault.Error{File: b.File, Line: int(b.Line[i]), Problem: problem, Cure: cure}
 }
 
-// Subset refuses the name of a subset that the engine cannot store.
+// Subset returns an error for a name of a subset that the engine cannot store.
 func (s Storable) Subset(name string) error {
 	if s.isStorable(name) {
 		return nil

@@ -20,7 +20,7 @@ func (l *Loader) Trim(ctx context.Context, from int64) error {
 			return err
 		}
 		types, err := l.a.StoredTypes(ctx, q, l.subset)
-		gone, objects := design.NewCatalog(l.subset), int64(0)
+		removed, objects := design.NewCatalog(l.subset), int64(0)
 		for _, t := range types {
 			if err != nil || !l.catalog.HasRecordsBefore(t, from) {
 				continue
@@ -29,11 +29,13 @@ func (l *Loader) Trim(ctx context.Context, from int64) error {
 			table, _ := l.a.Table(l.subset, t)
 			if l.a.Design == design.Document {
 				where = "fcst_valid_epoch < " + strconv.FormatInt(from, 10)
-				objects, err = add(ctx, q, objects, "SELECT count(*) FROM "+table+" WHERE "+where)
+				var documents int64
+				documents, err = QueryNumber(ctx, q, "SELECT count(*) FROM "+table+" WHERE "+where)
+				objects += documents
 			}
-			for b, failed := range archive.Dump(func(to *archive.Dumper) error { return l.dump(ctx, q, t, where, to) }) {
-				if err = failed; err == nil {
-					gone.Add(b)
+			for b, dumpErr := range archive.Dump(func(to *archive.Dumper) error { return l.dump(ctx, q, t, where, to) }) {
+				if err = dumpErr; err == nil {
+					removed.Add(b)
 				}
 			}
 			if err == nil {
@@ -44,9 +46,9 @@ func (l *Loader) Trim(ctx context.Context, from int64) error {
 			return err
 		}
 		if l.a.Design != design.Document {
-			objects = gone.Digest().Records
+			objects = removed.Digest().Records
 		}
-		l.catalog.Trim(from, gone, objects)
+		l.catalog.Trim(from, removed, objects)
 		return l.writeCatalog(ctx, q)
 	})
 	if err != nil {
@@ -61,9 +63,4 @@ func (l *Loader) dump(ctx context.Context, q Querier, t *record.LineType, where 
 		return l.s.Dump(ctx, t, where, to)
 	}
 	return l.a.DumpType(ctx, q, l.subset, t, " WHERE "+where, to)
-}
-
-func add(ctx context.Context, q Querier, n int64, count string) (int64, error) {
-	more, err := QueryNumber(ctx, q, count)
-	return n + more, err
 }

@@ -180,7 +180,7 @@ func TestRevisionTests(t *testing.T) {
 	if text := points(got); text != "fcst_valid_beg MAE: 0,-2 2.88e+04,1 8.64e+04,8 1.15e+05,-7 1.73e+05,-1 2.02e+05,-1" {
 		t.Error(text)
 	}
-	if !strings.Contains(got.Note, "6 revisions, so few runs by chance p = ") || !strings.Contains(got.Note, "autocorrelation -") {
+	if !strings.Contains(got.Note, "6 revisions, runs test p = ") || !strings.Contains(got.Note, "autocorrelation -") {
 		t.Error(got.Note)
 	}
 }

@@ -1,8 +1,7 @@
-// Package lake queries verification records that are stored as Parquet files on
-// an object store. It finds the partitioning and the file size with the shortest
-// times. The lab runs the store, behind a gate that limits and counts the bytes
-// per second. Every result is compared with the reference, which is computed from
-// the loaded files; only correct results have times.
+// Package lake queries verification records that are stored as Parquet files on an object store. It finds the
+// partitioning and the file size with the shortest times. The lab runs the store, behind a gate that limits the bytes
+// per second and counts the traffic. Every result is compared with the reference, which is computed from the loaded
+// files; only correct results have times.
 package lake
 
 import (
@@ -36,38 +35,36 @@ import (
 type Program struct {
 	Registry    engine.Registry
 	Engines     []string // URLs, or schemes of embedded engines
-	Files       []string // VSDB and MET files, expanded
+	Files       []string // VSDB and MET files, without wildcards
 	Partitions  []tables.Partition
-	FileMB      []float64     // of a file, in 10⁶ bytes
+	FileMB      []float64     // sizes of a file, in 10⁶ bytes
 	Cases       int           // number of derived questions with rows
 	Repetitions int           // timed repetitions of each question
-	MBPerSecond float64       // limit of the store in 10⁶ bytes per second; 0 = no limit
+	MBPerSecond float64       // limit of the store, in 10⁶ bytes; 0 = no limit
 	Latency     time.Duration // delay of each reply of the store
-	WorkFolder  string        // folder for the records and the store, removed at the end
+	WorkFolder  string        // of temporary files: the records, the store and the engines' own files
 	Seed        uint64
 	Log         *slog.Logger
 	Progress    func(s string)
 }
 
-// EngineNames returns the engines that can read an object store.
+// EngineNames returns the schemes of the engines that can read an object store.
 func EngineNames(all engine.Registry) []string {
 	return all.SchemesWhere(func(d *engine.Driver) bool { return tables.Offers(d, tables.ObjectStore) })
 }
 
-// ErrWrong is the error of results that differ from the reference, ErrFailed that of missing
-// results.
-var (
-	ErrWrong  = errors.New("results of the lake differ from the reference")
-	ErrFailed = errors.New("a query returned no result")
+// ErrWrong is the error of a run with results that differ from the reference.
+var ErrWrong = errors.New("results of the lake differ from the reference")
+
+// ErrFailed is the error of a run with a query that returned no result.
+var ErrFailed = errors.New("a query returned no result")
+
+const (
+	subsetName   = "lake"   // of the records, in their archive
+	writerEngine = "duckdb" // the scheme of the engine that writes the files
 )
 
-// subsetName is the subset of the records.
-const subsetName = "lake"
-
-// writerEngine is the scheme of the engine that writes the files.
-const writerEngine = "duckdb"
-
-// layoutTables has the tables of one layout: one for each line type of the questions.
+// layoutTables are the tables of one layout (partitioning and file size), one for each line type of the questions.
 type layoutTables struct {
 	index  int // in run.Lake.Layouts
 	tables map[*record.LineType]*tables.LakeTable
@@ -80,22 +77,23 @@ type participant struct {
 	lake *tables.Lake
 }
 
+// runner is a run in progress.
 type runner struct {
 	Program
 	folder       *run.Folder
 	catalog      *design.Catalog
 	cases        []*question.Question
-	expected     []*answer.Answer
-	store        launch.Store // without the gate
+	expected     []*answer.Answer // by case
+	store        launch.Store     // its own endpoint; engines use that of the gate
 	gate         *lab.Gate
 	layouts      []layoutTables
 	participants []*participant
-	closers      []func() error
+	closers      []func() error // of what is open, in the order of opening
 	shortfall    load.Shortfall
 }
 
-// Run loads the files, writes them in every layout, and runs the queries. After an error, into has
-// the measurements made before it.
+// Run loads the files, writes them in every layout, and runs the queries. If it fails, into has the measurements made
+// before the error.
 func Run(ctx context.Context, p Program, into *run.Folder) (err error) {
 	r := &runner{Program: p, folder: into}
 	into.Run.Lake = &run.Lake{Rate: p.MBPerSecond, Latency: p.Latency}
@@ -107,11 +105,14 @@ func Run(ctx context.Context, p Program, into *run.Folder) (err error) {
 	}
 	r.closers = append(r.closers, func() error { return os.RemoveAll(work) })
 	defer func() {
-		for _, end := range slices.Backward(r.closers) {
-			err = errors.Join(err, end())
+		for _, closeIt := range slices.Backward(r.closers) {
+			err = errors.Join(err, closeIt())
 		}
 	}()
-	for _, step := range []func(ctx context.Context, work string) error{r.openAll, r.loadRecords, r.writeLayouts, r.createTables, r.runQueries} {
+	steps := []func(ctx context.Context, work string) error{
+		r.openAll, r.loadRecords, r.writeLayouts, r.createTables, r.runQueries,
+	}
+	for _, step := range steps {
 		if err := errors.Join(step(ctx, work), into.Save()); err != nil {
 			return err
 		}
@@ -125,31 +126,32 @@ func Run(ctx context.Context, p Program, into *run.Folder) (err error) {
 // openAll starts the store and its gate, and opens the engines.
 func (r *runner) openAll(ctx context.Context, work string) error {
 	r.Progress("starting an object store")
-	d := lab.StoreDriver()
-	l, err := lab.Up(ctx, &d, lab.Options{Dir: filepath.Join(work, lab.StoreName), Owned: true})
+	driver := lab.StoreDriver()
+	server, err := lab.Up(ctx, &driver, lab.Options{Dir: filepath.Join(work, lab.StoreName), Owned: true})
 	if err != nil {
 		return err
 	}
-	r.closers = append(r.closers, l.Down)
-	if r.store, err = lab.StoreAt(l.URL()); err != nil {
+	r.closers = append(r.closers, server.Down)
+	if r.store, err = lab.StoreAt(server.URL()); err != nil {
 		return err
 	}
-	r.folder.Run.Lake.Store = d.Summary
+	r.folder.Run.Lake.Store = driver.Summary
 	if r.gate, err = lab.NewGate(r.store.Endpoint, r.MBPerSecond*1e6, r.Latency); err != nil {
 		return err
 	}
 	r.closers = append(r.closers, r.gate.Close)
-	gated := r.store
-	gated.Endpoint = r.gate.Addr()
+	gatedStore := r.store
+	gatedStore.Endpoint = r.gate.Addr()
 	for _, raw := range r.Engines {
-		if err := r.openEngine(ctx, raw, work, gated); err != nil {
+		if err := r.openEngine(ctx, raw, work, gatedStore); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Check refuses engines that cannot read an object store, or that are named twice.
+// Check returns an error for an engine that cannot read an object store or that is named twice, and for a store or
+// library that is not installed.
 func (p *Program) Check() error {
 	var seen []string
 	for _, raw := range p.Engines {
@@ -158,7 +160,8 @@ func (p *Program) Check() error {
 			return &fault.Status{Code: fault.Usage, Err: err}
 		}
 		if !tables.Offers(d, tables.ObjectStore) {
-			return fault.Misuse("--engine "+d.Scheme, "cannot read an object store", "choose one of "+strings.Join(EngineNames(p.Registry), ", "))
+			cure := "choose one of " + strings.Join(EngineNames(p.Registry), ", ")
+			return fault.Misuse("--engine "+d.Scheme, "cannot read an object store", cure)
 		}
 		if slices.Contains(seen, d.Scheme) {
 			return fault.Misuse("--engine "+d.Scheme, "is named twice", "name it once")
@@ -180,8 +183,8 @@ func (p *Program) Check() error {
 	return nil
 }
 
-// openEngine opens an engine and its lake. Without a path in the URL, the own files of an embedded engine
-// are in the folder work.
+// openEngine opens an engine and its lake on the store s. If the URL of an embedded engine has no path, the engine's
+// own files are in the folder work.
 func (r *runner) openEngine(ctx context.Context, raw, work string, s launch.Store) error {
 	d, u, err := r.Registry.Parse(raw)
 	if err != nil {
@@ -207,10 +210,10 @@ func (r *runner) openEngine(ctx context.Context, raw, work string, s launch.Stor
 	return err
 }
 
-// recordsFile is the database of the records, from which the layouts are written.
+// recordsFile returns the path of the archive from which the layouts are written.
 func recordsFile(work string) string { return filepath.Join(work, "records.duckdb") }
 
-// loadRecords loads the files, and computes the reference from them.
+// loadRecords loads the files into an archive, and computes the reference from them.
 func (r *runner) loadRecords(ctx context.Context, work string) (err error) {
 	r.Progress(fmt.Sprintf("loading %d files", len(r.Files)))
 	db, err := r.Registry.Open(ctx, writerEngine+":"+recordsFile(work), engine.Options{Log: r.Log})
@@ -234,81 +237,97 @@ func (r *runner) loadRecords(ctx context.Context, work string) (err error) {
 	return r.computeReference(ctx)
 }
 
+// computeReference computes the answers to all derived questions from the files, describes the data in the run folder,
+// and selects the cases: the first questions with rows.
 func (r *runner) computeReference(ctx context.Context) error {
 	r.Progress("reading the files again, for the reference")
-	all := r.catalog.Cases()
-	for i := range all {
-		all[i] = all[i].InSubset(subsetName)
+	questions := r.catalog.Cases()
+	for i := range questions {
+		questions[i] = questions[i].InSubset(subsetName)
 	}
-	reference, d := answer.NewReference(all...), &r.folder.Run.Data
-	digest := r.catalog.Digest()
-	d.Records, d.Digest, d.ByType = digest.Records, digest.String(), r.catalog.Records()
-	d.Subset, d.Files = subsetName, len(r.Files)
-	err := load.Read(ctx, r.Files, load.ReadOptions{}, func(_ *load.File, b *record.Batch) error {
-		d.Lines += int64(b.Lines)
+	reference, data, digest := answer.NewReference(questions...), &r.folder.Run.Data, r.catalog.Digest()
+	data.Records, data.Digest, data.ByType = digest.Records, digest.String(), r.catalog.Records()
+	data.Subset, data.Files = subsetName, len(r.Files)
+	addBatch := func(_ *load.File, b *record.Batch) error {
+		data.Lines += int64(b.Lines)
 		reference.Add(b)
 		return r.shortfall.Reject(b, r.folder.Reject)
-	}, func(f *load.File) error {
-		d.Bytes += f.Bytes
+	}
+	addFile := func(f *load.File) error {
+		data.Bytes += f.Bytes
 		if f.Err != nil {
-			r.shortfall.Unread, d.Files = r.shortfall.Unread+1, d.Files-1
+			r.shortfall.Unread, data.Files = r.shortfall.Unread+1, data.Files-1
 			r.folder.Warn("a file is missing from the data, or incomplete: " + f.Err.Error())
 			r.Progress(f.Err.Error())
 		}
 		return nil
-	})
-	if err != nil {
+	}
+	if err := load.Read(ctx, r.Files, load.ReadOptions{}, addBatch, addFile); err != nil {
 		return err
 	}
-	d.Quarantined = r.shortfall.Quarantined
+	data.Quarantined = r.shortfall.Quarantined
 	for i, a := range reference.Answers() {
-		if q := all[i]; a.Rows > 0 && len(r.cases) < r.Cases {
+		if q := questions[i]; a.Rows > 0 && len(r.cases) < r.Cases {
 			r.cases, r.expected = append(r.cases, q), append(r.expected, a)
-			r.folder.Run.Cases = append(r.folder.Run.Cases, run.Case{Name: q.Name, Title: q.Title, LineType: q.Type.Name, Rows: a.Rows, Bytes: a.Bytes(), Digest: answer.FormatDigest(a.Digest()), Weight: 1})
+			r.folder.Run.Cases = append(r.folder.Run.Cases, run.Case{
+				Name: q.Name, Title: q.Title, LineType: q.Type.Name, Rows: a.Rows, Bytes: a.Bytes(),
+				Digest: answer.FormatDigest(a.Digest()), Weight: 1,
+			})
 		}
 	}
 	if len(r.cases) == 0 {
-		return &fault.Error{Setting: fmt.Sprintf("%d files", len(r.Files)), Problem: "have no records to query", Cure: "name files with records"}
+		return &fault.Error{
+			Setting: fmt.Sprintf("%d files", len(r.Files)), Problem: "have no records to query",
+			Cure: "name files with records",
+		}
 	}
 	return nil
 }
 
-// writeLayouts writes every layout, directly to the store without the gate.
+// writeLayouts writes every layout to the store, not through the gate, because writing is not measured.
 func (r *runner) writeLayouts(ctx context.Context, work string) (err error) {
 	db, err := r.Registry.Open(ctx, writerEngine+"::memory:", engine.Options{Log: r.Log})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	to, err := tables.DatabasesOf(db).Lake(ctx, r.store)
+	lake, err := tables.DatabasesOf(db).Lake(ctx, r.store)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, to.Close()) }()
+	defer func() { err = errors.Join(err, lake.Close()) }()
 	for _, p := range r.Partitions {
 		for _, mb := range r.FileMB {
-			l := layoutTables{index: len(r.layouts), tables: map[*record.LineType]*tables.LakeTable{}}
-			layout := run.LakeLayout{Partition: string(p), FileMB: mb}
-			for _, q := range r.cases {
-				if l.tables[q.Type] != nil {
-					continue
-				}
-				name := strings.ToLower(fmt.Sprintf("%s_%d_%s", p, l.index, q.Type.Name))
-				t := &tables.LakeTable{Name: name, Type: q.Type, Prefix: name + "/", Partition: p}
-				if err := to.Write(ctx, recordsFile(work), subsetName, t, int64(mb*1e6)); err != nil {
-					return fmt.Errorf("writing %s: %w", name, err)
-				}
-				l.tables[q.Type] = t
-				layout.Files, layout.Bytes, layout.Rows = layout.Files+t.Files, layout.Bytes+t.Bytes, layout.Rows+t.Rows
+			if err := r.writeLayout(ctx, lake, work, p, mb); err != nil {
+				return err
 			}
-			r.Progress(fmt.Sprintf("partitioned by %s, files of %g MB: %d files, %d MB", p, mb, layout.Files, layout.Bytes/1e6))
-			r.layouts, r.folder.Run.Lake.Layouts = append(r.layouts, l), append(r.folder.Run.Lake.Layouts, layout)
 		}
 	}
 	return nil
 }
 
-// createTables defines the tables of every layout in every engine.
+// writeLayout writes the records of the cases' line types in files of about mb · 10⁶ bytes.
+func (r *runner) writeLayout(ctx context.Context, lake *tables.Lake, work string, p tables.Partition, mb float64) error {
+	l := layoutTables{index: len(r.layouts), tables: map[*record.LineType]*tables.LakeTable{}}
+	out := run.LakeLayout{Partition: string(p), FileMB: mb}
+	for _, q := range r.cases {
+		if l.tables[q.Type] != nil {
+			continue
+		}
+		name := strings.ToLower(fmt.Sprintf("%s_%d_%s", p, l.index, q.Type.Name))
+		t := &tables.LakeTable{Name: name, Type: q.Type, Prefix: name + "/", Partition: p}
+		if err := lake.Write(ctx, recordsFile(work), subsetName, t, int64(mb*1e6)); err != nil {
+			return fmt.Errorf("writing %s: %w", name, err)
+		}
+		l.tables[q.Type] = t
+		out.Files, out.Bytes, out.Rows = out.Files+t.Files, out.Bytes+t.Bytes, out.Rows+t.Rows
+	}
+	r.Progress(fmt.Sprintf("partitioned by %s, files of %g MB: %d files, %d MB", p, mb, out.Files, out.Bytes/1e6))
+	r.layouts, r.folder.Run.Lake.Layouts = append(r.layouts, l), append(r.folder.Run.Lake.Layouts, out)
+	return nil
+}
+
+// createTables creates a table over the files of every layout in every engine.
 func (r *runner) createTables(ctx context.Context, _ string) error {
 	for _, p := range r.participants {
 		r.Progress(p.name + ": creating tables over the files")
@@ -323,7 +342,7 @@ func (r *runner) createTables(ctx context.Context, _ string) error {
 	return nil
 }
 
-// cellQuery is the query of a question for one engine and layout.
+// cellQuery is the query of a question to one engine in one layout.
 type cellQuery struct {
 	participant *participant
 	cell        run.Cell
@@ -331,62 +350,68 @@ type cellQuery struct {
 	expected    *answer.Answer
 }
 
-// runQueries proves every result untimed, and then times the correct ones in random order.
+// runQueries compares every result with the reference, untimed. Then it times the queries with correct results, in
+// random order.
 func (r *runner) runQueries(ctx context.Context, _ string) error {
-	var right []cellQuery
+	var correct []cellQuery
 	for _, p := range r.participants {
 		r.Progress(fmt.Sprintf("%s: proving %d results", p.name, len(r.layouts)*len(r.cases)))
 		for _, l := range r.layouts {
 			for k, q := range r.cases {
-				x := cellQuery{participant: p, cell: run.LakeCell(p.name, &r.folder.Run.Lake.Layouts[l.index], q.Name), expected: r.expected[k]}
+				cell := run.LakeCell(p.name, &r.folder.Run.Lake.Layouts[l.index], q.Name)
+				x := cellQuery{participant: p, cell: cell, expected: r.expected[k]}
 				var err error
 				if x.query, err = p.lake.Phrase(l.tables[q.Type], q, r.catalog); err != nil {
 					return fmt.Errorf("%s, %s: %w", p.name, q.Name, err)
 				}
-				ok, err := r.measure(ctx, &x, -1)
+				ok, err := r.measure(ctx, &x, untimed)
 				if err != nil {
 					return err
 				}
 				if ok {
-					right = append(right, x)
+					correct = append(correct, x)
 				}
 			}
 		}
 	}
-	r.Progress(fmt.Sprintf("timing %d queries, %d repetitions each", len(right), r.Repetitions))
+	r.Progress(fmt.Sprintf("timing %d queries, %d repetitions each", len(correct), r.Repetitions))
 	done := 0
-	for i, rep := range measure.Interleave(r.Seed, len(right), r.Repetitions) {
-		if _, err := r.measure(ctx, &right[i], rep); err != nil {
+	for i, rep := range measure.Interleave(r.Seed, len(correct), r.Repetitions) {
+		if _, err := r.measure(ctx, &correct[i], rep); err != nil {
 			return err
 		}
-		if done++; done%max(len(right)*r.Repetitions/10, 1) == 0 {
-			r.Progress(fmt.Sprintf("%d of %d", done, len(right)*r.Repetitions))
+		if done++; done%max(len(correct)*r.Repetitions/10, 1) == 0 {
+			r.Progress(fmt.Sprintf("%d of %d", done, len(correct)*r.Repetitions))
 		}
 	}
 	return nil
 }
 
-// measure runs a query and compares its result. The repetition -1 is the untimed proof: its sample is
-// added to the run folder only if the result is wrong.
-func (r *runner) measure(ctx context.Context, x *cellQuery, rep int) (right bool, err error) {
+// untimed as the repetition of measure is the proof of a result. Its sample is added to the run folder only if the
+// result is wrong.
+const untimed = -1
+
+// measure runs a query, compares its result, and adds the sample of the repetition to the run folder.
+func (r *runner) measure(ctx context.Context, x *cellQuery, repetition int) (isCorrect bool, err error) {
 	var b answer.Builder
-	requests, sent := r.gate.Counted()
-	m, failed := r.folder.TimeQuery(ctx, nil, &run.ServerMeter{PIDs: x.participant.db.Processes}, func() error {
+	requestsBefore, bytesBefore := r.gate.Counted()
+	m, queryErr := r.folder.TimeQuery(ctx, nil, &run.ServerMeter{PIDs: x.participant.db.Processes}, func() error {
 		return x.participant.lake.Ask(ctx, x.query, &b)
 	})
-	if failed == nil {
-		after, bytes := r.gate.Counted()
-		m.Bytes, m.StoreTraffic = b.Bytes(), &run.StoreTraffic{Requests: after - requests, Sent: bytes - sent}
+	if queryErr == nil {
+		requests, bytes := r.gate.Counted()
+		m.Bytes = b.Bytes()
+		m.StoreTraffic = &run.StoreTraffic{Requests: requests - requestsBefore, Sent: bytes - bytesBefore}
 	}
 	if ctx.Err() != nil {
 		return false, ctx.Err()
 	}
 	var proof answer.Proof
-	if failed == nil {
-		proof, failed = answer.Compare(x.expected, &b.Answer)
+	if queryErr == nil {
+		proof, queryErr = answer.Compare(x.expected, &b.Answer)
 	}
-	if rep < 0 && failed == nil {
+	if repetition == untimed && queryErr == nil {
 		return true, r.folder.StoreAnswer(&b.Answer, proof)
 	}
-	return failed == nil, r.folder.Add(run.Sample{Cell: x.cell, Phase: run.Cold, Rep: rep}.Judge(m, proof, failed))
+	return queryErr == nil, r.folder.Add(run.Sample{Cell: x.cell, Phase: run.Cold, Rep: repetition}.Judge(m, proof, queryErr))
 }

@@ -2,10 +2,9 @@ package stat
 
 import "slices"
 
-// unsupported are the statistics that METviewer's menu offers with agg_stat but that cannot be
-// computed from these lines: METcalcpy 2.1 has no function for them, and its job fails with a
-// KeyError.
-var unsupported = []struct{ lineType, names, why string }{ //nolint:gochecknoglobals // a constant table
+// unsupported are the statistics that METviewer's menu offers with agg_stat, but that cannot be computed from these
+// lines. METcalcpy 2.1 has no function for them either: its job fails with a KeyError.
+var unsupported = []struct{ lineType, names, reason string }{ //nolint:gochecknoglobals // a constant table
 	{"SL1L2", "SP_CORR KT_CORR", "a rank correlation requires the pairs and cannot be computed from sums"},
 	{"SL1L2", "E10 E25 E50 E75 E90 IQR MAD", "quantiles of the error require the pairs and cannot be computed from sums"},
 	{"SL1L2", "PAC", "exists only in METviewer's menu: no line of MET contains it"},
@@ -17,13 +16,13 @@ var unsupported = []struct{ lineType, names, why string }{ //nolint:gochecknoglo
 	{"RPS", "REL RES UNC RPSS_SMPL", "the parts of RPS over several records require the original tables: they are not means of the records' parts"},
 }
 
-// UnsupportedReason returns the reason why a statistic that METviewer offers for a line type cannot be
-// computed from it; "" if it can, or if METviewer does not offer it.
+// UnsupportedReason returns why a statistic that METviewer offers for a line type cannot be computed from it; "" if it
+// can, or if METviewer does not offer it.
 func UnsupportedReason(lineType, name string) string {
 	name = BareName(lineType, name)
 	for _, r := range unsupported {
 		if r.lineType == lineType && slices.Contains(columns(r.names), name) {
-			return r.why
+			return r.reason
 		}
 	}
 	return ""

@@ -5,7 +5,6 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"unsafe"
 )
@@ -13,13 +12,16 @@ import (
 // DriverSession is a session over a connection of a database/sql driver. It does not use
 // database/sql itself, which would convert and copy each value.
 type DriverSession struct {
-	Conn           driver.Conn
-	TextAsString   bool                       // pass texts as string, not []byte, which SQLite stores as a BLOB
-	IsDuplicateKey func(err error) bool       // reports whether a key exists already
-	WrapWrite      func(f func() error) error // runs a writing statement outside a transaction; nil = directly
+	Conn         driver.Conn
+	TextAsString bool // pass texts as string, not as []byte, which SQLite stores as a BLOB
 
-	IsConflict      func(err error) bool       // reports whether the engine aborted a transaction in favor of another one
-	WrapTransaction func(f func() error) error // runs a transaction of several statements; nil = directly
+	IsDuplicateKey func(err error) bool // reports whether a statement failed because a key exists already
+	IsConflict     func(err error) bool // reports whether the engine aborted a transaction in favor of another one
+
+	// WrapWrite runs a writing statement outside a transaction, and WrapTransaction runs a transaction. The engine
+	// may lock or retry; nil = neither.
+	WrapWrite       func(f func() error) error
+	WrapTransaction func(f func() error) error
 
 	inTransaction bool // a transaction of several statements is in progress
 	stmts         []driver.Stmt
@@ -44,14 +46,14 @@ func (s *DriverSession) Prepare(ctx context.Context, text string) (Statement, er
 	return &driverStatement{s: s, query: q, exec: e}, nil
 }
 
-// DuplicateKey forwards to IsTaken.
+// DuplicateKey calls IsDuplicateKey.
 func (s *DriverSession) DuplicateKey(err error) bool { return s.IsDuplicateKey(err) }
 
-// Conflict forwards to IsConflict.
+// Conflict calls IsConflict.
 func (s *DriverSession) Conflict(err error) bool { return s.IsConflict(err) }
 
-// RunTransaction runs a transaction. Around does not run its statements: a retried statement would
-// run in another transaction.
+// RunTransaction runs a transaction. WrapWrite does not apply to its statements: a statement that it retried would run
+// in another transaction.
 func (s *DriverSession) RunTransaction(f func() error) error {
 	s.inTransaction = true
 	defer func() { s.inTransaction = false }()
@@ -147,21 +149,7 @@ func (st *driverStatement) Query(ctx context.Context, args [][]byte, limit int, 
 	})
 }
 
-// ForEachDriverRow calls f for each of a driver's rows, with its values in row. It closes the rows.
-func ForEachDriverRow(rows driver.Rows, row []driver.Value, f func() error) error {
-	var err error
-	for err == nil {
-		if err = rows.Next(row); err == nil {
-			err = f()
-		}
-	}
-	if errors.Is(err, io.EOF) {
-		err = nil
-	}
-	return errors.Join(err, rows.Close())
-}
-
-// convert converts the values of a row to texts.
+// convert converts the values of the current row to texts.
 func (st *driverStatement) convert() error {
 	for i, v := range st.values {
 		switch v := v.(type) {
@@ -172,7 +160,7 @@ func (st *driverStatement) convert() error {
 				st.texts[i] = []byte{}
 			}
 		case string:
-			// Nobody writes to these bytes.
+			// The bytes are those of the driver's string. No caller writes to them.
 			if st.texts[i] = []byte{}; v != "" {
 				st.texts[i] = unsafe.Slice(unsafe.StringData(v), len(v))
 			}
@@ -185,15 +173,15 @@ func (st *driverStatement) convert() error {
 	return nil
 }
 
-// box contains one argument as a driver expects it. The conversion of a text to a
-// driver.Value allocates. box therefore converts once for each length and copies later texts
-// into the same memory. Drivers do not keep an argument after the call.
+// box contains one argument as a driver expects it. Because the conversion of a text to a driver.Value allocates, box
+// converts once for each length, and copies later texts of that length into the same memory. Drivers do not keep an
+// argument after the call.
 type box struct {
 	data   []byte
 	values []driver.Value // by length of the text
 }
 
-const maxBoxed = 4096 // longer texts are converted each time
+const maxBoxed = 4096 // the conversion of a longer text allocates
 
 func (b *box) value(text []byte, asString bool) driver.Value {
 	switch {
@@ -219,98 +207,4 @@ func (b *box) value(text []byte, asString bool) driver.Value {
 		}
 	}
 	return b.values[len(text)]
-}
-
-// NewDriverPostConn returns a PostConn over a connection of a database/sql driver.
-func NewDriverPostConn(c driver.Conn, isRetryable func(err error) bool) (*PostConn, error) {
-	d := &driverPost{conn: c}
-	var canExec, canQuery, canPrepare bool
-	d.exec, canExec = c.(driver.ExecerContext)
-	d.query, canQuery = c.(driver.QueryerContext)
-	d.prepare, canPrepare = c.(driver.ConnPrepareContext)
-	if !canExec || !canQuery || !canPrepare {
-		return nil, fmt.Errorf("%T does not accept statements with a context", c)
-	}
-	return &PostConn{
-		Run: func(ctx context.Context, text string) error {
-			_, err := d.exec.ExecContext(ctx, text, nil)
-			return err
-		},
-		Direct: d.direct,
-		Prepare: func(ctx context.Context, text string) (PostStatement, error) {
-			st, err := d.prepare.PrepareContext(ctx, text)
-			if err != nil {
-				return nil, err
-			}
-			d.statements = append(d.statements, st)
-			e, ok := st.(driver.StmtExecContext)
-			if !ok {
-				return nil, fmt.Errorf("%T accepts no context", st)
-			}
-			return &driverPostStatement{d, e}, nil
-		},
-		IsRetryable: isRetryable,
-		Close: func() error {
-			var errs []error
-			for _, st := range d.statements {
-				errs = append(errs, st.Close())
-			}
-			return errors.Join(append(errs, c.Close())...)
-		},
-	}, nil
-}
-
-type driverPost struct {
-	conn       driver.Conn
-	exec       driver.ExecerContext
-	query      driver.QueryerContext
-	prepare    driver.ConnPrepareContext
-	statements []driver.Stmt
-	args       []driver.NamedValue
-	values     []driver.Value
-	boxed      []any
-}
-
-func (d *driverPost) namedValues(args []any) []driver.NamedValue {
-	d.args = d.args[:0]
-	for i, a := range args {
-		d.args = append(d.args, driver.NamedValue{Ordinal: i + 1, Value: a})
-	}
-	return d.args
-}
-
-func (d *driverPost) direct(ctx context.Context, text string, args []any, each func(values []any) error) (int64, error) {
-	if each == nil {
-		r, err := d.exec.ExecContext(ctx, text, d.namedValues(args))
-		if err != nil {
-			return 0, err
-		}
-		return r.RowsAffected()
-	}
-	rows, err := d.query.QueryContext(ctx, text, d.namedValues(args))
-	if err != nil {
-		return 0, err
-	}
-	n := len(rows.Columns())
-	if cap(d.values) < n {
-		d.values, d.boxed = make([]driver.Value, n), make([]any, n)
-	}
-	values, boxed := d.values[:n], d.boxed[:n]
-	return 0, ForEachDriverRow(rows, values, func() error {
-		for i, v := range values {
-			boxed[i] = v
-		}
-		return each(boxed)
-	})
-}
-
-type driverPostStatement struct {
-	d  *driverPost
-	st driver.StmtExecContext
-}
-
-// Exec runs the statement.
-func (s *driverPostStatement) Exec(ctx context.Context, args []any) error {
-	_, err := s.st.ExecContext(ctx, s.d.namedValues(args))
-	return err
 }

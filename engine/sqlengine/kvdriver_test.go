@@ -21,11 +21,11 @@ func (fakeStmt) ExecContext(context.Context, []driver.NamedValue) (driver.Result
 	return driver.RowsAffected(1), nil
 }
 
-// TestAround: Around runs a statement only outside a transaction, because it may run the statement again.
-func TestAround(t *testing.T) {
-	around := 0
+// TestWrapWrite: WrapWrite runs a statement only outside a transaction, because it may run the statement again.
+func TestWrapWrite(t *testing.T) {
+	calls := 0
 	s := &DriverSession{Conn: fakeConn{}, WrapWrite: func(f func() error) error {
-		around++
+		calls++
 		return f()
 	}}
 	exec := func() error {
@@ -39,17 +39,17 @@ func TestAround(t *testing.T) {
 		}
 		return err
 	}
-	if err := exec(); err != nil || around != 1 {
-		t.Errorf("outside a transaction: %v, %d calls of Around; want 1", err, around)
+	if err := exec(); err != nil || calls != 1 {
+		t.Errorf("outside a transaction: %v, %d calls of Around; want 1", err, calls)
 	}
-	if err := s.RunTransaction(exec); err != nil || around != 1 {
-		t.Errorf("in a transaction: %v, %d calls of Around; want still 1", err, around)
+	if err := s.RunTransaction(exec); err != nil || calls != 1 {
+		t.Errorf("in a transaction: %v, %d calls of Around; want still 1", err, calls)
 	}
-	if err := exec(); err != nil || around != 2 {
-		t.Errorf("after a transaction: %v, %d calls of Around; want 2", err, around)
+	if err := exec(); err != nil || calls != 2 {
+		t.Errorf("after a transaction: %v, %d calls of Around; want 2", err, calls)
 	}
 	s.WrapWrite = nil
-	if err := exec(); err != nil || around != 2 {
-		t.Errorf("without Around: %v, %d calls; want 2", err, around)
+	if err := exec(); err != nil || calls != 2 {
+		t.Errorf("without Around: %v, %d calls; want 2", err, calls)
 	}
 }

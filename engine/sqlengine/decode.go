@@ -14,9 +14,9 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// RecordDecoder converts rows of a table to records for a dump. A row has the columns of the
-// header, if the design stores headers separately, and the columns of the line table. The
-// collector ignores columns whose Source it does not need.
+// RecordDecoder converts rows of a table to records for a dump. A row has the columns of the header, if the design
+// stores headers separately, and the columns of the line table. The decoder ignores columns that are no part of a
+// record.
 type RecordDecoder struct {
 	Batch record.Batch // the records since the last Reset
 
@@ -29,22 +29,21 @@ type RecordDecoder struct {
 	row           rowTimes
 	key           []byte // the key column of the current row; nil = the table has none
 	hash          record.Hasher
-	previous      []string
-	decodeRepeats func(src any, into []float64) ([]float64, error)
+	previous      []string // by column: the text of the previous row, which AsText reuses
+	decodeRepeats RepeatsDecoder
 }
 
 type rowTimes struct {
 	valid, validEnd, init, obsLead, obsBeg, obsEnd, line int64
 
-	lead, epoch       int64 // redundant columns, which must agree with the others
+	lead, epoch       int64 // redundant columns, which must match the times
 	hasLead, hasEpoch bool
 }
 
-// NewRecordDecoder returns a collector for rows with these columns, of type t in design n,
-// normalized or wide. repeats decodes the engine's representation of Doubles.
-func NewRecordDecoder(n design.Name, t *record.LineType, columns []Column, repeats func(src any, into []float64) ([]float64, error)) *RecordDecoder {
-	c := &RecordDecoder{t: t, columns: columns, design: n, normalized: n == design.Normalized, decodeRepeats: repeats, previous: make([]string, len(columns))}
-	c.header = record.DefaultHeader()
+// NewRecordDecoder returns a decoder for rows with these columns, of type t in design n, normalized or wide.
+func NewRecordDecoder(n design.Name, t *record.LineType, columns []Column, decode RepeatsDecoder) *RecordDecoder {
+	c := &RecordDecoder{t: t, columns: columns, design: n, normalized: n == design.Normalized, decodeRepeats: decode}
+	c.header, c.previous = record.DefaultHeader(), make([]string, len(columns))
 	c.Reset()
 	return c
 }
@@ -97,7 +96,7 @@ func (c *RecordDecoder) SetValue(k int, src any) (err error) {
 		if c.key = append(c.key[:0], key...); !ok {
 			err = fmt.Errorf("%T is not a key", src)
 		}
-	default: // ids
+	default: // numbers of headers and files, which records do not contain
 	}
 	if err != nil {
 		return fmt.Errorf("%s, column %s: %w", c.t.Name, col.Name, err)
@@ -121,18 +120,19 @@ func (c *RecordDecoder) data(col *record.Column, k int, src any) (err error) {
 
 // EndRow completes the current row.
 func (c *RecordDecoder) EndRow() error {
-	head, ok := c.headerIndex[c.header]
+	header, ok := c.headerIndex[c.header]
 	if !ok {
-		head = c.Batch.AddHeader(c.header)
-		c.headerIndex[c.header] = head
+		header = c.Batch.AddHeader(c.header)
+		c.headerIndex[c.header] = header
 	}
 	r, b := &c.row, &c.Batch
-	b.AppendTimes(head, int32(r.valid-r.init), r.valid, uint32(r.line))
+	b.AppendTimes(header, int32(r.valid-r.init), r.valid, uint32(r.line))
 	i := b.Len() - 1
 	b.ValidEnd[i], b.ObsLead[i], b.ObsBeg[i], b.ObsEnd[i] = r.validEnd, int32(r.obsLead), r.obsBeg, r.obsEnd
 	if c.key != nil {
 		if c.hash.SetRow(b, i); string(AppendIdentity(nil, c.hash.Key(i))) != string(c.key) {
-			return fmt.Errorf("%s: a record of %s has the key of another record", c.t.Name, time.Unix(r.valid, 0).UTC().Format(time.RFC3339))
+			valid := time.Unix(r.valid, 0).UTC().Format(time.RFC3339)
+			return fmt.Errorf("%s: a record of %s has the key of another record", c.t.Name, valid)
 		}
 	}
 	if r.hasLead {
@@ -151,8 +151,8 @@ func AppendIdentity(dst []byte, k record.Key) []byte {
 	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(dst, k.Hi), k.Lo)
 }
 
-// ResultDecoder converts the rows of a reply to an answer. It has the columns of the question, in
-// its order. One goroutine uses a Decoder, for one reply.
+// ResultDecoder converts the rows of a reply to an answer. A row has the columns of the question, in its order. One
+// goroutine uses a ResultDecoder, for one reply.
 type ResultDecoder struct {
 	columns       []question.Column
 	normalized    bool
@@ -160,7 +160,7 @@ type ResultDecoder struct {
 	into          *answer.Builder
 	previous      []string // by column: the text of the previous row
 	repeats       []float64
-	decodeRepeats func(src any, into []float64) ([]float64, error)
+	decodeRepeats RepeatsDecoder
 }
 
 // NewResultDecoder resets into and returns a decoder of the reply to q in design n.
@@ -172,8 +172,8 @@ func NewResultDecoder(n design.Name, q *archive.Query, into *answer.Builder) *Re
 	}
 }
 
-// AddValue appends the value of column k to the current row. src may be any type that drivers
-// return. Value does not keep a []byte.
+// AddValue appends the value of column k to the current row. src may be any type that drivers return. AddValue does not
+// keep a []byte.
 func (d *ResultDecoder) AddValue(k int, src any) error {
 	c := &d.columns[k]
 	var err error
@@ -211,7 +211,7 @@ func (d *ResultDecoder) AddNumber(k int, f float64) {
 	d.into.Num(k, f)
 }
 
-// AddList appends a repeating column with all its values of the record.
+// AddList appends the values of the repeating columns of a record.
 func (d *ResultDecoder) AddList(k int, repeats []float64) { d.into.List(k, repeats) }
 
 // AddLead appends a lead as stored: in seconds, or as METviewer's code.
@@ -227,7 +227,7 @@ func (d *ResultDecoder) AddLead(k int, v int64) {
 // EndRow completes the current row.
 func (d *ResultDecoder) EndRow() { d.into.Row() }
 
-// AddRow decodes a row.
+// AddRow decodes and appends a complete row.
 func (d *ResultDecoder) AddRow(row []any) error {
 	if len(row) != len(d.columns) {
 		return fmt.Errorf("the reply has %d columns, the query selects %d", len(row), len(d.columns))
@@ -243,7 +243,7 @@ func (d *ResultDecoder) AddRow(row []any) error {
 
 // AddText appends a text from bytes, which it does not keep.
 func (d *ResultDecoder) AddText(k int, v []byte) {
-	if string(v) != d.previous[k] { // does not allocate
+	if string(v) != d.previous[k] { // this comparison does not allocate
 		d.previous[k] = string(v)
 	}
 	d.into.Text(k, d.previous[k])
@@ -252,7 +252,7 @@ func (d *ResultDecoder) AddText(k int, v []byte) {
 // AddTime appends a decoded time in Unix seconds.
 func (d *ResultDecoder) AddTime(k int, v int64) { d.into.Seconds(k, v) }
 
-// DumpQuery runs a query for the collector's columns and yields the records.
+// DumpQuery runs a query for the decoder's columns and yields the records.
 func (c *RecordDecoder) DumpQuery(ctx context.Context, q Querier, text string, to *archive.Dumper) error {
 	err := q.Rows(ctx, text, nil, func(row []any) error {
 		if err := c.SetRow(row); err != nil {
@@ -266,7 +266,7 @@ func (c *RecordDecoder) DumpQuery(ctx context.Context, q Querier, text string, t
 	return to.Yield(&c.Batch)
 }
 
-// SetRow sets all values of a row, from its first column on.
+// SetRow sets the values of the first columns of the current row; EndRow completes it.
 func (c *RecordDecoder) SetRow(row []any) error {
 	for k, v := range row {
 		if err := c.SetValue(k, v); err != nil {
@@ -292,7 +292,7 @@ func (c *RecordDecoder) EndRowAndYield(to *archive.Dumper) error {
 // the id, the header fields, and the valid time in Unix seconds and as text.
 func docDumpColumns() []Column { return DocColumns()[:3+int(record.NumFields)] }
 
-// documentDecoder converts documents to the records of a dump.
+// documentDecoder converts rows of documents to the records of a dump.
 type documentDecoder struct {
 	batch       record.Batch
 	headerIndex map[record.Header]uint32
@@ -327,12 +327,12 @@ func (d *documentDecoder) add(row []any, to *archive.Dumper) (err error) {
 	if err := d.checkCopies(row[0], row[2+len(h)], valid); err != nil {
 		return err
 	}
-	head, ok := d.headerIndex[*h]
+	header, ok := d.headerIndex[*h]
 	if !ok {
-		head = d.batch.AddHeader(*h)
-		d.headerIndex[*h] = head
+		header = d.batch.AddHeader(*h)
+		d.headerIndex[*h] = header
 	}
-	if err := design.ParseEntries(entries, &d.batch, head, valid); err != nil {
+	if err := design.ParseEntries(entries, &d.batch, header, valid); err != nil {
 		return err
 	}
 	emptied, err := to.YieldFull(&d.batch)
@@ -342,10 +342,9 @@ func (d *documentDecoder) add(row []any, to *archive.Dumper) (err error) {
 	return err
 }
 
-// checkCopies returns an error if a document's id or its time as text does not match its header
-// and valid time.
+// checkCopies is CheckDoc for the current document, with the values of a row.
 func (d *documentDecoder) checkCopies(id, iso any, valid int64) error {
-	has, err := asBytes(id)
+	storedID, err := asBytes(id)
 	if err != nil {
 		return err
 	}
@@ -353,12 +352,11 @@ func (d *documentDecoder) checkCopies(id, iso any, valid int64) error {
 	if err != nil {
 		return err
 	}
-	return CheckDoc(d.batch.Type, d.subset, &d.header, valid, has, text, &d.key)
+	return CheckDoc(d.batch.Type, d.subset, &d.header, valid, storedID, text, &d.key)
 }
 
-// CheckDoc returns an error if a document's id or its time as text does not match its
-// header and valid time. Then somebody has changed one of the two copies. key is scratch
-// memory.
+// CheckDoc returns an error if a document's id or its time as text does not match its header and valid time, from
+// which both were derived. A difference shows that the stored document was changed. key is a buffer.
 func CheckDoc(t *record.LineType, subset string, h *record.Header, valid int64, id, iso []byte, key *[]byte) error {
 	*key = design.AppendKey((*key)[:0], t, subset, h, valid)
 	if !bytes.Equal(id, *key) {

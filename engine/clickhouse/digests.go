@@ -18,13 +18,13 @@ import (
 	"github.com/barograph/barograph/engine"
 )
 
-// digestsFile contains the digests of the files of an archive for which ClickHouse has none: the definitions
-// of tables, and the description of a part's format. A flipped bit in them makes tables empty or changes
-// values without an error. The file is written when the archive is closed, and does not exist while a
-// process may write into the archive.
+// digestsFile contains the digests of those files of an archive for which ClickHouse has none: the definitions of
+// tables, and the descriptions of a part's format. A flipped bit in them makes tables empty or changes values without
+// an error. The file is written when the archive is closed. It does not exist while a process may write into the
+// archive.
 const digestsFile = "barograph.sums"
 
-// fileDigests lists the digest of each of these files.
+// fileDigests returns the content of digestsFile: a line with digest and name for each file.
 func fileDigests(archive fs.FS) ([]byte, error) {
 	var out bytes.Buffer
 	for _, pattern := range []string{"metadata/*.sql", "store/*/*/*.sql", "store/*/*/*.txt", "store/*/*/*/*.txt", "store/*/*/*/*.json"} {
@@ -46,7 +46,8 @@ func fileDigests(archive fs.FS) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// writeDigests writes the digests. If it cannot, the archive has no digests, as after a kill.
+// writeDigests writes digestsFile. If it cannot, the archive has no digests, as after a kill. Merges stop before,
+// because they would change the files.
 func (d *database) writeDigests(ctx context.Context) {
 	if d.readOnly {
 		return
@@ -61,8 +62,8 @@ func (d *database) writeDigests(ctx context.Context) {
 	}
 }
 
-// checkAndRemoveDigests compares the files with their digests, and removes the digests if this process may write to the
-// archive. No other process may write meanwhile.
+// checkAndRemoveDigests compares the files with their digests, and removes digestsFile if this process may write into
+// the archive. A lock keeps other processes from writing meanwhile.
 func (d *database) checkAndRemoveDigests() error {
 	err := d.checkDigests()
 	if err == nil && !d.readOnly {
@@ -86,8 +87,8 @@ func (d *database) checkDigests() error {
 		sum, name, _ := strings.Cut(lines.Text(), " ")
 		file, err := fs.ReadFile(archive, name)
 		if err != nil {
-			if _, gone := fs.Stat(archive, path.Dir(name)); errors.Is(gone, fs.ErrNotExist) { // a file of a merged part
-				continue
+			if _, folderErr := fs.Stat(archive, path.Dir(name)); errors.Is(folderErr, fs.ErrNotExist) {
+				continue // ClickHouse has removed the folder of a merged part
 			}
 		}
 		if err != nil || sum != fmt.Sprintf("%016x", xxh3.Hash(file)) {
