@@ -170,8 +170,9 @@ func (p *page) layers(file, title, subtitle, ylabel string, step any, all []any)
 	return p.addPicture(file, title, svg, err)
 }
 
-// drawing is a picture of the report of a run folder, by the title of its section and its position there.
-func (p *page) drawing(file, name, title string, position int) (string, error) {
+// drawing is a picture of the report of a run folder, by the title of its section and its position there. alt is what a
+// reader learns who does not see the picture; the title of the section does not say it.
+func (p *page) drawing(file, name, title string, position int, alt string) (string, error) {
 	r, err := report.Open(filepath.Join(p.expanded, name))
 	if err != nil {
 		return "", err
@@ -198,5 +199,5 @@ func (p *page) drawing(file, name, title string, position int) (string, error) {
 		return "", fmt.Errorf("the report of %s has no picture %d of %q among %q", name, position, title, titles)
 	}
 	svg, err := d.Draw()
-	return p.addPicture(file, title, svg, err)
+	return p.addPicture(file, alt, svg, err)
 }

@@ -40,7 +40,7 @@ postgres_variants() {
 	up postgres
 	mixed postgres postgres --threads 20 --reps 6 -p recordcount="$(small 100000 20000)" -p operationcount="$(small 10000 2000)"
 	described >"$out/plans.facts"
-	# a longer run of each variant, on the tables as they are now: the sessions over time
+	# a longer run of each variant, on newly loaded tables: the sessions over time
 	mixed postgres waits --client-overhead=false --replace --threads 20 --reps 1 -p recordcount="$(small 100000 20000)" -p operationcount=0 -p maxexecutiontime="$(small 30 5)"
 	barograph lab down postgres --lab-dir "$lab"
 }
