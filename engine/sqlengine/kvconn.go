@@ -235,7 +235,7 @@ func (c *kvConn) read(ctx context.Context, key []byte, f kv.Fields, into *kv.Row
 	if c.broken != nil {
 		return c.broken
 	}
-	st, err := c.statement(ctx, readRecord, f, c.kvTexts.readText)
+	st, err := c.statement(ctx, readRecord, f, c.readText)
 	if err != nil {
 		return err
 	}
@@ -290,7 +290,7 @@ func (c *kvConn) scan(ctx context.Context, from []byte, n int, f kv.Fields, each
 	if n <= 0 {
 		return ctx.Err()
 	}
-	st, err := c.statement(ctx, scanRecords, f, c.kvTexts.scanText)
+	st, err := c.statement(ctx, scanRecords, f, c.scanText)
 	if err != nil {
 		return err
 	}
@@ -330,7 +330,7 @@ func (c *kvConn) insertError(err error) error {
 // insertStatement returns the statement that inserts this number of rows.
 func (c *kvConn) insertStatement(ctx context.Context, rows int) (Statement, error) {
 	c.rows = append(c.rows[:0], rows)
-	return c.statement(ctx, insertRecords, c.rows, func(kv.Fields) string { return c.kvTexts.insertText(rows) })
+	return c.statement(ctx, insertRecords, c.rows, func(kv.Fields) string { return c.insertText(rows) })
 }
 
 func (c *kvConn) insert(ctx context.Context, key []byte, r *kv.Row) error {
@@ -371,7 +371,7 @@ func (c *kvConn) update(ctx context.Context, key []byte, r *kv.Row) error {
 	if c.isDocument() {
 		f = nil // one statement merges any fields
 	}
-	st, err := c.statement(ctx, updateRecord, f, c.kvTexts.updateText)
+	st, err := c.statement(ctx, updateRecord, f, c.updateText)
 	if err != nil {
 		return err
 	}
@@ -398,7 +398,7 @@ func (c *kvConn) updateError(n int64, err error) error {
 }
 
 func (c *kvConn) delete(ctx context.Context, key []byte) error {
-	st, err := c.statement(ctx, deleteRecord, nil, func(kv.Fields) string { return c.kvTexts.deleteText() })
+	st, err := c.statement(ctx, deleteRecord, nil, func(kv.Fields) string { return c.deleteText() })
 	if err != nil {
 		return err
 	}
@@ -407,7 +407,7 @@ func (c *kvConn) delete(ctx context.Context, key []byte) error {
 }
 
 func (c *kvConn) readPath(ctx context.Context, key []byte, path string, into *kv.Row) error {
-	st, err := c.statement(ctx, readAtPath, nil, func(kv.Fields) string { return c.kvTexts.readPathText() })
+	st, err := c.statement(ctx, readAtPath, nil, func(kv.Fields) string { return c.readPathText() })
 	if err != nil {
 		return err
 	}
@@ -424,7 +424,7 @@ func (c *kvConn) readPath(ctx context.Context, key []byte, path string, into *kv
 }
 
 func (c *kvConn) updatePath(ctx context.Context, key []byte, path string, value []byte) error {
-	st, err := c.statement(ctx, updateAtPath, nil, func(kv.Fields) string { return c.kvTexts.updatePathText() })
+	st, err := c.statement(ctx, updateAtPath, nil, func(kv.Fields) string { return c.updatePathText() })
 	if err != nil {
 		return err
 	}
