@@ -210,10 +210,14 @@ func (s *store) prepare(ctx context.Context) error {
 	return nil
 }
 
-// absent reports whether the server does not know a table or keyspace.
+// absent reports whether the server does not know a table or keyspace, or does not serve the table yet. A table in the
+// making is in the schema before it can be read; until then the server answers "IllegalArgumentException: Unknown CF ID".
 func absent(err error) bool {
 	var refused gocql.RequestError
-	return errors.As(err, &refused) && refused.Code() == gocql.ErrCodeInvalid
+	if !errors.As(err, &refused) {
+		return false
+	}
+	return refused.Code() == gocql.ErrCodeInvalid || refused.Code() == gocql.ErrCodeServer && strings.Contains(refused.Message(), "Unknown CF")
 }
 
 // schemaPatience is how long a new table may be unknown. schemaPause is the pause before the next query.
