@@ -45,7 +45,7 @@ func made(t testing.TB, text string) string {
 		Data:    run.Data{Source: "files" + text, Paths: []string{text}, Records: 7, Lines: 7, ByType: map[string]int64{"SL1L2": 7}, Digest: "d/7"},
 		Archives: []run.Archive{
 			{Engine: "duckdb", Design: "wide", Place: "embedded", URL: "duckdb:" + text, Product: "DuckDB", Version: "1.5.5", Settings: map[string]string{"dir " + text: text}, Digest: "d/7", Complete: true, Install: text, Acknowledged: text},
-			{Engine: "postgres", Design: "wide", Place: "server", URL: "postgres://carol:secret@db9.example.org:5432/x", Product: "PostgreSQL", Version: "26.7.2.1", Digest: "d/7", Complete: true, Problem: text, Server: &run.Server{Settings: map[string]string{"log": text}}},
+			{Engine: "postgres", Design: "wide", Place: "server", URL: "postgres://carol:secret@wx9.example.org:5432/x", Product: "PostgreSQL", Version: "26.7.2.1", Digest: "d/7", Complete: true, Problem: text, Server: &run.Server{Settings: map[string]string{"log": text}}},
 		},
 		Skipped: []fault.Skip{{Engine: "clickhouse", Reason: text, Cure: text}}, Warnings: []string{text}, Findings: []string{text}, ColdMethod: text,
 		Cases: []run.Case{{Name: "test_1", Title: "one series" + text, Rows: 5, Digest: answer.FormatDigest(p.Digest())}}, Reps: 2,
@@ -63,7 +63,7 @@ func made(t testing.TB, text string) string {
 	}
 	for rep := range 2 {
 		must(f.Add(run.Sample{Cell: run.MetCell("duckdb", "wide", "test_1", "sql"), Phase: run.Warm, Rep: rep, Warnings: []string{text}}.Judge(&run.Measured{Total: time.Millisecond}, p, nil)))
-		must(f.Add(run.Sample{Cell: run.MetCell("postgres", "wide", "test_1", "sql"), Phase: run.Warm, Rep: rep}.Judge(nil, answer.Proof{}, errors.New("dial tcp 10.1.2.3:5432: lookup db9.example.org: refused"+text))))
+		must(f.Add(run.Sample{Cell: run.MetCell("postgres", "wide", "test_1", "sql"), Phase: run.Warm, Rep: rep}.Judge(nil, answer.Proof{}, errors.New("dial tcp 10.1.2.3:5432: lookup wx9.example.org: refused"+text))))
 	}
 	must(f.AddEvent(run.Event{Kind: run.StepEvent, Text: text}))
 	must(f.StorePlan(run.MetCell("duckdb", "wide", "test_1", "sql"), "SELECT a/b FROM t WHERE vx_mask IN ('G2/NHX')"+text, "SCAN"+text, []run.Access{{Object: "t" + text, Method: "full scan"}}))
@@ -110,7 +110,8 @@ func TestWriteLeavesNoNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	planted := []string{"/home/alice/private/x.vsdb", "~bob/notes", "carol", "db9", "db9.example.org", "192.168.7.9", "[fe80::1:2:3]", "alice", "Alice", "dave@mail.example.com", `C:\Users\alice`, "data/alice_secret/day1", "/srv"}
+	// no name consists of hexadecimal digits alone: a digest could contain it
+	planted := []string{"/home/alice/private/x.vsdb", "~bob/notes", "carol", "wx9", "wx9.example.org", "192.168.7.9", "[fe80::1:2:3]", "alice", "Alice", "dave@mail.example.com", `C:\Users\alice`, "data/alice_secret/day1", "/srv"}
 	if len(host) > 2 && !impartial[host] {
 		planted = append(planted, host)
 	}
