@@ -1,7 +1,7 @@
 #!/bin/sh
 # Runs the studies behind a page of docs/results/five.
 #
-#   docs/results/run.sh met-2020|disks-2019|ycsb-2020|shef-2006|couchbase-2016|all [FOLDER]
+#   docs/results/run.sh met-2020|disks-2019|ycsb-2020|shef-2006|couchbase-2016|cluster|all [FOLDER]
 #
 # FOLDER (default: runs/NAME) receives the run folders. The same command continues after an interruption: it omits the
 # finished steps. A page takes at most 100 minutes on two quiet cores; with SCALE=small it takes about 8 minutes and is

@@ -101,7 +101,7 @@ type Skip struct {
 func (s Skip) String() string { return s.Engine + ": skipped, " + s.Reason + "; " + s.Cure }
 
 // Text prints the error of a complete command. It prints one cause once: of several lines it omits those that an earlier
-// line ends with. After a line that says what failed with an error of a class, lines of the class alone are consequences.
+// line ends with. After a line that says what failed with an error of a class, lines that begin with the class are consequences.
 // If no error has a cure and the cause is a disk, a quota, a permission or a file in place of a folder, it adds a cure.
 func Text(err error) string {
 	var lines []string

@@ -17,7 +17,7 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// functions are those of the templates. README.md.txt in the folder of the pages describes them.
+// functions are those of the templates. README.txt in the folder of the pages describes them.
 func (p *page) functions() template.FuncMap {
 	return template.FuncMap{
 		// of the original
@@ -52,13 +52,10 @@ func (p *page) functions() template.FuncMap {
 		"factText":   p.fact,
 		"access":     p.access,
 		"planText":   p.planText,
-		"exists": func(name string) bool {
-			_, err := os.Stat(filepath.Join(p.expanded, name, run.DescriptionFile))
-			return err == nil
-		},
-		"counts": p.counts,
-		"total":  p.total,
-		"rate":   p.rate,
+		"exists":     p.exists,
+		"counts":     p.counts,
+		"total":      p.total,
+		"rate":       p.rate,
 		"bottleneck": func(name string, conditions ...string) (string, error) {
 			f, err := p.open(name)
 			if err != nil {

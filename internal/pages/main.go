@@ -6,7 +6,7 @@
 //	                                             # pages and docs/results/site
 //	go run ./internal/pages keep NAME [FOLDER]   # copies what the page needs from FOLDER (runs/NAME)
 //
-// docs/results/five/README.md.txt describes the functions of the templates.
+// docs/results/five/README.txt describes the functions of the templates.
 package main
 
 import (

@@ -110,7 +110,7 @@ func TestWriteLeavesNoNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// no name consists of hexadecimal digits alone: a digest could contain it
+	// no name consists only of hexadecimal digits: a digest could contain it
 	planted := []string{"/home/alice/private/x.vsdb", "~bob/notes", "carol", "wx9", "wx9.example.org", "192.168.7.9", "[fe80::1:2:3]", "alice", "Alice", "dave@mail.example.com", `C:\Users\alice`, "data/alice_secret/day1", "/srv"}
 	if len(host) > 2 && !impartial[host] {
 		planted = append(planted, host)
