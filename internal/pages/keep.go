@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -26,6 +27,7 @@ const (
 	keptSamples = "samples.jsonl"
 	keptPlans   = "plans.json"
 	keptIndex   = "kept.json"
+	stepsFile   = "steps.facts" // of run.sh: the seconds of each step
 
 	// maxKept is the limit of a page's kept folders. Larger ones are named only by their digest.
 	maxKept = 600_000
@@ -45,12 +47,17 @@ var left = regexp.MustCompile(`^(start_ns|service_times|response_times|times)$`)
 // perQuery are parts of the measurement of a single query that only the page about scans shows.
 var perQuery = []string{"first_row_ns", "client_cpu_ns", "client", "machine", "memory_available_bytes", "devices", "server"} //nolint:gochecknoglobals // a constant
 
-// keep copies the kept parts of all run folders below from to the folder to, which it replaces.
+// keep copies the kept parts of all run folders below from to the folder to. It replaces the run
+// folders of the same names and leaves the others, because the steps of a page may be measured on
+// several days.
 func keep(from, to string, which planChoice) error {
 	index := map[string]kept{}
-	if err := os.RemoveAll(to); err != nil {
-		return err
+	if _, err := os.Stat(filepath.Join(to, keptIndex)); err == nil {
+		if err := readJSON(filepath.Join(to, keptIndex), &index); err != nil {
+			return err
+		}
 	}
+	replaced := map[string]bool{}
 	err := filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -59,16 +66,28 @@ func keep(from, to string, which planChoice) error {
 		if err != nil {
 			return err
 		}
+		name = filepath.ToSlash(name)
+		isRun := d.Name() == run.DescriptionFile
+		if !isRun && d.Name() != "growth.json" && !strings.HasSuffix(d.Name(), ".facts") {
+			return nil
+		}
+		if top, _, _ := strings.Cut(name, "/"); top != "." && !replaced[top] {
+			replaced[top] = true
+			maps.DeleteFunc(index, func(n string, _ kept) bool { return n == top || strings.HasPrefix(n, top+"/") })
+			if err := os.RemoveAll(filepath.Join(to, top)); err != nil {
+				return err
+			}
+		}
 		switch {
-		case d.Name() == run.DescriptionFile:
-			if index[filepath.ToSlash(name)], err = describe(filepath.Dir(path)); err != nil {
+		case isRun:
+			if index[name], err = describe(filepath.Dir(path)); err != nil {
 				return err
 			}
 			return keepRun(filepath.Dir(path), filepath.Join(to, name), which)
-		case d.Name() == "growth.json" || strings.HasSuffix(d.Name(), ".facts"):
-			return copyFile(path, filepath.Join(to, name, d.Name()))
+		case d.Name() == stepsFile:
+			return keepSteps(path, filepath.Join(to, name, stepsFile))
 		}
-		return nil
+		return copyFile(path, filepath.Join(to, name, d.Name()))
 	})
 	if err != nil {
 		return err
@@ -82,6 +101,26 @@ func keep(from, to string, which planChoice) error {
 		err = fmt.Errorf("%s has more than %d bytes: ask fewer questions or repetitions", to, maxKept)
 	}
 	return err
+}
+
+// keepSteps adds the steps of from to those of to. A line has the name of a step and its seconds.
+func keepSteps(from, to string) error {
+	steps := map[string]string{}
+	for _, file := range []string{to, from} {
+		text, err := os.ReadFile(file)
+		if err != nil && (file == from || !errors.Is(err, fs.ErrNotExist)) {
+			return err
+		}
+		for line := range strings.Lines(string(text)) {
+			name, _, _ := strings.Cut(line, " ")
+			steps[name] = line
+		}
+	}
+	var text strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(steps)) {
+		text.WriteString(steps[name])
+	}
+	return writeFile(to, []byte(text.String()))
 }
 
 func keepRun(from, to string, which planChoice) error {

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -224,6 +225,47 @@ func TestKeep(t *testing.T) {
 	}
 	if a, b := flat(wantSamples), flat(gotSamples); len(a) == 0 || !slices.Equal(a, b) {
 		t.Errorf("%d samples became %d other ones", len(a), len(b))
+	}
+}
+
+// TestKeepAgain keeps the steps of two days one after the other: a run of the second day replaces the one of the same
+// name with all that is below it, and the other runs and steps stay.
+func TestKeepAgain(t *testing.T) {
+	to := filepath.Join(t.TempDir(), "kept")
+	for _, day := range []map[string]string{
+		{"a/run.json": "1", "a/b/run.json": "1", "c/run.json": "1", "steps.facts": "a 10\nc 30\n"},
+		{"a/run.json": "2", "d/run.json": "2", "steps.facts": "a 11\nd 40\n"},
+	} {
+		from := t.TempDir()
+		for name, text := range day {
+			if filepath.Base(name) == run.DescriptionFile {
+				text = `{"day": ` + text + `}`
+				if err := writeFile(filepath.Join(from, filepath.Dir(name), "events.jsonl"), nil); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := writeFile(filepath.Join(from, name), []byte(text)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := keep(from, to, planChoice{regexp.MustCompile(""), regexp.MustCompile(""), regexp.MustCompile("$^")}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var index map[string]kept
+	if err := readJSON(filepath.Join(to, keptIndex), &index); err != nil {
+		t.Fatal(err)
+	}
+	if got := slices.Sorted(maps.Keys(index)); !slices.Equal(got, []string{"a", "c", "d"}) {
+		t.Errorf("kept runs %v", got)
+	}
+	for name, want := range map[string]string{"a/run.json": `"day": 2`, "c/run.json": `"day": 1`, "steps.facts": "a 11\nc 30\nd 40\n"} {
+		if text, err := os.ReadFile(filepath.Join(to, name)); err != nil || !strings.Contains(string(text), want) {
+			t.Errorf("%s: %s %v", name, text, err)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(to, "a", "b")); err == nil {
+		t.Error("a/b of the first day is still kept")
 	}
 }
 
