@@ -76,9 +76,9 @@ nightly() {
 		pebble) design=keyvalue ;;
 		esac
 		for files in month next; do
-			start=$(date +%s.%N)
+			before=$(date +%s.%N)
 			measure load "$files" --engine "$d" --design "$design" --subset night
-			echo "$engine-$files $(echo "$(date +%s.%N) $start" | awk '{ printf "%.2f", $1 - $2 }')"
+			echo "$engine-$files $(echo "$(date +%s.%N) $before" | awk '{ printf "%.2f", $1 - $2 }')"
 		done
 	done >nightly.new
 	for files in month next; do
