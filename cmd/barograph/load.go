@@ -320,6 +320,9 @@ func (e *env) loadFiles(ctx context.Context, j *loadJob, files []string, report 
 		return err
 	}
 	out.Archive, out.Refused, out.Retention = fault.Redact(j.url), refused, removal
+	if created != "" && empty {
+		out.BytesOnDisk = 0 // the created file is removed
+	}
 	if removal != nil && !removal.Refused {
 		out.Removed, out.RemovedBefore = removal.Records, removal.Cutoff
 	}

@@ -6,8 +6,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
-	"time"
 
 	"github.com/barograph/barograph/formats"
 	"github.com/barograph/barograph/results/report"
@@ -34,13 +34,14 @@ times them, and writes a report. The last example runs all seven.`,
 		return e.andShare(*share, s.out, err)
 	}
 	s.flags(c)
-	setDefault(c, "time-limit", quickLimit.String())
+	setDefault(c, "reps", strconv.Itoa(quickReps))
 	setDefault(c, "warmups", "0")
 	return c
 }
 
-// quickLimit keeps the quickstart at about a minute on two cores.
-const quickLimit = 20 * time.Second
+// quickReps are the fewest repetitions that can show a difference between 25 to 86 configurations (measure.RepsFor),
+// which keeps the quickstart below a minute on two cores.
+const quickReps = 7
 
 // setDefault changes the default of a shared flag.
 func setDefault(c *cobra.Command, flag, value string) {

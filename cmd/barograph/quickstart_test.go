@@ -11,7 +11,9 @@ import (
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/all"
+	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/enginetest"
+	"github.com/barograph/barograph/results/measure"
 
 	"github.com/creack/pty"
 )
@@ -69,6 +71,21 @@ func TestQuickstartFitsATerminal(t *testing.T) {
 	}
 	if t.Failed() {
 		t.Log("\n" + strings.Join(lines, "\n"))
+	}
+}
+
+// TestQuickRepsSuffice: quickReps repetitions can show a difference between all configurations that a quickstart may have.
+func TestQuickRepsSuffice(t *testing.T) {
+	n := 0
+	for _, d := range all.Registry() {
+		if (d.Place == engine.Embedded || d.Place == engine.Memory) && archive.IsOffered(&d) {
+			for _, design := range archive.Designs(&d) {
+				n += len(archive.Flavours(&d, design))
+			}
+		}
+	}
+	if need := measure.RepsFor(n - 1); n < 26 || need > quickReps {
+		t.Errorf("%d configurations need %d repetitions, quickstart has %d", n, need, quickReps)
 	}
 }
 

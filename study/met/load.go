@@ -243,7 +243,8 @@ func (s *runner) addCase(ctx context.Context, q *question.Question, a *answer.An
 }
 
 // load loads the data into every target; a load skips files that the archive has. The study reports
-// an archive that cannot be loaded or read, does not time it, and continues with the others.
+// an archive that cannot be loaded or read, does not time it, and continues with the others. check compares
+// the archives with the data after the last load, because a load is timed.
 func (s *runner) load(ctx context.Context, o *openArchives) error {
 	s.loadsLeft = len(s.options.Targets)
 	for i, t := range s.options.Targets {
@@ -255,12 +256,14 @@ func (s *runner) load(ctx context.Context, o *openArchives) error {
 	return nil
 }
 
-// loadTarget loads target i and compares its records with the data. err is
-// the error of opening the archive; nil = it is open. loadTarget stores an error of the archive in the run folder, and
-// returns only errors of the study.
+// unchecked is the problem of an archive from its load until its records were compared with the data.
+const unchecked = "its records were not compared with the data"
+
+// loadTarget loads target i. err is the error of opening the archive; nil = it is open. loadTarget stores an error of
+// the archive in the run folder, and returns only errors of the study.
 func (s *runner) loadTarget(ctx context.Context, t Target, o *openArchives, i int, err error) error {
 	r := study.Participant(t.Driver, t.URL, engine.About{}, t.Server)
-	r.Engine, r.Design, r.Complete = t.engine(), string(t.Design), true
+	r.Engine, r.Design, r.Problem = t.engine(), string(t.Design), unchecked
 	if s := t.Driver.Server; s != nil {
 		r.Install = strings.Join(s.Packages, ", ")
 		for _, a := range s.Artifacts {
@@ -276,23 +279,20 @@ func (s *runner) loadTarget(ctx context.Context, t Target, o *openArchives, i in
 	if err != nil {
 		s.incomplete(&r, err.Error())
 	}
-	if !r.Complete {
-		r.Load = 0 // an incomplete load has no time
-	}
 	old := s.archive(t)
 	if old == nil {
 		s.folder.Run.Archives = append(s.folder.Run.Archives, r)
 		return s.folder.Save()
 	}
-	if r.Load == 0 && r.Complete && old.Complete { // loaded before the interruption
+	if r.Load == 0 && r.Problem == unchecked && (old.Complete || old.Problem == unchecked) { // loaded before the interruption
 		r.Load, r.Commits, r.Bytes = old.Load, old.Commits, old.Bytes
 	}
 	*old = r
 	return s.folder.Save()
 }
 
-// loadArchive loads one archive and compares its records with the data. It does not load the source of
-// the data, and loads only the records of the cases into the dry engine if memory is short.
+// loadArchive loads one archive. It does not load the source of the data, and loads only the records of the cases into
+// the dry engine if memory is short.
 func (s *runner) loadArchive(ctx context.Context, t Target, o *openArchives, i int, r *run.Archive) (err error) {
 	a, about := o.archives[i], o.abouts[i]
 	study.Describe(r, about)
@@ -309,7 +309,7 @@ func (s *runner) loadArchive(ctx context.Context, t Target, o *openArchives, i i
 		r.Objects, err = s.loadDry(ctx, a, t.Subset)
 	default:
 		for k := 0; k < s.options.Copies && err == nil; k++ {
-			err = s.loadCopy(ctx, t, a, k, r, step)
+			err = s.loadCopy(ctx, i, a, k, r, step)
 		}
 	}
 	if err != nil {
@@ -320,15 +320,16 @@ func (s *runner) loadArchive(ctx context.Context, t Target, o *openArchives, i i
 	}
 	step.Finished, step.Done = true, step.Of
 	step.Note = fmt.Sprintf("%d %s, %s on disk", r.Objects, r.ObjectKind, humanize.BytesN(uint64(r.Bytes), 3))
-	if r.Load > 0 && r.Complete {
-		step.Note += ", loaded in " + seconds(r.Load) // the step also reads the archive back
+	if r.Load > 0 {
+		step.Note += ", loaded in " + seconds(r.Load) // the step also counts the records
 	}
 	s.options.Progress(step)
 	return nil
 }
 
-// loadCopy loads the k-th copy.
-func (s *runner) loadCopy(ctx context.Context, t Target, a archive.Archive, k int, r *run.Archive, step Progress) error {
+// loadCopy loads the k-th copy into target i.
+func (s *runner) loadCopy(ctx context.Context, i int, a archive.Archive, k int, r *run.Archive, step Progress) error {
+	t := s.options.Targets[i]
 	name, before := CopyName(t.Subset, k), int64(k)*s.folder.Run.Data.Bytes
 	existing, err := a.Catalog(ctx, name)
 	if err != nil {
@@ -342,21 +343,33 @@ func (s *runner) loadCopy(ctx context.Context, t Target, a archive.Archive, k in
 			s.projectLoads(time.Since(began), step)
 		}
 	}})
-	if errors.Is(err, load.ErrNotConserved) {
-		s.incomplete(r, err.Error())
-		return s.inspect(ctx, a, k, name, r)
-	}
-	if err != nil {
+	conserved := !errors.Is(err, load.ErrNotConserved)
+	if err != nil && conserved {
 		return err
 	}
 	fresh := len(sum.Files) > 0
-	if fresh && len(existing.Groups) == 0 { // completing an interrupted load takes less time than a load
+	if !conserved {
+		s.incomplete(r, err.Error())
+	} else if fresh && len(existing.Groups) == 0 { // completing an interrupted load takes less time than a load
 		r.Load, r.Commits = r.Load+sum.Elapsed, r.Commits+sum.Commits
 	}
-	if !fresh && k > 0 { // an earlier study loaded and inspected the copy
+	if old := s.archive(t); !fresh && k > 0 && (old == nil || old.Problem != unchecked) { // an earlier study loaded and checked the copy
 		return nil
 	}
-	return s.inspect(ctx, a, k, name, r)
+	s.copies[i] = append(s.copies[i], k)
+	if k > 0 {
+		return nil
+	}
+	contents := sum.Counted
+	if contents == nil {
+		counted, err := a.Contents(ctx, name)
+		if err != nil {
+			return err
+		}
+		contents = &counted
+	}
+	r.Objects, r.ObjectKind = contents.Objects, contents.Object
+	return nil
 }
 
 // projectLoads reports once, early in the first load, the projected time of all loads.
@@ -369,32 +382,46 @@ func (s *runner) projectLoads(took time.Duration, step Progress) {
 	s.loadsLeft = 0
 }
 
-// inspect counts and digests a subset. The study does not time an archive whose records differ
-// from the data.
-func (s *runner) inspect(ctx context.Context, a archive.Archive, k int, subset string, r *run.Archive) error {
-	contents, err := a.Contents(ctx, subset)
-	if err != nil {
-		return err
+// check compares the digests of the loaded copies of target i with that of the data. The study does not time an archive
+// whose records differ from the data.
+func (s *runner) check(ctx context.Context, i int, a archive.Archive) error {
+	t := s.options.Targets[i]
+	r := s.archive(t)
+	for _, k := range s.copies[i] {
+		subset := CopyName(t.Subset, k)
+		digest, err := load.Digest(ctx, a, subset)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		s.mu.Lock()
+		if err == nil {
+			if _, err = answer.CompareRecords(s.digest, digest); err != nil {
+				err = fmt.Errorf("subset %s: %w", subset, err)
+			}
+			if k == 0 {
+				r.Digest = digest.String()
+			}
+		}
+		if err != nil && r.Problem == unchecked {
+			s.incomplete(r, err.Error())
+		}
+		s.mu.Unlock()
 	}
-	digest, err := load.Digest(ctx, a, subset)
-	if err != nil {
-		return err
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r.Problem == unchecked {
+		r.Complete, r.Problem = true, ""
 	}
-	if k == 0 {
-		r.Objects, r.ObjectKind, r.Digest = contents.Objects, contents.Object, digest.String()
-	}
-	if _, differs := answer.CompareRecords(s.digest, digest); differs != nil && r.Complete {
-		s.incomplete(r, "subset "+subset+": "+differs.Error())
-	}
-	return nil
+	return s.folder.Save()
 }
 
-// incomplete marks an archive whose records differ from the data: it is not timed.
+// incomplete marks an archive whose records differ from the data: it is not timed, and its load has no time.
 func (s *runner) incomplete(r *run.Archive, problem string) {
-	if r.Complete {
+	if r.Problem == unchecked {
 		s.out.IncompleteArchives++
+		r.Problem = ""
 	}
-	r.Complete, r.Problem = false, strings.TrimPrefix(r.Problem+"; "+problem, "; ")
+	r.Load, r.Problem = 0, strings.TrimPrefix(r.Problem+"; "+problem, "; ")
 	s.warn(r.Engine + " " + r.Design + " is not timed: " + problem)
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/barograph/barograph/archive/design"
@@ -162,6 +163,8 @@ type runner struct {
 	reference     []*answer.Answer  // by case
 	digest        record.Digest     // of the data
 	parseCache    *load.ParseCache  // the data, until every archive is loaded
+	copies        map[int][]int     // by target: the copies of the data that this study compares with the data
+	mu            sync.Mutex        // guards folder, out, cells and causes while archives are checked and proven concurrently
 	cells         []*cell
 	finished      map[repetition]bool   // measured before the run was interrupted
 	loadsLeft     int                   // archives to load, including the present one; 0 = their time was projected
@@ -174,6 +177,7 @@ type runner struct {
 type cell struct {
 	run.Cell
 	target  Target
+	index   int // of the target
 	archive archive.Archive
 	openErr error // the reason why archive is nil
 	query   *archive.Query
@@ -198,7 +202,10 @@ func (c *cell) configuration() string {
 // study itself; the Outcome counts wrong results and failed cells. In the folder of an interrupted run of the same
 // study, Run reads and proves everything again, completes the loads, and measures what is missing.
 func Run(ctx context.Context, folder *run.Folder, o Options) (Outcome, error) {
-	s := &runner{options: o.defaults(), folder: folder, parseCache: newParseCache(&o), clock: measure.StartClock(), standstills: measure.StartStandstillMeter()}
+	s := &runner{
+		options: o.defaults(), folder: folder, parseCache: newParseCache(&o), copies: map[int][]int{},
+		clock: measure.StartClock(), standstills: measure.StartStandstillMeter(),
+	}
 	defer s.standstills.Stop()
 	s.options.Progress = recordProgress(folder, s.options.Progress)
 	folder.Run.PlannedReps, s.finished = s.options.Reps, map[repetition]bool{}

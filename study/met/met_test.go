@@ -23,6 +23,7 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/record"
+	"github.com/barograph/barograph/results/measure"
 	"github.com/barograph/barograph/results/run"
 	"github.com/barograph/barograph/study/met"
 	"github.com/barograph/barograph/study/synth"
@@ -110,6 +111,22 @@ func TestStudyProvesThenTimes(t *testing.T) {
 	}
 	if want := 3 * ways * 2; len(samples) != want {
 		t.Errorf("%d samples, want %d", len(samples), want)
+	}
+	// Archives are proven concurrently; the seed alone decides the order of the repetitions.
+	var cells []run.Cell
+	for _, target := range targets {
+		for _, c := range r.Cases {
+			for _, f := range archive.Flavours(target.Driver, target.Design) {
+				cells = append(cells, run.MetCell(target.Driver.Scheme, string(target.Design), c.Name, string(f)))
+			}
+		}
+	}
+	i := 0
+	for cell, rep := range measure.Interleave(1, len(cells), 2) {
+		if i < len(samples) && (samples[i].Cell != cells[cell] || samples[i].Rep != rep) {
+			t.Fatalf("sample %d is %s #%d, want %s #%d", i, samples[i].Cell, samples[i].Rep, cells[cell], rep)
+		}
+		i++
 	}
 	for _, s := range samples {
 		if s.Verdict != run.Equal || s.Measured() == nil || s.Measured().FirstRow > s.Measured().Total || s.Digest == "" {

@@ -1,6 +1,7 @@
 package met
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/query/answer"
@@ -17,30 +20,53 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// prove queries every case in every flavour once, and keeps the query and its plan. Only cells
-// whose result equals the reference are timed.
+// prove compares the records of every archive with the data. Then it queries every case in every flavour once, and keeps
+// the query and its plan. Only cells whose result equals the reference are timed. Nothing is timed meanwhile: prove
+// works on as many archives at the same time as there are processors. Stand-ins are timed during their proof, so prove
+// handles them afterwards, one at a time.
 func (s *runner) prove(ctx context.Context, o *openArchives) error {
-	step, began := Progress{Step: "proving", Unit: "results", Of: int64(s.count())}, time.Now()
-	for i, t := range s.options.Targets {
-		if s.isForeign(i) {
-			continue
+	step := Progress{Step: "proving", Unit: "results", Of: int64(s.count())}
+	var proving time.Duration // of all cells
+	for _, standIns := range []bool{false, true} {
+		g, ctx := errgroup.WithContext(ctx)
+		if g.SetLimit(runtime.GOMAXPROCS(0)); standIns {
+			g.SetLimit(1)
 		}
-		for k, q := range s.options.Cases {
-			for _, f := range s.flavours(t) {
-				c := &cell{
-					Cell:   run.MetCell(t.engine(), string(t.Design), q.Name, string(f)),
-					target: t, archive: o.archives[i], openErr: o.errs[i], want: s.reference[k],
-				}
-				if err := s.proveCell(ctx, c, q, f); err != nil {
+		for i, t := range s.options.Targets {
+			if s.isStandIn(t) != standIns {
+				continue
+			}
+			g.Go(func() error {
+				if err := s.check(ctx, i, o.archives[i]); err != nil || s.isForeign(i) {
 					return err
 				}
-				step.Done++
-				s.options.Progress(step)
-			}
+				for k, q := range s.options.Cases {
+					for _, f := range s.flavours(t) {
+						c := &cell{
+							Cell:   run.MetCell(t.engine(), string(t.Design), q.Name, string(f)),
+							target: t, index: i, archive: o.archives[i], openErr: o.errs[i], want: s.reference[k],
+						}
+						began := time.Now()
+						if err := s.proveCell(ctx, c, q, f); err != nil {
+							return err
+						}
+						s.mu.Lock()
+						proving += time.Since(began)
+						step.Done++
+						s.options.Progress(step)
+						s.mu.Unlock()
+					}
+				}
+				return nil
+			})
+		}
+		if err := g.Wait(); err != nil {
+			return err
 		}
 	}
+	slices.SortStableFunc(s.cells, func(a, b *cell) int { return cmp.Compare(a.index, b.index) }) // as if proven one by one
 	s.finishStep(step, s.out.proof())
-	if note := s.timingNote(time.Since(began)); note != "" {
+	if note := s.timingNote(proving); note != "" {
 		s.options.Progress(Progress{Note: note})
 	}
 	s.logCauses()
@@ -101,34 +127,42 @@ func (s *runner) count() int {
 // proveCell phrases, explains and runs the query of a cell, and compares the result. It also
 // queries an incomplete archive, because the report shows the differences, but does not time it.
 func (s *runner) proveCell(ctx context.Context, c *cell, q *question.Question, f flavour.Name) error {
-	sample, start := run.Sample{Phase: run.Warm, Rep: -1}, s.clock.Now()
-	if c.archive == nil {
-		return s.addSample(ctx, c, sample, nil, answer.Proof{}, c.openErr)
+	var query *archive.Query
+	err := c.openErr
+	if c.archive != nil {
+		query, err = c.archive.Phrase(ctx, q.InSubset(c.target.Subset), f)
 	}
-	query, err := c.archive.Phrase(ctx, q.InSubset(c.target.Subset), f)
 	if errors.Is(err, flavour.ErrCannotExpress) {
 		return nil // the cell is missing; no other query replaces it
 	}
+	sample, start := run.Sample{Phase: run.Warm, Rep: -1}, s.clock.Now()
 	if err != nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
 		return s.addSample(ctx, c, sample, nil, answer.Proof{}, err)
 	}
 	c.query = query
 	standIn := s.isStandIn(c.target)
 	plan := archive.Plan{Text: "no plan: this server is a stand-in for another one"}
+	var noPlan error
 	if !standIn {
-		if plan, err = c.archive.Explain(ctx, query); err != nil {
-			plan = archive.Plan{Text: "no plan: " + err.Error()}
-			s.warnNoPlan(c, err)
+		if plan, noPlan = c.archive.Explain(ctx, query); noPlan != nil {
+			plan = archive.Plan{Text: "no plan: " + noPlan.Error()}
 		}
-	}
-	if err := s.folder.StorePlan(c.Cell, query.Text, plan.Text, Accesses(plan)); err != nil {
-		return err
 	}
 	var b answer.Builder
 	began := time.Now()
 	err = c.archive.Ask(ctx, query, &b)
 	took := time.Since(began)
 	proof, err := s.compare(c, &b, err)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if noPlan != nil {
+		s.warnNoPlan(c, noPlan)
+	}
+	if err := s.folder.StorePlan(c.Cell, query.Text, plan.Text, Accesses(plan)); err != nil {
+		return err
+	}
 	if err != nil {
 		return s.addSample(ctx, c, sample, nil, proof, err)
 	}

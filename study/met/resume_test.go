@@ -21,7 +21,7 @@ import (
 	"github.com/barograph/barograph/study/met"
 )
 
-// TestResume interrupts a study while it times, reads, measures clients and measures cold starts. The same command
+// TestResume interrupts a study while it loads, times, reads, measures clients and measures cold starts. The same command
 // resumes it: it keeps the load times and all finished measurements, and each is there once. Other data are refused and
 // change nothing.
 func TestResume(t *testing.T) {
@@ -53,7 +53,7 @@ func TestResume(t *testing.T) {
 				return run.Resume(filepath.Join(dir, "clients"), r, true, kept, func(string) {})
 			},
 			Progress: func(p met.Progress) {
-				if p.Step == step && p.Done == done {
+				if p.Step == step && (p.Done == done || done < 0) {
 					stop()
 				}
 			},
@@ -76,10 +76,20 @@ func TestResume(t *testing.T) {
 		}
 		return r, out
 	}
+	if err := study(files, "loading sqlite normalized", -1); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	loaded, _ := read(dir)
+	if len(loaded.Archives) != 2 || loaded.Archives[1].Load == 0 || loaded.Archives[1].Complete || loaded.Archives[1].Problem != "its records were not compared with the data" {
+		t.Fatalf("after an interruption during the last load: %+v", loaded.Archives)
+	}
 	if err := study(files, "timing", 40); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
 	first, before := read(dir)
+	if a := first.Archives[1]; a.Load != loaded.Archives[1].Load || !a.Complete || a.Problem != "" {
+		t.Fatalf("the archive that was loaded before the interruption: %+v", a)
+	}
 	if len(before) == 0 || !first.Finished.IsZero() || len(first.Archives) != 3 || first.Archives[2].Load == 0 {
 		t.Fatalf("%d samples, %+v", len(before), first.Archives)
 	}
