@@ -134,7 +134,15 @@ func (s *store) Table(_ context.Context, t kv.Table) (*kv.Records, error) {
 		n, _ := binary.Uvarint(have)
 		return nil, &fault.Error{Setting: "fieldcount", Problem: fmt.Sprintf("the table has %d fields, not %d", n, tb.fields), Cure: "give the fieldcount with which it was loaded"}
 	}
-	return kv.NewRecords(s.readOnly, tb.connect, tb.count), nil
+	r := kv.NewRecords(s.readOnly, tb.connect, tb.count)
+	r.Clear = func(context.Context) error {
+		return s.update(func(tx *bbolt.Tx) error {
+			err := tx.DeleteBucket(tb.bucket)
+			_, failed := tx.CreateBucket(tb.bucket)
+			return errors.Join(err, failed)
+		})
+	}
+	return r, nil
 }
 
 // table is an open table.

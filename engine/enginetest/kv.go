@@ -72,6 +72,7 @@ func (c Config) runKV(t *testing.T) {
 			t.Run("paths", k.paths)
 			t.Run("transactions", func(t *testing.T) { c.kvTransactions(t, k) })
 			t.Run("cancel", k.cancel)
+			t.Run("clear", k.clear)
 		})
 		if c.Reopenable {
 			t.Run("records/layout="+string(l)+"/persist", func(t *testing.T) { c.kvPersist(t, l) })
@@ -485,6 +486,32 @@ func (k kvSuite) cancel(t *testing.T) {
 	}
 }
 
+// clear removes all records, twice, and inserts one of them again.
+func (k kvSuite) clear(t *testing.T) {
+	if k.Clear == nil {
+		t.Skip("the engine removes single records only")
+	}
+	c := k.connect(t)
+	keys := []string{"clear1", "clear2"}
+	for range 2 {
+		for _, key := range keys {
+			if err := c.Insert(t.Context(), []byte(key), kvRecord(key)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range 2 {
+			if err := k.Clear(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		left, err := scanKeys(t.Context(), c, "", 10)
+		n, failed := k.Count(t.Context())
+		if err != nil || failed != nil || n != 0 || len(left) != 0 {
+			t.Errorf("the cleared table has %d records, %q; %v, %v", n, left, err, failed)
+		}
+	}
+}
+
 // kvPersist reopens a table, first for writing and then read-only.
 func (c Config) kvPersist(t *testing.T, l kv.Layout) {
 	url := c.URL(t)
@@ -537,6 +564,9 @@ func (c Config) kvPersist(t *testing.T, l kv.Layout) {
 			}
 			if err := c.Update(t.Context(), []byte("k00"), kvRecord("0")); (err == nil) == o.ReadOnly {
 				t.Errorf("an update with %+v: %v", o, err)
+			}
+			if o.ReadOnly && r.Clear != nil && r.Clear(t.Context()) == nil {
+				t.Error("a read-only table was cleared")
 			}
 		})
 	}

@@ -180,6 +180,10 @@ type Records struct {
 	Count   func(ctx context.Context) (int64, error) // counts the records; may take long
 	Close   func() error                             // the caller closes every Conn before
 
+	// Clear removes all records; nil = the engine removes single records only. The caller ensures
+	// that no Conn is in use.
+	Clear func(ctx context.Context) error
+
 	// DescribeDurability adapts the engine's description of an acknowledged write to this table, for
 	// example to a table without a log. Nil = the description is right for every table.
 	DescribeDurability func(ctx context.Context, a *engine.About) error

@@ -41,6 +41,7 @@ func (k kvTables) dialect(t kv.Table) *sqlengine.KVDialect {
 		AtPath:       func(doc, path string) string { return "JSON_VALUE(" + doc + ", " + path + ")" },
 		SetPath:      func(doc, path, value string) string { return "JSON_SET(" + doc + ", " + path + ", " + value + ")" },
 		MaxParams:    65535,
+		ClearWords:   "TRUNCATE TABLE",
 		Begin: map[kv.IsolationLevel][]string{
 			kv.ReadCommitted:  {"SET TRANSACTION ISOLATION LEVEL READ COMMITTED", "START TRANSACTION"},
 			kv.RepeatableRead: {"SET TRANSACTION ISOLATION LEVEL REPEATABLE READ", "START TRANSACTION"},

@@ -57,7 +57,12 @@ func (k kvTables) Table(_ context.Context, t kv.Table) (*kv.Records, error) {
 		n, _ := binary.Uvarint(fields)
 		return nil, &fault.Error{Setting: "fieldcount", Problem: fmt.Sprintf("the table has %d fields, not %d", n, tb.fields), Cure: "give the fieldcount with which it was loaded"}
 	}
-	return kv.NewRecords(k.readOnly, tb.connect, tb.count), nil
+	r := kv.NewRecords(k.readOnly, tb.connect, tb.count)
+	r.Clear = func(context.Context) error {
+		all := tb.bounds()
+		return k.write(func() error { return k.db.DeleteRange(all.LowerBound, all.UpperBound, pebble.Sync) })
+	}
+	return r, nil
 }
 
 // bounds returns the bounds of the records' keys: above the bare prefix, below the next prefix.

@@ -1,6 +1,7 @@
 package sqlengine
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -55,6 +56,17 @@ func OpenKV(ctx context.Context, d *KVDialect, t kv.Table, session func(ctx cont
 	if err := x.prepareTable(ctx, session); err != nil {
 		return nil, err
 	}
+	run := func(ctx context.Context, text string, do func(st Statement) error) error {
+		s, err := session(ctx)
+		if err != nil {
+			return err
+		}
+		st, err := s.Prepare(ctx, text)
+		if err == nil {
+			err = do(st)
+		}
+		return errors.Join(err, s.Close())
+	}
 	return &kv.Records{
 		Connect: func(ctx context.Context) (*kv.Conn, error) {
 			s, err := session(ctx)
@@ -64,17 +76,17 @@ func OpenKV(ctx context.Context, d *KVDialect, t kv.Table, session func(ctx cont
 			return x.connect(s), nil
 		},
 		Count: func(ctx context.Context) (n int64, err error) {
-			s, err := session(ctx)
-			if err != nil {
-				return 0, err
-			}
-			defer func() { err = errors.Join(err, s.Close()) }()
-			st, err := s.Prepare(ctx, x.countText())
-			if err != nil {
-				return 0, err
-			}
-			return n, st.Query(ctx, nil, NoLimit, func(v [][]byte) error {
-				_, err := fmt.Sscan(string(v[0]), &n)
+			err = run(ctx, x.countText(), func(st Statement) error {
+				return st.Query(ctx, nil, NoLimit, func(v [][]byte) error {
+					_, err := fmt.Sscan(string(v[0]), &n)
+					return err
+				})
+			})
+			return n, err
+		},
+		Clear: func(ctx context.Context) error {
+			return run(ctx, cmp.Or(x.ClearWords, "DELETE FROM")+" "+x.name, func(st Statement) error {
+				_, err := st.Exec(ctx, nil)
 				return err
 			})
 		},

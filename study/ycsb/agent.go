@@ -12,6 +12,7 @@ import (
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/results/measure/pace"
 	"github.com/barograph/barograph/results/run"
 )
 
@@ -20,6 +21,8 @@ type Agent struct {
 	Engines engine.Registry
 	Token   string
 	Says    func(text string)
+
+	clock *pace.Clock // of its run in a test; nil = the machine's
 
 	mu  sync.Mutex
 	now *partly // nil = it is free
@@ -204,6 +207,7 @@ func (a *Agent) perform(ctx context.Context, task *Task, c *Config, p *partly) (
 		}
 	}
 	o := t.Options()
+	o.clock = a.clock
 	o.Begin = func(ctx context.Context) error {
 		close(p.ready)
 		select {

@@ -39,6 +39,9 @@ type Options struct {
 	Metrics  *Metrics                        // count them; nil = none
 	Steady   []engine.Promise                // of the engine while nothing fails; nil = all of them
 	History  int                             // number of clients that record a history during a run without Faults; 0 = none
+
+	clock  *pace.Clock // of a test; nil = the machine's
+	absent *absent     // keys that earlier runs on the table deleted or failed to insert, and receives this run's; nil = none
 }
 
 // spec is the workload's table.
@@ -138,6 +141,9 @@ func execute(ctx context.Context, db kv.Database, spec kv.Table, c *Config, o Op
 // hangs.
 func (w *workload) perform(ctx context.Context, conns []*kv.Conn, o *Options, r *Report) (err error) {
 	w.lenient = !slices.Contains(o.steady(), engine.ReadYourWrites)
+	if o.absent != nil {
+		w.absent, w.lost = o.absent, o.absent.count.Load()
+	}
 	if !r.Load {
 		w.nonce, w.ledger = nonceOf(time.Now(), w.Shard), newLedger(w.InsertCount)
 		if err := w.ready(ctx, conns, r); err != nil {
@@ -172,7 +178,11 @@ func (w *workload) perform(ctx context.Context, conns []*kv.Conn, o *Options, r 
 	}
 	r.faults = o.Faults
 	if o.Replace && r.Load {
-		if err := own[0].trim(ctx); err != nil {
+		remove := w.table.Clear
+		if remove == nil {
+			remove = own[0].trim
+		}
+		if err := remove(ctx); err != nil {
 			return err
 		}
 	}
@@ -191,7 +201,9 @@ func (w *workload) perform(ctx context.Context, conns []*kv.Conn, o *Options, r 
 	}
 	still := measure.StartStandstillMeter()
 	r.Result, err = pace.Run(ctx, workers, pacing)
-	r.Stood = still.Total()
+	if r.Stood = still.Total(); o.clock != nil {
+		r.Stood = 0 // that clock stands still, too
+	}
 	still.Stop()
 	err = errors.Join(err, kept(r.Result))
 	unmeasured := watch.stop(ctx, r)

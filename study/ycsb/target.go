@@ -35,8 +35,9 @@ type Target struct {
 	Metrics *Metrics    // of its runs; nil = none
 	History int         // number of clients that record a history during each run without faults; 0 = none
 
-	inserted int64 // by the runs so far
-	failed   error // it has failed, and no later run uses it
+	inserted int64  // by the runs so far
+	absent   absent // keys that these runs deleted, or failed to insert
+	failed   error  // it has failed, and no later run uses it
 
 	faults *Faults
 	steady []engine.Promise // of the engine while nothing fails
@@ -82,7 +83,7 @@ func (t *Target) title() string {
 func (t *Target) Options() Options {
 	return Options{
 		Layout: t.Layout, DDL: t.DDL, Space: t.Space, Table: t.Table, Server: t.Server, Faults: t.faults,
-		Metrics: t.Metrics, Steady: t.steady, History: t.History,
+		Metrics: t.Metrics, Steady: t.steady, History: t.History, absent: &t.absent,
 	}
 }
 

@@ -49,7 +49,8 @@ type workload struct {
 	fields   []string
 	table    *kv.Records
 	sequence *sequence
-	absent   absent
+	absent   *absent
+	lost     int64     // keys that absent had before the run
 	present  *existing // nil = scans are not checked against it
 	problems Problems
 	gap      int64        // keys between the loaded ones of this shard and the inserted ones: the shards of other clients
@@ -86,7 +87,7 @@ type workload struct {
 }
 
 func newWorkload(c *Config, table *kv.Records) (*workload, error) {
-	w := &workload{Config: c, fields: c.TableSpec("").Fields, table: table, sequence: newSequence(c.Records), writers: uint64(c.Threads)} //nolint:gosec // not negative
+	w := &workload{Config: c, fields: c.TableSpec("").Fields, table: table, sequence: newSequence(c.Records), absent: &absent{}, writers: uint64(c.Threads)} //nolint:gosec // not negative
 	w.mix = dist.NewChoice(c.Mix[:]...)
 	first, last := c.InsertStart, c.InsertStart+c.InsertCount-1
 	w.gap = c.Records - last - 1
@@ -198,7 +199,7 @@ func (w *workload) pacing(o *Options) pace.Options {
 	return pace.Options{
 		Kinds: kinds(), Statuses: statuses(), FirstHarmless: statusDeleted, Rate: w.Target / float64(max(w.Shard.Of, 1)), Arrivals: pace.Arrivals(w.Arrivals), Operations: operations,
 		Warmup: time.Duration(w.Warmup) * time.Second, MaxDuration: time.Duration(w.Seconds) * time.Second, Seed: uint64(w.Seed + w.Shard.Index), //nolint:gosec // not negative
-		Phases: w.phases(), BusyWait: w.Spin, ReportInterval: o.Interval, OnProgress: o.Watch, Grace: o.Grace,
+		Phases: w.phases(), BusyWait: w.Spin, ReportInterval: o.Interval, OnProgress: o.Watch, Grace: o.Grace, Clock: o.clock,
 	}
 }
 

@@ -56,6 +56,7 @@ mixed() {
 	e) echo "-p readproportion=0 -p updateproportion=0 -p scanproportion=0.95 -p insertproportion=0.05 -p maxscanlength=100" ;; esac
 }
 rows() { "$PSQL" -qAt "$1" -c 'SELECT count(*) FROM usertable'; }
+echo "load average at the start: $(cut -d' ' -f1-3 /proc/loadavg)"
 OPERATIONS_ALL=$OPERATIONS
 for ((round = 1; round <= ROUNDS; round++)); do
 	for who in $(shuf -e "${all[@]}"); do
@@ -75,8 +76,19 @@ for ((round = 1; round <= ROUNDS; round++)); do
 		esac
 	done
 done
-# median COLUMN A B: of the rounds' ratios A to B
-median() { paste <(grep "^$2 " "$work/all" | cut -d' ' -f"$1") <(grep "^$3 " "$work/all" | cut -d' ' -f"$1") | awk '{print $1/$2}' | sort -n | awk '{a[NR]=$1} END {printf "%.2f (%.2f to %.2f)", NR%2 ? a[(NR+1)/2] : (a[NR/2]+a[NR/2+1])/2, a[1], a[NR]}'; }
+echo "load average at the end: $(cut -d' ' -f1-3 /proc/loadavg)"
+# median COLUMN A B: of the rounds' ratios A to B, with its distribution-free interval of at least 95 %. Fewer than six
+# rounds have none: then the range of all rounds.
+median() {
+	paste <(grep "^$2 " "$work/all" | cut -d' ' -f"$1") <(grep "^$3 " "$work/all" | cut -d' ' -f"$1") | awk '{print $1/$2}' | sort -n | awk '
+		{a[NR] = $1}
+		END {
+			n = NR; k = 1; below = term = 0.5 ^ n
+			for (i = 1; i < n; i++) { term *= (n - i + 1) / i; below += term; if (2 * below > 0.05) break; k++ }
+			m = n % 2 ? a[(n + 1) / 2] : (a[n / 2] + a[n / 2 + 1]) / 2
+			printf "%.2f (%s %.2f to %.2f)", m, n < 6 ? "range" : "95 % interval", a[k], a[n + 1 - k]
+		}'
+}
 echo "CPU by operation, barograph to pgbench:         $(median 2 ours-postgres pgbench)"
 echo "operations/s,     barograph to pgbench:         $(median 3 ours-postgres pgbench)"
 echo "CPU by operation, barograph to redis-benchmark: $(median 2 ours-valkey redis-benchmark)"

@@ -1,0 +1,87 @@
+package ycsb
+
+import (
+	"context"
+	"slices"
+	"sync/atomic"
+	"testing"
+
+	"github.com/barograph/barograph/engine/kv"
+)
+
+// TestReplaceCost: a load that replaces records sends one statement for each, or loads into an emptied table.
+func TestReplaceCost(t *testing.T) {
+	const records, threads = 1000, 4
+	for _, x := range []struct {
+		name                      string
+		batch                     string
+		clear                     bool
+		inserts, batches, updates int64 // of the second load, at most
+	}{
+		{"single inserts", "1", false, threads, 0, records},
+		{"batches", "50", false, threads, records / 50, records},
+		{"cleared", "50", true, 0, records / 50, 0},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			var inserts, batches, updates atomic.Int64
+			change := func(r *kv.Records) *kv.Records {
+				out := *conns(func(c *kv.Conn) {
+					insert, many, update := c.Insert, c.InsertMany, c.Update
+					c.Insert = func(ctx context.Context, key []byte, r *kv.Row) error {
+						inserts.Add(1)
+						return insert(ctx, key, r)
+					}
+					c.InsertMany = func(ctx context.Context, rows []kv.KeyRow) error {
+						batches.Add(1)
+						return many(ctx, rows)
+					}
+					c.Update = func(ctx context.Context, key []byte, r *kv.Row) error {
+						updates.Add(1)
+						return update(ctx, key, r)
+					}
+				})(r)
+				if x.clear {
+					out.Clear = func(ctx context.Context) error { return deleteAll(ctx, r) }
+				}
+				return &out
+			}
+			target := &Target{Scheme: "dry", KV: wrapped{open(t), change}, Replace: true}
+			c := config(t, "batchsize="+x.batch)
+			if err := target.LoadAll(t.Context(), c); err != nil {
+				t.Fatal(err)
+			}
+			if x.batch == "1" && (inserts.Load() != records || updates.Load() != 0) {
+				t.Errorf("the first load sent %d inserts and %d updates", inserts.Load(), updates.Load())
+			}
+			for _, n := range []*atomic.Int64{&inserts, &batches, &updates} {
+				n.Store(0)
+			}
+			if err := target.LoadAll(t.Context(), c); err != nil {
+				t.Fatal(err)
+			}
+			if inserts.Load() > x.inserts || batches.Load() > x.batches || updates.Load() > x.updates {
+				t.Errorf("the second load sent %d inserts, %d batches and %d updates", inserts.Load(), batches.Load(),
+					updates.Load())
+			}
+		})
+	}
+}
+
+// deleteAll removes the records of a table one by one.
+func deleteAll(ctx context.Context, r *kv.Records) error {
+	c, err := r.Connect(ctx)
+	if err != nil {
+		return err
+	}
+	var keys [][]byte
+	err = c.Scan(ctx, nil, 1<<20, nil, func(key []byte, _ *kv.Row) error {
+		keys = append(keys, slices.Clone(key))
+		return nil
+	})
+	for _, key := range keys {
+		if err == nil {
+			err = c.Delete(ctx, key)
+		}
+	}
+	return err
+}
