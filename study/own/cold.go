@@ -121,7 +121,8 @@ func (r *runner) repeat(ctx context.Context, phase run.Phase, reps int) error {
 		if r.overdue(fmt.Sprintf("%s %d of %d", name, rep+1, reps)) {
 			return nil
 		}
-		if err := r.time(ctx, x.p, x.k, rep, phase); err != nil {
+		what := "timing " + x.p.name + ": " + r.Questions[x.k].Name
+		if err := r.reporting(what, nil, func() error { return r.time(ctx, x.p, x.k, rep, phase) }); err != nil {
 			return err
 		}
 		done++
