@@ -3,6 +3,8 @@ package own
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -159,13 +161,10 @@ func Run(ctx context.Context, p Program, into *run.Folder) (err error) {
 	if into.Run.Reps = p.Reps; len(p.Streams) == 0 {
 		into.Run.Own.StreamDuration = 0
 	}
-	if r.work, err = os.MkdirTemp("", "barograph-own-"); err != nil {
+	if r.work, err = workFolder(into.Dir); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, r.close(), os.RemoveAll(r.work)) }()
-	if err := os.Chmod(r.work, 0o755); err != nil { //nolint:gosec // a server under another account may read it
-		return err
-	}
 	if err := r.open(ctx); err != nil {
 		return err
 	}
@@ -186,6 +185,24 @@ func Run(ctx context.Context, p Program, into *run.Folder) (err error) {
 		return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%s skipped: %w", run.CountOf(len(r.unread), "table"), errors.Join(r.unread...))}
 	}
 	return nil
+}
+
+// workFolder creates the temporary folder of a run. Its name depends on the run folder, so that a resumed run removes
+// the files of a killed one.
+func workFolder(runFolder string) (string, error) {
+	path, err := filepath.Abs(runFolder)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256([]byte(path))
+	path = filepath.Join(os.TempDir(), "barograph-own-"+hex.EncodeToString(sum[:8]))
+	if err = os.RemoveAll(path); err == nil {
+		err = os.Mkdir(path, 0o755) //nolint:gosec // a server under another account may read it
+	}
+	if err != nil {
+		return "", err
+	}
+	return path, os.Chmod(path, 0o755) //nolint:gosec // a server under another account may read it
 }
 
 // mostTolerance is the largest allowed --tolerance.
@@ -466,7 +483,7 @@ func cureOf(err error, otherwise string) string {
 func (r *runner) answers(ctx context.Context) error {
 	r.Progress(fmt.Sprintf("DuckDB over the files: %d queries, with %s of memory", len(r.Questions), r.Memory))
 	r.want, r.names, r.skipped = make([][]*answer.Expected, len(r.Questions)), make([][]string, len(r.Questions)), make([]error, len(r.Questions))
-	v, began := &variants{runner: r, unique: map[string]string{}}, time.Now()
+	v, began := &variants{runner: r, unique: map[string]string{}, sliceBytes: sliceBytes}, time.Now()
 	for k, q := range r.Questions {
 		r.progress("DuckDB over the files", k, len(r.Questions), began)
 		out := run.OwnQuestion{Name: q.Name, Title: q.Title, File: q.File, Line: q.Line, ParameterSets: q.ParameterSets(), Texts: q.Texts, ComparedWith: map[string]string{}}

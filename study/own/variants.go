@@ -23,8 +23,9 @@ import (
 // another order, and with NULL first or last. If the result changes, the query does not determine it.
 type variants struct {
 	*runner
-	rechecks []recheck
-	unique   map[string]string // by table: the columns that identify a row
+	rechecks   []recheck
+	unique     map[string]string // by table: the columns that identify a row
+	sliceBytes int64
 }
 
 // recheck is a query whose result may depend on a condition.
@@ -150,8 +151,8 @@ func (v *variants) under(ctx context.Context, how, what string, f func(db *table
 	return f(own)
 }
 
-// sliceBytes is the size of a slice of a file whose rows are sorted together. DuckDB can sort it in memory; all rows
-// of a large file would need several times its size on disk.
+// sliceBytes is the size of a slice of a file whose rows reordered sorts together. DuckDB can sort it in memory; all
+// rows of a large file would need several times its size on disk.
 const sliceBytes = 32 << 20
 
 // reordered writes the rows of a table in another order: slices of the file in a random order, and in each the rows by
@@ -167,7 +168,7 @@ func (v *variants) reordered(ctx context.Context, t *tables.Table, how, what str
 	}
 	names, slice, from, where := strings.Join(columns, ", "), t.Rows, "read_parquet("+flavour.Quote(t.Parquet)+")", ""
 	if !slices.ContainsFunc(t.Columns, func(c tables.Column) bool { return c.Name == "file_row_number" }) {
-		slice = max(t.Rows/(1+info.Size()/sliceBytes), 1)
+		slice = max(t.Rows/(1+info.Size()/v.sliceBytes), 1)
 		from, where = "read_parquet("+flavour.Quote(t.Parquet)+", file_row_number = true)", " WHERE file_row_number >= %d AND file_row_number < %d"
 	}
 	order := rand.New(rand.NewPCG(1, 0)).Perm(int((t.Rows + slice - 1) / max(slice, 1))) //nolint:gosec // no secret
@@ -178,7 +179,7 @@ func (v *variants) reordered(ctx context.Context, t *tables.Table, how, what str
 		slices.Reverse(order)
 	}
 	var n atomic.Int64
-	return files, v.reporting(what+": rows of "+t.Name, func() (int64, int64) { return n.Load(), t.Rows }, func() error {
+	err = v.reporting(what+": rows of "+t.Name, func() (int64, int64) { return n.Load(), t.Rows }, func() error {
 		for i, k := range order {
 			file, only := filepath.Join(v.work, fmt.Sprintf("%s.%d.parquet", t.Name, i)), where
 			if where != "" {
@@ -192,6 +193,7 @@ func (v *variants) reordered(ctx context.Context, t *tables.Table, how, what str
 		}
 		return nil
 	})
+	return files, err
 }
 
 // expect runs a query on the files with DuckDB, and finds out on which conditions its result may depend. It records
