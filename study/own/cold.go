@@ -111,7 +111,7 @@ func (r *runner) repeat(ctx context.Context, phase run.Phase, reps int) error {
 			}
 		}
 	}
-	r.Progress(fmt.Sprintf("timing %d queries of all engines, %d %ss each", len(all), reps, name))
+	r.Progress(fmt.Sprintf("timing %d queries of all engines, %s each", len(all), run.CountOf(reps, name)))
 	done, began := 0, time.Now()
 	for i, rep := range measure.Interleave(seed, len(all), reps) {
 		x := all[i]

@@ -57,7 +57,7 @@ func (v *variants) run(ctx context.Context) error {
 			continue
 		}
 		what := "DuckDB over the files, " + c.words
-		v.Progress(fmt.Sprintf("%s: %s", what, run.CountOf(len(todo), "query")))
+		v.Progress(fmt.Sprintf("%s: %d of %d queries", what, len(todo), len(v.Questions)))
 		if err := v.under(ctx, c.how, what, func(db *tables.Tables) error { return v.recheck(ctx, db, what, todo) }); err != nil {
 			return err
 		}
