@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -81,10 +82,11 @@ Sets: clicks (30 queries modeled on ClickBench), documents (5 from JSONBench), s
 				}
 				p.Progress, f.Run.Skipped = f.StepLogger(e.info), skipped
 				some, err := e.closeRun(c.Context(), f, own.Run(c.Context(), *p, f))
-				if some && c.Context().Err() != nil {
+				loaded := slices.ContainsFunc(f.Run.Archives, func(a run.Archive) bool { return a.Commits > 0 })
+				if (some || loaded) && c.Context().Err() != nil {
 					e.info("to resume: the same command with --out " + fault.Name(out))
 				}
-				return some, err
+				return some || loaded, err
 			})
 		},
 	}

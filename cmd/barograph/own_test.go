@@ -1,12 +1,16 @@
 package main
 
 import (
+	"context"
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/barograph/barograph/engine/all"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/results/run"
 )
@@ -59,5 +63,29 @@ func TestScanOwn(t *testing.T) {
 		if status != fault.Usage || !strings.Contains(stderr, c.says) {
 			t.Errorf("%v: status %d, %s", c.args, status, stderr)
 		}
+	}
+}
+
+// TestOwnInterruptedLoad: after ^C during a load, before anything is timed, the run folder remains, and the same
+// command keeps the tables that are loaded.
+func TestOwnInterruptedLoad(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	for name, text := range map[string]string{"data/t.csv": "a,b\n1,x\n2,y\n3,y\n", "q.sql": "SELECT count(*) AS n FROM t"} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(at(name)), 0o755), os.WriteFile(at(name), []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	args := []string{"scan", "own", "--tables", at("data"), "--queries", at("q.sql"), "--engine", "duckdb:" + at("d.db"), "--engine", "sqlite:" + at("s.db"), "--reps", "1", "--out", at("run")}
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	stderr := &stopAt{text: "sqlite: loading t", times: 1, stop: stop}
+	status := execute(ctx, &env{stdin: strings.NewReader(""), stdout: io.Discard, stderr: stderr, engines: all.Registry(), args: args})
+	if status != fault.Interrupted || !strings.Contains(stderr.String(), "to resume: the same command with --out "+at("run")) {
+		t.Errorf("status %d\n%s", status, stderr)
+	}
+	status, _, said := barograph(t, args...)
+	if status != 0 || !strings.Contains(said, "duckdb: keeps t, 3 rows") || strings.Contains(said, "sqlite: keeps") {
+		t.Errorf("status %d\n%s", status, said)
 	}
 }

@@ -39,6 +39,11 @@ func (d *database) openOwn(ctx context.Context, keep bool) (*tables.Tables, erro
 	o := &ownTables{pool: p}
 	return &tables.Tables{
 		Load: o.load, Ask: o.ask,
+		Loaded: func(ctx context.Context, t *tables.Table) int64 {
+			text := "SELECT sum(rows) FROM system.parts WHERE active AND database = '" + ownDatabase + "' AND table = " + quote(t.Name)
+			n, _ := sqlengine.QueryNumber(ctx, o, text) // 0 = not known
+			return n
+		},
 		Size: func(ctx context.Context) (int64, error) {
 			text := "SELECT sum(bytes_on_disk) FROM system.parts WHERE active AND database = '" + ownDatabase + "'"
 			return sqlengine.QueryNumber(ctx, o, text)

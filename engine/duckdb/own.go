@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	driver "github.com/duckdb/duckdb-go/v2"
 
@@ -52,10 +53,18 @@ func openOwn(path string, settings map[string]string) func(ctx context.Context, 
 		if err != nil {
 			return nil, unreachable(path+ownFile, err)
 		}
-		o := &ownTables{sqlengine.DatabaseSQL{DB: sql.OpenDB(c)}, file}
+		o := &ownTables{DatabaseSQL: sqlengine.DatabaseSQL{DB: sql.OpenDB(c)}, file: file}
 		db := o.DB.(*sql.DB) //nolint:forcetypeassert // Over was set to it above
 		db.SetMaxIdleConns(64)
 		out := &tables.Tables{Describe: o.describe, Load: o.load, Size: o.size, Close: func() error { return errors.Join(db.Close(), c.Close()) }}
+		out.Loaded = func(ctx context.Context, t *tables.Table) int64 { // DuckDB's file is about as large as the Parquet file
+			now, err := o.size(ctx)
+			from, err2 := os.Stat(t.Parquet)
+			if err != nil || err2 != nil {
+				return 0
+			}
+			return min(t.Rows*99/100, t.Rows*max(now-o.before.Load(), 0)/from.Size())
+		}
 		out.Confine = func(ctx context.Context, folders ...string) error { return seal(ctx, o, true, folders) }
 		out.Ask = func(ctx context.Context, text string, f func(row []any) error) error {
 			return o.TypedRows(ctx, text, func(name string) sqlengine.ResultCast {
@@ -71,10 +80,13 @@ func openOwn(path string, settings map[string]string) func(ctx context.Context, 
 
 type ownTables struct {
 	sqlengine.DatabaseSQL
-	file string
+	file   string
+	before atomic.Int64 // size of the file before the load
 }
 
 func (o *ownTables) load(ctx context.Context, t *tables.Table) error {
+	before, _ := o.size(ctx) // 0 = the file is new
+	o.before.Store(before)
 	if err := o.Exec(ctx, "CREATE TABLE "+flavour.Ident(t.Name)+" AS SELECT * FROM read_parquet("+flavour.Quote(t.Parquet)+")"); err != nil {
 		return err
 	}

@@ -20,6 +20,9 @@ type Tables struct {
 	// has gathered the statistics that a careful user would want, and has made no indexes.
 	Load func(ctx context.Context, t *Table) error
 
+	// Loaded estimates the number of rows that a Load in progress has stored. Nil = those that Each has passed on.
+	Loaded func(ctx context.Context, t *Table) int64
+
 	// Ask passes each row of an answer to f, with the driver's types; nil is NULL. The values
 	// are valid until f returns.
 	Ask func(ctx context.Context, text string, f func(row []any) error) error
@@ -46,6 +49,7 @@ type Table struct {
 	Columns []Column
 	Notes   []string // for readers of the answers: columns that are ignored, or missing in some files
 	Parquet string   // a file with the rows in these columns and types; "" = not written yet
+	Rows    int64    // of this file
 
 	// Each passes each row to f, as texts: numbers in digits (or inf, -inf, nan), booleans as
 	// 1 and 0, dates and times in ISO 8601 with a blank between date and time. Nil is NULL.

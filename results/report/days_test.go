@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/barograph/barograph/results/measure"
 	"github.com/barograph/barograph/results/run"
@@ -143,6 +144,30 @@ func TestDaysProjected(t *testing.T) {
 	text := strings.Join(strings.Fields(terminal(t, dir)), " ")
 	if !strings.Contains(text, "4 of 4 sizes on disk are in their interval") || !strings.Contains(text, "outside") {
 		t.Error(text)
+	}
+}
+
+// TestProjectedFitsATerminal: the table of projections fits 100 columns with the longest names. It loses the law
+// and, if necessary, the interval, and no other column.
+func TestProjectedFitsATerminal(t *testing.T) {
+	for flavour, omitted := range map[string]string{"epoch-range": "law", "metviewer-sql": "interval and law"} {
+		g := &dayGrowth{Days: Days{Predict: 128, Projections: []Projection{
+			{CellKey{Configuration{"clickhouse", "normalized", flavour}, "dieoff_sal1l2_hgt"}, "linear", measure.Estimate{Value: 1234, Low: 12.3, High: 123456}, 234567, nil},
+			{CellKey{Configuration{"clickhouse", "normalized", ""}, ""}, "power", measure.Estimate{Value: 1234, Low: 1230, High: 1240}, 1235, nil},
+		}}}
+		if omitted == "law" {
+			g.Projections[0].Design, g.Projections[1].Design = "wide", "wide"
+		}
+		var b strings.Builder
+		g.projected().print(&b)
+		for line := range strings.Lines(b.String()) {
+			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); strings.HasPrefix(line, " ") && n > projectedWidth {
+				t.Errorf("%d columns: %s", n, line)
+			}
+		}
+		if got := b.String(); !strings.Contains(got, "Only in report.html: "+omitted+".") || !strings.Contains(got, "outside, wide") || !strings.Contains(got, "within") {
+			t.Errorf("%s:\n%s", flavour, got)
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -247,14 +248,18 @@ func (g *dayGrowth) method() []Words {
 		"The interval is Student's, from the scatter of these questions about the law. It also contains the projection of the other law if that fits almost as well. A terminal shows the sizes on disk and what is outside of its interval; the page shows all.", several(g.Predict, "day"))
 }
 
+// projectedWidth is the width of a terminal that the table of projections fits.
+const projectedWidth = 100
+
 // projected is the table of projected and measured values.
 func (g *dayGrowth) projected() *Table {
-	t := table("question", "engine", "design", "flavour", "unit", "law", "projected", "interval", "measured", "verdict")
+	t := table("question", "configuration", "projected", "interval", "measured", "verdict", "law")
+	t.Width, t.Head[3].Spare, t.Head[6].Spare = projectedWidth, true, true
 	for i := range g.Projections {
 		p := &g.Projections[i]
-		c, unit, measured, verdict := p.Case, "ms", numeric(p.Measured), text("within")
+		c, measured, verdict := p.Case, numeric(p.Measured), text("within")
 		if p.Case == "" {
-			c, unit = "(size on disk)", "MB"
+			c = "size on disk"
 		}
 		switch {
 		case p.Measured == 0:
@@ -263,10 +268,12 @@ func (g *dayGrowth) projected() *Table {
 			verdict = bad("outside")
 		}
 		if !p.narrow() {
-			verdict.Text += ", wide interval"
+			verdict.Text += ", wide"
 		}
-		t.add("", append(texts(c, p.Engine, p.Design, p.Flavour, unit, p.Law), numeric(p.Projected.Value), span(p.Projected.Low, p.Projected.High), measured, verdict)...)
+		configuration := strings.TrimSpace(p.Engine + " " + p.Design + " " + p.Flavour)
+		t.add("", text(c), text(configuration), numeric(p.Projected.Value), span(p.Projected.Low, p.Projected.High), measured, verdict, text(p.Law))
 		t.Rows[i].Quiet = p.Case != "" && p.Within()
 	}
+	t.Note = fmt.Sprintf("Times in ms, sizes in MB. Wide: the bounds of the interval differ by more than a factor of %g.", widestProjection)
 	return t
 }

@@ -1,7 +1,9 @@
 package report
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -11,9 +13,10 @@ import (
 
 // Table is a table for the page and the terminal.
 type Table struct {
-	Head []Column
-	Rows []Row
-	Note string // below the table
+	Head  []Column
+	Rows  []Row
+	Note  string // below the table
+	Width int    // on a terminal, above which the last spare columns are omitted; 0 = widest
 }
 
 // Column is a name and, for numbers, their unit.
@@ -146,8 +149,8 @@ const widest = 180
 // longest is the maximum length of a reason that a terminal shows completely, in runes.
 const longest = 120
 
-// print writes the table for a terminal, with numbers aligned to the right. It omits spare columns
-// if the table is too wide. It shortens a long reason; the page shows all of it.
+// print writes the table for a terminal, with numbers aligned to the right. It omits the last spare columns
+// until the table fits. It shortens a long reason; the page shows all of it.
 func (t *Table) print(b *strings.Builder) {
 	head := make([]string, len(t.Head))
 	for k, c := range t.Head {
@@ -180,16 +183,17 @@ func (t *Table) print(b *strings.Builder) {
 	if len(lines) == 1 {
 		lines = nil
 	}
-	var spared []string
-	for k, c := range t.Head {
-		if c.Spare && all > widest {
-			spared = append(spared, head[k])
+	omitted, spared := make([]bool, len(t.Head)), []string(nil)
+	for k, c := range slices.Backward(t.Head) {
+		if c.Spare && all > cmp.Or(t.Width, widest) {
+			omitted[k], spared, all = true, append(spared, head[k]), all-2-width[k]
 		}
 	}
+	slices.Reverse(spared)
 	for _, line := range lines {
 		var out strings.Builder
 		for k, s := range line {
-			if t.Head[k].Spare && all > widest {
+			if omitted[k] {
 				continue
 			}
 			pad := strings.Repeat(" ", width[k]-utf8.RuneCountInString(s))

@@ -111,7 +111,7 @@ func (r *runner) repeat(ctx context.Context, phase run.Phase, reps int) error {
 			}
 		}
 	}
-	r.Progress(fmt.Sprintf("timing %d queries of all engines, %d %ss each", len(all), reps, name))
+	r.Progress(fmt.Sprintf("timing %d queries of all engines, %s each", len(all), run.CountOf(reps, name)))
 	done, began := 0, time.Now()
 	for i, rep := range measure.Interleave(seed, len(all), reps) {
 		x := all[i]
@@ -121,7 +121,8 @@ func (r *runner) repeat(ctx context.Context, phase run.Phase, reps int) error {
 		if r.overdue(fmt.Sprintf("%s %d of %d", name, rep+1, reps)) {
 			return nil
 		}
-		if err := r.time(ctx, x.p, x.k, rep, phase); err != nil {
+		what := "timing " + x.p.name + ": " + r.Questions[x.k].Name
+		if err := r.reporting(what, nil, func() error { return r.time(ctx, x.p, x.k, rep, phase) }); err != nil {
 			return err
 		}
 		done++

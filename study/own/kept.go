@@ -57,7 +57,7 @@ func (r *runner) mark(ctx context.Context, p *participant, t *tables.Table, chec
 			return f([]any{checksum, strconv.FormatInt(load, 10)})
 		},
 	}
-	if err := exec(ctx, r.ref, fmt.Sprintf("COPY (SELECT %s AS checksum, %d::BIGINT AS load_ns) TO %s (FORMAT parquet)", flavour.Quote(checksum), load, flavour.Quote(m.Parquet))); err != nil {
+	if err := exec(ctx, r.ref, fmt.Sprintf("COPY (SELECT %s AS checksum, %d::BIGINT AS load_ns) TO %s"+parquet, flavour.Quote(checksum), load, flavour.Quote(m.Parquet))); err != nil {
 		return err
 	}
 	return p.own.Load(ctx, m)
@@ -84,9 +84,6 @@ func (p *participant) ident(name string) string {
 // kept reports whether an engine still has a table of the interrupted run, and returns its load time in nanoseconds.
 // The marker must have the same checksum, and the table the same counts, extreme values and sums as the files.
 func (r *runner) kept(ctx context.Context, p *participant, t *tables.Table, checksum string) (load int64, ok bool) {
-	if !r.resumed {
-		return 0, false
-	}
 	err := p.own.Ask(ctx, "SELECT checksum, load_ns FROM "+p.ident(markerOf(t.Name)), func(row []any) (err error) {
 		ok = fmt.Sprint(row[0]) == checksum
 		load, err = strconv.ParseInt(fmt.Sprint(row[1]), 10, 64)

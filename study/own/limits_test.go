@@ -2,6 +2,8 @@ package own_test
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -324,5 +326,72 @@ func TestTimeLimit(t *testing.T) {
 	r, samples, err := ask(t, own.Program{Engines: inFiles(t), Tables: write(t, "t.csv", numbers(10)), Questions: qs, Reps: 1_000_000, TimeLimit: 3 * time.Second})
 	if err != nil || !strings.Contains(strings.Join(r.Warnings, "\n"), "the time limit of 3s ended the run before repetition ") {
 		t.Errorf("%d samples, %q: %v", len(samples), r.Warnings, err)
+	}
+}
+
+// sizeOf is the number of bytes of the files in a folder.
+func sizeOf(t *testing.T, dir string) (bytes int64) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(_ string, e os.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		info, err := e.Info()
+		bytes += info.Size()
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bytes
+}
+
+// TestTemporaryFiles: besides the engines' own files, a run needs at most twice the size of the user's Parquet files,
+// although a query with ties is run on the rows in two other orders. A resumed run removes the files of a killed one.
+func TestTemporaryFiles(t *testing.T) {
+	data, temp, dir := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "run")
+	t.Setenv("TMPDIR", temp)
+	if err := own.MakeTables(t.Context(), all.Registry(), "clicks", data, 100_000); err != nil {
+		t.Fatal(err)
+	}
+	qs, err := own.Questions([]string{write(t, "q.sql", "SELECT max(n) AS m FROM (SELECT row_number() OVER (ORDER BY event_date) AS n, row_id FROM clicks) x WHERE row_id < 9")}, own.Names(all.Registry()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var largest int64
+	registry := all.Registry()
+	for i, d := range registry {
+		if d.Scheme == "duckdb" {
+			registry[i] = wrapped(d, func(o *tables.Tables) {
+				plain := o.Ask
+				o.Ask = func(ctx context.Context, text string, f func(row []any) error) error {
+					err := plain(ctx, text, f)
+					largest = max(largest, sizeOf(t, temp))
+					return err
+				}
+			})
+		}
+	}
+	p := own.Program{Registry: registry, Engines: inFiles(t)[1:], Tables: data, Questions: qs, Reps: 1}
+	work := ""
+	for _, at := range []string{"sqlite: loading", ""} {
+		interrupted(t, p, dir, at)
+		if work != "" || largest == 0 {
+			continue
+		}
+		if largest > 2*sizeOf(t, data) {
+			t.Errorf("%d bytes of temporary files for %d bytes of data", largest, sizeOf(t, data))
+		}
+		sum := sha256.Sum256([]byte(dir))
+		work = filepath.Join(temp, "barograph-own-"+hex.EncodeToString(sum[:8]))
+		if err := os.MkdirAll(work, 0o755); err != nil { // as a kill leaves it
+			t.Fatal(err)
+		}
+	}
+	if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
+		t.Errorf("%v remains, %v", left, err)
+	}
+	if r, err := run.ReadRun(dir); err != nil || r.Own.Questions[0].Undetermined == "" {
+		t.Errorf("%+v, %v", r, err)
 	}
 }

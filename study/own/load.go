@@ -3,7 +3,6 @@ package own
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -28,24 +27,29 @@ func (r *runner) load(ctx context.Context) error {
 func (r *runner) loadOne(ctx context.Context, p *participant, out *run.Archive) (err error) {
 	out.Complete = true
 	for _, t := range r.tables {
-		k := slices.IndexFunc(r.folder.Run.Own.Tables, func(o run.OwnTable) bool { return o.Name == t.Name })
-		all := r.folder.Run.Own.Tables[k].Rows
 		checksum, err := r.checksum(p, t)
-		if load, ok := r.kept(ctx, p, t, checksum); ok && err == nil {
-			r.Progress(fmt.Sprintf("%s: keeps %s, %s, which was loaded before the interruption", p.name, t.Name, run.CountOf(int(all), "row")))
+		var load int64
+		kept := false
+		if r.resumed && err == nil {
+			err = r.reporting(p.name+": checking what it has of "+t.Name, nil, func() error {
+				if load, kept = r.kept(ctx, p, t, checksum); kept || ctx.Err() != nil {
+					return ctx.Err()
+				}
+				return p.unmark(ctx, t)
+			})
+		}
+		if kept && err == nil {
+			r.Progress(fmt.Sprintf("%s: keeps %s, %s, which was loaded before the interruption", p.name, t.Name, run.CountOf(int(t.Rows), "row")))
 			out.Load, out.Commits = out.Load+time.Duration(load), out.Commits+1
 			if err := r.define(ctx, p, t, out, false); err != nil {
 				return err
 			}
 			continue
 		}
-		if r.resumed && err == nil {
-			err = p.unmark(ctx, t)
-		}
-		r.Progress(fmt.Sprintf("%s: loading %s, %s", p.name, t.Name, run.CountOf(int(all), "row")))
+		r.Progress(fmt.Sprintf("%s: loading %s, %s", p.name, t.Name, run.CountOf(int(t.Rows), "row")))
 		began := time.Now()
 		if err == nil {
-			err = r.loadRows(ctx, p, t, all)
+			err = r.loadRows(ctx, p, t)
 		}
 		if err == nil {
 			err = r.define(ctx, p, t, out, true)
@@ -53,7 +57,7 @@ func (r *runner) loadOne(ctx context.Context, p *participant, out *run.Archive) 
 		took := time.Since(began)
 		out.Load += took
 		if out.Commits++; err == nil {
-			err = r.count(ctx, p, t)
+			err = r.reporting(p.name+": counting the rows of "+t.Name, nil, func() error { return r.count(ctx, p, t) })
 		}
 		if err == nil {
 			err = r.mark(ctx, p, t, checksum, int64(took))
@@ -77,20 +81,25 @@ func (r *runner) loadOne(ctx context.Context, p *participant, out *run.Archive) 
 }
 
 // loadRows loads a table, and reports its progress.
-func (r *runner) loadRows(ctx context.Context, p *participant, t *tables.Table, all int64) error {
+func (r *runner) loadRows(ctx context.Context, p *participant, t *tables.Table) error {
 	var n atomic.Int64
 	counted := *t
 	counted.Each = func(ctx context.Context, f func(row []any) error) error {
 		return t.Each(ctx, func(row []any) error { n.Add(1); return f(row) })
 	}
-	return r.reporting(p.name+": loading "+t.Name, &n, all, func() error { return p.own.Load(ctx, &counted) })
+	done := func() (int64, int64) {
+		if p.own.Loaded != nil {
+			return p.own.Loaded(ctx, t), t.Rows
+		}
+		return n.Load(), t.Rows
+	}
+	return r.reporting(p.name+": loading "+t.Name, done, func() error { return p.own.Load(ctx, &counted) })
 }
 
 // count compares the number of rows of a table in an engine with that of its files.
 func (r *runner) count(ctx context.Context, p *participant, t *tables.Table) error {
-	k := slices.IndexFunc(r.folder.Run.Own.Tables, func(o run.OwnTable) bool { return o.Name == t.Name })
 	var want answer.Loose
-	want.Add([]any{r.folder.Run.Own.Tables[k].Rows})
+	want.Add([]any{t.Rows})
 	got, err := rows(ctx, p.own, "SELECT count(*) FROM "+p.ident(t.Name), nil, nil)
 	if err == nil {
 		_, err = answer.CompareLoose(answer.Expect(&want, answer.Shape{Width: 1, Limit: -1}), got, 0)

@@ -3,6 +3,8 @@ package own
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -105,9 +107,8 @@ type runner struct {
 	work         string               // a temporary folder
 	definitions  map[string]string    // files of statements, by TABLE.ENGINE
 	skipped      []error              // by question: the reason why it is skipped; nil = it is not
-	variants     *variants
-	resumed      bool      // an interrupted run, whose loaded tables are kept
-	began, shown time.Time // when the run started, and when it last reported its progress
+	resumed      bool                 // an interrupted run, whose loaded tables are kept
+	began, shown time.Time            // when the run started, and when it last reported its progress
 }
 
 // overdue reports whether the time limit of the run has passed, and warns.
@@ -160,17 +161,13 @@ func Run(ctx context.Context, p Program, into *run.Folder) (err error) {
 	if into.Run.Reps = p.Reps; len(p.Streams) == 0 {
 		into.Run.Own.StreamDuration = 0
 	}
-	if r.work, err = os.MkdirTemp("", "barograph-own-"); err != nil {
+	if r.work, err = workFolder(into.Dir); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, r.close(), os.RemoveAll(r.work)) }()
-	if err := os.Chmod(r.work, 0o755); err != nil { //nolint:gosec // a server under another account may read it
-		return err
-	}
 	if err := r.open(ctx); err != nil {
 		return err
 	}
-	r.variants = &variants{runner: r}
 	for _, step := range []func(ctx context.Context) error{
 		func(ctx context.Context) error { return cmp.Or(r.read(ctx), r.checkSameTables(before)) }, r.answers, r.load, r.prove, r.times, r.cold, r.streams,
 	} {
@@ -188,6 +185,24 @@ func Run(ctx context.Context, p Program, into *run.Folder) (err error) {
 		return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%s skipped: %w", run.CountOf(len(r.unread), "table"), errors.Join(r.unread...))}
 	}
 	return nil
+}
+
+// workFolder creates the temporary folder of a run. Its name depends on the run folder, so that a resumed run removes
+// the files of a killed one.
+func workFolder(runFolder string) (string, error) {
+	path, err := filepath.Abs(runFolder)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256([]byte(path))
+	path = filepath.Join(os.TempDir(), "barograph-own-"+hex.EncodeToString(sum[:8]))
+	if err = os.RemoveAll(path); err == nil {
+		err = os.Mkdir(path, 0o755) //nolint:gosec // a server under another account may read it
+	}
+	if err != nil {
+		return "", err
+	}
+	return path, os.Chmod(path, 0o755) //nolint:gosec // a server under another account may read it
 }
 
 // mostTolerance is the largest allowed --tolerance.
@@ -289,8 +304,8 @@ func (r *runner) overFiles() string {
 	return reference + "::memory:?" + url.Values{"memory_limit": {r.Memory}, "temp_directory": {filepath.Join(r.work, "spilled")}}.Encode()
 }
 
-// uncached turns off DuckDB's cache of file contents. Otherwise each DuckDB over the files (the reference, and one
-// for each of the conditions of variants) would fill its memory with them.
+// uncached turns off DuckDB's cache of file contents. Otherwise each DuckDB over the files (the reference, and that
+// of variants) would fill its memory with them.
 const uncached = "SET GLOBAL enable_external_file_cache = false"
 
 // connect opens an engine. keep = the tables of an earlier run remain.
@@ -323,9 +338,6 @@ func (p *participant) disconnect() (err error) {
 }
 
 func (r *runner) close() (err error) {
-	if r.variants != nil {
-		err = r.variants.close()
-	}
 	for _, p := range r.participants {
 		err = errors.Join(err, p.disconnect())
 	}
@@ -376,7 +388,7 @@ func (r *runner) read(ctx context.Context) (err error) {
 	for _, s := range sources {
 		r.Progress("reading " + s.table.Name)
 		s.declared = declared
-		s.problem = r.reporting("reading "+s.table.Name, nil, 0, func() error { return s.read(ctx, r.ref, r.work) })
+		s.problem = r.reporting("reading "+s.table.Name, s.written, func() error { return s.read(ctx, r.ref, r.work) })
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -471,25 +483,23 @@ func cureOf(err error, otherwise string) string {
 func (r *runner) answers(ctx context.Context) error {
 	r.Progress(fmt.Sprintf("DuckDB over the files: %d queries, with %s of memory", len(r.Questions), r.Memory))
 	r.want, r.names, r.skipped = make([][]*answer.Expected, len(r.Questions)), make([][]string, len(r.Questions)), make([]error, len(r.Questions))
-	began := time.Now()
+	v, began := &variants{runner: r, unique: map[string]string{}, sliceBytes: sliceBytes}, time.Now()
 	for k, q := range r.Questions {
 		r.progress("DuckDB over the files", k, len(r.Questions), began)
 		out := run.OwnQuestion{Name: q.Name, Title: q.Title, File: q.File, Line: q.Line, ParameterSets: q.ParameterSets(), Texts: q.Texts, ComparedWith: map[string]string{}}
 		for set := range q.ParameterSets() {
 			var e *answer.Expected
-			err := r.reporting("DuckDB over the files: "+q.Name, nil, 0, func() error {
+			err := r.reporting("DuckDB over the files: "+q.Name, nil, func() error {
 				return r.limited(ctx, q, reference, func(ctx context.Context) (err error) {
-					e, err = r.variants.expect(ctx, q, set, &out)
+					e, err = v.expect(ctx, k, set, &out)
 					return err
 				})
 			})
-			r.names[k] = r.variants.names
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
 			if err != nil {
-				r.skipped[k] = withPlace(q, reference, err)
-				r.Progress("skipped " + q.Name + ": " + fault.Text(r.skipped[k]))
+				r.skip(k, err)
 				break
 			}
 			if r.want[k] = append(r.want[k], e); set == 0 {
@@ -498,7 +508,13 @@ func (r *runner) answers(ctx context.Context) error {
 		}
 		r.folder.Run.Own.Questions = append(r.folder.Run.Own.Questions, out)
 	}
-	return nil
+	return v.run(ctx)
+}
+
+// skip skips a query on all engines.
+func (r *runner) skip(k int, err error) {
+	r.skipped[k] = withPlace(r.Questions[k], reference, err)
+	r.Progress("skipped " + r.Questions[k].Name + ": " + fault.Text(r.skipped[k]))
 }
 
 // missingTable returns the reason why an engine cannot run a query: a table is missing.
@@ -528,7 +544,7 @@ func (r *runner) prove(ctx context.Context) error {
 				if saved, err = r.result(p, k, set); err != nil {
 					return err
 				}
-				err = r.reporting(p.name+": "+q.Name, nil, 0, func() (err error) {
+				err = r.reporting(p.name+": "+q.Name, nil, func() (err error) {
 					got, err = r.ask(ctx, p, q, set, saved.row)
 					return err
 				})

@@ -4,10 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
-
-	"github.com/barograph/barograph/results/run"
 )
 
 // oneAtATime lets several goroutines report.
@@ -34,28 +31,30 @@ func (r *runner) progress(what string, n, all int, began time.Time) {
 	r.Progress(fmt.Sprintf("%s: %d of %d, about %s left", what, n, all, left.Round(time.Second)))
 }
 
-// reporting runs a step that may take long. Every ten seconds it reports the time until then, or, if the step counts
-// rows, how many of all are done and the remaining time.
-func (r *runner) reporting(what string, rows *atomic.Int64, all int64, step func() error) error {
+// reporting runs a step that may take long. Every ten seconds it reports the time until then, or, if done returns how
+// much of all is done, the percentage and the remaining time at the rate since the first of it. done may be nil.
+func (r *runner) reporting(what string, done func() (n, all int64), step func() error) error {
 	began, ended := time.Now(), make(chan struct{})
 	var reported sync.WaitGroup
 	reported.Go(func() {
+		first := began
 		for tick := time.Tick(r.shownEach()); ; {
 			select {
 			case <-ended:
 				return
 			case <-tick:
 			}
-			took, n := time.Since(began), int64(0)
-			if rows != nil {
-				n = rows.Load()
+			var n, all int64
+			if done != nil {
+				n, all = done()
 			}
 			if n == 0 || n >= all {
-				r.Progress(fmt.Sprintf("%s: %s so far", what, took.Round(time.Second)))
+				first = time.Now()
+				r.Progress(fmt.Sprintf("%s: %s so far", what, time.Since(began).Round(time.Second)))
 				continue
 			}
-			left := time.Duration(float64(took) / float64(n) * float64(all-n))
-			r.Progress(fmt.Sprintf("%s: %d of %s, about %s left", what, n, run.CountOf(int(all), "row"), left.Round(time.Second)))
+			left := time.Duration(float64(time.Since(first)) / float64(n) * float64(all-n))
+			r.Progress(fmt.Sprintf("%s: %d %%, about %s left", what, 100*n/all, left.Round(time.Second)))
 		}
 	})
 	err := step()

@@ -3,12 +3,11 @@ package own
 import (
 	"errors"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 )
 
-// TestReporting: a long step reports the rows that are done with the remaining time, or the time until then.
+// TestReporting: a long step reports how much is done with the remaining time, or the time until then.
 func TestReporting(t *testing.T) {
 	said := make(chan string, 1000)
 	r := &runner{Program: Program{Progress: func(text string) { said <- text }, ProgressEach: 5 * time.Millisecond}}
@@ -23,10 +22,10 @@ func TestReporting(t *testing.T) {
 			return nil
 		}
 	}
-	var n atomic.Int64
-	n.Store(99)
-	for want, rows := range map[string]*atomic.Int64{"loading t: 99 of 100 rows, about 0s left": &n, "loading t: 0s so far": nil} {
-		if err := r.reporting("loading t", rows, 100, wait(want)); !errors.Is(err, failed) {
+	for want, done := range map[string]func() (int64, int64){
+		"loading t: 99 %, about 0s left": func() (int64, int64) { return 99, 100 }, "loading t: 0s so far": nil,
+	} {
+		if err := r.reporting("loading t", done, wait(want)); !errors.Is(err, failed) {
 			t.Errorf("%q is not reported: %v", want, err)
 		}
 	}

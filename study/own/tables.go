@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/internal/fault"
@@ -28,6 +29,20 @@ type source struct {
 	guesses  []*guess            // by column of CSV files
 	keys     []map[string]string // by file: values in the names of folders, key=value
 	problem  error               // the reason why the table is skipped; nil = it is not
+	parquet  atomic.Pointer[string]
+}
+
+// parquet are the options of the files that DuckDB writes. Compressed like this, they are not larger than the user's.
+const parquet = " (FORMAT parquet, COMPRESSION zstd)"
+
+// written returns the bytes of the Parquet file that read writes, and those of the user's files.
+func (s *source) written() (n, all int64) {
+	if file := s.parquet.Load(); file != nil {
+		if info, err := os.Stat(*file); err == nil {
+			n = info.Size()
+		}
+	}
+	return n, s.out.Bytes
 }
 
 // goodName matches table names that need no quotes in any engine.
@@ -234,13 +249,15 @@ func (s *source) read(ctx context.Context, ref *tables.Tables, work string) (err
 		s.out.Columns = append(s.out.Columns, c.Name+" ("+kindName(&c)+")")
 	}
 	s.out.Notes = t.Notes
-	t.Parquet = filepath.Join(work, t.Name+".parquet")
-	if err := exec(ctx, ref, "COPY (SELECT * FROM "+flavour.Ident(t.Name)+") TO "+flavour.Quote(t.Parquet)+" (FORMAT parquet)"); err != nil {
+	file := filepath.Join(work, t.Name+".parquet")
+	s.parquet.Store(&file)
+	if err := exec(ctx, ref, "COPY (SELECT * FROM "+flavour.Ident(t.Name)+") TO "+flavour.Quote(file)+parquet); err != nil {
 		return &fault.Error{File: t.Files[0], Problem: "table " + t.Name + " cannot be converted to its types", Err: err, Cure: "declare the types: --types FILE"}
 	}
+	t.Parquet = file
 	if err := ref.Ask(ctx, "SELECT count(*) FROM read_parquet("+flavour.Quote(t.Parquet)+")", func(row []any) error {
 		n, ok := row[0].(int64)
-		if s.out.Rows = n; !ok {
+		if s.out.Rows, t.Rows = n, n; !ok {
 			return errors.New("DuckDB returned no count of rows")
 		}
 		return nil
