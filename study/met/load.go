@@ -308,8 +308,15 @@ func (s *runner) loadArchive(ctx context.Context, t Target, o *openArchives, i i
 		r.ObjectKind = t.Design.Objects() + " of the cases"
 		r.Objects, err = s.loadDry(ctx, a, t.Subset)
 	default:
+		loads := 0 // of complete copies
 		for k := 0; k < s.options.Copies && err == nil; k++ {
-			err = s.loadCopy(ctx, t, a, k, r, step)
+			var loaded bool
+			if loaded, err = s.loadCopy(ctx, t, a, k, r, step); loaded {
+				loads++
+			}
+		}
+		if loads != s.options.Copies-s.options.EarlierCopies {
+			r.Load, r.Commits = 0, 0 // reports divide the time by the number of copies that this study adds
 		}
 	}
 	if err != nil {
@@ -327,12 +334,12 @@ func (s *runner) loadArchive(ctx context.Context, t Target, o *openArchives, i i
 	return nil
 }
 
-// loadCopy loads the k-th copy.
-func (s *runner) loadCopy(ctx context.Context, t Target, a archive.Archive, k int, r *run.Archive, step Progress) error {
+// loadCopy loads the k-th copy. It reports whether it loaded the complete copy, and only then adds the time to r.
+func (s *runner) loadCopy(ctx context.Context, t Target, a archive.Archive, k int, r *run.Archive, step Progress) (loaded bool, err error) {
 	name, before := CopyName(t.Subset, k), int64(k)*s.folder.Run.Data.Bytes
 	existing, err := a.Catalog(ctx, name)
 	if err != nil {
-		return err
+		return false, err
 	}
 	began := time.Now()
 	sum, err := load.Run(ctx, a, name, s.options.Files, load.Options{KeepLast: s.options.KeepLast, ParseCache: s.parseCache, Origin: s.origin, Progress: func(p load.Progress) {
@@ -344,19 +351,19 @@ func (s *runner) loadCopy(ctx context.Context, t Target, a archive.Archive, k in
 	}})
 	if errors.Is(err, load.ErrNotConserved) {
 		s.incomplete(r, err.Error())
-		return s.inspect(ctx, a, k, name, r)
+		return false, s.inspect(ctx, a, k, name, r)
 	}
 	if err != nil {
-		return err
+		return false, err
 	}
 	fresh := len(sum.Files) > 0
-	if fresh && len(existing.Groups) == 0 { // completing an interrupted load takes less time than a load
+	if loaded = fresh && len(existing.Groups) == 0; loaded { // completing an interrupted load takes less time than a load
 		r.Load, r.Commits = r.Load+sum.Elapsed, r.Commits+sum.Commits
 	}
 	if !fresh && k > 0 { // an earlier study loaded and inspected the copy
-		return nil
+		return loaded, nil
 	}
-	return s.inspect(ctx, a, k, name, r)
+	return loaded, s.inspect(ctx, a, k, name, r)
 }
 
 // projectLoads reports once, early in the first load, the projected time of all loads.
