@@ -240,18 +240,19 @@ func TestEquivalencePlot(t *testing.T) {
 func TestMetviewerFormat(t *testing.T) {
 	url := metArchive(t, metLine{"A", 12, 1, "TMP", "P850", 4, 25}, metLine{"A", 24, 1, "TMP", "P850", 2, 36})
 	got := must(t, "ask", metPlot(t, tmpTwo, modelA, sumsOf, twoLines), "--engine", url, "--format", "metviewer")
-	want := strings.ReplaceAll(`fcst_var model fcst_lead stat_name stat_value stat_bcl stat_bcu nstats
-TMP A 120000 ME 4.0000000 NA NA 1
-TMP A 240000 ME 2.0000000 NA NA 1
-TMP A 120000 RMSE 5.0000000 NA NA 1
-TMP A 240000 RMSE 6.0000000 NA NA 1
-TMP RATIO(A_TMP_RMSE/A_TMP_ME) 120000 RMSE,ME 1.2500000 NA NA 0
-TMP RATIO(A_TMP_RMSE/A_TMP_ME) 240000 RMSE,ME 3.0000000 NA NA 0
+	want := strings.ReplaceAll(`model fcst_lead stat_name fcst_var stat_value stat_btcl stat_btcu nstats
+A 120000 ME TMP 4.0000000 NA NA 1
+A 240000 ME TMP 2.0000000 NA NA 1
+A 120000 RMSE TMP 5.0000000 NA NA 1
+A 240000 RMSE TMP 6.0000000 NA NA 1
+RATIO(A_TMP_RMSE/A_TMP_ME) 120000 RMSE,ME TMP 1.2500000 NA NA 0
+RATIO(A_TMP_RMSE/A_TMP_ME) 240000 RMSE,ME TMP 3.0000000 NA NA 0
 `, " ", "\t")
 	if want = strings.ReplaceAll(want, "_TMP_", " TMP "); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	status, out, stderr := barograph(t, "ask", metPlot(t, tmpTwo, modelA, sumsOf, ""), "--engine", url, "--format", "metviewer", "--picture", "taylor")
+	tested := metPlot(t, tmpTwo, modelA, sumsOf, strings.Replace(twoLines, `"RATIO"`, `"ETB"`, 1))
+	status, out, stderr := barograph(t, "ask", tested, "--engine", url, "--format", "metviewer")
 	if status != 2 || out != "" || !strings.Contains(stderr, "--format metviewer has no columns for the data of") {
 		t.Errorf("status %d\n%s%s", status, out, stderr)
 	}

@@ -217,6 +217,7 @@ func (e *env) runStudies(ctx context.Context, s *study, files []string) error {
 			return err
 		}
 		all.Add(outcome)
+		o.EarlierCopies = o.Copies
 	}
 	if len(s.copies) == 0 {
 		if all, err = e.runStudy(ctx, s, s.out, o); err != nil {

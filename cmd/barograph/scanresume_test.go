@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -157,5 +158,101 @@ func TestMetResumes(t *testing.T) {
 	r, samples, err := run.Read(out)
 	if err != nil || r.Finished.IsZero() || r.Reps != 3 || r.Archives[1].Load != before.Archives[1].Load || len(samples)%3 != 0 {
 		t.Errorf("%d samples, %+v, %v", len(samples), r, err)
+	}
+}
+
+// TestMetSubsetsResume interrupts met --subsets after the first number of copies was finished and the second was
+// loaded. The same command keeps the load and every timing of both, and ends in the folder of an uninterrupted run.
+func TestMetSubsetsResume(t *testing.T) {
+	dir, data := t.TempDir(), dayOfData(t)
+	command := func(out string) []string {
+		return []string{"met", data, "--engine", "sqlite", "--engine", "pebble", "--case", "test_3", "--subsets", "1,2,3", "--reps", "2", "--out", filepath.Join(dir, out)}
+	}
+	interrupt := func(text string, times int) string {
+		t.Helper()
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		stderr := &stopAt{text: text, times: times, stop: stop}
+		status := execute(ctx, &env{stdin: strings.NewReader(""), stdout: io.Discard, stderr: stderr, engines: all.Registry(), args: command("resumed")})
+		if status != fault.Interrupted || !strings.Contains(stderr.String(), "to resume: the same command with --out "+filepath.Join(dir, "resumed")) {
+			t.Fatalf("status %d\n%s", status, stderr)
+		}
+		return stderr.String()
+	}
+	type measurement struct {
+		cell, phase string
+		rep         int
+	}
+	read := func(out, size string) (*run.Run, map[measurement]run.Sample) {
+		t.Helper()
+		r, samples, err := run.Read(filepath.Join(dir, out, size))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := map[measurement]run.Sample{}
+		for _, s := range samples {
+			found[measurement{s.Cell.String(), string(s.Phase), s.Rep}] = s
+		}
+		if len(found) != len(samples) {
+			t.Errorf("%s %s: %d samples of %d measurements", out, size, len(samples), len(found))
+		}
+		return r, found
+	}
+	interrupt("results equal the reference", 2) // of two copies: nothing is timed yet
+	first, timed := read("resumed", "x1")
+	second, _ := read("resumed", "x2")
+	if first.Finished.IsZero() || len(timed) == 0 || !second.Finished.IsZero() || second.Archives[1].Load == 0 {
+		t.Fatalf("%d samples, %+v", len(timed), second)
+	}
+	if said := interrupt("results equal the reference", 1); !strings.Contains(said, "resuming "+filepath.Join(dir, "resumed", "x1")) { // of one copy, once more
+		t.Error(said)
+	}
+	must(t, command("resumed")...)
+	must(t, command("uninterrupted")...)
+	for size, before := range map[string]*run.Run{"x1": first, "x2": second, "x3": nil} {
+		r, samples := read("resumed", size)
+		want, wanted := read("uninterrupted", size)
+		if r.Finished.IsZero() || r.Data.Digest != want.Data.Digest || r.Data.Copies != want.Data.Copies || r.Data.Records != want.Data.Records || len(r.Archives) != len(want.Archives) {
+			t.Errorf("%s: %+v\nwant %+v", size, r, want)
+			continue
+		}
+		for m, s := range wanted {
+			if now, found := samples[m]; !found || now.Proof != s.Proof {
+				t.Errorf("%s: %+v is missing", size, m)
+			}
+		}
+		if len(samples) != len(wanted) {
+			t.Errorf("%s: %d samples, want %d", size, len(samples), len(wanted))
+		}
+		for i, a := range r.Archives {
+			w := want.Archives[i]
+			if a.Digest != w.Digest || a.Objects != w.Objects || !a.Complete || a.Load == 0 != (w.Load == 0) || a.Commits != w.Commits {
+				t.Errorf("%s: %+v\nwant %+v", size, a, w)
+			}
+			if before != nil && a.Place != string(engine.Memory) && (a.Load != before.Archives[i].Load || a.Bytes != before.Archives[i].Bytes) {
+				t.Errorf("%s: %s %s was loaded again: %+v, before %+v", size, a.Engine, a.Design, a, before.Archives[i])
+			}
+		}
+	}
+	_, samples := read("resumed", "x1")
+	for m, s := range timed {
+		if now := samples[m]; s.Measured() != nil && (now.Measured() == nil || now.Measured().Start != s.Measured().Start || now.Measured().Total != s.Measured().Total) {
+			t.Errorf("%+v was measured again", m)
+		}
+	}
+	numbers := regexp.MustCompile(`-?[0-9][0-9.,]*`)
+	rows := func(out string) []string { // of the table of exponents, without numbers: their order is that of the times
+		text := must(t, "report", filepath.Join(dir, out))
+		_, text, _ = strings.Cut(text, "\nExponents\n")
+		text, _, _ = strings.Cut(text, "Exponent: time")
+		lines := strings.Split(numbers.ReplaceAllString(text, "#"), "\n")
+		for i, line := range lines {
+			lines[i] = strings.Join(strings.Fields(line), " ")
+		}
+		slices.Sort(lines)
+		return lines
+	}
+	if got, want := rows("resumed"), rows("uninterrupted"); len(want) < 10 || !slices.Equal(got, want) {
+		t.Errorf("the report of the resumed study:\n%s\nof the uninterrupted one:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }

@@ -46,17 +46,23 @@ func FromPlots(spec *metviewer.PlotSpec) (qs []*Question, notes []string) {
 		all, complete := combinations(p.Fix)
 		parsedTimes, refused := map[*string]Times{}, refusals{}
 		var ofPlot []*Question
+		hasVariable := false
 		if !complete {
 			omitted = append(omitted, fmt.Sprintf("line %d: plot_fix: specifies more than %d plots; the others are omitted", p.Line, maxPlots))
 		}
 		for _, fixed := range all {
 			deps := dependentVariables(p, fixed)
+			hasVariable = hasVariable || len(deps) > 0
 			for _, d := range deps {
 				newQuestions, newNotes, newOmitted := questionsOf(p, fixed, d, parsedTimes, refused)
 				ofPlot, notes, omitted = append(ofPlot, newQuestions...), append(notes, newNotes...), append(omitted, newOmitted...)
 			}
 		}
-		if len(p.Deps) == 0 && len(dependentVariables(p, nil)) == 0 {
+		switch {
+		case hasVariable:
+		case p.Template == "performance" || p.Template == "ens_ss":
+			omitted = append(omitted, fmt.Sprintf("line %d: plot_fix: a plot of %s needs fcst_var here, as in METviewer", p.Line, p.Template))
+		default:
 			omitted = append(omitted, fmt.Sprintf("line %d: dep: the plot has no dependent variable", p.Line))
 		}
 		notes = append(notes, omitted...)
@@ -173,7 +179,11 @@ func dependentVariables(p *metviewer.Plot, fixed []metviewer.Field) []metviewer.
 		return p.Deps
 	}
 	i := slices.IndexFunc(fixed, func(f metviewer.Field) bool { return f.Name == "fcst_var" })
-	if i < 0 {
+	switch {
+	case i >= 0:
+	case p.Template == "performance" || p.Template == "ens_ss":
+		return nil
+	default:
 		return []metviewer.Dep{{Axis: 1, Stats: stats, Line: p.Line}}
 	}
 	var deps []metviewer.Dep

@@ -142,17 +142,24 @@ func TestTemplates(t *testing.T) {
 		`<template>phist.R_tmpl</template>`:                                                                                                                "PHIST []  median",
 		`<template>relp.R_tmpl</template>`:                                                                                                                 "RELP []  median",
 		`<template>ens_ss.R_tmpl</template><agg_stat><agg_ssvar>true</agg_ssvar></agg_stat>`:                                                               "SSVAR [SSVAR_MSE SSVAR_Spread]  overall",
+		`<template>ens_ss.R_tmpl</template>`:                                                                                                               "SSVAR [SSVAR_MSE SSVAR_Spread]  overall",
 		`<template>taylor_plot.R_tmpl</template><agg_stat><agg_sl1l2>true</agg_sl1l2></agg_stat><dep><dep1><fcst_var name="APCP"/></dep1></dep>`:           "SL1L2 [FBAR FSTDEV OBAR OSTDEV PR_CORR RMSE]  overall",
 		series + `<dep><dep1><fcst_var name="APCP"><stat>RMSE</stat></fcst_var></dep1></dep><calc_stat><calc_sl1l2>true</calc_sl1l2></calc_stat>` + byLead: "SL1L2 [RMSE] fcst_lead median",
 	} {
 		qs, notes := specOf(t, `<plot>`+body+fix+`</plot>`)
-		if len(qs) != 1 {
+		if len(qs) != 1 || len(qs[0].Omitted) > 0 {
 			t.Errorf("%s: %d questions, %v", body, len(qs), notes)
 			continue
 		}
 		q := qs[0]
 		if got := fmt.Sprintf("%s %v %s %s", q.Type.Name, q.Drawing.Stats, q.Drawing.Axis, q.Drawing.Method); got != want || q.Header[record.FcstVar][0] != "APCP" {
 			t.Errorf("%s: %s, want %s", body, got, want)
+		}
+	}
+	for _, template := range []string{"performance", "ens_ss"} { // METviewer refuses these plots; all variables together are no substitute
+		qs, notes := specOf(t, `<plot><template>`+template+`.R_tmpl</template>`+byLead+`<dep><dep1><fcst_var name="APCP"><stat>FAR</stat></fcst_var></dep1></dep></plot>`)
+		if len(qs) > 0 || !strings.Contains(strings.Join(notes, "\n"), "a plot of "+template+" needs fcst_var here") {
+			t.Errorf("%s without fcst_var: %d questions, %v", template, len(qs), notes)
 		}
 	}
 }

@@ -91,6 +91,8 @@ func lineTypeOf(p *metviewer.Plot, name string) (t *record.LineType, fromColumns
 		sums = []string{p.Roc}
 	case p.Template == "taylor_plot":
 		sums = []string{"SL1L2"}
+	case p.Template == "ens_ss":
+		sums = []string{"SSVAR"}
 	case p.Template == "scorecard": // METviewer always computes its statistics from sums
 		sums = []string{"SAL1L2", "SL1L2", "VL1L2", "VAL1L2", "CTC", "GRAD", "NBRCNT", "NBRCTC", "ECNT", "PCT", "RPS"}
 	}

@@ -3,30 +3,38 @@ package curve
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/record"
+	"github.com/barograph/barograph/results/run"
 	"github.com/barograph/barograph/stat"
 )
 
 // Metviewer returns the data of the curves as METviewer writes them: the names of the columns, then the rows. For
 // aggregated sums, these are the columns of METcalcpy's output: one row for each curve and position. For statistics of
 // records, these are the columns that METviewer's SQL selects: one row for each record of each curve, and none of a derived
-// curve, because METviewer derives it from these rows when it draws.
+// curve, because METviewer derives it from these rows when it draws. ROC diagrams of probabilities, rank histograms and
+// economic values of the files have a row for each repeating value of each record.
 func (d *LazyCurves) Metviewer() (rows [][]string, err error) {
-	records := d.method.SummaryMethod != stat.Overall || d.Picture == "box"
-	if records && d.Baseline != "" || d.stat.OfObjects() || d.c.q.Drawing.ShowsLineType() || slices.Contains([]string{"scorecard", "revision", Equivalence}, d.Picture) {
-		return nil, fault.Misuse("--format metviewer", "has no columns for the data of "+d.Case, "use --format csv")
-	}
 	q := *d.c.q // its version determines how METviewer writes leads
 	q.Header[record.Version] = d.c.fieldValues(record.Version, d.c.rows())
 	m := metviewerRows{d, &q, d.c.curveFields()}
-	if records {
+	records := d.method.SummaryMethod != stat.Overall || d.Picture == "box" || d.Picture == "revision"
+	switch picture := d.c.q.Drawing; {
+	case q.Type.Group != nil && slices.Contains([]string{"roc", "rank_histogram", "eclv"}, d.Picture) && (d.Picture != "eclv" || q.Type.Name == "ECLV"):
+		return m.repeated(), nil
+	case !records && d.method.bootstrap == nil && slices.Contains([]string{"performance", "taylor"}, d.Picture):
+		return m.statistics()
+	case records && d.Baseline != "" || d.stat.OfObjects() || picture.ShowsLineType() || d.Picture == "scorecard" || d.Picture == Equivalence:
+		return nil, fault.Misuse("--format metviewer", "has no columns for the data of "+d.Case, "use --format csv")
+	case records:
 		return m.selected()
 	}
 	return m.aggregated(), nil
@@ -40,54 +48,128 @@ type metviewerRows struct {
 }
 
 func (m *metviewerRows) aggregated() [][]string {
-	keys := question.Unique(slices.Concat([]string{"fcst_var"}, m.fields, []string{string(m.Axis)}))
-	rows := [][]string{append(slices.Clone(keys), "stat_name", "stat_value", "stat_bcl", "stat_bcu", "nstats")}
+	keys := question.Unique(append(slices.Clone(m.fields), string(m.Axis)))
+	rows := [][]string{append(slices.Clone(keys), "stat_name", "fcst_var", "stat_value", "stat_btcl", "stat_btcu", "nstats")}
 	for i, s := range m.Series {
 		for k, p := range m.places[i] {
 			row, name, n := m.cells(keys, m.labels[i], p.rows[0]), m.Stat, s.Records[k]
-			if op := m.operations[i]; op != "" { // METcalcpy writes its name in the last field, and counts no records
-				other := cmp.Or(p.other, &m.stat).Name
-				row[slices.Index(keys, m.fields[len(m.fields)-1])] = op.Name(m.component(m.labels[i], p.rows[0], name), m.component(m.subtracted[i], p.baselineRows[0], other))
+			if op := m.operations[i]; op != "" { // METcalcpy names it in the field in which its curves differ, and counts no records
+				field, other := len(m.fields)-1, cmp.Or(p.other, &m.stat).Name
+				for g := range slices.Backward(m.fields) {
+					if m.labels[i][g] != m.subtracted[i][g] {
+						field = g
+					}
+				}
+				row[slices.Index(keys, m.fields[field])] = op.Name(m.component(m.labels[i], p.rows[0], name), m.component(m.subtracted[i], p.baselineRows[0], other))
 				if n = 0; other != name {
 					name += "," + other
 				}
 			}
-			rows = append(rows, append(row, name, orNA(s.Y[k], 7), orNA(s.Low[k], 7), orNA(s.High[k], 7), strconv.Itoa(n)))
+			variable := m.cells([]string{"fcst_var"}, nil, p.rows[0])[0]
+			rows = append(rows, append(row, name, variable, orNA(s.Y[k], 7), orNA(s.Low[k], 7), orNA(s.High[k], 7), strconv.Itoa(n)))
 		}
 	}
 	return rows
 }
 
-func (m *metviewerRows) selected() ([][]string, error) {
-	keys := slices.Concat(m.fields, []string{"fcst_init_beg", "fcst_valid_beg", "fcst_lead"})
-	for f := range record.NumFields {
-		if len(m.c.q.Header[f]) > 0 && f != record.FcstVar || f.String() == string(m.Axis) {
-			keys = append(keys, f.String())
-		}
+// statistics returns the statistics behind a performance or Taylor diagram, as METcalcpy aggregates them.
+func (m *metviewerRows) statistics() ([][]string, error) {
+	keys := slices.DeleteFunc(question.Unique(append(slices.Clone(m.fields), string(m.c.axis))), func(k string) bool { return k == "" })
+	rows := [][]string{append(slices.Clone(keys), "stat_name", "fcst_var", "stat_value", "stat_btcl", "stat_btcu", "nstats")}
+	names := []string{"FBAR", "FSTDEV", "OBAR", "OSTDEV", "PR_CORR", "RMSE"}
+	if m.Picture == "performance" {
+		names = []string{strings.TrimSuffix(m.stat.Name, "PODY") + "FAR", m.stat.Name}
 	}
-	keys = question.Unique(append(keys, "fcst_var"))
-	decimals, names, columns := 7, []string(nil), []string(nil) // columns of the line type, and METviewer's names of them
-	if drawing := m.c.q.Drawing; drawing != nil && drawing.FromColumns || question.IsDefaultStatFromColumn(m.c.q.Type) {
-		low, high, _ := m.stat.Limits('n')
-		bootLow, bootHigh, _ := m.stat.Limits('b')
-		decimals, names, columns = -1, []string{"stat_ncl", "stat_ncu", "stat_bcl", "stat_bcu"}, []string{low, high, bootLow, bootHigh}
-	} else {
-		for _, c := range m.c.q.Type.Columns {
-			if c.Kind != record.Text && m.c.cols[c.Slot] != nil {
-				names, columns = append(names, c.Name), append(columns, c.Name)
+	for _, curve := range m.c.names {
+		one := &pictureBuilder{LazyCurves: m.LazyCurves, Series: run.Series{Name: curve}}
+		for _, x := range slices.Sorted(maps.Keys(m.c.points[curve])) {
+			at := m.c.points[curve][x]
+			for _, name := range names {
+				y, err := one.statistic(name, at)
+				if err != nil {
+					return nil, err
+				}
+				row := append(m.cells(keys, m.c.labels[curve], at[0]), name, m.cells([]string{"fcst_var"}, nil, at[0])[0])
+				rows = append(rows, append(row, orNA(y, 7), record.NA, record.NA, strconv.Itoa(len(at))))
 			}
 		}
 	}
-	rows := [][]string{slices.Concat(keys, []string{"stat_name", "stat_value"}, names)}
+	return rows, nil
+}
+
+// repeated returns a row for each repeating value of each record.
+func (m *metviewerRows) repeated() [][]string {
+	t, times := m.q.Type, []string{"fcst_valid_beg", "fcst_lead"}
+	lists, most := make([]*answer.Vector, len(t.Group.Fields)), len(t.Group.Fields)-1
+	for i, field := range t.Group.Fields {
+		lists[i] = &m.c.a.Vectors[columnOf(m.c.a, field)]
+	}
+	keys := question.Unique(append(slices.Clone(m.fields), m.fixed()...))
+	head := slices.Concat(keys, []string{"i_value"}, t.Group.Fields, times)
+	size, sized := t.Column("bin_size")
+	if sized {
+		head = append(head, "bin_size")
+	}
+	rows := [][]string{head}
+	for _, r := range m.c.rows() {
+		for i := range lists[most].List(r) { // METviewer's tables lack a last threshold that has no bin
+			row := append(m.cells(keys, nil, r), strconv.Itoa(i+1))
+			for _, list := range lists {
+				row = append(row, orNA(list.List(r)[i], -1))
+			}
+			if row = append(row, m.cells(times, nil, r)...); sized {
+				row = append(row, orNA(m.c.cols[size.Slot][r], -1))
+			}
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// fixed lists the header fields that the question fixes, except the variable.
+func (m *metviewerRows) fixed() (fields []string) {
+	for f := range record.NumFields {
+		if len(m.c.q.Header[f]) > 0 && f != record.FcstVar {
+			fields = append(fields, f.String())
+		}
+	}
+	return fields
+}
+
+func (m *metviewerRows) selected() ([][]string, error) {
+	keys := slices.Concat(m.fields, []string{"fcst_init_beg", "fcst_valid_beg", "fcst_lead"}, m.fixed())
+	if _, ok := record.FieldByName(string(m.c.axis)); ok {
+		keys = append(keys, string(m.c.axis))
+	}
+	keys = question.Unique(append(keys, "fcst_var"))
+	decimals, columns := 7, make([]string, 4) // the file's own limits; METcalcpy has none of a statistic that it computes
+	if drawing := m.c.q.Drawing; drawing != nil && drawing.FromColumns || question.IsDefaultStatFromColumn(m.c.q.Type) {
+		decimals = -1
+		columns[0], columns[1], _ = m.stat.Limits('n')
+		columns[2], columns[3], _ = m.stat.Limits('b')
+	}
+	rows, seen := [][]string{append(slices.Clone(keys), "stat_name", "stat_value", "stat_ncl", "stat_ncu", "stat_bcl", "stat_bcu")}, map[int]bool{}
 	for i, places := range m.places {
+		if m.operations[i] != "" {
+			break // the curves after it are derived, too
+		}
+		if m.Picture == "revision" { // its points are the changes between records
+			for _, x := range slices.Sorted(maps.Keys(m.c.points[m.Series[i].Name])) {
+				places = append(places, point{rows: m.c.points[m.Series[i].Name][x]})
+			}
+		}
 		for _, p := range places {
 			values, err := m.perCase("", p)
-			if err != nil || m.operations[i] != "" {
-				return rows, err // the curves after it are derived, too
+			if err != nil {
+				return nil, err
 			}
 			cols := m.c.copyRows(p.rows)
 			for k, r := range p.rows {
-				row := append(m.cells(keys, m.labels[i], r), m.Stat, orNA(values[k], decimals))
+				if seen[r] { // of an earlier group
+					continue
+				}
+				seen[r] = true
+				row := append(m.cells(keys, nil, r), m.Stat, orNA(values[k], decimals))
 				for _, name := range columns {
 					y := math.NaN()
 					if c, ok := m.c.q.Type.Column(name); ok {

@@ -1,6 +1,7 @@
 package curve_test
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -35,38 +36,80 @@ func tabbed(lines ...string) string {
 	return strings.ReplaceAll(strings.Join(lines, "\n")+"\n", "|", "\t")
 }
 
-// TestMetviewerColumns compares the data of pictures with METviewer's files: of aggregated sums those of METcalcpy, as
-// METplotpy's test/line/line_groups.data has them; of finished and of computed statistics those of METviewer's SQL, as
-// METplotpy's test/line/line.data and METcalcpy's test/data/agg_stat_and_boot_data.data have them. The values were
+// TestMetviewerColumns compares the data of pictures with METviewer's files: of aggregated sums those of METcalcpy 2.1, as
+// METplotpy's test/taylor_diagram/plot_dlwr_sample.data has them; of finished and of computed statistics those of METviewer's SQL
+// and of METcalcpy's sum_stat, as METplotpy's test/line/line.data has them. The values were
 // computed by hand.
 func TestMetviewerColumns(t *testing.T) {
 	q := drawn("overall")
 	q.Drawing.Derived = []question.Derived{{Operation: stat.Diff, A: []int{0}, B: []int{1}}, {Operation: stat.Ratio, A: []int{2}, B: []int{1}, StatA: "RMSE", StatB: "MSE"}}
 	q.Drawing.Curves[0].Values = [][]string{{"B"}, {"A"}, {"A", "B"}}
+	two := drawn("overall")
+	two.Drawing.Axis, two.Drawing.Curves = "valid_hour", []question.Group{{Field: "model", Values: [][]string{{"B"}, {"A"}}}, {Field: "fcst_lead", Values: [][]string{{"6"}}}}
+	two.Drawing.Derived = []question.Derived{{Operation: stat.Diff, A: []int{0, 0}, B: []int{1, 0}}}
 	for _, c := range []struct {
 		name string
 		q    *question.Question
 		want string
 	}{
 		{"sums", q, tabbed(
-			"fcst_var|model|fcst_lead|stat_name|stat_value|stat_bcl|stat_bcu|nstats",
-			"TMP|B|60000|RMSE|3.1622777|NA|NA|2",
-			"TMP|A|60000|RMSE|5.6035703|NA|NA|3",
-			"TMP|A:B|60000|RMSE|5.0284903|NA|NA|5",
-			"TMP|DIFF(B TMP RMSE-A TMP RMSE)|60000|RMSE|-1.1966213|NA|NA|0",
-			"TMP|RATIO(Group_y1_1 TMP RMSE/A TMP MSE)|60000|RMSE,MSE|0.1784577|NA|NA|0")},
+			"model|fcst_lead|stat_name|fcst_var|stat_value|stat_btcl|stat_btcu|nstats",
+			"B|60000|RMSE|TMP|3.1622777|NA|NA|2",
+			"A|60000|RMSE|TMP|5.6035703|NA|NA|3",
+			"A:B|60000|RMSE|TMP|5.0284903|NA|NA|5",
+			"DIFF(B TMP RMSE-A TMP RMSE)|60000|RMSE|TMP|-1.1966213|NA|NA|0",
+			"RATIO(Group_y1_1 TMP RMSE/A TMP MSE)|60000|RMSE,MSE|TMP|0.1784577|NA|NA|0")},
+		{"two fields", two, tabbed( // METcalcpy writes the name into the field in which the curves differ
+			"model|fcst_lead|valid_hour|stat_name|fcst_var|stat_value|stat_btcl|stat_btcu|nstats",
+			"B|60000|6|RMSE|TMP|2.0000000|NA|NA|1",
+			"B|60000|12|RMSE|TMP|4.0000000|NA|NA|1",
+			"A|60000|6|RMSE|TMP|1.0000000|NA|NA|1",
+			"A|60000|12|RMSE|TMP|5.0000000|NA|NA|1",
+			"A|60000|18|RMSE|TMP|9.0000000|NA|NA|1",
+			"DIFF(B 60000 TMP RMSE-A 60000 TMP RMSE)|60000|6|RMSE|TMP|1.0000000|NA|NA|0",
+			"DIFF(B 60000 TMP RMSE-A 60000 TMP RMSE)|60000|12|RMSE|TMP|-1.0000000|NA|NA|0")},
 		{"each record", drawn("median"), tabbed(
-			"model|fcst_init_beg|fcst_valid_beg|fcst_lead|fcst_var|stat_name|stat_value|total|fbar|obar|fobar|ffbar|oobar|mae",
-			"B|1970-01-01 00:00:00|1970-01-01 06:00:00|60000|TMP|RMSE|2.0000000|1|0|0|0|4|0|0",
-			"B|1970-01-01 06:00:00|1970-01-01 12:00:00|60000|TMP|RMSE|4.0000000|1|0|0|0|16|0|0")},
+			"model|fcst_init_beg|fcst_valid_beg|fcst_lead|fcst_var|stat_name|stat_value|stat_ncl|stat_ncu|stat_bcl|stat_bcu",
+			"B|1970-01-01 00:00:00|1970-01-01 06:00:00|60000|TMP|RMSE|2.0000000|NA|NA|NA|NA",
+			"B|1970-01-01 06:00:00|1970-01-01 12:00:00|60000|TMP|RMSE|4.0000000|NA|NA|NA|NA")},
 	} {
 		got, err := metviewerText(t, c.q, theRows, "RMSE")
-		if err != nil || c.name == "sums" && got != c.want || !strings.HasPrefix(got, c.want) {
+		if err != nil || c.name != "each record" && got != c.want || !strings.HasPrefix(got, c.want) {
 			t.Errorf("%s: %v\n%s\nwant\n%s", c.name, err, got, c.want)
 		}
 	}
-	if _, err := metviewerText(t, &question.Question{Name: "q", Drawing: &question.Drawing{Picture: "taylor", Method: "overall"}}, theRows, "taylor"); err == nil || !strings.Contains(err.Error(), "--format csv") {
-		t.Errorf("a Taylor diagram: %v", err)
+}
+
+// TestMetviewerPictures: pictures of a line type have the rows of METviewer's own data files: METcalcpy's statistics of all
+// records of a curve, each repeating value of each record, or each record.
+func TestMetviewerPictures(t *testing.T) {
+	pct := []line{{[]float64{5, 3}, []float64{0, 1, 2, 0.5, 0, 2, 1}}, {[]float64{5, 3}, []float64{0, 1, 2, 0.5, 2, 0, 1}}}
+	sums := line{[]float64{10, 0, 0, 2, 4, 1, 1}, nil}
+	for _, c := range []struct {
+		picture, axis, method, lineType string
+		lines                           []line
+		want                            string // without times
+	}{
+		{"taylor", "", "overall", "SL1L2", []line{sums, sums}, "model|stat_name|fcst_var|stat_value|stat_btcl|stat_btcu|nstats gfs|FBAR|NA|0.0000000|NA|NA|2 gfs|FSTDEV|NA|2.0519567|NA|NA|2 gfs|OBAR|NA|0.0000000|NA|NA|2 gfs|OSTDEV|NA|1.0259784|NA|NA|2 gfs|PR_CORR|NA|1.0000000|NA|NA|2 gfs|RMSE|NA|1.0000000|NA|NA|2"},
+		{"performance", "fcst_lead", "overall", "CTC", []line{{[]float64{100, 20, 10, 20, 50, 0.5}, nil}}, "model|fcst_lead|stat_name|fcst_var|stat_value|stat_btcl|stat_btcu|nstats gfs|240000|FAR|NA|0.3333333|NA|NA|1 gfs|240000|PODY|NA|0.5000000|NA|NA|1"},
+		{"roc", "", "overall", "PCT", pct, "model|i_value|thresh_i|oy_i|on_i|fcst_valid_beg|fcst_lead gfs|1|0|1|2||240000 gfs|2|0.5|0|2||240000 gfs|1|0|1|2||240000 gfs|2|0.5|2|0||240000"},
+		{"rank_histogram", "", "overall", "PHIST", []line{{[]float64{4, 0.5, 2}, []float64{3, 1}}}, "model|i_value|bin_i|fcst_valid_beg|fcst_lead|bin_size gfs|1|3||240000|0.5 gfs|2|1||240000|0.5"},
+		{"revision", "fcst_valid_beg", "median", "SL1L2", []line{sums, sums}, "model|fcst_init_beg|fcst_valid_beg|fcst_lead|fcst_var|stat_name|stat_value|stat_ncl|stat_ncu|stat_bcl|stat_bcu gfs|||240000|NA|MAE|1.0000000|NA|NA|NA|NA gfs|||240000|NA|MAE|1.0000000|NA|NA|NA|NA"},
+		{"reliability", "", "overall", "PCT", pct, ""},
+	} {
+		q, a := asked(t, c.lineType, &question.Drawing{Picture: c.picture, Axis: c.axis, Method: c.method}, c.lines...)
+		d, err := curve.ComputePoints(q, a, "MAE", 1)
+		if err != nil {
+			t.Fatal(c.picture, err)
+		}
+		table, err := d.Metviewer()
+		var got []string
+		for _, row := range table {
+			got = append(got, regexp.MustCompile(`\d+-\d+-\d+ \d+:\d+:\d+`).ReplaceAllString(strings.Join(row, "|"), ""))
+		}
+		if strings.Join(got, " ") != c.want || (err == nil) != (c.want != "") {
+			t.Errorf("%s: %v\n%s\nwant\n%s", c.picture, err, strings.Join(got, " "), c.want)
+		}
 	}
 }
 
@@ -75,10 +118,10 @@ func TestMetviewerLeads(t *testing.T) {
 	q := drawn("overall")
 	q.Drawing.Curves = []question.Group{{Field: "fcst_lead", Values: [][]string{{"6"}}}}
 	q.Drawing.Axis = "valid_hour"
-	for version, want := range map[string]string{"V01": "TMP\t6\t6\tRMSE\t", "V12.0.0": "TMP\t60000\t6\tRMSE\t"} {
+	for version, want := range map[string]string{"V01": "6\t6\tRMSE\tTMP\t", "V12.0.0": "60000\t6\tRMSE\tTMP\t"} {
 		q.Header[record.Version] = []string{version}
 		got, err := metviewerText(t, q, theRows[:1], "RMSE")
-		if lines := strings.Split(got, "\n"); err != nil || len(lines) < 2 || !strings.HasPrefix(lines[1], want) || !slices.Equal(strings.Split(lines[0], "\t")[:3], []string{"fcst_var", "fcst_lead", "valid_hour"}) {
+		if lines := strings.Split(got, "\n"); err != nil || len(lines) < 2 || !strings.HasPrefix(lines[1], want) || !slices.Equal(strings.Split(lines[0], "\t")[:3], []string{"fcst_lead", "valid_hour", "stat_name"}) {
 			t.Errorf("%s: %v\n%s", version, err, got)
 		}
 	}

@@ -56,6 +56,7 @@ type Options struct {
 	Subset         string
 	SubsetRequired bool // the user chose Subset; if it contains other data, the study fails
 	Copies         int  // number of copies of the data in every archive, each in a subset of its own; 0 = 1
+	EarlierCopies  int  // of them, the copies that a study with fewer copies loaded before this one
 
 	Reps    int           // timed repetitions of each cell; 0 = DefaultReps
 	Warmups int           // untimed repetitions of each cell after its proof, which also warms it

@@ -176,3 +176,45 @@ func TestCompletedLoadHasNoTime(t *testing.T) {
 		t.Errorf("%d files, %+v", len(files), r.Archives)
 	}
 }
+
+// TestInterruptedLoadOfCopiesHasNoTime: reports divide a load time by the number of copies that a study adds. If an
+// interrupted load stored some of them, the resumed study reports no time, instead of the time of the other copies.
+func TestInterruptedLoadOfCopiesHasNoTime(t *testing.T) {
+	for _, interrupted := range []bool{false, true} {
+		files, at := day(t), t.TempDir()
+		reg := engine.Registry{sqlite.Driver()}
+		dir := filepath.Join(at, "run")
+		study := func(copies, earlier int, stopped bool) (*run.Run, error) {
+			t.Helper()
+			ctx, stop := context.WithCancel(t.Context())
+			defer stop()
+			described := run.Run{ID: "test", Workload: "met", Started: time.Now(), Args: []string{"met", "files"}}
+			folder, err := run.Resume(dir+string(rune('0'+copies)), described, true, func(*run.Sample) bool { return true }, func(string) {})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = met.Run(ctx, folder, met.Options{
+				Registry: reg, Targets: []met.Target{target(&reg[0], at, design.Normalized)}, Files: files, Subset: "s",
+				Cases: cases(t, "test_3"), Reps: 1, Seed: 1, Copies: copies, EarlierCopies: earlier,
+				Progress: func(p met.Progress) {
+					if stopped && strings.HasPrefix(p.Step, "loading") && 3*p.Done > 2*p.Of { // copy 3 of 3
+						stop()
+					}
+				},
+			})
+			return &folder.Run, errors.Join(err, folder.Close())
+		}
+		if r, err := study(1, 0, false); err != nil || r.Archives[0].Load == 0 {
+			t.Fatal(r, err)
+		}
+		if interrupted {
+			if _, err := study(3, 1, true); !errors.Is(err, context.Canceled) {
+				t.Fatal(err)
+			}
+		}
+		r, err := study(3, 1, false)
+		if err != nil || len(r.Archives) != 1 || !r.Archives[0].Complete || r.Archives[0].Load == 0 != interrupted {
+			t.Errorf("interrupted = %v: %+v, %v", interrupted, r.Archives, err)
+		}
+	}
+}
