@@ -31,6 +31,7 @@ var allowed = map[string][]string{
 	"internal/fault":    {},
 	"internal/build":    {},
 	"internal/jsonkeys": {},
+	"internal/lists":    {},
 	"record":            {},
 
 	"results/measure": {},
@@ -117,7 +118,7 @@ var allowed = map[string][]string{
 }
 
 // shared lists the packages that every package may import.
-var shared = []string{"internal/fault", "internal/build", "internal/jsonkeys"}
+var shared = []string{"internal/fault", "internal/build", "internal/jsonkeys", "internal/lists"}
 
 // top lists the folders of Go at the top, at most twelve.
 var top = []string{"archive", "cmd", "engine", "formats", "lab", "query", "record", "results", "river", "serve", "stat", "study"}

@@ -8,22 +8,22 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// gzipped is the suffix of a compressed file. Open detects compression by the file's first bytes,
+// gzipSuffix is the suffix of a compressed file. Open detects compression by the file's first bytes,
 // not by the suffix.
-const gzipped = ".gz"
+const gzipSuffix = ".gz"
 
-// otherPackings are suffixes of unsupported compression formats. Files with these suffixes are
+// unsupportedSuffixes are suffixes of unsupported compression formats. Files with these suffixes are
 // treated as files of their format, because opening them returns an error with a cure.
-var otherPackings = []string{".bz2", ".xz", ".zst", ".zip", ".z", ".lz4"} //nolint:gochecknoglobals // a constant table
+var unsupportedSuffixes = []string{".bz2", ".xz", ".zst", ".zip", ".z", ".lz4"} //nolint:gochecknoglobals // a constant table
 
 // byName detects the format from a file's name: .vsdb, .stat, .tcst (TC-Pairs) and _TYPE.txt, where
 // TYPE is a line type in lower case (MET's separate files of a .stat file) or one of MODE's and
 // MTD's. A suffix of a compression format may follow. As in METdbLoad, case is ignored. "" = the
 // name does not identify a format.
 func byName(path string) Kind {
-	name := strings.TrimSuffix(strings.ToLower(filepath.Base(path)), gzipped)
-	for _, packing := range otherPackings {
-		name = strings.TrimSuffix(name, packing)
+	name := strings.TrimSuffix(strings.ToLower(filepath.Base(path)), gzipSuffix)
+	for _, suffix := range unsupportedSuffixes {
+		name = strings.TrimSuffix(name, suffix)
 	}
 	switch ext := filepath.Ext(name); ext {
 	case ".vsdb":
@@ -32,8 +32,8 @@ func byName(path string) Kind {
 		return MetStat
 	case ".txt":
 		stem := strings.TrimSuffix(name, ext)
-		for _, of := range objectFiles {
-			if strings.HasSuffix(stem, of) {
+		for _, suffix := range objectFileSuffixes {
+			if strings.HasSuffix(stem, suffix) {
 				return MetStat
 			}
 		}
@@ -46,8 +46,8 @@ func byName(path string) Kind {
 	return ""
 }
 
-// objectFiles are the endings of names of MODE's and MTD's files in METdbLoad.
-var objectFiles = []string{"_obj", "_2d", "_3d_pair_cluster", "_3d_pair_simple", "_3d_single_cluster", "_3d_single_simple"} //nolint:gochecknoglobals // a constant table
+// objectFileSuffixes are the endings of names of MODE's and MTD's files in METdbLoad.
+var objectFileSuffixes = []string{"_obj", "_2d", "_3d_pair_cluster", "_3d_pair_simple", "_3d_single_cluster", "_3d_single_simple"} //nolint:gochecknoglobals // a constant table
 
 // byText detects the format from the first line that is not blank. A MET file begins with a header
 // line, VERSION MODEL …, or with a version such as V12.0.0; a VSDB line begins with V01 and has the
@@ -68,16 +68,16 @@ func byText(text []byte) Kind {
 	return ""
 }
 
-// isVersion reports whether word is V followed by digits and bytes of also.
-func isVersion(word []byte, also string) bool {
+// isVersion reports whether word is V, a digit, and further digits or bytes of allowed.
+func isVersion(word []byte, allowed string) bool {
 	rest, ok := bytes.CutPrefix(word, []byte("V"))
-	return ok && len(rest) > 0 && isDigits(rest[:1]) && len(bytes.Trim(rest, "0123456789"+also)) == 0
+	return ok && len(rest) > 0 && isDigits(rest[:1]) && len(bytes.Trim(rest, "0123456789"+allowed)) == 0
 }
 
 func isDigits(word []byte) bool { return len(bytes.Trim(word, "0123456789")) == 0 }
 
-// packedFormats are unsupported compression formats, by their first bytes.
-var packedFormats = []struct{ magic, name string }{ //nolint:gochecknoglobals // a constant table
+// unsupportedCompression are unsupported compression formats, by their first bytes.
+var unsupportedCompression = []struct{ magic, name string }{ //nolint:gochecknoglobals // a constant table
 	{"BZh", "bzip2"},
 	{"\xfd7zXZ", "xz"},
 	{"\x28\xb5\x2f\xfd", "zstd"},

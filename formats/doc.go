@@ -17,8 +17,8 @@ const (
 
 // Reader reads the records of one file.
 type Reader interface {
-	// Next exchanges *into for the next batch: records of one line type, or
-	// rejected lines alone. It returns io.EOF after the last one.
+	// Next exchanges *into for the next batch: records of one line type, or only
+	// rejected lines. It returns io.EOF after the last one.
 	Next(into *record.Batch) error
 	// Lines is the number of data lines read so far.
 	Lines() int64

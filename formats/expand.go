@@ -27,8 +27,8 @@ func Expand(paths []string) ([]string, error) { return ExpandReporting(paths, fu
 // ExpandReporting is Expand, and reports each file of a folder that it skips because its name
 // identifies no format. It also reports incomplete files (.tmp, .part) of a format, but no other
 // hidden or incomplete files.
-func ExpandReporting(paths []string, aside func(path string)) ([]string, error) {
-	x := expansion{aside: aside}
+func ExpandReporting(paths []string, reportSkipped func(path string)) ([]string, error) {
+	x := expansion{reportSkipped: reportSkipped, links: map[string]bool{}}
 	for _, p := range paths {
 		before := len(x.files)
 		if err := x.add(p); err != nil {
@@ -43,10 +43,10 @@ func ExpandReporting(paths []string, aside func(path string)) ([]string, error) 
 
 // expansion is the state of Expand.
 type expansion struct {
-	aside   func(path string)
-	files   []string
-	links   map[string]bool   // files that may be links
-	folders map[string]string // cache of absolute
+	reportSkipped func(path string)
+	files         []string
+	links         map[string]bool   // files that may be links
+	folders       map[string]string // cache of absolute
 }
 
 // add adds the files of one path.
@@ -78,7 +78,7 @@ func (x *expansion) add(path string) error {
 
 func (x *expansion) addFile(path string) {
 	path = filepath.Clean(path)
-	x.files, x.links = append(x.files, path), add(x.links, path)
+	x.files, x.links[path] = append(x.files, path), true
 }
 
 // addFolder adds the files in a folder and its subfolders.
@@ -87,20 +87,12 @@ func (x *expansion) addFolder(dir string) {
 		wanted := IsFile(path, e)
 		switch {
 		case wanted && !e.Type().IsRegular():
-			x.links = add(x.links, filepath.Clean(path))
+			x.links[filepath.Clean(path)] = true
 		case !wanted && isNotFolder(path, e) && (!IsIgnored(e.Name()) || byName(strings.TrimSuffix(strings.TrimSuffix(path, ".tmp"), ".part")) != ""):
-			x.aside(filepath.Clean(path))
+			x.reportSkipped(filepath.Clean(path))
 		}
 		return wanted
 	})...)
-}
-
-func add(set map[string]bool, member string) map[string]bool {
-	if set == nil {
-		set = map[string]bool{}
-	}
-	set[member] = true
-	return set
 }
 
 func isLink(path string) bool {
@@ -133,7 +125,7 @@ type walker struct {
 }
 
 func (w *walker) walk(dir string) error {
-	// A folder that is itself a link is meant; with a slash it is followed.
+	// With a slash at its end, WalkDir follows a link to a folder.
 	return filepath.WalkDir(dir+string(filepath.Separator), func(path string, e fs.DirEntry, err error) error {
 		path = filepath.Clean(path)
 		if err != nil || e.IsDir() || isNotFolder(path, e) {
@@ -149,7 +141,9 @@ func (w *walker) walk(dir string) error {
 }
 
 // FilesIn lists the files directly in a folder whose names identify a format; none if the folder
-// does not exist.
+// does not exist. For a folder that cannot be read it returns the folder, so that opening it reports
+// the error. For a folder that cannot be read it returns the folder, so that opening it reports
+// the error.
 func FilesIn(dir string) []string {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -186,9 +180,9 @@ func (x *expansion) sortedUnique() []string {
 	seen := make(map[string]bool, len(x.files))
 	return slices.DeleteFunc(x.files, func(f string) bool {
 		target := x.target(f)
-		again := seen[target]
+		duplicate := seen[target]
 		seen[target] = true
-		return again
+		return duplicate
 	})
 }
 
@@ -198,12 +192,12 @@ func (x *expansion) target(file string) string {
 		return absolute(file)
 	}
 	dir, name := filepath.Split(file)
-	at, ok := x.folders[dir]
+	resolved, ok := x.folders[dir]
 	if !ok {
-		at = strings.TrimSuffix(absolute(filepath.Clean(dir)), string(filepath.Separator)) + string(filepath.Separator)
-		x.folders[dir] = at
+		resolved = strings.TrimSuffix(absolute(filepath.Clean(dir)), string(filepath.Separator)) + string(filepath.Separator)
+		x.folders[dir] = resolved
 	}
-	return at + name
+	return resolved + name
 }
 
 func absolute(path string) string {

@@ -33,7 +33,7 @@ func write(t *testing.T, dir, name, text string) string {
 		t.Fatal(err)
 	}
 	var b strings.Builder
-	if strings.HasSuffix(name, gzipped) {
+	if strings.HasSuffix(name, gzipSuffix) {
 		w := gzip.NewWriter(&b)
 		if _, err := io.WriteString(w, text); err != nil {
 			t.Fatal(err)
@@ -100,7 +100,7 @@ func TestOpen(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if f.Kind != c.kind || f.Path != path || f.Size != info.Size() || f.Gzip != strings.HasSuffix(c.name, gzipped) {
+			if f.Kind != c.kind || f.Path != path || f.Size != info.Size() || f.Gzip != strings.HasSuffix(c.name, gzipSuffix) {
 				t.Errorf("%+v", f)
 			}
 			records, rejects := read(t, f)
@@ -240,7 +240,7 @@ func TestOpener(t *testing.T) {
 			name, text = fmt.Sprintf("x_%d/%02d.vsdb", i, i), strings.Repeat(ensLine, max(i, 1))+"\n"
 		}
 		if i%3 == 0 {
-			name += gzipped
+			name += gzipSuffix
 		}
 		paths = append(paths, write(t, dir, name, text))
 	}

@@ -55,7 +55,7 @@ type File struct {
 	opener *Opener
 	reader Reader
 	source source
-	blank  bool // the first peekBytes of its text are blank
+	blank  bool // the first peekBytes of its text contain only blanks
 }
 
 // source counts the bytes read from the file.
@@ -196,7 +196,7 @@ func (f *File) Hash(h io.Writer, buffer []byte) (int64, error) {
 		n, err := h.Write(f.source.text)
 		return int64(n), err
 	}
-	n, err := io.CopyBuffer(h, struct{ io.Reader }{f.source.f}, buffer) // by itself a file would make a buffer of its own
+	n, err := io.CopyBuffer(h, struct{ io.Reader }{f.source.f}, buffer) // CopyBuffer would not use the buffer of a file's own WriteTo
 	if err == nil {
 		_, err = f.source.f.Seek(0, io.SeekStart)
 	}
@@ -216,11 +216,11 @@ func (f *File) Start() error {
 		return &fault.Error{File: f.Path, Problem: "is empty", Cure: "create or fetch it again, or omit it"}
 	}
 	var all bool
-	if f.blank, all = isBlank(text); f.blank && all {
+	if f.blank, all = beginsBlank(text); f.blank && all {
 		return blankError(f.Path)
 	}
 	if f.Kind == "" {
-		// An error of Peek other than the end of a short file comes again when the reader reads.
+		// The reader returns an error of Peek again, except the end of a short file.
 		beginning, _ := text.Peek(peekBytes)
 		if f.Kind = byText(beginning); f.Kind == "" {
 			return &fault.Error{
@@ -232,9 +232,9 @@ func (f *File) Start() error {
 	return f.opener.read(f, text)
 }
 
-// isBlank reports whether the first peekBytes of a text have only blank lines, and whether they are
+// beginsBlank reports whether the first peekBytes of a text contain only blanks, and whether they are
 // the complete text.
-func isBlank(text *bufio.Reader) (is, all bool) {
+func beginsBlank(text *bufio.Reader) (blank, complete bool) {
 	if first, err := text.Peek(1); err != nil || first[0] > ' ' && first[0] != 0xef || first[0] == 0 {
 		return false, false
 	}
@@ -259,7 +259,7 @@ func (o *Opener) unpack(file *File) (*bufio.Reader, error) {
 	if err != nil && err != io.EOF {
 		return nil, &fault.Error{File: file.Path, Problem: "cannot be read", Err: cause(err)}
 	}
-	for _, p := range packedFormats {
+	for _, p := range unsupportedCompression {
 		if bytes.HasPrefix(magic, []byte(p.magic)) {
 			return nil, &fault.Error{File: file.Path, Problem: "is packed with " + p.name, Cure: "unpack it first: gzip is the only supported compression"}
 		}

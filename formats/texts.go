@@ -81,7 +81,7 @@ func (t *Texts) All() iter.Seq2[string, io.Reader] {
 				t.reportOnce(path, err)
 				continue
 			}
-			more := yield(path, &textReader{of: t, path: path, r: r})
+			more := yield(path, &textReader{texts: t, path: path, r: r})
 			r.Close() //nolint:errcheck // nothing was written
 			if !more {
 				return
@@ -125,7 +125,7 @@ func OpenText(path string) (io.ReadCloser, error) {
 // decompress decompresses gzip, which it detects by its first bytes.
 func decompress(path string, r io.ReadCloser) (io.ReadCloser, error) {
 	b := bufio.NewReader(r) // larger reads bypass its buffer
-	head, _ := b.Peek(2)    // an error comes again
+	head, _ := b.Peek(2)    // the next read returns its error again
 	if !bytes.Equal(head, []byte{0x1f, 0x8b}) {
 		return plainReader{b, r}, nil
 	}
@@ -137,28 +137,28 @@ func decompress(path string, r io.ReadCloser) (io.ReadCloser, error) {
 	return plainReader{z, r}, nil
 }
 
-// plainReader combines what is read with what is closed.
+// plainReader reads uncompressed text and closes the file below it.
 type plainReader struct {
 	io.Reader
 	io.Closer
 }
 
-// textReader ends where its text cannot be read any further, with an error that wraps io.EOF,
-// because the last line may be incomplete. Texts reports the problem itself.
+// textReader reads one file of Texts. If the file cannot be read to its end, textReader reports the
+// problem to Texts and returns an error that wraps io.EOF, because the last line may be incomplete.
 type textReader struct {
-	of   *Texts
-	path string
-	r    io.Reader
-	said bool // it is not empty; a stream may be empty
+	texts   *Texts
+	path    string
+	r       io.Reader
+	hasText bool // true after the first bytes, and always for standard input, which may be empty
 }
 
 func (x *textReader) Read(p []byte) (int, error) {
 	n, err := x.r.Read(p)
-	if x.said = x.said || n > 0 || x.path == Stdin; errors.Is(err, io.EOF) && !x.said {
-		x.of.reportOnce(x.path, &fault.Error{File: x.path, Problem: "is empty", Cure: "fetch the file again"})
+	if x.hasText = x.hasText || n > 0 || x.path == Stdin; errors.Is(err, io.EOF) && !x.hasText {
+		x.texts.reportOnce(x.path, &fault.Error{File: x.path, Problem: "is empty", Cure: "fetch the file again"})
 	}
-	if err != nil && !errors.Is(err, io.EOF) && x.of.ctx.Err() == nil {
-		x.of.reportOnce(x.path, &fault.Error{File: x.path, Problem: "cannot be read to its end", Err: err, Cure: "check or fetch the file again"})
+	if err != nil && !errors.Is(err, io.EOF) && x.texts.ctx.Err() == nil {
+		x.texts.reportOnce(x.path, &fault.Error{File: x.path, Problem: "cannot be read to its end", Err: err, Cure: "check or fetch the file again"})
 		err = fmt.Errorf("the text ends early: %w", io.EOF)
 	}
 	return n, err
@@ -171,11 +171,11 @@ const silentAfter = 2 * time.Second
 // thus stop a decoder that waits for its pipe. A read returns no bytes, once, if the stream was
 // silent for a while after some data.
 type cancellableReader struct {
-	ctx  context.Context //nolint:containedctx // io.Reader has none
-	r    io.Reader
-	done chan result // result of the read in flight; nil = there is none
-	rest result
-	said bool
+	ctx      context.Context //nolint:containedctx // io.Reader has none
+	r        io.Reader
+	done     chan result // result of the read in flight; nil = there is none
+	unread   result
+	isActive bool
 }
 
 type result struct {
@@ -186,7 +186,7 @@ type result struct {
 // Read reads in a separate goroutine. If the context ends, it abandons that goroutine with its
 // buffer.
 func (h *cancellableReader) Read(p []byte) (int, error) {
-	if len(h.rest.text) == 0 && h.rest.err == nil {
+	if len(h.unread.text) == 0 && h.unread.err == nil {
 		if h.done == nil {
 			h.done = make(chan result, 1)
 			go func(done chan<- result, text []byte) {
@@ -195,22 +195,22 @@ func (h *cancellableReader) Read(p []byte) (int, error) {
 			}(h.done, make([]byte, len(p)))
 		}
 		var quiet <-chan time.Time
-		if h.said {
+		if h.isActive {
 			quiet = time.After(silentAfter)
 		}
 		select {
-		case h.rest = <-h.done:
-			h.done, h.said = nil, true
+		case h.unread = <-h.done:
+			h.done, h.isActive = nil, true
 		case <-quiet:
-			h.said = false
+			h.isActive = false
 			return 0, nil
 		case <-h.ctx.Done():
 			return 0, context.Cause(h.ctx)
 		}
 	}
-	n := copy(p, h.rest.text)
-	if h.rest.text = h.rest.text[n:]; len(h.rest.text) > 0 {
+	n := copy(p, h.unread.text)
+	if h.unread.text = h.unread.text[n:]; len(h.unread.text) > 0 {
 		return n, nil
 	}
-	return n, h.rest.err
+	return n, h.unread.err
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/archive/design"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/results/plot"
 )
@@ -54,11 +55,8 @@ func coverage(all []subsetContents) plot.Coverage {
 }
 
 // places names the archives, or the number of files.
-func places(all []subsetContents) (out []string) {
-	for i := range all {
-		out = append(out, cmp.Or(all[i].Archive, fmt.Sprint(all[i].Files, " files")))
-	}
-	return out
+func places(all []subsetContents) []string {
+	return lists.Map(all, func(s subsetContents) string { return cmp.Or(s.Archive, fmt.Sprint(s.Files, " files")) })
 }
 
 // rowsOf returns the rows of a line type. Series with the same label share a row.
@@ -111,10 +109,7 @@ func printLeads(w io.Writer, holes []design.LeadHole, lineType string) {
 		if n++; n > mostLeads {
 			continue
 		}
-		var days []string
-		for _, t := range h.Missing {
-			days = append(days, time.Unix(t, 0).UTC().Format(time.DateOnly))
-		}
+		days := lists.Map(h.Missing, func(t int64) string { return time.Unix(t, 0).UTC().Format(time.DateOnly) })
 		days = slices.Compact(days)
 		more := ""
 		if len(days) > mostLeads {

@@ -16,6 +16,7 @@ import (
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/kv"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/query/flavour"
 	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/record"
@@ -98,11 +99,7 @@ func (e *env) listEngines(w *tabwriter.Writer) (any, error) {
 func orNone(s string) string { return cmp.Or(s, "none") }
 
 func words[T ~string](all []T) []string {
-	out := make([]string, len(all))
-	for i, x := range all {
-		out[i] = string(x)
-	}
-	return out
+	return lists.Map(all, func(x T) string { return string(x) })
 }
 
 func join[T ~string](all []T) string { return strings.Join(words(all), ", ") }
@@ -215,10 +212,9 @@ type statisticRow struct {
 }
 
 func listStatistics(w *tabwriter.Writer) (any, error) {
-	var rows []statisticRow
-	for _, s := range stat.Table() {
-		rows = append(rows, statisticRow{s.LineType, s.Name, s.Summary, s.Unit, s.Source})
-	}
+	rows := lists.Map(stat.Table(), func(s stat.Stat) statisticRow {
+		return statisticRow{s.LineType, s.Name, s.Summary, s.Unit, s.Source}
+	})
 	slices.SortStableFunc(rows, func(a, b statisticRow) int { return cmp.Compare(a.LineType, b.LineType) })
 	for _, r := range rows {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.LineType, r.Name, r.Unit, r.Summary)

@@ -16,6 +16,7 @@ import (
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/lab"
 	"github.com/barograph/barograph/results/measure"
 )
@@ -165,11 +166,7 @@ func (e *env) completeEngines(c *cobra.Command, former ...string) {
 		formerly(c, name, engineFlag)
 	}
 	complete(c, engineFlag, func() []string {
-		var urls []string
-		for _, d := range e.engines {
-			urls = append(urls, d.Example+"\t"+d.Summary)
-		}
-		return urls
+		return lists.Map(e.engines, func(d engine.Driver) string { return d.Example + "\t" + d.Summary })
 	})
 	check := c.PreRunE
 	c.PreRunE = func(c *cobra.Command, args []string) error {

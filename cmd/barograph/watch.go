@@ -16,6 +16,7 @@ import (
 	"github.com/barograph/barograph/archive/load"
 	"github.com/barograph/barograph/formats"
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/river"
 )
 
@@ -106,10 +107,7 @@ func unchanged(a, b fs.FileInfo) bool {
 // loadReady loads files. It loads a file with refused or quarantined lines again only when the file
 // changes.
 func (w *watcher) loadReady(ready []*river.Waiting, found map[string]fs.FileInfo) error {
-	files := make([]string, len(ready))
-	for i := range ready {
-		files[i] = ready[i].Path
-	}
+	files := lists.Map(ready, func(f *river.Waiting) string { return f.Path })
 	lacking, err := w.load(files)
 	incomplete := fault.Code(err) == fault.Incomplete
 	if err != nil && !incomplete {

@@ -48,7 +48,7 @@ const atOnce = 100
 
 // Phrase computes from the catalog what to read.
 func (a *openArchive) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*archive.Query, error) {
-	out, c, err := a.Phrasing(ctx, Driver(), a.design, q, f)
+	out, c, err := a.NewQuery(ctx, Driver(), a.design, q, f)
 	if err != nil {
 		return nil, err
 	}

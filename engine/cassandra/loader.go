@@ -164,8 +164,8 @@ func (t *attempt) document(ctx context.Context, lt *record.LineType, id string) 
 	return payload, nil
 }
 
-// Note creates the tables.
-func (t *attempt) Note(ctx context.Context, all []docengine.Change) error {
+// Announce creates the tables.
+func (t *attempt) Announce(ctx context.Context, all []docengine.Change) error {
 	for i := range all {
 		if err := t.create(ctx, t.table(all[i].Type), t.createTable(all[i].Type)); err != nil {
 			return err
@@ -307,8 +307,8 @@ func (t *attempt) send(ctx context.Context, insert string, rows []row) error {
 	return nil
 }
 
-// Count writes catalog and marks and makes the number count, unless another commit was first.
-func (t *attempt) Count(ctx context.Context, catalog []byte, done []archive.Mark) (int64, error) {
+// Publish writes catalog and marks and makes the number count, unless another commit was first.
+func (t *attempt) Publish(ctx context.Context, catalog []byte, done []archive.Mark) (int64, error) {
 	err := t.session.Query("INSERT INTO catalogs (design, subset, commit_number, catalog) VALUES (?, ?, ?, ?)", t.scope(), t.subset, t.number, catalog).ExecContext(ctx)
 	if err != nil {
 		return 0, err

@@ -11,6 +11,7 @@ import (
 	"github.com/ClickHouse/ch-go/proto"
 
 	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/internal/lists"
 )
 
 // session is a connection to ClickHouse. It runs one statement at a time. Rows travel in ClickHouse's blocks, which
@@ -211,11 +212,8 @@ func newSink(cols []sqlengine.Column) *sink {
 	return s
 }
 
-func (s *sink) names() (out []string) {
-	for _, c := range s.columns {
-		out = append(out, c.Name)
-	}
-	return out
+func (s *sink) names() []string {
+	return lists.Map(s.columns, func(c proto.InputColumn) string { return c.Name })
 }
 
 func (s *sink) Null(k int) {

@@ -121,7 +121,7 @@ func (a *openArchive) Dump(ctx context.Context, subset string) iter.Seq2[*record
 
 // Phrase writes the statement, or derives the ids.
 func (a *openArchive) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*archive.Query, error) {
-	out, c, err := a.Phrasing(ctx, Driver(), design.Document, q, f)
+	out, c, err := a.NewQuery(ctx, Driver(), design.Document, q, f)
 	if err != nil {
 		return nil, err
 	}

@@ -50,7 +50,8 @@ type Archive struct {
 	batches sync.Pool                // of *record.Batch, reused by Answer
 }
 
-// cachedCatalog is a catalog and the number of the commit that stored it. Nobody changes it.
+// cachedCatalog is a catalog and the version of its subset, which is the number of the commit that
+// stored it. Nobody changes it.
 type cachedCatalog struct {
 	version int64
 	catalog *design.Catalog
@@ -92,7 +93,7 @@ func (a *Archive) Catalog(ctx context.Context, subset string) (*design.Catalog, 
 
 // CachedCatalog is Catalog without a copy. The caller must not change the result.
 func (a *Archive) CachedCatalog(ctx context.Context, subset string) (*design.Catalog, error) {
-	k := a.last(subset)
+	k := a.cached(subset)
 	version, text, err := a.store.Describe(ctx, subset, k.version)
 	if err != nil || version == 0 {
 		return design.NewCatalog(subset), err
@@ -104,17 +105,17 @@ func (a *Archive) CachedCatalog(ctx context.Context, subset string) (*design.Cat
 	if err != nil {
 		return nil, fmt.Errorf("catalog of subset %q: %w", subset, err)
 	}
-	a.keep(subset, cachedCatalog{version, c})
+	a.setCached(subset, cachedCatalog{version, c})
 	return c, nil
 }
 
-func (a *Archive) last(subset string) cachedCatalog {
+func (a *Archive) cached(subset string) cachedCatalog {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.cache[subset]
 }
 
-func (a *Archive) keep(subset string, k cachedCatalog) {
+func (a *Archive) setCached(subset string, k cachedCatalog) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.cache[subset] = k
@@ -126,12 +127,7 @@ func (a *Archive) HasType(ctx context.Context, subset string, t *record.LineType
 	if err != nil {
 		return false, err
 	}
-	for held := range Types(c) {
-		if held == t {
-			return true, nil
-		}
-	}
-	return false, nil
+	return slices.Contains(slices.Collect(Types(c)), t), nil
 }
 
 // Types yields the line types of which a subset has documents.
@@ -261,10 +257,10 @@ func Latest(all []archive.Mark) []archive.Mark {
 	return archive.WithoutRemovals(out)
 }
 
-// Phrasing starts the phrasing of a question for an engine's design. The error wraps
-// flavour.ErrCannotExpress if the design does not offer the flavour. The caller must not
-// change the catalog.
-func (a *Archive) Phrasing(ctx context.Context, d engine.Driver, n design.Name, q *question.Question, f flavour.Name) (*archive.Query, *design.Catalog, error) {
+// NewQuery returns the query of a question, to which the engine adds its text or keys, and the
+// catalog, which the caller must not change. The error wraps flavour.ErrCannotExpress if the design
+// does not offer the flavour.
+func (a *Archive) NewQuery(ctx context.Context, d engine.Driver, n design.Name, q *question.Question, f flavour.Name) (*archive.Query, *design.Catalog, error) {
 	if err := archive.CanExpress(&d, n, f, q); err != nil {
 		return nil, nil, err
 	}
@@ -318,7 +314,7 @@ func (l *Lookup) String() string { return fmt.Sprintf("%d ids", len(l.Places)) }
 // Derive sets out.Keys to the ids of the documents that its question can match, without
 // duplicates, by series and time. It sets out.Derive to the time that it took.
 func Derive(c *design.Catalog, out *archive.Query) *Lookup {
-	began := time.Now()
+	start := time.Now()
 	q, l := out.Question, &Lookup{}
 	for i, s := range SeriesOf(c, q) {
 		l.Headers = append(l.Headers, s.Header)
@@ -331,7 +327,7 @@ func Derive(c *design.Catalog, out *archive.Query) *Lookup {
 			}
 		}
 	}
-	out.DeriveTime = time.Since(began)
+	out.DeriveTime = time.Since(start)
 	return l
 }
 
@@ -350,16 +346,16 @@ func (a *Archive) Answer(q *question.Question, headers []record.Header, into *an
 	if err := read(rows); err != nil {
 		return err
 	}
-	answer.Arrange(q, answer.Admitted(q, rows), into)
+	answer.Arrange(q, answer.AcceptedRows(q, rows), into)
 	return nil
 }
 
 // InOrder calls get for batches of ids, each of size ids, with at most width calls in flight.
-// It passes the results to each in the order of ids, one at a time. at is the index of a
-// batch's first id.
+// It passes the results to each in the order of ids, one at a time. first is the index of a batch's
+// first id.
 func InOrder[T any](ctx context.Context, ids []string, size, width int, get func(ctx context.Context, some []string) (T, error), each func(first int, some T) error) error {
 	group, ctx := errgroup.WithContext(ctx)
-	inFlight := make(chan chan T, max(width-1, 0)) // in order; one further call is in flight
+	inFlight := make(chan chan T, max(width-1, 0)) // in the order of ids; one more call is outside the channel
 	group.Go(func() error {
 		defer close(inFlight)
 		for some := range slices.Chunk(ids, size) {
@@ -414,18 +410,18 @@ func (a *Archive) Dump(ctx context.Context, subset string, walk Walk) iter.Seq2[
 			return err
 		}
 		var b record.Batch
-		var place placer
+		var headers headerAdder
 		for t := range Types(known) {
 			b.Reset(t, "")
 			err := walk(t, func(id string, doc []byte) error {
 				if _, err := to.YieldFull(&b); err != nil {
 					return err
 				}
-				valid, err := place.place(id, &b)
+				valid, err := headers.add(id, &b)
 				if err != nil {
 					return err
 				}
-				return DocumentError(id, a.store.Decode(doc, &b, place.head, valid))
+				return DocumentError(id, a.store.Decode(doc, &b, headers.head, valid))
 			})
 			if err == nil {
 				err = to.Yield(&b)
@@ -438,15 +434,15 @@ func (a *Archive) Dump(ctx context.Context, subset string, walk Walk) iter.Seq2[
 	})
 }
 
-// placer adds the headers of documents to a batch. It adds a header only once if the documents
-// of its series are consecutive.
-type placer struct {
+// headerAdder adds the headers of documents to a batch, each only once if the documents of its series
+// are consecutive.
+type headerAdder struct {
 	series string // the last id without its epoch
-	head   uint32
+	head   uint32 // index of its header in the batch
 }
 
-// place returns the valid time of a document and sets head to its header.
-func (p *placer) place(id string, b *record.Batch) (int64, error) {
+// add returns the valid time of a document and sets head to its header.
+func (p *headerAdder) add(id string, b *record.Batch) (int64, error) {
 	cut := min(strings.LastIndex(id, "::")+2, len(id))
 	if valid, err := strconv.ParseInt(id[cut:], 10, 64); err == nil && p.series == id[:cut] && len(b.Headers) > 0 {
 		return valid, nil
@@ -498,7 +494,7 @@ func (a *Archive) Prefixes(ctx context.Context, subset string, t *record.LineTyp
 	return slices.Compact(out), nil
 }
 
-// CountPayloads counts pairs, and the records that each pair contains by its own count.
+// CountPayloads counts pairs, and their records by the count that each payload begins with.
 func (a *Archive) CountPayloads(ctx context.Context, subset string, walk Walk) (archive.Contents, error) {
 	c := archive.Contents{Records: map[string]int64{}, Object: "pairs"}
 	known, err := a.CachedCatalog(ctx, subset)
@@ -507,7 +503,7 @@ func (a *Archive) CountPayloads(ctx context.Context, subset string, walk Walk) (
 	}
 	for t := range Types(known) {
 		err := walk(t, func(id string, payload []byte) error {
-			n, width := binary.Uvarint(payload[min(1, len(payload)):]) // the count follows the layout's version
+			n, width := binary.Uvarint(payload[min(1, len(payload)):]) // the first byte is the version of the layout
 			if width <= 0 {
 				return DocumentError(id, errors.New("its payload has no count"))
 			}

@@ -12,7 +12,7 @@
 //   - It marks itself as pending in the subset's state.
 //   - It writes the documents.
 //   - It replaces the state with one swap: catalog, marks and version change together, and
-//     the commit counts.
+//     the commit becomes visible.
 //
 // A client that finds a pending commit whose owner gives no heartbeat restores the documents.
 //

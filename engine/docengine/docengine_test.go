@@ -137,18 +137,18 @@ func TestPlacer(t *testing.T) {
 	h := record.DefaultHeader()
 	h[record.Model] = "GFS"
 	id := func(valid int64) string { return string(design.AppendKey(nil, lt, "a", &h, valid)) }
-	var p placer
+	var p headerAdder
 	for i, valid := range []int64{-3600, 0, 1546300800} {
-		if got, err := p.place(id(valid), &b); err != nil || got != valid || len(b.Headers) != 1 || b.Headers[p.head] != h {
+		if got, err := p.add(id(valid), &b); err != nil || got != valid || len(b.Headers) != 1 || b.Headers[p.head] != h {
 			t.Errorf("%d: %d, %v, %d headers", i, got, err, len(b.Headers))
 		}
 	}
 	b.Reset(lt, "")
-	if _, err := p.place(id(7), &b); err != nil || len(b.Headers) != 1 {
+	if _, err := p.add(id(7), &b); err != nil || len(b.Headers) != 1 {
 		t.Errorf("after the batch was emptied: %v, %d headers", err, len(b.Headers))
 	}
 	for _, bad := range []string{"", "::", "x", "DD::x::y"} {
-		if _, err := p.place(bad, &b); err == nil {
+		if _, err := p.add(bad, &b); err == nil {
 			t.Errorf("%q is an id", bad)
 		}
 	}

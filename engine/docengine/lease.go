@@ -48,9 +48,9 @@ type watch struct {
 }
 
 // dead reports whether the lock has not changed for a lease.
-func (w *watch) dead(now lockText, patience time.Duration) bool {
-	if w.since.IsZero() || now != w.last {
-		w.last, w.since = now, time.Now()
+func (w *watch) dead(current lockText, patience time.Duration) bool {
+	if w.since.IsZero() || current != w.last {
+		w.last, w.since = current, time.Now()
 		return false
 	}
 	return time.Since(w.since) >= patience
@@ -78,17 +78,17 @@ func acquire(ctx context.Context, m Meta, name string, patience time.Duration) (
 	}
 	var w watch
 	for {
-		now, rev, err := loadLock(ctx, m, name)
+		current, rev, err := loadLock(ctx, m, name)
 		if err != nil {
 			return nil, nil, err
 		}
-		if now.Owner == "" || w.dead(now, patience) {
-			got, err := swapUncanceled(ctx, m, name, text, rev)
+		if current.Owner == "" || w.dead(current, patience) {
+			newRev, err := swapUncanceled(ctx, m, name, text, rev)
 			if err == nil {
-				l := &lease{meta: m, name: name, text: own, rev: got, done: make(chan struct{})}
+				l := &lease{meta: m, name: name, text: own, rev: newRev, done: make(chan struct{})}
 				var lockCtx context.Context
 				lockCtx, l.stop = context.WithCancelCause(ctx)
-				go l.live(lockCtx, patience)
+				go l.beat(lockCtx, patience)
 				return lockCtx, l, nil
 			}
 			if !errors.Is(err, ErrChanged) {
@@ -111,8 +111,8 @@ func swapUncanceled(ctx context.Context, m Meta, name string, text []byte, rev i
 	return m.Swap(ctx, name, text, rev)
 }
 
-// live gives heartbeats until ctx ends.
-func (l *lease) live(ctx context.Context, patience time.Duration) {
+// beat gives heartbeats until ctx ends.
+func (l *lease) beat(ctx context.Context, patience time.Duration) {
 	defer close(l.done)
 	last := time.Now()
 	for engine.Pause(ctx, patience/beats) == nil {
@@ -137,11 +137,11 @@ func (l *lease) swap(ctx context.Context, to lockText) error {
 	}
 	rev, err := swapUncanceled(context.WithoutCancel(ctx), l.meta, l.name, text, l.rev)
 	if errors.Is(err, ErrChanged) { // also after an earlier swap that succeeded but reported an error
-		now, revision, e := loadLock(context.WithoutCancel(ctx), l.meta, l.name)
+		current, revision, e := loadLock(context.WithoutCancel(ctx), l.meta, l.name)
 		switch {
 		case e != nil:
 			return e
-		case now.Owner != l.text.Owner:
+		case current.Owner != l.text.Owner:
 			return errLost
 		}
 		l.rev = revision

@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	docsAsked  = 1000    // ids in one request
-	chunkBytes = 2 << 20 // bytes of documents in one write request
-	chunkDocs  = 1000    // documents in one write request
+	idsPerRequest = 1000    // ids in one request
+	chunkBytes    = 2 << 20 // bytes of documents in one write request
+	chunkDocs     = 1000    // documents in one write request
 )
 
 // loader collects records and writes them at Commit.
@@ -77,8 +77,8 @@ func (l *loader) Commit(ctx context.Context, c archive.Commit) (archive.CommitRe
 	return l.retry(ctx, func(ctx context.Context, t *attempt) (bool, error) { return t.run(ctx, &c) })
 }
 
-// retry repeats do until a commit counts.
-func (l *loader) retry(ctx context.Context, do func(ctx context.Context, t *attempt) (counts bool, err error)) (archive.CommitResult, error) {
+// retry repeats do until a commit is visible.
+func (l *loader) retry(ctx context.Context, do func(ctx context.Context, t *attempt) (visible bool, err error)) (archive.CommitResult, error) {
 	done, err := l.a.turn(ctx, l.subset)
 	if err != nil {
 		return archive.CommitResult{}, err
@@ -86,8 +86,8 @@ func (l *loader) retry(ctx context.Context, do func(ctx context.Context, t *atte
 	defer done()
 	for {
 		t := attempt{l: l, stored: archive.CommitResult{Replaced: map[string]int64{}}}
-		counts, err := t.try(ctx, do)
-		if err != nil || counts {
+		visible, err := t.try(ctx, do)
+		if err != nil || visible {
 			return t.stored, engine.CallError(ctx, err)
 		}
 	}
@@ -102,25 +102,25 @@ type attempt struct {
 	stored  archive.CommitResult
 }
 
-func (t *attempt) try(ctx context.Context, do func(context.Context, *attempt) (bool, error)) (counts bool, err error) {
+func (t *attempt) try(ctx context.Context, do func(context.Context, *attempt) (bool, error)) (visible bool, err error) {
 	lockCtx, commit, err := t.l.a.store.Begin(ctx, t.l.subset)
 	if err != nil {
 		return false, err
 	}
 	t.commit = commit
 	if t.catalog, err = t.l.a.CachedCatalog(lockCtx, t.l.subset); err == nil {
-		counts, err = do(lockCtx, t)
+		visible, err = do(lockCtx, t)
 	}
-	return counts, commit.End(ctx, counts, err)
+	return visible, commit.End(ctx, visible, err)
 }
 
-func (t *attempt) run(ctx context.Context, c *archive.Commit) (counts bool, err error) {
+func (t *attempt) run(ctx context.Context, c *archive.Commit) (visible bool, err error) {
 	for _, lt := range t.l.groups.Types() {
 		if err := t.find(ctx, lt); err != nil {
 			return false, err
 		}
 	}
-	if err := t.commit.Note(ctx, t.changes); err != nil {
+	if err := t.commit.Announce(ctx, t.changes); err != nil {
 		return false, err
 	}
 	for i := range t.changes {
@@ -131,25 +131,25 @@ func (t *attempt) run(ctx context.Context, c *archive.Commit) (counts bool, err 
 	if err := c.Check(&t.stored); err != nil {
 		return false, err
 	}
-	return t.count(ctx, c)
+	return t.publish(ctx, c)
 }
 
-// find derives the ids of a line type's documents and reads the existing ones. The catalog
-// tells which documents may exist.
+// find derives the ids of a line type's documents and reads the existing ones. It requests only
+// documents that may exist according to the catalog.
 func (t *attempt) find(ctx context.Context, lt *record.LineType) error {
 	ch := Change{Type: lt}
-	var maybe []string
+	var candidates []string
 	var key, bodies []byte
 	for h, valid := range t.l.groups.Grouper(lt).HeadersAndTimes() {
 		key = design.AppendKey(key[:0], lt, t.l.subset, h, valid)
 		ch.IDs = append(ch.IDs, string(key))
 		if t.l.a.o.Writers > 0 && t.catalog.GroupFor(lt, h).MayContain(valid) {
-			maybe = append(maybe, ch.IDs[len(ch.IDs)-1])
+			candidates = append(candidates, ch.IDs[len(ch.IDs)-1])
 		}
 	}
-	ch.Existing = make(map[string][]byte, len(maybe))
+	ch.Existing = make(map[string][]byte, len(candidates))
 	t.changes = append(t.changes, ch)
-	for some := range slices.Chunk(maybe, docsAsked) {
+	for some := range slices.Chunk(candidates, idsPerRequest) {
 		err := t.commit.Fetch(ctx, lt, some, func(id string, doc []byte) error {
 			from := len(bodies)
 			bodies = append(bodies, doc...)
@@ -226,23 +226,23 @@ func (t *attempt) write(ctx context.Context, ch *Change) (err error) {
 }
 
 // merger contains the memory for existing documents.
-type merger struct{ have, merged record.Batch }
+type merger struct{ existing, merged record.Batch }
 
 // merge compares a document with the existing one and returns their merged records.
 func (m *merger) merge(t *attempt, doc *design.Doc, id string, old []byte) (*record.Batch, error) {
-	m.have.Reset(doc.Rows.Type, "")
-	if err := t.l.a.store.Decode(old, &m.have, m.have.AddHeader(*doc.Header()), doc.Valid()); err != nil {
+	m.existing.Reset(doc.Rows.Type, "")
+	if err := t.l.a.store.Decode(old, &m.existing, m.existing.AddHeader(*doc.Header()), doc.Valid()); err != nil {
 		return nil, DocumentError(id, err)
 	}
-	design.Merge(&m.merged, &m.have, doc, func(i, j int) { t.stored.Resolve(doc.Files[j], &m.have, i, doc.Rows, j) })
+	design.Merge(&m.merged, &m.existing, doc, func(i, j int) { t.stored.Resolve(doc.Files[j], &m.existing, i, doc.Rows, j) })
 	if t.l.a.o.SeparateRecords {
 		return doc.Rows, nil
 	}
 	return &m.merged, nil
 }
 
-// count makes the commit count.
-func (t *attempt) count(ctx context.Context, c *archive.Commit) (bool, error) {
+// publish makes the commit visible, with the marks of its files.
+func (t *attempt) publish(ctx context.Context, c *archive.Commit) (bool, error) {
 	next := design.NewCatalog(t.l.subset)
 	next.Merge(t.catalog)
 	done := slices.Clone(c.Complete)
@@ -258,18 +258,19 @@ func (t *attempt) count(ctx context.Context, c *archive.Commit) (bool, error) {
 	}
 	l := t.l
 	c.UpdateCatalog(next, l.a.o.Design, &t.stored, done, old)
-	known := l.version == l.a.last(l.subset).version
-	counts, err := t.keep(ctx, next, done)
-	if counts {
+	known := l.version == l.a.cached(l.subset).version
+	visible, err := t.publishCatalog(ctx, next, done)
+	if visible {
 		copy(c.Complete, done)
 	}
-	if l.version = 0; counts && known && !l.finds() { // no other loader has committed meanwhile
-		l.marks, l.version = Latest(append(l.marks, done...)), l.a.last(l.subset).version
+	if l.version = 0; visible && known && !l.findsMarks() { // no other loader has committed meanwhile
+		l.marks, l.version = Latest(append(l.marks, done...)), l.a.cached(l.subset).version
 	}
-	return counts, err
+	return visible, err
 }
 
-func (l *loader) finds() bool {
+// findsMarks reports whether the store finds the marks of files itself.
+func (l *loader) findsMarks() bool {
 	_, ok := l.a.store.(archive.MarkFinder)
 	return ok
 }
@@ -279,7 +280,7 @@ func (l *loader) marksOf(ctx context.Context, files []archive.Mark) (_ []archive
 	if f, ok := l.a.store.(archive.MarkFinder); ok {
 		return f.MarksOf(ctx, l.subset, files)
 	}
-	if version := l.a.last(l.subset).version; version != l.version {
+	if version := l.a.cached(l.subset).version; version != l.version {
 		if l.marks, err = l.a.store.Marks(ctx, l.subset); err != nil {
 			return nil, err
 		}
@@ -288,16 +289,16 @@ func (l *loader) marksOf(ctx context.Context, files []archive.Mark) (_ []archive
 	return archive.SameFiles(l.marks, files), nil
 }
 
-// keep makes the commit count with its catalog.
-func (t *attempt) keep(ctx context.Context, next *design.Catalog, done []archive.Mark) (bool, error) {
+// publishCatalog makes the commit visible, with its catalog.
+func (t *attempt) publishCatalog(ctx context.Context, next *design.Catalog, done []archive.Mark) (bool, error) {
 	text, err := next.Encode()
 	if err != nil {
 		return false, err
 	}
-	version, err := t.commit.Count(ctx, text, done)
+	version, err := t.commit.Publish(ctx, text, done)
 	if err != nil || version == 0 {
 		return false, err
 	}
-	t.l.a.keep(t.l.subset, cachedCatalog{version, next})
+	t.l.a.setCached(t.l.subset, cachedCatalog{version, next})
 	return true, nil
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/record"
 )
 
@@ -29,7 +30,7 @@ const (
 // LockedStore implements Store with a Single, which changes one document at a time. The package
 // comment describes how.
 type LockedStore struct {
-	Single
+	SingleDocumentStore
 	o             Options
 	recovered     sync.Map // subsets without the remains of a crashed commit
 	preparedTypes sync.Map // set of prepared: line types whose collection and indexes exist
@@ -41,11 +42,11 @@ type prepared struct {
 }
 
 // NewLocked returns the Store.
-func NewLocked(s Single, o Options) *LockedStore {
+func NewLocked(s SingleDocumentStore, o Options) *LockedStore {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &LockedStore{Single: s, o: o}
+	return &LockedStore{SingleDocumentStore: s, o: o}
 }
 
 // state is the state of a subset. Only Swap changes it.
@@ -141,11 +142,11 @@ func (s *LockedStore) awaitOther(ctx context.Context, subset string) (*state, er
 		if err != nil || st.Pending == nil {
 			return st, err
 		}
-		now, _, err := loadLock(ctx, s, lockName(subset))
+		current, _, err := loadLock(ctx, s, lockName(subset))
 		if err != nil {
 			return nil, err
 		}
-		if now.Owner == "" || w.dead(now, s.o.Lease) {
+		if current.Owner == "" || w.dead(current, s.o.Lease) {
 			return nil, &fault.Error{
 				Setting: s.o.Shown + ", subset " + strconv.Quote(subset), Problem: "contains an incomplete load", Err: engine.ErrReadOnly,
 				Cure: "run the load again, which completes the load or rolls it back",
@@ -174,7 +175,7 @@ func (s *LockedStore) recover(ctx context.Context, subset string) (*state, int64
 		return st, rev, err
 	}
 	s.o.Log.Info("rolled back an incomplete load", "subset", subset, "commit", p.Commit)
-	s.forget(ctx, subset, p)
+	s.deleteUndo(ctx, subset, p)
 	return st, rev, nil
 }
 
@@ -208,21 +209,15 @@ func (s *LockedStore) restore(ctx context.Context, subset, name string) error {
 	if !ok {
 		return fmt.Errorf("%s names an unknown line type: %q", name, u.Type)
 	}
-	docs := make([]Document, len(u.Old))
-	for i, o := range u.Old {
-		docs[i] = Document{ID: o.ID, Body: o.Body}
-	}
+	docs := lists.Map(u.Old, func(o oldDoc) Document { return Document{ID: o.ID, Body: o.Body} })
 	ctx = context.WithoutCancel(ctx)
 	return errors.Join(s.Remove(ctx, subset, t, u.New), s.Write(ctx, subset, t, docs))
 }
 
-// forget removes undo documents that are not needed any more. A later commit with the same
+// deleteUndo removes undo documents that are not needed any more. A later commit with the same
 // number overwrites any that remain.
-func (s *LockedStore) forget(ctx context.Context, subset string, p pending) {
-	names := make([]string, p.Parts)
-	for k := range names {
-		names[k] = undoName(subset, p, k)
-	}
+func (s *LockedStore) deleteUndo(ctx context.Context, subset string, p pending) {
+	names := lists.Map(lists.Indices(p.Parts), func(k int) string { return undoName(subset, p, k) })
 	if err := s.Delete(context.WithoutCancel(ctx), names); err != nil {
 		s.o.Log.Debug("undo documents were not removed", "subset", subset, "error", err)
 	}
@@ -315,10 +310,7 @@ func (s *LockedStore) Marks(ctx context.Context, subset string) ([]archive.Mark,
 	if err != nil || len(st.Marked) == 0 {
 		return nil, err
 	}
-	names := make([]string, len(st.Marked))
-	for i, commit := range st.Marked {
-		names[i] = partName("marks", subset, commit)
-	}
+	names := lists.Map(st.Marked, func(commit int64) string { return partName("marks", subset, commit) })
 	texts, err := s.Get(ctx, names)
 	if err != nil {
 		return nil, err
@@ -370,18 +362,18 @@ func (s *LockedStore) Create(ctx context.Context, subset string) error {
 
 // lockedCommit is a commit in flight. Its client owns the lock.
 type lockedCommit struct {
-	s          *LockedStore
-	subset     string
-	writer     string       // identifies the state that this commit writes
-	lostError  func() error // the error of a lock that another client took over
-	lease      *lease
-	state      *state
-	rev        int64
-	p          pending
-	newIDs     map[string][]string // by line type: the new ids, if ids are listed
-	removedIDs map[string]bool     // the removed ids, if ids are listed
-	bytes      atomic.Int64        // growth of the documents
-	began      bool                // the state may contain this commit as pending
+	s            *LockedStore
+	subset       string
+	writer       string       // identifies the state that this commit writes
+	lostError    func() error // the error of a lock that another client took over
+	lease        *lease
+	state        *state
+	rev          int64
+	p            pending
+	newIDs       map[string][]string // by line type: the new ids, if ids are listed
+	removedIDs   map[string]bool     // the removed ids, if ids are listed
+	bytes        atomic.Int64        // growth of the documents
+	mayBePending bool                // the state may contain this commit as pending
 }
 
 // Begin locks the subset. The returned context ends when the lock is lost.
@@ -402,10 +394,10 @@ func (k *lockedCommit) Fetch(ctx context.Context, t *record.LineType, ids []stri
 	return k.s.Fetch(ctx, k.subset, t, ids, each)
 }
 
-// Note writes the undo documents and marks the commit as pending in the state.
-func (k *lockedCommit) Note(ctx context.Context, all []Change) (err error) {
+// Announce writes the undo documents and marks the commit as pending in the state.
+func (k *lockedCommit) Announce(ctx context.Context, all []Change) (err error) {
 	for i := range all {
-		if err := k.note(ctx, &all[i]); err != nil {
+		if err := k.announce(ctx, &all[i]); err != nil {
 			return err
 		}
 	}
@@ -413,13 +405,13 @@ func (k *lockedCommit) Note(ctx context.Context, all []Change) (err error) {
 		return nil
 	}
 	k.state.Pending = &k.p
-	k.began = true // even if the swap fails, because its outcome is then unknown
+	k.mayBePending = true // even if the swap fails, because its outcome is then unknown
 	k.rev, err = k.s.swapState(ctx, k.subset, k.state, k.rev)
 	return err
 }
 
-// note writes the undo documents of a line type.
-func (k *lockedCommit) note(ctx context.Context, ch *Change) error {
+// announce writes the undo documents of a line type.
+func (k *lockedCommit) announce(ctx context.Context, ch *Change) error {
 	if _, ok := k.s.preparedTypes.Load(prepared{k.subset, ch.Type}); !ok {
 		if err := k.s.Prepare(ctx, k.subset, ch.Type); err != nil {
 			return err
@@ -474,7 +466,7 @@ func (k *lockedCommit) Remove(ctx context.Context, t *record.LineType, ids []str
 	return k.s.Remove(context.WithoutCancel(ctx), k.subset, t, ids)
 }
 
-func (k *lockedCommit) Count(ctx context.Context, catalog []byte, done []archive.Mark) (int64, error) {
+func (k *lockedCommit) Publish(ctx context.Context, catalog []byte, done []archive.Mark) (int64, error) {
 	if len(done) > 0 {
 		if err := k.s.put(ctx, partName("marks", k.subset, k.p.Commit), done); err != nil {
 			return 0, err
@@ -489,14 +481,14 @@ func (k *lockedCommit) Count(ctx context.Context, catalog []byte, done []archive
 	}
 	k.state.Bytes += k.bytes.Load()
 	k.state.Version, k.state.By, k.state.Catalog, k.state.Pending = k.p.Commit, k.writer, catalog, nil
-	if _, err := k.s.swapState(ctx, k.subset, k.state, k.rev); err != nil && !k.counts(ctx) {
+	if _, err := k.s.swapState(ctx, k.subset, k.state, k.rev); err != nil && !k.isVisible(ctx) {
 		return 0, err
 	}
 	return k.p.Commit, nil
 }
 
-// counts reports, after a swap that returned an error, whether it succeeded nevertheless.
-func (k *lockedCommit) counts(ctx context.Context) bool {
+// isVisible reports, after a swap that returned an error, whether it succeeded nevertheless.
+func (k *lockedCommit) isVisible(ctx context.Context) bool {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), undoPatience)
 	defer stop()
 	st, _, err := k.s.loadState(ctx, k.subset)
@@ -504,27 +496,27 @@ func (k *lockedCommit) counts(ctx context.Context) bool {
 }
 
 // End frees the lock.
-func (k *lockedCommit) End(ctx context.Context, counts bool, err error) error {
+func (k *lockedCommit) End(ctx context.Context, visible bool, err error) error {
 	err = errors.Join(err, k.lostError())
 	ctx = context.WithoutCancel(ctx)
 	switch {
-	case counts:
-		k.s.forget(ctx, k.subset, k.p)
+	case visible:
+		k.s.deleteUndo(ctx, k.subset, k.p)
 		if len(k.removedIDs) > 0 {
-			if failed := k.shorten(ctx); failed != nil {
+			if failed := k.removeListedIDs(ctx); failed != nil {
 				k.s.o.Log.Debug("ids of removed documents remain in the lists", "subset", k.subset, "error", failed)
 			}
 		}
-	case k.began:
+	case k.mayBePending:
 		k.rollBack(ctx)
 	}
 	k.lease.release(ctx)
 	return err
 }
 
-// shorten removes the ids of removed documents from the lists. It runs after the removal
-// counts, because an id that remains in a list has no effect.
-func (k *lockedCommit) shorten(ctx context.Context) error {
+// removeListedIDs removes the ids of removed documents from the lists. It runs after the removal is
+// visible, because an id that remains in a list has no effect.
+func (k *lockedCommit) removeListedIDs(ctx context.Context) error {
 	for _, commit := range k.state.Listed {
 		name := partName("ids", k.subset, commit)
 		var some map[string][]string
@@ -547,8 +539,8 @@ func (k *lockedCommit) shorten(ctx context.Context) error {
 }
 
 // rollBack rolls back a failed commit. If it cannot, the next client that opens the subset
-// does. After the loss of the lock another client's commit may be in flight, which takeBack
-// must not touch.
+// does. After the loss of the lock another client's commit may be in flight; rollBack must not
+// change that commit.
 func (k *lockedCommit) rollBack(ctx context.Context) {
 	ctx, stop := context.WithTimeout(ctx, undoPatience)
 	defer stop()

@@ -17,14 +17,15 @@ type Store interface {
 	// Subsets lists the subsets, in any order.
 	Subsets(ctx context.Context) ([]string, error)
 
-	// Describe returns the number of the commits that count, 0 for a subset that does not
-	// exist, and its catalog. It may omit the catalog if that number equals the given one.
+	// Describe returns the version of a subset, which is the number of its last visible commit, and
+	// its catalog. The version is 0 if the subset does not exist. Describe may omit the catalog if the
+	// caller knows that version.
 	Describe(ctx context.Context, subset string, known int64) (version int64, catalog []byte, err error)
 
-	// Marks lists the marks of the commits that count, one per digest; see Marks.
+	// Marks lists the marks of the visible commits, one per digest; see Latest.
 	Marks(ctx context.Context, subset string) ([]archive.Mark, error)
 
-	// Create creates a subset, or refuses loads into it.
+	// Create creates a subset. It returns an error if nothing can be loaded into the subset.
 	Create(ctx context.Context, subset string) error
 
 	// Begin starts a commit. Commits of one process to one subset are sequential; other
@@ -44,31 +45,31 @@ type Codec interface {
 	Decode(doc []byte, into *record.Batch, head uint32, valid int64) error
 }
 
-// Commit is a commit in flight. Nothing of it counts before Count.
+// Commit is a commit in flight. Nothing of it is visible before Publish.
 type Commit interface {
 	// Fetch reads documents as of the start of the commit, in any order. ids may include ids
 	// without a document. doc is valid until each returns. Calls of each never overlap.
 	Fetch(ctx context.Context, t *record.LineType, ids []string, each func(id string, doc []byte) error) error
 
-	// Note announces all later writes. The caller calls it once, before all other methods.
-	Note(ctx context.Context, all []Change) error
+	// Announce announces all later writes. The caller calls it once, before all other methods.
+	Announce(ctx context.Context, all []Change) error
 
 	// Write writes documents. It may be called concurrently.
 	Write(ctx context.Context, t *record.LineType, docs []Document) error
 
-	// Remove removes documents that were noted as Gone. It returns errors.ErrUnsupported if
+	// Remove removes documents that Announce listed in a Change with Removed. It returns errors.ErrUnsupported if
 	// the store cannot remove documents.
 	Remove(ctx context.Context, t *record.LineType, ids []string) error
 
-	// Count makes the commit count: documents, catalog and marks together. They are durable
+	// Publish makes the commit visible: documents, catalog and marks together. They are durable
 	// when it returns. It returns version 0 if another commit was first; the caller then
 	// starts the commit again.
-	Count(ctx context.Context, catalog []byte, done []archive.Mark) (version int64, err error)
+	Publish(ctx context.Context, catalog []byte, done []archive.Mark) (version int64, err error)
 
-	// End is the last call. It frees the resources of Begin and, if the commit does not
-	// count, removes what it wrote. err is the reason of the failure. End returns it together
+	// End is the last call. It frees the resources of Begin and, if the commit is not
+	// visible, removes what it wrote. err is the reason of the failure. End returns it together
 	// with its own error.
-	End(ctx context.Context, counts bool, err error) error
+	End(ctx context.Context, visible bool, err error) error
 }
 
 // Change is the announced writes of one line type.
@@ -83,12 +84,12 @@ type Change struct {
 type Document struct {
 	ID    string
 	Body  []byte // in the format of Store.Append
-	Fresh bool   // the document is new, or a crashed commit wrote it
+	Fresh bool   // no visible commit wrote the document: it is new, or a crashed commit wrote it
 }
 
-// Single is a database that changes one document at a time. NewLocked makes a Store of it.
+// SingleDocumentStore is a database that changes one document at a time. NewLocked makes a Store of it.
 // Callers may call all methods concurrently. Writes are durable when they return.
-type Single interface {
+type SingleDocumentStore interface {
 	Meta
 	Documents
 }
@@ -110,7 +111,7 @@ type Meta interface {
 	Delete(ctx context.Context, names []string) error
 }
 
-// Documents stores the documents of one line type of a subset by their ids.
+// Documents stores documents by their ids; each line type of a subset has its own documents.
 type Documents interface {
 	// Prepare creates the collection and indexes for documents of t. It may be called again.
 	Prepare(ctx context.Context, subset string, t *record.LineType) error

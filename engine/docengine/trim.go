@@ -20,13 +20,13 @@ func (l *loader) Trim(ctx context.Context, from int64) error {
 func (t *attempt) trim(ctx context.Context, from int64) (bool, error) {
 	removed, objects := design.NewCatalog(t.l.subset), 0
 	for lt := range Types(t.catalog) {
-		ch, err := t.old(ctx, lt, from, removed)
+		ch, err := t.documentsBefore(ctx, lt, from, removed)
 		if err != nil {
 			return false, err
 		}
 		t.changes, objects = append(t.changes, ch), objects+len(ch.IDs)
 	}
-	if err := t.commit.Note(ctx, t.changes); err != nil {
+	if err := t.commit.Announce(ctx, t.changes); err != nil {
 		return false, err
 	}
 	for _, ch := range t.changes {
@@ -37,26 +37,26 @@ func (t *attempt) trim(ctx context.Context, from int64) (bool, error) {
 	next := design.NewCatalog(t.l.subset)
 	next.Merge(t.catalog)
 	next.Trim(from, removed, int64(objects))
-	return t.keep(ctx, next, nil)
+	return t.publishCatalog(ctx, next, nil)
 }
 
-// old finds the documents of a line type with a valid time before from, and counts their
+// documentsBefore finds the documents of a line type with a valid time before from, and counts their
 // records in a catalog.
-func (t *attempt) old(ctx context.Context, lt *record.LineType, from int64, removed *design.Catalog) (Change, error) {
+func (t *attempt) documentsBefore(ctx context.Context, lt *record.LineType, from int64, removed *design.Catalog) (Change, error) {
 	ch := Change{Type: lt, Existing: map[string][]byte{}, Removed: true}
 	query := archive.Query{Question: &question.Question{Type: lt, Subset: t.l.subset, Valid: question.Times{First: math.MinInt64, Last: from - 1}}}
 	Derive(t.catalog, &query)
 	var b record.Batch
-	for some := range slices.Chunk(query.Keys, docsAsked) {
-		var place placer
+	for some := range slices.Chunk(query.Keys, idsPerRequest) {
+		var headers headerAdder
 		b.Reset(lt, "")
 		err := t.commit.Fetch(ctx, lt, some, func(id string, doc []byte) error {
 			ch.IDs, ch.Existing[id] = append(ch.IDs, id), slices.Clone(doc)
-			valid, err := place.place(id, &b)
+			valid, err := headers.add(id, &b)
 			if err != nil {
 				return err
 			}
-			return DocumentError(id, t.l.a.store.Decode(doc, &b, place.head, valid))
+			return DocumentError(id, t.l.a.store.Decode(doc, &b, headers.head, valid))
 		})
 		if err != nil {
 			return ch, err

@@ -50,14 +50,14 @@ func dialectIn(database string) *flavour.Dialect {
 func schemaName(subset string) string {
 	switch subset {
 	case "", "information_schema", "pg_catalog": // DuckDB cannot create these
-		return flavour.Escaped + subset
+		return flavour.EscapedPrefix + subset
 	}
 	return flavour.EscapeCase(subset)
 }
 
 // schemaSubset is the inverse of schemaName.
 func schemaSubset(schema string) string {
-	if rest, ok := strings.CutPrefix(schema, flavour.Escaped); ok {
+	if rest, ok := strings.CutPrefix(schema, flavour.EscapedPrefix); ok {
 		return rest
 	}
 	return flavour.UnescapeCase(schema)

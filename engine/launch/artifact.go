@@ -42,9 +42,10 @@ type Artifact struct {
 	// copied.
 	Jars bool
 
-	// Go replaces Maven by the files of a Go module, by their names: go.mod, go.sum and either
-	// main.go, or Package names a program among the module's requirements. go.sum contains
-	// the checksums of all fetched modules. After the build Dir contains Program.
+	// Go, instead of Maven, returns the files of a Go module by their names: go.mod, go.sum and
+	// main.go. If Package is set, main.go is absent, and the program to build is that package of a
+	// required module. go.sum contains the checksums of all fetched modules. After the build Dir
+	// contains Program.
 	Go      func() (map[string][]byte, error)
 	Package string
 }

@@ -182,7 +182,7 @@ func (n *Node) Address(port string) string {
 // Command is a program to run.
 type Command struct {
 	Args []string // the program and its arguments
-	Env  []string // NAME=value, added to an environment that has only PATH of Barograph's own
+	Env  []string // NAME=value, in addition to Barograph's PATH; no other variable is passed on
 }
 
 // Store is a bucket of an object store that speaks S3. Its addresses are

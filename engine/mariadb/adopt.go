@@ -248,11 +248,7 @@ func (s *adoption) read(ctx context.Context) error {
 
 // same returns the names of columns.
 func same(cols []metCol) string {
-	names := make([]string, len(cols))
-	for i := range cols {
-		names[i] = cols[i].name
-	}
-	return strings.Join(names, ", ")
+	return flavour.Join(cols, ", ", func(c metCol) string { return c.name })
 }
 
 // readType reads the lines of a type.

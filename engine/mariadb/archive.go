@@ -17,6 +17,7 @@ import (
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/flavour"
 	"github.com/barograph/barograph/query/question"
@@ -202,10 +203,7 @@ func (a *openArchive) repeatsOf(subset string, t *record.LineType) string {
 	if loneThreshold(t) {
 		last = ",1]"
 	}
-	var values []string
-	for _, c := range columns {
-		values = append(values, "IF(c."+c.name+" = -9999, NULL, c."+c.name+")")
-	}
+	values := lists.Map(columns, func(c metCol) string { return "IF(c." + c.name + " = -9999, NULL, c." + c.name + ")" })
 	text := "COALESCE(" + strings.Join(values, ", 'null'), ',', COALESCE(") + ", 'null')"
 	return "(SELECT CONCAT('[', GROUP_CONCAT(" + text + " ORDER BY " + order + "), '" + last + "') FROM " + a.table(subset, child) + " c WHERE c.line_data_id = ld.line_data_id)"
 }

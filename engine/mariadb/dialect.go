@@ -98,7 +98,7 @@ const recordsDatabase = "ycsb"
 func databaseName(prefix, subset string) string {
 	var b strings.Builder
 	if lower := strings.ToLower(subset); lower == recordsDatabase || prefix == "" && (subset == "" || slices.Contains(reserved[:], lower)) {
-		b.WriteString(flavour.Escaped)
+		b.WriteString(flavour.EscapedPrefix)
 	}
 	for i, r := range subset {
 		switch {
@@ -115,7 +115,7 @@ func databaseName(prefix, subset string) string {
 
 // databaseSubset is the inverse of databaseName.
 func databaseSubset(name string) string {
-	name = strings.TrimPrefix(name, flavour.Escaped)
+	name = strings.TrimPrefix(name, flavour.EscapedPrefix)
 	var b strings.Builder
 	for name != "" {
 		before, after, found := strings.Cut(name, "^")

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/record"
 )
 
@@ -255,10 +256,7 @@ func (d *database) createMetviewer(db string) []string {
 		out = append(out, d.lineDDL(db, "line_data_"+strings.ToLower(name), name)+end)
 	}
 	for _, t := range metviewerObjects {
-		var cols []string
-		for _, c := range parseColumns(t.columns, "") {
-			cols = append(cols, c.name+" "+c.sqlType())
-		}
+		cols := lists.Map(parseColumns(t.columns, ""), func(c metCol) string { return c.name + " " + c.sqlType() })
 		switch keyed := strings.Contains(t.keys, "PRIMARY"); {
 		case d.engine == innoDB && !keyed:
 			cols = append(cols, d.rowDDL())

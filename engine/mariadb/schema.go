@@ -6,6 +6,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/query/flavour"
 	"github.com/barograph/barograph/record"
 )
@@ -38,12 +39,11 @@ func (a *openArchive) createSubset(subset string) []string {
 		if a.db.indexes {
 			out = append(out, a.db.furtherIndexes(db+".")...)
 		}
-		kinds := make([]string, len(metviewerFiles))
-		for i, k := range metviewerFiles {
-			kinds[i] = "(" + strconv.Itoa(i) + ", " + flavour.Quote(k[0]) + ", " + flavour.Quote(k[1]) + ")"
-		}
+		kinds := flavour.Join(lists.Indices(len(metviewerFiles)), ", ", func(i int) string {
+			return "(" + strconv.Itoa(i) + ", " + flavour.Quote(metviewerFiles[i][0]) + ", " + flavour.Quote(metviewerFiles[i][1]) + ")"
+		})
 		out = append(out,
-			"INSERT IGNORE INTO "+db+".data_file_lu VALUES "+strings.Join(kinds, ", "),
+			"INSERT IGNORE INTO "+db+".data_file_lu VALUES "+kinds,
 			"CREATE TABLE IF NOT EXISTS "+db+"."+pendingTable+" (\n  line_table VARCHAR(64) NOT NULL PRIMARY KEY,\n  id_column VARCHAR(64) NOT NULL,\n  first_id BIGINT UNSIGNED NOT NULL"+tableOptions,
 			"CREATE TABLE IF NOT EXISTS "+db+"."+goneTable+" (\n  line_table VARCHAR(64) NOT NULL,\n  stat_header_id BIGINT UNSIGNED NOT NULL,\n  id BIGINT UNSIGNED NOT NULL,\n  PRIMARY KEY (line_table, stat_header_id, id)"+tableOptions,
 		)

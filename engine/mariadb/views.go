@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/query/flavour"
 	"github.com/barograph/barograph/record"
 )
@@ -273,11 +274,7 @@ func (w *lineWriter) appendView(dst []byte, lt *lineTable, c *column, batch int,
 }
 
 func metNames(cols []column) []string {
-	names := make([]string, len(cols))
-	for k := range cols {
-		names[k] = cols[k].met.name
-	}
-	return names
+	return lists.Map(cols, func(c column) string { return c.met.name })
 }
 
 // writeViewHeads numbers the headers of the rows of a type and writes the new ones.

@@ -98,7 +98,7 @@ func (p *plan) String() string { return p.collection }
 
 // Phrase writes the filter of the documents.
 func (a *openArchive) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*archive.Query, error) {
-	out, c, err := a.Phrasing(ctx, Driver(), design.Document, q, f)
+	out, c, err := a.NewQuery(ctx, Driver(), design.Document, q, f)
 	if err != nil {
 		return nil, err
 	}

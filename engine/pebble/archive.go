@@ -47,8 +47,8 @@ func markKey(subset, digest string) []byte {
 
 func nextKey(subset string) []byte { return []byte(nextPrefix + url.QueryEscape(subset)) }
 
-// after returns the least key above all keys with a prefix.
-func after(prefix []byte) []byte {
+// prefixEnd returns the least key above all keys with a prefix.
+func prefixEnd(prefix []byte) []byte {
 	end := slices.Clone(prefix)
 	end[len(end)-1]++ // no prefix here ends with 0xff
 	return end
@@ -60,12 +60,14 @@ type openArchive struct {
 	*store
 }
 
-// scan calls each for every pair whose key has a prefix. Key and value are valid until each returns.
-func (s *store) scan(ctx context.Context, prefix []byte, each func(key, value []byte) error) error {
-	return s.between(ctx, prefix, after(prefix), each)
+// scanPrefix calls each for every pair whose key has a prefix; see scanRange.
+func (s *store) scanPrefix(ctx context.Context, prefix []byte, each func(key, value []byte) error) error {
+	return s.scanRange(ctx, prefix, prefixEnd(prefix), each)
 }
 
-func (s *store) between(ctx context.Context, from, to []byte, each func(key, value []byte) error) (err error) {
+// scanRange calls each for every pair whose key is at least from and less than to. Key and value are valid
+// until each returns.
+func (s *store) scanRange(ctx context.Context, from, to []byte, each func(key, value []byte) error) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -96,14 +98,14 @@ func (a *openArchive) walk(ctx context.Context, subset string) docengine.Walk {
 		prefixes, err := a.Prefixes(ctx, subset, t)
 		for _, prefix := range prefixes {
 			if err == nil {
-				err = a.scan(ctx, []byte(prefix), func(key, value []byte) error { return each(string(key), value) })
+				err = a.scanPrefix(ctx, []byte(prefix), func(key, value []byte) error { return each(string(key), value) })
 			}
 		}
 		return err
 	}
 }
 
-// Contents counts pairs, and the records that each pair contains by its own count.
+// Contents counts pairs, and their records by the count in each pair.
 func (a *openArchive) Contents(ctx context.Context, subset string) (archive.Contents, error) {
 	return a.CountPayloads(ctx, subset, a.walk(ctx, subset))
 }
@@ -147,8 +149,8 @@ func ignoreGone(err error) error {
 }
 
 // Check compares the checksum of every block of every table and of every file of values; reading the pairs
-// would check only data blocks. Remains of a flush that was killed or found the disk full are not a damage:
-// the next open for writing removes them.
+// would check only data blocks. The remains of a flush that was killed, or for which the disk was full, are
+// no damage: the next open for writing removes them.
 func (a *openArchive) Check(ctx context.Context, _ string) (problems []string, err error) {
 	for _, files := range []struct {
 		pattern string
@@ -205,13 +207,13 @@ func checkValues(ctx context.Context, name string) (err error) {
 		return err
 	}
 	defer index.Release()
-	const header, offsets = 4, 1 // bytes of the index's header; number of the column
+	const headerBytes, offsetColumn = 4, 1 // bytes of the index's header; number of the column
 	var d colblk.BlockDecoder
-	d.Init(index.BlockData(), header)
-	at := colblk.DecodeColumn(&d, offsets, d.Rows()+1, colblk.DataTypeUint, colblk.DecodeUnsafeUints)
+	d.Init(index.BlockData(), headerBytes)
+	blockOffsets := colblk.DecodeColumn(&d, offsetColumn, d.Rows()+1, colblk.DataTypeUint, colblk.DecodeUnsafeUints)
 	for i := range d.Rows() {
-		from := at.At(i)
-		b, err := r.ReadValueBlock(ctx, block.NoReadEnv, nil, block.Handle{Offset: from, Length: at.At(i+1) - from - block.TrailerLen})
+		from := blockOffsets.At(i)
+		b, err := r.ReadValueBlock(ctx, block.NoReadEnv, nil, block.Handle{Offset: from, Length: blockOffsets.At(i+1) - from - block.TrailerLen})
 		if err != nil {
 			return err
 		}
@@ -243,12 +245,12 @@ func checkTable(ctx context.Context, name string) error {
 // plan is a question in Pebble's terms: the keys to read, by series.
 type plan struct {
 	*docengine.Lookup
-	ranges []docengine.Series // epoch-range: the series to scan
+	series []docengine.Series // epoch-range: the series to scan
 }
 
 // Phrase computes from the catalog what to read.
 func (a *openArchive) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*archive.Query, error) {
-	out, c, err := a.Phrasing(ctx, Driver(), design.KeyValue, q, f)
+	out, c, err := a.NewQuery(ctx, Driver(), design.KeyValue, q, f)
 	if err != nil {
 		return nil, err
 	}
@@ -261,13 +263,13 @@ func (a *openArchive) Phrase(ctx context.Context, q *question.Question, f flavou
 		if _, _, _, ok := q.Valid.Grid(); !ok && !q.Valid.IsAll() {
 			return nil, fmt.Errorf("pebble: %s needs a list of times with a constant step: %w", f, flavour.ErrCannotExpress)
 		}
-		began := time.Now()
-		p.ranges = docengine.SeriesOf(c, q)
-		for i := range p.ranges {
-			p.Headers = append(p.Headers, p.ranges[i].Header)
+		start := time.Now()
+		p.series = docengine.SeriesOf(c, q)
+		for i := range p.series {
+			p.Headers = append(p.Headers, p.series[i].Header)
 		}
-		out.DeriveTime = time.Since(began)
-		out.Text = fmt.Sprintf("scan %d series %s", len(p.ranges), bounds(&q.Valid))
+		out.DeriveTime = time.Since(start)
+		out.Text = fmt.Sprintf("scan %d series %s", len(p.series), describeBounds(&q.Valid))
 	}
 	if len(q.Lead) > 0 {
 		out.Text += fmt.Sprintf(", keep %d leads", len(q.Lead))
@@ -275,7 +277,7 @@ func (a *openArchive) Phrase(ctx context.Context, q *question.Question, f flavou
 	return out, nil
 }
 
-func bounds(t *question.Times) string {
+func describeBounds(t *question.Times) string {
 	first, last, ok := t.Bounds()
 	if !ok {
 		return "from end to end"
@@ -296,7 +298,7 @@ type reader struct {
 	rows     *record.Batch
 	decoder  design.PayloadDecoder
 
-	looked, decoded int64 // pairs that were looked up or scanned, and pairs with selected times
+	examined, kept int64 // pairs that were looked up or scanned; of them, the decoded ones
 }
 
 func (a *openArchive) read(ctx context.Context, q *archive.Query, into *answer.Builder) (r reader, err error) {
@@ -313,7 +315,7 @@ func (a *openArchive) read(ctx context.Context, q *archive.Query, into *answer.B
 		if q.Flavour == flavour.KeysNative {
 			return r.multiGet(ctx, q.Keys, p)
 		}
-		return r.ranges(ctx, p)
+		return r.scanSeries(ctx, p)
 	})
 }
 
@@ -324,10 +326,10 @@ func (r *reader) multiGet(ctx context.Context, ids []string, p *plan) error {
 		if i%64 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		r.looked++
+		r.examined++
 		key = append(key[:0], id...)
 		if r.it.SeekGE(key) && bytes.Equal(r.it.Key(), key) {
-			if err := r.take(p.Places[i].Head, p.Places[i].Valid); err != nil {
+			if err := r.decode(p.Places[i].Head, p.Places[i].Valid); err != nil {
 				return err
 			}
 		} else if err := r.it.Error(); err != nil {
@@ -337,9 +339,9 @@ func (r *reader) multiGet(ctx context.Context, ids []string, p *plan) error {
 	return ctx.Err()
 }
 
-// take decodes the pair at the iterator.
-func (r *reader) take(head uint32, valid int64) error {
-	r.decoded++
+// decode decodes the pair at the iterator.
+func (r *reader) decode(head uint32, valid int64) error {
+	r.kept++
 	value, err := r.it.ValueAndErr()
 	if err != nil {
 		return err
@@ -350,13 +352,13 @@ func (r *reader) take(head uint32, valid int64) error {
 	return nil
 }
 
-// ranges scans each series between the bounds of the valid times.
-func (r *reader) ranges(ctx context.Context, p *plan) error {
-	for i := range p.ranges {
-		s := &p.ranges[i]
-		r.it.SetBounds(keys(s, &r.question.Valid))
+// scanSeries scans each series between the bounds of the valid times.
+func (r *reader) scanSeries(ctx context.Context, p *plan) error {
+	for i := range p.series {
+		s := &p.series[i]
+		r.it.SetBounds(keyRange(s, &r.question.Valid))
 		for ok := r.it.First(); ok; ok = r.it.Next() {
-			if r.looked++; r.looked%64 == 0 && ctx.Err() != nil {
+			if r.examined++; r.examined%64 == 0 && ctx.Err() != nil {
 				return ctx.Err()
 			}
 			valid, err := strconv.ParseInt(string(r.it.Key()[len(s.Prefix):]), 10, 64)
@@ -366,7 +368,7 @@ func (r *reader) ranges(ctx context.Context, p *plan) error {
 			if !r.question.Valid.Contains(valid) || !r.question.TimeFilter.AcceptsValid(valid) {
 				continue
 			}
-			if err := r.take(uint32(i), valid); err != nil {
+			if err := r.decode(uint32(i), valid); err != nil {
 				return err
 			}
 		}
@@ -377,11 +379,11 @@ func (r *reader) ranges(ctx context.Context, p *plan) error {
 	return ctx.Err()
 }
 
-// keys returns the first key to read and the first key after the range. Epochs with the same number of digits
-// sort as numbers do. If the bounds differ in length or are negative, the complete series is read, and take
-// discards other times. No other key is between '-' and ':', because further parts begin with a letter.
-func keys(s *docengine.Series, want *question.Times) (from, to []byte) {
-	first, last, ok := want.Bounds()
+// keyRange returns the first key to read and the first key after the range. Epochs with the same number of digits
+// sort as numbers do. If the bounds differ in length or are negative, keyRange returns the complete series, and
+// scanSeries skips other times. No other key is between '-' and ':', because further parts begin with a letter.
+func keyRange(s *docengine.Series, times *question.Times) (from, to []byte) {
+	first, last, ok := times.Bounds()
 	if !ok {
 		first, last = math.MinInt64, math.MaxInt64
 	}
@@ -403,8 +405,8 @@ func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Pl
 	}
 	p, _ := q.Args[0].(*plan) // read has checked the type
 	out := archive.Plan{Text: a.describe(q, p)}
-	if len(q.Keys)+len(p.ranges) > 0 {
-		access := archive.Access{Object: q.Question.Type.Name + " pairs", Method: archive.KeyLookup, Index: "key", Examined: r.looked, Kept: r.decoded, Counted: true}
+	if len(q.Keys)+len(p.series) > 0 {
+		access := archive.Access{Object: q.Question.Type.Name + " pairs", Method: archive.KeyLookup, Index: "key", Examined: r.examined, Kept: r.kept, Counted: true}
 		if q.Flavour != flavour.KeysNative {
 			access.Method = archive.IndexScan
 		}
@@ -421,11 +423,11 @@ func (a *openArchive) describe(q *archive.Query, p *plan) string {
 	for _, id := range q.Keys[:min(len(q.Keys), shown)] {
 		fmt.Fprintf(&b, "seek %s\n", id)
 	}
-	for i := range p.ranges[:min(len(p.ranges), shown)] {
-		from, to := keys(&p.ranges[i], &q.Question.Valid)
+	for i := range p.series[:min(len(p.series), shown)] {
+		from, to := keyRange(&p.series[i], &q.Question.Valid)
 		fmt.Fprintf(&b, "scan %q … %q\n", from, to)
 	}
-	if n := max(len(q.Keys), len(p.ranges)) - shown; n > 0 {
+	if n := max(len(q.Keys), len(p.series)) - shown; n > 0 {
 		fmt.Fprintf(&b, "and %d more\n", n)
 	}
 	fmt.Fprintf(&b, "\n%s", a.db.Metrics())

@@ -101,11 +101,11 @@ func failingDisk(t *testing.T, why syscall.Errno, fails func(errorfs.Op) bool, p
 // Once a store has stopped nothing begins any more: Pebble panics where a write
 // that was left behind meets a log that Close has closed.
 func TestNothingBeginsOnceStopped(t *testing.T) {
-	s := &store{dir: "a.pebble", stopped: &stopped{done: make(chan struct{})}}
+	s := &store{dir: "a.pebble", failure: &diskFailure{done: make(chan struct{})}}
 	if err := s.write(func() error { return nil }); err != nil {
 		t.Fatal(err)
 	}
-	s.stopped.stop(syscall.EIO)
+	s.failure.record(syscall.EIO)
 	began := make(chan struct{}, 1)
 	err := s.write(func() error { began <- struct{}{}; return nil })
 	time.Sleep(10 * time.Millisecond) // for what would begin

@@ -23,7 +23,7 @@ const kvPrefix = 1
 // again: an insert must see that the key is free, and an update must keep the other fields.
 const kvStripes = 256
 
-// kv opens tables of records under keys.
+// kvTables opens tables of records under keys.
 type kvTables struct{ *store }
 
 // kvTable is an open table. A record's bytes have the format of kv.Row.AppendPacked.
@@ -100,9 +100,9 @@ func (tb *kvTable) connect() *kv.Conn {
 	return &kv.Conn{Read: c.read, Insert: c.insert, Update: c.update, Scan: c.scan, Delete: c.delete, InsertMany: c.insertMany}
 }
 
-// full returns the pair's key, valid until the next call. It refuses an empty key, because the bare prefix is
-// in use.
-func (c *kvConn) full(key []byte) []byte {
+// fullKey returns the pair's key, valid until the next call. Callers refuse an empty key, because the bare prefix
+// is the key of the table's number of fields.
+func (c *kvConn) fullKey(key []byte) []byte {
 	c.key = append(append(c.key[:0], c.name...), key...)
 	return c.key
 }
@@ -111,7 +111,7 @@ func (c *kvConn) read(ctx context.Context, key []byte, f kv.Fields, into *kv.Row
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	v, closer, err := c.db.Get(c.full(key))
+	v, closer, err := c.db.Get(c.fullKey(key))
 	if errors.Is(err, pebble.ErrNotFound) || len(key) == 0 {
 		return kv.ErrNotFound
 	}
@@ -130,9 +130,9 @@ func (c *kvConn) lock(key []byte) *sync.Mutex {
 	return &c.locks[maphash.Bytes(c.seed, key)%kvStripes]
 }
 
-// taken reports whether a record has the key.
-func (c *kvConn) taken(key []byte) (bool, error) {
-	_, closer, err := c.db.Get(c.full(key))
+// hasRecord reports whether a record has the key.
+func (c *kvConn) hasRecord(key []byte) (bool, error) {
+	_, closer, err := c.db.Get(c.fullKey(key))
 	if errors.Is(err, pebble.ErrNotFound) {
 		return false, nil
 	}
@@ -154,13 +154,13 @@ func (c *kvConn) insert(ctx context.Context, key []byte, r *kv.Row) error {
 	l := c.lock(key)
 	l.Lock()
 	defer l.Unlock()
-	if taken, err := c.taken(key); err != nil {
+	if taken, err := c.hasRecord(key); err != nil {
 		return err
 	} else if taken {
 		return kv.ErrExists
 	}
 	c.value = r.AppendPacked(c.value[:0], c.fields, nil)
-	return c.write(func() error { return c.db.Set(c.full(key), c.value, pebble.Sync) })
+	return c.write(func() error { return c.db.Set(c.fullKey(key), c.value, pebble.Sync) })
 }
 
 func (c *kvConn) update(ctx context.Context, key []byte, r *kv.Row) error {
@@ -172,7 +172,7 @@ func (c *kvConn) update(ctx context.Context, key []byte, r *kv.Row) error {
 		return err
 	}
 	c.value = r.AppendPacked(c.value[:0], c.fields, &c.row)
-	return c.write(func() error { return c.db.Set(c.full(key), c.value, pebble.Sync) })
+	return c.write(func() error { return c.db.Set(c.fullKey(key), c.value, pebble.Sync) })
 }
 
 func (c *kvConn) delete(ctx context.Context, key []byte) error {
@@ -185,12 +185,12 @@ func (c *kvConn) delete(ctx context.Context, key []byte) error {
 	l := c.lock(key)
 	l.Lock()
 	defer l.Unlock()
-	if taken, err := c.taken(key); err != nil {
+	if taken, err := c.hasRecord(key); err != nil {
 		return err
 	} else if !taken {
 		return kv.ErrNotFound
 	}
-	return c.write(func() error { return c.db.Delete(c.full(key), pebble.Sync) })
+	return c.write(func() error { return c.db.Delete(c.fullKey(key), pebble.Sync) })
 }
 
 // insertMany locks every stripe that it needs, in order. Therefore two batches never wait for each other.
@@ -214,7 +214,7 @@ func (c *kvConn) insertMany(ctx context.Context, rows []kv.KeyRow) (err error) {
 		if len(r.Key) == 0 {
 			return errNoKey
 		}
-		_, closer, err := b.Get(c.full(r.Key))
+		_, closer, err := b.Get(c.fullKey(r.Key))
 		if err == nil {
 			return errors.Join(kv.ErrExists, closer.Close())
 		}
@@ -238,7 +238,7 @@ func (c *kvConn) scan(ctx context.Context, from []byte, n int, f kv.Fields, each
 		return err
 	}
 	defer closing(&err, it)
-	for ok := it.SeekGE(c.full(from)); ok && n > 0; ok = it.Next() {
+	for ok := it.SeekGE(c.fullKey(from)); ok && n > 0; ok = it.Next() {
 		v, err := it.ValueAndErr()
 		if err != nil {
 			return err

@@ -13,15 +13,15 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// docs implements docengine.Store: a commit is a batch.
-type docs struct {
+// docStore implements docengine.Store: a commit is a batch.
+type docStore struct {
 	docengine.Payloads
 	*store
 }
 
 // Subsets lists the subsets with a catalog.
-func (d docs) Subsets(ctx context.Context) (names []string, err error) {
-	err = d.scan(ctx, []byte(catalogPrefix), func(key, _ []byte) error {
+func (d docStore) Subsets(ctx context.Context) (names []string, err error) {
+	err = d.scanPrefix(ctx, []byte(catalogPrefix), func(key, _ []byte) error {
 		name, err := url.QueryUnescape(string(key[len(catalogPrefix):]))
 		names = append(names, name)
 		return err
@@ -31,7 +31,7 @@ func (d docs) Subsets(ctx context.Context) (names []string, err error) {
 
 // Describe reads the catalog, which no other process can change. Its version is the number of commits since
 // the store was opened, plus 1.
-func (d docs) Describe(ctx context.Context, subset string, known int64) (int64, []byte, error) {
+func (d docStore) Describe(ctx context.Context, subset string, known int64) (int64, []byte, error) {
 	d.mu.RLock()
 	version := 1 + d.commits[subset]
 	d.mu.RUnlock()
@@ -46,15 +46,15 @@ func (d docs) Describe(ctx context.Context, subset string, known int64) (int64, 
 }
 
 // Marks lists the loaded files.
-func (d docs) Marks(ctx context.Context, subset string) ([]archive.Mark, error) {
-	marks, _, err := d.marked(ctx, subset)
+func (d docStore) Marks(ctx context.Context, subset string) ([]archive.Mark, error) {
+	marks, _, err := d.marksAndNext(ctx, subset)
 	return marks, err
 }
 
-// marked is Marks, and the number of the next mark.
-func (d docs) marked(ctx context.Context, subset string) ([]archive.Mark, int64, error) {
+// marksAndNext is Marks, and returns the number of the next mark.
+func (d docStore) marksAndNext(ctx context.Context, subset string) ([]archive.Mark, int64, error) {
 	var all []docengine.NumberedMark
-	err := d.scan(ctx, markKey(subset, ""), func(_, value []byte) error {
+	err := d.scanPrefix(ctx, markKey(subset, ""), func(_, value []byte) error {
 		m, err := docengine.ParseNumberedMark(value)
 		all = append(all, m)
 		return err
@@ -64,7 +64,7 @@ func (d docs) marked(ctx context.Context, subset string) ([]archive.Mark, int64,
 }
 
 // MarksOf returns the existing marks of files.
-func (d docs) MarksOf(ctx context.Context, subset string, files []archive.Mark) ([]archive.Mark, error) {
+func (d docStore) MarksOf(ctx context.Context, subset string, files []archive.Mark) ([]archive.Mark, error) {
 	var all []docengine.NumberedMark
 	for i := range files {
 		text, ok, err := d.get(markKey(subset, files[i].Digest))
@@ -85,17 +85,17 @@ func (d docs) MarksOf(ctx context.Context, subset string, files []archive.Mark) 
 }
 
 // Create does nothing: a subset needs no preparation.
-func (docs) Create(context.Context, string) error { return nil }
+func (docStore) Create(context.Context, string) error { return nil }
 
 // batch is a commit in flight.
 type batch struct {
-	docs
+	docStore
 	subset string
 	*pebble.Batch
 }
 
 // Begin starts a batch.
-func (d docs) Begin(ctx context.Context, subset string) (context.Context, docengine.Commit, error) {
+func (d docStore) Begin(ctx context.Context, subset string) (context.Context, docengine.Commit, error) {
 	return ctx, &batch{d, subset, d.db.NewBatch()}, ctx.Err()
 }
 
@@ -116,8 +116,8 @@ func (b *batch) Fetch(ctx context.Context, _ *record.LineType, ids []string, eac
 	return ctx.Err()
 }
 
-// Note does nothing: a batch is atomic.
-func (*batch) Note(context.Context, []docengine.Change) error { return nil }
+// Announce does nothing: a batch is atomic.
+func (*batch) Announce(context.Context, []docengine.Change) error { return nil }
 
 func (b *batch) Write(ctx context.Context, _ *record.LineType, docs []docengine.Document) error {
 	for i := range docs {
@@ -138,8 +138,8 @@ func (b *batch) Remove(ctx context.Context, _ *record.LineType, ids []string) er
 	return ctx.Err()
 }
 
-// Count applies and syncs the batch.
-func (b *batch) Count(ctx context.Context, catalog []byte, done []archive.Mark) (int64, error) {
+// Publish applies and syncs the batch.
+func (b *batch) Publish(ctx context.Context, catalog []byte, done []archive.Mark) (int64, error) {
 	if err := b.Set(catalogKey(b.subset), catalog, nil); err != nil {
 		return 0, err
 	}
@@ -189,15 +189,15 @@ func (b *batch) next(ctx context.Context) (int64, error) {
 	if n, err := strconv.ParseInt(string(text), 10, 64); err == nil {
 		return n, nil
 	}
-	_, n, err := b.marked(ctx, b.subset)
+	_, n, err := b.marksAndNext(ctx, b.subset)
 	return n, err
 }
 
-// End frees the batch's memory. If the disk cannot be written, the abandoned goroutine that applies the batch
-// still uses it.
+// End frees the batch's memory, unless the disk failed: then the abandoned goroutine that applies the batch still
+// uses it.
 func (b *batch) End(_ context.Context, _ bool, err error) error {
 	select {
-	case <-b.stopped.done:
+	case <-b.failure.done:
 	default:
 		closing(&err, b.Batch)
 	}

@@ -82,8 +82,8 @@ type store struct {
 	db       *pebble.DB
 	dir      string
 	readOnly bool
-	stopped  *stopped
-	place    atomic.Pointer[engine.Location] // set after the open
+	failure  *diskFailure
+	location atomic.Pointer[engine.Location] // set after the open
 	archive  archive.Archive                 // the archive that all callers share: commits of a subset take turns in it
 
 	mu      sync.RWMutex
@@ -104,25 +104,25 @@ func open(_ context.Context, u *url.URL, o engine.Options) (*engine.Engine, erro
 
 // open opens a folder on a file system.
 func (s *settings) open(disk vfs.FS, dir string, o engine.Options) (*engine.Engine, error) {
-	st := &store{dir: dir, readOnly: o.ReadOnly, stopped: &stopped{done: make(chan struct{})}, commits: map[string]int64{}}
+	st := &store{dir: dir, readOnly: o.ReadOnly, failure: &diskFailure{done: make(chan struct{})}, commits: map[string]int64{}}
 	opts := s.options(o)
-	opts.FS = vfs.OnDiskFull(media{disk, o.ReadOnly, st}, func() { st.stopped.block(syscall.ENOSPC) })
-	opts.Logger = logger{o.Log, st.stopped}
+	opts.FS = vfs.OnDiskFull(folderFS{disk, o.ReadOnly, st}, func() { st.failure.block(syscall.ENOSPC) })
+	opts.Logger = logger{o.Log, st.failure}
 	opts.EventListener = &pebble.EventListener{
 		// A damage is an error when it is read. By default Pebble would panic.
 		DataCorruption: func(pebble.DataCorruptionInfo) {},
 		// Pebble retries a failed flush at once and forever, and writers wait for it.
-		BackgroundError: st.stopped.ofDisk,
+		BackgroundError: st.failure.onBackgroundError,
 	}
 	var err error
-	st.db, err = guarded(st, func() (*pebble.DB, error) { return pebble.Open(dir, opts) })
+	st.db, err = runWork(st, func() (*pebble.DB, error) { return pebble.Open(dir, opts) })
 	if err != nil {
 		return nil, unreachable(dir, st.explain(err))
 	}
-	if at, err := engine.NewLocation(dir); err == nil { // a test's folder is in memory
-		st.place.Store(&at)
+	if location, err := engine.NewLocation(dir); err == nil { // a test's folder is in memory
+		st.location.Store(&location)
 	}
-	shared := docengine.New(docs{store: st}, docengine.Options{Design: design.KeyValue, Shown: dir, ReadOnly: o.ReadOnly})
+	shared := docengine.New(docStore{store: st}, docengine.Options{Design: design.KeyValue, Shown: dir, ReadOnly: o.ReadOnly})
 	st.archive = archive.WrapErrors(&openArchive{shared, st}, st.explain)
 	return &engine.Engine{
 		Abilities: append([]any{st}, st.abilities()...),
@@ -132,59 +132,60 @@ func (s *settings) open(disk vfs.FS, dir string, o engine.Options) (*engine.Engi
 	}, nil
 }
 
-// media is a file system that may be read-only. Then nobody writes, and readers need no lock, which would
+// folderFS is a file system that may be read-only. Then nobody writes, and readers need no lock, which would
 // require a file.
-type media struct {
+type folderFS struct {
 	vfs.FS
-	reads bool // read-only
-	store *store
+	readOnly bool
+	store    *store
 }
 
-// replaced returns an error if another folder has the name now: this store would change files of that folder.
-func (m media) replaced() error {
-	if at := m.store.place.Load(); at != nil {
-		return at.CheckReplaced()
+// checkReplaced returns an error if another folder has the name now. Otherwise this store would change files of
+// that folder.
+func (m folderFS) checkReplaced() error {
+	if location := m.store.location.Load(); location != nil {
+		return location.CheckReplaced()
 	}
 	return nil
 }
 
 // Create blocks its caller after the store has stopped, because a failed flush would retry forever. It stops the
 // store if another folder has the name now.
-func (m media) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
-	if err := m.replaced(); err != nil {
-		m.store.stopped.block(err)
+func (m folderFS) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	if err := m.checkReplaced(); err != nil {
+		m.store.failure.block(err)
 	}
 	select {
-	case <-m.store.stopped.done:
+	case <-m.store.failure.done:
 		select {}
 	default:
 	}
 	f, err := m.FS.Create(name, c)
-	if err != nil && m.store.place.Load() != nil { // Pebble would panic
-		m.store.stopped.block(err)
+	if err != nil && m.store.location.Load() != nil { // Pebble would panic
+		m.store.failure.block(err)
 	}
 	return f, err
 }
 
 // ReuseForWrite renames an obsolete log; see Create.
-func (m media) ReuseForWrite(from, to string, c vfs.DiskWriteCategory) (vfs.File, error) {
-	if err := m.replaced(); err != nil {
-		m.store.stopped.block(err)
+func (m folderFS) ReuseForWrite(from, to string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	if err := m.checkReplaced(); err != nil {
+		m.store.failure.block(err)
 	}
 	return m.FS.ReuseForWrite(from, to, c)
 }
 
 // Remove leaves obsolete files if another folder has the name now. That folder may contain files of these names.
-func (m media) Remove(name string) error {
-	if m.replaced() != nil {
+func (m folderFS) Remove(name string) error {
+	if m.checkReplaced() != nil {
 		return nil //nolint:nilerr // see above
 	}
 	return m.FS.Remove(name)
 }
 
-func (m media) Lock(name string) (io.Closer, error) {
+func (m folderFS) Lock(name string) (io.Closer, error) {
 	lock, err := m.FS.Lock(name)
-	if m.reads && errors.Is(err, syscall.EROFS) {
+	if m.readOnly && errors.Is(err, syscall.EROFS) {
 		return io.NopCloser(nil), nil
 	}
 	return lock, err
@@ -193,10 +194,10 @@ func (m media) Lock(name string) (io.Closer, error) {
 // idPrefix is the prefix of every document's id; see design.AppendKey.
 const idPrefix = "DD::"
 
-// spans says from which key on values may be in separate files.
-func spans(from []byte) (policy pebble.SpanPolicy, end []byte, err error) {
+// spanPolicy returns the policy of the keys from a key up to end: only payloads may be in separate files.
+func spanPolicy(from []byte) (policy pebble.SpanPolicy, end []byte, err error) {
 	first := []byte(idPrefix)
-	switch last := after(first); {
+	switch last := prefixEnd(first); {
 	case bytes.Compare(from, first) < 0:
 		return pebble.SpanPolicy{ValueStoragePolicy: pebble.ValueStorageLowReadLatency}, first, nil
 	case bytes.Compare(from, last) < 0:
@@ -205,8 +206,8 @@ func spans(from []byte) (policy pebble.SpanPolicy, end []byte, err error) {
 	return pebble.SpanPolicy{ValueStoragePolicy: pebble.ValueStorageLowReadLatency}, nil, nil
 }
 
-// apartFrom is the size, in bytes, from which on values are in separate files.
-const apartFrom = 128
+// minSeparateBytes is the least size of a value that is stored in a separate file.
+const minSeparateBytes = 128
 
 func (s *settings) options(o engine.Options) *pebble.Options {
 	opts := &pebble.Options{
@@ -215,12 +216,12 @@ func (s *settings) options(o engine.Options) *pebble.Options {
 		FormatMajorVersion: pebble.FormatNewest,
 		ReadOnly:           o.ReadOnly,
 	}
-	// Payloads are separate from their keys. A compaction then copies only references; otherwise the loads
-	// of some nights would rewrite the payloads of a year. Values that change often, such as catalogs and
+	// Payloads are separate from their keys. A compaction then copies only references; otherwise a few
+	// incremental loads would rewrite the payloads of a year. Values that change often, such as catalogs and
 	// records of other studies, are not separate.
-	opts.Experimental.SpanPolicyFunc = spans
+	opts.Experimental.SpanPolicyFunc = spanPolicy
 	opts.Experimental.ValueSeparationPolicy = func() pebble.ValueSeparationPolicy {
-		return pebble.ValueSeparationPolicy{Enabled: true, MinimumSize: apartFrom, MaxBlobReferenceDepth: 10, RewriteMinimumAge: 5 * time.Minute, TargetGarbageRatio: 0.5}
+		return pebble.ValueSeparationPolicy{Enabled: true, MinimumSize: minSeparateBytes, MaxBlobReferenceDepth: 10, RewriteMinimumAge: 5 * time.Minute, TargetGarbageRatio: 0.5}
 	}
 	opts.ApplyCompressionSettings(s.profile)
 	if o.Threads > 0 {
@@ -314,7 +315,7 @@ func (s *store) get(key []byte) (value []byte, ok bool, err error) {
 // logger passes Pebble's messages to the program's log, or drops them.
 type logger struct {
 	log     *slog.Logger
-	stopped *stopped
+	failure *diskFailure
 }
 
 func (l logger) Infof(format string, args ...any) {
@@ -334,7 +335,7 @@ func (l logger) Errorf(format string, args ...any) {
 func (l logger) Fatalf(format string, args ...any) {
 	for _, a := range args {
 		if err, ok := a.(error); ok && !pebble.IsCorruptionError(err) {
-			l.stopped.block(err)
+			l.failure.block(err)
 		}
 	}
 	panic("pebble cannot continue: " + fmt.Sprintf(format, args...))
@@ -343,42 +344,42 @@ func (l logger) Fatalf(format string, args ...any) {
 // closing joins the error of a Close to err.
 func closing(err *error, c io.Closer) { *err = errors.Join(*err, c.Close()) }
 
-// stopped means that the disk cannot be written any more: it is full or broken, or its file system has become
-// read-only. Pebble cannot continue then: it would end the process or retry forever. Therefore every writing
-// goroutine is blocked where it is, with the same effect as a kill: the archive is intact. Callers that wait for
-// it get an error, and the archive stays readable until it is closed.
-type stopped struct {
+// diskFailure records that the disk cannot be written any more: it is full or broken, or its file system has become
+// read-only. Pebble cannot continue then: it would end the process or retry forever. Therefore block stops every
+// writing goroutine where it is. This has the effect of a kill: the archive is intact. Callers that wait for a
+// blocked goroutine get an error, and the archive stays readable until it is closed.
+type diskFailure struct {
 	once sync.Once
-	done chan struct{} // closed
+	done chan struct{} // closed by record
 	err  error         // the reason, valid after done is closed
 }
 
-func (s *stopped) stop(err error) { s.once.Do(func() { s.err = err; close(s.done) }) }
+func (s *diskFailure) record(err error) { s.once.Do(func() { s.err = err; close(s.done) }) }
 
-// ofDisk stops the store after an error that a retry cannot repair.
-func (s *stopped) ofDisk(err error) {
-	is := func(lasting error) bool { return errors.Is(err, lasting) }
-	if slices.ContainsFunc([]error{syscall.EROFS, syscall.EIO, syscall.EDQUOT, syscall.EFBIG}, is) {
-		s.stop(err)
+// onBackgroundError records an error that a retry cannot repair.
+func (s *diskFailure) onBackgroundError(err error) {
+	isCause := func(lasting error) bool { return errors.Is(err, lasting) }
+	if slices.ContainsFunc([]error{syscall.EROFS, syscall.EIO, syscall.EDQUOT, syscall.EFBIG}, isCause) {
+		s.record(err)
 	}
 }
 
 // block blocks its caller forever, after it found that the disk cannot be written.
-func (s *stopped) block(err error) {
-	s.stop(err)
+func (s *diskFailure) block(err error) {
+	s.record(err)
 	select {}
 }
 
-// guarded runs work that may write. It abandons the work if the disk cannot be written. From then on no further
-// work starts, in particular no Close: abandoned work may still run, and Pebble panics if it finds a closed log.
-func guarded[T any](s *store, work func() (T, error)) (T, error) {
+// runWork runs work that may write. If the disk fails, runWork abandons the work. It then starts no further work,
+// in particular no Close: abandoned work may still run, and Pebble panics if it finds a closed log.
+func runWork[T any](s *store, work func() (T, error)) (T, error) {
 	type result struct {
 		value T
 		err   error
 	}
 	done := make(chan result, 1)
 	select {
-	case <-s.stopped.done:
+	case <-s.failure.done:
 	default:
 		go func() {
 			v, err := work()
@@ -388,20 +389,20 @@ func guarded[T any](s *store, work func() (T, error)) (T, error) {
 	select {
 	case r := <-done:
 		return r.value, r.err
-	case <-s.stopped.done:
+	case <-s.failure.done:
 		var none T
-		if err := s.stopped.err; errors.Is(err, engine.ErrUnreachable) {
+		if err := s.failure.err; errors.Is(err, engine.ErrUnreachable) {
 			return none, err
 		} else if !errors.Is(err, syscall.ENOSPC) {
 			return none, engine.NotWritableError(s.dir, err)
 		}
-		return none, engine.DiskFullError(s.dir, s.stopped.err)
+		return none, engine.DiskFullError(s.dir, s.failure.err)
 	}
 }
 
-// write is guarded for work without a result.
+// write is runWork for work without a result.
 func (s *store) write(work func() error) error {
-	_, err := guarded(s, func() (struct{}, error) { return struct{}{}, work() })
+	_, err := runWork(s, func() (struct{}, error) { return struct{}{}, work() })
 	return err
 }
 
@@ -417,7 +418,7 @@ func explain(dir string, err error) error {
 		return engine.DamagedError(dir, fmt.Errorf("%s: %w", filepath.Base(info.Path), info.Details))
 	case pebble.IsCorruptionError(err) || errors.Is(err, docengine.ErrDamaged):
 		return engine.DamagedError(dir, err)
-	case errors.Is(err, fs.ErrNotExist) || strings.Contains(err.Error(), "object size mismatch"): // a table of the list of files
+	case errors.Is(err, fs.ErrNotExist) || strings.Contains(err.Error(), "object size mismatch"): // a table that the manifest lists
 		return engine.DamagedError(dir, err)
 	}
 	return err

@@ -24,7 +24,7 @@ func (a *openArchive) Salvage(ctx context.Context, subset string, lost func(arch
 				break
 			}
 			var trial record.Batch
-			s := salvage{store: a.store, to: after([]byte(prefix)), lost: lost, each: func(key, value []byte) error {
+			s := salvage{store: a.store, to: prefixEnd([]byte(prefix)), lost: lost, each: func(key, value []byte) error {
 				trial.Reset(t, "")
 				if err := design.DecodePayload(value, &trial, trial.AddHeader(record.DefaultHeader()), 0); err != nil {
 					lost(archive.Loss{Place: fmt.Sprintf("pair %q", key), Err: err})
@@ -50,8 +50,8 @@ type salvage struct {
 // pairs before that key backward.
 func (s *salvage) read(ctx context.Context, from []byte) error {
 	for {
-		last, broken, err := s.forward(ctx, from)
-		if err != nil || broken == nil {
+		last, damage, err := s.forward(ctx, from)
+		if err != nil || damage == nil {
 			return err
 		}
 		next := s.next(ctx, last)
@@ -59,7 +59,7 @@ func (s *salvage) read(ctx context.Context, from []byte) error {
 		if err != nil {
 			return err
 		}
-		s.lost(archive.Loss{Place: fmt.Sprintf("the pairs from %q to %q", last, first), Err: broken})
+		s.lost(archive.Loss{Place: fmt.Sprintf("the pairs from %q to %q", last, first), Err: damage})
 		if bytes.Equal(next, s.to) {
 			return nil
 		}
@@ -68,11 +68,11 @@ func (s *salvage) read(ctx context.Context, from []byte) error {
 }
 
 // forward reads until a damaged block: last is the key after the last one that was read.
-func (s *salvage) forward(ctx context.Context, from []byte) (last []byte, broken, err error) {
+func (s *salvage) forward(ctx context.Context, from []byte) (last []byte, damage, err error) {
 	last = slices.Clone(from)
-	it, broken := s.db.NewIterWithContext(ctx, &pebble.IterOptions{LowerBound: from, UpperBound: s.to})
-	if broken != nil {
-		return last, broken, nil
+	it, damage := s.db.NewIterWithContext(ctx, &pebble.IterOptions{LowerBound: from, UpperBound: s.to})
+	if damage != nil {
+		return last, damage, nil
 	}
 	defer it.Close() //nolint:errcheck // it returns the error of the block
 	for valid := it.First(); valid; valid = it.Next() {
@@ -100,9 +100,9 @@ func (s *salvage) pair(ctx context.Context, it *pebble.Iterator) error {
 
 // next returns a key from which on pairs are readable. After a damaged block it increments the bytes of the key
 // in turn, beginning with the last one.
-func (s *salvage) next(ctx context.Context, broken []byte) []byte {
-	for n := len(broken); n > 0; n-- {
-		key := slices.Clone(broken[:n])
+func (s *salvage) next(ctx context.Context, damaged []byte) []byte {
+	for n := len(damaged); n > 0; n-- {
+		key := slices.Clone(damaged[:n])
 		if key[n-1]++; key[n-1] == 0 || bytes.Compare(key, s.to) >= 0 {
 			continue
 		}
@@ -119,9 +119,9 @@ func (s *salvage) next(ctx context.Context, broken []byte) []byte {
 }
 
 // backward reads the pairs before a key, down to a damaged block: first is the least key that was read.
-func (s *salvage) backward(ctx context.Context, after, before []byte) (first []byte, err error) {
-	first = before
-	it, err := s.db.NewIterWithContext(ctx, &pebble.IterOptions{LowerBound: after, UpperBound: before})
+func (s *salvage) backward(ctx context.Context, from, to []byte) (first []byte, err error) {
+	first = to
+	it, err := s.db.NewIterWithContext(ctx, &pebble.IterOptions{LowerBound: from, UpperBound: to})
 	if err != nil {
 		return first, ctx.Err()
 	}

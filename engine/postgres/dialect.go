@@ -33,11 +33,8 @@ func dialect() *flavour.Dialect {
 			if len(leads) > fewLeads {
 				return ""
 			}
-			picked := make([]string, len(leads))
-			for i, lead := range leads {
-				picked[i] = "@.fcst_lead == " + strconv.Itoa(int(lead))
-			}
-			return from(subset, t, "jsonb_path_query_array(r.data, '$[*] ? ("+strings.Join(picked, " || ")+")')", where)
+			filter := flavour.Join(leads, " || ", func(lead int32) string { return "@.fcst_lead == " + strconv.Itoa(int(lead)) })
+			return from(subset, t, "jsonb_path_query_array(r.data, '$[*] ? ("+filter+")')", where)
 		},
 		DocAnd:   "\n     AND ",
 		DocField: func(f string) string { return "r." + f },
@@ -87,10 +84,10 @@ const longestName = 63
 // and gets its digest.
 func schemaName(subset string) string {
 	switch {
-	case len(subset) > longestName-len(flavour.Escaped):
+	case len(subset) > longestName-len(flavour.EscapedPrefix):
 		return flavour.ShortenName(subset, subset, longestName)
 	case subset == "", subset == "information_schema", strings.HasPrefix(subset, "pg_"), strings.HasPrefix(subset, "^"):
-		return flavour.Escaped + subset
+		return flavour.EscapedPrefix + subset
 	}
 	return subset
 }

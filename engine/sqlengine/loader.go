@@ -11,6 +11,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine/archive"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/record"
 )
 
@@ -459,10 +460,9 @@ const idsPerQuery = 1000
 func (l *Loader) existingDocs(ctx context.Context, q Querier, table string, g *design.Grouper, candidates []design.Row) (map[string]string, error) {
 	entries := map[string]string{}
 	for chunk := range slices.Chunk(Series(candidates), idsPerQuery) {
-		ids := make([]string, len(chunk))
-		for i, r := range chunk {
-			ids[i] = string(design.AppendKey(nil, g.Type, l.subset, &g.Headers[r.Header], r.Valid))
-		}
+		ids := lists.Map(chunk, func(r design.Row) string {
+			return string(design.AppendKey(nil, g.Type, l.subset, &g.Headers[r.Header], r.Valid))
+		})
 		where, args := l.a.Dialect.DocKeys(ids)
 		before := len(entries)
 		text := "SELECT r.id, " + l.a.entriesJSON("r.data") + " FROM " + table + " r WHERE " + where

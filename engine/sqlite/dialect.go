@@ -49,7 +49,7 @@ func keyArray(keys []string) (string, []any) {
 func tableName(subset, table string) string {
 	s := flavour.EscapeCase(subset)
 	if strings.HasPrefix(s, "sqlite_") {
-		s = flavour.Escaped + s
+		s = flavour.EscapedPrefix + s
 	}
 	return s + "/" + table
 }
@@ -61,7 +61,7 @@ func tableSubset(name, table string) (subset string, ok bool) {
 	if !ok {
 		return "", false
 	}
-	if rest, escaped := strings.CutPrefix(s, flavour.Escaped); escaped {
+	if rest, escaped := strings.CutPrefix(s, flavour.EscapedPrefix); escaped {
 		s = rest
 	}
 	return flavour.UnescapeCase(s), true

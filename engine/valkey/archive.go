@@ -171,7 +171,7 @@ type plan struct {
 
 // Phrase computes from the catalog what to read.
 func (a *openArchive) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*archive.Query, error) {
-	out, c, err := a.Phrasing(ctx, Driver(), design.KeyValue, q, f)
+	out, c, err := a.NewQuery(ctx, Driver(), design.KeyValue, q, f)
 	if err != nil {
 		return nil, err
 	}

@@ -129,8 +129,8 @@ func (t *attempt) Fetch(ctx context.Context, _ *record.LineType, ids []string, e
 	return failed(ctx, t.fetch(ctx, keys, func(i int, payload []byte) error { return each(ids[i], payload) }))
 }
 
-// Note records the ids, with which any client can complete or remove the commit.
-func (t *attempt) Note(ctx context.Context, all []docengine.Change) error {
+// Announce records the ids, with which any client can complete or remove the commit.
+func (t *attempt) Announce(ctx context.Context, all []docengine.Change) error {
 	for i := range all {
 		for _, id := range all[i].IDs {
 			id = t.id(id)
@@ -160,7 +160,7 @@ func (t *attempt) Write(ctx context.Context, _ *record.LineType, docs []docengin
 	return err
 }
 
-func (t *attempt) Count(ctx context.Context, catalog []byte, done []archive.Mark) (int64, error) {
+func (t *attempt) Publish(ctx context.Context, catalog []byte, done []archive.Mark) (int64, error) {
 	next := t.version + 1
 	args := []any{t.version, t.token, catalog}
 	for i, m := range done {

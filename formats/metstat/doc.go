@@ -14,9 +14,9 @@
 // this assumption.
 //
 // Columns to the right of LINE_TYPE are identified by position (record.Types), as in MET and
-// METviewer. Their names, in _TYPE.txt files, are used only if a line has more columns than its
-// type, including repeating ones: if the header line names all of them, and those of the type
-// first, the reader omits the others and counts them in Batch.OmittedColumns. Older versions of MET
+// METviewer. The reader uses their names, which _TYPE.txt files contain, only if a line has more
+// columns than its type and the header line names all columns. If the type's columns come first, the
+// reader omits the others and counts them in Batch.OmittedColumns. Older versions of MET
 // wrote fewer columns. The reader accepts a line with the number of columns that its version or a
 // later one wrote (see lengths.go); the other columns are missing. Any other number means a
 // truncated line or a later version, and the line is quarantined.

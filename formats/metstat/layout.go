@@ -15,8 +15,8 @@ const (
 	firstWord  = "VERSION" // the first word of every header line
 )
 
-// common is MET's common header since V8.1.
-var common = [...]struct { //nolint:gochecknoglobals // a constant table
+// commonColumns are the columns of MET's common header since V8.1.
+var commonColumns = [...]struct { //nolint:gochecknoglobals // a constant table
 	name     string
 	field    record.Field
 	isField  bool
@@ -54,24 +54,24 @@ const timeColumns = 6
 
 // layout contains the positions of the common columns of a line.
 type layout struct {
-	lead     int                    // token of FCST_LEAD; the other times follow it
-	lineType int                    // token of LINE_TYPE; the type's own columns follow it
-	field    [record.NumFields]int8 // token of each field, -1 = absent
-	assumed  bool                   // the file has no header line before
-	names    []string               // columns to the right of LINE_TYPE, if the header line names them
-	foreign  string                 // why no line below this header can be read; "" = they can
-	objects  *objects               // MODE, MTD and TC-Pairs only: how their lines become STAT lines
-	omitted  string                 // columns of these that are not stored
+	lead          int                    // token of FCST_LEAD; the other times follow it
+	lineType      int                    // token of LINE_TYPE; the type's own columns follow it
+	field         [record.NumFields]int8 // token of each field, -1 = absent
+	isAssumed     bool                   // the file has no header line before this line
+	names         []string               // columns to the right of LINE_TYPE, if the header line names them
+	headerProblem string                 // why no line below this header can be read; "" = they can
+	objects       *objects               // MODE, MTD and TC-Pairs only: how their lines become STAT lines
+	omitted       string                 // names of the columns that are not stored
 }
 
-// statLayout reads a header line; tok(i) is its i-th word.
+// statLayout reads the words of a header line.
 func statLayout(words [][]byte) layout {
 	l := layout{}
 	for f := range l.field {
 		l.field[f] = -1
 	}
 	i := 0
-	for _, c := range common {
+	for _, c := range commonColumns {
 		if i >= len(words) || string(words[i]) != c.name {
 			if c.optional {
 				continue
@@ -79,7 +79,7 @@ func statLayout(words [][]byte) layout {
 			if other, ok := objectLayout(words); ok {
 				return other
 			}
-			l.foreign = foreign(words, i, c.name)
+			l.headerProblem = foreignHeader(words, i, c.name)
 			return l
 		}
 		switch {
@@ -130,17 +130,17 @@ func isNamed(column, name string) bool {
 
 // assumedLayout is the layout of MET since V8.1, for a file without a header line.
 func assumedLayout() layout {
-	words := make([][]byte, len(common))
-	for i, c := range common {
-		words[i] = []byte(c.name)
+	var words [][]byte
+	for _, c := range commonColumns {
+		words = append(words, []byte(c.name))
 	}
 	l := statLayout(words)
-	l.assumed = true
+	l.isAssumed = true
 	return l
 }
 
-// foreign describes a header line that lacks the column want at word i.
-func foreign(words [][]byte, i int, want string) string {
+// foreignHeader returns the problem of a header line that lacks the column want at word i.
+func foreignHeader(words [][]byte, i int, want string) string {
 	if i >= len(words) {
 		return fmt.Sprintf("the preceding header line is truncated: it ends before column %s", want)
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// older is a number of fixed columns that MET wrote before a version.
-type older struct {
+// olderLength is a number of fixed columns that versions of MET before another version wrote.
+type olderLength struct {
 	columns int
 	before  version
 }
@@ -16,12 +16,12 @@ type older struct {
 // version is 100·major + minor: 1001 is V10.1.
 type version int
 
-// shorter lists, for each line type to which columns were added, how many fixed columns older
+// olderLengths lists, for each line type to which columns were added, how many fixed columns older
 // versions of MET wrote in today's order, and the version that wrote more: MET's
 // met_header_columns_V2.0.txt … V12.0.txt. It does not list layouts with another order, and the
 // reader rejects such lines: MPR before 6.1, RHIST before 8.0, PSTD before 6.1. Files of V10.1.0
 // with 97 columns of CNT exist, although its table has 100.
-var shorter = map[string][]older{ //nolint:gochecknoglobals // a constant table
+var olderLengths = map[string][]olderLength{ //nolint:gochecknoglobals // a constant table
 	"CNT":    {{71, 402}, {77, 501}, {88, 601}, {94, 901}, {97, 1100}},
 	"CTC":    {{5, 1100}},
 	"CTS":    {{60, 402}, {93, 1100}},
@@ -37,7 +37,7 @@ var shorter = map[string][]older{ //nolint:gochecknoglobals // a constant table
 	"SAL1L2": {{6, 402}},
 	"SL1L2":  {{6, 402}},
 	"SSVAR":  {{12, 401}},
-	"TCMPR":  {{71, 1100}}, // the columns of its header among them
+	"TCMPR":  {{71, 1100}}, // with the columns of its header
 	"VAL1L2": {{8, 1100}, {10, 1200}},
 	"VCNT":   {{55, 1100}, {63, 1200}},
 	"VL1L2":  {{8, 700}, {10, 1200}},
@@ -70,10 +70,10 @@ func badLength(t *record.LineType, n int, tok []byte) string {
 	case n > full:
 		return fmt.Sprintf("%d columns too many: %s has at most %d in MET 12", n-full, t.Name, full)
 	}
-	wrote := versionOf(tok)
+	writer := versionOf(tok)
 	var b strings.Builder
-	for _, o := range shorter[t.Name] {
-		if wrote >= o.before {
+	for _, o := range olderLengths[t.Name] {
+		if writer >= o.before {
 			continue
 		}
 		if n == o.columns {
@@ -81,9 +81,9 @@ func badLength(t *record.LineType, n int, tok []byte) string {
 		}
 		fmt.Fprintf(&b, "%d or ", o.columns)
 	}
-	besides := ""
+	addition := ""
 	if t.Group != nil {
-		besides = " in addition to the repeating ones"
+		addition = " in addition to the repeating ones"
 	}
-	return fmt.Sprintf("the line is truncated: it has %d columns of %s, but MET %s writes %s%d%s", n, t.Name, shorten(tok), b.String(), full, besides)
+	return fmt.Sprintf("the line is truncated: it has %d columns of %s, but MET %s writes %s%d%s", n, t.Name, shorten(tok), b.String(), full, addition)
 }

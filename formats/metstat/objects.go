@@ -13,19 +13,19 @@ import (
 // objects describes how the lines of MODE, MTD and TC-Pairs below a header line are translated into
 // STAT lines.
 type objects struct {
-	at    map[string]int // column of the header line → token, the first with that name
-	width int            // columns of a line; 0 = the columns after LINE_TYPE are identified by position
-	types []*record.LineType
-	from  [][]int // by type: the sources of its columns, see below
-	words []byte  // translation of the current line
+	tokens  map[string]int // column of the header line → token, the first with that name
+	width   int            // columns of a line; 0 = the columns after LINE_TYPE are identified by position
+	types   []*record.LineType
+	sources [][]int // by type: for each column its token in the line, or one of the sources below
+	words   []byte  // translation of the current line
 }
 
 // Sources of a column other than a token of the line.
 const (
-	isMissing = -1 - iota
-	isForecast
-	isSimple
-	isMatched
+	noSource = -1 - iota
+	forecastFlag
+	simpleFlag
+	matchedFlag
 )
 
 // modeHeader and tcHeader list the words of a STAT line from VERSION to ALPHA by the columns of
@@ -53,10 +53,10 @@ var requiredColumns = map[string]string{ //nolint:gochecknoglobals // a constant
 // objectLayout returns the layout of the lines below a header line of MODE, MTD or TC-Pairs, and
 // false for any other line.
 func objectLayout(words [][]byte) (layout, bool) {
-	o := &objects{at: map[string]int{}, width: len(words)}
+	o := &objects{tokens: map[string]int{}, width: len(words)}
 	for i, w := range words {
-		if _, again := o.at[string(w)]; !again {
-			o.at[string(w)] = i
+		if _, exists := o.tokens[string(w)]; !exists {
+			o.tokens[string(w)] = i
 		}
 	}
 	kind, types := "MODE", "MODE_OBJ_SINGLE MODE_OBJ_PAIR"
@@ -75,8 +75,8 @@ func objectLayout(words [][]byte) (layout, bool) {
 		return layout{}, false
 	}
 	l := assumedLayout()
-	l.assumed, l.objects = false, o
-	if i, ok := o.at["LINE_TYPE"]; ok && o.width == 0 {
+	l.isAssumed, l.objects = false, o
+	if i, ok := o.tokens["LINE_TYPE"]; ok && o.width == 0 {
 		l.names = strings.Fields("STORM_ID CYCLONE STORM_NAME INIT_MASK VALID_MASK") // in the order in which cyclone writes them
 		for _, w := range words[i+1:] {
 			l.names = append(l.names, string(w))
@@ -88,54 +88,54 @@ func objectLayout(words [][]byte) (layout, bool) {
 	}
 	for name := range strings.FieldsSeq(names) {
 		if !o.has(name) {
-			l.foreign = fmt.Sprintf("the preceding header line is not %s's: it lacks column %s", kind, name)
+			l.headerProblem = fmt.Sprintf("the preceding header line is not %s's: it lacks column %s", kind, name)
 			return l, true
 		}
 	}
 	known := map[string]bool{}
 	for name := range strings.FieldsSeq(types) {
 		t, _ := record.TypeByName(name) // a constant table
-		o.types, o.from = append(o.types, t), append(o.from, o.columns(t, known))
+		o.types, o.sources = append(o.types, t), append(o.sources, o.sourcesOf(t, known))
 	}
 	for name := range strings.FieldsSeq(strings.Join(modeHeader[:], " ")) {
 		known[name] = true
 	}
-	var left []string
+	var omitted []string // columns of the line that no type has
 	for i, w := range words {
-		if o.width > 0 && !known[string(w)] && o.at[string(w)] == i && (i == 0 || string(words[i-1]) != "INTENSITY_90") {
-			left = append(left, string(w))
+		if o.width > 0 && !known[string(w)] && o.tokens[string(w)] == i && (i == 0 || string(words[i-1]) != "INTENSITY_90") {
+			omitted = append(omitted, string(w))
 		}
 	}
-	l.omitted = strings.Join(left, " ")
+	l.omitted = strings.Join(omitted, " ")
 	return l, true
 }
 
-func (o *objects) has(name string) bool { _, ok := o.at[name]; return ok }
+func (o *objects) has(name string) bool { _, ok := o.tokens[name]; return ok }
 
-// columns finds the positions of a type's columns.
-func (o *objects) columns(t *record.LineType, known map[string]bool) (from []int) {
+// sourcesOf finds the positions of a type's columns.
+func (o *objects) sourcesOf(t *record.LineType, known map[string]bool) (sources []int) {
 	for _, c := range t.Columns {
 		name := strings.ToUpper(c.Name)
-		i, ok := o.at[name]
+		i, ok := o.tokens[name]
 		known[name] = true
 		switch name {
 		case "INTENSITY_NN": // its name is INTENSITY_ and the percentile that the user chose
-			i, ok = o.at["INTENSITY_90"]
+			i, ok = o.tokens["INTENSITY_90"]
 			i++
 			ok = ok && i < o.width
 		case "FCST_FLAG":
-			i, ok = isForecast, true
+			i, ok = forecastFlag, true
 		case "SIMPLE_FLAG":
-			i, ok = isSimple, true
+			i, ok = simpleFlag, true
 		case "MATCHED_FLAG":
-			i, ok = isMatched, true
+			i, ok = matchedFlag, true
 		}
 		if !ok {
-			i = isMissing
+			i = noSource
 		}
-		from = append(from, i)
+		sources = append(sources, i)
 	}
-	return from
+	return sources
 }
 
 // translate translates the current line into a STAT line.
@@ -144,9 +144,9 @@ func (r *Reader) translate() string {
 	o.words = o.words[:0]
 	reason := ""
 	if o.width == 0 {
-		reason = r.cyclone(o)
+		reason = r.translateCyclone(o)
 	} else {
-		reason = r.object(o)
+		reason = r.translateObject(o)
 	}
 	if reason == "" {
 		r.line = o.words
@@ -158,13 +158,13 @@ func (r *Reader) translate() string {
 // put appends a word.
 func (o *objects) put(word []byte) { o.words = append(append(o.words, word...), ' ') }
 
-// common appends the words of a STAT line up to the line type; lead, if given, replaces that of the
+// putCommon appends the words of a STAT line up to the line type; lead, if given, replaces that of the
 // line.
-func (r *Reader) common(o *objects, columns []string, lead []byte, lineType string) {
+func (r *Reader) putCommon(o *objects, columns []string, lead []byte, lineType string) {
 	for k, names := range columns {
 		word := []byte(record.NA)
 		for name := range strings.FieldsSeq(names) {
-			if i, ok := o.at[name]; ok && string(word) == record.NA {
+			if i, ok := o.tokens[name]; ok && string(word) == record.NA {
 				word = r.token(i)
 			}
 		}
@@ -176,74 +176,75 @@ func (r *Reader) common(o *objects, columns []string, lead []byte, lineType stri
 	o.put([]byte(lineType))
 }
 
-// object translates a line of MODE or MTD.
-func (r *Reader) object(o *objects) string {
+// translateObject translates a line of MODE or MTD.
+func (r *Reader) translateObject(o *objects) string {
 	if n := len(r.tok); n != o.width {
 		return fmt.Sprintf("the line has %d columns, but the preceding header line names %d", n, o.width)
 	}
-	which := 0
+	typeIndex := 0
 	var id, cat []byte
-	if i, ok := o.at["OBJECT_ID"]; ok {
-		id, cat = r.token(i), r.token(o.at["OBJECT_CAT"])
+	if i, ok := o.tokens["OBJECT_ID"]; ok {
+		id, cat = r.token(i), r.token(o.tokens["OBJECT_CAT"])
 		if len(o.types) > 1 && bytes.IndexByte(id, '_') >= 0 {
-			which = 1
+			typeIndex = 1
 		}
 	}
-	r.common(o, modeHeader[:], nil, o.types[which].Name)
-	for _, i := range o.from[which] {
+	r.putCommon(o, modeHeader[:], nil, o.types[typeIndex].Name)
+	for _, i := range o.sources[typeIndex] {
 		switch {
 		case i >= 0:
 			o.put(r.token(i))
-		case i == isMissing:
+		case i == noSource:
 			o.put([]byte(record.NA))
 		default:
-			o.put([]byte{'0' + flagOf(i, which == 1, id, cat)})
+			o.put([]byte{'0' + flagOf(i, typeIndex == 1, id, cat)})
 		}
 	}
 	return ""
 }
 
-// flagOf is METviewer's flag of an object, or of a pair F_O of MODE's: whether it is a forecast,
-// not a cluster, matched (METdataio, read_data_files.py).
-func flagOf(which int, pair bool, id, cat []byte) byte {
+// flagOf returns METviewer's flag of an object, or of a pair F_O of MODE's, as 0 or 1 (METdataio,
+// read_data_files.py). forecastFlag is set for a forecast, simpleFlag for an object that is not a
+// cluster, and matchedFlag for an object with a counterpart.
+func flagOf(flag int, pair bool, id, cat []byte) byte {
 	first, second, _ := bytes.Cut(id, []byte("_"))
 	a, b, _ := bytes.Cut(cat, []byte("_"))
-	yes := false
+	isSet := false
 	switch {
-	case which == isForecast:
-		yes = bytes.IndexByte(id, 'F') >= 0
-	case which == isSimple:
-		yes = !bytes.HasPrefix(first, []byte("C")) || pair && !bytes.HasPrefix(second, []byte("C"))
+	case flag == forecastFlag:
+		isSet = bytes.IndexByte(id, 'F') >= 0
+	case flag == simpleFlag:
+		isSet = !bytes.HasPrefix(first, []byte("C")) || pair && !bytes.HasPrefix(second, []byte("C"))
 	case pair:
-		yes = !bytes.Contains(a, []byte("000")) && bytes.Equal(a[min(2, len(a)):], b[min(2, len(b)):])
+		isSet = !bytes.Contains(a, []byte("000")) && bytes.Equal(a[min(2, len(a)):], b[min(2, len(b)):])
 	default:
-		yes = !bytes.Contains(cat, []byte("000"))
+		isSet = !bytes.Contains(cat, []byte("000"))
 	}
-	if yes {
+	if isSet {
 		return 1
 	}
 	return 0
 }
 
-// cyclone translates a line of TC-Pairs.
-func (r *Reader) cyclone(o *objects) string {
-	at := o.at["LINE_TYPE"]
-	if len(r.tok) <= at {
-		return fmt.Sprintf("the line is truncated: it has %d of the %d header columns", len(r.tok), at+1)
+// translateCyclone translates a line of TC-Pairs.
+func (r *Reader) translateCyclone(o *objects) string {
+	lineType := o.tokens["LINE_TYPE"]
+	if len(r.tok) <= lineType {
+		return fmt.Sprintf("the line is truncated: it has %d of the %d header columns", len(r.tok), lineType+1)
 	}
-	name := string(r.token(at))
+	name := string(r.token(lineType))
 	if !slices.Contains([]string{"TCMPR", "TCDIAG", "PROBRIRW"}, name) {
-		return fmt.Sprintf("unknown line type %q of TC-Pairs", shorten(r.token(at)))
+		return fmt.Sprintf("unknown line type %q of TC-Pairs", shorten(r.token(lineType)))
 	}
 	lead, reason := r.leadOf(o)
 	if reason != "" {
 		return reason
 	}
-	r.common(o, tcHeader[:], lead, name)
+	r.putCommon(o, tcHeader[:], lead, name)
 	for _, name := range [...]string{"STORM_ID", "CYCLONE", "STORM_NAME", "INIT_MASK", "VALID_MASK"} {
-		o.put(r.token(o.at[name]))
+		o.put(r.token(o.tokens[name]))
 	}
-	first, count := at+1, at+6 // TCDIAG has a name and a value for each of N_DIAG; the names become one word
+	first, count := lineType+1, lineType+6 // TCDIAG has a name and a value for each of N_DIAG; the names become one word
 	if name == "TCDIAG" && len(r.tok) > count {
 		if len(r.tok[count:])%2 == 0 {
 			return "the line is truncated: it has a diagnostic without a value"
@@ -272,24 +273,24 @@ func (r *Reader) cyclone(o *objects) string {
 	return ""
 }
 
-// leadOf is the lead of a line of TC-Pairs. If LEAD is missing, it is computed from the times of
-// the line. It is negative before the first forecast if the file contains the complete best track.
+// leadOf returns the lead of a line of TC-Pairs. If LEAD is missing, leadOf computes it from the times
+// of the line. The lead is negative before the first forecast if the file contains the complete best track.
 func (r *Reader) leadOf(o *objects) ([]byte, string) {
-	given, start := r.token(o.at["LEAD"]), r.token(o.at["INIT"])
-	valid, ok := parseTime(r.token(o.at["VALID"]))
-	if string(start) == record.NA || !ok { // the code that reads VALID reports an invalid one
-		return given, ""
+	leadText, initText := r.token(o.tokens["LEAD"]), r.token(o.tokens["INIT"])
+	valid, ok := parseTime(r.token(o.tokens["VALID"]))
+	if string(initText) == record.NA || !ok { // the code that reads VALID reports an invalid one
+		return leadText, ""
 	}
-	init, ok := parseTime(start)
+	init, ok := parseTime(initText)
 	if !ok {
-		return nil, fmt.Sprintf("column INIT: %q is not a time from %d to %d: YYYYMMDD_HHMMSS is expected", shorten(start), record.FirstYear, record.LastYear)
+		return nil, fmt.Sprintf("column INIT: %q is not a time from %d to %d: YYYYMMDD_HHMMSS is expected", shorten(initText), record.FirstYear, record.LastYear)
 	}
-	lead, ok := parseLead(given)
-	if string(given) != record.NA && ok && valid-int64(lead) != init {
-		return nil, fmt.Sprintf("INIT %s, LEAD %s and VALID contradict each other", start, given)
+	lead, ok := parseLead(leadText)
+	if string(leadText) != record.NA && ok && valid-int64(lead) != init {
+		return nil, fmt.Sprintf("INIT %s, LEAD %s and VALID contradict each other", initText, leadText)
 	}
-	if seconds := valid - init; string(given) == record.NA && seconds == int64(int32(seconds)) {
+	if seconds := valid - init; string(leadText) == record.NA && seconds == int64(int32(seconds)) {
 		return appendLead(nil, int32(seconds)), ""
 	}
-	return given, ""
+	return leadText, ""
 }

@@ -8,17 +8,17 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// pending is the batch of one line type that is being filled.
-type pending struct {
+// openBatch is the batch of one line type that is being filled.
+type openBatch struct {
 	lt    *record.LineType // nil for lines without one
 	batch record.Batch
 	bytes int // bytes of input in the batch
 
-	listed bool // the current file has lines of this type
+	hasLines bool // the current file has lines of this type
 
-	counter    int // Num slot of the repeating group's count
-	categories int // Num slot of n_cat, -1 = none
-	expected   int // Num slot of ec_value, -1 = none
+	groupCount int // Num slot of the number of repetitions
+	nCat       int // Num slot of n_cat, -1 = none
+	ecValue    int // Num slot of ec_value, -1 = none
 
 	// Headers of the batch. The map by the bytes of the line is fast; the map by value is
 	// needed because the same header may have different padding.
@@ -37,55 +37,55 @@ type knownHeader struct {
 // vsdbOnly is the only line type of the table that MET does not write.
 const vsdbOnly = "ENSCNT"
 
-// pendingOf finds the batch for a LINE_TYPE token; nil if it is not a type of MET.
-func (r *Reader) pendingOf(name []byte) *pending {
-	if p, ok := r.pending[string(name)]; ok {
+// openBatchOf finds the batch for a LINE_TYPE token; nil if it is not a type of MET.
+func (r *Reader) openBatchOf(name []byte) *openBatch {
+	if p, ok := r.batches[string(name)]; ok {
 		return p
 	}
 	lt, ok := record.TypeByName(string(name))
 	if !ok || lt.Name != string(name) || lt.Name == vsdbOnly {
 		return nil
 	}
-	p := newPending(lt)
-	p.renew(r.file)
-	r.pending[lt.Name] = p
+	p := newOpenBatch(lt)
+	p.startBatch(r.file)
+	r.batches[lt.Name] = p
 	return p
 }
 
-func newPending(lt *record.LineType) *pending {
-	p := &pending{lt: lt, categories: -1, expected: -1, byRaw: make(map[string]*knownHeader), byHeader: make(map[record.Header]*knownHeader)}
+func newOpenBatch(lt *record.LineType) *openBatch {
+	p := &openBatch{lt: lt, nCat: -1, ecValue: -1, byRaw: make(map[string]*knownHeader), byHeader: make(map[record.Header]*knownHeader)}
 	if lt == nil {
 		return p
 	}
 	if c, ok := lt.Column("n_cat"); ok {
-		p.categories = c.Slot
+		p.nCat = c.Slot
 	}
 	if c, ok := lt.Column("ec_value"); ok {
-		p.expected = c.Slot
+		p.ecValue = c.Slot
 	}
 	if lt.Group != nil {
 		if c, ok := lt.Column(lt.Group.Count); ok {
-			p.counter = c.Slot
+			p.groupCount = c.Slot
 		}
 	}
 	return p
 }
 
-// renew empties the batch.
-func (p *pending) renew(file string) {
+// startBatch empties p for another batch.
+func (p *openBatch) startBatch(file string) {
 	p.batch.Reset(p.lt, file)
 	p.bytes = 0
 	p.generation++
 }
 
-// reset prepares p for another file.
-func (p *pending) reset(file string) {
-	p.renew(file)
-	p.listed = false
+// startFile empties p for another file.
+func (p *openBatch) startFile(file string) {
+	p.startBatch(file)
+	p.hasLines = false
 }
 
-// header returns the index, in p's batch, of the current line's header.
-func (r *Reader) header(p *pending) (uint32, string) {
+// readHeader returns the index, in p's batch, of the current line's header.
+func (r *Reader) readHeader(p *openBatch) (uint32, string) {
 	l := &r.layout
 	r.raw = append(r.raw[:0], r.line[r.tok[0].from:r.tok[l.lead-1].to]...)
 	r.raw = append(r.raw, '\n', byte(l.lineType))
@@ -96,14 +96,14 @@ func (r *Reader) header(p *pending) (uint32, string) {
 		if reason != "" {
 			return 0, reason
 		}
-		k = p.known(h)
+		k = p.findHeader(h)
 		p.byRaw[string(r.raw)] = k
 	}
-	return p.index(k), ""
+	return p.headerIndex(k), ""
 }
 
-// known finds or creates the entry of a header.
-func (p *pending) known(h record.Header) *knownHeader {
+// findHeader finds the entry of a header, or creates it.
+func (p *openBatch) findHeader(h record.Header) *knownHeader {
 	k, ok := p.byHeader[h]
 	if !ok {
 		k = &knownHeader{header: h}
@@ -112,15 +112,15 @@ func (p *pending) known(h record.Header) *knownHeader {
 	return k
 }
 
-// index is the place of a header in the batch.
-func (p *pending) index(k *knownHeader) uint32 {
+// headerIndex returns the position of a header in the batch, and adds the header to a new batch.
+func (p *openBatch) headerIndex(k *knownHeader) uint32 {
 	if k.generation != p.generation {
 		k.generation, k.index = p.generation, p.batch.AddHeader(k.header)
 	}
 	return k.index
 }
 
-// buildHeader makes the header of the current line.
+// buildHeader returns the header of the current line.
 func (r *Reader) buildHeader() (record.Header, string) {
 	h := record.DefaultHeader()
 	for f, i := range r.layout.field {
@@ -137,7 +137,7 @@ func (r *Reader) buildHeader() (record.Header, string) {
 				return h, fmt.Sprintf("column INTERP_PNTS: %q is not a number of points", shorten(tok))
 			}
 		case record.Alpha:
-			text, ok := alpha(tok)
+			text, ok := canonicalAlpha(tok)
 			if !ok {
 				return h, fmt.Sprintf("column ALPHA: %q is not a number from 0 to 1", shorten(tok))
 			}
@@ -149,17 +149,17 @@ func (r *Reader) buildHeader() (record.Header, string) {
 	return h, ""
 }
 
-// alpha is the canonical text of a significance level.
-func alpha(tok []byte) (string, bool) {
+// canonicalAlpha is the canonical text of a significance level.
+func canonicalAlpha(tok []byte) (string, bool) {
 	if string(tok) == record.NA {
 		return record.NA, true
 	}
 	f, ok := number.Parse(tok)
-	if f == missing {
+	if f == missingNumber {
 		return record.NA, ok
 	}
 	return strconv.FormatFloat(f, 'g', -1, 64), ok && f >= 0 && f <= 1
 }
 
-// missing is METviewer's number for a missing value.
-const missing = -9999
+// missingNumber is METviewer's number for a missing value.
+const missingNumber = -9999

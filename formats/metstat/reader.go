@@ -34,20 +34,20 @@ type Reader struct {
 	o    Options
 
 	layout      layout
-	rejectsOnly *pending            // rejects of lines without a line type
-	pending     map[string]*pending // by line type
-	order       []*pending          // those of this file, in the order of their first lines
-	flushed     int                 // of order, at the end of the file
+	rejectsOnly *openBatch            // rejects of lines without a line type
+	batches     map[string]*openBatch // by line type
+	order       []*openBatch          // those of this file, in the order of their first lines
+	flushed     int                   // batches of order that flush has returned
 	count       int64
-	past        revisions // of MTD's lines
+	revisions   revisions // of MTD's lines
 
-	tok   []span // of the current line
-	line  []byte
-	row   row
-	stamp [timeLength]byte // the time that was read last
-	when  int64            // and its value
-	words map[string]string
-	raw   []byte // the header's bytes, the key to its index
+	tok       []span // of the current line
+	line      []byte
+	row       row
+	timeToken [timeLength]byte // the last time that was read
+	timeValue int64            // the value of timeToken
+	words     map[string]string
+	raw       []byte // the header's bytes, the key to its index
 }
 
 // span is a token: line[from:to].
@@ -58,7 +58,7 @@ func NewReader(r io.Reader, file string, o Options) *Reader {
 	if o.Rows <= 0 {
 		o.Rows = defaultRows
 	}
-	rd := &Reader{o: o, pending: make(map[string]*pending), words: make(map[string]string), rejectsOnly: newPending(nil), in: lines.Reader{Max: maxLine}}
+	rd := &Reader{o: o, batches: make(map[string]*openBatch), words: make(map[string]string), rejectsOnly: newOpenBatch(nil), in: lines.Reader{Max: maxLine}}
 	rd.Reset(r, file)
 	return rd
 }
@@ -68,10 +68,10 @@ func NewReader(r io.Reader, file string, o Options) *Reader {
 func (r *Reader) Reset(src io.Reader, file string) {
 	r.in.Reset(src)
 	r.file, r.layout, r.count = file, assumedLayout(), 0
-	r.order, r.flushed, r.past = r.order[:0], 0, revisions{}
-	r.rejectsOnly.reset(file)
-	for _, p := range r.pending {
-		p.reset(file)
+	r.order, r.flushed, r.revisions = r.order[:0], 0, revisions{}
+	r.rejectsOnly.startFile(file)
+	for _, p := range r.batches {
+		p.startFile(file)
 	}
 }
 
@@ -92,8 +92,8 @@ func (r *Reader) Next(into *record.Batch) error {
 		if err != nil {
 			return &fault.Error{File: r.file, Line: int(r.in.Number), Problem: "cannot be read beyond this line", Err: err}
 		}
-		if p := r.take(ln); p != nil && (p.batch.Lines >= r.o.Rows || p.bytes >= batchBytes) {
-			r.hand(p, into)
+		if p := r.readLine(ln); p != nil && (p.batch.Lines >= r.o.Rows || p.bytes >= batchBytes) {
+			r.exchange(p, into)
 			return nil
 		}
 	}
@@ -106,25 +106,25 @@ func (r *Reader) flush(into *record.Batch) error {
 		p := r.order[r.flushed]
 		r.flushed++
 		if p.batch.Lines > 0 {
-			r.hand(p, into)
+			r.exchange(p, into)
 			return nil
 		}
 	}
 	return io.EOF
 }
 
-// hand swaps p's batch with *into.
-func (r *Reader) hand(p *pending, into *record.Batch) {
+// exchange swaps p's batch with *into.
+func (r *Reader) exchange(p *openBatch, into *record.Batch) {
 	*into, p.batch = p.batch, *into
-	p.renew(r.file)
+	p.startBatch(r.file)
 	if len(p.byRaw) > maxInterned {
 		clear(p.byRaw)
 		clear(p.byHeader)
 	}
 }
 
-// take reads one line, and returns the batch to which a data line was added.
-func (r *Reader) take(ln lines.Line) *pending {
+// readLine reads one line, and returns the batch to which a data line was added.
+func (r *Reader) readLine(ln lines.Line) *openBatch {
 	r.line = ln.Text
 	r.split()
 	ln.Ended = ln.Ended || r.o.KeepLast
@@ -143,17 +143,17 @@ func (r *Reader) take(ln lines.Line) *pending {
 		r.layout = statLayout(words)
 		return nil
 	}
-	text := r.line // a line of MODE becomes one of STAT
-	p, reason := r.data(ln)
-	if !p.listed {
-		r.order, p.listed = append(r.order, p), true
+	text := r.line // readData translates a line of MODE into one of STAT
+	p, reason := r.readData(ln)
+	if !p.hasLines {
+		r.order, p.hasLines = append(r.order, p), true
 	}
 	p.batch.Lines++
 	p.bytes += len(text)
 	r.count++
 	if reason != "" {
 		p.batch.Reject(r.file, r.in.Number, reason, text)
-		r.past.reset()
+		r.revisions.addRejected()
 	}
 	return p
 }

@@ -564,7 +564,7 @@ func TestFurtherNamedColumnsOfEveryType(t *testing.T) {
 		}
 		// The count says one more than the header line names: what is further cannot be known.
 		tok := strings.Fields(line)
-		at := len(common) + slices.IndexFunc(lt.Columns, func(c record.Column) bool { return c.Name == lt.Group.Count })
+		at := len(commonColumns) + slices.IndexFunc(lt.Columns, func(c record.Column) bool { return c.Name == lt.Group.Count })
 		n, _ := strconv.Atoi(tok[at])
 		tok[at] = strconv.Itoa(n + 1)
 		if r := readAll(t, head+" N_USE WORD\n"+strings.Join(tok, " ")+" 1 1\n", 0); r[0].Len() != 0 {

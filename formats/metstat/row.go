@@ -16,17 +16,17 @@ import (
 // row buffers the values of one line until all of them are valid: a batch never contains part of a
 // line.
 type row struct {
-	lead, obsLead            int32
-	valid, end, obsBeg, oEnd int64
-	num                      []float64
-	text                     []string
-	group                    []float64
-	omitted                  string // names of the columns that are not stored
+	lead, obsLead                   int32
+	valid, validEnd, obsBeg, obsEnd int64
+	num                             []float64
+	text                            []string
+	group                           []float64
+	omitted                         string // names of the columns that are not stored
 }
 
-// data reads the current data line into the batch of its type. It returns the batch, and the reason
+// readData reads the current data line into the batch of its type. It returns the batch, and the reason
 // if the line is quarantined.
-func (r *Reader) data(ln lines.Line) (*pending, string) {
+func (r *Reader) readData(ln lines.Line) (*openBatch, string) {
 	switch {
 	case ln.Long:
 		return r.rejectsOnly, fmt.Sprintf("the line is longer than %d bytes", maxLine)
@@ -34,8 +34,8 @@ func (r *Reader) data(ln lines.Line) (*pending, string) {
 		return r.rejectsOnly, "the line is not UTF-8 text"
 	case bytes.IndexByte(r.line, 0) >= 0:
 		return r.rejectsOnly, "the line contains a NUL byte"
-	case r.layout.foreign != "":
-		return r.rejectsOnly, r.layout.foreign
+	case r.layout.headerProblem != "":
+		return r.rejectsOnly, r.layout.headerProblem
 	case string(r.token(0)) == firstWord:
 		return r.rejectsOnly, record.MaybeTruncated // a header line without a line end
 	}
@@ -44,17 +44,17 @@ func (r *Reader) data(ln lines.Line) (*pending, string) {
 			return r.rejectsOnly, reason
 		}
 	}
-	p, reason := r.lineType()
+	p, reason := r.readLineType()
 	if reason != "" {
 		return r.rejectsOnly, r.withAssumption(reason)
 	}
-	if reason = r.values(p); reason != "" {
+	if reason = r.readValues(p); reason != "" {
 		return p, r.withAssumption(reason)
 	}
 	if !ln.Ended {
 		return p, record.MaybeTruncated
 	}
-	head, reason := r.header(p)
+	head, reason := r.readHeader(p)
 	if reason != "" {
 		return p, r.withAssumption(reason)
 	}
@@ -65,14 +65,14 @@ func (r *Reader) data(ln lines.Line) (*pending, string) {
 
 // withAssumption adds to a reason that the layout was assumed, if it was.
 func (r *Reader) withAssumption(reason string) string {
-	if r.layout.assumed {
-		return reason + fmt.Sprintf(" (the file has no header line before it; %d columns were assumed)", len(common))
+	if r.layout.isAssumed {
+		return reason + fmt.Sprintf(" (the file has no header line before it; %d columns were assumed)", len(commonColumns))
 	}
 	return reason
 }
 
-// lineType reads the line type.
-func (r *Reader) lineType() (*pending, string) {
+// readLineType reads the line type.
+func (r *Reader) readLineType() (*openBatch, string) {
 	v := r.token(0)
 	if len(v) < 2 || v[0] != 'V' || v[1]-'0' > 9 {
 		return nil, fmt.Sprintf("the line begins with %q, not with a version of MET", shorten(v))
@@ -81,100 +81,101 @@ func (r *Reader) lineType() (*pending, string) {
 		return nil, fmt.Sprintf("the line is truncated: it has %d of the %d header columns and ends in %q", len(r.tok), at+1, shorten(r.token(len(r.tok)-1)))
 	}
 	name := r.token(r.layout.lineType)
-	p := r.pendingOf(name)
+	p := r.openBatchOf(name)
 	if p == nil {
 		return nil, fmt.Sprintf("unknown line type %q", shorten(name))
 	}
 	return p, ""
 }
 
-// values reads times and columns into r.row.
-func (r *Reader) values(p *pending) string {
-	if reason := r.times(); reason != "" {
+// readValues reads times and columns into r.row.
+func (r *Reader) readValues(p *openBatch) string {
+	if reason := r.readTimes(); reason != "" {
 		return reason
 	}
 	lt := p.lt
 	first := r.layout.lineType + 1
 	all := len(r.tok) - first
-	have := all
+	known := all
 	if lt.Group == nil {
-		have = r.layout.knownColumns(lt, all, 0, r.token(0))
+		known = r.layout.knownColumns(lt, all, 0, r.token(0))
 	}
-	lead := min(have, lt.ColumnsBeforeGroup)
+	leading := min(known, lt.ColumnsBeforeGroup)
 	r.row.num, r.row.text, r.row.group = r.row.num[:0], r.row.text[:0], r.row.group[:0]
-	if reason := r.columns(lt.Columns[:lead], first); reason != "" {
+	if reason := r.readColumns(lt.Columns[:leading], first); reason != "" {
 		return reason
 	}
 	repeats := 0
 	if lt.Group != nil {
-		if lead < lt.ColumnsBeforeGroup {
-			return fmt.Sprintf("the line is truncated: it has %d columns of %s, but %d precede the repeating ones", have, lt.Name, lt.ColumnsBeforeGroup)
+		if leading < lt.ColumnsBeforeGroup {
+			return fmt.Sprintf("the line is truncated: it has %d columns of %s, but %d precede the repeating ones", known, lt.Name, lt.ColumnsBeforeGroup)
 		}
-		n, reason := r.repeats(p, have-lead)
+		n, reason := r.countRepeats(p, known-leading)
 		if reason != "" {
 			return reason
 		}
-		if reason := r.groupValues(lt.Group, first+lead, n); reason != "" {
+		if reason := r.readGroup(lt.Group, first+leading, n); reason != "" {
 			return reason
 		}
 		repeats = n
-		have = r.layout.knownColumns(lt, all, n, r.token(0))
+		known = r.layout.knownColumns(lt, all, n, r.token(0))
 	}
-	if r.row.omitted = r.layout.omitted; have < all {
-		r.row.omitted = strings.Join(r.layout.names[have:], " ")
+	if r.row.omitted = r.layout.omitted; known < all {
+		r.row.omitted = strings.Join(r.layout.names[known:], " ")
 	}
-	fixed := have - repeats
+	fixed := known - repeats
 	if reason := badLength(lt, fixed, r.token(0)); reason != "" {
 		return reason
 	}
-	if reason := r.columns(lt.Columns[lead:fixed], first+lead+repeats); reason != "" {
+	if reason := r.readColumns(lt.Columns[leading:fixed], first+leading+repeats); reason != "" {
 		return reason
 	}
-	r.fill(p)
+	r.fillMissing(p)
 	return ""
 }
 
-// times reads the six columns from FCST_LEAD on.
-func (r *Reader) times() string {
+// readTimes reads the six columns from FCST_LEAD on.
+func (r *Reader) readTimes() string {
 	at := r.layout.lead
 	var ok bool
 	if r.row.lead, ok = parseLead(r.token(at)); !ok {
-		return r.badTime(0, "not a lead: [H…]HHMMSS is")
+		return r.badTime(0, "a lead", "[H…]HHMMSS")
 	}
 	if r.row.obsLead, ok = parseLead(r.token(at + 3)); !ok || r.row.obsLead < 0 {
-		return r.badTime(3, "not a lead of an observation: [H…]HHMMSS is")
+		return r.badTime(3, "a lead of an observation", "[H…]HHMMSS")
 	}
-	for i, into := range [timeColumns]*int64{1: &r.row.valid, 2: &r.row.end, 4: &r.row.obsBeg, 5: &r.row.oEnd} {
+	for i, into := range [timeColumns]*int64{1: &r.row.valid, 2: &r.row.validEnd, 4: &r.row.obsBeg, 5: &r.row.obsEnd} {
 		if into == nil {
 			continue
 		}
-		if *into, ok = r.time(r.token(at + i)); !ok {
-			return r.badTime(i, fmt.Sprintf("not a time from %d to %d: YYYYMMDD_HHMMSS is", record.FirstYear, record.LastYear))
+		if *into, ok = r.cachedTime(r.token(at + i)); !ok {
+			return r.badTime(i, fmt.Sprintf("a time from %d to %d", record.FirstYear, record.LastYear), "YYYYMMDD_HHMMSS")
 		}
 	}
 	return record.InitProblem(r.row.valid, r.row.lead)
 }
 
-// time is parseTime with a cache of the last token, because tokens often repeat.
-func (r *Reader) time(tok []byte) (int64, bool) {
-	if string(tok) == string(r.stamp[:]) {
-		return r.when, true
+// cachedTime is parseTime with a cache of the last token, because tokens often repeat.
+func (r *Reader) cachedTime(tok []byte) (int64, bool) {
+	if string(tok) == string(r.timeToken[:]) {
+		return r.timeValue, true
 	}
 	t, ok := parseTime(tok)
 	if ok {
-		r.when = t
-		copy(r.stamp[:], tok)
+		r.timeValue = t
+		copy(r.timeToken[:], tok)
 	}
 	return t, ok
 }
 
-func (r *Reader) badTime(i int, what string) string {
+// badTime returns the problem of time column i, which should contain what, in this form.
+func (r *Reader) badTime(i int, what, form string) string {
 	name := [timeColumns]string{leadColumn, "FCST_VALID_BEG", "FCST_VALID_END", "OBS_LEAD", "OBS_VALID_BEG", "OBS_VALID_END"}[i]
-	return fmt.Sprintf("column %s: %q is %s expected", name, shorten(r.token(r.layout.lead+i)), what)
+	return fmt.Sprintf("column %s: %q is not %s: %s is expected", name, shorten(r.token(r.layout.lead+i)), what, form)
 }
 
-// columns reads cols from the tokens beginning at at.
-func (r *Reader) columns(cols []record.Column, at int) string {
+// readColumns reads cols from the tokens beginning at at.
+func (r *Reader) readColumns(cols []record.Column, at int) string {
 	for i := range cols {
 		c := &cols[i]
 		tok := r.token(at + i)
@@ -182,7 +183,7 @@ func (r *Reader) columns(cols []record.Column, at int) string {
 			r.row.text = append(r.row.text, r.word(tok))
 			continue
 		}
-		f, ok := value(tok)
+		f, ok := parseValue(tok)
 		if !ok {
 			return notNumber(c.Name, tok)
 		}
@@ -194,13 +195,13 @@ func (r *Reader) columns(cols []record.Column, at int) string {
 	return ""
 }
 
-// value reads a number; NaN if it is missing.
-func value(tok []byte) (float64, bool) {
+// parseValue reads a number; NaN if it is missing.
+func parseValue(tok []byte) (float64, bool) {
 	if len(tok) == 2 && tok[0] == 'N' && tok[1] == 'A' {
 		return math.NaN(), true
 	}
 	f, ok := number.Parse(tok)
-	if f == missing {
+	if f == missingNumber {
 		return math.NaN(), true
 	}
 	return f, ok
@@ -214,12 +215,12 @@ func notNumber(column string, tok []byte) string {
 	return fmt.Sprintf("column %s: %q is not a number", column, shorten(tok))
 }
 
-// repeats returns how many of the rest tokens after the leading columns belong to the repeating
+// countRepeats returns how many of the rest tokens after the leading columns belong to the repeating
 // group.
-func (r *Reader) repeats(p *pending, rest int) (int, string) {
+func (r *Reader) countRepeats(p *openBatch, rest int) (int, string) {
 	g := p.lt.Group
-	count := r.row.num[p.counter]
-	if count != count {
+	count := r.row.num[p.groupCount]
+	if math.IsNaN(count) {
 		return 0, ""
 	}
 	need := math.MaxInt
@@ -232,12 +233,12 @@ func (r *Reader) repeats(p *pending, rest int) (int, string) {
 	return need, ""
 }
 
-// groupValues reads the n repeating columns, beginning at token at.
-func (r *Reader) groupValues(g *record.Group, at, n int) string {
-	k := 0 // of g.Fields
+// readGroup reads the n repeating columns, beginning at token at.
+func (r *Reader) readGroup(g *record.Group, at, n int) string {
+	k := 0 // index of g.Fields
 	for i := range n {
 		tok := r.token(at + i)
-		f, ok := value(tok)
+		f, ok := parseValue(tok)
 		if !ok || !g.Rules[k].Accepts(f) {
 			name := fmt.Sprintf("%s[%d]", g.Fields[k], i/len(g.Fields)+1)
 			if !ok {
@@ -253,36 +254,36 @@ func (r *Reader) groupValues(g *record.Group, at, n int) string {
 	return ""
 }
 
-// fill sets the columns that an older version did not write.
-func (r *Reader) fill(p *pending) {
+// fillMissing sets the columns that an older version did not write.
+func (r *Reader) fillMissing(p *openBatch) {
 	for len(r.row.num) < p.lt.NumCols() {
 		r.row.num = append(r.row.num, record.Missing())
 	}
 	for len(r.row.text) < p.lt.TextCols() {
 		r.row.text = append(r.row.text, record.NA)
 	}
-	if p.expected < 0 || r.row.num[p.expected] == r.row.num[p.expected] {
+	if p.ecValue < 0 || !math.IsNaN(r.row.num[p.ecValue]) {
 		return
 	}
 	categories := 2.0
-	if p.categories >= 0 {
-		categories = r.row.num[p.categories]
+	if p.nCat >= 0 {
+		categories = r.row.num[p.nCat]
 	}
 	if categories > 0 {
-		r.row.num[p.expected] = 1 / categories
+		r.row.num[p.ecValue] = 1 / categories
 	}
 }
 
 // store appends the row to p's batch.
-func (r *Reader) store(p *pending, head, line uint32) {
+func (r *Reader) store(p *openBatch, head, line uint32) {
 	b, w := &p.batch, &r.row
 	b.HeaderIndex = append(b.HeaderIndex, head)
 	b.Lead = append(b.Lead, w.lead)
 	b.Valid = append(b.Valid, w.valid)
-	b.ValidEnd = append(b.ValidEnd, w.end)
+	b.ValidEnd = append(b.ValidEnd, w.validEnd)
 	b.ObsLead = append(b.ObsLead, w.obsLead)
 	b.ObsBeg = append(b.ObsBeg, w.obsBeg)
-	b.ObsEnd = append(b.ObsEnd, w.oEnd)
+	b.ObsEnd = append(b.ObsEnd, w.obsEnd)
 	b.Line = append(b.Line, line)
 	for k, f := range w.num {
 		b.Num[k] = append(b.Num[k], f)

@@ -67,11 +67,7 @@ func appendLead(dst []byte, seconds int32) []byte {
 		dst = append(dst, '-')
 		seconds = -seconds
 	}
-	h := int(seconds / 3600)
-	if h >= 100 {
-		dst = appendDigits(dst, h/100, 1)
-	}
-	dst = appendDigits(dst, h%100, 2)
+	dst = appendDigits(dst, int(seconds/3600), 2)
 	dst = appendDigits(dst, int(seconds/60%60), 2)
 	return appendDigits(dst, int(seconds%60), 2)
 }

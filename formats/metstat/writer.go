@@ -8,10 +8,10 @@ import (
 // AppendHeader appends MET's header line with the 24 common columns, padded like AppendLine's, and
 // a line end.
 func AppendHeader(dst []byte) []byte {
-	for i, c := range common {
+	for i, c := range commonColumns {
 		from := len(dst)
 		dst = append(dst, c.name...)
-		if i < len(common)-1 {
+		if i < len(commonColumns)-1 {
 			dst = pad(dst, from, c.width)
 		}
 	}
@@ -38,8 +38,8 @@ func AppendLine(dst []byte, b *record.Batch, i int) []byte {
 // appendCommon writes the header columns, times and line type of row i.
 func appendCommon(dst []byte, b *record.Batch, i int) []byte {
 	h := b.Header(i)
-	for k := range common {
-		c := &common[k]
+	for k := range commonColumns {
+		c := &commonColumns[k]
 		from := len(dst)
 		switch {
 		case c.isField && h[c.field] == "":
@@ -58,7 +58,7 @@ func appendCommon(dst []byte, b *record.Batch, i int) []byte {
 
 // appendTimeColumn writes common column k, one of the six from FCST_LEAD on.
 func appendTimeColumn(dst []byte, b *record.Batch, i, k int) []byte {
-	switch common[k].name {
+	switch commonColumns[k].name {
 	case leadColumn:
 		return appendLead(dst, b.Lead[i])
 	case "OBS_LEAD":

@@ -43,18 +43,18 @@ func fieldChains(f *node) (out []*node) {
 
 // mergeChain adds a chain, or adds its values to a chain that differs in one field only.
 func mergeChain(all []*node, chain *node) []*node {
-	for _, have := range all {
-		if len(have.kids) != len(chain.kids) {
+	for _, existing := range all {
+		if len(existing.kids) != len(chain.kids) {
 			continue
 		}
 		var differ []int
-		for i, f := range have.kids {
+		for i, f := range existing.kids {
 			if f.attrs["name"] != chain.kids[i].attrs["name"] || !slices.Equal(texts(f), texts(chain.kids[i])) {
 				differ = append(differ, i)
 			}
 		}
-		if len(differ) == 1 && have.kids[differ[0]].attrs["name"] == chain.kids[differ[0]].attrs["name"] {
-			have.kids[differ[0]].kids = append(have.kids[differ[0]].kids, chain.kids[differ[0]].kids...)
+		if len(differ) == 1 && existing.kids[differ[0]].attrs["name"] == chain.kids[differ[0]].attrs["name"] {
+			existing.kids[differ[0]].kids = append(existing.kids[differ[0]].kids, chain.kids[differ[0]].kids...)
 			return all
 		}
 	}

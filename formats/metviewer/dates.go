@@ -90,42 +90,42 @@ func (f dateFormat) parse(text string) (time.Time, error) {
 // dates expands <date_list><start/><end/><inc/><format/></date_list>: from start to end in steps of
 // inc seconds; both may be relative to today. In a load_spec, as in METdbLoad, the list includes
 // the end even if the steps pass it. METviewer's plots stop before it, and may go backwards.
-func dates(file string, n *node, today time.Time, load bool) ([]string, error) {
-	bad := func(at *node, problem string, err error) error {
+func dates(file string, n *node, today time.Time, inclusive bool) ([]string, error) {
+	bad := func(element *node, problem string, err error) error {
 		return &fault.Error{
-			File: file, Line: at.line, Setting: "date_list " + strconv.Quote(n.attrs["name"]), Problem: problem, Err: err,
+			File: file, Line: element.line, Setting: "date_list " + strconv.Quote(n.attrs["name"]), Problem: problem, Err: err,
 			Cure: "give start, end, inc (seconds) and format, e.g. 20190101, 20190131, 86400, yyyyMMdd",
 		}
 	}
 	format := n.value("format")
-	if !load && format == "" {
+	if !inclusive && format == "" {
 		format = "yyyy-MM-dd HH:mm:ss"
 	}
-	for _, must := range []string{"start", "end", "inc", "format"} {
-		if n.child(must) == nil && (must != "format" || format == "") {
-			return nil, bad(n, "lacks <"+must+">", nil)
+	for _, required := range []string{"start", "end", "inc", "format"} {
+		if n.child(required) == nil && (required != "format" || format == "") {
+			return nil, bad(n, "lacks <"+required+">", nil)
 		}
 	}
 	layout, err := dateFormatOf(format)
 	if err != nil {
 		return nil, bad(n.child("format"), "format", err)
 	}
-	var ends [2]time.Time
+	var bounds [2]time.Time
 	for i, name := range []string{"start", "end"} {
 		k, ok := n.child(name), false
-		if ends[i], ok = offset(k, today); ok {
+		if bounds[i], ok = offset(k, today); ok {
 			continue
 		}
-		if ends[i], err = layout.parse(k.text); err != nil && !load {
-			ends[i], err = time.Parse(time.DateOnly, k.text)
+		if bounds[i], err = layout.parse(k.text); err != nil && !inclusive {
+			bounds[i], err = time.Parse(time.DateOnly, k.text)
 		}
 		if err != nil {
 			return nil, bad(k, name+" is not written as "+format, nil)
 		}
 	}
-	first, last := ends[0], ends[1]
+	first, last := bounds[0], bounds[1]
 	inc, err := strconv.ParseInt(n.value("inc"), 10, 32)
-	if err != nil || inc == 0 || inc < 0 && load {
+	if err != nil || inc == 0 || inc < 0 && inclusive {
 		return nil, bad(n.child("inc"), strconv.Quote(n.value("inc"))+" is no number of seconds", nil)
 	}
 	steps := (last.Unix() - first.Unix()) / inc
@@ -139,7 +139,7 @@ func dates(file string, n *node, today time.Time, load bool) ([]string, error) {
 	for i := range steps + 1 {
 		out = append(out, layout.format(first.Add(time.Duration(i*inc)*time.Second)))
 	}
-	if load && first.Unix()+steps*inc < last.Unix() {
+	if inclusive && first.Unix()+steps*inc < last.Unix() {
 		out = append(out, layout.format(last))
 	}
 	return out, nil

@@ -9,15 +9,15 @@ import (
 // resolve adds what a plot inherits: for inherits="a,b", the plot a with what it inherits itself,
 // then b without inheritance.
 func (s *plots) resolve(n *node) (*node, error) {
-	from := n.attrs["inherits"]
-	if from == "" {
+	parents := n.attrs["inherits"]
+	if parents == "" {
 		return n, nil
 	}
 	var base *node
-	for i, name := range strings.Split(from, ",") {
+	for i, name := range strings.Split(parents, ",") {
 		b := s.resolved[strings.TrimSpace(name)]
 		if b == nil {
-			return nil, s.errorAt(n.line, "plot, inherits="+strconv.Quote(name), "is no plot above this one", "name a plot that stands before it")
+			return nil, s.errorAt(n.line, "plot, inherits="+strconv.Quote(name), "is not a plot before this one", "name a plot that the file contains before this one")
 		}
 		if i == 0 {
 			base = b
@@ -70,14 +70,14 @@ func fields(base, n *node) *node {
 			added[k.attrs["name"]] = k
 		}
 	}
-	gone := func(b *node) bool {
+	isReplaced := func(b *node) bool { // a field of n has its name, or n removes it
 		return slices.ContainsFunc(n.kids, func(k *node) bool {
 			return k.name == "clear" || (k.name == "remove" || k.name == b.name) && k.attrs["name"] == b.attrs["name"]
 		})
 	}
 	for _, b := range base.kids {
 		switch k := added[b.attrs["name"]]; {
-		case !gone(b):
+		case !isReplaced(b):
 			out.kids = append(out.kids, b)
 		case k != nil && b.child("set") == nil && n.child("clear") == nil && n.child("remove") == nil:
 			k.kids = slices.Concat(b.kids, k.kids)

@@ -68,14 +68,14 @@ func ParseLoadSpec(file string, text []byte) (*LoadSpec, error) {
 	}
 	s.classify(root, "")
 	loads := map[string]*bool{"load_stat": &s.NoStat, "load_mode": &s.NoMode, "load_mtd": &s.NoMTD}
-	for name, not := range loads {
+	for name, isOff := range loads {
 		load := true
 		if k := root.child(name); k != nil {
 			if err := s.boolean(k, &load); err != nil {
 				return nil, err
 			}
 		}
-		*not = !load
+		*isOff = !load
 	}
 	for name, flag := range map[string]*bool{"apply_indexes": &s.Indexes, "load_mpr": &s.MPR, "load_orank": &s.ORANK, "load_xml": &s.KeepXML} {
 		if k := root.child(name); k != nil {
@@ -114,8 +114,8 @@ func (s *LoadSpec) IncludesFile(path string) bool {
 		return slices.ContainsFunc(names, func(name string) bool { return strings.HasSuffix(path, name) })
 	}
 	mtd := ends("2d.txt") || strings.Contains(path, "3d_s") || strings.Contains(path, "3d_p")
-	left := s.NoStat && ends(".stat", ".vsdb") || s.NoMode && ends("cts.txt", "obj.txt") || s.NoMTD && mtd
-	return !left
+	excluded := s.NoStat && ends(".stat", ".vsdb") || s.NoMode && ends("cts.txt", "obj.txt") || s.NoMTD && mtd
+	return !excluded
 }
 
 // boolean reads true or false in any letter case, as METdbLoad does. Where METdbLoad ignores other
@@ -246,7 +246,7 @@ func (s *LoadSpec) check(root *node) error {
 	s.Values = slices.DeleteFunc(s.Values, func(v LoadValue) bool {
 		unused := !slices.Contains(fields, v.Name)
 		if unused {
-			s.Warnings = append(s.Warnings, Remark{v.Line, "load_val/field " + v.Name, "does not stand in folder_tmpl and is left out, as by METdbLoad: is {" + v.Name + "} missing there?"})
+			s.Warnings = append(s.Warnings, Remark{v.Line, "load_val/field " + v.Name, "is not in folder_tmpl and is ignored, as by METdbLoad: does folder_tmpl lack {" + v.Name + "}?"})
 		}
 		return unused
 	})
@@ -260,14 +260,14 @@ func (s *LoadSpec) check(root *node) error {
 			return bad(tmpl.line, "folder_tmpl", "{"+f+"} has no values", `write <field name="`+f+`"> with its values into load_val`)
 		}
 	}
-	if n := s.count(); n > maxFolders {
+	if n := s.folderCount(); n > maxFolders {
 		return bad(tmpl.line, "folder_tmpl", fmt.Sprintf("stands for more than %d folders", maxFolders), "let date_list begin later, or split the load_spec")
 	}
 	return nil
 }
 
-// count is the number of folders; more than maxFolders if there are too many.
-func (s *LoadSpec) count() int {
+// folderCount is the number of folders; more than maxFolders if there are too many.
+func (s *LoadSpec) folderCount() int {
 	n := 1
 	for _, v := range s.Values {
 		if n *= len(v.Values); n > maxFolders {
@@ -288,11 +288,11 @@ func placeholders(tmpl string) ([]string, error) {
 		if !ok {
 			return out, nil
 		}
-		name, behind, ok := strings.Cut(after, "}")
+		name, remaining, ok := strings.Cut(after, "}")
 		if !ok || strings.Contains(name, "{") || name == "" {
 			return nil, fmt.Errorf("%q has a { without a name and a }", tmpl)
 		}
-		out, rest = append(out, name), behind
+		out, rest = append(out, name), remaining
 	}
 }
 

@@ -31,15 +31,15 @@ type Remark struct {
 // String is "line 12: email: …".
 func (r Remark) String() string { return fmt.Sprintf("line %d: %s: %s", r.Line, r.Element, r.Text) }
 
-// depth is the maximum nesting of elements: real files need eight levels.
-const depth = 64
+// maxDepth is the maximum nesting of elements; real files have eight levels.
+const maxDepth = 64
 
 // parse reads a file with this root element. For a load_spec root is empty: METdbLoad does not
 // check the name, and any name but that of a plot_spec is accepted.
 func parse(file string, text []byte, root string) (*node, error) {
 	d := xml.NewDecoder(bytes.NewReader(text))
 	d.CharsetReader = latin1
-	var open []*node
+	var path []*node // the open elements
 	var top *node
 	for {
 		line, _ := d.InputPos()
@@ -48,7 +48,7 @@ func parse(file string, text []byte, root string) (*node, error) {
 			break
 		}
 		if err != nil {
-			return nil, syntax(file, line, err)
+			return nil, syntaxError(file, line, err)
 		}
 		switch t := token.(type) {
 		case xml.StartElement:
@@ -56,22 +56,22 @@ func parse(file string, text []byte, root string) (*node, error) {
 			for _, a := range t.Attr {
 				n.attrs[a.Name.Local] = strings.TrimSpace(a.Value)
 			}
-			if len(open) == depth {
+			if len(path) == maxDepth {
 				return nil, &fault.Error{File: file, Line: line, Problem: "elements are nested too deeply", Cure: "is it a METviewer file?"}
 			}
-			if len(open) > 0 {
-				open[len(open)-1].kids = append(open[len(open)-1].kids, n)
+			if len(path) > 0 {
+				path[len(path)-1].kids = append(path[len(path)-1].kids, n)
 			} else if top == nil {
 				top = n
 			}
-			open = append(open, n)
+			path = append(path, n)
 		case xml.EndElement:
-			n := open[len(open)-1]
+			n := path[len(path)-1]
 			n.text = strings.TrimSpace(n.text)
-			open = open[:len(open)-1]
+			path = path[:len(path)-1]
 		case xml.CharData:
-			if len(open) > 0 {
-				open[len(open)-1].text += string(t)
+			if len(path) > 0 {
+				path[len(path)-1].text += string(t)
 			}
 		}
 	}
@@ -93,8 +93,8 @@ func parse(file string, text []byte, root string) (*node, error) {
 	return top, nil
 }
 
-// syntax takes the line from the decoder's error if it has one.
-func syntax(file string, line int, err error) error {
+// syntaxError takes the line from the decoder's error if it has one.
+func syntaxError(file string, line int, err error) error {
 	if s, ok := errors.AsType[*xml.SyntaxError](err); ok {
 		return &fault.Error{File: file, Line: s.Line, Problem: "is not well-formed XML: " + s.Msg, Cure: "repair the file; xmllint shows the place"}
 	}

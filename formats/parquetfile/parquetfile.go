@@ -2,8 +2,8 @@
 //
 // It checks values before the library uses them: the length of the footer, for which the library
 // allocates as much memory, and the headers of pages, whose counts of items the library trusts
-// (parquet-go v0.32.0 reads floating-point numbers of a list behind the end of a page, two thousand
-// million of them for seven bytes). The library itself rejects damaged data of a page.
+// (parquet-go v0.32.0 reads floating-point numbers of a list beyond the end of a page, two billion
+// of them for seven bytes). The library itself rejects damaged data of a page.
 package parquetfile
 
 import (
@@ -31,15 +31,15 @@ func Open(f *os.File) (file *parquet.File, err error) {
 		return nil, err
 	}
 	if n := int64(binary.LittleEndian.Uint32(tail[:])); n > size-12 {
-		return nil, fmt.Errorf("its footer should have %d bytes and the file has %d", n, size)
+		return nil, fmt.Errorf("its footer should have %d bytes, but the file has %d", n, size)
 	}
 	if file, err = parquet.OpenFile(f, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true)); err != nil {
 		return nil, err
 	}
-	file.Schema().Lookup() // the library reads a schema when it is first asked, and stumbles over a damaged one
+	file.Schema().Lookup() // the library reads a schema at the first Lookup, and panics if the schema is damaged
 	for _, group := range file.Metadata().RowGroups {
 		for i := range group.Columns {
-			if err := headers(f, size, &group.Columns[i].MetaData); err != nil {
+			if err := checkPageHeaders(f, size, &group.Columns[i].MetaData); err != nil {
 				return nil, fmt.Errorf("the file is damaged: a header of a page: %w", err)
 			}
 		}
@@ -54,36 +54,36 @@ func Damaged(err *error) {
 	}
 }
 
-// headers reads the headers of a column's pages in a row group as the library will, but from a
+// checkPageHeaders reads the headers of a column's pages in a row group as the library will, but from a
 // bounded section.
-func headers(f io.ReaderAt, size int64, c *format.ColumnMetaData) error {
-	at := c.DataPageOffset
+func checkPageHeaders(f io.ReaderAt, size int64, c *format.ColumnMetaData) error {
+	position := c.DataPageOffset
 	if c.DictionaryPageOffset != 0 {
-		at = c.DictionaryPageOffset
+		position = c.DictionaryPageOffset
 	}
-	if at < 0 || c.TotalCompressedSize < 0 {
-		return errors.New("it lies before the file begins")
+	if position < 0 || c.TotalCompressedSize < 0 {
+		return errors.New("its position is before the beginning of the file")
 	}
-	for end := at + min(c.TotalCompressedSize, max(size-at, 0)); at < end; {
-		page, n, err := header(io.NewSectionReader(f, at, end-at))
+	for end := position + min(c.TotalCompressedSize, max(size-position, 0)); position < end; {
+		page, n, err := readPageHeader(io.NewSectionReader(f, position, end-position))
 		if err != nil {
 			return err
 		}
 		if page.CompressedPageSize < 0 {
 			return fmt.Errorf("its page has %d bytes", page.CompressedPageSize)
 		}
-		at += int64(n) + int64(page.CompressedPageSize)
+		position += int64(n) + int64(page.CompressedPageSize)
 	}
 	return nil
 }
 
-// usual exceeds the size of a page's header.
-const usual = 1 << 10
+// firstReadBytes is more than nearly every header of a page has.
+const firstReadBytes = 1 << 10
 
-// header reads the header at the beginning of f, and returns its size in bytes.
-func header(f *io.SectionReader) (page format.PageHeader, n int, err error) {
+// readPageHeader reads the header at the beginning of f, and returns its size in bytes.
+func readPageHeader(f *io.SectionReader) (page format.PageHeader, n int, err error) {
 	var compact thrift.CompactProtocol
-	for size := int64(usual); ; size *= 8 {
+	for size := int64(firstReadBytes); ; size *= 8 {
 		text := make([]byte, min(size, f.Size()))
 		if _, err := f.ReadAt(text, 0); err != nil && !errors.Is(err, io.EOF) {
 			return page, 0, err

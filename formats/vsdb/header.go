@@ -21,12 +21,12 @@ type headerSeries struct {
 	head    *batchHeader
 }
 
-// batchHeader is a header and its index in the layout's pending batch. Several header texts can
+// batchHeader is a header and its index in the layout's open batch. Several header texts can
 // have the same header: a level may be attached to '=' in one line and padded in the next.
 type batchHeader struct {
-	header record.Header
-	serial uint32 // the layout's serial when index was set; 0 = never
-	index  uint32
+	header     record.Header
+	generation uint32 // the layout's generation when index was set; 0 = never
+	index      uint32
 }
 
 // linePositions are the positions of a line's parts.
@@ -58,16 +58,16 @@ func split(b []byte, start int) (f linePositions, ok bool) {
 	}
 	f.headEnd = tokenEnd(b, skipBlanks(b, i)) // the variable
 	level := skipBlanks(b, f.headEnd)
-	if level < len(b) && !numeric(b[level:tokenEnd(b, level)]) {
+	if level < len(b) && !isNumeric(b[level:tokenEnd(b, level)]) {
 		f.headEnd = tokenEnd(b, level)
 	}
 	f.numbers = f.headEnd
 	return f, true
 }
 
-// numeric reports whether a token can only be a number or a replacement of one: Fortran's
+// isNumeric reports whether a token can only be a number or what Fortran writes in place of one:
 // asterisks, NaN. Levels begin with a letter.
-func numeric(tok []byte) bool {
+func isNumeric(tok []byte) bool {
 	if tok[0] == '*' || notFiniteWord(tok) {
 		return true
 	}
@@ -118,13 +118,13 @@ func (r *Reader) newSeries(b []byte, key string) (*headerSeries, error) {
 	}
 	// Without lead and valid time: version model obtype vx_mask type variable [level].
 	if n := len(tok); n != 6 && n != 7 || strings.Contains(tok[0]+tok[1]+tok[2]+tok[3], "=") || tok[4][0] == '=' {
-		return nil, headerTokens(b)
+		return nil, tokenCountError(b)
 	}
-	version, model, kind := tok[0], tok[1], tok[4]
+	version, model, lineType := tok[0], tok[1], tok[4]
 	if len(version) < 2 || version[0] != 'V' || strings.Trim(version[1:], "0123456789") != "" {
 		return nil, fmt.Errorf("version %s does not have the form V01", quote(version))
 	}
-	l, thresh, err := r.layoutOf(kind)
+	l, thresh, err := r.layoutOf(lineType)
 	if err != nil {
 		return nil, err
 	}
@@ -181,12 +181,12 @@ func allocate[T any](mem *[]T) *T {
 }
 
 // layoutOf finds the layout of a line's type and the threshold attached to it.
-func (r *Reader) layoutOf(kind string) (*layout, string, error) {
-	name, thresh := kind, ""
-	if strings.HasPrefix(kind, "FHO") || strings.HasPrefix(kind, "FSS") {
-		name, thresh = kind[:3], kind[3:]
+func (r *Reader) layoutOf(lineType string) (*layout, string, error) {
+	name, thresh := lineType, ""
+	if strings.HasPrefix(lineType, "FHO") || strings.HasPrefix(lineType, "FSS") {
+		name, thresh = lineType[:3], lineType[3:]
 		if thresh == "" {
-			return nil, "", fmt.Errorf("line type %q has no threshold, as in \"%s>.50\"", kind, kind)
+			return nil, "", fmt.Errorf("line type %q has no threshold, as in \"%s>.50\"", lineType, lineType)
 		}
 	}
 	for i, k := range kinds {
@@ -198,7 +198,7 @@ func (r *Reader) layoutOf(kind string) (*layout, string, error) {
 		}
 		return r.layouts[i], thresh, nil
 	}
-	return nil, "", fmt.Errorf("line type %s of VSDB is not known; known are %s", quote(kind), strings.Join(Types(), " "))
+	return nil, "", fmt.Errorf("line type %s of VSDB is not known; known are %s", quote(lineType), strings.Join(Types(), " "))
 }
 
 // ensembleModel splits "M/n" into the model, with the directory's suffix, and n.
@@ -230,8 +230,8 @@ func EnsembleOf(dir string) string {
 	return ""
 }
 
-// headerTokens checks the number of header tokens of a line.
-func headerTokens(b []byte) error {
+// tokenCountError describes the wrong number of header tokens of a line.
+func tokenCountError(b []byte) error {
 	tokens := 0
 	for i := skipBlanks(b, 0); i < len(b); i = skipBlanks(b, i) {
 		end := tokenEnd(b, i)

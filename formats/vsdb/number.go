@@ -74,7 +74,7 @@ func number(b []byte) (v float64, n int, bad badNumber) {
 		}
 		exp, i = exp+e, end
 	}
-	if i < len(b) && !blank(b[i]) {
+	if i < len(b) && !isSeparator(b[i]) {
 		if b[i] != '-' {
 			return 0, 0, notNumber
 		}
@@ -105,7 +105,7 @@ func number(b []byte) (v float64, n int, bad badNumber) {
 // "0.ddddddddd" "E±dd" and a blank. ok is false for every other form, and if the exact fast path is
 // not applicable.
 func e15(b []byte) (v float64, ok bool) {
-	if len(b) < 15 || len(b) > 15 && !blank(b[15]) {
+	if len(b) < 15 || len(b) > 15 && !isSeparator(b[15]) {
 		return 0, false
 	}
 	b = b[:15]
@@ -234,12 +234,12 @@ func notFiniteWord(tok []byte) bool {
 	return slices.Contains([]string{"nan", "inf", "infinity"}, strings.ToLower(string(tok)))
 }
 
-// blank reports whether c separates fields.
-func blank(c byte) bool { return c <= ' ' && (c == ' ' || c == '\t' || c == '\r') }
+// isSeparator reports whether c separates fields.
+func isSeparator(c byte) bool { return c <= ' ' && (c == ' ' || c == '\t' || c == '\r') }
 
 // skipBlanks returns the position of the first nonblank from i on.
 func skipBlanks(b []byte, i int) int {
-	for i < len(b) && blank(b[i]) {
+	for i < len(b) && isSeparator(b[i]) {
 		i++
 	}
 	return i
@@ -247,7 +247,7 @@ func skipBlanks(b []byte, i int) int {
 
 // tokenEnd returns the position of the first blank from i on.
 func tokenEnd(b []byte, i int) int {
-	for i < len(b) && !blank(b[i]) {
+	for i < len(b) && !isSeparator(b[i]) {
 		i++
 	}
 	return i

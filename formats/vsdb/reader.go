@@ -65,7 +65,7 @@ type Reader struct {
 	nums, row  []float64
 	rejects    record.Batch // rejected lines that were not yet returned; Type nil
 	rejectText int          // bytes of text in rejects
-	due        []*record.Batch
+	dueBatches []*record.Batch
 }
 
 // NewReader returns a Reader of the uncompressed text r. Batches, rejects and errors contain file
@@ -96,13 +96,13 @@ func (r *Reader) Reset(src io.Reader, file, ensemble string) {
 	}
 	r.in.Reset(src)
 	r.file, r.o.Ensemble, r.lines = file, ensemble, 0
-	r.due = r.due[:0]
+	r.dueBatches = r.dueBatches[:0]
 	r.rejects.Reset(nil, file)
 	r.rejectText = 0
 	for _, l := range r.layouts {
 		if l != nil {
 			l.batch.Reset(l.t, file)
-			l.serial++
+			l.generation++
 		}
 	}
 }
@@ -119,11 +119,11 @@ func (r *Reader) Lines() int64 { return r.lines }
 // Next takes the memory of *into for a later batch and returns its own in exchange: clone a
 // previous batch to keep it.
 func (r *Reader) Next(into *record.Batch) error {
-	for len(r.due) == 0 {
+	for len(r.dueBatches) == 0 {
 		ln, err := r.in.Next()
 		if errors.Is(err, io.EOF) {
 			r.makeAllDue()
-			if len(r.due) == 0 {
+			if len(r.dueBatches) == 0 {
 				return io.EOF
 			}
 			break
@@ -135,23 +135,23 @@ func (r *Reader) Next(into *record.Batch) error {
 			r.parse(ln, start)
 		}
 		if len(r.series) >= maxSeries {
-			r.forget()
+			r.dropHeaders()
 		}
 	}
-	r.exchange(r.due[0], into)
-	r.due = slices.Delete(r.due, 0, 1)
+	r.exchange(r.dueBatches[0], into)
+	r.dueBatches = slices.Delete(r.dueBatches, 0, 1)
 	return nil
 }
 
-// makeAllDue marks every nonempty batch to be returned.
+// makeAllDue adds every nonempty batch to dueBatches.
 func (r *Reader) makeAllDue() {
 	for _, l := range r.layouts {
 		if l != nil && l.batch.Lines > 0 {
-			r.due = append(r.due, &l.batch)
+			r.dueBatches = append(r.dueBatches, &l.batch)
 		}
 	}
 	if r.rejects.Lines > 0 {
-		r.due = append(r.due, &r.rejects)
+		r.dueBatches = append(r.dueBatches, &r.rejects)
 	}
 }
 
@@ -166,7 +166,7 @@ func (r *Reader) exchange(b, into *record.Batch) {
 	}
 	for _, l := range r.layouts {
 		if l != nil && b == &l.batch {
-			l.serial++
+			l.generation++
 		}
 	}
 }
@@ -178,7 +178,7 @@ func (r *Reader) reject(reason string, text []byte) {
 	r.rejects.Lines++
 	r.rejectText += min(len(text), record.MaxRejectText) + len(reason)
 	if r.rejects.Lines >= min(maxRejects, r.o.Rows) || r.rejectText >= maxRejectText {
-		r.due = append(r.due, &r.rejects)
+		r.dueBatches = append(r.dueBatches, &r.rejects)
 	}
 }
 
@@ -195,7 +195,7 @@ func (r *Reader) parse(ln lines.Line, start int) {
 	}
 	f, ok := split(b, start)
 	if !ok {
-		r.reject(headerTokens(b).Error(), b)
+		r.reject(tokenCountError(b).Error(), b)
 		return
 	}
 	s, err := r.findSeries(b, &f)
@@ -217,13 +217,13 @@ func (r *Reader) parse(ln lines.Line, start int) {
 		r.reject(reason, b)
 		return
 	}
-	reason := r.numbers(b, f.numbers, s)
+	reason := r.readNumbers(b, f.numbers, s)
 	if reason == "" && !ln.Ended && !r.o.KeepLast {
 		reason = record.MaybeTruncated
 	}
 	l := s.layout
 	if reason == "" {
-		r.row = slices.Grow(r.row[:0], len(l.blank))[:len(l.blank)]
+		r.row = slices.Grow(r.row[:0], len(l.emptyRow))[:len(l.emptyRow)]
 		reason = l.fill(r.nums, r.row, s)
 	}
 	if reason != "" {
@@ -235,7 +235,7 @@ func (r *Reader) parse(ln lines.Line, start int) {
 	}
 	l.add(s, lead, valid, r.in.Number, r.row)
 	if l.batch.Len() >= r.o.Rows {
-		r.due = append(r.due, &l.batch)
+		r.dueBatches = append(r.dueBatches, &l.batch)
 	}
 }
 
@@ -253,18 +253,18 @@ func reserve(b *record.Batch, rows int) {
 	}
 }
 
-// forget empties the tables of headers and marks the pending batches to be returned. Otherwise a
-// batch could contain a header twice.
-func (r *Reader) forget() {
-	r.due = r.due[:0]
+// dropHeaders empties the tables of headers and makes all batches due. Otherwise a batch could contain
+// a header twice.
+func (r *Reader) dropHeaders() {
+	r.dueBatches = r.dueBatches[:0]
 	r.makeAllDue()
 	clear(r.series)
 	clear(r.heads)
 }
 
-// numbers reads the numbers from b[i:] into r.nums. It returns the reason for rejecting the line,
+// readNumbers reads the numbers from b[i:] into r.nums. It returns the reason for rejecting the line,
 // or "".
-func (r *Reader) numbers(b []byte, i int, s *headerSeries) string {
+func (r *Reader) readNumbers(b []byte, i int, s *headerSeries) string {
 	r.nums = r.nums[:0]
 	start := i
 	for i = skipBlanks(b, i); i < len(b); i = skipBlanks(b, i) {
@@ -299,7 +299,7 @@ func (s *headerSeries) tooFew(n int) string {
 // tokenAt returns the complete token around position i, without text before start.
 func tokenAt(b []byte, i, start int) string {
 	from := i
-	for from > start && !blank(b[from-1]) {
+	for from > start && !isSeparator(b[from-1]) {
 		from--
 	}
 	return string(b[from:tokenEnd(b, i)])

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/record"
 )
 
@@ -16,10 +17,10 @@ type layout struct {
 	vsdb string // the type in the file, without threshold: "FHO"
 	t    *record.LineType
 
-	cols  []int     // number i of the line → slot of its column; nil if derive or repeat fills the row
-	least int       // numbers of a line without the columns that were added later
-	most  int       // numbers of a line; 0 = it depends on the model's "/n" (see size)
-	blank []float64 // the row without numbers: NaN, and the constants that METviewer's loader sets
+	cols     []int     // number i of the line → slot of its column; nil if derive or repeat fills the row
+	least    int       // numbers of a line without the columns that were added later
+	most     int       // numbers of a line; 0 = it depends on the model's "/n" (see size)
+	emptyRow []float64 // the row without numbers: NaN, and the constants that METviewer's loader sets
 
 	derive func(nums, row []float64) string                            // FHO, FSS; returns the reason for a rejection or ""
 	size   func(n int) int                                             // HIST, RELI, RELP: numbers of a line for a model "/n"
@@ -28,11 +29,11 @@ type layout struct {
 
 	ensemble bool // the model is "M/n" and loses "/n"
 
-	batch  record.Batch
-	serial uint32 // changes whenever batch is returned
-	slot   map[string]int
-	rules  []*record.Rule // by slot
-	names  []string       // by slot
+	batch      record.Batch
+	generation uint32 // changes whenever batch is returned
+	slot       map[string]int
+	rules      []*record.Rule // by slot
+	names      []string       // by slot
 }
 
 // kind is a row of the table of VSDB line types.
@@ -70,9 +71,9 @@ func newLayout(k kind) *layout {
 		return nil
 	}
 	l := &layout{vsdb: k.vsdb, t: t, slot: make(map[string]int)}
-	l.blank = make([]float64, t.NumCols())
-	for i := range l.blank {
-		l.blank[i] = record.Missing()
+	l.emptyRow = make([]float64, t.NumCols())
+	for i := range l.emptyRow {
+		l.emptyRow[i] = record.Missing()
 	}
 	for _, c := range t.Columns {
 		if c.Kind != record.Text {
@@ -81,21 +82,21 @@ func newLayout(k kind) *layout {
 		}
 	}
 	for name := range strings.FieldsSeq(k.zero) {
-		l.blank[l.at(name)] = 0
+		l.emptyRow[l.slotOf(name)] = 0
 	}
 	for name := range strings.FieldsSeq(k.cols) {
 		if name == "|" {
 			l.least = len(l.cols)
 			continue
 		}
-		l.cols = append(l.cols, l.at(name))
+		l.cols = append(l.cols, l.slotOf(name))
 	}
 	l.most = len(l.cols)
 	if k.set != nil {
 		k.set(l)
 	}
 	if l.repeat != nil {
-		l.ensemble, l.count = true, l.at(t.Group.Count)
+		l.ensemble, l.count = true, l.slotOf(t.Group.Count)
 	}
 	if l.least == 0 {
 		l.least = l.most
@@ -103,9 +104,9 @@ func newLayout(k kind) *layout {
 	return l
 }
 
-// at returns the slot of a column. It panics if the target has no such column, which is a fault of
+// slotOf returns the slot of a column. It panics if the target has no such column, which is a fault of
 // this package that TestEveryTypeHasItsColumns finds.
-func (l *layout) at(name string) int {
+func (l *layout) slotOf(name string) int {
 	s, ok := l.slot[name]
 	if !ok {
 		panic(fmt.Sprintf("vsdb: line type %s has no column %q", l.t.Name, name))
@@ -131,8 +132,8 @@ func setEnsemble(l *layout) { l.ensemble = true }
 // O, METviewer takes 0 for O, and this reader rejects the line.
 func setFHO(l *layout) {
 	l.most = 4
-	total, ec := l.at("total"), l.at("ec_value")
-	cells := [4]int{l.at("fy_oy"), l.at("fy_on"), l.at("fn_oy"), l.at("fn_on")}
+	total, ec := l.slotOf("total"), l.slotOf("ec_value")
+	cells := [4]int{l.slotOf("fy_oy"), l.slotOf("fy_on"), l.slotOf("fn_oy"), l.slotOf("fn_on")}
 	l.derive = func(nums, row []float64) string {
 		n, f, h, o := nums[0], nums[1], nums[2], nums[3]
 		if f > 1 || o > 1 || h > 1 {
@@ -178,7 +179,7 @@ func wholeCounts(n, fy, oy, hit float64) (float64, float64, float64) {
 // 2.1.1 computes 1 − FBS/x + y, because its brackets are wrong.
 func setFSS(l *layout) {
 	l.most = 4
-	total, fbs, fss := l.at("total"), l.at("fbs"), l.at("fss")
+	total, fbs, fss := l.slotOf("total"), l.slotOf("fbs"), l.slotOf("fss")
 	l.derive = func(nums, row []float64) string {
 		row[total], row[fbs] = nums[0], nums[1]
 		if score := 1 - nums[1]/(nums[2]+nums[3]); !math.IsInf(score, 0) {
@@ -197,7 +198,7 @@ const maxMembers = 1000
 // threshold. VSDB does not have that threshold, hence it is missing.
 func setRELI(l *layout) {
 	l.size = func(n int) int { return 2 * (n + 1) }
-	total := l.at("total")
+	total := l.slotOf("total")
 	l.repeat = func(n int, nums, row, group []float64) []float64 {
 		sum, bins := 0.0, n+1
 		for i := range bins {
@@ -244,11 +245,11 @@ func setECON(l *layout) {
 	}
 }
 
-// fill computes the row of a line from its numbers and appends its repeating columns to the pending
+// fill computes the row of a line from its numbers and appends its repeating columns to the open
 // batch. If the numbers are invalid, it returns the reason and appends nothing; otherwise it
 // returns "".
 func (l *layout) fill(nums, row []float64, s *headerSeries) string {
-	copy(row, l.blank)
+	copy(row, l.emptyRow)
 	for i, v := range nums[:min(len(nums), len(l.cols))] {
 		row[l.cols[i]] = v
 	}
@@ -260,17 +261,17 @@ func (l *layout) fill(nums, row []float64, s *headerSeries) string {
 	from := len(l.batch.Group)
 	if l.repeat != nil {
 		l.batch.Group = l.repeat(s.members, nums, row, l.batch.Group)
-		row[l.count] = math.Ceil(float64(len(l.batch.Group)-from) / float64(len(l.t.Group.Fields))) // the last may be incomplete
+		row[l.count] = math.Ceil(float64(len(l.batch.Group)-from) / float64(len(l.t.Group.Fields))) // the last repetition may be incomplete
 	}
-	reason := l.broken(row, l.batch.Group[from:])
+	reason := l.violation(row, l.batch.Group[from:])
 	if reason != "" {
 		l.batch.Group = l.batch.Group[:from]
 	}
 	return reason
 }
 
-// broken checks the values of a row against the rules of their columns.
-func (l *layout) broken(row, group []float64) string {
+// violation returns the first violation of a column's rule by a row; "" = none.
+func (l *layout) violation(row, group []float64) string {
 	for k, v := range row {
 		if !l.rules[k].Accepts(v) {
 			return l.rules[k].Violation(l.names[k], strconv.FormatFloat(v, 'g', -1, 64))
@@ -285,11 +286,11 @@ func (l *layout) broken(row, group []float64) string {
 	return ""
 }
 
-// add appends a row to the pending batch.
+// add appends a row to the open batch.
 func (l *layout) add(s *headerSeries, lead int32, valid int64, line uint32, row []float64) {
 	b := &l.batch
-	if h := s.head; h.serial != l.serial {
-		h.serial, h.index = l.serial, b.AddHeader(h.header)
+	if h := s.head; h.generation != l.generation {
+		h.generation, h.index = l.generation, b.AddHeader(h.header)
 	}
 	b.AppendTimes(s.head.index, lead, valid, line)
 	for k, v := range row {
@@ -306,10 +307,5 @@ func (l *layout) add(s *headerSeries, lead int32, valid int64, line uint32, row 
 
 // Types returns the names of the VSDB line types that are read, sorted.
 func Types() []string {
-	var names []string
-	for _, k := range kinds {
-		names = append(names, k.vsdb)
-	}
-	slices.Sort(names)
-	return names
+	return slices.Sorted(slices.Values(lists.Map(kinds, func(k kind) string { return k.vsdb })))
 }

@@ -91,7 +91,7 @@ func TestFHO(t *testing.T) {
 // that the rates were made from.
 func TestFHORecoversCounts(t *testing.T) {
 	l := newLayout(kinds[slices.IndexFunc(kinds, func(k kind) bool { return k.vsdb == "FHO" })])
-	row := make([]float64, len(l.blank))
+	row := make([]float64, len(l.emptyRow))
 	for _, n := range []int{1, 7, 133, 5789, 60582, 99999} {
 		for i := range 200 {
 			oy, fy := i*n/311, (i*7919)%(n+1)
@@ -101,7 +101,7 @@ func TestFHORecoversCounts(t *testing.T) {
 			if why := l.derive([]float64{float64(n), r5(fy), r5(hit), r5(oy)}, row); why != "" {
 				t.Fatal(why)
 			}
-			got := [4]float64{row[l.at("fy_oy")], row[l.at("fy_on")], row[l.at("fn_oy")], row[l.at("fn_on")]}
+			got := [4]float64{row[l.slotOf("fy_oy")], row[l.slotOf("fy_on")], row[l.slotOf("fn_oy")], row[l.slotOf("fn_on")]}
 			want := [4]float64{float64(hit), float64(fy - hit), float64(oy - hit), float64(n - fy - oy + hit)}
 			if got != want {
 				t.Fatalf("N %d fy %d hit %d oy %d: %v, want %v", n, fy, hit, oy, got, want)

@@ -122,7 +122,7 @@ func appendE(dst []byte, v float64) []byte {
 	mant, exp := uint64(0), 0
 	if v != 0 {
 		var ok bool
-		if mant, exp, ok = ninedigits(v); !ok {
+		if mant, exp, ok = nineDigits(v); !ok {
 			mant, exp = slowDigits(v)
 		}
 	}
@@ -146,11 +146,11 @@ func appendE(dst []byte, v float64) []byte {
 	return append(dst, d[:]...)
 }
 
-// ninedigits returns v = 0.mant·10^exp with nine digits, correctly rounded. It scales v by one
+// nineDigits returns v = 0.mant·10^exp with nine digits, correctly rounded. It scales v by one
 // exact power of ten, which causes one rounding error of at most 10⁹·2⁻⁵³ < 1.2·10⁻⁷. If the scaled
 // number is farther than that from a half, the rounded integer is correct. Otherwise, and for
 // powers beyond 10²², ok is false.
-func ninedigits(v float64) (mant uint64, exp int, ok bool) {
+func nineDigits(v float64) (mant uint64, exp int, ok bool) {
 	const near = 1.2e-7
 	binary := int(math.Float64bits(v)>>52) - 1023
 	exp = (binary*78913)>>18 + 1 // ⌊binary·log10 2⌋ + 1: correct or one too small
@@ -170,11 +170,11 @@ func ninedigits(v float64) (mant uint64, exp int, ok bool) {
 			continue
 		}
 		mant = uint64(scaled)
-		rest := scaled - float64(mant)
-		if scaled < 1e8 || math.Abs(rest-0.5) <= near {
+		fraction := scaled - float64(mant)
+		if scaled < 1e8 || math.Abs(fraction-0.5) <= near {
 			return 0, 0, false
 		}
-		if rest > 0.5 {
+		if fraction > 0.5 {
 			mant++
 		}
 		if mant == 1e9 {

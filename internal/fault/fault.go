@@ -21,6 +21,8 @@ import (
 	"syscall"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/barograph/barograph/internal/lists"
 )
 
 // Error contains the place, the problem and the cure of an error. Every field except Problem may be
@@ -388,10 +390,7 @@ func (r redacting) Write(p []byte) (int, error) {
 // Unknown returns the error of an unknown name. The cure contains the nearest known name. It lists
 // all known names if there are at most eight, or if none is near.
 func Unknown[T ~string](setting, name string, known []T) *Error {
-	names := make([]string, len(known))
-	for i, k := range known {
-		names[i] = string(k)
-	}
+	names := lists.Map(known, func(k T) string { return string(k) })
 	cure := "choose one of " + strings.Join(names, ", ")
 	if near := Nearest(name, names); near != "" {
 		if cure = "did you mean " + near + "?"; len(names) > 1 && len(names) <= 8 {

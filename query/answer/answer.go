@@ -16,7 +16,7 @@ import (
 // are nil.
 type Vector struct {
 	Text    []string // question.Text
-	Seconds []int64  // question.Time (Unix seconds) and question.Span (seconds)
+	Seconds []int64  // question.Time (Unix seconds) and question.Duration (seconds)
 	// question.Number: NaN = missing. question.List: the numbers of all rows, one row after the other
 	Num []float64
 	End []int // question.List: row i has the numbers Num[End[i-1]:End[i]]
@@ -136,7 +136,7 @@ func (b *Builder) Reset(columns []question.Column) {
 // Text appends to column k of the current row.
 func (b *Builder) Text(k int, s string) { b.Vectors[k].Text = append(b.Vectors[k].Text, s) }
 
-// Seconds appends a time or a span to column k of the current row.
+// Seconds appends a time or a duration to column k of the current row.
 func (b *Builder) Seconds(k int, n int64) { b.Vectors[k].Seconds = append(b.Vectors[k].Seconds, n) }
 
 // Num appends to column k of the current row; NaN = missing.

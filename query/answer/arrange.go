@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/record"
 )
@@ -26,9 +27,9 @@ func Arrange(q *question.Question, b *record.Batch, into *Builder) {
 	into.Grow(len(rows))
 }
 
-// Admitted returns the rows that the question's clock admits: the same batch if it admits all, else
-// a copy.
-func Admitted(q *question.Question, rows *record.Batch) *record.Batch {
+// AcceptedRows returns the rows that the question's TimeFilter accepts: the same batch if it accepts
+// all, else a copy.
+func AcceptedRows(q *question.Question, rows *record.Batch) *record.Batch {
 	if q.TimeFilter.AcceptsAll() {
 		return rows
 	}
@@ -117,11 +118,7 @@ func sortedRows(q *question.Question, b *record.Batch) []int32 {
 	if len(cols) > 0 {
 		sortTies(keys, compareBy(cols, b))
 	}
-	out := make([]int32, len(keys))
-	for i := range keys {
-		out[i] = keys[i].row
-	}
-	return out
+	return lists.Map(keys, func(k sortKey) int32 { return k.row })
 }
 
 // dropImplied drops a valid time, initialization time or lead if the order contains the other two
@@ -154,23 +151,23 @@ func radix(keys []sortKey, bits int) []sortKey {
 			sum += n
 		}
 		for i := range keys {
-			at := &starts[keys[i].key>>shift&(1<<digitBits-1)]
-			spare[*at] = keys[i]
-			*at++
+			next := &starts[keys[i].key>>shift&(1<<digitBits-1)]
+			spare[*next] = keys[i]
+			*next++
 		}
 		keys, spare = spare, keys
 	}
 	return keys
 }
 
-// sortTies sorts each group of equal keys by less.
-func sortTies(keys []sortKey, less func(i, j int) int) {
+// sortTies sorts the rows of each group of equal keys with compareRows.
+func sortTies(keys []sortKey, compareRows func(i, j int) int) {
 	for from := 0; from < len(keys); {
 		to := from + 1
 		for to < len(keys) && keys[to].key == keys[from].key {
 			to++
 		}
-		slices.SortFunc(keys[from:to], func(x, y sortKey) int { return less(int(x.row), int(y.row)) })
+		slices.SortFunc(keys[from:to], func(x, y sortKey) int { return compareRows(int(x.row), int(y.row)) })
 		from = to
 	}
 }
@@ -225,16 +222,13 @@ func gcd(a, b uint64) uint64 {
 
 // headerRanks ranks the headers of b by one field; most is the highest rank.
 func headerRanks(f record.Field, b *record.Batch) (ranks []uint64, most uint64) {
-	values := make([]string, len(b.Headers))
-	for i := range b.Headers {
-		values[i] = b.Headers[i][f]
-	}
+	values := lists.Map(b.Headers, func(h record.Header) string { return h[f] })
 	slices.Sort(values)
 	values = slices.Compact(values)
 	ranks = make([]uint64, len(b.Headers))
 	for i := range b.Headers {
-		at, _ := slices.BinarySearch(values, b.Headers[i][f])
-		ranks[i] = uint64(at)
+		position, _ := slices.BinarySearch(values, b.Headers[i][f])
+		ranks[i] = uint64(position)
 	}
 	return ranks, uint64(max(len(values), 1) - 1)
 }

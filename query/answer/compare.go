@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/record"
 )
@@ -80,7 +81,7 @@ func (a *Answer) alignTies(got *Answer) *Answer {
 	if len(a.Ties) == 0 {
 		return got
 	}
-	order := got.rowNumbers()
+	order := lists.Indices(got.Rows)
 	for _, t := range a.Ties {
 		mine, theirs := order[t[0]:t[1]], got.sortByText(order[t[0]:t[1]])
 		for k, i := range a.sortByText(mine) {
@@ -92,15 +93,7 @@ func (a *Answer) alignTies(got *Answer) *Answer {
 
 // SortedByText returns a copy whose rows are sorted by their text, to compare answers regardless of
 // order.
-func (a *Answer) SortedByText() *Answer { return a.selectRows(a.sortByText(a.rowNumbers())) }
-
-func (a *Answer) rowNumbers() []int {
-	rows := make([]int, a.Rows)
-	for i := range rows {
-		rows[i] = i
-	}
-	return rows
-}
+func (a *Answer) SortedByText() *Answer { return a.selectRows(a.sortByText(lists.Indices(a.Rows))) }
 
 // sortByText sorts row numbers by the text of their rows.
 func (a *Answer) sortByText(rows []int) []int {
@@ -263,7 +256,7 @@ func diffOfRows(want, got *Answer) *Diff {
 	d.pairRows(want, got, missing, surplus)
 	switch {
 	case d.Missing == d.Extra:
-		d.Problem = fmt.Sprintf("%d rows hold different values", d.Missing)
+		d.Problem = fmt.Sprintf("%d rows have different values", d.Missing)
 	case d.Missing > d.Extra:
 		d.Problem = fmt.Sprintf("%d rows are missing", d.Missing-d.Extra)
 	default:
@@ -325,7 +318,7 @@ func (a *Answer) Row(i int) string {
 }
 
 // AppendValue appends the canonical text of column k in row i: ISO 8601 for times, seconds for
-// spans, for numbers the shortest text that parses to the same float64, NA for missing. The values
+// durations, for numbers the shortest text that parses to the same float64, NA for missing. The values
 // of a list are separated by blanks.
 func (a *Answer) AppendValue(b []byte, k, i int) []byte {
 	v := &a.Vectors[k]
@@ -394,7 +387,7 @@ func (p Proof) Rows() int { return p.rows }
 // Valid is false for the zero Proof, which proves nothing.
 func (p Proof) Valid() bool { return p.degree != "" }
 
-// Tally counts the outcomes of answers that were compared one by one during a run, by what they
+// Tally counts answers that were compared one by one during a run: by their outcome, and by what they
 // were compared with.
 type Tally struct {
 	Succeeded int64 `json:"succeeded"`       // operations
@@ -442,14 +435,14 @@ func (t *Tally) Add(o Tally) {
 }
 
 // CompareAll proves a set of answers that were compared one by one: all of them must be correct,
-// and at least one must have been checked. The error is a *Diff where an answer is wrong, else
-// workError, the error that ended the work.
+// and at least one must have been checked. The error is a *Diff if an answer is wrong. Otherwise it is
+// workError, the error that ended the work, or it counts the failures.
 func CompareAll(t Tally, workError error) (Proof, error) {
-	switch all := t.Wrong + t.Missing + t.Failed; {
+	switch bad := t.Wrong + t.Missing + t.Failed; {
 	case workError != nil:
-	case all+t.Succeeded == 0:
+	case bad+t.Succeeded == 0:
 		workError = errors.New("no answer finished within the measured time; measure longer")
-	case all > 0:
+	case bad > 0:
 		workError = fmt.Errorf("%d answers are wrong, %d records are missing, %d operations failed, %d succeeded",
 			t.Wrong, t.Missing, t.Failed, t.Succeeded)
 	}

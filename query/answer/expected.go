@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/barograph/barograph/internal/lists"
 )
 
 // Expected is the set of answers that a question allows: usually one, the reference's rows, and
@@ -87,11 +89,11 @@ func (e *Expected) isTie(i, j int) bool {
 
 // PastTies reports whether the last row read so far comes after all rows that tie with row n − 1. A
 // reader can then stop.
-func (l *Loose) PastTies(n int, by []int) bool {
+func (l *Loose) PastTies(n int, orderColumns []int) bool {
 	if n < 1 || len(l.rows) <= n {
 		return false
 	}
-	e := Expected{rows: l.rows, orderColumns: by}
+	e := Expected{rows: l.rows, orderColumns: orderColumns}
 	return !e.isTie(n-1, len(l.rows)-1)
 }
 
@@ -104,11 +106,7 @@ func (e *Expected) Allow(o *Expected, why string) {
 
 // resultRows returns the rows of the answer, without the columns that only serve the order.
 func (e *Expected) resultRows() *Loose {
-	out := &Loose{}
-	for _, row := range e.rows[e.offset : e.offset+e.count] {
-		out.rows = append(out.rows, row[:e.width])
-	}
-	return out
+	return &Loose{lists.Map(e.rows[e.offset:e.offset+e.count], func(row []value) []value { return row[:e.width] })}
 }
 
 // LimitTies returns the number of rows in the answer that tie at a limit, and the first column that
@@ -137,13 +135,13 @@ func (e *Expected) Ambiguity() string { return e.ambiguity }
 // HasFloats reports whether a column contains floating-point numbers.
 func (e *Expected) HasFloats() bool {
 	return slices.ContainsFunc(e.rows, func(r []value) bool {
-		return slices.ContainsFunc(r[:e.width], func(v value) bool { return v.kind == float })
+		return slices.ContainsFunc(r[:e.width], func(v value) bool { return v.kind == floatKind })
 	})
 }
 
 // HasNull reports whether a column of the order contains NULL.
 func (e *Expected) HasNull() bool {
 	return slices.ContainsFunc(e.rows, func(r []value) bool {
-		return slices.ContainsFunc(e.orderColumns, func(k int) bool { return r[k].kind == null })
+		return slices.ContainsFunc(e.orderColumns, func(k int) bool { return r[k].kind == nullKind })
 	})
 }

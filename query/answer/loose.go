@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/zeebo/xxh3"
+
+	"github.com/barograph/barograph/internal/lists"
 )
 
 // Loose is the answer to a question that a user wrote in SQL, where each engine chooses the types
@@ -49,13 +51,13 @@ type value struct {
 }
 
 const (
-	null byte = iota
-	exact
-	float
-	text
-	day
-	moment
-	untyped
+	nullKind byte = iota
+	exactKind
+	floatKind
+	textKind
+	dateKind
+	timeKind
+	untypedKind
 )
 
 var kindNames = [...]string{"NULL", "an exact number", "a floating-point number", "a text", "a date", "a time", "a text"} //nolint:gochecknoglobals // a constant table
@@ -83,11 +85,7 @@ func (l *Loose) Len() int { return len(l.rows) }
 
 // Add adds a row.
 func (l *Loose) Add(row []any) {
-	out := make([]value, len(row))
-	for k, v := range row {
-		out[k] = valueOf(v)
-	}
-	l.rows = append(l.rows, out)
+	l.rows = append(l.rows, lists.Map(row, valueOf))
 }
 
 var (
@@ -103,25 +101,25 @@ func valueOf(v any) value {
 		return value{}
 	case bool:
 		if v {
-			return value{kind: exact, text: "1", num: 1}
+			return value{kind: exactKind, text: "1", num: 1}
 		}
-		return value{kind: exact, text: "0"}
+		return value{kind: exactKind, text: "0"}
 	case float64:
-		return value{kind: float, text: strconv.FormatFloat(v, 'g', -1, 64), num: v}
+		return value{kind: floatKind, text: strconv.FormatFloat(v, 'g', -1, 64), num: v}
 	case float32:
-		return value{kind: float, text: strconv.FormatFloat(float64(v), 'g', -1, 32), num: float64(v)}
+		return value{kind: floatKind, text: strconv.FormatFloat(float64(v), 'g', -1, 32), num: float64(v)}
 	case Date:
-		return value{kind: day, text: string(v)}
+		return value{kind: dateKind, text: string(v)}
 	case Moment:
 		return momentOf(string(v))
 	case time.Time:
 		return momentOf(string(MomentOf(v)))
 	case Untyped:
-		return value{kind: untyped, text: string(v)}
+		return value{kind: untypedKind, text: string(v)}
 	case []byte:
-		return value{kind: text, text: string(v)}
+		return value{kind: textKind, text: string(v)}
 	case string:
-		return value{kind: text, text: v}
+		return value{kind: textKind, text: v}
 	case Decimal:
 		return numberOf(string(v))
 	case int, int8, int16, int32, int64, uint, uint8, uint16, uint32, uint64:
@@ -131,7 +129,7 @@ func valueOf(v any) value {
 			return numberOf(s)
 		}
 	}
-	return value{kind: text, text: fmt.Sprint(v)}
+	return value{kind: textKind, text: fmt.Sprint(v)}
 }
 
 // numberOf keeps plain decimal digits exact, and reads every other number as floating point.
@@ -139,9 +137,9 @@ func numberOf(s string) value {
 	f, err := strconv.ParseFloat(s, 64)
 	if !number.MatchString(s) {
 		if err != nil { // beyond the range: 1e400 is not 7e999
-			return value{kind: text, text: s}
+			return value{kind: textKind, text: s}
 		}
-		return value{kind: float, text: s, num: f}
+		return value{kind: floatKind, text: s, num: f}
 	}
 	if strings.Contains(s, ".") {
 		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
@@ -149,29 +147,29 @@ func numberOf(s string) value {
 	if s == "-0" {
 		s = "0"
 	}
-	return value{kind: exact, text: s, num: f}
+	return value{kind: exactKind, text: s, num: f}
 }
 
 // momentOf normalizes a time to microseconds without trailing zeros.
 func momentOf(s string) value {
 	if m := timeISO.FindStringSubmatch(s); m != nil {
-		return value{kind: moment, text: m[1] + " " + m[2] + strings.TrimRight(m[3], "0.")}
+		return value{kind: timeKind, text: m[1] + " " + m[2] + strings.TrimRight(m[3], "0.")}
 	}
-	return value{kind: moment, text: s}
+	return value{kind: timeKind, text: s}
 }
 
 // convertTo interprets a value without a type as the kind of the value that it is compared with.
 func (v value) convertTo(kind byte) value {
-	if v.kind != untyped {
+	if v.kind != untypedKind {
 		return v
 	}
 	switch {
-	case kind == text || kind == day && dateISO.MatchString(v.text):
+	case kind == textKind || kind == dateKind && dateISO.MatchString(v.text):
 		v.kind = kind
-	case kind == moment && timeISO.MatchString(v.text):
+	case kind == timeKind && timeISO.MatchString(v.text):
 		return momentOf(v.text)
-	case kind == exact || kind == float:
-		if n := numberOf(v.text); n.kind == exact && n.text == v.text { // 1.0 is a text, 1 may be a number
+	case kind == exactKind || kind == floatKind:
+		if n := numberOf(v.text); n.kind == exactKind && n.text == v.text { // 1.0 is a text, 1 may be a number
 			return n
 		}
 	}
@@ -182,19 +180,19 @@ func (v value) convertTo(kind byte) value {
 // quotient, and engines cut quotients at different lengths.
 const maxDecimals = 6
 
-func (v value) isQuotient() bool { return v.kind == exact && decimals(v.text) > maxDecimals }
+func (v value) isQuotient() bool { return v.kind == exactKind && decimals(v.text) > maxDecimals }
 
 // approxEqual reports whether two values count as equal, and by how much they differ, relative to
 // the size that the tolerance refers to.
-func (v value) approxEqual(o value, tolerance float64) (off float64, ok bool) {
+func (v value) approxEqual(o value, tolerance float64) (difference float64, ok bool) {
 	v, o = v.convertTo(o.kind), o.convertTo(v.kind)
-	numbers := (v.kind == exact || v.kind == float) && (o.kind == exact || o.kind == float)
+	numbers := (v.kind == exactKind || v.kind == floatKind) && (o.kind == exactKind || o.kind == floatKind)
 	switch {
 	case !numbers:
 		return 0, v.kind == o.kind && v.text == o.text
 	case v.kind == o.kind && v.text == o.text:
 		return 0, true
-	case v.kind == exact && o.kind == exact && !v.isQuotient() && !o.isQuotient():
+	case v.kind == exactKind && o.kind == exactKind && !v.isQuotient() && !o.isQuotient():
 		return 0, false
 	case v.kind != o.kind && !v.isQuotient() && !o.isQuotient():
 		tolerance = min(tolerance, exactTolerance)
@@ -203,17 +201,17 @@ func (v value) approxEqual(o value, tolerance float64) (off float64, ok bool) {
 	if math.IsInf(v.num, 0) || math.IsInf(o.num, 0) || math.IsNaN(v.num) || math.IsNaN(o.num) { // their tolerance would be infinite
 		return 0, v.num == o.num || math.IsNaN(v.num) && math.IsNaN(o.num)
 	}
-	off = math.Abs(v.num - o.num)
-	if v.kind == exact && o.kind == exact { // both have many digits: subtract exactly, because a double loses them
+	difference = math.Abs(v.num - o.num)
+	if v.kind == exactKind && o.kind == exactKind { // both have many digits: subtract exactly, because a double loses them
 		a, _ := new(big.Float).SetPrec(200).SetString(v.text)
 		b, _ := new(big.Float).SetPrec(200).SetString(o.text)
-		off, _ = a.Sub(a, b).Float64()
-		off = math.Abs(off)
+		difference, _ = a.Sub(a, b).Float64()
+		difference = math.Abs(difference)
 	}
-	if off == 0 {
+	if difference == 0 {
 		return 0, true
 	}
-	return off / size, off <= tolerance*size
+	return difference / size, difference <= tolerance*size
 }
 
 func decimals(s string) int {
@@ -245,7 +243,7 @@ func CompareLoose(e *Expected, got *Loose, tolerance float64) (Proof, error) {
 	return p, err
 }
 
-// sourceWords begins a sentence about the expected side.
+// sourceWords returns the beginning of a message about the expected answer.
 func (e *Expected) sourceWords() string {
 	if e.degree == EveryValue {
 		return "the reference has"
@@ -271,7 +269,7 @@ func (e *Expected) compare(got *Loose, tolerance float64) (p Proof, err error) {
 			}
 			if _, ok := want[i][k].approxEqual(got.rows[i][k], tolerance); !ok {
 				d.Problem = fmt.Sprintf("the order differs at row %d", i+1)
-				if (want[i][k].kind == null) != (got.rows[i][k].kind == null) {
+				if (want[i][k].kind == nullKind) != (got.rows[i][k].kind == nullKind) {
 					d.Problem += ", because some engines sort NULL first and others last: write NULLS FIRST or NULLS LAST"
 				}
 				d.addLooseRow(i, want[i][:e.width], got.rows[i])
@@ -286,9 +284,9 @@ func (e *Expected) compare(got *Loose, tolerance float64) (p Proof, err error) {
 		if first >= last {
 			return true
 		}
-		var off float64
-		off, equal = matchRows(e.rows[from:to], got.rows[first-e.offset:last-e.offset], e.width, tolerance, d)
-		largest = max(largest, off)
+		var difference float64
+		difference, equal = matchRows(e.rows[from:to], got.rows[first-e.offset:last-e.offset], e.width, tolerance, d)
+		largest = max(largest, difference)
 		return equal
 	})
 	if !equal {
@@ -343,12 +341,12 @@ func (e *Expected) UncheckedColumns() []int {
 func (e *Expected) compareCommon(got *Loose, tolerance float64, wrong error) (Proof, error) {
 	checks, _ := e.commonColumns(tolerance)
 	all := append([]*Expected{e}, e.alternatives...)
-	counted := !slices.ContainsFunc(all, func(o *Expected) bool { return o.count != e.count })
-	if counted && len(got.rows) != e.count || len(got.rows) > 0 && len(got.rows[0]) != e.width {
+	sameCount := !slices.ContainsFunc(all, func(o *Expected) bool { return o.count != e.count })
+	if sameCount && len(got.rows) != e.count || len(got.rows) > 0 && len(got.rows[0]) != e.width {
 		return Proof{}, wrong
 	}
 	for _, columns := range checks {
-		if counted && !e.agreesOn(columns, got, tolerance) {
+		if sameCount && !e.agreesOn(columns, got, tolerance) {
 			return Proof{}, wrong
 		}
 	}
@@ -357,41 +355,35 @@ func (e *Expected) compareCommon(got *Loose, tolerance float64, wrong error) (Pr
 
 // project returns some columns of an answer.
 func (l *Loose) project(columns []int) *Loose {
-	out := &Loose{}
-	for _, row := range l.rows {
-		var short []value
-		for _, k := range columns {
-			short = append(short, row[k])
-		}
-		out.rows = append(out.rows, short)
-	}
-	return out
+	return &Loose{lists.Map(l.rows, func(row []value) []value {
+		return lists.Map(columns, func(k int) value { return row[k] })
+	})}
 }
 
-// matchRows finds each row of got among the rows of want; got has fewer rows where a limit cuts. It
-// first pairs rows by the columns in which both sides have only texts and exact numbers. Among rows
+// matchRows finds each row of got among the rows of want; got has fewer rows if a limit cuts through tied rows.
+// It first pairs rows by the columns in which both sides have only texts and exact numbers. Among rows
 // that are equal there, it pairs the remaining numbers in ascending order.
 func matchRows(want, got [][]value, width int, tolerance float64, d *Diff) (largest float64, equal bool) {
 	if len(got) == 0 {
 		return 0, true
 	}
-	sure := make([]bool, width)
-	for k := range sure {
+	isExact := make([]bool, width)
+	for k := range isExact {
 		kinds := map[byte]bool{}
 		for _, r := range slices.Concat(want, got) {
-			if v := r[k]; v.kind != null && v.kind != untyped {
+			if v := r[k]; v.kind != nullKind && v.kind != untypedKind {
 				kinds[v.kind] = true
 			}
 			if r[k].isQuotient() {
-				kinds[float] = true
+				kinds[floatKind] = true
 			}
 		}
-		sure[k] = !kinds[float] && len(kinds) <= 1
+		isExact[k] = !kinds[floatKind] && len(kinds) <= 1
 		if len(kinds) == 1 {
 			for kind := range kinds { // texts of an engine without types
 				for _, rows := range [][][]value{want, got} {
 					for i := range rows {
-						if rows[i][k].kind == untyped {
+						if rows[i][k].kind == untypedKind {
 							rows[i] = slices.Clone(rows[i])
 							rows[i][k] = rows[i][k].convertTo(kind)
 						}
@@ -400,16 +392,16 @@ func matchRows(want, got [][]value, width int, tolerance float64, d *Diff) (larg
 			}
 		}
 	}
-	order := func(a, b []value) int {
+	compareRows := func(a, b []value) int {
 		for k := range width {
-			if sure[k] {
+			if isExact[k] {
 				if c := cmp.Or(cmp.Compare(a[k].kind, b[k].kind), strings.Compare(a[k].text, b[k].text)); c != 0 {
 					return c
 				}
 			}
 		}
 		for k := range width {
-			if !sure[k] {
+			if !isExact[k] {
 				if _, ok := a[k].approxEqual(b[k], tolerance); !ok {
 					return cmp.Or(cmp.Compare(a[k].num, b[k].num), cmp.Compare(a[k].kind, b[k].kind), strings.Compare(a[k].text, b[k].text))
 				}
@@ -417,10 +409,10 @@ func matchRows(want, got [][]value, width int, tolerance float64, d *Diff) (larg
 		}
 		return 0
 	}
-	want, got = slices.SortedStableFunc(slices.Values(want), order), slices.SortedStableFunc(slices.Values(got), order)
+	want, got = slices.SortedStableFunc(slices.Values(want), compareRows), slices.SortedStableFunc(slices.Values(got), compareRows)
 	spare := len(want) - len(got) // rows of want that may be absent
 	for i, j := 0, 0; j < len(got); i, j = i+1, j+1 {
-		for spare > 0 && order(want[i], got[j]) < 0 {
+		for spare > 0 && compareRows(want[i], got[j]) < 0 {
 			i, spare = i+1, spare-1
 		}
 		for k := range width {
@@ -431,14 +423,14 @@ func matchRows(want, got [][]value, width int, tolerance float64, d *Diff) (larg
 			if d.Missing, d.Extra = d.Missing+1, d.Extra+1; len(d.Rows) < MaxDiffs {
 				d.addLooseRow(j, want[i][:width], got[j])
 			}
-			if a, b := want[i][k].convertTo(got[j][k].kind).kind, got[j][k].convertTo(want[i][k].kind).kind; d.Problem == "" && kindNames[a] != kindNames[b] && a != null && b != null && (a > float || b > float) {
+			if a, b := want[i][k].convertTo(got[j][k].kind).kind, got[j][k].convertTo(want[i][k].kind).kind; d.Problem == "" && kindNames[a] != kindNames[b] && a != nullKind && b != nullKind && (a > floatKind || b > floatKind) {
 				d.Problem = fmt.Sprintf("column %d is %s, the other engine gave %s: cast it to one type", k+1, kindNames[b], kindNames[a])
 			}
 			break
 		}
 	}
 	if d.Missing > 0 {
-		d.Problem = cmp.Or(d.Problem, fmt.Sprintf("%d rows hold different values", d.Missing))
+		d.Problem = cmp.Or(d.Problem, fmt.Sprintf("%d rows have different values", d.Missing))
 	}
 	return largest, d.Missing == 0
 }
@@ -448,16 +440,12 @@ func (d *Diff) addLooseRow(i int, want, got []value) {
 }
 
 func rowText(row []value) string {
-	var out []string
-	for _, v := range row {
-		switch v.kind {
-		case null:
-			out = append(out, "NULL")
-		default:
-			out = append(out, v.text)
+	return strings.Join(lists.Map(row, func(v value) string {
+		if v.kind == nullKind {
+			return "NULL"
 		}
-	}
-	return strings.Join(out, " | ")
+		return v.text
+	}), " | ")
 }
 
 // Digest covers the rows in the order in which the engine returned them.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/record"
 	"github.com/barograph/barograph/stat"
@@ -18,20 +19,20 @@ import (
 // Reference, the first of several records of one identity counts. It keeps about 60 bytes per
 // record.
 type Means struct {
-	q     *question.Question
-	by    []question.Column
-	stat  stat.Stat
-	slots []int // columns that the statistic needs
-	match *Matcher
-	hash  record.Hasher
+	q        *question.Question
+	grouping []question.Column
+	stat     stat.Stat
+	slots    []int // columns that the statistic needs
+	match    *Matcher
+	hash     record.Hasher
 
-	texts  map[string]int32        // header fields of By, joined → number
-	groups map[meansKey]int32      // → number of the group
-	keys   []meansKey              // by number of the group
-	names  [][]string              // by number of texts
-	seen   map[record.Key]struct{} // identities
-	group  []int32                 // number of the group, by record
-	value  []float64               // by record; NaN = undefined
+	fieldNumbers map[string]int32        // joined header fields of the grouping → index of fieldValues
+	groupNumbers map[meansKey]int32      // → index of keys
+	keys         []meansKey              // one for each group
+	fieldValues  [][]string              // combinations of header fields
+	seen         map[record.Key]struct{} // identities
+	recordGroup  []int32                 // by record: index of keys
+	recordValue  []float64               // by record; NaN = undefined
 }
 
 // meansKey identifies a group.
@@ -43,7 +44,7 @@ func NewMeans(q *question.Question) (*Means, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Means{q: q, by: q.GroupingColumns(), stat: s, match: NewMatcher(q), texts: map[string]int32{}, groups: map[meansKey]int32{}, seen: map[record.Key]struct{}{}}
+	m := &Means{q: q, grouping: q.GroupingColumns(), stat: s, match: NewMatcher(q), fieldNumbers: map[string]int32{}, groupNumbers: map[meansKey]int32{}, seen: map[record.Key]struct{}{}}
 	for _, name := range s.Needs {
 		c, ok := q.Type.Column(name)
 		if !ok {
@@ -51,7 +52,7 @@ func NewMeans(q *question.Question) (*Means, error) {
 		}
 		m.slots = append(m.slots, c.Slot)
 	}
-	for _, c := range m.by {
+	for _, c := range m.grouping {
 		if c.Role != question.HeaderField && c.Role != question.Lead {
 			return nil, &fault.Error{Setting: q.Name, Problem: "groups by " + c.Name, Cure: "group by header fields and fcst_lead"}
 		}
@@ -66,11 +67,8 @@ func (m *Means) Add(b *record.Batch) {
 	}
 	m.match.Use(b)
 	m.hash.SetBatch(b)
-	heads := make([]int32, len(b.Headers))
-	for i := range b.Headers {
-		heads[i] = m.headerNumber(&b.Headers[i])
-	}
-	byLead := slices.ContainsFunc(m.by, func(c question.Column) bool { return c.Role == question.Lead })
+	heads := lists.Map(b.Headers, m.headerNumber)
+	byLead := slices.ContainsFunc(m.grouping, func(c question.Column) bool { return c.Role == question.Lead })
 	needs := make([]float64, len(m.slots))
 	for i := range b.Len() {
 		if !m.match.Row(i) {
@@ -91,19 +89,19 @@ func (m *Means) Add(b *record.Batch) {
 	}
 }
 
-// headerNumber numbers the combinations of header fields by which the question groups.
-func (m *Means) headerNumber(h *record.Header) int32 {
+// headerNumber returns the index in fieldValues of a header's fields by which the question groups.
+func (m *Means) headerNumber(h record.Header) int32 {
 	var fields []string
-	for _, c := range m.by {
+	for _, c := range m.grouping {
 		if c.Role == question.HeaderField {
 			fields = append(fields, h[c.Field])
 		}
 	}
 	joined := strings.Join(fields, "\x00")
-	n, ok := m.texts[joined]
+	n, ok := m.fieldNumbers[joined]
 	if !ok {
-		n = int32(len(m.names)) //nolint:gosec // far fewer
-		m.texts[joined], m.names = n, append(m.names, fields)
+		n = int32(len(m.fieldValues)) //nolint:gosec // far fewer
+		m.fieldNumbers[joined], m.fieldValues = n, append(m.fieldValues, fields)
 	}
 	return n
 }
@@ -113,17 +111,17 @@ func (m *Means) add(id record.Key, k meansKey, value float64) {
 	if _, ok := m.seen[id]; ok {
 		return
 	}
-	g, ok := m.groups[k]
+	g, ok := m.groupNumbers[k]
 	if !ok {
 		g = int32(len(m.keys)) //nolint:gosec // far fewer
-		m.groups[k], m.keys = g, append(m.keys, k)
+		m.groupNumbers[k], m.keys = g, append(m.keys, k)
 	}
 	m.seen[id] = struct{}{}
-	m.group, m.value = append(m.group, g), append(m.value, value)
+	m.recordGroup, m.recordValue = append(m.recordGroup, g), append(m.recordValue, value)
 }
 
 // Records is the number of records so far.
-func (m *Means) Records() int { return len(m.value) }
+func (m *Means) Records() int { return len(m.recordValue) }
 
 // meansSum adds numbers and compensates the rounding errors (Neumaier 1974), which makes the
 // reference accurate to the last digit or two.
@@ -149,35 +147,33 @@ func (s *meansSum) add(x float64) {
 // mean is NaN if no value is defined.
 func (s *meansSum) mean() float64 { return (s.sum + s.compensation) / s.defined }
 
-// Answer returns the answer for the records added until now, with its rows in the order of By.
+// Answer returns the answer for the records added until now, with its rows in the order of the
+// grouping columns.
 func (m *Means) Answer() *Answer {
 	sums := make([]meansSum, len(m.keys))
-	for i, g := range m.group {
-		sums[g].add(m.value[i])
+	for i, g := range m.recordGroup {
+		sums[g].add(m.recordValue[i])
 	}
-	order := make([]int, len(m.keys))
-	for i := range order {
-		order[i] = i
-	}
+	order := lists.Indices(len(m.keys))
 	slices.SortFunc(order, func(i, j int) int {
 		a, b := m.keys[i], m.keys[j]
-		return cmp.Or(slices.Compare(m.names[a.texts], m.names[b.texts]), cmp.Compare(a.lead, b.lead))
+		return cmp.Or(slices.Compare(m.fieldValues[a.texts], m.fieldValues[b.texts]), cmp.Compare(a.lead, b.lead))
 	})
 	var into Builder
 	into.Reset(m.q.Columns)
 	for _, g := range order {
 		k, field := m.keys[g], 0
-		for i, c := range m.by {
+		for i, c := range m.grouping {
 			if c.Role == question.Lead {
 				into.Seconds(i, int64(k.lead))
 				continue
 			}
-			into.Text(i, m.names[k.texts][field])
+			into.Text(i, m.fieldValues[k.texts][field])
 			field++
 		}
 		s := &sums[g]
 		for i, x := range []float64{s.records, s.defined, s.mean()} {
-			into.Num(len(m.by)+i, x)
+			into.Num(len(m.grouping)+i, x)
 		}
 		into.Row()
 	}

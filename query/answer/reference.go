@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/record"
 )
@@ -76,20 +77,13 @@ func (p *selection) add(k record.Key, b *record.Batch, i int) {
 }
 
 // Rows returns the matching records of each question, in the order of NewReference.
-func (r *Reference) Rows() (out []*record.Batch) {
-	for _, p := range r.selections {
-		out = append(out, &p.rows)
-	}
-	return out
+func (r *Reference) Rows() []*record.Batch {
+	return lists.Map(r.selections, func(p *selection) *record.Batch { return &p.rows })
 }
 
 // Answers returns one answer per question, in the order of NewReference.
 func (r *Reference) Answers() []*Answer {
-	out := make([]*Answer, len(r.selections))
-	for i, p := range r.selections {
-		out[i] = Select(p.q, &p.rows)
-	}
-	return out
+	return lists.Map(r.selections, func(p *selection) *Answer { return Select(p.q, &p.rows) })
 }
 
 // Select sorts the rows of b and projects q's columns; every row must match q. It defines a
@@ -102,15 +96,12 @@ func Select(q *question.Question, b *record.Batch) *Answer {
 
 // SelectInto is Select into an existing builder.
 func SelectInto(q *question.Question, b *record.Batch, into *Builder) {
-	rows := make([]int, b.Len())
-	for i := range rows {
-		rows[i] = i
-	}
-	less := compareBy(slices.Concat(q.Order, q.TieBreakers()), b)
-	slices.SortFunc(rows, less)
+	rows := lists.Indices(b.Len())
+	compareRows := compareBy(slices.Concat(q.Order, q.TieBreakers()), b)
+	slices.SortFunc(rows, compareRows)
 	into.Reset(q.Columns)
 	for n, i := range rows {
-		if n > 0 && less(rows[n-1], i) == 0 {
+		if n > 0 && compareRows(rows[n-1], i) == 0 {
 			into.addTie(n)
 		}
 		for k := range q.Columns {

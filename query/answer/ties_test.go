@@ -183,7 +183,7 @@ func TestPairs(t *testing.T) {
 		{Row: 3, Want: text(3, 3)},
 		{Row: 3, Got: text(9, 9)},
 	}
-	if d == nil || !slices.Equal(d.Rows, all) || d.Missing != 3 || d.Extra != 3 || d.Problem != "3 rows hold different values" {
+	if d == nil || !slices.Equal(d.Rows, all) || d.Missing != 3 || d.Extra != 3 || d.Problem != "3 rows have different values" {
 		t.Errorf("%+v", d)
 	}
 	// Two missing rows are not both explained by one surplus row.
@@ -363,15 +363,15 @@ func TestWithoutImplied(t *testing.T) {
 	}
 }
 
-// TestAdmitted: the clock takes rows out of a copy, and none where it admits all.
-func TestAdmitted(t *testing.T) {
+// TestAcceptedRows: the clock takes rows out of a copy, and none where it admits all.
+func TestAcceptedRows(t *testing.T) {
 	b := records(t, []string{"A"}, []string{"P1"}, []int32{0, 6}, []int64{0, 6, 12, 18}, 1)
 	q := ask(t)
-	if Admitted(q, b) != b {
+	if AcceptedRows(q, b) != b {
 		t.Error("without a clock the rows are copied")
 	}
 	q.TimeFilter.ValidHour = []int{6, 18}
-	got := Admitted(q, b)
+	got := AcceptedRows(q, b)
 	if got.Len() != 4 || b.Len() != 8 || slices.ContainsFunc(got.Valid, func(v int64) bool { return v%43200 != 21600 }) {
 		t.Errorf("%d of %d rows: %v", got.Len(), b.Len(), got.Valid)
 	}

@@ -13,14 +13,15 @@ import (
 	"text/tabwriter"
 
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/question"
 
 	"github.com/parquet-go/parquet-go"
 )
 
-// Cell converts a text to a cell of CSV, for example Spreadsheet.
-type Cell func(text string) string
+// CellEncoder returns the text that a cell of CSV contains, for example Spreadsheet.
+type CellEncoder func(text string) string
 
 // Spreadsheet puts an apostrophe before a text that a spreadsheet would run as a formula. It does
 // not change numbers.
@@ -38,7 +39,7 @@ func Spreadsheet(text string) string {
 func AnswerFormats() []string { return []string{"table", "csv", "json", "parquet"} }
 
 // Answer writes rows in a format.
-func Answer(w io.Writer, format string, a *answer.Answer, cell Cell) error {
+func Answer(w io.Writer, format string, a *answer.Answer, cell CellEncoder) error {
 	switch format {
 	case "table":
 		return writeTable(w, a)
@@ -52,17 +53,13 @@ func Answer(w io.Writer, format string, a *answer.Answer, cell Cell) error {
 	return &fault.Status{Code: fault.Usage, Err: fault.Unknown("--format", format, AnswerFormats())}
 }
 
-func names(a *answer.Answer) []string {
-	out := make([]string, len(a.Columns))
-	for i, c := range a.Columns {
-		out[i] = c.Name
-	}
-	return out
+func columnNames(a *answer.Answer) []string {
+	return lists.Map(a.Columns, func(c question.Column) string { return c.Name })
 }
 
 func writeTable(w io.Writer, a *answer.Answer) error {
 	tw := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
-	head := names(a)
+	head := columnNames(a)
 	for k := range head {
 		if a.Columns[k].Kind == question.Duration {
 			head[k] += " (h)"
@@ -87,9 +84,9 @@ func writeTable(w io.Writer, a *answer.Answer) error {
 	return tw.Flush()
 }
 
-func writeCSV(w io.Writer, a *answer.Answer, cell Cell) error {
+func writeCSV(w io.Writer, a *answer.Answer, cell CellEncoder) error {
 	cw := csv.NewWriter(w)
-	if err := cw.Write(names(a)); err != nil { // which no file chooses
+	if err := cw.Write(columnNames(a)); err != nil { // column names do not come from files, so they need no encoding
 		return err
 	}
 	row := make([]string, len(a.Columns))
@@ -167,18 +164,18 @@ func writeParquet(w io.Writer, a *answer.Answer) error {
 	}
 	schema := parquet.NewSchema("answer", group)
 	pw := parquet.NewGenericWriter[map[string]any](w, schema, parquet.Compression(&parquet.Zstd))
-	at := make([]int, len(a.Columns)) // column → position in the file, which sorts its columns by name
+	positions := make([]int, len(a.Columns)) // column → position in the file, which sorts its columns by name
 	for i, path := range schema.Columns() {
 		for k, c := range a.Columns {
 			if c.Name == path[0] {
-				at[k] = i
+				positions[k] = i
 			}
 		}
 	}
 	columns := make([][]parquet.Value, len(a.Columns))
 	for i := range a.Rows {
 		for k := range a.Columns {
-			columns[at[k]] = parquetValues(columns[at[k]][:0], a, k, i, at[k])
+			columns[positions[k]] = parquetValues(columns[positions[k]][:0], a, k, i, positions[k])
 		}
 		if _, err := pw.WriteRows([]parquet.Row{parquet.MakeRow(columns...)}); err != nil {
 			return err

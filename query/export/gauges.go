@@ -31,7 +31,7 @@ type Gauges interface {
 func GaugeFormats() []string { return []string{"table", "csv", "json", "parquet", "shefit"} }
 
 // NewGauges starts to write values in a format, with the properties of their stations.
-func NewGauges(w io.Writer, format string, cell Cell, sites Sites) (Gauges, error) {
+func NewGauges(w io.Writer, format string, cell CellEncoder, sites Sites) (Gauges, error) {
 	switch format {
 	case "table":
 		return newGaugeText(w, gaugeTableHead, appendGaugeTable), nil
@@ -110,7 +110,7 @@ func yesNo(is bool) string {
 const gaugeCSVHead = "station,time,code,value,quality,duration,probability,created,revised,series,source,comment,product,file,line,center,issued,name,latitude,longitude,zone"
 
 type gaugeCSV struct {
-	cell  Cell
+	cell  CellEncoder
 	sites Sites
 }
 
@@ -122,12 +122,12 @@ func (c *gaugeCSV) append(b []byte, p *shef.Product, g *record.Gauge) []byte {
 	if row.Probability != nil {
 		b = strconv.AppendFloat(b, float64(*row.Probability), 'g', -1, 32)
 	}
-	b = appendMoment(append(b, ','), row.Created)
+	b = appendTime(append(b, ','), row.Created)
 	b = fmt.Appendf(b, ",%t,%d,%s", g.Revised, g.Series, g.Source)
 	for _, text := range []string{g.Comment, p.AWIPS, p.File} {
 		b = appendQuoted(append(b, ','), c.cell(text))
 	}
-	b = appendMoment(fmt.Appendf(b, ",%d,%s,", g.Line, row.Center), row.Issued)
+	b = appendTime(fmt.Appendf(b, ",%d,%s,", g.Line, row.Center), row.Issued)
 	b = appendNumber(append(appendQuoted(append(b, ','), c.cell(row.Name)), ','), row.Latitude)
 	b = appendNumber(append(b, ','), row.Longitude)
 	return append(append(append(b, ','), row.Zone...), '\n')
@@ -140,7 +140,7 @@ func appendNumber(b []byte, v *float64) []byte {
 	return strconv.AppendFloat(b, *v, 'g', -1, 64)
 }
 
-func appendMoment(b []byte, t *time.Time) []byte {
+func appendTime(b []byte, t *time.Time) []byte {
 	if t == nil {
 		return b
 	}
@@ -187,8 +187,8 @@ type Gauge struct {
 func newGauge(p *shef.Product, g *record.Gauge, sites Sites) Gauge {
 	row := Gauge{
 		Station: g.Station.String(), Time: time.Unix(g.Time, 0).UTC(), Code: g.Code.String(), Quality: string(rune(g.Quality)),
-		Duration: int32(g.Duration), Created: given(g.Created), Revised: g.Revised, Series: int32(g.Series), Source: g.Source.String(),
-		Comment: g.Comment, Product: p.AWIPS, File: p.File, Line: int64(g.Line), Issued: given(p.Issued), Site: sites.of(g.Station),
+		Duration: int32(g.Duration), Created: timeOrNil(g.Created), Revised: g.Revised, Series: int32(g.Series), Source: g.Source.String(),
+		Comment: g.Comment, Product: p.AWIPS, File: p.File, Line: int64(g.Line), Issued: timeOrNil(p.Issued), Site: sites.site(g.Station),
 	}
 	if len(p.Heading) > 11 {
 		row.Center = p.Heading[7:11]
@@ -202,8 +202,8 @@ func newGauge(p *shef.Product, g *record.Gauge, sites Sites) Gauge {
 	return row
 }
 
-// given returns a time; nil if it is not given.
-func given(unix int64) *time.Time {
+// timeOrNil converts Unix seconds; nil for record.NoTime.
+func timeOrNil(unix int64) *time.Time {
 	if unix == record.NoTime {
 		return nil
 	}
@@ -299,7 +299,7 @@ func ReadSites(r io.Reader, file string) (Sites, error) {
 			err = strconv.ErrRange
 		}
 		if err != nil {
-			return nil, &fault.Error{File: file, Line: n, Problem: "is no row of stations", Err: err, Cure: "write an identifier of at most 8 characters, and degrees as 30.8 and -99.5"}
+			return nil, &fault.Error{File: file, Line: n, Problem: "is not a row of stations", Err: err, Cure: "write an identifier of at most 8 characters, and degrees as 30.8 and -99.5"}
 		}
 		var id record.ID
 		copy(id[:], strings.ToUpper(row[lid]))
@@ -315,10 +315,10 @@ func degrees(text string) (*float64, error) {
 	return &v, err
 }
 
-// of returns the properties of a station. For a station that is not in the table, the identifier
-// itself may contain the place (SHEF manual 4.1.2): a letter for the quarter of the earth, then
-// latitude and longitude in tenths of degrees.
-func (s Sites) of(id record.ID) Site {
+// site returns the properties of a station. The identifier of a station that is not in the table may
+// contain its place (SHEF manual 4.1.2): a letter for the quarter of the earth, then latitude and
+// longitude in tenths of degrees.
+func (s Sites) site(id record.ID) Site {
 	site, known := s[id]
 	text := id.String()
 	if known || len(text) != 8 || !strings.Contains("WXYZ", text[:1]) {

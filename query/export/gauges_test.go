@@ -45,7 +45,7 @@ func TestDamagedParquet(t *testing.T) {
 		t.Fatalf("%d values, %v", n, err)
 	}
 	for cut := 4; cut < len(whole); cut += 97 {
-		if _, err := read(whole[:cut]); err == nil || !strings.Contains(err.Error(), path+" is no whole Parquet file of values") {
+		if _, err := read(whole[:cut]); err == nil || !strings.Contains(err.Error(), path+" is not a complete Parquet file of values") {
 			t.Fatalf("cut at %d: %v", cut, err)
 		}
 	}

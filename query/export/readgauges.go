@@ -25,20 +25,20 @@ import (
 // row is not a value. t are the tables of codes, nil = the manual's.
 func ReadGauges(name string, in io.Reader, t *shef.Tables, each func(g *record.Gauge, err error) error) error {
 	text := bufio.NewReader(in)
-	row := gaugeRow{file: name, tables: t, each: each}
+	row := gaugeImport{file: name, tables: t, each: each}
 	if magic, _ := text.Peek(4); string(magic) != "PAR1" {
-		return row.csv(text)
+		return row.readCSV(text)
 	}
 	f, err := seekableFile(name, text)
 	if err != nil {
 		return err
 	}
 	defer f.Close() //nolint:errcheck // nothing was written that is needed
-	return row.parquet(f)
+	return row.readParquet(f)
 }
 
-// seekableFile is a file from which Parquet can be read: the named one or, for a pipe, an unnamed
-// copy.
+// seekableFile returns a file from which Parquet can be read: the named file itself or, for a pipe or
+// a compressed file, an unnamed copy of its text.
 func seekableFile(name string, text io.Reader) (*os.File, error) {
 	if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
 		f, err := os.Open(name)
@@ -64,17 +64,17 @@ func seekableFile(name string, text io.Reader) (*os.File, error) {
 	return f, nil
 }
 
-// gaugeRow is the current row.
-type gaugeRow struct {
+// gaugeImport reads one file. line is the number of the current row.
+type gaugeImport struct {
 	file   string
 	line   int
 	tables *shef.Tables
 	each   func(g *record.Gauge, err error) error
 }
 
-func (r *gaugeRow) parquet(f *os.File) error {
+func (r *gaugeImport) readParquet(f *os.File) error {
 	bad := func(err error) error {
-		return &fault.Error{File: r.file, Problem: "is no whole Parquet file of values", Err: err, Cure: "write it with barograph shef decode --format parquet"}
+		return &fault.Error{File: r.file, Problem: "is not a complete Parquet file of values", Err: err, Cure: "write it with barograph shef decode --format parquet"}
 	}
 	rows, err := newParquetGauges(f)
 	if err != nil {
@@ -85,7 +85,7 @@ func (r *gaugeRow) parquet(f *os.File) error {
 	for left := rows.NumRows(); ; {
 		n, err := rows.Read(buffer)
 		if left -= int64(n); left < 0 || errors.Is(err, io.EOF) && left > 0 {
-			return bad(fmt.Errorf("the file is damaged: it does not hold the %d rows that it says", rows.NumRows()))
+			return bad(fmt.Errorf("the file is damaged: it does not contain the %d rows that its footer declares", rows.NumRows()))
 		}
 		for i := range buffer[:n] {
 			r.line++
@@ -108,9 +108,9 @@ func newParquetGauges(f *os.File) (_ *gaugeReader, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, must := range requiredColumns {
-		if _, ok := file.Schema().Lookup(must); !ok {
-			return nil, errors.New("it has no column " + must)
+	for _, required := range requiredColumns {
+		if _, ok := file.Schema().Lookup(required); !ok {
+			return nil, errors.New("it has no column " + required)
 		}
 	}
 	return newGaugeReader(file), nil
@@ -167,15 +167,15 @@ func (r *gaugeReader) checkRow(row parquet.Row) error {
 // requiredColumns are the columns that a table of values must have.
 var requiredColumns = []string{"station", "time", "code", "value"} //nolint:gochecknoglobals // a constant table
 
-func (r *gaugeRow) csv(text io.Reader) error {
+func (r *gaugeImport) readCSV(text io.Reader) error {
 	rows := csv.NewReader(text)
 	head, err := rows.Read()
 	if errors.Is(err, io.EOF) {
 		return nil // the caller reports that the file is empty
 	}
-	for _, must := range requiredColumns {
-		if !slices.Contains(head, must) {
-			return &fault.Error{File: r.file, Line: 1, Problem: "names no column " + must, Err: err, Cure: "begin with the line station,time,code,value, as barograph shef decode --format csv does"}
+	for _, required := range requiredColumns {
+		if !slices.Contains(head, required) {
+			return &fault.Error{File: r.file, Line: 1, Problem: "names no column " + required, Err: err, Cure: "begin with the line station,time,code,value, as barograph shef decode --format csv does"}
 		}
 	}
 	for r.line = 2; ; r.line++ {
@@ -192,7 +192,7 @@ func (r *gaugeRow) csv(text io.Reader) error {
 		if err == nil {
 			err = r.convert(&g)
 		} else {
-			err = r.each(nil, &fault.Error{File: r.file, Line: r.line, Problem: "is no value", Err: err, Cure: "repair the line"})
+			err = r.each(nil, &fault.Error{File: r.file, Line: r.line, Problem: "is not a value", Err: err, Cure: "repair the line"})
 		}
 		if err != nil {
 			return err
@@ -231,8 +231,8 @@ func (g *Gauge) set(column, text string) (err error) {
 	return err
 }
 
-// convert makes a value of a row.
-func (r *gaugeRow) convert(row *Gauge) error {
+// convert passes the value of a row to each.
+func (r *gaugeImport) convert(row *Gauge) error {
 	g := record.Gauge{Time: row.Time.Unix(), Created: record.NoTime, Value: record.NoValue, Revised: row.Revised, Comment: strings.TrimSpace(row.Comment), Line: uint32(r.line)}
 	err := r.tables.Resolve(row.Code, &g)
 	if g.Code[2] == 'V' {
@@ -257,7 +257,7 @@ func (r *gaugeRow) convert(row *Gauge) error {
 		g.Quality = row.Quality[0]
 	}
 	if err != nil {
-		return r.each(nil, &fault.Error{File: r.file, Line: r.line, Problem: "is no value", Err: err, Cure: "repair the row"})
+		return r.each(nil, &fault.Error{File: r.file, Line: r.line, Problem: "is not a value", Err: err, Cure: "repair the row"})
 	}
 	return r.each(&g, nil)
 }

@@ -2,11 +2,11 @@ package flavour
 
 import "strconv"
 
-// clock writes the conditions on the hours of valid and initialization time and on the
+// timeFilter writes the conditions on the hours of valid and initialization time and on the
 // initialization time itself. valid is the column of the valid time, validEpoch and initEpoch are
 // expressions for Unix seconds, and init is the initialization time in the form that literal
 // writes.
-func (p *builder) clock(valid, validEpoch, init, initEpoch string, literal func(int64) string) []string {
+func (p *builder) timeFilter(valid, validEpoch, init, initEpoch string, literal func(int64) string) []string {
 	c := &p.q.TimeFilter
 	var out []string
 	if len(c.ValidHour) > 0 {
@@ -35,9 +35,9 @@ func (p *builder) hours(column, epoch string, hours []int) string {
 	return oneOf(p.d, p.d.modulo(e, "86400")+" - "+p.d.modulo(e, "3600"), hours, func(h int) string { return strconv.Itoa(3600 * h) })
 }
 
-// docClock is clock for the entries of documents.
-func (p *builder) docClock() []string {
+// docTimeFilter is timeFilter for the entries of documents.
+func (p *builder) docTimeFilter() []string {
 	valid := p.d.DocField("fcst_valid_epoch")
 	init := valid + " - " + p.d.DocEntry("fcst_lead")
-	return p.clock(valid, valid, init, init, integer)
+	return p.timeFilter(valid, valid, init, init, integer)
 }

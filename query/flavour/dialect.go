@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/archive/design"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/record"
 )
@@ -16,8 +17,8 @@ import (
 type Dialect struct {
 	Name string
 
-	// follows a column that may be NULL in ORDER BY, because missing values sort first; "" if the
-	// engine does this by default
+	// NullsFirst follows a column in ORDER BY that may be NULL, because missing values sort first; ""
+	// if the engine sorts them first by default.
 	NullsFirst string
 
 	Literal func(text string) string      // a text literal
@@ -104,11 +105,7 @@ func listIn[T any](brackets [2]string, items []T, f func(T) string) string {
 
 // Join writes items with a separator between.
 func Join[T any](items []T, separator string, f func(T) string) string {
-	out := make([]string, len(items))
-	for i, v := range items {
-		out[i] = f(v)
-	}
-	return strings.Join(out, separator)
+	return strings.Join(lists.Map(items, f), separator)
 }
 
 // oneOf is the condition that an expression equals one of several values.
@@ -121,6 +118,14 @@ func oneOf[T any](d *Dialect, expr string, items []T, f func(T) string) string {
 		parts = append(parts, expr+" IN "+listIn(d.List, some, f))
 	}
 	return "(" + strings.Join(parts, "\n       OR ") + ")"
+}
+
+// selectColumns writes SELECT and the columns that it returns.
+func (d *Dialect) selectColumns(columns []string) string {
+	if d.Select != nil {
+		return d.Select(columns)
+	}
+	return "SELECT " + strings.Join(columns, ", ")
 }
 
 // modulo is the remainder of a division of integers.

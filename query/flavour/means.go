@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/barograph/barograph/archive/design"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/query/question"
 )
 
@@ -31,9 +32,9 @@ func (p *builder) means(n design.Name) (Query, error) {
 	if err != nil {
 		return Query{}, err
 	}
-	by := p.q.GroupingColumns()
+	grouping := p.q.GroupingColumns()
 	records := *p.q
-	records.Mean, records.Columns = "", append(by, sums...)
+	records.Mean, records.Columns = "", append(grouping, sums...)
 	inner := *p
 	inner.q, inner.isSubquery = &records, true
 	out, err := inner.build(n)
@@ -41,9 +42,9 @@ func (p *builder) means(n design.Name) (Query, error) {
 		return Query{}, err
 	}
 	key := func(c question.Column) string { return "r." + c.Name }
-	named := p.list(by, func(c question.Column) string { return key(c) + " AS " + c.Name })
+	groupColumns := Join(grouping, ", ", func(c question.Column) string { return key(c) + " AS " + c.Name })
 	nest := func(text string, exprs ...string) string {
-		return "SELECT " + named + ", " + strings.Join(exprs, ", ") + "\nFROM (" + text + ") AS r"
+		return "SELECT " + groupColumns + ", " + strings.Join(exprs, ", ") + "\nFROM (" + text + ") AS r"
 	}
 	text := nest(out.Text+p.d.MaterializeHint, "r.foabar - r.fabar * r.oabar AS cov", "r.ffabar - r.fabar * r.fabar AS fvar", "r.ooabar - r.oabar * r.oabar AS ovar")
 	text = nest(text, "CASE WHEN r.fvar > 0 AND r.ovar > 0 THEN r.cov / (sqrt(r.fvar) * sqrt(r.ovar)) END AS corr") + p.d.MaterializeHint
@@ -57,25 +58,17 @@ func (p *builder) means(n design.Name) (Query, error) {
 			return key(c)
 		}
 	}
-	out.Text = p.groupColumns(by, key) + "\nFROM (" + text + ") AS r\nGROUP BY " + p.list(by, group)
+	out.Text = p.groupColumns(grouping, key) + "\nFROM (" + text + ") AS r\nGROUP BY " + Join(grouping, ", ", group)
 	return out, nil
 }
 
 // groupColumns is what a question with Mean selects for each group.
-func (p *builder) groupColumns(by []question.Column, key func(question.Column) string) string {
+func (p *builder) groupColumns(grouping []question.Column, key func(question.Column) string) string {
 	double := p.d.Real
 	if double == nil {
 		double = func(e string) string { return "CAST(" + e + " AS DOUBLE)" }
 	}
-	columns := make([]string, 0, len(by)+3)
-	for _, c := range by {
-		columns = append(columns, key(c))
-	}
-	columns = append(columns, double("count(*)"), double("count(r.acc)"), "avg(r.acc)")
-	if p.d.Select != nil {
-		return p.d.Select(columns)
-	}
-	return "SELECT " + strings.Join(columns, ", ")
+	return p.d.selectColumns(append(lists.Map(grouping, key), double("count(*)"), double("count(r.acc)"), "avg(r.acc)"))
 }
 
 // nullIfMissing is a number of METviewer's tables, NULL if it is missing.

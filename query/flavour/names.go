@@ -8,8 +8,8 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// Escaped begins the name of a subset that an engine reserves.
-const Escaped = "^_"
+// EscapedPrefix begins the stored name of a subset whose own name an engine reserves.
+const EscapedPrefix = "^_"
 
 // EscapeCase writes a subset's name for an engine whose names ignore case: a capital becomes ^ and
 // its lower-case letter, and ^ becomes ^^. Most names do not change.
@@ -44,12 +44,12 @@ func UnescapeCase(schema string) string {
 	return b.String()
 }
 
-// ShortenName returns a name of at most the given number of bytes: the digest of the full name
-// "of", between ^ and _, and the beginning of name. The digest with ^ and _ has 18 bytes; name must
-// be long enough to fill the rest.
-func ShortenName(name, of string, most int) string {
-	digest := fmt.Sprintf("^%016x_", xxh3.HashString(of))
-	cut := name[:most-len(digest)]
+// ShortenName returns a name of at most maxBytes bytes: the digest of the full name, between ^ and _,
+// and the beginning of name. The digest with ^ and _ has 18 bytes; name must be long enough to fill
+// the remaining bytes.
+func ShortenName(name, full string, maxBytes int) string {
+	digest := fmt.Sprintf("^%016x_", xxh3.HashString(full))
+	cut := name[:maxBytes-len(digest)]
 	for !utf8.ValidString(cut) && cut != "" {
 		cut = cut[:len(cut)-1]
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/barograph/barograph/archive/design"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/record"
 )
@@ -71,13 +72,13 @@ type builder struct {
 	isSubquery bool // the text is the inner query of means: columns have names, rows have no order
 }
 
-// order lists the columns to sort by: those of the question and, of its tie breakers, those that
+// orderColumns lists the columns to sort by: those of the question and, of its tie breakers, those that
 // can differ in this archive.
-func (p *builder) order() []question.Column {
+func (p *builder) orderColumns() []question.Column {
 	if p.isSubquery {
 		return nil
 	}
-	cols := append([]question.Column(nil), p.q.Order...)
+	cols := slices.Clone(p.q.Order)
 	for _, c := range p.q.TieBreakers() {
 		switch {
 		case c.Role == question.HeaderField && !p.facts.Varies[c.Field]:
@@ -89,7 +90,7 @@ func (p *builder) order() []question.Column {
 	return cols
 }
 
-// conditions joins conditions; "true" if there are none.
+// conditions joins conditions; "1 = 1", which is always true, if there are none.
 func conditions(parts []string) string {
 	if len(parts) == 0 {
 		return "1 = 1"
@@ -97,9 +98,9 @@ func conditions(parts []string) string {
 	return strings.Join(parts, "\n     AND ")
 }
 
-// fields writes the conditions on header fields. expr is a field's column; equal, if not nil,
-// writes a condition.
-func (p *builder) fields(expr func(record.Field) string, literal func(string) string, equal func(string, []string) string) []string {
+// headerConditions writes the conditions on header fields. expr returns a field's column. equal, if not
+// nil, writes the condition that a column has one of several values.
+func (p *builder) headerConditions(expr func(record.Field) string, literal func(string) string, equal func(string, []string) string) []string {
 	var out []string
 	for f, values := range p.q.Header {
 		switch e := expr(record.Field(f)); {
@@ -190,23 +191,23 @@ func (p *builder) normalized() (Query, error) {
 		line = func(name string) string { return "ld." + name }
 	}
 	binary, literal, lead, equal := identity, p.quote, integer, p.d.Equal
-	moment := p.d.DateTime
+	timeLiteral := p.d.DateTime
 	if p.flavour == MetviewerSQL {
 		if p.d.Binary == nil {
 			return Query{}, ErrCannotExpress
 		}
 		binary, literal, equal = p.d.Binary, p.d.BinaryLiteral, nil
 		lead = func(v int64) string { return literal(integer(v)) }
-		moment = func(v int64) string { return literal(DateTime(v)) }
+		timeLiteral = func(v int64) string { return literal(DateTime(v)) }
 	}
-	where := p.fields(func(f record.Field) string { return binary(name(f)) }, literal, equal)
-	times, err := p.validTimes(binary("ld.fcst_valid_beg"), p.d.Epoch("ld.fcst_valid_beg"), moment)
+	where := p.headerConditions(func(f record.Field) string { return binary(name(f)) }, literal, equal)
+	times, err := p.validTimes(binary("ld.fcst_valid_beg"), p.d.Epoch("ld.fcst_valid_beg"), timeLiteral)
 	if err != nil {
 		return Query{}, err
 	}
 	where = append(where, times...)
 	where = append(where, p.leadCodes(name(record.Version), binary(line("fcst_lead")), lead)...)
-	where = append(where, p.clock("ld.fcst_valid_beg", p.d.Epoch("ld.fcst_valid_beg"), binary("ld.fcst_init_beg"), p.d.Epoch("ld.fcst_init_beg"), moment)...)
+	where = append(where, p.timeFilter("ld.fcst_valid_beg", p.d.Epoch("ld.fcst_valid_beg"), binary("ld.fcst_init_beg"), p.d.Epoch("ld.fcst_init_beg"), timeLiteral)...)
 	join := p.d.Join
 	if join == "" || p.isSubquery { // an index does not speed up reading all rows
 		join = "ld.stat_header_id = h.stat_header_id"
@@ -224,15 +225,15 @@ func (p *builder) normalized() (Query, error) {
 		}
 		return line(c.StoredName())
 	}
-	sorted := p.sorted(columns, p.d.Bytewise)
-	text := p.selects(columns) +
+	sorted := p.sortExpression(columns, p.d.Bytewise)
+	text := p.selectClause(columns) +
 		"\n  FROM " + p.d.Table(p.q.Subset, design.HeaderTable) + " h, " + p.d.Table(p.q.Subset, design.LineTable(p.q.Type)) + " ld" +
 		"\n   WHERE " + conditions(where) + p.orderBy(sorted)
-	return Query{Text: text, LeadCoding: p.leads()}, nil
+	return Query{Text: text, LeadCoding: p.leadCoding()}, nil
 }
 
-// leads is the coding of fcst_lead in the result of the normalized design.
-func (p *builder) leads() LeadCoding {
+// leadCoding is the coding of fcst_lead in the result of the normalized design.
+func (p *builder) leadCoding() LeadCoding {
 	switch {
 	case p.mixedLeads():
 		return Seconds
@@ -265,11 +266,11 @@ func (p *builder) leadCodes(version, expr string, literal func(int64) string) []
 		return oneOf(p.d, expr, p.q.Lead, func(s int32) string { return literal(design.LeadCode(version, s)) })
 	}
 	if !p.mixedLeads() {
-		only := ""
+		first := ""
 		if len(p.facts.Versions) > 0 {
-			only = p.facts.Versions[0]
+			first = p.facts.Versions[0]
 		}
-		return []string{codes(only)}
+		return []string{codes(first)}
 	}
 	if p.d.Bytewise != nil {
 		version = p.d.Bytewise(version)
@@ -297,7 +298,7 @@ func (p *builder) wide() (Query, error) {
 	default:
 		return Query{}, ErrCannotExpress
 	}
-	where := p.fields(record.Field.String, p.quote, nil)
+	where := p.headerConditions(record.Field.String, p.quote, nil)
 	times, err := p.validTimes("fcst_valid_beg", "fcst_valid_epoch", p.d.DateTime)
 	if err != nil {
 		return Query{}, err
@@ -306,9 +307,9 @@ func (p *builder) wide() (Query, error) {
 	if len(p.q.Lead) > 0 {
 		where = append(where, oneOf(p.d, "fcst_lead", p.q.Lead, func(s int32) string { return strconv.Itoa(int(s)) }))
 	}
-	where = append(where, p.clock("fcst_valid_beg", "fcst_valid_epoch", "fcst_init_beg", "fcst_valid_epoch - fcst_lead", p.d.DateTime)...)
+	where = append(where, p.timeFilter("fcst_valid_beg", "fcst_valid_epoch", "fcst_init_beg", "fcst_valid_epoch - fcst_lead", p.d.DateTime)...)
 	columns := func(c question.Column) string { return c.StoredName() }
-	text := p.selects(columns) +
+	text := p.selectClause(columns) +
 		"\n  FROM " + p.d.Table(p.q.Subset, design.WideTable(p.q.Type)) +
 		"\n   WHERE " + conditions(where) + p.orderBy(columns)
 	return Query{Text: text}, nil
@@ -329,7 +330,7 @@ func (p *builder) document() (Query, error) {
 		cond, out.Args = p.d.DocKeys(out.Keys)
 		where = []string{cond}
 	case ISOList, ISORange, EpochList, EpochRange:
-		where = p.fields(func(f record.Field) string { return p.d.DocField(f.String()) }, p.quote, p.d.DocEqual)
+		where = p.headerConditions(func(f record.Field) string { return p.d.DocField(f.String()) }, p.quote, p.d.DocEqual)
 		times, err := p.validTimes(p.d.DocField("fcst_valid_beg"), p.d.DocField("fcst_valid_epoch"), func(v int64) string { return p.quote(iso(v)) })
 		if err != nil {
 			return Query{}, err
@@ -341,22 +342,22 @@ func (p *builder) document() (Query, error) {
 	default:
 		return Query{}, ErrCannotExpress
 	}
-	from, picked := p.documents(conditions(where))
-	out.Text = p.selects(p.docColumn) + "\n  FROM " + from
+	from, leadsSelected := p.fromDocuments(conditions(where))
+	out.Text = p.selectClause(p.docColumn) + "\n  FROM " + from
 	var entries []string
-	if len(p.q.Lead) > 0 && !picked {
+	if len(p.q.Lead) > 0 && !leadsSelected {
 		entries = append(entries, oneOf(p.d, p.d.DocEntry("fcst_lead"), p.q.Lead, func(s int32) string { return strconv.Itoa(int(s)) }))
 	}
-	if entries = append(entries, p.docClock()...); len(entries) > 0 {
+	if entries = append(entries, p.docTimeFilter()...); len(entries) > 0 {
 		out.Text += p.d.DocAnd + conditions(entries)
 	}
-	out.Text += p.orderBy(p.sorted(p.docColumn, nil))
+	out.Text += p.orderBy(p.sortExpression(p.docColumn, nil))
 	return out, nil
 }
 
-// documents is the FROM clause: the documents that satisfy where, unnested. picked reports that it
-// only returns the entries of the question's leads.
-func (p *builder) documents(where string) (from string, picked bool) {
+// fromDocuments is the FROM clause: the documents that satisfy where, unnested. leadsSelected reports
+// that it only returns the entries of the question's leads.
+func (p *builder) fromDocuments(where string) (from string, leadsSelected bool) {
 	table := design.DocTable(p.q.Type)
 	if p.d.DocTable != nil {
 		return p.d.DocTable(p.q.Subset, table, where, p.members()), false
@@ -373,7 +374,7 @@ func (p *builder) documents(where string) (from string, picked bool) {
 func (p *builder) members() []question.Column {
 	lead := question.Column{Name: "fcst_lead", Role: question.Lead, Kind: question.Duration}
 	out := []question.Column{lead} // always: fcst_init_beg is derived from it
-	for _, c := range append(p.order(), p.q.Columns...) {
+	for _, c := range append(p.orderColumns(), p.q.Columns...) {
 		switch c.Role {
 		case question.HeaderField, question.ValidBeg, question.InitBeg, question.Lead:
 		default:
@@ -405,17 +406,9 @@ func (p *builder) docColumn(c question.Column) string {
 	return p.d.DocEntry(c.StoredName())
 }
 
-func (p *builder) list(cols []question.Column, expr func(question.Column) string) string {
-	out := make([]string, len(cols))
-	for i, c := range cols {
-		out[i] = expr(c)
-	}
-	return strings.Join(out, ", ")
-}
-
-// sorted returns the expressions to sort columns by. columns are the expressions by which they are
+// sortExpression returns the expressions to sort columns by. columns are the expressions by which they are
 // selected, and text is the default expression to sort a text by.
-func (p *builder) sorted(columns func(question.Column) string, text func(string) string) func(question.Column) string {
+func (p *builder) sortExpression(columns func(question.Column) string, text func(string) string) func(question.Column) string {
 	if p.d.SortKey != nil {
 		text = p.d.SortKey
 	}
@@ -430,19 +423,12 @@ func (p *builder) sorted(columns func(question.Column) string, text func(string)
 	}
 }
 
-// selects writes the expressions of the question's columns.
-func (p *builder) selects(expr func(question.Column) string) string {
+// selectClause writes the expressions of the question's columns.
+func (p *builder) selectClause(expr func(question.Column) string) string {
 	if p.isSubquery {
-		return "SELECT " + p.list(p.q.Columns, func(c question.Column) string { return expr(c) + " AS " + c.Name })
+		return "SELECT " + Join(p.q.Columns, ", ", func(c question.Column) string { return expr(c) + " AS " + c.Name })
 	}
-	if p.d.Select == nil {
-		return "SELECT " + p.list(p.q.Columns, expr)
-	}
-	out := make([]string, len(p.q.Columns))
-	for i, c := range p.q.Columns {
-		out[i] = expr(c)
-	}
-	return p.d.Select(out)
+	return p.d.selectColumns(lists.Map(p.q.Columns, expr))
 }
 
 func (p *builder) quote(text string) string {
@@ -453,11 +439,11 @@ func (p *builder) quote(text string) string {
 }
 
 func (p *builder) orderBy(expr func(question.Column) string) string {
-	cols := p.order()
+	cols := p.orderColumns()
 	if len(cols) == 0 {
 		return ""
 	}
-	return "\n   ORDER BY " + p.list(cols, func(c question.Column) string {
+	return "\n   ORDER BY " + Join(cols, ", ", func(c question.Column) string {
 		if c.Role == question.Data && c.Kind == question.Number || c.Kind == question.Text && p.d.EmptyIsNull {
 			return expr(c) + p.d.NullsFirst
 		}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/record"
 )
 
@@ -20,11 +21,7 @@ func (q *Question) Adapt(before *Question, stats ...string) {
 	for f := range record.NumFields {
 		if !slices.Equal(q.Header[f], before.Header[f]) {
 			fields = true
-			var values []string
-			for _, v := range q.Header[f] {
-				values = append(values, EscapeItem(v))
-			}
-			changed = append(changed, f.String()+"="+strings.Join(values, ","))
+			changed = append(changed, f.String()+"="+strings.Join(lists.Map(q.Header[f], EscapeItem), ","))
 			q.setCurveValues(f.String(), q.Header[f])
 		}
 	}
@@ -80,11 +77,8 @@ func isSubset(some, all []string) bool {
 }
 
 // hoursOfLeads writes leads as Group does.
-func hoursOfLeads(leads []int32) (out []string) {
-	for _, l := range leads {
-		out = append(out, strconv.FormatFloat(float64(l)/3600, 'g', -1, 64))
-	}
-	return out
+func hoursOfLeads(leads []int32) []string {
+	return lists.Map(leads, func(l int32) string { return strconv.FormatFloat(float64(l)/3600, 'g', -1, 64) })
 }
 
 // setCurveValues replaces the values of a field that makes curves; no values = each value that

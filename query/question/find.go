@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 )
 
 // Find is FindAll for exactly one question: the case of that name, or the only question of that
@@ -69,11 +70,7 @@ var fileAndQuestion = regexp.MustCompile(`^(.+\.(?:xml|ya?ml))#(.+)$`)
 const NOAA = "noaa"
 
 func questionNames(qs []*Question) []string {
-	out := make([]string, len(qs))
-	for i, q := range qs {
-		out[i] = q.Name
-	}
-	return out
+	return lists.Map(qs, func(q *Question) string { return q.Name })
 }
 
 func findYAML(file string) ([]*Question, error) {

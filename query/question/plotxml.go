@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/record"
 )
 
@@ -207,8 +208,8 @@ func (q *Question) conditionsXML() (out []fieldXML) {
 		}
 	}
 	addValues("fcst_lead", hoursOfLeads(q.Lead))
-	addValues("valid_hour", textsOf(q.TimeFilter.ValidHour))
-	addValues("init_hour", textsOf(q.TimeFilter.InitHour))
+	addValues("valid_hour", lists.Map(q.TimeFilter.ValidHour, strconv.Itoa))
+	addValues("init_hour", lists.Map(q.TimeFilter.InitHour, strconv.Itoa))
 	slices.SortStableFunc(out, func(a, b fieldXML) int { return strings.Compare(a.Name, b.Name) })
 	return out
 }

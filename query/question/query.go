@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/record"
 )
 
@@ -126,14 +127,10 @@ func URLQuery(q *Question) url.Values {
 	put("fcst_valid_beg", q.Valid.formatItems())
 	put("fcst_init_beg", q.TimeFilter.Init.formatItems())
 	put("fcst_lead", FormatLeads(q.Lead))
-	put("valid_hour", textsOf(q.TimeFilter.ValidHour))
-	put("init_hour", textsOf(q.TimeFilter.InitHour))
+	put("valid_hour", lists.Map(q.TimeFilter.ValidHour, strconv.Itoa))
+	put("init_hour", lists.Map(q.TimeFilter.InitHour, strconv.Itoa))
 	if d := q.Drawing; d != nil {
-		var fields []string
-		for _, g := range d.Curves {
-			fields = append(fields, g.Field)
-		}
-		put("series", fields)
+		put("series", lists.Map(d.Curves, func(g Group) string { return g.Field }))
 		put("stat", d.Stats)
 		for key, value := range map[string]string{"picture": d.Picture, "axis": d.Axis, "minus": d.Baseline} {
 			if value != "" {
@@ -147,14 +144,6 @@ func URLQuery(q *Question) url.Values {
 		}
 	}
 	return v
-}
-
-// textsOf writes hours of the day as numbers.
-func textsOf(hours []int) (out []string) {
-	for _, h := range hours {
-		out = append(out, strconv.Itoa(h))
-	}
-	return out
 }
 
 // formatItems writes a list of times, or one range, as parseTimesText reads it.

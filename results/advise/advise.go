@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/results/measure"
 	"github.com/barograph/barograph/results/run"
 )
@@ -45,11 +46,8 @@ func Defaults() Weights {
 
 // String prints the weights in the form that Set reads.
 func (w Weights) String() string {
-	var out []string
-	for _, n := range weightNames() {
-		out = append(out, n+"="+strconv.FormatFloat(w[n], 'g', -1, 64))
-	}
-	return strings.Join(out, ",")
+	weight := func(name string) string { return name + "=" + strconv.FormatFloat(w[name], 'g', -1, 64) }
+	return strings.Join(lists.Map(weightNames(), weight), ",")
 }
 
 // Type is the name of the flag's value type.

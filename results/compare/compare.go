@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/results/measure"
 	"github.com/barograph/barograph/results/run"
 )
@@ -346,11 +347,8 @@ func groupSamples(r Run) (map[cellQuantity]*cellData, []cellQuantity) {
 }
 
 // machineWarnings describes what made times doubtful before the run.
-func (r Run) machineWarnings() (out []string) {
-	for _, w := range r.Machine.Warnings() {
-		out = append(out, fault.Name(filepath.Base(r.Dir))+": "+w)
-	}
-	return out
+func (r Run) machineWarnings() []string {
+	return lists.Map(r.Machine.Warnings(), func(w string) string { return fault.Name(filepath.Base(r.Dir)) + ": " + w })
 }
 
 // isClientOverhead reports whether an engine stores nothing: its times are those of the client.
@@ -485,11 +483,7 @@ func pBeyondMargin(a, b []float64, ratio float64) float64 {
 }
 
 func scaled(xs []float64, by float64) []float64 {
-	out := make([]float64, len(xs))
-	for i, x := range xs {
-		out[i] = by * x
-	}
-	return out
+	return lists.Map(xs, func(x float64) float64 { return by * x })
 }
 
 // judge sets the verdict by the test after the correction.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/results/run"
 )
 
@@ -111,9 +112,6 @@ func factsOf(r *run.Run) []fact {
 }
 
 // settingFacts returns a fact for each setting.
-func settingFacts(name string, all map[string]string) (out []fact) {
-	for _, k := range slices.Sorted(maps.Keys(all)) {
-		out = append(out, fact{name + ": " + k, all[k], mayDiffer})
-	}
-	return out
+func settingFacts(name string, all map[string]string) []fact {
+	return lists.Map(slices.Sorted(maps.Keys(all)), func(k string) fact { return fact{name + ": " + k, all[k], mayDiffer} })
 }

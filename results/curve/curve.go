@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/record"
@@ -351,10 +352,7 @@ func (d *LazyCurves) objectValues(rows []int) (values []float64) {
 			}
 			return
 		}
-		names := make([]string, len(rows))
-		for i, r := range rows {
-			names[i] = d.c.a.Vectors[id].Text[r]
-		}
+		names := lists.Map(rows, func(r int) string { return d.c.a.Vectors[id].Text[r] })
 		values = append(values, d.stat.ValuesFunc(names, cols)...)
 	}
 	if !d.stat.PerCase && d.stat.ValuesFunc == nil {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/record"
@@ -14,11 +15,7 @@ import (
 
 // Title is the title of a question, with the amount of data in its answer.
 func Title(q *question.Question, a *answer.Answer) string {
-	rows := make([]int, a.Rows)
-	for i := range rows {
-		rows[i] = i
-	}
-	n := (&collector{q: q, a: a}).counts(rows)
+	n := (&collector{q: q, a: a}).counts(lists.Indices(a.Rows))
 	if a.Rows == 0 {
 		n = "no rows in this data"
 	}

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 )
 
 // Estimate is a number with a 95 % interval.
@@ -92,11 +93,7 @@ func FitGrowth(sizes []float64, times [][]float64, seed uint64) (Growth, error) 
 	g.Factor, g.Sizes = math.Exp(a), len(g.x)
 	g.Exponent = Estimate{Value: b, Low: b, High: b}
 	g.drawLines(samples, seed)
-	slopes := make([]float64, len(g.lines))
-	for i, line := range g.lines {
-		slopes[i] = line[1]
-	}
-	g.Exponent.Widen(slopes)
+	g.Exponent.Widen(lists.Map(g.lines, func(line [2]float64) float64 { return line[1] }))
 	if len(g.x) > 2 {
 		g.Scatter = scatter(g.x, g.y, a, b)
 		half := student(len(g.x)-2) * g.Scatter / math.Sqrt(spread(g.x))
@@ -125,11 +122,7 @@ func (g Growth) At(size float64) Estimate {
 	x, mean := math.Log(size), stat.Mean(g.x, nil)
 	center := math.Log(g.Factor) + g.Exponent.Value*x
 	e := Estimate{Value: center, Low: center, High: center}
-	ends := make([]float64, len(g.lines))
-	for i, line := range g.lines {
-		ends[i] = line[0] + line[1]*x
-	}
-	e.Widen(ends)
+	e.Widen(lists.Map(g.lines, func(line [2]float64) float64 { return line[0] + line[1]*x }))
 	if g.Sizes > 2 {
 		half := student(g.Sizes-2) * g.Scatter * math.Sqrt(1+1/float64(g.Sizes)+(x-mean)*(x-mean)/spread(g.x))
 		e.widenTo(center-half, center+half)

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/results/measure"
 	"github.com/barograph/barograph/results/run"
 )
@@ -54,10 +56,7 @@ func runFacts(r *run.Run) []Fact {
 
 // skippedFacts name the engines of the default set that are not installed, and how to install them.
 func skippedFacts(r *run.Run) []Fact {
-	var skipped []string
-	for _, s := range r.Skipped {
-		skipped = append(skipped, fmt.Sprintf("%s: %s (%s)", s.Engine, s.Reason, s.Cure))
-	}
+	skipped := lists.Map(r.Skipped, func(s fault.Skip) string { return fmt.Sprintf("%s: %s (%s)", s.Engine, s.Reason, s.Cure) })
 	if len(skipped) == 0 {
 		return nil
 	}
@@ -90,12 +89,9 @@ func serverInWords(s *run.Server) string {
 }
 
 // settings lists names with their values.
-func settings(of map[string]string) string {
-	var out []string
-	for _, k := range slices.Sorted(maps.Keys(of)) {
-		out = append(out, k+"="+of[k])
-	}
-	return strings.Join(out, ", ")
+func settings(values map[string]string) string {
+	names := slices.Sorted(maps.Keys(values))
+	return strings.Join(lists.Map(names, func(name string) string { return name + "=" + values[name] }), ", ")
 }
 
 func engineTable(r *run.Run) *Table {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/results/advise"
 	"github.com/barograph/barograph/results/plot"
 	"github.com/barograph/barograph/results/run"
@@ -139,10 +140,7 @@ func (a *adviser) choice() []Cell {
 	case !a.HasIntervals():
 		out = sentence("The repetitions are too few to distinguish the choices (use --reps 30). By the medians, ", configurationOf(first).String(), " is the best: ")
 	case a.Tied > 1:
-		var ties []string
-		for i := range a.Tied {
-			ties = append(ties, configurationOf(&a.Choices[i]).String())
-		}
+		ties := lists.Map(a.Choices[:a.Tied], func(c advise.Choice) string { return configurationOf(&c).String() })
 		out = sentence(list(ties), " cannot be distinguished by these measurements. ")
 		if a.Choices[1].ServerCount() > first.ServerCount() {
 			out = append(out, sentence("Choose ", configurationOf(first).String(), ", which needs less to run: ")...)
@@ -344,11 +342,7 @@ func (a *adviser) chosen() Section {
 
 // names lists the engines and designs of choices.
 func (a *adviser) names(all []advise.Choice) string {
-	var out []string
-	for _, c := range all {
-		out = append(out, c.Engine+" · "+c.Design)
-	}
-	return list(out)
+	return list(lists.Map(all, func(c advise.Choice) string { return c.Engine + " · " + c.Design }))
 }
 
 // commands returns the commands that keep the winner.

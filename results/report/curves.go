@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/results/plot"
 	"github.com/barograph/barograph/results/run"
 )
@@ -139,10 +140,7 @@ func countsOf(s run.Series, c *run.VerificationPlot) []float64 {
 // drawn across them. A hole is a gap of more than one and a half of the curve's usual
 // step: on an axis of times every one, on others where another curve has a value.
 func broken(s run.Series, c *run.VerificationPlot) run.Series {
-	order := make([]int, len(s.X))
-	for i := range order {
-		order[i] = i
-	}
+	order := lists.Indices(len(s.X))
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(s.X[a], s.X[b]) })
 	step := usualStep(s.X, order)
 	if step == 0 {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/results/plot"
 	"github.com/barograph/barograph/results/run"
 )
@@ -155,10 +156,7 @@ func (d diagram) shape(l *plot.Lines, c *run.VerificationPlot) {
 	case "reliability":
 		l.RightLabel = "forecasts"
 		for _, s := range c.Series {
-			var n []float64
-			for _, v := range s.Records {
-				n = append(n, float64(v))
-			}
+			n := lists.Map(s.Records, func(v int) float64 { return float64(v) })
 			l.Curves = append(l.Curves, plot.Curve{SameColorAs: s.Name, Positions: s.X, Value: n, Style: plot.Bars, Right: true})
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/results/measure"
 	"github.com/barograph/barograph/results/run"
 )
@@ -204,11 +205,7 @@ func (rs *results) at(w Configuration, name string) *result {
 
 // times returns durations of samples, in ms.
 func times(samples []*run.Measured, of func(*run.Measured) time.Duration) []float64 {
-	out := make([]float64, len(samples))
-	for i := range samples {
-		out[i] = ms(of(samples[i]))
-	}
-	return out
+	return lists.Map(samples, func(m *run.Measured) float64 { return ms(of(m)) })
 }
 
 // positive returns the median of durations in ms if any is above zero, else NaN: zero means "not

@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/results/measure"
 )
 
@@ -88,12 +89,7 @@ func (t *Table) Wide() bool { return len(t.Head) > 6 }
 func text(s string) Cell { return Cell{Text: s} }
 
 // texts returns the cells before a row's numbers.
-func texts(all ...string) (out []Cell) {
-	for _, s := range all {
-		out = append(out, text(s))
-	}
-	return out
-}
+func texts(all ...string) []Cell { return lists.Map(all, text) }
 
 func dim(s string) Cell { return Cell{Text: s, Class: "dim"} }
 

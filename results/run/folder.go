@@ -19,6 +19,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/query/answer"
 )
 
@@ -202,11 +203,7 @@ func (f *Folder) mayHaveTimes(s *Sample) bool {
 
 // Samples returns the recorded samples.
 func (f *Folder) Samples() []Sample {
-	out := make([]Sample, len(f.samples))
-	for i, s := range f.samples {
-		out[i] = *s
-	}
-	return out
+	return lists.Map(f.samples, func(s *Sample) Sample { return *s })
 }
 
 // Reject writes a quarantined line to quarantine.csv.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/results/run"
 )
 
@@ -41,10 +42,7 @@ func readCounters(ctx context.Context, servers []*counter) {
 			continue
 		}
 		if c.last != nil {
-			var counted []run.Counter
-			for _, t := range now.Since(c.last) {
-				counted = append(counted, run.Counter(t))
-			}
+			counted := lists.Map(now.Since(c.last), func(t engine.Total) run.Counter { return run.Counter(t) })
 			_ = c.folder.AddEvent(run.Event{Kind: run.CountersEvent, Text: c.engine, Counters: counted}) // the folder keeps the error
 		}
 		c.last = &now

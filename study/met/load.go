@@ -17,6 +17,7 @@ import (
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/record"
@@ -51,10 +52,7 @@ type reader struct {
 // read parses the data. It computes the reference results and the digest of the data, and
 // keeps the records for the loads.
 func (s *runner) read(ctx context.Context) error {
-	qs := make([]*question.Question, len(s.options.Cases))
-	for i, q := range s.options.Cases {
-		qs[i] = q.InSubset(s.options.Subset)
-	}
+	qs := lists.Map(s.options.Cases, func(q *question.Question) *question.Question { return q.InSubset(s.options.Subset) })
 	s.caseRecords, s.files = answer.NewReference(qs...), map[string]bool{}
 	d := &s.folder.Run.Data
 	interrupted := d.Digest // it stays until all is read
