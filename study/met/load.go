@@ -308,14 +308,11 @@ func (s *runner) loadArchive(ctx context.Context, t Target, o *openArchives, i i
 		r.ObjectKind = t.Design.Objects() + " of the cases"
 		r.Objects, err = s.loadDry(ctx, a, t.Subset)
 	default:
-		loads := 0 // of complete copies
+		timed := true
 		for k := 0; k < s.options.Copies && err == nil; k++ {
-			var loaded bool
-			if loaded, err = s.loadCopy(ctx, t, a, k, r, step); loaded {
-				loads++
-			}
+			err = s.loadCopy(ctx, t, a, k, r, step, &timed)
 		}
-		if loads != s.options.Copies-s.options.EarlierCopies {
+		if !timed {
 			r.Load, r.Commits = 0, 0 // reports divide the time by the number of copies that this study adds
 		}
 	}
@@ -334,12 +331,12 @@ func (s *runner) loadArchive(ctx context.Context, t Target, o *openArchives, i i
 	return nil
 }
 
-// loadCopy loads the k-th copy. It reports whether it loaded the complete copy, and only then adds the time to r.
-func (s *runner) loadCopy(ctx context.Context, t Target, a archive.Archive, k int, r *run.Archive, step Progress) (loaded bool, err error) {
+// loadCopy loads the k-th copy. If this study adds the copy but does not load all of it, loadCopy sets timed to false.
+func (s *runner) loadCopy(ctx context.Context, t Target, a archive.Archive, k int, r *run.Archive, step Progress, timed *bool) error {
 	name, before := CopyName(t.Subset, k), int64(k)*s.folder.Run.Data.Bytes
 	existing, err := a.Catalog(ctx, name)
 	if err != nil {
-		return false, err
+		return err
 	}
 	began := time.Now()
 	sum, err := load.Run(ctx, a, name, s.options.Files, load.Options{KeepLast: s.options.KeepLast, ParseCache: s.parseCache, Origin: s.origin, Progress: func(p load.Progress) {
@@ -351,19 +348,22 @@ func (s *runner) loadCopy(ctx context.Context, t Target, a archive.Archive, k in
 	}})
 	if errors.Is(err, load.ErrNotConserved) {
 		s.incomplete(r, err.Error())
-		return false, s.inspect(ctx, a, k, name, r)
+		return s.inspect(ctx, a, k, name, r)
 	}
 	if err != nil {
-		return false, err
+		return err
 	}
 	fresh := len(sum.Files) > 0
-	if loaded = fresh && len(existing.Groups) == 0; loaded { // completing an interrupted load takes less time than a load
+	switch added := k >= s.options.EarlierCopies; {
+	case added && fresh && len(existing.Groups) == 0: // completing an interrupted load takes less time than a load
 		r.Load, r.Commits = r.Load+sum.Elapsed, r.Commits+sum.Commits
+	case added:
+		*timed = false
 	}
 	if !fresh && k > 0 { // an earlier study loaded and inspected the copy
-		return loaded, nil
+		return nil
 	}
-	return loaded, s.inspect(ctx, a, k, name, r)
+	return s.inspect(ctx, a, k, name, r)
 }
 
 // projectLoads reports once, early in the first load, the projected time of all loads.
