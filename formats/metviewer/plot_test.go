@@ -71,6 +71,19 @@ func TestInflation(t *testing.T) {
 	}
 }
 
+// TestIgnoredValues: a value that changes what METviewer draws, and not only its appearance, gets a remark.
+func TestIgnoredValues(t *testing.T) {
+	for body, remark := range map[string]string{
+		"<ensss_pts>-1</ensss_pts>": "", "<ensss_pts>4000</ensss_pts>": "each point has a tenth of all pairs",
+		"<normalized_histogram>true</normalized_histogram>": "", "<normalized_histogram>false</normalized_histogram>": "shares are drawn, not counts",
+	} {
+		s, err := ParsePlotSpec("p.xml", []byte("<plot_spec><plot><template>ens_ss.R_tmpl</template>"+body+"</plot></plot_spec>"))
+		if err != nil || len(s.Warnings) > 0 || (len(s.Plots[0].Unsupported) == 1) != (remark != "") || remark != "" && s.Plots[0].Unsupported[0].Text != remark {
+			t.Errorf("%s: %+v, %v", body, s, err)
+		}
+	}
+}
+
 // TestBoundsOfEquivalence: a bound that is missing or empty stays METviewer's own, without a remark. A text gets one.
 func TestBoundsOfEquivalence(t *testing.T) {
 	for _, c := range []struct {

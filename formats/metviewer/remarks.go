@@ -64,10 +64,15 @@ func (s *plots) remarks(n *node) {
 	}
 	for name, text := range map[string]string{
 		"log_y1": "the axis is not logarithmic", "log_y2": "the axis is not logarithmic", "x_reverse": "the axis is not reversed",
-		"reverse_x": "the axis is not reversed", "reverse_y": "the axis is not reversed", "vert_plot": "the axes are not exchanged",
+		"normalized_histogram": "shares are drawn, not counts", "normalizedHistogram": "shares are drawn, not counts", "reverse_x": "the axis is not reversed", "reverse_y": "the axis is not reversed", "vert_plot": "the axes are not exchanged",
 	} {
-		if k := n.child(name); k != nil && k.text == "true" {
+		if k := n.child(name); k != nil && k.text == strconv.FormatBool(!strings.HasPrefix(name, "normalized")) {
 			note(k, name, text)
+		}
+	}
+	if k := n.child("ensss_pts"); k != nil {
+		if v, err := strconv.Atoi(k.text); err == nil && v > 0 {
+			note(k, "ensss_pts", "each point has a tenth of all pairs")
 		}
 	}
 	for name, to := range map[string]**float64{"eqbound_low": &p.EqLow, "eqbound_high": &p.EqHigh} {

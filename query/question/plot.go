@@ -58,12 +58,8 @@ func FromPlots(spec *metviewer.PlotSpec) (qs []*Question, notes []string) {
 				ofPlot, notes, omitted = append(ofPlot, newQuestions...), append(notes, newNotes...), append(omitted, newOmitted...)
 			}
 		}
-		switch {
-		case hasVariable:
-		case p.Template == "performance" || p.Template == "ens_ss":
-			omitted = append(omitted, fmt.Sprintf("line %d: plot_fix: a plot of %s needs fcst_var here, as in METviewer", p.Line, p.Template))
-		default:
-			omitted = append(omitted, fmt.Sprintf("line %d: dep: the plot has no dependent variable", p.Line))
+		if !hasVariable {
+			omitted = append(omitted, fmt.Sprintf("line %d: dep: the plot has no dependent variable; performance and ens_ss need fcst_var in plot_fix", p.Line))
 		}
 		notes = append(notes, omitted...)
 		if len(ofPlot) > 0 {
@@ -179,11 +175,9 @@ func dependentVariables(p *metviewer.Plot, fixed []metviewer.Field) []metviewer.
 		return p.Deps
 	}
 	i := slices.IndexFunc(fixed, func(f metviewer.Field) bool { return f.Name == "fcst_var" })
-	switch {
-	case i >= 0:
-	case p.Template == "performance" || p.Template == "ens_ss":
+	if i < 0 && (p.Template == "performance" || p.Template == "ens_ss") { // METviewer refuses these plots
 		return nil
-	default:
+	} else if i < 0 {
 		return []metviewer.Dep{{Axis: 1, Stats: stats, Line: p.Line}}
 	}
 	var deps []metviewer.Dep

@@ -158,7 +158,7 @@ func TestTemplates(t *testing.T) {
 	}
 	for _, template := range []string{"performance", "ens_ss"} { // METviewer refuses these plots; all variables together are no substitute
 		qs, notes := specOf(t, `<plot><template>`+template+`.R_tmpl</template>`+byLead+`<dep><dep1><fcst_var name="APCP"><stat>FAR</stat></fcst_var></dep1></dep></plot>`)
-		if len(qs) > 0 || !strings.Contains(strings.Join(notes, "\n"), "a plot of "+template+" needs fcst_var here") {
+		if len(qs) > 0 || !strings.Contains(strings.Join(notes, "\n"), "need fcst_var in plot_fix") {
 			t.Errorf("%s without fcst_var: %d questions, %v", template, len(qs), notes)
 		}
 	}

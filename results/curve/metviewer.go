@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/barograph/barograph/internal/fault"
-	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/record"
 	"github.com/barograph/barograph/results/run"
@@ -27,15 +26,15 @@ func (d *LazyCurves) Metviewer() (rows [][]string, err error) {
 	q.Header[record.Version] = d.c.fieldValues(record.Version, d.c.rows())
 	m := metviewerRows{d, &q, d.c.curveFields()}
 	records := d.method.SummaryMethod != stat.Overall || d.Picture == "box" || d.Picture == "revision"
-	switch picture := d.c.q.Drawing; {
-	case q.Type.Group != nil && slices.Contains([]string{"roc", "rank_histogram", "eclv"}, d.Picture) && (d.Picture != "eclv" || q.Type.Name == "ECLV"):
-		return m.repeated(), nil
+	switch fromGroup := q.Type.Group != nil; {
+	case fromGroup && slices.Contains([]string{"roc", "rank_histogram"}, d.Picture), d.Picture == "eclv" && q.Type.Name == "ECLV":
+		return m.records(true)
 	case !records && d.method.bootstrap == nil && slices.Contains([]string{"performance", "taylor"}, d.Picture):
 		return m.statistics()
-	case records && d.Baseline != "" || d.stat.OfObjects() || picture.ShowsLineType() || d.Picture == "scorecard" || d.Picture == Equivalence:
+	case records && d.Baseline != "" || d.stat.OfObjects() || q.Drawing.ShowsLineType() || d.Picture == "scorecard" || !records && d.Picture == Equivalence:
 		return nil, fault.Misuse("--format metviewer", "has no columns for the data of "+d.Case, "use --format csv")
 	case records:
-		return m.selected()
+		return m.records(false)
 	}
 	return m.aggregated(), nil
 }
@@ -52,9 +51,9 @@ func (m *metviewerRows) aggregated() [][]string {
 	rows := [][]string{append(slices.Clone(keys), "stat_name", "fcst_var", "stat_value", "stat_btcl", "stat_btcu", "nstats")}
 	for i, s := range m.Series {
 		for k, p := range m.places[i] {
-			row, name, n := m.cells(keys, m.labels[i], p.rows[0]), m.Stat, s.Records[k]
+			row, name, n := m.cells(keys, m.labels[i], p.rows[0]), m.statName(&m.stat), s.Records[k]
 			if op := m.operations[i]; op != "" { // METcalcpy names it in the field in which its curves differ, and counts no records
-				field, other := len(m.fields)-1, cmp.Or(p.other, &m.stat).Name
+				field, other := len(m.fields)-1, m.statName(cmp.Or(p.other, &m.stat))
 				for g := range slices.Backward(m.fields) {
 					if m.labels[i][g] != m.subtracted[i][g] {
 						field = g
@@ -97,91 +96,84 @@ func (m *metviewerRows) statistics() ([][]string, error) {
 	return rows, nil
 }
 
-// repeated returns a row for each repeating value of each record.
-func (m *metviewerRows) repeated() [][]string {
-	t, times := m.q.Type, []string{"fcst_valid_beg", "fcst_lead"}
-	lists, most := make([]*answer.Vector, len(t.Group.Fields)), len(t.Group.Fields)-1
-	for i, field := range t.Group.Fields {
-		lists[i] = &m.c.a.Vectors[columnOf(m.c.a, field)]
-	}
-	keys := question.Unique(append(slices.Clone(m.fields), m.fixed()...))
-	head := slices.Concat(keys, []string{"i_value"}, t.Group.Fields, times)
-	size, sized := t.Column("bin_size")
-	if sized {
-		head = append(head, "bin_size")
-	}
-	rows := [][]string{head}
-	for _, r := range m.c.rows() {
-		for i := range lists[most].List(r) { // METviewer's tables lack a last threshold that has no bin
-			row := append(m.cells(keys, nil, r), strconv.Itoa(i+1))
-			for _, list := range lists {
-				row = append(row, orNA(list.List(r)[i], -1))
-			}
-			if row = append(row, m.cells(times, nil, r)...); sized {
-				row = append(row, orNA(m.c.cols[size.Slot][r], -1))
-			}
-			rows = append(rows, row)
-		}
-	}
-	return rows
-}
-
-// fixed lists the header fields that the question fixes, except the variable.
-func (m *metviewerRows) fixed() (fields []string) {
+// records returns the records of all curves: a row with the statistic of each or, if repeats, a row for each of its repeating
+// values.
+func (m *metviewerRows) records(repeats bool) ([][]string, error) {
+	keys := slices.Concat(m.fields, []string{"fcst_init_beg", "fcst_valid_beg", "fcst_lead"})
 	for f := range record.NumFields {
-		if len(m.c.q.Header[f]) > 0 && f != record.FcstVar {
-			fields = append(fields, f.String())
+		if len(m.c.q.Header[f]) > 0 && f != record.FcstVar || f.String() == string(m.c.axis) {
+			keys = append(keys, f.String())
 		}
-	}
-	return fields
-}
-
-func (m *metviewerRows) selected() ([][]string, error) {
-	keys := slices.Concat(m.fields, []string{"fcst_init_beg", "fcst_valid_beg", "fcst_lead"}, m.fixed())
-	if _, ok := record.FieldByName(string(m.c.axis)); ok {
-		keys = append(keys, string(m.c.axis))
 	}
 	keys = question.Unique(append(keys, "fcst_var"))
-	decimals, columns := 7, make([]string, 4) // the file's own limits; METcalcpy has none of a statistic that it computes
-	if drawing := m.c.q.Drawing; drawing != nil && drawing.FromColumns || question.IsDefaultStatFromColumn(m.c.q.Type) {
+	t, decimals, columns := m.q.Type, 7, make([]string, 4) // limits of the file; METcalcpy has none of a statistic that it computes
+	head := []string{"stat_name", "stat_value", "stat_ncl", "stat_ncu", "stat_bcl", "stat_bcu"}
+	switch drawing := m.c.q.Drawing; {
+	case repeats:
+		head, columns = append([]string{"bin_size", "i_value"}, t.Group.Fields...), []string{"bin_size"}
+	case drawing != nil && drawing.FromColumns || question.IsDefaultStatFromColumn(t):
 		decimals = -1
 		columns[0], columns[1], _ = m.stat.Limits('n')
 		columns[2], columns[3], _ = m.stat.Limits('b')
 	}
-	rows, seen := [][]string{append(slices.Clone(keys), "stat_name", "stat_value", "stat_ncl", "stat_ncu", "stat_bcl", "stat_bcu")}, map[int]bool{}
-	for i, places := range m.places {
-		if m.operations[i] != "" {
-			break // the curves after it are derived, too
-		}
-		if m.Picture == "revision" { // its points are the changes between records
-			for _, x := range slices.Sorted(maps.Keys(m.c.points[m.Series[i].Name])) {
-				places = append(places, point{rows: m.c.points[m.Series[i].Name][x]})
-			}
-		}
-		for _, p := range places {
-			values, err := m.perCase("", p)
-			if err != nil {
-				return nil, err
-			}
-			cols := m.c.copyRows(p.rows)
-			for k, r := range p.rows {
-				if seen[r] { // of an earlier group
-					continue
+	rows, seen := [][]string{append(slices.Clone(keys), head...)}, map[int]bool{}
+	for _, curve := range m.c.names {
+		for _, x := range slices.Sorted(maps.Keys(m.c.points[curve])) {
+			at := slices.DeleteFunc(slices.Clone(m.c.points[curve][x]), func(r int) bool { return seen[r] }) // not of an earlier group
+			var values []float64
+			var err error
+			if !repeats {
+				if values, err = m.perCase("", point{rows: at}); err != nil {
+					return nil, err
 				}
+			}
+			cols := m.c.copyRows(at)
+			for k, r := range at {
 				seen[r] = true
-				row := append(m.cells(keys, nil, r), m.Stat, orNA(values[k], decimals))
+				row := m.cells(keys, nil, r)
+				if !repeats {
+					row = append(row, m.statName(&m.stat), orNA(values[k], decimals))
+				}
 				for _, name := range columns {
 					y := math.NaN()
-					if c, ok := m.c.q.Type.Column(name); ok {
+					if c, ok := t.Column(name); ok {
 						y = cols[c.Slot][k]
 					}
 					row = append(row, orNA(y, -1))
 				}
-				rows = append(rows, row)
+				if rows = append(rows, row); repeats {
+					rows = append(rows[:len(rows)-1], m.repeated(row, r)...)
+				}
 			}
 		}
 	}
 	return rows, nil
+}
+
+// repeated returns a row for each repetition of record r. METviewer's tables lack a last threshold that has no bin.
+func (m *metviewerRows) repeated(row []string, r int) (rows [][]string) {
+	fields := m.q.Type.Group.Fields
+	list := func(field string) []float64 { return m.c.a.Vectors[columnOf(m.c.a, field)].List(r) }
+	for i := range list(fields[len(fields)-1]) {
+		one := append(slices.Clone(row), strconv.Itoa(i+1))
+		for _, field := range fields {
+			one = append(one, orNA(list(field)[i], -1))
+		}
+		rows = append(rows, one)
+	}
+	return rows
+}
+
+// statName is METviewer's name of a statistic, as the plot writes it: VL1L2_BIAS.
+func (m *metviewerRows) statName(s *stat.Stat) string {
+	if m.c.q.Drawing != nil {
+		for _, name := range m.c.q.Drawing.Stats {
+			if named, err := question.StatOf(m.c.q, name); err == nil && named.Name == s.Name {
+				return name
+			}
+		}
+	}
+	return s.Name
 }
 
 // cells returns the values of a row in some columns. In fields that make curves, it is the curve's value, with the members

@@ -307,8 +307,8 @@ func economic(pody, pofd, base float64) map[float64]float64 {
 	return out
 }
 
-// spreadSkill draws the mean squared error against the ensemble's variance. It combines bins of
-// variance until they contain a tenth of all pairs.
+// spreadSkill draws the mean squared error against the ensemble's variance. It adds up the records of each bin of
+// variance, and combines bins until they contain a tenth of all pairs.
 func (s *pictureBuilder) spreadSkill() error {
 	col := func(name string) []float64 {
 		c, _ := s.c.q.Type.Column(name)
@@ -323,7 +323,8 @@ func (s *pictureBuilder) spreadSkill() error {
 	}
 	for i, r := range rows {
 		count, x, y = count+n[r], x+n[r]*mean[r], y+n[r]*(ff[r]-2*fo[r]+oo[r])
-		if (count > all/10 || i == len(rows)-1) && count > 0 {
+		last := i == len(rows)-1
+		if (last || count > all/10 && least[rows[i+1]] != least[r]) && count > 0 {
 			s.add(x/count, y/count, int(count))
 			count, x, y = 0, 0, 0
 		}

@@ -32,6 +32,7 @@ func TestPictures(t *testing.T) {
 		{"rank_histogram", "PHIST", "bin share: 0.25,0.75 0.75,0.25", []line{{[]float64{4, 0.5, 2}, []float64{3, 1}}}},
 		{"eclv", "ECLV", "cost_loss_ratio ECLV: 0.1,0.4 0.5,0.6", []line{{[]float64{4, 0.3, 0, 2}, []float64{0.1, 0.2, 0.5, 0.6}}, {[]float64{4, 0.3, 0, 2}, []float64{0.1, 0.6, 0.5, 0.6}}}},
 		{"spread_skill", "SSVAR", "VAR_MEAN MSE: 1,2 4,3", []line{ssvar(50, 4, 9, 8, 10), ssvar(50, 1, 4, 3, 4)}},
+		{"spread_skill", "SSVAR", "VAR_MEAN MSE: 1,1.5 4,3", []line{ssvar(50, 1, 4, 3, 4), ssvar(50, 4, 9, 8, 10), ssvar(50, 1, 4, 3, 3)}}, // a bin of two records
 		{"performance", "CTC", "success_ratio PODY: 0.667,0.5", []line{ctc}},
 		{"taylor", "SL1L2", "PR_CORR FSTDEV/OSTDEV: 1,2", []line{{[]float64{10, 0, 0, 2, 4, 1, 1}, nil}}},
 		{"revision", "SL1L2", "fcst_valid_beg MAE:", []line{{[]float64{10, 0, 0, 2, 4, 1, 1}, nil}}},

@@ -306,14 +306,11 @@ func (s *runner) loadArchive(ctx context.Context, t Target, o *openArchives, i i
 		r.ObjectKind = t.Design.Objects() + " of the cases"
 		r.Objects, err = s.loadDry(ctx, a, t.Subset)
 	default:
-		loads := 0 // of complete copies
+		timed := true
 		for k := 0; k < s.options.Copies && err == nil; k++ {
-			var loaded bool
-			if loaded, err = s.loadCopy(ctx, i, a, k, r, step); loaded {
-				loads++
-			}
+			err = s.loadCopy(ctx, i, a, k, r, step, &timed)
 		}
-		if loads != s.options.Copies-s.options.EarlierCopies {
+		if !timed {
 			r.Load, r.Commits = 0, 0 // reports divide the time by the number of copies that this study adds
 		}
 	}
@@ -332,14 +329,14 @@ func (s *runner) loadArchive(ctx context.Context, t Target, o *openArchives, i i
 	return nil
 }
 
-// loadCopy loads the k-th copy into target i. It reports whether it loaded the complete copy, and only then adds the
-// time to r.
-func (s *runner) loadCopy(ctx context.Context, i int, a archive.Archive, k int, r *run.Archive, step Progress) (loaded bool, err error) {
+// loadCopy loads the k-th copy into target i. If this study adds the copy but does not load all of it, loadCopy sets
+// timed to false.
+func (s *runner) loadCopy(ctx context.Context, i int, a archive.Archive, k int, r *run.Archive, step Progress, timed *bool) error {
 	t := s.options.Targets[i]
 	name, before := CopyName(t.Subset, k), int64(k)*s.folder.Run.Data.Bytes
 	existing, err := a.Catalog(ctx, name)
 	if err != nil {
-		return false, err
+		return err
 	}
 	began := time.Now()
 	sum, err := load.Run(ctx, a, name, s.options.Files, load.Options{KeepLast: s.options.KeepLast, ParseCache: s.parseCache, Origin: s.origin, Progress: func(p load.Progress) {
@@ -351,31 +348,34 @@ func (s *runner) loadCopy(ctx context.Context, i int, a archive.Archive, k int, 
 	}})
 	conserved := !errors.Is(err, load.ErrNotConserved)
 	if err != nil && conserved {
-		return false, err
+		return err
 	}
 	fresh := len(sum.Files) > 0
-	if !conserved {
+	switch added := k >= s.options.EarlierCopies; {
+	case !conserved:
 		s.incomplete(r, err.Error())
-	} else if loaded = fresh && len(existing.Groups) == 0; loaded { // completing an interrupted load takes less time than a load
+	case added && fresh && len(existing.Groups) == 0: // completing an interrupted load takes less time than a load
 		r.Load, r.Commits = r.Load+sum.Elapsed, r.Commits+sum.Commits
+	case added:
+		*timed = false
 	}
 	if old := s.archive(t); !fresh && k > 0 && (old == nil || old.Problem != unchecked) { // an earlier study loaded and checked the copy
-		return loaded, nil
+		return nil
 	}
 	s.copies[i] = append(s.copies[i], k)
 	if k > 0 {
-		return loaded, nil
+		return nil
 	}
 	contents := sum.Counted
 	if contents == nil {
 		counted, err := a.Contents(ctx, name)
 		if err != nil {
-			return loaded, err
+			return err
 		}
 		contents = &counted
 	}
 	r.Objects, r.ObjectKind = contents.Objects, contents.Object
-	return loaded, nil
+	return nil
 }
 
 // projectLoads reports once, early in the first load, the projected time of all loads.
