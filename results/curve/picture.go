@@ -71,6 +71,11 @@ func (d *LazyCurves) picture(by *pictureShape) error {
 	if d.Series == nil { // no row is of a curve that the drawing names
 		return ErrNoRecords
 	}
+	if d.Picture == "eclv" && slices.ContainsFunc(d.Series, func(s run.Series) bool {
+		return slices.ContainsFunc(s.Y, func(y float64) bool { return y < run.LowestEconomicValue })
+	}) {
+		d.Note += fmt.Sprintf("; values below %g are not shown", run.LowestEconomicValue)
+	}
 	d.Stat, d.Unit, d.Axis = by.y, stat.UnitOne, run.Axis(by.x)
 	if d.places == nil {
 		d.places = make([][]point, len(d.Series))

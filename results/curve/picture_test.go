@@ -31,6 +31,7 @@ func TestPictures(t *testing.T) {
 		{"rank_histogram", "RHIST", "rank share: 1,0.25 2,0.5 3,0.25", []line{{[]float64{4, 3}, []float64{1, 2, 1}}, {[]float64{4, 3}, []float64{1, 2, 1}}}},
 		{"rank_histogram", "PHIST", "bin share: 0.25,0.75 0.75,0.25", []line{{[]float64{4, 0.5, 2}, []float64{3, 1}}}},
 		{"eclv", "ECLV", "cost_loss_ratio ECLV: 0.1,0.4 0.5,0.6", []line{{[]float64{4, 0.3, 0, 2}, []float64{0.1, 0.2, 0.5, 0.6}}, {[]float64{4, 0.3, 0, 2}, []float64{0.1, 0.6, 0.5, 0.6}}}},
+		{"eclv", "ECLV", "cost_loss_ratio ECLV: 0.1,-3 0.5,0.6", []line{{[]float64{4, 0.3, 0, 2}, []float64{0.1, -3, 0.5, 0.6}}}},
 		{"spread_skill", "SSVAR", "VAR_MEAN MSE: 1,2 4,3", []line{ssvar(50, 4, 9, 8, 10), ssvar(50, 1, 4, 3, 4)}},
 		{"spread_skill", "SSVAR", "VAR_MEAN MSE: 1,1.5 4,3", []line{ssvar(50, 1, 4, 3, 4), ssvar(50, 4, 9, 8, 10), ssvar(50, 1, 4, 3, 3)}}, // a bin of two records
 		{"performance", "CTC", "success_ratio PODY: 0.667,0.5", []line{ctc}},
@@ -52,6 +53,9 @@ func TestPictures(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s of %s: %v", c.picture, c.lineType, err)
 			continue
+		}
+		if noted := strings.Contains(got.Note, "values below -0.2 are not shown"); noted != strings.Contains(c.want, ",-") {
+			t.Errorf("%s of %s: the note is %s", c.picture, c.lineType, got.Note)
 		}
 		if text := points(got); text != c.want {
 			t.Errorf("%s of %s: %s, want %s", c.picture, c.lineType, text, c.want)

@@ -72,7 +72,7 @@ func pictures(c *run.VerificationPlot) (diagram, bool) {
 		x := map[run.Axis]string{"rank": "rank of the observation in the ensemble", "bin": "probability integral transform", "ens": "member of the ensemble that is nearest"}[c.Axis]
 		return diagram{x: cmp.Or(x, string(c.Axis)), y: "share", style: plot.Bars, guides: []plot.Guide{line("even", [2]float64{0, even}, [2]float64{1e6, even})}}, true
 	case "eclv":
-		return diagram{x: "cost/loss ratio", y: "economic value", across: one, up: [2]float64{-0.2, 1}, guides: []plot.Guide{line("no better than climatology", [2]float64{}, [2]float64{1, 0})}}, true
+		return diagram{x: "cost/loss ratio", y: "economic value", across: one, up: [2]float64{run.LowestEconomicValue, 1}, guides: []plot.Guide{line("no better than climatology", [2]float64{}, [2]float64{1, 0})}}, true
 	case "spread_skill":
 		return diagram{x: "variance of the ensemble", y: "mean squared error", guides: diagonal("spread as large as the error", most)}, true
 	}

@@ -22,6 +22,9 @@ const (
 	ByThresh    Axis = "fcst_thresh"   // the number in the threshold
 )
 
+// LowestEconomicValue is the lower end of the axis in pictures of economic values: far below 0, a forecast has no use.
+const LowestEconomicValue = -0.2
+
 // VerificationPlot is a statistic over an axis, computed from the proven answer to a case.
 type VerificationPlot struct {
 	Case   string `json:"case"`
