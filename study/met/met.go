@@ -165,7 +165,8 @@ type runner struct {
 	digest        record.Digest     // of the data
 	parseCache    *load.ParseCache  // the data, until every archive is loaded
 	copies        map[int][]int     // by target: the copies of the data that this study compares with the data
-	mu            sync.Mutex        // guards folder, out, cells and causes while archives are checked and proven concurrently
+	proving       time.Duration     // of the first query of all cells
+	mu            sync.Mutex        // guards folder, out, cells, causes and proving in prove, which is concurrent
 	cells         []*cell
 	finished      map[repetition]bool   // measured before the run was interrupted
 	loadsLeft     int                   // archives to load, including the present one; 0 = their time was projected

@@ -20,13 +20,12 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// prove compares the records of every archive with the data. Then it queries every case in every flavour once, and keeps
-// the query and its plan. Only cells whose result equals the reference are timed. Nothing is timed meanwhile: prove
+// prove compares the records of every archive with the data. Then it queries every case in every flavour once, and
+// keeps the query and its plan. Only cells whose result equals the reference are timed. Nothing is timed meanwhile: prove
 // works on as many archives at the same time as there are processors. Stand-ins are timed during their proof, so prove
 // handles them afterwards, one at a time.
 func (s *runner) prove(ctx context.Context, o *openArchives) error {
 	step := Progress{Step: "proving", Unit: "results", Of: int64(s.count())}
-	var proving time.Duration // of all cells
 	for _, standIns := range []bool{false, true} {
 		g, ctx := errgroup.WithContext(ctx)
 		if g.SetLimit(runtime.GOMAXPROCS(0)); standIns {
@@ -46,12 +45,10 @@ func (s *runner) prove(ctx context.Context, o *openArchives) error {
 							Cell:   run.MetCell(t.engine(), string(t.Design), q.Name, string(f)),
 							target: t, index: i, archive: o.archives[i], openErr: o.errs[i], want: s.reference[k],
 						}
-						began := time.Now()
 						if err := s.proveCell(ctx, c, q, f); err != nil {
 							return err
 						}
 						s.mu.Lock()
-						proving += time.Since(began)
 						step.Done++
 						s.options.Progress(step)
 						s.mu.Unlock()
@@ -64,9 +61,9 @@ func (s *runner) prove(ctx context.Context, o *openArchives) error {
 			return err
 		}
 	}
-	slices.SortStableFunc(s.cells, func(a, b *cell) int { return cmp.Compare(a.index, b.index) }) // as if proven one by one
+	slices.SortStableFunc(s.cells, func(a, b *cell) int { return cmp.Compare(a.index, b.index) }) // as if one by one
 	s.finishStep(step, s.out.proof())
-	if note := s.timingNote(proving); note != "" {
+	if note := s.timingNote(); note != "" {
 		s.options.Progress(Progress{Note: note})
 	}
 	s.logCauses()
@@ -96,10 +93,10 @@ func (s *runner) logCauses() {
 	s.causes = nil
 }
 
-// timingNote projects how long the timing takes at most, if that is a minute or more. The
-// proof of a cell takes longer than a repetition: it also explains and compares.
-func (s *runner) timingNote(proving time.Duration) string {
-	most := time.Duration(s.options.Warmups+s.options.Reps) * proving
+// timingNote projects how long the timing takes at most, if that is a minute or more. A repetition takes less time than
+// the first query of its cell, which ran while other archives were proven.
+func (s *runner) timingNote() string {
+	most := time.Duration(s.options.Warmups+s.options.Reps) * s.proving
 	if most < time.Minute || s.options.Limit > 0 {
 		return ""
 	}
@@ -157,6 +154,7 @@ func (s *runner) proveCell(ctx context.Context, c *cell, q *question.Question, f
 	proof, err := s.compare(c, &b, err)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.proving += took
 	if noPlan != nil {
 		s.warnNoPlan(c, noPlan)
 	}
