@@ -47,7 +47,9 @@ func byName(path string) Kind {
 }
 
 // objectFileSuffixes are the endings of names of MODE's and MTD's files in METdbLoad.
-var objectFileSuffixes = []string{"_obj", "_2d", "_3d_pair_cluster", "_3d_pair_simple", "_3d_single_cluster", "_3d_single_simple"} //nolint:gochecknoglobals // a constant table
+var objectFileSuffixes = []string{ //nolint:gochecknoglobals // a constant table
+	"_obj", "_2d", "_3d_pair_cluster", "_3d_pair_simple", "_3d_single_cluster", "_3d_single_simple",
+}
 
 // byText detects the format from the first line that is not blank. A MET file begins with a header
 // line, VERSION MODEL …, or with a version such as V12.0.0; a VSDB line begins with V01 and has the

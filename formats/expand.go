@@ -14,7 +14,8 @@ import (
 // Expand turns paths that a user named into files, sorted by path and without duplicates:
 //
 //   - a file is taken, whatever its name is;
-//   - for a folder, all files in it and its subfolders are taken whose names identify a format (.vsdb, .stat, _TYPE.txt, also compressed as .gz), following links;
+//   - for a folder, all files in it and its subfolders are taken whose names identify a format
+//     (.vsdb, .stat, _TYPE.txt, also compressed as .gz), following links;
 //   - for a pattern (*, ?, [a-z]; see path/filepath.Match), all matching files and folders are taken.
 //
 // A .stat file and its _TYPE.txt files are all kept: they contain the same records, and the archive
@@ -35,7 +36,10 @@ func ExpandReporting(paths []string, reportSkipped func(path string)) ([]string,
 			return nil, err
 		}
 		if len(x.files) == before {
-			return nil, &fault.Error{File: p, Problem: "no VSDB or MET file found", Cure: "files of a folder are found by their names: *.vsdb, *.stat, *_TYPE.txt, also with .gz"}
+			return nil, &fault.Error{
+				File: p, Problem: "no VSDB or MET file found",
+				Cure: "files of a folder are found by their names: *.vsdb, *.stat, *_TYPE.txt, also with .gz",
+			}
 		}
 	}
 	return x.sortedUnique(), nil
@@ -88,7 +92,8 @@ func (x *expansion) addFolder(dir string) {
 		switch {
 		case wanted && !e.Type().IsRegular():
 			x.links[filepath.Clean(path)] = true
-		case !wanted && isNotFolder(path, e) && (!IsIgnored(e.Name()) || byName(strings.TrimSuffix(strings.TrimSuffix(path, ".tmp"), ".part")) != ""):
+		case !wanted && isNotFolder(path, e) &&
+			(!IsIgnored(e.Name()) || byName(strings.TrimSuffix(strings.TrimSuffix(path, ".tmp"), ".part")) != ""):
 			x.reportSkipped(filepath.Clean(path))
 		}
 		return wanted

@@ -21,7 +21,10 @@ func SpecFiles(s *metviewer.LoadSpec, report func(text string)) ([]string, error
 	files = slices.DeleteFunc(files, func(f string) bool { return !s.IncludesFile(f) })
 	switch {
 	case len(files) == 0:
-		return nil, &fault.Error{File: s.File, Setting: "load_stat, load_mode, load_mtd", Problem: fmt.Sprintf("exclude all of the %d files", found), Cure: "write true for the files to be loaded"}
+		return nil, &fault.Error{
+			File: s.File, Setting: "load_stat, load_mode, load_mtd", Problem: fmt.Sprintf("exclude all of the %d files", found),
+			Cure: "write true for the files to be loaded",
+		}
 	case len(files) < found:
 		report(fmt.Sprintf("%s: load_stat, load_mode and load_mtd exclude %d of %d files", fault.Name(s.File), found-len(files), found))
 	}
@@ -41,7 +44,8 @@ func specFiles(s *metviewer.LoadSpec, report func(text string)) ([]string, error
 		}
 	}
 	if len(files) == 0 {
-		return nil, &fault.Error{File: s.File, Setting: "folder_tmpl", Problem: fmt.Sprintf("none of its %d folders contains a VSDB or MET file (the first is %s)", len(folders), fault.Name(folders[0])), Cure: "check the paths"}
+		problem := fmt.Sprintf("none of its %d folders contains a VSDB or MET file (the first is %s)", len(folders), fault.Name(folders[0]))
+		return nil, &fault.Error{File: s.File, Setting: "folder_tmpl", Problem: problem, Cure: "check the paths"}
 	}
 	if len(missing) > 0 {
 		report(fmt.Sprintf("%s: %d of %d folders contain no VSDB or MET file: %s", fault.Name(s.File), len(missing), len(folders), firstNames(missing)))

@@ -90,7 +90,8 @@ func OpenFile(path string) (*os.File, error) {
 // statRegular returns the status of a file and checks that it is regular.
 func statRegular(path string) (fs.FileInfo, error) {
 	if !utf8.ValidString(path) {
-		return nil, &fault.Error{File: strconv.Quote(path), Problem: "the name is not UTF-8, and an archive cannot store it", Cure: "rename the file, or its folder"}
+		problem := "the name is not UTF-8, and an archive cannot store it"
+		return nil, &fault.Error{File: strconv.Quote(path), Problem: problem, Cure: "rename the file, or its folder"}
 	}
 	info, err := os.Stat(path)
 	switch {
@@ -196,7 +197,7 @@ func (f *File) Hash(h io.Writer, buffer []byte) (int64, error) {
 		n, err := h.Write(f.source.text)
 		return int64(n), err
 	}
-	n, err := io.CopyBuffer(h, struct{ io.Reader }{f.source.f}, buffer) // CopyBuffer would not use the buffer of a file's own WriteTo
+	n, err := io.CopyBuffer(h, struct{ io.Reader }{f.source.f}, buffer) // WriteTo of a file would not use the buffer
 	if err == nil {
 		_, err = f.source.f.Seek(0, io.SeekStart)
 	}

@@ -55,7 +55,8 @@ func NewTexts(ctx context.Context, args []string, stdin io.Reader, report func(e
 		case arg == Stdin || err == nil && !info.IsDir():
 			t.Paths = append(t.Paths, arg)
 		case err == nil:
-			x := expansion{files: slices.DeleteFunc(filesBelow(arg, isNotFolder), func(path string) bool { return IsIgnored(strings.TrimPrefix(path, filepath.Clean(arg))) })}
+			ignored := func(path string) bool { return IsIgnored(strings.TrimPrefix(path, filepath.Clean(arg))) }
+			x := expansion{files: slices.DeleteFunc(filesBelow(arg, isNotFolder), ignored)}
 			t.Paths = append(t.Paths, x.sortedUnique()...)
 		default:
 			return nil, &fault.Error{File: arg, Problem: "cannot be read", Err: cause(err), Cure: "name files or folders, or - for standard input"}

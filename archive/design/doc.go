@@ -27,19 +27,13 @@ func Names() []Name { return []Name{Normalized, Document, Wide, KeyValue, Memory
 
 // Summary describes a design in one line.
 func (n Name) Summary() string {
-	switch n {
-	case Normalized:
-		return "METviewer's own tables (stat_header, line_data_*), asked with a join"
-	case Document:
-		return "one document per series and valid time under a derived id, its leads in an array"
-	case Wide:
-		return "one row per record, header columns repeated, for columnar engines"
-	case KeyValue:
-		return "derived key → compact binary payload of the leads; a question becomes a multi-get"
-	case Memory:
-		return "the records in the client's own memory, without a database"
-	}
-	return ""
+	return map[Name]string{
+		Normalized: "METviewer's own tables (stat_header, line_data_*), asked with a join",
+		Document:   "one document per series and valid time under a derived id, its leads in an array",
+		Wide:       "one row per record, header columns repeated, for columnar engines",
+		KeyValue:   "derived key → compact binary payload of the leads; a question becomes a multi-get",
+		Memory:     "the records in the client's own memory, without a database",
+	}[n]
 }
 
 // Objects names what a design stores, in the plural.

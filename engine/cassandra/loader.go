@@ -334,11 +334,11 @@ func (t *attempt) Publish(ctx context.Context, catalog []byte, done []archive.Ma
 }
 
 // End removes the previous catalog. Everything that a commit which does not count has written stays invisible.
-func (t *attempt) End(ctx context.Context, counts bool, err error) error {
+func (t *attempt) End(ctx context.Context, visible bool, err error) error {
 	if err != nil {
 		return fmt.Errorf("cassandra: commit to %s: %w", t.subset, failed(ctx, err))
 	}
-	if counts {
+	if visible {
 		if err := t.session.Query("DELETE FROM catalogs WHERE design = ? AND subset = ? AND commit_number < ?", t.scope(), t.subset, t.number).ExecContext(context.WithoutCancel(ctx)); err != nil {
 			t.log.Warn("an earlier catalog was not removed", "subset", t.subset, "error", err)
 		}

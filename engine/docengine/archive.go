@@ -28,12 +28,14 @@ import (
 
 // Options configure an Archive.
 type Options struct {
-	Shown           string        // the URL without its password, for errors
-	ReadOnly        bool          // the archive changes nothing
-	Lease           time.Duration // for NewLocked: after so long without a heartbeat a loader counts as dead
-	Writers         int           // number of concurrent write requests; 0 = documents are read and written one after the other, and a Body is valid only during Write
-	SeparateRecords bool          // the store keeps each record separately: a commit writes only its own records of a document
-	Design          design.Name
+	Shown    string        // the URL without its password, for errors
+	ReadOnly bool          // the archive changes nothing
+	Lease    time.Duration // for NewLocked: after so long without a heartbeat a loader counts as dead
+	Design   design.Name
+	// Writers is the number of concurrent write requests; 0 = documents are read and written one after
+	// the other, and a Body is valid only during Write.
+	Writers         int
+	SeparateRecords bool         // the store keeps each record separately: a commit writes only its own records of a document
 	List            bool         // for NewLocked: keep lists of all ids, for a store that cannot list its documents; see IDs
 	Log             *slog.Logger // nil = discard
 }
@@ -260,7 +262,9 @@ func Latest(all []archive.Mark) []archive.Mark {
 // NewQuery returns the query of a question, to which the engine adds its text or keys, and the
 // catalog, which the caller must not change. The error wraps flavour.ErrCannotExpress if the design
 // does not offer the flavour.
-func (a *Archive) NewQuery(ctx context.Context, d engine.Driver, n design.Name, q *question.Question, f flavour.Name) (*archive.Query, *design.Catalog, error) {
+func (a *Archive) NewQuery(
+	ctx context.Context, d engine.Driver, n design.Name, q *question.Question, f flavour.Name,
+) (*archive.Query, *design.Catalog, error) {
 	if err := archive.CanExpress(&d, n, f, q); err != nil {
 		return nil, nil, err
 	}
@@ -353,7 +357,10 @@ func (a *Archive) Answer(q *question.Question, headers []record.Header, into *an
 // InOrder calls get for batches of ids, each of size ids, with at most width calls in flight.
 // It passes the results to each in the order of ids, one at a time. first is the index of a batch's
 // first id.
-func InOrder[T any](ctx context.Context, ids []string, size, width int, get func(ctx context.Context, some []string) (T, error), each func(first int, some T) error) error {
+func InOrder[T any](
+	ctx context.Context, ids []string, size, width int,
+	get func(ctx context.Context, some []string) (T, error), each func(first int, some T) error,
+) error {
 	group, ctx := errgroup.WithContext(ctx)
 	inFlight := make(chan chan T, max(width-1, 0)) // in the order of ids; one more call is outside the channel
 	group.Go(func() error {

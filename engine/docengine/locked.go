@@ -382,7 +382,10 @@ func (s *LockedStore) Begin(ctx context.Context, subset string) (context.Context
 	if err != nil {
 		return nil, nil, err
 	}
-	k := &lockedCommit{s: s, subset: subset, writer: rand.Text(), lostError: func() error { return lostError(lockCtx) }, lease: l, newIDs: map[string][]string{}, removedIDs: map[string]bool{}}
+	k := &lockedCommit{
+		s: s, subset: subset, writer: rand.Text(), lease: l, newIDs: map[string][]string{}, removedIDs: map[string]bool{},
+		lostError: func() error { return lostError(lockCtx) },
+	}
 	if k.state, k.rev, err = s.recover(lockCtx, subset); err != nil {
 		return nil, nil, k.End(ctx, false, err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/duckdb/duckdb-go/v2/mapping"
 
 	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/internal/lists"
 )
 
 // database is an open file. It keeps and reuses its connections.
@@ -232,10 +233,7 @@ func bind(statement mapping.PreparedStatement, i int, arg any) error {
 	case []string:
 		text := mapping.CreateLogicalType(mapping.TypeVarchar)
 		defer mapping.DestroyLogicalType(&text)
-		items := make([]mapping.Value, len(a))
-		for k, s := range a {
-			items[k] = mapping.CreateVarcharLength(s, mapping.IdxT(len(s)))
-		}
+		items := lists.Map(a, func(s string) mapping.Value { return mapping.CreateVarcharLength(s, mapping.IdxT(len(s))) })
 		v = mapping.CreateListValue(text, items)
 		for k := range items {
 			mapping.DestroyValue(&items[k])

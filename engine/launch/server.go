@@ -28,8 +28,11 @@ type Server struct {
 	NoPassword       bool           // no password protects it: everybody who reaches its ports has all rights of its account
 	TLS              TLSOffer       // whether the lab can encrypt its clients' connections
 	RedirectsClients bool           // clients get the nodes' addresses from the cluster, and connect past any proxy
-	SpreadsTables    bool           // it spreads tables over Cluster.Disks itself, fixed at its first start: another placement needs another server
 	Stop             syscall.Signal // stops a node; the lab stops nodes in reverse order
+
+	// SpreadsTables: the server spreads tables over Cluster.Disks itself. It fixes the placement at its first start;
+	// another placement needs another server.
+	SpreadsTables bool
 
 	// Find looks for the programs; its error names the missing ones.
 	Find func() error

@@ -406,7 +406,10 @@ func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Pl
 	p, _ := q.Args[0].(*plan) // read has checked the type
 	out := archive.Plan{Text: a.describe(q, p)}
 	if len(q.Keys)+len(p.series) > 0 {
-		access := archive.Access{Object: q.Question.Type.Name + " pairs", Method: archive.KeyLookup, Index: "key", Examined: r.examined, Kept: r.kept, Counted: true}
+		access := archive.Access{
+			Object: q.Question.Type.Name + " pairs", Method: archive.KeyLookup, Index: "key",
+			Examined: r.examined, Kept: r.kept, Counted: true,
+		}
 		if q.Flavour != flavour.KeysNative {
 			access.Method = archive.IndexScan
 		}

@@ -221,7 +221,10 @@ func (s *settings) options(o engine.Options) *pebble.Options {
 	// records of other studies, are not separate.
 	opts.Experimental.SpanPolicyFunc = spanPolicy
 	opts.Experimental.ValueSeparationPolicy = func() pebble.ValueSeparationPolicy {
-		return pebble.ValueSeparationPolicy{Enabled: true, MinimumSize: minSeparateBytes, MaxBlobReferenceDepth: 10, RewriteMinimumAge: 5 * time.Minute, TargetGarbageRatio: 0.5}
+		return pebble.ValueSeparationPolicy{
+			Enabled: true, MinimumSize: minSeparateBytes, MaxBlobReferenceDepth: 10,
+			RewriteMinimumAge: 5 * time.Minute, TargetGarbageRatio: 0.5,
+		}
 	}
 	opts.ApplyCompressionSettings(s.profile)
 	if o.Threads > 0 {
@@ -235,10 +238,14 @@ func (s *settings) options(o engine.Options) *pebble.Options {
 }
 
 func (s *settings) about() engine.About {
-	return engine.About{Product: "Pebble", Version: build.Module("github.com/cockroachdb/pebble/v2"), Acknowledged: "on disk: flushed, commits of one moment together", Settings: map[string]string{
-		"cache": strconv.FormatInt(s.cache, 10), "memtable": strconv.FormatInt(s.memtable, 10), "compression": s.compression,
-		"sync": "each commit", "filter": "bloom, 10 bits a key",
-	}}
+	return engine.About{
+		Product: "Pebble", Version: build.Module("github.com/cockroachdb/pebble/v2"),
+		Acknowledged: "on disk: flushed, commits of one moment together",
+		Settings: map[string]string{
+			"cache": strconv.FormatInt(s.cache, 10), "memtable": strconv.FormatInt(s.memtable, 10), "compression": s.compression,
+			"sync": "each commit", "filter": "bloom, 10 bits a key",
+		},
+	}
 }
 
 // checkFolder reports whether dir can be opened. It must contain a Pebble database or, if one may be created, nothing.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine/archive"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/record"
 )
 
@@ -116,10 +117,9 @@ func (l *Loader) replace(ctx context.Context, q Querier, lines *Lines, candidate
 	_, firstNew := l.headers.Uncommitted()
 	isNew := func(r design.Row) bool { return lines.HeaderIDs[r.Header] >= firstNew }
 	for chunk := range slices.Chunk(slices.DeleteFunc(Series(candidates), isNew), seriesPerQuery) {
-		pairs := make([]string, len(chunk))
-		for i, r := range chunk {
-			pairs[i] = fmt.Sprintf("(%d, %s)", lines.HeaderIDs[r.Header], l.a.Dialect.DateTime(r.Valid))
-		}
+		pairs := lists.Map(chunk, func(r design.Row) string {
+			return fmt.Sprintf("(%d, %s)", lines.HeaderIDs[r.Header], l.a.Dialect.DateTime(r.Valid))
+		})
 		existing.Reset()
 		var ids []string // by row of existing
 		text := "SELECT " + l.s.RowID + ", " + ColumnList("ld.", cols) + " FROM " + table +

@@ -29,7 +29,7 @@
 //  2. records its ids under a random token in tries, and writes the new payloads as stage keys
 //     without changing the old ones;
 //  3. in one script, on the slot of the subset, replaces the version that it read by the next one, with
-//     the catalog, the marks and applying = token: from this moment the commit counts. If the version
+//     the catalog, the marks and applying = token: from this moment the commit is visible. If the version
 //     has changed, another loader was first: the commit drops its stage keys and starts again;
 //  4. renames each stage key to its id, and clears applying.
 //

@@ -146,7 +146,7 @@ func (t *attempt) Announce(ctx context.Context, all []docengine.Change) error {
 // goneMark is the prefix of an id whose payload a commit removes.
 const goneMark = "-"
 
-// Remove does nothing before the commit counts.
+// Remove does nothing before the commit is visible.
 func (*attempt) Remove(context.Context, *record.LineType, []string) error { return nil }
 
 // Write writes payloads as stage keys.
@@ -177,16 +177,16 @@ func (t *attempt) Publish(ctx context.Context, catalog []byte, done []archive.Ma
 	return next, nil
 }
 
-// cleanup is how long a failed commit, or one that counts already, may continue after its context is done.
+// cleanup is how long a failed commit, or one that is visible already, may continue after its context is done.
 const cleanup = 30 * time.Second
 
-// End moves the payloads of a commit that counts into place, or removes the writes of another one. If it
+// End moves the payloads of a visible commit into place, or removes the writes of another one. If it
 // cannot, the next client does.
-func (t *attempt) End(ctx context.Context, counts bool, err error) error {
+func (t *attempt) End(ctx context.Context, visible bool, err error) error {
 	after, stop := context.WithTimeout(context.WithoutCancel(ctx), cleanup)
 	defer stop()
 	switch {
-	case counts:
+	case visible:
 		t.finish(after)
 	case err == nil: // another commit was first
 		err = t.drop(after, t.subset, t.token, t.ids)
@@ -199,8 +199,8 @@ func (t *attempt) End(ctx context.Context, counts bool, err error) error {
 	return nil
 }
 
-// abandon removes the writes of a failed commit. If the reply to its script was lost, the commit may count
-// nevertheless; then nothing is removed.
+// abandon removes the writes of a failed commit. If the reply to its script was lost, the commit may be visible
+// nevertheless; then abandon removes nothing.
 func (t *attempt) abandon(ctx context.Context) {
 	if h, err := t.head(ctx, t.subset); err != nil || h.token == t.token {
 		return
@@ -218,7 +218,7 @@ func (t *attempt) finish(ctx context.Context) {
 		unlock()
 	}
 	if err != nil {
-		t.log.Warn("a commit counts but is incomplete; the next client completes it", "subset", t.subset, "error", err)
+		t.log.Warn("a visible commit is incomplete; the next client completes it", "subset", t.subset, "error", err)
 		return
 	}
 	if err := t.sweep(ctx, t.subset, t.version+1); err != nil {

@@ -24,11 +24,18 @@
 // # Values
 //
 //   - NA and -9999 (METviewer's) are missing: NaN for numbers, "NA" for words.
-//   - Every numeric column has a rule, record.Rule, the same for MET and VSDB. Counts are integers from 0 to 2^53-1, probabilities are from 0 to 1, sums are finite. The reader quarantines a line with a value that violates its rule, and a line with nan or inf, which are not valid counts, means or scores.
-//   - FCST_LEAD and OBS_LEAD are [-][H…]HHMMSS: 1080000 is 108 hours; NA is 0. A lead is at most 99,999 hours long; that of an observation is not negative.
-//   - Times are YYYYMMDD_HHMMSS in the years 1678 to 2261, which every engine stores exactly (record.FirstYear). The same holds for the initialization time, valid time minus lead. The reader quarantines a line with another time, or with NA for one.
+//   - Every numeric column has a rule, record.Rule, the same for MET and VSDB. Counts are integers
+//     from 0 to 2^53-1, probabilities are from 0 to 1, sums are finite. The reader quarantines a
+//     line with a value that violates its rule, and a line with nan or inf, which are not valid
+//     counts, means or scores.
+//   - FCST_LEAD and OBS_LEAD are [-][H…]HHMMSS: 1080000 is 108 hours; NA is 0. A lead is at most
+//     99,999 hours long; that of an observation is not negative.
+//   - Times are YYYYMMDD_HHMMSS in the years 1678 to 2261, which every engine stores exactly
+//     (record.FirstYear). The same holds for the initialization time, valid time minus lead. The
+//     reader quarantines a line with another time, or with NA for one.
 //   - ALPHA is stored as text in its shortest form, 0.05000 as "0.05".
-//   - EC_VALUE, which MET writes since 11.0, is 1/(number of categories) if it is missing: METdbLoad's rule, 0.5 for CTC and CTS.
+//   - EC_VALUE, which MET writes since 11.0, is 1/(number of categories) if it is missing:
+//     METdbLoad's rule, 0.5 for CTC and CTS.
 //
 // # Quarantine
 //

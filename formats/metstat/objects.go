@@ -77,7 +77,7 @@ func objectLayout(words [][]byte) (layout, bool) {
 	l := assumedLayout()
 	l.isAssumed, l.objects = false, o
 	if i, ok := o.tokens["LINE_TYPE"]; ok && o.width == 0 {
-		l.names = strings.Fields("STORM_ID CYCLONE STORM_NAME INIT_MASK VALID_MASK") // in the order in which cyclone writes them
+		l.names = strings.Fields("STORM_ID CYCLONE STORM_NAME INIT_MASK VALID_MASK") // in the order of translateCyclone
 		for _, w := range words[i+1:] {
 			l.names = append(l.names, string(w))
 		}

@@ -58,7 +58,10 @@ func NewReader(r io.Reader, file string, o Options) *Reader {
 	if o.Rows <= 0 {
 		o.Rows = defaultRows
 	}
-	rd := &Reader{o: o, batches: make(map[string]*openBatch), words: make(map[string]string), rejectsOnly: newOpenBatch(nil), in: lines.Reader{Max: maxLine}}
+	rd := &Reader{
+		o: o, in: lines.Reader{Max: maxLine}, words: make(map[string]string),
+		batches: make(map[string]*openBatch), rejectsOnly: newOpenBatch(nil),
+	}
 	rd.Reset(r, file)
 	return rd
 }

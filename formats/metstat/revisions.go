@@ -48,10 +48,12 @@ func (v *revisions) addRejected() {
 	}
 }
 
-// isRepetition reports whether two lines are forecasts of one valid time: equal in the fields in which METdbLoad requires all lines
-// of a file of revisions to be equal (constants.py, MTD_2D_REV_FIELDS).
+// isRepetition reports whether two lines are forecasts of one valid time. METdbLoad requires that all
+// lines of a file of revisions are equal in these fields (constants.py, MTD_2D_REV_FIELDS).
 func (v *storedLine) isRepetition(o *storedLine, t *record.LineType) bool {
-	for _, f := range [...]record.Field{record.Model, record.Descr, record.InterpPnts, record.FcstThresh, record.ObsThresh, record.FcstLev, record.ObsLev} {
+	for _, f := range [...]record.Field{
+		record.Model, record.Descr, record.InterpPnts, record.FcstThresh, record.ObsThresh, record.FcstLev, record.ObsLev,
+	} {
 		if v.head[f] != o.head[f] {
 			return false
 		}
@@ -83,7 +85,9 @@ func (r *Reader) addRevisions() {
 // like the other intensities.
 func (r *Reader) addChange(previous, current *storedLine) {
 	p := r.batches["MTD_2D_OBJ"]
-	current.head[record.FcstVar], current.head[record.ObsVar] = r.word([]byte(revisionPrefix+current.head[record.FcstVar])), r.word([]byte(revisionPrefix+current.head[record.ObsVar]))
+	for _, f := range [...]record.Field{record.FcstVar, record.ObsVar} {
+		current.head[f] = r.word([]byte(revisionPrefix + current.head[f]))
+	}
 	r.row = current.row
 	r.row.num, r.row.omitted = slices.Clone(current.row.num), ""
 	for _, c := range p.lt.Columns {

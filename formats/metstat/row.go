@@ -78,7 +78,8 @@ func (r *Reader) readLineType() (*openBatch, string) {
 		return nil, fmt.Sprintf("the line begins with %q, not with a version of MET", shorten(v))
 	}
 	if at := r.layout.lineType; len(r.tok) <= at {
-		return nil, fmt.Sprintf("the line is truncated: it has %d of the %d header columns and ends in %q", len(r.tok), at+1, shorten(r.token(len(r.tok)-1)))
+		return nil, fmt.Sprintf("the line is truncated: it has %d of the %d header columns and ends in %q",
+			len(r.tok), at+1, shorten(r.token(len(r.tok)-1)))
 	}
 	name := r.token(r.layout.lineType)
 	p := r.openBatchOf(name)

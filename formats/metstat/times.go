@@ -42,7 +42,8 @@ func parseTime(tok []byte) (int64, bool) {
 	h, ok4 := digits(tok[9:11])
 	mi, ok5 := digits(tok[11:13])
 	s, ok6 := digits(tok[13:15])
-	if (!ok1 || !ok2 || !ok3 || !ok4 || !ok5 || !ok6) || y < record.FirstYear || y > record.LastYear || mo < 1 || mo > 12 || d < 1 || h > 23 || mi > 59 || s > 59 {
+	if !ok1 || !ok2 || !ok3 || !ok4 || !ok5 || !ok6 || y < record.FirstYear || y > record.LastYear ||
+		mo < 1 || mo > 12 || d < 1 || h > 23 || mi > 59 || s > 59 {
 		return 0, false
 	}
 	if d > 28 && d > time.Date(y, time.Month(mo)+1, 0, 0, 0, 0, 0, time.UTC).Day() {

@@ -11,15 +11,28 @@
 // level. Rules of the reader:
 //
 //   - Fields are separated by blanks: space, tab or carriage return. Blank lines are not data lines.
-//   - Separator: the first '=' to the right of the line type, either separate or attached to the level ("SFC="). An '=' in the type's threshold ("FHO>=.50") is not a separator. In a line without a separator, the ninth token is the level. If it looks like a number, it is the first number, and the level is empty.
-//   - Level: eight header tokens mean an empty level (TSOILT, WSOILT). Any number of tokens other than eight and nine is an error.
+//   - Separator: the first '=' to the right of the line type, either separate or attached to the
+//     level ("SFC="). An '=' in the type's threshold ("FHO>=.50") is not a separator. In a line
+//     without a separator, the ninth token is the level. If it looks like a number, it is the first
+//     number, and the level is empty.
+//   - Level: eight header tokens mean an empty level (TSOILT, WSOILT). Any number of tokens other
+//     than eight and nine is an error.
 //   - Lead: whole hours, one to four digits, never HHMMSS.
-//   - Numbers: Fortran's, exponent letter E or D. A '-' after a digit or a point begins the next number ("1.0-2.0"); after an exponent letter it does not. "0.123-100" may be two numbers or Fortran's three-digit exponent without its letter, and is rejected.
-//   - Missing: -9999 and NA are NaN. NaN, Infinity and "*****" are rejected. So are values that violate the rule of the column in which they are stored (record.Rule, one table for VSDB and MET), such as negative or fractional totals.
-//   - Times: valid and initialization times must be in the years 1678 to 2261, which every engine stores exactly (record.FirstYear).
-//   - Count of numbers: a line with more or fewer numbers than its type has is rejected. Columns that were added later (mae, and the mean speeds of VL1L2) must all be present or all be absent.
-//   - Last line: a last line without a line end may be truncated inside its last number. It is rejected unless Options.KeepLast is set.
-//   - Header text must be valid UTF-8 without control characters, because SQL and JSON cannot represent other text, and at most 512 bytes long.
+//   - Numbers: Fortran's, exponent letter E or D. A '-' after a digit or a point begins the next
+//     number ("1.0-2.0"); after an exponent letter it does not. "0.123-100" may be two numbers or
+//     Fortran's three-digit exponent without its letter, and is rejected.
+//   - Missing: -9999 and NA are NaN. NaN, Infinity and "*****" are rejected. So are values that
+//     violate the rule of the column in which they are stored (record.Rule, one table for VSDB and
+//     MET), such as negative or fractional totals.
+//   - Times: valid and initialization times must be in the years 1678 to 2261, which every engine
+//     stores exactly (record.FirstYear).
+//   - Count of numbers: a line with more or fewer numbers than its type has is rejected. Columns
+//     that were added later (mae, and the mean speeds of VL1L2) must all be present or all be
+//     absent.
+//   - Last line: a last line without a line end may be truncated inside its last number. It is
+//     rejected unless Options.KeepLast is set.
+//   - Header text must be valid UTF-8 without control characters, because SQL and JSON cannot
+//     represent other text, and at most 512 bytes long.
 //   - A line longer than MaxLine is rejected, and read in bounded memory.
 //
 // The reader adds a rejected line to Batch.Rejects with its number, its text and a reason that

@@ -74,12 +74,7 @@ func isNumeric(tok []byte) bool {
 	if c := tok[0]; c > '9' || c < '0' && c != '+' && c != '-' && c != '.' {
 		return false
 	}
-	for _, c := range tok {
-		if bytes.IndexByte([]byte("0123456789+-.eEdD"), c) < 0 {
-			return false
-		}
-	}
-	return true
+	return len(bytes.Trim(tok, "0123456789+-.eEdD")) == 0
 }
 
 // findSeries returns the series of a line, from a table if the header text is known. The header

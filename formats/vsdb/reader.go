@@ -210,7 +210,8 @@ func (r *Reader) parse(ln lines.Line, start int) {
 	}
 	valid, err := r.validTime(b[f.valid:f.validEnd])
 	if err != nil {
-		r.reject(fmt.Sprintf("valid time %s is not a date and hour YYYYMMDDHH from %d to %d", quote(string(b[f.valid:f.validEnd])), record.FirstYear, record.LastYear), b)
+		r.reject(fmt.Sprintf("valid time %s is not a date and hour YYYYMMDDHH from %d to %d",
+			quote(string(b[f.valid:f.validEnd])), record.FirstYear, record.LastYear), b)
 		return
 	}
 	if reason := record.InitProblem(valid, lead); reason != "" {

@@ -60,7 +60,9 @@ const (
 	untypedKind
 )
 
-var kindNames = [...]string{"NULL", "an exact number", "a floating-point number", "a text", "a date", "a time", "a text"} //nolint:gochecknoglobals // a constant table
+var kindNames = [...]string{ //nolint:gochecknoglobals // a constant table
+	"NULL", "an exact number", "a floating-point number", "a text", "a date", "a time", "a text",
+}
 
 // The degrees of proof between two independent engines, where no reference exists that no database
 // computed.
@@ -307,7 +309,7 @@ func (e *Expected) agreesOn(columns []int, l *Loose, tolerance float64) bool {
 }
 
 // commonColumns finds the columns that have the same values in all allowed answers, either together
-// row by row or each on its own, and the open ones, which nobody can compare.
+// row by row or each on its own. It returns the remaining columns as open: they cannot be compared.
 func (e *Expected) commonColumns(tolerance float64) (checks [][]int, open []int) {
 	all := append([]*Expected{e}, e.alternatives...)
 	var together []int
@@ -416,14 +418,16 @@ func matchRows(want, got [][]value, width int, tolerance float64, d *Diff) (larg
 			i, spare = i+1, spare-1
 		}
 		for k := range width {
-			off, ok := want[i][k].approxEqual(got[j][k], tolerance)
-			if largest = max(largest, off); ok {
+			difference, ok := want[i][k].approxEqual(got[j][k], tolerance)
+			if largest = max(largest, difference); ok {
 				continue
 			}
 			if d.Missing, d.Extra = d.Missing+1, d.Extra+1; len(d.Rows) < MaxDiffs {
 				d.addLooseRow(j, want[i][:width], got[j])
 			}
-			if a, b := want[i][k].convertTo(got[j][k].kind).kind, got[j][k].convertTo(want[i][k].kind).kind; d.Problem == "" && kindNames[a] != kindNames[b] && a != nullKind && b != nullKind && (a > floatKind || b > floatKind) {
+			a, b := want[i][k].convertTo(got[j][k].kind).kind, got[j][k].convertTo(want[i][k].kind).kind
+			differ := kindNames[a] != kindNames[b] && a != nullKind && b != nullKind && (a > floatKind || b > floatKind)
+			if d.Problem == "" && differ {
 				d.Problem = fmt.Sprintf("column %d is %s, the other engine gave %s: cast it to one type", k+1, kindNames[b], kindNames[a])
 			}
 			break

@@ -36,7 +36,10 @@ type Means struct {
 }
 
 // meansKey identifies a group.
-type meansKey struct{ texts, lead int32 }
+type meansKey struct {
+	fields int32 // index of Means.fieldValues
+	lead   int32
+}
 
 // NewMeans prepares the answer to a question that groups by header fields and fcst_lead only.
 func NewMeans(q *question.Question) (*Means, error) {
@@ -44,7 +47,10 @@ func NewMeans(q *question.Question) (*Means, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Means{q: q, grouping: q.GroupingColumns(), stat: s, match: NewMatcher(q), fieldNumbers: map[string]int32{}, groupNumbers: map[meansKey]int32{}, seen: map[record.Key]struct{}{}}
+	m := &Means{
+		q: q, grouping: q.GroupingColumns(), stat: s, match: NewMatcher(q),
+		fieldNumbers: map[string]int32{}, groupNumbers: map[meansKey]int32{}, seen: map[record.Key]struct{}{},
+	}
 	for _, name := range s.Needs {
 		c, ok := q.Type.Column(name)
 		if !ok {
@@ -81,7 +87,7 @@ func (m *Means) Add(b *record.Batch) {
 		if !ok {
 			value = math.NaN()
 		}
-		k := meansKey{texts: heads[b.HeaderIndex[i]]}
+		k := meansKey{fields: heads[b.HeaderIndex[i]]}
 		if byLead {
 			k.lead = b.Lead[i]
 		}
@@ -157,7 +163,7 @@ func (m *Means) Answer() *Answer {
 	order := lists.Indices(len(m.keys))
 	slices.SortFunc(order, func(i, j int) int {
 		a, b := m.keys[i], m.keys[j]
-		return cmp.Or(slices.Compare(m.fieldValues[a.texts], m.fieldValues[b.texts]), cmp.Compare(a.lead, b.lead))
+		return cmp.Or(slices.Compare(m.fieldValues[a.fields], m.fieldValues[b.fields]), cmp.Compare(a.lead, b.lead))
 	})
 	var into Builder
 	into.Reset(m.q.Columns)
@@ -168,7 +174,7 @@ func (m *Means) Answer() *Answer {
 				into.Seconds(i, int64(k.lead))
 				continue
 			}
-			into.Text(i, m.fieldValues[k.texts][field])
+			into.Text(i, m.fieldValues[k.fields][field])
 			field++
 		}
 		s := &sums[g]

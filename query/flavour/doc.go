@@ -33,29 +33,18 @@ func Names() []Name {
 
 // Summary describes a flavour in one line.
 func (n Name) Summary() string {
-	switch n {
-	case MetviewerSQL:
-		return "what METviewer sends, BINARY casts and date strings included"
-	case SQL:
-		return "the same question written so that indexes serve it"
-	case CachedSQL:
-		return "sql, answered by the server's query cache"
-	case ISOList:
-		return "valid times as a list of ISO strings"
-	case ISORange:
-		return "valid times between two ISO strings"
-	case EpochList:
-		return "valid times as a list of epochs"
-	case EpochRange:
-		return "valid times between two epochs"
-	case Keys:
-		return "derived ids put into the query language"
-	case KeysNative:
-		return "derived ids, the engine's own batch get"
-	case Recall:
-		return "the answer is recalled from memory: what the client itself costs"
-	}
-	return ""
+	return map[Name]string{
+		MetviewerSQL: "what METviewer sends, BINARY casts and date strings included",
+		SQL:          "the same question written so that indexes serve it",
+		CachedSQL:    "sql, answered by the server's query cache",
+		ISOList:      "valid times as a list of ISO strings",
+		ISORange:     "valid times between two ISO strings",
+		EpochList:    "valid times as a list of epochs",
+		EpochRange:   "valid times between two epochs",
+		Keys:         "derived ids put into the query language",
+		KeysNative:   "derived ids, the engine's own batch get",
+		Recall:       "the answer is recalled from memory: what the client itself costs",
+	}[n]
 }
 
 // ErrCannotExpress is the error of a flavour that cannot express a question, for example a list of

@@ -46,9 +46,11 @@ func (p *builder) means(n design.Name) (Query, error) {
 	nest := func(text string, exprs ...string) string {
 		return "SELECT " + groupColumns + ", " + strings.Join(exprs, ", ") + "\nFROM (" + text + ") AS r"
 	}
-	text := nest(out.Text+p.d.MaterializeHint, "r.foabar - r.fabar * r.oabar AS cov", "r.ffabar - r.fabar * r.fabar AS fvar", "r.ooabar - r.oabar * r.oabar AS ovar")
+	text := nest(out.Text+p.d.MaterializeHint,
+		"r.foabar - r.fabar * r.oabar AS cov", "r.ffabar - r.fabar * r.fabar AS fvar", "r.ooabar - r.oabar * r.oabar AS ovar")
 	text = nest(text, "CASE WHEN r.fvar > 0 AND r.ovar > 0 THEN r.cov / (sqrt(r.fvar) * sqrt(r.ovar)) END AS corr") + p.d.MaterializeHint
-	text = nest(text, "CASE WHEN r.corr BETWEEN -1.0 AND 1.0 THEN r.corr WHEN r.corr BETWEEN 1.0 AND 1.000000001 THEN 1.0 WHEN r.corr BETWEEN -1.000000001 AND -1.0 THEN -1.0 END AS acc")
+	text = nest(text, "CASE WHEN r.corr BETWEEN -1.0 AND 1.0 THEN r.corr WHEN r.corr BETWEEN 1.0 AND 1.000000001 THEN 1.0 "+
+		"WHEN r.corr BETWEEN -1.000000001 AND -1.0 THEN -1.0 END AS acc")
 	group := key
 	if n == design.Normalized && p.d.Bytewise != nil { // texts that are equal only under a collation are different groups
 		group = func(c question.Column) string {

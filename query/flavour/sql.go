@@ -100,7 +100,9 @@ func conditions(parts []string) string {
 
 // headerConditions writes the conditions on header fields. expr returns a field's column. equal, if not
 // nil, writes the condition that a column has one of several values.
-func (p *builder) headerConditions(expr func(record.Field) string, literal func(string) string, equal func(string, []string) string) []string {
+func (p *builder) headerConditions(
+	expr func(record.Field) string, literal func(string) string, equal func(string, []string) string,
+) []string {
 	var out []string
 	for f, values := range p.q.Header {
 		switch e := expr(record.Field(f)); {
@@ -207,7 +209,8 @@ func (p *builder) normalized() (Query, error) {
 	}
 	where = append(where, times...)
 	where = append(where, p.leadCodes(name(record.Version), binary(line("fcst_lead")), lead)...)
-	where = append(where, p.timeFilter("ld.fcst_valid_beg", p.d.Epoch("ld.fcst_valid_beg"), binary("ld.fcst_init_beg"), p.d.Epoch("ld.fcst_init_beg"), timeLiteral)...)
+	where = append(where, p.timeFilter("ld.fcst_valid_beg", p.d.Epoch("ld.fcst_valid_beg"),
+		binary("ld.fcst_init_beg"), p.d.Epoch("ld.fcst_init_beg"), timeLiteral)...)
 	join := p.d.Join
 	if join == "" || p.isSubquery { // an index does not speed up reading all rows
 		join = "ld.stat_header_id = h.stat_header_id"
@@ -307,7 +310,8 @@ func (p *builder) wide() (Query, error) {
 	if len(p.q.Lead) > 0 {
 		where = append(where, oneOf(p.d, "fcst_lead", p.q.Lead, func(s int32) string { return strconv.Itoa(int(s)) }))
 	}
-	where = append(where, p.timeFilter("fcst_valid_beg", "fcst_valid_epoch", "fcst_init_beg", "fcst_valid_epoch - fcst_lead", p.d.DateTime)...)
+	where = append(where,
+		p.timeFilter("fcst_valid_beg", "fcst_valid_epoch", "fcst_init_beg", "fcst_valid_epoch - fcst_lead", p.d.DateTime)...)
 	columns := func(c question.Column) string { return c.StoredName() }
 	text := p.selectClause(columns) +
 		"\n  FROM " + p.d.Table(p.q.Subset, design.WideTable(p.q.Type)) +
@@ -331,7 +335,8 @@ func (p *builder) document() (Query, error) {
 		where = []string{cond}
 	case ISOList, ISORange, EpochList, EpochRange:
 		where = p.headerConditions(func(f record.Field) string { return p.d.DocField(f.String()) }, p.quote, p.d.DocEqual)
-		times, err := p.validTimes(p.d.DocField("fcst_valid_beg"), p.d.DocField("fcst_valid_epoch"), func(v int64) string { return p.quote(iso(v)) })
+		literal := func(v int64) string { return p.quote(iso(v)) }
+		times, err := p.validTimes(p.d.DocField("fcst_valid_beg"), p.d.DocField("fcst_valid_epoch"), literal)
 		if err != nil {
 			return Query{}, err
 		}

@@ -233,10 +233,7 @@ func Runs(base Run, others []Run, seed uint64) *Comparison {
 				all = append(all, k)
 			}
 		}
-		findings := make([]Finding, len(all))
-		for i, k := range all {
-			findings[i] = newFinding(k, before[k], now[k])
-		}
+		findings := lists.Map(all, func(k cellQuantity) Finding { return newFinding(k, before[k], now[k]) })
 		var unfinished []string
 		pending := len(findings)
 		for _, x := range []struct {
