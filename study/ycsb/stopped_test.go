@@ -19,8 +19,8 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// TestRunOfAStoppedProcess: a run in which the process was stopped (^Z, a laptop that sleeps) is repeated, and the sample
-// reports it.
+// TestRunOfAStoppedProcess: a run in which the process was stopped (^Z, a laptop that sleeps) is repeated, and the
+// sample reports it.
 func TestRunOfAStoppedProcess(t *testing.T) {
 	if os.Getenv("BAROGRAPH_STOPPED") != "" {
 		stoppedRun(t)
