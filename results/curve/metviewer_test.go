@@ -47,11 +47,20 @@ func TestMetviewerColumns(t *testing.T) {
 	two := drawn("overall")
 	two.Drawing.Axis, two.Drawing.Curves = "valid_hour", []question.Group{{Field: "model", Values: [][]string{{"B"}, {"A"}}}, {Field: "fcst_lead", Values: [][]string{{"6"}}}}
 	two.Drawing.Derived = []question.Derived{{Operation: stat.Diff, A: []int{0, 0}, B: []int{1, 0}}}
+	group := drawn("median")
+	group.Drawing.Curves[0].Values = [][]string{{"A", "B"}}
 	for _, c := range []struct {
 		name string
 		q    *question.Question
 		want string
 	}{
+		{"group of records", group, tabbed( // each with its own value
+			"model|fcst_init_beg|fcst_valid_beg|fcst_lead|fcst_var|stat_name|stat_value|stat_ncl|stat_ncu|stat_bcl|stat_bcu",
+			"A|1970-01-01 00:00:00|1970-01-01 06:00:00|60000|TMP|RMSE|1.0000000|NA|NA|NA|NA",
+			"B|1970-01-01 00:00:00|1970-01-01 06:00:00|60000|TMP|RMSE|2.0000000|NA|NA|NA|NA",
+			"A|1970-01-01 06:00:00|1970-01-01 12:00:00|60000|TMP|RMSE|5.0000000|NA|NA|NA|NA",
+			"B|1970-01-01 06:00:00|1970-01-01 12:00:00|60000|TMP|RMSE|4.0000000|NA|NA|NA|NA",
+			"A|1970-01-01 12:00:00|1970-01-01 18:00:00|60000|TMP|RMSE|9.0000000|NA|NA|NA|NA")},
 		{"sums", q, tabbed(
 			"model|fcst_lead|stat_name|fcst_var|stat_value|stat_btcl|stat_btcu|nstats",
 			"B|60000|RMSE|TMP|3.1622777|NA|NA|2",
