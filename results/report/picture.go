@@ -49,7 +49,7 @@ func pictures(c *run.VerificationPlot) (diagram, bool) {
 		}
 		return d, true
 	case "performance":
-		return diagram{x: "success ratio (1 − FAR)", y: "probability of detection", across: one, up: one, square: true, style: plot.Points, guides: detection()}, true
+		return diagram{x: "success ratio (1 − FAR)", y: "probability of detection", across: one, up: one, square: true, guides: detection()}, true
 	case "taylor":
 		for _, s := range c.Series {
 			for _, y := range s.Y {
@@ -159,7 +159,7 @@ func (d diagram) shape(l *plot.Lines, c *run.VerificationPlot) {
 			for _, v := range s.Records {
 				n = append(n, float64(v))
 			}
-			l.Curves = append(l.Curves, plot.Curve{SameColorAs: s.Name, Positions: s.X, Value: n, Style: plot.Bars, Right: true})
+			l.Curves = append(l.Curves, plot.Curve{SameColorAs: s.Name, Look: s.Style, Positions: s.X, Value: n, Style: plot.Bars, Right: true})
 		}
 	}
 }
