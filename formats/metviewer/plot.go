@@ -374,6 +374,12 @@ func (s *plots) indep(n *node) error {
 	if k == nil {
 		return nil
 	}
+	for _, v := range k.all("val") {
+		if _, err := strconv.ParseFloat(v.attrs["label"], 64); v.attrs["plot_val"] != "" || v.attrs["label"] != "" && err != nil {
+			s.p.Unsupported = append(s.p.Unsupported, Remark{v.line, "indep/val", fmt.Sprintf("label %q, plot_val %q and others are not drawn: the axis shows the values", v.attrs["label"], v.attrs["plot_val"])})
+			break
+		}
+	}
 	v, err := s.values(k)
 	s.p.Indep = Field{Name: nameOf(k), Line: k.line, Equalize: k.attrs["equalize"] == "true", Depends: k.attrs["depends"], Values: v}
 	s.p.indepOn = func(date string) (Values, error) {

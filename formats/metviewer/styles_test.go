@@ -21,6 +21,8 @@ func TestStyles(t *testing.T) {
 		{`<plot_disp>c(TRUE,FALSE)</plot_disp><order_series>c(2,1)</order_series>`, "[map[order_series:2 plot_disp:TRUE] map[order_series:1 plot_disp:FALSE]]", ""},
 		{`<plot_ci>c("norm","std")</plot_ci>`, "[map[plot_ci:norm] map[plot_ci:std]]", ""},
 		{`<mar>c(8, 4, 5, 4)</mar><title_align>.5</title_align><y2_lim>c()</y2_lim><show_signif>c(FALSE,FALSE)</show_signif>`, "[]", ""},
+		{`<indep name="fcst_lead"><val label="12" plot_val="">120000</val></indep>`, "[]", ""},
+		{`<indep name="fcst_lead"><val label="Day 1" plot_val="2">240000</val></indep>`, "[]", `line 1: indep/val: label "Day 1", plot_val "2" and others are not drawn: the axis shows the values`},
 		{`<mar>c(6,4,5,4)</mar><show_signif>c(FALSE,TRUE)</show_signif>`, "[]", "line 1: layout: has no effect, because Barograph lays out its own pictures: mar c(6,4,5,4), show_signif c(FALSE,TRUE)"},
 	} {
 		s, err := ParsePlotSpec("p.xml", []byte(`<plot_spec><plot><template>series_plot.R_tmpl</template>`+c.element+`</plot></plot_spec>`))
