@@ -268,7 +268,7 @@ func TestStatisticsOnOneAxis(t *testing.T) {
 	plot, svg := metPlot(t, tmpTwo, both, sumsOf, lists), filepath.Join(dir, "one.svg")
 	out := must(t, "ask", plot, "--engine", url, "--plot", svg, "--format", "csv")
 	texts := svgTexts(t, svg)
-	for _, want := range []string{"\nME A\n", "\nME B\n", "\nRMSE A\n", "\nRMSE B\n", "\nRMSE DIFF(A-B)\n", "\nRATIO(A RMSE/A ME)\n", "Our title\n", " · ME, RMSE\n"} {
+	for _, want := range []string{"\nME A\n", "\nME B\n", "\nRMSE A\n", "\nRMSE B\n", "\nRMSE DIFF(A-B) (right)\n", "\nRATIO(A RMSE/A ME) (right)\n", "\ncurves derived from others\n", "Our title\n", " · ME, RMSE\n"} {
 		if !strings.Contains(texts, want) {
 			t.Errorf("the picture lacks %q:\n%s", want, texts)
 		}
@@ -302,6 +302,50 @@ func TestStatisticsOnOneAxis(t *testing.T) {
 	for _, want := range []string{"\nME A\n", "\nRMSE B\n", "\nMSE A (right)\n", "\nFBAR B (right)\n", "\nMSE, FBAR\n"} {
 		if !strings.Contains(texts, want) {
 			t.Errorf("the picture of both axes lacks %q:\n%s", want, texts)
+		}
+	}
+}
+
+// TestStylesOfAPlot: the lists of a plot with a value for each curve are drawn for the curves of all statistics and the
+// derived ones, in METviewer's order. A hidden curve is named and still listed.
+func TestStylesOfAPlot(t *testing.T) {
+	url, svg := metArchive(t, theLines()...), filepath.Join(t.TempDir(), "x.svg")
+	lists := strings.Replace(twoLines, `"A TMP ME","RATIO"`, `"B TMP RMSE","DIFF"`, 1)
+	styles := `<plot_disp>c(TRUE,FALSE,TRUE,TRUE,TRUE)</plot_disp><order_series>c(4,2,3,1,5)</order_series>
+<colors>c("#ff0000FF","#00ff00FF","#123456FF","#abcdefFF","#fedcbaFF")</colors><pch>c(20,20,15,17,3)</pch>
+<lty>c(1,1,2,0,1)</lty><lwd>c(1,1,3,1,5)</lwd><legend>c("first","","third, a","","")</legend>`
+	plot := metPlot(t, tmpTwo, `<field name="model"><val>A</val><val>B</val></field>`, sumsOf+styles, lists)
+	out := must(t, "ask", plot, "--engine", url, "--plot", svg, "--format", "csv")
+	texts := svgTexts(t, svg)
+	for _, want := range []string{"\nRMSE B\nthird, a\nfirst\nRMSE DIFF(A-B) (right)\n", "plot_disp hides ME B"} {
+		if !strings.Contains(strings.ReplaceAll(texts, "plot_disp\n", "plot_disp "), want) {
+			t.Errorf("the picture lacks %q:\n%s", want, texts)
+		}
+	}
+	text, err := os.ReadFile(svg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, n := range map[string]int{ // a line of 1 px has no stroke-width; B has a symbol at two leads and in the legend
+		"stroke:#FF0000\"": 2, "#00FF00": 0, "stroke:#123456;stroke-width:3;stroke-dasharray:12,12": 2,
+		"stroke:#FEDCBA;stroke-width:5\"": 2, "fill:#ABCDEF": 3,
+	} {
+		if got := strings.Count(string(text), want); got != n {
+			t.Errorf("%q occurs %d times, want %d", want, got, n)
+		}
+	}
+	if !strings.Contains(out, "\nME,B,12,4,") || !strings.Contains(out, "\nRMSE,DIFF(A-B),12,") {
+		t.Errorf("the values changed:\n%s", out)
+	}
+}
+
+// TestUnitsOfAPlot: the label of an axis has the unit of the file.
+func TestUnitsOfAPlot(t *testing.T) {
+	url, svg := metArchive(t, theLines()...), filepath.Join(t.TempDir(), "x.svg")
+	for stat, want := range map[string]string{"RMSE": "root mean square error (K)", "MSE": "MSE (K²)", "ME": "mean error (K)"} {
+		must(t, "ask", metPlot(t, `<fcst_var name="TMP"><stat>`+stat+`</stat></fcst_var>`, modelA, sumsOf, ""), "--engine", url, "--plot", svg)
+		if texts := svgTexts(t, svg); !strings.Contains(texts+"\n", "\n"+want+"\n") {
+			t.Errorf("no label %q:\n%s", want, texts)
 		}
 	}
 }

@@ -44,7 +44,7 @@ type Plot struct {
 	CardSums      bool         // scorecard only: agg_stat, aggregate the sums
 	Alpha         float64      // ci_alpha: 1 - confidence
 	EqLow, EqHigh *float64     `json:",omitempty"` // eqbound_low and eqbound_high, in standard deviations; nil = METviewer's own
-	CI            []string     // plot_ci, one for each curve: none, std, met_prm, met_boot, boot
+	Styles        []Style      `json:",omitempty"` // of all curves, see Dep and Derived
 	NoVIF         bool         // variance_inflation_factor false
 	Derived       [2][]Derived // listDiffSeries1 and 2
 
@@ -64,6 +64,8 @@ type Dep struct {
 	Stats []string
 	Fix   []Field `json:",omitempty"` // conditions of this variable only, as METviewer wrote them in 2010
 	Line  int
+
+	Styles []Style `json:",omitempty"` // of each of Stats, the styles of all curves
 }
 
 // Derived is a curve computed from two others. Each is named by the values of its series' fields,
@@ -72,6 +74,7 @@ type Dep struct {
 type Derived struct {
 	A, B, Op string // Op: DIFF, RATIO, SS, DIFF_SIG, SINGLE or ETB
 	Line     int
+	Style    Style `json:",omitempty"`
 }
 
 // Values are the values of a field: a list or a range.
@@ -223,6 +226,8 @@ func (s *plots) fill(n *node) error {
 		s.p.Maps[m.attrs["name"]] = words
 	}
 	s.derived(tmpl)
+	s.styles(n)
+	s.words(n, s.p.BootCI)
 	s.remarks(n)
 	return nil
 }
@@ -369,6 +374,12 @@ func (s *plots) indep(n *node) error {
 	if k == nil {
 		return nil
 	}
+	for _, v := range k.all("val") {
+		if _, err := strconv.ParseFloat(v.attrs["label"], 64); v.attrs["plot_val"] != "" || v.attrs["label"] != "" && err != nil {
+			s.p.Unsupported = append(s.p.Unsupported, Remark{v.line, "indep/val", fmt.Sprintf("label %q, plot_val %q and others are not drawn: the axis shows the values", v.attrs["label"], v.attrs["plot_val"])})
+			break
+		}
+	}
 	v, err := s.values(k)
 	s.p.Indep = Field{Name: nameOf(k), Line: k.line, Equalize: k.attrs["equalize"] == "true", Depends: k.attrs["depends"], Values: v}
 	s.p.indepOn = func(date string) (Values, error) {
@@ -387,10 +398,7 @@ func (s *plots) derived(tmpl *node) {
 		for axis := range s.p.Derived {
 			if strings.EqualFold(k.name, "listdiffseries"+strconv.Itoa(axis+1)) {
 				for _, c := range vector.FindAllStringSubmatch(k.text, -1) {
-					var parts []string
-					for _, q := range quoted.FindAllString(c[1], -1) {
-						parts = append(parts, q[1:len(q)-1])
-					}
+					parts := items(c[1])
 					if len(parts) == 2 {
 						parts = append(parts, "DIFF")
 					}
@@ -405,10 +413,7 @@ func (s *plots) derived(tmpl *node) {
 	}
 }
 
-var (
-	quoted = regexp.MustCompile(`"[^"]*"|'[^']*'`) // R's texts
-	vector = regexp.MustCompile(`c\(([^()]*(?:\([^()]*\)[^()]*)*)\)`)
-)
+var vector = regexp.MustCompile(`c\(([^()]*(?:\([^()]*\)[^()]*)*)\)`)
 
 func nameOf(n *node) string { return NameOf(n.attrs["name"]) }
 
@@ -531,14 +536,6 @@ func (s *plots) bootstrap(n *node) error {
 		s.spec.Warnings = append(s.spec.Warnings, Remark{n.line, "calc_stat", "stands beside agg_stat, which counts"})
 	}
 	s.p.BootCI, s.p.SingleRecords = agg.value("boot_ci"), strings.EqualFold(agg.value("circular_block_bootstrap"), "false")
-	for _, q := range quoted.FindAllString(n.value("plot_ci"), -1) {
-		kind := q[1 : len(q)-1]
-		if kind == "norm" { // 2010's name of the file's own normal limits
-			kind = "met_prm"
-		}
-		s.p.CI = append(s.p.CI, kind)
-	}
-	s.words(n, s.p.BootCI)
 	for _, k := range n.kids { // METviewer writes varianceInflationFactor
 		if strings.EqualFold(strings.ReplaceAll(k.name, "_", ""), "varianceinflationfactor") {
 			s.p.NoVIF = k.text != "true"

@@ -1,6 +1,8 @@
 package metviewer
 
 import (
+	"cmp"
+	_ "embed" // for layout
 	"maps"
 	"math"
 	"slices"
@@ -19,25 +21,11 @@ var drawnTemplates = map[string]string{ //nolint:gochecknoglobals // a constant 
 	"scorecard": "",
 }
 
-const (
-	// readElements are the elements of a plot that other functions of this package read; styling are
-	// those that only change the appearance of R's picture. Barograph has its own appearance and
-	// ignores them.
-	readElements = `template dep series1 series2 plot_fix plot_cond indep agg_stat calc_stat plot_stat tmpl event_equal ci_alpha plot_ci
-		eqbound_low eqbound_high revis_stat log_y1 log_y2 x_reverse reverse_x reverse_y vert_plot boot_repl boot_random_seed agg bootstrapping roc_calc rows columns variance_inflation_factor varianceInflationFactor`
-	styling = `add_color_bar add_contour_overlay add_point_thresholds add_reference_line add_skill_line annotation_template box_avg
-		cl_step ensss_pts ensss_pts_disp left_column_names normalized_histogram plot1_diff plot2_diff printSQL rely_event_hist stat
-		lines inset_hist add_noskill_line reverse_connection_order normalizedHistogram start_from_zero
-		stat_flag symbol taylor_show_gamma taylor_voc threshold_file view_legend view_symbol view_value
-		box_boxwex box_notch box_outline box_pts caption_align caption_col caption_offset caption_size caption_weight cex color_palette colors
-		con_series contour_intervals create_html dump_points1 dump_points2 execution_type grid_col grid_lty grid_lwd grid_on grid_x
-		indy1_stag indy2_stag legend legend_box legend_inset legend_ncol legend_size lty lwd mar mgp num_stats order_series pch plot_cmd
-		plot_disp plot_height plot_res plot_type plot_units plot_width show_signif summary_curve sync_axes title_align title_offset
-		title_size title_weight type varianceinflationfactor x1_lim x2lab_align x2lab_offset x2lab_size x2lab_weight x2tlab_horiz x2tlab_orient x2tlab_perp x2tlab_size
-		xlab_align xlab_offset xlab_size xlab_weight xtlab_freq xtlab_horiz xtlab_orient xtlab_perp xtlab_size y1_bufr y1_lim y2_bufr
-		tlab_weight series_nobs indy_stag y2_lim y2lab_align y2lab_offset y2lab_size y2lab_weight y2tlab_horiz y2tlab_orient y2tlab_perp y2tlab_size ylab_align ylab_offset ylab_size
-		ylab_weight ytlab_horiz ytlab_orient ytlab_perp ytlab_size`
-)
+// elementsOfPlots are the known elements. Those that only change the appearance of METviewer's picture have METviewer's
+// default, "*" = none; Barograph has its own layout. The other ones are read by other functions of this package.
+//
+//go:embed plot_elements.txt
+var elementsOfPlots string //nolint:gochecknoglobals // a constant table
 
 // remarks reports what the plot requests and Barograph does not do.
 func (s *plots) remarks(n *node) {
@@ -56,23 +44,29 @@ func (s *plots) remarks(n *node) {
 	if text != "" {
 		note(template, "template", text)
 	}
-	known := strings.Fields(readElements + " " + styling)
+	var known []string
+	defaults := map[string]string{}
+	for _, f := range strings.Fields(elementsOfPlots) {
+		name, usual, isLayout := strings.Cut(f, "=")
+		if known = append(known, name); isLayout {
+			defaults[name] = usual
+		}
+	}
+	short := func(v string) string { return strings.Replace(strings.TrimLeft(v, "0"), "-0.", "-.", 1) }
+	equal := func(a, b string) bool { return strings.EqualFold(short(a), short(b)) }
+	differing, line := "", 0
+	for _, k := range slices.Concat(n.kids, n.child("tmpl").list()) {
+		usual, ok := defaults[k.name]
+		if all := slices.Compact(items(k.text)); ok && (all != nil || k.kids != nil) && !slices.EqualFunc(all, slices.Compact(items(usual)), equal) {
+			differing, line = differing+", "+strings.TrimSpace(k.name+" "+k.text), cmp.Or(line, k.line)
+		}
+	}
+	if differing != "" {
+		note(&node{line: line}, "layout", "has no effect, because Barograph lays out its own pictures: "+differing[2:])
+	}
 	for _, k := range n.kids {
 		if !slices.Contains(known, k.name) {
 			s.spec.Warnings = append(s.spec.Warnings, Remark{k.line, "plot/" + k.name, "is not known and has no effect" + suggestElement(k.name, known)})
-		}
-	}
-	for name, text := range map[string]string{
-		"log_y1": "the axis is not logarithmic", "log_y2": "the axis is not logarithmic", "x_reverse": "the axis is not reversed",
-		"normalized_histogram": "shares are drawn, not counts", "normalizedHistogram": "shares are drawn, not counts", "reverse_x": "the axis is not reversed", "reverse_y": "the axis is not reversed", "vert_plot": "the axes are not exchanged",
-	} {
-		if k := n.child(name); k != nil && k.text == strconv.FormatBool(!strings.HasPrefix(name, "normalized")) {
-			note(k, name, text)
-		}
-	}
-	if k := n.child("ensss_pts"); k != nil {
-		if v, err := strconv.Atoi(k.text); err == nil && v > 0 {
-			note(k, "ensss_pts", "each point has a tenth of all pairs")
 		}
 	}
 	for name, to := range map[string]**float64{"eqbound_low": &p.EqLow, "eqbound_high": &p.EqHigh} {
@@ -110,7 +104,7 @@ func (s *plots) words(n *node, bootCI string) {
 		}
 	}
 	note("boot_ci", bootCI, "perc is computed", "perc", "pivotal", "bca")
-	for _, kind := range s.p.CI {
-		note("plot_ci", kind, "no interval is drawn", "none", "std", "met_prm", "met_boot", "boot")
+	for _, st := range s.p.Styles {
+		note("plot_ci", st["plot_ci"], "no interval is drawn", "none", "std", "met_prm", "met_boot", "boot", "norm")
 	}
 }

@@ -38,6 +38,11 @@ func (q *Question) Adapt(before *Question, stats ...string) {
 	if len(changed) == 0 && !newStats && !newPicture {
 		return
 	}
+	if before.Drawing != nil && before.Drawing.Styles != nil && (newStats || newPicture || !reflect.DeepEqual(q.Drawing.Curves, before.Drawing.Curves)) {
+		changed = append(changed, "Barograph's own colors")
+		copied := *q.Drawing
+		copied.Styles, q.Drawing = nil, &copied
+	}
 	q.Changed, q.Untitled = changed, true
 	if d := q.Drawing; d != nil {
 		copied := *d

@@ -1,6 +1,7 @@
 package question
 
 import (
+	"github.com/barograph/barograph/formats/metviewer"
 	"github.com/barograph/barograph/record"
 	"github.com/barograph/barograph/stat"
 )
@@ -22,9 +23,10 @@ type Drawing struct {
 	// Block is the number of consecutive records that the bootstrap draws together. 0 = the square root of the number of
 	// all records.
 	Block int
-	// Intervals are METviewer's plot_ci, one for each curve and repeated if there are more curves:
-	// none, std, met_prm, met_boot, boot. No value = boot if there are replicates.
-	Intervals  []string
+	// Styles are those of the curves that are not derived: of each of Stats, the curves of all combinations of Curves, whose
+	// first field changes slowest. Without a value, Barograph chooses the property. plot_ci is none, std, met_prm, met_boot
+	// or boot; without a value, it is boot if there are replicates.
+	Styles     []metviewer.Style
 	NoVIF      bool // no variance inflation factor: the standard error of a median ignores autocorrelation
 	EventEqual bool // use only cases (valid time and lead) that every curve has
 
@@ -74,6 +76,7 @@ type Derived struct {
 	stat.Operation
 	A, B         []int
 	StatA, StatB string
+	Style        metviewer.Style
 }
 
 // LineTypesOfPictures maps each picture other than curves to the line types that it draws without choosing a

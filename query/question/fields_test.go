@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/barograph/barograph/formats/metviewer"
 	"github.com/barograph/barograph/record"
 	"github.com/barograph/barograph/stat"
 )
@@ -24,6 +25,7 @@ func randomDrawing(r *rand.Rand) *Drawing {
 	pick := func() string { return awkward[r.IntN(len(awkward))] }
 	flag := func() bool { return r.IntN(3) == 0 }
 	float := func() *float64 { f := r.NormFloat64(); return &f }
+	style := func() metviewer.Style { return metviewer.Style{"colors": pick(), "legend": pick()} }
 	d := &Drawing{Method: "overall", RightAxis: flag(), NoVIF: flag(), EventEqual: flag(), EqualizeAcrossAxis: flag()}
 	names := []string{"RMSE", "ME", "MAE"}
 	if flag() {
@@ -49,7 +51,7 @@ func randomDrawing(r *rand.Rand) *Drawing {
 		for range 1 + r.IntN(2) {
 			made := Derived{Operation: stat.Operation(stat.Operations()[r.IntN(6)]), A: side(), B: side()}
 			if flag() {
-				made.StatA, made.StatB = names[r.IntN(3)], names[r.IntN(3)]
+				made.StatA, made.StatB, made.Style = names[r.IntN(3)], names[r.IntN(3)], style()
 			}
 			d.Derived = append(d.Derived, made)
 		}
@@ -74,9 +76,8 @@ func randomDrawing(r *rand.Rand) *Drawing {
 	if flag() {
 		d.BootCI, d.Block = "bca", 1
 	}
-	d.Intervals = []string{"std", "none", "boot"}[:r.IntN(4)]
-	if len(d.Intervals) == 0 {
-		d.Intervals = nil
+	for range r.IntN(3) {
+		d.Styles = append(d.Styles, style())
 	}
 	for i := range d.EquivalenceBounds {
 		if flag() {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/barograph/barograph/formats/metviewer"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/record"
 	"github.com/barograph/barograph/stat"
@@ -19,28 +20,29 @@ import (
 
 // drawingYAML is the YAML form of a Drawing.
 type drawingYAML struct {
-	Picture            string         `yaml:"picture,omitempty"`
-	Right              bool           `yaml:"right,omitempty"`
-	Stat               stringList     `yaml:"stat,flow,omitempty"`
-	Axis               string         `yaml:"axis,omitempty"`
-	Series             groupsYAML     `yaml:"series,flow,omitempty"`
-	Method             string         `yaml:"method,omitempty"`
-	FromColumns        bool           `yaml:"finished,omitempty"`
-	BootCI             string         `yaml:"boot_ci,omitempty"`
-	Block              int            `yaml:"block,omitempty"`
-	PlotCI             stringList     `yaml:"plot_ci,flow,omitempty"`
-	NoVIF              bool           `yaml:"no_vif,omitempty"`
-	Interval           *bootstrapYAML `yaml:"interval,flow,omitempty"`
-	EventEqual         bool           `yaml:"event_equal,omitempty"`
-	Equalize           groupsYAML     `yaml:"equalize,flow,omitempty"`
-	EqualizeAcrossAxis bool           `yaml:"equal_places,omitempty"`
-	Minus              string         `yaml:"minus,omitempty"`
-	Derived            []derivedYAML  `yaml:"derived,omitempty"`
-	EquivalenceLow     *float64       `yaml:"eqbound_low,omitempty"`
-	EquivalenceHigh    *float64       `yaml:"eqbound_high,omitempty"`
-	Only               stringList     `yaml:"only,flow,omitempty"`
-	XLabel             string         `yaml:"x_label,omitempty"`
-	YLabel             string         `yaml:"y_label,omitempty"`
+	Picture            string            `yaml:"picture,omitempty"`
+	Right              bool              `yaml:"right,omitempty"`
+	Stat               stringList        `yaml:"stat,flow,omitempty"`
+	Axis               string            `yaml:"axis,omitempty"`
+	Series             groupsYAML        `yaml:"series,flow,omitempty"`
+	Method             string            `yaml:"method,omitempty"`
+	FromColumns        bool              `yaml:"finished,omitempty"`
+	BootCI             string            `yaml:"boot_ci,omitempty"`
+	Block              int               `yaml:"block,omitempty"`
+	PlotCI             stringList        `yaml:"plot_ci,flow,omitempty"` // of former versions: the plot_ci of Styles
+	NoVIF              bool              `yaml:"no_vif,omitempty"`
+	Interval           *bootstrapYAML    `yaml:"interval,flow,omitempty"`
+	EventEqual         bool              `yaml:"event_equal,omitempty"`
+	Equalize           groupsYAML        `yaml:"equalize,flow,omitempty"`
+	EqualizeAcrossAxis bool              `yaml:"equal_places,omitempty"`
+	Minus              string            `yaml:"minus,omitempty"`
+	Derived            []derivedYAML     `yaml:"derived,omitempty"`
+	Styles             []metviewer.Style `yaml:"styles,omitempty"`
+	EquivalenceLow     *float64          `yaml:"eqbound_low,omitempty"`
+	EquivalenceHigh    *float64          `yaml:"eqbound_high,omitempty"`
+	Only               stringList        `yaml:"only,flow,omitempty"`
+	XLabel             string            `yaml:"x_label,omitempty"`
+	YLabel             string            `yaml:"y_label,omitempty"`
 }
 
 // noStat is written in YAML in place of the statistics if nothing is to be drawn.
@@ -62,11 +64,12 @@ type bootstrapYAML struct {
 
 // derivedYAML is the YAML form of a derived curve.
 type derivedYAML struct {
-	Op    string `yaml:"op"`
-	A     []int  `yaml:"a,flow"`
-	B     []int  `yaml:"b,flow"`
-	StatA string `yaml:"stat_a,omitempty"`
-	StatB string `yaml:"stat_b,omitempty"`
+	Op    string          `yaml:"op"`
+	A     []int           `yaml:"a,flow"`
+	B     []int           `yaml:"b,flow"`
+	StatA string          `yaml:"stat_a,omitempty"`
+	StatB string          `yaml:"stat_b,omitempty"`
+	Style metviewer.Style `yaml:"style,omitempty"`
 }
 
 func (i *bootstrapYAML) UnmarshalYAML(decode func(any) error) error {
@@ -163,9 +166,17 @@ func (p *drawingYAML) drawing(q *Question) (*Drawing, error) {
 	}
 	d := &Drawing{
 		Picture: p.Picture, RightAxis: p.Right, Axis: p.Axis, Curves: p.Series, Method: p.Method, BootCI: p.BootCI,
-		Block: p.Block, Intervals: p.PlotCI, NoVIF: p.NoVIF, EventEqual: p.EventEqual, Equalize: p.Equalize,
-		EqualizeAcrossAxis: p.EqualizeAcrossAxis, Baseline: p.Minus,
+		Block: p.Block, NoVIF: p.NoVIF, EventEqual: p.EventEqual, Equalize: p.Equalize,
+		EqualizeAcrossAxis: p.EqualizeAcrossAxis, Baseline: p.Minus, Styles: p.Styles,
 		EquivalenceBounds: [2]*float64{p.EquivalenceLow, p.EquivalenceHigh}, XLabel: p.XLabel, YLabel: p.YLabel,
+	}
+	for i := range d.Styles {
+		if len(d.Styles[i]) == 0 {
+			d.Styles[i] = nil // as FromPlots makes it
+		}
+	}
+	for _, kind := range p.PlotCI {
+		d.Styles = append(d.Styles, metviewer.Style{"plot_ci": kind})
 	}
 	switch {
 	case slices.Equal(p.Stat, stringList{noStat}):
@@ -228,7 +239,7 @@ func (p *drawingYAML) derivedCurves(q *Question, d *Drawing) (all []Derived, err
 				return nil, fault.Unknown("derived "+curve.Op+" of "+q.Type.Name, name, statsOf(q.Type))
 			}
 		}
-		all = append(all, Derived{stat.Operation(curve.Op), curve.A, curve.B, curve.StatA, curve.StatB})
+		all = append(all, Derived{stat.Operation(curve.Op), curve.A, curve.B, curve.StatA, curve.StatB, curve.Style})
 	}
 	return all, nil
 }
@@ -356,12 +367,12 @@ func newDrawingYAML(q *Question) drawingYAML {
 	}
 	p := drawingYAML{
 		Picture: d.Picture, Right: d.RightAxis, Stat: d.Stats, Axis: d.Axis, Series: d.Curves, BootCI: d.BootCI,
-		Block: d.Block, PlotCI: d.Intervals, NoVIF: d.NoVIF, EventEqual: d.EventEqual, Equalize: d.Equalize,
-		EqualizeAcrossAxis: d.EqualizeAcrossAxis, Minus: d.Baseline,
+		Block: d.Block, NoVIF: d.NoVIF, EventEqual: d.EventEqual, Equalize: d.Equalize,
+		EqualizeAcrossAxis: d.EqualizeAcrossAxis, Minus: d.Baseline, Styles: d.Styles,
 		EquivalenceLow: d.EquivalenceBounds[0], EquivalenceHigh: d.EquivalenceBounds[1], XLabel: d.XLabel, YLabel: d.YLabel,
 	}
 	for _, curve := range d.Derived {
-		p.Derived = append(p.Derived, derivedYAML{string(curve.Operation), curve.A, curve.B, curve.StatA, curve.StatB})
+		p.Derived = append(p.Derived, derivedYAML{string(curve.Operation), curve.A, curve.B, curve.StatA, curve.StatB, curve.Style})
 	}
 	for i := range d.ValueConditions {
 		p.Only = append(p.Only, d.ValueConditions[i].String())

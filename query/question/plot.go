@@ -249,12 +249,31 @@ func questionsOf(
 		}
 	}
 	for _, q := range qs {
+		notes = append(notes, q.setStyles(p, &d)...)
 		q.SelectColumns()
 		if err := q.Check(); err != nil {
 			return nil, notes, append(omitted, err.Error())
 		}
 	}
 	return qs, notes, omitted
+}
+
+// setStyles gives the curves of a plot's dependent variable their styles.
+func (q *Question) setStyles(p *metviewer.Plot, d *metviewer.Dep) (notes []string) {
+	if p.Styles == nil || q.Drawing.Picture == "contour" { // METviewer's has one style, which it does not draw
+		return nil
+	}
+	if q.Drawing.Styles = p.Styles; !q.Drawing.ShowsLineType() { // whose templates number only the series
+		q.Drawing.Styles = nil
+		for _, name := range q.Drawing.Stats {
+			first, n := slices.Index(d.Stats, name), len(d.Styles)/len(d.Stats)
+			q.Drawing.Styles = append(q.Drawing.Styles, d.Styles[first*n:first*n+n]...)
+		}
+	}
+	if slices.ContainsFunc(q.Drawing.Styles, func(st metviewer.Style) bool { return st == nil }) {
+		notes = append(notes, fmt.Sprintf("line %d: colors, plot_ci …: have values for %d curves: Barograph chooses those of the others", p.Line, len(p.Styles)))
+	}
+	return notes
 }
 
 // SelectColumns chooses the columns that METviewer's SQL selects: times, the header fields that the

@@ -94,7 +94,7 @@ func (b *builder) addDerivedCurve(d metviewer.Derived) (why string) {
 	case drawing.Picture == "box" && op == stat.Equivalence:
 		return "a test of equivalence has no box"
 	case one.lineType == b.q.Type:
-		drawing.Derived = append(drawing.Derived, Derived{op, one.items, other.items, one.stat, other.stat})
+		drawing.Derived = append(drawing.Derived, Derived{op, one.items, other.items, one.stat, other.stat, d.Style})
 	}
 	return ""
 }

@@ -200,7 +200,7 @@ func (b *builder) fillDrawing() {
 	if d.Confidence == 0 {
 		d.Confidence = 1 - p.Alpha
 	}
-	d.Intervals, d.NoVIF, d.EquivalenceBounds = p.CI, p.NoVIF, [2]*float64{p.EqLow, p.EqHigh}
+	d.NoVIF, d.EquivalenceBounds = p.NoVIF, [2]*float64{p.EqLow, p.EqHigh}
 	if d.Picture == "scorecard" {
 		b.drawScorecard()
 	} else {

@@ -170,13 +170,17 @@ func TestDerivedAndIntervals(t *testing.T) {
 		<series1><field name="model"><val>A</val><val>B:C</val></field></series1><series2><field name="model"><val>A</val></field></series2>
 		<plot_fix><field name="vx_mask" equalize="true"><set name="s"><val>E</val><val>W</val></set></field></plot_fix><event_equal>true</event_equal>
 		<agg_stat><agg_sl1l2>true</agg_sl1l2><boot_repl>100</boot_repl><boot_ci>bca</boot_ci><circular_block_bootstrap>false</circular_block_bootstrap></agg_stat>
-		<plot_ci>c("boot","none","std")</plot_ci>
+		<plot_ci>c("boot","none","std","met_prm")</plot_ci><colors>c("#000001","#000002","#000003")</colors>
 		<tmpl><listDiffSeries1>list(c("A TMP RMSE","Group_y1_1 TMP RMSE","DIFF_SIG"),c("A TMP RMSE","Q TMP RMSE"))</listDiffSeries1></tmpl>`)
 	if len(qs) != 2 {
 		t.Fatal(notes)
 	}
 	d := qs[0].Drawing
-	if got := fmt.Sprint(d.Derived, d.Intervals, d.BootCI, d.Block, d.Equalize); got != "[{DIFF_SIG [0] [1] RMSE RMSE}] [boot none std]bca1 [{vx_mask [[E W]]}]" {
+	if got := fmt.Sprint(d.Derived, d.BootCI, d.Block, d.Equalize); got != "[{DIFF_SIG [0] [1] RMSE RMSE map[plot_ci:met_prm]}]bca1 [{vx_mask [[E W]]}]" {
+		t.Error(got)
+	}
+	const left, right = "[map[colors:#000001 plot_ci:boot] map[colors:#000002 plot_ci:none]]", "[map[colors:#000003 plot_ci:std]]"
+	if got := fmt.Sprint(d.Styles, qs[1].Drawing.Styles); got != left+" "+right {
 		t.Error(got)
 	}
 	const refused = `listDiffSeries1: DIFF(A TMP RMSE-Q TMP RMSE): "Q TMP RMSE" is not a curve of this axis`
@@ -195,7 +199,7 @@ func TestDerivedOfTwoStatistics(t *testing.T) {
 		return plotOf(t, two+agg+`<tmpl><listDiffSeries1>list(`+list+`)</listDiffSeries1></tmpl>`)
 	}
 	qs, notes := of(`c("A TMP RMSE","A TMP ME","RATIO")`, sums)
-	if len(qs) != 2 || fmt.Sprint(qs[0].Drawing.Derived) != "[{RATIO [0] [0] RMSE ME}]" || len(qs[1].Drawing.Derived)+len(qs[0].Refused) != 0 {
+	if len(qs) != 2 || fmt.Sprint(qs[0].Drawing.Derived) != "[{RATIO [0] [0] RMSE ME map[]}]" || len(qs[1].Drawing.Derived)+len(qs[0].Refused) != 0 {
 		t.Fatalf("%+v %v", qs[0].Drawing.Derived, notes)
 	}
 	for list, want := range map[string]string{
@@ -248,7 +252,7 @@ func TestDerivedOfBlanks(t *testing.T) {
 		<series1><field name="model"><val>X</val><val>X Y</val></field><field name="vx_mask"><val>Z</val><val>Y Z</val></field></series1>`+byLead+
 		`<agg_stat><agg_sl1l2>true</agg_sl1l2></agg_stat>
 		<tmpl><listDiffSeries1>list(c("X Y Z TMP RMSE","X Z TMP RMSE"),c("X Y Y Z TMP RMSE","X Z TMP RMSE"))</listDiffSeries1></tmpl>`)
-	if len(qs) != 1 || fmt.Sprint(qs[0].Drawing.Derived) != "[{DIFF [1 1] [0 0] RMSE RMSE}]" {
+	if len(qs) != 1 || fmt.Sprint(qs[0].Drawing.Derived) != "[{DIFF [1 1] [0 0] RMSE RMSE map[]}]" {
 		t.Fatal(qs, notes)
 	}
 	if got := strings.Join(qs[0].Refused, ";"); !strings.Contains(got, `"X Y Z TMP RMSE" names 2 curves of this axis`) {

@@ -122,12 +122,8 @@ func PlotXML(q *Question, seed uint64) ([]byte, error) {
 		p.Agg = append(p.Agg, newElementXML("boot_repl", max(d.Replicates, 1)), newElementXML("boot_random_seed", seed),
 			newElementXML("boot_ci", ci), newElementXML("circular_block_bootstrap", d.Block != 1))
 	}
-	if d.Replicates > 0 || len(d.Intervals) > 0 {
-		kinds := d.Intervals
-		if len(kinds) == 0 {
-			kinds = []string{"boot"}
-		}
-		p.CI = `c("` + strings.Join(slices.Repeat(kinds, (curves+len(kinds)-1)/len(kinds)), `","`) + `")`
+	if d.Replicates > 0 {
+		p.CI = `c("boot"` + strings.Repeat(`,"boot"`, curves-1) + ")"
 	}
 	text, err := xml.MarshalIndent(&p, "", "  ")
 	return append([]byte(xml.Header), append(text, '\n')...), err
@@ -162,6 +158,8 @@ func (q *Question) unsupportedByPlotXML() string {
 		return "conditions on values of what is drawn"
 	case len(d.Equalize) > 0:
 		return "fixed fields that are equalized"
+	case len(d.Styles) > 0:
+		return "the styles of curves"
 	case d.RightAxis:
 		return "the right axis of another question's picture"
 	case d.EqualizeAcrossAxis:

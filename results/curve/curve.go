@@ -31,9 +31,10 @@ type LazyCurves struct {
 	operations []stat.Operation
 	labels     [][]string // for each of Series: its label in each field of the drawing
 	subtracted [][]string // for each of Series: labels of the second curve that it is derived from; nil = not derived
-	kinds      []int      // for each of Series: its index among the curves that METviewer draws, see method.kind
+	kinds      []string   // for each of Series: the kind of its intervals
 	c          *collector
 	stat       stat.Stat
+	requested  string // the name by which the statistic was requested
 	method     method
 }
 
@@ -93,7 +94,7 @@ func ComputePoints(q *question.Question, a *answer.Answer, name string, seed uin
 	}
 	m := methodOf(q, seed)
 	m.note = c.noteOf(m.note, &s, by)
-	out := &LazyCurves{VerificationPlot: run.VerificationPlot{Case: q.Name, Stat: s.Name, Unit: s.Unit, Axis: c.axis, Note: m.note}, c: c, stat: s, method: m}
+	out := &LazyCurves{VerificationPlot: run.VerificationPlot{Case: q.Name, Stat: s.Name, Unit: s.Unit, Axis: c.axis, Note: m.note}, c: c, stat: s, requested: name, method: m}
 	if q.Drawing != nil {
 		out.XLabel, out.YLabel, out.Baseline, out.Picture = q.Drawing.XLabel, q.Drawing.YLabel, q.Drawing.Baseline, q.Drawing.Picture
 	}
@@ -109,7 +110,9 @@ func ComputePoints(q *question.Question, a *answer.Answer, name string, seed uin
 	}
 	out.Note += c.pooled()
 	out.Title = out.title()
-	if n := c.counts(c.rows()); n != "" {
+	rows := c.rows()
+	out.Unit = c.unitOf(s.Unit, rows)
+	if n := c.counts(rows); n != "" {
 		out.Note += "; " + n
 	}
 	out.addOmitted()
@@ -210,7 +213,7 @@ func (d *LazyCurves) nameCategories() {
 
 // addSeries adds the curves by their names, or their differences from the baseline.
 func (d *LazyCurves) addSeries() error {
-	for i, name := range d.c.names {
+	for _, name := range d.c.names {
 		op, less := stat.Operation(""), ""
 		if d.Baseline != "" {
 			if op, less = stat.Diff, d.c.counterpart(name); less == "" {
@@ -223,10 +226,7 @@ func (d *LazyCurves) addSeries() error {
 		if less != "" {
 			d.Series[len(d.Series)-1].Derivation = op.Name(name, less)
 		}
-		if at := slices.Index(d.c.curveOrder, name); at >= 0 {
-			i = at
-		}
-		d.kinds = append(d.kinds, i)
+		d.setStyle(name, nil)
 	}
 	switch {
 	case d.Series == nil && d.Baseline == "": // no row is of a curve that the drawing names
@@ -243,6 +243,18 @@ func (d *LazyCurves) ValuesOf(i int) (values []string) {
 		values = append(values, strings.Join(d.c.groups[g].members[slices.Index(d.c.groups[g].all, label)], "+"))
 	}
 	return values
+}
+
+// setStyle sets the style of the last of Series. derived is its style if it is derived; otherwise it is the curve of that
+// name.
+func (d *LazyCurves) setStyle(name string, derived map[string]string) {
+	s := &d.Series[len(d.Series)-1]
+	s.Style = derived
+	at, first := slices.Index(d.c.curveOrder, name), slices.IndexFunc(Stats(d.c.q), func(s string) bool { return strings.EqualFold(s, d.requested) })*len(d.c.curveOrder)
+	if at >= 0 && first >= 0 && first+at < len(d.c.q.Drawing.Styles) {
+		s.Style = d.c.q.Drawing.Styles[first+at]
+	}
+	d.kinds = append(d.kinds, d.method.kind(s.Style["plot_ci"]))
 }
 
 // series computes the values of one curve, from its rows or, with an operation, from the rows of
@@ -419,7 +431,7 @@ func (d *LazyCurves) EachInterval(ctx context.Context, f func(curve, point int, 
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			iv, ok, err := d.interval(d.method.kind(d.kinds[i]), d.operations[i], p, s.Y[k])
+			iv, ok, err := d.interval(d.kinds[i], d.operations[i], p, s.Y[k])
 			if err != nil {
 				return err
 			}
@@ -447,8 +459,8 @@ func (d *LazyCurves) interval(kind string, op stat.Operation, p point, y float64
 		se := stat.StandardError(d.method.SummaryMethod, values, d.method.inflate)
 		margin := stat.HalfWidth(d.method.confidence, se)
 		return stat.Interval{Value: y, Low: y - margin, High: y + margin, Spread: se}, !math.IsNaN(margin), err
-	case (kind == "met_prm" || kind == "met_boot") && op == "" && d.c.q.Drawing.FromColumns:
-		low, high, has := d.stat.Limits(map[string]byte{"met_prm": 'n', "met_boot": 'b'}[kind])
+	case (kind == "met_prm" || kind == "met_boot" || kind == "norm") && op == "" && d.c.q.Drawing.FromColumns:
+		low, high, has := d.stat.Limits(cmp.Or(map[string]byte{"met_boot": 'b'}[kind], 'n'))
 		iv.Value = y
 		for to, column := range map[*float64]string{&iv.Low: low, &iv.High: high} {
 			s := d.stat

@@ -62,8 +62,9 @@ func (d *LazyCurves) addDerived() error {
 		if err := d.series(d.derivedName(made, others[i]), one, made.Operation, other, others[i]); err != nil {
 			return err
 		}
-		d.kinds = append(d.kinds, len(d.c.curveOrder)+i)
-		if s := &d.Series[len(d.Series)-1]; len(s.X) == 0 {
+		d.setStyle("", made.Style)
+		s := &d.Series[len(d.Series)-1]
+		if s.Right = d.Picture == "" && made.Operation != stat.Single; len(s.X) == 0 {
 			d.Omitted = append(d.Omitted, s.Name+": no case in common")
 		}
 	}
@@ -119,11 +120,12 @@ func (d *LazyCurves) equivalences() (drawn bool, err error) {
 			Name: name, X: []float64{float64(len(names))}, Records: []int{e.N}, Y: run.Values{e.Difference},
 			Low: run.Values{e.Narrow[0]}, High: run.Values{e.Narrow[1]}, WhiskerLow: run.Values{e.Wide[0]}, WhiskerHigh: run.Values{e.Wide[1]}, EquivalenceBounds: e.Bounds[:],
 		})
+		d.setStyle("", made.Style)
 	}
 	if d.Series == nil {
 		return true, fmt.Errorf("%w: %s", ErrNoRecords, strings.Join(d.Omitted, ", "))
 	}
-	d.places, d.operations, d.kinds = make([][]point, len(d.Series)), make([]stat.Operation, len(d.Series)), make([]int, len(d.Series))
+	d.places, d.operations = make([][]point, len(d.Series)), make([]stat.Operation, len(d.Series))
 	d.Picture, d.Axis, d.XLabel = Equivalence, "curve", strings.Join(names, ", ")
 	return true, nil
 }

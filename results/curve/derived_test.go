@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/barograph/barograph/formats/metviewer"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/results/curve"
@@ -120,7 +121,7 @@ func TestKindsOfIntervals(t *testing.T) {
 	limits := func(method, kind, boot string) (low, high float64) {
 		q := drawn(method)
 		q.Drawing.Curves = []question.Group{{Field: "model", Values: [][]string{{"A"}}}}
-		q.Drawing.Intervals, q.Drawing.BootCI, q.Drawing.Replicates, q.Drawing.Confidence = []string{kind}, boot, 200, 0.9
+		q.Drawing.Styles, q.Drawing.BootCI, q.Drawing.Replicates, q.Drawing.Confidence = []metviewer.Style{{"plot_ci": kind}}, boot, 200, 0.9
 		got, err := curve.Compute(t.Context(), q, answerOf(t, q, theRows), "RMSE", 1)
 		if err != nil {
 			t.Fatal(err)

@@ -30,7 +30,7 @@ func Stats(q *question.Question) []string {
 type method struct {
 	stat.SummaryMethod
 	bootstrap  *stat.Bootstrap // nil = no interval
-	kinds      []string        // kinds of intervals, see question.Drawing.Intervals
+	unseen     bool            // the picture shows no intervals
 	confidence float64
 	inflate    bool
 	note       string
@@ -45,7 +45,7 @@ func methodOf(q *question.Question, seed uint64) method {
 	b := stat.Bootstrap{}
 	if d := q.Drawing; d != nil {
 		how = d.Method
-		replicates, m.confidence, m.kinds, m.inflate = d.Replicates, cmp.Or(d.Confidence, 0.95), d.Intervals, !d.NoVIF
+		replicates, m.confidence, m.inflate = d.Replicates, cmp.Or(d.Confidence, 0.95), !d.NoVIF
 		b.Block = d.Block
 		b.Method = map[string]stat.IntervalMethod{"pivotal": stat.Pivotal, "bca": stat.BCa}[d.BootCI]
 		if d.Seed != nil {
@@ -61,7 +61,7 @@ func methodOf(q *question.Question, seed uint64) method {
 		m.SummaryMethod, m.note = stat.SumOfStats, "sum of the records' statistics"
 	}
 	if q.Drawing != nil && slices.Contains([]string{"box", "revision", "contour"}, q.Drawing.Picture) { // nobody would see them
-		replicates, m.kinds = 0, nil
+		replicates, m.unseen = 0, true
 	}
 	if replicates > 0 && m.SummaryMethod == stat.Overall {
 		b.Replicates, b.Confidence, b.Seed = replicates, m.confidence, seed
@@ -76,11 +76,11 @@ func methodOf(q *question.Question, seed uint64) method {
 	return m
 }
 
-// kind is the interval of the i-th curve.
-func (m *method) kind(i int) string {
+// kind is the interval of a curve, whose style may name it.
+func (m *method) kind(own string) string {
 	switch {
-	case len(m.kinds) > 0:
-		return m.kinds[i%len(m.kinds)]
+	case own != "" && !m.unseen:
+		return own
 	case m.bootstrap != nil:
 		return "boot"
 	}

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/barograph/barograph/internal/fault"
@@ -59,6 +60,13 @@ func (s *pictureBuilder) add(x, y float64, n int) {
 	s.Low, s.High = append(s.Low, math.NaN()), append(s.High, math.NaN())
 }
 
+// label labels the last point with the place of its rows on the question's axis.
+func (s *pictureBuilder) label(rows []int) {
+	if text, err := s.c.text(string(s.c.axis)); err == nil {
+		s.Labels, s.LabelAxis = append(s.Labels, text(rows[0])), s.c.axis
+	}
+}
+
 // picture draws all curves of a shape.
 func (d *LazyCurves) picture(by *pictureShape) error {
 	for _, name := range d.c.names {
@@ -67,6 +75,7 @@ func (d *LazyCurves) picture(by *pictureShape) error {
 			return err
 		}
 		d.Series = append(d.Series, s.Series)
+		d.setStyle(name, nil)
 	}
 	if d.Series == nil { // no row is of a curve that the drawing names
 		return ErrNoRecords
@@ -79,9 +88,6 @@ func (d *LazyCurves) picture(by *pictureShape) error {
 	d.Stat, d.Unit, d.Axis = by.y, stat.UnitOne, run.Axis(by.x)
 	if d.places == nil {
 		d.places = make([][]point, len(d.Series))
-	}
-	for i := range d.Series {
-		d.kinds = append(d.kinds, i)
 	}
 	return nil
 }
@@ -128,6 +134,8 @@ func (s *pictureBuilder) repeats(rows []int) (fields [][]float64, err error) {
 // the lowest (all are).
 func (s *pictureBuilder) roc() error {
 	if s.c.q.Type.Name == "CTC" {
+		s.add(1, 1, 0)
+		s.Labels = append(s.Labels, "")
 		for _, x := range slices.Sorted(maps.Keys(s.at)) {
 			pofd, err := s.statistic("POFD", s.at[x])
 			if err != nil {
@@ -138,9 +146,10 @@ func (s *pictureBuilder) roc() error {
 				return err
 			}
 			s.add(pofd, pody, len(s.at[x]))
+			s.label(s.at[x])
 		}
 		s.add(0, 0, 0)
-		s.add(1, 1, 0)
+		s.Labels = append(s.Labels, "")
 		return nil
 	}
 	f, err := s.repeats(s.at[0])
@@ -150,9 +159,11 @@ func (s *pictureBuilder) roc() error {
 	yes, no := total(f[1]), total(f[2])
 	hits, alarms := 0.0, 0.0
 	s.add(0, 0, 0)
+	s.Labels, s.LabelAxis = append(s.Labels, ""), "thresh_i"
 	for i := range slices.Backward(f[1]) {
 		hits, alarms = hits+f[1][i], alarms+f[2][i]
 		s.add(alarms/no, hits/yes, int(hits+alarms))
+		s.Labels = append(s.Labels, strconv.FormatFloat(f[0][i], 'g', -1, 64))
 	}
 	return nil
 }
@@ -199,6 +210,7 @@ func (s *pictureBuilder) performance() (err error) {
 			return err
 		}
 		s.add(1-far, pody, len(s.at[x]))
+		s.label(s.at[x])
 		places = append(places, point{rows: s.at[x]})
 	}
 	s.places, s.operations = append(s.places, places), append(s.operations, "")
@@ -217,6 +229,7 @@ func (s *pictureBuilder) taylor() error {
 			}
 		}
 		s.add(v[0], v[1]/v[2], len(s.at[x]))
+		s.label(s.at[x])
 	}
 	return nil
 }
@@ -348,6 +361,9 @@ func ShareAxis(left, right *run.VerificationPlot) bool {
 		one.Series, left.RightAxis = nil, &one
 	} else if !slices.Contains(strings.Split(left.RightAxis.Stat, ", "), right.Stat) {
 		left.RightAxis.Stat += ", " + right.Stat
+	}
+	if left.RightAxis.Unit != right.Unit {
+		left.RightAxis.Unit = ""
 	}
 	for _, s := range right.Series {
 		s.Name = right.Stat + " " + s.Name

@@ -189,3 +189,47 @@ func TestRevisionTests(t *testing.T) {
 		t.Error(got.Note)
 	}
 }
+
+// TestLabelsOfPoints: the points of performance and ROC diagrams are labeled by their place, in the order of the places; the
+// label is a column of the listed values.
+func TestLabelsOfPoints(t *testing.T) {
+	for _, c := range []struct{ picture, axis, lineType, want string }{
+		{"performance", "fcst_lead", "CTC", "fcst_lead: 0.667,0.5=24 0.667,0.5=48"},
+		{"roc", "fcst_thresh", "CTC", "fcst_thresh: 1,1= 0.167,0.5=>5 0,0="},
+		{"roc", "", "PCT", "thresh_i: 0,0= 0.333,0.5=0.5 1,1=0"},
+	} {
+		lines := []line{{[]float64{5, 3}, []float64{0, 1, 2, 0.5, 0, 2, 1}}, {[]float64{5, 3}, []float64{0, 1, 2, 0.5, 2, 0, 1}}}
+		if c.lineType == "CTC" {
+			ctc := line{[]float64{100, 20, 10, 20, 50, 0.5}, nil}
+			lines = []line{ctc, ctc}
+		}
+		q, a := asked(t, c.lineType, &question.Drawing{Picture: c.picture, Axis: c.axis, Method: "overall"}, lines...)
+		for k, col := range a.Columns {
+			switch col.Name {
+			case "fcst_lead":
+				for i := range a.Vectors[k].Seconds {
+					a.Vectors[k].Seconds[i] = int64(2-i) * 24 * 3600 // the later lead first
+				}
+			case "fcst_thresh":
+				for i := range a.Vectors[k].Text {
+					a.Vectors[k].Text[i] = ">5"
+				}
+			}
+		}
+		got, err := curve.Compute(t.Context(), q, a, c.picture, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, text := got.Series[0], string(got.LabelAxis)+":"
+		for i := range s.X {
+			text += fmt.Sprintf(" %.3g,%.3g=%s", s.X[i], s.Y[i], s.Labels[i])
+		}
+		if text != c.want {
+			t.Errorf("%s: %s, want %s", c.picture, text, c.want)
+		}
+		rows := curve.Rows([]*run.VerificationPlot{got})
+		if last := len(rows.Columns) - 1; rows.Columns[last].Name != string(got.LabelAxis) || fmt.Sprint(rows.Vectors[last].Text) != fmt.Sprint(s.Labels) {
+			t.Errorf("%s: the rows lack the labels: %v", c.picture, rows.Columns)
+		}
+	}
+}

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -28,7 +30,7 @@ func Text(w io.Writer, c *run.VerificationPlot) error {
 			if !math.IsNaN(s.Low[i]) {
 				interval = orNA(s.Low[i], 7) + " … " + orNA(s.High[i], 7)
 			}
-			fmt.Fprintf(tw, "%s\t%s\t%d\t%s\t%s\n", cmp.Or(s.Derivation, s.Name), axisValue(c.Axis, x), s.Records[i], orNA(s.Y[i], 7), interval)
+			fmt.Fprintf(tw, "%s\t%s\t%d\t%s\t%s\n", strings.TrimSpace(cmp.Or(s.Derivation, s.Name)+" "+labelOf(s, i)), axisValue(c.Axis, x), s.Records[i], orNA(s.Y[i], 7), interval)
 		}
 	}
 	return tw.Flush()
@@ -49,10 +51,16 @@ func Rows(all []*run.VerificationPlot) *answer.Answer {
 		{Name: "low", Kind: question.Number},
 		{Name: "high", Kind: question.Number},
 	}}
+	if all[0].LabelAxis != "" {
+		a.Columns, a.Vectors = append(a.Columns, question.Column{Name: string(all[0].LabelAxis), Kind: question.Text}), append(a.Vectors, answer.Vector{})
+	}
 	for _, c := range all {
 		for _, s := range c.Series {
 			for i, x := range s.X {
 				v := a.Vectors
+				if len(v) > 7 {
+					v[7].Text = append(v[7].Text, labelOf(s, i))
+				}
 				v[0].Text, v[1].Text = append(v[0].Text, c.Stat), append(v[1].Text, cmp.Or(s.Derivation, s.Name))
 				v[2].Seconds, v[2].Num = append(v[2].Seconds, int64(x)), append(v[2].Num, x)
 				for k, n := range []float64{float64(s.Records[i]), s.Y[i], s.Low[i], s.High[i]} {
@@ -64,6 +72,9 @@ func Rows(all []*run.VerificationPlot) *answer.Answer {
 	}
 	return a
 }
+
+// labelOf is the label of the i-th point of a curve; "" if it has none.
+func labelOf(s run.Series, i int) string { return slices.Concat(s.Labels, make([]string, len(s.X)))[i] }
 
 // orNA prints a number with some decimals as METviewer does, ties rounded up, or NA; with -1 decimals, exactly.
 func orNA(v float64, decimals int) string {

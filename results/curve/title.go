@@ -11,6 +11,7 @@ import (
 	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/record"
 	"github.com/barograph/barograph/results/run"
+	"github.com/barograph/barograph/stat"
 )
 
 // Title is the title of a question, with the amount of data in its answer.
@@ -131,6 +132,14 @@ func (c *collector) fieldValues(f record.Field, rows []int) (values []string) {
 	}
 	slices.Sort(values)
 	return slices.DeleteFunc(slices.Compact(values), func(v string) bool { return v == "" || v == record.NA })
+}
+
+// unitOf is the unit of a statistic of some rows. If the files name one unit of the variable, it replaces "variable".
+func (c *collector) unitOf(unit string, rows []int) string {
+	if own := c.fieldValues(record.FcstUnits, rows); len(own) == 1 && strings.HasPrefix(unit, stat.UnitVariable) {
+		return own[0] + strings.TrimPrefix(unit, stat.UnitVariable)
+	}
+	return unit
 }
 
 // listOrCount lists a few values, or prints the number of many.

@@ -58,7 +58,7 @@ func (g Columns) Draw() ([]byte, error) {
 	if g.barWidth = 1; g.Step > 0 {
 		g.barWidth, gap, height, least = g.Step, 0, 220, 130
 	}
-	legend := []entry{{name: g.BarName, clr: gray(0x9A)}, {name: g.LineName, clr: rightInk(), mark: draw.CircleGlyph{}, line: true}}
+	legend := []entry{{name: g.BarName, clr: gray(0x9A)}, {name: g.LineName, clr: rightInk(), mark: draw.CircleGlyph{}, line: 2}}
 	stalled := false
 	for _, group := range g.Groups {
 		g.units += g.barWidth*float64(len(group.Bars)) + gap

@@ -52,7 +52,7 @@ func (c *linesDrawing) drawCounts(dc draw.Canvas, at func(v float64) vg.Length) 
 		dc.StrokeLine2(style, a.X, a.Y, b.X, b.Y)
 	}
 	for i, q := range c.Curves {
-		clr := paletteColor(c.hues[i])
+		clr := q.color(c.hues[i])
 		for _, r := range ranges(len(q.Count), func(k int) bool { return isDrawable(q.Count[k]) }) {
 			var pts []vg.Point
 			for k := r[0]; k < r[1]; k++ {

@@ -84,12 +84,13 @@ func (d Dots) Plot(c draw.Canvas, p *gplot.Plot) {
 		if q.Bold {
 			k = newInk(labelSize, xfont.WeightBold, gray(0x11))
 		}
-		taken = append(taken, k.label(c, vg.Point{X: x(q.X), Y: y(q.Y)}, radii[i], clean(q.Label), taken))
+		taken = append(taken, k.label(c, vg.Point{X: x(q.X), Y: y(q.Y)}, radii[i], clean(q.Label), taken, true))
 	}
 }
 
-// label writes the name of a dot at the nearest free position, and returns its rectangle.
-func (k ink) label(c draw.Canvas, at vg.Point, r vg.Length, text string, taken []vg.Rectangle) vg.Rectangle {
+// label writes the name of a dot at the nearest free position, and returns its rectangle. If none is free, it writes only
+// what it must.
+func (k ink) label(c draw.Canvas, at vg.Point, r vg.Length, text string, taken []vg.Rectangle, must bool) vg.Rectangle {
 	w, h := k.width(text)*slack, vg.Length(labelSize)
 	place := func(dx, dy vg.Length) vg.Rectangle {
 		corner := vg.Point{X: at.X + dx, Y: at.Y + dy - h/2}
@@ -108,6 +109,9 @@ func (k ink) label(c draw.Canvas, at vg.Point, r vg.Length, text string, taken [
 				return try
 			}
 		}
+	}
+	if !must {
+		return vg.Rectangle{}
 	}
 	k.write(c, vg.Point{X: best.Min.X, Y: best.Min.Y + 2}, atLeft, text)
 	return best

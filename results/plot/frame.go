@@ -33,8 +33,8 @@ type entry struct {
 	name string
 	clr  color.Color
 	dash []vg.Length
-	mark draw.GlyphDrawer // nil = a filled square
-	line bool
+	mark draw.GlyphDrawer // nil = a filled square, or none on a line
+	line vg.Length        // width of the line; 0 = none
 }
 
 const (
@@ -44,7 +44,7 @@ const (
 
 // sampleWidth is the width of the color sample.
 func (e entry) sampleWidth() vg.Length {
-	if e.line {
+	if e.line > 0 {
 		return 25
 	}
 	return 17
@@ -55,9 +55,11 @@ func (e entry) width(k ink) vg.Length { return e.sampleWidth() + k.width(e.name)
 func (e entry) draw(c draw.Canvas, k ink, x, baseline vg.Length) {
 	mid := baseline + k.capHeight()/2
 	switch {
-	case e.line:
-		c.StrokeLine2(draw.LineStyle{Color: e.clr, Width: 2, Dashes: e.dash}, x, mid, x+20, mid)
-		c.DrawGlyph(draw.GlyphStyle{Color: e.clr, Radius: 3.2, Shape: e.mark}, vg.Point{X: x + 10, Y: mid})
+	case e.line > 0:
+		c.StrokeLine2(draw.LineStyle{Color: e.clr, Width: e.line, Dashes: e.dash}, x, mid, x+20, mid)
+		if e.mark != nil {
+			c.DrawGlyph(draw.GlyphStyle{Color: e.clr, Radius: 3.2, Shape: e.mark}, vg.Point{X: x + 10, Y: mid})
+		}
 	case e.mark != nil:
 		c.DrawGlyph(draw.GlyphStyle{Color: e.clr, Radius: 4, Shape: e.mark}, vg.Point{X: x + 5.5, Y: mid})
 	default:

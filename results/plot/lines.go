@@ -49,7 +49,11 @@ type Curve struct {
 	Outliers                [][]float64 // the values of Boxes beyond the whiskers, by coordinate; nil = none
 	Count                   []float64   // records behind each value, on a small separate axis if they differ; nil = not known
 	Style                   Style
-	Right                   bool // uses the axis on the right
+	// Labels are written next to the points. A line then joins these in the given order, and intervals are whiskers.
+	Labels []string
+	// Look replaces what Barograph chooses, by METviewer's names and R's values: colors, pch, lty, lwd, type, legend.
+	Look  map[string]string
+	Right bool // uses the axis on the right
 }
 
 // Style is how the values of a curve are drawn.
@@ -259,8 +263,8 @@ func (q *Curve) sort() error {
 			return &fault.Error{Setting: q.Name, Problem: fmt.Sprintf("has %d %s for %d coordinates", len(*lists[i]), name, len(q.Positions)), Cure: "use NaN for a missing value"}
 		}
 	}
-	if q.Outliers != nil && len(q.Outliers) != len(q.Positions) {
-		return &fault.Error{Setting: q.Name, Problem: fmt.Sprintf("has %d lists of outliers for %d coordinates", len(q.Outliers), len(q.Positions)), Cure: "use nil for a coordinate without outliers"}
+	if n := len(q.Positions); q.Outliers != nil && len(q.Outliers) != n || q.Labels != nil && len(q.Labels) != n {
+		return &fault.Error{Setting: q.Name, Problem: fmt.Sprintf("has %d lists of outliers and %d labels for %d coordinates", len(q.Outliers), len(q.Labels), n), Cure: "use nil or an empty text for a coordinate without one"}
 	}
 	var order []int
 	for i, at := range q.Positions {
@@ -268,26 +272,22 @@ func (q *Curve) sort() error {
 			order = append(order, i)
 		}
 	}
-	at := q.Positions
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(at[i], at[j]) })
+	if at := q.Positions; q.Labels == nil {
+		slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(at[i], at[j]) })
+	}
 	for _, list := range lists {
-		if *list == nil {
-			continue
-		}
-		sorted := make([]float64, len(order))
-		for k, i := range order {
-			sorted[k] = (*list)[i]
-		}
-		*list = sorted
+		*list = pick(*list, order)
 	}
-	if q.Outliers != nil {
-		all := q.Outliers
-		q.Outliers = make([][]float64, len(order))
-		for k, i := range order {
-			q.Outliers[k] = all[i]
-		}
-	}
+	q.Outliers, q.Labels = pick(q.Outliers, order), pick(q.Labels, order)
 	return nil
+}
+
+// pick returns the items of a list with these indexes; nil for no list.
+func pick[T any](list []T, indexes []int) (out []T) {
+	for _, i := range indexes[:min(len(list), len(indexes))] {
+		out = append(out, list[i])
+	}
+	return out
 }
 
 // outliers returns the values outside the whiskers of a box.
@@ -341,12 +341,12 @@ func (c *linesDrawing) legend() (out []entry) {
 			continue
 		}
 		h := c.hues[i]
-		e := entry{name: q.Name, clr: paletteColor(h)}
-		if q.Style < Bars {
-			e.mark = mark(h)
+		e := entry{name: cmp.Or(q.Look["legend"], q.Name), clr: q.color(h)}
+		if q.Style < Bars && q.Look["type"] != "l" {
+			e.mark, _ = q.glyph(h)
 		}
-		if q.Style == Joined {
-			e.dash, e.line = q.dash(h), true
+		if q.joined() {
+			e.dash, e.line = q.dash(h), q.width(2)
 		}
 		out = append(out, e)
 	}
@@ -376,7 +376,7 @@ func (c *linesDrawing) Plot(dc draw.Canvas, p *gplot.Plot) {
 	}
 	for i, q := range c.Curves {
 		if q.Style < Bars {
-			q.ribbon(dc, placeFor(&q), paletteColor(c.hues[i]))
+			q.ribbon(dc, placeFor(&q), q.color(c.hues[i]))
 		}
 	}
 	guides := make([][]vg.Point, len(c.Guides))
@@ -406,6 +406,7 @@ func (c *linesDrawing) Plot(dc draw.Canvas, p *gplot.Plot) {
 	for _, r := range c.References {
 		c.label(dc, r, place(c.at.lo, r.Value), all)
 	}
+	c.labelPoints(dc, placeFor, taken)
 	for i := range c.Curves { // on top of all other elements
 		q := &c.Curves[i]
 		for k, v := range q.Value {
@@ -414,6 +415,19 @@ func (c *linesDrawing) Plot(dc draw.Canvas, p *gplot.Plot) {
 			}
 			if at := placeFor(q)(q.Positions[k], v); dc.Contains(at) {
 				c.addTooltip(dc, at, q, k)
+			}
+		}
+	}
+}
+
+// labelPoints writes the labels of points where there is room.
+func (c *linesDrawing) labelPoints(dc draw.Canvas, placeFor func(q *Curve) func(at, value float64) vg.Point, taken []vg.Rectangle) {
+	for i := range c.Curves {
+		q, k := &c.Curves[i], captionInk()
+		k.clr = q.color(c.hues[i])
+		for n, text := range q.Labels {
+			if at := placeFor(q)(q.Positions[n], q.Value[n]); text != "" && isDrawable(q.Value[n]) && dc.Contains(at) {
+				taken = append(taken, k.label(dc, at, 2, clean(text), taken, false))
 			}
 		}
 	}
@@ -452,7 +466,7 @@ func (q *Curve) ribbon(c draw.Canvas, place func(at, value float64) vg.Point, cl
 		for i := r[1] - 1; i >= r[0]; i-- {
 			edge = append(edge, place(q.Positions[i], q.Hi[i]))
 		}
-		if q.Style == Points {
+		if q.Style == Points || q.Labels != nil {
 			for k := range r[1] - r[0] {
 				whisker(c, fade(clr, 0.5), edge[k], edge[len(edge)-1-k], 3)
 			}
@@ -466,17 +480,9 @@ func (q *Curve) ribbon(c draw.Canvas, place func(at, value float64) vg.Point, cl
 	}
 }
 
-// dash is the line style of a curve; a curve on the right axis is dashed.
-func (q *Curve) dash(h int) []vg.Length {
-	if q.Right {
-		return []vg.Length{6, 3}
-	}
-	return dash(h)
-}
-
 // hasRoomForSymbols reports whether there is room for a symbol at each point.
 func (q *Curve) hasRoomForSymbols(c draw.Canvas) bool {
-	return q.Style == Points || len(q.Positions) > 0 && max(c.Max.X-c.Min.X, c.Max.Y-c.Min.Y)/vg.Length(len(q.Positions)) >= 11
+	return q.Style == Points || q.Labels != nil || len(q.Positions) > 0 && max(c.Max.X-c.Min.X, c.Max.Y-c.Min.Y)/vg.Length(len(q.Positions)) >= 11
 }
 
 // addTooltip makes a symbol show its numbers when a reader points at it.
@@ -498,20 +504,21 @@ func (c *linesDrawing) addTooltip(dc draw.Canvas, at vg.Point, q *Curve, i int) 
 // line draws the parts of a curve between gaps and returns points along them, for placing labels. Points get symbols if
 // there is room. A part of one point always gets a symbol, because a line of one point is invisible.
 func (q *Curve) line(c draw.Canvas, place func(at, value float64) vg.Point, h int) (along []vg.Point) {
-	glyph := draw.GlyphStyle{Color: paletteColor(h), Radius: 2.9, Shape: mark(h)}
+	shape, size := q.glyph(h)
+	glyph := draw.GlyphStyle{Color: q.color(h), Radius: 2.9 * size, Shape: shape}
 	for _, r := range ranges(len(q.Positions), func(i int) bool { return isDrawable(q.Value[i]) }) {
 		var pts []vg.Point
 		for i := r[0]; i < r[1]; i++ {
 			pts = append(pts, place(q.Positions[i], q.Value[i]))
 		}
-		style := draw.LineStyle{Color: paletteColor(h), Width: 1.9, Dashes: q.dash(h)}
-		if inside := slices.DeleteFunc(slices.Clone(pts), func(p vg.Point) bool { return !c.Contains(p) }); q.Style == Joined && len(inside) < len(pts) {
+		style := draw.LineStyle{Color: glyph.Color, Width: q.width(1.9), Dashes: q.dash(h)}
+		if inside := slices.DeleteFunc(slices.Clone(pts), func(p vg.Point) bool { return !c.Contains(p) }); q.joined() && len(inside) < len(pts) {
 			c.StrokeLines(style, c.ClipLinesXY(pts)...)
 			pts = inside
-		} else if q.Style == Joined {
+		} else if q.joined() {
 			c.StrokeLines(style, pts)
 		}
-		if q.hasRoomForSymbols(c) || len(pts) == 1 {
+		if q.Look["type"] != "l" && q.hasRoomForSymbols(c) || len(pts) == 1 {
 			for _, p := range pts {
 				c.DrawGlyph(glyph, p)
 			}

@@ -1,10 +1,12 @@
 package plot
 
 import (
+	"cmp"
 	"fmt"
 	"hash/fnv"
 	"image/color"
 	"slices"
+	"strconv"
 	"strings"
 
 	"gonum.org/v1/plot/vg"
@@ -112,4 +114,47 @@ func ColorOf(name string) string {
 	i, _ := hueOf(name)
 	c := paletteColor(i)
 	return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B)
+}
+
+// color is the color of a curve; h is the one that Barograph chooses.
+func (q *Curve) color(h int) color.NRGBA {
+	c := paletteColor(h)
+	_, _ = fmt.Sscanf(q.Look["colors"], "#%02x%02x%02x%02x", &c.R, &c.G, &c.B, &c.A) // a color may have no alpha
+	return c
+}
+
+// joined reports whether a line joins the points of a curve.
+func (q *Curve) joined() bool {
+	return q.Style == Joined && q.Look["lty"] != "0" && q.Look["type"] != "p"
+}
+
+// width is the width of a curve's line; usual is the one that Barograph chooses.
+func (q *Curve) width(usual float64) vg.Length {
+	v, _ := strconv.ParseFloat(q.Look["lwd"], 64) // 0 without one
+	return vg.Length(cmp.Or(v, usual))
+}
+
+// glyph is the symbol of a curve, and its size relative to the usual one.
+func (q *Curve) glyph(h int) (shape draw.GlyphDrawer, size vg.Length) {
+	shape = map[string]draw.GlyphDrawer{"": mark(h), "1": draw.RingGlyph{}, "15": draw.BoxGlyph{}, "17": draw.PyramidGlyph{}}[q.Look["pch"]]
+	if shape != nil {
+		return shape, 1
+	}
+	return draw.CircleGlyph{}, map[string]vg.Length{"19": 1, "20": 2. / 3}[q.Look["pch"]]
+}
+
+// dash is the line style of a curve; without a Look, a curve on the right axis is dashed. R's lengths are multiples of the
+// line's width.
+func (q *Curve) dash(h int) []vg.Length {
+	lengths, ok := map[string][]vg.Length{"0": nil, "1": nil, "2": {4, 4}, "3": {1, 3}, "4": {1, 3, 4, 3}, "5": {7, 3}, "6": {2, 2, 6, 2}}[q.Look["lty"]]
+	switch {
+	case !ok && q.Right:
+		return []vg.Length{6, 3}
+	case !ok:
+		return dash(h)
+	}
+	for i := range lengths {
+		lengths[i] *= q.width(1.9)
+	}
+	return lengths
 }

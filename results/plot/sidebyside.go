@@ -97,7 +97,7 @@ func (c *linesDrawing) drawSideBySide(dc draw.Canvas, placeFor func(q *Curve) fu
 		if q.Style < Bars {
 			continue
 		}
-		place, clr := placeFor(&q), paletteColor(c.hues[i])
+		place, clr := placeFor(&q), q.color(c.hues[i])
 		slot := (place(c.at.lo+c.gap, 0).X - place(c.at.lo, 0).X) * 0.84 / vg.Length(c.sideBySide)
 		half, shift := min(slot*0.46, 22), (vg.Length(k)-vg.Length(c.sideBySide-1)/2)*min(slot, 50)
 		k++

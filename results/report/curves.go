@@ -47,10 +47,7 @@ func (d drawnCurves) Draw() ([]byte, error) {
 			Cure: "write the name of an independent variable, e.g. " + string(run.ByLead),
 		}
 	}
-	label := statName(c.Stat)
-	if c.Unit != "" && c.Unit != "1" {
-		label += " (" + c.Unit + ")"
-	}
+	label := valueLabel(c)
 	l := plot.Lines{
 		Frame:      plot.Frame{Title: c.Title, Subtitle: c.Case + " · " + c.Stat, Caption: c.Note, Width: d.width, Format: d.format, XLabel: cmp.Or(c.XLabel, axis.label), YLabel: cmp.Or(c.YLabel, label)},
 		Coordinate: axis.by, References: references(c.Stat),
@@ -90,24 +87,62 @@ func (d drawnCurves) Draw() ([]byte, error) {
 	if least, most := counts(c); 0 <= least && least < most && !known {
 		l.Caption += fmt.Sprintf("; %s to %s records for each point", count(least), count(most))
 	}
+	visible := func(s run.Series) bool { return !s.Right && !isHidden(s.Style) }
+	ownAxis := c.RightAxis == nil && l.Coordinate != plot.Levels && slices.ContainsFunc(c.Series, visible)
 	for _, s := range c.Series {
+		if s.Right = s.Right && ownAxis; s.Right {
+			l.RightLabel, s.Name = "curves derived from others", s.Name+" (right)"
+		}
 		if style == plot.Joined && !known {
 			s = broken(s, c)
 		}
 		lo, hi := band(s, ribbons)
-		l.Curves = append(l.Curves, plot.Curve{Name: s.Name, Positions: s.X, Value: s.Y, Lo: lo, Hi: hi, WhiskerLow: s.WhiskerLow, WhiskerHigh: s.WhiskerHigh, Outliers: s.Outliers, Count: countsOf(s, c), Style: style})
+		l.Curves = append(l.Curves, plot.Curve{Name: s.Name, Look: s.Style, Labels: s.Labels, Right: s.Right, Positions: s.X, Value: s.Y, Lo: lo, Hi: hi, WhiskerLow: s.WhiskerLow, WhiskerHigh: s.WhiskerHigh, Outliers: s.Outliers, Count: countsOf(s, c), Style: style})
 	}
 	if known {
+		if c.LabelAxis != "" {
+			l.Caption += "; the points are labeled by " + string(c.LabelAxis)
+		}
 		picture.shape(&l, c)
 	}
 	if r := c.RightAxis; r != nil {
-		l.RightLabel = cmp.Or(r.YLabel, statName(r.Stat))
+		l.RightLabel = cmp.Or(r.YLabel, valueLabel(r))
 		for _, s := range r.Series {
 			lo, hi := band(s, ribbons)
-			l.Curves = append(l.Curves, plot.Curve{Name: s.Name + " (right)", Positions: s.X, Value: s.Y, Lo: lo, Hi: hi, Count: countsOf(s, c), Right: true})
+			l.Curves = append(l.Curves, plot.Curve{Name: s.Name + " (right)", Look: s.Style, Positions: s.X, Value: s.Y, Lo: lo, Hi: hi, Count: countsOf(s, c), Right: true})
 		}
 	}
+	arrange(&l)
 	return l.Draw()
+}
+
+// valueLabel names a statistic and its unit.
+func valueLabel(c *run.VerificationPlot) string {
+	if c.Unit == "" || c.Unit == "1" {
+		return statName(c.Stat)
+	}
+	return statName(c.Stat) + " (" + c.Unit + ")"
+}
+
+func isHidden(look map[string]string) bool {
+	return strings.HasPrefix(strings.ToUpper(look["plot_disp"]), "F")
+}
+
+// arrange removes the curves that METviewer's plot_disp hides, and puts the others in the order of its order_series.
+func arrange(l *plot.Lines) {
+	var hidden []string
+	l.Curves = slices.DeleteFunc(l.Curves, func(q plot.Curve) bool {
+		if isHidden(q.Look) && q.Name != "" {
+			hidden = append(hidden, q.Name)
+		}
+		return isHidden(q.Look)
+	})
+	slices.SortStableFunc(l.Curves, func(a, b plot.Curve) int { // of numbers without leading zeros
+		return cmp.Or(len(a.Look["order_series"])-len(b.Look["order_series"]), cmp.Compare(a.Look["order_series"], b.Look["order_series"]))
+	})
+	if hidden != nil {
+		l.Caption += "; plot_disp hides " + strings.Join(hidden, ", ")
+	}
 }
 
 // counts returns the smallest and the largest number of records behind a point of the curves.

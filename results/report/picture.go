@@ -50,7 +50,7 @@ func pictures(c *run.VerificationPlot) (diagram, bool) {
 		}
 		return d, true
 	case "performance":
-		return diagram{x: "success ratio (1 − FAR)", y: "probability of detection", across: one, up: one, square: true, style: plot.Points, guides: detection()}, true
+		return diagram{x: "success ratio (1 − FAR)", y: "probability of detection", across: one, up: one, square: true, guides: detection()}, true
 	case "taylor":
 		for _, s := range c.Series {
 			for _, y := range s.Y {
@@ -157,7 +157,7 @@ func (d diagram) shape(l *plot.Lines, c *run.VerificationPlot) {
 		l.RightLabel = "forecasts"
 		for _, s := range c.Series {
 			n := lists.Map(s.Records, func(v int) float64 { return float64(v) })
-			l.Curves = append(l.Curves, plot.Curve{SameColorAs: s.Name, Positions: s.X, Value: n, Style: plot.Bars, Right: true})
+			l.Curves = append(l.Curves, plot.Curve{SameColorAs: s.Name, Look: s.Style, Positions: s.X, Value: n, Style: plot.Bars, Right: true})
 		}
 	}
 }

@@ -79,9 +79,16 @@ func samples() map[string]*run.VerificationPlot {
 			}
 		}
 	}
+	out["performance"].LabelAxis, out["roc"].LabelAxis = run.ByLead, run.ByThresh
+	for i := range out["roc"].Series {
+		for k := range out["roc"].Series[i].X {
+			out["roc"].Series[i].Labels = append(out["roc"].Series[i].Labels, fmt.Sprintf(">%d", 10-k))
+		}
+	}
 	for i := range out["performance"].Series {
 		s := &out["performance"].Series[i]
 		for k, y := range s.Y {
+			s.Labels = append(s.Labels, fmt.Sprint(24+24*k))
 			s.Low[k], s.High[k] = y-0.05, y+0.04
 		}
 	}

@@ -44,7 +44,9 @@ type VerificationPlot struct {
 	Note string `json:"note"`
 	// requested curves that are missing, with the reasons
 	Omitted []string `json:"omitted,omitempty"`
-	Series  []Series `json:"series"`
+	// what the labels of the points are: fcst_lead, thresh_i …; "" = the points have none
+	LabelAxis Axis     `json:"label_axis,omitempty"`
+	Series    []Series `json:"series"`
 }
 
 // Series is one curve. X, Records, Y, Low and High have the same length, if they are present. A value that the
@@ -53,6 +55,8 @@ type Series struct {
 	Name string `json:"name"`
 	// how it was derived, if the name does not say: DIFF(A-B)
 	Derivation string    `json:"derivation,omitempty" old:"made"`
+	Right      bool      `json:"right,omitempty"`  // drawn against an axis of its own, if there is room for one
+	Labels     []string  `json:"labels,omitempty"` // of the points, if X does not say what they are; see LabelAxis
 	X          []float64 `json:"x"`
 	Records    []int     `json:"n,omitempty"` // number of records of each point
 	Y          Values    `json:"y"`
@@ -60,7 +64,8 @@ type Series struct {
 	High       Values    `json:"high,omitempty"`
 	// Marks has one value per point of a scorecard: MarkBetter, or −MarkBetter for worse, at 95 % confidence, twice that
 	// at 99 %, 0 = no difference, MarkTooFew = too few records.
-	Marks []int `json:"marks,omitempty"`
+	Marks []int             `json:"marks,omitempty"`
+	Style map[string]string `json:"style,omitempty"` // see metviewer.Style; a property without a value is Barograph's choice
 	// set for box plots only, one value per point
 	WhiskerLow  Values `json:"whisker_low,omitempty" old:"least"`
 	WhiskerHigh Values `json:"whisker_high,omitempty" old:"most"`
