@@ -56,7 +56,7 @@ func (s *store) stage(token, id string) string {
 // head is the state of a subset. The zero value is the state of a subset that does not exist.
 type head struct {
 	version  int64
-	applying string // token of a commit that counts, but whose payloads are not all in place
+	applying string // token of a visible commit whose payloads are not all in place
 	token    string // token of the last commit
 }
 
@@ -78,7 +78,7 @@ func (s *store) head(ctx context.Context, subset string) (h head, err error) {
 // readOnlyPatience is how long a read-only client waits for others to complete a commit.
 const readOnlyPatience = 5 * time.Second
 
-// readHead returns the state of a subset after it has completed a commit that counts and is not in place.
+// readHead returns the state of a subset after it has completed a visible commit that is not in place.
 func (s *store) readHead(ctx context.Context, subset string) (head, error) {
 	h, err := s.head(ctx, subset)
 	if err != nil || h.applying == "" {
@@ -115,7 +115,7 @@ func (s *store) readHead(ctx context.Context, subset string) (head, error) {
 // chunk is the number of commands in a writing pipeline.
 const chunk = 256
 
-// apply moves the payloads of a commit that counts into place.
+// apply moves the payloads of a visible commit into place.
 func (s *store) apply(ctx context.Context, subset, token string) error {
 	text, err := s.client.HGet(ctx, s.subsetKey("tries", subset), token).Result()
 	if err != nil && !errors.Is(err, redis.Nil) { // nil: another client has completed it

@@ -362,8 +362,8 @@ func (l *Loose) project(columns []int) *Loose {
 	})}
 }
 
-// matchRows finds each row of got among the rows of want; got has fewer rows if a limit cuts through tied rows.
-// It first pairs rows by the columns in which both sides have only texts and exact numbers. Among rows
+// matchRows finds each row of got among the rows of want; got has fewer rows if a limit cuts through
+// tied rows. It first pairs rows by the columns in which both sides have only texts and exact numbers. Among rows
 // that are equal there, it pairs the remaining numbers in ascending order.
 func matchRows(want, got [][]value, width int, tolerance float64, d *Diff) (largest float64, equal bool) {
 	if len(got) == 0 {
