@@ -21,9 +21,9 @@ import (
 )
 
 // prove compares the records of every archive with the data. Then it queries every case in every flavour once, and
-// keeps the query and its plan. Only cells whose result equals the reference are timed. Nothing is timed meanwhile: prove
-// works on as many archives at the same time as there are processors. Stand-ins are timed during their proof, so prove
-// handles them afterwards, one at a time.
+// keeps the query and its plan. Only cells whose result equals the reference are timed. Nothing is timed meanwhile:
+// prove works on as many archives at the same time as there are processors. Stand-ins are timed during their proof, so
+// prove handles them afterwards, one at a time.
 func (s *runner) prove(ctx context.Context, o *openArchives) error {
 	step := Progress{Step: "proving", Unit: "results", Of: int64(s.count())}
 	for _, standIns := range []bool{false, true} {
