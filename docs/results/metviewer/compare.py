@@ -6,7 +6,7 @@ For each plot METviewer's Java (MVPlots.java) queries MariaDB, METcalcpy aggrega
   points: the values that METplotpy wrote when it drew (.points1) with those of `ask --plot`, as sorted tuples;
 and prints a table in Markdown, and the first differences of each plot on stderr.
 
-    compare.py --url URL --barograph PROGRAM --metviewer DIR --metcalcpy DIR --metplotpy DIR --python ENV --out DIR [PLOT…]
+    compare.py --url URL [--barograph PROGRAM] --metviewer DIR --metcalcpy DIR --metplotpy DIR --python ENV --out DIR [PLOT…]
 
 DIR of METviewer has its jar files in lib/ and the classes of java/ in build/; ENV is a Python environment with the
 requirements of METcalcpy and METplotpy. README.md says how to make them. A plot that was drawn is not drawn again."""
@@ -165,7 +165,8 @@ def compare_points(theirs, ours, tolerance):
 
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for flag in ("url", "barograph", "metviewer", "metcalcpy", "metplotpy", "python", "out"):
+    p.add_argument("--barograph", default="barograph", help="the program (default: that of the path)")
+    for flag in ("url", "metviewer", "metcalcpy", "metplotpy", "python", "out"):
         p.add_argument("--" + flag, required=True)
     p.add_argument("plots", nargs="*", default=list(PLOTS))
     o = p.parse_args()
