@@ -12,6 +12,9 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
+// lacks is in the warning that an engine could not load a table.
+const lacks = " lacks table "
+
 // load loads every table into every engine. If an engine cannot store a table, the study skips the
 // queries of that table for this engine.
 func (r *runner) load(ctx context.Context) error {
@@ -67,8 +70,8 @@ func (r *runner) loadOne(ctx context.Context, p *participant, out *run.Archive) 
 		}
 		if err != nil {
 			p.missing[t.Name], out.Complete = fmt.Errorf("table %s: %w", t.Name, err), false
-			r.folder.Warn(p.name + " lacks table " + t.Name + ": " + err.Error())
-			r.Progress(p.name + " lacks table " + t.Name + ": " + fault.Text(err))
+			r.folder.Warn(p.name + lacks + t.Name + ": " + err.Error())
+			r.Progress(p.name + lacks + t.Name + ": " + fault.Text(err))
 		}
 	}
 	if len(p.missing) < len(r.tables) { // a missing table does not affect the queries of the others

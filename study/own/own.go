@@ -153,6 +153,8 @@ func Run(ctx context.Context, p Program, into *run.Folder) (err error) {
 	p.Progress = oneAtATime(p.Progress)
 	r := &runner{Program: p, folder: into, began: time.Now(), shown: time.Now()}
 	into.Run.Archives, into.Run.Data = nil, run.Data{Source: into.Run.Data.Source} // a resumed run reads its files again
+	// A resumed run tries again to load missing tables.
+	into.Run.Warnings = slices.DeleteFunc(into.Run.Warnings, func(w string) bool { return strings.Contains(w, lacks) })
 	var before []run.OwnTable
 	if r.resumed = into.Run.Own != nil; r.resumed {
 		before = into.Run.Own.Tables

@@ -1,0 +1,105 @@
+package own
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/all"
+	"github.com/barograph/barograph/engine/enginetest"
+	"github.com/barograph/barograph/engine/tables"
+	"github.com/barograph/barograph/query/flavour"
+)
+
+// TestReordered: a large file is written in slices. Each row is in one of them, and any two rows have opposite orders
+// upward and downward, as rows that tie must.
+func TestReordered(t *testing.T) {
+	db, err := all.Registry().Open(t.Context(), "duckdb::memory:", engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	ref, err := tables.DatabasesOf(db).Own(t.Context(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ref.Close()
+	for name, want := range map[string]bool{"a": true, "file_row_number": false} {
+		dir := t.TempDir()
+		table := &tables.Table{Name: "t", Parquet: filepath.Join(dir, "t.parquet"), Rows: 1000, Columns: []tables.Column{{Name: name}}}
+		if err := exec(t.Context(), ref, "COPY (SELECT i AS "+name+" FROM range(1000) r(i)) TO "+flavour.Quote(table.Parquet)+parquet); err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(table.Parquet)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := &variants{runner: &runner{ref: ref, work: dir}, sliceBytes: info.Size() / 7}
+		orders := map[string][]string{}
+		for _, how := range []string{upward, downward} {
+			files, err := v.reordered(t.Context(), table, how, "")
+			if err != nil || len(files) > 1 != want {
+				t.Fatalf("%s: %d files, %v", name, len(files), err)
+			}
+			for _, file := range files {
+				if err := ref.Ask(t.Context(), "SELECT * FROM "+flavour.Quote(file), func(row []any) error {
+					orders[how] = append(orders[how], fmt.Sprintf("%03d", row[0]))
+					return nil
+				}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		up, down := orders[upward], orders[downward]
+		ordered := slices.Sorted(slices.Values(up))
+		if slices.Reverse(down); !slices.Equal(up, down) || slices.Equal(up, ordered) || len(slices.Compact(slices.Clone(ordered))) != 1000 {
+			t.Errorf("%s: upward %v…, downward ends with %v", name, up[:9], down[:9])
+		}
+	}
+}
+
+// TestLoaded: engines that load without Each report how much they have stored. ClickHouse counts its rows; the size of
+// DuckDB's file is an estimate, which leaves room for the end of the load.
+func TestLoaded(t *testing.T) {
+	for scheme, want := range map[string][2]int64{"duckdb": {10_000, 99_000}, "clickhouse": {100_000, 100_000}} {
+		t.Run(scheme, func(t *testing.T) {
+			d, _ := all.Registry().Find(scheme)
+			enginetest.Installed(t, *d)
+			dir := t.TempDir()
+			db, err := all.Registry().Open(t.Context(), scheme+":"+filepath.Join(dir, "x"), engine.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer db.Close()
+			o, err := tables.DatabasesOf(db).Own(t.Context(), false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer o.Close()
+			memory, err := all.Registry().Open(t.Context(), "duckdb::memory:", engine.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer memory.Close()
+			ref, err := tables.DatabasesOf(memory).Own(t.Context(), false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer ref.Close()
+			table := &tables.Table{Name: "t", Parquet: filepath.Join(dir, "t.parquet"), Rows: 100_000, Columns: []tables.Column{{Name: "a", Kind: tables.Integer}}}
+			if err := exec(t.Context(), ref, "COPY (SELECT (hash(i) % 1000000007)::BIGINT AS a FROM range(100000) r(i)) TO "+flavour.Quote(table.Parquet)+parquet); err != nil {
+				t.Fatal(err)
+			}
+			before := o.Loaded(t.Context(), table)
+			if err := o.Load(t.Context(), table); err != nil {
+				t.Fatal(err)
+			}
+			if n := o.Loaded(t.Context(), table); before >= want[0] || n < want[0] || n > want[1] {
+				t.Errorf("%d rows before, %d rows after the load", before, n)
+			}
+		})
+	}
+}
