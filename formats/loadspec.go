@@ -7,6 +7,7 @@ import (
 
 	"github.com/barograph/barograph/formats/metviewer"
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 )
 
 // SpecFiles finds the files of a load_spec. METdbLoad silently skips folders that do not exist;
@@ -55,9 +56,7 @@ func specFiles(s *metviewer.LoadSpec, report func(text string)) ([]string, error
 
 // firstNames lists the first few names.
 func firstNames(names []string) string {
-	for i, name := range names {
-		names[i] = fault.Name(name)
-	}
+	names = lists.Map(names, fault.Name)
 	const shown = 5
 	if len(names) <= shown {
 		return strings.Join(names, ", ")

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/record"
 )
@@ -517,13 +518,12 @@ func listFirst(values []string) string {
 
 // joinQuoted joins values. It quotes a value that contains a comma.
 func joinQuoted(values []string) string {
-	words := slices.Clone(values)
-	for i, v := range words {
+	return strings.Join(lists.Map(values, func(v string) string {
 		if strings.Contains(v, ",") {
-			words[i] = strconv.Quote(v)
+			return strconv.Quote(v)
 		}
-	}
-	return strings.Join(words, ", ")
+		return v
+	}), ", ")
 }
 
 // Inventory summarizes one line type in a catalog.

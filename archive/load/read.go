@@ -14,6 +14,7 @@ import (
 	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/formats"
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/record"
 
 	"github.com/zeebo/xxh3"
@@ -80,10 +81,9 @@ func Read(ctx context.Context, paths []string, o ReadOptions, each func(*File, *
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
-	files := make([]*File, len(paths))
-	for i, p := range slices.Sorted(slices.Values(paths)) {
-		files[i] = &File{Path: p, batches: make(chan parsedBatch, batchesPerFile)}
-	}
+	files := lists.Map(slices.Sorted(slices.Values(paths)), func(p string) *File {
+		return &File{Path: p, batches: make(chan parsedBatch, batchesPerFile)}
+	})
 	g, ctx := errgroup.WithContext(ctx)
 	if o.Origin != nil {
 		o.newOpen = func() func(string) (recordReader, error) {

@@ -179,10 +179,7 @@ func listLineTypes(w *tabwriter.Writer) (any, error) {
 			}
 		}
 	}
-	fields := make([]string, 0, record.NumFields)
-	for f := range record.NumFields {
-		fields = append(fields, f.String())
-	}
+	fields := lists.Map(lists.Indices(int(record.NumFields)), func(f int) string { return record.Field(f).String() })
 	fmt.Fprintf(w, "header fields\t%s\n", strings.Join(fields, " "))
 	return rows, nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/query/flavour"
 	"github.com/barograph/barograph/record"
 )
@@ -97,10 +98,7 @@ func (a *openArchive) recover(ctx context.Context, c *sql.Conn, subset string) e
 			Cure: "run the load again, which completes the load or rolls it back",
 		}
 	}
-	var tables []string
-	for _, p := range parts {
-		tables = append(tables, p.table)
-	}
+	tables := lists.Map(parts, func(p added) string { return p.table })
 	for of := range replaced {
 		tables = append(tables, of.table)
 		if child := childOf(of.table); child != "" {

@@ -25,6 +25,7 @@ import (
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/docengine"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/flavour"
 	"github.com/barograph/barograph/query/question"
@@ -265,9 +266,7 @@ func (a *openArchive) Phrase(ctx context.Context, q *question.Question, f flavou
 		}
 		start := time.Now()
 		p.series = docengine.SeriesOf(c, q)
-		for i := range p.series {
-			p.Headers = append(p.Headers, p.series[i].Header)
-		}
+		p.Headers = lists.Map(p.series, func(s docengine.Series) record.Header { return s.Header })
 		out.DeriveTime = time.Since(start)
 		out.Text = fmt.Sprintf("scan %d series %s", len(p.series), describeBounds(&q.Valid))
 	}

@@ -3,6 +3,8 @@ package metviewer
 import (
 	"slices"
 	"strings"
+
+	"github.com/barograph/barograph/internal/lists"
 )
 
 // cards are the plots of a scorecard: one for each row, which names statistic, variable and further
@@ -62,11 +64,8 @@ func mergeChain(all []*node, chain *node) []*node {
 }
 
 // texts are the values of a field.
-func texts(f *node) (out []string) {
-	for _, v := range f.all("val") {
-		out = append(out, v.text+v.attrs["name"])
-	}
-	return out
+func texts(f *node) []string {
+	return lists.Map(f.all("val"), func(v *node) string { return v.text + v.attrs["name"] })
 }
 
 // card writes a row and its columns as a plot.

@@ -54,11 +54,13 @@ func (s *plots) remarks(n *node) {
 	}
 	short := func(v string) string { return strings.Replace(strings.TrimLeft(v, "0"), "-0.", "-.", 1) }
 	equal := func(a, b string) bool { return strings.EqualFold(short(a), short(b)) }
+	instead := map[string]string{"ensss_pts": " (each point has a tenth of all pairs)", "normalized_histogram": " (shares are drawn, not counts)"}
+	instead["normalizedHistogram"] = instead["normalized_histogram"]
 	differing, line := "", 0
 	for _, k := range slices.Concat(n.kids, n.child("tmpl").list()) {
 		usual, ok := defaults[k.name]
 		if all := slices.Compact(items(k.text)); ok && (all != nil || k.kids != nil) && !slices.EqualFunc(all, slices.Compact(items(usual)), equal) {
-			differing, line = differing+", "+strings.TrimSpace(k.name+" "+k.text), cmp.Or(line, k.line)
+			differing, line = differing+", "+strings.TrimSpace(k.name+" "+k.text+instead[k.name]), cmp.Or(line, k.line)
 		}
 	}
 	if differing != "" {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/barograph/barograph/formats/metviewer"
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/record"
 	"github.com/barograph/barograph/stat"
 
@@ -130,10 +131,7 @@ func (s groupsYAML) MarshalYAML() (any, error) {
 	var all yaml.MapSlice
 	for _, g := range s {
 		fields = append(fields, g.Field)
-		values := make([]stringList, len(g.Values))
-		for i, v := range g.Values {
-			values[i] = v
-		}
+		values := lists.Map(g.Values, func(v []string) stringList { return v })
 		if all = append(all, yaml.MapItem{Key: g.Field, Value: values}); len(values) > 0 {
 			fields = nil
 		}

@@ -164,11 +164,11 @@ func countsOf(s run.Series, c *run.VerificationPlot) []float64 {
 	if _, known := pictures(c); known || c.Picture == "equivalence" || c.Picture == "revision" || len(s.Records) == 0 {
 		return nil
 	}
-	out := slices.Repeat([]float64{math.NaN()}, len(s.X))
-	for i, n := range s.Records {
-		out[i] = float64(n)
-	}
-	return out
+	return append(floats(s.Records), slices.Repeat([]float64{math.NaN()}, len(s.X)-len(s.Records))...)
+}
+
+func floats(numbers []int) []float64 {
+	return lists.Map(numbers, func(n int) float64 { return float64(n) })
 }
 
 // broken is a curve with a missing value in each of its holes, so that no line is

@@ -82,11 +82,10 @@ func (g *growth) read(subs map[int]string) error {
 func (g *growth) fit() error {
 	g.sum.Sizes, g.sum.Document = g.sizes, g.documents()
 	g.sum.Far = float64(FarDocuments) / float64(g.sum.Document)
-	sizes := make([]float64, len(g.sizes))
+	sizes := floats(g.sizes)
 	laws, times := map[CellKey]*GrowthLaw{}, map[CellKey][][]float64{}
 	var order []CellKey
-	for i, f := range g.folders {
-		sizes[i] = float64(g.sizes[i])
+	for _, f := range g.folders {
 		g.sum.Wrong += f.sum.Wrong + f.sum.Failed + f.sum.Incomplete
 		for _, c := range f.sum.Cases {
 			for _, k := range c.Cells {

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/results/plot"
 	"github.com/barograph/barograph/results/run"
 )
@@ -156,8 +155,7 @@ func (d diagram) shape(l *plot.Lines, c *run.VerificationPlot) {
 	case "reliability":
 		l.RightLabel = "forecasts"
 		for _, s := range c.Series {
-			n := lists.Map(s.Records, func(v int) float64 { return float64(v) })
-			l.Curves = append(l.Curves, plot.Curve{SameColorAs: s.Name, Look: s.Style, Positions: s.X, Value: n, Style: plot.Bars, Right: true})
+			l.Curves = append(l.Curves, plot.Curve{SameColorAs: s.Name, Look: s.Style, Positions: s.X, Value: floats(s.Records), Style: plot.Bars, Right: true})
 		}
 	}
 }

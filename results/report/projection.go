@@ -147,10 +147,7 @@ func (g *dayGrowth) project(days int) []Projection {
 		}
 	}
 	out = append(out, g.archiveSizes()...)
-	sizes := make([]float64, len(g.sizes))
-	for i, n := range g.sizes {
-		sizes[i] = float64(n)
-	}
+	sizes := floats(g.sizes)
 	squares, freedom := map[string][2]float64{}, map[string]int{}
 	fits := make([][2]*line, len(out))
 	for i := range out {

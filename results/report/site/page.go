@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 )
 
 //go:embed template
@@ -101,10 +102,7 @@ func (s *Site) page() ([]byte, error) {
 
 // packTexts returns the texts as a compressed JSON list, in base64.
 func (s *Site) packTexts() (string, error) {
-	all := make([]string, len(s.texts))
-	for i, text := range s.texts {
-		all[i] = shorten(text, s.TextSize)
-	}
+	all := lists.Map(s.texts, func(text string) string { return shorten(text, s.TextSize) })
 	var b strings.Builder
 	base := base64.NewEncoder(base64.StdEncoding, &b)
 	z, err := gzip.NewWriterLevel(base, gzip.BestCompression)
