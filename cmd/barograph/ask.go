@@ -16,6 +16,7 @@ import (
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/export"
 	"github.com/barograph/barograph/query/flavour"
@@ -122,21 +123,15 @@ func (a *askJob) computes() bool {
 }
 
 // statNames returns the completions of --stat.
-func statNames() (names []string) {
-	for _, s := range stat.Table() {
-		names = append(names, s.Name+"\t"+s.LineType+": "+s.Summary)
-	}
-	return names
+func statNames() []string {
+	return lists.Map(stat.Table(), func(s stat.Stat) string { return s.Name + "\t" + s.LineType + ": " + s.Summary })
 }
 
 // caseNames returns the completions of questions.
-func caseNames() (names []string) {
+func caseNames() []string {
 	cases, _ := question.Cases() // without cases the shell completes nothing
-	names = append(names, question.NOAA+"\tthe seven cases of NOAA's experiment")
-	for _, q := range cases {
-		names = append(names, q.Name+"\t"+q.Title)
-	}
-	return names
+	names := lists.Map(cases, func(q *question.Question) string { return q.Name + "\t" + q.Title })
+	return append(names, question.NOAA+"\tthe seven cases of NOAA's experiment")
 }
 
 // questions finds a case by its name, including the cases derived from the archive, or the
@@ -189,11 +184,7 @@ func (l *list) String() string {
 	if l == nil {
 		return ""
 	}
-	var items []string
-	for _, item := range *l {
-		items = append(items, question.EscapeItem(item))
-	}
-	return strings.Join(items, ",")
+	return strings.Join(lists.Map(*l, question.EscapeItem), ",")
 }
 
 // Type names the values in the help.

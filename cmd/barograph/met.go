@@ -20,6 +20,7 @@ import (
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/lab"
 	"github.com/barograph/barograph/query/flavour"
 	"github.com/barograph/barograph/query/question"
@@ -160,10 +161,7 @@ func (e *env) options(ctx context.Context, s *study, files []string) (o met.Opti
 	if err != nil {
 		return o, err
 	}
-	var urls []string
-	for _, t := range targets {
-		urls = append(urls, t.URL)
-	}
+	urls := lists.Map(targets, func(t met.Target) string { return t.URL })
 	if err := e.engines.CheckReachable(ctx, engine.Options{Log: e.log()}, urls...); err != nil {
 		return o, err
 	}

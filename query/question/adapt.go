@@ -39,7 +39,7 @@ func (q *Question) Adapt(before *Question, stats ...string) {
 		return
 	}
 	if before.Drawing != nil && before.Drawing.Styles != nil && (newStats || newPicture || !reflect.DeepEqual(q.Drawing.Curves, before.Drawing.Curves)) {
-		changed = append(changed, "Barograph's own colors")
+		changed = append(changed, "Barograph's own colors and intervals")
 		copied := *q.Drawing
 		copied.Styles, q.Drawing = nil, &copied
 	}

@@ -106,11 +106,7 @@ func (s *groupsYAML) UnmarshalYAML(decode func(any) error) error {
 	for _, item := range all {
 		g := Group{Field: fmt.Sprint(item.Key)}
 		for _, v := range asList(item.Value) {
-			var together []string
-			for _, one := range asList(v) {
-				together = append(together, fmt.Sprint(one))
-			}
-			g.Values = append(g.Values, together)
+			g.Values = append(g.Values, lists.Map(asList(v), func(one any) string { return fmt.Sprint(one) }))
 		}
 		*s = append(*s, g)
 	}
@@ -168,20 +164,24 @@ func (p *drawingYAML) drawing(q *Question) (*Drawing, error) {
 		EqualizeAcrossAxis: p.EqualizeAcrossAxis, Baseline: p.Minus, Styles: p.Styles,
 		EquivalenceBounds: [2]*float64{p.EquivalenceLow, p.EquivalenceHigh}, XLabel: p.XLabel, YLabel: p.YLabel,
 	}
-	for i := range d.Styles {
-		if len(d.Styles[i]) == 0 {
-			d.Styles[i] = nil // as FromPlots makes it
-		}
-	}
-	for _, kind := range p.PlotCI {
-		d.Styles = append(d.Styles, metviewer.Style{"plot_ci": kind})
-	}
 	switch {
 	case slices.Equal(p.Stat, stringList{noStat}):
 	case len(p.Stat) == 0 && !d.ShowsLineType() && DefaultStat(q.Type) != "":
 		d.Stats = []string{DefaultStat(q.Type)}
 	default:
 		d.Stats = p.Stat
+	}
+	for i := range d.Styles {
+		if len(d.Styles[i]) == 0 {
+			d.Styles[i] = nil // as FromPlots makes it
+		}
+	}
+	curves := len(d.Stats)
+	for _, g := range d.Curves {
+		curves *= max(len(g.Values), 1)
+	}
+	for i := range max(curves, len(p.PlotCI)) * min(len(p.PlotCI), 1) {
+		d.Styles = append(d.Styles, metviewer.Style{"plot_ci": p.PlotCI[i%len(p.PlotCI)]})
 	}
 	for _, s := range d.Stats {
 		if !isStat(q, s) {

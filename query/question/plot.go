@@ -271,7 +271,7 @@ func (q *Question) setStyles(p *metviewer.Plot, d *metviewer.Dep) (notes []strin
 		}
 	}
 	if slices.ContainsFunc(q.Drawing.Styles, func(st metviewer.Style) bool { return st == nil }) {
-		notes = append(notes, fmt.Sprintf("line %d: colors, plot_ci …: have values for %d curves: Barograph chooses those of the others", p.Line, len(p.Styles)))
+		notes = append(notes, fmt.Sprintf("line %d: colors, plot_ci … have values for only %d curves: Barograph chooses the values of the other curves", p.Line, len(p.Styles)))
 	}
 	return notes
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/barograph/barograph/formats/metviewer"
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/record"
 	"github.com/barograph/barograph/stat"
 )
@@ -64,11 +65,8 @@ var defaultStats = map[string]string{ //nolint:gochecknoglobals // a constant ta
 }
 
 // sumTypes lists the line types from which statistics are computed.
-func sumTypes() (types []string) {
-	for _, s := range stat.Table() {
-		types = append(types, s.LineType)
-	}
-	return slices.Compact(types)
+func sumTypes() []string {
+	return slices.Compact(lists.Map(stat.Table(), func(s stat.Stat) string { return s.LineType }))
 }
 
 // statNames lists the statistics that are computed from these line types.

@@ -3,11 +3,13 @@ package question
 import (
 	"encoding/xml"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/barograph/barograph/formats/metviewer"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/record"
@@ -32,7 +34,7 @@ type plotXML struct {
 	EventEqual bool         `xml:"plot>event_equal"`
 	Inflate    bool         `xml:"plot>varianceinflationfactor"`
 	Alpha      string       `xml:"plot>ci_alpha,omitempty"`
-	CI         string       `xml:"plot>plot_ci,omitempty"`
+	Styles     []elementXML `xml:"plot>any"`
 }
 
 type depXML struct {
@@ -122,8 +124,15 @@ func PlotXML(q *Question, seed uint64) ([]byte, error) {
 		p.Agg = append(p.Agg, newElementXML("boot_repl", max(d.Replicates, 1)), newElementXML("boot_random_seed", seed),
 			newElementXML("boot_ci", ci), newElementXML("circular_block_bootstrap", d.Block != 1))
 	}
-	if d.Replicates > 0 {
-		p.CI = `c("boot"` + strings.Repeat(`,"boot"`, curves-1) + ")"
+	styles := d.Styles
+	if d.Replicates > 0 && styles == nil {
+		styles = slices.Repeat([]metviewer.Style{{"plot_ci": "boot"}}, curves)
+	}
+	if styles != nil {
+		for _, name := range slices.Sorted(maps.Keys(styles[0])) {
+			values := lists.Map(styles, func(st metviewer.Style) string { return st[name] })
+			p.Styles = append(p.Styles, newElementXML(name, `c("`+strings.Join(values, `","`)+`")`))
+		}
 	}
 	text, err := xml.MarshalIndent(&p, "", "  ")
 	return append([]byte(xml.Header), append(text, '\n')...), err
@@ -158,8 +167,10 @@ func (q *Question) unsupportedByPlotXML() string {
 		return "conditions on values of what is drawn"
 	case len(d.Equalize) > 0:
 		return "fixed fields that are equalized"
-	case len(d.Styles) > 0:
-		return "the styles of curves"
+	case slices.ContainsFunc(d.Styles, func(st metviewer.Style) bool {
+		return len(st) != len(d.Styles[0]) || strings.Contains(st["legend"], `"`)
+	}):
+		return "properties of only some curves, or a legend text with a quotation mark"
 	case d.RightAxis:
 		return "the right axis of another question's picture"
 	case d.EqualizeAcrossAxis:

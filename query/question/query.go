@@ -44,11 +44,8 @@ func FromURLQuery(v url.Values) (*Question, error) {
 		d.Replicates, d.Confidence = defaults.Replicates, defaults.Confidence
 		q.Drawing = d
 	}
-	title := []string{q.Type.Name}
-	for _, values := range q.Header {
-		title = append(title, strings.Join(values, ", "))
-	}
-	q.Title = strings.Join(slices.DeleteFunc(title, func(s string) bool { return s == "" }), " ")
+	title := lists.Map(q.Header[:], func(values []string) string { return strings.Join(values, ", ") })
+	q.Title = strings.Join(slices.DeleteFunc(append([]string{q.Type.Name}, title...), func(s string) bool { return s == "" }), " ")
 	q.SelectColumns()
 	return q, q.Check()
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/record"
 
 	"github.com/goccy/go-yaml"
@@ -52,11 +53,8 @@ func (q *Question) yamlForm() *questionYAML {
 	return f
 }
 
-func columnNames(cols []Column) (names []string) {
-	for _, c := range cols {
-		names = append(names, c.Name)
-	}
-	return names
+func columnNames(cols []Column) []string {
+	return lists.Map(cols, func(c Column) string { return c.Name })
 }
 
 func (t *Times) yamlForm() timesYAML {

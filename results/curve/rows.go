@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -74,7 +73,9 @@ func Rows(all []*run.VerificationPlot) *answer.Answer {
 }
 
 // labelOf is the label of the i-th point of a curve; "" if it has none.
-func labelOf(s run.Series, i int) string { return slices.Concat(s.Labels, make([]string, len(s.X)))[i] }
+func labelOf(s run.Series, i int) string {
+	return strings.Join(s.Labels[min(i, len(s.Labels)):min(i+1, len(s.Labels))], "")
+}
 
 // orNA prints a number with some decimals as METviewer does, ties rounded up, or NA; with -1 decimals, exactly.
 func orNA(v float64, decimals int) string {

@@ -482,7 +482,7 @@ func (q *Curve) ribbon(c draw.Canvas, place func(at, value float64) vg.Point, cl
 
 // hasRoomForSymbols reports whether there is room for a symbol at each point.
 func (q *Curve) hasRoomForSymbols(c draw.Canvas) bool {
-	return q.Style == Points || q.Labels != nil || len(q.Positions) > 0 && max(c.Max.X-c.Min.X, c.Max.Y-c.Min.Y)/vg.Length(len(q.Positions)) >= 11
+	return q.Style == Points || q.Labels != nil || !q.joined() || len(q.Positions) > 0 && max(c.Max.X-c.Min.X, c.Max.Y-c.Min.Y)/vg.Length(len(q.Positions)) >= 11
 }
 
 // addTooltip makes a symbol show its numbers when a reader points at it.

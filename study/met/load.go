@@ -353,13 +353,14 @@ func (s *runner) loadCopy(ctx context.Context, i int, a archive.Archive, k int, 
 	fresh := len(sum.Files) > 0
 	switch added := k >= s.options.EarlierCopies; {
 	case !conserved:
+		*timed = false
 		s.incomplete(r, err.Error())
 	case added && fresh && len(existing.Groups) == 0: // completing an interrupted load takes less time than a load
 		r.Load, r.Commits = r.Load+sum.Elapsed, r.Commits+sum.Commits
 	case added:
 		*timed = false
 	}
-	if old := s.archive(t); !fresh && k > 0 && (old == nil || old.Problem != unchecked) { // an earlier study loaded and checked the copy
+	if old := s.archive(t); !fresh && k > 0 && (k < s.options.EarlierCopies || old != nil && old.Complete) { // checked before
 		return nil
 	}
 	s.copies[i] = append(s.copies[i], k)

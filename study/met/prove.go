@@ -22,13 +22,13 @@ import (
 
 // prove compares the records of every archive with the data. Then it queries every case in every flavour once, and
 // keeps the query and its plan. Only cells whose result equals the reference are timed. Nothing is timed meanwhile:
-// prove works on as many archives at the same time as there are processors. Stand-ins are timed during their proof, so
+// prove works on as many archives at the same time as there are processors, at most four. Stand-ins are timed during their proof, so
 // prove handles them afterwards, one at a time.
 func (s *runner) prove(ctx context.Context, o *openArchives) error {
 	step := Progress{Step: "proving", Unit: "results", Of: int64(s.count())}
 	for _, standIns := range []bool{false, true} {
 		g, ctx := errgroup.WithContext(ctx)
-		if g.SetLimit(runtime.GOMAXPROCS(0)); standIns {
+		if g.SetLimit(min(runtime.GOMAXPROCS(0), 4)); standIns {
 			g.SetLimit(1)
 		}
 		for i, t := range s.options.Targets {
@@ -155,7 +155,7 @@ func (s *runner) proveCell(ctx context.Context, c *cell, q *question.Question, f
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.proving += took
-	if noPlan != nil {
+	if noPlan != nil && ctx.Err() == nil {
 		s.warnNoPlan(c, noPlan)
 	}
 	if err := s.folder.StorePlan(c.Cell, query.Text, plan.Text, Accesses(plan)); err != nil {
@@ -202,8 +202,10 @@ func (s *runner) isStandIn(t Target) bool {
 // archive returns the description of a target in the run folder, or nil.
 func (s *runner) archive(t Target) *run.Archive {
 	all := s.folder.Run.Archives
-	if i := slices.IndexFunc(all, func(a run.Archive) bool { return a.Engine == t.engine() && a.Design == string(t.Design) }); i >= 0 {
-		return &all[i]
+	for i := range all { // without a copy, because other goroutines write other fields
+		if a := &all[i]; a.Engine == t.engine() && a.Design == string(t.Design) {
+			return a
+		}
 	}
 	return nil
 }
