@@ -85,7 +85,7 @@ parameters intervals.`,
 	c.Flags().Int64Var(&s.Most, "max-threads", 1024, "with --find-saturation: largest number of threads")
 	c.Flags().IntVar(&s.Reps, "reps", 1, "timed repetitions of each point; 6 give an interval")
 	c.Flags().BoolVar(&s.load, "load", false, "first load each engine")
-	c.Flags().BoolVar(&s.replace, "replace", false, "first load each engine, and replace the table of an earlier load")
+	c.Flags().BoolVar(&s.replace, "replace", false, "first remove all records of each table, then load it")
 	c.Flags().BoolVar(&s.clientOverhead, "client-overhead", true, "include the dry engine: the client overhead")
 	c.Flags().BoolVar(&s.csv, "csv", false, "print CSV")
 	e.completeEngines(c, "db")
