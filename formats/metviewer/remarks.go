@@ -25,7 +25,7 @@ var drawnTemplates = map[string]string{ //nolint:gochecknoglobals // a constant 
 // default, "*" = none; Barograph has its own layout. The other ones are read by other functions of this package.
 //
 //go:embed plot_elements.txt
-var elementsOfPlots string //nolint:gochecknoglobals // a constant table
+var elementsOfPlots string
 
 // remarks reports what the plot requests and Barograph does not do.
 func (s *plots) remarks(n *node) {
@@ -46,7 +46,7 @@ func (s *plots) remarks(n *node) {
 	}
 	var known []string
 	defaults := map[string]string{}
-	for _, f := range strings.Fields(elementsOfPlots) {
+	for f := range strings.FieldsSeq(elementsOfPlots) {
 		name, usual, isLayout := strings.Cut(f, "=")
 		if known = append(known, name); isLayout {
 			defaults[name] = usual
