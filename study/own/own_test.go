@@ -131,7 +131,7 @@ func TestOwnDisagrees(t *testing.T) {
 		t.Errorf("it ended with %v", err)
 	}
 	says := map[string]string{
-		"sqlite lie": "1 rows hold different values", "duckdb lie": "", "sqlite no": "no.sqlite.sql:1: sqlite cannot run no: no such column: c", "duckdb no": "",
+		"sqlite lie": "1 rows have different values", "duckdb lie": "", "sqlite no": "no.sqlite.sql:1: sqlite cannot run no: no such column: c", "duckdb no": "",
 		"sqlite yes": "", "duckdb yes": "",
 	}
 	for _, s := range samples {
