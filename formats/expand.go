@@ -147,7 +147,6 @@ func (w *walker) walk(dir string) error {
 
 // FilesIn lists the files directly in a folder whose names identify a format; none if the folder
 // does not exist. For a folder that cannot be read it returns the folder, so that opening it reports
-// the error. For a folder that cannot be read it returns the folder, so that opening it reports
 // the error.
 func FilesIn(dir string) []string {
 	entries, err := os.ReadDir(dir)

@@ -3,6 +3,8 @@ package record
 import (
 	"slices"
 	"strings"
+
+	"github.com/barograph/barograph/internal/lists"
 )
 
 // Kind is the type of a column.
@@ -196,12 +198,7 @@ func squareGroup(count, field string) *Group {
 }
 
 // types is the table, in the order of the documentation.
-var types = func() (all []*LineType) { //nolint:gochecknoglobals // a constant table
-	for _, t := range slices.Concat(pairTypes, probTypes, objectTypes) {
-		all = append(all, t.withDerivedFields())
-	}
-	return all
-}()
+var types = lists.Map(slices.Concat(pairTypes, probTypes, objectTypes), LineType.withDerivedFields) //nolint:gochecknoglobals // a constant table
 
 var typeIndex = func() map[string]int { //nolint:gochecknoglobals // derived from the table
 	m := make(map[string]int, len(types))

@@ -28,7 +28,7 @@ func Names() []Name { return []Name{Normalized, Document, Wide, KeyValue, Memory
 // Summary describes a design in one line.
 func (n Name) Summary() string {
 	return map[Name]string{
-		Normalized: "METviewer's own tables (stat_header, line_data_*), asked with a join",
+		Normalized: "METviewer's own tables (stat_header, line_data_*), queried with a join",
 		Document:   "one document per series and valid time under a derived id, its leads in an array",
 		Wide:       "one row per record, header columns repeated, for columnar engines",
 		KeyValue:   "derived key → compact binary payload of the leads; a question becomes a multi-get",

@@ -307,7 +307,7 @@ func (t *attempt) send(ctx context.Context, insert string, rows []row) error {
 	return nil
 }
 
-// Publish writes catalog and marks and makes the number count, unless another commit was first.
+// Publish writes catalog and marks. It makes the commit visible, unless another commit was first.
 func (t *attempt) Publish(ctx context.Context, catalog []byte, done []archive.Mark) (int64, error) {
 	err := t.session.Query("INSERT INTO catalogs (design, subset, commit_number, catalog) VALUES (?, ?, ?, ?)", t.scope(), t.subset, t.number, catalog).ExecContext(ctx)
 	if err != nil {

@@ -63,7 +63,7 @@ func openOwn(path string, settings map[string]string) func(ctx context.Context, 
 			if err != nil || err2 != nil {
 				return 0
 			}
-			return min(t.Rows*99/100, t.Rows*max(now-o.before.Load(), 0)/from.Size())
+			return int64(float64(t.Rows) * min(0.99, max(0, float64(now-o.before.Load())/float64(from.Size()))))
 		}
 		out.Confine = func(ctx context.Context, folders ...string) error { return seal(ctx, o, true, folders) }
 		out.Ask = func(ctx context.Context, text string, f func(row []any) error) error {

@@ -31,7 +31,7 @@
 //   - FCST_LEAD and OBS_LEAD are [-][H…]HHMMSS: 1080000 is 108 hours; NA is 0. A lead is at most
 //     99,999 hours long; that of an observation is not negative.
 //   - Times are YYYYMMDD_HHMMSS in the years 1678 to 2261, which every engine stores exactly
-//     (record.FirstYear). The same holds for the initialization time, valid time minus lead. The
+//     (record.FirstYear). The same applies to the initialization time, valid time minus lead. The
 //     reader quarantines a line with another time, or with NA for one.
 //   - ALPHA is stored as text in its shortest form, 0.05000 as "0.05".
 //   - EC_VALUE, which MET writes since 11.0, is 1/(number of categories) if it is missing:

@@ -261,7 +261,7 @@ func (s *LoadSpec) check(root *node) error {
 		}
 	}
 	if n := s.folderCount(); n > maxFolders {
-		return bad(tmpl.line, "folder_tmpl", fmt.Sprintf("stands for more than %d folders", maxFolders), "let date_list begin later, or split the load_spec")
+		return bad(tmpl.line, "folder_tmpl", fmt.Sprintf("names more than %d folders", maxFolders), "let date_list begin later, or split the load_spec")
 	}
 	return nil
 }

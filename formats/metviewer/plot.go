@@ -533,7 +533,7 @@ func (s *plots) bootstrap(n *node) error {
 		}
 	}
 	if len(s.p.Agg) > 0 && len(s.p.Calc) > 0 {
-		s.spec.Warnings = append(s.spec.Warnings, Remark{n.line, "calc_stat", "stands beside agg_stat, which counts"})
+		s.spec.Warnings = append(s.spec.Warnings, Remark{n.line, "calc_stat", "has no effect, because the plot also has agg_stat"})
 	}
 	s.p.BootCI, s.p.SingleRecords = agg.value("boot_ci"), strings.EqualFold(agg.value("circular_block_bootstrap"), "false")
 	for _, k := range n.kids { // METviewer writes varianceInflationFactor

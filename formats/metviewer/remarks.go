@@ -93,7 +93,7 @@ func (s *plots) remarks(n *node) {
 // suggestElement describes where an element has an effect, or which element may have been intended.
 func suggestElement(name string, known []string) string {
 	if strings.HasPrefix(strings.ToLower(name), "listdiffseries") {
-		return ": it stands in <tmpl>"
+		return ": it is read only in <tmpl>"
 	}
 	return fault.Meant(name, known)
 }

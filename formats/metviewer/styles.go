@@ -5,14 +5,33 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/barograph/barograph/internal/fault"
 )
 
 // Style has the properties of one curve by their elements, see curveLists; nil = the plot specifies none.
 type Style map[string]string
 
+type curveList struct{ element, values, instead string }
+
+func (l *curveList) isValid(value string) bool {
+	return regexp.MustCompile(`^(?:` + l.values + `)$`).MatchString(value)
+}
+
+// Check returns an error that names an element that curves do not have, or a value that Barograph does not draw.
+func (s Style) Check() error {
+	for element, value := range s {
+		if !slices.ContainsFunc(curveLists, func(l curveList) bool { return l.element == element && l.isValid(value) }) {
+			problem := fmt.Sprintf("%q is not drawn", value)
+			return &fault.Error{Setting: "style " + element, Problem: problem, Cure: "see plot_spec in docs/reference/metviewer.md"}
+		}
+	}
+	return nil
+}
+
 // curveLists are the elements that have a value for each curve: the values that Barograph draws, and what it draws instead
 // of another value.
-var curveLists = []struct{ element, values, instead string }{ //nolint:gochecknoglobals // a constant table
+var curveLists = []curveList{ //nolint:gochecknoglobals // a constant table
 	{"plot_ci", `.*`, ""}, // words checks it
 	{"colors", `#[0-9A-Fa-f]{6}(?:[0-9A-Fa-f]{2})?`, "Barograph chooses the color; write it as #rrggbb"},
 	{"pch", `1|15|17|19|20`, "Barograph chooses the symbol"},
@@ -44,12 +63,12 @@ func items(text string) (all []string) {
 // those of dep2, then the derived ones.
 func (s *plots) styles(n *node) {
 	for _, list := range curveLists {
-		valid, k := regexp.MustCompile(`^(?:`+list.values+`)$`), n.child(list.element)
+		k := n.child(list.element)
 		for i, v := range items(n.value(list.element)) {
 			if i == len(s.p.Styles) {
 				s.p.Styles = append(s.p.Styles, Style{})
 			}
-			if valid.MatchString(v) && v != "" {
+			if v != "" && list.isValid(v) {
 				s.p.Styles[i][list.element] = v
 			} else if v != "" {
 				s.p.Unsupported = append(s.p.Unsupported, Remark{k.line, list.element, fmt.Sprintf("%q of curve %d is not drawn: %s", v, i+1, list.instead)})

@@ -175,6 +175,9 @@ func (p *drawingYAML) drawing(q *Question) (*Drawing, error) {
 		if len(d.Styles[i]) == 0 {
 			d.Styles[i] = nil // as FromPlots makes it
 		}
+		if err := d.Styles[i].Check(); err != nil {
+			return nil, err
+		}
 	}
 	curves := len(d.Stats)
 	for _, g := range d.Curves {
@@ -231,6 +234,9 @@ func (p *drawingYAML) derivedCurves(q *Question, d *Drawing) (all []Derived, err
 					Cure: "write for each field of series the index of one of its values, counted from 0",
 				}
 			}
+		}
+		if err := curve.Style.Check(); err != nil {
+			return nil, err
 		}
 		for _, name := range []string{curve.StatA, curve.StatB} {
 			if name != "" && !isStat(q, name) {

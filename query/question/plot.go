@@ -11,6 +11,7 @@ import (
 
 	"github.com/barograph/barograph/formats/metviewer"
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/record"
 	"github.com/barograph/barograph/stat"
 )
@@ -22,9 +23,7 @@ func FromPlotFile(file string) (qs []*Question, notes []string, err error) {
 		return nil, nil, err
 	}
 	qs, notes = FromPlots(spec)
-	for _, w := range spec.Warnings {
-		notes = append(notes, w.String())
-	}
+	notes = append(notes, lists.Map(spec.Warnings, metviewer.Remark.String)...)
 	if len(qs) == 0 {
 		problem := "contains no plot that can be turned into a question: " + strings.Join(notes, "; ")
 		return nil, notes, &fault.Error{File: file, Problem: problem, Cure: "see docs/reference/metviewer.md"}
@@ -40,9 +39,7 @@ func FromPlots(spec *metviewer.PlotSpec) (qs []*Question, notes []string) {
 	var omitted []string
 	for i := range spec.Plots {
 		p := &spec.Plots[i]
-		for _, r := range p.Unsupported {
-			notes = append(notes, r.String())
-		}
+		notes = append(notes, lists.Map(p.Unsupported, metviewer.Remark.String)...)
 		all, complete := combinations(p.Fix)
 		parsedTimes, refused := map[*string]Times{}, refusals{}
 		var ofPlot []*Question
@@ -301,9 +298,7 @@ func (q *Question) SelectColumns() {
 			}
 		}
 	}
-	for _, b := range d.ValueConditions {
-		needed = append(needed, b.Column)
-	}
+	needed = append(needed, lists.Map(d.ValueConditions, func(c ValueCondition) string { return c.Column })...)
 	for _, c := range q.Type.Columns {
 		isValue := c.Kind != record.Text && (!d.FromColumns || c.Name == "total" || slices.Contains(needed, c.Name))
 		if isValue || c.Name == "object_id" && objects {

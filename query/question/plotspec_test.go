@@ -2,6 +2,7 @@ package question
 
 import (
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -234,8 +235,8 @@ func TestMisspelt(t *testing.T) {
 		"<template>series_plot.R_tmpl</template>" + dep + sums + by + `<series1><field name="modell"><val>GFS</val></field></series1>`:  "modell: is not a supported field (did you mean model?)",
 		"<template>series_plot.R_tmpl</template>" + dep + sums + strings.Replace(by, "fcst_lead", "fcst_leads", 1):                      `"fcst_leads" is not a supported axis (did you mean fcst_lead?)`,
 		"<template>series_plot.R_tmpl</template>" + dep + strings.ReplaceAll(sums, "agg_stat", "aggstat") + by:                          "plot/aggstat: is not known and has no effect (did you mean agg_stat?)",
-		"<template>series_plot.R_tmpl</template>" + dep + sums + by + "<listDiffSeries1/>":                                              "plot/listDiffSeries1: is not known and has no effect: it stands in <tmpl>",
-		"<template>series_plot.R_tmpl</template>" + dep + sums + by + "<calc_stat><calc_sl1l2>true</calc_sl1l2></calc_stat>":            "calc_stat: stands beside agg_stat, which counts",
+		"<template>series_plot.R_tmpl</template>" + dep + sums + by + "<listDiffSeries1/>":                                              "plot/listDiffSeries1: is not known and has no effect: it is read only in <tmpl>",
+		"<template>series_plot.R_tmpl</template>" + dep + sums + by + "<calc_stat><calc_sl1l2>true</calc_sl1l2></calc_stat>":            "calc_stat: has no effect, because the plot also has agg_stat",
 		"<template>series_plot.R_tmpl</template>" + dep + sums + by + "<plot_ci>c('bot')</plot_ci>":                                     `plot_ci: "bot" is not known (did you mean boot?): no interval is drawn`,
 		"<template>series_plot.R_tmpl</template>" + dep + strings.Replace(sums, "<agg_sl", "<boot_ci>percent</boot_ci><agg_sl", 1) + by: `boot_ci: "percent" is not known (did you mean perc?): perc is computed`,
 	} {
@@ -257,5 +258,57 @@ func TestDerivedOfBlanks(t *testing.T) {
 	}
 	if got := strings.Join(qs[0].Refused, ";"); !strings.Contains(got, `"X Y Z TMP RMSE" names 2 curves of this axis`) {
 		t.Error(got)
+	}
+}
+
+// TestStylesOfYAML: a property that curves do not have, or a value that Barograph does not draw, is refused. The plot_ci of
+// earlier versions is that of all curves, repeated.
+func TestStylesOfYAML(t *testing.T) {
+	const head = "name: x\nline_type: SL1L2\nwhere: {fcst_var: TMP}\nstat: [RMSE, ME]\naxis: fcst_lead\nseries: [{model: [A, B]}]\n"
+	for _, c := range []struct{ styles, want, problem string }{
+		{"styles: [{colors: \"#ff0000\", pch: \"15\"}, {}]\n", "[map[colors:#ff0000 pch:15] map[]]", ""},
+		{"styles: [{color: \"#ff0000\"}]\n", "", "style color"},
+		{"styles: [{pch: \"16\"}]\n", "", "style pch"},
+		{"styles: [{lwd: \"-3\"}]\n", "", "style lwd"},
+		{"derived: [{op: DIFF, a: [0], b: [1], style: {lty: \"9\"}}]\n", "", "style lty"},
+		{"plot_ci: [none]\n", "[map[plot_ci:none] map[plot_ci:none] map[plot_ci:none] map[plot_ci:none]]", ""},
+		{"plot_ci: [std, boot]\n", "[map[plot_ci:std] map[plot_ci:boot] map[plot_ci:std] map[plot_ci:boot]]", ""},
+	} {
+		qs, err := Parse("q.yaml", []byte(head+c.styles))
+		if c.problem != "" {
+			if err == nil || !strings.Contains(err.Error(), c.problem) {
+				t.Errorf("%s: %v", c.styles, err)
+			}
+			continue
+		}
+		if err != nil || fmt.Sprint(qs[0].Drawing.Styles) != c.want {
+			t.Errorf("%s: %v, %v", c.styles, qs, err)
+		}
+	}
+}
+
+// TestPlotXMLKeepsStyles: a plot whose curves have styles is written as a plot_spec that has them, too.
+func TestPlotXMLKeepsStyles(t *testing.T) {
+	q, err := FromURLQuery(url.Values{"line_type": {"SL1L2"}, "fcst_var": {"T"}, "stat": {"RMSE"}, "axis": {"fcst_lead"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	q.Drawing.Curves = []Group{{Field: "model", Values: [][]string{{"A"}, {"B"}}}}
+	q.Drawing.Styles = []metviewer.Style{{"colors": "#ff0000", "legend": "Control, run 1", "plot_ci": "std"}, {"colors": "#0000ff", "legend": "b", "plot_ci": "none"}}
+	text, err := PlotXML(q, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec, err := metviewer.ParsePlotSpec("p.xml", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	qs, notes := FromPlots(spec)
+	if len(qs) != 1 || len(notes) > 0 || fmt.Sprint(qs[0].Drawing.Styles) != fmt.Sprint(q.Drawing.Styles) {
+		t.Errorf("%v became %v, %q", q.Drawing.Styles, qs[0].Drawing.Styles, notes)
+	}
+	q.Drawing.Styles[1] = metviewer.Style{"colors": "#0000ff"}
+	if _, err := PlotXML(q, 1); err == nil || !strings.Contains(err.Error(), "properties of only some curves") {
+		t.Error(err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/record"
@@ -164,17 +165,11 @@ func (c *collector) namingColumns() []int {
 }
 
 // curveFields are the fields whose values decide to which curve a row belongs.
-func (c *collector) curveFields() (fields []string) {
+func (c *collector) curveFields() []string {
 	if d := c.q.Drawing; d != nil && len(d.Curves) > 0 {
-		for _, g := range d.Curves {
-			fields = append(fields, g.Field)
-		}
-		return fields
+		return lists.Map(d.Curves, func(g question.Group) string { return g.Field })
 	}
-	for _, k := range c.namingColumns() {
-		fields = append(fields, c.a.Columns[k].Name)
-	}
-	return fields
+	return lists.Map(c.namingColumns(), func(k int) string { return c.a.Columns[k].Name })
 }
 
 // pooled says over how many values of header fields, leads and times each point pools. It ignores

@@ -116,9 +116,9 @@ func ComputePoints(q *question.Question, a *answer.Answer, name string, seed uin
 		out.Note += "; " + n
 	}
 	out.addOmitted()
-	said := len(m.note)
+	noteLength := len(m.note)
 	defer func() {
-		out.Note = out.Note[:said] + out.intervalNote(by) + out.Note[said:]
+		out.Note = out.Note[:noteLength] + out.intervalNote(by) + out.Note[noteLength:]
 		out.noteOmitted()
 	}()
 	if by != nil {
@@ -135,7 +135,7 @@ func ComputePoints(q *question.Question, a *answer.Answer, name string, seed uin
 	}
 	switch out.Picture {
 	case "box":
-		said = 0 // boxes have no interval
+		noteLength = 0 // boxes have no interval
 		out.Note = "boxes from the lower to the upper quartile of the records' statistics, their median, whiskers to what is no farther than 1.5 times the box, circles beyond" + out.Note[len(m.note):]
 		err = out.boxes()
 	case "revision":
@@ -521,14 +521,10 @@ func Widen(q *question.Question, names []string) (*question.Question, error) {
 		}
 	}
 	if q.Drawing != nil {
-		for _, b := range q.Drawing.ValueConditions {
-			more = append(more, b.Column)
-		}
+		more = append(more, lists.Map(q.Drawing.ValueConditions, func(c question.ValueCondition) string { return c.Column })...)
 	}
 	if q.Drawing.ShowsLineType() {
-		for _, c := range q.Type.Columns {
-			more = append(more, c.Name)
-		}
+		more = append(more, lists.Map(q.Type.Columns, func(c record.Column) string { return c.Name })...)
 		if names = nil; q.Type.Group != nil {
 			more = append(more, q.Type.Group.Fields...)
 		}

@@ -141,8 +141,10 @@ func (m *metviewerRows) records(repeats bool) ([][]string, error) {
 					}
 					row = append(row, orNA(y, -1))
 				}
-				if rows = append(rows, row); repeats {
-					rows = append(rows[:len(rows)-1], m.repeated(row, r)...)
+				if repeats {
+					rows = append(rows, m.repeated(row, r)...)
+				} else {
+					rows = append(rows, row)
 				}
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/results/measure"
 	"github.com/barograph/barograph/results/plot"
 	"github.com/barograph/barograph/results/run"
@@ -178,26 +179,17 @@ func (g *dayGrowth) series(r *run.Run) string {
 }
 
 // words lists the first n sizes.
-func (g *dayGrowth) words(n int) (out []string) {
-	for _, size := range g.sizes[:n] {
-		out = append(out, count(size))
-	}
-	return out
-}
+func (g *dayGrowth) words(n int) []string { return lists.Map(g.sizes[:n], count[int]) }
 
 // lawTable is the table of exponents of the questions of one kind.
 func (g *dayGrowth) lawTable(laws []GrowthLaw) *Table {
 	columns := []string{"question", "engine", "design", "flavour", "exponent", "95 % interval"}
-	for _, n := range g.sizes {
-		columns = append(columns, fmt.Sprintf("at %d (ms)", n))
-	}
+	columns = append(columns, lists.Map(g.sizes, func(n int) string { return fmt.Sprintf("at %d (ms)", n) })...)
 	t := table(columns...)
 	for _, l := range laws {
 		e := l.Exponent
 		cells := append(texts(l.Case, l.Engine, l.Design, l.Flavour), value(e.Value, signed(e.Value)), when(l.determined(), value(e.Low, signed(e.Low)+" – "+signed(e.High)), none))
-		for _, v := range l.Times {
-			cells = append(cells, numeric(v.Value))
-		}
+		cells = append(cells, lists.Map(l.Times, func(t measure.Estimate) Cell { return numeric(t.Value) })...)
 		t.add(classOf(l.ClientOverhead, false), cells...)
 		t.name(anchor("law", l.CellKey))
 	}

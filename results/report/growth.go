@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/results/measure"
 	"github.com/barograph/barograph/results/plot"
 	"github.com/barograph/barograph/results/run"
@@ -190,9 +191,7 @@ const flatExponent = 0.1
 // laws is the table of exponents.
 func (g *growth) laws() *Table {
 	columns := []string{"case", "engine", "design", "flavour", "exponent", "95 % interval"}
-	for _, n := range g.sizes {
-		columns = append(columns, fmt.Sprintf("at %d× (ms)", n))
-	}
+	columns = append(columns, lists.Map(g.sizes, func(n int) string { return fmt.Sprintf("at %d× (ms)", n) })...)
 	t := table(append(columns, "at "+number(g.sum.Far)+"× (ms, projected)")...)
 	for _, l := range g.sum.Laws {
 		e := l.Exponent
@@ -200,9 +199,7 @@ func (g *growth) laws() *Table {
 			l.Far.High = math.Inf(1)
 		}
 		cells := append(texts(l.Case, l.Engine, l.Design, l.Flavour), value(e.Value, signed(e.Value)), when(l.determined(), value(e.Low, signed(e.Low)+" – "+signed(e.High)), none))
-		for _, v := range l.Times {
-			cells = append(cells, numeric(v.Value))
-		}
+		cells = append(cells, lists.Map(l.Times, func(t measure.Estimate) Cell { return numeric(t.Value) })...)
 		t.add(classOf(l.ClientOverhead, false), append(cells, projectionCell(l.Far))...)
 		t.name(anchor("law", l.CellKey))
 	}

@@ -49,7 +49,11 @@ func pictures(c *run.VerificationPlot) (diagram, bool) {
 		}
 		return d, true
 	case "performance":
-		return diagram{x: "success ratio (1 − FAR)", y: "probability of detection", across: one, up: one, square: true, guides: detection()}, true
+		d := diagram{x: "success ratio (1 − FAR)", y: "probability of detection", across: one, up: one, square: true, guides: detection()}
+		if !slices.ContainsFunc(c.Series, func(s run.Series) bool { return s.Labels != nil }) {
+			d.style = plot.Points // of an earlier version, in no order
+		}
+		return d, true
 	case "taylor":
 		for _, s := range c.Series {
 			for _, y := range s.Y {

@@ -126,3 +126,17 @@ func TestPictures(t *testing.T) {
 		golden(t, "picture_"+name+".svg", string(svg))
 	}
 }
+
+// TestPerformanceOfEarlierVersion: the points of a run folder without labels have no order, so no line joins them.
+func TestPerformanceOfEarlierVersion(t *testing.T) {
+	c := samples()["performance"]
+	for _, want := range []plot.Style{0, plot.Points} {
+		d, ok := pictures(c)
+		if !ok || d.style != want {
+			t.Errorf("style %v, want %v", d.style, want)
+		}
+		for i := range c.Series {
+			c.Series[i].Labels = nil
+		}
+	}
+}

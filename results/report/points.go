@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/results/measure"
 	"github.com/barograph/barograph/results/run"
 )
@@ -90,11 +91,7 @@ func (r *Report) points(of *run.Run, samples []run.Sample) {
 // gather groups points into cells.
 func gather(r *run.Run, all []*point) *points {
 	p := &points{run: r, all: all}
-	var samples []run.Sample
-	for _, x := range all {
-		samples = append(samples, x.Sample)
-	}
-	title := titlesOf(samples)
+	title := titlesOf(lists.Map(all, func(x *point) run.Sample { return x.Sample }))
 	for _, x := range all {
 		name, overhead := title(x.Cell), x.Place == overheadPlace
 		if p.mixes = appendNew(p.mixes, x.Mix); !overhead {

@@ -138,6 +138,12 @@ func (f *Folder) Warn(text string) {
 	f.writeWarnings()
 }
 
+// DropWarnings removes warnings of an interrupted run that the resumed run gives again if they still apply.
+func (f *Folder) DropWarnings(drop func(text string) bool) {
+	f.Run.Warnings = slices.DeleteFunc(f.Run.Warnings, drop)
+	f.warningsWritten = len(f.Run.Warnings)
+}
+
 func (f *Folder) writeWarnings() {
 	for ; f.warningsWritten < len(f.Run.Warnings); f.warningsWritten++ {
 		_ = f.journal.add(&Event{Kind: WarningEvent, Text: f.Run.Warnings[f.warningsWritten]}) // the journal keeps the error

@@ -3,6 +3,7 @@ package run
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -49,5 +50,38 @@ func TestUnwrittenEvent(t *testing.T) {
 				t.Errorf("the run cannot be read: %v", err)
 			}
 		})
+	}
+}
+
+// TestDropWarnings: a resumed run drops a warning of the interrupted one and gives another. The journal has it, so readers of
+// a run in progress see it.
+func TestDropWarnings(t *testing.T) {
+	dir := t.TempDir()
+	f, err := Create(dir, Run{ID: "r"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Warn("stays")
+	f.Warn("old")
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if f, err = Resume(dir, Run{}, true, func(*Sample) bool { return true }, func(string) {}); err != nil {
+		t.Fatal(err)
+	}
+	f.DropWarnings(func(w string) bool { return w == "old" })
+	f.Warn("new")
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	events, err := ReadEvents(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(events, func(e Event) bool { return e.Kind == WarningEvent && e.Text == "new" }) {
+		t.Error("the journal lacks the new warning")
+	}
+	if r, err := ReadRun(dir); err != nil || !slices.Equal(r.Warnings, []string{"stays", "new"}) {
+		t.Errorf("%v, %v", r.Warnings, err)
 	}
 }

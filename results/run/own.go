@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/barograph/barograph/internal/lists"
 )
 
 // OwnWorkload is the Workload of a run that queries a user's own tables with the user's own
@@ -100,12 +102,7 @@ func (o *Own) Accounting() (out []string) {
 			}
 			out = append(out, "  "+f.File+": "+words)
 		}
-		for _, note := range t.Notes {
-			out = append(out, "  "+note)
-		}
+		out = append(out, lists.Map(t.Notes, func(note string) string { return "  " + note })...)
 	}
-	for _, f := range o.SkippedFiles {
-		out = append(out, "skipped: "+f.File+": "+f.Reason)
-	}
-	return out
+	return append(out, lists.Map(o.SkippedFiles, func(f SkippedFile) string { return "skipped: " + f.File + ": " + f.Reason })...)
 }

@@ -409,7 +409,7 @@ func (s *runner) check(ctx context.Context, i int, a archive.Archive) error {
 				r.Digest = digest.String()
 			}
 		}
-		if err != nil && r.Problem == unchecked {
+		if err != nil {
 			s.incomplete(r, err.Error())
 		}
 		s.mu.Unlock()

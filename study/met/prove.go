@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/barograph/barograph/engine/archive"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/flavour"
 	"github.com/barograph/barograph/query/question"
@@ -212,11 +213,9 @@ func (s *runner) archive(t Target) *run.Archive {
 
 // Accesses converts the accesses of a plan for the run folder.
 func Accesses(p archive.Plan) []run.Access {
-	var out []run.Access
-	for _, a := range p.Access {
-		out = append(out, run.Access{Object: a.Object, Method: string(a.Method), Index: a.Index, Examined: a.Examined, Kept: a.Kept, Counted: a.Counted})
-	}
-	return out
+	return lists.Map(p.Access, func(a archive.Access) run.Access {
+		return run.Access{Object: a.Object, Method: string(a.Method), Index: a.Index, Examined: a.Examined, Kept: a.Kept, Counted: a.Counted}
+	})
 }
 
 func (s *runner) isComplete(t Target) bool {

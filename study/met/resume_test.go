@@ -2,6 +2,7 @@ package met_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"path/filepath"
 	"slices"
@@ -151,6 +152,23 @@ func TestResume(t *testing.T) {
 	}
 }
 
+// changeNumber changes a number of a subset in a SQLite archive.
+func changeNumber(t *testing.T, file, subset string) {
+	t.Helper()
+	db, err := sql.Open("sqlite3", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	done, err := db.ExecContext(t.Context(), `UPDATE "`+subset+`/line_data_sal1l2" SET fabar = fabar + 1 WHERE rowid = 1`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := done.RowsAffected(); n != 1 {
+		t.Fatal(n, err)
+	}
+}
+
 // TestCompletedLoadHasNoTime: a study that completes an interrupted load reports no load time, because it loaded
 // only the rest.
 func TestCompletedLoadHasNoTime(t *testing.T) {
@@ -178,9 +196,10 @@ func TestCompletedLoadHasNoTime(t *testing.T) {
 }
 
 // TestInterruptedLoadOfCopiesHasNoTime: reports divide a load time by the number of copies that a study adds. If an
-// interrupted load stored some of them, the resumed study reports no time, instead of the time of the other copies.
+// interrupted load stored some of them, the resumed study reports no time, instead of the time of the other copies. It
+// compares a complete copy of the interrupted load with the data, too: in the third case its records were changed.
 func TestInterruptedLoadOfCopiesHasNoTime(t *testing.T) {
-	for _, interrupted := range []bool{false, true} {
+	for _, c := range []struct{ interrupted, changed bool }{{}, {true, false}, {true, true}} {
 		files, at := day(t), t.TempDir()
 		reg := engine.Registry{sqlite.Driver()}
 		dir := filepath.Join(at, "run")
@@ -207,14 +226,17 @@ func TestInterruptedLoadOfCopiesHasNoTime(t *testing.T) {
 		if r, err := study(1, 0, false); err != nil || r.Archives[0].Load == 0 {
 			t.Fatal(r, err)
 		}
-		if interrupted {
+		if c.interrupted {
 			if _, err := study(3, 1, true); !errors.Is(err, context.Canceled) {
 				t.Fatal(err)
 			}
 		}
+		if c.changed {
+			changeNumber(t, strings.TrimPrefix(target(&reg[0], at, design.Normalized).URL, "sqlite:"), met.CopyName("s", 1))
+		}
 		r, err := study(3, 1, false)
-		if err != nil || len(r.Archives) != 1 || !r.Archives[0].Complete || r.Archives[0].Load == 0 != interrupted {
-			t.Errorf("interrupted = %v: %+v, %v", interrupted, r.Archives, err)
+		if err != nil || len(r.Archives) != 1 || r.Archives[0].Complete == c.changed || r.Archives[0].Load == 0 != c.interrupted {
+			t.Errorf("%+v: %+v, %v", c, r.Archives, err)
 		}
 	}
 }

@@ -59,7 +59,8 @@ func (r *runner) loadOne(ctx context.Context, p *participant, out *run.Archive) 
 		}
 		took := time.Since(began)
 		out.Load += took
-		if out.Commits++; err == nil {
+		if err == nil {
+			out.Commits++
 			err = r.reporting(p.name+": counting the rows of "+t.Name, nil, func() error { return r.count(ctx, p, t) })
 		}
 		if err == nil {

@@ -154,7 +154,7 @@ func Run(ctx context.Context, p Program, into *run.Folder) (err error) {
 	r := &runner{Program: p, folder: into, began: time.Now(), shown: time.Now()}
 	into.Run.Archives, into.Run.Data = nil, run.Data{Source: into.Run.Data.Source} // a resumed run reads its files again
 	// A resumed run tries again to load missing tables.
-	into.Run.Warnings = slices.DeleteFunc(into.Run.Warnings, func(w string) bool { return strings.Contains(w, lacks) })
+	into.DropWarnings(func(w string) bool { return strings.Contains(w, lacks) })
 	var before []run.OwnTable
 	if r.resumed = into.Run.Own != nil; r.resumed {
 		before = into.Run.Own.Tables
@@ -171,7 +171,7 @@ func Run(ctx context.Context, p Program, into *run.Folder) (err error) {
 		return err
 	}
 	for _, step := range []func(ctx context.Context) error{
-		func(ctx context.Context) error { return cmp.Or(r.read(ctx), r.checkSameTables(before)) }, r.answers, r.load, r.prove, r.times, r.cold, r.streams,
+		func(ctx context.Context) error { return r.readAgain(ctx, before) }, r.answers, r.load, r.prove, r.times, r.cold, r.streams,
 	} {
 		if err := step(ctx); err != nil {
 			return err
@@ -189,6 +189,16 @@ func Run(ctx context.Context, p Program, into *run.Folder) (err error) {
 	return nil
 }
 
+// readAgain reads the tables. before are those of the interrupted run, which must be the same. If it cannot read all of
+// them, they remain in the run folder, so that the next run compares with them, too.
+func (r *runner) readAgain(ctx context.Context, before []run.OwnTable) error {
+	err := r.read(ctx)
+	if err != nil && before != nil {
+		r.folder.Run.Own.Tables = before
+	}
+	return cmp.Or(err, r.checkSameTables(before))
+}
+
 // workFolder creates the temporary folder of a run. Its name depends on the run folder, so that a resumed run removes
 // the files of a killed one.
 func workFolder(runFolder string) (string, error) {
@@ -196,13 +206,13 @@ func workFolder(runFolder string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	sum := sha256.Sum256([]byte(path))
+	sum := sha256.Sum256(fmt.Append(nil, os.Getuid(), path))
 	path = filepath.Join(os.TempDir(), "barograph-own-"+hex.EncodeToString(sum[:8]))
 	if err = os.RemoveAll(path); err == nil {
 		err = os.Mkdir(path, 0o755) //nolint:gosec // a server under another account may read it
 	}
 	if err != nil {
-		return "", err
+		return "", &fault.Error{File: path, Problem: "cannot be replaced", Err: err, Cure: "remove it, or set TMPDIR to another folder"}
 	}
 	return path, os.Chmod(path, 0o755) //nolint:gosec // a server under another account may read it
 }

@@ -58,7 +58,7 @@ func (v *variants) run(ctx context.Context) error {
 		}
 		what := "DuckDB over the files, " + c.words
 		v.Progress(fmt.Sprintf("%s: %d of %d queries", what, len(todo), len(v.Questions)))
-		if err := v.under(ctx, c.how, what, func(db *tables.Tables) error { return v.recheck(ctx, db, what, todo) }); err != nil {
+		if err := v.withCondition(ctx, c.how, what, func(db *tables.Tables) error { return v.recheck(ctx, db, what, todo) }); err != nil {
 			return err
 		}
 	}
@@ -82,6 +82,9 @@ func (v *variants) recheck(ctx context.Context, db *tables.Tables, what string, 
 	for n := range todo {
 		v.progress(what, n, len(todo), began)
 		x := &todo[n]
+		if v.skipped[x.k] != nil { // with another set of parameter values
+			continue
+		}
 		q, out := v.Questions[x.k], &v.folder.Run.Own.Questions[x.k]
 		err := v.reporting(what+": "+q.Name, nil, func() error {
 			return v.limited(ctx, q, reference, func(ctx context.Context) error {
@@ -105,8 +108,8 @@ func (v *variants) recheck(ctx context.Context, db *tables.Tables, what string, 
 	return nil
 }
 
-// under opens a DuckDB with a condition, and closes it after f.
-func (v *variants) under(ctx context.Context, how, what string, f func(db *tables.Tables) error) (err error) {
+// withCondition opens a DuckDB with a condition, and closes it after f.
+func (v *variants) withCondition(ctx context.Context, how, what string, f func(db *tables.Tables) error) (err error) {
 	db, err := v.Registry.Open(ctx, v.overFiles(), engine.Options{Log: v.Log, Threads: v.Threads})
 	if err != nil {
 		return err

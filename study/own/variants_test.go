@@ -1,6 +1,7 @@
 package own
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,19 +15,29 @@ import (
 	"github.com/barograph/barograph/query/flavour"
 )
 
-// TestReordered: a large file is written in slices. Each row is in one of them, and any two rows have opposite orders
-// upward and downward, as rows that tie must.
-func TestReordered(t *testing.T) {
+// inMemory opens a DuckDB in memory until the test ends.
+func inMemory(t *testing.T) *tables.Tables {
+	t.Helper()
 	db, err := all.Registry().Open(t.Context(), "duckdb::memory:", engine.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close()
-	ref, err := tables.DatabasesOf(db).Own(t.Context(), false)
+	own, err := tables.DatabasesOf(db).Own(t.Context(), false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer ref.Close()
+	t.Cleanup(func() {
+		if err := errors.Join(own.Close(), db.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	return own
+}
+
+// TestReordered: a large file is written in slices. Each row is in one of them, and any two rows have opposite orders
+// upward and downward, as rows that tie must.
+func TestReordered(t *testing.T) {
+	ref := inMemory(t)
 	for name, want := range map[string]bool{"a": true, "file_row_number": false} {
 		dir := t.TempDir()
 		table := &tables.Table{Name: "t", Parquet: filepath.Join(dir, "t.parquet"), Rows: 1000, Columns: []tables.Column{{Name: name}}}
@@ -79,16 +90,7 @@ func TestLoaded(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer o.Close()
-			memory, err := all.Registry().Open(t.Context(), "duckdb::memory:", engine.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer memory.Close()
-			ref, err := tables.DatabasesOf(memory).Own(t.Context(), false)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer ref.Close()
+			ref := inMemory(t)
 			table := &tables.Table{Name: "t", Parquet: filepath.Join(dir, "t.parquet"), Rows: 100_000, Columns: []tables.Column{{Name: "a", Kind: tables.Integer}}}
 			if err := exec(t.Context(), ref, "COPY (SELECT (hash(i) % 1000000007)::BIGINT AS a FROM range(100000) r(i)) TO "+flavour.Quote(table.Parquet)+parquet); err != nil {
 				t.Fatal(err)

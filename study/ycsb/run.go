@@ -202,7 +202,7 @@ func (w *workload) perform(ctx context.Context, conns []*kv.Conn, o *Options, r 
 	still := measure.StartStandstillMeter()
 	r.Result, err = pace.Run(ctx, workers, pacing)
 	if r.Stood = still.Total(); o.clock != nil {
-		r.Stood = 0 // that clock stands still, too
+		r.Stood = 0 // a test's clock does not measure stops
 	}
 	still.Stop()
 	err = errors.Join(err, kept(r.Result))
