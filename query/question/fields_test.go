@@ -25,7 +25,9 @@ func randomDrawing(r *rand.Rand) *Drawing {
 	pick := func() string { return awkward[r.IntN(len(awkward))] }
 	flag := func() bool { return r.IntN(3) == 0 }
 	float := func() *float64 { f := r.NormFloat64(); return &f }
-	style := func() metviewer.Style { return metviewer.Style{"colors": fmt.Sprintf("#%06x", r.IntN(1<<24)), "legend": pick()} }
+	style := func() metviewer.Style {
+		return metviewer.Style{"colors": fmt.Sprintf("#%06x", r.IntN(1<<24)), "legend": pick()}
+	}
 	d := &Drawing{Method: "overall", RightAxis: flag(), NoVIF: flag(), EventEqual: flag(), EqualizeAcrossAxis: flag()}
 	names := []string{"RMSE", "ME", "MAE"}
 	if flag() {
