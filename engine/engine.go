@@ -19,6 +19,7 @@ import (
 
 	"github.com/barograph/barograph/engine/launch"
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 )
 
 // Sentinel errors. Engines wrap them with details.
@@ -247,13 +248,9 @@ func (a *About) PromisesWithoutFailures() []Promise {
 	if len(a.Promises) == 0 && !a.StaleReads {
 		return Promises()
 	}
-	var all []Promise
-	for _, p := range Promises() {
-		if p == NoLostWrites || p == NoRevivedRecords || slices.Contains(a.Promises, p) {
-			all = append(all, p)
-		}
-	}
-	return all
+	return lists.Filter(Promises(), func(p Promise) bool {
+		return p == NoLostWrites || p == NoRevivedRecords || slices.Contains(a.Promises, p)
+	})
 }
 
 // Metrics are a server's own counters at one moment.

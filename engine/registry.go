@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 )
 
 // Registry is a list of drivers. engine/all holds the one that the program uses.
@@ -125,10 +126,8 @@ func (r Registry) Installable() []string {
 	return r.SchemesWhere(func(d *Driver) bool { return d.Server != nil || d.Library != nil })
 }
 
-func (d *Driver) params() (all []string) {
-	for _, p := range d.Params {
-		all = append(all, p.Name)
-	}
+func (d *Driver) params() []string {
+	all := lists.Map(d.Params, func(p Param) string { return p.Name })
 	if d.Place == Remote {
 		all = append(all, passFile, passEnv)
 	}

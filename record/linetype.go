@@ -68,13 +68,7 @@ func (t *LineType) Column(name string) (*Column, bool) {
 
 // IdentityColumns returns the columns that belong to a record's identity.
 func (t *LineType) IdentityColumns() []Column {
-	var keys []Column
-	for _, c := range t.Columns {
-		if c.InIdentity {
-			keys = append(keys, c)
-		}
-	}
-	return keys
+	return lists.Filter(t.Columns, func(c Column) bool { return c.InIdentity })
 }
 
 // withDerivedFields fills the fields that are derived from Columns: slots, rules and indexes.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/record"
 )
 
@@ -242,7 +243,7 @@ func differences(one, other *Stat, ids []string, cols [][]float64) (out []float6
 
 // greatestInterest returns, for each object of the pairs of a case, the greatest interest of its pairs. kinds is F for
 // forecast objects, O for observed ones, FO for both.
-func greatestInterest(ids []string, cols [][]float64, letters, kinds string) (out []float64) {
+func greatestInterest(ids []string, cols [][]float64, letters, kinds string) []float64 {
 	greatest, i := map[string]float64{}, 0
 	eachRow(cols, func(row []float64) {
 		f, o, _ := strings.Cut(ids[i], "_")
@@ -257,10 +258,7 @@ func greatestInterest(ids []string, cols [][]float64, letters, kinds string) (ou
 			}
 		}
 	})
-	for _, id := range slices.Sorted(maps.Keys(greatest)) {
-		out = append(out, greatest[id])
-	}
-	return out
+	return lists.Map(slices.Sorted(maps.Keys(greatest)), func(id string) float64 { return greatest[id] })
 }
 
 // coverage is the area of simple objects as a part of the grid's area. For forecast and observed objects together, it

@@ -2,7 +2,10 @@ package stat
 
 import (
 	"math"
+	"slices"
 	"strings"
+
+	"github.com/barograph/barograph/internal/lists"
 )
 
 const fromPSTD = "METcalcpy util/pstd_statistics.py calculate_pstd_"
@@ -132,10 +135,8 @@ func categoryStat(name, summary string, f func(t squareTable) (float64, bool)) S
 	return Stat{
 		Name: name, LineType: "MCTC", Needs: columns("n_cat ec_value " + Repeats), Unit: UnitOne, Summary: summary, Source: source,
 		Func: func(v []float64) (float64, bool) {
-			n, sum, counts := int(v[0]), 0.0, v[2:]
-			for _, x := range counts {
-				sum += x
-			}
+			n, counts := int(v[0]), v[2:]
+			sum := lists.Sum(slices.Values(counts))
 			if n < 1 || n*n != len(counts) || sum == 0 {
 				return 0, false
 			}
@@ -172,10 +173,7 @@ func gerrity(t squareTable) (score float64, ok bool) {
 		}
 	}
 	for r, above := range a {
-		below := 0.0
-		for _, o := range t.o[:r+1] {
-			below += o
-		}
+		below := lists.Sum(slices.Values(t.o[:r+1]))
 		if below == 0 || above == 0 {
 			return 0, false
 		}

@@ -447,13 +447,10 @@ func (c *Catalog) explainTimes(q *question.Question) string {
 }
 
 // matchingGroups returns the groups with series that the header fields admit.
-func (c *Catalog) matchingGroups(q *question.Question) (out []*Group) {
-	for _, g := range c.Groups {
-		if g.matches(q) && len(g.matchingHeaders(q)) > 0 && overlap(q.Header[record.VxMask], g.Masks) && overlap(q.Header[record.FcstLev], g.Levels) {
-			out = append(out, g)
-		}
-	}
-	return out
+func (c *Catalog) matchingGroups(q *question.Question) []*Group {
+	return lists.Filter(c.Groups, func(g *Group) bool {
+		return g.matches(q) && len(g.matchingHeaders(q)) > 0 && overlap(q.Header[record.VxMask], g.Masks) && overlap(q.Header[record.FcstLev], g.Levels)
+	})
 }
 
 func overlap(asked, there []string) bool {

@@ -230,12 +230,7 @@ func (g *Group) series(q *question.Question, yield func(*record.Header, *Group) 
 }
 
 func furtherMatches(q *question.Question, h *record.Header) bool {
-	for _, f := range furtherFields {
-		if allowed := q.Header[f]; len(allowed) > 0 && !slices.Contains(allowed, h[f]) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(furtherFields[:], func(f record.Field) bool { return len(q.Header[f]) > 0 && !slices.Contains(q.Header[f], h[f]) })
 }
 
 // Times returns the valid times to query for a series of g: those that q lists, whether they exist

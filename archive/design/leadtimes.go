@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/record"
 )
 
@@ -88,10 +89,7 @@ func (l *LeadTimes) Holes() (out []LeadHole) {
 // fill sets Expected and Missing. every is the times of all leads; firsts and lasts count the leads
 // that begin and end on each day.
 func (h *LeadHole) fill(every []int64, firsts, lasts map[int64]int, leads int) {
-	hours := map[int64]bool{}
-	for _, t := range h.Present {
-		hours[secondOfDay(t)] = true
-	}
+	hours := lists.Set(h.Present, secondOfDay)
 	first, last := dayOf(h.Present[0]), dayOf(h.Present[len(h.Present)-1])
 	for t, n := range firsts {
 		if 2*n > leads {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/record"
 )
 
@@ -36,11 +37,7 @@ func conservationError(what string, m archive.Mark) error {
 // checkCommit compares the numbers that a commit reports with the number of records that it
 // received.
 func checkCommit(given int64, s archive.CommitResult) error {
-	reported := s.New
-	for _, n := range s.Replaced {
-		reported += n
-	}
-	if reported != given {
+	if reported := s.New + lists.Sum(maps.Values(s.Replaced)); reported != given {
 		return &fault.Error{Err: fmt.Errorf("%w: a commit received %d records but reports %d", ErrNotConserved, given, reported), Cure: conservationCure}
 	}
 	return nil
@@ -109,10 +106,7 @@ func (r *loadRun) markedRecords(ctx context.Context, subset string, before int64
 	if r.options.Origin != nil || r.marks.all == nil || !c.Sealed || c.Files.Records != int64(len(marks)) {
 		marks, err = r.archive.Marks(ctx, subset)
 	}
-	for _, m := range marks {
-		records += m.Stored
-	}
-	return records, err
+	return lists.Sum(slices.Values(lists.Map(marks, func(m archive.Mark) int64 { return m.Stored }))), err
 }
 
 // count counts the archive's records if this load stored a large share of them. Otherwise it returns expected, the

@@ -8,6 +8,7 @@ import (
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/record"
 )
 
@@ -162,7 +163,7 @@ func (r *loadRun) resolve(ctx context.Context, c *commitInFlight, found []archiv
 
 // dropDuplicates drops records from the window that the archive has with the same values, and
 // returns the remaining conflicts.
-func (r *loadRun) dropDuplicates(c *commitInFlight, found []archive.ExistingRecord) (rest []archive.ExistingRecord) {
+func (r *loadRun) dropDuplicates(c *commitInFlight, found []archive.ExistingRecord) []archive.ExistingRecord {
 	exists := map[record.Digest]bool{}
 	for _, f := range found {
 		if f.IsDuplicate() && !exists[f.Incoming] {
@@ -175,12 +176,7 @@ func (r *loadRun) dropDuplicates(c *commitInFlight, found []archive.ExistingReco
 			}
 		}
 	}
-	for _, f := range found {
-		if !exists[f.Incoming] {
-			rest = append(rest, f)
-		}
-	}
-	return rest
+	return lists.Filter(found, func(f archive.ExistingRecord) bool { return !exists[f.Incoming] })
 }
 
 // resolveKept lets the commit store records in addition to archive records of the same identity. It reports one
@@ -210,10 +206,7 @@ func (r *loadRun) resolveKept(c *commitInFlight, found []archive.ExistingRecord,
 // search skip files without the wanted records. If several lines have the same values, it returns
 // the first one or, with Last, the last one.
 func (r *loadRun) locate(ctx context.Context, c *commitInFlight, found []archive.ExistingRecord) (map[record.Digest]design.Line, error) {
-	wanted := map[record.Digest]bool{}
-	for _, f := range found {
-		wanted[f.Stored] = true
-	}
+	wanted := lists.Set(found, func(f archive.ExistingRecord) record.Digest { return f.Stored })
 	var paths []string
 	digests := map[string]bool{}
 	before, err := r.marks.list(ctx)

@@ -13,6 +13,7 @@ import (
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/record"
 )
 
@@ -104,17 +105,9 @@ func (r *Retention) plan(c *design.Catalog) *Removal {
 	if gap := time.Duration(times[at]-times[at-1]) * time.Second; gap > r.MaxAge {
 		out.Gap = formatSpan(gap)
 	}
-	days := map[int64]bool{}
-	for _, t := range out.before {
-		days[floorDay(t)] = true
-	}
-	out.Days = len(days)
+	out.Days = len(lists.Set(out.before, floorDay))
 	if r.Before != nil {
-		clear(days)
-		for t := range c.NewTimes(r.Before) {
-			days[floorDay(t)] = true
-		}
-		out.Added = len(days)
+		out.Added = len(lists.Set(slices.Collect(c.NewTimes(r.Before)), floorDay))
 	}
 	return out
 }

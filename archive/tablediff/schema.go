@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/barograph/barograph/internal/lists"
 )
 
 // schema maps a table to its columns, in their order.
@@ -125,10 +127,7 @@ func digitsExpr(e string) string { return "LPAD(" + e + ", 10, '0')" }
 // build returns a query that selects the key expressions, then the values, and sorts by the keys. names and valueNames
 // are their column names.
 func build(keys, names, values, valueNames []string, from string) *query {
-	order := make([]string, len(keys))
-	for i := range order {
-		order[i] = strconv.Itoa(i + 1)
-	}
+	order := lists.Map(lists.Indices(len(keys)), func(i int) string { return strconv.Itoa(i + 1) })
 	text := "SELECT " + strings.Join(append(slices.Clone(keys), values...), ", ") + "\nFROM " + from + "\nORDER BY " + strings.Join(order, ", ")
 	return &query{text: text, columns: append(slices.Clone(names), valueNames...), keys: len(keys)}
 }

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 )
 
 // Options configures Compare; the zero value is the default.
@@ -355,10 +356,7 @@ func (r *Report) Text(out io.Writer, faults []Fault) error {
 		if t.Equal+t.ChangedRows+t.OnlyLeft+t.OnlyRight == 0 {
 			continue
 		}
-		var known int64
-		for _, n := range t.Known {
-			known += n
-		}
+		known := lists.Sum(maps.Values(t.Known))
 		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%s\n", t.Name, t.Equal, t.ChangedRows, t.OnlyLeft, t.OnlyRight, known, t.Unexplained, columnCounts(t))
 	}
 	if err := w.Flush(); err != nil {

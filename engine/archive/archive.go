@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/internal/build"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/flavour"
 	"github.com/barograph/barograph/query/question"
@@ -142,11 +144,7 @@ type Contents struct {
 
 // Total is the number of records of all line types.
 func (c Contents) Total() int64 {
-	var n int64
-	for _, r := range c.Records {
-		n += r
-	}
-	return n
+	return lists.Sum(maps.Values(c.Records))
 }
 
 // Loader stores records in one subset. One goroutine uses it.

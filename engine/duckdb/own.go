@@ -20,6 +20,7 @@ import (
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/query/flavour"
 )
 
@@ -139,10 +140,7 @@ func (o *ownTables) describe(ctx context.Context, t *tables.Table) (rows map[str
 	if len(t.Columns) == 0 {
 		return nil, &fault.Error{File: t.Files[0], Problem: "has no column that all engines can store: " + strings.Join(t.Notes, "; "), Cure: "write columns of numbers, times and texts"}
 	}
-	var parts []string
-	for _, g := range groups {
-		parts = append(parts, "SELECT "+strings.Join(g.selected(t), ", ")+" FROM "+g.from)
-	}
+	parts := lists.Map(groups, func(g *ownGroup) string { return "SELECT " + strings.Join(g.selected(t), ", ") + " FROM " + g.from })
 	if err := o.Exec(ctx, "CREATE VIEW "+flavour.Ident(t.Name)+" AS "+strings.Join(parts, " UNION ALL ")); err != nil {
 		return nil, readable(t, err)
 	}
@@ -153,10 +151,7 @@ func (o *ownTables) describe(ctx context.Context, t *tables.Table) (rows map[str
 func (o *ownTables) groups(ctx context.Context, t *tables.Table) (groups []*ownGroup, rows map[string]int64, err error) {
 	option := ", filename = '" + fileColumn + "')"
 	for _, g := range t.Groups {
-		var columns []string
-		for _, c := range g.Columns {
-			columns = append(columns, flavour.Quote(c)+": 'VARCHAR'")
-		}
+		columns := lists.Map(g.Columns, func(c string) string { return flavour.Quote(c) + ": 'VARCHAR'" })
 		groups = append(groups, &ownGroup{files: g.Files, names: g.Columns, from: "read_csv(" + list(g.Files) + ", auto_detect = false, header = true, delim = " + flavour.Quote(g.Delimiter) +
 			`, quote = '"', escape = '"', nullstr = '', allow_quoted_nulls = false, strict_mode = true, max_line_size = 16777216, columns = {` + strings.Join(columns, ", ") + "}, hive_partitioning = false" + option})
 	}

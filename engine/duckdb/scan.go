@@ -12,6 +12,7 @@ import (
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/query/flavour"
 )
 
@@ -98,14 +99,11 @@ func (t *star) home(path string) string {
 }
 
 // homes returns the folders of a placement on all its paths.
-func (t *star) homes(p *tables.Placement) (out []string) {
-	for _, path := range p.Paths {
-		out = append(out, t.home(path))
+func (t *star) homes(p *tables.Placement) []string {
+	if len(p.Paths) == 0 {
+		return []string{t.home("")}
 	}
-	if out == nil {
-		out = []string{t.home("")}
-	}
-	return out
+	return lists.Map(p.Paths, t.home)
 }
 
 // load writes the Parquet files. It first removes the existing tables, because two sets of facts might

@@ -3,6 +3,7 @@ package kv
 import (
 	"encoding/binary"
 	"errors"
+	"slices"
 )
 
 // Fields chooses fields by index, ascending; nil = all.
@@ -96,15 +97,7 @@ func (r *Row) Fields() Fields { return r.fields }
 
 // Equal reports whether two rows have the same fields and values in the same order.
 func (r *Row) Equal(o *Row) bool {
-	if len(r.fields) != len(o.fields) || string(r.data) != string(o.data) {
-		return false
-	}
-	for i := range r.fields {
-		if r.fields[i] != o.fields[i] || r.ends[i] != o.ends[i] {
-			return false
-		}
-	}
-	return true
+	return slices.Equal(r.fields, o.fields) && slices.Equal(r.ends, o.ends) && string(r.data) == string(o.data)
 }
 
 // ErrPacked is the error of bytes that AppendPacked did not write.

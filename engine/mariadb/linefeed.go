@@ -13,6 +13,7 @@ import (
 	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/query/flavour"
 	"github.com/barograph/barograph/record"
 )
@@ -119,9 +120,7 @@ func (w *lineWriter) writeChildren(ctx context.Context, lt *lineTable, table str
 	if square {
 		names = append(names, "j_value")
 	}
-	for _, c := range columns {
-		names = append(names, c.name)
-	}
+	names = append(names, lists.Map(columns, func(c metCol) string { return c.name })...)
 	return w.load(ctx, infile{table: w.l.table(table), columns: names}, lt, w.l.next, func(out *rowWriter, id int64, _ int, b *record.Batch, i int) error {
 		if named {
 			return appendNamed(out, id, columns, strings.Split(b.Text[words.Slot][i], ","), b.Repeats(i))

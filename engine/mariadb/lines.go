@@ -19,6 +19,7 @@ import (
 	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/query/flavour"
 	"github.com/barograph/barograph/record"
 )
@@ -123,9 +124,7 @@ func (w *lineWriter) lockTables(ctx context.Context) (bool, error) {
 		return true, nil
 	}
 	names := []string{sqlengine.FileTable, w.l.a.OwnName(sqlengine.CatalogTable), w.l.a.OwnName(sqlengine.MarksTable), pendingTable, goneTable}
-	for _, h := range w.headers {
-		names = append(names, h.name)
-	}
+	names = append(names, lists.Map(w.headers, func(h *headers) string { return h.name })...)
 	for _, t := range w.l.types {
 		names = append(names, tableOf(t))
 		if child, _ := childTable(t); child != "" {

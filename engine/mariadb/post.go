@@ -9,6 +9,7 @@ import (
 
 	"github.com/barograph/barograph/engine/posts"
 	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/query/flavour"
 )
 
@@ -37,10 +38,7 @@ func (p postTables) dialect() *sqlengine.PostDialect {
 		TableOptions: " ENGINE=InnoDB", DuplicateKey: true, MaxParams: 65535,
 		CreateTemporary: "CREATE TEMPORARY TABLE", TemporaryOptions: " ENGINE=MyISAM", EmptyTemporary: "TRUNCATE TABLE",
 		CreateProcedure: func(name string, types []string, body string) []string {
-			args := make([]string, len(types))
-			for i, t := range types {
-				args[i] = "IN p" + strconv.Itoa(i+1) + " " + t
-			}
+			args := lists.Map(lists.Indices(len(types)), func(i int) string { return "IN p" + strconv.Itoa(i+1) + " " + types[i] })
 			return []string{"CREATE OR REPLACE PROCEDURE " + name + "(" + strings.Join(args, ", ") + ") " + body}
 		},
 		Cast: func(column string, _ sqlengine.PostType) string { return column },

@@ -16,6 +16,7 @@ import (
 	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/formats/tpcds"
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/query/flavour"
 )
 
@@ -164,10 +165,7 @@ func (s *star) clear(ctx context.Context) error {
 		return err
 	}
 	text := []string{"CREATE DATABASE IF NOT EXISTS " + ident(s.name), "DROP TABLE IF EXISTS " + s.table(starPlacement)}
-	for _, t := range tables.StarTables() {
-		text = append(text, "DROP TABLE IF EXISTS "+s.table(string(t)))
-	}
-	for _, t := range text {
+	for _, t := range append(text, lists.Map(tables.StarTables(), func(t tables.StarTable) string { return "DROP TABLE IF EXISTS " + s.table(string(t)) })...) {
 		if _, err := s.db.writes.ExecContext(ctx, t); err != nil {
 			return err
 		}
@@ -303,10 +301,7 @@ func appendStar(dst []byte, v *tpcds.Vector, i int) []byte {
 
 // finish gathers statistics and writes the placement.
 func (s *star) finish(ctx context.Context, note string) error {
-	var all []string
-	for _, t := range tables.StarTables() {
-		all = append(all, s.table(string(t)))
-	}
+	all := lists.Map(tables.StarTables(), func(t tables.StarTable) string { return s.table(string(t)) })
 	for _, t := range []string{
 		"ANALYZE TABLE " + strings.Join(all, ", "),
 		"CREATE TABLE " + s.table(starPlacement) + " (placement LONGTEXT NOT NULL) ENGINE=InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",

@@ -19,6 +19,7 @@ import (
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/launch"
 	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/internal/lists"
 )
 
 // server describes to the lab how to start MariaDB.
@@ -158,10 +159,9 @@ func arguments(server string, c *launch.Cluster, n *launch.Node) []string {
 	if c.TLS {
 		args = append(args, "--ssl-ca="+c.CA(), "--ssl-cert="+n.Certificate(), "--ssl-key="+n.Certificate(), "--require-secure-transport=ON")
 	}
-	for _, name := range slices.Sorted(maps.Keys(c.Settings)) {
-		args = append(args, "--"+strings.ReplaceAll(name, "_", "-")+"="+c.Settings[name])
-	}
-	return args
+	return append(args, lists.Map(slices.Sorted(maps.Keys(c.Settings)), func(name string) string {
+		return "--" + strings.ReplaceAll(name, "_", "-") + "=" + c.Settings[name]
+	})...)
 }
 
 func ready(ctx context.Context, c *launch.Cluster, n *launch.Node) error {

@@ -3,6 +3,7 @@ package mariadb
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -109,12 +110,7 @@ func objectColumns(table string) []metCol {
 
 // isView reports whether a table is one of objectViews.
 func isView(table string) bool {
-	for _, v := range objectViews() {
-		if v.table == table {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(slices.Collect(maps.Values(objectViews())), func(v objectView) bool { return v.table == table })
 }
 
 // viewed returns the line types of the commit that have a view.

@@ -12,6 +12,7 @@ import (
 	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/record"
 )
 
@@ -156,13 +157,7 @@ func present(ctx context.Context, q sqlengine.Querier, table string, lines *sqle
 		}
 		return err
 	})
-	var out []design.Row
-	for _, r := range rows {
-		if existing[pair{r.Header, r.Valid}] {
-			out = append(out, r)
-		}
-	}
-	return out, err
+	return lists.Filter(rows, func(r design.Row) bool { return existing[pair{r.Header, r.Valid}] }), err
 }
 
 // probe is the query for the numbers, from 1, of the pairs that exist in a table.

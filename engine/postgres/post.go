@@ -13,6 +13,7 @@ import (
 
 	"github.com/barograph/barograph/engine/posts"
 	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/query/flavour"
 )
 
@@ -35,10 +36,7 @@ func postDialect() *sqlengine.PostDialect {
 		MaxParams:       65535,
 		CreateTemporary: "CREATE TEMPORARY TABLE IF NOT EXISTS", TemporaryOptions: " ON COMMIT DELETE ROWS",
 		CreateProcedure: func(name string, types []string, body string) []string {
-			args := make([]string, len(types))
-			for i, t := range types {
-				args[i] = "p" + strconv.Itoa(i+1) + " " + t
-			}
+			args := lists.Map(lists.Indices(len(types)), func(i int) string { return "p" + strconv.Itoa(i+1) + " " + types[i] })
 			return []string{"CREATE OR REPLACE PROCEDURE " + name + "(" + strings.Join(args, ", ") + ") LANGUAGE plpgsql AS $$ BEGIN " + body + "; END $$"}
 		},
 		Cast: func(column string, _ sqlengine.PostType) string { return column },

@@ -21,6 +21,7 @@ import (
 	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/formats/tpcds"
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/query/flavour"
 )
 
@@ -168,10 +169,7 @@ func (s *star) load(ctx context.Context, files tables.StarFiles, note string) (t
 func (s *star) create(spaces []string) []string {
 	out := []string{"CREATE SCHEMA IF NOT EXISTS " + starSchema}
 	for _, t := range tables.StarTables() {
-		var cols []string
-		for _, c := range tpcds.Columns(string(t)) {
-			cols = append(cols, c.Name+" "+sqlengine.StarType(&c, ` COLLATE "C"`))
-		}
+		cols := lists.Map(tpcds.Columns(string(t)), func(c tpcds.Column) string { return c.Name + " " + sqlengine.StarType(&c, ` COLLATE "C"`) })
 		table := "CREATE TABLE " + starTable(t) + " (" + strings.Join(cols, ", ") + ")"
 		if t == tables.StoreSales {
 			table += " PARTITION BY HASH (ss_ticket_number)"
@@ -266,9 +264,7 @@ func (s *star) finish(ctx context.Context, note string) error {
 		"ALTER TABLE " + starTable(tables.DateDim) + " ADD PRIMARY KEY (d_date_sk)",
 		"ALTER TABLE " + starTable(tables.Item) + " ADD PRIMARY KEY (i_item_sk)",
 	}
-	for _, t := range tables.StarTables() {
-		statements = append(statements, "VACUUM (FREEZE, ANALYZE) "+starTable(t))
-	}
+	statements = append(statements, lists.Map(tables.StarTables(), func(t tables.StarTable) string { return "VACUUM (FREEZE, ANALYZE) " + starTable(t) })...)
 	for _, text := range statements {
 		if _, err := s.pool.Exec(ctx, text); err != nil {
 			return err

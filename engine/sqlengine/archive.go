@@ -16,6 +16,7 @@ import (
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/flavour"
 	"github.com/barograph/barograph/query/question"
@@ -292,18 +293,13 @@ func decodeMarkRow(row []any) (m archive.Mark, err error) {
 }
 
 // StoredTypes lists the line types for which a subset has a table.
-func (a *Archive) StoredTypes(ctx context.Context, q Querier, subset string) (types []*record.LineType, err error) {
+func (a *Archive) StoredTypes(ctx context.Context, q Querier, subset string) ([]*record.LineType, error) {
 	if ok, err := a.recoverAndHasOwn(ctx, subset, CatalogTable); err != nil || !ok && a.ForeignCatalog == nil {
 		return nil, err
 	}
 	text, args := a.TablesQuery(subset)
 	names, err := QueryTexts(ctx, q, text, args...)
-	for _, t := range record.Types() {
-		if slices.Contains(names, a.ListedName(subset, a.tableName(t))) {
-			types = append(types, t)
-		}
-	}
-	return types, err
+	return lists.Filter(record.Types(), func(t *record.LineType) bool { return slices.Contains(names, a.ListedName(subset, a.tableName(t))) }), err
 }
 
 // Contents counts the records and objects of a subset.

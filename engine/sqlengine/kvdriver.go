@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strconv"
 	"unsafe"
+
+	"github.com/barograph/barograph/internal/lists"
 )
 
 // DriverSession is a session over a connection of a database/sql driver. It does not use
@@ -65,11 +67,7 @@ func (s *DriverSession) RunTransaction(f func() error) error {
 
 // Close closes the statements and the connection.
 func (s *DriverSession) Close() error {
-	var errs []error
-	for _, st := range s.stmts {
-		errs = append(errs, st.Close())
-	}
-	return errors.Join(append(errs, s.Conn.Close())...)
+	return errors.Join(append(lists.Map(s.stmts, driver.Stmt.Close), s.Conn.Close())...)
 }
 
 type driverStatement struct {

@@ -2,11 +2,11 @@ package sqlengine
 
 import (
 	"errors"
-	"slices"
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/tables"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/query/flavour"
 	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/record"
@@ -43,9 +43,5 @@ func partitionCondition(p tables.Partition, q *question.Question) string {
 // LakeSortColumns returns the columns by which the rows of files are sorted, beginning with those of which most
 // questions select one value.
 func LakeSortColumns() []string {
-	var out []string
-	for _, f := range []record.Field{record.FcstVar, record.FcstLev, record.VxMask, record.Model} {
-		out = append(out, f.String())
-	}
-	return slices.Concat(out, []string{"fcst_valid_epoch", "fcst_lead"})
+	return append(lists.Map([]record.Field{record.FcstVar, record.FcstLev, record.VxMask, record.Model}, record.Field.String), "fcst_valid_epoch", "fcst_lead")
 }

@@ -62,18 +62,11 @@ func (l *Loader) candidates(g *design.Grouper) []design.Row {
 	if len(l.catalog.Groups) == 0 {
 		return nil
 	}
-	groups := make([]*design.Group, len(g.Headers))
-	for i := range g.Headers {
-		groups[i] = l.catalog.GroupFor(g.Type, &g.Headers[i])
-	}
+	groups := lists.Map(g.Headers, func(h record.Header) *design.Group { return l.catalog.GroupFor(g.Type, &h) })
 	isDocument := l.a.Design == design.Document
-	var out []design.Row
-	for _, r := range g.Rows {
-		if group := groups[r.Header]; group.MayContain(r.Valid) && (isDocument || group.HasLead(r.Lead)) {
-			out = append(out, r)
-		}
-	}
-	return out
+	return lists.Filter(g.Rows, func(r design.Row) bool {
+		return groups[r.Header].MayContain(r.Valid) && (isDocument || groups[r.Header].HasLead(r.Lead))
+	})
 }
 
 // assignIDs numbers the headers and files; in the design normalized only.
@@ -244,10 +237,7 @@ func (a *Archive) ReadHeaders(ctx context.Context, q Querier, subset string, f f
 	cols := HeaderColumns()
 	var h record.Header
 	var id int64
-	into := []any{&id}
-	for _, c := range cols[1:] {
-		into = append(into, &h[c.Field])
-	}
+	into := append([]any{&id}, lists.Map(cols[1:], func(c Column) any { return &h[c.Field] })...)
 	text := "SELECT " + ColumnList("", cols) + " FROM " + a.Dialect.Table(subset, design.HeaderTable)
 	return q.Rows(ctx, text, nil, func(row []any) error {
 		err := Scan(row, into...)

@@ -2,12 +2,14 @@ package sqlengine
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/barograph/barograph/engine/tables"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/query/answer"
 )
 
@@ -36,10 +38,7 @@ func (s DatabaseSQL) TypedRows(ctx context.Context, text string, castOf func(typ
 	if err != nil {
 		return CallError(ctx, err)
 	}
-	var casts []ResultCast
-	for _, c := range columns {
-		casts = append(casts, castOf(c.DatabaseTypeName()))
-	}
+	casts := lists.Map(columns, func(c *sql.ColumnType) ResultCast { return castOf(c.DatabaseTypeName()) })
 	return ForEachRow(ctx, rows, func(row []any) error {
 		for k, cast := range casts {
 			row[k] = cast.Convert(row[k])

@@ -11,6 +11,7 @@ import (
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/posts"
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/record"
 )
 
@@ -93,10 +94,7 @@ func OpenPosts(ctx context.Context, e *PostEngine, t posts.Tables) (*posts.Store
 	if err := s.prepare(ctx, t.Make); err != nil {
 		return nil, CallError(ctx, err)
 	}
-	var names []string
-	for _, t := range l.tables {
-		names = append(names, t.Name)
-	}
+	names := lists.Map(l.tables, func(t *PostTable) string { return t.Name })
 	return &posts.Store{
 		Poster: s.poster, Admit: s.admit, Values: s.allValues, Read: s.countValues, Rows: s.countRows, Delete: s.delete,
 		Log: e.LogPosition,

@@ -5,6 +5,8 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+
+	"github.com/barograph/barograph/internal/lists"
 )
 
 // NewDriverPostConn returns a connection for posting over a connection of a database/sql driver.
@@ -37,11 +39,7 @@ func NewDriverPostConn(c driver.Conn, isRetryable func(err error) bool) (*PostCo
 		},
 		IsRetryable: isRetryable,
 		Close: func() error {
-			var errs []error
-			for _, st := range d.statements {
-				errs = append(errs, st.Close())
-			}
-			return errors.Join(append(errs, c.Close())...)
+			return errors.Join(append(lists.Map(d.statements, driver.Stmt.Close), c.Close())...)
 		},
 	}, nil
 }

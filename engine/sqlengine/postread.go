@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/barograph/barograph/engine/posts"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/query/flavour"
 	"github.com/barograph/barograph/record"
 )
@@ -27,10 +28,7 @@ func (s *postStore) admit(ctx context.Context, stations []record.ID, series []po
 			return err
 		}
 		cols := filterColumns()
-		names := make([]string, len(cols))
-		for i := range cols {
-			names[i] = cols[i].Name
-		}
+		names := lists.Map(cols, func(c PostColumn) string { return c.Name })
 		return add(filterTable+s.layout.suffix, names, names[:len(names)-1], len(series), func(i int) []any {
 			s := series[i]
 			row := PostRow{gauge: &record.Gauge{Station: s.Station, Code: s.Code, Duration: s.Duration}}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/barograph/barograph/engine/posts"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/query/flavour"
 )
 
@@ -60,10 +61,7 @@ func (d *PostDialect) create(l *postLayout) []string {
 	filter := PostTable{Name: filterTable, Columns: filterColumns()}
 	filter.Keys = len(filter.Columns) - 1
 	out = append(out, d.createTable("CREATE TABLE IF NOT EXISTS "+d.table(filterTable+l.suffix), &filter))
-	for _, t := range l.tables {
-		out = append(out, d.createTable("CREATE TABLE IF NOT EXISTS "+d.table(t.Name), t))
-	}
-	return out
+	return append(out, lists.Map(l.tables, func(t *PostTable) string { return d.createTable("CREATE TABLE IF NOT EXISTS "+d.table(t.Name), t) })...)
 }
 
 func (d *PostDialect) createTable(head string, t *PostTable) string {

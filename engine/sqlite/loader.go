@@ -15,6 +15,7 @@ import (
 	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/record"
 )
 
@@ -302,11 +303,7 @@ func (c *conn) Rows(_ context.Context, text string, args []any, f func(row []any
 }
 
 func values(args []any) []driver.Value {
-	out := make([]driver.Value, len(args))
-	for i, v := range args {
-		out[i] = v
-	}
-	return out
+	return lists.Map(args, func(v any) driver.Value { return v })
 }
 
 // lockStep is how long SQLite waits for a lock before begin checks whether the caller has canceled. SQLite

@@ -3,6 +3,7 @@ package metviewer
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -90,6 +91,7 @@ type Field struct {
 	Line     int
 	Equalize bool
 	Depends  string // Indep only: the field of plot_fix that determines its dates, see Plot.IndepOn
+	Ticks    []Tick // Indep only: the val elements with a label or a plot_val
 	Values
 }
 
@@ -102,6 +104,13 @@ func Members(value string) []string {
 		return dates
 	}
 	return strings.Split(value, ":")
+}
+
+// Tick is a value of the independent variable that the axis shows under another name or at another position.
+type Tick struct {
+	Value    string
+	Label    string   `yaml:",omitempty"` // "" = the value
+	Position *float64 `yaml:",omitempty"` // nil = that of the value
 }
 
 // IndepOn returns the values of Indep if the field that it depends on has this value.
@@ -374,14 +383,21 @@ func (s *plots) indep(n *node) error {
 	if k == nil {
 		return nil
 	}
-	for _, v := range k.all("val") {
-		if _, err := strconv.ParseFloat(v.attrs["label"], 64); v.attrs["plot_val"] != "" || v.attrs["label"] != "" && err != nil {
-			s.p.Unsupported = append(s.p.Unsupported, Remark{v.line, "indep/val", fmt.Sprintf("label %q, plot_val %q and others are not drawn: the axis shows the values", v.attrs["label"], v.attrs["plot_val"])})
-			break
-		}
-	}
 	v, err := s.values(k)
 	s.p.Indep = Field{Name: nameOf(k), Line: k.line, Equalize: k.attrs["equalize"] == "true", Depends: k.attrs["depends"], Values: v}
+	for _, v := range k.all("val") {
+		t := Tick{Value: cmp.Or(v.text, v.attrs["name"]), Label: v.attrs["label"]}
+		if text := v.attrs["plot_val"]; text != "" {
+			x, err := strconv.ParseFloat(text, 64)
+			if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
+				return s.errorAt(v.line, "indep/val: plot_val "+strconv.Quote(text), "is not a number", "write the position on the axis, e.g. 2")
+			}
+			t.Position = &x
+		}
+		if t.Label != "" || t.Position != nil {
+			s.p.Indep.Ticks = append(s.p.Indep.Ticks, t)
+		}
+	}
 	s.p.indepOn = func(date string) (Values, error) {
 		on := *s
 		if t, err := time.Parse(time.DateTime, date); err == nil {

@@ -21,8 +21,6 @@ func TestStyles(t *testing.T) {
 		{`<plot_disp>c(TRUE,FALSE)</plot_disp><order_series>c(2,1)</order_series>`, "[map[order_series:2 plot_disp:TRUE] map[order_series:1 plot_disp:FALSE]]", ""},
 		{`<plot_ci>c("norm","std")</plot_ci>`, "[map[plot_ci:norm] map[plot_ci:std]]", ""},
 		{`<mar>c(8, 4, 5, 4)</mar><title_align>.5</title_align><y2_lim>c()</y2_lim><show_signif>c(FALSE,FALSE)</show_signif>`, "[]", ""},
-		{`<indep name="fcst_lead"><val label="12" plot_val="">120000</val></indep>`, "[]", ""},
-		{`<indep name="fcst_lead"><val label="Day 1" plot_val="2">240000</val></indep>`, "[]", `line 1: indep/val: label "Day 1", plot_val "2" and others are not drawn: the axis shows the values`},
 		{`<mar>c(6,4,5,4)</mar><show_signif>c(FALSE,TRUE)</show_signif>`, "[]", "line 1: layout: has no effect, because Barograph lays out its own pictures: mar c(6,4,5,4), show_signif c(FALSE,TRUE)"},
 	} {
 		s, err := ParsePlotSpec("p.xml", []byte(`<plot_spec><plot><template>series_plot.R_tmpl</template>`+c.element+`</plot></plot_spec>`))
@@ -67,5 +65,37 @@ func TestCurveNumbers(t *testing.T) {
 	}
 	if text := strings.Join(got, " "); text != "1 2 3 4 | 5 6 | 7 | 8 | 9 |  |" {
 		t.Error(text)
+	}
+}
+
+// TestTicks: the axis shows a value by its label, at its plot_val.
+func TestTicks(t *testing.T) {
+	for _, c := range []struct{ values, want, problem string }{
+		{`<val>60000</val><val label="" plot_val="">120000</val>`, "", ""},
+		{`<val label="Day 1" plot_val="2">240000</val><val name="48" label="Day 2"/><val plot_val="-3.5">720000</val>`, "240000 Day 1 2, 48 Day 2, 720000  -3.5", ""},
+		{`<val plot_val="2nd">240000</val>`, "", `plot_val "2nd" is not a number`},
+		{`<val plot_val="NaN">240000</val>`, "", `plot_val "NaN" is not a number`},
+	} {
+		s, err := ParsePlotSpec("p.xml", []byte(`<plot_spec><plot><template>series_plot.R_tmpl</template><indep name="fcst_lead">`+c.values+`</indep></plot></plot_spec>`))
+		if c.problem != "" {
+			if err == nil || !strings.Contains(err.Error(), c.problem) {
+				t.Errorf("%s: %v", c.values, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, k := range s.Plots[0].Indep.Ticks {
+			text := k.Value + " " + k.Label
+			if k.Position != nil {
+				text += fmt.Sprint(" ", *k.Position)
+			}
+			got = append(got, text)
+		}
+		if text := strings.Join(got, ", "); text != c.want {
+			t.Errorf("%s: %s", c.values, text)
+		}
 	}
 }

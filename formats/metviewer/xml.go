@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 )
 
 // node is an element with the line on which it begins.
@@ -121,13 +122,8 @@ func latin1(charset string, in io.Reader) (io.Reader, error) {
 
 // child is the first child of that name, or nil.
 func (n *node) child(name string) *node {
-	if n == nil {
-		return nil
-	}
-	for _, k := range n.kids {
-		if k.name == name {
-			return k
-		}
+	if all := n.all(name); len(all) > 0 {
+		return all[0]
 	}
 	return nil
 }
@@ -137,13 +133,7 @@ func (n *node) all(name string) []*node {
 	if n == nil {
 		return nil
 	}
-	var out []*node
-	for _, k := range n.kids {
-		if k.name == name {
-			out = append(out, k)
-		}
-	}
-	return out
+	return lists.Filter(n.kids, func(k *node) bool { return k.name == name })
 }
 
 // value is the text of a child; "" if there is none.

@@ -87,12 +87,7 @@ func isAWIPS(line []byte) bool {
 }
 
 func all(b []byte, is func(byte) bool) bool {
-	for _, c := range b {
-		if !is(c) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(b, func(c byte) bool { return !is(c) })
 }
 
 // issued completes the day and time of a heading with the month nearest to now.

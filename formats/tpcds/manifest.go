@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 )
 
 // ManifestName is the file that describes a folder of tables. It is written last: a folder without
@@ -78,9 +79,5 @@ func Paths(dir string, files []File) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out []string
-	for _, f := range files {
-		out = append(out, filepath.Join(abs, filepath.FromSlash(f.Name)))
-	}
-	return out, nil
+	return lists.Map(files, func(f File) string { return filepath.Join(abs, filepath.FromSlash(f.Name)) }), nil
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/barograph/barograph/formats/parquetfile"
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 )
 
 // Rows are the rows of a row group, column by column. They are valid until the next step.
@@ -128,9 +129,7 @@ func findColumns(file *parquet.File, path, table string, names []string) (_ *Row
 		return nil, nil, &fault.Error{Setting: table, Problem: "is not a table of the star schema"}
 	}
 	if len(names) == 0 {
-		for _, c := range all {
-			names = append(names, c.Name)
-		}
+		names = lists.Map(all, func(c Column) string { return c.Name })
 	}
 	rows := &Rows{}
 	var at []int
@@ -321,11 +320,8 @@ func Columns(table string) []Column {
 	return nil
 }
 
-func column(kind Kind, names ...string) (out []Column) {
-	for _, n := range names {
-		out = append(out, Column{Name: n, Kind: kind})
-	}
-	return out
+func column(kind Kind, names ...string) []Column {
+	return lists.Map(names, func(n string) Column { return Column{Name: n, Kind: kind} })
 }
 
 func sized(kind Kind, size int, names ...string) []Column {

@@ -1,6 +1,8 @@
 // Package lists has the functions on slices that package slices lacks.
 package lists
 
+import "iter"
+
 // Map returns f of each item, in their order.
 func Map[T, U any](items []T, f func(item T) U) []U {
 	out := make([]U, len(items))
@@ -17,4 +19,31 @@ func Indices(n int) []int {
 		out[i] = i
 	}
 	return out
+}
+
+// Filter returns the items for which keep returns true, in their order; nil for none.
+func Filter[T any](items []T, keep func(item T) bool) (out []T) {
+	for _, item := range items {
+		if keep(item) {
+			out = append(out, item)
+		}
+	}
+	return out
+}
+
+// Set returns the set of the keys of all items.
+func Set[T any, K comparable](items []T, key func(item T) K) map[K]bool {
+	out := make(map[K]bool, len(items))
+	for _, item := range items {
+		out[key(item)] = true
+	}
+	return out
+}
+
+// Sum adds values in their order.
+func Sum[T ~int | ~int64 | ~float64](values iter.Seq[T]) (sum T) {
+	for v := range values {
+		sum += v
+	}
+	return sum
 }

@@ -79,12 +79,10 @@ func (e *Expected) eachTie(f func(from, to int) bool) {
 
 // isTie reports whether the order does not distinguish rows i and j.
 func (e *Expected) isTie(i, j int) bool {
-	for _, k := range e.orderColumns {
-		if _, ok := e.rows[i][k].approxEqual(e.rows[j][k], Tolerance); !ok {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(e.orderColumns, func(k int) bool {
+		_, ok := e.rows[i][k].approxEqual(e.rows[j][k], Tolerance)
+		return !ok
+	})
 }
 
 // PastTies reports whether the last row read so far comes after all rows that tie with row n − 1. A
@@ -117,11 +115,7 @@ func (e *Expected) LimitTies() (rows, column int) {
 		from, to := e.tiesAtLimit[i], e.tiesAtLimit[i+1]
 		rows += min(to, e.offset+e.count) - max(from, e.offset)
 		for k := 0; k < e.width && column < 0; k++ {
-			seen := map[string]bool{}
-			for _, r := range e.rows[from:to] {
-				seen[r[k].text] = true
-			}
-			if len(seen) == to-from {
+			if len(lists.Set(e.rows[from:to], func(r []value) string { return r[k].text })) == to-from {
 				column = k
 			}
 		}

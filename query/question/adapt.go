@@ -155,9 +155,7 @@ func (q *Question) setTimeValues() {
 		if g.Field == "fcst_valid_beg" {
 			var values []string
 			if q.Valid.IsDiscrete() {
-				for _, t := range q.Valid.Expand() {
-					values = append(values, formatGroupTime(t))
-				}
+				values = lists.Map(q.Valid.Expand(), formatGroupTime)
 			}
 			q.setCurveValues(g.Field, values)
 		}

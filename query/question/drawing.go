@@ -1,6 +1,8 @@
 package question
 
 import (
+	"cmp"
+
 	"github.com/barograph/barograph/formats/metviewer"
 	"github.com/barograph/barograph/record"
 	"github.com/barograph/barograph/stat"
@@ -44,7 +46,19 @@ type Drawing struct {
 	// "" = none.
 	Baseline string
 
-	XLabel, YLabel string // "" = the axis's default
+	XLabel, YLabel string           // "" = the axis's default
+	Ticks          []metviewer.Tick // of the axis, whose values are written as Group does; none = Barograph chooses them
+}
+
+// Tick returns the tick of a value of the axis, whose label is never empty.
+func (d *Drawing) Tick(value string) metviewer.Tick {
+	for _, t := range d.Ticks {
+		if t.Value == value {
+			t.Label = cmp.Or(t.Label, value)
+			return t
+		}
+	}
+	return metviewer.Tick{Value: value, Label: value}
 }
 
 // ValueCondition is a condition on a numeric column: =, <, <=, > or >= a value. A missing number does not

@@ -80,6 +80,7 @@ func randomDrawing(r *rand.Rand) *Drawing {
 	}
 	for range r.IntN(3) {
 		d.Styles = append(d.Styles, style())
+		d.Ticks = append(d.Ticks, metviewer.Tick{Value: pick(), Label: pick(), Position: []*float64{nil, float()}[r.IntN(2)]})
 	}
 	for i := range d.EquivalenceBounds {
 		if flag() {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/barograph/barograph/formats/metviewer"
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/record"
 )
 
@@ -50,10 +51,7 @@ func ReadMix(path string) ([]*Question, []string, error) {
 	assignNames(strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), m.qs)
 	slices.SortStableFunc(m.qs, func(a, b *Question) int { return b.Weight - a.Weight })
 	if rare := m.qs[min(len(m.qs), MaxMixQuestions):]; len(rare) > 0 {
-		n := 0
-		for _, q := range rare {
-			n += q.Weight
-		}
+		n := lists.Sum(slices.Values(lists.Map(rare, func(q *Question) int { return q.Weight })))
 		m.notes = append(m.notes, fmt.Sprintf("%d rarer questions, asked %d times, were omitted", len(rare), n))
 	}
 	return m.qs[:min(len(m.qs), MaxMixQuestions)], m.notes, nil

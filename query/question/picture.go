@@ -44,6 +44,7 @@ type drawingYAML struct {
 	Only               stringList        `yaml:"only,flow,omitempty"`
 	XLabel             string            `yaml:"x_label,omitempty"`
 	YLabel             string            `yaml:"y_label,omitempty"`
+	Ticks              []metviewer.Tick  `yaml:"ticks,omitempty"`
 }
 
 // noStat is written in YAML in place of the statistics if nothing is to be drawn.
@@ -162,7 +163,7 @@ func (p *drawingYAML) drawing(q *Question) (*Drawing, error) {
 		Picture: p.Picture, RightAxis: p.Right, Axis: p.Axis, Curves: p.Series, Method: p.Method, BootCI: p.BootCI,
 		Block: p.Block, NoVIF: p.NoVIF, EventEqual: p.EventEqual, Equalize: p.Equalize,
 		EqualizeAcrossAxis: p.EqualizeAcrossAxis, Baseline: p.Minus, Styles: p.Styles,
-		EquivalenceBounds: [2]*float64{p.EquivalenceLow, p.EquivalenceHigh}, XLabel: p.XLabel, YLabel: p.YLabel,
+		EquivalenceBounds: [2]*float64{p.EquivalenceLow, p.EquivalenceHigh}, XLabel: p.XLabel, YLabel: p.YLabel, Ticks: p.Ticks,
 	}
 	switch {
 	case slices.Equal(p.Stat, stringList{noStat}):
@@ -178,6 +179,9 @@ func (p *drawingYAML) drawing(q *Question) (*Drawing, error) {
 		if err := d.Styles[i].Check(); err != nil {
 			return nil, err
 		}
+	}
+	if slices.ContainsFunc(d.Ticks, func(t metviewer.Tick) bool { return t.Position != nil && !(math.Abs(*t.Position) <= math.MaxFloat64) }) {
+		return nil, &fault.Error{Setting: "ticks", Problem: "have a position that is not a number", Cure: "write the position on the axis, e.g. 2"}
 	}
 	curves := len(d.Stats)
 	for _, g := range d.Curves {
@@ -373,7 +377,7 @@ func newDrawingYAML(q *Question) drawingYAML {
 		Picture: d.Picture, Right: d.RightAxis, Stat: d.Stats, Axis: d.Axis, Series: d.Curves, BootCI: d.BootCI,
 		Block: d.Block, NoVIF: d.NoVIF, EventEqual: d.EventEqual, Equalize: d.Equalize,
 		EqualizeAcrossAxis: d.EqualizeAcrossAxis, Minus: d.Baseline, Styles: d.Styles,
-		EquivalenceLow: d.EquivalenceBounds[0], EquivalenceHigh: d.EquivalenceBounds[1], XLabel: d.XLabel, YLabel: d.YLabel,
+		EquivalenceLow: d.EquivalenceBounds[0], EquivalenceHigh: d.EquivalenceBounds[1], XLabel: d.XLabel, YLabel: d.YLabel, Ticks: d.Ticks,
 	}
 	for _, curve := range d.Derived {
 		p.Derived = append(p.Derived, derivedYAML{string(curve.Operation), curve.A, curve.B, curve.StatA, curve.StatB, curve.Style})

@@ -66,6 +66,9 @@ func describe(to *strings.Builder, spec *metviewer.PlotSpec) int {
 		if d.EventEqual {
 			b.WriteString(", event equalized")
 		}
+		if n := len(d.Ticks); n > 0 {
+			fmt.Fprintf(&b, ", %d ticks (%s %q …)", n, d.Ticks[0].Value, d.Ticks[0].Label)
+		}
 		curves := 1
 		for _, g := range d.Curves {
 			curves *= len(g.Values)

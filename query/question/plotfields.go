@@ -129,6 +129,13 @@ func (b *builder) setAxis() error {
 	if len(indep.List) == 0 && indep.First == "" {
 		return nil
 	}
+	for _, t := range indep.Ticks {
+		for _, value := range b.groupValues(indep, metviewer.Members(t.Value)) {
+			if t.Value = value; t.Label != value || t.Position != nil {
+				b.q.Drawing.Ticks = append(b.q.Drawing.Ticks, t)
+			}
+		}
+	}
 	return b.addCondition(indep, expandGroups(indep.List))
 }
 

@@ -312,3 +312,42 @@ func TestPlotXMLKeepsStyles(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestTicksOfYAML: a position is a finite number.
+func TestTicksOfYAML(t *testing.T) {
+	const head = "name: x\nline_type: SL1L2\nwhere: {fcst_var: TMP}\nstat: [RMSE]\naxis: fcst_lead\nticks: [{value: \"24\", label: Day 1, position: "
+	for position, valid := range map[string]bool{"2": true, "-1e308": true, ".inf": false, ".nan": false} {
+		if qs, err := Parse("q.yaml", []byte(head+position+"}]\n")); (err == nil) != valid || valid && qs[0].Drawing.Tick("24").Label != "Day 1" {
+			t.Errorf("%s: %v, %v", position, qs, err)
+		}
+	}
+}
+
+// TestTicksOfPlots: the values of ticks are those of the question. A label that is the value is none. PlotXML refuses ticks.
+func TestTicksOfPlots(t *testing.T) {
+	const dep = `<dep><dep1><fcst_var name="TMP"><stat>RMSE</stat></fcst_var></dep1></dep><agg_stat><agg_sl1l2>true</agg_sl1l2></agg_stat>`
+	for indep, want := range map[string]string{
+		`<indep name="fcst_lead"><val label="12" plot_val="">120000</val><val label="Day 1">240000</val><val label="Day 2" plot_val="2">480000</val></indep>`: "24 Day 1, 48 Day 2 at 2",
+		`<indep name="fcst_thresh"><val label="&gt;1">&gt;25.400</val><val label="&gt;2">&gt;50.800</val></indep>`:                                            ">25.400 >1, >50.800 >2",
+		`<indep name="init_hour"><val label="morning">06</val></indep>`:                                                                                       "6 morning",
+	} {
+		qs, notes := plotOf(t, dep+indep)
+		if len(qs) != 1 || len(notes) > 0 {
+			t.Fatal(indep, notes)
+		}
+		var got []string
+		for _, k := range qs[0].Drawing.Ticks {
+			text := k.Value + " " + k.Label
+			if k.Position != nil {
+				text += fmt.Sprint(" at ", *k.Position)
+			}
+			got = append(got, text)
+		}
+		if text := strings.Join(got, ", "); text != want {
+			t.Errorf("%s: %s", indep, text)
+		}
+		if _, err := PlotXML(qs[0], 1); err == nil || !strings.Contains(err.Error(), "names or positions of values on the axis") {
+			t.Error(err)
+		}
+	}
+}

@@ -163,6 +163,8 @@ func (q *Question) unsupportedByPlotXML() string {
 		return "a picture " + d.Picture + " of " + q.Type.Name // a Taylor diagram is equalized, a scorecard has several plots
 	case d.Baseline != "" || len(d.Derived) > 0:
 		return "differences of curves without the curves themselves"
+	case len(d.Ticks) > 0:
+		return "names or positions of values on the axis"
 	case len(d.ValueConditions) > 0:
 		return "conditions on values of what is drawn"
 	case len(d.Equalize) > 0:

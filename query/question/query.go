@@ -146,10 +146,7 @@ func URLQuery(q *Question) url.Values {
 // formatItems writes a list of times, or one range, as parseTimesText reads it.
 func (t *Times) formatItems() (out []string) {
 	at := func(v int64) string { return time.Unix(v, 0).UTC().Format(time.RFC3339) }
-	for _, v := range t.List {
-		out = append(out, at(v))
-	}
-	if out != nil || t.IsAll() {
+	if out = lists.Map(t.List, at); len(out) > 0 || t.IsAll() {
 		return out
 	}
 	text := at(t.First) + ".." + at(t.Last)

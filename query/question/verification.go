@@ -1,6 +1,9 @@
 package question
 
-import "github.com/barograph/barograph/record"
+import (
+	"github.com/barograph/barograph/internal/lists"
+	"github.com/barograph/barograph/record"
+)
 
 // The columns after the GroupingColumns in the answer to a question with Mean.
 const (
@@ -30,11 +33,8 @@ func MeanAnomalyCorrelation(subset string) *Question {
 }
 
 // groupStatistics returns the columns after the GroupingColumns of a question with Mean.
-func groupStatistics() (cols []Column) {
-	for _, name := range []string{RecordsColumn, DefinedColumn, MeanColumn} {
-		cols = append(cols, Column{Name: name, Role: GroupStatistic, Kind: Number})
-	}
-	return cols
+func groupStatistics() []Column {
+	return lists.Map([]string{RecordsColumn, DefinedColumn, MeanColumn}, func(name string) Column { return Column{Name: name, Role: GroupStatistic, Kind: Number} })
 }
 
 // GroupingColumns returns the columns by which a question with Mean groups records.

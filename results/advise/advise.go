@@ -212,13 +212,11 @@ func (c *Choice) addNodeFailures(all []run.Sample) {
 }
 
 // Unmeasured returns the choices that may be recommended but have no measurement of a criterion.
-func (a *Advice) Unmeasured(by Criterion) (out []Choice) {
-	for _, c := range a.Choices {
-		if _, ok := c.Figures[by]; !ok && c.Excluded == "" {
-			out = append(out, c)
-		}
-	}
-	return out
+func (a *Advice) Unmeasured(by Criterion) []Choice {
+	return lists.Filter(a.Choices, func(c Choice) bool {
+		_, ok := c.Figures[by]
+		return !ok && c.Excluded == ""
+	})
 }
 
 // countEligible counts the choices that may be recommended.

@@ -227,12 +227,7 @@ func Runs(base Run, others []Run, seed uint64) *Comparison {
 			out.Started = o.Started
 		}
 		now, more := groupSamples(o)
-		all := slices.Clone(order)
-		for _, k := range more {
-			if _, known := before[k]; !known {
-				all = append(all, k)
-			}
-		}
+		all := append(slices.Clone(order), lists.Filter(more, func(k cellQuantity) bool { return before[k] == nil })...)
 		findings := lists.Map(all, func(k cellQuantity) Finding { return newFinding(k, before[k], now[k]) })
 		var unfinished []string
 		pending := len(findings)

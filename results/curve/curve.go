@@ -101,7 +101,9 @@ func ComputePoints(q *question.Question, a *answer.Answer, name string, seed uin
 	if len(q.Changed) > 0 {
 		out.Case += " with " + strings.Join(q.Changed, ", ")
 	}
-	out.nameCategories()
+	if err := out.nameCategories(); err != nil {
+		return nil, err
+	}
 	if q.Drawing != nil && q.Drawing.EventEqual {
 		left, err := c.equalize()
 		if out.Note += left; err != nil {
@@ -199,16 +201,45 @@ func (d *LazyCurves) intervalNote(by *pictureShape) string {
 	return words
 }
 
-// nameCategories lists in the axis label which value the positions 1, 2, 3 … of a text axis represent: "model: 1 GFS, 2
-// ECMWF".
-func (d *LazyCurves) nameCategories() {
-	if places := slices.Clone(d.c.axisCategories(string(d.c.axis))); places != nil {
+// nameCategories adds the question's ticks. Without them, it lists in the axis label which value the positions 1, 2, 3 …
+// of a text axis represent: "model: 1 GFS, 2 ECMWF".
+func (d *LazyCurves) nameCategories() error {
+	places, drawing := slices.Clone(d.c.axisCategories(string(d.c.axis))), d.c.q.Drawing
+	if places != nil {
+		d.XLabel = cmp.Or(d.XLabel, string(d.c.axis))
+	}
+	if drawing != nil && len(drawing.Ticks) > 0 && d.c.axis != "" {
+		return d.addTicks(drawing)
+	}
+	if places != nil {
 		for i, p := range places {
 			places[i] = fmt.Sprint(i+1, " ", p)
 		}
-		d.XLabel = cmp.Or(d.XLabel, string(d.c.axis)) + ": " + strings.Join(places, ", ")
+		d.XLabel += ": " + strings.Join(places, ", ")
 		d.Note += "; " + d.XLabel
 	}
+	return nil
+}
+
+// addTicks adds a tick for each value on the axis.
+func (d *LazyCurves) addTicks(drawing *question.Drawing) error {
+	text, err := d.c.text(string(d.c.axis))
+	if err != nil {
+		return err
+	}
+	for _, points := range d.c.points {
+		for x, rows := range points {
+			given := drawing.Tick(text(rows[0]))
+			t := run.Tick{X: x, Text: given.Value, Position: x, Label: given.Label}
+			if given.Position != nil {
+				t.Position = *given.Position
+			}
+			d.Ticks = append(d.Ticks, t)
+		}
+	}
+	slices.SortFunc(d.Ticks, func(a, b run.Tick) int { return cmp.Compare(a.X, b.X) })
+	d.Ticks = slices.Compact(d.Ticks)
+	return nil
 }
 
 // addSeries adds the curves by their names, or their differences from the baseline.
@@ -476,11 +507,7 @@ func (d *LazyCurves) interval(kind string, op stat.Operation, p point, y float64
 
 // distinctCount is the number of different values in some rows.
 func distinctCount[T comparable](vs []T, rows []int) int {
-	seen := map[T]bool{}
-	for _, i := range rows {
-		seen[vs[i]] = true
-	}
-	return len(seen)
+	return len(lists.Set(rows, func(i int) T { return vs[i] }))
 }
 
 // axisOf chooses the independent axis: that of the drawing, or the first of lead, level and valid

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/record"
 	"github.com/barograph/barograph/results/run"
@@ -375,9 +376,7 @@ func (d *LazyCurves) Question() *question.Question {
 	drawing.Axis = string(d.c.axis)
 	curves := slices.Clone(drawing.Curves)
 	if len(curves) == 0 {
-		for _, field := range d.c.curveFields() {
-			curves = append(curves, question.Group{Field: field})
-		}
+		curves = lists.Map(d.c.curveFields(), func(field string) question.Group { return question.Group{Field: field} })
 	}
 	for i := range curves {
 		if text, err := d.c.text(curves[i].Field); err == nil && curves[i].Values == nil {

@@ -92,6 +92,18 @@ func (d *LazyCurves) picture(by *pictureShape) error {
 	return nil
 }
 
+// statistics computes statistics from rows.
+func (s *pictureBuilder) statistics(rows []int, names ...string) (values []float64, err error) {
+	for _, name := range names {
+		v, err := s.statistic(name, rows)
+		if err != nil {
+			return nil, err
+		}
+		values = append(values, v)
+	}
+	return values, nil
+}
+
 // statistic computes a statistic from rows.
 func (s *pictureBuilder) statistic(name string, rows []int) (float64, error) {
 	st, err := question.StatOf(s.c.q, name)
@@ -137,15 +149,11 @@ func (s *pictureBuilder) roc() error {
 		s.add(1, 1, 0)
 		s.Labels = append(s.Labels, "")
 		for _, x := range slices.Sorted(maps.Keys(s.at)) {
-			pofd, err := s.statistic("POFD", s.at[x])
+			v, err := s.statistics(s.at[x], "POFD", "PODY")
 			if err != nil {
 				return err
 			}
-			pody, err := s.statistic("PODY", s.at[x])
-			if err != nil {
-				return err
-			}
-			s.add(pofd, pody, len(s.at[x]))
+			s.add(v[0], v[1], len(s.at[x]))
 			s.label(s.at[x])
 		}
 		s.add(0, 0, 0)
@@ -201,15 +209,11 @@ func (s *pictureBuilder) performance() (err error) {
 	}
 	var places []point
 	for _, x := range slices.Sorted(maps.Keys(s.at)) {
-		far, err := s.statistic(prefix+"FAR", s.at[x])
+		v, err := s.statistics(s.at[x], prefix+"FAR", prefix+"PODY")
 		if err != nil {
 			return err
 		}
-		pody, err := s.statistic(prefix+"PODY", s.at[x])
-		if err != nil {
-			return err
-		}
-		s.add(1-far, pody, len(s.at[x]))
+		s.add(1-v[0], v[1], len(s.at[x]))
 		s.label(s.at[x])
 		places = append(places, point{rows: s.at[x]})
 	}
@@ -221,12 +225,9 @@ func (s *pictureBuilder) performance() (err error) {
 // correlation.
 func (s *pictureBuilder) taylor() error {
 	for _, x := range slices.Sorted(maps.Keys(s.at)) {
-		var v [3]float64
-		for i, name := range []string{"PR_CORR", "FSTDEV", "OSTDEV"} {
-			var err error
-			if v[i], err = s.statistic(name, s.at[x]); err != nil {
-				return err
-			}
+		v, err := s.statistics(s.at[x], "PR_CORR", "FSTDEV", "OSTDEV")
+		if err != nil {
+			return err
 		}
 		s.add(v[0], v[1]/v[2], len(s.at[x]))
 		s.label(s.at[x])
@@ -273,12 +274,9 @@ func (s *pictureBuilder) value() error {
 		}
 		s.addAll(best, len(rows))
 	case "CTC":
-		var v [3]float64
-		for i, name := range []string{"PODY", "POFD", "BASER"} {
-			var err error
-			if v[i], err = s.statistic(name, rows); err != nil {
-				return err
-			}
+		v, err := s.statistics(rows, "PODY", "POFD", "BASER")
+		if err != nil {
+			return err
 		}
 		s.addAll(economic(v[0], v[1], v[2]), len(rows))
 	default:

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/barograph/barograph/formats/metviewer"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/record"
@@ -230,6 +231,27 @@ func TestLabelsOfPoints(t *testing.T) {
 		rows := curve.Rows([]*run.VerificationPlot{got})
 		if last := len(rows.Columns) - 1; rows.Columns[last].Name != string(got.LabelAxis) || fmt.Sprint(rows.Vectors[last].Text) != fmt.Sprint(s.Labels) {
 			t.Errorf("%s: the rows lack the labels: %v", c.picture, rows.Columns)
+		}
+	}
+}
+
+// TestTicks: each value on the axis has a tick, with the label and the position that the drawing gives, or its own.
+func TestTicks(t *testing.T) {
+	sums, x := line{[]float64{10, 0, 0, 2, 4, 1, 1}, nil}, 2.0
+	for _, c := range []struct{ axis, given, label, want string }{
+		{"fcst_lead", "24", "Day 1", "[{24 24 2 Day 1}] "},
+		{"fcst_lead", "24", "", "[{24 24 2 24}] "},
+		{"fcst_lead", "48", "Day 2", "[{24 24 24 24}] "},
+		{"model", "gfs", "America", "[{1 gfs 2 America}] model"},
+		{"init_hour", "0", "midnight", "[{0 0 2 midnight}] "},
+	} {
+		q, a := asked(t, "SL1L2", &question.Drawing{Axis: c.axis, Method: "overall", Ticks: []metviewer.Tick{{Value: c.given, Label: c.label, Position: &x}}}, sums)
+		got, err := curve.Compute(t.Context(), q, a, "RMSE", 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text := fmt.Sprint(got.Ticks, " ", got.XLabel); text != c.want {
+			t.Errorf("%s: %s, want %s", c.axis, text, c.want)
 		}
 	}
 }

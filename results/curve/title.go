@@ -47,11 +47,7 @@ func (c *collector) counts(rows []int) string {
 		case "fcst_lead":
 			add(distinctCount(v.Seconds, rows), "lead")
 		case "fcst_valid_beg":
-			days := map[int64]bool{}
-			for _, i := range rows {
-				days[v.Seconds[i]/(24*3600)] = true
-			}
-			add(len(days), "day")
+			add(len(lists.Set(rows, func(i int) int64 { return v.Seconds[i] / (24 * 3600) })), "day")
 		}
 	}
 	return strings.Join(parts, ", ")

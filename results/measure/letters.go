@@ -3,6 +3,8 @@ package measure
 import (
 	"slices"
 	"strconv"
+
+	"github.com/barograph/barograph/internal/lists"
 )
 
 // Letters returns a label for each of n samples. Two samples share a letter if and only if they do
@@ -70,12 +72,7 @@ func absorb(columns [][]bool) [][]bool {
 
 // isSubset reports whether every member of c is one of other.
 func isSubset(c, other []bool) bool {
-	for i, in := range c {
-		if in && !other[i] {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(lists.Indices(len(c)), func(i int) bool { return c[i] && !other[i] })
 }
 
 // letter returns a … z, then A … Z, then (52), (53) …

@@ -7,6 +7,8 @@ import (
 
 	"github.com/aclements/go-moremath/stats"
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/barograph/barograph/internal/lists"
 )
 
 // Confidence is the confidence level of all intervals.
@@ -98,12 +100,7 @@ func Median(xs []float64) float64 {
 
 // sortedFinite returns the finite values, sorted, in new memory.
 func sortedFinite(xs []float64) []float64 {
-	out := make([]float64, 0, len(xs))
-	for _, x := range xs {
-		if isFinite(x) {
-			out = append(out, x)
-		}
-	}
+	out := lists.Filter(xs, isFinite)
 	slices.Sort(out)
 	return out
 }

@@ -7,6 +7,8 @@ import (
 	gplot "gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/barograph/barograph/internal/lists"
 )
 
 // Columns shows a throughput as bars, and a latency as a dark line with its own axis on the right.
@@ -244,10 +246,7 @@ func (r *rightAxis) ticks() []gplot.Tick {
 
 // room is the width of labels and ticks.
 func (r *rightAxis) room() vg.Length {
-	var labels []string
-	for _, t := range r.ticks() {
-		labels = append(labels, t.Label)
-	}
+	labels := lists.Map(r.ticks(), func(t gplot.Tick) string { return t.Label })
 	return newInk(tickSize, xfont.WeightNormal, rightInk()).widest(labels) + 12 + axisLabel
 }
 

@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"image/color"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	gplot "gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -24,6 +26,7 @@ type Lines struct {
 	Frame
 	Curves     []Curve
 	Coordinate Coordinate
+	Ticks      map[float64]string // labels of the coordinate by position; nil = numbers
 	References []Reference
 	Guides     []Guide
 	Moments    []Moment // for a horizontal coordinate
@@ -321,6 +324,25 @@ func (c *linesDrawing) scale(a *gplot.Axis, at span, across, up vg.Length) {
 	case Sizes:
 		a.Scale, a.Padding, a.Tick.Marker = gplot.LogScale{}, 4, c.sizes()
 	}
+	if c.Ticks != nil {
+		a.Tick.Marker = c.named(float64(across) / (at.hi - at.lo))
+	}
+}
+
+// named returns the ticks with a label. It omits a label that would overlap the previous one; scale is in px by unit.
+func (c *linesDrawing) named(scale float64) (out gplot.ConstantTicks) {
+	end := math.Inf(-1)
+	for _, x := range slices.Sorted(maps.Keys(c.Ticks)) {
+		t := gplot.Tick{Value: x, Label: c.Ticks[x]}
+		half := float64(utf8.RuneCountInString(t.Label)) * 3.5
+		if c.Coordinate == Levels || x*scale-half >= end {
+			end = x*scale + half + 6
+		} else {
+			t.Label = ""
+		}
+		out = append(out, t)
+	}
+	return out
 }
 
 // sizes returns ticks at the measured sizes.

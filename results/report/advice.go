@@ -292,9 +292,7 @@ func (a *adviser) table() *Table {
 		if c.Excluded != "" {
 			cells[3], class = bad("excluded"), "off"
 		}
-		for _, by := range criteria {
-			cells = append(cells, a.figure(c, by))
-		}
+		cells = append(cells, lists.Map(criteria, func(by advise.Criterion) Cell { return a.figure(c, by) })...)
 		t.add(class, append(cells, text(places(c)), text(cmp.Or(c.Archive.License, none)))...)
 		t.name(anchor("choice", CellKey{configurationOf(c), ""}))
 	}

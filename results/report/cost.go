@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/results/plot"
 	"github.com/barograph/barograph/results/run"
 )
@@ -89,10 +90,7 @@ func costTable(all []run.Sample) *Table {
 			c := m.FaultCost
 			before, without, back = numeric(c.RateBefore), value(c.TimeWithoutSuccess.Seconds(), fmt.Sprintf("%.1f", c.TimeWithoutSuccess.Seconds())), when(c.RecoveryTime >= 0, value(c.RecoveryTime.Seconds(), fmt.Sprintf("%.1f", c.RecoveryTime.Seconds())), "not again")
 		}
-		var became []string
-		for _, kind := range slices.Sorted(maps.Keys(f.Errors)) {
-			became = append(became, fmt.Sprintf("%s %s", count(f.Errors[kind]), kind))
-		}
+		became := lists.Map(slices.Sorted(maps.Keys(f.Errors)), func(kind string) string { return fmt.Sprintf("%s %s", count(f.Errors[kind]), kind) })
 		t.add("", text(s.Cell.Engine), countCell(int(s.Cell.Number("nodes"))), text(s.Cell.Value("mix")), text(s.Cell.Value("fault")), text(acknowledgedOf(s)), before, without, back,
 			countCell(f.Lost), text(cmp.Or(strings.Join(became, ", "), none)), countCell(f.Reconnects), countCell(f.Retries), countCell(f.TimedOut), correctness(s))
 	}
@@ -210,8 +208,7 @@ func costInWords(all []run.Sample) (out []Words) {
 		fault := s.Cell.Value("fault")
 		by[fault] = append(by[fault], words)
 	}
-	for _, fault := range slices.Sorted(maps.Keys(by)) {
-		out = append(out, headline("%s costs: %s.", fault, strings.Join(by[fault], " · ")))
-	}
-	return out
+	return append(out, lists.Map(slices.Sorted(maps.Keys(by)), func(fault string) Words {
+		return headline("%s costs: %s.", fault, strings.Join(by[fault], " · "))
+	})...)
 }

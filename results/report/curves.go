@@ -97,7 +97,7 @@ func (d drawnCurves) Draw() ([]byte, error) {
 			s = broken(s, c)
 		}
 		lo, hi := band(s, ribbons)
-		l.Curves = append(l.Curves, plot.Curve{Name: s.Name, Look: s.Style, Labels: s.Labels, Right: s.Right, Positions: s.X, Value: s.Y, Lo: lo, Hi: hi, WhiskerLow: s.WhiskerLow, WhiskerHigh: s.WhiskerHigh, Outliers: s.Outliers, Count: countsOf(s, c), Style: style})
+		l.Curves = append(l.Curves, plot.Curve{Name: s.Name, Look: s.Style, Labels: slices.Clone(s.Labels), Right: s.Right, Positions: s.X, Value: s.Y, Lo: lo, Hi: hi, WhiskerLow: s.WhiskerLow, WhiskerHigh: s.WhiskerHigh, Outliers: s.Outliers, Count: countsOf(s, c), Style: style})
 	}
 	if known {
 		if c.LabelAxis != "" {
@@ -113,7 +113,41 @@ func (d drawnCurves) Draw() ([]byte, error) {
 		}
 	}
 	arrange(&l)
+	if known {
+		for _, q := range l.Curves {
+			for i, label := range q.Labels {
+				if k := slices.IndexFunc(c.Ticks, func(t run.Tick) bool { return t.Text == label }); k >= 0 {
+					q.Labels[i] = c.Ticks[k].Label
+				}
+			}
+		}
+	} else if len(c.Ticks) > 0 {
+		placeTicks(&l, c.Ticks)
+	}
 	return l.Draw()
+}
+
+// placeTicks moves the points of all curves to the positions of their values, and those that break a line between them.
+func placeTicks(l *plot.Lines, ticks []run.Tick) {
+	if slices.ContainsFunc(ticks, func(t run.Tick) bool { return t.Position != t.X }) {
+		l.Coordinate = plot.Numbers
+	}
+	l.Ticks = map[float64]string{}
+	for _, t := range ticks {
+		l.Ticks[t.Position] = t.Label
+	}
+	for i := range l.Curves {
+		l.Curves[i].Positions = lists.Map(l.Curves[i].Positions, func(x float64) float64 {
+			k, ok := slices.BinarySearchFunc(ticks, x, func(t run.Tick, x float64) int { return cmp.Compare(t.X, x) })
+			switch {
+			case ok:
+				return ticks[k].Position
+			case k == 0 || k == len(ticks):
+				return math.NaN()
+			}
+			return (ticks[k-1].Position + ticks[k].Position) / 2
+		})
+	}
 }
 
 // valueLabel names a statistic and its unit.
@@ -147,10 +181,7 @@ func arrange(l *plot.Lines) {
 
 // counts returns the smallest and the largest number of records behind a point of the curves.
 func counts(c *run.VerificationPlot) (least, most int) {
-	var all []int
-	for _, s := range c.Series {
-		all = append(all, s.Records...)
-	}
+	all := slices.Concat(lists.Map(c.Series, func(s run.Series) []int { return s.Records })...)
 	if len(all) == 0 { // a run of an earlier version did not record them
 		return 0, 0
 	}

@@ -76,13 +76,8 @@ func readDays(dir string) (*dayGrowth, error) {
 }
 
 // lawsOf returns the laws of the questions of one kind.
-func (g *dayGrowth) lawsOf(allDays bool) (out []GrowthLaw) {
-	for _, l := range g.sum.Laws {
-		if slices.Contains(g.AllDays, l.Case) == allDays {
-			out = append(out, l)
-		}
-	}
-	return out
+func (g *dayGrowth) lawsOf(allDays bool) []GrowthLaw {
+	return lists.Filter(g.sum.Laws, func(l GrowthLaw) bool { return slices.Contains(g.AllDays, l.Case) == allDays })
 }
 
 // openDays reports a run of the workload growth.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/results/measure"
 	"github.com/barograph/barograph/results/plot"
 	"github.com/barograph/barograph/results/run"
@@ -37,11 +38,7 @@ func (w *lakeConfiguration) sumOfMedians(r *run.Run, of func(m *run.Measured) fl
 		if t == nil {
 			return 0, false
 		}
-		var all []float64
-		for _, m := range t.answers {
-			all = append(all, of(m))
-		}
-		sum += measure.Median(all)
+		sum += measure.Median(lists.Map(t.answers, of))
 	}
 	return sum, true
 }
@@ -233,11 +230,7 @@ func (l *lakeReport) table() *Table {
 
 // byCase lists the medians of each question.
 func (l *lakeReport) byCase() *Table {
-	heads := []string{"engine", "files", "MB each"}
-	for _, c := range l.run.Cases {
-		heads = append(heads, c.Name+" (ms)")
-	}
-	t := table(heads...)
+	t := table(append([]string{"engine", "files", "MB each"}, lists.Map(l.run.Cases, func(c run.Case) string { return c.Name + " (ms)" })...)...)
 	for _, w := range l.configurations {
 		row := []Cell{text(w.engine), text(partition(w.layout.Partition)), numeric(w.layout.FileMB)}
 		for _, c := range l.run.Cases {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/results/measure"
 	"github.com/barograph/barograph/results/plot"
 	"github.com/barograph/barograph/results/run"
@@ -127,11 +128,9 @@ func (o *ownReport) fastest(question string) (best string) {
 }
 
 func (o *ownReport) tables() string {
-	var out []string
-	for _, t := range o.Tables {
-		out = append(out, fmt.Sprintf("%s: %s rows, %s, %s", t.Name, count(t.Rows), several(len(t.Columns), "column"), byteSize(float64(t.Bytes))))
-	}
-	return strings.Join(out, "; ")
+	return strings.Join(lists.Map(o.Tables, func(t run.OwnTable) string {
+		return fmt.Sprintf("%s: %s rows, %s, %s", t.Name, count(t.Rows), several(len(t.Columns), "column"), byteSize(float64(t.Bytes)))
+	}), "; ")
 }
 
 // verdict reports whether all engines returned the same results.
@@ -315,13 +314,14 @@ func (o *ownReport) sendingInWords() string {
 	return words
 }
 
+// timeColumns are the columns of times by engine.
+func (o *ownReport) timeColumns() []string {
+	return lists.Map(o.engines, func(e string) string { return e + " (ms)" })
+}
+
 // times lists the medians of each question by engine.
 func (o *ownReport) times() *Table {
-	heads := []string{"question", "rows"}
-	for _, e := range o.engines {
-		heads = append(heads, e+" (ms)")
-	}
-	t := table(heads...)
+	t := table(append([]string{"question", "rows"}, o.timeColumns()...)...)
 	t.Note = "Medians, with 95 % intervals for six repetitions or more. ***, **, *: significantly slower than the fastest engine of the question, p below 0.001, 0.01, 0.05 (rank test, Holm's correction); ~: not significantly slower; ?: too few repetitions."
 	for _, q := range o.Questions {
 		row := []Cell{text(q.Name), countCell(q.Rows)}
@@ -357,11 +357,7 @@ func (o *ownReport) times() *Table {
 
 // coldTimes lists the medians of cold results.
 func (o *ownReport) coldTimes() *Table {
-	heads := []string{"question"}
-	for _, e := range o.engines {
-		heads = append(heads, e+" (ms)")
-	}
-	t := table(heads...)
+	t := table(append([]string{"question"}, o.timeColumns()...)...)
 	t.Note = "Medians, with 95 % intervals for six repetitions or more. The advice is that of the warm results."
 	if len(o.cold) == 0 {
 		return t
@@ -525,14 +521,10 @@ func (o *ownReport) read() *Table {
 
 // skippedFiles names the files that belong to no table.
 func (o *ownReport) skippedFiles() []Words {
-	var all []string
-	for _, f := range o.SkippedFiles {
-		all = append(all, f.File+" ("+f.Reason+")")
-	}
-	if len(all) == 0 {
+	if len(o.SkippedFiles) == 0 {
 		return nil
 	}
-	return say("Not read: %s.", strings.Join(all, "; "))
+	return say("Not read: %s.", strings.Join(lists.Map(o.SkippedFiles, func(f run.SkippedFile) string { return f.File + " (" + f.Reason + ")" }), "; "))
 }
 
 // loads lists the costs of loading the tables.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/results/plot"
 	"github.com/barograph/barograph/results/run"
 )
@@ -166,10 +167,7 @@ func (d diagram) shape(l *plot.Lines, c *run.VerificationPlot) {
 
 // fields draws the values of curves by position as colored fields.
 func fields(f plot.Frame, c *run.VerificationPlot) ([]byte, error) {
-	var places []float64
-	for _, s := range c.Series {
-		places = append(places, s.X...)
-	}
+	places := slices.Concat(lists.Map(c.Series, func(s run.Series) []float64 { return s.X })...)
 	slices.Sort(places)
 	places = slices.Compact(places)
 	f.YLabel = ""
@@ -180,7 +178,9 @@ func fields(f plot.Frame, c *run.VerificationPlot) ([]byte, error) {
 	}
 	for _, x := range places {
 		label := fmt.Sprint(x)
-		if c.Axis == run.ByTime || c.Axis == run.ByInit {
+		if i := slices.IndexFunc(c.Ticks, func(t run.Tick) bool { return t.X == x }); i >= 0 {
+			label = c.Ticks[i].Label
+		} else if c.Axis == run.ByTime || c.Axis == run.ByInit {
 			label = time.Unix(int64(x), 0).UTC().Format("2 Jan 15Z")
 		}
 		m.Columns = append(m.Columns, label)

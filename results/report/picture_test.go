@@ -140,3 +140,50 @@ func TestPerformanceOfEarlierVersion(t *testing.T) {
 		}
 	}
 }
+
+// TestTicks: the axis shows the given labels, the points move to their positions, and a hole in a line stays. The labels of
+// points change, too. The plot itself does not change.
+func TestTicks(t *testing.T) {
+	l := plot.Lines{Coordinate: plot.Leads, Curves: []plot.Curve{{Positions: []float64{48, 24, 72, 60, 200}}}}
+	placeTicks(&l, []run.Tick{{X: 24, Position: 1, Label: "Day 1"}, {X: 48, Position: 3, Label: "Day 2"}, {X: 72, Position: 4, Label: "Day 3"}})
+	if got := fmt.Sprint(l.Curves[0].Positions, l.Ticks, l.Coordinate == plot.Numbers); got != "[3 1 4 3.5 NaN] map[1:Day 1 3:Day 2 4:Day 3] true" {
+		t.Error(got)
+	}
+	leads := []float64{24, 48, 72}
+	ticks := []run.Tick{{X: 24, Text: "24", Position: 24, Label: "one"}, {X: 48, Text: "48", Position: 48, Label: "two"}, {X: 72, Text: "72", Position: 72, Label: "three"}}
+	for _, picture := range []string{"", "bar", "contour", "performance"} {
+		c := &run.VerificationPlot{Case: "x", Title: "x", Stat: "PODY", Axis: run.ByLead, Picture: picture, Ticks: ticks, LabelAxis: "fcst_lead"}
+		for _, name := range []string{"GFS", "ECM"} {
+			c.Series = append(c.Series, run.Series{Name: name, X: leads, Y: []float64{0.5, 0.6, 0.7}})
+		}
+		if picture == "performance" {
+			c.Series = c.Series[:1]
+			c.Series[0].X, c.Series[0].Labels = []float64{0.1, 0.2, 0.3}, []string{"24", "48", "72"}
+		}
+		svg, err := Curves(c, plot.SVG)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{">one<", ">two<", ">three<"} {
+			if !strings.Contains(string(svg), want) {
+				t.Errorf("picture %q has no label %s", picture, want)
+			}
+		}
+		if strings.Contains(string(svg), ">48<") || picture == "performance" && c.Series[0].Labels[0] != "24" {
+			t.Errorf("picture %q also shows the values, or has changed its plot", picture)
+		}
+	}
+}
+
+// TestCrowdedTicks: a label that would overlap the previous one is omitted.
+func TestCrowdedTicks(t *testing.T) {
+	c := &run.VerificationPlot{Case: "x", Title: "x", Stat: "RMSE", Axis: run.ByLead, Series: []run.Series{{Name: "GFS"}}}
+	for i := range 60 {
+		c.Ticks = append(c.Ticks, run.Tick{X: float64(i), Position: float64(i), Label: fmt.Sprint("label ", i)})
+		c.Series[0].X, c.Series[0].Y = append(c.Series[0].X, float64(i)), append(c.Series[0].Y, 1)
+	}
+	svg, err := Curves(c, plot.SVG)
+	if n := strings.Count(string(svg), ">label "); err != nil || n < 8 || n > 20 {
+		t.Error(n, err)
+	}
+}

@@ -144,11 +144,8 @@ func (c *pointCell) setThroughput() {
 func throughput(x *point) float64 { return x.Throughput }
 
 // over returns a figure of all repetitions.
-func (c *pointCell) over(of func(x *point) float64) (out []float64) {
-	for _, x := range c.reps {
-		out = append(out, of(x))
-	}
-	return out
+func (c *pointCell) over(of func(x *point) float64) []float64 {
+	return lists.Map(c.reps, of)
 }
 
 // percentile is a percentile of the latency, or its mean.
@@ -156,6 +153,9 @@ type percentile struct {
 	name string
 	of   func(l *run.Latency) time.Duration
 }
+
+// column is the column of a table.
+func (q percentile) column() string { return q.name + " (ms)" }
 
 func percentiles() []percentile {
 	return []percentile{
@@ -183,13 +183,8 @@ func (c *pointCell) middle() *point {
 }
 
 // of returns the cells of a mix and an engine, by their number of threads.
-func (p *points) of(mix, engine string) (out []*pointCell) {
-	for _, c := range p.cells {
-		if c.mix == mix && c.engine == engine {
-			out = append(out, c)
-		}
-	}
-	return out
+func (p *points) of(mix, engine string) []*pointCell {
+	return lists.Filter(p.cells, func(c *pointCell) bool { return c.mix == mix && c.engine == engine })
 }
 
 // tops returns the correct cells of a mix with the highest throughput, one for each engine that has
@@ -299,11 +294,7 @@ func rates(x *point) []float64 {
 		return nil
 	}
 	n := min(len(x.Series), max(1, int(x.Total/x.Interval)))
-	out := make([]float64, n)
-	for i := range out {
-		out[i] = float64(x.Series[i].Completed) / x.Interval.Seconds()
-	}
-	return out
+	return lists.Map(x.Series[:n], func(b run.SeriesInterval) float64 { return float64(b.Completed) / x.Interval.Seconds() })
 }
 
 // fittedLaw is the universal scalability law of a mix on an engine.

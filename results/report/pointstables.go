@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/results/measure"
 	"github.com/barograph/barograph/results/plot"
 	"github.com/barograph/barograph/results/run"
@@ -157,10 +158,7 @@ func (c *pointCell) timeline() Drawing {
 
 // table lists throughput and percentiles of every point of a mix.
 func (p *points) table(mix string) *Table {
-	columns := []string{"engine", "threads", "an acknowledged write is", "operations/s"}
-	for _, q := range percentiles()[1:] {
-		columns = append(columns, q.name+" (ms)")
-	}
+	columns := append([]string{"engine", "threads", "an acknowledged write is", "operations/s"}, lists.Map(percentiles()[1:], percentile.column)...)
 	t := table(append(columns, "client CPU (µs/op)", "server CPU (µs/op)", "checked (answers)", "proof")...)
 	tops := p.tops(mix)
 	for _, c := range p.cells {
@@ -230,11 +228,8 @@ func (p *points) used(mix string) *Table {
 
 // operations lists the percentiles of each operation at the highest throughput.
 func (p *points) operations(mix string) *Table {
-	columns := []string{"engine", "threads", "operation", "outcome", "count"}
 	shown := slices.DeleteFunc(percentiles(), func(q percentile) bool { return q.name == "p90" })
-	for _, q := range shown {
-		columns = append(columns, q.name+" (ms)")
-	}
+	columns := append([]string{"engine", "threads", "operation", "outcome", "count"}, lists.Map(shown, percentile.column)...)
 	t := table(append(columns, "service p95 (ms)")...)
 	for _, c := range p.tops(mix) {
 		for _, g := range c.middle().Groups {
@@ -242,9 +237,7 @@ func (p *points) operations(mix string) *Table {
 				continue // it has no time of its own
 			}
 			cells := []Cell{text(c.engine), countCell(c.threads), text(strings.ToLower(g.Operation)), text(strings.ToLower(g.Outcome)), countCell(g.Count)}
-			for _, q := range shown {
-				cells = append(cells, millis(q.of(&g.Response)))
-			}
+			cells = append(cells, lists.Map(shown, func(q percentile) Cell { return millis(q.of(&g.Response)) })...)
 			t.add("", append(cells, millis(g.Service.P95))...)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/results/measure"
 	"github.com/barograph/barograph/results/plot"
 	"github.com/barograph/barograph/results/run"
@@ -225,10 +226,7 @@ func (s *scans) sentence() string {
 			best[k] = c
 		}
 	}
-	var parts []string
-	for _, k := range order {
-		parts = append(parts, k+": "+s.fastest(best[k]))
-	}
+	parts := lists.Map(order, func(k string) string { return k + ": " + s.fastest(best[k]) })
 	wrong += s.failedConfigsInWords()
 	if len(parts) == 0 {
 		return s.product + ": nothing was timed." + wrong
@@ -275,9 +273,7 @@ func (s *scans) pictures() (out []Drawing) {
 		out = append(out, bars)
 	}
 	if s.Experiment == "sweep" {
-		for _, name := range order {
-			out = append(out, curves[name])
-		}
+		out = append(out, lists.Map(order, func(name string) Drawing { return curves[name] })...)
 	}
 	return out
 }

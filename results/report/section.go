@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/barograph/barograph/internal/lists"
 )
 
 // Report is the result of a run folder: answers in words, and sections with tables and pictures.
@@ -63,13 +65,8 @@ func (s *Section) Empty() bool {
 }
 
 // filled returns the sections that have something to show.
-func filled(all ...Section) (out []Section) {
-	for _, s := range all {
-		if !s.Empty() {
-			out = append(out, s)
-		}
-	}
-	return out
+func filled(all ...Section) []Section {
+	return lists.Filter(all, func(s Section) bool { return !s.Empty() })
 }
 
 // lineWidth is the width of sentences on a terminal, briefWidth that of all lines of a brief, in

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/results/measure"
 	"github.com/barograph/barograph/results/plot"
 )
@@ -164,10 +165,7 @@ func (c *CaseSummary) optional() (out []optional) {
 func (c *CaseSummary) table() *Table {
 	columns := []string{"engine", "design", "flavour", "median (ms)", "95 % interval (ms)", "ratio (×)", "p", "group", "proof", "first row (ms)"}
 	more, best := c.optional(), c.fastest()
-	for _, o := range more {
-		columns = append(columns, o.name)
-	}
-	t := table(append(columns, "rows/s", "answer (MB/s)")...)
+	t := table(slices.Concat(columns, lists.Map(more, func(o optional) string { return o.name }), []string{"rows/s", "answer (MB/s)"})...)
 	for i := range c.Cells {
 		k := &c.Cells[i]
 		cells, class := texts(k.Engine, k.Design, k.Flavour), classOf(k.ClientOverhead || k.Unranked != "", k == best)

@@ -34,6 +34,7 @@ type VerificationPlot struct {
 	Axis   Axis   `json:"axis"`
 	XLabel string `json:"x_label,omitempty"` // "" = the axis's default
 	YLabel string `json:"y_label,omitempty"` // "" = the statistic's default
+	Ticks  []Tick `json:"ticks,omitempty"`   // names and positions of values on the axis, sorted by X; none = the values themselves
 	// the curve that was subtracted from the shown ones; "" = none
 	Baseline string `json:"minus,omitempty"`
 	// box, roc … as in a question's drawing; "" = curves
@@ -47,6 +48,14 @@ type VerificationPlot struct {
 	// what the labels of the points are: fcst_lead, thresh_i …; "" = the points have none
 	LabelAxis Axis     `json:"label_axis,omitempty"`
 	Series    []Series `json:"series"`
+}
+
+// Tick is the name of a value on the axis, and its position, which may differ from the value.
+type Tick struct {
+	X        float64 `json:"x"`
+	Text     string  `json:"text"` // X as text
+	Position float64 `json:"position"`
+	Label    string  `json:"label"`
 }
 
 // Series is one curve. X, Records, Y, Low and High have the same length, if they are present. A value that the

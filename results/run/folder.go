@@ -2,6 +2,7 @@ package run
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -120,12 +121,7 @@ func (f *Folder) Save() error {
 	if f.writeWarnings(); f.Dir == "" {
 		return nil
 	}
-	for _, err := range []error{f.journal.err(), writeJSON(f.Dir, DescriptionFile, &f.Run), writeCSV(f.Dir, f.Samples())} {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return cmp.Or(f.journal.err(), writeJSON(f.Dir, DescriptionFile, &f.Run), writeCSV(f.Dir, f.Samples()))
 }
 
 // Warn adds a warning, unless the resumed run has it already, and writes it immediately. If writing fails, the next

@@ -13,6 +13,7 @@ import (
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/flavour"
 	"github.com/barograph/barograph/query/question"
@@ -26,12 +27,7 @@ func (s *runner) cold(ctx context.Context) error {
 	if s.options.Cold == nil || s.options.ColdReps <= 0 {
 		return nil
 	}
-	var cells []*cell
-	for _, c := range s.cells {
-		if c.target.Driver.Place == engine.Embedded {
-			cells = append(cells, c)
-		}
-	}
+	cells := lists.Filter(s.cells, func(c *cell) bool { return c.target.Driver.Place == engine.Embedded })
 	step := Progress{Step: "cold starts", Unit: "results", Of: int64(len(cells) * s.options.ColdReps)}
 	for i, rep := range measure.Interleave(s.options.Seed+1, len(cells), s.options.ColdReps) {
 		c := cells[i]

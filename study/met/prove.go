@@ -311,10 +311,7 @@ func (s *runner) warnOfStops() {
 	if len(s.stops) == 0 {
 		return
 	}
-	var total time.Duration
-	for _, d := range s.stops {
-		total += d
-	}
+	total := lists.Sum(slices.Values(s.stops))
 	s.warn(fmt.Sprintf("the system stopped this process during %d repetitions (%s in total, %s at most); they were measured again", len(s.stops), seconds(total), seconds(slices.Max(s.stops))))
 }
 

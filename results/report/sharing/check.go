@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/results/run"
 )
@@ -180,11 +181,7 @@ func (r *Report) run(of *run.Run) {
 		r.problem("the run finished before it started")
 	}
 	if len(of.Data.ByType) > 0 {
-		var sum int64
-		for _, n := range of.Data.ByType {
-			sum += n
-		}
-		if sum != of.Data.Records {
+		if sum := lists.Sum(maps.Values(of.Data.ByType)); sum != of.Data.Records {
 			r.problem("the records by line type sum to %d, the data have %d", sum, of.Data.Records)
 		}
 	}
@@ -311,10 +308,7 @@ func (r *Report) answers(samples []rawSample) {
 	if err != nil {
 		return // the pattern is constant but for the folder's name
 	}
-	known := map[string]bool{}
-	for _, s := range samples {
-		known[s.Digest] = true
-	}
+	known := lists.Set(samples, func(s rawSample) string { return s.Digest })
 	for _, p := range paths {
 		var a struct {
 			Digest string `json:"digest"`

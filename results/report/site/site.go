@@ -19,6 +19,8 @@ import (
 	"strings"
 
 	"github.com/barograph/barograph/internal/build"
+	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/results/measure"
 	"github.com/barograph/barograph/results/plot"
@@ -247,10 +249,7 @@ func (f *folder) addRun(name string) {
 	if at < 0 {
 		at, f.Machines = len(f.Machines), append(f.Machines, words)
 	}
-	notes := slices.Clone(f.Warnings)
-	for _, skip := range f.Skipped {
-		notes = append(notes, skip.String())
-	}
+	notes := append(slices.Clone(f.Warnings), lists.Map(f.Skipped, fault.Skip.String)...)
 	f.Runs = append(f.Runs, Run{
 		ID: f.ID, Folder: name, Study: f.study.name, Machine: at, Started: f.Started.UTC().Format("2006-01-02 15:04"), Version: f.Run.Version,
 		Finished: !f.Finished.IsZero(), Notes: notes,

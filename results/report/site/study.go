@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/results/run"
 )
 
@@ -171,10 +172,7 @@ func costOf(r *run.Run, c run.Cell) (load float64, bytes int64) {
 	if r.Scan != nil && c.Workload == run.ScanWorkload && len(r.Archives) > 0 {
 		if i := r.ConfigIndex(c); i >= 0 {
 			x := &r.Scan.Configs[i]
-			for _, b := range x.Bytes {
-				bytes += b
-			}
-			return x.Load.Seconds() / float64(max(x.Loads, 1)), bytes
+			return x.Load.Seconds() / float64(max(x.Loads, 1)), lists.Sum(slices.Values(x.Bytes))
 		}
 	}
 	if r.Lake != nil {
