@@ -1,13 +1,16 @@
 #!/bin/bash
 # What the checks of values and writes cost: barograph and a build without them run in turn, in random order, A and C on
-# PostgreSQL and Valkey, servers of the lab. Prints operations/s and the client's CPU of every round, and the medians of
-# the rounds' ratios with distribution-free 95 % intervals. See ../ycsb.md.
+# PostgreSQL and Valkey, servers of the lab. With C both read the same table; with A each changes its own. Prints
+# operations/s and the client's CPU of every round, and the medians of the rounds' ratios with distribution-free 95 %
+# intervals. See ../ycsb.md.
 #
 #   git apply docs/results/ycsb/unchecked.patch && go build -o unchecked ./cmd/barograph && git checkout study
 #   BAROGRAPH=./barograph UNCHECKED=./unchecked ROUNDS=12 docs/results/ycsb/check-cost.sh [LABS]
 #
 # With TMPDIR=/dev/shm commits do not wait for a disk, which would hide a cost of the client.
 set -eu
+# shellcheck source=/dev/null
+. "$(dirname "$0")/median.sh"
 : "${BAROGRAPH:=barograph}" "${UNCHECKED:?a build without checks}" "${RECORDS:=50000}" "${THREADS:=16}" "${ROUNDS:=12}" "${OPERATIONS:=100000}"
 work=$(mktemp -d)
 labs=${1:-$work/labs}
@@ -15,7 +18,7 @@ trap '"$BAROGRAPH" lab down postgres --lab-dir "$labs" >/dev/null 2>&1; "$BAROGR
 for e in postgres valkey; do "$BAROGRAPH" lab up "$e" --lab-dir "$labs" >/dev/null; done
 pg=$("$BAROGRAPH" lab url postgres --lab-dir "$labs") vk=$("$BAROGRAPH" lab url valkey --lab-dir "$labs")
 for url in "$pg" "$vk"; do
-	for table in checked unchecked; do "$BAROGRAPH" ycsb load --engine "$url" -P workloada -p table="$table" -p recordcount="$RECORDS" -p batchsize=500 --threads 4 >/dev/null; done
+	for table in checked unchecked usertable; do "$BAROGRAPH" ycsb load --engine "$url" -P workloada -p table="$table" -p recordcount="$RECORDS" -p batchsize=500 --threads 4 >/dev/null; done
 done
 psql -qAt "$pg" -c 'VACUUM ANALYZE' -c CHECKPOINT
 
@@ -25,6 +28,7 @@ for ((round = 1; round <= ROUNDS; round++)); do
 		IFS=- read -r table engine mix <<<"$what"
 		program=$BAROGRAPH url=$pg n=$OPERATIONS TIMEFORMAT='%U %S'
 		[ "$table" = checked ] || program=$UNCHECKED
+		[ "$mix" != c ] || table=usertable
 		[ "$engine" = postgres ] || url=$vk
 		[ "$engine-$mix" != postgres-a ] || n=$((OPERATIONS / 2))
 		{ time "$program" ycsb run --engine "$url" -P "workload$mix" -p table="$table" -p recordcount="$RECORDS" -p operationcount="$n" --threads "$THREADS" >"$work/out" 2>"$work/err"; } 2>"$work/time" ||
@@ -34,17 +38,6 @@ for ((round = 1; round <= ROUNDS; round++)); do
 	done
 done
 echo "load average at the end: $(cut -d' ' -f1-3 /proc/loadavg)"
-# median COLUMN ENGINE-MIX: of the rounds' ratios checked to unchecked, with its distribution-free interval of at least 95 %
-median() {
-	paste <(grep "^checked-$2 " "$work/all" | cut -d' ' -f"$1") <(grep "^unchecked-$2 " "$work/all" | cut -d' ' -f"$1") | awk '{print $1/$2}' | sort -n | awk '
-		{a[NR] = $1}
-		END {
-			n = NR; k = 1; below = term = 0.5 ^ n
-			for (i = 1; i < n; i++) { term *= (n - i + 1) / i; below += term; if (2 * below > 0.05) break; k++ }
-			m = n % 2 ? a[(n + 1) / 2] : (a[n / 2] + a[n / 2 + 1]) / 2
-			printf "%.3f (%s %.3f to %.3f)", m, n < 6 ? "range" : "95 % interval", a[k], a[n + 1 - k]
-		}'
-}
 for x in {postgres,valkey}-{a,c}; do
-	echo "$x, with checks to without: operations/s $(median 3 "$x"), CPU by operation $(median 2 "$x")"
+	echo "$x, with checks to without: operations/s $(median 3 "checked-$x" "unchecked-$x"), CPU by operation $(median 2 "checked-$x" "unchecked-$x")"
 done

@@ -10,6 +10,8 @@
 # Needs the packages postgresql, redis-server and redis-tools, and go-ycsb, built by whoever runs this (github.com/pingcap/go-ycsb):
 # without it that part is left out, and said.
 set -eu
+# shellcheck source=/dev/null
+. "$(dirname "$0")/median.sh"
 : "${BAROGRAPH:=barograph}" "${RECORDS:=50000}" "${THREADS:=16}" "${ROUNDS:=5}" "${OPERATIONS:=100000}" "${PGBENCH:=pgbench}" "${PSQL:=psql}" "${GO_YCSB:=go-ycsb}"
 work=$(mktemp -d)
 labs=${1:-$work/labs}
@@ -77,18 +79,6 @@ for ((round = 1; round <= ROUNDS; round++)); do
 	done
 done
 echo "load average at the end: $(cut -d' ' -f1-3 /proc/loadavg)"
-# median COLUMN A B: of the rounds' ratios A to B, with its distribution-free interval of at least 95 %. Fewer than six
-# rounds have none: then the range of all rounds.
-median() {
-	paste <(grep "^$2 " "$work/all" | cut -d' ' -f"$1") <(grep "^$3 " "$work/all" | cut -d' ' -f"$1") | awk '{print $1/$2}' | sort -n | awk '
-		{a[NR] = $1}
-		END {
-			n = NR; k = 1; below = term = 0.5 ^ n
-			for (i = 1; i < n; i++) { term *= (n - i + 1) / i; below += term; if (2 * below > 0.05) break; k++ }
-			m = n % 2 ? a[(n + 1) / 2] : (a[n / 2] + a[n / 2 + 1]) / 2
-			printf "%.2f (%s %.2f to %.2f)", m, n < 6 ? "range" : "95 % interval", a[k], a[n + 1 - k]
-		}'
-}
 echo "CPU by operation, barograph to pgbench:         $(median 2 ours-postgres pgbench)"
 echo "operations/s,     barograph to pgbench:         $(median 3 ours-postgres pgbench)"
 echo "CPU by operation, barograph to redis-benchmark: $(median 2 ours-valkey redis-benchmark)"
