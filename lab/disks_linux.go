@@ -436,7 +436,7 @@ func unmountBelow(dir string) error {
 			}
 		}
 		if err != nil && time.Now().After(until) {
-			return &fault.Error{File: dir, Problem: "a disk is in use", Err: err, Cure: "end what uses it (`fuser -vm " + points[0] + "` tells), or `barograph lab down`"}
+			return &fault.Error{File: dir, Problem: "a disk is in use", Err: err, Cure: "end what uses it (`fuser -vm " + points[0] + "` lists it), or `barograph lab down`"}
 		}
 	}
 }

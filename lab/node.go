@@ -292,9 +292,9 @@ func (l *Lab) Restart(ctx context.Context, i int) error {
 // none twice.
 func givePorts(c *launch.Cluster, own, shared []string) error {
 	nodes := c.Nodes
-	var held []net.Listener
+	var listeners []net.Listener
 	defer func() {
-		for _, l := range held {
+		for _, l := range listeners {
 			_ = l.Close() // it was only reserved
 		}
 	}()
@@ -306,7 +306,7 @@ func givePorts(c *launch.Cluster, own, shared []string) error {
 			if err != nil {
 				return err
 			}
-			held = append(held, l)
+			listeners = append(listeners, l)
 			nodes[i].Ports[name] = port(l)
 		}
 	}
@@ -315,7 +315,7 @@ func givePorts(c *launch.Cluster, own, shared []string) error {
 		if err != nil {
 			return err
 		}
-		held = append(held, ls...)
+		listeners = append(listeners, ls...)
 		for i := range nodes {
 			nodes[i].Ports[name] = port(ls[0])
 		}

@@ -188,7 +188,7 @@ func hold(dir string) (release func(), err error) {
 	}
 	if !private(filepath.Dir(dir)) {
 		return nil, &fault.Error{
-			File: filepath.Dir(dir), Problem: "is not this user's alone: others could put a lab of theirs there",
+			File: filepath.Dir(dir), Problem: "is not private to this user: others could create a lab there",
 			Cure: "name a folder of your own by --lab-dir",
 		}
 	}

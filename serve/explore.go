@@ -93,7 +93,7 @@ func (s *Server) asking(r *http.Request) (*asking, error) {
 	if name != "" {
 		a.q, err = known(name)
 		if err == nil && len(v) > 0 && (len(v) > 1 || v.Get("subset") == "") {
-			err = fault.Misuse("case", "stands beside other conditions", "leave one of them out")
+			err = fault.Misuse("case", "is combined with other conditions", "leave one of them out")
 		}
 	} else {
 		a.q, err = question.FromURLQuery(v)
@@ -116,9 +116,9 @@ func (a *asking) openPattern(ctx context.Context) error {
 		return nil
 	}
 	return a.archive.with(ctx, a.design, func(in archive.Archive) error {
-		held, err := in.Catalog(ctx, a.subset)
+		catalog, err := in.Catalog(ctx, a.subset)
 		if err == nil {
-			a.pattern, a.q = a.q.Header[record.FcstVar], held.ExpandPatterns(a.q)
+			a.pattern, a.q = a.q.Header[record.FcstVar], catalog.ExpandPatterns(a.q)
 		}
 		return err
 	})

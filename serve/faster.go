@@ -68,17 +68,17 @@ func (s *Server) faster(w http.ResponseWriter, r *http.Request) error {
 // alternatives returns the configurations for the records of a's archive.
 func (s *Server) alternatives(ctx context.Context, a *asking) (out []*Alternative) {
 	var all []Holding
-	var held string
+	var digest string
 	for _, o := range s.archives {
 		for _, x := range o.holdings(ctx, ranking{}) {
 			all = append(all, x)
 			if x.Archive == a.archive.name && x.Design == string(a.design) && x.Subset == a.subset {
-				held = x.Digest
+				digest = x.Digest
 			}
 		}
 	}
 	for _, x := range all {
-		if x.Problem != "" || x.Digest != held {
+		if x.Problem != "" || x.Digest != digest {
 			continue
 		}
 		o := s.archive(x.Archive)

@@ -84,8 +84,8 @@ func (a *servedArchive) holdings(ctx context.Context, latest ranking) (out []Hol
 			for i := 0; i < len(subsets) && err == nil; i++ {
 				var c *design.Catalog
 				if c, err = in.Catalog(ctx, subsets[i]); err == nil {
-					held := c.Digest()
-					out = append(out, Holding{a.name, a.driver.Scheme, string(n), subsets[i], held.Records, held.String(), "", latest.rankOf(a, n)})
+					catalog := c.Digest()
+					out = append(out, Holding{a.name, a.driver.Scheme, string(n), subsets[i], catalog.Records, catalog.String(), "", latest.rankOf(a, n)})
 				}
 			}
 			return err

@@ -61,11 +61,11 @@ func (s *Server) scorecard(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	sent := false
 	return a.archive.with(ctx, a.design, func(in archive.Archive) error {
-		held, err := in.Catalog(ctx, a.subset)
+		catalog, err := in.Catalog(ctx, a.subset)
 		if err != nil {
 			return err
 		}
-		for _, one := range c.shared(held, t.Name) {
+		for _, one := range c.shared(catalog, t.Name) {
 			if !one.narrow(v) {
 				continue
 			}
@@ -127,15 +127,15 @@ func (one *series) narrow(v url.Values) bool {
 	return wants("fcst_var", one.variable) && wants("fcst_lev", one.level) && len(one.regions) > 0
 }
 
-func (c contest) shared(held *design.Catalog, lineType string) (out []series) {
+func (c contest) shared(catalog *design.Catalog, lineType string) (out []series) {
 	pairs := func(g, o *design.Group) bool {
 		if c.by == "version" {
 			return g.Version == c.candidate && o.Version == c.baseline && g.Model == o.Model && g.ObType == o.ObType
 		}
 		return g.Model == c.candidate && o.Model == c.baseline && (o.ObType == g.ObType || strings.EqualFold(g.ObType, c.candidate))
 	}
-	for _, g := range held.Groups {
-		for _, o := range held.Groups {
+	for _, g := range catalog.Groups {
+		for _, o := range catalog.Groups {
 			if g.LineType != lineType || o.LineType != lineType || o.FcstVar != g.FcstVar || !pairs(g, o) {
 				continue
 			}

@@ -240,11 +240,11 @@ A subset that was loaded with keep stores both lines.`,
 				return err
 			}
 			defer a.Close() //nolint:errcheck // read only
-			held, err := a.Catalog(c.Context(), p.subset)
+			catalog, err := a.Catalog(c.Context(), p.subset)
 			if err != nil {
 				return err
 			}
-			return e.print(map[string]any{"conflicts": held.Conflicts, "more": held.MoreConflicts}, held.ConflictsText)
+			return e.print(map[string]any{"conflicts": catalog.Conflicts, "more": catalog.MoreConflicts}, catalog.ConflictsText)
 		},
 	}
 	p.flags(c, e, "from")

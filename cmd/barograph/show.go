@@ -101,8 +101,8 @@ type subsetContents struct {
 }
 
 func newContents(c *design.Catalog, marks []archive.Mark) subsetContents {
-	held := c.Digest()
-	s := subsetContents{Program: c.Program, Digest: held.String(), Records: held.Records, Objects: c.Objects, Uncounted: !c.Counted, Files: len(marks), Types: c.Inventory(), Conflicts: len(c.Conflicts), Loading: c.Loading, Removed: c.Trimmed, catalog: c}
+	digest := c.Digest()
+	s := subsetContents{Program: c.Program, Digest: digest.String(), Records: digest.Records, Objects: c.Objects, Uncounted: !c.Counted, Files: len(marks), Types: c.Inventory(), Conflicts: len(c.Conflicts), Loading: c.Loading, Removed: c.Trimmed, catalog: c}
 	for _, m := range marks {
 		s.FileBytes, s.Lines, s.Rejected = s.FileBytes+m.Bytes, s.Lines+m.Read, s.Rejected+m.Quarantined
 		if m.Loaded.After(s.Loaded) {
@@ -200,14 +200,14 @@ func (e *env) showFiles(ctx context.Context, args []string, keepLast bool, pictu
 	if err != nil {
 		return err
 	}
-	held, _, err := prints.Sum()
+	sum, _, err := prints.Sum()
 	if err != nil {
 		return err
 	}
 	s := newContents(c, marks)
 	s.LeadHoles = append([]design.LeadHole{}, l.Holes()...)
-	s.Duplicates, s.Refused = s.Records-held.Records-prints.Conflicts(), prints.Conflicts()
-	s.Records, s.Digest = held.Records, held.String()
+	s.Duplicates, s.Refused = s.Records-sum.Records-prints.Conflicts(), prints.Conflicts()
+	s.Records, s.Digest = sum.Records, sum.String()
 	for _, err := range failed {
 		s.Failed = append(s.Failed, fault.Redact(err.Error()))
 	}

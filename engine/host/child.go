@@ -213,9 +213,9 @@ func (c *child) call(ctx context.Context, r *request, out *reply, chunk func([]b
 	case opMarks:
 		out.Marks, err = a.Marks(ctx, r.Subset)
 	case opCatalog:
-		var held *design.Catalog
-		if held, err = a.Catalog(ctx, r.Subset); err == nil {
-			out.Catalog = held.ParsedText()
+		var catalog *design.Catalog
+		if catalog, err = a.Catalog(ctx, r.Subset); err == nil {
+			out.Catalog = catalog.ParsedText()
 		}
 	case opSubsets:
 		out.Names, err = a.Subsets(ctx)

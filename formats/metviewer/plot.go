@@ -463,8 +463,8 @@ func (s *plots) values(n *node) (Values, error) {
 			}
 			v.List = append(v.List, text)
 		case "date_list":
-			at, held := s.dateList(at)
-			if held {
+			at, isStored := s.dateList(at)
+			if isStored {
 				if v.First, v.Last = s.date(at.child("start")), s.date(at.child("end")); v.First == "" || v.Last == "" {
 					return v, s.errorAt(at.line, "date_list", "lacks a date for start or end", "write both as 2019-01-01 00:00:00")
 				}
@@ -493,7 +493,7 @@ func (s *plots) values(n *node) (Values, error) {
 
 // dateList is a list of dates or, in the form of 2010 which has a field and no step, the dates in
 // the database, optionally at one hour of each day.
-func (s *plots) dateList(n *node) (list *node, held bool) {
+func (s *plots) dateList(n *node) (list *node, isStored bool) {
 	hour := n.child("hour")
 	if n.child("inc") != nil || n.child("field") == nil && hour == nil {
 		return n, false

@@ -360,7 +360,7 @@ func (s *runner) loadCopy(ctx context.Context, i int, a archive.Archive, k int, 
 	case added:
 		*timed = false
 	}
-	if old := s.archive(t); !fresh && k > 0 && (k < s.options.EarlierCopies || old != nil && old.Complete) { // checked before
+	if old := s.archive(t); !fresh && k > 0 && old != nil && old.Complete { // checked before the interruption
 		return nil
 	}
 	s.copies[i] = append(s.copies[i], k)

@@ -197,9 +197,13 @@ func TestCompletedLoadHasNoTime(t *testing.T) {
 
 // TestInterruptedLoadOfCopiesHasNoTime: reports divide a load time by the number of copies that a study adds. If an
 // interrupted load stored some of them, the resumed study reports no time, instead of the time of the other copies. It
-// compares a complete copy of the interrupted load with the data, too: in the third case its records were changed.
+// compares a complete copy of the interrupted load with the data, too: in the third case its records were changed. In
+// the fourth case, a copy of an earlier study was changed after that study.
 func TestInterruptedLoadOfCopiesHasNoTime(t *testing.T) {
-	for _, c := range []struct{ interrupted, changed bool }{{}, {true, false}, {true, true}} {
+	for _, c := range []struct {
+		earlier              int // copies before the interrupted study
+		interrupted, changed bool
+	}{{1, false, false}, {1, true, false}, {1, true, true}, {2, false, true}} {
 		files, at := day(t), t.TempDir()
 		reg := engine.Registry{sqlite.Driver()}
 		dir := filepath.Join(at, "run")
@@ -226,16 +230,21 @@ func TestInterruptedLoadOfCopiesHasNoTime(t *testing.T) {
 		if r, err := study(1, 0, false); err != nil || r.Archives[0].Load == 0 {
 			t.Fatal(r, err)
 		}
+		if c.earlier == 2 {
+			if r, err := study(2, 1, false); err != nil || !r.Archives[0].Complete {
+				t.Fatal(r, err)
+			}
+		}
 		if c.interrupted {
-			if _, err := study(3, 1, true); !errors.Is(err, context.Canceled) {
+			if _, err := study(3, c.earlier, true); !errors.Is(err, context.Canceled) {
 				t.Fatal(err)
 			}
 		}
 		if c.changed {
 			changeNumber(t, strings.TrimPrefix(target(&reg[0], at, design.Normalized).URL, "sqlite:"), met.CopyName("s", 1))
 		}
-		r, err := study(3, 1, false)
-		if err != nil || len(r.Archives) != 1 || r.Archives[0].Complete == c.changed || r.Archives[0].Load == 0 != c.interrupted {
+		r, err := study(3, c.earlier, false)
+		if err != nil || len(r.Archives) != 1 || r.Archives[0].Complete == c.changed || (r.Archives[0].Load == 0) != (c.interrupted || c.changed) {
 			t.Errorf("%+v: %+v, %v", c, r.Archives, err)
 		}
 	}

@@ -107,7 +107,7 @@ func (t *Target) nodeBreaker(all []lab.Fault, command string) (inflict, error) {
 		return shell(command)
 	case t.d.Server == nil:
 		return nil, &fault.Status{Code: fault.Usage, Err: &fault.Error{
-			Setting: "--fault", Problem: t.Scheme + " has no server, of which a node might fail", Cure: "choose an engine that has one, or give a --fault-command that does it",
+			Setting: "--fault", Problem: t.Scheme + " has no server, so no node can fail", Cure: "choose an engine with a server, or a --fault-command that causes the fault",
 		}}
 	case t.lab == nil:
 		return nil, &fault.Status{Code: fault.Usage, Err: &fault.Error{

@@ -170,7 +170,7 @@ func (k *worker) judge(what string, key []byte, row *kv.Row, began time.Duration
 		}
 	}
 	if differ && ours && k.WriteAll && k.Mix[opUpdatePath] == 0 {
-		return k.wrong(what+": fields are of different updates, each of which wrote all", func() string { return string(key) })
+		return k.wrong(what+": the fields are from different updates, although each update wrote all fields", func() string { return string(key) })
 	}
 	count(&k.seen.stamped, stamps)
 	count(&k.seen.versions, known)

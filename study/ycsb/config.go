@@ -281,7 +281,7 @@ func takeRates(c *Config, v string) error {
 		n, wrong := strconv.ParseFloat(strings.TrimSuffix(rate, "/s"), 64)
 		d, untimed := time.ParseDuration(lasts)
 		if wrong != nil || !(n > 0 && n <= 1e9) || !timed || untimed != nil || d <= 0 {
-			return &fault.Error{Problem: strconv.Quote(part) + " is no rate and its time", Cure: "write like 500/s@30s,1000/s@30s; one rate for the whole run is --target"}
+			return &fault.Error{Problem: strconv.Quote(part) + " is not a rate and its duration", Cure: "write for example 500/s@30s,1000/s@30s; use --target for one rate during the complete run"}
 		}
 		c.Rates = append(c.Rates, pace.RatePhase{Rate: n, Duration: d})
 	}

@@ -106,7 +106,7 @@ type Metrics struct {
 // NewMetrics makes them.
 func NewMetrics() *Metrics {
 	times := prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "barograph_ycsb_response_seconds", Help: "Time of operations from when they were due, of which none is counted before the end of the warm-up.",
+		Name: "barograph_ycsb_response_seconds", Help: "Time of operations from when they were due. Operations of the warm-up are not counted.",
 		Buckets: prometheus.ExponentialBuckets(50e-6, 2, 20), // to 26 s
 	}, []string{"engine", "layout", "workload", "threads", "operation", "outcome"})
 	return &Metrics{Collector: times, times: times}

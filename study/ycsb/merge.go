@@ -230,7 +230,7 @@ func sum(x *run.Mix, parts []part) error {
 			service, err := g.ServiceTimes.Histogram()
 			response, failed := g.ResponseTimes.Histogram()
 			if err = errors.Join(err, failed); err != nil {
-				return &fault.Error{Setting: "histogram of " + g.Operation, Err: err, Cure: "run the client again: a folder of an older version does not hold its times whole"}
+				return &fault.Error{Setting: "histogram of " + g.Operation, Err: err, Cure: "run the client again: the folder of an older version lacks some of its times"}
 			}
 			to := &x.Groups[i]
 			to.Count, to.Records = to.Count+g.Count, to.Records+g.Records

@@ -71,7 +71,7 @@ type Report struct {
 	Retries    int64         // further tries of reads and updates
 	Reconnects int64         // connections that were lost and opened anew
 	Outage     time.Duration // time during which at least one worker had no connection
-	Stood      time.Duration // for which this process stood still: the times are not the engine's
+	Stopped    time.Duration // how long the system stopped this process: the times are not those of the engine
 
 	Fault     *run.Fault        // what was done to the server; nil = nothing
 	History   *run.HistoryCheck // that was recorded next to it; nil = none
@@ -201,8 +201,8 @@ func (w *workload) perform(ctx context.Context, conns []*kv.Conn, o *Options, r 
 	}
 	still := measure.StartStandstillMeter()
 	r.Result, err = pace.Run(ctx, workers, pacing)
-	if r.Stood = still.Total(); o.clock != nil {
-		r.Stood = 0 // a test's clock does not measure stops
+	if r.Stopped = still.Total(); o.clock != nil {
+		r.Stopped = 0 // a test's clock does not measure stops
 	}
 	still.Stop()
 	err = errors.Join(err, kept(r.Result))
@@ -429,7 +429,7 @@ func (r *Report) Err() error {
 		}
 	}
 	if wrong := r.Transfers.Problem(); wrong != "" {
-		say(fault.Differs, wrong, "transactions of this engine and isolation are not whole, or not apart: do not trust its speed")
+		say(fault.Differs, wrong, "transactions of this engine are not atomic or not isolated at this isolation level; its speed is not comparable")
 	}
 	if r.Transfers != nil && r.Transfers.Undecided {
 		say(fault.Incomplete, fmt.Sprintf("whether the balances are right is not known: the commits of %d transfers were not answered", r.Transfers.Unknown), "run it again with fewer threads, or more records")
@@ -438,7 +438,7 @@ func (r *Report) Err() error {
 		say(fault.Differs, fmt.Sprintf("%d answers are wrong", n), "see the problems listed; what is wrong has no times")
 	}
 	if broken := r.brokenPromises(); broken != "" {
-		say(fault.Differs, broken, "see the history beside the run")
+		say(fault.Differs, broken, "see the history in the run folder")
 	}
 	if open := r.undecided(); open != "" {
 		say(fault.Incomplete, "it is not known whether the store is correct: "+open, "run it again, for a shorter time or with fewer clients (--history)")
@@ -452,10 +452,10 @@ func (r *Report) Err() error {
 	if n := r.all(statusExists); n > 0 && r.Load {
 		say(fault.Incomplete, fmt.Sprintf("%d records were there already, %d are new", n, r.all(statusOK)), "drop the table first (a sweep does by --replace), or go on with an unfinished load by --resume")
 	} else if n > 0 {
-		say(fault.Incomplete, fmt.Sprintf("%d keys to insert were taken", n), "raise recordcount to the number of records, or load the table anew")
+		say(fault.Incomplete, fmt.Sprintf("%d keys to insert existed already", n), "raise recordcount to the number of records, or load the table anew")
 	}
-	if r.Stood > 0 && !r.Load {
-		say(fault.Incomplete, "this process stood still for "+r.Stood.Round(time.Millisecond).String()+", stopped or asleep: what it measured is not the engine's time", "run it again, on a machine that stays awake")
+	if r.Stopped > 0 && !r.Load {
+		say(fault.Incomplete, "the system stopped this process for "+r.Stopped.Round(time.Millisecond).String()+"; the times are not those of the engine", "run it again on a machine that is not suspended")
 	}
 	if r.Result.Hung {
 		say(fault.Incomplete, "operations did not return after they were cancelled", "see whether the engine is alive")

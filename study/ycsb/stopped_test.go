@@ -47,7 +47,7 @@ func TestRunOfAStoppedProcess(t *testing.T) {
 		}
 	}
 	lines.Scan()
-	if got := lines.Text(); !strings.HasPrefix(got, "equal true [this process stood still for 1.") || !strings.HasSuffix(got, "the run was taken again]") {
+	if got := lines.Text(); !strings.HasPrefix(got, "equal true [the system stopped this process for 1.") || !strings.HasSuffix(got, "the run was repeated]") {
 		t.Errorf("%q", got)
 	}
 	if err := child.Wait(); err != nil {

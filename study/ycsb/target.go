@@ -128,7 +128,7 @@ func (t *Target) fit(c *Config) *Config {
 	return out.Grown(t.inserted)
 }
 
-// mostTakes is how often a run is taken in which this process stood still.
+// mostTakes is the number of attempts at a run in which the system stops this process.
 const mostTakes = 3
 
 // cell is what a run on it measures.
@@ -224,8 +224,8 @@ func (t *Target) Measure(ctx context.Context, c *Config, o Options, mix string, 
 		}
 		t.inserted += r.Inserted
 		alone := o.Begin == nil && (r.Inserted == 0 || c.Shard.Of < 2) // the keys of other clients are not known
-		if r.Stood > 0 && err == nil && alone && take < mostTakes && ctx.Err() == nil {
-			again = append(again, fmt.Sprintf("this process stood still for %s: the run was taken again", r.Stood.Round(time.Millisecond)))
+		if r.Stopped > 0 && err == nil && alone && take < mostTakes && ctx.Err() == nil {
+			again = append(again, fmt.Sprintf("the system stopped this process for %s: the run was repeated", r.Stopped.Round(time.Millisecond)))
 			continue
 		}
 		r.Warnings = append(again, r.Warnings...)
@@ -368,7 +368,7 @@ func (r *Report) Answers() answer.Tally {
 // is wrong or missing, and the process ran. Operations that failed with an error have none anyway.
 func (r *Report) timed() bool {
 	a := r.Answers()
-	return a.Wrong == 0 && a.Missing == 0 && a.Found > 0 && r.Stood == 0
+	return a.Wrong == 0 && a.Missing == 0 && a.Found > 0 && r.Stopped == 0
 }
 
 // Sample is the report on a target as a run folder keeps it, of a run that began
@@ -405,7 +405,7 @@ func (r *Report) Sample(mix string, t *Target, rep int, since time.Time) (run.Sa
 			failed, a.Wrong = problem, a.Wrong+1
 		}
 	}
-	if failed == nil && (a.Wrong+a.Missing+a.Failed > 0 || r.Result.Hung || r.Stood > 0) {
+	if failed == nil && (a.Wrong+a.Missing+a.Failed > 0 || r.Result.Hung || r.Stopped > 0) {
 		failed = problem
 	}
 	proof, failed := answer.CompareAll(a, failed)

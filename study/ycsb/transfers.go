@@ -49,7 +49,7 @@ func (c *Config) settleTransfers() error {
 	}
 	for _, op := range []int{opUpdate, opInsert, opModify, opDelete, opUpdatePath} {
 		if c.Mix[op] > 0 {
-			return bad("transferproportion", "there are other writes beside the transfers: nobody could tell what the balances must be", "let reads and scans alone be beside them")
+			return bad("transferproportion", "cannot be combined with other writes, because the expected balances would be unknown", "set the proportions of all other writes to 0; reads and scans may remain")
 		}
 	}
 	switch {

@@ -260,7 +260,7 @@ func (k *worker) status(what string, number int64, err error) int {
 		k.problem(what+": a record that must be there is not found", func() string { return string(k.key) })
 		return statusNotFound
 	case errors.Is(err, kv.ErrExists):
-		k.problem(what+": the key is taken", func() string {
+		k.problem(what+": the key exists already", func() string {
 			return string(k.key) + "; raise recordcount to the number of records that are there, or drop the table"
 		})
 		return statusExists

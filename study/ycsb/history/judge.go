@@ -167,7 +167,7 @@ func weigh(ops []*Op, found map[engine.Promise]*Finding) {
 			}
 		case o.Outcome == Done && !k.written(o):
 			for _, f := range found {
-				f.breaks("nobody had written it: " + o.String())
+				f.breaks("no operation wrote this value: " + o.String())
 			}
 		default:
 			if w := k.wrote[o.Client]; k.older(o, w) {
