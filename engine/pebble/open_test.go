@@ -2,10 +2,13 @@ package pebble
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/internal/fault"
@@ -56,5 +59,31 @@ func TestFolderOfOthersIsRefused(t *testing.T) {
 func TestURLWithoutFolder(t *testing.T) {
 	if _, err := registry().Open(t.Context(), "pebble:", engine.Options{}); fault.Code(err) != fault.Usage {
 		t.Errorf("the error is %v", err)
+	}
+}
+
+// TestRemoveStaysInItsFolder: Pebble removes obsolete files in the background. If another folder has the name by then, its
+// files of these names stay.
+func TestRemoveStaysInItsFolder(t *testing.T) {
+	at := t.TempDir()
+	dir, other := filepath.Join(at, "archive"), filepath.Join(at, "other")
+	for _, folder := range []string{dir, other} {
+		if err := errors.Join(os.Mkdir(folder, 0o700), os.WriteFile(filepath.Join(folder, "000004.log"), []byte(folder), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m := folderFS{vfs.Default, false, &store{}}
+	lock, err := m.Lock(filepath.Join(dir, "LOCK"))
+	if err := errors.Join(err, os.Rename(dir, dir+".was"), os.Rename(other, dir), m.Remove(filepath.Join(dir, "000004.log"))); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(filepath.Join(dir, "000004.log")); string(text) != other {
+		t.Errorf("%q, %v", text, err)
+	}
+	if _, err := os.Stat(filepath.Join(dir+".was", "000004.log")); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+	if err := lock.Close(); err != nil {
+		t.Error(err)
 	}
 }

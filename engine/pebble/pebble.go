@@ -84,6 +84,7 @@ type store struct {
 	readOnly bool
 	failure  *diskFailure
 	location atomic.Pointer[engine.Location] // set after the open
+	root     *os.Root                        // the folder, also after it was renamed; nil if it is in memory or read-only
 	archive  archive.Archive                 // the archive that all callers share: commits of a subset take turns in it
 
 	mu      sync.RWMutex
@@ -175,21 +176,35 @@ func (m folderFS) ReuseForWrite(from, to string, c vfs.DiskWriteCategory) (vfs.F
 	return m.FS.ReuseForWrite(from, to, c)
 }
 
-// Remove leaves obsolete files if another folder has the name now. That folder may contain files of these names.
+// Remove removes an obsolete file from the folder that was opened, even if another folder has the name now: that one may
+// contain a file of this name.
 func (m folderFS) Remove(name string) error {
-	if m.checkReplaced() != nil {
-		return nil //nolint:nilerr // see above
+	if m.store.root != nil {
+		return m.store.root.Remove(filepath.Base(name))
 	}
 	return m.FS.Remove(name)
 }
 
+// Lock also opens the folder for Remove: Pebble locks it before it removes files, and unlocks it after the last of them.
 func (m folderFS) Lock(name string) (io.Closer, error) {
 	lock, err := m.FS.Lock(name)
 	if m.readOnly && errors.Is(err, syscall.EROFS) {
 		return io.NopCloser(nil), nil
 	}
+	if root, notOnDisk := os.OpenRoot(filepath.Dir(name)); err == nil && notOnDisk == nil && !m.readOnly { // a test's folder is in memory
+		m.store.root, lock = root, rootLock{lock, root}
+	}
 	return lock, err
 }
+
+// rootLock is a lock and the locked folder.
+type rootLock struct {
+	io.Closer
+	root *os.Root
+}
+
+// Close closes both.
+func (l rootLock) Close() error { return errors.Join(l.Closer.Close(), l.root.Close()) }
 
 // idPrefix is the prefix of every document's id; see design.AppendKey.
 const idPrefix = "DD::"

@@ -82,9 +82,7 @@ func card(n, row, column *node) *node {
 	for _, f := range slices.Concat(n.child("plot_fix").all("field"), row.kids, column.kids[:len(column.kids)-1]) {
 		switch f.attrs["name"] {
 		case "stat":
-			for _, v := range texts(f) {
-				stats = append(stats, &node{name: "stat", text: v, line: f.line})
-			}
+			stats = append(stats, lists.Map(texts(f), func(v string) *node { return &node{name: "stat", text: v, line: f.line} })...)
 		case "fcst_var":
 			for _, v := range texts(f) {
 				dep.kids = append(dep.kids, &node{name: "fcst_var", attrs: map[string]string{"name": v}, line: f.line})
@@ -98,10 +96,7 @@ func card(n, row, column *node) *node {
 	for _, v := range dep.kids {
 		v.kids = stats
 	}
-	var models []string
-	for _, f := range series.kids {
-		models = append(models, texts(f)...)
-	}
+	models := slices.Concat(lists.Map(series.kids, texts)...)
 	diff := `c("` + strings.Join(models, `","`) + `","` + n.value("stat") + `")`
 	return &node{name: n.name, attrs: n.attrs, line: row.line, kids: append(
 		slices.DeleteFunc(out.kids, func(k *node) bool { return k.name == "tmpl" }), fix, series,

@@ -177,13 +177,8 @@ func dependentVariables(p *metviewer.Plot, fixed []metviewer.Field) []metviewer.
 	} else if i < 0 {
 		return []metviewer.Dep{{Axis: 1, Stats: stats, Line: p.Line}}
 	}
-	var deps []metviewer.Dep
-	for _, v := range fixed[i].List {
-		for _, one := range metviewer.Members(v) {
-			deps = append(deps, metviewer.Dep{Axis: 1, Var: one, Stats: stats, Line: p.Line})
-		}
-	}
-	return deps
+	names := slices.Concat(lists.Map(fixed[i].List, metviewer.Members)...)
+	return lists.Map(names, func(name string) metviewer.Dep { return metviewer.Dep{Axis: 1, Var: name, Stats: stats, Line: p.Line} })
 }
 
 // lineTypeOfTemplate is the line type that a template draws directly, without a statistic; nil =

@@ -11,6 +11,7 @@ import (
 
 	"github.com/barograph/barograph/formats/metviewer"
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/record"
 )
 
@@ -140,14 +141,11 @@ func (b *builder) setAxis() error {
 }
 
 // expandGroups expands groups: A and B for "A:B".
-func expandGroups(values []string) (out []string) {
+func expandGroups(values []string) []string {
 	if areDateTimes(values) {
 		return values
 	}
-	for _, v := range values {
-		out = append(out, metviewer.Members(v)...)
-	}
-	return Unique(out)
+	return Unique(slices.Concat(lists.Map(values, metviewer.Members)...))
 }
 
 // areDateTimes reports whether all values are date-times, each later than the previous one.
