@@ -143,7 +143,7 @@ func TestMergeRefuses(t *testing.T) {
 	if err := os.WriteFile(events, regexp.MustCompile(`"service_times":"[^"]*"`).ReplaceAll(text, []byte(`"service_times":""`)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for want, dir := range map[string]string{"twice": one, "interval": folder(t, other), "is a run of": met, "not a run folder": t.TempDir(), "does not hold": cut} {
+	for want, dir := range map[string]string{"twice": one, "interval": folder(t, other), "is a run of": met, "not a run folder": t.TempDir(), "lacks some of its times": cut} {
 		if _, _, err := ycsb.Merge([]string{one, dir}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
 		}
