@@ -62,7 +62,7 @@ func (l *Loader) candidates(g *design.Grouper) []design.Row {
 	if len(l.catalog.Groups) == 0 {
 		return nil
 	}
-	groups := lists.Map(g.Headers, func(h record.Header) *design.Group { return l.catalog.GroupFor(g.Type, &h) })
+	groups := lists.Map(lists.Indices(len(g.Headers)), func(i int) *design.Group { return l.catalog.GroupFor(g.Type, &g.Headers[i]) })
 	isDocument := l.a.Design == design.Document
 	return lists.Filter(g.Rows, func(r design.Row) bool {
 		return groups[r.Header].MayContain(r.Valid) && (isDocument || groups[r.Header].HasLead(r.Lead))

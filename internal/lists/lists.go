@@ -33,7 +33,7 @@ func Filter[T any](items []T, keep func(item T) bool) (out []T) {
 
 // Set returns the set of the keys of all items.
 func Set[T any, K comparable](items []T, key func(item T) K) map[K]bool {
-	out := make(map[K]bool, len(items))
+	out := map[K]bool{} // often far smaller than items
 	for _, item := range items {
 		out[key(item)] = true
 	}

@@ -237,8 +237,8 @@ func (d *LazyCurves) addTicks(drawing *question.Drawing) error {
 			d.Ticks = append(d.Ticks, t)
 		}
 	}
-	slices.SortFunc(d.Ticks, func(a, b run.Tick) int { return cmp.Compare(a.X, b.X) })
-	d.Ticks = slices.Compact(d.Ticks)
+	slices.SortFunc(d.Ticks, func(a, b run.Tick) int { return cmp.Or(cmp.Compare(a.X, b.X), cmp.Compare(a.Text, b.Text)) })
+	d.Ticks = slices.CompactFunc(d.Ticks, func(a, b run.Tick) bool { return a.X == b.X }) // of several texts of one number, the first
 	return nil
 }
 

@@ -7,8 +7,6 @@ import (
 
 	"github.com/aclements/go-moremath/stats"
 	"gonum.org/v1/gonum/stat/distuv"
-
-	"github.com/barograph/barograph/internal/lists"
 )
 
 // Confidence is the confidence level of all intervals.
@@ -100,7 +98,7 @@ func Median(xs []float64) float64 {
 
 // sortedFinite returns the finite values, sorted, in new memory.
 func sortedFinite(xs []float64) []float64 {
-	out := lists.Filter(xs, isFinite)
+	out := slices.DeleteFunc(slices.Clone(xs), func(x float64) bool { return !isFinite(x) })
 	slices.Sort(out)
 	return out
 }

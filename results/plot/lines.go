@@ -4,13 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"image/color"
-	"maps"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	gplot "gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -299,62 +297,6 @@ func (q *Curve) outliers(k int) []float64 {
 		return nil
 	}
 	return q.Outliers[k]
-}
-
-// scale sets the axis of the coordinate for a body of the given width and height in px.
-func (c *linesDrawing) scale(a *gplot.Axis, at span, across, up vg.Length) {
-	if at.lo == at.hi && c.Coordinate >= Levels {
-		at.lo, at.hi = at.lo/1.5, at.hi*1.5
-	} else if at.lo == at.hi {
-		at = at.padded(0.5)
-	}
-	if c.CoordinateLimits[0] < c.CoordinateLimits[1] {
-		at = span{c.CoordinateLimits[0], c.CoordinateLimits[1]}
-	}
-	c.at, a.Min, a.Max = at, at.lo, at.hi
-	switch c.Coordinate {
-	case Leads:
-		a.Tick.Marker = leadTicks{}
-	case Numbers:
-		a.Tick.Marker = linearTicks{8}
-	case Times:
-		a.Tick.Marker = timeTicks{int(across-60) / 58}
-	case Levels:
-		a.Scale, a.Tick.Marker = gplot.InvertedScale{Normalizer: gplot.LogScale{}}, levelTicks{float64(up) - 45}
-	case Sizes:
-		a.Scale, a.Padding, a.Tick.Marker = gplot.LogScale{}, 4, c.sizes()
-	}
-	if c.Ticks != nil {
-		a.Tick.Marker = c.named(float64(across) / (at.hi - at.lo))
-	}
-}
-
-// named returns the ticks with a label. It omits a label that would overlap the previous one; scale is in px by unit.
-func (c *linesDrawing) named(scale float64) (out gplot.ConstantTicks) {
-	end := math.Inf(-1)
-	for _, x := range slices.Sorted(maps.Keys(c.Ticks)) {
-		t := gplot.Tick{Value: x, Label: c.Ticks[x]}
-		half := float64(utf8.RuneCountInString(t.Label)) * 3.5
-		if c.Coordinate == Levels || x*scale-half >= end {
-			end = x*scale + half + 6
-		} else {
-			t.Label = ""
-		}
-		out = append(out, t)
-	}
-	return out
-}
-
-// sizes returns ticks at the measured sizes.
-func (c *linesDrawing) sizes() (out gplot.ConstantTicks) {
-	for _, q := range c.Curves {
-		for _, v := range q.Positions {
-			if v > 0 && !slices.ContainsFunc(out, func(t gplot.Tick) bool { return t.Value == v }) {
-				out = append(out, gplot.Tick{Value: v, Label: strconv.FormatFloat(v, 'g', -1, 64)})
-			}
-		}
-	}
-	return out
 }
 
 func (c *linesDrawing) legend() (out []entry) {
