@@ -129,12 +129,13 @@ func (s *shellProcess) signal(t *testing.T, sig syscall.Signal) {
 	}
 }
 
-// loading starts the load of the long file, and stops it (SIGSTOP) after it has committed something.
+// loading starts the load of the long file, and stops it (SIGSTOP) after it has committed something. The load has a low
+// priority: on a busy machine it would otherwise end before this process notices the first commit.
 func (v *victim) loading(t *testing.T, path string) *shellProcess {
 	t.Helper()
 	before := bytesOf(t, v.dir)
-	s := startShell(t, plainCommand, "load", v.long, "--engine", v.engine+":"+path, "--window", "20")
-	for range 5000 {
+	s := startShell(t, `exec nice -n 10 "$@"`, "load", v.long, "--engine", v.engine+":"+path, "--window", "20")
+	for start := time.Now(); time.Since(start) < hangAfter; {
 		if bytesOf(t, v.dir) > before+100<<10 {
 			s.signal(t, syscall.SIGSTOP)
 			if v.engine != "pebble" || bytesOf(t, v.newestLog(t, path)) > 0 {

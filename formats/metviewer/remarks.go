@@ -98,15 +98,10 @@ func suggestElement(name string, known []string) string {
 	return fault.Meant(name, known)
 }
 
-// words reports words of plot_ci and boot_ci that METviewer does not have either.
+// words reports a word of boot_ci that METviewer does not have either.
 func (s *plots) words(n *node, bootCI string) {
-	note := func(element, word, instead string, known ...string) {
-		if word != "" && !slices.Contains(known, word) {
-			s.spec.Warnings = append(s.spec.Warnings, Remark{n.line, element, strconv.Quote(word) + " is not known" + fault.Meant(word, known) + ": " + instead})
-		}
-	}
-	note("boot_ci", bootCI, "perc is computed", "perc", "pivotal", "bca")
-	for _, st := range s.p.Styles {
-		note("plot_ci", st["plot_ci"], "no interval is drawn", "none", "std", "met_prm", "met_boot", "boot", "norm")
+	known := []string{"perc", "pivotal", "bca"}
+	if bootCI != "" && !slices.Contains(known, bootCI) {
+		s.spec.Warnings = append(s.spec.Warnings, Remark{n.line, "boot_ci", strconv.Quote(bootCI) + " is not known" + fault.Meant(bootCI, known) + ": perc is computed"})
 	}
 }

@@ -12,7 +12,7 @@ import (
 // Style has the properties of one curve by their elements, see curveLists; nil = the plot specifies none.
 type Style map[string]string
 
-type curveList struct{ element, values, instead string }
+type curveList struct{ element, values, instead, fallback string }
 
 func (l *curveList) isValid(value string) bool {
 	return regexp.MustCompile(`^(?:` + l.values + `)$`).MatchString(value)
@@ -29,18 +29,18 @@ func (s Style) Check() error {
 	return nil
 }
 
-// curveLists are the elements that have a value for each curve: the values that Barograph draws, and what it draws instead
-// of another value.
+// curveLists are the elements that have a value for each curve: the values that Barograph draws, what it draws instead of
+// another value, and the value that stands for this.
 var curveLists = []curveList{ //nolint:gochecknoglobals // a constant table
-	{"plot_ci", `.*`, ""}, // words checks it
-	{"colors", `#[0-9A-Fa-f]{6}(?:[0-9A-Fa-f]{2})?`, "Barograph chooses the color; write it as #rrggbb"},
-	{"pch", `1|15|17|19|20`, "Barograph chooses the symbol"},
-	{"lty", `[0-6]`, "Barograph chooses the line"},
-	{"lwd", `0*[1-9]\d?(?:\.\d+)?|0?\.\d*[1-9]\d*`, "Barograph chooses the width"},
-	{"type", `[bclop]`, "points joined by lines are"},
-	{"legend", `.*`, ""},
-	{"plot_disp", `(?i:t(?:rue)?|f(?:alse)?)`, "the curve is"},
-	{"order_series", `[1-9]\d{0,3}`, "the curve has the plot's order"},
+	{"plot_ci", `none|std|met_prm|met_boot|boot|norm`, "no interval is; METviewer's words are none, std, met_prm, met_boot, boot and norm", "none"},
+	{"colors", `#[0-9A-Fa-f]{6}(?:[0-9A-Fa-f]{2})?`, "Barograph chooses the color; write it as #rrggbb", ""},
+	{"pch", `1|15|17|19|20`, "Barograph chooses the symbol", ""},
+	{"lty", `[0-6]`, "Barograph chooses the line", ""},
+	{"lwd", `0*[1-9]\d?(?:\.\d+)?|0?\.\d*[1-9]\d*`, "Barograph chooses the width", ""},
+	{"type", `[bclop]`, "points joined by lines are", ""},
+	{"legend", `.*`, "", ""},
+	{"plot_disp", `(?i:t(?:rue)?|f(?:alse)?)`, "the curve is", ""},
+	{"order_series", `[1-9]\d{0,3}`, "the curve has the plot's order", ""},
 }
 
 var itemPattern = regexp.MustCompile(`"[^"]*"|'[^']*'|[^,\s]+`)
@@ -71,6 +71,9 @@ func (s *plots) styles(n *node) {
 			if v != "" && list.isValid(v) {
 				s.p.Styles[i][list.element] = v
 			} else if v != "" {
+				if list.fallback != "" {
+					s.p.Styles[i][list.element] = list.fallback
+				}
 				s.p.Unsupported = append(s.p.Unsupported, Remark{k.line, list.element, fmt.Sprintf("%q of curve %d is not drawn: %s", v, i+1, list.instead)})
 			}
 		}

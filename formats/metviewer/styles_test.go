@@ -20,6 +20,7 @@ func TestStyles(t *testing.T) {
 		{`<legend>c("Control, run 1", "")</legend>`, "[map[legend:Control, run 1] map[]]", ""},
 		{`<plot_disp>c(TRUE,FALSE)</plot_disp><order_series>c(2,1)</order_series>`, "[map[order_series:2 plot_disp:TRUE] map[order_series:1 plot_disp:FALSE]]", ""},
 		{`<plot_ci>c("norm","std")</plot_ci>`, "[map[plot_ci:norm] map[plot_ci:std]]", ""},
+		{`<plot_ci>c("bot","std")</plot_ci>`, "[map[plot_ci:none] map[plot_ci:std]]", `line 1: plot_ci: "bot" of curve 1 is not drawn: no interval is; METviewer's words are none, std, met_prm, met_boot, boot and norm`},
 		{`<mar>c(8, 4, 5, 4)</mar><title_align>.5</title_align><y2_lim>c()</y2_lim><show_signif>c(FALSE,FALSE)</show_signif>`, "[]", ""},
 		{`<mar>c(6,4,5,4)</mar><show_signif>c(FALSE,TRUE)</show_signif>`, "[]", "line 1: layout: has no effect, because Barograph lays out its own pictures: mar c(6,4,5,4), show_signif c(FALSE,TRUE)"},
 	} {

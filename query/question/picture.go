@@ -172,14 +172,6 @@ func (p *drawingYAML) drawing(q *Question) (*Drawing, error) {
 	default:
 		d.Stats = p.Stat
 	}
-	for i := range d.Styles {
-		if len(d.Styles[i]) == 0 {
-			d.Styles[i] = nil // as FromPlots makes it
-		}
-		if err := d.Styles[i].Check(); err != nil {
-			return nil, err
-		}
-	}
 	if slices.ContainsFunc(d.Ticks, func(t metviewer.Tick) bool { return t.Position != nil && !(math.Abs(*t.Position) <= math.MaxFloat64) }) {
 		return nil, &fault.Error{Setting: "ticks", Problem: "have a position that is not a number", Cure: "write the position on the axis, e.g. 2"}
 	}
@@ -189,6 +181,14 @@ func (p *drawingYAML) drawing(q *Question) (*Drawing, error) {
 	}
 	for i := range max(curves, len(p.PlotCI)) * min(len(p.PlotCI), 1) {
 		d.Styles = append(d.Styles, metviewer.Style{"plot_ci": p.PlotCI[i%len(p.PlotCI)]})
+	}
+	for i := range d.Styles {
+		if len(d.Styles[i]) == 0 {
+			d.Styles[i] = nil // as FromPlots makes it
+		}
+		if err := d.Styles[i].Check(); err != nil {
+			return nil, err
+		}
 	}
 	for _, s := range d.Stats {
 		if !isStat(q, s) {

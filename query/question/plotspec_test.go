@@ -237,7 +237,7 @@ func TestMisspelt(t *testing.T) {
 		"<template>series_plot.R_tmpl</template>" + dep + strings.ReplaceAll(sums, "agg_stat", "aggstat") + by:                          "plot/aggstat: is not known and has no effect (did you mean agg_stat?)",
 		"<template>series_plot.R_tmpl</template>" + dep + sums + by + "<listDiffSeries1/>":                                              "plot/listDiffSeries1: is not known and has no effect: it is read only in <tmpl>",
 		"<template>series_plot.R_tmpl</template>" + dep + sums + by + "<calc_stat><calc_sl1l2>true</calc_sl1l2></calc_stat>":            "calc_stat: has no effect, because the plot also has agg_stat",
-		"<template>series_plot.R_tmpl</template>" + dep + sums + by + "<plot_ci>c('bot')</plot_ci>":                                     `plot_ci: "bot" is not known (did you mean boot?): no interval is drawn`,
+		"<template>series_plot.R_tmpl</template>" + dep + sums + by + "<plot_ci>c('bot')</plot_ci>":                                     `plot_ci: "bot" of curve 1 is not drawn: no interval is; METviewer's words are none, std`,
 		"<template>series_plot.R_tmpl</template>" + dep + strings.Replace(sums, "<agg_sl", "<boot_ci>percent</boot_ci><agg_sl", 1) + by: `boot_ci: "percent" is not known (did you mean perc?): perc is computed`,
 	} {
 		if _, notes := specOf(t, "<plot>"+plot+"</plot>"); !strings.Contains(strings.Join(notes, "\n"), want) {
@@ -271,6 +271,8 @@ func TestStylesOfYAML(t *testing.T) {
 		{"styles: [{pch: \"16\"}]\n", "", "style pch"},
 		{"styles: [{lwd: \"-3\"}]\n", "", "style lwd"},
 		{"derived: [{op: DIFF, a: [0], b: [1], style: {lty: \"9\"}}]\n", "", "style lty"},
+		{"styles: [{plot_ci: bot}]\n", "", "style plot_ci"},
+		{"plot_ci: [std, bot]\n", "", "style plot_ci"},
 		{"plot_ci: [none]\n", "[map[plot_ci:none] map[plot_ci:none] map[plot_ci:none] map[plot_ci:none]]", ""},
 		{"plot_ci: [std, boot]\n", "[map[plot_ci:std] map[plot_ci:boot] map[plot_ci:std] map[plot_ci:boot]]", ""},
 	} {
