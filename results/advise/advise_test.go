@@ -340,3 +340,25 @@ func TestUnmeasuredLoadHasNoWeight(t *testing.T) {
 		t.Errorf("without a load: %+v", w)
 	}
 }
+
+// TestReasonOfAFailure: a configuration is excluded with the error of its first failure, which later failures follow from,
+// or because a result is wrong.
+func TestReasonOfAFailure(t *testing.T) {
+	sample := func(v run.Verdict, problem string) run.Sample {
+		return run.Sample{Cell: run.MetCell("postgres", "normalized", "test_1", "keys"), Verdict: v, Problem: problem}
+	}
+	ended, refused := sample(run.Failed, "the server ended the connection"), sample(run.Failed, "connection refused")
+	for _, c := range []struct {
+		samples []run.Sample
+		want    string
+	}{
+		{[]run.Sample{sample(run.Equal, ""), ended, refused}, "test_1 failed: the server ended the connection"},
+		{[]run.Sample{ended, sample(run.Wrong, "row 3 differs")}, "test_1 is wrong"},
+		{[]run.Sample{sample(run.Wrong, "row 3 differs"), refused}, "test_1 is wrong"},
+	} {
+		z := sizeOf(1, &run.Run{Cases: []run.Case{{Name: "test_1", Rows: 1}}}, append(c.samples, run.Sample{}))
+		if got := z.cells[c.samples[0].Cell].problem; got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}

@@ -60,6 +60,14 @@ func Read(dir string, faultDirs ...string) (*Study, error) {
 	return s, nil
 }
 
+// problemOf describes an incorrect result. An error is described by the engine's own text, for example that its server ended.
+func problemOf(x run.Sample) string {
+	if x.Verdict == run.Failed {
+		return "failed: " + x.Problem
+	}
+	return "is " + string(x.Verdict)
+}
+
 func sizeOf(copies int, r *run.Run, samples []run.Sample) Size {
 	z := Size{copies, r, map[run.Cell]*cell{}}
 	for _, x := range samples {
@@ -71,7 +79,9 @@ func sizeOf(copies int, r *run.Run, samples []run.Sample) Size {
 		switch m := x.Measured(); {
 		// A failed cold start does not invalidate the warm times.
 		case x.Verdict == run.Wrong, !x.Verdict.IsCorrect() && x.Phase != run.Cold:
-			c.problem = x.Cell.Value("case") + " is " + string(x.Verdict)
+			if c.problem == "" || x.Verdict == run.Wrong { // what follows a failure may be its consequence
+				c.problem = x.Cell.Value("case") + " " + problemOf(x)
+			}
 		case m != nil && x.Phase != run.Cold:
 			c.times, c.proof = append(c.times, m.Total.Seconds()), x.Proof
 		}
