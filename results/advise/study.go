@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/results/measure"
 	"github.com/barograph/barograph/results/run"
@@ -60,14 +61,6 @@ func Read(dir string, faultDirs ...string) (*Study, error) {
 	return s, nil
 }
 
-// problemOf describes an incorrect result. An error is described by the engine's own text, for example that its server ended.
-func problemOf(x run.Sample) string {
-	if x.Verdict == run.Failed {
-		return "failed: " + x.Problem
-	}
-	return "is " + string(x.Verdict)
-}
-
 func sizeOf(copies int, r *run.Run, samples []run.Sample) Size {
 	z := Size{copies, r, map[run.Cell]*cell{}}
 	for _, x := range samples {
@@ -80,7 +73,10 @@ func sizeOf(copies int, r *run.Run, samples []run.Sample) Size {
 		// A failed cold start does not invalidate the warm times.
 		case x.Verdict == run.Wrong, !x.Verdict.IsCorrect() && x.Phase != run.Cold:
 			if c.problem == "" || x.Verdict == run.Wrong { // what follows a failure may be its consequence
-				c.problem = x.Cell.Value("case") + " " + problemOf(x)
+				c.problem = x.Cell.Value("case") + " is " + string(x.Verdict)
+				if x.Verdict == run.Failed {
+					c.problem = x.Cell.Value("case") + " failed: " + x.Problem
+				}
 			}
 		case m != nil && x.Phase != run.Cold:
 			c.times, c.proof = append(c.times, m.Total.Seconds()), x.Proof
@@ -91,16 +87,15 @@ func sizeOf(copies int, r *run.Run, samples []run.Sample) Size {
 
 // measuredCases returns the cases whose result has rows and for which at least one engine other than dry (the client
 // overhead) has times.
-func (z *Size) measuredCases() (out []run.Case) {
-	for _, c := range z.Cases {
+func (z *Size) measuredCases() []run.Case {
+	return lists.Filter(z.Cases, func(c run.Case) bool {
 		for k, x := range z.cells {
 			if c.Rows > 0 && k.Value("case") == c.Name && len(x.times) > 0 && !z.isClientOverhead(k.Engine) {
-				out = append(out, c)
-				break
+				return true
 			}
 		}
-	}
-	return out
+		return false
+	})
 }
 
 // isClientOverhead reports whether an engine answers from the client's memory (dry), and so measures only the client.
