@@ -48,6 +48,10 @@ func (d *database) openOwn(ctx context.Context, keep bool) (*tables.Tables, erro
 			n, _ := sqlengine.QueryNumber(ctx, o, text) // 0 = not known
 			return n
 		},
+		Running: func(ctx context.Context) (step string, done, all int64) {
+			text := "SELECT 'merging ' || toString(num_parts) || ' parts', toInt64(1000 * progress), toInt64(1000) FROM system.merges WHERE database = '" + ownDatabase + "' ORDER BY rows_read DESC LIMIT 1"
+			return sqlengine.Running(ctx, o, text)
+		},
 		Size: func(ctx context.Context) (int64, error) {
 			text := "SELECT sum(bytes_on_disk) FROM system.parts WHERE active AND database = '" + ownDatabase + "'"
 			return sqlengine.QueryNumber(ctx, o, text)

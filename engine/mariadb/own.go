@@ -57,6 +57,9 @@ func (d *database) openOwn(all []*mysql.Config) func(ctx context.Context, keep b
 			Size: func(ctx context.Context) (int64, error) {
 				return sqlengine.QueryNumber(ctx, q, "SELECT CAST(COALESCE(SUM(data_length + index_length), 0) AS SIGNED) FROM information_schema.tables WHERE table_schema = DATABASE()")
 			},
+			Running: func(ctx context.Context) (step string, done, all int64) {
+				return sqlengine.Running(ctx, q, "SELECT CONCAT('stage ', stage, ' of ', max_stage), CAST(1000 * progress AS SIGNED), 100000 FROM information_schema.processlist WHERE db = DATABASE() AND max_stage > 0 LIMIT 1")
+			},
 			Spent: d.usageFunc(),
 			Close: pool.Close,
 		}, nil

@@ -53,10 +53,22 @@ func (db *database) openOwn(ctx context.Context, keep bool) (*tables.Tables, err
 		Size: func(ctx context.Context) (int64, error) {
 			return sqlengine.QueryNumber(ctx, q, "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace WHERE nspname = '"+ownSchema+"' AND relkind = 'r'")
 		},
+		Running: func(ctx context.Context) (step string, done, all int64) {
+			return sqlengine.Running(ctx, q, runningStep)
+		},
 		Spent: func(ctx context.Context) (engine.ServerUsage, error) { return spent(ctx, pool) },
 		Close: func() error { pool.Close(); return nil },
 	}, nil
 }
+
+// runningStep is the step of a statement that reports its progress, with how much of it is done.
+const runningStep = `SELECT step, done, total FROM (
+	SELECT 'vacuum, ' || phase, heap_blks_scanned, heap_blks_total, datname FROM pg_stat_progress_vacuum
+	UNION ALL SELECT 'analyze, ' || phase, sample_blks_scanned, sample_blks_total, datname FROM pg_stat_progress_analyze
+	UNION ALL SELECT phase, heap_blks_scanned, heap_blks_total, datname FROM pg_stat_progress_cluster
+	UNION ALL SELECT phase, CASE WHEN tuples_total > 0 THEN tuples_done ELSE blocks_done END,
+		CASE WHEN tuples_total > 0 THEN tuples_total ELSE blocks_total END, datname FROM pg_stat_progress_create_index
+) AS progress (step, done, total, datname) WHERE datname = current_database() LIMIT 1`
 
 // ownCast returns the cast of a column of a PostgreSQL type.
 func ownCast(oid uint32) sqlengine.ResultCast {

@@ -26,6 +26,14 @@ func OwnColumns(t *tables.Table, ident func(string) string, typeNames map[tables
 	return columns
 }
 
+// Running returns the first row of a query as the step of tables.Tables.Running; an error means that no step is known.
+func Running(ctx context.Context, q Querier, text string) (step string, done, all int64) {
+	if err := q.Rows(ctx, text, nil, func(row []any) error { return Scan(row, &step, &done, &all) }); err != nil {
+		return "", 0, 0
+	}
+	return step, done, all
+}
+
 // TypedRows passes each row to f, with values of the types that package answer compares. castOf returns the cast of a
 // column by the driver's name of its type.
 func (s DatabaseSQL) TypedRows(ctx context.Context, text string, castOf func(typeName string) ResultCast, f func(row []any) error) error {

@@ -23,6 +23,10 @@ type Tables struct {
 	// Loaded estimates the number of rows that a Load in progress has stored. Nil = those that Each has passed on.
 	Loaded func(ctx context.Context, t *Table) int64
 
+	// Running describes what the engine does now in one of its own steps, for example while it builds an index: the step,
+	// and how much of it is done, in any unit. step is "" if the engine reports none. Nil = it never does.
+	Running func(ctx context.Context) (step string, done, all int64)
+
 	// Ask passes each row of an answer to f, with the driver's types; nil is NULL. The values
 	// are valid until f returns.
 	Ask func(ctx context.Context, text string, f func(row []any) error) error

@@ -29,7 +29,8 @@ type csvReader struct {
 	path      string
 	in        *bufio.Reader
 	close     func() error
-	sum       hash.Hash // of the stored bytes, before gzip is decoded
+	position  func() int64 // how many of the stored bytes have been read; 0 after close
+	sum       hash.Hash    // of the stored bytes, before gzip is decoded
 	lines     lineCounter
 	delimiter byte
 	head      []string
@@ -67,7 +68,8 @@ func openCSV(path string) (*csvReader, error) {
 	if err != nil {
 		return nil, unreadable(path, err)
 	}
-	r := &csvReader{path: path, close: f.Close, sum: sha256.New(), following: 1}
+	position := func() int64 { n, _ := f.Seek(0, io.SeekCurrent); return n }
+	r := &csvReader{path: path, close: f.Close, position: position, sum: sha256.New(), following: 1}
 	from := io.TeeReader(f, r.sum)
 	if strings.HasSuffix(strings.ToLower(path), ".gz") {
 		if from, err = gzip.NewReader(from); err != nil {
@@ -226,14 +228,17 @@ func (r *csvReader) beforeEnd() bool {
 // profile reads all CSV files of a table. It finds the columns and a type that fits every
 // value of each, counts rows and lines, and computes checksums.
 func (s *source) profile(ctx context.Context) error {
+	var before int64
 	for i, path := range s.table.Files {
 		r, err := openCSV(path)
 		if err != nil {
 			return err
 		}
+		s.stage.Store(&stage{"finding the types", before, r.position})
 		out := &s.out.Sources[i]
 		err = s.profileFile(ctx, r, out)
 		out.Lines, out.SHA256 = r.lines.count(), hex.EncodeToString(r.sum.Sum(nil))
+		before += r.position()
 		if err = errors.Join(err, r.close()); err != nil {
 			return err
 		}
@@ -322,12 +327,14 @@ func (s *source) verify(ctx context.Context) error {
 			_ = send(pair{nil, err}) // fails only if the reader has ended
 		}
 	}()
+	var before int64
 	for _, g := range s.table.Groups {
 		for _, path := range g.Files {
 			r, err := openCSV(path)
 			if err != nil {
 				return err
 			}
+			s.stage.Store(&stage{"comparing the values with the text", before, r.position})
 			err = s.verifyFile(r, func() ([]any, error) {
 				p, ok := <-rows
 				if !ok {
@@ -335,6 +342,7 @@ func (s *source) verify(ctx context.Context) error {
 				}
 				return p.row, p.err
 			})
+			before += r.position()
 			if err = errors.Join(err, r.close()); err != nil {
 				return err
 			}

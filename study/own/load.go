@@ -91,11 +91,16 @@ func (r *runner) loadRows(ctx context.Context, p *participant, t *tables.Table) 
 	counted.Each = func(ctx context.Context, f func(row []any) error) error {
 		return t.Each(ctx, func(row []any) error { n.Add(1); return f(row) })
 	}
-	done := func() (int64, int64) {
+	running := p.running(ctx)
+	done := func() (part string, _, _ int64) {
+		rows := n.Load()
 		if p.own.Loaded != nil {
-			return p.own.Loaded(ctx, t), t.Rows
+			rows = p.own.Loaded(ctx, t)
 		}
-		return n.Load(), t.Rows
+		if rows >= t.Rows && running != nil { // the engine has all rows and completes the table
+			return running()
+		}
+		return "", rows, t.Rows
 	}
 	return r.reporting(p.name+": loading "+t.Name, done, func() error { return p.own.Load(ctx, &counted) })
 }

@@ -400,7 +400,7 @@ func (r *runner) read(ctx context.Context) (err error) {
 	for _, s := range sources {
 		r.Progress("reading " + s.table.Name)
 		s.declared = declared
-		s.problem = r.reporting("reading "+s.table.Name, s.written, func() error { return s.read(ctx, r.ref, r.work) })
+		s.problem = r.reporting("reading "+s.table.Name, s.progress, func() error { return s.read(ctx, r.ref, r.work) })
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}

@@ -136,7 +136,7 @@ func (r *runner) statement(ctx context.Context, p *participant, text, short stri
 		return nil
 	}
 	r.Progress(p.name + ": " + short)
-	return r.reporting(p.name+": "+short, nil, func() error { return exec(ctx, p.own, text) })
+	return r.reporting(p.name+": "+short, p.running(ctx), func() error { return exec(ctx, p.own, text) })
 }
 
 // definitionKey returns TABLE.ENGINE for a file TABLE.ENGINE.sql with statements for a table; "" for any other file,

@@ -29,20 +29,30 @@ type source struct {
 	guesses  []*guess            // by column of CSV files
 	keys     []map[string]string // by file: values in the names of folders, key=value
 	problem  error               // the reason why the table is skipped; nil = it is not
-	parquet  atomic.Pointer[string]
+	stage    atomic.Pointer[stage]
+}
+
+// stage is a part of reading a table: its name, the bytes of the files that it has read completely, and a function that
+// returns how much of the present file it has read or written; nil = not known.
+type stage struct {
+	part   string
+	before int64
+	now    func() int64
 }
 
 // parquet are the options of the files that DuckDB writes. Compressed like this, they are not larger than the user's.
 const parquet = " (FORMAT parquet, COMPRESSION zstd)"
 
-// written returns the bytes of the Parquet file that read writes, and those of the user's files.
-func (s *source) written() (n, all int64) {
-	if file := s.parquet.Load(); file != nil {
-		if info, err := os.Stat(*file); err == nil {
-			n = info.Size()
-		}
+// progress returns the stage of read, how many bytes it has read or written, and those of the user's files.
+func (s *source) progress() (part string, n, all int64) {
+	now := s.stage.Load()
+	if now == nil {
+		return "", 0, 0
 	}
-	return n, s.out.Bytes
+	if now.now != nil {
+		n = now.before + now.now()
+	}
+	return now.part, n, s.out.Bytes
 }
 
 // goodName matches table names that need no quotes in any engine.
@@ -250,7 +260,17 @@ func (s *source) read(ctx context.Context, ref *tables.Tables, work string) (err
 	}
 	s.out.Notes = t.Notes
 	file := filepath.Join(work, t.Name+".parquet")
-	s.parquet.Store(&file)
+	converting := &stage{part: "converting"}
+	if !t.CSV { // of CSV, nobody knows how small it becomes
+		converting.now = func() int64 {
+			info, err := os.Stat(file)
+			if err != nil {
+				return 0
+			}
+			return info.Size()
+		}
+	}
+	s.stage.Store(converting)
 	if err := exec(ctx, ref, "COPY (SELECT * FROM "+flavour.Ident(t.Name)+") TO "+flavour.Quote(file)+parquet); err != nil {
 		return &fault.Error{File: t.Files[0], Problem: "table " + t.Name + " cannot be converted to its types", Err: err, Cure: "declare the types: --types FILE"}
 	}

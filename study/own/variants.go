@@ -182,7 +182,7 @@ func (v *variants) reordered(ctx context.Context, t *tables.Table, how, what str
 		slices.Reverse(order)
 	}
 	var n atomic.Int64
-	err = v.reporting(what+": rows of "+t.Name, func() (int64, int64) { return n.Load(), t.Rows }, func() error {
+	err = v.reporting(what+": rows of "+t.Name, func() (string, int64, int64) { return "", n.Load(), t.Rows }, func() error {
 		for i, k := range order {
 			file, only := filepath.Join(v.work, fmt.Sprintf("%s.%d.parquet", t.Name, i)), where
 			if where != "" {
