@@ -2,6 +2,7 @@ package record
 
 import (
 	"math"
+	"strings"
 	"testing"
 )
 
@@ -131,5 +132,44 @@ func TestBoth(t *testing.T) {
 	hash.SetBatch(b)
 	if k, d := hash.KeyAndDigest(0); k != hash.Key(0) || d != hash.Digest(0) {
 		t.Error(k, d)
+	}
+}
+
+// A row has plain times if the forecast and the observation have one valid time and the observation has no lead; one other
+// time is enough to make them not plain.
+func TestHasPlainTimes(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(b *Batch)
+		want   bool
+	}{
+		"one time":             {func(*Batch) {}, true},
+		"end of the forecast":  {func(b *Batch) { b.ValidEnd[0]++ }, false},
+		"begin of observation": {func(b *Batch) { b.ObsBeg[0]-- }, false},
+		"end of observation":   {func(b *Batch) { b.ObsEnd[0]++ }, false},
+		"lead of observation":  {func(b *Batch) { b.ObsLead[0] = 3600 }, false},
+	} {
+		b := pctBatch(t, 1)
+		c.change(b)
+		if got := b.HasPlainTimes(0); got != c.want {
+			t.Errorf("%s: plain times: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+// UnmarshalText reads what String prints, and refuses every other text.
+func TestTextOfDigest(t *testing.T) {
+	for _, want := range []Digest{{}, {Hi: 1, Lo: 2, Records: 3}, {Hi: math.MaxUint64, Lo: math.MaxUint64, Records: -4}} {
+		var got Digest
+		if err := got.UnmarshalText([]byte(want.String())); err != nil || got != want {
+			t.Errorf("%s is read as %s, %v", want, got, err)
+		}
+	}
+	good := Digest{Hi: 0xab, Lo: 0xcd, Records: 5}.String()
+	for _, text := range []string{
+		"", "x", good[1:], good[:32], good + "6x", " " + good, good + " ", strings.ToUpper(good), strings.Replace(good, "/5", "/05", 1),
+	} {
+		if err := new(Digest).UnmarshalText([]byte(text)); err == nil {
+			t.Errorf("%q is read as a digest", text)
+		}
 	}
 }

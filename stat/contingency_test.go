@@ -122,3 +122,29 @@ func TestExtremeScoresOfRandomForecast(t *testing.T) {
 		}
 	}
 }
+
+// A score for rare events is undefined for a table from which its logarithms cannot be computed, and defined for the
+// tables next to it.
+func TestUndefinedExtremalScores(t *testing.T) {
+	for _, c := range []struct {
+		names      []string
+		a, b, c, d float64 // hits, false alarms, misses, correct rejections
+		defined    bool
+	}{
+		{[]string{"EDS", "SEDS", "EDI", "SEDI", "LODDS"}, 1, 1, 1, 1, true},
+		{[]string{"EDS", "SEDS", "EDI", "SEDI", "LODDS"}, 0, 1, 1, 1, false},
+		{[]string{"EDS", "SEDS", "EDI", "SEDI", "LODDS"}, 7, 0, 0, 0, false},
+		{[]string{"EDI", "SEDI", "LODDS"}, 1, 0, 1, 1, false},
+		{[]string{"EDS", "SEDS"}, 1, 0, 1, 1, true},
+		{[]string{"SEDI", "LODDS"}, 1, 1, 0, 1, false},
+		{[]string{"EDS", "SEDS", "EDI"}, 1, 1, 0, 1, true},
+		{[]string{"SEDI", "LODDS"}, 1, 1, 1, 0, false},
+		{[]string{"EDS", "SEDS", "EDI"}, 1, 1, 1, 0, true},
+	} {
+		for _, name := range c.names {
+			if v, ok := ctc(t, name, c.a, c.b, c.c, c.d); ok != c.defined {
+				t.Errorf("%s of %v, %v, %v, %v is %v, defined: %v, want %v", name, c.a, c.b, c.c, c.d, v, ok, c.defined)
+			}
+		}
+	}
+}

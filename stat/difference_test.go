@@ -180,7 +180,7 @@ func TestSurely(t *testing.T) {
 	}
 }
 
-// From an autocorrelation of 0.3 on the standard error is inflated; values by hand.
+// An autocorrelation from 0.3 to less than 0.99 inflates the standard error; values by hand.
 func TestAutocorrelationThreshold(t *testing.T) {
 	for _, c := range []struct {
 		values  []float64
@@ -190,6 +190,8 @@ func TestAutocorrelationThreshold(t *testing.T) {
 		{[]float64{6, 6, 1, 1, 2, 3, 2, 3}, 0.32142857142857145, 0.9867543820659301},
 		{[]float64{5, 6, 7, 6, 4, 5, 5, 5}, 0.29997927922396855, 0.3238992347717331},
 		{[]float64{8, 6, 5, 4, 2, 5}, 0.3, 1.112697280528374},
+		{[]float64{2, 2, 1, 4, 6, 7}, 0.9893790849673203, 13.533118603828873},
+		{[]float64{1, 2, 3, 4, 5, 6, 7}, 0.9912087912087912, 0.816496580927726},
 	} {
 		mean, _ := meanAndDeviation(c.values)
 		if r := autocorrelation(c.values, mean); math.Abs(r-c.r) > 1e-12 {

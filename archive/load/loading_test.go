@@ -2,7 +2,9 @@ package load_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -72,6 +74,60 @@ func TestLoadIsNamedUntilItsLastCommit(t *testing.T) {
 		catalog, err := a.Catalog(t.Context(), "s")
 		if err != nil || catalog.Loading != nil {
 			t.Errorf("the catalog names a load that ended: %+v, %v", catalog.Loading, err)
+		}
+	}
+}
+
+// A load removes the name of an interrupted load from the catalog, even if it stores nothing else. It
+// does not change the name of a load that is still running. A load without a name changes none.
+func TestLoadRemovesOnlyTheNameOfAnInterruptedLoad(t *testing.T) {
+	dir := t.TempDir()
+	old := []string{write(t, dir, "old.vsdb", line(0, 0, 1))}
+	more := append(slices.Clone(old), write(t, dir, "new1.vsdb", line(0, 1, 1)), write(t, dir, "new2.vsdb", line(0, 2, 1)))
+	by, other := &design.Loading{PID: 7}, &design.Loading{PID: 8}
+	always := func(running bool) func(design.Loading) bool {
+		return func(l design.Loading) bool { return running && l.PID == other.PID }
+	}
+	for name, c := range map[string]struct {
+		by       *design.Loading
+		inFlight func(design.Loading) bool
+		removed  bool
+	}{
+		"the other load was interrupted": {by, always(false), true},
+		"nobody knows the other load":    {by, nil, true},
+		"the other load is running":      {by, always(true), false},
+		"this load has no name":          {nil, always(false), false},
+	} {
+		for what, files := range map[string][]string{"nothing new": old, "two new files": more} {
+			a := &noting{Archive: memory(t)}
+			if _, err := load.Run(t.Context(), a, "s", old, load.Options{}); err != nil {
+				t.Fatal(err)
+			}
+			l, err := a.Loader(t.Context(), "s")
+			if err != nil {
+				t.Fatal(err)
+			}
+			named := design.NewCatalog("s")
+			named.Loading = other
+			_, err = l.Commit(t.Context(), archive.Commit{Catalog: named})
+			if err = errors.Join(err, l.Close()); err != nil {
+				t.Fatal(err)
+			}
+			a.pids = nil
+			options := load.Options{Window: 1, Loading: c.by, InFlight: c.inFlight}
+			if _, err := load.Run(t.Context(), a, "s", files, options); err != nil {
+				t.Fatal(err)
+			}
+			catalog, err := a.Catalog(t.Context(), "s")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if removed := catalog.Loading == nil; removed != c.removed || !removed && catalog.Loading.PID != other.PID {
+				t.Errorf("%s, %s: the catalog names %+v", name, what, catalog.Loading)
+			}
+			if i := slices.IndexFunc(a.pids, func(pid int) bool { return pid >= 0 }); !c.removed && i >= 0 {
+				t.Errorf("%s, %s: the commits name %v", name, what, a.pids)
+			}
 		}
 	}
 }

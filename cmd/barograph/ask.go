@@ -40,7 +40,6 @@ type askJob struct {
 	explain                             bool
 	subsetNamed                         bool
 	seed                                uint64
-	absentCount                         int // conditions of --where with values that the archive does not have
 	pictures                            []picture
 	omitted                             []string                   // curves that the pictures lack, each once
 	catalogs                            map[string]*design.Catalog // by subset, as far as ask has read them
@@ -190,36 +189,72 @@ func (l *list) String() string {
 // Type names the values in the help.
 func (*list) Type() string { return "strings" }
 
-// absentValues names the values of --where that no series of the archive has. It returns an
-// error if a text with commas is itself a value of the archive, because it is then ambiguous.
+// absentValues names values that a question lists and no series of the archive has. It returns an error if --where has a
+// value of the archive with commas in the place of a list, because the text is then ambiguous.
 func (a *askJob) absentValues(ctx context.Context, in archive.Archive, q *question.Question, subsets []string) (absent []string, err error) {
+	for f, values := range q.Header {
+		if len(values) < 2 || a.computes() && q.Drawing != nil && slices.ContainsFunc(q.Drawing.Curves, func(g question.Group) bool { return g.Field == record.Field(f).String() }) {
+			continue // without its only value there is no record, and package curve names absent curves
+		}
+		present := ""
+		for _, subset := range subsets {
+			c, err := a.catalog(ctx, in, subset)
+			if err != nil {
+				return nil, err
+			}
+			values, present = c.MissingValues(q.Type, record.Field(f), values)
+		}
+		if values = slices.DeleteFunc(values, question.IsPattern); len(values) > 0 {
+			absent = append(absent, fmt.Sprintf("no %s has %s %s; the archive has %s", q.Type.Name, record.Field(f), strings.Join(values, " or "), present))
+		}
+	}
 	for _, text := range a.where {
 		f, values, err := question.ParseCondition(text)
 		if err != nil {
 			return nil, err
 		}
-		_, uncut, _ := strings.Cut(text, "=")
-		missing, present := values, ""
-		if f == record.FcstVar {
-			missing = slices.DeleteFunc(slices.Clone(values), question.IsPattern)
+		var joined []string // values of which a comma may be part
+		for i := range values {
+			for j := i + 2; j <= len(values); j++ {
+				joined = append(joined, strings.Join(values[i:j], ","))
+			}
 		}
 		for _, subset := range subsets {
 			c, err := a.catalog(ctx, in, subset)
 			if err != nil {
 				return nil, err
 			}
-			if none, _ := c.MissingValues(q.Type, f, []string{uncut}); len(values) > 1 && len(none) == 0 {
-				return nil, fault.Misuse("--where "+text, "is ambiguous: it is "+run.CountOf(len(values), "value")+", or one value of the archive that contains commas",
-					"write --where '"+f.String()+"="+question.EscapeItem(uncut)+"' for the one value, or repeat --where for each value of a list")
+			none, _ := c.MissingValues(q.Type, f, joined)
+			if i := slices.IndexFunc(joined, func(v string) bool { return !slices.Contains(none, v) }); i >= 0 {
+				return nil, fault.Misuse("--where "+text, "is ambiguous: "+joined[i]+" is one value of the archive, or several values",
+					"write --where '"+f.String()+"="+question.EscapeItem(joined[i])+"' for the one value, or repeat --where for each value of a list")
 			}
-			missing, present = c.MissingValues(q.Type, f, missing)
-		}
-		if len(missing) > 0 {
-			absent = append(absent, fmt.Sprintf("no %s has %s %s; the archive has %s", q.Type.Name, f, strings.Join(missing, " or "), present))
 		}
 	}
 	return absent, nil
 }
+
+// absentTimes names the leads that --lead lists, and the times that --valid lists, if no row has them.
+func (a *askJob) absentTimes(q *question.Question, rows *answer.Answer) (absent []string) {
+	for k, c := range rows.Columns {
+		have := lists.Set(rows.Vectors[k].Seconds, func(s int64) int64 { return s })
+		var none []string
+		switch {
+		case c.Name == "fcst_lead" && a.lead != "" && !strings.Contains(a.lead, "-"):
+			none = question.FormatLeads(lists.Filter(q.Lead, func(lead int32) bool { return !have[int64(lead)] }))
+		case c.Name == "fcst_valid_beg" && a.valid != "":
+			times := lists.Filter(q.Valid.List, func(t int64) bool { return !have[t] })
+			none = lists.Map(times, func(t int64) string { return string(design.AppendISO(nil, t)) })
+		}
+		if len(none) > 0 {
+			absent = append(absent, "no record has "+c.Name+" "+strings.Join(none, " or "))
+		}
+	}
+	return absent
+}
+
+// omit adds what the output lacks, each once.
+func (a *askJob) omit(all []string) { a.omitted = question.Unique(append(a.omitted, all...)) }
 
 // notes lists on stderr the parts of a plot that are not supported.
 func (e *env) notes(file string, notes []string) {
@@ -343,12 +378,6 @@ func (e *env) ask(ctx context.Context, a *askJob, name string) error {
 		}
 	}
 	err = none.err()
-	if none.n == nil && a.absentCount > 0 {
-		err = &fault.Error{
-			Setting: "--where", Problem: "names values that the archive does not have; the result has only the rest",
-			Cure: `a comma separates values: write \, for a comma in a value`,
-		}
-	}
 	if n := len(a.omitted); n > 0 {
 		err = errors.Join(err, fmt.Errorf("the output lacks %s: %s", run.CountOf(n, "item"), strings.Join(a.omitted, "; ")))
 	}
@@ -409,7 +438,6 @@ func (e *env) askOne(ctx context.Context, a *askJob, q *question.Question, in *o
 	if err != nil {
 		return err
 	}
-	a.absentCount += len(absent)
 	if subsets, err = a.subsetsWithRecords(ctx, in, q, subsets); err != nil {
 		return err
 	}
@@ -435,9 +463,13 @@ func (e *env) askOne(ctx context.Context, a *askJob, q *question.Question, in *o
 	if b.Rows == 0 {
 		return fmt.Errorf("%w in subset %s: no record meets all conditions"+absenceCure, curve.ErrNoRecords, q.Subset)
 	}
-	for _, what := range absent {
-		fmt.Fprintf(e.stderr, "%s: --where: %s\n", q.Name, what)
+	if absent = append(absent, a.absentTimes(q, &b.Answer)...); !a.computes() {
+		absent = append(absent, q.Omitted...)
 	}
+	for _, what := range absent {
+		fmt.Fprintf(e.stderr, "%s: %s\n", q.Name, what)
+	}
+	a.omit(absent)
 	fmt.Fprintf(e.stderr, "%s: %s in %.1f ms (%s, %s, %s)\n", q.Name, run.CountOf(b.Rows, "row"), ms(time.Since(start)), in.driver.Scheme, a.design, f)
 	part := ""
 	if several {

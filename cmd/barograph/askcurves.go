@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -64,11 +63,7 @@ func (e *env) curves(ctx context.Context, a *askJob, q *question.Question, rows 
 			}
 			table = append(table, one[min(len(table), 1):]...) // all have the same columns
 		}
-		for _, o := range c.Omitted {
-			if !slices.Contains(a.omitted, o) {
-				a.omitted = append(a.omitted, o)
-			}
-		}
+		a.omit(c.Omitted)
 		if a.plot == "" || joined {
 			continue
 		}

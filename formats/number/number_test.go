@@ -188,3 +188,14 @@ func BenchmarkAppend(b *testing.B) {
 		})
 	}
 }
+
+// All digits of a mantissa count from the first one that is not zero, zeros included.
+func TestSignificantDigits(t *testing.T) {
+	for mantissa, want := range map[string]int{
+		"": 0, "0": 0, "0.00": 0, "7": 1, "10": 2, "0.00120": 3, "100.0": 4, "10.01": 4, "00900": 3,
+	} {
+		if got := significant([]byte(mantissa)); got != want {
+			t.Errorf("%q has %d digits, want %d", mantissa, got, want)
+		}
+	}
+}

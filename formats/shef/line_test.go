@@ -93,6 +93,7 @@ func TestQuotedEndsAtBlanks(t *testing.T) {
 		`'a` + strings.Repeat(" ", 15): false,
 		`'` + strings.Repeat(" ", 14) + "b" + strings.Repeat(" ", 14): true,
 		`'` + strings.Repeat(" ", 15) + `"`:                           true, // closed by the blanks, then opened again
+		`'` + strings.Repeat(" ", 5) + `''` + strings.Repeat(" ", 14): true, // the blanks of the first comment do not count
 	} {
 		var q quoted
 		for i := range len(text) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 	"syscall"
 	"testing"
 )
@@ -42,6 +43,53 @@ func TestNearest(t *testing.T) {
 		if got := Nearest(name, known); got != want {
 			t.Errorf("%q: %q, want %q", name, got, want)
 		}
+	}
+}
+
+// A name is near if at most half of its letters, rounded down, must change.
+func TestNearestLimit(t *testing.T) {
+	for name, want := range map[string]string{
+		"wxcd": "abcd", "ubyd": "abcd", "abcde": "abcd", "wxyd": "", "wxcde": "", "x": "", "ax": "",
+	} {
+		if got := Nearest(name, []string{"abcd"}); got != want {
+			t.Errorf("%q: %q, want %q", name, got, want)
+		}
+	}
+}
+
+// The error of an unknown name lists all known names if none is near, and at most eight in addition to a near one. It does
+// not repeat the only known name.
+func TestUnknown(t *testing.T) {
+	names := func(n int) (all []string) {
+		for i := range n {
+			all = append(all, fmt.Sprintf("name%d", i))
+		}
+		return all
+	}
+	for _, c := range []struct {
+		name  string
+		known int
+		near  bool
+		lists bool
+	}{
+		{"nameX", 1, true, false}, {"nameX", 2, true, true}, {"nameX", 8, true, true}, {"nameX", 9, true, false},
+		{"other", 1, false, true}, {"other", 9, false, true},
+	} {
+		known := names(c.known)
+		got := Unknown("thing", c.name, known).Error()
+		near := strings.Contains(got, "did you mean name0?")
+		lists := strings.Contains(strings.ToLower(got), "choose one of "+strings.Join(known, ", "))
+		if near != c.near || lists != c.lists || !strings.HasPrefix(got, "thing "+c.name+" is not known; ") {
+			t.Errorf("%s of %d names: %s", c.name, c.known, got)
+		}
+	}
+}
+
+// The exit statuses are those of the manual, on which scripts rely.
+func TestExitStatuses(t *testing.T) {
+	got := [...]int{Failed, Usage, Differs, Incomplete, Unreachable, Interrupted}
+	if want := [...]int{1, 2, 3, 4, 5, 130}; got != want {
+		t.Errorf("%v, want %v", got, want)
 	}
 }
 

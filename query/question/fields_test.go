@@ -53,7 +53,7 @@ func randomDrawing(r *rand.Rand) *Drawing {
 		for range 1 + r.IntN(2) {
 			made := Derived{Operation: stat.Operation(stat.Operations()[r.IntN(6)]), A: side(), B: side()}
 			if flag() {
-				made.StatA, made.StatB, made.Style = names[r.IntN(3)], names[r.IntN(3)], style()
+				made.StatA, made.StatB, made.Style = names[r.IntN(max(len(d.Stats), 1))], names[r.IntN(3)], style()
 			}
 			d.Derived = append(d.Derived, made)
 		}

@@ -1,6 +1,7 @@
 package question
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -68,6 +69,26 @@ func TestMixOfLogs(t *testing.T) {
 				}
 			}
 			same(t, q)
+		}
+	}
+}
+
+// The notes contain the reasons of the first three statements that cannot be read, and the number of all of them.
+func TestNotesOfUnreadStatements(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "day.sql")
+	for _, unread := range []int{0, 2, 3, 4, 6} {
+		text := metexpressSQL + ";\n" + strings.Repeat("SELECT total FROM line_data_nosuch WHERE 1=1;\n", unread)
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		qs, notes, err := ReadMix(file)
+		if err != nil || len(qs) != 1 {
+			t.Fatalf("%d questions, %v", len(qs), err)
+		}
+		reasons := strings.Count(strings.Join(notes, "\n"), "line type nosuch is not supported")
+		last := append([]string{""}, notes...)[len(notes)]
+		if reasons != min(unread, 3) || strings.HasPrefix(last, fmt.Sprintf("%d statements ", unread)) != (unread > 0) {
+			t.Errorf("%d statements: notes %q", unread, notes)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/barograph/barograph/formats/metviewer"
 	"github.com/barograph/barograph/internal/fault"
@@ -246,6 +247,9 @@ func (p *drawingYAML) derivedCurves(q *Question, d *Drawing) (all []Derived, err
 			if name != "" && !isStat(q, name) {
 				return nil, fault.Unknown("derived "+curve.Op+" of "+q.Type.Name, name, statsOf(q.Type))
 			}
+		}
+		if curve.StatA != "" && len(d.Stats) > 0 && !slices.ContainsFunc(d.Stats, func(s string) bool { return strings.EqualFold(s, curve.StatA) }) {
+			return nil, &fault.Error{Setting: "derived " + curve.Op, Problem: "is drawn with " + curve.StatA + ", which the question does not draw", Cure: "add " + curve.StatA + " to stat"}
 		}
 		all = append(all, Derived{stat.Operation(curve.Op), curve.A, curve.B, curve.StatA, curve.StatB, curve.Style})
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -268,9 +269,14 @@ func (b *builder) addCurves(f metviewer.Field) error {
 	return b.addCondition(all, all.List)
 }
 
+// netCDFLevel matches a level such as 0,*,* or (0,*,*), which MET writes into its files. METviewer reads its asterisks as a
+// pattern, which this level itself matches.
+var netCDFLevel = regexp.MustCompile(`^\(?(\d+|\*)(,(\d+|\*))+\)?$`)
+
 // addCondition adds the condition that a field has one of some values, or is within a range.
 func (b *builder) addCondition(f metviewer.Field, values []string) error {
-	if i := slices.IndexFunc(values, func(v string) bool { return strings.Contains(v, "*") }); i >= 0 {
+	isPattern := func(v string) bool { return strings.Contains(v, "*") && !netCDFLevel.MatchString(v) }
+	if i := slices.IndexFunc(values, isPattern); i >= 0 {
 		if len(values) == 1 && values[i] == "*" {
 			return nil // all
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/record"
 )
 
@@ -76,8 +77,21 @@ func TestTimes(t *testing.T) {
 			t.Errorf("%+v contains %d: %v", tc.t, tc.v, got)
 		}
 	}
-	if _, _, _, ok := list.Grid(); ok {
-		t.Error("an uneven list is no grid")
+	for _, c := range []struct {
+		times             Times
+		first, last, step int64
+		ok                bool
+	}{
+		{all, 0, 0, 0, false},
+		{open, 5, 9, 0, true},
+		{grid, 0, 36, 12, true},
+		{Times{List: []int64{7}}, 7, 7, 0, true},
+		{Times{List: []int64{1, 4, 7}}, 1, 7, 3, true},
+		{list, 0, 0, 0, false},
+	} {
+		if first, last, step, ok := c.times.Grid(); first != c.first || last != c.last || step != c.step || ok != c.ok {
+			t.Errorf("the grid of %+v is %d, %d, %d, %v", c.times, first, last, step, ok)
+		}
 	}
 	if open.IsDiscrete() || all.IsDiscrete() || !list.IsDiscrete() {
 		t.Error("Discrete is wrong")
@@ -251,5 +265,47 @@ func TestLists(t *testing.T) {
 	}
 	if got := SplitList(`C:\x,b`); !slices.Equal(got, []string{`C:\x`, "b"}) {
 		t.Errorf("a lone backslash is no escape: %q", got)
+	}
+}
+
+// A range of leads has a step above 0, and its hours are in order and fit into an int32 in seconds. A question has at most
+// 100,000 leads before a range, and a range has at most 100,000.
+func TestRangesOfLeads(t *testing.T) {
+	for text, want := range map[string]int{ // number of leads; 0 = refused
+		"0-48/6":                          9,
+		"5-5/1":                           1,
+		"-596523-596523/596523":           3,
+		"0-99999/1":                       100_000,
+		"0-99998/1,100000-199999/1":       199_999,
+		"0-10/0":                          0,
+		"0-1/596524":                      0,
+		"-596524-0/596523":                0,
+		"5-4/1":                           0,
+		"0-596524/596523":                 0,
+		"0-100000/1":                      0,
+		"0-99999/1,100000-100001/1":       0,
+		"0-99998/1,100000-100001/1,5-6/1": 0,
+	} {
+		q := &Question{}
+		if err := q.SetLeads(text); (err == nil) != (want > 0) || len(q.Lead) != want {
+			t.Errorf("%s: %d leads, %v; want %d", text, len(q.Lead), err, want)
+		}
+	}
+}
+
+// A drawing of finished statistics selects their columns and those of their limits, and the columns of conditions on
+// values. All other drawings select every number of the line type.
+func TestColumnsOfFinishedStatistics(t *testing.T) {
+	cnt, _ := record.TypeByName("CNT")
+	d := &Drawing{FromColumns: true, Stats: []string{"RMSE", "NOSUCH"}, ValueConditions: []ValueCondition{{Column: "fbar"}}}
+	q := &Question{Type: cnt, Drawing: d}
+	q.SelectColumns()
+	want := []string{"fcst_valid_beg", "fcst_init_beg", "fcst_lead", "total", "fbar", "rmse", "rmse_bcl", "rmse_bcu"}
+	if got := lists.Map(q.Columns, func(c Column) string { return c.Name }); !slices.Equal(got, want) {
+		t.Errorf("columns %v, want %v", got, want)
+	}
+	d.FromColumns = false
+	if q.SelectColumns(); len(q.Columns) != 3+cnt.NumCols() {
+		t.Errorf("%d columns, want the times and %d numbers", len(q.Columns), cnt.NumCols())
 	}
 }

@@ -188,7 +188,11 @@ func (d *LazyCurves) intervalNote(by *pictureShape) string {
 			most, fewest = max(most, len(p.rows)), min(fewest, len(p.rows))
 		}
 	}
-	words := d.method.interval
+	kinds := question.Unique(d.kinds)
+	if by != nil {
+		kinds = []string{"boot"}
+	}
+	words := strings.Join(lists.Map(kinds, d.describeInterval), "")
 	if words == "" || most < 2 || by != nil && d.Picture != "performance" {
 		return ""
 	}
@@ -199,6 +203,23 @@ func (d *LazyCurves) intervalNote(by *pictureShape) string {
 		words += " (none of points of one record)"
 	}
 	return words
+}
+
+// describeInterval is the sentence of the note about intervals of a kind.
+func (d *LazyCurves) describeInterval(kind string) string {
+	switch {
+	case kind == "none":
+		return ""
+	case kind == "boot" && d.method.interval != "":
+		return d.method.interval
+	case kind == "std" && d.method.SummaryMethod != stat.Overall:
+		return fmt.Sprintf("; %g %% interval by the standard error", math.Round(1e4*d.method.confidence)/100)
+	case kind != "std" && kind != "boot" && d.c.q.Drawing.FromColumns:
+		if _, _, ok := d.stat.Limits('n'); ok {
+			return "; limits of the interval as in the files"
+		}
+	}
+	return "; plot_ci " + kind + " has no interval of these statistics"
 }
 
 // nameCategories adds the question's ticks. Without them, it lists in the axis label which value the positions 1, 2, 3 …

@@ -189,6 +189,14 @@ func (d *LazyCurves) noteOmitted() {
 	}
 }
 
+// requested are the values of a field that the question's conditions list.
+func (c *collector) requested(field string) []string {
+	if f, ok := record.FieldByName(field); ok {
+		return c.q.Header[f]
+	}
+	return nil
+}
+
 // missingCurves lists what the drawing requests but has no rows: each value of a field and, if the drawing names the
 // values of all fields, each combination of values that have rows separately but not together.
 func (c *collector) missingCurves() (out []string) {
@@ -199,7 +207,13 @@ func (c *collector) missingCurves() (out []string) {
 				out = append(out, group.Field+" "+label+": no record")
 			}
 		}
-		written = written && group.Values != nil
+		if written = written && group.Values != nil; group.Values == nil {
+			for _, v := range c.requested(group.Field) {
+				if c.groups[g].labelOf(v) == "" {
+					out = append(out, group.Field+" "+v+": no record")
+				}
+			}
+		}
 	}
 	if !written || len(c.groups) < 2 {
 		return out

@@ -68,6 +68,8 @@ func TestGrowthRefuses(t *testing.T) {
 		sizes []float64
 		times [][]float64
 	}{
+		"no size":        {nil, nil},
+		"a size of 0":    {[]float64{0, 1, 2}, [][]float64{{1}, {1}, {1}}},
 		"one size":       {[]float64{1}, [][]float64{{1}}},
 		"equal sizes":    {[]float64{2, 2}, [][]float64{{1}, {1}}},
 		"no times":       {[]float64{1, 2}, [][]float64{{1}, {}}},
@@ -158,4 +160,63 @@ func TestGrowthByHand(t *testing.T) {
 	near("time", math.Log(at.Value), center)
 	near("low time", math.Log(at.Low), center-half)
 	near("high time", math.Log(at.High), center+half)
+}
+
+// Four points by hand: ln size 0, 1, 2, 3 and ln time 0, 1, 0, 1, so that the line is 0.2·x + 0.2, the scatter √0.4 with
+// two degrees of freedom, and t = 4.3027. Beyond the sizes, at x = 4, 1 + 1/n + (x − mean)²/spread is 2.5.
+func TestGrowthOfFourSizesByHand(t *testing.T) {
+	g, err := measure.FitGrowth([]float64{1, math.E, math.Exp(2), math.Exp(3)}, [][]float64{{1}, {math.E}, {1}, {math.E}}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const student2 = 4.302652729696
+	at, half := g.At(math.Exp(4)), student2*math.Sqrt(0.4)/math.Sqrt(5)
+	for what, c := range map[string][2]float64{
+		"exponent":      {g.Exponent.Value, 0.2},
+		"low exponent":  {g.Exponent.Low, 0.2 - half},
+		"high exponent": {g.Exponent.High, 0.2 + half},
+		"scatter":       {g.Scatter, math.Sqrt(0.4)},
+		"time":          {math.Log(at.Value), 1},
+		"low time":      {math.Log(at.Low), 1 - student2},
+		"high time":     {math.Log(at.High), 1 + student2},
+	} {
+		if math.Abs(c[0]-c[1]) > 1e-9 {
+			t.Errorf("%s: %v, want %v", what, c[0], c[1])
+		}
+	}
+}
+
+// The noise of the repetitions alone gives an interval if the medians are exactly on the line. Each size has the times
+// n/r, n and n·r, and in more than a sixth of the resamples the median is n/r or n·r. The exponent's interval therefore ends
+// where the first size has one of them and the last size the other one, and so does the interval of a predicted time.
+func TestGrowthIntervalOfNoiseByHand(t *testing.T) {
+	const r = 1.1
+	noise := math.Log(r)
+	for _, c := range []struct {
+		sizes    []float64
+		exponent float64 // half the interval
+	}{
+		{[]float64{1, math.E}, 2 * noise},
+		{[]float64{1, math.E, math.Exp(2)}, noise},
+	} {
+		var times [][]float64
+		for _, n := range c.sizes {
+			times = append(times, []float64{n / r, n, n * r})
+		}
+		g, err := measure.FitGrowth(c.sizes, times, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		near := func(got, want float64) bool { return math.Abs(got-want) <= 1e-9 }
+		if e := g.Exponent; !near(e.Value, 1) || !near(e.Low, 1-c.exponent) || !near(e.High, 1+c.exponent) {
+			t.Errorf("%d sizes: exponent %+v, want 1 ± %v", len(c.sizes), e, c.exponent)
+		}
+		if len(c.sizes) > 2 {
+			continue
+		}
+		at := g.At(math.Exp(2)) // the line there is twice the second time minus the first time
+		if !near(math.Log(at.Value), 2) || !near(math.Log(at.Low), 2-3*noise) || !near(math.Log(at.High), 2+3*noise) {
+			t.Errorf("time %+v, want the logarithm 2 ± %v", at, 3*noise)
+		}
+	}
 }
