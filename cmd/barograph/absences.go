@@ -17,15 +17,15 @@ import (
 // absences counts, by line type, the questions for which the archive has no record.
 type absences struct {
 	questions int              // number of all questions
-	n         map[string]int   // questions without records, by line type
+	counts    map[string]int   // questions without records, by line type
 	first     map[string]error // the error of the first such question, by line type
 }
 
 func (a *absences) add(q *question.Question, err error) {
-	if a.n == nil {
-		a.n, a.first = map[string]int{}, map[string]error{}
+	if a.counts == nil {
+		a.counts, a.first = map[string]int{}, map[string]error{}
 	}
-	if a.n[q.Type.Name]++; a.first[q.Type.Name] == nil {
+	if a.counts[q.Type.Name]++; a.first[q.Type.Name] == nil {
 		a.first[q.Type.Name] = err
 	}
 }
@@ -33,10 +33,10 @@ func (a *absences) add(q *question.Question, err error) {
 // err reports each line type once, with the reason of its first question.
 func (a *absences) err() error {
 	var all []error
-	for _, name := range slices.Sorted(maps.Keys(a.n)) {
+	for _, name := range slices.Sorted(maps.Keys(a.counts)) {
 		err := a.first[name]
 		if a.questions > 1 {
-			err = fmt.Errorf("%d of %d questions, line type %s: %w", a.n[name], a.questions, name, err)
+			err = fmt.Errorf("%d of %d questions, line type %s: %w", a.counts[name], a.questions, name, err)
 		}
 		all = append(all, err)
 	}
@@ -44,11 +44,11 @@ func (a *absences) err() error {
 }
 
 // catalog returns the catalog of a subset. It reads each catalog once for all questions.
-func (a *askJob) catalog(ctx context.Context, in archive.Archive, subset string) (*design.Catalog, error) {
+func (a *askJob) catalog(ctx context.Context, source archive.Archive, subset string) (*design.Catalog, error) {
 	if c := a.catalogs[subset]; c != nil {
 		return c, nil
 	}
-	c, err := in.Catalog(ctx, subset)
+	c, err := source.Catalog(ctx, subset)
 	if err == nil {
 		if a.catalogs == nil {
 			a.catalogs = map[string]*design.Catalog{}
@@ -63,10 +63,10 @@ const absenceCure = " (`barograph show` lists the contents; --where, --valid and
 // subsetsWithRecords returns the subsets whose catalogs admit records of a question; ask does
 // not query the others. A catalog lists every series that was ever stored. If no subset remains,
 // the error gives the reason of the first one.
-func (a *askJob) subsetsWithRecords(ctx context.Context, in archive.Archive, q *question.Question, subsets []string) (out []string, err error) {
-	why := ""
+func (a *askJob) subsetsWithRecords(ctx context.Context, source archive.Archive, q *question.Question, subsets []string) (out []string, err error) {
+	firstReason := ""
 	for _, subset := range subsets {
-		c, err := a.catalog(ctx, in, subset)
+		c, err := a.catalog(ctx, source, subset)
 		if err != nil {
 			return nil, err
 		}
@@ -75,22 +75,22 @@ func (a *askJob) subsetsWithRecords(ctx context.Context, in archive.Archive, q *
 			out = append(out, subset)
 			continue
 		}
-		if why = cmp.Or(why, reason); len(c.Groups) > 0 {
+		if firstReason = cmp.Or(firstReason, reason); len(c.Groups) > 0 {
 			continue
 		}
 		if a.allSubsets == nil {
-			all, err := in.Subsets(ctx)
+			all, err := source.Subsets(ctx)
 			if err != nil {
 				return nil, err
 			}
 			a.allSubsets = append([]string{}, all...)
 		}
 		if len(a.allSubsets) > 0 {
-			why += "; the archive has subset " + join(a.allSubsets)
+			firstReason += "; the archive has subset " + join(a.allSubsets)
 		}
 	}
 	if out == nil {
-		return nil, fmt.Errorf("%w in subset %s: %s"+absenceCure, curve.ErrNoRecords, q.Subset, why)
+		return nil, fmt.Errorf("%w in subset %s: %s"+absenceCure, curve.ErrNoRecords, q.Subset, firstReason)
 	}
 	return out, nil
 }

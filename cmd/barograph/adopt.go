@@ -48,11 +48,11 @@ ask, met --from and serve also read a database that is not adopted.`,
 }
 
 func (e *env) adopt(ctx context.Context, raw string, repair, forget bool) error {
-	u, err := metviewers(raw)
+	u, err := metviewerURL(raw)
 	if err != nil {
 		return err
 	}
-	p := place{design: string(design.Normalized), subset: strings.Trim(u.Path, "/")}
+	p := archiveRef{design: string(design.Normalized), subset: strings.Trim(u.Path, "/")}
 	u.Path = "/"
 	p.url = u.String()
 	a, err := p.open(ctx, e, engine.Options{ReadOnly: !repair && !forget})

@@ -50,7 +50,7 @@ func (e *env) agent(ctx context.Context, listen, cert, key string) error {
 	if host, _, err := net.SplitHostPort(listen); err != nil || cert == "" && host != "localhost" && !net.ParseIP(host).IsLoopback() {
 		return fault.Misuse("--listen "+listen, "would receive the token and URLs unencrypted", "add --tls-cert and --tls-key, or listen on 127.0.0.1:7707")
 	}
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", listen)
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", listen)
 	if err != nil {
 		return &fault.Error{Setting: "--listen " + listen, Err: err, Cure: "name a free address of this machine"}
 	}
@@ -61,12 +61,12 @@ func (e *env) agent(ctx context.Context, listen, cert, key string) error {
 		<-ctx.Done()
 		_ = server.Close() // runs end with their requests
 	}()
-	e.info("agent: " + l.Addr().String())
+	e.info("agent: " + listener.Addr().String())
 	if cert != "" {
 		server.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS13}
-		err = server.ServeTLS(l, cert, key)
+		err = server.ServeTLS(listener, cert, key)
 	} else {
-		err = server.Serve(l)
+		err = server.Serve(listener)
 	}
 	if errors.Is(err, http.ErrServerClosed) {
 		return context.Cause(ctx)
@@ -79,7 +79,7 @@ func (f *ycsbFlags) openAgents(c *ycsb.Config) (*ycsb.Agents, error) {
 	if len(f.agents) == 0 {
 		return nil, nil //nolint:nilnil // the command uses no agents
 	}
-	for flag, given := range map[string]bool{"--fault": f.faults != "", "--shard": c.Shard.Of > 0, "--history": f.faults == "" && f.witnesses > 0, "--raw": f.raw != "", "--metrics": f.metrics != ""} {
+	for flag, given := range map[string]bool{"--fault": f.faults != "", "--shard": c.Shard.Of > 0, "--history": f.faults == "" && f.historyClients > 0, "--raw": f.raw != "", "--metrics": f.metrics != ""} {
 		if given {
 			return nil, fault.Misuse(flag, "works with one client only", "omit --agents or "+flag)
 		}
@@ -107,7 +107,7 @@ func (f *ycsbFlags) agentFlags(c *cobra.Command) {
 
 // runOnAgents loads or runs a workload on agents. With --out it writes a run folder.
 func (e *env) runOnAgents(ctx context.Context, f *ycsbFlags, a *ycsb.Agents, task ycsb.Task, c *ycsb.Config, t *ycsb.Target) error {
-	_, u, err := e.engines.Parse(f.db)
+	_, u, err := e.engines.Parse(f.url)
 	if err != nil {
 		return err
 	}

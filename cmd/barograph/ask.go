@@ -33,22 +33,22 @@ import (
 
 // askJob has the flags of ask, and the state of its run.
 type askJob struct {
-	place
-	flavour, format, out, plot, picture string
-	where, stats, scorecard             []string
-	valid, lead                         string
-	explain                             bool
-	subsetNamed                         bool
-	seed                                uint64
-	pictures                            []picture
-	omitted                             []string                   // curves that the pictures lack, each once
-	catalogs                            map[string]*design.Catalog // by subset, as far as ask has read them
-	missingSubsets                      map[string]bool            // subsets that plots name and the archive lacks
-	allSubsets                          []string                   // all subsets of the archive, once a subset lacks records
+	archiveRef
+	flavour, format, out, plot, pictureKind string
+	where, stats, scorecard                 []string
+	valid, lead                             string
+	explain                                 bool
+	subsetNamed                             bool
+	seed                                    uint64
+	pictures                                []plotFile
+	omitted                                 []string                   // curves that the pictures lack, each once
+	catalogs                                map[string]*design.Catalog // by subset, as far as ask has read them
+	reportedSubsets                         map[string]bool            // subsets that plots name and the archive lacks
+	allSubsets                              []string                   // all subsets of the archive, once a subset lacks records
 }
 
-// picture is one file that --plot draws.
-type picture struct {
+// plotFile is one file that --plot draws.
+type plotFile struct {
 	*run.VerificationPlot
 	file string
 }
@@ -98,7 +98,7 @@ records N behind each value. --plot draws one file for each question, and for ea
 	c.Flags().StringSliceVar(&a.stats, "stat", nil, "compute statistics (\"barograph list statistics\") instead of printing rows: RMSE,ME")
 	complete(c, "stat", statNames)
 	c.Flags().StringVar(&a.plot, "plot", "", "draw the statistic into this file: .svg, .png or .pdf")
-	c.Flags().StringVar(&a.picture, "picture", "", "kind of picture: "+strings.Join(slices.Sorted(maps.Keys(question.LineTypesOfPictures())), ", ")+" (default: the question's kind; if it has none, curves)")
+	c.Flags().StringVar(&a.pictureKind, "picture", "", "kind of picture: "+strings.Join(slices.Sorted(maps.Keys(question.LineTypesOfPictures())), ", ")+" (default: the question's kind; if it has none, curves)")
 	c.Flags().Var((*list)(&a.scorecard), "scorecard", "with --plot: draw, for each lead, variable, level and region, which of two models is better: CANDIDATE,BASELINE")
 	c.Flags().BoolVar(&a.explain, "explain", false, "print the query, the access paths of its plan, and the plan itself, instead of rows")
 	c.Flags().Uint64Var(&a.seed, "seed", 1, "seed of the bootstrap for confidence intervals")
@@ -135,15 +135,15 @@ func caseNames() []string {
 
 // questions finds a case by its name, including the cases derived from the archive, or the
 // questions of a file. Then it applies --where, --valid and --lead.
-func (e *env) questions(ctx context.Context, a *askJob, name string, in archive.Archive) ([]*question.Question, error) {
+func (e *env) questions(ctx context.Context, a *askJob, name string, source archive.Archive) ([]*question.Question, error) {
 	qs, err := e.findCases([]string{name}, !a.computes(), func() ([]*question.Question, error) {
-		c, err := in.Catalog(ctx, a.subset)
+		c, err := source.Catalog(ctx, a.subset)
 		if err != nil {
 			return nil, err
 		}
-		subsets, err := in.Subsets(ctx)
+		subsets, err := source.Subsets(ctx)
 		if err == nil && len(c.Groups) == 0 && slices.Contains(subsets, a.subset) {
-			marks, err := in.Marks(ctx, a.subset)
+			marks, err := source.Marks(ctx, a.subset)
 			if err == nil && len(marks) > 0 { // a commit writes both
 				err = engine.DamagedError(fault.Redact(a.url), fmt.Errorf("the catalog of subset %s is empty, but its list of loaded files has %s",
 					a.subset, run.CountOf(len(marks), "row")))
@@ -191,14 +191,14 @@ func (*list) Type() string { return "strings" }
 
 // absentValues names values that a question lists and no series of the archive has. It returns an error if --where has a
 // value of the archive with commas in the place of a list, because the text is then ambiguous.
-func (a *askJob) absentValues(ctx context.Context, in archive.Archive, q *question.Question, subsets []string) (absent []string, err error) {
+func (a *askJob) absentValues(ctx context.Context, source archive.Archive, q *question.Question, subsets []string) (absent []string, err error) {
 	for f, values := range q.Header {
 		if len(values) < 2 || a.computes() && q.Drawing != nil && slices.ContainsFunc(q.Drawing.Curves, func(g question.Group) bool { return g.Field == record.Field(f).String() }) {
 			continue // without its only value there is no record, and package curve names absent curves
 		}
 		present := ""
 		for _, subset := range subsets {
-			c, err := a.catalog(ctx, in, subset)
+			c, err := a.catalog(ctx, source, subset)
 			if err != nil {
 				return nil, err
 			}
@@ -220,7 +220,7 @@ func (a *askJob) absentValues(ctx context.Context, in archive.Archive, q *questi
 			}
 		}
 		for _, subset := range subsets {
-			c, err := a.catalog(ctx, in, subset)
+			c, err := a.catalog(ctx, source, subset)
 			if err != nil {
 				return nil, err
 			}
@@ -256,8 +256,8 @@ func (a *askJob) absentTimes(q *question.Question, rows *answer.Answer) (absent 
 // omit adds what the output lacks, each once.
 func (a *askJob) omit(all []string) { a.omitted = question.Unique(append(a.omitted, all...)) }
 
-// notes lists on stderr the parts of a plot that are not supported.
-func (e *env) notes(file string, notes []string) {
+// printNotes lists on stderr the parts of a plot that are not supported.
+func (e *env) printNotes(file string, notes []string) {
 	for _, n := range notes {
 		fmt.Fprintf(e.stderr, "%s: %s\n", file, n)
 	}
@@ -294,8 +294,8 @@ func (a *askJob) change(q *question.Question) error {
 		}
 		q.Scorecard(a.scorecard[0], a.scorecard[1])
 	}
-	if a.picture != "" {
-		if err := q.SetPicture(a.picture); err != nil {
+	if a.pictureKind != "" {
+		if err := q.SetPicture(a.pictureKind); err != nil {
 			return usage(fmt.Errorf("--picture: %w", err))
 		}
 	}
@@ -305,35 +305,35 @@ func (a *askJob) change(q *question.Question) error {
 
 // chooseSubset sets the subset of a question: that of --subset, else the one that the question
 // names if the archive has it, else the default.
-func (a *askJob) chooseSubset(ctx context.Context, e *env, q *question.Question, in archive.Archive) error {
-	if own := q.Subset; own != "" && own != a.subset && !a.subsetNamed {
-		catalog, err := a.catalog(ctx, in, own)
+func (a *askJob) chooseSubset(ctx context.Context, e *env, q *question.Question, source archive.Archive) error {
+	if plotSubset := q.Subset; plotSubset != "" && plotSubset != a.subset && !a.subsetNamed {
+		catalog, err := a.catalog(ctx, source, plotSubset)
 		if err != nil {
 			return err
 		}
 		if len(catalog.Groups) > 0 {
 			return nil
 		}
-		if a.missingSubsets == nil {
-			a.missingSubsets = map[string]bool{}
+		if a.reportedSubsets == nil {
+			a.reportedSubsets = map[string]bool{}
 		}
-		if !a.missingSubsets[own] {
-			fmt.Fprintf(e.stderr, "the plot names subset %s, which the archive does not have; ask queries subset %s\n", own, a.subset)
+		if !a.reportedSubsets[plotSubset] {
+			fmt.Fprintf(e.stderr, "the plot names subset %s, which the archive does not have; ask queries subset %s\n", plotSubset, a.subset)
 		}
-		a.missingSubsets[own] = true
+		a.reportedSubsets[plotSubset] = true
 	}
 	q.Subset = a.subset
 	return nil
 }
 
 // subsets returns the subsets to query: more than one if a METviewer plot names several databases.
-func (a *askJob) subsets(ctx context.Context, e *env, q *question.Question, in archive.Archive) ([]string, error) {
+func (a *askJob) subsets(ctx context.Context, e *env, q *question.Question, source archive.Archive) ([]string, error) {
 	all := []string{q.Subset}
 	for _, other := range q.MoreSubsets {
 		if a.subsetNamed || slices.Contains(all, other) {
 			continue
 		}
-		catalog, err := a.catalog(ctx, in, other)
+		catalog, err := a.catalog(ctx, source, other)
 		if err != nil {
 			return nil, err
 		}
@@ -347,27 +347,27 @@ func (a *askJob) subsets(ctx context.Context, e *env, q *question.Question, in a
 }
 
 func (e *env) ask(ctx context.Context, a *askJob, name string) error {
-	in, err := a.open(ctx, e, engine.Options{ReadOnly: true})
+	source, err := a.open(ctx, e, engine.Options{ReadOnly: true})
 	if err != nil {
 		return err
 	}
-	defer in.Close() //nolint:errcheck // read only
-	if cost := in.db.Cost; cost != "" && !e.json {
+	defer source.Close() //nolint:errcheck // read only
+	if cost := source.db.Cost; cost != "" && !e.json {
 		e.info(fault.Redact(a.url) + " is " + cost)
 	}
-	offered := archive.Flavours(in.driver, design.Name(a.design))
+	offered := archive.Flavours(source.driver, design.Name(a.design))
 	if chosen := flavour.Name(a.flavour); chosen != "" && !slices.Contains(offered, chosen) {
-		return fault.NotOffered("--flavour", chosen, offered, in.driver.Scheme+" "+a.design)
+		return fault.NotOffered("--flavour", chosen, offered, source.driver.Scheme+" "+a.design)
 	}
-	qs, err := e.questions(ctx, a, name, in)
+	qs, err := e.questions(ctx, a, name, source)
 	if err != nil {
 		return err
 	}
-	none := absences{questions: len(qs)}
+	unanswered := absences{questions: len(qs)}
 	for _, q := range qs {
-		err := e.askOne(ctx, a, q, in, len(qs) > 1)
+		err := e.askOne(ctx, a, q, source, len(qs) > 1)
 		if errors.Is(err, curve.ErrNoRecords) {
-			none.add(q, err)
+			unanswered.add(q, err)
 		} else if err != nil {
 			return err
 		}
@@ -377,7 +377,7 @@ func (e *env) ask(ctx context.Context, a *askJob, name string) error {
 			return err
 		}
 	}
-	err = none.err()
+	err = unanswered.err()
 	if n := len(a.omitted); n > 0 {
 		err = errors.Join(err, fmt.Errorf("the output lacks %s: %s", run.CountOf(n, "item"), strings.Join(a.omitted, "; ")))
 	}
@@ -388,12 +388,12 @@ func (e *env) ask(ctx context.Context, a *askJob, name string) error {
 }
 
 // askOne asks one question. If there are several, the names of output files contain its name.
-func (e *env) askOne(ctx context.Context, a *askJob, q *question.Question, in *openArchive, several bool) error {
-	if err := a.chooseSubset(ctx, e, q, in); err != nil {
+func (e *env) askOne(ctx context.Context, a *askJob, q *question.Question, source *openArchive, several bool) error {
+	if err := a.chooseSubset(ctx, e, q, source); err != nil {
 		return err
 	}
 	if q.HasPattern() {
-		catalog, err := a.catalog(ctx, in, q.Subset)
+		catalog, err := a.catalog(ctx, source, q.Subset)
 		if err != nil {
 			return err
 		}
@@ -413,11 +413,11 @@ func (e *env) askOne(ctx context.Context, a *askJob, q *question.Question, in *o
 		}
 	}
 	if a.explain {
-		query, err := a.phrase(ctx, in, wide)
+		query, err := a.phrase(ctx, source, wide)
 		if err != nil {
 			return err
 		}
-		plan, err := in.Explain(ctx, query)
+		plan, err := source.Explain(ctx, query)
 		if err != nil {
 			return err
 		}
@@ -430,28 +430,28 @@ func (e *env) askOne(ctx context.Context, a *askJob, q *question.Question, in *o
 	}
 	var b answer.Builder
 	start := time.Now()
-	subsets, err := a.subsets(ctx, e, q, in)
+	subsets, err := a.subsets(ctx, e, q, source)
 	if err != nil {
 		return err
 	}
-	absent, err := a.absentValues(ctx, in, q, subsets)
+	absent, err := a.absentValues(ctx, source, q, subsets)
 	if err != nil {
 		return err
 	}
-	if subsets, err = a.subsetsWithRecords(ctx, in, q, subsets); err != nil {
+	if subsets, err = a.subsetsWithRecords(ctx, source, q, subsets); err != nil {
 		return err
 	}
-	var f flavour.Name
+	var usedFlavour flavour.Name
 	for n, subset := range subsets {
 		var more answer.Builder
-		query, err := a.phrase(ctx, in, wide.InSubset(subset))
+		query, err := a.phrase(ctx, source, wide.InSubset(subset))
 		if err != nil {
 			return err
 		}
-		f = query.Flavour
+		usedFlavour = query.Flavour
 		if n == 0 {
-			err = in.Ask(ctx, query, &b)
-		} else if err = in.Ask(ctx, query, &more); err == nil {
+			err = source.Ask(ctx, query, &b)
+		} else if err = source.Ask(ctx, query, &more); err == nil {
 			for i := range more.Rows {
 				b.Copy(&more.Answer, i)
 			}
@@ -470,7 +470,7 @@ func (e *env) askOne(ctx context.Context, a *askJob, q *question.Question, in *o
 		fmt.Fprintf(e.stderr, "%s: %s\n", q.Name, what)
 	}
 	a.omit(absent)
-	fmt.Fprintf(e.stderr, "%s: %s in %.1f ms (%s, %s, %s)\n", q.Name, run.CountOf(b.Rows, "row"), ms(time.Since(start)), in.driver.Scheme, a.design, f)
+	fmt.Fprintf(e.stderr, "%s: %s in %.1f ms (%s, %s, %s)\n", q.Name, run.CountOf(b.Rows, "row"), milliseconds(time.Since(start)), source.driver.Scheme, a.design, usedFlavour)
 	part := ""
 	if several {
 		part = q.Name
@@ -506,21 +506,21 @@ func partFile(file, part string) string {
 
 // phrase phrases a question in the flavour of --flavour, else in the last flavour of the
 // archive's design that can express the question.
-func (a *askJob) phrase(ctx context.Context, in *openArchive, q *question.Question) (*archive.Query, error) {
-	offered := archive.Flavours(in.driver, design.Name(a.design))
+func (a *askJob) phrase(ctx context.Context, source *openArchive, q *question.Question) (*archive.Query, error) {
+	offered := archive.Flavours(source.driver, design.Name(a.design))
 	if a.flavour == "" {
-		query, err := archive.PhraseBest(ctx, in, q, offered)
+		query, err := archive.PhraseBest(ctx, source, q, offered)
 		if errors.Is(err, flavour.ErrCannotExpress) {
-			err = fmt.Errorf("%s, %s %s: %w", q.Name, in.driver.Scheme, a.design, err)
+			err = fmt.Errorf("%s, %s %s: %w", q.Name, source.driver.Scheme, a.design, err)
 		}
 		return query, err
 	}
 	chosen := flavour.Name(a.flavour)
-	query, err := in.Phrase(ctx, q, chosen)
+	query, err := source.Phrase(ctx, q, chosen)
 	if errors.Is(err, flavour.ErrCannotExpress) {
 		cure := "omit --flavour"
-		if other, err := archive.PhraseBest(ctx, in, q, offered); err == nil {
-			cure = "use " + string(other.Flavour)
+		if fallback, err := archive.PhraseBest(ctx, source, q, offered); err == nil {
+			cure = "use " + string(fallback.Flavour)
 		}
 		return nil, fault.Misuse("--flavour "+a.flavour, "cannot express "+q.Name, cure)
 	}

@@ -53,7 +53,7 @@ func (e *env) curves(ctx context.Context, a *askJob, q *question.Question, rows 
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(e.stderr, "%s: statistics in %.1f ms, intervals in %.1f ms\n", c.Stat, ms(values.Sub(start)), ms(time.Since(values)))
+		fmt.Fprintf(e.stderr, "%s: statistics in %.1f ms, intervals in %.1f ms\n", c.Stat, milliseconds(values.Sub(start)), milliseconds(time.Since(values)))
 		fmt.Fprintf(e.stderr, "%s: %s\n", c.Stat, c.Note)
 		all = append(all, c)
 		if a.format == metviewerFormat {
@@ -91,11 +91,11 @@ func (a *askJob) addPicture(q *question.Question, c *run.VerificationPlot, part 
 	if n := len(a.pictures); n > 0 && curve.MergeScorecards(a.pictures[n-1].VerificationPlot, c) {
 		return
 	} else if q.Drawing == nil || !q.Drawing.RightAxis || n == 0 || !curve.ShareAxis(a.pictures[n-1].VerificationPlot, c) {
-		a.pictures = append(a.pictures, picture{c, partFile(a.plot, part)})
+		a.pictures = append(a.pictures, plotFile{c, partFile(a.plot, part)})
 	}
 }
 
-func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1e3 }
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1e3 }
 
 func (e *env) draw(c *run.VerificationPlot, file string) error {
 	start := time.Now()
@@ -104,7 +104,7 @@ func (e *env) draw(c *run.VerificationPlot, file string) error {
 		return err
 	}
 	picture, err := report.Curves(c, format)
-	fmt.Fprintf(e.stderr, "drawn in %.1f ms\n", ms(time.Since(start)))
+	fmt.Fprintf(e.stderr, "drawn in %.1f ms\n", milliseconds(time.Since(start)))
 	return e.writePlot(file, picture, err)
 }
 

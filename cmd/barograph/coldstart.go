@@ -14,7 +14,7 @@ import (
 // newColdStart is the hidden command of a cold start: it opens an archive, runs one query and
 // prints the sample as JSON. met.ColdProcess starts it as a new process.
 func newColdStart(e *env) *cobra.Command {
-	var p place
+	var p archiveRef
 	var f string
 	c := &cobra.Command{
 		Use: met.ColdCommand + " CASE", Hidden: true, Args: cobra.ExactArgs(1),

@@ -16,7 +16,7 @@ import (
 
 func newCompare(e *env) *cobra.Command {
 	page, benchstat := "", false
-	var over share
+	var limit percentage
 	var seed uint64
 	c := &cobra.Command{
 		Use:   "compare RUN RUN…",
@@ -43,8 +43,8 @@ compared. --benchstat prints the repetitions for Go's program benchstat.`,
 			if len(runs) < 2 {
 				return fault.Misuse(dirs[0], "is the only run: there is nothing to compare it with", "name another run folder")
 			}
-			found := compare.Runs(runs[0], runs[1:], seed)
-			r := report.OfComparison(found)
+			comparison := compare.Runs(runs[0], runs[1:], seed)
+			r := report.OfComparison(comparison)
 			if page != "" {
 				text, err := r.Page()
 				if err = errors.Join(err, e.mayWrite("--html", page, nil)); err == nil {
@@ -54,13 +54,13 @@ compared. --benchstat prints the repetitions for Go's program benchstat.`,
 					return err
 				}
 			}
-			if err := e.print(found, r.Print); err != nil {
+			if err := e.print(comparison, r.Print); err != nil {
 				return err
 			}
-			if err := over.gate(found); err != nil {
+			if err := limit.gate(comparison); err != nil {
 				return err
 			}
-			for _, a := range found.Others {
+			for _, a := range comparison.Others {
 				if len(a.Unfinished) > 0 {
 					return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{File: a.Run, Problem: fmt.Sprintf("%s; %d cells are not compared", strings.Join(a.Unfinished, ", "), a.Pending), Cure: "compare again when the run has finished"}}
 				}
@@ -69,28 +69,28 @@ compared. --benchstat prints the repetitions for Go's program benchstat.`,
 		},
 	}
 	c.Flags().StringVar(&page, "html", "", "write a page with pictures to this file")
-	c.Flags().Var(&over, "fail-over", "exit with status 4 if a cell is significantly worse by more than this, e.g. 10%, if it is wrong or missing, or if runs cannot be compared")
+	c.Flags().Var(&limit, "fail-over", "exit with status 4 if a cell is significantly worse by more than this, e.g. 10%, if it is wrong or missing, or if runs cannot be compared")
 	c.Flags().BoolVar(&benchstat, "benchstat", false, "print the repetitions for Go's program benchstat, and compare nothing")
 	c.Flags().Uint64Var(&seed, "seed", 1, "seed of the bootstrap for confidence intervals")
 	return c
 }
 
-// share is a percentage, as a flag: 10%.
-type share struct {
+// percentage is a percentage, as a flag: 10%.
+type percentage struct {
 	fraction float64
 	set      bool
 }
 
-func (s *share) String() string {
+func (s *percentage) String() string {
 	if !s.set {
 		return ""
 	}
 	return strconv.FormatFloat(100*s.fraction, 'g', -1, 64) + "%"
 }
 
-func (s *share) Type() string { return "percent" }
+func (s *percentage) Type() string { return "percent" }
 
-func (s *share) Set(text string) (err error) {
+func (s *percentage) Set(text string) (err error) {
 	number, ok := strings.CutSuffix(strings.TrimSpace(text), "%")
 	s.fraction, err = strconv.ParseFloat(strings.TrimSpace(number), 64)
 	if s.fraction, s.set = s.fraction/100, true; err != nil || !ok || !(s.fraction >= 0) {
@@ -100,7 +100,7 @@ func (s *share) Set(text string) (err error) {
 }
 
 // gate returns the error of a comparison that --fail-over does not admit.
-func (s *share) gate(c *compare.Comparison) error {
+func (s *percentage) gate(c *compare.Comparison) error {
 	if !s.set {
 		return nil
 	}

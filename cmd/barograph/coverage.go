@@ -14,9 +14,9 @@ import (
 	"github.com/barograph/barograph/results/plot"
 )
 
-// mostSeries is the maximum number of series in a picture with a row for each model, variable and
+// maxSeries is the maximum number of series in a picture with a row for each model, variable and
 // obtype. With more series, the picture has a row for each model.
-const mostSeries = 150
+const maxSeries = 150
 
 // coverage draws the picture of the valid times of archives or files.
 func coverage(all []subsetContents) plot.Coverage {
@@ -28,14 +28,14 @@ func coverage(all []subsetContents) plot.Coverage {
 	for i := range all {
 		series, records = series+len(all[i].catalog.Groups), records+all[i].Records
 	}
-	g.Subtitle = fmt.Sprintf("%s · %d records", strings.Join(slices.Compact(places(all)), ", "), records)
+	g.Subtitle = fmt.Sprintf("%s · %d records", strings.Join(slices.Compact(archiveNames(all)), ", "), records)
 	label := func(s *design.Group) string {
 		if s.ObType == s.Model { // verified against its own analysis
 			return s.Model + " " + s.FcstVar
 		}
 		return s.Model + " " + s.FcstVar + " " + s.ObType
 	}
-	if series > mostSeries {
+	if series > maxSeries {
 		label = func(s *design.Group) string { return s.Model }
 		g.Caption = strings.Replace(g.Caption, "model and variable (all levels,", "model (all variables, levels,", 1)
 	}
@@ -45,7 +45,7 @@ func coverage(all []subsetContents) plot.Coverage {
 			if len(all) > 1 {
 				title = strings.TrimSpace(all[i].Design+" "+all[i].Subset) + " · " + title
 			}
-			g.Panels = append(g.Panels, plot.CoveragePanel{Title: title, Rows: rowsOf(all[i].catalog, t.LineType, label)})
+			g.Panels = append(g.Panels, plot.CoveragePanel{Title: title, Rows: coverageRows(all[i].catalog, t.LineType, label)})
 			if rows := leadRows(all[i].LeadHoles, t.LineType); len(rows) > 0 {
 				g.Panels = append(g.Panels, plot.CoveragePanel{Title: title + " · leads that lack times", Rows: rows})
 			}
@@ -54,13 +54,13 @@ func coverage(all []subsetContents) plot.Coverage {
 	return g
 }
 
-// places names the archives, or the number of files.
-func places(all []subsetContents) []string {
+// archiveNames names the archives, or the number of files.
+func archiveNames(all []subsetContents) []string {
 	return lists.Map(all, func(s subsetContents) string { return cmp.Or(s.Archive, fmt.Sprint(s.Files, " files")) })
 }
 
-// rowsOf returns the rows of a line type. Series with the same label share a row.
-func rowsOf(c *design.Catalog, lineType string, label func(*design.Group) string) (rows []plot.CoverageRow) {
+// coverageRows returns the rows of a line type. Series with the same label share a row.
+func coverageRows(c *design.Catalog, lineType string, label func(*design.Group) string) (rows []plot.CoverageRow) {
 	times, models := map[string]design.Moments{}, map[string]string{}
 	for _, s := range c.Groups {
 		if name := label(s); s.LineType == lineType && s.Digest.Records > 0 {
@@ -80,22 +80,22 @@ func rowsOf(c *design.Catalog, lineType string, label func(*design.Group) string
 	return rows
 }
 
-// mostLeads limits the rows of leads in a panel, and the days in a line of show.
-const mostLeads = 12
+// maxLeads limits the rows of leads in a panel, and the days in a line of show.
+const maxLeads = 12
 
 // leadRows returns a row for each lead of a line type that lacks times.
 func leadRows(holes []design.LeadHole, lineType string) (rows []plot.CoverageRow) {
 	for _, h := range holes {
-		if h.LineType == lineType && len(rows) < mostLeads {
+		if h.LineType == lineType && len(rows) < maxLeads {
 			rows = append(rows, plot.CoverageRow{
-				Label: h.Model + " " + leadsOf(h), Group: h.Model, Runs: plot.PeriodsOf(h.Present, h.Present.Step()), Note: plot.TimesNote(len(h.Present), len(h.Missing)),
+				Label: h.Model + " " + leadText(h), Group: h.Model, Runs: plot.PeriodsOf(h.Present, h.Present.Step()), Note: plot.TimesNote(len(h.Present), len(h.Missing)),
 			})
 		}
 	}
 	return rows
 }
 
-func leadsOf(h design.LeadHole) string {
+func leadText(h design.LeadHole) string {
 	return strings.Join(question.FormatLeads(h.Leads), ", ") + " h"
 }
 
@@ -106,18 +106,18 @@ func printLeads(w io.Writer, holes []design.LeadHole, lineType string) {
 		if h.LineType != lineType {
 			continue
 		}
-		if n++; n > mostLeads {
+		if n++; n > maxLeads {
 			continue
 		}
 		days := lists.Map(h.Missing, func(t int64) string { return time.Unix(t, 0).UTC().Format(time.DateOnly) })
 		days = slices.Compact(days)
 		more := ""
-		if len(days) > mostLeads {
-			days, more = days[:mostLeads], fmt.Sprintf(" and %d more days", len(days)-mostLeads)
+		if len(days) > maxLeads {
+			days, more = days[:maxLeads], fmt.Sprintf(" and %d more days", len(days)-maxLeads)
 		}
-		fmt.Fprintf(w, "  lead hole\t%s %s: %d of %d times are missing, on %s%s\n", h.Model, leadsOf(h), len(h.Missing), h.Expected, strings.Join(days, ", "), more)
+		fmt.Fprintf(w, "  lead hole\t%s %s: %d of %d times are missing, on %s%s\n", h.Model, leadText(h), len(h.Missing), h.Expected, strings.Join(days, ", "), more)
 	}
-	if n > mostLeads {
-		fmt.Fprintf(w, "  lead hole\t… and %d more\n", n-mostLeads)
+	if n > maxLeads {
+		fmt.Fprintf(w, "  lead hole\t… and %d more\n", n-maxLeads)
 	}
 }

@@ -16,7 +16,7 @@ import (
 )
 
 func newDiff(e *env) *cobra.Command {
-	var known string
+	var loader string
 	o := tablediff.Options{Samples: 3}
 	c := &cobra.Command{
 		Use:   "diff URL URL",
@@ -32,17 +32,17 @@ faults explain separately, and they do not cause exit status 3.`,
   barograph diff mariadb://…/mv_ours mariadb://…/mv_theirs --known metdbload --samples 1`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
-			switch known {
+			switch loader {
 			case "":
 			case "metdbload":
 				o.Faults = tablediff.METdbLoad()
 			default:
-				return usage(fault.Unknown("--known", known, []string{"metdbload"}))
+				return usage(fault.Unknown("--known", loader, []string{"metdbload"}))
 			}
 			return e.diff(c.Context(), args[0], args[1], o)
 		},
 	}
-	c.Flags().StringVar(&known, "known", "", "program that loaded the second database, whose known faults are counted separately: metdbload")
+	c.Flags().StringVar(&loader, "known", "", "program that loaded the second database, whose known faults are counted separately: metdbload")
 	c.Flags().IntVar(&o.Samples, "samples", o.Samples, "differing rows to print per table and fault")
 	complete(c, "known", func() []string { return []string{"metdbload"} })
 	return c
@@ -72,8 +72,8 @@ func (e *env) diff(ctx context.Context, left, right string, o tablediff.Options)
 	return nil
 }
 
-// metviewers resolves the URL of a METviewer database; any other URL is a usage error.
-func metviewers(raw string) (*url.URL, error) {
+// metviewerURL resolves the URL of a METviewer database; any other URL is a usage error.
+func metviewerURL(raw string) (*url.URL, error) {
 	raw, err := engine.ResolveURL(raw)
 	if err != nil {
 		return nil, usage(err)
@@ -93,7 +93,7 @@ func metviewers(raw string) (*url.URL, error) {
 
 // openTables connects to a METviewer database.
 func openTables(ctx context.Context, raw string) (*sql.DB, error) {
-	u, err := metviewers(raw)
+	u, err := metviewerURL(raw)
 	if err != nil {
 		return nil, err
 	}

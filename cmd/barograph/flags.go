@@ -19,9 +19,9 @@ func complete(c *cobra.Command, flag string, values func() []string) {
 }
 
 // formerly adds a hidden alias: the name that the flag had one version ago.
-func formerly(c *cobra.Command, before, now string) { formerlyOf(c, c.Flags(), before, now) }
+func formerly(c *cobra.Command, before, now string) { formerlyIn(c, c.Flags(), before, now) }
 
-func formerlyOf(c *cobra.Command, flags *pflag.FlagSet, before, now string) {
+func formerlyIn(c *cobra.Command, flags *pflag.FlagSet, before, now string) {
 	f := flags.Lookup(now)
 	alias := flags.VarPF(&deprecated{f.Value, c, flags, now, "--" + before + " is now --" + now + "; the next version accepts only --" + now}, before, "", "")
 	alias.Hidden, alias.NoOptDefVal = true, f.NoOptDefVal
@@ -36,19 +36,19 @@ func deprecate(c *cobra.Command, name, instead string) {
 // deprecated is the value of a flag that the next version removes.
 type deprecated struct {
 	pflag.Value
-	c       *cobra.Command
-	flags   *pflag.FlagSet // that contain the flag now; nil = there is no replacement
-	now     string         // name of the replacement
-	message string
+	command     *cobra.Command
+	flags       *pflag.FlagSet // that contain the flag now; nil = there is no replacement
+	replacement string         // name of the replacement
+	message     string
 }
 
 // Set prints the message to standard error; cobra prints its own to standard output.
 func (d *deprecated) Set(text string) error {
-	fmt.Fprintln(d.c.ErrOrStderr(), d.message)
+	fmt.Fprintln(d.command.ErrOrStderr(), d.message)
 	if d.flags == nil {
 		return d.Value.Set(text)
 	}
-	return d.flags.Set(d.now, text)
+	return d.flags.Set(d.replacement, text)
 }
 
 // values returns the values of a flag: those of a list, or one.
@@ -83,9 +83,9 @@ func positive(c *cobra.Command, names ...string) {
 }
 
 // atMost marks flags whose numbers have a maximum, because plans take memory.
-func atMost(c *cobra.Command, most int, names ...string) {
+func atMost(c *cobra.Command, maximum int, names ...string) {
 	for _, name := range names {
-		if err := c.Flags().SetAnnotation(name, "most", []string{strconv.Itoa(most)}); err != nil {
+		if err := c.Flags().SetAnnotation(name, "most", []string{strconv.Itoa(maximum)}); err != nil {
 			panic(err) // the names are constants: the flag exists
 		}
 	}
@@ -95,20 +95,20 @@ func atMost(c *cobra.Command, most int, names ...string) {
 // positive, and numbers above the limit of atMost.
 func checkNumbers(c *cobra.Command) (err error) {
 	c.Flags().Visit(func(f *pflag.Flag) {
-		_, above := f.Annotations["positive"]
+		_, isPositive := f.Annotations["positive"]
 		if kind := f.Value.Type(); !strings.HasPrefix(kind, "int") && !strings.HasPrefix(kind, "float") && kind != "duration" {
 			return
 		}
 		for _, v := range values(f) {
-			n, wrong := strconv.ParseFloat(v, 64)
-			if wrong == nil && (math.IsNaN(n) || math.IsInf(n, 0)) || strings.HasPrefix(v, "-") || above && strings.Trim(v, "0s.") == "" {
-				least := map[bool]string{true: "greater than 0", false: "0 or greater"}[above]
+			n, notNumber := strconv.ParseFloat(v, 64)
+			if notNumber == nil && (math.IsNaN(n) || math.IsInf(n, 0)) || strings.HasPrefix(v, "-") || isPositive && strings.Trim(v, "0s.") == "" {
+				least := map[bool]string{true: "greater than 0", false: "0 or greater"}[isPositive]
 				err = usage(&fault.Error{Setting: fmt.Sprintf("--%s %s", f.Name, v), Problem: "must be a number " + least})
 			}
-			if most := f.Annotations["most"]; most != nil {
-				n, wrong := strconv.Atoi(v)
-				if limit, _ := strconv.Atoi(most[0]); wrong == nil && n > limit {
-					err = usage(&fault.Error{Setting: fmt.Sprintf("--%s %s", f.Name, v), Problem: "must be at most " + most[0]})
+			if maximum := f.Annotations["most"]; maximum != nil {
+				n, notNumber := strconv.Atoi(v)
+				if limit, _ := strconv.Atoi(maximum[0]); notNumber == nil && n > limit {
+					err = usage(&fault.Error{Setting: fmt.Sprintf("--%s %s", f.Name, v), Problem: "must be at most " + maximum[0]})
 				}
 			}
 		}

@@ -21,7 +21,7 @@ func TestFormerFlags(t *testing.T) {
 	commands(func(c *cobra.Command) {
 		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
 			inner := f.Value
-			if b, ok := inner.(besideLoad); ok {
+			if b, ok := inner.(whileLoadingAlias); ok {
 				inner = b.Value
 			}
 			d, ok := inner.(*deprecated)
@@ -31,8 +31,8 @@ func TestFormerFlags(t *testing.T) {
 			if found[strings.TrimPrefix(c.CommandPath(), "barograph")+" --"+f.Name] = true; !f.Hidden {
 				t.Errorf("%s --%s is shown", c.CommandPath(), f.Name)
 			}
-			if d.flags != nil && d.flags.Lookup(d.now) == nil {
-				t.Errorf("%s --%s has no flag %s", c.CommandPath(), f.Name, d.now)
+			if d.flags != nil && d.flags.Lookup(d.replacement) == nil {
+				t.Errorf("%s --%s has no flag %s", c.CommandPath(), f.Name, d.replacement)
 			}
 		})
 	})

@@ -24,15 +24,15 @@ import (
 	"github.com/barograph/barograph/study/met"
 )
 
-// growing has the flags of growth.
-type growing struct {
+// growthStudy has the flags of growth.
+type growthStudy struct {
 	study
 	days            []int
 	predict, models int
 }
 
 func newGrowth(e *env) *cobra.Command {
-	s := &growing{}
+	s := &growthStudy{}
 	c := &cobra.Command{
 		Use:   "growth FILES… --engine URL…",
 		Short: "Study a series that grows by days: times, sizes on disk, and what is projected",
@@ -107,7 +107,7 @@ Each day needs the disk space of a day of the real files.`,
 }
 
 // growth runs a study of met at each number of days, and reports all of them.
-func (e *env) growth(ctx context.Context, s *growing, files []string) error {
+func (e *env) growth(ctx context.Context, s *growthStudy, files []string) error {
 	o, err := e.options(ctx, &s.study, files)
 	if err != nil {
 		return err
@@ -129,7 +129,7 @@ func (e *env) growth(ctx context.Context, s *growing, files []string) error {
 
 // measureDays runs the studies of all sizes. It makes the projections before it loads the days that
 // they are about.
-func (e *env) measureDays(ctx context.Context, s *growing, o met.Options, g growth.Options) (all met.Outcome, err error) {
+func (e *env) measureDays(ctx context.Context, s *growthStudy, o met.Options, g growth.Options) (all met.Outcome, err error) {
 	plan := report.Days{Sizes: slices.Clone(s.days), Predict: s.predict}
 	if s.predict > 0 {
 		plan.Sizes = append(plan.Sizes, s.predict)
@@ -157,7 +157,7 @@ func (e *env) measureDays(ctx context.Context, s *growing, o met.Options, g grow
 		}
 		if n == plan.Sizes[0] {
 			plan.Excluded = append(series.Notes, notes...)
-			e.notes("growth", plan.Excluded)
+			e.printNotes("growth", plan.Excluded)
 			plan.AllDays = namesOfAllDays(o.Cases)
 			if err := plan.Save(s.out); err != nil {
 				return all, err

@@ -195,10 +195,10 @@ func hang(line string, width int, continued string) []string {
 	}
 	text := strings.TrimLeft(line, " ")
 	column := len(line) - len(text) + 4
-	if at := strings.LastIndex(line, "  "); continued == "" {
-		column = utf8.RuneCountInString(line[:at+2])
+	if lastGap := strings.LastIndex(line, "  "); continued == "" {
+		column = utf8.RuneCountInString(line[:lastGap+2])
 	}
-	first := string([]rune(line)[:column])
+	prefix := string([]rune(line)[:column])
 	var words []string
 	for word := range strings.FieldsSeq(string([]rune(line)[column:])) {
 		if n := len(words); continued != "" && n > 0 && word[0] != '-' { // it is the value of a flag
@@ -209,8 +209,8 @@ func hang(line string, width int, continued string) []string {
 	}
 	lines := wrap(words, width-column)
 	for i := range lines {
-		lines[i] = first + lines[i]
-		first = strings.Repeat(" ", column)
+		lines[i] = prefix + lines[i]
+		prefix = strings.Repeat(" ", column)
 		if i < len(lines)-1 {
 			lines[i] += continued
 		}

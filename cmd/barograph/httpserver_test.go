@@ -47,7 +47,7 @@ func TestIdleConnectionsKeepNobodyOut(t *testing.T) {
 	long := ask("/long") // its answer takes as long as the test; the server must not close it
 	defer long.Body.Close()
 	var all []net.Conn
-	for i := range 3 * mostOfAddress {
+	for i := range 3 * maxPerAddress {
 		conn, err := net.Dial("tcp", l.Addr().String()) //nolint:noctx // does not wait
 		if err != nil {
 			t.Fatal(err)
@@ -74,7 +74,7 @@ func TestIdleConnectionsKeepNobodyOut(t *testing.T) {
 			open++
 		}
 	}
-	if open >= mostOfAddress {
+	if open >= maxPerAddress {
 		t.Errorf("%d connections that do nothing are open", open)
 	}
 	close(held)
@@ -84,9 +84,9 @@ func TestIdleConnectionsKeepNobodyOut(t *testing.T) {
 }
 
 func TestSurplusOfAllAddresses(t *testing.T) {
-	c := &connections{all: map[net.Conn]*connection{}}
+	c := &connections{open: map[net.Conn]*connection{}}
 	var first net.Conn
-	for i := range 3 * mostInAll {
+	for i := range 3 * maxConnections {
 		a, b := net.Pipe()
 		conn := &from{Conn: a, host: fmt.Sprintf("127.0.%d.%d:1", i/200, i%200)}
 		defer b.Close()
@@ -96,8 +96,8 @@ func TestSurplusOfAllAddresses(t *testing.T) {
 			c.stateChanged(conn, http.StateActive)
 		}
 	}
-	if len(c.all) != mostInAll || c.all[first] == nil {
-		t.Errorf("%d connections, the active one %v", len(c.all), c.all[first])
+	if len(c.open) != maxConnections || c.open[first] == nil {
+		t.Errorf("%d connections, the active one %v", len(c.open), c.open[first])
 	}
 }
 

@@ -50,7 +50,7 @@ that a package installs. The commands act on the engines named, or on every engi
 "lab disks" makes throttled disks for engines that spread their tables. "lab up s3" starts an object store.`,
 	}
 	c.PersistentFlags().StringVar(&l.dir, "lab-dir", engine.LabDir(), "folder of the servers and disks")
-	formerlyOf(c, c.PersistentFlags(), "dir", "lab-dir")
+	formerlyIn(c, c.PersistentFlags(), "dir", "lab-dir")
 	sub := func(use, short string, run func(c *cobra.Command, args []string) error) *cobra.Command {
 		s := &cobra.Command{Use: use, Short: short, Args: cobra.ArbitraryArgs, ValidArgs: append(l.known.Servers(), lab.DisksName), RunE: run}
 		c.AddCommand(s)
@@ -72,7 +72,7 @@ that a package installs. The commands act on the engines named, or on every engi
 	up.Flags().Float64Var(&l.limits.CPUs, "cpus", 0, "with --isolate: cores that a node may use; 0 = all")
 	up.Flags().Int64Var(&l.memory, "memory", 0, "with --isolate: MiB that a node may use; 0 = all")
 	up.Flags().DurationVar(&l.limits.Latency, "latency", 0, "with --isolate: delay of each packet that a node sends, such as 500us")
-	up.Flags().BoolVar(&l.TLS, "tls", false, "require TLS, with the lab's own certificates; only "+join(l.encrypted()))
+	up.Flags().BoolVar(&l.TLS, "tls", false, "require TLS, with the lab's own certificates; only "+join(l.tlsEngines()))
 	up.Flags().BoolVar(&l.useDisks, "disks", false, "store the engine's tables on all throttled disks of 'lab disks'")
 	up.Flags().StringArrayVar(&l.Disks, "disk", nil, "store the engine's tables on the disk of this folder; repeat it for several")
 	up.MarkFlagsMutuallyExclusive("disks", "disk")
@@ -100,15 +100,15 @@ func (l *labs) profiles() (all []string, descriptions string) {
 	return all, descriptions
 }
 
-// encrypted returns the engines whose lab servers support TLS.
-func (l *labs) encrypted() []string {
+// tlsEngines returns the engines whose lab servers support TLS.
+func (l *labs) tlsEngines() []string {
 	return l.serversWhere(func(s *launch.Server) bool { return s.TLS != launch.NoTLS })
 }
 
 // serversWhere returns the engines whose lab servers satisfy a condition.
-func (l *labs) serversWhere(is func(*launch.Server) bool) (all []string) {
+func (l *labs) serversWhere(has func(*launch.Server) bool) (all []string) {
 	for _, d := range l.known {
-		if d.Server != nil && is(d.Server) {
+		if d.Server != nil && has(d.Server) {
 			all = append(all, d.Scheme)
 		}
 	}
@@ -117,10 +117,10 @@ func (l *labs) serversWhere(is func(*launch.Server) bool) (all []string) {
 
 // drivers finds the named engines among all, and reports whether the arguments contain word too.
 // Without arguments it returns all engines and true.
-func (l *labs) drivers(args, all []string, word string) (out []*engine.Driver, named bool, err error) {
-	names := slices.DeleteFunc(slices.Clone(args), func(a string) bool { return a == word })
-	if named = len(names) < len(args); !named && len(names) == 0 {
-		names, named = all, true
+func (l *labs) drivers(args, all []string, extra string) (out []*engine.Driver, hasExtra bool, err error) {
+	names := slices.DeleteFunc(slices.Clone(args), func(a string) bool { return a == extra })
+	if hasExtra = len(names) < len(args); !hasExtra && len(names) == 0 {
+		names, hasExtra = all, true
 	}
 	for _, name := range names {
 		d, ok := l.known.Find(name)
@@ -131,7 +131,7 @@ func (l *labs) drivers(args, all []string, word string) (out []*engine.Driver, n
 		}
 		out = append(out, d)
 	}
-	return out, named, nil
+	return out, hasExtra, nil
 }
 
 func (l *labs) folder(d *engine.Driver) string { return filepath.Join(l.dir, d.Scheme) }
@@ -183,7 +183,7 @@ func (l *labs) up(c *cobra.Command, args []string) error {
 			return fault.Misuse("--nodes "+strconv.Itoa(l.Nodes), "is not offered by "+d.Scheme, "choose one of "+strings.Trim(strings.ReplaceAll(fmt.Sprint(d.Server.Nodes), " ", ", "), "[]"))
 		}
 		if l.TLS && d.Server.TLS == launch.NoTLS {
-			return fault.Misuse("--tls", "is not offered by "+d.Scheme, "choose one of "+join(l.encrypted()))
+			return fault.Misuse("--tls", "is not offered by "+d.Scheme, "choose one of "+join(l.tlsEngines()))
 		}
 	}
 	switch {
@@ -222,21 +222,21 @@ func (l *labs) down(_ *cobra.Command, args []string) error {
 		return err
 	}
 	var all error
-	ended := func(is bool, what string, err error) {
-		if all = errors.Join(all, err); is && !l.e.json {
+	report := func(done bool, what string, err error) {
+		if all = errors.Join(all, err); done && !l.e.json {
 			fmt.Fprintln(l.e.stdout, what)
 		}
 	}
 	for _, d := range drivers {
 		err := lab.Down(l.folder(d))
-		ended(err == nil, d.Scheme+"\tis down", err)
+		report(err == nil, d.Scheme+"\tis down", err)
 	}
 	if len(args) == 0 {
 		all = errors.Join(all, lab.Sweep(l.dir)) // servers that killed runs left behind
 	}
 	if disks {
 		removed, err := lab.RemoveDisks(l.dir)
-		ended(removed, lab.DisksName+"\tare removed", err)
+		report(removed, lab.DisksName+"\tare removed", err)
 	}
 	return all
 }

@@ -51,8 +51,8 @@ and Trino (on this machine, by a catalog that exists for the run) read them. Lak
 				return err
 			}
 			p.Log = e.log()
-			return e.runProgram(c.Context(), &out, run.LakeWorkload, p.Seed, strings.Join(args, " "), func(f *run.Folder, says func(string)) error {
-				p.Progress = says
+			return e.runProgram(c.Context(), &out, run.LakeWorkload, p.Seed, strings.Join(args, " "), func(f *run.Folder, logStep func(string)) error {
+				p.Progress = logStep
 				return lake.Run(c.Context(), *p, f)
 			})
 		},

@@ -58,7 +58,7 @@ type engineRow struct {
 	NoScan       map[kv.Layout]string           `json:"no_scan,omitempty"`      // the reason why a layout cannot be scanned
 	OwnDDL       bool                           `json:"own_ddl,omitempty"`      // a user's script may make the table of records
 	Params       map[string]string              `json:"params,omitempty"`
-	NotRun       string                         `json:"not_run,omitempty"`
+	Untested     string                         `json:"not_run,omitempty"`
 }
 
 func (e *env) listEngines(w *tabwriter.Writer) (any, error) {
@@ -98,11 +98,11 @@ func (e *env) listEngines(w *tabwriter.Writer) (any, error) {
 
 func orNone(s string) string { return cmp.Or(s, "none") }
 
-func words[T ~string](all []T) []string {
+func toStrings[T ~string](all []T) []string {
 	return lists.Map(all, func(x T) string { return string(x) })
 }
 
-func join[T ~string](all []T) string { return strings.Join(words(all), ", ") }
+func join[T ~string](all []T) string { return strings.Join(toStrings(all), ", ") }
 
 // summaries lists names with their summaries.
 func summaries[T interface {
@@ -158,8 +158,8 @@ func listLineTypes(w *tabwriter.Writer) (any, error) {
 		if t.Group != nil {
 			r.Repeats = t.Group.Fields
 			for i, f := range t.Group.Fields {
-				words := t.Group.Rules[i].Allowed
-				r.Rules[words] = append(r.Rules[words], f)
+				rule := t.Group.Rules[i].Allowed
+				r.Rules[rule] = append(r.Rules[rule], f)
 			}
 		}
 		rows = append(rows, r)
@@ -173,9 +173,9 @@ func listLineTypes(w *tabwriter.Writer) (any, error) {
 		if len(r.Keys) > 0 {
 			fmt.Fprintf(w, "\tkey columns: %s\n", strings.Join(r.Keys, " "))
 		}
-		for _, words := range slices.Sorted(maps.Keys(r.Rules)) {
-			for i, line := range wrap(r.Rules[words], 100) {
-				fmt.Fprintf(w, "\t%s%s\n", map[bool]string{true: words + ": "}[i == 0], line)
+		for _, rule := range slices.Sorted(maps.Keys(r.Rules)) {
+			for i, line := range wrap(r.Rules[rule], 100) {
+				fmt.Fprintf(w, "\t%s%s\n", map[bool]string{true: rule + ": "}[i == 0], line)
 			}
 		}
 	}
@@ -221,7 +221,7 @@ func listStatistics(w *tabwriter.Writer) (any, error) {
 
 // newConflicts is the command that prints the conflicts that an archive stores.
 func newConflicts(e *env) *cobra.Command {
-	var p place
+	var p archiveRef
 	c := &cobra.Command{
 		Use:   "conflicts [URL] [--design D] [--subset S]",
 		Short: "List the lines of an archive's files that conflict",

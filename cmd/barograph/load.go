@@ -27,7 +27,7 @@ import (
 
 func newLoad(e *env) *cobra.Command {
 	var j loadJob
-	var spec, watch, retain string
+	var spec, watch, maxAge string
 	var settle time.Duration
 	conflict := choice{string(load.Refuse), []string{string(load.Refuse), string(load.First), string(load.Last), string(load.Keep)}}
 	var last *choice
@@ -70,14 +70,14 @@ To load removed records again, use --rehash.
 		RunE: func(c *cobra.Command, args []string) error {
 			if spec != "" {
 				var err error
-				if args, j.loadSpec, err = e.spec(spec, &j.place, c.Flags().Changed("subset")); err != nil {
+				if args, j.loadSpec, err = e.readLoadSpec(spec, &j.archiveRef, c.Flags().Changed("subset")); err != nil {
 					return err
 				}
 				j.Accept = j.loadSpec.Includes
 			}
-			if retain != "" {
+			if maxAge != "" {
 				var err error
-				if j.retain.MaxAge, err = retention(retain); err != nil {
+				if j.retain.MaxAge, err = retention(maxAge); err != nil {
 					return err
 				}
 			} else if j.dryRun || j.retain.Force || c.Flags().Changed("retain-limit") {
@@ -100,8 +100,8 @@ To load removed records again, use --rehash.
 	c.MarkFlagsOneRequired(engineFlag, "spec")
 	c.Flags().StringVar(&watch, "watch", "", "load files as they arrive in this folder or its subfolders, until ^C or SIGTERM")
 	c.Flags().DurationVar(&settle, "settle", 5*time.Second, "with --watch: load a file when it has not changed for this long")
-	c.Flags().DurationVar(&j.wait, "wait", 30*time.Second, "how long to wait while another process has the archive open (barograph serve releases it within a second)")
-	c.Flags().StringVar(&retain, "retain", "", "after the load, remove records that are older than the newest one by more than this, e.g. 400d")
+	c.Flags().DurationVar(&j.lockTimeout, "wait", 30*time.Second, "how long to wait while another process has the archive open (barograph serve releases it within a second)")
+	c.Flags().StringVar(&maxAge, "retain", "", "after the load, remove records that are older than the newest one by more than this, e.g. 400d")
 	c.Flags().Float64Var(&j.retain.Limit, "retain-limit", load.DefaultLimit, "with --retain: percentage of the records that load removes without checks, at most")
 	c.Flags().BoolVar(&j.retain.Force, "force", false, "with --retain: remove records even if a check fails")
 	c.Flags().BoolVar(&j.dryRun, "dry-run", false, "with --retain: change nothing, and list what would be removed")
@@ -155,14 +155,14 @@ func lastLine(c *cobra.Command) *choice {
 
 // loadJob has the flags of a load.
 type loadJob struct {
-	place
+	archiveRef
 	load.Options
-	quarantine string
-	verify     bool
-	wait       time.Duration       // for other processes that have the archive open
-	retain     load.Retention      // Keep = 0: the load removes nothing
-	dryRun     bool                // print what --retain would remove, and write nothing
-	loadSpec   *metviewer.LoadSpec // of --spec; nil = none
+	quarantine  string
+	verify      bool
+	lockTimeout time.Duration       // for other processes that have the archive open
+	retain      load.Retention      // Keep = 0: the load removes nothing
+	dryRun      bool                // print what --retain would remove, and write nothing
+	loadSpec    *metviewer.LoadSpec // of --spec; nil = none
 }
 
 func (e *env) load(ctx context.Context, j *loadJob, args []string) error {
@@ -190,27 +190,27 @@ func (e *env) previewRemoval(ctx context.Context, j *loadJob, files []string) er
 	return errors.Join(e.print(out, out.Text), out.Err())
 }
 
-// openToLoad opens the archive. If the engine is embedded, it first waits until no other process
+// openForLoad opens the archive. If the engine is embedded, it first waits until no other process
 // loads into the archive. created is the file or folder that it created; "" = the archive existed.
-func (j *loadJob) openToLoad(ctx context.Context, e *env) (a *openArchive, created string, free func(), err error) {
+func (j *loadJob) openForLoad(ctx context.Context, e *env) (a *openArchive, created string, unlock func(), err error) {
 	file := ""
 	if d, u, err := e.engines.Parse(j.url); err == nil {
 		file = archive.LoadingFile(d, u)
 	}
-	wait := lockWait{e: e, until: time.Now().Add(j.wait), limit: j.wait}
-	if err = wait.call(ctx, func() (err error) { free, err = e.lockForLoad(file); return err }); err != nil {
+	wait := lockWait{e: e, until: time.Now().Add(j.lockTimeout), limit: j.lockTimeout}
+	if err = wait.call(ctx, func() (err error) { unlock, err = e.lockForLoad(file); return err }); err != nil {
 		return nil, "", nil, err
 	}
 	created = j.absentFile(e) // after the wait: the other load may have created the file
 	if err = wait.call(ctx, func() (err error) {
 		if a, err = j.open(ctx, e, engine.Options{}); errors.Is(err, engine.ErrLocked) {
-			err = errors.Join(err, e.askToClose(file))
+			err = errors.Join(err, e.requestClose(file))
 		}
 		return err
 	}); err != nil {
-		free()
+		unlock()
 	}
-	return a, created, free, err
+	return a, created, unlock, err
 }
 
 // lockWait limits how long a load waits for other processes that have its archive open.
@@ -255,11 +255,11 @@ func (j *loadJob) absentFile(e *env) string {
 // loadFiles loads files, and calls report with the result. It returns an error also if the archive
 // lacks lines of the files.
 func (e *env) loadFiles(ctx context.Context, j *loadJob, files []string, report func(*load.Result) error) error {
-	a, created, free, err := j.openToLoad(ctx, e)
+	a, created, unlock, err := j.openForLoad(ctx, e)
 	if err != nil {
 		return err
 	}
-	defer free()
+	defer unlock()
 	empty := false
 	defer func() {
 		if created != "" && empty { // this load created the archive and stored nothing
@@ -276,15 +276,15 @@ func (e *env) loadFiles(ctx context.Context, j *loadJob, files []string, report 
 	}
 	bar := newProgress(e)
 	defer bar.stop()
-	var all int64
+	var totalBytes int64
 	for _, f := range files {
 		if st, err := os.Stat(f); err == nil {
-			all += st.Size()
+			totalBytes += st.Size()
 		}
 	}
 	o := j.Options
 	o.Log, o.Reject, o.Conflict, o.Loading = e.log(), rejects.Reject, rejects.Conflict, e.loadingProcess()
-	o.Progress = func(p load.Progress) { bar.at(p.Step, p.Bytes, all, true) }
+	o.Progress = func(p load.Progress) { bar.update(p.Step, p.Bytes, totalBytes, true) }
 	o.InFlight = func(l design.Loading) bool {
 		if archive.InFlight(&l) {
 			e.info(fmt.Sprintf("%s, subset %s, %s; the two loads take turns", fault.Redact(j.url), j.subset, loadInProgress(&l)))
@@ -300,7 +300,7 @@ func (e *env) loadFiles(ctx context.Context, j *loadJob, files []string, report 
 	if err = errors.Join(err, rejects.Close()); err != nil {
 		return err
 	}
-	bar.end("loading", rate(sum))
+	bar.finish("loading", rate(sum))
 	empty = len(sum.Files)+len(sum.Skipped) == 0
 	if err := label(ctx, a, j.subset, j.loadSpec); err != nil {
 		return err
@@ -326,23 +326,23 @@ func (e *env) loadFiles(ctx context.Context, j *loadJob, files []string, report 
 	if removal != nil && !removal.Refused {
 		out.Removed, out.RemovedBefore = removal.Records, removal.Cutoff
 	}
-	lacks := errors.Join(sum.Incomplete(refused), removal.Err())
-	if lacks != nil && len(out.Failed) > 0 {
-		lacks = fmt.Errorf("%w; the first: %s", lacks, out.Failed[0])
+	incompleteErr := errors.Join(sum.Incomplete(refused), removal.Err())
+	if incompleteErr != nil && len(out.Failed) > 0 {
+		incompleteErr = fmt.Errorf("%w; the first: %s", incompleteErr, out.Failed[0])
 	}
 	if err := report(out); err != nil || !j.verify {
-		return errors.Join(err, lacks)
+		return errors.Join(err, incompleteErr)
 	}
 	v, err := load.Verify(ctx, a.Archive, j.subset)
 	if err != nil {
 		return err
 	}
-	return errors.Join(e.printVerdicts([]verdict{newVerdict(j.url, design.Name(j.design), j.subset, v)}), lacks)
+	return errors.Join(e.printVerdicts([]verdict{newVerdict(j.url, design.Name(j.design), j.subset, v)}), incompleteErr)
 }
 
 // label stores the description of the database from a load_spec in the tables that METviewer reads.
 func label(ctx context.Context, a *openArchive, subset string, s *metviewer.LoadSpec) error {
-	to, ok := a.Archive.(archive.Labeler)
+	labeler, ok := a.Archive.(archive.Labeler)
 	if s == nil || !ok {
 		return nil
 	}
@@ -353,14 +353,14 @@ func label(ctx context.Context, a *openArchive, subset string, s *metviewer.Load
 	if u, err := user.Current(); err == nil { // else the label names no user
 		l.User = u.Username
 	}
-	return to.Label(ctx, subset, l)
+	return labeler.Label(ctx, subset, l)
 }
 
 // retention parses a time span such as 400d or 36h.
 func retention(text string) (d time.Duration, err error) {
 	if n, is := strings.CutSuffix(text, "d"); is {
-		count, wrong := strconv.Atoi(n)
-		d, err = time.Duration(count)*24*time.Hour, wrong
+		count, invalid := strconv.Atoi(n)
+		d, err = time.Duration(count)*24*time.Hour, invalid
 	} else {
 		d, err = time.ParseDuration(text)
 	}

@@ -8,9 +8,9 @@ import (
 	"github.com/barograph/barograph/formats/metviewer"
 )
 
-// spec reads a load_spec and takes from it what the command line omits: the target, the subset,
+// readLoadSpec reads a load_spec and takes from it what the command line omits: the target, the subset,
 // the files and the line types. It lists on stderr the elements that Barograph does not use.
-func (e *env) spec(file string, p *place, subsetNamed bool) (files []string, s *metviewer.LoadSpec, err error) {
+func (e *env) readLoadSpec(file string, p *archiveRef, subsetNamed bool) (files []string, s *metviewer.LoadSpec, err error) {
 	if s, err = metviewer.ReadLoadSpec(file); err != nil {
 		return nil, nil, usage(err)
 	}

@@ -45,11 +45,11 @@ type env struct {
 	terminal       bool      // progress bars may be drawn on stderr
 	engines        engine.Registry
 
-	errors  io.Writer // stderr, even with --quiet
-	json    bool      // --json
-	quiet   bool      // --quiet
-	sheets  bool      // --spreadsheet
-	verbose bool      // --verbose
+	errOut         io.Writer // stderr, even with --quiet
+	json           bool      // --json
+	quiet          bool      // --quiet
+	escapeFormulas bool      // --spreadsheet
+	verbose        bool      // --verbose
 
 	runDir string // run folder of the command; "" = none
 }
@@ -81,12 +81,12 @@ func (e *env) reportError(err error) {
 		e.jsonError("error", fault.Code(err), err.Error())
 		return
 	}
-	fmt.Fprintln(e.errors, err)
+	fmt.Fprintln(e.errOut, err)
 }
 
 // jsonError writes an error as a line of JSON.
 func (e *env) jsonError(kind string, status int, text string) {
-	_ = json.NewEncoder(e.errors).Encode(map[string]any{"message_type": kind, "code": status, "message": text})
+	_ = json.NewEncoder(e.errOut).Encode(map[string]any{"message_type": kind, "code": status, "message": text})
 }
 
 // execute runs a command line and returns its exit status.
@@ -97,7 +97,7 @@ func execute(ctx context.Context, e *env) int {
 	}
 	e.stdout, e.console = out, &console{Writer: e.stderr}
 	e.stderr = fault.Redacting(e.console, e.args...)
-	e.errors = e.stderr
+	e.errOut = e.stderr
 	root := newRoot(e) //nolint:contextcheck // commands take theirs from cobra
 	root.SetArgs(e.args)
 	root.SetIn(e.stdin)
@@ -127,7 +127,7 @@ func execute(ctx context.Context, e *env) int {
 		e.jsonError("exit_error", status, text)
 		return status
 	}
-	fmt.Fprintf(e.errors, "barograph: %s\n", text)
+	fmt.Fprintf(e.errOut, "barograph: %s\n", text)
 	return status
 }
 

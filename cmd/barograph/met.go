@@ -44,7 +44,7 @@ type study struct {
 	limit                        time.Duration
 	seed                         uint64
 	lastLine                     *choice
-	advising                     report.Advising
+	advice                       report.Advising
 	print                        func(*report.Report, io.Writer) error // prints the report on a terminal
 	source                       string                                // of the records, in words
 	labs                         []string                              // folders of labs
@@ -135,7 +135,7 @@ func (s *study) flags(c *cobra.Command) {
 	c.Flags().IntVar(&s.cold, "cold", 0, "cold starts of each cell: a new process, and an empty page cache for the files of the archive")
 	c.Flags().DurationVar(&s.limit, "time-limit", 0, "stop timing after this long, but not before the repetitions can show a difference")
 	c.Flags().Uint64Var(&s.seed, "seed", 1, "seed of the order of repetitions and of the bootstrap")
-	advising(c, &s.advising)
+	advising(c, &s.advice)
 	positive(c, "reps")
 	atMost(c, 100_000, "reps", "warmups", "cold")
 	c.Flags().BoolVar(&s.ClientOverhead, "client-overhead", true, "also time the dry engine, which returns results from memory, to show the client overhead")
@@ -194,7 +194,7 @@ func (e *env) options(ctx context.Context, s *study, files []string) (o met.Opti
 		if o.Cases, notes, err = question.ReadMix(s.mix); err != nil {
 			return o, usage(err)
 		}
-		e.notes(s.mix, notes)
+		e.printNotes(s.mix, notes)
 		o.MaxCases = len(o.Cases)
 	}
 	return o, nil
@@ -222,7 +222,7 @@ func (e *env) runStudies(ctx context.Context, s *study, files []string) error {
 			return err
 		}
 	}
-	if err := e.reportAdvising(s.out, s.advising, s.print); err != nil {
+	if err := e.reportAdvising(s.out, s.advice, s.print); err != nil {
 		return err
 	}
 	if len(s.clients) > 0 && len(s.copies) == 0 {
@@ -269,18 +269,18 @@ func (e *env) sourceOf(ctx context.Context, s *study) (t met.Target, err error) 
 		return t, err
 	}
 	if len(designs) != 1 {
-		all := strings.Join(slices.Sorted(maps.Keys(designs)), ", ")
-		return t, fault.Misuse("--from "+fault.Redact(s.from), "has records in "+run.CountOf(len(designs), "matching subset"), "name one: --subset "+cmp.Or(all, "S; see `barograph show`"))
+		subsets := strings.Join(slices.Sorted(maps.Keys(designs)), ", ")
+		return t, fault.Misuse("--from "+fault.Redact(s.from), "has records in "+run.CountOf(len(designs), "matching subset"), "name one: --subset "+cmp.Or(subsets, "S; see `barograph show`"))
 	}
 	url, err := e.resolveServer(s.from, s.labs)
 	for subset, n := range designs {
 		one := met.Selection{Engines: []string{url}, Designs: []string{string(n)}, Server: s.Server}
-		var all []met.Target
+		var subsets []met.Target
 		if err == nil {
-			all, err = one.Targets(e.engines)
+			subsets, err = one.Targets(e.engines)
 		}
 		if err == nil {
-			t = all[0]
+			t = subsets[0]
 			t.Subset = subset
 		}
 	}
@@ -289,8 +289,8 @@ func (e *env) sourceOf(ctx context.Context, s *study) (t met.Target, err error) 
 
 // runStudy runs one study into a run folder.
 func (e *env) runStudy(ctx context.Context, s *study, out string, o met.Options) (outcome met.Outcome, err error) {
-	kept := func(x *run.Sample) bool { return x.Rep >= 0 && x.Measured() != nil }
-	folder, err := run.Resume(out, e.newRun(ctx, out, "met", s.seed, s.source), len(s.copies) > 0, kept, e.info)
+	isTimed := func(x *run.Sample) bool { return x.Rep >= 0 && x.Measured() != nil }
+	folder, err := run.Resume(out, e.newRun(ctx, out, "met", s.seed, s.source), len(s.copies) > 0, isTimed, e.info)
 	if err != nil {
 		return outcome, err
 	}
@@ -307,15 +307,15 @@ func (e *env) runStudy(ctx context.Context, s *study, out string, o met.Options)
 			return
 		}
 		if p.Finished {
-			bar.end(p.Step, p.Note)
+			bar.finish(p.Step, p.Note)
 			return
 		}
-		bar.at(p.Step, p.Done, p.Of, p.Unit == "MB")
+		bar.update(p.Step, p.Done, p.Of, p.Unit == "MB")
 	}
 	o.ClientsFolder = func() (*run.Folder, error) {
 		r := folder.Run
 		r.Workload = run.MixWorkload
-		return run.Resume(s.clientsFolder(out), r, true, kept, e.info)
+		return run.Resume(s.clientsFolder(out), r, true, isTimed, e.info)
 	}
 	outcome, err = met.Run(ctx, folder, o)
 	s.loaded = s.loaded || slices.ContainsFunc(folder.Run.Archives, func(a run.Archive) bool { return a.Place != string(engine.Memory) })
@@ -327,27 +327,27 @@ func (s *study) clientsFolder(out string) string { return filepath.Join(out, "cl
 
 // findCases finds the questions that names name: cases, files, or cases derived from the data. It
 // prints the parts of plots that are not supported; with all = false it omits those in Refused.
-func (e *env) findCases(names []string, all bool, derived func() ([]*question.Question, error)) ([]*question.Question, error) {
+func (e *env) findCases(names []string, withRefused bool, derived func() ([]*question.Question, error)) ([]*question.Question, error) {
 	var out []*question.Question
 	derived = sync.OnceValues(derived)
 	for _, n := range names {
 		qs, notes, err := question.FindAll(n)
 		if err != nil && filepath.Ext(n) == "" {
-			more, unread := derived()
-			if unread != nil {
-				return nil, unread
+			more, deriveErr := derived()
+			if deriveErr != nil {
+				return nil, deriveErr
 			}
 			qs, notes, err = question.FindAll(n, more...)
 		}
 		if err != nil {
 			return nil, usage(err)
 		}
-		if !all { // ask reports the refused curves itself
+		if !withRefused { // ask reports the refused curves itself
 			notes = slices.DeleteFunc(notes, func(n string) bool {
 				return slices.ContainsFunc(qs, func(q *question.Question) bool { return slices.Contains(q.Refused, n) })
 			})
 		}
-		e.notes(n, notes)
+		e.printNotes(n, notes)
 		for _, q := range qs {
 			if slices.ContainsFunc(out, func(o *question.Question) bool { return o.Name == q.Name }) {
 				return nil, usage(&fault.Error{Setting: "--case " + n, Problem: "two questions have the name " + q.Name, Cure: "give the files different names"})

@@ -13,14 +13,14 @@ import (
 )
 
 // metrics serves the metrics of a registry at an address until the caller calls stop.
-func (e *env) metrics(ctx context.Context, of prometheus.Gatherer, listen string) (stop func(), err error) {
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", listen)
+func (e *env) metrics(ctx context.Context, metrics prometheus.Gatherer, listen string) (stop func(), err error) {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", listen)
 	if err != nil {
 		return nil, &fault.Error{Setting: "--metrics " + listen, Err: err, Cure: "name a free address"}
 	}
-	server := newHTTPServer(promhttp.HandlerFor(of, promhttp.HandlerOpts{}))
-	go server.Serve(l) //nolint:errcheck // the server stops with the command
-	e.info("metrics: http://" + l.Addr().String() + "/metrics")
+	server := newHTTPServer(promhttp.HandlerFor(metrics, promhttp.HandlerOpts{}))
+	go server.Serve(listener) //nolint:errcheck // the server stops with the command
+	e.info("metrics: http://" + listener.Addr().String() + "/metrics")
 	return func() { _ = server.Close() }, nil
 }
 

@@ -22,13 +22,13 @@ import (
 
 // spreadsheet adds the flag of commands that write CSV.
 func (e *env) spreadsheet(c *cobra.Command) {
-	c.Flags().BoolVar(&e.sheets, "spreadsheet", false, "in CSV, put an apostrophe before texts that a spreadsheet would run as formulas")
+	c.Flags().BoolVar(&e.escapeFormulas, "spreadsheet", false, "in CSV, put an apostrophe before texts that a spreadsheet would run as formulas")
 	seldom(c, "spreadsheet")
 }
 
 // csvCell returns a text as the content of a CSV cell.
 func (e *env) csvCell(text string) string {
-	if e.sheets {
+	if e.escapeFormulas {
 		return export.Spreadsheet(text)
 	}
 	return text
@@ -83,7 +83,7 @@ type console struct {
 	bars io.Writer // nil = none are drawn
 }
 
-func (c *console) scroll(bars io.Writer) {
+func (c *console) setBars(bars io.Writer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.bars = bars
@@ -103,18 +103,18 @@ func (c *console) Write(p []byte) (int, error) {
 // progress shows the steps of a command: a bar for the present step on a terminal, and a line
 // at the end of each step.
 type progress struct {
-	env     *env
-	bars    *mpb.Progress
-	bar     *mpb.Bar
-	step    string
-	started time.Time
-	ended   time.Time // end of the previous step
+	env         *env
+	bars        *mpb.Progress
+	bar         *mpb.Bar
+	step        string
+	started     time.Time
+	previousEnd time.Time // end of the previous step
 }
 
-func newProgress(e *env) *progress { return &progress{env: e, ended: time.Now()} }
+func newProgress(e *env) *progress { return &progress{env: e, previousEnd: time.Now()} }
 
-// at shows the progress of a step. done and of are in bytes if bytes is set.
-func (p *progress) at(step string, done, of int64, bytes bool) {
+// update shows the progress of a step. done and of are in bytes if bytes is set.
+func (p *progress) update(step string, done, of int64, bytes bool) {
 	if step != p.step {
 		p.stop()
 		p.step, p.started = step, time.Now()
@@ -128,7 +128,7 @@ func (p *progress) at(step string, done, of int64, bytes bool) {
 	}
 }
 
-// draw starts a bar without a total, which at sets later. A bar with a total ends only when the
+// draw starts a bar without a total, which update sets later. A bar with a total ends only when the
 // total is reached, but a step may end before, for example if files are skipped.
 func (p *progress) draw(step string, bytes bool) {
 	p.bars = mpb.New(mpb.WithOutput(p.env.console.Writer), mpb.WithWidth(40), mpb.WithRefreshRate(120*time.Millisecond))
@@ -139,18 +139,18 @@ func (p *progress) draw(step string, bytes bool) {
 			decor.Name("  "), decor.AverageETA(decor.ET_STYLE_GO),
 		}
 	}
-	p.env.console.scroll(p.bars)
+	p.env.console.setBars(p.bars)
 	p.bar = p.bars.AddBar(0, mpb.BarRemoveOnComplete(), mpb.PrependDecorators(decor.Name(fmt.Sprintf("%-34s", step))), mpb.AppendDecorators(right...))
 }
 
-// end prints the line of a step. If the step had no bar, its time runs from the end of the
+// finish prints the line of a step. If the step had no bar, its time runs from the end of the
 // previous step.
-func (p *progress) end(step, note string) {
+func (p *progress) finish(step, note string) {
 	p.stop()
 	if step != p.step {
-		p.started = p.ended
+		p.started = p.previousEnd
 	}
-	p.step, p.ended = "", time.Now()
+	p.step, p.previousEnd = "", time.Now()
 	fmt.Fprintf(p.env.stderr, "%-34s %6.2f s  %s\n", step, time.Since(p.started).Seconds(), note)
 }
 
@@ -158,7 +158,7 @@ func (p *progress) end(step, note string) {
 func (p *progress) stop() {
 	if p.bar != nil {
 		p.bar.Abort(true)
-		p.env.console.scroll(nil)
+		p.env.console.setBars(nil)
 		p.bars.Wait()
 		p.bar, p.bars = nil, nil
 	}

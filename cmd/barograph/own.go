@@ -81,12 +81,12 @@ Sets: clicks (30 queries modeled on ClickBench), documents (5 from JSONBench), s
 					return false, err
 				}
 				p.Progress, f.Run.Skipped = f.StepLogger(e.info), skipped
-				some, err := e.closeRun(c.Context(), f, own.Run(c.Context(), *p, f))
+				hasSamples, err := e.closeRun(c.Context(), f, own.Run(c.Context(), *p, f))
 				loaded := slices.ContainsFunc(f.Run.Archives, func(a run.Archive) bool { return a.Commits > 0 })
-				if (some || loaded) && c.Context().Err() != nil {
+				if (hasSamples || loaded) && c.Context().Err() != nil {
 					e.info("to resume: the same command with --out " + fault.Name(out))
 				}
-				return some || loaded, err
+				return hasSamples || loaded, err
 			})
 		},
 	}
@@ -105,7 +105,7 @@ Sets: clicks (30 queries modeled on ClickBench), documents (5 from JSONBench), s
 	c.Flags().BoolVar(&p.WhileLoading, "while-loading", false, "also run the streams while the engine loads copies of the largest table")
 	formerly(c, "beside", "while-loading")
 	old := c.Flags().Lookup("beside")
-	old.Value, old.NoOptDefVal = besideLoad{old.Value}, ""
+	old.Value, old.NoOptDefVal = whileLoadingAlias{old.Value}, ""
 	c.Flags().Float64Var(&p.Rate, "rate", 0, "total queries per second, at random times; 0 = no limit")
 	c.Flags().IntVar(&p.Threads, "threads", 0, "threads of an embedded engine (default: chosen by the engine)")
 	c.Flags().Float64Var(&p.Tolerance, "tolerance", 0, "relative difference of equal floating-point numbers (default 1e-9)")
@@ -125,11 +125,11 @@ Sets: clicks (30 queries modeled on ClickBench), documents (5 from JSONBench), s
 	return c
 }
 
-// besideLoad is the former flag --beside load.
-type besideLoad struct{ pflag.Value }
+// whileLoadingAlias is the former flag --beside load.
+type whileLoadingAlias struct{ pflag.Value }
 
 // Set sets --while-loading.
-func (b besideLoad) Set(text string) error {
+func (b whileLoadingAlias) Set(text string) error {
 	if text != "load" {
 		return errors.New("write load")
 	}

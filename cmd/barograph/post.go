@@ -54,11 +54,11 @@ barograph_post (PostgreSQL) or database post (MariaDB). Every test except once e
 				return e.report2006(c, p, report2006, &feed, out, args)
 			}
 			var unread func() error
-			if p.Source, unread, err = e.products(c.Context(), args, now, &feed); err != nil {
+			if p.Source, unread, err = e.postSource(c.Context(), args, now, &feed); err != nil {
 				return err
 			}
-			err = e.runProgram(c.Context(), &out, run.PostWorkload, feed.feed.Seed, p.Source.Words(), func(f *run.Folder, says func(string)) error {
-				p.Progress = says
+			err = e.runProgram(c.Context(), &out, run.PostWorkload, feed.feed.Seed, p.Source.Words(), func(f *run.Folder, logStep func(string)) error {
+				p.Progress = logStep
 				return p.Run(c.Context(), f)
 			})
 			return errors.Join(err, unread())
@@ -85,9 +85,9 @@ barograph_post (PostgreSQL) or database post (MariaDB). Every test except once e
 	formerly(c, "together", "batch")
 	formerly(c, "rounds", "reposts")
 	seldom(c, "batch", "clients", "lab-dir", "live-days", "mean", "messages", "now", "offices", "per-day", "policy", "reposts", "seed", "since", "speed-up", "stations-per-office")
-	complete(c, "policy", func() []string { return words(posts.Policies()) })
-	complete(c, "design", func() []string { return words(posts.Designs()) })
-	complete(c, "test", func() []string { return words(post.Tests()) })
+	complete(c, "policy", func() []string { return toStrings(posts.Policies()) })
+	complete(c, "design", func() []string { return toStrings(posts.Designs()) })
+	complete(c, "test", func() []string { return toStrings(post.Tests()) })
 	return c
 }
 
@@ -104,30 +104,30 @@ func (e *env) report2006(c *cobra.Command, p *post.Posting, limit time.Duration,
 	if limit < 0 || len(args) > 0 {
 		return fault.Misuse("--report2006", "needs a positive time and no files, because it posts a synthetic feed", "write for example --report2006 20m")
 	}
-	made := func(messages int) (post.Source, error) {
+	makeSource := func(messages int) (post.Source, error) {
 		f := *feed
 		f.feed.Messages, f.feed.PerDay = messages, (messages+days2006-1)/days2006
-		one, err := f.make()
+		made, err := f.make()
 		if err != nil {
 			return nil, err
 		}
-		return post.Feed{Feed: one, Text: fmt.Sprintf("a synthetic feed of %d products, seed %d", one.Messages, one.Seed)}, nil
+		return post.Feed{Feed: made, Text: fmt.Sprintf("a synthetic feed of %d products, seed %d", made.Messages, made.Seed)}, nil
 	}
 	p.Progress = func(text string) { fmt.Fprintln(e.stderr, text) }
-	if err := p.Report2006(c.Context(), limit, made); err != nil {
+	if err := p.Report2006(c.Context(), limit, makeSource); err != nil {
 		return err
 	}
-	return e.runProgram(c.Context(), &out, run.PostWorkload, feed.feed.Seed, p.Source.Words(), func(f *run.Folder, says func(string)) error {
-		p.Progress = says
+	return e.runProgram(c.Context(), &out, run.PostWorkload, feed.feed.Seed, p.Source.Words(), func(f *run.Folder, logStep func(string)) error {
+		p.Progress = logStep
 		return p.Run(c.Context(), f)
 	})
 }
 
-// products returns the files or the feed to post. After the run, unread returns the error of files
+// postSource returns the files or the feed to post. After the run, unread returns the error of files
 // that could not be read.
-func (e *env) products(ctx context.Context, args []string, at string, f *feedFlags) (s post.Source, unread func() error, err error) {
+func (e *env) postSource(ctx context.Context, args []string, nowText string, f *feedFlags) (s post.Source, unread func() error, err error) {
 	if len(args) == 0 {
-		if f.live == 0 && f.feed.Messages == 0 && f.feed.Mean == 0 {
+		if f.liveDays == 0 && f.feed.Messages == 0 && f.feed.Mean == 0 {
 			f.feed.Messages, f.feed.Mean = 10, 5000 // the report's tests 1 and 2
 		}
 		feed, err := f.make()
@@ -137,7 +137,7 @@ func (e *env) products(ctx context.Context, args []string, at string, f *feedFla
 		text := fmt.Sprintf("a synthetic feed of %d products, seed %d", feed.Messages, feed.Seed)
 		return post.Feed{Feed: feed, Text: text}, func() error { return nil }, nil
 	}
-	now, err := parseTime("--now", at)
+	now, err := parseTime("--now", nowText)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -23,9 +23,9 @@ func (p *publication) flags(c *cobra.Command) {
 	c.Flags().StringVar(&p.site, "site", "", "write one static page over all named run folders into this folder, in place of their reports")
 	c.Flags().StringVar(&p.share, "share", "", "write the run folder into this file (.tar.gz), without names of hosts, users and paths, in place of its report")
 	c.Flags().BoolVar(&p.check, "check", false, "check that run folders are consistent, and that their files equal the kept digests, in place of their reports; detects accidental edits, not forgery")
-	all := []string{"site", "share", "check", "svg", "weigh", "with"}
-	for i, name := range all[:3] {
-		for _, other := range all[i+1:] {
+	exclusive := []string{"site", "share", "check", "svg", "weigh", "with"}
+	for i, name := range exclusive[:3] {
+		for _, other := range exclusive[i+1:] {
 			c.MarkFlagsMutuallyExclusive(name, other)
 		}
 	}
@@ -93,8 +93,8 @@ func shareFlag(c *cobra.Command) *bool {
 	return c.Flags().Bool("share", false, "also write the run folder as RUN.tar.gz, without names of hosts, users and paths, and print how to contribute it")
 }
 
-// andShare shares the folder of a run that has ended with err, if the user requested it.
-func (e *env) andShare(requested bool, dir string, err error) error {
+// shareAfter shares the folder of a run that has ended with err, if the user requested it.
+func (e *env) shareAfter(requested bool, dir string, err error) error {
 	if !requested || fault.Code(err) != 0 && fault.Code(err) != fault.Differs {
 		return err
 	}

@@ -75,7 +75,7 @@ func TestAndShare(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out bytes.Buffer
-		err := (&env{stdout: &out}).andShare(true, dir, x.err)
+		err := (&env{stdout: &out}).shareAfter(true, dir, x.err)
 		if _, stat := os.Stat(dir + ".tar.gz"); (stat == nil) != x.exists || !errors.Is(err, x.err) {
 			t.Errorf("%s: %v, %v, prints %q", name, stat, err, out.String())
 		}

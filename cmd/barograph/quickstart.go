@@ -31,7 +31,7 @@ times them, and writes a report. The last example runs all seven.`,
 	share := shareFlag(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		err := e.quickstart(c.Context(), s) // names the folder
-		return e.andShare(*share, s.out, err)
+		return e.shareAfter(*share, s.out, err)
 	}
 	s.flags(c)
 	setDefault(c, "reps", strconv.Itoa(quickReps))
@@ -59,7 +59,7 @@ func (e *env) quickstart(ctx context.Context, s *study) error {
 	}
 	quiet := *e // the line of progress is enough; quickstart does not print the result of synth
 	quiet.stdout, quiet.json = io.Discard, false
-	if err := quiet.synth(ctx, data, files); err != nil {
+	if err := quiet.writeSynthetic(ctx, data, files); err != nil {
 		return err
 	}
 	paths, err := formats.Expand([]string{data})
@@ -68,7 +68,7 @@ func (e *env) quickstart(ctx context.Context, s *study) error {
 	}
 	s.source = fmt.Sprintf("synthetic, preset quickstart, seed %d", s.seed)
 	err = e.met(ctx, s, paths)
-	if _, missing := os.Stat(s.out); missing == nil { // even after an error: the folder has the measurements
+	if _, statErr := os.Stat(s.out); statErr == nil { // even after an error: the folder has the measurements
 		e.info("to explore the run, type: " + program() + " serve " + s.out + " --open")
 	}
 	return err

@@ -113,9 +113,9 @@ func (e *env) printSkipped(all []fault.Skip) {
 // nothing to keep, inFolder removes a folder that did not exist before.
 func (e *env) inFolder(out *string, workload string, f func() (keep bool, err error)) error {
 	e.nameFolder(out, workload)
-	_, absent := os.Stat(*out)
+	_, statErr := os.Stat(*out)
 	keep, err := f()
-	if err != nil && !keep && errors.Is(absent, fs.ErrNotExist) {
+	if err != nil && !keep && errors.Is(statErr, fs.ErrNotExist) {
 		err = errors.Join(err, os.RemoveAll(*out))
 	}
 	return err
@@ -141,7 +141,7 @@ func (e *env) newRun(ctx context.Context, dir, workload string, seed uint64, sou
 
 // runProgram runs a program into a run folder, which also records the lines of progress. If the program
 // fails, runs still reports what it measured before.
-func (e *env) runProgram(ctx context.Context, out *string, workload string, seed uint64, source string, program func(f *run.Folder, says func(string)) error) error {
+func (e *env) runProgram(ctx context.Context, out *string, workload string, seed uint64, source string, program func(f *run.Folder, logStep func(string)) error) error {
 	return e.inFolder(out, workload, func() (bool, error) {
 		f, err := run.Create(*out, e.newRun(ctx, *out, workload, seed, source))
 		if err != nil {
@@ -152,13 +152,13 @@ func (e *env) runProgram(ctx context.Context, out *string, workload string, seed
 }
 
 // closeRun closes the folder of a run and reports it, if it has samples.
-func (e *env) closeRun(ctx context.Context, f *run.Folder, err error) (some bool, _ error) {
+func (e *env) closeRun(ctx context.Context, f *run.Folder, err error) (hasSamples bool, _ error) {
 	if ctx.Err() == nil { // an interrupted run gets no end time
 		f.Run.Finished = time.Now().UTC()
 	}
 	err = errors.Join(err, f.Close())
-	if some = len(f.Samples()) > 0; some {
+	if hasSamples = len(f.Samples()) > 0; hasSamples {
 		err = errors.Join(e.report(filepath.Clean(f.Dir)), err)
 	}
-	return some, err
+	return hasSamples, err
 }

@@ -57,15 +57,15 @@ func (e *env) salvage(ctx context.Context, url, only, to string) (err error) {
 
 // salvageReport is the result for one subset in one design.
 type salvageReport struct {
-	Archive string       `json:"archive"`
-	New     string       `json:"new_archive"`
-	Design  string       `json:"design"`
-	Subset  string       `json:"subset"`
-	Records int64        `json:"records"` // that the loads stored
-	Copied  int64        `json:"records_copied"`
-	Losses  []string     `json:"losses,omitempty"`
-	Missing []string     `json:"missing,omitempty"` // one line for each series
-	Files   []originFile `json:"files_of_origin,omitempty"`
+	Archive    string       `json:"archive"`
+	NewArchive string       `json:"new_archive"`
+	Design     string       `json:"design"`
+	Subset     string       `json:"subset"`
+	Records    int64        `json:"records"` // that the loads stored
+	Copied     int64        `json:"records_copied"`
+	Losses     []string     `json:"losses,omitempty"`
+	Missing    []string     `json:"missing,omitempty"` // one line for each series
+	Files      []originFile `json:"files_of_origin,omitempty"`
 }
 
 // originFile is a file that was loaded into a damaged archive.
@@ -76,7 +76,7 @@ type originFile struct {
 
 func newSalvageReport(url, to string, n design.Name, subset string, s *load.SalvageResult) salvageReport {
 	out := salvageReport{
-		Archive: fault.Redact(url), New: fault.Redact(to), Design: string(n), Subset: subset,
+		Archive: fault.Redact(url), NewArchive: fault.Redact(to), Design: string(n), Subset: subset,
 		Records: s.Records, Copied: s.Copied, Missing: s.Missing,
 	}
 	for _, l := range s.Losses {
@@ -100,33 +100,33 @@ func (e *env) salvageResult(all []salvageReport) error {
 			return err
 		}
 	}
-	var lacking *salvageReport
+	var incomplete *salvageReport
 	for i := range all {
-		s := &all[i]
-		if len(s.Missing)+len(s.Losses) > 0 && lacking == nil {
-			lacking = s
+		r := &all[i]
+		if len(r.Missing)+len(r.Losses) > 0 && incomplete == nil {
+			incomplete = r
 		}
 		if e.json {
 			continue
 		}
-		fmt.Fprintf(e.stdout, "%s, design %s, subset %s: %d of %d records copied to %s\n", s.Archive, s.Design, s.Subset, s.Copied, s.Records, s.New)
+		fmt.Fprintf(e.stdout, "%s, design %s, subset %s: %d of %d records copied to %s\n", r.Archive, r.Design, r.Subset, r.Copied, r.Records, r.NewArchive)
 		for _, list := range []struct {
 			head  string
 			lines []string
-		}{{"not read", s.Losses}, {"missing", s.Missing}} {
+		}{{"not read", r.Losses}, {"missing", r.Missing}} {
 			for _, line := range list.lines {
 				fmt.Fprintf(e.stdout, "  %s: %s\n", list.head, line)
 			}
 		}
-		for _, f := range s.Files {
+		for _, f := range r.Files {
 			fmt.Fprintf(e.stdout, "  file of origin: %s (%d records)\n", fault.Name(f.Path), f.Records)
 		}
 	}
-	if lacking == nil {
+	if incomplete == nil {
 		return nil
 	}
 	return &fault.Status{Code: fault.Differs, Err: &fault.Error{
-		Setting: lacking.New, Problem: fmt.Sprintf("has %d of the %d records of subset %s", lacking.Copied, lacking.Records, lacking.Subset),
+		Setting: incomplete.NewArchive, Problem: fmt.Sprintf("has %d of the %d records of subset %s", incomplete.Copied, incomplete.Records, incomplete.Subset),
 		Cure: "load the files of origin into it: the load skips the records that it has",
 	}}
 }

@@ -45,7 +45,7 @@ have no speed limit. "barograph lab disks" makes disks of given speeds: --disks 
   barograph scan experiment2 --lab postgres --profile default --setting shared_buffers=64MB --data tpcds --disks=4 --cold 5
   barograph scan --engine duckdb:star.db --data tpcds --paths /disk1 --explain`,
 		Args:      cobra.MatchAll(func(_ *cobra.Command, args []string) error { return checkDisks(p, args) }, cobra.MaximumNArgs(1), cobra.OnlyValidArgs),
-		ValidArgs: words(scan.Experiments()),
+		ValidArgs: toStrings(scan.Experiments()),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				p.Experiment = scan.Experiment(args[0])
@@ -61,8 +61,8 @@ have no speed limit. "barograph lab disks" makes disks of given speeds: --disks 
 				}
 				return e.print(plan, plan.Text)
 			}
-			some, err := p.Run(c.Context())
-			return e.reportScan(&p.Target, some, err)
+			hasSamples, err := p.Run(c.Context())
+			return e.reportScan(&p.Target, hasSamples, err)
 		},
 	}
 	scanFlags(c, p)
@@ -87,7 +87,7 @@ func scanFlags(c *cobra.Command, p *scan.Program) {
 	c.Flags().Lookup("disks").NoOptDefVal = scan.AllDisks
 	c.Flags().StringSliceVar(&p.Partitions, "partitions", []string{"auto"}, "auto, or numbers of partitions")
 	c.Flags().IntVar(&p.Workers, "workers", 0, "workers of a query (default: one per partition)")
-	c.Flags().StringSliceVar(&p.Queries, "queries", words(tables.StarQueries()), "queries")
+	c.Flags().StringSliceVar(&p.Queries, "queries", toStrings(tables.StarQueries()), "queries")
 	c.Flags().IntVar(&p.Reps, "reps", 5, "timed warm repetitions of each query after each load")
 	c.Flags().IntVar(&p.Cold, "cold", 0, "cold repetitions of each query after each load")
 	c.Flags().BoolVar(&p.Servers.Restart, "cold-restart", true, "restart a temporary server before each cold repetition if it cannot drop its caches")
@@ -102,15 +102,15 @@ func scanFlags(c *cobra.Command, p *scan.Program) {
 	c.MarkFlagsMutuallyExclusive(engineFlag, "lab")
 	c.MarkFlagsMutuallyExclusive("paths", "disks")
 	required(c, "data")
-	complete(c, "queries", func() []string { return words(tables.StarQueries()) })
+	complete(c, "queries", func() []string { return toStrings(tables.StarQueries()) })
 	formerly(c, "query", "queries")
 }
 
 // checkDisks refuses a number among the arguments that was meant as the value of --disks.
 func checkDisks(p *scan.Program, args []string) error {
-	for _, a := range args {
-		if _, err := strconv.Atoi(a); err == nil && p.Disks == scan.AllDisks {
-			return &fault.Error{Setting: "--disks " + a, Problem: "needs an equals sign", Cure: "write --disks=" + a}
+	for _, arg := range args {
+		if _, err := strconv.Atoi(arg); err == nil && p.Disks == scan.AllDisks {
+			return &fault.Error{Setting: "--disks " + arg, Problem: "needs an equals sign", Cure: "write --disks=" + arg}
 		}
 	}
 	return nil
@@ -133,15 +133,15 @@ func (e *env) prepareScan(ctx context.Context, t *scan.Target) {
 }
 
 // reportScan writes the report of a scan, even if the scan failed after some measurements.
-func (e *env) reportScan(t *scan.Target, some bool, err error) error {
-	if !some {
+func (e *env) reportScan(t *scan.Target, hasSamples bool, err error) error {
+	if !hasSamples {
 		return err
 	}
 	return errors.Join(err, e.report(t.Out))
 }
 
 func newScanForecast(e *env) *cobra.Command {
-	y, heldOut := &scan.ForecastRequest{}, ""
+	request, heldOut := &scan.ForecastRequest{}, ""
 	c := &cobra.Command{
 		Use:   "forecast RUN --disks N --read-mbps MBPS",
 		Short: "Project how long a scan takes on other disks and data, from a measured run",
@@ -169,8 +169,8 @@ that is not less than the cores. auto is the rule of "barograph scan".`,
 			if err := e.mayWrite("--held-out", heldOut, nil); err != nil {
 				return err
 			}
-			y.HoldOut, y.Progress = heldOut != "", e.info
-			forecasts, err := y.Forecasts(c.Context(), args[0])
+			request.HoldOut, request.Progress = heldOut != "", e.info
+			forecasts, err := request.Forecasts(c.Context(), args[0])
 			if forecasts == nil {
 				return err
 			}
@@ -180,16 +180,16 @@ that is not less than the cores. auto is the rule of "barograph scan".`,
 			return errors.Join(err, e.print(forecasts, forecasts.Text))
 		},
 	}
-	c.Flags().StringSliceVar(&y.Queries, "queries", nil, "queries (default: all that have cold times)")
-	c.Flags().IntVar(&y.Disks, "disks", 0, "number of disks (default: that of the rates or paths)")
-	c.Flags().Float64SliceVar(&y.ReadMBps, "read-mbps", nil, "MB (10⁶ bytes) that a disk reads per second: one rate for all, or one for each")
-	c.Flags().Var((*list)(&y.Paths), "paths", "folders, one on each of your disks, instead of --disks and --read-mbps")
-	c.Flags().BoolVar(&y.Measure, "measure-disks", false, "first measure how fast each path is read: 64 MiB")
-	c.Flags().IntVar(&y.Cores, "cores", 0, "cores that the engine may use (default: the run's)")
-	c.Flags().IntVar(&y.Workers, "workers", 0, "workers of a query (default: one per partition)")
-	c.Flags().StringVar(&y.Partitions, "partitions", scan.ByCore, "cores, auto, or a number of partitions")
-	c.Flags().StringVar(&y.Bytes, "bytes", "", "bytes that the query reads from the disks: 800GB, 1.2TB, 1TiB (default: the run's)")
-	c.Flags().Float64Var(&y.ScaleData, "scale-data", 1, "multiple of the bytes that the query read in the run")
+	c.Flags().StringSliceVar(&request.Queries, "queries", nil, "queries (default: all that have cold times)")
+	c.Flags().IntVar(&request.Disks, "disks", 0, "number of disks (default: that of the rates or paths)")
+	c.Flags().Float64SliceVar(&request.ReadMBps, "read-mbps", nil, "MB (10⁶ bytes) that a disk reads per second: one rate for all, or one for each")
+	c.Flags().Var((*list)(&request.Paths), "paths", "folders, one on each of your disks, instead of --disks and --read-mbps")
+	c.Flags().BoolVar(&request.Measure, "measure-disks", false, "first measure how fast each path is read: 64 MiB")
+	c.Flags().IntVar(&request.Cores, "cores", 0, "cores that the engine may use (default: the run's)")
+	c.Flags().IntVar(&request.Workers, "workers", 0, "workers of a query (default: one per partition)")
+	c.Flags().StringVar(&request.Partitions, "partitions", scan.ByCore, "cores, auto, or a number of partitions")
+	c.Flags().StringVar(&request.Bytes, "bytes", "", "bytes that the query reads from the disks: 800GB, 1.2TB, 1TiB (default: the run's)")
+	c.Flags().Float64Var(&request.ScaleData, "scale-data", 1, "multiple of the bytes that the query read in the run")
 	c.Flags().StringVar(&heldOut, "held-out", "", "project each configuration of the run from the others, and write the errors to this CSV file")
 	formerly(c, "query", "queries")
 	seldom(c, "held-out", "scale-data", "workers")
@@ -226,8 +226,8 @@ and opens the database again; of a server it renews only the connection.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			e.prepareScan(c.Context(), &t)
-			some, err := t.Verify(c.Context(), v, args, designs)
-			return e.reportScan(&t, some, err)
+			hasSamples, err := t.Verify(c.Context(), v, args, designs)
+			return e.reportScan(&t, hasSamples, err)
 		},
 	}
 	c.Flags().StringVar(&t.URL, engineFlag, "", "URL of the engine (required)")

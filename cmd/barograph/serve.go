@@ -61,44 +61,44 @@ func (e *env) serve(ctx context.Context, listen string, open bool, args []string
 		}
 	}
 	var config net.ListenConfig
-	on, err := config.Listen(ctx, "tcp", listen)
+	listener, err := config.Listen(ctx, "tcp", listen)
 	if err != nil {
 		return &fault.Error{Setting: "--listen " + listen, Problem: "cannot be used", Err: cmp.Or(errors.Unwrap(errors.Unwrap(err)), err), Cure: "name another port, or 0 for any free port"}
 	}
-	at, _ := on.Addr().(*net.TCPAddr)
-	if at.IP.IsUnspecified() { // a browser names one address, and serve compares it
-		_ = on.Close() // it accepted nothing
+	address, _ := listener.Addr().(*net.TCPAddr)
+	if address.IP.IsUnspecified() { // a browser names one address, and serve compares it
+		_ = listener.Close() // it accepted nothing
 		return fault.Misuse("--listen "+listen, "names no address of this machine", "name one, such as 127.0.0.1:8042 or that of its network")
 	}
-	if !at.IP.IsLoopback() {
-		e.info("warning: other machines can reach " + on.Addr().String() + "; everyone who has the URL can read all data, and the connection is not encrypted")
+	if !address.IP.IsLoopback() {
+		e.info("warning: other machines can reach " + listener.Addr().String() + "; everyone who has the URL can read all data, and the connection is not encrypted")
 	}
-	s, err := serve.New(serve.Options{Registry: e.engines, Version: build.Version(), Host: on.Addr().String(), Log: e.log()}, args...)
+	page, err := serve.New(serve.Options{Registry: e.engines, Version: build.Version(), Host: listener.Addr().String(), Log: e.log()}, args...)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
 			err = usage(err)
 		}
-		return errors.Join(err, on.Close())
+		return errors.Join(err, listener.Close())
 	}
-	fmt.Fprintln(e.stdout, s.URL())
+	fmt.Fprintln(e.stdout, page.URL())
 	if open {
-		remove, err := browse(ctx, s.URL())
+		remove, err := browse(ctx, page.URL())
 		if err != nil {
 			e.reportError(&fault.Error{Setting: "--open", Err: err, Cure: "open the URL yourself"})
 		}
 		defer remove()
 	}
-	h := newHTTPServer(s.Handler())
-	h.BaseContext = func(net.Listener) context.Context { return ctx }
+	server := newHTTPServer(page.Handler())
+	server.BaseContext = func(net.Listener) context.Context { return ctx }
 	stopped := make(chan error, 1)
 	go func() {
 		<-ctx.Done()
-		stopped <- h.Close() // Shutdown would wait for streams, which never end
+		stopped <- server.Close() // Shutdown would wait for streams, which never end
 	}()
-	if err := h.Serve(on); !errors.Is(err, http.ErrServerClosed) {
-		return errors.Join(err, s.Close())
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return errors.Join(err, page.Close())
 	}
-	return errors.Join(<-stopped, s.Close())
+	return errors.Join(<-stopped, page.Close())
 }
 
 // redirect is the template of a page that redirects to a URL.

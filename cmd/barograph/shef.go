@@ -36,16 +36,16 @@ type shefDecode struct {
 	workers  int
 	input    shefInput
 
-	live    bool // the input is a pipe: each result is written immediately
-	dropped int
-	total   shef.Account
-	counts  [128]int64    // of problems, by number
-	seen    int           // products
-	listing *bufio.Writer // of --products, or nil
-	remarks io.Writer     // of --problems, or nil
-	values  export.Gauges
-	product export.Product // with the results decoded so far
-	pending bool           // the product is not written yet
+	immediate    bool // the input is a pipe: each result is written immediately
+	excluded     int
+	total        shef.Account
+	counts       [128]int64    // of problems, by number
+	productCount int           // products
+	listing      *bufio.Writer // of --products, or nil
+	problemLog   io.Writer     // of --problems, or nil
+	values       export.Gauges
+	product      export.Product // with the results decoded so far
+	pending      bool           // the product is not written yet
 }
 
 func newShefDecode(e *env) *cobra.Command {
@@ -99,7 +99,7 @@ func (d *shefDecode) run(c *cobra.Command, args []string) (err error) {
 	if o.Options, err = d.input.read(); err != nil {
 		return err
 	}
-	d.live = slices.Contains(args, formats.Stdin)
+	d.immediate = slices.Contains(args, formats.Stdin)
 	texts, err := formats.NewTexts(c.Context(), args, d.env.stdin, d.env.reportError)
 	if err != nil {
 		return err
@@ -114,15 +114,15 @@ func (d *shefDecode) run(c *cobra.Command, args []string) (err error) {
 	switch d.problems {
 	case "":
 	case "-":
-		d.remarks = d.env.stderr
+		d.problemLog = d.env.stderr
 	default:
-		f, cannot := os.Create(d.problems)
-		if cannot != nil {
-			return cannot
+		f, createErr := os.Create(d.problems)
+		if createErr != nil {
+			return createErr
 		}
 		b := bufio.NewWriter(f)
 		defer func() { err = errors.Join(err, b.Flush(), f.Close()) }()
-		d.remarks = b
+		d.problemLog = b
 	}
 	write := func(w io.Writer) error {
 		if err := d.decode(c.Context(), w, texts, o); err != nil {
@@ -133,7 +133,7 @@ func (d *shefDecode) run(c *cobra.Command, args []string) (err error) {
 	switch {
 	case d.out == "": // writeTo would buffer the values of a pipe
 		return write(d.env.stdout)
-	case d.live: // the file has each product when it arrives
+	case d.immediate: // the file has each product when it arrives
 		if err := d.env.mayWrite("--out", d.out, inputs); err != nil {
 			return err
 		}
@@ -202,7 +202,7 @@ func (d *shefDecode) addResult(r *shef.Result) error {
 		d.counts[n] += int64(k)
 	}
 	if r.Product.Part == 1 {
-		d.seen++
+		d.productCount++
 		if err := d.writeProduct(); err != nil {
 			return err
 		}
@@ -210,14 +210,14 @@ func (d *shefDecode) addResult(r *shef.Result) error {
 		d.pending = true
 	}
 	d.product.Add(r)
-	d.dropped += d.input.filter.Apply(&r.Values)
-	if d.remarks != nil {
+	d.excluded += d.input.filter.Apply(&r.Values)
+	if d.problemLog != nil {
 		name := fault.Name(r.Product.File)
 		if r.Product.AWIPS != "" {
 			name += ": " + r.Product.AWIPS
 		}
 		for _, p := range r.Problems {
-			if _, err := fmt.Fprintf(d.remarks, "%s: %s\n", name, p.Error()); err != nil {
+			if _, err := fmt.Fprintf(d.problemLog, "%s: %s\n", name, p.Error()); err != nil {
 				return err
 			}
 		}
@@ -229,7 +229,7 @@ func (d *shefDecode) addResult(r *shef.Result) error {
 		return nil
 	}
 	err := d.values.Write(r)
-	if d.live && err == nil {
+	if d.immediate && err == nil {
 		err = d.values.Flush()
 	}
 	return err
@@ -242,7 +242,7 @@ func (d *shefDecode) writeProduct() error {
 	}
 	d.pending = false
 	err := d.product.Write(d.listing, d.env.json)
-	if d.live && err == nil {
+	if d.immediate && err == nil {
 		err = d.listing.Flush()
 	}
 	return err
@@ -255,11 +255,11 @@ func (d *shefDecode) summary() error {
 		return fmt.Errorf("internal error: the counts of values do not add up; please report %+v", *a)
 	}
 	fmt.Fprintf(d.env.stderr, "%d products, %d messages, %d lines: %d values, %d lost, %d left empty; %d errors, %d warnings\n",
-		d.seen, a.Messages, a.Lines, a.Values, a.Lost, a.Nulls, a.Errors, a.Warnings)
+		d.productCount, a.Messages, a.Lines, a.Values, a.Lost, a.Nulls, a.Errors, a.Warnings)
 	if a.Rescued > 0 {
 		fmt.Fprintf(d.env.stderr, "%d values can be read only with --lenient\n", a.Rescued)
 	}
-	printExcluded(d.env.stderr, d.dropped)
+	printExcluded(d.env.stderr, d.excluded)
 	for n, k := range d.counts {
 		if k > 0 {
 			fmt.Fprintf(d.env.stderr, "%8d × %03d %s\n", k, n, shef.Remark(n))
@@ -269,19 +269,19 @@ func (d *shefDecode) summary() error {
 		fmt.Fprintln(d.env.stderr, "a site's own elements are in its shefparm file: --shefparm FILE")
 	}
 	var err error
-	nothing := d.values != nil && a.Values == int64(d.dropped)
+	noValues := d.values != nil && a.Values == int64(d.excluded)
 	switch {
 	case a.Lost > 0:
 		err = fmt.Errorf("%d values could not be decoded; --problems FILE lists the errors", a.Lost)
 	case a.Values+a.Nulls == 0:
 		err = errors.New("the input contains no value; check that it is SHEF")
-	case nothing && d.dropped > 0:
+	case noValues && d.excluded > 0:
 		err = errors.New("the filters exclude every value; check --station, --pe, --ts, --since and --until")
 	default:
 		return nil
 	}
-	if nothing {
-		err = fmt.Errorf("%w: %w", errNothing, err)
+	if noValues {
+		err = fmt.Errorf("%w: %w", errNoValues, err)
 	}
 	return &fault.Status{Code: fault.Incomplete, Err: err}
 }
@@ -292,7 +292,7 @@ const unknownElement = 62
 // shefInput has the flags for reading SHEF and for selecting values.
 type shefInput struct {
 	now, from, to, shefparm, stations string
-	known, lenient                    bool
+	onlyKnown, lenient                bool
 	filter                            shef.Filter
 	sites                             export.Sites
 }
@@ -309,7 +309,7 @@ func (s *shefInput) flags(c *cobra.Command) {
 	f.StringVar(&s.shefparm, "shefparm", "", "shefparm file with the elements and codes of a site")
 	f.StringVar(&s.stations, "stations", "", "CSV file of stations: lid,name,lat,lon,zone")
 	f.BoolVar(&s.lenient, "lenient", false, "continue after a D element that is not in the manual, and set the qualifier Q on later values")
-	f.BoolVar(&s.known, "only-known", false, "omit stations that --stations does not have")
+	f.BoolVar(&s.onlyKnown, "only-known", false, "omit stations that --stations does not have")
 	formerly(c, "from", "since")
 	seldom(c, "lenient", "now", "only-known", "shefparm", "stations", "ts")
 }
@@ -328,7 +328,7 @@ func (s *shefInput) read() (o shef.Options, err error) {
 	}
 	for _, x := range []struct {
 		flag, text string
-		at         *int64
+		time       *int64
 	}{{"--since", s.from, &s.filter.From}, {"--until", s.to, &s.filter.To}} {
 		if x.text == "" {
 			continue
@@ -337,7 +337,7 @@ func (s *shefInput) read() (o shef.Options, err error) {
 		if err != nil {
 			return o, err
 		}
-		*x.at = t.Unix()
+		*x.time = t.Unix()
 	}
 	if s.filter.From != 0 && s.filter.To != 0 && s.filter.To < s.filter.From {
 		return o, fault.Misuse("--until "+s.to, "is before --since "+s.from, "exchange them")
@@ -352,7 +352,7 @@ func (s *shefInput) read() (o shef.Options, err error) {
 		s.sites, err = readTable(s.stations, export.ReadSites)
 	}
 	o.Lenient = s.lenient
-	if s.known {
+	if s.onlyKnown {
 		s.filter.Known = func(id record.ID) bool { _, ok := s.sites[id]; return ok }
 	}
 	return o, err
@@ -381,8 +381,8 @@ func parseTime(flag, text string) (t time.Time, err error) {
 }
 
 // untilFlag adds the flag --until, and its former name --to unless the command has a flag --to.
-func untilFlag(c *cobra.Command, at *string, what string) {
-	c.Flags().StringVar(at, "until", "", what)
+func untilFlag(c *cobra.Command, value *string, what string) {
+	c.Flags().StringVar(value, "until", "", what)
 	if c.Flags().Lookup("to") == nil {
 		formerly(c, "to", "until")
 	}

@@ -26,10 +26,10 @@ import (
 
 // gaugeSource reads values from CSV or Parquet files, or from a database.
 type gaugeSource struct {
-	shefPost
+	riverFlags
 	options shef.Options
 
-	values, lost, dropped int
+	values, lost, excluded int
 }
 
 func (s *gaugeSource) flags(c *cobra.Command) {
@@ -38,31 +38,31 @@ func (s *gaugeSource) flags(c *cobra.Command) {
 	s.input.flags(c)
 }
 
-// each passes the values that match the filters, in the order of the files. A result is valid
+// read passes the values that match the filters, in the order of the files. A result is valid
 // during the call.
-func (s *gaugeSource) each(ctx context.Context, args []string, each func(*shef.Result) error) error {
-	take := func(r *shef.Result) error {
+func (s *gaugeSource) read(ctx context.Context, args []string, visit func(*shef.Result) error) error {
+	filtered := func(r *shef.Result) error {
 		s.lost += int(r.Account.Lost)
-		s.dropped += s.input.filter.Apply(&r.Values)
+		s.excluded += s.input.filter.Apply(&r.Values)
 		s.values += len(r.Values)
-		return each(r)
+		return visit(r)
 	}
 	if s.url != "" {
-		return s.database(ctx, take)
+		return s.readDatabase(ctx, filtered)
 	}
 	texts, err := formats.NewTexts(ctx, args, s.env.stdin, s.env.reportError)
 	if err != nil {
 		return err
 	}
 	for name, text := range texts.All() {
-		if err := s.table(name, text, take); err != nil && !errors.Is(err, io.EOF) { // NewTexts reported the truncated text
+		if err := s.readFile(name, text, filtered); err != nil && !errors.Is(err, io.EOF) { // NewTexts reported the truncated text
 			return err
 		}
 	}
 	return texts.Incomplete()
 }
 
-func (s *gaugeSource) database(ctx context.Context, take func(*shef.Result) error) (err error) {
+func (s *gaugeSource) readDatabase(ctx context.Context, visit func(*shef.Result) error) (err error) {
 	db, err := s.open(ctx, false)
 	if err != nil {
 		return err
@@ -76,15 +76,15 @@ func (s *gaugeSource) database(ctx context.Context, take func(*shef.Result) erro
 	if to == 0 {
 		to = math.MaxInt64
 	}
-	return db.(river.ValueReader).Values(ctx, from, to, take) //nolint:forcetypeassert // both kinds of database implement it
+	return db.(river.ValueReader).Values(ctx, from, to, visit) //nolint:forcetypeassert // both kinds of database implement it
 }
 
-// table reads values of CSV or Parquet, and reports each row that is not a value.
-func (s *gaugeSource) table(name string, text io.Reader, take func(*shef.Result) error) error {
+// readFile reads values of CSV or Parquet, and reports each row that is not a value.
+func (s *gaugeSource) readFile(name string, text io.Reader, visit func(*shef.Result) error) error {
 	var r shef.Result
 	r.Product.File, r.Product.Issued = name, record.NoTime
 	flush := func() error {
-		err := take(&r)
+		err := visit(&r)
 		r.Values, r.Account = r.Values[:0], shef.Account{}
 		return err
 	}
@@ -102,19 +102,19 @@ func (s *gaugeSource) table(name string, text io.Reader, take func(*shef.Result)
 	return errors.Join(err, flush())
 }
 
-// named are the files that the options name to be read.
-func (s *gaugeSource) named() []string {
+// inputFiles returns the files that the options name.
+func (s *gaugeSource) inputFiles() []string {
 	return []string{s.input.shefparm, s.input.stations, strings.TrimPrefix(s.url, "@")}
 }
 
-// errNothing is the error of an output without values, which replaces no file.
-var errNothing = errors.New("there is no value to write")
+// errNoValues is the error of an output without values, which replaces no file.
+var errNoValues = errors.New("there is no value to write")
 
 // incomplete returns an error if values were lost, or if there are none.
 func (s *gaugeSource) incomplete() error {
 	if s.lost == 0 {
 		if s.values == 0 {
-			return &fault.Status{Code: fault.Incomplete, Err: errNothing}
+			return &fault.Status{Code: fault.Incomplete, Err: errNoValues}
 		}
 		return nil
 	}
@@ -123,7 +123,7 @@ func (s *gaugeSource) incomplete() error {
 
 func newShefEncode(e *env) *cobra.Command {
 	var out, heading, awips string
-	s := &gaugeSource{shefPost: shefPost{env: e}}
+	s := &gaugeSource{riverFlags: riverFlags{env: e}}
 	c := &cobra.Command{
 		Use:   "encode FILES… | encode --engine URL",
 		Short: "Write values from CSV, Parquet or a database as SHEF messages",
@@ -152,7 +152,7 @@ leaves out a value that SHEF cannot express.`,
 			if s.options, err = s.input.read(); err != nil {
 				return err
 			}
-			inputs := s.named()
+			inputs := s.inputFiles()
 			if texts, err := formats.NewTexts(c.Context(), args, e.stdin, nil); err == nil { // encode reports the error
 				inputs = append(inputs, texts.Paths...)
 			}
@@ -171,11 +171,11 @@ func (s *gaugeSource) encode(ctx context.Context, w io.Writer, args []string, he
 	if heading != "" {
 		fmt.Fprintf(w, "\x01\r\r\n000 \r\r\n%s\r\r\n%s\r\r\n", heading, awips)
 	}
-	encoder, left := shef.NewEncoder(w, s.options.Tables), 0
-	err := s.each(ctx, args, func(r *shef.Result) error {
+	encoder, failed := shef.NewEncoder(w, s.options.Tables), 0
+	err := s.read(ctx, args, func(r *shef.Result) error {
 		for i := range r.Values {
 			if err := encoder.Write(&r.Values[i]); err != nil {
-				left++
+				failed++
 				place := ""
 				if r.Product.File != "" {
 					place = fmt.Sprintf("%s:%d: ", fault.Name(r.Product.File), r.Values[i].Line)
@@ -189,9 +189,9 @@ func (s *gaugeSource) encode(ctx context.Context, w io.Writer, args []string, he
 	if heading != "" {
 		fmt.Fprint(w, "\x03")
 	}
-	fmt.Fprintf(s.env.stderr, "%d values, %d left out\n", s.values+s.lost, left+s.lost)
-	if left > 0 && err == nil {
-		err = &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d values could not be encoded", left+s.lost)}
+	fmt.Fprintf(s.env.stderr, "%d values, %d left out\n", s.values+s.lost, failed+s.lost)
+	if failed > 0 && err == nil {
+		err = &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d values could not be encoded", failed+s.lost)}
 	}
 	if err == nil {
 		err = s.incomplete()
@@ -229,7 +229,7 @@ func (e *env) writeTo(out string, write func(w io.Writer) error, inputs ...strin
 	}
 	err = write(f)
 	failed := err
-	if status, ok := errors.AsType[*fault.Status](err); err == nil || ok && status.Code == fault.Incomplete && !errors.Is(err, errNothing) {
+	if status, ok := errors.AsType[*fault.Status](err); err == nil || ok && status.Code == fault.Incomplete && !errors.Is(err, errNoValues) {
 		failed = errors.Join(f.Close(), os.Rename(f.Name(), out))
 	}
 	if failed == nil {
@@ -254,12 +254,12 @@ func writeError(out, problem string, err error) error {
 	return &fault.Error{Setting: "--out " + out, Problem: problem, Err: err, Cure: "name a file that can be written"}
 }
 
-// exportTo returns the formats of export.
-func exportTo() []string { return []string{"csv", "json", "parquet"} }
+// exportFormats returns the formats of export.
+func exportFormats() []string { return []string{"csv", "json", "parquet"} }
 
 func newShefExport(e *env) *cobra.Command {
 	var to, out string
-	s := &gaugeSource{shefPost: shefPost{env: e}}
+	s := &gaugeSource{riverFlags: riverFlags{env: e}}
 	c := &cobra.Command{
 		Use:   "export --engine URL --to csv|json|parquet",
 		Short: "Write the values of a river database as CSV, JSON or Parquet",
@@ -275,8 +275,8 @@ complete. "barograph shef decode --format" writes the values of SHEF files.`,
 			switch {
 			case len(args) > 0:
 				return fault.Misuse(args[0], "is not accepted: export reads only a database", "to convert files, run `barograph shef decode --format "+to+"`")
-			case !slices.Contains(exportTo(), to):
-				return usage(fault.Unknown("--to", to, exportTo()))
+			case !slices.Contains(exportFormats(), to):
+				return usage(fault.Unknown("--to", to, exportFormats()))
 			case out == "" && to == "parquet":
 				return fault.Misuse("--to parquet", "is binary", "name a file with --out")
 			}
@@ -288,24 +288,24 @@ complete. "barograph shef decode --format" writes the values of SHEF files.`,
 				if err != nil {
 					return err
 				}
-				err = errors.Join(s.each(c.Context(), nil, values.Write), values.Close())
+				err = errors.Join(s.read(c.Context(), nil, values.Write), values.Close())
 				if err == nil && s.values == 0 {
 					err = s.incomplete()
 				}
 				return err
-			}, s.named()...)
-			if err != nil && !errors.Is(err, errNothing) {
+			}, s.inputFiles()...)
+			if err != nil && !errors.Is(err, errNoValues) {
 				return err
 			}
 			fmt.Fprintf(e.stderr, "%d values\n", s.values)
-			printExcluded(e.stderr, s.dropped)
+			printExcluded(e.stderr, s.excluded)
 			return s.incomplete()
 		},
 	}
-	c.Flags().StringVar(&to, "to", "", "format (required): "+strings.Join(exportTo(), ", "))
+	c.Flags().StringVar(&to, "to", "", "format (required): "+strings.Join(exportFormats(), ", "))
 	c.Flags().StringVar(&out, "out", "", "file to write (default: standard output, except for parquet)")
 	e.spreadsheet(c)
-	complete(c, "to", exportTo)
+	complete(c, "to", exportFormats)
 	required(c, "to")
 	s.flags(c) // after --to
 	required(c, engineFlag)

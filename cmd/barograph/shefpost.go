@@ -29,42 +29,42 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// shefPost has the flags of the commands that open a river database.
-type shefPost struct {
-	env                         *env
-	input                       shefInput
-	url, schema, design, policy string
-	apps                        string
-	make, archive, wait, learn  bool
-	log                         river.LogFile
+// riverFlags has the flags of the commands that open a river database.
+type riverFlags struct {
+	env                                                     *env
+	input                                                   shefInput
+	url, schema, design, policy                             string
+	tokensFile                                              string
+	createTables, archiveData, waitForDatabase, learnIngest bool
+	logFile                                                 river.LogFile
 }
 
 // databaseFlags adds the flags that name a database's tables.
-func (p *shefPost) databaseFlags(c *cobra.Command, what string) {
+func (p *riverFlags) databaseFlags(c *cobra.Command, what string) {
 	c.Flags().StringVar(&p.url, engineFlag, "", "URL of the database "+what+", e.g. postgres://awips@dx1:5432/hd_ob8krf")
 	c.Flags().StringVar(&p.schema, "schema", "ihfs", "ihfs: the tables of the Weather Service, which must exist; or barograph: those of \"barograph post\"")
-	c.Flags().StringVar(&p.design, "design", string(posts.Single), "with --schema barograph: rows of 96 or 24 values, or of one: "+strings.Join(words(posts.Designs()), ", "))
+	c.Flags().StringVar(&p.design, "design", string(posts.Single), "with --schema barograph: rows of 96 or 24 values, or of one: "+strings.Join(toStrings(posts.Designs()), ", "))
 	p.env.completeEngines(c, "db")
 	complete(c, "schema", func() []string { return []string{"ihfs", "barograph"} })
-	complete(c, "design", func() []string { return words(posts.Designs()) })
+	complete(c, "design", func() []string { return toStrings(posts.Designs()) })
 }
 
-func (p *shefPost) flags(c *cobra.Command) {
+func (p *riverFlags) flags(c *cobra.Command) {
 	p.databaseFlags(c, "(required)")
-	c.Flags().StringVar(&p.apps, "apps-defaults", "", "file of tokens (shef_winpast : 10 …), such as .Apps_defaults_site")
-	c.Flags().StringVar(&p.policy, "policy", string(posts.GoodStays), "rule for a value whose key exists; overrides the token shef_duplicate: "+strings.Join(words(posts.Policies()), ", "))
-	c.Flags().BoolVar(&p.learn, "learn-ingest", false, "admit a series that ingestfilter does not have, and add its row")
-	c.Flags().BoolVar(&p.archive, "archive-data", false, "with --schema ihfs: center the time window on the product's time instead of now")
-	c.Flags().BoolVar(&p.make, "make", false, "with --schema barograph: create missing tables")
+	c.Flags().StringVar(&p.tokensFile, "apps-defaults", "", "file of tokens (shef_winpast : 10 …), such as .Apps_defaults_site")
+	c.Flags().StringVar(&p.policy, "policy", string(posts.GoodStays), "rule for a value whose key exists; overrides the token shef_duplicate: "+strings.Join(toStrings(posts.Policies()), ", "))
+	c.Flags().BoolVar(&p.learnIngest, "learn-ingest", false, "admit a series that ingestfilter does not have, and add its row")
+	c.Flags().BoolVar(&p.archiveData, "archive-data", false, "with --schema ihfs: center the time window on the product's time instead of now")
+	c.Flags().BoolVar(&p.createTables, "make", false, "with --schema barograph: create missing tables")
 	required(c, engineFlag)
 	deprecate(c, "learn-ingest", "write shef_load_ingest : ON into the file of --apps-defaults")
 	seldom(c, "archive-data", "policy")
-	complete(c, "policy", func() []string { return words(posts.Policies()) })
+	complete(c, "policy", func() []string { return toStrings(posts.Policies()) })
 	p.input.flags(c)
 }
 
 func newShefPost(e *env) *cobra.Command {
-	p := &shefPost{env: e}
+	p := &riverFlags{env: e}
 	c := &cobra.Command{
 		Use:   "post --engine URL FILES…|-",
 		Short: "Post SHEF products into a database: IHFS or Barograph's own tables",
@@ -90,7 +90,7 @@ Post prints how many values it stored, and how many it did not store, by reason.
 }
 
 // open opens the database.
-func (p *shefPost) open(ctx context.Context, policyNamed bool) (river.Poster, error) {
+func (p *riverFlags) open(ctx context.Context, policyNamed bool) (river.Poster, error) {
 	switch policy := posts.Policy(p.policy); {
 	case !slices.Contains(posts.Policies(), policy):
 		return nil, usage(fault.Unknown("--policy", p.policy, posts.Policies()))
@@ -114,27 +114,27 @@ func (p *shefPost) open(ctx context.Context, policyNamed bool) (river.Poster, er
 	if err != nil {
 		return nil, err
 	}
-	db.Archive = p.archive
+	db.Archive = p.archiveData
 	return db, nil
 }
 
 // tokens reads the tokens of the site. A policy that the command line names takes precedence.
-func (p *shefPost) tokens(policyNamed bool) (river.Tokens, error) {
+func (p *riverFlags) tokens(policyNamed bool) (river.Tokens, error) {
 	t := river.DefaultTokens()
-	if p.apps != "" {
-		_, err := readTable(p.apps, func(r io.Reader, file string) (any, error) { return nil, t.Read(r, file, p.env.reportError) })
+	if p.tokensFile != "" {
+		_, err := readTable(p.tokensFile, func(r io.Reader, file string) (any, error) { return nil, t.Read(r, file, p.env.reportError) })
 		if err != nil {
 			return t, err
 		}
 	}
-	t.LearnIngest = t.LearnIngest || p.learn
+	t.LearnIngest = t.LearnIngest || p.learnIngest
 	if policyNamed {
 		t.Policy = posts.Policy(p.policy)
 	}
 	return t, nil
 }
 
-func (p *shefPost) openOwn(ctx context.Context, policy posts.Policy) (river.Poster, error) {
+func (p *riverFlags) openOwn(ctx context.Context, policy posts.Policy) (river.Poster, error) {
 	d, u, err := p.env.engines.Parse(p.url)
 	if err == nil && len(posts.Methods(d)) == 0 {
 		err = fault.Misuse("--engine "+d.Scheme, "does not post SHEF values", "choose an SQL engine")
@@ -145,7 +145,7 @@ func (p *shefPost) openOwn(ctx context.Context, policy posts.Policy) (river.Post
 	if err != nil {
 		return nil, usage(err)
 	}
-	if _, err := os.Stat(engine.Path(u)); d.Place == engine.Embedded && !p.make && errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(engine.Path(u)); d.Place == engine.Embedded && !p.createTables && errors.Is(err, fs.ErrNotExist) {
 		return nil, engine.UnreachableError(fault.Redact(p.url), err, "check the path; `barograph shef post --make` creates a database")
 	}
 	shut := func() error { return nil }
@@ -159,7 +159,7 @@ func (p *shefPost) openOwn(ctx context.Context, policy posts.Policy) (river.Post
 			return nil, err
 		}
 		shut = db.Close
-		return posts.DatabaseOf(db).Open(ctx, posts.Tables{Design: posts.Design(p.design), Policy: policy, Make: p.make})
+		return posts.DatabaseOf(db).Open(ctx, posts.Tables{Design: posts.Design(p.design), Policy: policy, Make: p.createTables})
 	}}
 	if err := a.Reload(ctx); err != nil {
 		return nil, errors.Join(err, a.Close())
@@ -168,7 +168,7 @@ func (p *shefPost) openOwn(ctx context.Context, policy posts.Policy) (river.Post
 }
 
 // readOptions returns the options for reading products.
-func (p *shefPost) readOptions() (in river.Input, err error) {
+func (p *riverFlags) readOptions() (in river.Input, err error) {
 	in.Options, err = p.input.read()
 	in.Filter = p.input.filter
 	if p.input.now == "" {
@@ -182,11 +182,11 @@ type postedTotal struct {
 	Products int64            `json:"products"`
 	Values   int64            `json:"values"`
 	Lost     int64            `json:"lost"`
-	Left     int64            `json:"left_out"`
-	Fates    map[string]int64 `json:"outcomes"`
+	Excluded int64            `json:"left_out"`
+	Outcomes map[string]int64 `json:"outcomes"`
 }
 
-func (p *shefPost) post(c *cobra.Command, args []string) (err error) {
+func (p *riverFlags) post(c *cobra.Command, args []string) (err error) {
 	in, err := p.readOptions()
 	if err != nil {
 		return err
@@ -205,12 +205,12 @@ func (p *shefPost) post(c *cobra.Command, args []string) (err error) {
 	}
 	var total river.Tally
 	var account shef.Account
-	sum, env := postedTotal{Fates: map[string]int64{}}, p.env
+	sum, env := postedTotal{Outcomes: map[string]int64{}}, p.env
 	err = river.Post(c.Context(), texts, &in, to, func(p *river.Product, t river.Tally) error {
 		total.Add(t)
 		account.Add(&p.Account)
 		sum.Products++
-		sum.Left += int64(p.Left)
+		sum.Excluded += int64(p.Left)
 		for _, why := range p.Refusals {
 			env.reportError(errors.New(why))
 		}
@@ -219,12 +219,12 @@ func (p *shefPost) post(c *cobra.Command, args []string) (err error) {
 	sum.Values, sum.Lost = total.Values(), account.Lost
 	for i, name := range river.Fates() {
 		if total[i] > 0 {
-			sum.Fates[name] = total[i]
+			sum.Outcomes[name] = total[i]
 		}
 	}
 	err = errors.Join(err, p.env.print(&sum, func(w io.Writer) error {
 		fmt.Fprintf(w, "%d products: %d values, %d lost in decoding\n", sum.Products, sum.Values, sum.Lost)
-		printExcluded(w, sum.Left)
+		printExcluded(w, sum.Excluded)
 		if account.Rescued > 0 {
 			fmt.Fprintf(w, "%10d of them can be read only with --lenient\n", account.Rescued)
 		}
@@ -254,7 +254,7 @@ func (p *shefPost) post(c *cobra.Command, args []string) (err error) {
 }
 
 func newShefServe(e *env) *cobra.Command {
-	p := &shefPost{env: e}
+	p := &riverFlags{env: e}
 	var spool, listen string
 	var settle, keep time.Duration
 	c := &cobra.Command{
@@ -281,10 +281,10 @@ line of JSON per product. --metrics serves Prometheus metrics at /metrics.`,
 	c.Flags().StringVar(&spool, "spool", "", "folder of the products (required)")
 	c.Flags().DurationVar(&settle, "settle", 200*time.Millisecond, "read a file when it has not changed for this long")
 	c.Flags().DurationVar(&keep, "keep", 0, "how long to keep posted files in done/, e.g. 168h (default: no limit)")
-	c.Flags().BoolVar(&p.wait, "wait-for-database", true, "wait if the database is unreachable at the start; with =false exit with status 5")
-	c.Flags().StringVar(&p.log.Name, "log-file", "", "also write the lines of standard output to this file")
-	c.Flags().Int64Var(&p.log.Most, "log-size", 64<<20, "rotate the log file to FILE.1 when it has this many bytes")
-	c.Flags().IntVar(&p.log.Keep, "log-keep", 5, "number of old log files to keep")
+	c.Flags().BoolVar(&p.waitForDatabase, "wait-for-database", true, "wait if the database is unreachable at the start; with =false exit with status 5")
+	c.Flags().StringVar(&p.logFile.Name, "log-file", "", "also write the lines of standard output to this file")
+	c.Flags().Int64Var(&p.logFile.Most, "log-size", 64<<20, "rotate the log file to FILE.1 when it has this many bytes")
+	c.Flags().IntVar(&p.logFile.Keep, "log-keep", 5, "number of old log files to keep")
 	c.Flags().StringVar(&listen, "metrics", "", "address for Prometheus metrics, e.g. 127.0.0.1:9464")
 	required(c, "spool")
 	p.flags(c)
@@ -292,7 +292,7 @@ line of JSON per product. --metrics serves Prometheus metrics at /metrics.`,
 	return c
 }
 
-func (p *shefPost) serve(c *cobra.Command, s *river.Spool, listen string, args []string) (err error) {
+func (p *riverFlags) serve(c *cobra.Command, s *river.Spool, listen string, args []string) (err error) {
 	if len(args) > 0 && args[0] != formats.Stdin {
 		return usage(fault.Misuse(args[0], "is not accepted", "put files into the folder of --spool, or write - for standard input"))
 	}
@@ -300,16 +300,16 @@ func (p *shefPost) serve(c *cobra.Command, s *river.Spool, listen string, args [
 	if err != nil {
 		return err
 	}
-	if p.log.Most < 1<<12 || p.log.Keep < 0 {
+	if p.logFile.Most < 1<<12 || p.logFile.Keep < 0 {
 		return fault.Misuse("--log-size, --log-keep", "are out of range", "write at least 4096 bytes and 0 files")
 	}
 	lines := p.env.stdout
-	if p.log.Name != "" {
-		if err := p.env.mayWrite("--log-file", p.log.Name, []string{p.input.shefparm, p.input.stations, p.apps}); err != nil {
+	if p.logFile.Name != "" {
+		if err := p.env.mayWrite("--log-file", p.logFile.Name, []string{p.input.shefparm, p.input.stations, p.tokensFile}); err != nil {
 			return err
 		}
-		lines = io.MultiWriter(lines, &p.log)
-		defer func() { err = errors.Join(err, p.log.Close()) }()
+		lines = io.MultiWriter(lines, &p.logFile)
+		defer func() { err = errors.Join(err, p.logFile.Close()) }()
 	}
 	log := slog.New(slog.NewJSONHandler(lines, nil))
 	if err := s.Open(); err != nil {
@@ -321,15 +321,15 @@ func (p *shefPost) serve(c *cobra.Command, s *river.Spool, listen string, args [
 	defer func() { err = errors.Join(err, s.Close()) }()
 	ctx, cancel := context.WithCancelCause(c.Context())
 	defer cancel(nil)
-	var ended chan struct{}
+	var inputDone chan struct{}
 	if len(args) > 0 {
-		ended = make(chan struct{})
+		inputDone = make(chan struct{})
 		texts, err := formats.NewTexts(ctx, args, p.env.stdin, p.env.reportError)
 		if err != nil {
 			return err
 		}
 		go func() {
-			defer close(ended)
+			defer close(inputDone)
 			for _, r := range texts.All() {
 				if err := s.Take(r, time.Now()); err != nil {
 					cancel(err) // the spool cannot store the product
@@ -351,11 +351,11 @@ func (p *shefPost) serve(c *cobra.Command, s *river.Spool, listen string, args [
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
 	defer signal.Stop(hangup)
-	if p.wait {
+	if p.waitForDatabase {
 		notify("READY=1\nSTATUS=waits for the database") // systemd stops a service that is not ready in 90 s
 	}
-	named := c.Flags().Changed("policy")
-	to, err := p.openWaiting(ctx, named, len(args) > 0, metrics, hangup, log)
+	policyNamed := c.Flags().Changed("policy")
+	to, err := p.openWaiting(ctx, policyNamed, len(args) > 0, metrics, hangup, log)
 	if err != nil {
 		return err
 	}
@@ -364,7 +364,7 @@ func (p *shefPost) serve(c *cobra.Command, s *river.Spool, listen string, args [
 		log.Info("posts into IHFS", "not_filled", db.Tokens.Unfilled())
 		in.KeepText = db.Tokens.StoreText
 	}
-	service := &river.Service{Spool: s, Poster: to, Input: in, Log: log, Metrics: metrics, Reread: p.tokenReloads(c.Context(), hangup, to, named), Ended: ended}
+	service := &river.Service{Spool: s, Poster: to, Input: in, Log: log, Metrics: metrics, Reread: p.tokenReloads(c.Context(), hangup, to, policyNamed), Ended: inputDone}
 	notify("READY=1\nSTATUS=posts")
 	err = service.Run(ctx)
 	notify("STOPPING=1")
@@ -376,8 +376,8 @@ func (p *shefPost) serve(c *cobra.Command, s *river.Spool, listen string, args [
 
 // openWaiting opens the database. With --wait-for-database it retries while the database is
 // unreachable, and products stay in the spool; SIGHUP starts the next attempt immediately.
-func (p *shefPost) openWaiting(ctx context.Context, policyNamed bool, pipe bool, m *river.Metrics, hangup <-chan os.Signal, log *slog.Logger) (river.Poster, error) {
-	waits := p.wait
+func (p *riverFlags) openWaiting(ctx context.Context, policyNamed bool, pipe bool, m *river.Metrics, hangup <-chan os.Signal, log *slog.Logger) (river.Poster, error) {
+	waits := p.waitForDatabase
 	if d, _, err := p.env.engines.Parse(p.url); err == nil && d.Place == engine.Embedded && !pipe {
 		waits = false // the file of an embedded database does not appear later
 	}
@@ -397,7 +397,7 @@ func (p *shefPost) openWaiting(ctx context.Context, policyNamed bool, pipe bool,
 }
 
 // tokenReloads sends, at each SIGHUP, a function that reads the tokens again.
-func (p *shefPost) tokenReloads(ctx context.Context, signals <-chan os.Signal, to river.Poster, named bool) <-chan func() error {
+func (p *riverFlags) tokenReloads(ctx context.Context, signals <-chan os.Signal, to river.Poster, policyNamed bool) <-chan func() error {
 	out := make(chan func() error)
 	go func() {
 		for {
@@ -407,14 +407,14 @@ func (p *shefPost) tokenReloads(ctx context.Context, signals <-chan os.Signal, t
 			case <-signals:
 			}
 			reread := func() error {
-				t, err := p.tokens(named)
+				t, err := p.tokens(policyNamed)
 				db, ok := to.(*river.IHFS)
 				if !ok || err != nil {
 					return err
 				}
 				old := db.Tokens
 				if t.StoreText != old.StoreText { // texts that were read already were read without it
-					return &fault.Error{File: p.apps, Problem: "shef_storetext has changed", Cure: "restart the service"}
+					return &fault.Error{File: p.tokensFile, Problem: "shef_storetext has changed", Cure: "restart the service"}
 				}
 				db.Tokens = t
 				db.Close()                            //nolint:errcheck,contextcheck // the next connection resolves the URL again

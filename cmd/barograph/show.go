@@ -73,45 +73,45 @@ func (e *env) isArchive(arg string) bool {
 
 // subsetContents is the output of show for one subset in one design, or for files.
 type subsetContents struct {
-	Archive    string              `json:"archive,omitempty"`
-	Design     string              `json:"design,omitempty"`
-	Subset     string              `json:"subset,omitempty"`
-	Program    string              `json:"stored_by,omitempty"` // Barograph's version
-	Bytes      int64               `json:"bytes_on_disk,omitempty"`
-	Digest     string              `json:"digest"`
-	Records    int64               `json:"records"`
-	Objects    int64               `json:"objects,omitempty"`
-	Uncounted  bool                `json:"uncounted,omitempty"`
-	Files      int                 `json:"files"`
-	FileBytes  int64               `json:"bytes_of_files"`
-	Loaded     time.Time           `json:"last_load,omitzero"`
-	Lines      int64               `json:"lines"`
-	Rejected   int64               `json:"lines_quarantined"`
-	Types      []design.Inventory  `json:"line_types"`
-	Reasons    []design.Quarantine `json:"quarantine,omitempty"`
-	Conflicts  int                 `json:"conflicts,omitempty"`
-	Duplicates int64               `json:"lines_duplicate,omitempty"` // only for files: an archive counts a record once
-	Refused    int64               `json:"lines_refused,omitempty"`   // only for files: lines that conflict
-	Failed     []string            `json:"files_failed,omitempty"`
-	Loading    *design.Loading     `json:"loading,omitempty"`
-	Removed    int64               `json:"records_removed,omitempty"`
-	LeadHoles  []design.LeadHole   `json:"lead_holes"` // null = show did not read the records
+	Archive     string              `json:"archive,omitempty"`
+	Design      string              `json:"design,omitempty"`
+	Subset      string              `json:"subset,omitempty"`
+	StoredBy    string              `json:"stored_by,omitempty"` // Barograph's version
+	Bytes       int64               `json:"bytes_on_disk,omitempty"`
+	Digest      string              `json:"digest"`
+	Records     int64               `json:"records"`
+	Objects     int64               `json:"objects,omitempty"`
+	Uncounted   bool                `json:"uncounted,omitempty"`
+	Files       int                 `json:"files"`
+	FileBytes   int64               `json:"bytes_of_files"`
+	LastLoad    time.Time           `json:"last_load,omitzero"`
+	Lines       int64               `json:"lines"`
+	Quarantined int64               `json:"lines_quarantined"`
+	Types       []design.Inventory  `json:"line_types"`
+	Quarantine  []design.Quarantine `json:"quarantine,omitempty"`
+	Conflicts   int                 `json:"conflicts,omitempty"`
+	Duplicates  int64               `json:"lines_duplicate,omitempty"` // only for files: an archive counts a record once
+	Refused     int64               `json:"lines_refused,omitempty"`   // only for files: lines that conflict
+	Failed      []string            `json:"files_failed,omitempty"`
+	Loading     *design.Loading     `json:"loading,omitempty"`
+	Removed     int64               `json:"records_removed,omitempty"`
+	LeadHoles   []design.LeadHole   `json:"lead_holes"` // null = show did not read the records
 
 	catalog *design.Catalog
 }
 
 func newContents(c *design.Catalog, marks []archive.Mark) subsetContents {
 	digest := c.Digest()
-	s := subsetContents{Program: c.Program, Digest: digest.String(), Records: digest.Records, Objects: c.Objects, Uncounted: !c.Counted, Files: len(marks), Types: c.Inventory(), Conflicts: len(c.Conflicts), Loading: c.Loading, Removed: c.Trimmed, catalog: c}
+	s := subsetContents{StoredBy: c.Program, Digest: digest.String(), Records: digest.Records, Objects: c.Objects, Uncounted: !c.Counted, Files: len(marks), Types: c.Inventory(), Conflicts: len(c.Conflicts), Loading: c.Loading, Removed: c.Trimmed, catalog: c}
 	for _, m := range marks {
-		s.FileBytes, s.Lines, s.Rejected = s.FileBytes+m.Bytes, s.Lines+m.Read, s.Rejected+m.Quarantined
-		if m.Loaded.After(s.Loaded) {
-			s.Loaded = m.Loaded
+		s.FileBytes, s.Lines, s.Quarantined = s.FileBytes+m.Bytes, s.Lines+m.Read, s.Quarantined+m.Quarantined
+		if m.Loaded.After(s.LastLoad) {
+			s.LastLoad = m.Loaded
 		}
 	}
 	for _, q := range c.Quarantine {
 		if q.Lines > 0 {
-			s.Reasons = append(s.Reasons, q)
+			s.Quarantine = append(s.Quarantine, q)
 		}
 	}
 	return s
@@ -154,11 +154,11 @@ func (e *env) showArchive(ctx context.Context, url, picture string, leads bool) 
 
 // eachSubset calls each for every subset of an archive in every design, read-only. An archive
 // without subsets is an error.
-func (e *env) eachSubset(ctx context.Context, url string, each func(design.Name, archive.Archive, string) error) error {
-	return e.eachSubsetWith(ctx, url, engine.Options{ReadOnly: true}, each)
+func (e *env) eachSubset(ctx context.Context, url string, visit func(design.Name, archive.Archive, string) error) error {
+	return e.eachSubsetWith(ctx, url, engine.Options{ReadOnly: true}, visit)
 }
 
-func (e *env) eachSubsetWith(ctx context.Context, url string, o engine.Options, each func(design.Name, archive.Archive, string) error) error {
+func (e *env) eachSubsetWith(ctx context.Context, url string, o engine.Options, visit func(design.Name, archive.Archive, string) error) error {
 	url, err := e.resolveServer(url, []string{engine.LabDir()})
 	if err != nil {
 		return usage(err)
@@ -177,7 +177,7 @@ func (e *env) eachSubsetWith(ctx context.Context, url string, o engine.Options, 
 		subsets, err := a.Subsets(ctx)
 		for i := 0; i < len(subsets) && err == nil; i++ {
 			found = true
-			err = each(n, a, subsets[i])
+			err = visit(n, a, subsets[i])
 		}
 		if err = errors.Join(err, a.Close()); err != nil {
 			return err
@@ -214,7 +214,7 @@ func (e *env) showFiles(ctx context.Context, args []string, keepLast bool, pictu
 	if err := e.printContents([]subsetContents{s}, picture); err != nil {
 		return err
 	}
-	return load.Shortfall{Quarantined: s.Rejected, Refused: s.Refused, Unread: len(failed)}.Incomplete()
+	return load.Shortfall{Quarantined: s.Quarantined, Refused: s.Refused, Unread: len(failed)}.Incomplete()
 }
 
 func (e *env) printContents(all []subsetContents, picture string) error {
@@ -247,16 +247,16 @@ func (e *env) printContents(all []subsetContents, picture string) error {
 
 func (s *subsetContents) print(w io.Writer) {
 	if s.Archive != "" {
-		fmt.Fprintf(w, "archive\t%s, design %s, subset %s, %s on disk (all subsets); stored by barograph %s\n", s.Archive, s.Design, s.Subset, humanize.BytesN(uint64(s.Bytes), 3), cmp.Or(s.Program, "(an earlier version)"))
+		fmt.Fprintf(w, "archive\t%s, design %s, subset %s, %s on disk (all subsets); stored by barograph %s\n", s.Archive, s.Design, s.Subset, humanize.BytesN(uint64(s.Bytes), 3), cmp.Or(s.StoredBy, "(an earlier version)"))
 	}
 	if s.Uncounted {
 		fmt.Fprintf(w, "records\tnot counted, because an earlier version stored the archive; the next load counts them\n")
 	} else {
 		fmt.Fprintf(w, "records\t%d, digest %s\n", s.Records, s.Digest)
 	}
-	fmt.Fprintf(w, "files\t%d, %s, %d lines, %d of them quarantined", s.Files, humanize.BytesN(uint64(s.FileBytes), 3), s.Lines, s.Rejected)
-	if !s.Loaded.IsZero() {
-		fmt.Fprintf(w, "; last load %s UTC", s.Loaded.UTC().Format(time.DateTime))
+	fmt.Fprintf(w, "files\t%d, %s, %d lines, %d of them quarantined", s.Files, humanize.BytesN(uint64(s.FileBytes), 3), s.Lines, s.Quarantined)
+	if !s.LastLoad.IsZero() {
+		fmt.Fprintf(w, "; last load %s UTC", s.LastLoad.UTC().Format(time.DateTime))
 	}
 	fmt.Fprintln(w)
 	if s.Removed > 0 {
@@ -265,7 +265,7 @@ func (s *subsetContents) print(w io.Writer) {
 	if s.Loading != nil {
 		fmt.Fprintf(w, "loading\tthe archive %s\n", loadState(s.Loading))
 	}
-	for _, q := range s.Reasons {
+	for _, q := range s.Quarantine {
 		for _, r := range q.Reasons {
 			fmt.Fprintf(w, "quarantined\t%s:%d: %s (%d lines)\n", fault.Name(q.File), r.First, r.Text, r.Lines)
 		}

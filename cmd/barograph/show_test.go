@@ -45,7 +45,7 @@ func TestShowAndVerify(t *testing.T) {
 	}
 	fromFiles := shownOf(t, fault.Incomplete, data, bad)
 	fromArchive := shownOf(t, 0, "duckdb:"+db)
-	if f, a := fromFiles[0], fromArchive[0]; f.Digest != a.Digest || f.Records == 0 || a.Rejected != 1 || len(a.Reasons) != 1 || a.Design != "normalized" || len(f.Types) != len(a.Types) {
+	if f, a := fromFiles[0], fromArchive[0]; f.Digest != a.Digest || f.Records == 0 || a.Quarantined != 1 || len(a.Quarantine) != 1 || a.Design != "normalized" || len(f.Types) != len(a.Types) {
 		t.Errorf("files %+v, archive %+v", f, a)
 	}
 	if out := must(t, "show", "duckdb:"+db); !strings.Contains(out, "bad.vsdb:1: ") || !strings.Contains(out, "fcst_lead") || !strings.Contains(out, "0-240/6 252-384/12") || !strings.Contains(out, "8 times, every 6 h") {

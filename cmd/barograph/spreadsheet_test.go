@@ -9,7 +9,7 @@ import (
 
 // TestSpreadsheet: a text of a file must not run as a formula, and numbers remain numbers.
 func TestSpreadsheet(t *testing.T) {
-	e := &env{sheets: true}
+	e := &env{escapeFormulas: true}
 	for text, want := range map[string]string{
 		"=1+1": "'=1+1", "+cmd|' /C calc'!A0": "'+cmd|' /C calc'!A0", "-2+3": "'-2+3", "@SUM(A1)": "'@SUM(A1)", "\t=1": "'\t=1",
 		"-12.5": "-12.5", "+1e3": "+1e3", "": "", "GFS": "GFS", "a=b": "a=b",

@@ -34,7 +34,7 @@ func (e *env) writerCommand(c *cobra.Command, files func() ([]synth.FileSpec, er
 		if err != nil {
 			return usage(err)
 		}
-		return e.synth(c.Context(), out, all)
+		return e.writeSynthetic(c.Context(), out, all)
 	}
 	c.Flags().StringVar(&out, "out", "", "folder to write into (required)")
 	required(c, "out")
@@ -117,8 +117,8 @@ func parseDays(from, to string, preset bool) (a, b time.Time, err error) {
 	return a, b, nil
 }
 
-// synth writes the files and prints their counts.
-func (e *env) synth(ctx context.Context, out string, files []synth.FileSpec) error {
+// writeSynthetic writes the files and prints their counts.
+func (e *env) writeSynthetic(ctx context.Context, out string, files []synth.FileSpec) error {
 	bar := newProgress(e)
 	defer bar.stop()
 	start := time.Now()
@@ -128,13 +128,13 @@ func (e *env) synth(ctx context.Context, out string, files []synth.FileSpec) err
 		mu.Lock()
 		defer mu.Unlock()
 		done++
-		bar.at("making data", done, int64(len(files)), false)
+		bar.update("making data", done, int64(len(files)), false)
 	})
 	if err != nil {
 		return err
 	}
 	t := time.Since(start).Seconds()
-	bar.end("making data", fmt.Sprintf("%s, %s, %s, %.0f MB/s", run.CountOf(s.Files, "file"), run.CountOf(int(s.Lines), "line"), humanize.BytesN(uint64(s.Bytes), 3), float64(s.Bytes)/1e6/t))
+	bar.finish("making data", fmt.Sprintf("%s, %s, %s, %.0f MB/s", run.CountOf(s.Files, "file"), run.CountOf(int(s.Lines), "line"), humanize.BytesN(uint64(s.Bytes), 3), float64(s.Bytes)/1e6/t))
 	return e.print(map[string]any{"out": out, "files": s.Files, "lines": s.Lines, "bytes": s.Bytes, "digest": s.Digest, "seconds": t}, func(w io.Writer) error {
 		_, err := fmt.Fprintf(w, "%s: %d files, %d lines, %d bytes, digest %s\n", out, s.Files, s.Lines, s.Bytes, s.Digest)
 		return err
@@ -143,9 +143,9 @@ func (e *env) synth(ctx context.Context, out string, files []synth.FileSpec) err
 
 // feedFlags describe a synthetic feed of SHEF products.
 type feedFlags struct {
-	feed synth.SHEF
-	from string
-	live int
+	feed     synth.SHEF
+	from     string
+	liveDays int
 }
 
 func (f *feedFlags) add(c *cobra.Command) {
@@ -153,7 +153,7 @@ func (f *feedFlags) add(c *cobra.Command) {
 	c.Flags().IntVar(&f.feed.Messages, "messages", 0, "number of products (default: 55,338)")
 	c.Flags().Float64Var(&f.feed.Mean, "mean", 0, "values per product (default: 240.3)")
 	c.Flags().IntVar(&f.feed.PerDay, "per-day", 0, "products per day (default: 14,700)")
-	c.Flags().IntVar(&f.live, "live-days", 0, "days of a live feed (14,700 products a day, 55 values each) instead of the backlog")
+	c.Flags().IntVar(&f.liveDays, "live-days", 0, "days of a live feed (14,700 products a day, 55 values each) instead of the backlog")
 	c.Flags().StringVar(&f.from, "since", "", "first day (default: 2006-03-09, the first of the feed of NOAA's 2006 report)")
 	formerly(c, "from", "since")
 	c.Flags().IntVar(&f.feed.Offices, "offices", 0, "forecast offices (default: 120)")
@@ -170,10 +170,10 @@ func (f *feedFlags) make() (*synth.Feed, error) {
 		}
 		f.feed.From = t
 	}
-	if f.live > 0 {
+	if f.liveDays > 0 {
 		f.feed.PerDay = cmp.Or(f.feed.PerDay, synth.LiveMessages)
 		f.feed.Mean = cmp.Or(f.feed.Mean, synth.LiveMean)
-		f.feed.Messages = cmp.Or(f.feed.Messages, f.live*f.feed.PerDay)
+		f.feed.Messages = cmp.Or(f.feed.Messages, f.liveDays*f.feed.PerDay)
 	}
 	feed, err := f.feed.Feed()
 	if err != nil {
@@ -244,13 +244,13 @@ number of files. Scale factor 1 has 2,880,404 sales. The generators:
 			}
 			bar := newProgress(e)
 			defer bar.stop()
-			began := time.Now()
-			o.Progress = func(step string, done, total int) { bar.at(step, int64(done), int64(total), false) }
+			start := time.Now()
+			o.Progress = func(step string, done, total int) { bar.update(step, int64(done), int64(total), false) }
 			m, err := generate.Generate(c.Context(), out, o)
 			if err != nil {
 				return err
 			}
-			return e.printTables(out, m, time.Since(began))
+			return e.printTables(out, m, time.Since(start))
 		},
 	}
 	c.Flags().StringVar(&out, "out", "", "folder to write into (required)")
@@ -264,7 +264,7 @@ number of files. Scale factor 1 has 2,880,404 sales. The generators:
 }
 
 // printTables prints the counts and sizes of the tables.
-func (e *env) printTables(out string, m *tpcds.Manifest, took time.Duration) error {
+func (e *env) printTables(out string, m *tpcds.Manifest, elapsed time.Duration) error {
 	bytes := map[bool]int64{}
 	for _, files := range m.Parquet {
 		for _, f := range files {
@@ -275,9 +275,9 @@ func (e *env) printTables(out string, m *tpcds.Manifest, took time.Duration) err
 		bytes[true] += f.Bytes
 	}
 	if e.json {
-		return e.printJSON(map[string]any{"out": out, "tables": m, "parquet_bytes": bytes[false], "document_bytes": bytes[true], "seconds": took.Seconds()})
+		return e.printJSON(map[string]any{"out": out, "tables": m, "parquet_bytes": bytes[false], "document_bytes": bytes[true], "seconds": elapsed.Seconds()})
 	}
 	fmt.Fprintf(e.stdout, "%s: %d sales, %d days, %d items; %.1f MB of Parquet, %.1f MB of documents in %.1f s, by %s\n", out,
-		m.Rows[tpcds.StoreSales], m.Rows[tpcds.DateDim], m.Rows[tpcds.Item], float64(bytes[false])/1e6, float64(bytes[true])/1e6, took.Seconds(), m.Generator)
+		m.Rows[tpcds.StoreSales], m.Rows[tpcds.DateDim], m.Rows[tpcds.Item], float64(bytes[false])/1e6, float64(bytes[true])/1e6, elapsed.Seconds(), m.Generator)
 	return nil
 }

@@ -63,16 +63,16 @@ verifies the archive that the environment variable BAROGRAPH_ENGINE names.`,
 
 // verdict is the output of verify for one subset in one design.
 type verdict struct {
-	Archive  string            `json:"archive"`
-	Design   string            `json:"design"`
-	Subset   string            `json:"subset"`
-	Records  int64             `json:"records"`
-	Digest   string            `json:"digest"`
-	Intact   bool              `json:"intact"`
-	Loading  string            `json:"loading,omitempty"` // the load is in progress, or was interrupted
-	Problems []string          `json:"problems,omitempty"`
-	Misfits  []load.Difference `json:"records_that_differ,omitempty"`
-	Differ   int64             `json:"records_that_differ_in_all"`
+	Archive         string            `json:"archive"`
+	Design          string            `json:"design"`
+	Subset          string            `json:"subset"`
+	Records         int64             `json:"records"`
+	Digest          string            `json:"digest"`
+	Intact          bool              `json:"intact"`
+	Loading         string            `json:"loading,omitempty"` // the load is in progress, or was interrupted
+	Problems        []string          `json:"problems,omitempty"`
+	Differences     []load.Difference `json:"records_that_differ,omitempty"`
+	DifferenceCount int64             `json:"records_that_differ_in_all"`
 }
 
 func newVerdict(url string, n design.Name, subset string, v *load.VerifyResult) verdict {
@@ -112,11 +112,11 @@ func (e *env) verify(ctx context.Context, url, only string, args []string, keepL
 			out.Loading = loadState(c.Loading)
 		}
 		if len(files) > 0 && err == nil {
-			if out.Misfits, out.Differ, err = load.Compare(ctx, a, subset, files, keepLast); err != nil {
+			if out.Differences, out.DifferenceCount, err = load.Compare(ctx, a, subset, files, keepLast); err != nil {
 				return err
 			}
 		}
-		out.Intact = out.Intact && out.Differ == 0
+		out.Intact = out.Intact && out.DifferenceCount == 0
 		all = append(all, out)
 		return nil
 	})
@@ -179,22 +179,22 @@ func (e *env) printVerdicts(all []verdict) error {
 			all[i].print(e.stdout)
 		}
 	}
-	broken := slices.DeleteFunc(slices.Clone(all), func(v verdict) bool { return v.Intact })
-	if len(broken) == 0 {
-		return unfinished(all)
+	damaged := slices.DeleteFunc(slices.Clone(all), func(v verdict) bool { return v.Intact })
+	if len(damaged) == 0 {
+		return unfinishedError(all)
 	}
 	cure := "restore a backup, load the files into a new archive, or copy the readable records (--salvage); if records were deleted on purpose: barograph verify " +
-		broken[0].Archive + " --prune; if METdbLoad has also loaded records: barograph adopt"
-	if !slices.ContainsFunc(broken, func(v verdict) bool { return len(v.Problems) > 0 || v.Differ == 0 }) { // stored as loaded, but not as in the files
-		cure = "if METdbLoad loaded these records and adopt repaired them, load the files again: barograph load FILE --on-conflict last --engine " + broken[0].Archive + "; if not, load the files into a new archive"
+		damaged[0].Archive + " --prune; if METdbLoad has also loaded records: barograph adopt"
+	if !slices.ContainsFunc(damaged, func(v verdict) bool { return len(v.Problems) > 0 || v.DifferenceCount == 0 }) { // stored as loaded, but not as in the files
+		cure = "if METdbLoad loaded these records and adopt repaired them, load the files again: barograph load FILE --on-conflict last --engine " + damaged[0].Archive + "; if not, load the files into a new archive"
 	}
 	return &fault.Status{Code: fault.Differs, Err: &fault.Error{
-		Setting: broken[0].Archive, Problem: fmt.Sprintf("is not intact in %d of %d subsets", len(broken), len(all)), Cure: cure,
+		Setting: damaged[0].Archive, Problem: fmt.Sprintf("is not intact in %d of %d subsets", len(damaged), len(all)), Cure: cure,
 	}}
 }
 
-// unfinished is the error of archives whose load has not finished.
-func unfinished(all []verdict) error {
+// unfinishedError is the error of archives whose load has not finished.
+func unfinishedError(all []verdict) error {
 	for _, v := range all {
 		if v.Loading != "" {
 			return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{
@@ -218,14 +218,14 @@ func (v *verdict) print(w io.Writer) {
 	for _, p := range v.Problems {
 		fmt.Fprintln(w, "  "+p)
 	}
-	for _, m := range v.Misfits {
+	for _, m := range v.Differences {
 		what := "the archive has different values of"
 		if m.Missing {
 			what = "the archive lacks"
 		}
 		fmt.Fprintf(w, "  %s: %s %s\n", m.Line, what, m.Record)
 	}
-	if more := v.Differ - int64(len(v.Misfits)); more > 0 {
+	if more := v.DifferenceCount - int64(len(v.Differences)); more > 0 {
 		fmt.Fprintf(w, "  … and %d more\n", more)
 	}
 }

@@ -20,35 +20,35 @@ import (
 	"github.com/barograph/barograph/river"
 )
 
-// lookAgain is the interval at which watch lists the folder: the system reports no changes over
+// listInterval is the interval at which watch lists the folder: the system reports no changes over
 // NFS, and a load that failed must be retried.
-const lookAgain = 10 * time.Second
+const listInterval = 10 * time.Second
 
 // watcher loads the files of a folder as they settle.
 type watcher struct {
-	dir            string
-	settling       river.Settling
-	done           map[string]fs.FileInfo // of loaded and refused files, at the time of the load
-	dirs           *fsnotify.Watcher
-	load           func(files []string) (lacking []string, err error)
-	reportError    func(error)
-	lackErrors     map[string]error // by file: the reason why the archive lacks lines of it
-	refusedRemoval error            // of the last load: it refused the removal of --retain
+	dir         string
+	settling    river.Settling
+	loaded      map[string]fs.FileInfo // of loaded and refused files, at the time of the load
+	notifier    *fsnotify.Watcher
+	load        func(files []string) (lacking []string, err error)
+	reportError func(error)
+	incomplete  map[string]error // by file: the reason why the archive lacks lines of it
+	removalErr  error            // of the last load: it refused the removal of --retain
 }
 
 // run loads files until the context ends.
 func (w *watcher) run(ctx context.Context) (err error) {
 	var all []error
-	if w.dirs, err = fsnotify.NewWatcher(); err != nil {
+	if w.notifier, err = fsnotify.NewWatcher(); err != nil {
 		return err
 	}
-	defer w.dirs.Close() //nolint:errcheck // read only
+	defer w.notifier.Close() //nolint:errcheck // read only
 	for ctx.Err() == nil {
 		found, err := w.files()
 		if err != nil {
 			return err
 		}
-		next := lookAgain
+		next := listInterval
 		if ready := w.settling.Complete(found); len(ready) > 0 {
 			err := w.loadReady(ready, found)
 			if fault.Code(err) == fault.Usage {
@@ -63,20 +63,20 @@ func (w *watcher) run(ctx context.Context) (err error) {
 		}
 		select {
 		case <-ctx.Done():
-		case e := <-w.dirs.Events:
+		case e := <-w.notifier.Events:
 			if info, err := os.Stat(e.Name); err == nil && info.IsDir() {
-				w.dirs.Add(e.Name) //nolint:errcheck // without it the regular listing finds the files
+				w.notifier.Add(e.Name) //nolint:errcheck // without it the regular listing finds the files
 			}
-		case <-w.dirs.Errors: //nolint:errcheck // too many events: the next listing finds the files
+		case <-w.notifier.Errors: //nolint:errcheck // too many events: the next listing finds the files
 		case <-time.After(next):
 		}
 	}
-	for _, path := range slices.Sorted(maps.Keys(w.lackErrors)) {
-		if !slices.ContainsFunc(all, func(e error) bool { return e.Error() == w.lackErrors[path].Error() }) {
-			all = append(all, w.lackErrors[path])
+	for _, path := range slices.Sorted(maps.Keys(w.incomplete)) {
+		if !slices.ContainsFunc(all, func(e error) bool { return e.Error() == w.incomplete[path].Error() }) {
+			all = append(all, w.incomplete[path])
 		}
 	}
-	return errors.Join(append(all, w.refusedRemoval)...)
+	return errors.Join(append(all, w.removalErr)...)
 }
 
 // files finds the files below the folder that are new or have changed.
@@ -89,9 +89,9 @@ func (w *watcher) files() (map[string]fs.FileInfo, error) {
 		case err != nil:
 			return nil //nolint:nilerr // the file was removed, or this user may not read it
 		case e.IsDir():
-			w.dirs.Add(path) //nolint:errcheck // without it the regular listing finds the files
+			w.notifier.Add(path) //nolint:errcheck // without it the regular listing finds the files
 		case formats.IsFile(path, e) && !formats.IsIgnored(e.Name()):
-			if info, err := os.Stat(path); err == nil && !unchanged(w.done[path], info) {
+			if info, err := os.Stat(path); err == nil && !unchanged(w.loaded[path], info) {
 				found[path] = info
 			}
 		}
@@ -113,18 +113,18 @@ func (w *watcher) loadReady(ready []*river.Waiting, found map[string]fs.FileInfo
 	if err != nil && !incomplete {
 		return err
 	}
-	if w.refusedRemoval = nil; incomplete {
+	if w.removalErr = nil; incomplete {
 		w.reportError(err)
 	}
 	for _, f := range files {
-		w.done[f] = found[f]
-		delete(w.lackErrors, f)
+		w.loaded[f] = found[f]
+		delete(w.incomplete, f)
 		if slices.Contains(lacking, f) {
-			w.lackErrors[f] = err
+			w.incomplete[f] = err
 		}
 	}
 	if incomplete && len(lacking) == 0 {
-		w.refusedRemoval = err
+		w.removalErr = err
 	}
 	return nil
 }
@@ -154,24 +154,24 @@ func (e *env) watch(ctx context.Context, j *loadJob, dir string, settle time.Dur
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return &fault.Error{File: dir, Problem: "cannot be watched, because it is not a folder", Cure: "name the folder in which files arrive"}
 	}
-	a, _, free, err := j.openToLoad(ctx, e) // reports errors of the engine before files arrive
+	a, _, unlock, err := j.openForLoad(ctx, e) // reports errors of the engine before files arrive
 	if err != nil {
 		return err
 	}
 	err = a.Close()
-	if free(); err != nil {
+	if unlock(); err != nil {
 		return err
 	}
 	total := watchTotals{Folder: dir}
 	e.info("watching " + fault.Name(dir) + "; stop with ^C or SIGTERM: the archive stays complete")
-	w := &watcher{dir: dir, settling: river.Settling{Settle: settle}, done: map[string]fs.FileInfo{}, lackErrors: map[string]error{}, reportError: e.reportError}
+	w := &watcher{dir: dir, settling: river.Settling{Settle: settle}, loaded: map[string]fs.FileInfo{}, incomplete: map[string]error{}, reportError: e.reportError}
 	w.load = func(files []string) (lacking []string, err error) {
 		err = e.loadFiles(ctx, j, files, func(r *load.Result) error {
 			lacking = r.IncompleteFiles
-			one := watchTotals{}
-			one.add(r)
+			thisLoad := watchTotals{}
+			thisLoad.add(r)
 			total.add(r)
-			e.info(time.Now().UTC().Format(time.DateTime) + " " + one.line())
+			e.info(time.Now().UTC().Format(time.DateTime) + " " + thisLoad.line())
 			return nil
 		})
 		return lacking, err

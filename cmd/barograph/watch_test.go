@@ -114,7 +114,7 @@ func TestWatch(t *testing.T) {
 func TestWatchLacks(t *testing.T) {
 	var lacking []string
 	cut := &fault.Status{Code: fault.Incomplete, Err: errors.New("1 line is in quarantine")}
-	w := &watcher{done: map[string]fs.FileInfo{}, lackErrors: map[string]error{}, reportError: func(error) {}}
+	w := &watcher{loaded: map[string]fs.FileInfo{}, incomplete: map[string]error{}, reportError: func(error) {}}
 	w.load = func([]string) ([]string, error) {
 		if len(lacking) > 0 {
 			return lacking, cut
@@ -134,11 +134,11 @@ func TestWatchLacks(t *testing.T) {
 	}
 	take([]string{"a", "b"}, "a", "b", "c")
 	take(nil, "a", "c")
-	if len(w.lackErrors) != 1 || w.lackErrors["b"] == nil {
-		t.Errorf("%v; want b alone", w.lackErrors)
+	if len(w.incomplete) != 1 || w.incomplete["b"] == nil {
+		t.Errorf("%v; want b alone", w.incomplete)
 	}
-	if take(nil, "b"); len(w.lackErrors) != 0 {
-		t.Errorf("%v; want nothing", w.lackErrors)
+	if take(nil, "b"); len(w.incomplete) != 0 {
+		t.Errorf("%v; want nothing", w.incomplete)
 	}
 }
 

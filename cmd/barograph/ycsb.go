@@ -27,21 +27,21 @@ import (
 
 // ycsbFlags are the flags that load, run and sweep share. Flags override properties.
 type ycsbFlags struct {
-	files, assignments []string
-	db, layout, out    string
-	labs               string
-	target             float64
-	threads            int64
-	shard              ycsb.Shard
-	verify             bool
-	status, csv        bool
-	oldCodes, resume   bool
+	files, assignments    []string
+	url, layout, out      string
+	labDir                string
+	target                float64
+	threads               int64
+	shard                 ycsb.Shard
+	verify                bool
+	status, csv           bool
+	ycsbExitCodes, resume bool
 
 	rate, faults, faultCommand string
 	raw, metrics               string
-	agents, ddls               []string
+	agents, scripts            []string
 	agentsCA                   string
-	witnesses                  int
+	historyClients             int
 }
 
 func newYCSB(e *env) *cobra.Command {
@@ -60,20 +60,20 @@ func (f *ycsbFlags) flags(c *cobra.Command) {
 	c.Flags().StringArrayVarP(&f.files, "property-file", "P", nil, "property file, or workloada … workloadf; later ones override")
 	c.Flags().StringArrayVarP(&f.assignments, "property", "p", nil, "name=value; overrides the files")
 	c.Flags().StringVar(&f.layout, "layout", "", "layout of the table: columns, document, pairs …")
-	c.Flags().StringArrayVar(&f.ddls, "ddl", nil, "SQL file, or ENGINE=FILE, that creates the table")
+	c.Flags().StringArrayVar(&f.scripts, "ddl", nil, "SQL file, or ENGINE=FILE, that creates the table")
 	c.Flags().Float64Var(&f.target, "target", 0, "operations per second over all threads; 0 = no limit")
 	c.Flags().StringVar(&f.rate, "rate", "", "several rates in turn, instead of --target: 500/s@30s,1000/s@30s")
 	c.Flags().BoolVar(&f.verify, "verify", false, "derive values from key and field, and check each value read (dataintegrity=true); load the table with it, too")
 	c.Flags().BoolVarP(&f.status, "status", "s", false, "print progress to stderr")
-	c.Flags().StringVar(&f.labs, "lab-dir", engine.LabDir(), "folder of \"lab up\"; the run records the settings of its servers")
-	c.Flags().BoolVar(&f.oldCodes, "ycsb-exit-codes", false, "use the exit statuses of YCSB")
+	c.Flags().StringVar(&f.labDir, "lab-dir", engine.LabDir(), "folder of \"lab up\"; the run records the settings of its servers")
+	c.Flags().BoolVar(&f.ycsbExitCodes, "ycsb-exit-codes", false, "use the exit statuses of YCSB")
 	seldom(c, "ddl", "lab-dir", "layout", "rate", "status", "verify", "ycsb-exit-codes")
 }
 
 // singleFlags adds the flags of load and run.
 func (f *ycsbFlags) singleFlags(e *env, c *cobra.Command) {
 	f.flags(c)
-	c.Flags().StringVar(&f.db, engineFlag, "", "URL of the engine (see \"barograph list engines\"), or lab:ENGINE for a server that \"lab up\" started")
+	c.Flags().StringVar(&f.url, engineFlag, "", "URL of the engine (see \"barograph list engines\"), or lab:ENGINE for a server that \"lab up\" started")
 	c.Flags().Int64Var(&f.threads, "threads", 1, "number of threads")
 	c.Flags().Var(&f.shard, "shard", "do the i-th of n shares of the work (i/n); barograph merge joins the run folders of the n clients")
 	c.Flags().BoolVar(&f.csv, "csv", false, "print CSV: one row per run with every measured number (ns)")
@@ -123,7 +123,7 @@ run first loads its table.`,
 func (f *ycsbFlags) folderFlags(c *cobra.Command) {
 	c.Flags().StringVar(&f.faults, "fault", "", "faults of the server, timed from the end of the warm-up: kill:node2@20s,restart@40s. Also stop, resume (SIGSTOP); partition, heal, bandwidth:10mbit, full-bandwidth, delay:5ms, no-delay (lab up --isolate); slow:5ms, fast (delayed replies); disk-full, disk-free, power-off, power-on (lab up --frail-disks)")
 	c.Flags().StringVar(&f.faultCommand, "fault-command", "", "command that causes the faults on your own server; Barograph calls it as COMMAND ACTION NODE [AMOUNT]")
-	c.Flags().IntVar(&f.witnesses, "history", 8, "number of extra clients whose calls are checked for lost and stale data; used with --fault, or if you set it")
+	c.Flags().IntVar(&f.historyClients, "history", 8, "number of extra clients whose calls are checked for lost and stale data; used with --fault, or if you set it")
 	c.Flags().StringVar(&f.metrics, "metrics", "", "address for Prometheus metrics during the run: :9100 (this machine only) or HOST:9100")
 	c.Flags().StringVar(&f.out, "out", "", "run folder to create")
 	seldom(c, "fault", "fault-command", "history", "metrics")
@@ -149,7 +149,7 @@ func newYCSBProperties(e *env) *cobra.Command {
 
 // exit replaces exit statuses by those of YCSB, with --ycsb-exit-codes.
 func (f *ycsbFlags) exit(e *env, err error) error {
-	if err == nil || !f.oldCodes || errors.Is(err, context.Canceled) {
+	if err == nil || !f.ycsbExitCodes || errors.Is(err, context.Canceled) {
 		return err
 	}
 	if p, ok := errors.AsType[*fault.Error](err); ok && (p.Setting == "property recordcount" || p.Setting == "property dataintegrity") {
@@ -195,12 +195,12 @@ func (f *ycsbFlags) properties(c *cobra.Command, further ...ycsb.Properties) (yc
 			return nil, usage(err)
 		}
 	}
-	for flag, of := range map[string]struct {
+	for flag, property := range map[string]struct {
 		name  string
 		value any
 	}{"threads": {"threadcount", f.threads}, "target": {"target", f.target}, "verify": {"dataintegrity", f.verify}} {
 		if c.Flags().Changed(flag) {
-			all[of.name] = fmt.Sprint(of.value)
+			all[property.name] = fmt.Sprint(property.value)
 		}
 	}
 	return all, nil
@@ -220,7 +220,7 @@ func (f *ycsbFlags) checkFaultFlags(c *cobra.Command) error {
 		return fault.Misuse("--fault", "is empty", "write for example kill:node2@20s,restart@40s, or omit it")
 	}
 	if f.faults == "" && !c.Flags().Changed("history") {
-		f.witnesses = 0
+		f.historyClients = 0
 	}
 	for _, name := range []string{"fault-command"} {
 		if f.faults == "" && c.Flags().Changed(name) {
@@ -230,17 +230,17 @@ func (f *ycsbFlags) checkFaultFlags(c *cobra.Command) error {
 	return nil
 }
 
-// afflict prepares the faults of --fault for a target and its workloads.
-func (f *ycsbFlags) afflict(ctx context.Context, t *ycsb.Target, workloads ...*ycsb.Config) error {
+// prepareFaults prepares the faults of --fault for a target and its workloads.
+func (f *ycsbFlags) prepareFaults(ctx context.Context, t *ycsb.Target, workloads ...*ycsb.Config) error {
 	if f.faults == "" {
-		t.History = f.witnesses
+		t.History = f.historyClients
 		return nil
 	}
 	all, err := lab.ParseFaults(f.faults)
 	if err != nil {
 		return usage(err)
 	}
-	return t.Afflict(ctx, all, f.faultCommand, f.witnesses, workloads...)
+	return t.Afflict(ctx, all, f.faultCommand, f.historyClients, workloads...)
 }
 
 // mixName is the name of the workload in tables.
@@ -275,7 +275,7 @@ func (e *env) ycsb(c *cobra.Command, f *ycsbFlags, load bool) (err error) {
 	if err != nil {
 		return err
 	}
-	t, err := e.openKV(ctx, f.db, form, f.labs)
+	t, err := e.openKV(ctx, f.url, form, f.labDir)
 	if err != nil {
 		return err
 	}
@@ -287,7 +287,7 @@ func (e *env) ycsb(c *cobra.Command, f *ycsbFlags, load bool) (err error) {
 		}
 		return e.runOnAgents(ctx, f, agents, ycsb.Task{Properties: p, Load: load, Resume: f.resume}, config, t)
 	}
-	if err := f.afflict(ctx, t, config); err != nil {
+	if err := f.prepareFaults(ctx, t, config); err != nil {
 		return err
 	}
 	var stop func()
@@ -332,12 +332,12 @@ func (e *env) ycsb(c *cobra.Command, f *ycsbFlags, load bool) (err error) {
 func (e *env) runInto(ctx context.Context, f *ycsbFlags, c *ycsb.Config, t *ycsb.Target, o ycsb.Options) error {
 	targets := []*ycsb.Target{t}
 	if t.Place != engine.Memory && o.Faults == nil && !c.Transfers() {
-		floor, err := e.openKV(ctx, "dry", ycsb.Form{}, "")
+		overhead, err := e.openKV(ctx, "dry", ycsb.Form{}, "")
 		if err != nil {
 			return err
 		}
-		defer ycsb.CloseAll([]*ycsb.Target{floor}) //nolint:errcheck // an engine in memory
-		targets = append(targets, floor)
+		defer ycsb.CloseAll([]*ycsb.Target{overhead}) //nolint:errcheck // an engine in memory
+		targets = append(targets, overhead)
 	}
 	folder, err := e.ycsbFolder(ctx, f.out, c, targets)
 	if err != nil {
@@ -349,11 +349,11 @@ func (e *env) runInto(ctx context.Context, f *ycsbFlags, c *ycsb.Config, t *ycsb
 	}
 	err = errors.Join(err, folder.Add(p), e.writeYCSB(f, r, p))
 	if len(targets) > 1 && ctx.Err() == nil {
-		floor := targets[1]
-		failed := floor.LoadAll(ctx, c)
+		overhead := targets[1]
+		failed := overhead.LoadAll(ctx, c)
 		if failed == nil {
 			var x run.Sample
-			x, _, failed = floor.Measure(ctx, c, floor.Options(), f.mixName(), 1)
+			x, _, failed = overhead.Measure(ctx, c, overhead.Options(), f.mixName(), 1)
 			failed = errors.Join(failed, folder.Add(x))
 		}
 		if failed != nil {

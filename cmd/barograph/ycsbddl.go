@@ -11,18 +11,18 @@ import (
 	"github.com/barograph/barograph/study/ycsb"
 )
 
-// mostDDL is the largest size of a script in bytes.
-const mostDDL = 256 << 10
+// maxDDLBytes is the largest size of a script in bytes.
+const maxDDLBytes = 256 << 10
 
-// ownDDL is one --ddl: a script with its engine and layout.
-type ownDDL struct {
+// engineScript is one --ddl: a script with its engine and layout.
+type engineScript struct {
 	scheme string
 	layout kv.Layout // "" = the engine's first
 	*kv.DDL
 }
 
 // scripts reads the flags --ddl for the engines of some URLs.
-func (e *env) scripts(flags, urls []string) (all []ownDDL, err error) {
+func (e *env) scripts(flags, urls []string) (all []engineScript, err error) {
 	var schemes []string
 	for _, u := range urls {
 		d, _, err := e.engines.Parse(u)
@@ -34,7 +34,7 @@ func (e *env) scripts(flags, urls []string) (all []ownDDL, err error) {
 		}
 	}
 	for _, flag := range flags {
-		x, file := ownDDL{}, flag
+		x, file := engineScript{}, flag
 		if before, after, ok := strings.Cut(flag, "="); ok {
 			scheme, layout, _ := strings.Cut(before, "/")
 			if _, known := e.engines.Find(scheme); known {
@@ -54,7 +54,7 @@ func (e *env) scripts(flags, urls []string) (all []ownDDL, err error) {
 		if x.DDL, err = readDDL(file); err != nil {
 			return nil, usage(err)
 		}
-		if slices.ContainsFunc(all, func(o ownDDL) bool { return o.scheme == x.scheme && o.Name() == x.Name() }) {
+		if slices.ContainsFunc(all, func(o engineScript) bool { return o.scheme == x.scheme && o.Name() == x.Name() }) {
 			return nil, fault.Misuse("--ddl "+flag, "occurs twice: another file with this name has the same text",
 				"name each script once")
 		}
@@ -69,7 +69,7 @@ func readDDL(file string) (*kv.DDL, error) {
 	if err != nil {
 		return nil, &fault.Error{File: file, Problem: "cannot be read", Err: err, Cure: cure}
 	}
-	if !info.Mode().IsRegular() || info.Size() > mostDDL {
+	if !info.Mode().IsRegular() || info.Size() > maxDDLBytes {
 		return nil, &fault.Error{File: file, Problem: "is not a script: it must be a file of at most 256 KiB", Cure: cure}
 	}
 	text, err := os.ReadFile(file)
@@ -79,7 +79,7 @@ func readDDL(file string) (*kv.DDL, error) {
 // form is the form of the table of load and run.
 func (f *ycsbFlags) form(e *env) (ycsb.Form, error) {
 	form := ycsb.Form{Layout: kv.Layout(f.layout)}
-	all, err := e.scripts(f.ddls, []string{f.db})
+	all, err := e.scripts(f.scripts, []string{f.url})
 	if err != nil || len(all) == 0 {
 		return form, err
 	}

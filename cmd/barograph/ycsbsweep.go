@@ -20,7 +20,7 @@ import (
 
 func newYCSBSweep(e *env) *cobra.Command {
 	f := &ycsbFlags{threads: 1} // each point has its own number of threads
-	s, bound := &sweep{env: e}, time.Duration(0)
+	s, maxLatency := &sweep{env: e}, time.Duration(0)
 	c := &cobra.Command{
 		Use:   "sweep --engine URL… --threads 1,2,4 -P FILE [-p NAME=VALUE]…",
 		Short: "Run workloads with increasing numbers of threads on several engines",
@@ -46,7 +46,7 @@ parameters intervals.`,
 			if s.Ramp.First > 0 && (s.Find || f.rate != "" || f.target > 0 || f.faults != "") {
 				return usage(&fault.Error{Setting: "--ramp", Problem: "searches for the rate", Cure: "omit --find-saturation, --rate, --target and --fault"})
 			}
-			s.Bound, s.Ramp.Bound = bound, bound
+			s.Bound, s.Ramp.Bound = maxLatency, maxLatency
 			if err := errors.Join(f.checkFaultFlags(c), s.mixes(c, f)); err != nil {
 				return err
 			}
@@ -57,12 +57,12 @@ parameters intervals.`,
 			if s.layouts, err = layoutsOf(f.layout); err != nil {
 				return err
 			}
-			if s.scripts, err = e.scripts(f.ddls, s.urls); err != nil {
+			if s.scripts, err = e.scripts(f.scripts, s.urls); err != nil {
 				return err
 			}
-			s.out, s.labs = f.out, f.labs
+			s.out, s.labDir = f.out, f.labDir
 			s.clientOverhead = s.clientOverhead && f.faults == "" && s.Agents == nil
-			s.afflict = f.afflict
+			s.prepareFaults = f.prepareFaults
 			var stop func()
 			if s.metrics, stop, err = f.serveMetrics(c.Context(), e); err != nil {
 				return err
@@ -78,7 +78,7 @@ parameters intervals.`,
 	c.Flags().Var((*list)(&s.workloads), "workloads", "files of properties, or workloada … workloadf, each run separately, instead of -P")
 	c.Flags().Int64SliceVar(&s.Threads, "threads", []int64{1, 2, 4, 8}, "numbers of threads")
 	c.Flags().BoolVar(&s.Find, "find-saturation", false, "search for the number of threads above which throughput does not rise")
-	c.Flags().DurationVar(&bound, "max-latency", 0, "limit of latency: its 95th percentile with --find-saturation, its 99th with --ramp; 0 = none")
+	c.Flags().DurationVar(&maxLatency, "max-latency", 0, "limit of latency: its 95th percentile with --find-saturation, its 99th with --ramp; 0 = none")
 	formerly(c, "p95", "max-latency")
 	formerly(c, "p99", "max-latency")
 	c.Flags().Float64Var(&s.Ramp.First, "ramp", 0, "search for the highest sustained rate, starting at this many operations per second")
@@ -105,9 +105,9 @@ type sweep struct {
 	load, replace       bool
 	clientOverhead, csv bool
 	layouts             []kv.Layout
-	scripts             []ownDDL
-	out, labs           string
-	afflict             func(ctx context.Context, t *ycsb.Target, workloads ...*ycsb.Config) error
+	scripts             []engineScript
+	out, labDir         string
+	prepareFaults       func(ctx context.Context, t *ycsb.Target, workloads ...*ycsb.Config) error
 
 	metrics *ycsb.Metrics // nil = none
 
@@ -165,7 +165,7 @@ func (s *sweep) run(ctx context.Context) (err error) {
 	if s.folder, err = s.ycsbFolder(ctx, s.out, c, s.Targets); err != nil {
 		return err
 	}
-	s.Seed, s.Add, s.Found = uint64(c.Seed), s.add, s.addFinding //nolint:gosec // not negative
+	s.Seed, s.Add, s.Found = uint64(c.Seed), s.addSample, s.addFinding //nolint:gosec // not negative
 	first := s.Run(ctx)
 	if s.out != "" {
 		return errors.Join(s.finishFolder(s.folder), first)
@@ -203,13 +203,13 @@ func (s *sweep) open(ctx context.Context, c *ycsb.Config) error {
 
 // openOne opens an engine with a table of one form, and loads the table if the sweep loads.
 func (s *sweep) openOne(ctx context.Context, url string, form ycsb.Form, all []*ycsb.Config) error {
-	t, err := s.openKV(ctx, url, form, s.labs)
+	t, err := s.openKV(ctx, url, form, s.labDir)
 	if err != nil {
 		return err
 	}
 	s.Targets = append(s.Targets, t)
 	t.Replace, t.Metrics = s.replace, s.metrics
-	if err := s.afflict(ctx, t, all...); err != nil {
+	if err := s.prepareFaults(ctx, t, all...); err != nil {
 		return err
 	}
 	if s.load || s.replace || t.Place == engine.Memory {
@@ -218,22 +218,22 @@ func (s *sweep) openOne(ctx context.Context, url string, form ycsb.Form, all []*
 	return nil
 }
 
-func (s *sweep) add(x run.Sample) error {
-	words := "no times: " + x.Problem
+func (s *sweep) addSample(x run.Sample) error {
+	outcome := "no times: " + x.Problem
 	if m := x.Measured(); m != nil {
-		words = fmt.Sprintf("%.0f operations/s, p95 %s", m.Throughput, m.Response.P95.Round(time.Microsecond))
+		outcome = fmt.Sprintf("%.0f operations/s, p95 %s", m.Throughput, m.Response.P95.Round(time.Microsecond))
 	}
 	name := x.Cell.Engine
 	if len(s.layouts) > 1 || len(s.scripts) > 0 {
 		name += " " + x.Cell.Value("layout")
 	}
-	fmt.Fprintf(s.stderr, "%s, %s, %s threads, run %d: %s\n", x.Cell.Value("mix"), name, x.Cell.Value("threads"), x.Rep, words)
+	fmt.Fprintf(s.stderr, "%s, %s, %s threads, run %d: %s\n", x.Cell.Value("mix"), name, x.Cell.Value("threads"), x.Rep, outcome)
 	return s.folder.Add(x)
 }
 
-func (s *sweep) addFinding(words string) {
-	fmt.Fprintln(s.stderr, words)
-	s.folder.Run.Findings = append(s.folder.Run.Findings, words)
+func (s *sweep) addFinding(text string) {
+	fmt.Fprintln(s.stderr, text)
+	s.folder.Run.Findings = append(s.folder.Run.Findings, text)
 }
 
 // print prints the samples. A wrong sample has no numbers.

@@ -17,7 +17,7 @@ import (
 )
 
 func newShefFiltered(e *env) *cobra.Command {
-	p := &shefPost{env: e, schema: "ihfs", policy: string(posts.GoodStays)}
+	p := &riverFlags{env: e, schema: "ihfs", policy: string(posts.GoodStays)}
 	c := &cobra.Command{
 		Use:   "filtered [URL] FILES…",
 		Short: "List the series that an IHFS filters out, with the SQL that admits each",
@@ -39,12 +39,12 @@ for a column that the database requires). FILES are SHEF products, such as the f
 			return p.filtered(c, files)
 		},
 	}
-	c.Flags().StringVar(&p.apps, "apps-defaults", "", "file of tokens (shef_procobs : ON …), as .Apps_defaults_site")
+	c.Flags().StringVar(&p.tokensFile, "apps-defaults", "", "file of tokens (shef_procobs : ON …), as .Apps_defaults_site")
 	p.input.flags(c)
 	return c
 }
 
-func (p *shefPost) filtered(c *cobra.Command, files []string) error {
+func (p *riverFlags) filtered(c *cobra.Command, files []string) error {
 	in, err := p.readOptions()
 	if err != nil {
 		return err
@@ -100,18 +100,18 @@ posts them now or when it starts. Values that were posted before do not change.`
 			if err := s.Open(); err != nil {
 				return err
 			}
-			back, err := s.Retry(names)
+			requeued, err := s.Retry(names)
 			if err != nil {
 				return err
 			}
-			if len(back) == 0 {
+			if len(requeued) == 0 {
 				return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%s: no file failed", dir)}
 			}
-			return e.print(back, func(w io.Writer) error {
-				for _, path := range back {
+			return e.print(requeued, func(w io.Writer) error {
+				for _, path := range requeued {
 					fmt.Fprintln(w, path)
 				}
-				_, err := fmt.Fprintf(w, "%d files are in the queue again\n", len(back))
+				_, err := fmt.Fprintf(w, "%d files are in the queue again\n", len(requeued))
 				return err
 			})
 		},

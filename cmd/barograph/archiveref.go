@@ -21,15 +21,15 @@ import (
 	"github.com/barograph/barograph/results/measure"
 )
 
-// place names an archive on the command line: --engine URL --design D --subset S.
-type place struct {
+// archiveRef names an archive on the command line: --engine URL --design D --subset S.
+type archiveRef struct {
 	url, design, subset string
 }
 
 // defaultSubset is the name of the data set where none is given.
 const defaultSubset = "archive"
 
-func (p *place) flags(c *cobra.Command, e *env, former string) {
+func (p *archiveRef) flags(c *cobra.Command, e *env, former string) {
 	c.Flags().StringVar(&p.url, engineFlag, "", "archive: a URL such as duckdb:archive.db, or lab:ENGINE for a server that \"lab up\" started")
 	e.completeEngines(c, former)
 	c.Flags().StringVar(&p.design, "design", "", "physical design: "+strings.Join(designNames(), ", ")+" (default: that of the archive, else the engine's first)")
@@ -39,15 +39,15 @@ func (p *place) flags(c *cobra.Command, e *env, former string) {
 
 // takeArchive takes the URL of the archive from the first argument, if there are more arguments than
 // others, and returns the rest.
-func (p *place) takeArchive(c *cobra.Command, e *env, args []string, others int) ([]string, error) {
-	if len(args) > others {
+func (p *archiveRef) takeArchive(c *cobra.Command, e *env, args []string, further int) ([]string, error) {
+	if len(args) > further {
 		if c.Flags().Changed(engineFlag) {
 			return nil, fault.Misuse(args[0], "names a second archive", "omit it, or omit --"+engineFlag)
 		}
 		p.url, args = args[0], args[1:]
 	}
 	if p.url == "" {
-		if others > 0 && e.isArchive(args[0]) {
+		if further > 0 && e.isArchive(args[0]) {
 			return nil, usage(fmt.Errorf("%s needs a question after the archive; write %s", c.Name(), firstUse(c)))
 		}
 		return nil, noArchive(c)
@@ -64,7 +64,7 @@ func noArchive(c *cobra.Command) error {
 	return usage(fmt.Errorf("%s needs an archive; write %s, or set %s", strings.TrimPrefix(c.CommandPath(), "barograph "), firstUse(c), envEngine))
 }
 
-func designNames() []string { return words(design.Names()) }
+func designNames() []string { return toStrings(design.Names()) }
 
 // openArchive is an open archive with its engine.
 type openArchive struct {
@@ -104,7 +104,7 @@ func (e *env) openEngine(ctx context.Context, url string, name design.Name, o en
 }
 
 // open opens the archive; the caller closes it.
-func (p *place) open(ctx context.Context, e *env, o engine.Options) (*openArchive, error) {
+func (p *archiveRef) open(ctx context.Context, e *env, o engine.Options) (*openArchive, error) {
 	d, db, err := e.openEngine(ctx, p.url, design.Name(p.design), o)
 	if err != nil {
 		return nil, err
@@ -122,8 +122,8 @@ func (p *place) open(ctx context.Context, e *env, o engine.Options) (*openArchiv
 // chooseDesign sets the design if --design names none: the only design that contains the subset, else
 // the only one with records, else, for an empty archive, the engine's first. If --design names one,
 // a load creates it, but a query (asked) needs a design with records.
-func (p *place) chooseDesign(ctx context.Context, d *engine.Driver, db *engine.Engine, asked bool) error {
-	var mine, withRecords []design.Name
+func (p *archiveRef) chooseDesign(ctx context.Context, d *engine.Driver, db *engine.Engine, needsRecords bool) error {
+	var withSubset, withRecords []design.Name
 	for _, n := range archive.Designs(d) {
 		a, err := archive.DatabaseOf(db).Open(ctx, n)
 		if err != nil {
@@ -134,19 +134,19 @@ func (p *place) chooseDesign(ctx context.Context, d *engine.Driver, db *engine.E
 			withRecords = append(withRecords, n)
 		}
 		if slices.Contains(subsets, p.subset) {
-			mine = append(mine, n)
+			withSubset = append(withSubset, n)
 		}
 		_ = a.Close() // read only
 	}
-	if len(mine) > 0 {
-		withRecords = mine
+	if len(withSubset) > 0 {
+		withRecords = withSubset
 	}
 	switch {
 	case p.design == "" && len(withRecords) > 1:
 		return fault.Misuse(fault.Redact(p.url), "has records in several designs", "name one: --design "+join(withRecords))
 	case p.design == "":
 		p.design = string(append(withRecords, archive.Designs(d)[0])[0])
-	case asked && len(withRecords) > 0 && !slices.Contains(withRecords, design.Name(p.design)):
+	case needsRecords && len(withRecords) > 0 && !slices.Contains(withRecords, design.Name(p.design)):
 		return fault.Misuse("--design "+p.design, "has no record of subset "+p.subset, "name a design that has: "+join(withRecords))
 	}
 	return nil

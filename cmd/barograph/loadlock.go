@@ -36,9 +36,9 @@ func loadState(l *design.Loading) string {
 		l.PID, l.Host, l.Since.UTC().Format(time.DateTime), l.Command)
 }
 
-// askToClose requests that barograph serve close an archive. It writes the loading file of a
+// requestClose requests that barograph serve close an archive. It writes the loading file of a
 // waiting load, which serve watches.
-func (e *env) askToClose(file string) error {
+func (e *env) requestClose(file string) error {
 	l := e.loadingProcess()
 	l.Waiting = true
 	text, err := json.Marshal(l)
@@ -49,7 +49,7 @@ func (e *env) askToClose(file string) error {
 }
 
 // lockForLoad writes the loading file of an archive, unless another process loads it. free removes the file.
-func (e *env) lockForLoad(file string) (free func(), err error) {
+func (e *env) lockForLoad(file string) (unlock func(), err error) {
 	if file == "" {
 		return func() {}, nil
 	}
