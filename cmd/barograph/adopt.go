@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,6 +14,7 @@ import (
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 )
 
 func newAdopt(e *env) *cobra.Command {
@@ -70,10 +72,10 @@ func (e *env) adopt(ctx context.Context, raw string, repair, forget bool) error 
 			return err
 		}
 		if v.Found.Records < v.Expected.Records { // METdbLoad may have added some
-			return &fault.Status{Code: fault.Differs, Err: &fault.Error{
-				Setting: "--forget", Problem: fmt.Sprintf("nothing was dropped: the archive that replaces these tables has %d of its %d records", v.Found.Records, v.Expected.Records),
-				Cure: "see `barograph verify`; if records were deleted on purpose, run `barograph verify --prune` first",
-			}}
+			problem := fmt.Sprintf("nothing was dropped: the archive that replaces these tables has %d of its %d records",
+				v.Found.Records, v.Expected.Records)
+			const cure = "see `barograph verify`; if records were deleted on purpose, run `barograph verify --prune` first"
+			return differs(&fault.Error{Setting: "--forget", Problem: problem, Cure: cure})
 		}
 		return adopter.Forget(ctx, p.subset)
 	}
@@ -86,10 +88,7 @@ func (e *env) adopt(ctx context.Context, raw string, repair, forget bool) error 
 
 // printAdoption prints the findings and the repairs.
 func printAdoption(w io.Writer, a *archive.Adoption) error {
-	var rows int64
-	for _, n := range a.Read {
-		rows += n
-	}
+	rows := lists.Sum(maps.Values(a.Read))
 	fmt.Fprintf(w, "%s: %d rows of %d line types (%d records)\n", a.Database, rows, len(a.Read), a.Records)
 	for _, f := range a.Findings {
 		if f.First != "" {

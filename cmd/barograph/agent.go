@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
-	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -17,7 +16,8 @@ import (
 	"github.com/barograph/barograph/study/ycsb"
 )
 
-// envToken holds the token of agents: arguments can be read by every user of a machine.
+// envToken is the variable with the token of agents. It is no flag, because every user of a machine can read the
+// arguments of processes.
 const envToken = "BAROGRAPH_AGENT_TOKEN"
 
 func newAgent(e *env) *cobra.Command {
@@ -45,10 +45,12 @@ func (e *env) agent(ctx context.Context, listen, cert, key string) error {
 	listen = loopback(listen)
 	token := os.Getenv(envToken)
 	if len(token) < 16 {
-		return fault.Misuse(envToken, "needs at least 16 characters", "set it here and on the machine that starts runs: export "+envToken+"=$(openssl rand -hex 16)")
+		return fault.Misuse(envToken, "needs at least 16 characters",
+			"set it here and on the machine that starts runs: export "+envToken+"=$(openssl rand -hex 16)")
 	}
 	if host, _, err := net.SplitHostPort(listen); err != nil || cert == "" && host != "localhost" && !net.ParseIP(host).IsLoopback() {
-		return fault.Misuse("--listen "+listen, "would receive the token and URLs unencrypted", "add --tls-cert and --tls-key, or listen on 127.0.0.1:7707")
+		return fault.Misuse("--listen "+listen, "would receive the token and URLs unencrypted",
+			"add --tls-cert and --tls-key, or listen on 127.0.0.1:7707")
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", listen)
 	if err != nil {
@@ -59,7 +61,7 @@ func (e *env) agent(ctx context.Context, listen, cert, key string) error {
 	server.ErrorLog = slog.NewLogLogger(e.log().Handler(), slog.LevelWarn)
 	go func() {
 		<-ctx.Done()
-		_ = server.Close() // runs end with their requests
+		_ = server.Close() // the agent stops a run when its request ends
 	}()
 	e.info("agent: " + listener.Addr().String())
 	if cert != "" {
@@ -79,7 +81,10 @@ func (f *ycsbFlags) openAgents(c *ycsb.Config) (*ycsb.Agents, error) {
 	if len(f.agents) == 0 {
 		return nil, nil //nolint:nilnil // the command uses no agents
 	}
-	for flag, given := range map[string]bool{"--fault": f.faults != "", "--shard": c.Shard.Of > 0, "--history": f.faults == "" && f.historyClients > 0, "--raw": f.raw != "", "--metrics": f.metrics != ""} {
+	for flag, given := range map[string]bool{
+		"--fault": f.faults != "", "--shard": c.Shard.Of > 0, "--history": f.faults == "" && f.historyClients > 0,
+		"--raw": f.raw != "", "--metrics": f.metrics != "",
+	} {
 		if given {
 			return nil, fault.Misuse(flag, "works with one client only", "omit --agents or "+flag)
 		}
@@ -92,7 +97,8 @@ func (f *ycsbFlags) openAgents(c *ycsb.Config) (*ycsb.Agents, error) {
 		}
 		a.TLS = &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: x509.NewCertPool()}
 		if !a.TLS.RootCAs.AppendCertsFromPEM(text) {
-			return nil, &fault.Error{File: f.agentsCA, Problem: "contains no certificate", Cure: "name the PEM file of the authority that signed the agents' certificates"}
+			const cure = "name the PEM file of the authority that signed the agents' certificates"
+			return nil, &fault.Error{File: f.agentsCA, Problem: "contains no certificate", Cure: cure}
 		}
 	}
 	return a, a.Check()
@@ -128,7 +134,5 @@ func (e *env) runOnAgents(ctx context.Context, f *ycsbFlags, a *ycsb.Agents, tas
 	if f.out == "" {
 		return errors.Join(failed, folder.Close())
 	}
-	quiet := *e
-	quiet.stdout, quiet.json = io.Discard, false
-	return errors.Join(failed, quiet.finishFolder(folder))
+	return errors.Join(failed, e.withoutOutput().finishFolder(folder))
 }

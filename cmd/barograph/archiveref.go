@@ -18,6 +18,7 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/lab"
+	"github.com/barograph/barograph/query/flavour"
 	"github.com/barograph/barograph/results/measure"
 )
 
@@ -30,15 +31,16 @@ type archiveRef struct {
 const defaultSubset = "archive"
 
 func (p *archiveRef) flags(c *cobra.Command, e *env, former string) {
-	c.Flags().StringVar(&p.url, engineFlag, "", "archive: a URL such as duckdb:archive.db, or lab:ENGINE for a server that \"lab up\" started")
+	f := c.Flags()
+	f.StringVar(&p.url, engineFlag, "", "archive: a URL such as duckdb:archive.db, or lab:ENGINE for a server that \"lab up\" started")
 	e.completeEngines(c, former)
-	c.Flags().StringVar(&p.design, "design", "", "physical design: "+strings.Join(designNames(), ", ")+" (default: that of the archive, else the engine's first)")
-	c.Flags().StringVar(&p.subset, "subset", defaultSubset, "name of the data set in the archive")
+	f.StringVar(&p.design, "design", "", "physical design: "+strings.Join(designNames(), ", ")+" (default: that of the archive, else the engine's first)")
+	f.StringVar(&p.subset, "subset", defaultSubset, "name of the data set in the archive")
 	complete(c, "design", designNames)
 }
 
-// takeArchive takes the URL of the archive from the first argument, if there are more arguments than
-// others, and returns the rest.
+// takeArchive takes the URL of the archive from the first argument, if the command has more arguments than the further
+// ones that it needs, and returns the other arguments.
 func (p *archiveRef) takeArchive(c *cobra.Command, e *env, args []string, further int) ([]string, error) {
 	if len(args) > further {
 		if c.Flags().Changed(engineFlag) {
@@ -52,19 +54,19 @@ func (p *archiveRef) takeArchive(c *cobra.Command, e *env, args []string, furthe
 		}
 		return nil, noArchive(c)
 	}
-	url, err := e.resolveServer(p.url, []string{engine.LabDir()})
-	if p.url = url; err != nil {
-		err = usage(err)
-	}
+	var err error
+	p.url, err = e.resolveServer(p.url, []string{engine.LabDir()})
 	return args, err
 }
 
 // noArchive is the error of a command that needs an archive and got none.
 func noArchive(c *cobra.Command) error {
-	return usage(fmt.Errorf("%s needs an archive; write %s, or set %s", strings.TrimPrefix(c.CommandPath(), "barograph "), firstUse(c), envEngine))
+	return usage(fmt.Errorf("%s needs an archive; write %s, or set %s", commandName(c), firstUse(c), envEngine))
 }
 
 func designNames() []string { return toStrings(design.Names()) }
+
+func flavourNames() []string { return toStrings(flavour.Names()) }
 
 // openArchive is an open archive with its engine.
 type openArchive struct {
@@ -119,9 +121,9 @@ func (p *archiveRef) open(ctx context.Context, e *env, o engine.Options) (*openA
 	return &openArchive{a, db, d}, nil
 }
 
-// chooseDesign sets the design if --design names none: the only design that contains the subset, else
-// the only one with records, else, for an empty archive, the engine's first. If --design names one,
-// a load creates it, but a query (asked) needs a design with records.
+// chooseDesign sets the design if --design names none. It takes the only design that contains the subset. If no design
+// contains the subset, it takes the only one with records, or for an empty archive the engine's first. If --design names
+// a design, a load creates it, but a query (needsRecords) needs records in it.
 func (p *archiveRef) chooseDesign(ctx context.Context, d *engine.Driver, db *engine.Engine, needsRecords bool) error {
 	var withSubset, withRecords []design.Name
 	for _, n := range archive.Designs(d) {
@@ -138,7 +140,7 @@ func (p *archiveRef) chooseDesign(ctx context.Context, d *engine.Driver, db *eng
 		}
 		_ = a.Close() // read only
 	}
-	if len(withSubset) > 0 {
+	if len(withSubset) > 0 { // the subset decides between several designs
 		withRecords = withSubset
 	}
 	switch {
@@ -168,20 +170,13 @@ func (e *env) completeEngines(c *cobra.Command, former ...string) {
 	complete(c, engineFlag, func() []string {
 		return lists.Map(e.engines, func(d engine.Driver) string { return d.Example + "\t" + d.Summary })
 	})
-	check := c.PreRunE
 	c.PreRunE = func(c *cobra.Command, args []string) error {
 		if url := os.Getenv(envEngine); url != "" && usesDefaultEngine(c, args) {
 			if err := c.Flags().Set(engineFlag, url); err != nil {
 				return usage(err)
 			}
 		}
-		if err := e.resolveServers(c.Flags()); err != nil {
-			return usage(err)
-		}
-		if check != nil {
-			return check(c, args)
-		}
-		return nil
+		return e.resolveServers(c.Flags())
 	}
 }
 
@@ -238,8 +233,8 @@ func (e *env) resolveServers(flags *pflag.FlagSet) error {
 	return setValues(f, urls)
 }
 
-// resolveServer replaces the bare name of an engine by the URL of the server that a lab runs; it returns
-// other URLs as they are.
+// resolveServer replaces the bare name of an engine, or lab:NAME, by the URL of the server that a lab runs. It returns
+// other URLs unchanged.
 func (e *env) resolveServer(raw string, labs []string) (string, error) {
 	name, url := engine.SplitName(raw)
 	scheme, inLab := strings.CutPrefix(url, "lab:")
@@ -262,5 +257,5 @@ func (e *env) resolveServer(raw string, labs []string) (string, error) {
 	if d.Server != nil {
 		cure += ", or start one: barograph lab up " + d.Scheme
 	}
-	return "", &fault.Error{Setting: "--engine " + raw, Problem: "names an engine for which no lab runs a server", Cure: cure}
+	return "", fault.Misuse("--engine "+raw, "names an engine for which no lab runs a server", cure)
 }

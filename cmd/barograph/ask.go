@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,10 +42,9 @@ type askJob struct {
 	subsetNamed                             bool
 	seed                                    uint64
 	pictures                                []plotFile
-	omitted                                 []string                   // curves that the pictures lack, each once
-	catalogs                                map[string]*design.Catalog // by subset, as far as ask has read them
-	reportedSubsets                         map[string]bool            // subsets that plots name and the archive lacks
-	allSubsets                              []string                   // all subsets of the archive, once a subset lacks records
+	omitted                                 []string                   // the curves that the pictures lack, without duplicates
+	catalogs                                map[string]*design.Catalog // by subset; ask reads a catalog when it needs it
+	reportedSubsets                         map[string]bool            // subsets that ask reported, because the archive lacks them
 }
 
 // plotFile is one file that --plot draws.
@@ -54,7 +54,7 @@ type plotFile struct {
 }
 
 func newAsk(e *env) *cobra.Command {
-	a := &askJob{}
+	a := &askJob{catalogs: map[string]*design.Catalog{}, reportedSubsets: map[string]bool{}}
 	c := &cobra.Command{
 		Use:   "ask [URL] CASE|QUESTION.yaml|PLOT.xml",
 		Short: "Ask an archive a question, and print rows, a statistic or a plot",
@@ -89,21 +89,27 @@ records N behind each value. --plot draws one file for each question, and for ea
 	}
 	a.flags(c, e, "from")
 	e.spreadsheet(c)
-	c.Flags().StringVar(&a.flavour, "flavour", "", "form of the query: "+join(flavour.Names())+" (default: the last of these that the design offers and that can express the question)")
-	c.Flags().StringArrayVar(&a.where, "where", nil, `replace the question's condition on a header field: vx_mask=G2/NHX; repeat it or use commas for several values (\, is a comma in a value); FIELD= removes the condition`)
-	c.Flags().StringVar(&a.valid, "valid", "", "replace the question's valid times: 2019010100, a list a,b,c, a range a..b/6h, or all")
-	c.Flags().StringVar(&a.lead, "lead", "", "replace the question's leads, in hours: 0,24,72 or 0-240/6, or all")
-	c.Flags().StringVar(&a.format, "format", "table", "table, csv, json, parquet, or metviewer: a statistic in the columns of METviewer's .data files; if omitted, the extension of --out decides")
-	c.Flags().StringVarP(&a.out, "out", "o", "", "write to this file (default: stdout)")
-	c.Flags().StringSliceVar(&a.stats, "stat", nil, "compute statistics (\"barograph list statistics\") instead of printing rows: RMSE,ME")
+	f := c.Flags()
+	f.StringVar(&a.flavour, "flavour", "", "form of the query: "+join(flavour.Names())+
+		" (default: the last of these that the design offers and that can express the question)")
+	f.StringArrayVar(&a.where, "where", nil, `replace the question's condition on a header field: vx_mask=G2/NHX; `+
+		`repeat it or use commas for several values (\, is a comma in a value); FIELD= removes the condition`)
+	f.StringVar(&a.valid, "valid", "", "replace the question's valid times: 2019010100, a list a,b,c, a range a..b/6h, or all")
+	f.StringVar(&a.lead, "lead", "", "replace the question's leads, in hours: 0,24,72 or 0-240/6, or all")
+	f.StringVar(&a.format, "format", "table", "table, csv, json, parquet, or metviewer: a statistic in the columns "+
+		"of METviewer's .data files; if omitted, the extension of --out decides")
+	f.StringVarP(&a.out, "out", "o", "", "write to this file (default: stdout)")
+	f.StringSliceVar(&a.stats, "stat", nil, "compute statistics (\"barograph list statistics\") instead of printing rows: RMSE,ME")
 	complete(c, "stat", statNames)
-	c.Flags().StringVar(&a.plot, "plot", "", "draw the statistic into this file: .svg, .png or .pdf")
-	c.Flags().StringVar(&a.pictureKind, "picture", "", "kind of picture: "+strings.Join(slices.Sorted(maps.Keys(question.LineTypesOfPictures())), ", ")+" (default: the question's kind; if it has none, curves)")
-	c.Flags().Var((*list)(&a.scorecard), "scorecard", "with --plot: draw, for each lead, variable, level and region, which of two models is better: CANDIDATE,BASELINE")
-	c.Flags().BoolVar(&a.explain, "explain", false, "print the query, the access paths of its plan, and the plan itself, instead of rows")
-	c.Flags().Uint64Var(&a.seed, "seed", 1, "seed of the bootstrap for confidence intervals")
+	f.StringVar(&a.plot, "plot", "", "draw the statistic into this file: .svg, .png or .pdf")
+	kinds := strings.Join(slices.Sorted(maps.Keys(question.LineTypesOfPictures())), ", ")
+	f.StringVar(&a.pictureKind, "picture", "", "kind of picture: "+kinds+" (default: the question's kind; if it has none, curves)")
+	f.Var((*list)(&a.scorecard), "scorecard",
+		"with --plot: draw, for each lead, variable, level and region, which of two models is better: CANDIDATE,BASELINE")
+	f.BoolVar(&a.explain, "explain", false, "print the query, the access paths of its plan, and the plan itself, instead of rows")
+	f.Uint64Var(&a.seed, "seed", 1, "seed of the bootstrap for confidence intervals")
 	seldom(c, "design", "flavour", "picture", "seed", "subset")
-	complete(c, "flavour", func() []string { return strings.Split(join(flavour.Names()), ", ") })
+	complete(c, "flavour", flavourNames)
 	complete(c, "format", askFormats)
 	c.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return caseNames(), cobra.ShellCompDirectiveDefault
@@ -144,14 +150,14 @@ func (e *env) questions(ctx context.Context, a *askJob, name string, source arch
 		subsets, err := source.Subsets(ctx)
 		if err == nil && len(c.Groups) == 0 && slices.Contains(subsets, a.subset) {
 			marks, err := source.Marks(ctx, a.subset)
-			if err == nil && len(marks) > 0 { // a commit writes both
-				err = engine.DamagedError(fault.Redact(a.url), fmt.Errorf("the catalog of subset %s is empty, but its list of loaded files has %s",
-					a.subset, run.CountOf(len(marks), "row")))
+			if err == nil && len(marks) > 0 { // a commit writes both the catalog and the list of files
+				err = engine.DamagedError(fault.Redact(a.url), fmt.Errorf(
+					"the catalog of subset %s is empty, but its list of loaded files has %s", a.subset, run.CountOf(len(marks), "row")))
 			}
 			return nil, err
 		}
 		if err == nil && len(subsets) > 0 && len(c.Groups) == 0 {
-			return nil, &fault.Status{Code: fault.Usage, Err: fault.Unknown("--subset", a.subset, subsets)}
+			return nil, usage(fault.Unknown("--subset", a.subset, subsets))
 		}
 		return c.CasesWith(name), nil
 	})
@@ -160,7 +166,8 @@ func (e *env) questions(ctx context.Context, a *askJob, name string, source arch
 	}
 	for _, q := range qs {
 		if len(q.Refused) > 0 && a.computes() {
-			return nil, usage(&fault.Error{File: name, Problem: "Barograph cannot compute the plot as specified: " + strings.Join(q.Refused, "; "), Cure: "correct the list, or omit the curve"})
+			problem := "Barograph cannot compute the plot as specified: " + strings.Join(q.Refused, "; ")
+			return nil, usage(&fault.Error{File: name, Problem: problem, Cure: "correct the list, or omit the curve"})
 		}
 		if err := a.change(q); err != nil {
 			return nil, err
@@ -263,6 +270,7 @@ func (e *env) printNotes(file string, notes []string) {
 	}
 }
 
+// change applies the flags that change a question, and adapts its statistics and drawing.
 func (a *askJob) change(q *question.Question) error {
 	before := *q
 	if q.Drawing != nil {
@@ -303,8 +311,8 @@ func (a *askJob) change(q *question.Question) error {
 	return nil
 }
 
-// chooseSubset sets the subset of a question: that of --subset, else the one that the question
-// names if the archive has it, else the default.
+// chooseSubset sets the subset of a question. --subset has priority; then the subset that the question names, if the
+// archive has it; then the default.
 func (a *askJob) chooseSubset(ctx context.Context, e *env, q *question.Question, source archive.Archive) error {
 	if plotSubset := q.Subset; plotSubset != "" && plotSubset != a.subset && !a.subsetNamed {
 		catalog, err := a.catalog(ctx, source, plotSubset)
@@ -313,9 +321,6 @@ func (a *askJob) chooseSubset(ctx context.Context, e *env, q *question.Question,
 		}
 		if len(catalog.Groups) > 0 {
 			return nil
-		}
-		if a.reportedSubsets == nil {
-			a.reportedSubsets = map[string]bool{}
 		}
 		if !a.reportedSubsets[plotSubset] {
 			fmt.Fprintf(e.stderr, "the plot names subset %s, which the archive does not have; ask queries subset %s\n", plotSubset, a.subset)
@@ -363,11 +368,11 @@ func (e *env) ask(ctx context.Context, a *askJob, name string) error {
 	if err != nil {
 		return err
 	}
-	unanswered := absences{questions: len(qs)}
+	unanswered := absences{len(qs), map[string][]error{}}
 	for _, q := range qs {
 		err := e.askOne(ctx, a, q, source, len(qs) > 1)
 		if errors.Is(err, curve.ErrNoRecords) {
-			unanswered.add(q, err)
+			unanswered.errors[q.Type.Name] = append(unanswered.errors[q.Type.Name], err)
 		} else if err != nil {
 			return err
 		}
@@ -382,7 +387,7 @@ func (e *env) ask(ctx context.Context, a *askJob, name string) error {
 		err = errors.Join(err, fmt.Errorf("the output lacks %s: %s", run.CountOf(n, "item"), strings.Join(a.omitted, "; ")))
 	}
 	if err != nil {
-		return &fault.Status{Code: fault.Incomplete, Err: err}
+		return incomplete(err)
 	}
 	return nil
 }
@@ -413,20 +418,7 @@ func (e *env) askOne(ctx context.Context, a *askJob, q *question.Question, sourc
 		}
 	}
 	if a.explain {
-		query, err := a.phrase(ctx, source, wide)
-		if err != nil {
-			return err
-		}
-		plan, err := source.Explain(ctx, query)
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(e.stdout, "%s\n\n", query.Text)
-		if err := printAccesses(e.stdout, met.Accesses(plan)); err != nil {
-			return err
-		}
-		_, err = fmt.Fprintf(e.stdout, "%s\n", fault.Redact(plan.Text))
-		return err
+		return e.explainQuestion(ctx, a, wide, source)
 	}
 	var b answer.Builder
 	start := time.Now()
@@ -470,7 +462,8 @@ func (e *env) askOne(ctx context.Context, a *askJob, q *question.Question, sourc
 		fmt.Fprintf(e.stderr, "%s: %s\n", q.Name, what)
 	}
 	a.omit(absent)
-	fmt.Fprintf(e.stderr, "%s: %s in %.1f ms (%s, %s, %s)\n", q.Name, run.CountOf(b.Rows, "row"), milliseconds(time.Since(start)), source.driver.Scheme, a.design, usedFlavour)
+	fmt.Fprintf(e.stderr, "%s: %s in %.1f ms (%s, %s, %s)\n",
+		q.Name, run.CountOf(b.Rows, "row"), milliseconds(time.Since(start)), source.driver.Scheme, a.design, usedFlavour)
 	part := ""
 	if several {
 		part = q.Name
@@ -481,6 +474,24 @@ func (e *env) askOne(ctx context.Context, a *askJob, q *question.Question, sourc
 	return e.writeAnswer(partFile(a.out, part), a.format, b.Take())
 }
 
+// explainQuestion prints the query of a question, how its plan accesses tables, and the plan.
+func (e *env) explainQuestion(ctx context.Context, a *askJob, q *question.Question, source *openArchive) error {
+	query, err := a.phrase(ctx, source, q)
+	if err != nil {
+		return err
+	}
+	plan, err := source.Explain(ctx, query)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(e.stdout, "%s\n\n", query.Text)
+	if err := printAccesses(e.stdout, met.Accesses(plan)); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(e.stdout, "%s\n", fault.Redact(plan.Text))
+	return err
+}
+
 // printAccesses prints how a plan accesses tables and indexes.
 func printAccesses(w io.Writer, all []run.Access) error {
 	if len(all) == 0 {
@@ -489,7 +500,7 @@ func printAccesses(w io.Writer, all []run.Access) error {
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(t, "access\tobject\tindex\texamined → kept")
 	for _, a := range all {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", a.Method, a.Object, orNone(a.Index), a.Counts())
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", a.Method, a.Object, cmp.Or(a.Index, "none"), a.Counts())
 	}
 	fmt.Fprintln(t)
 	return t.Flush()
@@ -504,8 +515,8 @@ func partFile(file, part string) string {
 	return strings.TrimSuffix(file, ext) + "-" + run.FileName(part) + ext
 }
 
-// phrase phrases a question in the flavour of --flavour, else in the last flavour of the
-// archive's design that can express the question.
+// phrase phrases a question in the flavour of --flavour. Without the flag it uses the last flavour of the archive's
+// design that can express the question.
 func (a *askJob) phrase(ctx context.Context, source *openArchive, q *question.Question) (*archive.Query, error) {
 	offered := archive.Flavours(source.driver, design.Name(a.design))
 	if a.flavour == "" {

@@ -19,8 +19,7 @@ import (
 	"github.com/barograph/barograph/stat"
 )
 
-// statistics returns the statistics to compute: those of --stat, else those of the plot, else
-// the default of the line type.
+// statistics returns the statistics to compute. Without --stat they are those of the plot, or the default of the line type.
 func (a *askJob) statistics(q *question.Question) ([]string, error) {
 	names := a.stats
 	if len(names) == 0 {
@@ -41,19 +40,20 @@ func (a *askJob) statistics(q *question.Question) ([]string, error) {
 func (e *env) curves(ctx context.Context, a *askJob, q *question.Question, rows *answer.Answer, names []string, part string) error {
 	var all []*run.VerificationPlot
 	var table [][]string                                    // with --format metviewer: its columns and rows
-	joined := len(a.stats) == 0 && curve.JoinsStatistics(q) // --stat requests a picture of each
+	joined := len(a.stats) == 0 && curve.JoinsStatistics(q) // with --stat each statistic gets a picture of its own
 	for _, name := range names {
 		start := time.Now()
 		drawn, err := curve.ComputePoints(q, rows, name, a.seed)
 		if err != nil {
 			return err
 		}
-		values := time.Now()
+		pointsEnd := time.Now()
 		c, err := drawn.WithIntervals(ctx)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(e.stderr, "%s: statistics in %.1f ms, intervals in %.1f ms\n", c.Stat, milliseconds(values.Sub(start)), milliseconds(time.Since(values)))
+		fmt.Fprintf(e.stderr, "%s: statistics in %.1f ms, intervals in %.1f ms\n",
+			c.Stat, milliseconds(pointsEnd.Sub(start)), milliseconds(time.Since(pointsEnd)))
 		fmt.Fprintf(e.stderr, "%s: %s\n", c.Stat, c.Note)
 		all = append(all, c)
 		if a.format == metviewerFormat {
@@ -86,13 +86,16 @@ func (e *env) curves(ctx context.Context, a *askJob, q *question.Question, rows 
 	return e.writeCurves(partFile(a.out, part), a.format, all)
 }
 
-// addPicture draws curves in the previous picture if they belong there, else in a picture of their own.
+// addPicture draws curves in a new picture, unless they belong to the previous one: to its scorecard, or to its right
+// axis.
 func (a *askJob) addPicture(q *question.Question, c *run.VerificationPlot, part string) {
-	if n := len(a.pictures); n > 0 && curve.MergeScorecards(a.pictures[n-1].VerificationPlot, c) {
-		return
-	} else if q.Drawing == nil || !q.Drawing.RightAxis || n == 0 || !curve.ShareAxis(a.pictures[n-1].VerificationPlot, c) {
-		a.pictures = append(a.pictures, plotFile{c, partFile(a.plot, part)})
+	if n := len(a.pictures); n > 0 {
+		previous, rightAxis := a.pictures[n-1].VerificationPlot, q.Drawing != nil && q.Drawing.RightAxis
+		if curve.MergeScorecards(previous, c) || rightAxis && curve.ShareAxis(previous, c) {
+			return
+		}
 	}
+	a.pictures = append(a.pictures, plotFile{c, partFile(a.plot, part)})
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1e3 }
@@ -108,6 +111,7 @@ func (e *env) draw(c *run.VerificationPlot, file string) error {
 	return e.writePlot(file, picture, err)
 }
 
+// writePlot writes a picture, unless err is the error of drawing it.
 func (e *env) writePlot(file string, picture []byte, err error) error {
 	if err != nil {
 		return err

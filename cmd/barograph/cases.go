@@ -10,7 +10,6 @@ import (
 	"github.com/barograph/barograph/archive/load"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/archive"
-	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/study/met"
 
@@ -36,37 +35,37 @@ cases.yaml#NAME.`, met.DerivedCases),
   barograph cases duckdb:archive.db > cases.yaml`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
-			var qs []*question.Question
-			var err error
-			if len(args) == 0 || len(args) == 1 && e.isArchive(args[0]) {
-				var url string
-				if url, _, err = e.splitArchive(c, args); err == nil {
-					qs, err = e.casesIn(c.Context(), url, "")
-				}
-			} else {
-				qs, err = e.casesOf(c.Context(), args, last.keeps())
+			if len(args) > 1 || len(args) == 1 && !e.isArchive(args[0]) {
+				return e.printCases(e.casesOf(c.Context(), args, last.keeps()))
 			}
+			url, _, err := e.splitArchive(c, args)
 			if err != nil {
 				return err
 			}
-			return e.printCases(qs)
+			return e.printCases(e.casesIn(c.Context(), url, ""))
 		},
 	}
 	last = lastLine(c)
 	return c
 }
 
+// caseFlag adds the flag --case to a command whose default questions are derived from source.
+func caseFlag(c *cobra.Command, cases *[]string, source string) {
+	c.Flags().Var((*list)(cases), "case",
+		"questions: \"noaa\" (its seven cases), case names, question files or METviewer plots (default: derived from "+source+")")
+	complete(c, "case", caseNames)
+}
+
+// errFirst ends the loop over the subsets of an archive.
 var errFirst = errors.New("the first subset is enough")
 
-// casesIn derives the questions of a subset of an archive; only "" = the first subset.
+// casesIn derives the questions of one subset of an archive: the subset that only names, or the first one if only is
+// empty.
 func (e *env) casesIn(ctx context.Context, url, only string, names ...string) (qs []*question.Question, err error) {
 	if url, err = e.resolveServer(url, []string{engine.LabDir()}); err != nil {
-		return nil, usage(err)
+		return nil, err
 	}
-	err = e.eachSubset(ctx, url, func(n design.Name, a archive.Archive, subset string) error {
-		if only != "" && subset != only {
-			return nil
-		}
+	err = e.eachSubset(ctx, url, only, engine.Options{ReadOnly: true}, func(n design.Name, a archive.Archive, subset string) error {
 		d, _, err := e.engines.Parse(url)
 		if err != nil {
 			return err
@@ -86,6 +85,7 @@ func (e *env) casesIn(ctx context.Context, url, only string, names ...string) (q
 	return qs, err
 }
 
+// casesOf derives the questions of files. names are cases that the caller needs.
 func (e *env) casesOf(ctx context.Context, args []string, keepLast bool, names ...string) ([]*question.Question, error) {
 	files, err := e.filesOf(args)
 	if err != nil {
@@ -99,9 +99,13 @@ func (e *env) casesOf(ctx context.Context, args []string, keepLast bool, names .
 	return met.Answerable(ctx, files, o, c.CasesWith(names...))
 }
 
-func (e *env) printCases(qs []*question.Question) error {
-	if len(qs) == 0 {
-		return &fault.Status{Code: fault.Incomplete, Err: errors.New("there is no record to query")}
+// printCases prints questions as YAML or JSON, unless err is the error of finding them.
+func (e *env) printCases(qs []*question.Question, err error) error {
+	switch {
+	case err != nil:
+		return err
+	case len(qs) == 0:
+		return incomplete(errors.New("there is no record to query"))
 	}
 	if e.json {
 		all := make([]json.RawMessage, len(qs))

@@ -62,20 +62,23 @@ compared. --benchstat prints the repetitions for Go's program benchstat.`,
 			}
 			for _, a := range comparison.Others {
 				if len(a.Unfinished) > 0 {
-					return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{File: a.Run, Problem: fmt.Sprintf("%s; %d cells are not compared", strings.Join(a.Unfinished, ", "), a.Pending), Cure: "compare again when the run has finished"}}
+					problem := fmt.Sprintf("%s; %d cells are not compared", strings.Join(a.Unfinished, ", "), a.Pending)
+					return incomplete(&fault.Error{File: a.Run, Problem: problem, Cure: "compare again when the run has finished"})
 				}
 			}
 			return nil
 		},
 	}
-	c.Flags().StringVar(&page, "html", "", "write a page with pictures to this file")
-	c.Flags().Var(&limit, "fail-over", "exit with status 4 if a cell is significantly worse by more than this, e.g. 10%, if it is wrong or missing, or if runs cannot be compared")
-	c.Flags().BoolVar(&benchstat, "benchstat", false, "print the repetitions for Go's program benchstat, and compare nothing")
-	c.Flags().Uint64Var(&seed, "seed", 1, "seed of the bootstrap for confidence intervals")
+	f := c.Flags()
+	f.StringVar(&page, "html", "", "write a page with pictures to this file")
+	f.Var(&limit, "fail-over", "exit with status 4 if a cell is significantly worse by more than this, e.g. 10%, "+
+		"if it is wrong or missing, or if runs cannot be compared")
+	f.BoolVar(&benchstat, "benchstat", false, "print the repetitions for Go's program benchstat, and compare nothing")
+	f.Uint64Var(&seed, "seed", 1, "seed of the bootstrap for confidence intervals")
 	return c
 }
 
-// percentage is a percentage, as a flag: 10%.
+// percentage is the value of --fail-over, such as 10%.
 type percentage struct {
 	fraction float64
 	set      bool
@@ -99,7 +102,7 @@ func (s *percentage) Set(text string) (err error) {
 	return nil
 }
 
-// gate returns the error of a comparison that --fail-over does not admit.
+// gate returns an error if runs cannot be compared, or if cells are worse by more than --fail-over.
 func (s *percentage) gate(c *compare.Comparison) error {
 	if !s.set {
 		return nil
@@ -107,15 +110,18 @@ func (s *percentage) gate(c *compare.Comparison) error {
 	for i := range c.Others {
 		a := &c.Others[i]
 		if a.NotComparable() {
-			return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{File: a.Run, Problem: "cannot be compared with " + c.Base + ": " + a.Differences[0].Fact + " differs", Cure: "compare runs of the same data on the same machine"}}
+			problem := "cannot be compared with " + c.Base + ": " + a.Differences[0].Fact + " differs"
+			return incomplete(&fault.Error{File: a.Run, Problem: problem, Cure: "compare runs of the same data on the same machine"})
 		}
 		for _, x := range a.CommonChanges {
 			if x.WorseFactor() > 1+s.fraction {
-				return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{File: a.Run, Problem: fmt.Sprintf("the %s of %d cells together is %.3g times that of %s", x.Quantity, x.Cells, x.Ratio, c.Base), Cure: "check that no other program used the machine, and run both again"}}
+				problem := fmt.Sprintf("the %s of %d cells together is %.3g times that of %s", x.Quantity, x.Cells, x.Ratio, c.Base)
+				return incomplete(&fault.Error{File: a.Run, Problem: problem, Cure: "check that no other program used the machine, and run both again"})
 			}
 		}
 		if bad := a.Failing(s.fraction); len(bad) > 0 {
-			return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%s: %d cells are wrong, missing, or worse by more than %s; the first: %s, %s", a.Run, len(bad), s, bad[0].Name(), bad[0].Verdict)}
+			return incomplete(fmt.Errorf("%s: %d cells are wrong, missing, or worse by more than %s; the first: %s, %s",
+				a.Run, len(bad), s, bad[0].Name(), bad[0].Verdict))
 		}
 	}
 	return nil

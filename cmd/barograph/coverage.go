@@ -22,13 +22,15 @@ const maxSeries = 150
 func coverage(all []subsetContents) plot.Coverage {
 	g := plot.Coverage{Frame: plot.Frame{
 		Title: "Valid times of the records", XLabel: "fcst_valid_beg (UTC)",
-		Caption: "White between gray edges: missing times, by the step of the series. Each row is a model and variable (all levels, regions and leads).",
+		Caption: "White between gray edges: missing times, by the step of the series. " +
+			"Each row is a model and variable (all levels, regions and leads).",
 	}}
 	series, records := 0, int64(0)
 	for i := range all {
 		series, records = series+len(all[i].catalog.Groups), records+all[i].Records
 	}
-	g.Subtitle = fmt.Sprintf("%s · %d records", strings.Join(slices.Compact(archiveNames(all)), ", "), records)
+	names := lists.Map(all, func(s subsetContents) string { return cmp.Or(s.Archive, fmt.Sprint(s.Files, " files")) })
+	g.Subtitle = fmt.Sprintf("%s · %d records", strings.Join(slices.Compact(names), ", "), records)
 	label := func(s *design.Group) string {
 		if s.ObType == s.Model { // verified against its own analysis
 			return s.Model + " " + s.FcstVar
@@ -54,11 +56,6 @@ func coverage(all []subsetContents) plot.Coverage {
 	return g
 }
 
-// archiveNames names the archives, or the number of files.
-func archiveNames(all []subsetContents) []string {
-	return lists.Map(all, func(s subsetContents) string { return cmp.Or(s.Archive, fmt.Sprint(s.Files, " files")) })
-}
-
 // coverageRows returns the rows of a line type. Series with the same label share a row.
 func coverageRows(c *design.Catalog, lineType string, label func(*design.Group) string) (rows []plot.CoverageRow) {
 	times, models := map[string]design.Moments{}, map[string]string{}
@@ -74,7 +71,8 @@ func coverageRows(c *design.Catalog, lineType string, label func(*design.Group) 
 		for _, hole := range valid.Gaps(step) {
 			missing += hole.Missing
 		}
-		rows = append(rows, plot.CoverageRow{Label: name, Group: models[name], Runs: plot.PeriodsOf(valid, step), Note: plot.TimesNote(len(valid), int(missing))})
+		note := plot.TimesNote(len(valid), int(missing))
+		rows = append(rows, plot.CoverageRow{Label: name, Group: models[name], Runs: plot.PeriodsOf(valid, step), Note: note})
 	}
 	slices.SortFunc(rows, func(a, b plot.CoverageRow) int { return cmp.Compare(a.Label, b.Label) })
 	return rows
@@ -88,36 +86,33 @@ func leadRows(holes []design.LeadHole, lineType string) (rows []plot.CoverageRow
 	for _, h := range holes {
 		if h.LineType == lineType && len(rows) < maxLeads {
 			rows = append(rows, plot.CoverageRow{
-				Label: h.Model + " " + leadText(h), Group: h.Model, Runs: plot.PeriodsOf(h.Present, h.Present.Step()), Note: plot.TimesNote(len(h.Present), len(h.Missing)),
+				Label: h.Model + " " + leadText(h), Group: h.Model,
+				Runs: plot.PeriodsOf(h.Present, h.Present.Step()), Note: plot.TimesNote(len(h.Present), len(h.Missing)),
 			})
 		}
 	}
 	return rows
 }
 
+// leadText formats leads that lack the same times: "6, 12 h".
 func leadText(h design.LeadHole) string {
 	return strings.Join(question.FormatLeads(h.Leads), ", ") + " h"
 }
 
 // printLeads lists the leads of a line type that lack times, with the days.
 func printLeads(w io.Writer, holes []design.LeadHole, lineType string) {
-	n := 0
-	for _, h := range holes {
-		if h.LineType != lineType {
-			continue
-		}
-		if n++; n > maxLeads {
-			continue
-		}
+	holes = lists.Filter(holes, func(h design.LeadHole) bool { return h.LineType == lineType })
+	for _, h := range holes[:min(len(holes), maxLeads)] {
 		days := lists.Map(h.Missing, func(t int64) string { return time.Unix(t, 0).UTC().Format(time.DateOnly) })
 		days = slices.Compact(days)
 		more := ""
 		if len(days) > maxLeads {
 			days, more = days[:maxLeads], fmt.Sprintf(" and %d more days", len(days)-maxLeads)
 		}
-		fmt.Fprintf(w, "  lead hole\t%s %s: %d of %d times are missing, on %s%s\n", h.Model, leadText(h), len(h.Missing), h.Expected, strings.Join(days, ", "), more)
+		fmt.Fprintf(w, "  lead hole\t%s %s: %d of %d times are missing, on %s%s\n",
+			h.Model, leadText(h), len(h.Missing), h.Expected, strings.Join(days, ", "), more)
 	}
-	if n > maxLeads {
-		fmt.Fprintf(w, "  lead hole\t… and %d more\n", n-maxLeads)
+	if more := len(holes) - maxLeads; more > 0 {
+		fmt.Fprintf(w, "  lead hole\t… and %d more\n", more)
 	}
 }

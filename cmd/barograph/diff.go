@@ -67,7 +67,7 @@ func (e *env) diff(ctx context.Context, left, right string, o tablediff.Options)
 		return err
 	}
 	if n := report.Unexplained(); n > 0 {
-		return &fault.Status{Code: fault.Differs, Err: fmt.Errorf("%d differences are not explained by a known fault", n)}
+		return differs(fmt.Errorf("%d differences are not explained by a known fault", n))
 	}
 	return nil
 }

@@ -14,7 +14,8 @@ import (
 
 func newFaults(e *env) *cobra.Command {
 	k := &faults.Clusters{Registry: e.engines, Options: faults.Options{
-		Subset: defaultSubset, Settle: faults.DefaultSettle, Patience: faults.DefaultPatience, Call: faults.DefaultCall, Progress: func(_ run.EventKind, text string) { e.info(text) },
+		Subset: defaultSubset, Settle: faults.DefaultSettle, Patience: faults.DefaultPatience, Call: faults.DefaultCall,
+		Progress: func(_ run.EventKind, text string) { e.info(text) },
 	}}
 	var cases []string
 	var out string
@@ -35,7 +36,8 @@ until calls succeeded again.`,
 				return err
 			}
 			if len(k.Files) < 2 {
-				return fault.Misuse(strings.Join(args, " "), "names fewer than two files, so no node can fail between two commits", "name a folder of .vsdb or .stat files")
+				return fault.Misuse(strings.Join(args, " "), "names fewer than two files, so no node can fail between two commits",
+					"name a folder of .vsdb or .stat files")
 			}
 			skipped, err := k.Choose()
 			if err != nil {
@@ -57,19 +59,18 @@ until calls succeeded again.`,
 			})
 		},
 	}
-	c.Flags().StringSliceVar(&k.Engines, "engine", nil,
-		"names of engines with servers (default: all installed ones that can run --nodes nodes)")
-	c.Flags().StringSliceVar(&k.Designs, "design", nil, "designs to study (default: the first that each engine offers)")
-	c.Flags().Var((*list)(&cases), "case", "questions: \"noaa\" (its seven cases), case names, question files or METviewer plots (default: derived from the data)")
-	c.Flags().StringVar(&out, "out", "", "run folder (default: runs/{time}-faults)")
-	c.Flags().StringVar(&k.Profile, "profile", "tuned", "settings of the servers; with profile \"default\" a kill may lose acknowledged records")
-	c.Flags().IntVar(&k.Nodes, "nodes", 3, "nodes of the cluster")
-	c.Flags().IntVar(&k.Kills, "kills", 1, "kills during the load, and as many during queries")
-	c.Flags().DurationVar(&k.Down, "down", faults.DefaultDown, "how long a killed node stays down")
-	c.Flags().Uint64Var(&k.Seed, "seed", 1, "seed of the choice of nodes and times")
-	c.Flags().BoolVar(&k.Isolate, "isolate", false, "give each node a network namespace and a control group (as root)")
+	f := c.Flags()
+	f.StringSliceVar(&k.Engines, "engine", nil, "names of engines with servers (default: all installed ones that can run --nodes nodes)")
+	f.StringSliceVar(&k.Designs, "design", nil, "designs to study (default: the first that each engine offers)")
+	caseFlag(c, &cases, "the data")
+	f.StringVar(&out, "out", "", "run folder (default: runs/{time}-faults)")
+	f.StringVar(&k.Profile, "profile", "tuned", "settings of the servers; with profile \"default\" a kill may lose acknowledged records")
+	f.IntVar(&k.Nodes, "nodes", 3, "nodes of the cluster")
+	f.IntVar(&k.Kills, "kills", 1, "kills during the load, and as many during queries")
+	f.DurationVar(&k.Down, "down", faults.DefaultDown, "how long a killed node stays down")
+	f.Uint64Var(&k.Seed, "seed", 1, "seed of the choice of nodes and times")
+	f.BoolVar(&k.Isolate, "isolate", false, "give each node a network namespace and a control group (as root)")
 	complete(c, "design", designNames)
-	complete(c, "case", caseNames)
 	complete(c, "engine", e.engines.Servers)
 	return c
 }

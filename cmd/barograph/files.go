@@ -42,11 +42,13 @@ func (e *env) expand(args []string) ([]string, error) {
 		suffixes["*"+filepath.Ext(path)]++
 	})
 	if err == nil && n > 0 {
-		names := slices.SortedFunc(maps.Keys(suffixes), func(a, b string) int { return cmp.Or(suffixes[b]-suffixes[a], strings.Compare(a, b)) })
+		mostFirst := func(a, b string) int { return cmp.Or(suffixes[b]-suffixes[a], strings.Compare(a, b)) }
+		names := slices.SortedFunc(maps.Keys(suffixes), mostFirst)
 		if len(names) > 3 {
 			names = append(names[:3], "…")
 		}
-		fmt.Fprintf(e.stderr, "ignored %s in these folders because of their names (%s), such as %s\n", run.CountOf(n, "file"), strings.Join(names, ", "), first)
+		fmt.Fprintf(e.stderr, "ignored %s in these folders because of their names (%s), such as %s\n",
+			run.CountOf(n, "file"), strings.Join(names, ", "), first)
 	}
 	return files, err
 }
@@ -60,7 +62,8 @@ func (e *env) filesOf(args []string) ([]string, error) {
 	}
 	files, err := e.expand(args)
 	if err == nil && len(files) == 0 {
-		err = usage(&fault.Error{Setting: strings.Join(args, " "), Problem: "names neither an archive nor files that can be read", Cure: "name an archive's URL, such as duckdb:archive.db, or .vsdb or .stat files or a folder of them"})
+		err = fault.Misuse(strings.Join(args, " "), "names neither an archive nor files that can be read",
+			"name an archive's URL, such as duckdb:archive.db, or .vsdb or .stat files or a folder of them")
 	}
 	return files, err
 }

@@ -12,18 +12,22 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
+// complete makes the shell complete a flag with values.
 func complete(c *cobra.Command, flag string, values func() []string) {
-	c.RegisterFlagCompletionFunc(flag, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) { //nolint:errcheck // the flag exists
+	completion := func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return values(), cobra.ShellCompDirectiveNoFileComp
-	})
+	}
+	c.RegisterFlagCompletionFunc(flag, completion) //nolint:errcheck // the flag exists
 }
 
 // formerly adds a hidden alias: the name that the flag had one version ago.
 func formerly(c *cobra.Command, before, now string) { formerlyIn(c, c.Flags(), before, now) }
 
+// formerlyIn is formerly for any set of flags, such as the persistent ones.
 func formerlyIn(c *cobra.Command, flags *pflag.FlagSet, before, now string) {
 	f := flags.Lookup(now)
-	alias := flags.VarPF(&deprecated{f.Value, c, flags, now, "--" + before + " is now --" + now + "; the next version accepts only --" + now}, before, "", "")
+	message := "--" + before + " is now --" + now + "; the next version accepts only --" + now
+	alias := flags.VarPF(&deprecated{f.Value, c, flags, now, message}, before, "", "")
 	alias.Hidden, alias.NoOptDefVal = true, f.NoOptDefVal
 }
 
@@ -37,7 +41,7 @@ func deprecate(c *cobra.Command, name, instead string) {
 type deprecated struct {
 	pflag.Value
 	command     *cobra.Command
-	flags       *pflag.FlagSet // that contain the flag now; nil = there is no replacement
+	flags       *pflag.FlagSet // that contain the replacement; nil = there is none
 	replacement string         // name of the replacement
 	message     string
 }
@@ -73,22 +77,24 @@ func setValues(f *pflag.Flag, all []string) error {
 	return f.Value.Set(all[0])
 }
 
-// positive marks flags whose numbers are 1 or more.
-func positive(c *cobra.Command, names ...string) {
+// annotate marks flags with a key, and with values of the key.
+func annotate(c *cobra.Command, names []string, key string, values ...string) {
 	for _, name := range names {
-		if err := c.Flags().SetAnnotation(name, "positive", nil); err != nil {
+		if err := c.Flags().SetAnnotation(name, key, values); err != nil {
 			panic(err) // the names are constants: the flag exists
 		}
 	}
 }
 
-// atMost marks flags whose numbers have a maximum, because plans take memory.
+// seldom moves flags that few users need into the second group of the help.
+func seldom(c *cobra.Command, names ...string) { annotate(c, names, "seldom") }
+
+// positive marks flags whose numbers must be greater than 0.
+func positive(c *cobra.Command, names ...string) { annotate(c, names, "positive") }
+
+// atMost marks flags whose numbers have a maximum: the plan of a run needs memory in proportion to them.
 func atMost(c *cobra.Command, maximum int, names ...string) {
-	for _, name := range names {
-		if err := c.Flags().SetAnnotation(name, "most", []string{strconv.Itoa(maximum)}); err != nil {
-			panic(err) // the names are constants: the flag exists
-		}
-	}
+	annotate(c, names, "maximum", strconv.Itoa(maximum))
 }
 
 // checkNumbers refuses numbers that are negative, infinite or NaN, zero for flags marked by
@@ -100,15 +106,18 @@ func checkNumbers(c *cobra.Command) (err error) {
 			return
 		}
 		for _, v := range values(f) {
-			n, notNumber := strconv.ParseFloat(v, 64)
-			if notNumber == nil && (math.IsNaN(n) || math.IsInf(n, 0)) || strings.HasPrefix(v, "-") || isPositive && strings.Trim(v, "0s.") == "" {
-				least := map[bool]string{true: "greater than 0", false: "0 or greater"}[isPositive]
-				err = usage(&fault.Error{Setting: fmt.Sprintf("--%s %s", f.Name, v), Problem: "must be a number " + least})
+			n, notNumber := strconv.ParseFloat(v, 64) // it does not parse a duration
+			infinite := notNumber == nil && (math.IsNaN(n) || math.IsInf(n, 0))
+			if isZero := strings.Trim(v, "0s.") == ""; infinite || strings.HasPrefix(v, "-") || isPositive && isZero {
+				least := "0 or greater"
+				if isPositive {
+					least = "greater than 0"
+				}
+				err = fault.Misuse("--"+f.Name+" "+v, "must be a number "+least, "")
 			}
-			if maximum := f.Annotations["most"]; maximum != nil {
-				n, notNumber := strconv.Atoi(v)
-				if limit, _ := strconv.Atoi(maximum[0]); notNumber == nil && n > limit {
-					err = usage(&fault.Error{Setting: fmt.Sprintf("--%s %s", f.Name, v), Problem: "must be at most " + maximum[0]})
+			if maximum := f.Annotations["maximum"]; maximum != nil {
+				if limit, _ := strconv.ParseFloat(maximum[0], 64); n > limit {
+					err = fault.Misuse("--"+f.Name+" "+v, "must be at most "+maximum[0], "")
 				}
 			}
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,11 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/internal/fault"
-	"github.com/barograph/barograph/lab"
-	"github.com/barograph/barograph/query/flavour"
-	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/results/report"
 	"github.com/barograph/barograph/results/run"
 	"github.com/barograph/barograph/study/growth"
@@ -57,11 +52,13 @@ Each day needs the disk space of a day of the real files.`,
 			s.subsetNamed = c.Flags().Changed("subset")
 			slices.Sort(s.days)
 			s.days = slices.Compact(s.days)
+			setting := fmt.Sprintf("--predict %d", s.predict)
 			switch {
 			case s.predict > 0 && len(s.days) < report.MinProjectedSizes:
-				return fault.Misuse(fmt.Sprintf("--predict %d", s.predict), fmt.Sprintf("needs at least %d smaller sizes", report.MinProjectedSizes), "name them: --days 1,4,16")
-			case s.predict > 0 && s.predict <= s.days[len(s.days)-1]:
-				return fault.Misuse(fmt.Sprintf("--predict %d", s.predict), fmt.Sprintf("is not above %d, the largest size of --days", s.days[len(s.days)-1]), "name more days to predict, or fewer to measure before")
+				return fault.Misuse(setting, fmt.Sprintf("needs at least %d smaller sizes", report.MinProjectedSizes), "name them: --days 1,4,16")
+			case s.predict > 0 && s.predict <= slices.Max(s.days):
+				return fault.Misuse(setting, fmt.Sprintf("is not above %d, the largest size of --days", slices.Max(s.days)),
+					"name more days to predict, or fewer to measure before")
 			case s.predict == 0 && len(s.days) < 2:
 				return fault.Misuse("--days", "names one size, and growth needs several", "name them: --days 1,4,16")
 			}
@@ -76,33 +73,23 @@ Each day needs the disk space of a day of the real files.`,
 			})
 		},
 	}
-	c.Flags().StringArrayVar(&s.Engines, engineFlag, nil, "engine to study: a URL, NAME=URL, "+
+	f := c.Flags()
+	f.StringArrayVar(&s.Engines, engineFlag, nil, "engine to study: a URL, NAME=URL, "+
 		"lab:ENGINE, or the name of an embedded engine (default: all installed embedded ones)")
-	c.Flags().IntSliceVar(&s.days, "days", []int{1, 4, 16}, "sizes to measure, as numbers of days of the series")
-	c.Flags().IntVar(&s.predict, "predict", 0, "number of days to project from --days, and then to measure")
-	c.Flags().IntVar(&s.models, "models", 0, "number of models, with copies (default: as in the files)")
-	c.Flags().StringSliceVar(&s.Designs, "design", nil, "designs to study (default: all that each engine offers)")
-	c.Flags().Var((*list)(&s.cases), "case",
-		"questions: \"noaa\" (its seven cases), case names, question files or METviewer plots (default: derived from the first day)")
-	c.Flags().StringSliceVar(&s.Flavours, "flavour", nil, "flavours to use (default: all; see \"barograph list flavours\")")
-	c.Flags().StringVar(&s.out, "out", "", "run folder (default: runs/{time}-growth)")
-	c.Flags().IntVar(&s.reps, "reps", met.DefaultReps, "timed repetitions of each cell (engine, design, flavour, case)")
-	c.Flags().IntVar(&s.warmups, "warmups", 1, "untimed repetitions between the proof and the timed ones")
-	c.Flags().DurationVar(&s.limit, "time-limit", 0, "at each size, stop timing after this long, but not before the repetitions can show a difference")
-	c.Flags().StringVar(&s.subset, "subset", defaultSubset, "name of the series inside each archive")
-	c.Flags().IntVar(&s.threads, "threads", 0, "threads of an embedded engine (default: chosen by the engine)")
-	c.Flags().Uint64Var(&s.seed, "seed", 1, "seed of the order of repetitions and of the bootstrap")
-	c.Flags().StringArrayVar(&s.labs, "lab-dir", []string{engine.LabDir()}, "folder of \"lab up\"; the run records the settings of its servers; repeat it for several")
-	s.lastLine = lastLine(c)
-	s.Server = func(d *engine.Driver, u *url.URL) *run.Server { return lab.Serving(s.labs, d, u).Server() }
-	e.completeEngines(c)
-	seldom(c, "lab-dir", "last-line", "seed", "subset", "threads", "warmups")
+	f.IntSliceVar(&s.days, "days", []int{1, 4, 16}, "sizes to measure, as numbers of days of the series")
+	f.IntVar(&s.predict, "predict", 0, "number of days to project from --days, and then to measure")
+	f.IntVar(&s.models, "models", 0, "number of models, with copies (default: as in the files)")
+	s.archiveFlags(c, e, "the first day")
+	f.StringVar(&s.out, "out", "", "run folder (default: runs/{time}-growth)")
+	f.IntVar(&s.reps, "reps", met.DefaultReps, "timed repetitions of each cell (engine, design, flavour, case)")
+	f.IntVar(&s.warmups, "warmups", 1, "untimed repetitions between the proof and the timed ones")
+	f.DurationVar(&s.limit, "time-limit", 0, "at each size, stop timing after this long, but not before the repetitions can show a difference")
+	f.StringVar(&s.subset, "subset", defaultSubset, "name of the series inside each archive")
+	f.Uint64Var(&s.seed, "seed", 1, "seed of the order of repetitions and of the bootstrap")
+	seldom(c, "seed", "subset", "warmups")
 	positive(c, "days", "predict", "models", "reps")
 	atMost(c, 1024, "days", "predict", "models")
 	atMost(c, 100_000, "reps", "warmups")
-	complete(c, "design", designNames)
-	complete(c, "case", caseNames)
-	complete(c, "flavour", func() []string { return strings.Split(join(flavour.Names()), ", ") })
 	return c
 }
 
@@ -117,7 +104,8 @@ func (e *env) growth(ctx context.Context, s *growthStudy, files []string) error 
 		return err
 	}
 	data := filepath.Join(s.out, "series")
-	outcome, err := e.measureDays(ctx, s, o, growth.Options{Files: files, KeepLast: o.KeepLast, Dir: data, Models: s.models, Cases: o.Cases})
+	g := growth.Options{Files: files, KeepLast: o.KeepLast, Dir: data, Models: s.models, Cases: o.Cases}
+	outcome, err := e.measureDays(ctx, s, o, g)
 	if err == nil {
 		f.Run.Finished = time.Now().UTC()
 	}
@@ -127,8 +115,7 @@ func (e *env) growth(ctx context.Context, s *growthStudy, files []string) error 
 	return errors.Join(e.report(filepath.Clean(s.out)), outcome.Err())
 }
 
-// measureDays runs the studies of all sizes. It makes the projections before it loads the days that
-// they are about.
+// measureDays runs the studies of all sizes. It stores the projections before it measures the projected size.
 func (e *env) measureDays(ctx context.Context, s *growthStudy, o met.Options, g growth.Options) (all met.Outcome, err error) {
 	plan := report.Days{Sizes: slices.Clone(s.days), Predict: s.predict}
 	if s.predict > 0 {
@@ -158,7 +145,11 @@ func (e *env) measureDays(ctx context.Context, s *growthStudy, o met.Options, g 
 		if n == plan.Sizes[0] {
 			plan.Excluded = append(series.Notes, notes...)
 			e.printNotes("growth", plan.Excluded)
-			plan.AllDays = namesOfAllDays(o.Cases)
+			for _, q := range o.Cases {
+				if strings.HasSuffix(q.Name, growth.AllDays) {
+					plan.AllDays = append(plan.AllDays, q.Name)
+				}
+			}
 			if err := plan.Save(s.out); err != nil {
 				return all, err
 			}
@@ -170,13 +161,4 @@ func (e *env) measureDays(ctx context.Context, s *growthStudy, o met.Options, g 
 		all.Add(outcome)
 	}
 	return all, nil
-}
-
-func namesOfAllDays(qs []*question.Question) (names []string) {
-	for _, q := range qs {
-		if strings.HasSuffix(q.Name, growth.AllDays) {
-			names = append(names, q.Name)
-		}
-	}
-	return names
 }

@@ -16,10 +16,8 @@ import (
 // helpWidth is the number of columns that help uses.
 const helpWidth = 100
 
-type commandGroup struct{ title, commands string }
-
 // groups are the groups of commands in `barograph --help`, in their order.
-var groups = []commandGroup{ //nolint:gochecknoglobals // a constant table
+var groups = []struct{ title, commands string }{ //nolint:gochecknoglobals // a constant table
 	{"Archives", "show load ask cases verify adopt diff"},
 	{"Studies", "quickstart met growth ycsb post scan faults"},
 	{"Results", "report compare merge serve"},
@@ -42,15 +40,6 @@ func group(root *cobra.Command) {
 	root.SetHelpCommandGroupID("Reference")
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) { help(c.OutOrStdout(), c) })
 	root.SetUsageFunc(func(c *cobra.Command) error { help(c.OutOrStderr(), c); return nil })
-}
-
-// seldom moves flags that few users need into the second group of the help.
-func seldom(c *cobra.Command, names ...string) {
-	for _, name := range names {
-		if err := c.Flags().SetAnnotation(name, "seldom", nil); err != nil {
-			panic(err) // the names are constants: the flag exists
-		}
-	}
 }
 
 const exitStatus = "Exit status: "
@@ -101,8 +90,9 @@ func newExitStatus() *cobra.Command {
 	var text strings.Builder
 	text.WriteString("The exit statuses of every command:\n\n" + generalStatuses + "\nSpecial meanings:\n")
 	for _, name := range slices.Sorted(maps.Keys(specialStatuses)) {
-		for i, line := range strings.Split(fill(specialStatuses[name], helpWidth-20), "\n") {
-			fmt.Fprintf(&text, "\n  %-17s %s", map[bool]string{true: name}[i == 0], line)
+		for line := range strings.SplitSeq(fill(specialStatuses[name], helpWidth-20), "\n") {
+			fmt.Fprintf(&text, "\n  %-17s %s", name, line)
+			name = ""
 		}
 	}
 	return &cobra.Command{Use: "exit-status", Short: "Meaning of the exit statuses", Long: text.String()}
@@ -123,33 +113,36 @@ func help(w io.Writer, c *cobra.Command) {
 		}
 	}
 	listCommands(w, c)
-	flags := [2]*pflag.FlagSet{{}, {}}
+	common, rare := &pflag.FlagSet{}, &pflag.FlagSet{}
 	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
-		if _, is := f.Annotations["seldom"]; is {
-			flags[1].AddFlag(f)
+		if _, seldom := f.Annotations["seldom"]; seldom {
+			rare.AddFlag(f)
 		} else if f.Name != "help" {
-			flags[0].AddFlag(f)
+			common.AddFlag(f)
 		}
 	})
-	for i, all := range []*pflag.FlagSet{flags[0], flags[1], c.InheritedFlags()} {
-		if all.HasAvailableFlags() {
-			fmt.Fprintf(w, "\n%s:\n%s", [...]string{"Flags", "Less common flags", "Global flags"}[i], all.FlagUsagesWrapped(helpWidth))
-		}
-	}
-	special, name := "", strings.TrimPrefix(c.CommandPath(), "barograph ")
+	listFlags(w, "Flags", common)
+	listFlags(w, "Less common flags", rare)
+	listFlags(w, "Global flags", c.InheritedFlags())
+	special, name := "", commandName(c)
 	if text := cmp.Or(specialStatuses[name], specialStatuses[strings.Fields(name)[0]]); text != "" {
 		special = "; here " + text
 	}
 	fmt.Fprintln(w, "\n"+fill(exitStatus+"see `barograph help exit-status`"+special+".", helpWidth))
 }
 
+func listFlags(w io.Writer, title string, flags *pflag.FlagSet) {
+	if flags.HasAvailableFlags() {
+		fmt.Fprintf(w, "\n%s:\n%s", title, flags.FlagUsagesWrapped(helpWidth))
+	}
+}
+
 // listCommands writes the subcommands, by group if there are groups.
 func listCommands(w io.Writer, c *cobra.Command) {
-	list := func(title, group string, topics bool) {
+	list := func(title, group string, order []string, topics bool) {
 		all := slices.DeleteFunc(slices.Clone(c.Commands()), func(sub *cobra.Command) bool {
 			return sub.GroupID != group || sub.Hidden || sub.IsAdditionalHelpTopicCommand() != topics
 		})
-		order := strings.Fields(groups[max(0, slices.IndexFunc(groups, func(g commandGroup) bool { return g.title == group }))].commands)
 		slices.SortStableFunc(all, func(a, b *cobra.Command) int { return slices.Index(order, a.Name()) - slices.Index(order, b.Name()) })
 		for i, sub := range all {
 			if i == 0 {
@@ -158,11 +151,11 @@ func listCommands(w io.Writer, c *cobra.Command) {
 			fmt.Fprintf(w, "  %-13s %s\n", sub.Name(), sub.Short)
 		}
 	}
-	for _, g := range c.Groups() {
-		list(g.ID, g.ID, false)
+	for _, g := range groups {
+		list(g.title, g.title, strings.Fields(g.commands), false)
 	}
-	list("Commands", "", false)
-	list("Topics", "", true)
+	list("Commands", "", nil, false)
+	list("Topics", "", nil, true)
 }
 
 // fill breaks the paragraphs of a text into lines of at most width characters; it keeps
@@ -186,9 +179,9 @@ func fill(text string, width int) string {
 	return strings.Join(out, "\n")
 }
 
-// hang breaks an indented line into lines of at most width characters. If continued is "", the
-// further lines are aligned with the last column of the first one; else each line but the last
-// ends in continued, and the further lines are indented by four more characters.
+// hang breaks an indented line into lines of at most width characters. If continued is "", hang aligns the further
+// lines with the last column of the first line. Otherwise it ends every line but the last in continued, and indents the
+// further lines by four more characters.
 func hang(line string, width int, continued string) []string {
 	if utf8.RuneCountInString(line) <= width {
 		return []string{line}
@@ -201,7 +194,7 @@ func hang(line string, width int, continued string) []string {
 	prefix := string([]rune(line)[:column])
 	var words []string
 	for word := range strings.FieldsSeq(string([]rune(line)[column:])) {
-		if n := len(words); continued != "" && n > 0 && word[0] != '-' { // it is the value of a flag
+		if n := len(words); continued != "" && n > 0 && word[0] != '-' { // word is the value of a flag
 			words[n-1] += " " + word
 		} else {
 			words = append(words, word)

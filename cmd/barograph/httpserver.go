@@ -3,15 +3,18 @@ package main
 import (
 	"cmp"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/barograph/barograph/internal/lists"
 )
 
-// These limits of HTTP servers keep clients from using up the file descriptors: a server has
-// about 1,000, and every process of the machine can connect to it.
+// These limits keep the clients of an HTTP server from using up its file descriptors. A process has about 1,000, and
+// every process of the machine can connect to the server.
 const (
 	headerTimeout  = 10 * time.Second
 	bodyTimeout    = 30 * time.Second
@@ -40,6 +43,7 @@ type connection struct {
 	since  int64 // number of the last change of state
 }
 
+// stateChanged is the ConnState of the server. For a new connection above a limit it closes the oldest idle one.
 func (c *connections) stateChanged(conn net.Conn, state http.ConnState) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -61,35 +65,31 @@ func (c *connections) stateChanged(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// surplus returns the connection to close if one address has, or all addresses have, too many:
-// the one that has been without a request for the longest time. nil = none.
+// surplus returns the connection to close if host, or all hosts together, have too many: the one that has been without
+// a request for the longest time. nil = none.
 func (c *connections) surplus(host string) net.Conn {
-	var sameHost, candidates []net.Conn
-	for conn, x := range c.open {
-		if x.host == host {
-			sameHost = append(sameHost, conn)
-		}
-	}
+	all := slices.Collect(maps.Keys(c.open))
+	candidates := lists.Filter(all, func(conn net.Conn) bool { return c.open[conn].host == host })
 	switch {
-	case len(sameHost) > maxPerAddress:
-		candidates = sameHost
-	case len(c.open) > maxConnections:
-		for conn := range c.open {
-			candidates = append(candidates, conn)
-		}
+	case len(candidates) > maxPerAddress:
+	case len(all) > maxConnections:
+		candidates = all
 	default:
 		return nil
 	}
-	candidates = slices.DeleteFunc(candidates, func(conn net.Conn) bool { return c.open[conn].active })
-	return slices.MinFunc(candidates, func(a, b net.Conn) int { return cmp.Compare(c.open[a].since, c.open[b].since) }) // at least the new connection has no request
+	// The new connection has no request yet, so at least one candidate is inactive.
+	candidates = lists.Filter(candidates, func(conn net.Conn) bool { return !c.open[conn].active })
+	return slices.MinFunc(candidates, func(a, b net.Conn) int { return cmp.Compare(c.open[a].since, c.open[b].since) })
 }
 
 // bodyDeadline ends a connection if the body of a request does not arrive in time. The
 // deadline does not apply to responses, which may take hours.
 func bodyDeadline(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if control := http.NewResponseController(w); r.ContentLength != 0 && control.SetReadDeadline(time.Now().Add(bodyTimeout)) == nil {
-			r.Body = &timedBody{ReadCloser: r.Body, onEnd: func() { _ = control.SetReadDeadline(time.Time{}) }} // fails only on a closed connection
+		control := http.NewResponseController(w)
+		if r.ContentLength != 0 && control.SetReadDeadline(time.Now().Add(bodyTimeout)) == nil {
+			noDeadline := func() { _ = control.SetReadDeadline(time.Time{}) } // it fails only on a closed connection
+			r.Body = &timedBody{ReadCloser: r.Body, onEnd: noDeadline}
 		}
 		h.ServeHTTP(w, r)
 	})

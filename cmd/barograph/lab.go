@@ -16,6 +16,7 @@ import (
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/launch"
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/lab"
 )
 
@@ -30,8 +31,12 @@ type labs struct {
 	isolate  bool
 	limits   lab.Isolate
 	memory   int64 // MiB
-	useDisks bool  // those of `lab disks`
+	useDisks bool  // use the disks of `lab disks`
 }
+
+// labCommand runs a subcommand of lab on engines. hasExtra reports whether an argument names the disks or TPCGen, or no
+// argument names anything.
+type labCommand func(c *cobra.Command, drivers []*engine.Driver, hasExtra bool) error
 
 func newLab(e *env) *cobra.Command {
 	l := &labs{e: e, known: append(slices.Clone(e.engines), lab.StoreDriver())}
@@ -51,22 +56,33 @@ that a package installs. The commands act on the engines named, or on every engi
 	}
 	c.PersistentFlags().StringVar(&l.dir, "lab-dir", engine.LabDir(), "folder of the servers and disks")
 	formerlyIn(c, c.PersistentFlags(), "dir", "lab-dir")
-	sub := func(use, short string, run func(c *cobra.Command, args []string) error) *cobra.Command {
-		s := &cobra.Command{Use: use, Short: short, Args: cobra.ArbitraryArgs, ValidArgs: append(l.known.Servers(), lab.DisksName), RunE: run}
+	// sub adds a subcommand that accepts the names of engines, and extra.
+	sub := func(use, short string, names []string, extra string, run labCommand) *cobra.Command {
+		s := &cobra.Command{Use: use, Short: short, Args: cobra.ArbitraryArgs, ValidArgs: append(l.known.Servers(), lab.DisksName)}
+		s.RunE = func(c *cobra.Command, args []string) error {
+			drivers, hasExtra, err := l.drivers(args, names, extra)
+			if err != nil {
+				return err
+			}
+			return run(c, drivers, hasExtra)
+		}
 		c.AddCommand(s)
 		return s
 	}
-	install := sub("install [ENGINE…] ["+lab.TPCGenName+"]",
-		"Print the commands that install the servers, or run them with --yes", l.install)
+	servers := l.known.Servers()
+	install := sub("install [ENGINE…] ["+lab.TPCGenName+"]", "Print the commands that install the servers, or run them with --yes",
+		l.known.Installable(), lab.TPCGenName, l.install)
 	install.Long = `Print the commands that install the servers of the engines that you name (default: all), or run them with --yes. ` +
 		lab.TPCGenName + ` is the program that makes tables for "barograph synth tpcds --generator ` + lab.TPCGenName + `".`
 	install.ValidArgs = append(l.known.Installable(), lab.TPCGenName)
 	install.Flags().BoolVar(&l.yes, "yes", false, "run the commands (as root, on Debian or Ubuntu)")
-	up := sub("up [ENGINE…]", "Start servers and print their names", l.up)
+	up := sub("up [ENGINE…]", "Start servers and print their names", servers, "", l.up)
 	profiles, descriptions := l.profiles()
-	up.Long = "Up starts the servers of the engines that you name (default: all), and prints their names for --engine, such as lab:postgres. " +
-		"It leaves running servers unchanged.\n\nProfiles (the default is the first one of an engine):\n" + descriptions
-	up.Flags().IntVar(&l.Nodes, "nodes", 1, "nodes of the cluster; more than 1 only for "+join(l.serversWhere(func(s *launch.Server) bool { return len(s.Nodes) > 1 })))
+	up.Long = "Up starts the servers of the engines that you name (default: all), and prints their names for --engine, such as " +
+		"lab:postgres. It leaves running servers unchanged.\n\n" +
+		"Profiles (the default is the first one of an engine):\n" + descriptions
+	clusters := l.serversWhere(func(s *launch.Server) bool { return len(s.Nodes) > 1 })
+	up.Flags().IntVar(&l.Nodes, "nodes", 1, "nodes of the cluster; more than 1 only for "+join(clusters))
 	up.Flags().StringVar(&l.Profile, "profile", "", "settings: "+join(profiles)+" (default: the engine's first)")
 	up.Flags().BoolVar(&l.isolate, "isolate", false, "give each node a network namespace and a control group (as root)")
 	up.Flags().Float64Var(&l.limits.CPUs, "cpus", 0, "with --isolate: cores that a node may use; 0 = all")
@@ -76,11 +92,12 @@ that a package installs. The commands act on the engines named, or on every engi
 	up.Flags().BoolVar(&l.useDisks, "disks", false, "store the engine's tables on all throttled disks of 'lab disks'")
 	up.Flags().StringArrayVar(&l.Disks, "disk", nil, "store the engine's tables on the disk of this folder; repeat it for several")
 	up.MarkFlagsMutuallyExclusive("disks", "disk")
-	up.Flags().BoolVar(&l.Frail, "frail-disks", false, "give each node a disk that can fill up, and that loses unflushed data at a power failure (FUSE, as root): for ycsb --fault, not for timing")
+	up.Flags().BoolVar(&l.Frail, "frail-disks", false, "give each node a disk that can fill up, and that loses unflushed data "+
+		"at a power failure (FUSE, as root): for ycsb --fault, not for timing")
 	up.Flags().IntVar(&l.Partitions, "partitions", 0, "partitions of each table, distributed over the disks in turn (default: one per disk)")
-	sub("url ENGINE", "Print the URL of a server, with its password", l.url).Args = cobra.ExactArgs(1)
-	sub("down [ENGINE…] [disks]", "Stop servers and remove their data; remove throttled disks", l.down)
-	sub("status [ENGINE…] [disks]", "List running servers and throttled disks", l.status)
+	sub("url ENGINE", "Print the URL of a server, with its password", servers, "", l.url).Args = cobra.ExactArgs(1)
+	sub("down [ENGINE…] [disks]", "Stop servers and remove their data; remove throttled disks", servers, lab.DisksName, l.down)
+	sub("status [ENGINE…] [disks]", "List running servers and throttled disks", servers, lab.DisksName, l.printStatus)
 	return parent(c, newLabDisks(l))
 }
 
@@ -115,7 +132,7 @@ func (l *labs) serversWhere(has func(*launch.Server) bool) (all []string) {
 	return all
 }
 
-// drivers finds the named engines among all, and reports whether the arguments contain word too.
+// drivers finds the engines that the arguments name, and reports whether an argument is extra, which names no engine.
 // Without arguments it returns all engines and true.
 func (l *labs) drivers(args, all []string, extra string) (out []*engine.Driver, hasExtra bool, err error) {
 	names := slices.DeleteFunc(slices.Clone(args), func(a string) bool { return a == extra })
@@ -137,11 +154,7 @@ func (l *labs) drivers(args, all []string, extra string) (out []*engine.Driver, 
 func (l *labs) folder(d *engine.Driver) string { return filepath.Join(l.dir, d.Scheme) }
 
 // url prints the URL of a server. It is the only command that prints a password.
-func (l *labs) url(_ *cobra.Command, args []string) error {
-	drivers, _, err := l.drivers(args, l.known.Servers(), "")
-	if err != nil {
-		return err
-	}
+func (l *labs) url(_ *cobra.Command, drivers []*engine.Driver, _ bool) error {
 	s, err := lab.Status(l.folder(drivers[0]))
 	if errors.Is(err, os.ErrNotExist) {
 		return &fault.Error{File: l.folder(drivers[0]), Problem: "has no server", Cure: "start one: `barograph lab up " + drivers[0].Scheme + "`"}
@@ -152,13 +165,9 @@ func (l *labs) url(_ *cobra.Command, args []string) error {
 	return err
 }
 
-func (l *labs) install(c *cobra.Command, args []string) error {
-	drivers, tools, err := l.drivers(args, l.known.Installable(), lab.TPCGenName)
-	if err != nil {
-		return err
-	}
+func (l *labs) install(c *cobra.Command, drivers []*engine.Driver, generator bool) error {
 	needs := lab.Servers(drivers...)
-	if tools {
+	if generator {
 		needs = append(needs, lab.TPCGen())
 	}
 	if l.yes {
@@ -173,14 +182,12 @@ func (l *labs) install(c *cobra.Command, args []string) error {
 	})
 }
 
-func (l *labs) up(c *cobra.Command, args []string) error {
-	drivers, _, err := l.drivers(args, l.known.Servers(), "")
-	if err != nil {
-		return err
-	}
+// up starts servers. If one fails, it starts the others.
+func (l *labs) up(c *cobra.Command, drivers []*engine.Driver, _ bool) error {
 	for _, d := range drivers {
 		if !slices.Contains(d.Server.Nodes, l.Nodes) {
-			return fault.Misuse("--nodes "+strconv.Itoa(l.Nodes), "is not offered by "+d.Scheme, "choose one of "+strings.Trim(strings.ReplaceAll(fmt.Sprint(d.Server.Nodes), " ", ", "), "[]"))
+			offered := strings.Join(lists.Map(d.Server.Nodes, strconv.Itoa), ", ")
+			return fault.Misuse("--nodes "+strconv.Itoa(l.Nodes), "is not offered by "+d.Scheme, "choose one of "+offered)
 		}
 		if l.TLS && d.Server.TLS == launch.NoTLS {
 			return fault.Misuse("--tls", "is not offered by "+d.Scheme, "choose one of "+join(l.tlsEngines()))
@@ -194,6 +201,7 @@ func (l *labs) up(c *cobra.Command, args []string) error {
 		return fault.Misuse("--cpus, --memory, --latency", "apply only to isolated nodes", "add --isolate")
 	}
 	if l.useDisks {
+		var err error
 		if l.Disks, err = lab.DiskPaths(l.dir, 0); err != nil {
 			return err
 		}
@@ -202,7 +210,7 @@ func (l *labs) up(c *cobra.Command, args []string) error {
 		return err
 	}
 	var all error
-	for _, d := range drivers { // the others start even if one fails
+	for _, d := range drivers {
 		l.Dir = l.folder(d)
 		if d.Server.Note != "" && !l.isolate {
 			l.e.info(d.Scheme + ": " + d.Server.Note)
@@ -213,14 +221,11 @@ func (l *labs) up(c *cobra.Command, args []string) error {
 		_, err := lab.Up(c.Context(), d, l.Options)
 		all = errors.Join(all, err)
 	}
-	return errors.Join(all, l.printStatus(drivers, false))
+	return errors.Join(all, l.printStatus(c, drivers, false))
 }
 
-func (l *labs) down(_ *cobra.Command, args []string) error {
-	drivers, disks, err := l.drivers(args, l.known.Servers(), lab.DisksName)
-	if err != nil {
-		return err
-	}
+// down stops servers. Without arguments it also removes what killed runs left behind.
+func (l *labs) down(c *cobra.Command, drivers []*engine.Driver, disks bool) error {
 	var all error
 	report := func(done bool, what string, err error) {
 		if all = errors.Join(all, err); done && !l.e.json {
@@ -231,8 +236,8 @@ func (l *labs) down(_ *cobra.Command, args []string) error {
 		err := lab.Down(l.folder(d))
 		report(err == nil, d.Scheme+"\tis down", err)
 	}
-	if len(args) == 0 {
-		all = errors.Join(all, lab.Sweep(l.dir)) // servers that killed runs left behind
+	if c.Flags().NArg() == 0 {
+		all = errors.Join(all, lab.Sweep(l.dir))
 	}
 	if disks {
 		removed, err := lab.RemoveDisks(l.dir)
@@ -241,16 +246,8 @@ func (l *labs) down(_ *cobra.Command, args []string) error {
 	return all
 }
 
-func (l *labs) status(_ *cobra.Command, args []string) error {
-	drivers, disks, err := l.drivers(args, l.known.Servers(), lab.DisksName)
-	if err != nil {
-		return err
-	}
-	return l.printStatus(drivers, disks)
-}
-
 // printStatus prints the state of the engines and, if disks is set, of the disks.
-func (l *labs) printStatus(drivers []*engine.Driver, disks bool) error {
+func (l *labs) printStatus(_ *cobra.Command, drivers []*engine.Driver, disks bool) error {
 	rows, err := lab.ReportOf(l.dir, drivers, disks)
 	if err != nil {
 		return err

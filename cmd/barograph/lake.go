@@ -15,10 +15,7 @@ import (
 
 func newScanLake(e *env) *cobra.Command {
 	p, parts, out := &lake.Program{Registry: e.engines}, []string(nil), ""
-	var names []string
-	for _, x := range tables.Partitions() {
-		names = append(names, string(x))
-	}
+	names := toStrings(tables.Partitions())
 	c := &cobra.Command{
 		Use:   "lake FILES…",
 		Short: "Query Parquet on an object store: which partitioning, which file size",
@@ -51,23 +48,25 @@ and Trino (on this machine, by a catalog that exists for the run) read them. Lak
 				return err
 			}
 			p.Log = e.log()
-			return e.runProgram(c.Context(), &out, run.LakeWorkload, p.Seed, strings.Join(args, " "), func(f *run.Folder, logStep func(string)) error {
+			program := func(f *run.Folder, logStep func(string)) error {
 				p.Progress = logStep
 				return lake.Run(c.Context(), *p, f)
-			})
+			}
+			return e.runProgram(c.Context(), &out, run.LakeWorkload, p.Seed, strings.Join(args, " "), program)
 		},
 	}
-	c.Flags().StringArrayVar(&p.Engines, engineFlag, []string{"duckdb"}, "engine: "+strings.Join(lake.EngineNames(e.engines), ", ")+"; repeat it for several")
-	c.Flags().StringSliceVar(&parts, "partition-by", names, "partitionings of the files")
+	f := c.Flags()
+	f.StringArrayVar(&p.Engines, engineFlag, []string{"duckdb"}, "engine: "+join(lake.EngineNames(e.engines))+"; repeat it for several")
+	f.StringSliceVar(&parts, "partition-by", names, "partitionings of the files")
 	formerly(c, "partition", "partition-by")
-	c.Flags().Float64SliceVar(&p.FileMB, "mb", []float64{0.25, 2, 16}, "MB (10⁶ bytes) of a file")
-	c.Flags().IntVar(&p.Cases, "cases", 7, "number of questions, the most informative first")
-	c.Flags().IntVar(&p.Repetitions, "reps", 5, "timed repetitions of each question, for each layout and engine")
-	c.Flags().Float64Var(&p.MBPerSecond, "rate", 50, "MB that the store sends per second, at most; 0 = no limit")
-	c.Flags().DurationVar(&p.Latency, "latency", 20*time.Millisecond, "delay of each reply of the store")
-	c.Flags().StringVar(&p.WorkFolder, "work", "", "folder for temporary files")
-	c.Flags().Uint64Var(&p.Seed, "seed", 1, "seed of the order of repetitions")
-	c.Flags().StringVar(&out, "out", "", "run folder (default: runs/{time}-lake)")
+	f.Float64SliceVar(&p.FileMB, "mb", []float64{0.25, 2, 16}, "MB (10⁶ bytes) of a file")
+	f.IntVar(&p.Cases, "cases", 7, "number of questions, the most informative first")
+	f.IntVar(&p.Repetitions, "reps", 5, "timed repetitions of each question, for each layout and engine")
+	f.Float64Var(&p.MBPerSecond, "rate", 50, "MB that the store sends per second, at most; 0 = no limit")
+	f.DurationVar(&p.Latency, "latency", 20*time.Millisecond, "delay of each reply of the store")
+	f.StringVar(&p.WorkFolder, "work", "", "folder for temporary files")
+	f.Uint64Var(&p.Seed, "seed", 1, "seed of the order of repetitions")
+	f.StringVar(&out, "out", "", "run folder (default: runs/{time}-lake)")
 	deprecate(c, "cases", "lake asks the seven most informative questions")
 	deprecate(c, "work", "set TMPDIR instead")
 	e.completeEngines(c)

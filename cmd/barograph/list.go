@@ -65,8 +65,11 @@ func (e *env) listEngines(w *tabwriter.Writer) (any, error) {
 	var rows []engineRow
 	for i := range e.engines {
 		d := &e.engines[i]
-		table, params := kv.OfferOf(d), map[string]string{}
-		r := engineRow{d.Scheme, d.Place, d.Example, d.Summary, archive.OfferOf(d).Designs, table.Layouts, table.Transactions, table.NoScan, table.OwnDDL, params, d.Untested}
+		offer, params := kv.OfferOf(d), map[string]string{}
+		rows = append(rows, engineRow{
+			d.Scheme, d.Place, d.Example, d.Summary, archive.OfferOf(d).Designs,
+			offer.Layouts, offer.Transactions, offer.NoScan, offer.OwnDDL, params, d.Untested,
+		})
 		fmt.Fprintf(w, "%s\t%s\t%s\n", d.Scheme, d.Place, d.Summary)
 		fmt.Fprintf(w, "\tURL\t%s\n", d.Example)
 		if d.Untested != "" {
@@ -75,29 +78,27 @@ func (e *env) listEngines(w *tabwriter.Writer) (any, error) {
 		for _, n := range archive.Designs(d) {
 			fmt.Fprintf(w, "\tdesign %s\t%s\n", n, join(archive.Flavours(d, n)))
 		}
-		for _, l := range kv.OfferOf(d).Layouts {
+		for _, l := range offer.Layouts {
 			fmt.Fprintf(w, "\tlayout %s\t%s\n", l, l.Summary())
-			if why, ok := kv.OfferOf(d).NoScan[l]; ok {
+			if why, ok := offer.NoScan[l]; ok {
 				fmt.Fprintf(w, "\t\tno scans (workload E): %s\n", why)
 			}
 		}
-		if len(kv.OfferOf(d).Transactions) > 0 {
-			fmt.Fprintf(w, "\ttransactions\tof several records: %s\n", join(kv.OfferOf(d).Transactions))
+		if len(offer.Transactions) > 0 {
+			fmt.Fprintf(w, "\ttransactions\tof several records: %s\n", join(offer.Transactions))
 		}
-		if kv.OfferOf(d).OwnDDL {
+		if offer.OwnDDL {
 			fmt.Fprintln(w, "\town DDL\tycsb --ddl FILE makes the table of records")
 		}
 		for _, p := range d.Params {
-			fmt.Fprintf(w, "\t?%s=\t%s (default %s)\n", p.Name, p.Help, orNone(p.Default))
-			r.Params[p.Name] = p.Help
+			fmt.Fprintf(w, "\t?%s=\t%s (default %s)\n", p.Name, p.Help, cmp.Or(p.Default, "none"))
+			params[p.Name] = p.Help
 		}
-		rows = append(rows, r)
 	}
 	return rows, nil
 }
 
-func orNone(s string) string { return cmp.Or(s, "none") }
-
+// toStrings converts names, designs, flavours … to strings.
 func toStrings[T ~string](all []T) []string {
 	return lists.Map(all, func(x T) string { return string(x) })
 }
@@ -144,17 +145,14 @@ type lineTypeRow struct {
 func listLineTypes(w *tabwriter.Writer) (any, error) {
 	var rows []lineTypeRow
 	for _, t := range record.Types() {
-		r := lineTypeRow{Name: t.Name, Summary: t.Summary}
-		r.Rules = map[string][]string{}
+		r := lineTypeRow{Name: t.Name, Summary: t.Summary, Rules: map[string][]string{}}
 		for _, c := range t.Columns {
 			r.Columns = append(r.Columns, c.Name)
 			if c.Rule != nil {
 				r.Rules[c.Rule.Allowed] = append(r.Rules[c.Rule.Allowed], c.Name)
 			}
 		}
-		for _, c := range t.IdentityColumns() {
-			r.Keys = append(r.Keys, c.Name)
-		}
+		r.Keys = lists.Map(t.IdentityColumns(), func(c record.Column) string { return c.Name })
 		if t.Group != nil {
 			r.Repeats = t.Group.Fields
 			for i, f := range t.Group.Fields {
@@ -174,8 +172,10 @@ func listLineTypes(w *tabwriter.Writer) (any, error) {
 			fmt.Fprintf(w, "\tkey columns: %s\n", strings.Join(r.Keys, " "))
 		}
 		for _, rule := range slices.Sorted(maps.Keys(r.Rules)) {
-			for i, line := range wrap(r.Rules[rule], 100) {
-				fmt.Fprintf(w, "\t%s%s\n", map[bool]string{true: rule + ": "}[i == 0], line)
+			head := rule + ": "
+			for _, line := range wrap(r.Rules[rule], 100) {
+				fmt.Fprintf(w, "\t%s%s\n", head, line)
+				head = ""
 			}
 		}
 	}
@@ -189,13 +189,14 @@ func wrap(words []string, width int) []string {
 	var lines []string
 	line := ""
 	for _, word := range words {
-		if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
-			lines, line = append(lines, line), ""
+		switch {
+		case line == "":
+			line = word
+		case utf8.RuneCountInString(line+" "+word) > width:
+			lines, line = append(lines, line), word
+		default:
+			line += " " + word
 		}
-		if line != "" {
-			line += " "
-		}
-		line += word
 	}
 	return append(lines, line)
 }

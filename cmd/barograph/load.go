@@ -67,16 +67,14 @@ To load removed records again, use --rehash.
 			}
 			return nil
 		},
-		RunE: func(c *cobra.Command, args []string) error {
+		RunE: func(c *cobra.Command, args []string) (err error) {
 			if spec != "" {
-				var err error
 				if args, j.loadSpec, err = e.readLoadSpec(spec, &j.archiveRef, c.Flags().Changed("subset")); err != nil {
 					return err
 				}
 				j.Accept = j.loadSpec.Includes
 			}
 			if maxAge != "" {
-				var err error
 				if j.retain.MaxAge, err = retention(maxAge); err != nil {
 					return err
 				}
@@ -86,7 +84,8 @@ To load removed records again, use --rehash.
 			if os.Getenv("GOGC") == "" { // most of the heap lives until the commit, so 50 % of garbage is enough
 				defer debug.SetGCPercent(debug.SetGCPercent(50))
 			}
-			if j.KeepLast = last.keeps(); c.Flags().Changed("on-conflict") { // without the flag a subset that keeps all lines continues to do so
+			j.KeepLast = last.keeps()
+			if c.Flags().Changed("on-conflict") { // without the flag, a subset that keeps all lines still keeps all
 				j.OnConflict = load.OnConflict(conflict.word)
 			}
 			if watch != "" {
@@ -96,25 +95,26 @@ To load removed records again, use --rehash.
 		},
 	}
 	j.flags(c, e, "to")
-	c.Flags().StringVar(&spec, "spec", "", "load the files that this load_spec (XML of METdbLoad or VxIngest) names")
+	f := c.Flags()
+	f.StringVar(&spec, "spec", "", "load the files that this load_spec (XML of METdbLoad or VxIngest) names")
 	c.MarkFlagsOneRequired(engineFlag, "spec")
-	c.Flags().StringVar(&watch, "watch", "", "load files as they arrive in this folder or its subfolders, until ^C or SIGTERM")
-	c.Flags().DurationVar(&settle, "settle", 5*time.Second, "with --watch: load a file when it has not changed for this long")
-	c.Flags().DurationVar(&j.lockTimeout, "wait", 30*time.Second, "how long to wait while another process has the archive open (barograph serve releases it within a second)")
-	c.Flags().StringVar(&maxAge, "retain", "", "after the load, remove records that are older than the newest one by more than this, e.g. 400d")
-	c.Flags().Float64Var(&j.retain.Limit, "retain-limit", load.DefaultLimit, "with --retain: percentage of the records that load removes without checks, at most")
-	c.Flags().BoolVar(&j.retain.Force, "force", false, "with --retain: remove records even if a check fails")
-	c.Flags().BoolVar(&j.dryRun, "dry-run", false, "with --retain: change nothing, and list what would be removed")
-	c.Flags().BoolVar(&j.Rehash, "rehash", false, "compare the bytes of known files, and reload records that --retain removed")
-	c.Flags().IntVar(&j.Workers, "workers", 0, "files parsed at once (default: one per CPU)")
-	c.Flags().IntVar(&j.Window, "window", load.DefaultWindow, "records per commit, at most")
+	f.StringVar(&watch, "watch", "", "load files as they arrive in this folder or its subfolders, until ^C or SIGTERM")
+	f.DurationVar(&settle, "settle", 5*time.Second, "with --watch: load a file when it has not changed for this long")
+	f.DurationVar(&j.lockTimeout, "wait", 30*time.Second, "how long to wait while another process has the archive open (barograph serve releases it within a second)")
+	f.StringVar(&maxAge, "retain", "", "after the load, remove records that are older than the newest one by more than this, e.g. 400d")
+	f.Float64Var(&j.retain.Limit, "retain-limit", load.DefaultLimit, "with --retain: percentage of the records that load removes without checks, at most")
+	f.BoolVar(&j.retain.Force, "force", false, "with --retain: remove records even if a check fails")
+	f.BoolVar(&j.dryRun, "dry-run", false, "with --retain: change nothing, and list what would be removed")
+	f.BoolVar(&j.Rehash, "rehash", false, "compare the bytes of known files, and reload records that --retain removed")
+	f.IntVar(&j.Workers, "workers", 0, "files parsed at once (default: one per CPU)")
+	f.IntVar(&j.Window, "window", load.DefaultWindow, "records per commit, at most")
 	positive(c, "window")
-	c.Flags().StringVar(&j.quarantine, "quarantine", "", "write quarantined lines and conflicts to this CSV file (default: the first ten to stderr)")
-	c.Flags().Var(&conflict, "on-conflict", "refuse, first, last or keep")
+	f.StringVar(&j.quarantine, "quarantine", "", "write quarantined lines and conflicts to this CSV file (default: the first ten to stderr)")
+	f.Var(&conflict, "on-conflict", "refuse, first, last or keep")
 	last = lastLine(c)
 	seldom(c, "dry-run", "force", "last-line", "rehash", "retain-limit", "settle", "wait", "window", "workers")
 	e.spreadsheet(c)
-	c.Flags().BoolVar(&j.verify, "verify", false, "after the load, verify the archive, as \"barograph verify\" does")
+	f.BoolVar(&j.verify, "verify", false, "after the load, verify the archive, as \"barograph verify\" does")
 	for _, other := range []string{"spec", "quarantine", "verify", "dry-run"} {
 		c.MarkFlagsMutuallyExclusive("watch", other)
 	}
@@ -160,7 +160,7 @@ type loadJob struct {
 	quarantine  string
 	verify      bool
 	lockTimeout time.Duration       // for other processes that have the archive open
-	retain      load.Retention      // Keep = 0: the load removes nothing
+	retain      load.Retention      // MaxAge = 0: the load removes nothing
 	dryRun      bool                // print what --retain would remove, and write nothing
 	loadSpec    *metviewer.LoadSpec // of --spec; nil = none
 }
@@ -190,8 +190,8 @@ func (e *env) previewRemoval(ctx context.Context, j *loadJob, files []string) er
 	return errors.Join(e.print(out, out.Text), out.Err())
 }
 
-// openForLoad opens the archive. If the engine is embedded, it first waits until no other process
-// loads into the archive. created is the file or folder that it created; "" = the archive existed.
+// openForLoad opens the archive. If the engine is embedded, it first waits until no other process loads into it.
+// created is the file or folder that openForLoad created; "" = the archive existed.
 func (j *loadJob) openForLoad(ctx context.Context, e *env) (a *openArchive, created string, unlock func(), err error) {
 	file := ""
 	if d, u, err := e.engines.Parse(j.url); err == nil {
@@ -221,7 +221,7 @@ type lockWait struct {
 	announced bool
 }
 
-// call repeats f until the archive is not locked or the time is over.
+// call repeats f until the archive is not locked, or until the time limit.
 func (w *lockWait) call(ctx context.Context, f func() error) error {
 	for {
 		err := f()
@@ -252,8 +252,8 @@ func (j *loadJob) absentFile(e *env) string {
 	return ""
 }
 
-// loadFiles loads files, and calls report with the result. It returns an error also if the archive
-// lacks lines of the files.
+// loadFiles loads files, and calls report with the result. If the archive lacks lines of the files after the load,
+// loadFiles returns an error too.
 func (e *env) loadFiles(ctx context.Context, j *loadJob, files []string, report func(*load.Result) error) error {
 	a, created, unlock, err := j.openForLoad(ctx, e)
 	if err != nil {
@@ -286,11 +286,11 @@ func (e *env) loadFiles(ctx context.Context, j *loadJob, files []string, report 
 	o.Log, o.Reject, o.Conflict, o.Loading = e.log(), rejects.Reject, rejects.Conflict, e.loadingProcess()
 	o.Progress = func(p load.Progress) { bar.update(p.Step, p.Bytes, totalBytes, true) }
 	o.InFlight = func(l design.Loading) bool {
-		if archive.InFlight(&l) {
+		inFlight := archive.InFlight(&l)
+		if inFlight {
 			e.info(fmt.Sprintf("%s, subset %s, %s; the two loads take turns", fault.Redact(j.url), j.subset, loadInProgress(&l)))
-			return true
 		}
-		return false
+		return inFlight
 	}
 	sum, err := load.Run(ctx, a.Archive, j.subset, files, o)
 	var refused int64
@@ -350,7 +350,7 @@ func label(ctx context.Context, a *openArchive, subset string, s *metviewer.Load
 	if s.KeepXML {
 		l.XML = s.XML
 	}
-	if u, err := user.Current(); err == nil { // else the label names no user
+	if u, err := user.Current(); err == nil { // after an error the label names no user
 		l.User = u.Username
 	}
 	return labeler.Label(ctx, subset, l)
@@ -358,14 +358,13 @@ func label(ctx context.Context, a *openArchive, subset string, s *metviewer.Load
 
 // retention parses a time span such as 400d or 36h.
 func retention(text string) (d time.Duration, err error) {
-	if n, is := strings.CutSuffix(text, "d"); is {
-		count, invalid := strconv.Atoi(n)
-		d, err = time.Duration(count)*24*time.Hour, invalid
-	} else {
-		d, err = time.ParseDuration(text)
+	d, err = time.ParseDuration(text)
+	if number, inDays := strings.CutSuffix(text, "d"); inDays {
+		days, notNumber := strconv.Atoi(number)
+		d, err = time.Duration(days)*24*time.Hour, notNumber
 	}
 	if err != nil || d <= 0 || d > maxDays*24*time.Hour {
-		return 0, usage(fault.Misuse("--retain "+text, "is not a time span", "write 400d or 36h"))
+		return 0, fault.Misuse("--retain "+text, "is not a time span", "write 400d or 36h")
 	}
 	return d, nil
 }

@@ -18,26 +18,28 @@ import (
 // loadingProcess describes this command as the one that loads an archive.
 func (e *env) loadingProcess() *design.Loading {
 	host, _ := os.Hostname() // "" = unknown
-	return &design.Loading{PID: os.Getpid(), Host: host, Since: time.Now().UTC().Truncate(time.Second), Command: "barograph " + strings.Join(redacted(e.args), " ")}
+	command := "barograph " + strings.Join(redacted(e.args), " ")
+	return &design.Loading{PID: os.Getpid(), Host: host, Since: time.Now().UTC().Truncate(time.Second), Command: command}
 }
 
 // loadInProgress describes the process that loads the archive.
 func loadInProgress(l *design.Loading) string {
-	return fmt.Sprintf("is being loaded by process %d of host %s since %s UTC: %s", l.PID, l.Host, l.Since.UTC().Format(time.DateTime), l.Command)
+	since := l.Since.UTC().Format(time.DateTime)
+	return fmt.Sprintf("is being loaded by process %d of host %s since %s UTC: %s", l.PID, l.Host, since, l.Command)
 }
 
-// loadState describes the load that a catalog lists: it is in progress, or it was interrupted. The
-// commits of an interrupted load are complete.
+// loadState describes the load in a catalog: it is in progress, or it was interrupted. The commits of an interrupted
+// load are complete.
 func loadState(l *design.Loading) string {
 	if archive.InFlight(l) {
 		return loadInProgress(l)
 	}
-	return fmt.Sprintf("is incomplete, because its load was interrupted (process %d of host %s, started %s UTC); to load the rest, run the same command again: %s",
-		l.PID, l.Host, l.Since.UTC().Format(time.DateTime), l.Command)
+	return fmt.Sprintf("is incomplete, because its load was interrupted (process %d of host %s, started %s UTC); "+
+		"to load the rest, run the same command again: %s", l.PID, l.Host, l.Since.UTC().Format(time.DateTime), l.Command)
 }
 
-// requestClose requests that barograph serve close an archive. It writes the loading file of a
-// waiting load, which serve watches.
+// requestClose makes barograph serve close an archive: serve watches the loading file, and requestClose writes there
+// that a load waits.
 func (e *env) requestClose(file string) error {
 	l := e.loadingProcess()
 	l.Waiting = true
@@ -48,7 +50,7 @@ func (e *env) requestClose(file string) error {
 	return os.WriteFile(file, text, 0o644) //nolint:gosec // no secret
 }
 
-// lockForLoad writes the loading file of an archive, unless another process loads it. free removes the file.
+// lockForLoad writes the loading file of an archive, unless another process loads the archive. unlock removes the file.
 func (e *env) lockForLoad(file string) (unlock func(), err error) {
 	if file == "" {
 		return func() {}, nil
@@ -58,10 +60,11 @@ func (e *env) lockForLoad(file string) (unlock func(), err error) {
 		var f *os.File
 		if f, err = os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644); err == nil { //nolint:gosec // no secret
 			_, err = f.Write(text)
-			return func() { os.Remove(file) }, errors.Join(err, f.Close()) //nolint:errcheck // the next load detects that this process has ended
+			unlock = func() { os.Remove(file) } //nolint:errcheck // the next load detects that this process has ended
+			return unlock, errors.Join(err, f.Close())
 		}
 		if !errors.Is(err, fs.ErrExist) {
-			return func() {}, nil // the folder cannot be written: the engine reports it
+			return func() {}, nil // this user cannot write into the folder: the engine reports that
 		}
 		if l := archive.ReadLoading(file); l != nil {
 			return nil, lockedError(file, l)
@@ -71,6 +74,7 @@ func (e *env) lockForLoad(file string) (unlock func(), err error) {
 	return nil, err
 }
 
+// lockedError is the error of an archive that another process loads.
 func lockedError(file string, l *design.Loading) error {
 	return &fault.Error{
 		File: strings.TrimSuffix(file, ".loading"), Problem: loadInProgress(l), Err: engine.ErrLocked,

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/barograph/barograph/archive/design"
@@ -14,19 +15,14 @@ func (e *env) readLoadSpec(file string, p *archiveRef, subsetNamed bool) (files 
 	if s, err = metviewer.ReadLoadSpec(file); err != nil {
 		return nil, nil, usage(err)
 	}
-	for _, w := range s.Warnings {
-		fmt.Fprintf(e.stderr, "%s: %s\n", file, w)
-	}
-	for _, r := range s.Ignored {
-		fmt.Fprintf(e.stderr, "%s: %s\n", file, r)
+	for _, remark := range append(s.Warnings, s.Ignored...) {
+		fmt.Fprintf(e.stderr, "%s: %s\n", file, remark)
 	}
 	if p.url == "" {
 		if p.url, err = s.Target(); err != nil {
 			return nil, nil, usage(err)
 		}
-		if p.design == "" {
-			p.design = string(design.Normalized) // METviewer's own tables
-		}
+		p.design = cmp.Or(p.design, string(design.Normalized)) // METviewer's own tables
 	}
 	if !subsetNamed && s.Connection.Database != "" {
 		p.subset = s.Connection.Database

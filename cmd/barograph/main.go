@@ -26,7 +26,9 @@ import (
 )
 
 func main() {
-	signal.Ignore(syscall.SIGXFSZ) // ends the process in a thread of DuckDB, which Go does not know; ignored, the write fails
+	// Go does not handle signals in DuckDB's threads: at a limit of file sizes, SIGXFSZ would end the process. If the
+	// signal is ignored, the write returns an error.
+	signal.Ignore(syscall.SIGXFSZ)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // the first ^C lets the command finish its cleanup; the second one ends the process
 	os.Exit(execute(ctx, &env{
@@ -45,13 +47,10 @@ type env struct {
 	terminal       bool      // progress bars may be drawn on stderr
 	engines        engine.Registry
 
-	errOut         io.Writer // stderr, even with --quiet
-	json           bool      // --json
-	quiet          bool      // --quiet
-	escapeFormulas bool      // --spreadsheet
-	verbose        bool      // --verbose
-
-	runDir string // run folder of the command; "" = none
+	errOut               io.Writer // stderr, even with --quiet
+	json, quiet, verbose bool      // the flags of all commands
+	escapeFormulas       bool      // --spreadsheet
+	runDir               string    // run folder of the command; "" = none
 }
 
 // log is the logger of a command. On a terminal it writes only with --verbose,
@@ -105,7 +104,7 @@ func execute(ctx context.Context, e *env) int {
 	root.SetErr(e.stderr)
 	c, err := root.ExecuteContextC(ctx)
 	err = rewriteUsageError(c, err)
-	if out.err != nil && !errors.Is(err, out.err) { // commands do not check every write to stdout
+	if out.err != nil && !errors.Is(err, out.err) {
 		err = errors.Join(err, out.err)
 	}
 	if err == nil {
@@ -131,10 +130,10 @@ func execute(ctx context.Context, e *env) int {
 	return status
 }
 
-// output is the standard output. It keeps the first error.
+// output is the standard output. It keeps the first error, because commands do not check every write.
 type output struct {
 	io.Writer
-	terminal bool // replace control characters, which data may contain
+	terminal bool // Write escapes control characters, which data may contain
 	err      error
 }
 

@@ -31,7 +31,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// study has the flags of met and quickstart, and the state of the run.
+// study has the flags of met, growth and quickstart, and the state of the run.
 type study struct {
 	met.Selection
 	cases                        []string
@@ -46,9 +46,9 @@ type study struct {
 	lastLine                     *choice
 	advice                       report.Advising
 	print                        func(*report.Report, io.Writer) error // prints the report on a terminal
-	source                       string                                // of the records, in words
+	source                       string                                // files or archive from which the records come
 	labs                         []string                              // folders of labs
-	paths                        []string                              // of the files
+	paths                        []string                              // arguments that name the files
 	loaded                       bool                                  // at least one archive was loaded
 }
 
@@ -94,51 +94,59 @@ copies of the data in each engine. To study a longer series, use "barograph grow
 		},
 	}
 	s.flags(c)
-	c.Flags().StringArrayVar(&s.Engines, engineFlag, nil, "engine to study: a URL, NAME=URL, "+
+	f := c.Flags()
+	f.StringArrayVar(&s.Engines, engineFlag, nil, "engine to study: a URL, NAME=URL, "+
 		"lab:ENGINE, or the name of an embedded engine (default: all installed embedded ones; with --from only its archive)")
-	c.Flags().StringVar(&s.from, "from", "", "URL of the archive to study instead of FILES; name its subset with --subset if it has several")
-	s.lastLine = lastLine(c)
-	s.Server = func(d *engine.Driver, u *url.URL) *run.Server { return lab.Serving(s.labs, d, u).Server() }
-	c.Flags().StringSliceVar(&s.Designs, "design", nil, "designs to study (default: all that each engine offers)")
-	c.Flags().Var((*list)(&s.cases), "case",
-		"questions: \"noaa\" (its seven cases), case names, question files or METviewer plots (default: derived from the data)")
-	c.Flags().StringVar(&s.mix, "mix", "", "questions that users asked, weighted by frequency: a folder of METviewer plots, a list of them, or an SQL query log")
+	f.StringVar(&s.from, "from", "", "URL of the archive to study instead of FILES; name its subset with --subset if it has several")
+	s.archiveFlags(c, e, "the data")
+	f.StringVar(&s.mix, "mix", "", "questions that users asked, weighted by frequency: a folder of METviewer plots, a list of them, or an SQL query log")
 	c.MarkFlagsMutuallyExclusive("case", "mix")
-	c.Flags().StringSliceVar(&s.Flavours, "flavour", nil, "flavours to use (default: all; see \"barograph list flavours\")")
-	c.Flags().IntSliceVar(&s.copies, "subsets", nil, "repeat the study with these numbers of copies of the data in each engine: 1,2,4,8,16")
-	c.Flags().IntSliceVar(&s.clients, "clients", nil, "numbers of concurrent clients: 1,2,4,8,16,32,64")
-	c.Flags().DurationVar(&s.duration, "duration", met.DefaultDuration, "with --clients: wall time of one measurement")
-	c.Flags().IntVar(&s.rounds, "rounds", 1, "with --clients: passes over all numbers of clients")
-	c.Flags().IntVar(&s.threads, "threads", 0, "threads of an embedded engine (default: chosen by the engine)")
-	c.Flags().StringArrayVar(&s.labs, "lab-dir", []string{engine.LabDir()}, "folder of \"lab up\"; the run records the settings of its servers; repeat it for several")
+	f.IntSliceVar(&s.copies, "subsets", nil, "repeat the study with these numbers of copies of the data in each engine: 1,2,4,8,16")
+	f.IntSliceVar(&s.clients, "clients", nil, "numbers of concurrent clients: 1,2,4,8,16,32,64")
+	f.DurationVar(&s.duration, "duration", met.DefaultDuration, "with --clients: wall time of one measurement")
+	f.IntVar(&s.rounds, "rounds", 1, "with --clients: passes over all numbers of clients")
 	formerly(c, "askers", "clients")
 	formerly(c, "ask-for", "duration")
 	formerly(c, "ask-reps", "rounds")
 	c.MarkFlagsMutuallyExclusive("from", "subsets")
-	seldom(c, "duration", "last-line", "rounds", "threads", "lab-dir", "subset")
-	e.completeEngines(c)
+	seldom(c, "duration", "rounds", "subset")
 	atMost(c, 1024, "subsets")
 	atMost(c, 4096, "clients")
 	positive(c, "subsets", "clients", "duration", "rounds")
-	complete(c, "design", designNames)
-	complete(c, "case", caseNames)
-	complete(c, "flavour", func() []string { return strings.Split(join(flavour.Names()), ", ") })
 	return c
+}
+
+// archiveFlags adds the flags that met and growth share, after --engine. caseSource is what the default questions are
+// derived from.
+func (s *study) archiveFlags(c *cobra.Command, e *env, caseSource string) {
+	f := c.Flags()
+	f.StringSliceVar(&s.Designs, "design", nil, "designs to study (default: all that each engine offers)")
+	caseFlag(c, &s.cases, caseSource)
+	f.StringSliceVar(&s.Flavours, "flavour", nil, "flavours to use (default: all; see \"barograph list flavours\")")
+	f.IntVar(&s.threads, "threads", 0, "threads of an embedded engine (default: chosen by the engine)")
+	f.StringArrayVar(&s.labs, "lab-dir", []string{engine.LabDir()}, "folder of \"lab up\"; the run records the settings of its servers; repeat it for several")
+	s.Server = func(d *engine.Driver, u *url.URL) *run.Server { return lab.Serving(s.labs, d, u).Server() }
+	s.lastLine = lastLine(c)
+	e.completeEngines(c)
+	seldom(c, "lab-dir", "last-line", "threads")
+	complete(c, "design", designNames)
+	complete(c, "flavour", flavourNames)
 }
 
 // flags adds the flags that met and quickstart share.
 func (s *study) flags(c *cobra.Command) {
-	c.Flags().StringVar(&s.out, "out", "", "run folder (default: runs/{time}-{workload})")
-	c.Flags().StringVar(&s.subset, "subset", defaultSubset, "name of the data set in each archive")
-	c.Flags().IntVar(&s.reps, "reps", met.DefaultReps, "timed repetitions of each cell (engine, design, flavour, case)")
-	c.Flags().IntVar(&s.warmups, "warmups", 1, "untimed repetitions between the proof and the timed ones")
-	c.Flags().IntVar(&s.cold, "cold", 0, "cold starts of each cell: a new process, and an empty page cache for the files of the archive")
-	c.Flags().DurationVar(&s.limit, "time-limit", 0, "stop timing after this long, but not before the repetitions can show a difference")
-	c.Flags().Uint64Var(&s.seed, "seed", 1, "seed of the order of repetitions and of the bootstrap")
+	f := c.Flags()
+	f.StringVar(&s.out, "out", "", "run folder (default: runs/{time}-{workload})")
+	f.StringVar(&s.subset, "subset", defaultSubset, "name of the data set in each archive")
+	f.IntVar(&s.reps, "reps", met.DefaultReps, "timed repetitions of each cell (engine, design, flavour, case)")
+	f.IntVar(&s.warmups, "warmups", 1, "untimed repetitions between the proof and the timed ones")
+	f.IntVar(&s.cold, "cold", 0, "cold starts of each cell: a new process, and an empty page cache for the files of the archive")
+	f.DurationVar(&s.limit, "time-limit", 0, "stop timing after this long, but not before the repetitions can show a difference")
+	f.Uint64Var(&s.seed, "seed", 1, "seed of the order of repetitions and of the bootstrap")
 	advising(c, &s.advice)
 	positive(c, "reps")
 	atMost(c, 100_000, "reps", "warmups", "cold")
-	c.Flags().BoolVar(&s.ClientOverhead, "client-overhead", true, "also time the dry engine, which returns results from memory, to show the client overhead")
+	f.BoolVar(&s.ClientOverhead, "client-overhead", true, "also time the dry engine, which returns results from memory, to show the client overhead")
 	formerly(c, "floor", "client-overhead")
 	seldom(c, "client-overhead", "seed", "warmups", "weigh", "with")
 }
@@ -183,8 +191,9 @@ func (e *env) options(ctx context.Context, s *study, files []string) (o met.Opti
 		return o, err
 	}
 	o = met.Options{
-		Registry: e.engines, Targets: targets, Cases: cases, Files: files, KeepLast: s.lastLine.keeps(), FirstIsSource: s.from != "", Subset: s.subset, SubsetRequired: s.subsetNamed, Reps: s.reps, Warmups: s.warmups,
-		Limit: s.limit, Seed: s.seed, Threads: s.threads, Log: e.log(), ColdReps: s.cold, Clients: s.clients, Duration: s.duration, Rounds: s.rounds,
+		Registry: e.engines, Targets: targets, FirstIsSource: s.from != "", Cases: cases, Files: files, KeepLast: s.lastLine.keeps(),
+		Subset: s.subset, SubsetRequired: s.subsetNamed, Reps: s.reps, Warmups: s.warmups, ColdReps: s.cold, Limit: s.limit,
+		Seed: s.seed, Threads: s.threads, Log: e.log(), Clients: s.clients, Duration: s.duration, Rounds: s.rounds,
 	}
 	for _, f := range s.Flavours {
 		o.Flavours = append(o.Flavours, flavour.Name(f))
@@ -225,17 +234,16 @@ func (e *env) runStudies(ctx context.Context, s *study, files []string) error {
 	if err := e.reportAdvising(s.out, s.advice, s.print); err != nil {
 		return err
 	}
-	if len(s.clients) > 0 && len(s.copies) == 0 {
-		if _, err := os.Stat(s.clientsFolder(s.out)); err == nil { // the folder is missing if no question has rows
-			if err := e.report(s.clientsFolder(s.out)); err != nil {
-				return err
-			}
+	clients := s.clientsFolder(s.out)
+	if _, err := os.Stat(clients); err == nil && len(s.clients) > 0 && len(s.copies) == 0 { // no folder: no question has rows
+		if err := e.report(clients); err != nil {
+			return err
 		}
 	}
 	return all.Err()
 }
 
-// targets returns the archives of a study. With --from the source of the records is the first.
+// targets returns the archives of a study. With --from the first one is the source of the records.
 func (e *env) targets(ctx context.Context, s *study) ([]met.Target, error) {
 	if s.from == "" {
 		return s.Targets(e.engines)
@@ -252,13 +260,14 @@ func (e *env) targets(ctx context.Context, s *study) ([]met.Target, error) {
 		s.Engines = []string{"dry"}
 	}
 	others, err := s.Targets(e.engines)
-	return append([]met.Target{source}, slices.DeleteFunc(others, func(t met.Target) bool { return t.String() == source.String() })...), err
+	others = lists.Filter(others, func(t met.Target) bool { return t.String() != source.String() })
+	return append([]met.Target{source}, others...), err
 }
 
 // sourceOf finds the subset of --from, and one of the designs that contain it.
 func (e *env) sourceOf(ctx context.Context, s *study) (t met.Target, err error) {
 	designs := map[string]design.Name{}
-	err = e.eachSubset(ctx, s.from, func(n design.Name, a archive.Archive, subset string) error {
+	err = e.eachSubset(ctx, s.from, "", engine.Options{ReadOnly: true}, func(n design.Name, a archive.Archive, subset string) error {
 		c, err := a.Catalog(ctx, subset)
 		if _, first := designs[subset]; !first && err == nil && len(c.Groups) > 0 && (!s.subsetNamed || subset == s.subset) {
 			designs[subset] = n
@@ -268,21 +277,20 @@ func (e *env) sourceOf(ctx context.Context, s *study) (t met.Target, err error) 
 	if err != nil {
 		return t, err
 	}
-	if len(designs) != 1 {
-		subsets := strings.Join(slices.Sorted(maps.Keys(designs)), ", ")
-		return t, fault.Misuse("--from "+fault.Redact(s.from), "has records in "+run.CountOf(len(designs), "matching subset"), "name one: --subset "+cmp.Or(subsets, "S; see `barograph show`"))
+	subsets := slices.Sorted(maps.Keys(designs))
+	if len(subsets) != 1 {
+		return t, fault.Misuse("--from "+fault.Redact(s.from), "has records in "+run.CountOf(len(subsets), "matching subset"),
+			"name one: --subset "+cmp.Or(strings.Join(subsets, ", "), "S; see `barograph show`"))
 	}
 	url, err := e.resolveServer(s.from, s.labs)
-	for subset, n := range designs {
-		one := met.Selection{Engines: []string{url}, Designs: []string{string(n)}, Server: s.Server}
-		var subsets []met.Target
-		if err == nil {
-			subsets, err = one.Targets(e.engines)
-		}
-		if err == nil {
-			t = subsets[0]
-			t.Subset = subset
-		}
+	if err != nil {
+		return t, err
+	}
+	one := met.Selection{Engines: []string{url}, Designs: []string{string(designs[subsets[0]])}, Server: s.Server}
+	targets, err := one.Targets(e.engines)
+	if err == nil {
+		t = targets[0]
+		t.Subset = subsets[0]
 	}
 	return t, err
 }
@@ -302,15 +310,14 @@ func (e *env) runStudy(ctx context.Context, s *study, out string, o met.Options)
 	bar := newProgress(e)
 	defer bar.stop()
 	o.Progress = func(p met.Progress) {
-		if p.Step == "" {
+		switch {
+		case p.Step == "":
 			e.info(p.Note)
-			return
-		}
-		if p.Finished {
+		case p.Finished:
 			bar.finish(p.Step, p.Note)
-			return
+		default:
+			bar.update(p.Step, p.Done, p.Of, p.Unit == "MB")
 		}
-		bar.update(p.Step, p.Done, p.Of, p.Unit == "MB")
 	}
 	o.ClientsFolder = func() (*run.Folder, error) {
 		r := folder.Run
@@ -325,8 +332,8 @@ func (e *env) runStudy(ctx context.Context, s *study, out string, o met.Options)
 // clientsFolder is the run folder with the results of concurrent clients.
 func (s *study) clientsFolder(out string) string { return filepath.Join(out, "clients") }
 
-// findCases finds the questions that names name: cases, files, or cases derived from the data. It
-// prints the parts of plots that are not supported; with all = false it omits those in Refused.
+// findCases finds questions by their names: cases, files, or cases derived from the data. It prints the parts of plots
+// that Barograph does not support. Without withRefused it omits the parts in Refused, which ask reports itself.
 func (e *env) findCases(names []string, withRefused bool, derived func() ([]*question.Question, error)) ([]*question.Question, error) {
 	var out []*question.Question
 	derived = sync.OnceValues(derived)
@@ -342,7 +349,7 @@ func (e *env) findCases(names []string, withRefused bool, derived func() ([]*que
 		if err != nil {
 			return nil, usage(err)
 		}
-		if !withRefused { // ask reports the refused curves itself
+		if !withRefused {
 			notes = slices.DeleteFunc(notes, func(n string) bool {
 				return slices.ContainsFunc(qs, func(q *question.Question) bool { return slices.Contains(q.Refused, n) })
 			})
@@ -350,7 +357,7 @@ func (e *env) findCases(names []string, withRefused bool, derived func() ([]*que
 		e.printNotes(n, notes)
 		for _, q := range qs {
 			if slices.ContainsFunc(out, func(o *question.Question) bool { return o.Name == q.Name }) {
-				return nil, usage(&fault.Error{Setting: "--case " + n, Problem: "two questions have the name " + q.Name, Cure: "give the files different names"})
+				return nil, fault.Misuse("--case "+n, "two questions have the name "+q.Name, "give the files different names")
 			}
 			out = append(out, q)
 		}
@@ -358,15 +365,12 @@ func (e *env) findCases(names []string, withRefused bool, derived func() ([]*que
 	return out, nil
 }
 
-// redacted returns a command line without its secrets. An argument is a text, name=value or
-// --flag=name=value.
+// redacted returns a command line without its secrets. An argument is a text, name=value or --flag=name=value.
 func redacted(args []string) []string {
-	out := make([]string, len(args))
-	for i, a := range args {
-		name, value, ok := strings.Cut(a, "=")
-		if out[i] = fault.Redact(a); ok {
-			out[i] = name + "=" + fault.RedactValue(name, value)
+	return lists.Map(args, func(arg string) string {
+		if name, value, ok := strings.Cut(arg, "="); ok {
+			return name + "=" + fault.RedactValue(name, value)
 		}
-	}
-	return out
+		return fault.Redact(arg)
+	})
 }

@@ -34,8 +34,8 @@ func (e *env) csvCell(text string) string {
 	return text
 }
 
-// formatOf returns the output format: that of --format, else by the extension of --out, else
-// the default of --format.
+// formatOf returns the output format: the value of --format. Without the flag the extension of --out decides, or the
+// default of --format.
 func formatOf(c *cobra.Command, format, out string) string {
 	ext := strings.TrimPrefix(filepath.Ext(out), ".")
 	if !c.Flags().Changed("format") && slices.Contains([]string{"csv", "json", "parquet"}, ext) {
@@ -83,6 +83,7 @@ type console struct {
 	bars io.Writer // nil = none are drawn
 }
 
+// setBars starts to write lines above progress bars; nil = the bars are gone.
 func (c *console) setBars(bars io.Writer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -100,8 +101,7 @@ func (c *console) Write(p []byte) (int, error) {
 	return c.Writer.Write(p)
 }
 
-// progress shows the steps of a command: a bar for the present step on a terminal, and a line
-// at the end of each step.
+// progress shows the steps of a command: on a terminal a bar for the current step, and a line at the end of each step.
 type progress struct {
 	env         *env
 	bars        *mpb.Progress
@@ -113,8 +113,8 @@ type progress struct {
 
 func newProgress(e *env) *progress { return &progress{env: e, previousEnd: time.Now()} }
 
-// update shows the progress of a step. done and of are in bytes if bytes is set.
-func (p *progress) update(step string, done, of int64, bytes bool) {
+// update shows the progress of a step. done and total are in bytes if bytes is set.
+func (p *progress) update(step string, done, total int64, bytes bool) {
 	if step != p.step {
 		p.stop()
 		p.step, p.started = step, time.Now()
@@ -123,13 +123,13 @@ func (p *progress) update(step string, done, of int64, bytes bool) {
 		}
 	}
 	if p.bar != nil {
-		p.bar.SetTotal(of, false)
+		p.bar.SetTotal(total, false)
 		p.bar.SetCurrent(done)
 	}
 }
 
-// draw starts a bar without a total, which update sets later. A bar with a total ends only when the
-// total is reached, but a step may end before, for example if files are skipped.
+// draw starts a bar without a total, which update sets later. A bar that starts with a total ends only at the total,
+// but a step may end earlier, for example if the load skips files.
 func (p *progress) draw(step string, bytes bool) {
 	p.bars = mpb.New(mpb.WithOutput(p.env.console.Writer), mpb.WithWidth(40), mpb.WithRefreshRate(120*time.Millisecond))
 	right := []decor.Decorator{decor.CountersNoUnit("%d / %d"), decor.Name("  "), decor.AverageETA(decor.ET_STYLE_GO)}
@@ -140,7 +140,8 @@ func (p *progress) draw(step string, bytes bool) {
 		}
 	}
 	p.env.console.setBars(p.bars)
-	p.bar = p.bars.AddBar(0, mpb.BarRemoveOnComplete(), mpb.PrependDecorators(decor.Name(fmt.Sprintf("%-34s", step))), mpb.AppendDecorators(right...))
+	left := decor.Name(fmt.Sprintf("%-34s", step))
+	p.bar = p.bars.AddBar(0, mpb.BarRemoveOnComplete(), mpb.PrependDecorators(left), mpb.AppendDecorators(right...))
 }
 
 // finish prints the line of a step. If the step had no bar, its time runs from the end of the

@@ -81,43 +81,45 @@ Sets: clicks (30 queries modeled on ClickBench), documents (5 from JSONBench), s
 					return false, err
 				}
 				p.Progress, f.Run.Skipped = f.StepLogger(e.info), skipped
-				hasSamples, err := e.closeRun(c.Context(), f, own.Run(c.Context(), *p, f))
-				loaded := slices.ContainsFunc(f.Run.Archives, func(a run.Archive) bool { return a.Commits > 0 })
-				if (hasSamples || loaded) && c.Context().Err() != nil {
+				keep, err := e.closeRun(c.Context(), f, own.Run(c.Context(), *p, f))
+				keep = keep || slices.ContainsFunc(f.Run.Archives, func(a run.Archive) bool { return a.Commits > 0 })
+				if keep && c.Context().Err() != nil {
 					e.info("to resume: the same command with --out " + fault.Name(out))
 				}
-				return hasSamples || loaded, err
+				return keep, err
 			})
 		},
 	}
-	c.Flags().StringVar(&p.Tables, "tables", "", "folder of Parquet or CSV files (with --set: where its tables are made)")
-	c.Flags().StringVar(&p.Types, "types", "", "file of CREATE TABLE statements with the types of CSV columns (default: schema.sql in the folder of the tables)")
-	c.Flags().Var((*list)(&queries), "queries", "SQL files, or folders of them")
-	c.Flags().StringVar(&set, "set", "", "a set of tables and queries instead of --queries: "+strings.Join(own.Sets(), ", "))
-	c.Flags().Int64Var(&rows, "rows", 1_000_000, "rows of the table of --set clicks")
-	c.Flags().StringArrayVar(&p.Engines, engineFlag, nil, "engine: a URL, or NAME=URL; repeat it for several (default: all installed embedded engines, in the run folder)")
-	c.Flags().IntVar(&p.Reps, "reps", 0, "timed repetitions of each query (default: enough to show a difference)")
-	c.Flags().IntVar(&p.Cold, "cold", 0, "cold repetitions of each query, with emptied caches")
-	c.Flags().IntSliceVar(&p.Streams, "streams", nil, "numbers of concurrent streams: 1,2,4,8,16")
-	c.Flags().DurationVar(&p.Duration, "duration", 30*time.Second, "wall time of one measurement with streams")
+	f := c.Flags()
+	f.StringVar(&p.Tables, "tables", "", "folder of Parquet or CSV files (with --set: where its tables are made)")
+	f.StringVar(&p.Types, "types", "", "file of CREATE TABLE statements with the types of CSV columns (default: schema.sql in the folder of the tables)")
+	f.Var((*list)(&queries), "queries", "SQL files, or folders of them")
+	f.StringVar(&set, "set", "", "a set of tables and queries instead of --queries: "+strings.Join(own.Sets(), ", "))
+	f.Int64Var(&rows, "rows", 1_000_000, "rows of the table of --set clicks")
+	f.StringArrayVar(&p.Engines, engineFlag, nil, "engine: a URL, or NAME=URL; repeat it for several (default: all installed embedded engines, in the run folder)")
+	f.IntVar(&p.Reps, "reps", 0, "timed repetitions of each query (default: enough to show a difference)")
+	f.IntVar(&p.Cold, "cold", 0, "cold repetitions of each query, with emptied caches")
+	f.IntSliceVar(&p.Streams, "streams", nil, "numbers of concurrent streams: 1,2,4,8,16")
+	f.DurationVar(&p.Duration, "duration", 30*time.Second, "wall time of one measurement with streams")
 	formerly(c, "for", "duration")
-	c.Flags().IntVar(&p.Rounds, "rounds", 1, "passes over all numbers of streams")
-	c.Flags().BoolVar(&p.WhileLoading, "while-loading", false, "also run the streams while the engine loads copies of the largest table")
+	f.IntVar(&p.Rounds, "rounds", 1, "passes over all numbers of streams")
+	f.BoolVar(&p.WhileLoading, "while-loading", false, "also run the streams while the engine loads copies of the largest table")
 	formerly(c, "beside", "while-loading")
 	old := c.Flags().Lookup("beside")
 	old.Value, old.NoOptDefVal = whileLoadingAlias{old.Value}, ""
-	c.Flags().Float64Var(&p.Rate, "rate", 0, "total queries per second, at random times; 0 = no limit")
-	c.Flags().IntVar(&p.Threads, "threads", 0, "threads of an embedded engine (default: chosen by the engine)")
-	c.Flags().Float64Var(&p.Tolerance, "tolerance", 0, "relative difference of equal floating-point numbers (default 1e-9)")
-	c.Flags().DurationVar(&p.Timeout, "timeout", 10*time.Minute, "longest time of a query on an engine")
-	c.Flags().DurationVar(&p.TimeLimit, "time-limit", 0, "stop timing after this long")
-	c.Flags().StringVar(&p.Memory, "memory", own.DefaultMemory, "memory limit of DuckDB for the queries on the files")
-	c.Flags().BoolVar(&p.SaveResults, "save-results", false, "write the proven results into the run folder: results/ENGINE.QUERY.csv")
-	c.Flags().Uint64Var(&p.Seed, "seed", 1, "seed of the order of repetitions")
-	c.Flags().StringVar(&p.Labs, "lab-dir", engine.LabDir(), "folder of \"lab up\"; the run records the settings of its servers")
-	c.Flags().StringVar(&out, "out", "", "run folder (default: runs/{time}-own)")
+	f.Float64Var(&p.Rate, "rate", 0, "total queries per second, at random times; 0 = no limit")
+	f.IntVar(&p.Threads, "threads", 0, "threads of an embedded engine (default: chosen by the engine)")
+	f.Float64Var(&p.Tolerance, "tolerance", 0, "relative difference of equal floating-point numbers (default 1e-9)")
+	f.DurationVar(&p.Timeout, "timeout", 10*time.Minute, "longest time of a query on an engine")
+	f.DurationVar(&p.TimeLimit, "time-limit", 0, "stop timing after this long")
+	f.StringVar(&p.Memory, "memory", own.DefaultMemory, "memory limit of DuckDB for the queries on the files")
+	f.BoolVar(&p.SaveResults, "save-results", false, "write the proven results into the run folder: results/ENGINE.QUERY.csv")
+	f.Uint64Var(&p.Seed, "seed", 1, "seed of the order of repetitions")
+	f.StringVar(&p.Labs, "lab-dir", engine.LabDir(), "folder of \"lab up\"; the run records the settings of its servers")
+	f.StringVar(&out, "out", "", "run folder (default: runs/{time}-own)")
 	e.completeEngines(c)
-	seldom(c, "cold", "lab-dir", "memory", "rate", "rounds", "rows", "save-results", "seed", "threads", "time-limit", "timeout", "tolerance", "types", "while-loading")
+	seldom(c, "cold", "lab-dir", "memory", "rate", "rounds", "rows", "save-results", "seed", "threads", "time-limit", "timeout",
+		"tolerance", "types", "while-loading")
 	required(c, "tables")
 	positive(c, "streams", "duration", "rounds", "rows")
 	atMost(c, 1024, "streams")
@@ -125,7 +127,7 @@ Sets: clicks (30 queries modeled on ClickBench), documents (5 from JSONBench), s
 	return c
 }
 
-// whileLoadingAlias is the former flag --beside load.
+// whileLoadingAlias is the value of --beside, the former name of --while-loading: its only value was "load".
 type whileLoadingAlias struct{ pflag.Value }
 
 // Set sets --while-loading.
@@ -139,7 +141,8 @@ func (b whileLoadingAlias) Set(text string) error {
 // ownEngines returns the embedded engines that store a user's own tables, with files in the run
 // folder. It skips engines that are not installed.
 func (e *env) ownEngines(out string) (urls []string, skipped []fault.Skip) {
-	installed, skipped := e.engines.SplitInstalled(e.engines.SchemesWhere(func(d *engine.Driver) bool { return tables.Offers(d, tables.OwnTables) && d.Place == engine.Embedded }))
+	suitable := func(d *engine.Driver) bool { return tables.Offers(d, tables.OwnTables) && d.Place == engine.Embedded }
+	installed, skipped := e.engines.SplitInstalled(e.engines.SchemesWhere(suitable))
 	for _, scheme := range installed {
 		urls = append(urls, scheme+":"+(&url.URL{Path: filepath.Join(out, "tables-"+scheme+".db")}).EscapedPath())
 	}

@@ -57,26 +57,23 @@ barograph_post (PostgreSQL) or database post (MariaDB). Every test except once e
 			if p.Source, unread, err = e.postSource(c.Context(), args, now, &feed); err != nil {
 				return err
 			}
-			err = e.runProgram(c.Context(), &out, run.PostWorkload, feed.feed.Seed, p.Source.Words(), func(f *run.Folder, logStep func(string)) error {
-				p.Progress = logStep
-				return p.Run(c.Context(), f)
-			})
-			return errors.Join(err, unread())
+			return errors.Join(e.runPost(c.Context(), p, feed.feed.Seed, out), unread())
 		},
 	}
-	c.Flags().StringVar(&p.URL, engineFlag, "", "URL of the engine (required)")
-	c.Flags().StringSliceVar(&p.Designs, "design", []string{string(posts.Array96), string(posts.Single)}, "designs")
-	c.Flags().StringSliceVar(&p.Methods, "method", nil, "methods (default: all of the engine, and service)")
-	c.Flags().StringSliceVar(&p.Tests, "test", nil, "tests (default: once with FILES, else quiet)")
-	c.Flags().DurationVar(&report2006, "report2006", 0, "run all tests of the report in its order, on as many products as fit this time, e.g. 20m")
-	c.Flags().StringVar(&p.Policy, "policy", string(posts.Overwrite), "what to do with a value whose key exists already: the modes of shef_duplicate in IHFS")
-	c.Flags().IntVar(&p.Posters, "clients", 1, "concurrent clients; they divide the stations")
-	c.Flags().IntVar(&p.Together, "batch", 1, "products per transaction")
-	c.Flags().IntVar(&p.Rounds, "reposts", 4, "reposts of the test bloat")
-	c.Flags().Float64Var(&p.SpeedUp, "speed-up", 0, "test live: days of the feed per day (default: no limit)")
-	c.Flags().StringVar(&out, "out", "", "run folder (default: runs/{time}-post)")
-	c.Flags().StringVar(&now, "now", "", "FILES: moment that decides years, e.g. 2024-07-03 (default: the present)")
-	c.Flags().StringVar(&p.Labs, "lab-dir", engine.LabDir(), "folder of \"lab up\"; the run records the settings of its servers")
+	f := c.Flags()
+	f.StringVar(&p.URL, engineFlag, "", "URL of the engine (required)")
+	f.StringSliceVar(&p.Designs, "design", []string{string(posts.Array96), string(posts.Single)}, "designs")
+	f.StringSliceVar(&p.Methods, "method", nil, "methods (default: all of the engine, and service)")
+	f.StringSliceVar(&p.Tests, "test", nil, "tests (default: once with FILES, else quiet)")
+	f.DurationVar(&report2006, "report2006", 0, "run all tests of the report in its order, on as many products as fit this time, e.g. 20m")
+	f.StringVar(&p.Policy, "policy", string(posts.Overwrite), "what to do with a value whose key exists already: the modes of shef_duplicate in IHFS")
+	f.IntVar(&p.Posters, "clients", 1, "concurrent clients; they divide the stations")
+	f.IntVar(&p.Together, "batch", 1, "products per transaction")
+	f.IntVar(&p.Rounds, "reposts", 4, "reposts of the test bloat")
+	f.Float64Var(&p.SpeedUp, "speed-up", 0, "test live: days of the feed per day (default: no limit)")
+	f.StringVar(&out, "out", "", "run folder (default: runs/{time}-post)")
+	f.StringVar(&now, "now", "", "FILES: moment that decides years, e.g. 2024-07-03 (default: the present)")
+	f.StringVar(&p.Labs, "lab-dir", engine.LabDir(), "folder of \"lab up\"; the run records the settings of its servers")
 	feed.add(c)
 	e.completeEngines(c, "db")
 	required(c, engineFlag)
@@ -84,7 +81,8 @@ barograph_post (PostgreSQL) or database post (MariaDB). Every test except once e
 	formerly(c, "posters", "clients")
 	formerly(c, "together", "batch")
 	formerly(c, "rounds", "reposts")
-	seldom(c, "batch", "clients", "lab-dir", "live-days", "mean", "messages", "now", "offices", "per-day", "policy", "reposts", "seed", "since", "speed-up", "stations-per-office")
+	seldom(c, "batch", "clients", "lab-dir", "live-days", "mean", "messages", "now", "offices", "per-day", "policy", "reposts",
+		"seed", "since", "speed-up", "stations-per-office")
 	complete(c, "policy", func() []string { return toStrings(posts.Policies()) })
 	complete(c, "design", func() []string { return toStrings(posts.Designs()) })
 	complete(c, "test", func() []string { return toStrings(post.Tests()) })
@@ -102,40 +100,46 @@ func (e *env) report2006(c *cobra.Command, p *post.Posting, limit time.Duration,
 		}
 	}
 	if limit < 0 || len(args) > 0 {
-		return fault.Misuse("--report2006", "needs a positive time and no files, because it posts a synthetic feed", "write for example --report2006 20m")
+		return fault.Misuse("--report2006", "needs a positive time and no files, because it posts a synthetic feed",
+			"write for example --report2006 20m")
 	}
 	makeSource := func(messages int) (post.Source, error) {
 		f := *feed
 		f.feed.Messages, f.feed.PerDay = messages, (messages+days2006-1)/days2006
-		made, err := f.make()
-		if err != nil {
-			return nil, err
-		}
-		return post.Feed{Feed: made, Text: fmt.Sprintf("a synthetic feed of %d products, seed %d", made.Messages, made.Seed)}, nil
+		return f.source()
 	}
-	p.Progress = func(text string) { fmt.Fprintln(e.stderr, text) }
+	p.Progress = e.info
 	if err := p.Report2006(c.Context(), limit, makeSource); err != nil {
 		return err
 	}
-	return e.runProgram(c.Context(), &out, run.PostWorkload, feed.feed.Seed, p.Source.Words(), func(f *run.Folder, logStep func(string)) error {
+	return e.runPost(c.Context(), p, feed.feed.Seed, out)
+}
+
+// runPost runs the tests into the run folder out.
+func (e *env) runPost(ctx context.Context, p *post.Posting, seed uint64, out string) error {
+	return e.runProgram(ctx, &out, run.PostWorkload, seed, p.Source.Words(), func(f *run.Folder, logStep func(string)) error {
 		p.Progress = logStep
-		return p.Run(c.Context(), f)
+		return p.Run(ctx, f)
 	})
 }
 
-// postSource returns the files or the feed to post. After the run, unread returns the error of files
-// that could not be read.
+// source makes the feed as a source of products.
+func (f *feedFlags) source() (post.Source, error) {
+	feed, err := f.make()
+	if err != nil {
+		return nil, err
+	}
+	return post.Feed{Feed: feed, Text: fmt.Sprintf("a synthetic feed of %d products, seed %d", feed.Messages, feed.Seed)}, nil
+}
+
+// postSource returns the files or the feed to post. After the run, unread returns the error of unreadable files.
 func (e *env) postSource(ctx context.Context, args []string, nowText string, f *feedFlags) (s post.Source, unread func() error, err error) {
 	if len(args) == 0 {
 		if f.liveDays == 0 && f.feed.Messages == 0 && f.feed.Mean == 0 {
 			f.feed.Messages, f.feed.Mean = 10, 5000 // the report's tests 1 and 2
 		}
-		feed, err := f.make()
-		if err != nil {
-			return nil, nil, err
-		}
-		text := fmt.Sprintf("a synthetic feed of %d products, seed %d", feed.Messages, feed.Seed)
-		return post.Feed{Feed: feed, Text: text}, func() error { return nil }, nil
+		s, err = f.source()
+		return s, func() error { return nil }, err
 	}
 	now, err := parseTime("--now", nowText)
 	if err != nil {

@@ -13,16 +13,18 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// publication is what report does for other readers, in place of the reports of the runs.
+// publication has the flags with which report prepares runs for other readers, instead of writing their reports.
 type publication struct {
 	site, share string
 	check       bool
 }
 
 func (p *publication) flags(c *cobra.Command) {
-	c.Flags().StringVar(&p.site, "site", "", "write one static page over all named run folders into this folder, in place of their reports")
-	c.Flags().StringVar(&p.share, "share", "", "write the run folder into this file (.tar.gz), without names of hosts, users and paths, in place of its report")
-	c.Flags().BoolVar(&p.check, "check", false, "check that run folders are consistent, and that their files equal the kept digests, in place of their reports; detects accidental edits, not forgery")
+	f := c.Flags()
+	f.StringVar(&p.site, "site", "", "write one static page over all named run folders into this folder, in place of their reports")
+	f.StringVar(&p.share, "share", "", "write the run folder into this file (.tar.gz), without names of hosts, users and paths, in place of its report")
+	f.BoolVar(&p.check, "check", false, "check that run folders are consistent, and that their files equal the kept "+
+		"digests, in place of their reports; detects accidental edits, not forgery")
 	exclusive := []string{"site", "share", "check", "svg", "weigh", "with"}
 	for i, name := range exclusive[:3] {
 		for _, other := range exclusive[i+1:] {
@@ -53,9 +55,13 @@ func (e *env) publish(p *publication, dirs []string) error {
 		return err
 	}
 	if e.json {
-		return e.printJSON(map[string]any{"site": path, "runs": len(s.Runs), "configurations": len(s.Configs), "results": len(s.Results), "text_size": s.TextSize})
+		return e.printJSON(map[string]any{
+			"site": path, "runs": len(s.Runs), "configurations": len(s.Configs), "results": len(s.Results), "text_size": s.TextSize,
+		})
 	}
-	fmt.Fprintf(e.stdout, "%s, %s, %s; queries and plans of at most %d bytes each\nsite: %s\n", run.CountOf(len(s.Runs), "run folder"), run.CountOf(len(s.Configs), "configuration"), run.CountOf(len(s.Results), "result"), s.TextSize, fault.Name(path))
+	fmt.Fprintf(e.stdout, "%s, %s, %s; queries and plans of at most %d bytes each\nsite: %s\n",
+		run.CountOf(len(s.Runs), "run folder"), run.CountOf(len(s.Configs), "configuration"), run.CountOf(len(s.Results), "result"),
+		s.TextSize, fault.Name(path))
 	return nil
 }
 
@@ -83,17 +89,20 @@ func (e *env) checkFolders(dirs []string) error {
 		}
 	}
 	if n > 0 {
-		return &fault.Status{Code: fault.Differs, Err: &fault.Error{Problem: fmt.Sprintf("the check of %s found %s", run.CountOf(len(dirs), "run folder"), run.CountOf(n, "problem")), Cure: "restore the files, or repeat the run"}}
+		problem := fmt.Sprintf("the check of %s found %s", run.CountOf(len(dirs), "run folder"), run.CountOf(n, "problem"))
+		return differs(&fault.Error{Problem: problem, Cure: "restore the files, or repeat the run"})
 	}
 	return nil
 }
 
 // shareFlag adds the flag of quickstart.
 func shareFlag(c *cobra.Command) *bool {
-	return c.Flags().Bool("share", false, "also write the run folder as RUN.tar.gz, without names of hosts, users and paths, and print how to contribute it")
+	return c.Flags().Bool("share", false,
+		"also write the run folder as RUN.tar.gz, without names of hosts, users and paths, and print how to contribute it")
 }
 
-// shareAfter shares the folder of a run that has ended with err, if the user requested it.
+// shareAfter shares the folder of a run if the user requested it. err is the error of the run: shareAfter shares only
+// runs that are complete, with correct or wrong results.
 func (e *env) shareAfter(requested bool, dir string, err error) error {
 	if !requested || fault.Code(err) != 0 && fault.Code(err) != fault.Differs {
 		return err

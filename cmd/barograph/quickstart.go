@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -25,8 +24,10 @@ func newQuickstart(e *env) *cobra.Command {
 of rows, and some days of a second model). It loads the archive into every embedded engine that is installed, under every
 design, compares the result of every flavour with the reference for three of the cases (a series, a die-off and a profile),
 times them, and writes a report. The last example runs all seven.`,
-		Example: "  barograph quickstart\n  barograph quickstart --out runs/first --reps 30 --share\n  barograph met runs/first/data --case noaa",
-		Args:    cobra.NoArgs,
+		Example: `  barograph quickstart
+  barograph quickstart --out runs/first --reps 30 --share
+  barograph met runs/first/data --case noaa`,
+		Args: cobra.NoArgs,
 	}
 	share := shareFlag(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
@@ -39,8 +40,8 @@ times them, and writes a report. The last example runs all seven.`,
 	return c
 }
 
-// quickReps are the fewest repetitions that can show a difference between 25 to 86 configurations (measure.RepsFor),
-// which keeps the quickstart below a minute on two cores.
+// quickReps is the smallest number of repetitions that can show a difference between 25 to 86 configurations
+// (measure.RepsFor). It keeps the quickstart below a minute on two cores.
 const quickReps = 7
 
 // setDefault changes the default of a shared flag.
@@ -57,9 +58,8 @@ func (e *env) quickstart(ctx context.Context, s *study) error {
 	if err != nil {
 		return err
 	}
-	quiet := *e // the line of progress is enough; quickstart does not print the result of synth
-	quiet.stdout, quiet.json = io.Discard, false
-	if err := quiet.writeSynthetic(ctx, data, files); err != nil {
+	// quickstart prints the progress of synth, but not its result
+	if err := e.withoutOutput().writeSynthetic(ctx, data, files); err != nil {
 		return err
 	}
 	paths, err := formats.Expand([]string{data})
@@ -68,14 +68,14 @@ func (e *env) quickstart(ctx context.Context, s *study) error {
 	}
 	s.source = fmt.Sprintf("synthetic, preset quickstart, seed %d", s.seed)
 	err = e.met(ctx, s, paths)
-	if _, statErr := os.Stat(s.out); statErr == nil { // even after an error: the folder has the measurements
-		e.info("to explore the run, type: " + program() + " serve " + s.out + " --open")
+	if _, statErr := os.Stat(s.out); statErr == nil { // even after an error the folder has measurements
+		e.info("to explore the run, type: " + programName() + " serve " + s.out + " --open")
 	}
 	return err
 }
 
-// program is the command that starts Barograph: `go run` deletes its executable.
-func program() string {
+// programName is the command that starts Barograph: `go run` deletes its executable.
+func programName() string {
 	if path, err := os.Executable(); err == nil && strings.Contains(path, string(filepath.Separator)+"go-build") {
 		return "go run ./cmd/barograph"
 	}

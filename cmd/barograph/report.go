@@ -39,13 +39,12 @@ func newReport(e *env) *cobra.Command {
 				return e.publish(&public, args)
 			}
 			for _, dir := range args {
-				if err := e.reportAdvising(dir, o, (*report.Report).Print); err != nil {
-					return err
+				err := e.reportAdvising(dir, o, (*report.Report).Print)
+				if err == nil && pictures != "" {
+					err = e.pictures(dir, o, filepath.Join(pictures, filepath.Base(dir)))
 				}
-				if pictures != "" {
-					if err := e.pictures(dir, o, filepath.Join(pictures, filepath.Base(dir))); err != nil {
-						return err
-					}
+				if err != nil {
+					return err
 				}
 			}
 			return nil
@@ -69,6 +68,7 @@ func (e *env) report(dir string) error {
 	return e.reportAdvising(dir, report.Advising{}, (*report.Report).Print)
 }
 
+// reportAdvising writes report.html with the recommendation that o describes, and prints the report by show.
 func (e *env) reportAdvising(dir string, o report.Advising, show func(*report.Report, io.Writer) error) error {
 	r, err := report.OpenAdvising(dir, o)
 	if err != nil {
@@ -109,8 +109,8 @@ func (e *env) printSkipped(all []fault.Skip) {
 	}
 }
 
-// inFolder runs a workload into a run folder, which it names if out is empty. If f fails and has
-// nothing to keep, inFolder removes a folder that did not exist before.
+// inFolder runs a workload into a run folder, which it names if out is empty. If f fails and keep is false, inFolder
+// removes a folder that did not exist before.
 func (e *env) inFolder(out *string, workload string, f func() (keep bool, err error)) error {
 	e.nameFolder(out, workload)
 	_, statErr := os.Stat(*out)
@@ -139,21 +139,24 @@ func (e *env) newRun(ctx context.Context, dir, workload string, seed uint64, sou
 	return r
 }
 
-// runProgram runs a program into a run folder, which also records the lines of progress. If the program
-// fails, runs still reports what it measured before.
-func (e *env) runProgram(ctx context.Context, out *string, workload string, seed uint64, source string, program func(f *run.Folder, logStep func(string)) error) error {
+// program measures into a run folder, and calls logStep for each line of progress.
+type program func(f *run.Folder, logStep func(string)) error
+
+// runProgram runs a program into a run folder, which also records the lines of progress. If the program fails,
+// runProgram still reports what it measured before.
+func (e *env) runProgram(ctx context.Context, out *string, workload string, seed uint64, source string, p program) error {
 	return e.inFolder(out, workload, func() (bool, error) {
 		f, err := run.Create(*out, e.newRun(ctx, *out, workload, seed, source))
 		if err != nil {
 			return false, err
 		}
-		return e.closeRun(ctx, f, program(f, f.StepLogger(e.info)))
+		return e.closeRun(ctx, f, p(f, f.StepLogger(e.info)))
 	})
 }
 
 // closeRun closes the folder of a run and reports it, if it has samples.
 func (e *env) closeRun(ctx context.Context, f *run.Folder, err error) (hasSamples bool, _ error) {
-	if ctx.Err() == nil { // an interrupted run gets no end time
+	if ctx.Err() == nil { // an interrupted run has no end time
 		f.Run.Finished = time.Now().UTC()
 	}
 	err = errors.Join(err, f.Close())

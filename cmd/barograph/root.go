@@ -14,6 +14,7 @@ import (
 
 	"github.com/barograph/barograph/internal/build"
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -47,12 +48,13 @@ The environment variable BAROGRAPH_ENGINE sets the archive or engine for command
 	root.PersistentFlags().Bool("spreadsheet", false, "")
 	deprecate(root, "spreadsheet", "only commands that write CSV accept it")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		if args := c.Flags().Args(); c.HasAvailableSubCommands() && len(args) > 0 { // the command is misspelled; the flag may be one of the intended command
+		// If the command is misspelled, the flag may be one of the intended command: report the command.
+		if args := c.Flags().Args(); c.HasAvailableSubCommands() && len(args) > 0 {
 			return c.Args(c, args)
 		}
 		text := err.Error()
 		for _, m := range flagErrors {
-			text = m.says.ReplaceAllString(text, m.text)
+			text = m.pattern.ReplaceAllString(text, m.text)
 		}
 		if near := nearestFlag(c, err); near != "" {
 			return usage(errors.New(text + near))
@@ -60,7 +62,10 @@ The environment variable BAROGRAPH_ENGINE sets the archive or engine for command
 		return usage(fmt.Errorf("%s; see `%s --help`", text, c.CommandPath()))
 	})
 	root.CompletionOptions.DisableNoDescFlag = true
-	parent(root, newQuickstart(e), newSynth(e), newLoad(e), newShow(e), newVerify(e), newCases(e), newAsk(e), newMet(e), newGrowth(e), newFaults(e), newYCSB(e), newPost(e), newScan(e), newReport(e), newCompare(e), newMerge(e), newAgent(e), newList(e), newLab(e), newDiff(e), newAdopt(e), newShef(e), newServe(e), newColdStart(e), newFrailDisk(), newVersion(e), newMan(), newExitStatus())
+	parent(root, newQuickstart(e), newSynth(e), newLoad(e), newShow(e), newVerify(e), newCases(e), newAsk(e), newMet(e),
+		newGrowth(e), newFaults(e), newYCSB(e), newPost(e), newScan(e), newReport(e), newCompare(e), newMerge(e), newAgent(e),
+		newList(e), newLab(e), newDiff(e), newAdopt(e), newShef(e), newServe(e), newColdStart(e), newFrailDisk(),
+		newVersion(e), newMan(), newExitStatus())
 	group(root)
 	asUsage(root)
 	return root
@@ -108,9 +113,10 @@ func nearestFlag(c *cobra.Command, err error) string {
 			known = append(known, f.Name)
 		}
 	})
-	near := fault.Nearest(unknown.GetSpecifiedName(), known)
-	if slices.Contains([]string{"db", "url", "to", "from", "database"}, unknown.GetSpecifiedName()) && c.Flags().Lookup(engineFlag) != nil {
-		near = engineFlag // former names of the flag, and its names in other programs
+	name := unknown.GetSpecifiedName()
+	near := fault.Nearest(name, known)
+	if slices.Contains([]string{"db", "url", "to", "from", "database"}, name) && c.Flags().Lookup(engineFlag) != nil {
+		near = engineFlag // these are former names of the flag, and its names in other programs
 	}
 	if near != "" {
 		return "; did you mean --" + near + "?"
@@ -126,12 +132,7 @@ func asUsage(c *cobra.Command) {
 		c.Args = func(c *cobra.Command, args []string) error {
 			err := check(c, args)
 			if _, explained := errors.AsType[*fault.Error](err); err != nil && !explained && c.HasAvailableSubCommands() {
-				var known []string
-				for _, sub := range c.Commands() {
-					if sub.IsAvailableCommand() {
-						known = append(known, sub.Name())
-					}
-				}
+				known := lists.Map(lists.Filter(c.Commands(), (*cobra.Command).IsAvailableCommand), (*cobra.Command).Name)
 				return usage(fault.Unknown(strings.TrimSpace(strings.TrimPrefix(c.CommandPath(), "barograph")+" command"), args[0], known))
 			}
 			usageErr := rewriteUsageError(c, err)
@@ -148,14 +149,17 @@ func asUsage(c *cobra.Command) {
 
 // flagErrors replaces pflag's messages about flags.
 var flagErrors = []struct { //nolint:gochecknoglobals // a constant table
-	says *regexp.Regexp
-	text string
+	pattern *regexp.Regexp
+	text    string
 }{
 	{regexp.MustCompile(`^unknown (?:shorthand )?flag: `), "unknown flag "},
 	{regexp.MustCompile(`^flag needs an argument: (?:'\w' in )?(-\S+)$`), "$1 needs a value"},
 	{regexp.MustCompile(`^invalid argument "(.*?)" for "(?:-\w, )?(--\S+)" flag: (?:strconv\.\w+: parsing .*: )?`), "$2 $1: "},
 	{regexp.MustCompile(`: invalid syntax$`), " is not a number"},
 }
+
+// commandName is the name of a command after "barograph": "scan own".
+func commandName(c *cobra.Command) string { return strings.TrimPrefix(c.CommandPath(), "barograph ") }
 
 // firstUse is the first form of a command's usage.
 func firstUse(c *cobra.Command) string {
@@ -165,8 +169,8 @@ func firstUse(c *cobra.Command) string {
 
 // cobraErrors replaces cobra's messages about arguments and flags. Cobra has no types for these errors.
 var cobraErrors = []struct { //nolint:gochecknoglobals // a constant table
-	says       *regexp.Regexp
-	join, text string
+	pattern    *regexp.Regexp
+	join, text string // join = what separates the flags that $1 lists; "" = $1 lists none
 }{
 	{regexp.MustCompile(`^(?:accepts|requires) (at least 1|1) arg\(s\), (?:only )?received (\d+)$`), "", "takes $1 argument, not $2"},
 	{regexp.MustCompile(`^accepts (at most 1) arg\(s\), received (\d+)$`), "", "takes $1 argument, not $2"},
@@ -185,17 +189,18 @@ func rewriteUsageError(c *cobra.Command, err error) error {
 		return nil
 	}
 	for _, m := range cobraErrors {
-		found := m.says.FindStringSubmatch(err.Error())
+		found := m.pattern.FindStringSubmatch(err.Error())
 		if found == nil {
 			continue
 		}
 		if m.join != "" {
-			found[1] = "--" + strings.Join(strings.FieldsFunc(found[1], func(r rune) bool { return strings.ContainsRune(`", `, r) }), m.join+"--")
+			flags := strings.FieldsFunc(found[1], func(r rune) bool { return strings.ContainsRune(`", `, r) })
+			found[1] = "--" + strings.Join(flags, m.join+"--")
 		}
 		for i, text := range found[1:] {
 			m.text = strings.ReplaceAll(m.text, "$"+strconv.Itoa(i+1), text)
 		}
-		return usage(fmt.Errorf("%s %s; write %s, or see `%s --help`", strings.TrimPrefix(c.CommandPath(), "barograph "), m.text, firstUse(c), c.CommandPath()))
+		return usage(fmt.Errorf("%s %s; write %s, or see `%s --help`", commandName(c), m.text, firstUse(c), c.CommandPath()))
 	}
 	return err
 }
@@ -216,7 +221,17 @@ func required(c *cobra.Command, flags ...string) {
 	}
 }
 
-func usage(err error) error { return &fault.Status{Code: fault.Usage, Err: err} }
+// usage, differs and incomplete give an error their exit status.
+func usage(err error) error      { return &fault.Status{Code: fault.Usage, Err: err} }
+func differs(err error) error    { return &fault.Status{Code: fault.Differs, Err: err} }
+func incomplete(err error) error { return &fault.Status{Code: fault.Incomplete, Err: err} }
+
+// withoutOutput returns a copy of e that prints no result.
+func (e *env) withoutOutput() *env {
+	quiet := *e
+	quiet.stdout, quiet.json = io.Discard, false
+	return &quiet
+}
 
 // printJSON writes one JSON document to stdout.
 func (e *env) printJSON(v any) error {

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
+	"slices"
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/archive/load"
@@ -26,10 +28,7 @@ func (e *env) salvage(ctx context.Context, url, only, to string) (err error) {
 		}
 	}
 	var all []salvageReport
-	err = e.eachSubset(ctx, url, func(n design.Name, from archive.Archive, subset string) (err error) {
-		if only != "" && subset != only {
-			return nil
-		}
+	err = e.eachSubset(ctx, url, only, engine.Options{ReadOnly: true}, func(n design.Name, from archive.Archive, subset string) (err error) {
 		_, db, err := e.openEngine(ctx, to, n, engine.Options{})
 		if err != nil {
 			return err
@@ -81,7 +80,7 @@ func newSalvageReport(url, to string, n design.Name, subset string, s *load.Salv
 	}
 	for _, l := range s.Losses {
 		why := l.Err
-		if f, ok := errors.AsType[*fault.Error](why); ok && f.Err != nil { // the place implies that the archive is damaged
+		if f, ok := errors.AsType[*fault.Error](why); ok && f.Err != nil { // print only the cause: the line names the place
 			why = f.Err
 		}
 		out.Losses = append(out.Losses, fault.Name(l.Place)+": "+fault.Redact(why.Error()))
@@ -95,38 +94,28 @@ func newSalvageReport(url, to string, n design.Name, subset string, s *load.Salv
 }
 
 func (e *env) salvageResult(all []salvageReport) error {
-	if e.json {
-		if err := e.printJSON(all); err != nil {
-			return err
-		}
-	}
-	var incomplete *salvageReport
-	for i := range all {
-		r := &all[i]
-		if len(r.Missing)+len(r.Losses) > 0 && incomplete == nil {
-			incomplete = r
-		}
-		if e.json {
-			continue
-		}
-		fmt.Fprintf(e.stdout, "%s, design %s, subset %s: %d of %d records copied to %s\n", r.Archive, r.Design, r.Subset, r.Copied, r.Records, r.NewArchive)
-		for _, list := range []struct {
-			head  string
-			lines []string
-		}{{"not read", r.Losses}, {"missing", r.Missing}} {
-			for _, line := range list.lines {
-				fmt.Fprintf(e.stdout, "  %s: %s\n", list.head, line)
+	err := e.print(all, func(w io.Writer) error {
+		for _, r := range all {
+			fmt.Fprintf(w, "%s, design %s, subset %s: %d of %d records copied to %s\n",
+				r.Archive, r.Design, r.Subset, r.Copied, r.Records, r.NewArchive)
+			for _, line := range r.Losses {
+				fmt.Fprintf(w, "  not read: %s\n", line)
+			}
+			for _, line := range r.Missing {
+				fmt.Fprintf(w, "  missing: %s\n", line)
+			}
+			for _, f := range r.Files {
+				fmt.Fprintf(w, "  file of origin: %s (%d records)\n", fault.Name(f.Path), f.Records)
 			}
 		}
-		for _, f := range r.Files {
-			fmt.Fprintf(e.stdout, "  file of origin: %s (%d records)\n", fault.Name(f.Path), f.Records)
-		}
-	}
-	if incomplete == nil {
 		return nil
+	})
+	damaged := slices.IndexFunc(all, func(r salvageReport) bool { return len(r.Missing)+len(r.Losses) > 0 })
+	if err != nil || damaged < 0 {
+		return err
 	}
-	return &fault.Status{Code: fault.Differs, Err: &fault.Error{
-		Setting: incomplete.NewArchive, Problem: fmt.Sprintf("has %d of the %d records of subset %s", incomplete.Copied, incomplete.Records, incomplete.Subset),
-		Cure: "load the files of origin into it: the load skips the records that it has",
-	}}
+	r := &all[damaged]
+	problem := fmt.Sprintf("has %d of the %d records of subset %s", r.Copied, r.Records, r.Subset)
+	const cure = "load the files of origin into it: the load skips the records that it has"
+	return differs(&fault.Error{Setting: r.NewArchive, Problem: problem, Cure: cure})
 }

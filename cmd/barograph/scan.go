@@ -44,7 +44,8 @@ have no speed limit. "barograph lab disks" makes disks of given speeds: --disks 
   barograph scan sweep --lab asterixdb --data tpcds --disks --rounds 3 --cold 3
   barograph scan experiment2 --lab postgres --profile default --setting shared_buffers=64MB --data tpcds --disks=4 --cold 5
   barograph scan --engine duckdb:star.db --data tpcds --paths /disk1 --explain`,
-		Args:      cobra.MatchAll(func(_ *cobra.Command, args []string) error { return checkDisks(p, args) }, cobra.MaximumNArgs(1), cobra.OnlyValidArgs),
+		Args: cobra.MatchAll(func(_ *cobra.Command, args []string) error { return checkDisks(p, args) },
+			cobra.MaximumNArgs(1), cobra.OnlyValidArgs),
 		ValidArgs: toStrings(scan.Experiments()),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -75,27 +76,29 @@ have no speed limit. "barograph lab disks" makes disks of given speeds: --disks 
 
 // scanFlags defines the flags of a program.
 func scanFlags(c *cobra.Command, p *scan.Program) {
-	c.Flags().StringVar(&p.URL, engineFlag, "", "URL of the engine")
-	c.Flags().StringVar(&p.Servers.Engine, "lab", "", "`engine` for which to start temporary servers")
-	c.Flags().IntVar(&p.Servers.Nodes, "nodes", 1, "nodes of each temporary server")
-	c.Flags().StringVar(&p.Servers.Profile, "profile", "tuned", "settings of temporary servers: tuned, default")
-	c.Flags().Int64Var(&p.Servers.Memory, "memory", 0, "`MiB` of memory that the profile assumes for a node of a temporary server; 0 = all")
-	c.Flags().StringArrayVar(&p.Servers.Settings, "setting", nil, "`name=value`, a setting of temporary servers in place of the profile's; repeat it for several")
-	c.Flags().StringVar(&p.Data, "data", "", "folder of generated tables (required)")
-	c.Flags().Var((*list)(&p.Paths), "paths", "folders, one on each disk (default: where the engine keeps its data)")
-	c.Flags().StringVar(&p.Disks, "disks", "", "use the throttled disks of \"barograph lab disks\" as paths: all, or the first `n`")
-	c.Flags().Lookup("disks").NoOptDefVal = scan.AllDisks
-	c.Flags().StringSliceVar(&p.Partitions, "partitions", []string{"auto"}, "auto, or numbers of partitions")
-	c.Flags().IntVar(&p.Workers, "workers", 0, "workers of a query (default: one per partition)")
-	c.Flags().StringSliceVar(&p.Queries, "queries", toStrings(tables.StarQueries()), "queries")
-	c.Flags().IntVar(&p.Reps, "reps", 5, "timed warm repetitions of each query after each load")
-	c.Flags().IntVar(&p.Cold, "cold", 0, "cold repetitions of each query after each load")
-	c.Flags().BoolVar(&p.Servers.Restart, "cold-restart", true, "restart a temporary server before each cold repetition if it cannot drop its caches")
-	c.Flags().IntVar(&p.Rounds, "rounds", 1, "passes over all configurations")
-	c.Flags().Uint64Var(&p.Seed, "seed", 1, "seed of the order of repetitions")
-	c.Flags().BoolVar(&p.MeasureDisks, "measure-disks", false, "first measure how fast each path is read: 64 MiB")
-	c.Flags().StringVar(&p.Out, "out", "", "run folder (default: runs/{time}-scan)")
-	c.Flags().StringVar(&p.Labs, "lab-dir", engine.LabDir(), "folder of \"lab up\"; the run records the settings of its servers")
+	f := c.Flags()
+	f.StringVar(&p.URL, engineFlag, "", "URL of the engine")
+	f.StringVar(&p.Servers.Engine, "lab", "", "`engine` for which to start temporary servers")
+	f.IntVar(&p.Servers.Nodes, "nodes", 1, "nodes of each temporary server")
+	f.StringVar(&p.Servers.Profile, "profile", "tuned", "settings of temporary servers: tuned, default")
+	f.Int64Var(&p.Servers.Memory, "memory", 0, "`MiB` of memory that the profile assumes for a node of a temporary server; 0 = all")
+	f.StringArrayVar(&p.Servers.Settings, "setting", nil,
+		"`name=value`, a setting of temporary servers in place of the profile's; repeat it for several")
+	f.StringVar(&p.Data, "data", "", "folder of generated tables (required)")
+	f.Var((*list)(&p.Paths), "paths", "folders, one on each disk (default: where the engine keeps its data)")
+	f.StringVar(&p.Disks, "disks", "", "use the throttled disks of \"barograph lab disks\" as paths: all, or the first `n`")
+	f.Lookup("disks").NoOptDefVal = scan.AllDisks
+	f.StringSliceVar(&p.Partitions, "partitions", []string{"auto"}, "auto, or numbers of partitions")
+	f.IntVar(&p.Workers, "workers", 0, "workers of a query (default: one per partition)")
+	f.StringSliceVar(&p.Queries, "queries", toStrings(tables.StarQueries()), "queries")
+	f.IntVar(&p.Reps, "reps", 5, "timed warm repetitions of each query after each load")
+	f.IntVar(&p.Cold, "cold", 0, "cold repetitions of each query after each load")
+	f.BoolVar(&p.Servers.Restart, "cold-restart", true, "restart a temporary server before each cold repetition if it cannot drop its caches")
+	f.IntVar(&p.Rounds, "rounds", 1, "passes over all configurations")
+	f.Uint64Var(&p.Seed, "seed", 1, "seed of the order of repetitions")
+	f.BoolVar(&p.MeasureDisks, "measure-disks", false, "first measure how fast each path is read: 64 MiB")
+	f.StringVar(&p.Out, "out", "", "run folder (default: runs/{time}-scan)")
+	f.StringVar(&p.Labs, "lab-dir", engine.LabDir(), "folder of \"lab up\"; the run records the settings of its servers")
 	positive(c, "nodes", "rounds")
 	seldom(c, "cold-restart", "lab-dir", "measure-disks", "memory", "nodes", "profile", "rounds", "seed", "setting", "workers")
 	c.MarkFlagsOneRequired(engineFlag, "lab")
@@ -106,7 +109,7 @@ func scanFlags(c *cobra.Command, p *scan.Program) {
 	formerly(c, "query", "queries")
 }
 
-// checkDisks refuses a number among the arguments that was meant as the value of --disks.
+// checkDisks refuses a number among the arguments: the user meant it as the value of --disks.
 func checkDisks(p *scan.Program, args []string) error {
 	for _, arg := range args {
 		if _, err := strconv.Atoi(arg); err == nil && p.Disks == scan.AllDisks {
@@ -180,23 +183,25 @@ that is not less than the cores. auto is the rule of "barograph scan".`,
 			return errors.Join(err, e.print(forecasts, forecasts.Text))
 		},
 	}
-	c.Flags().StringSliceVar(&request.Queries, "queries", nil, "queries (default: all that have cold times)")
-	c.Flags().IntVar(&request.Disks, "disks", 0, "number of disks (default: that of the rates or paths)")
-	c.Flags().Float64SliceVar(&request.ReadMBps, "read-mbps", nil, "MB (10⁶ bytes) that a disk reads per second: one rate for all, or one for each")
-	c.Flags().Var((*list)(&request.Paths), "paths", "folders, one on each of your disks, instead of --disks and --read-mbps")
-	c.Flags().BoolVar(&request.Measure, "measure-disks", false, "first measure how fast each path is read: 64 MiB")
-	c.Flags().IntVar(&request.Cores, "cores", 0, "cores that the engine may use (default: the run's)")
-	c.Flags().IntVar(&request.Workers, "workers", 0, "workers of a query (default: one per partition)")
-	c.Flags().StringVar(&request.Partitions, "partitions", scan.ByCore, "cores, auto, or a number of partitions")
-	c.Flags().StringVar(&request.Bytes, "bytes", "", "bytes that the query reads from the disks: 800GB, 1.2TB, 1TiB (default: the run's)")
-	c.Flags().Float64Var(&request.ScaleData, "scale-data", 1, "multiple of the bytes that the query read in the run")
-	c.Flags().StringVar(&heldOut, "held-out", "", "project each configuration of the run from the others, and write the errors to this CSV file")
+	f := c.Flags()
+	f.StringSliceVar(&request.Queries, "queries", nil, "queries (default: all that have cold times)")
+	f.IntVar(&request.Disks, "disks", 0, "number of disks (default: that of the rates or paths)")
+	f.Float64SliceVar(&request.ReadMBps, "read-mbps", nil, "MB (10⁶ bytes) that a disk reads per second: one rate for all, or one for each")
+	f.Var((*list)(&request.Paths), "paths", "folders, one on each of your disks, instead of --disks and --read-mbps")
+	f.BoolVar(&request.Measure, "measure-disks", false, "first measure how fast each path is read: 64 MiB")
+	f.IntVar(&request.Cores, "cores", 0, "cores that the engine may use (default: the run's)")
+	f.IntVar(&request.Workers, "workers", 0, "workers of a query (default: one per partition)")
+	f.StringVar(&request.Partitions, "partitions", scan.ByCore, "cores, auto, or a number of partitions")
+	f.StringVar(&request.Bytes, "bytes", "", "bytes that the query reads from the disks: 800GB, 1.2TB, 1TiB (default: the run's)")
+	f.Float64Var(&request.ScaleData, "scale-data", 1, "multiple of the bytes that the query read in the run")
+	f.StringVar(&heldOut, "held-out", "", "project each configuration of the run from the others, and write the errors to this CSV file")
 	formerly(c, "query", "queries")
 	seldom(c, "held-out", "scale-data", "workers")
 	complete(c, "partitions", func() []string { return []string{scan.ByCore, "auto"} })
 	return c
 }
 
+// writeHeldOut writes the errors of the projections, each from the other placements, as CSV.
 func writeHeldOut(path string, forecasts *scan.Forecasts) error {
 	f, err := os.Create(path)
 	if err != nil {

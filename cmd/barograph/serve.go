@@ -56,22 +56,24 @@ func (e *env) serve(ctx context.Context, listen string, open bool, args []string
 		if _, url := engine.SplitName(arg); e.isArchive(url) {
 			var err error
 			if args[i], err = e.resolveServer(arg, []string{engine.LabDir()}); err != nil {
-				return usage(err)
+				return err
 			}
 		}
 	}
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", listen)
 	if err != nil {
-		return &fault.Error{Setting: "--listen " + listen, Problem: "cannot be used", Err: cmp.Or(errors.Unwrap(errors.Unwrap(err)), err), Cure: "name another port, or 0 for any free port"}
+		err = cmp.Or(errors.Unwrap(errors.Unwrap(err)), err) // without the address, which the setting names
+		return &fault.Error{Setting: "--listen " + listen, Problem: "cannot be used", Err: err, Cure: "name another port, or 0 for any free port"}
 	}
 	address, _ := listener.Addr().(*net.TCPAddr)
-	if address.IP.IsUnspecified() { // a browser names one address, and serve compares it
+	if address.IP.IsUnspecified() { // serve accepts only requests whose Host is the address of its URL
 		_ = listener.Close() // it accepted nothing
 		return fault.Misuse("--listen "+listen, "names no address of this machine", "name one, such as 127.0.0.1:8042 or that of its network")
 	}
 	if !address.IP.IsLoopback() {
-		e.info("warning: other machines can reach " + listener.Addr().String() + "; everyone who has the URL can read all data, and the connection is not encrypted")
+		e.info("warning: other machines can reach " + listener.Addr().String() +
+			"; everyone who has the URL can read all data, and the connection is not encrypted")
 	}
 	page, err := serve.New(serve.Options{Registry: e.engines, Version: build.Version(), Host: listener.Addr().String(), Log: e.log()}, args...)
 	if err != nil {

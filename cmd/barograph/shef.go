@@ -36,16 +36,16 @@ type shefDecode struct {
 	workers  int
 	input    shefInput
 
-	immediate    bool // the input is a pipe: each result is written immediately
+	immediate    bool // the input is a pipe, so decode writes each result immediately
 	excluded     int
 	total        shef.Account
-	counts       [128]int64    // of problems, by number
+	counts       [128]int64    // of problems, by their number in appendix J of the SHEF manual
 	productCount int           // products
 	listing      *bufio.Writer // of --products, or nil
 	problemLog   io.Writer     // of --problems, or nil
 	values       export.Gauges
-	product      export.Product // with the results decoded so far
-	pending      bool           // the product is not written yet
+	product      export.Product // the current one, with its results up to now
+	pending      bool           // writeProduct has not written the product
 }
 
 func newShefDecode(e *env) *cobra.Command {
@@ -175,14 +175,15 @@ func (d *shefDecode) decode(ctx context.Context, w io.Writer, texts *formats.Tex
 	return d.writeProduct()
 }
 
-// mayWrite refuses a file to be written that is a folder, an archive, or one of the files that the command reads.
+// mayWrite returns an error if the file of an output flag is a folder, an archive, or one of the files that the command
+// reads.
 func (e *env) mayWrite(flag, out string, inputs []string) error {
 	info, err := os.Stat(out)
-	if err != nil { // a new file, or none
-		return nil //nolint:nilerr // whoever creates the file reports the error
+	if err != nil { // the file does not exist, or the command writes none
+		return nil //nolint:nilerr // the caller creates the file, and reports other errors
 	}
 	refuse := func(problem string) error {
-		return usage(&fault.Error{Setting: flag + " " + fault.Name(out), Problem: problem, Cure: "name another file"})
+		return fault.Misuse(flag+" "+fault.Name(out), problem, "name another file")
 	}
 	if info.IsDir() || e.engines.Recognize(out) != "" {
 		return refuse("is a folder or an archive")
@@ -283,10 +284,10 @@ func (d *shefDecode) summary() error {
 	if noValues {
 		err = fmt.Errorf("%w: %w", errNoValues, err)
 	}
-	return &fault.Status{Code: fault.Incomplete, Err: err}
+	return incomplete(err)
 }
 
-// unknownElement is the number of the error of an element that table 1 of the manual does not have.
+// unknownElement is the number of the error "the element is not in table 1 of the SHEF manual".
 const unknownElement = 62
 
 // shefInput has the flags for reading SHEF and for selecting values.
@@ -297,11 +298,12 @@ type shefInput struct {
 	sites                             export.Sites
 }
 
-// flags adds the flags. A command that has its own flag --to must add it before.
+// flags adds the flags. A command with a flag --to of its own must define it first (see untilFlag).
 func (s *shefInput) flags(c *cobra.Command) {
 	f := c.Flags()
 	untilFlag(c, &s.to, "latest time of observation to keep")
-	f.StringVar(&s.now, "now", "", "time from which missing years are inferred, e.g. 2024-07-03 or 2024-07-03T12:00:00Z (default: now; for post and serve the time of the file)")
+	f.StringVar(&s.now, "now", "", "time from which missing years are inferred, e.g. 2024-07-03 or 2024-07-03T12:00:00Z "+
+		"(default: now; for post and serve the time of the file)")
 	f.StringSliceVar(&s.filter.Stations, "station", nil, "patterns of stations to keep, e.g. LCH*,!LCHX1")
 	f.StringSliceVar(&s.filter.Elements, "pe", nil, "patterns of physical elements to keep, e.g. HG,P?")
 	f.StringSliceVar(&s.filter.Sources, "ts", nil, "patterns of types and sources to keep, e.g. R?,!RZ")
@@ -343,7 +345,8 @@ func (s *shefInput) read() (o shef.Options, err error) {
 		return o, fault.Misuse("--until "+s.to, "is before --since "+s.from, "exchange them")
 	}
 	if err := s.filter.Check(); err != nil {
-		return o, usage(&fault.Error{Setting: "--station, --pe or --ts", Problem: "has a pattern that is not valid", Err: err, Cure: "write * for any letters, ? for one letter, [A-C] for one of several"})
+		const cure = "write * for any letters, ? for one letter, [A-C] for one of several"
+		return o, usage(&fault.Error{Setting: "--station, --pe or --ts", Problem: "has a pattern that is not valid", Err: err, Cure: cure})
 	}
 	if s.shefparm != "" {
 		o.Tables, err = readTable(s.shefparm, shef.ReadTables)
@@ -358,6 +361,7 @@ func (s *shefInput) read() (o shef.Options, err error) {
 	return o, err
 }
 
+// readTable reads a file of a site, such as its stations, with read.
 func readTable[T any](name string, read func(r io.Reader, file string) (T, error)) (t T, err error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -380,7 +384,7 @@ func parseTime(flag, text string) (t time.Time, err error) {
 	return t, fault.Misuse(flag+" "+text, "is not a time", "write 2024-07-03 or 2024-07-03T12:00:00Z")
 }
 
-// untilFlag adds the flag --until, and its former name --to unless the command has a flag --to.
+// untilFlag adds the flag --until. It also adds the former name --to, unless the command has another flag --to.
 func untilFlag(c *cobra.Command, value *string, what string) {
 	c.Flags().StringVar(value, "until", "", what)
 	if c.Flags().Lookup("to") == nil {

@@ -38,8 +38,8 @@ func (s *gaugeSource) flags(c *cobra.Command) {
 	s.input.flags(c)
 }
 
-// read passes the values that match the filters, in the order of the files. A result is valid
-// during the call.
+// read calls visit with the values that match the filters, in the order of the files. A result is valid during the
+// call.
 func (s *gaugeSource) read(ctx context.Context, args []string, visit func(*shef.Result) error) error {
 	filtered := func(r *shef.Result) error {
 		s.lost += int(r.Account.Lost)
@@ -107,18 +107,18 @@ func (s *gaugeSource) inputFiles() []string {
 	return []string{s.input.shefparm, s.input.stations, strings.TrimPrefix(s.url, "@")}
 }
 
-// errNoValues is the error of an output without values, which replaces no file.
+// errNoValues is the error of an output without values. writeTo then keeps the old file.
 var errNoValues = errors.New("there is no value to write")
 
-// incomplete returns an error if values were lost, or if there are none.
+// incomplete returns an error if the source lost values, or has none.
 func (s *gaugeSource) incomplete() error {
 	if s.lost == 0 {
 		if s.values == 0 {
-			return &fault.Status{Code: fault.Incomplete, Err: errNoValues}
+			return incomplete(errNoValues)
 		}
 		return nil
 	}
-	return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d rows are not values", s.lost)}
+	return incomplete(fmt.Errorf("%d rows are not values", s.lost))
 }
 
 func newShefEncode(e *env) *cobra.Command {
@@ -140,7 +140,8 @@ leaves out a value that SHEF cannot express.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
 			if (s.url == "") == (len(args) == 0) {
-				return fault.Misuse("FILES or --"+engineFlag, "exactly one of them is needed", "name files, folders or - for standard input, or a database with --"+engineFlag)
+				return fault.Misuse("FILES or --"+engineFlag, "exactly one of them is needed",
+					"name files, folders or - for standard input, or a database with --"+engineFlag)
 			}
 			switch {
 			case heading == "" && awips != "":
@@ -191,7 +192,7 @@ func (s *gaugeSource) encode(ctx context.Context, w io.Writer, args []string, he
 	}
 	fmt.Fprintf(s.env.stderr, "%d values, %d left out\n", s.values+s.lost, failed+s.lost)
 	if failed > 0 && err == nil {
-		err = &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d values could not be encoded", failed+s.lost)}
+		err = incomplete(fmt.Errorf("%d values could not be encoded", failed+s.lost))
 	}
 	if err == nil {
 		err = s.incomplete()
@@ -235,8 +236,8 @@ func (e *env) writeTo(out string, write func(w io.Writer) error, inputs ...strin
 	if failed == nil {
 		return err
 	}
-	f.Close()           //nolint:errcheck // the first error counts
-	os.Remove(f.Name()) //nolint:errcheck // likewise
+	f.Close()           //nolint:errcheck // failed is the first error
+	os.Remove(f.Name()) //nolint:errcheck // failed is the first error
 	return failed
 }
 
@@ -274,7 +275,8 @@ complete. "barograph shef decode --format" writes the values of SHEF files.`,
 		RunE: func(c *cobra.Command, args []string) (err error) {
 			switch {
 			case len(args) > 0:
-				return fault.Misuse(args[0], "is not accepted: export reads only a database", "to convert files, run `barograph shef decode --format "+to+"`")
+				return fault.Misuse(args[0], "is not accepted: export reads only a database",
+					"to convert files, run `barograph shef decode --format "+to+"`")
 			case !slices.Contains(exportFormats(), to):
 				return usage(fault.Unknown("--to", to, exportFormats()))
 			case out == "" && to == "parquet":

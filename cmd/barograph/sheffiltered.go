@@ -4,15 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/barograph/barograph/engine/posts"
 	"github.com/barograph/barograph/formats"
-	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/river"
 )
 
@@ -71,8 +68,9 @@ func (p *riverFlags) filtered(c *cobra.Command, files []string) error {
 	all := finder.All()
 	if err := p.env.print(all, func(w io.Writer) error {
 		for _, s := range all {
-			fmt.Fprintf(w, "%-8s %s %4d %s %s  %-8s %6d values, first %g, last %g at %s\n    %s\n", s.Lid, s.PE, s.Duration, s.TypeSource, s.Extremum, s.Why, s.Values,
-				s.FirstValue, s.LastValue, s.Last.Format(time.RFC3339), s.Cure)
+			fmt.Fprintf(w, "%-8s %s %4d %s %s  %-8s %6d values, first %g, last %g at %s\n    %s\n",
+				s.Lid, s.PE, s.Duration, s.TypeSource, s.Extremum, s.Why, s.Values, s.FirstValue, s.LastValue,
+				s.Last.Format(time.RFC3339), s.Cure)
 		}
 		_, err := fmt.Fprintf(w, "%d series are filtered out\n", len(all))
 		return err
@@ -80,43 +78,4 @@ func (p *riverFlags) filtered(c *cobra.Command, files []string) error {
 		return err
 	}
 	return texts.Incomplete()
-}
-
-func newShefRetry(e *env) *cobra.Command {
-	var dir string
-	c := &cobra.Command{
-		Use:   "retry --spool DIR [NAMES…]",
-		Short: "Return the failed files of a spool to the queue",
-		Long: `Retry moves files of DIR/failed, those named or all, back into the spool, and removes their reasons. The service on the spool
-posts them now or when it starts. Values that were posted before do not change.`,
-		Example: `  barograph shef retry --spool /data/shef
-  barograph shef retry --spool /data/shef 20261126T050000-000017`,
-		Args: cobra.ArbitraryArgs,
-		RunE: func(_ *cobra.Command, names []string) error {
-			if _, err := os.Stat(filepath.Join(dir, "failed")); err != nil {
-				return &fault.Error{Setting: "--spool " + dir, Problem: "is not the spool of a service", Cure: "name the folder of barograph shef serve --spool"}
-			}
-			s := &river.Spool{Dir: dir}
-			if err := s.Open(); err != nil {
-				return err
-			}
-			requeued, err := s.Retry(names)
-			if err != nil {
-				return err
-			}
-			if len(requeued) == 0 {
-				return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%s: no file failed", dir)}
-			}
-			return e.print(requeued, func(w io.Writer) error {
-				for _, path := range requeued {
-					fmt.Fprintln(w, path)
-				}
-				_, err := fmt.Fprintf(w, "%d files are in the queue again\n", len(requeued))
-				return err
-			})
-		},
-	}
-	c.Flags().StringVar(&dir, "spool", "", "folder of the service (required)")
-	required(c, "spool")
-	return c
 }

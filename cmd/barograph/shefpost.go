@@ -10,9 +10,9 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"runtime/debug"
 	"slices"
-	"strings"
 	"syscall"
 	"time"
 
@@ -41,9 +41,10 @@ type riverFlags struct {
 
 // databaseFlags adds the flags that name a database's tables.
 func (p *riverFlags) databaseFlags(c *cobra.Command, what string) {
-	c.Flags().StringVar(&p.url, engineFlag, "", "URL of the database "+what+", e.g. postgres://awips@dx1:5432/hd_ob8krf")
-	c.Flags().StringVar(&p.schema, "schema", "ihfs", "ihfs: the tables of the Weather Service, which must exist; or barograph: those of \"barograph post\"")
-	c.Flags().StringVar(&p.design, "design", string(posts.Single), "with --schema barograph: rows of 96 or 24 values, or of one: "+strings.Join(toStrings(posts.Designs()), ", "))
+	f := c.Flags()
+	f.StringVar(&p.url, engineFlag, "", "URL of the database "+what+", e.g. postgres://awips@dx1:5432/hd_ob8krf")
+	f.StringVar(&p.schema, "schema", "ihfs", "ihfs: the tables of the Weather Service, which must exist; or barograph: those of \"barograph post\"")
+	f.StringVar(&p.design, "design", string(posts.Single), "with --schema barograph: rows of 96 or 24 values, or of one: "+join(posts.Designs()))
 	p.env.completeEngines(c, "db")
 	complete(c, "schema", func() []string { return []string{"ihfs", "barograph"} })
 	complete(c, "design", func() []string { return toStrings(posts.Designs()) })
@@ -51,11 +52,12 @@ func (p *riverFlags) databaseFlags(c *cobra.Command, what string) {
 
 func (p *riverFlags) flags(c *cobra.Command) {
 	p.databaseFlags(c, "(required)")
-	c.Flags().StringVar(&p.tokensFile, "apps-defaults", "", "file of tokens (shef_winpast : 10 …), such as .Apps_defaults_site")
-	c.Flags().StringVar(&p.policy, "policy", string(posts.GoodStays), "rule for a value whose key exists; overrides the token shef_duplicate: "+strings.Join(toStrings(posts.Policies()), ", "))
-	c.Flags().BoolVar(&p.learnIngest, "learn-ingest", false, "admit a series that ingestfilter does not have, and add its row")
-	c.Flags().BoolVar(&p.archiveData, "archive-data", false, "with --schema ihfs: center the time window on the product's time instead of now")
-	c.Flags().BoolVar(&p.createTables, "make", false, "with --schema barograph: create missing tables")
+	f := c.Flags()
+	f.StringVar(&p.tokensFile, "apps-defaults", "", "file of tokens (shef_winpast : 10 …), such as .Apps_defaults_site")
+	f.StringVar(&p.policy, "policy", string(posts.GoodStays), "rule for a value whose key exists; overrides the token shef_duplicate: "+join(posts.Policies()))
+	f.BoolVar(&p.learnIngest, "learn-ingest", false, "admit a series that ingestfilter does not have, and add its row")
+	f.BoolVar(&p.archiveData, "archive-data", false, "with --schema ihfs: center the time window on the product's time instead of now")
+	f.BoolVar(&p.createTables, "make", false, "with --schema barograph: create missing tables")
 	required(c, engineFlag)
 	deprecate(c, "learn-ingest", "write shef_load_ingest : ON into the file of --apps-defaults")
 	seldom(c, "archive-data", "policy")
@@ -134,6 +136,7 @@ func (p *riverFlags) tokens(policyNamed bool) (river.Tokens, error) {
 	return t, nil
 }
 
+// openOwn opens the tables of "barograph post". It connects again after a connection was lost.
 func (p *riverFlags) openOwn(ctx context.Context, policy posts.Policy) (river.Poster, error) {
 	d, u, err := p.env.engines.Parse(p.url)
 	if err == nil && len(posts.Methods(d)) == 0 {
@@ -148,19 +151,22 @@ func (p *riverFlags) openOwn(ctx context.Context, policy posts.Policy) (river.Po
 	if _, err := os.Stat(engine.Path(u)); d.Place == engine.Embedded && !p.createTables && errors.Is(err, fs.ErrNotExist) {
 		return nil, engine.UnreachableError(fault.Redact(p.url), err, "check the path; `barograph shef post --make` creates a database")
 	}
-	shut := func() error { return nil }
-	a := &river.Archive{Method: posts.Methods(d)[len(posts.Methods(d))-1], Posters: river.Posters(d), Shut: func() error { return shut() }, Open: func(ctx context.Context) (*posts.Store, error) {
-		if err := shut(); err != nil {
-			return nil, err
+	methods := posts.Methods(d)
+	a := &river.Archive{Method: methods[len(methods)-1], Posters: river.Posters(d)}
+	a.Open = func(ctx context.Context) (*posts.Store, error) {
+		if a.Shut != nil { // the engine of a lost connection
+			if err := a.Shut(); err != nil {
+				return nil, err
+			}
 		}
-		shut = func() error { return nil }
-		db, err := p.env.engines.Open(ctx, p.url, engine.Options{Log: p.env.log()}) // Open reads @FILE again, because the password may have changed
+		a.Shut = nil
+		db, err := p.env.engines.Open(ctx, p.url, engine.Options{Log: p.env.log()}) // it reads the password of @FILE again
 		if err != nil {
 			return nil, err
 		}
-		shut = db.Close
+		a.Shut = db.Close
 		return posts.DatabaseOf(db).Open(ctx, posts.Tables{Design: posts.Design(p.design), Policy: policy, Make: p.createTables})
-	}}
+	}
 	if err := a.Reload(ctx); err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
@@ -239,16 +245,17 @@ func (p *riverFlags) post(c *cobra.Command, args []string) (err error) {
 		p.env.info("`barograph shef filtered` lists the series that the database keeps out, and what admits each")
 	}
 	if total[river.Outside] > 0 {
-		p.env.info("outside: of the time window around the present (shef_winpast, shef_winfuture); for old products add --archive-data and --now DATE")
+		p.env.info("outside: of the time window around the present (shef_winpast, shef_winfuture); " +
+			"for old products add --archive-data and --now DATE")
 	}
 	switch {
 	case err != nil:
 	case sum.Products == 0:
-		err = &fault.Status{Code: fault.Incomplete, Err: errors.New("the input contains no product; check that it is SHEF")}
+		err = incomplete(errors.New("the input contains no product; check that it is SHEF"))
 	case total[river.Refused] > 0:
-		err = &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("the database refused %d values; all others were posted", total[river.Refused])}
+		err = incomplete(fmt.Errorf("the database refused %d values; all others were posted", total[river.Refused]))
 	case account.Lost > 0:
-		err = &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d values could not be decoded; `barograph shef decode --problems FILE` lists the errors", account.Lost)}
+		err = incomplete(fmt.Errorf("%d values could not be decoded; `barograph shef decode --problems FILE` lists the errors", account.Lost))
 	}
 	return err
 }
@@ -278,14 +285,15 @@ line of JSON per product. --metrics serves Prometheus metrics at /metrics.`,
 			return p.serve(c, &river.Spool{Dir: spool, Settling: river.Settling{Settle: settle}, Keep: keep}, listen, args)
 		},
 	}
-	c.Flags().StringVar(&spool, "spool", "", "folder of the products (required)")
-	c.Flags().DurationVar(&settle, "settle", 200*time.Millisecond, "read a file when it has not changed for this long")
-	c.Flags().DurationVar(&keep, "keep", 0, "how long to keep posted files in done/, e.g. 168h (default: no limit)")
-	c.Flags().BoolVar(&p.waitForDatabase, "wait-for-database", true, "wait if the database is unreachable at the start; with =false exit with status 5")
-	c.Flags().StringVar(&p.logFile.Name, "log-file", "", "also write the lines of standard output to this file")
-	c.Flags().Int64Var(&p.logFile.Most, "log-size", 64<<20, "rotate the log file to FILE.1 when it has this many bytes")
-	c.Flags().IntVar(&p.logFile.Keep, "log-keep", 5, "number of old log files to keep")
-	c.Flags().StringVar(&listen, "metrics", "", "address for Prometheus metrics, e.g. 127.0.0.1:9464")
+	f := c.Flags()
+	f.StringVar(&spool, "spool", "", "folder of the products (required)")
+	f.DurationVar(&settle, "settle", 200*time.Millisecond, "read a file when it has not changed for this long")
+	f.DurationVar(&keep, "keep", 0, "how long to keep posted files in done/, e.g. 168h (default: no limit)")
+	f.BoolVar(&p.waitForDatabase, "wait-for-database", true, "wait if the database is unreachable at the start; with =false exit with status 5")
+	f.StringVar(&p.logFile.Name, "log-file", "", "also write the lines of standard output to this file")
+	f.Int64Var(&p.logFile.Most, "log-size", 64<<20, "rotate the log file to FILE.1 when it has this many bytes")
+	f.IntVar(&p.logFile.Keep, "log-keep", 5, "number of old log files to keep")
+	f.StringVar(&listen, "metrics", "", "address for Prometheus metrics, e.g. 127.0.0.1:9464")
 	required(c, "spool")
 	p.flags(c)
 	seldom(c, "keep", "log-file", "log-keep", "log-size", "settle", "wait-for-database")
@@ -341,7 +349,7 @@ func (p *riverFlags) serve(c *cobra.Command, s *river.Spool, listen string, args
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	metrics := river.NewMetrics(registry)
 	river.RegisterBacklog(registry, s)
-	if listen != "" { // before the database is open: an alarm must see that it is unreachable
+	if listen != "" { // before serve opens the database, so that an alarm can detect that it is unreachable
 		stop, err := p.env.metrics(ctx, registry, listen)
 		if err != nil {
 			return err
@@ -364,7 +372,8 @@ func (p *riverFlags) serve(c *cobra.Command, s *river.Spool, listen string, args
 		log.Info("posts into IHFS", "not_filled", db.Tokens.Unfilled())
 		in.KeepText = db.Tokens.StoreText
 	}
-	service := &river.Service{Spool: s, Poster: to, Input: in, Log: log, Metrics: metrics, Reread: p.tokenReloads(c.Context(), hangup, to, policyNamed), Ended: inputDone}
+	reread := p.tokenReloads(c.Context(), hangup, to, policyNamed)
+	service := &river.Service{Spool: s, Poster: to, Input: in, Log: log, Metrics: metrics, Reread: reread, Ended: inputDone}
 	notify("READY=1\nSTATUS=posts")
 	err = service.Run(ctx)
 	notify("STOPPING=1")
@@ -376,10 +385,12 @@ func (p *riverFlags) serve(c *cobra.Command, s *river.Spool, listen string, args
 
 // openWaiting opens the database. With --wait-for-database it retries while the database is
 // unreachable, and products stay in the spool; SIGHUP starts the next attempt immediately.
-func (p *riverFlags) openWaiting(ctx context.Context, policyNamed bool, pipe bool, m *river.Metrics, hangup <-chan os.Signal, log *slog.Logger) (river.Poster, error) {
+func (p *riverFlags) openWaiting(
+	ctx context.Context, policyNamed, pipe bool, m *river.Metrics, hangup <-chan os.Signal, log *slog.Logger,
+) (river.Poster, error) {
 	waits := p.waitForDatabase
 	if d, _, err := p.env.engines.Parse(p.url); err == nil && d.Place == engine.Embedded && !pipe {
-		waits = false // the file of an embedded database does not appear later
+		waits = false // waiting does not create the missing file of an embedded database
 	}
 	for wait := time.Second; ; wait = min(2*wait, 30*time.Second) {
 		to, err := p.open(ctx, policyNamed)
@@ -413,7 +424,7 @@ func (p *riverFlags) tokenReloads(ctx context.Context, signals <-chan os.Signal,
 					return err
 				}
 				old := db.Tokens
-				if t.StoreText != old.StoreText { // texts that were read already were read without it
+				if t.StoreText != old.StoreText { // the service has already read products with the old setting
 					return &fault.Error{File: p.tokensFile, Problem: "shef_storetext has changed", Cure: "restart the service"}
 				}
 				db.Tokens = t
@@ -437,6 +448,46 @@ func (p *riverFlags) tokenReloads(ctx context.Context, signals <-chan os.Signal,
 func notify(state string) {
 	if c, err := net.Dial("unixgram", os.Getenv("NOTIFY_SOCKET")); err == nil { //nolint:noctx // a local socket
 		c.Write([]byte(state)) //nolint:errcheck // the service works without systemd
-		c.Close()              //nolint:errcheck // likewise
+		c.Close()              //nolint:errcheck // the service works without systemd
 	}
+}
+
+func newShefRetry(e *env) *cobra.Command {
+	var dir string
+	c := &cobra.Command{
+		Use:   "retry --spool DIR [NAMES…]",
+		Short: "Return the failed files of a spool to the queue",
+		Long: `Retry moves files of DIR/failed, those named or all, back into the spool, and removes their reasons. The service on the spool
+posts them now or when it starts. Values that were posted before do not change.`,
+		Example: `  barograph shef retry --spool /data/shef
+  barograph shef retry --spool /data/shef 20261126T050000-000017`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(_ *cobra.Command, names []string) error {
+			if _, err := os.Stat(filepath.Join(dir, "failed")); err != nil {
+				const problem, cure = "is not the spool of a service", "name the folder of barograph shef serve --spool"
+				return &fault.Error{Setting: "--spool " + dir, Problem: problem, Cure: cure}
+			}
+			s := &river.Spool{Dir: dir}
+			if err := s.Open(); err != nil {
+				return err
+			}
+			requeued, err := s.Retry(names)
+			if err != nil {
+				return err
+			}
+			if len(requeued) == 0 {
+				return incomplete(fmt.Errorf("%s: no file failed", dir))
+			}
+			return e.print(requeued, func(w io.Writer) error {
+				for _, path := range requeued {
+					fmt.Fprintln(w, path)
+				}
+				_, err := fmt.Fprintf(w, "%d files are in the queue again\n", len(requeued))
+				return err
+			})
+		},
+	}
+	c.Flags().StringVar(&dir, "spool", "", "folder of the service (required)")
+	required(c, "spool")
+	return c
 }

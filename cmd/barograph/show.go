@@ -16,6 +16,7 @@ import (
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/query/question"
 	"github.com/barograph/barograph/results/plot"
 	"github.com/barograph/barograph/results/run"
@@ -102,24 +103,24 @@ type subsetContents struct {
 
 func newContents(c *design.Catalog, marks []archive.Mark) subsetContents {
 	digest := c.Digest()
-	s := subsetContents{StoredBy: c.Program, Digest: digest.String(), Records: digest.Records, Objects: c.Objects, Uncounted: !c.Counted, Files: len(marks), Types: c.Inventory(), Conflicts: len(c.Conflicts), Loading: c.Loading, Removed: c.Trimmed, catalog: c}
+	s := subsetContents{
+		StoredBy: c.Program, Digest: digest.String(), Records: digest.Records, Objects: c.Objects, Uncounted: !c.Counted,
+		Files: len(marks), Types: c.Inventory(), Conflicts: len(c.Conflicts), Loading: c.Loading, Removed: c.Trimmed, catalog: c,
+	}
 	for _, m := range marks {
 		s.FileBytes, s.Lines, s.Quarantined = s.FileBytes+m.Bytes, s.Lines+m.Read, s.Quarantined+m.Quarantined
 		if m.Loaded.After(s.LastLoad) {
 			s.LastLoad = m.Loaded
 		}
 	}
-	for _, q := range c.Quarantine {
-		if q.Lines > 0 {
-			s.Quarantine = append(s.Quarantine, q)
-		}
-	}
+	s.Quarantine = lists.Filter(c.Quarantine, func(q design.Quarantine) bool { return q.Lines > 0 })
 	return s
 }
 
+// showArchive prints the stored counts of an archive. With leads it also reads the records.
 func (e *env) showArchive(ctx context.Context, url, picture string, leads bool) error {
 	var all []subsetContents
-	err := e.eachSubset(ctx, url, func(n design.Name, a archive.Archive, subset string) error {
+	err := e.eachSubset(ctx, url, "", engine.Options{ReadOnly: true}, func(n design.Name, a archive.Archive, subset string) error {
 		c, err := a.Catalog(ctx, subset)
 		if err != nil {
 			return err
@@ -152,16 +153,15 @@ func (e *env) showArchive(ctx context.Context, url, picture string, leads bool) 
 	return e.printContents(all, picture)
 }
 
-// eachSubset calls each for every subset of an archive in every design, read-only. An archive
-// without subsets is an error.
-func (e *env) eachSubset(ctx context.Context, url string, visit func(design.Name, archive.Archive, string) error) error {
-	return e.eachSubsetWith(ctx, url, engine.Options{ReadOnly: true}, visit)
-}
+// visitSubset is a function that eachSubset calls.
+type visitSubset func(n design.Name, a archive.Archive, subset string) error
 
-func (e *env) eachSubsetWith(ctx context.Context, url string, o engine.Options, visit func(design.Name, archive.Archive, string) error) error {
+// eachSubset opens an archive, and calls visit for its subsets in every design. If only is not empty, it calls visit just
+// for the subset of that name. An archive without subsets is an error.
+func (e *env) eachSubset(ctx context.Context, url, only string, o engine.Options, visit visitSubset) error {
 	url, err := e.resolveServer(url, []string{engine.LabDir()})
 	if err != nil {
-		return usage(err)
+		return err
 	}
 	d, db, err := e.openEngine(ctx, url, "", o)
 	if err != nil {
@@ -176,19 +176,22 @@ func (e *env) eachSubsetWith(ctx context.Context, url string, o engine.Options, 
 		}
 		subsets, err := a.Subsets(ctx)
 		for i := 0; i < len(subsets) && err == nil; i++ {
-			found = true
-			err = visit(n, a, subsets[i])
+			if found = true; only == "" || subsets[i] == only {
+				err = visit(n, a, subsets[i])
+			}
 		}
 		if err = errors.Join(err, a.Close()); err != nil {
 			return err
 		}
 	}
 	if !found {
-		return &fault.Error{Setting: fault.Redact(url), Problem: "is empty", Cure: "load files into it: barograph load FILES --engine " + fault.Redact(url)}
+		url = fault.Redact(url)
+		return &fault.Error{Setting: url, Problem: "is empty", Cure: "load files into it: barograph load FILES --engine " + url}
 	}
 	return nil
 }
 
+// showFiles reads files, and prints what a load of them would store.
 func (e *env) showFiles(ctx context.Context, args []string, keepLast bool, picture string) error {
 	files, err := e.filesOf(args)
 	if err != nil {
@@ -208,9 +211,7 @@ func (e *env) showFiles(ctx context.Context, args []string, keepLast bool, pictu
 	s.LeadHoles = append([]design.LeadHole{}, l.Holes()...)
 	s.Duplicates, s.Refused = s.Records-sum.Records-prints.Conflicts(), prints.Conflicts()
 	s.Records, s.Digest = sum.Records, sum.String()
-	for _, err := range failed {
-		s.Failed = append(s.Failed, fault.Redact(err.Error()))
-	}
+	s.Failed = lists.Map(failed, func(err error) string { return fault.Redact(err.Error()) })
 	if err := e.printContents([]subsetContents{s}, picture); err != nil {
 		return err
 	}
@@ -247,7 +248,9 @@ func (e *env) printContents(all []subsetContents, picture string) error {
 
 func (s *subsetContents) print(w io.Writer) {
 	if s.Archive != "" {
-		fmt.Fprintf(w, "archive\t%s, design %s, subset %s, %s on disk (all subsets); stored by barograph %s\n", s.Archive, s.Design, s.Subset, humanize.BytesN(uint64(s.Bytes), 3), cmp.Or(s.StoredBy, "(an earlier version)"))
+		size, program := humanize.BytesN(uint64(s.Bytes), 3), cmp.Or(s.StoredBy, "(an earlier version)")
+		fmt.Fprintf(w, "archive\t%s, design %s, subset %s, %s on disk (all subsets); stored by barograph %s\n",
+			s.Archive, s.Design, s.Subset, size, program)
 	}
 	if s.Uncounted {
 		fmt.Fprintf(w, "records\tnot counted, because an earlier version stored the archive; the next load counts them\n")
@@ -271,7 +274,8 @@ func (s *subsetContents) print(w io.Writer) {
 		}
 	}
 	if s.Duplicates+s.Refused > 0 {
-		fmt.Fprintf(w, "repeated\t%d lines are duplicates, and %d conflict with others (see load --on-conflict); the counts below include them\n", s.Duplicates, s.Refused)
+		fmt.Fprintf(w, "repeated\t%d lines are duplicates, and %d conflict with others (see load --on-conflict); "+
+			"the counts below include them\n", s.Duplicates, s.Refused)
 	}
 	if s.Conflicts > 0 {
 		fmt.Fprintf(w, "conflicts\t%d; see `barograph list conflicts`\n", s.Conflicts)
@@ -291,20 +295,15 @@ func (s *subsetContents) print(w io.Writer) {
 // printType prints the inventory of a line type.
 func printType(w io.Writer, t *design.Inventory) {
 	fmt.Fprintf(w, "\n%s\t%d records\n", t.LineType, t.Records)
-	for _, x := range []struct {
-		what   string
+	for _, column := range []struct {
+		name   string
 		values []string
 	}{
-		{"model", t.Models},
-		{"fcst_var", t.Variables},
-		{"fcst_lev", t.Levels},
-		{"vx_mask", t.Regions},
-		{"obtype", t.ObTypes},
-		{"fcst_thresh", t.Thresholds},
-		{"fcst_lead", question.FormatLeads(t.Leads)},
+		{"model", t.Models}, {"fcst_var", t.Variables}, {"fcst_lev", t.Levels}, {"vx_mask", t.Regions},
+		{"obtype", t.ObTypes}, {"fcst_thresh", t.Thresholds}, {"fcst_lead", question.FormatLeads(t.Leads)},
 	} {
-		if len(x.values) > 0 {
-			fmt.Fprintf(w, "  %s\t%s\n", x.what, strings.Join(wrap(x.values, 100), "\n\t"))
+		if len(column.values) > 0 {
+			fmt.Fprintf(w, "  %s\t%s\n", column.name, strings.Join(wrap(column.values, 100), "\n\t"))
 		}
 	}
 	if n := len(t.Valid); n > 0 {
@@ -314,13 +313,12 @@ func printType(w io.Writer, t *design.Inventory) {
 		}
 		fmt.Fprintf(w, "  fcst_valid_beg\t%s\n", span)
 	}
-	const most = 5
-	for i, h := range t.Holes {
-		if i == most {
-			fmt.Fprintf(w, "  hole\t… and %d more\n", len(t.Holes)-most)
-			break
-		}
+	const maxHoles = 5
+	for _, h := range t.Holes[:min(len(t.Holes), maxHoles)] {
 		fmt.Fprintf(w, "  hole\t%s after %s\n", run.CountOf(int(h.Missing), "time"), utc(h.After))
+	}
+	if more := len(t.Holes) - maxHoles; more > 0 {
+		fmt.Fprintf(w, "  hole\t… and %d more\n", more)
 	}
 }
 
@@ -333,7 +331,7 @@ func every(step int64) string {
 	return ", every " + hours(step)
 }
 
-// hours writes a time span as the field does: 6 h, 1:30 h.
+// hours formats a time span: 6 h, 1:30:00 h.
 func hours(seconds int64) string {
 	if seconds%3600 == 0 {
 		return fmt.Sprint(seconds/3600, " h")

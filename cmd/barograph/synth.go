@@ -67,7 +67,8 @@ recorded: 848, 16,960, 28,718, 28,718, 2,168, 28,718 and 28,718.`,
 	c.Flags().Float64Var(&v.Scale, "scale", 1, "factor for the number of days")
 	c.Flags().StringSliceVar(&v.Models, "models", nil, "gfs, ecm (default: both)")
 	c.Flags().StringSliceVar(&v.StatTypes, "stattypes", nil, "anom, pres, sfc, grid2obs (default: all)")
-	c.Flags().StringVar(&v.Preset, "preset", "", "seed: the data of the seven cases; quickstart: the same and some days of a second model; uses only --seed and --out of the other flags")
+	c.Flags().StringVar(&v.Preset, "preset", "", "seed: the data of the seven cases; quickstart: the same and some days of a "+
+		"second model; uses only --seed and --out of the other flags")
 	complete(c, "preset", func() []string { return []string{"seed", "quickstart"} })
 	complete(c, "stattypes", func() []string { return []string{synth.Anom, synth.Pres, synth.Sfc, synth.Grid2obs} })
 	return c
@@ -134,8 +135,10 @@ func (e *env) writeSynthetic(ctx context.Context, out string, files []synth.File
 		return err
 	}
 	t := time.Since(start).Seconds()
-	bar.finish("making data", fmt.Sprintf("%s, %s, %s, %.0f MB/s", run.CountOf(s.Files, "file"), run.CountOf(int(s.Lines), "line"), humanize.BytesN(uint64(s.Bytes), 3), float64(s.Bytes)/1e6/t))
-	return e.print(map[string]any{"out": out, "files": s.Files, "lines": s.Lines, "bytes": s.Bytes, "digest": s.Digest, "seconds": t}, func(w io.Writer) error {
+	bar.finish("making data", fmt.Sprintf("%s, %s, %s, %.0f MB/s", run.CountOf(s.Files, "file"), run.CountOf(int(s.Lines), "line"),
+		humanize.BytesN(uint64(s.Bytes), 3), float64(s.Bytes)/1e6/t))
+	result := map[string]any{"out": out, "files": s.Files, "lines": s.Lines, "bytes": s.Bytes, "digest": s.Digest, "seconds": t}
+	return e.print(result, func(w io.Writer) error {
 		_, err := fmt.Fprintf(w, "%s: %d files, %d lines, %d bytes, digest %s\n", out, s.Files, s.Lines, s.Bytes, s.Digest)
 		return err
 	})
@@ -265,19 +268,22 @@ number of files. Scale factor 1 has 2,880,404 sales. The generators:
 
 // printTables prints the counts and sizes of the tables.
 func (e *env) printTables(out string, m *tpcds.Manifest, elapsed time.Duration) error {
-	bytes := map[bool]int64{}
+	var parquet, documents int64 // bytes
 	for _, files := range m.Parquet {
 		for _, f := range files {
-			bytes[false] += f.Bytes
+			parquet += f.Bytes
 		}
 	}
 	for _, f := range m.Documents {
-		bytes[true] += f.Bytes
+		documents += f.Bytes
 	}
+	seconds := elapsed.Seconds()
 	if e.json {
-		return e.printJSON(map[string]any{"out": out, "tables": m, "parquet_bytes": bytes[false], "document_bytes": bytes[true], "seconds": elapsed.Seconds()})
+		result := map[string]any{"out": out, "tables": m, "parquet_bytes": parquet, "document_bytes": documents, "seconds": seconds}
+		return e.printJSON(result)
 	}
-	fmt.Fprintf(e.stdout, "%s: %d sales, %d days, %d items; %.1f MB of Parquet, %.1f MB of documents in %.1f s, by %s\n", out,
-		m.Rows[tpcds.StoreSales], m.Rows[tpcds.DateDim], m.Rows[tpcds.Item], float64(bytes[false])/1e6, float64(bytes[true])/1e6, elapsed.Seconds(), m.Generator)
+	fmt.Fprintf(e.stdout, "%s: %d sales, %d days, %d items; %.1f MB of Parquet, %.1f MB of documents in %.1f s, by %s\n",
+		out, m.Rows[tpcds.StoreSales], m.Rows[tpcds.DateDim], m.Rows[tpcds.Item],
+		float64(parquet)/1e6, float64(documents)/1e6, seconds, m.Generator)
 	return nil
 }

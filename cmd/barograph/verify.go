@@ -13,6 +13,7 @@ import (
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 
 	"github.com/spf13/cobra"
 )
@@ -53,11 +54,12 @@ verifies the archive that the environment variable BAROGRAPH_ENGINE names.`,
 		},
 	}
 	last = lastLine(c)
-	c.Flags().BoolVar(&prune, "prune", false, "accept deliberate deletions: no longer expect the deleted records; a later load of their files stores them again")
-	c.Flags().BoolVar(&force, "force", false, fmt.Sprintf("with --prune: accept more than %d %% deleted records of a subset", load.DefaultLimit))
-	c.Flags().BoolVar(&dryRun, "dry-run", false, "with --prune: change nothing, and list what would be accepted")
-	c.Flags().StringVar(&salvage, "salvage", "", "URL of a new archive: copy every readable record into it, and list what is missing")
-	c.Flags().StringVar(&subset, "subset", "", "verify only this subset (default: all)")
+	f := c.Flags()
+	f.BoolVar(&prune, "prune", false, "accept deliberate deletions: no longer expect the deleted records; a later load of their files stores them again")
+	f.BoolVar(&force, "force", false, fmt.Sprintf("with --prune: accept more than %d %% deleted records of a subset", load.DefaultLimit))
+	f.BoolVar(&dryRun, "dry-run", false, "with --prune: change nothing, and list what would be accepted")
+	f.StringVar(&salvage, "salvage", "", "URL of a new archive: copy every readable record into it, and list what is missing")
+	f.StringVar(&subset, "subset", "", "verify only this subset (default: all)")
 	return c
 }
 
@@ -88,16 +90,14 @@ func (e *env) verify(ctx context.Context, url, only string, args []string, keepL
 		return err
 	}
 	if len(args) > 0 && len(files) == 0 {
-		return usage(&fault.Error{Setting: strings.Join(args, " "), Problem: "names no file", Cure: "name the .vsdb or .stat files that were loaded"})
+		return fault.Misuse(strings.Join(args, " "), "names no file", "name the .vsdb or .stat files that were loaded")
 	}
 	var all []verdict
-	err = e.eachSubset(ctx, url, func(n design.Name, a archive.Archive, subset string) error {
-		if only != "" && subset != only {
-			return nil
-		}
+	err = e.eachSubset(ctx, url, only, engine.Options{ReadOnly: true}, func(n design.Name, a archive.Archive, subset string) error {
 		c, err := a.Catalog(ctx, subset)
 		if err == nil && c.AdoptedOnly {
-			fmt.Fprintf(e.stderr, "%s, subset %s: not verified, because another program loaded it; `barograph adopt` checks it for that program's known faults\n", fault.Redact(url), subset)
+			fmt.Fprintf(e.stderr, "%s, subset %s: not verified, because another program loaded it; "+
+				"`barograph adopt` checks it for that program's known faults\n", fault.Redact(url), subset)
 			return nil
 		}
 		v, err := load.Verify(ctx, a, subset)
@@ -136,21 +136,18 @@ var errDryRun = errors.New("nothing is written")
 // continues with the others.
 func (e *env) prune(ctx context.Context, url, only string, keepLast, force, dryRun bool) error {
 	var refused error
-	err := e.eachSubsetWith(ctx, url, engine.Options{ReadOnly: dryRun}, func(n design.Name, a archive.Archive, subset string) error {
-		if only != "" && subset != only {
-			return nil
-		}
+	prune := func(n design.Name, a archive.Archive, subset string) error {
 		p, err := load.Prune(ctx, a, subset, keepLast, func(p *load.PruneResult) error {
-			if dryRun {
+			switch {
+			case dryRun:
 				return errDryRun
-			}
-			if force {
+			case force:
 				return nil
 			}
 			return p.Err(load.DefaultLimit)
 		})
 		if p == nil {
-			return &fault.Status{Code: fault.Differs, Err: err}
+			return differs(err)
 		}
 		verb := "are"
 		switch {
@@ -159,48 +156,52 @@ func (e *env) prune(ctx context.Context, url, only string, keepLast, force, dryR
 		case err != nil:
 			verb = "are not"
 		}
-		fmt.Fprintf(e.stdout, "%s, design %s, subset %s: %d of %d records are missing, and %s forgotten with %d files\n", fault.Redact(url), n, subset, p.Lost, p.Total, verb, len(p.Files))
+		fmt.Fprintf(e.stdout, "%s, design %s, subset %s: %d of %d records are missing, and %s forgotten with %d files\n",
+			fault.Redact(url), n, subset, p.Lost, p.Total, verb, len(p.Files))
 		for _, m := range p.Files {
 			fmt.Fprintln(e.stdout, "  "+fault.Name(m.Path))
 		}
 		refused = errors.Join(refused, err)
 		return nil
-	})
-	return errors.Join(err, refused)
+	}
+	return errors.Join(e.eachSubset(ctx, url, only, engine.Options{ReadOnly: dryRun}, prune), refused)
 }
 
+// printVerdicts prints the verdicts. It returns an error if an archive is damaged, or if its load has not finished.
 func (e *env) printVerdicts(all []verdict) error {
-	if e.json {
-		if err := e.printJSON(all); err != nil {
-			return err
-		}
-	} else {
+	err := e.print(all, func(w io.Writer) error {
 		for i := range all {
-			all[i].print(e.stdout)
+			all[i].print(w)
 		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
-	damaged := slices.DeleteFunc(slices.Clone(all), func(v verdict) bool { return v.Intact })
+	damaged := lists.Filter(all, func(v verdict) bool { return !v.Intact })
 	if len(damaged) == 0 {
 		return unfinishedError(all)
 	}
-	cure := "restore a backup, load the files into a new archive, or copy the readable records (--salvage); if records were deleted on purpose: barograph verify " +
-		damaged[0].Archive + " --prune; if METdbLoad has also loaded records: barograph adopt"
-	if !slices.ContainsFunc(damaged, func(v verdict) bool { return len(v.Problems) > 0 || v.DifferenceCount == 0 }) { // stored as loaded, but not as in the files
-		cure = "if METdbLoad loaded these records and adopt repaired them, load the files again: barograph load FILE --on-conflict last --engine " + damaged[0].Archive + "; if not, load the files into a new archive"
+	url := damaged[0].Archive
+	cure := "restore a backup, load the files into a new archive, or copy the readable records (--salvage); if records were " +
+		"deleted on purpose: barograph verify " + url + " --prune; if METdbLoad has also loaded records: barograph adopt"
+	unlikeLoad := func(v verdict) bool { return len(v.Problems) > 0 || v.DifferenceCount == 0 }
+	if !slices.ContainsFunc(damaged, unlikeLoad) { // the archive has what the loads stored, but the files differ
+		cure = "if METdbLoad loaded these records and adopt repaired them, load the files again: barograph load FILE " +
+			"--on-conflict last --engine " + url + "; if not, load the files into a new archive"
 	}
-	return &fault.Status{Code: fault.Differs, Err: &fault.Error{
-		Setting: damaged[0].Archive, Problem: fmt.Sprintf("is not intact in %d of %d subsets", len(damaged), len(all)), Cure: cure,
-	}}
+	problem := fmt.Sprintf("is not intact in %d of %d subsets", len(damaged), len(all))
+	return differs(&fault.Error{Setting: url, Problem: problem, Cure: cure})
 }
 
 // unfinishedError is the error of archives whose load has not finished.
 func unfinishedError(all []verdict) error {
 	for _, v := range all {
 		if v.Loading != "" {
-			return &fault.Status{Code: fault.Incomplete, Err: &fault.Error{
+			return incomplete(&fault.Error{
 				Setting: v.Archive + ", subset " + v.Subset, Problem: "the stored records are intact, but the load has not finished",
 				Cure: "wait for the load, or run its command again",
-			}}
+			})
 		}
 	}
 	return nil

@@ -20,25 +20,24 @@ import (
 	"github.com/barograph/barograph/river"
 )
 
-// listInterval is the interval at which watch lists the folder: the system reports no changes over
-// NFS, and a load that failed must be retried.
+// listInterval is the interval at which watch lists the folder: the system reports no changes over NFS, and watch must
+// retry failed loads.
 const listInterval = 10 * time.Second
 
 // watcher loads the files of a folder as they settle.
 type watcher struct {
 	dir         string
 	settling    river.Settling
-	loaded      map[string]fs.FileInfo // of loaded and refused files, at the time of the load
+	loaded      map[string]fs.FileInfo // of the files that a load has read, even if it refused them, as of that load
 	notifier    *fsnotify.Watcher
 	load        func(files []string) (lacking []string, err error)
 	reportError func(error)
 	incomplete  map[string]error // by file: the reason why the archive lacks lines of it
-	removalErr  error            // of the last load: it refused the removal of --retain
+	removalErr  error            // the last load refused the removal of --retain
 }
 
 // run loads files until the context ends.
 func (w *watcher) run(ctx context.Context) (err error) {
-	var all []error
 	if w.notifier, err = fsnotify.NewWatcher(); err != nil {
 		return err
 	}
@@ -67,10 +66,11 @@ func (w *watcher) run(ctx context.Context) (err error) {
 			if info, err := os.Stat(e.Name); err == nil && info.IsDir() {
 				w.notifier.Add(e.Name) //nolint:errcheck // without it the regular listing finds the files
 			}
-		case <-w.notifier.Errors: //nolint:errcheck // too many events: the next listing finds the files
+		case <-w.notifier.Errors: //nolint:errcheck // after a loss of events the next listing finds the files
 		case <-time.After(next):
 		}
 	}
+	var all []error
 	for _, path := range slices.Sorted(maps.Keys(w.incomplete)) {
 		if !slices.ContainsFunc(all, func(e error) bool { return e.Error() == w.incomplete[path].Error() }) {
 			all = append(all, w.incomplete[path])
@@ -100,6 +100,7 @@ func (w *watcher) files() (map[string]fs.FileInfo, error) {
 	return found, err
 }
 
+// unchanged reports whether a file is the same as at the earlier time of a; a is nil for a new file.
 func unchanged(a, b fs.FileInfo) bool {
 	return a != nil && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
@@ -138,23 +139,27 @@ type watchTotals struct {
 
 func (t *watchTotals) add(r *load.Result) {
 	t.Loads++
-	t.Archive, t.Design, t.Subset, t.Objects, t.Object, t.BytesOnDisk, t.Digest = r.Archive, r.Design, r.Subset, r.Objects, r.Object, r.BytesOnDisk, r.Digest
-	t.Files, t.Skipped, t.Read, t.Stored = t.Files+r.Files, t.Skipped+r.Skipped, t.Read+r.Read, t.Stored+r.Stored
-	t.Duplicates, t.Conflicts, t.Quarantined, t.Removed = t.Duplicates+r.Duplicates, t.Conflicts+r.Conflicts, t.Quarantined+r.Quarantined, t.Removed+r.Removed
+	t.Archive, t.Design, t.Subset, t.Digest = r.Archive, r.Design, r.Subset, r.Digest
+	t.Objects, t.Object, t.BytesOnDisk = r.Objects, r.Object, r.BytesOnDisk
+	t.Files, t.Skipped, t.Removed = t.Files+r.Files, t.Skipped+r.Skipped, t.Removed+r.Removed
+	t.Read, t.Stored, t.Duplicates = t.Read+r.Read, t.Stored+r.Stored, t.Duplicates+r.Duplicates
+	t.Conflicts, t.Quarantined = t.Conflicts+r.Conflicts, t.Quarantined+r.Quarantined
 	t.Failed = append(t.Failed, r.Failed...)
 }
 
 func (t *watchTotals) line() string {
-	return fmt.Sprintf("%d files loaded, %d skipped, %d failed: %d lines read = %d stored + %d duplicates + %d conflicts + %d quarantined; %d records removed",
+	return fmt.Sprintf("%d files loaded, %d skipped, %d failed: "+
+		"%d lines read = %d stored + %d duplicates + %d conflicts + %d quarantined; %d records removed",
 		t.Files, t.Skipped, len(t.Failed), t.Read, t.Stored, t.Duplicates, t.Conflicts, t.Quarantined, t.Removed)
 }
 
 // watch loads the files of a folder as they arrive, and prints the totals at the end.
 func (e *env) watch(ctx context.Context, j *loadJob, dir string, settle time.Duration) error {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return &fault.Error{File: dir, Problem: "cannot be watched, because it is not a folder", Cure: "name the folder in which files arrive"}
+		const cure = "name the folder in which files arrive"
+		return &fault.Error{File: dir, Problem: "cannot be watched, because it is not a folder", Cure: cure}
 	}
-	a, _, unlock, err := j.openForLoad(ctx, e) // reports errors of the engine before files arrive
+	a, _, unlock, err := j.openForLoad(ctx, e) // to report errors of the engine before files arrive
 	if err != nil {
 		return err
 	}
@@ -164,7 +169,8 @@ func (e *env) watch(ctx context.Context, j *loadJob, dir string, settle time.Dur
 	}
 	total := watchTotals{Folder: dir}
 	e.info("watching " + fault.Name(dir) + "; stop with ^C or SIGTERM: the archive stays complete")
-	w := &watcher{dir: dir, settling: river.Settling{Settle: settle}, loaded: map[string]fs.FileInfo{}, incomplete: map[string]error{}, reportError: e.reportError}
+	w := &watcher{dir: dir, settling: river.Settling{Settle: settle}, reportError: e.reportError}
+	w.loaded, w.incomplete = map[string]fs.FileInfo{}, map[string]error{}
 	w.load = func(files []string) (lacking []string, err error) {
 		err = e.loadFiles(ctx, j, files, func(r *load.Result) error {
 			lacking = r.IncompleteFiles

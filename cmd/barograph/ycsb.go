@@ -49,13 +49,13 @@ func newYCSB(e *env) *cobra.Command {
 		Use:   "ycsb",
 		Short: "Run YCSB's core workloads, and check every result",
 		Long: `Ycsb loads and requests records as YCSB's core workload does, with the same properties, keys, values, distributions and
-output. YCSB can read the records that Barograph loads, and the reverse. Barograph requests only keys whose insert was acknowledged, checks
-scans, and fails a run in which records are not found.`,
+output. YCSB can read the records that Barograph loads, and the reverse. Barograph requests only keys whose insert was
+acknowledged, checks scans, and fails a run in which records are not found.`,
 	}
 	return parent(c, newYCSBLoad(e), newYCSBRun(e), newYCSBSweep(e), newYCSBProperties(e))
 }
 
-// flags adds the flags.
+// flags adds the flags that load, run and sweep share.
 func (f *ycsbFlags) flags(c *cobra.Command) {
 	c.Flags().StringArrayVarP(&f.files, "property-file", "P", nil, "property file, or workloada … workloadf; later ones override")
 	c.Flags().StringArrayVarP(&f.assignments, "property", "p", nil, "name=value; overrides the files")
@@ -63,7 +63,7 @@ func (f *ycsbFlags) flags(c *cobra.Command) {
 	c.Flags().StringArrayVar(&f.scripts, "ddl", nil, "SQL file, or ENGINE=FILE, that creates the table")
 	c.Flags().Float64Var(&f.target, "target", 0, "operations per second over all threads; 0 = no limit")
 	c.Flags().StringVar(&f.rate, "rate", "", "several rates in turn, instead of --target: 500/s@30s,1000/s@30s")
-	c.Flags().BoolVar(&f.verify, "verify", false, "derive values from key and field, and check each value read (dataintegrity=true); load the table with it, too")
+	c.Flags().BoolVar(&f.verify, "verify", false, "derive values from key and field, and check each value read (dataintegrity=true); also load the table with --verify")
 	c.Flags().BoolVarP(&f.status, "status", "s", false, "print progress to stderr")
 	c.Flags().StringVar(&f.labDir, "lab-dir", engine.LabDir(), "folder of \"lab up\"; the run records the settings of its servers")
 	c.Flags().BoolVar(&f.ycsbExitCodes, "ycsb-exit-codes", false, "use the exit statuses of YCSB")
@@ -121,7 +121,10 @@ run first loads its table.`,
 
 // folderFlags adds the flags of run and sweep.
 func (f *ycsbFlags) folderFlags(c *cobra.Command) {
-	c.Flags().StringVar(&f.faults, "fault", "", "faults of the server, timed from the end of the warm-up: kill:node2@20s,restart@40s. Also stop, resume (SIGSTOP); partition, heal, bandwidth:10mbit, full-bandwidth, delay:5ms, no-delay (lab up --isolate); slow:5ms, fast (delayed replies); disk-full, disk-free, power-off, power-on (lab up --frail-disks)")
+	c.Flags().StringVar(&f.faults, "fault", "", "faults of the server, timed from the end of the warm-up: "+
+		"kill:node2@20s,restart@40s. Also stop, resume (SIGSTOP); partition, heal, bandwidth:10mbit, full-bandwidth, delay:5ms, "+
+		"no-delay (lab up --isolate); slow:5ms, fast (delayed replies); disk-full, disk-free, power-off, power-on "+
+		"(lab up --frail-disks)")
 	c.Flags().StringVar(&f.faultCommand, "fault-command", "", "command that causes the faults on your own server; Barograph calls it as COMMAND ACTION NODE [AMOUNT]")
 	c.Flags().IntVar(&f.historyClients, "history", 8, "number of extra clients whose calls are checked for lost and stale data; used with --fault, or if you set it")
 	c.Flags().StringVar(&f.metrics, "metrics", "", "address for Prometheus metrics during the run: :9100 (this machine only) or HOST:9100")
@@ -190,7 +193,11 @@ func (f *ycsbFlags) properties(c *cobra.Command, further ...ycsb.Properties) (yc
 	for _, p := range further {
 		maps.Copy(all, p)
 	}
-	for _, a := range f.allAssignments() {
+	assignments := f.assignments
+	if f.rate != "" {
+		assignments = append(slices.Clip(assignments), "rate="+f.rate)
+	}
+	for _, a := range assignments {
 		if err := all.Set(a); err != nil {
 			return nil, usage(err)
 		}
@@ -206,15 +213,8 @@ func (f *ycsbFlags) properties(c *cobra.Command, further ...ycsb.Properties) (yc
 	return all, nil
 }
 
-// allAssignments returns the assignments, including that of --rate.
-func (f *ycsbFlags) allAssignments() []string {
-	if f.rate == "" {
-		return f.assignments
-	}
-	return append(slices.Clip(f.assignments), "rate="+f.rate)
-}
-
-// checkFaultFlags refuses an empty --fault, and flags that need --fault.
+// checkFaultFlags refuses an empty --fault, and --fault-command without --fault. Without both --fault and --history a
+// run has no extra clients.
 func (f *ycsbFlags) checkFaultFlags(c *cobra.Command) error {
 	if f.faults == "" && c.Flags().Changed("fault") {
 		return fault.Misuse("--fault", "is empty", "write for example kill:node2@20s,restart@40s, or omit it")
@@ -222,10 +222,8 @@ func (f *ycsbFlags) checkFaultFlags(c *cobra.Command) error {
 	if f.faults == "" && !c.Flags().Changed("history") {
 		f.historyClients = 0
 	}
-	for _, name := range []string{"fault-command"} {
-		if f.faults == "" && c.Flags().Changed(name) {
-			return fault.Misuse("--"+name, "needs --fault", "add for example --fault kill@20s,restart@40s, or omit --"+name)
-		}
+	if f.faults == "" && f.faultCommand != "" {
+		return fault.Misuse("--fault-command", "needs --fault", "add for example --fault kill@20s,restart@40s, or omit --fault-command")
 	}
 	return nil
 }
@@ -251,7 +249,7 @@ func (f *ycsbFlags) mixName() string {
 	return path.Base(f.files[len(f.files)-1])
 }
 
-// ycsb loads or runs.
+// ycsb loads the table of a workload, or runs the workload.
 func (e *env) ycsb(c *cobra.Command, f *ycsbFlags, load bool) (err error) {
 	config, err := f.config(c)
 	if err != nil {
@@ -304,8 +302,7 @@ func (e *env) ycsb(c *cobra.Command, f *ycsbFlags, load bool) (err error) {
 	if load {
 		s, r, err := t.Load(ctx, config, o, f.mixName())
 		if r != nil && t.DDL != nil {
-			fmt.Fprintf(e.stderr, "barograph: the table %s is that of %s (SHA-256 %s)\n", config.Table, t.DDL.File,
-				t.DDL.Digest())
+			fmt.Fprintf(e.stderr, "barograph: the table %s is that of %s (SHA-256 %s)\n", config.Table, t.DDL.File, t.DDL.Digest())
 		}
 		if r != nil {
 			err = errors.Join(err, e.writeYCSB(f, r, s))
@@ -360,10 +357,8 @@ func (e *env) runInto(ctx context.Context, f *ycsbFlags, c *ycsb.Config, t *ycsb
 			err = errors.Join(err, fmt.Errorf("client overhead (dry engine): %w", failed))
 		}
 	}
-	quiet := *e
-	quiet.stdout, quiet.json = io.Discard, false
-	if f := quiet.finishFolder(folder); f != nil {
-		return errors.Join(err, f)
+	if folderErr := e.withoutOutput().finishFolder(folder); folderErr != nil {
+		return errors.Join(err, folderErr)
 	}
 	fmt.Fprintf(e.stderr, "report: %s\n", filepath.Join(folder.Dir, report.FileName))
 	return err
@@ -375,11 +370,12 @@ func (e *env) statusLine(c *ycsb.Config) func(p pace.Progress) {
 	return func(p pace.Progress) {
 		rate := float64(p.Finished-p.Failed-before) / float64(c.StatusInterval)
 		before = p.Finished - p.Failed
-		fmt.Fprintf(e.stderr, "%s%s %d sec: %d operations; %.1f current ops/sec; %d failed\n", c.Label, time.Now().Format("2006-01-02 15:04:05.000"),
-			int64(p.Elapsed.Seconds()), p.Finished-p.Failed, rate, p.Failed)
+		fmt.Fprintf(e.stderr, "%s%s %d sec: %d operations; %.1f current ops/sec; %d failed\n",
+			c.Label, time.Now().Format("2006-01-02 15:04:05.000"), int64(p.Elapsed.Seconds()), before, rate, p.Failed)
 	}
 }
 
+// writeYCSB writes the results as YCSB does, and warnings and problems to stderr.
 func (e *env) writeYCSB(f *ycsbFlags, r *ycsb.Report, s run.Sample) (err error) {
 	for _, w := range r.Warnings {
 		fmt.Fprintf(e.stderr, "barograph: %s\n", w)
@@ -391,7 +387,7 @@ func (e *env) writeYCSB(f *ycsbFlags, r *ycsb.Report, s run.Sample) (err error) 
 		fmt.Fprintf(e.stderr, "barograph: the first problem occurred after about %d operations\n", r.Seen)
 	}
 	to := e.stdout
-	refused := e.mayWrite("exportfile", r.Config.ExportFile, nil) // the results then go to standard output
+	refused := e.mayWrite("exportfile", r.Config.ExportFile, nil) // after an error the results go to standard output
 	defer func() { err = errors.Join(err, refused) }()
 	if name := r.Config.ExportFile; name != "" && refused == nil {
 		file, err := os.Create(name)

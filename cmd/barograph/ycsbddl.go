@@ -48,15 +48,13 @@ func (e *env) scripts(flags, urls []string) (all []engineScript, err error) {
 			return nil, fault.Misuse("--ddl "+flag, "does not name its engine, and there are several",
 				"write --ddl ENGINE=FILE, for example --ddl postgres="+flag)
 		case !slices.Contains(schemes, x.scheme):
-			return nil, fault.Misuse("--ddl "+flag, "belongs to "+x.scheme+", which no --engine names",
-				"omit it, or add --engine "+x.scheme+":…")
+			return nil, fault.Misuse("--ddl "+flag, "belongs to "+x.scheme+", which no --engine names", "omit it, or add --engine "+x.scheme+":…")
 		}
 		if x.DDL, err = readDDL(file); err != nil {
 			return nil, usage(err)
 		}
 		if slices.ContainsFunc(all, func(o engineScript) bool { return o.scheme == x.scheme && o.Name() == x.Name() }) {
-			return nil, fault.Misuse("--ddl "+flag, "occurs twice: another file with this name has the same text",
-				"name each script once")
+			return nil, fault.Misuse("--ddl "+flag, "occurs twice: another file with this name has the same text", "name each script once")
 		}
 		all = append(all, x)
 	}
@@ -97,8 +95,9 @@ func (f *ycsbFlags) form(e *env) (ycsb.Form, error) {
 	return form, nil
 }
 
-// forms lists the tables of one engine of a sweep: one for each of --layout, and one for each script. If there are several,
-// each layout has its own table name, and each script, which names indexes and partitions, its own schema.
+// forms lists the tables of one engine of a sweep: one for each layout of --layout, and one for each script. If there
+// are several, each layout has its own table name. Each script has its own schema, because it also names indexes and
+// partitions.
 func (s *sweep) forms(d *engine.Driver, table string) (all []ycsb.Form) {
 	if d.Place == engine.Memory {
 		return []ycsb.Form{{}}

@@ -13,6 +13,7 @@ import (
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/kv"
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/results/report"
 	"github.com/barograph/barograph/results/run"
 	"github.com/barograph/barograph/study/ycsb"
@@ -41,10 +42,10 @@ parameters intervals.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if len(s.Threads) == 0 || slices.Min(s.Threads) < 1 {
-				return usage(&fault.Error{Setting: "--threads", Problem: "must be a list of positive numbers", Cure: "write for example 1,2,4,8"})
+				return fault.Misuse("--threads", "must be a list of positive numbers", "write for example 1,2,4,8")
 			}
 			if s.Ramp.First > 0 && (s.Find || f.rate != "" || f.target > 0 || f.faults != "") {
-				return usage(&fault.Error{Setting: "--ramp", Problem: "searches for the rate", Cure: "omit --find-saturation, --rate, --target and --fault"})
+				return fault.Misuse("--ramp", "searches for the rate", "omit --find-saturation, --rate, --target and --fault")
 			}
 			s.Bound, s.Ramp.Bound = maxLatency, maxLatency
 			if err := errors.Join(f.checkFaultFlags(c), s.mixes(c, f)); err != nil {
@@ -110,8 +111,7 @@ type sweep struct {
 	prepareFaults       func(ctx context.Context, t *ycsb.Target, workloads ...*ycsb.Config) error
 
 	metrics *ycsb.Metrics // nil = none
-
-	folder *run.Folder // in memory without --out
+	folder  *run.Folder   // in memory without --out
 }
 
 // mixes reads the workloads. Properties of the command line override theirs.
@@ -120,7 +120,7 @@ func (s *sweep) mixes(c *cobra.Command, f *ycsbFlags) error {
 		return s.addMix(c, f, f.mixName())
 	}
 	if len(f.files) > 0 {
-		return usage(&fault.Error{Setting: "--workloads", Problem: "replaces -P", Cure: "omit one of them"})
+		return fault.Misuse("--workloads", "replaces -P", "omit one of them")
 	}
 	for _, name := range s.workloads {
 		p, err := ycsb.ReadWorkload(name)
@@ -132,13 +132,14 @@ func (s *sweep) mixes(c *cobra.Command, f *ycsbFlags) error {
 		}
 		config := s.Mixes[len(s.Mixes)-1].Config
 		if first := s.Mixes[0].Config; config.Records != first.Records || config.Table != first.Table {
-			return usage(&fault.Error{Setting: "--workloads " + name, Problem: "has another table or number of records than the first workload", Cure: "set -p recordcount and -p table for all"})
+			return fault.Misuse("--workloads "+name, "has another table or number of records than the first workload",
+				"set -p recordcount and -p table for all")
 		}
 	}
 	return nil
 }
 
-// addMix adds a workload, also with the properties that agents need.
+// addMix adds a workload: its configuration, and its properties, which agents need.
 func (s *sweep) addMix(c *cobra.Command, f *ycsbFlags, name string, further ...ycsb.Properties) error {
 	config, err := f.config(c, further...)
 	if err != nil {
@@ -147,7 +148,9 @@ func (s *sweep) addMix(c *cobra.Command, f *ycsbFlags, name string, further ...y
 	all, err := f.properties(c, further...)
 	s.Mixes = append(s.Mixes, ycsb.Mix{Name: name, Config: config, Properties: all})
 	if len(f.agents) > 0 && config.Inserts() {
-		return fault.Misuse("--agents", "cannot sweep "+name+", which inserts: a client does not know the records that other clients inserted", "load the table again before each `barograph ycsb run --agents`")
+		return fault.Misuse("--agents",
+			"cannot sweep "+name+", which inserts: a client does not know the records that other clients inserted",
+			"load the table again before each `barograph ycsb run --agents`")
 	}
 	return err
 }
@@ -156,7 +159,9 @@ func (s *sweep) addMix(c *cobra.Command, f *ycsbFlags, name string, further ...y
 func (s *sweep) run(ctx context.Context) (err error) {
 	c := s.Mixes[0].Config
 	if c.Shard.Of > 1 {
-		return usage(&fault.Error{Setting: "--shard " + c.Shard.String(), Problem: "works with single runs only: sweeps of several clients would not run in step", Cure: "run `barograph ycsb run` on each client for each number of threads, and merge the folders"})
+		return fault.Misuse("--shard "+c.Shard.String(),
+			"works with single runs only: sweeps of several clients would not run in step",
+			"run `barograph ycsb run` on each client for each number of threads, and merge the folders")
 	}
 	defer func() { err = errors.Join(err, ycsb.CloseAll(s.Targets)) }()
 	if err := s.open(ctx, c); err != nil {
@@ -166,11 +171,11 @@ func (s *sweep) run(ctx context.Context) (err error) {
 		return err
 	}
 	s.Seed, s.Add, s.Found = uint64(c.Seed), s.addSample, s.addFinding //nolint:gosec // not negative
-	first := s.Run(ctx)
+	runErr := s.Run(ctx)
 	if s.out != "" {
-		return errors.Join(s.finishFolder(s.folder), first)
+		return errors.Join(s.finishFolder(s.folder), runErr)
 	}
-	return errors.Join(s.print(s.folder.Samples()), s.folder.Close(), first)
+	return errors.Join(s.print(s.folder.Samples()), s.folder.Close(), runErr)
 }
 
 // open opens the engines, and loads them with --load, with --replace, or if they are in memory.
@@ -183,10 +188,7 @@ func (s *sweep) open(ctx context.Context, c *ycsb.Config) error {
 	if s.clientOverhead && !c.Transfers() && !slices.ContainsFunc(urls, memory) {
 		urls = append(slices.Clone(urls), "dry")
 	}
-	var all []*ycsb.Config
-	for _, m := range s.Mixes {
-		all = append(all, m.Config)
-	}
+	all := lists.Map(s.Mixes, func(m ycsb.Mix) *ycsb.Config { return m.Config })
 	for _, u := range urls {
 		d, _, err := s.engines.Parse(u)
 		if err != nil {
@@ -231,6 +233,7 @@ func (s *sweep) addSample(x run.Sample) error {
 	return s.folder.Add(x)
 }
 
+// addFinding prints a result of a search, such as the highest sustained rate, and stores it in the run folder.
 func (s *sweep) addFinding(text string) {
 	fmt.Fprintln(s.stderr, text)
 	s.folder.Run.Findings = append(s.folder.Run.Findings, text)
