@@ -1,7 +1,11 @@
 package barograph_test
 
 import (
+	"bytes"
+	"compress/gzip"
+	"errors"
 	"flag"
+	"io"
 	"maps"
 	"os"
 	"os/exec"
@@ -12,7 +16,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "rewrite cmd/barograph/licences.txt")
+var update = flag.Bool("update", false, "rewrite cmd/barograph/licences.txt.gz")
 
 // legal are files that have to go with a program, and folders that hold such.
 var legal = regexp.MustCompile(`(?i)(licen[cs]e|notice|copying|patents)[a-z_-]*(\.(txt|md))?$`)
@@ -51,13 +55,28 @@ func TestLicences(t *testing.T) {
 	slices.Sort(blocks)
 	const line = "\n" + "--------------------------------------------------------------------------------\n"
 	got := string(notice) + line + strings.Join(blocks, line)
-	const file = "cmd/barograph/licences.txt"
+	const file = "cmd/barograph/licences.txt.gz"
 	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+		var packed bytes.Buffer
+		w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, failed := io.WriteString(w, got)
+		if err := errors.Join(failed, w.Close(), os.WriteFile(file, packed.Bytes(), 0o644)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if want, err := os.ReadFile(file); err != nil || string(want) != got {
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close() //nolint:errcheck // only read
+	want, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := io.ReadAll(want); err != nil || string(text) != got {
 		t.Errorf("%s is not what the modules say: go test -run TestLicences . -update (%v)", file, err)
 	}
 }

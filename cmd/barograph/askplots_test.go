@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/barograph/barograph/internal/fault"
 )
 
 // metPlot writes a METviewer plot of curves by model and returns its path. dep1 and the other
@@ -212,6 +214,35 @@ func TestPartsThatAreLeftOut(t *testing.T) {
 			if status != 4 || out != "" || strings.Count(stderr, "\n") != strings.Count(stderr, "p.xml: ")+1 || !strings.Contains(stderr, "no record matches in subset archive: no SL1L2 has model Z; the archive has A, B") {
 				t.Errorf("%s %v: status %d, %q\n%s", format, more, status, out, stderr)
 			}
+		}
+	}
+}
+
+// TestAbsentValuesAreNamed: a value, a lead or a valid time that a request lists and no record has is named, and the status
+// says that the output is incomplete; also if rows are printed, and not the statistics of a plot.
+func TestAbsentValuesAreNamed(t *testing.T) {
+	url := metArchive(t, theLines()...)
+	const variable = `<fcst_var name="TMP"><stat>RMSE</stat></fcst_var>`
+	models := metPlot(t, variable, `<field name="model"><val>A</val><val>Q</val></field>`, sumsOf, "")
+	parts := metPlot(t, `<fcst_var name="HGT"><stat>RMSE</stat></fcst_var><fcst_var name="TMP"><stat>GSS</stat></fcst_var>`, modelA, sumsOf, "")
+	yaml := func(more string) string {
+		return put(t, t.TempDir(), "q.yaml", "name: q\nline_type: SL1L2\nwhere: {fcst_var: TMP, fcst_lev: P500, model: [A, Q]}\nstat: [RMSE]\naxis: fcst_lead\n"+more)
+	}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{models}, "no SL1L2 has model Q; the archive has A, B"},
+		{[]string{models, "--format", "csv", "--stat", "RMSE"}, "model Q: no record"},
+		{[]string{parts, "--format", "json"}, "stat GSS: is not computed from SL1L2"},
+		{[]string{yaml("")}, "no SL1L2 has model Q"},
+		{[]string{yaml("series: [model]\n"), "--format", "csv", "--stat", "RMSE"}, "model Q: no record"},
+		{[]string{yaml("series: [model]\n"), "--where", "model=A,B", "--lead", "12,36"}, "no record has fcst_lead 36"},
+		{[]string{yaml(""), "--where", "model=A", "--valid", "2022050100,2022050900"}, "no record has fcst_valid_beg 2022-05-09T00:00:00Z"},
+	} {
+		status, _, stderr := barograph(t, append([]string{"ask", "--engine", url}, c.args...)...)
+		if status != fault.Incomplete || !strings.Contains(stderr, c.want) || !strings.Contains(stderr, "the output lacks 1 item: ") {
+			t.Errorf("%q: status %d, want %q\n%s", c.args, status, c.want, stderr)
 		}
 	}
 }

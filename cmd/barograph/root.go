@@ -1,6 +1,7 @@
 package main
 
 import (
+	"compress/gzip"
 	_ "embed"
 	"encoding/json"
 	"errors"
@@ -78,7 +79,10 @@ func newVersion(e *env) *cobra.Command {
 		Use: "version", Short: "Print the version", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if legal {
-				_, err := io.WriteString(e.stdout, licences)
+				text, err := gzip.NewReader(strings.NewReader(licences))
+				if err == nil {
+					_, err = io.Copy(e.stdout, text) //nolint:gosec // the program's own text
+				}
 				return err
 			}
 			commit, date := build.Commit()
@@ -248,7 +252,7 @@ func (e *env) print(v any, text func(w io.Writer) error) error {
 	return text(e.stdout)
 }
 
-// licences contains NOTICE and the licenses of all linked modules. TestLicences writes the file.
+// licences contains NOTICE and the licenses of all linked modules, compressed. TestLicences writes the file.
 //
-//go:embed licences.txt
+//go:embed licences.txt.gz
 var licences string

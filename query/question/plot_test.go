@@ -69,6 +69,16 @@ func TestPlotLeads(t *testing.T) {
 	}
 }
 
+// TestNetCDFLevel: the asterisks of a level that MET writes are no pattern.
+func TestNetCDFLevel(t *testing.T) {
+	for _, level := range []string{"0,*,*", "(0,*,*)", "(*,*)"} {
+		qs, notes := plotOf(t, rmse+byLead+`<plot_fix><field name="fcst_lev"><set><val>`+level+`</val></set></field></plot_fix>`)
+		if len(qs) != 1 || !slices.Equal(qs[0].Header[record.FcstLev], []string{level}) {
+			t.Errorf("%s: %v, %q", level, qs, notes)
+		}
+	}
+}
+
 // TestPlotsThatAreLeftOut: what changes the records and cannot be asked for
 // leaves the plot out and is named with its line.
 func TestPlotsThatAreLeftOut(t *testing.T) {
@@ -78,6 +88,7 @@ func TestPlotsThatAreLeftOut(t *testing.T) {
 	for name, c := range map[string]struct{ body, says string }{
 		"SQL condition":    {rmse + byLead + "\n<plot_cond>h.model LIKE 'x%'</plot_cond>", "line 3: plot_cond"},
 		"pattern":          {fix("vx_mask", "<val>G2*</val>"), `line 3: vx_mask: the pattern "G2*"`},
+		"pattern of level": {fix("fcst_lev", "<val>P*</val>"), `line 3: fcst_lev: the pattern "P*"`},
 		"variable":         {strings.Replace(rmse, "TMP", "T*", 1) + byLead, `fcst_var: the pattern "T*"`},
 		"unknown field":    {fix("fcst_thr", "<val>1</val>"), "line 3: fcst_thr"},
 		"axis":             {rmse + "\n<indep name=\"storm\"/>", `line 3: indep: "storm"`},

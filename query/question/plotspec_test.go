@@ -271,6 +271,7 @@ func TestStylesOfYAML(t *testing.T) {
 		{"styles: [{pch: \"16\"}]\n", "", "style pch"},
 		{"styles: [{lwd: \"-3\"}]\n", "", "style lwd"},
 		{"derived: [{op: DIFF, a: [0], b: [1], style: {lty: \"9\"}}]\n", "", "style lty"},
+		{"derived: [{op: DIFF, a: [0], b: [1], stat_a: MAE, stat_b: ME}]\n", "", "derived DIFF is drawn with MAE, which the question does not draw; add MAE to stat"},
 		{"styles: [{plot_ci: bot}]\n", "", "style plot_ci"},
 		{"plot_ci: [std, bot]\n", "", "style plot_ci"},
 		{"plot_ci: [none]\n", "[map[plot_ci:none] map[plot_ci:none] map[plot_ci:none] map[plot_ci:none]]", ""},

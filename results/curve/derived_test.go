@@ -144,6 +144,32 @@ func TestKindsOfIntervals(t *testing.T) {
 	}
 }
 
+// TestNoteDescribesTheIntervals: the note describes the intervals that the curves have, and says which plot_ci has none.
+func TestNoteDescribesTheIntervals(t *testing.T) {
+	const bootstrap, missing = "interval by bootstrap", "has no interval of these statistics"
+	for _, c := range []struct{ method, kinds, want, not string }{
+		{"overall", "none none", "", "interval"},
+		{"overall", "boot none", bootstrap, missing},
+		{"overall", "std none", "plot_ci std " + missing, bootstrap},
+		{"overall", "boot met_prm", "plot_ci met_prm " + missing, "std"},
+		{"mean", "std none", "90 % interval by the standard error", bootstrap},
+	} {
+		q := drawn(c.method)
+		q.Drawing.Curves = []question.Group{{Field: "model", Values: [][]string{{"A"}, {"B"}}}}
+		for kind := range strings.FieldsSeq(c.kinds) {
+			q.Drawing.Styles = append(q.Drawing.Styles, metviewer.Style{"plot_ci": kind})
+		}
+		q.Drawing.Replicates, q.Drawing.Confidence = 100, 0.9
+		got, err := curve.Compute(t.Context(), q, answerOf(t, q, theRows), "RMSE", 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(got.Note, c.want) || strings.Contains(got.Note, c.not) {
+			t.Errorf("%s %s: %s", c.method, c.kinds, got.Note)
+		}
+	}
+}
+
 // TestCasesOfEqualisation: a case is each value of each field that makes curves,
 // of a group too, and of the fixed fields that are equalized; where one has no
 // row nothing is left, and it is named.
