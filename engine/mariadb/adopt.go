@@ -207,7 +207,7 @@ func (s *adoption) referred() string {
 }
 
 func (a *openArchive) exec(ctx context.Context, text string) error {
-	return sqlengine.DatabaseSQL{DB: a.db.writes}.Exec(ctx, text)
+	return querier{a.db.writes}.Exec(ctx, text)
 }
 
 // read reads every line, file by file. With repair it also writes the repaired lines.

@@ -45,7 +45,7 @@ func (d *database) Open(_ context.Context, n design.Name) (archive.Archive, erro
 	}
 	a := &openArchive{db: d}
 	a.Archive = &sqlengine.Archive{
-		Driver: Driver, Design: n, Dialect: dialectIn(d.prefix), Pool: sqlengine.DatabaseSQL{DB: d.pool}, Placeholder: "?",
+		Driver: Driver, Design: n, Dialect: dialectIn(d.prefix), Pool: querier{d.pool}, Placeholder: "?",
 		SubsetIn: func(_ context.Context, name string) (string, bool, error) {
 			rest, ok := strings.CutPrefix(name, d.prefix)
 			return databaseSubset(rest), ok, nil
@@ -336,7 +336,7 @@ func (a *openArchive) askProfiled(ctx context.Context, q *archive.Query, d *sqle
 			return err
 		}
 	} else {
-		if err := (sqlengine.DatabaseSQL{DB: c}).Rows(ctx, q.Text, q.Args, d.AddRow); err != nil {
+		if err := (querier{c}).Rows(ctx, q.Text, q.Args, d.AddRow); err != nil {
 			return err
 		}
 	}

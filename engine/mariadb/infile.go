@@ -57,7 +57,7 @@ func (o *rowWriter) flush() error {
 func (f *infile) load(ctx context.Context, c *sql.Conn) (int64, error) {
 	return f.run(ctx, func(ctx context.Context, text string, _ []any, each func([]any) error) (int64, error) {
 		if each != nil {
-			return 0, sqlengine.DatabaseSQL{DB: c}.Rows(ctx, text, nil, each)
+			return 0, querier{c}.Rows(ctx, text, nil, each)
 		}
 		r, err := c.ExecContext(ctx, text)
 		if err != nil {

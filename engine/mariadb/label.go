@@ -17,7 +17,7 @@ func (a *openArchive) Label(ctx context.Context, subset string, l archive.Label)
 	if a.Design != design.Normalized {
 		return nil
 	}
-	exec := sqlengine.DatabaseSQL{DB: a.db.writes}.Exec
+	exec := querier{a.db.writes}.Exec
 	if l.Group != "" && l.Group != noGroup && l.Description != "" {
 		metadata := a.table(subset, "metadata")
 		n, err := sqlengine.QueryNumber(ctx, a.Pool, "SELECT count(*) FROM "+metadata)

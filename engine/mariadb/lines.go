@@ -82,7 +82,7 @@ func (w *lineWriter) refresh(ctx context.Context) error {
 	w.headers, w.files = nil, sqlengine.NewInterner[fileName]()
 	w.folded, w.viewHeads, w.revisions = map[fileName]fileName{}, map[string]*sqlengine.Interner[string]{}, map[string]int64{}
 	var err error
-	if w.twins, err = w.l.a.twins(ctx, sqlengine.DatabaseSQL{DB: w.l.conn}, w.l.subset); err != nil {
+	if w.twins, err = w.l.a.twins(ctx, querier{w.l.conn}, w.l.subset); err != nil {
 		return err
 	}
 	for _, name := range [...]string{design.HeaderTable, ownHeader} {

@@ -98,7 +98,7 @@ func (l *loading) exec(ctx context.Context, query string, args ...any) error {
 
 // rows passes each row of a query on the loader's connection to f.
 func (l *loading) rows(ctx context.Context, query string, f func(row []any) error) error {
-	return sqlengine.DatabaseSQL{DB: l.conn}.Rows(ctx, query, nil, f)
+	return querier{l.conn}.Rows(ctx, query, nil, f)
 }
 
 // table returns the quoted name of a table of the subset.
@@ -311,7 +311,7 @@ func (l *loader) writeMeta(ctx context.Context, c archive.Commit, stored archive
 	for i := range done {
 		done[i].CountReplaced(stored)
 	}
-	old, err := l.a.MarksOf(ctx, sqlengine.DatabaseSQL{DB: l.conn}, l.subset, done, l.catalog)
+	old, err := l.a.MarksOf(ctx, querier{l.conn}, l.subset, done, l.catalog)
 	if err != nil {
 		return err
 	}

@@ -281,8 +281,25 @@ func (d *database) probe(ctx context.Context, all []*mysql.Config) error {
 	return nil
 }
 
-// failed is sqlengine.CallError.
-func failed(ctx context.Context, err error) error { return sqlengine.CallError(ctx, err) }
+// failed is engine.CallError. It also recognizes the driver's error for a connection that broke after
+// it had sent a statement.
+func failed(ctx context.Context, err error) error {
+	return engine.CallError(ctx, err, mysql.ErrInvalidConn)
+}
+
+// querier implements Querier with database/sql. failed classifies its errors.
+type querier struct{ over sqlengine.DBTX }
+
+// Exec runs a statement.
+func (q querier) Exec(ctx context.Context, text string, args ...any) error {
+	_, err := q.over.ExecContext(ctx, text, args...)
+	return failed(ctx, err)
+}
+
+// Rows passes each row to f.
+func (q querier) Rows(ctx context.Context, text string, args []any, f func(row []any) error) error {
+	return failed(ctx, sqlengine.DatabaseSQL{DB: q.over}.Rows(ctx, text, args, f))
+}
 
 func (d *database) unreachable(err error) error {
 	return engine.UnreachableError(d.shown, err, "start the server (`barograph lab up mariadb`), or name another host, port, user or password")
@@ -349,7 +366,7 @@ func (d *database) acknowledged(a *engine.About) {
 
 // shows adds the rows of a SHOW statement.
 func (d *database) shows(ctx context.Context, into map[string]string, query string) error {
-	return sqlengine.DatabaseSQL{DB: d.pool}.Rows(ctx, query, nil, func(row []any) error {
+	return querier{d.pool}.Rows(ctx, query, nil, func(row []any) error {
 		var name, value string
 		err := sqlengine.Scan(row, &name, &value)
 		into[name] = value

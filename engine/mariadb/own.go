@@ -22,10 +22,7 @@ const ownDatabase = "barograph_own"
 func (d *database) openOwn(all []*mysql.Config) func(ctx context.Context, keep bool) (*tables.Tables, error) {
 	return func(ctx context.Context, keep bool) (*tables.Tables, error) {
 		name := d.prefix + ownDatabase
-		exec := func(statement string) error {
-			_, err := d.writes.ExecContext(ctx, statement)
-			return sqlengine.CallError(ctx, err)
-		}
+		exec := func(statement string) error { return querier{d.writes}.Exec(ctx, statement) }
 		var err error
 		if !keep {
 			err = drop(exec, name)
@@ -41,14 +38,14 @@ func (d *database) openOwn(all []*mysql.Config) func(ctx context.Context, keep b
 			return nil, err
 		}
 		pool.SetMaxIdleConns(4 * idleConnections)
-		q := sqlengine.DatabaseSQL{DB: pool}
+		q := querier{pool}
 		return &tables.Tables{
 			Ident: ident,
 			Load: func(ctx context.Context, t *tables.Table) error {
-				return sqlengine.CallError(ctx, loadOwn(ctx, pool, t, d.words))
+				return failed(ctx, loadOwn(ctx, pool, t, d.words))
 			},
 			Ask: func(ctx context.Context, text string, f func(row []any) error) error {
-				err := q.TypedRows(ctx, text, ownCast, f)
+				err := failed(ctx, sqlengine.DatabaseSQL{DB: pool}.TypedRows(ctx, text, ownCast, f))
 				if ctx.Err() != nil { // the server would complete the query of a client that has left
 					err = errors.Join(err, endQueries(context.WithoutCancel(ctx), pool, text))
 				}
@@ -70,14 +67,14 @@ func (d *database) openOwn(all []*mysql.Config) func(ctx context.Context, keep b
 func endQueries(ctx context.Context, pool *sql.DB, text string) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	q := sqlengine.DatabaseSQL{DB: pool}
+	q := querier{pool}
 	for {
 		id, err := sqlengine.QueryNumber(ctx, q, "SELECT COALESCE(MIN(id), 0) FROM information_schema.processlist WHERE db = DATABASE() AND id <> CONNECTION_ID() AND command <> 'Killed' AND info = ?", text)
 		if err != nil || id == 0 {
-			return sqlengine.CallError(ctx, err)
+			return err
 		}
 		if err := q.Exec(ctx, fmt.Sprintf("KILL %d", id)); err != nil && ctx.Err() != nil {
-			return sqlengine.CallError(ctx, err)
+			return err
 		}
 	}
 }

@@ -66,14 +66,14 @@ func (p postTables) Open(ctx context.Context, t posts.Tables) (*posts.Store, err
 	if err := p.only("values are posted"); err != nil {
 		return nil, err
 	}
-	return sqlengine.OpenPosts(ctx, &sqlengine.PostEngine{
+	store, err := sqlengine.OpenPosts(ctx, &sqlengine.PostEngine{
 		Dialect: p.dialect(), Methods: postMethods(), Connect: p.connect, Begin: "START TRANSACTION", MaxRows: 128, ReadOnly: p.readOnly,
 		CreateLock: []string{"CREATE DATABASE IF NOT EXISTS " + ident(p.prefix+postDatabase)},
 		Size: func(ctx context.Context, tables []string) (posts.Size, error) {
 			out := posts.Size{IndexBytes: -1, DeadRows: -1} // InnoDB stores rows in their primary key
 			err := p.writes.QueryRowContext(ctx, "SELECT COALESCE(SUM(FILE_SIZE), 0) FROM information_schema.INNODB_SYS_TABLESPACES WHERE NAME IN "+
 				flavour.List(tables, func(t string) string { return flavour.Quote(p.prefix + postDatabase + "/" + t) })).Scan(&out.TableBytes)
-			return out, err
+			return out, failed(ctx, err)
 		},
 		LogPosition: func(ctx context.Context) (n int64, err error) {
 			var name string
@@ -86,13 +86,14 @@ func (p postTables) Open(ctx context.Context, t posts.Tables) (*posts.Store, err
 				how = "OPTIMIZE TABLE "
 			}
 			for _, t := range tables {
-				if _, err := p.writes.ExecContext(ctx, how+p.schema()+ident(t)); err != nil {
+				if err := (querier{p.writes}).Exec(ctx, how+p.schema()+ident(t)); err != nil {
 					return err
 				}
 			}
 			return nil
 		},
 	}, t)
+	return store, failed(ctx, err)
 }
 
 // These are the server's errors after which a transaction may be retried.

@@ -79,7 +79,7 @@ func (a *openArchive) recover(ctx context.Context, c *sql.Conn, subset string) e
 		return err
 	}
 	var parts []added
-	err := sqlengine.DatabaseSQL{DB: c}.Rows(ctx, "SELECT line_table, id_column, first_id FROM "+a.table(subset, pendingTable), nil, func(row []any) error {
+	err := querier{c}.Rows(ctx, "SELECT line_table, id_column, first_id FROM "+a.table(subset, pendingTable), nil, func(row []any) error {
 		var p added
 		err := sqlengine.Scan(row, &p.table, &p.column, &p.first)
 		parts = append(parts, p)
@@ -190,7 +190,7 @@ type goneOf struct {
 
 func (a *openArchive) goneRows(ctx context.Context, c *sql.Conn, subset string) (map[goneOf][]int64, error) {
 	replaced := map[goneOf][]int64{}
-	err := sqlengine.DatabaseSQL{DB: c}.Rows(ctx, "SELECT line_table, stat_header_id, id FROM "+a.table(subset, goneTable), nil, func(row []any) error {
+	err := querier{c}.Rows(ctx, "SELECT line_table, stat_header_id, id FROM "+a.table(subset, goneTable), nil, func(row []any) error {
 		var of goneOf
 		var id int64
 		err := sqlengine.Scan(row, &of.table, &of.header, &id)
@@ -267,7 +267,7 @@ func (a *openArchive) repair(ctx context.Context, c *sql.Conn, subset string, ta
 func verdict(ctx context.Context, c *sql.Conn, statement string) (string, error) {
 	var messages []string
 	intact := false
-	err := sqlengine.DatabaseSQL{DB: c}.Rows(ctx, statement, nil, func(row []any) error {
+	err := querier{c}.Rows(ctx, statement, nil, func(row []any) error {
 		var table, op, kind, text string
 		err := sqlengine.Scan(row, &table, &op, &kind, &text)
 		messages = append(messages, kind+": "+text)

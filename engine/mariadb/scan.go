@@ -12,6 +12,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/formats/tpcds"
@@ -55,7 +56,7 @@ func (s scans) Open(ctx context.Context, p tables.Placement) (*tables.Star, erro
 	return sqlengine.OpenStar(ctx, &sqlengine.StarEngine{
 		Location: "database " + st.name, ReadOnly: s.readOnly, Text: st.text, ReadNote: st.note, Load: st.load, Plan: st.plan, Size: st.size,
 		Rows: func(ctx context.Context, q tables.StarQuery, f func(row []any) error) error {
-			return sqlengine.DatabaseSQL{DB: s.pool}.Rows(ctx, st.text(q), nil, f)
+			return querier{s.pool}.Rows(ctx, st.text(q), nil, f)
 		},
 		ServerUsage: s.spent,
 	}, p)
@@ -84,7 +85,7 @@ func (s *star) note(ctx context.Context) (text string, err error) {
 func (s *star) plan(ctx context.Context, q tables.StarQuery) (string, error) {
 	var text string
 	err := s.db.pool.QueryRowContext(ctx, "ANALYZE FORMAT=JSON "+s.text(q)).Scan(&text)
-	return text + "\n", err
+	return text + "\n", failed(ctx, err)
 }
 
 // size adds up the files of the partitions of store_sales by path.
@@ -110,7 +111,7 @@ type part struct {
 func (s *star) parts(ctx context.Context) ([]part, error) {
 	out := make([]part, s.place.Partitions)
 	found := 0
-	err := sqlengine.DatabaseSQL{DB: s.db.writes}.Rows(ctx, "SELECT NAME, FILENAME, FILE_SIZE FROM information_schema.INNODB_SYS_TABLESPACES WHERE LOCATE(?, LOWER(NAME)) = 1",
+	err := querier{s.db.writes}.Rows(ctx, "SELECT NAME, FILENAME, FILE_SIZE FROM information_schema.INNODB_SYS_TABLESPACES WHERE LOCATE(?, LOWER(NAME)) = 1",
 		[]any{strings.ToLower(s.name + "/" + string(tables.StoreSales) + "#p#p")}, func(row []any) error {
 			var name string
 			var p part
@@ -144,8 +145,8 @@ func (s *star) load(ctx context.Context, files tables.StarFiles, note string) (t
 		return tables.StarLoadResult{}, err
 	}
 	for _, t := range tables.StarTables() {
-		if _, err := s.db.writes.ExecContext(ctx, s.create(t, folders)); err != nil {
-			return tables.StarLoadResult{}, s.refused(ctx, folders, err)
+		if err := (querier{s.db.writes}).Exec(ctx, s.create(t, folders)); err != nil {
+			return tables.StarLoadResult{}, creationError(ctx, folders, err)
 		}
 	}
 	if err := s.inPlace(ctx, folders); err != nil {
@@ -166,7 +167,7 @@ func (s *star) clear(ctx context.Context) error {
 	}
 	text := []string{"CREATE DATABASE IF NOT EXISTS " + ident(s.name), "DROP TABLE IF EXISTS " + s.table(starPlacement)}
 	for _, t := range append(text, lists.Map(tables.StarTables(), func(t tables.StarTable) string { return "DROP TABLE IF EXISTS " + s.table(string(t)) })...) {
-		if _, err := s.db.writes.ExecContext(ctx, t); err != nil {
+		if err := (querier{s.db.writes}).Exec(ctx, t); err != nil {
 			return err
 		}
 	}
@@ -206,10 +207,10 @@ func (s *star) folders(ctx context.Context) ([]string, error) {
 	return out, nil
 }
 
-// refused explains why a table cannot be created.
-func (s *star) refused(ctx context.Context, folders []string, err error) error {
-	if ctx.Err() != nil || len(folders) == 0 {
-		return failed(ctx, err)
+// creationError explains why a table cannot be created.
+func creationError(ctx context.Context, folders []string, err error) error {
+	if ctx.Err() != nil || len(folders) == 0 || errors.Is(err, engine.ErrUnreachable) {
+		return err
 	}
 	return &fault.Error{
 		Setting: strings.Join(folders, ", "), Problem: "cannot contain partitions of a table", Err: err,
@@ -307,7 +308,7 @@ func (s *star) finish(ctx context.Context, note string) error {
 		"CREATE TABLE " + s.table(starPlacement) + " (placement LONGTEXT NOT NULL) ENGINE=InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
 		"INSERT INTO " + s.table(starPlacement) + " VALUES (" + flavour.Quote(note) + ")",
 	} {
-		if _, err := s.db.writes.ExecContext(ctx, t); err != nil {
+		if err := (querier{s.db.writes}).Exec(ctx, t); err != nil {
 			return err
 		}
 	}

@@ -222,7 +222,7 @@ var statusTotals = []struct{ name, unit string }{ //nolint:gochecknoglobals // a
 func (d *database) metrics(ctx context.Context) (engine.Metrics, error) {
 	var m engine.Metrics
 	found := map[string]float64{}
-	err := sqlengine.DatabaseSQL{DB: d.writes}.Rows(ctx, "SHOW GLOBAL STATUS", nil, func(row []any) error {
+	err := querier{d.writes}.Rows(ctx, "SHOW GLOBAL STATUS", nil, func(row []any) error {
 		var name, value string
 		err := sqlengine.Scan(row, &name, &value)
 		if v, no := strconv.ParseFloat(value, 64); no == nil {
@@ -254,7 +254,7 @@ func (d *database) usageFunc() func(ctx context.Context) (engine.ServerUsage, er
 // their statements, which the server counts if userstat is on.
 func (d *database) spent(ctx context.Context) (engine.ServerUsage, error) {
 	out := engine.ServerUsage{CPU: -1, Read: -1}
-	err := sqlengine.DatabaseSQL{DB: d.writes}.Rows(ctx, `SELECT VARIABLE_NAME, CAST(VARIABLE_VALUE AS DOUBLE) FROM information_schema.GLOBAL_STATUS
+	err := querier{d.writes}.Rows(ctx, `SELECT VARIABLE_NAME, CAST(VARIABLE_VALUE AS DOUBLE) FROM information_schema.GLOBAL_STATUS
 		WHERE VARIABLE_NAME = 'INNODB_DATA_READ' OR VARIABLE_NAME = 'CPU_TIME' AND @@userstat`, nil, func(row []any) error {
 		var name string
 		var value float64
@@ -275,7 +275,7 @@ func (d *database) spent(ctx context.Context) (engine.ServerUsage, error) {
 func (d *database) sessions(ctx context.Context, locked int) ([]engine.Session, error) {
 	found, err := d.waits(ctx)
 	if len(found) == 0 && err == nil {
-		err = sqlengine.DatabaseSQL{DB: d.writes}.Rows(ctx,
+		err = querier{d.writes}.Rows(ctx,
 			`SELECT coalesce(STATE, ''), count(*) FROM information_schema.PROCESSLIST
 			WHERE COMMAND IN ('Query', 'Execute') AND ID <> connection_id() GROUP BY 1 ORDER BY 2 DESC, 1`, nil,
 			func(row []any) error {
@@ -313,7 +313,7 @@ func (d *database) waits(ctx context.Context) (all []engine.Session, err error) 
 		return nil, nil
 	}
 	innermost, threads := map[int64]string{}, []int64{}
-	err = sqlengine.DatabaseSQL{DB: d.writes}.Rows(ctx,
+	err = querier{d.writes}.Rows(ctx,
 		`SELECT t.THREAD_ID, coalesce(w.EVENT_NAME, ''), coalesce(t.PROCESSLIST_STATE, '')
 		FROM performance_schema.threads t LEFT JOIN performance_schema.events_waits_current w ON w.THREAD_ID = t.THREAD_ID
 			AND w.END_EVENT_ID IS NULL
@@ -353,7 +353,7 @@ const errNoSelect = 1142
 // lists prepared statements by their text without counting their executions, and counts the
 // executions of all of them together.
 func (d *database) statements(ctx context.Context) (all []engine.Statement, err error) {
-	err = sqlengine.DatabaseSQL{DB: d.writes}.Rows(ctx,
+	err = querier{d.writes}.Rows(ctx,
 		`SELECT coalesce(DIGEST, ''), coalesce(DIGEST_TEXT, ''), COUNT_STAR, SUM_TIMER_WAIT / 1000, SUM_ROWS_AFFECTED +
 			SUM_ROWS_SENT
 		FROM performance_schema.events_statements_summary_by_digest WHERE DIGEST IS NOT NULL AND DIGEST_TEXT NOT LIKE

@@ -21,7 +21,7 @@ func (l *loader) trim(ctx context.Context, from int64) error {
 	if err := l.refresh(ctx); err != nil {
 		return err
 	}
-	q := sqlengine.DatabaseSQL{DB: l.conn}
+	q := querier{l.conn}
 	stored, err := l.a.StoredTypes(ctx, q, l.subset)
 	removed := design.NewCatalog(l.subset)
 	types := l.types

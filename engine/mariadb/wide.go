@@ -20,7 +20,7 @@ func (l *loading) loader() archive.Loader {
 	s := sqlengine.LoadSession{
 		Transaction: l.transaction,
 		MakeTable: func(ctx context.Context, _ sqlengine.Querier, t *record.LineType) error {
-			return sqlengine.DatabaseSQL{DB: l.a.db.writes}.Exec(ctx, l.a.db.words(l.a.typeTable(l.subset, t)))
+			return querier{l.a.db.writes}.Exec(ctx, l.a.db.words(l.a.typeTable(l.subset, t)))
 		},
 		MakeCommits: true, Insert: l.insert, InsertLines: l.wide, Replace: l.resolveExisting, Upserts: true, Close: l.Close,
 	}
@@ -44,7 +44,7 @@ func (l *loading) transaction(ctx context.Context, f func(q sqlengine.Querier) e
 			if err := l.start(ctx); err != nil {
 				return err
 			}
-			if err := f(sqlengine.DatabaseSQL{DB: l.conn}); err != nil {
+			if err := f(querier{l.conn}); err != nil {
 				return err
 			}
 			return l.end(ctx)

@@ -25,7 +25,7 @@ func (db *database) openOwn(ctx context.Context, keep bool) (*tables.Tables, err
 	config.ConnConfig.RuntimeParams["search_path"] = ownSchema + ", public"
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
-		return nil, sqlengine.CallError(ctx, err)
+		return nil, failed(ctx, err)
 	}
 	q := querier{pool}
 	if !keep {
@@ -37,7 +37,7 @@ func (db *database) openOwn(ctx context.Context, keep bool) (*tables.Tables, err
 	}
 	return &tables.Tables{
 		Load: func(ctx context.Context, t *tables.Table) error {
-			return sqlengine.CallError(ctx, loadOwn(ctx, pool, t))
+			return failed(ctx, loadOwn(ctx, pool, t))
 		},
 		Ask: func(ctx context.Context, text string, f func(row []any) error) error { // as texts, which every type has
 			var row []any
