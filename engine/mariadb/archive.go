@@ -34,9 +34,9 @@ type openArchive struct {
 	statements statements
 }
 
-// otherThings selects tables without rows of their own in this database: views, and tables
+// nonTables selects tables without rows of their own in this database: views, and tables
 // whose storage engine reads files or other servers.
-const otherThings = "table_type = 'VIEW' OR COALESCE(engine, '') IN ('CONNECT', 'FEDERATED', 'SPIDER', 'S3', 'CSV', 'MRG_MyISAM')"
+const nonTables = "table_type = 'VIEW' OR COALESCE(engine, '') IN ('CONNECT', 'FEDERATED', 'SPIDER', 'S3', 'CSV', 'MRG_MyISAM')"
 
 // Open opens the archive of a design.
 func (d *database) Open(_ context.Context, n design.Name) (archive.Archive, error) {
@@ -51,21 +51,21 @@ func (d *database) Open(_ context.Context, n design.Name) (archive.Archive, erro
 			return databaseSubset(rest), ok, nil
 		},
 		TablesQuery: func(subset string) (string, []any) {
-			return "SELECT table_name FROM information_schema.tables WHERE table_schema = ? AND NOT (" + otherThings + ")", []any{a.database(subset)}
+			return "SELECT table_name FROM information_schema.tables WHERE table_schema = ? AND NOT (" + nonTables + ")", []any{a.database(subset)}
 		},
 		NonTablesQuery: func(subset string) (string, []any) {
-			return "SELECT table_name FROM information_schema.tables WHERE table_schema = ? AND (" + otherThings + ")", []any{a.database(subset)}
+			return "SELECT table_name FROM information_schema.tables WHERE table_schema = ? AND (" + nonTables + ")", []any{a.database(subset)}
 		},
 		ListedName: func(_, table string) string { return table },
 		TableName:  a.typeName,
-		Recover:    a.ready,
+		Recover:    a.ensureRecovered,
 		CountDocs: func(from string) string {
 			return "SELECT count(*), CAST(coalesce(sum(json_length(data)), 0) AS SIGNED) FROM " + from
 		},
 	}
 	docTable := a.Dialect.DocTable
 	a.Dialect.DocTable = func(subset, t, where string, used []question.Column) string {
-		return d.words(docTable(subset, t, where, used))
+		return d.translate(docTable(subset, t, where, used))
 	}
 	switch n {
 	case design.Normalized:
@@ -73,7 +73,7 @@ func (d *database) Open(_ context.Context, n design.Name) (archive.Archive, erro
 	case design.Wide:
 		a.SelectAll = a.wideLines
 	}
-	a.ContainersQuery = "SELECT table_schema FROM information_schema.tables WHERE NOT (" + otherThings + ") AND table_name = " + flavour.Quote(a.OwnName(sqlengine.CatalogTable))
+	a.ContainersQuery = "SELECT table_schema FROM information_schema.tables WHERE NOT (" + nonTables + ") AND table_name = " + flavour.Quote(a.OwnName(sqlengine.CatalogTable))
 	if n == design.Normalized { // also METviewer's own tables
 		a.ContainersQuery += " OR table_name = " + flavour.Quote(design.HeaderTable) + " AND LOCATE('" + oldPrefix + "', table_schema) <> 1 GROUP BY BINARY table_schema"
 	}
@@ -154,14 +154,14 @@ func (a *openArchive) fromLines(subset string, t *record.LineType, twins map[str
 // their init times may be wrong. lineSelect computes both.
 func (a *openArchive) lineSelect(subset string, t *record.LineType, twins map[string]map[string]bool) (exprs string, cols []sqlengine.Column) {
 	var list []string
-	ours := twins[tableOf(t)][ownColumn(t)]
-	add := func(c sqlengine.Column, expr, others string) {
+	hasOwn := twins[tableOf(t)][ownColumn(t)]
+	add := func(c sqlengine.Column, expr, foreign string) {
 		switch {
-		case others == "":
-		case !ours:
-			expr = others
+		case foreign == "":
+		case !hasOwn:
+			expr = foreign
 		default:
-			expr = "IF(ld." + ownColumn(t) + " IS NULL, " + others + ", " + expr + ")"
+			expr = "IF(ld." + ownColumn(t) + " IS NULL, " + foreign + ", " + expr + ")"
 		}
 		cols, list = append(cols, c), append(list, expr)
 	}
@@ -178,11 +178,11 @@ func (a *openArchive) lineSelect(subset string, t *record.LineType, twins map[st
 		}
 	}
 	if hasLineID(t) {
-		others := ""
+		foreign := ""
 		if hasTable(t) {
-			others = a.repeatsOf(subset, t)
+			foreign = a.repeatsOf(subset, t)
 		}
-		add(sqlengine.Column{Name: "repeats", Type: sqlengine.Doubles, From: sqlengine.Repeats}, "ld."+repeatsColumn, others)
+		add(sqlengine.Column{Name: "repeats", Type: sqlengine.Doubles, From: sqlengine.Repeats}, "ld."+repeatsColumn, foreign)
 	}
 	return strings.Join(list, ", "), cols
 }
@@ -214,8 +214,8 @@ func loneThreshold(t *record.LineType) bool {
 }
 
 func (a *openArchive) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*archive.Query, error) {
-	if f == flavour.CachedSQL && a.db.cache != "" {
-		return nil, fmt.Errorf("mariadb, %s: the server keeps no answers, %s (the lab's profile tuned has a query cache): %w", f, a.db.cache, flavour.ErrCannotExpress)
+	if f == flavour.CachedSQL && a.db.cacheProblem != "" {
+		return nil, fmt.Errorf("mariadb, %s: the server keeps no answers, %s (the lab's profile tuned has a query cache): %w", f, a.db.cacheProblem, flavour.ErrCannotExpress)
 	}
 	dialect, err := a.dialectFor(ctx, q)
 	if err != nil {
@@ -280,7 +280,7 @@ func (a *openArchive) twins(ctx context.Context, q sqlengine.Querier, subset str
 	})
 	for table, columns := range twins {
 		if columns["stat_header_id"] {
-			addLacks(table, columns)
+			markLacking(table, columns)
 		}
 	}
 	return twins, err
@@ -307,11 +307,11 @@ func (a *openArchive) ask(ctx context.Context, q *archive.Query, d *sqlengine.Re
 		return err
 	}
 	defer done()
-	return run(ctx, s, q, d)
+	return runPrepared(ctx, s, q, d)
 }
 
-// run executes a prepared statement.
-func run(ctx context.Context, s *sql.Stmt, q *archive.Query, d *sqlengine.ResultDecoder) error {
+// runPrepared executes a prepared statement.
+func runPrepared(ctx context.Context, s *sql.Stmt, q *archive.Query, d *sqlengine.ResultDecoder) error {
 	rows, err := s.QueryContext(ctx, q.Args...) //nolint:rowserrcheck // Each checks the error
 	if err != nil {
 		return err
@@ -332,7 +332,7 @@ func (a *openArchive) askProfiled(ctx context.Context, q *archive.Query, d *sqle
 			return err
 		}
 		defer s.Close() //nolint:errcheck // it has no pending state
-		if err := run(ctx, s, q, d); err != nil {
+		if err := runPrepared(ctx, s, q, d); err != nil {
 			return err
 		}
 	} else {
@@ -362,32 +362,32 @@ type statements struct {
 	all map[string]*sql.Stmt
 }
 
-// statementsKept is the greatest number of statements that the server must keep.
-const statementsKept = 500
+// maxStatements is the greatest number of statements that the server must keep.
+const maxStatements = 500
 
 // get prepares a statement, or returns the prepared one. If there are too many, it prepares the
 // statement for one use. The caller calls done after reading the rows.
 func (s *statements) get(ctx context.Context, pool *sql.DB, text string) (_ *sql.Stmt, done func(), err error) {
 	s.mu.Lock()
-	known, full := s.all[text], len(s.all) >= statementsKept
+	known, full := s.all[text], len(s.all) >= maxStatements
 	s.mu.Unlock()
 	if known != nil {
 		return known, func() {}, nil
 	}
-	one, err := pool.PrepareContext(ctx, text)
+	statement, err := pool.PrepareContext(ctx, text)
 	if err != nil {
 		return nil, nil, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if full || s.all[text] != nil { // another client has prepared it meanwhile
-		return one, func() { _ = one.Close() }, nil // it has no pending state
+		return statement, func() { _ = statement.Close() }, nil // it has no pending state
 	}
 	if s.all == nil {
 		s.all = map[string]*sql.Stmt{}
 	}
-	s.all[text] = one
-	return one, func() {}, nil
+	s.all[text] = statement
+	return statement, func() {}, nil
 }
 
 func (s *statements) close() error {
@@ -442,14 +442,14 @@ type tableAccess struct {
 
 // accesses reads the tables of a plan in the order of the text. called returns the table of an
 // alias.
-func accesses(plan []byte, called func(name string) string) ([]archive.Access, error) {
+func accesses(plan []byte, resolve func(name string) string) ([]archive.Access, error) {
 	if !gjson.ValidBytes(plan) {
 		return nil, errors.New("the plan is not JSON")
 	}
 	var out []archive.Access
 	walk(gjson.ParseBytes(plan), func(t *tableAccess) {
 		if t.Function == "" && !strings.HasPrefix(t.Table, "<") { // <derived2> and similar names are rows of another step
-			out = append(out, t.access(called(t.Table)))
+			out = append(out, t.access(resolve(t.Table)))
 		}
 	})
 	return out, nil
@@ -477,7 +477,7 @@ func (t *tableAccess) access(object string) archive.Access {
 	case "const", "eq_ref", "system":
 		a.Method = archive.KeyLookup
 	case "range":
-		if t.Key == "PRIMARY" && len(t.Parts) == 1 && oneByOne.MatchString(t.Condition) {
+		if t.Key == "PRIMARY" && len(t.Parts) == 1 && keyList.MatchString(t.Condition) {
 			a.Method = archive.KeyLookup
 		}
 	}
@@ -496,5 +496,5 @@ func (t *tableAccess) access(object string) archive.Access {
 	return a
 }
 
-// oneByOne matches a condition that lists values of the key.
-var oneByOne = regexp.MustCompile("^[^']*`?id`? (in \\(|= )'")
+// keyList matches a condition that lists values of the key.
+var keyList = regexp.MustCompile("^[^']*`?id`? (in \\(|= )'")

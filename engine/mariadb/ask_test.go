@@ -228,7 +228,7 @@ func TestServerDiesInQuery(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := connected(t.Context(), u, engine.Options{})
+	d, err := openDatabase(t.Context(), u, engine.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

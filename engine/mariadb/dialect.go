@@ -30,7 +30,7 @@ func dialectIn(prefix string) *flavour.Dialect {
 		// condition finds rows by an index; the condition with BINARY removes rows that are only
 		// similar.
 		Equal: func(expr string, values []string) string {
-			return either(expr, values) + " AND " + either(asBinary(expr), values)
+			return isOneOf(expr, values) + " AND " + isOneOf(asBinary(expr), values)
 		},
 		DateTime: func(v int64) string { return flavour.Quote(flavour.DateTime(v)) },
 		// UNIX_TIMESTAMP is limited to 1970 to 2038.
@@ -50,7 +50,7 @@ func dialectIn(prefix string) *flavour.Dialect {
 
 func asBinary(expr string) string { return "BINARY " + expr }
 
-func either(expr string, values []string) string {
+func isOneOf(expr string, values []string) string {
 	if len(values) == 1 {
 		return expr + " = " + flavour.Quote(values[0])
 	}
@@ -84,8 +84,8 @@ func entryColumns(used []question.Column) string {
 // ident quotes an identifier.
 func ident(s string) string { return "`" + strings.ReplaceAll(s, "`", "``") + "`" }
 
-// reserved are the server's own databases.
-var reserved = [...]string{"mysql", "sys", "information_schema", "performance_schema"} //nolint:gochecknoglobals // a constant table
+// reservedDatabases are the server's own databases.
+var reservedDatabases = [...]string{"mysql", "sys", "information_schema", "performance_schema"} //nolint:gochecknoglobals // a constant table
 
 // recordsDatabase is the database of tables of records under keys, without its prefix. The
 // database of a subset with that name has another name.
@@ -97,7 +97,7 @@ const recordsDatabase = "ycsb"
 // not change.
 func databaseName(prefix, subset string) string {
 	var b strings.Builder
-	if lower := strings.ToLower(subset); lower == recordsDatabase || prefix == "" && (subset == "" || slices.Contains(reserved[:], lower)) {
+	if lower := strings.ToLower(subset); lower == recordsDatabase || prefix == "" && (subset == "" || slices.Contains(reservedDatabases[:], lower)) {
 		b.WriteString(flavour.EscapedPrefix)
 	}
 	for i, r := range subset {

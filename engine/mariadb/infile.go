@@ -83,18 +83,18 @@ func (f *infile) run(ctx context.Context, direct func(ctx context.Context, text 
 		}
 		written <- errors.Join(err, to.CloseWithError(err))
 	}()
-	how, set := "", ""
+	replace, set := "", ""
 	if f.replace {
-		how = "REPLACE "
+		replace = "REPLACE "
 	}
 	if f.set != "" {
 		set = " SET " + f.set
 	}
-	stored, err := direct(ctx, "LOAD DATA LOCAL INFILE 'Reader::"+name+"' "+how+"INTO TABLE "+f.table+" CHARACTER SET "+f.charset+
+	stored, err := direct(ctx, "LOAD DATA LOCAL INFILE 'Reader::"+name+"' "+replace+"INTO TABLE "+f.table+" CHARACTER SET "+f.charset+
 		" FIELDS TERMINATED BY '\t' ESCAPED BY '\\' LINES TERMINATED BY '\n' ("+strings.Join(f.columns, ", ")+")"+set, nil, nil)
 	in.Close() //nolint:errcheck // it returns no error; a goroutine that still writes gets one
-	if failed := <-written; failed != nil && !errors.Is(failed, io.ErrClosedPipe) {
-		return 0, failed
+	if writeErr := <-written; writeErr != nil && !errors.Is(writeErr, io.ErrClosedPipe) {
+		return 0, writeErr
 	}
 	switch {
 	case is(err, errNoLocal, errNoLocalOld):
@@ -113,10 +113,10 @@ func (f *infile) run(ctx context.Context, direct func(ctx context.Context, text 
 	return out.rows, nil
 }
 
-// damaged lists the server's errors and warnings about a MyISAM table that a crash of the server
+// damageCodes lists the server's errors and warnings about a MyISAM table that a crash of the server
 // has damaged: index is corrupt, not a key file, marked as crashed, marked as crashed and the last
 // repair failed, open count wrong.
-var damaged = [...]int{126, 1034, 1194, 1195, 145} //nolint:gochecknoglobals // a constant table
+var damageCodes = [...]int{126, 1034, 1194, 1195, 145} //nolint:gochecknoglobals // a constant table
 
 // warning returns an error for a warning about values. It ignores a warning about a table that the
 // server has just repaired; the server prints it when it opens the table for the first time after
@@ -128,8 +128,8 @@ func (f *infile) warning(row []any) error {
 	switch {
 	case err != nil:
 	case code == errDuplicate: // a loader at another node has used this number
-		return fmt.Errorf("load into %s: %s: %w", f.table, message, errOvertaken)
-	case !slices.Contains(damaged[:], code):
+		return fmt.Errorf("load into %s: %s: %w", f.table, message, errCommitConflict)
+	case !slices.Contains(damageCodes[:], code):
 		return f.misfit(message, nil)
 	}
 	return err

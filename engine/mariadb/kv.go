@@ -21,14 +21,14 @@ const errTaken = 1062
 // one record at the same time, one of them would fail.
 type kvTables struct {
 	*database
-	all []*mysql.Config
+	configs []*mysql.Config
 }
 
 // dialect: keys are compared as bytes. A table is InnoDB's, clustered by its key.
 func (k kvTables) dialect(t kv.Table) *sqlengine.KVDialect {
-	text := k.words(" CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin")
-	schema := ident(k.home(t))
-	where := "WHERE TABLE_SCHEMA = " + quoted(k.home(t)) + " AND TABLE_NAME = ?"
+	text := k.translate(" CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin")
+	schema := ident(k.databaseOf(t))
+	where := "WHERE TABLE_SCHEMA = " + literal(k.databaseOf(t)) + " AND TABLE_NAME = ?"
 	return &sqlengine.KVDialect{
 		Quote:   ident,
 		Schema:  schema + ".",
@@ -63,33 +63,33 @@ func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 		if k.readOnly {
 			return nil, engine.ErrReadOnly
 		}
-		if _, err := k.writes.ExecContext(ctx, "CREATE DATABASE IF NOT EXISTS "+ident(k.home(t))); err != nil {
+		if _, err := k.writes.ExecContext(ctx, "CREATE DATABASE IF NOT EXISTS "+ident(k.databaseOf(t))); err != nil {
 			return nil, failed(ctx, err)
 		}
 	}
 	session := func(ctx context.Context) (sqlengine.Session, error) { return k.session(ctx, t) }
 	r, err := sqlengine.OpenKV(ctx, k.dialect(t), t, session)
 	if err == nil {
-		r.DescribeDurability = func(ctx context.Context, a *engine.About) error { return k.weigh(ctx, t, a) }
-		r.Form = func(ctx context.Context) (string, error) { return k.form(ctx, t) }
+		r.DescribeDurability = func(ctx context.Context, a *engine.About) error { return k.describeDurability(ctx, t, a) }
+		r.Form = func(ctx context.Context) (string, error) { return k.createStatement(ctx, t) }
 	}
 	return r, err
 }
 
-// home is the database that a table is in.
-func (k kvTables) home(t kv.Table) string {
+// databaseOf is the database that a table is in.
+func (k kvTables) databaseOf(t kv.Table) string {
 	if t.Space != "" {
 		return k.prefix + recordsDatabase + "_" + strings.ToLower(t.Space)
 	}
 	return k.prefix + recordsDatabase
 }
 
-// weigh looks which storage engine and row format a table has: what a commit of
+// describeDurability looks which storage engine and row format a table has: what a commit of
 // InnoDB's is worth is true of no other.
-func (k kvTables) weigh(ctx context.Context, t kv.Table, a *engine.About) error {
+func (k kvTables) describeDurability(ctx context.Context, t kv.Table, a *engine.About) error {
 	var storage, format string
 	err := k.pool.QueryRowContext(ctx, "SELECT coalesce(ENGINE, ''), coalesce(ROW_FORMAT, '') FROM information_schema.TABLES WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?",
-		k.home(t), t.Name).Scan(&storage, &format)
+		k.databaseOf(t), t.Name).Scan(&storage, &format)
 	if err != nil {
 		return failed(ctx, err)
 	}
@@ -105,10 +105,10 @@ func (k kvTables) weigh(ctx context.Context, t kv.Table, a *engine.About) error 
 
 func (k kvTables) session(ctx context.Context, t kv.Table) (sqlengine.Session, error) {
 	var own []*mysql.Config
-	for _, cfg := range k.all {
+	for _, cfg := range k.configs {
 		cfg = cfg.Clone()
 		if t.Make {
-			cfg.DBName = k.home(t) // in which a user's script makes the table
+			cfg.DBName = k.databaseOf(t) // in which a user's script makes the table
 		}
 		cfg.ClientFoundRows = true // a row that is updated to what it was is a row all the same
 		if k.readOnly {
@@ -125,20 +125,20 @@ func (k kvTables) session(ctx context.Context, t kv.Table) (sqlengine.Session, e
 		return nil, k.unreachable(err)
 	}
 	return &sqlengine.DriverSession{
-		Conn: c, IsDuplicateKey: func(err error) bool { return is(err, errTaken) }, WrapWrite: outOfDeadlock,
+		Conn: c, IsDuplicateKey: func(err error) bool { return is(err, errTaken) }, WrapWrite: retryDeadlock,
 		IsConflict: func(err error) bool { return is(err, errDeadlock, errLockWait, errChanged) },
 	}, nil
 }
 
-// deadlocks is how often a statement may be aborted after a deadlock before its caller gets the
+// maxDeadlocks is how often a statement may be aborted after a deadlock before its caller gets the
 // error.
-const deadlocks = 20
+const maxDeadlocks = 20
 
-// outOfDeadlock runs a statement outside a transaction. If InnoDB aborts it to resolve a deadlock,
+// retryDeadlock runs a statement outside a transaction. If InnoDB aborts it to resolve a deadlock,
 // nothing of it is stored, and outOfDeadlock runs it again.
-func outOfDeadlock(statement func() error) error {
+func retryDeadlock(statement func() error) error {
 	var err error
-	for range deadlocks {
+	for range maxDeadlocks {
 		if err = statement(); !is(err, errDeadlock) {
 			break
 		}

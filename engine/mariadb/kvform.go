@@ -13,8 +13,8 @@ import (
 	"github.com/barograph/barograph/engine/sqlengine"
 )
 
-// quoted is a text as a literal, whatever it contains.
-func quoted(text string) string {
+// literal is a text as a literal, whatever it contains.
+func literal(text string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, "'", "''").Replace(text) + "'"
 }
 
@@ -33,10 +33,10 @@ func catalog(where string) *sqlengine.KVCatalog {
 			GROUP BY INDEX_NAME HAVING COUNT(*) = 1 AND MIN(LOWER(COLUMN_NAME)) = '` + sqlengine.KVKeyColumn +
 			`' AND MAX(SUB_PART) IS NULL) AS alone`,
 		CommentQuery: "SELECT TABLE_COMMENT FROM information_schema.TABLES " + where,
-		SetComment:   func(table, comment string) string { return "ALTER TABLE " + table + " COMMENT = " + quoted(comment) },
+		SetComment:   func(table, comment string) string { return "ALTER TABLE " + table + " COMMENT = " + literal(comment) },
 		ErrorPosition: func(err error) int {
 			if e, ok := errors.AsType[*mysql.MySQLError](err); ok {
-				if m := atLine.FindStringSubmatch(e.Message); m != nil {
+				if m := errorLine.FindStringSubmatch(e.Message); m != nil {
 					line, _ := strconv.Atoi(m[1]) // digits
 					return -line
 				}
@@ -48,11 +48,11 @@ func catalog(where string) *sqlengine.KVCatalog {
 	}
 }
 
-var atLine = regexp.MustCompile(` at line (\d+)$`)
+var errorLine = regexp.MustCompile(` at line (\d+)$`)
 
-// form is the table as the server would make it again.
-func (k kvTables) form(ctx context.Context, t kv.Table) (string, error) {
+// createStatement is the table as the server would make it again.
+func (k kvTables) createStatement(ctx context.Context, t kv.Table) (string, error) {
 	var name, text string
-	err := k.pool.QueryRowContext(ctx, "SHOW CREATE TABLE "+ident(k.home(t))+"."+ident(t.Name)).Scan(&name, &text)
+	err := k.pool.QueryRowContext(ctx, "SHOW CREATE TABLE "+ident(k.databaseOf(t))+"."+ident(t.Name)).Scan(&name, &text)
 	return text, failed(ctx, err)
 }

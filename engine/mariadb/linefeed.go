@@ -19,7 +19,7 @@ import (
 )
 
 // writeLines loads the rows of a table, which are numbered from first.
-func (w *lineWriter) writeLines(ctx context.Context, lt *lineTable, id int64) error {
+func (w *lineWriter) writeLines(ctx context.Context, lt *lineTable, first int64) error {
 	if len(lt.batches) == 0 || lt.batches[0].Len() == 0 {
 		return nil // none of several batches is empty
 	}
@@ -32,7 +32,7 @@ func (w *lineWriter) writeLines(ctx context.Context, lt *lineTable, id int64) er
 			continue
 		}
 		missing, _ := c.number(nil, math.NaN())
-		if value := distinctValues(&c.Column, lt.batches, strings.ReplaceAll(string(missing), null, "NULL")); value != "" && c.From != sqlengine.Header {
+		if value := constantExpr(&c.Column, lt.batches, strings.ReplaceAll(string(missing), null, "NULL")); value != "" && c.From != sqlengine.Header {
 			set = append(set, c.met.name+" = "+value)
 			continue
 		}
@@ -50,8 +50,8 @@ func (w *lineWriter) writeLines(ctx context.Context, lt *lineTable, id int64) er
 		names = append(names, repeatsColumn)
 	}
 	var scratch []byte
-	return w.load(ctx, infile{table: w.l.table(lt.name), columns: names, set: strings.Join(set, ", ")}, lt, id, func(out *rowWriter, id int64, batch int, b *record.Batch, i int) error {
-		dst := strconv.AppendInt(out.row(), id, 10)
+	return w.load(ctx, infile{table: w.l.table(lt.name), columns: names, set: strings.Join(set, ", ")}, lt, first, func(out *rowWriter, first int64, batch int, b *record.Batch, i int) error {
+		dst := strconv.AppendInt(out.row(), first, 10)
 		for _, c := range stored {
 			dst = w.append(append(dst, '\t'), lt, c, batch, b, i)
 		}
@@ -87,7 +87,7 @@ func (w *lineWriter) load(ctx context.Context, f infile, lt *lineTable, id int64
 func (w *lineWriter) append(dst []byte, lt *lineTable, c *column, batch int, b *record.Batch, i int) []byte {
 	switch c.From {
 	case sqlengine.HeaderID:
-		return strconv.AppendInt(dst, lt.heads[batch][b.HeaderIndex[i]], 10)
+		return strconv.AppendInt(dst, lt.headerIDs[batch][b.HeaderIndex[i]], 10)
 	case sqlengine.FileID:
 		return strconv.AppendInt(dst, lt.files[batch], 10)
 	case sqlengine.LineNum:
@@ -172,7 +172,7 @@ type probe map[seriesTime]struct{}
 type seriesTime struct{ header, valid int64 }
 
 func (p probe) add(lt *lineTable, b *record.Batch, w *lineWriter) {
-	heads := lt.heads[len(lt.heads)-1]
+	headerIDs := lt.headerIDs[len(lt.headerIDs)-1]
 	groups, isForeign := make([]*design.Group, len(b.Headers)), make([]bool, len(b.Headers))
 	for k := range b.Headers {
 		if _, fresh := w.headersOf(b.Type).ID(sqlengine.HeaderKey(b.Headers[k])); !fresh {
@@ -181,7 +181,7 @@ func (p probe) add(lt *lineTable, b *record.Batch, w *lineWriter) {
 	}
 	for i := range b.Len() {
 		if v := b.Valid[i]; isForeign[b.HeaderIndex[i]] || groups[b.HeaderIndex[i]].MayContain(v) {
-			p[seriesTime{heads[b.HeaderIndex[i]], v}] = struct{}{}
+			p[seriesTime{headerIDs[b.HeaderIndex[i]], v}] = struct{}{}
 		}
 	}
 }
@@ -210,7 +210,7 @@ func (w *lineWriter) find(ctx context.Context, lt *lineTable, p probe) error {
 	hits := probe{}
 	headers, times := p.span()
 	for some := range slices.Chunk(headers, probeHeaders) {
-		if err := w.hits(ctx, lt, in(some)+times, p, hits); err != nil {
+		if err := w.findHits(ctx, lt, in(some)+times, p, hits); err != nil {
 			return err
 		}
 	}
@@ -228,12 +228,12 @@ func (w *lineWriter) find(ctx context.Context, lt *lineTable, p probe) error {
 
 // in returns the condition on the numbers of headers.
 func in(headers []int64) string {
-	return " WHERE ld.stat_header_id IN " + flavour.List(headers, digits)
+	return " WHERE ld.stat_header_id IN " + flavour.List(headers, decimal)
 }
 
-func digits(n int64) string { return strconv.FormatInt(n, 10) }
+func decimal(n int64) string { return strconv.FormatInt(n, 10) }
 
-func (w *lineWriter) hits(ctx context.Context, lt *lineTable, where string, p, hits probe) error {
+func (w *lineWriter) findHits(ctx context.Context, lt *lineTable, where string, p, hits probe) error {
 	return w.l.rows(ctx, "SELECT DISTINCT stat_header_id, "+w.l.a.Dialect.Epoch("fcst_valid_beg")+" FROM "+w.l.table(lt.name)+" ld"+where, func(row []any) error {
 		var s seriesTime
 		err := sqlengine.Scan(row, &s.header, &s.valid)
@@ -246,32 +246,32 @@ func (w *lineWriter) hits(ctx context.Context, lt *lineTable, where string, p, h
 
 func (w *lineWriter) findSome(ctx context.Context, lt *lineTable, where string) error {
 	exprs, cols := w.l.a.lineSelect(w.l.subset, lt.t, w.twins)
-	have := w.l.a.NewRecordDecoder(lt.t, cols)
+	decoder := w.l.a.NewRecordDecoder(lt.t, cols)
 	var refs []rowRef
-	note := func() {
-		batch := have.Batch.Clone()
+	flush := func() {
+		batch := decoder.Batch.Clone()
 		lt.hash.SetBatch(batch)
 		for i, r := range refs {
-			r.have, r.row = batch, i
+			r.batch, r.row = batch, i
 			lt.existing.Put(lt.hash.Key(i), r)
 		}
 		refs = refs[:0]
-		have.Reset()
+		decoder.Reset()
 	}
 	err := w.l.rows(ctx, "SELECT ld.stat_header_id, IF(ld."+ownColumn(lt.t)+" IS NULL, -1, ld."+idColumn(lt.t)+"), "+exprs+w.l.a.fromLines(w.l.subset, lt.t, w.twins)+where, func(row []any) error {
 		var ref rowRef
-		if err := cmp.Or(sqlengine.Scan(row, &ref.header, &ref.id), have.SetRow(row[2:])); err != nil {
+		if err := cmp.Or(sqlengine.Scan(row, &ref.header, &ref.id), decoder.SetRow(row[2:])); err != nil {
 			return err
 		}
-		if err := have.EndRow(); err != nil {
+		if err := decoder.EndRow(); err != nil {
 			return err
 		}
 		if refs = append(refs, ref); len(refs) == archive.DumpRows {
-			note()
+			flush()
 		}
 		return nil
 	})
-	note()
+	flush()
 	return err
 }
 
@@ -285,14 +285,14 @@ func (lt *lineTable) replace(stored *archive.CommitResult) error {
 		}
 		lt.hash.SetBatch(b)
 		for i := range b.Len() {
-			if _, ok := lt.probed[lt.heads[k][b.HeaderIndex[i]]]; !ok {
+			if _, ok := lt.probed[lt.headerIDs[k][b.HeaderIndex[i]]]; !ok {
 				continue
 			}
 			for r := range lt.existing.All(lt.hash.Key(i)) {
 				if r.id < 0 {
 					return fmt.Errorf("%s contains the record of %s:%d, which another program has loaded", lt.name, fault.Name(b.File), b.Line[i])
 				}
-				if stored.Resolve(b.File, r.have, r.row, b, i); !b.KeepConflicts {
+				if stored.Resolve(b.File, r.batch, r.row, b, i); !b.KeepConflicts {
 					lt.replaced[r.header] = append(lt.replaced[r.header], r.id)
 				}
 			}

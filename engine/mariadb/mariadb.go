@@ -52,8 +52,8 @@ func offer() archive.Offer {
 	return o
 }
 
-// session lists the settings of every session; see doc.go.
-var session = []struct{ name, value string }{ //nolint:gochecknoglobals // a constant table
+// sessionSettings lists the settings of every session; see doc.go.
+var sessionSettings = []struct{ name, value string }{ //nolint:gochecknoglobals // a constant table
 	{"sql_mode", "'STRICT_ALL_TABLES,NO_BACKSLASH_ESCAPES,NO_ENGINE_SUBSTITUTION,ERROR_FOR_DIVISION_BY_ZERO'"},
 	{"time_zone", "'+00:00'"},
 	{"group_concat_max_len", "16777216"},       // for repeating columns
@@ -80,21 +80,21 @@ type database struct {
 	prepare bool // prepare queries
 	profile bool // profile queries
 
-	readOnly bool
-	secure   *tls.Config // nil = connections are not encrypted
-	cache    string      // why cached-sql is not offered; "" = it is offered
-	cluster  bool        // Galera
-	mysql    bool        // MySQL 8 or Aurora, not MariaDB
-	log      *slog.Logger
-	pool     *sql.DB // for queries; of a cluster, all nodes
-	writes   *sql.DB // for loads; of a cluster, the first node that serves
-	shown    string  // the URL without its password
+	readOnly     bool
+	secure       *tls.Config // nil = connections are not encrypted
+	cacheProblem string      // why cached-sql is not offered; "" = it is offered
+	cluster      bool        // Galera
+	mysql        bool        // MySQL 8 or Aurora, not MariaDB
+	log          *slog.Logger
+	pool         *sql.DB // for queries; of a cluster, all nodes
+	writes       *sql.DB // for loads; of a cluster, the first node that serves
+	redactedURL  string  // the URL without its password
 
-	unread *atomic.Bool // the account does not read the performance schema
+	noPerformanceSchema *atomic.Bool // the account does not read the performance schema
 }
 
 func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
-	d, err := connected(ctx, u, o)
+	d, err := openDatabase(ctx, u, o)
 	if err != nil {
 		return nil, err
 	}
@@ -102,11 +102,11 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	return &engine.Engine{Abilities: offers, Metrics: d.metrics, Statements: d.statements, About: d.about, Close: d.close}, nil
 }
 
-// connected detects the kind of server and opens the pools of connections.
-func connected(ctx context.Context, u *url.URL, o engine.Options) (*database, error) {
-	d := &database{prefix: strings.TrimPrefix(u.Path, "/"), readOnly: o.ReadOnly, log: o.Logger(), unread: new(atomic.Bool)}
-	d.shown = fault.Redact(u.String())
-	if err := d.options(u.Query()); err != nil {
+// openDatabase detects the kind of server and opens the pools of connections.
+func openDatabase(ctx context.Context, u *url.URL, o engine.Options) (*database, error) {
+	d := &database{prefix: strings.TrimPrefix(u.Path, "/"), readOnly: o.ReadOnly, log: o.Logger(), noPerformanceSchema: new(atomic.Bool)}
+	d.redactedURL = fault.Redact(u.String())
+	if err := d.readParameters(u.Query()); err != nil {
 		return nil, err
 	}
 	var err error
@@ -117,24 +117,24 @@ func connected(ctx context.Context, u *url.URL, o engine.Options) (*database, er
 	if err := d.probe(ctx, all); err != nil {
 		return nil, err
 	}
-	if err := d.storage(); err != nil {
+	if err := d.chooseEngine(); err != nil {
 		return nil, err
 	}
 	for _, cfg := range all {
 		if d.mysql {
-			for _, name := range mariadbs {
+			for _, name := range mariaDBSettings {
 				delete(cfg.Params, name)
 			}
 			continue
 		}
-		if d.cache == "" { // the server caches only queries with SQL_CACHE
+		if d.cacheProblem == "" { // the server caches only queries with SQL_CACHE
 			cfg.Params["query_cache_type"] = "DEMAND"
 		}
 		if d.cluster {
 			cfg.Params["wsrep_sync_wait"] = "1" // a node answers when it has everything that any other node had committed
 		}
 	}
-	if d.writes, err = d.connect(all, false, ""); err != nil {
+	if d.writes, err = d.openPool(all, false, ""); err != nil {
 		return nil, err
 	}
 	d.pool = d.writes
@@ -143,16 +143,16 @@ func connected(ctx context.Context, u *url.URL, o engine.Options) (*database, er
 		if d.profile {
 			profiling = "1"
 		}
-		if d.pool, err = d.connect(all, true, profiling); err != nil {
+		if d.pool, err = d.openPool(all, true, profiling); err != nil {
 			return nil, err
 		}
 	}
 	return d, nil
 }
 
-// connect opens a pool of connections, spread over the nodes of a cluster or all to the first node
+// openPool opens a pool of connections, spread over the nodes of a cluster or all to the first node
 // that serves.
-func (d *database) connect(all []*mysql.Config, spread bool, profiling string) (*sql.DB, error) {
+func (d *database) openPool(all []*mysql.Config, spread bool, profiling string) (*sql.DB, error) {
 	var own []*mysql.Config
 	for _, cfg := range all {
 		cfg = cfg.Clone()
@@ -177,8 +177,8 @@ func (d *database) close() error {
 	return errors.Join(d.pool.Close(), d.writes.Close())
 }
 
-// options reads the parameters of the URL.
-func (d *database) options(q url.Values) error {
+// readParameters reads the parameters of the URL.
+func (d *database) readParameters(q url.Values) error {
 	bad := func(name, cure string) error {
 		return &fault.Error{Setting: "mariadb URL, parameter " + name, Problem: strconv.Quote(q.Get(name)) + " is not understood", Cure: cure}
 	}
@@ -200,9 +200,9 @@ func (d *database) options(q url.Values) error {
 	return err
 }
 
-// storage returns the storage engine of METviewer's tables if the URL gives none: METviewer's own,
+// chooseEngine returns the storage engine of METviewer's tables if the URL gives none: METviewer's own,
 // or in a cluster the only one whose rows it replicates.
-func (d *database) storage() error {
+func (d *database) chooseEngine() error {
 	switch {
 	case d.cluster && d.engine == myISAM:
 		return &fault.Error{Setting: "mariadb URL, parameter engine", Problem: "a Galera cluster keeps MyISAM's rows on one node", Cure: "omit the parameter, or write engine=InnoDB"}
@@ -227,14 +227,14 @@ func configs(u *url.URL, secure *tls.Config) []*mysql.Config {
 			cfg.TLS.ServerName = "" // each node has a certificate for its own address
 		}
 		if len(all) > 1 {
-			cfg.Timeout = nodePatience
+			cfg.Timeout = connectTimeout
 		}
 		cfg.InterpolateParams = true // one round trip per statement
 		cfg.MaxAllowedPacket = 0     // use the server's value
 		cfg.Collation = "utf8mb4_bin"
 		cfg.Logger = &mysql.NopLogger{}
 		cfg.Params = map[string]string{}
-		for _, s := range session {
+		for _, s := range sessionSettings {
 			cfg.Params[s.name] = s.value
 		}
 		out = append(out, cfg)
@@ -252,8 +252,8 @@ func (d *database) probe(ctx context.Context, all []*mysql.Config) error {
 	defer db.Close() //nolint:errcheck // it has written nothing
 	var version, cacheType string
 	var cacheSize int64
-	var folded int
-	err = db.QueryRowContext(ctx, "SELECT version(), @@lower_case_table_names").Scan(&version, &folded)
+	var lowerCase int
+	err = db.QueryRowContext(ctx, "SELECT version(), @@lower_case_table_names").Scan(&version, &lowerCase)
 	d.mysql = isMySQL(version)
 	if err == nil && !d.mysql {
 		err = db.QueryRowContext(ctx, "SELECT @@global.query_cache_type, @@global.query_cache_size, @@global.wsrep_on").Scan(&cacheType, &cacheSize, &d.cluster)
@@ -264,19 +264,19 @@ func (d *database) probe(ctx context.Context, all []*mysql.Config) error {
 		}
 		return d.unreachable(err)
 	}
-	if folded != 0 {
+	if lowerCase != 0 {
 		return &fault.Error{
-			Setting: d.shown, Problem: "the server ignores letter case in the names of databases", Err: engine.ErrUnreachable,
+			Setting: d.redactedURL, Problem: "the server ignores letter case in the names of databases", Err: engine.ErrUnreachable,
 			Cure: "start it with --lower-case-table-names=0, as is usual on Linux",
 		}
 	}
 	switch {
 	case d.mysql:
-		d.cache = "MySQL has no query cache"
+		d.cacheProblem = "MySQL has no query cache"
 	case cacheType == "OFF":
-		d.cache = "query_cache_type is OFF"
+		d.cacheProblem = "query_cache_type is OFF"
 	case cacheSize == 0:
-		d.cache = "query_cache_size is 0"
+		d.cacheProblem = "query_cache_size is 0"
 	}
 	return nil
 }
@@ -302,7 +302,7 @@ func (q querier) Rows(ctx context.Context, text string, args []any, f func(row [
 }
 
 func (d *database) unreachable(err error) error {
-	return engine.UnreachableError(d.shown, err, "start the server (`barograph lab up mariadb`), or name another host, port, user or password")
+	return engine.UnreachableError(d.redactedURL, err, "start the server (`barograph lab up mariadb`), or name another host, port, user or password")
 }
 
 // about reports the server's version and the settings that determine its speed.
@@ -314,8 +314,8 @@ func (d *database) about(ctx context.Context) (engine.About, error) {
 	if d.prepare {
 		a.Settings["protocol"] = preparedProtocol
 	}
-	if d.cache != "" {
-		a.Settings["cached-sql"] = "not offered: " + d.cache
+	if d.cacheProblem != "" {
+		a.Settings["cached-sql"] = "not offered: " + d.cacheProblem
 	}
 	if d.cluster {
 		a.Settings["metviewer_engine"] = innoDB + " (a Galera cluster replicates nothing else)"
@@ -327,28 +327,28 @@ func (d *database) about(ctx context.Context) (engine.About, error) {
 	if d.mysql {
 		a.Product = "MySQL"
 	}
-	for _, s := range session {
-		if d.mysql && slices.Contains(mariadbs[:], s.name) {
+	for _, s := range sessionSettings {
+		if d.mysql && slices.Contains(mariaDBSettings[:], s.name) {
 			continue
 		}
 		a.Settings["session."+s.name] = strings.Trim(s.value, "'")
 	}
-	err := d.shows(ctx, a.Settings, "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('key_buffer_size', 'innodb_buffer_pool_size', "+
+	err := d.readSettings(ctx, a.Settings, "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('key_buffer_size', 'innodb_buffer_pool_size', "+
 		"'innodb_log_file_size', 'innodb_flush_log_at_trx_commit', 'innodb_flush_method', 'innodb_io_capacity', 'innodb_doublewrite', 'query_cache_type', "+
 		"'query_cache_size', 'query_cache_limit', 'join_buffer_size', 'sort_buffer_size', 'read_buffer_size', 'read_rnd_buffer_size', "+
 		"'tmp_table_size', 'max_heap_table_size', 'bulk_insert_buffer_size', 'max_allowed_packet', 'performance_schema', 'log_bin', "+
 		"'myisam_recover_options', 'aria_pagecache_buffer_size')")
 	if err == nil && d.cluster {
-		err = d.shows(ctx, a.Settings, "SHOW GLOBAL STATUS WHERE Variable_name IN ('wsrep_cluster_size', 'wsrep_provider_version')")
+		err = d.readSettings(ctx, a.Settings, "SHOW GLOBAL STATUS WHERE Variable_name IN ('wsrep_cluster_size', 'wsrep_provider_version')")
 	}
-	d.acknowledged(&a)
+	d.describeCommits(&a)
 	return a, failed(ctx, err)
 }
 
-// acknowledged describes the durability of an acknowledged InnoDB commit. In a Galera cluster every
+// describeCommits describes the durability of an acknowledged InnoDB commit. In a Galera cluster every
 // node has received an acknowledged commit, but a client that reads from another node than it wrote
 // to may see the previous state.
-func (d *database) acknowledged(a *engine.About) {
+func (d *database) describeCommits(a *engine.About) {
 	a.Promises = engine.Promises()
 	switch a.Settings["innodb_flush_log_at_trx_commit"] {
 	case "1":
@@ -364,8 +364,8 @@ func (d *database) acknowledged(a *engine.About) {
 	}
 }
 
-// shows adds the rows of a SHOW statement.
-func (d *database) shows(ctx context.Context, into map[string]string, query string) error {
+// readSettings adds the rows of a SHOW statement.
+func (d *database) readSettings(ctx context.Context, into map[string]string, query string) error {
 	return querier{d.pool}.Rows(ctx, query, nil, func(row []any) error {
 		var name, value string
 		err := sqlengine.Scan(row, &name, &value)
@@ -382,12 +382,12 @@ const (
 	errNoLocal    = 4166 // LOAD DATA LOCAL is switched off
 	errNoLocalOld = 1148
 
-	errColumnThere = 1060
-	errIndexThere  = 1061
+	errColumnExists = 1060
+	errIndexExists  = 1061
 
-	errNoDatabaseRight = 1044
-	errNoTableRight    = 1142
-	errNoColumnRight   = 1143
+	errDatabaseDenied = 1044
+	errTableDenied    = 1142
+	errColumnDenied   = 1143
 
 	errOutOfRange = 1264
 	errTruncated  = 1265

@@ -33,7 +33,7 @@ const (
 	lacksTable
 	lacksColumn
 	lacksIndex
-	allFindings
+	findingCount
 )
 
 const fromFiles = "none: only the file has the lost value; load it again with barograph load FILE --on-conflict last"
@@ -73,14 +73,14 @@ func findings() []archive.Finding {
 
 // tally counts faults while rows are read and repaired.
 type tally struct {
-	found [allFindings]archive.Finding
-	seen  map[record.Key]uint64       // digests of the values, for the type that is read now
-	steps map[record.Header][]float64 // thresholds of PCT
-	hash  record.Hasher
+	found      [findingCount]archive.Finding
+	seen       map[record.Key]uint64       // digests of the values, for the type that is read now
+	thresholds map[record.Header][]float64 // thresholds of PCT
+	hash       record.Hasher
 }
 
 func newTally() *tally {
-	t := &tally{steps: map[record.Header][]float64{}}
+	t := &tally{thresholds: map[record.Header][]float64{}}
 	copy(t.found[:], findings())
 	return t
 }
@@ -102,9 +102,9 @@ func (t *tally) findings() []archive.Finding {
 	return slices.DeleteFunc(slices.Clone(t.found[:]), func(f archive.Finding) bool { return f.Count == 0 })
 }
 
-// repaired returns a batch of one file with all possible repairs, without records that exist
+// repair returns a batch of one file with all possible repairs, without records that exist
 // already.
-func (t *tally) repaired(b *record.Batch) *record.Batch {
+func (t *tally) repair(b *record.Batch) *record.Batch {
 	totals := map[uint32]float64{} // by header: the number that replaces the missing level
 	for k := range b.Headers {
 		h := &b.Headers[k]
@@ -115,7 +115,7 @@ func (t *tally) repaired(b *record.Batch) *record.Batch {
 		}
 	}
 	if b.Type.Name == "PCT" {
-		t.stepped(b)
+		t.recordThresholds(b)
 	}
 	removed := map[int]bool{}
 	for i := range b.Len() {
@@ -136,7 +136,7 @@ func (t *tally) repaired(b *record.Batch) *record.Batch {
 		case b.Type.Name == "PCT" && design.LeadsInHours(b.Header(i)[record.Version]) && b.Num[0][i] == 0:
 			t.add(reliTotal, 1, where)
 			b.Num[0][i] = record.Missing()
-		case b.Type.Name == "PSTD" && t.uncut(b, i):
+		case b.Type.Name == "PSTD" && t.repairPSTD(b, i):
 			t.add(pstdCut, 1, where)
 		case b.Type.Name == "ORANK":
 			t.add(orankMoved, 1, where)
@@ -145,44 +145,44 @@ func (t *tally) repaired(b *record.Batch) *record.Batch {
 	return t.withoutDuplicates(b, removed)
 }
 
-// afterPSTD are columns that MET writes before the thresholds of PSTD. METdbLoad takes them for the
+// misplacedPSTD are columns that MET writes before the thresholds of PSTD. METdbLoad takes them for the
 // first thresholds.
-var afterPSTD = [...]string{"briercl", "briercl_ncl", "briercl_ncu", "bss", "bss_smpl"} //nolint:gochecknoglobals // a constant table
+var misplacedPSTD = [...]string{"briercl", "briercl_ncl", "briercl_ncu", "bss", "bss_smpl"} //nolint:gochecknoglobals // a constant table
 
-// uncut repairs a row of PSTD and reports whether the row needed it: then the first threshold, 0, is
+// repairPSTD repairs a row of PSTD and reports whether the row needed it: then the first threshold, 0, is
 // in the sixth place.
-func (t *tally) uncut(b *record.Batch, i int) bool {
-	n := len(afterPSTD)
+func (t *tally) repairPSTD(b *record.Batch, i int) bool {
+	n := len(misplacedPSTD)
 	values := b.Repeats(i)
 	if len(values) <= n || values[n] != 0 {
 		return false
 	}
 	for _, c := range b.Type.Columns {
-		if k := slices.Index(afterPSTD[:], c.Name); k >= 0 {
+		if k := slices.Index(misplacedPSTD[:], c.Name); k >= 0 {
 			b.Num[c.Slot][i] = values[k]
 		}
 	}
 	copy(values, values[n:])
-	steps := t.steps[sqlengine.HeaderKey(*b.Header(i))]
+	thresholds := t.thresholds[sqlengine.HeaderKey(*b.Header(i))]
 	for k := len(values) - n; k < len(values); k++ {
 		values[k] = record.Missing()
-		if len(steps) == len(values) && slices.Equal(steps[:len(values)-n], values[:len(values)-n]) {
-			values[k] = steps[k]
+		if len(thresholds) == len(values) && slices.Equal(thresholds[:len(values)-n], values[:len(values)-n]) {
+			values[k] = thresholds[k]
 		}
 	}
 	return true
 }
 
-// stepped records the thresholds of rows of PCT.
-func (t *tally) stepped(b *record.Batch) {
+// recordThresholds records the thresholds of rows of PCT.
+func (t *tally) recordThresholds(b *record.Batch) {
 	for i := range b.Len() {
 		h := sqlengine.HeaderKey(*b.Header(i))
-		if t.steps[h] != nil {
+		if t.thresholds[h] != nil {
 			continue
 		}
 		for k, v := range b.Repeats(i) {
 			if k%len(b.Type.Group.Fields) == 0 {
-				t.steps[h] = append(t.steps[h], v)
+				t.thresholds[h] = append(t.thresholds[h], v)
 			}
 		}
 	}

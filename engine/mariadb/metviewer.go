@@ -122,23 +122,23 @@ const (
 	signed               // a missing value is -9999
 	varchar
 	datetime
-	yesNo
+	boolean
 )
 
 // metCol is one of METviewer's columns.
 type metCol struct {
-	name    string
-	kind    kind
-	width   int    // of a varchar, characters
-	ordinal string // DEFAULT
-	notNull bool
+	name         string
+	kind         kind
+	width        int    // of a varchar, characters
+	defaultValue string // DEFAULT
+	notNull      bool
 }
 
 // sqlType writes the type as in DDL.
 func (c *metCol) sqlType() string {
 	text := [...]string{"", "DOUBLE", "INT UNSIGNED", "INT", "VARCHAR(" + strconv.Itoa(c.width) + ")", "DATETIME", "TINYINT(1)"}[c.kind]
-	if c.ordinal != "" {
-		text += " DEFAULT " + c.ordinal
+	if c.defaultValue != "" {
+		text += " DEFAULT " + c.defaultValue
 	}
 	if c.notNull {
 		text += " NOT NULL"
@@ -158,12 +158,12 @@ func parseColumns(text, lineType string) []metCol {
 		c := metCol{name: word, kind: double}
 		c.name, c.notNull = strings.CutSuffix(c.name, "!")
 		if name, ok := strings.CutSuffix(c.name, "~"); ok {
-			c.name, c.ordinal = name, "-9999"
+			c.name, c.defaultValue = name, "-9999"
 		}
 		if name, value, ok := strings.Cut(c.name, "="); ok {
-			c.name, c.ordinal = name, value
+			c.name, c.defaultValue = name, value
 		}
-		for k, suffix := range map[kind]string{unsigned: "#", signed: "%", datetime: "@", yesNo: "?"} { // a name has at most one
+		for k, suffix := range map[kind]string{unsigned: "#", signed: "%", datetime: "@", boolean: "?"} { // a name has at most one
 			if name, ok := strings.CutSuffix(c.name, suffix); ok {
 				c.name, c.kind = name, k
 			}
@@ -184,7 +184,7 @@ func columnsOf(lineType, first, last string) (out []metCol) {
 	for _, c := range t.Columns {
 		m := metCol{name: cmp.Or(metviewerNames[lineType][c.Name], c.Name), kind: [...]kind{record.Float: double, record.Count: unsigned, record.Text: varchar}[c.Kind], width: 32}
 		if missing {
-			m.ordinal = "-9999"
+			m.defaultValue = "-9999"
 		}
 		if m.name == first || out != nil {
 			out = append(out, m)

@@ -48,14 +48,14 @@ func TestMySQLsWords(t *testing.T) {
 				}
 				a := opened.(*openArchive) //nolint:forcetypeassert // it opens no other
 				for _, text := range a.createSubset("s") {
-					look(d.words(text))
+					look(d.translate(text))
 				}
 				if n == design.Normalized {
-					look(d.words("ALTER TABLE x ADD COLUMN IF NOT EXISTS y INT INVISIBLE"))
+					look(d.translate("ALTER TABLE x ADD COLUMN IF NOT EXISTS y INT INVISIBLE"))
 					continue
 				}
 				for _, lt := range record.Types() {
-					look(d.words(a.typeTable("s", lt)))
+					look(d.translate(a.typeTable("s", lt)))
 				}
 				look(a.Dialect.DocTable("s", "doc_x", "TRUE", []question.Column{{Name: "model", Kind: question.Text}}))
 			}

@@ -33,7 +33,7 @@ func (d *database) openOwn(all []*mysql.Config) func(ctx context.Context, keep b
 		for _, cfg := range all {
 			cfg.DBName, cfg.Params["div_precision_increment"] = name, "16"
 		}
-		pool, err := d.connect(all, false, "")
+		pool, err := d.openPool(all, false, "")
 		if err != nil {
 			return nil, err
 		}
@@ -42,7 +42,7 @@ func (d *database) openOwn(all []*mysql.Config) func(ctx context.Context, keep b
 		return &tables.Tables{
 			Ident: ident,
 			Load: func(ctx context.Context, t *tables.Table) error {
-				return failed(ctx, loadOwn(ctx, pool, t, d.words))
+				return failed(ctx, loadOwn(ctx, pool, t, d.translate))
 			},
 			Ask: func(ctx context.Context, text string, f func(row []any) error) error {
 				err := failed(ctx, sqlengine.DatabaseSQL{DB: pool}.TypedRows(ctx, text, ownCast, f))
@@ -97,11 +97,11 @@ func ownCast(name string) sqlengine.ResultCast {
 // mostVarchar is the greatest length of a text that is stored in its row, as long as all such texts
 // fit: a row has at most 65,535 bytes.
 const (
-	mostVarchar = 255
-	mostInRow   = 15_000 // in characters of up to four bytes
+	maxVarchar = 255
+	maxInRow   = 15_000 // in characters of up to four bytes
 )
 
-func loadOwn(ctx context.Context, pool *sql.DB, t *tables.Table, words func(string) string) (err error) {
+func loadOwn(ctx context.Context, pool *sql.DB, t *tables.Table, translate func(string) string) (err error) {
 	columns := sqlengine.OwnColumns(t, ident, map[tables.Kind]string{
 		tables.Bool: "BOOLEAN", tables.Integer: "BIGINT", tables.Decimal: "DECIMAL(%d, %d)", tables.Float: "DOUBLE",
 		tables.Date: "DATE", tables.Time: "DATETIME(6)", tables.Text: "LONGTEXT",
@@ -109,7 +109,7 @@ func loadOwn(ctx context.Context, pool *sql.DB, t *tables.Table, words func(stri
 	f := infile{table: ident(t.Name), charset: "utf8mb4"}
 	inRow := 0
 	for k, c := range t.Columns {
-		if c.Kind == tables.Text && c.Digits <= mostVarchar && inRow+c.Digits <= mostInRow {
+		if c.Kind == tables.Text && c.Digits <= maxVarchar && inRow+c.Digits <= maxInRow {
 			columns[k] = fmt.Sprintf("%s VARCHAR(%d)", ident(c.Name), max(c.Digits, 1))
 			inRow += c.Digits
 		}
@@ -120,7 +120,7 @@ func loadOwn(ctx context.Context, pool *sql.DB, t *tables.Table, words func(stri
 		return err
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
-	if _, err := c.ExecContext(ctx, "CREATE TABLE "+f.table+" ("+strings.Join(columns, ", ")+words(") ENGINE=InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin")); err != nil {
+	if _, err := c.ExecContext(ctx, "CREATE TABLE "+f.table+" ("+strings.Join(columns, ", ")+translate(") ENGINE=InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin")); err != nil {
 		return err
 	}
 	f.rows = func(out *rowWriter) error {

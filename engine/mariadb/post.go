@@ -20,7 +20,7 @@ const postDatabase = "post"
 // nodes. As for kv, only one node of a cluster is used.
 type postTables struct {
 	*database
-	all []*mysql.Config
+	configs []*mysql.Config
 }
 
 func postMethods() []posts.Method {
@@ -63,7 +63,7 @@ func postType(t sqlengine.PostType, width int) string {
 
 // Open opens the tables of a design.
 func (p postTables) Open(ctx context.Context, t posts.Tables) (*posts.Store, error) {
-	if err := p.only("values are posted"); err != nil {
+	if err := p.requireMariaDB("values are posted"); err != nil {
 		return nil, err
 	}
 	store, err := sqlengine.OpenPosts(ctx, &sqlengine.PostEngine{
@@ -104,7 +104,7 @@ const (
 
 func (p postTables) connect(ctx context.Context) (*sqlengine.PostConn, error) {
 	var own []*mysql.Config
-	for _, cfg := range p.all {
+	for _, cfg := range p.configs {
 		cfg = cfg.Clone()
 		cfg.ClientFoundRows = true                      // also count updated rows whose values did not change
 		cfg.Params["tx_isolation"] = "'READ-COMMITTED'" // without locks on the gaps between keys

@@ -50,9 +50,9 @@ func (a *openArchive) locked(ctx context.Context, c *sql.Conn, subset string, do
 	return do()
 }
 
-// ready waits, once for each subset, for commits that started before this archive was opened. It
+// ensureRecovered waits, once for each subset, for commits that started before this archive was opened. It
 // rolls back a crashed commit.
-func (a *openArchive) ready(ctx context.Context, subset string) error {
+func (a *openArchive) ensureRecovered(ctx context.Context, subset string) error {
 	if _, ok := a.recovered.Load(subset); ok {
 		return nil
 	}
@@ -78,44 +78,44 @@ func (a *openArchive) recover(ctx context.Context, c *sql.Conn, subset string) e
 		_, err := c.ExecContext(ctx, "ROLLBACK")
 		return err
 	}
-	var parts []added
+	var additions []addition
 	err := querier{c}.Rows(ctx, "SELECT line_table, id_column, first_id FROM "+a.table(subset, pendingTable), nil, func(row []any) error {
-		var p added
+		var p addition
 		err := sqlengine.Scan(row, &p.table, &p.column, &p.first)
-		parts = append(parts, p)
+		additions = append(additions, p)
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	replaced, err := a.goneRows(ctx, c, subset)
-	if err != nil || len(parts)+len(replaced) == 0 {
+	if err != nil || len(additions)+len(replaced) == 0 {
 		return err
 	}
 	if a.db.readOnly {
 		return &fault.Error{
-			Setting: a.db.shown + ", subset " + strconv.Quote(subset), Problem: "contains an incomplete load", Err: engine.ErrReadOnly,
+			Setting: a.db.redactedURL + ", subset " + strconv.Quote(subset), Problem: "contains an incomplete load", Err: engine.ErrReadOnly,
 			Cure: "run the load again, which completes the load or rolls it back",
 		}
 	}
-	tables := lists.Map(parts, func(p added) string { return p.table })
-	for of := range replaced {
-		tables = append(tables, of.table)
-		if child := childOf(of.table); child != "" {
+	tables := lists.Map(additions, func(p addition) string { return p.table })
+	for gone := range replaced {
+		tables = append(tables, gone.table)
+		if child := childOf(gone.table); child != "" {
 			tables = append(tables, child)
 		}
 	}
 	if err := a.repair(ctx, c, subset, tables); err != nil {
 		return err
 	}
-	slices.SortFunc(parts, func(p, q added) int { return -strings.Compare(p.order(), q.order()) }) // children, lines, headers
-	for _, p := range parts {
+	slices.SortFunc(additions, func(p, q addition) int { return -strings.Compare(p.order(), q.order()) }) // children, lines, headers
+	for _, p := range additions {
 		if _, err := c.ExecContext(ctx, a.deleteAdded(subset, p)); err != nil {
 			return err
 		}
 	}
-	for of, ids := range replaced {
-		if err := remove(ctx, c, a, subset, of.table, of.header, ids); err != nil {
+	for gone, ids := range replaced {
+		if err := remove(ctx, c, a, subset, gone.table, gone.header, ids); err != nil {
 			return err
 		}
 	}
@@ -124,17 +124,17 @@ func (a *openArchive) recover(ctx context.Context, c *sql.Conn, subset string) e
 			return err
 		}
 	}
-	a.db.log.Info("rolled back an incomplete load", "subset", subset, "tables", len(parts))
+	a.db.log.Info("rolled back an incomplete load", "subset", subset, "tables", len(additions))
 	return nil
 }
 
-// added is the record of a commit's additions to a table.
-type added struct {
+// addition is the record of a commit's additions to a table.
+type addition struct {
 	table, column string
 	first         int64
 }
 
-func (p added) order() string {
+func (p addition) order() string {
 	if p.column == idOfLines || p.column == rowColumn {
 		return "z" + p.table
 	}
@@ -143,7 +143,7 @@ func (p added) order() string {
 
 // deleteAdded deletes the rows that a commit has added to a table. It keeps rows that another program
 // has added since, or refers to.
-func (a *openArchive) deleteAdded(subset string, p added) string {
+func (a *openArchive) deleteAdded(subset string, p addition) string {
 	table := a.table(subset, p.table)
 	since := fmt.Sprintf(" WHERE %s >= %d", p.column, p.first)
 	switch {
@@ -183,18 +183,18 @@ func referring(table, column string) (tables []string) {
 	return tables
 }
 
-type goneOf struct {
+type goneKey struct {
 	table  string
 	header int64
 }
 
-func (a *openArchive) goneRows(ctx context.Context, c *sql.Conn, subset string) (map[goneOf][]int64, error) {
-	replaced := map[goneOf][]int64{}
+func (a *openArchive) goneRows(ctx context.Context, c *sql.Conn, subset string) (map[goneKey][]int64, error) {
+	replaced := map[goneKey][]int64{}
 	err := querier{c}.Rows(ctx, "SELECT line_table, stat_header_id, id FROM "+a.table(subset, goneTable), nil, func(row []any) error {
-		var of goneOf
+		var key goneKey
 		var id int64
-		err := sqlengine.Scan(row, &of.table, &of.header, &id)
-		replaced[of] = append(replaced[of], id)
+		err := sqlengine.Scan(row, &key.table, &key.header, &id)
+		replaced[key] = append(replaced[key], id)
 		return err
 	})
 	return replaced, err
@@ -204,7 +204,7 @@ func (a *openArchive) goneRows(ctx context.Context, c *sql.Conn, subset string) 
 // table.
 func remove(ctx context.Context, c *sql.Conn, a *openArchive, subset, table string, header int64, ids []int64) error {
 	slices.Sort(ids)
-	in := " IN " + flavour.List(ids, digits)
+	in := " IN " + flavour.List(ids, decimal)
 	for _, t := range record.Types() {
 		if table != tableOf(t) {
 			continue
@@ -254,7 +254,7 @@ func (a *openArchive) repair(ctx context.Context, c *sql.Conn, subset string, ta
 		}
 		if found != "" {
 			return &fault.Error{
-				Setting: a.db.shown + ", subset " + strconv.Quote(subset), Problem: "a crash of the server has damaged table " + table + " and REPAIR TABLE cannot repair it: " + found,
+				Setting: a.db.redactedURL + ", subset " + strconv.Quote(subset), Problem: "a crash of the server has damaged table " + table + " and REPAIR TABLE cannot repair it: " + found,
 				Cure: "load the subset again, or store it with engine=InnoDB",
 			}
 		}

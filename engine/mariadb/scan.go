@@ -43,11 +43,11 @@ type star struct {
 
 // Open opens the tables.
 func (s scans) Open(ctx context.Context, p tables.Placement) (*tables.Star, error) {
-	if err := s.only("a star is loaded and its plans are read"); err != nil {
+	if err := s.requireMariaDB("a star is loaded and its plans are read"); err != nil {
 		return nil, err
 	}
 	if s.cluster {
-		return nil, &fault.Error{Setting: s.shown, Problem: "each node of a Galera cluster stores all rows, at the same paths", Cure: "scan on one node: `barograph lab up mariadb`"}
+		return nil, &fault.Error{Setting: s.redactedURL, Problem: "each node of a Galera cluster stores all rows, at the same paths", Cure: "scan on one node: `barograph lab up mariadb`"}
 	}
 	if p.Parallel() > 1 {
 		s.log.Info("MariaDB answers a query with one thread, for any number of partitions and workers")
@@ -58,7 +58,7 @@ func (s scans) Open(ctx context.Context, p tables.Placement) (*tables.Star, erro
 		Rows: func(ctx context.Context, q tables.StarQuery, f func(row []any) error) error {
 			return querier{s.pool}.Rows(ctx, st.text(q), nil, f)
 		},
-		ServerUsage: s.spent,
+		ServerUsage: s.usage,
 	}, p)
 }
 
@@ -90,31 +90,31 @@ func (s *star) plan(ctx context.Context, q tables.StarQuery) (string, error) {
 
 // size adds up the files of the partitions of store_sales by path.
 func (s *star) size(ctx context.Context) ([]int64, error) {
-	parts, err := s.parts(ctx)
+	files, err := s.partitionFiles(ctx)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]int64, max(len(s.place.Paths), 1))
-	for i := range parts {
-		out[i%len(out)] += parts[i].bytes
+	for i := range files {
+		out[i%len(out)] += files[i].bytes
 	}
 	return out, nil
 }
 
-// part is the file of a partition of store_sales.
-type part struct {
+// partitionFile is the file of a partition of store_sales.
+type partitionFile struct {
 	path  string
 	bytes int64
 }
 
-// parts returns the files of store_sales, one for each partition.
-func (s *star) parts(ctx context.Context) ([]part, error) {
-	out := make([]part, s.place.Partitions)
+// partitionFiles returns the files of store_sales, one for each partition.
+func (s *star) partitionFiles(ctx context.Context) ([]partitionFile, error) {
+	out := make([]partitionFile, s.place.Partitions)
 	found := 0
 	err := querier{s.db.writes}.Rows(ctx, "SELECT NAME, FILENAME, FILE_SIZE FROM information_schema.INNODB_SYS_TABLESPACES WHERE LOCATE(?, LOWER(NAME)) = 1",
 		[]any{strings.ToLower(s.name + "/" + string(tables.StoreSales) + "#p#p")}, func(row []any) error {
 			var name string
-			var p part
+			var p partitionFile
 			if err := sqlengine.Scan(row, &name, &p.path, &p.bytes); err != nil {
 				return err
 			}
@@ -149,7 +149,7 @@ func (s *star) load(ctx context.Context, files tables.StarFiles, note string) (t
 			return tables.StarLoadResult{}, creationError(ctx, folders, err)
 		}
 	}
-	if err := s.inPlace(ctx, folders); err != nil {
+	if err := s.checkPlacement(ctx, folders); err != nil {
 		return tables.StarLoadResult{}, err
 	}
 	out, err := sqlengine.LoadStar(ctx, files, s.copy)
@@ -243,14 +243,14 @@ func (s *star) create(t tables.StarTable, folders []string) string {
 	return text + " PARTITION BY HASH (ss_ticket_number) (" + strings.Join(parts, ", ") + ")"
 }
 
-// inPlace checks that the server has put the partitions into the requested folders. If symbolic links
+// checkPlacement checks that the server has put the partitions into the requested folders. If symbolic links
 // are disabled, it ignores DATA DIRECTORY.
-func (s *star) inPlace(ctx context.Context, folders []string) error {
-	parts, err := s.parts(ctx)
+func (s *star) checkPlacement(ctx context.Context, folders []string) error {
+	files, err := s.partitionFiles(ctx)
 	if err != nil {
 		return err
 	}
-	for i, p := range parts {
+	for i, p := range files {
 		if len(folders) > 0 && !strings.HasPrefix(p.path, folders[i%len(folders)]+"/") {
 			return &fault.Error{File: folders[i%len(folders)], Problem: "was ignored by the server, which used " + p.path, Cure: "start the server without --skip-symbolic-links"}
 		}
@@ -285,8 +285,8 @@ func (s *star) copy(ctx context.Context, t tables.StarTable, rows *sqlengine.Sta
 		}
 		return nil
 	}
-	made, err := f.load(ctx, c)
-	return made, failed(ctx, err)
+	stored, err := f.load(ctx, c)
+	return stored, failed(ctx, err)
 }
 
 // appendStar appends value i of a column for LOAD DATA.

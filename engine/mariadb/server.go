@@ -169,12 +169,12 @@ func ready(ctx context.Context, c *launch.Cluster, n *launch.Node) error {
 	if err != nil {
 		return err
 	}
-	d, err := connected(ctx, u, engine.Options{ReadOnly: true})
+	d, err := openDatabase(ctx, u, engine.Options{ReadOnly: true})
 	if err != nil {
 		return err
 	}
 	if _, err = d.about(ctx); err == nil && len(c.Nodes) > 1 {
-		err = d.joined(ctx, n)
+		err = d.checkJoined(ctx, n)
 	}
 	return errors.Join(err, d.close())
 }
@@ -225,7 +225,7 @@ func (d *database) metrics(ctx context.Context) (engine.Metrics, error) {
 	err := querier{d.writes}.Rows(ctx, "SHOW GLOBAL STATUS", nil, func(row []any) error {
 		var name, value string
 		err := sqlengine.Scan(row, &name, &value)
-		if v, no := strconv.ParseFloat(value, 64); no == nil {
+		if v, parseErr := strconv.ParseFloat(value, 64); parseErr == nil {
 			found[strings.ToLower(name)] = v
 		}
 		return err
@@ -247,12 +247,12 @@ func (d *database) usageFunc() func(ctx context.Context) (engine.ServerUsage, er
 	if d.cluster {
 		return nil
 	}
-	return d.spent
+	return d.usage
 }
 
-// spent reads the bytes that InnoDB has read for all sessions together, and the processor time of
+// usage reads the bytes that InnoDB has read for all sessions together, and the processor time of
 // their statements, which the server counts if userstat is on.
-func (d *database) spent(ctx context.Context) (engine.ServerUsage, error) {
+func (d *database) usage(ctx context.Context) (engine.ServerUsage, error) {
 	out := engine.ServerUsage{CPU: -1, Read: -1}
 	err := querier{d.writes}.Rows(ctx, `SELECT VARIABLE_NAME, CAST(VARIABLE_VALUE AS DOUBLE) FROM information_schema.GLOBAL_STATUS
 		WHERE VARIABLE_NAME = 'INNODB_DATA_READ' OR VARIABLE_NAME = 'CPU_TIME' AND @@userstat`, nil, func(row []any) error {
@@ -309,7 +309,7 @@ func (d *database) sessions(ctx context.Context, locked int) ([]engine.Session, 
 // waits groups the active sessions by the innermost event of the performance schema that
 // they are in; none where that is off, or not to be read by this account.
 func (d *database) waits(ctx context.Context) (all []engine.Session, err error) {
-	if d.unread.Load() {
+	if d.noPerformanceSchema.Load() {
 		return nil, nil
 	}
 	innermost, threads := map[int64]string{}, []int64{}
@@ -329,7 +329,7 @@ func (d *database) waits(ctx context.Context) (all []engine.Session, err error) 
 			return err
 		})
 	if is(err, errNoSelect, errNoTable) {
-		d.unread.Store(true)
+		d.noPerformanceSchema.Store(true)
 		return nil, nil
 	}
 	for _, id := range threads {

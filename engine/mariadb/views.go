@@ -20,7 +20,7 @@ import (
 // record's row.
 type objectView struct {
 	table, header string
-	lu            int    // line_type_lu_id of the headers
+	typeID        int    // line_type_lu_id of the headers
 	set           string // assignments of columns that the record does not have
 }
 
@@ -74,8 +74,8 @@ func (v objectView) family() []string {
 	return tables
 }
 
-// otherNames are METviewer's names of columns that have other names in a record.
-var otherNames = map[string]string{ //nolint:gochecknoglobals // a constant table
+// recordNames are METviewer's names of columns that have other names in a record.
+var recordNames = map[string]string{ //nolint:gochecknoglobals // a constant table
 	"fcst_thr": "fcst_thresh", "obs_thr": "obs_thresh", "fcst_rad": "interp_pnts", "amodel": "model", "bmodel": "obtype", "basin": "vx_mask",
 	"axis_avg": "axis_ang", "fcst_valid": "fcst_valid_beg", "fcst_init": "fcst_init_beg", "obs_valid": "obs_valid_beg", "linenumber": "line_num",
 	"line_number": "line_num", "level": "storm_level",
@@ -89,7 +89,7 @@ func viewColumns(t *record.LineType, table string) (out []column) {
 	}
 	for _, m := range objectColumns(table) {
 		name := m.name
-		if other := otherNames[name]; other != "" {
+		if other := recordNames[name]; other != "" {
 			name = other
 		}
 		if c, ok := known[name]; ok {
@@ -113,8 +113,8 @@ func isView(table string) bool {
 	return slices.ContainsFunc(slices.Collect(maps.Values(objectViews())), func(v objectView) bool { return v.table == table })
 }
 
-// viewed returns the line types of the commit that have a view.
-func (w *lineWriter) viewed() (types []*record.LineType) {
+// typesWithView returns the line types of the commit that have a view.
+func (w *lineWriter) typesWithView() (types []*record.LineType) {
 	for _, t := range w.l.types {
 		if _, ok := objectViews()[t.Name]; ok {
 			types = append(types, t)
@@ -123,9 +123,9 @@ func (w *lineWriter) viewed() (types []*record.LineType) {
 	return types
 }
 
-// lockedViews returns the tables that a commit writes for METviewer.
-func (w *lineWriter) lockedViews() (tables []string) {
-	for _, t := range w.viewed() {
+// viewTables returns the tables that a commit writes for METviewer.
+func (w *lineWriter) viewTables() (tables []string) {
+	for _, t := range w.typesWithView() {
 		tables = append(tables, objectViews()[t.Name].family()...)
 	}
 	slices.Sort(tables)
@@ -134,25 +134,25 @@ func (w *lineWriter) lockedViews() (tables []string) {
 
 // pendingViews returns the rows of views as begin records them.
 func (w *lineWriter) pendingViews() (pending []string) {
-	for _, t := range w.viewed() {
+	for _, t := range w.typesWithView() {
 		v := objectViews()[t.Name]
-		pending = append(pending, row(v.table, rowColumn, w.first))
+		pending = append(pending, pendingRow(v.table, rowColumn, w.first))
 		if child := v.child(); child != "" {
-			pending = append(pending, row(child, idOfLines, w.first))
+			pending = append(pending, pendingRow(child, idOfLines, w.first))
 		}
 	}
-	for header, known := range w.viewHeads {
+	for header, known := range w.viewHeaders {
 		_, first := known.Uncommitted()
-		pending = append(pending, row(header, header+"_id", first))
+		pending = append(pending, pendingRow(header, header+"_id", first))
 	}
 	return pending
 }
 
 // readViews reads the headers in METviewer's tables of objects.
 func (w *lineWriter) readViews(ctx context.Context) error {
-	for _, t := range w.viewed() {
+	for _, t := range w.typesWithView() {
 		v := objectViews()[t.Name]
-		if w.viewHeads[v.header] != nil {
+		if w.viewHeaders[v.header] != nil {
 			continue
 		}
 		known := sqlengine.NewInterner[string]()
@@ -197,7 +197,7 @@ func (w *lineWriter) readViews(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		w.viewHeads[v.header] = known
+		w.viewHeaders[v.header] = known
 	}
 	return nil
 }
@@ -235,14 +235,14 @@ func (w *lineWriter) writeView(ctx context.Context, lt *lineTable, first int64) 
 	if !ok {
 		return nil
 	}
-	heads, err := w.writeViewHeads(ctx, lt, v)
+	headerIDs, err := w.writeViewHeaders(ctx, lt, v)
 	if err != nil {
 		return err
 	}
 	cols := viewColumns(lt.t, v.table)
 	f := infile{table: w.l.table(v.table), columns: append([]string{rowColumn, v.header + "_id"}, metNames(cols)...), set: v.set}
 	err = w.load(ctx, f, lt, first, func(out *rowWriter, id int64, batch int, b *record.Batch, i int) error {
-		dst := strconv.AppendInt(append(strconv.AppendInt(out.row(), id, 10), '\t'), heads[id-first], 10)
+		dst := strconv.AppendInt(append(strconv.AppendInt(out.row(), id, 10), '\t'), headerIDs[id-first], 10)
 		for k := range cols {
 			dst = w.appendView(append(dst, '\t'), lt, &cols[k], batch, b, i)
 		}
@@ -255,7 +255,7 @@ func (w *lineWriter) writeView(ctx context.Context, lt *lineTable, first int64) 
 		return w.writeChildren(ctx, lt, child, objectColumns(child)[2:], true)
 	}
 	if v.header == "mode_header" && lt.t.Name != "MODE_CTS" {
-		return w.linkPairs(ctx, heads)
+		return w.linkPairs(ctx, headerIDs)
 	}
 	return nil
 }
@@ -273,11 +273,11 @@ func metNames(cols []column) []string {
 	return lists.Map(cols, func(c column) string { return c.met.name })
 }
 
-// writeViewHeads numbers the headers of the rows of a type and writes the new ones.
-func (w *lineWriter) writeViewHeads(ctx context.Context, lt *lineTable, v objectView) (heads []int64, err error) {
-	known, cols := w.viewHeads[v.header], viewHeader(lt.t, v)
+// writeViewHeaders numbers the headers of the rows of a type and writes the new ones.
+func (w *lineWriter) writeViewHeaders(ctx context.Context, lt *lineTable, v objectView) (headerIDs []int64, err error) {
+	known, cols := w.viewHeaders[v.header], viewHeader(lt.t, v)
 	written, _ := known.Uncommitted()
-	var begins []string // start of each new header: type, file, line and revision
+	var suffixes []string // start of each new header: type, file, line and revision
 	var key []byte
 	for batch, b := range lt.batches {
 		for i := range b.Len() {
@@ -289,21 +289,21 @@ func (w *lineWriter) writeViewHeads(ctx context.Context, lt *lineTable, v object
 			object := revisedObject(b, i)
 			id, _ := known.ID(string(key) + object)
 			if now, _ := known.Uncommitted(); len(now) > len(before) {
-				begins = append(begins, fmt.Sprintf("%d\t%d\t%d", v.lu, lt.files[batch], b.Line[i]))
+				suffixes = append(suffixes, fmt.Sprintf("%d\t%d\t%d", v.typeID, lt.files[batch], b.Line[i]))
 				if v.header == "mtd_header" {
-					begins[len(begins)-1] += "\t" + w.revision(key, cols, object, id)
+					suffixes[len(suffixes)-1] += "\t" + w.revision(key, cols, object, id)
 				}
 			}
-			heads = append(heads, id)
+			headerIDs = append(headerIDs, id)
 		}
 	}
 	all, first := known.Uncommitted()
 	fresh := all[len(written):]
 	if len(fresh) == 0 {
-		return heads, nil
+		return headerIDs, nil
 	}
 	names := append([]string{v.header + "_id"}, metNames(cols)...)
-	if v.lu > 0 {
+	if v.typeID > 0 {
 		names = append(names, "line_type_lu_id", "data_file_id", "linenumber")
 	}
 	if v.header == "mtd_header" {
@@ -314,8 +314,8 @@ func (w *lineWriter) writeViewHeads(ctx context.Context, lt *lineTable, v object
 		for n, text := range fresh {
 			dst := append(strconv.AppendInt(out.row(), first+int64(len(written)+n), 10), '\t')
 			text = text[:strings.LastIndexByte(text, '\t')+1] // the object of a revision follows it
-			if dst = append(dst, text...); v.lu > 0 {
-				dst = append(dst, begins[n]...)
+			if dst = append(dst, text...); v.typeID > 0 {
+				dst = append(dst, suffixes[n]...)
 			} else {
 				dst = dst[:len(dst)-1]
 			}
@@ -326,7 +326,7 @@ func (w *lineWriter) writeViewHeads(ctx context.Context, lt *lineTable, v object
 		return nil
 	}
 	_, err = f.load(ctx, w.l.conn)
-	return heads, err
+	return headerIDs, err
 }
 
 // revision returns the revision_id of a new header: the number of the first header of its object, which
@@ -360,14 +360,14 @@ func appendNamed(out *rowWriter, id int64, columns []metCol, names []string, val
 }
 
 // linkPairs sets the numbers of the objects in the pairs of some headers.
-func (w *lineWriter) linkPairs(ctx context.Context, heads []int64) error {
-	heads = slices.Clone(heads)
-	slices.Sort(heads)
+func (w *lineWriter) linkPairs(ctx context.Context, headerIDs []int64) error {
+	headerIDs = slices.Clone(headerIDs)
+	slices.Sort(headerIDs)
 	pairs, singles := w.l.table("mode_obj_pair"), w.l.table("mode_obj_single")
-	for some := range slices.Chunk(slices.Compact(heads), probeHeaders) {
+	for some := range slices.Chunk(slices.Compact(headerIDs), probeHeaders) {
 		for column, part := range map[string]string{"mode_obj_fcst_id": "1", "mode_obj_obs_id": "-1"} {
 			err := w.l.exec(ctx, "UPDATE "+pairs+" SET "+column+" = COALESCE((SELECT MAX(mode_obj_id) FROM "+singles+" WHERE mode_obj_single.mode_header_id = mode_obj_pair.mode_header_id "+
-				"AND mode_obj_single.object_id = SUBSTRING_INDEX(mode_obj_pair.object_id, '_', "+part+")), 0) WHERE "+rowColumn+" IS NOT NULL AND mode_header_id IN "+flavour.List(some, digits))
+				"AND mode_obj_single.object_id = SUBSTRING_INDEX(mode_obj_pair.object_id, '_', "+part+")), 0) WHERE "+rowColumn+" IS NOT NULL AND mode_header_id IN "+flavour.List(some, decimal))
 			if err != nil {
 				return err
 			}

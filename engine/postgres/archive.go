@@ -104,7 +104,7 @@ func (a *openArchive) Check(ctx context.Context, subset string) (problems []stri
 		`SELECT relname || ': ' || msg FROM ` + tables + `, LATERAL verify_heapam(t.oid, check_toast => true)`,
 	} {
 		rows, _ := tx.Query(ctx, text, schemaName(subset)) // CollectRows returns its error
-		said, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		messages, err := pgx.CollectRows(rows, pgx.RowTo[string])
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -114,7 +114,7 @@ func (a *openArchive) Check(ctx context.Context, subset string) (problems []stri
 		if err != nil {
 			return append(problems, "a table or its index is damaged: "+err.Error()), nil
 		}
-		problems = append(problems, slices.DeleteFunc(said, func(s string) bool { return s == "" })...)
+		problems = append(problems, slices.DeleteFunc(messages, func(s string) bool { return s == "" })...)
 	}
 	return problems, nil
 }

@@ -56,7 +56,7 @@ func (db *database) openOwn(ctx context.Context, keep bool) (*tables.Tables, err
 		Running: func(ctx context.Context) (step string, done, all int64) {
 			return sqlengine.Running(ctx, q, runningStep)
 		},
-		Spent: func(ctx context.Context) (engine.ServerUsage, error) { return spent(ctx, pool) },
+		Spent: func(ctx context.Context) (engine.ServerUsage, error) { return usage(ctx, pool) },
 		Close: func() error { pool.Close(); return nil },
 	}, nil
 }

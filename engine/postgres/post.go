@@ -126,7 +126,7 @@ func (p postTables) connect(ctx context.Context) (*sqlengine.PostConn, error) {
 			return s.copyRows(ctx, pgx.Identifier{name}.Sanitize(), t, rows)
 		},
 		Close: func() error {
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveUp)
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), connectTimeout)
 			defer cancel()
 			return s.conn.Close(ctx)
 		},

@@ -55,9 +55,9 @@ const (
 )
 
 const (
-	maxConnections = 32               // of one engine; a packaged server accepts 100
-	giveUp         = 10 * time.Second // limit for connecting
-	rollbackTime   = 5 * time.Second
+	maxConnections  = 32               // of one engine; a packaged server accepts 100
+	connectTimeout  = 10 * time.Second // limit for connecting
+	rollbackTimeout = 5 * time.Second
 )
 
 // database is an open database.
@@ -108,8 +108,8 @@ func (db *database) config(u *url.URL, o engine.Options) (*pgxpool.Config, error
 	if q.Get("tls") == "false" {
 		q.Set("sslmode", "disable") // pgx tries TLS unless it is disabled
 	}
-	for _, ours := range []string{"wide_index", "statements", "partitions", "tablespaces", "pipeline", "tls", "tls_ca", "tls_cert", "tls_key", "tls_name"} {
-		q.Del(ours)
+	for _, own := range []string{"wide_index", "statements", "partitions", "tablespaces", "pipeline", "tls", "tls_ca", "tls_cert", "tls_key", "tls_name"} {
+		q.Del(own)
 	}
 	if secure != nil {
 		q.Set("sslmode", "disable") // pgx must not retry without TLS
@@ -125,43 +125,43 @@ func (db *database) config(u *url.URL, o engine.Options) (*pgxpool.Config, error
 	c := config.ConnConfig
 	c.TLSConfig = cmp.Or(secure, c.TLSConfig)
 	if c.ConnectTimeout == 0 {
-		c.ConnectTimeout = giveUp
+		c.ConnectTimeout = connectTimeout
 	}
 	if statements == unnamed {
 		c.DefaultQueryExecMode = pgx.QueryExecModeDescribeExec
 	}
 	// The server also cancels a query that the client gives up.
 	c.BuildContextWatcherHandler = func(p *pgconn.PgConn) ctxwatch.Handler {
-		return &giver{pgconn.CancelRequestContextWatcherHandler{Conn: p, DeadlineDelay: time.Second}}
+		return &cancelHandler{pgconn.CancelRequestContextWatcherHandler{Conn: p, DeadlineDelay: time.Second}}
 	}
-	config.AfterRelease = func(c *pgx.Conn) bool { return c.PgConn().CustomData()[givenUp] == nil }
-	set := c.RuntimeParams
-	if set["application_name"] == "" {
-		set["application_name"] = "barograph"
+	config.AfterRelease = func(c *pgx.Conn) bool { return c.PgConn().CustomData()[canceledKey] == nil }
+	params := c.RuntimeParams
+	if params["application_name"] == "" {
+		params["application_name"] = "barograph"
 	}
-	set["datestyle"], set["timezone"], set["client_encoding"] = "ISO", "UTC", "UTF8"
-	if set["synchronous_commit"] == "" {
-		set["synchronous_commit"] = "on"
+	params["datestyle"], params["timezone"], params["client_encoding"] = "ISO", "UTC", "UTF8"
+	if params["synchronous_commit"] == "" {
+		params["synchronous_commit"] = "on"
 	}
 	if o.ReadOnly {
-		set["default_transaction_read_only"] = "on"
+		params["default_transaction_read_only"] = "on"
 	}
 	if o.Threads > 0 {
-		set["max_parallel_workers_per_gather"] = strconv.Itoa(o.Threads - 1)
+		params["max_parallel_workers_per_gather"] = strconv.Itoa(o.Threads - 1)
 	}
 	return config, nil
 }
 
-// giver cancels the statement of a connection. The server may cancel a little later and would
+// cancelHandler cancels the statement of a connection. The server may cancel a little later and would
 // then hit the next statement. giver therefore closes the connection.
-type giver struct {
+type cancelHandler struct {
 	pgconn.CancelRequestContextWatcherHandler
 }
 
-const givenUp = "barograph: given up"
+const canceledKey = "barograph: given up"
 
-func (g *giver) HandleCancel(ctx context.Context) {
-	g.Conn.CustomData()[givenUp] = true
+func (g *cancelHandler) HandleCancel(ctx context.Context) {
+	g.Conn.CustomData()[canceledKey] = true
 	g.CancelRequestContextWatcherHandler.HandleCancel(ctx)
 }
 
@@ -180,8 +180,8 @@ func unreachable(err error) error {
 	return engine.UnreachableError("PostgreSQL", err, cure)
 }
 
-// decisive lists the settings that determine speed. About reports them even if they are unchanged.
-const decisive = `'shared_buffers', 'effective_cache_size', 'work_mem', 'maintenance_work_mem', 'max_wal_size', 'jit', 'fsync',
+// performanceSettings lists the settings that determine speed. About reports them even if they are unchanged.
+const performanceSettings = `'shared_buffers', 'effective_cache_size', 'work_mem', 'maintenance_work_mem', 'max_wal_size', 'jit', 'fsync',
 	'synchronous_commit', 'full_page_writes', 'random_page_cost', 'max_parallel_workers_per_gather', 'server_encoding', 'default_toast_compression'`
 
 func (db *database) about(ctx context.Context) (engine.About, error) {
@@ -190,7 +190,7 @@ func (db *database) about(ctx context.Context) (engine.About, error) {
 		return a, failed(ctx, err)
 	}
 	err := querier{db.pool}.Rows(ctx, `SELECT name, current_setting(name) FROM pg_settings
-		WHERE name IN (`+decisive+`)
+		WHERE name IN (`+performanceSettings+`)
 		   OR (source IN ('configuration file', 'command line', 'environment variable', 'database', 'user', 'global')
 		       AND category NOT LIKE 'File Locations%' AND name NOT IN ('port', 'listen_addresses', 'unix_socket_directories', 'log_timezone'))`, nil, func(row []any) error {
 		var name, value string

@@ -93,7 +93,7 @@ func (a *openArchive) typeTables(subset string, t *record.LineType) []string {
 	if p.hash > 0 || p.period != "" {
 		out = append(out, "COMMENT ON TABLE "+table+" IS "+flavour.Quote(partitionNote+p.String()))
 	}
-	return append(out, p.parts(a.Dialect.Table(subset, ""), name, nil)...)
+	return append(out, p.partitions(a.Dialect.Table(subset, ""), name, nil)...)
 }
 
 // partitioning says how a table is partitioned, and over which tablespaces its partitions are
@@ -162,15 +162,15 @@ func (p partitioning) clause(key []string, epoch string) string {
 	return ""
 }
 
-// parts returns the statements that create the partitions of a table for times (Unix seconds);
+// partitions returns the statements that create the partitions of a table for times (Unix seconds);
 // partitions by hash do not depend on the times. table is its name without the schema, and
 // prefix the quoted schema with a dot.
-func (p partitioning) parts(prefix, table string, times []int64) []string {
+func (p partitioning) partitions(prefix, table string, times []int64) []string {
 	var out []string
 	add := func(name, values string) {
 		s := "CREATE TABLE IF NOT EXISTS " + prefix + table + "_p" + name + " PARTITION OF " + prefix + table + " FOR VALUES " + values
 		if n := len(p.spaces); n > 0 {
-			s += " TABLESPACE " + spaceName(p.spaces[p.turn(name)%n])
+			s += " TABLESPACE " + spaceName(p.spaces[p.index(name)%n])
 		}
 		out = append(out, s)
 	}
@@ -184,8 +184,8 @@ func (p partitioning) parts(prefix, table string, times []int64) []string {
 	return out
 }
 
-// turn numbers partitions; neighbors get different tablespaces.
-func (p partitioning) turn(name string) int {
+// index numbers partitions; neighbors get different tablespaces.
+func (p partitioning) index(name string) int {
 	if p.hash > 0 {
 		n, _ := strconv.Atoi(name) // add wrote it
 		return n
@@ -267,9 +267,9 @@ func (db *database) makeSpaces(ctx context.Context) error {
 	return nil
 }
 
-// divide reads how the table of a type was partitioned when it was created, independent of the
+// readPartitioning reads how the table of a type was partitioned when it was created, independent of the
 // present URL.
-func (l *loader) divide(ctx context.Context, c *pgx.Conn, t *record.LineType) error {
+func (l *loader) readPartitioning(ctx context.Context, c *pgx.Conn, t *record.LineType) error {
 	name, _, _ := sqlengine.DesignTable(l.a.Design, t)
 	var comment string
 	err := c.QueryRow(ctx, "SELECT coalesce(obj_description($1::regclass, 'pg_class'), '')", l.a.Dialect.Table(l.subset, name)).Scan(&comment)
@@ -290,12 +290,12 @@ func (l *loader) divide(ctx context.Context, c *pgx.Conn, t *record.LineType) er
 // partitionNote is the prefix of the comment of a partitioned table.
 const partitionNote = "barograph partitions "
 
-// extend creates the partitions that new records of a type need.
-func (l *loader) extend(ctx context.Context, q sqlengine.Querier, t *record.LineType, fresh *design.Catalog) error {
+// addPartitions creates the partitions that new records of a type need.
+func (l *loader) addPartitions(ctx context.Context, q sqlengine.Querier, t *record.LineType, fresh *design.Catalog) error {
 	p := l.parts[t]
 	var times []int64
 	for _, v := range p.periods(fresh, t) {
-		if k := (part{t, v}); !l.partitions[k] {
+		if k := (partitionKey{t, v}); !l.partitions[k] {
 			l.partitions[k] = true
 			times = append(times, v)
 		}
@@ -304,11 +304,11 @@ func (l *loader) extend(ctx context.Context, q sqlengine.Querier, t *record.Line
 		return nil
 	}
 	name, _, _ := sqlengine.DesignTable(l.a.Design, t)
-	return execute(ctx, conn(q), p.parts(l.a.Dialect.Table(l.subset, ""), name, times)...)
+	return execute(ctx, conn(q), p.partitions(l.a.Dialect.Table(l.subset, ""), name, times)...)
 }
 
-// part is a partition that the loader knows to exist.
-type part struct {
+// partitionKey is a partition that the loader knows to exist.
+type partitionKey struct {
 	t    *record.LineType
 	from int64
 }

@@ -47,18 +47,18 @@ func server() *launch.Server {
 		Prepare: prepare,
 		Start: func(_ *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 			bin, err := programs()
-			err = errors.Join(err, forgetKilled(n))
-			return []launch.Command{{Args: []string{filepath.Join(bin, "postgres"), "-D", data(n), "-c", "config_file=" + config(n)}}}, err
+			err = errors.Join(err, removePidFile(n))
+			return []launch.Command{{Args: []string{filepath.Join(bin, "postgres"), "-D", data(n), "-c", "config_file=" + configFile(n)}}}, err
 		},
 		Ready: ready,
 		URL:   func(c *launch.Cluster) string { return address(c, &c.Nodes[0]) },
 	}
 }
 
-// forgetKilled removes the pid file of a killed postmaster. The lab has found that none runs,
+// removePidFile removes the pid file of a killed postmaster. The lab has found that none runs,
 // but until its parent reaps the zombie, PostgreSQL believes that it runs. PostgreSQL detects
 // the zombie's shared memory separately.
-func forgetKilled(n *launch.Node) error {
+func removePidFile(n *launch.Node) error {
 	dir, err := os.OpenRoot(n.Dir) // a link that the server's account made cannot lead out of it
 	if err != nil {
 		return err
@@ -112,8 +112,8 @@ func programs() (string, error) {
 	return "", errors.New("no initdb in /usr/lib/postgresql/*/bin or on the path")
 }
 
-func data(n *launch.Node) string   { return filepath.Join(n.Dir, "data") }
-func config(n *launch.Node) string { return filepath.Join(n.Dir, "postgresql.conf") }
+func data(n *launch.Node) string       { return filepath.Join(n.Dir, "data") }
+func configFile(n *launch.Node) string { return filepath.Join(n.Dir, "postgresql.conf") }
 
 func address(c *launch.Cluster, n *launch.Node) string {
 	return fmt.Sprintf("postgres://postgres:%s@%s:%d/postgres", c.Password, n.Host, n.Ports["sql"]) + c.Parameters()
@@ -128,7 +128,7 @@ func prepare(c *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "cluster_name = 'barograph lab, profile %s'\n", c.Profile) // the run folder contains it among the settings
 	fmt.Fprintf(&b, "listen_addresses = '%s'\nport = %d\nunix_socket_directories = ''\n", n.Host, n.Ports["sql"])
-	if countsStatements(bin) {
+	if hasStatementsExtension(bin) {
 		fmt.Fprintf(&b, "shared_preload_libraries = '%s'\n", statementsExtension)
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Settings)) {
@@ -141,7 +141,7 @@ func prepare(c *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 		fmt.Fprintf(&b, "ssl = on\nssl_cert_file = '%[1]s'\nssl_key_file = '%[1]s'\n", n.Certificate())
 	}
 	password := filepath.Join(n.Dir, "password")
-	for name, text := range map[string]string{config(n): b.String(), access: clients + " all all all scram-sha-256\n", password: c.Password + "\n"} {
+	for name, text := range map[string]string{configFile(n): b.String(), access: clients + " all all all scram-sha-256\n", password: c.Password + "\n"} {
 		err = errors.Join(err, os.WriteFile(name, []byte(text), 0o600))
 	}
 	return []launch.Command{{Args: []string{
@@ -178,8 +178,8 @@ func ready(ctx context.Context, c *launch.Cluster, n *launch.Node) error {
 // statementsExtension counts statements. The lab preloads it where PostgreSQL came with it.
 const statementsExtension = "pg_stat_statements"
 
-// countsStatements reports whether it is installed next to the programs in bin.
-func countsStatements(bin string) bool {
+// hasStatementsExtension reports whether it is installed next to the programs in bin.
+func hasStatementsExtension(bin string) bool {
 	return slices.ContainsFunc([]string{"../lib", "../lib/postgresql", "../lib64/pgsql"}, func(dir string) bool {
 		_, err := os.Stat(filepath.Join(bin, dir, statementsExtension+".so"))
 		return err == nil
@@ -253,10 +253,10 @@ var totalQueries = []string{ //nolint:gochecknoglobals // a constant table
 	`SELECT sum(calls)::float8 AS statements, sum(total_exec_time)::float8 AS statements_exec_time__ms FROM pg_stat_statements`,
 }
 
-// spent reads the counters of this database. If pg_stat_kcache is installed, these are processor
+// usage reads the counters of this database. If pg_stat_kcache is installed, these are processor
 // time and bytes from disks; otherwise the blocks that were not in shared_buffers. The pool's
 // idle sessions first report their counts. Before version 15 they do that after a second.
-func spent(ctx context.Context, pool *pgxpool.Pool) (engine.ServerUsage, error) {
+func usage(ctx context.Context, pool *pgxpool.Pool) (engine.ServerUsage, error) {
 	out := engine.ServerUsage{CPU: -1, Read: -1}
 	var seconds float64
 	err := pool.QueryRow(ctx, `SELECT coalesce(sum(exec_user_time + exec_system_time), 0), coalesce(sum(exec_reads), 0)::bigint
@@ -271,7 +271,7 @@ func spent(ctx context.Context, pool *pgxpool.Pool) (engine.ServerUsage, error) 
 	for _, c := range pool.AcquireAllIdle(ctx) {
 		_, err := c.Exec(ctx, forceFlush)
 		c.Release()
-		if err != nil && !has(err, "42883") { // the function does not exist
+		if err != nil && !hasCode(err, "42883") { // the function does not exist
 			return out, failed(ctx, err)
 		}
 	}

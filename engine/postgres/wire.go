@@ -194,26 +194,26 @@ func insert(ctx context.Context, q sqlengine.Querier, table string, cols []sqlen
 	})
 }
 
-// lines sends records to a table.
-func lines(ctx context.Context, q sqlengine.Querier, table string, cols []sqlengine.Column, l *sqlengine.Lines) error {
-	return send(ctx, conn(q), table, cols, l, l.Rows)
+// insertLines sends records to a table.
+func insertLines(ctx context.Context, q sqlengine.Querier, table string, cols []sqlengine.Column, l *sqlengine.Lines) error {
+	return copyLines(ctx, conn(q), table, cols, l, l.Rows)
 }
 
-// stretch is a sequence of columns: of header fields, which are encoded once per header, or of
+// columnRun is a sequence of columns: of header fields, which are encoded once per header, or of
 // other columns.
-type stretch struct {
+type columnRun struct {
 	cols   []sqlengine.Column
 	fields [][]byte // encoded header fields, by header; nil = other columns
 }
 
-func stretches(l *sqlengine.Lines, cols []sqlengine.Column) []stretch {
-	var out []stretch
+func columnRuns(l *sqlengine.Lines, cols []sqlengine.Column) []columnRun {
+	var out []columnRun
 	for from := 0; from < len(cols); {
 		header, to := cols[from].From == sqlengine.Header, from+1
 		for to < len(cols) && (cols[to].From == sqlengine.Header) == header {
 			to++
 		}
-		s := stretch{cols: cols[from:to]}
+		s := columnRun{cols: cols[from:to]}
 		if header {
 			s.fields = make([][]byte, len(l.Headers))
 			for h := range l.Headers {
@@ -227,9 +227,9 @@ func stretches(l *sqlengine.Lines, cols []sqlengine.Column) []stretch {
 	return out
 }
 
-// send copies records to a table.
-func send(ctx context.Context, c *pgx.Conn, table string, cols []sqlengine.Column, l *sqlengine.Lines, rows []design.Row) error {
-	runs, to := stretches(l, cols), &copyRow{}
+// copyLines copies records to a table.
+func copyLines(ctx context.Context, c *pgx.Conn, table string, cols []sqlengine.Column, l *sqlengine.Lines, rows []design.Row) error {
+	runs, to := columnRuns(l, cols), &copyRow{}
 	return copyRows(ctx, c, table, cols, func(dst []byte) ([]byte, error) {
 		if len(rows) == 0 {
 			return dst, io.EOF
