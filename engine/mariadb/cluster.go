@@ -26,7 +26,7 @@ import (
 )
 
 // connectTimeout is how long the client waits for a connection to a node of a cluster before it
-// tries the next one.
+// tries the next node.
 const connectTimeout = 5 * time.Second
 
 // addresses returns the servers that a URL names: one, or the nodes of a cluster, separated by
@@ -53,16 +53,20 @@ func addresses(u *url.URL) (network string, all []string) {
 type nodes struct {
 	connectors []driver.Connector
 	spread     bool
-	connects   atomic.Uint64
+	connects   atomic.Uint64 // number of calls of Connect
 }
 
-// newNodes returns nodes with a connector for every configuration.
-func newNodes(all []*mysql.Config, spread bool) (*nodes, error) {
+// newNodes returns nodes with a connector for every configuration. change, if not nil, changes a copy of each.
+func (d *database) newNodes(all []*mysql.Config, spread bool, change func(*mysql.Config)) (*nodes, error) {
 	n := &nodes{spread: spread}
 	for _, cfg := range all {
+		if change != nil {
+			cfg = cfg.Clone()
+			change(cfg)
+		}
 		c, err := mysql.NewConnector(cfg)
 		if err != nil {
-			return nil, err
+			return nil, d.unreachable(err)
 		}
 		n.connectors = append(n.connectors, c)
 	}
@@ -124,22 +128,21 @@ func checkReady(ctx context.Context, c driver.Conn) error {
 // catalog.
 var errCommitConflict = errors.New("another loader has written meanwhile")
 
-// These errors mean that a commit on another node overtook this one: at the end of this commit,
-// when it used a number that the other had used, or when it changed a table.
+// These errors mean that another node has committed first.
 const (
-	errDeadlock    = 1213
-	errDuplicate   = 1062
-	errInterrupted = 1317 // a change of a table that another node sent interrupted this one
+	errDeadlock    = 1213 // Galera rejected this commit at its end
+	errDuplicate   = 1062 // the other commit used the same number, or a key exists already
+	errInterrupted = 1317 // a change of a table, sent by another node, interrupted this statement
 )
 
-// isCommitConflict reports whether a commit failed only because of another commit. Then it can be
-// repeated.
+// isCommitConflict reports whether a commit failed only because of another commit. The loader may then
+// repeat it.
 func isCommitConflict(err error) bool {
 	return errors.Is(err, errCommitConflict) || is(err, errDeadlock, errDuplicate, errInterrupted)
 }
 
-// overtakings is how often a commit is repeated. overtakenPause is about how much longer it
-// waits each time.
+// A loader tries a commit up to maxCommitRetries times. The longest possible pause between two attempts
+// grows by commitRetryPause each time.
 const (
 	maxCommitRetries = 50
 	commitRetryPause = 20 * time.Millisecond
@@ -219,20 +222,22 @@ func writeGalera(c *launch.Cluster, n *launch.Node) error {
 // checkJoined checks that a node of a cluster has joined the others.
 func (d *database) checkJoined(ctx context.Context, n *launch.Node) error {
 	state := map[string]string{}
-	err := d.readSettings(ctx, state, "SHOW GLOBAL STATUS WHERE Variable_name IN ('wsrep_local_state_comment', 'wsrep_cluster_status', 'wsrep_cluster_size', 'wsrep_ready')")
+	err := d.readSettings(ctx, state, "SHOW GLOBAL STATUS WHERE Variable_name IN ('wsrep_local_state_comment', "+
+		"'wsrep_cluster_status', 'wsrep_cluster_size', 'wsrep_ready')")
 	if err != nil {
 		return err
 	}
 	single := state["wsrep_cluster_size"] == "1"
-	if state["wsrep_local_state_comment"] != "Synced" || state["wsrep_cluster_status"] != "Primary" || state["wsrep_ready"] != "ON" || single != n.First {
+	if state["wsrep_local_state_comment"] != "Synced" || state["wsrep_cluster_status"] != "Primary" ||
+		state["wsrep_ready"] != "ON" || single != n.First {
 		return fmt.Errorf("node %d is %s in a cluster of %s, %s, ready: %s", n.Index+1, state["wsrep_local_state_comment"],
 			state["wsrep_cluster_size"], state["wsrep_cluster_status"], state["wsrep_ready"])
 	}
 	return nil
 }
 
-// order returns the order of starting the nodes. First is the node that stopped last, which knows
-// that it did. If all nodes crashed, first is the node with the latest commit.
+// order returns the order of starting the nodes. The first is the node that stopped last; its grastate
+// file says so. If all nodes crashed, the first is the node with the latest commit.
 func order(ctx context.Context, c *launch.Cluster) ([]int, error) {
 	all := make([]int, len(c.Nodes))
 	best, latest := -1, int64(-1)

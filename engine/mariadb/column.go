@@ -68,11 +68,12 @@ func (c *column) expr(twins map[string]bool) string {
 	return base
 }
 
-// lacksPrefix is a prefix, among the twins of a table, of columns that METviewer 5.1 has and a database
-// with an older schema lacks.
+// lacksPrefix marks, among the twins of a table, a column of METviewer 5.1 that a database with an older
+// schema does not have.
 const lacksPrefix = "lacks "
 
-// markLacking adds the columns that a table of another program lacks; twins lists all columns of the table.
+// markLacking adds, with lacksPrefix, the columns that a table of another program lacks. twins lists all
+// columns of the table.
 func markLacking(table string, twins map[string]bool) {
 	add := func(cols []column) {
 		for _, c := range cols {
@@ -95,9 +96,7 @@ func markLacking(table string, twins map[string]bool) {
 const missingText = "-9999"
 
 // missingText reports whether this column stores a missing text as missingText.
-func (c *column) missingText() bool {
-	return c.alias == "ld" && c.met.kind == varchar && c.isText()
-}
+func (c *column) missingText() bool { return c.alias == "ld" && c.met.kind == varchar && c.isText() }
 
 // headerColumns returns the columns of stat_header, without its id.
 func headerColumns() []column {
@@ -140,12 +139,12 @@ func tableOf(t *record.LineType) string {
 	return design.LineTable(t)
 }
 
-// ownHeader contains the headers of types without a table in METviewer's form: METviewer lists all headers
-// of stat_header, and METdbLoad writes none there for these types.
+// ownHeader contains the headers of types for which METviewer has no line table: METviewer lists all
+// headers of stat_header, and METdbLoad writes none there for these types.
 const ownHeader = "barograph_" + design.HeaderTable
 
 // headerTable returns the name of the table with the headers of a line type. Archives that were created
-// before ownHeader existed have all headers in stat_header, and loads into them go on there.
+// before ownHeader existed have all headers in stat_header, and loads add to that table.
 func headerTable(t *record.LineType, twins map[string]map[string]bool) string {
 	if hasTable(t) || twins[ownHeader] == nil {
 		return design.HeaderTable
@@ -184,7 +183,7 @@ func (c *column) number(dst []byte, f float64) (_ []byte, exact bool) {
 		return appendInteger(dst, f, 0, math.MaxUint32, null)
 	case signed:
 		return appendInteger(dst, f, math.MinInt32, math.MaxInt32, "-9999")
-	case boolean: // column of a view; METviewer has no missing values for it
+	case boolean: // only in METviewer's tables of objects, where it is never missing
 		return appendInteger(dst, f, 0, 1, "0")
 	case none:
 		return dst, missing
@@ -284,10 +283,13 @@ func appendText[S string | []byte](dst []byte, s S) []byte {
 	return dst
 }
 
-// constantExpr returns the expression of a column that the load need not send, because the
-// server can compute it: a time that is the valid time of every record, an observation lead that
-// is always 0, a number that is missing in all records (missing is its stored form), a header
-// field that is the same in all records. "" = the load must send it.
+// constantExpr returns the expression of a column that the loader need not send, because the server can
+// compute it; "" = the loader must send it. Such a column is
+//
+//   - a time that is the valid time of every record,
+//   - an observation lead that is always 0,
+//   - a number that is missing in all records; missing is its stored form,
+//   - a header field that is the same in all records.
 //
 // Such columns are half of the text of a VSDB record, and parsing text is the server's greatest
 // cost.
@@ -325,7 +327,7 @@ func constantExpr(c *sqlengine.Column, batches []*record.Batch, missing string) 
 	return ""
 }
 
-// constantField does the same for a header field. A field that a literal cannot express is sent.
+// constantField is constantExpr for a header field. The loader sends a field that a literal cannot express.
 func constantField(f record.Field, batches []*record.Batch) string {
 	first := true
 	var value string
@@ -345,8 +347,8 @@ func constantField(f record.Field, batches []*record.Batch) string {
 	return flavour.Quote(value)
 }
 
-// splitConstants splits the columns of a table into those that are sent and assignments of
-// distinctValues.
+// splitConstants splits the columns of a table into those that the loader sends, with their names, and
+// assignments of constantExpr.
 func splitConstants(cols []sqlengine.Column, batches []*record.Batch) (sent []sqlengine.Column, names, set []string) {
 	for k := range cols {
 		c := &cols[k]
@@ -375,10 +377,9 @@ func (t *timeCache) text(epoch int64) string {
 		t.known = map[int64]string{}
 	}
 	moment := time.Unix(epoch, 0).UTC()
+	s = moment.Format("20060102150405")
 	if y := moment.Year(); y < 1000 || y > 9999 {
 		s = moment.Format(time.DateTime)
-	} else {
-		s = moment.Format("20060102150405")
 	}
 	t.known[epoch] = s
 	return s

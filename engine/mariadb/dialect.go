@@ -2,7 +2,9 @@ package mariadb
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/barograph/barograph/query/flavour"
@@ -85,10 +87,12 @@ func entryColumns(used []question.Column) string {
 func ident(s string) string { return "`" + strings.ReplaceAll(s, "`", "``") + "`" }
 
 // reservedDatabases are the server's own databases.
-var reservedDatabases = [...]string{"mysql", "sys", "information_schema", "performance_schema"} //nolint:gochecknoglobals // a constant table
+var reservedDatabases = [...]string{ //nolint:gochecknoglobals // a constant table
+	"mysql", "sys", "information_schema", "performance_schema",
+}
 
-// recordsDatabase is the database of tables of records under keys, without its prefix. The
-// database of a subset with that name has another name.
+// recordsDatabase is the database of tables of records under keys, without its prefix. databaseName
+// escapes a subset of that name.
 const recordsDatabase = "ycsb"
 
 // databaseName returns the name of a subset's database without its prefix. Characters that a name
@@ -115,23 +119,14 @@ func databaseName(prefix, subset string) string {
 
 // databaseSubset is the inverse of databaseName.
 func databaseSubset(name string) string {
-	name = strings.TrimPrefix(name, flavour.EscapedPrefix)
-	var b strings.Builder
-	for name != "" {
-		before, after, found := strings.Cut(name, "^")
-		b.WriteString(before)
-		if !found {
-			break
+	return escape.ReplaceAllStringFunc(strings.TrimPrefix(name, flavour.EscapedPrefix), func(s string) string {
+		n, err := strconv.ParseInt(s[1:], 16, 32)
+		if err != nil { // ^^
+			return "^"
 		}
-		var r rune
-		if strings.HasPrefix(after, "^") {
-			b.WriteByte('^')
-			after = after[1:]
-		} else if _, err := fmt.Sscanf(after[:min(6, len(after))], "%06x", &r); err == nil {
-			b.WriteRune(r)
-			after = after[6:]
-		}
-		name = after
-	}
-	return b.String()
+		return string(rune(n))
+	})
 }
+
+// escape matches a character that databaseName has escaped.
+var escape = regexp.MustCompile(`\^(\^|[0-9a-f]{6})`)

@@ -2,6 +2,7 @@ package mariadb
 
 import (
 	"context"
+	"database/sql/driver"
 	"fmt"
 	"strings"
 
@@ -12,12 +13,9 @@ import (
 	"github.com/barograph/barograph/engine/sqlengine"
 )
 
-// errTaken is the server's error number for a key that exists already.
-const errTaken = 1062
-
-// kv opens tables of records under keys, in the database named by the URL's prefix and
-// recordsDatabase. YCSB's JDBC binding finds them there by their names. all contains the
-// connection configurations of the nodes. kv uses only one node of a cluster: if two nodes changed
+// kvTables opens tables of records under keys, in the database named by the URL's prefix and
+// recordsDatabase. YCSB's JDBC binding finds them there by their names. configs contains the
+// configurations of the nodes. kvTables uses only one node of a cluster: if two nodes changed
 // one record at the same time, one of them would fail.
 type kvTables struct {
 	*database
@@ -50,8 +48,7 @@ func (k kvTables) dialect(t kv.Table) *sqlengine.KVDialect {
 		Variants: map[kv.Layout]sqlengine.KVVariant{kv.Hash: {
 			TableOptions: fmt.Sprintf(" ENGINE=InnoDB PARTITION BY KEY (%s) PARTITIONS %d", sqlengine.KVKeyColumn, sqlengine.HashPartitions),
 			CheckQuery: fmt.Sprintf("SELECT IF(COUNT(*) = %d AND MIN(PARTITION_METHOD) = 'KEY' AND MAX(SUBPARTITION_METHOD) IS NULL, "+
-				"'1', '0') FROM information_schema.PARTITIONS %s",
-				sqlengine.HashPartitions, where),
+				"'1', '0') FROM information_schema.PARTITIONS %s", sqlengine.HashPartitions, where),
 		}},
 		Catalog: catalog(where),
 	}
@@ -76,7 +73,7 @@ func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 	return r, err
 }
 
-// databaseOf is the database that a table is in.
+// databaseOf returns the database of a table.
 func (k kvTables) databaseOf(t kv.Table) string {
 	if t.Space != "" {
 		return k.prefix + recordsDatabase + "_" + strings.ToLower(t.Space)
@@ -84,12 +81,12 @@ func (k kvTables) databaseOf(t kv.Table) string {
 	return k.prefix + recordsDatabase
 }
 
-// describeDurability looks which storage engine and row format a table has: what a commit of
-// InnoDB's is worth is true of no other.
+// describeDurability reports the table's storage engine and row format. Only InnoDB keeps what About
+// reports of commits.
 func (k kvTables) describeDurability(ctx context.Context, t kv.Table, a *engine.About) error {
 	var storage, format string
-	err := k.pool.QueryRowContext(ctx, "SELECT coalesce(ENGINE, ''), coalesce(ROW_FORMAT, '') FROM information_schema.TABLES WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?",
-		k.databaseOf(t), t.Name).Scan(&storage, &format)
+	err := k.pool.QueryRowContext(ctx, "SELECT coalesce(ENGINE, ''), coalesce(ROW_FORMAT, '') FROM information_schema.TABLES "+
+		"WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?", k.databaseOf(t), t.Name).Scan(&storage, &format)
 	if err != nil {
 		return failed(ctx, err)
 	}
@@ -99,43 +96,50 @@ func (k kvTables) describeDurability(ctx context.Context, t kv.Table, a *engine.
 	if storage == innoDB {
 		return nil
 	}
-	a.Acknowledged, a.Promises, a.Flushed = storage+": in the server's memory or given to the system; no log of commits brings it back after a crash", nil, false
+	a.Acknowledged = storage + ": in the server's memory or given to the system; no log of commits brings it back after a crash"
+	a.Promises, a.Flushed = nil, false
 	return nil
 }
 
 func (k kvTables) session(ctx context.Context, t kv.Table) (sqlengine.Session, error) {
-	var own []*mysql.Config
-	for _, cfg := range k.configs {
-		cfg = cfg.Clone()
+	c, err := k.dial(ctx, k.configs, func(cfg *mysql.Config) {
 		if t.Make {
-			cfg.DBName = k.databaseOf(t) // in which a user's script makes the table
+			cfg.DBName = k.databaseOf(t) // a user's script creates the table in the default database
 		}
-		cfg.ClientFoundRows = true // a row that is updated to what it was is a row all the same
-		if k.readOnly {
-			cfg.Params["tx_read_only"] = "1"
-		}
-		own = append(own, cfg)
-	}
-	n, err := newNodes(own, false)
+	})
 	if err != nil {
-		return nil, k.unreachable(err)
-	}
-	c, err := n.Connect(ctx)
-	if err != nil {
-		return nil, k.unreachable(err)
+		return nil, err
 	}
 	return &sqlengine.DriverSession{
-		Conn: c, IsDuplicateKey: func(err error) bool { return is(err, errTaken) }, WrapWrite: retryDeadlock,
+		Conn: c, IsDuplicateKey: func(err error) bool { return is(err, errDuplicate) }, WrapWrite: retryDeadlock,
 		IsConflict: func(err error) bool { return is(err, errDeadlock, errLockWait, errChanged) },
 	}, nil
 }
 
-// maxDeadlocks is how often a statement may be aborted after a deadlock before its caller gets the
-// error.
+// dial opens a connection outside the pools, to the first node that serves.
+func (d *database) dial(ctx context.Context, all []*mysql.Config, change func(*mysql.Config)) (driver.Conn, error) {
+	n, err := d.newNodes(all, false, func(cfg *mysql.Config) {
+		cfg.ClientFoundRows = true // also count updated rows whose values did not change
+		if d.readOnly {
+			cfg.Params["tx_read_only"] = "1"
+		}
+		change(cfg)
+	})
+	if err != nil {
+		return nil, err
+	}
+	c, err := n.Connect(ctx)
+	if err != nil {
+		return nil, d.unreachable(err)
+	}
+	return c, nil
+}
+
+// maxDeadlocks is the number of deadlocks after which the caller of a statement gets the error.
 const maxDeadlocks = 20
 
 // retryDeadlock runs a statement outside a transaction. If InnoDB aborts it to resolve a deadlock,
-// nothing of it is stored, and outOfDeadlock runs it again.
+// nothing of it is stored, and retryDeadlock runs it again.
 func retryDeadlock(statement func() error) error {
 	var err error
 	for range maxDeadlocks {

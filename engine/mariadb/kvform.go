@@ -13,13 +13,13 @@ import (
 	"github.com/barograph/barograph/engine/sqlengine"
 )
 
-// literal is a text as a literal, whatever it contains.
+// literal returns a text as a literal of a session that treats backslashes as escapes.
 func literal(text string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, "'", "''").Replace(text) + "'"
 }
 
-// catalog reads information_schema; where chooses the table. Each statement that makes
-// something is a transaction by itself. JSON is longtext in MariaDB, and a type in MySQL.
+// catalog returns the queries on information_schema; where is their condition on the table. The server
+// commits each statement that creates something. JSON is longtext in MariaDB, and a type in MySQL.
 func catalog(where string) *sqlengine.KVCatalog {
 	return &sqlengine.KVCatalog{
 		ColumnsQuery: `SELECT COLUMN_NAME, COLUMN_TYPE,
@@ -50,7 +50,7 @@ func catalog(where string) *sqlengine.KVCatalog {
 
 var errorLine = regexp.MustCompile(` at line (\d+)$`)
 
-// createStatement is the table as the server would make it again.
+// createStatement returns the statement with which the server would create the table.
 func (k kvTables) createStatement(ctx context.Context, t kv.Table) (string, error) {
 	var name, text string
 	err := k.pool.QueryRowContext(ctx, "SHOW CREATE TABLE "+ident(k.databaseOf(t))+"."+ident(t.Name)).Scan(&name, &text)

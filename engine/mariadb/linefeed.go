@@ -32,7 +32,8 @@ func (w *lineWriter) writeLines(ctx context.Context, lt *lineTable, first int64)
 			continue
 		}
 		missing, _ := c.number(nil, math.NaN())
-		if value := constantExpr(&c.Column, lt.batches, strings.ReplaceAll(string(missing), null, "NULL")); value != "" && c.From != sqlengine.Header {
+		value := constantExpr(&c.Column, lt.batches, strings.ReplaceAll(string(missing), null, "NULL"))
+		if value != "" && c.From != sqlengine.Header {
 			set = append(set, c.met.name+" = "+value)
 			continue
 		}
@@ -50,8 +51,9 @@ func (w *lineWriter) writeLines(ctx context.Context, lt *lineTable, first int64)
 		names = append(names, repeatsColumn)
 	}
 	var scratch []byte
-	return w.load(ctx, infile{table: w.l.table(lt.name), columns: names, set: strings.Join(set, ", ")}, lt, first, func(out *rowWriter, first int64, batch int, b *record.Batch, i int) error {
-		dst := strconv.AppendInt(out.row(), first, 10)
+	f := infile{table: w.l.table(lt.name), columns: names, set: strings.Join(set, ", ")}
+	return w.load(ctx, f, lt, first, func(out *rowWriter, id int64, batch int, b *record.Batch, i int) error {
+		dst := strconv.AppendInt(out.row(), id, 10)
 		for _, c := range stored {
 			dst = w.append(append(dst, '\t'), lt, c, batch, b, i)
 		}
@@ -65,8 +67,11 @@ func (w *lineWriter) writeLines(ctx context.Context, lt *lineTable, first int64)
 	})
 }
 
+// appendRecord writes the rows of record i of a batch, whose number is id.
+type appendRecord func(out *rowWriter, id int64, batch int, b *record.Batch, i int) error
+
 // load loads what add writes for each record of a table. The records are numbered from id.
-func (w *lineWriter) load(ctx context.Context, f infile, lt *lineTable, id int64, add func(out *rowWriter, id int64, batch int, b *record.Batch, i int) error) error {
+func (w *lineWriter) load(ctx context.Context, f infile, lt *lineTable, id int64, add appendRecord) error {
 	f.charset = "binary"
 	f.rows = func(out *rowWriter) error {
 		for batch, b := range lt.batches {
@@ -108,8 +113,8 @@ func (w *lineWriter) append(dst []byte, lt *lineTable, c *column, batch int, b *
 }
 
 // writeChildren loads the repeating columns into METviewer's child table. It completes a group
-// that is too short with METdbLoad's values, 0 for a count and -9999 for a number, unless
-// onlyComplete. The names of TCDIAG's values are in one text.
+// that is too short with METdbLoad's values, 0 for a count and -9999 for a number. If onlyComplete,
+// it omits such a group. The names of TCDIAG's values are in one text.
 func (w *lineWriter) writeChildren(ctx context.Context, lt *lineTable, table string, columns []metCol, onlyComplete bool) error {
 	if table == "" {
 		return nil
@@ -121,7 +126,8 @@ func (w *lineWriter) writeChildren(ctx context.Context, lt *lineTable, table str
 		names = append(names, "j_value")
 	}
 	names = append(names, lists.Map(columns, func(c metCol) string { return c.name })...)
-	return w.load(ctx, infile{table: w.l.table(table), columns: names}, lt, w.l.next, func(out *rowWriter, id int64, _ int, b *record.Batch, i int) error {
+	f := infile{table: w.l.table(table), columns: names}
+	return w.load(ctx, f, lt, w.l.next, func(out *rowWriter, id int64, _ int, b *record.Batch, i int) error {
 		if named {
 			return appendNamed(out, id, columns, strings.Split(b.Text[words.Slot][i], ","), b.Repeats(i))
 		}
@@ -205,7 +211,7 @@ func (p probe) span() (headers []int64, times string) {
 const probeHeaders = 500
 
 // find reads the records that the commit may replace. It first queries which series and times
-// exist, mostly none, and then reads their records.
+// exist, and then reads their records. In most commits none exists.
 func (w *lineWriter) find(ctx context.Context, lt *lineTable, p probe) error {
 	hits := probe{}
 	headers, times := p.span()
@@ -234,7 +240,8 @@ func in(headers []int64) string {
 func decimal(n int64) string { return strconv.FormatInt(n, 10) }
 
 func (w *lineWriter) findHits(ctx context.Context, lt *lineTable, where string, p, hits probe) error {
-	return w.l.rows(ctx, "SELECT DISTINCT stat_header_id, "+w.l.a.Dialect.Epoch("fcst_valid_beg")+" FROM "+w.l.table(lt.name)+" ld"+where, func(row []any) error {
+	text := "SELECT DISTINCT stat_header_id, " + w.l.a.Dialect.Epoch("fcst_valid_beg") + " FROM " + w.l.table(lt.name) + " ld" + where
+	return w.l.rows(ctx, text, func(row []any) error {
 		var s seriesTime
 		err := sqlengine.Scan(row, &s.header, &s.valid)
 		if _, ok := p[s]; ok {
@@ -258,7 +265,9 @@ func (w *lineWriter) findSome(ctx context.Context, lt *lineTable, where string) 
 		refs = refs[:0]
 		decoder.Reset()
 	}
-	err := w.l.rows(ctx, "SELECT ld.stat_header_id, IF(ld."+ownColumn(lt.t)+" IS NULL, -1, ld."+idColumn(lt.t)+"), "+exprs+w.l.a.fromLines(w.l.subset, lt.t, w.twins)+where, func(row []any) error {
+	text := "SELECT ld.stat_header_id, IF(ld." + ownColumn(lt.t) + " IS NULL, -1, ld." + idColumn(lt.t) + "), " + exprs +
+		w.l.a.fromLines(w.l.subset, lt.t, w.twins) + where
+	err := w.l.rows(ctx, text, func(row []any) error {
 		var ref rowRef
 		if err := cmp.Or(sqlengine.Scan(row, &ref.header, &ref.id), decoder.SetRow(row[2:])); err != nil {
 			return err
@@ -275,8 +284,7 @@ func (w *lineWriter) findSome(ctx context.Context, lt *lineTable, where string) 
 	return err
 }
 
-// replace records which records of the commit replace others. All replaced records must be
-// Barograph's own.
+// replace lists the rows that the commit replaces. Barograph must have loaded all of them.
 func (lt *lineTable) replace(stored *archive.CommitResult) error {
 	for k, b := range lt.batches {
 		stored.New += int64(b.Len())

@@ -33,14 +33,15 @@ type lineWriter struct {
 	headers      []*headers // stat_header and, if the archive has it, ownHeader
 	tables       map[*record.LineType]*lineTable
 	first        int64                     // number of the first row of this commit
-	lastState    []int64                   // see state
+	lastState    []int64                   // result of the last call of tableState
 	locks        string                    // the statement that locks the tables of the commit
-	hasGone      bool                      // finish has removed rows
-	foreignTypes map[*record.LineType]bool // types with records that another program has loaded since
+	hasGone      bool                      // removeReplaced has removed rows
+	foreignTypes map[*record.LineType]bool // types with records that another program has loaded
 	times        timeCache
 
-	viewHeaders map[string]*sqlengine.Interner[string] // METviewer's headers of objects, by table: the columns in the text of LOAD DATA
-	revisions   map[string]int64                       // for MTD's objects: revision_id by revisionKey
+	// viewHeaders contains METviewer's headers of objects, by table. A header is its columns in the text of LOAD DATA.
+	viewHeaders map[string]*sqlengine.Interner[string]
+	revisions   map[string]int64 // for MTD's objects: revision_id by revisionKey
 }
 
 type fileName struct{ dir, name string }
@@ -89,7 +90,8 @@ func (w *lineWriter) refresh(ctx context.Context) error {
 		if name == ownHeader && w.twins[name] == nil {
 			break
 		}
-		known := &headers{lineTable{name: name, id: "stat_header_id", columns: headerColumns(), batches: []*record.Batch{{}}}, sqlengine.NewInterner[record.Header]()}
+		table := lineTable{name: name, id: "stat_header_id", columns: headerColumns(), batches: []*record.Batch{{}}}
+		known := &headers{table, sqlengine.NewInterner[record.Header]()}
 		var h record.Header
 		var id int64
 		exprs, into := []string{"stat_header_id"}, []any{&id}
@@ -117,8 +119,8 @@ func (w *lineWriter) refresh(ctx context.Context) error {
 }
 
 // lockTables locks the tables of a commit against other programs. METdbLoad numbers headers, files and
-// lines from the greatest existing number, and must see all of a commit or nothing. alone returns
-// false if another program has loaded since the last look.
+// lines from the greatest existing number, and must see all of a commit or nothing. If another program
+// has loaded since detectForeign, lockTables locks nothing and returns false.
 func (w *lineWriter) lockTables(ctx context.Context) (bool, error) {
 	if !w.isMyISAM() {
 		return true, nil
@@ -127,7 +129,7 @@ func (w *lineWriter) lockTables(ctx context.Context) (bool, error) {
 	names = append(names, lists.Map(w.headers, func(h *headers) string { return h.name })...)
 	for _, t := range w.l.types {
 		names = append(names, tableOf(t))
-		if child, _ := childTable(t); child != "" {
+		if child, _ := childTable(tableOf(t)); child != "" {
 			names = append(names, child)
 		}
 	}
@@ -143,15 +145,12 @@ func (w *lineWriter) lockTables(ctx context.Context) (bool, error) {
 	if err != nil || slices.Equal(now, w.lastState) {
 		return true, err
 	}
-	for _, h := range w.headers {
-		h.Rollback()
-	}
-	w.files.Rollback()
+	w.afterCommit(false)
 	return false, w.unlock(ctx)
 }
 
-// detectForeign finds what another program has loaded into the tables: headers and files, numbers of
-// lines, and whether there are records that the catalog does not count.
+// detectForeign finds what another program has loaded into the tables: headers, files, the greatest
+// numbers of lines, and types with records that the catalog does not count.
 func (w *lineWriter) detectForeign(ctx context.Context) (err error) {
 	w.foreignTypes = map[*record.LineType]bool{}
 	if !w.isMyISAM() {
@@ -209,7 +208,7 @@ func (f fileName) fold() fileName {
 }
 
 // file returns the name of a file in METviewer's data_file. If the path does not fit, or METviewer's
-// unique key confuses it with another path, the name is shortened and ends with a digest of the
+// unique key treats it as equal to another path, file shortens the name and appends a digest of the
 // complete path.
 func (w *lineWriter) file(fullName string) (f fileName, complete bool) {
 	dir, name := path.Split(fullName)
@@ -292,8 +291,8 @@ func (w *lineWriter) number(lt *lineTable, b *record.Batch, stored *archive.Comm
 	lt.headerIDs, lt.files = append(lt.headerIDs, headerIDs), append(lt.files, id)
 }
 
-// neededTwins lists the twins that the commit needs, with their types, because METviewer's columns cannot
-// store a value. It also counts the shortened texts.
+// neededTwins returns the twins that the commit needs, with their types: those of columns in which
+// METviewer's tables cannot store a value exactly. It also counts the shortened texts.
 func (lt *lineTable) neededTwins(stored *archive.CommitResult) map[string]string {
 	need := map[string]string{}
 	var scratch []byte
@@ -401,7 +400,7 @@ func (w *lineWriter) makeTwins(ctx context.Context, need map[string]map[string]s
 // isMyISAM reports whether METviewer's tables have no transactions.
 func (w *lineWriter) isMyISAM() bool { return w.l.a.db.engine == myISAM }
 
-// recordPending records in the archive what write will do.
+// recordPending records the number of the first row that write will add to each table.
 func (w *lineWriter) recordPending(ctx context.Context) error {
 	w.first = w.l.next
 	_, file := w.files.Uncommitted()
@@ -412,7 +411,7 @@ func (w *lineWriter) recordPending(ctx context.Context) error {
 	}
 	for _, t := range w.l.types {
 		pending = append(pending, pendingRow(tableOf(t), idColumn(t), w.first))
-		if child, _ := childTable(t); child != "" {
+		if child, _ := childTable(tableOf(t)); child != "" {
 			pending = append(pending, pendingRow(child, "line_data_id", w.first))
 		}
 	}
@@ -440,7 +439,7 @@ func (w *lineWriter) write(ctx context.Context) error {
 		if err := w.writeLines(ctx, lt, w.l.next); err != nil {
 			return err
 		}
-		child, columns := childTable(t)
+		child, columns := childTable(tableOf(t))
 		// METdbLoad drops the last threshold of PCT, PJC and PRC, which has no further columns.
 		if err := w.writeChildren(ctx, lt, child, columns, loneThreshold(t)); err != nil {
 			return err
@@ -481,8 +480,8 @@ func (w *lineWriter) writeFiles(ctx context.Context) error {
 	return err
 }
 
-// recordGone moves the additions of a commit from pending to counting, in the transaction that makes
-// the commit count.
+// recordGone deletes the record of recordPending and records the replaced rows, in the transaction in which
+// the commit takes effect.
 func (w *lineWriter) recordGone(ctx context.Context) error {
 	if err := w.l.exec(ctx, "DELETE FROM "+w.l.table(pendingTable)); err != nil {
 		return err
@@ -490,8 +489,8 @@ func (w *lineWriter) recordGone(ctx context.Context) error {
 	for _, t := range w.l.types {
 		lt := w.tables[t]
 		for h, ids := range lt.replaced {
-			for part := range slices.Chunk(ids, 1000) {
-				values := flavour.Join(part, ", ", func(id int64) string { return fmt.Sprintf("('%s', %d, %d)", lt.name, h, id) })
+			for some := range slices.Chunk(ids, 1000) {
+				values := flavour.Join(some, ", ", func(id int64) string { return fmt.Sprintf("('%s', %d, %d)", lt.name, h, id) })
 				if err := w.l.exec(ctx, "INSERT INTO "+w.l.table(goneTable)+" VALUES "+values); err != nil {
 					return err
 				}
@@ -501,8 +500,8 @@ func (w *lineWriter) recordGone(ctx context.Context) error {
 	return nil
 }
 
-// removeReplaced removes the replaced rows. It runs after the transaction that makes the new rows count,
-// or within that transaction if the tables have transactions.
+// removeReplaced removes the replaced rows. In MyISAM it runs after the transaction in which the commit
+// takes effect, otherwise within that transaction.
 func (w *lineWriter) removeReplaced(ctx context.Context) error {
 	gone := false
 	for _, t := range w.l.types {
@@ -518,13 +517,15 @@ func (w *lineWriter) removeReplaced(ctx context.Context) error {
 	return nil
 }
 
-// unlock unlocks the tables. Only then does the server write their lengths and keys, which it loses if it is killed.
+// unlock unlocks the tables. Only then does the server write their lengths and keys; a killed server
+// loses those that it has not written.
 func (w *lineWriter) unlock(ctx context.Context) error { return w.l.exec(ctx, "UNLOCK TABLES") }
 
-// relock locks the tables again. Another program may have added rows since; look finds them before the next commit.
+// relock locks the tables again. Another program may have added rows meanwhile; detectForeign finds them
+// before the next commit.
 func (w *lineWriter) relock(ctx context.Context) error { return w.l.exec(ctx, w.locks) }
 
-// clearGone deletes the record of the replaced rows after finish has removed them.
+// clearGone deletes the record of the replaced rows after removeReplaced has removed them.
 func (w *lineWriter) clearGone(ctx context.Context) error {
 	if !w.hasGone {
 		return nil
@@ -532,28 +533,18 @@ func (w *lineWriter) clearGone(ctx context.Context) error {
 	return w.l.exec(ctx, "DELETE FROM "+w.l.table(goneTable))
 }
 
-// afterCommit is called after a commit. committed reports whether the archive contains all of it.
+// afterCommit keeps the numbers of new headers and files if the archive contains the commit. Otherwise it
+// forgets them.
 func (w *lineWriter) afterCommit(committed bool) {
 	if w.headers == nil {
 		return
 	}
-	settle := func(known interface {
-		Commit()
-		Rollback()
-	},
-	) {
-		if committed {
-			known.Commit()
-		} else {
-			known.Rollback()
-		}
-	}
-	settle(w.files)
+	w.files.Settle(committed)
 	for _, known := range w.headers {
-		settle(known)
+		known.Settle(committed)
 	}
 	for _, known := range w.viewHeaders {
-		settle(known)
+		known.Settle(committed)
 	}
 	if known := w.viewHeaders["mtd_header"]; known != nil && !committed {
 		_, next := known.Uncommitted()

@@ -24,7 +24,7 @@ type baseLoader struct {
 	a       *openArchive
 	subset  string
 	conn    *sql.Conn       // nil = not open
-	batches []*record.Batch // batches of the stored documents
+	batches []*record.Batch // the batches of the documents that a commit stores
 }
 
 // loader collects batches for METviewer's tables and writes them at Commit.
@@ -87,7 +87,8 @@ func (l *baseLoader) exec(ctx context.Context, query string, args ...any) error 
 	if is(err, errDatabaseDenied, errTableDenied, errColumnDenied) {
 		return &fault.Error{
 			Setting: l.a.db.redactedURL, Problem: "the user lacks privileges for a load", Err: err,
-			Cure: "GRANT SELECT, INSERT, UPDATE, DELETE, ALTER, LOCK TABLES ON " + ident(l.a.database(l.subset)) + ".* TO …; docs/how-to/adopt.md lists what needs which privilege",
+			Cure: "GRANT SELECT, INSERT, UPDATE, DELETE, ALTER, LOCK TABLES ON " + ident(l.a.database(l.subset)) +
+				".* TO …; docs/how-to/adopt.md lists what needs which privilege",
 		}
 	}
 	if err != nil && ctx.Err() == nil && len(query) < 500 {
@@ -159,13 +160,15 @@ func (l *baseLoader) checkPrivileges(ctx context.Context) error {
 // Barograph writes anything into it.
 func (a *openArchive) refuseForeign(ctx context.Context, c *sql.Conn, subset string) error {
 	var tables, ownTables int
-	err := c.QueryRowContext(ctx, "SELECT count(*), coalesce(sum(table_name LIKE 'barograph%catalog'), 0) FROM information_schema.tables WHERE table_schema = ?", a.database(subset)).Scan(&tables, &ownTables)
+	err := c.QueryRowContext(ctx, "SELECT count(*), coalesce(sum(table_name LIKE 'barograph%catalog'), 0) "+
+		"FROM information_schema.tables WHERE table_schema = ?", a.database(subset)).Scan(&tables, &ownTables)
 	if err != nil || tables == 0 || ownTables > 0 {
 		return err
 	}
 	return &fault.Error{
-		Setting: "database " + a.database(subset), Problem: fmt.Sprintf("has %d tables that Barograph has not created; nothing was written", tables),
-		Cure: "take it over: barograph adopt URL/" + a.database(subset) + " --repair; or load into another database with another --subset",
+		Setting: "database " + a.database(subset),
+		Problem: fmt.Sprintf("has %d tables that Barograph has not created; nothing was written", tables),
+		Cure:    "take it over: barograph adopt URL/" + a.database(subset) + " --repair; or load into another database with another --subset",
 	}
 }
 
@@ -196,8 +199,8 @@ func (l *loader) lockedCommit(ctx context.Context, do func() error) error {
 	})
 }
 
-// retryCommit repeats a commit that another loader at another node of a cluster has overtaken: both have
-// read the catalog, and only one may write it.
+// retryCommit repeats a commit if a loader at another node of a cluster has committed since this loader
+// read the catalog.
 func (l *baseLoader) retryCommit(ctx context.Context, do func() error) error {
 	for n := 1; ; n++ {
 		err := do()
@@ -254,20 +257,19 @@ func (l *loader) commit(ctx context.Context, c archive.Commit, stored *archive.C
 		}
 	}
 	meta := func(ctx context.Context) error { return l.writeMeta(ctx, c, *stored) }
-	steps := []func(context.Context) error{l.startTransaction, l.w.write, l.w.removeReplaced, meta, l.commitTransaction}
-	if l.w.isMyISAM() {
-		do := func(text string) func(context.Context) error {
-			return func(ctx context.Context) error { return l.exec(ctx, text) }
-		}
-		steps = []func(context.Context) error{ // START TRANSACTION would free the locks
-			l.w.recordPending, l.w.write, l.w.unlock, l.w.relock,
-			do("SET autocommit = 0"), l.w.recordGone, meta, l.commitTransaction, do("SET autocommit = 1"), l.w.removeReplaced, l.w.unlock, l.w.clearGone,
-		}
+	if !l.w.isMyISAM() {
+		return runSteps(ctx, l.startTransaction, l.w.write, l.w.removeReplaced, meta, l.commitTransaction)
 	}
-	return runSteps(ctx, steps)
+	do := func(text string) func(context.Context) error {
+		return func(ctx context.Context) error { return l.exec(ctx, text) }
+	}
+	return runSteps(ctx, // START TRANSACTION would free the locks
+		l.w.recordPending, l.w.write, l.w.unlock, l.w.relock, do("SET autocommit = 0"), l.w.recordGone, meta, l.commitTransaction,
+		do("SET autocommit = 1"), l.w.removeReplaced, l.w.unlock, l.w.clearGone)
 }
 
-func runSteps(ctx context.Context, steps []func(context.Context) error) error {
+// runSteps runs steps up to the first error.
+func runSteps(ctx context.Context, steps ...func(context.Context) error) error {
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
 			return err
@@ -324,8 +326,8 @@ func (l *loader) writeMeta(ctx context.Context, c archive.Commit, stored archive
 		return err
 	}
 	l.version++
-	r, err := l.conn.ExecContext(ctx, "UPDATE "+l.table(l.a.OwnName(sqlengine.CatalogTable))+" SET catalog = ?, version = ?, next_row = ? WHERE version = ?",
-		string(text), l.version, l.next, l.version-1)
+	r, err := l.conn.ExecContext(ctx, "UPDATE "+l.table(l.a.OwnName(sqlengine.CatalogTable))+
+		" SET catalog = ?, version = ?, next_row = ? WHERE version = ?", string(text), l.version, l.next, l.version-1)
 	if err != nil {
 		return err
 	}

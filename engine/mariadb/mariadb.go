@@ -30,15 +30,19 @@ func Driver() engine.Driver {
 		Summary: "MariaDB, a database server; METviewer's own tables",
 		Example: "mariadb://root@127.0.0.1:3306/mv_",
 		Params: append(engine.TLSParams(), []engine.Param{
-			{Name: "engine", Default: myISAM, Help: "storage engine of METviewer's tables: MyISAM, as METviewer has them, or InnoDB, which a Galera cluster always uses"},
-			{Name: "apply_indexes", Default: "false", Help: "give METviewer's tables the further indexes that METdbLoad's apply_indexes makes: true or false"},
-			{Name: "protocol", Default: textProtocol, Help: "how questions are sent: text, or prepared once a connection, with rows in binary format"},
-			{Name: "server_time", Default: "false", Help: "after each query, read its time from the server (SHOW PROFILES, one more round trip): true or false"},
+			{Name: "engine", Default: myISAM, Help: "storage engine of METviewer's tables: MyISAM, as METviewer has them, or " +
+				"InnoDB, which a Galera cluster always uses"},
+			{Name: "apply_indexes", Default: "false", Help: "give METviewer's tables the further indexes that METdbLoad's " +
+				"apply_indexes makes: true or false"},
+			{Name: "protocol", Default: textProtocol, Help: "how questions are sent: text, or prepared once a connection, " +
+				"with rows in binary format"},
+			{Name: "server_time", Default: "false", Help: "after each query, read its time from the server (SHOW PROFILES, " +
+				"one more round trip): true or false"},
 			{Name: "socket", Default: "", Help: "path of the server's socket, instead of host and port"},
 		}...),
 		Abilities: append([]any{offer()}, offered()...),
-		Untested: "MySQL 8 and Aurora. Barograph supports verification archives and records under keys there (it chooses the statements by the server's version) and refuses post and scan; " +
-			"reason: no registry has such a server for this machine; the tests run against MariaDB",
+		Untested: "MySQL 8 and Aurora. Barograph supports verification archives and records under keys there (it chooses the " +
+			"statements by the server's version) and refuses post and scan; reason: no registry has such a server for this machine; the tests run against MariaDB",
 		Place:  engine.Remote,
 		Server: server(),
 		Open:   open,
@@ -62,7 +66,7 @@ var sessionSettings = []struct{ name, value string }{ //nolint:gochecknoglobals 
 	{"optimizer_max_sel_args", "1000000"},      // the optimizer does not give up such a range
 }
 
-const idleConnections = 16 // kept open
+const idleConnections = 16 // that a pool keeps open
 
 // Values of the parameters.
 const (
@@ -134,61 +138,47 @@ func openDatabase(ctx context.Context, u *url.URL, o engine.Options) (*database,
 			cfg.Params["wsrep_sync_wait"] = "1" // a node answers when it has everything that any other node had committed
 		}
 	}
-	if d.writes, err = d.openPool(all, false, ""); err != nil {
+	if d.writes, err = d.openPool(all, false, nil); err != nil {
 		return nil, err
 	}
 	d.pool = d.writes
 	if len(all) > 1 || d.profile {
-		profiling := ""
-		if d.profile {
-			profiling = "1"
-		}
-		if d.pool, err = d.openPool(all, true, profiling); err != nil {
-			return nil, err
-		}
+		d.pool, err = d.openPool(all, true, func(cfg *mysql.Config) {
+			if d.profile {
+				cfg.Params["profiling"], cfg.Params["profiling_history_size"] = "1", "1"
+			}
+		})
 	}
-	return d, nil
+	return d, err
 }
 
 // openPool opens a pool of connections, spread over the nodes of a cluster or all to the first node
-// that serves.
-func (d *database) openPool(all []*mysql.Config, spread bool, profiling string) (*sql.DB, error) {
-	var own []*mysql.Config
-	for _, cfg := range all {
-		cfg = cfg.Clone()
-		if profiling != "" {
-			cfg.Params["profiling"], cfg.Params["profiling_history_size"] = profiling, "1"
-		}
-		own = append(own, cfg)
-	}
-	n, err := newNodes(own, spread)
+// that serves. change, if not nil, changes the configuration of each node.
+func (d *database) openPool(all []*mysql.Config, spread bool, change func(*mysql.Config)) (*sql.DB, error) {
+	n, err := d.newNodes(all, spread, change)
 	if err != nil {
-		return nil, d.unreachable(err)
+		return nil, err
 	}
 	pool := sql.OpenDB(n)
 	pool.SetMaxIdleConns(idleConnections)
 	return pool, nil
 }
 
-func (d *database) close() error {
-	if d.pool == d.writes {
-		return d.pool.Close()
-	}
-	return errors.Join(d.pool.Close(), d.writes.Close())
-}
+// close closes the pools, which may be the same one.
+func (d *database) close() error { return errors.Join(d.pool.Close(), d.writes.Close()) }
 
 // readParameters reads the parameters of the URL.
 func (d *database) readParameters(q url.Values) error {
-	bad := func(name, cure string) error {
-		return &fault.Error{Setting: "mariadb URL, parameter " + name, Problem: strconv.Quote(q.Get(name)) + " is not understood", Cure: cure}
-	}
 	choice := func(name string, into *string, known ...string) error {
 		if q.Get(name) == "" {
 			return nil
 		}
 		i := slices.IndexFunc(known, func(k string) bool { return strings.EqualFold(k, q.Get(name)) })
 		if i < 0 {
-			return bad(name, "write "+name+"="+strings.Join(known, " or "+name+"="))
+			return &fault.Error{
+				Setting: "mariadb URL, parameter " + name, Problem: strconv.Quote(q.Get(name)) + " is not understood",
+				Cure: "write " + name + "=" + strings.Join(known, " or "+name+"="),
+			}
 		}
 		*into = known[i]
 		return nil
@@ -200,12 +190,15 @@ func (d *database) readParameters(q url.Values) error {
 	return err
 }
 
-// chooseEngine returns the storage engine of METviewer's tables if the URL gives none: METviewer's own,
-// or in a cluster the only one whose rows it replicates.
+// chooseEngine chooses the storage engine of METviewer's tables if the URL gives none: METviewer's own,
+// or InnoDB in a cluster, which replicates no other engine's rows.
 func (d *database) chooseEngine() error {
 	switch {
 	case d.cluster && d.engine == myISAM:
-		return &fault.Error{Setting: "mariadb URL, parameter engine", Problem: "a Galera cluster keeps MyISAM's rows on one node", Cure: "omit the parameter, or write engine=InnoDB"}
+		return &fault.Error{
+			Setting: "mariadb URL, parameter engine", Problem: "a Galera cluster keeps MyISAM's rows on one node",
+			Cure: "omit the parameter, or write engine=InnoDB",
+		}
 	case d.engine == "" && d.cluster:
 		d.engine = innoDB
 	case d.engine == "":
@@ -244,11 +237,10 @@ func configs(u *url.URL, secure *tls.Config) []*mysql.Config {
 
 // probe connects once and detects the kind of server.
 func (d *database) probe(ctx context.Context, all []*mysql.Config) error {
-	n, err := newNodes(all, false)
+	db, err := d.openPool(all, false, nil)
 	if err != nil {
-		return d.unreachable(err)
+		return err
 	}
-	db := sql.OpenDB(n)
 	defer db.Close() //nolint:errcheck // it has written nothing
 	var version, cacheType string
 	var cacheSize int64
@@ -256,7 +248,8 @@ func (d *database) probe(ctx context.Context, all []*mysql.Config) error {
 	err = db.QueryRowContext(ctx, "SELECT version(), @@lower_case_table_names").Scan(&version, &lowerCase)
 	d.mysql = isMySQL(version)
 	if err == nil && !d.mysql {
-		err = db.QueryRowContext(ctx, "SELECT @@global.query_cache_type, @@global.query_cache_size, @@global.wsrep_on").Scan(&cacheType, &cacheSize, &d.cluster)
+		err = db.QueryRowContext(ctx, "SELECT @@global.query_cache_type, @@global.query_cache_size, @@global.wsrep_on").
+			Scan(&cacheType, &cacheSize, &d.cluster)
 	}
 	if err != nil {
 		if err = failed(ctx, err); ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded) {
@@ -328,13 +321,13 @@ func (d *database) about(ctx context.Context) (engine.About, error) {
 		a.Product = "MySQL"
 	}
 	for _, s := range sessionSettings {
-		if d.mysql && slices.Contains(mariaDBSettings[:], s.name) {
-			continue
+		if !d.mysql || !slices.Contains(mariaDBSettings[:], s.name) {
+			a.Settings["session."+s.name] = strings.Trim(s.value, "'")
 		}
-		a.Settings["session."+s.name] = strings.Trim(s.value, "'")
 	}
-	err := d.readSettings(ctx, a.Settings, "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('key_buffer_size', 'innodb_buffer_pool_size', "+
-		"'innodb_log_file_size', 'innodb_flush_log_at_trx_commit', 'innodb_flush_method', 'innodb_io_capacity', 'innodb_doublewrite', 'query_cache_type', "+
+	err := d.readSettings(ctx, a.Settings, "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('key_buffer_size', "+
+		"'innodb_buffer_pool_size', 'innodb_log_file_size', 'innodb_flush_log_at_trx_commit', 'innodb_flush_method', "+
+		"'innodb_io_capacity', 'innodb_doublewrite', 'query_cache_type', "+
 		"'query_cache_size', 'query_cache_limit', 'join_buffer_size', 'sort_buffer_size', 'read_buffer_size', 'read_rnd_buffer_size', "+
 		"'tmp_table_size', 'max_heap_table_size', 'bulk_insert_buffer_size', 'max_allowed_packet', 'performance_schema', 'log_bin', "+
 		"'myisam_recover_options', 'aria_pagecache_buffer_size')")
@@ -346,8 +339,8 @@ func (d *database) about(ctx context.Context) (engine.About, error) {
 }
 
 // describeCommits describes the durability of an acknowledged InnoDB commit. In a Galera cluster every
-// node has received an acknowledged commit, but a client that reads from another node than it wrote
-// to may see the previous state.
+// node has received an acknowledged commit. A client that writes to one node and reads from another
+// may still read the previous state.
 func (d *database) describeCommits(a *engine.About) {
 	a.Promises = engine.Promises()
 	switch a.Settings["innodb_flush_log_at_trx_commit"] {
@@ -364,7 +357,7 @@ func (d *database) describeCommits(a *engine.About) {
 	}
 }
 
-// readSettings adds the rows of a SHOW statement.
+// readSettings adds the rows of a SHOW statement to a map.
 func (d *database) readSettings(ctx context.Context, into map[string]string, query string) error {
 	return querier{d.pool}.Rows(ctx, query, nil, func(row []any) error {
 		var name, value string

@@ -23,8 +23,8 @@ func (d *database) translate(text string) string {
 	return mysqlReplacer.Replace(text)
 }
 
-// explain is the start of a query for a plan. MariaDB runs the query once and counts. MySQL's EXPLAIN
-// estimates, because its EXPLAIN ANALYZE has no JSON before version 8.3.
+// explain returns the start of a query for a plan. MariaDB runs the query and counts rows. MySQL only
+// estimates them: before version 8.3 its EXPLAIN ANALYZE has no JSON.
 func (d *database) explain() string {
 	if d.mysql {
 		return "EXPLAIN FORMAT=JSON "
@@ -33,11 +33,14 @@ func (d *database) explain() string {
 }
 
 // requireMariaDB refuses operations that exist only in MariaDB's statements.
-func (d *database) requireMariaDB(what string) error {
+func (d *database) requireMariaDB(study string) error {
 	if !d.mysql {
 		return nil
 	}
-	return &fault.Error{Setting: d.redactedURL, Problem: "is not MariaDB: " + what + " with statements that it does not have", Cure: "run it on MariaDB: `barograph lab up mariadb`"}
+	return &fault.Error{
+		Setting: d.redactedURL, Problem: "is not MariaDB, and " + study + " needs statements that only MariaDB has",
+		Cure: "use MariaDB: `barograph lab up mariadb`",
+	}
 }
 
 // isMySQL detects a server other than MariaDB by its version. MariaDB's version contains its name,
@@ -45,4 +48,6 @@ func (d *database) requireMariaDB(what string) error {
 func isMySQL(version string) bool { return !strings.Contains(strings.ToLower(version), "mariadb") }
 
 // mariaDBSettings are the session settings that MySQL lacks.
-var mariaDBSettings = [...]string{"in_predicate_conversion_threshold", "optimizer_max_sel_args", "query_cache_type"} //nolint:gochecknoglobals // a constant table
+var mariaDBSettings = [...]string{ //nolint:gochecknoglobals // a constant table
+	"in_predicate_conversion_threshold", "optimizer_max_sel_args", "query_cache_type",
+}

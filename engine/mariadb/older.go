@@ -28,7 +28,8 @@ func (s *adoption) compareSchema() (differences []string) {
 			}
 		}
 		for _, name := range s.tables[table] {
-			if !strings.HasPrefix(name, "barograph_") && !slices.ContainsFunc(slices.Concat(must, may), func(c metCol) bool { return c.name == name }) {
+			isKnown := slices.ContainsFunc(slices.Concat(must, may), func(c metCol) bool { return c.name == name })
+			if !isKnown && !strings.HasPrefix(name, "barograph_") {
 				differences = append(differences, table+" also has "+name)
 			}
 		}
@@ -64,8 +65,10 @@ func (s *adoption) compareSchema() (differences []string) {
 
 // unindexed records the tables of lines without an index by files, as in older schemas.
 func (s *adoption) unindexed(ctx context.Context) error {
-	tables, err := sqlengine.QueryTexts(ctx, s.pool, "SELECT c.table_name FROM information_schema.columns c WHERE c.table_schema = ? AND LOCATE('line_data_', c.table_name) = 1 AND c.column_name = 'data_file_id' AND "+
-		"NOT EXISTS (SELECT 1 FROM information_schema.statistics i WHERE i.table_schema = c.table_schema AND i.table_name = c.table_name AND i.column_name = 'data_file_id' AND i.seq_in_index = 1)", s.result.Database)
+	tables, err := sqlengine.QueryTexts(ctx, s.pool, "SELECT c.table_name FROM information_schema.columns c "+
+		"WHERE c.table_schema = ? AND LOCATE('line_data_', c.table_name) = 1 AND c.column_name = 'data_file_id' AND "+
+		"NOT EXISTS (SELECT 1 FROM information_schema.statistics i WHERE i.table_schema = c.table_schema AND "+
+		"i.table_name = c.table_name AND i.column_name = 'data_file_id' AND i.seq_in_index = 1)", s.result.Database)
 	s.tally.list(lacksIndex, tables)
 	return err
 }

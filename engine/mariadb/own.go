@@ -17,8 +17,8 @@ import (
 // ownDatabase is the database of a user's own tables, after the URL's prefix.
 const ownDatabase = "barograph_own"
 
-// openOwn opens sessions whose default database finds the tables by their names alone. Quotients get
-// more digits after the point than MariaDB's default of four.
+// openOwn opens sessions whose default database contains the tables. A quotient has 16 more digits after
+// the point than its dividend; MariaDB's default is four.
 func (d *database) openOwn(all []*mysql.Config) func(ctx context.Context, keep bool) (*tables.Tables, error) {
 	return func(ctx context.Context, keep bool) (*tables.Tables, error) {
 		name := d.prefix + ownDatabase
@@ -30,10 +30,9 @@ func (d *database) openOwn(all []*mysql.Config) func(ctx context.Context, keep b
 		if err := errors.Join(err, exec("CREATE DATABASE IF NOT EXISTS "+ident(name))); err != nil {
 			return nil, err
 		}
-		for _, cfg := range all {
+		pool, err := d.openPool(all, false, func(cfg *mysql.Config) {
 			cfg.DBName, cfg.Params["div_precision_increment"] = name, "16"
-		}
-		pool, err := d.openPool(all, false, "")
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -46,13 +45,14 @@ func (d *database) openOwn(all []*mysql.Config) func(ctx context.Context, keep b
 			},
 			Ask: func(ctx context.Context, text string, f func(row []any) error) error {
 				err := failed(ctx, sqlengine.DatabaseSQL{DB: pool}.TypedRows(ctx, text, ownCast, f))
-				if ctx.Err() != nil { // the server would complete the query of a client that has left
+				if ctx.Err() != nil { // without KILL the server would complete the query
 					err = errors.Join(err, endQueries(context.WithoutCancel(ctx), pool, text))
 				}
 				return err
 			},
 			Size: func(ctx context.Context) (int64, error) {
-				return sqlengine.QueryNumber(ctx, q, "SELECT CAST(COALESCE(SUM(data_length + index_length), 0) AS SIGNED) FROM information_schema.tables WHERE table_schema = DATABASE()")
+				return sqlengine.QueryNumber(ctx, q, "SELECT CAST(COALESCE(SUM(data_length + index_length), 0) AS SIGNED) "+
+					"FROM information_schema.tables WHERE table_schema = DATABASE()")
 			},
 			Running: func(ctx context.Context) (step string, done, all int64) {
 				return sqlengine.Running(ctx, q, "SELECT CONCAT('stage ', stage, ' of ', max_stage), CAST(1000 * progress AS SIGNED), 100000 FROM information_schema.processlist WHERE db = DATABASE() AND max_stage > 0 LIMIT 1")
@@ -69,7 +69,8 @@ func endQueries(ctx context.Context, pool *sql.DB, text string) error {
 	defer cancel()
 	q := querier{pool}
 	for {
-		id, err := sqlengine.QueryNumber(ctx, q, "SELECT COALESCE(MIN(id), 0) FROM information_schema.processlist WHERE db = DATABASE() AND id <> CONNECTION_ID() AND command <> 'Killed' AND info = ?", text)
+		id, err := sqlengine.QueryNumber(ctx, q, "SELECT COALESCE(MIN(id), 0) FROM information_schema.processlist "+
+			"WHERE db = DATABASE() AND id <> CONNECTION_ID() AND command <> 'Killed' AND info = ?", text)
 		if err != nil || id == 0 {
 			return err
 		}
@@ -94,11 +95,11 @@ func ownCast(name string) sqlengine.ResultCast {
 	return sqlengine.AsIs
 }
 
-// mostVarchar is the greatest length of a text that is stored in its row, as long as all such texts
-// fit: a row has at most 65,535 bytes.
+// A text column of up to maxVarchar characters is a VARCHAR, while the VARCHARs of a table have at most
+// maxInRow characters: a row has at most 65,535 bytes, and a character up to four.
 const (
 	maxVarchar = 255
-	maxInRow   = 15_000 // in characters of up to four bytes
+	maxInRow   = 15_000
 )
 
 func loadOwn(ctx context.Context, pool *sql.DB, t *tables.Table, translate func(string) string) (err error) {
@@ -120,7 +121,8 @@ func loadOwn(ctx context.Context, pool *sql.DB, t *tables.Table, translate func(
 		return err
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
-	if _, err := c.ExecContext(ctx, "CREATE TABLE "+f.table+" ("+strings.Join(columns, ", ")+translate(") ENGINE=InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin")); err != nil {
+	options := translate(") ENGINE=InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin")
+	if _, err := c.ExecContext(ctx, "CREATE TABLE "+f.table+" ("+strings.Join(columns, ", ")+options); err != nil {
 		return err
 	}
 	f.rows = func(out *rowWriter) error {

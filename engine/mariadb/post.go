@@ -16,8 +16,8 @@ import (
 // postDatabase is the database of tables of values of SHEF messages, after the URL's prefix.
 const postDatabase = "post"
 
-// posts opens tables of values of SHEF messages. all contains the connection configurations of the
-// nodes. As for kv, only one node of a cluster is used.
+// postTables opens tables of values of SHEF messages. configs contains the configurations of the nodes. Like
+// kvTables, postTables uses only one node of a cluster.
 type postTables struct {
 	*database
 	configs []*mysql.Config
@@ -63,7 +63,7 @@ func postType(t sqlengine.PostType, width int) string {
 
 // Open opens the tables of a design.
 func (p postTables) Open(ctx context.Context, t posts.Tables) (*posts.Store, error) {
-	if err := p.requireMariaDB("values are posted"); err != nil {
+	if err := p.requireMariaDB("post"); err != nil {
 		return nil, err
 	}
 	store, err := sqlengine.OpenPosts(ctx, &sqlengine.PostEngine{
@@ -81,12 +81,12 @@ func (p postTables) Open(ctx context.Context, t posts.Tables) (*posts.Store, err
 			return n, failed(ctx, err)
 		},
 		Maintain: func(ctx context.Context, u posts.Maintenance, tables []string) error {
-			how := "ANALYZE TABLE " // InnoDB removes dead rows by itself
+			statement := "ANALYZE TABLE " // InnoDB removes dead rows by itself
 			if u == posts.VacuumFull {
-				how = "OPTIMIZE TABLE "
+				statement = "OPTIMIZE TABLE "
 			}
 			for _, t := range tables {
-				if err := (querier{p.writes}).Exec(ctx, how+p.schema()+ident(t)); err != nil {
+				if err := (querier{p.writes}).Exec(ctx, statement+p.schema()+ident(t)); err != nil {
 					return err
 				}
 			}
@@ -103,25 +103,14 @@ const (
 )
 
 func (p postTables) connect(ctx context.Context) (*sqlengine.PostConn, error) {
-	var own []*mysql.Config
-	for _, cfg := range p.configs {
-		cfg = cfg.Clone()
-		cfg.ClientFoundRows = true                      // also count updated rows whose values did not change
+	c, err := p.dial(ctx, p.configs, func(cfg *mysql.Config) {
 		cfg.Params["tx_isolation"] = "'READ-COMMITTED'" // without locks on the gaps between keys
-		if p.readOnly {
-			cfg.Params["tx_read_only"] = "1"
-		}
-		own = append(own, cfg)
-	}
-	n, err := newNodes(own, false)
+	})
 	if err != nil {
-		return nil, p.unreachable(err)
+		return nil, err
 	}
-	c, err := n.Connect(ctx)
-	if err != nil {
-		return nil, p.unreachable(err)
-	}
-	post, err := sqlengine.NewDriverPostConn(c, func(err error) bool { return is(err, errTaken, errDeadlock, errLockWait, errChanged) })
+	isRetryable := func(err error) bool { return is(err, errDuplicate, errDeadlock, errLockWait, errChanged) }
+	post, err := sqlengine.NewDriverPostConn(c, isRetryable)
 	if err != nil {
 		return nil, err
 	}

@@ -51,7 +51,7 @@ func (a *openArchive) locked(ctx context.Context, c *sql.Conn, subset string, do
 }
 
 // ensureRecovered waits, once for each subset, for commits that started before this archive was opened. It
-// rolls back a crashed commit.
+// rolls back or completes a crashed commit.
 func (a *openArchive) ensureRecovered(ctx context.Context, subset string) error {
 	if _, ok := a.recovered.Load(subset); ok {
 		return nil
@@ -71,15 +71,16 @@ func (a *openArchive) ensureRecovered(ctx context.Context, subset string) error 
 	return failed(ctx, err)
 }
 
-// recover completes a crashed commit: it removes rows that do not count yet, or rows that are
-// replaced already. The caller has locked the subset.
+// recover rolls back a crashed commit that had not taken effect: it removes the added rows. Otherwise it
+// completes the commit: it removes the replaced rows. The caller has locked the subset.
 func (a *openArchive) recover(ctx context.Context, c *sql.Conn, subset string) error {
 	if a.Design != design.Normalized {
 		_, err := c.ExecContext(ctx, "ROLLBACK")
 		return err
 	}
 	var additions []addition
-	err := querier{c}.Rows(ctx, "SELECT line_table, id_column, first_id FROM "+a.table(subset, pendingTable), nil, func(row []any) error {
+	text := "SELECT line_table, id_column, first_id FROM " + a.table(subset, pendingTable)
+	err := querier{c}.Rows(ctx, text, nil, func(row []any) error {
 		var p addition
 		err := sqlengine.Scan(row, &p.table, &p.column, &p.first)
 		additions = append(additions, p)
@@ -101,14 +102,14 @@ func (a *openArchive) recover(ctx context.Context, c *sql.Conn, subset string) e
 	tables := lists.Map(additions, func(p addition) string { return p.table })
 	for gone := range replaced {
 		tables = append(tables, gone.table)
-		if child := childOf(gone.table); child != "" {
+		if child, _ := childTable(gone.table); child != "" {
 			tables = append(tables, child)
 		}
 	}
 	if err := a.repair(ctx, c, subset, tables); err != nil {
 		return err
 	}
-	slices.SortFunc(additions, func(p, q addition) int { return -strings.Compare(p.order(), q.order()) }) // children, lines, headers
+	slices.SortFunc(additions, func(p, q addition) int { return strings.Compare(q.order(), p.order()) })
 	for _, p := range additions {
 		if _, err := c.ExecContext(ctx, a.deleteAdded(subset, p)); err != nil {
 			return err
@@ -128,12 +129,13 @@ func (a *openArchive) recover(ctx context.Context, c *sql.Conn, subset string) e
 	return nil
 }
 
-// addition is the record of a commit's additions to a table.
+// addition is the record of the rows that a commit adds to a table.
 type addition struct {
 	table, column string
 	first         int64
 }
 
+// order is a sort key. In descending order, repeating columns are before lines and lines before headers.
 func (p addition) order() string {
 	if p.column == idOfLines || p.column == rowColumn {
 		return "z" + p.table
@@ -155,14 +157,18 @@ func (a *openArchive) deleteAdded(subset string, p addition) string {
 		}
 		return "DELETE FROM " + table + since
 	}
+	deleteJoined := func(lines, ownColumn string) string {
+		return "DELETE " + table + " FROM " + table + " JOIN " + a.table(subset, lines) + " ld USING (" + idOfLines + ")" + since +
+			" AND ld." + ownColumn + " IS NOT NULL"
+	}
 	for _, t := range record.Types() {
-		if child, _ := childTable(t); child == p.table {
-			return "DELETE " + table + " FROM " + table + " JOIN " + a.table(subset, tableOf(t)) + " ld USING (" + idOfLines + ")" + since + " AND ld." + repeatsColumn + " IS NOT NULL"
+		if child, _ := childTable(tableOf(t)); child == p.table {
+			return deleteJoined(tableOf(t), repeatsColumn)
 		}
 	}
 	for _, v := range objectViews() {
-		if v.child() == p.table {
-			return "DELETE " + table + " FROM " + table + " JOIN " + a.table(subset, v.table) + " ld USING (" + idOfLines + ")" + since + " AND ld." + rowColumn + " IS NOT NULL"
+		if v.child == p.table {
+			return deleteJoined(v.table, rowColumn)
 		}
 	}
 	return "DELETE FROM " + table + since + " AND " + repeatsColumn + " IS NOT NULL"
@@ -170,7 +176,7 @@ func (a *openArchive) deleteAdded(subset string, p addition) string {
 
 // referring lists the tables whose rows refer to rows of another table by a column.
 func referring(table, column string) (tables []string) {
-	for _, t := range record.Types() { // Barograph's own tables refer to stat_header only in old archives, never for another program
+	for _, t := range record.Types() { // only in old archives do Barograph's own tables refer to stat_header
 		if table == sqlengine.FileTable || table == design.HeaderTable && hasTable(t) {
 			tables = append(tables, tableOf(t))
 		}
@@ -183,6 +189,7 @@ func referring(table, column string) (tables []string) {
 	return tables
 }
 
+// goneKey identifies the replaced rows of one header in a table.
 type goneKey struct {
 	table  string
 	header int64
@@ -190,7 +197,8 @@ type goneKey struct {
 
 func (a *openArchive) goneRows(ctx context.Context, c *sql.Conn, subset string) (map[goneKey][]int64, error) {
 	replaced := map[goneKey][]int64{}
-	err := querier{c}.Rows(ctx, "SELECT line_table, stat_header_id, id FROM "+a.table(subset, goneTable), nil, func(row []any) error {
+	text := "SELECT line_table, stat_header_id, id FROM " + a.table(subset, goneTable)
+	err := querier{c}.Rows(ctx, text, nil, func(row []any) error {
 		var key goneKey
 		var id int64
 		err := sqlengine.Scan(row, &key.table, &key.header, &id)
@@ -210,7 +218,7 @@ func remove(ctx context.Context, c *sql.Conn, a *openArchive, subset, table stri
 			continue
 		}
 		texts := []string{fmt.Sprintf("%s WHERE stat_header_id = %d AND %s%s", a.table(subset, table), header, idColumn(t), in)}
-		if child, _ := childTable(t); child != "" {
+		if child, _ := childTable(tableOf(t)); child != "" {
 			texts = append(texts, a.table(subset, child)+" WHERE "+idOfLines+in)
 		}
 		texts = append(texts, a.removeView(t, subset, in)...)
@@ -221,16 +229,6 @@ func remove(ctx context.Context, c *sql.Conn, a *openArchive, subset, table stri
 		}
 	}
 	return nil
-}
-
-// childOf returns the table of repeating columns of a line table; "" = none.
-func childOf(table string) string {
-	for child := range metviewerChildren {
-		if of, _, _ := strings.Cut(child, "_"); table == "line_data_"+of {
-			return "line_data_" + child
-		}
-	}
-	return ""
 }
 
 // repair repairs MyISAM tables that a crash of the server has left half-written. When the server
@@ -254,8 +252,9 @@ func (a *openArchive) repair(ctx context.Context, c *sql.Conn, subset string, ta
 		}
 		if found != "" {
 			return &fault.Error{
-				Setting: a.db.redactedURL + ", subset " + strconv.Quote(subset), Problem: "a crash of the server has damaged table " + table + " and REPAIR TABLE cannot repair it: " + found,
-				Cure: "load the subset again, or store it with engine=InnoDB",
+				Setting: a.db.redactedURL + ", subset " + strconv.Quote(subset),
+				Problem: "a crash of the server has damaged table " + table + " and REPAIR TABLE cannot repair it: " + found,
+				Cure:    "load the subset again, or store it with engine=InnoDB",
 			}
 		}
 	}

@@ -23,18 +23,16 @@ import (
 
 // scans opens the tables of the study scan, in a separate database. store_sales is partitioned by
 // its ticket; partition i is in a data directory on the placement's path i. One thread answers a
-// query: it reads one partition after the other, independent of the number of workers.
+// query and reads one partition after the other, regardless of the number of workers.
 type scans struct{ *database }
 
-// These are the names of the database, after the URL's prefix, and of the table that contains the
-// placement at which the others were loaded. That table is created last.
 const (
-	starDatabase   = "star"
-	starPlacement  = "barograph_placement"
-	starFolderName = "barograph-mariadb-"
+	starDatabase     = "star"                // without the URL's prefix
+	starPlacement    = "barograph_placement" // a table with the placement of the others; a load creates it last
+	starFolderPrefix = "barograph-mariadb-"
 )
 
-// star is the tables at a placement.
+// star is the set of tables at a placement.
 type star struct {
 	db    *database
 	place tables.Placement
@@ -43,11 +41,14 @@ type star struct {
 
 // Open opens the tables.
 func (s scans) Open(ctx context.Context, p tables.Placement) (*tables.Star, error) {
-	if err := s.requireMariaDB("a star is loaded and its plans are read"); err != nil {
+	if err := s.requireMariaDB("scan"); err != nil {
 		return nil, err
 	}
 	if s.cluster {
-		return nil, &fault.Error{Setting: s.redactedURL, Problem: "each node of a Galera cluster stores all rows, at the same paths", Cure: "scan on one node: `barograph lab up mariadb`"}
+		return nil, &fault.Error{
+			Setting: s.redactedURL, Problem: "each node of a Galera cluster stores all rows, at the same paths",
+			Cure: "scan on one node: `barograph lab up mariadb`",
+		}
 	}
 	if p.Parallel() > 1 {
 		s.log.Info("MariaDB answers a query with one thread, for any number of partitions and workers")
@@ -111,26 +112,28 @@ type partitionFile struct {
 func (s *star) partitionFiles(ctx context.Context) ([]partitionFile, error) {
 	out := make([]partitionFile, s.place.Partitions)
 	found := 0
-	err := querier{s.db.writes}.Rows(ctx, "SELECT NAME, FILENAME, FILE_SIZE FROM information_schema.INNODB_SYS_TABLESPACES WHERE LOCATE(?, LOWER(NAME)) = 1",
-		[]any{strings.ToLower(s.name + "/" + string(tables.StoreSales) + "#p#p")}, func(row []any) error {
-			var name string
-			var p partitionFile
-			if err := sqlengine.Scan(row, &name, &p.path, &p.bytes); err != nil {
-				return err
-			}
-			i, err := strconv.Atoi(name[strings.LastIndexByte(name, '#')+2:]) // …#P#p7
-			if err != nil || i >= len(out) {
-				return fmt.Errorf("mariadb: a partition has the unexpected name %s", name)
-			}
-			out[i] = p
-			found++
-			return nil
-		})
+	const text = "SELECT NAME, FILENAME, FILE_SIZE FROM information_schema.INNODB_SYS_TABLESPACES WHERE LOCATE(?, LOWER(NAME)) = 1"
+	prefix := strings.ToLower(s.name + "/" + string(tables.StoreSales) + "#p#p")
+	err := querier{s.db.writes}.Rows(ctx, text, []any{prefix}, func(row []any) error {
+		var name string
+		var p partitionFile
+		if err := sqlengine.Scan(row, &name, &p.path, &p.bytes); err != nil {
+			return err
+		}
+		i, err := strconv.Atoi(name[strings.LastIndexByte(name, '#')+2:]) // …#P#p7
+		if err != nil || i >= len(out) {
+			return fmt.Errorf("mariadb: a partition has the unexpected name %s", name)
+		}
+		out[i] = p
+		found++
+		return nil
+	})
 	if err != nil {
 		return nil, err
 	}
 	if found != len(out) {
-		return nil, fmt.Errorf("mariadb: only %d of %d partitions have separate files; start the server with innodb_file_per_table", found, len(out))
+		return nil, fmt.Errorf("mariadb: only %d of %d partitions have separate files; start the server with innodb_file_per_table",
+			found, len(out))
 	}
 	return out, nil
 }
@@ -165,11 +168,12 @@ func (s *star) clear(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	text := []string{"CREATE DATABASE IF NOT EXISTS " + ident(s.name), "DROP TABLE IF EXISTS " + s.table(starPlacement)}
-	for _, t := range append(text, lists.Map(tables.StarTables(), func(t tables.StarTable) string { return "DROP TABLE IF EXISTS " + s.table(string(t)) })...) {
-		if err := (querier{s.db.writes}).Exec(ctx, t); err != nil {
-			return err
-		}
+	statements := []string{"CREATE DATABASE IF NOT EXISTS " + ident(s.name), "DROP TABLE IF EXISTS " + s.table(starPlacement)}
+	for _, t := range tables.StarTables() {
+		statements = append(statements, "DROP TABLE IF EXISTS "+s.table(string(t)))
+	}
+	if err := s.execute(ctx, statements...); err != nil {
+		return err
 	}
 	old, ok := sqlengine.ParsePlacement(note)
 	if !ok {
@@ -177,7 +181,7 @@ func (s *star) clear(ctx context.Context) error {
 	}
 	own, err := s.folder(ctx)
 	for _, path := range old.Paths {
-		_ = os.Remove(filepath.Join(path, own, s.name)) // on another machine it does not exist here
+		_ = os.Remove(filepath.Join(path, own, s.name)) // it does not exist if the server runs on another machine
 		_ = os.Remove(filepath.Join(path, own))
 	}
 	return err
@@ -187,7 +191,7 @@ func (s *star) clear(ctx context.Context) error {
 func (s *star) folder(ctx context.Context) (string, error) {
 	var of string
 	err := s.db.writes.QueryRowContext(ctx, "SELECT CONCAT(@@hostname, ':', @@port, @@datadir)").Scan(&of)
-	return starFolderName + fmt.Sprintf("%016x", xxh3.HashString(of)), failed(ctx, err)
+	return starFolderPrefix + fmt.Sprintf("%016x", xxh3.HashString(of)), failed(ctx, err)
 }
 
 // folders creates a folder on each path for the server's account.
@@ -214,7 +218,8 @@ func creationError(ctx context.Context, folders []string, err error) error {
 	}
 	return &fault.Error{
 		Setting: strings.Join(folders, ", "), Problem: "cannot contain partitions of a table", Err: err,
-		Cure: "connect as a user with the privilege FILE; on the server's machine the server's account must own the folders and have access to all their parent folders (chmod o+x)",
+		Cure: "connect as a user with the privilege FILE; on the server's machine the server's account must own the folders and " +
+			"have access to all their parent folders (chmod o+x)",
 	}
 }
 
@@ -224,7 +229,7 @@ func (s *star) create(t tables.StarTable, folders []string) string {
 	for _, c := range tpcds.Columns(string(t)) {
 		cols = append(cols, c.Name+" "+sqlengine.StarType(&c, ""))
 		if c.Key {
-			keys = append([]string{c.Name}, keys...) // for store_sales the ticket comes first: the rows of the files are in that order
+			keys = append([]string{c.Name}, keys...) // store_sales: the ticket is first, as in the order of the files
 		}
 	}
 	text := "CREATE TABLE " + s.table(string(t)) + " (" + strings.Join(cols, ", ") + ", PRIMARY KEY (" + strings.Join(keys, ", ") +
@@ -252,7 +257,10 @@ func (s *star) checkPlacement(ctx context.Context, folders []string) error {
 	}
 	for i, p := range files {
 		if len(folders) > 0 && !strings.HasPrefix(p.path, folders[i%len(folders)]+"/") {
-			return &fault.Error{File: folders[i%len(folders)], Problem: "was ignored by the server, which used " + p.path, Cure: "start the server without --skip-symbolic-links"}
+			return &fault.Error{
+				File: folders[i%len(folders)], Problem: "was ignored by the server, which used " + p.path,
+				Cure: "start the server without --skip-symbolic-links",
+			}
 		}
 	}
 	return nil
@@ -303,12 +311,15 @@ func appendStar(dst []byte, v *tpcds.Vector, i int) []byte {
 // finish gathers statistics and writes the placement.
 func (s *star) finish(ctx context.Context, note string) error {
 	all := lists.Map(tables.StarTables(), func(t tables.StarTable) string { return s.table(string(t)) })
-	for _, t := range []string{
-		"ANALYZE TABLE " + strings.Join(all, ", "),
-		"CREATE TABLE " + s.table(starPlacement) + " (placement LONGTEXT NOT NULL) ENGINE=InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
-		"INSERT INTO " + s.table(starPlacement) + " VALUES (" + flavour.Quote(note) + ")",
-	} {
-		if err := (querier{s.db.writes}).Exec(ctx, t); err != nil {
+	return s.execute(ctx, "ANALYZE TABLE "+strings.Join(all, ", "),
+		"CREATE TABLE "+s.table(starPlacement)+" (placement LONGTEXT NOT NULL) ENGINE=InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
+		"INSERT INTO "+s.table(starPlacement)+" VALUES ("+flavour.Quote(note)+")")
+}
+
+// execute runs statements up to the first error.
+func (s *star) execute(ctx context.Context, statements ...string) error {
+	for _, text := range statements {
+		if err := (querier{s.db.writes}).Exec(ctx, text); err != nil {
 			return err
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/barograph/barograph/engine/sqlengine"
 )
 
-// Trim removes the rows with a valid time before from from METviewer's tables, in the way in which a
-// commit removes replaced rows.
+// Trim removes the rows of METviewer's tables whose valid time is before cutoff, as a commit removes
+// replaced rows.
 func (l *loader) Trim(ctx context.Context, cutoff int64) error {
 	return l.lockedCommit(ctx, func() error { return l.trim(ctx, cutoff) })
 }
@@ -53,9 +53,8 @@ func (l *loader) trim(ctx context.Context, cutoff int64) error {
 	}
 	l.catalog.Trim(cutoff, removed, removed.Digest().Records)
 	meta := func(ctx context.Context) error { return l.writeMeta(ctx, archive.Commit{}, archive.CommitResult{}) }
-	steps := []func(context.Context) error{l.startTransaction, l.w.removeReplaced, meta, l.commitTransaction}
 	if l.w.isMyISAM() {
-		steps = []func(context.Context) error{l.startTransaction, l.w.recordGone, meta, l.commitTransaction, l.w.removeReplaced, l.w.clearGone}
+		return runSteps(ctx, l.startTransaction, l.w.recordGone, meta, l.commitTransaction, l.w.removeReplaced, l.w.clearGone)
 	}
-	return runSteps(ctx, steps)
+	return runSteps(ctx, l.startTransaction, l.w.removeReplaced, meta, l.commitTransaction)
 }

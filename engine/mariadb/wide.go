@@ -25,7 +25,9 @@ func (l *baseLoader) newLoader() archive.Loader {
 		MakeCommits: true, Insert: l.insert, InsertLines: l.insertLines, Replace: l.resolveExisting, Upserts: true, Close: l.Close,
 	}
 	var out *sqlengine.Loader
-	s.MergeDocs = func(ctx context.Context, q sqlengine.Querier, g *design.Grouper, candidates []design.Row, stored *archive.CommitResult) error {
+	s.MergeDocs = func(
+		ctx context.Context, q sqlengine.Querier, g *design.Grouper, candidates []design.Row, stored *archive.CommitResult,
+	) error {
 		l.batches = g.Batches
 		defer func() { l.batches = nil }()
 		return out.StoreDocs(ctx, q, g, candidates, stored)
@@ -80,8 +82,8 @@ func (l *baseLoader) insert(ctx context.Context, _ sqlengine.Querier, table stri
 	return err
 }
 
-// insertLines loads the rows of the wide design, keyed by the record's identity, in the order of the table's
-// primary key.
+// insertLines loads the rows of the wide design, whose key is the record's identity, in the order of the
+// table's primary key.
 func (l *baseLoader) insertLines(ctx context.Context, _ sqlengine.Querier, table string, cols []sqlengine.Column, lines *sqlengine.Lines) error {
 	sent, names, set := splitConstants(cols, lines.Batches)
 	set = append(set, wideKey+" = UNHEX(@k)")
@@ -107,7 +109,9 @@ func (l *baseLoader) insertLines(ctx context.Context, _ sqlengine.Querier, table
 }
 
 // wideLines returns the query for records of a wide table with their keys, and its columns.
-func (a *openArchive) wideLines(_ context.Context, _ sqlengine.Querier, subset string, t *record.LineType) (string, []sqlengine.Column, error) {
+func (a *openArchive) wideLines(
+	_ context.Context, _ sqlengine.Querier, subset string, t *record.LineType,
+) (string, []sqlengine.Column, error) {
 	table, cols := a.Table(subset, t)
 	cols = append(slices.Clone(cols), sqlengine.Column{Name: wideKey, From: sqlengine.Identity})
 	return "SELECT " + sqlengine.ColumnList("ld.", cols) + " FROM " + table + " ld", cols, nil
@@ -137,7 +141,9 @@ func keysOf(lines *sqlengine.Lines) func(r design.Row) []byte {
 const recordsPerQuery = 2000
 
 // resolveExisting finds the records that wide rows replace. LOAD DATA REPLACE replaces them.
-func (l *baseLoader) resolveExisting(ctx context.Context, q sqlengine.Querier, lines *sqlengine.Lines, candidates []design.Row, stored *archive.CommitResult) error {
+func (l *baseLoader) resolveExisting(
+	ctx context.Context, q sqlengine.Querier, lines *sqlengine.Lines, candidates []design.Row, stored *archive.CommitResult,
+) error {
 	keys, resolve := keysOf(lines), l.a.Resolver(ctx, q, l.subset, lines, stored)
 	for some := range slices.Chunk(candidates, recordsPerQuery) {
 		where := " WHERE (ld.fcst_valid_epoch, ld." + wideKey + ") IN " + flavour.List(some, func(r design.Row) string {

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -352,10 +353,7 @@ func (n *node) access(known relations) archive.Access {
 	names := make([]string, len(indexes))
 	lookup, pruned := true, true
 	for i, x := range indexes {
-		names[i] = known.parent[x.Index]
-		if names[i] == "" {
-			names[i] = x.Index
-		}
+		names[i] = cmp.Or(known.parent[x.Index], x.Index)
 		lookup = lookup && strings.HasSuffix(names[i], "_pkey") && equality.MatchString(x.Condition)
 		pruned = pruned && known.brin[x.Index]
 	}

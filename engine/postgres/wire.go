@@ -119,9 +119,7 @@ func appendFloat(dst []byte, f float64) []byte {
 	return binary.BigEndian.AppendUint64(append(dst, 0, 0, 0, 8), math.Float64bits(f))
 }
 
-func appendTime(dst []byte, epoch int64) []byte {
-	return appendBig(dst, (epoch-postgresEpoch)*1e6)
-}
+func appendTime(dst []byte, epoch int64) []byte { return appendBig(dst, (epoch-postgresEpoch)*1e6) }
 
 // appendFloats appends an array of double precision; NaN is a missing value.
 func appendFloats(dst []byte, values []float64) []byte {

@@ -159,8 +159,8 @@ func (l *Loader) Commit(ctx context.Context, c archive.Commit) (archive.CommitRe
 		return archive.CommitResult{}, engine.CallError(ctx, fmt.Errorf("%s: commit to %s: %w", l.a.Dialect.Name, l.subset, err))
 	}
 	if l.headers != nil {
-		l.headers.Commit()
-		l.files.Commit()
+		l.headers.Settle(true)
+		l.files.Settle(true)
 	}
 	l.stale = false
 	if l.marked != nil {
