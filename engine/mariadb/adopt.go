@@ -136,11 +136,6 @@ func (s *adoption) columns(ctx context.Context, db string) (map[string][]string,
 	return out, err
 }
 
-// types returns the line types for which the database has tables.
-func (s *adoption) types() []*record.LineType {
-	return lists.Filter(record.Types(), func(t *record.LineType) bool { return s.tables[tableOf(t)] != nil })
-}
-
 // repair creates the copies, compares them with the records that it read, and exchanges them.
 func (s *adoption) repair(ctx context.Context, c *sql.Conn) error {
 	do := func(text string) error { _, err := c.ExecContext(ctx, text); return err }
@@ -236,7 +231,7 @@ func (s *adoption) read(ctx context.Context) error {
 	headers := s.a.table(s.name, design.HeaderTable)
 	fields := columnNames(s.existingColumns(design.HeaderTable, parseColumns(metviewerHeader, "")))
 	count(headerTwice, headers+" h JOIN "+headers+" g USING ("+fields+") WHERE g.stat_header_id < h.stat_header_id")
-	for _, t := range s.types() {
+	for _, t := range lists.Filter(record.Types(), func(t *record.LineType) bool { return s.tables[tableOf(t)] != nil }) {
 		lines := s.a.table(s.name, tableOf(t)) + " ld "
 		headers := s.a.table(s.name, headerTable(t, s.twins))
 		count(noHeader, lines+"WHERE stat_header_id NOT IN (SELECT stat_header_id FROM "+headers+")")

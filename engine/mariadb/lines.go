@@ -74,10 +74,6 @@ type rowRef struct {
 	row        int
 }
 
-func newLineWriter(l *loader) *lineWriter {
-	return &lineWriter{l: l, tables: map[*record.LineType]*lineTable{}}
-}
-
 // refresh reads the archive's state.
 func (w *lineWriter) refresh(ctx context.Context) error {
 	w.headers, w.files = nil, sqlengine.NewInterner[fileName]()

@@ -51,7 +51,7 @@ func (a *openArchive) Loader(ctx context.Context, subset string) (archive.Loader
 		return s.newLoader(), nil
 	}
 	l := &loader{baseLoader: baseLoader{a: a, subset: subset}, batches: map[*record.LineType][]*record.Batch{}, version: -1}
-	l.w = newLineWriter(l)
+	l.w = &lineWriter{l: l, tables: map[*record.LineType]*lineTable{}}
 	if err := l.create(ctx); err != nil {
 		return nil, failed(ctx, errors.Join(err, l.Close()))
 	}
@@ -219,8 +219,7 @@ func (l *baseLoader) retryCommit(ctx context.Context, do func() error) error {
 func (l *baseLoader) rollBack(ctx context.Context) {
 	if l.conn != nil {
 		l.conn.Raw(func(any) error { return driver.ErrBadConn }) //nolint:errcheck // the error closes the connection
-		l.conn.Close()                                           //nolint:errcheck // the connection is closed already
-		l.conn = nil
+		l.Close()                                                //nolint:errcheck // the connection is closed already
 	}
 	ctx, stop := context.WithTimeout(ctx, rollbackTimeout)
 	defer stop()

@@ -1,6 +1,7 @@
 package mariadb
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"database/sql"
@@ -193,17 +194,16 @@ func (d *database) readParameters(q url.Values) error {
 // chooseEngine chooses the storage engine of METviewer's tables if the URL gives none: METviewer's own,
 // or InnoDB in a cluster, which replicates no other engine's rows.
 func (d *database) chooseEngine() error {
-	switch {
-	case d.cluster && d.engine == myISAM:
+	if d.cluster && d.engine == myISAM {
 		return &fault.Error{
 			Setting: "mariadb URL, parameter engine", Problem: "a Galera cluster keeps MyISAM's rows on one node",
 			Cure: "omit the parameter, or write engine=InnoDB",
 		}
-	case d.engine == "" && d.cluster:
-		d.engine = innoDB
-	case d.engine == "":
-		d.engine = myISAM
 	}
+	if d.cluster {
+		d.engine = innoDB
+	}
+	d.engine = cmp.Or(d.engine, myISAM)
 	return nil
 }
 

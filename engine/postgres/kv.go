@@ -16,7 +16,7 @@ import (
 	"github.com/barograph/barograph/engine/sqlengine"
 )
 
-// kv opens tables of records under keys.
+// kvTables opens tables of records under keys.
 type kvTables struct{ *database }
 
 // dialect: the server folds the unquoted names of YCSB's JDBC binding to lower case, and so do
@@ -72,7 +72,7 @@ func hasComment(l kv.Layout) string {
 	return "SELECT (coalesce(obj_description(to_regclass(quote_ident($1::text)), 'pg_class'), '') = '" + string(l) + "')::int::text"
 }
 
-// hasElements follows isNoted. A table without its index has another layout.
+// hasElements follows the query of hasComment. A table without its index has another layout.
 const hasElements = " WHERE EXISTS (SELECT FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_am m ON m.oid = c.relam" +
 	" WHERE i.indrelid = to_regclass(quote_ident($1::text)) AND m.amname = 'gin')"
 
@@ -82,7 +82,8 @@ func arrayIndex(d *sqlengine.KVDialect, t kv.Table) []string {
 		" USING gin (("+sqlengine.KVDocumentColumn+" -> '"+t.Fields[0]+"'))")
 }
 
-// hashPartitions makes the partitions, under names that a user's own partitions do not have.
+// hashPartitions returns the statements that create the partitions. Their names differ from those of a user's own
+// partitions.
 func hashPartitions(d *sqlengine.KVDialect, t kv.Table) (all []string) {
 	for i := range sqlengine.HashPartitions {
 		all = append(all, fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s PARTITION OF %s FOR VALUES WITH (MODULUS %d, REMAINDER %d)",
@@ -104,7 +105,7 @@ func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 	d, session := k.dialect(), func(ctx context.Context) (sqlengine.Session, error) { return k.session(ctx, t) }
 	closeConns := func() error { return nil }
 	if k.pipeline > 0 {
-		if t.Make { // by statements that are one transaction, on a connection of their own
+		if t.Make { // on a separate connection, because the statements are one transaction
 			created, err := sqlengine.OpenKV(ctx, d, t, session)
 			if err != nil {
 				return nil, failed(ctx, err)
@@ -144,8 +145,8 @@ func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 	return r, nil
 }
 
-// describeDurability looks whether a table, or a partition of it, is unlogged: the server empties
-// it when it starts after a crash.
+// describeDurability reports whether a table or one of its partitions is unlogged: the server empties it after
+// a crash.
 func (k kvTables) describeDurability(ctx context.Context, t kv.Table, a *engine.About) error {
 	var unlogged bool
 	err := k.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_class WHERE relpersistence = 'u' AND (oid = to_regclass($1)
@@ -194,11 +195,11 @@ type session struct {
 	names int
 }
 
-// connection is one in which the table's name means the table.
+// connection opens a connection whose search path finds the table.
 func (k kvTables) connection(ctx context.Context, t kv.Table) (*pgx.Conn, error) {
 	config := k.pool.Config().ConnConfig
 	if t.Space != "" {
-		config.RuntimeParams["search_path"] = schemaOf(t) // alone: a table of this name in another schema is another table
+		config.RuntimeParams["search_path"] = schemaOf(t) // no other schema, which may have a table of this name
 	}
 	c, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
@@ -232,8 +233,7 @@ func (s *session) DuplicateKey(err error) bool { return isDuplicateKey(err) }
 
 // Conflict reports whether an error is a serialization failure or a deadlock.
 func (s *session) Conflict(err error) bool {
-	e, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && (e.Code == "40001" || e.Code == "40P01")
+	return hasCode(err, "40001", "40P01")
 }
 
 // RunTransaction runs a transaction.
@@ -247,7 +247,7 @@ const forceFlush = "SELECT pg_stat_force_next_flush()"
 func (s *session) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), connectTimeout)
 	defer cancel()
-	_, _ = s.conn.Exec(ctx, forceFlush) // a connection that is lost reports nothing
+	_, _ = s.conn.Exec(ctx, forceFlush) // a lost connection reports nothing
 	return s.conn.Close(ctx)
 }
 
@@ -257,7 +257,7 @@ type statement struct {
 	limitArgs
 }
 
-// limitArgs is memory for arguments that are followed by a number.
+// limitArgs is memory for arguments and the limit that follows them.
 type limitArgs struct {
 	values [][]byte
 	number []byte

@@ -14,12 +14,12 @@ import (
 	"github.com/barograph/barograph/query/flavour"
 )
 
-// schemaOf is the quoted schema of a table that has one of its own.
+// schemaOf returns the quoted schema of a table with a Space.
 func schemaOf(t kv.Table) string {
 	return pgx.Identifier{"ycsb_" + strings.ToLower(t.Space)}.Sanitize()
 }
 
-// tableOf is the quoted name of a table, as to_regclass takes it.
+// tableOf returns the quoted name of a table for to_regclass.
 func tableOf(t kv.Table) string {
 	name := pgx.Identifier{strings.ToLower(t.Name)}.Sanitize()
 	if t.Space != "" {
@@ -30,8 +30,8 @@ func tableOf(t kv.Table) string {
 
 const tableOID = "to_regclass(quote_ident($1::text))"
 
-// catalog reads pg_catalog. A script is one transaction, so that one that is refused
-// leaves nothing; what no transaction takes (CREATE TABLESPACE) must be there before.
+// catalog returns the queries on pg_catalog. A script is one transaction, so a failed script leaves nothing.
+// CREATE TABLESPACE is not possible in a transaction: tablespaces must exist before.
 func catalog() *sqlengine.KVCatalog {
 	return &sqlengine.KVCatalog{
 		ColumnsQuery: `SELECT a.attname::text, format_type(a.atttypid, a.atttypmod),
@@ -59,10 +59,10 @@ func catalog() *sqlengine.KVCatalog {
 	}
 }
 
-// maxFormLines are those of a description: a table may have thousands of partitions.
+// maxFormLines is the limit for the lines of a description. A table may have thousands of partitions.
 const maxFormLines = 200
 
-// describe describes a table, its indexes, partitions and triggers, each a line, in the words of SQL.
+// describe returns a description in SQL, with a line for each column, index, trigger and partition of a table.
 func (k kvTables) describe(ctx context.Context, t kv.Table) (string, error) {
 	var lines []string
 	err := querier{k.pool}.Rows(ctx, `WITH tree AS (

@@ -101,7 +101,9 @@ func (l *loader) makeTable(ctx context.Context, q sqlengine.Querier, t *record.L
 
 // replace deletes the records that lines replace. It copies the identities of lines to a
 // temporary table and joins that with the archive's table.
-func (l *loader) replace(ctx context.Context, q sqlengine.Querier, lines *sqlengine.Lines, candidates []design.Row, stored *archive.CommitResult) error {
+func (l *loader) replace(
+	ctx context.Context, q sqlengine.Querier, lines *sqlengine.Lines, candidates []design.Row, stored *archive.CommitResult,
+) error {
 	table, cols := l.a.Table(l.subset, lines.Type)
 	rows, err := existingRows(ctx, q, table, lines, candidates)
 	if err != nil || len(rows) == 0 {
@@ -115,7 +117,8 @@ func (l *loader) replace(ctx context.Context, q sqlengine.Querier, lines *sqleng
 	if err := copyLines(ctx, c, "pg_temp.barograph_stage", stage, lines, rows); err != nil {
 		return err
 	}
-	if err := execute(ctx, c, "ANALYZE pg_temp.barograph_stage"); err != nil { // without statistics the planner assumes an empty table
+	// Without statistics the planner assumes an empty table.
+	if err := execute(ctx, c, "ANALYZE pg_temp.barograph_stage"); err != nil {
 		return err
 	}
 	conditions := make([]string, len(stage))
@@ -140,8 +143,8 @@ func (l *loader) replace(ctx context.Context, q sqlengine.Querier, lines *sqleng
 
 // existingRows selects, of the rows that may exist, those whose series and valid time exist. It
 // queries only these pairs, with the table's index. The reason: a catalog contains a grid of
-// times, but not which of them were loaded. In a year that is loaded cycle by cycle, nearly
-// every row may exist and none does.
+// times, but not which of them were loaded. In a load of a year, cycle by cycle, nearly every row
+// may exist according to the catalog, and none does.
 func existingRows(ctx context.Context, q sqlengine.Querier, table string, lines *sqlengine.Lines, rows []design.Row) ([]design.Row, error) {
 	pairs := sqlengine.Series(rows)
 	text, args := probe(table, lines, pairs)
@@ -160,7 +163,7 @@ func existingRows(ctx context.Context, q sqlengine.Querier, table string, lines 
 	return lists.Filter(rows, func(r design.Row) bool { return existing[pair{r.Header, r.Valid}] }), err
 }
 
-// probe is the query for the numbers, from 1, of the pairs that exist in a table.
+// probe returns the query for the numbers, from 1, of the pairs that exist in a table.
 func probe(table string, lines *sqlengine.Lines, pairs []design.Row) (text string, args []any) {
 	if lines.Design == design.Normalized {
 		ids, times := make([]int64, len(pairs)), make([]time.Time, len(pairs))
@@ -178,7 +181,8 @@ func probe(table string, lines *sqlengine.Lines, pairs []design.Row) (text strin
 		}
 		epochs[i] = r.Valid
 	}
-	return "SELECT u.n FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[]) WITH ORDINALITY AS u(model, var, lev, mask, valid, n)" +
-			" WHERE EXISTS (SELECT FROM " + table + " t WHERE t.model = u.model AND t.fcst_var = u.var AND t.fcst_lev = u.lev AND t.vx_mask = u.mask AND t.fcst_valid_epoch = u.valid)",
+	return "SELECT u.n FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[]) " +
+			"WITH ORDINALITY AS u(model, var, lev, mask, valid, n) WHERE EXISTS (SELECT FROM " + table + " t WHERE t.model = u.model " +
+			"AND t.fcst_var = u.var AND t.fcst_lev = u.lev AND t.vx_mask = u.mask AND t.fcst_valid_epoch = u.valid)",
 		[]any{fields[0], fields[1], fields[2], fields[3], epochs}
 }

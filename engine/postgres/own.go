@@ -19,7 +19,7 @@ import (
 // ownSchema contains a user's own tables.
 const ownSchema = "barograph_own"
 
-// openOwn opens sessions whose search path finds the tables by their names alone.
+// openOwn opens sessions whose search path contains the tables' schema.
 func (db *database) openOwn(ctx context.Context, keep bool) (*tables.Tables, error) {
 	config := db.pool.Config()
 	config.ConnConfig.RuntimeParams["search_path"] = ownSchema + ", public"
@@ -51,7 +51,8 @@ func (db *database) openOwn(ctx context.Context, keep bool) (*tables.Tables, err
 			})
 		},
 		Size: func(ctx context.Context) (int64, error) {
-			return sqlengine.QueryNumber(ctx, q, "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace WHERE nspname = '"+ownSchema+"' AND relkind = 'r'")
+			return sqlengine.QueryNumber(ctx, q, "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_class c "+
+				"JOIN pg_namespace n ON n.oid = relnamespace WHERE nspname = '"+ownSchema+"' AND relkind = 'r'")
 		},
 		Running: func(ctx context.Context) (step string, done, all int64) {
 			return sqlengine.Running(ctx, q, runningStep)

@@ -11,7 +11,7 @@ import (
 	"github.com/barograph/barograph/engine/sqlengine"
 )
 
-// sharedConns are the connections that the sessions of all workers share (?pipeline=).
+// sharedConns contains the connections that the sessions of all workers share (?pipeline=).
 type sharedConns struct {
 	dial  func(ctx context.Context) (*pgx.Conn, error)
 	mutex chan struct{} // locks the fields below
@@ -23,7 +23,7 @@ func newSharedConns(n int, dial func(ctx context.Context) (*pgx.Conn, error)) *s
 	return &sharedConns{dial: dial, mutex: make(chan struct{}, 1), conns: make([]*sharedConn, n)}
 }
 
-// session returns a session on one of the lines. It reopens a line that was lost.
+// session returns a session on one of the connections. It reopens a lost connection.
 func (s *sharedConns) session(ctx context.Context) (sqlengine.Session, error) {
 	select {
 	case s.mutex <- struct{}{}:
@@ -38,13 +38,16 @@ func (s *sharedConns) session(ctx context.Context) (sqlengine.Session, error) {
 		if err != nil {
 			return nil, err
 		}
-		*l = &sharedConn{conn: c, requests: make(chan *request), quit: make(chan struct{}), done: make(chan struct{}), known: map[string]*pgconn.StatementDescription{}}
-		go (*l).work() //nolint:contextcheck // a line belongs to no session: all share it
+		*l = &sharedConn{
+			conn: c, requests: make(chan *request), quit: make(chan struct{}), done: make(chan struct{}),
+			known: map[string]*pgconn.StatementDescription{},
+		}
+		go (*l).work() //nolint:contextcheck // all sessions share the connection
 	}
 	return sharedSession{*l}, nil
 }
 
-// close closes all lines, except one on which an abandoned worker still waits.
+// close closes all connections, except one on which an abandoned worker still waits.
 func (s *sharedConns) close() error {
 	timeout := time.After(connectTimeout)
 	for _, l := range s.conns {
@@ -99,7 +102,7 @@ func (l *sharedConn) isLost() bool {
 	}
 }
 
-// work executes requests until the line is closed or the connection is lost.
+// work executes requests until quit is closed or the connection is lost.
 func (l *sharedConn) work() {
 	defer close(l.done)
 	var batch []*request
@@ -201,10 +204,10 @@ func (r *request) readReply(p *pgconn.Pipeline) {
 	}
 }
 
-// sharedSession is a session on a line.
+// sharedSession is a session on a sharedConn.
 type sharedSession struct{ *sharedConn }
 
-// Prepare records a text. The line prepares it at its first use.
+// Prepare records a text. The connection prepares it at its first use.
 func (s sharedSession) Prepare(_ context.Context, text string) (sqlengine.Statement, error) {
 	return &sharedStatement{conn: s.sharedConn, request: request{text: text, done: make(chan struct{}, 1)}}, nil
 }
@@ -212,24 +215,24 @@ func (s sharedSession) Prepare(_ context.Context, text string) (sqlengine.Statem
 // DuplicateKey reports whether an error is a violated unique key.
 func (sharedSession) DuplicateKey(err error) bool { return isDuplicateKey(err) }
 
-// Close leaves the line open for the others. Before, it lets the server report its counts.
+// Close makes the server report its counts. It leaves the connection open for the other sessions.
 func (s sharedSession) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), connectTimeout)
 	defer cancel()
 	if st, err := s.Prepare(ctx, forceFlush); err == nil {
-		_, _ = st.Exec(ctx, nil) // a lost line reports nothing
+		_, _ = st.Exec(ctx, nil) // a lost connection reports nothing
 	}
 	return nil
 }
 
-// sharedStatement is a statement of a session on a line.
+// sharedStatement is a statement of a sharedSession.
 type sharedStatement struct {
 	conn *sharedConn
 	limitArgs
 	request
 }
 
-// do makes the line execute the statement. It waits for a statement that is in flight even if
+// do makes the connection execute the statement. It waits for a statement that is in flight even if
 // the context ends.
 func (st *sharedStatement) do(ctx context.Context, args [][]byte, each func(values [][]byte) error) (int64, error) {
 	if err := ctx.Err(); err != nil {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,7 +22,6 @@ import (
 	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/formats/tpcds"
 	"github.com/barograph/barograph/internal/fault"
-	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/query/flavour"
 )
 
@@ -40,7 +40,7 @@ func starTable(t tables.StarTable) string { return starSchema + "." + string(t) 
 // table was loaded. An incomplete load leaves no comment.
 const placementPrefix = "barograph placement "
 
-// star is the tables at a placement.
+// star is the set of tables at a placement.
 type star struct {
 	db    *database
 	pool  *pgxpool.Pool // pool of sessions whose queries use the placement's workers
@@ -61,7 +61,8 @@ func (s scans) Open(ctx context.Context, p tables.Placement) (*tables.Star, erro
 	}
 	out, err := sqlengine.OpenStar(ctx, &sqlengine.StarEngine{
 		Location: "schema " + starSchema, ReadOnly: s.readOnly, Text: st.text, ReadNote: st.note, Load: st.load, Plan: st.plan, Size: st.size,
-		Rows: func(ctx context.Context, q tables.StarQuery, f func(row []any) error) error { // as texts, which keep a sum exact
+		Rows: func(ctx context.Context, q tables.StarQuery, f func(row []any) error) error {
+			// A text keeps a sum exact.
 			return querier{st.pool}.Rows(ctx, st.text(q), []any{pgx.QueryResultFormats{pgx.TextFormatCode}}, f)
 		},
 		ServerUsage: func(ctx context.Context) (engine.ServerUsage, error) { return usage(ctx, st.pool) },
@@ -77,9 +78,9 @@ func (s scans) Open(ctx context.Context, p tables.Placement) (*tables.Star, erro
 	return out, nil
 }
 
-// setParallel returns the settings of a session whose queries use so many processes, including its
-// own. The planner must assume that workers cost nothing, because it would otherwise use fewer
-// for small tables.
+// setParallel sets the parameters of a session whose queries use the given number of processes, including
+// its own. With these parameters the planner assumes that workers cost nothing. Otherwise it would use
+// fewer for small tables.
 func setParallel(params map[string]string, workers int) {
 	params["max_parallel_workers_per_gather"] = strconv.Itoa(workers - 1)
 	params["max_parallel_workers"] = strconv.Itoa(max(workers-1, 8)) // 8 is the server's default
@@ -89,8 +90,8 @@ func setParallel(params map[string]string, workers int) {
 	params["parallel_setup_cost"], params["parallel_tuple_cost"] = "0", "0"
 }
 
-// warnAboutWorkers warns if the server has fewer processes for workers than a query is to use. Otherwise
-// the server silently uses fewer.
+// warnAboutWorkers warns if the server has fewer worker processes than a query is to use. The server then
+// uses fewer without an error.
 func (s *star) warnAboutWorkers(ctx context.Context) error {
 	var limit int
 	if err := s.pool.QueryRow(ctx, "SELECT current_setting('max_worker_processes')::int").Scan(&limit); err != nil {
@@ -106,7 +107,8 @@ func (s *star) warnAboutWorkers(ctx context.Context) error {
 // note returns the comment of the existing store_sales; "" = the table or its comment does not exist.
 func (s *star) note(ctx context.Context) (string, error) {
 	var comment string
-	err := s.db.pool.QueryRow(ctx, "SELECT coalesce(obj_description(to_regclass($1), 'pg_class'), '')", starTable(tables.StoreSales)).Scan(&comment)
+	const query = "SELECT coalesce(obj_description(to_regclass($1), 'pg_class'), '')"
+	err := s.db.pool.QueryRow(ctx, query, starTable(tables.StoreSales)).Scan(&comment)
 	return strings.TrimPrefix(comment, placementPrefix), failed(ctx, err)
 }
 
@@ -137,10 +139,10 @@ func (s *star) size(ctx context.Context) ([]int64, error) {
 // partitionName returns the name of partition i of store_sales.
 func partitionName(i int) string { return starTable(tables.StoreSales) + "_p" + strconv.Itoa(i) }
 
-// hasCode reports whether the server returned an error with this code.
-func hasCode(err error, code string) bool {
+// hasCode reports whether the server returned an error with one of these codes.
+func hasCode(err error, codes ...string) bool {
 	e, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && e.Code == code
+	return ok && slices.Contains(codes, e.Code)
 }
 
 // load replaces the tables. It writes the comment with their placement last: nobody queries the
@@ -169,8 +171,9 @@ func (s *star) load(ctx context.Context, files tables.StarFiles, note string) (t
 func (s *star) create(spaces []string) []string {
 	out := []string{"CREATE SCHEMA IF NOT EXISTS " + starSchema}
 	for _, t := range tables.StarTables() {
-		cols := lists.Map(tpcds.Columns(string(t)), func(c tpcds.Column) string { return c.Name + " " + sqlengine.StarType(&c, ` COLLATE "C"`) })
-		table := "CREATE TABLE " + starTable(t) + " (" + strings.Join(cols, ", ") + ")"
+		table := "CREATE TABLE " + starTable(t) + " (" + flavour.Join(tpcds.Columns(string(t)), ", ", func(c tpcds.Column) string {
+			return c.Name + " " + sqlengine.StarType(&c, ` COLLATE "C"`)
+		}) + ")"
 		if t == tables.StoreSales {
 			table += " PARTITION BY HASH (ss_ticket_number)"
 		}
@@ -257,14 +260,16 @@ func appendCents(dst []byte, cents int64) []byte {
 	return dst
 }
 
-// finish does what a careful user does after a load. It creates the keys of the small tables,
-// gathers statistics, marks rows so later scans need not, and flushes pages to disk.
+// finish creates the keys of the small tables, gathers statistics, freezes rows so later scans do not write,
+// and flushes pages to disk.
 func (s *star) finish(ctx context.Context, note string) error {
 	statements := []string{
 		"ALTER TABLE " + starTable(tables.DateDim) + " ADD PRIMARY KEY (d_date_sk)",
 		"ALTER TABLE " + starTable(tables.Item) + " ADD PRIMARY KEY (i_item_sk)",
 	}
-	statements = append(statements, lists.Map(tables.StarTables(), func(t tables.StarTable) string { return "VACUUM (FREEZE, ANALYZE) " + starTable(t) })...)
+	for _, t := range tables.StarTables() {
+		statements = append(statements, "VACUUM (FREEZE, ANALYZE) "+starTable(t))
+	}
 	for _, text := range statements {
 		if _, err := s.pool.Exec(ctx, text); err != nil {
 			return err
@@ -278,7 +283,7 @@ func (s *star) finish(ctx context.Context, note string) error {
 	return err
 }
 
-// databaseID identifies the database among all that may share a disk or a server. The names of
+// databaseID identifies the database among all that may share a disk or a server: the names of
 // tablespaces are global to a server, and their folders are on shared disks.
 func (s *star) databaseID(ctx context.Context) (string, error) {
 	var name string
@@ -312,7 +317,8 @@ func (s *star) makeSpaces(ctx context.Context) ([]string, error) {
 		if exists {
 			continue
 		}
-		folderErr := sqlengine.CreateServerFolder(dir, Driver().Server.User) // no effect if the server runs on another machine
+		// This has no effect if the server runs on another machine.
+		folderErr := sqlengine.CreateServerFolder(dir, Driver().Server.User)
 		_, err := s.pool.Exec(ctx, "CREATE TABLESPACE "+name+" LOCATION "+flavour.Quote(dir))
 		switch {
 		case err != nil && ctx.Err() != nil:
@@ -322,7 +328,8 @@ func (s *star) makeSpaces(ctx context.Context) ([]string, error) {
 		case err != nil:
 			return nil, &fault.Error{
 				File: dir, Problem: "cannot be a tablespace", Err: err,
-				Cure: "connect as a superuser; on the server's machine the folder must be empty and owned by the server's account, which must also have access to all its parent folders (chmod o+x)",
+				Cure: "connect as a superuser; on the server's machine the folder must be empty and owned by the server's account, " +
+					"which must also have access to all its parent folders (chmod o+x)",
 			}
 		}
 	}
@@ -335,7 +342,8 @@ func (s *star) dropSpaces(ctx context.Context, current []string) error {
 	if err != nil {
 		return err
 	}
-	rows, err := s.pool.Query(ctx, "SELECT spcname, pg_tablespace_location(oid) FROM pg_tablespace WHERE starts_with(spcname, $1) AND spcname <> ALL ($2)",
+	rows, err := s.pool.Query(ctx, "SELECT spcname, pg_tablespace_location(oid) FROM pg_tablespace "+
+		"WHERE starts_with(spcname, $1) AND spcname <> ALL ($2)",
 		starSpacePrefix(database), append([]string{}, current...)) // a nil slice would be NULL
 	if err != nil {
 		return failed(ctx, err)

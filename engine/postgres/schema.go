@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -11,7 +10,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/zeebo/xxh3"
 
 	"github.com/barograph/barograph/archive/design"
@@ -35,7 +33,8 @@ import (
 // types are PostgreSQL's types of columns. Counts are doubles, as in records, to lose nothing.
 var types = sqlengine.TypeNames{ //nolint:gochecknoglobals // a constant table
 	sqlengine.Text: `text COLLATE "C"`, sqlengine.Integer: "integer", sqlengine.BigInt: "bigint", sqlengine.Timestamp: "timestamp",
-	sqlengine.Count: "double precision", sqlengine.Double: "double precision", sqlengine.Doubles: "double precision[]", sqlengine.Entries: "jsonb",
+	sqlengine.Count: "double precision", sqlengine.Double: "double precision", sqlengine.Doubles: "double precision[]",
+	sqlengine.Entries: "jsonb",
 }
 
 // subsetTables returns the statements that create a subset.
@@ -96,15 +95,15 @@ func (a *openArchive) typeTables(subset string, t *record.LineType) []string {
 	return append(out, p.partitions(a.Dialect.Table(subset, ""), name, nil)...)
 }
 
-// partitioning says how a table is partitioned, and over which tablespaces its partitions are
-// spread in turn. The zero value is one table without partitions.
+// partitioning describes the partitions of a table and the tablespaces over which they are spread in
+// turn. The zero value is one table without partitions.
 type partitioning struct {
 	hash   int    // number of partitions by the hash of the key; 0 = none
 	period string // day, month or year: one partition for each period of the valid time; "" = none
 	spaces []string
 }
 
-// maxPartitions by hash: with more, planning costs more than the partitions save.
+// maxPartitions is the limit for partitions by hash: with more, planning costs more than they save.
 const maxPartitions = 256
 
 // parsePartitioning reads the URL's parameters: "hash:8", "range:day" or "", and
@@ -184,7 +183,7 @@ func (p partitioning) partitions(prefix, table string, times []int64) []string {
 	return out
 }
 
-// index numbers partitions; neighbors get different tablespaces.
+// index returns the number of a partition. Neighbors get different tablespaces.
 func (p partitioning) index(name string) int {
 	if p.hash > 0 {
 		n, _ := strconv.Atoi(name) // add wrote it
@@ -204,18 +203,17 @@ func (p partitioning) index(name string) int {
 func (p partitioning) bounds(v int64) (from, to int64) {
 	t := time.Unix(v, 0).UTC()
 	year, month, day := t.Date()
-	first, next := time.Date(year, month, day, 0, 0, 0, 0, time.UTC), time.Time{}
+	var years, months, days int // length of the period
 	switch p.period {
 	case "day":
-		next = first.AddDate(0, 0, 1)
+		days = 1
 	case "month":
-		first = time.Date(year, month, 1, 0, 0, 0, 0, time.UTC)
-		next = first.AddDate(0, 1, 0)
+		months, day = 1, 1
 	default:
-		first = time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)
-		next = first.AddDate(1, 0, 0)
+		years, month, day = 1, 1, 1
 	}
-	return first.Unix(), next.Unix()
+	first := time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
+	return first.Unix(), first.AddDate(years, months, days).Unix()
 }
 
 // periods returns the first seconds of all periods that may contain records of a type,
@@ -257,7 +255,7 @@ func (db *database) makeSpaces(ctx context.Context) error {
 			continue
 		}
 		_, err = db.pool.Exec(ctx, "CREATE TABLESPACE "+spaceName(folder)+" LOCATION "+flavour.Quote(folder))
-		if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code != "42710" { // duplicate_object: another loader has created it
+		if err != nil && !hasCode(err, "42710") { // duplicate_object: another loader has created it
 			return &fault.Error{
 				Setting: "postgres URL, parameter tablespaces", Problem: "cannot create a tablespace in " + folder, Err: err,
 				Cure: "create the folder on the server, empty and owned by its user, and connect as a superuser",
@@ -267,8 +265,8 @@ func (db *database) makeSpaces(ctx context.Context) error {
 	return nil
 }
 
-// readPartitioning reads how the table of a type was partitioned when it was created, independent of the
-// present URL.
+// readPartitioning reads how the table of a type was partitioned when it was created. The present URL may
+// request another partitioning.
 func (l *loader) readPartitioning(ctx context.Context, c *pgx.Conn, t *record.LineType) error {
 	name, _, _ := sqlengine.DesignTable(l.a.Design, t)
 	var comment string
@@ -307,7 +305,7 @@ func (l *loader) addPartitions(ctx context.Context, q sqlengine.Querier, t *reco
 	return execute(ctx, conn(q), p.partitions(l.a.Dialect.Table(l.subset, ""), name, times)...)
 }
 
-// partitionKey is a partition that the loader knows to exist.
+// partitionKey identifies a partition that the loader knows to exist.
 type partitionKey struct {
 	t    *record.LineType
 	from int64

@@ -129,7 +129,8 @@ func appendFloats(dst []byte, values []float64) []byte {
 		return binary.BigEndian.AppendUint32(dst, float8)
 	}
 	dst = binary.BigEndian.AppendUint32(dst, uint32(20+12*len(values)))
-	for _, v := range [...]uint32{1, 0, float8, uint32(len(values)), 1} { // dimensions, no nulls, type, length, lower bound
+	// dimensions, no nulls, type, length, lower bound
+	for _, v := range [...]uint32{1, 0, float8, uint32(len(values)), 1} {
 		dst = binary.BigEndian.AppendUint32(dst, v)
 	}
 	for _, f := range values {
@@ -138,7 +139,7 @@ func appendFloats(dst []byte, values []float64) []byte {
 	return dst
 }
 
-// floats decodes an array of appendFloats.
+// floats decodes an array as appendFloats encodes it.
 func floats(raw []byte, into []float64) []float64 {
 	for at := 20; at+4 <= len(raw); at += 4 {
 		if n := int32(binary.BigEndian.Uint32(raw[at:])); n == 8 && at+12 <= len(raw) {
@@ -197,8 +198,8 @@ func insertLines(ctx context.Context, q sqlengine.Querier, table string, cols []
 	return copyLines(ctx, conn(q), table, cols, l, l.Rows)
 }
 
-// columnRun is a sequence of columns: of header fields, which are encoded once per header, or of
-// other columns.
+// columnRun is a sequence of columns that are all header fields or all others. Header fields are encoded
+// once per header.
 type columnRun struct {
 	cols   []sqlengine.Column
 	fields [][]byte // encoded header fields, by header; nil = other columns
@@ -249,7 +250,7 @@ func copyLines(ctx context.Context, c *pgx.Conn, table string, cols []sqlengine.
 // Replies are decoded from the binary wire format, column by column, without an interface value
 // for each cell.
 
-// whole decodes an integer; ok is false for another type.
+// integer decodes an integer; ok is false for another type.
 func integer(raw []byte, oid uint32) (v int64, ok bool) {
 	switch {
 	case oid == pgtype.Int8OID && len(raw) == 8:
