@@ -55,7 +55,8 @@ func (d *database) openOwn(all []*mysql.Config) func(ctx context.Context, keep b
 					"FROM information_schema.tables WHERE table_schema = DATABASE()")
 			},
 			Running: func(ctx context.Context) (step string, done, all int64) {
-				return sqlengine.Running(ctx, q, "SELECT CONCAT('stage ', stage, ' of ', max_stage), CAST(1000 * progress AS SIGNED), 100000 FROM information_schema.processlist WHERE db = DATABASE() AND max_stage > 0 LIMIT 1")
+				return sqlengine.Running(ctx, q, "SELECT CONCAT('stage ', stage, ' of ', max_stage), CAST(1000 * progress AS SIGNED), "+
+					"100000 FROM information_schema.processlist WHERE db = DATABASE() AND max_stage > 0 LIMIT 1")
 			},
 			Spent: d.usageFunc(),
 			Close: pool.Close,
