@@ -174,10 +174,10 @@ func (c *Catalog) casesOf(t *record.LineType, variable string) (out []*question.
 				q.Columns = append(q.Columns, column)
 			}
 		}
-		again := func(o *question.Question) bool {
+		isEqual := func(o *question.Question) bool {
 			return reflect.DeepEqual(o.Header, q.Header) && slices.Equal(o.Lead, q.Lead) && reflect.DeepEqual(o.Valid, q.Valid)
 		}
-		if variable != "" || !slices.ContainsFunc(out, again) {
+		if variable != "" || !slices.ContainsFunc(out, isEqual) {
 			out = append(out, &q)
 		}
 	}
@@ -223,10 +223,11 @@ func (c *Catalog) timesAndLeads(q *question.Question) (valid Moments, leads []in
 // estimateRows is the number of records that match q, if all series have equally many.
 func (c *Catalog) estimateRows(q *question.Question) (rows float64) {
 	for _, g := range c.matchingGroups(q) {
-		n := float64(g.Digest.Records) * sharedFraction(g.Levels, q.Header[record.FcstLev]) * sharedFraction(g.Masks, q.Header[record.VxMask]) * sharedFraction(g.Leads, q.Lead)
+		n := float64(g.Digest.Records) * sharedFraction(g.Levels, q.Header[record.FcstLev]) *
+			sharedFraction(g.Masks, q.Header[record.VxMask]) * sharedFraction(g.Leads, q.Lead)
 		if len(g.Valid) > 0 && !q.Valid.IsAll() {
-			asked := slices.DeleteFunc(slices.Clone(g.Valid), func(v int64) bool { return !q.Valid.Contains(v) })
-			n *= float64(len(asked)) / float64(len(g.Valid))
+			requested := slices.DeleteFunc(slices.Clone(g.Valid), func(v int64) bool { return !q.Valid.Contains(v) })
+			n *= float64(len(requested)) / float64(len(g.Valid))
 		}
 		rows += n
 	}
@@ -234,12 +235,12 @@ func (c *Catalog) estimateRows(q *question.Question) (rows float64) {
 }
 
 // sharedFraction is the fraction of the available values that are requested.
-func sharedFraction[T cmp.Ordered](there, asked []T) float64 {
-	if len(asked) == 0 {
+func sharedFraction[T cmp.Ordered](available, requested []T) float64 {
+	if len(requested) == 0 {
 		return 1
 	}
-	found := slices.DeleteFunc(slices.Clone(asked), func(v T) bool { return !contains(there, v) })
-	return float64(len(found)) / float64(len(there))
+	found := slices.DeleteFunc(slices.Clone(requested), func(v T) bool { return !contains(available, v) })
+	return float64(len(found)) / float64(len(available))
 }
 
 // gridOrList writes times as METviewer's lists do: as a grid if they form one.
@@ -377,17 +378,17 @@ func (c *Catalog) ExpandPatterns(q *question.Question) *question.Question {
 
 // MissingValues lists those values of a header field that no series of the line type has. available
 // describes the existing values, with the one nearest to the first missing value.
-func (c *Catalog) MissingValues(t *record.LineType, f record.Field, values []string) (missing []string, there string) {
+func (c *Catalog) MissingValues(t *record.LineType, f record.Field, values []string) (missing []string, available string) {
 	all := c.valuesOf(&question.Question{Type: t}, f)
 	missing = slices.DeleteFunc(slices.Clone(values), func(v string) bool { return contains(all, v) })
 	if len(missing) > 0 {
-		there = listWithNearest(missing[0], all)
+		available = listWithNearest(missing[0], all)
 	}
-	return missing, there
+	return missing, available
 }
 
-// ExplainNoRecords says which condition of a question excludes all records, and which values exist
-// instead; "" if the catalog cannot tell.
+// ExplainNoRecords returns which condition of a question excludes all records, and which values exist
+// instead; "" if the catalog does not show it.
 func (c *Catalog) ExplainNoRecords(q *question.Question) string {
 	if len(c.Groups) == 0 {
 		return "it has no records"
@@ -403,13 +404,14 @@ func (c *Catalog) ExplainNoRecords(q *question.Question) string {
 		}
 		return fmt.Sprintf("the archive has no %s, only %s", q.Type.Name, listFirst(types))
 	}
-	for f, asked := range q.Header {
-		if len(asked) == 0 {
+	for f, requested := range q.Header {
+		if len(requested) == 0 {
 			continue
 		}
-		there := c.valuesOf(every, record.Field(f))
-		if !slices.ContainsFunc(asked, func(v string) bool { return contains(there, v) }) {
-			return fmt.Sprintf("no %s has %s %s; the archive has %s", q.Type.Name, record.Field(f), joinQuoted(asked), listWithNearest(asked[0], there))
+		available := c.valuesOf(every, record.Field(f))
+		if !slices.ContainsFunc(requested, func(v string) bool { return contains(available, v) }) {
+			return fmt.Sprintf("no %s has %s %s; the archive has %s", q.Type.Name, record.Field(f), joinQuoted(requested),
+				listWithNearest(requested[0], available))
 		}
 	}
 	return c.explainCombination(q)
@@ -418,20 +420,21 @@ func (c *Catalog) ExplainNoRecords(q *question.Question) string {
 // explainCombination finds a condition that excludes all records only in combination with the
 // others.
 func (c *Catalog) explainCombination(q *question.Question) string {
-	for f, asked := range q.Header {
-		if len(asked) == 0 {
+	for f, requested := range q.Header {
+		if len(requested) == 0 {
 			continue
 		}
 		wider := *q
 		wider.Header[f] = nil
-		if there := c.valuesOf(&wider, record.Field(f)); len(there) > 0 {
-			return fmt.Sprintf("together with the other conditions, no %s has %s %s; the archive has %s", q.Type.Name, record.Field(f), joinQuoted(asked), listFirst(there))
+		if available := c.valuesOf(&wider, record.Field(f)); len(available) > 0 {
+			return fmt.Sprintf("together with the other conditions, no %s has %s %s; the archive has %s",
+				q.Type.Name, record.Field(f), joinQuoted(requested), listFirst(available))
 		}
 	}
 	return "no series has all of these header fields"
 }
 
-// explainTimes says which times or leads the matching series have, if the question requests none of
+// explainTimes returns which times or leads the matching series have, if the question requests none of
 // them.
 func (c *Catalog) explainTimes(q *question.Question) string {
 	valid, leads := c.timesAndLeads(q)
@@ -453,8 +456,8 @@ func (c *Catalog) matchingGroups(q *question.Question) []*Group {
 	})
 }
 
-func overlap(asked, there []string) bool {
-	return len(asked) == 0 || slices.ContainsFunc(asked, func(v string) bool { return contains(there, v) })
+func overlap(requested, available []string) bool {
+	return len(requested) == 0 || slices.ContainsFunc(requested, func(v string) bool { return contains(available, v) })
 }
 
 // matchingHeaders returns the headers with the group's further fields that q admits.
@@ -462,11 +465,7 @@ func (g *Group) matchingHeaders(q *question.Question) (out []record.Header) {
 	for _, rest := range g.FurtherFields {
 		h := record.DefaultHeader()
 		h[record.Version], h[record.Model], h[record.ObType], h[record.FcstVar] = g.Version, g.Model, g.ObType, g.FcstVar
-		levels := g.Levels // which further fields repeat where they say nothing
-		if asked := q.Header[record.FcstLev]; len(asked) > 0 {
-			levels = asked
-		}
-		for _, h[record.FcstLev] = range levels {
+		for _, h[record.FcstLev] = range requestedOr(q.Header[record.FcstLev], g.Levels) { // the level implies omitted fields
 			if setFurther(&h, rest) == nil && furtherMatches(q, &h) {
 				out = append(out, h)
 			}
@@ -493,15 +492,15 @@ func (c *Catalog) valuesOf(q *question.Question, f record.Field) (out []string) 
 }
 
 // listWithNearest lists the available values, and the one that is nearest to a misspelt value.
-func listWithNearest(asked string, there []string) string {
-	nearest := fault.Nearest(asked, there)
-	if i := slices.IndexFunc(there, func(v string) bool { return strings.EqualFold(v, asked) }); i >= 0 {
-		nearest = there[i]
+func listWithNearest(value string, available []string) string {
+	nearest := fault.Nearest(value, available)
+	if i := slices.IndexFunc(available, func(v string) bool { return strings.EqualFold(v, value) }); i >= 0 {
+		nearest = available[i]
 	}
 	if nearest == "" {
-		return listFirst(there)
+		return listFirst(available)
 	}
-	return fmt.Sprintf("%s (did you mean %s?)", listFirst(there), nearest)
+	return fmt.Sprintf("%s (did you mean %s?)", listFirst(available), nearest)
 }
 
 // listFirst lists the first values.

@@ -145,16 +145,16 @@ func (c *Catalog) Encode() ([]byte, error) {
 // Intact reports whether the parsed catalog has the content that Encode sealed, even if the engine
 // reformatted its JSON. A catalog of an earlier version has no seal and counts as intact.
 func (c *Catalog) Intact() bool {
-	var kept struct{ Seal string }
-	if c.text == nil || json.Unmarshal(c.text, &kept) != nil {
+	var stored struct{ Seal string }
+	if c.text == nil || json.Unmarshal(c.text, &stored) != nil {
 		return c.text == nil
 	}
-	again, err := ParseCatalog(c.text)
+	reparsed, err := ParseCatalog(c.text)
 	if err != nil {
 		return false
 	}
-	text, err := json.Marshal(again)
-	return err == nil && (!c.Sealed && kept.Seal == "" || kept.Seal == fmt.Sprintf("%016x", xxh3.Hash(text)))
+	text, err := json.Marshal(reparsed)
+	return err == nil && (!c.Sealed && stored.Seal == "" || stored.Seal == fmt.Sprintf("%016x", xxh3.Hash(text)))
 }
 
 func (g *Group) key() groupKey { return groupKey{g.LineType, g.Version, g.Model, g.ObType, g.FcstVar} }
@@ -197,17 +197,17 @@ func (c *Catalog) AddEach(b *record.Batch, each func(i int, k record.Key)) {
 	}
 }
 
-// cachedGroup is group for row i of b, to which c.hash is set. Small files contain the same headers
-// again and again.
+// cachedGroup is group for row i of b, to which c.hash is set. The cache saves time because small files
+// contain the same headers.
 func (c *Catalog) cachedGroup(b *record.Batch, i int) *Group {
-	at := seenHeader{b.Type, c.hash.HeaderKey(i)}
-	g := c.headerGroups[at]
+	key := seenHeader{b.Type, c.hash.HeaderKey(i)}
+	g := c.headerGroups[key]
 	if g == nil {
 		if c.headerGroups == nil {
 			c.headerGroups = map[seenHeader]*Group{}
 		}
 		g = c.group(b.Type.Name, b.Header(i))
-		c.headerGroups[at] = g
+		c.headerGroups[key] = g
 	}
 	return g
 }
@@ -235,7 +235,7 @@ func (c *Catalog) group(lineType string, h *record.Header) *Group {
 	k := groupKey{lineType, h[record.Version], h[record.Model], h[record.ObType], h[record.FcstVar]}
 	g := c.index[k]
 	if g == nil {
-		g = &Group{LineType: k.lineType, Version: k.version, Model: k.model, ObType: k.obtype, FcstVar: k.fcstVar, First: 0, Last: -1, PlainTimes: true}
+		g = &Group{LineType: k.lineType, Version: k.version, Model: k.model, ObType: k.obtype, FcstVar: k.fcstVar, Last: -1, PlainTimes: true}
 		c.insert(g)
 	}
 	g.Masks = insert(g.Masks, h[record.VxMask])
@@ -279,8 +279,8 @@ func gcd(a, b int64) int64 {
 // Merge adds another catalog of the same subset, for example that of one commit to that of the
 // archive.
 func (c *Catalog) Merge(o *Catalog) {
-	for _, one := range o.Conflicts {
-		c.AddConflict(one)
+	for _, conflict := range o.Conflicts {
+		c.AddConflict(conflict)
 	}
 	for _, q := range o.Quarantine {
 		c.AddQuarantine(q)
@@ -291,9 +291,7 @@ func (c *Catalog) Merge(o *Catalog) {
 	if o.Schema > 0 {
 		c.Design, c.Program, c.Schema = o.Design, o.Program, o.Schema
 	}
-	if o.Loading != nil {
-		c.Loading = o.Loading
-	}
+	c.Loading = cmp.Or(o.Loading, c.Loading)
 	if c.Loading != nil && c.Loading.PID == 0 {
 		c.Loading = nil
 	}
@@ -303,24 +301,25 @@ func (c *Catalog) Merge(o *Catalog) {
 	c.Files.Add(o.Files)
 	c.MoreConflicts, c.Counted = c.MoreConflicts || o.MoreConflicts, c.Counted && o.Counted
 	for _, g := range o.Groups {
-		mine := c.index[g.key()]
-		if mine == nil {
+		existing := c.index[g.key()]
+		if existing == nil {
 			clone := *g
 			clone.Masks, clone.Levels = slices.Clone(g.Masks), slices.Clone(g.Levels)
 			clone.FurtherFields, clone.Leads, clone.Valid = slices.Clone(g.FurtherFields), slices.Clone(g.Leads), slices.Clone(g.Valid)
 			c.insert(&clone)
 			continue
 		}
-		mine.Masks, mine.Levels, mine.FurtherFields = insert(mine.Masks, g.Masks...), insert(mine.Levels, g.Levels...), insert(mine.FurtherFields, g.FurtherFields...)
-		mine.Leads, mine.Valid = insert(mine.Leads, g.Leads...), insert(mine.Valid, g.Valid...)
-		mine.Digest.Add(g.Digest)
+		existing.Masks, existing.Levels = insert(existing.Masks, g.Masks...), insert(existing.Levels, g.Levels...)
+		existing.FurtherFields = insert(existing.FurtherFields, g.FurtherFields...)
+		existing.Leads, existing.Valid = insert(existing.Leads, g.Leads...), insert(existing.Valid, g.Valid...)
+		existing.Digest.Add(g.Digest)
 		if g.Last >= g.First { // false if it only dropped records
-			step := gcd(mine.Step, g.Step)
-			mine.addTime(g.First)
-			mine.addTime(g.Last)
-			mine.Step = gcd(mine.Step, step)
+			step := gcd(existing.Step, g.Step)
+			existing.addTime(g.First)
+			existing.addTime(g.Last)
+			existing.Step = gcd(existing.Step, step)
 		}
-		mine.PlainTimes = mine.PlainTimes && g.PlainTimes
+		existing.PlainTimes = existing.PlainTimes && g.PlainTimes
 	}
 }
 

@@ -13,25 +13,25 @@ import (
 func (c *Catalog) Differences(found *Catalog) []string {
 	var out []string
 	for _, g := range c.Groups {
-		there := found.index[g.key()]
-		if there == nil {
-			there = &Group{Last: -1, PlainTimes: true}
+		stored := found.index[g.key()]
+		if stored == nil {
+			stored = &Group{Last: -1, PlainTimes: true}
 		}
-		switch n := g.Digest.Records - there.Digest.Records; {
+		switch n := g.Digest.Records - stored.Digest.Records; {
 		case n > 0:
 			out = append(out, fmt.Sprintf("%s: %d of %d records are lost", g, n, g.Digest.Records))
 		case n < 0:
 			out = append(out, fmt.Sprintf("%s: %d more records than the loads stored", g, -n))
-		case g.Digest != there.Digest:
+		case g.Digest != stored.Digest:
 			out = append(out, fmt.Sprintf("%s: some of %d records have different values than the loads stored", g, g.Digest.Records))
 		}
-		if unknown := g.unlistedValue(there); unknown != "" {
+		if unknown := g.unlistedValue(stored); unknown != "" {
 			out = append(out, fmt.Sprintf("%s: the catalog does not know of %s", g, unknown))
 		}
 	}
-	for _, there := range found.Groups {
-		if c.index[there.key()] == nil {
-			out = append(out, fmt.Sprintf("%s: the catalog does not know of its %d records", there, there.Digest.Records))
+	for _, stored := range found.Groups {
+		if c.index[stored.key()] == nil {
+			out = append(out, fmt.Sprintf("%s: the catalog does not know of its %d records", stored, stored.Digest.Records))
 		}
 	}
 	return out
@@ -40,9 +40,9 @@ func (c *Catalog) Differences(found *Catalog) []string {
 // OnlyRecordsMissing reports whether the records found in an archive differ from the catalog only
 // by missing records.
 func (c *Catalog) OnlyRecordsMissing(found *Catalog) bool {
-	for _, there := range found.Groups {
-		g := c.index[there.key()]
-		if g == nil || there.Digest.Records > g.Digest.Records || there.Digest.Records == g.Digest.Records && there.Digest != g.Digest || g.unlistedValue(there) != "" {
+	for _, stored := range found.Groups {
+		g := c.index[stored.key()]
+		if g == nil || stored.Digest.Records > g.Digest.Records || stored.Digest.Records == g.Digest.Records && stored.Digest != g.Digest || g.unlistedValue(stored) != "" {
 			return false
 		}
 	}

@@ -204,13 +204,7 @@ func (g *Group) matches(q *question.Question) bool {
 }
 
 func (g *Group) series(q *question.Question, yield func(*record.Header, *Group) bool) bool {
-	masks, levels := g.Masks, g.Levels
-	if asked := q.Header[record.VxMask]; len(asked) > 0 {
-		masks = asked
-	}
-	if asked := q.Header[record.FcstLev]; len(asked) > 0 {
-		levels = asked
-	}
+	masks, levels := requestedOr(q.Header[record.VxMask], g.Masks), requestedOr(q.Header[record.FcstLev], g.Levels)
 	h := record.DefaultHeader()
 	h[record.Version], h[record.Model], h[record.ObType], h[record.FcstVar] = g.Version, g.Model, g.ObType, g.FcstVar
 	for _, rest := range g.FurtherFields {
@@ -227,6 +221,14 @@ func (g *Group) series(q *question.Question, yield func(*record.Header, *Group) 
 		}
 	}
 	return true
+}
+
+// requestedOr returns the requested values; without any, all values.
+func requestedOr(requested, all []string) []string {
+	if len(requested) > 0 {
+		return requested
+	}
+	return all
 }
 
 func furtherMatches(q *question.Question, h *record.Header) bool {

@@ -22,19 +22,19 @@ type Loading struct {
 // LoadedRecords counts all records that loads have stored, including those that were trimmed later.
 func (c *Catalog) LoadedRecords() int64 { return c.Digest().Records + c.Trimmed }
 
-// Trim subtracts removed records, all with fcst_valid_beg before from, from the catalog of an
+// Trim subtracts the removed records, all with fcst_valid_beg before cutoff, from the catalog of an
 // archive. LoadedRecords still counts them.
-func (c *Catalog) Trim(from int64, gone *Catalog, objects int64) {
-	n := gone.Digest().Records
-	c.Trimmed, c.Objects, c.TrimmedBefore = c.Trimmed+n, c.Objects-objects, max(c.TrimmedBefore, from)
-	for _, g := range gone.Groups {
-		if mine := c.index[g.key()]; mine != nil {
-			mine.Digest.Sub(g.Digest)
+func (c *Catalog) Trim(cutoff int64, removed *Catalog, objects int64) {
+	n := removed.Digest().Records
+	c.Trimmed, c.Objects, c.TrimmedBefore = c.Trimmed+n, c.Objects-objects, max(c.TrimmedBefore, cutoff)
+	for _, g := range removed.Groups {
+		if existing := c.index[g.key()]; existing != nil {
+			existing.Digest.Sub(g.Digest)
 		}
 	}
 	clear(c.headerGroups)
 	c.Groups = slices.DeleteFunc(c.Groups, func(g *Group) bool {
-		at, _ := slices.BinarySearch(g.Valid, from)
+		at, _ := slices.BinarySearch(g.Valid, cutoff)
 		if at == 0 || at < len(g.Valid) {
 			if g.Valid = g.Valid[at:]; at > 0 {
 				g.First = g.Valid[0]

@@ -52,7 +52,8 @@ func (r *loadRun) commit(ctx context.Context) error {
 	case r.options.Loading != nil && !r.isLastCommit:
 		r.window.catalog.Loading, r.loadingRecorded = r.options.Loading, true
 	}
-	c := &commitInFlight{window: r.window, complete: r.complete, forgotten: r.forgottenMarks, openFiles: maps.Clone(r.files), bytes: r.progress.Bytes, decisions: map[decision]bool{}, outcome: make(chan outcome, 1)}
+	c := &commitInFlight{window: r.window, complete: r.complete, forgotten: r.forgottenMarks, openFiles: maps.Clone(r.files)}
+	c.bytes, c.decisions, c.outcome = r.progress.Bytes, map[decision]bool{}, make(chan outcome, 1)
 	r.inFlight, r.window, r.spare, r.complete, r.forgottenMarks = c, r.spare, nil, nil, nil
 	request := r.commitOf(c)
 	go func() {

@@ -107,11 +107,12 @@ func Run(ctx context.Context, a archive.Archive, subset string, paths []string, 
 		o.Window = DefaultWindow
 	}
 	r := &loadRun{
-		archive: a, options: o, files: map[string]*archive.Mark{}, seenDigests: map[string]bool{}, progress: Progress{Step: "loading", AllFiles: len(paths)},
-		release: func(*record.Batch) {}, rejects: map[string]*design.Quarantine{},
+		archive: a, options: o, files: map[string]*archive.Mark{}, seenDigests: map[string]bool{},
+		progress: Progress{Step: "loading", AllFiles: len(paths)}, release: func(*record.Batch) {}, rejects: map[string]*design.Quarantine{},
 		fileCatalogs: map[string]*design.Catalog{}, incompleteDigests: map[string][]string{},
 	}
-	r.summary.ByType, r.summary.OmittedColumns, r.summary.ShortenedTexts, r.summary.NotAccepted = map[string]int64{}, map[string]int64{}, map[string]int64{}, map[string]int64{}
+	r.summary.ByType, r.summary.OmittedColumns = map[string]int64{}, map[string]int64{}
+	r.summary.ShortenedTexts, r.summary.NotAccepted = map[string]int64{}, map[string]int64{}
 	maxMarks := int64(len(paths)) * marksPerFile
 	if o.Origin != nil {
 		maxMarks = math.MaxInt64

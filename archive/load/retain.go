@@ -122,9 +122,7 @@ func floorDay(t int64) int64 {
 
 // isSuspicious reports whether the preceding load does not explain the removal. If it does not, Retain counts the records
 // to be removed.
-func (m *Removal) isSuspicious() bool {
-	return len(m.before) > 0 && (m.Days > m.Added || m.Gap != "")
-}
+func (m *Removal) isSuspicious() bool { return len(m.before) > 0 && (m.Days > m.Added || m.Gap != "") }
 
 // count counts the records of a batch that would be removed.
 func (m *Removal) count(b *record.Batch) {

@@ -143,9 +143,7 @@ type Contents struct {
 }
 
 // Total is the number of records of all line types.
-func (c Contents) Total() int64 {
-	return lists.Sum(maps.Values(c.Records))
-}
+func (c Contents) Total() int64 { return lists.Sum(maps.Values(c.Records)) }
 
 // Loader stores records in one subset. One goroutine uses it.
 //

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ClickHouse/ch-go/proto"
 
+	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/internal/lists"
 )
@@ -44,7 +45,7 @@ func (p *pool) withSession(ctx context.Context, f func(s session) error) error {
 	}
 	s, err := p.takeSession(ctx)
 	if err != nil {
-		return sqlengine.CallError(ctx, err)
+		return engine.CallError(ctx, err)
 	}
 	err = f(s)
 	p.mu.Lock()
@@ -54,7 +55,7 @@ func (p *pool) withSession(ctx context.Context, f func(s session) error) error {
 	} else {
 		err = errors.Join(err, s.close())
 	}
-	return sqlengine.CallError(ctx, err)
+	return engine.CallError(ctx, err)
 }
 
 // takeSession returns an idle session, or a new one.

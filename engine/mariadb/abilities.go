@@ -18,6 +18,6 @@ func offered() []any {
 }
 
 // abilities returns the abilities of an open server. They open their own connections with c.
-func (d *database) abilities(c []*mysql.Config) []any {
-	return []any{kvTables{d, c}, postTables{d, c}, &tables.Databases{Star: scans{d}, Own: d.openOwn(c)}}
+func (d *database) abilities(configs []*mysql.Config) []any {
+	return []any{kvTables{d, configs}, postTables{d, configs}, &tables.Databases{Star: scans{d}, Own: d.openOwn(configs)}}
 }

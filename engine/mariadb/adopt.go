@@ -14,6 +14,7 @@ import (
 	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/query/flavour"
 	"github.com/barograph/barograph/record"
 )
@@ -27,13 +28,13 @@ const (
 
 // adoption is an adoption in progress.
 type adoption struct {
-	a     *openArchive
-	name  string // name of the subset
-	pool  sqlengine.Querier
-	have  map[string][]string // tables of the database → their columns
-	twins map[string]map[string]bool
-	tally *tally
-	out   archive.Adoption
+	a      *openArchive
+	name   string // name of the subset
+	pool   sqlengine.Querier
+	tables map[string][]string // the columns of each table of the database
+	twins  map[string]map[string]bool
+	tally  *tally
+	result archive.Adoption
 
 	before *design.Catalog // nil = first adoption
 	marks  []archive.Mark
@@ -41,7 +42,7 @@ type adoption struct {
 	next        *openArchive // the archive of the copies; nil = without repair
 	loader      archive.Loader
 	uncommitted *design.Catalog // the catalog of uncommitted records
-	all         record.Digest
+	digest      record.Digest
 }
 
 // adoptRows is the number of records of a commit.
@@ -51,7 +52,8 @@ const adoptRows = 1 << 18
 // a second database and exchanges the tables of both with one RENAME TABLE. Other programs
 // cannot write meanwhile.
 func (a *openArchive) Adopt(ctx context.Context, subset string, repair bool) (*archive.Adoption, error) {
-	s := &adoption{a: a, name: subset, pool: a.Pool, tally: newTally(), out: archive.Adoption{Database: a.database(subset), Read: map[string]int64{}}}
+	s := &adoption{a: a, name: subset, pool: a.Pool, tally: newTally()}
+	s.result = archive.Adoption{Database: a.database(subset), Read: map[string]int64{}}
 	if err := s.check(ctx, repair); err != nil {
 		return nil, err
 	}
@@ -59,38 +61,41 @@ func (a *openArchive) Adopt(ctx context.Context, subset string, repair bool) (*a
 	if err != nil {
 		return nil, failed(ctx, err)
 	}
-	defer c.Raw(func(any) error { return driver.ErrBadConn }) //nolint:errcheck // closes the connection and thereby frees its locks
+	// ErrBadConn closes the connection, which frees its locks.
+	defer c.Raw(func(any) error { return driver.ErrBadConn }) //nolint:errcheck // it always is ErrBadConn
 	if !repair {
 		err = s.read(ctx)
 	} else {
 		err = a.locked(ctx, c, subset, func() error { return s.repair(ctx, c) })
 	}
-	s.out.Findings = s.tally.findings()
-	return &s.out, failed(ctx, err)
+	s.result.Findings = s.tally.findings()
+	return &s.result, failed(ctx, err)
 }
 
 // check checks everything that can be checked before Adopt writes anything.
 func (s *adoption) check(ctx context.Context, repair bool) (err error) {
-	db := s.out.Database
+	db := s.result.Database
 	refuse := func(problem, cure string) error {
 		return &fault.Error{Setting: "database " + db, Problem: problem + "; nothing was written", Cure: cure}
 	}
-	if s.have, err = s.columns(ctx, db); err != nil {
+	if s.tables, err = s.columns(ctx, db); err != nil {
 		return err
 	}
-	if s.have[design.HeaderTable] == nil || s.have[sqlengine.FileTable] == nil {
-		return refuse("has no tables stat_header and data_file", "name a database of METviewer's schema: barograph adopt mariadb://user@host:port/mv_site")
+	if s.tables[design.HeaderTable] == nil || s.tables[sqlengine.FileTable] == nil {
+		return refuse("has no tables stat_header and data_file",
+			"name a database of METviewer's schema: barograph adopt mariadb://user@host:port/mv_site")
 	}
 	if s.twins, err = s.a.twins(ctx, s.pool, s.name); err != nil {
 		return err
 	}
-	if odd := s.schema(); len(odd) > 0 {
-		return refuse("has other columns than METviewer 5.1's schema: "+strings.Join(odd, ", "), "run METdataio's update scripts, or move these columns to other tables")
+	if differences := s.compareSchema(); len(differences) > 0 {
+		return refuse("has other columns than METviewer 5.1's schema: "+strings.Join(differences, ", "),
+			"run METdataio's update scripts, or move these columns to other tables")
 	}
 	if err := s.unindexed(ctx); err != nil {
 		return err
 	}
-	if s.have[s.a.OwnName(sqlengine.CatalogTable)] != nil {
+	if s.tables[s.a.OwnName(sqlengine.CatalogTable)] != nil {
 		if s.marks, err = s.a.Marks(ctx, s.name); err != nil {
 			return err
 		}
@@ -105,32 +110,30 @@ func (s *adoption) check(ctx context.Context, repair bool) (err error) {
 	if len(problems) > 0 {
 		return refuse("is damaged: "+strings.Join(problems, "; "), "REPAIR TABLE")
 	}
-	kind, err := sqlengine.QueryTexts(ctx, s.pool, "SELECT engine FROM information_schema.tables WHERE table_schema = ? AND table_name = ?", db, design.HeaderTable)
+	const text = "SELECT engine FROM information_schema.tables WHERE table_schema = ? AND table_name = ?"
+	kind, err := sqlengine.QueryTexts(ctx, s.pool, text, db, design.HeaderTable)
 	if err == nil && kind[0] != s.a.db.engine {
 		return refuse("has tables of "+kind[0], "write ?engine="+kind[0]+" at the end of the URL")
 	}
 	if existing, err2 := s.columns(ctx, oldPrefix+db); err == nil && err2 == nil && len(existing) > 0 {
-		return refuse("was adopted before: "+oldPrefix+db+" contains its original tables", "check the result, then run barograph adopt … --forget")
+		return refuse("was adopted before: "+oldPrefix+db+" contains its original tables",
+			"check the result, then run barograph adopt … --forget")
 	}
 	return err
 }
 
-// columns returns the tables of a database with their columns, and views without columns.
+// columns returns the columns of each table of a database.
 func (s *adoption) columns(ctx context.Context, db string) (map[string][]string, error) {
 	out := map[string][]string{}
-	err := s.pool.Rows(ctx, "SELECT table_name, column_name FROM information_schema.columns JOIN information_schema.tables USING (table_schema, table_name) "+
-		"WHERE table_type = 'BASE TABLE' AND table_schema = ? ORDER BY table_name, ordinal_position", []any{db}, func(row []any) error {
+	const text = "SELECT table_name, column_name FROM information_schema.columns JOIN information_schema.tables " +
+		"USING (table_schema, table_name) WHERE table_type = 'BASE TABLE' AND table_schema = ? ORDER BY table_name, ordinal_position"
+	err := s.pool.Rows(ctx, text, []any{db}, func(row []any) error {
 		var table, column string
 		err := sqlengine.Scan(row, &table, &column)
 		out[table] = append(out[table], column)
 		return err
 	})
 	return out, err
-}
-
-// types returns the line types for which the database has tables.
-func (s *adoption) types() []*record.LineType {
-	return slices.DeleteFunc(slices.Clone(record.Types()), func(t *record.LineType) bool { return s.have[tableOf(t)] == nil })
 }
 
 // repair creates the copies, compares them with the records that it read, and exchanges them.
@@ -144,11 +147,11 @@ func (s *adoption) repair(ctx context.Context, c *sql.Conn) error {
 	}
 	s.next = n.(*openArchive) //nolint:forcetypeassert // Open returns only this type
 	fresh := s.next.database(s.name)
-	if err := drop(do, fresh); err != nil { // of a crashed adoption
+	if err := drop(do, fresh); err != nil { // a crashed adoption may have left it
 		return err
 	}
 	var tables []string
-	for t := range s.have {
+	for t := range s.tables {
 		tables = append(tables, s.a.table(s.name, t)+" READ")
 	}
 	if err := do("LOCK TABLES " + strings.Join(tables, ", ")); err != nil {
@@ -160,45 +163,49 @@ func (s *adoption) repair(ctx context.Context, c *sql.Conn) error {
 	defer s.loader.Close() //nolint:errcheck // everything is committed or dropped
 	s.uncommitted = design.NewCatalog(s.name)
 	if s.before != nil {
-		s.uncommitted.Conflicts, s.uncommitted.MoreConflicts, s.uncommitted.Quarantine = s.before.Conflicts, s.before.MoreConflicts, s.before.Quarantine
+		s.uncommitted.Conflicts, s.uncommitted.MoreConflicts = s.before.Conflicts, s.before.MoreConflicts
+		s.uncommitted.Quarantine = s.before.Quarantine
 	}
 	commit := func(ctx context.Context) error { return s.commit(ctx, s.marks) }
 	exchange := func(ctx context.Context) error { return s.exchange(ctx, c) }
-	if err := inTurn(ctx, []func(context.Context) error{s.files, s.read, commit, s.indexes, s.prove, exchange}); err != nil {
+	if err := runSteps(ctx, s.files, s.read, commit, s.indexes, s.verifyCopies, exchange); err != nil {
 		return err
 	}
-	s.out.OriginalsDatabase = oldPrefix + s.out.Database
+	s.result.OriginalsDatabase = oldPrefix + s.result.Database
 	return drop(do, fresh)
 }
 
 // files copies the rows of data_file to which a line of any table refers, including lines of
 // MODE, MTD and tropical cyclones. The numbers of the files do not change.
 func (s *adoption) files(ctx context.Context) error {
-	err := s.next.exec(ctx, "INSERT INTO "+s.next.table(s.name, sqlengine.FileTable)+" SELECT * FROM "+s.a.table(s.name, sqlengine.FileTable)+" WHERE data_file_id IN ("+s.referred()+")")
-	for _, t := range metviewerObjects { // Barograph writes its own rows of a view again
-		if s.have[t.name] == nil {
+	err := s.next.exec(ctx, "INSERT INTO "+s.next.table(s.name, sqlengine.FileTable)+" SELECT * FROM "+
+		s.a.table(s.name, sqlengine.FileTable)+" WHERE data_file_id IN ("+s.referred()+")")
+	for _, t := range metviewerObjects { // without Barograph's own rows of a view, which the commit writes again
+		if s.tables[t.name] == nil {
 			continue
 		}
 		where := ""
 		for _, v := range objectViews() {
-			switch ownRows := rowColumn + " IS NULL"; {
+			switch foreignRows := rowColumn + " IS NULL"; {
 			case !s.twins[v.table][rowColumn]:
 			case t.name == v.table:
-				where = " WHERE " + ownRows
-			case t.name == v.child():
-				where = " WHERE " + idOfLines + " IN (SELECT " + idOfLines + " FROM " + s.a.table(s.name, v.table) + " WHERE " + ownRows + ")"
+				where = " WHERE " + foreignRows
+			case t.name == v.child:
+				where = " WHERE " + idOfLines + " IN (SELECT " + idOfLines + " FROM " + s.a.table(s.name, v.table) +
+					" WHERE " + foreignRows + ")"
 			}
 		}
-		names := same(s.existingColumns(t.name, objectColumns(t.name)))
-		err = cmp.Or(err, s.next.exec(ctx, "INSERT INTO "+s.next.table(s.name, t.name)+" ("+names+") SELECT "+names+" FROM "+s.a.table(s.name, t.name)+where))
+		names := columnNames(s.existingColumns(t.name, objectColumns(t.name)))
+		err = cmp.Or(err, s.next.exec(ctx, "INSERT INTO "+s.next.table(s.name, t.name)+" ("+names+") SELECT "+names+
+			" FROM "+s.a.table(s.name, t.name)+where))
 	}
 	return err
 }
 
-// referred is the query for files that have lines.
+// referred returns the query for the files that have lines.
 func (s *adoption) referred() string {
 	var queries []string
-	for t, columns := range s.have {
+	for t, columns := range s.tables {
 		if t != sqlengine.FileTable && slices.Contains(columns, "data_file_id") {
 			queries = append(queries, "SELECT data_file_id FROM "+s.a.table(s.name, t))
 		}
@@ -207,98 +214,98 @@ func (s *adoption) referred() string {
 }
 
 func (a *openArchive) exec(ctx context.Context, text string) error {
-	return sqlengine.DatabaseSQL{DB: a.db.writes}.Exec(ctx, text)
+	return querier{a.db.writes}.Exec(ctx, text)
 }
 
 // read reads every line, file by file. With repair it also writes the repaired lines.
 func (s *adoption) read(ctx context.Context) error {
-	count := func(kind int, text string) error {
-		n, err := sqlengine.QueryNumber(ctx, s.pool, "SELECT count(*) FROM "+text)
-		s.tally.add(kind, n, "")
-		return err
+	var err error
+	count := func(kind int, text string) {
+		if err == nil {
+			var n int64
+			n, err = sqlengine.QueryNumber(ctx, s.pool, "SELECT count(*) FROM "+text)
+			s.tally.add(kind, n, "")
+		}
 	}
-	if err := count(noLines, s.a.table(s.name, sqlengine.FileTable)+" WHERE data_file_id NOT IN ("+s.referred()+")"); err != nil {
-		return err
-	}
+	count(noLines, s.a.table(s.name, sqlengine.FileTable)+" WHERE data_file_id NOT IN ("+s.referred()+")")
 	headers := s.a.table(s.name, design.HeaderTable)
-	if err := count(headerTwice, headers+" h JOIN "+headers+" g USING ("+same(s.existingColumns(design.HeaderTable, parseColumns(metviewerHeader, "")))+") WHERE g.stat_header_id < h.stat_header_id"); err != nil {
-		return err
-	}
-	for _, t := range s.types() {
+	fields := columnNames(s.existingColumns(design.HeaderTable, parseColumns(metviewerHeader, "")))
+	count(headerTwice, headers+" h JOIN "+headers+" g USING ("+fields+") WHERE g.stat_header_id < h.stat_header_id")
+	for _, t := range lists.Filter(record.Types(), func(t *record.LineType) bool { return s.tables[tableOf(t)] != nil }) {
 		lines := s.a.table(s.name, tableOf(t)) + " ld "
-		if err := count(noHeader, lines+"WHERE stat_header_id NOT IN (SELECT stat_header_id FROM "+s.a.table(s.name, headerTable(t, s.twins))+")"); err != nil {
+		headers := s.a.table(s.name, headerTable(t, s.twins))
+		count(noHeader, lines+"WHERE stat_header_id NOT IN (SELECT stat_header_id FROM "+headers+")")
+		if child, _ := childTable(tableOf(t)); child != "" {
+			count(noParent, s.a.table(s.name, child)+" WHERE line_data_id NOT IN (SELECT line_data_id FROM "+lines+")")
+		}
+		if t.Name == "MPR" && slices.Contains(s.tables[tableOf(t)], "mpr_climo") {
+			count(mprMoved, lines+"WHERE mpr_climo <> -9999")
+		}
+		if err != nil {
 			return err
-		}
-		if child, _ := childTable(t); child != "" {
-			if err := count(noParent, s.a.table(s.name, child)+" WHERE line_data_id NOT IN (SELECT line_data_id FROM "+lines+")"); err != nil {
-				return err
-			}
-		}
-		if t.Name == "MPR" && slices.Contains(s.have[tableOf(t)], "mpr_climo") {
-			if err := count(mprMoved, lines+"WHERE mpr_climo <> -9999"); err != nil {
-				return err
-			}
 		}
 		if err := s.readType(ctx, t); err != nil {
 			return fmt.Errorf("%s: %w", tableOf(t), err)
 		}
 	}
-	return nil
+	return err
 }
 
-// same returns the names of columns.
-func same(cols []metCol) string {
+// columnNames returns the names of columns.
+func columnNames(cols []metCol) string {
 	return flavour.Join(cols, ", ", func(c metCol) string { return c.name })
 }
 
 // readType reads the lines of a type.
 func (s *adoption) readType(ctx context.Context, t *record.LineType) error {
 	exprs, cols := s.a.lineSelect(s.name, t, s.twins)
-	others := "0"
+	isForeign := "0"
 	if s.twins[tableOf(t)][ownColumn(t)] {
-		others = "ld." + ownColumn(t) + " IS NULL"
+		isForeign = "ld." + ownColumn(t) + " IS NULL"
 	}
-	have := s.a.NewRecordDecoder(t, cols)
+	decoder := s.a.NewRecordDecoder(t, cols)
 	var file string
 	s.tally.seen = map[record.Key]uint64{}
 	flush := func() error {
-		have.Batch.File = file
-		b := s.tally.repaired(have.Batch.Clone())
-		have.Reset()
-		return s.take(ctx, b)
+		decoder.Batch.File = file
+		b := s.tally.repair(decoder.Batch.Clone())
+		decoder.Reset()
+		return s.storeBatch(ctx, b)
 	}
-	err := s.pool.Rows(ctx, "SELECT f.path, f.filename, ld.data_file_id, NOT ld.fcst_init_beg <=> "+initTime+", "+others+", "+exprs+s.a.fromLines(s.name, t, s.twins)+
-		" LEFT JOIN "+s.a.table(s.name, sqlengine.FileTable)+" f ON f.data_file_id = ld.data_file_id ORDER BY ld.data_file_id, ld.line_num", nil, func(row []any) error {
+	text := "SELECT f.path, f.filename, ld.data_file_id, NOT ld.fcst_init_beg <=> " + initTime + ", " + isForeign + ", " + exprs +
+		s.a.fromLines(s.name, t, s.twins) + " LEFT JOIN " + s.a.table(s.name, sqlengine.FileTable) +
+		" f ON f.data_file_id = ld.data_file_id ORDER BY ld.data_file_id, ld.line_num"
+	err := s.pool.Rows(ctx, text, nil, func(row []any) error {
 		var path, name string
-		var id, moved, added int64
-		if err := sqlengine.Scan(row[2:5], &id, &moved, &added); err != nil {
+		var id, wrongInit, foreign int64
+		if err := sqlengine.Scan(row[2:5], &id, &wrongInit, &foreign); err != nil {
 			return err
 		}
-		of := fmt.Sprintf("data_file %d", id)
+		rowFile := fmt.Sprintf("data_file %d", id)
 		if row[1] != nil {
 			if err := sqlengine.Scan(row, &path, &name); err != nil {
 				return err
 			}
-			of = strings.TrimPrefix(path+"/"+name, "/")
+			rowFile = strings.TrimPrefix(path+"/"+name, "/")
 			if strings.HasPrefix(path, "/") {
-				of = path + "/" + name
+				rowFile = path + "/" + name
 			}
 		} else {
-			s.tally.add(noFile, 1, of)
+			s.tally.add(noFile, 1, rowFile)
 		}
-		if have.Batch.Len() == archive.DumpRows || of != file {
+		if decoder.Batch.Len() == archive.DumpRows || rowFile != file {
 			if err := flush(); err != nil {
 				return err
 			}
 		}
-		file = of
-		s.out.Read[t.Name]++
-		s.tally.add(initBeyond, moved, of)
-		s.tally.add(addedSince, added, of)
-		if err := have.SetRow(row[5:]); err != nil {
+		file = rowFile
+		s.result.Read[t.Name]++
+		s.tally.add(initBeyond, wrongInit, rowFile)
+		s.tally.add(addedSince, foreign, rowFile)
+		if err := decoder.SetRow(row[5:]); err != nil {
 			return err
 		}
-		return have.EndRow()
+		return decoder.EndRow()
 	})
 	if err != nil {
 		return err
@@ -306,9 +313,9 @@ func (s *adoption) readType(ctx context.Context, t *record.LineType) error {
 	return flush()
 }
 
-// take takes a repaired batch.
-func (s *adoption) take(ctx context.Context, b *record.Batch) error {
-	s.out.Records += int64(b.Len())
+// storeBatch counts the records of a repaired batch and, with repair, writes them.
+func (s *adoption) storeBatch(ctx context.Context, b *record.Batch) error {
+	s.result.Records += int64(b.Len())
 	if s.next == nil || b.Len() == 0 {
 		return nil
 	}
@@ -323,14 +330,14 @@ func (s *adoption) take(ctx context.Context, b *record.Batch) error {
 }
 
 func (s *adoption) commit(ctx context.Context, marks []archive.Mark) error {
-	s.all.Add(s.uncommitted.Digest())
+	s.digest.Add(s.uncommitted.Digest())
 	_, err := s.loader.Commit(ctx, archive.Commit{Catalog: s.uncommitted, Complete: marks})
 	s.uncommitted = design.NewCatalog(s.name)
 	return err
 }
 
-// prove reads the copies and compares them with the catalog.
-func (s *adoption) prove(ctx context.Context) error {
+// verifyCopies reads the copies and compares them with the catalog.
+func (s *adoption) verifyCopies(ctx context.Context) error {
 	c, err := s.next.Catalog(ctx, s.name)
 	if err != nil {
 		return err
@@ -339,17 +346,19 @@ func (s *adoption) prove(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if found.Digest() != s.all || c.Digest() != s.all || s.all.Records != s.out.Records {
-		return fmt.Errorf("the copies contain %s, the catalog counts %s, and the adoption read %s (%d records); no table was exchanged", found.Digest(), c.Digest(), s.all, s.out.Records)
+	if found.Digest() != s.digest || c.Digest() != s.digest || s.digest.Records != s.result.Records {
+		return fmt.Errorf("the copies contain %s, the catalog counts %s, and the adoption read %s (%d records); no table was exchanged",
+			found.Digest(), c.Digest(), s.digest, s.result.Records)
 	}
 	return nil
 }
 
 // indexes adds the further indexes of the originals to the copies.
 func (s *adoption) indexes(ctx context.Context) error {
-	const text = "SELECT table_name, index_name, GROUP_CONCAT(column_name, IF(sub_part IS NULL, '', CONCAT('(', sub_part, ')')) ORDER BY seq_in_index) " +
+	const text = "SELECT table_name, index_name, " +
+		"GROUP_CONCAT(column_name, IF(sub_part IS NULL, '', CONCAT('(', sub_part, ')')) ORDER BY seq_in_index) " +
 		"FROM information_schema.statistics WHERE table_schema = ? AND index_name <> 'PRIMARY' GROUP BY table_name, index_name"
-	read := func(db string) (map[string]string, error) {
+	read := func(db string) (map[string]string, error) { // the keys are table and columns, and table and name
 		out := map[string]string{}
 		err := s.pool.Rows(ctx, text, []any{db}, func(row []any) error {
 			var table, name, columns string
@@ -357,9 +366,9 @@ func (s *adoption) indexes(ctx context.Context) error {
 			out[table+"\x00"+columns], out[table+"\x00"+name] = name, name
 			return err
 		})
-		return out, err // keys: table and columns, and table and name
+		return out, err
 	}
-	want, err := read(s.out.Database)
+	want, err := read(s.result.Database)
 	if err != nil {
 		return err
 	}
@@ -367,13 +376,13 @@ func (s *adoption) indexes(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	have, err := s.columns(ctx, s.next.database(s.name))
+	copies, err := s.columns(ctx, s.next.database(s.name))
 	if err != nil {
 		return err
 	}
 	for key, name := range want {
 		table, columns, _ := strings.Cut(key, "\x00")
-		if columns == name || existing[key] != "" || existing[table+"\x00"+name] != "" || have[table] == nil || !s.exchanged(table) {
+		if columns == name || existing[key] != "" || existing[table+"\x00"+name] != "" || copies[table] == nil || !s.exchanged(table) {
 			continue // an older schema has an index of that name on other columns
 		}
 		if err := s.next.exec(ctx, "CREATE INDEX "+ident(name)+" ON "+s.next.table(s.name, table)+" ("+columns+")"); err != nil {
@@ -385,11 +394,11 @@ func (s *adoption) indexes(ctx context.Context) error {
 
 // exchanged reports whether Adopt copies and repairs a table. The other tables stay.
 func (s *adoption) exchanged(table string) bool {
-	if s.have[table] == nil || table == design.HeaderTable || table == sqlengine.FileTable || strings.HasPrefix(table, "barograph_") {
+	if s.tables[table] == nil || table == design.HeaderTable || table == sqlengine.FileTable || strings.HasPrefix(table, "barograph_") {
 		return true
 	}
 	return objectColumns(table) != nil || slices.ContainsFunc(record.Types(), func(t *record.LineType) bool {
-		child, _ := childTable(t)
+		child, _ := childTable(tableOf(t))
 		return table == tableOf(t) || table == child
 	})
 }
@@ -397,25 +406,21 @@ func (s *adoption) exchanged(table string) bool {
 // exchange replaces the tables by the copies, all at once. RENAME TABLE waits for the lock that
 // keeps other programs from writing, and runs before any waiting writer.
 func (s *adoption) exchange(ctx context.Context, locks *sql.Conn) error {
-	have, err := s.columns(ctx, s.next.database(s.name))
+	copies, err := s.columns(ctx, s.next.database(s.name))
 	if err != nil {
 		return err
 	}
-	old := ident(oldPrefix + s.out.Database)
-	var renames []string
-	for t := range have {
+	old := ident(oldPrefix + s.result.Database)
+	var originals, repaired []string
+	for t := range copies {
 		if !s.exchanged(t) {
 			continue
 		}
-		if s.have[t] != nil {
-			renames = append(renames, s.a.table(s.name, t)+" TO "+old+"."+ident(t))
+		if s.tables[t] != nil {
+			originals = append(originals, s.a.table(s.name, t)+" TO "+old+"."+ident(t))
 		}
-		renames = append(renames, s.next.table(s.name, t)+" TO "+s.a.table(s.name, t))
+		repaired = append(repaired, s.next.table(s.name, t)+" TO "+s.a.table(s.name, t))
 	}
-	slices.Sort(renames)
-	slices.SortStableFunc(renames, func(x, y string) int { // first move the originals away
-		return strings.Compare(fmt.Sprint(strings.HasPrefix(x, "`"+newPrefix)), fmt.Sprint(strings.HasPrefix(y, "`"+newPrefix)))
-	})
 	if err := s.a.exec(ctx, "CREATE DATABASE IF NOT EXISTS "+old); err != nil {
 		return err
 	}
@@ -430,7 +435,7 @@ func (s *adoption) exchange(ctx context.Context, locks *sql.Conn) error {
 	}
 	done := make(chan error, 1)
 	go func() {
-		_, err := c.ExecContext(ctx, "RENAME TABLE "+strings.Join(renames, ", "))
+		_, err := c.ExecContext(ctx, "RENAME TABLE "+strings.Join(slices.Concat(originals, repaired), ", "))
 		done <- err
 	}()
 	for waits := int64(0); waits == 0; {
@@ -439,7 +444,8 @@ func (s *adoption) exchange(ctx context.Context, locks *sql.Conn) error {
 			return err
 		case <-time.After(10 * time.Millisecond):
 		}
-		if waits, err = sqlengine.QueryNumber(ctx, s.pool, "SELECT count(*) FROM information_schema.processlist WHERE id = ? AND state LIKE 'Waiting%'", id); err != nil {
+		const text = "SELECT count(*) FROM information_schema.processlist WHERE id = ? AND state LIKE 'Waiting%'"
+		if waits, err = sqlengine.QueryNumber(ctx, s.pool, text, id); err != nil {
 			return err
 		}
 	}
@@ -457,7 +463,10 @@ func (a *openArchive) Forget(ctx context.Context, subset string) error {
 		return err
 	}
 	if n == 0 {
-		return &fault.Error{Setting: "database " + name, Problem: "does not exist: no adoption has kept tables", Cure: "barograph adopt … --repair keeps the original tables"}
+		return &fault.Error{
+			Setting: "database " + name, Problem: "does not exist: no adoption has kept tables",
+			Cure: "barograph adopt … --repair keeps the original tables",
+		}
 	}
 	return drop(func(statement string) error { return a.exec(ctx, statement) }, name)
 }

@@ -29,14 +29,14 @@ type openArchive struct {
 	*sqlengine.Archive
 	db              *database
 	recovered       sync.Map // subsets without the remains of a crashed load
-	foreignCatalogs sync.Map // subsets of another program → stranger
+	foreignCatalogs sync.Map // subsets of another program → foreignCatalog
 
 	statements statements
 }
 
-// otherThings selects tables without rows of their own in this database: views, and tables
+// nonTables selects tables without rows of their own in this database: views, and tables
 // whose storage engine reads files or other servers.
-const otherThings = "table_type = 'VIEW' OR COALESCE(engine, '') IN ('CONNECT', 'FEDERATED', 'SPIDER', 'S3', 'CSV', 'MRG_MyISAM')"
+const nonTables = "table_type = 'VIEW' OR COALESCE(engine, '') IN ('CONNECT', 'FEDERATED', 'SPIDER', 'S3', 'CSV', 'MRG_MyISAM')"
 
 // Open opens the archive of a design.
 func (d *database) Open(_ context.Context, n design.Name) (archive.Archive, error) {
@@ -45,27 +45,27 @@ func (d *database) Open(_ context.Context, n design.Name) (archive.Archive, erro
 	}
 	a := &openArchive{db: d}
 	a.Archive = &sqlengine.Archive{
-		Driver: Driver, Design: n, Dialect: dialectIn(d.prefix), Pool: sqlengine.DatabaseSQL{DB: d.pool}, Placeholder: "?",
+		Driver: Driver, Design: n, Dialect: dialectIn(d.prefix), Pool: querier{d.pool}, Placeholder: "?",
 		SubsetIn: func(_ context.Context, name string) (string, bool, error) {
 			rest, ok := strings.CutPrefix(name, d.prefix)
 			return databaseSubset(rest), ok, nil
 		},
 		TablesQuery: func(subset string) (string, []any) {
-			return "SELECT table_name FROM information_schema.tables WHERE table_schema = ? AND NOT (" + otherThings + ")", []any{a.database(subset)}
+			return "SELECT table_name FROM information_schema.tables WHERE table_schema = ? AND NOT (" + nonTables + ")", []any{a.database(subset)}
 		},
 		NonTablesQuery: func(subset string) (string, []any) {
-			return "SELECT table_name FROM information_schema.tables WHERE table_schema = ? AND (" + otherThings + ")", []any{a.database(subset)}
+			return "SELECT table_name FROM information_schema.tables WHERE table_schema = ? AND (" + nonTables + ")", []any{a.database(subset)}
 		},
 		ListedName: func(_, table string) string { return table },
 		TableName:  a.typeName,
-		Recover:    a.ready,
+		Recover:    a.ensureRecovered,
 		CountDocs: func(from string) string {
 			return "SELECT count(*), CAST(coalesce(sum(json_length(data)), 0) AS SIGNED) FROM " + from
 		},
 	}
 	docTable := a.Dialect.DocTable
 	a.Dialect.DocTable = func(subset, t, where string, used []question.Column) string {
-		return d.words(docTable(subset, t, where, used))
+		return d.translate(docTable(subset, t, where, used))
 	}
 	switch n {
 	case design.Normalized:
@@ -73,14 +73,25 @@ func (d *database) Open(_ context.Context, n design.Name) (archive.Archive, erro
 	case design.Wide:
 		a.SelectAll = a.wideLines
 	}
-	a.ContainersQuery = "SELECT table_schema FROM information_schema.tables WHERE NOT (" + otherThings + ") AND table_name = " + flavour.Quote(a.OwnName(sqlengine.CatalogTable))
+	a.ContainersQuery = "SELECT table_schema FROM information_schema.tables WHERE NOT (" + nonTables + ") AND table_name = " +
+		flavour.Quote(a.OwnName(sqlengine.CatalogTable))
 	if n == design.Normalized { // also METviewer's own tables
-		a.ContainersQuery += " OR table_name = " + flavour.Quote(design.HeaderTable) + " AND LOCATE('" + oldPrefix + "', table_schema) <> 1 GROUP BY BINARY table_schema"
+		a.ContainersQuery += " OR table_name = " + flavour.Quote(design.HeaderTable) + " AND LOCATE('" + oldPrefix +
+			"', table_schema) <> 1 GROUP BY BINARY table_schema"
 	}
 	return a, nil
 }
 
-func (a *openArchive) Close() error { return a.statements.close() }
+// Close closes the prepared statements. It ignores errors, because their connections may be closed.
+func (a *openArchive) Close() error {
+	a.statements.mu.Lock()
+	defer a.statements.mu.Unlock()
+	for _, statement := range a.statements.all {
+		_ = statement.Close()
+	}
+	clear(a.statements.all)
+	return nil
+}
 
 // database returns the name of a subset's database: the URL's path and the subset.
 func (a *openArchive) database(subset string) string {
@@ -96,8 +107,8 @@ func (a *openArchive) Size(ctx context.Context) (int64, error) {
 	if err != nil || len(names) == 0 {
 		return 0, err
 	}
-	return sqlengine.QueryNumber(ctx, a.Pool, "SELECT CAST(SUM(data_length + index_length) AS SIGNED) FROM information_schema.tables WHERE table_schema IN "+
-		flavour.List(names, func(n string) string { return flavour.Quote(a.database(n)) }))
+	return sqlengine.QueryNumber(ctx, a.Pool, "SELECT CAST(SUM(data_length + index_length) AS SIGNED) "+
+		"FROM information_schema.tables WHERE table_schema IN "+flavour.List(names, func(n string) string { return flavour.Quote(a.database(n)) }))
 }
 
 // Check lets the server check every page and index of the subset's tables.
@@ -137,31 +148,34 @@ func (a *openArchive) typeName(t *record.LineType) string {
 }
 
 // metviewerLines returns the query for records of METviewer's tables, and its columns.
-func (a *openArchive) metviewerLines(ctx context.Context, q sqlengine.Querier, subset string, t *record.LineType) (string, []sqlengine.Column, error) {
+func (a *openArchive) metviewerLines(
+	ctx context.Context, q sqlengine.Querier, subset string, t *record.LineType,
+) (string, []sqlengine.Column, error) {
 	twins, err := a.twins(ctx, q, subset)
 	exprs, cols := a.lineSelect(subset, t, twins)
 	return "SELECT " + exprs + a.fromLines(subset, t, twins), cols, err
 }
 
 func (a *openArchive) fromLines(subset string, t *record.LineType, twins map[string]map[string]bool) string {
-	return " FROM " + a.table(subset, tableOf(t)) + " ld JOIN " + a.table(subset, headerTable(t, twins)) + " h USING (stat_header_id)"
+	headers := a.table(subset, headerTable(t, twins))
+	return " FROM " + a.table(subset, tableOf(t)) + " ld JOIN " + headers + " h USING (stat_header_id)"
 }
 
 // lineSelect returns the expressions that select records from METviewer's tables, and the
 // columns that they belong to.
 //
-// Rows of another program do not have the repeating columns in one text. If METdbLoad wrote them,
-// their init times may be wrong. lineSelect computes both.
+// Rows of another program do not have the repeating columns in one text, and their init times may be
+// wrong. For these rows lineSelect selects computed values, which are the argument foreign of add.
 func (a *openArchive) lineSelect(subset string, t *record.LineType, twins map[string]map[string]bool) (exprs string, cols []sqlengine.Column) {
 	var list []string
-	ours := twins[tableOf(t)][ownColumn(t)]
-	add := func(c sqlengine.Column, expr, others string) {
+	hasOwn := twins[tableOf(t)][ownColumn(t)]
+	add := func(c sqlengine.Column, expr, foreign string) {
 		switch {
-		case others == "":
-		case !ours:
-			expr = others
+		case foreign == "":
+		case !hasOwn:
+			expr = foreign
 		default:
-			expr = "IF(ld." + ownColumn(t) + " IS NULL, " + others + ", " + expr + ")"
+			expr = "IF(ld." + ownColumn(t) + " IS NULL, " + foreign + ", " + expr + ")"
 		}
 		cols, list = append(cols, c), append(list, expr)
 	}
@@ -178,11 +192,11 @@ func (a *openArchive) lineSelect(subset string, t *record.LineType, twins map[st
 		}
 	}
 	if hasLineID(t) {
-		others := ""
+		foreign := ""
 		if hasTable(t) {
-			others = a.repeatsOf(subset, t)
+			foreign = a.repeatsOf(subset, t)
 		}
-		add(sqlengine.Column{Name: "repeats", Type: sqlengine.Doubles, From: sqlengine.Repeats}, "ld."+repeatsColumn, others)
+		add(sqlengine.Column{Name: "repeats", Type: sqlengine.Doubles, From: sqlengine.Repeats}, "ld."+repeatsColumn, foreign)
 	}
 	return strings.Join(list, ", "), cols
 }
@@ -195,7 +209,7 @@ const initTime = "ld.fcst_valid_beg - INTERVAL IF(h.version = 'V01', ld.fcst_lea
 // drops the last threshold of PCT, PJC and PRC, which is always 1, because MET reads no other
 // value.
 func (a *openArchive) repeatsOf(subset string, t *record.LineType) string {
-	child, columns := childTable(t)
+	child, columns := childTable(tableOf(t))
 	order, last := "i_value", "]"
 	if t.Name == "MCTC" {
 		order += ", j_value"
@@ -205,7 +219,8 @@ func (a *openArchive) repeatsOf(subset string, t *record.LineType) string {
 	}
 	values := lists.Map(columns, func(c metCol) string { return "IF(c." + c.name + " = -9999, NULL, c." + c.name + ")" })
 	text := "COALESCE(" + strings.Join(values, ", 'null'), ',', COALESCE(") + ", 'null')"
-	return "(SELECT CONCAT('[', GROUP_CONCAT(" + text + " ORDER BY " + order + "), '" + last + "') FROM " + a.table(subset, child) + " c WHERE c.line_data_id = ld.line_data_id)"
+	return "(SELECT CONCAT('[', GROUP_CONCAT(" + text + " ORDER BY " + order + "), '" + last + "') FROM " + a.table(subset, child) +
+		" c WHERE c.line_data_id = ld.line_data_id)"
 }
 
 // loneThreshold reports whether a type's last threshold has no further columns.
@@ -214,8 +229,9 @@ func loneThreshold(t *record.LineType) bool {
 }
 
 func (a *openArchive) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*archive.Query, error) {
-	if f == flavour.CachedSQL && a.db.cache != "" {
-		return nil, fmt.Errorf("mariadb, %s: the server keeps no answers, %s (the lab's profile tuned has a query cache): %w", f, a.db.cache, flavour.ErrCannotExpress)
+	if f == flavour.CachedSQL && a.db.cacheProblem != "" {
+		return nil, fmt.Errorf("mariadb, %s: the server keeps no answers, %s (the lab's profile tuned has a query cache): %w",
+			f, a.db.cacheProblem, flavour.ErrCannotExpress)
 	}
 	dialect, err := a.dialectFor(ctx, q)
 	if err != nil {
@@ -264,12 +280,14 @@ func (a *openArchive) dialectFor(ctx context.Context, q *question.Question) (*fl
 }
 
 // twins lists the invisible columns of METviewer's tables, by table, and the columns of ownHeader. For a
-// database of another program it also lists the columns that its tables lack.
+// database of another program it also lists the columns that its tables lack, with lacksPrefix.
 func (a *openArchive) twins(ctx context.Context, q sqlengine.Querier, subset string) (map[string]map[string]bool, error) {
 	twins, db := map[string]map[string]bool{}, a.database(subset)
-	err := q.Rows(ctx, "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = ? AND "+
-		"(column_name LIKE 'barograph%' OR table_name = '"+ownHeader+"' OR NOT EXISTS (SELECT 1 FROM information_schema.tables WHERE table_schema = ? AND table_name = ?)) AND "+
-		"(table_name LIKE '%stat_header' OR table_name LIKE '%line_data%' OR table_name LIKE 'm%obj%' OR table_name = 'mode_cts')", []any{db, db, a.OwnName(sqlengine.CatalogTable)}, func(row []any) error {
+	const text = "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = ? AND " +
+		"(column_name LIKE 'barograph%' OR table_name = '" + ownHeader + "' OR " +
+		"NOT EXISTS (SELECT 1 FROM information_schema.tables WHERE table_schema = ? AND table_name = ?)) AND " +
+		"(table_name LIKE '%stat_header' OR table_name LIKE '%line_data%' OR table_name LIKE 'm%obj%' OR table_name = 'mode_cts')"
+	err := q.Rows(ctx, text, []any{db, db, a.OwnName(sqlengine.CatalogTable)}, func(row []any) error {
 		var table, column string
 		err := sqlengine.Scan(row, &table, &column)
 		if twins[table] == nil {
@@ -280,13 +298,13 @@ func (a *openArchive) twins(ctx context.Context, q sqlengine.Querier, subset str
 	})
 	for table, columns := range twins {
 		if columns["stat_header_id"] {
-			addLacks(table, columns)
+			markLacking(table, columns)
 		}
 	}
 	return twins, err
 }
 
-// Ask sends a query in the way that the URL's parameters request.
+// Ask sends a query as the URL's parameters protocol and server_time request.
 func (a *openArchive) Ask(ctx context.Context, q *archive.Query, into *answer.Builder) error {
 	err := a.ask(ctx, q, sqlengine.NewResultDecoder(a.Design, q, into))
 	if absent(err) {
@@ -307,11 +325,11 @@ func (a *openArchive) ask(ctx context.Context, q *archive.Query, d *sqlengine.Re
 		return err
 	}
 	defer done()
-	return run(ctx, s, q, d)
+	return runPrepared(ctx, s, q, d)
 }
 
-// run executes a prepared statement.
-func run(ctx context.Context, s *sql.Stmt, q *archive.Query, d *sqlengine.ResultDecoder) error {
+// runPrepared executes a prepared statement.
+func runPrepared(ctx context.Context, s *sql.Stmt, q *archive.Query, d *sqlengine.ResultDecoder) error {
 	rows, err := s.QueryContext(ctx, q.Args...) //nolint:rowserrcheck // Each checks the error
 	if err != nil {
 		return err
@@ -332,13 +350,11 @@ func (a *openArchive) askProfiled(ctx context.Context, q *archive.Query, d *sqle
 			return err
 		}
 		defer s.Close() //nolint:errcheck // it has no pending state
-		if err := run(ctx, s, q, d); err != nil {
+		if err := runPrepared(ctx, s, q, d); err != nil {
 			return err
 		}
-	} else {
-		if err := (sqlengine.DatabaseSQL{DB: c}).Rows(ctx, q.Text, q.Args, d.AddRow); err != nil {
-			return err
-		}
+	} else if err := (querier{c}).Rows(ctx, q.Text, q.Args, d.AddRow); err != nil {
+		return err
 	}
 	q.ServerTime, err = serverTime(ctx, c)
 	return err
@@ -362,42 +378,32 @@ type statements struct {
 	all map[string]*sql.Stmt
 }
 
-// statementsKept is the greatest number of statements that the server must keep.
-const statementsKept = 500
+// maxStatements is the greatest number of prepared statements of a pool.
+const maxStatements = 500
 
 // get prepares a statement, or returns the prepared one. If there are too many, it prepares the
 // statement for one use. The caller calls done after reading the rows.
 func (s *statements) get(ctx context.Context, pool *sql.DB, text string) (_ *sql.Stmt, done func(), err error) {
 	s.mu.Lock()
-	known, full := s.all[text], len(s.all) >= statementsKept
+	known, full := s.all[text], len(s.all) >= maxStatements
 	s.mu.Unlock()
 	if known != nil {
 		return known, func() {}, nil
 	}
-	one, err := pool.PrepareContext(ctx, text)
+	statement, err := pool.PrepareContext(ctx, text)
 	if err != nil {
 		return nil, nil, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if full || s.all[text] != nil { // another client has prepared it meanwhile
-		return one, func() { _ = one.Close() }, nil // it has no pending state
+		return statement, func() { _ = statement.Close() }, nil // it has no pending state
 	}
 	if s.all == nil {
 		s.all = map[string]*sql.Stmt{}
 	}
-	s.all[text] = one
-	return one, func() {}, nil
-}
-
-func (s *statements) close() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, one := range s.all {
-		_ = one.Close() // its connection may be closed
-	}
-	clear(s.all)
-	return nil
+	s.all[text] = statement
+	return statement, func() {}, nil
 }
 
 // Explain runs the query once and returns ANALYZE FORMAT=JSON. MySQL runs nothing.
@@ -434,22 +440,22 @@ type tableAccess struct {
 	Parts     []string `json:"used_key_parts"`
 	Condition string   `json:"attached_condition"`
 	Rows      float64  `json:"rows"`
-	Scanned   float64  `json:"rows_examined_per_scan"` // MySQL's name of it
+	Scanned   float64  `json:"rows_examined_per_scan"` // MySQL's name for rows
 	Loops     *float64 `json:"r_loops"`
 	Read      *float64 `json:"r_rows"`
 	Passed    *float64 `json:"r_filtered"` // percent
 }
 
-// accesses reads the tables of a plan in the order of the text. called returns the table of an
+// accesses reads the tables of a plan in the order of the text. resolve returns the table of an
 // alias.
-func accesses(plan []byte, called func(name string) string) ([]archive.Access, error) {
+func accesses(plan []byte, resolve func(name string) string) ([]archive.Access, error) {
 	if !gjson.ValidBytes(plan) {
 		return nil, errors.New("the plan is not JSON")
 	}
 	var out []archive.Access
 	walk(gjson.ParseBytes(plan), func(t *tableAccess) {
 		if t.Function == "" && !strings.HasPrefix(t.Table, "<") { // <derived2> and similar names are rows of another step
-			out = append(out, t.access(called(t.Table)))
+			out = append(out, t.access(resolve(t.Table)))
 		}
 	})
 	return out, nil
@@ -477,7 +483,7 @@ func (t *tableAccess) access(object string) archive.Access {
 	case "const", "eq_ref", "system":
 		a.Method = archive.KeyLookup
 	case "range":
-		if t.Key == "PRIMARY" && len(t.Parts) == 1 && oneByOne.MatchString(t.Condition) {
+		if t.Key == "PRIMARY" && len(t.Parts) == 1 && keyList.MatchString(t.Condition) {
 			a.Method = archive.KeyLookup
 		}
 	}
@@ -496,5 +502,5 @@ func (t *tableAccess) access(object string) archive.Access {
 	return a
 }
 
-// oneByOne matches a condition that lists values of the key.
-var oneByOne = regexp.MustCompile("^[^']*`?id`? (in \\(|= )'")
+// keyList matches a condition that lists values of the primary key.
+var keyList = regexp.MustCompile("^[^']*`?id`? (in \\(|= )'")

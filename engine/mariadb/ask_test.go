@@ -3,15 +3,20 @@ package mariadb
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
+	"net/url"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/barograph/barograph/archive/design"
+	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/enginetest"
+	"github.com/barograph/barograph/engine/posts"
+	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/lab"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/flavour"
@@ -212,5 +217,73 @@ func TestDeadlineOfADial(t *testing.T) {
 			t.Errorf("the error is %v", err)
 		}
 		stop()
+	}
+}
+
+// TestServerDiesInQuery kills the server while it runs statements of archives, of a user's tables and of posts: each
+// error says that the server is not reached.
+func TestServerDiesInQuery(t *testing.T) {
+	l := Mortal.Lab(t, Driver(), lab.Options{Profile: "tuned", Memory: 1 << 30})
+	u, err := url.Parse(l.URL() + "dies_")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := openDatabase(t.Context(), u, engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.close() // its server was killed
+	a, err := d.Open(t.Context(), design.Document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := a.(*openArchive).Pool
+	own, err := d.openOwn(configs(u, nil))(t.Context(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer own.Close() // its server was killed
+	store, err := postTables{d, configs(u, nil)}.Open(t.Context(), posts.Tables{Design: posts.Designs()[0], Make: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lock, err := d.writes.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := sqlengine.QueryTexts(t.Context(), querier{lock}, "SELECT table_name FROM information_schema.tables WHERE table_schema = 'dies_post'")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := (querier{lock}).Exec(t.Context(), "LOCK TABLES dies_post."+strings.Join(table, " WRITE, dies_post.")+" WRITE"); err != nil {
+		t.Fatal(err)
+	}
+	discard := func([]any) error { return nil }
+	errs := make(chan error)
+	calls := []func() error{
+		func() error { return pool.Rows(t.Context(), "SELECT SLEEP(600)", nil, discard) },
+		func() error { return pool.Exec(t.Context(), "DO SLEEP(600)") },
+		func() error { return own.Ask(t.Context(), "SELECT SLEEP(600)", discard) },
+		func() error { return store.Maintain(t.Context(), posts.Statistics) }, // it waits for the lock
+	}
+	for i, call := range calls {
+		go func() { errs <- fmt.Errorf("call %d: %w", i, call()) }()
+	}
+	for waiting, limit := int64(0), time.Now().Add(time.Minute); waiting < int64(len(calls)); time.Sleep(10 * time.Millisecond) {
+		waiting, err = sqlengine.QueryNumber(t.Context(), querier{lock}, "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE STATE = 'User sleep' OR STATE LIKE 'Waiting for%lock'")
+		if err != nil || time.Now().After(limit) {
+			t.Fatalf("%d of %d statements run: %v", waiting, len(calls), err)
+		}
+	}
+	if err := l.Kill(0); err != nil {
+		t.Fatal(err)
+	}
+	for range calls {
+		if err := <-errs; !errors.Is(err, engine.ErrUnreachable) {
+			t.Errorf("%v; want an error that wraps ErrUnreachable", err)
+		}
+	}
+	if err := l.Restart(t.Context(), 0); err != nil {
+		t.Fatal(err)
 	}
 }

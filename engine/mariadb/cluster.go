@@ -25,9 +25,9 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// nodePatience is how long the client waits for a connection to a node of a cluster before it
-// tries the next one.
-const nodePatience = 5 * time.Second
+// connectTimeout is how long the client waits for a connection to a node of a cluster before it
+// tries the next node.
+const connectTimeout = 5 * time.Second
 
 // addresses returns the servers that a URL names: one, or the nodes of a cluster, separated by
 // commas.
@@ -53,16 +53,20 @@ func addresses(u *url.URL) (network string, all []string) {
 type nodes struct {
 	connectors []driver.Connector
 	spread     bool
-	made       atomic.Uint64
+	connects   atomic.Uint64 // number of calls of Connect
 }
 
-// newNodes returns nodes with a connector for every configuration.
-func newNodes(all []*mysql.Config, spread bool) (*nodes, error) {
+// newNodes returns nodes with a connector for every configuration. change, if not nil, changes a copy of each.
+func (d *database) newNodes(all []*mysql.Config, spread bool, change func(*mysql.Config)) (*nodes, error) {
 	n := &nodes{spread: spread}
 	for _, cfg := range all {
+		if change != nil {
+			cfg = cfg.Clone()
+			change(cfg)
+		}
 		c, err := mysql.NewConnector(cfg)
 		if err != nil {
-			return nil, err
+			return nil, d.unreachable(err)
 		}
 		n.connectors = append(n.connectors, c)
 	}
@@ -79,13 +83,13 @@ func (n *nodes) Connect(ctx context.Context) (driver.Conn, error) {
 	}
 	first := 0
 	if n.spread {
-		first = int(n.made.Add(1) % uint64(len(n.connectors)))
+		first = int(n.connects.Add(1) % uint64(len(n.connectors)))
 	}
 	var all []error
 	for i := range n.connectors {
 		c, err := n.connectors[(first+i)%len(n.connectors)].Connect(ctx)
 		if err == nil {
-			if err = serves(ctx, c); err == nil {
+			if err = checkReady(ctx, c); err == nil {
 				return c, nil
 			}
 			_ = c.Close() // it has sent nothing
@@ -98,9 +102,9 @@ func (n *nodes) Connect(ctx context.Context) (driver.Conn, error) {
 	return nil, errors.Join(all...)
 }
 
-// serves checks that a node of a cluster accepts statements. A node that has lost the others, or
+// checkReady checks that a node of a cluster accepts statements. A node that has lost the others, or
 // is still joining them, accepts only connections.
-func serves(ctx context.Context, c driver.Conn) error {
+func checkReady(ctx context.Context, c driver.Conn) error {
 	q, ok := c.(driver.QueryerContext)
 	if !ok {
 		return driver.ErrSkip
@@ -120,29 +124,28 @@ func serves(ctx context.Context, c driver.Conn) error {
 	return nil
 }
 
-// errOvertaken means that another loader has committed on another node after this loader read the
+// errCommitConflict means that another loader has committed on another node after this loader read the
 // catalog.
-var errOvertaken = errors.New("another loader has written meanwhile")
+var errCommitConflict = errors.New("another loader has written meanwhile")
 
-// These errors mean that a commit on another node overtook this one: at the end of this commit,
-// when it used a number that the other had used, or when it changed a table.
+// These errors mean that another node has committed first.
 const (
-	errDeadlock    = 1213
-	errDuplicate   = 1062
-	errInterrupted = 1317 // a change of a table that another node sent interrupted this one
+	errDeadlock    = 1213 // Galera rejected this commit at its end
+	errDuplicate   = 1062 // the other commit used the same number, or a key exists already
+	errInterrupted = 1317 // a change of a table, sent by another node, interrupted this statement
 )
 
-// overtaken reports whether a commit failed only because of another commit. Then it can be
-// repeated.
-func overtaken(err error) bool {
-	return errors.Is(err, errOvertaken) || is(err, errDeadlock, errDuplicate, errInterrupted)
+// isCommitConflict reports whether a commit failed only because of another commit. The loader may then
+// repeat it.
+func isCommitConflict(err error) bool {
+	return errors.Is(err, errCommitConflict) || is(err, errDeadlock, errDuplicate, errInterrupted)
 }
 
-// overtakings is how often a commit is repeated. overtakenPause is about how much longer it
-// waits each time.
+// A loader tries a commit up to maxCommitRetries times. The longest possible pause between two attempts
+// grows by commitRetryPause each time.
 const (
-	overtakings    = 50
-	overtakenPause = 20 * time.Millisecond
+	maxCommitRetries = 50
+	commitRetryPause = 20 * time.Millisecond
 )
 
 // These are the ports of a node of a cluster besides the SQL port.
@@ -216,26 +219,28 @@ func writeGalera(c *launch.Cluster, n *launch.Node) error {
 	return os.WriteFile(settingsFile(n), []byte(strings.Join(lines, "\n")+"\n"), 0o644)
 }
 
-// joined checks that a node of a cluster has joined the others.
-func (d *database) joined(ctx context.Context, n *launch.Node) error {
+// checkJoined checks that a node of a cluster has joined the others.
+func (d *database) checkJoined(ctx context.Context, n *launch.Node) error {
 	state := map[string]string{}
-	err := d.shows(ctx, state, "SHOW GLOBAL STATUS WHERE Variable_name IN ('wsrep_local_state_comment', 'wsrep_cluster_status', 'wsrep_cluster_size', 'wsrep_ready')")
+	err := d.readSettings(ctx, state, "SHOW GLOBAL STATUS WHERE Variable_name IN ('wsrep_local_state_comment', "+
+		"'wsrep_cluster_status', 'wsrep_cluster_size', 'wsrep_ready')")
 	if err != nil {
 		return err
 	}
-	alone := state["wsrep_cluster_size"] == "1"
-	if state["wsrep_local_state_comment"] != "Synced" || state["wsrep_cluster_status"] != "Primary" || state["wsrep_ready"] != "ON" || alone != n.First {
+	single := state["wsrep_cluster_size"] == "1"
+	if state["wsrep_local_state_comment"] != "Synced" || state["wsrep_cluster_status"] != "Primary" ||
+		state["wsrep_ready"] != "ON" || single != n.First {
 		return fmt.Errorf("node %d is %s in a cluster of %s, %s, ready: %s", n.Index+1, state["wsrep_local_state_comment"],
 			state["wsrep_cluster_size"], state["wsrep_cluster_status"], state["wsrep_ready"])
 	}
 	return nil
 }
 
-// order returns the order of starting the nodes. First is the node that stopped last, which knows
-// that it did. If all nodes crashed, first is the node with the latest commit.
+// order returns the order of starting the nodes. The first is the node that stopped last; its grastate
+// file says so. If all nodes crashed, the first is the node with the latest commit.
 func order(ctx context.Context, c *launch.Cluster) ([]int, error) {
 	all := make([]int, len(c.Nodes))
-	best, furthest := -1, int64(-1)
+	best, latest := -1, int64(-1)
 	for i := range c.Nodes {
 		all[i] = i
 		text, err := os.ReadFile(filepath.Join(data(&c.Nodes[i]), grastate))
@@ -243,19 +248,19 @@ func order(ctx context.Context, c *launch.Cluster) ([]int, error) {
 			return nil, err
 		}
 		if strings.Contains(string(text), "safe_to_bootstrap: 1") {
-			best, furthest = i, math.MaxInt64
+			best, latest = i, math.MaxInt64
 		}
 	}
 	for i := range c.Nodes {
-		if furthest == math.MaxInt64 {
+		if latest == math.MaxInt64 {
 			break
 		}
-		at, err := recovered(ctx, c, &c.Nodes[i])
+		commit, err := lastCommit(ctx, c, &c.Nodes[i])
 		if err != nil {
 			return nil, err
 		}
-		if at > furthest {
-			best, furthest = i, at
+		if commit > latest {
+			best, latest = i, commit
 		}
 	}
 	if best < 0 {
@@ -286,8 +291,8 @@ func bootstrap(n *launch.Node) error {
 	return dir.WriteFile(grastate, bytes.Replace(text, []byte("safe_to_bootstrap: 0"), []byte("safe_to_bootstrap: 1"), 1), 0o600)
 }
 
-// recovered reads the number of the last commit of a stopped node; -1 = none.
-func recovered(ctx context.Context, c *launch.Cluster, n *launch.Node) (int64, error) {
+// lastCommit reads the number of the last commit of a stopped node; -1 = none.
+func lastCommit(ctx context.Context, c *launch.Cluster, n *launch.Node) (int64, error) {
 	found, err := programs()
 	if err != nil {
 		return 0, err
@@ -304,9 +309,9 @@ func recovered(ctx context.Context, c *launch.Cluster, n *launch.Node) (int64, e
 	}
 	_, position, ok := strings.Cut(string(text), "WSREP: Recovered position:")
 	position, _, _ = strings.Cut(strings.TrimSpace(position), "\n")
-	at := strings.LastIndexByte(position, ':')
-	if !ok || at < 0 {
+	colon := strings.LastIndexByte(position, ':')
+	if !ok || colon < 0 {
 		return -1, nil
 	}
-	return strconv.ParseInt(strings.TrimSpace(position[at+1:]), 10, 64)
+	return strconv.ParseInt(strings.TrimSpace(position[colon+1:]), 10, 64)
 }

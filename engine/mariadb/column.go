@@ -21,7 +21,7 @@ type column struct {
 	sqlengine.Column        // the part of a record; Name is the record's name of it
 	met              metCol // METviewer's column; its kind is none if METviewer has no such column
 	alias            string // alias of its table in a SELECT: h or ld
-	less             int    // METviewer's number is the record's minus this
+	offset           int    // METviewer's number is the record's minus this
 }
 
 // twin returns the name of the invisible column.
@@ -46,21 +46,21 @@ func (c *column) isText() bool {
 // expr returns the expression of the column's value in a SELECT.
 func (c *column) expr(twins map[string]bool) string {
 	base := c.alias + "." + c.met.name
-	switch older := twins[lacks+c.met.name]; {
-	case older && c.met.name == "ec_value" && c.met.ordinal == missingText: // METdataio's update scripts fill it this way
+	switch lacking := twins[lacksPrefix+c.met.name]; {
+	case lacking && c.met.name == "ec_value" && c.met.defaultValue == missingText: // METdataio's update scripts fill it this way
 		base = "1 / ld.n_cat"
-	case older && c.met.name == "ec_value":
-		base = c.met.ordinal
-	case (older || c.met.kind == none) && c.isText():
+	case lacking && c.met.name == "ec_value":
+		base = c.met.defaultValue
+	case (lacking || c.met.kind == none) && c.isText():
 		base = "'NA'"
-	case older || c.met.kind == none:
+	case lacking || c.met.kind == none:
 		base = "NULL"
 	case c.From == sqlengine.Header && c.met.kind == double: // alpha
 		base = "IF(" + base + " = -9999, 'NA', CAST(" + base + " AS CHAR))"
 	case c.missingText():
 		base = "IF(BINARY " + base + " = '" + missingText + "', 'NA', " + base + ")"
-	case c.less != 0:
-		base = "(" + base + " + " + strconv.Itoa(c.less) + ")"
+	case c.offset != 0:
+		base = "(" + base + " + " + strconv.Itoa(c.offset) + ")"
 	}
 	if twins[c.twin()] {
 		return "COALESCE(" + c.alias + "." + c.twin() + ", " + base + ")"
@@ -68,16 +68,17 @@ func (c *column) expr(twins map[string]bool) string {
 	return base
 }
 
-// lacks is a prefix, among the twins of a table, of columns that METviewer 5.1 has and a database
-// with an older schema lacks.
-const lacks = "lacks "
+// lacksPrefix marks, among the twins of a table, a column of METviewer 5.1 that a database with an older
+// schema does not have.
+const lacksPrefix = "lacks "
 
-// addLacks adds the columns that a table of another program lacks; twins lists all columns of the table.
-func addLacks(table string, twins map[string]bool) {
+// markLacking adds, with lacksPrefix, the columns that a table of another program lacks. twins lists all
+// columns of the table.
+func markLacking(table string, twins map[string]bool) {
 	add := func(cols []column) {
 		for _, c := range cols {
 			if c.met.kind != none && !twins[c.met.name] {
-				twins[lacks+c.met.name] = true
+				twins[lacksPrefix+c.met.name] = true
 			}
 		}
 	}
@@ -95,9 +96,7 @@ func addLacks(table string, twins map[string]bool) {
 const missingText = "-9999"
 
 // missingText reports whether this column stores a missing text as missingText.
-func (c *column) missingText() bool {
-	return c.alias == "ld" && c.met.kind == varchar && c.isText()
-}
+func (c *column) missingText() bool { return c.alias == "ld" && c.met.kind == varchar && c.isText() }
 
 // headerColumns returns the columns of stat_header, without its id.
 func headerColumns() []column {
@@ -124,7 +123,7 @@ func lineColumns(t *record.LineType) []column {
 		if c.From != sqlengine.Repeats {
 			col := column{Column: c, met: byName[name], alias: "ld"}
 			if t.Name == "PCT" && name == "n_thresh" {
-				col.less = 1 // METviewer counts the rows of line_data_pct_thresh, MET the thresholds
+				col.offset = 1 // METviewer counts the rows of line_data_pct_thresh, MET the thresholds
 			}
 			out = append(out, col)
 		}
@@ -140,12 +139,12 @@ func tableOf(t *record.LineType) string {
 	return design.LineTable(t)
 }
 
-// ownHeader contains the headers of types without a table in METviewer's form: METviewer lists all headers
-// of stat_header, and METdbLoad writes none there for these types.
+// ownHeader contains the headers of types for which METviewer has no line table: METviewer lists all
+// headers of stat_header, and METdbLoad writes none there for these types.
 const ownHeader = "barograph_" + design.HeaderTable
 
 // headerTable returns the name of the table with the headers of a line type. Archives that were created
-// before ownHeader existed have all headers in stat_header, and loads into them go on there.
+// before ownHeader existed have all headers in stat_header, and loads add to that table.
 func headerTable(t *record.LineType, twins map[string]map[string]bool) string {
 	if hasTable(t) || twins[ownHeader] == nil {
 		return design.HeaderTable
@@ -181,11 +180,11 @@ func (c *column) number(dst []byte, f float64) (_ []byte, exact bool) {
 	missing := math.IsNaN(f)
 	switch c.met.kind {
 	case unsigned:
-		return appendWhole(dst, f, 0, math.MaxUint32, null)
+		return appendInteger(dst, f, 0, math.MaxUint32, null)
 	case signed:
-		return appendWhole(dst, f, math.MinInt32, math.MaxInt32, "-9999")
-	case yesNo: // column of a view; METviewer has no missing values for it
-		return appendWhole(dst, f, 0, 1, "0")
+		return appendInteger(dst, f, math.MinInt32, math.MaxInt32, "-9999")
+	case boolean: // only in METviewer's tables of objects, where it is never missing
+		return appendInteger(dst, f, 0, 1, "0")
 	case none:
 		return dst, missing
 	}
@@ -201,7 +200,7 @@ func (c *column) number(dst []byte, f float64) (_ []byte, exact bool) {
 	return dst, true
 }
 
-func appendWhole(dst []byte, f, low, high float64, missing string) ([]byte, bool) {
+func appendInteger(dst []byte, f, low, high float64, missing string) ([]byte, bool) {
 	if math.IsNaN(f) {
 		return append(dst, missing...), true
 	}
@@ -284,14 +283,17 @@ func appendText[S string | []byte](dst []byte, s S) []byte {
 	return dst
 }
 
-// distinctValues returns the expression of a column that the load need not send, because the
-// server can compute it: a time that is the valid time of every record, an observation lead that
-// is always 0, a number that is missing in all records (missing is its stored form), a header
-// field that is the same in all records. "" = the load must send it.
+// constantExpr returns the expression of a column that the loader need not send, because the server can
+// compute it; "" = the loader must send it. Such a column is
+//
+//   - a time that is the valid time of every record,
+//   - an observation lead that is always 0,
+//   - a number that is missing in all records; missing is its stored form,
+//   - a header field that is the same in all records.
 //
 // Such columns are half of the text of a VSDB record, and parsing text is the server's greatest
 // cost.
-func distinctValues(c *sqlengine.Column, batches []*record.Batch, missing string) string {
+func constantExpr(c *sqlengine.Column, batches []*record.Batch, missing string) string {
 	if len(batches) == 0 {
 		return ""
 	}
@@ -313,7 +315,7 @@ func distinctValues(c *sqlengine.Column, batches []*record.Batch, missing string
 			return !slices.ContainsFunc(b.ObsLead, func(v int32) bool { return v != 0 })
 		}, "0")
 	case sqlengine.Header:
-		return distinctFields(c.Field, batches)
+		return constantField(c.Field, batches)
 	case sqlengine.Data:
 		if c.Data.Kind == record.Text {
 			return ""
@@ -325,8 +327,8 @@ func distinctValues(c *sqlengine.Column, batches []*record.Batch, missing string
 	return ""
 }
 
-// distinctFields does the same for a header field. A field that a literal cannot express is sent.
-func distinctFields(f record.Field, batches []*record.Batch) string {
+// constantField is constantExpr for a header field. The loader sends a field that a literal cannot express.
+func constantField(f record.Field, batches []*record.Batch) string {
 	first := true
 	var value string
 	for _, b := range batches {
@@ -345,12 +347,12 @@ func distinctFields(f record.Field, batches []*record.Batch) string {
 	return flavour.Quote(value)
 }
 
-// split splits the columns of a table into those that are sent and assignments of
-// distinctValues.
-func split(cols []sqlengine.Column, batches []*record.Batch) (sent []sqlengine.Column, names, set []string) {
+// splitConstants splits the columns of a table into those that the loader sends, with their names, and
+// assignments of constantExpr.
+func splitConstants(cols []sqlengine.Column, batches []*record.Batch) (sent []sqlengine.Column, names, set []string) {
 	for k := range cols {
 		c := &cols[k]
-		if value := distinctValues(c, batches, "NULL"); value != "" {
+		if value := constantExpr(c, batches, "NULL"); value != "" {
 			set = append(set, c.Name+" = "+value)
 			continue
 		}
@@ -359,26 +361,25 @@ func split(cols []sqlengine.Column, batches []*record.Batch) (sent []sqlengine.C
 	return sent, names, set
 }
 
-// times caches the texts of recent times.
-type times struct{ known map[int64]string }
+// timeCache caches the texts of recent times.
+type timeCache struct{ known map[int64]string }
 
-// timesKept is the greatest size of the cache.
-const timesKept = 1 << 16
+// maxCachedTimes is the greatest size of the cache.
+const maxCachedTimes = 1 << 16
 
 // text returns a time in the shortest form that the server parses.
-func (t *times) text(epoch int64) string {
+func (t *timeCache) text(epoch int64) string {
 	s, ok := t.known[epoch]
 	if ok {
 		return s
 	}
-	if len(t.known) == timesKept || t.known == nil {
+	if len(t.known) == maxCachedTimes || t.known == nil {
 		t.known = map[int64]string{}
 	}
 	moment := time.Unix(epoch, 0).UTC()
+	s = moment.Format("20060102150405")
 	if y := moment.Year(); y < 1000 || y > 9999 {
 		s = moment.Format(time.DateTime)
-	} else {
-		s = moment.Format("20060102150405")
 	}
 	t.known[epoch] = s
 	return s

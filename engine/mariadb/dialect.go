@@ -2,7 +2,9 @@ package mariadb
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/barograph/barograph/query/flavour"
@@ -30,7 +32,7 @@ func dialectIn(prefix string) *flavour.Dialect {
 		// condition finds rows by an index; the condition with BINARY removes rows that are only
 		// similar.
 		Equal: func(expr string, values []string) string {
-			return either(expr, values) + " AND " + either(asBinary(expr), values)
+			return isOneOf(expr, values) + " AND " + isOneOf(asBinary(expr), values)
 		},
 		DateTime: func(v int64) string { return flavour.Quote(flavour.DateTime(v)) },
 		// UNIX_TIMESTAMP is limited to 1970 to 2038.
@@ -50,7 +52,7 @@ func dialectIn(prefix string) *flavour.Dialect {
 
 func asBinary(expr string) string { return "BINARY " + expr }
 
-func either(expr string, values []string) string {
+func isOneOf(expr string, values []string) string {
 	if len(values) == 1 {
 		return expr + " = " + flavour.Quote(values[0])
 	}
@@ -84,11 +86,13 @@ func entryColumns(used []question.Column) string {
 // ident quotes an identifier.
 func ident(s string) string { return "`" + strings.ReplaceAll(s, "`", "``") + "`" }
 
-// reserved are the server's own databases.
-var reserved = [...]string{"mysql", "sys", "information_schema", "performance_schema"} //nolint:gochecknoglobals // a constant table
+// reservedDatabases are the server's own databases.
+var reservedDatabases = [...]string{ //nolint:gochecknoglobals // a constant table
+	"mysql", "sys", "information_schema", "performance_schema",
+}
 
-// recordsDatabase is the database of tables of records under keys, without its prefix. The
-// database of a subset with that name has another name.
+// recordsDatabase is the database of tables of records under keys, without its prefix. databaseName
+// escapes a subset of that name.
 const recordsDatabase = "ycsb"
 
 // databaseName returns the name of a subset's database without its prefix. Characters that a name
@@ -97,7 +101,7 @@ const recordsDatabase = "ycsb"
 // not change.
 func databaseName(prefix, subset string) string {
 	var b strings.Builder
-	if lower := strings.ToLower(subset); lower == recordsDatabase || prefix == "" && (subset == "" || slices.Contains(reserved[:], lower)) {
+	if lower := strings.ToLower(subset); lower == recordsDatabase || prefix == "" && (subset == "" || slices.Contains(reservedDatabases[:], lower)) {
 		b.WriteString(flavour.EscapedPrefix)
 	}
 	for i, r := range subset {
@@ -115,23 +119,14 @@ func databaseName(prefix, subset string) string {
 
 // databaseSubset is the inverse of databaseName.
 func databaseSubset(name string) string {
-	name = strings.TrimPrefix(name, flavour.EscapedPrefix)
-	var b strings.Builder
-	for name != "" {
-		before, after, found := strings.Cut(name, "^")
-		b.WriteString(before)
-		if !found {
-			break
+	return escape.ReplaceAllStringFunc(strings.TrimPrefix(name, flavour.EscapedPrefix), func(s string) string {
+		n, err := strconv.ParseInt(s[1:], 16, 32)
+		if err != nil { // ^^
+			return "^"
 		}
-		var r rune
-		if strings.HasPrefix(after, "^") {
-			b.WriteByte('^')
-			after = after[1:]
-		} else if _, err := fmt.Sscanf(after[:min(6, len(after))], "%06x", &r); err == nil {
-			b.WriteRune(r)
-			after = after[6:]
-		}
-		name = after
-	}
-	return b.String()
+		return string(rune(n))
+	})
 }
+
+// escape matches a character that databaseName has escaped.
+var escape = regexp.MustCompile(`\^(\^|[0-9a-f]{6})`)

@@ -20,6 +20,11 @@ func TestNames(t *testing.T) {
 			}
 		}
 	}
+	for _, name := range []string{"a^12", "a^", "^zzzzzz"} { // databases of other programs
+		if got := databaseSubset(name); got != name {
+			t.Errorf("database %q: subset %q", name, got)
+		}
+	}
 	if got := databaseName("x_", recordsDatabase); got == recordsDatabase {
 		t.Errorf("a subset and the tables of records share the database %s", got)
 	}

@@ -84,7 +84,7 @@
 //
 // GET_LOCK works on one node only. A commit therefore also increments the version of the catalog
 // that it has read, if the version is unchanged. Of two loaders at two nodes one finds a changed
-// version, a number that is in use, or an overtaken transaction. It reads the catalog again and
+// version, a number that is in use, or a rejected transaction. It reads the catalog again and
 // commits again.
 //
 // # A star over several disks
@@ -102,7 +102,7 @@
 //
 // LOAD DATA LOCAL INFILE streams rows from memory; no file is written. LOCAL converts errors of
 // values to warnings, and Barograph treats each warning as an error. The server needs the setting
-// local_infile. Barograph does not send values that the server can compute; see distinctValues.
+// local_infile. Barograph does not send values that the server can compute; see constantExpr.
 //
 // # Settings of a session
 //

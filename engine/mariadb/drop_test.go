@@ -11,7 +11,7 @@ import (
 // Where MariaDB copied what it repaired, the second try drops a database; another
 // error is not tried again.
 func TestDropsTwice(t *testing.T) {
-	notEmpty, denied := &mysql.MySQLError{Number: errNotDropped}, &mysql.MySQLError{Number: errNoDatabaseRight}
+	notEmpty, denied := &mysql.MySQLError{Number: errNotDropped}, &mysql.MySQLError{Number: errDatabaseDenied}
 	for _, tc := range []struct {
 		answers []error
 		want    error

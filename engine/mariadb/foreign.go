@@ -18,12 +18,14 @@ type foreignCatalog struct {
 // foreign returns the catalog of a database that METdbLoad has filled. Barograph queries such a
 // database without changes. It reads the complete database once, and again after a table has changed.
 func (a *openArchive) foreign(ctx context.Context, subset string) (*design.Catalog, error) {
-	changed, err := sqlengine.QueryTexts(ctx, a.Pool, "SELECT COALESCE(MAX(update_time), '') FROM information_schema.tables WHERE table_schema = ?", a.database(subset))
+	const text = "SELECT COALESCE(MAX(update_time), '') FROM information_schema.tables WHERE table_schema = ?"
+	changed, err := sqlengine.QueryTexts(ctx, a.Pool, text, a.database(subset))
 	if err != nil {
 		return nil, err
 	}
-	if known, ok := a.foreignCatalogs.Load(subset); ok && known.(foreignCatalog).changed == changed[0] && changed[0] != "" { //nolint:forcetypeassert // the map contains only strangers
-		return known.(foreignCatalog).catalog, nil //nolint:forcetypeassert // the map contains only strangers
+	known, _ := a.foreignCatalogs.Load(subset)
+	if f, ok := known.(foreignCatalog); ok && f.changed == changed[0] && f.changed != "" {
+		return f.catalog, nil
 	}
 	c, err := archive.BuildCatalog(ctx, a, subset)
 	if absent(err) { // the database is empty or does not exist

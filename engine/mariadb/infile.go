@@ -57,7 +57,7 @@ func (o *rowWriter) flush() error {
 func (f *infile) load(ctx context.Context, c *sql.Conn) (int64, error) {
 	return f.run(ctx, func(ctx context.Context, text string, _ []any, each func([]any) error) (int64, error) {
 		if each != nil {
-			return 0, sqlengine.DatabaseSQL{DB: c}.Rows(ctx, text, nil, each)
+			return 0, querier{c}.Rows(ctx, text, nil, each)
 		}
 		r, err := c.ExecContext(ctx, text)
 		if err != nil {
@@ -67,10 +67,12 @@ func (f *infile) load(ctx context.Context, c *sql.Conn) (int64, error) {
 	})
 }
 
+type directFunc func(ctx context.Context, text string, args []any, each func([]any) error) (int64, error)
+
 // run loads rows and counts them. LOCAL converts errors of values to warnings. run treats every
 // warning as an error, because the stored value would differ from the given one. direct sends a
 // statement, like the Direct of sqlengine.PostConn.
-func (f *infile) run(ctx context.Context, direct func(ctx context.Context, text string, args []any, each func([]any) error) (int64, error)) (int64, error) {
+func (f *infile) run(ctx context.Context, direct directFunc) (int64, error) {
 	in, to := io.Pipe()
 	name := fmt.Sprintf("barograph-%p", in)
 	mysql.RegisterReaderHandler(name, func() io.Reader { return in })
@@ -83,22 +85,24 @@ func (f *infile) run(ctx context.Context, direct func(ctx context.Context, text 
 		}
 		written <- errors.Join(err, to.CloseWithError(err))
 	}()
-	how, set := "", ""
+	replace, set := "", ""
 	if f.replace {
-		how = "REPLACE "
+		replace = "REPLACE "
 	}
 	if f.set != "" {
 		set = " SET " + f.set
 	}
-	stored, err := direct(ctx, "LOAD DATA LOCAL INFILE 'Reader::"+name+"' "+how+"INTO TABLE "+f.table+" CHARACTER SET "+f.charset+
-		" FIELDS TERMINATED BY '\t' ESCAPED BY '\\' LINES TERMINATED BY '\n' ("+strings.Join(f.columns, ", ")+")"+set, nil, nil)
+	stored, err := direct(ctx, "LOAD DATA LOCAL INFILE 'Reader::"+name+"' "+replace+"INTO TABLE "+f.table+
+		" CHARACTER SET "+f.charset+" FIELDS TERMINATED BY '\t' ESCAPED BY '\\' LINES TERMINATED BY '\n' ("+
+		strings.Join(f.columns, ", ")+")"+set, nil, nil)
 	in.Close() //nolint:errcheck // it returns no error; a goroutine that still writes gets one
-	if failed := <-written; failed != nil && !errors.Is(failed, io.ErrClosedPipe) {
-		return 0, failed
+	if writeErr := <-written; writeErr != nil && !errors.Is(writeErr, io.ErrClosedPipe) {
+		return 0, writeErr
 	}
 	switch {
 	case is(err, errNoLocal, errNoLocalOld):
-		return 0, &fault.Error{Setting: "server setting local_infile", Problem: "is off", Err: err, Cure: "start the server with --local-infile=1"}
+		const cure = "start the server with --local-infile=1"
+		return 0, &fault.Error{Setting: "server setting local_infile", Problem: "is off", Err: err, Cure: cure}
 	case is(err, errTooLong, errIncorrect, errOutOfRange, errTruncated, errWrongValue):
 		return 0, f.misfit("", err)
 	case err != nil:
@@ -113,14 +117,13 @@ func (f *infile) run(ctx context.Context, direct func(ctx context.Context, text 
 	return out.rows, nil
 }
 
-// damaged lists the server's errors and warnings about a MyISAM table that a crash of the server
-// has damaged: index is corrupt, not a key file, marked as crashed, marked as crashed and the last
-// repair failed, open count wrong.
-var damaged = [...]int{126, 1034, 1194, 1195, 145} //nolint:gochecknoglobals // a constant table
+// damageCodes lists the server's warnings about a MyISAM table that a crash of the server has damaged:
+// index is corrupt, not a key file, marked as crashed, marked as crashed and the last repair failed,
+// open count wrong.
+var damageCodes = [...]int{126, 1034, 1194, 1195, 145} //nolint:gochecknoglobals // a constant table
 
 // warning returns an error for a warning about values. It ignores a warning about a table that the
-// server has just repaired; the server prints it when it opens the table for the first time after
-// a crash.
+// server has just repaired, when it opened the table for the first time after a crash.
 func (f *infile) warning(row []any) error {
 	var level, message string
 	var code int
@@ -128,8 +131,8 @@ func (f *infile) warning(row []any) error {
 	switch {
 	case err != nil:
 	case code == errDuplicate: // a loader at another node has used this number
-		return fmt.Errorf("load into %s: %s: %w", f.table, message, errOvertaken)
-	case !slices.Contains(damaged[:], code):
+		return fmt.Errorf("load into %s: %s: %w", f.table, message, errCommitConflict)
+	case !slices.Contains(damageCodes[:], code):
 		return f.misfit(message, nil)
 	}
 	return err

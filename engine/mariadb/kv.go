@@ -2,6 +2,7 @@ package mariadb
 
 import (
 	"context"
+	"database/sql/driver"
 	"fmt"
 	"strings"
 
@@ -12,23 +13,20 @@ import (
 	"github.com/barograph/barograph/engine/sqlengine"
 )
 
-// errTaken is the server's error number for a key that exists already.
-const errTaken = 1062
-
-// kv opens tables of records under keys, in the database named by the URL's prefix and
-// recordsDatabase. YCSB's JDBC binding finds them there by their names. all contains the
-// connection configurations of the nodes. kv uses only one node of a cluster: if two nodes changed
+// kvTables opens tables of records under keys, in the database named by the URL's prefix and
+// recordsDatabase. YCSB's JDBC binding finds them there by their names. configs contains the
+// configurations of the nodes. kvTables uses only one node of a cluster: if two nodes changed
 // one record at the same time, one of them would fail.
 type kvTables struct {
 	*database
-	all []*mysql.Config
+	configs []*mysql.Config
 }
 
 // dialect: keys are compared as bytes. A table is InnoDB's, clustered by its key.
 func (k kvTables) dialect(t kv.Table) *sqlengine.KVDialect {
-	text := k.words(" CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin")
-	schema := ident(k.home(t))
-	where := "WHERE TABLE_SCHEMA = " + quoted(k.home(t)) + " AND TABLE_NAME = ?"
+	text := k.translate(" CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin")
+	schema := ident(k.databaseOf(t))
+	where := "WHERE TABLE_SCHEMA = " + literal(k.databaseOf(t)) + " AND TABLE_NAME = ?"
 	return &sqlengine.KVDialect{
 		Quote:   ident,
 		Schema:  schema + ".",
@@ -50,8 +48,7 @@ func (k kvTables) dialect(t kv.Table) *sqlengine.KVDialect {
 		Variants: map[kv.Layout]sqlengine.KVVariant{kv.Hash: {
 			TableOptions: fmt.Sprintf(" ENGINE=InnoDB PARTITION BY KEY (%s) PARTITIONS %d", sqlengine.KVKeyColumn, sqlengine.HashPartitions),
 			CheckQuery: fmt.Sprintf("SELECT IF(COUNT(*) = %d AND MIN(PARTITION_METHOD) = 'KEY' AND MAX(SUBPARTITION_METHOD) IS NULL, "+
-				"'1', '0') FROM information_schema.PARTITIONS %s",
-				sqlengine.HashPartitions, where),
+				"'1', '0') FROM information_schema.PARTITIONS %s", sqlengine.HashPartitions, where),
 		}},
 		Catalog: catalog(where),
 	}
@@ -63,33 +60,33 @@ func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 		if k.readOnly {
 			return nil, engine.ErrReadOnly
 		}
-		if _, err := k.writes.ExecContext(ctx, "CREATE DATABASE IF NOT EXISTS "+ident(k.home(t))); err != nil {
+		if _, err := k.writes.ExecContext(ctx, "CREATE DATABASE IF NOT EXISTS "+ident(k.databaseOf(t))); err != nil {
 			return nil, failed(ctx, err)
 		}
 	}
 	session := func(ctx context.Context) (sqlengine.Session, error) { return k.session(ctx, t) }
 	r, err := sqlengine.OpenKV(ctx, k.dialect(t), t, session)
 	if err == nil {
-		r.DescribeDurability = func(ctx context.Context, a *engine.About) error { return k.weigh(ctx, t, a) }
-		r.Form = func(ctx context.Context) (string, error) { return k.form(ctx, t) }
+		r.DescribeDurability = func(ctx context.Context, a *engine.About) error { return k.describeDurability(ctx, t, a) }
+		r.Form = func(ctx context.Context) (string, error) { return k.createStatement(ctx, t) }
 	}
 	return r, err
 }
 
-// home is the database that a table is in.
-func (k kvTables) home(t kv.Table) string {
+// databaseOf returns the database of a table.
+func (k kvTables) databaseOf(t kv.Table) string {
 	if t.Space != "" {
 		return k.prefix + recordsDatabase + "_" + strings.ToLower(t.Space)
 	}
 	return k.prefix + recordsDatabase
 }
 
-// weigh looks which storage engine and row format a table has: what a commit of
-// InnoDB's is worth is true of no other.
-func (k kvTables) weigh(ctx context.Context, t kv.Table, a *engine.About) error {
+// describeDurability reports the table's storage engine and row format. Only InnoDB keeps what About
+// reports of commits.
+func (k kvTables) describeDurability(ctx context.Context, t kv.Table, a *engine.About) error {
 	var storage, format string
-	err := k.pool.QueryRowContext(ctx, "SELECT coalesce(ENGINE, ''), coalesce(ROW_FORMAT, '') FROM information_schema.TABLES WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?",
-		k.home(t), t.Name).Scan(&storage, &format)
+	err := k.pool.QueryRowContext(ctx, "SELECT coalesce(ENGINE, ''), coalesce(ROW_FORMAT, '') FROM information_schema.TABLES "+
+		"WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?", k.databaseOf(t), t.Name).Scan(&storage, &format)
 	if err != nil {
 		return failed(ctx, err)
 	}
@@ -99,46 +96,53 @@ func (k kvTables) weigh(ctx context.Context, t kv.Table, a *engine.About) error 
 	if storage == innoDB {
 		return nil
 	}
-	a.Acknowledged, a.Promises, a.Flushed = storage+": in the server's memory or given to the system; no log of commits brings it back after a crash", nil, false
+	a.Acknowledged = storage + ": in the server's memory or given to the system; no log of commits brings it back after a crash"
+	a.Promises, a.Flushed = nil, false
 	return nil
 }
 
 func (k kvTables) session(ctx context.Context, t kv.Table) (sqlengine.Session, error) {
-	var own []*mysql.Config
-	for _, cfg := range k.all {
-		cfg = cfg.Clone()
+	c, err := k.dial(ctx, k.configs, func(cfg *mysql.Config) {
 		if t.Make {
-			cfg.DBName = k.home(t) // in which a user's script makes the table
+			cfg.DBName = k.databaseOf(t) // a user's script creates the table in the default database
 		}
-		cfg.ClientFoundRows = true // a row that is updated to what it was is a row all the same
-		if k.readOnly {
-			cfg.Params["tx_read_only"] = "1"
-		}
-		own = append(own, cfg)
-	}
-	n, err := newNodes(own, false)
+	})
 	if err != nil {
-		return nil, k.unreachable(err)
-	}
-	c, err := n.Connect(ctx)
-	if err != nil {
-		return nil, k.unreachable(err)
+		return nil, err
 	}
 	return &sqlengine.DriverSession{
-		Conn: c, IsDuplicateKey: func(err error) bool { return is(err, errTaken) }, WrapWrite: outOfDeadlock,
+		Conn: c, IsDuplicateKey: func(err error) bool { return is(err, errDuplicate) }, WrapWrite: retryDeadlock,
 		IsConflict: func(err error) bool { return is(err, errDeadlock, errLockWait, errChanged) },
 	}, nil
 }
 
-// deadlocks is how often a statement may be aborted after a deadlock before its caller gets the
-// error.
-const deadlocks = 20
+// dial opens a connection outside the pools, to the first node that serves.
+func (d *database) dial(ctx context.Context, all []*mysql.Config, change func(*mysql.Config)) (driver.Conn, error) {
+	n, err := d.newNodes(all, false, func(cfg *mysql.Config) {
+		cfg.ClientFoundRows = true // also count updated rows whose values did not change
+		if d.readOnly {
+			cfg.Params["tx_read_only"] = "1"
+		}
+		change(cfg)
+	})
+	if err != nil {
+		return nil, err
+	}
+	c, err := n.Connect(ctx)
+	if err != nil {
+		return nil, d.unreachable(err)
+	}
+	return c, nil
+}
 
-// outOfDeadlock runs a statement outside a transaction. If InnoDB aborts it to resolve a deadlock,
-// nothing of it is stored, and outOfDeadlock runs it again.
-func outOfDeadlock(statement func() error) error {
+// maxDeadlocks is the number of deadlocks after which the caller of a statement gets the error.
+const maxDeadlocks = 20
+
+// retryDeadlock runs a statement outside a transaction. If InnoDB aborts it to resolve a deadlock,
+// nothing of it is stored, and retryDeadlock runs it again.
+func retryDeadlock(statement func() error) error {
 	var err error
-	for range deadlocks {
+	for range maxDeadlocks {
 		if err = statement(); !is(err, errDeadlock) {
 			break
 		}

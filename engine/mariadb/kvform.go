@@ -13,13 +13,13 @@ import (
 	"github.com/barograph/barograph/engine/sqlengine"
 )
 
-// quoted is a text as a literal, whatever it contains.
-func quoted(text string) string {
+// literal returns a text as a literal of a session that treats backslashes as escapes.
+func literal(text string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, "'", "''").Replace(text) + "'"
 }
 
-// catalog reads information_schema; where chooses the table. Each statement that makes
-// something is a transaction by itself. JSON is longtext in MariaDB, and a type in MySQL.
+// catalog returns the queries on information_schema; where is their condition on the table. The server
+// commits each statement that creates something. JSON is longtext in MariaDB, and a type in MySQL.
 func catalog(where string) *sqlengine.KVCatalog {
 	return &sqlengine.KVCatalog{
 		ColumnsQuery: `SELECT COLUMN_NAME, COLUMN_TYPE,
@@ -33,10 +33,10 @@ func catalog(where string) *sqlengine.KVCatalog {
 			GROUP BY INDEX_NAME HAVING COUNT(*) = 1 AND MIN(LOWER(COLUMN_NAME)) = '` + sqlengine.KVKeyColumn +
 			`' AND MAX(SUB_PART) IS NULL) AS alone`,
 		CommentQuery: "SELECT TABLE_COMMENT FROM information_schema.TABLES " + where,
-		SetComment:   func(table, comment string) string { return "ALTER TABLE " + table + " COMMENT = " + quoted(comment) },
+		SetComment:   func(table, comment string) string { return "ALTER TABLE " + table + " COMMENT = " + literal(comment) },
 		ErrorPosition: func(err error) int {
 			if e, ok := errors.AsType[*mysql.MySQLError](err); ok {
-				if m := atLine.FindStringSubmatch(e.Message); m != nil {
+				if m := errorLine.FindStringSubmatch(e.Message); m != nil {
 					line, _ := strconv.Atoi(m[1]) // digits
 					return -line
 				}
@@ -48,11 +48,11 @@ func catalog(where string) *sqlengine.KVCatalog {
 	}
 }
 
-var atLine = regexp.MustCompile(` at line (\d+)$`)
+var errorLine = regexp.MustCompile(` at line (\d+)$`)
 
-// form is the table as the server would make it again.
-func (k kvTables) form(ctx context.Context, t kv.Table) (string, error) {
+// createStatement returns the statement with which the server would create the table.
+func (k kvTables) createStatement(ctx context.Context, t kv.Table) (string, error) {
 	var name, text string
-	err := k.pool.QueryRowContext(ctx, "SHOW CREATE TABLE "+ident(k.home(t))+"."+ident(t.Name)).Scan(&name, &text)
+	err := k.pool.QueryRowContext(ctx, "SHOW CREATE TABLE "+ident(k.databaseOf(t))+"."+ident(t.Name)).Scan(&name, &text)
 	return text, failed(ctx, err)
 }

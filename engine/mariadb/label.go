@@ -2,6 +2,7 @@ package mariadb
 
 import (
 	"context"
+	"strings"
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine/archive"
@@ -17,7 +18,7 @@ func (a *openArchive) Label(ctx context.Context, subset string, l archive.Label)
 	if a.Design != design.Normalized {
 		return nil
 	}
-	exec := sqlengine.DatabaseSQL{DB: a.db.writes}.Exec
+	exec := querier{a.db.writes}.Exec
 	if l.Group != "" && l.Group != noGroup && l.Description != "" {
 		metadata := a.table(subset, "metadata")
 		n, err := sqlengine.QueryNumber(ctx, a.Pool, "SELECT count(*) FROM "+metadata)
@@ -36,20 +37,17 @@ func (a *openArchive) Label(ctx context.Context, subset string, l archive.Label)
 		return nil
 	}
 	info := a.table(subset, "instance_info")
-	return exec(ctx, "INSERT INTO "+info+" SELECT coalesce(max(instance_info_id) + 1, 0), ?, now(), ?, ? FROM "+info, latin(l.User, 64), latin(l.Note, 2048), latin(l.XML, 65535))
+	return exec(ctx, "INSERT INTO "+info+" SELECT coalesce(max(instance_info_id) + 1, 0), ?, now(), ?, ? FROM "+info,
+		latin(l.User, 64), latin(l.Note, 2048), latin(l.XML, 65535))
 }
 
-// latin returns a text as METviewer's columns can store it.
+// latin returns a text as METviewer's columns can store it: in latin1, and of at most width characters.
 func latin(s string, width int) string {
-	var out []rune
-	for _, r := range s {
-		if len(out) == width {
-			break
-		}
+	out := []rune(strings.Map(func(r rune) rune {
 		if r > 0xff {
-			r = '?'
+			return '?'
 		}
-		out = append(out, r)
-	}
-	return string(out)
+		return r
+	}, s))
+	return string(out[:min(len(out), width)])
 }

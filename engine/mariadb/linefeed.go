@@ -19,7 +19,7 @@ import (
 )
 
 // writeLines loads the rows of a table, which are numbered from first.
-func (w *lineWriter) writeLines(ctx context.Context, lt *lineTable, id int64) error {
+func (w *lineWriter) writeLines(ctx context.Context, lt *lineTable, first int64) error {
 	if len(lt.batches) == 0 || lt.batches[0].Len() == 0 {
 		return nil // none of several batches is empty
 	}
@@ -32,7 +32,8 @@ func (w *lineWriter) writeLines(ctx context.Context, lt *lineTable, id int64) er
 			continue
 		}
 		missing, _ := c.number(nil, math.NaN())
-		if value := distinctValues(&c.Column, lt.batches, strings.ReplaceAll(string(missing), null, "NULL")); value != "" && c.From != sqlengine.Header {
+		value := constantExpr(&c.Column, lt.batches, strings.ReplaceAll(string(missing), null, "NULL"))
+		if value != "" && c.From != sqlengine.Header {
 			set = append(set, c.met.name+" = "+value)
 			continue
 		}
@@ -50,7 +51,8 @@ func (w *lineWriter) writeLines(ctx context.Context, lt *lineTable, id int64) er
 		names = append(names, repeatsColumn)
 	}
 	var scratch []byte
-	return w.load(ctx, infile{table: w.l.table(lt.name), columns: names, set: strings.Join(set, ", ")}, lt, id, func(out *rowWriter, id int64, batch int, b *record.Batch, i int) error {
+	f := infile{table: w.l.table(lt.name), columns: names, set: strings.Join(set, ", ")}
+	return w.load(ctx, f, lt, first, func(out *rowWriter, id int64, batch int, b *record.Batch, i int) error {
 		dst := strconv.AppendInt(out.row(), id, 10)
 		for _, c := range stored {
 			dst = w.append(append(dst, '\t'), lt, c, batch, b, i)
@@ -65,8 +67,11 @@ func (w *lineWriter) writeLines(ctx context.Context, lt *lineTable, id int64) er
 	})
 }
 
+// appendRecord writes the rows of record i of a batch, whose number is id.
+type appendRecord func(out *rowWriter, id int64, batch int, b *record.Batch, i int) error
+
 // load loads what add writes for each record of a table. The records are numbered from id.
-func (w *lineWriter) load(ctx context.Context, f infile, lt *lineTable, id int64, add func(out *rowWriter, id int64, batch int, b *record.Batch, i int) error) error {
+func (w *lineWriter) load(ctx context.Context, f infile, lt *lineTable, id int64, add appendRecord) error {
 	f.charset = "binary"
 	f.rows = func(out *rowWriter) error {
 		for batch, b := range lt.batches {
@@ -87,7 +92,7 @@ func (w *lineWriter) load(ctx context.Context, f infile, lt *lineTable, id int64
 func (w *lineWriter) append(dst []byte, lt *lineTable, c *column, batch int, b *record.Batch, i int) []byte {
 	switch c.From {
 	case sqlengine.HeaderID:
-		return strconv.AppendInt(dst, lt.heads[batch][b.HeaderIndex[i]], 10)
+		return strconv.AppendInt(dst, lt.headerIDs[batch][b.HeaderIndex[i]], 10)
 	case sqlengine.FileID:
 		return strconv.AppendInt(dst, lt.files[batch], 10)
 	case sqlengine.LineNum:
@@ -108,8 +113,8 @@ func (w *lineWriter) append(dst []byte, lt *lineTable, c *column, batch int, b *
 }
 
 // writeChildren loads the repeating columns into METviewer's child table. It completes a group
-// that is too short with METdbLoad's values, 0 for a count and -9999 for a number, unless
-// onlyComplete. The names of TCDIAG's values are in one text.
+// that is too short with METdbLoad's values, 0 for a count and -9999 for a number. If onlyComplete,
+// it omits such a group. The names of TCDIAG's values are in one text.
 func (w *lineWriter) writeChildren(ctx context.Context, lt *lineTable, table string, columns []metCol, onlyComplete bool) error {
 	if table == "" {
 		return nil
@@ -121,7 +126,8 @@ func (w *lineWriter) writeChildren(ctx context.Context, lt *lineTable, table str
 		names = append(names, "j_value")
 	}
 	names = append(names, lists.Map(columns, func(c metCol) string { return c.name })...)
-	return w.load(ctx, infile{table: w.l.table(table), columns: names}, lt, w.l.next, func(out *rowWriter, id int64, _ int, b *record.Batch, i int) error {
+	f := infile{table: w.l.table(table), columns: names}
+	return w.load(ctx, f, lt, w.l.next, func(out *rowWriter, id int64, _ int, b *record.Batch, i int) error {
 		if named {
 			return appendNamed(out, id, columns, strings.Split(b.Text[words.Slot][i], ","), b.Repeats(i))
 		}
@@ -172,7 +178,7 @@ type probe map[seriesTime]struct{}
 type seriesTime struct{ header, valid int64 }
 
 func (p probe) add(lt *lineTable, b *record.Batch, w *lineWriter) {
-	heads := lt.heads[len(lt.heads)-1]
+	headerIDs := lt.headerIDs[len(lt.headerIDs)-1]
 	groups, isForeign := make([]*design.Group, len(b.Headers)), make([]bool, len(b.Headers))
 	for k := range b.Headers {
 		if _, fresh := w.headersOf(b.Type).ID(sqlengine.HeaderKey(b.Headers[k])); !fresh {
@@ -181,7 +187,7 @@ func (p probe) add(lt *lineTable, b *record.Batch, w *lineWriter) {
 	}
 	for i := range b.Len() {
 		if v := b.Valid[i]; isForeign[b.HeaderIndex[i]] || groups[b.HeaderIndex[i]].MayContain(v) {
-			p[seriesTime{heads[b.HeaderIndex[i]], v}] = struct{}{}
+			p[seriesTime{headerIDs[b.HeaderIndex[i]], v}] = struct{}{}
 		}
 	}
 }
@@ -205,12 +211,12 @@ func (p probe) span() (headers []int64, times string) {
 const probeHeaders = 500
 
 // find reads the records that the commit may replace. It first queries which series and times
-// exist, mostly none, and then reads their records.
+// exist, and then reads their records. In most commits none exists.
 func (w *lineWriter) find(ctx context.Context, lt *lineTable, p probe) error {
 	hits := probe{}
 	headers, times := p.span()
 	for some := range slices.Chunk(headers, probeHeaders) {
-		if err := w.hits(ctx, lt, in(some)+times, p, hits); err != nil {
+		if err := w.findHits(ctx, lt, in(some)+times, p, hits); err != nil {
 			return err
 		}
 	}
@@ -228,13 +234,14 @@ func (w *lineWriter) find(ctx context.Context, lt *lineTable, p probe) error {
 
 // in returns the condition on the numbers of headers.
 func in(headers []int64) string {
-	return " WHERE ld.stat_header_id IN " + flavour.List(headers, digits)
+	return " WHERE ld.stat_header_id IN " + flavour.List(headers, decimal)
 }
 
-func digits(n int64) string { return strconv.FormatInt(n, 10) }
+func decimal(n int64) string { return strconv.FormatInt(n, 10) }
 
-func (w *lineWriter) hits(ctx context.Context, lt *lineTable, where string, p, hits probe) error {
-	return w.l.rows(ctx, "SELECT DISTINCT stat_header_id, "+w.l.a.Dialect.Epoch("fcst_valid_beg")+" FROM "+w.l.table(lt.name)+" ld"+where, func(row []any) error {
+func (w *lineWriter) findHits(ctx context.Context, lt *lineTable, where string, p, hits probe) error {
+	text := "SELECT DISTINCT stat_header_id, " + w.l.a.Dialect.Epoch("fcst_valid_beg") + " FROM " + w.l.table(lt.name) + " ld" + where
+	return w.l.rows(ctx, text, func(row []any) error {
 		var s seriesTime
 		err := sqlengine.Scan(row, &s.header, &s.valid)
 		if _, ok := p[s]; ok {
@@ -246,37 +253,38 @@ func (w *lineWriter) hits(ctx context.Context, lt *lineTable, where string, p, h
 
 func (w *lineWriter) findSome(ctx context.Context, lt *lineTable, where string) error {
 	exprs, cols := w.l.a.lineSelect(w.l.subset, lt.t, w.twins)
-	have := w.l.a.NewRecordDecoder(lt.t, cols)
+	decoder := w.l.a.NewRecordDecoder(lt.t, cols)
 	var refs []rowRef
-	note := func() {
-		batch := have.Batch.Clone()
+	flush := func() {
+		batch := decoder.Batch.Clone()
 		lt.hash.SetBatch(batch)
 		for i, r := range refs {
-			r.have, r.row = batch, i
+			r.batch, r.row = batch, i
 			lt.existing.Put(lt.hash.Key(i), r)
 		}
 		refs = refs[:0]
-		have.Reset()
+		decoder.Reset()
 	}
-	err := w.l.rows(ctx, "SELECT ld.stat_header_id, IF(ld."+ownColumn(lt.t)+" IS NULL, -1, ld."+idColumn(lt.t)+"), "+exprs+w.l.a.fromLines(w.l.subset, lt.t, w.twins)+where, func(row []any) error {
+	text := "SELECT ld.stat_header_id, IF(ld." + ownColumn(lt.t) + " IS NULL, -1, ld." + idColumn(lt.t) + "), " + exprs +
+		w.l.a.fromLines(w.l.subset, lt.t, w.twins) + where
+	err := w.l.rows(ctx, text, func(row []any) error {
 		var ref rowRef
-		if err := cmp.Or(sqlengine.Scan(row, &ref.header, &ref.id), have.SetRow(row[2:])); err != nil {
+		if err := cmp.Or(sqlengine.Scan(row, &ref.header, &ref.id), decoder.SetRow(row[2:])); err != nil {
 			return err
 		}
-		if err := have.EndRow(); err != nil {
+		if err := decoder.EndRow(); err != nil {
 			return err
 		}
 		if refs = append(refs, ref); len(refs) == archive.DumpRows {
-			note()
+			flush()
 		}
 		return nil
 	})
-	note()
+	flush()
 	return err
 }
 
-// replace records which records of the commit replace others. All replaced records must be
-// Barograph's own.
+// replace lists the rows that the commit replaces. Barograph must have loaded all of them.
 func (lt *lineTable) replace(stored *archive.CommitResult) error {
 	for k, b := range lt.batches {
 		stored.New += int64(b.Len())
@@ -285,14 +293,14 @@ func (lt *lineTable) replace(stored *archive.CommitResult) error {
 		}
 		lt.hash.SetBatch(b)
 		for i := range b.Len() {
-			if _, ok := lt.probed[lt.heads[k][b.HeaderIndex[i]]]; !ok {
+			if _, ok := lt.probed[lt.headerIDs[k][b.HeaderIndex[i]]]; !ok {
 				continue
 			}
 			for r := range lt.existing.All(lt.hash.Key(i)) {
 				if r.id < 0 {
 					return fmt.Errorf("%s contains the record of %s:%d, which another program has loaded", lt.name, fault.Name(b.File), b.Line[i])
 				}
-				if stored.Resolve(b.File, r.have, r.row, b, i); !b.KeepConflicts {
+				if stored.Resolve(b.File, r.batch, r.row, b, i); !b.KeepConflicts {
 					lt.replaced[r.header] = append(lt.replaced[r.header], r.id)
 				}
 			}

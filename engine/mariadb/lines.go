@@ -33,14 +33,15 @@ type lineWriter struct {
 	headers      []*headers // stat_header and, if the archive has it, ownHeader
 	tables       map[*record.LineType]*lineTable
 	first        int64                     // number of the first row of this commit
-	lastState    []int64                   // see state
+	lastState    []int64                   // result of the last call of tableState
 	locks        string                    // the statement that locks the tables of the commit
-	clearsGone   bool                      // finish has removed rows
-	foreignTypes map[*record.LineType]bool // types with records that another program has loaded since
-	times        times
+	hasGone      bool                      // removeReplaced has removed rows
+	foreignTypes map[*record.LineType]bool // types with records that another program has loaded
+	times        timeCache
 
-	viewHeads map[string]*sqlengine.Interner[string] // METviewer's headers of objects, by table: the columns in the text of LOAD DATA
-	revisions map[string]int64                       // for MTD's objects: revision_id by revisionKey
+	// viewHeaders contains METviewer's headers of objects, by table. A header is its columns in the text of LOAD DATA.
+	viewHeaders map[string]*sqlengine.Interner[string]
+	revisions   map[string]int64 // for MTD's objects: revision_id by revisionKey
 }
 
 type fileName struct{ dir, name string }
@@ -53,43 +54,40 @@ type headers struct {
 
 // lineTable is the table of a line type, with the records that a commit adds to it.
 type lineTable struct {
-	t        *record.LineType
-	name     string
-	id       string // the column that numbers its rows
-	columns  []column
-	batches  []*record.Batch
-	heads    [][]int64               // by batch and header: the number of the header
-	files    []int64                 // by batch: the number of the file
-	existing record.Multimap[rowRef] // existing records that the commit may replace
-	probed   map[int64]struct{}      // numbers of the headers whose existing records are known
-	replaced map[int64][]int64       // header → numbers of the replaced rows
-	hash     record.Hasher
+	t         *record.LineType
+	name      string
+	id        string // the column that numbers its rows
+	columns   []column
+	batches   []*record.Batch
+	headerIDs [][]int64               // by batch and header: the number of the header
+	files     []int64                 // by batch: the number of the file
+	existing  record.Multimap[rowRef] // existing records that the commit may replace
+	probed    map[int64]struct{}      // numbers of the headers whose existing records are known
+	replaced  map[int64][]int64       // header → numbers of the replaced rows
+	hash      record.Hasher
 }
 
 // rowRef is a row of the archive and its record.
 type rowRef struct {
 	header, id int64
-	have       *record.Batch
+	batch      *record.Batch
 	row        int
-}
-
-func newLineWriter(l *loader) *lineWriter {
-	return &lineWriter{l: l, tables: map[*record.LineType]*lineTable{}}
 }
 
 // refresh reads the archive's state.
 func (w *lineWriter) refresh(ctx context.Context) error {
 	w.headers, w.files = nil, sqlengine.NewInterner[fileName]()
-	w.folded, w.viewHeads, w.revisions = map[fileName]fileName{}, map[string]*sqlengine.Interner[string]{}, map[string]int64{}
+	w.folded, w.viewHeaders, w.revisions = map[fileName]fileName{}, map[string]*sqlengine.Interner[string]{}, map[string]int64{}
 	var err error
-	if w.twins, err = w.l.a.twins(ctx, sqlengine.DatabaseSQL{DB: w.l.conn}, w.l.subset); err != nil {
+	if w.twins, err = w.l.a.twins(ctx, querier{w.l.conn}, w.l.subset); err != nil {
 		return err
 	}
 	for _, name := range [...]string{design.HeaderTable, ownHeader} {
 		if name == ownHeader && w.twins[name] == nil {
 			break
 		}
-		known := &headers{lineTable{name: name, id: "stat_header_id", columns: headerColumns(), batches: []*record.Batch{{}}}, sqlengine.NewInterner[record.Header]()}
+		table := lineTable{name: name, id: "stat_header_id", columns: headerColumns(), batches: []*record.Batch{{}}}
+		known := &headers{table, sqlengine.NewInterner[record.Header]()}
 		var h record.Header
 		var id int64
 		exprs, into := []string{"stat_header_id"}, []any{&id}
@@ -117,8 +115,8 @@ func (w *lineWriter) refresh(ctx context.Context) error {
 }
 
 // lockTables locks the tables of a commit against other programs. METdbLoad numbers headers, files and
-// lines from the greatest existing number, and must see all of a commit or nothing. alone returns
-// false if another program has loaded since the last look.
+// lines from the greatest existing number, and must see all of a commit or nothing. If another program
+// has loaded since detectForeign, lockTables locks nothing and returns false.
 func (w *lineWriter) lockTables(ctx context.Context) (bool, error) {
 	if !w.isMyISAM() {
 		return true, nil
@@ -127,11 +125,11 @@ func (w *lineWriter) lockTables(ctx context.Context) (bool, error) {
 	names = append(names, lists.Map(w.headers, func(h *headers) string { return h.name })...)
 	for _, t := range w.l.types {
 		names = append(names, tableOf(t))
-		if child, _ := childTable(t); child != "" {
+		if child, _ := childTable(tableOf(t)); child != "" {
 			names = append(names, child)
 		}
 	}
-	names = append(names, w.lockedViews()...)
+	names = append(names, w.viewTables()...)
 	for i := range names {
 		names[i] = w.l.table(names[i]) + " WRITE"
 	}
@@ -139,25 +137,22 @@ func (w *lineWriter) lockTables(ctx context.Context) (bool, error) {
 	if err := w.l.exec(ctx, w.locks); err != nil {
 		return false, err
 	}
-	now, err := w.state(ctx)
+	now, err := w.tableState(ctx)
 	if err != nil || slices.Equal(now, w.lastState) {
 		return true, err
 	}
-	for _, h := range w.headers {
-		h.Rollback()
-	}
-	w.files.Rollback()
+	w.afterCommit(false)
 	return false, w.unlock(ctx)
 }
 
-// look finds what another program has loaded into the tables: headers and files, numbers of
-// lines, and whether there are records that the catalog does not count.
-func (w *lineWriter) look(ctx context.Context) (err error) {
+// detectForeign finds what another program has loaded into the tables: headers, files, the greatest
+// numbers of lines, and types with records that the catalog does not count.
+func (w *lineWriter) detectForeign(ctx context.Context) (err error) {
 	w.foreignTypes = map[*record.LineType]bool{}
 	if !w.isMyISAM() {
 		return nil
 	}
-	if w.lastState, err = w.state(ctx); err != nil {
+	if w.lastState, err = w.tableState(ctx); err != nil {
 		return err
 	}
 	_, header := w.headers[0].Uncommitted()
@@ -177,10 +172,10 @@ func (w *lineWriter) look(ctx context.Context) (err error) {
 	return nil
 }
 
-// state counts headers, files and lines of each loaded type, and reads the greatest number of
+// tableState counts headers, files and lines of each loaded type, and reads the greatest number of
 // each. MyISAM returns them without a search.
-func (w *lineWriter) state(ctx context.Context) (out []int64, err error) {
-	ask := func(id, table string) error {
+func (w *lineWriter) tableState(ctx context.Context) (out []int64, err error) {
+	count := func(id, table string) error {
 		return w.l.rows(ctx, "SELECT count(*), coalesce(max("+id+"), 0) FROM "+w.l.table(table), func(row []any) error {
 			var n, last int64
 			err := sqlengine.Scan(row, &n, &last)
@@ -188,17 +183,17 @@ func (w *lineWriter) state(ctx context.Context) (out []int64, err error) {
 			return err
 		})
 	}
-	err = errors.Join(ask("stat_header_id", design.HeaderTable), ask("data_file_id", sqlengine.FileTable))
+	err = errors.Join(count("stat_header_id", design.HeaderTable), count("data_file_id", sqlengine.FileTable))
 	for _, t := range w.l.types {
 		id := "0"
 		if hasLineID(t) {
 			id = idOfLines
 		}
-		err = cmp.Or(err, ask(id, tableOf(t)))
+		err = cmp.Or(err, count(id, tableOf(t)))
 	}
-	for _, t := range w.viewed() {
+	for _, t := range w.typesWithView() {
 		if v := objectViews()[t.Name]; v.id() != rowColumn {
-			err = cmp.Or(err, ask(v.id(), v.table))
+			err = cmp.Or(err, count(v.id(), v.table))
 		}
 	}
 	return out, err
@@ -209,17 +204,17 @@ func (f fileName) fold() fileName {
 }
 
 // file returns the name of a file in METviewer's data_file. If the path does not fit, or METviewer's
-// unique key confuses it with another path, the name is shortened and ends with a digest of the
+// unique key treats it as equal to another path, file shortens the name and appends a digest of the
 // complete path.
-func (w *lineWriter) file(of string) (f fileName, complete bool) {
-	dir, name := path.Split(of)
+func (w *lineWriter) file(fullName string) (f fileName, complete bool) {
+	dir, name := path.Split(fullName)
 	f, complete = fileName{strings.TrimSuffix(dir, "/"), name}, true
 	other, taken := w.folded[f.fold()]
 	_, plainDir := appendLatin(nil, f.dir, 120)
 	_, plainName := appendLatin(nil, f.name, 110)
 	if !plainDir || !plainName || (taken && other != f) {
 		latin, _ := appendLatin(nil, name, 70)
-		f, complete = fileName{fmt.Sprintf("%016x", xxh3.HashString(dir)), fmt.Sprintf("%s %016x", latin, xxh3.HashString(of))}, false
+		f, complete = fileName{fmt.Sprintf("%016x", xxh3.HashString(dir)), fmt.Sprintf("%s %016x", latin, xxh3.HashString(fullName))}, false
 	}
 	w.folded[f.fold()] = f
 	return f, complete
@@ -236,7 +231,7 @@ func (w *lineWriter) prepare(ctx context.Context, stored *archive.CommitResult) 
 			w.number(lt, b, stored)
 			probes.add(lt, b, w)
 		}
-		need[lt.name] = lt.need(stored)
+		need[lt.name] = lt.neededTwins(stored)
 		if err := w.find(ctx, lt, probes); err != nil {
 			return err
 		}
@@ -250,11 +245,11 @@ func (w *lineWriter) prepare(ctx context.Context, stored *archive.CommitResult) 
 	for _, known := range w.headers {
 		fresh := known.batches[0]
 		fresh.Reset(nil, "")
-		heads, _ := known.Uncommitted()
-		for _, h := range heads {
+		newHeaders, _ := known.Uncommitted()
+		for _, h := range newHeaders {
 			fresh.AppendTimes(fresh.AddHeader(h), 0, 0, 0)
 		}
-		need[known.name] = known.need(stored)
+		need[known.name] = known.neededTwins(stored)
 	}
 	return cmp.Or(w.readViews(ctx), w.makeTwins(ctx, need))
 }
@@ -272,16 +267,16 @@ func (w *lineWriter) table(t *record.LineType, batches []*record.Batch) *lineTab
 		lt = &lineTable{t: t, name: tableOf(t), id: idColumn(t), columns: lineColumns(t)}
 		w.tables[t] = lt
 	}
-	lt.batches, lt.heads, lt.files = batches, lt.heads[:0], lt.files[:0]
+	lt.batches, lt.headerIDs, lt.files = batches, lt.headerIDs[:0], lt.files[:0]
 	lt.existing, lt.probed, lt.replaced = record.Multimap[rowRef]{}, map[int64]struct{}{}, map[int64][]int64{}
 	return lt
 }
 
 // number numbers the headers and the file of a batch.
 func (w *lineWriter) number(lt *lineTable, b *record.Batch, stored *archive.CommitResult) {
-	heads, known := make([]int64, len(b.Headers)), w.headersOf(b.Type)
+	headerIDs, known := make([]int64, len(b.Headers)), w.headersOf(b.Type)
 	for i, h := range b.Headers {
-		heads[i], _ = known.ID(sqlengine.HeaderKey(h))
+		headerIDs[i], _ = known.ID(sqlengine.HeaderKey(h))
 	}
 	name, complete := w.file(b.File)
 	before, _ := w.files.Uncommitted()
@@ -289,18 +284,18 @@ func (w *lineWriter) number(lt *lineTable, b *record.Batch, stored *archive.Comm
 	if after, _ := w.files.Uncommitted(); !complete && len(after) > len(before) {
 		stored.CountShortText(sqlengine.FileTable + ".path")
 	}
-	lt.heads, lt.files = append(lt.heads, heads), append(lt.files, id)
+	lt.headerIDs, lt.files = append(lt.headerIDs, headerIDs), append(lt.files, id)
 }
 
-// need lists the twins that the commit needs, with their types, because METviewer's columns cannot
-// store a value. It also counts the shortened texts.
-func (lt *lineTable) need(stored *archive.CommitResult) map[string]string {
+// neededTwins returns the twins that the commit needs, with their types: those of columns in which
+// METviewer's tables cannot store a value exactly. It also counts the shortened texts.
+func (lt *lineTable) neededTwins(stored *archive.CommitResult) map[string]string {
 	need := map[string]string{}
 	var scratch []byte
 	for k := range lt.columns {
 		c := &lt.columns[k]
 		text := c.met.kind == varchar || c.alias == "h"
-		if !c.value() || c.From == sqlengine.Data && c.met.kind == double {
+		if !c.mayNeedTwin() || c.From == sqlengine.Data && c.met.kind == double {
 			continue
 		}
 	column:
@@ -321,8 +316,8 @@ func (lt *lineTable) need(stored *archive.CommitResult) map[string]string {
 	return need
 }
 
-// value reports whether the column may need a twin. Ids, line numbers and times always fit.
-func (c *column) value() bool {
+// mayNeedTwin reports whether the column may need a twin. Ids, line numbers and times always fit.
+func (c *column) mayNeedTwin() bool {
 	switch c.From {
 	case sqlengine.Header, sqlengine.Data, sqlengine.Lead, sqlengine.ObsLead:
 		return true
@@ -340,7 +335,7 @@ func (c *column) append(dst []byte, b *record.Batch, i int) ([]byte, bool) {
 		if c.Data.Kind == record.Text {
 			return c.text(dst, b.Text[c.Data.Slot][i])
 		}
-		return c.number(dst, b.Num[c.Data.Slot][i]-float64(c.less))
+		return c.number(dst, b.Num[c.Data.Slot][i]-float64(c.offset))
 	}
 	return c.number(dst, c.lead(b, i))
 }
@@ -401,26 +396,26 @@ func (w *lineWriter) makeTwins(ctx context.Context, need map[string]map[string]s
 // isMyISAM reports whether METviewer's tables have no transactions.
 func (w *lineWriter) isMyISAM() bool { return w.l.a.db.engine == myISAM }
 
-// begin records in the archive what write will do.
-func (w *lineWriter) begin(ctx context.Context) error {
+// recordPending records the number of the first row that write will add to each table.
+func (w *lineWriter) recordPending(ctx context.Context) error {
 	w.first = w.l.next
 	_, file := w.files.Uncommitted()
-	pending := []string{row(sqlengine.FileTable, "data_file_id", file)}
+	pending := []string{pendingRow(sqlengine.FileTable, "data_file_id", file)}
 	for _, h := range w.headers {
 		_, first := h.Uncommitted()
-		pending = append(pending, row(h.name, h.id, first))
+		pending = append(pending, pendingRow(h.name, h.id, first))
 	}
 	for _, t := range w.l.types {
-		pending = append(pending, row(tableOf(t), idColumn(t), w.first))
-		if child, _ := childTable(t); child != "" {
-			pending = append(pending, row(child, "line_data_id", w.first))
+		pending = append(pending, pendingRow(tableOf(t), idColumn(t), w.first))
+		if child, _ := childTable(tableOf(t)); child != "" {
+			pending = append(pending, pendingRow(child, "line_data_id", w.first))
 		}
 	}
 	pending = append(pending, w.pendingViews()...)
 	return w.l.exec(ctx, "INSERT INTO "+w.l.table(pendingTable)+" VALUES "+strings.Join(pending, ", "))
 }
 
-func row(table, column string, first int64) string {
+func pendingRow(table, column string, first int64) string {
 	return fmt.Sprintf("('%s', '%s', %d)", table, column, first)
 }
 
@@ -440,7 +435,7 @@ func (w *lineWriter) write(ctx context.Context) error {
 		if err := w.writeLines(ctx, lt, w.l.next); err != nil {
 			return err
 		}
-		child, columns := childTable(t)
+		child, columns := childTable(tableOf(t))
 		// METdbLoad drops the last threshold of PCT, PJC and PRC, which has no further columns.
 		if err := w.writeChildren(ctx, lt, child, columns, loneThreshold(t)); err != nil {
 			return err
@@ -481,17 +476,17 @@ func (w *lineWriter) writeFiles(ctx context.Context) error {
 	return err
 }
 
-// makeCount moves the additions of a commit from pending to counting, in the transaction that makes
-// the commit count.
-func (w *lineWriter) makeCount(ctx context.Context) error {
+// recordGone deletes the record of recordPending and records the replaced rows, in the transaction in which
+// the commit takes effect.
+func (w *lineWriter) recordGone(ctx context.Context) error {
 	if err := w.l.exec(ctx, "DELETE FROM "+w.l.table(pendingTable)); err != nil {
 		return err
 	}
 	for _, t := range w.l.types {
 		lt := w.tables[t]
 		for h, ids := range lt.replaced {
-			for part := range slices.Chunk(ids, 1000) {
-				values := flavour.Join(part, ", ", func(id int64) string { return fmt.Sprintf("('%s', %d, %d)", lt.name, h, id) })
+			for some := range slices.Chunk(ids, 1000) {
+				values := flavour.Join(some, ", ", func(id int64) string { return fmt.Sprintf("('%s', %d, %d)", lt.name, h, id) })
 				if err := w.l.exec(ctx, "INSERT INTO "+w.l.table(goneTable)+" VALUES "+values); err != nil {
 					return err
 				}
@@ -501,9 +496,9 @@ func (w *lineWriter) makeCount(ctx context.Context) error {
 	return nil
 }
 
-// finish removes the replaced rows. It runs after the transaction that makes the new rows count,
-// or within that transaction if the tables have transactions.
-func (w *lineWriter) finish(ctx context.Context) error {
+// removeReplaced removes the replaced rows. In MyISAM it runs after the transaction in which the commit
+// takes effect, otherwise within that transaction.
+func (w *lineWriter) removeReplaced(ctx context.Context) error {
 	gone := false
 	for _, t := range w.l.types {
 		lt := w.tables[t]
@@ -514,48 +509,40 @@ func (w *lineWriter) finish(ctx context.Context) error {
 			}
 		}
 	}
-	w.clearsGone = gone && w.isMyISAM()
+	w.hasGone = gone && w.isMyISAM()
 	return nil
 }
 
-// unlock unlocks the tables. Only then does the server write their lengths and keys, which it loses if it is killed.
+// unlock unlocks the tables. Only then does the server write their lengths and keys; a killed server
+// loses those that it has not written.
 func (w *lineWriter) unlock(ctx context.Context) error { return w.l.exec(ctx, "UNLOCK TABLES") }
 
-// relock locks the tables again. Another program may have added rows since; look finds them before the next commit.
+// relock locks the tables again. Another program may have added rows meanwhile; detectForeign finds them
+// before the next commit.
 func (w *lineWriter) relock(ctx context.Context) error { return w.l.exec(ctx, w.locks) }
 
-// clearGone deletes the record of the replaced rows after finish has removed them.
+// clearGone deletes the record of the replaced rows after removeReplaced has removed them.
 func (w *lineWriter) clearGone(ctx context.Context) error {
-	if !w.clearsGone {
+	if !w.hasGone {
 		return nil
 	}
 	return w.l.exec(ctx, "DELETE FROM "+w.l.table(goneTable))
 }
 
-// afterCommit is called after a commit. committed reports whether the archive contains all of it.
+// afterCommit keeps the numbers of new headers and files if the archive contains the commit. Otherwise it
+// forgets them.
 func (w *lineWriter) afterCommit(committed bool) {
 	if w.headers == nil {
 		return
 	}
-	settle := func(known interface {
-		Commit()
-		Rollback()
-	},
-	) {
-		if committed {
-			known.Commit()
-		} else {
-			known.Rollback()
-		}
-	}
-	settle(w.files)
+	w.files.Settle(committed)
 	for _, known := range w.headers {
-		settle(known)
+		known.Settle(committed)
 	}
-	for _, known := range w.viewHeads {
-		settle(known)
+	for _, known := range w.viewHeaders {
+		known.Settle(committed)
 	}
-	if known := w.viewHeads["mtd_header"]; known != nil && !committed {
+	if known := w.viewHeaders["mtd_header"]; known != nil && !committed {
 		_, next := known.Uncommitted()
 		maps.DeleteFunc(w.revisions, func(_ string, id int64) bool { return id >= next })
 	}

@@ -19,17 +19,17 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// loading is the common part of the loaders of all designs: a connection that locks the subset.
-type loading struct {
+// baseLoader is the common part of the loaders of all designs: a connection that locks the subset.
+type baseLoader struct {
 	a       *openArchive
 	subset  string
 	conn    *sql.Conn       // nil = not open
-	batches []*record.Batch // batches of the stored documents
+	batches []*record.Batch // the batches of the documents that a commit stores
 }
 
 // loader collects batches for METviewer's tables and writes them at Commit.
 type loader struct {
-	loading
+	baseLoader
 	batches map[*record.LineType][]*record.Batch
 	types   []*record.LineType // in the order of their first record
 	w       *lineWriter
@@ -41,17 +41,17 @@ type loader struct {
 
 func (a *openArchive) Loader(ctx context.Context, subset string) (archive.Loader, error) {
 	if a.db.readOnly {
-		return nil, &fault.Error{Setting: a.db.shown, Err: engine.ErrReadOnly, Cure: "open it for writing"}
+		return nil, &fault.Error{Setting: a.db.redactedURL, Err: engine.ErrReadOnly, Cure: "open it for writing"}
 	}
 	if a.Design != design.Normalized {
-		s := &loading{a: a, subset: subset}
+		s := &baseLoader{a: a, subset: subset}
 		if err := s.create(ctx); err != nil {
 			return nil, failed(ctx, errors.Join(err, s.Close()))
 		}
-		return s.loader(), nil
+		return s.newLoader(), nil
 	}
-	l := &loader{loading: loading{a: a, subset: subset}, batches: map[*record.LineType][]*record.Batch{}, version: -1}
-	l.w = newLineWriter(l)
+	l := &loader{baseLoader: baseLoader{a: a, subset: subset}, batches: map[*record.LineType][]*record.Batch{}, version: -1}
+	l.w = &lineWriter{l: l, tables: map[*record.LineType]*lineTable{}}
 	if err := l.create(ctx); err != nil {
 		return nil, failed(ctx, errors.Join(err, l.Close()))
 	}
@@ -69,7 +69,7 @@ func (l *loader) Add(ctx context.Context, b *record.Batch) error {
 	return ctx.Err()
 }
 
-func (l *loading) Close() error {
+func (l *baseLoader) Close() error {
 	if l.conn == nil {
 		return nil
 	}
@@ -79,15 +79,16 @@ func (l *loading) Close() error {
 }
 
 // exec runs a statement on the loader's connection.
-func (l *loading) exec(ctx context.Context, query string, args ...any) error {
-	_, err := l.conn.ExecContext(ctx, l.a.db.words(query), args...)
-	if l.a.db.mysql && is(err, errIndexThere, errColumnThere) { // MariaDB's IF NOT EXISTS
+func (l *baseLoader) exec(ctx context.Context, query string, args ...any) error {
+	_, err := l.conn.ExecContext(ctx, l.a.db.translate(query), args...)
+	if l.a.db.mysql && is(err, errIndexExists, errColumnExists) { // MariaDB's IF NOT EXISTS
 		err = nil
 	}
-	if is(err, errNoDatabaseRight, errNoTableRight, errNoColumnRight) {
+	if is(err, errDatabaseDenied, errTableDenied, errColumnDenied) {
 		return &fault.Error{
-			Setting: l.a.db.shown, Problem: "the user lacks privileges for a load", Err: err,
-			Cure: "GRANT SELECT, INSERT, UPDATE, DELETE, ALTER, LOCK TABLES ON " + ident(l.a.database(l.subset)) + ".* TO …; docs/how-to/adopt.md lists what needs which privilege",
+			Setting: l.a.db.redactedURL, Problem: "the user lacks privileges for a load", Err: err,
+			Cure: "GRANT SELECT, INSERT, UPDATE, DELETE, ALTER, LOCK TABLES ON " + ident(l.a.database(l.subset)) +
+				".* TO …; docs/how-to/adopt.md lists what needs which privilege",
 		}
 	}
 	if err != nil && ctx.Err() == nil && len(query) < 500 {
@@ -97,16 +98,16 @@ func (l *loading) exec(ctx context.Context, query string, args ...any) error {
 }
 
 // rows passes each row of a query on the loader's connection to f.
-func (l *loading) rows(ctx context.Context, query string, f func(row []any) error) error {
-	return sqlengine.DatabaseSQL{DB: l.conn}.Rows(ctx, query, nil, f)
+func (l *baseLoader) rows(ctx context.Context, query string, f func(row []any) error) error {
+	return querier{l.conn}.Rows(ctx, query, nil, f)
 }
 
 // table returns the quoted name of a table of the subset.
-func (l *loading) table(name string) string { return l.a.table(l.subset, name) }
+func (l *baseLoader) table(name string) string { return l.a.table(l.subset, name) }
 
 // locked runs do under the subset's lock, on the loader's connection. The server frees the lock when
 // the connection ends for any reason.
-func (l *loading) locked(ctx context.Context, do func() error) error {
+func (l *baseLoader) locked(ctx context.Context, do func() error) error {
 	if l.conn == nil {
 		var err error
 		if l.conn, err = l.a.db.writes.Conn(ctx); err != nil {
@@ -117,15 +118,15 @@ func (l *loading) locked(ctx context.Context, do func() error) error {
 }
 
 // create creates the subset's database and tables.
-func (l *loading) create(ctx context.Context) error {
-	return l.repeatOvertaken(ctx, func() error { return l.locked(ctx, func() error { return l.createAll(ctx) }) })
+func (l *baseLoader) create(ctx context.Context) error {
+	return l.retryCommit(ctx, func() error { return l.locked(ctx, func() error { return l.createTables(ctx) }) })
 }
 
-func (l *loading) createAll(ctx context.Context) error {
+func (l *baseLoader) createTables(ctx context.Context) error {
 	var n int
 	err := l.conn.QueryRowContext(ctx, "SELECT count(*) FROM "+l.table(l.a.OwnName(sqlengine.CatalogTable))).Scan(&n)
 	if err == nil && n > 0 {
-		return l.mayWrite(ctx)
+		return l.checkPrivileges(ctx)
 	}
 	if err != nil && !absent(err) {
 		return err
@@ -141,9 +142,9 @@ func (l *loading) createAll(ctx context.Context) error {
 	return nil
 }
 
-// mayWrite checks before a commit that the user has all privileges for it, because MyISAM cannot
+// checkPrivileges checks before a commit that the user has all privileges for it, because MyISAM cannot
 // roll back.
-func (l *loading) mayWrite(ctx context.Context) error {
+func (l *baseLoader) checkPrivileges(ctx context.Context) error {
 	tables := []string{pendingTable, goneTable, design.HeaderTable}
 	if l.a.Design != design.Normalized {
 		tables = nil
@@ -159,13 +160,15 @@ func (l *loading) mayWrite(ctx context.Context) error {
 // Barograph writes anything into it.
 func (a *openArchive) refuseForeign(ctx context.Context, c *sql.Conn, subset string) error {
 	var tables, ownTables int
-	err := c.QueryRowContext(ctx, "SELECT count(*), coalesce(sum(table_name LIKE 'barograph%catalog'), 0) FROM information_schema.tables WHERE table_schema = ?", a.database(subset)).Scan(&tables, &ownTables)
+	err := c.QueryRowContext(ctx, "SELECT count(*), coalesce(sum(table_name LIKE 'barograph%catalog'), 0) "+
+		"FROM information_schema.tables WHERE table_schema = ?", a.database(subset)).Scan(&tables, &ownTables)
 	if err != nil || tables == 0 || ownTables > 0 {
 		return err
 	}
 	return &fault.Error{
-		Setting: "database " + a.database(subset), Problem: fmt.Sprintf("has %d tables that Barograph has not created; nothing was written", tables),
-		Cure: "take it over: barograph adopt URL/" + a.database(subset) + " --repair; or load into another database with another --subset",
+		Setting: "database " + a.database(subset),
+		Problem: fmt.Sprintf("has %d tables that Barograph has not created; nothing was written", tables),
+		Cure:    "take it over: barograph adopt URL/" + a.database(subset) + " --repair; or load into another database with another --subset",
 	}
 }
 
@@ -184,42 +187,41 @@ func (l *loader) Commit(ctx context.Context, c archive.Commit) (archive.CommitRe
 
 // lockedCommit runs a commit under the subset's lock. If the commit fails, it rolls it back.
 func (l *loader) lockedCommit(ctx context.Context, do func() error) error {
-	return l.repeatOvertaken(ctx, func() error {
+	return l.retryCommit(ctx, func() error {
 		err := l.locked(ctx, do)
 		l.w.afterCommit(err == nil)
 		if err != nil {
 			l.version = -1
 			err = failed(ctx, err)
-			l.undo(context.WithoutCancel(ctx))
+			l.rollBack(context.WithoutCancel(ctx))
 		}
 		return err
 	})
 }
 
-// repeatOvertaken repeats a commit that another loader at another node of a cluster has overtaken: both have
-// read the catalog, and only one may write it.
-func (l *loading) repeatOvertaken(ctx context.Context, do func() error) error {
+// retryCommit repeats a commit if a loader at another node of a cluster has committed since this loader
+// read the catalog.
+func (l *baseLoader) retryCommit(ctx context.Context, do func() error) error {
 	for n := 1; ; n++ {
 		err := do()
-		if !l.a.db.cluster || !overtaken(err) || n == overtakings {
+		if !l.a.db.cluster || !isCommitConflict(err) || n == maxCommitRetries {
 			return err
 		}
 		l.a.db.log.Debug("a commit was overtaken and is repeated", "subset", l.subset, "times", n, "error", err)
-		if err := engine.Pause(ctx, rand.N(time.Duration(n)*overtakenPause)); err != nil {
+		if err := engine.Pause(ctx, rand.N(time.Duration(n)*commitRetryPause)); err != nil {
 			return err
 		}
 	}
 }
 
-// undo rolls back a failed commit. It closes the connection, which may be in the middle of a
+// rollBack rolls back a failed commit. It closes the connection, which may be in the middle of a
 // statement. The server frees the lock when it has seen the end of the connection.
-func (l *loading) undo(ctx context.Context) {
+func (l *baseLoader) rollBack(ctx context.Context) {
 	if l.conn != nil {
 		l.conn.Raw(func(any) error { return driver.ErrBadConn }) //nolint:errcheck // the error closes the connection
-		l.conn.Close()                                           //nolint:errcheck // the connection is closed already
-		l.conn = nil
+		l.Close()                                                //nolint:errcheck // the connection is closed already
 	}
-	ctx, stop := context.WithTimeout(ctx, undoPatience)
+	ctx, stop := context.WithTimeout(ctx, rollbackTimeout)
 	defer stop()
 	if err := l.locked(ctx, func() error { return l.a.recover(ctx, l.conn, l.subset) }); err != nil {
 		l.a.db.log.Warn("a failed commit was not rolled back; the next open of the subset does it", "subset", l.subset, "error", err)
@@ -229,9 +231,9 @@ func (l *loading) undo(ctx context.Context) {
 	}
 }
 
-// undoPatience is the time limit for rolling back a failed commit. After it, the next client that
+// rollbackTimeout is the time limit for rolling back a failed commit. After it, the next client that
 // opens the subset rolls back.
-const undoPatience = 20 * time.Second
+const rollbackTimeout = 20 * time.Second
 
 func (l *loader) commit(ctx context.Context, c archive.Commit, stored *archive.CommitResult) error {
 	if err := l.a.recover(ctx, l.conn, l.subset); err != nil {
@@ -254,20 +256,19 @@ func (l *loader) commit(ctx context.Context, c archive.Commit, stored *archive.C
 		}
 	}
 	meta := func(ctx context.Context) error { return l.writeMeta(ctx, c, *stored) }
-	steps := []func(context.Context) error{l.start, l.w.write, l.w.finish, meta, l.end}
-	if l.w.isMyISAM() {
-		do := func(text string) func(context.Context) error {
-			return func(ctx context.Context) error { return l.exec(ctx, text) }
-		}
-		steps = []func(context.Context) error{ // START TRANSACTION would free the locks
-			l.w.begin, l.w.write, l.w.unlock, l.w.relock,
-			do("SET autocommit = 0"), l.w.makeCount, meta, l.end, do("SET autocommit = 1"), l.w.finish, l.w.unlock, l.w.clearGone,
-		}
+	if !l.w.isMyISAM() {
+		return runSteps(ctx, l.startTransaction, l.w.write, l.w.removeReplaced, meta, l.commitTransaction)
 	}
-	return inTurn(ctx, steps)
+	do := func(text string) func(context.Context) error {
+		return func(ctx context.Context) error { return l.exec(ctx, text) }
+	}
+	return runSteps(ctx, // START TRANSACTION would free the locks
+		l.w.recordPending, l.w.write, l.w.unlock, l.w.relock, do("SET autocommit = 0"), l.w.recordGone, meta, l.commitTransaction,
+		do("SET autocommit = 1"), l.w.removeReplaced, l.w.unlock, l.w.clearGone)
 }
 
-func inTurn(ctx context.Context, steps []func(context.Context) error) error {
+// runSteps runs steps up to the first error.
+func runSteps(ctx context.Context, steps ...func(context.Context) error) error {
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
 			return err
@@ -276,8 +277,10 @@ func inTurn(ctx context.Context, steps []func(context.Context) error) error {
 	return nil
 }
 
-func (l *loading) start(ctx context.Context) error { return l.exec(ctx, "START TRANSACTION") }
-func (l *loading) end(ctx context.Context) error   { return l.exec(ctx, "COMMIT") }
+func (l *baseLoader) startTransaction(ctx context.Context) error {
+	return l.exec(ctx, "START TRANSACTION")
+}
+func (l *baseLoader) commitTransaction(ctx context.Context) error { return l.exec(ctx, "COMMIT") }
 
 // refresh reads the archive's state, unless the loader knows it from its own last commit.
 func (l *loader) refresh(ctx context.Context) error {
@@ -288,7 +291,7 @@ func (l *loader) refresh(ctx context.Context) error {
 	}
 	l.next = max(l.next, next)
 	if version == l.version {
-		return l.w.look(ctx)
+		return l.w.detectForeign(ctx)
 	}
 	var text []byte
 	if err := l.conn.QueryRowContext(ctx, "SELECT catalog FROM "+table).Scan(&text); err != nil {
@@ -302,7 +305,7 @@ func (l *loader) refresh(ctx context.Context) error {
 		return err
 	}
 	l.version, l.next, l.catalog = version, next, catalog
-	return l.w.look(ctx)
+	return l.w.detectForeign(ctx)
 }
 
 // writeMeta writes the catalog and the marks.
@@ -311,7 +314,7 @@ func (l *loader) writeMeta(ctx context.Context, c archive.Commit, stored archive
 	for i := range done {
 		done[i].CountReplaced(stored)
 	}
-	old, err := l.a.MarksOf(ctx, sqlengine.DatabaseSQL{DB: l.conn}, l.subset, done, l.catalog)
+	old, err := l.a.MarksOf(ctx, querier{l.conn}, l.subset, done, l.catalog)
 	if err != nil {
 		return err
 	}
@@ -322,13 +325,13 @@ func (l *loader) writeMeta(ctx context.Context, c archive.Commit, stored archive
 		return err
 	}
 	l.version++
-	r, err := l.conn.ExecContext(ctx, "UPDATE "+l.table(l.a.OwnName(sqlengine.CatalogTable))+" SET catalog = ?, version = ?, next_row = ? WHERE version = ?",
-		string(text), l.version, l.next, l.version-1)
+	r, err := l.conn.ExecContext(ctx, "UPDATE "+l.table(l.a.OwnName(sqlengine.CatalogTable))+
+		" SET catalog = ?, version = ?, next_row = ? WHERE version = ?", string(text), l.version, l.next, l.version-1)
 	if err != nil {
 		return err
 	}
 	if n, err := r.RowsAffected(); err != nil || n != 1 { // the lock works on one node only
-		return errors.Join(errOvertaken, err)
+		return errors.Join(errCommitConflict, err)
 	}
 	marks := l.table(l.a.OwnName(sqlengine.MarksTable))
 	for _, m := range done {

@@ -1,6 +1,7 @@
 package mariadb
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"database/sql"
@@ -30,15 +31,19 @@ func Driver() engine.Driver {
 		Summary: "MariaDB, a database server; METviewer's own tables",
 		Example: "mariadb://root@127.0.0.1:3306/mv_",
 		Params: append(engine.TLSParams(), []engine.Param{
-			{Name: "engine", Default: myISAM, Help: "storage engine of METviewer's tables: MyISAM, as METviewer has them, or InnoDB, which a Galera cluster always uses"},
-			{Name: "apply_indexes", Default: "false", Help: "give METviewer's tables the further indexes that METdbLoad's apply_indexes makes: true or false"},
-			{Name: "protocol", Default: textProtocol, Help: "how questions are sent: text, or prepared once a connection, with rows in binary format"},
-			{Name: "server_time", Default: "false", Help: "after each query, read its time from the server (SHOW PROFILES, one more round trip): true or false"},
+			{Name: "engine", Default: myISAM, Help: "storage engine of METviewer's tables: MyISAM, as METviewer has them, or " +
+				"InnoDB, which a Galera cluster always uses"},
+			{Name: "apply_indexes", Default: "false", Help: "give METviewer's tables the further indexes that METdbLoad's " +
+				"apply_indexes makes: true or false"},
+			{Name: "protocol", Default: textProtocol, Help: "how questions are sent: text, or prepared once a connection, " +
+				"with rows in binary format"},
+			{Name: "server_time", Default: "false", Help: "after each query, read its time from the server (SHOW PROFILES, " +
+				"one more round trip): true or false"},
 			{Name: "socket", Default: "", Help: "path of the server's socket, instead of host and port"},
 		}...),
 		Abilities: append([]any{offer()}, offered()...),
-		Untested: "MySQL 8 and Aurora. Barograph supports verification archives and records under keys there (it chooses the statements by the server's version) and refuses post and scan; " +
-			"reason: no registry has such a server for this machine; the tests run against MariaDB",
+		Untested: "MySQL 8 and Aurora. Barograph supports verification archives and records under keys there (it chooses the " +
+			"statements by the server's version) and refuses post and scan; reason: no registry has such a server for this machine; the tests run against MariaDB",
 		Place:  engine.Remote,
 		Server: server(),
 		Open:   open,
@@ -52,8 +57,8 @@ func offer() archive.Offer {
 	return o
 }
 
-// session lists the settings of every session; see doc.go.
-var session = []struct{ name, value string }{ //nolint:gochecknoglobals // a constant table
+// sessionSettings lists the settings of every session; see doc.go.
+var sessionSettings = []struct{ name, value string }{ //nolint:gochecknoglobals // a constant table
 	{"sql_mode", "'STRICT_ALL_TABLES,NO_BACKSLASH_ESCAPES,NO_ENGINE_SUBSTITUTION,ERROR_FOR_DIVISION_BY_ZERO'"},
 	{"time_zone", "'+00:00'"},
 	{"group_concat_max_len", "16777216"},       // for repeating columns
@@ -62,7 +67,7 @@ var session = []struct{ name, value string }{ //nolint:gochecknoglobals // a con
 	{"optimizer_max_sel_args", "1000000"},      // the optimizer does not give up such a range
 }
 
-const idleConnections = 16 // kept open
+const idleConnections = 16 // that a pool keeps open
 
 // Values of the parameters.
 const (
@@ -80,21 +85,21 @@ type database struct {
 	prepare bool // prepare queries
 	profile bool // profile queries
 
-	readOnly bool
-	secure   *tls.Config // nil = connections are not encrypted
-	cache    string      // why cached-sql is not offered; "" = it is offered
-	cluster  bool        // Galera
-	mysql    bool        // MySQL 8 or Aurora, not MariaDB
-	log      *slog.Logger
-	pool     *sql.DB // for queries; of a cluster, all nodes
-	writes   *sql.DB // for loads; of a cluster, the first node that serves
-	shown    string  // the URL without its password
+	readOnly     bool
+	secure       *tls.Config // nil = connections are not encrypted
+	cacheProblem string      // why cached-sql is not offered; "" = it is offered
+	cluster      bool        // Galera
+	mysql        bool        // MySQL 8 or Aurora, not MariaDB
+	log          *slog.Logger
+	pool         *sql.DB // for queries; of a cluster, all nodes
+	writes       *sql.DB // for loads; of a cluster, the first node that serves
+	redactedURL  string  // the URL without its password
 
-	unread *atomic.Bool // the account does not read the performance schema
+	noPerformanceSchema *atomic.Bool // the account does not read the performance schema
 }
 
 func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
-	d, err := connected(ctx, u, o)
+	d, err := openDatabase(ctx, u, o)
 	if err != nil {
 		return nil, err
 	}
@@ -102,11 +107,11 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	return &engine.Engine{Abilities: offers, Metrics: d.metrics, Statements: d.statements, About: d.about, Close: d.close}, nil
 }
 
-// connected detects the kind of server and opens the pools of connections.
-func connected(ctx context.Context, u *url.URL, o engine.Options) (*database, error) {
-	d := &database{prefix: strings.TrimPrefix(u.Path, "/"), readOnly: o.ReadOnly, log: o.Logger(), unread: new(atomic.Bool)}
-	d.shown = fault.Redact(u.String())
-	if err := d.options(u.Query()); err != nil {
+// openDatabase detects the kind of server and opens the pools of connections.
+func openDatabase(ctx context.Context, u *url.URL, o engine.Options) (*database, error) {
+	d := &database{prefix: strings.TrimPrefix(u.Path, "/"), readOnly: o.ReadOnly, log: o.Logger(), noPerformanceSchema: new(atomic.Bool)}
+	d.redactedURL = fault.Redact(u.String())
+	if err := d.readParameters(u.Query()); err != nil {
 		return nil, err
 	}
 	var err error
@@ -117,78 +122,64 @@ func connected(ctx context.Context, u *url.URL, o engine.Options) (*database, er
 	if err := d.probe(ctx, all); err != nil {
 		return nil, err
 	}
-	if err := d.storage(); err != nil {
+	if err := d.chooseEngine(); err != nil {
 		return nil, err
 	}
 	for _, cfg := range all {
 		if d.mysql {
-			for _, name := range mariadbs {
+			for _, name := range mariaDBSettings {
 				delete(cfg.Params, name)
 			}
 			continue
 		}
-		if d.cache == "" { // the server caches only queries with SQL_CACHE
+		if d.cacheProblem == "" { // the server caches only queries with SQL_CACHE
 			cfg.Params["query_cache_type"] = "DEMAND"
 		}
 		if d.cluster {
 			cfg.Params["wsrep_sync_wait"] = "1" // a node answers when it has everything that any other node had committed
 		}
 	}
-	if d.writes, err = d.connect(all, false, ""); err != nil {
+	if d.writes, err = d.openPool(all, false, nil); err != nil {
 		return nil, err
 	}
 	d.pool = d.writes
 	if len(all) > 1 || d.profile {
-		profiling := ""
-		if d.profile {
-			profiling = "1"
-		}
-		if d.pool, err = d.connect(all, true, profiling); err != nil {
-			return nil, err
-		}
+		d.pool, err = d.openPool(all, true, func(cfg *mysql.Config) {
+			if d.profile {
+				cfg.Params["profiling"], cfg.Params["profiling_history_size"] = "1", "1"
+			}
+		})
 	}
-	return d, nil
+	return d, err
 }
 
-// connect opens a pool of connections, spread over the nodes of a cluster or all to the first node
-// that serves.
-func (d *database) connect(all []*mysql.Config, spread bool, profiling string) (*sql.DB, error) {
-	var own []*mysql.Config
-	for _, cfg := range all {
-		cfg = cfg.Clone()
-		if profiling != "" {
-			cfg.Params["profiling"], cfg.Params["profiling_history_size"] = profiling, "1"
-		}
-		own = append(own, cfg)
-	}
-	n, err := newNodes(own, spread)
+// openPool opens a pool of connections, spread over the nodes of a cluster or all to the first node
+// that serves. change, if not nil, changes the configuration of each node.
+func (d *database) openPool(all []*mysql.Config, spread bool, change func(*mysql.Config)) (*sql.DB, error) {
+	n, err := d.newNodes(all, spread, change)
 	if err != nil {
-		return nil, d.unreachable(err)
+		return nil, err
 	}
 	pool := sql.OpenDB(n)
 	pool.SetMaxIdleConns(idleConnections)
 	return pool, nil
 }
 
-func (d *database) close() error {
-	if d.pool == d.writes {
-		return d.pool.Close()
-	}
-	return errors.Join(d.pool.Close(), d.writes.Close())
-}
+// close closes the pools, which may be the same one.
+func (d *database) close() error { return errors.Join(d.pool.Close(), d.writes.Close()) }
 
-// options reads the parameters of the URL.
-func (d *database) options(q url.Values) error {
-	bad := func(name, cure string) error {
-		return &fault.Error{Setting: "mariadb URL, parameter " + name, Problem: strconv.Quote(q.Get(name)) + " is not understood", Cure: cure}
-	}
+// readParameters reads the parameters of the URL.
+func (d *database) readParameters(q url.Values) error {
 	choice := func(name string, into *string, known ...string) error {
 		if q.Get(name) == "" {
 			return nil
 		}
 		i := slices.IndexFunc(known, func(k string) bool { return strings.EqualFold(k, q.Get(name)) })
 		if i < 0 {
-			return bad(name, "write "+name+"="+strings.Join(known, " or "+name+"="))
+			return &fault.Error{
+				Setting: "mariadb URL, parameter " + name, Problem: strconv.Quote(q.Get(name)) + " is not understood",
+				Cure: "write " + name + "=" + strings.Join(known, " or "+name+"="),
+			}
 		}
 		*into = known[i]
 		return nil
@@ -200,17 +191,19 @@ func (d *database) options(q url.Values) error {
 	return err
 }
 
-// storage returns the storage engine of METviewer's tables if the URL gives none: METviewer's own,
-// or in a cluster the only one whose rows it replicates.
-func (d *database) storage() error {
-	switch {
-	case d.cluster && d.engine == myISAM:
-		return &fault.Error{Setting: "mariadb URL, parameter engine", Problem: "a Galera cluster keeps MyISAM's rows on one node", Cure: "omit the parameter, or write engine=InnoDB"}
-	case d.engine == "" && d.cluster:
-		d.engine = innoDB
-	case d.engine == "":
-		d.engine = myISAM
+// chooseEngine chooses the storage engine of METviewer's tables if the URL gives none: METviewer's own,
+// or InnoDB in a cluster, which replicates no other engine's rows.
+func (d *database) chooseEngine() error {
+	if d.cluster && d.engine == myISAM {
+		return &fault.Error{
+			Setting: "mariadb URL, parameter engine", Problem: "a Galera cluster keeps MyISAM's rows on one node",
+			Cure: "omit the parameter, or write engine=InnoDB",
+		}
 	}
+	if d.cluster {
+		d.engine = innoDB
+	}
+	d.engine = cmp.Or(d.engine, myISAM)
 	return nil
 }
 
@@ -227,14 +220,14 @@ func configs(u *url.URL, secure *tls.Config) []*mysql.Config {
 			cfg.TLS.ServerName = "" // each node has a certificate for its own address
 		}
 		if len(all) > 1 {
-			cfg.Timeout = nodePatience
+			cfg.Timeout = connectTimeout
 		}
 		cfg.InterpolateParams = true // one round trip per statement
 		cfg.MaxAllowedPacket = 0     // use the server's value
 		cfg.Collation = "utf8mb4_bin"
 		cfg.Logger = &mysql.NopLogger{}
 		cfg.Params = map[string]string{}
-		for _, s := range session {
+		for _, s := range sessionSettings {
 			cfg.Params[s.name] = s.value
 		}
 		out = append(out, cfg)
@@ -244,19 +237,19 @@ func configs(u *url.URL, secure *tls.Config) []*mysql.Config {
 
 // probe connects once and detects the kind of server.
 func (d *database) probe(ctx context.Context, all []*mysql.Config) error {
-	n, err := newNodes(all, false)
+	db, err := d.openPool(all, false, nil)
 	if err != nil {
-		return d.unreachable(err)
+		return err
 	}
-	db := sql.OpenDB(n)
 	defer db.Close() //nolint:errcheck // it has written nothing
 	var version, cacheType string
 	var cacheSize int64
-	var folded int
-	err = db.QueryRowContext(ctx, "SELECT version(), @@lower_case_table_names").Scan(&version, &folded)
+	var lowerCase int
+	err = db.QueryRowContext(ctx, "SELECT version(), @@lower_case_table_names").Scan(&version, &lowerCase)
 	d.mysql = isMySQL(version)
 	if err == nil && !d.mysql {
-		err = db.QueryRowContext(ctx, "SELECT @@global.query_cache_type, @@global.query_cache_size, @@global.wsrep_on").Scan(&cacheType, &cacheSize, &d.cluster)
+		err = db.QueryRowContext(ctx, "SELECT @@global.query_cache_type, @@global.query_cache_size, @@global.wsrep_on").
+			Scan(&cacheType, &cacheSize, &d.cluster)
 	}
 	if err != nil {
 		if err = failed(ctx, err); ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded) {
@@ -264,28 +257,45 @@ func (d *database) probe(ctx context.Context, all []*mysql.Config) error {
 		}
 		return d.unreachable(err)
 	}
-	if folded != 0 {
+	if lowerCase != 0 {
 		return &fault.Error{
-			Setting: d.shown, Problem: "the server ignores letter case in the names of databases", Err: engine.ErrUnreachable,
+			Setting: d.redactedURL, Problem: "the server ignores letter case in the names of databases", Err: engine.ErrUnreachable,
 			Cure: "start it with --lower-case-table-names=0, as is usual on Linux",
 		}
 	}
 	switch {
 	case d.mysql:
-		d.cache = "MySQL has no query cache"
+		d.cacheProblem = "MySQL has no query cache"
 	case cacheType == "OFF":
-		d.cache = "query_cache_type is OFF"
+		d.cacheProblem = "query_cache_type is OFF"
 	case cacheSize == 0:
-		d.cache = "query_cache_size is 0"
+		d.cacheProblem = "query_cache_size is 0"
 	}
 	return nil
 }
 
-// failed is sqlengine.CallError.
-func failed(ctx context.Context, err error) error { return sqlengine.CallError(ctx, err) }
+// failed is engine.CallError. It also recognizes the driver's error for a connection that broke after
+// it had sent a statement.
+func failed(ctx context.Context, err error) error {
+	return engine.CallError(ctx, err, mysql.ErrInvalidConn)
+}
+
+// querier implements Querier with database/sql. failed classifies its errors.
+type querier struct{ over sqlengine.DBTX }
+
+// Exec runs a statement.
+func (q querier) Exec(ctx context.Context, text string, args ...any) error {
+	_, err := q.over.ExecContext(ctx, text, args...)
+	return failed(ctx, err)
+}
+
+// Rows passes each row to f.
+func (q querier) Rows(ctx context.Context, text string, args []any, f func(row []any) error) error {
+	return failed(ctx, sqlengine.DatabaseSQL{DB: q.over}.Rows(ctx, text, args, f))
+}
 
 func (d *database) unreachable(err error) error {
-	return engine.UnreachableError(d.shown, err, "start the server (`barograph lab up mariadb`), or name another host, port, user or password")
+	return engine.UnreachableError(d.redactedURL, err, "start the server (`barograph lab up mariadb`), or name another host, port, user or password")
 }
 
 // about reports the server's version and the settings that determine its speed.
@@ -297,8 +307,8 @@ func (d *database) about(ctx context.Context) (engine.About, error) {
 	if d.prepare {
 		a.Settings["protocol"] = preparedProtocol
 	}
-	if d.cache != "" {
-		a.Settings["cached-sql"] = "not offered: " + d.cache
+	if d.cacheProblem != "" {
+		a.Settings["cached-sql"] = "not offered: " + d.cacheProblem
 	}
 	if d.cluster {
 		a.Settings["metviewer_engine"] = innoDB + " (a Galera cluster replicates nothing else)"
@@ -310,28 +320,28 @@ func (d *database) about(ctx context.Context) (engine.About, error) {
 	if d.mysql {
 		a.Product = "MySQL"
 	}
-	for _, s := range session {
-		if d.mysql && slices.Contains(mariadbs[:], s.name) {
-			continue
+	for _, s := range sessionSettings {
+		if !d.mysql || !slices.Contains(mariaDBSettings[:], s.name) {
+			a.Settings["session."+s.name] = strings.Trim(s.value, "'")
 		}
-		a.Settings["session."+s.name] = strings.Trim(s.value, "'")
 	}
-	err := d.shows(ctx, a.Settings, "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('key_buffer_size', 'innodb_buffer_pool_size', "+
-		"'innodb_log_file_size', 'innodb_flush_log_at_trx_commit', 'innodb_flush_method', 'innodb_io_capacity', 'innodb_doublewrite', 'query_cache_type', "+
+	err := d.readSettings(ctx, a.Settings, "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('key_buffer_size', "+
+		"'innodb_buffer_pool_size', 'innodb_log_file_size', 'innodb_flush_log_at_trx_commit', 'innodb_flush_method', "+
+		"'innodb_io_capacity', 'innodb_doublewrite', 'query_cache_type', "+
 		"'query_cache_size', 'query_cache_limit', 'join_buffer_size', 'sort_buffer_size', 'read_buffer_size', 'read_rnd_buffer_size', "+
 		"'tmp_table_size', 'max_heap_table_size', 'bulk_insert_buffer_size', 'max_allowed_packet', 'performance_schema', 'log_bin', "+
 		"'myisam_recover_options', 'aria_pagecache_buffer_size')")
 	if err == nil && d.cluster {
-		err = d.shows(ctx, a.Settings, "SHOW GLOBAL STATUS WHERE Variable_name IN ('wsrep_cluster_size', 'wsrep_provider_version')")
+		err = d.readSettings(ctx, a.Settings, "SHOW GLOBAL STATUS WHERE Variable_name IN ('wsrep_cluster_size', 'wsrep_provider_version')")
 	}
-	d.acknowledged(&a)
+	d.describeCommits(&a)
 	return a, failed(ctx, err)
 }
 
-// acknowledged describes the durability of an acknowledged InnoDB commit. In a Galera cluster every
-// node has received an acknowledged commit, but a client that reads from another node than it wrote
-// to may see the previous state.
-func (d *database) acknowledged(a *engine.About) {
+// describeCommits describes the durability of an acknowledged InnoDB commit. In a Galera cluster every
+// node has received an acknowledged commit. A client that writes to one node and reads from another
+// may still read the previous state.
+func (d *database) describeCommits(a *engine.About) {
 	a.Promises = engine.Promises()
 	switch a.Settings["innodb_flush_log_at_trx_commit"] {
 	case "1":
@@ -347,9 +357,9 @@ func (d *database) acknowledged(a *engine.About) {
 	}
 }
 
-// shows adds the rows of a SHOW statement.
-func (d *database) shows(ctx context.Context, into map[string]string, query string) error {
-	return sqlengine.DatabaseSQL{DB: d.pool}.Rows(ctx, query, nil, func(row []any) error {
+// readSettings adds the rows of a SHOW statement to a map.
+func (d *database) readSettings(ctx context.Context, into map[string]string, query string) error {
+	return querier{d.pool}.Rows(ctx, query, nil, func(row []any) error {
 		var name, value string
 		err := sqlengine.Scan(row, &name, &value)
 		into[name] = value
@@ -365,12 +375,12 @@ const (
 	errNoLocal    = 4166 // LOAD DATA LOCAL is switched off
 	errNoLocalOld = 1148
 
-	errColumnThere = 1060
-	errIndexThere  = 1061
+	errColumnExists = 1060
+	errIndexExists  = 1061
 
-	errNoDatabaseRight = 1044
-	errNoTableRight    = 1142
-	errNoColumnRight   = 1143
+	errDatabaseDenied = 1044
+	errTableDenied    = 1142
+	errColumnDenied   = 1143
 
 	errOutOfRange = 1264
 	errTruncated  = 1265

@@ -33,54 +33,63 @@ const (
 	lacksTable
 	lacksColumn
 	lacksIndex
-	allFindings
+	findingCount
 )
 
 const fromFiles = "none: only the file has the lost value; load it again with barograph load FILE --on-conflict last"
 
-// findings are the texts of the faults.
+// findings returns the texts of the faults.
 func findings() []archive.Finding {
+	finding := func(name, repair, problem string) archive.Finding {
+		return archive.Finding{Name: name, Problem: problem, Repair: repair}
+	}
 	return []archive.Finding{
-		initBeyond: {Name: "init time beyond 24 h", Problem: "METdbLoad read a VSDB lead of 25 or more hours as HHMMSS: fcst_init_beg is wrong", Repair: "fcst_init_beg = fcst_valid_beg - fcst_lead"},
-		emptyLevel: {
-			Name: "empty level", Problem: "TSOILT and WSOILT have no level in VSDB files (dtcenter/MET#755): each value is one column too far left, and total contains the rounded fbar",
-			Repair: "move the values to their columns; fbar is missing; load it again with barograph load FILE --on-conflict last",
-		},
-		reliTotal: {Name: "RELI total", Problem: "VSDB's RELI lines have no total: 0 is stored", Repair: "store a missing value"},
-		pstdCut: {
-			Name: "PSTD cut", Problem: "BRIERCL to BSS_SMPL are stored as the first five thresholds, and the last five are lost",
-			Repair: "move them to their columns; take the last thresholds from the PCT lines of the same header",
-		},
-		mprMoved:          {Name: "MPR moved by one", Problem: "mpr_climo, which MET does not write, contains OBS_QC, and each following column the next column's value", Repair: fromFiles},
-		orankMoved:        {Name: "ORANK climo_stdev", Problem: "climo_stdev contains the value of another column", Repair: fromFiles},
-		duplicateRecord:   {Name: "duplicate record", Problem: "a record is stored more than once, as after force_dup_file", Repair: "keep it once"},
-		conflictingRecord: {Name: "conflicting record", Problem: "a record is stored more than once, with different values: METviewer pools both", Repair: "keep the record with the lowest data_file_id and line_num"},
-		timeBeyond: {
-			Name: "times out of range", Problem: fmt.Sprintf("a valid, initial or observation time is outside the years %d to %d, and not every engine can read it back", record.FirstYear, record.LastYear),
-			Repair: "omit the lines, as load quarantines them",
-		},
-		noHeader:    {Name: "lines without a header", Problem: "no row of stat_header has their stat_header_id: METviewer never sees them", Repair: "omit them"},
-		noFile:      {Name: "lines of an unknown file", Problem: "no row of data_file has their data_file_id", Repair: "add a file with that number"},
-		noParent:    {Name: "repeating columns of no line", Problem: "no line has their line_data_id", Repair: "omit them"},
-		noLines:     {Name: "files without lines", Problem: "data_file has them, no table has a line of them: they were empty or pruned, or their load crashed", Repair: "omit them: they can be loaded again"},
-		headerTwice: {Name: "headers twice", Problem: "stat_header contains them more than once, as without stat_header_db_check", Repair: "keep each once"},
-		lacksTable:  {Name: "missing tables", Repair: "create them empty; no lines are lost"},
-		lacksColumn: {Name: "missing columns", Repair: "add them: NA or missing in existing rows; ec_value is MET's default. If the same file is loaded again with units or a description, its records are different records"},
-		lacksIndex:  {Name: "missing indexes by data_file_id", Repair: "create them"},
-		addedSince:  {Name: "added since", Problem: "rows that another program has loaded into Barograph's tables", Repair: "count them like all others"},
+		initBeyond: finding("init time beyond 24 h", "fcst_init_beg = fcst_valid_beg - fcst_lead",
+			"METdbLoad read a VSDB lead of 25 or more hours as HHMMSS: fcst_init_beg is wrong"),
+		emptyLevel: finding("empty level",
+			"move the values to their columns; fbar is missing; load it again with barograph load FILE --on-conflict last",
+			"TSOILT and WSOILT have no level in VSDB files (dtcenter/MET#755): each value is one column too far left, "+
+				"and total contains the rounded fbar"),
+		reliTotal: finding("RELI total", "store a missing value", "VSDB's RELI lines have no total: 0 is stored"),
+		pstdCut: finding("PSTD cut",
+			"move them to their columns; take the last thresholds from the PCT lines of the same header",
+			"BRIERCL to BSS_SMPL are stored as the first five thresholds, and the last five are lost"),
+		mprMoved: finding("MPR moved by one", fromFiles,
+			"mpr_climo, which MET does not write, contains OBS_QC, and each following column the next column's value"),
+		orankMoved:      finding("ORANK climo_stdev", fromFiles, "climo_stdev contains the value of another column"),
+		duplicateRecord: finding("duplicate record", "keep it once", "a record is stored more than once, as after force_dup_file"),
+		conflictingRecord: finding("conflicting record", "keep the record with the lowest data_file_id and line_num",
+			"a record is stored more than once, with different values: METviewer pools both"),
+		timeBeyond: finding("times out of range", "omit the lines, as load quarantines them",
+			fmt.Sprintf("a valid, initial or observation time is outside the years %d to %d, and not every engine can read it back",
+				record.FirstYear, record.LastYear)),
+		noHeader: finding("lines without a header", "omit them",
+			"no row of stat_header has their stat_header_id: METviewer never sees them"),
+		noFile:   finding("lines of an unknown file", "add a file with that number", "no row of data_file has their data_file_id"),
+		noParent: finding("repeating columns of no line", "omit them", "no line has their line_data_id"),
+		noLines: finding("files without lines", "omit them: they can be loaded again",
+			"data_file has them, no table has a line of them: they were empty or pruned, or their load crashed"),
+		headerTwice: finding("headers twice", "keep each once",
+			"stat_header contains them more than once, as without stat_header_db_check"),
+		lacksTable: finding("missing tables", "create them empty; no lines are lost", ""),
+		lacksColumn: finding("missing columns", "add them: NA or missing in existing rows; ec_value is MET's default. "+
+			"If the same file is loaded again with units or a description, its records are different records", ""),
+		lacksIndex: finding("missing indexes by data_file_id", "create them", ""),
+		addedSince: finding("added since", "count them like all others",
+			"rows that another program has loaded into Barograph's tables"),
 	}
 }
 
 // tally counts faults while rows are read and repaired.
 type tally struct {
-	found [allFindings]archive.Finding
-	seen  map[record.Key]uint64       // digests of the values, for the type that is read now
-	steps map[record.Header][]float64 // thresholds of PCT
-	hash  record.Hasher
+	found      [findingCount]archive.Finding
+	seen       map[record.Key]uint64       // digests of the values, for the type that is read now
+	thresholds map[record.Header][]float64 // of the rows of PCT
+	hash       record.Hasher
 }
 
 func newTally() *tally {
-	t := &tally{steps: map[record.Header][]float64{}}
+	t := &tally{thresholds: map[record.Header][]float64{}}
 	copy(t.found[:], findings())
 	return t
 }
@@ -102,9 +111,8 @@ func (t *tally) findings() []archive.Finding {
 	return slices.DeleteFunc(slices.Clone(t.found[:]), func(f archive.Finding) bool { return f.Count == 0 })
 }
 
-// repaired returns a batch of one file with all possible repairs, without records that exist
-// already.
-func (t *tally) repaired(b *record.Batch) *record.Batch {
+// repair repairs what it can in a batch of one file and removes records that it has returned before.
+func (t *tally) repair(b *record.Batch) *record.Batch {
 	totals := map[uint32]float64{} // by header: the number that replaces the missing level
 	for k := range b.Headers {
 		h := &b.Headers[k]
@@ -115,7 +123,7 @@ func (t *tally) repaired(b *record.Batch) *record.Batch {
 		}
 	}
 	if b.Type.Name == "PCT" {
-		t.stepped(b)
+		t.recordThresholds(b)
 	}
 	removed := map[int]bool{}
 	for i := range b.Len() {
@@ -136,7 +144,7 @@ func (t *tally) repaired(b *record.Batch) *record.Batch {
 		case b.Type.Name == "PCT" && design.LeadsInHours(b.Header(i)[record.Version]) && b.Num[0][i] == 0:
 			t.add(reliTotal, 1, where)
 			b.Num[0][i] = record.Missing()
-		case b.Type.Name == "PSTD" && t.uncut(b, i):
+		case b.Type.Name == "PSTD" && t.repairPSTD(b, i):
 			t.add(pstdCut, 1, where)
 		case b.Type.Name == "ORANK":
 			t.add(orankMoved, 1, where)
@@ -145,50 +153,52 @@ func (t *tally) repaired(b *record.Batch) *record.Batch {
 	return t.withoutDuplicates(b, removed)
 }
 
-// afterPSTD are columns that MET writes before the thresholds of PSTD. METdbLoad takes them for the
+// misplacedPSTD are columns that MET writes before the thresholds of PSTD. METdbLoad stores them as the
 // first thresholds.
-var afterPSTD = [...]string{"briercl", "briercl_ncl", "briercl_ncu", "bss", "bss_smpl"} //nolint:gochecknoglobals // a constant table
+var misplacedPSTD = [...]string{ //nolint:gochecknoglobals // a constant table
+	"briercl", "briercl_ncl", "briercl_ncu", "bss", "bss_smpl",
+}
 
-// uncut repairs a row of PSTD and reports whether the row needed it: then the first threshold, 0, is
-// in the sixth place.
-func (t *tally) uncut(b *record.Batch, i int) bool {
-	n := len(afterPSTD)
+// repairPSTD repairs a row of PSTD. It reports whether the row needed a repair: the first threshold, which
+// is 0, was the sixth value.
+func (t *tally) repairPSTD(b *record.Batch, i int) bool {
+	n := len(misplacedPSTD)
 	values := b.Repeats(i)
 	if len(values) <= n || values[n] != 0 {
 		return false
 	}
 	for _, c := range b.Type.Columns {
-		if k := slices.Index(afterPSTD[:], c.Name); k >= 0 {
+		if k := slices.Index(misplacedPSTD[:], c.Name); k >= 0 {
 			b.Num[c.Slot][i] = values[k]
 		}
 	}
 	copy(values, values[n:])
-	steps := t.steps[sqlengine.HeaderKey(*b.Header(i))]
+	thresholds := t.thresholds[sqlengine.HeaderKey(*b.Header(i))]
 	for k := len(values) - n; k < len(values); k++ {
 		values[k] = record.Missing()
-		if len(steps) == len(values) && slices.Equal(steps[:len(values)-n], values[:len(values)-n]) {
-			values[k] = steps[k]
+		if len(thresholds) == len(values) && slices.Equal(thresholds[:len(values)-n], values[:len(values)-n]) {
+			values[k] = thresholds[k]
 		}
 	}
 	return true
 }
 
-// stepped records the thresholds of rows of PCT.
-func (t *tally) stepped(b *record.Batch) {
+// recordThresholds records the thresholds of rows of PCT.
+func (t *tally) recordThresholds(b *record.Batch) {
 	for i := range b.Len() {
 		h := sqlengine.HeaderKey(*b.Header(i))
-		if t.steps[h] != nil {
+		if t.thresholds[h] != nil {
 			continue
 		}
 		for k, v := range b.Repeats(i) {
 			if k%len(b.Type.Group.Fields) == 0 {
-				t.steps[h] = append(t.steps[h], v)
+				t.thresholds[h] = append(t.thresholds[h], v)
 			}
 		}
 	}
 }
 
-// withoutDuplicates removes records that exist already, and records that were removed.
+// withoutDuplicates removes records that were read before, and the records in removed.
 func (t *tally) withoutDuplicates(b *record.Batch, removed map[int]bool) *record.Batch {
 	t.hash.SetBatch(b)
 	for i := range b.Len() {

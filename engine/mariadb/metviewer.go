@@ -3,11 +3,11 @@ package mariadb
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/barograph/barograph/internal/lists"
+	"github.com/barograph/barograph/query/flavour"
 	"github.com/barograph/barograph/record"
 )
 
@@ -67,7 +67,7 @@ var metviewerLines = map[string]string{ //nolint:gochecknoglobals // a constant 
 
 // metviewerChildren are the columns of the tables of repeating columns, line_data_<name>.
 var metviewerChildren = map[string]string{ //nolint:gochecknoglobals // a constant table
-	"mctc_cnt":    "fi_oj#",
+	"mctc_cnt":    "fi_oj#!",
 	"pct_thresh":  "thresh_i oy_i# on_i#",
 	"pstd_thresh": "thresh_i",
 	"pjc_thresh":  "thresh_i oy_tp_i on_tp_i calibration_i refinement_i likelihood_i baser_i",
@@ -80,13 +80,16 @@ var metviewerChildren = map[string]string{ //nolint:gochecknoglobals // a consta
 }
 
 // metviewerHeader are the columns of stat_header; interp_pnts is a number.
-const metviewerHeader = "version:8 model:80 descr:40 fcst_var:50 fcst_units:100 fcst_lev:100 obs_var:50 obs_units:100 obs_lev:100 " +
+const metviewerHeader = "version:8 model:80 descr:40='NA' fcst_var:50 fcst_units:100='NA' fcst_lev:100 obs_var:50 obs_units:100='NA' obs_lev:100 " +
 	"obtype:20 vx_mask:100 interp_mthd:20 interp_pnts# fcst_thresh:100 obs_thresh:100"
 
 // metviewerNames are METviewer's names of columns whose names differ from MET's.
 var metviewerNames = map[string]map[string]string{ //nolint:gochecknoglobals // a constant table
-	"CNT":   {"kt_corr": "dt_corr", "eiqr": "iqr", "eiqr_bcl": "iqr_bcl", "eiqr_bcu": "iqr_bcu"},
-	"MPR":   {"fcst": "mpr_fcst", "obs": "mpr_obs", "obs_climo_mean": "climo_mean", "obs_climo_stdev": "climo_stdev", "obs_climo_cdf": "climo_cdf"},
+	"CNT": {"kt_corr": "dt_corr", "eiqr": "iqr", "eiqr_bcl": "iqr_bcl", "eiqr_bcu": "iqr_bcu"},
+	"MPR": {
+		"fcst": "mpr_fcst", "obs": "mpr_obs", "obs_climo_mean": "climo_mean", "obs_climo_stdev": "climo_stdev",
+		"obs_climo_cdf": "climo_cdf",
+	},
 	"ISC":   {"tile_xll": "time_xll"},
 	"ECLV":  {"n_pts": "n_pnt"},
 	"ORANK": {"obs_climo_mean": "climo_mean", "obs_climo_stdev": "climo_stdev"},
@@ -122,23 +125,23 @@ const (
 	signed               // a missing value is -9999
 	varchar
 	datetime
-	yesNo
+	boolean
 )
 
 // metCol is one of METviewer's columns.
 type metCol struct {
-	name    string
-	kind    kind
-	width   int    // of a varchar, characters
-	ordinal string // DEFAULT
-	notNull bool
+	name         string
+	kind         kind
+	width        int    // of a varchar, characters
+	defaultValue string // DEFAULT
+	notNull      bool
 }
 
 // sqlType writes the type as in DDL.
 func (c *metCol) sqlType() string {
 	text := [...]string{"", "DOUBLE", "INT UNSIGNED", "INT", "VARCHAR(" + strconv.Itoa(c.width) + ")", "DATETIME", "TINYINT(1)"}[c.kind]
-	if c.ordinal != "" {
-		text += " DEFAULT " + c.ordinal
+	if c.defaultValue != "" {
+		text += " DEFAULT " + c.defaultValue
 	}
 	if c.notNull {
 		text += " NOT NULL"
@@ -158,12 +161,13 @@ func parseColumns(text, lineType string) []metCol {
 		c := metCol{name: word, kind: double}
 		c.name, c.notNull = strings.CutSuffix(c.name, "!")
 		if name, ok := strings.CutSuffix(c.name, "~"); ok {
-			c.name, c.ordinal = name, "-9999"
+			c.name, c.defaultValue = name, "-9999"
 		}
 		if name, value, ok := strings.Cut(c.name, "="); ok {
-			c.name, c.ordinal = name, value
+			c.name, c.defaultValue = name, value
 		}
-		for k, suffix := range map[kind]string{unsigned: "#", signed: "%", datetime: "@", yesNo: "?"} { // a name has at most one
+		// A name has at most one of these suffixes.
+		for k, suffix := range map[kind]string{unsigned: "#", signed: "%", datetime: "@", boolean: "?"} {
 			if name, ok := strings.CutSuffix(c.name, suffix); ok {
 				c.name, c.kind = name, k
 			}
@@ -182,9 +186,10 @@ func columnsOf(lineType, first, last string) (out []metCol) {
 	last, missing := strings.CutSuffix(last, "~")
 	t, _ := record.TypeByName(lineType) // a constant table
 	for _, c := range t.Columns {
-		m := metCol{name: cmp.Or(metviewerNames[lineType][c.Name], c.Name), kind: [...]kind{record.Float: double, record.Count: unsigned, record.Text: varchar}[c.Kind], width: 32}
+		kinds := [...]kind{record.Float: double, record.Count: unsigned, record.Text: varchar}
+		m := metCol{name: cmp.Or(metviewerNames[lineType][c.Name], c.Name), kind: kinds[c.Kind], width: 32}
 		if missing {
-			m.ordinal = "-9999"
+			m.defaultValue = "-9999"
 		}
 		if m.name == first || out != nil {
 			out = append(out, m)
@@ -198,22 +203,12 @@ func columnsOf(lineType, first, last string) (out []metCol) {
 
 // stdColumns are the columns of all line tables.
 func stdColumns(lineType string) []metCol {
-	lead := signed
+	lead := " fcst_lead%"
 	if lineType == "ENSCNT" {
-		lead = unsigned
+		lead = " fcst_lead#"
 	}
-	return []metCol{
-		{name: "stat_header_id", kind: unsigned},
-		{name: "data_file_id", kind: unsigned},
-		{name: "line_num", kind: unsigned},
-		{name: "fcst_lead", kind: lead},
-		{name: "fcst_valid_beg", kind: datetime},
-		{name: "fcst_valid_end", kind: datetime},
-		{name: "fcst_init_beg", kind: datetime},
-		{name: "obs_lead", kind: unsigned},
-		{name: "obs_valid_beg", kind: datetime},
-		{name: "obs_valid_end", kind: datetime},
-	}
+	return parseColumns("stat_header_id#! data_file_id#! line_num#"+lead+
+		" fcst_valid_beg@ fcst_valid_end@ fcst_init_beg@ obs_lead# obs_valid_beg@ obs_valid_end@", "")
 }
 
 // rowColumn is Barograph's column that numbers the rows of a table without line_data_id. It is
@@ -223,49 +218,44 @@ const rowColumn = "barograph_row"
 // repeatsColumn contains the repeating columns of a record unchanged.
 const repeatsColumn = "barograph_repeats"
 
-// createMetviewer lists the statements that create METviewer's tables in a database. database is
-// quoted and ends with a dot.
+// createMetviewer returns the statements that create METviewer's tables in a database. db is its quoted name and
+// a dot. Tables of repeating columns are first: the existence of a line table means that its type is complete.
 func (d *database) createMetviewer(db string) []string {
-	end := "\n) ENGINE = " + d.engine + " CHARACTER SET = latin1"
+	create, end := "CREATE TABLE IF NOT EXISTS "+db, "\n) ENGINE = "+d.engine+" CHARACTER SET = latin1"
 	out := []string{
-		"CREATE TABLE IF NOT EXISTS " + db + "data_file_lu (data_file_lu_id INT UNSIGNED NOT NULL, type_name VARCHAR(32), type_desc VARCHAR(128),\n  PRIMARY KEY (data_file_lu_id)" + end,
-		"CREATE TABLE IF NOT EXISTS " + db + "data_file (data_file_id INT UNSIGNED NOT NULL, data_file_lu_id INT UNSIGNED NOT NULL, filename VARCHAR(110), path VARCHAR(120),\n" +
-			"  load_date DATETIME, mod_date DATETIME, PRIMARY KEY (data_file_id), CONSTRAINT data_file_unique_pk UNIQUE INDEX (filename, path), INDEX stat_header_data_file_lu_id_pk (data_file_lu_id)" + end,
-		"CREATE TABLE IF NOT EXISTS " + db + "metadata (category VARCHAR(30) NOT NULL DEFAULT '', description VARCHAR(300) NOT NULL DEFAULT ''" + d.metadataKey() + end,
-		"CREATE TABLE IF NOT EXISTS " + db + "instance_info (instance_info_id INT UNSIGNED NOT NULL, updater VARCHAR(64), update_date DATETIME, update_detail VARCHAR(2048),\n" +
-			"  load_xml TEXT, PRIMARY KEY (instance_info_id)" + end,
-		"CREATE TABLE IF NOT EXISTS " + db + "model_fcst_lead_offset (model VARCHAR(64), fcst_lead_offset INT, PRIMARY KEY (model)" + end,
-		"CREATE TABLE IF NOT EXISTS " + db + "stat_header (stat_header_id INT UNSIGNED NOT NULL" + headerDDL() + end,
+		create + "data_file_lu (data_file_lu_id INT UNSIGNED NOT NULL, type_name VARCHAR(32), type_desc VARCHAR(128),\n" +
+			"  PRIMARY KEY (data_file_lu_id)" + end,
+		create + "data_file (data_file_id INT UNSIGNED NOT NULL, data_file_lu_id INT UNSIGNED NOT NULL, filename VARCHAR(110), " +
+			"path VARCHAR(120),\n  load_date DATETIME, mod_date DATETIME, PRIMARY KEY (data_file_id), " +
+			"CONSTRAINT data_file_unique_pk UNIQUE INDEX (filename, path), INDEX stat_header_data_file_lu_id_pk (data_file_lu_id)" + end,
+		create + "metadata (category VARCHAR(30) NOT NULL DEFAULT '', description VARCHAR(300) NOT NULL DEFAULT ''" + d.metadataKey() + end,
+		create + "instance_info (instance_info_id INT UNSIGNED NOT NULL, updater VARCHAR(64), update_date DATETIME, " +
+			"update_detail VARCHAR(2048),\n  load_xml TEXT, PRIMARY KEY (instance_info_id)" + end,
+		create + "model_fcst_lead_offset (model VARCHAR(64), fcst_lead_offset INT, PRIMARY KEY (model)" + end,
+		create + "stat_header (stat_header_id INT UNSIGNED NOT NULL" + headerDDL() + end,
 	}
-	for name, columns := range metviewerChildren { // first, because the existence of a line table means that its type is complete
+	for name, columns := range metviewerChildren {
 		keys := "line_data_id, i_value"
-		var b strings.Builder
-		b.WriteString("CREATE TABLE IF NOT EXISTS " + db + "line_data_" + name + " (line_data_id INT UNSIGNED NOT NULL, i_value INT UNSIGNED NOT NULL")
-		null := ""
 		if name == "mctc_cnt" {
 			keys += ", j_value"
-			null = " NOT NULL"
-			b.WriteString(", j_value INT UNSIGNED NOT NULL")
 		}
-		for _, c := range parseColumns(columns, "") {
-			b.WriteString(", " + c.name + " " + c.sqlType() + null)
-		}
-		out = append(out, b.String()+", PRIMARY KEY ("+keys+")"+end)
+		columns = strings.ReplaceAll(keys+",", ",", "#!") + " " + columns
+		out = append(out, create+"line_data_"+name+" ("+columnsDDL(columns, ", ")+", PRIMARY KEY ("+keys+")"+end)
 	}
 	for name := range metviewerLines {
 		out = append(out, d.lineDDL(db, "line_data_"+strings.ToLower(name), name)+end)
 	}
 	for _, t := range metviewerObjects {
-		cols := lists.Map(parseColumns(t.columns, ""), func(c metCol) string { return c.name + " " + c.sqlType() })
+		cols := []string{columnsDDL(t.columns, ",\n  ")}
 		switch keyed := strings.Contains(t.keys, "PRIMARY"); {
 		case d.engine == innoDB && !keyed:
 			cols = append(cols, d.rowDDL())
 		case isView(t.name):
 			cols = append(cols, rowColumn+" BIGINT UNSIGNED INVISIBLE")
 		}
-		out = append(out, "CREATE TABLE IF NOT EXISTS "+db+t.name+" (\n  "+strings.Join(cols, ",\n  ")+",\n  "+t.keys+end)
+		out = append(out, create+t.name+" (\n  "+strings.Join(cols, ",\n  ")+",\n  "+t.keys+end)
 	}
-	out = append(out, "CREATE TABLE IF NOT EXISTS "+db+ownHeader+" (stat_header_id INT UNSIGNED NOT NULL"+headerDDL()+end)
+	out = append(out, create+ownHeader+" (stat_header_id INT UNSIGNED NOT NULL"+headerDDL()+end)
 	for _, t := range record.Types() {
 		if !hasTable(t) {
 			out = append(out, d.lineDDL(db, tableOf(t), t.Name)+end)
@@ -278,15 +268,14 @@ func (d *database) createMetviewer(db string) []string {
 // for GENMPR, nor for objects and cyclones; see objectViews.
 func hasTable(t *record.LineType) bool { return metviewerLines[t.Name] != "" }
 
+// columnsDDL returns the definitions of the columns of a line of columns.
+func columnsDDL(columns, separator string) string {
+	return flavour.Join(parseColumns(columns, ""), separator, func(c metCol) string { return c.name + " " + c.sqlType() })
+}
+
 func headerDDL() string {
-	var b strings.Builder
-	for _, c := range parseColumns(metviewerHeader, "") {
-		b.WriteString(",\n  " + c.name + " " + c.sqlType())
-		if c.name == "descr" || c.name == "fcst_units" || c.name == "obs_units" {
-			b.WriteString(" DEFAULT 'NA'")
-		}
-	}
-	return b.String() + ",\n  PRIMARY KEY (stat_header_id),\n  INDEX stat_header_unique_pk (model, fcst_var(20), fcst_lev(10), obs_var(20), obs_lev(10), obtype(10), " +
+	return ",\n  " + columnsDDL(metviewerHeader, ",\n  ") + ",\n  PRIMARY KEY (stat_header_id),\n" +
+		"  INDEX stat_header_unique_pk (model, fcst_var(20), fcst_lev(10), obs_var(20), obs_lev(10), obtype(10), " +
 		"vx_mask(20), interp_mthd, interp_pnts, fcst_thresh(20), obs_thresh(20))"
 }
 
@@ -294,18 +283,14 @@ func headerDDL() string {
 // columns are last and invisible.
 func (d *database) lineDDL(db, table, lineType string) string {
 	var cols []string
-	own := slices.DeleteFunc(parseColumns(metviewerLines[lineType], lineType), func(c metCol) bool { return c.name == idOfLines })
-	t, ok := record.TypeByName(lineType) // PERC is METviewer's alone
+	own := lists.Filter(parseColumns(metviewerLines[lineType], lineType), func(c metCol) bool { return c.name != idOfLines })
+	t, ok := record.TypeByName(lineType) // only METviewer has PERC
 	id := ok && hasLineID(t)
 	if id {
 		cols = append(cols, "line_data_id INT UNSIGNED NOT NULL")
 	}
-	for i, c := range append(stdColumns(lineType), own...) {
-		null := ""
-		if i < 2 {
-			null = " NOT NULL"
-		}
-		cols = append(cols, c.name+" "+c.sqlType()+null)
+	for _, c := range append(stdColumns(lineType), own...) {
+		cols = append(cols, c.name+" "+c.sqlType())
 	}
 	if id {
 		cols = append(cols, "PRIMARY KEY (line_data_id)", repeatsColumn+" LONGTEXT CHARACTER SET ascii INVISIBLE")
@@ -365,10 +350,10 @@ func (d *database) furtherIndexes(db string) []string {
 // hasLineID reports whether METviewer numbers the records of a type.
 func hasLineID(t *record.LineType) bool { return t.Group != nil }
 
-// childTable returns the table of a type's repeating columns, and its columns.
-func childTable(t *record.LineType) (name string, columns []metCol) {
+// childTable returns the table of a line table's repeating columns, and its columns; "" = none.
+func childTable(lines string) (name string, columns []metCol) {
 	for child, text := range metviewerChildren {
-		if of, _, _ := strings.Cut(child, "_"); of == strings.ToLower(t.Name) {
+		if of, _, _ := strings.Cut(child, "_"); lines == "line_data_"+of {
 			return "line_data_" + child, parseColumns(text, "")
 		}
 	}

@@ -9,22 +9,22 @@ import (
 // MySQL 8 and Aurora accept most of MariaDB's statements. The others are translated when a statement
 // is sent; MariaDB gets its own texts unchanged. No such server was available for tests: see
 // Driver.Untested.
-var mysqlsWords = strings.NewReplacer( //nolint:gochecknoglobals // a constant table
+var mysqlReplacer = strings.NewReplacer( //nolint:gochecknoglobals // a constant table
 	"utf8mb4_nopad_bin", "utf8mb4_0900_bin", // compares bytes, blanks at the end too, since 8.0.17
 	"ADD COLUMN IF NOT EXISTS", "ADD COLUMN",
 	"CREATE INDEX IF NOT EXISTS", "CREATE INDEX",
 )
 
-// words translates a statement for this server.
-func (d *database) words(text string) string {
+// translate translates a statement for this server.
+func (d *database) translate(text string) string {
 	if !d.mysql {
 		return text
 	}
-	return mysqlsWords.Replace(text)
+	return mysqlReplacer.Replace(text)
 }
 
-// explain is the start of a query for a plan. MariaDB runs the query once and counts. MySQL's EXPLAIN
-// estimates, because its EXPLAIN ANALYZE has no JSON before version 8.3.
+// explain returns the start of a query for a plan. MariaDB runs the query and counts rows. MySQL only
+// estimates them: before version 8.3 its EXPLAIN ANALYZE has no JSON.
 func (d *database) explain() string {
 	if d.mysql {
 		return "EXPLAIN FORMAT=JSON "
@@ -32,17 +32,22 @@ func (d *database) explain() string {
 	return "ANALYZE FORMAT=JSON "
 }
 
-// only refuses operations that exist only in MariaDB's statements.
-func (d *database) only(what string) error {
+// requireMariaDB refuses operations that exist only in MariaDB's statements.
+func (d *database) requireMariaDB(study string) error {
 	if !d.mysql {
 		return nil
 	}
-	return &fault.Error{Setting: d.shown, Problem: "is not MariaDB: " + what + " with statements that it does not have", Cure: "run it on MariaDB: `barograph lab up mariadb`"}
+	return &fault.Error{
+		Setting: d.redactedURL, Problem: "is not MariaDB, and " + study + " needs statements that only MariaDB has",
+		Cure: "use MariaDB: `barograph lab up mariadb`",
+	}
 }
 
 // isMySQL detects a server other than MariaDB by its version. MariaDB's version contains its name,
 // after a number for old clients.
 func isMySQL(version string) bool { return !strings.Contains(strings.ToLower(version), "mariadb") }
 
-// mariadbs are the session settings that MySQL lacks.
-var mariadbs = [...]string{"in_predicate_conversion_threshold", "optimizer_max_sel_args", "query_cache_type"} //nolint:gochecknoglobals // a constant table
+// mariaDBSettings are the session settings that MySQL lacks.
+var mariaDBSettings = [...]string{ //nolint:gochecknoglobals // a constant table
+	"in_predicate_conversion_threshold", "optimizer_max_sel_args", "query_cache_type",
+}

@@ -48,14 +48,14 @@ func TestMySQLsWords(t *testing.T) {
 				}
 				a := opened.(*openArchive) //nolint:forcetypeassert // it opens no other
 				for _, text := range a.createSubset("s") {
-					look(d.words(text))
+					look(d.translate(text))
 				}
 				if n == design.Normalized {
-					look(d.words("ALTER TABLE x ADD COLUMN IF NOT EXISTS y INT INVISIBLE"))
+					look(d.translate("ALTER TABLE x ADD COLUMN IF NOT EXISTS y INT INVISIBLE"))
 					continue
 				}
 				for _, lt := range record.Types() {
-					look(d.words(a.typeTable("s", lt)))
+					look(d.translate(a.typeTable("s", lt)))
 				}
 				look(a.Dialect.DocTable("s", "doc_x", "TRUE", []question.Column{{Name: "model", Kind: question.Text}}))
 			}
@@ -90,14 +90,14 @@ func TestMySQLsWords(t *testing.T) {
 }
 
 // TestWhereMariaDBsWordsStand: words that MySQL does not know stand in the files of
-// this package that are named, each put into MySQL's by words, chosen by the
+// this package that are named, each translated by translate, chosen by the
 // server's version, or refused there. Another one is a new place to look at.
 func TestWhereMariaDBsWordsStand(t *testing.T) {
 	known := map[string]string{
 		"archive.go": "SQL_CACHE",                                                        // where the server has a query cache
 		"cluster.go": "wsrep",                                                            // Galera is MariaDB's
-		"dialect.go": "nopad", "kv.go": "nopad", "own.go": "nopad", "schema.go": "nopad", // by words
-		"lines.go": "COLUMN IF NOT EXISTS", "metviewer.go": "INDEX IF NOT EXISTS", // by words
+		"dialect.go": "nopad", "kv.go": "nopad", "own.go": "nopad", "schema.go": "nopad", // by translate
+		"lines.go": "COLUMN IF NOT EXISTS", "metviewer.go": "INDEX IF NOT EXISTS", // by translate
 		"mariadb.go": "query_cache SQL_CACHE wsrep in_predicate optimizer_max", // of MariaDB's sessions, and settings that are reported
 		"mysqls.go":  "nopad COLUMN IF NOT EXISTS INDEX IF NOT EXISTS in_predicate optimizer_max query_cache ANALYZE FORMAT",
 		"post.go":    "OR REPLACE PROCEDURE nopad INNODB_SYS", "scan.go": "ANALYZE FORMAT INNODB_SYS", // refused

@@ -9,34 +9,35 @@ import (
 	"github.com/barograph/barograph/engine/sqlengine"
 )
 
-// schema compares the tables with METviewer 5.1's schema. It records the tables and columns that an
+// compareSchema compares the tables with METviewer 5.1's schema. It records the tables and columns that an
 // older schema lacks, which repair adds, and returns all other differences.
-func (s *adoption) schema() (odd []string) {
+func (s *adoption) compareSchema() (differences []string) {
 	var columns, tables []string
-	note := func(table string, must, may []metCol) {
-		if s.have[table] == nil {
+	compare := func(table string, must, may []metCol) {
+		if s.tables[table] == nil {
 			tables = append(tables, table)
 			return
 		}
 		for _, c := range slices.Concat(must, may) {
 			switch {
-			case slices.Contains(s.have[table], c.name):
+			case slices.Contains(s.tables[table], c.name):
 			case slices.Contains(may, c) && !c.notNull && c.name != idOfLines:
 				columns = append(columns, table+"."+c.name)
 			default:
-				odd = append(odd, table+" lacks "+c.name)
+				differences = append(differences, table+" lacks "+c.name)
 			}
 		}
-		for _, name := range s.have[table] {
-			if !strings.HasPrefix(name, "barograph_") && !slices.ContainsFunc(slices.Concat(must, may), func(c metCol) bool { return c.name == name }) {
-				odd = append(odd, table+" also has "+name)
+		for _, name := range s.tables[table] {
+			isKnown := slices.ContainsFunc(slices.Concat(must, may), func(c metCol) bool { return c.name == name })
+			if !isKnown && !strings.HasPrefix(name, "barograph_") {
+				differences = append(differences, table+" also has "+name)
 			}
 		}
 	}
-	note(sqlengine.FileTable, parseColumns("data_file_id data_file_lu_id filename path load_date mod_date", ""), nil)
-	note(design.HeaderTable, parseColumns("stat_header_id", ""), parseColumns(metviewerHeader, ""))
+	compare(sqlengine.FileTable, parseColumns("data_file_id data_file_lu_id filename path load_date mod_date", ""), nil)
+	compare(design.HeaderTable, parseColumns("stat_header_id", ""), parseColumns(metviewerHeader, ""))
 	for name, own := range metviewerLines {
-		note("line_data_"+strings.ToLower(name), stdColumns(name), parseColumns(own, name))
+		compare("line_data_"+strings.ToLower(name), stdColumns(name), parseColumns(own, name))
 	}
 	for name, own := range metviewerChildren {
 		keys := "line_data_id i_value "
@@ -44,33 +45,35 @@ func (s *adoption) schema() (odd []string) {
 			keys += "j_value "
 		}
 		parent, _, _ := strings.Cut(name, "_")
-		if s.have["line_data_"+name] == nil && s.have["line_data_"+parent] != nil {
-			odd = append(odd, "line_data_"+parent+" lacks its line_data_"+name)
+		if s.tables["line_data_"+name] == nil && s.tables["line_data_"+parent] != nil {
+			differences = append(differences, "line_data_"+parent+" lacks its line_data_"+name)
 		}
-		note("line_data_"+name, parseColumns(keys+own, ""), nil)
+		compare("line_data_"+name, parseColumns(keys+own, ""), nil)
 	}
 	for _, t := range metviewerObjects {
-		note(t.name, nil, parseColumns(t.columns, ""))
+		compare(t.name, nil, parseColumns(t.columns, ""))
 	}
 	for _, name := range [...]string{"data_file_lu", "metadata", "instance_info", "model_fcst_lead_offset"} {
-		if s.have[name] == nil {
+		if s.tables[name] == nil {
 			tables = append(tables, name)
 		}
 	}
 	s.tally.list(lacksTable, tables)
 	s.tally.list(lacksColumn, columns)
-	return odd
+	return differences
 }
 
 // unindexed records the tables of lines without an index by files, as in older schemas.
 func (s *adoption) unindexed(ctx context.Context) error {
-	tables, err := sqlengine.QueryTexts(ctx, s.pool, "SELECT c.table_name FROM information_schema.columns c WHERE c.table_schema = ? AND LOCATE('line_data_', c.table_name) = 1 AND c.column_name = 'data_file_id' AND "+
-		"NOT EXISTS (SELECT 1 FROM information_schema.statistics i WHERE i.table_schema = c.table_schema AND i.table_name = c.table_name AND i.column_name = 'data_file_id' AND i.seq_in_index = 1)", s.out.Database)
+	tables, err := sqlengine.QueryTexts(ctx, s.pool, "SELECT c.table_name FROM information_schema.columns c "+
+		"WHERE c.table_schema = ? AND LOCATE('line_data_', c.table_name) = 1 AND c.column_name = 'data_file_id' AND "+
+		"NOT EXISTS (SELECT 1 FROM information_schema.statistics i WHERE i.table_schema = c.table_schema AND "+
+		"i.table_name = c.table_name AND i.column_name = 'data_file_id' AND i.seq_in_index = 1)", s.result.Database)
 	s.tally.list(lacksIndex, tables)
 	return err
 }
 
 // existingColumns returns those of some columns that a table has.
 func (s *adoption) existingColumns(table string, cols []metCol) []metCol {
-	return slices.DeleteFunc(cols, func(c metCol) bool { return !slices.Contains(s.have[table], c.name) })
+	return slices.DeleteFunc(cols, func(c metCol) bool { return !slices.Contains(s.tables[table], c.name) })
 }

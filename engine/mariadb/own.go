@@ -17,15 +17,12 @@ import (
 // ownDatabase is the database of a user's own tables, after the URL's prefix.
 const ownDatabase = "barograph_own"
 
-// openOwn opens sessions whose default database finds the tables by their names alone. Quotients get
-// more digits after the point than MariaDB's default of four.
+// openOwn opens sessions whose default database contains the tables. A quotient has 16 more digits after
+// the point than its dividend; MariaDB's default is four.
 func (d *database) openOwn(all []*mysql.Config) func(ctx context.Context, keep bool) (*tables.Tables, error) {
 	return func(ctx context.Context, keep bool) (*tables.Tables, error) {
 		name := d.prefix + ownDatabase
-		exec := func(statement string) error {
-			_, err := d.writes.ExecContext(ctx, statement)
-			return sqlengine.CallError(ctx, err)
-		}
+		exec := func(statement string) error { return querier{d.writes}.Exec(ctx, statement) }
 		var err error
 		if !keep {
 			err = drop(exec, name)
@@ -33,32 +30,33 @@ func (d *database) openOwn(all []*mysql.Config) func(ctx context.Context, keep b
 		if err := errors.Join(err, exec("CREATE DATABASE IF NOT EXISTS "+ident(name))); err != nil {
 			return nil, err
 		}
-		for _, cfg := range all {
+		pool, err := d.openPool(all, false, func(cfg *mysql.Config) {
 			cfg.DBName, cfg.Params["div_precision_increment"] = name, "16"
-		}
-		pool, err := d.connect(all, false, "")
+		})
 		if err != nil {
 			return nil, err
 		}
 		pool.SetMaxIdleConns(4 * idleConnections)
-		q := sqlengine.DatabaseSQL{DB: pool}
+		q := querier{pool}
 		return &tables.Tables{
 			Ident: ident,
 			Load: func(ctx context.Context, t *tables.Table) error {
-				return sqlengine.CallError(ctx, loadOwn(ctx, pool, t, d.words))
+				return failed(ctx, loadOwn(ctx, pool, t, d.translate))
 			},
 			Ask: func(ctx context.Context, text string, f func(row []any) error) error {
-				err := q.TypedRows(ctx, text, ownCast, f)
-				if ctx.Err() != nil { // the server would complete the query of a client that has left
+				err := failed(ctx, sqlengine.DatabaseSQL{DB: pool}.TypedRows(ctx, text, ownCast, f))
+				if ctx.Err() != nil { // without KILL the server would complete the query
 					err = errors.Join(err, endQueries(context.WithoutCancel(ctx), pool, text))
 				}
 				return err
 			},
 			Size: func(ctx context.Context) (int64, error) {
-				return sqlengine.QueryNumber(ctx, q, "SELECT CAST(COALESCE(SUM(data_length + index_length), 0) AS SIGNED) FROM information_schema.tables WHERE table_schema = DATABASE()")
+				return sqlengine.QueryNumber(ctx, q, "SELECT CAST(COALESCE(SUM(data_length + index_length), 0) AS SIGNED) "+
+					"FROM information_schema.tables WHERE table_schema = DATABASE()")
 			},
 			Running: func(ctx context.Context) (step string, done, all int64) {
-				return sqlengine.Running(ctx, q, "SELECT CONCAT('stage ', stage, ' of ', max_stage), CAST(1000 * progress AS SIGNED), 100000 FROM information_schema.processlist WHERE db = DATABASE() AND max_stage > 0 LIMIT 1")
+				return sqlengine.Running(ctx, q, "SELECT CONCAT('stage ', stage, ' of ', max_stage), CAST(1000 * progress AS SIGNED), "+
+					"100000 FROM information_schema.processlist WHERE db = DATABASE() AND max_stage > 0 LIMIT 1")
 			},
 			Spent: d.usageFunc(),
 			Close: pool.Close,
@@ -70,14 +68,15 @@ func (d *database) openOwn(all []*mysql.Config) func(ctx context.Context, keep b
 func endQueries(ctx context.Context, pool *sql.DB, text string) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	q := sqlengine.DatabaseSQL{DB: pool}
+	q := querier{pool}
 	for {
-		id, err := sqlengine.QueryNumber(ctx, q, "SELECT COALESCE(MIN(id), 0) FROM information_schema.processlist WHERE db = DATABASE() AND id <> CONNECTION_ID() AND command <> 'Killed' AND info = ?", text)
+		id, err := sqlengine.QueryNumber(ctx, q, "SELECT COALESCE(MIN(id), 0) FROM information_schema.processlist "+
+			"WHERE db = DATABASE() AND id <> CONNECTION_ID() AND command <> 'Killed' AND info = ?", text)
 		if err != nil || id == 0 {
-			return sqlengine.CallError(ctx, err)
+			return err
 		}
 		if err := q.Exec(ctx, fmt.Sprintf("KILL %d", id)); err != nil && ctx.Err() != nil {
-			return sqlengine.CallError(ctx, err)
+			return err
 		}
 	}
 }
@@ -97,14 +96,14 @@ func ownCast(name string) sqlengine.ResultCast {
 	return sqlengine.AsIs
 }
 
-// mostVarchar is the greatest length of a text that is stored in its row, as long as all such texts
-// fit: a row has at most 65,535 bytes.
+// A text column of up to maxVarchar characters is a VARCHAR, while the VARCHARs of a table have at most
+// maxInRow characters: a row has at most 65,535 bytes, and a character up to four.
 const (
-	mostVarchar = 255
-	mostInRow   = 15_000 // in characters of up to four bytes
+	maxVarchar = 255
+	maxInRow   = 15_000
 )
 
-func loadOwn(ctx context.Context, pool *sql.DB, t *tables.Table, words func(string) string) (err error) {
+func loadOwn(ctx context.Context, pool *sql.DB, t *tables.Table, translate func(string) string) (err error) {
 	columns := sqlengine.OwnColumns(t, ident, map[tables.Kind]string{
 		tables.Bool: "BOOLEAN", tables.Integer: "BIGINT", tables.Decimal: "DECIMAL(%d, %d)", tables.Float: "DOUBLE",
 		tables.Date: "DATE", tables.Time: "DATETIME(6)", tables.Text: "LONGTEXT",
@@ -112,7 +111,7 @@ func loadOwn(ctx context.Context, pool *sql.DB, t *tables.Table, words func(stri
 	f := infile{table: ident(t.Name), charset: "utf8mb4"}
 	inRow := 0
 	for k, c := range t.Columns {
-		if c.Kind == tables.Text && c.Digits <= mostVarchar && inRow+c.Digits <= mostInRow {
+		if c.Kind == tables.Text && c.Digits <= maxVarchar && inRow+c.Digits <= maxInRow {
 			columns[k] = fmt.Sprintf("%s VARCHAR(%d)", ident(c.Name), max(c.Digits, 1))
 			inRow += c.Digits
 		}
@@ -123,7 +122,8 @@ func loadOwn(ctx context.Context, pool *sql.DB, t *tables.Table, words func(stri
 		return err
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
-	if _, err := c.ExecContext(ctx, "CREATE TABLE "+f.table+" ("+strings.Join(columns, ", ")+words(") ENGINE=InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin")); err != nil {
+	options := translate(") ENGINE=InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin")
+	if _, err := c.ExecContext(ctx, "CREATE TABLE "+f.table+" ("+strings.Join(columns, ", ")+options); err != nil {
 		return err
 	}
 	f.rows = func(out *rowWriter) error {

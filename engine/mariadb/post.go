@@ -16,11 +16,11 @@ import (
 // postDatabase is the database of tables of values of SHEF messages, after the URL's prefix.
 const postDatabase = "post"
 
-// posts opens tables of values of SHEF messages. all contains the connection configurations of the
-// nodes. As for kv, only one node of a cluster is used.
+// postTables opens tables of values of SHEF messages. configs contains the configurations of the nodes. Like
+// kvTables, postTables uses only one node of a cluster.
 type postTables struct {
 	*database
-	all []*mysql.Config
+	configs []*mysql.Config
 }
 
 func postMethods() []posts.Method {
@@ -63,17 +63,17 @@ func postType(t sqlengine.PostType, width int) string {
 
 // Open opens the tables of a design.
 func (p postTables) Open(ctx context.Context, t posts.Tables) (*posts.Store, error) {
-	if err := p.only("values are posted"); err != nil {
+	if err := p.requireMariaDB("post"); err != nil {
 		return nil, err
 	}
-	return sqlengine.OpenPosts(ctx, &sqlengine.PostEngine{
+	store, err := sqlengine.OpenPosts(ctx, &sqlengine.PostEngine{
 		Dialect: p.dialect(), Methods: postMethods(), Connect: p.connect, Begin: "START TRANSACTION", MaxRows: 128, ReadOnly: p.readOnly,
 		CreateLock: []string{"CREATE DATABASE IF NOT EXISTS " + ident(p.prefix+postDatabase)},
 		Size: func(ctx context.Context, tables []string) (posts.Size, error) {
 			out := posts.Size{IndexBytes: -1, DeadRows: -1} // InnoDB stores rows in their primary key
 			err := p.writes.QueryRowContext(ctx, "SELECT COALESCE(SUM(FILE_SIZE), 0) FROM information_schema.INNODB_SYS_TABLESPACES WHERE NAME IN "+
 				flavour.List(tables, func(t string) string { return flavour.Quote(p.prefix + postDatabase + "/" + t) })).Scan(&out.TableBytes)
-			return out, err
+			return out, failed(ctx, err)
 		},
 		LogPosition: func(ctx context.Context) (n int64, err error) {
 			var name string
@@ -81,18 +81,19 @@ func (p postTables) Open(ctx context.Context, t posts.Tables) (*posts.Store, err
 			return n, failed(ctx, err)
 		},
 		Maintain: func(ctx context.Context, u posts.Maintenance, tables []string) error {
-			how := "ANALYZE TABLE " // InnoDB removes dead rows by itself
+			statement := "ANALYZE TABLE " // InnoDB removes dead rows by itself
 			if u == posts.VacuumFull {
-				how = "OPTIMIZE TABLE "
+				statement = "OPTIMIZE TABLE "
 			}
 			for _, t := range tables {
-				if _, err := p.writes.ExecContext(ctx, how+p.schema()+ident(t)); err != nil {
+				if err := (querier{p.writes}).Exec(ctx, statement+p.schema()+ident(t)); err != nil {
 					return err
 				}
 			}
 			return nil
 		},
 	}, t)
+	return store, failed(ctx, err)
 }
 
 // These are the server's errors after which a transaction may be retried.
@@ -102,25 +103,14 @@ const (
 )
 
 func (p postTables) connect(ctx context.Context) (*sqlengine.PostConn, error) {
-	var own []*mysql.Config
-	for _, cfg := range p.all {
-		cfg = cfg.Clone()
-		cfg.ClientFoundRows = true                      // also count updated rows whose values did not change
+	c, err := p.dial(ctx, p.configs, func(cfg *mysql.Config) {
 		cfg.Params["tx_isolation"] = "'READ-COMMITTED'" // without locks on the gaps between keys
-		if p.readOnly {
-			cfg.Params["tx_read_only"] = "1"
-		}
-		own = append(own, cfg)
-	}
-	n, err := newNodes(own, false)
+	})
 	if err != nil {
-		return nil, p.unreachable(err)
+		return nil, err
 	}
-	c, err := n.Connect(ctx)
-	if err != nil {
-		return nil, p.unreachable(err)
-	}
-	post, err := sqlengine.NewDriverPostConn(c, func(err error) bool { return is(err, errTaken, errDeadlock, errLockWait, errChanged) })
+	isRetryable := func(err error) bool { return is(err, errDuplicate, errDeadlock, errLockWait, errChanged) }
+	post, err := sqlengine.NewDriverPostConn(c, isRetryable)
 	if err != nil {
 		return nil, err
 	}

@@ -50,9 +50,9 @@ func (a *openArchive) locked(ctx context.Context, c *sql.Conn, subset string, do
 	return do()
 }
 
-// ready waits, once for each subset, for commits that started before this archive was opened. It
-// rolls back a crashed commit.
-func (a *openArchive) ready(ctx context.Context, subset string) error {
+// ensureRecovered waits, once for each subset, for commits that started before this archive was opened. It
+// rolls back or completes a crashed commit.
+func (a *openArchive) ensureRecovered(ctx context.Context, subset string) error {
 	if _, ok := a.recovered.Load(subset); ok {
 		return nil
 	}
@@ -71,51 +71,52 @@ func (a *openArchive) ready(ctx context.Context, subset string) error {
 	return failed(ctx, err)
 }
 
-// recover completes a crashed commit: it removes rows that do not count yet, or rows that are
-// replaced already. The caller has locked the subset.
+// recover rolls back a crashed commit that had not taken effect: it removes the added rows. Otherwise it
+// completes the commit: it removes the replaced rows. The caller has locked the subset.
 func (a *openArchive) recover(ctx context.Context, c *sql.Conn, subset string) error {
 	if a.Design != design.Normalized {
 		_, err := c.ExecContext(ctx, "ROLLBACK")
 		return err
 	}
-	var parts []added
-	err := sqlengine.DatabaseSQL{DB: c}.Rows(ctx, "SELECT line_table, id_column, first_id FROM "+a.table(subset, pendingTable), nil, func(row []any) error {
-		var p added
+	var additions []addition
+	text := "SELECT line_table, id_column, first_id FROM " + a.table(subset, pendingTable)
+	err := querier{c}.Rows(ctx, text, nil, func(row []any) error {
+		var p addition
 		err := sqlengine.Scan(row, &p.table, &p.column, &p.first)
-		parts = append(parts, p)
+		additions = append(additions, p)
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	replaced, err := a.goneRows(ctx, c, subset)
-	if err != nil || len(parts)+len(replaced) == 0 {
+	if err != nil || len(additions)+len(replaced) == 0 {
 		return err
 	}
 	if a.db.readOnly {
 		return &fault.Error{
-			Setting: a.db.shown + ", subset " + strconv.Quote(subset), Problem: "contains an incomplete load", Err: engine.ErrReadOnly,
+			Setting: a.db.redactedURL + ", subset " + strconv.Quote(subset), Problem: "contains an incomplete load", Err: engine.ErrReadOnly,
 			Cure: "run the load again, which completes the load or rolls it back",
 		}
 	}
-	tables := lists.Map(parts, func(p added) string { return p.table })
-	for of := range replaced {
-		tables = append(tables, of.table)
-		if child := childOf(of.table); child != "" {
+	tables := lists.Map(additions, func(p addition) string { return p.table })
+	for gone := range replaced {
+		tables = append(tables, gone.table)
+		if child, _ := childTable(gone.table); child != "" {
 			tables = append(tables, child)
 		}
 	}
 	if err := a.repair(ctx, c, subset, tables); err != nil {
 		return err
 	}
-	slices.SortFunc(parts, func(p, q added) int { return -strings.Compare(p.order(), q.order()) }) // children, lines, headers
-	for _, p := range parts {
+	slices.SortFunc(additions, func(p, q addition) int { return strings.Compare(q.order(), p.order()) })
+	for _, p := range additions {
 		if _, err := c.ExecContext(ctx, a.deleteAdded(subset, p)); err != nil {
 			return err
 		}
 	}
-	for of, ids := range replaced {
-		if err := remove(ctx, c, a, subset, of.table, of.header, ids); err != nil {
+	for gone, ids := range replaced {
+		if err := remove(ctx, c, a, subset, gone.table, gone.header, ids); err != nil {
 			return err
 		}
 	}
@@ -124,17 +125,18 @@ func (a *openArchive) recover(ctx context.Context, c *sql.Conn, subset string) e
 			return err
 		}
 	}
-	a.db.log.Info("rolled back an incomplete load", "subset", subset, "tables", len(parts))
+	a.db.log.Info("rolled back an incomplete load", "subset", subset, "tables", len(additions))
 	return nil
 }
 
-// added is the record of a commit's additions to a table.
-type added struct {
+// addition is the record of the rows that a commit adds to a table.
+type addition struct {
 	table, column string
 	first         int64
 }
 
-func (p added) order() string {
+// order is a sort key. In descending order, repeating columns are before lines and lines before headers.
+func (p addition) order() string {
 	if p.column == idOfLines || p.column == rowColumn {
 		return "z" + p.table
 	}
@@ -143,7 +145,7 @@ func (p added) order() string {
 
 // deleteAdded deletes the rows that a commit has added to a table. It keeps rows that another program
 // has added since, or refers to.
-func (a *openArchive) deleteAdded(subset string, p added) string {
+func (a *openArchive) deleteAdded(subset string, p addition) string {
 	table := a.table(subset, p.table)
 	since := fmt.Sprintf(" WHERE %s >= %d", p.column, p.first)
 	switch {
@@ -155,14 +157,18 @@ func (a *openArchive) deleteAdded(subset string, p added) string {
 		}
 		return "DELETE FROM " + table + since
 	}
+	deleteJoined := func(lines, ownColumn string) string {
+		return "DELETE " + table + " FROM " + table + " JOIN " + a.table(subset, lines) + " ld USING (" + idOfLines + ")" + since +
+			" AND ld." + ownColumn + " IS NOT NULL"
+	}
 	for _, t := range record.Types() {
-		if child, _ := childTable(t); child == p.table {
-			return "DELETE " + table + " FROM " + table + " JOIN " + a.table(subset, tableOf(t)) + " ld USING (" + idOfLines + ")" + since + " AND ld." + repeatsColumn + " IS NOT NULL"
+		if child, _ := childTable(tableOf(t)); child == p.table {
+			return deleteJoined(tableOf(t), repeatsColumn)
 		}
 	}
 	for _, v := range objectViews() {
-		if v.child() == p.table {
-			return "DELETE " + table + " FROM " + table + " JOIN " + a.table(subset, v.table) + " ld USING (" + idOfLines + ")" + since + " AND ld." + rowColumn + " IS NOT NULL"
+		if v.child == p.table {
+			return deleteJoined(v.table, rowColumn)
 		}
 	}
 	return "DELETE FROM " + table + since + " AND " + repeatsColumn + " IS NOT NULL"
@@ -170,7 +176,7 @@ func (a *openArchive) deleteAdded(subset string, p added) string {
 
 // referring lists the tables whose rows refer to rows of another table by a column.
 func referring(table, column string) (tables []string) {
-	for _, t := range record.Types() { // Barograph's own tables refer to stat_header only in old archives, never for another program
+	for _, t := range record.Types() { // only in old archives do Barograph's own tables refer to stat_header
 		if table == sqlengine.FileTable || table == design.HeaderTable && hasTable(t) {
 			tables = append(tables, tableOf(t))
 		}
@@ -183,18 +189,20 @@ func referring(table, column string) (tables []string) {
 	return tables
 }
 
-type goneOf struct {
+// goneKey identifies the replaced rows of one header in a table.
+type goneKey struct {
 	table  string
 	header int64
 }
 
-func (a *openArchive) goneRows(ctx context.Context, c *sql.Conn, subset string) (map[goneOf][]int64, error) {
-	replaced := map[goneOf][]int64{}
-	err := sqlengine.DatabaseSQL{DB: c}.Rows(ctx, "SELECT line_table, stat_header_id, id FROM "+a.table(subset, goneTable), nil, func(row []any) error {
-		var of goneOf
+func (a *openArchive) goneRows(ctx context.Context, c *sql.Conn, subset string) (map[goneKey][]int64, error) {
+	replaced := map[goneKey][]int64{}
+	text := "SELECT line_table, stat_header_id, id FROM " + a.table(subset, goneTable)
+	err := querier{c}.Rows(ctx, text, nil, func(row []any) error {
+		var key goneKey
 		var id int64
-		err := sqlengine.Scan(row, &of.table, &of.header, &id)
-		replaced[of] = append(replaced[of], id)
+		err := sqlengine.Scan(row, &key.table, &key.header, &id)
+		replaced[key] = append(replaced[key], id)
 		return err
 	})
 	return replaced, err
@@ -204,13 +212,13 @@ func (a *openArchive) goneRows(ctx context.Context, c *sql.Conn, subset string) 
 // table.
 func remove(ctx context.Context, c *sql.Conn, a *openArchive, subset, table string, header int64, ids []int64) error {
 	slices.Sort(ids)
-	in := " IN " + flavour.List(ids, digits)
+	in := " IN " + flavour.List(ids, decimal)
 	for _, t := range record.Types() {
 		if table != tableOf(t) {
 			continue
 		}
 		texts := []string{fmt.Sprintf("%s WHERE stat_header_id = %d AND %s%s", a.table(subset, table), header, idColumn(t), in)}
-		if child, _ := childTable(t); child != "" {
+		if child, _ := childTable(tableOf(t)); child != "" {
 			texts = append(texts, a.table(subset, child)+" WHERE "+idOfLines+in)
 		}
 		texts = append(texts, a.removeView(t, subset, in)...)
@@ -221,16 +229,6 @@ func remove(ctx context.Context, c *sql.Conn, a *openArchive, subset, table stri
 		}
 	}
 	return nil
-}
-
-// childOf returns the table of repeating columns of a line table; "" = none.
-func childOf(table string) string {
-	for child := range metviewerChildren {
-		if of, _, _ := strings.Cut(child, "_"); table == "line_data_"+of {
-			return "line_data_" + child
-		}
-	}
-	return ""
 }
 
 // repair repairs MyISAM tables that a crash of the server has left half-written. When the server
@@ -254,8 +252,9 @@ func (a *openArchive) repair(ctx context.Context, c *sql.Conn, subset string, ta
 		}
 		if found != "" {
 			return &fault.Error{
-				Setting: a.db.shown + ", subset " + strconv.Quote(subset), Problem: "a crash of the server has damaged table " + table + " and REPAIR TABLE cannot repair it: " + found,
-				Cure: "load the subset again, or store it with engine=InnoDB",
+				Setting: a.db.redactedURL + ", subset " + strconv.Quote(subset),
+				Problem: "a crash of the server has damaged table " + table + " and REPAIR TABLE cannot repair it: " + found,
+				Cure:    "load the subset again, or store it with engine=InnoDB",
 			}
 		}
 	}
@@ -267,7 +266,7 @@ func (a *openArchive) repair(ctx context.Context, c *sql.Conn, subset string, ta
 func verdict(ctx context.Context, c *sql.Conn, statement string) (string, error) {
 	var messages []string
 	intact := false
-	err := sqlengine.DatabaseSQL{DB: c}.Rows(ctx, statement, nil, func(row []any) error {
+	err := querier{c}.Rows(ctx, statement, nil, func(row []any) error {
 		var table, op, kind, text string
 		err := sqlengine.Scan(row, &table, &op, &kind, &text)
 		messages = append(messages, kind+": "+text)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/formats/tpcds"
@@ -22,18 +23,16 @@ import (
 
 // scans opens the tables of the study scan, in a separate database. store_sales is partitioned by
 // its ticket; partition i is in a data directory on the placement's path i. One thread answers a
-// query: it reads one partition after the other, independent of the number of workers.
+// query and reads one partition after the other, regardless of the number of workers.
 type scans struct{ *database }
 
-// These are the names of the database, after the URL's prefix, and of the table that contains the
-// placement at which the others were loaded. That table is created last.
 const (
-	starDatabase   = "star"
-	starPlacement  = "barograph_placement"
-	starFolderName = "barograph-mariadb-"
+	starDatabase     = "star"                // without the URL's prefix
+	starPlacement    = "barograph_placement" // a table with the placement of the others; a load creates it last
+	starFolderPrefix = "barograph-mariadb-"
 )
 
-// star is the tables at a placement.
+// star is the set of tables at a placement.
 type star struct {
 	db    *database
 	place tables.Placement
@@ -42,11 +41,14 @@ type star struct {
 
 // Open opens the tables.
 func (s scans) Open(ctx context.Context, p tables.Placement) (*tables.Star, error) {
-	if err := s.only("a star is loaded and its plans are read"); err != nil {
+	if err := s.requireMariaDB("scan"); err != nil {
 		return nil, err
 	}
 	if s.cluster {
-		return nil, &fault.Error{Setting: s.shown, Problem: "each node of a Galera cluster stores all rows, at the same paths", Cure: "scan on one node: `barograph lab up mariadb`"}
+		return nil, &fault.Error{
+			Setting: s.redactedURL, Problem: "each node of a Galera cluster stores all rows, at the same paths",
+			Cure: "scan on one node: `barograph lab up mariadb`",
+		}
 	}
 	if p.Parallel() > 1 {
 		s.log.Info("MariaDB answers a query with one thread, for any number of partitions and workers")
@@ -55,9 +57,9 @@ func (s scans) Open(ctx context.Context, p tables.Placement) (*tables.Star, erro
 	return sqlengine.OpenStar(ctx, &sqlengine.StarEngine{
 		Location: "database " + st.name, ReadOnly: s.readOnly, Text: st.text, ReadNote: st.note, Load: st.load, Plan: st.plan, Size: st.size,
 		Rows: func(ctx context.Context, q tables.StarQuery, f func(row []any) error) error {
-			return sqlengine.DatabaseSQL{DB: s.pool}.Rows(ctx, st.text(q), nil, f)
+			return querier{s.pool}.Rows(ctx, st.text(q), nil, f)
 		},
-		ServerUsage: s.spent,
+		ServerUsage: s.usage,
 	}, p)
 }
 
@@ -84,52 +86,54 @@ func (s *star) note(ctx context.Context) (text string, err error) {
 func (s *star) plan(ctx context.Context, q tables.StarQuery) (string, error) {
 	var text string
 	err := s.db.pool.QueryRowContext(ctx, "ANALYZE FORMAT=JSON "+s.text(q)).Scan(&text)
-	return text + "\n", err
+	return text + "\n", failed(ctx, err)
 }
 
 // size adds up the files of the partitions of store_sales by path.
 func (s *star) size(ctx context.Context) ([]int64, error) {
-	parts, err := s.parts(ctx)
+	files, err := s.partitionFiles(ctx)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]int64, max(len(s.place.Paths), 1))
-	for i := range parts {
-		out[i%len(out)] += parts[i].bytes
+	for i := range files {
+		out[i%len(out)] += files[i].bytes
 	}
 	return out, nil
 }
 
-// part is the file of a partition of store_sales.
-type part struct {
+// partitionFile is the file of a partition of store_sales.
+type partitionFile struct {
 	path  string
 	bytes int64
 }
 
-// parts returns the files of store_sales, one for each partition.
-func (s *star) parts(ctx context.Context) ([]part, error) {
-	out := make([]part, s.place.Partitions)
+// partitionFiles returns the files of store_sales, one for each partition.
+func (s *star) partitionFiles(ctx context.Context) ([]partitionFile, error) {
+	out := make([]partitionFile, s.place.Partitions)
 	found := 0
-	err := sqlengine.DatabaseSQL{DB: s.db.writes}.Rows(ctx, "SELECT NAME, FILENAME, FILE_SIZE FROM information_schema.INNODB_SYS_TABLESPACES WHERE LOCATE(?, LOWER(NAME)) = 1",
-		[]any{strings.ToLower(s.name + "/" + string(tables.StoreSales) + "#p#p")}, func(row []any) error {
-			var name string
-			var p part
-			if err := sqlengine.Scan(row, &name, &p.path, &p.bytes); err != nil {
-				return err
-			}
-			i, err := strconv.Atoi(name[strings.LastIndexByte(name, '#')+2:]) // …#P#p7
-			if err != nil || i >= len(out) {
-				return fmt.Errorf("mariadb: a partition has the unexpected name %s", name)
-			}
-			out[i] = p
-			found++
-			return nil
-		})
+	const text = "SELECT NAME, FILENAME, FILE_SIZE FROM information_schema.INNODB_SYS_TABLESPACES WHERE LOCATE(?, LOWER(NAME)) = 1"
+	prefix := strings.ToLower(s.name + "/" + string(tables.StoreSales) + "#p#p")
+	err := querier{s.db.writes}.Rows(ctx, text, []any{prefix}, func(row []any) error {
+		var name string
+		var p partitionFile
+		if err := sqlengine.Scan(row, &name, &p.path, &p.bytes); err != nil {
+			return err
+		}
+		i, err := strconv.Atoi(name[strings.LastIndexByte(name, '#')+2:]) // …#P#p7
+		if err != nil || i >= len(out) {
+			return fmt.Errorf("mariadb: a partition has the unexpected name %s", name)
+		}
+		out[i] = p
+		found++
+		return nil
+	})
 	if err != nil {
 		return nil, err
 	}
 	if found != len(out) {
-		return nil, fmt.Errorf("mariadb: only %d of %d partitions have separate files; start the server with innodb_file_per_table", found, len(out))
+		return nil, fmt.Errorf("mariadb: only %d of %d partitions have separate files; start the server with innodb_file_per_table",
+			found, len(out))
 	}
 	return out, nil
 }
@@ -144,11 +148,11 @@ func (s *star) load(ctx context.Context, files tables.StarFiles, note string) (t
 		return tables.StarLoadResult{}, err
 	}
 	for _, t := range tables.StarTables() {
-		if _, err := s.db.writes.ExecContext(ctx, s.create(t, folders)); err != nil {
-			return tables.StarLoadResult{}, s.refused(ctx, folders, err)
+		if err := (querier{s.db.writes}).Exec(ctx, s.create(t, folders)); err != nil {
+			return tables.StarLoadResult{}, creationError(ctx, folders, err)
 		}
 	}
-	if err := s.inPlace(ctx, folders); err != nil {
+	if err := s.checkPlacement(ctx, folders); err != nil {
 		return tables.StarLoadResult{}, err
 	}
 	out, err := sqlengine.LoadStar(ctx, files, s.copy)
@@ -164,11 +168,12 @@ func (s *star) clear(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	text := []string{"CREATE DATABASE IF NOT EXISTS " + ident(s.name), "DROP TABLE IF EXISTS " + s.table(starPlacement)}
-	for _, t := range append(text, lists.Map(tables.StarTables(), func(t tables.StarTable) string { return "DROP TABLE IF EXISTS " + s.table(string(t)) })...) {
-		if _, err := s.db.writes.ExecContext(ctx, t); err != nil {
-			return err
-		}
+	statements := []string{"CREATE DATABASE IF NOT EXISTS " + ident(s.name), "DROP TABLE IF EXISTS " + s.table(starPlacement)}
+	for _, t := range tables.StarTables() {
+		statements = append(statements, "DROP TABLE IF EXISTS "+s.table(string(t)))
+	}
+	if err := s.execute(ctx, statements...); err != nil {
+		return err
 	}
 	old, ok := sqlengine.ParsePlacement(note)
 	if !ok {
@@ -176,7 +181,7 @@ func (s *star) clear(ctx context.Context) error {
 	}
 	own, err := s.folder(ctx)
 	for _, path := range old.Paths {
-		_ = os.Remove(filepath.Join(path, own, s.name)) // on another machine it does not exist here
+		_ = os.Remove(filepath.Join(path, own, s.name)) // it does not exist if the server runs on another machine
 		_ = os.Remove(filepath.Join(path, own))
 	}
 	return err
@@ -186,7 +191,7 @@ func (s *star) clear(ctx context.Context) error {
 func (s *star) folder(ctx context.Context) (string, error) {
 	var of string
 	err := s.db.writes.QueryRowContext(ctx, "SELECT CONCAT(@@hostname, ':', @@port, @@datadir)").Scan(&of)
-	return starFolderName + fmt.Sprintf("%016x", xxh3.HashString(of)), failed(ctx, err)
+	return starFolderPrefix + fmt.Sprintf("%016x", xxh3.HashString(of)), failed(ctx, err)
 }
 
 // folders creates a folder on each path for the server's account.
@@ -206,14 +211,15 @@ func (s *star) folders(ctx context.Context) ([]string, error) {
 	return out, nil
 }
 
-// refused explains why a table cannot be created.
-func (s *star) refused(ctx context.Context, folders []string, err error) error {
-	if ctx.Err() != nil || len(folders) == 0 {
-		return failed(ctx, err)
+// creationError explains why a table cannot be created.
+func creationError(ctx context.Context, folders []string, err error) error {
+	if ctx.Err() != nil || len(folders) == 0 || errors.Is(err, engine.ErrUnreachable) {
+		return err
 	}
 	return &fault.Error{
 		Setting: strings.Join(folders, ", "), Problem: "cannot contain partitions of a table", Err: err,
-		Cure: "connect as a user with the privilege FILE; on the server's machine the server's account must own the folders and have access to all their parent folders (chmod o+x)",
+		Cure: "connect as a user with the privilege FILE; on the server's machine the server's account must own the folders and " +
+			"have access to all their parent folders (chmod o+x)",
 	}
 }
 
@@ -223,7 +229,7 @@ func (s *star) create(t tables.StarTable, folders []string) string {
 	for _, c := range tpcds.Columns(string(t)) {
 		cols = append(cols, c.Name+" "+sqlengine.StarType(&c, ""))
 		if c.Key {
-			keys = append([]string{c.Name}, keys...) // for store_sales the ticket comes first: the rows of the files are in that order
+			keys = append([]string{c.Name}, keys...) // store_sales: the ticket is first, as in the order of the files
 		}
 	}
 	text := "CREATE TABLE " + s.table(string(t)) + " (" + strings.Join(cols, ", ") + ", PRIMARY KEY (" + strings.Join(keys, ", ") +
@@ -242,16 +248,19 @@ func (s *star) create(t tables.StarTable, folders []string) string {
 	return text + " PARTITION BY HASH (ss_ticket_number) (" + strings.Join(parts, ", ") + ")"
 }
 
-// inPlace checks that the server has put the partitions into the requested folders. If symbolic links
+// checkPlacement checks that the server has put the partitions into the requested folders. If symbolic links
 // are disabled, it ignores DATA DIRECTORY.
-func (s *star) inPlace(ctx context.Context, folders []string) error {
-	parts, err := s.parts(ctx)
+func (s *star) checkPlacement(ctx context.Context, folders []string) error {
+	files, err := s.partitionFiles(ctx)
 	if err != nil {
 		return err
 	}
-	for i, p := range parts {
+	for i, p := range files {
 		if len(folders) > 0 && !strings.HasPrefix(p.path, folders[i%len(folders)]+"/") {
-			return &fault.Error{File: folders[i%len(folders)], Problem: "was ignored by the server, which used " + p.path, Cure: "start the server without --skip-symbolic-links"}
+			return &fault.Error{
+				File: folders[i%len(folders)], Problem: "was ignored by the server, which used " + p.path,
+				Cure: "start the server without --skip-symbolic-links",
+			}
 		}
 	}
 	return nil
@@ -284,8 +293,8 @@ func (s *star) copy(ctx context.Context, t tables.StarTable, rows *sqlengine.Sta
 		}
 		return nil
 	}
-	made, err := f.load(ctx, c)
-	return made, failed(ctx, err)
+	stored, err := f.load(ctx, c)
+	return stored, failed(ctx, err)
 }
 
 // appendStar appends value i of a column for LOAD DATA.
@@ -302,12 +311,15 @@ func appendStar(dst []byte, v *tpcds.Vector, i int) []byte {
 // finish gathers statistics and writes the placement.
 func (s *star) finish(ctx context.Context, note string) error {
 	all := lists.Map(tables.StarTables(), func(t tables.StarTable) string { return s.table(string(t)) })
-	for _, t := range []string{
-		"ANALYZE TABLE " + strings.Join(all, ", "),
-		"CREATE TABLE " + s.table(starPlacement) + " (placement LONGTEXT NOT NULL) ENGINE=InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
-		"INSERT INTO " + s.table(starPlacement) + " VALUES (" + flavour.Quote(note) + ")",
-	} {
-		if _, err := s.db.writes.ExecContext(ctx, t); err != nil {
+	return s.execute(ctx, "ANALYZE TABLE "+strings.Join(all, ", "),
+		"CREATE TABLE "+s.table(starPlacement)+" (placement LONGTEXT NOT NULL) ENGINE=InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
+		"INSERT INTO "+s.table(starPlacement)+" VALUES ("+flavour.Quote(note)+")")
+}
+
+// execute runs statements up to the first error.
+func (s *star) execute(ctx context.Context, statements ...string) error {
+	for _, text := range statements {
+		if err := (querier{s.db.writes}).Exec(ctx, text); err != nil {
 			return err
 		}
 	}

@@ -32,7 +32,8 @@ func (a *openArchive) createSubset(subset string) []string {
 	catalog := a.table(subset, a.OwnName(sqlengine.CatalogTable))
 	out := []string{
 		"CREATE DATABASE IF NOT EXISTS " + db + " CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin",
-		"CREATE TABLE IF NOT EXISTS " + catalog + " (\n  id INT NOT NULL PRIMARY KEY,\n  catalog LONGTEXT NOT NULL,\n  version BIGINT NOT NULL,\n  next_row BIGINT NOT NULL" + tableOptions,
+		"CREATE TABLE IF NOT EXISTS " + catalog + " (\n  id INT NOT NULL PRIMARY KEY,\n  catalog LONGTEXT NOT NULL,\n" +
+			"  version BIGINT NOT NULL,\n  next_row BIGINT NOT NULL" + tableOptions,
 	}
 	if a.Design == design.Normalized {
 		out = append(out, a.db.createMetviewer(db+".")...)
@@ -44,13 +45,16 @@ func (a *openArchive) createSubset(subset string) []string {
 		})
 		out = append(out,
 			"INSERT IGNORE INTO "+db+".data_file_lu VALUES "+kinds,
-			"CREATE TABLE IF NOT EXISTS "+db+"."+pendingTable+" (\n  line_table VARCHAR(64) NOT NULL PRIMARY KEY,\n  id_column VARCHAR(64) NOT NULL,\n  first_id BIGINT UNSIGNED NOT NULL"+tableOptions,
-			"CREATE TABLE IF NOT EXISTS "+db+"."+goneTable+" (\n  line_table VARCHAR(64) NOT NULL,\n  stat_header_id BIGINT UNSIGNED NOT NULL,\n  id BIGINT UNSIGNED NOT NULL,\n  PRIMARY KEY (line_table, stat_header_id, id)"+tableOptions,
+			"CREATE TABLE IF NOT EXISTS "+db+"."+pendingTable+" (\n  line_table VARCHAR(64) NOT NULL PRIMARY KEY,\n"+
+				"  id_column VARCHAR(64) NOT NULL,\n  first_id BIGINT UNSIGNED NOT NULL"+tableOptions,
+			"CREATE TABLE IF NOT EXISTS "+db+"."+goneTable+" (\n  line_table VARCHAR(64) NOT NULL,\n  stat_header_id BIGINT UNSIGNED NOT NULL,\n"+
+				"  id BIGINT UNSIGNED NOT NULL,\n  PRIMARY KEY (line_table, stat_header_id, id)"+tableOptions,
 		)
 	}
 	return append(out,
-		"CREATE TABLE IF NOT EXISTS "+a.table(subset, a.OwnName(sqlengine.MarksTable))+" (\n  seq BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,\n  path LONGTEXT NOT NULL,\n"+
-			"  digest VARCHAR(64) NOT NULL UNIQUE,\n  bytes BIGINT NOT NULL,\n  lines_read BIGINT NOT NULL,\n  stored BIGINT NOT NULL,\n  replaced BIGINT NOT NULL,\n"+
+		"CREATE TABLE IF NOT EXISTS "+a.table(subset, a.OwnName(sqlengine.MarksTable))+" (\n"+
+			"  seq BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,\n  path LONGTEXT NOT NULL,\n  digest VARCHAR(64) NOT NULL UNIQUE,\n"+
+			"  bytes BIGINT NOT NULL,\n  lines_read BIGINT NOT NULL,\n  stored BIGINT NOT NULL,\n  replaced BIGINT NOT NULL,\n"+
 			"  quarantined BIGINT NOT NULL,\n  loaded VARCHAR(64) NOT NULL"+tableOptions,
 		"INSERT IGNORE INTO "+catalog+" VALUES (1, "+flavour.Quote(emptyCatalog(subset))+", 0, 1)",
 	)
@@ -90,8 +94,7 @@ func typeName(c sqlengine.Column) string {
 // typeTable returns the statement that creates a wide or document table.
 func (a *openArchive) typeTable(subset string, t *record.LineType) string {
 	name, cols, _ := sqlengine.DesignTable(a.Design, t)
-	text := sqlengine.CreateText(a.table(subset, name), cols, typeName)
-	text = strings.TrimSuffix(text, "\n)")
+	text := strings.TrimSuffix(sqlengine.CreateText(a.table(subset, name), cols, typeName), "\n)")
 	if a.Design == design.Wide {
 		text += ",\n  " + wideKey + " BINARY(16) NOT NULL,\n  PRIMARY KEY (fcst_valid_epoch, " + wideKey + ")"
 	}

@@ -32,7 +32,8 @@ func server() *launch.Server {
 		TLS:      launch.OffersTLS,
 		Profiles: []launch.Profile{
 			{Name: "default", Summary: "as packaged: InnoDB's pool of 128 MiB, MyISAM's key cache of 128 MiB, no query cache"},
-			{Name: "tuned", Summary: "caches as large as the memory allows, a query cache; a commit survives a crash of the process, NOT of the machine", Settings: tuned},
+			{Name: "tuned", Summary: "caches as large as the memory allows, a query cache; a commit survives a crash of the " +
+				"process, NOT of the machine", Settings: tuned},
 			{Name: "observed", Summary: "like tuned, with the performance schema on: it records statements and waits, and " +
 				"lowers throughput", Settings: observed},
 		},
@@ -72,7 +73,7 @@ func tuned(memory int64) map[string]string {
 	}
 }
 
-// observed is tuned with the performance schema: every wait is named while it lasts.
+// observed adds the performance schema to tuned: the server shows what each session waits for.
 func observed(memory int64) map[string]string {
 	out := tuned(memory)
 	out["performance_schema"] = "ON"
@@ -81,7 +82,7 @@ func observed(memory int64) map[string]string {
 	return out
 }
 
-// programs finds the server and the program that makes its data.
+// programs finds the server and the program that creates its data folder.
 func programs() (paths [2]string, err error) {
 	for i, name := range []string{"mariadbd", "mariadb-install-db"} {
 		if paths[i], err = exec.LookPath(name); err == nil {
@@ -108,8 +109,8 @@ func prepare(c *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 	if err := os.MkdirAll(temporary(n), 0o755); err != nil {
 		return nil, err
 	}
-	// root connects from this machine; if the node has its own network, from another address
-	// of it. The roots without a password that the installation created are removed.
+	// root connects from any address, because a node with its own network sees another address of this
+	// machine. The script removes the installation's roots without a password.
 	grants := "DELETE FROM mysql.global_priv WHERE User IN ('root', '');\nFLUSH PRIVILEGES;\nCREATE USER root@'%' IDENTIFIED BY '" + c.Password +
 		"';\nGRANT ALL PRIVILEGES ON *.* TO root@'%' WITH GRANT OPTION;\n"
 	file := filepath.Join(n.Dir, "grants.sql")
@@ -124,8 +125,8 @@ func prepare(c *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 
 func data(n *launch.Node) string { return filepath.Join(n.Dir, "data") }
 
-// temporary returns a node's folder of temporary tables. A starting server removes all files there,
-// also another server's, so nodes must not share it.
+// temporary returns a node's folder of temporary tables. Nodes must not share it, because a starting
+// server removes all files there.
 func temporary(n *launch.Node) string { return filepath.Join(n.Dir, "tmp") }
 
 func environment(n *launch.Node) []string { return []string{"TMPDIR=" + temporary(n)} }
@@ -154,10 +155,11 @@ func arguments(server string, c *launch.Cluster, n *launch.Node) []string {
 		server, settings, "--datadir=" + data(n), "--socket=barograph.sock", "--pid-file=barograph.pid",
 		"--bind-address=" + n.Host, "--port=" + strconv.Itoa(n.Ports[sqlPort]), "--skip-name-resolve", "--local-infile=1",
 		"--character-set-server=utf8mb4", "--collation-server=utf8mb4_bin",
-		"--innodb-buffer-pool-load-at-startup=OFF",
-	} // otherwise a restarted server would load its former buffer pool during a measurement
+		"--innodb-buffer-pool-load-at-startup=OFF", // a restarted server would load it during a measurement
+	}
 	if c.TLS {
-		args = append(args, "--ssl-ca="+c.CA(), "--ssl-cert="+n.Certificate(), "--ssl-key="+n.Certificate(), "--require-secure-transport=ON")
+		certificate := n.Certificate()
+		args = append(args, "--ssl-ca="+c.CA(), "--ssl-cert="+certificate, "--ssl-key="+certificate, "--require-secure-transport=ON")
 	}
 	return append(args, lists.Map(slices.Sorted(maps.Keys(c.Settings)), func(name string) string {
 		return "--" + strings.ReplaceAll(name, "_", "-") + "=" + c.Settings[name]
@@ -169,12 +171,12 @@ func ready(ctx context.Context, c *launch.Cluster, n *launch.Node) error {
 	if err != nil {
 		return err
 	}
-	d, err := connected(ctx, u, engine.Options{ReadOnly: true})
+	d, err := openDatabase(ctx, u, engine.Options{ReadOnly: true})
 	if err != nil {
 		return err
 	}
 	if _, err = d.about(ctx); err == nil && len(c.Nodes) > 1 {
-		err = d.joined(ctx, n)
+		err = d.checkJoined(ctx, n)
 	}
 	return errors.Join(err, d.close())
 }
@@ -222,10 +224,10 @@ var statusTotals = []struct{ name, unit string }{ //nolint:gochecknoglobals // a
 func (d *database) metrics(ctx context.Context) (engine.Metrics, error) {
 	var m engine.Metrics
 	found := map[string]float64{}
-	err := sqlengine.DatabaseSQL{DB: d.writes}.Rows(ctx, "SHOW GLOBAL STATUS", nil, func(row []any) error {
+	err := querier{d.writes}.Rows(ctx, "SHOW GLOBAL STATUS", nil, func(row []any) error {
 		var name, value string
 		err := sqlengine.Scan(row, &name, &value)
-		if v, no := strconv.ParseFloat(value, 64); no == nil {
+		if v, parseErr := strconv.ParseFloat(value, 64); parseErr == nil {
 			found[strings.ToLower(name)] = v
 		}
 		return err
@@ -242,20 +244,20 @@ func (d *database) metrics(ctx context.Context) (engine.Metrics, error) {
 	return m, err
 }
 
-// usageFunc returns spent, if one node does all the work.
+// usageFunc returns usage; for a cluster nil, because each node counts only its own work.
 func (d *database) usageFunc() func(ctx context.Context) (engine.ServerUsage, error) {
 	if d.cluster {
 		return nil
 	}
-	return d.spent
+	return d.usage
 }
 
-// spent reads the bytes that InnoDB has read for all sessions together, and the processor time of
+// usage reads the bytes that InnoDB has read for all sessions together, and the processor time of
 // their statements, which the server counts if userstat is on.
-func (d *database) spent(ctx context.Context) (engine.ServerUsage, error) {
+func (d *database) usage(ctx context.Context) (engine.ServerUsage, error) {
 	out := engine.ServerUsage{CPU: -1, Read: -1}
-	err := sqlengine.DatabaseSQL{DB: d.writes}.Rows(ctx, `SELECT VARIABLE_NAME, CAST(VARIABLE_VALUE AS DOUBLE) FROM information_schema.GLOBAL_STATUS
-		WHERE VARIABLE_NAME = 'INNODB_DATA_READ' OR VARIABLE_NAME = 'CPU_TIME' AND @@userstat`, nil, func(row []any) error {
+	err := querier{d.writes}.Rows(ctx, `SELECT VARIABLE_NAME, CAST(VARIABLE_VALUE AS DOUBLE)
+		FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'INNODB_DATA_READ' OR VARIABLE_NAME = 'CPU_TIME' AND @@userstat`, nil, func(row []any) error {
 		var name string
 		var value float64
 		err := sqlengine.Scan(row, &name, &value)
@@ -269,13 +271,12 @@ func (d *database) spent(ctx context.Context) (engine.ServerUsage, error) {
 	return out, err
 }
 
-// sessions groups the active sessions by the event that they wait for, where the
-// performance schema names it, else by their state. Neither names who waits for a row; the
-// status counts how many do.
+// sessions groups the active sessions by the event that they wait for or, without the performance schema,
+// by their state. Neither shows which sessions wait for a row. locked is their number.
 func (d *database) sessions(ctx context.Context, locked int) ([]engine.Session, error) {
 	found, err := d.waits(ctx)
 	if len(found) == 0 && err == nil {
-		err = sqlengine.DatabaseSQL{DB: d.writes}.Rows(ctx,
+		err = querier{d.writes}.Rows(ctx,
 			`SELECT coalesce(STATE, ''), count(*) FROM information_schema.PROCESSLIST
 			WHERE COMMAND IN ('Query', 'Execute') AND ID <> connection_id() GROUP BY 1 ORDER BY 2 DESC, 1`, nil,
 			func(row []any) error {
@@ -306,14 +307,14 @@ func (d *database) sessions(ctx context.Context, locked int) ([]engine.Session, 
 	return out, err
 }
 
-// waits groups the active sessions by the innermost event of the performance schema that
-// they are in; none where that is off, or not to be read by this account.
+// waits groups the active sessions by their innermost event in the performance schema. It returns none if
+// the performance schema is off or this account may not read it.
 func (d *database) waits(ctx context.Context) (all []engine.Session, err error) {
-	if d.unread.Load() {
+	if d.noPerformanceSchema.Load() {
 		return nil, nil
 	}
 	innermost, threads := map[int64]string{}, []int64{}
-	err = sqlengine.DatabaseSQL{DB: d.writes}.Rows(ctx,
+	err = querier{d.writes}.Rows(ctx,
 		`SELECT t.THREAD_ID, coalesce(w.EVENT_NAME, ''), coalesce(t.PROCESSLIST_STATE, '')
 		FROM performance_schema.threads t LEFT JOIN performance_schema.events_waits_current w ON w.THREAD_ID = t.THREAD_ID
 			AND w.END_EVENT_ID IS NULL
@@ -328,8 +329,8 @@ func (d *database) waits(ctx context.Context) (all []engine.Session, err error) 
 			innermost[id] = cmp.Or(event, state)
 			return err
 		})
-	if is(err, errNoSelect, errNoTable) {
-		d.unread.Store(true)
+	if is(err, errTableDenied, errNoTable) {
+		d.noPerformanceSchema.Store(true)
 		return nil, nil
 	}
 	for _, id := range threads {
@@ -346,14 +347,10 @@ func (d *database) waits(ctx context.Context) (all []engine.Session, err error) 
 	return all, err
 }
 
-// errNoSelect is the server's number for a table that the account may not read.
-const errNoSelect = 1142
-
-// statements reads the performance schema. There are none where it is off. MariaDB 10.11
-// lists prepared statements by their text without counting their executions, and counts the
-// executions of all of them together.
+// statements reads the performance schema; it returns none if that is off. MariaDB 10.11 lists prepared
+// statements by their text, but counts only the executions of all of them together.
 func (d *database) statements(ctx context.Context) (all []engine.Statement, err error) {
-	err = sqlengine.DatabaseSQL{DB: d.writes}.Rows(ctx,
+	err = querier{d.writes}.Rows(ctx,
 		`SELECT coalesce(DIGEST, ''), coalesce(DIGEST_TEXT, ''), COUNT_STAR, SUM_TIMER_WAIT / 1000, SUM_ROWS_AFFECTED +
 			SUM_ROWS_SENT
 		FROM performance_schema.events_statements_summary_by_digest WHERE DIGEST IS NOT NULL AND DIGEST_TEXT NOT LIKE
@@ -373,15 +370,15 @@ func (d *database) statements(ctx context.Context) (all []engine.Statement, err 
 			all = append(all, s)
 			return err
 		})
-	if is(err, errNoSelect, errNoTable) {
+	if is(err, errTableDenied, errNoTable) {
 		return nil, nil
 	}
 	return all, failed(ctx, err)
 }
 
-// waitKind sorts states of the list of processes (MariaDB's manual, "General Thread
-// States") and events of the performance schema. A commit waits for the log to be flushed;
-// an access to a table is work, in which some sessions wait for rows.
+// waitKind classifies states of the process list (MariaDB's manual, "General Thread States") and events of
+// the performance schema. A commit waits for the flush of the log. An access to a table counts as work,
+// although a session may wait for a row in it.
 func waitKind(state string) engine.Wait {
 	switch s := strings.ToLower(state); {
 	case strings.HasPrefix(s, "wait/io/file"):

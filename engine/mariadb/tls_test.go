@@ -46,7 +46,7 @@ func TestTLS(t *testing.T) {
 		if user != "" {
 			u.User = url.UserPassword(user, "p")
 		}
-		d, err := connected(t.Context(), u, engine.Options{})
+		d, err := openDatabase(t.Context(), u, engine.Options{})
 		if err != nil {
 			return "", err
 		}

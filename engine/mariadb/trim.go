@@ -8,34 +8,34 @@ import (
 	"github.com/barograph/barograph/engine/sqlengine"
 )
 
-// Trim removes the rows with a valid time before from from METviewer's tables, in the way in which a
-// commit removes replaced rows.
-func (l *loader) Trim(ctx context.Context, from int64) error {
-	return l.lockedCommit(ctx, func() error { return l.trim(ctx, from) })
+// Trim removes the rows of METviewer's tables whose valid time is before cutoff, as a commit removes
+// replaced rows.
+func (l *loader) Trim(ctx context.Context, cutoff int64) error {
+	return l.lockedCommit(ctx, func() error { return l.trim(ctx, cutoff) })
 }
 
-func (l *loader) trim(ctx context.Context, from int64) error {
+func (l *loader) trim(ctx context.Context, cutoff int64) error {
 	if err := l.a.recover(ctx, l.conn, l.subset); err != nil {
 		return err
 	}
 	if err := l.refresh(ctx); err != nil {
 		return err
 	}
-	q := sqlengine.DatabaseSQL{DB: l.conn}
+	q := querier{l.conn}
 	stored, err := l.a.StoredTypes(ctx, q, l.subset)
 	removed := design.NewCatalog(l.subset)
 	types := l.types
 	defer func() { l.types = types }()
 	l.types = nil
 	for _, t := range stored {
-		if err != nil || !l.catalog.HasRecordsBefore(t, from) {
+		if err != nil || !l.catalog.HasRecordsBefore(t, cutoff) {
 			continue
 		}
 		l.types = append(l.types, t)
 		lt := l.w.table(t, nil)
-		where := " WHERE ld.fcst_valid_beg < " + l.a.Dialect.DateTime(from)
-		for b, failed := range archive.Dump(func(to *archive.Dumper) error { return l.a.DumpType(ctx, q, l.subset, t, where, to) }) {
-			if err = failed; err == nil {
+		where := " WHERE ld.fcst_valid_beg < " + l.a.Dialect.DateTime(cutoff)
+		for b, dumpErr := range archive.Dump(func(to *archive.Dumper) error { return l.a.DumpType(ctx, q, l.subset, t, where, to) }) {
+			if err = dumpErr; err == nil {
 				removed.Add(b)
 			}
 		}
@@ -51,11 +51,10 @@ func (l *loader) trim(ctx context.Context, from int64) error {
 	if err != nil {
 		return err
 	}
-	l.catalog.Trim(from, removed, removed.Digest().Records)
+	l.catalog.Trim(cutoff, removed, removed.Digest().Records)
 	meta := func(ctx context.Context) error { return l.writeMeta(ctx, archive.Commit{}, archive.CommitResult{}) }
-	steps := []func(context.Context) error{l.start, l.w.finish, meta, l.end}
 	if l.w.isMyISAM() {
-		steps = []func(context.Context) error{l.start, l.w.makeCount, meta, l.end, l.w.finish, l.w.clearGone}
+		return runSteps(ctx, l.startTransaction, l.w.recordGone, meta, l.commitTransaction, l.w.removeReplaced, l.w.clearGone)
 	}
-	return inTurn(ctx, steps)
+	return runSteps(ctx, l.startTransaction, l.w.removeReplaced, meta, l.commitTransaction)
 }

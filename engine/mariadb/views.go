@@ -1,6 +1,7 @@
 package mariadb
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -20,21 +21,22 @@ import (
 // record's row.
 type objectView struct {
 	table, header string
-	lu            int    // line_type_lu_id of the headers
+	typeID        int    // line_type_lu_id of the headers
 	set           string // assignments of columns that the record does not have
+	child         string // table of repeating columns; "" = none
 }
 
 func objectViews() map[string]objectView {
 	return map[string]objectView{
-		"MODE_CTS":          {"mode_cts", "mode_header", 19, ""},
-		"MODE_OBJ_SINGLE":   {"mode_obj_single", "mode_header", 17, "mode_obj_id = " + rowColumn},
-		"MODE_OBJ_PAIR":     {"mode_obj_pair", "mode_header", 18, "mode_obj_obs_id = 0, mode_obj_fcst_id = 0"},
-		"MTD_2D_OBJ":        {"mtd_2d_obj", "mtd_header", 19, ""},
-		"MTD_3D_OBJ_SINGLE": {"mtd_3d_obj_single", "mtd_header", 17, ""},
-		"MTD_3D_OBJ_PAIR":   {"mtd_3d_obj_pair", "mtd_header", 18, ""},
-		"TCMPR":             {"line_data_tcmpr", "tcst_header", 0, ""},
-		"TCDIAG":            {"line_data_tcdiag", "tcst_header", 0, idOfLines + " = " + rowColumn},
-		"PROBRIRW":          {"line_data_probrirw", "tcst_header", 0, idOfLines + " = " + rowColumn},
+		"MODE_CTS":          {"mode_cts", "mode_header", 19, "", ""},
+		"MODE_OBJ_SINGLE":   {"mode_obj_single", "mode_header", 17, "mode_obj_id = " + rowColumn, ""},
+		"MODE_OBJ_PAIR":     {"mode_obj_pair", "mode_header", 18, "mode_obj_obs_id = 0, mode_obj_fcst_id = 0", ""},
+		"MTD_2D_OBJ":        {"mtd_2d_obj", "mtd_header", 19, "", ""},
+		"MTD_3D_OBJ_SINGLE": {"mtd_3d_obj_single", "mtd_header", 17, "", ""},
+		"MTD_3D_OBJ_PAIR":   {"mtd_3d_obj_pair", "mtd_header", 18, "", ""},
+		"TCMPR":             {"line_data_tcmpr", "tcst_header", 0, "", ""},
+		"TCDIAG":            {"line_data_tcdiag", "tcst_header", 0, idOfLines + " = " + rowColumn, "line_data_tcdiag_diag"},
+		"PROBRIRW":          {"line_data_probrirw", "tcst_header", 0, idOfLines + " = " + rowColumn, "line_data_probrirw_thresh"},
 	}
 }
 
@@ -47,17 +49,6 @@ func (v objectView) id() string {
 	return name
 }
 
-// child returns the view's table of repeating columns; "" = none.
-func (v objectView) child() string {
-	switch v.table {
-	case "line_data_tcdiag":
-		return "line_data_tcdiag_diag"
-	case "line_data_probrirw":
-		return "line_data_probrirw_thresh"
-	}
-	return ""
-}
-
 // family returns the tables that are written together with a view: METviewer's tables of MODE, of MTD
 // or of cyclones.
 func (v objectView) family() []string {
@@ -65,7 +56,7 @@ func (v objectView) family() []string {
 	for _, other := range objectViews() {
 		if other.header == v.header {
 			tables = append(tables, other.table)
-			if child := other.child(); child != "" {
+			if child := other.child; child != "" {
 				tables = append(tables, child)
 			}
 		}
@@ -74,11 +65,11 @@ func (v objectView) family() []string {
 	return tables
 }
 
-// otherNames are METviewer's names of columns that have other names in a record.
-var otherNames = map[string]string{ //nolint:gochecknoglobals // a constant table
+// recordNames are the names in a record of METviewer's columns that have other names there.
+var recordNames = map[string]string{ //nolint:gochecknoglobals // a constant table
 	"fcst_thr": "fcst_thresh", "obs_thr": "obs_thresh", "fcst_rad": "interp_pnts", "amodel": "model", "bmodel": "obtype", "basin": "vx_mask",
-	"axis_avg": "axis_ang", "fcst_valid": "fcst_valid_beg", "fcst_init": "fcst_init_beg", "obs_valid": "obs_valid_beg", "linenumber": "line_num",
-	"line_number": "line_num", "level": "storm_level",
+	"axis_avg": "axis_ang", "fcst_valid": "fcst_valid_beg", "fcst_init": "fcst_init_beg", "obs_valid": "obs_valid_beg",
+	"linenumber": "line_num", "line_number": "line_num", "level": "storm_level",
 }
 
 // viewColumns returns the columns of one of METviewer's tables that a record fills.
@@ -88,11 +79,7 @@ func viewColumns(t *record.LineType, table string) (out []column) {
 		known[c.Name] = c
 	}
 	for _, m := range objectColumns(table) {
-		name := m.name
-		if other := otherNames[name]; other != "" {
-			name = other
-		}
-		if c, ok := known[name]; ok {
+		if c, ok := known[cmp.Or(recordNames[m.name], m.name)]; ok {
 			out = append(out, column{Column: c, met: m})
 		}
 	}
@@ -113,8 +100,8 @@ func isView(table string) bool {
 	return slices.ContainsFunc(slices.Collect(maps.Values(objectViews())), func(v objectView) bool { return v.table == table })
 }
 
-// viewed returns the line types of the commit that have a view.
-func (w *lineWriter) viewed() (types []*record.LineType) {
+// typesWithView returns the line types of the commit that have a view.
+func (w *lineWriter) typesWithView() (types []*record.LineType) {
 	for _, t := range w.l.types {
 		if _, ok := objectViews()[t.Name]; ok {
 			types = append(types, t)
@@ -123,36 +110,36 @@ func (w *lineWriter) viewed() (types []*record.LineType) {
 	return types
 }
 
-// lockedViews returns the tables that a commit writes for METviewer.
-func (w *lineWriter) lockedViews() (tables []string) {
-	for _, t := range w.viewed() {
+// viewTables returns the tables that a commit writes for METviewer.
+func (w *lineWriter) viewTables() (tables []string) {
+	for _, t := range w.typesWithView() {
 		tables = append(tables, objectViews()[t.Name].family()...)
 	}
 	slices.Sort(tables)
 	return slices.Compact(tables)
 }
 
-// pendingViews returns the rows of views as begin records them.
+// pendingViews returns what recordPending records of views.
 func (w *lineWriter) pendingViews() (pending []string) {
-	for _, t := range w.viewed() {
+	for _, t := range w.typesWithView() {
 		v := objectViews()[t.Name]
-		pending = append(pending, row(v.table, rowColumn, w.first))
-		if child := v.child(); child != "" {
-			pending = append(pending, row(child, idOfLines, w.first))
+		pending = append(pending, pendingRow(v.table, rowColumn, w.first))
+		if child := v.child; child != "" {
+			pending = append(pending, pendingRow(child, idOfLines, w.first))
 		}
 	}
-	for header, known := range w.viewHeads {
+	for header, known := range w.viewHeaders {
 		_, first := known.Uncommitted()
-		pending = append(pending, row(header, header+"_id", first))
+		pending = append(pending, pendingRow(header, header+"_id", first))
 	}
 	return pending
 }
 
 // readViews reads the headers in METviewer's tables of objects.
 func (w *lineWriter) readViews(ctx context.Context) error {
-	for _, t := range w.viewed() {
+	for _, t := range w.typesWithView() {
 		v := objectViews()[t.Name]
-		if w.viewHeads[v.header] != nil {
+		if w.viewHeaders[v.header] != nil {
 			continue
 		}
 		known := sqlengine.NewInterner[string]()
@@ -164,7 +151,8 @@ func (w *lineWriter) readViews(ctx context.Context) error {
 			}
 		}
 		if v.header == "mtd_header" {
-			exprs = append(exprs, "COALESCE(revision_id, -1)", "COALESCE(IF(revision_id IS NULL, '', (SELECT MAX(object_id) FROM "+w.l.table("mtd_2d_obj")+" o WHERE o.mtd_header_id = mtd_header.mtd_header_id)), '')")
+			exprs = append(exprs, "COALESCE(revision_id, -1)", "COALESCE(IF(revision_id IS NULL, '', (SELECT MAX(object_id) FROM "+
+				w.l.table("mtd_2d_obj")+" o WHERE o.mtd_header_id = mtd_header.mtd_header_id)), '')")
 		}
 		err := w.l.rows(ctx, "SELECT "+v.header+"_id, "+strings.Join(exprs, ", ")+" FROM "+w.l.table(v.header), func(cells []any) error {
 			var id int64
@@ -197,7 +185,7 @@ func (w *lineWriter) readViews(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		w.viewHeads[v.header] = known
+		w.viewHeaders[v.header] = known
 	}
 	return nil
 }
@@ -226,23 +214,23 @@ func revisionKey(key []byte, cols []column, object string) string {
 
 // viewHeader returns the columns by which METviewer's headers of a type differ.
 func viewHeader(t *record.LineType, v objectView) []column {
-	return slices.DeleteFunc(viewColumns(t, v.header), func(c column) bool { return c.From == sqlengine.FileID || c.From == sqlengine.LineNum })
+	return lists.Filter(viewColumns(t, v.header), func(c column) bool { return c.From != sqlengine.FileID && c.From != sqlengine.LineNum })
 }
 
-// writeView writes the rows of a type for METviewer, numbered from first, and their new headers.
+// writeView writes the rows of a type in METviewer's tables, numbered from first, and their new headers.
 func (w *lineWriter) writeView(ctx context.Context, lt *lineTable, first int64) error {
 	v, ok := objectViews()[lt.t.Name]
 	if !ok {
 		return nil
 	}
-	heads, err := w.writeViewHeads(ctx, lt, v)
+	headerIDs, err := w.writeViewHeaders(ctx, lt, v)
 	if err != nil {
 		return err
 	}
 	cols := viewColumns(lt.t, v.table)
 	f := infile{table: w.l.table(v.table), columns: append([]string{rowColumn, v.header + "_id"}, metNames(cols)...), set: v.set}
 	err = w.load(ctx, f, lt, first, func(out *rowWriter, id int64, batch int, b *record.Batch, i int) error {
-		dst := strconv.AppendInt(append(strconv.AppendInt(out.row(), id, 10), '\t'), heads[id-first], 10)
+		dst := strconv.AppendInt(append(strconv.AppendInt(out.row(), id, 10), '\t'), headerIDs[id-first], 10)
 		for k := range cols {
 			dst = w.appendView(append(dst, '\t'), lt, &cols[k], batch, b, i)
 		}
@@ -251,17 +239,17 @@ func (w *lineWriter) writeView(ctx context.Context, lt *lineTable, first int64) 
 	if err != nil {
 		return err
 	}
-	if child := v.child(); child != "" {
+	if child := v.child; child != "" {
 		return w.writeChildren(ctx, lt, child, objectColumns(child)[2:], true)
 	}
 	if v.header == "mode_header" && lt.t.Name != "MODE_CTS" {
-		return w.linkPairs(ctx, heads)
+		return w.linkPairs(ctx, headerIDs)
 	}
 	return nil
 }
 
-// appendView is append, except that a missing text in a column of one letter is X, as METdbLoad writes
-// it.
+// appendView is append, except that it writes a missing text in a column of one letter as X, as METdbLoad
+// does.
 func (w *lineWriter) appendView(dst []byte, lt *lineTable, c *column, batch int, b *record.Batch, i int) []byte {
 	if c.met.kind == varchar && c.met.width == 1 && b.Text[c.Data.Slot][i] == record.NA {
 		return append(dst, 'X')
@@ -273,11 +261,11 @@ func metNames(cols []column) []string {
 	return lists.Map(cols, func(c column) string { return c.met.name })
 }
 
-// writeViewHeads numbers the headers of the rows of a type and writes the new ones.
-func (w *lineWriter) writeViewHeads(ctx context.Context, lt *lineTable, v objectView) (heads []int64, err error) {
-	known, cols := w.viewHeads[v.header], viewHeader(lt.t, v)
+// writeViewHeaders numbers the headers of the rows of a type and writes the new ones.
+func (w *lineWriter) writeViewHeaders(ctx context.Context, lt *lineTable, v objectView) (headerIDs []int64, err error) {
+	known, cols := w.viewHeaders[v.header], viewHeader(lt.t, v)
 	written, _ := known.Uncommitted()
-	var begins []string // start of each new header: type, file, line and revision
+	var suffixes []string // the last columns of each new header: type, file, line and revision
 	var key []byte
 	for batch, b := range lt.batches {
 		for i := range b.Len() {
@@ -289,21 +277,21 @@ func (w *lineWriter) writeViewHeads(ctx context.Context, lt *lineTable, v object
 			object := revisedObject(b, i)
 			id, _ := known.ID(string(key) + object)
 			if now, _ := known.Uncommitted(); len(now) > len(before) {
-				begins = append(begins, fmt.Sprintf("%d\t%d\t%d", v.lu, lt.files[batch], b.Line[i]))
+				suffixes = append(suffixes, fmt.Sprintf("%d\t%d\t%d", v.typeID, lt.files[batch], b.Line[i]))
 				if v.header == "mtd_header" {
-					begins[len(begins)-1] += "\t" + w.revision(key, cols, object, id)
+					suffixes[len(suffixes)-1] += "\t" + w.revision(key, cols, object, id)
 				}
 			}
-			heads = append(heads, id)
+			headerIDs = append(headerIDs, id)
 		}
 	}
 	all, first := known.Uncommitted()
 	fresh := all[len(written):]
 	if len(fresh) == 0 {
-		return heads, nil
+		return headerIDs, nil
 	}
 	names := append([]string{v.header + "_id"}, metNames(cols)...)
-	if v.lu > 0 {
+	if v.typeID > 0 {
 		names = append(names, "line_type_lu_id", "data_file_id", "linenumber")
 	}
 	if v.header == "mtd_header" {
@@ -314,8 +302,8 @@ func (w *lineWriter) writeViewHeads(ctx context.Context, lt *lineTable, v object
 		for n, text := range fresh {
 			dst := append(strconv.AppendInt(out.row(), first+int64(len(written)+n), 10), '\t')
 			text = text[:strings.LastIndexByte(text, '\t')+1] // the object of a revision follows it
-			if dst = append(dst, text...); v.lu > 0 {
-				dst = append(dst, begins[n]...)
+			if dst = append(dst, text...); v.typeID > 0 {
+				dst = append(dst, suffixes[n]...)
 			} else {
 				dst = dst[:len(dst)-1]
 			}
@@ -326,7 +314,7 @@ func (w *lineWriter) writeViewHeads(ctx context.Context, lt *lineTable, v object
 		return nil
 	}
 	_, err = f.load(ctx, w.l.conn)
-	return heads, err
+	return headerIDs, err
 }
 
 // revision returns the revision_id of a new header: the number of the first header of its object, which
@@ -360,14 +348,16 @@ func appendNamed(out *rowWriter, id int64, columns []metCol, names []string, val
 }
 
 // linkPairs sets the numbers of the objects in the pairs of some headers.
-func (w *lineWriter) linkPairs(ctx context.Context, heads []int64) error {
-	heads = slices.Clone(heads)
-	slices.Sort(heads)
+func (w *lineWriter) linkPairs(ctx context.Context, headerIDs []int64) error {
+	headerIDs = slices.Clone(headerIDs)
+	slices.Sort(headerIDs)
 	pairs, singles := w.l.table("mode_obj_pair"), w.l.table("mode_obj_single")
-	for some := range slices.Chunk(slices.Compact(heads), probeHeaders) {
+	for some := range slices.Chunk(slices.Compact(headerIDs), probeHeaders) {
 		for column, part := range map[string]string{"mode_obj_fcst_id": "1", "mode_obj_obs_id": "-1"} {
-			err := w.l.exec(ctx, "UPDATE "+pairs+" SET "+column+" = COALESCE((SELECT MAX(mode_obj_id) FROM "+singles+" WHERE mode_obj_single.mode_header_id = mode_obj_pair.mode_header_id "+
-				"AND mode_obj_single.object_id = SUBSTRING_INDEX(mode_obj_pair.object_id, '_', "+part+")), 0) WHERE "+rowColumn+" IS NOT NULL AND mode_header_id IN "+flavour.List(some, digits))
+			err := w.l.exec(ctx, "UPDATE "+pairs+" SET "+column+" = COALESCE((SELECT MAX(mode_obj_id) FROM "+singles+
+				" WHERE mode_obj_single.mode_header_id = mode_obj_pair.mode_header_id AND mode_obj_single.object_id = "+
+				"SUBSTRING_INDEX(mode_obj_pair.object_id, '_', "+part+")), 0) WHERE "+rowColumn+
+				" IS NOT NULL AND mode_header_id IN "+flavour.List(some, decimal))
 			if err != nil {
 				return err
 			}
@@ -376,13 +366,13 @@ func (w *lineWriter) linkPairs(ctx context.Context, heads []int64) error {
 	return nil
 }
 
-// removeView removes the rows of a type's view.
+// removeView returns, for remove, the rows of a type's view as the end of DELETE statements.
 func (a *openArchive) removeView(t *record.LineType, subset, in string) (texts []string) {
 	v, ok := objectViews()[t.Name]
 	if !ok {
 		return nil
 	}
-	if child := v.child(); child != "" {
+	if child := v.child; child != "" {
 		texts = append(texts, a.table(subset, child)+" WHERE "+idOfLines+in)
 	}
 	return append(texts, a.table(subset, v.table)+" WHERE "+rowColumn+in)

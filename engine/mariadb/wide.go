@@ -15,17 +15,19 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// loader returns the loader of the designs whose tables have transactions.
-func (l *loading) loader() archive.Loader {
+// newLoader returns the loader of the designs whose tables have transactions.
+func (l *baseLoader) newLoader() archive.Loader {
 	s := sqlengine.LoadSession{
 		Transaction: l.transaction,
 		MakeTable: func(ctx context.Context, _ sqlengine.Querier, t *record.LineType) error {
-			return sqlengine.DatabaseSQL{DB: l.a.db.writes}.Exec(ctx, l.a.db.words(l.a.typeTable(l.subset, t)))
+			return querier{l.a.db.writes}.Exec(ctx, l.a.db.translate(l.a.typeTable(l.subset, t)))
 		},
-		MakeCommits: true, Insert: l.insert, InsertLines: l.wide, Replace: l.resolveExisting, Upserts: true, Close: l.Close,
+		MakeCommits: true, Insert: l.insert, InsertLines: l.insertLines, Replace: l.resolveExisting, Upserts: true, Close: l.Close,
 	}
 	var out *sqlengine.Loader
-	s.MergeDocs = func(ctx context.Context, q sqlengine.Querier, g *design.Grouper, candidates []design.Row, stored *archive.CommitResult) error {
+	s.MergeDocs = func(
+		ctx context.Context, q sqlengine.Querier, g *design.Grouper, candidates []design.Row, stored *archive.CommitResult,
+	) error {
 		l.batches = g.Batches
 		defer func() { l.batches = nil }()
 		return out.StoreDocs(ctx, q, g, candidates, stored)
@@ -35,31 +37,31 @@ func (l *loading) loader() archive.Loader {
 }
 
 // transaction runs f in a transaction under the subset's lock.
-func (l *loading) transaction(ctx context.Context, f func(q sqlengine.Querier) error) error {
-	return l.repeatOvertaken(ctx, func() error {
+func (l *baseLoader) transaction(ctx context.Context, f func(q sqlengine.Querier) error) error {
+	return l.retryCommit(ctx, func() error {
 		err := l.locked(ctx, func() error {
 			if err := l.a.recover(ctx, l.conn, l.subset); err != nil {
 				return err
 			}
-			if err := l.start(ctx); err != nil {
+			if err := l.startTransaction(ctx); err != nil {
 				return err
 			}
-			if err := f(sqlengine.DatabaseSQL{DB: l.conn}); err != nil {
+			if err := f(querier{l.conn}); err != nil {
 				return err
 			}
-			return l.end(ctx)
+			return l.commitTransaction(ctx)
 		})
 		if err != nil {
 			err = failed(ctx, err)
-			l.undo(context.WithoutCancel(ctx))
+			l.rollBack(context.WithoutCancel(ctx))
 		}
 		return err
 	})
 }
 
 // insert loads rows and replaces rows with the same key.
-func (l *loading) insert(ctx context.Context, _ sqlengine.Querier, table string, cols []sqlengine.Column, next sqlengine.Next) error {
-	sent, names, set := split(cols, l.batches)
+func (l *baseLoader) insert(ctx context.Context, _ sqlengine.Querier, table string, cols []sqlengine.Column, next sqlengine.Next) error {
+	sent, names, set := splitConstants(cols, l.batches)
 	to := &textRow{sent: make([]bool, len(cols))}
 	for k := range cols {
 		to.sent[k] = slices.ContainsFunc(sent, func(c sqlengine.Column) bool { return c.Name == cols[k].Name })
@@ -80,10 +82,10 @@ func (l *loading) insert(ctx context.Context, _ sqlengine.Querier, table string,
 	return err
 }
 
-// wide loads the rows of the wide design, keyed by the record's identity, in the order of the table's
-// primary key.
-func (l *loading) wide(ctx context.Context, _ sqlengine.Querier, table string, cols []sqlengine.Column, lines *sqlengine.Lines) error {
-	sent, names, set := split(cols, lines.Batches)
+// insertLines loads the rows of the wide design, whose key is the record's identity, in the order of the
+// table's primary key.
+func (l *baseLoader) insertLines(ctx context.Context, _ sqlengine.Querier, table string, cols []sqlengine.Column, lines *sqlengine.Lines) error {
+	sent, names, set := splitConstants(cols, lines.Batches)
 	set = append(set, wideKey+" = UNHEX(@k)")
 	rows := slices.Clone(lines.Rows)
 	slices.SortStableFunc(rows, func(a, b design.Row) int { return cmp.Compare(a.Valid, b.Valid) })
@@ -107,7 +109,9 @@ func (l *loading) wide(ctx context.Context, _ sqlengine.Querier, table string, c
 }
 
 // wideLines returns the query for records of a wide table with their keys, and its columns.
-func (a *openArchive) wideLines(_ context.Context, _ sqlengine.Querier, subset string, t *record.LineType) (string, []sqlengine.Column, error) {
+func (a *openArchive) wideLines(
+	_ context.Context, _ sqlengine.Querier, subset string, t *record.LineType,
+) (string, []sqlengine.Column, error) {
 	table, cols := a.Table(subset, t)
 	cols = append(slices.Clone(cols), sqlengine.Column{Name: wideKey, From: sqlengine.Identity})
 	return "SELECT " + sqlengine.ColumnList("ld.", cols) + " FROM " + table + " ld", cols, nil
@@ -133,17 +137,19 @@ func keysOf(lines *sqlengine.Lines) func(r design.Row) []byte {
 	}
 }
 
-// wideAsked is the number of records in one query.
-const wideAsked = 2000
+// recordsPerQuery is the number of records in one query.
+const recordsPerQuery = 2000
 
 // resolveExisting finds the records that wide rows replace. LOAD DATA REPLACE replaces them.
-func (l *loading) resolveExisting(ctx context.Context, q sqlengine.Querier, lines *sqlengine.Lines, candidates []design.Row, stored *archive.CommitResult) error {
-	keys, meet := keysOf(lines), l.a.Resolver(ctx, q, l.subset, lines, stored)
-	for some := range slices.Chunk(candidates, wideAsked) {
+func (l *baseLoader) resolveExisting(
+	ctx context.Context, q sqlengine.Querier, lines *sqlengine.Lines, candidates []design.Row, stored *archive.CommitResult,
+) error {
+	keys, resolve := keysOf(lines), l.a.Resolver(ctx, q, l.subset, lines, stored)
+	for some := range slices.Chunk(candidates, recordsPerQuery) {
 		where := " WHERE (ld.fcst_valid_epoch, ld." + wideKey + ") IN " + flavour.List(some, func(r design.Row) string {
-			return "(" + digits(r.Valid) + ", x'" + hex.EncodeToString(keys(r)) + "')"
+			return "(" + decimal(r.Valid) + ", x'" + hex.EncodeToString(keys(r)) + "')"
 		})
-		if err := meet(where); err != nil {
+		if err := resolve(where); err != nil {
 			return err
 		}
 	}
@@ -155,7 +161,7 @@ type textRow struct {
 	dst   []byte
 	sent  []bool // columns to send; nil = all
 	first bool
-	times times
+	times timeCache
 }
 
 func (t *textRow) begin(dst []byte) { t.dst, t.first = dst, true }

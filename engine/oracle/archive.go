@@ -11,6 +11,7 @@ import (
 	goora "github.com/sijms/go-ora/v2"
 
 	"github.com/barograph/barograph/archive/design"
+	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/query/flavour"
@@ -117,7 +118,7 @@ func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Pl
 	// The plan is in a table of which every session has its own.
 	c, err := a.db.pool.Conn(ctx)
 	if err != nil {
-		return archive.Plan{}, sqlengine.CallError(ctx, err)
+		return archive.Plan{}, engine.CallError(ctx, err)
 	}
 	defer c.Close() //nolint:errcheck // it returns to the pool
 	return explain(ctx, querier{sqlengine.DatabaseSQL{DB: c}}, q)

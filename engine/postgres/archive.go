@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -97,24 +98,25 @@ func (a *openArchive) Check(ctx context.Context, subset string) (problems []stri
 	if _, err := tx.Exec(ctx, "CREATE EXTENSION IF NOT EXISTS amcheck"); err != nil {
 		return nil, ctx.Err()
 	}
-	const tables = `(SELECT c.oid, reltoastrelid, relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE nspname = $1 AND relkind = 'r') AS t`
+	const tables = `(SELECT c.oid, reltoastrelid, relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+		WHERE nspname = $1 AND relkind = 'r') AS t`
 	for _, text := range []string{
 		`SELECT bt_index_check(indexrelid, heapallindexed => true)::text FROM ` + tables + ` JOIN pg_index i ON indrelid IN (t.oid, reltoastrelid)
 			JOIN pg_class x ON x.oid = indexrelid JOIN pg_am m ON m.oid = x.relam WHERE amname = 'btree'`, // '' = correct
 		`SELECT relname || ': ' || msg FROM ` + tables + `, LATERAL verify_heapam(t.oid, check_toast => true)`,
 	} {
 		rows, _ := tx.Query(ctx, text, schemaName(subset)) // CollectRows returns its error
-		said, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		messages, err := pgx.CollectRows(rows, pgx.RowTo[string])
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if e, ok := errors.AsType[*pgconn.PgError](err); ok && (e.Code == "42883" || e.Code == "42501") { // an older amcheck, or no permission
+		if hasCode(err, "42883", "42501") { // an older amcheck, or no permission
 			return problems, nil
 		}
 		if err != nil {
 			return append(problems, "a table or its index is damaged: "+err.Error()), nil
 		}
-		problems = append(problems, slices.DeleteFunc(said, func(s string) bool { return s == "" })...)
+		problems = append(problems, slices.DeleteFunc(messages, func(s string) bool { return s == "" })...)
 	}
 	return problems, nil
 }
@@ -223,7 +225,11 @@ func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Pl
 		return archive.Plan{}, err
 	}
 	plan := archive.Plan{Text: strings.Join(lines, "\n") + "\n"}
-	e, err := a.profile(ctx, q)
+	text, err := sqlengine.QueryTexts(ctx, a.Pool, "EXPLAIN (ANALYZE, FORMAT JSON) "+q.Text, q.Args...)
+	if err != nil {
+		return plan, err
+	}
+	e, err := parseExplained([]byte(strings.Join(text, "")))
 	if err != nil {
 		return plan, err
 	}
@@ -256,14 +262,6 @@ type node struct {
 	Plans     []node
 }
 
-func (a *openArchive) profile(ctx context.Context, q *archive.Query) (*explained, error) {
-	text, err := sqlengine.QueryTexts(ctx, a.Pool, "EXPLAIN (ANALYZE, FORMAT JSON) "+q.Text, q.Args...)
-	if err != nil {
-		return nil, err
-	}
-	return parseExplained([]byte(strings.Join(text, "")))
-}
-
 func parseExplained(text []byte) (*explained, error) {
 	var all []explained
 	if err := json.Unmarshal(text, &all); err != nil {
@@ -275,7 +273,7 @@ func parseExplained(text []byte) (*explained, error) {
 	return &all[0], nil
 }
 
-// relations is information about tables and indexes that a plan does not contain.
+// relations is what accesses needs about tables and indexes and a plan does not contain.
 type relations struct {
 	brin   map[string]bool   // indexes that only exclude blocks
 	parent map[string]string // the parents of partitions and of their indexes
@@ -286,7 +284,8 @@ type relations struct {
 func (a *openArchive) relations(ctx context.Context) (relations, error) {
 	r := relations{brin: map[string]bool{}, parent: map[string]string{}, parts: map[string]int{}}
 	err := a.Pool.Rows(ctx, `SELECT c.relname, coalesce(p.relname, ''), (m.amname = 'brin')::int
-		FROM pg_class c LEFT JOIN pg_am m ON m.oid = c.relam LEFT JOIN pg_inherits i ON i.inhrelid = c.oid LEFT JOIN pg_class p ON p.oid = i.inhparent
+		FROM pg_class c LEFT JOIN pg_am m ON m.oid = c.relam LEFT JOIN pg_inherits i ON i.inhrelid = c.oid
+			LEFT JOIN pg_class p ON p.oid = i.inhparent
 		WHERE m.amname = 'brin' OR p.oid IS NOT NULL`, nil, func(row []any) error {
 		var name, parent string
 		err := sqlengine.Scan(row, &name, &parent)
@@ -352,10 +351,7 @@ func (n *node) access(known relations) archive.Access {
 	names := make([]string, len(indexes))
 	lookup, pruned := true, true
 	for i, x := range indexes {
-		names[i] = known.parent[x.Index]
-		if names[i] == "" {
-			names[i] = x.Index
-		}
+		names[i] = cmp.Or(known.parent[x.Index], x.Index)
 		lookup = lookup && strings.HasSuffix(names[i], "_pkey") && equality.MatchString(x.Condition)
 		pruned = pruned && known.brin[x.Index]
 	}

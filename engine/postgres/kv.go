@@ -16,7 +16,7 @@ import (
 	"github.com/barograph/barograph/engine/sqlengine"
 )
 
-// kv opens tables of records under keys.
+// kvTables opens tables of records under keys.
 type kvTables struct{ *database }
 
 // dialect: the server folds the unquoted names of YCSB's JDBC binding to lower case, and so do
@@ -48,13 +48,13 @@ func (k kvTables) dialect() *sqlengine.KVDialect {
 		},
 		Variants: map[kv.Layout]sqlengine.KVVariant{
 			kv.Hash: {
-				TableOptions: " PARTITION BY HASH (" + sqlengine.KVKeyColumn + ")", ExtraStatements: hashParts,
+				TableOptions: " PARTITION BY HASH (" + sqlengine.KVKeyColumn + ")", ExtraStatements: hashPartitions,
 				CheckQuery: "SELECT (p.partstrat = 'h' AND (SELECT count(*) FROM pg_inherits i WHERE i.inhparent = p.partrelid) = " +
 					strconv.Itoa(sqlengine.HashPartitions) +
 					")::int::text FROM pg_partitioned_table p WHERE p.partrelid = to_regclass(quote_ident($1::text))",
 			},
-			kv.Array:      {ExtraStatements: commentStatement(kv.Array), CheckQuery: isNoted(kv.Array)},
-			kv.ArrayIndex: {ExtraStatements: arrayIndex, CheckQuery: isNoted(kv.ArrayIndex) + hasElements},
+			kv.Array:      {ExtraStatements: commentStatement(kv.Array), CheckQuery: hasComment(kv.Array)},
+			kv.ArrayIndex: {ExtraStatements: arrayIndex, CheckQuery: hasComment(kv.ArrayIndex) + hasElements},
 		},
 		Catalog: catalog(),
 	}
@@ -68,11 +68,11 @@ func commentStatement(l kv.Layout) func(d *sqlengine.KVDialect, t kv.Table) []st
 	}
 }
 
-func isNoted(l kv.Layout) string {
+func hasComment(l kv.Layout) string {
 	return "SELECT (coalesce(obj_description(to_regclass(quote_ident($1::text)), 'pg_class'), '') = '" + string(l) + "')::int::text"
 }
 
-// hasElements follows isNoted. A table without its index has another layout.
+// hasElements follows the query of hasComment. A table without its index has another layout.
 const hasElements = " WHERE EXISTS (SELECT FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_am m ON m.oid = c.relam" +
 	" WHERE i.indrelid = to_regclass(quote_ident($1::text)) AND m.amname = 'gin')"
 
@@ -82,8 +82,9 @@ func arrayIndex(d *sqlengine.KVDialect, t kv.Table) []string {
 		" USING gin (("+sqlengine.KVDocumentColumn+" -> '"+t.Fields[0]+"'))")
 }
 
-// hashParts makes the partitions, under names that a user's own partitions do not have.
-func hashParts(d *sqlengine.KVDialect, t kv.Table) (all []string) {
+// hashPartitions returns the statements that create the partitions. Their names differ from those of a user's own
+// partitions.
+func hashPartitions(d *sqlengine.KVDialect, t kv.Table) (all []string) {
 	for i := range sqlengine.HashPartitions {
 		all = append(all, fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s PARTITION OF %s FOR VALUES WITH (MODULUS %d, REMAINDER %d)",
 			d.Quote(t.Name+"_hash_"+strconv.Itoa(i)), d.Quote(t.Name), sqlengine.HashPartitions, i))
@@ -102,28 +103,28 @@ func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 		}
 	}
 	d, session := k.dialect(), func(ctx context.Context) (sqlengine.Session, error) { return k.session(ctx, t) }
-	end := func() error { return nil }
+	closeConns := func() error { return nil }
 	if k.pipeline > 0 {
-		if t.Make { // by statements that are one transaction, on a connection of their own
-			made, err := sqlengine.OpenKV(ctx, d, t, session)
+		if t.Make { // on a separate connection, because the statements are one transaction
+			created, err := sqlengine.OpenKV(ctx, d, t, session)
 			if err != nil {
 				return nil, failed(ctx, err)
 			}
-			if err := made.Close(); err != nil {
+			if err := created.Close(); err != nil {
 				return nil, err
 			}
 			t.Make = false
 		}
-		all := newSharedLines(k.pipeline, func(ctx context.Context) (*pgx.Conn, error) { return k.connection(ctx, t) })
-		session, end = all.session, all.close
+		all := newSharedConns(k.pipeline, func(ctx context.Context) (*pgx.Conn, error) { return k.connection(ctx, t) })
+		session, closeConns = all.session, all.close
 	}
 	r, err := sqlengine.OpenKV(ctx, d, t, session)
 	if err != nil {
-		return nil, errors.Join(failed(ctx, err), end())
+		return nil, errors.Join(failed(ctx, err), closeConns())
 	}
-	r.DescribeDurability = func(ctx context.Context, a *engine.About) error { return k.weigh(ctx, t, a) }
-	r.Form = func(ctx context.Context) (string, error) { return k.form(ctx, t) }
-	if r.Close = end; t.Layout != kv.Document {
+	r.DescribeDurability = func(ctx context.Context, a *engine.About) error { return k.describeDurability(ctx, t, a) }
+	r.Form = func(ctx context.Context) (string, error) { return k.describe(ctx, t) }
+	if r.Close = closeConns; t.Layout != kv.Document {
 		return r, nil
 	}
 	plain := r.Connect
@@ -144,9 +145,9 @@ func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 	return r, nil
 }
 
-// weigh looks whether a table, or a partition of it, is unlogged: the server empties
-// it when it starts after a crash.
-func (k kvTables) weigh(ctx context.Context, t kv.Table, a *engine.About) error {
+// describeDurability reports whether a table or one of its partitions is unlogged: the server empties it after
+// a crash.
+func (k kvTables) describeDurability(ctx context.Context, t kv.Table, a *engine.About) error {
 	var unlogged bool
 	err := k.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_class WHERE relpersistence = 'u' AND (oid = to_regclass($1)
 		OR oid IN (SELECT relid FROM pg_partition_tree(to_regclass($1)))))`, tableOf(t)).Scan(&unlogged)
@@ -194,11 +195,11 @@ type session struct {
 	names int
 }
 
-// connection is one in which the table's name means the table.
+// connection opens a connection whose search path finds the table.
 func (k kvTables) connection(ctx context.Context, t kv.Table) (*pgx.Conn, error) {
 	config := k.pool.Config().ConnConfig
 	if t.Space != "" {
-		config.RuntimeParams["search_path"] = schemaOf(t) // alone: a table of this name in another schema is another table
+		config.RuntimeParams["search_path"] = schemaOf(t) // no other schema, which may have a table of this name
 	}
 	c, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
@@ -232,8 +233,7 @@ func (s *session) DuplicateKey(err error) bool { return isDuplicateKey(err) }
 
 // Conflict reports whether an error is a serialization failure or a deadlock.
 func (s *session) Conflict(err error) bool {
-	e, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && (e.Code == "40001" || e.Code == "40P01")
+	return hasCode(err, "40001", "40P01")
 }
 
 // RunTransaction runs a transaction.
@@ -245,31 +245,31 @@ func (s *session) RunTransaction(f func() error) error { return f() }
 const forceFlush = "SELECT pg_stat_force_next_flush()"
 
 func (s *session) Close() error {
-	ctx, cancel := context.WithTimeout(context.Background(), giveUp)
+	ctx, cancel := context.WithTimeout(context.Background(), connectTimeout)
 	defer cancel()
-	_, _ = s.conn.Exec(ctx, forceFlush) // a connection that is lost reports nothing
+	_, _ = s.conn.Exec(ctx, forceFlush) // a lost connection reports nothing
 	return s.conn.Close(ctx)
 }
 
 type statement struct {
 	pg          *pgconn.PgConn
 	description *pgconn.StatementDescription
-	numbered
+	limitArgs
 }
 
-// numbered is memory for arguments that are followed by a number.
-type numbered struct {
-	all    [][]byte
+// limitArgs is memory for arguments and the limit that follows them.
+type limitArgs struct {
+	values [][]byte
 	number []byte
 }
 
-func (n *numbered) withLimit(args [][]byte, limit int) [][]byte {
+func (n *limitArgs) withLimit(args [][]byte, limit int) [][]byte {
 	if limit == sqlengine.NoLimit {
 		return args
 	}
 	n.number = strconv.AppendInt(n.number[:0], int64(limit), 10)
-	n.all = append(append(n.all[:0], args...), n.number)
-	return n.all
+	n.values = append(append(n.values[:0], args...), n.number)
+	return n.values
 }
 
 func (st *statement) Exec(ctx context.Context, args [][]byte) (int64, error) {

@@ -14,12 +14,12 @@ import (
 	"github.com/barograph/barograph/query/flavour"
 )
 
-// schemaOf is the quoted schema of a table that has one of its own.
+// schemaOf returns the quoted schema of a table with a Space.
 func schemaOf(t kv.Table) string {
 	return pgx.Identifier{"ycsb_" + strings.ToLower(t.Space)}.Sanitize()
 }
 
-// tableOf is the quoted name of a table, as to_regclass takes it.
+// tableOf returns the quoted name of a table for to_regclass.
 func tableOf(t kv.Table) string {
 	name := pgx.Identifier{strings.ToLower(t.Name)}.Sanitize()
 	if t.Space != "" {
@@ -28,23 +28,23 @@ func tableOf(t kv.Table) string {
 	return name
 }
 
-const thisTable = "to_regclass(quote_ident($1::text))"
+const tableOID = "to_regclass(quote_ident($1::text))"
 
-// catalog reads pg_catalog. A script is one transaction, so that one that is refused
-// leaves nothing; what no transaction takes (CREATE TABLESPACE) must be there before.
+// catalog returns the queries on pg_catalog. A script is one transaction, so a failed script leaves nothing.
+// CREATE TABLESPACE is not possible in a transaction: tablespaces must exist before.
 func catalog() *sqlengine.KVCatalog {
 	return &sqlengine.KVCatalog{
 		ColumnsQuery: `SELECT a.attname::text, format_type(a.atttypid, a.atttypmod),
 			CASE WHEN t.typname = 'jsonb' THEN 'document' WHEN t.typcategory = 'S' THEN 'text' ELSE 'other' END,
 			(a.attnotnull AND NOT a.atthasdef AND a.attidentity = '')::int::text
 			FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
-			WHERE a.attrelid = ` + thisTable + ` AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`,
+			WHERE a.attrelid = ` + tableOID + ` AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`,
 		UniqueQuery: `SELECT (count(*) > 0)::int::text FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum
 			= i.indkey[0]
-			WHERE i.indrelid = ` + thisTable +
+			WHERE i.indrelid = ` + tableOID +
 			` AND i.indisunique AND i.indimmediate AND i.indisvalid AND i.indnkeyatts = 1 AND i.indpred IS NULL
 			AND a.attname = '` + sqlengine.KVKeyColumn + `'`,
-		CommentQuery: "SELECT coalesce(obj_description(" + thisTable + ", 'pg_class'), '')",
+		CommentQuery: "SELECT coalesce(obj_description(" + tableOID + ", 'pg_class'), '')",
 		SetComment: func(table, comment string) string {
 			return "COMMENT ON TABLE " + table + " IS " + flavour.Quote(comment)
 		},
@@ -59,11 +59,11 @@ func catalog() *sqlengine.KVCatalog {
 	}
 }
 
-// mostFormLines are those of a description: a table may have thousands of partitions.
-const mostFormLines = 200
+// maxFormLines is the limit for the lines of a description. A table may have thousands of partitions.
+const maxFormLines = 200
 
-// form describes a table, its indexes, partitions and triggers, each a line, in the words of SQL.
-func (k kvTables) form(ctx context.Context, t kv.Table) (string, error) {
+// describe returns a description in SQL, with a line for each column, index, trigger and partition of a table.
+func (k kvTables) describe(ctx context.Context, t kv.Table) (string, error) {
 	var lines []string
 	err := querier{k.pool}.Rows(ctx, `WITH tree AS (
 			SELECT to_regclass($1)::oid AS oid, 0 AS level UNION SELECT relid, level FROM pg_partition_tree(to_regclass($1))
@@ -103,8 +103,8 @@ func (k kvTables) form(ctx context.Context, t kv.Table) (string, error) {
 		lines = append(lines, line)
 		return err
 	})
-	if n := len(lines) - mostFormLines; n > 0 {
-		lines = append(lines[:mostFormLines], fmt.Sprintf("  and %d lines more", n))
+	if n := len(lines) - maxFormLines; n > 0 {
+		lines = append(lines[:maxFormLines], fmt.Sprintf("  and %d lines more", n))
 	}
 	return strings.Join(lines, "\n"), failed(ctx, err)
 }

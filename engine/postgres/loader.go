@@ -21,7 +21,7 @@ type loader struct {
 	a          *openArchive
 	subset     string
 	parts      map[*record.LineType]partitioning
-	partitions map[part]bool
+	partitions map[partitionKey]bool
 }
 
 func (a *openArchive) Loader(ctx context.Context, subset string) (archive.Loader, error) {
@@ -34,7 +34,7 @@ func (a *openArchive) Loader(ctx context.Context, subset string) (archive.Loader
 	if err := a.db.makeSpaces(ctx); err != nil {
 		return nil, err
 	}
-	l := &loader{a: a, subset: subset, parts: map[*record.LineType]partitioning{}, partitions: map[part]bool{}}
+	l := &loader{a: a, subset: subset, parts: map[*record.LineType]partitioning{}, partitions: map[partitionKey]bool{}}
 	err := l.transaction(ctx, func(q sqlengine.Querier) error {
 		// Two sessions that create one schema at the same time would collide.
 		if err := q.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", "barograph/"+subset); err != nil {
@@ -43,8 +43,8 @@ func (a *openArchive) Loader(ctx context.Context, subset string) (archive.Loader
 		return execute(ctx, conn(q), a.subsetTables(subset)...)
 	})
 	return a.NewLoader(subset, sqlengine.LoadSession{
-		CheckText: storable.Check, Transaction: l.transaction, MakeTable: l.makeTable, ExtendTable: l.extend,
-		Insert: insert, InsertLines: lines, Replace: l.replace,
+		CheckText: storable.Check, Transaction: l.transaction, MakeTable: l.makeTable, ExtendTable: l.addPartitions,
+		Insert: insert, InsertLines: insertLines, Replace: l.replace,
 		Analyze: func(ctx context.Context, table string) error { return a.Pool.Exec(ctx, "ANALYZE "+table) },
 	}), err
 }
@@ -76,7 +76,7 @@ func (l *loader) transaction(ctx context.Context, f func(q sqlengine.Querier) er
 	}
 	if err != nil {
 		clear(l.partitions) // the rollback removed the new tables
-		after, stop := context.WithTimeout(context.WithoutCancel(ctx), rollbackTime)
+		after, stop := context.WithTimeout(context.WithoutCancel(ctx), rollbackTimeout)
 		defer stop()
 		_ = tx.Rollback(after) // the first error is more specific; a closed connection rolls back by itself
 		if c.Conn().IsClosed() {
@@ -96,14 +96,16 @@ func (l *loader) makeTable(ctx context.Context, q sqlengine.Querier, t *record.L
 	if err != nil {
 		return err
 	}
-	return l.divide(ctx, conn(q), t)
+	return l.readPartitioning(ctx, conn(q), t)
 }
 
 // replace deletes the records that lines replace. It copies the identities of lines to a
 // temporary table and joins that with the archive's table.
-func (l *loader) replace(ctx context.Context, q sqlengine.Querier, lines *sqlengine.Lines, candidates []design.Row, stored *archive.CommitResult) error {
+func (l *loader) replace(
+	ctx context.Context, q sqlengine.Querier, lines *sqlengine.Lines, candidates []design.Row, stored *archive.CommitResult,
+) error {
 	table, cols := l.a.Table(l.subset, lines.Type)
-	rows, err := present(ctx, q, table, lines, candidates)
+	rows, err := existingRows(ctx, q, table, lines, candidates)
 	if err != nil || len(rows) == 0 {
 		return err
 	}
@@ -112,10 +114,11 @@ func (l *loader) replace(ctx context.Context, q sqlengine.Querier, lines *sqleng
 	if err := execute(ctx, c, create); err != nil {
 		return err
 	}
-	if err := send(ctx, c, "pg_temp.barograph_stage", stage, lines, rows); err != nil {
+	if err := copyLines(ctx, c, "pg_temp.barograph_stage", stage, lines, rows); err != nil {
 		return err
 	}
-	if err := execute(ctx, c, "ANALYZE pg_temp.barograph_stage"); err != nil { // without statistics the planner assumes an empty table
+	// Without statistics the planner assumes an empty table.
+	if err := execute(ctx, c, "ANALYZE pg_temp.barograph_stage"); err != nil {
 		return err
 	}
 	conditions := make([]string, len(stage))
@@ -138,11 +141,11 @@ func (l *loader) replace(ctx context.Context, q sqlengine.Querier, lines *sqleng
 	return execute(ctx, c, texts...)
 }
 
-// present selects, of the rows that may exist, those whose series and valid time exist. It
+// existingRows selects, of the rows that may exist, those whose series and valid time exist. It
 // queries only these pairs, with the table's index. The reason: a catalog contains a grid of
-// times, but not which of them were loaded. In a year that is loaded cycle by cycle, nearly
-// every row may exist and none does.
-func present(ctx context.Context, q sqlengine.Querier, table string, lines *sqlengine.Lines, rows []design.Row) ([]design.Row, error) {
+// times, but not which of them were loaded. In a load of a year, cycle by cycle, nearly every row
+// may exist according to the catalog, and none does.
+func existingRows(ctx context.Context, q sqlengine.Querier, table string, lines *sqlengine.Lines, rows []design.Row) ([]design.Row, error) {
 	pairs := sqlengine.Series(rows)
 	text, args := probe(table, lines, pairs)
 	type pair struct {
@@ -160,7 +163,7 @@ func present(ctx context.Context, q sqlengine.Querier, table string, lines *sqle
 	return lists.Filter(rows, func(r design.Row) bool { return existing[pair{r.Header, r.Valid}] }), err
 }
 
-// probe is the query for the numbers, from 1, of the pairs that exist in a table.
+// probe returns the query for the numbers, from 1, of the pairs that exist in a table.
 func probe(table string, lines *sqlengine.Lines, pairs []design.Row) (text string, args []any) {
 	if lines.Design == design.Normalized {
 		ids, times := make([]int64, len(pairs)), make([]time.Time, len(pairs))
@@ -178,7 +181,8 @@ func probe(table string, lines *sqlengine.Lines, pairs []design.Row) (text strin
 		}
 		epochs[i] = r.Valid
 	}
-	return "SELECT u.n FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[]) WITH ORDINALITY AS u(model, var, lev, mask, valid, n)" +
-			" WHERE EXISTS (SELECT FROM " + table + " t WHERE t.model = u.model AND t.fcst_var = u.var AND t.fcst_lev = u.lev AND t.vx_mask = u.mask AND t.fcst_valid_epoch = u.valid)",
+	return "SELECT u.n FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[]) " +
+			"WITH ORDINALITY AS u(model, var, lev, mask, valid, n) WHERE EXISTS (SELECT FROM " + table + " t WHERE t.model = u.model " +
+			"AND t.fcst_var = u.var AND t.fcst_lev = u.lev AND t.vx_mask = u.mask AND t.fcst_valid_epoch = u.valid)",
 		[]any{fields[0], fields[1], fields[2], fields[3], epochs}
 }

@@ -19,13 +19,13 @@ import (
 // ownSchema contains a user's own tables.
 const ownSchema = "barograph_own"
 
-// openOwn opens sessions whose search path finds the tables by their names alone.
+// openOwn opens sessions whose search path contains the tables' schema.
 func (db *database) openOwn(ctx context.Context, keep bool) (*tables.Tables, error) {
 	config := db.pool.Config()
 	config.ConnConfig.RuntimeParams["search_path"] = ownSchema + ", public"
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
-		return nil, sqlengine.CallError(ctx, err)
+		return nil, failed(ctx, err)
 	}
 	q := querier{pool}
 	if !keep {
@@ -37,7 +37,7 @@ func (db *database) openOwn(ctx context.Context, keep bool) (*tables.Tables, err
 	}
 	return &tables.Tables{
 		Load: func(ctx context.Context, t *tables.Table) error {
-			return sqlengine.CallError(ctx, loadOwn(ctx, pool, t))
+			return failed(ctx, loadOwn(ctx, pool, t))
 		},
 		Ask: func(ctx context.Context, text string, f func(row []any) error) error { // as texts, which every type has
 			var row []any
@@ -51,12 +51,13 @@ func (db *database) openOwn(ctx context.Context, keep bool) (*tables.Tables, err
 			})
 		},
 		Size: func(ctx context.Context) (int64, error) {
-			return sqlengine.QueryNumber(ctx, q, "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace WHERE nspname = '"+ownSchema+"' AND relkind = 'r'")
+			return sqlengine.QueryNumber(ctx, q, "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_class c "+
+				"JOIN pg_namespace n ON n.oid = relnamespace WHERE nspname = '"+ownSchema+"' AND relkind = 'r'")
 		},
 		Running: func(ctx context.Context) (step string, done, all int64) {
 			return sqlengine.Running(ctx, q, runningStep)
 		},
-		Spent: func(ctx context.Context) (engine.ServerUsage, error) { return spent(ctx, pool) },
+		Spent: func(ctx context.Context) (engine.ServerUsage, error) { return usage(ctx, pool) },
 		Close: func() error { pool.Close(); return nil },
 	}, nil
 }

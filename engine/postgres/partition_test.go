@@ -44,7 +44,7 @@ func TestPartitioning(t *testing.T) {
 			{LineType: lt.Name, First: newYear - 1, Last: newYear + 86400, Step: 86401}, // no time on the 1st
 			{LineType: "OTHER", First: 0, Last: newYear},
 		}}
-		if got := strings.Join(p.parts("s.", "t", p.periods(catalog, lt)), "; "); got != c.parts {
+		if got := strings.Join(p.partitions("s.", "t", p.periods(catalog, lt)), "; "); got != c.parts {
 			t.Errorf("%s:\n got %s\nwant %s", c.text, got, c.parts)
 		}
 		if again, err := parsePartitioning(strings.Replace(p.String(), "none", "", 1), ""); err != nil || again.String() != p.String() {
@@ -84,7 +84,7 @@ func TestTablespacesTakeTurns(t *testing.T) {
 			}
 		}
 		last := ""
-		for _, s := range p.parts("s.", "t", times) {
+		for _, s := range p.partitions("s.", "t", times) {
 			_, space, _ := strings.Cut(s, " TABLESPACE ")
 			if space == last || space == "" {
 				t.Errorf("%s: %s follows %s", text, s, last)

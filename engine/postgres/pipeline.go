@@ -11,59 +11,62 @@ import (
 	"github.com/barograph/barograph/engine/sqlengine"
 )
 
-// sharedLines are the connections that the sessions of all workers share (?pipeline=).
-type sharedLines struct {
-	dial func(ctx context.Context) (*pgx.Conn, error)
-	turn chan struct{} // locks the fields below
-	all  []*line
-	next int
+// sharedConns contains the connections that the sessions of all workers share (?pipeline=).
+type sharedConns struct {
+	dial  func(ctx context.Context) (*pgx.Conn, error)
+	mutex chan struct{} // locks the fields below
+	conns []*sharedConn
+	next  int
 }
 
-func newSharedLines(n int, dial func(ctx context.Context) (*pgx.Conn, error)) *sharedLines {
-	return &sharedLines{dial: dial, turn: make(chan struct{}, 1), all: make([]*line, n)}
+func newSharedConns(n int, dial func(ctx context.Context) (*pgx.Conn, error)) *sharedConns {
+	return &sharedConns{dial: dial, mutex: make(chan struct{}, 1), conns: make([]*sharedConn, n)}
 }
 
-// session returns a session on one of the lines. It reopens a line that was lost.
-func (s *sharedLines) session(ctx context.Context) (sqlengine.Session, error) {
+// session returns a session on one of the connections. It reopens a lost connection.
+func (s *sharedConns) session(ctx context.Context) (sqlengine.Session, error) {
 	select {
-	case s.turn <- struct{}{}:
-		defer func() { <-s.turn }()
+	case s.mutex <- struct{}{}:
+		defer func() { <-s.mutex }()
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	l := &s.all[s.next%len(s.all)]
+	l := &s.conns[s.next%len(s.conns)]
 	s.next++
 	if *l == nil || (*l).isLost() {
 		c, err := s.dial(ctx)
 		if err != nil {
 			return nil, err
 		}
-		*l = &line{conn: c, requests: make(chan *request), quit: make(chan struct{}), done: make(chan struct{}), known: map[string]*pgconn.StatementDescription{}}
-		go (*l).work() //nolint:contextcheck // a line belongs to no session: all share it
+		*l = &sharedConn{
+			conn: c, requests: make(chan *request), quit: make(chan struct{}), done: make(chan struct{}),
+			known: map[string]*pgconn.StatementDescription{},
+		}
+		go (*l).work() //nolint:contextcheck // all sessions share the connection
 	}
-	return sharing{*l}, nil
+	return sharedSession{*l}, nil
 }
 
-// close closes all lines, except one on which an abandoned worker still waits.
-func (s *sharedLines) close() error {
-	over := time.After(giveUp)
-	for _, l := range s.all {
+// close closes all connections, except one on which an abandoned worker still waits.
+func (s *sharedConns) close() error {
+	timeout := time.After(connectTimeout)
+	for _, l := range s.conns {
 		if l == nil {
 			continue
 		}
 		close(l.quit)
 		select {
 		case <-l.done:
-		case <-over:
+		case <-timeout:
 			return nil
 		}
 	}
 	return nil
 }
 
-// line is a connection with the requests of many sessions in flight at once. Requests that
+// sharedConn is a connection with the requests of many sessions in flight at once. Requests that
 // arrive during a batch form the next batch.
-type line struct {
+type sharedConn struct {
 	conn     *pgx.Conn
 	requests chan *request
 	quit     chan struct{} // closed after the last request
@@ -83,14 +86,14 @@ type request struct {
 	done chan struct{}
 }
 
-var errLost = errors.New("postgres: the shared connection was lost")
+var errConnectionLost = errors.New("postgres: the shared connection was lost")
 
 const (
-	mostBatch = 300         // greatest number of requests in a batch
-	patience  = time.Minute // limit for the replies of a batch
+	maxBatch     = 300         // greatest number of requests in a batch
+	batchTimeout = time.Minute // limit for the replies of a batch
 )
 
-func (l *line) isLost() bool {
+func (l *sharedConn) isLost() bool {
 	select {
 	case <-l.done:
 		return true
@@ -99,17 +102,17 @@ func (l *line) isLost() bool {
 	}
 }
 
-// work executes requests until the line is closed or the connection is lost.
-func (l *line) work() {
+// work executes requests until quit is closed or the connection is lost.
+func (l *sharedConn) work() {
 	defer close(l.done)
 	var batch []*request
 	for !l.conn.IsClosed() {
 		select {
 		case first := <-l.requests:
 			batch = l.gather(append(batch[:0], first))
-			l.carry(batch)
+			l.sendBatch(batch)
 		case <-l.quit:
-			ctx, cancel := context.WithTimeout(context.Background(), giveUp)
+			ctx, cancel := context.WithTimeout(context.Background(), connectTimeout)
 			defer cancel()
 			_ = l.conn.Close(ctx) // no request is in flight
 		}
@@ -117,8 +120,8 @@ func (l *line) work() {
 }
 
 // gather adds the waiting requests to the batch.
-func (l *line) gather(batch []*request) []*request {
-	for len(batch) < mostBatch {
+func (l *sharedConn) gather(batch []*request) []*request {
+	for len(batch) < maxBatch {
 		select {
 		case r := <-l.requests:
 			batch = append(batch, r)
@@ -129,10 +132,10 @@ func (l *line) gather(batch []*request) []*request {
 	return batch
 }
 
-// carry sends a batch in which each statement is a separate transaction. It completes each
+// sendBatch sends a batch in which each statement is a separate transaction. It completes each
 // request when its reply arrives.
-func (l *line) carry(batch []*request) {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+func (l *sharedConn) sendBatch(batch []*request) {
+	ctx, cancel := context.WithTimeout(context.Background(), batchTimeout)
 	defer cancel()
 	for _, r := range batch {
 		r.rows = 0
@@ -149,7 +152,7 @@ func (l *line) carry(batch []*request) {
 	for _, r := range batch {
 		if r.err == nil {
 			if r.err = flushed; flushed == nil {
-				r.take(p)
+				r.readReply(p)
 			}
 		}
 		r.done <- struct{}{}
@@ -158,7 +161,7 @@ func (l *line) carry(batch []*request) {
 }
 
 // prepare prepares a text once for all sessions.
-func (l *line) prepare(ctx context.Context, text string) (*pgconn.StatementDescription, error) {
+func (l *sharedConn) prepare(ctx context.Context, text string) (*pgconn.StatementDescription, error) {
 	if d := l.known[text]; d != nil {
 		return d, nil
 	}
@@ -169,77 +172,77 @@ func (l *line) prepare(ctx context.Context, text string) (*pgconn.StatementDescr
 	return d, err
 }
 
-// take reads the outcome of a request. The outcome is final only when the server has reached
+// readReply reads the outcome of a request. The outcome is final only when the server has reached
 // the sync that follows.
-func (r *request) take(p *pgconn.Pipeline) {
-	note := func(err error) {
+func (r *request) readReply(p *pgconn.Pipeline) {
+	keepFirst := func(err error) {
 		if r.err == nil {
 			r.err = err
 		}
 	}
 	for {
 		result, err := p.GetResults()
-		note(err)
+		keepFirst(err)
 		switch result := result.(type) {
 		case *pgconn.PipelineSync:
 			return
 		case *pgconn.ResultReader:
 			for result.NextRow() {
 				if r.err == nil && r.each != nil {
-					note(r.each(result.Values()))
+					keepFirst(r.each(result.Values()))
 				}
 			}
 			tag, err := result.Close()
-			note(err)
+			keepFirst(err)
 			r.rows = tag.RowsAffected()
 		default:
 			if _, fromServer := errors.AsType[*pgconn.PgError](err); !fromServer {
-				note(errLost)
+				keepFirst(errConnectionLost)
 				return
 			}
 		}
 	}
 }
 
-// sharing is a session on a line.
-type sharing struct{ *line }
+// sharedSession is a session on a sharedConn.
+type sharedSession struct{ *sharedConn }
 
-// Prepare records a text. The line prepares it at its first use.
-func (s sharing) Prepare(_ context.Context, text string) (sqlengine.Statement, error) {
-	return &shared{line: s.line, request: request{text: text, done: make(chan struct{}, 1)}}, nil
+// Prepare records a text. The connection prepares it at its first use.
+func (s sharedSession) Prepare(_ context.Context, text string) (sqlengine.Statement, error) {
+	return &sharedStatement{conn: s.sharedConn, request: request{text: text, done: make(chan struct{}, 1)}}, nil
 }
 
 // DuplicateKey reports whether an error is a violated unique key.
-func (sharing) DuplicateKey(err error) bool { return isDuplicateKey(err) }
+func (sharedSession) DuplicateKey(err error) bool { return isDuplicateKey(err) }
 
-// Close leaves the line open for the others. Before, it lets the server report its counts.
-func (s sharing) Close() error {
-	ctx, cancel := context.WithTimeout(context.Background(), giveUp)
+// Close makes the server report its counts. It leaves the connection open for the other sessions.
+func (s sharedSession) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), connectTimeout)
 	defer cancel()
 	if st, err := s.Prepare(ctx, forceFlush); err == nil {
-		_, _ = st.Exec(ctx, nil) // a lost line reports nothing
+		_, _ = st.Exec(ctx, nil) // a lost connection reports nothing
 	}
 	return nil
 }
 
-// shared is a statement of a session on a line.
-type shared struct {
-	line *line
-	numbered
+// sharedStatement is a statement of a sharedSession.
+type sharedStatement struct {
+	conn *sharedConn
+	limitArgs
 	request
 }
 
-// ask makes the line execute the statement. It waits for a statement that is in flight even if
+// do makes the connection execute the statement. It waits for a statement that is in flight even if
 // the context ends.
-func (st *shared) ask(ctx context.Context, args [][]byte, each func(values [][]byte) error) (int64, error) {
+func (st *sharedStatement) do(ctx context.Context, args [][]byte, each func(values [][]byte) error) (int64, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
 	st.args, st.each = args, each
 	select {
-	case st.line.requests <- &st.request:
-	case <-st.line.done:
-		return 0, errLost
+	case st.conn.requests <- &st.request:
+	case <-st.conn.done:
+		return 0, errConnectionLost
 	case <-ctx.Done():
 		return 0, ctx.Err()
 	}
@@ -247,11 +250,11 @@ func (st *shared) ask(ctx context.Context, args [][]byte, each func(values [][]b
 	return st.rows, st.err
 }
 
-func (st *shared) Exec(ctx context.Context, args [][]byte) (int64, error) {
-	return st.ask(ctx, args, nil)
+func (st *sharedStatement) Exec(ctx context.Context, args [][]byte) (int64, error) {
+	return st.do(ctx, args, nil)
 }
 
-func (st *shared) Query(ctx context.Context, args [][]byte, limit int, each func(values [][]byte) error) error {
-	_, err := st.ask(ctx, st.withLimit(args, limit), each)
+func (st *sharedStatement) Query(ctx context.Context, args [][]byte, limit int, each func(values [][]byte) error) error {
+	_, err := st.do(ctx, st.withLimit(args, limit), each)
 	return err
 }

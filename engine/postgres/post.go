@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 	"io"
 	"strconv"
 	"strings"
@@ -20,7 +19,7 @@ import (
 // postSchema contains the tables of values of SHEF messages.
 const postSchema = "barograph_post"
 
-// posts opens tables of values of SHEF messages.
+// postTables opens tables of values of SHEF messages.
 type postTables struct{ *database }
 
 func postMethods() []posts.Method {
@@ -37,7 +36,8 @@ func postDialect() *sqlengine.PostDialect {
 		CreateTemporary: "CREATE TEMPORARY TABLE IF NOT EXISTS", TemporaryOptions: " ON COMMIT DELETE ROWS",
 		CreateProcedure: func(name string, types []string, body string) []string {
 			args := lists.Map(lists.Indices(len(types)), func(i int) string { return "p" + strconv.Itoa(i+1) + " " + types[i] })
-			return []string{"CREATE OR REPLACE PROCEDURE " + name + "(" + strings.Join(args, ", ") + ") LANGUAGE plpgsql AS $$ BEGIN " + body + "; END $$"}
+			return []string{"CREATE OR REPLACE PROCEDURE " + name + "(" + strings.Join(args, ", ") +
+				") LANGUAGE plpgsql AS $$ BEGIN " + body + "; END $$"}
 		},
 		Cast: func(column string, _ sqlengine.PostType) string { return column },
 	}
@@ -79,14 +79,18 @@ func (p postTables) Open(ctx context.Context, t posts.Tables) (*posts.Store, err
 	return sqlengine.OpenPosts(ctx, &sqlengine.PostEngine{
 		Dialect: d, Methods: postMethods(), Connect: p.connect, Begin: "BEGIN", MaxRows: 128, ReadOnly: p.readOnly,
 		// Two sessions that create one schema at the same time would collide.
-		CreateLock: []string{"SELECT pg_advisory_lock(hashtextextended('barograph/post', 0))", "CREATE SCHEMA IF NOT EXISTS " + d.Quote(postSchema)},
-		Size:       p.size,
+		CreateLock: []string{
+			"SELECT pg_advisory_lock(hashtextextended('barograph/post', 0))", "CREATE SCHEMA IF NOT EXISTS " + d.Quote(postSchema),
+		},
+		Size: p.size,
 		LogPosition: func(ctx context.Context) (int64, error) {
 			return sqlengine.QueryNumber(ctx, querier{p.pool}, "SELECT (pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::bigint")
 		},
 		Maintain: func(ctx context.Context, u posts.Maintenance, tables []string) error {
-			how := map[posts.Maintenance]string{posts.Statistics: "ANALYZE ", posts.Vacuum: "VACUUM (ANALYZE) ", posts.VacuumFull: "VACUUM (FULL, ANALYZE) "}[u]
-			_, err := p.pool.Exec(ctx, how+d.Schema+strings.Join(tables, ", "+d.Schema))
+			statement := map[posts.Maintenance]string{
+				posts.Statistics: "ANALYZE ", posts.Vacuum: "VACUUM (ANALYZE) ", posts.VacuumFull: "VACUUM (FULL, ANALYZE) ",
+			}[u]
+			_, err := p.pool.Exec(ctx, statement+d.Schema+strings.Join(tables, ", "+d.Schema))
 			return err
 		},
 	}, t)
@@ -95,8 +99,9 @@ func (p postTables) Open(ctx context.Context, t posts.Tables) (*posts.Store, err
 // size adds up the sizes that the server reports. Dead rows are from the server's statistics,
 // which may be a second old.
 func (p postTables) size(ctx context.Context, tables []string) (s posts.Size, err error) {
-	err = p.pool.QueryRow(ctx, `SELECT coalesce(sum(pg_table_size(relid)), 0)::bigint, coalesce(sum(pg_indexes_size(relid)), 0)::bigint, coalesce(sum(n_dead_tup), 0)::bigint
-		FROM pg_stat_user_tables WHERE schemaname = $1 AND relname = ANY($2)`, postSchema, tables).Scan(&s.TableBytes, &s.IndexBytes, &s.DeadRows)
+	err = p.pool.QueryRow(ctx, `SELECT coalesce(sum(pg_table_size(relid)), 0)::bigint, coalesce(sum(pg_indexes_size(relid)), 0)::bigint,
+		coalesce(sum(n_dead_tup), 0)::bigint FROM pg_stat_user_tables WHERE schemaname = $1 AND relname = ANY($2)`,
+		postSchema, tables).Scan(&s.TableBytes, &s.IndexBytes, &s.DeadRows)
 	return s, err
 }
 
@@ -121,12 +126,13 @@ func (p postTables) connect(ctx context.Context) (*sqlengine.PostConn, error) {
 			_, err := s.pg.Exec(ctx, text).ReadAll()
 			return err
 		},
-		Direct: s.direct, Prepare: s.prepare, Pipeline: s.pipeline, IsRetryable: isRetryable, Append: s.copyRows, IsDuplicateKey: isDuplicateKey,
+		Direct: s.direct, Prepare: s.prepare, Pipeline: s.pipeline, IsRetryable: isRetryable, Append: s.copyRows,
+		IsDuplicateKey: isDuplicateKey,
 		Copy: func(ctx context.Context, name string, t *sqlengine.PostTable, rows []sqlengine.PostRow) error {
 			return s.copyRows(ctx, pgx.Identifier{name}.Sanitize(), t, rows)
 		},
 		Close: func() error {
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveUp)
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), connectTimeout)
 			defer cancel()
 			return s.conn.Close(ctx)
 		},
@@ -134,15 +140,9 @@ func (p postTables) connect(ctx context.Context) (*sqlengine.PostConn, error) {
 }
 
 // isRetryable reports a deadlock, a conflict, or a key that another session has just inserted.
-func isRetryable(err error) bool {
-	e, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && (e.Code == "40P01" || e.Code == "40001" || e.Code == "23505")
-}
+func isRetryable(err error) bool { return hasCode(err, "40P01", "40001", "23505") }
 
-func isDuplicateKey(err error) bool {
-	e, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && e.Code == "23505"
-}
+func isDuplicateKey(err error) bool { return hasCode(err, "23505") }
 
 // texts writes arguments in the server's text format, into memory that is reused.
 func (c *postConn) texts(args []any) [][]byte {
@@ -271,8 +271,8 @@ func (c *postConn) copyRows(ctx context.Context, table string, t *sqlengine.Post
 		rows = rows[1:]
 		return dst, nil
 	}
-	_, err := copyFrom(ctx, c.pg, "COPY "+table+" ("+
-		flavour.Join(t.Columns, ", ", func(c sqlengine.PostColumn) string { return pgx.Identifier{c.Name}.Sanitize() })+") FROM STDIN BINARY", next)
+	columns := flavour.Join(t.Columns, ", ", func(c sqlengine.PostColumn) string { return pgx.Identifier{c.Name}.Sanitize() })
+	_, err := copyFrom(ctx, c.pg, "COPY "+table+" ("+columns+") FROM STDIN BINARY", next)
 	return err
 }
 

@@ -31,11 +31,16 @@ func Driver() engine.Driver {
 		Example: "postgres://postgres@localhost:5432/postgres",
 		Params: append(engine.TLSParams(), []engine.Param{
 			{Name: "wide_index", Default: btree, Help: "index of wide tables, set when they are created: btree (series, time) or brin (time)"},
-			{Name: "partitions", Default: "", Help: "partitions of tables of documents and wide tables, set when they are created: hash:8 (by series) or range:day, range:month, range:year (by valid time)"},
-			{Name: "tablespaces", Default: "", Help: "comma-separated folders on the server, over which the partitions are spread in turn; created as tablespaces if they are none yet"},
-			{Name: "statements", Default: prepared, Help: "how questions are sent: prepared (planned once a connection), unnamed (planned every time) or simple (the simple protocol, replies as text)"},
-			{Name: "synchronous_commit", Default: "on", Help: "when a commit is acknowledged: on, off, local, remote_write or remote_apply; with off, a crash of the server loses some acknowledged commits"},
-			{Name: "pipeline", Default: "0", Help: "records under keys: number of connections that all workers share; each carries many statements at once, each in its own transaction; 0 = one connection for each worker"},
+			{Name: "partitions", Default: "", Help: "partitions of tables of documents and wide tables, set when they are created: " +
+				"hash:8 (by series) or range:day, range:month, range:year (by valid time)"},
+			{Name: "tablespaces", Default: "", Help: "comma-separated folders on the server, over which the partitions are spread " +
+				"in turn; created as tablespaces if they are none yet"},
+			{Name: "statements", Default: prepared, Help: "how questions are sent: prepared (planned once a connection), unnamed " +
+				"(planned every time) or simple (the simple protocol, replies as text)"},
+			{Name: "synchronous_commit", Default: "on", Help: "when a commit is acknowledged: on, off, local, remote_write or " +
+				"remote_apply; with off, a crash of the server loses some acknowledged commits"},
+			{Name: "pipeline", Default: "0", Help: "records under keys: number of connections that all workers share; each carries " +
+				"many statements at once, each in its own transaction; 0 = one connection for each worker"},
 			{Name: "sslmode", Help: "as in libpq: disable, prefer, require, verify-ca, verify-full; tls and the other tls parameters offer more"},
 		}...),
 		Abilities: append([]any{archive.SQLOffer(design.Normalized, design.Document, design.Wide)}, offered()...),
@@ -55,9 +60,9 @@ const (
 )
 
 const (
-	maxConnections = 32               // of one engine; a packaged server accepts 100
-	giveUp         = 10 * time.Second // limit for connecting
-	rollbackTime   = 5 * time.Second
+	maxConnections  = 32               // of one engine; a packaged server accepts 100
+	connectTimeout  = 10 * time.Second // also for closing a connection
+	rollbackTimeout = 5 * time.Second
 )
 
 // database is an open database.
@@ -108,8 +113,9 @@ func (db *database) config(u *url.URL, o engine.Options) (*pgxpool.Config, error
 	if q.Get("tls") == "false" {
 		q.Set("sslmode", "disable") // pgx tries TLS unless it is disabled
 	}
-	for _, ours := range []string{"wide_index", "statements", "partitions", "tablespaces", "pipeline", "tls", "tls_ca", "tls_cert", "tls_key", "tls_name"} {
-		q.Del(ours)
+	const own = "wide_index statements partitions tablespaces pipeline tls tls_ca tls_cert tls_key tls_name"
+	for name := range strings.FieldsSeq(own) {
+		q.Del(name)
 	}
 	if secure != nil {
 		q.Set("sslmode", "disable") // pgx must not retry without TLS
@@ -119,49 +125,44 @@ func (db *database) config(u *url.URL, o engine.Options) (*pgxpool.Config, error
 	server.RawQuery, server.Opaque = q.Encode(), ""
 	config, err := pgxpool.ParseConfig(server.String())
 	if err != nil {
-		return nil, &fault.Error{Problem: "cannot be read", Err: err, Cure: "write it like postgres://user@host:5432/database"} // pgx omits the password
+		const cure = "write it like postgres://user@host:5432/database"
+		return nil, &fault.Error{Problem: "cannot be read", Err: err, Cure: cure} // pgx omits the password
 	}
 	config.MaxConns = maxConnections
 	c := config.ConnConfig
 	c.TLSConfig = cmp.Or(secure, c.TLSConfig)
-	if c.ConnectTimeout == 0 {
-		c.ConnectTimeout = giveUp
-	}
+	c.ConnectTimeout = cmp.Or(c.ConnectTimeout, connectTimeout)
 	if statements == unnamed {
 		c.DefaultQueryExecMode = pgx.QueryExecModeDescribeExec
 	}
-	// The server also cancels a query that the client gives up.
+	// The server also cancels a query whose context is done.
 	c.BuildContextWatcherHandler = func(p *pgconn.PgConn) ctxwatch.Handler {
-		return &giver{pgconn.CancelRequestContextWatcherHandler{Conn: p, DeadlineDelay: time.Second}}
+		return &cancelHandler{pgconn.CancelRequestContextWatcherHandler{Conn: p, DeadlineDelay: time.Second}}
 	}
-	config.AfterRelease = func(c *pgx.Conn) bool { return c.PgConn().CustomData()[givenUp] == nil }
-	set := c.RuntimeParams
-	if set["application_name"] == "" {
-		set["application_name"] = "barograph"
-	}
-	set["datestyle"], set["timezone"], set["client_encoding"] = "ISO", "UTC", "UTF8"
-	if set["synchronous_commit"] == "" {
-		set["synchronous_commit"] = "on"
-	}
+	config.AfterRelease = func(c *pgx.Conn) bool { return c.PgConn().CustomData()[canceledKey] == nil }
+	params := c.RuntimeParams
+	params["application_name"] = cmp.Or(params["application_name"], "barograph")
+	params["datestyle"], params["timezone"], params["client_encoding"] = "ISO", "UTC", "UTF8"
+	params["synchronous_commit"] = cmp.Or(params["synchronous_commit"], "on")
 	if o.ReadOnly {
-		set["default_transaction_read_only"] = "on"
+		params["default_transaction_read_only"] = "on"
 	}
 	if o.Threads > 0 {
-		set["max_parallel_workers_per_gather"] = strconv.Itoa(o.Threads - 1)
+		params["max_parallel_workers_per_gather"] = strconv.Itoa(o.Threads - 1)
 	}
 	return config, nil
 }
 
-// giver cancels the statement of a connection. The server may cancel a little later and would
-// then hit the next statement. giver therefore closes the connection.
-type giver struct {
+// cancelHandler cancels the statement of a connection whose context is done. If the cancellation reaches the
+// server late, it cancels the connection's next statement instead. The pool therefore closes the connection.
+type cancelHandler struct {
 	pgconn.CancelRequestContextWatcherHandler
 }
 
-const givenUp = "barograph: given up"
+const canceledKey = "barograph: canceled"
 
-func (g *giver) HandleCancel(ctx context.Context) {
-	g.Conn.CustomData()[givenUp] = true
+func (g *cancelHandler) HandleCancel(ctx context.Context) {
+	g.Conn.CustomData()[canceledKey] = true
 	g.CancelRequestContextWatcherHandler.HandleCancel(ctx)
 }
 
@@ -180,19 +181,23 @@ func unreachable(err error) error {
 	return engine.UnreachableError("PostgreSQL", err, cure)
 }
 
-// decisive lists the settings that determine speed. About reports them even if they are unchanged.
-const decisive = `'shared_buffers', 'effective_cache_size', 'work_mem', 'maintenance_work_mem', 'max_wal_size', 'jit', 'fsync',
-	'synchronous_commit', 'full_page_writes', 'random_page_cost', 'max_parallel_workers_per_gather', 'server_encoding', 'default_toast_compression'`
+// performanceSettings lists the settings that determine speed. About reports them even if they are unchanged.
+const performanceSettings = `'shared_buffers', 'effective_cache_size', 'work_mem', 'maintenance_work_mem', 'max_wal_size', 'jit', 'fsync',
+	'synchronous_commit', 'full_page_writes', 'random_page_cost', 'max_parallel_workers_per_gather', 'server_encoding',
+	'default_toast_compression'`
 
 func (db *database) about(ctx context.Context) (engine.About, error) {
-	a := engine.About{Product: "PostgreSQL", Settings: map[string]string{"driver": "github.com/jackc/pgx/v5", "wide_index": db.wideIndex, "pipeline": strconv.Itoa(db.pipeline), "partitions": db.parts.String()}}
+	a := engine.About{Product: "PostgreSQL", Settings: map[string]string{
+		"driver": "github.com/jackc/pgx/v5", "wide_index": db.wideIndex, "pipeline": strconv.Itoa(db.pipeline), "partitions": db.parts.String(),
+	}}
 	if err := db.pool.QueryRow(ctx, "SHOW server_version").Scan(&a.Version); err != nil {
 		return a, failed(ctx, err)
 	}
 	err := querier{db.pool}.Rows(ctx, `SELECT name, current_setting(name) FROM pg_settings
-		WHERE name IN (`+decisive+`)
+		WHERE name IN (`+performanceSettings+`)
 		   OR (source IN ('configuration file', 'command line', 'environment variable', 'database', 'user', 'global')
-		       AND category NOT LIKE 'File Locations%' AND name NOT IN ('port', 'listen_addresses', 'unix_socket_directories', 'log_timezone'))`, nil, func(row []any) error {
+		       AND category NOT LIKE 'File Locations%'
+		       AND name NOT IN ('port', 'listen_addresses', 'unix_socket_directories', 'log_timezone'))`, nil, func(row []any) error {
 		var name, value string
 		err := sqlengine.Scan(row, &name, &value)
 		a.Settings[name] = value
@@ -204,7 +209,7 @@ func (db *database) about(ctx context.Context) (engine.About, error) {
 }
 
 // acknowledged describes the durability of an acknowledged commit; see PostgreSQL's manual,
-// "Reliability and the Write-Ahead Log". Data that the operating system has got survive a
+// "Reliability and the Write-Ahead Log". Data that the operating system has received survive a
 // crash of the server's processes.
 func acknowledged(settings map[string]string) (string, []engine.Promise) {
 	switch {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,7 +22,6 @@ import (
 	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/formats/tpcds"
 	"github.com/barograph/barograph/internal/fault"
-	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/query/flavour"
 )
 
@@ -40,7 +40,7 @@ func starTable(t tables.StarTable) string { return starSchema + "." + string(t) 
 // table was loaded. An incomplete load leaves no comment.
 const placementPrefix = "barograph placement "
 
-// star is the tables at a placement.
+// star is the set of tables at a placement.
 type star struct {
 	db    *database
 	pool  *pgxpool.Pool // pool of sessions whose queries use the placement's workers
@@ -54,21 +54,22 @@ func (s scans) Open(ctx context.Context, p tables.Placement) (*tables.Star, erro
 	}
 	st := &star{db: s.database, place: p}
 	config := s.pool.Config()
-	parallel(config.ConnConfig.RuntimeParams, p.Parallel())
+	setParallel(config.ConnConfig.RuntimeParams, p.Parallel())
 	var err error
 	if st.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
 		return nil, failed(ctx, err)
 	}
 	out, err := sqlengine.OpenStar(ctx, &sqlengine.StarEngine{
 		Location: "schema " + starSchema, ReadOnly: s.readOnly, Text: st.text, ReadNote: st.note, Load: st.load, Plan: st.plan, Size: st.size,
-		Rows: func(ctx context.Context, q tables.StarQuery, f func(row []any) error) error { // as texts, which keep a sum exact
+		Rows: func(ctx context.Context, q tables.StarQuery, f func(row []any) error) error {
+			// A text keeps a sum exact.
 			return querier{st.pool}.Rows(ctx, st.text(q), []any{pgx.QueryResultFormats{pgx.TextFormatCode}}, f)
 		},
-		ServerUsage: func(ctx context.Context) (engine.ServerUsage, error) { return spent(ctx, st.pool) },
+		ServerUsage: func(ctx context.Context) (engine.ServerUsage, error) { return usage(ctx, st.pool) },
 		Close:       func() error { st.pool.Close(); return nil },
 	}, p)
 	if err == nil {
-		err = st.warnOfProcesses(ctx)
+		err = st.warnAboutWorkers(ctx)
 	}
 	if err != nil {
 		st.pool.Close()
@@ -77,28 +78,28 @@ func (s scans) Open(ctx context.Context, p tables.Placement) (*tables.Star, erro
 	return out, nil
 }
 
-// parallel returns the settings of a session whose queries use so many processes, including its
-// own. The planner must assume that workers cost nothing, because it would otherwise use fewer
-// for small tables.
-func parallel(set map[string]string, workers int) {
-	set["max_parallel_workers_per_gather"] = strconv.Itoa(workers - 1)
-	set["max_parallel_workers"] = strconv.Itoa(max(workers-1, 8)) // 8 is the server's default
-	set["parallel_leader_participation"] = "on"
-	set["enable_parallel_append"] = "on"
-	set["min_parallel_table_scan_size"] = "0"
-	set["parallel_setup_cost"], set["parallel_tuple_cost"] = "0", "0"
+// setParallel sets the parameters of a session whose queries use the given number of processes, including
+// its own. With these parameters the planner assumes that workers cost nothing. Otherwise it would use
+// fewer for small tables.
+func setParallel(params map[string]string, workers int) {
+	params["max_parallel_workers_per_gather"] = strconv.Itoa(workers - 1)
+	params["max_parallel_workers"] = strconv.Itoa(max(workers-1, 8)) // 8 is the server's default
+	params["parallel_leader_participation"] = "on"
+	params["enable_parallel_append"] = "on"
+	params["min_parallel_table_scan_size"] = "0"
+	params["parallel_setup_cost"], params["parallel_tuple_cost"] = "0", "0"
 }
 
-// warnOfProcesses warns if the server has fewer processes for workers than a query is to use. Otherwise
-// the server silently uses fewer.
-func (s *star) warnOfProcesses(ctx context.Context) error {
-	var most int
-	if err := s.pool.QueryRow(ctx, "SELECT current_setting('max_worker_processes')::int").Scan(&most); err != nil {
+// warnAboutWorkers warns if the server has fewer worker processes than a query is to use. The server then
+// uses fewer without an error.
+func (s *star) warnAboutWorkers(ctx context.Context) error {
+	var limit int
+	if err := s.pool.QueryRow(ctx, "SELECT current_setting('max_worker_processes')::int").Scan(&limit); err != nil {
 		return failed(ctx, err)
 	}
-	if s.place.Parallel()-1 > most {
+	if s.place.Parallel()-1 > limit {
 		s.db.log.Warn("the server has fewer processes than a query is to use; raise max_worker_processes and restart it",
-			"workers", s.place.Parallel(), "max_worker_processes", most)
+			"workers", s.place.Parallel(), "max_worker_processes", limit)
 	}
 	return nil
 }
@@ -106,7 +107,8 @@ func (s *star) warnOfProcesses(ctx context.Context) error {
 // note returns the comment of the existing store_sales; "" = the table or its comment does not exist.
 func (s *star) note(ctx context.Context) (string, error) {
 	var comment string
-	err := s.db.pool.QueryRow(ctx, "SELECT coalesce(obj_description(to_regclass($1), 'pg_class'), '')", starTable(tables.StoreSales)).Scan(&comment)
+	const query = "SELECT coalesce(obj_description(to_regclass($1), 'pg_class'), '')"
+	err := s.db.pool.QueryRow(ctx, query, starTable(tables.StoreSales)).Scan(&comment)
 	return strings.TrimPrefix(comment, placementPrefix), failed(ctx, err)
 }
 
@@ -126,7 +128,7 @@ func (s *star) size(ctx context.Context) ([]int64, error) {
 	out := make([]int64, max(len(s.place.Paths), 1))
 	for i := range s.place.Partitions {
 		var n int64
-		if err := s.pool.QueryRow(ctx, "SELECT pg_table_size($1::regclass)", partName(i)).Scan(&n); err != nil {
+		if err := s.pool.QueryRow(ctx, "SELECT pg_table_size($1::regclass)", partitionName(i)).Scan(&n); err != nil {
 			return nil, err
 		}
 		out[i%len(out)] += n
@@ -134,13 +136,13 @@ func (s *star) size(ctx context.Context) ([]int64, error) {
 	return out, nil
 }
 
-// partName returns the name of partition i of store_sales.
-func partName(i int) string { return starTable(tables.StoreSales) + "_p" + strconv.Itoa(i) }
+// partitionName returns the name of partition i of store_sales.
+func partitionName(i int) string { return starTable(tables.StoreSales) + "_p" + strconv.Itoa(i) }
 
-// has reports whether the server returned an error with this code.
-func has(err error, code string) bool {
+// hasCode reports whether the server returned an error with one of these codes.
+func hasCode(err error, codes ...string) bool {
 	e, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && e.Code == code
+	return ok && slices.Contains(codes, e.Code)
 }
 
 // load replaces the tables. It writes the comment with their placement last: nobody queries the
@@ -169,8 +171,9 @@ func (s *star) load(ctx context.Context, files tables.StarFiles, note string) (t
 func (s *star) create(spaces []string) []string {
 	out := []string{"CREATE SCHEMA IF NOT EXISTS " + starSchema}
 	for _, t := range tables.StarTables() {
-		cols := lists.Map(tpcds.Columns(string(t)), func(c tpcds.Column) string { return c.Name + " " + sqlengine.StarType(&c, ` COLLATE "C"`) })
-		table := "CREATE TABLE " + starTable(t) + " (" + strings.Join(cols, ", ") + ")"
+		table := "CREATE TABLE " + starTable(t) + " (" + flavour.Join(tpcds.Columns(string(t)), ", ", func(c tpcds.Column) string {
+			return c.Name + " " + sqlengine.StarType(&c, ` COLLATE "C"`)
+		}) + ")"
 		if t == tables.StoreSales {
 			table += " PARTITION BY HASH (ss_ticket_number)"
 		}
@@ -178,7 +181,7 @@ func (s *star) create(spaces []string) []string {
 	}
 	for i := range s.place.Partitions {
 		part := fmt.Sprintf("CREATE TABLE %s PARTITION OF %s FOR VALUES WITH (MODULUS %d, REMAINDER %d) WITH (parallel_workers = %d)",
-			partName(i), starTable(tables.StoreSales), s.place.Partitions, i, mostWorkers)
+			partitionName(i), starTable(tables.StoreSales), s.place.Partitions, i, maxWorkers)
 		if len(spaces) > 0 {
 			part += " TABLESPACE " + spaces[i%len(spaces)]
 		}
@@ -187,9 +190,9 @@ func (s *star) create(spaces []string) []string {
 	return out
 }
 
-// mostWorkers is the greatest value of a table's parallel_workers. With it, the session's limit
+// maxWorkers is the greatest value of a table's parallel_workers. With it, the session's limit
 // determines the number of workers.
-const mostWorkers = 1024
+const maxWorkers = 1024
 
 // copy stores the rows of a file.
 func (s *star) copy(ctx context.Context, t tables.StarTable, rows *sqlengine.StarRows) (int64, error) {
@@ -257,39 +260,41 @@ func appendCents(dst []byte, cents int64) []byte {
 	return dst
 }
 
-// finish does what a careful user does after a load. It creates the keys of the small tables,
-// gathers statistics, marks rows so later scans need not, and flushes pages to disk.
+// finish creates the keys of the small tables, gathers statistics, freezes rows so later scans do not write,
+// and flushes pages to disk.
 func (s *star) finish(ctx context.Context, note string) error {
 	statements := []string{
 		"ALTER TABLE " + starTable(tables.DateDim) + " ADD PRIMARY KEY (d_date_sk)",
 		"ALTER TABLE " + starTable(tables.Item) + " ADD PRIMARY KEY (i_item_sk)",
 	}
-	statements = append(statements, lists.Map(tables.StarTables(), func(t tables.StarTable) string { return "VACUUM (FREEZE, ANALYZE) " + starTable(t) })...)
+	for _, t := range tables.StarTables() {
+		statements = append(statements, "VACUUM (FREEZE, ANALYZE) "+starTable(t))
+	}
 	for _, text := range statements {
 		if _, err := s.pool.Exec(ctx, text); err != nil {
 			return err
 		}
 	}
 	const notAllowed = "42501"
-	if _, err := s.pool.Exec(ctx, "CHECKPOINT"); err != nil && !has(err, notAllowed) {
+	if _, err := s.pool.Exec(ctx, "CHECKPOINT"); err != nil && !hasCode(err, notAllowed) {
 		return err
 	}
 	_, err := s.pool.Exec(ctx, "COMMENT ON TABLE "+starTable(tables.StoreSales)+" IS "+flavour.Quote(placementPrefix+note))
 	return err
 }
 
-// store identifies the database among all that may share a disk or a server. The names of
+// databaseID identifies the database among all that may share a disk or a server: the names of
 // tablespaces are global to a server, and their folders are on shared disks.
-func (s *star) store(ctx context.Context) (string, error) {
+func (s *star) databaseID(ctx context.Context) (string, error) {
 	var name string
 	err := s.pool.QueryRow(ctx, "SELECT system_identifier || '/' || current_database() FROM pg_control_system()").Scan(&name)
 	return fmt.Sprintf("%016x", xxh3.HashString(name)), failed(ctx, err)
 }
 
-func starSpacePrefix(store string) string { return "barograph_star_" + store + "_" }
+func starSpacePrefix(database string) string { return "barograph_star_" + database + "_" }
 
-func starSpace(store, path string) string {
-	return starSpacePrefix(store) + fmt.Sprintf("%016x", xxh3.HashString(path))
+func starSpace(database, path string) string {
+	return starSpacePrefix(database) + fmt.Sprintf("%016x", xxh3.HashString(path))
 }
 
 // makeSpaces creates a tablespace on each path and returns their names.
@@ -297,13 +302,13 @@ func (s *star) makeSpaces(ctx context.Context) ([]string, error) {
 	if len(s.place.Paths) == 0 {
 		return nil, nil
 	}
-	store, err := s.store(ctx)
+	database, err := s.databaseID(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var out []string
 	for _, path := range s.place.Paths {
-		name, dir := starSpace(store, path), filepath.Join(path, "barograph-postgres-"+store)
+		name, dir := starSpace(database, path), filepath.Join(path, "barograph-postgres-"+database)
 		out = append(out, name)
 		var exists bool
 		if err := s.pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_tablespace WHERE spcname = $1)", name).Scan(&exists); err != nil {
@@ -312,7 +317,8 @@ func (s *star) makeSpaces(ctx context.Context) ([]string, error) {
 		if exists {
 			continue
 		}
-		folderErr := sqlengine.CreateServerFolder(dir, Driver().Server.User) // no effect if the server runs on another machine
+		// This has no effect if the server runs on another machine.
+		folderErr := sqlengine.CreateServerFolder(dir, Driver().Server.User)
 		_, err := s.pool.Exec(ctx, "CREATE TABLESPACE "+name+" LOCATION "+flavour.Quote(dir))
 		switch {
 		case err != nil && ctx.Err() != nil:
@@ -322,7 +328,8 @@ func (s *star) makeSpaces(ctx context.Context) ([]string, error) {
 		case err != nil:
 			return nil, &fault.Error{
 				File: dir, Problem: "cannot be a tablespace", Err: err,
-				Cure: "connect as a superuser; on the server's machine the folder must be empty and owned by the server's account, which must also have access to all its parent folders (chmod o+x)",
+				Cure: "connect as a superuser; on the server's machine the folder must be empty and owned by the server's account, " +
+					"which must also have access to all its parent folders (chmod o+x)",
 			}
 		}
 	}
@@ -330,13 +337,14 @@ func (s *star) makeSpaces(ctx context.Context) ([]string, error) {
 }
 
 // dropSpaces drops the tablespaces of earlier placements, and their folders.
-func (s *star) dropSpaces(ctx context.Context, but []string) error {
-	store, err := s.store(ctx)
+func (s *star) dropSpaces(ctx context.Context, current []string) error {
+	database, err := s.databaseID(ctx)
 	if err != nil {
 		return err
 	}
-	rows, err := s.pool.Query(ctx, "SELECT spcname, pg_tablespace_location(oid) FROM pg_tablespace WHERE starts_with(spcname, $1) AND spcname <> ALL ($2)",
-		starSpacePrefix(store), append([]string{}, but...)) // a nil slice would be NULL
+	rows, err := s.pool.Query(ctx, "SELECT spcname, pg_tablespace_location(oid) FROM pg_tablespace "+
+		"WHERE starts_with(spcname, $1) AND spcname <> ALL ($2)",
+		starSpacePrefix(database), append([]string{}, current...)) // a nil slice would be NULL
 	if err != nil {
 		return failed(ctx, err)
 	}

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -11,7 +10,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/zeebo/xxh3"
 
 	"github.com/barograph/barograph/archive/design"
@@ -35,7 +33,8 @@ import (
 // types are PostgreSQL's types of columns. Counts are doubles, as in records, to lose nothing.
 var types = sqlengine.TypeNames{ //nolint:gochecknoglobals // a constant table
 	sqlengine.Text: `text COLLATE "C"`, sqlengine.Integer: "integer", sqlengine.BigInt: "bigint", sqlengine.Timestamp: "timestamp",
-	sqlengine.Count: "double precision", sqlengine.Double: "double precision", sqlengine.Doubles: "double precision[]", sqlengine.Entries: "jsonb",
+	sqlengine.Count: "double precision", sqlengine.Double: "double precision", sqlengine.Doubles: "double precision[]",
+	sqlengine.Entries: "jsonb",
 }
 
 // subsetTables returns the statements that create a subset.
@@ -93,18 +92,18 @@ func (a *openArchive) typeTables(subset string, t *record.LineType) []string {
 	if p.hash > 0 || p.period != "" {
 		out = append(out, "COMMENT ON TABLE "+table+" IS "+flavour.Quote(partitionNote+p.String()))
 	}
-	return append(out, p.parts(a.Dialect.Table(subset, ""), name, nil)...)
+	return append(out, p.partitions(a.Dialect.Table(subset, ""), name, nil)...)
 }
 
-// partitioning says how a table is partitioned, and over which tablespaces its partitions are
-// spread in turn. The zero value is one table without partitions.
+// partitioning describes the partitions of a table and the tablespaces over which they are spread in
+// turn. The zero value is one table without partitions.
 type partitioning struct {
 	hash   int    // number of partitions by the hash of the key; 0 = none
 	period string // day, month or year: one partition for each period of the valid time; "" = none
 	spaces []string
 }
 
-// maxPartitions by hash: with more, planning costs more than the partitions save.
+// maxPartitions is the limit for partitions by hash: with more, planning costs more than they save.
 const maxPartitions = 256
 
 // parsePartitioning reads the URL's parameters: "hash:8", "range:day" or "", and
@@ -162,15 +161,15 @@ func (p partitioning) clause(key []string, epoch string) string {
 	return ""
 }
 
-// parts returns the statements that create the partitions of a table for times (Unix seconds);
+// partitions returns the statements that create the partitions of a table for times (Unix seconds);
 // partitions by hash do not depend on the times. table is its name without the schema, and
 // prefix the quoted schema with a dot.
-func (p partitioning) parts(prefix, table string, times []int64) []string {
+func (p partitioning) partitions(prefix, table string, times []int64) []string {
 	var out []string
 	add := func(name, values string) {
 		s := "CREATE TABLE IF NOT EXISTS " + prefix + table + "_p" + name + " PARTITION OF " + prefix + table + " FOR VALUES " + values
 		if n := len(p.spaces); n > 0 {
-			s += " TABLESPACE " + spaceName(p.spaces[p.turn(name)%n])
+			s += " TABLESPACE " + spaceName(p.spaces[p.index(name)%n])
 		}
 		out = append(out, s)
 	}
@@ -184,8 +183,8 @@ func (p partitioning) parts(prefix, table string, times []int64) []string {
 	return out
 }
 
-// turn numbers partitions; neighbors get different tablespaces.
-func (p partitioning) turn(name string) int {
+// index returns the number of a partition. Neighbors get different tablespaces.
+func (p partitioning) index(name string) int {
 	if p.hash > 0 {
 		n, _ := strconv.Atoi(name) // add wrote it
 		return n
@@ -204,18 +203,17 @@ func (p partitioning) turn(name string) int {
 func (p partitioning) bounds(v int64) (from, to int64) {
 	t := time.Unix(v, 0).UTC()
 	year, month, day := t.Date()
-	first, next := time.Date(year, month, day, 0, 0, 0, 0, time.UTC), time.Time{}
+	var years, months, days int // length of the period
 	switch p.period {
 	case "day":
-		next = first.AddDate(0, 0, 1)
+		days = 1
 	case "month":
-		first = time.Date(year, month, 1, 0, 0, 0, 0, time.UTC)
-		next = first.AddDate(0, 1, 0)
+		months, day = 1, 1
 	default:
-		first = time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)
-		next = first.AddDate(1, 0, 0)
+		years, month, day = 1, 1, 1
 	}
-	return first.Unix(), next.Unix()
+	first := time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
+	return first.Unix(), first.AddDate(years, months, days).Unix()
 }
 
 // periods returns the first seconds of all periods that may contain records of a type,
@@ -257,7 +255,7 @@ func (db *database) makeSpaces(ctx context.Context) error {
 			continue
 		}
 		_, err = db.pool.Exec(ctx, "CREATE TABLESPACE "+spaceName(folder)+" LOCATION "+flavour.Quote(folder))
-		if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code != "42710" { // duplicate_object: another loader has created it
+		if err != nil && !hasCode(err, "42710") { // duplicate_object: another loader has created it
 			return &fault.Error{
 				Setting: "postgres URL, parameter tablespaces", Problem: "cannot create a tablespace in " + folder, Err: err,
 				Cure: "create the folder on the server, empty and owned by its user, and connect as a superuser",
@@ -267,9 +265,9 @@ func (db *database) makeSpaces(ctx context.Context) error {
 	return nil
 }
 
-// divide reads how the table of a type was partitioned when it was created, independent of the
-// present URL.
-func (l *loader) divide(ctx context.Context, c *pgx.Conn, t *record.LineType) error {
+// readPartitioning reads how the table of a type was partitioned when it was created. The present URL may
+// request another partitioning.
+func (l *loader) readPartitioning(ctx context.Context, c *pgx.Conn, t *record.LineType) error {
 	name, _, _ := sqlengine.DesignTable(l.a.Design, t)
 	var comment string
 	err := c.QueryRow(ctx, "SELECT coalesce(obj_description($1::regclass, 'pg_class'), '')", l.a.Dialect.Table(l.subset, name)).Scan(&comment)
@@ -290,12 +288,12 @@ func (l *loader) divide(ctx context.Context, c *pgx.Conn, t *record.LineType) er
 // partitionNote is the prefix of the comment of a partitioned table.
 const partitionNote = "barograph partitions "
 
-// extend creates the partitions that new records of a type need.
-func (l *loader) extend(ctx context.Context, q sqlengine.Querier, t *record.LineType, fresh *design.Catalog) error {
+// addPartitions creates the partitions that new records of a type need.
+func (l *loader) addPartitions(ctx context.Context, q sqlengine.Querier, t *record.LineType, fresh *design.Catalog) error {
 	p := l.parts[t]
 	var times []int64
 	for _, v := range p.periods(fresh, t) {
-		if k := (part{t, v}); !l.partitions[k] {
+		if k := (partitionKey{t, v}); !l.partitions[k] {
 			l.partitions[k] = true
 			times = append(times, v)
 		}
@@ -304,11 +302,11 @@ func (l *loader) extend(ctx context.Context, q sqlengine.Querier, t *record.Line
 		return nil
 	}
 	name, _, _ := sqlengine.DesignTable(l.a.Design, t)
-	return execute(ctx, conn(q), p.parts(l.a.Dialect.Table(l.subset, ""), name, times)...)
+	return execute(ctx, conn(q), p.partitions(l.a.Dialect.Table(l.subset, ""), name, times)...)
 }
 
-// part is a partition that the loader knows to exist.
-type part struct {
+// partitionKey identifies a partition that the loader knows to exist.
+type partitionKey struct {
 	t    *record.LineType
 	from int64
 }

@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/barograph/barograph/engine"
@@ -47,18 +46,18 @@ func server() *launch.Server {
 		Prepare: prepare,
 		Start: func(_ *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 			bin, err := programs()
-			err = errors.Join(err, forgetKilled(n))
-			return []launch.Command{{Args: []string{filepath.Join(bin, "postgres"), "-D", data(n), "-c", "config_file=" + config(n)}}}, err
+			err = errors.Join(err, removePidFile(n))
+			return []launch.Command{{Args: []string{filepath.Join(bin, "postgres"), "-D", data(n), "-c", "config_file=" + configFile(n)}}}, err
 		},
 		Ready: ready,
 		URL:   func(c *launch.Cluster) string { return address(c, &c.Nodes[0]) },
 	}
 }
 
-// forgetKilled removes the pid file of a killed postmaster. The lab has found that none runs,
-// but until its parent reaps the zombie, PostgreSQL believes that it runs. PostgreSQL detects
-// the zombie's shared memory separately.
-func forgetKilled(n *launch.Node) error {
+// removePidFile removes the pid file of a killed postmaster. The lab has checked that no postmaster runs.
+// But until the parent reaps the zombie, PostgreSQL treats it as running. PostgreSQL checks for shared
+// memory that is still in use separately.
+func removePidFile(n *launch.Node) error {
 	dir, err := os.OpenRoot(n.Dir) // a link that the server's account made cannot lead out of it
 	if err != nil {
 		return err
@@ -112,8 +111,8 @@ func programs() (string, error) {
 	return "", errors.New("no initdb in /usr/lib/postgresql/*/bin or on the path")
 }
 
-func data(n *launch.Node) string   { return filepath.Join(n.Dir, "data") }
-func config(n *launch.Node) string { return filepath.Join(n.Dir, "postgresql.conf") }
+func data(n *launch.Node) string       { return filepath.Join(n.Dir, "data") }
+func configFile(n *launch.Node) string { return filepath.Join(n.Dir, "postgresql.conf") }
 
 func address(c *launch.Cluster, n *launch.Node) string {
 	return fmt.Sprintf("postgres://postgres:%s@%s:%d/postgres", c.Password, n.Host, n.Ports["sql"]) + c.Parameters()
@@ -126,22 +125,25 @@ func prepare(c *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 		return nil, err
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "cluster_name = 'barograph lab, profile %s'\n", c.Profile) // the run folder contains it among the settings
+	fmt.Fprintf(&b, "cluster_name = 'barograph lab, profile %s'\n", c.Profile) // a run folder shows it among the settings
 	fmt.Fprintf(&b, "listen_addresses = '%s'\nport = %d\nunix_socket_directories = ''\n", n.Host, n.Ports["sql"])
-	if countsStatements(bin) {
+	if hasStatementsExtension(bin) {
 		fmt.Fprintf(&b, "shared_preload_libraries = '%s'\n", statementsExtension)
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Settings)) {
 		fmt.Fprintf(&b, "%s = %s\n", name, flavour.Quote(c.Settings[name]))
 	}
-	access, clients := filepath.Join(n.Dir, "pg_hba.conf"), "host" // initdb's file allows only loopback, which isolated nodes do not use
+	// initdb's pg_hba.conf allows only loopback, which isolated nodes do not use.
+	access, clients := filepath.Join(n.Dir, "pg_hba.conf"), "host"
 	fmt.Fprintf(&b, "hba_file = '%s'\n", access)
 	if c.TLS {
 		clients = "hostssl"
 		fmt.Fprintf(&b, "ssl = on\nssl_cert_file = '%[1]s'\nssl_key_file = '%[1]s'\n", n.Certificate())
 	}
 	password := filepath.Join(n.Dir, "password")
-	for name, text := range map[string]string{config(n): b.String(), access: clients + " all all all scram-sha-256\n", password: c.Password + "\n"} {
+	for name, text := range map[string]string{
+		configFile(n): b.String(), access: clients + " all all all scram-sha-256\n", password: c.Password + "\n",
+	} {
 		err = errors.Join(err, os.WriteFile(name, []byte(text), 0o600))
 	}
 	return []launch.Command{{Args: []string{
@@ -162,7 +164,7 @@ func ready(ctx context.Context, c *launch.Cluster, n *launch.Node) error {
 	if err != nil {
 		return err
 	}
-	defer conn.Close(ctx) //nolint:errcheck // the answer is there
+	defer conn.Close(ctx) //nolint:errcheck // no statement is in flight
 	var preloaded string
 	if err := conn.QueryRow(ctx, "SELECT current_setting('shared_preload_libraries')").Scan(&preloaded); err != nil ||
 		!strings.Contains(preloaded, statementsExtension) {
@@ -175,18 +177,18 @@ func ready(ctx context.Context, c *launch.Cluster, n *launch.Node) error {
 	return err
 }
 
-// statementsExtension counts statements. The lab preloads it where PostgreSQL came with it.
+// statementsExtension counts statements. The lab preloads it if it is installed.
 const statementsExtension = "pg_stat_statements"
 
-// countsStatements reports whether it is installed next to the programs in bin.
-func countsStatements(bin string) bool {
+// hasStatementsExtension reports whether statementsExtension is installed next to the programs in bin.
+func hasStatementsExtension(bin string) bool {
 	return slices.ContainsFunc([]string{"../lib", "../lib/postgresql", "../lib64/pgsql"}, func(dir string) bool {
 		_, err := os.Stat(filepath.Join(bin, dir, statementsExtension+".so"))
 		return err == nil
 	})
 }
 
-// statements reads pg_stat_statements, in whatever schema the extension is.
+// statements reads pg_stat_statements in the extension's schema. It returns none without the extension.
 func (db *database) statements(ctx context.Context) (all []engine.Statement, err error) {
 	var schema string
 	err = db.pool.QueryRow(ctx,
@@ -246,17 +248,19 @@ func (db *database) metrics(ctx context.Context) (engine.Metrics, error) {
 // "__" and its unit. The first query works on every server, the others may fail.
 var totalQueries = []string{ //nolint:gochecknoglobals // a constant table
 	`SELECT xact_commit::float8, xact_rollback::float8, blks_hit::float8, blks_read::float8, tup_fetched::float8, tup_inserted::float8,
-		tup_updated::float8, tup_deleted::float8, deadlocks::float8, temp_bytes::float8 AS temp_bytes__bytes, blk_read_time::float8 AS blk_read_time__ms
+		tup_updated::float8, tup_deleted::float8, deadlocks::float8, temp_bytes::float8 AS temp_bytes__bytes,
+		blk_read_time::float8 AS blk_read_time__ms
 		FROM pg_stat_database WHERE datname = current_database()`,
 	`SELECT wal_records::float8, wal_fpi::float8, wal_bytes::float8 AS wal_bytes__bytes FROM pg_stat_wal`,
-	`SELECT wal_write::float8, wal_sync::float8, wal_sync_time::float8 AS wal_sync_time__ms FROM pg_stat_wal`, // in another view from version 18
+	// From version 18 these columns are in another view.
+	`SELECT wal_write::float8, wal_sync::float8, wal_sync_time::float8 AS wal_sync_time__ms FROM pg_stat_wal`,
 	`SELECT sum(calls)::float8 AS statements, sum(total_exec_time)::float8 AS statements_exec_time__ms FROM pg_stat_statements`,
 }
 
-// spent reads the counters of this database. If pg_stat_kcache is installed, these are processor
+// usage reads the counters of this database. If pg_stat_kcache is installed, these are processor
 // time and bytes from disks; otherwise the blocks that were not in shared_buffers. The pool's
 // idle sessions first report their counts. Before version 15 they do that after a second.
-func spent(ctx context.Context, pool *pgxpool.Pool) (engine.ServerUsage, error) {
+func usage(ctx context.Context, pool *pgxpool.Pool) (engine.ServerUsage, error) {
 	out := engine.ServerUsage{CPU: -1, Read: -1}
 	var seconds float64
 	err := pool.QueryRow(ctx, `SELECT coalesce(sum(exec_user_time + exec_system_time), 0), coalesce(sum(exec_reads), 0)::bigint
@@ -271,11 +275,13 @@ func spent(ctx context.Context, pool *pgxpool.Pool) (engine.ServerUsage, error) 
 	for _, c := range pool.AcquireAllIdle(ctx) {
 		_, err := c.Exec(ctx, forceFlush)
 		c.Release()
-		if err != nil && !has(err, "42883") { // the function does not exist
+		if err != nil && !hasCode(err, "42883") { // the function does not exist
 			return out, failed(ctx, err)
 		}
 	}
-	return out, failed(ctx, pool.QueryRow(ctx, "SELECT blks_read * current_setting('block_size')::bigint FROM pg_stat_database WHERE datname = current_database()").Scan(&out.Read))
+	err = pool.QueryRow(ctx, "SELECT blks_read * current_setting('block_size')::bigint FROM pg_stat_database "+
+		"WHERE datname = current_database()").Scan(&out.Read)
+	return out, failed(ctx, err)
 }
 
 func (db *database) totals(ctx context.Context, m *engine.Metrics, query string) error {
@@ -307,8 +313,7 @@ func (db *database) totals(ctx context.Context, m *engine.Metrics, query string)
 
 // absent reports that the server lacks a view, column or extension.
 func absent(err error) bool {
-	e, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && (e.Code == "42P01" || e.Code == "42703" || e.Code == "55000" || e.Code == "42501")
+	return hasCode(err, "42P01", "42703", "55000", "42501")
 }
 
 // waitKind classifies wait events (PostgreSQL's manual, table "Wait Event Types"). A session

@@ -119,9 +119,7 @@ func appendFloat(dst []byte, f float64) []byte {
 	return binary.BigEndian.AppendUint64(append(dst, 0, 0, 0, 8), math.Float64bits(f))
 }
 
-func appendTime(dst []byte, epoch int64) []byte {
-	return appendBig(dst, (epoch-postgresEpoch)*1e6)
-}
+func appendTime(dst []byte, epoch int64) []byte { return appendBig(dst, (epoch-postgresEpoch)*1e6) }
 
 // appendFloats appends an array of double precision; NaN is a missing value.
 func appendFloats(dst []byte, values []float64) []byte {
@@ -131,7 +129,8 @@ func appendFloats(dst []byte, values []float64) []byte {
 		return binary.BigEndian.AppendUint32(dst, float8)
 	}
 	dst = binary.BigEndian.AppendUint32(dst, uint32(20+12*len(values)))
-	for _, v := range [...]uint32{1, 0, float8, uint32(len(values)), 1} { // dimensions, no nulls, type, length, lower bound
+	// dimensions, no nulls, type, length, lower bound
+	for _, v := range [...]uint32{1, 0, float8, uint32(len(values)), 1} {
 		dst = binary.BigEndian.AppendUint32(dst, v)
 	}
 	for _, f := range values {
@@ -140,7 +139,7 @@ func appendFloats(dst []byte, values []float64) []byte {
 	return dst
 }
 
-// floats decodes an array of appendFloats.
+// floats decodes an array as appendFloats encodes it.
 func floats(raw []byte, into []float64) []float64 {
 	for at := 20; at+4 <= len(raw); at += 4 {
 		if n := int32(binary.BigEndian.Uint32(raw[at:])); n == 8 && at+12 <= len(raw) {
@@ -194,26 +193,26 @@ func insert(ctx context.Context, q sqlengine.Querier, table string, cols []sqlen
 	})
 }
 
-// lines sends records to a table.
-func lines(ctx context.Context, q sqlengine.Querier, table string, cols []sqlengine.Column, l *sqlengine.Lines) error {
-	return send(ctx, conn(q), table, cols, l, l.Rows)
+// insertLines sends records to a table.
+func insertLines(ctx context.Context, q sqlengine.Querier, table string, cols []sqlengine.Column, l *sqlengine.Lines) error {
+	return copyLines(ctx, conn(q), table, cols, l, l.Rows)
 }
 
-// stretch is a sequence of columns: of header fields, which are encoded once per header, or of
-// other columns.
-type stretch struct {
+// columnRun is a sequence of columns that are all header fields or all others. Header fields are encoded
+// once per header.
+type columnRun struct {
 	cols   []sqlengine.Column
 	fields [][]byte // encoded header fields, by header; nil = other columns
 }
 
-func stretches(l *sqlengine.Lines, cols []sqlengine.Column) []stretch {
-	var out []stretch
+func columnRuns(l *sqlengine.Lines, cols []sqlengine.Column) []columnRun {
+	var out []columnRun
 	for from := 0; from < len(cols); {
 		header, to := cols[from].From == sqlengine.Header, from+1
 		for to < len(cols) && (cols[to].From == sqlengine.Header) == header {
 			to++
 		}
-		s := stretch{cols: cols[from:to]}
+		s := columnRun{cols: cols[from:to]}
 		if header {
 			s.fields = make([][]byte, len(l.Headers))
 			for h := range l.Headers {
@@ -227,9 +226,9 @@ func stretches(l *sqlengine.Lines, cols []sqlengine.Column) []stretch {
 	return out
 }
 
-// send copies records to a table.
-func send(ctx context.Context, c *pgx.Conn, table string, cols []sqlengine.Column, l *sqlengine.Lines, rows []design.Row) error {
-	runs, to := stretches(l, cols), &copyRow{}
+// copyLines copies records to a table.
+func copyLines(ctx context.Context, c *pgx.Conn, table string, cols []sqlengine.Column, l *sqlengine.Lines, rows []design.Row) error {
+	runs, to := columnRuns(l, cols), &copyRow{}
 	return copyRows(ctx, c, table, cols, func(dst []byte) ([]byte, error) {
 		if len(rows) == 0 {
 			return dst, io.EOF
@@ -251,7 +250,7 @@ func send(ctx context.Context, c *pgx.Conn, table string, cols []sqlengine.Colum
 // Replies are decoded from the binary wire format, column by column, without an interface value
 // for each cell.
 
-// whole decodes an integer; ok is false for another type.
+// integer decodes an integer; ok is false for another type.
 func integer(raw []byte, oid uint32) (v int64, ok bool) {
 	switch {
 	case oid == pgtype.Int8OID && len(raw) == 8:

@@ -347,16 +347,15 @@ func (n *Interner[K]) Uncommitted() (keys []K, first int64) {
 	return n.uncommitted, n.last - int64(len(n.uncommitted)) + 1
 }
 
-// Commit records that the archive contains the rows of the uncommitted numbers.
-func (n *Interner[K]) Commit() { n.uncommitted = n.uncommitted[:0] }
-
-// Rollback withdraws the uncommitted numbers.
-func (n *Interner[K]) Rollback() {
-	for _, k := range n.uncommitted {
-		delete(n.ids, k)
+// Settle keeps the uncommitted numbers if the archive contains their rows. Otherwise it withdraws them.
+func (n *Interner[K]) Settle(committed bool) {
+	if !committed {
+		for _, k := range n.uncommitted {
+			delete(n.ids, k)
+		}
+		n.last -= int64(len(n.uncommitted))
 	}
-	n.last -= int64(len(n.uncommitted))
-	n.Commit()
+	n.uncommitted = n.uncommitted[:0]
 }
 
 // HeaderKey returns the part of h that stat_header contains: all fields except cov_thresh and alpha, which are columns

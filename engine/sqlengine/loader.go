@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/archive/design"
+	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/record"
@@ -155,11 +156,11 @@ func (l *Loader) Commit(ctx context.Context, c archive.Commit) (archive.CommitRe
 	}
 	l.groups.Reset()
 	if err != nil {
-		return archive.CommitResult{}, CallError(ctx, fmt.Errorf("%s: commit to %s: %w", l.a.Dialect.Name, l.subset, err))
+		return archive.CommitResult{}, engine.CallError(ctx, fmt.Errorf("%s: commit to %s: %w", l.a.Dialect.Name, l.subset, err))
 	}
 	if l.headers != nil {
-		l.headers.Commit()
-		l.files.Commit()
+		l.headers.Settle(true)
+		l.files.Settle(true)
 	}
 	l.stale = false
 	if l.marked != nil {

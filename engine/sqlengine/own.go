@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/query/answer"
@@ -39,12 +40,12 @@ func Running(ctx context.Context, q Querier, text string) (step string, done, al
 func (s DatabaseSQL) TypedRows(ctx context.Context, text string, castOf func(typeName string) ResultCast, f func(row []any) error) error {
 	rows, err := s.DB.QueryContext(ctx, text)
 	if err != nil {
-		return CallError(ctx, err)
+		return engine.CallError(ctx, err)
 	}
 	defer rows.Close() //nolint:errcheck // ForEachRow reports the error
 	columns, err := rows.ColumnTypes()
 	if err != nil {
-		return CallError(ctx, err)
+		return engine.CallError(ctx, err)
 	}
 	casts := lists.Map(columns, func(c *sql.ColumnType) ResultCast { return castOf(c.DatabaseTypeName()) })
 	return ForEachRow(ctx, rows, func(row []any) error {

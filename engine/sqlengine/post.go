@@ -92,7 +92,7 @@ func OpenPosts(ctx context.Context, e *PostEngine, t posts.Tables) (*posts.Store
 	}
 	s := &postStore{PostEngine: e, layout: l, policy: t.Policy}
 	if err := s.prepare(ctx, t.Make); err != nil {
-		return nil, CallError(ctx, err)
+		return nil, engine.CallError(ctx, err)
 	}
 	names := lists.Map(l.tables, func(t *PostTable) string { return t.Name })
 	return &posts.Store{
@@ -100,10 +100,10 @@ func OpenPosts(ctx context.Context, e *PostEngine, t posts.Tables) (*posts.Store
 		Log: e.LogPosition,
 		Size: func(ctx context.Context) (posts.Size, error) {
 			size, err := e.Size(ctx, names)
-			return size, CallError(ctx, err)
+			return size, engine.CallError(ctx, err)
 		},
 		Maintain: func(ctx context.Context, u posts.Maintenance) error {
-			return s.withWriteLock(func() error { return CallError(ctx, e.Maintain(ctx, u, names)) })
+			return s.withWriteLock(func() error { return engine.CallError(ctx, e.Maintain(ctx, u, names)) })
 		},
 		Close: func() error { return nil },
 	}, nil

@@ -12,8 +12,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/go-sql-driver/mysql"
-
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/record"
@@ -29,25 +27,26 @@ type Querier interface {
 	Rows(ctx context.Context, text string, args []any, f func(row []any) error) error
 }
 
-// DatabaseSQL is a Querier over package database/sql.
-type DatabaseSQL struct {
-	DB interface { // *sql.DB, *sql.Conn or *sql.Tx
-		QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-		ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
-	}
+// DBTX is the common interface of *sql.DB, *sql.Conn and *sql.Tx.
+type DBTX interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 }
+
+// DatabaseSQL is a Querier over package database/sql.
+type DatabaseSQL struct{ DB DBTX }
 
 // Exec runs a statement.
 func (s DatabaseSQL) Exec(ctx context.Context, text string, args ...any) error {
 	_, err := s.DB.ExecContext(ctx, text, args...)
-	return CallError(ctx, err)
+	return engine.CallError(ctx, err)
 }
 
 // Rows passes each row to f.
 func (s DatabaseSQL) Rows(ctx context.Context, text string, args []any, f func(row []any) error) error {
 	rows, err := s.DB.QueryContext(ctx, text, args...)
 	if err != nil {
-		return CallError(ctx, err)
+		return engine.CallError(ctx, err)
 	}
 	return ForEachRow(ctx, rows, f)
 }
@@ -65,13 +64,13 @@ func ForEachRow(ctx context.Context, rows *sql.Rows, f func(row []any) error) er
 	}
 	for rows.Next() {
 		if err := rows.Scan(destinations...); err != nil {
-			return CallError(ctx, err)
+			return engine.CallError(ctx, err)
 		}
 		if err := f(row); err != nil {
 			return err
 		}
 	}
-	return CallError(ctx, rows.Err())
+	return engine.CallError(ctx, rows.Err())
 }
 
 // ForEachDriverRow calls f for each row of a driver, after it has put the values into row. It closes the rows.
@@ -97,11 +96,6 @@ type rawValue struct {
 func (s rawValue) Scan(src any) error {
 	s.row[s.k] = src
 	return nil
-}
-
-// CallError is engine.CallError, which also recognizes the error of the MySQL driver for a broken connection.
-func CallError(ctx context.Context, err error) error {
-	return engine.CallError(ctx, err, mysql.ErrInvalidConn)
 }
 
 // Scan converts the first values of a row to the types of into: *string, *int64, *int or *float64.

@@ -218,7 +218,7 @@ func (s *openStar) load(ctx context.Context, files tables.StarFiles) (tables.Sta
 	if err == nil {
 		s.unusable.Store(nil)
 	}
-	return out, CallError(ctx, err)
+	return out, engine.CallError(ctx, err)
 }
 
 func (s *openStar) ask(ctx context.Context, q tables.StarQuery) (out []tables.StarRow, err error) {
@@ -238,7 +238,7 @@ func (s *openStar) plan(ctx context.Context, q tables.StarQuery) (string, error)
 		return "", err
 	}
 	text, err := s.Plan(ctx, q)
-	return text, CallError(ctx, err)
+	return text, engine.CallError(ctx, err)
 }
 
 func (s *openStar) size(ctx context.Context) ([]int64, error) {
@@ -246,7 +246,7 @@ func (s *openStar) size(ctx context.Context) ([]int64, error) {
 		return nil, err
 	}
 	sizes, err := s.Size(ctx)
-	return sizes, CallError(ctx, err)
+	return sizes, engine.CallError(ctx, err)
 }
 
 // ParsePlacement parses the placement in a note; ok reports whether the note contains one.

@@ -109,12 +109,12 @@ func TestInterner(t *testing.T) {
 	if id, fresh := n.ID("b"); id != 5 || !fresh {
 		t.Errorf("b: %d, fresh %v", id, fresh)
 	}
-	n.Commit()
+	n.Settle(true)
 	if id, fresh := n.ID("b"); id != 5 || fresh {
 		t.Errorf("b after Keep: %d, fresh %v", id, fresh)
 	}
 	n.ID("c")
-	n.Rollback()
+	n.Settle(false)
 	n.ID("d")
 	if keys, first := n.Uncommitted(); len(keys) != 1 || keys[0] != "d" || first != 6 {
 		t.Errorf("Fresh = %v from %d", keys, first)

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/barograph/barograph/archive/design"
+	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/record"
 )
@@ -52,7 +53,7 @@ func (l *Loader) Trim(ctx context.Context, from int64) error {
 		return l.writeCatalog(ctx, q)
 	})
 	if err != nil {
-		return CallError(ctx, fmt.Errorf("%s: removal from %s: %w", l.a.Dialect.Name, l.subset, err))
+		return engine.CallError(ctx, fmt.Errorf("%s: removal from %s: %w", l.a.Dialect.Name, l.subset, err))
 	}
 	l.stale = false
 	return nil

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/internal/fault"
@@ -44,11 +45,11 @@ func (d *database) loadOwn(ctx context.Context, t *tables.Table) (err error) {
 	})
 	tx, err := d.pool.BeginTx(ctx, nil)
 	if err != nil {
-		return sqlengine.CallError(ctx, err)
+		return engine.CallError(ctx, err)
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(sqlengine.CallError(ctx, err), ignoreDone(tx.Rollback()))
+			err = errors.Join(engine.CallError(ctx, err), ignoreDone(tx.Rollback()))
 		}
 	}()
 	if _, err := tx.ExecContext(ctx, "CREATE TABLE "+flavour.Ident(t.Name)+" ("+strings.Join(columns, ", ")+")"); err != nil {

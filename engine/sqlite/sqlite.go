@@ -23,7 +23,6 @@ import (
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/archive"
-	"github.com/barograph/barograph/engine/sqlengine"
 	"github.com/barograph/barograph/internal/fault"
 )
 
@@ -262,7 +261,7 @@ func (d *database) size(ctx context.Context) (int64, error) {
 			how = "TRUNCATE" // waits for the writer
 		}
 		if _, err := d.pool.ExecContext(ctx, "PRAGMA wal_checkpoint("+how+")"); err != nil {
-			return 0, sqlengine.CallError(ctx, err)
+			return 0, engine.CallError(ctx, err)
 		}
 	}
 	return engine.Bytes(d.path, d.path+"-wal")
