@@ -114,7 +114,9 @@ func (d *LazyCurves) equivalences() (drawn bool, err error) {
 			d.Omitted = append(d.Omitted, fmt.Sprintf("%s: %d cases in common, without a spread, have no test", name, len(p.rows)))
 			continue
 		}
-		names = append(names, fmt.Sprint(len(names)+1, " ", name))
+		at := fmt.Sprint(len(names) + 1)
+		names = append(names, at+" "+name)
+		d.Ticks = append(d.Ticks, run.Tick{X: float64(len(names)), Text: at, Position: float64(len(names)), Label: at})
 		d.Note += fmt.Sprintf("; %s: %s", name, e.Outcome())
 		d.Series = append(d.Series, run.Series{
 			Name: name, X: []float64{float64(len(names))}, Records: []int{e.N}, Y: run.Values{e.Difference},
