@@ -253,7 +253,7 @@ func (d *Decoder) comment() string {
 		d.i++
 	}
 	text := d.b[from:d.i]
-	if n := len(text); n > 0 && q.mark == 0 && text[n-1] != ' ' { // the closing quote
+	if n := len(text); n > 0 && q.mark == 0 { // the closing quote, or the last of the blanks that end the comment
 		text = text[:n-1]
 	}
 	if text = bytes.TrimSpace(text); len(text) > maxComment {

@@ -36,3 +36,18 @@ func TestDetectsAndSurvives(t *testing.T) {
 		t.Errorf("no line for survivors.txt: %s", out.String())
 	}
 }
+
+// TestSurvivorsExist: every examined survivor is a line of the present source; otherwise the command would not recognize it.
+func TestSurvivorsExist(t *testing.T) {
+	for line := range strings.Lines(reasons) {
+		f := strings.Split(line, "\t")
+		if len(f) != 5 {
+			t.Errorf("want five fields: %q", line)
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join("..", "..", f[0]))
+		if err != nil || !strings.Contains(string(text), f[1]+"(") || !strings.Contains(string(text), f[2]) {
+			t.Errorf("%s: function %s has no line %q (%v): update survivors.txt", f[0], f[1], f[2], err)
+		}
+	}
+}
