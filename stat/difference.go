@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/barograph/barograph/internal/lists"
 )
 
 // Operation combines the points of two curves to a derived curve. Its values are METviewer's names.
@@ -73,13 +75,8 @@ func (b Bootstrap) Significance(one, other Series) (share float64, ok bool, err 
 		return 0, false, err
 	}
 	mean, _ := weightedMean(replicates, nil)
-	within := 0
-	for _, d := range replicates {
-		if math.Abs(d-mean) <= math.Abs(iv.Value) {
-			within++
-		}
-	}
-	share = float64(within) / float64(len(replicates))
+	within := lists.Filter(replicates, func(d float64) bool { return math.Abs(d-mean) <= math.Abs(iv.Value) })
+	share = float64(len(within)) / float64(len(replicates))
 	if known {
 		a, _, _ := Summarize(Overall, one.Stat, one.Type, one.Cols)
 		if math.Abs(a-perfect) > math.Abs(a-iv.Value-perfect) {

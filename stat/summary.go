@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/record"
 )
 
@@ -146,11 +147,7 @@ func BoxOf(values []float64) (b Box, ok bool) {
 	reach := 1.5 * (b.UpperQuartile - b.LowerQuartile)
 	within := slices.DeleteFunc(slices.Clone(values), func(v float64) bool { return v < b.LowerQuartile-reach || v > b.UpperQuartile+reach })
 	b.WhiskerLow, b.WhiskerHigh = within[0], within[len(within)-1] // the median is always within
-	for _, v := range values {
-		if v < b.WhiskerLow || v > b.WhiskerHigh {
-			b.Outliers = append(b.Outliers, v)
-		}
-	}
+	b.Outliers = lists.Filter(values, func(v float64) bool { return v < b.WhiskerLow || v > b.WhiskerHigh })
 	return b, true
 }
 

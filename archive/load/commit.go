@@ -8,6 +8,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine/archive"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/record"
 )
 
@@ -116,10 +117,7 @@ func (r *loadRun) committed(c *commitInFlight, stored archive.CommitResult) {
 // before a commit is repeated.
 func (r *loadRun) commitOf(c *commitInFlight) archive.Commit {
 	request := archive.Commit{Catalog: c.window.catalog, IsProtected: func(o archive.ExistingRecord) bool { return !c.decisions[decision{o.Key, o.Stored}] }}
-	for _, m := range c.complete {
-		request.Complete = append(request.Complete, *m)
-	}
-	request.Complete = append(request.Complete, c.forgotten...)
+	request.Complete = append(lists.Map(c.complete, func(m *archive.Mark) archive.Mark { return *m }), c.forgotten...)
 	if r.options.Origin != nil && len(c.complete) > 0 {
 		request.Complete = slices.Clone(r.options.Origin.Marks) // the marks of the original files, not of the origin
 	}

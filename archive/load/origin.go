@@ -7,6 +7,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine/archive"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/record"
 )
 
@@ -43,12 +44,8 @@ func (o *Origin) digest() string { return o.Catalog.Digest().String() }
 
 // isContained reports whether an archive with these marks and this catalog contains the subset.
 func (o *Origin) isContained(marks map[string]archive.Mark, c *design.Catalog) bool {
-	for _, m := range o.Marks {
-		if _, ok := marks[m.Digest]; !ok {
-			return false
-		}
-	}
-	return c.Digest() == o.Catalog.Digest()
+	missing := lists.Filter(o.Marks, func(m archive.Mark) bool { _, ok := marks[m.Digest]; return !ok })
+	return missing == nil && c.Digest() == o.Catalog.Digest()
 }
 
 // describe copies what is known about the files into a catalog.

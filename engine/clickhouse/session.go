@@ -145,11 +145,7 @@ func value(c proto.ColResult, i int) any {
 	case *proto.ColArr[float64]:
 		return c.Row(i)
 	case *proto.ColArr[proto.Nullable[float64]]:
-		list := []float64{}
-		for _, v := range c.Row(i) {
-			list = append(list, v.Or(math.NaN()))
-		}
-		return list
+		return lists.Map(c.Row(i), func(v proto.Nullable[float64]) float64 { return v.Or(math.NaN()) })
 	}
 	return fmt.Errorf("columns of ClickHouse's type %s are not supported", c.Type())
 }

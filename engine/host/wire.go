@@ -11,6 +11,7 @@ import (
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/flavour"
 	"github.com/barograph/barograph/query/question"
@@ -165,11 +166,8 @@ func newWireError(err error) *wireError {
 			w.Fault.Err = f.Err.Error()
 		}
 	}
-	for i, known := range sentinels() {
-		if errors.Is(err, known) {
-			w.Sentinel = append(w.Sentinel, i)
-		}
-	}
+	known := sentinels()
+	w.Sentinel = lists.Filter(lists.Indices(len(known)), func(i int) bool { return errors.Is(err, known[i]) })
 	return w
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/barograph/barograph/archive/design"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/query/flavour"
 	"github.com/barograph/barograph/record"
 )
@@ -155,10 +156,7 @@ func timeColumns() []Column {
 // WideColumns returns the columns of the wide design: all header fields, the times and leads
 // in seconds, and the type's columns. A missing number is NULL.
 func WideColumns(t *record.LineType) []Column {
-	var cols []Column
-	for f := range record.NumFields {
-		cols = append(cols, field(f))
-	}
+	cols := lists.Map(lists.Indices(int(record.NumFields)), func(f int) Column { return field(record.Field(f)) })
 	times := timeColumns()
 	cols = append(cols, times[:2]...)
 	cols = append(cols, Column{Name: "fcst_valid_epoch", Type: BigInt, From: ValidEpoch, NotNull: true})

@@ -71,11 +71,9 @@ func texts(f *node) []string {
 // card writes a row and its columns as a plot.
 func card(n, row, column *node) *node {
 	out := &node{name: n.name, attrs: n.attrs, line: row.line}
-	for _, k := range n.kids {
-		if k.name != "plot_fix" && k.name != "rows" && k.name != "columns" && k.name != "dep" && k.name != "stat" {
-			out.kids = append(out.kids, k)
-		}
-	}
+	out.kids = lists.Filter(n.kids, func(k *node) bool {
+		return !slices.Contains([]string{"plot_fix", "rows", "columns", "dep", "stat"}, k.name)
+	})
 	fix, series, dep := &node{name: "plot_fix", line: n.line}, &node{name: "series1", line: n.line}, &node{name: "dep1", line: row.line}
 	var stats []*node
 	indep := column.kids[len(column.kids)-1]

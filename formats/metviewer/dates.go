@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 )
 
 const (
@@ -135,10 +136,7 @@ func dates(file string, n *node, today time.Time, inclusive bool) ([]string, err
 	if steps > maxDates {
 		return nil, bad(n, fmt.Sprintf("has more than %d dates", maxDates), nil)
 	}
-	var out []string
-	for i := range steps + 1 {
-		out = append(out, layout.format(first.Add(time.Duration(i*inc)*time.Second)))
-	}
+	out := lists.Map(lists.Indices(int(steps+1)), func(i int) string { return layout.format(first.Add(time.Duration(int64(i)*inc) * time.Second)) })
 	if inclusive && first.Unix()+steps*inc < last.Unix() {
 		out = append(out, layout.format(last))
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 )
 
 // LoadSpec describes what METdbLoad or VxIngest would load, and the target database.
@@ -84,9 +85,7 @@ func ParseLoadSpec(file string, text []byte) (*LoadSpec, error) {
 			}
 		}
 	}
-	for _, k := range root.child("line_type").all("val") {
-		s.Types = append(s.Types, strings.ToUpper(k.text))
-	}
+	s.Types = lists.Map(root.child("line_type").all("val"), func(k *node) string { return strings.ToUpper(k.text) })
 	for _, f := range root.child("load_files").all("file") {
 		if f.text == "" {
 			return nil, &fault.Error{File: file, Line: f.line, Setting: "load_files/file", Problem: "is empty", Cure: "name a file"}

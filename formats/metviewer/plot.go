@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 )
 
 // PlotSpec is a file for METviewer's batch mode (mv_batch.sh).
@@ -275,9 +276,7 @@ func (s *plots) deps(n *node) error {
 				if d.Var == "" {
 					return s.errorAt(v.line, k.name+"/fcst_var", "has no name", `write <fcst_var name="TMP">`)
 				}
-				for _, stat := range v.all("stat") {
-					d.Stats = append(d.Stats, stat.text)
-				}
+				d.Stats = lists.Map(v.all("stat"), func(stat *node) string { return stat.text })
 				s.p.Deps = append(s.p.Deps, d)
 			}
 			if n.child("series"+strconv.Itoa(axis)) == nil { // early in 2010 the curves were inside dep1 and dep2

@@ -80,9 +80,7 @@ func (m *mixReader) addPlot(file string) {
 	if err != nil {
 		notes = []string{err.Error()}
 	}
-	for _, n := range notes {
-		m.notes = append(m.notes, fault.Name(filepath.Base(file))+": "+n)
-	}
+	m.notes = append(m.notes, lists.Map(notes, func(n string) string { return fault.Name(filepath.Base(file)) + ": " + n })...)
 	for _, q := range qs {
 		m.add(q)
 	}

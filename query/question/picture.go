@@ -383,12 +383,10 @@ func newDrawingYAML(q *Question) drawingYAML {
 		EqualizeAcrossAxis: d.EqualizeAcrossAxis, Minus: d.Baseline, Styles: d.Styles,
 		EquivalenceLow: d.EquivalenceBounds[0], EquivalenceHigh: d.EquivalenceBounds[1], XLabel: d.XLabel, YLabel: d.YLabel, Ticks: d.Ticks,
 	}
-	for _, curve := range d.Derived {
-		p.Derived = append(p.Derived, derivedYAML{string(curve.Operation), curve.A, curve.B, curve.StatA, curve.StatB, curve.Style})
-	}
-	for i := range d.ValueConditions {
-		p.Only = append(p.Only, d.ValueConditions[i].String())
-	}
+	p.Derived = lists.Map(d.Derived, func(c Derived) derivedYAML {
+		return derivedYAML{string(c.Operation), c.A, c.B, c.StatA, c.StatB, c.Style}
+	})
+	p.Only = lists.Map(d.ValueConditions, func(c ValueCondition) string { return c.String() })
 	p.FromColumns = d.FromColumns && (len(d.Stats) == 0 || !isOnlyInColumn(q.Type, d.Stats[0]))
 	if len(d.Stats) == 0 && !d.ShowsLineType() {
 		p.Stat = stringList{noStat}

@@ -92,10 +92,9 @@ func PlotXML(q *Question, seed uint64) ([]byte, error) {
 	}
 	curves := 1
 	for _, g := range d.Curves {
-		f := fieldXML{Name: g.Field}
-		for _, together := range g.Values {
-			f.Values = append(f.Values, strings.Join(q.MetviewerValues(g.Field, together), ":"))
-		}
+		f := fieldXML{Name: g.Field, Values: lists.Map(g.Values, func(together []string) string {
+			return strings.Join(q.MetviewerValues(g.Field, together), ":")
+		})}
 		p.Series, curves = append(p.Series, f), curves*len(g.Values)
 	}
 	for _, f := range q.conditionsXML() {
@@ -204,11 +203,7 @@ func (q *Question) conditionsXML() (out []fieldXML) {
 		at := func(v int64) string { return time.Unix(v, 0).UTC().Format(time.DateTime) }
 		switch {
 		case t.IsDiscrete():
-			f := fieldXML{Name: name}
-			for _, v := range t.Expand() {
-				f.Values = append(f.Values, at(v))
-			}
-			out = append(out, f)
+			out = append(out, fieldXML{Name: name, Values: lists.Map(t.Expand(), at)})
 		case !t.IsAll():
 			out = append(out, fieldXML{Name: name, Range: &rangeXML{at(t.First), at(t.Last)}})
 		}

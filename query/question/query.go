@@ -80,9 +80,7 @@ func (q *Question) setURLKey(d *Drawing, key, value string) (err error) {
 	case "axis":
 		d.Axis = value
 	case "series":
-		for field := range strings.SplitSeq(value, ",") {
-			d.Curves = append(d.Curves, Group{Field: field})
-		}
+		d.Curves = append(d.Curves, lists.Map(strings.Split(value, ","), func(field string) Group { return Group{Field: field} })...)
 	case "event_equal":
 		d.EventEqual, err = strconv.ParseBool(value)
 	case "equal_places":

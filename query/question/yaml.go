@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/record"
 
 	"github.com/goccy/go-yaml"
@@ -191,11 +192,8 @@ func decode(decoder *yaml.Decoder) (f questionYAML, err error) {
 	return f, err
 }
 
-func fieldNames() (names []string) {
-	for f := range record.NumFields {
-		names = append(names, f.String())
-	}
-	return names
+func fieldNames() []string {
+	return lists.Map(lists.Indices(int(record.NumFields)), func(f int) string { return record.Field(f).String() })
 }
 
 func (f *questionYAML) question() (*Question, error) {

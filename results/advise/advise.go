@@ -220,13 +220,8 @@ func (a *Advice) Unmeasured(by Criterion) []Choice {
 }
 
 // countEligible counts the choices that may be recommended.
-func (a *Advice) countEligible() (n int) {
-	for _, c := range a.Choices {
-		if c.Excluded == "" {
-			n++
-		}
-	}
-	return n
+func (a *Advice) countEligible() int {
+	return len(lists.Filter(a.Choices, func(c Choice) bool { return c.Excluded == "" }))
 }
 
 // score computes the score of every choice. Advise gives weight only to criteria that were measured for every eligible

@@ -104,12 +104,9 @@ func (a *RunComparison) NotComparable() bool {
 
 // OnlyDataDiffer reports whether the runs are not comparable because of their data. Machine and workload are the same.
 func (a *RunComparison) OnlyDataDiffer() bool {
-	for _, d := range a.Differences {
-		if d.NotComparable && d.Fact != aboutData && d.Fact != aboutCopies {
-			return false
-		}
-	}
-	return a.NotComparable()
+	return a.NotComparable() && !slices.ContainsFunc(a.Differences, func(d Difference) bool {
+		return d.NotComparable && d.Fact != aboutData && d.Fact != aboutCopies
+	})
 }
 
 // Finding is the change of a cell.

@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"github.com/aclements/go-moremath/stats"
+
+	"github.com/barograph/barograph/internal/lists"
 )
 
 // Alpha is the significance level for differences.
@@ -123,12 +125,7 @@ func leastP(na, nb int) float64 {
 // stays NaN and does not count.
 func Holm(ps []float64) []float64 {
 	out := slices.Repeat([]float64{math.NaN()}, len(ps))
-	var order []int
-	for i, p := range ps {
-		if !math.IsNaN(p) {
-			order = append(order, i)
-		}
-	}
+	order := lists.Filter(lists.Indices(len(ps)), func(i int) bool { return !math.IsNaN(ps[i]) })
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(ps[i], ps[j]) })
 	highest := 0.0
 	for rank, i := range order {
@@ -141,12 +138,8 @@ func Holm(ps []float64) []float64 {
 // CorrectTogether sets PHolm of comparisons that are shown together. A comparison without a test (P
 // is NaN) does not count.
 func CorrectTogether(cs []*Comparison) {
-	ps, together := make([]float64, len(cs)), 0
-	for i, c := range cs {
-		if ps[i] = c.P; !math.IsNaN(c.P) {
-			together++
-		}
-	}
+	ps := lists.Map(cs, func(c *Comparison) float64 { return c.P })
+	together := len(lists.Filter(ps, func(p float64) bool { return !math.IsNaN(p) }))
 	for i, p := range Holm(ps) {
 		cs[i].PHolm, cs[i].ComparedTogether = p, together
 	}

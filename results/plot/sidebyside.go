@@ -7,6 +7,8 @@ import (
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/barograph/barograph/internal/lists"
 )
 
 // Guide is a known curve for orientation, for example the diagonal of no skill or a constant critical
@@ -60,13 +62,10 @@ func (g *Guide) label(c draw.Canvas, line []vg.Point, taken *[]vg.Rectangle, cur
 }
 
 // within counts the points in a rectangle.
-func within(points []vg.Point, box vg.Rectangle) (n int) {
-	for _, p := range points {
-		if p.X > box.Min.X && p.X < box.Max.X && p.Y > box.Min.Y && p.Y < box.Max.Y {
-			n++
-		}
-	}
-	return n
+func within(points []vg.Point, box vg.Rectangle) int {
+	return len(lists.Filter(points, func(p vg.Point) bool {
+		return p.X > box.Min.X && p.X < box.Max.X && p.Y > box.Min.Y && p.Y < box.Max.Y
+	}))
 }
 
 // countSideBySide counts the curves that are drawn side by side, and computes the minimum distance between

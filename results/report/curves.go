@@ -296,9 +296,9 @@ func verification(all []*run.VerificationPlot) Section {
 		}
 		drawn = append(drawn, c)
 		s.Parts = append(s.Parts, Section{Title: "The points of " + c.Case, Small: c.Title, Folded: true, Table: pointTable(c)})
-		for _, part := range split(c) {
-			s.Pictures = append(s.Pictures, drawnCurves{VerificationPlot: part, width: curveWidth})
-		}
+		s.Pictures = append(s.Pictures, lists.Map(split(c), func(part *run.VerificationPlot) Drawing {
+			return drawnCurves{VerificationPlot: part, width: curveWidth}
+		})...)
 	}
 	if len(drawn) == 0 {
 		s.Words, s.SideBySide = []Words{{"none", "No case of this run selects the columns of a statistic, or no case had rows."}}, false

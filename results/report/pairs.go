@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/results/measure"
 )
 
@@ -117,9 +118,7 @@ func (f *family) correct() {
 // takes than a, and both medians.
 func (rs *results) pairTable(s *Summary, what string, pairs []configurationPair) *Table {
 	t := table(what)
-	for _, c := range s.Cases {
-		t.Head = append(t.Head, Column{Name: c.Name, Number: true})
-	}
+	t.Head = append(t.Head, lists.Map(s.Cases, func(c CaseSummary) Column { return Column{Name: c.Name, Number: true} })...)
 	var all family
 	for _, p := range pairs {
 		t.add("", text(p.name))

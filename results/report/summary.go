@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/results/measure"
 	"github.com/barograph/barograph/results/run"
 )
@@ -140,9 +141,7 @@ func (rs *results) summarise() Summary {
 		Finished: !rs.run.Finished.IsZero(),
 		Equal:    n[equal], Wrong: n[wrong], Failed: n[failed], Incomplete: n[incomplete], NotTimed: n[untimed],
 	}
-	for _, c := range rs.cases {
-		s.Cases = append(s.Cases, rs.summariseCase(c))
-	}
+	s.Cases = lists.Map(rs.cases, rs.summariseCase)
 	s.Ranking = rs.rank(s.Cases)
 	s.InWords = rs.inWords(&s)
 	return s

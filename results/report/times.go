@@ -34,9 +34,7 @@ func (f *folder) times() Section {
 			s.Pictures = []Drawing{f.smallMultiples()}
 		}
 	}
-	for i := range f.sum.Cases {
-		s.Parts = append(s.Parts, f.caseSection(i))
-	}
+	s.Parts = append(s.Parts, lists.Map(lists.Indices(len(f.sum.Cases)), f.caseSection)...)
 	return s
 }
 
@@ -99,11 +97,7 @@ func (c *CaseSummary) rows(shown func(k *CellSummary) bool) (out []caseRow) {
 }
 
 func panelOf(title string, rows []caseRow) plot.Panel {
-	p := plot.Panel{Title: title}
-	for _, r := range rows {
-		p.Rows = append(p.Rows, r.Row)
-	}
-	return p
+	return plot.Panel{Title: title, Rows: lists.Map(rows, func(r caseRow) plot.Row { return r.Row })}
 }
 
 // picture draws panels that share an axis of time.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/results/measure"
 )
 
@@ -165,11 +166,6 @@ func (rs *results) oneCase(s *Summary, w Configuration) string {
 }
 
 // tooFew counts the cases in which no difference can be significant.
-func tooFew(s *Summary) (n int) {
-	for _, c := range s.Cases {
-		if c.LeastP >= measure.Alpha {
-			n++
-		}
-	}
-	return n
+func tooFew(s *Summary) int {
+	return len(lists.Filter(s.Cases, func(c CaseSummary) bool { return c.LeastP >= measure.Alpha }))
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/results/measure"
 )
@@ -130,11 +131,7 @@ func (f *Folder) StoreAnswer(a *answer.Answer, p answer.Proof) error {
 		n = firstRows
 	}
 	for i := range n {
-		var row []string
-		for c := range a.Columns {
-			row = append(row, string(a.AppendValue(nil, c, i)))
-		}
-		k.Values = append(k.Values, row)
+		k.Values = append(k.Values, lists.Map(lists.Indices(len(a.Columns)), func(c int) string { return string(a.AppendValue(nil, c, i)) }))
 	}
 	return writeJSON(f.Dir, filepath.Join("answers", k.Digest+".json"), k)
 }

@@ -209,9 +209,7 @@ func (s *runner) warn(text string) {
 // addCase adds a case to the run folder, with the size of its reference result and its curves.
 func (s *runner) addCase(ctx context.Context, q *question.Question, a *answer.Answer) error {
 	c := run.Case{Name: q.Name, Title: curve.Title(q, a), Weight: max(q.Weight, 1), LineType: q.Type.Name, Rows: a.Rows, Bytes: a.Bytes(), Digest: answer.FormatDigest(a.Digest())}
-	for _, col := range q.Columns {
-		c.Columns = append(c.Columns, col.Name)
-	}
+	c.Columns = lists.Map(q.Columns, func(c question.Column) string { return c.Name })
 	s.folder.Run.Cases = append(s.folder.Run.Cases, c)
 	if a.Rows == 0 {
 		s.out.Empty++
