@@ -1,10 +1,12 @@
 package metstat
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/record"
 )
 
@@ -62,6 +64,16 @@ type layout struct {
 	headerProblem string                 // why no line below this header can be read; "" = they can
 	objects       *objects               // MODE, MTD and TC-Pairs only: how their lines become STAT lines
 	omitted       string                 // names of the columns that are not stored
+
+	orders []columnOrder // of the line types below a header line with names; a cache
+}
+
+// columnOrder is the order in which a header line names the columns of a line type.
+type columnOrder struct {
+	lineType *record.LineType
+
+	from    []int  // for each of MET's columns, its place to the right of LINE_TYPE; nil = MET's order
+	problem string // why the lines cannot be read; "" = they can
 }
 
 // statLayout reads the words of a header line.
@@ -92,10 +104,63 @@ func statLayout(words [][]byte) layout {
 		}
 		i++
 	}
-	for _, w := range words[i:] {
-		l.names = append(l.names, string(w))
-	}
+	l.names = append(l.names, toStrings(words[i:])...)
 	return l
+}
+
+func toStrings(words [][]byte) []string {
+	return lists.Map(words, func(w []byte) string { return string(w) })
+}
+
+// order returns the order in which the header line names the columns of type t. A name of another version of MET, or a
+// further column, has no place in the table, and does not change the order.
+func (l *layout) order(t *record.LineType) (o columnOrder) {
+	if i := slices.IndexFunc(l.orders, func(o columnOrder) bool { return o.lineType == t }); i >= 0 {
+		return l.orders[i]
+	}
+	const unknown = ^uint(0)
+	fixed := t.ColumnsBeforeGroup // names at these places cannot be of the repeating columns
+	place := func(i int) uint {
+		if i < fixed && isNamed(t.Columns[i].Name, l.names[i]) {
+			return uint(i)
+		}
+		return uint(slices.IndexFunc(t.Columns, func(c record.Column) bool { return strings.EqualFold(c.Name, l.names[i]) })) // −1 is unknown
+	}
+	o.lineType = t
+	from, before := lists.Indices(len(l.names)), unknown // before is the place of the preceding name
+	first := slices.IndexFunc(from, func(i int) bool {
+		p, previous := place(i), before
+		before = p
+		return p != unknown && (i < fixed && p != uint(i) || i >= fixed && t.Group != nil && previous != unknown && p < previous)
+	})
+	if first >= 0 {
+		o.from = from
+		slices.SortStableFunc(from, func(a, b int) int { return cmp.Compare(place(a), place(b)) })
+		if t.Group != nil || slices.ContainsFunc(lists.Indices(len(from)), func(k int) bool { return place(from[k]) != uint(k) }) {
+			o.problem = fmt.Sprintf("the preceding header line names the columns of %s in another order than MET: column %d is %s", t.Name, first+1, l.names[first])
+		}
+	}
+	l.orders = append(l.orders, o)
+	return o
+}
+
+// reorder moves the tokens of a line's own columns, from token first on, to MET's order.
+func (r *Reader) reorder(t *record.LineType, first int) string {
+	if r.layout.names == nil {
+		return ""
+	}
+	o, own := r.layout.order(t), r.tok[first:]
+	switch {
+	case o.from == nil || o.problem != "":
+		return o.problem
+	case len(own) != len(o.from):
+		return fmt.Sprintf("the line has %d columns of %s, but the preceding header line names %d", len(own), t.Name, len(o.from))
+	}
+	r.named = append(r.named[:0], own...)
+	for k, i := range o.from {
+		own[k] = r.named[i]
+	}
+	return ""
 }
 
 // knownColumns returns how many of all columns of a line belong to type t, with n repeating ones.

@@ -78,9 +78,7 @@ func objectLayout(words [][]byte) (layout, bool) {
 	l.isAssumed, l.objects = false, o
 	if i, ok := o.tokens["LINE_TYPE"]; ok && o.width == 0 {
 		l.names = strings.Fields("STORM_ID CYCLONE STORM_NAME INIT_MASK VALID_MASK") // in the order of translateCyclone
-		for _, w := range words[i+1:] {
-			l.names = append(l.names, string(w))
-		}
+		l.names = append(l.names, toStrings(words[i+1:])...)
 	}
 	names := requiredColumns[kind]
 	if o.has("OBJECT_ID") {

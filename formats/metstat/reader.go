@@ -42,6 +42,7 @@ type Reader struct {
 	revisions   revisions // of MTD's lines
 
 	tok       []span // of the current line
+	named     []span // its own columns, in the order of the header line
 	line      []byte
 	row       row
 	timeToken [timeLength]byte // the last time that was read

@@ -96,6 +96,9 @@ func (r *Reader) readValues(p *openBatch) string {
 	}
 	lt := p.lt
 	first := r.layout.lineType + 1
+	if reason := r.reorder(lt, first); reason != "" {
+		return reason
+	}
 	all := len(r.tok) - first
 	known := all
 	if lt.Group == nil {
