@@ -128,3 +128,45 @@ func TestNamesOfCasesStay(t *testing.T) {
 		t.Error("a variable that is not there has a question")
 	}
 }
+
+// TestNamesAfterTrim: the names of cases stay known when all records of their variable, or all but one time, were
+// removed. Without a removal they are unknown.
+func TestNamesAfterTrim(t *testing.T) {
+	lt, _ := record.TypeByName("SL1L2")
+	batch := func(variable string, valid ...int64) *record.Batch {
+		b := &record.Batch{}
+		b.Reset(lt, "")
+		h := record.DefaultHeader()
+		h[record.Version], h[record.Model], h[record.ObType], h[record.FcstVar], h[record.ObsVar] = "V01", "GFS", "ANL", variable, variable
+		h[record.FcstLev], h[record.ObsLev], h[record.VxMask] = "P500", "P500", "G2"
+		head := b.AddHeader(h)
+		for _, v := range valid {
+			b.AppendTimes(head, 21600, v, 1)
+			b.AppendTimes(head, 43200, v, 1)
+			for k := range b.Num {
+				b.Num[k] = append(b.Num[k], 1, 1)
+			}
+		}
+		return b
+	}
+	const day = 86400
+	c, gone := NewCatalog("s"), NewCatalog("s")
+	c.Add(batch("HGT", 0, day))
+	c.Add(batch("TMP", 0, day, 100*day))
+	find := func(name string) *question.Question { return c.caseNamed(name) }
+	if find("dieoff_sl1l2_hgt") == nil || find("series_sl1l2_tmp") == nil || find("dieoff_sl1l2_ugrd") != nil {
+		t.Fatal("the names before the removal")
+	}
+	gone.Add(batch("HGT", 0, day))
+	gone.Add(batch("TMP", 0, day))
+	c.Trim(50*day, gone, 0)
+	if q := find("dieoff_sl1l2_hgt"); q == nil || !strings.Contains(c.ExplainNoRecords(q), "no SL1L2 has fcst_var HGT") {
+		t.Errorf("%+v", q)
+	}
+	if q := find("series_sl1l2_tmp"); q == nil || c.ExplainNoRecords(q) != "" {
+		t.Errorf("%+v", q)
+	}
+	if q := find("nothing_sl1l2_hgt"); q != nil {
+		t.Errorf("%+v", q)
+	}
+}

@@ -120,17 +120,16 @@ func (c *Catalog) Cases() (out []*question.Question) {
 func (c *Catalog) CasesWith(names ...string) []*question.Question {
 	out := c.Cases()
 	for _, name := range names {
-		if slices.ContainsFunc(out, func(q *question.Question) bool { return q.Name == name }) {
-			continue
-		}
-		if q := c.caseNamed(name); q != nil {
+		if q := c.caseNamed(name); q != nil && !slices.ContainsFunc(out, func(o *question.Question) bool { return o.Name == name }) {
 			out = append(out, q)
 		}
 	}
 	return out
 }
 
-// caseNamed returns the derived question of a name, for any variable; nil = there is none.
+// caseNamed returns the derived question of a name, for any variable; nil = there is none. If loads have removed records,
+// it also knows the names that were valid before: then the question has no record, or its records support only a part
+// of the template.
 func (c *Catalog) caseNamed(name string) *question.Question {
 	for _, g := range c.Groups {
 		t, _ := record.TypeByName(g.LineType)
@@ -146,6 +145,18 @@ func (c *Catalog) caseNamed(name string) *question.Question {
 			}
 		}
 	}
+	for _, shape := range caseTemplates {
+		for _, t := range record.Types() {
+			q := &question.Question{Name: name, Type: t, Weight: 1}
+			variable, ok := strings.CutPrefix(name, question.JoinName(shape.name, q.Type.Name)+"_")
+			q.Header[record.FcstVar] = []string{strings.ToUpper(variable)}
+			if ok && c.Trimmed > 0 && c.ExplainNoRecords(q) != "" {
+				q.Drawing = question.NewDrawing(q.Type, question.DefaultStat(q.Type), cmp.Or(shape.axis, "fcst_lead"))
+				q.SelectColumns()
+				return q
+			}
+		}
+	}
 	return nil
 }
 
@@ -155,7 +166,7 @@ func (c *Catalog) casesOf(t *record.LineType, variable string) (out []*question.
 	s := c.findMainSeries(t, variable)
 	for _, shape := range caseTemplates {
 		q := s.Question
-		if !shape.build(s, &q) || !c.limitSize(&q) {
+		if !shape.build(s, &q) && (variable == "" || c.Trimmed == 0) || !c.limitSize(&q) {
 			continue
 		}
 		stat := question.DefaultStat(t)
@@ -278,13 +289,8 @@ func (c *Catalog) findMainSeries(t *record.LineType, variable string) *mainSerie
 	if variable != "" {
 		s.Header[record.FcstVar] = []string{variable}
 	}
-	varies := func(g *Group) (n int) {
-		for _, several := range []bool{len(g.Leads) > 1, len(g.Levels) > 1, len(g.Masks) > 1, len(g.Valid) > 1} {
-			if several {
-				n++
-			}
-		}
-		return n
+	varies := func(g *Group) int {
+		return len(lists.Filter([]int{len(g.Leads), len(g.Levels), len(g.Masks), len(g.Valid)}, func(n int) bool { return n > 1 }))
 	}
 	groups := c.matchingGroups(&s.Question)
 	g := slices.MaxFunc(groups, func(a, b *Group) int {
@@ -336,15 +342,8 @@ func (s *mainSeries) firstDays() Moments {
 
 // middleLead returns one lead of the series, in the middle of the forecast.
 func (s *mainSeries) middleLead() []int32 {
-	if len(s.leads) == 0 {
-		return nil
-	}
-	for _, l := range preferredLeads {
-		if contains(s.leads, l) {
-			return []int32{l}
-		}
-	}
-	return s.leads[len(s.leads)/2:][:1]
+	all := append(lists.Filter(preferredLeads, func(l int32) bool { return contains(s.leads, l) }), s.leads[len(s.leads)/2:]...)
+	return all[:min(1, len(all))]
 }
 
 // isNotPressure reports whether a level is not a pressure level. Only pressure levels belong in a
@@ -398,11 +397,7 @@ func (c *Catalog) ExplainNoRecords(q *question.Question) string {
 	}
 	every := &question.Question{Type: q.Type}
 	if len(c.matchingGroups(every)) == 0 {
-		var types []string
-		for _, g := range c.Groups {
-			types = insert(types, g.LineType)
-		}
-		return fmt.Sprintf("the archive has no %s, only %s", q.Type.Name, listFirst(types))
+		return fmt.Sprintf("the archive has no %s, only %s", q.Type.Name, listFirst(slices.Sorted(maps.Keys(c.Records()))))
 	}
 	for f, requested := range q.Header {
 		if len(requested) == 0 {
