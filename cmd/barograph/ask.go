@@ -148,18 +148,21 @@ func (e *env) questions(ctx context.Context, a *askJob, name string, source arch
 			return nil, err
 		}
 		subsets, err := source.Subsets(ctx)
-		if err == nil && len(c.Groups) == 0 && slices.Contains(subsets, a.subset) {
-			marks, err := source.Marks(ctx, a.subset)
-			if err == nil && len(marks) > 0 { // a commit writes both the catalog and the list of files
-				err = engine.DamagedError(fault.Redact(a.url), fmt.Errorf(
-					"the catalog of subset %s is empty, but its list of loaded files has %s", a.subset, run.CountOf(len(marks), "row")))
-			}
-			return nil, err
-		}
-		if err == nil && len(subsets) > 0 && len(c.Groups) == 0 {
+		switch {
+		case err != nil || len(c.Groups) > 0 || len(subsets) == 0:
+			return c.CasesWith(name), err
+		case !slices.Contains(subsets, a.subset):
 			return nil, usage(fault.Unknown("--subset", a.subset, subsets))
 		}
-		return c.CasesWith(name), nil
+		marks, err := source.Marks(ctx, a.subset)
+		stored := lists.Filter(marks, func(m archive.Mark) bool { return m.Stored > 0 })
+		if len(stored) > 0 { // a commit writes both the catalog and the list of files
+			err = engine.DamagedError(fault.Redact(a.url), fmt.Errorf("the catalog of subset %s is empty, but its list of loaded files has records in %s",
+				a.subset, run.CountOf(len(stored), "row")))
+		}
+		return nil, cmp.Or(err, error(&fault.Status{
+			Code: fault.Incomplete, Err: fmt.Errorf("%w in subset %s: it has no records"+absenceCure, curve.ErrNoRecords, a.subset),
+		}))
 	})
 	if err != nil {
 		return nil, err
