@@ -109,7 +109,7 @@ func ByName(lineType, name string) (Stat, error) {
 	}
 	if known == nil {
 		return Stat{}, &fault.Error{
-			Setting: "statistic", Problem: "cannot be computed from lines of " + lineType,
+			Setting: strings.TrimSpace("statistic " + strings.ToUpper(name)), Problem: "cannot be computed from lines of " + lineType,
 			Cure: "request its rows, or one of the line types " + strings.Join(lineTypes(), ", "),
 		}
 	}

@@ -96,9 +96,9 @@ func TestCompareUnfinished(t *testing.T) {
 		args []string
 		says string
 	}{
-		{[]string{at("done"), at("runs")}, "NOT FINISHED: runs is still running. 2 cells"},
-		{[]string{at("runs"), at("done")}, "NOT FINISHED: runs is still running. 2 cells"},
-		{[]string{at("done"), at("broken")}, "NOT FINISHED: broken was interrupted. 2 cells"},
+		{[]string{at("done"), at("runs")}, "NOT FINISHED: runs is still running. The comparison omits 2 cells"},
+		{[]string{at("runs"), at("done")}, "NOT FINISHED: runs is still running. The comparison omits 2 cells"},
+		{[]string{at("done"), at("broken")}, "NOT FINISHED: broken was interrupted. The comparison omits 2 cells"},
 	} {
 		status, out, stderr := barograph(t, append([]string{"compare"}, c.args...)...)
 		if status != 4 || !strings.Contains(out, c.says) || strings.Contains(out, " absent") || strings.Contains(out, " new") || !strings.Contains(stderr, "2 cells are not compared") {

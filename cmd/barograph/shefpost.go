@@ -24,6 +24,7 @@ import (
 	"github.com/barograph/barograph/formats"
 	"github.com/barograph/barograph/formats/shef"
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/results/run"
 	"github.com/barograph/barograph/river"
 
 	"github.com/spf13/cobra"
@@ -482,7 +483,7 @@ posts them now or when it starts. Values that were posted before do not change.`
 				for _, path := range requeued {
 					fmt.Fprintln(w, path)
 				}
-				_, err := fmt.Fprintf(w, "%d files are in the queue again\n", len(requeued))
+				_, err := fmt.Fprintf(w, "%s in the queue again\n", run.CountOf(len(requeued), "file"))
 				return err
 			})
 		},

@@ -139,7 +139,7 @@ func TestShefServe(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []int{0, 4} { // the second time the queue has no failed file
-		if status, out, errs := barograph(t, "shef", "retry", "--spool", spool); status != want || want == 0 && !strings.Contains(out, "1 files are in the queue again") {
+		if status, out, errs := barograph(t, "shef", "retry", "--spool", spool); status != want || want == 0 && !strings.Contains(out, "1 file in the queue again") {
 			t.Errorf("retry: status %d: %s%s", status, out, errs)
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/barograph/barograph/formats"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/internal/lists"
+	"github.com/barograph/barograph/results/run"
 	"github.com/barograph/barograph/river"
 )
 
@@ -148,9 +149,9 @@ func (t *watchTotals) add(r *load.Result) {
 }
 
 func (t *watchTotals) line() string {
-	return fmt.Sprintf("%d files loaded, %d skipped, %d failed: "+
-		"%d lines read = %d stored + %d duplicates + %d conflicts + %d quarantined; %d records removed",
-		t.Files, t.Skipped, len(t.Failed), t.Read, t.Stored, t.Duplicates, t.Conflicts, t.Quarantined, t.Removed)
+	return fmt.Sprintf("%s loaded, %d skipped, %d failed: %s read = %d stored + %d duplicates + %d conflicts + %d quarantined; %s removed",
+		run.CountOf(t.Files, "file"), t.Skipped, len(t.Failed), run.CountOf(int(t.Read), "line"),
+		t.Stored, t.Duplicates, t.Conflicts, t.Quarantined, run.CountOf(int(t.Removed), "record"))
 }
 
 // watch loads the files of a folder as they arrive, and prints the totals at the end.
@@ -186,6 +187,6 @@ func (e *env) watch(ctx context.Context, j *loadJob, dir string, settle time.Dur
 	if e.json {
 		return errors.Join(e.printJSON(&total), err)
 	}
-	fmt.Fprintf(e.stdout, "%s: %d loads, %s\n", fault.Name(dir), total.Loads, total.line())
+	fmt.Fprintf(e.stdout, "%s: %s, %s\n", fault.Name(dir), run.CountOf(total.Loads, "load"), total.line())
 	return err
 }

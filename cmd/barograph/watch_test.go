@@ -87,18 +87,18 @@ func TestWatch(t *testing.T) {
 		says.wait(t, "watching", 1)
 		put("one.vsdb", files[0], "")
 		put("two.tmp", files[1], "")
-		says.wait(t, "1 files loaded", 1)
+		says.wait(t, "1 file loaded", 1)
 		if err := os.MkdirAll(filepath.Join(dir, "sub"), 0o750); err != nil {
 			t.Fatal(err)
 		}
 		put("sub/three.part", files[2], "sub/three.vsdb")
-		says.wait(t, "1 files loaded", 2)
+		says.wait(t, "1 file loaded", 2)
 	})
 	if !strings.Contains(out, "2 loads, 2 files loaded, 0 skipped, 0 failed") {
 		t.Error(out)
 	}
 	out, _ = watch(func(says *heard) { says.wait(t, "0 files loaded, 2 skipped", 1) })
-	if !strings.Contains(out, "1 loads, 0 files loaded, 2 skipped") {
+	if !strings.Contains(out, "1 load, 0 files loaded, 2 skipped") {
 		t.Error(out)
 	}
 	if out := must(t, "verify", url); !strings.Contains(out, "is intact") {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/dustin/go-humanize/english"
+
 	"github.com/barograph/barograph/record"
 )
 
@@ -68,7 +70,7 @@ func badLength(t *record.LineType, n int, tok []byte) string {
 	case n == full:
 		return ""
 	case n > full:
-		return fmt.Sprintf("%d columns too many: %s has at most %d in MET 12", n-full, t.Name, full)
+		return fmt.Sprintf("%s too many: %s has at most %d in MET 12", english.Plural(n-full, "column", ""), t.Name, full)
 	}
 	writer := versionOf(tok)
 	var b strings.Builder

@@ -11,6 +11,7 @@ import (
 
 	"github.com/barograph/barograph/formats/lines"
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/record"
 )
 
@@ -80,9 +81,7 @@ func NewReader(r io.Reader, file string, o Options) *Reader {
 		series: make(map[string]*headerSeries), heads: make(map[string]*batchHeader),
 		lastValid: math.MaxUint64, // a time that no token can represent
 	}
-	for _, k := range kinds {
-		rd.layouts = append(rd.layouts, newLayout(k))
-	}
+	rd.layouts = lists.Map(kinds, newLayout)
 	rd.Reset(r, file, o.Ensemble)
 	return rd
 }
@@ -225,7 +224,7 @@ func (r *Reader) parse(ln lines.Line, start int) {
 	l := s.layout
 	if reason == "" {
 		r.row = slices.Grow(r.row[:0], len(l.emptyRow))[:len(l.emptyRow)]
-		reason = l.fill(r.nums, r.row, s)
+		reason = l.fill(r.nums, r.row, s, b[f.numbers:])
 	}
 	if reason != "" {
 		r.reject(reason, b)

@@ -247,8 +247,8 @@ func setECON(l *layout) {
 
 // fill computes the row of a line from its numbers and appends its repeating columns to the open
 // batch. If the numbers are invalid, it returns the reason and appends nothing; otherwise it
-// returns "".
-func (l *layout) fill(nums, row []float64, s *headerSeries) string {
+// returns "". text has the numbers in the line.
+func (l *layout) fill(nums, row []float64, s *headerSeries, text []byte) string {
 	copy(row, l.emptyRow)
 	for i, v := range nums[:min(len(nums), len(l.cols))] {
 		row[l.cols[i]] = v
@@ -263,7 +263,7 @@ func (l *layout) fill(nums, row []float64, s *headerSeries) string {
 		l.batch.Group = l.repeat(s.members, nums, row, l.batch.Group)
 		row[l.count] = math.Ceil(float64(len(l.batch.Group)-from) / float64(len(l.t.Group.Fields))) // the last repetition may be incomplete
 	}
-	reason := l.violation(row, l.batch.Group[from:])
+	reason := l.violation(row, l.batch.Group[from:], text)
 	if reason != "" {
 		l.batch.Group = l.batch.Group[:from]
 	}
@@ -271,19 +271,32 @@ func (l *layout) fill(nums, row []float64, s *headerSeries) string {
 }
 
 // violation returns the first violation of a column's rule by a row; "" = none.
-func (l *layout) violation(row, group []float64) string {
+func (l *layout) violation(row, group []float64, text []byte) string {
 	for k, v := range row {
 		if !l.rules[k].Accepts(v) {
-			return l.rules[k].Violation(l.names[k], strconv.FormatFloat(v, 'g', -1, 64))
+			return l.rules[k].Violation(l.names[k], textOf(v, text))
 		}
 	}
 	for i, v := range group {
 		g := l.t.Group
 		if k := i % len(g.Fields); !g.Rules[k].Accepts(v) {
-			return g.Rules[k].Violation(fmt.Sprintf("%s[%d]", g.Fields[k], i/len(g.Fields)+1), strconv.FormatFloat(v, 'g', -1, 64))
+			return g.Rules[k].Violation(fmt.Sprintf("%s[%d]", g.Fields[k], i/len(g.Fields)+1), textOf(v, text))
 		}
 	}
 	return ""
+}
+
+// textOf returns a value as the line writes it, because a float64 cannot represent every number. A value that is not
+// among the numbers of the line is computed from them.
+func textOf(v float64, text []byte) string {
+	for i := skipBlanks(text, 0); i < len(text); i = skipBlanks(text, i) {
+		read, n, _ := number(text[i:])
+		if read == v {
+			return string(text[i : i+n])
+		}
+		i += n
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
 // add appends a row to the open batch.

@@ -284,7 +284,7 @@ func (d *LazyCurves) addSeries() error {
 	case d.Series == nil && d.Baseline == "": // no row is of a curve that the drawing names
 		return ErrNoRecords
 	case d.Series == nil:
-		return fault.Unknown("minus", d.Baseline, d.c.names)
+		return &fault.Status{Code: fault.Usage, Err: fault.Unknown("minus", d.Baseline, d.c.names)}
 	}
 	return nil
 }
@@ -375,17 +375,12 @@ func (d *LazyCurves) value(op stat.Operation, p point) (float64, error) {
 
 // recordCount is the number of records from which a value is computed. For statistics of objects,
 // it is the number of selected objects, or of their times and leads.
-func (d *LazyCurves) recordCount(rows []int) (n int) {
+func (d *LazyCurves) recordCount(rows []int) int {
 	if !slices.Contains(d.stat.Needs, "simple_flag") || d.stat.OfObjects() && !d.stat.PerCase && d.stat.ValuesFunc == nil {
 		return len(rows)
 	}
 	values, _ := d.perCase("", point{rows: rows}) // what is wrong is reported with the value
-	for _, v := range values {
-		if !math.IsNaN(v) {
-			n++
-		}
-	}
-	return n
+	return len(lists.Filter(values, func(v float64) bool { return !math.IsNaN(v) }))
 }
 
 func (d *LazyCurves) objectValue(rows []int) float64 {

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/results/compare"
 	"github.com/barograph/barograph/results/measure"
 	"github.com/barograph/barograph/results/plot"
@@ -29,7 +30,10 @@ func OfComparison(c *compare.Comparison) *Report {
 			t.add("", texts(d.Fact, cmp.Or(d.Base, none), cmp.Or(d.New, none))...)
 		}
 		for _, what := range a.Unfinished {
-			out.Answers = append(out.Answers, Words{"alarm", fmt.Sprintf("NOT FINISHED: %s. %d cells that it has not measured are left out.", what, a.Pending)})
+			if what = "NOT FINISHED: " + what + "."; a.Pending > 0 {
+				what += " The comparison omits " + several(a.Pending, "cell") + " that it has not measured."
+			}
+			out.Answers = append(out.Answers, Words{"alarm", what})
 		}
 		if a.NotComparable() {
 			out.Answers = append(out.Answers, Words{"alarm", void(name, a)})
@@ -59,17 +63,15 @@ func void(name string, a *compare.RunComparison) string {
 }
 
 // tally counts the findings with a verdict.
-func tally(a *compare.RunComparison, v compare.Verdict) (n int) {
-	for i := range a.Findings {
-		if a.Findings[i].Verdict == v {
-			n++
-		}
-	}
-	return n
+func tally(a *compare.RunComparison, v compare.Verdict) int {
+	return len(lists.Filter(a.Findings, func(f compare.Finding) bool { return f.Verdict == v }))
 }
 
 // changes describes what changed in the cells.
 func changes(name string, a *compare.RunComparison) string {
+	if len(a.Findings) == 0 {
+		return name + " and the baseline have no common cell."
+	}
 	var parts []string
 	for _, v := range []struct {
 		compare.Verdict

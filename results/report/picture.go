@@ -159,9 +159,9 @@ func (d diagram) shape(l *plot.Lines, c *run.VerificationPlot) {
 		l.Curves = append(l.Curves, plot.Curve{Name: "observations", Positions: []float64{1}, Value: []float64{0}, Style: plot.Points})
 	case "reliability":
 		l.RightLabel = "forecasts"
-		for _, s := range c.Series {
-			l.Curves = append(l.Curves, plot.Curve{SameColorAs: s.Name, Look: s.Style, Positions: s.X, Value: floats(s.Records), Style: plot.Bars, Right: true})
-		}
+		l.Curves = append(l.Curves, lists.Map(c.Series, func(s run.Series) plot.Curve {
+			return plot.Curve{SameColorAs: s.Name, Look: s.Style, Positions: s.X, Value: floats(s.Records), Style: plot.Bars, Right: true}
+		})...)
 	}
 }
 
@@ -170,10 +170,12 @@ func fields(f plot.Frame, c *run.VerificationPlot) ([]byte, error) {
 	places := slices.Concat(lists.Map(c.Series, func(s run.Series) []float64 { return s.X })...)
 	slices.Sort(places)
 	places = slices.Compact(places)
+	quantity := f.YLabel // with its unit
 	f.YLabel = ""
 	m := plot.Cells{Frame: f, Lines: c.Picture == "contour" && len(c.Series) > 1}
 	series := slices.Clone(c.Series)
 	if c.Picture == "contour" { // pressures from the top down, as in a profile
+		m.Subtitle = c.Case + " · " + quantity
 		slices.SortStableFunc(series, func(a, b run.Series) int { return cmp.Compare(pressure(a.Name), pressure(b.Name)) })
 	}
 	for _, x := range places {
