@@ -76,7 +76,7 @@ func whole(t *testing.T, a archive.Archive, files ...string) {
 	if err != nil || len(v.Problems) > 0 {
 		t.Errorf("verify: %+v, %v", v, err)
 	}
-	if list, n, err := load.Compare(t.Context(), a, "s", files, false); err != nil || n > 0 {
+	if list, n, _, err := load.Compare(t.Context(), a, "s", files, false); err != nil || n > 0 {
 		t.Errorf("against the files: %d misfits, %v, %v", n, list, err)
 	}
 }

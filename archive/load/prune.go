@@ -16,14 +16,18 @@ type PruneResult struct {
 	Files []archive.Mark // files that the archive no longer knows; the next load reads them again
 }
 
-// Err returns an error if more than this percentage of the records were deleted.
-func (p *PruneResult) Err(limit float64) error {
+// Err returns an error if more than this percentage of the records were deleted. preview reports a Prune that has not run.
+func (p *PruneResult) Err(limit float64, preview bool) error {
 	if float64(p.Lost)*100 <= limit*float64(p.Total) {
 		return nil
 	}
-	return &fault.Status{Code: fault.Differs, Err: &fault.Error{
+	what, code := "nothing was changed", fault.Differs
+	if preview {
+		what, code = "the real run would be refused", fault.Incomplete
+	}
+	return &fault.Status{Code: code, Err: &fault.Error{
 		Setting: "--prune",
-		Problem: fmt.Sprintf("nothing was changed: %d of %d records were deleted, which is more than %g %%", p.Lost, p.Total, limit),
+		Problem: fmt.Sprintf(what+": %d of %d records were deleted, which is more than %g %%", p.Lost, p.Total, limit),
 		Cure:    "if they were deleted by mistake, restore a copy; if on purpose, add --force",
 	}}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/record"
 )
 
@@ -69,9 +70,7 @@ func (s *Summary) Result(ctx context.Context, a archive.Archive, subset string, 
 	if s.Counted != nil {
 		out.Database = s.Counted.Database
 	}
-	for _, err := range s.Failed {
-		out.Failed = append(out.Failed, fault.Redact(err.Error()))
-	}
+	out.Failed = lists.Map(s.Failed, func(err error) string { return fault.Redact(err.Error()) })
 	return out, nil
 }
 
@@ -85,7 +84,7 @@ func (r *Result) Text(out io.Writer) error {
 	fmt.Fprintf(w, "files\t%d loaded, %d skipped (in the archive already), %d failed\n", r.Files, r.Skipped, len(r.Failed))
 	fmt.Fprintf(w, "lines\t%d read = %d stored + %d duplicates + %d conflicts + %d quarantined\n", r.Read, r.Stored, r.Duplicates, r.Conflicts, r.Quarantined)
 	if r.Kept > 0 {
-		fmt.Fprintf(w, "kept\t%d of the stored records have the same identity as others: see barograph list conflicts\n", r.Kept)
+		fmt.Fprintf(w, "kept\t%d of the stored records have the same identity as others: see barograph list conflicts %s --design %s --subset %s\n", r.Kept, r.Archive, r.Design, r.Subset)
 	}
 	for _, m := range r.SkippedWithQuarantine {
 		fmt.Fprintf(w, "in quarantine\t%d of %d lines of %s, which was loaded at %s UTC\n", m.Quarantined, m.Read, fault.Name(m.Path), m.Loaded.UTC().Format(time.DateTime))
@@ -94,7 +93,7 @@ func (r *Result) Text(out io.Writer) error {
 		fmt.Fprintf(w, "not loaded\t%d lines of %s, which the load_spec does not request\n", r.NotAccepted[t], t)
 	}
 	for _, columns := range slices.Sorted(maps.Keys(r.OmittedColumns)) {
-		fmt.Fprintf(w, "omitted\t%s: no design stores these columns (%d lines)\n", columns, r.OmittedColumns[columns])
+		fmt.Fprintf(w, "omitted\t%s: no design stores these columns (%s)\n", columns, english.Plural(int(r.OmittedColumns[columns]), "line", ""))
 	}
 	for _, column := range slices.Sorted(maps.Keys(r.ShortenedTexts)) {
 		fmt.Fprintf(w, "shortened\t%d texts are too long for METviewer's column %s, where they are cut and may become equal; the archive and its digest have the complete texts\n", r.ShortenedTexts[column], column)

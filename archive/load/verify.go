@@ -119,19 +119,25 @@ const MaxDifferences = 100
 // Compare compares every record of the files with the archive's. It lists those that are missing or
 // have different values, by file and line; n counts all of them. If several lines give a record
 // different values, the archive may have any of these. Compare reads files and archive in several
-// passes, to bound its memory.
-func Compare(ctx context.Context, a archive.Archive, subset string, paths []string, keepLast bool) (list []Difference, n int64, err error) {
+// passes, to bound its memory. It lists files that cannot be read to their end in failed and continues with the others.
+func Compare(ctx context.Context, a archive.Archive, subset string, paths []string, keepLast bool) (list []Difference, n int64, failed []error, err error) {
 	o, err := NewOrigin(ctx, a, subset, "")
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, nil, err
 	}
-	err = o.pair(ctx, paths, keepLast, func(f *File) error { return f.Err }, func(p *pairing) {
+	end := func(f *File) error {
+		if f.Err != nil && !slices.ContainsFunc(failed, func(err error) bool { return err.Error() == f.Err.Error() }) {
+			failed = append(failed, f.Err)
+		}
+		return nil //nolint:nilerr // the error is in failed
+	}
+	err = o.pair(ctx, paths, keepLast, end, func(p *pairing) {
 		n += int64(len(p.different))
 		list = slices.AppendSeq(list, maps.Values(p.different))
 		slices.SortFunc(list, func(a, b Difference) int { return a.Line.Compare(b.Line) })
 		list = list[:min(len(list), MaxDifferences)]
 	})
-	return list, n, err
+	return list, n, failed, err
 }
 
 // pairing compares the records of one pass by their identity.

@@ -3,6 +3,7 @@ package load_test
 import (
 	"context"
 	"iter"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -91,7 +92,7 @@ func TestVerify(t *testing.T) {
 			if said := strings.Join(v.Problems, "\n"); (c.says == "") != (said == "") || !strings.Contains(said, c.says) {
 				t.Errorf("problems %q, want %q", said, c.says)
 			}
-			misfits, n, err := load.Compare(t.Context(), &c.spoil, "s", files, false)
+			misfits, n, _, err := load.Compare(t.Context(), &c.spoil, "s", files, false)
 			if err != nil || (n > 0) != (c.names != "") || int(n) != len(misfits) {
 				t.Fatalf("%d records differ, %d are named: %v", n, len(misfits), err)
 			}
@@ -187,7 +188,7 @@ func TestPrune(t *testing.T) {
 	if v, err := load.Verify(t.Context(), pruned, "s"); err != nil || len(v.Problems) == 0 {
 		t.Errorf("a pruned archive: %+v, %v", v, err)
 	}
-	limited := func(p *load.PruneResult) error { return p.Err(load.DefaultLimit) }
+	limited := func(p *load.PruneResult) error { return p.Err(load.DefaultLimit, false) }
 	if p, err := load.Prune(t.Context(), pruned, "s", false, limited); fault.Code(err) != fault.Differs || p.Lost != 1 || p.Total != 3 {
 		t.Errorf("a third of the records is gone: %+v, %v", p, err)
 	}
@@ -240,5 +241,25 @@ func TestVerifyMarksAndCatalog(t *testing.T) {
 				t.Errorf("problems %q, %v, want %q", said, err, c.says)
 			}
 		})
+	}
+}
+
+// TestCompareContinuesAfterUnreadableFiles: Compare lists a file that it cannot read, and compares the others.
+func TestCompareContinuesAfterUnreadableFiles(t *testing.T) {
+	dir := t.TempDir()
+	a, b := write(t, dir, "a.vsdb", line(0, 0, 1)), write(t, dir, "c.vsdb", line(6, 0, 2))
+	whole := memory(t)
+	mustLoad(t, whole, load.Options{}, a)
+	list, n, failed, err := load.Compare(t.Context(), whole, "s", []string{a, filepath.Join(dir, "b.vsdb"), b}, false)
+	if err != nil || n != 1 || len(list) != 1 || list[0].Line.File != b || len(failed) != 1 || !strings.Contains(failed[0].Error(), "b.vsdb") {
+		t.Errorf("%+v, %d, %v, %v", list, n, failed, err)
+	}
+}
+
+// TestPrunePreview: a preview reports that the real run would be refused, and ends as that of a retention does.
+func TestPrunePreview(t *testing.T) {
+	err := (&load.PruneResult{Lost: 11, Total: 100}).Err(load.DefaultLimit, true)
+	if fault.Code(err) != fault.Incomplete || !strings.Contains(err.Error(), "the real run would be refused: 11 of 100 records") {
+		t.Error(err)
 	}
 }

@@ -151,7 +151,7 @@ func TestSpans(t *testing.T) {
 // TestPrunedLimit: the limit itself is allowed.
 func TestPrunedLimit(t *testing.T) {
 	for lost, want := range map[int64]bool{0: true, 10: true, 11: false} {
-		if err := (&PruneResult{Lost: lost, Total: 100}).Err(10); (err == nil) != want || err != nil && fault.Code(err) != fault.Differs {
+		if err := (&PruneResult{Lost: lost, Total: 100}).Err(10, false); (err == nil) != want || err != nil && fault.Code(err) != fault.Differs {
 			t.Errorf("%d of 100: %v", lost, err)
 		}
 	}

@@ -74,7 +74,8 @@ func (e *env) adopt(ctx context.Context, raw string, repair, forget bool) error 
 		if v.Found.Records < v.Expected.Records { // METdbLoad may have added some
 			problem := fmt.Sprintf("nothing was dropped: the archive that replaces these tables has %d of its %d records",
 				v.Found.Records, v.Expected.Records)
-			const cure = "see `barograph verify`; if records were deleted on purpose, run `barograph verify --prune` first"
+			cure := fmt.Sprintf("see `barograph verify %[1]s --subset %[2]s`; if records were deleted on purpose, "+
+				"run `barograph verify %[1]s --subset %[2]s --prune` first", fault.Redact(p.url), p.subset)
 			return differs(&fault.Error{Setting: "--forget", Problem: problem, Cure: cure})
 		}
 		return adopter.Forget(ctx, p.subset)
@@ -83,11 +84,11 @@ func (e *env) adopt(ctx context.Context, raw string, repair, forget bool) error 
 	if err != nil {
 		return err
 	}
-	return e.print(out, func(w io.Writer) error { return printAdoption(w, out) })
+	return e.print(out, func(w io.Writer) error { return printAdoption(w, out, fault.Redact(raw)) })
 }
 
 // printAdoption prints the findings and the repairs.
-func printAdoption(w io.Writer, a *archive.Adoption) error {
+func printAdoption(w io.Writer, a *archive.Adoption, url string) error {
 	rows := lists.Sum(maps.Values(a.Read))
 	fmt.Fprintf(w, "%s: %d rows of %d line types (%d records)\n", a.Database, rows, len(a.Read), a.Records)
 	for _, f := range a.Findings {
@@ -100,6 +101,6 @@ func printAdoption(w io.Writer, a *archive.Adoption) error {
 		_, err := fmt.Fprintln(w, "adopt changed nothing; --repair turns the database into an archive")
 		return err
 	}
-	_, err := fmt.Fprintf(w, "adopted; database %s keeps the original tables until `barograph adopt … --forget`\n", a.OriginalsDatabase)
+	_, err := fmt.Fprintf(w, "adopted; database %s keeps the original tables until `barograph adopt %s --forget`\n", a.OriginalsDatabase, url)
 	return err
 }

@@ -36,7 +36,9 @@ cases.yaml#NAME.`, met.DerivedCases),
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 1 || len(args) == 1 && !e.isArchive(args[0]) {
-				return e.printCases(e.casesOf(c.Context(), args, last.keeps()))
+				var lacks error
+				qs, err := e.casesOf(c.Context(), args, last.keeps(), &lacks)
+				return errors.Join(lacks, e.printCases(qs, err))
 			}
 			url, _, err := e.splitArchive(c, args)
 			if err != nil {
@@ -74,8 +76,10 @@ func (e *env) casesIn(ctx context.Context, url, only string, names ...string) (q
 		if err != nil {
 			return err
 		}
-		if qs, err = met.AnswerableIn(ctx, a, archive.Flavours(d, n), subset, c.CasesWith(names...)); err != nil {
-			return err
+		if qs = c.CasesWith(names...); len(names) == 0 { // a study reports a named case without rows
+			if qs, err = met.AnswerableIn(ctx, a, archive.Flavours(d, n), subset, qs); err != nil {
+				return err
+			}
 		}
 		return errFirst
 	})
@@ -85,16 +89,25 @@ func (e *env) casesIn(ctx context.Context, url, only string, names ...string) (q
 	return qs, err
 }
 
-// casesOf derives the questions of files. names are cases that the caller needs.
-func (e *env) casesOf(ctx context.Context, args []string, keepLast bool, names ...string) ([]*question.Question, error) {
+// casesOf derives the questions of files. names are cases that the caller needs. Unless lacks is nil, casesOf prints the
+// lines and the files that it cannot read, and *lacks counts them.
+func (e *env) casesOf(
+	ctx context.Context, args []string, keepLast bool, lacks *error, names ...string,
+) ([]*question.Question, error) {
 	files, err := e.filesOf(args)
 	if err != nil {
 		return nil, err
 	}
 	o := load.ReadOptions{KeepLast: keepLast, ParseCache: load.NewParseCache(512 << 20)}
-	c, _, _, err := load.Survey(ctx, files, o, nil)
+	c, marks, failed, err := load.Survey(ctx, files, o, nil)
 	if err != nil {
 		return nil, err
+	}
+	if s := newContents(c, marks); lacks != nil {
+		for _, err := range append(failed, s.quarantined()...) {
+			e.reportError(err)
+		}
+		*lacks = load.Shortfall{Quarantined: s.Quarantined, Unread: len(failed)}.Incomplete()
 	}
 	return met.Answerable(ctx, files, o, c.CasesWith(names...))
 }

@@ -44,7 +44,7 @@ until calls succeeded again.`,
 				return err
 			}
 			e.printSkipped(skipped)
-			derived := func() ([]*question.Question, error) { return e.casesOf(c.Context(), args, false, cases...) }
+			derived := func() ([]*question.Question, error) { return e.casesOf(c.Context(), args, false, nil, cases...) }
 			if k.Cases, err = e.findCases(cases, true, derived); err == nil && len(cases) == 0 {
 				k.Cases, err = derived()
 				k.Cases = k.Cases[:min(len(k.Cases), met.DerivedCases)]

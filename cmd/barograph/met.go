@@ -182,7 +182,7 @@ func (e *env) options(ctx context.Context, s *study, files []string) (o met.Opti
 			}
 			return e.casesIn(ctx, s.from, only, s.cases...)
 		}
-		return e.casesOf(ctx, files, s.lastLine.keeps(), s.cases...)
+		return e.casesOf(ctx, files, s.lastLine.keeps(), nil, s.cases...)
 	})
 	if err != nil {
 		return o, err

@@ -48,9 +48,6 @@ func (e *env) salvage(ctx context.Context, url, only, to string) (err error) {
 	if err != nil {
 		return err
 	}
-	if only != "" && len(all) == 0 {
-		return fault.Misuse("--subset "+only, "is not in "+fault.Redact(url), "see `barograph show "+fault.Redact(url)+"`")
-	}
 	return e.salvageResult(all)
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -157,7 +158,7 @@ func (e *env) showArchive(ctx context.Context, url, picture string, leads bool) 
 type visitSubset func(n design.Name, a archive.Archive, subset string) error
 
 // eachSubset opens an archive, and calls visit for its subsets in every design. If only is not empty, it calls visit just
-// for the subset of that name. An archive without subsets is an error.
+// for the subset of that name. An archive without subsets, or without that one, is an error.
 func (e *env) eachSubset(ctx context.Context, url, only string, o engine.Options, visit visitSubset) error {
 	url, err := e.resolveServer(url, []string{engine.LabDir()})
 	if err != nil {
@@ -168,7 +169,7 @@ func (e *env) eachSubset(ctx context.Context, url, only string, o engine.Options
 		return err
 	}
 	defer db.Close() //nolint:errcheck // everything is committed
-	found := false
+	var found []string
 	for _, n := range archive.Designs(d) {
 		a, err := archive.DatabaseOf(db).Open(ctx, n)
 		if err != nil {
@@ -176,7 +177,7 @@ func (e *env) eachSubset(ctx context.Context, url, only string, o engine.Options
 		}
 		subsets, err := a.Subsets(ctx)
 		for i := 0; i < len(subsets) && err == nil; i++ {
-			if found = true; only == "" || subsets[i] == only {
+			if found = append(found, subsets[i]); only == "" || subsets[i] == only {
 				err = visit(n, a, subsets[i])
 			}
 		}
@@ -184,9 +185,13 @@ func (e *env) eachSubset(ctx context.Context, url, only string, o engine.Options
 			return err
 		}
 	}
-	if !found {
-		url = fault.Redact(url)
-		return &fault.Error{Setting: url, Problem: "is empty", Cure: "load files into it: barograph load FILES --engine " + url}
+	url = fault.Redact(url)
+	switch {
+	case found == nil:
+		cure := "load files into it: barograph load FILES --engine " + url + " --subset " + cmp.Or(only, defaultSubset)
+		return &fault.Error{Setting: url, Problem: "is empty", Cure: cure}
+	case only != "" && !slices.Contains(found, only):
+		return fault.Misuse("--subset "+only, "is not in "+url, "see `barograph show "+url+"`")
 	}
 	return nil
 }
@@ -268,17 +273,15 @@ func (s *subsetContents) print(w io.Writer) {
 	if s.Loading != nil {
 		fmt.Fprintf(w, "loading\tthe archive %s\n", loadState(s.Loading))
 	}
-	for _, q := range s.Quarantine {
-		for _, r := range q.Reasons {
-			fmt.Fprintf(w, "quarantined\t%s:%d: %s (%d lines)\n", fault.Name(q.File), r.First, r.Text, r.Lines)
-		}
+	for _, line := range s.quarantined() {
+		fmt.Fprintf(w, "quarantined\t%s\n", line)
 	}
 	if s.Duplicates+s.Refused > 0 {
 		fmt.Fprintf(w, "repeated\t%d lines are duplicates, and %d conflict with others (see load --on-conflict); "+
 			"the counts below include them\n", s.Duplicates, s.Refused)
 	}
 	if s.Conflicts > 0 {
-		fmt.Fprintf(w, "conflicts\t%d; see `barograph list conflicts`\n", s.Conflicts)
+		fmt.Fprintf(w, "conflicts\t%d; see `barograph list conflicts %s --design %s --subset %s`\n", s.Conflicts, s.Archive, s.Design, s.Subset)
 	}
 	for _, f := range s.Failed {
 		fmt.Fprintf(w, "failed\t%s\n", f)
@@ -290,6 +293,16 @@ func (s *subsetContents) print(w io.Writer) {
 	if s.LeadHoles == nil {
 		fmt.Fprintf(w, "\nleads\tnot read; show --leads lists leads that lack times which other leads have\n")
 	}
+}
+
+// quarantined lists the reasons for which lines were quarantined, each with the first line.
+func (s *subsetContents) quarantined() (out []error) {
+	for _, q := range s.Quarantine {
+		for _, r := range q.Reasons {
+			out = append(out, fmt.Errorf("%s:%d: %s (%s)", fault.Name(q.File), r.First, r.Text, run.CountOf(int(r.Lines), "line")))
+		}
+	}
+	return out
 }
 
 // printType prints the inventory of a line type.

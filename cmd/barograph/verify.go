@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/internal/lists"
+	"github.com/barograph/barograph/results/run"
 
 	"github.com/spf13/cobra"
 )
@@ -73,6 +75,7 @@ type verdict struct {
 	Intact          bool              `json:"intact"`
 	Loading         string            `json:"loading,omitempty"` // the load is in progress, or was interrupted
 	Problems        []string          `json:"problems,omitempty"`
+	Failed          []string          `json:"files_failed,omitempty"` // of the first subset that was compared with the files
 	Differences     []load.Difference `json:"records_that_differ,omitempty"`
 	DifferenceCount int64             `json:"records_that_differ_in_all"`
 }
@@ -93,6 +96,7 @@ func (e *env) verify(ctx context.Context, url, only string, args []string, keepL
 		return fault.Misuse(strings.Join(args, " "), "names no file", "name the .vsdb or .stat files that were loaded")
 	}
 	var all []verdict
+	var failed []error
 	err = e.eachSubset(ctx, url, only, engine.Options{ReadOnly: true}, func(n design.Name, a archive.Archive, subset string) error {
 		c, err := a.Catalog(ctx, subset)
 		if err == nil && c.AdoptedOnly {
@@ -112,8 +116,12 @@ func (e *env) verify(ctx context.Context, url, only string, args []string, keepL
 			out.Loading = loadState(c.Loading)
 		}
 		if len(files) > 0 && err == nil {
-			if out.Differences, out.DifferenceCount, err = load.Compare(ctx, a, subset, files, keepLast); err != nil {
+			found := len(failed)
+			if out.Differences, out.DifferenceCount, failed, err = load.Compare(ctx, a, subset, files, keepLast); err != nil {
 				return err
+			}
+			if found == 0 { // Compare finds the same files for each subset
+				out.Failed = lists.Map(failed, func(err error) string { return fault.Redact(err.Error()) })
 			}
 		}
 		out.Intact = out.Intact && out.DifferenceCount == 0
@@ -123,10 +131,7 @@ func (e *env) verify(ctx context.Context, url, only string, args []string, keepL
 	if err != nil {
 		return err
 	}
-	if only != "" && len(all) == 0 {
-		return fault.Misuse("--subset "+only, "is not in "+fault.Redact(url), "see `barograph show "+fault.Redact(url)+"`")
-	}
-	return e.printVerdicts(all)
+	return errors.Join(e.printVerdicts(all), load.Shortfall{Unread: len(failed)}.Incomplete())
 }
 
 // errDryRun stops a dry run before it writes.
@@ -137,27 +142,30 @@ var errDryRun = errors.New("nothing is written")
 func (e *env) prune(ctx context.Context, url, only string, keepLast, force, dryRun bool) error {
 	var refused error
 	prune := func(n design.Name, a archive.Archive, subset string) error {
-		p, err := load.Prune(ctx, a, subset, keepLast, func(p *load.PruneResult) error {
-			switch {
-			case dryRun:
-				return errDryRun
-			case force:
-				return nil
+		p, err := load.Prune(ctx, a, subset, keepLast, func(p *load.PruneResult) (err error) {
+			if !force {
+				err = p.Err(load.DefaultLimit, dryRun)
 			}
-			return p.Err(load.DefaultLimit)
+			if dryRun {
+				return cmp.Or(err, errDryRun)
+			}
+			return err
 		})
 		if p == nil {
 			return differs(err)
 		}
 		verb := "are"
 		switch {
-		case errors.Is(err, errDryRun):
-			err, verb = nil, "would be"
+		case err != nil && dryRun:
+			verb = "would be"
 		case err != nil:
 			verb = "are not"
 		}
-		fmt.Fprintf(e.stdout, "%s, design %s, subset %s: %d of %d records are missing, and %s forgotten with %d files\n",
-			fault.Redact(url), n, subset, p.Lost, p.Total, verb, len(p.Files))
+		if errors.Is(err, errDryRun) {
+			err = nil
+		}
+		fmt.Fprintf(e.stdout, "%s, design %s, subset %s: %d of %d records are missing, and %s forgotten with %s\n",
+			fault.Redact(url), n, subset, p.Lost, p.Total, verb, run.CountOf(len(p.Files), "file"))
 		for _, m := range p.Files {
 			fmt.Fprintln(e.stdout, "  "+fault.Name(m.Path))
 		}
@@ -182,13 +190,17 @@ func (e *env) printVerdicts(all []verdict) error {
 	if len(damaged) == 0 {
 		return unfinishedError(all)
 	}
-	url := damaged[0].Archive
+	url, subset := damaged[0].Archive, " --subset "+damaged[0].Subset
+	if slices.ContainsFunc(damaged, func(v verdict) bool { return v.Subset != damaged[0].Subset }) {
+		subset = ""
+	}
 	cure := "restore a backup, load the files into a new archive, or copy the readable records (--salvage); if records were " +
-		"deleted on purpose: barograph verify " + url + " --prune; if METdbLoad has also loaded records: barograph adopt"
+		"deleted on purpose: barograph verify " + url + subset + " --prune; if METdbLoad has also loaded records: barograph adopt"
 	unlikeLoad := func(v verdict) bool { return len(v.Problems) > 0 || v.DifferenceCount == 0 }
 	if !slices.ContainsFunc(damaged, unlikeLoad) { // the archive has what the loads stored, but the files differ
-		cure = "if METdbLoad loaded these records and adopt repaired them, load the files again: barograph load FILE " +
-			"--on-conflict last --engine " + url + "; if not, load the files into a new archive"
+		cure = "if METdbLoad loaded these records and adopt repaired them, load the files again: barograph load FILE --on-conflict " +
+			"last --engine " + url + " --design " + damaged[0].Design + " --subset " + damaged[0].Subset +
+			"; if not, load the files into a new archive"
 	}
 	problem := fmt.Sprintf("is not intact in %d of %d subsets", len(damaged), len(all))
 	return differs(&fault.Error{Setting: url, Problem: problem, Cure: cure})
@@ -218,6 +230,9 @@ func (v *verdict) print(w io.Writer) {
 	}
 	for _, p := range v.Problems {
 		fmt.Fprintln(w, "  "+p)
+	}
+	for _, f := range v.Failed {
+		fmt.Fprintln(w, "  not compared: "+f)
 	}
 	for _, m := range v.Differences {
 		what := "the archive has different values of"

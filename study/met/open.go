@@ -16,6 +16,7 @@ import (
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/flavour"
 	"github.com/barograph/barograph/query/question"
@@ -102,7 +103,7 @@ func (s *runner) useSource(ctx context.Context, a archive.Archive) (err error) {
 // loaded.
 func (s *runner) verifySource(ctx context.Context) error {
 	if s.origin.Catalog.AdoptedOnly {
-		s.warn("another program loaded " + s.origin.Name + ", subset " + s.origin.Subset + ", so this study queries only copies of it; `barograph adopt` reports and repairs its faults, and then met can query it")
+		s.warn("another program loaded " + s.origin.Name + ", subset " + s.origin.Subset + ", so this study queries only copies of it; `barograph adopt` of that database reports and repairs its faults, and then met can query it")
 		return nil
 	}
 	v, err := s.origin.Verify(ctx, s.originCatalog)
@@ -111,7 +112,7 @@ func (s *runner) verifySource(ctx context.Context) error {
 	}
 	return &fault.Status{Code: fault.Differs, Err: &fault.Error{
 		Setting: s.origin.Name + ", subset " + s.origin.Subset, Problem: "is not intact: " + v.Problems[0],
-		Cure: "`barograph verify` reports all problems; restore a backup, or study the files",
+		Cure: "`barograph verify " + s.origin.Name + " --subset " + s.origin.Subset + "` reports all problems; restore a backup, or study the files",
 	}}
 }
 
@@ -145,11 +146,7 @@ func (s *runner) countOtherFiles(ctx context.Context, a archive.Archive, subset 
 		if err != nil {
 			return n, err
 		}
-		for _, m := range marks {
-			if !s.files[m.Digest] {
-				n++
-			}
-		}
+		n += len(lists.Filter(marks, func(m archive.Mark) bool { return !s.files[m.Digest] }))
 	}
 	return n, nil
 }
