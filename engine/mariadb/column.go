@@ -10,6 +10,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/query/flavour"
 	"github.com/barograph/barograph/record"
 )
@@ -101,11 +102,8 @@ func (c *column) missingText() bool { return c.alias == "ld" && c.met.kind == va
 // headerColumns returns the columns of stat_header, without its id.
 func headerColumns() []column {
 	mets := parseColumns(metviewerHeader, "")
-	var out []column
-	for k, c := range sqlengine.HeaderColumns()[1:] {
-		out = append(out, column{Column: c, met: mets[k], alias: "h"})
-	}
-	return out
+	cols := sqlengine.HeaderColumns()[1:]
+	return lists.Map(lists.Indices(len(cols)), func(k int) column { return column{Column: cols[k], met: mets[k], alias: "h"} })
 }
 
 // lineColumns returns the columns of the table of a line type, without the repeating ones.

@@ -289,9 +289,7 @@ func (d *database) lineDDL(db, table, lineType string) string {
 	if id {
 		cols = append(cols, "line_data_id INT UNSIGNED NOT NULL")
 	}
-	for _, c := range append(stdColumns(lineType), own...) {
-		cols = append(cols, c.name+" "+c.sqlType())
-	}
+	cols = append(cols, lists.Map(append(stdColumns(lineType), own...), func(c metCol) string { return c.name + " " + c.sqlType() })...)
 	if id {
 		cols = append(cols, "PRIMARY KEY (line_data_id)", repeatsColumn+" LONGTEXT CHARACTER SET ascii INVISIBLE")
 	} else {

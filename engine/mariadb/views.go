@@ -101,13 +101,8 @@ func isView(table string) bool {
 }
 
 // typesWithView returns the line types of the commit that have a view.
-func (w *lineWriter) typesWithView() (types []*record.LineType) {
-	for _, t := range w.l.types {
-		if _, ok := objectViews()[t.Name]; ok {
-			types = append(types, t)
-		}
-	}
-	return types
+func (w *lineWriter) typesWithView() []*record.LineType {
+	return lists.Filter(w.l.types, func(t *record.LineType) bool { _, ok := objectViews()[t.Name]; return ok })
 }
 
 // viewTables returns the tables that a commit writes for METviewer.

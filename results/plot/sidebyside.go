@@ -20,10 +20,7 @@ type Guide struct {
 
 // draw draws the line, and returns its last visible segment.
 func (g *Guide) draw(c draw.Canvas, place func(at, value float64) vg.Point) (last []vg.Point) {
-	var pts []vg.Point
-	for i := range g.At {
-		pts = append(pts, place(g.At[i], g.Value[i]))
-	}
+	pts := lists.Map(lists.Indices(len(g.At)), func(i int) vg.Point { return place(g.At[i], g.Value[i]) })
 	for _, line := range c.ClipLinesXY(pts) {
 		c.StrokeLines(draw.LineStyle{Color: gray(0x99), Width: 0.9, Dashes: []vg.Length{5, 3}}, line)
 		last = line

@@ -282,10 +282,10 @@ func (a *adviser) table() *Table {
 	criteria := slices.DeleteFunc(advise.Criteria(), func(by advise.Criterion) bool {
 		return !slices.ContainsFunc(a.Choices, func(c advise.Choice) bool { _, ok := c.Figures[by]; return ok })
 	})
-	for _, by := range criteria {
-		t.Head = append(t.Head, Column{Name: string(by), Unit: "weight " + number(a.Counted[by])})
+	weight := func(by advise.Criterion) Column {
+		return Column{Name: string(by), Unit: "weight " + number(a.Counted[by])}
 	}
-	t.Head = append(t.Head, Column{Name: "requirements"}, Column{Name: "license"})
+	t.Head = append(append(t.Head, lists.Map(criteria, weight)...), Column{Name: "requirements"}, Column{Name: "license"})
 	for i := range a.Choices {
 		c := &a.Choices[i]
 		cells, class := append(texts(c.Engine, c.Design, c.Flavour), estimate(c.Score)), classOf(false, i < a.Tied)

@@ -223,9 +223,7 @@ func signed(v float64) string { return fmt.Sprintf("%.3f", v) }
 func (g *growth) archives() *Table {
 	t := table("engine", "design")
 	for _, column := range []Column{{Name: "to %d " + g.unit, Unit: "records/s"}, {Name: "at %d " + g.unit, Unit: "MB on disk"}} {
-		for _, n := range g.sizes {
-			t.Head = append(t.Head, Column{Name: fmt.Sprintf(column.Name, n), Unit: column.Unit})
-		}
+		t.Head = append(t.Head, lists.Map(g.sizes, func(n int) Column { return Column{Name: fmt.Sprintf(column.Name, n), Unit: column.Unit} })...)
 	}
 	for k, a := range g.folders[0].run.Archives {
 		cells, before := texts(a.Engine, a.Design), int64(0)
