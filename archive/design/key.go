@@ -180,10 +180,7 @@ func unescape(s string) string {
 func (c *Catalog) Series(q *question.Question) iter.Seq2[*record.Header, *Group] {
 	return func(yield func(*record.Header, *Group) bool) {
 		for _, g := range c.Groups {
-			if !g.matches(q) {
-				continue
-			}
-			if !g.series(q, yield) {
+			if g.matches(q) && !g.series(q, yield) {
 				return
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/record"
@@ -59,12 +60,9 @@ func (f *Fingerprint) Add(b *record.Batch) {
 	if f.first == nil {
 		f.first = map[record.Key]countedRecord{}
 	}
-	t := 0
-	for t < len(f.types) && f.types[t] != b.Type.Name {
-		t++
-	}
-	if t == len(f.types) {
-		f.types = append(f.types, b.Type.Name)
+	t := slices.Index(f.types, b.Type.Name)
+	if t < 0 {
+		t, f.types = len(f.types), append(f.types, b.Type.Name)
 	}
 	f.hash.SetBatch(b)
 	for i := range b.Len() {

@@ -75,8 +75,12 @@ const (
 // this package return its memory with release, others leave it to the garbage collector. Read calls
 // end with Err set for a file that it cannot read. An error from each or end stops everything.
 func Read(ctx context.Context, paths []string, o ReadOptions, each func(*File, *record.Batch) error, end func(*File) error) error {
+	g, ctx := errgroup.WithContext(ctx)
 	if o.Origin != nil {
 		paths = []string{o.Origin.Name}
+		o.newOpen = func() func(string) (recordReader, error) {
+			return func(string) (recordReader, error) { return o.Origin.open(ctx), nil }
+		}
 	}
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
@@ -84,12 +88,6 @@ func Read(ctx context.Context, paths []string, o ReadOptions, each func(*File, *
 	files := lists.Map(slices.Sorted(slices.Values(paths)), func(p string) *File {
 		return &File{Path: p, batches: make(chan parsedBatch, batchesPerFile)}
 	})
-	g, ctx := errgroup.WithContext(ctx)
-	if o.Origin != nil {
-		o.newOpen = func() func(string) (recordReader, error) {
-			return func(string) (recordReader, error) { return o.Origin.open(ctx), nil }
-		}
-	}
 	next := make(chan *File)
 	waiting := newWaitingMemory()
 	g.Go(func() error {

@@ -152,15 +152,10 @@ func (s *Summary) Incomplete(refused int64) error {
 	for _, m := range s.SkippedWithQuarantine {
 		l.Quarantined += m.Quarantined
 	}
-	parts := l.words()
-	if len(parts) == 0 {
-		return nil
-	}
-	rest := "all other lines were stored"
 	if s.Stored+s.Duplicates == 0 {
-		rest = "nothing was stored"
+		return l.incomplete("nothing was stored")
 	}
-	return &fault.Status{Code: fault.Incomplete, Err: errors.New(strings.Join(parts, ", ") + "; " + rest)}
+	return l.incomplete("all other lines were stored")
 }
 
 // Shortfall counts what is missing from the data of the files that the user named.
@@ -182,15 +177,10 @@ func (l *Shortfall) Reject(b *record.Batch, to func(file string, line uint32, re
 }
 
 // Incomplete returns an error that counts what is missing; nil = nothing is missing.
-func (l Shortfall) Incomplete() error {
-	parts := l.words()
-	if len(parts) == 0 {
-		return nil
-	}
-	return &fault.Status{Code: fault.Incomplete, Err: errors.New(strings.Join(parts, ", ") + "; the result covers only the other lines")}
-}
+func (l Shortfall) Incomplete() error { return l.incomplete("the result covers only the other lines") }
 
-func (l Shortfall) words() (parts []string) {
+func (l Shortfall) incomplete(consequence string) error {
+	var parts []string
 	if l.Quarantined > 0 {
 		parts = append(parts, english.Plural(int(l.Quarantined), "line of these files was quarantined", "lines of these files were quarantined"))
 	}
@@ -200,5 +190,8 @@ func (l Shortfall) words() (parts []string) {
 	if l.Refused > 0 {
 		parts = append(parts, english.Plural(int(l.Refused), "line was refused, because it conflicts with an existing record (choose with --on-conflict)", "lines were refused, because they conflict with existing records (choose with --on-conflict)"))
 	}
-	return parts
+	if len(parts) == 0 {
+		return nil
+	}
+	return &fault.Status{Code: fault.Incomplete, Err: errors.New(strings.Join(parts, ", ") + "; " + consequence)}
 }
