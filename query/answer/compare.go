@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -45,16 +46,9 @@ func (d *Diff) Error() string {
 		if r.Column != "" {
 			fmt.Fprintf(&b, ", %s", r.Column)
 		}
-		fmt.Fprintf(&b, "\n    want %s\n    got  %s", orNoRow(r.Want), orNoRow(r.Got))
+		fmt.Fprintf(&b, "\n    want %s\n    got  %s", cmp.Or(r.Want, "(no row)"), cmp.Or(r.Got, "(no row)"))
 	}
 	return b.String()
-}
-
-func orNoRow(s string) string {
-	if s == "" {
-		return "(no row)"
-	}
-	return s
 }
 
 // Compare checks the columns of got, the number of rows, their order, and every value against want.
@@ -171,7 +165,7 @@ func (a *Answer) length(k int) int {
 }
 
 // firstDifference returns the column and row of the first differing value in
-// row order, or −1, −1. Both answers have the same shape.
+// row order; without a difference the column is −1. Both answers have the same shape.
 func firstDifference(want, got *Answer) (column, row int) {
 	column, row = -1, want.Rows
 	for k := range want.Columns {
@@ -181,9 +175,6 @@ func firstDifference(want, got *Answer) (column, row int) {
 				break
 			}
 		}
-	}
-	if column < 0 {
-		return -1, -1
 	}
 	return column, row
 }

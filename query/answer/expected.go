@@ -47,30 +47,28 @@ func Expect(l *Loose, s Shape) *Expected {
 	if s.Limit >= 0 {
 		e.count = min(e.count, s.Limit)
 	}
-	e.eachTie(func(from, to int) bool {
+	for from, to := range e.ties {
 		inside := from >= e.offset && to <= e.offset+e.count
 		outside := to <= e.offset || from >= e.offset+e.count
 		alike := !slices.ContainsFunc(e.rows[from:to], func(r []value) bool { return !slices.Equal(r[:e.width], e.rows[from][:e.width]) })
 		if !inside && !outside && !alike {
 			e.tiesAtLimit = append(e.tiesAtLimit, from, to)
 		}
-		return true
-	})
+	}
 	return e
 }
 
 // Len is the number of rows of the answer.
 func (e *Expected) Len() int { return e.count }
 
-// eachTie calls f for each group of tied rows until f returns false. Without an order, all rows are
-// one group.
-func (e *Expected) eachTie(f func(from, to int) bool) {
+// ties iterates over the groups of tied rows. Without an order, all rows are one group.
+func (e *Expected) ties(yield func(from, to int) bool) {
 	for from := 0; from < len(e.rows); {
 		to := from + 1
 		for to < len(e.rows) && e.isTie(to-1, to) {
 			to++
 		}
-		if !f(from, to) {
+		if !yield(from, to) {
 			return
 		}
 		from = to

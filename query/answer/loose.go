@@ -280,19 +280,16 @@ func (e *Expected) compare(got *Loose, tolerance float64) (p Proof, err error) {
 		}
 	}
 	var largest float64
-	equal := true
-	e.eachTie(func(from, to int) bool {
+	for from, to := range e.ties {
 		first, last := max(from, e.offset), min(to, e.offset+e.count)
 		if first >= last {
-			return true
+			continue
 		}
-		var difference float64
-		difference, equal = matchRows(e.rows[from:to], got.rows[first-e.offset:last-e.offset], e.width, tolerance, d)
+		difference, equal := matchRows(e.rows[from:to], got.rows[first-e.offset:last-e.offset], e.width, tolerance, d)
+		if !equal {
+			return Proof{}, d
+		}
 		largest = max(largest, difference)
-		return equal
-	})
-	if !equal {
-		return Proof{}, d
 	}
 	p = Proof{degree: e.degree, digest: got.Digest(), rows: len(want), largestDifference: largest}
 	if largest > 0 {

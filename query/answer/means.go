@@ -214,15 +214,12 @@ func CompareMeans(want, got *Answer) (Proof, error) {
 		key := want.groupKey(i)
 		j, ok := gotRows[key]
 		delete(gotRows, key)
-		switch {
-		case !ok:
+		if !ok {
 			d.Missing++
 			d.addRow(DiffRow{Row: i, Want: want.Row(i)})
-		default:
-			if k := want.differingColumn(got, i, j); k >= 0 {
-				d.Missing, d.Extra = d.Missing+1, d.Extra+1
-				d.addRow(DiffRow{Row: i, Column: want.Columns[k].Name, Want: want.Row(i), Got: got.Row(j)})
-			}
+		} else if k := want.differingColumn(got, i, j); k >= 0 {
+			d.Missing, d.Extra = d.Missing+1, d.Extra+1
+			d.addRow(DiffRow{Row: i, Column: want.Columns[k].Name, Want: want.Row(i), Got: got.Row(j)})
 		}
 	}
 	for _, i := range slices.Sorted(maps.Values(gotRows)) {

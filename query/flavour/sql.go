@@ -179,9 +179,7 @@ func (p *builder) timeRange(text, epoch string, literal func(int64) string) ([]s
 
 // normalized writes the join of stat_header and a line table.
 func (p *builder) normalized() (Query, error) {
-	switch p.flavour {
-	case MetviewerSQL, SQL, CachedSQL, ISORange, EpochRange:
-	default:
+	if !slices.Contains([]Name{MetviewerSQL, SQL, CachedSQL, ISORange, EpochRange}, p.flavour) {
 		return Query{}, ErrCannotExpress
 	}
 	name := p.d.HeaderField
@@ -249,15 +247,8 @@ func (p *builder) leadCoding() LeadCoding {
 // mixedLeads reports whether series of both VSDB and MET can match. METviewer's fcst_lead then
 // contains hours for some and HHMMSS for others.
 func (p *builder) mixedLeads() bool {
-	hours, hms := false, false
-	for _, v := range p.facts.Versions {
-		if design.LeadsInHours(v) {
-			hours = true
-		} else {
-			hms = true
-		}
-	}
-	return hours && hms
+	hours := lists.Filter(p.facts.Versions, design.LeadsInHours)
+	return len(hours) > 0 && len(hours) < len(p.facts.Versions)
 }
 
 // leadCodes is the condition on METviewer's fcst_lead.
@@ -296,9 +287,7 @@ func headerField(f record.Field) string {
 
 // wide writes a selection from one table.
 func (p *builder) wide() (Query, error) {
-	switch p.flavour {
-	case SQL, ISOList, ISORange, EpochList, EpochRange:
-	default:
+	if !slices.Contains([]Name{SQL, ISOList, ISORange, EpochList, EpochRange}, p.flavour) {
 		return Query{}, ErrCannotExpress
 	}
 	where := p.headerConditions(record.Field.String, p.quote, nil)
