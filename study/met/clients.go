@@ -83,8 +83,7 @@ func (c *concurrency) configurations() (out [][]*cell) {
 		}
 		i := slices.IndexFunc(out, func(o []*cell) bool { return o[0].configuration() == x.configuration() })
 		if i < 0 {
-			out = append(out, nil)
-			i = len(out) - 1
+			i, out = len(out), append(out, nil)
 		}
 		out[i] = append(out[i], x)
 	}

@@ -24,6 +24,7 @@ import (
 // cold measures cold starts. For each it drops the archive's files from the page cache and
 // starts a new process, which opens the archive and runs one query.
 func (s *runner) cold(ctx context.Context) error {
+	s.close() // a cold start opens the archives in a process of its own
 	if s.options.Cold == nil || s.options.ColdReps <= 0 {
 		return nil
 	}

@@ -17,9 +17,10 @@ type counter struct {
 }
 
 // counters returns a counter for each server of the study.
-func (s *runner) counters(o *openArchives) (out []*counter) {
+func (s *runner) counters() (out []*counter) {
 	known := map[string]bool{}
-	for i, e := range o.engines {
+	for i, o := range s.opened {
+		e := o.engine
 		if t := s.options.Targets[i]; e != nil && e.Metrics != nil && !known[t.URL] {
 			known[t.URL] = true
 			out = append(out, &counter{folder: s.folder, engine: t.Driver.Scheme, read: e.Metrics})

@@ -61,9 +61,7 @@ func (s *runner) read(ctx context.Context) error {
 	r := &reader{runner: s, unstoredColumns: map[string]int{}, step: Progress{Step: "reading", Unit: "MB", Of: totalSize(s.options.Files)}}
 	if s.origin != nil {
 		r.step.Of, d.Files = s.origin.Bytes(), len(s.origin.Marks)
-		for _, m := range s.origin.Marks {
-			s.files[m.Digest] = true
-		}
+		s.files = lists.Set(s.origin.Marks, func(m archive.Mark) string { return m.Digest })
 	}
 	each := func(f *load.File, b *record.Batch) error { return r.add(ctx, f, b) }
 	if err := load.Read(ctx, s.options.Files, load.ReadOptions{KeepLast: s.options.KeepLast, ParseCache: s.parseCache, Origin: s.origin}, each, r.end); err != nil {
@@ -241,23 +239,23 @@ func (s *runner) addCase(ctx context.Context, q *question.Question, a *answer.An
 // load loads the data into every target; a load skips files that the archive has. The study reports
 // an archive that cannot be loaded or read, does not time it, and continues with the others. check compares
 // the archives with the data after the last load, because a load is timed.
-func (s *runner) load(ctx context.Context, o *openArchives) error {
+func (s *runner) load(ctx context.Context) error {
 	s.loadsLeft = len(s.options.Targets)
 	for i, t := range s.options.Targets {
-		if err := s.loadTarget(ctx, t, o, i, o.errs[i]); err != nil {
+		if err := s.loadTarget(ctx, t, i); err != nil {
 			return err
 		}
 		s.loadsLeft = max(s.loadsLeft-1, 0)
 	}
+	s.parseCache, s.caseRecords, s.originCatalog = nil, nil, nil // free the memory before queries are timed
 	return nil
 }
 
 // unchecked is the problem of an archive from its load until its records were compared with the data.
 const unchecked = "its records were not compared with the data"
 
-// loadTarget loads target i. err is the error of opening the archive; nil = it is open. loadTarget stores an error of
-// the archive in the run folder, and returns only errors of the study.
-func (s *runner) loadTarget(ctx context.Context, t Target, o *openArchives, i int, err error) error {
+// loadTarget loads target i. It stores an error of the archive in the run folder, and returns only errors of the study.
+func (s *runner) loadTarget(ctx context.Context, t Target, i int) error {
 	r := study.Participant(t.Driver, t.URL, engine.About{}, t.Server)
 	r.Engine, r.Design, r.Problem = t.engine(), string(t.Design), unchecked
 	if s := t.Driver.Server; s != nil {
@@ -266,8 +264,9 @@ func (s *runner) loadTarget(ctx context.Context, t Target, o *openArchives, i in
 			r.Install = strings.TrimPrefix(r.Install+", "+a.Name, ", ")
 		}
 	}
+	err := s.opened[i].err
 	if err == nil {
-		err = s.loadArchive(ctx, t, o, i, &r)
+		err = s.loadArchive(ctx, t, i, &r)
 	}
 	if ctx.Err() != nil {
 		return err
@@ -289,9 +288,9 @@ func (s *runner) loadTarget(ctx context.Context, t Target, o *openArchives, i in
 
 // loadArchive loads one archive. It does not load the source of the data, and loads only the records of the cases into
 // the dry engine if memory is short.
-func (s *runner) loadArchive(ctx context.Context, t Target, o *openArchives, i int, r *run.Archive) (err error) {
-	a, about := o.archives[i], o.abouts[i]
-	study.Describe(r, about)
+func (s *runner) loadArchive(ctx context.Context, t Target, i int, r *run.Archive) (err error) {
+	a := s.opened[i].archive
+	study.Describe(r, s.opened[i].about)
 	if r.Unranked != "" {
 		s.warn(r.Engine + " " + r.Design + " is excluded from the ranking: " + r.Unranked)
 	}

@@ -154,6 +154,7 @@ func noRows(cases int) error {
 type runner struct {
 	options       Options
 	folder        *run.Folder
+	opened        []openArchive // by target
 	clock         measure.Clock
 	standstills   *measure.StandstillMeter
 	stops         []time.Duration   // of this process, during repetitions that were then measured again
@@ -218,33 +219,13 @@ func Run(ctx context.Context, folder *run.Folder, o Options) (Outcome, error) {
 	if err != nil {
 		return s.out, err
 	}
-	opened, err := s.open(ctx)
-	defer opened.close()
-	if err == nil {
-		err = s.derive(ctx)
-	}
-	if err == nil {
-		err = s.read(ctx)
-	}
-	if err == nil {
-		err = s.chooseSubsets(ctx, opened)
-	}
-	if err == nil {
-		err = s.load(ctx, opened)
-	}
-	s.parseCache, s.caseRecords, s.originCatalog = nil, nil, nil // free the memory before queries are timed
-	if err == nil {
-		err = s.prove(ctx, opened)
-	}
-	if err == nil {
-		err = s.time(ctx, s.counters(opened))
-	}
-	if err == nil {
-		err = s.concurrent(ctx)
-	}
-	if err == nil {
-		opened.close() // a cold start opens the archives in a process of its own
-		err = s.cold(ctx)
+	defer s.close()
+	for _, step := range []func(context.Context) error{
+		s.open, s.derive, s.read, s.chooseSubsets, s.load, s.prove, s.time, s.concurrent, s.cold,
+	} {
+		if err = step(ctx); err != nil {
+			break
+		}
 	}
 	s.warnOfStops()
 	load, stopErr := meter.Stop()

@@ -25,58 +25,58 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// openArchives has the open archives of a study, by their index in Options.Targets; nil = not usable, for
-// the reason in errs.
-type openArchives struct {
-	engines  []*engine.Engine
-	archives []archive.Archive
-	abouts   []engine.About
-	errs     []error
+// openArchive is the open archive of a target.
+type openArchive struct {
+	engine  *engine.Engine
+	archive archive.Archive // nil = not usable, for the reason in err
+	about   engine.About
+	err     error
 }
 
-func (o *openArchives) close() {
-	for i := range o.archives {
-		if o.archives[i] != nil {
-			o.archives[i].Close() //nolint:errcheck // everything is committed
-			o.archives[i] = nil
+// close closes all archives.
+func (s *runner) close() {
+	for i := range s.opened {
+		o := &s.opened[i]
+		if o.archive != nil {
+			o.archive.Close() //nolint:errcheck // everything is committed
 		}
-		if o.engines[i] != nil {
-			o.engines[i].Close() //nolint:errcheck // likewise
-			o.engines[i] = nil
+		if o.engine != nil {
+			o.engine.Close() //nolint:errcheck // likewise
 		}
+		o.archive, o.engine = nil, nil
 	}
 }
 
 // open opens every target. An unreachable server ends the study. The study reports an archive that
 // cannot be opened, and continues with the others.
-func (s *runner) open(ctx context.Context) (*openArchives, error) {
-	n := len(s.options.Targets)
-	o := &openArchives{engines: make([]*engine.Engine, n), archives: make([]archive.Archive, n), abouts: make([]engine.About, n), errs: make([]error, n)}
+func (s *runner) open(ctx context.Context) error {
+	s.opened = make([]openArchive, len(s.options.Targets))
 	for i, t := range s.options.Targets {
+		o := &s.opened[i]
 		e, err := s.options.Registry.Open(ctx, t.URL, engine.Options{Log: s.options.Log, Threads: s.options.Threads, ReadOnly: s.isSource(i)})
 		damaged := t.Driver.Place == engine.Embedded && (errors.Is(err, engine.ErrUnreachable) || fault.Code(err) == fault.Differs)
 		switch {
 		case err != nil && (!damaged || s.isSource(i)):
-			return o, err
+			return err
 		case err == nil && archive.DatabaseOf(e) == nil:
-			return o, errors.Join(&fault.Error{Setting: t.String(), Problem: "does not store verification archives", Cure: "see `barograph list engines`"}, e.Close())
+			return errors.Join(&fault.Error{Setting: t.String(), Problem: "does not store verification archives", Cure: "see `barograph list engines`"}, e.Close())
 		case err != nil:
-			o.errs[i] = err
+			o.err = err
 			continue
 		}
-		o.engines[i] = e
-		if o.abouts[i], o.errs[i] = e.About(ctx); o.errs[i] != nil {
+		o.engine = e
+		if o.about, o.err = e.About(ctx); o.err != nil {
 			continue
 		}
 		a, err := archive.DatabaseOf(e).Open(ctx, t.Design)
-		if o.errs[i] = err; err == nil {
-			o.archives[i] = a
+		if o.err = err; err == nil {
+			o.archive = a
 		}
 	}
 	if s.options.FirstIsSource {
-		return o, errors.Join(o.errs[0], s.useSource(ctx, o.archives[0]))
+		return errors.Join(s.opened[0].err, s.useSource(ctx, s.opened[0].archive))
 	}
-	return o, nil
+	return nil
 }
 
 // isSource reports whether a target is the source of the data.
@@ -118,17 +118,17 @@ func (s *runner) verifySource(ctx context.Context) error {
 
 // chooseSubsets chooses each target's subset: that of the study or, if that has other data, one named after
 // the digest of the data.
-func (s *runner) chooseSubsets(ctx context.Context, o *openArchives) error {
-	for i, a := range o.archives {
-		t := &s.options.Targets[i]
-		if a == nil || s.isSource(i) {
+func (s *runner) chooseSubsets(ctx context.Context) error {
+	for i := range s.opened {
+		o, t := &s.opened[i], &s.options.Targets[i]
+		if o.archive == nil || s.isSource(i) {
 			continue
 		}
 		t.Subset = s.options.Subset
-		files, err := s.countOtherFiles(ctx, a, t.Subset)
+		files, err := s.countOtherFiles(ctx, o.archive, t.Subset)
 		switch {
 		case err != nil:
-			o.errs[i] = err
+			o.err = err
 		case files > 0 && s.options.SubsetRequired:
 			return fault.Misuse("--subset "+t.Subset, fmt.Sprintf("of %s has %d files of other data", t, files), "name another subset, or omit --subset: then met chooses a name")
 		case files > 0:

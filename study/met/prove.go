@@ -25,7 +25,7 @@ import (
 // keeps the query and its plan. Only cells whose result equals the reference are timed. Nothing is timed meanwhile:
 // prove works on as many archives at the same time as there are processors, at most four. Stand-ins are timed during their proof, so
 // prove handles them afterwards, one at a time.
-func (s *runner) prove(ctx context.Context, o *openArchives) error {
+func (s *runner) prove(ctx context.Context) error {
 	step := Progress{Step: "proving", Unit: "results", Of: int64(s.count())}
 	for _, standIns := range []bool{false, true} {
 		g, ctx := errgroup.WithContext(ctx)
@@ -37,14 +37,15 @@ func (s *runner) prove(ctx context.Context, o *openArchives) error {
 				continue
 			}
 			g.Go(func() error {
-				if err := s.check(ctx, i, o.archives[i]); err != nil || s.isForeign(i) {
+				o := s.opened[i]
+				if err := s.check(ctx, i, o.archive); err != nil || s.isForeign(i) {
 					return err
 				}
 				for k, q := range s.options.Cases {
 					for _, f := range s.flavours(t) {
 						c := &cell{
 							Cell:   run.MetCell(t.engine(), string(t.Design), q.Name, string(f)),
-							target: t, index: i, archive: o.archives[i], openErr: o.errs[i], want: s.reference[k],
+							target: t, index: i, archive: o.archive, openErr: o.err, want: s.reference[k],
 						}
 						if err := s.proveCell(ctx, c, q, f); err != nil {
 							return err
@@ -256,7 +257,7 @@ func (s *runner) addSample(ctx context.Context, c *cell, sample run.Sample, m *r
 
 // time repeats all cells in rounds, each in a new random order, the warm-up rounds first. (The
 // proof has already warmed each cell.)
-func (s *runner) time(ctx context.Context, servers []*counter) error {
+func (s *runner) time(ctx context.Context) error {
 	if len(s.cells) == 0 {
 		return nil
 	}
@@ -268,6 +269,7 @@ func (s *runner) time(ctx context.Context, servers []*counter) error {
 	lastCounters := started
 	var b answer.Builder
 	var heap heap
+	servers := s.counters()
 	readCounters(ctx, servers)
 	for i, round := range measure.Interleave(s.options.Seed, len(s.cells), rounds) {
 		rep := round - s.options.Warmups
