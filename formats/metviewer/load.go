@@ -1,6 +1,7 @@
 package metviewer
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path"
@@ -68,23 +69,18 @@ func ParseLoadSpec(file string, text []byte) (*LoadSpec, error) {
 		Group: root.value("group"), Description: root.value("description"), KeepXML: true, XML: password.ReplaceAllString(string(text), "<password/>"),
 	}
 	s.classify(root, "")
-	loads := map[string]*bool{"load_stat": &s.NoStat, "load_mode": &s.NoMode, "load_mtd": &s.NoMTD}
-	for name, isOff := range loads {
-		load := true
-		if k := root.child(name); k != nil {
-			if err := s.boolean(k, &load); err != nil {
-				return nil, err
-			}
-		}
-		*isOff = !load
-	}
-	for name, flag := range map[string]*bool{"apply_indexes": &s.Indexes, "load_mpr": &s.MPR, "load_orank": &s.ORANK, "load_xml": &s.KeepXML} {
+	stat, mode, mtd := true, true, true
+	for name, flag := range map[string]*bool{
+		"load_stat": &stat, "load_mode": &mode, "load_mtd": &mtd, "load_mpr": &s.MPR, "load_orank": &s.ORANK,
+		"load_xml": &s.KeepXML, "apply_indexes": &s.Indexes,
+	} {
 		if k := root.child(name); k != nil {
 			if err := s.boolean(k, flag); err != nil {
 				return nil, err
 			}
 		}
 	}
+	s.NoStat, s.NoMode, s.NoMTD = !stat, !mode, !mtd
 	s.Types = lists.Map(root.child("line_type").all("val"), func(k *node) string { return strings.ToUpper(k.text) })
 	for _, f := range root.child("load_files").all("file") {
 		if f.text == "" {
@@ -175,10 +171,7 @@ func (s *LoadSpec) values(root *node) error {
 			case "val":
 				v.Values = append(v.Values, k.text)
 			case "date_list":
-				name := k.attrs["name"]
-				if name == "" {
-					name = k.text
-				}
+				name := cmp.Or(k.attrs["name"], k.text)
 				list := lists[name]
 				if list == nil {
 					return &fault.Error{File: s.File, Line: k.line, Setting: "load_val, field " + strconv.Quote(v.Name), Problem: "date_list " + strconv.Quote(name) + " does not exist", Cure: `write <date_list name="…"> below load_spec`}

@@ -452,10 +452,7 @@ func (s *plots) values(n *node) (Values, error) {
 		}
 		switch k.name {
 		case "val":
-			text := k.text
-			if text == "" {
-				text = k.attrs["name"]
-			}
+			text := cmp.Or(k.text, k.attrs["name"])
 			if first, last, ok := parseBetween(text); ok {
 				v.First, v.Last = first, last
 				continue
