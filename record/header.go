@@ -68,12 +68,7 @@ func DefaultHeader() Header {
 
 // Compare orders headers field by field, bytewise; it is a total order.
 func (h *Header) Compare(o *Header) int {
-	for i := range h {
-		if c := strings.Compare(h[i], o[i]); c != 0 {
-			return c
-		}
-	}
-	return 0
+	return slices.CompareFunc(h[:], o[:], strings.Compare)
 }
 
 // hash is a digest of all fields. It includes the length of each field, which keeps neighboring
