@@ -95,15 +95,9 @@ func sizeColumn(dimension string, usesSize bool) []string {
 // hasFlags reports whether an object has the flags that the letters of a name select.
 func hasFlags(flags []float64, letters string) bool {
 	for i := range letters {
-		switch letters[i] {
-		case 'F', 'S', 'M':
-			if flags[i] != 1 {
-				return false
-			}
-		case 'O', 'C', 'U':
-			if flags[i] != 0 {
-				return false
-			}
+		letter := letters[i : i+1]
+		if strings.Contains("FSM", letter) && flags[i] != 1 || strings.Contains("OCU", letter) && flags[i] != 0 {
+			return false
 		}
 	}
 	return true

@@ -13,18 +13,15 @@ const fromPSTD = "METcalcpy util/pstd_statistics.py calculate_pstd_"
 // probabilityStats are computed from PCT lines: a table of the events and non-events in each bin of forecast
 // probability.
 var probabilityStats = []Stat{ //nolint:gochecknoglobals // a constant table
-	probabilityStat("BASER", "base rate", func(b []bin) (float64, bool) { return baseRate(b) }),
-	probabilityStat("RELIABILITY", "reliability, the mean squared distance of probability and observed frequency", func(b []bin) (float64, bool) {
-		return brier(b, 1, 0, 0)
-	}),
-	probabilityStat("RESOLUTION", "resolution, the mean squared distance of the bins' observed frequencies from the base rate", func(b []bin) (float64, bool) {
-		return brier(b, 0, 1, 0)
-	}),
-	probabilityStat("UNCERTAINTY", "uncertainty, p(1−p) of the base rate p", func(b []bin) (float64, bool) { return brier(b, 0, 0, 1) }),
-	probabilityStat("BRIER", "Brier score, RELIABILITY − RESOLUTION + UNCERTAINTY", func(b []bin) (float64, bool) { return brier(b, 1, -1, 1) }),
+	probabilityStat("BASER", "base rate", baseRate),
+	probabilityStat("RELIABILITY", "reliability, the mean squared distance of probability and observed frequency", brier(1, 0, 0)),
+	probabilityStat("RESOLUTION", "resolution, the mean squared distance of the bins' observed frequencies from the base rate",
+		brier(0, 1, 0)),
+	probabilityStat("UNCERTAINTY", "uncertainty, p(1−p) of the base rate p", brier(0, 0, 1)),
+	probabilityStat("BRIER", "Brier score, RELIABILITY − RESOLUTION + UNCERTAINTY", brier(1, -1, 1)),
 	probabilityStat("BSS_SMPL", "Brier skill score against the sample's base rate, (RESOLUTION − RELIABILITY)/UNCERTAINTY", func(b []bin) (float64, bool) {
-		skill, ok := brier(b, -1, 1, 0)
-		uncertainty, _ := brier(b, 0, 0, 1)
+		skill, ok := brier(-1, 1, 0)(b)
+		uncertainty, _ := brier(0, 0, 1)(b)
 		if !ok {
 			return 0, false
 		}
@@ -64,17 +61,19 @@ func baseRate(b []bin) (float64, bool) {
 	return div(yes, all)
 }
 
-// brier computes a weighted sum of the three terms of the Brier score.
-func brier(b []bin, reliability, resolution, uncertainty float64) (sum float64, ok bool) {
-	p, ok := baseRate(b)
-	all := 0.0
-	for _, x := range b {
-		n := x.yes + x.no
-		o := x.yes / n
-		all += n
-		sum += n * (reliability*(x.center-o)*(x.center-o) + resolution*(o-p)*(o-p))
+// brier returns the sum of the three terms of the Brier score with these weights.
+func brier(reliability, resolution, uncertainty float64) func(b []bin) (float64, bool) {
+	return func(b []bin) (float64, bool) {
+		p, ok := baseRate(b)
+		sum, all := 0.0, 0.0
+		for _, x := range b {
+			n := x.yes + x.no
+			o := x.yes / n
+			all += n
+			sum += n * (reliability*(x.center-o)*(x.center-o) + resolution*(o-p)*(o-p))
+		}
+		return sum/all + uncertainty*p*(1-p), ok
 	}
-	return sum/all + uncertainty*p*(1-p), ok
 }
 
 // areaUnderROC is the sum of the trapezoids below the curve of hit rate and false alarm rate, from (1, 1) to (0, 0).

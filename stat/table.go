@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 )
 
 // Units of statistics. Most are relative to the unit of the variable.
@@ -123,15 +124,9 @@ func ByName(lineType, name string) (Stat, error) {
 	return Stat{}, fault.Unknown(lineType+" statistic", name, known)
 }
 
-// lineTypes names the line types of the table, in its order.
+// lineTypes names the line types of the table, which has all statistics of a type in sequence.
 func lineTypes() []string {
-	var names []string
-	for i := range table {
-		if !slices.Contains(names, table[i].LineType) {
-			names = append(names, table[i].LineType)
-		}
-	}
-	return names
+	return slices.Compact(lists.Map(table, func(s Stat) string { return s.LineType }))
 }
 
 // RoundHalfUp rounds x to the given number of decimals, and ties towards +∞. METviewer prints statistics in this way,
