@@ -109,17 +109,9 @@ type Change struct {
 
 // weightName is the name of the weight of a criterion.
 func (by Criterion) weightName() string {
-	switch by {
-	case QueryTime:
-		return "ask"
-	case FullLoad, IncrementalLoad:
-		return "load"
-	case Disk:
-		return "size"
-	case Growth:
-		return "growth"
-	}
-	return "recover"
+	return map[Criterion]string{
+		QueryTime: "ask", FullLoad: "load", IncrementalLoad: "load", Disk: "size", Growth: "growth", NodeFailure: "recover",
+	}[by]
 }
 
 // Advise ranks the choices by the weights.
@@ -130,9 +122,10 @@ func (s *Study) Advise(w Weights) *Advice {
 			a.Choices = append(a.Choices, s.choice(x, w))
 		}
 	}
+	eligible := lists.Filter(a.Choices, func(c Choice) bool { return c.Excluded == "" })
 	for _, by := range Criteria() {
 		switch v, n := w[by.weightName()], len(a.Unmeasured(by)); {
-		case v <= 0 || n == a.countEligible():
+		case v <= 0 || n == len(eligible):
 		case n > 0:
 			a.Missing = append(a.Missing, by)
 		default:
@@ -219,11 +212,6 @@ func (a *Advice) Unmeasured(by Criterion) []Choice {
 	})
 }
 
-// countEligible counts the choices that may be recommended.
-func (a *Advice) countEligible() int {
-	return len(lists.Filter(a.Choices, func(c Choice) bool { return c.Excluded == "" }))
-}
-
 // score computes the score of every choice. Advise gives weight only to criteria that were measured for every eligible
 // choice, so each ratio exists.
 func (a *Advice) score() {
@@ -290,9 +278,14 @@ func (a *Advice) order() {
 		a.Changes = append(a.Changes, a.weightChanges(name)...)
 	}
 	if len(a.Unmeasured(Growth)) == 0 {
-		a.BestWithMoreData = a.argmin(func(c *Choice) float64 {
-			return c.logScore(a.Counted) + a.Counted[QueryTime]/total(a.Counted)*math.Log(c.Figures[Growth].Value)
-		})
+		a.BestWithMoreData = 0
+		least := math.Inf(1)
+		for i, c := range a.Eligible() {
+			v := c.logScore(a.Counted) + a.Counted[QueryTime]/total(a.Counted)*math.Log(c.Figures[Growth].Value)
+			if v < least-1e-12 { // among equal ones, the first
+				a.BestWithMoreData, least = i, v
+			}
+		}
 	}
 }
 
@@ -307,17 +300,6 @@ func (a *Advice) Eligible() []Choice {
 		return a.Choices
 	}
 	return a.Choices[:n]
-}
-
-// argmin returns the index of the eligible choice with the smallest value; among equal values, the first.
-func (a *Advice) argmin(value func(c *Choice) float64) int {
-	best, least := 0, math.Inf(1)
-	for i := range a.Eligible() {
-		if v := value(&a.Choices[i]); v < least-1e-12 {
-			best, least = i, v
-		}
-	}
-	return best
 }
 
 // significantlyWorse reports whether the score of c exceeds the best score by more than the uncertainty of both. It

@@ -15,14 +15,8 @@ import (
 // previous ones. The iterator computes one round at a time.
 func Interleave(seed uint64, cells, reps int) iter.Seq2[int, int] {
 	return func(yield func(cell, rep int) bool) {
-		order := make([]int, max(cells, 0))
 		for rep := range reps {
-			for i := range order {
-				order[i] = i
-			}
-			r := rand.New(rand.NewPCG(seed, uint64(rep)))
-			r.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
-			for _, cell := range order {
+			for _, cell := range rand.New(rand.NewPCG(seed, uint64(rep))).Perm(max(cells, 0)) {
 				if !yield(cell, rep) {
 					return
 				}

@@ -56,14 +56,10 @@ func split(columns [][]bool, i, j int) [][]bool {
 func absorb(columns [][]bool) [][]bool {
 	var out [][]bool
 	for a, c := range columns {
-		contained := false
-		for b, other := range columns {
-			if a != b && isSubset(c, other) && (!isSubset(other, c) || b < a) {
-				contained = true
-				break
-			}
+		contains := func(b int) bool {
+			return a != b && isSubset(c, columns[b]) && (!isSubset(columns[b], c) || b < a)
 		}
-		if !contained {
+		if !slices.ContainsFunc(lists.Indices(len(columns)), contains) {
 			out = append(out, c)
 		}
 	}

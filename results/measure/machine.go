@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/shirou/gopsutil/v4/cpu"
@@ -50,11 +51,10 @@ type Disk struct {
 
 // Shared reports whether the file system may belong to another machine.
 func (d *Disk) Shared() bool {
-	switch d.Type {
-	case "nfs", "nfs4", "cifs", "smb2", "smb3", "9p", "fuse", "fuse.sshfs", "fuse.glusterfs", "ceph", "glusterfs", "lustre", "gpfs", "beegfs", "afs":
-		return true
-	}
-	return false
+	return slices.Contains([]string{
+		"nfs", "nfs4", "cifs", "smb2", "smb3", "9p", "fuse", "fuse.sshfs", "fuse.glusterfs", "ceph", "glusterfs",
+		"lustre", "gpfs", "beegfs", "afs",
+	}, d.Type)
 }
 
 // ReadDisk describes the file system of a path, which need not exist yet. Its type is "" if

@@ -139,10 +139,8 @@ func (m *ProcessMeter) family(ctx context.Context) []*process.Process {
 	children := map[int32][]*process.Process{}
 	var out []*process.Process
 	for _, p := range all {
-		for _, root := range m.roots {
-			if p.Pid == root {
-				out = append(out, p)
-			}
+		if slices.Contains(m.roots, p.Pid) {
+			out = append(out, p)
 		}
 		if parent, err := p.PpidWithContext(ctx); err == nil {
 			children[parent] = append(children[parent], p)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 
 	"github.com/aclements/go-moremath/stats"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -38,18 +39,7 @@ func (i MedianInterval) String() string {
 //
 // Ties can only increase the coverage. Values that are not finite are skipped.
 func MedianCI(xs []float64, level float64) MedianInterval {
-	return medianCI(sortedFinite(xs), level)
-}
-
-// MedianEstimate is the median with its interval at the level Confidence. Both ends are NaN if the
-// sample is too small.
-func MedianEstimate(xs []float64) Estimate {
-	ci := MedianCI(xs, Confidence)
-	return Estimate{Value: Median(xs), Low: ci.Lo, High: ci.Hi}
-}
-
-// medianCI expects sorted, finite values.
-func medianCI(sorted []float64, level float64) MedianInterval {
+	sorted := sortedFinite(xs)
 	n := len(sorted)
 	out := MedianInterval{Lo: math.NaN(), Hi: math.NaN(), Level: level, N: n, Need: samplesFor(level)}
 	r, coverage := medianOrder(n, level)
@@ -59,6 +49,13 @@ func medianCI(sorted []float64, level float64) MedianInterval {
 	return out
 }
 
+// MedianEstimate is the median with its interval at the level Confidence. Both ends are NaN if the
+// sample is too small.
+func MedianEstimate(xs []float64) Estimate {
+	ci := MedianCI(xs, Confidence)
+	return Estimate{Value: Median(xs), Low: ci.Lo, High: ci.Hi}
+}
+
 // medianOrder returns the largest r for which the r-th smallest and r-th largest of n values cover
 // the median with the level; 0 if there is none.
 func medianOrder(n int, level float64) (r int, coverage float64) {
@@ -66,20 +63,12 @@ func medianOrder(n int, level float64) (r int, coverage float64) {
 		return 0, 0
 	}
 	b := distuv.Binomial{N: float64(n), P: 0.5}
-	tail := func(r int) float64 { return b.CDF(float64(r - 1)) }
-	// The tail grows with r: search for the last r whose coverage reaches the level.
-	lo, hi := 0, (n+1)/2+1
-	for hi-lo > 1 {
-		if mid := (lo + hi) / 2; mid <= n/2 && 1-2*tail(mid) >= level {
-			lo = mid
-		} else {
-			hi = mid
-		}
-	}
-	if lo == 0 {
+	covered := func(r int) float64 { return 1 - 2*b.CDF(float64(r-1)) } // it decreases as r grows
+	r = sort.Search(n/2, func(i int) bool { return covered(i+1) < level })
+	if r == 0 {
 		return 0, 0
 	}
-	return lo, 1 - 2*tail(lo)
+	return r, covered(r)
 }
 
 // samplesFor returns the number of samples for which the interval from minimum to maximum reaches a

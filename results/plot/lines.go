@@ -404,15 +404,13 @@ func dashed(c draw.Canvas, a, b vg.Point) {
 
 // ranges returns the ranges [from, to) in which ok is true.
 func ranges(n int, ok func(i int) bool) (out [][2]int) {
-	from := -1
-	for i := 0; i <= n; i++ {
-		in := i < n && ok(i)
-		switch {
-		case in && from < 0:
-			from = i
-		case !in && from >= 0:
-			out = append(out, [2]int{from, i})
-			from = -1
+	for i := range n {
+		switch last := len(out) - 1; {
+		case !ok(i):
+		case last >= 0 && out[last][1] == i:
+			out[last][1]++
+		default:
+			out = append(out, [2]int{i, i + 1})
 		}
 	}
 	return out

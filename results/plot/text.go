@@ -108,10 +108,7 @@ func (k ink) wrap(s string, width vg.Length) []string {
 	var lines []string
 	line := ""
 	for word := range strings.FieldsSeq(s) {
-		next := word
-		if line != "" {
-			next = line + " " + word
-		}
+		next := strings.TrimPrefix(line+" "+word, " ")
 		if k.width(next) <= width {
 			line = next
 			continue

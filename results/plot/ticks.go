@@ -177,22 +177,17 @@ func number125(m, e int) string {
 type leadTicks struct{}
 
 func (leadTicks) Ticks(lo, hi float64) []gplot.Tick {
-	step := 24.0
-	switch span := hi - lo; {
-	case span <= 12:
-		step = 1
-	case span <= 24:
-		step = 3
-	case span <= 48:
-		step = 6
-	case span <= 84:
-		step = 12
-	case span > 24*366: // no forecast is that long
+	span, step := hi-lo, 24.0
+	if span > 24*366 { // no forecast is that long
 		return linearTicks{8}.Ticks(lo, hi)
-	case span > 408:
-		for step = 48; span/step > 17; {
-			step += 24
+	}
+	for _, finer := range []struct{ longest, step float64 }{{84, 12}, {48, 6}, {24, 3}, {12, 1}} {
+		if span <= finer.longest {
+			step = finer.step
 		}
+	}
+	for span/step > 17 {
+		step += 24
 	}
 	var out []gplot.Tick
 	for k := math.Ceil(lo/step - 1e-9); k*step <= hi+1e-9; k++ {
@@ -265,19 +260,14 @@ func (c calendarStep) begin(first time.Time) time.Time {
 // stepOf returns the smallest step that gives at most maxTicks ticks in a span.
 func stepOf(span, maxTicks time.Duration) calendarStep {
 	const day = 24 * time.Hour
-	for _, d := range []time.Duration{time.Hour, 3 * time.Hour, 6 * time.Hour, 12 * time.Hour} {
-		if span/d < maxTicks {
-			return calendarStep{0, d, "15Z", "2 Jan 2006"}
-		}
-	}
-	for _, d := range []time.Duration{day, 2 * day, 5 * day, 10 * day} {
-		if span/d < maxTicks {
-			return calendarStep{0, d, "2 Jan", "2006"}
-		}
-	}
-	for _, months := range []int{1, 2, 3, 6} {
-		if span/(30*day)/time.Duration(months) < maxTicks {
-			return calendarStep{months, 0, "Jan", "2006"}
+	for _, c := range []calendarStep{
+		{0, time.Hour, "15Z", "2 Jan 2006"}, {0, 3 * time.Hour, "15Z", "2 Jan 2006"},
+		{0, 6 * time.Hour, "15Z", "2 Jan 2006"}, {0, 12 * time.Hour, "15Z", "2 Jan 2006"},
+		{0, day, "2 Jan", "2006"}, {0, 2 * day, "2 Jan", "2006"}, {0, 5 * day, "2 Jan", "2006"}, {0, 10 * day, "2 Jan", "2006"},
+		{1, 0, "Jan", "2006"}, {2, 0, "Jan", "2006"}, {3, 0, "Jan", "2006"}, {6, 0, "Jan", "2006"},
+	} {
+		if span/(c.d+30*day*time.Duration(c.months)) < maxTicks {
+			return c
 		}
 	}
 	years := 1

@@ -163,8 +163,7 @@ func (a *adviser) figures(c *advise.Choice) (out []Cell) {
 			continue
 		}
 		f := a.figure(c, by)
-		switch {
-		case f.Sub != "" && by == advise.QueryTime:
+		if f.Sub != "" && by == advise.QueryTime {
 			f.Text += " (" + f.Sub + ")"
 		}
 		f.Sub = ""

@@ -259,14 +259,10 @@ func band(s run.Series, shown bool) (lo, hi []float64) {
 
 // statName returns METviewer's names of common statistics in words.
 func statName(name string) string {
-	words := map[string]string{
+	return cmp.Or(map[string]string{
 		"ANOM_CORR": "anomaly correlation", "VAL1L2_ANOM_CORR": "vector anomaly correlation", "RMSE": "root mean square error",
 		"VL1L2_RMSVE": "root mean square vector error", "CSI": "critical success index", "ME": "mean error",
-	}
-	if w, ok := words[name]; ok {
-		return w
-	}
-	return name
+	}[name], name)
 }
 
 // references returns the reference lines that readers of a statistic know.

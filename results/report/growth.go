@@ -171,17 +171,13 @@ func (g *growth) sentence(laws []GrowthLaw) string {
 		notFlat[l.String()] = notFlat[l.String()] || l.ClientOverhead || !l.determined() || l.Exponent.High >= flatExponent
 		most = max(most, cases[l.String()])
 	}
-	flat := map[string]bool{}
-	for way, n := range cases {
-		if !notFlat[way] && n == most { // otherwise it did not answer every case
-			flat[way] = true
-		}
-	}
+	flat := lists.Filter(slices.Sorted(maps.Keys(cases)), func(name string) bool {
+		return !notFlat[name] && cases[name] == most // otherwise it did not answer every case
+	})
 	if len(flat) == 0 {
 		return fmt.Sprintf("between %s no query configuration is shown to be flat in every case.", g.bounds())
 	}
-	names := slices.Sorted(maps.Keys(flat))
-	return fmt.Sprintf("between %s these query configurations are flat in every case (exponent below %g with 95 %% confidence): %s.", g.bounds(), flatExponent, list(names))
+	return fmt.Sprintf("between %s these query configurations are flat in every case (exponent below %g with 95 %% confidence): %s.", g.bounds(), flatExponent, list(flat))
 }
 
 // flatExponent is the exponent below which growth is called flat: 16 times as much data take 1.3

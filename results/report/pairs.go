@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -222,12 +223,8 @@ func (k *CellSummary) median() float64 {
 
 // first returns the first of the given configurations that the run contains.
 func (rs *results) first(configurations ...Configuration) Configuration {
-	for _, w := range configurations {
-		if slices.Contains(rs.configurations, w) {
-			return w
-		}
-	}
-	return Configuration{}
+	isKnown := func(w Configuration) bool { return slices.Contains(rs.configurations, w) }
+	return *cmp.Or(first(configurations, isKnown), &Configuration{})
 }
 
 // clientTime shows how the client spends the time of a query by keys, in the steps that the

@@ -83,9 +83,7 @@ func (r *Report) Brief(w io.Writer) error {
 		return r.Print(w)
 	}
 	var b strings.Builder
-	for _, a := range r.Answers[:1] {
-		b.WriteString(wrapAt(briefWidth, a.Text) + "\n")
-	}
+	b.WriteString(wrapAt(briefWidth, r.Answers[0].Text) + "\n")
 	r.Sections[0].Table.print(&b)
 	for _, a := range r.Answers[1:] {
 		if a.Class == "answer right" {

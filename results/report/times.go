@@ -122,15 +122,8 @@ func (f *folder) picture(subtitle string, panels ...plot.Panel) Drawing {
 
 // note returns the reason why a cell has no times.
 func (k *CellSummary) note() string {
-	switch k.Verdict {
-	case wrong.String():
-		return "wrong answer"
-	case failed.String():
-		return "no answer"
-	case incomplete.String():
-		return "incomplete archive"
-	}
-	return k.Verdict
+	notes := map[string]string{wrong.String(): "wrong answer", failed.String(): "no answer", incomplete.String(): "incomplete archive"}
+	return cmp.Or(notes[k.Verdict], k.Verdict)
 }
 
 // optional is a column that only some cases need.
@@ -140,20 +133,14 @@ type optional struct {
 	has  func(t *Times) bool
 }
 
-func (c *CaseSummary) optional() (out []optional) {
-	for _, o := range []optional{
+func (c *CaseSummary) optional() []optional {
+	return lists.Filter([]optional{
 		{"server (ms)", func(t *Times) Cell { return numeric(t.Server) }, func(t *Times) bool { return !math.IsNaN(float64(t.Server)) }},
 		{"keys derived (ms)", func(t *Times) Cell { return numeric(t.Derive) }, func(t *Times) bool { return !math.IsNaN(float64(t.Derive)) }},
 		{"cold (ms)", coldCell, func(t *Times) bool { return t.ColdN > 0 || t.ColdProblem != "" }},
-	} {
-		for _, k := range c.Cells {
-			if k.Times != nil && o.has(k.Times) {
-				out = append(out, o)
-				break
-			}
-		}
-	}
-	return out
+	}, func(o optional) bool {
+		return slices.ContainsFunc(c.Cells, func(k CellSummary) bool { return k.Times != nil && o.has(k.Times) })
+	})
 }
 
 func (c *CaseSummary) table() *Table {

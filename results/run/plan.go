@@ -70,15 +70,14 @@ type Access struct {
 
 // Description describes the access: "index scan of wide_sal1l2 by series_idx".
 func (a Access) Description() string {
-	switch {
-	case a.Method == "key lookup" && a.Index != "":
-		return "key lookup in " + a.Object + " by " + a.Index
-	case a.Method == "key lookup":
-		return "key lookup in " + a.Object
-	case a.Index != "":
-		return a.Method + " of " + a.Object + " by " + a.Index
+	text := a.Method + " of " + a.Object
+	if a.Method == "key lookup" {
+		text = a.Method + " in " + a.Object
 	}
-	return a.Method + " of " + a.Object
+	if a.Index != "" {
+		text += " by " + a.Index
+	}
+	return text
 }
 
 // Counts formats Examined and Kept for people: "32,110 → 28,718", "~1,200" for an estimate, "not reported" for −1.

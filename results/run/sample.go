@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -223,10 +224,8 @@ func (c Cell) Axes() (names, values []string) {
 // Value is the value on an axis; "" if the cell does not have it.
 func (c Cell) Value(name string) string {
 	names, values := c.Axes()
-	for i := range names {
-		if names[i] == name {
-			return values[i]
-		}
+	if i := slices.Index(names, name); i >= 0 {
+		return values[i]
 	}
 	return ""
 }
