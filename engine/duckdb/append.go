@@ -42,6 +42,16 @@ func newWriter(c *conn, catalog, schema, table string) (*chunkWriter, error) {
 	return w, nil
 }
 
+// appendTo passes a writer for a table to f, and closes it.
+func (c *conn) appendTo(catalog, schema, table string, f func(w *chunkWriter) error) error {
+	w, err := newWriter(c, catalog, schema, table)
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	return f(w)
+}
+
 func (w *chunkWriter) failure() error {
 	data := mapping.AppenderErrorData(w.appender)
 	defer mapping.DestroyErrorData(&data)

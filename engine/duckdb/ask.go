@@ -10,6 +10,7 @@ import (
 
 	"github.com/barograph/barograph/archive/design"
 	"github.com/barograph/barograph/engine/archive"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/question"
 )
@@ -24,21 +25,13 @@ const (
 
 // leadNote returns that line for records of these versions.
 func leadNote(versions []string) string {
-	hours, hms := false, false
-	for _, v := range versions {
-		if design.LeadsInHours(v) {
-			hours = true
-		} else {
-			hms = true
-		}
-	}
-	switch {
-	case hours && hms:
-		return ""
-	case hours:
+	switch hours := lists.Filter(versions, design.LeadsInHours); len(hours) {
+	case 0:
+		return leadHMS
+	case len(versions):
 		return leadHours
 	}
-	return leadHMS
+	return ""
 }
 
 // Ask runs a query and copies its reply, column by column.

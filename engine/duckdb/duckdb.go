@@ -140,13 +140,12 @@ func place(path string, readOnly bool) (file string, err error) {
 }
 
 func unreachable(path string, err error) error {
-	if damaged.MatchString(err.Error()) || strings.Contains(err.Error(), "not a valid DuckDB database file") && hasHeader(path) {
+	switch text := err.Error(); {
+	case damaged.MatchString(text) || strings.Contains(text, "not a valid DuckDB database file") && hasHeader(path):
 		return engine.DamagedError(path, err)
-	}
-	if strings.Contains(err.Error(), "WAL does not match database file") {
+	case strings.Contains(text, "WAL does not match database file"):
 		return engine.StaleLogError(path+".wal", path)
-	}
-	if strings.Contains(err.Error(), "Could not set lock on file") {
+	case strings.Contains(text, "Could not set lock on file"):
 		return engine.LockedError(path, errors.New("DuckDB cannot lock the file"))
 	}
 	return engine.FileError(path, "cannot be opened", err, "name a DuckDB file, or a new file in a writable folder, that no other process has open")

@@ -152,27 +152,17 @@ func (l *loader) create(ctx context.Context) error {
 
 // insert appends rows.
 func (l *loader) insert(ctx context.Context, _ sqlengine.Querier, table string, cols []sqlengine.Column, next sqlengine.Next) error {
-	w, err := l.writer(table)
-	if err != nil {
-		return err
-	}
-	defer w.close()
-	return w.rows(ctx, cols, next)
+	return l.appendTo(table, func(w *chunkWriter) error { return w.rows(ctx, cols, next) })
 }
 
 // lines appends records.
 func (l *loader) lines(ctx context.Context, _ sqlengine.Querier, table string, cols []sqlengine.Column, p *sqlengine.Lines) error {
-	w, err := l.writer(table)
-	if err != nil {
-		return err
-	}
-	defer w.close()
-	return w.appendRows(ctx, cols, p, p.Rows)
+	return l.appendTo(table, func(w *chunkWriter) error { return w.appendRows(ctx, cols, p, p.Rows) })
 }
 
-// writer opens a table of the subset by its name in a statement.
-func (l *loader) writer(table string) (*chunkWriter, error) {
-	return newWriter(l.c, l.c.db.alias, l.schema, strings.TrimPrefix(table, l.a.Dialect.Table(l.subset, "")))
+// appendTo appends to a table of the subset. table is its name in a statement.
+func (l *loader) appendTo(table string, f func(w *chunkWriter) error) error {
+	return l.c.appendTo(l.c.db.alias, l.schema, strings.TrimPrefix(table, l.a.Dialect.Table(l.subset, "")), f)
 }
 
 // replace deletes the records that rows of p replace. rows lists those that may exist.
@@ -183,7 +173,7 @@ func (l *loader) replace(ctx context.Context, _ sqlengine.Querier, p *sqlengine.
 	if err := l.c.Exec(ctx, create); err != nil {
 		return err
 	}
-	if err := l.stage(ctx, columns, p, rows); err != nil {
+	if err := l.stage(func(w *chunkWriter) error { return w.appendRows(ctx, columns, p, rows) }); err != nil {
 		return err
 	}
 	first, last := bounds(rows)
@@ -202,14 +192,9 @@ func (l *loader) replace(ctx context.Context, _ sqlengine.Querier, p *sqlengine.
 	return l.c.Exec(ctx, "DELETE FROM "+hits)
 }
 
-// stage writes the identities of rows into the stage.
-func (l *loader) stage(ctx context.Context, columns []sqlengine.Column, p *sqlengine.Lines, rows []design.Row) error {
-	w, err := newWriter(l.c, "temp", "main", "barograph_stage")
-	if err != nil {
-		return err
-	}
-	defer w.close()
-	return w.appendRows(ctx, columns, p, rows)
+// stage appends to the stage, a temporary table of the records or documents that may exist.
+func (l *loader) stage(f func(w *chunkWriter) error) error {
+	return l.c.appendTo("temp", "main", "barograph_stage", f)
 }
 
 // resolveExisting compares the records of p with the existing records, the hits.
