@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"iter"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/barograph/barograph/archive/design"
@@ -189,18 +188,14 @@ func accesses(n design.Name, t *record.LineType, subset string, steps []string) 
 			if strings.ContainsAny(m[5], "<>") {
 				a.Method = archive.IndexScan
 			}
-		case strings.HasPrefix(a.Index, "sqlite_autoindex_") && isCompleteKey(m[5]): // the index of a primary key
+		case strings.HasPrefix(a.Index, "sqlite_autoindex_") && !strings.ContainsAny(m[5], "<>"):
+			// The terms fix the complete key of the index of a primary key: Barograph's unique keys have one column
+			// each. The key of headers has more, but it is not a constraint and has no automatic index.
 			a.Method = archive.KeyLookup
 		}
 		out = append(out, a)
 	}
 	return out
-}
-
-// isCompleteKey reports whether the terms of a SEARCH fix the complete key. Barograph's unique keys have one
-// column each. The key of headers has more, but it is not a constraint and has no automatic index.
-func isCompleteKey(terms string) bool {
-	return !slices.ContainsFunc(strings.Split(terms, " AND "), func(s string) bool { return strings.ContainsAny(s, "<>") })
 }
 
 // Salvage reads the tables by ranges of row numbers and omits rows on damaged pages.

@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -137,12 +138,10 @@ func (l *loader) lineTable(table string, cols []sqlengine.Column) (*lineTable, e
 
 // common reports whether the rows of a series and time mostly have the same value in a column.
 func common(from sqlengine.Source) bool {
-	switch from {
-	case sqlengine.HeaderID, sqlengine.FileID, sqlengine.Header, sqlengine.ValidBeg, sqlengine.ValidEnd,
-		sqlengine.ObsLead, sqlengine.ObsBeg, sqlengine.ObsEnd:
-		return true
-	}
-	return false
+	return slices.Contains([]sqlengine.Source{
+		sqlengine.HeaderID, sqlengine.FileID, sqlengine.Header, sqlengine.ValidBeg, sqlengine.ValidEnd,
+		sqlengine.ObsLead, sqlengine.ObsBeg, sqlengine.ObsEnd,
+	}, from)
 }
 
 // insert returns the statement that inserts a chunk.

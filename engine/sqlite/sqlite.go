@@ -175,9 +175,17 @@ func (d *database) connect(patience time.Duration) (*sqlite3.SQLiteConn, error) 
 		return nil, err
 	}
 	c := dc.(*sqlite3.SQLiteConn)
-	if err := c.SetFileControlInt("", sqlite3.SQLITE_FCNTL_RESERVE_BYTES, sumBytes); err != nil { // for a new file
+	if err := d.configure(c); err != nil {
 		c.Close() //nolint:errcheck // the first error is more specific
 		return nil, err
+	}
+	return c, nil
+}
+
+// configure sets up a new connection.
+func (d *database) configure(c *sqlite3.SQLiteConn) error {
+	if err := c.SetFileControlInt("", sqlite3.SQLITE_FCNTL_RESERVE_BYTES, sumBytes); err != nil { // for a new file
+		return err
 	}
 	attached := 0
 	if !d.readOnly && !d.sealed {
@@ -186,16 +194,10 @@ func (d *database) connect(patience time.Duration) (*sqlite3.SQLiteConn, error) 
 	c.SetLimit(sqlite3.SQLITE_LIMIT_ATTACHED, attached)
 	for _, pragma := range d.pragmas() {
 		if _, err := c.Exec("PRAGMA "+pragma, nil); err != nil {
-			c.Close() //nolint:errcheck // the first error is more specific
-			return nil, err
+			return err
 		}
 	}
-	// SQLite has the function only if it was compiled with it.
-	if err := c.RegisterFunc("sqrt", squareRoot, true); err != nil {
-		c.Close() //nolint:errcheck // the first error is more specific
-		return nil, err
-	}
-	return c, nil
+	return c.RegisterFunc("sqrt", squareRoot, true) // SQLite has the function only if it was compiled with it
 }
 
 // readMode returns how to open a file for reading. On read-only media SQLite cannot create the files of its
