@@ -424,11 +424,7 @@ func (a *Archive) Dump(ctx context.Context, subset string, walk Walk) iter.Seq2[
 				if _, err := to.YieldFull(&b); err != nil {
 					return err
 				}
-				valid, err := headers.add(id, &b)
-				if err != nil {
-					return err
-				}
-				return DocumentError(id, a.store.Decode(doc, &b, headers.head, valid))
+				return headers.decode(a.store, id, doc, &b)
 			})
 			if err == nil {
 				err = to.Yield(&b)
@@ -459,6 +455,15 @@ func (p *headerAdder) add(id string, b *record.Batch) (int64, error) {
 		p.series, p.head = strings.Clone(id[:cut]), b.AddHeader(h)
 	}
 	return valid, err
+}
+
+// decode appends the records of a document to a batch, with its header.
+func (p *headerAdder) decode(c Codec, id string, doc []byte, b *record.Batch) error {
+	valid, err := p.add(id, b)
+	if err != nil {
+		return err
+	}
+	return DocumentError(id, c.Decode(doc, b, p.head, valid))
 }
 
 // ErrDamaged is the error of a document that has changed since it was written.

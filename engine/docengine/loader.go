@@ -263,16 +263,11 @@ func (t *attempt) publish(ctx context.Context, c *archive.Commit) (bool, error) 
 	if visible {
 		copy(c.Complete, done)
 	}
-	if l.version = 0; visible && known && !l.findsMarks() { // no other loader has committed meanwhile
+	_, findsMarks := l.a.store.(archive.MarkFinder)
+	if l.version = 0; visible && known && !findsMarks { // no other loader has committed meanwhile
 		l.marks, l.version = Latest(append(l.marks, done...)), l.a.cached(l.subset).version
 	}
 	return visible, err
-}
-
-// findsMarks reports whether the store finds the marks of files itself.
-func (l *loader) findsMarks() bool {
-	_, ok := l.a.store.(archive.MarkFinder)
-	return ok
 }
 
 // marksOf returns the archive's marks of files.

@@ -52,11 +52,7 @@ func (t *attempt) documentsBefore(ctx context.Context, lt *record.LineType, from
 		b.Reset(lt, "")
 		err := t.commit.Fetch(ctx, lt, some, func(id string, doc []byte) error {
 			ch.IDs, ch.Existing[id] = append(ch.IDs, id), slices.Clone(doc)
-			valid, err := headers.add(id, &b)
-			if err != nil {
-				return err
-			}
-			return DocumentError(id, t.l.a.store.Decode(doc, &b, headers.head, valid))
+			return headers.decode(t.l.a.store, id, doc, &b)
 		})
 		if err != nil {
 			return ch, err
