@@ -48,7 +48,7 @@ type LineType struct {
 	Group              *Group   // nil = no repeating columns
 
 	numericCount, textCount int
-	byName                  map[string]int
+	byName                  map[string]*Column
 }
 
 // NumCols is the number of fixed numeric columns, i.e. len(Batch.Num).
@@ -59,11 +59,8 @@ func (t *LineType) TextCols() int { return t.textCount }
 
 // Column finds a column by its METviewer name.
 func (t *LineType) Column(name string) (*Column, bool) {
-	i, ok := t.byName[name]
-	if !ok {
-		return nil, false
-	}
-	return &t.Columns[i], true
+	c, ok := t.byName[name]
+	return c, ok
 }
 
 // IdentityColumns returns the columns that belong to a record's identity.
@@ -73,11 +70,11 @@ func (t *LineType) IdentityColumns() []Column {
 
 // withDerivedFields fills the fields that are derived from Columns: slots, rules and indexes.
 func (t LineType) withDerivedFields() *LineType {
-	t.byName = make(map[string]int, len(t.Columns))
+	t.byName = make(map[string]*Column, len(t.Columns))
 	t.Columns = slices.Clone(t.Columns)
 	for i := range t.Columns {
 		c := &t.Columns[i]
-		t.byName[c.Name] = i
+		t.byName[c.Name] = c
 		if c.Kind == Text {
 			c.Slot, t.textCount = t.textCount, t.textCount+1
 		} else {
@@ -97,11 +94,8 @@ func (t LineType) withDerivedFields() *LineType {
 
 // TypeByName finds a line type by its name, in any letter case.
 func TypeByName(name string) (*LineType, bool) {
-	i, ok := typeIndex[strings.ToUpper(name)]
-	if !ok {
-		return nil, false
-	}
-	return types[i], true
+	t, ok := typesByName[strings.ToUpper(name)]
+	return t, ok
 }
 
 // Types returns the table of line types, in the order of the documentation. The caller must not change the
@@ -194,10 +188,10 @@ func squareGroup(count, field string) *Group {
 // types is the table, in the order of the documentation.
 var types = lists.Map(slices.Concat(pairTypes, probTypes, objectTypes), LineType.withDerivedFields) //nolint:gochecknoglobals // a constant table
 
-var typeIndex = func() map[string]int { //nolint:gochecknoglobals // derived from the table
-	m := make(map[string]int, len(types))
-	for i, t := range types {
-		m[t.Name] = i
+var typesByName = func() map[string]*LineType { //nolint:gochecknoglobals // derived from the table
+	m := make(map[string]*LineType, len(types))
+	for _, t := range types {
+		m[t.Name] = t
 	}
 	return m
 }()
