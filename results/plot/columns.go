@@ -281,10 +281,7 @@ func (r *rightAxis) draw(c draw.Canvas) {
 // line draws values as a dark line with hollow points; values outside the scale interrupt it.
 func (r *rightAxis) line(c draw.Canvas, xs []vg.Length, values []float64, marks bool) {
 	for _, run := range ranges(len(values), func(i int) bool { return r.shows(values[i]) }) {
-		var pts []vg.Point
-		for i := run[0]; i < run[1]; i++ {
-			pts = append(pts, vg.Point{X: xs[i], Y: r.y(c, values[i])})
-		}
+		pts := pointsIn(run, func(i int) vg.Point { return vg.Point{X: xs[i], Y: r.y(c, values[i])} })
 		c.StrokeLines(draw.LineStyle{Color: fade(gray(0xFF), 0.85), Width: 4.5}, pts) // a halo, over bars of any color
 		c.StrokeLines(draw.LineStyle{Color: rightInk(), Width: 1.7}, pts)
 		if !marks && len(pts) > 1 {

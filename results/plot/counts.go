@@ -54,10 +54,7 @@ func (c *linesDrawing) drawCounts(dc draw.Canvas, at func(v float64) vg.Length) 
 	for i, q := range c.Curves {
 		clr := q.color(c.hues[i])
 		for _, r := range ranges(len(q.Count), func(k int) bool { return isDrawable(q.Count[k]) }) {
-			var pts []vg.Point
-			for k := r[0]; k < r[1]; k++ {
-				pts = append(pts, place(q.Positions[k], q.Count[k]))
-			}
+			pts := pointsIn(r, func(k int) vg.Point { return place(q.Positions[k], q.Count[k]) })
 			if len(pts) == 1 {
 				dc.DrawGlyph(draw.GlyphStyle{Color: clr, Radius: 1.8, Shape: draw.CircleGlyph{}}, pts[0])
 				continue

@@ -101,10 +101,7 @@ func (k ink) label(c draw.Canvas, at vg.Point, r vg.Length, text string, taken [
 		for _, try := range []vg.Rectangle{
 			place(r+5, away), place(-r-5-w, away), place(r+5, -away), place(-r-5-w, -away), place(-w/2, r+away+h/2+3), place(-w/2, -r-away-h/2-3),
 		} {
-			free := !slices.ContainsFunc(taken, func(t vg.Rectangle) bool {
-				return t.Min.X < try.Max.X && try.Min.X < t.Max.X && t.Min.Y < try.Max.Y && try.Min.Y < t.Max.Y
-			})
-			if free && try.Min.X >= c.Min.X && try.Max.X <= c.Max.X && try.Min.Y >= c.Min.Y && try.Max.Y <= c.Max.Y {
+			if !overlapsAny(try, taken) && try.Min.X >= c.Min.X && try.Max.X <= c.Max.X && try.Min.Y >= c.Min.Y && try.Max.Y <= c.Max.Y {
 				k.write(c, vg.Point{X: try.Min.X, Y: try.Min.Y + 2}, atLeft, text)
 				return try
 			}
@@ -115,4 +112,11 @@ func (k ink) label(c draw.Canvas, at vg.Point, r vg.Length, text string, taken [
 	}
 	k.write(c, vg.Point{X: best.Min.X, Y: best.Min.Y + 2}, atLeft, text)
 	return best
+}
+
+// overlapsAny reports whether a rectangle has an area in common with one of others.
+func overlapsAny(r vg.Rectangle, others []vg.Rectangle) bool {
+	return slices.ContainsFunc(others, func(o vg.Rectangle) bool {
+		return o.Min.X < r.Max.X && r.Min.X < o.Max.X && o.Min.Y < r.Max.Y && r.Min.Y < o.Max.Y
+	})
 }

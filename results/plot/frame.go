@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"cmp"
 	"fmt"
 	"image/color"
 	"io"
@@ -83,9 +84,7 @@ type sheet struct {
 
 // layout wraps the frame's texts and the legend. It fails for sizes in which nothing is legible.
 func (f Frame) layout(width int, legend []entry) (*sheet, error) {
-	if f.Width != 0 {
-		width = f.Width
-	}
+	width = cmp.Or(f.Width, width)
 	if width < 300 || width > 10000 || f.Height < 0 || f.Height > 100000 {
 		return nil, &fault.Error{Setting: "plot size", Problem: fmt.Sprintf("%d × %d px", width, f.Height), Cure: "use a width of 300 … 10000 px, and 0 for a height that fits"}
 	}
@@ -128,11 +127,7 @@ func (s *sheet) wrapLegend(legend []entry, room vg.Length) {
 // open starts the picture. body is the height of the data if the frame has no height; least is the
 // minimum height of the data.
 func (s *sheet) open(body, least vg.Length) *sheet {
-	height := vg.Length(s.Height)
-	if s.Height == 0 {
-		height = s.top + body + s.bottom
-	}
-	height = max(height, s.top+least+s.bottom)
+	height := max(cmp.Or(vg.Length(s.Height), s.top+body+s.bottom), s.top+least+s.bottom)
 	var canvas vg.Canvas
 	if s.Format == SVG {
 		s.svg = vgsvg.New(s.width, height)

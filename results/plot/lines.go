@@ -416,15 +416,20 @@ func ranges(n int, ok func(i int) bool) (out [][2]int) {
 	return out
 }
 
+// pointsIn returns the points of a range.
+func pointsIn(r [2]int, at func(i int) vg.Point) (points []vg.Point) {
+	for i := r[0]; i < r[1]; i++ {
+		points = append(points, at(i))
+	}
+	return points
+}
+
 func (q *Curve) ribbon(c draw.Canvas, place func(at, value float64) vg.Point, clr color.NRGBA) {
 	ok := func(i int) bool {
 		return q.Lo != nil && isDrawable(q.Value[i]) && isDrawable(q.Lo[i]) && isDrawable(q.Hi[i])
 	}
 	for _, r := range ranges(len(q.Positions), ok) {
-		var edge []vg.Point
-		for i := r[0]; i < r[1]; i++ {
-			edge = append(edge, place(q.Positions[i], q.Lo[i]))
-		}
+		edge := pointsIn(r, func(i int) vg.Point { return place(q.Positions[i], q.Lo[i]) })
 		for i := r[1] - 1; i >= r[0]; i-- {
 			edge = append(edge, place(q.Positions[i], q.Hi[i]))
 		}
@@ -469,10 +474,7 @@ func (q *Curve) line(c draw.Canvas, place func(at, value float64) vg.Point, h in
 	shape, size := q.glyph(h)
 	glyph := draw.GlyphStyle{Color: q.color(h), Radius: 2.9 * size, Shape: shape}
 	for _, r := range ranges(len(q.Positions), func(i int) bool { return isDrawable(q.Value[i]) }) {
-		var pts []vg.Point
-		for i := r[0]; i < r[1]; i++ {
-			pts = append(pts, place(q.Positions[i], q.Value[i]))
-		}
+		pts := pointsIn(r, func(i int) vg.Point { return place(q.Positions[i], q.Value[i]) })
 		style := draw.LineStyle{Color: glyph.Color, Width: q.width(1.9), Dashes: q.dash(h)}
 		if inside := slices.DeleteFunc(slices.Clone(pts), func(p vg.Point) bool { return !c.Contains(p) }); q.joined() && len(inside) < len(pts) {
 			c.StrokeLines(style, c.ClipLinesXY(pts)...)

@@ -45,9 +45,7 @@ func (g *Guide) label(c draw.Canvas, line []vg.Point, taken *[]vg.Rectangle, cur
 		for _, by := range [...]vg.Point{{X: 3, Y: 3}, {X: 8, Y: -12}, {X: -w - 8, Y: 4}} {
 			at := vg.Point{X: max(c.Min.X+3, min(on.X+by.X, c.Max.X-w-3)), Y: max(c.Min.Y+3, min(on.Y+by.Y, c.Max.Y-12))}
 			box := vg.Rectangle{Min: vg.Point{X: at.X - 4, Y: at.Y - 4}, Max: vg.Point{X: at.X + w + 4, Y: at.Y + 12}}
-			if n := within(curves, box); n < fewest && !slices.ContainsFunc(*taken, func(o vg.Rectangle) bool {
-				return o.Min.X < box.Max.X && box.Min.X < o.Max.X && o.Min.Y < box.Max.Y && box.Min.Y < o.Max.Y
-			}) {
+			if n := within(curves, box); n < fewest && !overlapsAny(box, *taken) {
 				best, fewest = box, n
 			}
 		}
