@@ -71,7 +71,7 @@ func TestLicences(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close() //nolint:errcheck // only read
+	defer f.Close()
 	want, err := gzip.NewReader(f)
 	if err != nil {
 		t.Fatal(err)

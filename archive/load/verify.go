@@ -129,7 +129,7 @@ func Compare(ctx context.Context, a archive.Archive, subset string, paths []stri
 		if f.Err != nil && !slices.ContainsFunc(failed, func(err error) bool { return err.Error() == f.Err.Error() }) {
 			failed = append(failed, f.Err)
 		}
-		return nil //nolint:nilerr // the error is in failed
+		return nil // the error is in failed
 	}
 	err = o.pair(ctx, paths, keepLast, end, func(p *pairing) {
 		n += int64(len(p.different))

@@ -312,8 +312,13 @@ func printType(w io.Writer, t *design.Inventory) {
 		name   string
 		values []string
 	}{
-		{"model", t.Models}, {"fcst_var", t.Variables}, {"fcst_lev", t.Levels}, {"vx_mask", t.Regions},
-		{"obtype", t.ObTypes}, {"fcst_thresh", t.Thresholds}, {"fcst_lead", question.FormatLeads(t.Leads)},
+		{"model", t.Models},
+		{"fcst_var", t.Variables},
+		{"fcst_lev", t.Levels},
+		{"vx_mask", t.Regions},
+		{"obtype", t.ObTypes},
+		{"fcst_thresh", t.Thresholds},
+		{"fcst_lead", question.FormatLeads(t.Leads)},
 	} {
 		if len(column.values) > 0 {
 			fmt.Fprintf(w, "  %s\t%s\n", column.name, strings.Join(wrap(column.values, 100), "\n\t"))

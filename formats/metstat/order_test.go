@@ -36,7 +36,8 @@ func TestNamedColumnOrder(t *testing.T) {
 		"of a repeating type": {header + " N_RANK TOTAL RANK_1 RANK_2\n" + plain24 + "RHIST 2 9 4 5\n", nil, "the columns of RHIST in another order than MET: column 1 is N_RANK"},
 		"a second header": {
 			header + " TOTAL OBAR FBAR FOBAR FFBAR OOBAR MAE\n" + header + " TOTAL FBAR OBAR FOBAR FFBAR OOBAR MAE\n" + sl1l2,
-			[]float64{10, 1, 2, 3, 4, 5, 6}, "",
+			[]float64{10, 1, 2, 3, 4, 5, 6},
+			"",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

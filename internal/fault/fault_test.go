@@ -72,8 +72,12 @@ func TestUnknown(t *testing.T) {
 		near  bool
 		lists bool
 	}{
-		{"nameX", 1, true, false}, {"nameX", 2, true, true}, {"nameX", 8, true, true}, {"nameX", 9, true, false},
-		{"other", 1, false, true}, {"other", 9, false, true},
+		{"nameX", 1, true, false},
+		{"nameX", 2, true, true},
+		{"nameX", 8, true, true},
+		{"nameX", 9, true, false},
+		{"other", 1, false, true},
+		{"other", 9, false, true},
 	} {
 		known := names(c.known)
 		got := Unknown("thing", c.name, known).Error()
