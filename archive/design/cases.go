@@ -166,7 +166,7 @@ func (c *Catalog) casesOf(t *record.LineType, variable string) (out []*question.
 	s := c.findMainSeries(t, variable)
 	for _, shape := range caseTemplates {
 		q := s.Question
-		if !shape.build(s, &q) && (variable == "" || c.Trimmed == 0) || !c.limitSize(&q) {
+		if !shape.build(s, &q) && (variable == "" || c.Trimmed == 0 || shape.name == "threshold") || !c.limitSize(&q) {
 			continue
 		}
 		stat := question.DefaultStat(t)

@@ -40,6 +40,7 @@ type askJob struct {
 	valid, lead                             string
 	explain                                 bool
 	subsetNamed                             bool
+	fromFile                                bool // the question is that of a file
 	seed                                    uint64
 	pictures                                []plotFile
 	omitted                                 []string                   // the curves that the pictures lack, without duplicates
@@ -199,12 +200,23 @@ func (l *list) String() string {
 // Type names the values in the help.
 func (*list) Type() string { return "strings" }
 
-// absentValues names values that a question lists and no series of the archive has. It returns an error if --where has a
+// listsValues reports whether the user lists the values of a field: in a file, or by --where. A case of the program may
+// list more values than an archive has.
+func (a *askJob) listsValues(q *question.Question, f record.Field) bool {
+	isListed := a.fromFile || slices.ContainsFunc(a.where, func(text string) bool { return strings.HasPrefix(text, f.String()+"=") })
+	isCurve := func(g question.Group) bool { return g.Field == f.String() }
+	if a.computes() && q.Drawing != nil && slices.ContainsFunc(q.Drawing.Curves, isCurve) {
+		return false // package curve names absent curves
+	}
+	return isListed && len(q.Header[f]) > 1 // without its only value there is no record
+}
+
+// absentValues names values that the user lists and no series of the archive has. It returns an error if --where has a
 // value of the archive with commas in the place of a list, because the text is then ambiguous.
 func (a *askJob) absentValues(ctx context.Context, source archive.Archive, q *question.Question, subsets []string) (absent []string, err error) {
 	for f, values := range q.Header {
-		if len(values) < 2 || a.computes() && q.Drawing != nil && slices.ContainsFunc(q.Drawing.Curves, func(g question.Group) bool { return g.Field == record.Field(f).String() }) {
-			continue // without its only value there is no record, and package curve names absent curves
+		if !a.listsValues(q, record.Field(f)) {
+			continue
 		}
 		present := ""
 		for _, subset := range subsets {
@@ -223,10 +235,12 @@ func (a *askJob) absentValues(ctx context.Context, source archive.Archive, q *qu
 		if err != nil {
 			return nil, err
 		}
-		var joined []string // values of which a comma may be part
+		var joined, cures []string // values of which commas may be part, and the list of --where with each of them
 		for i := range values {
 			for j := i + 2; j <= len(values); j++ {
 				joined = append(joined, strings.Join(values[i:j], ","))
+				one := list(slices.Replace(slices.Clone(values), i, j, joined[len(joined)-1]))
+				cures = append(cures, one.String())
 			}
 		}
 		for _, subset := range subsets {
@@ -237,7 +251,7 @@ func (a *askJob) absentValues(ctx context.Context, source archive.Archive, q *qu
 			none, _ := c.MissingValues(q.Type, f, joined)
 			if i := slices.IndexFunc(joined, func(v string) bool { return !slices.Contains(none, v) }); i >= 0 {
 				return nil, fault.Misuse("--where "+text, "is ambiguous: "+joined[i]+" is one value of the archive, or several values",
-					"write --where '"+f.String()+"="+question.EscapeItem(joined[i])+"' for the one value, or repeat --where for each value of a list")
+					"write --where '"+f.String()+"="+cures[i]+"' for the one value, or repeat --where for each value of a list")
 			}
 		}
 	}
@@ -367,6 +381,7 @@ func (e *env) ask(ctx context.Context, a *askJob, name string) error {
 	if chosen := flavour.Name(a.flavour); chosen != "" && !slices.Contains(offered, chosen) {
 		return fault.NotOffered("--flavour", chosen, offered, source.driver.Scheme+" "+a.design)
 	}
+	a.fromFile = filepath.Ext(name) != "" // see findCases
 	qs, err := e.questions(ctx, a, name, source)
 	if err != nil {
 		return err

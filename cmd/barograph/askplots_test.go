@@ -247,6 +247,20 @@ func TestAbsentValuesAreNamed(t *testing.T) {
 	}
 }
 
+// TestCaseListsMoreValues: a case of the program may list values that an archive does not have; only those of the user are
+// missing from the output.
+func TestCaseListsMoreValues(t *testing.T) {
+	dir := t.TempDir()
+	must(t, "synth", "vsdb", "--since", "2019-01-01", "--models", "gfs", "--stattypes", "anom", "--out", filepath.Join(dir, "day"))
+	url := "sqlite:" + filepath.Join(dir, "a.db")
+	must(t, "load", filepath.Join(dir, "day"), "--engine", url)
+	must(t, "ask", "test_4", "--engine", url)
+	must(t, "ask", "test_4", "--engine", url, "--plot", filepath.Join(dir, "x.svg"))
+	if status, _, stderr := barograph(t, "ask", "test_4", "--engine", url, "--where", "fcst_lev=P500,P1"); status != fault.Incomplete || !strings.Contains(stderr, "no SAL1L2 has fcst_lev P1;") {
+		t.Errorf("status %d\n%s", status, stderr)
+	}
+}
+
 // TestEquivalencePlot: an ETB is METviewer's picture of the test: pooled over the leads, with its
 // intervals, the zero line and the bounds.
 func TestEquivalencePlot(t *testing.T) {

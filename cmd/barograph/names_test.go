@@ -38,7 +38,7 @@ func TestNamesOfFilesForgeNothing(t *testing.T) {
 	prints(4, "load", dir, "--engine", "sqlite:x.db")
 	prints(4, "load", dir, "--engine", "sqlite:x.db") // the second load skips the files
 	prints(0, "show", "sqlite:x.db")
-	prints(1, "verify", "sqlite:x.db", filepath.Join(dir, "c\n"+forged+"\x1b[2J.vsdb"))
+	prints(4, "verify", "sqlite:x.db", filepath.Join(dir, "c\n"+forged+"\x1b[2J.vsdb"))
 	prints(1, "report", "none\n"+forged+"\x1b[2J")
 	prints(1, "load", dir+"/none\n"+forged+"\x1b[2J", "--engine", "sqlite:x.db")
 }

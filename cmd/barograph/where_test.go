@@ -34,7 +34,7 @@ func TestWhereNamesValuesWithCommas(t *testing.T) {
 		{[]string{`fcst_lev=0,1\,*\,*`, `vx_mask=EP\,CP`}, "0 1,*,*", 0, ""},
 		{[]string{"fcst_lev=0,*,*"}, "", fault.Usage, `--where 'fcst_lev=0\,*\,*'`},
 		{[]string{"fcst_lev=0,*,*,P500"}, "", fault.Usage, `0,*,* is one value of the archive`},
-		{[]string{"fcst_lev=P500,1,*,*"}, "", fault.Usage, `--where 'fcst_lev=1\,*\,*' for the one value`},
+		{[]string{"fcst_lev=P500,1,*,*"}, "", fault.Usage, `--where 'fcst_lev=P500,1\,*\,*' for the one value`},
 		{[]string{"fcst_lev=P500,2,*,*"}, "* P500", fault.Incomplete, "no SL1L2 has fcst_lev 2; the archive has *, 0, \"0,*,*\""},
 		{[]string{"fcst_lev=P500", "vx_mask="}, "P500", 0, ""},
 		{[]string{"fcst_lev=P500", "fcst_lev="}, "", fault.Usage, "both all values"},

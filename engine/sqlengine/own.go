@@ -29,6 +29,8 @@ func OwnColumns(t *tables.Table, ident func(string) string, typeNames map[tables
 
 // Running returns the first row of a query as the step of tables.Tables.Running; an error means that no step is known.
 func Running(ctx context.Context, q Querier, text string) (step string, done, all int64) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second) // the end of a load waits for the query
+	defer cancel()
 	if err := q.Rows(ctx, text, nil, func(row []any) error { return Scan(row, &step, &done, &all) }); err != nil {
 		return "", 0, 0
 	}

@@ -1,7 +1,6 @@
 package metstat
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -68,12 +67,10 @@ type layout struct {
 	orders []columnOrder // of the line types below a header line with names; a cache
 }
 
-// columnOrder is the order in which a header line names the columns of a line type.
+// columnOrder is the order in which a header line names the columns of a line type, see layout.order.
 type columnOrder struct {
 	lineType *record.LineType
-
-	from    []int  // for each of MET's columns, its place to the right of LINE_TYPE; nil = MET's order
-	problem string // why the lines cannot be read; "" = they can
+	from     []int
 }
 
 // statLayout reads the words of a header line.
@@ -112,36 +109,25 @@ func toStrings(words [][]byte) []string {
 	return lists.Map(words, func(w []byte) string { return string(w) })
 }
 
-// order returns the order in which the header line names the columns of type t. A name of another version of MET, or a
-// further column, has no place in the table, and does not change the order.
-func (l *layout) order(t *record.LineType) (o columnOrder) {
+// order returns, for each of the columns of type t, its place among the names of the header line. It is nil if these are in MET's order, or if they are not the names of all columns of t: then the place of a value
+// decides, as for lines of another type that were appended without their header line.
+func (l *layout) order(t *record.LineType) (from []int) {
 	if i := slices.IndexFunc(l.orders, func(o columnOrder) bool { return o.lineType == t }); i >= 0 {
-		return l.orders[i]
+		return l.orders[i].from
 	}
-	const unknown = ^uint(0)
-	fixed := t.ColumnsBeforeGroup // names at these places cannot be of the repeating columns
-	place := func(i int) uint {
-		if i < fixed && isNamed(t.Columns[i].Name, l.names[i]) {
-			return uint(i)
+	for _, c := range t.Columns {
+		i := slices.IndexFunc(l.names, func(name string) bool { return strings.EqualFold(c.Name, name) })
+		if i < 0 || slices.Contains(from, i) || t.Group != nil {
+			from = nil
+			break
 		}
-		return uint(slices.IndexFunc(t.Columns, func(c record.Column) bool { return strings.EqualFold(c.Name, l.names[i]) })) // −1 is unknown
+		from = append(from, i)
 	}
-	o.lineType = t
-	from, before := lists.Indices(len(l.names)), unknown // before is the place of the preceding name
-	first := slices.IndexFunc(from, func(i int) bool {
-		p, previous := place(i), before
-		before = p
-		return p != unknown && (i < fixed && p != uint(i) || i >= fixed && t.Group != nil && previous != unknown && p < previous)
-	})
-	if first >= 0 {
-		o.from = from
-		slices.SortStableFunc(from, func(a, b int) int { return cmp.Compare(place(a), place(b)) })
-		if t.Group != nil || slices.ContainsFunc(lists.Indices(len(from)), func(k int) bool { return place(from[k]) != uint(k) }) {
-			o.problem = fmt.Sprintf("the preceding header line names the columns of %s in another order than MET: column %d is %s", t.Name, first+1, l.names[first])
-		}
+	if slices.IsSorted(from) {
+		from = nil
 	}
-	l.orders = append(l.orders, o)
-	return o
+	l.orders = append(l.orders, columnOrder{t, from})
+	return from
 }
 
 // reorder moves the tokens of a line's own columns, from token first on, to MET's order.
@@ -149,15 +135,15 @@ func (r *Reader) reorder(t *record.LineType, first int) string {
 	if r.layout.names == nil {
 		return ""
 	}
-	o, own := r.layout.order(t), r.tok[first:]
-	switch {
-	case o.from == nil || o.problem != "":
-		return o.problem
-	case len(own) != len(o.from):
-		return fmt.Sprintf("the line has %d columns of %s, but the preceding header line names %d", len(own), t.Name, len(o.from))
+	from, own := r.layout.order(t), r.tok[first:]
+	if from == nil {
+		return ""
+	}
+	if len(own) != len(from) {
+		return fmt.Sprintf("the preceding header line names the %d columns of %s in another order than MET, but the line has %d", len(from), t.Name, len(own))
 	}
 	r.named = append(r.named[:0], own...)
-	for k, i := range o.from {
+	for k, i := range from {
 		own[k] = r.named[i]
 	}
 	return ""

@@ -190,7 +190,7 @@ func (d *LazyCurves) intervalNote(by *pictureShape) string {
 	}
 	kinds := question.Unique(d.kinds)
 	if by != nil {
-		kinds = []string{"boot"}
+		kinds = []string{d.method.kind("")}
 	}
 	words := strings.Join(lists.Map(kinds, d.describeInterval), "")
 	if words == "" || most < 2 || by != nil && d.Picture != "performance" {
@@ -215,7 +215,7 @@ func (d *LazyCurves) describeInterval(kind string) string {
 	case kind == "std" && d.method.SummaryMethod != stat.Overall:
 		return fmt.Sprintf("; %g %% interval by the standard error", math.Round(1e4*d.method.confidence)/100)
 	case kind != "std" && kind != "boot" && d.c.q.Drawing.FromColumns:
-		if _, _, ok := d.stat.Limits('n'); ok {
+		if _, _, ok := d.stat.Limits(limitsOf(kind)); ok {
 			return "; limits of the interval as in the files"
 		}
 	}
@@ -507,7 +507,7 @@ func (d *LazyCurves) interval(kind string, op stat.Operation, p point, y float64
 		margin := stat.HalfWidth(d.method.confidence, se)
 		return stat.Interval{Value: y, Low: y - margin, High: y + margin, Spread: se}, !math.IsNaN(margin), err
 	case (kind == "met_prm" || kind == "met_boot" || kind == "norm") && op == "" && d.c.q.Drawing.FromColumns:
-		low, high, has := d.stat.Limits(cmp.Or(map[string]byte{"met_boot": 'b'}[kind], 'n'))
+		low, high, has := d.stat.Limits(limitsOf(kind))
 		iv.Value = y
 		for to, column := range map[*float64]string{&iv.Low: low, &iv.High: high} {
 			s := d.stat
@@ -598,3 +598,6 @@ func Widen(q *question.Question, names []string) (*question.Question, error) {
 	}
 	return &wide, nil
 }
+
+// limitsOf is the letter in the names of the columns with the limits of a kind of intervals: x_bcl, x_ncl.
+func limitsOf(kind string) byte { return cmp.Or(map[string]byte{"met_boot": 'b'}[kind], 'n') }

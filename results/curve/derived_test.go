@@ -9,6 +9,7 @@ import (
 	"github.com/barograph/barograph/formats/metviewer"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/query/question"
+	"github.com/barograph/barograph/record"
 	"github.com/barograph/barograph/results/curve"
 	"github.com/barograph/barograph/results/run"
 	"github.com/barograph/barograph/stat"
@@ -166,6 +167,36 @@ func TestNoteDescribesTheIntervals(t *testing.T) {
 		}
 		if !strings.Contains(got.Note, c.want) || strings.Contains(got.Note, c.not) {
 			t.Errorf("%s %s: %s", c.method, c.kinds, got.Note)
+		}
+	}
+}
+
+// TestNoteOfTheFilesLimits: the note says that the limits are those of the files where a kind has such columns; FBIAS of CTS
+// has only those of the bootstrap.
+func TestNoteOfTheFilesLimits(t *testing.T) {
+	const files, missing = "limits of the interval as in the files", "has no interval of these statistics"
+	lt, _ := record.TypeByName("CTS")
+	for kind, want := range map[string]string{"met_boot": files, "met_prm": "plot_ci met_prm " + missing} {
+		d := &question.Drawing{Method: "mean", FromColumns: true, Axis: "fcst_lead", Stats: []string{"FBIAS"}, Styles: []metviewer.Style{{"plot_ci": kind}}}
+		d.Curves = []question.Group{{Field: "model", Values: [][]string{{"A"}}}}
+		q := &question.Question{Name: "q", Type: lt, Drawing: d}
+		columns, err := question.Columns(lt, "model", "fcst_valid_beg", "fcst_lead", "total", "fbias", "fbias_bcl", "fbias_bcu")
+		if q.Columns = columns; err != nil {
+			t.Fatal(err)
+		}
+		var b record.Batch
+		b.Reset(lt, "")
+		h := record.DefaultHeader()
+		h[record.Model] = "A"
+		for day := range int64(2) {
+			b.AppendTimes(b.AddHeader(h), 0, day*86400, 1)
+		}
+		for k := range b.Num {
+			b.Num[k] = append(b.Num[k], 1, 2)
+		}
+		got, err := curve.Compute(t.Context(), q, answer.Select(q, &b), "FBIAS", 1)
+		if err != nil || !strings.Contains(got.Note, want) {
+			t.Errorf("%s: %v, %v", kind, got, err)
 		}
 	}
 }
