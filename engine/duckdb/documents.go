@@ -315,15 +315,16 @@ type series struct {
 
 // stageIDs writes the ids of the documents that may exist into the stage, with their numbers in old.
 func (l *loader) stageIDs(ctx context.Context, g *design.Grouper, old []design.Row) error {
-	n := -1
-	next := func(to sqlengine.Sink) (bool, error) {
-		if n++; n == len(old) {
-			return false, nil
-		}
-		to.Integer(0, int64(n))
-		to.Text(1, string(design.AppendKey(nil, g.Type, l.subset, &g.Headers[old[n].Header], old[n].Valid)))
-		return true, nil
-	}
 	columns := []sqlengine.Column{{Type: sqlengine.BigInt}, {Type: sqlengine.Text}}
-	return l.stage(func(w *chunkWriter) error { return w.rows(ctx, columns, next) })
+	return l.stage(func(w *chunkWriter) error {
+		n := -1
+		return w.rows(ctx, columns, func(to sqlengine.Sink) (bool, error) {
+			if n++; n == len(old) {
+				return false, nil
+			}
+			to.Integer(0, int64(n))
+			to.Text(1, string(design.AppendKey(nil, g.Type, l.subset, &g.Headers[old[n].Header], old[n].Valid)))
+			return true, nil
+		})
+	})
 }

@@ -19,8 +19,10 @@ func TestPositionsOfLabels(t *testing.T) {
 	type offset struct{ x, y vg.Length } // from the dot to the lower left corner of the label
 	const left, gap = -radius - 5, h + 3
 	want := []offset{
-		{radius + 5, -h / 2}, {left - w, -h / 2},
-		{-w / 2, radius + 3}, {-w / 2, -radius - 3 - h},
+		{radius + 5, -h / 2},
+		{left - w, -h / 2},
+		{-w / 2, radius + 3},
+		{-w / 2, -radius - 3 - h},
 	}
 	for n := 1; n <= 3; n++ {
 		away := gap * vg.Length(n)

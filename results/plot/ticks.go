@@ -261,10 +261,18 @@ func (c calendarStep) begin(first time.Time) time.Time {
 func stepOf(span, maxTicks time.Duration) calendarStep {
 	const day = 24 * time.Hour
 	for _, c := range []calendarStep{
-		{0, time.Hour, "15Z", "2 Jan 2006"}, {0, 3 * time.Hour, "15Z", "2 Jan 2006"},
-		{0, 6 * time.Hour, "15Z", "2 Jan 2006"}, {0, 12 * time.Hour, "15Z", "2 Jan 2006"},
-		{0, day, "2 Jan", "2006"}, {0, 2 * day, "2 Jan", "2006"}, {0, 5 * day, "2 Jan", "2006"}, {0, 10 * day, "2 Jan", "2006"},
-		{1, 0, "Jan", "2006"}, {2, 0, "Jan", "2006"}, {3, 0, "Jan", "2006"}, {6, 0, "Jan", "2006"},
+		{0, time.Hour, "15Z", "2 Jan 2006"},
+		{0, 3 * time.Hour, "15Z", "2 Jan 2006"},
+		{0, 6 * time.Hour, "15Z", "2 Jan 2006"},
+		{0, 12 * time.Hour, "15Z", "2 Jan 2006"},
+		{0, day, "2 Jan", "2006"},
+		{0, 2 * day, "2 Jan", "2006"},
+		{0, 5 * day, "2 Jan", "2006"},
+		{0, 10 * day, "2 Jan", "2006"},
+		{1, 0, "Jan", "2006"},
+		{2, 0, "Jan", "2006"},
+		{3, 0, "Jan", "2006"},
+		{6, 0, "Jan", "2006"},
 	} {
 		if span/(c.d+30*day*time.Duration(c.months)) < maxTicks {
 			return c
