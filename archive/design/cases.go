@@ -120,7 +120,10 @@ func (c *Catalog) Cases() (out []*question.Question) {
 func (c *Catalog) CasesWith(names ...string) []*question.Question {
 	out := c.Cases()
 	for _, name := range names {
-		if q := c.caseNamed(name); q != nil && !slices.ContainsFunc(out, func(o *question.Question) bool { return o.Name == name }) {
+		if slices.ContainsFunc(out, func(o *question.Question) bool { return o.Name == name }) {
+			continue
+		}
+		if q := c.caseNamed(name); q != nil {
 			out = append(out, q)
 		}
 	}

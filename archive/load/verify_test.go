@@ -248,9 +248,9 @@ func TestVerifyMarksAndCatalog(t *testing.T) {
 func TestCompareContinuesAfterUnreadableFiles(t *testing.T) {
 	dir := t.TempDir()
 	a, b := write(t, dir, "a.vsdb", line(0, 0, 1)), write(t, dir, "c.vsdb", line(6, 0, 2))
-	whole := memory(t)
-	mustLoad(t, whole, load.Options{}, a)
-	list, n, failed, err := load.Compare(t.Context(), whole, "s", []string{a, filepath.Join(dir, "b.vsdb"), b}, false)
+	stored := memory(t)
+	mustLoad(t, stored, load.Options{}, a)
+	list, n, failed, err := load.Compare(t.Context(), stored, "s", []string{a, filepath.Join(dir, "b.vsdb"), b}, false)
 	if err != nil || n != 1 || len(list) != 1 || list[0].Line.File != b || len(failed) != 1 || !strings.Contains(failed[0].Error(), "b.vsdb") {
 		t.Errorf("%+v, %d, %v, %v", list, n, failed, err)
 	}

@@ -135,7 +135,7 @@ func TestWatchLacks(t *testing.T) {
 	take([]string{"a", "b"}, "a", "b", "c")
 	take(nil, "a", "c")
 	if len(w.incomplete) != 1 || w.incomplete["b"] == nil {
-		t.Errorf("%v; want b alone", w.incomplete)
+		t.Errorf("%v; want only b", w.incomplete)
 	}
 	if take(nil, "b"); len(w.incomplete) != 0 {
 		t.Errorf("%v; want nothing", w.incomplete)

@@ -180,48 +180,6 @@ func (c *collector) noteOf(method string, s *stat.Stat, by *pictureShape) string
 	return method
 }
 
-// intervalNote describes the intervals; it is empty if no point has two records.
-func (d *LazyCurves) intervalNote(by *pictureShape) string {
-	most, fewest := 0, math.MaxInt
-	for _, places := range d.places {
-		for _, p := range places {
-			most, fewest = max(most, len(p.rows)), min(fewest, len(p.rows))
-		}
-	}
-	kinds := question.Unique(d.kinds)
-	if by != nil {
-		kinds = []string{d.method.kind("")}
-	}
-	words := strings.Join(lists.Map(kinds, d.describeInterval), "")
-	if words == "" || most < 2 || by != nil && d.Picture != "performance" {
-		return ""
-	}
-	if by != nil {
-		words = "; of PODY a " + strings.TrimPrefix(words, "; ")
-	}
-	if fewest < 2 {
-		words += " (none of points of one record)"
-	}
-	return words
-}
-
-// describeInterval is the sentence of the note about intervals of a kind.
-func (d *LazyCurves) describeInterval(kind string) string {
-	switch {
-	case kind == "none":
-		return ""
-	case kind == "boot" && d.method.interval != "":
-		return d.method.interval
-	case kind == "std" && d.method.SummaryMethod != stat.Overall:
-		return fmt.Sprintf("; %g %% interval by the standard error", math.Round(1e4*d.method.confidence)/100)
-	case kind != "std" && kind != "boot" && d.c.q.Drawing.FromColumns:
-		if _, _, ok := d.stat.Limits(limitsOf(kind)); ok {
-			return "; limits of the interval as in the files"
-		}
-	}
-	return "; plot_ci " + kind + " has no interval of these statistics"
-}
-
 // nameCategories adds the question's ticks. Without them, it lists in the axis label which value the positions 1, 2, 3 …
 // of a text axis represent: "model: 1 GFS, 2 ECMWF".
 func (d *LazyCurves) nameCategories() error {
@@ -444,83 +402,6 @@ func (c *collector) caseOf(row int, roles ...question.Role) string {
 	return key.String()
 }
 
-// perRecord are the statistics of the records of both curves at a point.
-func (d *LazyCurves) perRecord(p point) (a, b []float64, err error) {
-	if a, err = stat.PerRecord(&d.stat, d.c.q.Type, d.c.copyRows(p.rows)); err == nil && p.baselineRows != nil {
-		b, err = stat.PerRecord(cmp.Or(p.other, &d.stat), d.c.q.Type, d.c.copyRows(p.baselineRows))
-	}
-	return a, b, err
-}
-
-// perCase are the statistics of the records of a point, or the results of the operation for each
-// case.
-func (d *LazyCurves) perCase(op stat.Operation, p point) ([]float64, error) {
-	if d.stat.OfObjects() {
-		return d.objectValues(p.rows), nil
-	}
-	a, b, err := d.perRecord(p)
-	for i := range b {
-		a[i] = op.Apply(a[i], b[i])
-	}
-	return a, err
-}
-
-// Intervals computes the intervals of all points. It stops soon after its context is cancelled.
-func (d *LazyCurves) Intervals(ctx context.Context) error {
-	return d.EachInterval(ctx, func(int, int, stat.Interval) {})
-}
-
-// EachInterval is Intervals, and passes each interval to f with its curve and point.
-func (d *LazyCurves) EachInterval(ctx context.Context, f func(curve, point int, iv stat.Interval)) error {
-	for i := range d.Series {
-		s := &d.Series[i]
-		for k, p := range d.places[i] {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			iv, ok, err := d.interval(d.kinds[i], d.operations[i], p, s.Y[k])
-			if err != nil {
-				return err
-			}
-			if ok {
-				s.Low[k], s.High[k] = iv.Low, iv.High
-				f(i, k, iv)
-			}
-		}
-	}
-	return nil
-}
-
-// interval computes the interval of a point with value y, of METviewer's kind.
-func (d *LazyCurves) interval(kind string, op stat.Operation, p point, y float64) (iv stat.Interval, ok bool, err error) {
-	switch {
-	case op == stat.Significant || len(p.rows) < 2 || d.stat.OfObjects() && kind != "std": // nothing to resample
-		return iv, false, nil
-	case kind == "boot" && d.method.bootstrap != nil && op != "":
-		one, other := d.seriesOf(p)
-		return d.method.bootstrap.Difference(op, one, other)
-	case kind == "boot" && d.method.bootstrap != nil:
-		return d.method.bootstrap.Interval(&d.stat, d.c.q.Type, d.c.copyRows(p.rows))
-	case kind == "std" && d.method.SummaryMethod != stat.Overall:
-		values, err := d.perCase(op, p)
-		se := stat.StandardError(d.method.SummaryMethod, values, d.method.inflate)
-		margin := stat.HalfWidth(d.method.confidence, se)
-		return stat.Interval{Value: y, Low: y - margin, High: y + margin, Spread: se}, !math.IsNaN(margin), err
-	case (kind == "met_prm" || kind == "met_boot" || kind == "norm") && op == "" && d.c.q.Drawing.FromColumns:
-		low, high, has := d.stat.Limits(limitsOf(kind))
-		iv.Value = y
-		for to, column := range map[*float64]string{&iv.Low: low, &iv.High: high} {
-			s := d.stat
-			s.Needs = []string{column}
-			if has && err == nil {
-				*to, err = d.method.value(&s, d.c.q.Type, d.c.copyRows(p.rows))
-			}
-		}
-		return iv, has, err
-	}
-	return iv, false, nil
-}
-
 // distinctCount is the number of different values in some rows.
 func distinctCount[T comparable](vs []T, rows []int) int {
 	return len(lists.Set(rows, func(i int) T { return vs[i] }))
@@ -598,6 +479,3 @@ func Widen(q *question.Question, names []string) (*question.Question, error) {
 	}
 	return &wide, nil
 }
-
-// limitsOf is the letter in the names of the columns with the limits of a kind of intervals: x_bcl, x_ncl.
-func limitsOf(kind string) byte { return cmp.Or(map[string]byte{"met_boot": 'b'}[kind], 'n') }
