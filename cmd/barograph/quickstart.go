@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -69,15 +70,19 @@ func (e *env) quickstart(ctx context.Context, s *study) error {
 	s.source = fmt.Sprintf("synthetic, preset quickstart, seed %d", s.seed)
 	err = e.met(ctx, s, paths)
 	if _, statErr := os.Stat(s.out); statErr == nil { // even after an error the folder has measurements
-		e.info("to explore the run, type: " + programName() + " serve " + s.out + " --open")
+		path, _ := os.Executable() // "" if the system does not know it
+		e.info("to explore the run, type: " + programName(path) + " serve " + s.out + " --open")
 	}
 	return err
 }
 
-// programName is the command that starts Barograph: `go run` deletes its executable.
-func programName() string {
-	if path, err := os.Executable(); err == nil && strings.Contains(path, string(filepath.Separator)+"go-build") {
+// programName is the command that starts Barograph from the path of its executable. `go run` executes a file in a temporary
+// folder go-build…, or in the build cache, whose folders of executables are named by a hash and -d.
+func programName(path string) string {
+	if strings.Contains(path, string(filepath.Separator)+"go-build") || cachedExecutable.MatchString(filepath.ToSlash(path)) {
 		return "go run ./cmd/barograph"
 	}
 	return "barograph"
 }
+
+var cachedExecutable = regexp.MustCompile(`/[0-9a-f]{64}-d/[^/]*$`)

@@ -109,3 +109,21 @@ func left(drawn string) (lines []string) {
 	}
 	return lines
 }
+
+// TestProgramName: the command that quickstart prints last starts the program again, also if Go's build cache has another
+// folder than usual.
+func TestProgramName(t *testing.T) {
+	hash := strings.Repeat("0a", 32)
+	for path, want := range map[string]string{
+		"/usr/bin/barograph":                     "barograph",
+		"/home/me/x-d/barograph":                 "barograph",
+		"":                                       "barograph",
+		"/tmp/go-build12/b001/exe/barograph":     "go run ./cmd/barograph",
+		"/build/0a/" + hash + "-d/barograph":     "go run ./cmd/barograph",
+		"/root/.cache/go-build/0a/x-d/barograph": "go run ./cmd/barograph",
+	} {
+		if got := programName(path); got != want {
+			t.Errorf("%s: %s, want %s", path, got, want)
+		}
+	}
+}
