@@ -15,14 +15,14 @@ import (
 
 // machineFacts describes the client's machine.
 func machineFacts(m measure.Machine) []Fact {
-	words := fmt.Sprintf("%s · %s, %d usable by the client · %s memory · %s · %s", m.CPU, several(m.Threads, "thread"), m.UsableCPUs, byteSize(float64(m.Memory)), m.OS, m.Kernel)
+	machine := fmt.Sprintf("%s · %s, %d usable by the client · %s memory · %s · %s",
+		m.CPU, several(m.Threads, "thread"), m.UsableCPUs, byteSize(float64(m.Memory)), m.OS, m.Kernel)
 	if m.Virtual != "" {
-		words += " · virtual (" + m.Virtual + ")"
+		machine += " · virtual (" + m.Virtual + ")"
 	}
-	out := []Fact{
-		{"Machine", words},
-		{"Disk", fmt.Sprintf("%s, %s of %s free · load average before the run %.2f", m.Disk.Type, byteSize(float64(m.Disk.Free)), byteSize(float64(m.Disk.Total)), m.Load[0])},
-	}
+	disk := fmt.Sprintf("%s, %s of %s free · load average before the run %.2f",
+		m.Disk.Type, byteSize(float64(m.Disk.Free)), byteSize(float64(m.Disk.Total)), m.Load[0])
+	out := []Fact{{"Machine", machine}, {"Disk", disk}}
 	if len(m.Unknown) > 0 {
 		out = append(out, Fact{"Not known", strings.Join(m.Unknown, "; ")})
 	}
@@ -41,11 +41,12 @@ func dataFacts(r *run.Run, data string) []Fact {
 
 // runFacts returns what a reader needs to judge any run with archives.
 func runFacts(r *run.Run) []Fact {
-	out := append(machineFacts(r.Machine), Fact{"Barograph", fmt.Sprintf("%s · %s %s", r.Version, r.Machine.Go, r.Machine.Arch)})
+	version := fmt.Sprintf("%s · %s %s", r.Version, r.Machine.Go, r.Machine.Arch)
+	out := append(machineFacts(r.Machine), Fact{"Barograph", version})
 	var servers []string
 	for _, a := range r.Archives {
-		if words := a.Engine + ": " + serverInWords(a.Server); a.Place == "server" && !slices.Contains(servers, words) {
-			servers = append(servers, words)
+		if a.Place == "server" {
+			servers = appendNew(servers, a.Engine+": "+serverInWords(a.Server))
 		}
 	}
 	if len(servers) > 0 {
@@ -54,54 +55,59 @@ func runFacts(r *run.Run) []Fact {
 	return append(out, skippedFacts(r)...)
 }
 
-// skippedFacts name the engines of the default set that are not installed, and how to install them.
+// skippedFacts names the engines of the default set that are not installed, and how to install them.
 func skippedFacts(r *run.Run) []Fact {
-	skipped := lists.Map(r.Skipped, func(s fault.Skip) string { return fmt.Sprintf("%s: %s (%s)", s.Engine, s.Reason, s.Cure) })
+	skipped := lists.Map(r.Skipped, func(s fault.Skip) string {
+		return fmt.Sprintf("%s: %s (%s)", s.Engine, s.Reason, s.Cure)
+	})
 	if len(skipped) == 0 {
 		return nil
 	}
 	return []Fact{{"Not included", strings.Join(skipped, " · ")}}
 }
 
+// serverInWords describes a server that barograph lab started; nil is a server that the user started.
 func serverInWords(s *run.Server) string {
 	if s == nil {
-		return "not started by the lab of this machine; its own description follows"
+		return "not started by barograph lab; the table “Engines, versions and settings” of the page describes it"
 	}
-	words := fmt.Sprintf("%s, profile %s", several(s.Nodes, "node"), s.Profile)
+	description := fmt.Sprintf("%s, profile %s", several(s.Nodes, "node"), s.Profile)
 	if len(s.Settings) > 0 {
-		words += " (" + settings(s.Settings) + ")"
+		description += " (" + settings(s.Settings) + ")"
 	}
-	i := s.Isolation
-	if i == nil {
-		return words + ", on the same machine as the client: they share cores, memory and loopback"
+	limits := s.Isolation
+	if limits == nil {
+		return description + ", on the same machine as the client: they share cores, memory and loopback"
 	}
-	words += ", each with its own network namespace and control group"
-	if i.CPUs > 0 {
-		words += ", " + number(i.CPUs) + " cores"
+	description += ", each with its own network namespace and control group"
+	if limits.CPUs > 0 {
+		description += ", " + number(limits.CPUs) + " cores"
 	}
-	if i.Memory > 0 {
-		words += ", " + byteSize(float64(i.Memory))
+	if limits.Memory > 0 {
+		description += ", " + byteSize(float64(limits.Memory))
 	}
-	if i.Latency > 0 {
-		words += ", " + elapsed(i.Latency) + " added to each packet"
+	if limits.Latency > 0 {
+		description += ", " + elapsed(limits.Latency) + " added to each packet"
 	}
-	return words
+	return description
 }
 
-// settings lists names with their values.
+// settings lists settings as name=value, sorted by name.
 func settings(values map[string]string) string {
 	names := slices.Sorted(maps.Keys(values))
 	return strings.Join(lists.Map(names, func(name string) string { return name + "=" + values[name] }), ", ")
 }
 
+// engineTable lists the engines of a run with their versions and settings.
 func engineTable(r *run.Run) *Table {
-	second := "design"
+	designColumn := "design"
 	if r.Workload == run.MixWorkload {
-		second = "layout"
+		designColumn = "layout"
 	}
-	t := table("engine", second, "product", "place", "URL", "an acknowledged write", "settings")
+	t := table("engine", designColumn, "product", "place", "URL", "an acknowledged write", "settings")
 	for _, a := range r.Archives {
-		t.add("", texts(a.Engine, a.Design, strings.TrimSpace(a.Product+" "+a.Version), a.Place, a.URL, acknowledged(&a), settings(a.Settings))...)
+		product := strings.TrimSpace(a.Product + " " + a.Version)
+		t.add("", texts(a.Engine, a.Design, product, a.Place, a.URL, acknowledged(&a), settings(a.Settings))...)
 	}
 	return t
 }

@@ -15,20 +15,19 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// Advising is the reader's input to the advice, in addition to the run folder.
+// Advising is what the reader of a report adds to the run folder for the advice.
 type Advising struct {
 	Weights advise.Weights // nil = the defaults
 	With    []string       // folders of barograph faults
 }
 
-// adviser writes advice; links lead into the page, or to the page of the
-// smallest size.
+// adviser describes the advice of a study with links to the measurements.
 type adviser struct {
 	*advise.Advice
-	study *advise.Study
-	cases string // prefix of a case in commands: its file and "#"; "" for run folders of earlier versions
-	base  string // page with the cells of the smallest size; "" = this one
-	with  string // page of the killed nodes
+	study      *advise.Study
+	casePrefix string // of a case in commands: its file and "#"; "" for run folders of earlier versions
+	cellPage   string // page with the cells of the smallest size; "" = this one
+	faultsPage string // page of the node failures
 }
 
 // advise adds the section with the recommendation, if one can be made.
@@ -39,34 +38,36 @@ func (r *Report) advise(o Advising) error {
 		return err
 	}
 	a := adviser{Advice: s.Advise(o.Weights), study: s}
-	at := ""
+	sizeFolder := ""
 	if len(s.Sizes) > 1 {
-		at = fmt.Sprintf("x%d/", s.Sizes[0].Copies)
-		a.base = at + FileName
+		sizeFolder = fmt.Sprintf("x%d/", s.Sizes[0].Copies)
+		a.cellPage = sizeFolder + FileName
 	}
-	cases := filepath.Join(r.dir, at, run.CasesFile)
+	cases := filepath.Join(r.dir, sizeFolder, run.CasesFile)
 	if _, err := os.Stat(cases); err == nil {
-		a.cases = cases + "#"
+		a.casePrefix = cases + "#"
 	}
 	for _, dir := range o.With {
 		if path, err := filepath.Rel(r.dir, filepath.Join(dir, FileName)); err == nil {
-			a.with = filepath.ToSlash(path)
+			a.faultsPage = filepath.ToSlash(path)
 		}
 	}
 	if len(a.Choices) == 0 {
 		return nil
 	}
 	r.Data["advice"] = a.Advice
-	section := Section{ID: "advice", Title: "How the choice was made", Terminal: true, Prose: a.prose(), Table: a.table()}
+	section := Section{
+		ID: "advice", Title: "How the choice was made", Terminal: true, Prose: a.paragraphs(), Table: a.table(),
+	}
 	if len(a.Eligible()) > 0 {
 		section.Text = a.commands()
-		at := 0
-		for i, w := range r.Answers { // a wrong result or an interrupted run is reported before the choice
+		afterAlarms := 0 // the report states a wrong result or an interrupted run before the choice
+		for i, w := range r.Answers {
 			if w.Class == "alarm" || w.Class == "answer bad" {
-				at = i + 1
+				afterAlarms = i + 1
 			}
 		}
-		r.Answers = slices.Insert(r.Answers, at, Words{"answer", a.headline()})
+		r.Answers = slices.Insert(r.Answers, afterAlarms, Words{"answer", a.headline()})
 		r.Sections = slices.Insert(r.Sections, 0, a.chosen())
 	}
 	r.Sections = append(r.Sections, section)
@@ -92,11 +93,12 @@ func configurationOf(c *advise.Choice) Configuration {
 	return Configuration{c.Engine, c.Design, c.Flavour}
 }
 
-// headline returns the choice in a sentence, with the reason and the margin to the next one.
+// headline returns the choice in a sentence, with the reason and the cost of the runner-up.
 func (a *adviser) headline() string {
 	out := a.choice()
-	if next := a.nearest(); next != nil {
-		out = append(out, sentence(" The next, ", configurationOf(next).String(), ", is ", a.cost(next, &a.Choices[0]), " as costly by the weights.")...)
+	if next := a.runnerUp(); next != nil {
+		name, cost := configurationOf(next).String(), a.cost(next, &a.Choices[0])
+		out = append(out, sentence(" The next, ", name, ", is ", cost, " as costly by the weights.")...)
 	}
 	var b strings.Builder
 	for _, c := range out {
@@ -105,25 +107,28 @@ func (a *adviser) headline() string {
 	return b.String()
 }
 
-// prose describes how the choice was made and what would change it.
-func (a *adviser) prose() [][]Cell {
-	weights := sentence("The weights are " + a.Weights.String() + ".")
+// paragraphs describes how the choice was made and what would change it.
+func (a *adviser) paragraphs() [][]Cell {
 	if len(a.Eligible()) == 0 {
-		return [][]Cell{sentence("Barograph recommends nothing: no archive contains all the data and answered every case correctly.")}
+		const nothing = "Barograph recommends nothing: no archive contains all the data and answered every case correctly."
+		return [][]Cell{sentence(nothing)}
 	}
+	weights := sentence("The weights are " + a.Weights.String() + ".")
 	first := &a.Choices[0]
-	out := sentence(configurationOf(first).String(), " needs ", needs(first), ". Its license: ", cmp.Or(first.Archive.License, "not recorded"), ".")
-	if next := a.nearest(); next != nil {
-		out = append(out, sentence(" The next choice, ", configurationOf(next).String(), ", is ", a.cost(next, first), " as costly by the weights: ")...)
+	license := cmp.Or(first.Archive.License, "not recorded")
+	out := sentence(configurationOf(first).String(), " needs ", needs(first), ". Its license: ", license, ".")
+	if next := a.runnerUp(); next != nil {
+		name, cost := configurationOf(next).String(), a.cost(next, first)
+		out = append(out, sentence(" The next choice, ", name, ", is ", cost, " as costly by the weights: ")...)
 		out = append(out, a.figures(next)...)
 		out = append(out, sentence(" It needs ", needs(next), ".")...)
 	}
 	return [][]Cell{weights, out, sentence(strings.Join(a.changes(), " "))}
 }
 
-// nearest returns the best choice that is worse than the first, or the second if all are tied; nil
-// if there is only one.
-func (a *adviser) nearest() *advise.Choice {
+// runnerUp returns the best choice that is significantly worse than the first one. If all are tied, it returns the
+// second; if there is only one choice, nil.
+func (a *adviser) runnerUp() *advise.Choice {
 	if n := len(a.Eligible()); n > 1 {
 		return &a.Choices[max(a.Tied%n, 1)]
 	}
@@ -132,20 +137,22 @@ func (a *adviser) nearest() *advise.Choice {
 
 // choice returns the recommended choice and the figures that support it.
 func (a *adviser) choice() []Cell {
-	first, n := &a.Choices[0], len(a.Eligible())
-	out := sentence("Choose ", configurationOf(first).String(), ", because ")
+	first := &a.Choices[0]
+	name := configurationOf(first).String()
+	out := sentence("Choose ", name, ", because ")
 	switch {
-	case n == 1:
-		out = sentence("Only ", configurationOf(first).String(), " can be recommended: ")
+	case len(a.Eligible()) == 1:
+		out = sentence("Only ", name, " can be recommended: ")
 	case !a.HasIntervals():
-		out = sentence("The repetitions are too few to distinguish the choices (use --reps 30). By the medians, ", configurationOf(first).String(), " is the best: ")
+		out = sentence("The repetitions are too few to distinguish the choices (use --reps 30). By the medians, ", name,
+			" is the best: ")
 	case a.Tied > 1:
 		ties := lists.Map(a.Choices[:a.Tied], func(c advise.Choice) string { return configurationOf(&c).String() })
 		out = sentence(list(ties), " cannot be distinguished by these measurements. ")
 		if a.Choices[1].ServerCount() > first.ServerCount() {
-			out = append(out, sentence("Choose ", configurationOf(first).String(), ", which needs less to run: ")...)
+			out = append(out, sentence("Choose ", name, ", which needs less to run: ")...)
 		} else {
-			out = append(out, sentence("Choose the one you know; ", configurationOf(first).String(), " has the better figures: ")...)
+			out = append(out, sentence("Choose the one you know; ", name, " has the better figures: ")...)
 		}
 	}
 	return append(out, a.figures(first)...)
@@ -153,10 +160,11 @@ func (a *adviser) choice() []Cell {
 
 // cost returns the cost of a choice by the weights, as a multiple of the cost of the first.
 func (a *adviser) cost(c, first *advise.Choice) Cell {
-	return Cell{Text: number(c.Score.Value/first.Score.Value) + " times", Link: "#" + anchor("choice", CellKey{configurationOf(c), ""})}
+	row := anchor("choice", CellKey{configurationOf(c), ""})
+	return Cell{Text: number(c.Score.Value/first.Score.Value) + " times", Link: "#" + row}
 }
 
-// figures returns the figures of a choice that count, in words.
+// figures returns in words those figures of a choice that have a weight.
 func (a *adviser) figures(c *advise.Choice) (out []Cell) {
 	for _, by := range advise.Criteria() {
 		if _, known := c.Figures[by]; !known || a.Counted[by] == 0 {
@@ -182,7 +190,7 @@ func (a *adviser) figures(c *advise.Choice) (out []Cell) {
 	return append(out, text("."))
 }
 
-// figure returns a number with a link to its place in the report.
+// figure returns a number with a link to the measurement in the report.
 func (a *adviser) figure(c *advise.Choice, by advise.Criterion) Cell {
 	e, known := c.Figures[by]
 	if !known {
@@ -190,23 +198,23 @@ func (a *adviser) figure(c *advise.Choice, by advise.Criterion) Cell {
 	}
 	printed, scale := number, 1.0
 	var out Cell
-	w, archive := configurationOf(c), anchor("archive", CellKey{Configuration{c.Engine, c.Design, ""}, ""})
+	archive := anchor("archive", CellKey{Configuration{c.Engine, c.Design, ""}, ""})
 	switch by {
 	case advise.QueryTime:
 		scale = 1e3
-		out.Link = a.base + "#" + anchor("way", CellKey{w, ""})
+		out.Link = a.cellPage + "#" + anchor("way", CellKey{configurationOf(c), ""})
 		printed = func(v float64) string { return number(v) + " ms" }
 	case advise.Disk:
-		printed, out.Link = byteSize, a.base+"#"+archive
+		printed, out.Link = byteSize, a.cellPage+"#"+archive
 	case advise.FullLoad:
-		printed, out.Link = seconds, a.base+"#"+archive
+		printed, out.Link = seconds, a.cellPage+"#"+archive
 	case advise.IncrementalLoad:
 		printed, out.Link = seconds, "#"+archive
 	case advise.Growth:
 		out.Link = "#laws"
 		printed = func(v float64) string { return number(v) + " times" }
 	case advise.NodeFailure:
-		printed, out.Link = seconds, a.with+"#load"
+		printed, out.Link = seconds, a.faultsPage+"#load"
 	}
 	out.Text, out.Known, out.Value = printed(e.Value*scale), true, e.Value
 	if e.Low < e.High {
@@ -217,8 +225,8 @@ func (a *adviser) figure(c *advise.Choice, by advise.Criterion) Cell {
 
 func seconds(v float64) string { return elapsed(time.Duration(v * 1e9)) }
 
-// places describes the processes that run.
-func places(c *advise.Choice) string {
+// serversInWords describes the servers that a choice needs.
+func serversInWords(c *advise.Choice) string {
 	switch n := c.ServerCount(); {
 	case n == 0:
 		return "embedded"
@@ -234,43 +242,47 @@ func needs(c *advise.Choice) string {
 	case c.ServerCount() == 0:
 		return "nothing besides Barograph"
 	case c.Archive.Install != "":
-		return places(c) + " (" + c.Archive.Install + ")"
+		return serversInWords(c) + " (" + c.Archive.Install + ")"
 	}
-	return places(c)
+	return serversInWords(c)
 }
 
 // changes returns sentences about what would change the advice, and about what has no weight.
 func (a *adviser) changes() (out []string) {
+	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	for _, by := range a.Missing {
-		out = append(out, fmt.Sprintf("%s has no weight, because it was not measured for %s.", strings.ToUpper(string(by[:1]))+string(by[1:]), a.names(a.Unmeasured(by))))
+		name := strings.ToUpper(string(by[:1])) + string(by[1:])
+		add("%s has no weight, because it was not measured for %s.", name, a.names(a.Unmeasured(by)))
 	}
 	switch {
 	case a.BestWithMoreData < 0 && len(a.study.Sizes) > 1:
-		out = append(out, fmt.Sprintf("The choice with four times the subsets in the engine is not known, because the growth of %s was not determined: it was not measured at every size, or its interval spans more than a factor of ten (use more --reps).", a.names(a.Unmeasured(advise.Growth))))
+		add("The choice with four times the subsets in the engine is not known, because the growth of %s was not "+
+			"determined: it was not measured at every size, or its interval spans more than a factor of ten (use more --reps).",
+			a.names(a.Unmeasured(advise.Growth)))
 	case a.BestWithMoreData < 0:
-		out = append(out, "The choice with other data in the same engine is not known. To measure it, run barograph met FILES --subsets 1,2,4; barograph growth measures a longer series.")
+		add("%s", prose("no choice of other data"))
 	case a.BestWithMoreData < max(a.Tied, 1):
-		out = append(out, "With four times the subsets in the engine the choice is the same.")
+		add("With four times the subsets in the engine the choice is the same.")
 	default:
-		out = append(out, fmt.Sprintf("With four times the subsets in the engine it is %s.", configurationOf(&a.Choices[a.BestWithMoreData])))
+		add("With four times the subsets in the engine it is %s.", configurationOf(&a.Choices[a.BestWithMoreData]))
 	}
 	for _, c := range a.Changes {
-		to := configurationOf(&a.Choices[c.To])
-		more := "less"
+		side := "below"
 		if c.Factor > 1 {
-			more = "more"
+			side = "above"
 		}
-		out = append(out, fmt.Sprintf("If %s weighs %s than %s (%s times as much): %s.", c.Weight, more, number(a.Weights[c.Weight]*c.Factor), number(c.Factor), to))
+		add("If the weight %s is %s %s (%s times as much), the choice is %s.",
+			c.Weight, side, number(a.Weights[c.Weight]*c.Factor), number(c.Factor), configurationOf(&a.Choices[c.To]))
 	}
 	if len(a.Changes) == 0 && len(a.Eligible()) > a.Tied {
-		out = append(out, "The choice stays the same if any one weight is a tenth to ten times as large.")
+		add("The choice stays the same if any one weight is a tenth to ten times as large.")
 	}
 	for i := len(a.Eligible()); i < len(a.Choices); i++ {
-		c := &a.Choices[i]
-		out = append(out, fmt.Sprintf("%s is excluded: %s.", configurationOf(c), c.Excluded))
+		add("%s is excluded: %s.", configurationOf(&a.Choices[i]), a.Choices[i].Excluded)
 	}
-	if a.Counted[advise.NodeFailure] == 0 && a.Weights["recover"] > 0 && !slices.Contains(a.Missing, advise.NodeFailure) {
-		out = append(out, "The cost of a node failure has no weight, because no run of barograph faults with these engines was given (--with RUN).")
+	isMissing := slices.Contains(a.Missing, advise.NodeFailure)
+	if a.Counted[advise.NodeFailure] == 0 && a.Weights["recover"] > 0 && !isMissing {
+		add("%s", prose("no weight of node failures"))
 	}
 	return out
 }
@@ -287,43 +299,46 @@ func (a *adviser) table() *Table {
 	t.Head = append(append(t.Head, lists.Map(criteria, weight)...), Column{Name: "requirements"}, Column{Name: "license"})
 	for i := range a.Choices {
 		c := &a.Choices[i]
-		cells, class := append(texts(c.Engine, c.Design, c.Flavour), estimate(c.Score)), classOf(false, i < a.Tied)
+		cells := append(texts(c.Engine, c.Design, c.Flavour), estimate(c.Score))
+		class := classOf(false, i < a.Tied)
 		if c.Excluded != "" {
 			cells[3], class = bad("excluded"), "off"
 		}
 		cells = append(cells, lists.Map(criteria, func(by advise.Criterion) Cell { return a.figure(c, by) })...)
-		t.add(class, append(cells, text(places(c)), text(cmp.Or(c.Archive.License, none)))...)
-		t.name(anchor("choice", CellKey{configurationOf(c), ""}))
+		t.add(class, append(cells, text(serversInWords(c)), text(cmp.Or(c.Archive.License, none)))...)
+		t.setAnchor(anchor("choice", CellKey{configurationOf(c), ""}))
 	}
-	t.Note = "Cost: the weighted geometric mean of the ratios to the best of each column; 1 = the best in all. Bold: the first choice, and each choice whose cost differs from it by less than the 95 % intervals. " +
-		"These intervals come from the repetitions of queries and from the law of growth; loads and sizes are single values. A column counts only if it was measured for every choice. Questions: the weighted mean of the medians of the cases."
+	t.Note = prose("advice table")
 	return t
 }
 
-// mostChoices is the maximum number of rows of the first table.
-const mostChoices = 10
+// maxChoiceRows is the maximum number of rows of the table in the section “The choice”.
+const maxChoiceRows = 10
 
-// chosen is the first section: a picture and a table of the choices, the recommended one first.
+// chosen returns the first section: a picture and a table of the choices, the recommended one first.
 func (a *adviser) chosen() Section {
 	t := table("configuration", "query (ms)", "load", "on disk", "requirements")
 	d := plot.Dots{Frame: plot.Frame{
 		Subtitle: "Each engine and design with its fastest flavour. The area of a dot is the size on disk.",
-		XLabel:   "time to load all the data (s, logarithmic)", YLabel: "time of a query of the mix (ms, logarithmic)", Width: pageWidth,
+		XLabel:   "time to load all the data (s, logarithmic)",
+		YLabel:   "time of a query of the mix (ms, logarithmic)", Width: pageWidth,
 	}}
 	for i := range a.Eligible() {
 		c := &a.Choices[i]
-		query, load, disk, w := a.figure(c, advise.QueryTime), a.figure(c, advise.FullLoad), a.figure(c, advise.Disk), configurationOf(c)
+		query, load, disk := a.figure(c, advise.QueryTime), a.figure(c, advise.FullLoad), a.figure(c, advise.Disk)
+		name := configurationOf(c).String()
 		d.Dots = append(d.Dots, plot.Dot{
-			Label: c.Engine + " · " + c.Design, Group: c.Engine, Note: fmt.Sprintf("%s: query %s, load %s, %s", w, query.Text, load.Text, disk.Text),
-			X: c.Figures[advise.FullLoad].Value, Y: query.Value * 1e3, Size: disk.Value, Bold: i < a.Tied,
+			Label: c.Engine + " · " + c.Design, Group: c.Engine,
+			Note: fmt.Sprintf("%s: query %s, load %s, %s", name, query.Text, load.Text, disk.Text),
+			X:    c.Figures[advise.FullLoad].Value, Y: query.Value * 1e3, Size: disk.Value, Bold: i < a.Tied,
 		})
-		if query.Text = strings.TrimSuffix(query.Text, " ms"); i < mostChoices {
-			t.add(classOf(false, i < a.Tied), text(w.String()), query, load, disk, text(places(c)))
+		if query.Text = strings.TrimSuffix(query.Text, " ms"); i < maxChoiceRows {
+			t.add(classOf(false, i < a.Tied), text(name), query, load, disk, text(serversInWords(c)))
 		}
 	}
 	s := Section{ID: "choice", Title: "The choice", Terminal: true, Table: t}
-	if left := len(a.Choices) - len(t.Rows); left > 0 {
-		t.Note = fmt.Sprintf("%s more: see the section “How the choice was made” of the report.", several(left, "configuration"))
+	if more := len(a.Choices) - len(t.Rows); more > 0 {
+		t.Note = several(more, "more configuration") + ": see the section “How the choice was made” of the report."
 	}
 	switch unloaded := a.Unmeasured(advise.FullLoad); {
 	case len(unloaded) < len(a.Eligible()):
@@ -342,10 +357,10 @@ func (a *adviser) names(all []advise.Choice) string {
 	return list(lists.Map(all, func(c advise.Choice) string { return c.Engine + " · " + c.Design }))
 }
 
-// commands returns the commands that keep the winner.
+// commands returns the commands that create the recommended archive, query it and verify it.
 func (a *adviser) commands() string {
-	c, z := &a.Choices[0], &a.study.Sizes[0]
-	at := []string{"--engine", c.Archive.URL, "--design", c.Design, "--subset", z.Data.Subset}
+	c, size := &a.Choices[0], &a.study.Sizes[0]
+	archive := []string{"--engine", c.Archive.URL, "--design", c.Design, "--subset", size.Data.Subset}
 	lines := []string{"# keep it"}
 	if n := c.Archive.Server; n != nil {
 		up := []string{"lab", "up", c.Engine}
@@ -354,11 +369,12 @@ func (a *adviser) commands() string {
 		}
 		lines = append(lines, commandLine(up)+"   # a temporary server; for production use your own")
 	}
-	if len(z.Data.Paths) > 0 { // otherwise the archive contains all the data already
-		lines = append(lines, commandLine(append(append([]string{"load"}, z.Data.Paths...), at...)))
+	if len(size.Data.Paths) > 0 { // otherwise the archive contains all the data already
+		lines = append(lines, commandLine(slices.Concat([]string{"load"}, size.Data.Paths, archive)))
 	}
-	for _, k := range z.Cases[:min(1, len(z.Cases))] {
-		lines = append(lines, commandLine(append(append([]string{"ask", a.cases + k.Name}, at...), "--flavour", c.Flavour)))
+	for _, k := range size.Cases[:min(1, len(size.Cases))] {
+		ask := slices.Concat([]string{"ask", a.casePrefix + k.Name}, archive, []string{"--flavour", c.Flavour})
+		lines = append(lines, commandLine(ask))
 	}
 	return strings.Join(append(lines, commandLine([]string{"verify", c.Archive.URL})), "\n")
 }

@@ -10,37 +10,37 @@ import (
 	"strings"
 	"time"
 
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/results/run"
 )
 
-// A cause is named if its evidence covers this share of what it could cover: of the cores, of the
-// sessions, of the time. A second one is named if it has at least secondary of the first one's
-// score.
+// The score of a cause is the share of the cores, of the sessions or of the time that its evidence covers. The report
+// names a cause from minScore on. It names a second cause if that has at least secondShare of the first one's score.
 const (
-	named     = 0.4
-	secondary = 0.6
+	minScore    = 0.4
+	secondShare = 0.6
 )
 
 // Thresholds of the evidence.
 const (
-	usedUp     = 0.85                 // busy share of the cores; CPU is scarce beyond it
-	oneCore    = 0.15                 // distance from one core of work that is done one at a time
-	notFitted  = -1.0                 // sigma where no scalability law was fitted
-	fewSession = 0.5                  // number of active sessions below which their waits are not evidence
-	latency    = 2 * time.Millisecond // least median that can be a latency of the network
-	mostAway   = 0.75                 // share of threads without a session at work that a latency explains
-	narrow     = 1.25                 // maximum ratio of the 95th percentile to the median of a fixed latency
-	fewSamples = 5                    // number of samples of the sessions below which idle sessions are not evidence
+	fullShare      = 0.85                 // busy share of the cores; CPU is scarce beyond it
+	oneCoreMargin  = 0.15                 // maximum distance from one core for serial work
+	noLaw          = -1.0                 // sigma if no scalability law was fitted
+	minSessions    = 0.5                  // number of active sessions below which their waits are not evidence
+	minLatency     = 2 * time.Millisecond // smallest median that can be a latency of the network
+	minIdleThreads = 0.75                 // share of threads without an active session that a latency explains
+	maxFixedRatio  = 1.25                 // maximum ratio of the 95th percentile to the median of a fixed latency
+	minSamples     = 5                    // number of samples of the sessions below which idle sessions are not evidence
 )
 
-// used is what a point used, in cores.
-type used struct {
+// coreUsage is the CPU usage during a point, in cores; busy is the share of the machine's cores.
+type coreUsage struct {
 	cores, client, server, busy float64
 	known                       bool // of the server
 }
 
-func usedBy(p *point) used {
-	u := used{cores: float64(p.Machine.Cores), busy: p.Machine.Busy}
+func usageOf(p *point) coreUsage {
+	u := coreUsage{cores: float64(p.Machine.Cores), busy: p.Machine.Busy}
 	if wall := p.Client.Wall.Seconds(); wall > 0 {
 		u.client = (p.Client.User + p.Client.System).Seconds() / wall
 		if p.Server != nil && p.Server.Local {
@@ -50,14 +50,14 @@ func usedBy(p *point) used {
 	return u
 }
 
-// evidence is what was measured next to a sample.
+// evidence is what was measured during a point.
 type evidence struct {
 	*point
-	used
-	sigma    float64            // of the scalability law over the threads; notFitted = no law was fitted
+	coreUsage
+	sigma    float64            // of the scalability law over the threads; noLaw = no law was fitted
 	sessions float64            // active sessions of the server, on average; 0 = not sampled
-	waiting  map[string]float64 // sessions by cause, see waitCauses
-	most     map[string]string  // the most frequent wait of each cause
+	waiting  map[string]float64 // sessions by the cause of their wait
+	topEvent map[string]string  // the most frequent wait event of each cause
 	embedded bool
 }
 
@@ -70,10 +70,14 @@ const (
 	serverWork = "at work"
 )
 
-var logOfWrites = regexp.MustCompile(`(?i)wal|log|redo|flush|sync|commit`)
+// logEvent matches the disk waits for a log of writes.
+var logEvent = regexp.MustCompile(`(?i)wal|log|redo|flush|sync|commit`)
 
 func newEvidence(p *point, sigma float64) *evidence {
-	e := &evidence{point: p, used: usedBy(p), sigma: sigma, waiting: map[string]float64{}, most: map[string]string{}, embedded: p.Place == "embedded"}
+	e := &evidence{
+		point: p, coreUsage: usageOf(p), sigma: sigma, embedded: p.Place == "embedded",
+		waiting: map[string]float64{}, topEvent: map[string]string{},
+	}
 	if p.Server == nil {
 		return e
 	}
@@ -81,13 +85,13 @@ func newEvidence(p *point, sigma float64) *evidence {
 		cause := map[string]string{"lock": locks, "network": peerWaits, "cpu": serverWork}[w.Kind]
 		if w.Kind == "disk" {
 			cause = diskReads
-			if logOfWrites.MatchString(w.Event) {
+			if logEvent.MatchString(w.Event) {
 				cause = logWrites
 			}
 		}
 		e.sessions += w.Sessions
 		e.waiting[cause] += w.Sessions
-		e.most[cause] = cmp.Or(e.most[cause], w.Event)
+		e.topEvent[cause] = cmp.Or(e.topEvent[cause], w.Event)
 	}
 	return e
 }
@@ -102,92 +106,88 @@ type cause struct {
 // causes lists every candidate with its own evidence; a score of 0 means no evidence.
 func (e *evidence) causes() []cause {
 	all := []cause{e.silent(), e.connections(), e.serial(), e.fixedLatency()}
-	for _, c := range []struct{ name, words string }{
-		{locks, "waited for other sessions"}, {logWrites, "waited for the log"}, {diskReads, "waited for a disk"}, {peerWaits, "waited for the network"},
-	} {
-		all = append(all, e.waits(c.name, c.words))
-	}
+	all = append(all, e.waits(locks, "other sessions"), e.waits(logWrites, "the log"))
+	all = append(all, e.waits(diskReads, "a disk"), e.waits(peerWaits, "the network"))
 	all = append(append(all, e.cpu()...), e.idleForDisk())
 	slices.SortStableFunc(all, func(a, b cause) int { return cmp.Compare(b.score, a.score) })
 	return all
 }
 
-// waits is the share of the server's active sessions that wait for one thing.
-func (e *evidence) waits(name, words string) cause {
-	if e.sessions < fewSession {
+// waits returns the share of the server's active sessions that wait for one thing.
+func (e *evidence) waits(name, thing string) cause {
+	if e.sessions < minSessions {
 		return cause{}
 	}
 	n := e.waiting[name]
-	details := fmt.Sprintf("on average %s sessions were active, and %s %s, most of them for %s", number(e.sessions), number(n), words, e.most[name])
+	details := fmt.Sprintf("on average %s sessions were active, and %s waited for %s, most of them for %s",
+		number(e.sessions), number(n), thing, e.topEvent[name])
 	if name == logWrites && e.known {
 		details += fmt.Sprintf("; %s/s were written", byteSize(float64(e.Server.Used.Written)/e.Client.Wall.Seconds()))
 	}
 	return cause{name, n / e.sessions, details}
 }
 
-// cpu names who used the cores if few are idle, and whether other processes did.
+// cpu returns the shares of client, server and other processes in the busy cores. It returns none if cores were idle.
 func (e *evidence) cpu() []cause {
 	busy := e.busy * e.cores
-	if e.busy < usedUp || busy == 0 {
+	if e.busy < fullShare || busy == 0 {
 		return nil
 	}
-	of := func(name string, n float64, details string) cause {
+	user := func(name string, n float64, details string) cause {
 		return cause{name, n / busy, fmt.Sprintf(details, cores(n))}
 	}
 	others := max(busy-e.client-e.server, 0)
 	switch {
 	case e.embedded:
 		return []cause{
-			of("CPU", e.client, "the client, which contains the engine, used %s cores"),
-			of("Other work on this machine", others, "other processes used %s cores; measure on an idle machine"),
+			user("CPU", e.client, "the client, which contains the engine, used %s cores"),
+			user("Other work on this machine", others, "other processes used %s cores; measure on an idle machine"),
 		}
 	case e.known:
 		return []cause{
-			of("Server CPU", e.server, "the server used %s cores"),
-			of("Client CPU", e.client, "the client used %s cores; run it on another machine"),
-			of("Other work on this machine", others, "other processes used %s cores; measure on an idle machine"),
+			user("Server CPU", e.server, "the server used %s cores"),
+			user("Client CPU", e.client, "the client used %s cores; run it on another machine"),
+			user("Other work on this machine", others, "other processes used %s cores; measure on an idle machine"),
 		}
 	}
 	return []cause{
-		of("Client CPU", e.client, "the client used %s cores; give it more cores, or run it on another machine"),
-		of("CPU of this machine", others, "other processes used %s cores; whether they include the server is not known, because no lab of this machine started it"),
+		user("Client CPU", e.client, "the client used %s cores; give it more cores, or run it on another machine"),
+		user("CPU of this machine", others, "other processes used %s cores; "+
+			"whether they include the server is not known, because no lab of this machine started it"),
 	}
 }
 
-// silent is the share of intervals in which the server answered nothing.
+// silent returns the share of intervals in which the server completed no operation.
 func (e *evidence) silent() cause {
-	n := 0
-	if e.Response.P50 > e.Interval { // operations take longer than an interval
+	silent := len(lists.Filter(e.Series, func(s run.SeriesInterval) bool { return s.Completed == s.Failed }))
+	operationsAreLong := e.Response.P50 > e.Interval // so intervals without a completed operation are normal
+	if operationsAreLong || len(e.Series) < 3 || silent == 0 {
 		return cause{}
 	}
-	for _, s := range e.Series {
-		if s.Completed-s.Failed == 0 {
-			n++
-		}
-	}
-	if len(e.Series) < 3 || n == 0 {
-		return cause{}
-	}
-	return cause{"Silent server", float64(n) / float64(len(e.Series)), fmt.Sprintf("the server did not answer in %d of %d intervals of %s", n, len(e.Series), e.Interval)}
+	details := fmt.Sprintf("the server did not answer in %d of %d intervals of %s", silent, len(e.Series), e.Interval)
+	return cause{"Silent server", float64(silent) / float64(len(e.Series)), details}
 }
 
-// connections is the share of the time in which at least one worker had no connection.
+// connections returns the share of the time in which at least one worker had no connection.
 func (e *evidence) connections() cause {
 	if e.Outage == 0 || e.Client.Wall == 0 {
 		return cause{}
 	}
-	return cause{"Connections", min(e.Outage.Seconds()/e.Client.Wall.Seconds(), 1), fmt.Sprintf("for %s at least one worker had no connection, and %d connections were opened again", e.Outage.Round(time.Millisecond), e.Reconnects)}
+	details := fmt.Sprintf("for %s at least one worker had no connection, and %d connections were opened again",
+		e.Outage.Round(time.Millisecond), e.Reconnects)
+	return cause{"Connections", min(e.Outage.Seconds()/e.Client.Wall.Seconds(), 1), details}
 }
 
-// serial is work that is done one at a time: the share that the scalability law gives, or one busy
-// core for several threads. If the engine and the client themselves use up the cores, the law shows
-// that, and nothing is known about serial work.
+// serial returns the share of work that is done one at a time: the share that the scalability law gives, or one busy
+// core for several threads. If the engine and the client keep the cores busy, the law reflects that, so it is no
+// evidence of serial work.
 func (e *evidence) serial() cause {
-	one := func(cores float64) bool { return e.cores > 1 && e.Threads > 1 && math.Abs(cores-1) < oneCore }
+	one := func(cores float64) bool { return e.cores > 1 && e.Threads > 1 && math.Abs(cores-1) < oneCoreMargin }
 	switch {
-	case e.busy >= usedUp && e.client+e.server > e.busy*e.cores/2:
+	case e.busy >= fullShare && e.client+e.server > e.busy*e.cores/2:
 	case e.sigma > 0:
-		return cause{"Serial work", e.sigma, fmt.Sprintf("by the scalability law %s %% of the work is serial, so more threads gain little", share(e.sigma))}
+		details := "by the scalability law " + share(e.sigma) + " % of the work is serial, so more threads gain little"
+		return cause{"Serial work", e.sigma, details}
 	case e.embedded && one(e.client):
 		return cause{"One core", 0.6, "the engine does this work serially, so more threads gain nothing"}
 	case e.known && one(e.server):
@@ -196,49 +196,54 @@ func (e *evidence) serial() cause {
 	return cause{}
 }
 
-// fixedLatency is the share of the threads that wait for nothing in the server: its sessions are
-// idle, or the operations take a time that hardly varies while no process computes.
+// fixedLatency returns the share of the threads that wait outside of the server: their sessions are idle, or the
+// operations take a time that hardly varies while neither client nor server computes.
 func (e *evidence) fixedLatency() cause {
-	if e.embedded || e.Service.P50 < latency || e.client+e.server > e.cores/2 {
+	if e.embedded || e.Service.P50 < minLatency || e.client+e.server > e.cores/2 {
 		return cause{}
 	}
-	details := fmt.Sprintf("the median latency is %s ms, the 95th percentile %s ms", number(ms(e.Service.P50)), number(ms(e.Service.P95)))
-	isNarrow := float64(e.Service.P95) < narrow*float64(e.Service.P50)
+	details := fmt.Sprintf("the median latency is %s ms, the 95th percentile %s ms",
+		number(ms(e.Service.P50)), number(ms(e.Service.P95)))
+	isNarrow := float64(e.Service.P95) < maxFixedRatio*float64(e.Service.P50)
 	switch {
 	case e.Server != nil && e.Server.SessionSampleCount > 0:
-		away := 1 - e.sessions/float64(max(e.Threads, 1))
+		idle := 1 - e.sessions/float64(max(e.Threads, 1))
 		// Threads whose sessions are idle may also wait for a core that other processes use.
-		if !isNarrow && (away < mostAway || e.busy >= usedUp || e.Server.SessionSampleCount < fewSamples) {
+		if !isNarrow && (idle < minIdleThreads || e.busy >= fullShare || e.Server.SessionSampleCount < minSamples) {
 			return cause{}
 		}
-		return cause{"Latency of the network", away, details + fmt.Sprintf(", while on average %s sessions were active in the server, for %s", number(e.sessions), several(e.Threads, "thread"))}
-	case isNarrow && e.Threads > 1 && e.sigma == notFitted:
+		details += fmt.Sprintf(", while on average %s sessions were active in the server, for %s",
+			number(e.sessions), several(e.Threads, "thread"))
+		return cause{"Latency of the network", idle, details}
+	case isNarrow && e.Threads > 1 && e.sigma == noLaw:
 		return cause{"Fixed latency or serial work", 0.8, details + "; runs with more threads distinguish the two"}
-	case isNarrow && e.sigma < named:
+	case isNarrow && e.sigma < minScore:
 		return cause{"Fixed latency", 0.8, details + ": the time hardly varies"}
 	}
 	return cause{}
 }
 
-// idleForDisk is the share of the machine's time in which cores waited for a disk.
+// idleForDisk returns the share of the machine's time in which cores waited for a disk.
 func (e *evidence) idleForDisk() cause {
 	if e.Machine.Disk < 0.1 {
 		return cause{}
 	}
-	return cause{"Disk", min(2*e.Machine.Disk, 1), fmt.Sprintf("for %s %% of the time cores waited for a disk", share(e.Machine.Disk))}
+	details := "for " + share(e.Machine.Disk) + " % of the time cores waited for a disk"
+	return cause{"Disk", min(2*e.Machine.Disk, 1), details}
 }
 
 // Bottleneck names what limited a sample of a mix.
-func Bottleneck(s run.Sample) string { return bottleneck(pointsOf([]run.Sample{s})[0], notFitted) }
+func Bottleneck(s run.Sample) string { return bottleneck(pointsOf([]run.Sample{s})[0], noLaw) }
 
-// bottleneck names the one or two causes that have evidence, with its figures. sigma is the
-// parameter of the scalability law over the threads, or notFitted.
+// bottleneck names the one or two causes that have evidence, with its figures. sigma is the parameter of the
+// scalability law over the threads, or noLaw.
 func bottleneck(p *point, sigma float64) string {
 	e := newEvidence(p, sigma)
 	if !p.Verdict.IsCorrect() || e.cores == 0 || p.Client.Wall == 0 {
 		return "Not known."
 	}
-	busy := fmt.Sprintf("The machine’s %s cores were %s %% busy; the client used %s", cores(e.cores), share(e.busy), cores(e.client))
+	busy := fmt.Sprintf("The machine’s %s cores were %s %% busy; the client used %s",
+		cores(e.cores), share(e.busy), cores(e.client))
 	if e.known {
 		busy += ", the server " + cores(e.server)
 	}
@@ -252,7 +257,7 @@ func bottleneck(p *point, sigma float64) string {
 	}
 	var found []string
 	for i, c := range all {
-		if i < 2 && c.score >= named && c.score >= secondary*all[0].score {
+		if i < 2 && c.score >= minScore && c.score >= secondShare*all[0].score {
 			found = append(found, c.name+": "+c.details+".")
 		}
 	}
@@ -261,10 +266,11 @@ func bottleneck(p *point, sigma float64) string {
 		return strings.Join(found, " ") + " " + busy
 	case e.embedded:
 		return "Not known: the engine reports neither flushes nor locks. " + busy
-	case !e.known && e.sessions < fewSession:
+	case !e.known && e.sessions < minSessions:
 		return "Not known: the server’s CPU and waits are not visible. " + strings.TrimSpace(reportedUsage(p)+" "+busy)
 	case p.Threads < 2*int(e.cores):
-		return fmt.Sprintf("Round trips: each of %s waited for its response, and no resource was used up; more threads would gain more. %s", several(p.Threads, "thread"), busy)
+		return fmt.Sprintf("Round trips: each of %s waited for its response, and no resource was used up; "+
+			"more threads would gain more. %s", several(p.Threads, "thread"), busy)
 	}
 	return "Not known: no cause has enough evidence. " + busy
 }

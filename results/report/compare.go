@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/results/compare"
-	"github.com/barograph/barograph/results/measure"
 	"github.com/barograph/barograph/results/plot"
 )
 
@@ -20,23 +20,23 @@ func OfComparison(c *compare.Comparison) *Report {
 	for i := range c.Others {
 		a := &c.Others[i]
 		name := filepath.Base(a.Run)
-		voids := table("what", "was", "is")
-		other := table("what", "was", "is")
+		voiding, harmless := table("what", "was", "is"), table("what", "was", "is")
 		for _, d := range a.Differences {
-			t := other
+			t := harmless
 			if d.NotComparable {
-				t = voids
+				t = voiding
 			}
 			t.add("", texts(d.Fact, cmp.Or(d.Base, none), cmp.Or(d.New, none))...)
 		}
-		for _, what := range a.Unfinished {
-			if what = "NOT FINISHED: " + what + "."; a.Pending > 0 {
-				what += " The comparison omits " + several(a.Pending, "cell") + " that it has not measured."
+		for _, state := range a.Unfinished {
+			alarm := "NOT FINISHED: " + state + "."
+			if a.Pending > 0 {
+				alarm += " The comparison omits " + several(a.Pending, "cell") + " that it has not measured."
 			}
-			out.Answers = append(out.Answers, Words{"alarm", what})
+			out.Answers = append(out.Answers, Words{"alarm", alarm})
 		}
 		if a.NotComparable() {
-			out.Answers = append(out.Answers, Words{"alarm", void(name, a)})
+			out.Answers = append(out.Answers, Words{"alarm", voidInWords(name, a)})
 		}
 		for _, w := range a.MachineWarnings {
 			out.Warnings = appendNew(out.Warnings, w)
@@ -44,22 +44,24 @@ func OfComparison(c *compare.Comparison) *Report {
 		out.Answers = append(out.Answers, verdict(tally(a, compare.Broken) == 0, changes(name, a)))
 		s := Section{ID: fmt.Sprintf("run-%d", i+1), Title: name, Small: "baseline " + filepath.Base(c.Base)}
 		s.Parts = filled(
-			Section{Title: "What makes the comparison void", Table: voids, Terminal: true},
+			Section{Title: "What makes the comparison void", Table: voiding, Terminal: true},
 			Section{Title: "Every cell", Table: findings(a, c), Terminal: true, Pictures: ratios(a)},
 			Section{Title: "Loads and sizes", Table: loadChanges(a), Terminal: true},
-			Section{Title: "What else differs", Table: other, Terminal: true},
+			Section{Title: "What else differs", Table: harmless, Terminal: true},
 		)
 		out.Sections = append(out.Sections, s)
 	}
 	return out
 }
 
-// void describes what a void comparison still shows.
-func void(name string, a *compare.RunComparison) string {
+// voidInWords explains why a comparison is void.
+func voidInWords(name string, a *compare.RunComparison) string {
 	if a.OnlyDataDiffer() {
-		return "VOID: " + name + " used other data (see “What makes the comparison void”). The differences below include the effect of the data, so they do not compare the speed of databases."
+		return "VOID: " + name + " used other data (see “What makes the comparison void”). " +
+			"The differences below include the effect of the data, so they do not compare the speed of databases."
 	}
-	return "VOID: " + name + " did other work, or ran on another machine (see “What makes the comparison void”). The differences below do not compare the speed of databases."
+	return "VOID: " + name + " did other work, or ran on another machine (see “What makes the comparison void”). " +
+		"The differences below do not compare the speed of databases."
 }
 
 // tally counts the findings with a verdict.
@@ -98,33 +100,42 @@ func changes(name string, a *compare.RunComparison) string {
 	fmt.Fprintf(&words, "%s, of %s: %s.", name, several(len(a.Findings), "cell"), list(parts))
 	for _, x := range a.CommonChanges {
 		if math.Abs(math.Log(x.Ratio)) > math.Log(1+compare.Margin) {
-			fmt.Fprintf(&words, " The %s of all %d cells together changed by a factor of %s: the cause is the machine or the client.", strings.TrimSpace(string(x.Phase)+" "+x.Quantity), x.Cells, number(x.Ratio))
+			quantity := strings.TrimSpace(string(x.Phase) + " " + x.Quantity)
+			fmt.Fprintf(&words, " The %s of all %d cells together changed by a factor of %s: "+
+				"the cause is the machine or the client.", quantity, x.Cells, number(x.Ratio))
 		}
 	}
 	return words.String()
 }
 
-// shown is the maximum number of changed cells on a terminal.
-const shown = 30
+// maxChangedCells is the maximum number of changed cells on a terminal.
+const maxChangedCells = 30
 
 // findings lists all cells, those that changed first.
 func findings(a *compare.RunComparison, c *compare.Comparison) *Table {
 	t := table("cell", "what", "was", "is", "ratio (×)", "own ratio (×)", "p", "verdict")
-	t.Note = fmt.Sprintf("Medians with their 95 %% intervals. Own ratio: the ratio divided by the common change of all cells, which comes from the machine or the client, or from a round of the study that was slower. "+
-		"A cell is faster or slower if its own ratio differs by more than %.0f %% and significantly (two-sided Mann–Whitney rank tests, %s corrected together by Holm’s method). "+
-		"Two identical runs can differ by %.0f %%. “~”: no such difference; “?”: too few repetitions to show one.", 100*c.Margin, several(c.Tests, "test"), 100*c.Margin) + " The terminal shows only the cells that changed; --html FILE and --json have all."
+	t.Note = fmt.Sprintf("Medians with their 95 %% intervals. Own ratio: the ratio divided by the common change of all "+
+		"cells, which comes from the machine or the client, or from a round of the study that was slower. "+
+		"A cell is faster or slower if its own ratio differs by more than %.0f %% and significantly (two-sided Mann–Whitney "+
+		"rank tests, %s corrected together by Holm’s method). Two identical runs can differ by %.0f %%. “~”: no such "+
+		"difference; “?”: too few repetitions to show one. The terminal shows only the cells that changed; --html FILE and "+
+		"--json have all.", 100*c.Margin, several(c.Tests, "test"), 100*c.Margin)
 	for i := range a.Findings {
 		f := &a.Findings[i]
-		mark := Cell{Text: string(f.Verdict), Class: map[compare.Verdict]string{compare.Broken: "bad", compare.StillIncorrect: "bad", compare.Slower: "bad", compare.Faster: "ok", compare.Repaired: "ok"}[f.Verdict]}
-		if !f.Verdict.IsChange() {
-			mark.Class = "dim"
+		mark := dim(string(f.Verdict))
+		switch f.Verdict {
+		case compare.Broken, compare.StillIncorrect, compare.Slower:
+			mark.Class = "bad"
+		case compare.Faster, compare.Repaired:
+			mark.Class = "ok"
 		}
 		p := dim(none)
 		if !math.IsNaN(f.OwnRatio.Value) {
 			p = value(f.P, probability(f.P))
 		}
-		t.add("", text(f.Name()), text(f.Quantity+" ("+f.Unit+")"), sideCell(f.Base), sideCell(f.New), estimate(f.Ratio), estimate(f.OwnRatio), p, mark)
-		t.Rows[i].Quiet = f.Verdict.IsUnremarkable() || i >= shown
+		t.add("", text(f.Name()), text(f.Quantity+" ("+f.Unit+")"), sideCell(f.Base), sideCell(f.New),
+			estimate(f.Ratio), estimate(f.OwnRatio), p, mark)
+		t.Rows[i].Quiet = f.Verdict.IsUnremarkable() || i >= maxChangedCells
 	}
 	return t
 }
@@ -139,10 +150,14 @@ func sideCell(s compare.CellResult) Cell {
 
 // ratios draws the change of each cell as a factor.
 func ratios(a *compare.RunComparison) []Drawing {
-	p := plot.Rows{Frame: plot.Frame{Subtitle: "New divided by old, without the common change of all cells, with its 95 % interval; 1 = unchanged", XLabel: "ratio (logarithmic)", Width: pageWidth}, Unit: "×", Log: true}
+	p := plot.Rows{Frame: plot.Frame{
+		Subtitle: "New divided by old, without the common change of all cells, with its 95 % interval; 1 = unchanged",
+		XLabel:   "ratio (logarithmic)", Width: pageWidth,
+	}, Unit: "×", Log: true}
 	for i := range a.Findings {
-		if f := &a.Findings[i]; !math.IsNaN(f.OwnRatio.Value) {
-			p.AddRow("", plot.Row{Label: f.Name(), Group: f.Cell.Engine, Value: plot.Value{V: f.OwnRatio.Value, Lo: f.OwnRatio.Low, Hi: f.OwnRatio.High}})
+		f := &a.Findings[i]
+		if v := valueOf(f.OwnRatio); !math.IsNaN(v.V) {
+			p.AddRow("", plot.Row{Label: f.Name(), Group: f.Cell.Engine, Value: v})
 		}
 	}
 	if len(p.Panels) == 0 {
@@ -151,16 +166,20 @@ func ratios(a *compare.RunComparison) []Drawing {
 	return []Drawing{p}
 }
 
+// loadChanges compares the loads and the sizes of the archives.
 func loadChanges(a *compare.RunComparison) *Table {
 	t := table("engine", "design", "load, was (s)", "is (s)", "ratio (×)", "on disk, was (MB)", "is (MB)", "ratio (×)")
 	t.Note = "Each is one load, so noise cannot be distinguished from a change."
 	for _, l := range a.Loads {
-		t.add("", append(append(texts(l.Engine, l.Design), pair(l.Time[0].Seconds(), l.Time[1].Seconds())...), pair(float64(l.Bytes[0])/1e6, float64(l.Bytes[1])/1e6)...)...)
+		load := change(l.Time[0].Seconds(), l.Time[1].Seconds())
+		size := change(float64(l.Bytes[0])/1e6, float64(l.Bytes[1])/1e6)
+		t.add("", slices.Concat(texts(l.Engine, l.Design), load, size)...)
 	}
 	return t
 }
 
-// pair returns two numbers and their ratio; 0 = not measured.
-func pair(was, is float64) []Cell {
-	return []Cell{when(was > 0, numeric(was), none), when(is > 0, numeric(is), none), when(was > 0 && is > 0, estimate(measure.Estimate{Value: is / was}), none)}
+// change returns two numbers and their ratio; 0 = not measured.
+func change(was, is float64) []Cell {
+	ratio := when(was > 0 && is > 0, numeric(is/was), none)
+	return []Cell{when(was > 0, numeric(was), none), when(is > 0, numeric(is), none), ratio}
 }

@@ -47,29 +47,28 @@ func historyOf(s *run.Sample) *run.HistoryCheck {
 	return s.History
 }
 
-// steadyHistories returns the section about histories of runs without faults; nil if there are
-// none.
+// steadyHistories returns the section about histories of runs without faults; nil if there are none.
 func steadyHistories(all []run.Sample) []Section {
-	all = slices.DeleteFunc(slices.Clone(all), func(s run.Sample) bool { return s.Fault != nil || s.History == nil })
-	if len(all) == 0 {
-		return nil
-	}
-	return []Section{{
-		ID: "histories", Title: "Did the store keep its guarantees?", Terminal: true, Table: promiseTable(all),
-		Words: say("Separate clients read and wrote records during the run, and read each of them at the end. No fault was injected, so no violation is excused by the durability of an acknowledged write."),
-	}}
+	all = lists.Filter(all, func(s run.Sample) bool { return s.Fault == nil && s.History != nil })
+	return filled(Section{
+		ID: "histories", Title: "Did the store keep its guarantees?", Terminal: true, Table: guaranteeTable(all),
+		Words: explain("histories"),
+	})
 }
 
+// acknowledgedOf describes what an acknowledged write of a sample's engine guarantees.
 func acknowledgedOf(s *run.Sample) string {
 	return acknowledged(&run.Archive{Acknowledged: s.Cell.Value("acknowledged")})
 }
 
-// costs is the section that compares the costs of faults.
+// costs returns the section that compares the costs of faults.
 func costs(all []run.Sample) Section {
+	guarantees := Section{
+		Title: "Was the store correct?", Terminal: true, Table: guaranteeTable(all), Words: explain("guarantees under faults"),
+	}
 	s := Section{
 		ID: "faults", Title: "What a fault costs", Terminal: true, Table: costTable(all),
-		Words: say("Operations were due at a steady rate, also during the fault, and latency counts from the time at which each was due. kill is SIGKILL of every process of a node: data that the operating system has received survive it, so it does not simulate a loss of power."),
-		Parts: filled(Section{Title: "Was the store correct?", Terminal: true, Table: promiseTable(all), Words: say("Separate clients read and wrote records during the load, and read all of them at the end. A write without a response counts as unknown, never as lost. A guarantee in brackets is one that the server does not give with its present settings.")}),
+		Words: explain("fault costs"), Parts: filled(guarantees),
 	}
 	for i := range all {
 		if m := all[i].Measured(); m != nil {
@@ -80,19 +79,30 @@ func costs(all []run.Sample) Section {
 	return s
 }
 
+// costTable compares the rate before a fault, the time without service and the lost operations of each sample.
 func costTable(all []run.Sample) *Table {
-	t := table("engine", "nodes", "workload", "fault", "an acknowledged write is", "before (operations/s)", "without service (s)", "95 % again after (s)", "lost (operations)", "their outcome", "reconnects", "retries", "timed out", "correct")
-	t.Note = "Seconds count from the first fault. Without service: the sum of all tenths of a second without a success. 95 % again: the first of three consecutive seconds with 95 % of the rate before the fault. Lost: operations that were due and failed or were never started; they do not count as operations. A store that was not correct has no times."
+	t := table("engine", "nodes", "workload", "fault", "an acknowledged write is", "before (operations/s)",
+		"without service (s)", "95 % again after (s)", "lost (operations)", "outcome of the lost", "reconnects", "retries",
+		"timed out", "correct")
+	t.Note = prose("fault cost table")
+	tenths := func(d time.Duration) Cell { return value(d.Seconds(), fmt.Sprintf("%.1f", d.Seconds())) }
 	for i := range all {
 		s, f := &all[i], all[i].Fault
-		before, without, back := dim(none), dim(none), dim(none)
+		costs := []Cell{dim(none), dim(none), dim(none)}
 		if m := s.Measured(); m != nil && m.FaultCost != nil {
 			c := m.FaultCost
-			before, without, back = numeric(c.RateBefore), value(c.TimeWithoutSuccess.Seconds(), fmt.Sprintf("%.1f", c.TimeWithoutSuccess.Seconds())), when(c.RecoveryTime >= 0, value(c.RecoveryTime.Seconds(), fmt.Sprintf("%.1f", c.RecoveryTime.Seconds())), "not again")
+			recovery := when(c.RecoveryTime >= 0, tenths(c.RecoveryTime), "not again")
+			costs = []Cell{numeric(c.RateBefore), tenths(c.TimeWithoutSuccess), recovery}
 		}
-		became := lists.Map(slices.Sorted(maps.Keys(f.Errors)), func(kind string) string { return fmt.Sprintf("%s %s", count(f.Errors[kind]), kind) })
-		t.add("", text(s.Cell.Engine), countCell(int(s.Cell.Number("nodes"))), text(s.Cell.Value("mix")), text(s.Cell.Value("fault")), text(acknowledgedOf(s)), before, without, back,
-			countCell(f.Lost), text(cmp.Or(strings.Join(became, ", "), none)), countCell(f.Reconnects), countCell(f.Retries), countCell(f.TimedOut), correctness(s))
+		outcomes := lists.Map(slices.Sorted(maps.Keys(f.Errors)), func(kind string) string {
+			return count(f.Errors[kind]) + " " + kind
+		})
+		server := []Cell{text(s.Cell.Engine), countCell(int(s.Cell.Number("nodes")))}
+		conditions := texts(s.Cell.Value("mix"), s.Cell.Value("fault"), acknowledgedOf(s))
+		t.add("", slices.Concat(server, conditions, costs, []Cell{
+			countCell(f.Lost), text(cmp.Or(strings.Join(outcomes, ", "), none)), countCell(f.Reconnects),
+			countCell(f.Retries), countCell(f.TimedOut), correctness(s),
+		})...)
 	}
 	return t
 }
@@ -107,7 +117,7 @@ func acknowledgedBy(r *run.Run, c run.Cell) string {
 	return acknowledged(&run.Archive{})
 }
 
-// correctness is the short verdict on a store.
+// correctness reports in one cell whether a store kept its guarantees.
 func correctness(s *run.Sample) Cell {
 	h := s.Fault.History
 	switch {
@@ -123,34 +133,37 @@ func correctness(s *run.Sample) Cell {
 	return Cell{Text: "yes", Class: "ok"}
 }
 
-// unmetGuarantees lists the promises that were broken or not decided.
+// unmetGuarantees lists the guarantees that were violated or not decided. Those that the server does not give are in
+// brackets.
 func unmetGuarantees(h *run.HistoryCheck) (out []string) {
 	for _, p := range h.Promises {
-		words := strings.TrimSpace(p.Promise + " " + p.When)
+		guarantee := strings.TrimSpace(p.Promise + " " + p.When)
 		switch {
 		case p.Kept:
 			continue
 		case p.Violations > 0:
-			words += ": violated " + several(p.Violations, "time")
+			guarantee += ": violated " + several(p.Violations, "time")
 		default:
-			words += ": not decided in time"
+			guarantee += ": not decided in time"
 		}
 		if !p.Promised {
-			words = "(" + words + ")"
+			guarantee = "(" + guarantee + ")"
 		}
-		out = append(out, words)
+		out = append(out, guarantee)
 	}
 	return out
 }
 
-func promiseTable(all []run.Sample) *Table {
+// guaranteeTable lists every guarantee that was checked in the histories of samples.
+func guaranteeTable(all []run.Sample) *Table {
 	t := table("engine", "operations", "unknown", "guarantee", "interval", "given", "outcome", "example", "history")
 	for i := range all {
 		h := historyOf(&all[i])
 		if h == nil {
 			continue
 		}
-		for k, p := range h.Promises {
+		file := h.File // only in the first row of the history
+		for _, p := range h.Promises {
 			outcome := Cell{Text: "kept", Class: "ok"}
 			switch {
 			case p.Violations > 0:
@@ -158,17 +171,26 @@ func promiseTable(all []run.Sample) *Table {
 			case !p.Kept:
 				outcome = bad("not decided in time")
 			}
-			t.add("", text(nameOf(&all[i])), countCell(h.Operations), countCell(h.Unknown), text(p.Promise), text(cmp.Or(p.When, "all of the run")), text(map[bool]string{true: "yes", false: "no"}[p.Promised]), outcome, text(p.Example), text(map[bool]string{true: h.File}[k == 0]))
+			given := "no"
+			if p.Promised {
+				given = "yes"
+			}
+			t.add("", text(nameOf(&all[i])), countCell(h.Operations), countCell(h.Unknown), text(p.Promise),
+				text(cmp.Or(p.When, "all of the run")), text(given), outcome, text(p.Example), text(file))
+			file = ""
 		}
 	}
 	return t
 }
 
-// timelines draws a run with faults over time: operations that succeeded and failed, and the
-// latency.
+// timelines draws a run with faults over time: operations that succeeded and failed, and the latency.
 func timelines(s *run.Sample, m *run.Measured) []Drawing {
-	frame := plot.Frame{Title: s.Cell.Engine + ", " + several(int(s.Cell.Number("nodes")), "node") + ", " + s.Cell.Value("mix"), Subtitle: acknowledgedOf(s), XLabel: "time since the warm-up (s)", Width: curveWidth, Height: 300}
-	rate, latency := plot.Lines{Frame: frame, Coordinate: plot.Numbers}, plot.Lines{Frame: frame, Coordinate: plot.Numbers, LogAbove: 20}
+	frame := plot.Frame{
+		Title:    s.Cell.Engine + ", " + several(int(s.Cell.Number("nodes")), "node") + ", " + s.Cell.Value("mix"),
+		Subtitle: acknowledgedOf(s), XLabel: "time since the warm-up (s)", Width: curveWidth, Height: 300,
+	}
+	rate := plot.Lines{Frame: frame, Coordinate: plot.Numbers}
+	latency := plot.Lines{Frame: frame, Coordinate: plot.Numbers, LogAbove: 20}
 	rate.YLabel, latency.YLabel = "operations/s", "latency since due (ms)"
 	for _, x := range s.Fault.Moments {
 		at := plot.Moment{At: x.At.Seconds(), Label: x.Command}
@@ -193,22 +215,23 @@ func timelines(s *run.Sample, m *run.Measured) []Drawing {
 	return []Drawing{rate, latency}
 }
 
-// costInWords is the answer: the cost of a fault on each server.
-func costInWords(all []run.Sample) (out []Words) {
-	by := map[string][]string{}
+// costInWords answers what each fault costs on each server.
+func costInWords(all []run.Sample) []Words {
+	costs := map[string][]string{} // by fault
 	for i := range all {
 		s := &all[i]
-		words := faultName(s) + ": no figure, because its results were not correct"
+		cost := faultName(s) + ": no figure, because its results were not correct"
 		if m := s.Measured(); m != nil && m.FaultCost != nil {
-			words = fmt.Sprintf("%s %.1f s without service, %s operations lost", faultName(s), m.FaultCost.TimeWithoutSuccess.Seconds(), count(s.Fault.Lost))
+			cost = fmt.Sprintf("%s %.1f s without service, %s operations lost",
+				faultName(s), m.FaultCost.TimeWithoutSuccess.Seconds(), count(s.Fault.Lost))
 		}
 		if h := s.Fault.History; h != nil && len(unmetGuarantees(h)) > 0 {
-			words += ", " + strings.Join(unmetGuarantees(h), "; ")
+			cost += ", " + strings.Join(unmetGuarantees(h), "; ")
 		}
 		fault := s.Cell.Value("fault")
-		by[fault] = append(by[fault], words)
+		costs[fault] = append(costs[fault], cost)
 	}
-	return append(out, lists.Map(slices.Sorted(maps.Keys(by)), func(fault string) Words {
-		return headline("%s costs: %s.", fault, strings.Join(by[fault], " · "))
-	})...)
+	return lists.Map(slices.Sorted(maps.Keys(costs)), func(fault string) Words {
+		return headline("%s costs: %s.", fault, strings.Join(costs[fault], " · "))
+	})
 }

@@ -16,32 +16,34 @@ import (
 
 // Curves draws a verification plot against the lead, the pressure level or the valid time.
 func Curves(c *run.VerificationPlot, format plot.Format) ([]byte, error) {
-	return drawnCurves{c, 0, format}.Draw()
+	return verificationDrawing{c, 0, format}.Draw()
 }
 
-// drawnCurves is a verification plot with a width in px; 0 is the width of a separate picture.
-type drawnCurves struct {
+// verificationDrawing draws a verification plot with a width in px; 0 is the width of a separate picture.
+type verificationDrawing struct {
 	*run.VerificationPlot
 	width  int
 	format plot.Format
 }
 
 // Draw draws the plot; it returns an error for an unknown axis.
-func (d drawnCurves) Draw() ([]byte, error) {
+func (d verificationDrawing) Draw() ([]byte, error) {
 	c := d.VerificationPlot
 	axes := map[run.Axis]struct {
 		by    plot.Coordinate
 		label string
 	}{
-		run.ByLead: {plot.Leads, "forecast lead (h)"}, run.ByValidHour: {plot.Leads, "hour of the valid time (UTC)"}, run.ByInitHour: {plot.Leads, "hour of the initial time (UTC)"},
-		run.ByThresh: {plot.Numbers, "threshold (unit of the variable)"}, run.ByLevel: {plot.Levels, "pressure (hPa)"}, run.ByTime: {plot.Times, "valid time (UTC)"}, run.ByInit: {plot.Times, "initial time (UTC)"},
+		run.ByLead: {plot.Leads, "forecast lead (h)"}, run.ByLevel: {plot.Levels, "pressure (hPa)"},
+		run.ByValidHour: {plot.Leads, "hour of the valid time (UTC)"}, run.ByTime: {plot.Times, "valid time (UTC)"},
+		run.ByInitHour: {plot.Leads, "hour of the initial time (UTC)"}, run.ByInit: {plot.Times, "initial time (UTC)"},
+		run.ByThresh: {plot.Numbers, "threshold (unit of the variable)"},
 	}
 	axis, ok := axes[c.Axis]
 	if !ok && c.XLabel != "" { // the label describes the numbers
 		axis.by, ok = plot.Numbers, true
 	}
-	picture, known := pictures(c)
-	if !ok && !known {
+	shape, isDiagram := diagramOf(c)
+	if !ok && !isDiagram {
 		return nil, &fault.Error{
 			Setting: "plots/" + c.Case + ".json: axis", Problem: fmt.Sprintf("%q is not an axis", c.Axis),
 			Cure: "write the name of an independent variable, e.g. " + string(run.ByLead),
@@ -49,7 +51,10 @@ func (d drawnCurves) Draw() ([]byte, error) {
 	}
 	label := valueLabel(c)
 	l := plot.Lines{
-		Frame:      plot.Frame{Title: c.Title, Subtitle: c.Case + " · " + c.Stat, Caption: c.Note, Width: d.width, Format: d.format, XLabel: cmp.Or(c.XLabel, axis.label), YLabel: cmp.Or(c.YLabel, label)},
+		Frame: plot.Frame{
+			Title: c.Title, Subtitle: c.Case + " · " + c.Stat, Caption: c.Note, Width: d.width, Format: d.format,
+			XLabel: cmp.Or(c.XLabel, axis.label), YLabel: cmp.Or(c.YLabel, label),
+		},
 		Coordinate: axis.by, References: references(c.Stat),
 	}
 	if c.Baseline != "" {
@@ -57,7 +62,8 @@ func (d drawnCurves) Draw() ([]byte, error) {
 		l.References = []plot.Reference{{Value: 0, Label: "no difference"}}
 	}
 	if c.Picture == "equivalence" {
-		l.Coordinate, l.YLabel, l.References = plot.Numbers, "difference of "+label, []plot.Reference{{Value: 0, Label: "no difference"}}
+		l.Coordinate, l.YLabel = plot.Numbers, "difference of "+label
+		l.References = []plot.Reference{{Value: 0, Label: "no difference"}}
 		for _, s := range c.Series {
 			for i, side := range []string{"lower", "upper"} {
 				l.References = append(l.References, plot.Reference{Value: s.EquivalenceBounds[i], Label: side + " bound of " + s.Name})
@@ -69,22 +75,22 @@ func (d drawnCurves) Draw() ([]byte, error) {
 		l.Coordinate = plot.Numbers
 	}
 	if c.Picture == "contour" || c.Picture == "scorecard" {
-		return fields(l.Frame, c)
+		return drawCells(l.Frame, c)
 	}
 	if c.Picture == "revision" {
 		l.YLabel, l.References = "revision of "+l.YLabel, []plot.Reference{{Value: 0, Label: "no revision"}}
 	}
-	if l.Coordinate == plot.Levels && !known { // the values of the statistic are on the horizontal axis
+	if l.Coordinate == plot.Levels && !isDiagram { // the values of the statistic are on the horizontal axis
 		l.XLabel, l.YLabel = l.YLabel, l.XLabel
 		if d.width == curveWidth {
 			l.Height = profileHeight
 		}
 	}
-	ribbons := len(c.Series) <= plot.Hues || style >= plot.Bars
-	if !ribbons && !known {
+	hasIntervals := len(c.Series) <= plot.Hues || style >= plot.Bars
+	if !hasIntervals && !isDiagram {
 		l.Caption += "; too many curves for intervals"
 	}
-	if least, most := counts(c); 0 <= least && least < most && !known {
+	if least, most := counts(c); 0 <= least && least < most && !isDiagram {
 		l.Caption += fmt.Sprintf("; %s to %s records for each point", count(least), count(most))
 	}
 	visible := func(s run.Series) bool { return !s.Right && !isHidden(s.Style) }
@@ -93,27 +99,30 @@ func (d drawnCurves) Draw() ([]byte, error) {
 		if s.Right = s.Right && ownAxis; s.Right {
 			l.RightLabel, s.Name = "curves derived from others", s.Name+" (right)"
 		}
-		if style == plot.Joined && !known {
-			s = broken(s, c)
+		if style == plot.Joined && !isDiagram {
+			s = withGaps(s, c)
 		}
-		lo, hi := band(s, ribbons)
-		l.Curves = append(l.Curves, plot.Curve{Name: s.Name, Look: s.Style, Labels: slices.Clone(s.Labels), Right: s.Right, Positions: s.X, Value: s.Y, Lo: lo, Hi: hi, WhiskerLow: s.WhiskerLow, WhiskerHigh: s.WhiskerHigh, Outliers: s.Outliers, Count: countsOf(s, c), Style: style})
+		curve := curveOf(s, c, hasIntervals)
+		curve.Labels, curve.Right, curve.Style = slices.Clone(s.Labels), s.Right, style
+		curve.WhiskerLow, curve.WhiskerHigh, curve.Outliers = s.WhiskerLow, s.WhiskerHigh, s.Outliers
+		l.Curves = append(l.Curves, curve)
 	}
-	if known {
+	if isDiagram {
 		if c.LabelAxis != "" {
 			l.Caption += "; the points are labeled by " + string(c.LabelAxis)
 		}
-		picture.shape(&l, c)
+		shape.apply(&l, c)
 	}
 	if r := c.RightAxis; r != nil {
 		l.RightLabel = cmp.Or(r.YLabel, valueLabel(r))
 		for _, s := range r.Series {
-			lo, hi := band(s, ribbons)
-			l.Curves = append(l.Curves, plot.Curve{Name: s.Name + " (right)", Look: s.Style, Positions: s.X, Value: s.Y, Lo: lo, Hi: hi, Count: countsOf(s, c), Right: true})
+			curve := curveOf(s, c, hasIntervals)
+			curve.Name, curve.Right = s.Name+" (right)", true
+			l.Curves = append(l.Curves, curve)
 		}
 	}
 	arrange(&l)
-	if known {
+	if isDiagram {
 		for _, q := range l.Curves {
 			for i, label := range q.Labels {
 				if k := slices.IndexFunc(c.Ticks, func(t run.Tick) bool { return t.Text == label }); k >= 0 {
@@ -127,7 +136,14 @@ func (d drawnCurves) Draw() ([]byte, error) {
 	return l.Draw()
 }
 
-// placeTicks moves the points of all curves to the positions of their values, and those that break a line between them.
+// curveOf returns a curve without its style and axis.
+func curveOf(s run.Series, c *run.VerificationPlot, hasIntervals bool) plot.Curve {
+	lo, hi := bounds(s, hasIntervals)
+	return plot.Curve{Name: s.Name, Look: s.Style, Positions: s.X, Value: s.Y, Lo: lo, Hi: hi, Count: countsOf(s, c)}
+}
+
+// placeTicks moves the points of all curves to the positions of their ticks. A point between two ticks, which
+// interrupts a line, moves between their positions.
 func placeTicks(l *plot.Lines, ticks []run.Tick) {
 	if slices.ContainsFunc(ticks, func(t run.Tick) bool { return t.Position != t.X }) {
 		l.Coordinate = plot.Numbers
@@ -158,11 +174,13 @@ func valueLabel(c *run.VerificationPlot) string {
 	return statName(c.Stat) + " (" + c.Unit + ")"
 }
 
+// isHidden reports whether METviewer's plot_disp hides a curve.
 func isHidden(look map[string]string) bool {
 	return strings.HasPrefix(strings.ToUpper(look["plot_disp"]), "F")
 }
 
-// arrange removes the curves that METviewer's plot_disp hides, and puts the others in the order of its order_series.
+// arrange removes the curves that METviewer's plot_disp hides, and sorts the others by its order_series, a number
+// without leading zeros.
 func arrange(l *plot.Lines) {
 	var hidden []string
 	l.Curves = slices.DeleteFunc(l.Curves, func(q plot.Curve) bool {
@@ -171,8 +189,9 @@ func arrange(l *plot.Lines) {
 		}
 		return isHidden(q.Look)
 	})
-	slices.SortStableFunc(l.Curves, func(a, b plot.Curve) int { // of numbers without leading zeros
-		return cmp.Or(len(a.Look["order_series"])-len(b.Look["order_series"]), cmp.Compare(a.Look["order_series"], b.Look["order_series"]))
+	slices.SortStableFunc(l.Curves, func(a, b plot.Curve) int {
+		x, y := a.Look["order_series"], b.Look["order_series"]
+		return cmp.Or(len(x)-len(y), cmp.Compare(x, y))
 	})
 	if hidden != nil {
 		l.Caption += "; plot_disp hides " + strings.Join(hidden, ", ")
@@ -188,11 +207,11 @@ func counts(c *run.VerificationPlot) (least, most int) {
 	return slices.Min(all), slices.Max(all)
 }
 
-// countsOf returns the number of records behind each point of a curve. It contains no holes. It is
-// nil for pictures whose points are not computed from records only, and for runs of earlier
-// versions.
+// countsOf returns the number of records behind each point of a curve; NaN for the points that withGaps added. It
+// returns nil for pictures whose points are not computed from records only, and for runs of earlier versions.
 func countsOf(s run.Series, c *run.VerificationPlot) []float64 {
-	if _, known := pictures(c); known || c.Picture == "equivalence" || c.Picture == "revision" || len(s.Records) == 0 {
+	_, isDiagram := diagramOf(c)
+	if isDiagram || c.Picture == "equivalence" || c.Picture == "revision" || len(s.Records) == 0 {
 		return nil
 	}
 	return append(floats(s.Records), slices.Repeat([]float64{math.NaN()}, len(s.X)-len(s.Records))...)
@@ -202,40 +221,39 @@ func floats(numbers []int) []float64 {
 	return lists.Map(numbers, func(n int) float64 { return float64(n) })
 }
 
-// broken is a curve with a missing value in each of its holes, so that no line is
-// drawn across them. A hole is a gap of more than one and a half of the curve's usual
-// step: on an axis of times every one, on others where another curve has a value.
-func broken(s run.Series, c *run.VerificationPlot) run.Series {
+// withGaps adds a missing value in each gap of a curve, because the plot draws no line across it. Two neighbors have a
+// gap if they are more than one and a half usual steps apart. On an axis other than time, it is a gap only if another
+// curve has a value in it.
+func withGaps(s run.Series, c *run.VerificationPlot) run.Series {
 	order := lists.Indices(len(s.X))
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(s.X[a], s.X[b]) })
 	step := usualStep(s.X, order)
 	if step == 0 {
 		return s
 	}
-	elsewhere := func(from, to float64) bool {
+	othersHave := func(from, to float64) bool {
 		return slices.ContainsFunc(c.Series, func(o run.Series) bool {
 			return slices.ContainsFunc(o.X, func(x float64) bool { return from < x && x < to })
 		})
 	}
 	times := c.Axis == run.ByTime || c.Axis == run.ByInit
-	banded := len(s.Low) == len(s.X) && len(s.High) == len(s.X)
+	hasBounds := len(s.Low) == len(s.X) && len(s.High) == len(s.X)
 	s.X, s.Y = slices.Clone(s.X), slices.Clone(s.Y)
 	s.Low, s.High = slices.Clone(s.Low), slices.Clone(s.High)
 	for k := 1; k < len(order); k++ {
 		from, to := s.X[order[k-1]], s.X[order[k]]
-		if to-from <= 1.5*step || !times && !elsewhere(from, to) {
+		if to-from <= 1.5*step || !times && !othersHave(from, to) {
 			continue
 		}
 		s.X, s.Y = append(s.X, from+step), append(s.Y, math.NaN())
-		if banded {
+		if hasBounds {
 			s.Low, s.High = append(s.Low, math.NaN()), append(s.High, math.NaN())
 		}
 	}
 	return s
 }
 
-// usualStep is the distance between most neighbors of a curve; 0 if less than half
-// of them have one distance.
+// usualStep returns the most frequent distance between neighbors of a curve; 0 if less than half of them have it.
 func usualStep(x []float64, order []int) float64 {
 	n, usual := map[float64]int{}, 0.0
 	for k := 1; k < len(order); k++ {
@@ -250,22 +268,24 @@ func usualStep(x []float64, order []int) float64 {
 	return usual
 }
 
-func band(s run.Series, shown bool) (lo, hi []float64) {
+// bounds returns the bounds of a curve's intervals; nil if it has none or if they are not shown.
+func bounds(s run.Series, shown bool) (lo, hi []float64) {
 	if !shown || len(s.Low) != len(s.X) || len(s.High) != len(s.X) {
 		return nil, nil
 	}
 	return s.Low, s.High
 }
 
-// statName returns METviewer's names of common statistics in words.
+// statName spells out METviewer's abbreviations of common statistics.
 func statName(name string) string {
 	return cmp.Or(map[string]string{
-		"ANOM_CORR": "anomaly correlation", "VAL1L2_ANOM_CORR": "vector anomaly correlation", "RMSE": "root mean square error",
+		"ANOM_CORR": "anomaly correlation", "VAL1L2_ANOM_CORR": "vector anomaly correlation",
+		"RMSE":        "root mean square error",
 		"VL1L2_RMSVE": "root mean square vector error", "CSI": "critical success index", "ME": "mean error",
 	}[name], name)
 }
 
-// references returns the reference lines that readers of a statistic know.
+// references returns the customary reference lines of a statistic.
 func references(name string) []plot.Reference {
 	switch name {
 	case "ANOM_CORR", "VAL1L2_ANOM_CORR":
@@ -276,10 +296,13 @@ func references(name string) []plot.Reference {
 	return nil
 }
 
-// verification draws the curves of a run. Cases with the same curves share a picture. If one
-// picture cannot show all curves, they are split by a word of their names.
+// verification draws the curves of a run. Cases with the same curves share a picture. If a case has too many curves for
+// one picture, split distributes them.
 func verification(all []*run.VerificationPlot) Section {
-	s := Section{ID: "verification", Title: "Verification", SideBySide: true, Words: say("The reference results, which all proven results equal.")}
+	s := Section{
+		ID: "verification", Title: "Verification", SideBySide: true,
+		Words: say("The reference results, which all proven results equal."),
+	}
 	var drawn []*run.VerificationPlot
 	for _, c := range all {
 		if i := slices.IndexFunc(drawn, func(d *run.VerificationPlot) bool { return sameCurves(c, d) }); i >= 0 {
@@ -291,26 +314,29 @@ func verification(all []*run.VerificationPlot) Section {
 			continue
 		}
 		drawn = append(drawn, c)
-		s.Parts = append(s.Parts, Section{Title: "The points of " + c.Case, Small: c.Title, Folded: true, Table: pointTable(c)})
+		points := Section{Title: "The points of " + c.Case, Small: c.Title, Folded: true, Table: pointTable(c)}
+		s.Parts = append(s.Parts, points)
 		s.Pictures = append(s.Pictures, lists.Map(split(c), func(part *run.VerificationPlot) Drawing {
-			return drawnCurves{VerificationPlot: part, width: curveWidth}
+			return verificationDrawing{VerificationPlot: part, width: curveWidth}
 		})...)
 	}
 	if len(drawn) == 0 {
-		s.Words, s.SideBySide = []Words{{"none", "No case of this run selects the columns of a statistic, or no case had rows."}}, false
+		const nothing = "No case of this run selects the columns of a statistic, or no case had rows."
+		s.Words, s.SideBySide = []Words{{"none", nothing}}, false
 	}
 	return s
 }
 
-// mostPoints is the maximum number of points that a page lists for a case.
-const mostPoints = 200
+// maxPoints is the maximum number of points that a page lists for a case.
+const maxPoints = 200
 
 // pointTable lists the points of a case's picture.
 func pointTable(c *run.VerificationPlot) *Table {
-	t, all := table("curve", string(c.Axis), "n", c.Stat, "low", "high"), 0
+	t := table("curve", string(c.Axis), "n", c.Stat, "low", "high")
+	points := 0
 	for _, s := range c.Series {
 		for i, x := range s.X {
-			if all++; all > mostPoints {
+			if points++; points > maxPoints {
 				continue
 			}
 			at := fmt.Sprint(x)
@@ -321,14 +347,15 @@ func pointTable(c *run.VerificationPlot) *Table {
 			if i < len(s.Records) { // a run of an earlier version did not record them
 				cells[2] = value(s.Records[i], count(s.Records[i]))
 			}
-			if lo, hi := band(s, true); lo != nil && !math.IsNaN(lo[i]) {
+			if lo, hi := bounds(s, true); lo != nil && !math.IsNaN(lo[i]) {
 				cells = append(cells, value(lo[i], number(lo[i])), value(hi[i], number(hi[i])))
 			}
 			t.add("", cells...)
 		}
 	}
-	if all > mostPoints {
-		t.Note = fmt.Sprintf("The first %s of %s points; plots/%s.json in the run folder has all.", count(mostPoints), count(all), c.Case)
+	if points > maxPoints {
+		t.Note = fmt.Sprintf("The first %s of %s points; plots/%s.json in the run folder has all.",
+			count(maxPoints), count(points), c.Case)
 	}
 	return t
 }
@@ -338,8 +365,8 @@ func sameCurves(a, b *run.VerificationPlot) bool {
 		fmt.Sprint(a.Series) == fmt.Sprint(b.Series) // as text, since NaN is not equal to itself
 }
 
-// split divides curves with names such as "G2/NHX P500" by the word that results in the fewest
-// pictures of at most plot.Hues curves each.
+// split distributes curves with names such as "G2/NHX P500" by one word of their names: the one that results in the
+// fewest pictures of at most plot.Hues curves each.
 func split(c *run.VerificationPlot) []*run.VerificationPlot {
 	if len(c.Series) <= plot.Hues {
 		return []*run.VerificationPlot{c}
@@ -351,7 +378,8 @@ func split(c *run.VerificationPlot) []*run.VerificationPlot {
 		if !ok {
 			break
 		}
-		if len(groups) > 1 && !slices.ContainsFunc(groups, func(g []run.Series) bool { return len(g) > plot.Hues }) && (best == nil || len(groups) < len(best)) {
+		tooLarge := slices.ContainsFunc(groups, func(g []run.Series) bool { return len(g) > plot.Hues })
+		if len(groups) > 1 && !tooLarge && (best == nil || len(groups) < len(best)) {
 			best, title = groups, names
 		}
 	}

@@ -18,22 +18,22 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// DaysWorkload is the Workload of a run of barograph growth: studies of met of one series with more
-// and more days, each in a folder of its own.
+// DaysWorkload is the Workload of a run of barograph growth. The run contains a study of met, in a folder of its own, for
+// each number of days of one series.
 const DaysWorkload = "growth"
 
-// Days describes a run of barograph growth. The file growth.json of its folder has it.
+// Days describes a run of barograph growth. The file growth.json of its folder contains it.
 type Days struct {
-	Sizes  []int `json:"days"` // ascending; the last is Predict, if that is not 0
+	Sizes  []int `json:"days"` // ascending; the last one is Predict, unless Predict is 0
 	Models int   `json:"models"`
-	// The number of days for which the smaller sizes predict times and sizes on disk; 0 = none.
+	// Predict is the number of days for which the smaller sizes predict times and sizes on disk; 0 = none.
 	Predict     int          `json:"predict,omitempty"`
 	AllDays     []string     `json:"all_days"` // the questions about all days; the others are about the first day
 	Excluded    []string     `json:"excluded,omitempty"`
 	Projections []Projection `json:"projections,omitempty"` // made before Predict days were loaded
 }
 
-// DaysFolder is the folder of the study of a number of days.
+// DaysFolder returns the folder of the study of a number of days.
 func DaysFolder(dir string, days int) string { return filepath.Join(dir, "days-"+strconv.Itoa(days)) }
 
 const daysFile = "growth.json"
@@ -44,7 +44,8 @@ func (d *Days) Save(dir string) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(dir, daysFile), append(text, '\n'), 0o644) //nolint:gosec // like the other files of a run folder
+	//nolint:gosec // like the other files of a run folder
+	return os.WriteFile(filepath.Join(dir, daysFile), append(text, '\n'), 0o644)
 }
 
 // dayGrowth is a run of barograph growth.
@@ -63,21 +64,23 @@ func readDays(dir string) (*dayGrowth, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	subs := map[int]string{}
+	folders := map[int]string{}
 	for _, n := range g.Sizes {
 		if r, err := run.ReadRun(DaysFolder(dir, n)); err == nil && !r.Finished.IsZero() {
-			g.sizes, subs[n] = append(g.sizes, n), DaysFolder(dir, n)
+			g.sizes, folders[n] = append(g.sizes, n), DaysFolder(dir, n)
 		}
 	}
-	if len(g.sizes) < 2 { // no law has one size
+	if len(g.sizes) < 2 { // a law needs at least two sizes
 		return g, nil
 	}
-	return g, g.read(subs)
+	return g, g.read(folders)
 }
 
 // lawsOf returns the laws of the questions of one kind.
 func (g *dayGrowth) lawsOf(allDays bool) []GrowthLaw {
-	return lists.Filter(g.sum.Laws, func(l GrowthLaw) bool { return slices.Contains(g.AllDays, l.Case) == allDays })
+	return lists.Filter(g.sum.Laws, func(l GrowthLaw) bool {
+		return slices.Contains(g.AllDays, l.Case) == allDays
+	})
 }
 
 // openDays reports a run of the workload growth.
@@ -91,14 +94,20 @@ func openDays(dir string, r *run.Run, _ []run.Sample) *Report {
 	fixed, growing := g.lawsOf(false), g.lawsOf(true)
 	out.Data = map[string]any{"run": r, "days": g.Days, "fixed": fixed, "growing": growing}
 	if len(g.folders) == 0 {
-		out.Answers = append(out.Answers, headline("Fewer than two sizes were measured, so there is no growth to report. Each size has a report in its own folder (%s …).", filepath.Base(DaysFolder(dir, 1))))
+		example := ""
+		if len(g.Sizes) > 0 {
+			example = " (" + filepath.Base(DaysFolder(dir, g.Sizes[0])) + " …)"
+		}
+		out.Answers = append(out.Answers, headline("Fewer than two sizes were measured, so there is no growth to report. "+
+			"Each size has a report in its own folder%s.", example))
 		return out
 	}
-	out.Facts = append([]Fact{{"Series", g.series(r)}, {"Measured", list(g.words(len(g.sizes))) + " days"}}, machineFacts(r.Machine)...)
+	measured := list(lists.Map(g.sizes, count[int])) + " days"
+	out.Facts = append([]Fact{{"Series", g.series(r)}, {"Measured", measured}}, machineFacts(r.Machine)...)
 	out.Facts = append(out.Facts, Fact{"Command", commandLine(r.Args)})
 	out.Warnings = append(out.Warnings, g.warnings(r)...)
 	for _, f := range g.folders {
-		out.below = append(out.below, f.dir)
+		out.linked = append(out.linked, f.dir)
 	}
 	for _, kind := range []struct {
 		title string
@@ -106,22 +115,31 @@ func openDays(dir string, r *run.Run, _ []run.Sample) *Report {
 	}{{"Questions about one day", fixed}, {"Questions about all days", growing}} {
 		out.Answers = append(out.Answers, headline("%s: %s%s", kind.title, g.sentence(kind.laws), g.ratios(kind.laws)))
 	}
-	g.measure()
-	if words := g.heldOut(); words != "" {
-		out.Answers = append(out.Answers, headline("%s", words))
+	g.setMeasured()
+	if len(g.Projections) > 0 {
+		out.Answers = append(out.Answers, headline("%s", g.projectionsInWords()))
 		out.Data["projections"] = g.Projections
 	}
-	if g.sum.Wrong > 0 {
-		out.Answers = append(out.Answers, verdict(false, several(g.sum.Wrong, "cell")+" without a correct result; the reports of the sizes list them"))
+	out.Answers = append(out.Answers, g.wrongCells()...)
+	questions := func(id, title, rows string, laws []GrowthLaw) Section {
+		const exponents = "An exponent of 0 means that the days have no effect, 1 that twice the days take twice the time."
+		return Section{
+			ID: id, Title: title, Terminal: len(laws) <= maxTerminalLaws, Words: say("%s %s", rows, exponents),
+			Table: g.lawTable(laws),
+		}
 	}
-	exponents := "An exponent of 0 means that the days have no effect, 1 that twice the days take twice the time. "
+	proof := g.proofSection()
+	proof.Terminal = true
 	out.Sections = filled(
-		Section{ID: "sizes", Title: "Proof, size by size", Terminal: true, Words: say("At each size Barograph compared every archive with the data after the load, and the result of every query configuration with the reference, before it timed anything."), Table: g.runs()},
-		Section{ID: "projected", Title: "Projected and measured", Terminal: true, Words: g.method(), Pictures: g.errors(), Table: g.projected()},
-		Section{ID: "fixed", Title: "Questions about one day", Terminal: len(fixed) <= terminalLaws, Words: say("The answer has the same rows at every size. %s", exponents), Table: g.lawTable(fixed)},
-		Section{ID: "growing", Title: "Questions about all days", Terminal: len(growing) <= terminalLaws, Words: say("The answer grows with the series. %s", exponents), Table: g.lawTable(growing)},
-		Section{ID: "archives", Title: "Loads and sizes", Pictures: g.disk(), Table: g.archives()},
-		Section{ID: "pictures", Title: "Pictures", Words: say("Both axes are logarithmic: a power law is a straight line, and its slope, in brackets, is the exponent."), Parts: g.pictures()},
+		proof,
+		Section{
+			ID: "projected", Title: "Projected and measured", Terminal: true, Words: g.projectionMethod(),
+			Pictures: g.projectionErrors(), Table: g.projectionTable(),
+		},
+		questions("fixed", "Questions about one day", "The answer has the same rows at every size.", fixed),
+		questions("growing", "Questions about all days", "The answer grows with the series.", growing),
+		Section{ID: "archives", Title: "Loads and sizes", Pictures: g.diskPicture(), Table: g.archives()},
+		Section{ID: "pictures", Title: "Pictures", Words: explain("growth pictures"), Parts: g.pictures()},
 	)
 	if len(g.Excluded) > 0 {
 		out.Sections[0].Notes = g.Excluded
@@ -129,23 +147,24 @@ func openDays(dir string, r *run.Run, _ []run.Sample) *Report {
 	return out
 }
 
-// terminalLaws is the number of exponents up to which a terminal shows their table.
-const terminalLaws = 12
+// maxTerminalLaws is the number of exponents up to which a terminal shows their table.
+const maxTerminalLaws = 12
 
-// warnings returns the warnings of all sizes. Those that differ only in their numbers are one, that of the largest size.
+// warnings returns the warnings of all sizes. Of warnings that differ only in their numbers it returns the one of the
+// largest size.
 func (g *dayGrowth) warnings(r *run.Run) (out []string) {
-	at := map[string]int{} // by the text without numbers
+	index := map[string]int{} // by the text without numbers
 	for i, f := range g.folders {
 		for _, w := range f.head("").Warnings {
 			if slices.Contains(r.Warnings, w) { // the run itself has it
 				continue
 			}
 			text, key := fmt.Sprintf("at %s: %s", several(g.sizes[i], "day"), w), numerals.ReplaceAllString(w, "0")
-			if k, ok := at[key]; ok {
+			if k, ok := index[key]; ok {
 				out[k] = text
 				continue
 			}
-			at[key], out = len(out), append(out, text)
+			index[key], out = len(out), append(out, text)
 		}
 	}
 	return out
@@ -153,7 +172,7 @@ func (g *dayGrowth) warnings(r *run.Run) (out []string) {
 
 var numerals = regexp.MustCompile(`[0-9][0-9.,]*`)
 
-// ratios compares the times at the largest size with those at the smallest; "" = there are none.
+// ratios compares the times at the largest size with those at the smallest. It returns "" if no law has both.
 func (g *dayGrowth) ratios(laws []GrowthLaw) string {
 	var all []float64
 	for _, l := range laws {
@@ -165,36 +184,35 @@ func (g *dayGrowth) ratios(laws []GrowthLaw) string {
 		return ""
 	}
 	first, last := several(g.sizes[0], "day"), several(g.sizes[len(g.sizes)-1], "day")
-	return fmt.Sprintf(" At %s a query takes %s times as long as at %s (%s – %s, the median of %d).", last, number(measure.Median(all)), first, number(slices.Min(all)), number(slices.Max(all)), len(all))
+	return fmt.Sprintf(" At %s a query takes %s times as long as at %s (%s – %s, the median of %d).",
+		last, number(measure.Median(all)), first, number(slices.Min(all)), number(slices.Max(all)), len(all))
 }
 
 // series describes what was varied.
 func (g *dayGrowth) series(r *run.Run) string {
-	return fmt.Sprintf("%s; %s; the days of the files, moved to later days: other times, the same leads and values", r.Data.Source, several(g.Models, "model"))
+	const moved = "the days of the files, moved to later days: other times, the same leads and values"
+	return fmt.Sprintf("%s; %s; %s", r.Data.Source, several(g.Models, "model"), moved)
 }
 
-// words lists the first n sizes.
-func (g *dayGrowth) words(n int) []string { return lists.Map(g.sizes[:n], count[int]) }
-
-// lawTable is the table of exponents of the questions of one kind.
+// lawTable returns the table of exponents of the questions of one kind.
 func (g *dayGrowth) lawTable(laws []GrowthLaw) *Table {
 	columns := []string{"question", "engine", "design", "flavour", "exponent", "95 % interval"}
 	columns = append(columns, lists.Map(g.sizes, func(n int) string { return fmt.Sprintf("at %d (ms)", n) })...)
 	t := table(columns...)
 	for _, l := range laws {
-		e := l.Exponent
-		cells := append(texts(l.Case, l.Engine, l.Design, l.Flavour), value(e.Value, signed(e.Value)), when(l.determined(), value(e.Low, signed(e.Low)+" – "+signed(e.High)), none))
-		cells = append(cells, lists.Map(l.Times, func(t measure.Estimate) Cell { return numeric(t.Value) })...)
-		t.add(classOf(l.ClientOverhead, false), cells...)
-		t.name(anchor("law", l.CellKey))
+		t.add(classOf(l.ClientOverhead, false), l.cells()...)
+		t.setAnchor(anchor("law", l.CellKey))
 	}
-	t.Note = "Exponent: time = factor · days^exponent, fitted to the medians. The interval is the wider of a bootstrap over repetitions and of Student's t over sizes. Fewer than three sizes, or fewer than six repetitions of a size, give no interval."
+	t.Note = prose("laws of days")
 	return t
 }
 
-// disk is the picture of the sizes on disk.
-func (g *dayGrowth) disk() []Drawing {
-	p := plot.Lines{Frame: plot.Frame{Title: "Size on disk", XLabel: "days of the series", YLabel: "MB on disk"}, Coordinate: plot.Sizes}
+// diskPicture draws the sizes on disk.
+func (g *dayGrowth) diskPicture() []Drawing {
+	p := plot.Lines{
+		Frame:      plot.Frame{Title: "Size on disk", XLabel: "days of the series", YLabel: "MB on disk"},
+		Coordinate: plot.Sizes,
+	}
 	for _, q := range g.archiveSizes() {
 		c := plot.Curve{Name: q.Engine + " " + q.Design, Group: q.Engine}
 		for i, v := range q.values {
@@ -205,10 +223,14 @@ func (g *dayGrowth) disk() []Drawing {
 	return []Drawing{p}
 }
 
-// errors is the picture of the measured values as multiples of the projected ones.
-func (g *dayGrowth) errors() []Drawing {
-	p := plot.Lines{Frame: plot.Frame{Title: fmt.Sprintf("Measured at %d days, as a multiple of the projection", g.Predict), Subtitle: "each point is a query or a size on disk; the shaded interval is the projected one", XLabel: "number, ordered by the multiple", YLabel: "measured ÷ projected"}, LogAbove: widestProjection}
-	all := slices.DeleteFunc(slices.Clone(g.Projections), func(q Projection) bool { return q.Measured == 0 })
+// projectionErrors draws the measured values as multiples of the projected ones.
+func (g *dayGrowth) projectionErrors() []Drawing {
+	p := plot.Lines{Frame: plot.Frame{
+		Title:    fmt.Sprintf("Measured at %d days, as a multiple of the projection", g.Predict),
+		Subtitle: "each point is a query or a size on disk; the shaded interval is the projected one",
+		XLabel:   "number, ordered by the multiple", YLabel: "measured ÷ projected",
+	}, LogAbove: maxNarrowRatio}
+	all := lists.Filter(g.Projections, func(q Projection) bool { return q.Measured != 0 })
 	if len(all) == 0 {
 		return nil
 	}
@@ -217,7 +239,8 @@ func (g *dayGrowth) errors() []Drawing {
 	measured, projected := plot.Curve{Name: "measured"}, plot.Curve{Name: "projected, with its interval"}
 	for i, q := range all {
 		measured.Add(float64(i+1), plot.Value{V: ratio(q), Lo: ratio(q), Hi: ratio(q)})
-		projected.Add(float64(i+1), plot.Value{V: 1, Lo: q.Projected.Low / q.Projected.Value, Hi: q.Projected.High / q.Projected.Value})
+		e := q.Projected
+		projected.Add(float64(i+1), plot.Value{V: 1, Lo: e.Low / e.Value, Hi: e.High / e.Value})
 	}
 	p.Curves = []plot.Curve{measured, projected}
 	return []Drawing{p}

@@ -159,9 +159,9 @@ func TestProjectedFitsATerminal(t *testing.T) {
 			g.Projections[0].Design, g.Projections[1].Design = "wide", "wide"
 		}
 		var b strings.Builder
-		g.projected().print(&b)
+		g.projectionTable().print(&b)
 		for line := range strings.Lines(b.String()) {
-			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); strings.HasPrefix(line, " ") && n > projectedWidth {
+			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); strings.HasPrefix(line, " ") && n > projectionWidth {
 				t.Errorf("%d columns: %s", n, line)
 			}
 		}
@@ -201,7 +201,7 @@ func TestProjection(t *testing.T) {
 			if p.Measured *= 2; p.Within() {
 				t.Errorf("%s: twice the time of the law is within %+v", name, p.Projected)
 			}
-			if !p.narrow() {
+			if !p.isNarrow() {
 				t.Errorf("%s: the interval of %s is %+v", name, p.Case, p.Projected)
 			}
 		}

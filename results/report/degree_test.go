@@ -36,7 +36,7 @@ func TestDegreesAreNotRankedTogether(t *testing.T) {
 			samples[i].Proof = "digest"
 		}
 	}
-	if scans := gatherScans(&f.Run, samples); slices.ContainsFunc(scans.cells, func(c *scanCell) bool { return c.against != nil }) {
+	if scans := gatherScans(&f.Run, samples); slices.ContainsFunc(scans.cells, func(c *scanCell) bool { return c.comparison != nil }) {
 		t.Errorf("answers of different degrees are compared: %v", scans.cells)
 	}
 }

@@ -51,7 +51,7 @@ func madeKills(t *testing.T) string {
 func TestKilledNodes(t *testing.T) {
 	dir := madeKills(t)
 	page, lines := html(t, dir), terminal(t, dir)
-	sentence := "4 nodes were killed: of 2,000 acknowledged records 990 were lost, and 4 results were wrong. 2 of the kills lost or changed data."
+	sentence := "In 4 node failures 990 of 2,000 acknowledged records were lost. Wrong results: 4. Node failures that lost or changed data: 2."
 	for _, text := range []string{page, flat(lines)} {
 		for _, want := range []string{sentence, "CLUSTERDOWN", "rows are missing", "7.00"} {
 			if !strings.Contains(text, want) {

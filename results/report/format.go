@@ -13,11 +13,10 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// none is printed if a table has no value.
+// none is printed in place of a missing value.
 const none = "—"
 
-// number prints v with 3 significant digits and commas between thousands:
-// 0.0123, 1.23, 12.3, 123, 1,230.
+// number prints v with 3 significant digits and commas between thousands: 0.0123, 1.23, 12.3, 123, 1,230.
 func number(v float64) string {
 	switch {
 	case math.IsNaN(v) || math.IsInf(v, 0):
@@ -93,9 +92,10 @@ func elapsed(d time.Duration) string {
 	return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
 }
 
+// several prints a number and its noun in the right form: 1 node, 3 nodes.
 func several(n int, noun string) string { return run.CountOf(n, noun) }
 
-// list joins words as a sentence does: a, b and c.
+// list joins words to an enumeration: a, b and c.
 func list(words []string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")

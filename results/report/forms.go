@@ -7,7 +7,8 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// titlesOf names the engine of a cell, and its layout if the samples of the engine differ in the layout.
+// titlesOf returns a function that names the engine of a cell. The name contains the layout if the samples of the engine
+// have several.
 func titlesOf(samples []run.Sample) func(c run.Cell) string {
 	layouts := map[string][]string{}
 	for i := range samples {
@@ -22,8 +23,8 @@ func titlesOf(samples []run.Sample) func(c run.Cell) string {
 	}
 }
 
-// formFacts names the scripts that created tables.
-func formFacts(r *run.Run) []Fact {
+// ddlFacts names the scripts that created tables.
+func ddlFacts(r *run.Run) []Fact {
 	var all []string
 	for _, a := range r.Archives {
 		if t := a.Table; t != nil && t.DDLDigest != "" {
@@ -36,8 +37,8 @@ func formFacts(r *run.Run) []Fact {
 	return []Fact{{"DDL", strings.Join(all, " · ")}}
 }
 
-// forms is the section of the tables: the script of each, and the server's description.
-func forms(r *run.Run) []Section {
+// tableSections returns the section of the tables, with the script of each table and the server's description.
+func tableSections(r *run.Run) []Section {
 	out := Section{
 		ID: "tables", Title: "Tables", Small: "scripts, and descriptions by the servers",
 		Words: say("Each server described its table before the runs: columns, indexes, partitions and storage."),

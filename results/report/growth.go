@@ -33,17 +33,24 @@ type GrowthLaw struct {
 	ClientOverhead bool               `json:"client_overhead,omitempty"`
 }
 
-// determined reports whether the law has enough measurements for an interval. It needs three sizes,
-// to check whether the points form a line, and enough repetitions of each size to bound its median.
-func (l *GrowthLaw) determined() bool {
+// hasInterval reports whether the law has enough measurements for an interval. It needs three sizes, to check whether the
+// points form a line, and enough repetitions of each size to bound its median.
+func (l *GrowthLaw) hasInterval() bool {
 	return l.Sizes > 2 && !slices.ContainsFunc(l.Times, func(e measure.Estimate) bool { return math.IsNaN(e.Low) })
 }
 
-// FarDocuments is the final archive size of the original experiment: four copies of 13 years (its
-// README, 2020).
+// cells returns the configuration, the exponent with its interval, and the times by size.
+func (l *GrowthLaw) cells() []Cell {
+	e := l.Exponent
+	bounds := when(l.hasInterval(), value(e.Low, signed(e.Low)+" – "+signed(e.High)), none)
+	cells := append(texts(l.Case, l.Engine, l.Design, l.Flavour), value(e.Value, signed(e.Value)), bounds)
+	return append(cells, lists.Map(l.Times, func(t measure.Estimate) Cell { return numeric(t.Value) })...)
+}
+
+// FarDocuments is the final archive size of the original experiment: four copies of 13 years (its README, 2020).
 const FarDocuments = 128_342_347
 
-// growth is the content of the page.
+// growth contains the studies of several sizes and the laws of their times.
 type growth struct {
 	unit    string // copies or days
 	sizes   []int
@@ -52,25 +59,26 @@ type growth struct {
 }
 
 func readGrowth(dir string) (*growth, error) {
-	subs := run.SizeFolders(dir)
-	g := &growth{unit: copiesUnit, sizes: slices.Sorted(maps.Keys(subs))}
+	folders := run.SizeFolders(dir)
+	g := &growth{unit: copiesUnit, sizes: slices.Sorted(maps.Keys(folders))}
 	if len(g.sizes) < 2 {
-		return nil, &fault.Error{File: dir, Problem: "contains no studies of several sizes", Cure: "make them: barograph met FILES --subsets 1,2,4"}
+		cure := "make them: barograph met FILES --subsets 1,2,4"
+		return nil, &fault.Error{File: dir, Problem: "contains no studies of several sizes", Cure: cure}
 	}
-	return g, g.read(subs)
+	return g, g.read(folders)
 }
 
 // copiesUnit is the unit of the sizes of met --subsets.
 const copiesUnit = "copies"
 
 // read reads the studies of all sizes and fits the laws.
-func (g *growth) read(subs map[int]string) error {
+func (g *growth) read(folders map[int]string) error {
 	for _, n := range g.sizes {
-		r, samples, err := run.Read(subs[n])
+		r, samples, err := run.Read(folders[n])
 		if err != nil {
 			return err
 		}
-		f, err := openMet(subs[n], r, samples)
+		f, err := openMet(folders[n], r, samples)
 		if err != nil {
 			return err
 		}
@@ -93,11 +101,12 @@ func (g *growth) fit() error {
 				if k.Times == nil {
 					continue
 				}
-				if order = appendNew(order, k.CellKey); laws[k.CellKey] == nil {
+				if laws[k.CellKey] == nil {
+					order = append(order, k.CellKey)
 					laws[k.CellKey] = &GrowthLaw{CellKey: k.CellKey, ClientOverhead: k.ClientOverhead}
 				}
 				times[k.CellKey] = append(times[k.CellKey], k.Times.values)
-				laws[k.CellKey].Times = append(laws[k.CellKey].Times, measure.Estimate{Value: float64(k.Times.Median), Low: float64(k.Times.Lo), High: float64(k.Times.Hi)})
+				laws[k.CellKey].Times = append(laws[k.CellKey].Times, estimateOf(k.Times.Median, k.Times.Lo, k.Times.Hi))
 			}
 		}
 	}
@@ -116,11 +125,12 @@ func (g *growth) fit() error {
 	return nil
 }
 
-// documents is the number of documents of one copy, or of pairs with the same ids.
+// documents returns the number of documents of one copy, or of pairs with the same ids; if no archive stores documents or
+// pairs, the largest number of other objects. It is at least 1, because it is a divisor.
 func (g *growth) documents() int64 {
 	var objects int64
 	for _, a := range g.folders[0].run.Archives {
-		if a.ObjectKind == "documents" || a.ObjectKind == "pairs" {
+		if a.Objects > 0 && (a.ObjectKind == "documents" || a.ObjectKind == "pairs") {
 			return a.Objects
 		}
 		objects = max(objects, a.Objects)
@@ -140,102 +150,120 @@ func openGrowth(dir string, o Advising) (*Report, error) {
 		for _, w := range f.head("").Warnings {
 			r.Warnings = append(r.Warnings, fmt.Sprintf("at %d×: %s", g.sizes[i], w))
 		}
-		r.below = append(r.below, f.dir)
+		r.linked = append(r.linked, f.dir)
 	}
 	r.Answers = append(r.Answers, headline("With other data in the same engine: %s", g.sentence(g.sum.Laws)))
-	if g.sum.Wrong > 0 {
-		r.Answers = append(r.Answers, verdict(false, several(g.sum.Wrong, "cell")+" without a correct result; the reports of the sizes list them"))
-	}
-	pictures := Section{ID: "pictures", Title: "Pictures", Words: say("Both axes are logarithmic: a power law is a straight line, and its slope, in brackets, is the exponent."), Parts: g.pictures()}
+	r.Answers = append(r.Answers, g.wrongCells()...)
 	r.Sections = []Section{
-		{ID: "sizes", Title: "Proof, size by size", Words: say("At each size Barograph compared every copy with the data after the load, and the result of every query configuration with the reference, before it timed anything."), Table: g.runs()},
-		pictures,
+		g.proofSection(),
+		{ID: "pictures", Title: "Pictures", Words: explain("growth pictures"), Parts: g.pictures()},
 		{ID: "laws", Title: "Exponents", Table: g.laws(), Terminal: true},
-		{ID: "far", Title: "What will it cost at 128 million documents?", Words: say("%s documents, the archive of the original experiment, are %s copies of this data, %s times the largest that was measured. "+
-			"The last column extends the law that fits the times of %s to that size. It does not include caches that become too small for the archive, indexes that grow by a level, or merges that fall behind.",
-			count(int64(FarDocuments)), number(g.sum.Far), number(g.sum.Far/float64(g.sizes[len(g.sizes)-1])), g.bounds())},
+		{ID: "far", Title: "What will it cost at 128 million documents?", Words: g.farInWords()},
 		{ID: "archives", Title: "Loads and sizes", Table: g.archives()},
 	}
 	return r, r.advise(o)
 }
 
-func (g *growth) bounds() string {
+// wrongCells is the answer about cells without a correct result; nil if there are none.
+func (g *growth) wrongCells() []Words {
+	if g.sum.Wrong == 0 {
+		return nil
+	}
+	cells := several(g.sum.Wrong, "cell")
+	return []Words{verdict(false, cells+" without a correct result; the reports of the sizes list them")}
+}
+
+// proofSection lists the studies of the sizes.
+func (g *growth) proofSection() Section {
+	return Section{ID: "sizes", Title: "Proof, size by size", Words: explain("sizes"), Table: g.runs()}
+}
+
+// farInWords explains the projection to FarDocuments.
+func (g *growth) farInWords() []Words {
+	largest := float64(g.sizes[len(g.sizes)-1])
+	return say("%s documents, the archive of the original experiment, are %s copies of this data, %s times the largest "+
+		"that was measured. The last column extends the law that fits the times of %s to that size. %s",
+		count(int64(FarDocuments)), number(g.sum.Far), number(g.sum.Far/largest), g.sizeRange(), prose("limits of projections"))
+}
+
+// sizeRange names the smallest and the largest size.
+func (g *growth) sizeRange() string {
 	return fmt.Sprintf("%d and %d %s", g.sizes[0], g.sizes[len(g.sizes)-1], g.unit)
 }
 
 // sentence names the configurations whose times hardly depend on the size.
 func (g *growth) sentence(laws []GrowthLaw) string {
-	notFlat, cases, most := map[string]bool{}, map[string]int{}, 0 // not flat in some case; number of cases; its maximum
+	growsInACase, cases := map[string]bool{}, map[string]int{}
+	mostCases := 0
 	for _, l := range laws {
 		cases[l.String()]++
-		notFlat[l.String()] = notFlat[l.String()] || l.ClientOverhead || !l.determined() || l.Exponent.High >= flatExponent
-		most = max(most, cases[l.String()])
+		mostCases = max(mostCases, cases[l.String()])
+		if l.ClientOverhead || !l.hasInterval() || l.Exponent.High >= flatExponent {
+			growsInACase[l.String()] = true
+		}
 	}
 	flat := lists.Filter(slices.Sorted(maps.Keys(cases)), func(name string) bool {
-		return !notFlat[name] && cases[name] == most // otherwise it did not answer every case
+		return !growsInACase[name] && cases[name] == mostCases // otherwise it did not answer every case
 	})
 	if len(flat) == 0 {
-		return fmt.Sprintf("between %s no query configuration is shown to be flat in every case.", g.bounds())
+		return fmt.Sprintf("between %s no query configuration is shown to be flat in every case.", g.sizeRange())
 	}
-	return fmt.Sprintf("between %s these query configurations are flat in every case (exponent below %g with 95 %% confidence): %s.", g.bounds(), flatExponent, list(flat))
+	return fmt.Sprintf("between %s these query configurations are flat in every case (exponent below %g with 95 %% "+
+		"confidence): %s.", g.sizeRange(), flatExponent, list(flat))
 }
 
-// flatExponent is the exponent below which growth is called flat: 16 times as much data take 1.3
-// times as long.
+// flatExponent is the exponent below which growth is called flat: 16 times as much data take 1.3 times as long.
 const flatExponent = 0.1
 
-// laws is the table of exponents.
+// laws returns the table of exponents.
 func (g *growth) laws() *Table {
 	columns := []string{"case", "engine", "design", "flavour", "exponent", "95 % interval"}
 	columns = append(columns, lists.Map(g.sizes, func(n int) string { return fmt.Sprintf("at %d× (ms)", n) })...)
 	t := table(append(columns, "at "+number(g.sum.Far)+"× (ms, projected)")...)
 	for _, l := range g.sum.Laws {
-		e := l.Exponent
-		if !l.determined() {
+		if !l.hasInterval() {
 			l.Far.High = math.Inf(1)
 		}
-		cells := append(texts(l.Case, l.Engine, l.Design, l.Flavour), value(e.Value, signed(e.Value)), when(l.determined(), value(e.Low, signed(e.Low)+" – "+signed(e.High)), none))
-		cells = append(cells, lists.Map(l.Times, func(t measure.Estimate) Cell { return numeric(t.Value) })...)
-		t.add(classOf(l.ClientOverhead, false), append(cells, projectionCell(l.Far))...)
-		t.name(anchor("law", l.CellKey))
+		t.add(classOf(l.ClientOverhead, false), append(l.cells(), projectionCell(l.Far))...)
+		t.setAnchor(anchor("law", l.CellKey))
 	}
-	t.Note = "Exponent: time = factor · copies^exponent, fitted to the medians; 0 = the size has no effect, 1 = twice the archive takes twice the time. " +
-		"A projection is not printed if its 95 % interval spans more than a factor of 1,000: use more sizes or a quieter machine. Fewer than three sizes, or fewer than six repetitions of a size, give no interval and no projection. The interval is the wider of a bootstrap over repetitions and of Student's t over sizes. A copy is the same data under another subset name: an engine that keeps each subset in separate tables or databases never reads the others."
+	t.Note = prose("laws of copies")
 	return t
 }
 
-// projectionRange is the maximum ratio of the bounds of a prediction's interval. Above it the report
-// does not print the prediction.
+// projectionRange is the maximum ratio of the bounds of a projection's interval. Above it the report does not print the
+// projection.
 const projectionRange = 1000
 
-// projectionCell prints a predicted time with its interval, or that it cannot be determined.
+// projectionCell prints a projected time with its interval, or that it cannot be determined.
 func projectionCell(e measure.Estimate) Cell {
 	return when(e.High <= projectionRange*e.Low, estimate(e), "cannot be determined")
 }
 
+// signed prints an exponent.
 func signed(v float64) string { return fmt.Sprintf("%.3f", v) }
 
-// archives lists the load rate and the disk usage of each size.
+// archives lists the load rate and the disk usage of each size. An incomplete archive has neither.
 func (g *growth) archives() *Table {
 	t := table("engine", "design")
-	for _, column := range []Column{{Name: "to %d " + g.unit, Unit: "records/s"}, {Name: "at %d " + g.unit, Unit: "MB on disk"}} {
-		t.Head = append(t.Head, lists.Map(g.sizes, func(n int) Column { return Column{Name: fmt.Sprintf(column.Name, n), Unit: column.Unit} })...)
+	for _, n := range g.sizes {
+		t.Head = append(t.Head, Column{Name: fmt.Sprintf("to %d %s", n, g.unit), Unit: "records/s"})
 	}
-	for k, a := range g.folders[0].run.Archives {
-		cells, before := texts(a.Engine, a.Design), int64(0)
-		var sizes []Cell
+	for _, n := range g.sizes {
+		t.Head = append(t.Head, Column{Name: fmt.Sprintf("at %d %s", n, g.unit), Unit: "MB on disk"})
+	}
+	for _, archive := range g.folders[0].archives {
+		rates, sizes := texts(archive.Engine, archive.Design), []Cell(nil)
+		before := int64(0)
 		for _, f := range g.folders {
-			if k >= len(f.run.Archives) {
-				continue
-			}
-			b := f.run.Archives[k]
+			cost := costOf(f.archive(archive)) // none if this size has no such archive
 			records := f.run.Data.Records * int64(max(f.run.Data.Copies, 1))
-			cells = append(cells, numeric(float64(records-before)/b.Load.Seconds()))
-			sizes = append(sizes, numeric(float64(b.Bytes)/1e6))
+			rates = append(rates, numeric(float64(records-before)/cost.seconds))
+			sizes = append(sizes, numeric(cost.disk))
 			before = records
 		}
-		t.add("", append(cells, sizes...)...)
-		t.name(anchor("archive", CellKey{Configuration{a.Engine, a.Design, ""}, ""}))
+		t.add("", append(rates, sizes...)...)
+		t.setAnchor(anchor("archive", CellKey{archive, ""}))
 	}
 	t.Note = "The rate is that of the " + g.unit + " added at that size."
 	return t
@@ -246,17 +274,17 @@ func (g *growth) runs() *Table {
 	t := table(g.unit, "records", "proof", "report")
 	for i, f := range g.folders {
 		proof := text(f.proofInWords(&f.sum))
-		if !f.sum.right() {
+		if !f.sum.allCorrect() {
 			proof.Class = "bad"
 		}
 		link := filepath.Base(f.dir) + "/" + FileName
-		t.add("", countCell(g.sizes[i]), countCell(f.run.Data.Records*int64(max(f.run.Data.Copies, 1))), proof, Cell{Text: link, Link: link})
+		records := f.run.Data.Records * int64(max(f.run.Data.Copies, 1))
+		t.add("", countCell(g.sizes[i]), countCell(records), proof, Cell{Text: link, Link: link})
 	}
 	return t
 }
 
-// pictures draws, for each case, the fastest configuration of every archive, and then all
-// configurations of each archive.
+// pictures draws, for each case, the fastest configuration of every archive, and then all configurations of each archive.
 func (g *growth) pictures() (out []Section) {
 	for _, c := range g.folders[len(g.folders)-1].sum.Cases {
 		byArchive := map[string][]GrowthLaw{}
@@ -278,20 +306,27 @@ func (g *growth) pictures() (out []Section) {
 			}))
 			every.Pictures = append(every.Pictures, g.draw(key, c.Name, byArchive[key], curveWidth))
 		}
-		out = append(out, Section{Title: c.Name, Small: c.Title, Pictures: []Drawing{g.draw(c.Name+" · "+c.Title, "the fastest configuration of each archive", best, 0)}, Parts: []Section{every}})
+		picture := g.draw(c.Name+" · "+c.Title, "the fastest configuration of each archive", best, 0)
+		parts := []Section{every}
+		out = append(out, Section{Title: c.Name, Small: c.Title, Pictures: []Drawing{picture}, Parts: parts})
 	}
 	return out
 }
 
+// draw draws the times of laws over the sizes. A picture with a width shows one archive, so its curves have the names of
+// flavours.
 func (g *growth) draw(title, subtitle string, laws []GrowthLaw, width int) Drawing {
-	p := plot.Lines{Frame: plot.Frame{Title: title, Subtitle: subtitle, XLabel: g.unit + " of the data in the archive", YLabel: "median time (ms)", Width: width}, Coordinate: plot.Sizes}
+	p := plot.Lines{Frame: plot.Frame{
+		Title: title, Subtitle: subtitle, Width: width,
+		XLabel: g.unit + " of the data in the archive", YLabel: "median time (ms)",
+	}, Coordinate: plot.Sizes}
 	for _, l := range laws {
 		c := plot.Curve{Name: fmt.Sprintf("%s (%s)", l.String(), signed(l.Exponent.Value)), Group: l.Engine}
 		if width > 0 {
 			c.Name, c.Group = fmt.Sprintf("%s (%s)", l.Flavour, signed(l.Exponent.Value)), ""
 		}
 		for i, v := range l.Times {
-			c.Add(float64(g.sizes[i]), plot.Value{V: v.Value, Lo: v.Low, Hi: v.High})
+			c.Add(float64(g.sizes[i]), valueOf(v))
 		}
 		if len(laws) > plot.Hues {
 			c.Lo, c.Hi = nil, nil

@@ -32,7 +32,7 @@ func TestBrokenAtHoles(t *testing.T) {
 		{"the other curve is of other hours", run.ByTime, leads(0, day, 2*day), []float64{day / 2, 3 * day / 2}, nil},
 		{"one point", run.ByTime, leads(0), nil, nil},
 	} {
-		got := broken(tc.s, &run.VerificationPlot{Axis: tc.axis, Series: []run.Series{tc.s, {X: tc.other}}})
+		got := withGaps(tc.s, &run.VerificationPlot{Axis: tc.axis, Series: []run.Series{tc.s, {X: tc.other}}})
 		var holes []float64
 		for i, x := range got.X {
 			if math.IsNaN(got.Y[i]) {

@@ -42,12 +42,12 @@ func TestLakeAdvice(t *testing.T) {
 // answers there is no table.
 func TestLakeWrong(t *testing.T) {
 	l := &lakeReport{}
-	if l.whatWasWrong() != nil {
+	if l.wrongTable() != nil {
 		t.Error("nothing is wrong")
 	}
 	l.wrong = []lakeWrong{{run.LakeCell("duckdb", &run.LakeLayout{Partition: "day", FileMB: 8}, "q"), strings.Repeat("x", 500)}}
 	var b strings.Builder
-	l.whatWasWrong().print(&b)
+	l.wrongTable().print(&b)
 	if text := b.String(); !strings.Contains(text, "by valid day") || !strings.Contains(text, strings.Repeat("x", 120)+"…") || strings.Contains(text, strings.Repeat("x", 121)) {
 		t.Error(text)
 	}
@@ -56,11 +56,11 @@ func TestLakeWrong(t *testing.T) {
 // TestLakeInterrupted: the report of an interrupted run states how many of its answers exist.
 func TestLakeInterrupted(t *testing.T) {
 	l := &lakeReport{run: &run.Run{Reps: 5, Archives: []run.Archive{{Engine: "duckdb"}}, Cases: []run.Case{{Name: "q"}}}, configurations: make([]*lakeConfiguration, 2)}
-	if sentence := l.right(3); !strings.HasPrefix(sentence, "3 of 10 timed answers are recorded") {
+	if sentence := l.allCorrect(3); !strings.HasPrefix(sentence, "3 of 10 timed answers are recorded") {
 		t.Error(sentence)
 	}
 	l.run.Finished = time.Unix(1, 0)
-	if sentence := l.right(10); !strings.HasPrefix(sentence, "Every answer of duckdb to 1 question is") {
+	if sentence := l.allCorrect(10); !strings.HasPrefix(sentence, "Every answer of duckdb to 1 question is") {
 		t.Error(sentence)
 	}
 }

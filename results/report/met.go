@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/results/measure"
 	"github.com/barograph/barograph/results/run"
 )
@@ -32,11 +34,12 @@ func openMet(dir string, r *run.Run, samples []run.Sample) (f *folder, err error
 	return f, nil
 }
 
-// head is the top of the page: the question, and what a reader needs to judge the answer.
+// head returns a report with the question and the facts that a reader needs to judge the answer.
 func (f *folder) head(question string) *Report {
 	r, d := f.run, f.run.Data
 	out := ofRun(f.dir, r, question)
-	if slices.ContainsFunc(r.Archives, func(a run.Archive) bool { return a.Place == "server" }) { // an embedded engine is expected to use the client's cores
+	isServer := func(a run.Archive) bool { return a.Place == "server" }
+	if slices.ContainsFunc(r.Archives, isServer) { // an embedded engine is expected to use the client's cores
 		if w := r.Client.Warning(measure.BusyShare); w != "" {
 			out.Warnings = append(out.Warnings, w)
 		}
@@ -49,7 +52,8 @@ func (f *folder) head(question string) *Report {
 	if !r.Finished.IsZero() {
 		repetitions += "; the run took " + elapsed(r.Finished.Sub(r.Started))
 	}
-	data := fmt.Sprintf("%s. %s, %s, %s.", d.Source, several(d.Files, "file"), byteSize(float64(d.Bytes)), several(int(d.Lines), "line"))
+	data := fmt.Sprintf("%s. %s, %s, %s.",
+		d.Source, several(d.Files, "file"), byteSize(float64(d.Bytes)), several(int(d.Lines), "line"))
 	out.Facts = append(dataFacts(r, data), Fact{"Repetitions", repetitions})
 	types := table("line type", "records")
 	for _, k := range slices.Sorted(maps.Keys(d.ByType)) {
@@ -65,46 +69,48 @@ func (f *folder) report(o Advising) (*Report, error) {
 	if scope := f.scope(); scope != "" {
 		r.Answers = append([]Words{{"scope", scope}}, r.Answers...)
 	}
-	r.Answers = append(r.Answers, verdict(f.sum.right(), f.proofInWords(&f.sum)))
+	r.Answers = append(r.Answers, verdict(f.sum.allCorrect(), f.proofInWords(&f.sum)))
 	recorded, err := recorded()
 	if err != nil {
 		return nil, err
 	}
 	tables := Section{
 		ID: "tables", Title: "The original's tables, from this run", Parts: append(f.original(&f.sum), recorded),
-		Words: say("NOAA's experiment of 2020 (CouchbasePerformanceTest) reported seven tables. Table 1 is in the section “Times”. The others follow, over all engines and designs of this run."),
+		Words: explain("the original's tables"),
 	}
-	r.Sections = append(r.Sections, f.proof(), f.times(), f.why(), tables, f.loads(), verification(f.curves), f.planSection(), f.method())
-	r.Sections = slices.DeleteFunc(r.Sections, func(s Section) bool { return s.Title == "" })
+	sections := []Section{
+		f.proof(), f.times(), f.why(), tables, f.loads(), verification(f.curves), f.planSection(), f.method(),
+	}
+	r.Sections = lists.Filter(sections, func(s Section) bool { return s.Title != "" })
 	if err := r.advise(o); err != nil {
 		return nil, err
 	}
-	r.complete = f.sum.right() && f.sum.Finished
+	r.complete = f.sum.allCorrect() && f.sum.Finished
 	return r, nil
 }
 
 // scope describes how many engines, configurations and cases were compared.
 func (f *folder) scope() string {
 	engines, configurations, overhead := map[string]bool{}, 0, ""
-	for _, w := range f.configurations {
-		if f.archive(w).Place == overheadPlace {
+	for _, c := range f.configurations {
+		if f.archive(c).Place == overheadPlace {
 			overhead = ", and the client overhead"
 			continue
 		}
-		engines[w.Engine] = true
+		engines[c.Engine] = true
 		configurations++
 	}
 	if configurations == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s, %s and %s%s.", several(len(engines), "engine"), several(configurations, "configuration"), several(len(f.cases), "case"), overhead)
+	return fmt.Sprintf("%s, %s and %s%s.", several(len(engines), "engine"),
+		several(configurations, "configuration"), several(len(f.cases), "case"), overhead)
 }
 
 // recorded returns the figures of 2020.
 func recorded() (Section, error) {
 	s := Section{
-		Title: "What was recorded in 2020, on other hardware", Folded: true,
-		Words: say("Milliseconds that the experiment recorded on 25 August 2020: MariaDB 5.5.65 on 8 cores with 32 GB, Couchbase 6.6.0 on one node and on three, with thirteen years of data. One run of each, SQL timed by its client to 10 ms, Couchbase by its server. In tests 6 and 9 the Couchbase answers lacked two leads (27,636 rows instead of 28,718), so their times are omitted. These are not measurements of this run; do not compare them with its times."),
+		Title: "What was recorded in 2020, on other hardware", Folded: true, Words: explain("recorded in 2020"),
 	}
 	f, err := files.Open("recorded2020.csv")
 	if err != nil {
@@ -131,38 +137,43 @@ func recorded() (Section, error) {
 	return s, nil
 }
 
-// proof is the matrix of verdicts, which is folded on the page, and the list of cells without a
-// correct result. Configurations with the same verdicts share a row.
+// proof returns the matrix of verdicts, which the page folds, and the cells without a correct result. Configurations with
+// the same verdicts share a row of the matrix.
 func (f *folder) proof() Section {
-	matrix := Section{Title: "Every result", Folded: true, Open: !f.sum.right(), Table: &Table{Head: []Column{{Name: "configurations", Wrap: true}}}}
-	t := matrix.Table
-	s := Section{ID: "proof", Title: "Proof", Words: say("%s Barograph computes the reference from the input files, without a database, and compares every value and the order of the rows. In the table, “=” and a number of rows mean equal; “—” means that the engine cannot express the question in this flavour.", f.proofInWords(&f.sum))}
+	t := &Table{Head: []Column{{Name: "configurations", Wrap: true}}}
+	matrix := Section{Title: "Every result", Folded: true, Open: !f.sum.allCorrect(), Table: t}
+	s := Section{ID: "proof", Title: "Proof", Words: say("%s %s", f.proofInWords(&f.sum), prose("proof"))}
 	for _, c := range f.cases {
 		t.Head = append(t.Head, Column{Name: c.Name, Unit: several(c.Rows, "row")})
 	}
 	for _, a := range f.run.Archives {
 		if !a.Complete {
-			s.Words = append(s.Words, Words{"alarm", "Incomplete: " + a.Engine + " · " + a.Design + ": " + a.Problem})
+			alarm := "Incomplete: " + a.Engine + " · " + a.Design + ": " + a.Problem
+			s.Words = append(s.Words, Words{"alarm", alarm})
 		}
 	}
 	rows := map[string]int{}
-	for _, w := range f.configurations {
-		cells, key := texts(w.String()), f.class(w)
+	for _, configuration := range f.configurations {
+		name, class := configuration.String(), f.class(configuration)
+		cells, key := texts(name), class
 		for _, c := range f.cases {
-			res := f.at(w, c.Name)
+			res := f.result(configuration, c.Name)
 			k := res.cell()
 			if n := len(s.Parts); res.state == wrong || res.state == failed {
-				d := Section{ID: fmt.Sprintf("diff-%d", n+1), Class: "diff", Title: upper(res.state), Small: c.Name + ", " + w.String(), Text: res.problem, Folded: true, Open: n < 5, Terminal: n < 5}
-				s.Parts, k.Link = append(s.Parts, d), "#"+d.ID
+				difference := Section{
+					ID: fmt.Sprintf("diff-%d", n+1), Class: "diff", Title: strings.ToUpper(res.state.String()),
+					Small: c.Name + ", " + name, Text: res.problem, Folded: true, Open: n < 5, Terminal: n < 5,
+				}
+				s.Parts, k.Link = append(s.Parts, difference), "#"+difference.ID
 			}
 			cells, key = append(cells, k), key+"|"+k.Text+k.Link
 		}
 		if i, same := rows[key]; same {
-			t.Rows[i].Cells[0].Text += ", " + w.String()
+			t.Rows[i].Cells[0].Text += ", " + name
 			continue
 		}
 		rows[key] = len(t.Rows)
-		t.add(f.class(w), cells...)
+		t.add(class, cells...)
 	}
 	s.Parts = append(s.Parts, filled(matrix)...)
 	if len(t.Rows) == 0 {
@@ -171,7 +182,7 @@ func (f *folder) proof() Section {
 	return s
 }
 
-// cell is an element of the matrix: a state, and the number of rows returned.
+// cell returns an element of the matrix: the state, and the number of returned rows.
 func (r *result) cell() Cell {
 	rows := ""
 	if r.rows >= 0 {

@@ -43,7 +43,7 @@ func TestNodesAndClientTime(t *testing.T) {
 	if got := six.Table.Rows[0].Cells[0].Text; got != "valkey keyvalue keys-native: 1 node → 3" {
 		t.Error(got)
 	}
-	if !strings.Contains(six.Words[0].Text, "nodes of other shared this machine") || !strings.Contains(six.Words[0].Text, "Those of three had their own network namespaces") {
+	if !strings.Contains(six.Words[0].Text, "nodes of other shared this machine") || !strings.Contains(six.Words[0].Text, "The nodes of three had their own network namespaces") {
 		t.Error(six.Words[0].Text)
 	}
 	spent := rs.clientTime(&s)

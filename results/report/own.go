@@ -14,64 +14,76 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// ownReport is a run of a user's own questions, grouped.
+// ownReport contains the samples of a run of a user's own questions, grouped by question and engine.
 type ownReport struct {
 	*run.Own
-	run     *run.Run
-	engines []string              // that were timed
-	cells   map[run.Cell]*repeats // warm results
-	cold    map[run.Cell]*repeats
-	streams *points
-	few     bool // too few repetitions for a significant difference
+	run        *run.Run
+	engines    []string              // that were timed
+	cells      map[run.Cell]*repeats // warm results
+	cold       map[run.Cell]*repeats
+	streams    *points
+	tooFewReps bool // for a significant difference
 }
 
-// openOwned reports a run of the workload own.
-func openOwned(dir string, r *run.Run, samples []run.Sample) *Report {
+// openOwn reports a run of the workload own.
+func openOwn(dir string, r *run.Run, samples []run.Sample) *Report {
 	out := ofRun(dir, r, "Which engine answers your questions fastest, and how many at once?")
 	out.Data = map[string]any{"run": r, "samples": samples}
 	if r.Own == nil {
 		return out
 	}
-	o := gatherOwned(r, samples)
+	o := gatherOwn(r, samples)
 	out.Answers = append(out.Answers, o.verdict(samples), headline("%s", o.advice()))
-	out.Facts = append(append([]Fact{{"Tables", o.tables()}}, machineFacts(r.Machine)...), append(skippedFacts(r), Fact{"Command", commandLine(r.Args)})...)
+	command := Fact{"Command", commandLine(r.Args)}
+	out.Facts = slices.Concat([]Fact{{"Tables", o.tables()}}, machineFacts(r.Machine), skippedFacts(r), []Fact{command})
 	laws := o.streams.usl()
-	streams := Section{ID: "streams", Title: "Streams", Terminal: true, Table: o.hourly(), Words: say("%s", o.sendingInWords())}
+	streams := Section{ID: "streams", Title: "Streams", Terminal: true, Table: o.hourly(), Words: o.sendingInWords()}
 	if len(o.streams.cells) > 0 {
 		s := o.streams.section(ownMix, laws)
-		streams.Pictures, streams.Parts = s.Pictures, append(s.Parts, filled(Section{ID: "usl", Title: "Scalability", Table: uslTable(laws), Terminal: len(laws) > 0, Pictures: pictured(o.streams.uslPicture(ownMix, laws))})...)
+		scalability := Section{
+			ID: "usl", Title: "Scalability", Table: uslTable(laws), Terminal: len(laws) > 0,
+			Pictures: pictured(o.streams.uslPicture(ownMix, laws)),
+		}
+		streams.Pictures, streams.Parts = s.Pictures, append(s.Parts, filled(scalability)...)
 	}
 	var texts []Section
 	for _, q := range o.Questions {
 		s := Section{Title: q.Name, Small: q.Title, Folded: true}
 		for _, e := range slices.Sorted(maps.Keys(q.Texts)) {
-			s.Parts = append(s.Parts, Section{Title: cmp.Or(e, "all engines without their own text"), Text: q.Texts[e]})
+			title := cmp.Or(e, "all engines without their own text")
+			s.Parts = append(s.Parts, Section{Title: title, Text: q.Texts[e]})
 		}
 		texts = append(texts, s)
 	}
 	out.Sections = filled(
 		Section{ID: "times", Title: "Response times", Terminal: true, Table: o.times(), Pictures: o.pictures()},
 		Section{ID: "cold", Title: "Cold response times", Terminal: true, Table: o.coldTimes(), Words: say("Cold: %s.", r.ColdMethod)},
-		Section{ID: "cost", Title: "Resources of a result", Terminal: len(o.Questions) <= fewQuestions, Table: o.costs()},
+		Section{
+			ID: "cost", Title: "Resources of a result", Terminal: len(o.Questions) <= maxTerminalQuestions, Table: o.costs(),
+		},
 		streams,
-		Section{ID: "proof", Title: "How the results were proven", Terminal: true, Table: o.proofs(), Words: say(
-			"The degree of proof is “%s”: the reference was computed by a database, so this run is not ranked with others. DuckDB ran the questions on the files; each other engine ran them on the tables that it loaded, and all tables were read by DuckDB's reader. "+
-				"Values are compared by their types. Integers and decimals must be equal. Floating-point numbers, and quotients of more than six decimals, may differ by %g of the larger one; sums, by %[2]g of the sum of the absolute values.", ownDegree, o.Tolerance)},
+		Section{
+			ID: "proof", Title: "How the results were proven", Terminal: true, Table: o.proofs(), Words: say(
+				"The degree of proof is “%s”: the reference was computed by a database, so this run is not ranked with others. "+
+					"%s Floating-point numbers, and quotients of more than six decimals, may differ by %g of the larger one; "+
+					"sums, by %[3]g of the sum of the absolute values.", ownDegree, prose("own proof"), o.Tolerance),
+		},
 		Section{ID: "read", Title: "What was read", Table: o.read(), Words: o.skippedFiles()},
 		Section{ID: "loads", Title: "Loads and sizes", Terminal: true, Table: o.loads()},
 		Section{ID: "texts", Title: "The questions", Parts: texts})
 	return out
 }
 
-// These names are the same in package answer and in the workload.
+// Names that package answer and the workload own also use.
 const (
 	ownDegree = "engines agree"
 	ownMix    = "questions"
 )
 
-// fewQuestions is the number of questions up to which the terminal also shows the table of costs.
-const fewQuestions = 10
+// maxTerminalQuestions is the number of questions up to which the terminal also shows the table of costs.
+const maxTerminalQuestions = 10
 
+// pictured returns a picture of curves; nil if it has none.
 func pictured(l plot.Lines) []Drawing {
 	if len(l.Curves) == 0 {
 		return nil
@@ -79,7 +91,8 @@ func pictured(l plot.Lines) []Drawing {
 	return []Drawing{l}
 }
 
-func gatherOwned(r *run.Run, samples []run.Sample) *ownReport {
+// gatherOwn groups the samples, and compares each engine with the fastest one of each question.
+func gatherOwn(r *run.Run, samples []run.Sample) *ownReport {
 	o := &ownReport{Own: r.Own, run: r}
 	for _, a := range r.Archives[min(1, len(r.Archives)):] { // the first is DuckDB over the files
 		o.engines = append(o.engines, a.Engine)
@@ -100,36 +113,42 @@ func gatherOwned(r *run.Run, samples []run.Sample) *ownReport {
 	o.streams = gather(r, pointsOf(streams))
 	var all family
 	for _, q := range o.Questions {
-		best := o.at(q.Name, o.fastest(q.Name))
+		best := o.resultOf(q.Name, o.fastest(q.Name))
 		for _, e := range o.engines {
-			if c := o.at(q.Name, e); c.right() && c != best && best != nil && !isUnranked(o.run, e) {
-				all.add(times(c.answers, total), times(best.answers, total), r.Seed, func(x *measure.Comparison) { c.against = x })
+			if c := o.resultOf(q.Name, e); c.isTimed() && c != best && best != nil && !isUnranked(o.run, e) {
+				all.add(times(c.answers, total), times(best.answers, total), r.Seed, func(x *measure.Comparison) {
+					c.comparison = x
+				})
 			}
 		}
 	}
 	all.correct()
-	o.few = slices.ContainsFunc(all.tests, func(c *measure.Comparison) bool { return !c.CanDiffer() })
+	o.tooFewReps = slices.ContainsFunc(all.tests, func(c *measure.Comparison) bool { return !c.CanDiffer() })
 	return o
 }
 
-// at returns an engine's results for a question; nil = it was not queried.
-func (o *ownReport) at(question, engine string) *repeats {
+// resultOf returns an engine's results for a question; nil = it was not queried.
+func (o *ownReport) resultOf(question, engine string) *repeats {
 	return o.cells[run.OwnCell(engine, question)]
 }
 
 // fastest returns the ranked engine with the smallest median for a question; "" if none answers.
 func (o *ownReport) fastest(question string) (best string) {
+	least := math.Inf(1)
 	for _, e := range o.engines {
-		if c := o.at(question, e); c.right() && !isUnranked(o.run, e) && (best == "" || measure.Median(c.seconds) < measure.Median(o.at(question, best).seconds)) {
-			best = e
+		c := o.resultOf(question, e)
+		if c.isTimed() && !isUnranked(o.run, e) && measure.Median(c.seconds) < least {
+			best, least = e, measure.Median(c.seconds)
 		}
 	}
 	return best
 }
 
+// tables describes the tables of the user.
 func (o *ownReport) tables() string {
 	return strings.Join(lists.Map(o.Tables, func(t run.OwnTable) string {
-		return fmt.Sprintf("%s: %s rows, %s, %s", t.Name, count(t.Rows), several(len(t.Columns), "column"), byteSize(float64(t.Bytes)))
+		size := several(len(t.Columns), "column") + ", " + byteSize(float64(t.Bytes))
+		return t.Name + ": " + count(t.Rows) + " rows, " + size
 	}), "; ")
 }
 
@@ -138,12 +157,12 @@ func (o *ownReport) verdict(samples []run.Sample) Words {
 	var wrong, failed []string
 	for i := range samples {
 		s := &samples[i]
-		at := s.Cell.Engine + " " + cmp.Or(s.Cell.Value("query"), s.Cell.Value("threads")+" streams")
+		name := s.Cell.Engine + " " + cmp.Or(s.Cell.Value("query"), s.Cell.Value("threads")+" streams")
 		switch s.Verdict {
 		case run.Wrong:
-			wrong = appendNew(wrong, at)
+			wrong = appendNew(wrong, name)
 		case run.Failed:
-			failed = appendNew(failed, at)
+			failed = appendNew(failed, name)
 		case run.Equal, run.EqualToRounding, run.Undetermined:
 		}
 	}
@@ -157,9 +176,11 @@ func (o *ownReport) verdict(samples []run.Sample) Words {
 	if words != "" {
 		return verdict(false, words+"They have no times.")
 	}
-	words = fmt.Sprintf("%s returned the same results as DuckDB on the files, for %s.", list(o.engines), several(len(o.Questions), "question"))
-	if n := o.undetermined(); len(n) > 0 {
-		words += fmt.Sprintf(" More than one result is correct for %s (undetermined), and each engine returned one of them: %s.", several(len(n), "question"), strings.Join(n, ", "))
+	questions := several(len(o.Questions), "question")
+	words = list(o.engines) + " returned the same results as DuckDB on the files, for " + questions + "."
+	if names := o.undetermined(); len(names) > 0 {
+		words += fmt.Sprintf(" More than one result is correct for %s (undetermined), and each engine returned one of them: %s.",
+			several(len(names), "question"), strings.Join(names, ", "))
 	}
 	return verdict(true, words)
 }
@@ -174,71 +195,72 @@ func (o *ownReport) undetermined() (names []string) {
 	return names
 }
 
-// advice compares each pair of engines over the questions that both answer, by the geometric mean
-// of the ratios of their times. The first engine is the one to which the fewest others are faster.
-// An engine that answers fewer than half of the questions is not compared.
+// advice compares each pair of engines over the questions that both answer, by the geometric mean of the ratios of their
+// times. It recommends the engine for which the fewest others are faster. It does not compare an engine that answers
+// fewer than half of the questions.
 func (o *ownReport) advice() string {
-	answered := map[string]int{}
-	most := 0
+	answered := map[string]int{} // by engine
+	timed := 0                   // questions with a time
 	for _, q := range o.Questions {
 		if o.fastest(q.Name) != "" {
-			most++
+			timed++
 		}
 		for _, e := range o.engines {
-			if o.at(q.Name, e).right() {
+			if o.resultOf(q.Name, e).isTimed() {
 				answered[e]++
 			}
 		}
 	}
-	var weighed, left []string
+	var ranked, omitted []string
 	for _, e := range o.engines {
 		if isUnranked(o.run, e) {
 			continue // a warning contains the reason
 		}
-		if answered[e]*2 >= most && answered[e] > 0 {
-			weighed = append(weighed, e)
+		if answered[e]*2 >= timed && answered[e] > 0 {
+			ranked = append(ranked, e)
 		} else {
-			left = append(left, fmt.Sprintf("%s (%d of %d)", e, answered[e], most))
+			omitted = append(omitted, fmt.Sprintf("%s (%d of %d)", e, answered[e], timed))
 		}
 	}
-	if len(weighed) == 0 {
+	if len(ranked) == 0 {
 		return "No engine answers half of the questions, so none is recommended."
 	}
-	first := slices.MinFunc(weighed, func(a, b string) int { // the fewest faster engines, then the smallest sum
-		return cmp.Or(cmp.Compare(o.faster(a, weighed), o.faster(b, weighed)), cmp.Compare(o.sum(a, weighed), o.sum(b, weighed)))
+	first := slices.MinFunc(ranked, func(a, b string) int {
+		byFaster := cmp.Compare(o.fasterThan(a, ranked), o.fasterThan(b, ranked))
+		return cmp.Or(byFaster, cmp.Compare(o.sumOfLogs(a, ranked), o.sumOfLogs(b, ranked)))
 	})
-	lead := 0
+	unbeaten := 0
 	for _, q := range o.Questions {
-		if c := o.at(q.Name, first); c.right() && (c.against == nil || !c.against.Significant()) {
-			lead++
+		if c := o.resultOf(q.Name, first); c.isTimed() && (c.comparison == nil || !c.comparison.Significant()) {
+			unbeaten++
 		}
 	}
-	words := fmt.Sprintf("Choose %s: in %d of %s no engine is significantly faster.", first, lead, several(answered[first], "question"))
-	if o.few {
+	words := fmt.Sprintf("Choose %s: in %d of %s no engine is significantly faster.",
+		first, unbeaten, several(answered[first], "question"))
+	if o.tooFewReps {
 		words = fmt.Sprintf("By the medians, %s is the fastest; too few repetitions to distinguish this from chance.", first)
 	}
-	var rest []string
-	for _, e := range weighed {
-		if mean, common := o.against(e, first); e != first && common > 0 {
-			rest = append(rest, fmt.Sprintf("%s %s (%s)", e, number(mean), several(common, "common question")))
+	var others []string
+	for _, e := range ranked {
+		if mean, common := o.relativeTime(e, first); e != first && common > 0 {
+			others = append(others, fmt.Sprintf("%s %s (%s)", e, number(mean), several(common, "common question")))
 		} else if e != first {
-			rest = append(rest, e+" has no question in common with it")
+			others = append(others, e+" has no question in common with it")
 		}
 	}
-	if len(rest) > 0 {
-		words += fmt.Sprintf(" Medians relative to %s (geometric mean): %s.", first, strings.Join(rest, ", "))
+	if len(others) > 0 {
+		words += fmt.Sprintf(" Medians relative to %s (geometric mean): %s.", first, strings.Join(others, ", "))
 	}
-	if len(left) > 0 {
-		words += " Not ranked, because they answer fewer than half of the questions: " + strings.Join(left, ", ") + "."
+	if len(omitted) > 0 {
+		words += " Not ranked, because they answer fewer than half of the questions: " + strings.Join(omitted, ", ") + "."
 	}
-	return words + o.most()
+	return words + o.streamsInWords()
 }
 
-// against returns the time of an engine as a multiple of another's, over the questions that both
-// answer.
-func (o *ownReport) against(e, other string) (mean float64, common int) {
+// relativeTime returns the time of an engine as a multiple of another's, over the questions that both answer.
+func (o *ownReport) relativeTime(e, other string) (mean float64, common int) {
 	for _, q := range o.Questions {
-		if a, b := o.at(q.Name, e), o.at(q.Name, other); a.right() && b.right() {
+		if a, b := o.resultOf(q.Name, e), o.resultOf(q.Name, other); a.isTimed() && b.isTimed() {
 			mean += math.Log(measure.Median(a.seconds) / measure.Median(b.seconds))
 			common++
 		}
@@ -246,75 +268,78 @@ func (o *ownReport) against(e, other string) (mean float64, common int) {
 	return math.Exp(mean / float64(max(common, 1))), common
 }
 
-// faster counts the engines that take less time over common questions.
-func (o *ownReport) faster(e string, all []string) (n int) {
+// fasterThan counts the engines that take less time than e over common questions.
+func (o *ownReport) fasterThan(e string, all []string) (n int) {
 	for _, other := range all {
-		if mean, common := o.against(e, other); common > 0 && mean > 1 {
+		if mean, common := o.relativeTime(e, other); common > 0 && mean > 1 {
 			n++
 		}
 	}
 	return n
 }
 
-// sum compares an engine with all others: the sum of the logarithms of the ratios.
-func (o *ownReport) sum(e string, all []string) (sum float64) {
+// sumOfLogs returns the sum of the logarithms of an engine's times relative to all others.
+func (o *ownReport) sumOfLogs(e string, all []string) (sum float64) {
 	for _, other := range all {
-		mean, _ := o.against(e, other)
+		mean, _ := o.relativeTime(e, other)
 		sum += math.Log(mean)
 	}
 	return sum
 }
 
-// most describes the results of concurrent streams. If questions arrive at a fixed rate, all
-// engines that keep up reach the same throughput, so it describes the latency.
-func (o *ownReport) most() string {
-	var tops []string
+// streamsInWords describes the results of concurrent streams. If questions arrive at a fixed rate, all engines that keep up
+// reach the same throughput, so it describes the latency.
+func (o *ownReport) streamsInWords() string {
+	var results []string
 	if rate := o.rate(); rate > 0 {
 		most := map[string]*pointCell{} // the cell with the most streams of each engine
 		for _, c := range o.streams.cells {
-			if c.right() && c.mix == ownMix && (most[c.engine] == nil || c.threads > most[c.engine].threads) {
+			if c.isCorrect() && c.mix == ownMix && (most[c.engine] == nil || c.threads > most[c.engine].threads) {
 				most[c.engine] = c
 			}
 		}
 		for _, e := range slices.Sorted(maps.Keys(most)) {
-			c := most[e]
-			tops = append(tops, fmt.Sprintf("%s %s ms with %s", c.engine, number(c.middle().Response.P99.Seconds()*1e3), several(c.threads, "stream")))
+			p99 := number(ms(most[e].typical().Response.P99))
+			results = append(results, fmt.Sprintf("%s %s ms with %s", e, p99, several(most[e].threads, "stream")))
 		}
-		if len(tops) == 0 {
+		if len(results) == 0 {
 			return ""
 		}
-		return fmt.Sprintf(" Where %s questions a second are due, 99 %% are answered within: %s.", number(rate), strings.Join(tops, ", "))
+		return fmt.Sprintf(" Where %s questions a second are due, 99 %% are answered within: %s.",
+			number(rate), strings.Join(results, ", "))
 	}
-	for _, c := range slices.SortedStableFunc(slices.Values(o.streams.tops(ownMix)), func(a, b *pointCell) int { return cmp.Compare(b.throughput.Value, a.throughput.Value) }) {
-		tops = append(tops, fmt.Sprintf("%s %s an hour with %s", c.engine, count(int64(c.throughput.Value*3600)), several(c.threads, "stream")))
+	tops := o.streams.tops(ownMix)
+	slices.SortStableFunc(tops, byThroughput)
+	for _, c := range tops {
+		hourly := count(int64(c.throughput.Value * 3600))
+		results = append(results, fmt.Sprintf("%s %s an hour with %s", c.engine, hourly, several(c.threads, "stream")))
 	}
-	if len(tops) == 0 {
+	if len(results) == 0 {
 		return ""
 	}
-	return " Most questions: " + strings.Join(tops, ", ") + "."
+	return " Highest throughput of questions: " + strings.Join(results, ", ") + "."
 }
 
-// rate is the arrival rate of questions over all streams, per second; 0 = each stream waits for its
-// previous result.
+// rate returns the arrival rate of questions over all streams, per second; 0 = each stream waits for its previous result.
+// All cells of a run have the same rate.
 func (o *ownReport) rate() float64 {
-	for _, c := range o.streams.cells {
-		for _, p := range c.reps {
-			return p.Target
-		}
+	if len(o.streams.all) == 0 {
+		return 0
 	}
-	return 0
+	return o.streams.all[0].Target
 }
 
 // sendingInWords describes how the streams sent their questions.
-func (o *ownReport) sendingInWords() string {
-	words := "Each stream repeats all questions in its own order. Barograph compares every result with DuckDB's on the files after its time was taken."
+func (o *ownReport) sendingInWords() []Words {
 	if rate := o.rate(); rate > 0 {
-		words += fmt.Sprintf(" Questions came at random times, %s a second for all streams together, whether the previous ones were answered or not: times count from when a question was due. The number of questions an hour follows from this rate and ranks no engine.", number(rate))
+		return say("%s Questions came at random times, %s a second for all streams together, whether the previous ones were "+
+			"answered or not: times count from when a question was due. The number of questions an hour follows from this "+
+			"rate and ranks no engine.", prose("own streams"), number(rate))
 	}
-	return words
+	return explain("own streams")
 }
 
-// timeColumns are the columns of times by engine.
+// timeColumns returns the columns of times by engine.
 func (o *ownReport) timeColumns() []string {
 	return lists.Map(o.engines, func(e string) string { return e + " (ms)" })
 }
@@ -322,33 +347,33 @@ func (o *ownReport) timeColumns() []string {
 // times lists the medians of each question by engine.
 func (o *ownReport) times() *Table {
 	t := table(append([]string{"question", "rows"}, o.timeColumns()...)...)
-	t.Note = "Medians, with 95 % intervals for six repetitions or more. ***, **, *: significantly slower than the fastest engine of the question, p below 0.001, 0.01, 0.05 (rank test, Holm's correction); ~: not significantly slower; ?: too few repetitions."
+	t.Note = prose("own times")
 	for _, q := range o.Questions {
 		row := []Cell{text(q.Name), countCell(q.Rows)}
 		best := o.fastest(q.Name)
 		for _, e := range o.engines {
-			c := o.at(q.Name, e)
-			if !c.right() {
-				word := none
+			c := o.resultOf(q.Name, e)
+			if !c.isTimed() {
+				problem := none
 				if c != nil {
-					word = string(c.verdict)
+					problem = string(c.verdict)
 				}
-				row = append(row, bad(word))
+				row = append(row, bad(problem))
 				continue
 			}
-			x := estimate(c.median())
+			time := estimate(c.median())
 			switch {
 			case e == best:
-				x.Class = "first"
-			case c.against == nil:
-				x.Class = "off" // it is not ranked
+				time.Class = "first"
+			case c.comparison == nil:
+				time.Class = "off" // it is not ranked
 			default:
-				x.Text += " " + c.against.Mark()
+				time.Text += " " + c.comparison.Mark()
 			}
-			if c.soft == run.Undetermined {
-				x.Text += " " + string(c.soft)
+			if c.reservation == run.Undetermined {
+				time.Text += " " + string(c.reservation)
 			}
-			row = append(row, x)
+			row = append(row, time)
 		}
 		t.add("", row...)
 	}
@@ -366,7 +391,7 @@ func (o *ownReport) coldTimes() *Table {
 		row := []Cell{text(q.Name)}
 		for _, e := range o.engines {
 			switch c := o.cold[run.OwnCell(e, q.Name)]; {
-			case c.right():
+			case c.isTimed():
 				row = append(row, estimate(c.median()))
 			case c != nil:
 				row = append(row, bad(string(c.verdict)))
@@ -379,16 +404,15 @@ func (o *ownReport) coldTimes() *Table {
 	return t
 }
 
-// costs lists the CPU time and the bytes read of each question. They show what an engine waited
-// for: nothing, if as many cores worked as the machine has.
+// costs lists the CPU time and the bytes read of each question. They show what an engine waited for: nothing, if as many
+// cores worked as the machine has.
 func (o *ownReport) costs() *Table {
 	t := table("question", "engine", "CPU (ms)", "cores", "read from files", "reported by")
-	t.Note = "Means over the repetitions. CPU: of all processes, including Barograph; cores: CPU time divided by the time of the queries. An engine that used few cores and read from disk waited for its disks. " +
-		"Read: not from the engine’s own buffers; a server’s own counters include reads from the system’s cache."
+	t.Note = prose("own costs")
 	for _, q := range o.Questions {
 		for i, e := range o.engines {
-			c := o.at(q.Name, e)
-			if !c.right() {
+			c := o.resultOf(q.Name, e)
+			if !c.isTimed() {
 				continue
 			}
 			var spent, took, read float64
@@ -409,19 +433,24 @@ func (o *ownReport) costs() *Table {
 				}
 			}
 			n := float64(len(c.answers))
-			t.add("", text(q.Name), text(e), when(reported, numeric(spent/n), "not reported"), when(reported, numeric(spent/took), "not reported"), when(counted, size(read/n, ""), "not reported"), text(by))
+			const missing = "not reported"
+			cpu := []Cell{when(reported, numeric(spent/n), missing), when(reported, numeric(spent/took), missing)}
+			t.add("", slices.Concat(texts(q.Name, e), cpu, []Cell{when(counted, size(read/n, ""), missing), text(by)})...)
 		}
 	}
 	return t
 }
 
+// pictures draws the medians of each question by engine.
 func (o *ownReport) pictures() []Drawing {
-	bars := plot.Rows{Frame: plot.Frame{Title: "Median response time by question", XLabel: "ms", Caption: "Whiskers: 95 % intervals of the median. A wrong result has no bar.", Width: pageWidth}, Unit: "ms", OwnScales: true}
+	bars := plot.Rows{Frame: plot.Frame{
+		Title: "Median response time by question", XLabel: "ms", Width: pageWidth,
+		Caption: "Whiskers: 95 % intervals of the median. A wrong result has no bar.",
+	}, Unit: "ms", OwnScales: true}
 	for _, q := range o.Questions {
 		for _, e := range o.engines {
-			if c := o.at(q.Name, e); c.right() {
-				x := c.median()
-				bars.AddRow(q.Name, plot.Row{Label: e, Group: e, Value: plot.Value{V: x.Value, Lo: x.Low, Hi: x.High}})
+			if c := o.resultOf(q.Name, e); c.isTimed() {
+				bars.AddRow(q.Name, plot.Row{Label: e, Group: e, Value: valueOf(c.median())})
 			}
 		}
 	}
@@ -433,32 +462,34 @@ func (o *ownReport) pictures() []Drawing {
 
 // hourly lists the throughput and the latency of the streams.
 func (o *ownReport) hourly() *Table {
-	t := table("engine", "streams", "other work", "questions an hour", "each stream", "p50 (ms)", "p95 (ms)", "p99 (ms)", "runs", "due and never started", "rows loaded meanwhile")
-	for _, c := range slices.SortedStableFunc(slices.Values(o.streams.cells), func(a, b *pointCell) int {
+	t := table("engine", "streams", "other work", "questions an hour", "each stream", "p50 (ms)", "p95 (ms)", "p99 (ms)",
+		"runs", "due and never started", "rows loaded meanwhile")
+	cells := slices.Clone(o.streams.cells)
+	slices.SortStableFunc(cells, func(a, b *pointCell) int {
 		return cmp.Or(strings.Compare(a.engine, b.engine), cmp.Compare(a.threads, b.threads), strings.Compare(a.mix, b.mix))
-	}) {
-		if !c.right() {
-			t.add("", text(c.engine), countCell(c.threads), text(besides(c)), bad(string(c.verdict)+": "+c.problem))
+	})
+	for _, c := range cells {
+		otherWork := "a load"
+		if c.mix == ownMix {
+			otherWork = none
+		}
+		names := []Cell{text(c.engine), countCell(c.threads), text(otherWork)}
+		if !c.isCorrect() {
+			t.add("", append(names, bad(string(c.verdict)+": "+c.problem))...)
 			continue
 		}
-		x, late, loaded := c.middle(), int64(0), int64(0)
+		unstarted, loaded := int64(0), int64(0)
 		for _, p := range c.reps {
-			late += p.Unstarted
+			unstarted += p.Unstarted
 			loaded += p.ConcurrentRows
 		}
-		hour := c.throughput.Value * 3600
-		t.add("", text(c.engine), countCell(c.threads), text(besides(c)), value(hour, count(int64(hour))), value(hour/float64(c.threads), count(int64(hour/float64(c.threads)))),
-			millis(x.Response.P50), millis(x.Response.P95), millis(x.Response.P99), countCell(len(c.reps)), countCell(late), when(c.mix != ownMix, countCell(int(loaded)), none))
+		hourly := c.throughput.Value * 3600
+		each, response := hourly/float64(c.threads), c.typical().Response
+		t.add("", append(names, value(hourly, count(int64(hourly))), value(each, count(int64(each))),
+			millis(response.P50), millis(response.P95), millis(response.P99),
+			countCell(len(c.reps)), countCell(unstarted), when(c.mix != ownMix, countCell(int(loaded)), none))...)
 	}
 	return t
-}
-
-// besides describes the other work of an engine during the questions.
-func besides(c *pointCell) string {
-	if c.mix == ownMix {
-		return none
-	}
-	return "a load"
 }
 
 // proofs describes the reference with which each result was compared.
@@ -475,28 +506,32 @@ func (o *ownReport) proofs() *Table {
 		if q.Loose > 0 {
 			compared += fmt.Sprintf("; %d rows tie at the limit and are not ordered any further", q.Loose)
 		}
-		var agreed, not []string
+		var agreeing, problems []string
 		for _, e := range o.engines {
-			if with := q.ComparedWith[e]; with == run.Unconfirmed {
-				agreed = append(agreed, e+" (with DuckDB on the files; no other engine confirms it)")
-			} else if with != "" && with != run.OverFiles {
-				agreed = append(agreed, e+" (with "+with+", too)")
-			} else if with != "" {
-				agreed = append(agreed, e)
+			c, description := o.resultOf(q.Name, e), e
+			with := q.ComparedWith[e]
+			switch with {
+			case "", run.OverFiles:
+			case run.Unconfirmed:
+				description += " (with DuckDB on the files; no other engine confirms it)"
+			default:
+				description += " (also with " + with + ")"
 			}
-			c := o.at(q.Name, e)
-			if c.right() && c.soft == run.EqualToRounding && len(agreed) > 0 {
-				agreed[len(agreed)-1] += fmt.Sprintf(" (equal to rounding, largest relative difference %.1e)", c.largest)
+			if c.isTimed() && c.reservation == run.EqualToRounding {
+				description += fmt.Sprintf(" (equal to rounding, largest relative difference %.1e)", c.largestDifference)
+			}
+			if with != "" {
+				agreeing = append(agreeing, description)
 			}
 			if c != nil && c.problem != "" {
-				not = append(not, e+": "+c.problem)
+				problems = append(problems, e+": "+c.problem)
 			}
 		}
-		refused := text(none)
-		if len(not) > 0 {
-			refused = bad(strings.Join(not, "\n"))
+		problem := text(none)
+		if len(problems) > 0 {
+			problem = bad(strings.Join(problems, "\n"))
 		}
-		t.add("", text(q.Name), text(compared), text(strings.Join(agreed, ", ")), refused)
+		t.add("", text(q.Name), text(compared), text(strings.Join(agreeing, ", ")), problem)
 	}
 	return t
 }
@@ -506,13 +541,15 @@ func (o *ownReport) read() *Table {
 	t := table("table", "file", "rows", "lines", "SHA-256", "columns")
 	t.Note = "Lines are those of CSV files. After typing, Barograph compared each of their values with its own text."
 	for _, x := range o.Tables {
-		columns := strings.Join(append(slices.Clone(x.Columns), x.Notes...), "\n")
+		columns := strings.Join(append(slices.Clone(x.Columns), x.Notes...), "\n") // only in the first row of a table
 		if x.Problem != "" {
-			t.add("", text(x.Name), text(strings.Join(x.Files, "\n")), bad("skipped"), text(none), text(none), bad(x.Problem))
+			files := strings.Join(x.Files, "\n")
+			t.add("", text(x.Name), text(files), bad("skipped"), text(none), text(none), bad(x.Problem))
 			continue
 		}
 		for _, f := range x.Sources {
-			t.add("", text(x.Name), text(f.File), countCell(int(f.Rows)), when(f.Lines > 0, countCell(int(f.Lines)), none), text(cmp.Or(f.SHA256, none)), text(columns))
+			lines := when(f.Lines > 0, countCell(int(f.Lines)), none)
+			t.add("", text(x.Name), text(f.File), countCell(int(f.Rows)), lines, text(cmp.Or(f.SHA256, none)), text(columns))
 			columns = ""
 		}
 	}
@@ -524,16 +561,17 @@ func (o *ownReport) skippedFiles() []Words {
 	if len(o.SkippedFiles) == 0 {
 		return nil
 	}
-	return say("Not read: %s.", strings.Join(lists.Map(o.SkippedFiles, func(f run.SkippedFile) string { return f.File + " (" + f.Reason + ")" }), "; "))
+	files := lists.Map(o.SkippedFiles, func(f run.SkippedFile) string { return f.File + " (" + f.Reason + ")" })
+	return say("Not read: %s.", strings.Join(files, "; "))
 }
 
 // loads lists the costs of loading the tables.
 func (o *ownReport) loads() *Table {
 	t := table("engine", "product", "load (s)", "size")
-	for i := range o.run.Archives {
-		if a := &o.run.Archives[i]; i > 0 {
-			t.add("", text(a.Engine), text(strings.TrimSpace(a.Product+" "+a.Version)), when(a.Complete, numeric(a.Load.Seconds()), none), when(a.Bytes > 0, size(a.Bytes, ""), none))
-		}
+	for _, a := range o.run.Archives[min(1, len(o.run.Archives)):] { // the first is DuckDB over the files
+		names := texts(a.Engine, strings.TrimSpace(a.Product+" "+a.Version))
+		load := when(a.Complete, numeric(a.Load.Seconds()), none)
+		t.add("", append(names, load, when(a.Bytes > 0, size(a.Bytes, ""), none))...)
 	}
 	return t
 }

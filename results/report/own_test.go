@@ -24,12 +24,12 @@ func TestOpenLoopRanksNoEngine(t *testing.T) {
 		return &ownReport{Own: &run.Own{}, run: &run.Run{}, streams: gather(&run.Run{}, all)}
 	}
 	closed, open := made(0), made(5)
-	if words := closed.most(); !strings.Contains(words, "Most questions: ") || len(closed.streams.usl()) != 2 || strings.Contains(closed.sendingInWords(), "due") {
-		t.Errorf("%q, %d laws, %q", words, len(closed.streams.usl()), closed.sendingInWords())
+	if words := closed.streamsInWords(); !strings.Contains(words, "Highest throughput of questions: ") || len(closed.streams.usl()) != 2 || strings.Contains(closed.sendingInWords()[0].Text, "due") {
+		t.Errorf("%q, %d laws, %q", words, len(closed.streams.usl()), closed.sendingInWords()[0].Text)
 	}
-	words := open.most()
-	if !strings.HasPrefix(words, " Where 5.00 questions a second are due, 99 % are answered within: a ") || !strings.Contains(words, "with 16 streams") || len(open.streams.usl()) != 0 || !strings.Contains(open.sendingInWords(), "ranks no engine") {
-		t.Errorf("%q, %d laws, %q", words, len(open.streams.usl()), open.sendingInWords())
+	words := open.streamsInWords()
+	if !strings.HasPrefix(words, " Where 5.00 questions a second are due, 99 % are answered within: a ") || !strings.Contains(words, "with 16 streams") || len(open.streams.usl()) != 0 || !strings.Contains(open.sendingInWords()[0].Text, "ranks no engine") {
+		t.Errorf("%q, %d laws, %q", words, len(open.streams.usl()), open.sendingInWords()[0].Text)
 	}
 }
 
@@ -50,7 +50,7 @@ func TestAdviceComparesCommonQuestions(t *testing.T) {
 	if got := o.advice(); got != want {
 		t.Errorf("%s\nnot\n%s", got, want)
 	}
-	if o.few = true; !strings.HasPrefix(o.advice(), "By the medians, quick is the fastest; too few repetitions") {
+	if o.tooFewReps = true; !strings.HasPrefix(o.advice(), "By the medians, quick is the fastest; too few repetitions") {
 		t.Error(o.advice())
 	}
 }

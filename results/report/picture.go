@@ -14,48 +14,51 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// diagram is a picture other than plain curves: its axis labels, its reference lines, and the
+// diagram is a picture whose axes are not those of plain curves: its axis labels and limits, its reference lines, and the
 // mapping of values to positions.
 type diagram struct {
-	x, y       string
-	across, up [2]float64
-	square     bool
-	style      plot.Style
-	guides     []plot.Guide
-	place      func(x, y float64) (float64, float64) // nil = unchanged
+	xLabel, yLabel   string
+	xLimits, yLimits [2]float64
+	square           bool
+	style            plot.Style
+	guides           []plot.Guide
+	position         func(x, y float64) (float64, float64) // nil = the values are the position
 }
 
-// pictures returns the diagrams that show all rows of a curve.
-func pictures(c *run.VerificationPlot) (diagram, bool) {
-	one, grown := [2]float64{0, 1}, func(v float64) [2]float64 { return [2]float64{0, v} }
+// diagramOf returns the diagram of a verification plot; false for plain curves.
+func diagramOf(c *run.VerificationPlot) (diagram, bool) {
+	unit := [2]float64{0, 1}
 	line := func(label string, from, to [2]float64) plot.Guide {
 		return plot.Guide{At: []float64{from[0], to[0]}, Value: []float64{from[1], to[1]}, Label: label}
 	}
 	diagonal := func(label string, end float64) []plot.Guide {
 		return []plot.Guide{line(label, [2]float64{}, [2]float64{end, end})}
 	}
-	most := 0.0
-	for _, s := range c.Series {
-		for i := range s.X {
-			most = max(most, s.X[i], s.Y[i])
-		}
-	}
 	switch c.Picture {
 	case "roc":
-		return diagram{x: "probability of false detection", y: "probability of detection", across: one, up: one, square: true, guides: diagonal("no skill", 1)}, true
+		return diagram{
+			xLabel: "probability of false detection", yLabel: "probability of detection", xLimits: unit, yLimits: unit,
+			square: true, guides: diagonal("no skill", 1),
+		}, true
 	case "reliability":
-		d := diagram{x: "forecast probability", y: "observed frequency", across: one, up: one, guides: diagonal("perfect", 1)}
-		if base := baseRate(c); len(c.Series) == 1 {
-			d.guides = append(d.guides, line("no resolution", [2]float64{0, base}, [2]float64{1, base}), line("no skill", [2]float64{0, base / 2}, [2]float64{1, (1 + base) / 2}))
+		d := diagram{xLabel: "forecast probability", yLabel: "observed frequency", xLimits: unit, yLimits: unit}
+		d.guides = diagonal("perfect", 1)
+		if base := baseRate(c); len(c.Series) == 1 && !math.IsNaN(base) {
+			d.guides = append(d.guides, line("no resolution", [2]float64{0, base}, [2]float64{1, base}),
+				line("no skill", [2]float64{0, base / 2}, [2]float64{1, (1 + base) / 2}))
 		}
 		return d, true
 	case "performance":
-		d := diagram{x: "success ratio (1 − FAR)", y: "probability of detection", across: one, up: one, square: true, guides: detection()}
+		d := diagram{
+			xLabel: "success ratio (1 − FAR)", yLabel: "probability of detection", xLimits: unit, yLimits: unit,
+			square: true, guides: performanceGuides(),
+		}
 		if !slices.ContainsFunc(c.Series, func(s run.Series) bool { return s.Labels != nil }) {
-			d.style = plot.Points // of an earlier version, in no order
+			d.style = plot.Points // the points of a folder of an earlier version have no order
 		}
 		return d, true
 	case "taylor":
+		most := 1.0
 		for _, s := range c.Series {
 			for _, y := range s.Y {
 				if !math.IsNaN(y) {
@@ -63,40 +66,58 @@ func pictures(c *run.VerificationPlot) (diagram, bool) {
 				}
 			}
 		}
-		most = math.Ceil(max(most, 1)*4.4) / 4
+		most = math.Ceil(most*4.4) / 4
 		return diagram{
-			x: "standard deviation (that of the observations is 1)", y: "standard deviation", across: grown(most), up: grown(most), square: true, style: plot.Points, guides: quarter(most),
-			place: func(corr, sd float64) (float64, float64) { return sd * corr, sd * math.Sqrt(1-min(corr*corr, 1)) },
+			xLabel: "standard deviation (that of the observations is 1)", yLabel: "standard deviation",
+			xLimits: [2]float64{0, most}, yLimits: [2]float64{0, most},
+			square: true, style: plot.Points, guides: taylorGuides(most),
+			position: func(corr, sd float64) (float64, float64) { return sd * corr, sd * math.Sqrt(1-min(corr*corr, 1)) },
 		}, true
 	case "rank_histogram":
 		even := 0.0
 		for _, s := range c.Series {
 			even = max(even, 1/float64(max(len(s.X), 1)))
 		}
-		x := map[run.Axis]string{"rank": "rank of the observation in the ensemble", "bin": "probability integral transform", "ens": "member of the ensemble that is nearest"}[c.Axis]
-		return diagram{x: cmp.Or(x, string(c.Axis)), y: "share", style: plot.Bars, guides: []plot.Guide{line("even", [2]float64{0, even}, [2]float64{1e6, even})}}, true
+		label := map[run.Axis]string{
+			"rank": "rank of the observation in the ensemble", "bin": "probability integral transform",
+			"ens": "member of the ensemble that is nearest",
+		}[c.Axis]
+		guides := []plot.Guide{line("even", [2]float64{0, even}, [2]float64{1e6, even})}
+		return diagram{xLabel: cmp.Or(label, string(c.Axis)), yLabel: "share", style: plot.Bars, guides: guides}, true
 	case "eclv":
-		return diagram{x: "cost/loss ratio", y: "economic value", across: one, up: [2]float64{run.LowestEconomicValue, 1}, guides: []plot.Guide{line("no better than climatology", [2]float64{}, [2]float64{1, 0})}}, true
+		guides := []plot.Guide{line("no better than climatology", [2]float64{}, [2]float64{1, 0})}
+		return diagram{
+			xLabel: "cost/loss ratio", yLabel: "economic value",
+			xLimits: unit, yLimits: [2]float64{run.LowestEconomicValue, 1}, guides: guides,
+		}, true
 	case "spread_skill":
-		return diagram{x: "variance of the ensemble", y: "mean squared error", guides: diagonal("spread as large as the error", most)}, true
+		most := 0.0
+		for _, s := range c.Series {
+			for i := range s.X {
+				most = max(most, s.X[i], s.Y[i])
+			}
+		}
+		guides := diagonal("spread as large as the error", most)
+		return diagram{xLabel: "variance of the ensemble", yLabel: "mean squared error", guides: guides}, true
 	}
 	return diagram{}, false
 }
 
-// baseRate is the relative frequency of the event over all bins of a reliability diagram.
+// baseRate returns the relative frequency of the event over all bins of a reliability diagram. It returns NaN for a run of
+// an earlier version, which did not record the number of forecasts.
 func baseRate(c *run.VerificationPlot) float64 {
-	yes, all := 0.0, 0.0
+	events, forecasts := 0.0, 0.0
 	for _, s := range c.Series {
-		for i := range s.X {
-			yes, all = yes+s.Y[i]*float64(s.Records[i]), all+float64(s.Records[i])
+		for i, n := range s.Records {
+			events, forecasts = events+s.Y[i]*float64(n), forecasts+float64(n)
 		}
 	}
-	return yes / all
+	return events / forecasts
 }
 
-// detection returns the lines of constant critical success index and of constant bias in a
-// performance diagram (Roebber 2009).
-func detection() (out []plot.Guide) {
+// performanceGuides returns the lines of constant critical success index and of constant bias in a performance diagram
+// (Roebber 2009).
+func performanceGuides() (out []plot.Guide) {
 	for csi := 1; csi < 10; csi++ {
 		g := plot.Guide{Label: fmt.Sprintf("CSI %.1f", float64(csi)/10)}
 		for x := float64(csi) / 10; x < 1.0001; x += 0.01 {
@@ -108,16 +129,18 @@ func detection() (out []plot.Guide) {
 	}
 	for _, bias := range []float64{0.25, 0.5, 1, 2, 4} {
 		end := min(1, 1/bias)
-		out = append(out, plot.Guide{At: []float64{0, end}, Value: []float64{0, end * bias}, Label: fmt.Sprintf("bias %g", bias)})
+		label := fmt.Sprintf("bias %g", bias)
+		out = append(out, plot.Guide{At: []float64{0, end}, Value: []float64{0, end * bias}, Label: label})
 	}
 	return out
 }
 
-// quarter returns the grid of a Taylor diagram: rays of correlation, arcs of standard deviation,
-// and arcs of the distance from the observations (Taylor 2001).
-func quarter(most float64) (out []plot.Guide) {
+// taylorGuides returns the grid of a Taylor diagram: rays of correlation, arcs of standard deviation, and arcs of the
+// distance from the observations (Taylor 2001).
+func taylorGuides(most float64) (out []plot.Guide) {
 	for _, corr := range []float64{0.2, 0.4, 0.6, 0.8, 0.9, 0.95, 0.99} {
-		out = append(out, plot.Guide{At: []float64{0, most * corr}, Value: []float64{0, most * math.Sqrt(1-corr*corr)}, Label: fmt.Sprintf("r %g", corr)})
+		x, y := most*corr, most*math.Sqrt(1-corr*corr)
+		out = append(out, plot.Guide{At: []float64{0, x}, Value: []float64{0, y}, Label: fmt.Sprintf("r %g", corr)})
 	}
 	arc := func(x, r float64, label string) {
 		g := plot.Guide{Label: label}
@@ -137,48 +160,56 @@ func quarter(most float64) (out []plot.Guide) {
 	return out
 }
 
-// shape converts the curves of a picture to lines.
-func (d diagram) shape(l *plot.Lines, c *run.VerificationPlot) {
-	l.Coordinate, l.CoordinateLimits, l.ValueLimits, l.Square, l.Guides, l.References = plot.Numbers, d.across, d.up, d.square, d.guides, nil
-	l.XLabel, l.YLabel = cmp.Or(c.XLabel, d.x), cmp.Or(c.YLabel, d.y)
+// apply gives a picture the axes and the guides of the diagram, and moves the points of its curves.
+func (d diagram) apply(l *plot.Lines, c *run.VerificationPlot) {
+	l.Coordinate, l.CoordinateLimits, l.ValueLimits = plot.Numbers, d.xLimits, d.yLimits
+	l.Square, l.Guides, l.References = d.square, d.guides, nil
+	l.XLabel, l.YLabel = cmp.Or(c.XLabel, d.xLabel), cmp.Or(c.YLabel, d.yLabel)
 	if d.square && l.Width == 0 {
 		l.Width = 640
 	}
 	for i := range l.Curves {
 		q := &l.Curves[i]
 		q.Style = d.style
-		if d.place != nil {
+		if d.position != nil {
 			q.Positions, q.Value = slices.Clone(q.Positions), slices.Clone(q.Value)
 			for k := range q.Positions {
-				q.Positions[k], q.Value[k] = d.place(q.Positions[k], q.Value[k])
+				q.Positions[k], q.Value[k] = d.position(q.Positions[k], q.Value[k])
 			}
 		}
 	}
 	switch c.Picture {
 	case "taylor":
-		l.Curves = append(l.Curves, plot.Curve{Name: "observations", Positions: []float64{1}, Value: []float64{0}, Style: plot.Points})
+		observations := plot.Curve{Name: "observations", Positions: []float64{1}, Value: []float64{0}, Style: plot.Points}
+		l.Curves = append(l.Curves, observations)
 	case "reliability":
-		l.RightLabel = "forecasts"
-		l.Curves = append(l.Curves, lists.Map(c.Series, func(s run.Series) plot.Curve {
-			return plot.Curve{SameColorAs: s.Name, Look: s.Style, Positions: s.X, Value: floats(s.Records), Style: plot.Bars, Right: true}
-		})...)
+		for _, s := range c.Series {
+			if len(s.Records) > 0 { // a run of an earlier version did not record them
+				l.RightLabel = "forecasts"
+				bars := plot.Curve{SameColorAs: s.Name, Look: s.Style, Positions: s.X, Value: floats(s.Records)}
+				bars.Style, bars.Right = plot.Bars, true
+				l.Curves = append(l.Curves, bars)
+			}
+		}
 	}
 }
 
-// fields draws the values of curves by position as colored fields.
-func fields(f plot.Frame, c *run.VerificationPlot) ([]byte, error) {
-	places := slices.Concat(lists.Map(c.Series, func(s run.Series) []float64 { return s.X })...)
-	slices.Sort(places)
-	places = slices.Compact(places)
+// drawCells draws the values of curves as colored cells, with a row for each curve and a column for each position.
+func drawCells(f plot.Frame, c *run.VerificationPlot) ([]byte, error) {
+	positions := slices.Concat(lists.Map(c.Series, func(s run.Series) []float64 { return s.X })...)
+	slices.Sort(positions)
+	positions = slices.Compact(positions)
 	quantity := f.YLabel // with its unit
 	f.YLabel = ""
 	m := plot.Cells{Frame: f, Lines: c.Picture == "contour" && len(c.Series) > 1}
 	series := slices.Clone(c.Series)
 	if c.Picture == "contour" { // pressures from the top down, as in a profile
 		m.Subtitle = c.Case + " · " + quantity
-		slices.SortStableFunc(series, func(a, b run.Series) int { return cmp.Compare(pressure(a.Name), pressure(b.Name)) })
+		slices.SortStableFunc(series, func(a, b run.Series) int {
+			return cmp.Compare(pressure(a.Name), pressure(b.Name))
+		})
 	}
-	for _, x := range places {
+	for _, x := range positions {
 		label := fmt.Sprint(x)
 		if i := slices.IndexFunc(c.Ticks, func(t run.Tick) bool { return t.X == x }); i >= 0 {
 			label = c.Ticks[i].Label
@@ -190,15 +221,16 @@ func fields(f plot.Frame, c *run.VerificationPlot) ([]byte, error) {
 	for _, s := range series {
 		var marks []plot.Mark
 		if c.Picture == "scorecard" {
-			marks = make([]plot.Mark, len(places))
+			marks = make([]plot.Mark, len(positions))
 		}
-		row := plot.CellRow{Marks: marks, Label: s.Name, Values: slices.Repeat([]float64{math.NaN()}, len(places))}
+		row := plot.CellRow{Marks: marks, Label: s.Name, Values: slices.Repeat([]float64{math.NaN()}, len(positions))}
 		for i, x := range s.X {
-			k, _ := slices.BinarySearch(places, x)
+			k, _ := slices.BinarySearch(positions, x)
 			row.Values[k] = s.Y[i]
 			if marks != nil {
 				marks[k] = map[int]plot.Mark{
-					0: plot.Same, run.MarkBetter: plot.BetterAt95, 2 * run.MarkBetter: plot.BetterAt99, -run.MarkBetter: plot.WorseAt95, -2 * run.MarkBetter: plot.WorseAt99,
+					2 * run.MarkBetter: plot.BetterAt99, run.MarkBetter: plot.BetterAt95, 0: plot.Same,
+					-run.MarkBetter: plot.WorseAt95, -2 * run.MarkBetter: plot.WorseAt99,
 				}[s.Marks[i]]
 			}
 			m.Diverging = m.Diverging || s.Y[i] < 0
@@ -208,7 +240,7 @@ func fields(f plot.Frame, c *run.VerificationPlot) ([]byte, error) {
 	return m.Draw()
 }
 
-// pressure is that of a level such as P500; 0 for other names.
+// pressure returns the pressure of a level such as P500; 0 for other names.
 func pressure(name string) float64 {
 	v, err := strconv.ParseFloat(strings.TrimPrefix(name, "P"), 64)
 	if err != nil || !strings.HasPrefix(name, "P") {

@@ -131,7 +131,7 @@ func TestPictures(t *testing.T) {
 func TestPerformanceOfEarlierVersion(t *testing.T) {
 	c := samples()["performance"]
 	for _, want := range []plot.Style{0, plot.Points} {
-		d, ok := pictures(c)
+		d, ok := diagramOf(c)
 		if !ok || d.style != want {
 			t.Errorf("style %v, want %v", d.style, want)
 		}

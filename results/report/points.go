@@ -14,7 +14,7 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// points is the points of a run folder, grouped: throughput and latency.
+// points contains the throughput and the latency of a run of mixes, grouped into cells.
 type points struct {
 	run     *run.Run
 	all     []*point
@@ -26,9 +26,9 @@ type points struct {
 	engines []string // as the tables name them, in order; without the client overhead
 }
 
-// pointCell is the repetitions of one mix on one engine with one number of threads.
+// pointCell contains the repetitions of one mix on one engine with one number of threads.
 type pointCell struct {
-	mix, engine string // as the tables name it
+	mix, engine string // as the tables name them
 	threads     int
 	overhead    bool
 	reps        []*point // all of them correct, unless problem is set
@@ -40,8 +40,7 @@ type pointCell struct {
 	known      bool // the estimate is a confidence interval, not only a range
 }
 
-// point is a sample in the form that the tables need. If it is not correct, its measurements are
-// empty.
+// point is a sample with the values of its cell. If it is not correct, its measurements are empty.
 type point struct {
 	run.Sample
 	run.Measured
@@ -50,10 +49,12 @@ type point struct {
 	Target              float64
 }
 
+// pointsOf converts samples to points.
 func pointsOf(samples []run.Sample) (all []*point) {
 	for _, s := range samples {
 		c := s.Cell
-		p := &point{Sample: s, Mix: c.Value("mix"), Engine: c.Engine, Layout: c.Value("layout"), Threads: int(c.Number("threads")), Target: c.Number("target_ops_s")}
+		p := &point{Sample: s, Mix: c.Value("mix"), Engine: c.Engine, Layout: c.Value("layout")}
+		p.Threads, p.Target = int(c.Number("threads")), c.Number("target_ops_s")
 		if level := c.Value("isolation"); level != "" {
 			p.Mix += " · " + level
 		}
@@ -64,6 +65,7 @@ func pointsOf(samples []run.Sample) (all []*point) {
 	return all
 }
 
+// openPoints reports a run of the workload mix.
 func openPoints(dir string, r *run.Run, samples []run.Sample) *Report {
 	out := ofRun(dir, r, "Which throughput does each engine sustain, and at what latency?")
 	out.Data = map[string]any{"run": r, "samples": samples}
@@ -85,7 +87,7 @@ func (r *Report) points(of *run.Run, samples []run.Sample) {
 	steps, others := splitRamps(others)
 	p := gather(of, pointsOf(others))
 	p.faults, p.steps, p.samples = faults, steps, samples
-	p.fill(r)
+	p.addTo(r)
 }
 
 // gather groups points into cells.
@@ -97,7 +99,9 @@ func gather(r *run.Run, all []*point) *points {
 		if p.mixes = appendNew(p.mixes, x.Mix); !overhead {
 			p.engines = appendNew(p.engines, name)
 		}
-		i := slices.IndexFunc(p.cells, func(c *pointCell) bool { return c.mix == x.Mix && c.engine == name && c.threads == x.Threads })
+		i := slices.IndexFunc(p.cells, func(c *pointCell) bool {
+			return c.mix == x.Mix && c.engine == name && c.threads == x.Threads
+		})
 		if i < 0 {
 			i = len(p.cells)
 			p.cells = append(p.cells, &pointCell{mix: x.Mix, engine: name, threads: x.Threads, overhead: overhead})
@@ -109,8 +113,9 @@ func gather(r *run.Run, all []*point) *points {
 	for _, c := range p.cells {
 		c.setThroughput()
 	}
+	position := func(c *pointCell) int { return slices.Index(p.engines, c.engine) } // −1 for the client overhead
 	slices.SortStableFunc(p.cells, func(a, b *pointCell) int {
-		return cmp.Or(cmp.Compare(a.mix, b.mix), cmp.Compare(slices.Index(p.engines, a.engine), slices.Index(p.engines, b.engine)), cmp.Compare(a.threads, b.threads)) // overheads, which are not among the engines, first
+		return cmp.Or(cmp.Compare(a.mix, b.mix), position(a)-position(b), cmp.Compare(a.threads, b.threads))
 	})
 	return p
 }
@@ -126,15 +131,15 @@ func (c *pointCell) add(x *point) {
 	}
 }
 
-func (c *pointCell) right() bool { return c.problem == "" }
+// isCorrect reports whether all repetitions are correct.
+func (c *pointCell) isCorrect() bool { return c.problem == "" }
 
-// setThroughput computes the throughput: the median with its interval or, for fewer than six repetitions,
-// their range.
+// setThroughput computes the throughput: the median with its interval or, for fewer than six repetitions, their range.
 func (c *pointCell) setThroughput() {
-	if !c.right() {
+	if !c.isCorrect() {
 		return
 	}
-	rates := c.over(throughput)
+	rates := c.values(throughput)
 	c.throughput = measure.MedianEstimate(rates)
 	if c.known = !math.IsNaN(c.throughput.Low); !c.known {
 		c.throughput.Low, c.throughput.High = slices.Min(rates), slices.Max(rates)
@@ -143,10 +148,8 @@ func (c *pointCell) setThroughput() {
 
 func throughput(x *point) float64 { return x.Throughput }
 
-// over returns a figure of all repetitions.
-func (c *pointCell) over(of func(x *point) float64) []float64 {
-	return lists.Map(c.reps, of)
-}
+// values returns a figure of each repetition.
+func (c *pointCell) values(of func(x *point) float64) []float64 { return lists.Map(c.reps, of) }
 
 // percentile is a percentile of the latency, or its mean.
 type percentile struct {
@@ -154,7 +157,7 @@ type percentile struct {
 	of   func(l *run.Latency) time.Duration
 }
 
-// column is the column of a table.
+// column returns the head of a column.
 func (q percentile) column() string { return q.name + " (ms)" }
 
 func percentiles() []percentile {
@@ -169,17 +172,16 @@ func percentiles() []percentile {
 	}
 }
 
-// p95 is the median over the repetitions of the 95th percentile, in ms.
+// p95 returns the median over the repetitions of the 95th percentile, in ms.
 func (c *pointCell) p95() float64 {
-	return measure.Median(c.over(func(x *point) float64 { return ms(x.Response.P95) }))
+	return measure.Median(c.values(func(x *point) float64 { return ms(x.Response.P95) }))
 }
 
-// middle returns the repetition whose throughput is nearest to the median. It represents the cell
-// where only one repetition can be shown.
-func (c *pointCell) middle() *point {
-	return slices.MinFunc(c.reps, func(a, b *point) int {
-		return cmp.Compare(math.Abs(a.Throughput-c.throughput.Value), math.Abs(b.Throughput-c.throughput.Value))
-	})
+// typical returns the repetition whose throughput is nearest to the median. It represents the cell where only one
+// repetition can be shown.
+func (c *pointCell) typical() *point {
+	distance := func(x *point) float64 { return math.Abs(x.Throughput - c.throughput.Value) }
+	return slices.MinFunc(c.reps, func(a, b *point) int { return cmp.Compare(distance(a), distance(b)) })
 }
 
 // of returns the cells of a mix and an engine, by their number of threads.
@@ -187,19 +189,20 @@ func (p *points) of(mix, engine string) []*pointCell {
 	return lists.Filter(p.cells, func(c *pointCell) bool { return c.mix == mix && c.engine == engine })
 }
 
-// tops returns the correct cells of a mix with the highest throughput, one for each engine that has
-// any.
+// tops returns the correct cell of a mix with the highest throughput of each engine.
 func (p *points) tops(mix string) (out []*pointCell) {
 	for _, e := range p.engines {
-		cells := slices.DeleteFunc(p.of(mix, e), func(c *pointCell) bool { return !c.right() })
-		if len(cells) > 0 {
-			out = append(out, slices.MaxFunc(cells, func(a, b *pointCell) int { return cmp.Compare(a.throughput.Value, b.throughput.Value) }))
+		if cells := lists.Filter(p.of(mix, e), (*pointCell).isCorrect); len(cells) > 0 {
+			out = append(out, slices.MinFunc(cells, byThroughput))
 		}
 	}
 	return out
 }
 
-// mixInWords describes the mix as it was run: "50 % reads, 50 % updates".
+// byThroughput orders cells by their throughput, the highest first.
+func byThroughput(a, b *pointCell) int { return cmp.Compare(b.throughput.Value, a.throughput.Value) }
+
+// mixInWords describes the operations that were run: "50 % reads, 50 % updates".
 func (p *points) mixInWords(mix string) string {
 	count, all := map[string]int64{}, int64(0)
 	var order []string
@@ -215,53 +218,57 @@ func (p *points) mixInWords(mix string) string {
 			}
 		}
 	}
-	if both := count["READ-MODIFY-WRITE"]; both > 0 { // the reads of these are counted as reads
-		count["READ"] -= both
-		all -= both
+	if n := count["READ-MODIFY-WRITE"]; n > 0 { // the reads of these are counted as reads
+		count["READ"] -= n
+		all -= n
 	}
 	var words []string
 	for _, op := range order {
 		if count[op] > 0 {
-			words = append(words, fmt.Sprintf("%.0f %% %ss", 100*float64(count[op])/float64(all), strings.ToLower(op)))
+			percentage := 100 * float64(count[op]) / float64(all)
+			words = append(words, fmt.Sprintf("%.0f %% %ss", percentage, strings.ToLower(op)))
 		}
 	}
 	return strings.Join(words, ", ")
 }
 
-// sentence is the answer for one mix. It gives a number and a rank only to engines with an
-// interval. Engines whose intervals overlap share a rank.
-func (p *points) sentence(mix string) (sentence string) {
-	by := map[string][]*pointCell{}
-	var left []string
+// sentence returns the answer for one mix. It never ranks engines with different degrees of proof together.
+func (p *points) sentence(mix string) string {
+	tops := map[string][]*pointCell{} // by degree of proof
+	var unranked, sentences []string
 	for _, c := range p.tops(mix) {
 		if isUnranked(p.run, c.reps[0].Cell.Engine) {
-			left = append(left, c.engine)
+			unranked = append(unranked, c.engine)
 			continue
 		}
-		by[c.proof] = append(by[c.proof], c)
+		tops[c.proof] = append(tops[c.proof], c)
 	}
-	var words []string
-	if len(left) > 0 {
-		if len(by) == 0 {
-			return "No engine that is ranked gave correct results. Not ranked: " + list(left) + "."
-		}
-		defer func() { sentence += " Not ranked: " + list(left) + "." }()
-	}
-	for _, proof := range slices.Sorted(maps.Keys(by)) {
-		if words = append(words, ranked(by[proof])); len(by) > 1 { // different degrees of proof are never ranked together
-			words = append(words, "These are proven by "+proof+".")
+	for _, proof := range slices.Sorted(maps.Keys(tops)) {
+		if sentences = append(sentences, rankInWords(tops[proof])); len(tops) > 1 {
+			sentences = append(sentences, "These are proven by "+proof+".")
 		}
 	}
-	return cmp.Or(strings.Join(words, " "), "No engine gave correct results, so none has a time.")
+	switch {
+	case len(unranked) > 0 && len(tops) == 0:
+		sentences = []string{"No engine that is ranked gave correct results."}
+	case len(tops) == 0:
+		return "No engine gave correct results, so none has a time."
+	}
+	if len(unranked) > 0 {
+		sentences = append(sentences, "Not ranked: "+list(unranked)+".")
+	}
+	return strings.Join(sentences, " ")
 }
 
-// ranked orders engines whose results have the same degree of proof.
-func ranked(tops []*pointCell) string {
+// rankInWords orders engines whose results have the same degree of proof. It gives a number and a rank only to engines with
+// an interval. Engines whose intervals overlap share a rank.
+func rankInWords(tops []*pointCell) string {
 	if i := slices.IndexFunc(tops, func(c *pointCell) bool { return !c.known }); i >= 0 {
 		need := measure.MedianCI(nil, measure.Confidence).Need
-		return fmt.Sprintf("With %s of each point there is no interval, which needs %d, so nothing is ranked.", several(len(tops[i].reps), "run"), need)
+		return fmt.Sprintf("With %s of each point there is no interval, which needs %d, so nothing is ranked.",
+			several(len(tops[i].reps), "run"), need)
 	}
-	slices.SortStableFunc(tops, func(a, b *pointCell) int { return cmp.Compare(b.throughput.Value, a.throughput.Value) })
+	slices.SortStableFunc(tops, byThroughput)
 	var words strings.Builder
 	for i, c := range tops {
 		switch {
@@ -271,13 +278,14 @@ func ranked(tops []*pointCell) string {
 		default:
 			words.WriteString("; not distinguished from it ")
 		}
-		fmt.Fprintf(&words, "%s %s/s (%s) with %s", c.engine, number(c.throughput.Value), interval(c.throughput.Low, c.throughput.High), several(c.threads, "thread"))
+		fmt.Fprintf(&words, "%s %s/s (%s) with %s", c.engine, number(c.throughput.Value),
+			interval(c.throughput.Low, c.throughput.High), several(c.threads, "thread"))
 	}
 	return "Highest throughput: " + words.String() + ". In brackets the 95 % interval of the median."
 }
 
-// checked describes which results were compared with what. It omits the client overhead, unless the
-// run contains nothing else.
+// checked describes which results were compared, and with what. It omits the client overhead, unless the run contains
+// nothing else.
 func (p *points) checked() string {
 	var a run.Answers
 	for _, x := range p.all {
@@ -294,7 +302,9 @@ func rates(x *point) []float64 {
 		return nil
 	}
 	n := min(len(x.Series), max(1, int(x.Total/x.Interval)))
-	return lists.Map(x.Series[:n], func(b run.SeriesInterval) float64 { return float64(b.Completed) / x.Interval.Seconds() })
+	return lists.Map(x.Series[:n], func(b run.SeriesInterval) float64 {
+		return float64(b.Completed) / x.Interval.Seconds()
+	})
 }
 
 // fittedLaw is the universal scalability law of a mix on an engine.
@@ -304,26 +314,27 @@ type fittedLaw struct {
 	law         measure.USL
 }
 
-// lawReps is the minimum number of repetitions for an interval of the law's parameters.
-const lawReps = 3
+// minLawReps is the minimum number of repetitions for an interval of the law's parameters.
+const minLawReps = 3
 
-// usl fits the law to the numbers of threads with correct results. It omits a law with too few
-// repetitions and a law that is not valid, because the parameters would mean nothing.
+// usl fits the law to the numbers of threads with correct results. It omits a law with too few repetitions and a law that
+// is not valid, because the parameters would mean nothing.
 func (p *points) usl() (out []fittedLaw) {
 	for _, mix := range p.mixes {
 		for _, e := range p.engines {
 			f := fittedLaw{mix: mix, engine: e}
-			var n []float64
-			var x [][]float64
-			few := false
+			var threads []float64
+			var rates [][]float64
+			tooFewReps := false
 			for _, c := range p.of(mix, e) {
-				if c.right() && c.reps[0].Target == 0 { // with a target the throughput is the requested rate
-					f.cells, n, x = append(f.cells, c), append(n, float64(c.threads)), append(x, c.over(throughput))
-					few = few || len(c.reps) < lawReps
+				if c.isCorrect() && c.reps[0].Target == 0 { // with a target the throughput is the requested rate
+					f.cells, threads = append(f.cells, c), append(threads, float64(c.threads))
+					rates = append(rates, c.values(throughput))
+					tooFewReps = tooFewReps || len(c.reps) < minLawReps
 				}
 			}
 			var err error
-			if f.law, err = measure.FitUSL(n, x, p.run.Seed); err == nil && !few && f.law.IsValid() {
+			if f.law, err = measure.FitUSL(threads, rates, p.run.Seed); err == nil && !tooFewReps && f.law.IsValid() {
 				out = append(out, f)
 			}
 		}

@@ -186,27 +186,27 @@ func TestBottleneckOfKnownCauses(t *testing.T) {
 		want  string // on an idle machine
 		busy  string // on a busy one; "" = the same cause is named
 	}{
-		"20 threads update one row": {notFitted, func(p *point) {
+		"20 threads update one row": {noLaw, func(p *point) {
 			p.Threads, p.Server = 20, waits("lock", "Lock:tuple", 13.0, "cpu", "running", 1.0)
 		}, locks, ""},
-		"each commit waits for the log":  {notFitted, func(p *point) { p.Server = waits("disk", "IO:WALSync", 6.0, "cpu", "running", 2.0) }, logWrites, ""},
-		"MariaDB's log":                  {notFitted, func(p *point) { p.Server = waits("disk", "io/file/innodb/innodb_log_file", 6.0) }, logWrites, ""},
-		"the data is larger than memory": {notFitted, func(p *point) { p.Server = waits("disk", "IO:DataFileRead", 6.0, "cpu", "running", 2.0) }, diskReads, ""},
-		"another node answers slowly":    {notFitted, func(p *point) { p.Server = waits("network", "replication", 7.0, "cpu", "running", 1.0) }, peerWaits, ""},
+		"each commit waits for the log":  {noLaw, func(p *point) { p.Server = waits("disk", "IO:WALSync", 6.0, "cpu", "running", 2.0) }, logWrites, ""},
+		"MariaDB's log":                  {noLaw, func(p *point) { p.Server = waits("disk", "io/file/innodb/innodb_log_file", 6.0) }, logWrites, ""},
+		"the data is larger than memory": {noLaw, func(p *point) { p.Server = waits("disk", "IO:DataFileRead", 6.0, "cpu", "running", 2.0) }, diskReads, ""},
+		"another node answers slowly":    {noLaw, func(p *point) { p.Server = waits("network", "replication", 7.0, "cpu", "running", 1.0) }, peerWaits, ""},
 		"a relay delays each answer 50 ms": {0.01, func(p *point) {
 			p.Client.User, p.Machine.Busy = 100*time.Millisecond, 0.02
 			took(p, 50950*time.Microsecond, 51400*time.Microsecond)
 		}, "Fixed latency:", ""},
-		"the same, with its sessions looked at": {notFitted, func(p *point) {
+		"the same, with its sessions looked at": {noLaw, func(p *point) {
 			p.Client.User, p.Server = 100*time.Millisecond, waits("cpu", "running", 0.3)
 			took(p, 50950*time.Microsecond, 51400*time.Microsecond)
 		}, "Latency of the network:", "Other work"},
-		"one look at idle sessions": {notFitted, func(p *point) {
+		"one look at idle sessions": {noLaw, func(p *point) {
 			p.Client.User, p.Server = 100*time.Millisecond, waits("cpu", "running", 0.3)
 			p.Server.SessionSampleCount = 1
 			took(p, 8*time.Millisecond, 200*time.Millisecond)
 		}, "Not known", "Other work"},
-		"idle sessions of a client that waits": {notFitted, func(p *point) {
+		"idle sessions of a client that waits": {noLaw, func(p *point) {
 			p.Client.User, p.Server = 100*time.Millisecond, waits("cpu", "running", 0.3)
 			took(p, 8*time.Millisecond, 200*time.Millisecond)
 		}, "Latency of the network:", "Other work"},
@@ -215,13 +215,13 @@ func TestBottleneckOfKnownCauses(t *testing.T) {
 			p.Server = &run.ServerLoad{Local: true, Used: measure.ProcessLoad{CPU: 5 * time.Second}}
 			took(p, 16*time.Millisecond, 17*time.Millisecond)
 		}, "Serial work:", ""},
-		"a serial server that keeps one core": {notFitted, func(p *point) {
+		"a serial server that keeps one core": {noLaw, func(p *point) {
 			p.Client.User = 300 * time.Millisecond
 			p.Server = &run.ServerLoad{Local: true, Used: measure.ProcessLoad{CPU: 10 * time.Second}}
 			took(p, time.Millisecond, 3*time.Millisecond)
 		}, "One core:", ""},
-		"a serial engine inside the client": {notFitted, func(p *point) { p.Place, p.Client.User = "embedded", 10*time.Second }, "One core:", "Other work"},
-		"a server stopped by SIGSTOP": {notFitted, func(p *point) {
+		"a serial engine inside the client": {noLaw, func(p *point) { p.Place, p.Client.User = "embedded", 10*time.Second }, "One core:", "Other work"},
+		"a server stopped by SIGSTOP": {noLaw, func(p *point) {
 			for i := range p.Series {
 				if i > 2 {
 					p.Series[i] = run.SeriesInterval{}
@@ -229,17 +229,17 @@ func TestBottleneckOfKnownCauses(t *testing.T) {
 			}
 			p.Response.P50 = time.Millisecond
 		}, "Silent server:", ""},
-		"a server that was away":      {notFitted, func(p *point) { p.Outage, p.Reconnects = 8*time.Second, 16 }, "Connections:", ""},
-		"the cores wait for a disk":   {notFitted, func(p *point) { p.Machine.Disk = 0.3 }, "Disk:", "CPU of this machine"},
-		"a target that was sustained": {notFitted, func(p *point) { p.Target = 1000 }, "None:", "None:"},
-		"no database":                 {notFitted, func(p *point) { p.Place = overheadPlace }, "Client:", "Client:"},
-		"nothing is visible":          {notFitted, func(*point) {}, "Not known: the server’s CPU and waits are not visible.", "CPU of this machine"},
-		"few threads": {notFitted, func(p *point) {
+		"a server that was away":      {noLaw, func(p *point) { p.Outage, p.Reconnects = 8*time.Second, 16 }, "Connections:", ""},
+		"the cores wait for a disk":   {noLaw, func(p *point) { p.Machine.Disk = 0.3 }, "Disk:", "CPU of this machine"},
+		"a target that was sustained": {noLaw, func(p *point) { p.Target = 1000 }, "None:", "None:"},
+		"no database":                 {noLaw, func(p *point) { p.Place = overheadPlace }, "Client:", "Client:"},
+		"nothing is visible":          {noLaw, func(*point) {}, "Not known: the server’s CPU and waits are not visible.", "CPU of this machine"},
+		"few threads": {noLaw, func(p *point) {
 			p.Threads, p.Server = 2, waits("cpu", "running", 0.8)
 			took(p, time.Millisecond, 2*time.Millisecond)
 		}, "Round trips:", "Other work"},
-		"an embedded engine that waits": {notFitted, func(p *point) { p.Place = "embedded" }, "Not known: the engine reports neither", "Other work"},
-		"nothing stands out": {notFitted, func(p *point) {
+		"an embedded engine that waits": {noLaw, func(p *point) { p.Place = "embedded" }, "Not known: the engine reports neither", "Other work"},
+		"nothing stands out": {noLaw, func(p *point) {
 			p.Server = waits("cpu", "running", 5.0, "disk", "IO:WALSync", 3.0, "lock", "Lock:tuple", 3.0)
 			took(p, time.Millisecond, 3*time.Millisecond)
 		}, "Not known: no cause has enough evidence.", "Other work"},
@@ -278,15 +278,15 @@ func TestBottleneckOfKnownCauses(t *testing.T) {
 		p := madePoint("postgres", "server", 16, 1, 1000)
 		p.Machine.Busy = 0.98
 		change(p)
-		for _, sigma := range []float64{notFitted, 0.9} { // with a law that busy cores explain
+		for _, sigma := range []float64{noLaw, 0.9} { // with a law that busy cores explain
 			if got := bottleneck(p, sigma); !strings.HasPrefix(got, want) && !(sigma > 0 && strings.HasPrefix(want, "Other")) {
 				t.Errorf("σ %g: got  %s\nwant %s…", sigma, got, want)
 			}
 		}
 	}
 	p := madePoint("postgres", "server", 16, 1, 1000)
-	if p.Machine.Cores = 0; bottleneck(p, notFitted) != "Not known." {
-		t.Error(bottleneck(p, notFitted))
+	if p.Machine.Cores = 0; bottleneck(p, noLaw) != "Not known." {
+		t.Error(bottleneck(p, noLaw))
 	}
 }
 
@@ -296,7 +296,7 @@ func TestIdleSessionsOfABusyMachine(t *testing.T) {
 	p := madePoint("postgres", "server", 16, 1, 1000)
 	p.Machine.Busy, p.Server = 0.97, waits("cpu", "running", 0.3)
 	p.Service.P50, p.Service.P95 = 8*time.Millisecond, 200*time.Millisecond
-	if got := bottleneck(p, notFitted); strings.Contains(got, "Latency") || !strings.HasPrefix(got, "Other work") {
+	if got := bottleneck(p, noLaw); strings.Contains(got, "Latency") || !strings.HasPrefix(got, "Other work") {
 		t.Error(got)
 	}
 }

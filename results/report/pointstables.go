@@ -13,15 +13,16 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// fill creates the sections of a report.
-func (p *points) fill(r *Report) {
+// addTo adds the answers, facts and sections of a run of mixes to a report.
+func (p *points) addTo(r *Report) {
 	wrong, clients := 0, 1
 	for _, x := range p.all {
 		if !x.Verdict.IsCorrect() {
 			wrong++
 		}
 		for _, w := range x.Warnings {
-			r.Warnings = appendNew(r.Warnings, fmt.Sprintf("%s on %s, %s: %s", x.Mix, x.Engine, several(x.Threads, "thread"), w))
+			warning := fmt.Sprintf("%s on %s, %s: %s", x.Mix, x.Engine, several(x.Threads, "thread"), w)
+			r.Warnings = appendNew(r.Warnings, warning)
 		}
 		clients = max(clients, x.LoadMachines)
 	}
@@ -32,13 +33,15 @@ func (p *points) fill(r *Report) {
 	case wrong == 0:
 		r.Answers = append(r.Answers, verdict(true, p.checked()))
 	default:
-		r.Answers = append(r.Answers, verdict(false, fmt.Sprintf("%s of %d not correct; these have no times.", several(wrong, "run"), len(p.all))))
+		incorrect := fmt.Sprintf("%s of %d not correct; these have no times.", several(wrong, "run"), len(p.all))
+		r.Answers = append(r.Answers, verdict(false, incorrect))
 	}
 	r.Facts = append([]Fact{{"Records", count(p.run.Data.Records) + " in the table"}}, runFacts(p.run)...)
 	if clients > 1 {
-		r.Facts = append(r.Facts, Fact{"Clients", fmt.Sprintf("%d machines, merged; the machine above is the first’s", clients)})
+		merged := fmt.Sprintf("%d machines, merged; the facts “Machine” and “Disk” are those of the first", clients)
+		r.Facts = append(r.Facts, Fact{"Clients", merged})
 	}
-	r.Facts = append(append(r.Facts, formFacts(p.run)...), Fact{"Command", commandLine(p.run.Args)})
+	r.Facts = append(append(r.Facts, ddlFacts(p.run)...), Fact{"Command", commandLine(p.run.Args)})
 	laws := p.usl()
 	scalability := Section{ID: "usl", Title: "Scalability", Table: uslTable(laws), Terminal: len(laws) > 0}
 	for _, mix := range p.mixes {
@@ -53,22 +56,21 @@ func (p *points) fill(r *Report) {
 		r.Answers = append(r.Answers, costInWords(p.faults)...)
 		r.Sections = append(r.Sections, costs(p.faults))
 	}
-	r.Sections = append(r.Sections, knees(p.steps)...)
+	r.Sections = append(r.Sections, rampSections(p.steps)...)
 	r.Sections = append(r.Sections, transferSections(p.samples)...)
 	for _, f := range p.run.Findings {
 		r.Answers = append(r.Answers, headline("%s.", f))
 	}
 	r.Sections = append(r.Sections, filled(scalability)...)
-	r.Sections = append(r.Sections, forms(p.run)...)
-	r.Sections = append(r.Sections, Section{ID: "method", Title: "How it was measured", Words: append(
-		say("The workloads, keys, values and distributions are those of YCSB’s core workload. Clients read only records whose insert was acknowledged. The run fails if a record is not found, a field is missing, or a scan is out of order, beyond its bounds or without a record. A failed run has no times."),
-		say("Without a target each thread sends its next operation after the previous response: a stall of the engine is then one slow operation of each thread, and the time series shows it. With a target, latency counts from when an operation was due, so the percentiles include every operation that waited during a stall. The table of operations also has the service time, which counts from when a thread started the operation. Histograms keep three digits from 1 ns to 1 h; percentiles over repetitions are medians of the percentiles of each repetition. An interval with less than a tenth of the usual operations is marked as a stall.")...)})
+	r.Sections = append(r.Sections, tableSections(p.run)...)
+	method := append(explain("mixes"), explain("latency")...)
+	r.Sections = append(r.Sections, Section{ID: "method", Title: "How it was measured", Words: method})
 }
 
 // section describes one mix.
 func (p *points) section(mix string, laws []fittedLaw) Section {
-	bottlenecks := Section{Title: "The bottleneck", Table: p.used(mix), Terminal: true}
-	over := Section{Title: "Over time", Small: "each engine at its highest throughput", SideBySide: true}
+	bottlenecks := Section{Title: "The bottleneck", Table: p.usage(mix), Terminal: true}
+	timelines := Section{Title: "Over time", Small: "each engine at its highest throughput", SideBySide: true}
 	sigma := map[string]float64{}
 	for _, f := range laws {
 		if f.mix == mix {
@@ -78,16 +80,18 @@ func (p *points) section(mix string, laws []fittedLaw) Section {
 	for _, c := range p.tops(mix) {
 		s, hasLaw := sigma[c.engine]
 		if !hasLaw {
-			s = notFitted
+			s = noLaw
 		}
-		bottlenecks.Words = append(bottlenecks.Words, Words{"", fmt.Sprintf("%s, %s: %s", c.engine, several(c.threads, "thread"), bottleneck(c.middle(), s))})
-		if len(c.middle().Series) <= 2 {
+		cause := say("%s, %s: %s", c.engine, several(c.threads, "thread"), bottleneck(c.typical(), s))
+		bottlenecks.Words = append(bottlenecks.Words, cause...)
+		if len(c.typical().Series) <= 2 {
 			continue
 		}
 		if sessions := c.sessions(); len(sessions.Layers) > 0 {
-			over.Parts = append(over.Parts, Section{Title: c.engine, Pictures: []Drawing{c.timeline(), sessions}})
+			pictures := []Drawing{c.timeline(), sessions}
+			timelines.Parts = append(timelines.Parts, Section{Title: c.engine, Pictures: pictures})
 		} else {
-			over.Pictures = append(over.Pictures, c.timeline())
+			timelines.Pictures = append(timelines.Pictures, c.timeline())
 		}
 	}
 	bottlenecks.Parts = filled(
@@ -95,25 +99,29 @@ func (p *points) section(mix string, laws []fittedLaw) Section {
 		Section{Title: "Counters of the servers", Folded: true, Table: p.counters(mix)},
 		Section{Title: "Percentiles of each operation", Folded: true, Table: p.operations(mix)},
 	)
-	title := p.mixInWords(mix)
-	return Section{ID: mix, Title: mix, Small: title, Terminal: true, Words: say("%s.", title), Pictures: []Drawing{p.picture(mix, title)}, Table: p.table(mix), Parts: filled(bottlenecks, over)}
+	operations := p.mixInWords(mix)
+	return Section{
+		ID: mix, Title: mix, Small: operations, Terminal: true, Words: say("%s.", operations),
+		Pictures: []Drawing{p.picture(mix, operations)}, Table: p.table(mix), Parts: filled(bottlenecks, timelines),
+	}
 }
 
 // picture draws throughput as bars, with the 95th percentile as a line.
-func (p *points) picture(mix, title string) Drawing {
+func (p *points) picture(mix, operations string) Drawing {
 	t := plot.Columns{
 		Frame: plot.Frame{
-			Title: mix + ": throughput, and the latency that it costs", Subtitle: title + " · " + p.scope(), Width: pageWidth, YLabel: "operations per second",
-			Caption: "One bar for each number of threads. Latency is that of all operations, from when they were due. Whiskers: the 95 % interval of the median, or the range if there are fewer than six repetitions. A run that is not correct has no bar.",
+			Title: mix + ": throughput, and the latency that it costs", Subtitle: operations + " · " + p.scope(),
+			Width: pageWidth, YLabel: "operations per second", Caption: prose("throughput picture"),
 		},
-		RightLabel: "95th percentile of latency (ms)", BarName: "operations per second (left axis)", LineName: "95th percentile of latency (right axis)", BarUnit: "threads",
+		RightLabel: "95th percentile of latency (ms)", LineName: "95th percentile of latency (right axis)",
+		BarName: "operations per second (left axis)", BarUnit: "threads",
 	}
 	for _, e := range p.engines {
 		g := plot.Group{Name: e}
 		for _, c := range p.of(mix, e) {
 			b := plot.Bar{Label: fmt.Sprint(c.threads), Line: math.NaN(), Value: plot.Value{V: math.NaN(), Note: c.note()}}
-			if c.right() {
-				b.Line, b.Value = c.p95(), plot.Value{V: c.throughput.Value, Lo: c.throughput.Low, Hi: c.throughput.High}
+			if c.isCorrect() {
+				b.Line, b.Value = c.p95(), valueOf(c.throughput)
 			}
 			g.Bars = append(g.Bars, b)
 		}
@@ -124,6 +132,7 @@ func (p *points) picture(mix, title string) Drawing {
 	return t
 }
 
+// note returns the reason why a cell has no times.
 func (c *pointCell) note() string {
 	switch c.verdict {
 	case run.Wrong:
@@ -140,62 +149,68 @@ func (p *points) scope() string {
 	return fmt.Sprintf("%s records · %s, %d usable", count(p.run.Data.Records), several(m.Threads, "hardware thread"), m.UsableCPUs)
 }
 
-// stalled is the fraction of the usual throughput below which an interval counts as a stall.
-const stalled = 0.1
+// stallShare is the share of the usual throughput below which an interval counts as a stall.
+const stallShare = 0.1
 
-// timeline draws the middle run over time.
+// timeline draws the typical run over time.
 func (c *pointCell) timeline() Drawing {
-	x := c.middle()
+	x := c.typical()
 	g := plot.Group{Name: c.engine}
 	for k, rate := range rates(x) {
-		g.Bars = append(g.Bars, plot.Bar{Value: plot.Value{V: rate}, Line: ms(x.Series[k].Slowest), Stalled: rate < stalled*c.throughput.Value})
+		isStall := rate < stallShare*c.throughput.Value
+		g.Bars = append(g.Bars, plot.Bar{Value: plot.Value{V: rate}, Line: ms(x.Series[k].Slowest), Stalled: isStall})
 	}
 	return plot.Columns{
-		Frame:   plot.Frame{Title: fmt.Sprintf("%s, %s", c.engine, several(c.threads, "thread")), XLabel: "time since the warm-up (s)", YLabel: "operations/s", Width: curveWidth, Height: 280},
-		BarName: "operations/s (left)", LineName: "slowest response (right)", StallName: "stall", RightLabel: "slowest response (ms)", Step: x.Interval.Seconds(), Groups: []plot.Group{g},
+		Frame: plot.Frame{
+			Title: c.engine + ", " + several(c.threads, "thread"), Width: curveWidth, Height: 280,
+			XLabel: "time since the warm-up (s)", YLabel: "operations/s",
+		},
+		BarName: "operations/s (left)", LineName: "slowest response (right)", StallName: "stall",
+		RightLabel: "slowest response (ms)", Step: x.Interval.Seconds(), Groups: []plot.Group{g},
 	}
 }
 
 // table lists throughput and percentiles of every point of a mix.
 func (p *points) table(mix string) *Table {
-	columns := append([]string{"engine", "threads", "an acknowledged write is", "operations/s"}, lists.Map(percentiles()[1:], percentile.column)...)
+	columns := []string{"engine", "threads", "an acknowledged write is", "operations/s"}
+	columns = append(columns, lists.Map(percentiles()[1:], percentile.column)...)
 	t := table(append(columns, "client CPU (µs/op)", "server CPU (µs/op)", "checked (answers)", "proof")...)
 	tops := p.tops(mix)
 	for _, c := range p.cells {
 		if c.mix == mix {
-			t.add(classOf(c.overhead, slices.Contains(tops, c)), append([]Cell{text(c.engine), countCell(c.threads), p.guarantee(c)}, c.numbers()...)...)
+			names := []Cell{text(c.engine), countCell(c.threads), p.guarantee(c)}
+			t.add(classOf(c.overhead, slices.Contains(tops, c)), append(names, c.numbers()...)...)
 		}
 	}
-	t.Note = "Latency is that of all operations, from when they were due. The client's CPU includes that of an embedded engine. Bold: the highest throughput of an engine. " +
-		"dry is not a database but the client overhead: the time of the same work if the engine took none."
+	t.Note = prose("points")
 	return t
 }
 
-// guarantee describes what an acknowledged write guarantees and, below it, the observed effect of a
-// fault.
+// guarantee describes what an acknowledged write guarantees and, below it, the observed effect of a fault.
 func (p *points) guarantee(c *pointCell) Cell {
-	of := c.reps[0].Cell
-	out := text(acknowledgedBy(p.run, of))
+	cell := c.reps[0].Cell
+	out := text(acknowledgedBy(p.run, cell))
 	for i := range p.faults {
 		s := &p.faults[i]
-		if h := s.Fault.History; s.Cell.Engine == of.Engine && s.Cell.Value("layout") == of.Value("layout") && acknowledgedOf(s) == out.Text && h != nil && len(unmetGuarantees(h)) > 0 {
+		isSameServer := s.Cell.Engine == cell.Engine && s.Cell.Value("layout") == cell.Value("layout") &&
+			acknowledgedOf(s) == out.Text
+		if h := s.Fault.History; isSameServer && h != nil && len(unmetGuarantees(h)) > 0 {
 			out.Sub, out.Class = s.Cell.Value("fault")+": "+strings.Join(unmetGuarantees(h), "; "), "bad"
 		}
 	}
 	return out
 }
 
-// numbers returns the cells after a point's name. For an incorrect point it returns only the
-// reason.
+// numbers returns the cells after a point's name. For an incorrect point it returns only the reason.
 func (c *pointCell) numbers() []Cell {
-	if !c.right() {
-		why := bad(c.note())
-		why.Sub = c.problem
-		return []Cell{why}
+	if !c.isCorrect() {
+		reason := bad(c.note())
+		reason.Sub = c.problem
+		return []Cell{reason}
 	}
 	out := []Cell{estimate(c.throughput)}
 	for _, q := range percentiles()[1:] {
-		out = append(out, numeric(measure.Median(c.over(func(x *point) float64 { return ms(q.of(&x.Response)) }))))
+		out = append(out, numeric(measure.Median(c.values(func(x *point) float64 { return ms(q.of(&x.Response)) }))))
 	}
 	client, server, a := []float64{}, []float64{}, run.Answers{}
 	for _, x := range c.reps {
@@ -209,20 +224,24 @@ func (c *pointCell) numbers() []Cell {
 	return append(out, numeric(measure.Median(client)), numeric(measure.Median(server)), countCell(a.Found), text(c.proof))
 }
 
-// used lists what each engine used at its highest throughput.
-func (p *points) used(mix string) *Table {
-	t := table("engine", "threads", "client (cores)", "server (cores)", "machine (% busy)", "server memory", "read (per s)", "written (per s)")
+// usage lists the resources that each engine used at its highest throughput.
+func (p *points) usage(mix string) *Table {
+	t := table("engine", "threads", "client (cores)", "server (cores)", "machine (% busy)", "server memory", "read (per s)",
+		"written (per s)")
 	for _, c := range p.tops(mix) {
-		x := c.middle()
-		u := usedBy(x)
-		cells := []Cell{text(c.engine), countCell(c.threads), value(u.client, cores(u.client)), when(u.known, value(u.server, cores(u.server)), none), value(u.busy, share(u.busy))}
+		x := c.typical()
+		u := usageOf(x)
+		server := when(u.known, value(u.server, cores(u.server)), none)
+		cells := []Cell{text(c.engine), countCell(c.threads), value(u.client, cores(u.client)), server}
+		cells = append(cells, value(u.busy, share(u.busy)))
 		if u.known {
 			s, wall := x.Server.Used, x.Client.Wall.Seconds()
-			cells = append(cells, size(int64(s.PeakRSS), ""), size(float64(s.Read)/wall, ""), size(float64(s.Written)/wall, ""))
+			read, written := size(float64(s.Read)/wall, ""), size(float64(s.Written)/wall, "")
+			cells = append(cells, size(int64(s.PeakRSS), ""), read, written)
 		}
 		t.add("", cells...)
 	}
-	t.Note = "Each engine at its highest throughput. The sentence is derived from these figures and from the wait events of sessions, sampled once a second. Shared memory is counted once; reads and writes are those that reached the disk."
+	t.Note = prose("usage")
 	return t
 }
 
@@ -232,11 +251,12 @@ func (p *points) operations(mix string) *Table {
 	columns := append([]string{"engine", "threads", "operation", "outcome", "count"}, lists.Map(shown, percentile.column)...)
 	t := table(append(columns, "service p95 (ms)")...)
 	for _, c := range p.tops(mix) {
-		for _, g := range c.middle().Groups {
+		for _, g := range c.typical().Groups {
 			if g.Operation == "VERIFY" && g.Outcome == "OK" {
 				continue // it has no time of its own
 			}
-			cells := []Cell{text(c.engine), countCell(c.threads), text(strings.ToLower(g.Operation)), text(strings.ToLower(g.Outcome)), countCell(g.Count)}
+			names := texts(strings.ToLower(g.Operation), strings.ToLower(g.Outcome))
+			cells := slices.Concat([]Cell{text(c.engine), countCell(c.threads)}, names, []Cell{countCell(g.Count)})
 			cells = append(cells, lists.Map(shown, func(q percentile) Cell { return millis(q.of(&g.Response)) })...)
 			t.add("", append(cells, millis(g.Service.P95))...)
 		}
@@ -247,55 +267,61 @@ func (p *points) operations(mix string) *Table {
 // counters lists what the servers report about themselves, per operation.
 func (p *points) counters(mix string) *Table {
 	t := table("engine", "threads", "count", "in the run", "per operation")
-	kind := func(name, unit string) Cell {
+	add := func(c *pointCell, name, unit string, values ...Cell) {
 		if unit != "" {
 			name += " (" + unit + ")"
 		}
-		return text(name)
+		t.add("", append([]Cell{text(c.engine), countCell(c.threads), text(name)}, values...)...)
 	}
 	for _, c := range p.tops(mix) {
-		x := c.middle()
+		x := c.typical()
 		if x.Server == nil {
 			continue
 		}
 		for _, w := range x.Server.Waits {
-			t.add("", text(c.engine), countCell(c.threads), kind("sessions: "+w.Event, strings.TrimPrefix(w.Kind, "cpu")), numeric(w.Sessions))
+			add(c, "sessions: "+w.Event, strings.TrimPrefix(w.Kind, "cpu"), numeric(w.Sessions))
 		}
 		for _, k := range x.Server.Counters {
-			t.add("", text(c.engine), countCell(c.threads), kind(k.Name, k.Unit), numeric(k.Value), numeric(k.Value/float64(max(x.Operations, 1))))
+			add(c, k.Name, k.Unit, numeric(k.Value), numeric(k.Value/float64(max(x.Operations, 1))))
 		}
 	}
-	t.Note = "Sessions: the average number that was active in this state. The other lines are the increases of the server's own counters, under their own names."
+	t.Note = prose("counters")
 	return t
 }
 
 // uslTable lists the parameters of the laws.
 func uslTable(all []fittedLaw) *Table {
-	t := table("workload", "engine", "λ (operations/s of one thread)", "σ (contention)", "κ (crosstalk)", "peak (threads)", "highest (operations/s)", "error (%)")
+	t := table("workload", "engine", "λ (operations/s of one thread)", "σ (contention)", "κ (crosstalk)", "peak (threads)",
+		"highest (operations/s)", "error (%)")
 	for _, f := range all {
-		at := f.law.Peak()
-		t.add("", text(f.mix), text(f.engine), estimate(f.law.Lambda), estimate(f.law.Sigma), estimate(f.law.Kappa), when(!math.IsInf(at, 1), numeric(at), "none: it only grows"), when(!math.IsInf(at, 1), numeric(f.law.At(max(at, 1))), none), value(f.law.Error, strconv.FormatFloat(100*f.law.Error, 'f', 1, 64)))
+		parameters := lists.Map([]measure.Estimate{f.law.Lambda, f.law.Sigma, f.law.Kappa}, estimate)
+		peak := f.law.Peak()
+		hasPeak := !math.IsInf(peak, 1)
+		t.add("", slices.Concat(texts(f.mix, f.engine), parameters, []Cell{
+			when(hasPeak, numeric(peak), "none: it only grows"), when(hasPeak, numeric(f.law.At(max(peak, 1))), none),
+			value(f.law.Error, strconv.FormatFloat(100*f.law.Error, 'f', 1, 64)),
+		})...)
 	}
-	t.Note = "Throughput of n threads = λ·n / (1 + σ·(n−1) + κ·n·(n−1)) (Gunther). σ is the serial share of the work, κ the cost of coherence between each pair of threads. " +
-		"Below each parameter is its 95 % interval (bootstrap over the repetitions); error: root mean square of the relative residuals. " +
-		"Engines are omitted if the error exceeds a tenth, or if they were run with fewer than four numbers of threads or fewer than three times each."
+	t.Note = prose("scalability")
 	return t
 }
 
 // uslPicture draws the throughputs of a mix and the laws that were fitted to them.
 func (p *points) uslPicture(mix string, all []fittedLaw) plot.Lines {
 	g := plot.Lines{Frame: plot.Frame{
-		Title: mix + ": how throughput grows with threads", Subtitle: p.scope(), Width: pageWidth, XLabel: "threads", YLabel: "operations per second",
-		Caption: "Points: medians (the tables have their intervals); dashed: the universal scalability law that fits them. Both axes are logarithmic: twice the throughput for twice the threads is a slope of one.",
+		Title: mix + ": how throughput grows with threads", Subtitle: p.scope(), Width: pageWidth,
+		XLabel: "threads", YLabel: "operations per second", Caption: prose("scalability picture"),
 	}, Coordinate: plot.Sizes}
 	for _, f := range all {
 		if f.mix != mix {
 			continue
 		}
-		measured, law := plot.Curve{Name: f.engine, Group: f.engine}, plot.Curve{Name: f.engine + ", law", Group: f.engine}
+		measured := plot.Curve{Name: f.engine, Group: f.engine}
+		law := plot.Curve{Name: f.engine + ", law", Group: f.engine}
 		for _, c := range f.cells {
-			measured.Positions, measured.Value = append(measured.Positions, float64(c.threads)), append(measured.Value, c.throughput.Value)
-			law.Positions, law.Value = append(law.Positions, float64(c.threads)), append(law.Value, f.law.At(float64(c.threads)))
+			threads := float64(c.threads)
+			measured.Positions, measured.Value = append(measured.Positions, threads), append(measured.Value, c.throughput.Value)
+			law.Positions, law.Value = append(law.Positions, threads), append(law.Value, f.law.At(threads))
 		}
 		g.Curves = append(g.Curves, measured, law)
 	}

@@ -19,13 +19,14 @@ type posts struct {
 	cells, days []*posting
 }
 
-// posting is a sample in the form that the tables need.
+// posting is a sample with the values of its cell.
 type posting struct {
 	run.Sample
 	run.Measured                   // Posting is nil if nothing is proven
 	Test, Scenario, Design, Method string
 }
 
+// postsOf separates the postings of a run from the days of its live feed.
 func postsOf(r *run.Run, samples []run.Sample) *posts {
 	out := &posts{}
 	if len(r.Archives) > 0 {
@@ -33,7 +34,8 @@ func postsOf(r *run.Run, samples []run.Sample) *posts {
 	}
 	for _, s := range samples {
 		c := s.Cell
-		p := &posting{Sample: s, Test: c.Value("test"), Scenario: c.Value("scenario"), Design: c.Value("design"), Method: c.Value("method")}
+		p := &posting{Sample: s, Test: c.Value("test"), Scenario: c.Value("scenario")}
+		p.Design, p.Method = c.Value("design"), c.Value("method")
 		p.Measured = *cmp.Or(s.Measured(), &run.Measured{})
 		if c.Value("day") != "" {
 			out.days = append(out.days, p)
@@ -51,12 +53,10 @@ func openPosts(dir string, of *run.Run, samples []run.Sample) *Report {
 	out.Name, out.Data = "post · "+filepath.Base(dir), map[string]any{"run": of, "samples": samples}
 	out.Answers = append(out.Answers, headline("%s", postSentence(r)))
 	d := cmp.Or(of.Data.Decoded, &run.DecodeCounts{})
-	out.Facts = slices.Concat([]Fact{
-		{"Engine", r.product},
-		{"Products", of.Data.Source},
-		{"Decoded", fmt.Sprintf("%s products: %s values, %s lost; %s errors, %s warnings", count(d.Products), count(d.Values), count(d.Lost), count(d.Errors), count(d.Warnings))},
-		{"Policy", of.Policy},
-	}, runFacts(of), []Fact{{"Command", commandLine(of.Args)}})
+	decoded := fmt.Sprintf("%s products: %s values, %s lost; %s errors, %s warnings",
+		count(d.Products), count(d.Values), count(d.Lost), count(d.Errors), count(d.Warnings))
+	facts := []Fact{{"Engine", r.product}, {"Products", of.Data.Source}, {"Decoded", decoded}, {"Policy", of.Policy}}
+	out.Facts = slices.Concat(facts, runFacts(of), []Fact{{"Command", commandLine(of.Args)}})
 	var lines strings.Builder
 	for _, c := range r.cells {
 		logStats(&lines, c)
@@ -67,13 +67,14 @@ func openPosts(dir string, of *run.Run, samples []run.Sample) *Report {
 		Section{ID: "days", Title: "The live feed, day by day", Terminal: true, Table: postDays(r)},
 		Section{ID: "pictures", Title: "Pictures", Pictures: postPictures(r)},
 		Section{ID: "rows", Title: "Rows and bytes", Terminal: true, Table: postRows(r)},
-		Section{ID: "logstats", Title: "log_stats", Terminal: true, Words: say("The lines that the script of the report of 2006 prints: seconds, the maxima truncated to integers."), Text: lines.String()})
-	out.Sections = append(out.Sections, Section{ID: "designs", Title: "The tables", Words: say("The schema of the RFC archive was never published. Names of tables (pecrsep, pocrsep, pedrsep) are the report's, columns (lid, pe1, pe2, dur, idur, t, s, e, p, obsdate, z0015 to z2400) are remembered by users of the archive and reconstructed; value, shef_qual_code, revision, product_id, producttime and postingtime are those of the public IHFS schema. Tables ending in _offgrid are Barograph's: they store values that were observed between two slots, which an array of 2006 would have rounded. location and ingestfilter determine which values are posted.")})
+		Section{ID: "logstats", Title: "log_stats", Terminal: true, Words: explain("log_stats"), Text: lines.String()})
+	schema := Section{ID: "designs", Title: "The tables", Words: explain("schema of postings")}
+	out.Sections = append(out.Sections, schema)
 	return out
 }
 
-// logStats prints the lines of the report's log_stats: averages in seconds with two decimals,
-// maxima in integer seconds.
+// logStats prints the lines of log_stats, a script of the report of 2006: averages in seconds with two decimals, maxima in
+// integer seconds.
 func logStats(w io.Writer, c *posting) {
 	if c.Posting == nil || c.Products == 0 {
 		return
@@ -84,10 +85,13 @@ func logStats(w io.Writer, c *posting) {
 	fmt.Fprintf(w, "Max Parse Time: %d\nMax Post Time: %d\n\n", int(c.Parse.Max.Seconds()), int(c.Post.Max.Seconds()))
 }
 
+// postRates lists the times of products and the rates of values.
 func postRates(r *posts) *Table {
-	t := table("test", "scenario", "design", "method", "posters", "together", "messages", "values", "avg parse (ms)", "avg post (ms)", "p50 (ms)", "p95 (ms)", "p99 (ms)", "max post (ms)", "values/s")
+	t := table("test", "scenario", "design", "method", "posters", "messages per commit", "messages", "values",
+		"avg parse (ms)", "avg post (ms)", "p50 (ms)", "p95 (ms)", "p99 (ms)", "max post (ms)", "values/s")
 	for _, c := range r.cells {
-		cells := append(texts(c.Test, c.Scenario, c.Design, c.Method), countCell(int(c.Cell.Number("posters"))), countCell(int(c.Cell.Number("together"))))
+		posters, perCommit := countCell(int(c.Cell.Number("posters"))), countCell(int(c.Cell.Number("together")))
+		cells := append(texts(c.Test, c.Scenario, c.Design, c.Method), posters, perCommit)
 		if c.Posting == nil {
 			t.addWrong(cells, len(t.Head)-1)
 			continue
@@ -95,37 +99,43 @@ func postRates(r *posts) *Table {
 		if c.Products == 0 {
 			continue
 		}
-		t.add("", append(cells, countCell(c.Products), countCell(c.Values), millis(c.Parse.Mean), millis(c.Post.Mean), millis(c.Post.P50), millis(c.Post.P95), millis(c.Post.P99), millis(c.Post.Max), numeric(c.Rate()))...)
+		t.add("", append(cells, countCell(c.Products), countCell(c.Values), millis(c.Parse.Mean), millis(c.Post.Mean),
+			millis(c.Post.P50), millis(c.Post.P95), millis(c.Post.P99), millis(c.Post.Max), numeric(c.Rate()))...)
 	}
 	return t
 }
 
-// addWrong adds a row for an unproven result: it has no figures, and one column says "wrong".
-func (t *Table) addWrong(cells []Cell, at int) {
-	for len(cells) < at {
+// addWrong adds a row for an unproven result: it has no figures, and the given column contains "wrong".
+func (t *Table) addWrong(cells []Cell, column int) {
+	for len(cells) < column {
 		cells = append(cells, dim(none))
 	}
 	t.add("", append(cells, bad("wrong"))...)
 }
 
+// postRows lists the rows and bytes that the postings read and wrote.
 func postRows(r *posts) *Table {
-	t := table("test", "scenario", "design", "method", "rows read", "inserted", "updated", "table", "index", "dead rows", "WAL", "wall (s)", "client CPU (s)", "retries", "proof")
-	t.Note = "Table: includes the primary key if the engine stores rows in it. WAL: bytes that were written to the write-ahead log during the run, also by others. " +
-		"For the test delete, rows updated are the deleted rows, and the time is that of the statements. Proof: the reference with which the stored values were compared."
+	t := table("test", "scenario", "design", "method", "rows read", "inserted", "updated", "table", "index", "dead rows",
+		"WAL", "wall (s)", "client CPU (s)", "retries", "proof")
+	t.Note = prose("posted rows")
 	for _, c := range r.cells {
 		cells := texts(c.Test, c.Scenario, c.Design, c.Method)
 		if c.Posting == nil {
 			t.addWrong(cells, len(t.Head)-1)
 			continue
 		}
-		t.add("", append(cells, countCell(c.RowsRead), countCell(c.RowsInserted), countCell(c.RowsUpdated), size(c.TableBytes, ""), size(c.IndexBytes, ""), countCell(c.DeadRows), size(c.LogBytes, ""),
-			numeric(c.Total.Seconds()), numeric(c.CPU.Seconds()), countCell(c.Retries), Cell{Text: string(c.Proof), Class: "ok"})...)
+		t.add("", append(cells, countCell(c.RowsRead), countCell(c.RowsInserted), countCell(c.RowsUpdated),
+			size(c.TableBytes, ""), size(c.IndexBytes, ""), countCell(c.DeadRows), size(c.LogBytes, ""),
+			numeric(c.Total.Seconds()), numeric(c.CPU.Seconds()), countCell(c.Retries),
+			Cell{Text: string(c.Proof), Class: "ok"})...)
 	}
 	return t
 }
 
+// postDays lists the days of the live feed.
 func postDays(r *posts) *Table {
-	t := table("phase", "day", "design", "method", "messages", "values", "avg post (ms)", "p99 (ms)", "max post (ms)", "values/s", "late")
+	t := table("phase", "day", "design", "method", "messages", "values", "avg post (ms)", "p99 (ms)", "max post (ms)",
+		"values/s", "late")
 	t.Note = "Late: products that were started more than a minute of the feed's time after their time."
 	for _, d := range r.days {
 		cells := texts(d.Scenario, d.Cell.Value("day"), d.Design, d.Method)
@@ -133,13 +143,14 @@ func postDays(r *posts) *Table {
 			t.addWrong(cells, len(t.Head)-2)
 			continue
 		}
-		t.add("", append(cells, countCell(d.Products), countCell(d.Values), millis(d.Post.Mean), millis(d.Post.P99), millis(d.Post.Max), numeric(d.Rate()), countCell(d.Late))...)
+		t.add("", append(cells, countCell(d.Products), countCell(d.Values), millis(d.Post.Mean), millis(d.Post.P99),
+			millis(d.Post.Max), numeric(d.Rate()), countCell(d.Late))...)
 	}
 	return t
 }
 
-// postSentence describes what was done and proven. It contains no rates: each is from one run
-// without an interval, so a ranking of methods could not be distinguished from noise.
+// postSentence reports how many postings are proven. It contains no rates: each is from one run without an interval, so a
+// ranking of methods could not be distinguished from noise.
 func postSentence(r *posts) string {
 	all, proven := slices.Concat(r.cells, r.days), 0
 	for _, c := range all {
@@ -156,19 +167,25 @@ func postSentence(r *posts) string {
 
 // postPictures draws rates and times of products, and rates over days.
 func postPictures(r *posts) (out []Drawing) {
-	rates := plot.Rows{Frame: plot.Frame{Title: "Values posted a second", XLabel: "values a second", Width: pageWidth}, Unit: "/s", Log: true, Sorted: true}
-	times := plot.Rows{Frame: plot.Frame{Title: "Time of a product", XLabel: "ms", Width: pageWidth}, Unit: "ms", Log: true}
+	rates := plot.Rows{
+		Frame: plot.Frame{Title: "Values posted a second", XLabel: "values a second", Width: pageWidth},
+		Unit:  "/s", Log: true, Sorted: true,
+	}
+	times := plot.Rows{
+		Frame: plot.Frame{Title: "Time to post a product", XLabel: "ms", Width: pageWidth}, Unit: "ms", Log: true,
+	}
 	for _, c := range r.cells {
 		if c.Posting == nil || c.Products == 0 {
 			continue
 		}
-		name, way := c.Test+", "+c.Scenario, c.Design+" "+c.Method
-		rates.AddRow(name, plot.Row{Label: way, Group: c.Design, Value: plot.Value{V: c.Rate()}})
+		name, configuration := c.Test+", "+c.Scenario, c.Design+" "+c.Method
+		rates.AddRow(name, plot.Row{Label: configuration, Group: c.Design, Value: plot.Value{V: c.Rate()}})
 		for _, x := range []struct {
 			name string
 			d    time.Duration
 		}{{"median", c.Post.P50}, {"95 %", c.Post.P95}, {"longest", c.Post.Max}} {
-			times.AddRow(name, plot.Row{Label: way + ", " + x.name, Group: x.name, Value: plot.Value{V: ms(x.d)}})
+			label := configuration + ", " + x.name
+			times.AddRow(name, plot.Row{Label: label, Group: x.name, Value: plot.Value{V: ms(x.d)}})
 		}
 	}
 	if len(rates.Panels) > 0 {
@@ -180,12 +197,12 @@ func postPictures(r *posts) (out []Drawing) {
 	return out
 }
 
-// postDaysPicture draws the posting rate over all days of the program, one phase after the other.
-// It marks the maintenance of each night and the start of each phase.
+// postDaysPicture draws the posting rate over all days of the live feed, one phase after the other. It marks the
+// maintenance after each day and the start of each phase.
 func postDaysPicture(r *posts) Drawing {
 	p := plot.Lines{Frame: plot.Frame{
-		Title: "Posting rate of the live feed, day by day", YLabel: "values a second", XLabel: "day of posting", Width: pageWidth,
-		Caption: "Every phase posts the same days of the feed, with different values. Ticks at the bottom: maintenance after a day (VACUUM with ANALYZE, or the equivalent of the engine); dashed: the start of a phase.",
+		Title: "Posting rate of the live feed, day by day", YLabel: "values a second", XLabel: "day of posting",
+		Width: pageWidth, Caption: prose("posted days"),
 	}, Coordinate: plot.Numbers, LogAbove: 10}
 	for i, d := range r.days {
 		if d.Posting == nil {

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -12,11 +13,11 @@ import (
 	"github.com/barograph/barograph/results/measure"
 )
 
-// MinProjectedSizes is the number of measured sizes from which a larger size is projected.
+// MinProjectedSizes is the minimum number of measured sizes for a projection to a larger size.
 const MinProjectedSizes = 3
 
-// widestProjection is the largest ratio of the bounds of an interval that is narrow enough to plan by.
-const widestProjection = 1.5
+// maxNarrowRatio is the largest ratio of the bounds of an interval that is narrow enough to plan by.
+const maxNarrowRatio = 1.5
 
 // Projection compares a value at the largest size with its projection from the smaller sizes. The
 // value is the median time in ms of a query or, without a case, the size of an archive in MB.
@@ -29,28 +30,27 @@ type Projection struct {
 	values []float64 // by size
 }
 
-// Within reports whether the measured value is in the projected interval, except for the rounding of
-// the fit.
+// Within reports whether the measured value is in the projected interval, except for the rounding of the fit.
 func (p *Projection) Within() bool {
 	const rounding = 1e-9
 	return p.Projected.Low*(1-rounding) <= p.Measured && p.Measured <= p.Projected.High*(1+rounding)
 }
 
-// narrow reports whether the interval is narrow enough to plan by.
-func (p *Projection) narrow() bool { return p.Projected.High <= widestProjection*p.Projected.Low }
+// isNarrow reports whether the interval is narrow enough to plan by.
+func (p *Projection) isNarrow() bool { return p.Projected.High <= maxNarrowRatio*p.Projected.Low }
 
-// line is a law through the values at some sizes: value = e^a · size^b, or a + b · size.
-type line struct {
+// fittedLine is a law that was fitted to the values at some sizes: value = e^a · size^b, or a + b · size.
+type fittedLine struct {
 	a, b    float64
 	power   bool
 	squares float64      // sum of the squared logarithmic residuals
 	design  [][2]float64 // the gradients at the sizes
 }
 
-// fitLine fits a law by least squares of the logarithms or, for the linear law, of the relative
-// residuals. Neither term of the linear law is below 0.
-func fitLine(power bool, sizes, values []float64) *line {
-	l := &line{power: power}
+// fitLine fits a law by least squares of the logarithms or, for the linear law, of the relative residuals. Neither term of
+// the linear law is below 0.
+func fitLine(power bool, sizes, values []float64) *fittedLine {
+	l := &fittedLine{power: power}
 	if power {
 		x, y := make([]float64, len(sizes)), make([]float64, len(sizes))
 		for i := range sizes {
@@ -80,24 +80,24 @@ func fitLine(power bool, sizes, values []float64) *line {
 	return l
 }
 
-func (l *line) at(n float64) float64 {
+func (l *fittedLine) at(n float64) float64 {
 	if l.power {
 		return math.Exp(l.a + l.b*math.Log(n))
 	}
 	return l.a + l.b*n
 }
 
-// gradient is the derivative of the logarithm of the value at a size with respect to a and b.
-func (l *line) gradient(n float64) [2]float64 {
+// gradient returns the derivative of the logarithm of the value at a size with respect to a and b.
+func (l *fittedLine) gradient(n float64) [2]float64 {
 	if l.power {
 		return [2]float64{1, math.Log(n)}
 	}
 	return [2]float64{1 / l.at(n), n / l.at(n)}
 }
 
-// spread is the standard deviation, in units of the scatter, of a new value's logarithm from the law
-// at a size.
-func (l *line) spread(n float64) float64 {
+// spread returns the standard deviation of the logarithm of a new value at a size from the law. Its unit is the scatter of
+// the fitted values about the law.
+func (l *fittedLine) spread(n float64) float64 {
 	var s11, s12, s22 float64
 	for _, x := range l.design {
 		s11, s12, s22 = s11+x[0]*x[0], s12+x[0]*x[1], s22+x[1]*x[1]
@@ -124,17 +124,17 @@ func (g *dayGrowth) archiveSizes() (out []Projection) {
 	return out
 }
 
-// group names the projections that share a law and a scatter: all queries of one kind on one archive,
-// or its size.
+// group returns a key of the projections that share a law and a scatter: all queries of one kind on one archive, or its
+// size.
 func (g *dayGrowth) group(p *Projection) string {
 	return fmt.Sprint(p.Engine, "\x00", p.Design, "\x00", slices.Contains(g.AllDays, p.Case), p.Case == "")
 }
 
 // project projects the values at a number of days from those at the measured sizes.
 //
-// Values of one group follow the same law: the one of the two with the smaller scatter over all of
-// them. The interval is Student's, with the group's scatter. It also contains the projection of the
-// other law if that law's scatter is less than half as large again.
+// All values of a group follow the same law: the one of the two that has the smaller scatter over all of them. The
+// interval is Student's, with the group's scatter. It also contains the projection of the other law if the scatter of
+// that law is less than 1.5 times as large.
 func (g *dayGrowth) project(days int) []Projection {
 	var out []Projection
 	for _, l := range g.sum.Laws {
@@ -149,7 +149,7 @@ func (g *dayGrowth) project(days int) []Projection {
 	out = append(out, g.archiveSizes()...)
 	sizes := floats(g.sizes)
 	squares, freedom := map[string][2]float64{}, map[string]int{}
-	fits := make([][2]*line, len(out))
+	fits := make([][2]*fittedLine, len(out))
 	for i := range out {
 		key := g.group(&out[i])
 		both := squares[key]
@@ -167,7 +167,8 @@ func (g *dayGrowth) project(days int) []Projection {
 			best, other, p.Law = 1, 0, "linear"
 		}
 		law, x := fits[i][best], float64(days)
-		half := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n}.Quantile(0.975) * math.Sqrt(both[best]/n) * law.spread(x)
+		quantile := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n}.Quantile(0.975)
+		half := quantile * math.Sqrt(both[best]/n) * law.spread(x)
 		e := measure.Estimate{Value: law.at(x), Low: law.at(x) * math.Exp(-half), High: law.at(x) * math.Exp(half)}
 		if alternative := fits[i][other].at(x); math.Sqrt(both[other]) < 1.5*math.Sqrt(both[best]) {
 			e.Low, e.High = min(e.Low, alternative), max(e.High, alternative)
@@ -177,8 +178,8 @@ func (g *dayGrowth) project(days int) []Projection {
 	return out
 }
 
-// Project projects the times and sizes of a run of barograph growth at a number of days that was not
-// measured, and stores the projections in the run's description.
+// Project projects the times and sizes of a run of barograph growth at a number of days that was not measured, and stores
+// the projections in the run's description.
 func Project(dir string, days int) error {
 	g, err := readDays(dir)
 	if err != nil {
@@ -191,8 +192,8 @@ func Project(dir string, days int) error {
 	return g.Save(dir)
 }
 
-// measure adds the measured values to the projections.
-func (g *dayGrowth) measure() {
+// setMeasured adds the measured values to the projections.
+func (g *dayGrowth) setMeasured() {
 	if g.sizes[len(g.sizes)-1] != g.Predict {
 		return
 	}
@@ -208,20 +209,16 @@ func (g *dayGrowth) measure() {
 	}
 }
 
-// heldOut reports how many projections the measurement confirmed; "" = nothing was projected.
-func (g *dayGrowth) heldOut() string {
-	if len(g.Projections) == 0 {
-		return ""
-	}
-	// of times and of sizes
-	var all, measured, within, narrow [2]int
+// projectionsInWords reports how many projections the measurement confirmed.
+func (g *dayGrowth) projectionsInWords() string {
+	var all, measured, within, narrow [2]int // the numbers of times and of sizes
 	for i := range g.Projections {
 		p, k := &g.Projections[i], 0
 		if p.Case == "" {
 			k = 1
 		}
 		all[k]++
-		if p.narrow() {
+		if p.isNarrow() {
 			narrow[k]++
 		}
 		if p.Measured > 0 {
@@ -231,46 +228,46 @@ func (g *dayGrowth) heldOut() string {
 			}
 		}
 	}
-	words := fmt.Sprintf("%s are projected from the smaller sizes, with 95 %% intervals. The bounds differ by at most a factor of %g for %d of %d times and %d of %d sizes.",
-		several(g.Predict, "day"), widestProjection, narrow[0], all[0], narrow[1], all[1])
+	words := fmt.Sprintf("%s are projected from the smaller sizes, with 95 %% intervals. "+
+		"The bounds differ by at most a factor of %g for %d of %d times and %d of %d sizes.",
+		several(g.Predict, "day"), maxNarrowRatio, narrow[0], all[0], narrow[1], all[1])
 	if measured == [2]int{} {
 		return words
 	}
-	return words + fmt.Sprintf(" Measured afterwards, %d of %d times and %d of %d sizes on disk are in their interval.", within[0], measured[0], within[1], measured[1])
+	return words + fmt.Sprintf(" Measured afterwards, %d of %d times and %d of %d sizes on disk are in their interval.",
+		within[0], measured[0], within[1], measured[1])
 }
 
-// method explains the projections.
-func (g *dayGrowth) method() []Words {
-	return say("Barograph stored the projections before it loaded %s. The law is the better one, for all questions of one kind on an archive, of value = factor · days^exponent (power) and value = constant + rate · days (linear). "+
-		"The interval is Student's, from the scatter of these questions about the law. It also contains the projection of the other law if that fits almost as well. A terminal shows the sizes on disk and what is outside of its interval; the page shows all.", several(g.Predict, "day"))
+// projectionMethod explains the projections.
+func (g *dayGrowth) projectionMethod() []Words {
+	return say("Barograph stored the projections before it loaded %s. %s", several(g.Predict, "day"), prose("projections"))
 }
 
-// projectedWidth is the width of a terminal that the table of projections fits.
-const projectedWidth = 100
+// projectionWidth is the width of a terminal that the table of projections fits.
+const projectionWidth = 100
 
-// projected is the table of projected and measured values.
-func (g *dayGrowth) projected() *Table {
+// projectionTable lists projected and measured values.
+func (g *dayGrowth) projectionTable() *Table {
 	t := table("question", "configuration", "projected", "interval", "measured", "verdict", "law")
-	t.Width, t.Head[3].Spare, t.Head[6].Spare = projectedWidth, true, true
+	t.Width, t.Head[3].Spare, t.Head[6].Spare = projectionWidth, true, true
 	for i := range g.Projections {
 		p := &g.Projections[i]
-		c, measured, verdict := p.Case, numeric(p.Measured), text("within")
-		if p.Case == "" {
-			c = "size on disk"
-		}
+		measured, verdict := numeric(p.Measured), text("within")
 		switch {
 		case p.Measured == 0:
 			measured, verdict = dim(none), dim("not measured")
 		case !p.Within():
 			verdict = bad("outside")
 		}
-		if !p.narrow() {
+		if !p.isNarrow() {
 			verdict.Text += ", wide"
 		}
-		configuration := strings.TrimSpace(p.Engine + " " + p.Design + " " + p.Flavour)
-		t.add("", text(c), text(configuration), numeric(p.Projected.Value), span(p.Projected.Low, p.Projected.High), measured, verdict, text(p.Law))
+		names := texts(cmp.Or(p.Case, "size on disk"), strings.TrimSpace(p.Engine+" "+p.Design+" "+p.Flavour))
+		projected := []Cell{numeric(p.Projected.Value), span(p.Projected.Low, p.Projected.High)}
+		t.add("", slices.Concat(names, projected, []Cell{measured, verdict, text(p.Law)})...)
 		t.Rows[i].Quiet = p.Case != "" && p.Within()
 	}
-	t.Note = fmt.Sprintf("Times in ms, sizes in MB. Wide: the bounds of the interval differ by more than a factor of %g.", widestProjection)
+	t.Note = "Times in ms, sizes in MB. Wide: the bounds of the interval differ by more than a factor of " +
+		fmt.Sprint(maxNarrowRatio) + "."
 	return t
 }

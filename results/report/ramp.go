@@ -18,21 +18,22 @@ func splitRamps(all []run.Sample) (steps, others []run.Sample) {
 		}
 	}
 	slices.SortStableFunc(steps, func(a, b run.Sample) int {
-		return cmp.Or(cmp.Compare(a.Cell.Value("mix"), b.Cell.Value("mix")), cmp.Compare(a.Cell.Engine, b.Cell.Engine),
-			cmp.Compare(a.Cell.Value("layout"), b.Cell.Value("layout")), cmp.Compare(a.Cell.Number("target_ops_s"),
-				b.Cell.Number("target_ops_s")))
+		return cmp.Or(
+			cmp.Compare(a.Cell.Value("mix"), b.Cell.Value("mix")), cmp.Compare(a.Cell.Engine, b.Cell.Engine),
+			cmp.Compare(a.Cell.Value("layout"), b.Cell.Value("layout")),
+			cmp.Compare(a.Cell.Number("target_ops_s"), b.Cell.Number("target_ops_s")))
 	})
 	return steps, others
 }
 
-// knees is the section about rates that were raised until an engine could not sustain them, with a
-// picture for each mix.
-func knees(steps []run.Sample) []Section {
-	t := table("mix", "engine", "threads", "due (operations/s)", "done (operations/s)", "p99 (ms)", "never started (operations)")
+// rampSections returns the section about rates that were raised until an engine could not sustain them, with a picture for
+// each mix.
+func rampSections(steps []run.Sample) []Section {
+	t := table("mix", "engine", "threads", "due (operations/s)", "done (operations/s)", "p99 (ms)",
+		"never started (operations)")
 	t.Note = "Latency counts from when an operation was due. Never started: due, but not started before the end of the run."
 	s := Section{
-		ID: "knee", Title: "Sustained rate", Terminal: true, Table: t,
-		Words: say("Operations were due at a steady rate, which was raised until less than 95 %% of them were done in time, or until the 99th percentile exceeded its bound. Beyond this knee the latency is that of a growing queue and depends on the length of the run."),
+		ID: "knee", Title: "Sustained rate", Terminal: true, Table: t, Words: explain("sustained rate"),
 	}
 	title := titlesOf(steps)
 	var pictures []plot.Columns
@@ -50,10 +51,10 @@ func knees(steps []run.Sample) []Section {
 		if n := len(pictures); n == 0 || pictures[n-1].Title != heading {
 			pictures = append(pictures, plot.Columns{
 				Frame: plot.Frame{
-					Title: heading, YLabel: "operations done per second", Width: pageWidth,
-					Caption: "One bar for each rate at which operations were due. Latency counts from when an operation was due.",
+					Title: heading, YLabel: "operations done per second", Width: pageWidth, Caption: prose("rates picture"),
 				},
-				RightLabel: "99th percentile of latency (ms)", BarName: "operations done per second (left axis)", LineName: "99th percentile of latency (right axis)", BarUnit: "operations due per second",
+				BarName: "operations done per second (left axis)", BarUnit: "operations due per second",
+				LineName: "99th percentile of latency (right axis)", RightLabel: "99th percentile of latency (ms)",
 			})
 		}
 		p := &pictures[len(pictures)-1]

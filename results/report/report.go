@@ -24,10 +24,10 @@ var files embed.FS
 // FileName is the report's name in the run folder.
 const FileName = "report.html"
 
-// Open reads a folder of any workload, or a folder of studies of several sizes.
+// Open reads a run folder of any workload, or a folder with studies of several sizes.
 func Open(dir string) (*Report, error) { return OpenAdvising(dir, Advising{}) }
 
-// OpenAdvising is Open for a reader with weights.
+// OpenAdvising does the same as Open, with the weights and folders of a reader.
 func OpenAdvising(dir string, o Advising) (*Report, error) {
 	if o.Weights == nil {
 		o.Weights = advise.Defaults()
@@ -39,7 +39,11 @@ func OpenAdvising(dir string, o Advising) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	if open := map[string]func(string, *run.Run, []run.Sample) *Report{run.MixWorkload: openPoints, run.ScanWorkload: openScans, run.PostWorkload: openPosts, run.OwnWorkload: openOwned, run.LakeWorkload: openLake, DaysWorkload: openDays, "faults": openKills}[r.Workload]; open != nil {
+	open := map[string]func(string, *run.Run, []run.Sample) *Report{
+		run.MixWorkload: openPoints, run.ScanWorkload: openScans, run.PostWorkload: openPosts, run.OwnWorkload: openOwn,
+		run.LakeWorkload: openLake, DaysWorkload: openDays, "faults": openKills,
+	}[r.Workload]
+	if open != nil {
 		return open(dir, r, samples), nil
 	}
 	f, err := openMet(dir, r, samples)
@@ -51,7 +55,7 @@ func OpenAdvising(dir string, o Advising) (*Report, error) {
 
 // Write writes report.html into the run folder and returns its path.
 func (r *Report) Write() (path string, err error) {
-	for _, sub := range r.below {
+	for _, sub := range r.linked {
 		if _, err := Write(sub, r.advising); err != nil {
 			return "", err
 		}
@@ -127,20 +131,22 @@ func (r *Report) Page() ([]byte, error) {
 	}
 	var b bytes.Buffer
 	err = t.Execute(&b, page)
-	return lighten(bytes.Replace(b.Bytes(), []byte("</style>"), append(classes.css(), "</style>"...), 1)), err
+	return shortenPage(bytes.Replace(b.Bytes(), []byte("</style>"), append(classes.css(), "</style>"...), 1)), err
 }
 
-// styles contains the styles that pictures repeat thousands of times. On a page they are classes.
+// styles contains the styles that pictures repeat thousands of times. On a page they are classes; the value is the name of
+// the class.
 type styles map[string]string
 
 var (
-	styled    = regexp.MustCompile(`(?: transform="(scale\(1, -1\))")?\s+style="([^"]*)"`)
+	styleAttr = regexp.MustCompile(`(?: transform="(scale\(1, -1\))")?\s+style="([^"]*)"`)
 	pathBreak = regexp.MustCompile(` />\n<path d="`)
 )
 
+// shorten replaces the styles of a picture by classes.
 func (s styles) shorten(svg []byte) template.HTML {
-	svg = styled.ReplaceAllFunc(lines(svg), func(text []byte) []byte {
-		m := styled.FindSubmatch(text)
+	svg = styleAttr.ReplaceAllFunc(shortenPaths(svg), func(text []byte) []byte {
+		m := styleAttr.FindSubmatch(text)
 		style := string(m[2])
 		if len(m[1]) > 0 {
 			style += ";transform:" + string(m[1])
@@ -153,6 +159,7 @@ func (s styles) shorten(svg []byte) template.HTML {
 	return template.HTML(pathBreak.ReplaceAll(svg, []byte(` /><path d="`))) //nolint:gosec // a picture of ours
 }
 
+// css returns the rules of the classes.
 func (s styles) css() (out []byte) {
 	for _, style := range slices.Sorted(maps.Keys(s)) {
 		out = fmt.Appendf(out, ".%s{%s}", s[style], style)
@@ -169,30 +176,32 @@ func Write(dir string, o Advising) (path string, err error) {
 	return r.Write()
 }
 
-// newReport is the top of a report.
+// newReport returns a report without content.
 func newReport(dir, name string, started time.Time, question string) *Report {
 	return &Report{dir: dir, Name: name, When: started.UTC().Format("2 January 2006, 15:04 UTC"), Question: question}
 }
 
-// ofRun is the top of a report on a run with archives.
+// ofRun returns a report with the warnings, the state and the engines of a run.
 func ofRun(dir string, r *run.Run, question string) *Report {
 	out := newReport(dir, r.ID, r.Started, question)
 	out.Warnings = append(append(out.Warnings, r.Warnings...), unranked(r)...)
+	const running = "RUNNING: this run has not finished. The report contains what it has recorded so far."
+	const interrupted = "INTERRUPTED: this run was interrupted. The report contains what it had recorded until then."
 	switch events, err := run.ReadEvents(dir); {
 	case err == nil && run.StateOf(events, time.Now()) == run.Running:
-		out.Answers = append(out.Answers, Words{"alarm", "RUNNING: this run has not finished. The report contains what it has recorded so far."})
+		out.Answers = append(out.Answers, Words{"alarm", running})
 	case r.Finished.IsZero():
-		out.Answers = append(out.Answers, Words{"alarm", "INTERRUPTED: this run was interrupted. The report contains what it had recorded until then."})
+		out.Answers = append(out.Answers, Words{"alarm", interrupted})
 	}
 	out.About = filled(Section{Title: "Engines, versions and settings", Folded: true, Table: engineTable(r)})
 	return out
 }
 
-// unranked lists the engines that are not ranked, with the reason, unless the run's warnings
-// contain it.
+// unranked lists the engines that are not ranked, with the reason, unless the run's warnings contain it.
 func unranked(r *run.Run) (all []string) {
 	for _, a := range r.Archives {
-		if a.Unranked != "" && !slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, a.Unranked) }) {
+		isReason := func(warning string) bool { return strings.Contains(warning, a.Unranked) }
+		if a.Unranked != "" && !slices.ContainsFunc(r.Warnings, isReason) {
 			all = appendNew(all, a.Engine+" is not ranked: "+a.Unranked)
 		}
 	}
@@ -204,12 +213,13 @@ func isUnranked(r *run.Run, engine string) bool {
 	return slices.ContainsFunc(r.Archives, func(a run.Archive) bool { return a.Engine == engine && a.Unranked != "" })
 }
 
-// verdict is the answer to whether all results are correct.
-func verdict(right bool, words string) Words {
-	if right {
+// verdict returns the answer whether all results are correct.
+func verdict(allCorrect bool, words string) Words {
+	if allCorrect {
 		return Words{"answer right", words}
 	}
 	return Words{"answer bad", words}
 }
 
+// headline returns an answer.
 func headline(format string, args ...any) Words { return Words{"answer", fmt.Sprintf(format, args...)} }

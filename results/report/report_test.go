@@ -213,7 +213,7 @@ func TestPartialLoadsAreNotRankedJSONBench(t *testing.T) {
 func TestOneWrongRepetitionTakesAllTimesAway(t *testing.T) {
 	r, cells := made()
 	f := met(t, write(t, r, cells, reps))
-	res := f.at(Configuration{"sqlite", "normalized", "sql"}, "test_2")
+	res := f.result(Configuration{"sqlite", "normalized", "sql"}, "test_2")
 	if res.state != wrong || len(res.warm) > 0 {
 		t.Errorf("state %s with %d samples", res.state, len(res.warm))
 	}
@@ -276,7 +276,7 @@ func TestWideTable(t *testing.T) {
 		t.Error(got)
 	}
 	for line := range strings.Lines(got) {
-		if n := utf8.RuneCountInString(line); n > widest {
+		if n := utf8.RuneCountInString(line); n > maxTableWidth {
 			t.Errorf("%d columns: %s", n, line)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 // state describes what may be shown of a cell.
 type state int
 
-// The states, the worst last: of several, the worst counts.
+// The states, the worst last. A cell has the worst state of its repetitions.
 const (
 	absent     state = iota // the flavour cannot express the case
 	untimed                 // planned, but no repetition was recorded
@@ -28,8 +28,6 @@ func (s state) String() string {
 	return [...]string{none, "not timed", "equal", "incomplete", "failed", "wrong"}[s]
 }
 
-func upper(s state) string { return strings.ToUpper(s.String()) }
-
 // Configuration is a query configuration: engine, design and flavour.
 type Configuration struct {
 	Engine  string `json:"engine"`
@@ -37,8 +35,8 @@ type Configuration struct {
 	Flavour string `json:"flavour"`
 }
 
-func (w Configuration) String() string {
-	return strings.TrimSuffix(w.Engine+" · "+w.Design+" · "+w.Flavour, " · ")
+func (c Configuration) String() string {
+	return strings.TrimSuffix(c.Engine+" · "+c.Design+" · "+c.Flavour, " · ")
 }
 
 // CellKey names a cell of the workload met: a case with a configuration.
@@ -70,13 +68,16 @@ type results struct {
 	cells          map[CellKey]*result
 }
 
-// flavourOrder is the order of flavours in lists; others follow.
+// flavourOrder returns flavours in the order of lists; others follow.
 func flavourOrder() []string {
-	return []string{"metviewer-sql", "sql", "cached-sql", "iso-list", "iso-range", "epoch-list", "epoch-range", "keys", "keys-native", "recall"}
+	return []string{
+		"metviewer-sql", "sql", "cached-sql", "iso-list", "iso-range", "epoch-list", "epoch-range", "keys", "keys-native",
+		"recall",
+	}
 }
 
-// collect groups samples and plans by cell. One wrong or failed sample makes its cell wrong or
-// failed, and the cell then has no times.
+// collect groups samples and plans by cell. One wrong or failed sample makes its cell wrong or failed, and the cell then
+// has no times.
 func collect(r *run.Run, samples []run.Sample, plans []run.Plan) *results {
 	out := &results{run: r, cases: slices.Clone(r.Cases), cells: map[CellKey]*result{}}
 	for _, a := range r.Archives {
@@ -101,7 +102,7 @@ func collect(r *run.Run, samples []run.Sample, plans []run.Plan) *results {
 			res.cold = nil
 		}
 	}
-	out.sortWays()
+	out.sortConfigurations()
 	return out
 }
 
@@ -113,12 +114,14 @@ func appendNew[T comparable](all []T, v T) []T {
 	return append(all, v)
 }
 
+// cell finds or adds a cell, with its archive, configuration and case.
 func (rs *results) cell(c CellKey) *result {
 	res := rs.cells[c]
 	if res == nil {
 		res = &result{rows: -1}
 		rs.cells[c] = res
-		rs.archives, rs.configurations = appendNew(rs.archives, Configuration{c.Engine, c.Design, ""}), appendNew(rs.configurations, c.Configuration)
+		rs.archives = appendNew(rs.archives, Configuration{c.Engine, c.Design, ""})
+		rs.configurations = appendNew(rs.configurations, c.Configuration)
 		if !slices.ContainsFunc(rs.cases, func(k run.Case) bool { return k.Name == c.Case }) {
 			rs.cases = append(rs.cases, run.Case{Name: c.Case})
 		}
@@ -126,6 +129,7 @@ func (rs *results) cell(c CellKey) *result {
 	return res
 }
 
+// raise sets the state and its reason if the state is worse than the present one.
 func (r *result) raise(s state, problem string) {
 	if s > r.state {
 		r.state, r.problem = s, problem
@@ -162,54 +166,51 @@ func (rs *results) add(s run.Sample) {
 	}
 }
 
-// sortWays orders the configurations by archive, then by flavour.
-func (rs *results) sortWays() {
-	place := func(w Configuration) int {
-		f := slices.Index(flavourOrder(), w.Flavour)
-		return slices.Index(rs.archives, Configuration{w.Engine, w.Design, ""})*100 + (f+100)%100
-	}
+// sortConfigurations orders the configurations by archive, then by flavour. Flavours that flavourOrder does not list are
+// last, by their name.
+func (rs *results) sortConfigurations() {
+	archive := func(c Configuration) int { return slices.Index(rs.archives, Configuration{c.Engine, c.Design, ""}) }
+	order := append(flavourOrder(), "")
+	flavour := func(c Configuration) int { return (slices.Index(order, c.Flavour) + len(order)) % len(order) }
 	slices.SortStableFunc(rs.configurations, func(a, b Configuration) int {
-		return cmp.Or(cmp.Compare(place(a), place(b)), cmp.Compare(a.Flavour, b.Flavour))
+		return cmp.Or(archive(a)-archive(b), flavour(a)-flavour(b), cmp.Compare(a.Flavour, b.Flavour))
 	})
 }
 
-// archive returns what the run recorded about a configuration's archive. An archive without a
-// record is not complete.
-func (rs *results) archive(w Configuration) run.Archive {
-	return *cmp.Or(first(rs.run.Archives, func(a run.Archive) bool { return a.Engine == w.Engine && a.Design == w.Design }), &run.Archive{})
+// archive returns what the run recorded about a configuration's archive. If it recorded nothing, the archive is empty and
+// not complete.
+func (rs *results) archive(c Configuration) run.Archive {
+	isArchive := func(a run.Archive) bool { return a.Engine == c.Engine && a.Design == c.Design }
+	return *cmp.Or(first(rs.run.Archives, isArchive), &run.Archive{})
 }
 
 // everyValue is the highest degree of a proof.
 const everyValue = "every value"
 
-// overheadPlace is the place of an engine that answers from the client's own memory. Reports show it
-// as the client overhead and do not rank it.
+// overheadPlace is the place of an engine that answers from the client's own memory. Reports show it as the client overhead
+// and do not rank it.
 const overheadPlace = "memory"
 
 // isNotCompared reports whether the times of a configuration are shown but not compared.
-func (rs *results) isNotCompared(w Configuration) bool {
-	a := rs.archive(w)
+func (rs *results) isNotCompared(c Configuration) bool {
+	a := rs.archive(c)
 	return a.Place == overheadPlace || a.Unranked != ""
 }
 
-// class is the style of a configuration's rows.
-func (rs *results) class(w Configuration) string { return classOf(rs.isNotCompared(w), false) }
+// class returns the style of a configuration's rows.
+func (rs *results) class(c Configuration) string { return classOf(rs.isNotCompared(c), false) }
 
-// at returns a cell, also an absent one.
-func (rs *results) at(w Configuration, name string) *result {
-	if res := rs.cells[CellKey{w, name}]; res != nil {
-		return res
-	}
-	return &result{rows: -1}
+// result returns what the run recorded about a configuration in a case. If it recorded nothing, the state is absent.
+func (rs *results) result(c Configuration, name string) *result {
+	return cmp.Or(rs.cells[CellKey{c, name}], &result{rows: -1})
 }
 
-// times returns durations of samples, in ms.
+// times returns a duration of each sample, in ms.
 func times(samples []*run.Measured, of func(*run.Measured) time.Duration) []float64 {
 	return lists.Map(samples, func(m *run.Measured) float64 { return ms(of(m)) })
 }
 
-// positive returns the median of durations in ms if any is above zero, else NaN: zero means "not
-// measured".
+// positive returns the median of durations in ms if any is above zero, else NaN, because zero means “not measured”.
 func positive(samples []*run.Measured, of func(*run.Measured) time.Duration) Number {
 	vs := times(samples, of)
 	if slices.ContainsFunc(vs, func(v float64) bool { return v > 0 }) {

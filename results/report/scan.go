@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/results/measure"
@@ -20,7 +21,8 @@ func openScans(dir string, r *run.Run, samples []run.Sample) *Report {
 	out := ofRun(dir, r, s.heading())
 	out.Name, out.Data = "scan · "+filepath.Base(dir), map[string]any{"run": r, "samples": samples}
 	out.Answers = append(out.Answers, headline("%s", s.sentence()))
-	out.Facts = slices.Concat([]Fact{{"Engine", s.product}, {"Data", s.data()}, {"Disks", s.DiskLimits}}, machineFacts(r.Machine), []Fact{{"Command", commandLine(r.Args)}})
+	facts := []Fact{{"Engine", s.product}, {"Data", s.data()}, {"Disks", s.DiskLimits}}
+	out.Facts = slices.Concat(facts, machineFacts(r.Machine), []Fact{{"Command", commandLine(r.Args)}})
 	for _, f := range []Fact{{"Server", s.server()}, {"Partitions", s.PartitionRule}, {"Cold", r.ColdMethod}} {
 		if f.Text != "" {
 			out.Facts = append(out.Facts, f)
@@ -36,16 +38,22 @@ func openScans(dir string, r *run.Run, samples []run.Sample) *Report {
 	}
 	out.Sections = filled(
 		Section{ID: "pictures", Title: "Pictures", Pictures: s.pictures()},
-		Section{ID: "times", Title: "Response times", Terminal: true, Table: s.times(), Words: append(say("Barograph compared every result with a reference that no database computed; a result that differs has no time."), s.published()...)},
+		Section{
+			ID: "times", Title: "Response times", Terminal: true, Table: s.times(),
+			Words: append(explain("scan proof"), s.published()...),
+		},
 		Section{ID: "held", Title: "The bottleneck", Terminal: true, Table: s.bottlenecks()},
 		Section{ID: "laws", Title: "The model of the times", Terminal: true, Table: s.models()},
 		Section{ID: "given-up", Title: "Given up", Terminal: true, Table: s.failedConfigs()},
-		Section{ID: "loads", Title: "Placement of the data", Parts: filled(Section{Title: "Configurations", Terminal: true, Table: s.loads()}, Section{Title: "Paths", Terminal: true, Table: s.paths()})},
+		Section{ID: "loads", Title: "Placement of the data", Parts: filled(
+			Section{Title: "Configurations", Terminal: true, Table: s.loads()},
+			Section{Title: "Paths", Terminal: true, Table: s.paths()},
+		)},
 		plans)
 	return out
 }
 
-// scans is a run, grouped by configuration, question and phase.
+// scans contains the samples of a run, grouped by configuration, question and phase.
 type scans struct {
 	*run.Scan
 	run     *run.Run
@@ -54,13 +62,13 @@ type scans struct {
 	cells   []*scanCell
 }
 
-// scanCell is one question with one configuration.
+// scanCell is one question with one configuration in one phase.
 type scanCell struct {
 	*repeats // compared with those of the first configuration
 	timedQuery
-	config int
+	config int // index in Configs
 	query  string
-	took   measure.Estimate // seconds
+	mean   measure.Estimate // seconds
 }
 
 // timedQuery is a cell in a phase.
@@ -69,19 +77,21 @@ type timedQuery struct {
 	phase run.Phase
 }
 
-// name is the question and the phase. Configurations are compared within it.
+// name returns the question and the phase. Only configurations with the same name are compared.
 func (c *scanCell) name() string { return c.query + ", " + string(c.phase) }
 
+// gatherScans groups the samples and compares the configurations.
 func gatherScans(r *run.Run, samples []run.Sample) *scans {
 	s := &scans{Scan: r.Scan, run: r, product: r.Archives[0].Product + " " + r.Archives[0].Version}
 	for i := range s.Configs {
 		s.names = append(s.names, s.name(&s.Configs[i]))
 	}
 	for k, x := range repeated(samples, func(s *run.Sample) timedQuery { return timedQuery{s.Cell, s.Phase} }) {
-		c := &scanCell{repeats: x, timedQuery: k, config: r.ConfigIndex(k.cell), query: k.cell.Value("query"), took: measure.Mean(x.seconds)}
-		c.took.Low = max(c.took.Low, 0) // no result takes less
-		if len(x.seconds) < fewest {
-			c.took.Low, c.took.High = math.NaN(), math.NaN()
+		c := &scanCell{repeats: x, timedQuery: k, config: r.ConfigIndex(k.cell), query: k.cell.Value("query")}
+		c.mean = measure.Mean(x.seconds)
+		c.mean.Low = max(c.mean.Low, 0) // no result takes less
+		if len(x.seconds) < minMeanReps {
+			c.mean.Low, c.mean.High = math.NaN(), math.NaN()
 		}
 		s.cells = append(s.cells, c)
 	}
@@ -92,15 +102,15 @@ func gatherScans(r *run.Run, samples []run.Sample) *scans {
 	return s
 }
 
-// fewest is the minimum number of repetitions for a useful interval.
-const fewest = 5
+// minMeanReps is the minimum number of repetitions for a useful interval of a mean.
+const minMeanReps = 5
 
 // compare compares every configuration of a question and phase with the first.
 func (s *scans) compare() {
 	var all family
 	for _, c := range s.cells {
 		if b := s.base(c); b != nil && b != c && c.problem == "" {
-			all.add(b.seconds, c.seconds, s.run.Seed, func(x *measure.Comparison) { c.against = x })
+			all.add(b.seconds, c.seconds, s.run.Seed, func(x *measure.Comparison) { c.comparison = x })
 		}
 	}
 	all.correct()
@@ -123,13 +133,14 @@ func (s *scans) name(c *run.ScanConfig) string {
 	return name
 }
 
-// base is the configuration with which the others of a question and phase are compared: the first
-// one with the same degree of proof.
+// base returns the configuration with which the others of a question and phase are compared: the first one with the same
+// degree of proof.
 func (s *scans) base(c *scanCell) *scanCell {
-	return *cmp.Or(first(s.cells, func(b *scanCell) bool { return b.name() == c.name() && b.proof == c.proof && b.problem == "" }), new(*scanCell))
+	isBase := func(b *scanCell) bool { return b.name() == c.name() && b.proof == c.proof && b.problem == "" }
+	return *cmp.Or(first(s.cells, isBase), new(*scanCell))
 }
 
-// heading is the question of the run.
+// heading returns the question of the run.
 func (s *scans) heading() string {
 	if s.Archive != nil {
 		return "Mean anomaly correlation over a whole archive"
@@ -140,28 +151,30 @@ func (s *scans) heading() string {
 // data describes the queried data.
 func (s *scans) data() string {
 	if a := s.Archive; a != nil {
-		return fmt.Sprintf("verification archive, %s, %s: %s, of which %d are of %s, in %s", several(a.Files, "file"), byteSize(float64(a.Bytes)), several(int(a.Lines), "line"), a.Records, a.LineType, several(a.Groups, "group"))
+		return fmt.Sprintf("verification archive, %s, %s: %s, of which %d are of %s, in %s",
+			several(a.Files, "file"), byteSize(float64(a.Bytes)), several(int(a.Lines), "line"),
+			a.Records, a.LineType, several(a.Groups, "group"))
 	}
 	return fmt.Sprintf("TPC-DS at scale factor %g, %s; %s sales", s.Scale, s.Generator, count(s.Rows["store_sales"]))
 }
 
-// times is the original's table: the mean response time by configuration. It adds the intervals,
-// which the original lacks.
+// times returns the original's table, the mean response time by configuration, with intervals, which the original lacks.
 func (s *scans) times() *Table {
-	t := table("question", "phase", "configuration", "n", "mean (s)", "95 % (s)", "median (s)", "times as fast", "95 % of that", "beyond chance", "proof")
-	t.Note = "Mean: with the interval of Student's t for five or more repetitions. Times as fast: the median of the first configuration divided by this one's, with a bootstrap interval; " +
-		"***, **, *: the difference is significant, p below 0.001, 0.01, 0.05 (rank test, Holm's correction); ~: it is not; ?: too few repetitions."
+	t := table("question", "phase", "configuration", "n", "mean (s)", "95 % (s)", "median (s)", "times as fast",
+		"95 % of that", "beyond chance", "proof")
+	t.Note = prose("scan times")
 	for _, c := range s.cells {
 		cells := append(texts(c.query, string(c.phase), s.names[c.config]), countCell(len(c.seconds)))
 		if c.problem != "" {
 			t.add("", append(cells, Cell{Text: "wrong", Sub: c.problem, Class: "bad"})...)
 			continue
 		}
-		fast := []Cell{dim("1"), dim(none), dim("")}
-		if x := c.against; x != nil {
-			fast = []Cell{numeric(x.Ratio), span(x.Lo, x.Hi), text(x.Mark())}
+		speed := []Cell{dim("1"), dim(none), dim("")}
+		if x := c.comparison; x != nil {
+			speed = []Cell{numeric(x.Ratio), span(x.Lo, x.Hi), text(x.Mark())}
 		}
-		t.add("", slices.Concat(cells, []Cell{numeric(c.took.Value), span(c.took.Low, c.took.High), numeric(measure.Median(c.seconds))}, fast, texts(c.proof))...)
+		times := []Cell{numeric(c.mean.Value), span(c.mean.Low, c.mean.High), numeric(measure.Median(c.seconds))}
+		t.add("", slices.Concat(cells, times, speed, texts(c.proof))...)
 	}
 	return t
 }
@@ -170,15 +183,18 @@ func (s *scans) times() *Table {
 const publishedCores = 8
 
 // published compares the two configurations of the published second experiment: one path with the automatic number of
-// partitions, and a partition on each of all paths. It names what this machine cannot show of it.
+// partitions, and a partition on each of all paths. It names what this machine cannot show of the experiment.
 func (s *scans) published() []Words {
 	last := len(s.Configs) - 1
-	if s.Experiment != "experiment2" || last < 1 || s.Configs[0].Paths != 1 || s.Configs[0].Partitions < 2 || s.Configs[last].Paths < 2 {
+	if s.Experiment != "experiment2" || last < 1 {
+		return nil
+	}
+	if s.Configs[0].Paths != 1 || s.Configs[0].Partitions < 2 || s.Configs[last].Paths < 2 { // of an earlier version
 		return nil
 	}
 	var parts []string
 	for _, c := range s.cells {
-		if x := c.against; x != nil && c.config == last && s.base(c).config == 0 {
+		if x := c.comparison; x != nil && c.config == last && s.base(c).config == 0 {
 			within := "too few repetitions for an interval"
 			if !math.IsNaN(x.Lo) {
 				within = interval(x.Lo, x.Hi)
@@ -189,12 +205,15 @@ func (s *scans) published() []Words {
 	if len(parts) == 0 {
 		return nil
 	}
-	words := fmt.Sprintf("The published experiment 2 compared %s with %s. Here, %s. The article reports more than 7 times for its scan on six hard disks.", s.names[0], s.names[last], strings.Join(parts, "; "))
+	words := fmt.Sprintf("The published experiment 2 compared %s with %s. Here, %s. "+
+		"The article reports more than 7 times for its scan on six hard disks.",
+		s.names[0], s.names[last], strings.Join(parts, "; "))
 	if slices.ContainsFunc(s.Disks, func(d run.ScanDisk) bool { return d.Limit > 0 }) {
-		words += " A throttled disk has no arm: partitions that are read at the same time do not slow it down, as they do a hard disk, so the ratio is the number of disks at best."
+		words += " " + prose("throttled disks")
 	}
 	if n := s.run.Machine.UsableCPUs; n > 0 && n < publishedCores {
-		words += fmt.Sprintf(" With %s instead of %d, fewer partitions are read at the same time, and results that the cores limit do not become faster.", several(n, "core"), publishedCores)
+		words += fmt.Sprintf(" With %s instead of %d, fewer partitions are read at the same time, and results that the cores "+
+			"limit do not become faster.", several(n, "core"), publishedCores)
 	}
 	return say("%s", words)
 }
@@ -204,21 +223,22 @@ func (s *scans) paths() *Table {
 	t := table("path", "device", "file system", "measured read rate", "limit", "how")
 	rate := func(v float64) Cell { return when(v > 0, size(v, "/s"), none) }
 	for _, d := range s.Disks {
-		t.add("", text(d.Path), text(cmp.Or(d.Device, "not counted")), text(d.Type), rate(d.Rate), rate(d.Limit), text(d.RateMethod))
+		names := texts(d.Path, cmp.Or(d.Device, "not counted"), d.Type)
+		t.add("", append(names, rate(d.Rate), rate(d.Limit), text(d.RateMethod))...)
 	}
 	return t
 }
 
-// sentence names the fastest configuration of each question, with the number of the table and its
-// interval. It omits a number without an interval and a number that chance may explain.
+// sentence names the fastest configuration of each question, with the ratio of the table and its interval. It omits a ratio
+// without an interval and a ratio that chance may explain.
 func (s *scans) sentence() string {
 	best := map[string]*scanCell{}
 	var order []string
-	wrong := ""
+	problems := ""
 	for _, c := range s.cells {
 		k := c.name()
 		if c.problem != "" {
-			wrong = " Results were WRONG: they have no times."
+			problems = " Results were WRONG: they have no times."
 			continue
 		}
 		order = appendNew(order, k)
@@ -227,45 +247,54 @@ func (s *scans) sentence() string {
 		}
 	}
 	parts := lists.Map(order, func(k string) string { return k + ": " + s.fastest(best[k]) })
-	wrong += s.failedConfigsInWords()
+	problems += s.failedConfigsInWords()
 	if len(parts) == 0 {
-		return s.product + ": nothing was timed." + wrong
+		return s.product + ": nothing was timed." + problems
 	}
-	return fmt.Sprintf("%s: %s.%s", s.product, strings.Join(parts, "; "), wrong)
+	return fmt.Sprintf("%s: %s.%s", s.product, strings.Join(parts, "; "), problems)
 }
 
 // fastest describes how many times as fast the cell with the smallest median is.
 func (s *scans) fastest(c *scanCell) string {
-	b, x := s.base(c), c.against
+	b, x := s.base(c), c.comparison
+	name, base := s.names[c.config], s.names[b.config]
+	isCompared := func(o *scanCell) bool { return o != c && s.base(o) == c && o.problem == "" }
 	switch {
-	case b == c && !slices.ContainsFunc(s.cells, func(o *scanCell) bool { return o != c && s.base(o) == c && o.problem == "" }):
-		return "one configuration, " + s.names[c.config]
+	case b == c && !slices.ContainsFunc(s.cells, isCompared):
+		return "one configuration, " + name
 	case b == c:
-		return "nothing is faster than " + s.names[c.config]
+		return "nothing is faster than " + name
 	case x.Significant() && x.Lo > 1:
-		return fmt.Sprintf("%s times as fast (%s) with %s as with %s", number(x.Ratio), interval(x.Lo, x.Hi), s.names[c.config], s.names[b.config])
+		return fmt.Sprintf("%s times as fast (%s) with %s as with %s", number(x.Ratio), interval(x.Lo, x.Hi), name, base)
 	case x.Significant() && math.IsNaN(x.Lo):
-		return fmt.Sprintf("%s is faster than %s; %d repetitions are too few to determine by how much", s.names[c.config], s.names[b.config], len(c.seconds))
+		return fmt.Sprintf("%s is faster than %s; %d repetitions are too few to determine by how much",
+			name, base, len(c.seconds))
 	case !x.CanDiffer():
-		return "too few repetitions to distinguish it from " + s.names[b.config]
+		return "too few repetitions to distinguish it from " + base
 	}
-	return "nothing is faster than " + s.names[b.config] + " significantly"
+	return "nothing is significantly faster than " + base
 }
 
-// pictures draws mean response times by configuration, as in the original. For a sweep it also
-// draws curves over the number of paths.
+// pictures draws mean response times by configuration, as in the original. For a sweep it also draws curves over the number
+// of paths.
 func (s *scans) pictures() (out []Drawing) {
-	bars := plot.Rows{Frame: plot.Frame{Title: s.product + ": mean response time by configuration", XLabel: "seconds", Caption: "Whiskers: 95 % intervals of the mean.", Width: pageWidth}, Unit: "s", OwnScales: true}
+	bars := plot.Rows{Frame: plot.Frame{
+		Title: s.product + ": mean response time by configuration", XLabel: "seconds",
+		Caption: "Whiskers: 95 % intervals of the mean.", Width: pageWidth,
+	}, Unit: "s", OwnScales: true}
 	curves := map[string]*plot.Lines{}
 	var order []string
 	for _, c := range s.cells {
 		if len(c.seconds) == 0 {
 			continue
 		}
-		name, mean, config := c.name(), plot.Value{V: c.took.Value, Lo: c.took.Low, Hi: c.took.High}, &s.Configs[c.config]
+		name, mean, config := c.name(), valueOf(c.mean), &s.Configs[c.config]
 		bars.AddRow(name, plot.Row{Label: s.names[c.config], Group: s.run.Archives[0].Engine, Value: mean})
-		if order = appendNew(order, name); curves[name] == nil {
-			curves[name] = &plot.Lines{Frame: plot.Frame{Title: "Response time by the number of disks: " + name, XLabel: "paths", YLabel: "seconds"}, Coordinate: plot.Sizes}
+		if curves[name] == nil {
+			order = append(order, name)
+			title := "Response time by the number of disks: " + name
+			frame := plot.Frame{Title: title, XLabel: "paths", YLabel: "seconds"}
+			curves[name] = &plot.Lines{Frame: frame, Coordinate: plot.Sizes}
 		}
 		curves[name].CurveNamed(several(config.Partitions, "partition"), "").Add(float64(config.Paths), mean)
 	}
@@ -278,8 +307,9 @@ func (s *scans) pictures() (out []Drawing) {
 	return out
 }
 
-// scanUse is the resource usage of results, on average over the repetitions.
-type scanUse struct {
+// scanUsage is the resource usage of results, on average over the repetitions that recorded it.
+type scanUsage struct {
+	reps  int     // repetitions that recorded their usage; without one, all figures are unknown
 	read  float64 // bytes per second, of all devices of the paths
 	bytes float64 // bytes per result, of all devices of the paths
 
@@ -292,20 +322,20 @@ type scanUse struct {
 	coresKnown    bool    // cores covers all participants: an embedded engine, or a server with known CPU time
 	machine       float64 // share of all cores that any process used
 	waiting       float64 // share of all cores' time that was idle for a disk
-	free          float64 // minimum of the bytes of memory available after a result
+	memory        float64 // minimum of the bytes of memory available after a result; infinite if not known
 }
 
-func (s *scans) use(c *scanCell) scanUse {
-	u := scanUse{free: math.Inf(1)}
+// usage returns the average resource usage of the results of a cell.
+func (s *scans) usage(c *scanCell) scanUsage {
+	u := scanUsage{memory: math.Inf(1)}
 	for _, d := range s.Disks[:min(s.Configs[c.config].Paths, len(s.Disks))] {
 		u.throttled = u.throttled || d.Limit > 0
 	}
-	n := float64(len(c.answers))
+	measured := lists.Filter(c.answers, func(m *run.Measured) bool { return m.Usage != nil })
+	u.reps = len(measured)
+	n := float64(u.reps)
 	a := &s.run.Archives[0]
-	for _, p := range c.answers {
-		if p.Usage == nil {
-			continue
-		}
+	for _, p := range measured {
 		t := p.Total.Seconds()
 		most := 0.0
 		for _, d := range p.Devices {
@@ -328,22 +358,24 @@ func (s *scans) use(c *scanCell) scanUse {
 		u.cores += cpu.Seconds() / t / n
 		u.machine += p.Machine.Busy / n
 		u.waiting += p.Machine.Disk / n
-		u.free = min(u.free, float64(p.AvailableMemory))
+		if p.AvailableMemory > 0 { // 0 = not known
+			u.memory = min(u.memory, float64(p.AvailableMemory))
+		}
 	}
 	return u
 }
 
 // The shares beyond which a resource counts as the bottleneck of a result.
 const (
-	busyDisk    = 0.8
-	busyCores   = measure.BusyShare
-	waitingDisk = 0.3 // of the time of all cores
-	littleFree  = 0.05
-	tooFast     = 1.1 // of the measured rate: beyond it the disks are not the bottleneck
+	busyDisk      = 0.8
+	busyCores     = measure.BusyShare
+	waitingDisk   = 0.3  // of the time of all cores
+	minFreeMemory = 0.05 // below it memory is the bottleneck
+	aboveDisks    = 1.1  // of the measured rate: beyond it the disks are not the bottleneck
 )
 
 // bottleneck names what limited the results of a cell, from the counters.
-func (s *scans) bottleneck(c *scanCell, u scanUse) string {
+func (s *scans) bottleneck(c *scanCell, u scanUsage) string {
 	config := &s.Configs[c.config]
 	cores := float64(s.run.Machine.UsableCPUs)
 	if config.Workers > 0 && s.run.Archives[0].Place == "embedded" {
@@ -354,42 +386,53 @@ func (s *scans) bottleneck(c *scanCell, u scanUse) string {
 		measured += s.Disks[i].Rate
 	}
 	switch {
-	case s.run.Machine.Memory > 0 && u.free < littleFree*float64(s.run.Machine.Memory):
-		return fmt.Sprintf("memory: %s was free", byteSize(u.free))
-	case u.counted && measured > 0 && u.read > tooFast*measured:
-		return fmt.Sprintf("not the disks: %s/s were read where %s/s were measured, above the limit or from a cache", byteSize(u.read), byteSize(measured))
+	case s.run.Machine.Memory > 0 && u.memory < minFreeMemory*float64(s.run.Machine.Memory):
+		return fmt.Sprintf("memory: %s was free", byteSize(u.memory))
+	case u.counted && measured > 0 && u.read > aboveDisks*measured:
+		return fmt.Sprintf("not the disks: %s/s were read where %s/s were measured, above the limit or from a cache",
+			byteSize(u.read), byteSize(measured))
 	case u.counted && measured > 0 && u.read > busyDisk*measured:
 		return fmt.Sprintf("disk reads: %s/s of the measured %s/s", byteSize(u.read), byteSize(measured))
 	case u.remote && u.coresKnown && config.Workers > 0 && u.cores > busyCores*float64(config.Workers):
-		return fmt.Sprintf("CPU: %s cores of %s, by the server’s own counters", number(u.cores), several(config.Workers, "worker"))
+		return fmt.Sprintf("CPU: %s cores of %s, by the server’s own counters",
+			number(u.cores), several(config.Workers, "worker"))
 	case u.remote && u.coresKnown && u.serverCounted:
-		return fmt.Sprintf("not the CPU: by the server’s own counters it used %s cores and read %s/s from files; it waited for files or its network", number(u.cores), byteSize(u.read))
+		return fmt.Sprintf("not the CPU: by the server’s own counters it used %s cores and read %s/s from files; "+
+			"it waited for files or its network", number(u.cores), byteSize(u.read))
 	case u.remote && u.serverCounted:
-		return fmt.Sprintf("the server reports %s/s read from files, not from its buffers, and does not report its CPU", byteSize(u.read))
+		return fmt.Sprintf("the server reports %s/s read from files, not from its buffers, and does not report its CPU",
+			byteSize(u.read))
 	case !u.remote && u.coresKnown && cores > 0 && u.cores > busyCores*cores:
 		return fmt.Sprintf("CPU: %s of %g cores that it may use", number(u.cores), cores)
 	case u.counted && !u.throttled && u.busy > busyDisk && u.read > 0:
 		return fmt.Sprintf("disk reads: a device was busy %.0f %% of the time", 100*u.busy)
 	case u.machine > busyCores:
-		return fmt.Sprintf("CPU of the machine: %.0f %% busy, %s cores by other processes", 100*u.machine, number(max(u.machine*float64(s.run.Machine.Threads)-u.cores, 0)))
+		others := max(u.machine*float64(s.run.Machine.Threads)-u.cores, 0)
+		return fmt.Sprintf("CPU of the machine: %.0f %% busy, %s cores by other processes", 100*u.machine, number(others))
 	case u.waiting > waitingDisk:
 		return fmt.Sprintf("disk: cores waited for a disk for %.0f %% of their time", 100*u.waiting)
 	}
 	return "neither disks nor cores were full"
 }
 
-// bottlenecks names what limited each answer.
+// bottlenecks names what limited each result.
 func (s *scans) bottlenecks() *Table {
-	t := table("question", "phase", "configuration", "read (an answer)", "read (a second)", "busiest device (%)", "cores used", "machine busy (%)", "memory left", "bottleneck")
-	t.Note = "Means over the repetitions, from the system's counters of devices and processes. Cores used: by Barograph, which includes an embedded engine, and by a server on this machine. For a server elsewhere both come from its own counters. " +
-		"Busy means that a device had at least one request; a device that serves many at once may have capacity left. It is not reported for a throttled disk, whose requests wait before the device."
+	t := table("question", "phase", "configuration", "read (an answer)", "read (a second)", "busiest device (%)",
+		"cores used", "machine busy (%)", "memory left", "bottleneck")
+	t.Note = prose("scan bottlenecks")
 	for _, c := range s.cells {
 		if len(c.answers) == 0 {
 			continue
 		}
-		u := s.use(c)
-		t.add("", append(texts(c.query, string(c.phase), s.names[c.config]), when(u.counted || u.serverCounted, size(u.bytes, ""), "not counted"), when(u.counted || u.serverCounted, size(u.read, ""), "not counted"),
-			when(u.counted && !u.throttled, numeric(100*u.busy), none), when(u.coresKnown, numeric(u.cores), "not reported"), numeric(100*u.machine), size(u.free, ""), text(s.bottleneck(c, u)))...)
+		names, u := texts(c.query, string(c.phase), s.names[c.config]), s.usage(c)
+		if u.reps == 0 {
+			t.add("", append(append(names, slices.Repeat([]Cell{dim(none)}, 6)...), dim("usage not recorded"))...)
+			continue
+		}
+		isCounted := u.counted || u.serverCounted
+		t.add("", append(names, when(isCounted, size(u.bytes, ""), "not counted"), when(isCounted, size(u.read, ""), "not counted"),
+			when(u.counted && !u.throttled, numeric(100*u.busy), none), when(u.coresKnown, numeric(u.cores), "not reported"),
+			numeric(100*u.machine), when(!math.IsInf(u.memory, 1), size(u.memory, ""), "not known"), text(s.bottleneck(c, u)))...)
 	}
 	return t
 }
@@ -397,36 +440,41 @@ func (s *scans) bottlenecks() *Table {
 // models lists the model's predictions of cold results, and their errors.
 func (s *scans) models() *Table {
 	t := table("question", "configuration", "measured (s)", "model (s)", "off by (%)", "decided by", "the model")
-	t.Note = "Of cold answers: start + max(bytes read ÷ (share drawn × the disks' measured rates), work × bytes ÷ cores). Intervals: 95 %, by bootstrap."
-	sentence := ""
+	t.Note = prose("scan models")
+	hasModel := false
 	for _, l := range s.Models {
 		if l.Problem != "" {
-			t.add("", text(l.Query), dim(none), dim(none), dim(none), dim(none), dim(none), text("none: "+l.Problem))
+			row := append([]Cell{text(l.Query)}, slices.Repeat([]Cell{dim(none)}, 5)...)
+			t.add("", append(row, text("none: "+l.Problem))...)
 			continue
 		}
-		sentence = " For your own disks and data: barograph scan forecast, with this run's folder, --disks 6 --read-mbps 200."
-		words := modelInWords(&l)
+		hasModel = true
+		model := modelInWords(&l) // only in the first row of a question
 		for _, f := range l.Fits {
-			t.add("", text(l.Query), text(s.names[f.Config]), numeric(f.Measured), numeric(f.Predicted), numeric(100*f.Residual), text(f.Bound), text(words))
-			words = ""
+			t.add("", text(l.Query), text(s.names[f.Config]), numeric(f.Measured), numeric(f.Predicted),
+				numeric(100*f.Residual), text(f.Bound), text(model))
+			model = ""
 		}
 	}
-	t.Note += sentence
+	if hasModel {
+		t.Note += " " + prose("scan forecast")
+	}
 	return t
 }
 
-// modelInWords gives the parameters of a model.
+// modelInWords describes the parameters of a model.
 func modelInWords(l *run.ScanModel) string {
-	of := func(e measure.Estimate) string { return number(e.Value) + " (" + interval(e.Low, e.High) + ")" }
-	start := "start " + of(l.Start) + " s"
+	printed := func(e measure.Estimate) string { return number(e.Value) + " (" + interval(e.Low, e.High) + ")" }
+	start := "start " + printed(l.Start) + " s"
 	if !l.StartKnown {
 		start = "start too short to determine"
 	}
-	work := "work " + of(l.Work) + " s a core and GB"
+	work := "work " + printed(l.Work) + " s a core and GB"
 	if l.WorkMeasured {
 		work += ", as counted"
 	}
-	return fmt.Sprintf("share drawn %s, %s, %s; errors %s %%", of(l.DiskShare), work, start, number(100*l.RelativeError))
+	errors := number(100 * l.RelativeError)
+	return fmt.Sprintf("share of the disks %s, %s, %s; errors %s %%", printed(l.DiskShare), work, start, errors)
 }
 
 // loads describes the loads, and how many bytes are on each path.
@@ -435,11 +483,11 @@ func (s *scans) loads() *Table {
 	if s.ServerStarts != "" {
 		columns = append(columns, "server ready after (s)", "restarts", "mean restart (s)")
 	}
-	what, note := "facts", ""
+	sizeColumn, note := "facts", ""
 	if s.Archive != nil {
-		what, note = "archive", "Archive: the size of the database for this design or, for some engines, for all designs. Without a load: the archive contained the files already."
+		sizeColumn, note = "archive", prose("scan archive sizes")
 	}
-	t := table(append(columns, what, "on each path")...)
+	t := table(append(columns, sizeColumn, "on each path")...)
 	t.Note = note
 	for i, c := range s.Configs {
 		total := int64(0)
@@ -448,17 +496,19 @@ func (s *scans) loads() *Table {
 			total += n
 			sizes = append(sizes, byteSize(float64(n)))
 		}
-		cells := []Cell{text(s.names[i]), when(c.Workers > 0, countCell(c.Workers), none), countCell(c.Loads), numeric(c.Load.Seconds() / float64(c.Loads))}
+		mean := func(total time.Duration, n int) Cell { return numeric(total.Seconds() / float64(n)) }
+		workers := when(c.Workers > 0, countCell(c.Workers), none)
+		cells := []Cell{text(s.names[i]), workers, countCell(c.Loads), mean(c.Load, c.Loads)}
 		if s.ServerStarts != "" {
-			cells = append(cells, numeric(c.Open.Seconds()/float64(c.Opens)), countCell(c.Restarts), numeric(c.Restart.Seconds()/float64(c.Restarts)))
+			cells = append(cells, mean(c.Open, c.Opens), countCell(c.Restarts), mean(c.Restart, c.Restarts))
 		}
 		t.add("", append(cells, when(total > 0, size(total, ""), none), text(strings.Join(sizes, ", ")))...)
 	}
 	return t
 }
 
-// failedConfigs lists the configurations that ended with an error, with its first line. The page shows the
-// complete error with their plans.
+// failedConfigs lists the configurations that ended with an error, with its first line. The page shows the complete error
+// with the plans of the configuration.
 func (s *scans) failedConfigs() *Table {
 	t := table("configuration", "answers before", "why")
 	t.Note = "An error ended these configurations; measurements before it count."
@@ -472,8 +522,8 @@ func (s *scans) failedConfigs() *Table {
 				n += len(cell.answers)
 			}
 		}
-		why, _, _ := strings.Cut(c.Problem, "\n")
-		t.add("", text(s.names[i]), countCell(n), bad(why))
+		firstLine, _, _ := strings.Cut(c.Problem, "\n")
+		t.add("", text(s.names[i]), countCell(n), bad(firstLine))
 	}
 	return t
 }

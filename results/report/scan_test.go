@@ -118,7 +118,7 @@ func TestScanReport(t *testing.T) {
 	for _, want := range []string{
 		"disk reads: 98.0 MB/s of the measured 100 MB/s", "disk reads: 196 MB/s of the measured 200 MB/s", "CPU: 3.90 of 4 cores", "memory: 100 MB was free", "a cent is missing",
 		"1 path × 4 partitions", "2.00 times as fast (1.93 – 2.07) with 2 paths", "WRONG",
-		"share drawn 0.980 (0.900 – 1.00)", "none: 2 setups cannot tell", "barograph scan forecast",
+		"share of the disks 0.980 (0.900 – 1.00)", "none: 2 setups cannot tell", "barograph scan forecast",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in\n%s", want, text)
@@ -186,11 +186,11 @@ func TestScanHeadline(t *testing.T) {
 		}
 		s := gatherScans(&f.Run, f.Samples())
 		for _, cell := range s.cells {
-			if x := cell.against; x != nil && x.Significant() && x.Lo > 1 && !strings.Contains(s.sentence(), number(x.Ratio)+" times as fast ("+interval(x.Lo, x.Hi)+")") {
+			if x := cell.comparison; x != nil && x.Significant() && x.Lo > 1 && !strings.Contains(s.sentence(), number(x.Ratio)+" times as fast ("+interval(x.Lo, x.Hi)+")") {
 				t.Errorf("%s: the headline is not the table's: %s", name, s.sentence())
 			}
-			if known := !math.IsNaN(cell.took.Low); known != (c.reps >= fewest) {
-				t.Errorf("%s: %d repetitions have the interval %v", name, c.reps, cell.took)
+			if known := !math.IsNaN(cell.mean.Low); known != (c.reps >= minMeanReps) {
+				t.Errorf("%s: %d repetitions have the interval %v", name, c.reps, cell.mean)
 			}
 		}
 		for _, row := range s.bottlenecks().Rows {
@@ -242,13 +242,13 @@ func TestPublishedExperiment(t *testing.T) {
 func TestScanRemoteServer(t *testing.T) {
 	s := &scans{run: &run.Run{Archives: []run.Archive{{Place: "server"}}}, Scan: &run.Scan{Configs: []run.ScanConfig{{Paths: 1, Workers: 2}}}}
 	for _, c := range []struct {
-		use     scanUse
+		use     scanUsage
 		details string
 	}{
-		{scanUse{coresKnown: true, serverCounted: true, cores: 1.95}, "CPU: 1.95 cores of 2 workers, by the server’s own counters"},
-		{scanUse{coresKnown: true, serverCounted: true, cores: 0.5, read: 3e6}, "not the CPU: by the server’s own counters it used 0.500 cores and read 3.00 MB/s from files; it waited for files or its network"},
-		{scanUse{serverCounted: true, read: 3e6}, "the server reports 3.00 MB/s read from files, not from its buffers, and does not report its CPU"},
-		{scanUse{}, "neither disks nor cores were full"},
+		{scanUsage{coresKnown: true, serverCounted: true, cores: 1.95}, "CPU: 1.95 cores of 2 workers, by the server’s own counters"},
+		{scanUsage{coresKnown: true, serverCounted: true, cores: 0.5, read: 3e6}, "not the CPU: by the server’s own counters it used 0.500 cores and read 3.00 MB/s from files; it waited for files or its network"},
+		{scanUsage{serverCounted: true, read: 3e6}, "the server reports 3.00 MB/s read from files, not from its buffers, and does not report its CPU"},
+		{scanUsage{}, "neither disks nor cores were full"},
 	} {
 		c.use.remote = true
 		if sentence := s.bottleneck(&scanCell{repeats: &repeats{}}, c.use); sentence != c.details {
@@ -256,7 +256,7 @@ func TestScanRemoteServer(t *testing.T) {
 		}
 	}
 	cell := &scanCell{repeats: &repeats{answers: []*run.Measured{{Total: time.Second, Usage: &run.Usage{Server: &run.ServerLoad{Reported: &run.ReportedLoad{CPU: 1500 * time.Millisecond, Read: 2e6}}}}}}}
-	if u := s.use(cell); !u.remote || !u.serverCounted || !u.coresKnown || u.cores < 1.49 || u.cores > 1.51 || u.read != 2e6 {
+	if u := s.usage(cell); !u.remote || !u.serverCounted || !u.coresKnown || u.cores < 1.49 || u.cores > 1.51 || u.read != 2e6 {
 		t.Errorf("%+v", u)
 	}
 }

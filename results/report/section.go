@@ -1,6 +1,7 @@
 package report
 
 import (
+	_ "embed" // for prose.txt
 	"fmt"
 	"io"
 	"strings"
@@ -12,7 +13,7 @@ import (
 // The page and the terminal print it, and do not depend on workloads.
 type Report struct {
 	dir      string
-	below    []string // folders whose reports it links to
+	linked   []string // folders whose reports it links to
 	advising Advising
 	Name     string // of the run
 	When     string
@@ -26,8 +27,7 @@ type Report struct {
 	complete bool           // the run finished, and all results are correct
 }
 
-// Section is a unit of a report: a heading, sentences, pictures, a table, and subsections, in this
-// order.
+// Section is a unit of a report: a heading, sentences, pictures, a table, and subsections, in this order.
 type Section struct {
 	ID, Class    string // anchor and style on the page
 	Title, Small string // the heading, and smaller text after it
@@ -46,8 +46,9 @@ type Section struct {
 	Parts      []Section
 }
 
-// Words is a sentence or two. Class: answer, right, bad, alarm, scope, none,
-// meta, because.
+// Words is a sentence or two. Class is a style of the page, or empty: an answer (also "answer right" and "answer bad"),
+// an alarm, the scope of the run, the properties of a case (meta), the reason for a difference (because), or a sentence
+// in place of a table without rows (none).
 type Words struct{ Class, Text string }
 
 // Fact is a name and its description.
@@ -56,8 +57,21 @@ type Fact struct{ Name, Text string }
 // Drawing is a picture of package plot that is drawn when it is shown.
 type Drawing interface{ Draw() ([]byte, error) }
 
-// say is a paragraph.
+// say returns a paragraph.
 func say(format string, args ...any) []Words { return []Words{{"", fmt.Sprintf(format, args...)}} }
+
+//go:embed template/prose.txt
+var proseFile string
+
+// prose returns a long text of the file prose.txt by its key.
+func prose(key string) string {
+	_, text, _ := strings.Cut(proseFile, "\n["+key+"]\n")
+	text, _, _ = strings.Cut(text, "\n\n")
+	return strings.Join(strings.Fields(text), " ")
+}
+
+// explain returns a paragraph of the file prose.txt.
+func explain(key string) []Words { return []Words{{"", prose(key)}} }
 
 // Empty reports whether a section has nothing to show.
 func (s *Section) Empty() bool {
@@ -69,8 +83,7 @@ func filled(all ...Section) []Section {
 	return lists.Filter(all, func(s Section) bool { return !s.Empty() })
 }
 
-// lineWidth is the width of sentences on a terminal, briefWidth that of all lines of a brief, in
-// runes.
+// lineWidth is the width of sentences on a terminal in runes, briefWidth that of the sentences of Brief.
 const (
 	lineWidth  = 110
 	briefWidth = 100

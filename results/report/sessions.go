@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"time"
 
@@ -10,13 +9,13 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// mostWaits is how many waits the picture of sessions distinguishes; the rest is one layer.
-const mostWaits = 7
+// maxWaits is the number of waits that the picture of sessions distinguishes; the others share one layer.
+const maxWaits = 7
 
-// sessions draws the server's active sessions by wait event over the time of the middle run. It has no layers if the run
+// sessions draws the server's active sessions by wait event over the time of the typical run. It has no layers if the run
 // did not sample them.
 func (c *pointCell) sessions() plot.Layers {
-	x := c.middle()
+	x := c.typical()
 	g := plot.Layers{
 		Frame: plot.Frame{
 			Title:    c.engine + ": active sessions",
@@ -32,10 +31,10 @@ func (c *pointCell) sessions() plot.Layers {
 	names := waitsOf(x.Server.SessionSamples)
 	layer := map[string]int{}
 	for i, w := range names {
-		if i < mostWaits {
+		if i < maxWaits {
 			layer[w.Event] = len(g.Layers)
 			g.Layers = append(g.Layers, plot.Layer{Name: w.Event, Value: make([]float64, len(rates(x)))})
-		} else if layer[w.Event] = mostWaits; i == mostWaits {
+		} else if layer[w.Event] = maxWaits; i == maxWaits {
 			g.Layers = append(g.Layers, plot.Layer{Name: "other waits", Value: make([]float64, len(rates(x)))})
 		}
 	}
@@ -48,8 +47,8 @@ func (c *pointCell) sessions() plot.Layers {
 }
 
 // waitsOf lists the waits of all samples: CPU first, then by frequency.
-func waitsOf(over []run.SessionSample) (names []run.SessionWait) {
-	for _, sample := range over {
+func waitsOf(samples []run.SessionSample) (names []run.SessionWait) {
+	for _, sample := range samples {
 		for _, w := range sample.Sessions {
 			i := slices.IndexFunc(names, func(o run.SessionWait) bool { return o.Event == w.Event })
 			if i < 0 {
@@ -59,56 +58,51 @@ func waitsOf(over []run.SessionSample) (names []run.SessionWait) {
 			}
 		}
 	}
-	work := func(w run.SessionWait) int {
+	rank := func(w run.SessionWait) int {
 		if w.Kind == "cpu" {
 			return 0
 		}
 		return 1
 	}
 	slices.SortStableFunc(names, func(a, b run.SessionWait) int {
-		return cmp.Or(work(a)-work(b), cmp.Compare(b.Sessions, a.Sessions), cmp.Compare(a.Event, b.Event))
+		return cmp.Or(rank(a)-rank(b), cmp.Compare(b.Sessions, a.Sessions), cmp.Compare(a.Event, b.Event))
 	})
 	return names
 }
 
 // nearest returns the sessions of the sample nearest to a moment, or none if that is more than two
 // intervals away.
-func nearest(over []run.SessionSample, at, interval time.Duration) []run.SessionWait {
-	best, away := -1, 2*interval
-	for i, sample := range over {
-		if d := time.Duration(math.Abs(float64(sample.At - at))); d <= away {
-			best, away = i, d
+func nearest(samples []run.SessionSample, moment, interval time.Duration) (sessions []run.SessionWait) {
+	least := 2 * interval
+	for _, sample := range samples {
+		if distance := (sample.At - moment).Abs(); distance <= least {
+			least, sessions = distance, sample.Sessions
 		}
 	}
-	if best < 0 {
-		return nil
-	}
-	return over[best].Sessions
+	return sessions
 }
 
-// shownStatement is how many characters of a statement the table shows.
-const shownStatement = 160
+// maxStatement is the number of characters of a statement that the table shows.
+const maxStatement = 160
 
 // statements lists the statements with the longest total time, at the highest throughput of each engine.
 func (p *points) statements(mix string) *Table {
 	t := table("engine", "threads", "statement", "calls", "time (ms)", "mean (ms)", "rows")
 	for _, c := range p.tops(mix) {
-		x := c.middle()
+		x := c.typical()
 		if x.Server == nil {
 			continue
 		}
 		for _, s := range x.Server.Statements {
 			shown := []rune(s.Text)
-			if len(shown) > shownStatement {
-				shown = append(shown[:shownStatement:shownStatement], '…')
+			if len(shown) > maxStatement {
+				shown = append(shown[:maxStatement:maxStatement], '…')
 			}
 			total := ms(s.Time)
 			t.add("", text(c.engine), countCell(c.threads), text(string(shown)), countCell(s.Calls), numeric(total),
 				numeric(total/float64(max(s.Calls, 1))), countCell(s.Rows))
 		}
 	}
-	t.Note = "The server counted them during the run, without its warm-up: PostgreSQL in pg_stat_statements, MariaDB in the " +
-		"performance schema. Statements that read the server's statistics are omitted. Time is the total of all calls, " +
-		"measured by the server."
+	t.Note = prose("statements")
 	return t
 }

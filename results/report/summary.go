@@ -28,8 +28,8 @@ type Summary struct {
 	Cases   []CaseSummary `json:"cases"`
 }
 
-// right reports whether every result equals the reference.
-func (s *Summary) right() bool { return s.Wrong+s.Failed+s.Incomplete == 0 }
+// allCorrect reports whether every result equals the reference.
+func (s *Summary) allCorrect() bool { return s.Wrong+s.Failed+s.Incomplete == 0 }
 
 // Rank is the rank of a configuration over all cases.
 type Rank struct {
@@ -37,8 +37,8 @@ type Rank struct {
 	// Ratio is the geometric mean, over the cases, of the median divided by that of the fastest
 	// configuration of the case: 1 = the fastest in every case.
 	Ratio Number `json:"ratio_geometric_mean"`
-	// Lo and Hi bound it at 95 %, from the intervals of the cases' ratios, which are independent of
-	// one another; null if a case has none.
+	// Lo and Hi are the bounds of its 95 % interval, from the intervals of the cases' ratios, which are independent of one
+	// another; null if a case has none.
 	Lo Number `json:"ratio_lo"`
 	Hi Number `json:"ratio_hi"`
 	// Unbeaten counts the cases in which no configuration was significantly faster.
@@ -50,17 +50,15 @@ type CaseSummary struct {
 	Name  string `json:"name"`
 	Title string `json:"title"`
 	Rows  int    `json:"rows"`
-	// Comparisons counts the comparisons with the fastest configuration, which Holm's correction
-	// treats together.
+	// Comparisons counts the comparisons with the fastest configuration. Holm's correction treats them together.
 	Comparisons int `json:"comparisons"`
-	// LeastP is the smallest corrected p that this number of comparisons and repetitions can reach.
-	// If it is not below 0.05, no difference can be significant.
+	// LeastP is the smallest corrected p that this number of comparisons and repetitions can reach. If it is not below 0.05,
+	// no difference can be significant.
 	LeastP Number        `json:"least_p_holm"`
 	Cells  []CellSummary `json:"cells"` // timed ones by median, then the others
 }
 
-// CellSummary is one configuration of a case. Times is nil unless every repetition equals the
-// reference result.
+// CellSummary is one configuration of a case. Times is nil unless every repetition equals the reference result.
 type CellSummary struct {
 	CellKey
 	Verdict        string `json:"verdict"` // equal, wrong, failed, incomplete, not timed, no rows
@@ -73,8 +71,8 @@ type CellSummary struct {
 	Times    *Times `json:"times,omitempty"`
 }
 
-// noRows is the verdict of a correct result without rows. It has no times, because the cost of
-// finding nothing does not rank a configuration.
+// noRows is the verdict of a correct result without rows. It has no times, because the cost of finding nothing does not
+// rank a configuration.
 const noRows = "no rows"
 
 // empty reports whether the data contain nothing for the case.
@@ -82,8 +80,10 @@ func (c *CaseSummary) empty() bool {
 	return slices.ContainsFunc(c.Cells, func(k CellSummary) bool { return k.Verdict == noRows })
 }
 
-// compared reports whether the cell has times that may be compared with others.
-func (k *CellSummary) compared() bool { return k.Times != nil && !k.ClientOverhead && k.Unranked == "" }
+// isCompared reports whether the cell has times that may be compared with others.
+func (k *CellSummary) isCompared() bool {
+	return k.Times != nil && !k.ClientOverhead && k.Unranked == ""
+}
 
 // Times are in milliseconds.
 type Times struct {
@@ -147,15 +147,19 @@ func (rs *results) summarise() Summary {
 	return s
 }
 
+// summariseCase compares the configurations of a case.
 func (rs *results) summariseCase(c run.Case) CaseSummary {
 	out := CaseSummary{Name: c.Name, Title: c.Title, Rows: c.Rows, LeastP: nan()}
-	for _, w := range rs.configurations {
-		res := rs.at(w, c.Name)
+	for _, configuration := range rs.configurations {
+		res := rs.result(configuration, c.Name)
 		if res.state == absent {
 			continue
 		}
-		a := rs.archive(w)
-		sum := CellSummary{CellKey: CellKey{w, c.Name}, Verdict: res.state.String(), Problem: res.problem, ClientOverhead: a.Place == overheadPlace, Unranked: a.Unranked, Proof: res.proof, Rows: res.rows}
+		a := rs.archive(configuration)
+		sum := CellSummary{
+			CellKey: CellKey{configuration, c.Name}, Verdict: res.state.String(), Problem: res.problem,
+			ClientOverhead: a.Place == overheadPlace, Unranked: a.Unranked, Proof: res.proof, Rows: res.rows,
+		}
 		if res.state == equal && len(res.warm) > 0 && res.rows > 0 { // the cost of an empty result has no meaning
 			sum.Times = summariseTimes(res, c)
 		} else if res.state == equal { // proven, but only cold or not timed at all
@@ -167,24 +171,25 @@ func (rs *results) summariseCase(c run.Case) CaseSummary {
 		out.Cells = append(out.Cells, sum)
 	}
 	out.excludeWeakerProofs()
-	slices.SortStableFunc(out.Cells, func(a, b CellSummary) int { return cmp.Compare(a.order(), b.order()) })
+	slices.SortStableFunc(out.Cells, func(a, b CellSummary) int { return cmp.Compare(a.sortKey(), b.sortKey()) })
 	out.compare(rs.run.Seed)
 	return out
 }
 
-// excludeWeakerProofs excludes results with a lower degree of proof from the ranking if others have the
-// highest degree: degrees are never ranked together.
+// excludeWeakerProofs excludes results with a lower degree of proof from the ranking if others have the highest degree,
+// because results with different degrees are never ranked together.
 func (c *CaseSummary) excludeWeakerProofs() {
-	if !slices.ContainsFunc(c.Cells, func(k CellSummary) bool { return k.Proof == everyValue && k.compared() }) {
+	if !slices.ContainsFunc(c.Cells, func(k CellSummary) bool { return k.Proof == everyValue && k.isCompared() }) {
 		return
 	}
 	for i := range c.Cells {
-		if k := &c.Cells[i]; k.Proof != everyValue && k.compared() {
+		if k := &c.Cells[i]; k.Proof != everyValue && k.isCompared() {
 			k.Unranked = "its results are proven only by " + k.Proof
 		}
 	}
 }
 
+// nan is a missing number.
 func nan() Number { return Number(math.NaN()) }
 
 // median returns the median of samples in ms, with its interval.
@@ -193,12 +198,21 @@ func median(samples []*run.Measured) (mid, lo, hi Number) {
 	return Number(e.Value), Number(e.Low), Number(e.High)
 }
 
+// estimateOf returns a median with its interval.
+func estimateOf(mid, lo, hi Number) measure.Estimate {
+	return measure.Estimate{Value: float64(mid), Low: float64(lo), High: float64(hi)}
+}
+
+// summariseTimes returns the times of a cell, without comparisons.
 func summariseTimes(res *result, c run.Case) *Times {
 	t := &Times{
-		N: len(res.warm), Keys: res.warm[0].Keys, ColdN: len(res.cold), ColdProblem: res.coldProblem, values: times(res.warm, total),
-		FirstRow: positive(res.warm, func(m *run.Measured) time.Duration { return m.FirstRow }), Server: positive(res.warm, func(m *run.Measured) time.Duration { return m.ServerTime }),
-		Client: positive(res.warm, func(m *run.Measured) time.Duration { return m.CPU }), Derive: positive(res.warm, func(m *run.Measured) time.Duration { return m.Derive }),
-		Ratio: nan(), RatioLo: nan(), RatioHi: nan(), P: nan(), PHolm: nan(),
+		N: len(res.warm), Keys: res.warm[0].Keys, values: times(res.warm, total),
+		ColdN: len(res.cold), ColdProblem: res.coldProblem,
+		FirstRow: positive(res.warm, func(m *run.Measured) time.Duration { return m.FirstRow }),
+		Server:   positive(res.warm, func(m *run.Measured) time.Duration { return m.ServerTime }),
+		Client:   positive(res.warm, func(m *run.Measured) time.Duration { return m.CPU }),
+		Derive:   positive(res.warm, func(m *run.Measured) time.Duration { return m.Derive }),
+		Ratio:    nan(), RatioLo: nan(), RatioHi: nan(), P: nan(), PHolm: nan(),
 	}
 	t.Median, t.Lo, t.Hi = median(res.warm)
 	t.Cold, t.ColdLo, t.ColdHi = median(res.cold)
@@ -212,13 +226,13 @@ func summariseTimes(res *result, c run.Case) *Times {
 	return t
 }
 
-// compare compares every ranked configuration of a case with the fastest. It omits the client
-// overhead, which does not query a database, and configurations that are not ranked.
+// compare compares every ranked configuration of a case with the fastest. It omits the client overhead, which does not query
+// a database, and configurations that are not ranked.
 func (c *CaseSummary) compare(seed uint64) {
 	var timed []*Times
 	var samples [][]float64
 	for i := range c.Cells {
-		if t := c.Cells[i].Times; c.Cells[i].compared() {
+		if t := c.Cells[i].Times; c.Cells[i].isCompared() {
 			timed, samples = append(timed, t), append(samples, t.values)
 		}
 	}
@@ -226,17 +240,15 @@ func (c *CaseSummary) compare(seed uint64) {
 		return
 	}
 	c.Comparisons = len(timed) - 1
-	against := measure.CompareWithBase(samples, 0, seed)
+	comparisons := measure.CompareWithBase(samples, 0, seed)[1:] // without the base itself
 	least := math.Inf(1)
-	for _, a := range against[1:] {
-		least = min(least, a.LeastP)
+	for i, x := range comparisons {
+		t := timed[i+1]
+		t.Ratio, t.RatioLo, t.RatioHi = Number(x.Ratio), Number(x.Lo), Number(x.Hi)
+		t.P, t.PHolm, t.Mark = Number(x.P), Number(x.PHolm), x.Mark()
+		least = min(least, x.LeastP)
 	}
 	c.LeastP = Number(min(1, least*float64(c.Comparisons)))
-	for i, a := range against[1:] {
-		t := timed[i+1]
-		t.Ratio, t.RatioLo, t.RatioHi = Number(a.Ratio), Number(a.Lo), Number(a.Hi)
-		t.P, t.PHolm, t.Mark = Number(a.P), Number(a.PHolm), a.Mark()
-	}
 	for i, l := range measure.Groups(samples) {
 		timed[i].Letters = l
 	}
@@ -244,43 +256,42 @@ func (c *CaseSummary) compare(seed uint64) {
 
 // fastest returns the fastest configuration that may be compared, or nil.
 func (c *CaseSummary) fastest() *CellSummary {
-	return first(c.Cells, func(k CellSummary) bool { return k.compared() })
+	return first(c.Cells, func(k CellSummary) bool { return k.isCompared() })
 }
 
-// first returns the first element for which is returns true, or nil.
-func first[T any](all []T, is func(T) bool) *T {
-	if i := slices.IndexFunc(all, is); i >= 0 {
+// first returns the first element that matches, or nil.
+func first[T any](all []T, matches func(T) bool) *T {
+	if i := slices.IndexFunc(all, matches); i >= 0 {
 		return &all[i]
 	}
 	return nil
 }
 
 // find returns the cell of a configuration, or nil.
-func (c *CaseSummary) find(w Configuration) *CellSummary {
-	return first(c.Cells, func(k CellSummary) bool { return k.Configuration == w })
+func (c *CaseSummary) find(configuration Configuration) *CellSummary {
+	return first(c.Cells, func(k CellSummary) bool { return k.Configuration == configuration })
 }
 
-// order is the cell's median; infinite if it has none.
-func (k *CellSummary) order() float64 {
+// sortKey returns the cell's median; infinite if it has none.
+func (k *CellSummary) sortKey() float64 {
 	if k.Times == nil {
 		return math.Inf(1)
 	}
 	return float64(k.Times.Median)
 }
 
-// ratio returns the median of a configuration divided by that of the fastest of the case; false if
-// it has no time.
-func (c *CaseSummary) ratio(w Configuration) (float64, bool) {
-	best, k := c.fastest(), c.find(w)
+// ratio returns the median of a configuration divided by that of the fastest of the case; false if it has no time.
+func (c *CaseSummary) ratio(configuration Configuration) (float64, bool) {
+	best, k := c.fastest(), c.find(configuration)
 	if best == nil || k == nil || k.Times == nil || best.Times.Median <= 0 {
 		return math.NaN(), false
 	}
 	return float64(k.Times.Median / best.Times.Median), true
 }
 
-// unbeaten reports whether no configuration was significantly faster.
-func (k *CellSummary) unbeaten() bool {
-	return k != nil && k.compared() && (k.Times.Mark == "" || k.Times.Mark == "~" || k.Times.Mark == "?")
+// isUnbeaten reports whether no configuration was significantly faster.
+func (k *CellSummary) isUnbeaten() bool {
+	return k != nil && k.isCompared() && (k.Times.Mark == "" || k.Times.Mark == "~" || k.Times.Mark == "?")
 }
 
 func square(v float64) float64 { return v * v }
@@ -288,32 +299,35 @@ func square(v float64) float64 { return v * v }
 // rank orders the configurations that have times in every case in which any comparable one has.
 func (rs *results) rank(cases []CaseSummary) []Rank {
 	out := []Rank{}
-	for _, w := range rs.configurations {
-		if rs.isNotCompared(w) {
+	for _, configuration := range rs.configurations {
+		if rs.isNotCompared(configuration) {
 			continue
 		}
-		r := Rank{Configuration: w}
-		logs, below, above, n, all := 0.0, 0.0, 0.0, 0, true
+		r := Rank{Configuration: configuration}
+		sumOfLogs, below, above := 0.0, 0.0, 0.0 // below and above are the squared widths of the interval, as logarithms
+		n, answeredAll := 0.0, true
 		for i := range cases {
 			c := &cases[i]
 			if c.fastest() == nil {
 				continue
 			}
-			q, ok := c.ratio(w)
-			all = all && ok
-			logs += math.Log(q)
+			ratio, ok := c.ratio(configuration)
+			answeredAll = answeredAll && ok
+			sumOfLogs += math.Log(ratio)
 			n++
-			if k := c.find(w); ok && k != c.fastest() { // the fastest is 1 by definition
-				below += square(math.Log(q / float64(k.Times.RatioLo)))
-				above += square(math.Log(float64(k.Times.RatioHi) / q))
+			k := c.find(configuration)
+			if ok && k != c.fastest() { // the fastest is 1 by definition
+				below += square(math.Log(ratio / float64(k.Times.RatioLo)))
+				above += square(math.Log(float64(k.Times.RatioHi) / ratio))
 			}
-			if c.find(w).unbeaten() {
+			if k.isUnbeaten() {
 				r.Unbeaten++
 			}
 		}
-		if all && n > 0 {
-			r.Ratio = Number(math.Exp(logs / float64(n)))
-			r.Lo, r.Hi = r.Ratio*Number(math.Exp(-math.Sqrt(below)/float64(n))), r.Ratio*Number(math.Exp(math.Sqrt(above)/float64(n)))
+		if answeredAll && n > 0 {
+			r.Ratio = Number(math.Exp(sumOfLogs / n))
+			r.Lo = r.Ratio * Number(math.Exp(-math.Sqrt(below)/n))
+			r.Hi = r.Ratio * Number(math.Exp(math.Sqrt(above)/n))
 			out = append(out, r)
 		}
 	}

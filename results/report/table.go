@@ -10,6 +10,7 @@ import (
 
 	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/results/measure"
+	"github.com/barograph/barograph/results/plot"
 )
 
 // Table is a table for the page and the terminal.
@@ -17,7 +18,7 @@ type Table struct {
 	Head  []Column
 	Rows  []Row
 	Note  string // below the table
-	Width int    // on a terminal, above which the last spare columns are omitted; 0 = widest
+	Width int    // on a terminal, above which the last spare columns are omitted; 0 = maxTableWidth
 }
 
 // Column is a name and, for numbers, their unit.
@@ -57,7 +58,7 @@ func table(columns ...string) *Table {
 	return t
 }
 
-// add adds a row and fills it with dashes.
+// add adds a row; missing cells at its end become dashes.
 func (t *Table) add(class string, cells ...Cell) {
 	for len(cells) < len(t.Head) {
 		cells = append(cells, dim(none))
@@ -69,8 +70,8 @@ func (t *Table) add(class string, cells ...Cell) {
 	t.Rows = append(t.Rows, Row{Class: class, Cells: cells})
 }
 
-// name gives the last row an anchor.
-func (t *Table) name(id string) { t.Rows[len(t.Rows)-1].ID = id }
+// setAnchor gives the last row an anchor.
+func (t *Table) setAnchor(id string) { t.Rows[len(t.Rows)-1].ID = id }
 
 // classOf is the style of a row of the client overhead, or of the best configuration.
 func classOf(overhead, best bool) string {
@@ -88,19 +89,19 @@ func (t *Table) Wide() bool { return len(t.Head) > 6 }
 
 func text(s string) Cell { return Cell{Text: s} }
 
-// texts returns the cells before a row's numbers.
+// texts returns cells without numbers.
 func texts(all ...string) []Cell { return lists.Map(all, text) }
 
 func dim(s string) Cell { return Cell{Text: s, Class: "dim"} }
 
 func bad(s string) Cell { return Cell{Text: s, Class: "bad"} }
 
-// when returns a cell, or other words if the value is not known.
-func when(known bool, c Cell, otherwise string) Cell {
+// when returns a cell, or a substitute in its place if the value is not known.
+func when(known bool, c Cell, substitute string) Cell {
 	if known {
 		return c
 	}
-	return dim(otherwise)
+	return dim(substitute)
 }
 
 // value is a number with its printed text.
@@ -134,19 +135,22 @@ func estimate(e measure.Estimate) Cell {
 	return c
 }
 
+// valueOf returns an estimate with its interval for a picture.
+func valueOf(e measure.Estimate) plot.Value { return plot.Value{V: e.Value, Lo: e.Low, Hi: e.High} }
+
 // span is an interval; rows are sorted by its lower bound.
 func span[T ~float64](lo, hi T) Cell {
 	return when(!math.IsNaN(float64(lo)), value(lo, interval(float64(lo), float64(hi))), none)
 }
 
-// widest is the maximum width of a table on a terminal, in runes.
-const widest = 180
+// maxTableWidth is the maximum width of a table on a terminal, in runes.
+const maxTableWidth = 180
 
-// longest is the maximum length of a reason that a terminal shows completely, in runes.
-const longest = 120
+// maxReason is the maximum length of a reason that a terminal shows completely, in runes.
+const maxReason = 120
 
-// print writes the table for a terminal, with numbers aligned to the right. It omits the last spare columns
-// until the table fits. It shortens a long reason; the page shows all of it.
+// print writes the table for a terminal, with numbers aligned to the right. It omits the last spare columns until the
+// table fits. It shortens a long reason; the page shows all of it.
 func (t *Table) print(b *strings.Builder) {
 	head := make([]string, len(t.Head))
 	for k, c := range t.Head {
@@ -161,35 +165,35 @@ func (t *Table) print(b *strings.Builder) {
 			continue
 		}
 		for _, c := range r.Cells {
-			all := []rune(printable(strings.TrimSpace(c.Text + " " + c.Sub)))
-			if c.Class == "bad" && len(all) > longest {
-				all = append(all[:longest:longest], '…')
+			shown := []rune(printable(strings.TrimSpace(c.Text + " " + c.Sub)))
+			if c.Class == "bad" && len(shown) > maxReason {
+				shown = append(shown[:maxReason:maxReason], '…')
 			}
-			line = append(line, string(all))
+			line = append(line, string(shown))
 		}
 		lines = append(lines, line)
 	}
-	width, all := make([]int, len(t.Head)), 0
+	width, tableWidth := make([]int, len(t.Head)), 0
 	for k := range t.Head {
 		for _, line := range lines {
 			width[k] = max(width[k], utf8.RuneCountInString(line[k]))
 		}
-		all += 2 + width[k]
+		tableWidth += 2 + width[k]
 	}
 	if len(lines) == 1 {
 		lines = nil
 	}
-	omitted, spared := make([]bool, len(t.Head)), []string(nil)
+	isOmitted, omitted := make([]bool, len(t.Head)), []string(nil)
 	for k, c := range slices.Backward(t.Head) {
-		if c.Spare && all > cmp.Or(t.Width, widest) {
-			omitted[k], spared, all = true, append(spared, head[k]), all-2-width[k]
+		if c.Spare && tableWidth > cmp.Or(t.Width, maxTableWidth) {
+			isOmitted[k], omitted, tableWidth = true, append(omitted, head[k]), tableWidth-2-width[k]
 		}
 	}
-	slices.Reverse(spared)
+	slices.Reverse(omitted)
 	for _, line := range lines {
 		var out strings.Builder
 		for k, s := range line {
-			if omitted[k] {
+			if isOmitted[k] {
 				continue
 			}
 			pad := strings.Repeat(" ", width[k]-utf8.RuneCountInString(s))
@@ -200,16 +204,15 @@ func (t *Table) print(b *strings.Builder) {
 		}
 		b.WriteString(strings.TrimRight(out.String(), " ") + "\n")
 	}
-	if len(spared) > 0 {
-		b.WriteString(wrap("Only in report.html: "+list(spared)+".") + "\n")
+	if len(omitted) > 0 {
+		b.WriteString(wrap("Only in report.html: "+list(omitted)+".") + "\n")
 	}
 	if t.Note != "" {
 		b.WriteString(wrap(t.Note) + "\n")
 	}
 }
 
-// printable prevents text from other programs from controlling the terminal or breaking a line of a
-// table.
+// printable prevents text from other programs from controlling the terminal or breaking a line of a table.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

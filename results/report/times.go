@@ -11,12 +11,10 @@ import (
 	"github.com/barograph/barograph/results/plot"
 )
 
-// logSpread is the ratio of the largest to the smallest median beyond which a picture gets a
-// logarithmic axis.
-const logSpread = 20
+// minLogRatio is the ratio of the largest to the smallest median from which a picture has a logarithmic axis.
+const minLogRatio = 20
 
-// pageWidth is the width of the page's text and the margins of a picture, in px; curveWidth is half
-// of it.
+// pageWidth is the width of the page's text and the margins of a picture, in px; curveWidth is half of it.
 const (
 	pageWidth     = 1096
 	curveWidth    = 558
@@ -25,7 +23,8 @@ const (
 
 // times shows the medians of all cases, then each case.
 func (f *folder) times() Section {
-	s := Section{ID: "times", Title: "Times", Parts: filled(Section{Title: "Table 1 · All medians, ms", Table: f.medians(&f.sum), Terminal: true})}
+	medians := Section{Title: "Table 1 · All medians, ms", Table: f.medians(&f.sum), Terminal: true}
+	s := Section{ID: "times", Title: "Times", Parts: filled(medians)}
 	if len(s.Parts) == 0 {
 		s.Words = []Words{{"none", "No cell was timed."}}
 	} else {
@@ -38,46 +37,51 @@ func (f *folder) times() Section {
 	return s
 }
 
+// caseSection compares the configurations of the i-th case.
 func (f *folder) caseSection(i int) Section {
 	c, k := &f.sum.Cases[i], f.cases[i]
-	meta := fmt.Sprintf("%s, %s", several(c.Rows, "row"), byteSize(float64(k.Bytes)))
+	properties := fmt.Sprintf("%s, %s", several(c.Rows, "row"), byteSize(float64(k.Bytes)))
 	if k.LineType != "" {
-		meta = k.LineType + ", " + meta
+		properties = k.LineType + ", " + properties
 	}
-	s := Section{ID: "case-" + c.Name, Title: c.Name, Small: c.Title, Folded: true, Words: []Words{{"meta", meta}}, Table: c.table(), Notes: c.notes()}
+	s := Section{
+		ID: "case-" + c.Name, Title: c.Name, Small: c.Title, Folded: true, Words: []Words{{"meta", properties}},
+		Table: c.table(), Notes: c.notes(),
+	}
 	if len(c.Cells) > 0 && c.Cells[0].Times != nil {
 		rows := c.rows(func(k *CellSummary) bool { return k.Times != nil })
 		for i := range rows {
-			rows[i].Repetitions = c.find(rows[i].way).Times.values
+			rows[i].Repetitions = c.find(rows[i].configuration).Times.values
 		}
-		s.Parts = []Section{{Title: "Every repetition of " + c.Name, Folded: true, Pictures: []Drawing{f.picture("Every repetition; upright tick: median", panelOf("", rows))}}}
+		picture := f.picture("Every repetition; upright tick: median", panelOf("", rows))
+		s.Parts = []Section{{Title: "Every repetition of " + c.Name, Folded: true, Pictures: []Drawing{picture}}}
 	}
 	return s
 }
 
-// smallMultiples draws the cases one below the other on one axis, each with the fastest flavour of
-// every engine and design.
+// smallMultiples draws the cases one below the other on one axis, each with the fastest flavour of every engine and design.
 func (f *folder) smallMultiples() Drawing {
 	var panels []plot.Panel
 	for i := range f.sum.Cases {
 		c, seen := &f.sum.Cases[i], map[Configuration]bool{}
 		rows := c.rows(func(k *CellSummary) bool {
 			archive := Configuration{k.Engine, k.Design, ""}
-			again := seen[archive]
+			isFirst := !seen[archive]
 			seen[archive] = true
-			return !again
+			return isFirst
 		})
 		if c.fastest() != nil {
 			panels = append(panels, panelOf(c.Name, rows))
 		}
 	}
-	return f.picture("Median time of the result, with the fastest flavour of each engine and design; whiskers: 95 % interval of the median", panels...)
+	return f.picture("Median time of the result, with the fastest flavour of each engine and design; "+
+		"whiskers: 95 % interval of the median", panels...)
 }
 
 // caseRow is a row of a picture, and its configuration.
 type caseRow struct {
 	plot.Row
-	way Configuration
+	configuration Configuration
 }
 
 // rows returns the rows of the shown cells, the fastest first.
@@ -89,13 +93,14 @@ func (c *CaseSummary) rows(shown func(k *CellSummary) bool) (out []caseRow) {
 		}
 		row := plot.Row{Label: k.String(), Group: k.Engine, Value: plot.Value{V: math.NaN(), Note: k.note()}}
 		if t := k.Times; t != nil {
-			row.Value = plot.Value{V: float64(t.Median), Lo: float64(t.Lo), Hi: float64(t.Hi)}
+			row.Value = valueOf(estimateOf(t.Median, t.Lo, t.Hi))
 		}
 		out = append(out, caseRow{row, k.Configuration})
 	}
 	return out
 }
 
+// panelOf returns a panel of a picture.
 func panelOf(title string, rows []caseRow) plot.Panel {
 	return plot.Panel{Title: title, Rows: lists.Map(rows, func(r caseRow) plot.Row { return r.Row })}
 }
@@ -112,7 +117,7 @@ func (f *folder) picture(subtitle string, panels ...plot.Panel) Drawing {
 	}
 	out := plot.Rows{
 		Frame: plot.Frame{Subtitle: subtitle, XLabel: "time (ms)", Width: pageWidth},
-		Unit:  "ms", Log: hi > logSpread*lo, Sorted: true, Seed: f.run.Seed, Panels: panels,
+		Unit:  "ms", Log: hi > minLogRatio*lo, Sorted: true, Seed: f.run.Seed, Panels: panels,
 	}
 	if out.Log {
 		out.XLabel = "time (ms, logarithmic)"
@@ -122,46 +127,63 @@ func (f *folder) picture(subtitle string, panels ...plot.Panel) Drawing {
 
 // note returns the reason why a cell has no times.
 func (k *CellSummary) note() string {
-	notes := map[string]string{wrong.String(): "wrong answer", failed.String(): "no answer", incomplete.String(): "incomplete archive"}
-	return cmp.Or(notes[k.Verdict], k.Verdict)
+	switch k.Verdict {
+	case wrong.String():
+		return "wrong answer"
+	case failed.String():
+		return "no answer"
+	case incomplete.String():
+		return "incomplete archive"
+	}
+	return k.Verdict
 }
 
-// optional is a column that only some cases need.
-type optional struct {
-	name string
-	cell func(t *Times) Cell
-	has  func(t *Times) bool
+// optionalColumn is a column that a case has only if one of its cells has a value for it.
+type optionalColumn struct {
+	name     string
+	cell     func(t *Times) Cell
+	hasValue func(t *Times) bool
 }
 
-func (c *CaseSummary) optional() []optional {
-	return lists.Filter([]optional{
-		{"server (ms)", func(t *Times) Cell { return numeric(t.Server) }, func(t *Times) bool { return !math.IsNaN(float64(t.Server)) }},
-		{"keys derived (ms)", func(t *Times) Cell { return numeric(t.Derive) }, func(t *Times) bool { return !math.IsNaN(float64(t.Derive)) }},
+// optionalColumns returns the optional columns of a case.
+func (c *CaseSummary) optionalColumns() []optionalColumn {
+	isKnown := func(v Number) bool { return !math.IsNaN(float64(v)) }
+	return lists.Filter([]optionalColumn{
+		{"server (ms)", func(t *Times) Cell { return numeric(t.Server) }, func(t *Times) bool { return isKnown(t.Server) }},
+		{"keys derived (ms)", func(t *Times) Cell { return numeric(t.Derive) }, func(t *Times) bool { return isKnown(t.Derive) }},
 		{"cold (ms)", coldCell, func(t *Times) bool { return t.ColdN > 0 || t.ColdProblem != "" }},
-	}, func(o optional) bool {
-		return slices.ContainsFunc(c.Cells, func(k CellSummary) bool { return k.Times != nil && o.has(k.Times) })
+	}, func(o optionalColumn) bool {
+		return slices.ContainsFunc(c.Cells, func(k CellSummary) bool { return k.Times != nil && o.hasValue(k.Times) })
 	})
 }
 
+// table lists the configurations of a case.
 func (c *CaseSummary) table() *Table {
-	columns := []string{"engine", "design", "flavour", "median (ms)", "95 % interval (ms)", "ratio (×)", "p", "group", "proof", "first row (ms)"}
-	more, best := c.optional(), c.fastest()
-	t := table(slices.Concat(columns, lists.Map(more, func(o optional) string { return o.name }), []string{"rows/s", "answer (MB/s)"})...)
+	optional, best := c.optionalColumns(), c.fastest()
+	columns := []string{
+		"engine", "design", "flavour", "median (ms)", "95 % interval (ms)", "ratio (×)", "p", "group", "proof",
+		"first row (ms)",
+	}
+	columns = append(columns, lists.Map(optional, func(o optionalColumn) string { return o.name })...)
+	t := table(append(columns, "rows/s", "answer (MB/s)")...)
 	for i := range c.Cells {
 		k := &c.Cells[i]
-		cells, class := texts(k.Engine, k.Design, k.Flavour), classOf(k.ClientOverhead || k.Unranked != "", k == best)
+		cells := texts(k.Engine, k.Design, k.Flavour)
+		class := classOf(k.ClientOverhead || k.Unranked != "", k == best)
 		if x := k.Times; x == nil {
 			class, cells = "off", append(cells, bad(k.note()))
 		} else {
-			cells = append(cells, numeric(x.Median), span(x.Lo, x.Hi), k.ratio(best), numeric(x.PHolm), text(cmp.Or(x.Letters, none)), text(k.Proof), numeric(x.FirstRow))
-			cells[6].Text = probability(float64(x.PHolm))
-			for _, o := range more {
+			p := numeric(x.PHolm)
+			p.Text = probability(float64(x.PHolm))
+			cells = append(cells, numeric(x.Median), span(x.Lo, x.Hi), k.ratio(best), p, text(cmp.Or(x.Letters, none)))
+			cells = append(cells, text(k.Proof), numeric(x.FirstRow))
+			for _, o := range optional {
 				cells = append(cells, o.cell(x))
 			}
 			cells = append(cells, numeric(x.RowsPerSecond), numeric(x.MBPerSecond))
 		}
 		t.add(class, cells...)
-		t.name(anchor("cell", k.CellKey))
+		t.setAnchor(anchor("cell", k.CellKey))
 	}
 	return t
 }
@@ -182,28 +204,30 @@ func (k *CellSummary) ratio(best *CellSummary) Cell {
 	return value(t.Ratio, number(float64(t.Ratio))+" "+t.Mark)
 }
 
+// coldCell returns the median of the cold starts.
 func coldCell(t *Times) Cell {
 	if t.ColdProblem != "" {
 		return bad("failed")
 	}
-	return estimate(measure.Estimate{Value: float64(t.Cold), Low: float64(t.ColdLo), High: float64(t.ColdHi)})
+	return estimate(estimateOf(t.Cold, t.ColdLo, t.ColdHi))
 }
 
 // notes describes how the table was computed and what limits it.
 func (c *CaseSummary) notes() (out []string) {
 	least, most := math.MaxInt, 0
-	var why []string
+	var exceptions []string
 	for _, k := range c.Cells {
 		switch {
 		case k.Times == nil:
 			continue
 		case k.ClientOverhead:
-			why = appendNew(why, fmt.Sprintf("Client overhead (%s): %s ms, included in every time.", k.Engine, number(float64(k.Times.Median))))
+			median := number(float64(k.Times.Median))
+			exceptions = appendNew(exceptions, "Client overhead ("+k.Engine+"): "+median+" ms, included in every time.")
 		case k.Unranked != "":
-			why = appendNew(why, k.Engine+" is not ranked, because "+k.Unranked+".")
+			exceptions = appendNew(exceptions, k.Engine+" is not ranked, because "+k.Unranked+".")
 		}
 		if k.Times.ColdProblem != "" {
-			why = append(why, "Cold start of "+k.String()+" failed: "+k.Times.ColdProblem)
+			exceptions = append(exceptions, "Cold start of "+k.String()+" failed: "+k.Times.ColdProblem)
 		}
 		least, most = min(least, k.Times.N), max(most, k.Times.N)
 	}
@@ -215,13 +239,14 @@ func (c *CaseSummary) notes() (out []string) {
 		reps = fmt.Sprintf("%d to %d repetitions of each configuration.", least, most)
 	}
 	if c.Comparisons > 0 {
-		reps += fmt.Sprintf(" Ratio and p: against the fastest, %s corrected together.", several(c.Comparisons, "comparison"))
+		reps += fmt.Sprintf(" Ratio and p: relative to the fastest, %s corrected together.", several(c.Comparisons, "comparison"))
 	}
 	if ci := measure.MedianCI(make([]float64, least), measure.Confidence); !ci.Known {
 		reps += fmt.Sprintf(" A 95 %% interval of a median needs %d repetitions.", ci.Need)
 	}
 	if c.LeastP >= measure.Alpha {
-		reps += fmt.Sprintf(" With these repetitions and comparisons p cannot be below %s, so no difference can be distinguished from noise (“?”); use more repetitions.", probability(float64(c.LeastP)))
+		reps += fmt.Sprintf(" With these repetitions and comparisons p cannot be below %s, so no difference can be "+
+			"distinguished from noise (“?”); use more repetitions.", probability(float64(c.LeastP)))
 	}
-	return append([]string{reps}, why...)
+	return append([]string{reps}, exceptions...)
 }

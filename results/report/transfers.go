@@ -8,11 +8,11 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// transferSections is the section about transfers between accounts, for samples that have any.
+// transferSections returns the section about transfers between accounts; nil if no sample has any.
 func transferSections(samples []run.Sample) []Section {
-	t := table("engine", "isolation", "threads", "transfers acknowledged", "retried attempts", "commits without a response", "of these committed", "the sum is correct", "unexplained accounts")
-	t.Note = "An attempt that the engine aborted, after a deadlock or a serialization failure, is repeated from its start and counts as a retried operation, not as a first attempt. " +
-		"A commit without a response stays unknown until the balances show whether it was executed."
+	t := table("engine", "isolation", "threads", "transfers acknowledged", "retried attempts", "commits without a response",
+		"of these committed", "the sum is correct", "unexplained accounts")
+	t.Note = prose("attempts")
 	var wrong []string
 	title := titlesOf(samples)
 	for i := range samples {
@@ -21,23 +21,26 @@ func transferSections(samples []run.Sample) []Section {
 		if x == nil {
 			continue
 		}
-		right, off := Cell{Text: "yes", Class: "ok"}, countCell(x.Unexplained)
+		sum, unexplained := Cell{Text: "yes", Class: "ok"}, countCell(x.Unexplained)
 		if x.Sum != x.Expected {
-			right = bad(fmt.Sprintf("no: %s, not %s", count(x.Sum), count(x.Expected)))
+			sum = bad(fmt.Sprintf("no: %s, not %s", count(x.Sum), count(x.Expected)))
 		}
 		if x.Undecided {
-			off = text("not decided")
+			unexplained = text("not decided")
 		}
 		if x.Problem() != "" {
 			wrong = appendNew(wrong, title(s.Cell)+" at "+x.Isolation)
 		}
 		t.add("", append(texts(title(s.Cell), x.Isolation, s.Cell.Value("threads")), countCell(x.Moved), countCell(x.Aborted),
-			countCell(x.Unknown), countCell(x.UnknownApplied), right, badIf(x.Unexplained > 0, off))...)
+			countCell(x.Unknown), countCell(x.UnknownApplied), sum, badIf(x.Unexplained > 0, unexplained))...)
 	}
-	words := "Each transaction moved money between two accounts: it read two records and wrote both. At the end Barograph compared the sum of all balances, and each balance, with the acknowledged transfers. All are correct."
+	outcome := "All are correct."
 	if len(wrong) > 0 {
 		slices.Sort(wrong)
-		words = strings.TrimSuffix(words, " All are correct.") + " They are not correct and have no times: " + strings.Join(wrong, ", ") + "."
+		outcome = "They are not correct and have no times: " + strings.Join(wrong, ", ") + "."
 	}
-	return filled(Section{ID: "transfers", Title: "Transfers between accounts", Terminal: true, Words: say("%s", words), Table: t})
+	return filled(Section{
+		ID: "transfers", Title: "Transfers between accounts", Terminal: true, Table: t,
+		Words: say("%s %s", prose("transfers"), outcome),
+	})
 }

@@ -29,7 +29,7 @@ func TestAStandInIsInNoRanking(t *testing.T) {
 			t.Errorf("%s is the fastest of %s", best, s.Cases[i].Name)
 		}
 		for _, k := range s.Cases[i].Cells {
-			if k.Engine == best && (k.Unranked != why || k.unbeaten() || k.Times != nil && k.Times.Mark != "") {
+			if k.Engine == best && (k.Unranked != why || k.isUnbeaten() || k.Times != nil && k.Times.Mark != "") {
 				t.Errorf("%s: %+v takes part", s.Cases[i].Name, k)
 			}
 		}

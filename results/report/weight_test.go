@@ -15,12 +15,12 @@ func TestWeight(t *testing.T) {
 		`<path d="M763.82,125.08L763.82,132.08" style="x" />`:                                                                     `<path d="M763.8,125.1V132.1" style="x" />`,
 		`<path d="M1.5,2.5L3.5,4.5" style="x" />`:                                                                                 `<path d="M1.5,2.5L3.5,4.5" style="x" />`,
 	} {
-		if got := string(lines([]byte(long))); got != want {
+		if got := string(shortenPaths([]byte(long))); got != want {
 			t.Errorf("%s\nis %s\nnot %s", long, got, want)
 		}
 	}
 	page := `<td class="">a="b" &#34;x&#34;</td><td class="n " data-v="0.5">.5</td><td class="n dim"><path d="M1,2h0" class=p1/></td></tr><script>x="y"; '</td>'</script>`
-	if got, want := string(lighten([]byte(page))), `<td>a="b" &#34;x&#34;<td class=n data-v=0.5>.5<td class="n dim"><path d=M1,2h0 class=p1/></tr><script>x="y"; '</td>'</script>`; got != want {
+	if got, want := string(shortenPage([]byte(page))), `<td>a="b" &#34;x&#34;<td class=n data-v=0.5>.5<td class="n dim"><path d=M1,2h0 class=p1/></tr><script>x="y"; '</td>'</script>`; got != want {
 		t.Errorf("%s\nnot %s", got, want)
 	}
 	for text, value := range map[string]float64{"0.311": 0.310601, "1,300": 1300.2, "-4": -4} {

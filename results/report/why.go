@@ -9,15 +9,15 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// Step is an access in the form that the page shows.
+// Step is an access of a plan, as the page shows it.
 type Step struct {
 	Method, Class string
 	Object, Index string
 	Counts        string
 }
 
-// why explains every timed case only by what the plans report about how rows are found. The section
-// is empty if no plan reports that.
+// why explains the times of every case by how the engines found the rows, as far as their plans report it. The section is
+// empty if no plan reports it.
 func (f *folder) why() Section {
 	if !slices.ContainsFunc(f.plans, func(p run.Plan) bool { return len(p.Access) > 0 }) {
 		return Section{}
@@ -28,8 +28,7 @@ func (f *folder) why() Section {
 			{"pruned scan", "pruned-scan", "blocks that cannot match are skipped", "", ""},
 			{"index scan", "index-scan", "ranges of an index are read", "", ""},
 			{"key lookup", "key-lookup", "single entries are read by their complete key", "", ""},
-		}, Words: say("How each configuration found its rows, according to the plan of its engine, and how many it examined. The sentences are derived from these figures; a click on a flavour opens its plan."),
-		Notes: []string{"Examined: rows of all tables of the plan, including those that were discarded. “≥”: a step has no count. “~”: an estimate of the engine. A document or a pair contains several records, so fewer than one may be examined for each row of the result. SQLite counts only full scans of tables; DuckDB counts the rows of the row groups that it could not skip; PostgreSQL’s counts of parallel scans are exact to half a row for each process. Plans were taken once, before the timing."},
+		}, Words: explain("why"), Notes: []string{prose("examined rows")},
 	}
 	for i := range f.sum.Cases {
 		c := &f.sum.Cases[i]
@@ -43,31 +42,39 @@ func (f *folder) why() Section {
 				all = append(all, &c.Cells[k])
 			}
 		}
-		part := Section{ID: "why-" + c.Name, Title: c.Name, Small: c.Title + ", " + several(c.Rows, "row"), Words: []Words{{"because", f.because(c, best, worst)}}, Table: f.whyTable(c, slices.Compact([]*CellSummary{best, worst}))}
+		part := Section{
+			ID: "why-" + c.Name, Title: c.Name, Small: c.Title + ", " + several(c.Rows, "row"),
+			Words: []Words{{"because", f.because(c, best, worst)}},
+			Table: f.whyTable(c, slices.Compact([]*CellSummary{best, worst})),
+		}
 		if len(all) > len(part.Table.Rows) {
-			part.Parts = []Section{{Title: "Every configuration of " + c.Name, Small: count(len(all)), Folded: true, Table: f.whyTable(c, all)}}
+			title := "Every configuration of " + c.Name
+			part.Parts = []Section{{Title: title, Small: count(len(all)), Folded: true, Table: f.whyTable(c, all)}}
 		}
 		s.Parts = append(s.Parts, part)
 	}
 	return s
 }
 
-// slowest returns the last timed configuration that is not the client overhead, or nil.
+// slowest returns the slowest configuration that may be compared, or nil.
 func (c *CaseSummary) slowest() *CellSummary {
 	for i := len(c.Cells) - 1; i >= 0; i-- {
-		if c.Cells[i].Times != nil && !c.Cells[i].ClientOverhead {
+		if c.Cells[i].isCompared() {
 			return &c.Cells[i]
 		}
 	}
 	return nil
 }
 
+// whyTable lists how configurations of a case found their rows.
 func (f *folder) whyTable(c *CaseSummary, cells []*CellSummary) *Table {
-	t := table("engine", "design", "flavour", "median (ms)", "ratio (×)", "how rows are found (examined → kept)", "examined", "of", "per row (of the result)")
+	t := table("engine", "design", "flavour", "median (ms)", "ratio (×)", "how rows are found (examined → kept)", "examined",
+		"kind", "per row (of the result)")
 	best := c.fastest()
 	for _, k := range cells {
 		flavour := Cell{Text: k.Flavour, Link: "#" + anchor("plan", k.CellKey)}
-		t.add(classOf(k.ClientOverhead, k == best), append([]Cell{text(k.Engine), text(k.Design), flavour, numeric(k.Times.Median), k.ratio(best)}, f.accessCells(c, k)...)...)
+		row := []Cell{text(k.Engine), text(k.Design), flavour, numeric(k.Times.Median), k.ratio(best)}
+		t.add(classOf(k.ClientOverhead, k == best), append(row, f.accessCells(c, k)...)...)
 	}
 	return t
 }
@@ -92,7 +99,7 @@ func (f *folder) accessCells(c *CaseSummary, k *CellSummary) []Cell {
 	prefix := ""
 	switch {
 	case !known && n == 0:
-		return []Cell{how, dim("not reported"), text(f.unit(k.CellKey))}
+		return []Cell{how, dim("not reported"), text(f.objectKind(k.CellKey))}
 	case !known:
 		prefix = "≥ "
 	case !measured:
@@ -102,7 +109,7 @@ func (f *folder) accessCells(c *CaseSummary, k *CellSummary) []Cell {
 	if per.Known {
 		per.Text = prefix + per.Text
 	}
-	return []Cell{how, value(n, prefix+count(n)), text(f.unit(k.CellKey)), per}
+	return []Cell{how, value(n, prefix+count(n)), text(f.objectKind(k.CellKey)), per}
 }
 
 // access returns how a cell's plan reads stored data.
@@ -110,14 +117,14 @@ func (f *folder) access(c CellKey) []run.Access {
 	return cmp.Or(first(f.plans, func(p run.Plan) bool { return cellKeyOf(p.Cell) == c }), &run.Plan{}).Access
 }
 
-// unit is the kind of object in which an archive stores its records: rows, documents, pairs.
-func (f *folder) unit(c CellKey) string {
+// objectKind returns the kind of object in which an archive stores its records: rows, documents, pairs.
+func (f *folder) objectKind(c CellKey) string {
 	return cmp.Or(f.archive(c.Configuration).ObjectKind, "rows")
 }
 
-// because describes in a sentence which counts of the plans accompany the difference between the
-// slowest and the fastest configuration. It gives counts and methods. If the slowest does not
-// examine more, it states that they explain nothing.
+// because describes in a sentence the difference between the slowest and the fastest configuration, with the methods and
+// counts of their plans. If the slowest does not examine more rows, the sentence states that they do not explain the
+// difference.
 func (f *folder) because(c *CaseSummary, best, worst *CellSummary) string {
 	fast := best.String()
 	if worst == best {
@@ -131,60 +138,61 @@ func (f *folder) because(c *CaseSummary, best, worst *CellSummary) string {
 	if span := interval(float64(worst.Times.RatioLo), float64(worst.Times.RatioHi)); span != none && worst.Times.Mark != "?" {
 		longer = fmt.Sprintf("takes %s times (%s) as long as", number(float64(worst.Times.Ratio)), span)
 	}
-	head := fmt.Sprintf("%s %s %s (%s and %s ms, for %s of the result", slow, longer, fast,
+	times := fmt.Sprintf("%s %s %s (%s and %s ms, for %s of the result", slow, longer, fast,
 		number(float64(worst.Times.Median)), number(float64(best.Times.Median)), several(c.Rows, "row"))
 	if worst.Times.Mark == "?" {
-		head += "; the repetitions are too few to distinguish the difference from noise"
+		times += "; the repetitions are too few to distinguish the difference from noise"
 	}
-	head += "): "
-	a, b := f.access(worst.CellKey), f.access(best.CellKey)
-	if len(a) == 0 || len(b) == 0 {
-		return head + "the run does not record how both find their rows."
+	slowAccess, fastAccess := f.access(worst.CellKey), f.access(best.CellKey)
+	if len(slowAccess) == 0 || len(fastAccess) == 0 {
+		return times + "): the run does not record how both find their rows."
 	}
-	n, m := f.examinedRows(worst.CellKey), f.examinedRows(best.CellKey)
-	both := fmt.Sprintf("it examines %s (%s), the fastest %s (%s)", n.words, mainAccess(a).Description(), m.words, mainAccess(b).Description())
+	slowRows, fastRows := f.examinedRows(worst.CellKey), f.examinedRows(best.CellKey)
+	both := fmt.Sprintf("%s): it examines %s (%s), the fastest %s (%s)", times, slowRows.words,
+		mainAccess(slowAccess).Description(), fastRows.words, mainAccess(fastAccess).Description())
 	switch {
-	case !n.counted || !m.counted:
-		return head + both + "; the plans do not count both."
-	case n.unit != m.unit:
-		return head + both + "; counts of " + n.unit + " and of " + m.unit + " cannot be compared."
-	case n.n > m.n && m.n > 0:
-		return head + both + ", " + number(float64(n.n)/float64(m.n)) + " times fewer."
-	case n.n > m.n:
-		return head + both + "."
-	case n.n == m.n:
-		return head + both + ", the same number: the rows examined do not explain the difference."
+	case !slowRows.isCounted || !fastRows.isCounted:
+		return both + "; the plans do not count both."
+	case slowRows.kind != fastRows.kind:
+		return both + "; counts of " + slowRows.kind + " and of " + fastRows.kind + " cannot be compared."
+	case slowRows.n > fastRows.n && fastRows.n > 0:
+		return both + ", " + number(float64(slowRows.n)/float64(fastRows.n)) + " times fewer."
+	case slowRows.n > fastRows.n:
+		return both + "."
+	case slowRows.n == fastRows.n:
+		return both + ", the same number: the rows examined do not explain the difference."
 	}
-	return head + both + ", which is more: the rows examined do not explain the difference."
+	return both + ", which is more: the rows examined do not explain the difference."
 }
 
-// examinedRows is what a cell's plan examined.
+// examinedRows is the number of rows, documents or pairs that a plan examined.
 type examinedRows struct {
-	n       int64
-	unit    string
-	counted bool // n is complete and was measured
-	words   string
+	n         int64
+	kind      string
+	isCounted bool // n is complete and was measured
+	words     string
 }
 
+// examinedRows sums the counts of a cell's plan.
 func (f *folder) examinedRows(c CellKey) examinedRows {
 	n, known, measured := run.SumExamined(f.access(c))
-	l := examinedRows{n: n, unit: f.unit(c), counted: known && measured}
-	l.words = count(n) + " " + l.unit
+	e := examinedRows{n: n, kind: f.objectKind(c), isCounted: known && measured}
+	e.words = count(n) + " " + e.kind
 	switch {
 	case !known && n == 0:
-		l.words = l.unit + " that its engine does not count"
+		e.words = e.kind + " that its engine does not count"
 	case !known:
-		l.words = "at least " + l.words
+		e.words = "at least " + e.words
 	case !measured:
-		l.words = "about " + l.words
+		e.words = "about " + e.words
 	}
-	return l
+	return e
 }
 
-// mainAccess returns the step that examines the most. If no step reports a count, it returns the
-// first full scan, else the last step.
+// mainAccess returns the step that examines the most. If no step reports a count, it returns the first full scan, else the
+// last step.
 func mainAccess(all []run.Access) run.Access {
-	most := slices.MaxFunc(all, func(a, b run.Access) int { return int(min(max(a.Examined-b.Examined, -1), 1)) })
+	most := slices.MaxFunc(all, func(a, b run.Access) int { return cmp.Compare(a.Examined, b.Examined) })
 	if most.Examined >= 0 {
 		return most
 	}

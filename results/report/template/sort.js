@@ -1,11 +1,11 @@
-// Click a column's head to sort by it; type to show only some rows. The page
-// reads the same without this.
+// A click on a column's head sorts by the column; the filter hides rows. Without
+// this script the page has the same content.
 document.querySelectorAll('table').forEach(function (table) {
   var body = table.tBodies[0];
   table.querySelectorAll('thead th').forEach(function (th, k) {
     th.tabIndex = 0;
     th.setAttribute('role', 'button');
-    function number(c) { // what is shown, where nothing else is said
+    function number(c) { // the attribute data-v or, without it, the text
       var text = c.firstChild ? c.firstChild.textContent.replace(/,/g, '') : '';
       return c.dataset.v !== undefined ? c.dataset.v : text !== '' && isFinite(text) ? text : undefined;
     }
