@@ -110,8 +110,7 @@ func (a *adviser) headline() string {
 // paragraphs describes how the choice was made and what would change it.
 func (a *adviser) paragraphs() [][]Cell {
 	if len(a.Eligible()) == 0 {
-		const nothing = "Barograph recommends nothing: no archive contains all the data and answered every case correctly."
-		return [][]Cell{sentence(nothing)}
+		return [][]Cell{sentence(prose("no choice"))}
 	}
 	weights := sentence("The weights are " + a.Weights.String() + ".")
 	first := &a.Choices[0]
@@ -144,8 +143,7 @@ func (a *adviser) choice() []Cell {
 	case len(a.Eligible()) == 1:
 		out = sentence("Only ", name, " can be recommended: ")
 	case !a.HasIntervals():
-		out = sentence("The repetitions are too few to distinguish the choices (use --reps 30). By the medians, ", name,
-			" is the best: ")
+		out = sentence(prose("choice by medians")+" ", name, " is the best: ")
 	case a.Tied > 1:
 		ties := lists.Map(a.Choices[:a.Tied], func(c advise.Choice) string { return configurationOf(&c).String() })
 		out = sentence(list(ties), " cannot be distinguished by these measurements. ")
@@ -256,9 +254,7 @@ func (a *adviser) changes() (out []string) {
 	}
 	switch {
 	case a.BestWithMoreData < 0 && len(a.study.Sizes) > 1:
-		add("The choice with four times the subsets in the engine is not known, because the growth of %s was not "+
-			"determined: it was not measured at every size, or its interval spans more than a factor of ten (use more --reps).",
-			a.names(a.Unmeasured(advise.Growth)))
+		add(prose("growth not determined"), a.names(a.Unmeasured(advise.Growth)))
 	case a.BestWithMoreData < 0:
 		add("%s", prose("no choice of other data"))
 	case a.BestWithMoreData < max(a.Tied, 1):

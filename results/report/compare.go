@@ -57,11 +57,9 @@ func OfComparison(c *compare.Comparison) *Report {
 // voidInWords explains why a comparison is void.
 func voidInWords(name string, a *compare.RunComparison) string {
 	if a.OnlyDataDiffer() {
-		return "VOID: " + name + " used other data (see “What makes the comparison void”). " +
-			"The differences below include the effect of the data, so they do not compare the speed of databases."
+		return "VOID: " + name + " " + prose("void: other data")
 	}
-	return "VOID: " + name + " did other work, or ran on another machine (see “What makes the comparison void”). " +
-		"The differences below do not compare the speed of databases."
+	return "VOID: " + name + " " + prose("void: other work")
 }
 
 // tally counts the findings with a verdict.
@@ -79,17 +77,10 @@ func changes(name string, a *compare.RunComparison) string {
 		compare.Verdict
 		words string
 	}{
-		{compare.Broken, "broken"},
-		{compare.Slower, "slower"},
-		{compare.Faster, "faster"},
-		{compare.StillIncorrect, "correct in neither run"},
-		{compare.Repaired, "repaired"},
-		{compare.Missing, "absent"},
-		{compare.Added, "new"},
-		{compare.DifferentAnswer, "correct with another result"},
-		{compare.NoTimes, "not timed"},
-		{compare.TooFew, "with too few repetitions to compare"},
-		{compare.Same, "without a significant difference"},
+		{compare.Broken, "broken"}, {compare.Slower, "slower"}, {compare.Faster, "faster"},
+		{compare.StillIncorrect, "correct in neither run"}, {compare.Repaired, "repaired"}, {compare.Missing, "absent"},
+		{compare.Added, "new"}, {compare.DifferentAnswer, "correct with another result"}, {compare.NoTimes, "not timed"},
+		{compare.TooFew, "with too few repetitions to compare"}, {compare.Same, "without a significant difference"},
 		{compare.ClientOverhead, "of client overhead"},
 	} {
 		if n := tally(a, v.Verdict); n > 0 {
@@ -101,8 +92,7 @@ func changes(name string, a *compare.RunComparison) string {
 	for _, x := range a.CommonChanges {
 		if math.Abs(math.Log(x.Ratio)) > math.Log(1+compare.Margin) {
 			quantity := strings.TrimSpace(string(x.Phase) + " " + x.Quantity)
-			fmt.Fprintf(&words, " The %s of all %d cells together changed by a factor of %s: "+
-				"the cause is the machine or the client.", quantity, x.Cells, number(x.Ratio))
+			fmt.Fprintf(&words, " "+prose("common change"), quantity, x.Cells, number(x.Ratio))
 		}
 	}
 	return words.String()
@@ -114,12 +104,7 @@ const maxChangedCells = 30
 // findings lists all cells, those that changed first.
 func findings(a *compare.RunComparison, c *compare.Comparison) *Table {
 	t := table("cell", "what", "was", "is", "ratio (×)", "own ratio (×)", "p", "verdict")
-	t.Note = fmt.Sprintf("Medians with their 95 %% intervals. Own ratio: the ratio divided by the common change of all "+
-		"cells, which comes from the machine or the client, or from a round of the study that was slower. "+
-		"A cell is faster or slower if its own ratio differs by more than %.0f %% and significantly (two-sided Mann–Whitney "+
-		"rank tests, %s corrected together by Holm’s method). Two identical runs can differ by %.0f %%. “~”: no such "+
-		"difference; “?”: too few repetitions to show one. The terminal shows only the cells that changed; --html FILE and "+
-		"--json have all.", 100*c.Margin, several(c.Tests, "test"), 100*c.Margin)
+	t.Note = fmt.Sprintf(prose("compared cells"), 100*c.Margin, several(c.Tests, "test"))
 	for i := range a.Findings {
 		f := &a.Findings[i]
 		mark := dim(string(f.Verdict))
@@ -154,8 +139,7 @@ func ratios(a *compare.RunComparison) []Drawing {
 		Subtitle: "New divided by old, without the common change of all cells, with its 95 % interval; 1 = unchanged",
 		XLabel:   "ratio (logarithmic)", Width: pageWidth,
 	}, Unit: "×", Log: true}
-	for i := range a.Findings {
-		f := &a.Findings[i]
+	for _, f := range a.Findings {
 		if v := valueOf(f.OwnRatio); !math.IsNaN(v.V) {
 			p.AddRow("", plot.Row{Label: f.Name(), Group: f.Cell.Engine, Value: v})
 		}
@@ -171,8 +155,7 @@ func loadChanges(a *compare.RunComparison) *Table {
 	t := table("engine", "design", "load, was (s)", "is (s)", "ratio (×)", "on disk, was (MB)", "is (MB)", "ratio (×)")
 	t.Note = "Each is one load, so noise cannot be distinguished from a change."
 	for _, l := range a.Loads {
-		load := change(l.Time[0].Seconds(), l.Time[1].Seconds())
-		size := change(float64(l.Bytes[0])/1e6, float64(l.Bytes[1])/1e6)
+		load, size := change(l.Time[0].Seconds(), l.Time[1].Seconds()), change(float64(l.Bytes[0])/1e6, float64(l.Bytes[1])/1e6)
 		t.add("", slices.Concat(texts(l.Engine, l.Design), load, size)...)
 	}
 	return t

@@ -62,8 +62,8 @@ func readGrowth(dir string) (*growth, error) {
 	folders := run.SizeFolders(dir)
 	g := &growth{unit: copiesUnit, sizes: slices.Sorted(maps.Keys(folders))}
 	if len(g.sizes) < 2 {
-		cure := "make them: barograph met FILES --subsets 1,2,4"
-		return nil, &fault.Error{File: dir, Problem: "contains no studies of several sizes", Cure: cure}
+		const problem, cure = "contains no studies of several sizes", "make them: barograph met FILES --subsets 1,2,4"
+		return nil, &fault.Error{File: dir, Problem: problem, Cure: cure}
 	}
 	return g, g.read(folders)
 }
@@ -181,9 +181,8 @@ func (g *growth) proofSection() Section {
 // farInWords explains the projection to FarDocuments.
 func (g *growth) farInWords() []Words {
 	largest := float64(g.sizes[len(g.sizes)-1])
-	return say("%s documents, the archive of the original experiment, are %s copies of this data, %s times the largest "+
-		"that was measured. The last column extends the law that fits the times of %s to that size. %s",
-		count(int64(FarDocuments)), number(g.sum.Far), number(g.sum.Far/largest), g.sizeRange(), prose("limits of projections"))
+	documents, copies, times := count(int64(FarDocuments)), number(g.sum.Far), number(g.sum.Far/largest)
+	return say(prose("far projection"), documents, copies, times, g.sizeRange())
 }
 
 // sizeRange names the smallest and the largest size.
@@ -193,8 +192,7 @@ func (g *growth) sizeRange() string {
 
 // sentence names the configurations whose times hardly depend on the size.
 func (g *growth) sentence(laws []GrowthLaw) string {
-	growsInACase, cases := map[string]bool{}, map[string]int{}
-	mostCases := 0
+	growsInACase, cases, mostCases := map[string]bool{}, map[string]int{}, 0
 	for _, l := range laws {
 		cases[l.String()]++
 		mostCases = max(mostCases, cases[l.String()])
@@ -208,8 +206,7 @@ func (g *growth) sentence(laws []GrowthLaw) string {
 	if len(flat) == 0 {
 		return fmt.Sprintf("between %s no query configuration is shown to be flat in every case.", g.sizeRange())
 	}
-	return fmt.Sprintf("between %s these query configurations are flat in every case (exponent below %g with 95 %% "+
-		"confidence): %s.", g.sizeRange(), flatExponent, list(flat))
+	return fmt.Sprintf(prose("flat"), g.sizeRange(), flatExponent, list(flat))
 }
 
 // flatExponent is the exponent below which growth is called flat: 16 times as much data take 1.3 times as long.
@@ -306,9 +303,9 @@ func (g *growth) pictures() (out []Section) {
 			}))
 			every.Pictures = append(every.Pictures, g.draw(key, c.Name, byArchive[key], curveWidth))
 		}
-		picture := g.draw(c.Name+" · "+c.Title, "the fastest configuration of each archive", best, 0)
-		parts := []Section{every}
-		out = append(out, Section{Title: c.Name, Small: c.Title, Pictures: []Drawing{picture}, Parts: parts})
+		s := Section{Title: c.Name, Small: c.Title, Parts: []Section{every}}
+		s.Pictures = []Drawing{g.draw(c.Name+" · "+c.Title, "the fastest configuration of each archive", best, 0)}
+		out = append(out, s)
 	}
 	return out
 }

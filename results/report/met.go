@@ -1,14 +1,17 @@
 package report
 
 import (
-	"encoding/csv"
+	_ "embed" // for recorded2020.csv
 	"fmt"
 	"maps"
+	"math"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/results/measure"
+	"github.com/barograph/barograph/results/plot"
 	"github.com/barograph/barograph/results/run"
 )
 
@@ -70,12 +73,8 @@ func (f *folder) report(o Advising) (*Report, error) {
 		r.Answers = append([]Words{{"scope", scope}}, r.Answers...)
 	}
 	r.Answers = append(r.Answers, verdict(f.sum.allCorrect(), f.proofInWords(&f.sum)))
-	recorded, err := recorded()
-	if err != nil {
-		return nil, err
-	}
 	tables := Section{
-		ID: "tables", Title: "The original's tables, from this run", Parts: append(f.original(&f.sum), recorded),
+		ID: "tables", Title: "The original's tables, from this run", Parts: append(f.original(&f.sum), recorded2020()),
 		Words: explain("the original's tables"),
 	}
 	sections := []Section{
@@ -107,23 +106,15 @@ func (f *folder) scope() string {
 		several(configurations, "configuration"), several(len(f.cases), "case"), overhead)
 }
 
-// recorded returns the figures of 2020.
-func recorded() (Section, error) {
-	s := Section{
-		Title: "What was recorded in 2020, on other hardware", Folded: true, Words: explain("recorded in 2020"),
-	}
-	f, err := files.Open("recorded2020.csv")
-	if err != nil {
-		return s, err
-	}
-	defer f.Close() //nolint:errcheck // opened for reading only
-	lines, err := csv.NewReader(f).ReadAll()
-	if err != nil {
-		return s, err
-	}
-	s.Table = table(lines[0]...)
+//go:embed recorded2020.csv
+var table2020 string // no value contains a comma
+
+// recorded2020 returns the figures of the original experiment.
+func recorded2020() Section {
+	lines := strings.Split(strings.TrimSpace(table2020), "\n")
+	t := table(strings.Split(lines[0], ",")...)
 	for _, line := range lines[1:] {
-		cells := texts(line...)
+		cells := texts(strings.Split(line, ",")...)
 		for i, c := range cells {
 			switch c.Text {
 			case "":
@@ -132,9 +123,10 @@ func recorded() (Section, error) {
 				cells[i].Class = "bad"
 			}
 		}
-		s.Table.add("", cells...)
+		t.add("", cells...)
 	}
-	return s, nil
+	const title = "What was recorded in 2020, on other hardware"
+	return Section{Title: title, Folded: true, Words: explain("recorded in 2020"), Table: t}
 }
 
 // proof returns the matrix of verdicts, which the page folds, and the cells without a correct result. Configurations with
@@ -199,4 +191,110 @@ func (r *result) cell() Cell {
 		return dim("not timed")
 	}
 	return dim(none)
+}
+
+// loads shows the cost of loading and the sizes of the archives. For an archive that does not contain exactly the data it
+// shows neither.
+func (rs *results) loads() Section {
+	t := table("engine", "design", "load (s)", "rate (records/s)", "text rate (MB/s)", "commits", "on disk (MB)",
+		"per record (bytes)", "of the text (×)", "objects", "kind", "digest")
+	t.Note = prose("load table")
+	d := rs.run.Data
+	files := several(d.Files, "file") + " · " + byteSize(float64(d.Bytes)) + " of text"
+	picture := plot.Rows{
+		Frame: plot.Frame{Width: pageWidth, Subtitle: count(d.Records) + " records · " + files}, SideBySide: true,
+		Panels: []plot.Panel{
+			{Title: "load rate", XLabel: "thousand records/s"}, {Title: "size on disk", XLabel: "MB"},
+			{Title: "size per record", XLabel: "bytes"},
+		},
+	}
+	drawn := false
+	for _, a := range rs.run.Archives {
+		archive, cost := Configuration{a.Engine, a.Design, ""}, costOf(a)
+		rate, perRecord := float64(d.Records)/cost.seconds, cost.disk*1e6/float64(d.Records)
+		load := []Cell{numeric(cost.seconds), numeric(rate), numeric(float64(d.Bytes) / 1e6 / cost.seconds)}
+		load = append(load, when(cost.seconds > 0, countCell(a.Commits), none))
+		size := []Cell{numeric(cost.disk), numeric(perRecord), numeric(cost.disk * 1e6 / float64(d.Bytes)), countCell(a.Objects)}
+		size = append(size, text(a.ObjectKind), Cell{Text: "complete", Class: "ok"})
+		if !a.Complete {
+			size = append(slices.Repeat([]Cell{dim(none)}, len(size)-1), bad("differs: incomplete"))
+		}
+		t.add(rs.class(archive), slices.Concat(texts(a.Engine, a.Design), load, size)...)
+		t.setAnchor(anchor("archive", CellKey{archive, ""}))
+		if a.Place == overheadPlace {
+			continue
+		}
+		for i, v := range []float64{rate / 1e3, cost.disk, perRecord} {
+			note := "loaded before"
+			switch {
+			case !a.Complete:
+				note = "incomplete"
+			case i > 0:
+				note = "not known"
+			}
+			drawn = drawn || !math.IsNaN(v)
+			row := plot.Row{Label: archive.String(), Group: a.Engine, Value: plot.Value{V: v, Note: note}}
+			picture.Panels[i].Rows = append(picture.Panels[i].Rows, row)
+		}
+	}
+	s := Section{ID: "loads", Title: "Loads and sizes", Terminal: true, Table: t}
+	if drawn {
+		s.Pictures = []Drawing{picture}
+	} else if len(t.Rows) == 0 {
+		s.Words, s.Terminal = []Words{{"none", "Nothing was loaded."}}, false
+	}
+	return s
+}
+
+// archiveCost is the load time of an archive in seconds and its size on disk in MB; NaN = not measured.
+type archiveCost struct{ seconds, disk float64 }
+
+// costOf returns the cost of an archive. An incomplete archive has none.
+func costOf(a run.Archive) archiveCost {
+	cost := archiveCost{math.NaN(), math.NaN()}
+	if a.Complete && a.Load > 0 {
+		cost.seconds = a.Load.Seconds()
+	}
+	if a.Complete && a.Bytes > 0 {
+		cost.disk = float64(a.Bytes) / 1e6
+	}
+	return cost
+}
+
+// method describes how the run measured, and how to repeat it.
+func (f *folder) method() Section {
+	s := Section{ID: "method", Title: "How it was measured", Facts: glossary()}
+	s.Notes = []string{"Cold starts were not measured in this run."}
+	if f.run.ColdMethod != "" {
+		s.Notes = []string{"Cold starts here: " + f.run.ColdMethod + "."}
+	}
+	load := Section{Title: "The client's own load", Words: []Words{{"none", "Not recorded."}}}
+	if c := f.run.Client; c.Wall > 0 {
+		load.Words = say("For an embedded engine this includes the engine, which runs inside the client.")
+		cores := fmt.Sprintf("%.0f %% of %s", 100*c.Share(), several(c.Cores, "core"))
+		pauses := elapsed(c.GCPause) + " in pauses, the longest " + elapsed(c.GCPauseMax)
+		load.Facts = []Fact{
+			{"CPU", elapsed(c.User) + " user and " + elapsed(c.System) + " system in " + elapsed(c.Wall) + ": " + cores},
+			{"Memory", "peak resident " + byteSize(float64(c.PeakRSS))},
+			{"Garbage collector", several(int(c.GCs), "cycle") + ", " + pauses},
+		}
+	}
+	repetition := Section{Title: "To repeat it", Text: commandLine(f.run.Args)}
+	repetition.Notes = []string{fmt.Sprintf(prose("run folder"), f.run.Seed)}
+	link := func(file string) Cell { return Cell{Text: file, Link: file} }
+	repetition.Prose = [][]Cell{sentence("All repetitions: ", link("samples.csv"), ", ", link("samples.parquet"), ".")}
+	s.Parts = []Section{load, repetition}
+	return s
+}
+
+// glossaryKey matches the key of a term in prose.txt.
+var glossaryKey = regexp.MustCompile(`(?m)^\[glossary: (.+)\]$`)
+
+// glossary defines the terms of a report on a study of met.
+func glossary() []Fact {
+	var out []Fact
+	for _, m := range glossaryKey.FindAllStringSubmatch(proseFile, -1) {
+		out = append(out, Fact{m[1], prose("glossary: " + m[1])})
+	}
+	return out
 }

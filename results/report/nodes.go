@@ -95,3 +95,29 @@ func (rs *results) places() string {
 	}
 	return cmp.Or(strings.Join(out, " or "), "local")
 }
+
+// serverInWords describes a server that barograph lab started; nil is a server that the user started.
+func serverInWords(s *run.Server) string {
+	if s == nil {
+		return "not started by barograph lab; the table “Engines, versions and settings” of the page describes it"
+	}
+	description := fmt.Sprintf("%s, profile %s", several(s.Nodes, "node"), s.Profile)
+	if len(s.Settings) > 0 {
+		description += " (" + settings(s.Settings) + ")"
+	}
+	limits := s.Isolation
+	if limits == nil {
+		return description + ", on the same machine as the client: they share cores, memory and loopback"
+	}
+	description += ", each with its own network namespace and control group"
+	if limits.CPUs > 0 {
+		description += ", " + number(limits.CPUs) + " cores"
+	}
+	if limits.Memory > 0 {
+		description += ", " + byteSize(float64(limits.Memory))
+	}
+	if limits.Latency > 0 {
+		description += ", " + elapsed(limits.Latency) + " added to each packet"
+	}
+	return description
+}

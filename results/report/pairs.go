@@ -142,8 +142,7 @@ func (rs *results) pairTable(s *Summary, what string, pairs []configurationPair)
 	}
 	all.correct()
 	if n := len(all.tests); n > 0 {
-		t.Note = fmt.Sprintf("Change of the median from the first to the second; “~”: no significant difference, “?”: too few "+
-			"repetitions (%s, corrected together).", several(n, "comparison"))
+		t.Note = fmt.Sprintf(prose("changes of medians"), several(n, "comparison"))
 	}
 	return t
 }
@@ -271,8 +270,8 @@ func (rs *results) sizes(s *Summary) *Table {
 				keys = countCell(k.Times.Keys)
 			}
 		}
-		perRow := numeric(float64(c.Bytes) / float64(c.Rows))
-		counts := []Cell{countCell(c.Rows), countCell(len(c.Columns)), countCell(c.Bytes), perRow, keys}
+		counts := []Cell{countCell(c.Rows), countCell(len(c.Columns)), countCell(c.Bytes)}
+		counts = append(counts, numeric(float64(c.Bytes)/float64(c.Rows)), keys)
 		t.add("", append(texts(c.Name, c.Title, c.LineType), counts...)...)
 	}
 	t.Note = "Sizes are those of the decoded result in canonical types."

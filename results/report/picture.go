@@ -34,73 +34,65 @@ func diagramOf(c *run.VerificationPlot) (diagram, bool) {
 	diagonal := func(label string, end float64) []plot.Guide {
 		return []plot.Guide{line(label, [2]float64{}, [2]float64{end, end})}
 	}
+	var d diagram
 	switch c.Picture {
 	case "roc":
-		return diagram{
-			xLabel: "probability of false detection", yLabel: "probability of detection", xLimits: unit, yLimits: unit,
-			square: true, guides: diagonal("no skill", 1),
-		}, true
+		d.xLabel, d.yLabel = "probability of false detection", "probability of detection"
+		d.xLimits, d.yLimits, d.square, d.guides = unit, unit, true, diagonal("no skill", 1)
 	case "reliability":
-		d := diagram{xLabel: "forecast probability", yLabel: "observed frequency", xLimits: unit, yLimits: unit}
-		d.guides = diagonal("perfect", 1)
+		d.xLabel, d.yLabel = "forecast probability", "observed frequency"
+		d.xLimits, d.yLimits, d.guides = unit, unit, diagonal("perfect", 1)
 		if base := baseRate(c); len(c.Series) == 1 && !math.IsNaN(base) {
 			d.guides = append(d.guides, line("no resolution", [2]float64{0, base}, [2]float64{1, base}),
 				line("no skill", [2]float64{0, base / 2}, [2]float64{1, (1 + base) / 2}))
 		}
-		return d, true
 	case "performance":
-		d := diagram{
-			xLabel: "success ratio (1 − FAR)", yLabel: "probability of detection", xLimits: unit, yLimits: unit,
-			square: true, guides: performanceGuides(),
-		}
+		d.xLabel, d.yLabel = "success ratio (1 − FAR)", "probability of detection"
+		d.xLimits, d.yLimits, d.square, d.guides = unit, unit, true, performanceGuides()
 		if !slices.ContainsFunc(c.Series, func(s run.Series) bool { return s.Labels != nil }) {
 			d.style = plot.Points // the points of a folder of an earlier version have no order
 		}
-		return d, true
 	case "taylor":
-		most := 1.0
-		for _, s := range c.Series {
-			for _, y := range s.Y {
-				if !math.IsNaN(y) {
-					most = max(most, y)
-				}
-			}
-		}
-		most = math.Ceil(most*4.4) / 4
-		return diagram{
-			xLabel: "standard deviation (that of the observations is 1)", yLabel: "standard deviation",
-			xLimits: [2]float64{0, most}, yLimits: [2]float64{0, most},
-			square: true, style: plot.Points, guides: taylorGuides(most),
-			position: func(corr, sd float64) (float64, float64) { return sd * corr, sd * math.Sqrt(1-min(corr*corr, 1)) },
-		}, true
+		most := math.Ceil(max(largest(c, func(s run.Series) []float64 { return s.Y }), 1)*4.4) / 4
+		d.xLabel, d.yLabel = "standard deviation (that of the observations is 1)", "standard deviation"
+		d.xLimits, d.yLimits, d.square = [2]float64{0, most}, [2]float64{0, most}, true
+		d.style, d.guides = plot.Points, taylorGuides(most)
+		d.position = func(corr, sd float64) (float64, float64) { return sd * corr, sd * math.Sqrt(1-min(corr*corr, 1)) }
 	case "rank_histogram":
 		even := 0.0
 		for _, s := range c.Series {
 			even = max(even, 1/float64(max(len(s.X), 1)))
 		}
-		label := map[run.Axis]string{
+		d.xLabel = cmp.Or(map[run.Axis]string{
 			"rank": "rank of the observation in the ensemble", "bin": "probability integral transform",
 			"ens": "member of the ensemble that is nearest",
-		}[c.Axis]
-		guides := []plot.Guide{line("even", [2]float64{0, even}, [2]float64{1e6, even})}
-		return diagram{xLabel: cmp.Or(label, string(c.Axis)), yLabel: "share", style: plot.Bars, guides: guides}, true
+		}[c.Axis], string(c.Axis))
+		d.yLabel, d.style = "share", plot.Bars
+		d.guides = []plot.Guide{line("even", [2]float64{0, even}, [2]float64{1e6, even})}
 	case "eclv":
-		guides := []plot.Guide{line("no better than climatology", [2]float64{}, [2]float64{1, 0})}
-		return diagram{
-			xLabel: "cost/loss ratio", yLabel: "economic value",
-			xLimits: unit, yLimits: [2]float64{run.LowestEconomicValue, 1}, guides: guides,
-		}, true
+		d.xLabel, d.yLabel = "cost/loss ratio", "economic value"
+		d.xLimits, d.yLimits = unit, [2]float64{run.LowestEconomicValue, 1}
+		d.guides = []plot.Guide{line("no better than climatology", [2]float64{}, [2]float64{1, 0})}
 	case "spread_skill":
-		most := 0.0
-		for _, s := range c.Series {
-			for i := range s.X {
-				most = max(most, s.X[i], s.Y[i])
+		d.xLabel, d.yLabel = "variance of the ensemble", "mean squared error"
+		most := largest(c, func(s run.Series) []float64 { return slices.Concat(s.X, s.Y) })
+		d.guides = diagonal("spread as large as the error", most)
+	default:
+		return d, false
+	}
+	return d, true
+}
+
+// largest returns the largest positive value of the curves, or 0. It ignores NaN.
+func largest(c *run.VerificationPlot, values func(s run.Series) []float64) (most float64) {
+	for _, s := range c.Series {
+		for _, v := range values(s) {
+			if v > most {
+				most = v
 			}
 		}
-		guides := diagonal("spread as large as the error", most)
-		return diagram{xLabel: "variance of the ensemble", yLabel: "mean squared error", guides: guides}, true
 	}
-	return diagram{}, false
+	return most
 }
 
 // baseRate returns the relative frequency of the event over all bins of a reliability diagram. It returns NaN for a run of

@@ -70,10 +70,7 @@ type results struct {
 
 // flavourOrder returns flavours in the order of lists; others follow.
 func flavourOrder() []string {
-	return []string{
-		"metviewer-sql", "sql", "cached-sql", "iso-list", "iso-range", "epoch-list", "epoch-range", "keys", "keys-native",
-		"recall",
-	}
+	return strings.Fields("metviewer-sql sql cached-sql iso-list iso-range epoch-list epoch-range keys keys-native recall")
 }
 
 // collect groups samples and plans by cell. One wrong or failed sample makes its cell wrong or failed, and the cell then

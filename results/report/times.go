@@ -44,10 +44,8 @@ func (f *folder) caseSection(i int) Section {
 	if k.LineType != "" {
 		properties = k.LineType + ", " + properties
 	}
-	s := Section{
-		ID: "case-" + c.Name, Title: c.Name, Small: c.Title, Folded: true, Words: []Words{{"meta", properties}},
-		Table: c.table(), Notes: c.notes(),
-	}
+	s := Section{ID: "case-" + c.Name, Title: c.Name, Small: c.Title, Folded: true, Table: c.table(), Notes: c.notes()}
+	s.Words = []Words{{"meta", properties}}
 	if len(c.Cells) > 0 && c.Cells[0].Times != nil {
 		rows := c.rows(func(k *CellSummary) bool { return k.Times != nil })
 		for i := range rows {
@@ -74,8 +72,7 @@ func (f *folder) smallMultiples() Drawing {
 			panels = append(panels, panelOf(c.Name, rows))
 		}
 	}
-	return f.picture("Median time of the result, with the fastest flavour of each engine and design; "+
-		"whiskers: 95 % interval of the median", panels...)
+	return f.picture(prose("median picture"), panels...)
 }
 
 // caseRow is a row of a picture, and its configuration.
@@ -127,15 +124,8 @@ func (f *folder) picture(subtitle string, panels ...plot.Panel) Drawing {
 
 // note returns the reason why a cell has no times.
 func (k *CellSummary) note() string {
-	switch k.Verdict {
-	case wrong.String():
-		return "wrong answer"
-	case failed.String():
-		return "no answer"
-	case incomplete.String():
-		return "incomplete archive"
-	}
-	return k.Verdict
+	notes := map[string]string{"wrong": "wrong answer", "failed": "no answer", "incomplete": "incomplete archive"}
+	return cmp.Or(notes[k.Verdict], k.Verdict)
 }
 
 // optionalColumn is a column that a case has only if one of its cells has a value for it.
@@ -160,10 +150,8 @@ func (c *CaseSummary) optionalColumns() []optionalColumn {
 // table lists the configurations of a case.
 func (c *CaseSummary) table() *Table {
 	optional, best := c.optionalColumns(), c.fastest()
-	columns := []string{
-		"engine", "design", "flavour", "median (ms)", "95 % interval (ms)", "ratio (×)", "p", "group", "proof",
-		"first row (ms)",
-	}
+	columns := []string{"engine", "design", "flavour", "median (ms)", "95 % interval (ms)", "ratio (×)", "p", "group", "proof"}
+	columns = append(columns, "first row (ms)")
 	columns = append(columns, lists.Map(optional, func(o optionalColumn) string { return o.name })...)
 	t := table(append(columns, "rows/s", "answer (MB/s)")...)
 	for i := range c.Cells {
@@ -173,10 +161,9 @@ func (c *CaseSummary) table() *Table {
 		if x := k.Times; x == nil {
 			class, cells = "off", append(cells, bad(k.note()))
 		} else {
-			p := numeric(x.PHolm)
-			p.Text = probability(float64(x.PHolm))
-			cells = append(cells, numeric(x.Median), span(x.Lo, x.Hi), k.ratio(best), p, text(cmp.Or(x.Letters, none)))
-			cells = append(cells, text(k.Proof), numeric(x.FirstRow))
+			p := when(!math.IsNaN(float64(x.PHolm)), value(x.PHolm, probability(float64(x.PHolm))), none)
+			cells = append(cells, numeric(x.Median), span(x.Lo, x.Hi), k.ratio(best), p)
+			cells = append(cells, text(cmp.Or(x.Letters, none)), text(k.Proof), numeric(x.FirstRow))
 			for _, o := range optional {
 				cells = append(cells, o.cell(x))
 			}
@@ -245,8 +232,7 @@ func (c *CaseSummary) notes() (out []string) {
 		reps += fmt.Sprintf(" A 95 %% interval of a median needs %d repetitions.", ci.Need)
 	}
 	if c.LeastP >= measure.Alpha {
-		reps += fmt.Sprintf(" With these repetitions and comparisons p cannot be below %s, so no difference can be "+
-			"distinguished from noise (“?”); use more repetitions.", probability(float64(c.LeastP)))
+		reps += " " + fmt.Sprintf(prose("least p"), probability(float64(c.LeastP)))
 	}
 	return append([]string{reps}, exceptions...)
 }
