@@ -41,3 +41,15 @@ func TestComparison(t *testing.T) {
 	}
 	golden(t, "compare.txt", pageWords(string(text))+"\n=== terminal ===\n"+b.String())
 }
+
+// TestIncorrectInBothRuns: a cell that is correct in neither run is marked as a problem, although nothing changed.
+func TestIncorrectInBothRuns(t *testing.T) {
+	a := &compare.RunComparison{Findings: []compare.Finding{
+		{Verdict: compare.StillIncorrect}, {Verdict: compare.Faster}, {Verdict: compare.Same},
+	}}
+	for i, row := range findings(a, &compare.Comparison{}).Rows {
+		if got, want := row.Cells[7].Class, []string{"bad", "ok", "dim"}[i]; got != want {
+			t.Errorf("%s has the class %q, want %q", row.Cells[7].Text, got, want)
+		}
+	}
+}

@@ -97,7 +97,7 @@ func TestDays(t *testing.T) {
 			t.Errorf("the text lacks %q:\n%s", want, text)
 		}
 	}
-	if one := strings.Join(strings.Fields(terminal(t, grownDays(t, proportional, false, 4))), " "); !strings.Contains(one, "Fewer than two sizes") {
+	if one := strings.Join(strings.Fields(terminal(t, grownDays(t, proportional, false, 4))), " "); !strings.Contains(one, "Fewer than two sizes") || !strings.Contains(one, "(days-4 …)") {
 		t.Errorf("the text of one size is\n%s", one)
 	}
 }

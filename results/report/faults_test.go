@@ -107,3 +107,13 @@ func TestCosts(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestOneNodeFailure: the sentence is correct English for one node failure and one wrong result.
+func TestOneNodeFailure(t *testing.T) {
+	kills := []run.Sample{{Kill: &run.Kill{Acknowledged: 1000, Found: 999, Wrong: 1}, Problem: "a record is missing"}}
+	want := "In 1 node failure 1 of 1,000 acknowledged records were lost. Wrong results: 1. " +
+		"Node failures that lost or changed data: 1."
+	if got := killsInWords(kills); got != want {
+		t.Error(got)
+	}
+}

@@ -5,8 +5,13 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/barograph/barograph/internal/lists"
+	"github.com/barograph/barograph/results/run"
 )
 
 // grown makes studies of four sizes. duckdb's times grow with the archive, sqlite's with its square
@@ -125,6 +130,41 @@ func TestHeadlineNumbersHaveIntervals(t *testing.T) {
 		}
 		if alone := strings.Contains(s.InWords, "By the medians"); alone == c.want || strings.Contains(s.InWords, "longer than the fastest") {
 			t.Errorf("%d repetitions: %s", c.reps, s.InWords)
+		}
+	}
+}
+
+// TestGrowthOfArchives: an incomplete archive has neither a load rate nor a size, and an archive that one size lacks does
+// not shift the columns of the other sizes.
+func TestGrowthOfArchives(t *testing.T) {
+	archive := func(engine string, complete bool) run.Archive {
+		return run.Archive{Engine: engine, Design: "wide", Complete: complete, Load: time.Second, Bytes: 2e6}
+	}
+	g := &growth{unit: copiesUnit, sizes: []int{1, 2}}
+	for copies, archives := range [][]run.Archive{
+		{archive("duckdb", true), archive("sqlite", true), archive("mongodb", false)},
+		{archive("sqlite", true), archive("mongodb", true)},
+	} {
+		r := &run.Run{Data: run.Data{Records: 100, Copies: copies + 1}, Archives: archives}
+		g.folders = append(g.folders, &folder{results: collect(r, nil, nil)})
+	}
+	var got []string
+	for _, row := range g.archives().Rows {
+		got = append(got, strings.Join(lists.Map(row.Cells, func(c Cell) string { return c.Text }), " "))
+	}
+	want := []string{"duckdb wide 100 — 2.00 —", "sqlite wide 100 100 2.00 2.00", "mongodb wide — 100 — 2.00"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q\nwant %q", got, want)
+	}
+}
+
+// TestDocumentsOfOneCopy: the number of documents is a divisor, so an archive without any is ignored.
+func TestDocumentsOfOneCopy(t *testing.T) {
+	documents, rows := run.Archive{ObjectKind: "documents"}, run.Archive{ObjectKind: "rows", Objects: 70}
+	for want, archives := range map[int64][]run.Archive{1: {documents}, 70: {documents, rows}} {
+		g := &growth{folders: []*folder{{results: &results{run: &run.Run{Archives: archives}}}}}
+		if got := g.documents(); got != want {
+			t.Errorf("%+v: %d documents, want %d", archives, got, want)
 		}
 	}
 }

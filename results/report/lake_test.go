@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/barograph/barograph/results/plot"
 	"github.com/barograph/barograph/results/run"
 )
 
@@ -62,5 +63,26 @@ func TestLakeInterrupted(t *testing.T) {
 	l.run.Finished = time.Unix(1, 0)
 	if sentence := l.allCorrect(10); !strings.HasPrefix(sentence, "Every answer of duckdb to 1 question is") {
 		t.Error(sentence)
+	}
+}
+
+// TestLakeLimits: a store without limits is not described as one that sends 0 MB/s, neither in the facts nor in the
+// caption of the picture.
+func TestLakeLimits(t *testing.T) {
+	for want, store := range map[string]run.Lake{
+		"no limit": {},
+		"at most 50.0 MB/s for all clients together":                                   {Rate: 50},
+		"each response delayed by 20.0 ms":                                             {Latency: 20 * time.Millisecond},
+		"at most 50.0 MB/s for all clients together, each response delayed by 20.0 ms": {Rate: 50, Latency: 20 * time.Millisecond},
+	} {
+		l := &lakeReport{Lake: &store, run: &run.Run{Archives: []run.Archive{{Engine: "duckdb"}}}}
+		if got := l.limits(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+		layout := &run.LakeLayout{Partition: "none", FileMB: 8}
+		l.configurations = []*lakeConfiguration{{"duckdb", layout, nil}}
+		if caption := l.pictures()[0].(plot.Lines).Caption; !strings.Contains(caption, "an object store ("+want+")") {
+			t.Error(caption)
+		}
 	}
 }

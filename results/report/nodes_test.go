@@ -62,3 +62,21 @@ func TestNodesAndClientTime(t *testing.T) {
 		t.Errorf("got  %v\nwant %s", got, want)
 	}
 }
+
+// TestUnknownNumberOfNodes: a server of which the run does not know the number of nodes is compared with no cluster.
+func TestUnknownNumberOfNodes(t *testing.T) {
+	r := &run.Run{Cases: []run.Case{{Name: "test_1", Rows: 10}}, Archives: []run.Archive{
+		{Engine: "mine", Design: "wide", URL: "postgres://db/x", Place: "server", Complete: true},
+		{Engine: "three", Design: "wide", URL: "postgres://127.0.0.1", Place: "server", Complete: true, Server: &run.Server{Nodes: 3}},
+	}}
+	var samples []run.Sample
+	for _, engine := range []string{"mine", "three"} {
+		s := run.Sample{Cell: run.MetCell(engine, "wide", "test_1", "sql"), Phase: run.Warm}
+		samples = append(samples, s.Judge(&run.Measured{Total: time.Millisecond}, proof(t, 10), nil))
+	}
+	rs := collect(r, samples, nil)
+	s := rs.summarise()
+	if six := rs.clusters(&s); six.Table != nil {
+		t.Errorf("compared: %+v", six.Table.Rows)
+	}
+}

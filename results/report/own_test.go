@@ -54,3 +54,19 @@ func TestAdviceComparesCommonQuestions(t *testing.T) {
 		t.Error(o.advice())
 	}
 }
+
+// TestProofsOfEachEngine: the note about rounding is next to the engine that it describes.
+func TestProofsOfEachEngine(t *testing.T) {
+	rounded := &repeats{answers: []*run.Measured{{}}, reservation: run.EqualToRounding, largestDifference: 1e-12}
+	o := &ownReport{Own: &run.Own{Questions: []run.OwnQuestion{{
+		Name: "q", OrderRule: "in order", ComparedWith: map[string]string{"a": run.OverFiles},
+	}}}, engines: []string{"a", "b"}, cells: map[run.Cell]*repeats{run.OwnCell("b", "q"): rounded}}
+	if got := o.proofs().Rows[0].Cells[2].Text; got != "a" {
+		t.Error(got)
+	}
+	o.Questions[0].ComparedWith["b"] = "a"
+	want := "a, b (also with a) (equal to rounding, largest relative difference 1.0e-12)"
+	if got := o.proofs().Rows[0].Cells[2].Text; got != want {
+		t.Error(got)
+	}
+}

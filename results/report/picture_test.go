@@ -22,8 +22,8 @@ func sample(name string, n int, f func(part float64) (x, y float64)) run.Series 
 	return s
 }
 
-// samples returns pictures of every kind.
-func samples() map[string]*run.VerificationPlot {
+// samplePlots returns a verification plot of every kind.
+func samplePlots() map[string]*run.VerificationPlot {
 	curves := func(picture, stat string, axis run.Axis, series ...run.Series) *run.VerificationPlot {
 		return &run.VerificationPlot{Case: picture, Title: "Made numbers", Stat: stat, Unit: "1", Axis: axis, Picture: picture, Note: "what the note says", Series: series}
 	}
@@ -115,7 +115,7 @@ func levels() (out []run.Series) {
 
 // TestPictures compares every kind of picture with its reviewed golden.
 func TestPictures(t *testing.T) {
-	for name, c := range samples() {
+	for name, c := range samplePlots() {
 		svg, err := Curves(c, plot.SVG)
 		if err != nil {
 			t.Fatal(name, err)
@@ -129,7 +129,7 @@ func TestPictures(t *testing.T) {
 
 // TestPerformanceOfEarlierVersion: the points of a run folder without labels have no order, so no line joins them.
 func TestPerformanceOfEarlierVersion(t *testing.T) {
-	c := samples()["performance"]
+	c := samplePlots()["performance"]
 	for _, want := range []plot.Style{0, plot.Points} {
 		d, ok := diagramOf(c)
 		if !ok || d.style != want {
@@ -185,5 +185,16 @@ func TestCrowdedTicks(t *testing.T) {
 	svg, err := Curves(c, plot.SVG)
 	if n := strings.Count(string(svg), ">label "); err != nil || n < 8 || n > 20 {
 		t.Error(n, err)
+	}
+}
+
+// TestReliabilityOfEarlierVersion: a run folder without numbers of forecasts has the curve of the reliability diagram, but
+// neither its base rate nor its bars.
+func TestReliabilityOfEarlierVersion(t *testing.T) {
+	c := samplePlots()["reliability"]
+	c.Series[0].Records = nil
+	svg, err := Curves(c, plot.SVG)
+	if err != nil || !strings.Contains(string(svg), "perfect") || strings.Contains(string(svg), "no resolution") {
+		t.Errorf("%v: %.300s", err, svg)
 	}
 }

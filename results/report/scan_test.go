@@ -14,8 +14,8 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// unanswered returns the folder of a run with two placements and no answers.
-func unanswered(t *testing.T) *run.Folder {
+// emptyScan returns the folder of a run with two placements and no answers.
+func emptyScan(t *testing.T) *run.Folder {
 	t.Helper()
 	f, err := run.Create(t.TempDir(), run.Run{
 		Workload: run.ScanWorkload, Started: time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC), Seed: 1, ColdMethod: "dropped",
@@ -59,7 +59,7 @@ func ended(t *testing.T, f *run.Folder) (dir string) {
 // is wrong.
 func madeScans(t *testing.T) *run.Folder {
 	t.Helper()
-	f := unanswered(t)
+	f := emptyScan(t)
 	add := func(config int, query string, phase run.Phase, seconds, cores, diskMB, left float64) {
 		for rep := range 8 {
 			s := seconds * (1 + float64(rep)/100)
@@ -90,7 +90,7 @@ func madeScans(t *testing.T) *run.Folder {
 // also has the end of the server's log. This holds even if nothing was timed.
 func TestScanReportGaveUp(t *testing.T) {
 	for _, nothing := range []bool{false, true} {
-		made := unanswered(t)
+		made := emptyScan(t)
 		if !nothing {
 			made = madeScans(t)
 		}
@@ -165,7 +165,7 @@ func TestScanHeadline(t *testing.T) {
 		"few":       {reps: 4, second: 1, noise: 0.02, details: "4 repetitions are too few to determine by how much", saysNot: "times as fast ("},
 		"too fast":  {reps: 8, second: 1, noise: 0.02, details: "not the disks: ", throttled: true, odd: true},
 	} {
-		f := unanswered(t)
+		f := emptyScan(t)
 		if disks := f.Run.Scan.Disks; c.throttled {
 			disks[0].Limit, disks[1].Limit = 100e6, 100e6
 		}
@@ -216,7 +216,7 @@ func TestPublishedExperiment(t *testing.T) {
 		{"experiment2", 1, 20e6, nil, "published experiment"},
 		{"sweep", 8, 20e6, nil, "published experiment"},
 	} {
-		f := unanswered(t)
+		f := emptyScan(t)
 		of := f.Run.Scan
 		of.Experiment, of.Configs[0].Partitions, of.Configs[1].Partitions = c.of, c.partitions, 2
 		of.Disks[0].Limit, of.Disks[1].Limit = c.limit, c.limit
@@ -258,5 +258,25 @@ func TestScanRemoteServer(t *testing.T) {
 	cell := &scanCell{repeats: &repeats{answers: []*run.Measured{{Total: time.Second, Usage: &run.Usage{Server: &run.ServerLoad{Reported: &run.ReportedLoad{CPU: 1500 * time.Millisecond, Read: 2e6}}}}}}}
 	if u := s.usage(cell); !u.remote || !u.serverCounted || !u.coresKnown || u.cores < 1.49 || u.cores > 1.51 || u.read != 2e6 {
 		t.Errorf("%+v", u)
+	}
+}
+
+// TestScanUnknownUsage: a cell whose usage was not recorded has no figures, and memory of which the size is not known is
+// not the bottleneck.
+func TestScanUnknownUsage(t *testing.T) {
+	for _, c := range []struct {
+		usage              *run.Usage
+		memory, bottleneck string
+	}{
+		{nil, none, "usage not recorded"},
+		{&run.Usage{}, "not known", "neither disks nor cores were full"},
+		{&run.Usage{AvailableMemory: 8e9}, "8.00 GB", "neither disks nor cores were full"},
+	} {
+		f := emptyScan(t)
+		addScan(t, f, 0, "scan", run.Sample{Phase: run.Warm}, run.Measured{Total: time.Second, Usage: c.usage}, nil)
+		row := gatherScans(&f.Run, f.Samples()).bottlenecks().Rows[0].Cells
+		if row[8].Text != c.memory || row[9].Text != c.bottleneck {
+			t.Errorf("%+v: memory %q, bottleneck %q", c.usage, row[8].Text, row[9].Text)
+		}
 	}
 }

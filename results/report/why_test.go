@@ -74,3 +74,13 @@ func TestNoAccesses(t *testing.T) {
 		t.Error("reasons are given without accesses")
 	}
 }
+
+// TestSlowestIsCompared: a stand-in, whose times are shown but not compared, is not the slowest configuration.
+func TestSlowestIsCompared(t *testing.T) {
+	c := &CaseSummary{Cells: []CellSummary{
+		{Times: &Times{Median: 1}}, {Times: &Times{Median: 2}}, {Times: &Times{Median: 3}, Unranked: "a stand-in"},
+	}}
+	if k := c.slowest(); k == nil || k.Times.Median != 2 {
+		t.Errorf("the slowest is %+v", k)
+	}
+}
