@@ -30,44 +30,49 @@ type Report struct {
 	Problems []string `json:"problems"`
 }
 
-// String returns the outcome in one line; the problems follow it.
+// String returns the outcome in one line, without the problems themselves.
 func (r *Report) String() string {
 	digests := "no digest was kept"
 	if r.Digests > 0 {
 		digests = run.CountOf(r.Digests, "file") + " compared with the kept digests"
 	}
-	return fmt.Sprintf("%s, %s of %s checked, %s", digests, run.CountOf(r.Samples, "sample"), run.CountOf(r.Cells, "cell"), run.CountOf(len(r.Problems), "problem"))
+	return fmt.Sprintf("%s, %s of %s checked, %s", digests, run.CountOf(r.Samples, "sample"),
+		run.CountOf(r.Cells, "cell"), run.CountOf(len(r.Problems), "problem"))
 }
 
-func (r *Report) problem(format string, args ...any) {
+// addProblem adds a problem.
+func (r *Report) addProblem(format string, args ...any) {
 	r.Problems = append(r.Problems, fmt.Sprintf(format, args...))
 }
 
-// causes collects problems that many samples share. Each is reported once, with its first place and a count.
-type causes struct {
-	texts []string
-	first map[string]string
-	count map[string]int
+// sampleProblems collects problems that many samples share. The report has each of them once, with its first place and a
+// count.
+type sampleProblems struct {
+	problems []string
+	first    map[string]string // place, by problem
+	count    map[string]int
 }
 
-func (c *causes) add(place, problem string) {
+// add adds a problem at a place: a cell or a repetition.
+func (c *sampleProblems) add(place, problem string) {
 	if c.count[problem]++; c.count[problem] == 1 {
-		c.texts, c.first[problem] = append(c.texts, problem), place
+		c.problems, c.first[problem] = append(c.problems, problem), place
 	}
 }
 
-// report reports the collected problems.
-func (c *causes) report(r *Report) {
-	for _, p := range c.texts {
+// addTo adds the collected problems to a report.
+func (c *sampleProblems) addTo(r *Report) {
+	for _, p := range c.problems {
 		text := c.first[p] + ": " + p
 		if n := c.count[p] - 1; n > 0 {
 			text += fmt.Sprintf(" (and %d more)", n)
 		}
-		r.problem("%s", text)
+		r.addProblem("%s", text)
 	}
 }
 
-// rawSample is a sample as the file has it: run.Sample drops the times of an incorrect one while it reads.
+// rawSample is a sample with everything that the file contains. run.Sample drops the times of an incorrect one while it
+// reads.
 type rawSample struct {
 	Cell     run.Cell        `json:"cell"`
 	Phase    run.Phase       `json:"phase"`
@@ -83,25 +88,24 @@ type rawSample struct {
 // error means that the folder cannot be read.
 func Check(dir string) (*Report, error) {
 	r := &Report{Dir: dir}
-	if err := r.digests(); err != nil {
+	if err := r.checkDigests(); err != nil {
 		return nil, err
 	}
 	of, err := run.ReadRun(dir)
 	if err != nil {
 		return nil, err
 	}
-	samples, err := r.events(of)
+	samples, err := r.readSamples(of)
 	if err != nil {
 		return nil, err
 	}
-	r.run(of)
-	r.samples(of, samples)
-	r.answers(samples)
-	return r, nil
+	r.checkRun(of)
+	r.checkSamples(of, samples)
+	return r, r.checkAnswers(samples)
 }
 
-// digests compares the files with the manifest.
-func (r *Report) digests() error {
+// checkDigests compares the files with the manifest.
+func (r *Report) checkDigests() error {
 	text, err := os.ReadFile(filepath.Join(r.Dir, Manifest))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -122,23 +126,23 @@ func (r *Report) digests() error {
 		text, exists := files[name]
 		switch {
 		case !exists:
-			r.problem("%s is missing", name)
+			r.addProblem("%s is missing", name)
 		case fmt.Sprintf("%x", sha256.Sum256(text)) != m.Files[name]:
-			r.problem("%s differs from its digest", name)
+			r.addProblem("%s differs from its digest", name)
 		default:
 			r.Digests++
 		}
 	}
 	for _, name := range listed.Files {
 		if m.Files[name] == "" {
-			r.problem("%s has no digest: it was added later", name)
+			r.addProblem("%s has no digest: it was added later", name)
 		}
 	}
 	return nil
 }
 
-// events reads the samples, and checks the order of the events.
-func (r *Report) events(of *run.Run) (out []rawSample, err error) {
+// readSamples reads the samples, and checks the order of the events.
+func (r *Report) readSamples(of *run.Run) (out []rawSample, err error) {
 	all, err := run.ReadEvents(r.Dir)
 	if err != nil {
 		return nil, err
@@ -146,14 +150,14 @@ func (r *Report) events(of *run.Run) (out []rawSample, err error) {
 	for i := range all {
 		e := &all[i]
 		if i > 0 && e.Sequence <= all[i-1].Sequence {
-			r.problem("event %d follows event %d", e.Sequence, all[i-1].Sequence)
+			r.addProblem("event %d follows event %d", e.Sequence, all[i-1].Sequence)
 		}
 		if i > 0 && e.Time.Before(all[i-1].Time.Add(-time.Minute)) { // a clock may be set back a little
-			r.problem("event %d is earlier than the one before it", e.Sequence)
+			r.addProblem("event %d is earlier than the one before it", e.Sequence)
 		}
 	}
 	if finished := len(all) > 0 && all[len(all)-1].Kind == run.FinishEvent; finished != !of.Finished.IsZero() {
-		r.problem("run.json and events.jsonl disagree whether the run finished")
+		r.addProblem("run.json and events.jsonl disagree whether the run finished")
 	}
 	text, err := os.ReadFile(filepath.Join(r.Dir, "events.jsonl"))
 	if err != nil {
@@ -172,40 +176,40 @@ func (r *Report) events(of *run.Run) (out []rawSample, err error) {
 	return out, in.Err()
 }
 
-// run checks what run.json reports more than once.
-func (r *Report) run(of *run.Run) {
+// checkRun checks that run.json does not contradict itself.
+func (r *Report) checkRun(of *run.Run) {
 	if of.Version == "" {
-		r.problem("run.json has no version of Barograph")
+		r.addProblem("run.json has no version of Barograph")
 	}
 	if !of.Finished.IsZero() && of.Finished.Before(of.Started) {
-		r.problem("the run finished before it started")
+		r.addProblem("the run finished before it started")
 	}
 	if len(of.Data.ByType) > 0 {
 		if sum := lists.Sum(maps.Values(of.Data.ByType)); sum != of.Data.Records {
-			r.problem("the records by line type sum to %d, the data have %d", sum, of.Data.Records)
+			r.addProblem("the records by line type sum to %d, the data have %d", sum, of.Data.Records)
 		}
 	}
 	versions := map[string]string{}
 	for _, a := range of.Archives {
 		if v, known := versions[a.Engine]; known && v != a.Version {
-			r.problem("%s has the versions %s and %s", a.Engine, v, a.Version)
+			r.addProblem("%s has the versions %s and %s", a.Engine, v, a.Version)
 		}
 		versions[a.Engine] = a.Version
 		if of.Workload == "met" && a.Complete != (a.Digest == of.Data.Digest) {
-			r.problem("the archive %s %s: its digest and its state disagree", a.Engine, a.Design)
+			r.addProblem("the archive %s %s: its digest and its state disagree", a.Engine, a.Design)
 		}
 	}
 	seen := map[string]bool{}
 	for _, c := range of.Cases {
 		if seen[c.Name] {
-			r.problem("the case %s is listed twice", c.Name)
+			r.addProblem("the case %s is listed twice", c.Name)
 		}
 		seen[c.Name] = true
 	}
 }
 
-// samples checks each sample against run.json and against the other samples of its cell.
-func (r *Report) samples(of *run.Run, all []rawSample) {
+// checkSamples checks each sample against run.json and against the other samples of its cell.
+func (r *Report) checkSamples(of *run.Run, all []rawSample) {
 	type repetition struct {
 		run.Cell
 		run.Phase
@@ -213,8 +217,8 @@ func (r *Report) samples(of *run.Run, all []rawSample) {
 	}
 	r.Samples = len(all)
 	wrong, cells, reps := map[run.Cell]bool{}, map[run.Cell]bool{}, map[repetition]bool{}
-	warm, found := map[run.Cell]int{}, &causes{first: map[string]string{}, count: map[string]int{}}
-	defer found.report(r)
+	warm, found := map[run.Cell]int{}, &sampleProblems{first: map[string]string{}, count: map[string]int{}}
+	defer found.addTo(r)
 	for i := range all {
 		s := &all[i]
 		cells[s.Cell] = true
@@ -236,7 +240,8 @@ func (r *Report) samples(of *run.Run, all []rawSample) {
 		}
 	}
 	if of.Workload == "met" && !of.Finished.IsZero() && of.Reps > 0 {
-		for _, c := range slices.SortedFunc(maps.Keys(warm), func(a, b run.Cell) int { return cmp.Compare(a.String(), b.String()) }) {
+		byName := func(a, b run.Cell) int { return cmp.Compare(a.String(), b.String()) }
+		for _, c := range slices.SortedFunc(maps.Keys(warm), byName) {
 			if warm[c] != of.Reps {
 				found.add(c.String(), fmt.Sprintf("has %d warm repetitions, run.json reports %d", warm[c], of.Reps))
 			}
@@ -247,7 +252,9 @@ func (r *Report) samples(of *run.Run, all []rawSample) {
 // verdict checks that a sample has a proof and times if, and only if, it is correct.
 func (s *rawSample) verdict(cellIsWrong bool) (out []string) {
 	degrees := map[run.Verdict][]answer.Degree{
-		run.Equal: {answer.EveryValue, answer.KeysAndCounts, answer.DigestOnly, answer.Agreed}, run.EqualToRounding: {answer.Rounded}, run.Undetermined: {answer.Undetermined},
+		run.Equal:           {answer.EveryValue, answer.KeysAndCounts, answer.DigestOnly, answer.Agreed},
+		run.EqualToRounding: {answer.Rounded},
+		run.Undetermined:    {answer.Undetermined},
 	}
 	timed := len(s.Measured) > 0 && string(s.Measured) != "null"
 	known, correct := degrees[s.Verdict]
@@ -274,9 +281,16 @@ func (s *rawSample) verdict(cellIsWrong bool) (out []string) {
 // reference.
 func (s *rawSample) origin(of *run.Run) (out []string) {
 	design := s.Cell.Value("design")
-	if !slices.ContainsFunc(of.Archives, func(a run.Archive) bool {
-		return a.Engine == s.Cell.Engine && (a.Design == design || of.Workload != "met" && (a.Design == "" || design == "" || of.Workload != "faults"))
-	}) {
+	isArchive := func(a run.Archive) bool {
+		switch of.Workload { // only met and faults have an archive for each design
+		case "met":
+			return a.Engine == s.Cell.Engine && a.Design == design
+		case "faults":
+			return a.Engine == s.Cell.Engine && (a.Design == design || a.Design == "" || design == "")
+		}
+		return a.Engine == s.Cell.Engine
+	}
+	if !slices.ContainsFunc(of.Archives, isArchive) {
 		out = append(out, "run.json has no archive "+strings.TrimSpace(s.Cell.Engine+" "+design))
 	}
 	switch {
@@ -291,7 +305,8 @@ func (s *rawSample) origin(of *run.Run) (out []string) {
 			out = append(out, fmt.Sprintf("is equal with %d rows, the reference has %d", s.Rows, of.Cases[i].Rows))
 		}
 	case s.Cell.Workload == run.OwnWorkload && of.Own != nil:
-		if !slices.ContainsFunc(of.Own.Questions, func(q run.OwnQuestion) bool { return q.Name == s.Cell.Value("query") }) {
+		isQuestion := func(q run.OwnQuestion) bool { return q.Name == s.Cell.Value("query") }
+		if !slices.ContainsFunc(of.Own.Questions, isQuestion) {
 			out = append(out, "run.json has no question "+s.Cell.Value("query"))
 		}
 	case s.Cell.Workload == run.ScanWorkload && of.Scan != nil && len(of.Archives) > 0:
@@ -302,21 +317,27 @@ func (s *rawSample) origin(of *run.Run) (out []string) {
 	return out
 }
 
-// answers checks that a stored answer has the digest that is its name.
-func (r *Report) answers(samples []rawSample) {
-	paths, err := filepath.Glob(filepath.Join(r.Dir, "answers", "*.json"))
-	if err != nil {
-		return // the pattern is constant but for the folder's name
+// checkAnswers checks that a stored answer has the digest that is its name. It does not search by a pattern, because the
+// name of the folder may contain the characters of one.
+func (r *Report) checkAnswers(samples []rawSample) error {
+	dir := filepath.Join(r.Dir, "answers")
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
 	known := lists.Set(samples, func(s rawSample) string { return s.Digest })
-	for _, p := range paths {
+	for _, e := range entries {
+		name, isAnswer := strings.CutSuffix(e.Name(), ".json")
+		if !isAnswer {
+			continue
+		}
 		var a struct {
 			Digest string `json:"digest"`
 		}
-		text, err := os.ReadFile(p) //nolint:gosec // a file of the run folder
-		name := strings.TrimSuffix(filepath.Base(p), ".json")
+		text, err := os.ReadFile(filepath.Join(dir, e.Name())) //nolint:gosec // a file of the run folder
 		if err != nil || json.Unmarshal(text, &a) != nil || a.Digest != name || !known[name] {
-			r.problem("answers/%s.json is not an answer of this run", name)
+			r.addProblem("answers/%s.json is not an answer of this run", name)
 		}
 	}
+	return nil
 }

@@ -1,6 +1,6 @@
 // Package sharing writes a run folder as one archive without the names of hosts, users and paths, and checks the
-// integrity of run folders. The check detects accidental edits. It does not detect a forgery: whoever changes the
-// results can write new digests, too.
+// integrity of run folders. The check detects accidental edits. It does not detect a forgery, because a forger can also
+// write new digests.
 //
 // Test with: go test ./results/report/sharing
 package sharing
@@ -37,11 +37,12 @@ type manifest struct {
 	Files map[string]string `json:"sha256"` // by slash path
 }
 
-// shared matches the files that an archive contains. Every other file is left out: answers, quarantined lines and
-// histories contain the user's data, and the rest can be made again.
-var shared = regexp.MustCompile(`^((x\d+|days-\d+|clients)/)?(run\.json|events\.jsonl|cases\.yaml|growth\.json|plans/[^/]+\.(txt|json))$`)
+// shared matches the files that an archive contains. Answers, quarantined lines and histories contain the user's data, and
+// Barograph can derive the other files from the shared ones.
+var shared = regexp.MustCompile(
+	`^((x\d+|days-\d+|clients)/)?(run\.json|events\.jsonl|cases\.yaml|growth\.json|plans/[^/]+\.(txt|json))$`)
 
-// Result is what Write did.
+// Result describes the archive that Write wrote.
 type Result struct {
 	File    string   `json:"file"`
 	Name    string   `json:"name"` // of the folder in the archive
@@ -57,9 +58,10 @@ func Write(dir, file string) (*Result, error) {
 		return nil, err
 	}
 	if r.Finished.IsZero() {
-		return nil, &fault.Error{File: dir, Problem: "contains a run that has not finished", Cure: "finish the run first, with the same command"}
+		const problem, cure = "contains a run that has not finished", "finish the run first, with the same command"
+		return nil, &fault.Error{File: dir, Problem: problem, Cure: cure}
 	}
-	out := &Result{File: file, Name: run.FolderName(r.Started, word(r.Workload))}
+	out := &Result{File: file, Name: run.FolderName(r.Started, lettersOf(r.Workload))}
 	files, err := sharedFiles(dir, out)
 	if err != nil {
 		return nil, err
@@ -71,8 +73,9 @@ func Write(dir, file string) (*Result, error) {
 		if files[name], err = s.file(name, files[name]); err != nil {
 			return nil, &fault.Error{File: filepath.Join(dir, name), Err: err, Cure: "restore the file"}
 		}
-		if left := s.remains(files[name]); left != "" {
-			return nil, &fault.Error{File: filepath.Join(dir, name), Problem: fmt.Sprintf("still contains %q after names and paths were removed", left), Cure: "remove it from the file"}
+		if left := s.remaining(files[name]); left != "" {
+			problem := fmt.Sprintf("still contains %q after names and paths were removed", left)
+			return nil, &fault.Error{File: filepath.Join(dir, name), Problem: problem, Cure: "remove it from the file"}
 		}
 		digests.Files[name] = fmt.Sprintf("%x", sha256.Sum256(files[name]))
 	}
@@ -83,8 +86,11 @@ func Write(dir, file string) (*Result, error) {
 	z := gzip.NewWriter(&b)
 	t := tar.NewWriter(z)
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		err = errors.Join(err, t.WriteHeader(&tar.Header{Name: path.Join(out.Name, name), Mode: 0o644, Size: int64(len(files[name])), ModTime: r.Started.UTC(), Format: tar.FormatPAX}))
-		if err == nil {
+		header := &tar.Header{
+			Name: path.Join(out.Name, name), Mode: 0o644, Size: int64(len(files[name])), ModTime: r.Started.UTC(),
+			Format: tar.FormatPAX,
+		}
+		if err = errors.Join(err, t.WriteHeader(header)); err == nil {
 			_, err = t.Write(files[name])
 		}
 	}
@@ -118,57 +124,62 @@ func sharedFiles(dir string, out *Result) (map[string][]byte, error) {
 	return files, err
 }
 
-// word returns the letters of a text: a study's name becomes the name of a folder.
-func word(text string) string {
-	return strings.Trim(regexp.MustCompile(`[^a-z]+`).ReplaceAllString(text, ""), "-")
-}
+// lettersOf returns the lower-case letters of a text, for the name of a folder.
+func lettersOf(text string) string { return notLetters.ReplaceAllString(text, "") }
 
 // scrubber replaces names and paths in texts.
 type scrubber struct {
-	name    string    // of the run in the archive
-	literal []literal // names of this machine, and those in the run folder; the longest first
+	name    string   // of the run in the archive
+	secrets []secret // names and paths of this machine and of the run folder, the longest first
 }
 
-// literal is a name or a path that is replaced wherever it is not a part of a longer word.
-type literal struct {
-	text, with string
-	pattern    *regexp.Regexp
+// secret is a name or a path that the scrubber replaces, unless it is a part of a longer word.
+type secret struct {
+	text        string // in lower case
+	replacement string
+	pattern     *regexp.Regexp
 }
 
 // Replacements.
 const (
-	aHost = "HOST"
-	aUser = "USER"
-	aPath = "PATH"
+	hostMark = "HOST"
+	userMark = "USER"
+	pathMark = "PATH"
 )
 
+// Patterns of names and paths, and of texts that only look like them.
 var (
-	urls     = regexp.MustCompile(`\b([a-z][a-z0-9+.-]*)://[^\s"'<>\\]*`)
-	schema   = regexp.MustCompile(`^[a-z0-9_]+$`)
-	emails   = regexp.MustCompile(`[\w.+-]+@[\w-]+(\.[\w-]+)*\b`)
-	moments  = regexp.MustCompile(`@[\d.]+(ms|s|m|h)[\d.smh]*$`)
-	quads    = regexp.MustCompile(`\b(\d{1,3}\.){3}\d{1,3}\b`)
-	sixes    = regexp.MustCompile(`(^|[^\w:])([0-9a-fA-F:]*:[0-9a-fA-F:]*:[0-9a-fA-F:]*)`)
-	homes    = regexp.MustCompile(`~\w*/[^\s"'` + "`" + `,;)\]]*`)
-	absolute = regexp.MustCompile(`(^|[\s"'` + "`" + `=:,;(\[<>|])((?:/|[A-Za-z]:\\|\\\\)[\w.@~+%$#-][^\s"'` + "`" + `,;:)\]<>|]*)`)
-	hostOf   = regexp.MustCompile(`^(?:([^:@/]*)(?::[^@]*)?@)?([^/?]*)`)
-	loopback = regexp.MustCompile(`^(localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[?::1?\]?)$`)
-	filePath = regexp.MustCompile(`^(?:[a-z]+:)?((?:\.{0,2}/)?[^\s:?=&]*[/.][^\s:?=&]*)`)
+	notLetters    = regexp.MustCompile(`[^a-z]+`)
+	urls          = regexp.MustCompile(`\b([a-z][a-z0-9+.-]*)://[^\s"'<>\\]*`)
+	schema        = regexp.MustCompile(`^[a-z0-9_]+$`)
+	emails        = regexp.MustCompile(`[\w.+-]+@[\w-]+(\.[\w-]+)*\b`)
+	atMoment      = regexp.MustCompile(`@[\d.]+(ms|s|m|h)[\d.smh]*$`)
+	ipv4          = regexp.MustCompile(`\b(\d{1,3}\.){3}\d{1,3}\b`)
+	ipv6          = regexp.MustCompile(`(^|[^\w:])([0-9a-fA-F:]*:[0-9a-fA-F:]*:[0-9a-fA-F:]*)`)
+	homePaths     = regexp.MustCompile(`~\w*/[^\s"'` + "`" + `,;)\]]*`)
+	absolutePaths = regexp.MustCompile(`(^|[\s"'` + "`" + `=:,;(\[<>|])((?:/|[A-Za-z]:\\|\\\\)[\w.@~+%$#-][^\s"'` + "`" + `,;:)\]<>|]*)`)
+	hostOf        = regexp.MustCompile(`^(?:([^:@/]*)(?::[^@]*)?@)?([^/?]*)`)
+	loopback      = regexp.MustCompile(`^(localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[?::1?\]?)$`)
+	filePath      = regexp.MustCompile(`^(?:[a-z]+:)?((?:\.{0,2}/)?[^\s:?=&]*[/.][^\s:?=&]*)`)
 )
 
-// impartial are names that many machines and engines share: to replace them would change the results.
-var impartial = map[string]bool{ //nolint:gochecknoglobals // a constant table
-	"root": true, "admin": true, "administrator": true, "user": true, "default": true, "guest": true, "nobody": true, "runner": true, "test": true, "postgres": true, "mysql": true, "mariadb": true,
-	"duckdb": true, "sqlite": true, "pebble": true, "clickhouse": true, "cassandra": true, "asterixdb": true, "valkey": true, "redis": true, "mongodb": true, "couchbase": true, "trino": true, "barograph": true, "debian": true, "ubuntu": true, "localhost": true, "main": true, "data": true,
+// sharedNames are names that many machines and engines share. The scrubber keeps them, because texts about results contain
+// them, too.
+var sharedNames = map[string]bool{ //nolint:gochecknoglobals // a constant table
+	"root": true, "admin": true, "administrator": true, "user": true, "default": true, "guest": true, "nobody": true,
+	"runner": true, "test": true, "localhost": true, "main": true, "data": true, "debian": true, "ubuntu": true,
+	"barograph": true, "postgres": true, "mysql": true, "mariadb": true, "duckdb": true, "sqlite": true, "pebble": true,
+	"clickhouse": true, "cassandra": true, "asterixdb": true, "valkey": true, "redis": true, "mongodb": true,
+	"couchbase": true, "trino": true,
 }
 
-// newScrubber collects the names of this machine, and the hosts, users and paths in structured places of the run
-// folder.
+// newScrubber collects the names of this machine, and the hosts, users and paths in those fields of the run folder that
+// contain nothing else.
 func newScrubber(dir string, files map[string][]byte) *scrubber {
 	found := map[string]bool{}
 	add := func(texts ...string) {
 		for _, t := range texts {
-			if t = strings.TrimSpace(t); len(t) > 2 && !impartial[strings.ToLower(t)] && !loopback.MatchString(t) {
+			if t = strings.TrimSpace(t); len(t) > 2 && !sharedNames[strings.ToLower(t)] && !loopback.MatchString(t) {
 				found[t] = true
 			}
 		}
@@ -201,22 +212,24 @@ func newScrubber(dir string, files map[string][]byte) *scrubber {
 		}
 	}
 	s := &scrubber{}
-	for _, l := range slices.SortedFunc(maps.Keys(found), func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) }) {
-		with := aUser
+	byLength := func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) }
+	for _, text := range slices.SortedFunc(maps.Keys(found), byLength) {
+		mark := userMark
 		switch {
-		case strings.ContainsAny(l, `/\`):
-			with = aPath
-		case strings.Contains(l, "."):
-			with = aHost
+		case strings.ContainsAny(text, `/\`):
+			mark = pathMark
+		case strings.Contains(text, "."):
+			mark = hostMark
 		}
-		s.literal = append(s.literal, literal{strings.ToLower(l), "${1}" + with + "${2}", regexp.MustCompile(`(?i)(^|[^\pL\pN])` + regexp.QuoteMeta(l) + `($|[^\pL\pN])`)})
+		pattern := regexp.MustCompile(`(?i)(^|[^\pL\pN])` + regexp.QuoteMeta(text) + `($|[^\pL\pN])`)
+		s.secrets = append(s.secrets, secret{strings.ToLower(text), "${1}" + mark + "${2}", pattern})
 	}
 	return s
 }
 
 // addRun adds the hosts, users and paths of a run.
 func addRun(r *run.Run, add func(...string)) {
-	one := func(text string) {
+	addWord := func(text string) {
 		if _, value, ok := strings.Cut(text, "="); ok && strings.HasPrefix(text, "-") {
 			text = value
 		}
@@ -226,7 +239,7 @@ func addRun(r *run.Run, add func(...string)) {
 				host, _, _ := strings.Cut(m[2], ":")
 				short, _, _ := strings.Cut(host, ".")
 				add(m[1], host)
-				if !quads.MatchString(host) {
+				if !ipv4.MatchString(host) {
 					add(short)
 				}
 			}
@@ -236,33 +249,33 @@ func addRun(r *run.Run, add func(...string)) {
 			add(m[1])
 		}
 	}
-	of := func(text string) {
-		for t := range strings.FieldsSeq(text) {
-			one(t)
+	addWords := func(text string) {
+		for word := range strings.FieldsSeq(text) {
+			addWord(word)
 		}
 	}
 	for _, a := range r.Args {
-		of(a)
+		addWords(a)
 	}
 	for _, p := range r.Data.Paths {
 		add(p)
-		of(p)
+		addWords(p)
 	}
-	of(r.Data.Source)
+	addWords(r.Data.Source)
 	for _, a := range r.Archives {
-		of(a.URL)
+		addWords(a.URL)
 		if a.Table != nil {
-			of(a.Table.DDLFile)
+			addWords(a.Table.DDLFile)
 		}
 	}
 	if r.Own != nil {
 		for _, t := range r.Own.Tables {
 			for _, f := range t.Files {
-				of(f)
+				addWords(f)
 			}
 		}
 		for _, q := range r.Own.Questions {
-			of(q.File)
+			addWords(q.File)
 		}
 	}
 	if r.Scan != nil {
@@ -275,37 +288,38 @@ func addRun(r *run.Run, add func(...string)) {
 // text removes names and paths from a text.
 func (s *scrubber) text(t string) string {
 	t = fault.Redact(t)
-	t = urls.ReplaceAllString(t, "${1}://"+aHost)
-	t = homes.ReplaceAllString(t, aPath)
+	t = urls.ReplaceAllString(t, "${1}://"+hostMark)
+	t = homePaths.ReplaceAllString(t, pathMark)
 	t = s.names(t)
 	t = emails.ReplaceAllStringFunc(t, func(m string) string {
-		if moments.MatchString(m) { // kill:node2@10s
+		if atMoment.MatchString(m) { // kill:node2@10s
 			return m
 		}
-		return aUser + "@" + aHost
+		return userMark + "@" + hostMark
 	})
-	t = absolute.ReplaceAllString(t, "${1}"+aPath)
-	t = sixes.ReplaceAllStringFunc(t, func(m string) string {
-		g := sixes.FindStringSubmatch(m)
-		if a, err := netip.ParseAddr(g[2]); err != nil || a.IsLoopback() || !strings.ContainsAny(m, "0123456789") { // 12:00:00, a cast a::text
+	t = absolutePaths.ReplaceAllString(t, "${1}"+pathMark)
+	t = ipv6.ReplaceAllStringFunc(t, func(m string) string {
+		g := ipv6.FindStringSubmatch(m)
+		a, err := netip.ParseAddr(g[2])
+		if err != nil || a.IsLoopback() || !strings.ContainsAny(m, "0123456789") { // 12:00:00, a cast a::text
 			return m
 		}
-		return g[1] + aHost
+		return g[1] + hostMark
 	})
-	return quads.ReplaceAllStringFunc(t, func(q string) string {
+	return ipv4.ReplaceAllStringFunc(t, func(q string) string {
 		if loopback.MatchString(q) {
 			return q
 		}
-		return aHost
+		return hostMark
 	})
 }
 
-// names replaces the collected names. A match includes the character after it, which may begin the next match, so it is
-// repeated.
+// names replaces the collected names. A match includes the character after the name, which may be the first character of
+// the next match, so names repeats the replacement until nothing changes.
 func (s *scrubber) names(t string) string {
-	for _, l := range s.literal {
+	for _, l := range s.secrets {
 		for strings.Contains(strings.ToLower(t), l.text) {
-			next := l.pattern.ReplaceAllString(t, l.with)
+			next := l.pattern.ReplaceAllString(t, l.replacement)
 			if next == t {
 				break
 			}
@@ -315,9 +329,9 @@ func (s *scrubber) names(t string) string {
 	return t
 }
 
-// remains returns a collected name that a file still contains, or "".
-func (s *scrubber) remains(text []byte) string {
-	for _, l := range s.literal {
+// remaining returns a collected name that a file still contains, or "".
+func (s *scrubber) remaining(text []byte) string {
+	for _, l := range s.secrets {
 		if l.pattern.Match(text) {
 			return l.text
 		}
@@ -344,6 +358,7 @@ func (s *scrubber) file(name string, text []byte) ([]byte, error) {
 	return []byte(s.text(string(text))), nil
 }
 
+// json removes names and paths from each string of a JSON value.
 func (s *scrubber) json(text []byte, indent string) ([]byte, error) {
 	var v any
 	in := json.NewDecoder(bytes.NewReader(text))
@@ -363,15 +378,15 @@ func (s *scrubber) value(key string, v any) any {
 	switch x := v.(type) {
 	case string:
 		switch key {
-		case "url": // the engine is enough
+		case "url": // the engine remains
 			scheme, _, _ := strings.Cut(x, ":")
-			return word(scheme) + ":"
+			return lettersOf(scheme) + ":"
 		case "mount":
 			return ""
 		case "id":
 			return s.name
-		case "version", "barograph_version", "started", "finished", "ended", "time": // four numbers with periods are a version here
-			return s.names(x)
+		case "version", "barograph_version", "started", "finished", "ended", "time":
+			return s.names(x) // four numbers with periods are not an address in these fields
 		case "cell":
 			return s.cell(x)
 		}
@@ -390,7 +405,7 @@ func (s *scrubber) value(key string, v any) any {
 			if !schema.MatchString(k) {
 				name = s.text(k)
 			}
-			for out[name] != nil { // two messages that differ only in a path
+			for out[name] != nil { // keys that differ only in a path
 				name += " "
 			}
 			out[name] = s.value(k, e)

@@ -112,10 +112,10 @@ func TestWriteLeavesNoNames(t *testing.T) {
 	}
 	// no name consists only of hexadecimal digits: a digest could contain it
 	planted := []string{"/home/alice/private/x.vsdb", "~bob/notes", "carol", "wx9", "wx9.example.org", "192.168.7.9", "[fe80::1:2:3]", "alice", "Alice", "dave@mail.example.com", `C:\Users\alice`, "data/alice_secret/day1", "/srv"}
-	if len(host) > 2 && !impartial[host] {
+	if len(host) > 2 && !sharedNames[host] {
 		planted = append(planted, host)
 	}
-	if u, err := user.Current(); err == nil && !impartial[u.Username] && len(u.Username) > 2 {
+	if u, err := user.Current(); err == nil && !sharedNames[u.Username] && len(u.Username) > 2 {
 		planted = append(planted, u.Username)
 	}
 	dir := made(t, " "+strings.Join(planted, " ")+" http://intern.example.net:99/x "+"kill:node2@10s")
@@ -300,5 +300,19 @@ func TestScrub(t *testing.T) {
 		if got := s.text(text); !strings.Contains(got, want) || regexp.MustCompile(`/var|/tmp|10\.1|y\.org|h:1`).MatchString(got) {
 			t.Errorf("%q becomes %q", text, got)
 		}
+	}
+}
+
+// TestCheckFolderWithPatternName: the answers of a folder are checked even if its name contains the characters of a
+// pattern.
+func TestCheckFolderWithPatternName(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "[run]*")
+	err := errors.Join(os.Rename(made(t, ""), dir), os.Mkdir(filepath.Join(dir, "answers"), 0o755),
+		os.WriteFile(filepath.Join(dir, "answers", "1.json"), []byte(`{"digest":"2"}`), 0o600))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err := Check(dir); err != nil || len(r.Problems) != 1 || !strings.Contains(r.Problems[0], "answers/1.json") {
+		t.Errorf("%+v, %v", r, err)
 	}
 }

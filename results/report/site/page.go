@@ -24,11 +24,11 @@ var files embed.FS
 // FileName is the name of the page.
 const FileName = "index.html"
 
-// MaxBytes is the maximum size of the page. If it would be larger, queries and plans are cut.
+// MaxBytes is the maximum size of the page. Page cuts queries and plans if the page would be larger.
 const MaxBytes = 2_000_000
 
-// planMark separates a query from its plan, as in the files of plans/.
-const planMark = "\n\n-- plan\n"
+// planSeparator separates a query from its plan, as in the files of plans/.
+const planSeparator = "\n\n-- plan\n"
 
 // Write writes the page into a folder, which it creates, and returns its path.
 func (s *Site) Write(dir string) (path string, err error) {
@@ -49,12 +49,11 @@ func (s *Site) Write(dir string) (path string, err error) {
 	return path, os.Rename(path+".new", path)
 }
 
-// Page returns the page. It cuts long queries and plans such that the page is smaller than MaxBytes; TextSize is the
-// remaining size of each.
+// Page returns the page. If it would not be smaller than MaxBytes, Page cuts each query and each plan to TextSize bytes.
 func (s *Site) Page() ([]byte, error) {
 	var out []byte
 	for _, s.TextSize = range []int{32768, 8192, 4096, 2048, 1024, 512, 256, 0} {
-		page, err := s.page()
+		page, err := s.render()
 		if err != nil || len(page) < MaxBytes {
 			return page, err
 		}
@@ -63,7 +62,8 @@ func (s *Site) Page() ([]byte, error) {
 	return out, nil
 }
 
-func (s *Site) page() ([]byte, error) {
+// render returns the page with texts of at most TextSize bytes.
+func (s *Site) render() ([]byte, error) {
 	var page struct {
 		Style      template.CSS
 		Code       template.JS
@@ -84,7 +84,8 @@ func (s *Site) page() ([]byte, error) {
 		return nil, err
 	}
 	sum := sha256.Sum256(code)
-	page.Style, page.Code, page.Data = template.CSS(style), template.JS(code), template.JS(data) //nolint:gosec // our own files, and escaped data
+	//nolint:gosec // our own files, and escaped data
+	page.Style, page.Code, page.Data = template.CSS(style), template.JS(code), template.JS(data)
 	page.CodeDigest = base64.StdEncoding.EncodeToString(sum[:])
 	texts, err := s.packTexts()
 	if err != nil {
@@ -110,7 +111,7 @@ func (s *Site) packTexts() (string, error) {
 		return "", err
 	}
 	err = json.NewEncoder(z).Encode(all)
-	err = errors.Join(err, z.Close(), base.Close()) // before String, because they write the end
+	err = errors.Join(err, z.Close(), base.Close()) // Close writes the last bytes
 	return b.String(), err
 }
 
@@ -122,9 +123,9 @@ func shorten(text string, size int) string {
 		}
 		return fmt.Sprintf("%s\n… (%d bytes in the run folder)", strings.ToValidUTF8(part[:size], ""), len(part))
 	}
-	query, plan, ok := strings.Cut(text, planMark)
+	query, plan, ok := strings.Cut(text, planSeparator)
 	if ok {
-		return cut(query) + planMark + cut(plan)
+		return cut(query) + planSeparator + cut(plan)
 	}
 	return cut(query)
 }

@@ -28,7 +28,7 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// Site is the content of the page. Indexes refer to the lists of Site.
+// Site is the content of the page. An index, such as Run.Machine, refers to a list of Site.
 type Site struct {
 	Version  string            `json:"version"`
 	Machines []string          `json:"machines"`
@@ -39,11 +39,11 @@ type Site struct {
 	Colors   map[string]string `json:"colors"` // by engine, those of all reports
 	Words    []string          `json:"words"`  // texts that many results share
 	TextSize int               `json:"text_size"`
-	// queries with their plans, and settings; the page stores them compressed
+	// texts are queries with their plans, and settings. The page contains them compressed.
 	texts []string
 
-	words, known map[string]int
-	folders      map[string]bool
+	wordIndex, textIndex map[string]int  // by text, in Words and in texts
+	folders              map[string]bool // that were read, by absolute path
 }
 
 // Run is a run folder.
@@ -115,28 +115,34 @@ func (r Result) MarshalJSON() ([]byte, error) {
 		}
 		return json.Number(strconv.FormatFloat(v, 'g', 4, 64))
 	}
-	return json.Marshal([]any{r.Config, r.Question, number(r.Value), number(r.Low), number(r.High), r.N, r.verdict, r.proof, r.problem, r.exclusion, r.Text})
+	return json.Marshal([]any{
+		r.Config, r.Question, number(r.Value), number(r.Low), number(r.High), r.N,
+		r.verdict, r.proof, r.problem, r.exclusion, r.Text,
+	})
 }
 
 // Read reads run folders. A folder may contain the folders of further runs, such as the sizes of a growth study.
 func Read(dirs []string) (*Site, error) {
-	s := &Site{Version: build.Version(), Colors: map[string]string{}, words: map[string]int{}, known: map[string]int{}, folders: map[string]bool{}}
+	s := &Site{
+		Version: build.Version(), Colors: map[string]string{}, folders: map[string]bool{},
+		wordIndex: map[string]int{}, textIndex: map[string]int{},
+	}
 	for _, dir := range dirs {
 		entries, err := os.ReadDir(dir)
 		if err != nil {
-			entries = nil // the file system's error is that of run.Read
+			entries = nil // run.Read reports the error below
 		}
-		nested := 0
+		subfolders := 0
 		for _, e := range entries {
 			sub := filepath.Join(dir, e.Name())
 			if _, err := os.Stat(filepath.Join(sub, run.DescriptionFile)); e.IsDir() && err == nil {
-				nested++
+				subfolders++
 				if err := s.add(sub, filepath.Base(filepath.Clean(dir))+"/"+e.Name()); err != nil {
 					return nil, err
 				}
 			}
 		}
-		if _, err := os.Stat(filepath.Join(dir, run.DescriptionFile)); err == nil || nested == 0 {
+		if _, err := os.Stat(filepath.Join(dir, run.DescriptionFile)); err == nil || subfolders == 0 {
 			if err := s.add(dir, filepath.Base(filepath.Clean(dir))); err != nil {
 				return nil, err
 			}
@@ -145,17 +151,18 @@ func Read(dirs []string) (*Site, error) {
 	s.excludeWeakerProofs()
 	for i := range s.Results {
 		r := &s.Results[i]
-		r.verdict, r.proof, r.problem, r.exclusion = s.word(r.Verdict), s.word(r.Proof), s.word(r.Problem), s.word(r.Unranked)
+		r.verdict, r.proof = s.word(r.Verdict), s.word(r.Proof)
+		r.problem, r.exclusion = s.word(r.Problem), s.word(r.Unranked)
 	}
 	return s, nil
 }
 
 // word returns the index of a text in Words.
 func (s *Site) word(text string) int {
-	i, ok := s.words[text]
+	i, ok := s.wordIndex[text]
 	if !ok {
 		i = len(s.Words)
-		s.words[text], s.Words = i, append(s.Words, text)
+		s.wordIndex[text], s.Words = i, append(s.Words, text)
 	}
 	return i
 }
@@ -165,10 +172,10 @@ func (s *Site) text(text string) int {
 	if text == "" {
 		return -1
 	}
-	i, ok := s.known[text]
+	i, ok := s.textIndex[text]
 	if !ok {
 		i = len(s.texts)
-		s.known[text], s.texts = i, append(s.texts, text)
+		s.textIndex[text], s.texts = i, append(s.texts, text)
 	}
 	return i
 }
@@ -179,15 +186,15 @@ func (s *Site) excludeWeakerProofs() {
 	weaker := func(r *Result) bool {
 		return r.Proof == string(answer.KeysAndCounts) || r.Proof == string(answer.DigestOnly)
 	}
-	strong := map[[2]int]bool{}
-	at := func(r *Result) [2]int { return [2]int{s.Configs[r.Config].Group, r.Question} }
+	hasStronger := map[[2]int]bool{} // by group and question
+	question := func(r *Result) [2]int { return [2]int{s.Configs[r.Config].Group, r.Question} }
 	for i := range s.Results {
 		if r := &s.Results[i]; !math.IsNaN(r.Value) && !weaker(r) && s.Configs[r.Config].Unranked == "" {
-			strong[at(r)] = true
+			hasStronger[question(r)] = true
 		}
 	}
 	for i := range s.Results {
-		if r := &s.Results[i]; strong[at(r)] && weaker(r) && r.Unranked == "" {
+		if r := &s.Results[i]; hasStronger[question(r)] && weaker(r) && r.Unranked == "" {
 			r.Unranked = "its results are proven only by " + r.Proof
 		}
 	}
@@ -197,10 +204,10 @@ func (s *Site) excludeWeakerProofs() {
 type folder struct {
 	*Site
 	*run.Run
-	study   study
-	at      int // index in Runs
-	plans   map[run.Cell]string
-	configs map[string]int
+	study    study
+	runIndex int // in Runs
+	plans    map[run.Cell]string
+	configs  map[string]int // index in Configs, by their names
 }
 
 // add adds a run folder; name is its name on the page.
@@ -228,7 +235,8 @@ func (s *Site) add(dir, name string) error {
 	if err != nil {
 		return err
 	}
-	f := &folder{Site: s, Run: r, study: studyOf(r), at: len(s.Runs), plans: map[run.Cell]string{}, configs: map[string]int{}}
+	f := &folder{Site: s, Run: r, study: studyOf(r), runIndex: len(s.Runs)}
+	f.plans, f.configs = map[run.Cell]string{}, map[string]int{}
 	for _, p := range plans {
 		f.plans[p.Cell] = p.Text
 	}
@@ -244,14 +252,16 @@ func (s *Site) add(dir, name string) error {
 // addRun adds the run to the list.
 func (f *folder) addRun(name string) {
 	m := f.Machine
-	words := fmt.Sprintf("%s, %d threads, %.0f GB, %s", cmp.Or(m.CPU, "unknown processor"), m.Threads, float64(m.Memory)/1e9, cmp.Or(m.OS, "unknown system"))
-	at := slices.Index(f.Machines, words)
-	if at < 0 {
-		at, f.Machines = len(f.Machines), append(f.Machines, words)
+	description := fmt.Sprintf("%s, %d threads, %.0f GB, %s",
+		cmp.Or(m.CPU, "unknown processor"), m.Threads, float64(m.Memory)/1e9, cmp.Or(m.OS, "unknown system"))
+	machine := slices.Index(f.Machines, description)
+	if machine < 0 {
+		machine, f.Machines = len(f.Machines), append(f.Machines, description)
 	}
 	notes := append(slices.Clone(f.Warnings), lists.Map(f.Skipped, fault.Skip.String)...)
 	f.Runs = append(f.Runs, Run{
-		ID: f.ID, Folder: name, Study: f.study.name, Machine: at, Started: f.Started.UTC().Format("2006-01-02 15:04"), Version: f.Run.Version,
+		ID: f.ID, Folder: name, Study: f.study.name, Machine: machine,
+		Started: f.Started.UTC().Format("2006-01-02 15:04"), Version: f.Run.Version,
 		Finished: !f.Finished.IsZero(), Notes: notes,
 	})
 }
@@ -277,7 +287,8 @@ func (f *folder) question(group int, key string, q Question) int {
 	i, ok := g.index[key]
 	if !ok {
 		i = len(g.Questions)
-		for n := 2; slices.ContainsFunc(g.Questions, func(x Question) bool { return x.Name == q.Name }); n++ { // another question
+		isTaken := func(x Question) bool { return x.Name == q.Name } // by a question with another key
+		for n := 2; slices.ContainsFunc(g.Questions, isTaken); n++ {
 			q.Name = fmt.Sprintf("%s (%d)", name, n)
 		}
 		g.index[key], g.Questions = i, append(g.Questions, q)
@@ -286,14 +297,14 @@ func (f *folder) question(group int, key string, q Question) int {
 	if x.Weight != q.Weight { // runs that weigh a question differently have no common weight
 		x.Weight = 1
 	}
-	if !slices.Contains(x.Runs, f.at) {
-		x.Runs = append(x.Runs, f.at)
+	if !slices.Contains(x.Runs, f.runIndex) {
+		x.Runs = append(x.Runs, f.runIndex)
 	}
 	return i
 }
 
-// config finds or adds a configuration of the run. more distinguishes configurations of one engine, design and flavour;
-// label is the same for people.
+// config finds or adds a configuration of the run. more is a key that distinguishes configurations of one engine, design
+// and flavour; label describes the same for people.
 func (f *folder) config(group int, engine, design, flavour, more, label string, load float64, bytes int64) int {
 	key := strings.Join([]string{strconv.Itoa(group), engine, design, flavour, more}, "\x00")
 	if i, ok := f.configs[key]; ok {
@@ -301,8 +312,10 @@ func (f *folder) config(group int, engine, design, flavour, more, label string, 
 	}
 	a := f.archive(engine, design)
 	c := Config{
-		Run: f.at, Group: group, Engine: engine, Design: design, Flavour: flavour, More: label, Product: strings.TrimSpace(a.Product + " " + a.Version), Place: a.Place,
-		Load: cmp.Or(load, a.Load.Seconds()), Bytes: cmp.Or(bytes, a.Bytes), Unranked: a.Unranked, Text: f.text(settings(a)),
+		Run: f.runIndex, Group: group, Engine: engine, Design: design, Flavour: flavour, More: label,
+		Product: strings.TrimSpace(a.Product + " " + a.Version), Place: a.Place,
+		Load: cmp.Or(load, a.Load.Seconds()), Bytes: cmp.Or(bytes, a.Bytes), Unranked: a.Unranked,
+		Text: f.text(settings(a)),
 	}
 	if a.Place == "memory" && c.Unranked == "" {
 		c.Unranked = "client overhead: it answers from the client's memory"
@@ -317,15 +330,21 @@ func (f *folder) config(group int, engine, design, flavour, more, label string, 
 	return f.configs[key]
 }
 
-// archive finds the archive of a configuration; of a study without designs, that of the engine.
+// archive finds the archive of a configuration by its engine and design. Only a study of met has an archive for each
+// design. In other studies an archive of the engine without this design is the archive, too.
 func (f *folder) archive(engine, design string) *run.Archive {
-	var out *run.Archive
+	var ofEngine *run.Archive
 	for i := range f.Archives {
-		if a := &f.Archives[i]; a.Engine == engine && (a.Design == design || out == nil && (a.Design == "" || f.study.name != "met")) {
-			out = a
+		a := &f.Archives[i]
+		switch {
+		case a.Engine != engine:
+		case a.Design == design:
+			return a
+		case ofEngine == nil && (a.Design == "" || f.study.name != "met"):
+			ofEngine = a
 		}
 	}
-	return cmp.Or(out, &run.Archive{})
+	return cmp.Or(ofEngine, &run.Archive{})
 }
 
 // settings returns an archive's settings as lines.
@@ -356,13 +375,19 @@ func settings(a *run.Archive) string {
 // addSummary adds the results of a study of met.
 func (f *folder) addSummary(sum *report.Summary) {
 	for _, c := range sum.Cases {
-		about := f.Cases[max(0, slices.IndexFunc(f.Cases, func(k run.Case) bool { return k.Name == c.Name }))]
-		q := Question{Name: c.Name, Title: c.Title, Unit: "ms", Weight: max(about.Weight, 1)}
+		var described run.Case // empty if run.json does not list the case
+		if i := slices.IndexFunc(f.Cases, func(k run.Case) bool { return k.Name == c.Name }); i >= 0 {
+			described = f.Cases[i]
+		}
+		key := c.Name + "|" + described.Digest
+		q := Question{Name: c.Name, Title: c.Title, Unit: "ms", Weight: max(described.Weight, 1)}
 		for _, k := range c.Cells {
-			r := Result{Verdict: k.Verdict, Proof: k.Proof, Problem: k.Problem, Unranked: k.Unranked, Text: f.text(f.plans[run.MetCell(k.Engine, k.Design, k.Case, k.Flavour)])}
-			put := func(phase run.Phase, n int, value, low, high report.Number) {
+			plan := f.plans[run.MetCell(k.Engine, k.Design, k.Case, k.Flavour)]
+			r := Result{Verdict: k.Verdict, Proof: k.Proof, Problem: k.Problem, Unranked: k.Unranked, Text: f.text(plan)}
+			add := func(phase run.Phase, n int, value, low, high report.Number) {
 				g := f.group(phase)
-				r.Config, r.Question = f.config(g, k.Engine, k.Design, k.Flavour, "", "", 0, 0), f.question(g, c.Name+"|"+about.Digest, q)
+				r.Config = f.config(g, k.Engine, k.Design, k.Flavour, "", "", 0, 0)
+				r.Question = f.question(g, key, q)
 				r.N, r.Value, r.Low, r.High = n, float64(value), float64(low), float64(high)
 				if r.Unranked == f.Configs[r.Config].Unranked {
 					r.Unranked = ""
@@ -371,30 +396,34 @@ func (f *folder) addSummary(sum *report.Summary) {
 			}
 			none := report.Number(math.NaN())
 			if t := k.Times; t == nil {
-				put(run.Warm, 0, none, none, none)
+				add(run.Warm, 0, none, none, none)
 			} else {
-				put(run.Warm, t.N, t.Median, t.Lo, t.Hi)
+				add(run.Warm, t.N, t.Median, t.Lo, t.Hi)
 				if t.ColdN > 0 {
-					put(run.Cold, t.ColdN, t.Cold, t.ColdLo, t.ColdHi)
+					add(run.Cold, t.ColdN, t.Cold, t.ColdLo, t.ColdHi)
 				}
 			}
 		}
 	}
 }
 
-// outcome is what the samples of a cell in one phase have in common.
+// outcome combines the samples of a cell in one phase.
 type outcome struct {
 	cell   run.Cell
 	phase  run.Phase
-	first  run.Sample
+	worst  run.Sample // the first one with the worst verdict
 	values []float64
 	unit   string
 	more   bool
 }
 
-// severity orders verdicts. Of several repetitions, the worst counts; an unknown verdict proves nothing.
+// severity orders verdicts, the best first. An unknown verdict proves nothing, so it is worse than a correct one.
 func severity(v run.Verdict) int {
-	return 1 + slices.Index([]run.Verdict{run.Equal, run.EqualToRounding, run.Undetermined, run.Failed, run.Wrong}, v)
+	order := []run.Verdict{run.Equal, run.EqualToRounding, run.Undetermined, "", run.Failed, run.Wrong}
+	if i := slices.Index(order, v); i >= 0 {
+		return i
+	}
+	return slices.Index(order, "")
 }
 
 // addSamples adds the results of every other study.
@@ -410,12 +439,12 @@ func (f *folder) addSamples(samples []run.Sample) {
 		phase := cmp.Or(x.Phase, run.Warm)
 		o := index[cellPhase{x.Cell, phase}]
 		if o == nil {
-			o = &outcome{cell: x.Cell, phase: phase, first: *x}
+			o = &outcome{cell: x.Cell, phase: phase, worst: *x}
 			_, o.unit, o.more = valueOf(x.Cell, nil)
 			index[cellPhase{x.Cell, phase}], all = o, append(all, o)
 		}
-		if severity(x.Verdict) > severity(o.first.Verdict) || severity(x.Verdict) == 0 {
-			o.first = *x
+		if severity(x.Verdict) > severity(o.worst.Verdict) {
+			o.worst = *x
 		}
 		if m := x.Measured(); m != nil {
 			if v, _, _ := valueOf(x.Cell, m); v > 0 {
@@ -435,14 +464,16 @@ func (f *folder) addOutcome(o *outcome) {
 	design, flavour, more, label := f.study.config(o.cell)
 	load, bytes := costOf(f.Run, o.cell)
 	title, identity := ownQuestion(f.Run, o.cell)
+	question := Question{Name: name, Title: title, Unit: o.unit, More: o.more, Weight: 1}
 	r := Result{
-		Config: f.config(g, o.cell.Engine, design, flavour, more, label, load, bytes), Verdict: string(o.first.Verdict), Proof: string(o.first.Proof),
-		Question: f.question(g, key+"|"+identity, Question{Name: name, Title: title, Unit: o.unit, More: o.more, Weight: 1}),
-		Problem:  o.first.Problem, N: len(o.values), Value: math.NaN(), Low: math.NaN(), High: math.NaN(),
+		Config:   f.config(g, o.cell.Engine, design, flavour, more, label, load, bytes),
+		Question: f.question(g, key+"|"+identity, question),
+		Verdict:  string(o.worst.Verdict), Proof: string(o.worst.Proof), Problem: o.worst.Problem,
+		N: len(o.values), Value: math.NaN(), Low: math.NaN(), High: math.NaN(),
 		Text: f.text(cmp.Or(f.plans[o.cell], queryOf(f.Run, o.cell))),
 	}
 	switch {
-	case !o.first.Verdict.IsCorrect():
+	case !o.worst.Verdict.IsCorrect():
 		r.Proof, r.N = "", 0
 	case len(o.values) == 0:
 		r.Verdict = "not timed"

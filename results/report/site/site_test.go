@@ -375,3 +375,35 @@ func TestPage(t *testing.T) {
 		t.Error("a page of another program is replaced")
 	}
 }
+
+// TestUnlistedCase: a case that run.json does not list shares no column with the first case that it lists.
+func TestUnlistedCase(t *testing.T) {
+	r := metRun("made/493520")
+	f := create(t, "unlisted", r)
+	add(t, f, run.MetCell("duckdb", "wide", "test_9", "sql"), 1, 5, nil)
+	r.Cases = nil
+	empty := create(t, "empty", r)
+	add(t, empty, run.MetCell("duckdb", "wide", "test_9", "sql"), 1, 7, nil)
+	s := read(t, closed(t, f), closed(t, empty))
+	_, q, _ := find(t, s, "unlisted", "duckdb", "wide", "sql", "test_9", false)
+	if q.Weight != 1 || !slices.Equal(q.Runs, []int{0, 1}) {
+		t.Errorf("the question is %+v", q)
+	}
+}
+
+// TestUnknownVerdict: a repetition with an unknown verdict proves nothing, whatever the repetitions after it are.
+func TestUnknownVerdict(t *testing.T) {
+	dir := madeOwn(t)
+	name := filepath.Join(dir, "events.jsonl")
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	edited := strings.Replace(string(text), `"verdict":"equal"`, `"verdict":"fine"`, 1)
+	if err := os.WriteFile(name, []byte(edited), 0o600); err != nil || edited == string(text) {
+		t.Fatal(err)
+	}
+	if _, _, r := find(t, read(t, dir), "owned", "duckdb", "", "", "q0", false); r.Verdict != "fine" || !math.IsNaN(r.Value) {
+		t.Errorf("the result is %+v", r)
+	}
+}

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/barograph/barograph/results/run"
 )
 
 // TestSize: a page with many long plans fits into the limit, and states how much of each text it has.
@@ -17,9 +19,9 @@ func TestSize(t *testing.T) {
 		}
 		return string(b)
 	}
-	s := &Site{known: map[string]int{}}
+	s := &Site{textIndex: map[string]int{}}
 	for range 200 {
-		s.text(text() + planMark + text())
+		s.text(text() + planSeparator + text())
 	}
 	page, err := s.Page()
 	if err != nil {
@@ -29,7 +31,17 @@ func TestSize(t *testing.T) {
 	if len(page) >= MaxBytes || s.TextSize == 0 || s.TextSize == 32768 || !strings.Contains(string(page), fmt.Sprintf(`"text_size":%d`, s.TextSize)) {
 		t.Errorf("the page has %d bytes, the texts %d", len(page), s.TextSize)
 	}
-	if cut := shorten("äöü SELECT"+planMark+"SCAN", 5); !strings.HasPrefix(cut, "äö") || !strings.HasSuffix(cut, "SCAN") || !strings.Contains(cut, "… (13 bytes in the run folder)") {
+	if cut := shorten("äöü SELECT"+planSeparator+"SCAN", 5); !strings.HasPrefix(cut, "äö") || !strings.HasSuffix(cut, "SCAN") || !strings.Contains(cut, "… (13 bytes in the run folder)") {
 		t.Errorf("a cut text is %q", cut)
+	}
+}
+
+// TestOneClient: the name of a question about one concurrent client is in the singular.
+func TestOneClient(t *testing.T) {
+	for threads, want := range map[int]string{1: "1 client", 8: "8 clients"} {
+		_, name := (study{name: concurrent, design: "layout", flavour: "mix"}).question(run.MixCell("x", "rows", "all", threads, 0, ""))
+		if name != want {
+			t.Errorf("%d threads are named %q", threads, name)
+		}
 	}
 }

@@ -13,12 +13,13 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// study describes how a study's cells become rows and columns.
+// study describes how a study's cells become rows and columns. A cell has a value on each of its axes. The axes of a
+// configuration make the row, the others the column.
 type study struct {
 	name            string
-	design, flavour string   // axes
-	more            []string // further axes of a configuration; the others are those of a question
-	load            string   // what a load time measures
+	design, flavour string   // axes of a configuration
+	more            []string // further axes of a configuration
+	load            string   // the meaning of the load time of a configuration
 }
 
 // concurrent is the study of concurrent clients that a run of met includes.
@@ -35,7 +36,8 @@ func studyOf(r *run.Run) study {
 	case r.Workload == run.PostWorkload:
 		return study{name: "post", design: "design", flavour: "method", more: []string{"posters", "together"}}
 	case r.Workload == run.ScanWorkload:
-		return study{name: "scan", design: "design", more: []string{"paths", "partitions", "workers"}, load: "time of a load of the fact table (s)"}
+		more := []string{"paths", "partitions", "workers"}
+		return study{name: "scan", design: "design", more: more, load: "time of a load of the fact table (s)"}
 	case r.Workload == run.OwnWorkload:
 		return study{name: "scan own", design: "layout", load: loaded}
 	case r.Workload == run.LakeWorkload:
@@ -65,7 +67,8 @@ func (s study) data(r *run.Run) (key, name string) {
 		a.Subset = ""
 		key = digest(a)
 	case r.Scan != nil:
-		key, name = digest([]any{r.Scan.Scale, r.Scan.Generator, r.Scan.Rows}), fmt.Sprintf("%s, scale %g", cmp.Or(r.Scan.Generator, "star schema"), r.Scan.Scale)
+		key = digest([]any{r.Scan.Scale, r.Scan.Generator, r.Scan.Rows})
+		name = fmt.Sprintf("%s, scale %g", cmp.Or(r.Scan.Generator, "star schema"), r.Scan.Scale)
 	case s.name == concurrent:
 		var all []string
 		for _, c := range r.Cases {
@@ -87,6 +90,7 @@ func (s study) data(r *run.Run) (key, name string) {
 	return key[:min(len(key), 12)], cmp.Or(name, "data without a description")
 }
 
+// digest returns the digest of a value's JSON.
 func digest(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -98,9 +102,10 @@ func digest(v any) string {
 // properties returns the properties of a YCSB workload that change its work, as name=value. The others name a table, or
 // limit how long the work takes.
 func properties(args []string) (out []string) {
+	others := []string{"table", "operationcount", "warmup", "maxexecutiontime", "threadcount", "recordcount"}
 	for i, a := range args[:max(0, len(args)-1)] {
 		name, _, _ := strings.Cut(args[i+1], "=")
-		if a == "-p" && !slices.Contains([]string{"table", "operationcount", "warmup", "maxexecutiontime", "threadcount", "recordcount"}, name) {
+		if a == "-p" && !slices.Contains(others, name) {
 			out = append(out, args[i+1])
 		}
 	}
@@ -108,18 +113,20 @@ func properties(args []string) (out []string) {
 	return slices.Compact(out)
 }
 
-// phrases say the value of an axis; a value of another axis follows its name.
+// phrases contains a description of a value of each axis. The value of an axis without a phrase follows its name.
 var phrases = map[string]string{ //nolint:gochecknoglobals // a constant table
-	"case": "%s", "query": "%s", "mix": "%s", "test": "%s", "scenario": "%s", "day": "%s", "during": "node failure during %s: node ready again", "threads": "%s threads", "target_ops_s": "target %s ops/s",
-	"posters": "%s clients", "together": "%s messages per transaction", "nodes": "%s nodes", "paths": "%s paths", "partitions": "%s partitions", "workers": "%s workers",
-	"partition": "partitioned by %s", "mb": "files of %s MB", "acknowledged": "",
+	"case": "%s", "query": "%s", "mix": "%s", "test": "%s", "scenario": "%s", "day": "%s",
+	"during": "node failure during %s: node ready again", "threads": "%s threads", "target_ops_s": "target %s ops/s",
+	"posters": "%s clients", "together": "%s messages per transaction", "nodes": "%s nodes", "acknowledged": "",
+	"paths": "%s paths", "partitions": "%s partitions", "workers": "%s workers",
+	"partition": "partitioned by %s", "mb": "files of %s MB",
 }
 
-// onePlural matches one of something in the plural.
+// onePlural matches the number 1 before a noun in the plural.
 var onePlural = regexp.MustCompile(`^1 (\w+)s( |$)`)
 
-// phrase says the values of axes.
-func phrase(names, values []string) string {
+// describe returns the phrases of values.
+func describe(names, values []string) string {
 	var out []string
 	for i, n := range names {
 		p, ok := phrases[n]
@@ -142,29 +149,30 @@ func phrase(names, values []string) string {
 // question returns the key and the name of a cell's question.
 func (s study) question(c run.Cell) (key, name string) {
 	var names, values []string
-	all, of := c.Axes()
-	for i, n := range all {
+	axes, axisValues := c.Axes()
+	for i, n := range axes {
 		if n != s.design && n != s.flavour && !slices.Contains(s.more, n) {
-			names, values = append(names, n), append(values, of[i])
+			names, values = append(names, n), append(values, axisValues[i])
 		}
 	}
-	name = phrase(names, values)
-	if s.name == concurrent {
-		name = strings.Replace(name, "threads", "clients", 1)
+	name = describe(names, values)
+	if s.name == concurrent { // also "1 thread"
+		name = strings.Replace(name, "thread", "client", 1)
 	}
 	return strings.Join(names, "|") + "|" + strings.Join(values, "|"), name
 }
 
-// config returns the design and the flavour of a cell, and its further axes as a key and for people.
+// config returns the design and the flavour of a cell, and the values of its further axes as a key and as a label for
+// people.
 func (s study) config(c run.Cell) (design, flavour, more, label string) {
 	var names, values []string
-	all, of := c.Axes()
-	for i, n := range all {
+	axes, axisValues := c.Axes()
+	for i, n := range axes {
 		if slices.Contains(s.more, n) {
-			names, values = append(names, n), append(values, of[i])
+			names, values = append(names, n), append(values, axisValues[i])
 		}
 	}
-	return c.Value(s.design), c.Value(s.flavour), strings.Join(values, "|"), phrase(names, values)
+	return c.Value(s.design), c.Value(s.flavour), strings.Join(values, "|"), describe(names, values)
 }
 
 // costOf returns the load time in seconds and the size of a configuration; 0 = those of its archive.
@@ -198,7 +206,7 @@ func queryOf(r *run.Run, c run.Cell) string {
 		if i := r.ConfigIndex(c); i >= 0 {
 			for _, p := range r.Scan.Configs[i].Plans {
 				if p.Query == c.Value("query") {
-					return p.Text + planMark + p.Plan
+					return p.Text + planSeparator + p.Plan
 				}
 			}
 		}
@@ -219,9 +227,10 @@ func ownQuestion(r *run.Run, c run.Cell) (title, identity string) {
 	return "", ""
 }
 
-// valueOf returns the value by which results of a cell are compared; 0 = none was measured. A mix with a target rate
-// is compared by its response time, because every engine that sustains the rate has the same throughput.
-func valueOf(c run.Cell, m *run.Measured) (v float64, unit string, more bool) {
+// valueOf returns the value by which results of a cell are compared; 0 = none was measured. moreIsBetter is true for
+// rates. A mix with a target rate is compared by its response time, because every engine that sustains the rate has the
+// same throughput.
+func valueOf(c run.Cell, m *run.Measured) (v float64, unit string, moreIsBetter bool) {
 	m = cmp.Or(m, &run.Measured{})
 	switch mix := cmp.Or(m.Mix, &run.Mix{}); {
 	case c.Workload == run.PostWorkload:

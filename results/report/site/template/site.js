@@ -70,7 +70,7 @@ function bytes(v) {
 }
 const amount = (v, unit) => number(v) + ' ' + unit.split(',')[0];
 
-// verdictOf says how far a result was compared.
+// verdictOf returns the verdict on a result, and what was compared.
 function verdictOf(r) {
   if (r.verdict === 'equal') return r.proof ? '= ' + r.proof : 'equal';
   if (r.verdict === 'equal to rounding') return '≈ equal to rounding';
@@ -122,7 +122,7 @@ function sorted(v) {
   const key = r => state.sort === 'name' ? null : column ? r.ratio(column) : r.mean;
   const sign = state.down ? -1 : 1;
   return [...v.rows].sort((a, b) => {
-    if (!a.why !== !b.why) return a.why ? 1 : -1; // what is not ranked comes last in every order
+    if (!a.why !== !b.why) return a.why ? 1 : -1; // unranked rows are last in every order
     const x = key(a), y = key(b);
     if (x === null && y === null || x === y) return sign * (a.c.name < b.c.name ? -1 : a.c.name > b.c.name ? 1 : a.c.at - b.c.at);
     return x === null ? 1 : y === null ? -1 : sign * (x - y);
@@ -240,7 +240,7 @@ function drawTable(v) {
       v.columns.map(q => head(q.name, q.name, q.unit + (q.common ? '' : ' · does not count: ' + several(q.count, 'run')))))), el('tbody', {}, rows));
 }
 
-// about shows what is known of a configuration.
+// about lists the facts about a configuration.
 function about(r, v) {
   const c = r.c, of = D.runs[c.run];
   const facts = [['Rank', r.why ? 'not ranked: ' + r.why : 'geometric mean ' + number(r.mean) + ' over ' + several(v.common.length, 'question')], ['Product', c.product], ['Place', c.place],
