@@ -11,9 +11,9 @@ import (
 // TestComparison compares the text of a comparison with a reviewed golden. Of the two runs, the
 // second has a slow cell, a wrong cell, a missing cell, and another version of an engine.
 func TestComparison(t *testing.T) {
-	r, before := made()
-	first := write(t, r, before, reps)
-	after := cells()
+	r, before := makeRun()
+	first := writeRun(t, r, before, reps)
+	after := cellPlans()
 	for i := range after {
 		switch c := &after[i]; c.String() + " " + c.Case {
 		case "duckdb · wide · epoch-range test_1":
@@ -22,9 +22,9 @@ func TestComparison(t *testing.T) {
 			c.wrongAt = 3
 		}
 	}
-	r, _ = made()
+	r, _ = makeRun()
 	r.Archives[1].Version, r.Archives[1].Load, r.Started = "1.1", 5*time.Second, r.Started.AddDate(0, 0, 1)
-	second := write(t, r, after[:len(after)-1], reps)
+	second := writeRun(t, r, after[:len(after)-1], reps)
 	runs, err := compare.Read(first, second)
 	if err != nil {
 		t.Fatal(err)
@@ -39,7 +39,7 @@ func TestComparison(t *testing.T) {
 	if err := page.Print(&b); err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "compare.txt", pageWords(string(text))+"\n=== terminal ===\n"+b.String())
+	golden(t, "compare.txt", pageText(string(text))+"\n=== terminal ===\n"+b.String())
 }
 
 // TestIncorrectInBothRuns: a cell that is correct in neither run is marked as a problem, although nothing changed.

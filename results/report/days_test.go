@@ -13,9 +13,9 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// grownDays makes a run of barograph growth. The times of each question grow as law says, and sizes by
+// daysFolder makes a run of barograph growth. The times of each question grow as law says, and sizes by
 // a constant per day. The projections are made before the last size.
-func grownDays(t *testing.T, law func(days float64, allDays bool) float64, predict bool, sizes ...int) string {
+func daysFolder(t *testing.T, law func(days float64, allDays bool) float64, predict bool, sizes ...int) string {
 	t.Helper()
 	dir := t.TempDir()
 	f, err := run.Create(dir, run.Run{ID: "g", Workload: DaysWorkload, Data: run.Data{Source: "a day"}})
@@ -35,7 +35,7 @@ func grownDays(t *testing.T, law func(days float64, allDays bool) float64, predi
 				t.Fatal(err)
 			}
 		}
-		r, cells := made()
+		r, cells := makeRun()
 		r.Data.Records = int64(n) * 1000
 		for i := range r.Archives {
 			r.Archives[i].Bytes = 4_000_000 + 1_000_000*int64(n)
@@ -44,7 +44,7 @@ func grownDays(t *testing.T, law func(days float64, allDays bool) float64, predi
 			cells[i].noise = 0.01
 			cells[i].ms *= law(float64(n), cells[i].Case != r.Cases[0].Name)
 		}
-		if err := os.Rename(write(t, r, cells, reps), DaysFolder(dir, n)); err != nil {
+		if err := os.Rename(writeRun(t, r, cells, reps), DaysFolder(dir, n)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -64,7 +64,7 @@ func TestDays(t *testing.T) {
 		}
 		return 1
 	}
-	dir := grownDays(t, proportional, false, 1, 4, 16)
+	dir := daysFolder(t, proportional, false, 1, 4, 16)
 	r, err := Open(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -86,7 +86,7 @@ func TestDays(t *testing.T) {
 			t.Errorf("the page lacks %q", want)
 		}
 	}
-	if strings.Contains(page, "copies of") || strings.Contains(page, "Projected") || strings.Contains(html(t, grown(t)), "days of the data") {
+	if strings.Contains(page, "copies of") || strings.Contains(page, "Projected") || strings.Contains(html(t, growthFolder(t)), "days of the data") {
 		t.Error("a report mentions what was not varied")
 	}
 	for _, want := range []string{
@@ -97,7 +97,7 @@ func TestDays(t *testing.T) {
 			t.Errorf("the text lacks %q:\n%s", want, text)
 		}
 	}
-	if one := strings.Join(strings.Fields(terminal(t, grownDays(t, proportional, false, 4))), " "); !strings.Contains(one, "Fewer than two sizes") || !strings.Contains(one, "(days-4 …)") {
+	if one := strings.Join(strings.Fields(terminal(t, daysFolder(t, proportional, false, 4))), " "); !strings.Contains(one, "Fewer than two sizes") || !strings.Contains(one, "(days-4 …)") {
 		t.Errorf("the text of one size is\n%s", one)
 	}
 }
@@ -105,7 +105,7 @@ func TestDays(t *testing.T) {
 // TestDaysProjected: the stored projections are compared with what was measured afterwards. The
 // questions about all days leave their law at the largest size, and the report calls them outside.
 func TestDaysProjected(t *testing.T) {
-	dir := grownDays(t, func(n float64, allDays bool) float64 {
+	dir := daysFolder(t, func(n float64, allDays bool) float64 {
 		switch {
 		case allDays && n == 128:
 			return 3 * n

@@ -12,9 +12,9 @@ import (
 func TestDegreesAreNotRankedTogether(t *testing.T) {
 	var all []*point
 	for rep := 1; rep <= 6; rep++ {
-		weak := madePoint("fast", "server", 1, rep, 2000)
+		weak := newPoint("fast", "server", 1, rep, 2000)
 		weak.Proof = "keys and counts"
-		strong := madePoint("slow", "server", 1, rep, 1000)
+		strong := newPoint("slow", "server", 1, rep, 1000)
 		strong.Proof = everyValue
 		all = append(all, weak, strong)
 	}
@@ -29,7 +29,7 @@ func TestDegreesAreNotRankedTogether(t *testing.T) {
 		t.Errorf("the fastest is %+v", best)
 	}
 
-	f := madeScans(t)
+	f := scanFolder(t)
 	samples := f.Samples()
 	for i := range samples {
 		if f.Run.ConfigIndex(samples[i].Cell) == 1 {

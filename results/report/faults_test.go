@@ -9,8 +9,8 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// madeKills returns the folder of a run with one good and one bad kill of each kind.
-func madeKills(t *testing.T) string {
+// killsFolder returns the folder of a run with one good and one bad kill of each kind.
+func killsFolder(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir() + "/r"
 	folder, err := run.Create(dir, run.Run{
@@ -49,10 +49,10 @@ func madeKills(t *testing.T) string {
 
 // TestKilledNodes writes the page and the tables.
 func TestKilledNodes(t *testing.T) {
-	dir := madeKills(t)
+	dir := killsFolder(t)
 	page, lines := html(t, dir), terminal(t, dir)
 	sentence := "In 4 node failures 990 of 2,000 acknowledged records were lost. Wrong results: 4. Node failures that lost or changed data: 2."
-	for _, text := range []string{page, flat(lines)} {
+	for _, text := range []string{page, joinLines(lines)} {
 		for _, want := range []string{sentence, "CLUSTERDOWN", "rows are missing", "7.00"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%q is missing in\n%.2000s", want, text)
@@ -69,7 +69,7 @@ func TestKilledNodes(t *testing.T) {
 // the fault.
 func TestCosts(t *testing.T) {
 	faulty := func(engine string, promised bool, broken int) *point {
-		x := madePoint(engine, "server", 4, 1, 100)
+		x := newPoint(engine, "server", 4, 1, 100)
 		x.Cell = run.MixCell(engine, "columns", "workloada", 4, 100, "", "nodes", 3, "acknowledged", "flushed", "fault", "kill:node2@4s")
 		x.Fault = &run.Fault{
 			Moments: []run.InjectedFault{{Command: "kill node2", At: 4 * time.Second}}, Errors: map[string]int64{"connection lost": 7}, Lost: 7, Reconnects: 4,
@@ -81,9 +81,9 @@ func TestCosts(t *testing.T) {
 		}
 		return x
 	}
-	steady := madePoint("quiet", "server", 4, 1, 100)
+	steady := newPoint("quiet", "server", 4, 1, 100)
 	steady.History = &run.HistoryCheck{Clients: 8, Operations: 77, Promises: []run.PromiseResult{{Promise: "read your writes", When: run.BeforeFault, Promised: true, Kept: true}}}
-	dir := madeFolderOf(t, []run.Archive{{Engine: "lossy", Design: "columns", Acknowledged: "flushed", Complete: true}}, faulty("good", true, 0), faulty("lossy", false, 9), faulty("liar", true, 9), steady, madePoint("lossy", "server", 4, 1, 100))
+	dir := pointsFolderOf(t, []run.Archive{{Engine: "lossy", Design: "columns", Acknowledged: "flushed", Complete: true}}, faulty("good", true, 0), faulty("lossy", false, 9), faulty("liar", true, 9), steady, newPoint("lossy", "server", 4, 1, 100))
 	r, err := Open(dir)
 	if err != nil {
 		t.Fatal(err)

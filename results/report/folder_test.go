@@ -13,14 +13,14 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// made returns a small run with every possible outcome of a cell:
+// makeRun returns a small run with every possible outcome of a cell:
 //
 //	test_1  all equal, duckdb wide and sqlite close to each other
 //	test_2  sqlite wrong in its third repetition, after two fast ones
 //	test_3  pebble cannot express it; sqlite failed; duckdb keys
 //
 // mongodb's archive is incomplete, although its times are the shortest of all.
-func made() (run.Run, []cellPlan) {
+func makeRun() (run.Run, []cellPlan) {
 	r := run.Run{
 		ID: "20261120-120000-met", Workload: "met", Version: "v0.1.0", Args: []string{"met", "my data", "--engine", "duckdb"}, Seed: 7,
 		Started: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC), Finished: time.Date(2026, 11, 20, 12, 3, 4, 0, time.UTC),
@@ -53,7 +53,7 @@ func made() (run.Run, []cellPlan) {
 	}
 	broken := &r.Archives[len(r.Archives)-1]
 	broken.Complete, broken.Digest, broken.Problem = false, "d2/345464", "the archive holds 345464 records, the data 493520"
-	return r, cells()
+	return r, cellPlans()
 }
 
 const reps = 11
@@ -89,7 +89,7 @@ func (c *cellPlan) access() []run.Access {
 	return []run.Access{scan}
 }
 
-func cells() []cellPlan {
+func cellPlans() []cellPlan {
 	var out []cellPlan
 	rows := map[string]int{"test_1": 848, "test_2": 16960, "test_3": 28718}
 	add := func(name, engine, design, flavour string, ms float64) *cellPlan {
@@ -125,8 +125,8 @@ func cells() []cellPlan {
 	return out
 }
 
-// write makes the folder of a run.
-func write(t *testing.T, r run.Run, cells []cellPlan, n int) string {
+// writeRun writes the folder of a run with n repetitions of each cell, the cold ones included.
+func writeRun(t *testing.T, r run.Run, cells []cellPlan, n int) string {
 	t.Helper()
 	dir := t.TempDir()
 	f, err := run.Create(dir, r)

@@ -14,13 +14,13 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// grown makes studies of four sizes. duckdb's times grow with the archive, sqlite's with its square
+// growthFolder writes studies of four sizes. duckdb's times grow with the archive, sqlite's with its square
 // root, and pebble's not at all.
-func grown(t *testing.T) string {
+func growthFolder(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	for _, n := range []int{1, 2, 4, 8} {
-		r, cells := made()
+		r, cells := makeRun()
 		r.Data.Copies = n
 		for i := range cells {
 			cells[i].noise = 0.01
@@ -31,7 +31,7 @@ func grown(t *testing.T) string {
 				cells[i].ms *= math.Sqrt(float64(n))
 			}
 		}
-		if err := os.Rename(write(t, r, cells, reps), filepath.Join(dir, "x"+count(n))); err != nil {
+		if err := os.Rename(writeRun(t, r, cells, reps), filepath.Join(dir, "x"+count(n))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -39,7 +39,7 @@ func grown(t *testing.T) string {
 }
 
 func TestGrowth(t *testing.T) {
-	dir := grown(t)
+	dir := growthFolder(t)
 	r, err := Open(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -88,8 +88,8 @@ func TestGrowthOfTwoSizes(t *testing.T) {
 	}{"two sizes": {[]int{1, 4}, 11}, "few repetitions": {[]int{1, 2, 4}, 4}} {
 		dir := t.TempDir()
 		for _, n := range c.sizes {
-			r, cells := made()
-			if err := os.Rename(write(t, r, cells, c.reps), filepath.Join(dir, "x"+count(n))); err != nil {
+			r, cells := makeRun()
+			if err := os.Rename(writeRun(t, r, cells, c.reps), filepath.Join(dir, "x"+count(n))); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -114,12 +114,12 @@ func TestGrowthOfTwoSizes(t *testing.T) {
 // TestHeadlineNumbersHaveIntervals: with too few repetitions for an interval, the text contains no
 // ratios.
 func TestHeadlineNumbersHaveIntervals(t *testing.T) {
-	r, cells := made()
+	r, cells := makeRun()
 	for _, c := range []struct {
 		reps int
 		want bool
 	}{{reps, true}, {3, false}} {
-		s, _ := summary(t, write(t, r, cells, c.reps))
+		s, _ := summary(t, writeRun(t, r, cells, c.reps))
 		for _, rank := range s.Ranking[1:] {
 			if known := !math.IsNaN(float64(rank.Lo)); known != c.want || known && !(rank.Lo < rank.Ratio && rank.Ratio < rank.Hi) {
 				t.Errorf("%d repetitions: %+v", c.reps, rank)

@@ -13,7 +13,7 @@ import (
 // have no number.
 func TestLakeAdvice(t *testing.T) {
 	const reps = 12
-	way := func(partition string, base float64, reps int) *lakeConfiguration {
+	configuration := func(partition string, base float64, reps int) *lakeConfiguration {
 		times := &repeats{}
 		for i := range reps {
 			s := base + float64(i%5)/100
@@ -32,7 +32,7 @@ func TestLakeAdvice(t *testing.T) {
 		{"few", 3, "by the medians; the repetitions are too few to distinguish this from chance.", "times ("},
 	} {
 		r := &run.Run{Reps: c.reps, Seed: 1, Cases: []run.Case{{Name: "q"}}}
-		l := &lakeReport{run: r, configurations: []*lakeConfiguration{way("none", 1, c.reps), way("day", 1.001, c.reps), way("model", 3, c.reps)}}
+		l := &lakeReport{run: r, configurations: []*lakeConfiguration{configuration("none", 1, c.reps), configuration("day", 1.001, c.reps), configuration("model", 3, c.reps)}}
 		if advice := l.advice("duckdb"); !strings.Contains(advice, c.details) || strings.Contains(advice, c.not) {
 			t.Errorf("%s: %s", c.name, advice)
 		}

@@ -15,7 +15,7 @@ func TestOpenLoopRanksNoEngine(t *testing.T) {
 		for _, e := range []string{"a", "b"} {
 			for i := range 5 {
 				for rep := range 6 {
-					p := madePoint(e, "server", 1<<i, rep+1, 100*float64(int(1)<<i)/(1+0.05*float64(int(1)<<i-1))*(1+float64(rep)/100))
+					p := newPoint(e, "server", 1<<i, rep+1, 100*float64(int(1)<<i)/(1+0.05*float64(int(1)<<i-1))*(1+float64(rep)/100))
 					p.Mix, p.Target = ownMix, target
 					all = append(all, p)
 				}

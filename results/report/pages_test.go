@@ -15,9 +15,9 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// pageWords returns the texts and numbers of a page, with a line for each row, heading or
+// pageText returns the texts and numbers of a page, with a line for each row, heading or
 // paragraph. It includes the texts of pictures, but not the descriptions of their marks.
-func pageWords(page string) string {
+func pageText(page string) string {
 	for _, tag := range []string{"style", "script", "desc", "circle"} {
 		page = regexp.MustCompile(`(?s)<`+tag+`[ >].*?</`+tag+`>`).ReplaceAllString(page, "")
 	}
@@ -37,10 +37,10 @@ func pageWords(page string) string {
 	return out.String()
 }
 
-// madePosts returns a run with one proven posting, one wrong one, and two days.
-func madePosts(t *testing.T) string {
+// postsFolder returns a run with one proven posting, one wrong one, and two days.
+func postsFolder(t *testing.T) string {
 	t.Helper()
-	p := madePosted(t, run.Run{
+	p := newPosts(t, run.Run{
 		Started: time.Unix(1_700_000_000, 0).UTC(), Args: []string{"post", "x"}, Policy: "newer", Warnings: []string{"a warning"}, Machine: measure.Machine{CPU: "Example CPU"},
 		Data: run.Data{Source: "made up", Decoded: &run.DecodeCounts{Products: 3, Values: 4321, Lost: 1}}, Archives: []run.Archive{{Product: "PostgreSQL", Version: "15"}},
 	})
@@ -72,7 +72,7 @@ type postFolder struct {
 	*run.Folder
 }
 
-func madePosted(t *testing.T, r run.Run) postFolder {
+func newPosts(t *testing.T, r run.Run) postFolder {
 	t.Helper()
 	r.Workload = run.PostWorkload
 	f, err := run.Create(t.TempDir(), r)
@@ -94,52 +94,52 @@ func (f postFolder) add(c run.Cell, m run.Measured, right bool) {
 	}
 }
 
-func (f postFolder) close() string { return ended(f.T, f.Folder) }
+func (f postFolder) close() string { return finish(f.T, f.Folder) }
 
-// madeSweep returns a run of mixes with the client overhead, a server that reports its usage, and
+// mixFolder returns a run of mixes with the client overhead, a server that reports its usage, and
 // one wrong point.
-func madeSweep(t *testing.T) string {
+func mixFolder(t *testing.T) string {
 	t.Helper()
 	var all []*point
 	for rep := 1; rep <= 6; rep++ {
 		for i, n := range []int{1, 2, 4, 8} {
-			p := madePoint("postgres", "server", n, rep, []float64{1000, 1900, 3300, 4800}[i]+float64(rep))
+			p := newPoint("postgres", "server", n, rep, []float64{1000, 1900, 3300, 4800}[i]+float64(rep))
 			p.Server = &run.ServerLoad{
 				Local: true, Used: measure.ProcessLoad{CPU: 10 * time.Second, PeakRSS: 1e9, Read: 1e6, Written: 2e6},
 				Counters: []run.Counter{{Name: "commits", Value: 1000}, {Name: "wal", Unit: "bytes", Value: 5e6}}, Waits: []run.SessionWait{{Kind: "lock", Event: "Lock:tuple", Sessions: 6}, {Kind: "cpu", Event: "running", Sessions: 2}},
 			}
-			all = append(all, p, madePoint("dry", "memory", n, rep, 1e6), madePoint("sqlite", "embedded", n, rep, 700+float64(rep)))
+			all = append(all, p, newPoint("dry", "memory", n, rep, 1e6), newPoint("sqlite", "embedded", n, rep, 700+float64(rep)))
 		}
 	}
-	bad := madePoint("mariadb", "server", 8, 1, 123456)
-	bad = judged(bad.Sample, bad.Measured, run.Answers{Wrong: 17, Succeeded: 1, Found: 1}, &os.PathError{Op: "ask", Path: "x", Err: os.ErrInvalid})
-	return madeFolder(t, append(all, bad)...)
+	bad := newPoint("mariadb", "server", 8, 1, 123456)
+	bad = judgedPoint(bad.Sample, bad.Measured, run.Answers{Wrong: 17, Succeeded: 1, Found: 1}, &os.PathError{Op: "ask", Path: "x", Err: os.ErrInvalid})
+	return pointsFolder(t, append(all, bad)...)
 }
 
 // TestPages compares the text of every kind of report, on the page and on the terminal, with
 // reviewed goldens.
 func TestPages(t *testing.T) {
 	for name, folder := range map[string]func(t *testing.T) string{
-		"met":    func(t *testing.T) string { r, cells := made(); return write(t, r, cells, reps) },
-		"growth": grown, "ycsb": madeSweep, "post": madePosts, "faults": madeKills,
+		"met":    func(t *testing.T) string { r, cells := makeRun(); return writeRun(t, r, cells, reps) },
+		"growth": growthFolder, "ycsb": mixFolder, "post": postsFolder, "faults": killsFolder,
 		"scan": func(t *testing.T) string {
-			made := madeScans(t)
+			made := scanFolder(t)
 			made.Run.Scan.Configs = append(made.Run.Scan.Configs, run.ScanConfig{Paths: 2, Partitions: 16, Problem: "load: no memory\nthe end of the log", Open: 3 * time.Second, Opens: 2})
-			return ended(t, made)
+			return finish(t, made)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := folder(t)
 			page := html(t, dir)
 			links(t, dir, page)
-			words := pageWords(page) + "\n=== terminal ===\n" + terminal(t, dir)
+			words := pageText(page) + "\n=== terminal ===\n" + terminal(t, dir)
 			golden(t, name+".txt", words)
 		})
 	}
 }
 
-// flat joins lines.
-func flat(text string) string { return strings.Join(strings.Fields(text), " ") }
+// joinLines joins the words of a text with single spaces.
+func joinLines(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // links checks that the target of every link on a page exists.
 func links(t *testing.T, dir, page string) {

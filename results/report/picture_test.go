@@ -11,8 +11,8 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// sample is a curve of n points; f receives a number from 0 to 1.
-func sample(name string, n int, f func(part float64) (x, y float64)) run.Series {
+// newSeries returns a curve of n points. f returns a point of the curve; its argument increases from 0 to 1.
+func newSeries(name string, n int, f func(part float64) (x, y float64)) run.Series {
 	s := run.Series{Name: name}
 	for i := range n {
 		x, y := f(float64(i) / float64(n-1))
@@ -29,14 +29,14 @@ func samplePlots() map[string]*run.VerificationPlot {
 	}
 	two := func(n int, f func(part, skill float64) (x, y float64)) []run.Series {
 		return []run.Series{
-			sample("GFS", n, func(p float64) (float64, float64) { return f(p, 1) }),
-			sample("ECM", n, func(p float64) (float64, float64) { return f(p, 1.5) }),
+			newSeries("GFS", n, func(p float64) (float64, float64) { return f(p, 1) }),
+			newSeries("ECM", n, func(p float64) (float64, float64) { return f(p, 1.5) }),
 		}
 	}
 	byLead := func(p, skill float64) (float64, float64) { return 24 + 216*p, 1 + 3*p/skill }
 	out := map[string]*run.VerificationPlot{
 		"roc":            curves("roc", "PODY", "POFD", two(11, func(p, skill float64) (float64, float64) { return p * p, math.Pow(p, 0.8/skill) })...),
-		"reliability":    curves("reliability", "frequency", "probability", sample("GEFS", 10, func(p float64) (float64, float64) { return 0.05 + 0.9*p, 0.1 + 0.75*p })),
+		"reliability":    curves("reliability", "frequency", "probability", newSeries("GEFS", 10, func(p float64) (float64, float64) { return 0.05 + 0.9*p, 0.1 + 0.75*p })),
 		"performance":    curves("performance", "PODY", "success_ratio", two(8, func(p, skill float64) (float64, float64) { return 0.9 - 0.5*p/skill, 0.8 - 0.6*p/skill })...),
 		"taylor":         curves("taylor", "FSTDEV/OSTDEV", "PR_CORR", two(8, func(p, skill float64) (float64, float64) { return 1 - 0.5*p/skill, 1 - 0.2*p })...),
 		"rank_histogram": curves("rank_histogram", "share", "rank", two(11, func(p, skill float64) (float64, float64) { return 1 + 10*p, 0.06 + 0.1*math.Abs(p-0.5)/skill })...),
@@ -96,7 +96,7 @@ func samplePlots() map[string]*run.VerificationPlot {
 		out["scorecard"].Series[i].Marks = []int{2, 2, 1, 0, 0, run.MarkTooFew, -1, -1, -2, -2}
 	}
 	for _, name := range []string{"right", "right_bar"} {
-		out[name].RightAxis = curves("", "ME", run.ByLead, sample("ME GFS", 10, func(p float64) (float64, float64) { return 24 + 216*p, 0.5 - p }))
+		out[name].RightAxis = curves("", "ME", run.ByLead, newSeries("ME GFS", 10, func(p float64) (float64, float64) { return 24 + 216*p, 0.5 - p }))
 	}
 	return out
 }
@@ -104,7 +104,7 @@ func samplePlots() map[string]*run.VerificationPlot {
 // levels returns errors that are greatest at the height of the jet.
 func levels() (out []run.Series) {
 	for _, p := range []float64{850, 700, 500, 250, 200, 100} {
-		out = append(out, sample(fmt.Sprintf("P%g", p), 10, func(at float64) (float64, float64) {
+		out = append(out, newSeries(fmt.Sprintf("P%g", p), 10, func(at float64) (float64, float64) {
 			off := (p - 250) / 150
 			return 24 + 216*at, (1 + 3*at) * (1 + math.Exp(-off*off))
 		}))

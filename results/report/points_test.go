@@ -16,8 +16,8 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// madePoint returns a correct point with synthetic numbers.
-func madePoint(engine, place string, threads, rep int, perSecond float64) *point {
+// newPoint returns a correct point with synthetic numbers.
+func newPoint(engine, place string, threads, rep int, perSecond float64) *point {
 	h := measure.NewHistogram()
 	for i := range 1000 {
 		h.Record(time.Duration(float64(threads)/perSecond*float64(500+i)) * time.Millisecond)
@@ -44,18 +44,18 @@ func madePoint(engine, place string, threads, rep int, perSecond float64) *point
 		m.Series = append(m.Series, run.SeriesInterval{Completed: n, Slowest: time.Second / 10})
 	}
 	half := int64(5 * perSecond)
-	return judged(run.Sample{Cell: run.MixCell(engine, "columns", "workloada", threads, 0, ""), Rep: rep}, m, run.Answers{Succeeded: 2 * half, Found: half, Written: half}, nil)
+	return judgedPoint(run.Sample{Cell: run.MixCell(engine, "columns", "workloada", threads, 0, ""), Rep: rep}, m, run.Answers{Succeeded: 2 * half, Found: half, Written: half}, nil)
 }
 
-// judged returns a point whose answers have the given counts of a comparison.
-func judged(s run.Sample, m run.Measured, a run.Answers, failed error) *point {
+// judgedPoint returns a point whose answers have the given counts of a comparison.
+func judgedPoint(s run.Sample, m run.Measured, a run.Answers, failed error) *point {
 	proof, failed := answer.CompareAll(a, failed)
 	s.Answers = &a
 	return pointsOf([]run.Sample{s.Judge(&m, proof, failed)})[0]
 }
 
-// remade returns the sample of a changed point.
-func remade(p *point) run.Sample {
+// sampleOf returns the sample of a changed point.
+func sampleOf(p *point) run.Sample {
 	proof, failed := answer.CompareAll(*p.Answers, nil)
 	if p.Problem != "" {
 		failed = &answer.Diff{Problem: p.Problem}
@@ -63,12 +63,12 @@ func remade(p *point) run.Sample {
 	return p.Judge(&p.Measured, proof, failed)
 }
 
-func madeFolder(t *testing.T, all ...*point) string {
+func pointsFolder(t *testing.T, all ...*point) string {
 	t.Helper()
-	return madeFolderOf(t, nil, all...)
+	return pointsFolderOf(t, nil, all...)
 }
 
-func madeFolderOf(t *testing.T, archives []run.Archive, all ...*point) string {
+func pointsFolderOf(t *testing.T, archives []run.Archive, all ...*point) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "r")
 	f, err := run.Create(dir, run.Run{ID: "r", Workload: run.MixWorkload, Archives: archives, Started: time.Unix(1_700_000_000, 0).UTC(), Finished: time.Unix(1_700_000_100, 0).UTC(), Args: []string{"ycsb", "sweep"}})
@@ -76,7 +76,7 @@ func madeFolderOf(t *testing.T, archives []run.Archive, all ...*point) string {
 		t.Fatal(err)
 	}
 	for _, p := range all {
-		if err := f.Add(remade(p)); err != nil {
+		if err := f.Add(sampleOf(p)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -92,12 +92,12 @@ func TestPointsPage(t *testing.T) {
 	var all []*point
 	for rep := 1; rep <= 6; rep++ {
 		for i, n := range []int{1, 2, 4, 8} {
-			all = append(all, madePoint("postgres", "server", n, rep, []float64{1000, 1900, 3300, 4800}[i]+float64(rep)), madePoint("dry", "memory", n, rep, 1e6))
+			all = append(all, newPoint("postgres", "server", n, rep, []float64{1000, 1900, 3300, 4800}[i]+float64(rep)), newPoint("dry", "memory", n, rep, 1e6))
 		}
 	}
-	bad := madePoint("mariadb", "server", 8, 1, 123456)
-	bad = judged(bad.Sample, bad.Measured, run.Answers{Wrong: 17, Succeeded: 1, Found: 1}, errors.New("17 answers are wrong"))
-	dir := madeFolder(t, append(all, bad)...)
+	bad := newPoint("mariadb", "server", 8, 1, 123456)
+	bad = judgedPoint(bad.Sample, bad.Measured, run.Answers{Wrong: 17, Succeeded: 1, Found: 1}, errors.New("17 answers are wrong"))
+	dir := pointsFolder(t, append(all, bad)...)
 	path, err := Write(dir, Advising{})
 	if err != nil {
 		t.Fatal(err)
@@ -133,7 +133,7 @@ func TestHeadlinesHaveIntervals(t *testing.T) {
 		for e, each := range rates {
 			for i, rate := range each {
 				for rep := range reps {
-					all = append(all, madePoint(e, "server", 1<<i, rep+1, rate*(1+float64(rep)/100)))
+					all = append(all, newPoint(e, "server", 1<<i, rep+1, rate*(1+float64(rep)/100)))
 				}
 			}
 		}
@@ -157,7 +157,7 @@ func TestHeadlinesHaveIntervals(t *testing.T) {
 			t.Errorf("%d repetitions of %v: %+v", x.reps, x.rates, laws)
 		}
 	}
-	p := gather(&run.Run{}, []*point{madePoint("a", "server", 1, 1, 1000), madePoint("dry", "memory", 1, 1, 1e6)})
+	p := gather(&run.Run{}, []*point{newPoint("a", "server", 1, 1, 1000), newPoint("dry", "memory", 1, 1, 1e6)})
 	if got, want := p.checked(), "5,000 reads and scans were compared with the keys and fields that must exist. No value was compared. 5,000 writes were acknowledged"; !strings.HasPrefix(got, want) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -249,7 +249,7 @@ func TestBottleneckOfKnownCauses(t *testing.T) {
 			busy float64
 			want string
 		}{{"idle", 0, c.want}, {"busy", 0.97, cmp.Or(c.busy, c.want)}} {
-			p := madePoint("postgres", "server", 16, 1, 1000)
+			p := newPoint("postgres", "server", 16, 1, 1000)
 			c.make(p)
 			p.Machine.Busy = cmp.Or(machine.busy, p.Machine.Busy)
 			got := bottleneck(p, c.sigma)
@@ -275,7 +275,7 @@ func TestBottleneckOfKnownCauses(t *testing.T) {
 		},
 		"CPU: the client, which contains the engine, used 3.40 cores. The": func(p *point) { p.Place, p.Client.User = "embedded", 34*time.Second },
 	} {
-		p := madePoint("postgres", "server", 16, 1, 1000)
+		p := newPoint("postgres", "server", 16, 1, 1000)
 		p.Machine.Busy = 0.98
 		change(p)
 		for _, sigma := range []float64{noLaw, 0.9} { // with a law that busy cores explain
@@ -284,7 +284,7 @@ func TestBottleneckOfKnownCauses(t *testing.T) {
 			}
 		}
 	}
-	p := madePoint("postgres", "server", 16, 1, 1000)
+	p := newPoint("postgres", "server", 16, 1, 1000)
 	if p.Machine.Cores = 0; bottleneck(p, noLaw) != "Not known." {
 		t.Error(bottleneck(p, noLaw))
 	}
@@ -293,7 +293,7 @@ func TestBottleneckOfKnownCauses(t *testing.T) {
 // TestIdleSessionsOfABusyMachine: threads whose sessions are idle may wait for a core. Without a time that hardly varies,
 // no latency of the network is named.
 func TestIdleSessionsOfABusyMachine(t *testing.T) {
-	p := madePoint("postgres", "server", 16, 1, 1000)
+	p := newPoint("postgres", "server", 16, 1, 1000)
 	p.Machine.Busy, p.Server = 0.97, waits("cpu", "running", 0.3)
 	p.Service.P50, p.Service.P95 = 8*time.Millisecond, 200*time.Millisecond
 	if got := bottleneck(p, noLaw); strings.Contains(got, "Latency") || !strings.HasPrefix(got, "Other work") {
@@ -305,7 +305,7 @@ func TestIdleSessionsOfABusyMachine(t *testing.T) {
 func TestStandInIsNotRanked(t *testing.T) {
 	var all []*point
 	for rep := range 6 {
-		all = append(all, madePoint("real", "server", 1, rep+1, 1000+float64(rep)), madePoint("mock", "server", 1, rep+1, 9000))
+		all = append(all, newPoint("real", "server", 1, rep+1, 1000+float64(rep)), newPoint("mock", "server", 1, rep+1, 9000))
 	}
 	r := &run.Run{Archives: []run.Archive{{Engine: "real", Design: "columns"}, {Engine: "mock", Design: "columns", Unranked: "it is a stand-in"}}}
 	got := gather(r, all).sentence("workloada")
@@ -314,7 +314,7 @@ func TestStandInIsNotRanked(t *testing.T) {
 	}
 	var samples []run.Sample
 	for _, x := range all {
-		samples = append(samples, remade(x))
+		samples = append(samples, sampleOf(x))
 	}
 	if got := gather(r, all[1:2]).sentence("workloada"); got != "No engine that is ranked gave correct results. Not ranked: mock." {
 		t.Error(got)

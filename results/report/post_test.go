@@ -8,9 +8,9 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// TestPostsUnended: the report marks interrupted postings as incomplete.
-func TestPostsUnended(t *testing.T) {
-	f := madePosted(t, run.Run{Archives: []run.Archive{{Product: "X"}}})
+// TestInterruptedPosts: the report marks interrupted postings as incomplete.
+func TestInterruptedPosts(t *testing.T) {
+	f := newPosts(t, run.Run{Archives: []run.Archive{{Product: "X"}}})
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -19,13 +19,13 @@ func TestPostsUnended(t *testing.T) {
 	}
 }
 
-// TestPostsUnproven: an unproven posting has no number on the terminal or on the page. No headline
+// TestUnprovenPosts: an unproven posting has no number on the terminal or on the page. No headline
 // has a rate, because each rate is from one run.
-func TestPostsUnproven(t *testing.T) {
+func TestUnprovenPosts(t *testing.T) {
 	m := run.Measured{Total: time.Second, Posting: &run.Posting{Products: 3, Values: 4321, Post: run.PostTimes{Total: time.Second}, RowsInserted: 4321}}
 	for _, want := range []string{"after 0 of 2 postings", "after 1 of 3 postings"} {
 		proven := strings.Contains(want, "1 of 3")
-		f := madePosted(t, run.Run{Archives: []run.Archive{{Product: "X"}}})
+		f := newPosts(t, run.Run{Archives: []run.Archive{{Product: "X"}}})
 		f.add(run.PostCell("x", "quiet", "insert", "ihfs", "bulk"), m, false)
 		f.add(run.PostCell("x", "live", "maintenance on", "single", "bulk", "day", "2024-01-01"), m, false)
 		if proven {
@@ -43,7 +43,7 @@ func TestPostsUnproven(t *testing.T) {
 // TestPost2006: each figure of the report is next to the measurement of the same test. The table
 // has the slowest and the fastest day of the live feed. Unproven postings have no row.
 func TestPost2006(t *testing.T) {
-	f := madePosted(t, run.Run{Archives: []run.Archive{{Product: "X"}}})
+	f := newPosts(t, run.Run{Archives: []run.Archive{{Product: "X"}}})
 	measured := func(seconds int) run.Measured {
 		p := &run.Posting{Products: 3, Values: 1200, Post: run.PostTimes{Total: time.Duration(seconds) * time.Second}, RowsUpdated: 77}
 		return run.Measured{Total: 2 * time.Second, Posting: p}

@@ -12,12 +12,12 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// rateOf returns a sample of a ramp.
-func rateOf(engine string, rate, done float64, p99 time.Duration) run.Sample {
-	x := madePoint(engine, "server", 16, 1, done)
+// rampSample returns a sample of a ramp.
+func rampSample(engine string, rate, done float64, p99 time.Duration) run.Sample {
+	x := newPoint(engine, "server", 16, 1, done)
 	x.Cell = run.MixCell(engine, "columns", "workloada", 16, rate, "", "ramp", "yes")
 	x.Response.P99 = p99
-	return remade(x)
+	return sampleOf(x)
 }
 
 // TestKneesAndTransfers: the page lists the steps of a ramp by their rate, and omits them from the
@@ -28,11 +28,11 @@ func TestKneesAndTransfers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wrong := madePoint("mariadb", "server", 8, 1, 99999).Sample
+	wrong := newPoint("mariadb", "server", 8, 1, 99999).Sample
 	wrong.Cell = run.MixCell("mariadb", "columns", "transfers", 8, 0, "", "isolation", "repeatable-read")
 	wrong.Transfers = &run.Transfers{Isolation: "repeatable-read", Accounts: 20, Moved: 17, Aborted: 4, Unknown: 2, UnknownApplied: 1, Sum: 20455, Expected: 20000, Unexplained: 7, Example: "user1"}
 	wrong = wrong.Judge(nil, answer.Proof{}, &answer.Diff{})
-	for _, s := range []run.Sample{rateOf("postgres", 2250, 1700, 3*time.Second), rateOf("postgres", 1000, 1000, 4*time.Millisecond), rateOf("postgres", 1500, 1499, 9*time.Millisecond), wrong} {
+	for _, s := range []run.Sample{rampSample("postgres", 2250, 1700, 3*time.Second), rampSample("postgres", 1000, 1000, 4*time.Millisecond), rampSample("postgres", 1500, 1499, 9*time.Millisecond), wrong} {
 		if err := f.Add(s); err != nil {
 			t.Fatal(err)
 		}

@@ -91,15 +91,15 @@ func withoutPictures(page string) string {
 }
 
 func TestSummary(t *testing.T) {
-	r, cells := made()
-	dir := write(t, r, cells, reps)
+	r, cells := makeRun()
+	dir := writeRun(t, r, cells, reps)
 	_, text := summary(t, dir)
 	golden(t, "summary.json", text+"\n")
 }
 
 func TestTheSameFolderGivesTheSamePage(t *testing.T) {
-	r, cells := made()
-	dir := write(t, r, cells, reps)
+	r, cells := makeRun()
+	dir := writeRun(t, r, cells, reps)
 	if a, b := html(t, dir), html(t, dir); a != b {
 		t.Error("two pages of one folder differ")
 	}
@@ -107,8 +107,8 @@ func TestTheSameFolderGivesTheSamePage(t *testing.T) {
 
 // ClickBench #945: failed queries took no time and therefore won.
 func TestFailingQueriesDoNotWinClickBench945(t *testing.T) {
-	r, cells := made()
-	dir := write(t, r, cells, reps)
+	r, cells := makeRun()
+	dir := writeRun(t, r, cells, reps)
 	s, text := summary(t, dir)
 	page, lines := html(t, dir), terminal(t, dir)
 	if s.Wrong != 1 || s.Failed != 1 {
@@ -135,15 +135,15 @@ func TestFailingQueriesDoNotWinClickBench945(t *testing.T) {
 			t.Errorf("the %s does not name the wrong and the failed cell", where)
 		}
 	}
-	noTimeOf(t, dir, "sqlite", []string{"test_2", "test_3"}, page)
+	checkNoTime(t, dir, "sqlite", []string{"test_2", "test_3"}, page)
 }
 
 // timed matches a table cell with a number.
 var timed = regexp.MustCompile(`<td class=(?:n|"n (?:ok|bad|first)")[^>]*>[\d.]`)
 
-// noTimeOf checks that the folder has no time of an engine in some cases, and that their rows on
+// checkNoTime checks that the folder has no time of an engine in some cases, and that their rows on
 // the page have no number.
-func noTimeOf(t *testing.T, dir, engine string, names []string, page string) {
+func checkNoTime(t *testing.T, dir, engine string, names []string, page string) {
 	t.Helper()
 	_, samples, err := run.Read(dir)
 	if err != nil {
@@ -180,8 +180,8 @@ func bars(article, engine string) int {
 
 // JSONBench ranked PostgreSQL with 70 % and MongoDB with 78.6 % of the documents loaded.
 func TestPartialLoadsAreNotRankedJSONBench(t *testing.T) {
-	r, cells := made()
-	dir := write(t, r, cells, reps)
+	r, cells := makeRun()
+	dir := writeRun(t, r, cells, reps)
 	s, _ := summary(t, dir)
 	for _, rank := range s.Ranking {
 		if rank.Engine == "mongodb" {
@@ -197,7 +197,7 @@ func TestPartialLoadsAreNotRankedJSONBench(t *testing.T) {
 		}
 	}
 	page := html(t, dir)
-	noTimeOf(t, dir, "mongodb", []string{"test_1", "test_2", "test_3"}, page)
+	checkNoTime(t, dir, "mongodb", []string{"test_1", "test_2", "test_3"}, page)
 	f := met(t, dir)
 	for _, row := range f.loads().Table.Rows {
 		if row.Cells[0].Text == "mongodb" && row.Cells[2].Text != none {
@@ -210,9 +210,9 @@ func TestPartialLoadsAreNotRankedJSONBench(t *testing.T) {
 }
 
 // A cell with two correct repetitions and a wrong one is wrong.
-func TestOneWrongRepetitionTakesAllTimesAway(t *testing.T) {
-	r, cells := made()
-	f := met(t, write(t, r, cells, reps))
+func TestOneWrongRepetitionRemovesAllTimes(t *testing.T) {
+	r, cells := makeRun()
+	f := met(t, writeRun(t, r, cells, reps))
 	res := f.result(Configuration{"sqlite", "normalized", "sql"}, "test_2")
 	if res.state != wrong || len(res.warm) > 0 {
 		t.Errorf("state %s with %d samples", res.state, len(res.warm))
@@ -224,7 +224,7 @@ func TestOneWrongRepetitionTakesAllTimesAway(t *testing.T) {
 
 func TestMarkup(t *testing.T) {
 	const evil = `<script>alert(1)</script>"'><img src=x onerror=alert(2)>&`
-	r, cells := made()
+	r, cells := makeRun()
 	r.ID, r.Data.Source, r.Warnings, r.Args = evil, evil, []string{evil}, []string{evil}
 	r.Cases[0].Title, r.Machine.CPU, r.ColdMethod = evil, evil, evil
 	r.Archives[1].Version, r.Archives[1].Settings, r.Archives[5].Problem = evil, map[string]string{evil: evil}, evil
@@ -233,7 +233,7 @@ func TestMarkup(t *testing.T) {
 			cells[i].Flavour = `<b&"onclick=x>`
 		}
 	}
-	dir := write(t, r, cells, reps)
+	dir := writeRun(t, r, cells, reps)
 	c := curve("test_1", evil)
 	c.Title, c.Note, c.Stat, c.Unit = evil, evil, evil, evil
 	text, err := json.Marshal(c)
@@ -290,18 +290,18 @@ func TestWideTable(t *testing.T) {
 	}
 }
 
-func TestTerminalCannotBeSteered(t *testing.T) {
-	r, cells := made()
+func TestNoControlCharactersOnTerminal(t *testing.T) {
+	r, cells := makeRun()
 	r.Warnings = []string{"red \x1b[31m and \u202e turned"}
-	if got := terminal(t, write(t, r, cells, 1)); strings.ContainsAny(got, "\x1b\u202e") {
+	if got := terminal(t, writeRun(t, r, cells, 1)); strings.ContainsAny(got, "\x1b\u202e") {
 		t.Errorf("control characters reached the terminal: %q", got)
 	}
 }
 
 // A report must open without a network, and must not contact any server.
 func TestOffline(t *testing.T) {
-	r, cells := made()
-	dir := write(t, r, cells, reps)
+	r, cells := makeRun()
+	dir := writeRun(t, r, cells, reps)
 	page := strings.ReplaceAll(html(t, dir), `xmlns="http://www.w3.org/2000/svg"`, "")
 	for _, bad := range []string{"http://", "https://", "src=", "@import", "url(", "<link"} {
 		if strings.Contains(page, bad) {
@@ -319,7 +319,7 @@ func TestOffline(t *testing.T) {
 }
 
 func TestEmptyRun(t *testing.T) {
-	dir := write(t, run.Run{ID: "empty", Workload: "met"}, nil, 0)
+	dir := writeRun(t, run.Run{ID: "empty", Workload: "met"}, nil, 0)
 	if err := os.Remove(filepath.Join(dir, "plots", "test_3.json")); err != nil {
 		t.Fatal(err)
 	}
@@ -335,9 +335,9 @@ func TestEmptyRun(t *testing.T) {
 }
 
 func TestInterruptedRun(t *testing.T) {
-	r, cells := made()
+	r, cells := makeRun()
 	r.Finished, r.Reps = time.Time{}, 2
-	dir := write(t, r, cells, 2)
+	dir := writeRun(t, r, cells, 2)
 	s, _ := summary(t, dir)
 	if s.Finished {
 		t.Error("an interrupted run counts as finished")
@@ -359,8 +359,8 @@ func TestInterruptedRun(t *testing.T) {
 
 // An archive that was interrupted before timing has plans but no samples.
 func TestUntimedCells(t *testing.T) {
-	r, cells := made()
-	dir := write(t, r, cells, 0)
+	r, cells := makeRun()
+	dir := writeRun(t, r, cells, 0)
 	f := met(t, dir)
 	if f.sum.NotTimed == 0 || f.sum.Equal != 0 {
 		t.Errorf("%d not timed, %d equal", f.sum.NotTimed, f.sum.Equal)
@@ -370,12 +370,12 @@ func TestUntimedCells(t *testing.T) {
 	}
 }
 
-func TestACaseThatNothingMayBeTimedIn(t *testing.T) {
-	r, cells := made()
+func TestCaseWithoutCorrectResults(t *testing.T) {
+	r, cells := makeRun()
 	for i := range cells {
 		cells[i].wrongAt = 0
 	}
-	dir := write(t, r, cells, 3)
+	dir := writeRun(t, r, cells, 3)
 	s, _ := summary(t, dir)
 	if len(s.Ranking) != 0 || s.Equal != 0 {
 		t.Errorf("ranked %v, equal %d", s.Ranking, s.Equal)
@@ -411,8 +411,8 @@ func TestUnknownArchiveIsNotRanked(t *testing.T) {
 }
 
 func TestNoise(t *testing.T) {
-	r, cells := made()
-	s, _ := summary(t, write(t, r, cells, reps))
+	r, cells := makeRun()
+	s, _ := summary(t, writeRun(t, r, cells, reps))
 	c := &s.Cases[0]
 	if got := c.find(Configuration{"duckdb", "wide", "sql"}).Times.Mark; got != "***" && got != "**" {
 		t.Errorf("six times as long is marked %q", got)

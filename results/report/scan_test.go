@@ -45,8 +45,8 @@ func addScan(t *testing.T, f *run.Folder, config int, query string, s run.Sample
 	}
 }
 
-// ended sets the end time of a run and closes its folder.
-func ended(t *testing.T, f *run.Folder) (dir string) {
+// finish sets the end time of a run and closes its folder.
+func finish(t *testing.T, f *run.Folder) (dir string) {
 	t.Helper()
 	f.Run.Finished = f.Run.Started.Add(time.Hour)
 	if err := f.Close(); err != nil {
@@ -55,9 +55,9 @@ func ended(t *testing.T, f *run.Folder) (dir string) {
 	return f.Dir
 }
 
-// madeScans returns a run whose answers are limited by a disk, by cores, or by memory. One answer
+// scanFolder returns a run whose answers are limited by a disk, by cores, or by memory. One answer
 // is wrong.
-func madeScans(t *testing.T) *run.Folder {
+func scanFolder(t *testing.T) *run.Folder {
 	t.Helper()
 	f := emptyScan(t)
 	add := func(config int, query string, phase run.Phase, seconds, cores, diskMB, left float64) {
@@ -86,18 +86,18 @@ func madeScans(t *testing.T) *run.Folder {
 	return f
 }
 
-// TestScanReportGaveUp: the sentence and a table report placements that were given up. The page
+// TestScanFailedConfigurations: the sentence and a table report placements that were given up. The page
 // also has the end of the server's log. This holds even if nothing was timed.
-func TestScanReportGaveUp(t *testing.T) {
+func TestScanFailedConfigurations(t *testing.T) {
 	for _, nothing := range []bool{false, true} {
 		made := emptyScan(t)
 		if !nothing {
-			made = madeScans(t)
+			made = scanFolder(t)
 		}
 		of := made.Run.Scan
 		made.Run.Archives[0].Server, of.ServerStarts = &run.Server{Nodes: 3, Profile: "tuned", Memory: 8e9}, "a throwaway server for each load"
 		of.Configs = append(of.Configs, run.ScanConfig{Paths: 2, Partitions: 16, Problem: "load: no memory\nthe end of the log:\nOutOfMemoryError", Open: 3 * time.Second, Opens: 2, Restart: 5 * time.Second, Restarts: 2})
-		dir := ended(t, made)
+		dir := finish(t, made)
 		page, text := html(t, dir), terminal(t, dir)
 		for _, want := range []string{"Given up", "2 paths × 16 partitions", "load: no memory", "1 configuration of 3 ended with an error", "2.50", "1.50"} {
 			if !strings.Contains(text, want) {
@@ -113,8 +113,8 @@ func TestScanReportGaveUp(t *testing.T) {
 }
 
 func TestScanReport(t *testing.T) {
-	dir := ended(t, madeScans(t))
-	page, text := html(t, dir), flat(terminal(t, dir))
+	dir := finish(t, scanFolder(t))
+	page, text := html(t, dir), joinLines(terminal(t, dir))
 	for _, want := range []string{
 		"disk reads: 98.0 MB/s of the measured 100 MB/s", "disk reads: 196 MB/s of the measured 200 MB/s", "CPU: 3.90 of 4 cores", "memory: 100 MB was free", "a cent is missing",
 		"1 path × 4 partitions", "2.00 times as fast (1.93 – 2.07) with 2 paths", "WRONG",
@@ -134,11 +134,11 @@ func TestScanReport(t *testing.T) {
 	}
 }
 
-// TestScanFolderRefuses reads damaged folders.
-func TestScanFolderRefuses(t *testing.T) {
-	made := madeScans(t)
+// TestScanDamagedFolder reads damaged folders.
+func TestScanDamagedFolder(t *testing.T) {
+	made := scanFolder(t)
 	made.Run.Scan.Models[0].Fits[0].Config = 7
-	dir := ended(t, made)
+	dir := finish(t, made)
 	if _, err := Write(dir, Advising{}); err == nil {
 		t.Error("a law of no configuration was taken")
 	}
@@ -154,23 +154,23 @@ func TestScanFolderRefuses(t *testing.T) {
 // the difference may be chance or there are few repetitions.
 func TestScanHeadline(t *testing.T) {
 	for name, c := range map[string]struct {
-		reps             int
-		second           float64 // seconds of the second configuration; the first takes 4
-		noise            float64
-		details, saysNot string
-		throttled, odd   bool
+		reps                  int
+		second                float64 // seconds of the second configuration; the first takes 4
+		noise                 float64
+		details, absent       string
+		throttled, aboveDisks bool
 	}{
 		"clear":     {reps: 8, second: 1, noise: 0.02, details: "times as fast ("},
-		"by chance": {reps: 8, second: 3.9, noise: 0.5, details: "beyond chance", saysNot: "times as fast ("},
-		"few":       {reps: 4, second: 1, noise: 0.02, details: "4 repetitions are too few to determine by how much", saysNot: "times as fast ("},
-		"too fast":  {reps: 8, second: 1, noise: 0.02, details: "not the disks: ", throttled: true, odd: true},
+		"by chance": {reps: 8, second: 3.9, noise: 0.5, details: "beyond chance", absent: "times as fast ("},
+		"few":       {reps: 4, second: 1, noise: 0.02, details: "4 repetitions are too few to determine by how much", absent: "times as fast ("},
+		"too fast":  {reps: 8, second: 1, noise: 0.02, details: "not the disks: ", throttled: true, aboveDisks: true},
 	} {
 		f := emptyScan(t)
 		if disks := f.Run.Scan.Disks; c.throttled {
 			disks[0].Limit, disks[1].Limit = 100e6, 100e6
 		}
 		rate := 1e6
-		if c.odd {
+		if c.aboveDisks {
 			rate = 400e6
 		}
 		g := rand.New(rand.NewPCG(1, 2))
@@ -180,9 +180,9 @@ func TestScanHeadline(t *testing.T) {
 				addScan(t, f, config, "scan", run.Sample{Phase: run.Cold}, run.Measured{Total: time.Duration(s * 1e9), Usage: &run.Usage{AvailableMemory: 8e9, Devices: []measure.DiskLoad{{Read: uint64(rate * s), Busy: 1}}}}, nil)
 			}
 		}
-		dir := ended(t, f)
-		if text := flat(terminal(t, dir)); !strings.Contains(text, c.details) || c.saysNot != "" && strings.Contains(text, c.saysNot) {
-			t.Errorf("%s: %q is not there, or %q is, in\n%s", name, c.details, c.saysNot, text)
+		dir := finish(t, f)
+		if text := joinLines(terminal(t, dir)); !strings.Contains(text, c.details) || c.absent != "" && strings.Contains(text, c.absent) {
+			t.Errorf("%s: %q is not there, or %q is, in\n%s", name, c.details, c.absent, text)
 		}
 		s := gatherScans(&f.Run, f.Samples())
 		for _, cell := range s.cells {
@@ -209,7 +209,7 @@ func TestPublishedExperiment(t *testing.T) {
 		partitions int
 		limit      float64
 		details    []string
-		saysNot    string
+		absent     string
 	}{
 		{"experiment2", 8, 0, []string{"compared 1 path × 8 partitions with 2 paths × 2 partitions. Here, scan, cold: 4.00 times as fast (", "With 4 cores instead of 8"}, "no arm"},
 		{"experiment2", 8, 20e6, []string{"4.00 times as fast (", "A throttled disk has no arm"}, "too few repetitions for"},
@@ -226,14 +226,14 @@ func TestPublishedExperiment(t *testing.T) {
 				addScan(t, f, config, "scan", run.Sample{Phase: run.Cold, Rep: rep + 1}, run.Measured{Total: time.Duration(s * 1e9)}, nil)
 			}
 		}
-		text := flat(terminal(t, ended(t, f)))
+		text := joinLines(terminal(t, finish(t, f)))
 		for _, want := range c.details {
 			if !strings.Contains(text, want) {
 				t.Errorf("%+v: %q is not in\n%s", c, want, text)
 			}
 		}
-		if strings.Contains(text, c.saysNot) {
-			t.Errorf("%+v: %q is in\n%s", c, c.saysNot, text)
+		if strings.Contains(text, c.absent) {
+			t.Errorf("%+v: %q is in\n%s", c, c.absent, text)
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 // The page shows, below the throughput, what the sessions waited for. It also lists the slowest
 // statements and the scripts that created tables.
 func TestSessionsStatementsAndScripts(t *testing.T) {
-	p := madePoint("postgres", "server", 4, 1, 1000)
+	p := newPoint("postgres", "server", 4, 1, 1000)
 	s := &run.ServerLoad{SessionSampleCount: 10, Statements: []run.Statement{{
 		Text:  "UPDATE usertable SET field0 = $1 <x>",
 		Calls: 2500, Time: 2 * time.Second, Rows: 2499,
@@ -29,7 +29,7 @@ func TestSessionsStatementsAndScripts(t *testing.T) {
 		s.SessionSamples = append(s.SessionSamples, look)
 	}
 	p.Server = s
-	dir := madeFolderOf(t, []run.Archive{
+	dir := pointsFolderOf(t, []run.Archive{
 		{Engine: "postgres", Design: "own.sql@01234567", Table: &run.Table{
 			Name: "usertable", Schema: "own_sql_01234567",
 			DDLFile: "dir/own.sql", DDLDigest: "0123456789", DDL: "CREATE TABLE <mine>", Definition: "TABLE usertable USING heap",
@@ -61,7 +61,7 @@ func TestSessionsStatementsAndScripts(t *testing.T) {
 
 // Each second has the sessions of the nearest observation, and none without a near one.
 func TestSessionsOverTime(t *testing.T) {
-	p := madePoint("postgres", "server", 4, 1, 1000)
+	p := newPoint("postgres", "server", 4, 1, 1000)
 	p.Server = &run.ServerLoad{SessionSampleCount: 2, SessionSamples: []run.SessionSample{
 		{At: 1100 * time.Millisecond, Sessions: []run.SessionWait{{Kind: "disk", Event: "LWLock:WALWrite", Sessions: 2}}},
 		{At: 2100 * time.Millisecond, Sessions: []run.SessionWait{{Kind: "cpu", Event: "running", Sessions: 1}}},

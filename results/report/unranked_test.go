@@ -7,9 +7,9 @@ import (
 
 // A server that is a stand-in for another one is shown with its times and the reason. It is not
 // ranked, even if it was the fastest.
-func TestAStandInIsInNoRanking(t *testing.T) {
-	r, cells := made()
-	s, _ := summary(t, write(t, r, cells, reps))
+func TestStandInIsNotRankedInStudy(t *testing.T) {
+	r, cells := makeRun()
+	s, _ := summary(t, writeRun(t, r, cells, reps))
 	best := s.Ranking[0].Engine
 	const why = "FerretDB says nothing of MongoDB"
 	for i := range r.Archives {
@@ -17,7 +17,7 @@ func TestAStandInIsInNoRanking(t *testing.T) {
 			r.Archives[i].Unranked = why
 		}
 	}
-	dir := write(t, r, cells, reps)
+	dir := writeRun(t, r, cells, reps)
 	s, _ = summary(t, dir)
 	for _, rank := range s.Ranking {
 		if rank.Engine == best {
@@ -46,14 +46,14 @@ func TestAStandInIsInNoRanking(t *testing.T) {
 
 // A case without rows is in no ranking, mean or headline, although its answers were correct and
 // folders of earlier versions have times of it.
-func TestACaseWithoutRowsIsInNoRanking(t *testing.T) {
-	r, cells := made()
+func TestCaseWithoutRowsIsNotRanked(t *testing.T) {
+	r, cells := makeRun()
 	for i := range cells {
 		if cells[i].Case == "test_2" {
 			cells[i].rows, cells[i].wrongAt = 0, -1
 		}
 	}
-	dir := write(t, r, cells, reps)
+	dir := writeRun(t, r, cells, reps)
 	s, _ := summary(t, dir)
 	for i := range s.Cases {
 		c := &s.Cases[i]

@@ -60,7 +60,7 @@ func TestBecause(t *testing.T) {
 
 // TestNoAccesses: the report of a folder of an earlier version has no section with reasons.
 func TestNoAccesses(t *testing.T) {
-	r, plans := made()
+	r, plans := makeRun()
 	for i := range plans {
 		plans[i].Engine = strings.ReplaceAll(plans[i].Engine, "sqlite", "mongodb")
 	}
@@ -70,7 +70,7 @@ func TestNoAccesses(t *testing.T) {
 			old = append(old, p)
 		}
 	}
-	if page := html(t, write(t, r, old, 3)); strings.Contains(page, `id="why"`) || strings.Contains(page, `href="#why"`) {
+	if page := html(t, writeRun(t, r, old, 3)); strings.Contains(page, `id="why"`) || strings.Contains(page, `href="#why"`) {
 		t.Error("reasons are given without accesses")
 	}
 }

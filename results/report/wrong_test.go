@@ -20,47 +20,47 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// odd is a number that only occurs as a measurement.
-const odd = 271828182
+// marker is a number that only occurs as a measurement.
+const marker = 271828182
 
-// measured returns all possible measurements, each with the number odd.
-func measured() *run.Measured {
+// allMeasurements returns all possible measurements, each with the number marker.
+func allMeasurements() *run.Measured {
 	m := &run.Measured{Mix: &run.Mix{Series: make([]run.SeriesInterval, 4), Groups: make([]run.Group, 1)}, Posting: &run.Posting{}, Usage: &run.Usage{Server: &run.ServerLoad{}, Devices: make([]measure.DiskLoad, 1)}}
-	fill(reflect.ValueOf(m).Elem())
+	fillNumbers(reflect.ValueOf(m).Elem())
 	m.Place, m.Interval = "server", time.Second
 	h := measure.NewHistogram()
-	h.Record(odd)
+	h.Record(marker)
 	if err := m.Groups[0].SetTimes(h, h); err != nil {
 		panic(err)
 	}
 	return m
 }
 
-func fill(v reflect.Value) {
+func fillNumbers(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:
-		fill(v.Elem())
+		fillNumbers(v.Elem())
 	case reflect.Struct:
 		for _, field := range v.Fields() {
-			fill(field)
+			fillNumbers(field)
 		}
 	case reflect.Slice:
 		for i := range v.Len() {
-			fill(v.Index(i))
+			fillNumbers(v.Index(i))
 		}
 	case reflect.Int, reflect.Int64:
-		v.SetInt(odd)
+		v.SetInt(marker)
 	case reflect.Uint64:
-		v.SetUint(odd)
+		v.SetUint(marker)
 	case reflect.Float64:
-		v.SetFloat(odd)
+		v.SetFloat(marker)
 	}
 }
 
-// TestNothingWrongLeavesANumber: for every workload, one wrong repetition removes the numbers of
+// TestWrongResultsLeaveNoNumber: for every workload, one wrong repetition removes the numbers of
 // its cell from the terminal and from every file of the folder. Without it, all of them have the
 // number.
-func TestNothingWrongLeavesANumber(t *testing.T) {
+func TestWrongResultsLeaveNoNumber(t *testing.T) {
 	total := func(values ...float64) *answer.Answer {
 		var b answer.Builder
 		b.Reset([]question.Column{{Name: "total", Role: question.Data, Kind: question.Number}})
@@ -106,7 +106,7 @@ func TestNothingWrongLeavesANumber(t *testing.T) {
 			}
 			add := func(p answer.Proof, differs error) {
 				s := run.Sample{Cell: cell, Phase: run.Warm, Kill: &run.Kill{}, Answers: &run.Answers{}}
-				if err := f.Add(s.Judge(measured(), p, differs)); err != nil {
+				if err := f.Add(s.Judge(allMeasurements(), p, differs)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -117,7 +117,7 @@ func TestNothingWrongLeavesANumber(t *testing.T) {
 			if err := f.Close(); err != nil {
 				t.Fatal(err)
 			}
-			return search(t, f.Dir)
+			return countMarkers(t, f.Dir)
 		}
 		t.Run(workload, func(t *testing.T) {
 			found := numbers(t, nil)
@@ -135,13 +135,13 @@ func TestNothingWrongLeavesANumber(t *testing.T) {
 	}
 }
 
-// search counts the number odd in every file of a folder, in its report and in the terminal's
+// countMarkers counts the number marker in every file of a folder, in its report and in the terminal's
 // output.
-func search(t *testing.T, dir string) map[string]int {
+func countMarkers(t *testing.T, dir string) map[string]int {
 	t.Helper()
 	out := map[string]int{}
 	look := func(name string, text []byte) {
-		for _, form := range [][]byte{[]byte(strconv.Itoa(odd)), []byte("271,828"), binary.LittleEndian.AppendUint64(nil, odd)} {
+		for _, form := range [][]byte{[]byte(strconv.Itoa(marker)), []byte("271,828"), binary.LittleEndian.AppendUint64(nil, marker)} {
 			out[name] += bytes.Count(text, form)
 		}
 		if name == FileName || name == "terminal" { // in ms

@@ -13,7 +13,7 @@ import (
 const day = 86400
 
 // A missing value interrupts the line at each hole.
-func TestBrokenAtHoles(t *testing.T) {
+func TestGaps(t *testing.T) {
 	leads := func(x ...float64) run.Series { return run.Series{X: x, Y: make(run.Values, len(x))} }
 	for _, tc := range []struct {
 		name  string

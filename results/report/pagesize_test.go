@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestWeight: repeated parts of a page are shortened without changing their meaning.
-func TestWeight(t *testing.T) {
+// TestShortenPage: repeated parts of a page are shortened without changing their meaning.
+func TestShortenPage(t *testing.T) {
 	for long, want := range map[string]string{
 		`<path d="M735.6,519.16A2.6,2.6 0 1 1 730.4,519.16A2.6,2.6 0 1 1 735.6,519.16Z" style="fill:#0072B2;fill-opacity:0.6" />`: `<path d="M733.0,519.2h0" style="stroke:#0072B2;stroke-width:5.2;stroke-linecap:round;stroke-opacity:0.6" />`,
 		`<path d="M254.67,110.48L866.98,110.48" style="x" />`:                                                                     `<path d="M254.7,110.5H867" style="x" />`,
@@ -38,12 +38,12 @@ func TestWeight(t *testing.T) {
 	}
 }
 
-// TestWeightOfAStudy limits the size of the golden study's page. The quickstart's page thus stays
+// TestPageSize limits the size of the golden study's page. The quickstart's page thus stays
 // below 1 MB and can be mailed. An unquoted value must not end in the slash that closes its
 // element.
-func TestWeightOfAStudy(t *testing.T) {
-	r, cells := made()
-	page := html(t, write(t, r, cells, reps))
+func TestPageSize(t *testing.T) {
+	r, cells := makeRun()
+	page := html(t, writeRun(t, r, cells, reps))
 	if n := len(page); n > 145_000 || !strings.Contains(page, "h0 class=p") {
 		t.Errorf("%d bytes", n)
 	}
