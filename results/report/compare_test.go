@@ -8,8 +8,8 @@ import (
 	"github.com/barograph/barograph/results/compare"
 )
 
-// TestComparison compares the text of a comparison with a reviewed golden. Of the two runs, the
-// second has a slow cell, a wrong cell, a missing cell, and another version of an engine.
+// TestComparison compares the text of a comparison with a reviewed golden. The second of the two runs has a slow cell,
+// a wrong cell, a missing cell, and another version of an engine.
 func TestComparison(t *testing.T) {
 	r, before := makeRun()
 	first := writeRun(t, r, before, reps)

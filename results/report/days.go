@@ -18,8 +18,8 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// DaysWorkload is the Workload of a run of barograph growth. The run contains a study of met, in a folder of its own, for
-// each number of days of one series.
+// DaysWorkload is the Workload of a run of barograph growth. The run contains a study of met, in a folder of its own,
+// for each number of days of one series.
 const DaysWorkload = "growth"
 
 // Days describes a run of barograph growth. The file growth.json of its folder contains it.

@@ -13,8 +13,8 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// daysFolder makes a run of barograph growth. The times of each question grow as law says, and sizes by
-// a constant per day. The projections are made before the last size.
+// daysFolder writes a run of barograph growth. The times of each question follow law, and the sizes increase by a
+// constant for each day. With predict, Project runs before the last size.
 func daysFolder(t *testing.T, law func(days float64, allDays bool) float64, predict bool, sizes ...int) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -55,8 +55,8 @@ func daysFolder(t *testing.T, law func(days float64, allDays bool) float64, pred
 	return dir
 }
 
-// TestDays: questions about one day and about all days have laws and tables of their own. The report
-// of days mentions no copies, and that of copies no days.
+// TestDays: questions about one day and about all days have separate laws and tables. The report of days mentions no
+// copies, and that of copies no days.
 func TestDays(t *testing.T) {
 	proportional := func(n float64, allDays bool) float64 {
 		if allDays {
@@ -81,29 +81,34 @@ func TestDays(t *testing.T) {
 		}
 	}
 	page, text := html(t, dir), strings.Join(strings.Fields(terminal(t, dir)), " ")
-	for _, want := range []string{"Questions about one day", "days-16/report.html", "days of the data in the archive", "16,000", "test_9 has no rows"} {
+	for _, want := range []string{
+		"Questions about one day", "days-16/report.html", "days of the data in the archive", "16,000", "test_9 has no rows",
+	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
 		}
 	}
-	if strings.Contains(page, "copies of") || strings.Contains(page, "Projected") || strings.Contains(html(t, growthFolder(t)), "days of the data") {
-		t.Error("a report mentions what was not varied")
+	if strings.Contains(page, "copies of") || strings.Contains(page, "Projected") ||
+		strings.Contains(html(t, growthFolder(t)), "days of the data") {
+		t.Error("a report mentions copies or days that the run did not vary")
 	}
 	for _, want := range []string{
-		"Questions about one day: between 1 and 16 days these query configurations are flat", "Questions about all days: between 1 and 16 days no query configuration",
+		"Questions about one day: between 1 and 16 days these query configurations are flat",
+		"Questions about all days: between 1 and 16 days no query configuration",
 		"At 16 days a query takes 1.00 times as long as at 1 day", "At 16 days a query takes 16.0 times as long as at 1 day",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the text lacks %q:\n%s", want, text)
 		}
 	}
-	if one := strings.Join(strings.Fields(terminal(t, daysFolder(t, proportional, false, 4))), " "); !strings.Contains(one, "Fewer than two sizes") || !strings.Contains(one, "(days-4 …)") {
-		t.Errorf("the text of one size is\n%s", one)
+	oneSize := joinLines(terminal(t, daysFolder(t, proportional, false, 4)))
+	if !strings.Contains(oneSize, "Fewer than two sizes") || !strings.Contains(oneSize, "(days-4 …)") {
+		t.Errorf("the text of one size is\n%s", oneSize)
 	}
 }
 
-// TestDaysProjected: the stored projections are compared with what was measured afterwards. The
-// questions about all days leave their law at the largest size, and the report calls them outside.
+// TestDaysProjected: the report compares the stored projections with the later measurements. At the largest size the
+// questions about all days take three times as long as their law, so the report places them outside of their interval.
 func TestDaysProjected(t *testing.T) {
 	dir := daysFolder(t, func(n float64, allDays bool) float64 {
 		switch {
@@ -147,12 +152,15 @@ func TestDaysProjected(t *testing.T) {
 	}
 }
 
-// TestProjectedFitsATerminal: the table of projections fits 100 columns with the longest names. It loses the law
-// and, if necessary, the interval, and no other column.
+// TestProjectedFitsATerminal: the table of projections fits 100 columns with the longest names. Only the law and, if
+// necessary, the interval are omitted.
 func TestProjectedFitsATerminal(t *testing.T) {
 	for flavour, omitted := range map[string]string{"epoch-range": "law", "metviewer-sql": "interval and law"} {
 		g := &dayGrowth{Days: Days{Predict: 128, Projections: []Projection{
-			{CellKey{Configuration{"clickhouse", "normalized", flavour}, "dieoff_sal1l2_hgt"}, "linear", measure.Estimate{Value: 1234, Low: 12.3, High: 123456}, 234567, nil},
+			{
+				CellKey{Configuration{"clickhouse", "normalized", flavour}, "dieoff_sal1l2_hgt"}, "linear",
+				measure.Estimate{Value: 1234, Low: 12.3, High: 123456}, 234567, nil,
+			},
 			{CellKey{Configuration{"clickhouse", "normalized", ""}, ""}, "power", measure.Estimate{Value: 1234, Low: 1230, High: 1240}, 1235, nil},
 		}}}
 		if omitted == "law" {
@@ -165,14 +173,15 @@ func TestProjectedFitsATerminal(t *testing.T) {
 				t.Errorf("%d columns: %s", n, line)
 			}
 		}
-		if got := b.String(); !strings.Contains(got, "Only in report.html: "+omitted+".") || !strings.Contains(got, "outside, wide") || !strings.Contains(got, "within") {
+		if got := b.String(); !strings.Contains(got, "Only in report.html: "+omitted+".") ||
+			!strings.Contains(got, "outside, wide") || !strings.Contains(got, "within") {
 			t.Errorf("%s:\n%s", flavour, got)
 		}
 	}
 }
 
-// TestProjection: values that follow either law are within a narrow interval; values that leave the
-// law are outside of it.
+// TestProjection: values that follow either law are within a narrow interval. Values of twice the law are outside of
+// it.
 func TestProjection(t *testing.T) {
 	for name, law := range map[string]func(n float64) float64{
 		"constant": func(float64) float64 { return 1 }, "root": math.Sqrt, "proportional": func(n float64) float64 { return n },

@@ -8,7 +8,7 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// Answers with different degrees of proof are never ranked together.
+// TestDegreesAreNotRankedTogether: results with different degrees of proof are never ranked together.
 func TestDegreesAreNotRankedTogether(t *testing.T) {
 	var all []*point
 	for rep := 1; rep <= 6; rep++ {
@@ -19,7 +19,8 @@ func TestDegreesAreNotRankedTogether(t *testing.T) {
 		all = append(all, weak, strong)
 	}
 	got := gather(&run.Run{}, all).sentence("workloada")
-	if strings.Contains(got, "then slow") || strings.Count(got, "Highest throughput: ") != 2 || !strings.Contains(got, "proven by keys and counts") {
+	if strings.Contains(got, "then slow") || strings.Count(got, "Highest throughput: ") != 2 ||
+		!strings.Contains(got, "proven by keys and counts") {
 		t.Error(got)
 	}
 
@@ -37,6 +38,6 @@ func TestDegreesAreNotRankedTogether(t *testing.T) {
 		}
 	}
 	if scans := gatherScans(&f.Run, samples); slices.ContainsFunc(scans.cells, func(c *scanCell) bool { return c.comparison != nil }) {
-		t.Errorf("answers of different degrees are compared: %v", scans.cells)
+		t.Errorf("results with different degrees of proof are compared: %v", scans.cells)
 	}
 }

@@ -15,7 +15,9 @@ func killsFolder(t *testing.T) string {
 	dir := t.TempDir() + "/r"
 	folder, err := run.Create(dir, run.Run{
 		ID: "r", Workload: "faults", Started: time.Unix(1_700_000_000, 0), Finished: time.Unix(1_700_000_100, 0),
-		Data: run.Data{Source: "data", Files: 3}, Archives: []run.Archive{{Engine: "valkey", Design: "keyvalue", URL: "valkey://x", Place: "server", Complete: true}},
+		Data: run.Data{Source: "data", Files: 3}, Archives: []run.Archive{{
+			Engine: "valkey", Design: "keyvalue", URL: "valkey://x", Place: "server", Complete: true,
+		}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -27,8 +29,15 @@ func killsFolder(t *testing.T) string {
 		times  run.Measured
 		err    error
 	}{
-		{run.DuringLoad, run.Kill{Nodes: 3, Node: 2, Acknowledged: 1000, Found: 1000, Complete: true}, run.Measured{Total: 5 * time.Second, LongestGap: time.Second}, nil},
-		{run.DuringLoad, run.Kill{Nodes: 3, Node: 1, Acknowledged: 1000, Found: 10, Errors: 2, Messages: map[string]int{"CLUSTERDOWN": 2}}, run.Measured{Total: 8 * time.Second}, &answer.Diff{Problem: "3 files <lost>"}},
+		{
+			run.DuringLoad, run.Kill{Nodes: 3, Node: 2, Acknowledged: 1000, Found: 1000, Complete: true},
+			run.Measured{Total: 5 * time.Second, LongestGap: time.Second}, nil,
+		},
+		{
+			run.DuringLoad,
+			run.Kill{Nodes: 3, Node: 1, Acknowledged: 1000, Found: 10, Errors: 2, Messages: map[string]int{"CLUSTERDOWN": 2}},
+			run.Measured{Total: 8 * time.Second}, &answer.Diff{Problem: "3 files <lost>"},
+		},
 		{run.DuringQuestions, run.Kill{Nodes: 3, Node: 3, Correct: 50, CorrectWhileDown: 20}, run.Measured{Recovered: 7 * time.Second}, nil},
 		{run.DuringQuestions, run.Kill{Nodes: 3, Node: 3, Correct: 50, Wrong: 4}, run.Measured{}, bad},
 	} {
@@ -59,7 +68,8 @@ func TestKilledNodes(t *testing.T) {
 			}
 		}
 	}
-	if strings.Contains(page, "8.00") || strings.Contains(page, "5.00") || strings.Contains(page, "<lost>") || strings.Contains(page, "repetitions of each cell") {
+	if strings.Contains(page, "8.00") || strings.Contains(page, "5.00") || strings.Contains(page, "<lost>") ||
+		strings.Contains(page, "repetitions of each cell") {
 		t.Error("text of a cluster is not escaped, or facts of timed questions are shown")
 	}
 }
@@ -72,8 +82,16 @@ func TestCosts(t *testing.T) {
 		x := newPoint(engine, "server", 4, 1, 100)
 		x.Cell = run.MixCell(engine, "columns", "workloada", 4, 100, "", "nodes", 3, "acknowledged", "flushed", "fault", "kill:node2@4s")
 		x.Fault = &run.Fault{
-			Moments: []run.InjectedFault{{Command: "kill node2", At: 4 * time.Second}}, Errors: map[string]int64{"connection lost": 7}, Lost: 7, Reconnects: 4,
-			History: &run.HistoryCheck{Clients: 8, Operations: 2345, Unknown: 6, Promises: []run.PromiseResult{{Promise: "no acknowledged write lost", Promised: promised, Kept: broken == 0, Violations: broken, Example: "client 3 read k"}}},
+			Moments: []run.InjectedFault{{
+				Command: "kill node2", At: 4 * time.Second,
+			}}, Errors: map[string]int64{"connection lost": 7}, Lost: 7, Reconnects: 4,
+			History: &run.HistoryCheck{
+				Clients: 8, Operations: 2345, Unknown: 6,
+				Promises: []run.PromiseResult{{
+					Promise: "no acknowledged write lost", Promised: promised, Kept: broken == 0, Violations: broken,
+					Example: "client 3 read k",
+				}},
+			},
 		}
 		x.FaultCost = &run.FaultCost{RateBefore: 100, TimeWithoutSuccess: 3200 * time.Millisecond, RecoveryTime: 4 * time.Second}
 		if promised && broken > 0 {
@@ -82,8 +100,13 @@ func TestCosts(t *testing.T) {
 		return x
 	}
 	steady := newPoint("quiet", "server", 4, 1, 100)
-	steady.History = &run.HistoryCheck{Clients: 8, Operations: 77, Promises: []run.PromiseResult{{Promise: "read your writes", When: run.BeforeFault, Promised: true, Kept: true}}}
-	dir := pointsFolderOf(t, []run.Archive{{Engine: "lossy", Design: "columns", Acknowledged: "flushed", Complete: true}}, faulty("good", true, 0), faulty("lossy", false, 9), faulty("liar", true, 9), steady, newPoint("lossy", "server", 4, 1, 100))
+	steady.History = &run.HistoryCheck{
+		Clients: 8, Operations: 77,
+		Promises: []run.PromiseResult{{Promise: "read your writes", When: run.BeforeFault, Promised: true, Kept: true}},
+	}
+	dir := pointsFolderOf(t, []run.Archive{{Engine: "lossy", Design: "columns", Acknowledged: "flushed", Complete: true}},
+		faulty("good", true, 0), faulty("lossy", false, 9), faulty("faulty", true, 9), steady,
+		newPoint("lossy", "server", 4, 1, 100))
 	r, err := Open(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -94,8 +117,10 @@ func TestCosts(t *testing.T) {
 	}
 	got := strings.Join(strings.Fields(b.String()), " ")
 	for _, want := range []string{
-		"kill:node2@4s costs: good, 3 nodes, flushed 3.2 s without service, 7 operations lost · lossy, 3 nodes, flushed 3.2 s without service, 7 operations lost, (no acknowledged write lost: violated 9 times) · liar, 3 nodes, flushed: no figure",
-		"7 connection lost 4 0 0 yes", "NOT: (no acknowledged write lost: violated 9 times)", "liar 3 workloada kill:node2@4s flushed — — — 7",
+		"kill:node2@4s costs: good, 3 nodes, flushed 3.2 s without service, 7 operations lost · " +
+			"lossy, 3 nodes, flushed 3.2 s without service, 7 operations lost, (no acknowledged write lost: violated 9 times) · " +
+			"faulty, 3 nodes, flushed: no figure",
+		"7 connection lost 4 0 0 yes", "NOT: (no acknowledged write lost: violated 9 times)", "faulty 3 workloada kill:node2@4s flushed — — — 7",
 		"lossy 4 flushed kill:node2@4s: (no acknowledged write lost: violated 9 times) 100", "2,345",
 		"Did the store keep its guarantees?", "quiet 77 0 read your writes before the first fault yes kept",
 	} {

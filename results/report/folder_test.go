@@ -25,11 +25,18 @@ func makeRun() (run.Run, []cellPlan) {
 		ID: "20261120-120000-met", Workload: "met", Version: "v0.1.0", Args: []string{"met", "my data", "--engine", "duckdb"}, Seed: 7,
 		Started: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC), Finished: time.Date(2026, 11, 20, 12, 3, 4, 0, time.UTC),
 		Machine: measure.Machine{
-			CPU: "Example CPU", Cores: 2, Threads: 4, UsableCPUs: 4, Memory: 16e9, OS: "debian 12", Kernel: "linux 6.1 x86_64", Go: "go1.26", Arch: "amd64",
+			CPU: "Example CPU", Cores: 2, Threads: 4, UsableCPUs: 4, Memory: 16e9,
+			OS: "debian 12", Kernel: "linux 6.1 x86_64", Go: "go1.26", Arch: "amd64",
 			Disk: measure.Disk{Type: "ext4", Total: 500e9, Free: 100e9},
 		},
-		Client: measure.ClientLoad{Wall: 180 * time.Second, User: 60 * time.Second, System: 5 * time.Second, Cores: 4, PeakRSS: 300e6, GCs: 90, GCPause: 9 * time.Millisecond, GCPauseMax: time.Millisecond},
-		Data:   run.Data{Source: "synthetic", Subset: "archive", Files: 3, Bytes: 80e6, Lines: 493521, Records: 493520, Quarantined: 1, ByType: map[string]int64{"SAL1L2": 400000, "VAL1L2": 93520}, Digest: "d1/493520"},
+		Client: measure.ClientLoad{
+			Wall: 180 * time.Second, User: 60 * time.Second, System: 5 * time.Second, Cores: 4, PeakRSS: 300e6, GCs: 90,
+			GCPause: 9 * time.Millisecond, GCPauseMax: time.Millisecond,
+		},
+		Data: run.Data{
+			Source: "synthetic", Subset: "archive", Files: 3, Bytes: 80e6, Lines: 493521, Records: 493520, Quarantined: 1,
+			ByType: map[string]int64{"SAL1L2": 400000, "VAL1L2": 93520}, Digest: "d1/493520",
+		},
 		Cases: []run.Case{
 			{Name: "test_1", Title: "one series", LineType: "SAL1L2", Rows: 848, Bytes: 75472, Columns: []string{"a"}},
 			{Name: "test_2", Title: "all levels", LineType: "SAL1L2", Rows: 16960, Bytes: 1483152, Columns: []string{"a"}},
@@ -39,7 +46,10 @@ func makeRun() (run.Run, []cellPlan) {
 		Warnings: []string{"1 of 493521 lines could not be read"},
 	}
 	archive := func(engine, design, place string, load time.Duration, bytes int64) {
-		r.Archives = append(r.Archives, run.Archive{Engine: engine, Design: design, Place: place, URL: engine + ":x", Product: engine, Version: "1.0", Load: load, Commits: 2, Bytes: bytes, Objects: 493520, ObjectKind: "rows", Digest: "d1/493520", Complete: true})
+		r.Archives = append(r.Archives, run.Archive{
+			Engine: engine, Design: design, Place: place, URL: engine + ":x", Product: engine, Version: "1.0", Load: load,
+			Commits: 2, Bytes: bytes, Objects: 493520, ObjectKind: "rows", Digest: "d1/493520", Complete: true,
+		})
 	}
 	archive("dry", "memory", "memory", 2*time.Second, 0)
 	archive("duckdb", "wide", "embedded", 4*time.Second, 16.5e6)
@@ -52,7 +62,7 @@ func makeRun() (run.Run, []cellPlan) {
 		Isolation: &run.Isolation{CPUs: 0.5, Memory: 2e9, Latency: 500 * time.Microsecond},
 	}
 	broken := &r.Archives[len(r.Archives)-1]
-	broken.Complete, broken.Digest, broken.Problem = false, "d2/345464", "the archive holds 345464 records, the data 493520"
+	broken.Complete, broken.Digest, broken.Problem = false, "d2/345464", "the archive contains 345464 records, the data 493520"
 	return r, cellPlans()
 }
 
@@ -93,7 +103,10 @@ func cellPlans() []cellPlan {
 	var out []cellPlan
 	rows := map[string]int{"test_1": 848, "test_2": 16960, "test_3": 28718}
 	add := func(name, engine, design, flavour string, ms float64) *cellPlan {
-		out = append(out, cellPlan{CellKey: CellKey{Configuration{engine, design, flavour}, name}, ms: ms, noise: 0.03, wrongAt: -1, failedAt: -1, rows: rows[name]})
+		out = append(out, cellPlan{
+			CellKey: CellKey{Configuration{engine, design, flavour}, name}, ms: ms, noise: 0.03, wrongAt: -1, failedAt: -1,
+			rows: rows[name],
+		})
 		return &out[len(out)-1]
 	}
 	for i, name := range []string{"test_1", "test_2", "test_3"} {
@@ -146,7 +159,9 @@ func writeRun(t *testing.T, r run.Run, cells []cellPlan, n int) string {
 	for rep := range n {
 		for _, c := range cells {
 			d := time.Duration(c.ms * (1 + c.noise*math.Abs(g.NormFloat64())) * 1e6)
-			s, m := run.Sample{Cell: c.key(), Phase: run.Warm, Rep: rep}, &run.Measured{Start: time.Duration(rep) * time.Second, FirstRow: d / 3, Total: d, Derive: c.derive, Keys: c.keys}
+			s, m := run.Sample{Cell: c.key(), Phase: run.Warm, Rep: rep}, &run.Measured{
+				Start: time.Duration(rep) * time.Second, FirstRow: d / 3, Total: d, Derive: c.derive, Keys: c.keys,
+			}
 			switch rep {
 			case c.wrongAt:
 				must(f.Add(s.Judge(m, answer.Proof{}, &answer.Diff{
@@ -170,10 +185,13 @@ func writeRun(t *testing.T, r run.Run, cells []cellPlan, n int) string {
 	return dir
 }
 
-// proof returns the proof of an answer with some number of rows.
+// proof returns the proof of a correct result with some number of rows.
 func proof(t *testing.T, rows int) answer.Proof {
 	t.Helper()
-	a := &answer.Answer{Columns: []question.Column{{Name: "fcst_lead", Role: question.Lead, Kind: question.Duration}}, Vectors: []answer.Vector{{Seconds: make([]int64, rows)}}, Rows: rows}
+	a := &answer.Answer{
+		Columns: []question.Column{{Name: "fcst_lead", Role: question.Lead, Kind: question.Duration}},
+		Vectors: []answer.Vector{{Seconds: make([]int64, rows)}}, Rows: rows,
+	}
 	p, err := answer.Compare(a, a)
 	if err != nil {
 		t.Fatal(err)
@@ -182,7 +200,9 @@ func proof(t *testing.T, rows int) answer.Proof {
 }
 
 func curve(name string, series ...string) *run.VerificationPlot {
-	c := &run.VerificationPlot{Case: name, Title: "die-off of " + name, Stat: "ANOM_CORR", Unit: "1", Axis: run.ByLead, Note: "weighted by total"}
+	c := &run.VerificationPlot{
+		Case: name, Title: "die-off of " + name, Stat: "ANOM_CORR", Unit: "1", Axis: run.ByLead, Note: "weighted by total",
+	}
 	for i, s := range series {
 		out := run.Series{Name: s}
 		for h := 0.0; h <= 384; h += 24 {

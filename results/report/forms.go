@@ -7,8 +7,8 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// titlesOf returns a function that names the engine of a cell. The name contains the layout if the samples of the engine
-// have several.
+// titlesOf returns a function that names the engine of a cell. The name contains the layout if the samples of the
+// engine have several.
 func titlesOf(samples []run.Sample) func(c run.Cell) string {
 	layouts := map[string][]string{}
 	for i := range samples {

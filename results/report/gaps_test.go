@@ -12,7 +12,7 @@ import (
 
 const day = 86400
 
-// A missing value interrupts the line at each hole.
+// TestGaps: a missing value interrupts the line at each gap.
 func TestGaps(t *testing.T) {
 	leads := func(x ...float64) run.Series { return run.Series{X: x, Y: make(run.Values, len(x))} }
 	for _, tc := range []struct {
@@ -20,34 +20,37 @@ func TestGaps(t *testing.T) {
 		axis  run.Axis
 		s     run.Series
 		other []float64
-		holes []float64
+		gaps  []float64
 	}{
-		{"every day is there", run.ByTime, leads(0, day, 2*day, 3*day), nil, nil},
+		{"no missing day", run.ByTime, leads(0, day, 2*day, 3*day), nil, nil},
 		{"a missing day", run.ByTime, leads(0, day, 2*day, 4*day, 5*day), nil, []float64{3 * day}},
 		{"in any order", run.ByTime, leads(5*day, 4*day, 0, day, 2*day), nil, []float64{3 * day}},
-		{"two holes", run.ByTime, leads(0, day, 2*day, 5*day, 6*day, 7*day, 9*day), nil, []float64{3 * day, 8 * day}},
+		{"two gaps", run.ByTime, leads(0, day, 2*day, 5*day, 6*day, 7*day, 9*day), nil, []float64{3 * day, 8 * day}},
 		{"no usual step", run.ByTime, leads(0, day, 3*day, 10*day), nil, nil},
 		{"another curve has the lead", run.ByLead, leads(0, 12, 24, 48, 60), []float64{0, 12, 24, 36, 48}, []float64{36}},
 		{"no curve has the lead", run.ByLead, leads(0, 12, 24, 48, 60), []float64{0, 12, 24, 48}, nil},
-		{"the other curve is of other hours", run.ByTime, leads(0, day, 2*day), []float64{day / 2, 3 * day / 2}, nil},
+		{"another curve with other hours", run.ByTime, leads(0, day, 2*day), []float64{day / 2, 3 * day / 2}, nil},
 		{"one point", run.ByTime, leads(0), nil, nil},
 	} {
 		got := withGaps(tc.s, &run.VerificationPlot{Axis: tc.axis, Series: []run.Series{tc.s, {X: tc.other}}})
-		var holes []float64
+		var gaps []float64
 		for i, x := range got.X {
 			if math.IsNaN(got.Y[i]) {
-				holes = append(holes, x)
+				gaps = append(gaps, x)
 			}
 		}
-		if !slices.Equal(holes, tc.holes) {
-			t.Errorf("%s: holes at %v, want %v", tc.name, holes, tc.holes)
+		if !slices.Equal(gaps, tc.gaps) {
+			t.Errorf("%s: gaps at %v, want %v", tc.name, gaps, tc.gaps)
 		}
 	}
 }
 
-// The caption states the numbers of records behind the points if they differ.
+// TestCountsInCaption: the caption states the numbers of records behind the points if they differ.
 func TestCountsInCaption(t *testing.T) {
-	c := &run.VerificationPlot{Case: "c", Title: "t", Stat: "ME", Unit: "K", Axis: run.ByLead, Note: "pooled", Series: []run.Series{{Name: "a", X: []float64{0, 24, 48}, Records: []int{29, 29, 21}, Y: run.Values{1, 2, 3}}}}
+	c := &run.VerificationPlot{
+		Case: "c", Title: "t", Stat: "ME", Unit: "K", Axis: run.ByLead, Note: "pooled",
+		Series: []run.Series{{Name: "a", X: []float64{0, 24, 48}, Records: []int{29, 29, 21}, Y: run.Values{1, 2, 3}}},
+	}
 	svg, err := Curves(c, plot.SVG)
 	if text := "21 to 29 records for each point"; err != nil || !strings.Contains(string(svg), text) {
 		t.Errorf("%v: the caption lacks %q", err, text)

@@ -33,8 +33,8 @@ type GrowthLaw struct {
 	ClientOverhead bool               `json:"client_overhead,omitempty"`
 }
 
-// hasInterval reports whether the law has enough measurements for an interval. It needs three sizes, to check whether the
-// points form a line, and enough repetitions of each size to bound its median.
+// hasInterval reports whether the law has enough measurements for an interval. It needs three sizes, to check whether
+// the points form a line, and enough repetitions of each size to bound its median.
 func (l *GrowthLaw) hasInterval() bool {
 	return l.Sizes > 2 && !slices.ContainsFunc(l.Times, func(e measure.Estimate) bool { return math.IsNaN(e.Low) })
 }
@@ -125,8 +125,8 @@ func (g *growth) fit() error {
 	return nil
 }
 
-// documents returns the number of documents of one copy, or of pairs with the same ids; if no archive stores documents or
-// pairs, the largest number of other objects. It is at least 1, because it is a divisor.
+// documents returns the number of documents of one copy, or of pairs with the same ids; if no archive stores documents
+// or pairs, the largest number of other objects. It is at least 1, because it is a divisor.
 func (g *growth) documents() int64 {
 	var objects int64
 	for _, a := range g.folders[0].run.Archives {
@@ -281,7 +281,8 @@ func (g *growth) runs() *Table {
 	return t
 }
 
-// pictures draws, for each case, the fastest configuration of every archive, and then all configurations of each archive.
+// pictures draws, for each case, the fastest configuration of every archive, and then all configurations of each
+// archive.
 func (g *growth) pictures() (out []Section) {
 	for _, c := range g.folders[len(g.folders)-1].sum.Cases {
 		byArchive := map[string][]GrowthLaw{}
@@ -310,8 +311,8 @@ func (g *growth) pictures() (out []Section) {
 	return out
 }
 
-// draw draws the times of laws over the sizes. A picture with a width shows one archive, so its curves have the names of
-// flavours.
+// draw draws the times of laws over the sizes. A picture with a width shows one archive, so its curves have the names
+// of flavours.
 func (g *growth) draw(title, subtitle string, laws []GrowthLaw, width int) Drawing {
 	p := plot.Lines{Frame: plot.Frame{
 		Title: title, Subtitle: subtitle, Width: width,

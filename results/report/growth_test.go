@@ -14,8 +14,8 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// growthFolder writes studies of four sizes. duckdb's times grow with the archive, sqlite's with its square
-// root, and pebble's not at all.
+// growthFolder writes studies of four sizes. duckdb's times are proportional to the size of the archive, sqlite's to
+// its square root, and pebble's are constant.
 func growthFolder(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -53,14 +53,14 @@ func TestGrowth(t *testing.T) {
 			t.Errorf("%s of %s grows as %+v, want %v", l.Configuration, l.Case, l.Exponent, want)
 		}
 		if l.Engine == "mongodb" {
-			t.Error("an archive that is not whole has a law")
+			t.Error("an incomplete archive has a law")
 		}
 		if l.Engine == "sqlite" && l.Case != "test_1" {
 			t.Error("a wrong answer has a law")
 		}
 	}
 	if !seen["duckdb"] || !seen["sqlite"] || !seen["pebble"] || len(sum.Sizes) != 4 {
-		t.Errorf("the summary holds %v at %v", seen, sum.Sizes)
+		t.Errorf("the summary has the engines %v at the sizes %v", seen, sum.Sizes)
 	}
 	page := html(t, dir)
 	for _, want := range []string{"pebble · keyvalue · keys-native", "128,342,347 documents", "x4/report.html", "<svg", "at 8×"} {
@@ -79,8 +79,8 @@ func TestGrowthOfOneSize(t *testing.T) {
 	}
 }
 
-// TestGrowthOfTwoSizes: with two sizes or few repetitions, the growth has no interval, no archive
-// is reported as flat, and nothing is predicted.
+// TestGrowthOfTwoSizes: with two sizes or few repetitions, the growth has no interval, no archive is reported as flat,
+// and nothing is projected.
 func TestGrowthOfTwoSizes(t *testing.T) {
 	for name, c := range map[string]struct {
 		sizes []int
@@ -111,8 +111,7 @@ func TestGrowthOfTwoSizes(t *testing.T) {
 	}
 }
 
-// TestHeadlineNumbersHaveIntervals: with too few repetitions for an interval, the text contains no
-// ratios.
+// TestHeadlineNumbersHaveIntervals: with too few repetitions for an interval, the text contains no ratios.
 func TestHeadlineNumbersHaveIntervals(t *testing.T) {
 	r, cells := makeRun()
 	for _, c := range []struct {
@@ -128,14 +127,15 @@ func TestHeadlineNumbersHaveIntervals(t *testing.T) {
 		if has := strings.Contains(s.InWords, "it takes 6.40 times ("); has != c.want || strings.Contains(s.InWords, " times the fastest") {
 			t.Errorf("%d repetitions: %s", c.reps, s.InWords)
 		}
-		if alone := strings.Contains(s.InWords, "By the medians"); alone == c.want || strings.Contains(s.InWords, "longer than the fastest") {
+		byMedians := strings.Contains(s.InWords, "By the medians")
+		if byMedians == c.want || strings.Contains(s.InWords, "longer than the fastest") {
 			t.Errorf("%d repetitions: %s", c.reps, s.InWords)
 		}
 	}
 }
 
-// TestGrowthOfArchives: an incomplete archive has neither a load rate nor a size, and an archive that one size lacks does
-// not shift the columns of the other sizes.
+// TestGrowthOfArchives: an incomplete archive has neither a load rate nor a size, and an archive that one size lacks
+// does not shift the columns of the other sizes.
 func TestGrowthOfArchives(t *testing.T) {
 	archive := func(engine string, complete bool) run.Archive {
 		return run.Archive{Engine: engine, Design: "wide", Complete: complete, Load: time.Second, Bytes: 2e6}

@@ -101,8 +101,8 @@ func (l *lakeReport) limits() string {
 	return cmp.Or(strings.Join(limits, ", "), "no limit")
 }
 
-// allCorrect is the answer of a run without a wrong result. It counts all results or, in an interrupted run, the recorded
-// ones.
+// allCorrect is the answer of a run without a wrong result. It counts all results or, in an interrupted run, the
+// recorded ones.
 func (l *lakeReport) allCorrect(answers int) string {
 	which := fmt.Sprintf("Every answer of %s to %s is", list(l.engines()), several(len(l.run.Cases), "question"))
 	planned := len(l.configurations) * len(l.run.Cases) * l.run.Reps
@@ -167,8 +167,8 @@ func (l *lakeConfiguration) rounds(r *run.Run) []float64 {
 	return sums
 }
 
-// advice names the layouts with the smallest and the largest sum, and counts those that cannot be distinguished from the
-// smallest.
+// advice names the layouts with the smallest and the largest sum, and counts those that cannot be distinguished from
+// the smallest.
 func (l *lakeReport) advice(engine string) string {
 	var layouts []*run.LakeLayout
 	var sums [][]float64

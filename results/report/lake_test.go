@@ -9,8 +9,7 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// TestLakeAdvice: statements about file layouts rest on rank tests. With too few repetitions they
-// have no number.
+// TestLakeAdvice: statements about file layouts follow from rank tests. With too few repetitions they have no number.
 func TestLakeAdvice(t *testing.T) {
 	const reps = 12
 	configuration := func(partition string, base float64, reps int) *lakeConfiguration {
@@ -23,24 +22,29 @@ func TestLakeAdvice(t *testing.T) {
 		return &lakeConfiguration{"duckdb", &run.LakeLayout{Partition: partition, FileMB: 8}, map[string]*repeats{"q": times}}
 	}
 	for _, c := range []struct {
-		name         string
-		reps         int
-		details, not string
+		name            string
+		reps            int
+		details, absent string
 	}{
 		{"enough", reps, "fastest with files not partitioned and of 8.00 MB; slowest, 2.9", "too few"},
-		{"alike", reps, "Of 3 configurations 1 cannot be distinguished from the fastest.", "too few"},
-		{"few", 3, "by the medians; the repetitions are too few to distinguish this from chance.", "times ("},
+		{"similar", reps, "Of 3 configurations 1 cannot be distinguished from the fastest.", "too few"},
+		{"too few", 3, "by the medians; the repetitions are too few to distinguish this from chance.", "times ("},
 	} {
 		r := &run.Run{Reps: c.reps, Seed: 1, Cases: []run.Case{{Name: "q"}}}
-		l := &lakeReport{run: r, configurations: []*lakeConfiguration{configuration("none", 1, c.reps), configuration("day", 1.001, c.reps), configuration("model", 3, c.reps)}}
-		if advice := l.advice("duckdb"); !strings.Contains(advice, c.details) || strings.Contains(advice, c.not) {
+		l := &lakeReport{
+			run: r,
+			configurations: []*lakeConfiguration{
+				configuration("none", 1, c.reps), configuration("day", 1.001, c.reps), configuration("model", 3, c.reps),
+			},
+		}
+		if advice := l.advice("duckdb"); !strings.Contains(advice, c.details) || strings.Contains(advice, c.absent) {
 			t.Errorf("%s: %s", c.name, advice)
 		}
 	}
 }
 
-// TestLakeWrong: a table lists wrong answers, with each reason shortened to one line. Without wrong
-// answers there is no table.
+// TestLakeWrong: a table lists wrong results, with each reason shortened to one line. Without wrong results there is no
+// table.
 func TestLakeWrong(t *testing.T) {
 	l := &lakeReport{}
 	if l.wrongTable() != nil {
@@ -49,14 +53,18 @@ func TestLakeWrong(t *testing.T) {
 	l.wrong = []lakeWrong{{run.LakeCell("duckdb", &run.LakeLayout{Partition: "day", FileMB: 8}, "q"), strings.Repeat("x", 500)}}
 	var b strings.Builder
 	l.wrongTable().print(&b)
-	if text := b.String(); !strings.Contains(text, "by valid day") || !strings.Contains(text, strings.Repeat("x", 120)+"…") || strings.Contains(text, strings.Repeat("x", 121)) {
+	if text := b.String(); !strings.Contains(text, "by valid day") ||
+		!strings.Contains(text, strings.Repeat("x", 120)+"…") || strings.Contains(text, strings.Repeat("x", 121)) {
 		t.Error(text)
 	}
 }
 
 // TestLakeInterrupted: the report of an interrupted run states how many of its answers exist.
 func TestLakeInterrupted(t *testing.T) {
-	l := &lakeReport{run: &run.Run{Reps: 5, Archives: []run.Archive{{Engine: "duckdb"}}, Cases: []run.Case{{Name: "q"}}}, configurations: make([]*lakeConfiguration, 2)}
+	l := &lakeReport{
+		run:            &run.Run{Reps: 5, Archives: []run.Archive{{Engine: "duckdb"}}, Cases: []run.Case{{Name: "q"}}},
+		configurations: make([]*lakeConfiguration, 2),
+	}
 	if sentence := l.allCorrect(3); !strings.HasPrefix(sentence, "3 of 10 timed answers are recorded") {
 		t.Error(sentence)
 	}

@@ -129,8 +129,8 @@ func recorded2020() Section {
 	return Section{Title: title, Folded: true, Words: explain("recorded in 2020"), Table: t}
 }
 
-// proof returns the matrix of verdicts, which the page folds, and the cells without a correct result. Configurations with
-// the same verdicts share a row of the matrix.
+// proof returns the matrix of verdicts, which the page folds, and the cells without a correct result. Configurations
+// with the same verdicts share a row of the matrix.
 func (f *folder) proof() Section {
 	t := &Table{Head: []Column{{Name: "configurations", Wrap: true}}}
 	matrix := Section{Title: "Every result", Folded: true, Open: !f.sum.allCorrect(), Table: t}
@@ -193,8 +193,8 @@ func (r *result) cell() Cell {
 	return dim(none)
 }
 
-// loads shows the cost of loading and the sizes of the archives. For an archive that does not contain exactly the data it
-// shows neither.
+// loads shows the cost of loading and the sizes of the archives. For an archive that does not contain exactly the data
+// it shows neither.
 func (rs *results) loads() Section {
 	t := table("engine", "design", "load (s)", "rate (records/s)", "text rate (MB/s)", "commits", "on disk (MB)",
 		"per record (bytes)", "of the text (×)", "objects", "kind", "digest")

@@ -72,8 +72,8 @@ func (rs *results) isolationInWords() string {
 	return strings.Join(out, " ")
 }
 
-// engineAndNodes returns the name of the engine in its URL, because the user may have given the archive another name, and
-// the number of nodes of its server; 0 = not known, or no server.
+// engineAndNodes returns the name of the engine in its URL, because the user may have given the archive another name,
+// and the number of nodes of its server; 0 = not known, or no server.
 func engineAndNodes(a run.Archive) (engine string, nodes int) {
 	engine, _, _ = strings.Cut(a.URL, ":")
 	if a.Server != nil {

@@ -9,13 +9,16 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// TestNodesAndClientTime compares an engine on one node with the same engine on three, and breaks
-// down the time of its keys.
+// TestNodesAndClientTime compares an engine on one node with the same engine on three, and divides the client's time
+// for a query by keys into its steps.
 func TestNodesAndClientTime(t *testing.T) {
 	r := &run.Run{Cases: []run.Case{{Name: "test_1", Rows: 10}}, Archives: []run.Archive{
 		{Engine: "dry", Design: "memory", URL: "dry:", Place: "memory", Complete: true},
 		{Engine: "one", Design: "keyvalue", URL: "valkey://127.0.0.1:1", Place: "server", Complete: true, Server: &run.Server{Nodes: 1}},
-		{Engine: "three", Design: "keyvalue", URL: "valkey://127.0.0.1:2", Place: "server", Complete: true, Server: &run.Server{Nodes: 3, Isolation: &run.Isolation{}}},
+		{
+			Engine: "three", Design: "keyvalue", URL: "valkey://127.0.0.1:2", Place: "server", Complete: true,
+			Server: &run.Server{Nodes: 3, Isolation: &run.Isolation{}},
+		},
 		{Engine: "other", Design: "keyvalue", URL: "valkey://127.0.0.1:3", Place: "server", Complete: true, Server: &run.Server{Nodes: 3}},
 		{Engine: "pebble", Design: "keyvalue", URL: "pebble:x", Place: "embedded", Complete: true},
 	}}
@@ -23,32 +26,39 @@ func TestNodesAndClientTime(t *testing.T) {
 	for _, c := range []struct {
 		engine, flavour string
 		total, client   time.Duration
-	}{{"dry", "recall", 1, 1}, {"one", "keys-native", 20, 5}, {"three", "keys-native", 10, 12}, {"other", "keys-native", 40, 5}, {"pebble", "keys-native", 2, 2}} {
+	}{
+		{"dry", "recall", 1, 1}, {"one", "keys-native", 20, 5}, {"three", "keys-native", 10, 12},
+		{"other", "keys-native", 40, 5}, {"pebble", "keys-native", 2, 2},
+	} {
 		design := "keyvalue"
 		if c.engine == "dry" {
 			design = "memory"
 		}
 		for rep := range 7 {
-			samples = append(samples, run.Sample{Cell: run.MetCell(c.engine, design, "test_1", c.flavour), Phase: run.Warm, Rep: rep}.Judge(&run.Measured{
-				Keys: 4, FirstRow: time.Millisecond, Total: c.total * time.Millisecond, CPU: c.client * time.Millisecond, Derive: 100 * time.Microsecond,
+			samples = append(samples, run.Sample{
+				Cell: run.MetCell(c.engine, design, "test_1", c.flavour), Phase: run.Warm, Rep: rep,
+			}.Judge(&run.Measured{
+				Keys: 4, FirstRow: time.Millisecond, Total: c.total * time.Millisecond, CPU: c.client * time.Millisecond,
+				Derive: 100 * time.Microsecond,
 			}, proof(t, 10), nil))
 		}
 	}
 	rs := collect(r, samples, nil)
 	s := rs.summarise()
-	six := rs.clusters(&s)
-	if six.Table == nil || len(six.Table.Rows) != 2 {
-		t.Fatalf("%+v", six)
+	table6 := rs.clusters(&s)
+	if table6.Table == nil || len(table6.Table.Rows) != 2 {
+		t.Fatalf("%+v", table6)
 	}
-	if got := six.Table.Rows[0].Cells[0].Text; got != "valkey keyvalue keys-native: 1 node → 3" {
+	if got := table6.Table.Rows[0].Cells[0].Text; got != "valkey keyvalue keys-native: 1 node → 3" {
 		t.Error(got)
 	}
-	if !strings.Contains(six.Words[0].Text, "nodes of other shared this machine") || !strings.Contains(six.Words[0].Text, "The nodes of three had their own network namespaces") {
-		t.Error(six.Words[0].Text)
+	if !strings.Contains(table6.Words[0].Text, "nodes of other shared this machine") ||
+		!strings.Contains(table6.Words[0].Text, "The nodes of three had their own network namespaces") {
+		t.Error(table6.Words[0].Text)
 	}
-	spent := rs.clientTime(&s)
+	clientTime := rs.clientTime(&s)
 	var got []string
-	for _, row := range spent.Rows {
+	for _, row := range clientTime.Rows {
 		var line []string
 		for _, c := range row.Cells {
 			line = append(line, c.Text)
@@ -76,7 +86,7 @@ func TestUnknownNumberOfNodes(t *testing.T) {
 	}
 	rs := collect(r, samples, nil)
 	s := rs.summarise()
-	if six := rs.clusters(&s); six.Table != nil {
-		t.Errorf("compared: %+v", six.Table.Rows)
+	if table6 := rs.clusters(&s); table6.Table != nil {
+		t.Errorf("compared: %+v", table6.Table.Rows)
 	}
 }

@@ -195,9 +195,9 @@ func (o *ownReport) undetermined() (names []string) {
 	return names
 }
 
-// advice compares each pair of engines over the questions that both answer, by the geometric mean of the ratios of their
-// times. It recommends the engine for which the fewest others are faster. It does not compare an engine that answers
-// fewer than half of the questions.
+// advice compares each pair of engines over the questions that both answer, by the geometric mean of the ratios of
+// their times. It recommends the engine for which the fewest others are faster. It does not compare an engine that
+// answers fewer than half of the questions.
 func (o *ownReport) advice() string {
 	answered := map[string]int{} // by engine
 	timed := 0                   // questions with a time
@@ -287,8 +287,8 @@ func (o *ownReport) sumOfLogs(e string, all []string) (sum float64) {
 	return sum
 }
 
-// streamsInWords describes the results of concurrent streams. If questions arrive at a fixed rate, all engines that keep up
-// reach the same throughput, so it describes the latency.
+// streamsInWords describes the results of concurrent streams. If questions arrive at a fixed rate, all engines that
+// keep up reach the same throughput, so it describes the latency.
 func (o *ownReport) streamsInWords() string {
 	var results []string
 	if rate := o.rate(); rate > 0 {
@@ -320,8 +320,8 @@ func (o *ownReport) streamsInWords() string {
 	return " Highest throughput of questions: " + strings.Join(results, ", ") + "."
 }
 
-// rate returns the arrival rate of questions over all streams, per second; 0 = each stream waits for its previous result.
-// All cells of a run have the same rate.
+// rate returns the arrival rate of questions over all streams, per second; 0 = each stream waits for its previous
+// result. All cells of a run have the same rate.
 func (o *ownReport) rate() float64 {
 	if len(o.streams.all) == 0 {
 		return 0
@@ -404,8 +404,8 @@ func (o *ownReport) coldTimes() *Table {
 	return t
 }
 
-// costs lists the CPU time and the bytes read of each question. They show what an engine waited for: nothing, if as many
-// cores worked as the machine has.
+// costs lists the CPU time and the bytes read of each question. They show what an engine waited for: nothing, if as
+// many cores worked as the machine has.
 func (o *ownReport) costs() *Table {
 	t := table("question", "engine", "CPU (ms)", "cores", "read from files", "reported by")
 	t.Note = prose("own costs")

@@ -7,10 +7,10 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// With an open loop, the rate determines how many questions are answered. Therefore no engine has
-// the highest throughput, and no law of scaling is fitted.
+// TestOpenLoopRanksNoEngine: with an open loop, the rate determines how many questions are answered. Therefore no
+// engine has the highest throughput, and no law of scaling is fitted.
 func TestOpenLoopRanksNoEngine(t *testing.T) {
-	made := func(target float64) *ownReport {
+	newReport := func(target float64) *ownReport {
 		var all []*point
 		for _, e := range []string{"a", "b"} {
 			for i := range 5 {
@@ -23,20 +23,26 @@ func TestOpenLoopRanksNoEngine(t *testing.T) {
 		}
 		return &ownReport{Own: &run.Own{}, run: &run.Run{}, streams: gather(&run.Run{}, all)}
 	}
-	closed, open := made(0), made(5)
-	if words := closed.streamsInWords(); !strings.Contains(words, "Highest throughput of questions: ") || len(closed.streams.usl()) != 2 || strings.Contains(closed.sendingInWords()[0].Text, "due") {
+	closed, open := newReport(0), newReport(5)
+	if words := closed.streamsInWords(); !strings.Contains(words, "Highest throughput of questions: ") ||
+		len(closed.streams.usl()) != 2 || strings.Contains(closed.sendingInWords()[0].Text, "due") {
 		t.Errorf("%q, %d laws, %q", words, len(closed.streams.usl()), closed.sendingInWords()[0].Text)
 	}
 	words := open.streamsInWords()
-	if !strings.HasPrefix(words, " Where 5.00 questions a second are due, 99 % are answered within: a ") || !strings.Contains(words, "with 16 streams") || len(open.streams.usl()) != 0 || !strings.Contains(open.sendingInWords()[0].Text, "ranks no engine") {
+	if !strings.HasPrefix(words, " Where 5.00 questions a second are due, 99 % are answered within: a ") ||
+		!strings.Contains(words, "with 16 streams") || len(open.streams.usl()) != 0 ||
+		!strings.Contains(open.sendingInWords()[0].Text, "ranks no engine") {
 		t.Errorf("%q, %d laws, %q", words, len(open.streams.usl()), open.sendingInWords()[0].Text)
 	}
 }
 
-// An engine that lacks a question is ranked on the others. An engine that is slower than another
-// one is never first.
+// TestAdviceComparesCommonQuestions: an engine that lacks a question is ranked by the others, and an engine that is
+// slower than another one is never first.
 func TestAdviceComparesCommonQuestions(t *testing.T) {
-	o := &ownReport{Own: &run.Own{}, run: &run.Run{}, streams: gather(&run.Run{}, nil), cells: map[run.Cell]*repeats{}, engines: []string{"slow", "quick", "one"}}
+	o := &ownReport{
+		Own: &run.Own{}, run: &run.Run{}, streams: gather(&run.Run{}, nil), cells: map[run.Cell]*repeats{},
+		engines: []string{"slow", "quick", "one"},
+	}
 	for _, q := range []string{"a", "b", "c"} {
 		o.Questions = append(o.Questions, run.OwnQuestion{Name: q})
 		for e, seconds := range map[string]float64{"slow": 9, "quick": 1, "one": 0.5} {
@@ -46,7 +52,9 @@ func TestAdviceComparesCommonQuestions(t *testing.T) {
 			o.cells[run.OwnCell(e, q)] = &repeats{answers: []*run.Measured{{}}, seconds: []float64{seconds}}
 		}
 	}
-	want := "Choose quick: in 2 of 2 questions no engine is significantly faster. Medians relative to quick (geometric mean): slow 9.00 (2 common questions). Not ranked, because they answer fewer than half of the questions: one (1 of 3)."
+	want := "Choose quick: in 2 of 2 questions no engine is significantly faster. " +
+		"Medians relative to quick (geometric mean): slow 9.00 (2 common questions). " +
+		"Not ranked, because they answer fewer than half of the questions: one (1 of 3)."
 	if got := o.advice(); got != want {
 		t.Errorf("%s\nnot\n%s", got, want)
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// pageText returns the texts and numbers of a page, with a line for each row, heading or
-// paragraph. It includes the texts of pictures, but not the descriptions of their marks.
+// pageText returns the texts and numbers of a page, with a line for each row, heading or paragraph. It includes the
+// texts of pictures, but not the descriptions of their marks.
 func pageText(page string) string {
 	for _, tag := range []string{"style", "script", "desc", "circle"} {
 		page = regexp.MustCompile(`(?s)<`+tag+`[ >].*?</`+tag+`>`).ReplaceAllString(page, "")
@@ -41,13 +41,25 @@ func pageText(page string) string {
 func postsFolder(t *testing.T) string {
 	t.Helper()
 	p := newPosts(t, run.Run{
-		Started: time.Unix(1_700_000_000, 0).UTC(), Args: []string{"post", "x"}, Policy: "newer", Warnings: []string{"a warning"}, Machine: measure.Machine{CPU: "Example CPU"},
-		Data: run.Data{Source: "made up", Decoded: &run.DecodeCounts{Products: 3, Values: 4321, Lost: 1}}, Archives: []run.Archive{{Product: "PostgreSQL", Version: "15"}},
+		Started: time.Unix(1_700_000_000, 0).UTC(), Args: []string{"post", "x"}, Policy: "newer",
+		Warnings: []string{"a warning"}, Machine: measure.Machine{CPU: "Example CPU"},
+		Data: run.Data{
+			Source: "made up", Decoded: &run.DecodeCounts{Products: 3, Values: 4321, Lost: 1},
+		}, Archives: []run.Archive{{Product: "PostgreSQL", Version: "15"}},
 	})
-	times := run.PostTimes{Total: 2 * time.Second, Latency: run.Latency{Mean: 300 * time.Millisecond, Percentiles: measure.Percentiles{P50: 200 * time.Millisecond, P95: time.Second, P99: time.Second, Max: 1500 * time.Millisecond}}}
+	times := run.PostTimes{
+		Total: 2 * time.Second,
+		Latency: run.Latency{
+			Mean:        300 * time.Millisecond,
+			Percentiles: measure.Percentiles{P50: 200 * time.Millisecond, P95: time.Second, P99: time.Second, Max: 1500 * time.Millisecond},
+		},
+	}
 	m := run.Measured{
 		Total: 3 * time.Second, CPU: time.Second,
-		Posting: &run.Posting{Products: 3, Values: 4321, Parse: times, Post: times, RowsRead: 7, RowsInserted: 4321, RowsUpdated: -1, TableBytes: 1e6, IndexBytes: -1, DeadRows: 4, LogBytes: 5e6},
+		Posting: &run.Posting{
+			Products: 3, Values: 4321, Parse: times, Post: times, RowsRead: 7, RowsInserted: 4321, RowsUpdated: -1,
+			TableBytes: 1e6, IndexBytes: -1, DeadRows: 4, LogBytes: 5e6,
+		},
 	}
 	day := func(k int) string { return time.Unix(1_700_000_000, 0).UTC().AddDate(0, 0, k).Format(time.DateOnly) }
 	for _, design := range []string{"array", "single"} {
@@ -96,8 +108,7 @@ func (f postFolder) add(c run.Cell, m run.Measured, right bool) {
 
 func (f postFolder) close() string { return finish(f.T, f.Folder) }
 
-// mixFolder returns a run of mixes with the client overhead, a server that reports its usage, and
-// one wrong point.
+// mixFolder returns a run of mixes with the client overhead, a server that reports its usage, and one wrong point.
 func mixFolder(t *testing.T) string {
 	t.Helper()
 	var all []*point
@@ -106,25 +117,29 @@ func mixFolder(t *testing.T) string {
 			p := newPoint("postgres", "server", n, rep, []float64{1000, 1900, 3300, 4800}[i]+float64(rep))
 			p.Server = &run.ServerLoad{
 				Local: true, Used: measure.ProcessLoad{CPU: 10 * time.Second, PeakRSS: 1e9, Read: 1e6, Written: 2e6},
-				Counters: []run.Counter{{Name: "commits", Value: 1000}, {Name: "wal", Unit: "bytes", Value: 5e6}}, Waits: []run.SessionWait{{Kind: "lock", Event: "Lock:tuple", Sessions: 6}, {Kind: "cpu", Event: "running", Sessions: 2}},
+				Counters: []run.Counter{{Name: "commits", Value: 1000}, {Name: "wal", Unit: "bytes", Value: 5e6}}, Waits: []run.SessionWait{
+					{Kind: "lock", Event: "Lock:tuple", Sessions: 6}, {Kind: "cpu", Event: "running", Sessions: 2},
+				},
 			}
 			all = append(all, p, newPoint("dry", "memory", n, rep, 1e6), newPoint("sqlite", "embedded", n, rep, 700+float64(rep)))
 		}
 	}
 	bad := newPoint("mariadb", "server", 8, 1, 123456)
-	bad = judgedPoint(bad.Sample, bad.Measured, run.Answers{Wrong: 17, Succeeded: 1, Found: 1}, &os.PathError{Op: "ask", Path: "x", Err: os.ErrInvalid})
+	bad = judgedPoint(bad.Sample, bad.Measured, run.Answers{Wrong: 17, Succeeded: 1, Found: 1},
+		&os.PathError{Op: "ask", Path: "x", Err: os.ErrInvalid})
 	return pointsFolder(t, append(all, bad)...)
 }
 
-// TestPages compares the text of every kind of report, on the page and on the terminal, with
-// reviewed goldens.
+// TestPages compares the text of every kind of report, on the page and on the terminal, with reviewed goldens.
 func TestPages(t *testing.T) {
 	for name, folder := range map[string]func(t *testing.T) string{
 		"met":    func(t *testing.T) string { r, cells := makeRun(); return writeRun(t, r, cells, reps) },
 		"growth": growthFolder, "ycsb": mixFolder, "post": postsFolder, "faults": killsFolder,
 		"scan": func(t *testing.T) string {
 			made := scanFolder(t)
-			made.Run.Scan.Configs = append(made.Run.Scan.Configs, run.ScanConfig{Paths: 2, Partitions: 16, Problem: "load: no memory\nthe end of the log", Open: 3 * time.Second, Opens: 2})
+			made.Run.Scan.Configs = append(made.Run.Scan.Configs, run.ScanConfig{
+				Paths: 2, Partitions: 16, Problem: "load: no memory\nthe end of the log", Open: 3 * time.Second, Opens: 2,
+			})
 			return finish(t, made)
 		},
 	} {

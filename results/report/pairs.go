@@ -10,9 +10,9 @@ import (
 	"github.com/barograph/barograph/results/measure"
 )
 
-// medians returns Table 1 of the original, with a row for each configuration and a column for each case. The client overhead
-// is first, because every other time contains it. Then follow the ranked configurations, the fastest first, and then
-// those that did not answer every case.
+// medians returns Table 1 of the original, with a row for each configuration and a column for each case. The client
+// overhead is first, because every other time contains it. Then follow the ranked configurations, the fastest first,
+// and then those that did not answer every case.
 func (rs *results) medians(s *Summary) *Table {
 	t := table("engine", "design", "flavour")
 	casesWithRows := 0
@@ -89,8 +89,8 @@ type configurationPair struct {
 	a, b Configuration
 }
 
-// family contains the comparisons of one table. Their p-values are corrected together. The callback of each comparison then
-// shows it.
+// family contains the comparisons of one table. Their p-values are corrected together. The callback of each comparison
+// then shows it.
 type family struct {
 	tests     []*measure.Comparison
 	callbacks []func(c *measure.Comparison)
@@ -158,8 +158,8 @@ func (rs *results) sameArchive(a, b string) (out []configurationPair) {
 	return out
 }
 
-// original returns Tables 2 to 7 of the original README with this run's figures, and the breakdown of the client's time,
-// which the original named as an open question.
+// original returns Tables 2 to 7 of the original README with this run's figures, and the breakdown of the client's
+// time, which the original named as an open question.
 func (rs *results) original(s *Summary) (out []Section) {
 	add := func(title string, t *Table, caption, ifEmpty string) {
 		if len(t.Rows) == 0 {
@@ -241,9 +241,9 @@ func (rs *results) firstOf(configurations ...Configuration) Configuration {
 	return *cmp.Or(first(configurations, isKnown), &Configuration{})
 }
 
-// clientTime shows how the client spends the time of a query by keys, in the steps that the original names: derive the ids,
-// wait for the server, decode the response, assemble the result. It covers only servers. An embedded engine works in the
-// client's own process, so its time cannot be distinguished from the client's.
+// clientTime shows how the client spends the time of a query by keys, in the steps that the original names: derive the
+// ids, wait for the server, decode the response, assemble the result. It covers only servers. An embedded engine works
+// in the client's own process, so its time cannot be distinguished from the client's.
 func (rs *results) clientTime(s *Summary) *Table {
 	t := table("archive", "case", "ids", "derive (ms)", "request (ms)", "decode (ms)", "assemble (ms)",
 		"first row after (ms)")

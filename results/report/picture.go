@@ -14,8 +14,8 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// diagram is a picture whose axes are not those of plain curves: its axis labels and limits, its reference lines, and the
-// mapping of values to positions.
+// diagram is a picture whose axes are not those of plain curves: its axis labels and limits, its reference lines, and
+// the mapping of values to positions.
 type diagram struct {
 	xLabel, yLabel   string
 	xLimits, yLimits [2]float64
@@ -95,8 +95,8 @@ func largest(c *run.VerificationPlot, values func(s run.Series) []float64) (most
 	return most
 }
 
-// baseRate returns the relative frequency of the event over all bins of a reliability diagram. It returns NaN for a run of
-// an earlier version, which did not record the number of forecasts.
+// baseRate returns the relative frequency of the event over all bins of a reliability diagram. It returns NaN for a run
+// of an earlier version, which did not record the number of forecasts.
 func baseRate(c *run.VerificationPlot) float64 {
 	events, forecasts := 0.0, 0.0
 	for _, s := range c.Series {

@@ -25,7 +25,10 @@ func newSeries(name string, n int, f func(part float64) (x, y float64)) run.Seri
 // samplePlots returns a verification plot of every kind.
 func samplePlots() map[string]*run.VerificationPlot {
 	curves := func(picture, stat string, axis run.Axis, series ...run.Series) *run.VerificationPlot {
-		return &run.VerificationPlot{Case: picture, Title: "Made numbers", Stat: stat, Unit: "1", Axis: axis, Picture: picture, Note: "what the note says", Series: series}
+		return &run.VerificationPlot{
+			Case: picture, Title: "Made numbers", Stat: stat, Unit: "1", Axis: axis, Picture: picture,
+			Note: "what the note says", Series: series,
+		}
 	}
 	two := func(n int, f func(part, skill float64) (x, y float64)) []run.Series {
 		return []run.Series{
@@ -35,27 +38,44 @@ func samplePlots() map[string]*run.VerificationPlot {
 	}
 	byLead := func(p, skill float64) (float64, float64) { return 24 + 216*p, 1 + 3*p/skill }
 	out := map[string]*run.VerificationPlot{
-		"roc":            curves("roc", "PODY", "POFD", two(11, func(p, skill float64) (float64, float64) { return p * p, math.Pow(p, 0.8/skill) })...),
-		"reliability":    curves("reliability", "frequency", "probability", newSeries("GEFS", 10, func(p float64) (float64, float64) { return 0.05 + 0.9*p, 0.1 + 0.75*p })),
-		"performance":    curves("performance", "PODY", "success_ratio", two(8, func(p, skill float64) (float64, float64) { return 0.9 - 0.5*p/skill, 0.8 - 0.6*p/skill })...),
-		"taylor":         curves("taylor", "FSTDEV/OSTDEV", "PR_CORR", two(8, func(p, skill float64) (float64, float64) { return 1 - 0.5*p/skill, 1 - 0.2*p })...),
-		"rank_histogram": curves("rank_histogram", "share", "rank", two(11, func(p, skill float64) (float64, float64) { return 1 + 10*p, 0.06 + 0.1*math.Abs(p-0.5)/skill })...),
-		"phist":          curves("rank_histogram", "share", "bin", two(10, func(p, skill float64) (float64, float64) { return 0.05 + 0.9*p, 0.06 + 0.2*math.Abs(p-0.5)/skill })...),
-		"relp":           curves("rank_histogram", "share", "ens", two(6, func(p, skill float64) (float64, float64) { return 1 + 5*p, 0.12 + 0.08*p/skill })...),
-		"eclv":           curves("eclv", "ECLV", "cost_loss_ratio", two(19, func(p, skill float64) (float64, float64) { return 0.05 + 0.9*p, skill/2 - 3*(p-0.4)*(p-0.4) })...),
-		"spread_skill":   curves("spread_skill", "MSE", "VAR_MEAN", two(9, func(p, skill float64) (float64, float64) { return 1 + 9*p, 2 + 7*p/skill })...),
-		"bar":            curves("bar", "RMSE", run.ByLead, two(10, byLead)...),
-		"box":            curves("box", "RMSE", run.ByLead, two(10, byLead)...),
-		"contour":        curves("contour", "RMSE", run.ByLead, levels()...),
-		"revision":       curves("revision", "ME", run.ByTime, two(40, func(p, skill float64) (float64, float64) { return 1.5463e9 + 864000*p, math.Sin(40*p) / skill })...),
-		"scorecard":      curves("scorecard", "RMSE", run.ByLead, two(10, byLead)...),
-		"right":          curves("", "RMSE", run.ByLead, two(10, byLead)...),
-		"right_bar":      curves("bar", "FBIAS", run.ByLead, two(10, byLead)...),
+		"roc": curves("roc", "PODY", "POFD",
+			two(11, func(p, skill float64) (float64, float64) { return p * p, math.Pow(p, 0.8/skill) })...),
+		"reliability": curves("reliability", "frequency", "probability",
+			newSeries("GEFS", 10, func(p float64) (float64, float64) { return 0.05 + 0.9*p, 0.1 + 0.75*p })),
+		"performance": curves("performance", "PODY", "success_ratio", two(8,
+			func(p, skill float64) (float64, float64) { return 0.9 - 0.5*p/skill, 0.8 - 0.6*p/skill })...),
+		"taylor": curves("taylor", "FSTDEV/OSTDEV", "PR_CORR",
+			two(8, func(p, skill float64) (float64, float64) { return 1 - 0.5*p/skill, 1 - 0.2*p })...),
+		"rank_histogram": curves("rank_histogram", "share", "rank", two(11, func(p, skill float64) (float64, float64) {
+			return 1 + 10*p, 0.06 + 0.1*math.Abs(p-0.5)/skill
+		})...),
+		"phist": curves("rank_histogram", "share", "bin", two(10, func(p, skill float64) (float64, float64) {
+			return 0.05 + 0.9*p, 0.06 + 0.2*math.Abs(p-0.5)/skill
+		})...),
+		"relp": curves("rank_histogram", "share", "ens",
+			two(6, func(p, skill float64) (float64, float64) { return 1 + 5*p, 0.12 + 0.08*p/skill })...),
+		"eclv": curves("eclv", "ECLV", "cost_loss_ratio", two(19, func(p, skill float64) (float64, float64) {
+			return 0.05 + 0.9*p, skill/2 - 3*(p-0.4)*(p-0.4)
+		})...),
+		"spread_skill": curves("spread_skill", "MSE", "VAR_MEAN",
+			two(9, func(p, skill float64) (float64, float64) { return 1 + 9*p, 2 + 7*p/skill })...),
+		"bar":     curves("bar", "RMSE", run.ByLead, two(10, byLead)...),
+		"box":     curves("box", "RMSE", run.ByLead, two(10, byLead)...),
+		"contour": curves("contour", "RMSE", run.ByLead, levels()...),
+		"revision": curves("revision", "ME", run.ByTime, two(40, func(p, skill float64) (float64, float64) {
+			return 1.5463e9 + 864000*p, math.Sin(40*p) / skill
+		})...),
+		"scorecard": curves("scorecard", "RMSE", run.ByLead, two(10, byLead)...),
+		"right":     curves("", "RMSE", run.ByLead, two(10, byLead)...),
+		"right_bar": curves("bar", "FBIAS", run.ByLead, two(10, byLead)...),
 	}
 	// The 48 h file is missing on 8 of 29 days, and one day is missing completely.
 	out["die_off_of_holes"] = curves("", "RMSE", run.ByLead, two(11, byLead)...)
-	out["days_of_holes"] = curves("", "RMSE", run.ByTime, two(29, func(p, skill float64) (float64, float64) { return 1.5463e9 + 28*86400*p, 1 + math.Sin(9*p)/skill/4 })...)
-	out["profile_of_holes"] = curves("", "RMSE", run.ByLevel, two(6, func(p, skill float64) (float64, float64) { return 1000 - 900*p, 1 + 3*p/skill })...)
+	out["days_of_holes"] = curves("", "RMSE", run.ByTime, two(29, func(p, skill float64) (float64, float64) {
+		return 1.5463e9 + 28*86400*p, 1 + math.Sin(9*p)/skill/4
+	})...)
+	out["profile_of_holes"] = curves("", "RMSE", run.ByLevel,
+		two(6, func(p, skill float64) (float64, float64) { return 1000 - 900*p, 1 + 3*p/skill })...)
 	for _, name := range []string{"die_off_of_holes", "days_of_holes", "profile_of_holes"} {
 		for i := range out[name].Series {
 			s := &out[name].Series[i]
@@ -96,7 +116,8 @@ func samplePlots() map[string]*run.VerificationPlot {
 		out["scorecard"].Series[i].Marks = []int{2, 2, 1, 0, 0, run.MarkTooFew, -1, -1, -2, -2}
 	}
 	for _, name := range []string{"right", "right_bar"} {
-		out[name].RightAxis = curves("", "ME", run.ByLead, newSeries("ME GFS", 10, func(p float64) (float64, float64) { return 24 + 216*p, 0.5 - p }))
+		out[name].RightAxis = curves("", "ME", run.ByLead,
+			newSeries("ME GFS", 10, func(p float64) (float64, float64) { return 24 + 216*p, 0.5 - p }))
 	}
 	return out
 }
@@ -121,13 +142,13 @@ func TestPictures(t *testing.T) {
 			t.Fatal(name, err)
 		}
 		if text := string(svg); strings.Contains(text, "NaN") || strings.Contains(text, "Inf") {
-			t.Errorf("%s holds what is no number", name)
+			t.Errorf("%s contains NaN or Inf", name)
 		}
 		golden(t, "picture_"+name+".svg", string(svg))
 	}
 }
 
-// TestPerformanceOfEarlierVersion: the points of a run folder without labels have no order, so no line joins them.
+// TestPerformanceOfEarlierVersion: the points of a folder without labels have no order, so no line joins them.
 func TestPerformanceOfEarlierVersion(t *testing.T) {
 	c := samplePlots()["performance"]
 	for _, want := range []plot.Style{0, plot.Points} {
@@ -141,16 +162,22 @@ func TestPerformanceOfEarlierVersion(t *testing.T) {
 	}
 }
 
-// TestTicks: the axis shows the given labels, the points move to their positions, and a hole in a line stays. The labels of
-// points change, too. The plot itself does not change.
+// TestTicks: the axis shows the given labels, the points move to the positions of their ticks, and a gap in a line
+// remains. The labels of points change with the ticks. The plot itself does not change.
 func TestTicks(t *testing.T) {
 	l := plot.Lines{Coordinate: plot.Leads, Curves: []plot.Curve{{Positions: []float64{48, 24, 72, 60, 200}}}}
-	placeTicks(&l, []run.Tick{{X: 24, Position: 1, Label: "Day 1"}, {X: 48, Position: 3, Label: "Day 2"}, {X: 72, Position: 4, Label: "Day 3"}})
-	if got := fmt.Sprint(l.Curves[0].Positions, l.Ticks, l.Coordinate == plot.Numbers); got != "[3 1 4 3.5 NaN] map[1:Day 1 3:Day 2 4:Day 3] true" {
+	placeTicks(&l, []run.Tick{
+		{X: 24, Position: 1, Label: "Day 1"}, {X: 48, Position: 3, Label: "Day 2"}, {X: 72, Position: 4, Label: "Day 3"},
+	})
+	got := fmt.Sprint(l.Curves[0].Positions, l.Ticks, l.Coordinate == plot.Numbers)
+	if got != "[3 1 4 3.5 NaN] map[1:Day 1 3:Day 2 4:Day 3] true" {
 		t.Error(got)
 	}
 	leads := []float64{24, 48, 72}
-	ticks := []run.Tick{{X: 24, Text: "24", Position: 24, Label: "one"}, {X: 48, Text: "48", Position: 48, Label: "two"}, {X: 72, Text: "72", Position: 72, Label: "three"}}
+	ticks := []run.Tick{
+		{X: 24, Text: "24", Position: 24, Label: "one"}, {X: 48, Text: "48", Position: 48, Label: "two"},
+		{X: 72, Text: "72", Position: 72, Label: "three"},
+	}
 	for _, picture := range []string{"", "bar", "contour", "performance"} {
 		c := &run.VerificationPlot{Case: "x", Title: "x", Stat: "PODY", Axis: run.ByLead, Picture: picture, Ticks: ticks, LabelAxis: "fcst_lead"}
 		for _, name := range []string{"GFS", "ECM"} {
@@ -188,8 +215,8 @@ func TestCrowdedTicks(t *testing.T) {
 	}
 }
 
-// TestReliabilityOfEarlierVersion: a run folder without numbers of forecasts has the curve of the reliability diagram, but
-// neither its base rate nor its bars.
+// TestReliabilityOfEarlierVersion: a run folder without numbers of forecasts has the curve of the reliability diagram,
+// but neither its base rate nor its bars.
 func TestReliabilityOfEarlierVersion(t *testing.T) {
 	c := samplePlots()["reliability"]
 	c.Series[0].Records = nil

@@ -260,8 +260,8 @@ func (p *points) sentence(mix string) string {
 	return strings.Join(sentences, " ")
 }
 
-// rankInWords orders engines whose results have the same degree of proof. It gives a number and a rank only to engines with
-// an interval. Engines whose intervals overlap share a rank.
+// rankInWords orders engines whose results have the same degree of proof. It gives a number and a rank only to engines
+// with an interval. Engines whose intervals overlap share a rank.
 func rankInWords(tops []*pointCell) string {
 	if i := slices.IndexFunc(tops, func(c *pointCell) bool { return !c.known }); i >= 0 {
 		need := measure.MedianCI(nil, measure.Confidence).Need
@@ -317,8 +317,8 @@ type fittedLaw struct {
 // minLawReps is the minimum number of repetitions for an interval of the law's parameters.
 const minLawReps = 3
 
-// usl fits the law to the numbers of threads with correct results. It omits a law with too few repetitions and a law that
-// is not valid, because the parameters would mean nothing.
+// usl fits the law to the numbers of threads with correct results. It omits a law with too few repetitions and a law
+// that is not valid, because the parameters would mean nothing.
 func (p *points) usl() (out []fittedLaw) {
 	for _, mix := range p.mixes {
 		for _, e := range p.engines {

@@ -73,8 +73,8 @@ func openPosts(dir string, of *run.Run, samples []run.Sample) *Report {
 	return out
 }
 
-// logStats prints the lines of log_stats, a script of the report of 2006: averages in seconds with two decimals, maxima in
-// integer seconds.
+// logStats prints the lines of log_stats, a script of the report of 2006: averages in seconds with two decimals, maxima
+// in integer seconds.
 func logStats(w io.Writer, c *posting) {
 	if c.Posting == nil || c.Products == 0 {
 		return
@@ -149,8 +149,8 @@ func postDays(r *posts) *Table {
 	return t
 }
 
-// postSentence reports how many postings are proven. It contains no rates: each is from one run without an interval, so a
-// ranking of methods could not be distinguished from noise.
+// postSentence reports how many postings are proven. It contains no rates: each is from one run without an interval, so
+// a ranking of methods could not be distinguished from noise.
 func postSentence(r *posts) string {
 	all, proven := slices.Concat(r.cells, r.days), 0
 	for _, c := range all {

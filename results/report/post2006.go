@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// table2006 contains the figures that section 6 of the report of 14 April 2006 printed: a line for each test, scenario and
-// kind of design, with the columns Informix and PostgreSQL. Figures are values per second, those of deletes rows and time.
-// An empty column means that the report has no figure.
+// table2006 contains the figures that section 6 of the report of 14 April 2006 printed: a line for each test, scenario
+// and kind of design, with the columns Informix and PostgreSQL. Figures are values per second, those of deletes rows
+// and time. An empty column means that the report has no figure.
 //
 //go:embed recorded2006.tsv
 var table2006 string
@@ -20,8 +20,8 @@ var table2006 string
 // slots matches the number of slots in the name of an array design, such as array96.
 var slots = regexp.MustCompile(`[0-9]+`)
 
-// recorded2006 returns the line of a test in table2006. Tests 1 and 2 have figures by scenario and design. Test 3 has one
-// figure. Days of the live feed were on PostgreSQL only.
+// recorded2006 returns the line of a test in table2006. Tests 1 and 2 have figures by scenario and design. Test 3 has
+// one figure. Days of the live feed were on PostgreSQL only.
 func recorded2006(test, scenario, design string) (informix, postgres string, ok bool) {
 	name := strings.TrimSpace(test+" "+scenario) + " " + slots.ReplaceAllString(design, "")
 	_, line, ok := strings.Cut("\n"+table2006, "\n"+name+"\t")

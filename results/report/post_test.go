@@ -19,10 +19,13 @@ func TestInterruptedPosts(t *testing.T) {
 	}
 }
 
-// TestUnprovenPosts: an unproven posting has no number on the terminal or on the page. No headline
-// has a rate, because each rate is from one run.
+// TestUnprovenPosts: an unproven posting has no number on the terminal or on the page. No headline has a rate, because
+// each rate is from one run.
 func TestUnprovenPosts(t *testing.T) {
-	m := run.Measured{Total: time.Second, Posting: &run.Posting{Products: 3, Values: 4321, Post: run.PostTimes{Total: time.Second}, RowsInserted: 4321}}
+	m := run.Measured{
+		Total:   time.Second,
+		Posting: &run.Posting{Products: 3, Values: 4321, Post: run.PostTimes{Total: time.Second}, RowsInserted: 4321},
+	}
 	for _, want := range []string{"after 0 of 2 postings", "after 1 of 3 postings"} {
 		proven := strings.Contains(want, "1 of 3")
 		f := newPosts(t, run.Run{Archives: []run.Archive{{Product: "X"}}})
@@ -33,15 +36,16 @@ func TestUnprovenPosts(t *testing.T) {
 		}
 		dir := f.close()
 		for _, out := range []string{html(t, dir), terminal(t, dir)} {
-			if !strings.Contains(out, want) || !strings.Contains(out, "wrong") || strings.Contains(out, "4,320 values") || strings.Contains(out, "4,320") != proven || strings.Contains(out, "times as many") {
+			if !strings.Contains(out, want) || !strings.Contains(out, "wrong") || strings.Contains(out, "4,320 values") ||
+				strings.Contains(out, "4,320") != proven || strings.Contains(out, "times as many") {
 				t.Errorf("want %q\n%.3000s", want, out)
 			}
 		}
 	}
 }
 
-// TestPost2006: each figure of the report is next to the measurement of the same test. The table
-// has the slowest and the fastest day of the live feed. Unproven postings have no row.
+// TestPost2006: each figure of the report of 2006 is next to the measurement of the same test. The table has the
+// slowest and the fastest day of the live feed. Unproven postings have no row.
 func TestPost2006(t *testing.T) {
 	f := newPosts(t, run.Run{Archives: []run.Archive{{Product: "X"}}})
 	measured := func(seconds int) run.Measured {
@@ -64,7 +68,8 @@ func TestPost2006(t *testing.T) {
 	}
 	want := []string{
 		"1 update single 152.5 67.0 bulk 1,200 1,200", "2 insert array24 — 26.5 bulk 1,200 600", "3 insert single 142.5 45.5 bulk 1,200 400",
-		"deletes — array96 — 3,794 rows in 3 s bulk — 77 rows in 2s", "live feed maintenance off single — 52.4 falling to 32.8 bulk 2,400 100 to 300",
+		"deletes — array96 — 3,794 rows in 3 s bulk — 77 rows in 2s",
+		"live feed maintenance off single — 52.4 falling to 32.8 bulk 2,400 100 to 300",
 	}
 	if len(got) < 2+len(want) || strings.Join(got[2:2+len(want)], "\n") != strings.Join(want, "\n") {
 		t.Errorf("%q\nwant %q", got, want)

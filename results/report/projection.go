@@ -47,8 +47,8 @@ type fittedLine struct {
 	design  [][2]float64 // the gradients at the sizes
 }
 
-// fitLine fits a law by least squares of the logarithms or, for the linear law, of the relative residuals. Neither term of
-// the linear law is below 0.
+// fitLine fits a law by least squares of the logarithms or, for the linear law, of the relative residuals. Neither term
+// of the linear law is below 0.
 func fitLine(power bool, sizes, values []float64) *fittedLine {
 	l := &fittedLine{power: power}
 	if power {
@@ -95,8 +95,8 @@ func (l *fittedLine) gradient(n float64) [2]float64 {
 	return [2]float64{1 / l.at(n), n / l.at(n)}
 }
 
-// spread returns the standard deviation of the logarithm of a new value at a size from the law. Its unit is the scatter of
-// the fitted values about the law.
+// spread returns the standard deviation of the logarithm of a new value at a size from the law. Its unit is the scatter
+// of the fitted values about the law.
 func (l *fittedLine) spread(n float64) float64 {
 	var s11, s12, s22 float64
 	for _, x := range l.design {
@@ -178,8 +178,8 @@ func (g *dayGrowth) project(days int) []Projection {
 	return out
 }
 
-// Project projects the times and sizes of a run of barograph growth at a number of days that was not measured, and stores
-// the projections in the run's description.
+// Project projects the times and sizes of a run of barograph growth at a number of days that was not measured, and
+// stores the projections in the run's description.
 func Project(dir string, days int) error {
 	g, err := readDays(dir)
 	if err != nil {

@@ -26,8 +26,8 @@ func splitRamps(all []run.Sample) (steps, others []run.Sample) {
 	return steps, others
 }
 
-// rampSections returns the section about rates that were raised until an engine could not sustain them, with a picture for
-// each mix.
+// rampSections returns the section about rates that were raised until an engine could not sustain them, with a picture
+// for each mix.
 func rampSections(steps []run.Sample) []Section {
 	t := table("mix", "engine", "threads", "due (operations/s)", "done (operations/s)", "p99 (ms)",
 		"never started (operations)")

@@ -20,19 +20,27 @@ func rampSample(engine string, rate, done float64, p99 time.Duration) run.Sample
 	return sampleOf(x)
 }
 
-// TestKneesAndTransfers: the page lists the steps of a ramp by their rate, and omits them from the
-// other tables. Runs with wrong account balances have no times, and the page names them.
+// TestKneesAndTransfers: the page lists the steps of a ramp by their rate, and omits them from the other tables. Runs
+// with wrong account balances have no times, and the page names them.
 func TestKneesAndTransfers(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "r")
-	f, err := run.Create(dir, run.Run{ID: "r", Workload: run.MixWorkload, Args: []string{"ycsb", "sweep"}, Findings: []string{"the knee: it holds 1500/s"}})
+	f, err := run.Create(dir, run.Run{
+		ID: "r", Workload: run.MixWorkload, Args: []string{"ycsb", "sweep"}, Findings: []string{"the knee: it sustains 1500/s"},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	wrong := newPoint("mariadb", "server", 8, 1, 99999).Sample
 	wrong.Cell = run.MixCell("mariadb", "columns", "transfers", 8, 0, "", "isolation", "repeatable-read")
-	wrong.Transfers = &run.Transfers{Isolation: "repeatable-read", Accounts: 20, Moved: 17, Aborted: 4, Unknown: 2, UnknownApplied: 1, Sum: 20455, Expected: 20000, Unexplained: 7, Example: "user1"}
+	wrong.Transfers = &run.Transfers{
+		Isolation: "repeatable-read", Accounts: 20, Moved: 17, Aborted: 4, Unknown: 2, UnknownApplied: 1, Sum: 20455,
+		Expected: 20000, Unexplained: 7, Example: "user1",
+	}
 	wrong = wrong.Judge(nil, answer.Proof{}, &answer.Diff{})
-	for _, s := range []run.Sample{rampSample("postgres", 2250, 1700, 3*time.Second), rampSample("postgres", 1000, 1000, 4*time.Millisecond), rampSample("postgres", 1500, 1499, 9*time.Millisecond), wrong} {
+	for _, s := range []run.Sample{
+		rampSample("postgres", 2250, 1700, 3*time.Second), rampSample("postgres", 1000, 1000, 4*time.Millisecond),
+		rampSample("postgres", 1500, 1499, 9*time.Millisecond), wrong,
+	} {
 		if err := f.Add(s); err != nil {
 			t.Fatal(err)
 		}
@@ -42,14 +50,16 @@ func TestKneesAndTransfers(t *testing.T) {
 	}
 	page := html(t, dir)
 	for _, want := range []string{
-		"Sustained rate", "operations done and due", "Transfers between accounts", "They are not correct and have no times: mariadb at repeatable-read", "no: 20,455, not 20,000",
-		"transfers · repeatable-read", "the knee: it holds 1500/s",
+		"Sustained rate", "operations done and due", "Transfers between accounts",
+		"They are not correct and have no times: mariadb at repeatable-read", "no: 20,455, not 20,000",
+		"transfers · repeatable-read", "the knee: it sustains 1500/s",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("%q is not in the page", want)
 		}
 	}
-	if i, k := strings.Index(page, ">1,000<"), strings.Index(page, ">2,250<"); i < 0 || k < i || strings.Contains(page, "99,999") || strings.Contains(page, "workloada: throughput") {
+	if i, k := strings.Index(page, ">1,000<"), strings.Index(page, ">2,250<"); i < 0 || k < i ||
+		strings.Contains(page, "99,999") || strings.Contains(page, "workloada: throughput") {
 		t.Errorf("%d, %d\n%s", i, k, terminal(t, dir))
 	}
 	r, err := OpenAdvising(dir, Advising{})

@@ -132,8 +132,8 @@ func (r *Report) Page() ([]byte, error) {
 	return shortenPage(bytes.Replace(b.Bytes(), []byte("</style>"), append(classes.css(), "</style>"...), 1)), err
 }
 
-// styles contains the styles that pictures repeat thousands of times. On a page they are classes; the value is the name of
-// the class.
+// styles contains the styles that pictures repeat thousands of times. On a page they are classes; the value is the name
+// of the class.
 type styles map[string]string
 
 var (
@@ -222,9 +222,9 @@ func verdict(allCorrect bool, words string) Words {
 // headline returns an answer.
 func headline(format string, args ...any) Words { return Words{"answer", fmt.Sprintf(format, args...)} }
 
-// These patterns match what a page repeats tens of thousands of times, and what has a shorter form: a circle is a line of
-// length zero with a round end, a horizontal or vertical line needs one coordinate less, numbers and words need no quotes,
-// and a cell needs no end tag.
+// These patterns match what a page repeats tens of thousands of times, and what has a shorter form: a circle is a line
+// of length zero with a round end, a horizontal or vertical line needs one coordinate less, numbers and words need no
+// quotes, and a cell needs no end tag.
 var (
 	circle = regexp.MustCompile(`d="M(-?[\d.]+),(-?[\d.]+)A([\d.]+),[\d.]+ 0 1 1 -?[\d.]+,-?[\d.]+` +
 		`A[\d.]+,[\d.]+ 0 1 1 -?[\d.]+,-?[\d.]+Z"\s+style="fill:([^";]*)(?:;fill-opacity:([\d.]+))?"`)
@@ -272,7 +272,8 @@ func (c Cell) Sort() string {
 	return fmt.Sprintf("%.9g", c.Value)
 }
 
-// shortenPage shortens a page without its script. Quotes occur only in tags, because the template escapes those of texts.
+// shortenPage shortens a page without its script. Quotes occur only in tags, because the template escapes those of
+// texts.
 func shortenPage(page []byte) []byte {
 	before, script, _ := bytes.Cut(page, []byte("<script>"))
 	out := needless.ReplaceAll(plainValue.ReplaceAllFunc(before, func(attribute []byte) []byte {

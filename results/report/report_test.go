@@ -105,7 +105,7 @@ func TestTheSameFolderGivesTheSamePage(t *testing.T) {
 	}
 }
 
-// ClickBench #945: failed queries took no time and therefore won.
+// In ClickBench issue 945, failed queries took no time and therefore won.
 func TestFailingQueriesDoNotWinClickBench945(t *testing.T) {
 	r, cells := makeRun()
 	dir := writeRun(t, r, cells, reps)
@@ -127,7 +127,7 @@ func TestFailingQueriesDoNotWinClickBench945(t *testing.T) {
 	}
 	for _, rank := range s.Ranking {
 		if rank.Engine == "sqlite" {
-			t.Error("sqlite is ranked, though wrong in one case and failed in another")
+			t.Error("sqlite is ranked, although it is wrong in one case and failed in another")
 		}
 	}
 	for where, shown := range map[string]string{"page": withoutPictures(page), "terminal": lines, "summary": text} {
@@ -141,8 +141,7 @@ func TestFailingQueriesDoNotWinClickBench945(t *testing.T) {
 // timed matches a table cell with a number.
 var timed = regexp.MustCompile(`<td class=(?:n|"n (?:ok|bad|first)")[^>]*>[\d.]`)
 
-// checkNoTime checks that the folder has no time of an engine in some cases, and that their rows on
-// the page have no number.
+// checkNoTime checks that the folder has no time of an engine in some cases, and that the page shows none.
 func checkNoTime(t *testing.T, dir, engine string, names []string, page string) {
 	t.Helper()
 	_, samples, err := run.Read(dir)
@@ -161,7 +160,7 @@ func checkNoTime(t *testing.T, dir, engine string, names []string, page string) 
 		}
 		for _, tr := range regexp.MustCompile(`(?s)<tr[^>]*>.*?</tr>`).FindAllString(article, -1) {
 			if strings.Contains(tr, ">"+engine+"<") && timed.MatchString(tr) {
-				t.Errorf("%s: a row that must have no time holds a number: %s", name, tr)
+				t.Errorf("%s: a row that must have no time contains a number: %s", name, tr)
 			}
 		}
 		_, panel, _ := strings.Cut(page, `<section id="times">`)
@@ -178,14 +177,14 @@ func bars(article, engine string) int {
 	return len(regexp.MustCompile(`>`+engine+` · [^<]*</text>`).FindAllString(article, -1))
 }
 
-// JSONBench ranked PostgreSQL with 70 % and MongoDB with 78.6 % of the documents loaded.
+// JSONBench ranked PostgreSQL with 70 % and MongoDB with 78.6 % of the documents loaded. Barograph must not.
 func TestPartialLoadsAreNotRankedJSONBench(t *testing.T) {
 	r, cells := makeRun()
 	dir := writeRun(t, r, cells, reps)
 	s, _ := summary(t, dir)
 	for _, rank := range s.Ranking {
 		if rank.Engine == "mongodb" {
-			t.Error("mongodb is ranked, though its archive is not whole")
+			t.Error("mongodb is ranked, although its archive is incomplete")
 		}
 	}
 	for _, c := range s.Cases {
@@ -205,11 +204,11 @@ func TestPartialLoadsAreNotRankedJSONBench(t *testing.T) {
 		}
 	}
 	if !strings.Contains(page, "345464 records") {
-		t.Error("the page does not say what the archive lacks")
+		t.Error("the page does not describe the incomplete archive")
 	}
 }
 
-// A cell with two correct repetitions and a wrong one is wrong.
+// TestOneWrongRepetitionRemovesAllTimes: a cell with correct repetitions and a wrong one is wrong.
 func TestOneWrongRepetitionRemovesAllTimes(t *testing.T) {
 	r, cells := makeRun()
 	f := met(t, writeRun(t, r, cells, reps))
@@ -248,11 +247,11 @@ func TestMarkup(t *testing.T) {
 	}
 	page := html(t, dir)
 	if n := strings.Count(page, "<script"); n != 1 {
-		t.Errorf("%d scripts, want our own alone", n)
+		t.Errorf("%d scripts, want only that of the page", n)
 	}
 	for _, bad := range []string{"<img", "<b&", "</pre><script"} {
 		if strings.Contains(page, bad) {
-			t.Errorf("the page holds %s unescaped", bad)
+			t.Errorf("the page contains %s unescaped", bad)
 		}
 	}
 	if strings.Contains(terminal(t, dir), "\x1b") {
@@ -272,7 +271,8 @@ func TestWideTable(t *testing.T) {
 	var b strings.Builder
 	wide.print(&b)
 	got := b.String()
-	if !strings.HasPrefix(got, "  engine  a_longer_case_0  ") || !strings.Contains(got, "Only in report.html: a_longer_case_10, ") || strings.Contains(got, "sqlite") {
+	if !strings.HasPrefix(got, "  engine  a_longer_case_0  ") ||
+		!strings.Contains(got, "Only in report.html: a_longer_case_10, ") || strings.Contains(got, "sqlite") {
 		t.Error(got)
 	}
 	for line := range strings.Lines(got) {
@@ -298,14 +298,14 @@ func TestNoControlCharactersOnTerminal(t *testing.T) {
 	}
 }
 
-// A report must open without a network, and must not contact any server.
+// TestOffline: a report opens without a network, and contacts no server.
 func TestOffline(t *testing.T) {
 	r, cells := makeRun()
 	dir := writeRun(t, r, cells, reps)
 	page := strings.ReplaceAll(html(t, dir), `xmlns="http://www.w3.org/2000/svg"`, "")
 	for _, bad := range []string{"http://", "https://", "src=", "@import", "url(", "<link"} {
 		if strings.Contains(page, bad) {
-			t.Errorf("the page holds %s", bad)
+			t.Errorf("the page contains %s", bad)
 		}
 	}
 	for _, href := range regexp.MustCompile(`href="([^"]*)"`).FindAllStringSubmatch(page, -1) {
@@ -326,7 +326,7 @@ func TestEmptyRun(t *testing.T) {
 	page, lines := html(t, dir), terminal(t, dir)
 	for _, want := range []string{"No query was run", "No cell was timed", "Nothing was loaded", "was interrupted"} {
 		if !strings.Contains(page, want) {
-			t.Errorf("the page does not say %q", want)
+			t.Errorf("%q is not in the page", want)
 		}
 	}
 	if !strings.Contains(lines, "No query was run") {
@@ -343,7 +343,7 @@ func TestInterruptedRun(t *testing.T) {
 		t.Error("an interrupted run counts as finished")
 	}
 	if !strings.Contains(html(t, dir), "was interrupted") || !strings.Contains(terminal(t, dir), "INTERRUPTED") {
-		t.Error("the report does not say that the run was interrupted")
+		t.Error("the report does not mark the run as interrupted")
 	}
 	for _, c := range s.Cases {
 		for _, k := range c.Cells {
@@ -353,11 +353,11 @@ func TestInterruptedRun(t *testing.T) {
 		}
 	}
 	if !strings.Contains(s.InWords, "too few") {
-		t.Errorf("the words do not say that two repetitions are too few: %s", s.InWords)
+		t.Errorf("the answer does not state that two repetitions are too few: %s", s.InWords)
 	}
 }
 
-// An archive that was interrupted before timing has plans but no samples.
+// TestUntimedCells: a run that was interrupted before its timing has plans but no samples.
 func TestUntimedCells(t *testing.T) {
 	r, cells := makeRun()
 	dir := writeRun(t, r, cells, 0)
@@ -381,7 +381,7 @@ func TestCaseWithoutCorrectResults(t *testing.T) {
 		t.Errorf("ranked %v, equal %d", s.Ranking, s.Equal)
 	}
 	if page := html(t, dir); !strings.Contains(page, "WRONG") || !strings.Contains(page, "No configuration was timed") {
-		t.Error("the page does not say that all is wrong")
+		t.Error("the page does not report that all results are wrong")
 	}
 }
 
@@ -389,7 +389,8 @@ func TestColdFailureKeepsWarmTimes(t *testing.T) {
 	c := run.MetCell("duckdb", "wide", "test_1", "sql")
 	r := &run.Run{Archives: []run.Archive{{Engine: "duckdb", Design: "wide", Complete: true}}, Cases: []run.Case{{Name: "test_1"}}}
 	samples := []run.Sample{
-		run.Sample{Cell: c, Phase: run.Warm}.Judge(&run.Measured{Total: 5e6}, proof(t, 1), nil), run.Sample{Cell: c, Phase: run.Cold}.Judge(&run.Measured{Total: 9e6}, proof(t, 1), nil),
+		run.Sample{Cell: c, Phase: run.Warm}.Judge(&run.Measured{Total: 5e6}, proof(t, 1), nil), run.Sample{Cell: c, Phase: run.Cold}.Judge(
+			&run.Measured{Total: 9e6}, proof(t, 1), nil),
 		{Cell: c, Phase: run.Cold, Verdict: run.Failed, Problem: "cannot drop"},
 	}
 	k := collect(r, samples, nil).summarise().Cases[0].Cells[0]
@@ -404,7 +405,8 @@ func TestColdFailureKeepsWarmTimes(t *testing.T) {
 
 func TestUnknownArchiveIsNotRanked(t *testing.T) {
 	c := run.MetCell("x", "wide", "test_1", "sql")
-	s := collect(&run.Run{}, []run.Sample{run.Sample{Cell: c, Phase: run.Warm}.Judge(&run.Measured{Total: 5e6}, proof(t, 1), nil)}, nil).summarise()
+	s := collect(&run.Run{}, []run.Sample{run.Sample{Cell: c, Phase: run.Warm}.Judge(&run.Measured{Total: 5e6},
+		proof(t, 1), nil)}, nil).summarise()
 	if s.Incomplete != 1 || len(s.Ranking) != 0 {
 		t.Errorf("%+v", s)
 	}

@@ -73,8 +73,8 @@ func flavourOrder() []string {
 	return strings.Fields("metviewer-sql sql cached-sql iso-list iso-range epoch-list epoch-range keys keys-native recall")
 }
 
-// collect groups samples and plans by cell. One wrong or failed sample makes its cell wrong or failed, and the cell then
-// has no times.
+// collect groups samples and plans by cell. One wrong or failed sample makes its cell wrong or failed, and the cell
+// then has no times.
 func collect(r *run.Run, samples []run.Sample, plans []run.Plan) *results {
 	out := &results{run: r, cases: slices.Clone(r.Cases), cells: map[CellKey]*result{}}
 	for _, a := range r.Archives {
@@ -163,8 +163,8 @@ func (rs *results) add(s run.Sample) {
 	}
 }
 
-// sortConfigurations orders the configurations by archive, then by flavour. Flavours that flavourOrder does not list are
-// last, by their name.
+// sortConfigurations orders the configurations by archive, then by flavour. Flavours that flavourOrder does not list
+// are last, by their name.
 func (rs *results) sortConfigurations() {
 	archive := func(c Configuration) int { return slices.Index(rs.archives, Configuration{c.Engine, c.Design, ""}) }
 	order := append(flavourOrder(), "")
@@ -174,8 +174,8 @@ func (rs *results) sortConfigurations() {
 	})
 }
 
-// archive returns what the run recorded about a configuration's archive. If it recorded nothing, the archive is empty and
-// not complete.
+// archive returns what the run recorded about a configuration's archive. If it recorded nothing, the archive is empty
+// and not complete.
 func (rs *results) archive(c Configuration) run.Archive {
 	isArchive := func(a run.Archive) bool { return a.Engine == c.Engine && a.Design == c.Design }
 	return *cmp.Or(first(rs.run.Archives, isArchive), &run.Archive{})
@@ -184,8 +184,8 @@ func (rs *results) archive(c Configuration) run.Archive {
 // everyValue is the highest degree of a proof.
 const everyValue = "every value"
 
-// overheadPlace is the place of an engine that answers from the client's own memory. Reports show it as the client overhead
-// and do not rank it.
+// overheadPlace is the place of an engine that answers from the client's own memory. Reports show it as the client
+// overhead and do not rank it.
 const overheadPlace = "memory"
 
 // isNotCompared reports whether the times of a configuration are shown but not compared.

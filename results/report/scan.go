@@ -133,8 +133,8 @@ func (s *scans) name(c *run.ScanConfig) string {
 	return name
 }
 
-// base returns the configuration with which the others of a question and phase are compared: the first one with the same
-// degree of proof.
+// base returns the configuration with which the others of a question and phase are compared: the first one with the
+// same degree of proof.
 func (s *scans) base(c *scanCell) *scanCell {
 	isBase := func(b *scanCell) bool { return b.name() == c.name() && b.proof == c.proof && b.problem == "" }
 	return *cmp.Or(first(s.cells, isBase), new(*scanCell))
@@ -158,7 +158,8 @@ func (s *scans) data() string {
 	return fmt.Sprintf("TPC-DS at scale factor %g, %s; %s sales", s.Scale, s.Generator, count(s.Rows["store_sales"]))
 }
 
-// times returns the original's table, the mean response time by configuration, with intervals, which the original lacks.
+// times returns the original's table, the mean response time by configuration, with intervals, which the original
+// lacks.
 func (s *scans) times() *Table {
 	t := table("question", "phase", "configuration", "n", "mean (s)", "95 % (s)", "median (s)", "times as fast",
 		"95 % of that", "beyond chance", "proof")
@@ -229,8 +230,8 @@ func (s *scans) paths() *Table {
 	return t
 }
 
-// sentence names the fastest configuration of each question, with the ratio of the table and its interval. It omits a ratio
-// without an interval and a ratio that chance may explain.
+// sentence names the fastest configuration of each question, with the ratio of the table and its interval. It omits a
+// ratio without an interval and a ratio that chance may explain.
 func (s *scans) sentence() string {
 	best := map[string]*scanCell{}
 	var order []string
@@ -275,8 +276,8 @@ func (s *scans) fastest(c *scanCell) string {
 	return "nothing is significantly faster than " + base
 }
 
-// pictures draws mean response times by configuration, as in the original. For a sweep it also draws curves over the number
-// of paths.
+// pictures draws mean response times by configuration, as in the original. For a sweep it also draws curves over the
+// number of paths.
 func (s *scans) pictures() (out []Drawing) {
 	bars := plot.Rows{Frame: plot.Frame{
 		Title: s.product + ": mean response time by configuration", XLabel: "seconds",
@@ -507,8 +508,8 @@ func (s *scans) loads() *Table {
 	return t
 }
 
-// failedConfigs lists the configurations that ended with an error, with its first line. The page shows the complete error
-// with the plans of the configuration.
+// failedConfigs lists the configurations that ended with an error, with its first line. The page shows the complete
+// error with the plans of the configuration.
 func (s *scans) failedConfigs() *Table {
 	t := table("configuration", "answers before", "why")
 	t.Note = "An error ended these configurations; measurements before it count."

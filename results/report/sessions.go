@@ -12,8 +12,8 @@ import (
 // maxWaits is the number of waits that the picture of sessions distinguishes; the others share one layer.
 const maxWaits = 7
 
-// sessions draws the server's active sessions by wait event over the time of the typical run. It has no layers if the run
-// did not sample them.
+// sessions draws the server's active sessions by wait event over the time of the typical run. It has no layers if the
+// run did not sample them.
 func (c *pointCell) sessions() plot.Layers {
 	x := c.typical()
 	g := plot.Layers{

@@ -10,8 +10,8 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// The page shows, below the throughput, what the sessions waited for. It also lists the slowest
-// statements and the scripts that created tables.
+// TestSessionsStatementsAndScripts: the page shows, below the throughput, what the sessions waited for. It also lists
+// the slowest statements and the scripts that created tables.
 func TestSessionsStatementsAndScripts(t *testing.T) {
 	p := newPoint("postgres", "server", 4, 1, 1000)
 	s := &run.ServerLoad{SessionSampleCount: 10, Statements: []run.Statement{{
@@ -19,14 +19,14 @@ func TestSessionsStatementsAndScripts(t *testing.T) {
 		Calls: 2500, Time: 2 * time.Second, Rows: 2499,
 	}}}
 	for i := range 10 {
-		look := run.SessionSample{At: time.Duration(i+1) * time.Second, Sessions: []run.SessionWait{{
+		sample := run.SessionSample{At: time.Duration(i+1) * time.Second, Sessions: []run.SessionWait{{
 			Kind: "cpu", Event: "running",
 			Sessions: 1,
 		}, {Kind: "lock", Event: "Lock:tuple", Sessions: 3}}}
 		for _, rare := range []string{"a", "b", "c", "d", "e", "f", "g"} {
-			look.Sessions = append(look.Sessions, run.SessionWait{Kind: "other", Event: "rare " + rare, Sessions: 0.1})
+			sample.Sessions = append(sample.Sessions, run.SessionWait{Kind: "other", Event: "rare " + rare, Sessions: 0.1})
 		}
-		s.SessionSamples = append(s.SessionSamples, look)
+		s.SessionSamples = append(s.SessionSamples, sample)
 	}
 	p.Server = s
 	dir := pointsFolderOf(t, []run.Archive{
@@ -59,7 +59,7 @@ func TestSessionsStatementsAndScripts(t *testing.T) {
 	}
 }
 
-// Each second has the sessions of the nearest observation, and none without a near one.
+// TestSessionsOverTime: each second has the sessions of the nearest sample, and none if no sample is near.
 func TestSessionsOverTime(t *testing.T) {
 	p := newPoint("postgres", "server", 4, 1, 1000)
 	p.Server = &run.ServerLoad{SessionSampleCount: 2, SessionSamples: []run.SessionSample{

@@ -54,8 +54,8 @@ type CaseSummary struct {
 	Rows  int    `json:"rows"`
 	// Comparisons counts the comparisons with the fastest configuration. Holm's correction treats them together.
 	Comparisons int `json:"comparisons"`
-	// LeastP is the smallest corrected p that this number of comparisons and repetitions can reach. If it is not below 0.05,
-	// no difference can be significant.
+	// LeastP is the smallest corrected p that this number of comparisons and repetitions can reach. If it is not below
+	// 0.05, no difference can be significant.
 	LeastP Number        `json:"least_p_holm"`
 	Cells  []CellSummary `json:"cells"` // timed ones by median, then the others
 }
@@ -228,8 +228,8 @@ func summariseTimes(res *result, c run.Case) *Times {
 	return t
 }
 
-// compare compares every ranked configuration of a case with the fastest. It omits the client overhead, which does not query
-// a database, and configurations that are not ranked.
+// compare compares every ranked configuration of a case with the fastest. It omits the client overhead, which does not
+// query a database, and configurations that are not ranked.
 func (c *CaseSummary) compare(seed uint64) {
 	var timed []*Times
 	var samples [][]float64
@@ -442,8 +442,8 @@ func lowestMedians(timed int, best Configuration, next, sql *Rank) string {
 	return out + "."
 }
 
-// times describes the time of a configuration as a multiple of the fastest of each case, with the interval. It has no number
-// if the interval is unknown or contains 1.
+// times describes the time of a configuration as a multiple of the fastest of each case, with the interval. It has no
+// number if the interval is unknown or contains 1.
 func (r *Rank) times() string {
 	span := interval(float64(r.Lo), float64(r.Hi))
 	switch {

@@ -57,7 +57,8 @@ func (f *folder) caseSection(i int) Section {
 	return s
 }
 
-// smallMultiples draws the cases one below the other on one axis, each with the fastest flavour of every engine and design.
+// smallMultiples draws the cases one below the other on one axis, each with the fastest flavour of every engine and
+// design.
 func (f *folder) smallMultiples() Drawing {
 	var panels []plot.Panel
 	for i := range f.sum.Cases {

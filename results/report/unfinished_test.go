@@ -9,11 +9,14 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// TestComparisonOfAnUnfinishedRun: the report counts the cells that a run has not measured only if there are some, and
-// says so if no cell can be compared.
+// TestComparisonOfAnUnfinishedRun: the report counts the cells that a run has not measured, unless there are none. It
+// states that no cell can be compared.
 func TestComparisonOfAnUnfinishedRun(t *testing.T) {
 	answers := func(pending int) []string {
-		r := OfComparison(&compare.Comparison{Base: "a", Others: []compare.RunComparison{{Run: "runA", Unfinished: []string{"runA was interrupted"}, Pending: pending}}})
+		r := OfComparison(&compare.Comparison{
+			Base:   "a",
+			Others: []compare.RunComparison{{Run: "runA", Unfinished: []string{"runA was interrupted"}, Pending: pending}},
+		})
 		var out []string
 		for _, a := range r.Answers {
 			out = append(out, a.Text)

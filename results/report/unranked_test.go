@@ -5,13 +5,13 @@ import (
 	"testing"
 )
 
-// A server that is a stand-in for another one is shown with its times and the reason. It is not
+// TestStandInIsNotRankedInStudy: the report shows the times of a stand-in for a server, and the reason why it is not
 // ranked, even if it was the fastest.
 func TestStandInIsNotRankedInStudy(t *testing.T) {
 	r, cells := makeRun()
 	s, _ := summary(t, writeRun(t, r, cells, reps))
 	best := s.Ranking[0].Engine
-	const why = "FerretDB says nothing of MongoDB"
+	const why = "it is a stand-in for MongoDB"
 	for i := range r.Archives {
 		if r.Archives[i].Engine == best {
 			r.Archives[i].Unranked = why
@@ -30,22 +30,22 @@ func TestStandInIsNotRankedInStudy(t *testing.T) {
 		}
 		for _, k := range s.Cases[i].Cells {
 			if k.Engine == best && (k.Unranked != why || k.isUnbeaten() || k.Times != nil && k.Times.Mark != "") {
-				t.Errorf("%s: %+v takes part", s.Cases[i].Name, k)
+				t.Errorf("%s: %+v is compared", s.Cases[i].Name, k)
 			}
 		}
 	}
 	if strings.Contains(s.InWords, best) {
-		t.Errorf("the words name %s: %s", best, s.InWords)
+		t.Errorf("the answer names %s: %s", best, s.InWords)
 	}
 	for _, out := range []string{html(t, dir), terminal(t, dir)} {
 		if !strings.Contains(out, "not ranked") || !strings.Contains(out, "because "+why) {
-			t.Error("the report does not say that it is not ranked, and why")
+			t.Error("the report lacks the reason why it is not ranked")
 		}
 	}
 }
 
-// A case without rows is in no ranking, mean or headline, although its answers were correct and
-// folders of earlier versions have times of it.
+// TestCaseWithoutRowsIsNotRanked: a case without rows is in no ranking, mean or headline, although its results were
+// correct and folders of earlier versions have times of it.
 func TestCaseWithoutRowsIsNotRanked(t *testing.T) {
 	r, cells := makeRun()
 	for i := range cells {

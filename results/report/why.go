@@ -18,8 +18,8 @@ type Step struct {
 	Counts        string
 }
 
-// why explains the times of every case by how the engines found the rows, as far as their plans report it. The section is
-// empty if no plan reports it.
+// why explains the times of every case by how the engines found the rows, as far as their plans report it. The section
+// is empty if no plan reports it.
 func (f *folder) why() Section {
 	if !slices.ContainsFunc(f.plans, func(p run.Plan) bool { return len(p.Access) > 0 }) {
 		return Section{}
@@ -124,9 +124,9 @@ func (f *folder) objectKind(c CellKey) string {
 	return cmp.Or(f.archive(c.Configuration).ObjectKind, "rows")
 }
 
-// because describes in a sentence the difference between the slowest and the fastest configuration, with the methods and
-// counts of their plans. If the slowest does not examine more rows, the sentence states that they do not explain the
-// difference.
+// because describes in a sentence the difference between the slowest and the fastest configuration, with the methods
+// and counts of their plans. If the slowest does not examine more rows, the sentence states that they do not explain
+// the difference.
 func (f *folder) because(c *CaseSummary, best, worst *CellSummary) string {
 	fast := best.String()
 	if worst == best {
@@ -191,8 +191,8 @@ func (f *folder) examinedRows(c CellKey) examinedRows {
 	return e
 }
 
-// mainAccess returns the step that examines the most. If no step reports a count, it returns the first full scan, else the
-// last step.
+// mainAccess returns the step that examines the most. If no step reports a count, it returns the first full scan, else
+// the last step.
 func mainAccess(all []run.Access) run.Access {
 	most := slices.MaxFunc(all, func(a, b run.Access) int { return cmp.Compare(a.Examined, b.Examined) })
 	if most.Examined >= 0 {
@@ -201,8 +201,8 @@ func mainAccess(all []run.Access) run.Access {
 	return *cmp.Or(first(all, func(a run.Access) bool { return a.Method == "full scan" }), &all[len(all)-1])
 }
 
-// planLimit is the maximum size of a query and its plan on the page, in bytes. A query that lists the keys of a long period
-// has megabytes.
+// planLimit is the maximum size of a query and its plan on the page, in bytes. A query that lists the keys of a long
+// period has megabytes.
 const planLimit = 560
 
 // planSection lists the plans by case.
@@ -241,8 +241,8 @@ func (f *folder) planSection() Section {
 	return s
 }
 
-// anchor returns the id of an element of the page for a cell. kind is "plan", "cell" (the row of the cell in the table of
-// its case), "way" (the row of its configuration in the table of all cases), "archive", "choice" or "law".
+// anchor returns the id of an element of the page for a cell. kind is "plan", "cell" (the row of the cell in the table
+// of its case), "way" (the row of its configuration in the table of all cases), "archive", "choice" or "law".
 func anchor(kind string, c CellKey) string {
 	name := strings.Join([]string{c.Case, c.Engine, c.Design, c.Flavour}, ".")
 	return kind + "-" + notInAnchors.ReplaceAllString(name, "-")

@@ -7,8 +7,8 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// TestBecause: a sentence states what the plans report. It draws a conclusion only if both counts
-// were measured in the same unit and the slower one is greater.
+// TestBecause: a sentence states what the plans report. It gives a ratio only if both counts were measured in the same
+// unit and the slower configuration examined more.
 func TestBecause(t *testing.T) {
 	scan := func(n int64) run.Access {
 		return run.Access{Object: "lines", Method: "full scan", Examined: n, Kept: -1, Counted: n >= 0}
@@ -16,8 +16,8 @@ func TestBecause(t *testing.T) {
 	keys := func(n int64) run.Access {
 		return run.Access{Object: "docs", Method: "key lookup", Index: "pk", Examined: n, Kept: n, Counted: true}
 	}
-	guess := scan(70)
-	guess.Counted = false
+	estimate := scan(70)
+	estimate.Counted = false
 	for _, c := range []struct {
 		name         string
 		slow, fast   []run.Access
@@ -30,23 +30,44 @@ func TestBecause(t *testing.T) {
 			[]run.Access{scan(1000), keys(10)},
 			[]run.Access{keys(10)},
 			"rows", "***",
-			"slow · d · f takes 4.00 times (3.50 – 4.50) as long as fast · d · f (8.00 and 2.00 ms, for 5 rows of the result): it examines 1,010 rows (full scan of lines), the fastest 10 rows (key lookup in docs by pk), 101 times fewer.", "",
+			"slow · d · f takes 4.00 times (3.50 – 4.50) as long as fast · d · f (8.00 and 2.00 ms, for 5 rows of the result): " +
+				"it examines 1,010 rows (full scan of lines), the fastest 10 rows (key lookup in docs by pk), 101 times fewer.", "",
 		},
-		{"nothing at all", []run.Access{scan(1000)}, []run.Access{keys(0)}, "rows", "***", "the fastest 0 rows (key lookup in docs by pk).", "fewer"},
+		{
+			"nothing at all", []run.Access{scan(1000)}, []run.Access{keys(0)}, "rows", "***",
+			"the fastest 0 rows (key lookup in docs by pk).", "fewer",
+		},
 		{"the same", []run.Access{scan(10)}, []run.Access{scan(10)}, "rows", "***", "the same number: the rows examined do not explain", "fewer"},
 		{"more", []run.Access{keys(3)}, []run.Access{scan(10)}, "rows", "***", "which is more: the rows examined do not explain", "fewer"},
-		{"two units", []run.Access{scan(1000)}, []run.Access{keys(10)}, "documents", "***", "counts of rows and of documents cannot be compared", "fewer"},
-		{"not counted", []run.Access{scan(-1)}, []run.Access{keys(10)}, "rows", "***", "rows that its engine does not count (full scan of lines)", "fewer"},
-		{"partly counted", []run.Access{scan(1000), {Object: "h", Method: "index scan", Examined: -1, Kept: -1}}, []run.Access{keys(10)}, "rows", "***", "at least 1,000 rows", "fewer"},
-		{"guessed", []run.Access{guess}, []run.Access{keys(10)}, "rows", "***", "about 70 rows", "fewer"},
+		{
+			"two units", []run.Access{scan(1000)}, []run.Access{keys(10)}, "documents", "***",
+			"counts of rows and of documents cannot be compared", "fewer",
+		},
+		{
+			"not counted", []run.Access{scan(-1)}, []run.Access{keys(10)}, "rows", "***",
+			"rows that its engine does not count (full scan of lines)", "fewer",
+		},
+		{
+			"partly counted", []run.Access{scan(1000), {Object: "h", Method: "index scan", Examined: -1, Kept: -1}},
+			[]run.Access{keys(10)}, "rows", "***", "at least 1,000 rows", "fewer",
+		},
+		{"estimated", []run.Access{estimate}, []run.Access{keys(10)}, "rows", "***", "about 70 rows", "fewer"},
 		{"not recorded", nil, []run.Access{keys(10)}, "rows", "***", "the run does not record how both find their rows", "examines"},
 		{"noise", []run.Access{scan(1000)}, []run.Access{keys(10)}, "rows", "~", "is not significantly slower than the fastest", "examines"},
-		{"too few repetitions", []run.Access{scan(1000)}, []run.Access{keys(10)}, "rows", "?", "slow · d · f has a longer median than fast", "as long as"},
+		{
+			"too few repetitions", []run.Access{scan(1000)}, []run.Access{keys(10)}, "rows", "?",
+			"slow · d · f has a longer median than fast", "as long as",
+		},
 	} {
 		slow, fast := CellKey{Configuration{"slow", "d", "f"}, "c"}, CellKey{Configuration{"fast", "d", "f"}, "c"}
 		f := &folder{
-			results: &results{run: &run.Run{Archives: []run.Archive{{Engine: "slow", Design: "d", ObjectKind: "rows"}, {Engine: "fast", Design: "d", ObjectKind: c.unit}}}},
-			plans:   []run.Plan{{Cell: run.MetCell("slow", "d", "c", "f"), Access: c.slow}, {Cell: run.MetCell("fast", "d", "c", "f"), Access: c.fast}},
+			results: &results{run: &run.Run{Archives: []run.Archive{
+				{Engine: "slow", Design: "d", ObjectKind: "rows"}, {Engine: "fast", Design: "d", ObjectKind: c.unit},
+			}}},
+			plans: []run.Plan{
+				{Cell: run.MetCell("slow", "d", "c", "f"), Access: c.slow},
+				{Cell: run.MetCell("fast", "d", "c", "f"), Access: c.fast},
+			},
 		}
 		sum := &CaseSummary{Name: "c", Rows: 5, Cells: []CellSummary{
 			{CellKey: fast, Times: &Times{Median: 2}}, {CellKey: slow, Times: &Times{Median: 8, Ratio: 4, RatioLo: 3.5, RatioHi: 4.5, Mark: c.mark}},

@@ -20,12 +20,15 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// marker is a number that only occurs as a measurement.
+// marker is a number that only occurs in measurements.
 const marker = 271828182
 
 // allMeasurements returns all possible measurements, each with the number marker.
 func allMeasurements() *run.Measured {
-	m := &run.Measured{Mix: &run.Mix{Series: make([]run.SeriesInterval, 4), Groups: make([]run.Group, 1)}, Posting: &run.Posting{}, Usage: &run.Usage{Server: &run.ServerLoad{}, Devices: make([]measure.DiskLoad, 1)}}
+	m := &run.Measured{
+		Mix: &run.Mix{Series: make([]run.SeriesInterval, 4), Groups: make([]run.Group, 1)}, Posting: &run.Posting{},
+		Usage: &run.Usage{Server: &run.ServerLoad{}, Devices: make([]measure.DiskLoad, 1)},
+	}
 	fillNumbers(reflect.ValueOf(m).Elem())
 	m.Place, m.Interval = "server", time.Second
 	h := measure.NewHistogram()
@@ -57,9 +60,8 @@ func fillNumbers(v reflect.Value) {
 	}
 }
 
-// TestWrongResultsLeaveNoNumber: for every workload, one wrong repetition removes the numbers of
-// its cell from the terminal and from every file of the folder. Without it, all of them have the
-// number.
+// TestWrongResultsLeaveNoNumber: for every workload, one wrong repetition removes the numbers of its cell from the
+// terminal and from every file of the folder. Without the wrong repetition all of them have the number.
 func TestWrongResultsLeaveNoNumber(t *testing.T) {
 	total := func(values ...float64) *answer.Answer {
 		var b answer.Builder
@@ -89,13 +91,17 @@ func TestWrongResultsLeaveNoNumber(t *testing.T) {
 		"met":            run.MetCell("x", "wide", "test_1", "sql"),
 		run.MixWorkload:  run.MixCell("x", "columns", "workloada", 4, 0, ""),
 		run.PostWorkload: run.PostCell("x", "quiet", "insert", "array96", "bulk"),
-		run.ScanWorkload: run.NewCell(run.ScanWorkload, "x", "paths", config.Paths, "partitions", config.Partitions, "workers", config.Workers, "design", "", "query", "q3"),
-		"faults":         run.NewCell("faults", "x", "design", "wide", "during", run.DuringQuestions),
-		run.OwnWorkload:  run.OwnCell("x", "q"),
+		run.ScanWorkload: run.NewCell(run.ScanWorkload, "x", "paths", config.Paths, "partitions", config.Partitions,
+			"workers", config.Workers, "design", "", "query", "q3"),
+		"faults":        run.NewCell("faults", "x", "design", "wide", "during", run.DuringQuestions),
+		run.OwnWorkload: run.OwnCell("x", "q"),
 	}
 	for workload, cell := range cells {
 		numbers := func(t *testing.T, wrong func() (answer.Proof, error)) map[string]int {
-			r := run.Run{ID: "r", Workload: workload, Cases: []run.Case{{Name: "test_1", Rows: 2}}, Archives: []run.Archive{{Engine: "x", Design: "wide", Place: "server", Complete: true}}}
+			r := run.Run{
+				ID: "r", Workload: workload, Cases: []run.Case{{Name: "test_1", Rows: 2}},
+				Archives: []run.Archive{{Engine: "x", Design: "wide", Place: "server", Complete: true}},
+			}
 			if workload == run.ScanWorkload {
 				r.Scan = &run.Scan{Configs: []run.ScanConfig{config}}
 			}
@@ -123,7 +129,7 @@ func TestWrongResultsLeaveNoNumber(t *testing.T) {
 			found := numbers(t, nil)
 			for _, name := range []string{"events.jsonl", "samples.csv", "samples.parquet", "latency.hlog"} {
 				if found[name] == 0 {
-					t.Errorf("what is right has no number in %s: %v", name, found)
+					t.Errorf("a correct cell has no number in %s: %v", name, found)
 				}
 			}
 			for name, fault := range faults {
@@ -140,7 +146,7 @@ func TestWrongResultsLeaveNoNumber(t *testing.T) {
 func countMarkers(t *testing.T, dir string) map[string]int {
 	t.Helper()
 	out := map[string]int{}
-	look := func(name string, text []byte) {
+	count := func(name string, text []byte) {
 		for _, form := range [][]byte{[]byte(strconv.Itoa(marker)), []byte("271,828"), binary.LittleEndian.AppendUint64(nil, marker)} {
 			out[name] += bytes.Count(text, form)
 		}
@@ -154,14 +160,14 @@ func countMarkers(t *testing.T, dir string) map[string]int {
 			delete(out, name)
 		}
 	}
-	look("terminal", []byte(terminal(t, dir)))
+	count("terminal", []byte(terminal(t, dir)))
 	html(t, dir)
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
 		text, err := os.ReadFile(path)
-		look(d.Name(), text)
+		count(d.Name(), text)
 		return err
 	})
 	if err != nil {

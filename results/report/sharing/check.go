@@ -45,8 +45,8 @@ func (r *Report) addProblem(format string, args ...any) {
 	r.Problems = append(r.Problems, fmt.Sprintf(format, args...))
 }
 
-// sampleProblems collects problems that many samples share. The report has each of them once, with its first place and a
-// count.
+// sampleProblems collects problems that many samples share. The report has each of them once, with its first place and
+// a count.
 type sampleProblems struct {
 	problems []string
 	first    map[string]string // place, by problem
@@ -317,8 +317,8 @@ func (s *rawSample) origin(of *run.Run) (out []string) {
 	return out
 }
 
-// checkAnswers checks that a stored answer has the digest that is its name. It does not search by a pattern, because the
-// name of the folder may contain the characters of one.
+// checkAnswers checks that a stored answer has the digest that is its name. It does not search by a pattern, because
+// the name of the folder may contain the characters of one.
 func (r *Report) checkAnswers(samples []rawSample) error {
 	dir := filepath.Join(r.Dir, "answers")
 	entries, err := os.ReadDir(dir)

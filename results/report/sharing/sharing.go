@@ -37,8 +37,8 @@ type manifest struct {
 	Files map[string]string `json:"sha256"` // by slash path
 }
 
-// shared matches the files that an archive contains. Answers, quarantined lines and histories contain the user's data, and
-// Barograph can derive the other files from the shared ones.
+// shared matches the files that an archive contains. Answers, quarantined lines and histories contain the user's data,
+// and Barograph can derive the other files from the shared ones.
 var shared = regexp.MustCompile(
 	`^((x\d+|days-\d+|clients)/)?(run\.json|events\.jsonl|cases\.yaml|growth\.json|plans/[^/]+\.(txt|json))$`)
 
@@ -163,8 +163,8 @@ var (
 	filePath      = regexp.MustCompile(`^(?:[a-z]+:)?((?:\.{0,2}/)?[^\s:?=&]*[/.][^\s:?=&]*)`)
 )
 
-// sharedNames are names that many machines and engines share. The scrubber keeps them, because texts about results contain
-// them, too.
+// sharedNames are names that many machines and engines share. The scrubber keeps them, because texts about results
+// contain them, too.
 var sharedNames = map[string]bool{ //nolint:gochecknoglobals // a constant table
 	"root": true, "admin": true, "administrator": true, "user": true, "default": true, "guest": true, "nobody": true,
 	"runner": true, "test": true, "localhost": true, "main": true, "data": true, "debian": true, "ubuntu": true,
@@ -314,8 +314,8 @@ func (s *scrubber) text(t string) string {
 	})
 }
 
-// names replaces the collected names. A match includes the character after the name, which may be the first character of
-// the next match, so names repeats the replacement until nothing changes.
+// names replaces the collected names. A match includes the character after the name, which may be the first character
+// of the next match, so names repeats the replacement until nothing changes.
 func (s *scrubber) names(t string) string {
 	for _, l := range s.secrets {
 		for strings.Contains(strings.ToLower(t), l.text) {

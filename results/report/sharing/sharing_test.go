@@ -26,7 +26,10 @@ import (
 // proof returns the proof of an answer with some rows, and its digest.
 func proof(t testing.TB) (p answer.Proof) {
 	t.Helper()
-	a := &answer.Answer{Columns: []question.Column{{Name: "fcst_lead", Role: question.Lead, Kind: question.Duration}}, Vectors: []answer.Vector{{Seconds: make([]int64, 5)}}, Rows: 5}
+	a := &answer.Answer{
+		Columns: []question.Column{{Name: "fcst_lead", Role: question.Lead, Kind: question.Duration}},
+		Vectors: []answer.Vector{{Seconds: make([]int64, 5)}}, Rows: 5,
+	}
 	p, err := answer.Compare(a, a)
 	if err != nil {
 		t.Fatal(err)
@@ -34,22 +37,41 @@ func proof(t testing.TB) (p answer.Proof) {
 	return p
 }
 
-// made writes a run of met into a folder. text is in every field of text, next to what a run writes.
-func made(t testing.TB, text string) string {
+// metFolder writes a run of met into a folder. Every field that contains text also contains the given one.
+func metFolder(t testing.TB, text string) string {
 	t.Helper()
 	p := proof(t)
 	started := time.Now().UTC().Add(-time.Hour)
 	r := run.Run{
 		ID: "r" + text, Workload: "met", Version: "v1.0.0", Args: []string{"met", "--engine", "duckdb", text}, Started: started,
-		Machine: measure.Machine{CPU: "CPU @ 2.20GHz" + text, OS: "debian 12" + text, Disk: measure.Disk{Type: "ext4", Mount: text}, Unknown: []string{text}},
-		Data:    run.Data{Source: "files" + text, Paths: []string{text}, Records: 7, Lines: 7, ByType: map[string]int64{"SL1L2": 7}, Digest: "d/7"},
-		Archives: []run.Archive{
-			{Engine: "duckdb", Design: "wide", Place: "embedded", URL: "duckdb:" + text, Product: "DuckDB", Version: "1.5.5", Settings: map[string]string{"dir " + text: text}, Digest: "d/7", Complete: true, Install: text, Acknowledged: text},
-			{Engine: "postgres", Design: "wide", Place: "server", URL: "postgres://carol:secret@wx9.example.org:5432/x", Product: "PostgreSQL", Version: "26.7.2.1", Digest: "d/7", Complete: true, Problem: text, Server: &run.Server{Settings: map[string]string{"log": text}}},
+		Machine: measure.Machine{
+			CPU: "CPU @ 2.20GHz" + text, OS: "debian 12" + text, Disk: measure.Disk{Type: "ext4", Mount: text},
+			Unknown: []string{text},
 		},
-		Skipped: []fault.Skip{{Engine: "clickhouse", Reason: text, Cure: text}}, Warnings: []string{text}, Findings: []string{text}, ColdMethod: text,
+		Data: run.Data{
+			Source: "files" + text, Paths: []string{text}, Records: 7, Lines: 7, ByType: map[string]int64{"SL1L2": 7},
+			Digest: "d/7",
+		},
+		Archives: []run.Archive{
+			{
+				Engine: "duckdb", Design: "wide", Place: "embedded", URL: "duckdb:" + text, Product: "DuckDB", Version: "1.5.5",
+				Settings: map[string]string{"dir " + text: text}, Digest: "d/7", Complete: true, Install: text, Acknowledged: text,
+			},
+			{
+				Engine: "postgres", Design: "wide", Place: "server", URL: "postgres://carol:secret@wx9.example.org:5432/x",
+				Product: "PostgreSQL", Version: "26.7.2.1", Digest: "d/7", Complete: true, Problem: text,
+				Server: &run.Server{Settings: map[string]string{"log": text}},
+			},
+		},
+		Skipped: []fault.Skip{{
+			Engine: "clickhouse", Reason: text, Cure: text,
+		}}, Warnings: []string{text}, Findings: []string{text}, ColdMethod: text,
 		Cases: []run.Case{{Name: "test_1", Title: "one series" + text, Rows: 5, Digest: answer.FormatDigest(p.Digest())}}, Reps: 2,
-		Own: &run.Own{Tables: []run.OwnTable{{Name: "taxi", Files: []string{text}, Notes: []string{text}, Sources: []run.OwnFile{{File: text}}}}, SkippedFiles: []run.SkippedFile{{File: text, Reason: text}}, Questions: []run.OwnQuestion{{File: text, Texts: map[string]string{"": "SELECT 1 -- " + text}}}},
+		Own: &run.Own{
+			Tables:       []run.OwnTable{{Name: "taxi", Files: []string{text}, Notes: []string{text}, Sources: []run.OwnFile{{File: text}}}},
+			SkippedFiles: []run.SkippedFile{{File: text, Reason: text}},
+			Questions:    []run.OwnQuestion{{File: text, Texts: map[string]string{"": "SELECT 1 -- " + text}}},
+		},
 	}
 	f, err := run.Create(filepath.Join(t.TempDir(), "run"), r)
 	if err != nil {
@@ -62,11 +84,15 @@ func made(t testing.TB, text string) string {
 		}
 	}
 	for rep := range 2 {
-		must(f.Add(run.Sample{Cell: run.MetCell("duckdb", "wide", "test_1", "sql"), Phase: run.Warm, Rep: rep, Warnings: []string{text}}.Judge(&run.Measured{Total: time.Millisecond}, p, nil)))
-		must(f.Add(run.Sample{Cell: run.MetCell("postgres", "wide", "test_1", "sql"), Phase: run.Warm, Rep: rep}.Judge(nil, answer.Proof{}, errors.New("dial tcp 10.1.2.3:5432: lookup wx9.example.org: refused"+text))))
+		must(f.Add(run.Sample{
+			Cell: run.MetCell("duckdb", "wide", "test_1", "sql"), Phase: run.Warm, Rep: rep, Warnings: []string{text},
+		}.Judge(&run.Measured{Total: time.Millisecond}, p, nil)))
+		must(f.Add(run.Sample{Cell: run.MetCell("postgres", "wide", "test_1", "sql"), Phase: run.Warm, Rep: rep}.Judge(nil,
+			answer.Proof{}, errors.New("dial tcp 10.1.2.3:5432: lookup wx9.example.org: refused"+text))))
 	}
 	must(f.AddEvent(run.Event{Kind: run.StepEvent, Text: text}))
-	must(f.StorePlan(run.MetCell("duckdb", "wide", "test_1", "sql"), "SELECT a/b FROM t WHERE vx_mask IN ('G2/NHX')"+text, "SCAN"+text, []run.Access{{Object: "t" + text, Method: "full scan"}}))
+	must(f.StorePlan(run.MetCell("duckdb", "wide", "test_1", "sql"), "SELECT a/b FROM t WHERE vx_mask IN ('G2/NHX')"+text,
+		"SCAN"+text, []run.Access{{Object: "t" + text, Method: "full scan"}}))
 	must(f.StoreCases([]byte("# "+text+"\n")), f.Reject("secret.vsdb"+text, 3, text, text))
 	f.Run.Finished = started.Add(2 * time.Hour)
 	must(f.Close())
@@ -111,14 +137,17 @@ func TestWriteLeavesNoNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	// no name consists only of hexadecimal digits: a digest could contain it
-	planted := []string{"/home/alice/private/x.vsdb", "~bob/notes", "carol", "wx9", "wx9.example.org", "192.168.7.9", "[fe80::1:2:3]", "alice", "Alice", "dave@mail.example.com", `C:\Users\alice`, "data/alice_secret/day1", "/srv"}
+	planted := []string{
+		"/home/alice/private/x.vsdb", "~bob/notes", "carol", "wx9", "wx9.example.org", "192.168.7.9", "[fe80::1:2:3]",
+		"alice", "Alice", "dave@mail.example.com", `C:\Users\alice`, "data/alice_secret/day1", "/srv",
+	}
 	if len(host) > 2 && !sharedNames[host] {
 		planted = append(planted, host)
 	}
 	if u, err := user.Current(); err == nil && !sharedNames[u.Username] && len(u.Username) > 2 {
 		planted = append(planted, u.Username)
 	}
-	dir := made(t, " "+strings.Join(planted, " ")+" http://intern.example.net:99/x "+"kill:node2@10s")
+	dir := metFolder(t, " "+strings.Join(planted, " ")+" http://intern.example.net:99/x "+"kill:node2@10s")
 	r, err := run.ReadRun(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -133,7 +162,10 @@ func TestWriteLeavesNoNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"cases.yaml", "events.jsonl", "plans/test_1.duckdb.wide.sql.json", "plans/test_1.duckdb.wide.sql.txt", "run.json"}; !slices.Equal(res.Files, want) || res.Omitted < 3 {
+	if want := []string{
+		"cases.yaml", "events.jsonl", "plans/test_1.duckdb.wide.sql.json", "plans/test_1.duckdb.wide.sql.txt", "run.json",
+	}; !slices.Equal(res.Files, want) ||
+		res.Omitted < 3 {
 		t.Errorf("the archive has %v, and omits %d", res.Files, res.Omitted)
 	}
 	to := unpack(t, file)
@@ -158,7 +190,9 @@ func TestWriteLeavesNoNames(t *testing.T) {
 		t.Errorf("the query is damaged: %s, %v", all, err)
 	}
 	shared, samples, err := run.Read(to)
-	if err != nil || len(samples) != 4 || shared.Archives[1].Version != "26.7.2.1" || shared.Archives[1].URL != "postgres:" || samples[0].Measured() == nil || !strings.Contains(shared.Warnings[0], "kill:node2@10s") {
+	if err != nil || len(samples) != 4 || shared.Archives[1].Version != "26.7.2.1" ||
+		shared.Archives[1].URL != "postgres:" || samples[0].Measured() == nil ||
+		!strings.Contains(shared.Warnings[0], "kill:node2@10s") {
 		t.Errorf("the shared run is %+v, %v", shared, err)
 	}
 	if _, err := report.Open(to); err != nil {
@@ -168,12 +202,12 @@ func TestWriteLeavesNoNames(t *testing.T) {
 		t.Errorf("its check: %+v, %v", c, err)
 	}
 	again := filepath.Join(t.TempDir(), "y.tar.gz")
-	if _, err := Write(dir, again); err != nil || !same(t, file, again) {
+	if _, err := Write(dir, again); err != nil || !equalFiles(t, file, again) {
 		t.Errorf("a second archive of the folder differs: %v", err)
 	}
 }
 
-func same(t testing.TB, a, b string) bool {
+func equalFiles(t testing.TB, a, b string) bool {
 	t.Helper()
 	x, errX := os.ReadFile(a)
 	y, errY := os.ReadFile(b)
@@ -183,12 +217,14 @@ func same(t testing.TB, a, b string) bool {
 // TestWriteRefuses: an unfinished run, a damaged file, and a name that cannot be replaced are refused.
 func TestWriteRefuses(t *testing.T) {
 	for name, x := range map[string]struct{ file, old, with, want string }{
-		"unfinished":                    {run.DescriptionFile, `"finished": "2`, `"finished": "0001-01-01T00:00:00Z", "was": "2`, "has not finished"},
+		"unfinished": {
+			run.DescriptionFile, `"finished": "2`, `"finished": "0001-01-01T00:00:00Z", "was": "2`, "has not finished",
+		},
 		"damaged":                       {"plans/test_1.duckdb.wide.sql.json", `{`, `{{`, "invalid character"},
 		"a name in a key of the schema": {run.DescriptionFile, `"records": 7`, `"records": 7, "alice": 1`, `still contains "alice"`},
 	} {
 		t.Setenv("USER", "alice")
-		dir := made(t, "")
+		dir := metFolder(t, "")
 		edit(t, dir, x.file, x.old, x.with)
 		file := filepath.Join(t.TempDir(), "x.tar.gz")
 		if _, err := Write(dir, file); err == nil || !strings.Contains(fault.Text(err), x.want) {
@@ -215,8 +251,12 @@ func edit(t testing.TB, dir, file, old, with string) {
 
 // TestCheckFindsEachEdit: an untouched folder has no problem, and each edit is found, with and without digests.
 func TestCheckFindsEachEdit(t *testing.T) {
-	for _, dir := range []string{made(t, ""), "../../advise/testdata/day", "../../advise/testdata/copies/x4", "../../../docs/results/ycsb/faults/galera", "../../../docs/results/ycsb/placement/valkey1-local-total"} {
-		if r, err := Check(dir); err != nil || len(r.Problems) > 0 || r.Digests != 0 || r.Samples == 0 || !strings.HasPrefix(r.String(), "no digest was kept, ") {
+	for _, dir := range []string{
+		metFolder(t, ""), "../../advise/testdata/day", "../../advise/testdata/copies/x4",
+		"../../../docs/results/ycsb/faults/galera", "../../../docs/results/ycsb/placement/valkey1-local-total",
+	} {
+		if r, err := Check(dir); err != nil || len(r.Problems) > 0 || r.Digests != 0 || r.Samples == 0 ||
+			!strings.HasPrefix(r.String(), "no digest was kept, ") {
 			t.Errorf("%s: %+v, %v", dir, r, err)
 		}
 	}
@@ -247,21 +287,21 @@ func TestCheckFindsEachEdit(t *testing.T) {
 		{run.DescriptionFile, `"repetitions": 2`, `"repetitions": 3`, "has 2 warm repetitions, run.json reports 3"},
 		{run.DescriptionFile, `"name": "test_1"`, `"name": "test_1", "rows": 5}, {"name": "test_1"`, "is listed twice"},
 	} {
-		dir := made(t, "")
+		dir := metFolder(t, "")
 		edit(t, dir, x.file, x.old, x.with)
 		r, err := Check(dir)
 		if err != nil || !strings.Contains(strings.Join(r.Problems, "\n"), x.want) {
 			t.Errorf("%s: %q instead of %q is not found: %+v, %v", x.file, x.with, x.old, r, err)
 		}
 	}
-	dir := made(t, "")
+	dir := metFolder(t, "")
 	edit(t, dir, run.DescriptionFile, `"repetitions": 2`, `"repetitions": 3`)
 	if r, err := Check(dir); err != nil || len(r.Problems) != 1 || !strings.HasSuffix(r.Problems[0], "run.json reports 3 (and 1 more)") {
 		t.Errorf("one cause is reported as %+v, %v", r, err)
 	}
 	kept := func() string {
 		file := filepath.Join(t.TempDir(), "x.tar.gz")
-		if _, err := Write(made(t, ""), file); err != nil {
+		if _, err := Write(metFolder(t, ""), file); err != nil {
 			t.Fatal(err)
 		}
 		return unpack(t, file)
@@ -272,7 +312,8 @@ func TestCheckFindsEachEdit(t *testing.T) {
 		"cases.yaml is missing":                func(dir string) error { return os.Remove(filepath.Join(dir, "cases.yaml")) },
 		"plans/x.txt has no digest":            func(dir string) error { return os.WriteFile(filepath.Join(dir, "plans", "x.txt"), nil, 0o600) },
 		"answers/1.json is not an answer": func(dir string) error {
-			return errors.Join(os.Mkdir(filepath.Join(dir, "answers"), 0o755), os.WriteFile(filepath.Join(dir, "answers", "1.json"), []byte(`{"digest":"2"}`), 0o600))
+			return errors.Join(os.Mkdir(filepath.Join(dir, "answers"), 0o755),
+				os.WriteFile(filepath.Join(dir, "answers", "1.json"), []byte(`{"digest":"2"}`), 0o600))
 		},
 	} {
 		dir := kept()
@@ -288,15 +329,22 @@ func TestCheckFindsEachEdit(t *testing.T) {
 	}
 }
 
-// TestScrub: what is no name stays.
+// TestScrub: texts that are neither names nor paths do not change.
 func TestScrub(t *testing.T) {
 	s := &scrubber{}
-	for _, text := range []string{"ops/s", "a / b", "x/2 and (a)/b", "G2/NHX | 5", "12:00:00", "v1.2.3", "127.0.0.1:80", "kill:node2@10s,restart:node2@15s", "met/duckdb?case=test_1", "/* hint */ SELECT 1", "CPU @ 2.20GHz", "2026-11-20T12:00:00Z", "a::text"} {
+	for _, text := range []string{
+		"ops/s", "a / b", "x/2 and (a)/b", "G2/NHX | 5", "12:00:00", "v1.2.3", "127.0.0.1:80",
+		"kill:node2@10s,restart:node2@15s", "met/duckdb?case=test_1", "/* hint */ SELECT 1", "CPU @ 2.20GHz",
+		"2026-11-20T12:00:00Z", "a::text",
+	} {
 		if got := s.text(text); got != text {
 			t.Errorf("%q becomes %q", text, got)
 		}
 	}
-	for text, want := range map[string]string{`open "/var/lib/x y": no`: "PATH", "at /tmp/a,b": "at PATH,b", "10.1.2.3:80": "HOST:80", "mail x@y.org": "USER@HOST", "scheme://u:p@h:1/d end": "scheme://HOST end"} {
+	for text, want := range map[string]string{
+		`open "/var/lib/x y": no`: "PATH", "at /tmp/a,b": "at PATH,b", "10.1.2.3:80": "HOST:80", "mail x@y.org": "USER@HOST",
+		"scheme://u:p@h:1/d end": "scheme://HOST end",
+	} {
 		if got := s.text(text); !strings.Contains(got, want) || regexp.MustCompile(`/var|/tmp|10\.1|y\.org|h:1`).MatchString(got) {
 			t.Errorf("%q becomes %q", text, got)
 		}
@@ -307,7 +355,7 @@ func TestScrub(t *testing.T) {
 // pattern.
 func TestCheckFolderWithPatternName(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "[run]*")
-	err := errors.Join(os.Rename(made(t, ""), dir), os.Mkdir(filepath.Join(dir, "answers"), 0o755),
+	err := errors.Join(os.Rename(metFolder(t, ""), dir), os.Mkdir(filepath.Join(dir, "answers"), 0o755),
 		os.WriteFile(filepath.Join(dir, "answers", "1.json"), []byte(`{"digest":"2"}`), 0o600))
 	if err != nil {
 		t.Fatal(err)

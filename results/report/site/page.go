@@ -49,7 +49,8 @@ func (s *Site) Write(dir string) (path string, err error) {
 	return path, os.Rename(path+".new", path)
 }
 
-// Page returns the page. If it would not be smaller than MaxBytes, Page cuts each query and each plan to TextSize bytes.
+// Page returns the page. If it would not be smaller than MaxBytes, Page cuts each query and each plan to TextSize
+// bytes.
 func (s *Site) Page() ([]byte, error) {
 	var out []byte
 	for _, s.TextSize = range []int{32768, 8192, 4096, 2048, 1024, 512, 256, 0} {

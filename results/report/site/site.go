@@ -303,8 +303,8 @@ func (f *folder) question(group int, key string, q Question) int {
 	return i
 }
 
-// config finds or adds a configuration of the run. more is a key that distinguishes configurations of one engine, design
-// and flavour; label describes the same for people.
+// config finds or adds a configuration of the run. more is a key that distinguishes configurations of one engine,
+// design and flavour; label describes the same for people.
 func (f *folder) config(group int, engine, design, flavour, more, label string, load float64, bytes int64) int {
 	key := strings.Join([]string{strconv.Itoa(group), engine, design, flavour, more}, "\x00")
 	if i, ok := f.configs[key]; ok {

@@ -21,8 +21,8 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// kept returns the run folders in the repository.
-func kept(t testing.TB) (out []string) {
+// keptFolders returns the run folders in the repository.
+func keptFolders(t testing.TB) (out []string) {
 	t.Helper()
 	for _, pattern := range []string{"../../../docs/results/ycsb/*/*", "../../../docs/results/ycsb/*", "../../advise/testdata/*"} {
 		paths, err := filepath.Glob(filepath.Join(pattern, run.DescriptionFile))
@@ -39,7 +39,10 @@ func kept(t testing.TB) (out []string) {
 // proof returns the proof of an answer with some number of rows.
 func proof(t testing.TB, rows int) answer.Proof {
 	t.Helper()
-	a := &answer.Answer{Columns: []question.Column{{Name: "fcst_lead", Role: question.Lead, Kind: question.Duration}}, Vectors: []answer.Vector{{Seconds: make([]int64, rows)}}, Rows: rows}
+	a := &answer.Answer{
+		Columns: []question.Column{{Name: "fcst_lead", Role: question.Lead, Kind: question.Duration}},
+		Vectors: []answer.Vector{{Seconds: make([]int64, rows)}}, Rows: rows,
+	}
 	p, err := answer.Compare(a, a)
 	if err != nil {
 		t.Fatal(err)
@@ -61,7 +64,8 @@ func records(t testing.TB) answer.Proof {
 // create creates the folder of a run in a folder of its own.
 func create(t testing.TB, name string, r run.Run) *run.Folder {
 	t.Helper()
-	r.ID, r.Version, r.Started, r.Finished = name, "v0.1.0", time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC), time.Date(2026, 11, 20, 12, 3, 0, 0, time.UTC)
+	r.ID, r.Version, r.Started, r.Finished = name, "v0.1.0", time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC), time.Date(
+		2026, 11, 20, 12, 3, 0, 0, time.UTC)
 	if r.Machine.CPU == "" {
 		r.Machine = measure.Machine{CPU: "Example CPU", Threads: 4, Memory: 16e9, OS: "debian 12"}
 	}
@@ -81,7 +85,8 @@ func add(t testing.TB, f *run.Folder, c run.Cell, rep int, ms float64, err error
 	}
 }
 
-func closed(t testing.TB, f *run.Folder) string {
+// closeFolder closes a folder and returns its path.
+func closeFolder(t testing.TB, f *run.Folder) string {
 	t.Helper()
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
@@ -93,18 +98,29 @@ func closed(t testing.TB, f *run.Folder) string {
 func metRun(digest string) run.Run {
 	r := run.Run{
 		Workload: "met", Data: run.Data{Source: "synthetic", Records: 493520, Digest: digest},
-		Cases: []run.Case{{Name: "test_1", Title: "one series", Rows: 5, Digest: "q1", Weight: 1}, {Name: "test_2", Rows: 5, Digest: "q2", Weight: 1}},
+		Cases: []run.Case{
+			{Name: "test_1", Title: "one series", Rows: 5, Digest: "q1", Weight: 1},
+			{Name: "test_2", Rows: 5, Digest: "q2", Weight: 1},
+		},
 	}
-	for _, a := range [][3]string{{"dry", "memory", "memory"}, {"duckdb", "wide", "embedded"}, {"duckdb", "document", "embedded"}, {"sqlite", "normalized", "embedded"}, {"pebble", "keyvalue", "embedded"}, {"mongodb", "document", "server"}, {"valkey", "document", "server"}} {
-		r.Archives = append(r.Archives, run.Archive{Engine: a[0], Design: a[1], Place: a[2], Product: a[0], Version: "1.0", Load: time.Duration(len(r.Archives)+1) * time.Second, Bytes: 1e6 * int64(len(r.Archives)), Complete: a[0] != "mongodb", Settings: map[string]string{"cache": "1GB"}})
+	for _, a := range [][3]string{
+		{"dry", "memory", "memory"}, {"duckdb", "wide", "embedded"}, {"duckdb", "document", "embedded"},
+		{"sqlite", "normalized", "embedded"}, {"pebble", "keyvalue", "embedded"}, {"mongodb", "document", "server"},
+		{"valkey", "document", "server"},
+	} {
+		r.Archives = append(r.Archives, run.Archive{
+			Engine: a[0], Design: a[1], Place: a[2], Product: a[0], Version: "1.0",
+			Load: time.Duration(len(r.Archives)+1) * time.Second, Bytes: 1e6 * int64(len(r.Archives)),
+			Complete: a[0] != "mongodb", Settings: map[string]string{"cache": "1GB"},
+		})
 	}
 	r.Archives[6].Unranked = "a stand-in for a server"
 	return r
 }
 
-// made returns a run of met in which the fastest results are wrong, failed, incomplete, of a stand-in, or the client
-// overhead.
-func made(t testing.TB) string {
+// metFolder returns a run of met in which the fastest results are wrong, failed, incomplete, of a stand-in, or the
+// client overhead.
+func metFolder(t testing.TB) string {
 	t.Helper()
 	f := create(t, "made", metRun("made/493520"))
 	for rep := range 11 {
@@ -127,16 +143,19 @@ func made(t testing.TB) string {
 			add(t, f, run.MetCell("pebble", "keyvalue", c, "keys-native"), rep, 0.05*ms, err)
 		}
 	}
-	return closed(t, f)
+	return closeFolder(t, f)
 }
 
-// hostile returns a run in which every text is markup.
-func hostile(t testing.TB) string {
+// hostileFolder returns a run in which every text is markup.
+func hostileFolder(t testing.TB) string {
 	t.Helper()
 	const evil = `</script><img src=x onerror="window.pwned='yes'"><script>window.pwned=1</script>`
 	r := metRun(evil)
 	r.Data.Source, r.Machine.CPU, r.Warnings, r.Cases[0].Name = evil, evil, []string{evil}, evil
-	r.Archives = append(r.Archives, run.Archive{Engine: evil, Design: evil, Place: "server", Product: evil, Version: evil, Complete: true, Load: time.Second, Settings: map[string]string{evil: evil, "cache": evil}})
+	r.Archives = append(r.Archives, run.Archive{
+		Engine: evil, Design: evil, Place: "server", Product: evil, Version: evil, Complete: true, Load: time.Second,
+		Settings: map[string]string{evil: evil, "cache": evil},
+	})
 	f := create(t, "hostile", r)
 	c := run.MetCell(evil, evil, evil, evil)
 	add(t, f, c, 1, 1, nil)
@@ -145,13 +164,16 @@ func hostile(t testing.TB) string {
 	if err := f.StorePlan(c, "SELECT 1 -- "+evil, evil, nil); err != nil {
 		t.Fatal(err)
 	}
-	return closed(t, f)
+	return closeFolder(t, f)
 }
 
-// madePost returns a run of post with a wrong posting.
-func madePost(t testing.TB) string {
+// postFolder returns a run of post with a wrong posting.
+func postFolder(t testing.TB) string {
 	t.Helper()
-	f := create(t, "posted", run.Run{Workload: run.PostWorkload, Policy: "newer", Data: run.Data{Source: "a feed"}, Archives: []run.Archive{{Engine: "postgres", Place: "server", Product: "PostgreSQL", Version: "15"}}})
+	f := create(t, "posted", run.Run{
+		Workload: run.PostWorkload, Policy: "newer", Data: run.Data{Source: "a feed"},
+		Archives: []run.Archive{{Engine: "postgres", Place: "server", Product: "PostgreSQL", Version: "15"}},
+	})
 	for i, design := range []string{"array", "single"} {
 		for k, method := range []string{"bulk", "upsert"} {
 			m := &run.Measured{Posting: &run.Posting{Products: 3, Values: int64(1000 * (1 + i + k)), Post: run.PostTimes{Total: time.Second}}}
@@ -159,48 +181,62 @@ func madePost(t testing.TB) string {
 			if i == 1 && k == 1 {
 				err = &answer.Diff{Problem: "the tables differ"}
 			}
-			if err := f.Add(run.Sample{Cell: run.PostCell("postgres", "quiet", "insert", design, method, "posters", 1, "together", 2)}.Judge(m, records(t), err)); err != nil {
+			if err := f.Add(run.Sample{Cell: run.PostCell("postgres", "quiet", "insert", design, method, "posters", 1,
+				"together", 2)}.Judge(m, records(t), err)); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	return closed(t, f)
+	return closeFolder(t, f)
 }
 
-// madeOwn returns a run over own tables.
-func madeOwn(t testing.TB) string {
+// ownFolder returns a run over own tables.
+func ownFolder(t testing.TB) string {
 	t.Helper()
 	f := create(t, "owned", run.Run{
 		Workload: run.OwnWorkload, Data: run.Data{Records: 200},
-		Own:      &run.Own{Tables: []run.OwnTable{{Name: "taxi", Bytes: 9, Rows: 200}}, Questions: []run.OwnQuestion{{Name: "q0", Title: "fares", Texts: map[string]string{"": "SELECT fare", "sqlite": "SELECT fare -- sqlite"}}}},
-		Archives: []run.Archive{{Engine: "duckdb", Place: "embedded", Load: time.Second, Bytes: 5e6}, {Engine: "sqlite", Place: "embedded", Load: 2 * time.Second, Bytes: 9e6}},
+		Own: &run.Own{
+			Tables: []run.OwnTable{{Name: "taxi", Bytes: 9, Rows: 200}},
+			Questions: []run.OwnQuestion{{
+				Name: "q0", Title: "fares", Texts: map[string]string{"": "SELECT fare", "sqlite": "SELECT fare -- sqlite"},
+			}},
+		},
+		Archives: []run.Archive{
+			{Engine: "duckdb", Place: "embedded", Load: time.Second, Bytes: 5e6},
+			{Engine: "sqlite", Place: "embedded", Load: 2 * time.Second, Bytes: 9e6},
+		},
 	})
 	for rep := range 6 {
 		add(t, f, run.OwnCell("duckdb", "q0"), rep, 2, nil)
 		add(t, f, run.OwnCell("sqlite", "q0"), rep, 8, nil)
 	}
-	return closed(t, f)
+	return closeFolder(t, f)
 }
 
-// madeScan returns an analytical run with two placements, cold and warm.
-func madeScan(t testing.TB) string {
+// scanFolder returns an analytical run with two placements, cold and warm.
+func scanFolder(t testing.TB) string {
 	t.Helper()
 	f := create(t, "scanned", run.Run{
 		Workload: run.ScanWorkload, Archives: []run.Archive{{Engine: "duckdb", Place: "embedded", Product: "DuckDB"}},
 		Scan: &run.Scan{Scale: 1, Generator: "dsdgen", Rows: map[string]int64{"store_sales": 7}, Configs: []run.ScanConfig{
-			{Paths: 1, Partitions: 4, Workers: 4, Load: 4 * time.Second, Loads: 2, Bytes: []int64{1e8}, Plans: []run.ScanPlan{{Query: "q3", Text: "SELECT all", Plan: "SCAN"}}},
+			{
+				Paths: 1, Partitions: 4, Workers: 4, Load: 4 * time.Second, Loads: 2, Bytes: []int64{1e8},
+				Plans: []run.ScanPlan{{Query: "q3", Text: "SELECT all", Plan: "SCAN"}},
+			},
 			{Paths: 2, Partitions: 4, Workers: 4, Load: time.Second, Loads: 1, Bytes: []int64{5e7, 6e7}},
 		}},
 	})
 	for config, ms := range []float64{20, 10} {
 		for rep := range 6 {
 			add(t, f, f.Run.ScanCell(config, "q3"), rep, ms, nil)
-			if err := f.Add(run.Sample{Cell: f.Run.ScanCell(config, "q3"), Phase: run.Cold, Rep: rep}.Judge(&run.Measured{Total: time.Second}, proof(t, 1), nil)); err != nil {
+			if err := f.Add(run.Sample{
+				Cell: f.Run.ScanCell(config, "q3"), Phase: run.Cold, Rep: rep,
+			}.Judge(&run.Measured{Total: time.Second}, proof(t, 1), nil)); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	return closed(t, f)
+	return closeFolder(t, f)
 }
 
 // groupOf returns the key of the first group with a configuration of a run.
@@ -216,12 +252,14 @@ func groupOf(t testing.TB, s *site.Site, folder string) string {
 }
 
 // find returns the result of a configuration, by its names, for a question of a phase.
-func find(t testing.TB, s *site.Site, folder, engine, design, flavour, question string, cold bool) (site.Config, site.Question, site.Result) {
+func find(t testing.TB, s *site.Site, folder, engine, design, flavour, question string, cold bool) (site.Config,
+	site.Question, site.Result) {
 	t.Helper()
 	for _, r := range s.Results {
 		c := s.Configs[r.Config]
 		q := s.Groups[c.Group].Questions[r.Question]
-		if s.Runs[c.Run].Folder == folder && c.Engine == engine && c.Design == design && c.Flavour == flavour && q.Name == question && strings.HasSuffix(s.Groups[c.Group].Key, "/cold") == cold {
+		if s.Runs[c.Run].Folder == folder && c.Engine == engine && c.Design == design && c.Flavour == flavour &&
+			q.Name == question && strings.HasSuffix(s.Groups[c.Group].Key, "/cold") == cold {
 			return c, q, r
 		}
 	}
@@ -239,7 +277,7 @@ func read(t testing.TB, dirs ...string) *site.Site {
 }
 
 func TestResults(t *testing.T) {
-	s := read(t, made(t), madePost(t), madeOwn(t), madeScan(t), "../../../docs/results/ycsb/placement/valkey1-local-total")
+	s := read(t, metFolder(t), postFolder(t), ownFolder(t), scanFolder(t), "../../../docs/results/ycsb/placement/valkey1-local-total")
 	for _, x := range []struct {
 		folder, engine, design, flavour, question string
 		cold                                      bool
@@ -260,7 +298,8 @@ func TestResults(t *testing.T) {
 	} {
 		c, q, r := find(t, s, x.folder, x.engine, x.design, x.flavour, x.question, x.cold)
 		same := r.Value == x.value || math.IsNaN(r.Value) && math.IsNaN(x.value)
-		if r.Verdict != x.verdict || x.verdict == "equal" && r.Proof != x.proof || q.Unit != x.unit || q.More != x.more || !same || c.Load != x.load || c.Bytes != x.bytes {
+		if r.Verdict != x.verdict || x.verdict == "equal" && r.Proof != x.proof || q.Unit != x.unit || q.More != x.more ||
+			!same || c.Load != x.load || c.Bytes != x.bytes {
 			t.Errorf("%v: config %+v, question %+v, result %+v", x, c, q, r)
 		}
 	}
@@ -273,7 +312,8 @@ func TestResults(t *testing.T) {
 	if c, _, _ := find(t, s, "posted", "postgres", "array", "bulk", "quiet, insert", false); c.More != "1 client, 2 messages per transaction" {
 		t.Errorf("the further axes of a posting are %q", c.More)
 	}
-	if _, q, r := find(t, s, "valkey1-local-total", "valkey", "columns", "", "workloade, 4 threads", false); q.Unit != "ops/s" || !q.More || !(r.Value > 0) {
+	if _, q, r := find(t, s, "valkey1-local-total", "valkey", "columns", "", "workloade, 4 threads", false); q.Unit != "ops/s" ||
+		!q.More || !(r.Value > 0) {
 		t.Errorf("ycsb: %+v %+v", q, r)
 	}
 	if s.Colors["duckdb"] != "#0072b2" || s.Colors["sqlite"] != "#d55e00" {
@@ -290,7 +330,8 @@ func TestGroups(t *testing.T) {
 	other := metRun("other/1")
 	otherDigest := metRun("made/493520")
 	otherDigest.Cases[0].Digest = "q9"
-	s := read(t, made(t), closed(t, asked(t, "same", metRun("made/493520"))), closed(t, asked(t, "otherdata", other)), closed(t, asked(t, "otherquestion", otherDigest)))
+	s := read(t, metFolder(t), closeFolder(t, oneResult(t, "same", metRun("made/493520"))), closeFolder(t, oneResult(t, "otherdata", other)),
+		closeFolder(t, oneResult(t, "otherquestion", otherDigest)))
 	if a, b := groupOf(t, s, "made"), groupOf(t, s, "same"); a != b {
 		t.Errorf("the same data have the groups %s and %s", a, b)
 	}
@@ -308,24 +349,29 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-func asked(t testing.TB, name string, r run.Run) *run.Folder {
+// oneResult creates a run with one result.
+func oneResult(t testing.TB, name string, r run.Run) *run.Folder {
 	t.Helper()
 	f := create(t, name, r)
 	add(t, f, run.MetCell("duckdb", "wide", "test_1", "sql"), 1, 5, nil)
 	return f
 }
 
-// TestWeakerProofs: a result that is proven by a digest alone is not ranked with one that is proven value by value,
-// also if they are of different runs.
+// TestWeakerProofs: a result that is proven only by a digest is not ranked with one that is proven value by value, also
+// if they are results of different runs.
 func TestWeakerProofs(t *testing.T) {
-	r := run.Run{Workload: run.LakeWorkload, Data: run.Data{Digest: "lake"}, Lake: &run.Lake{}, Archives: []run.Archive{{Engine: "duckdb"}, {Engine: "trino"}}}
+	r := run.Run{
+		Workload: run.LakeWorkload, Data: run.Data{Digest: "lake"}, Lake: &run.Lake{},
+		Archives: []run.Archive{{Engine: "duckdb"}, {Engine: "trino"}},
+	}
 	strong, weak := create(t, "strong", r), create(t, "weak", r)
 	layout := &run.LakeLayout{Partition: "day", FileMB: 64}
 	add(t, strong, run.LakeCell("duckdb", layout, "q"), 1, 5, nil)
-	if err := weak.Add(run.Sample{Cell: run.LakeCell("trino", layout, "q")}.Judge(&run.Measured{Total: time.Millisecond}, records(t), nil)); err != nil {
+	if err := weak.Add(run.Sample{Cell: run.LakeCell("trino", layout, "q")}.Judge(&run.Measured{Total: time.Millisecond},
+		records(t), nil)); err != nil {
 		t.Fatal(err)
 	}
-	s := read(t, closed(t, strong), closed(t, weak))
+	s := read(t, closeFolder(t, strong), closeFolder(t, weak))
 	if _, _, x := find(t, s, "weak", "trino", "", "", "q", false); x.Unranked != "its results are proven only by digest" {
 		t.Errorf("the weaker proof is excluded by %q", x.Unranked)
 	}
@@ -351,7 +397,7 @@ func TestFolders(t *testing.T) {
 // Barograph.
 func TestPage(t *testing.T) {
 	dir := t.TempDir()
-	path, err := read(t, hostile(t)).Write(dir)
+	path, err := read(t, hostileFolder(t)).Write(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -362,16 +408,17 @@ func TestPage(t *testing.T) {
 	if strings.Contains(string(page), "<img") || strings.Count(string(page), "</script>") != 3 {
 		t.Error("a text of the run folder is markup of the page")
 	}
-	if m := regexp.MustCompile(`(?i)(src|href)=|@import|url\(|fetch\(|XMLHttpRequest|https?://`).FindAllString(strings.NewReplacer("http://www.w3.org/2000/svg", "", "src=x", "").Replace(string(page)), -1); len(m) > 0 {
+	if m := regexp.MustCompile(`(?i)(src|href)=|@import|url\(|fetch\(|XMLHttpRequest|https?://`).FindAllString(
+		strings.NewReplacer("http://www.w3.org/2000/svg", "", "src=x", "").Replace(string(page)), -1); len(m) > 0 {
 		t.Errorf("the page refers to %q", m)
 	}
-	if _, err := read(t, made(t)).Write(dir); err != nil {
+	if _, err := read(t, metFolder(t)).Write(dir); err != nil {
 		t.Errorf("a second page: %v", err)
 	}
 	if err := os.WriteFile(path, []byte("<title>mine</title>"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := read(t, made(t)).Write(dir); fault.Text(err) == "" || err == nil {
+	if _, err := read(t, metFolder(t)).Write(dir); fault.Text(err) == "" || err == nil {
 		t.Error("a page of another program is replaced")
 	}
 }
@@ -384,7 +431,7 @@ func TestUnlistedCase(t *testing.T) {
 	r.Cases = nil
 	empty := create(t, "empty", r)
 	add(t, empty, run.MetCell("duckdb", "wide", "test_9", "sql"), 1, 7, nil)
-	s := read(t, closed(t, f), closed(t, empty))
+	s := read(t, closeFolder(t, f), closeFolder(t, empty))
 	_, q, _ := find(t, s, "unlisted", "duckdb", "wide", "sql", "test_9", false)
 	if q.Weight != 1 || !slices.Equal(q.Runs, []int{0, 1}) {
 		t.Errorf("the question is %+v", q)
@@ -393,7 +440,7 @@ func TestUnlistedCase(t *testing.T) {
 
 // TestUnknownVerdict: a repetition with an unknown verdict proves nothing, whatever the repetitions after it are.
 func TestUnknownVerdict(t *testing.T) {
-	dir := madeOwn(t)
+	dir := ownFolder(t)
 	name := filepath.Join(dir, "events.jsonl")
 	text, err := os.ReadFile(name)
 	if err != nil {

@@ -28,10 +28,12 @@ func TestSize(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Logf("200 queries and plans of 20,000 bytes: %d bytes, each cut at %d", len(page), s.TextSize)
-	if len(page) >= MaxBytes || s.TextSize == 0 || s.TextSize == 32768 || !strings.Contains(string(page), fmt.Sprintf(`"text_size":%d`, s.TextSize)) {
+	if len(page) >= MaxBytes || s.TextSize == 0 || s.TextSize == 32768 ||
+		!strings.Contains(string(page), fmt.Sprintf(`"text_size":%d`, s.TextSize)) {
 		t.Errorf("the page has %d bytes, the texts %d", len(page), s.TextSize)
 	}
-	if cut := shorten("äöü SELECT"+planSeparator+"SCAN", 5); !strings.HasPrefix(cut, "äö") || !strings.HasSuffix(cut, "SCAN") || !strings.Contains(cut, "… (13 bytes in the run folder)") {
+	if cut := shorten("äöü SELECT"+planSeparator+"SCAN", 5); !strings.HasPrefix(cut, "äö") ||
+		!strings.HasSuffix(cut, "SCAN") || !strings.Contains(cut, "… (13 bytes in the run folder)") {
 		t.Errorf("a cut text is %q", cut)
 	}
 }
