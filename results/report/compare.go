@@ -77,10 +77,17 @@ func changes(name string, a *compare.RunComparison) string {
 		compare.Verdict
 		words string
 	}{
-		{compare.Broken, "broken"}, {compare.Slower, "slower"}, {compare.Faster, "faster"},
-		{compare.StillIncorrect, "correct in neither run"}, {compare.Repaired, "repaired"}, {compare.Missing, "absent"},
-		{compare.Added, "new"}, {compare.DifferentAnswer, "correct with another result"}, {compare.NoTimes, "not timed"},
-		{compare.TooFew, "with too few repetitions to compare"}, {compare.Same, "without a significant difference"},
+		{compare.Broken, "broken"},
+		{compare.Slower, "slower"},
+		{compare.Faster, "faster"},
+		{compare.StillIncorrect, "correct in neither run"},
+		{compare.Repaired, "repaired"},
+		{compare.Missing, "absent"},
+		{compare.Added, "new"},
+		{compare.DifferentAnswer, "correct with another result"},
+		{compare.NoTimes, "not timed"},
+		{compare.TooFew, "with too few repetitions to compare"},
+		{compare.Same, "without a significant difference"},
 		{compare.ClientOverhead, "of client overhead"},
 	} {
 		if n := tally(a, v.Verdict); n > 0 {

@@ -158,8 +158,10 @@ func TestProjectedFitsATerminal(t *testing.T) {
 	for flavour, omitted := range map[string]string{"epoch-range": "law", "metviewer-sql": "interval and law"} {
 		g := &dayGrowth{Days: Days{Predict: 128, Projections: []Projection{
 			{
-				CellKey{Configuration{"clickhouse", "normalized", flavour}, "dieoff_sal1l2_hgt"}, "linear",
-				measure.Estimate{Value: 1234, Low: 12.3, High: 123456}, 234567, nil,
+				CellKey{Configuration{"clickhouse", "normalized", flavour}, "dieoff_sal1l2_hgt"},
+				"linear",
+				measure.Estimate{Value: 1234, Low: 12.3, High: 123456},
+				234567, nil,
 			},
 			{CellKey{Configuration{"clickhouse", "normalized", ""}, ""}, "power", measure.Estimate{Value: 1234, Low: 1230, High: 1240}, 1235, nil},
 		}}}

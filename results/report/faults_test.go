@@ -30,13 +30,16 @@ func killsFolder(t *testing.T) string {
 		err    error
 	}{
 		{
-			run.DuringLoad, run.Kill{Nodes: 3, Node: 2, Acknowledged: 1000, Found: 1000, Complete: true},
-			run.Measured{Total: 5 * time.Second, LongestGap: time.Second}, nil,
+			run.DuringLoad,
+			run.Kill{Nodes: 3, Node: 2, Acknowledged: 1000, Found: 1000, Complete: true},
+			run.Measured{Total: 5 * time.Second, LongestGap: time.Second},
+			nil,
 		},
 		{
 			run.DuringLoad,
 			run.Kill{Nodes: 3, Node: 1, Acknowledged: 1000, Found: 10, Errors: 2, Messages: map[string]int{"CLUSTERDOWN": 2}},
-			run.Measured{Total: 8 * time.Second}, &answer.Diff{Problem: "3 files <lost>"},
+			run.Measured{Total: 8 * time.Second},
+			&answer.Diff{Problem: "3 files <lost>"},
 		},
 		{run.DuringQuestions, run.Kill{Nodes: 3, Node: 3, Correct: 50, CorrectWhileDown: 20}, run.Measured{Recovered: 7 * time.Second}, nil},
 		{run.DuringQuestions, run.Kill{Nodes: 3, Node: 3, Correct: 50, Wrong: 4}, run.Measured{}, bad},

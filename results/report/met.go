@@ -204,7 +204,8 @@ func (rs *results) loads() Section {
 	picture := plot.Rows{
 		Frame: plot.Frame{Width: pageWidth, Subtitle: count(d.Records) + " records · " + files}, SideBySide: true,
 		Panels: []plot.Panel{
-			{Title: "load rate", XLabel: "thousand records/s"}, {Title: "size on disk", XLabel: "MB"},
+			{Title: "load rate", XLabel: "thousand records/s"},
+			{Title: "size on disk", XLabel: "MB"},
 			{Title: "size per record", XLabel: "bytes"},
 		},
 	}

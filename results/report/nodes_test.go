@@ -27,8 +27,11 @@ func TestNodesAndClientTime(t *testing.T) {
 		engine, flavour string
 		total, client   time.Duration
 	}{
-		{"dry", "recall", 1, 1}, {"one", "keys-native", 20, 5}, {"three", "keys-native", 10, 12},
-		{"other", "keys-native", 40, 5}, {"pebble", "keys-native", 2, 2},
+		{"dry", "recall", 1, 1},
+		{"one", "keys-native", 20, 5},
+		{"three", "keys-native", 10, 12},
+		{"other", "keys-native", 40, 5},
+		{"pebble", "keys-native", 2, 2},
 	} {
 		design := "keyvalue"
 		if c.engine == "dry" {

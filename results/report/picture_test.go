@@ -175,7 +175,8 @@ func TestTicks(t *testing.T) {
 	}
 	leads := []float64{24, 48, 72}
 	ticks := []run.Tick{
-		{X: 24, Text: "24", Position: 24, Label: "one"}, {X: 48, Text: "48", Position: 48, Label: "two"},
+		{X: 24, Text: "24", Position: 24, Label: "one"},
+		{X: 48, Text: "48", Position: 48, Label: "two"},
 		{X: 72, Text: "72", Position: 72, Label: "three"},
 	}
 	for _, picture := range []string{"", "bar", "contour", "performance"} {

@@ -167,8 +167,10 @@ func TestHeadlinesHaveIntervals(t *testing.T) {
 		rates []float64
 		law   int
 	}{
-		{3, []float64{1000, 1900, 3500, 6000}, 1}, {2, []float64{1000, 1900, 3500, 6000}, 0},
-		{3, []float64{1000, 1900, 3500}, 0}, {3, []float64{1000, 100, 9000, 300}, 0},
+		{3, []float64{1000, 1900, 3500, 6000}, 1},
+		{2, []float64{1000, 1900, 3500, 6000}, 0},
+		{3, []float64{1000, 1900, 3500}, 0},
+		{3, []float64{1000, 100, 9000, 300}, 0},
 	} {
 		if laws := many(x.reps, map[string][]float64{"a": x.rates}).usl(); len(laws) != x.law {
 			t.Errorf("%d repetitions of %v: %+v", x.reps, x.rates, laws)

@@ -186,7 +186,7 @@ func TestBrowser(t *testing.T) {
 				isFirst := width == 1280 && theme == "light"
 				isExample := (g.Key == dayKey || g.Study != "met") && !strings.HasSuffix(g.Key, "/cold") &&
 					(g.Study != "ycsb" || strings.Contains(g.Name, "30,000"))
-				if g.Key != madeKey && g.Key != hostileKey && !(isFirst && isExample) {
+				if isRead := g.Key == madeKey || g.Key == hostileKey || isFirst && isExample; !isRead {
 					continue
 				}
 				b.open(path, "workload="+url.QueryEscape(g.Study)+"&data="+url.QueryEscape(g.Key))
@@ -266,7 +266,8 @@ func TestBrowser(t *testing.T) {
 				want      float64
 			}{
 				{"query", dots[i].Query, c.Figures[advise.QueryTime].Value * 1e3},
-				{"load", dots[i].Load, c.Figures[advise.FullLoad].Value}, {"bytes", dots[i].Bytes, c.Figures[advise.Disk].Value},
+				{"load", dots[i].Load, c.Figures[advise.FullLoad].Value},
+				{"bytes", dots[i].Bytes, c.Figures[advise.Disk].Value},
 			} {
 				var got float64
 				if _, err := fmt.Sscan(x.got, &got); err != nil || math.Abs(got/x.want-1) > 0.001 {

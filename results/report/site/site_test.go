@@ -104,8 +104,12 @@ func metRun(digest string) run.Run {
 		},
 	}
 	for _, a := range [][3]string{
-		{"dry", "memory", "memory"}, {"duckdb", "wide", "embedded"}, {"duckdb", "document", "embedded"},
-		{"sqlite", "normalized", "embedded"}, {"pebble", "keyvalue", "embedded"}, {"mongodb", "document", "server"},
+		{"dry", "memory", "memory"},
+		{"duckdb", "wide", "embedded"},
+		{"duckdb", "document", "embedded"},
+		{"sqlite", "normalized", "embedded"},
+		{"pebble", "keyvalue", "embedded"},
+		{"mongodb", "document", "server"},
 		{"valkey", "document", "server"},
 	} {
 		r.Archives = append(r.Archives, run.Archive{
@@ -253,7 +257,8 @@ func groupOf(t testing.TB, s *site.Site, folder string) string {
 
 // find returns the result of a configuration, by its names, for a question of a phase.
 func find(t testing.TB, s *site.Site, folder, engine, design, flavour, question string, cold bool) (site.Config,
-	site.Question, site.Result) {
+	site.Question, site.Result,
+) {
 	t.Helper()
 	for _, r := range s.Results {
 		c := s.Configs[r.Config]
