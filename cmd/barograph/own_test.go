@@ -46,7 +46,7 @@ func TestScanOwn(t *testing.T) {
 	if r, err := run.ReadRun(at("wrong")); err != nil || r.Own.StreamDuration != 60*time.Millisecond || !strings.Contains(stderr, "--for is now --duration") {
 		t.Errorf("the former name of --duration: %v, %s", err, stderr)
 	}
-	if status != fault.Differs || !strings.Contains(said, "on which the engines disagree: lite q. ") || !strings.Contains(said, "q-2") {
+	if status != fault.Differs || !strings.Contains(said, "The engines disagree on 1 result: lite q. ") || !strings.Contains(said, "q-2") {
 		t.Errorf("status %d\n%s", status, said)
 	}
 	for _, c := range []struct {

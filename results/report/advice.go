@@ -56,9 +56,7 @@ func (r *Report) advise(o Advising) error {
 		return nil
 	}
 	r.Data["advice"] = a.Advice
-	section := Section{
-		ID: "advice", Title: "How the choice was made", Terminal: true, Prose: a.paragraphs(), Table: a.table(),
-	}
+	section := Section{ID: "advice", Title: "How the choice was made", Terminal: true, Prose: a.paragraphs(), Table: a.table()}
 	if len(a.Eligible()) > 0 {
 		section.Text = a.commands()
 		afterAlarms := 0 // the report states a wrong result or an interrupted run before the choice
@@ -316,8 +314,8 @@ func (a *adviser) chosen() Section {
 	t := table("configuration", "query (ms)", "load", "on disk", "requirements")
 	d := plot.Dots{Frame: plot.Frame{
 		Subtitle: "Each engine and design with its fastest flavour. The area of a dot is the size on disk.",
-		XLabel:   "time to load all the data (s, logarithmic)",
-		YLabel:   "time of a query of the mix (ms, logarithmic)", Width: pageWidth,
+		XLabel:   "time to load all the data (s, logarithmic)", Width: pageWidth,
+		YLabel: "time of a query of the mix (ms, logarithmic)",
 	}}
 	for i := range a.Eligible() {
 		c := &a.Choices[i]

@@ -314,8 +314,7 @@ func verification(all []*run.VerificationPlot) Section {
 			continue
 		}
 		drawn = append(drawn, c)
-		points := Section{Title: "The points of " + c.Case, Small: c.Title, Folded: true, Table: pointTable(c)}
-		s.Parts = append(s.Parts, points)
+		s.Parts = append(s.Parts, Section{Title: "The points of " + c.Case, Small: c.Title, Folded: true, Table: pointTable(c)})
 		s.Pictures = append(s.Pictures, lists.Map(split(c), func(part *run.VerificationPlot) Drawing {
 			return verificationDrawing{VerificationPlot: part, width: curveWidth}
 		})...)

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	_ "embed" // for recorded2020.csv
 	"fmt"
 	"maps"
@@ -42,10 +43,9 @@ func (f *folder) head(question string) *Report {
 	r, d := f.run, f.run.Data
 	out := ofRun(f.dir, r, question)
 	isServer := func(a run.Archive) bool { return a.Place == "server" }
-	if slices.ContainsFunc(r.Archives, isServer) { // an embedded engine is expected to use the client's cores
-		if w := r.Client.Warning(measure.BusyShare); w != "" {
-			out.Warnings = append(out.Warnings, w)
-		}
+	warning := r.Client.Warning(measure.BusyShare) // an embedded engine is expected to use the client's cores
+	if warning != "" && slices.ContainsFunc(r.Archives, isServer) {
+		out.Warnings = append(out.Warnings, warning)
 	}
 	repetitions := several(r.Reps, "repetition")
 	if r.PlannedReps > 0 {
@@ -55,8 +55,7 @@ func (f *folder) head(question string) *Report {
 	if !r.Finished.IsZero() {
 		repetitions += "; the run took " + elapsed(r.Finished.Sub(r.Started))
 	}
-	data := fmt.Sprintf("%s. %s, %s, %s.",
-		d.Source, several(d.Files, "file"), byteSize(float64(d.Bytes)), several(int(d.Lines), "line"))
+	data := d.Source + ". " + several(d.Files, "file") + ", " + byteSize(float64(d.Bytes)) + ", " + several(int(d.Lines), "line") + "."
 	out.Facts = append(dataFacts(r, data), Fact{"Repetitions", repetitions})
 	types := table("line type", "records")
 	for _, k := range slices.Sorted(maps.Keys(d.ByType)) {
@@ -77,9 +76,7 @@ func (f *folder) report(o Advising) (*Report, error) {
 		ID: "tables", Title: "The original's tables, from this run", Parts: append(f.original(&f.sum), recorded2020()),
 		Words: explain("the original's tables"),
 	}
-	sections := []Section{
-		f.proof(), f.times(), f.why(), tables, f.loads(), verification(f.curves), f.planSection(), f.method(),
-	}
+	sections := []Section{f.proof(), f.times(), f.why(), tables, f.loads(), verification(f.curves), f.planSection(), f.method()}
 	r.Sections = lists.Filter(sections, func(s Section) bool { return s.Title != "" })
 	if err := r.advise(o); err != nil {
 		return nil, err
@@ -102,8 +99,8 @@ func (f *folder) scope() string {
 	if configurations == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s, %s and %s%s.", several(len(engines), "engine"),
-		several(configurations, "configuration"), several(len(f.cases), "case"), overhead)
+	cases := several(len(f.cases), "case") + overhead + "."
+	return several(len(engines), "engine") + ", " + several(configurations, "configuration") + " and " + cases
 }
 
 //go:embed recorded2020.csv
@@ -116,10 +113,7 @@ func recorded2020() Section {
 	for _, line := range lines[1:] {
 		cells := texts(strings.Split(line, ",")...)
 		for i, c := range cells {
-			switch c.Text {
-			case "":
-				cells[i] = dim(none)
-			case wrong.String():
+			if cells[i] = when(c.Text != "", c, none); c.Text == wrong.String() {
 				cells[i].Class = "bad"
 			}
 		}
@@ -140,8 +134,7 @@ func (f *folder) proof() Section {
 	}
 	for _, a := range f.run.Archives {
 		if !a.Complete {
-			alarm := "Incomplete: " + a.Engine + " · " + a.Design + ": " + a.Problem
-			s.Words = append(s.Words, Words{"alarm", alarm})
+			s.Words = append(s.Words, Words{"alarm", "Incomplete: " + a.Engine + " · " + a.Design + ": " + a.Problem})
 		}
 	}
 	rows := map[string]int{}
@@ -252,14 +245,10 @@ type archiveCost struct{ seconds, disk float64 }
 
 // costOf returns the cost of an archive. An incomplete archive has none.
 func costOf(a run.Archive) archiveCost {
-	cost := archiveCost{math.NaN(), math.NaN()}
-	if a.Complete && a.Load > 0 {
-		cost.seconds = a.Load.Seconds()
+	if !a.Complete {
+		return archiveCost{math.NaN(), math.NaN()}
 	}
-	if a.Complete && a.Bytes > 0 {
-		cost.disk = float64(a.Bytes) / 1e6
-	}
-	return cost
+	return archiveCost{cmp.Or(a.Load.Seconds(), math.NaN()), cmp.Or(float64(a.Bytes)/1e6, math.NaN())}
 }
 
 // method describes how the run measured, and how to repeat it.

@@ -168,13 +168,13 @@ func (o *ownReport) verdict(samples []run.Sample) Words {
 	}
 	words := ""
 	if len(wrong) > 0 {
-		words += fmt.Sprintf("%s on which the engines disagree: %s. ", several(len(wrong), "result"), strings.Join(wrong, ", "))
+		words += fmt.Sprintf("The engines disagree on %s: %s. ", several(len(wrong), "result"), strings.Join(wrong, ", "))
 	}
 	if len(failed) > 0 {
-		words += fmt.Sprintf("%s missing: %s. ", several(len(failed), "result"), strings.Join(failed, ", "))
+		words += fmt.Sprintf("Failed queries: %s. ", strings.Join(failed, ", "))
 	}
 	if words != "" {
-		return verdict(false, words+"They have no times.")
+		return verdict(false, words+"Wrong and failed results have no times.")
 	}
 	questions := several(len(o.Questions), "question")
 	words = list(o.engines) + " returned the same results as DuckDB on the files, for " + questions + "."
