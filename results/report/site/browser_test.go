@@ -25,6 +25,7 @@ import (
 
 	"github.com/barograph/barograph/results/advise"
 	"github.com/barograph/barograph/results/report/site"
+	"github.com/barograph/barograph/results/run"
 )
 
 // browser is a tab of the distribution's Chromium. It records all complaints and requests of the page.
@@ -144,7 +145,12 @@ func TestBrowser(t *testing.T) {
 		t.Skip("left out of the race run: the page has no Go of its own")
 	}
 	b := newBrowser(t)
-	dirs := append(kept(t), made(t), hostile(t), madePost(t), madeOwn(t), madeScan(t))
+	both, second := create(t, "both", metRun("two/493520")), create(t, "second", metRun("two/493520"))
+	for _, f := range []*run.Folder{both, second} {
+		add(t, f, run.MetCell("duckdb", "wide", "test_2", "sql"), 1, 1, nil)
+	}
+	add(t, both, run.MetCell("duckdb", "wide", "test_1", "sql"), 1, 1, nil)
+	dirs := append(kept(t), made(t), hostile(t), madePost(t), madeOwn(t), madeScan(t), closed(t, both), closed(t, second))
 	s, err := site.Read(dirs)
 	if err != nil {
 		t.Fatal(err)
@@ -205,6 +211,13 @@ func TestBrowser(t *testing.T) {
 		last := b.text(`[...document.querySelectorAll('#ratios tbody tr')].map(r => r.dataset.ranked).join()`)
 		if strings.Contains(last, "false,true") {
 			t.Errorf("an unranked row is before a ranked one: %s", last)
+		}
+	})
+	t.Run("columns that count for the mean come first", func(t *testing.T) {
+		b.TB = t
+		b.open(path, "workload=met&data="+url.QueryEscape(groupOf(t, s, "both")))
+		if heads := b.text(`[...document.querySelectorAll('#ratios thead th')].slice(2).map(e => e.innerText.replace(/\s+/g, ' ')).join('; ')`); !strings.HasPrefix(heads, "test_2") || !strings.Contains(heads, "; test_1") || !strings.Contains(heads, "does not count: 1 run") {
+			t.Errorf("the columns are %s", heads)
 		}
 	})
 	t.Run("the dots are those of the report's first picture", func(t *testing.T) {
