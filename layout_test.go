@@ -110,7 +110,7 @@ var allowed = map[string][]string{
 	"internal/fuzz":   {},
 	"internal/core":   {},
 	"internal/mutate": {"internal/core"},
-	"internal/pages":  {"results/measure", "results/plot", "results/report", "results/report/site", "results/run"},
+	"internal/pages":  {"results/advise", "results/measure", "results/plot", "results/report", "results/report/site", "results/run"},
 
 	// these hold a doc.go for the folders in them
 	"archive": {}, "cmd": {}, "query": {}, "results": {},

@@ -17,16 +17,19 @@ SCALE=${SCALE:-full}
 DATA=$(cd "${DATA:-../shared/data}" && pwd)
 export SCALE DATA
 
+# seconds_of FOLDER prints how many seconds the finished steps of a page took.
+seconds_of() { find "$1/.done" -name '*.seconds' -exec cat {} + 2>/dev/null | awk '{ n += $1 } END { print n + 0 }'; }
+
 if [ "$name" = all ]; then
-	sum=0
+	sum=0 failed=
 	for steps in "$here"/five/*.sh; do
 		page=$(basename "$steps" .sh)
-		"$0" "$page" ${2:+"$2/$page"}
-		folder=${2:+$2/$page}
-		seconds=$(cat "${folder:-runs/$page}/.done"/*.seconds | awk '{ n += $1 } END { print n + 0 }')
-		sum=$((sum + seconds))
+		folder=${2:-runs}/$page
+		"$here/run.sh" "$page" "$folder" || failed="$failed $page"
+		sum=$((sum + $(seconds_of "$folder")))
 	done
 	echo "all pages: $((sum / 60)) minutes"
+	[ -z "$failed" ] || { echo "failed:$failed; the same command tries their missing steps again" >&2 && exit 1; }
 	exit
 fi
 
@@ -76,8 +79,9 @@ cd "$out"
 # shellcheck source=/dev/null
 . "$here/five/$name.sh"
 for seconds in "$out/.done"/*.seconds; do
+	[ -e "$seconds" ] || continue
 	echo "$(basename "$seconds" .seconds) $(cat "$seconds")"
 done >"$out/steps.facts"
-cat "$out/.done"/*.seconds | awk -v name="$name" '{ n += $1 } END { printf "%s: %.0f minutes\n", name, n / 60 }'
+echo "$name: $(($(seconds_of "$out") / 60)) minutes"
 [ -z "$failed" ] || { echo "failed:$failed; the same command tries them again" >&2 && exit 1; }
 echo "go run ./internal/pages keep $name $out && docs/results/render.sh $name"

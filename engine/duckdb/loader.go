@@ -114,10 +114,13 @@ func (c *conn) bound(ctx context.Context) error {
 	return nil
 }
 
-// unbound restores the memory limit of queries.
+// unbound restores the memory limit of queries. RESET only makes the setting DuckDB's default; SET makes it the limit, up
+// to the rounding of the setting's text.
 func (c *conn) unbound() {
 	if c.db.bounded {
 		_ = c.Exec(context.Background(), "RESET memory_limit")
+		limit, _ := sqlengine.QueryTexts(context.Background(), c, "SELECT current_setting('memory_limit')")
+		_ = c.Exec(context.Background(), "SET memory_limit = "+flavour.Quote(strings.Join(limit, ""))+"; RESET memory_limit")
 	}
 }
 

@@ -101,14 +101,20 @@ func (a *openArchive) database(subset string) string {
 // table returns the quoted name of a table of a subset.
 func (a *openArchive) table(subset, table string) string { return a.Dialect.Table(subset, table) }
 
-// Size returns the size of the tables as the server reports it. For InnoDB it is an estimate.
+// Size returns the size of this design's tables in all subsets as the server reports it. For InnoDB it is an estimate.
+// The tables of other designs can be in the same database.
 func (a *openArchive) Size(ctx context.Context) (int64, error) {
 	names, err := a.Subsets(ctx)
 	if err != nil || len(names) == 0 {
 		return 0, err
 	}
+	ours := map[design.Name]string{
+		design.Normalized: "NOT REGEXP '^(doc|wide|barograph_(document|wide))_'", // METviewer's tables and the additions to them
+		design.Document:   "REGEXP '^(doc|barograph_document)_'",
+		design.Wide:       "REGEXP '^(wide|barograph_wide)_'",
+	}[a.Design]
 	return sqlengine.QueryNumber(ctx, a.Pool, "SELECT CAST(SUM(data_length + index_length) AS SIGNED) "+
-		"FROM information_schema.tables WHERE table_schema IN "+flavour.List(names, func(n string) string { return flavour.Quote(a.database(n)) }))
+		"FROM information_schema.tables WHERE table_name "+ours+" AND table_schema IN "+flavour.List(names, func(n string) string { return flavour.Quote(a.database(n)) }))
 }
 
 // Check lets the server check every page and index of the subset's tables.

@@ -181,6 +181,37 @@ func TestEveryColumnHasAPlace(t *testing.T) {
 	}
 }
 
+// TestSizeOfADesign: three designs in one database have three sizes, which together are the size of the database.
+func TestSizeOfADesign(t *testing.T) {
+	l := Servers.Lab(t, Driver(), lab.Options{Memory: 1 << 30})
+	var archives []*openArchive
+	for i, n := range []design.Name{design.Normalized, design.Document, design.Wide} {
+		a := under(t, l, "size_", n)
+		if _, err := commit(t, a, "s", batch("SL1L2", "dir/a.stat", header("V01", "GFS"), 3*(i+1), nil)); err != nil {
+			t.Fatal(err)
+		}
+		archives = append(archives, a)
+	}
+	var sizes []int64
+	var sum int64
+	var all []string
+	for range 10 { // the server updates its estimates for InnoDB in the background
+		sizes, sum = nil, 0
+		for _, a := range archives {
+			n, err := a.Size(t.Context())
+			if err != nil || n <= 0 {
+				t.Fatalf("%s has %d bytes, %v", a.Design, n, err)
+			}
+			sizes, sum = append(sizes, n), sum+n
+		}
+		all = texts(t, archives[0], "SELECT CAST(SUM(data_length + index_length) AS SIGNED) FROM information_schema.tables WHERE table_schema = ?", archives[0].database("s"))
+		if all[0] == strconv.FormatInt(sum, 10) {
+			return
+		}
+	}
+	t.Errorf("sizes %v are %d together; the database has %q", sizes, sum, all)
+}
+
 // What METviewer sees of a database is its own schema, as shipped, until a
 // value comes that it cannot hold, and after that too.
 func TestMETviewerSeesItsOwnTables(t *testing.T) {

@@ -95,6 +95,9 @@ func try(ctx context.Context, n int, seed uint64, only string, short bool, out i
 		m := all[i]
 		result, err := t.plant(ctx, m)
 		if err != nil {
+			if ctx.Err() != nil {
+				fmt.Fprintf(out, "interrupted after %d of %d faults: %d detected, %d not\n", count[killed]+count[survived], n, count[killed], count[survived])
+			}
 			return err
 		}
 		if count[result]++; result == survived {

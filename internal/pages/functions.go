@@ -11,6 +11,7 @@ import (
 	"strings"
 	"text/template"
 
+	"github.com/barograph/barograph/results/advise"
 	"github.com/barograph/barograph/results/measure"
 	"github.com/barograph/barograph/results/plot"
 	"github.com/barograph/barograph/results/report"
@@ -67,13 +68,17 @@ func (p *page) functions() template.FuncMap {
 			}
 			return report.Bottleneck(f.samples[found[0]]), nil
 		},
-		"section": p.section,
-		"facts":   p.factsOf,
+		"problem":    p.problem,
+		"projection": p.projection,
+		"kills":      p.kills,
+		"section":    p.section,
+		"facts":      p.factsOf,
 
 		"days":     p.days,
 		"warnings": p.warnings,
 		"lastOf":   func(texts []string) string { return texts[len(texts)-1] },
 		"answer":   p.answer,
+		"weights":  func() string { return advise.Defaults().String() },
 		"findings": p.findings,
 
 		// arithmetic; each accepts numbers of any kind
@@ -89,6 +94,7 @@ func (p *page) functions() template.FuncMap {
 		"least":    func(xs ...any) (number, error) { return best(xs, func(a, b float64) bool { return a < b }) },
 		"most":     func(xs ...any) (number, error) { return best(xs, func(a, b float64) bool { return a > b }) },
 		"below":    func(a, b any) (bool, error) { return compare(a, b, func(x, y float64) bool { return x < y }) },
+		"within":   within,
 		"law":      p.law,
 		"across":   p.across,
 		"home":     p.home,

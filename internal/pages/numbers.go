@@ -82,6 +82,16 @@ func compare(a, b any, f func(x, y float64) bool) (bool, error) {
 	return err == nil && f(x.Value, y.Value), err
 }
 
+// within reports whether a value is in the interval of a number.
+func within(n number, x any) (bool, error) {
+	low, err := compare(n.Low, x, func(a, b float64) bool { return a <= b })
+	if err != nil {
+		return false, err
+	}
+	high, err := compare(x, n.High, func(a, b float64) bool { return a <= b })
+	return low && high, err
+}
+
 // end is an end of the interval of a number, or the number itself if it has no interval.
 func end(x any, of func(n number) float64) (number, error) {
 	n, err := toNumber(x)

@@ -269,6 +269,53 @@ func TestKeepAgain(t *testing.T) {
 	}
 }
 
+// TestFunctions: projections are found by all their conditions, an interval contains its bounds, and a page can show
+// what a killed node did to clients and why a cell has no time.
+func TestFunctions(t *testing.T) {
+	p := &page{name: "met-2020", expanded: t.TempDir(), folders: map[string]*folder{}}
+	if err := expand(filepath.Join(committed, "runs", p.name), p.expanded); err != nil {
+		t.Fatal(err)
+	}
+	size, err := p.projection("growth", "engine=sqlite", "design=document")
+	if err != nil || size.Low >= size.Value || size.Value >= size.High {
+		t.Errorf("size %+v, %v", size, err)
+	}
+	query, err := p.projection("growth", "engine=sqlite", "design=document", "flavour=keys", "case=dieoff_sal1l2_hgt")
+	if err != nil || query.Value == size.Value {
+		t.Errorf("time %+v, %v", query, err)
+	}
+	for _, conditions := range [][]string{{"engine=sqlite"}, {"engine=sqlite", "design=document", "rep=1"}} {
+		if n, err := p.projection("growth", conditions...); err == nil {
+			t.Errorf("%v has the projection %v", conditions, n)
+		}
+	}
+	for x, want := range map[float64]bool{size.Low: true, size.High: true, size.Low * 0.99: false, size.High * 1.01: false} {
+		if got, err := within(size, x); err != nil || got != want {
+			t.Errorf("within %+v %v: %v, %v", size, x, got, err)
+		}
+	}
+	kills, err := p.kills("faults", "missing")
+	if err != nil || strings.Count(kills, "\n") != 4 || !strings.Contains(kills, "| cassandra, 3 | the load |") || !strings.Contains(kills, "correct results | 0 | 0 |") {
+		t.Errorf("%s%v", kills, err)
+	}
+	if text, err := p.problem("many/clients", "engine=duckdb", "layout=document"); err != nil || !strings.Contains(text, "Out of Memory") {
+		t.Errorf("%q, %v", text, err)
+	}
+	if text, err := p.problem("many/clients", "engine=pebble"); err == nil {
+		t.Errorf("pebble has the problem %q", text)
+	}
+	all, err := p.answer("growth")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if some, err := p.answer("growth", "Measured afterwards"); err != nil || len(some) >= len(all) || !strings.Contains(all, some) {
+		t.Errorf("%q, %v", some, err)
+	}
+	if text, err := p.answer("growth", "no such words"); err == nil {
+		t.Errorf("an answer without the words: %q", text)
+	}
+}
+
 func asJSON(t *testing.T, v any) []byte {
 	t.Helper()
 	text, err := json.Marshal(v)

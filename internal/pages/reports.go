@@ -14,19 +14,69 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// answer is the sentences with which the report of a run folder begins.
-func (p *page) answer(name string) (string, error) {
+// answer is the sentences with which the report of a run folder begins; with a text, those that contain it.
+func (p *page) answer(name string, containing ...string) (string, error) {
 	r, err := report.Open(filepath.Join(p.expanded, name))
 	if err != nil {
 		return "", err
 	}
 	var out []string
 	for _, w := range r.Answers {
-		if w.Class == "answer" || w.Class == "because" {
+		if (w.Class == "answer" || w.Class == "because") && !slices.ContainsFunc(containing, func(text string) bool { return !strings.Contains(w.Text, text) }) {
 			out = append(out, w.Text)
 		}
 	}
+	if len(out) == 0 {
+		return "", fmt.Errorf("the report of %s has no sentence with %q", name, containing)
+	}
 	return strings.Join(out, " "), nil
+}
+
+// problem is why the first repetition of the cells that meet the conditions has no measurement.
+func (p *page) problem(name string, conditions ...string) (string, error) {
+	f, err := p.open(name)
+	if err != nil {
+		return "", err
+	}
+	for _, i := range f.matching(conditions) {
+		if text := f.samples[i].Problem; text != "" {
+			return text, nil
+		}
+	}
+	return "", fmt.Errorf("%s: nothing that meets %v has a problem", name, conditions)
+}
+
+// projection is what a growth study stored about its largest size before it measured this size. The conditions name
+// engine, design, flavour and case. Without flavour and case it is a size on disk in MB, else a time in ms.
+func (p *page) projection(name string, conditions ...string) (number, error) {
+	var stored struct {
+		Projections []report.Projection `json:"projections"`
+	}
+	if err := readJSON(filepath.Join(p.expanded, name, "growth.json"), &stored); err != nil {
+		return number{}, err
+	}
+	want := report.Projection{}
+	for _, c := range conditions {
+		axis, value, _ := strings.Cut(c, "=")
+		switch axis {
+		case "engine":
+			want.Engine = value
+		case "design":
+			want.Design = value
+		case "flavour":
+			want.Flavour = value
+		case "case":
+			want.Case = value
+		default:
+			return number{}, fmt.Errorf("a projection has no %s", axis)
+		}
+	}
+	for _, q := range stored.Projections {
+		if q.CellKey == want.CellKey {
+			return number{Estimate: q.Projected, N: 2}, nil
+		}
+	}
+	return number{}, fmt.Errorf("%s/growth.json has no projection of %v", name, conditions)
 }
 
 // warnings are the warnings of run folders, each once, without those of cases that have no rows.
@@ -83,6 +133,36 @@ func (p *page) section(name, title string) (string, error) {
 		return "", fmt.Errorf("the report of %s has no table %q among %q", name, title, titles)
 	}
 	return markdown(s.Table), nil
+}
+
+// kills is a table of what clients noticed when a node was killed, from run folders of barograph faults.
+func (p *page) kills(names ...string) (string, error) {
+	var out strings.Builder
+	out.WriteString("| engine, nodes | node killed during | until the node was back | lost or wrong | failed calls | longest time without a success, s | node back after, s |\n" +
+		"|---|---|---|---:|---:|---:|---:|\n")
+	for _, name := range names {
+		if !p.exists(name) {
+			continue
+		}
+		f, err := p.open(name)
+		if err != nil {
+			return "", err
+		}
+		for i := range f.samples {
+			s := &f.samples[i]
+			k, m := s.Kill, s.Measured()
+			if k == nil || m == nil {
+				return "", fmt.Errorf("%s: %s has no outcome of a kill", name, s.Cell)
+			}
+			during, done, bad := "the load", run.FormatCount(k.Acknowledged)+" records acknowledged", k.Acknowledged-k.Found
+			if s.Cell.Value("during") == run.DuringQuestions {
+				during, done, bad = "the questions", run.CountOf(k.CorrectWhileDown, "correct result"), int64(k.Wrong)
+			}
+			fmt.Fprintf(&out, "| %s, %d | %s | %s | %d | %d | %s | %s |\n", s.Cell.Engine, k.Nodes, during, done, bad, k.Errors,
+				plot.Digits(m.LongestGap.Seconds(), 3), plot.Digits(m.Total.Seconds(), 3))
+		}
+	}
+	return out.String(), nil
 }
 
 // factsOf is a table of what was measured where, when and by which program.

@@ -21,9 +21,10 @@ step same same
 
 # A series that grows.
 growing() {
+	barograph lab down --lab-dir "$lab" >/dev/null 2>&1 || true # a server reports the size of all its archives together
 	servers
 	# shellcheck disable=SC2086 # options are words
-	measure growth "$ecm" --days "$(small 1,4,16 1,2,4)" --predict "$(small 64 8)" --reps "$(small 7 2)" --time-limit "$(small 1m 20s)" $engines \
+	measure growth "$ecm" --days "$(small 1,2,4,8,16 1,2,4)" --predict "$(small 64 8)" --reps "$(small 7 2)" --time-limit "$(small 1m 20s)" $engines \
 		--flavour epoch-range --flavour keys --case dieoff_sal1l2_hgt --out growth
 }
 step growth growing

@@ -11,6 +11,11 @@ reps=$(small 7 2)
 cases=$(small noaa test_3,test_6)
 limit=$(small 5m 20s)
 labs="--lab-dir $lab"
+# fresh ENGINE… starts servers without data: a server reports the size of all archives of a design together.
+fresh() {
+	barograph lab down $labs >/dev/null 2>&1 || true
+	up "$@" --profile tuned
+}
 seven() {
 	to=$1
 	shift
@@ -20,7 +25,7 @@ seven() {
 
 # The seven questions on one node: METviewer's database, the other SQL databases and the embedded engines.
 one() {
-	up mariadb postgres --profile tuned
+	fresh mariadb postgres
 	seven seven --engine lab:mariadb --engine lab:postgres --engine duckdb --engine sqlite --engine pebble --engine clickhouse \
 		--design normalized --design document --design keyvalue
 }
@@ -28,7 +33,7 @@ step seven one
 
 # The same archives, asked by 1 to 32 clients at once.
 clients() {
-	up mariadb postgres --profile tuned
+	fresh mariadb postgres
 	measure met seed/vsdb_data --case test_1,test_3 --reps 1 --warmups 0 --out many $labs --engine lab:mariadb --engine lab:postgres --engine duckdb --engine pebble \
 		--design normalized --design document --design keyvalue --flavour metviewer-sql --flavour epoch-range --flavour keys --flavour keys-native \
 		--clients 1,2,4,8,16,32 --duration "$(small 1s 300ms)"
@@ -43,7 +48,7 @@ document() {
 }
 # The real day of 2019 and a month.
 real() {
-	up mariadb postgres --profile tuned
+	fresh mariadb postgres
 	measure met "$day" --reps 2 --warmups 0 --case one_sl1l2_hgt,dieoff_sal1l2_hgt --out day $labs --engine lab:mariadb --engine lab:postgres --engine duckdb --engine sqlite --engine pebble \
 		--engine clickhouse --design normalized --design document --design keyvalue --flavour metviewer-sql --flavour epoch-range --flavour keys --flavour keys-native
 }
@@ -51,7 +56,7 @@ step day real
 
 # A longer series: 1 to 128 days.
 growth() {
-	up mariadb postgres --profile tuned
+	fresh mariadb postgres
 	measure growth "$ecm" --days "$(small 1,4,16,64 1,2,4)" --predict "$(small 128 8)" --reps "$(small 7 2)" --time-limit "$(small 1m 20s)" --out growth $labs \
 		--engine lab:mariadb --engine lab:postgres --engine duckdb --engine sqlite --design normalized --design document \
 		--flavour metviewer-sql --flavour epoch-range --flavour keys --case dieoff_sal1l2_hgt
@@ -60,14 +65,14 @@ step growth growth
 
 # Other data in the same engine: one, two and four copies.
 copies() {
-	up postgres --profile tuned
+	fresh postgres
 	measure met seed/vsdb_data --case test_3,test_6 --reps "$reps" --out copies $labs --engine lab:postgres --engine duckdb --design document --subsets 1,2,4
 }
 step copies copies
 
 # The files of a month, then those of another day.
 nightly() {
-	up postgres --profile tuned
+	fresh postgres
 	for engine in postgres duckdb sqlite pebble; do
 		d=$engine:night.$engine
 		design=document

@@ -25,6 +25,7 @@ import (
 
 	"github.com/barograph/barograph/results/advise"
 	"github.com/barograph/barograph/results/report/site"
+	"github.com/barograph/barograph/results/run"
 )
 
 // browser is a tab of the distribution's Chromium. It records every error message and every request of the page.
@@ -161,7 +162,13 @@ func TestBrowser(t *testing.T) {
 		t.Skip("left out of the race run: the page has no Go of its own")
 	}
 	b := newBrowser(t)
-	dirs := append(keptFolders(t), metFolder(t), hostileFolder(t), postFolder(t), ownFolder(t), scanFolder(t))
+	both, second := create(t, "both", metRun("two/493520")), create(t, "second", metRun("two/493520"))
+	for _, f := range []*run.Folder{both, second} {
+		add(t, f, run.MetCell("duckdb", "wide", "test_2", "sql"), 1, 1, nil)
+	}
+	add(t, both, run.MetCell("duckdb", "wide", "test_1", "sql"), 1, 1, nil)
+	dirs := append(keptFolders(t), metFolder(t), hostileFolder(t), postFolder(t), ownFolder(t), scanFolder(t),
+		closeFolder(t, both), closeFolder(t, second))
 	s, err := site.Read(dirs)
 	if err != nil {
 		t.Fatal(err)
@@ -234,6 +241,16 @@ func TestBrowser(t *testing.T) {
 		last := b.text(`[...document.querySelectorAll('#ratios tbody tr')].map(r => r.dataset.ranked).join()`)
 		if strings.Contains(last, "false,true") {
 			t.Errorf("an unranked row is before a ranked one: %s", last)
+		}
+	})
+	t.Run("columns that count for the mean come first", func(t *testing.T) {
+		b.TB = t
+		b.open(path, "workload=met&data="+url.QueryEscape(groupOf(t, s, "both")))
+		heads := b.text(`[...document.querySelectorAll('#ratios thead th')].slice(2).
+			map(e => e.innerText.replace(/\s+/g, ' ')).join('; ')`)
+		isOrdered := strings.HasPrefix(heads, "test_2") && strings.Contains(heads, "; test_1")
+		if !isOrdered || !strings.Contains(heads, "does not count: 1 run") {
+			t.Errorf("the columns are %s", heads)
 		}
 	})
 	t.Run("the dots are those of the report's first picture", func(t *testing.T) {

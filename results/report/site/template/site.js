@@ -89,7 +89,7 @@ function view() {
   const shown = all.filter(c => matches(c));
   const runs = new Set(shown.map(c => c.run));
   const questions = (group?.questions ?? []).map((q, i) => ({ ...q, at: i, count: q.runs.filter(r => runs.has(r)).length })).filter(q => q.count);
-  const columns = questions.filter(q => !state.without.includes(q.name));
+  const columns = questions.filter(q => !state.without.includes(q.name)).sort((a, b) => b.count - a.count); // those that count for the mean come first
   const most = Math.max(0, ...columns.map(q => q.count));
   const of = (c, q) => results.get(c.at)?.get(q.at);
   const ranked = (c, r) => r && r.value !== null && !c.unranked && !r.unranked;
