@@ -99,7 +99,7 @@ func TestScanVerification(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"<svg", "Mean anomaly correlation over a whole archive", "GROUP BY r.model", "of SAL1L2", "reopened"} {
+	for _, want := range []string{"<svg", "Mean anomaly correlation over a complete archive", "GROUP BY r.model", "of SAL1L2", "reopened"} {
 		if !strings.Contains(string(page), want) {
 			t.Errorf("%q is not in the report", want)
 		}

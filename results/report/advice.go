@@ -87,6 +87,7 @@ func sentence(parts ...any) (out []Cell) {
 	return out
 }
 
+// configurationOf returns the configuration of a choice.
 func configurationOf(c *advise.Choice) Configuration {
 	return Configuration{c.Engine, c.Design, c.Flavour}
 }
@@ -219,6 +220,7 @@ func (a *adviser) figure(c *advise.Choice, by advise.Criterion) Cell {
 	return out
 }
 
+// seconds prints a time in seconds for people.
 func seconds(v float64) string { return elapsed(time.Duration(v * 1e9)) }
 
 // serversInWords describes the servers that a choice needs.

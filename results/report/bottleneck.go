@@ -39,6 +39,7 @@ type coreUsage struct {
 	known                       bool // of the server
 }
 
+// usageOf returns the CPU usage of a point. The usage of a server is known only if it runs on this machine.
 func usageOf(p *point) coreUsage {
 	u := coreUsage{cores: float64(p.Machine.Cores), busy: p.Machine.Busy}
 	if wall := p.Client.Wall.Seconds(); wall > 0 {
@@ -73,6 +74,7 @@ const (
 // logEvent matches the disk waits for a log of writes.
 var logEvent = regexp.MustCompile(`(?i)wal|log|redo|flush|sync|commit`)
 
+// newEvidence collects the evidence of a point; sigma is that of the scalability law, or noLaw.
 func newEvidence(p *point, sigma float64) *evidence {
 	e := &evidence{
 		point: p, coreUsage: usageOf(p), sigma: sigma, embedded: p.Place == "embedded",

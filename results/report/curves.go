@@ -217,6 +217,7 @@ func countsOf(s run.Series, c *run.VerificationPlot) []float64 {
 	return append(floats(s.Records), slices.Repeat([]float64{math.NaN()}, len(s.X)-len(s.Records))...)
 }
 
+// floats converts integers.
 func floats(numbers []int) []float64 {
 	return lists.Map(numbers, func(n int) float64 { return float64(n) })
 }
@@ -359,6 +360,7 @@ func pointTable(c *run.VerificationPlot) *Table {
 	return t
 }
 
+// sameCurves reports whether two plots have the same curves of the same statistic.
 func sameCurves(a, b *run.VerificationPlot) bool {
 	return a.Stat == b.Stat && a.Axis == b.Axis && len(a.Series) > 0 &&
 		fmt.Sprint(a.Series) == fmt.Sprint(b.Series) // as text, since NaN is not equal to itself

@@ -66,7 +66,11 @@ func readDays(dir string) (*dayGrowth, error) {
 	}
 	folders := map[int]string{}
 	for _, n := range g.Sizes {
-		if r, err := run.ReadRun(DaysFolder(dir, n)); err == nil && !r.Finished.IsZero() {
+		switch r, err := run.ReadRun(DaysFolder(dir, n)); {
+		case errors.Is(err, fs.ErrNotExist): // this size has not been measured yet
+		case err != nil:
+			return nil, err
+		case !r.Finished.IsZero():
 			g.sizes, folders[n] = append(g.sizes, n), DaysFolder(dir, n)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -219,5 +220,17 @@ func TestProjection(t *testing.T) {
 		if within < 35 {
 			t.Errorf("%s: %d of 40 times that follow the law are within", name, within)
 		}
+	}
+}
+
+// TestDamagedSize: a size whose run.json cannot be read is reported, not omitted.
+func TestDamagedSize(t *testing.T) {
+	constant := func(float64, bool) float64 { return 1 }
+	dir := daysFolder(t, constant, false, 1, 4)
+	if err := os.WriteFile(filepath.Join(DaysFolder(dir, 4), run.DescriptionFile), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := joinLines(terminal(t, dir)); !strings.Contains(got, "the sizes cannot be read") {
+		t.Error(got)
 	}
 }

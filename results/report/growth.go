@@ -58,6 +58,7 @@ type growth struct {
 	sum     GrowthSummary
 }
 
+// readGrowth reads a folder with studies of several sizes, and fits the laws.
 func readGrowth(dir string) (*growth, error) {
 	folders := run.SizeFolders(dir)
 	g := &growth{unit: copiesUnit, sizes: slices.Sorted(maps.Keys(folders))}
@@ -138,6 +139,7 @@ func (g *growth) documents() int64 {
 	return max(objects, 1)
 }
 
+// openGrowth reports a folder with studies of several sizes.
 func openGrowth(dir string, o Advising) (*Report, error) {
 	g, err := readGrowth(dir)
 	if err != nil {

@@ -112,6 +112,7 @@ func (l *lakeReport) allCorrect(answers int) string {
 	return which + " equal to the reference, which Barograph computed from the loaded files."
 }
 
+// gatherLake groups the samples by engine and layout, and collects the wrong results.
 func gatherLake(r *run.Run, samples []run.Sample) *lakeReport {
 	l := &lakeReport{Lake: r.Lake, run: r}
 	cells := repeated(samples, func(s *run.Sample) run.Cell { return s.Cell })
@@ -134,6 +135,7 @@ func gatherLake(r *run.Run, samples []run.Sample) *lakeReport {
 	return l
 }
 
+// engines returns the engines in the order of the run.
 func (l *lakeReport) engines() []string {
 	return lists.Map(l.run.Archives, func(a run.Archive) string { return a.Engine })
 }

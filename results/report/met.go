@@ -25,6 +25,7 @@ type folder struct {
 	sum    Summary
 }
 
+// openMet reads the verification plots and the plans of a run of met, and summarizes its samples.
 func openMet(dir string, r *run.Run, samples []run.Sample) (f *folder, err error) {
 	f = &folder{dir: dir}
 	if f.curves, err = run.ReadVerificationPlots(dir); err != nil {
@@ -65,6 +66,7 @@ func (f *folder) head(question string) *Report {
 	return out
 }
 
+// report returns the report of a run of met.
 func (f *folder) report(o Advising) (*Report, error) {
 	r := f.head("Which engine, design and flavour serve this data best?")
 	r.Data = map[string]any{"run": f.run, "summary": f.sum}

@@ -27,7 +27,7 @@ func samplePlots() map[string]*run.VerificationPlot {
 	curves := func(picture, stat string, axis run.Axis, series ...run.Series) *run.VerificationPlot {
 		return &run.VerificationPlot{
 			Case: picture, Title: "Made numbers", Stat: stat, Unit: "1", Axis: axis, Picture: picture,
-			Note: "what the note says", Series: series,
+			Note: "the note of the plot", Series: series,
 		}
 	}
 	two := func(n int, f func(part, skill float64) (x, y float64)) []run.Series {

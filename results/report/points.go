@@ -146,6 +146,7 @@ func (c *pointCell) setThroughput() {
 	}
 }
 
+// throughput returns the operations per second of a point.
 func throughput(x *point) float64 { return x.Throughput }
 
 // values returns a figure of each repetition.
@@ -160,6 +161,7 @@ type percentile struct {
 // column returns the head of a column.
 func (q percentile) column() string { return q.name + " (ms)" }
 
+// percentiles returns the figures of a latency in the order of the tables.
 func percentiles() []percentile {
 	return []percentile{
 		{"mean", func(l *run.Latency) time.Duration { return l.Mean }},

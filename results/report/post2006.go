@@ -76,4 +76,5 @@ func post2006(r *posts) *Table {
 	return t
 }
 
+// rate2006 prints a rate as the tables do.
 func rate2006(v float64) string { return numeric(v).Text }

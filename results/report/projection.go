@@ -80,6 +80,7 @@ func fitLine(power bool, sizes, values []float64) *fittedLine {
 	return l
 }
 
+// at returns the value of the law at a size.
 func (l *fittedLine) at(n float64) float64 {
 	if l.power {
 		return math.Exp(l.a + l.b*math.Log(n))

@@ -13,14 +13,15 @@ import (
 	"github.com/barograph/barograph/results/measure"
 )
 
-// TestProse: every key in the code has a text, and every text has a key in the code. The glossary states the level of
-// significance that package measure uses.
+// TestProse: every key in the code has a text, and every text has a key in the code. A text with verbs of package fmt
+// is used as a format, and no other text is. The glossary states the level of significance that package measure uses.
 func TestProse(t *testing.T) {
 	sources, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	used := map[string]bool{}
+	used, formats := map[string]bool{}, map[string]bool{}
+	format := regexp.MustCompile(`(?:Sprintf\(|say\(|add\(|Fprintf\(&\w+, (?:" "\+)?)prose\("([^"]+)"\)`)
 	call := regexp.MustCompile(`\b(?:prose|explain)\("([^"]+)"\)`)
 	for _, name := range sources {
 		text, err := os.ReadFile(name)
@@ -29,6 +30,17 @@ func TestProse(t *testing.T) {
 		}
 		for _, m := range call.FindAllStringSubmatch(string(text), -1) {
 			used[m[1]] = true
+		}
+		for _, m := range format.FindAllStringSubmatch(string(text), -1) {
+			formats[m[1]] = true
+		}
+	}
+	verbs := regexp.MustCompile(`%[\d.\[\]]*[sdgf]`)
+	for key := range used {
+		text := prose(key)
+		rest := strings.ReplaceAll(verbs.ReplaceAllString(text, ""), "%%", "")
+		if isFormat := verbs.MatchString(text); isFormat != formats[key] || isFormat && strings.Contains(rest, "%") {
+			t.Errorf("the text of %q has verbs: %v, the code uses it as a format: %v\n%s", key, isFormat, formats[key], text)
 		}
 	}
 	for _, f := range glossary() {

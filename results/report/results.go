@@ -45,6 +45,7 @@ type CellKey struct {
 	Case string `json:"case"`
 }
 
+// cellKeyOf returns the key of a cell of the workload met.
 func cellKeyOf(c run.Cell) CellKey {
 	return CellKey{Configuration{c.Engine, c.Value("design"), c.Value("flavour")}, c.Value("case")}
 }
@@ -133,6 +134,7 @@ func (r *result) raise(s state, problem string) {
 	}
 }
 
+// add adds a sample to its cell.
 func (rs *results) add(s run.Sample) {
 	res := rs.cell(cellKeyOf(s.Cell))
 	switch s.Verdict {
@@ -216,4 +218,5 @@ func positive(samples []*run.Measured, of func(*run.Measured) time.Duration) Num
 	return nan()
 }
 
+// total returns the time of a result.
 func total(m *run.Measured) time.Duration { return m.Total }

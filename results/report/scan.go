@@ -143,7 +143,7 @@ func (s *scans) base(c *scanCell) *scanCell {
 // heading returns the question of the run.
 func (s *scans) heading() string {
 	if s.Archive != nil {
-		return "Mean anomaly correlation over a whole archive"
+		return "Mean anomaly correlation over a complete archive"
 	}
 	return "How many disks, how many partitions?"
 }

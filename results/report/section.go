@@ -139,6 +139,7 @@ func (r *Report) Print(w io.Writer) error {
 	return err
 }
 
+// printSections writes the sections that a terminal shows, and their parts.
 func printSections(b *strings.Builder, all []Section) {
 	for i := range all {
 		s := &all[i]
@@ -159,6 +160,7 @@ func printSections(b *strings.Builder, all []Section) {
 	}
 }
 
+// printProse writes paragraphs without their links.
 func printProse(b *strings.Builder, width int, paragraphs [][]Cell) {
 	for _, p := range paragraphs {
 		var line strings.Builder
@@ -172,6 +174,7 @@ func printProse(b *strings.Builder, width int, paragraphs [][]Cell) {
 // wrap breaks text at spaces into lines of at most lineWidth runes.
 func wrap(s string) string { return wrapAt(lineWidth, s) }
 
+// wrapAt breaks text at spaces into lines of at most width runes.
 func wrapAt(width int, s string) string {
 	var b strings.Builder
 	n := 0
@@ -265,13 +268,16 @@ func classOf(overhead, best bool) string {
 // Wide reports whether a table has so many columns that it needs a smaller font.
 func (t *Table) Wide() bool { return len(t.Head) > 6 }
 
+// text returns a cell without a number.
 func text(s string) Cell { return Cell{Text: s} }
 
 // texts returns cells without numbers.
 func texts(all ...string) []Cell { return lists.Map(all, text) }
 
+// dim returns a cell in a lighter color.
 func dim(s string) Cell { return Cell{Text: s, Class: "dim"} }
 
+// bad returns a cell that is marked as a problem.
 func bad(s string) Cell { return Cell{Text: s, Class: "bad"} }
 
 // when returns a cell, or a substitute in its place if the value is not known.
@@ -302,6 +308,7 @@ func size[T int64 | float64](n T, per string) Cell {
 	return when(n >= 0, value(n, byteSize(float64(n))+per), none)
 }
 
+// millis prints a duration in milliseconds.
 func millis(d time.Duration) Cell { return numeric(ms(d)) }
 
 // estimate prints a number with its interval below it, if it has one.
@@ -419,6 +426,7 @@ func number(v float64) string {
 	return plot.Digits(v, 3)
 }
 
+// count prints an integer with commas between thousands.
 func count[T int | int64 | uint64](n T) string { return run.FormatCount(n) }
 
 // ms is a duration in milliseconds.

@@ -296,6 +296,7 @@ func (k *CellSummary) isUnbeaten() bool {
 	return k != nil && k.isCompared() && (k.Times.Mark == "" || k.Times.Mark == "~" || k.Times.Mark == "?")
 }
 
+// square returns v².
 func square(v float64) float64 { return v * v }
 
 // rank orders the configurations that have times in every case in which any comparable one has.
