@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -24,15 +23,6 @@ import (
 
 // memory is what a node of the tests may use, in bytes.
 const memory = 2 << 30
-
-// TestMain has Java compile once and simply: a server of tests lives too short
-// for more.
-func TestMain(m *testing.M) {
-	if err := os.Setenv("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1"); err != nil {
-		panic(err)
-	}
-	m.Run()
-}
 
 // TestScans puts the tables of the analytical workload through the suite, on
 // one node, and three nodes with one placement.
