@@ -118,14 +118,20 @@ func (s *suite) run(t *testing.T) {
 	}
 }
 
-// topic runs tests that need no privileges: those of an engine that needs no installation run in the fresh root.
-func (s *suite) topic(t *testing.T, name string, test func(t *testing.T)) {
+// topic runs tests that need no privileges; see inFreshRoot.
+func (c Config) topic(t *testing.T, name string, test func(t *testing.T)) {
 	t.Run(name, func(t *testing.T) {
-		if library := s.Driver.Library; s.Driver.Place == engine.Embedded && (library == nil || library.Optional) {
-			InFreshRoot(t)
-		}
+		c.inFreshRoot(t)
 		test(t)
 	})
+}
+
+// inFreshRoot is InFreshRoot for an engine that needs no installation.
+func (c Config) inFreshRoot(t *testing.T) {
+	t.Helper()
+	if library := c.Driver.Library; c.Driver.Place == engine.Embedded && (library == nil || library.Optional) {
+		InFreshRoot(t)
+	}
 }
 
 // opened is an open engine with one archive.
