@@ -15,7 +15,7 @@ func TestOwnWalk(t *testing.T) {
 	plainRunOnly(t)
 	c := exec.CommandContext(t.Context(), "../../docs/own.sh", t.TempDir())
 	c.Env = append(os.Environ(), envMain+"=1", "BAROGRAPH="+os.Args[0], "SF=0.01", "ENGINES=--engine duckdb:d.db --engine sqlite:s.db",
-		"OWN=--reps 2 --streams 1,2 --duration 1s")
+		"OWN=--reps 2 --streams 1,2 --duration 3s")
 	text, err := c.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
