@@ -37,6 +37,9 @@ type Options struct {
 	// flushed when its power fails (FUSE), which needs root. It is no disk to time.
 	Frail bool
 
+	// Environment adds variables, NAME=value, to those that the processes of the servers get.
+	Environment []string
+
 	// Settings, in the server's own words, replace those of the profile. An existing lab keeps its
 	// settings and its memory.
 	Settings map[string]string
@@ -65,6 +68,7 @@ type Lab struct {
 	state    State
 	patience time.Duration
 	children [][]chan error // by node: this process's own children; nil = another process's
+	env      []string       // Options.Environment
 }
 
 // Up starts a server and waits until it answers. A lab that runs in the
@@ -183,7 +187,7 @@ func plan(d *engine.Driver, o Options) (*Lab, error) {
 			return nil, err
 		}
 	}
-	l := &Lab{server: d.Server, account: a, patience: cmp.Or(o.Patience, usualPatience), state: State{Engine: d.Scheme, Cluster: c, Stop: d.Server.Stop, Frail: o.Frail}}
+	l := &Lab{server: d.Server, account: a, patience: cmp.Or(o.Patience, usualPatience), env: o.Environment, state: State{Engine: d.Scheme, Cluster: c, Stop: d.Server.Stop, Frail: o.Frail}}
 	if o.Owned {
 		me, _ := identify(os.Getpid())
 		l.state.Owner = &me

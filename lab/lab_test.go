@@ -429,7 +429,8 @@ func TestKilledWhilePreparing(t *testing.T) {
 }
 
 // TestOtherUsers: other users can neither read nor change a lab, and Up refuses a parent folder
-// that they own or can write. Servers do not inherit Barograph's environment.
+// that they own or can write. Servers do not inherit Barograph's environment, and get the variables
+// of Options.
 func TestOtherUsers(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("NOT TESTED: another user takes root")
@@ -440,7 +441,7 @@ func TestOtherUsers(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := filepath.Join(parent, "lab")
-	l := up(t, driver(), lab.Options{Dir: dir})
+	l := up(t, driver(), lab.Options{Dir: dir, Environment: []string{"LAB_TEST_MORE=more"}})
 	if text, err := os.ReadFile(filepath.Join(dir, engine.URLFile)); err != nil || string(text) != l.URL()+"\n" {
 		t.Errorf("the file of the URL holds %q, %v", text, err)
 	}
@@ -456,7 +457,8 @@ func TestOtherUsers(t *testing.T) {
 		}
 	}
 	environ, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", l.State().Nodes[0].Processes[0].PID))
-	if err != nil || strings.Contains(string(environ), "hunter2") || !strings.Contains(string(environ), "PATH=") {
+	if err != nil || strings.Contains(string(environ), "hunter2") || !strings.Contains(string(environ), "PATH=") ||
+		!strings.Contains(string(environ), "LAB_TEST_MORE=more") {
 		t.Errorf("the server's environment is %q, %v", environ, err)
 	}
 	for name, change := range map[string]func(string) error{

@@ -89,6 +89,7 @@ func (l *Lab) open(cmd *exec.Cmd, command launch.Command, i int) (*os.File, erro
 			cmd.Env = append(cmd.Env, name+"="+v)
 		}
 	}
+	cmd.Env = append(cmd.Env, l.env...)
 	detach(cmd, l.account)
 	return out, nil
 }

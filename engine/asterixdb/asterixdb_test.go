@@ -2,7 +2,6 @@ package asterixdb_test
 
 import (
 	"net/url"
-	"os"
 	"strconv"
 	"sync/atomic"
 	"testing"
@@ -16,18 +15,12 @@ import (
 // memory is what a node of the tests may use, in bytes.
 const memory = 2 << 30
 
-// TestMain has Java compile once and simply: a server of tests lives too short
-// for more.
-func TestMain(m *testing.M) {
-	if err := os.Setenv("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"); err != nil {
-		panic(err)
-	}
-	m.Run() // the test program exits with what it returns
-}
+// quick are the options of Java for a server of tests: one thread collects garbage, because the heap is small.
+var quick = []string{enginetest.QuickJava + " -XX:+UseSerialGC"}
 
 func up(t *testing.T, nodes int) *lab.Lab {
 	t.Helper()
-	return enginetest.Lab(t, asterixdb.Driver(), lab.Options{Memory: memory, Nodes: nodes})
+	return enginetest.Lab(t, asterixdb.Driver(), lab.Options{Memory: memory, Nodes: nodes, Environment: quick})
 }
 
 // databases names fresh dataverses on a server.

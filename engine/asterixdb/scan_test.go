@@ -21,7 +21,7 @@ func TestScans(t *testing.T) {
 				enginetest.AtNight(t, "three nodes differ from one in where parts lie alone")
 			}
 			p := tables.Placement{Paths: enginetest.Disks(t, 3), Partitions: 4}
-			d := &databases{server: enginetest.Lab(t, asterixdb.Driver(), lab.Options{Memory: memory, Nodes: nodes, Disks: p.Paths, Partitions: p.Partitions})}
+			d := &databases{server: enginetest.Lab(t, asterixdb.Driver(), lab.Options{Memory: memory, Nodes: nodes, Disks: p.Paths, Partitions: p.Partitions, Environment: quick})}
 			scantest.Run(t, scantest.Config{Driver: asterixdb.Driver(), URL: func(t *testing.T) string { return d.url(t, "") }, Fixed: &p, Brief: nodes > 1})
 			if err := d.server.Down(); err != nil {
 				t.Fatal(err)

@@ -115,6 +115,10 @@ func labs() string {
 	return filepath.Join(os.TempDir(), "barograph-labs-"+strconv.Itoa(os.Geteuid()))
 }
 
+// QuickJava is a variable for lab.Options.Environment: Java compiles code once and simply, and loads classes without
+// verification. The servers of tests run too short for optimized code, and their files are compared with checksums.
+const QuickJava = "JAVA_TOOL_OPTIONS=-XX:TieredStopAtLevel=1 -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
+
 // start starts a server in a new folder.
 func start(t testing.TB, d engine.Driver, o lab.Options) *lab.Lab {
 	t.Helper()
@@ -136,6 +140,9 @@ func start(t testing.TB, d engine.Driver, o lab.Options) *lab.Lab {
 		t.Fatal(err)
 	}
 	o.Owned = true
+	if _, test := t.(*testing.T); test { // a benchmark measures a server as packaged
+		o.Environment = append([]string{QuickJava}, o.Environment...)
+	}
 	l, err := lab.Up(context.WithoutCancel(t.Context()), &d, o)
 	if err != nil {
 		t.Fatal(err)

@@ -20,9 +20,15 @@ import (
 func RunTLS(t *testing.T, d engine.Driver, o lab.Options) {
 	t.Helper()
 	o.TLS = true
-	l := Lab(t, d, o)
+	UsesTLS(t, d, Lab(t, d, o), o.Patience)
+}
+
+// UsesTLS is RunTLS with a server that is running. Its certificate is expired afterwards, and it does not run. A start takes at
+// most patience.
+func UsesTLS(t *testing.T, d engine.Driver, l *lab.Lab, patience time.Duration) {
+	t.Helper()
 	RefusesStrangers(t, d, l.URL())
-	expires(t, d, l, max(o.Patience, 2*time.Minute))
+	expires(t, d, l, max(patience, 2*time.Minute))
 }
 
 // RefusesStrangers tries connections that a server must refuse over TLS, and some that it must accept.

@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -25,17 +24,9 @@ import (
 // memory is what a node of the tests may use, in bytes.
 const memory = 2 << 30
 
-// TestMain has Java compile once and simply: a server of tests lives too short
-// for more.
-func TestMain(m *testing.M) {
-	if err := os.Setenv("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1"); err != nil {
-		panic(err)
-	}
-	m.Run()
-}
-
 // TestScans puts the tables of the analytical workload through the suite, on
-// one node, and three nodes with one placement.
+// one node, and three nodes with one placement. The one node takes clients over
+// TLS only.
 func TestScans(t *testing.T) {
 	for _, nodes := range []int{1, 3} {
 		t.Run(fmt.Sprintf("nodes=%d", nodes), func(t *testing.T) {
@@ -64,6 +55,9 @@ func TestScans(t *testing.T) {
 				t.Log(spent)
 			}
 			locked(t, server.State().Cluster)
+			if nodes == 1 { // the certificate of the coordinator's port
+				t.Run("TLS", func(t *testing.T) { enginetest.UsesTLS(t, trino.Driver(), server, 5*time.Minute) })
+			}
 		})
 	}
 }
@@ -79,11 +73,6 @@ func about(t *testing.T, at string, nodes int) {
 	if err != nil || a.Version == "" || a.Settings["nodes"] != strconv.Itoa(nodes) {
 		t.Errorf("%+v, %v", a, err)
 	}
-}
-
-// TestTLS: of the coordinator's port.
-func TestTLS(t *testing.T) {
-	enginetest.RunTLS(t, trino.Driver(), lab.Options{Memory: memory, Patience: 5 * time.Minute})
 }
 
 // locked: nobody is answered without the password past TLS, by the coordinator or
