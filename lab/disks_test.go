@@ -172,7 +172,7 @@ func TestDisks(t *testing.T) {
 	if err != nil || again.Disks[0].Device != s.Disks[0].Device {
 		t.Errorf("%+v, %v", again, err)
 	}
-	if _, err := lab.UpDisks(t.Context(), quick(dir, 3)); err == nil || !strings.Contains(err.Error(), "holds other disks") {
+	if _, err := lab.UpDisks(t.Context(), quick(dir, 3)); err == nil || !strings.Contains(err.Error(), "contains other disks") {
 		t.Errorf("other disks in the same folder: %v", err)
 	}
 
@@ -208,9 +208,9 @@ func rule(t *testing.T, file, device string) string {
 	return "nothing"
 }
 
-// TestDisksHoldBack: the kernel has the requested limits. `barograph lab disks` measures and prints
+// TestDiskLimits: the kernel has the requested limits. `barograph lab disks` measures and prints
 // the speed that results.
-func TestDisksHoldBack(t *testing.T) {
+func TestDiskLimits(t *testing.T) {
 	needsDisks(t)
 	o := quick(filepath.Join(t.TempDir(), "disks"), 1)
 	o.Limits = lab.DiskLimits{ReadMBps: 20, WriteMBps: 25, ReadIOPS: 400}
@@ -218,7 +218,7 @@ func TestDisksHoldBack(t *testing.T) {
 	rules := rulesOf(t, func(device string) bool { return device == d.Device })
 	for _, limit := range []string{"20000000", "25000000", "400"} {
 		if !slices.ContainsFunc(slices.Collect(maps.Keys(rules)), func(r string) bool { return strings.HasSuffix(r, limit) || strings.Contains(r, "="+limit+" ") }) {
-			t.Errorf("no rule of %s says %s: %v", d.Device, limit, rules)
+			t.Errorf("no rule of %s has the limit %s: %v", d.Device, limit, rules)
 		}
 	}
 }
@@ -326,7 +326,7 @@ func TestDisksOfAServer(t *testing.T) {
 			t.Errorf("folder %d is %s", i, f)
 		}
 		if d, ok := lab.DiskOf(f); !ok || d.Device != set.Disks[i].Device || d.Measured != set.Disks[i].Measured {
-			t.Errorf("folder %d lies on %+v, %v", i, d, ok)
+			t.Errorf("folder %d is on %+v, %v", i, d, ok)
 		}
 		if _, err := os.Stat(filepath.Join(f, "table")); err != nil {
 			t.Error(err)
@@ -336,11 +336,11 @@ func TestDisksOfAServer(t *testing.T) {
 		t.Errorf("the same lab without disks: %v", err)
 	}
 	if d, ok := lab.DiskOf(o.Dir); ok {
-		t.Errorf("an ordinary folder lies on %+v", d)
+		t.Errorf("an ordinary folder is on %+v", d)
 	}
 	other := o
 	other.Dir = filepath.Join(parent, "other")
-	if _, err := lab.Up(t.Context(), d, other); err == nil || !strings.Contains(err.Error(), "is there already") {
+	if _, err := lab.Up(t.Context(), d, other); err == nil || !strings.Contains(err.Error(), "exists already") {
 		t.Errorf("another lab on the same disks: %v", err)
 	}
 	if err := l.Down(); err != nil {
