@@ -21,7 +21,7 @@ func TestLearnIngest(t *testing.T) {
 	in := river.Input{Options: shef.Options{Now: time.Now()}}
 	look := func() (out []string) {
 		x := p.NewFilteredFinder()
-		if err := in.Read(strings.NewReader(text), "test", time.Now(), func(p *river.Product) error { x.Look(p); return nil }); err != nil {
+		if err := in.Read(strings.NewReader(text), "test", time.Now(), func(p *river.Product) error { x.Add(p); return nil }); err != nil {
 			t.Fatal(err)
 		}
 		for _, s := range x.All() {

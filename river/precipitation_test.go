@@ -52,7 +52,7 @@ func TestSlots(t *testing.T) {
 			t.Fatal(err)
 		}
 		a := kinds[c.kind]
-		end, in := a.end(at)
+		end, in := a.endOf(at)
 		if in != (c.day != "") {
 			t.Errorf("%s %s: in a slot: %v", a.table, c.at, in)
 		}
@@ -121,7 +121,7 @@ func TestBetter(t *testing.T) {
 	}
 	got := slices.Clone(want)
 	slices.Reverse(got)
-	slices.SortFunc(got, a.better(end))
+	slices.SortFunc(got, a.preference(end))
 	if !slices.Equal(got, want) {
 		t.Errorf("%v\nwant\n%v", got, want)
 	}

@@ -10,9 +10,9 @@ import (
 	"github.com/barograph/barograph/river"
 )
 
-// TestPrecipitation fills hourlypc, hourlypp and dailypp. Each slot gets the value that is nearest to
-// its end, in any order of arrival; series that are not for the second stage are left out, as is what
-// lies outside the windows; what a person entered stays. Posting again changes nothing.
+// TestPrecipitation: the poster fills hourlypc, hourlypp and dailypp. Each slot gets the value that is nearest to its
+// end, in any order of arrival. The poster ignores series that are not for the second stage, and values outside the
+// windows. It keeps values that a person entered. Posting again changes nothing.
 func TestPrecipitation(t *testing.T) {
 	db, p := stocked(t, "precipitation")
 	if _, err := db.Exec(t.Context(), `INSERT INTO ingestfilter VALUES ('AAA','PP',1006,'RZ','Z',1,'T','F','T'), ('AAA','PP',2001,'RZ','Z',1,'T','F','T'), ('AAA','PP',5004,'RZ','Z',1,'T','F','T'),
@@ -87,7 +87,7 @@ func TestPrecipitation(t *testing.T) {
 	}
 	check("one by one, in the reverse order")
 
-	// a person's values stay; the rest of the row changes
+	// the poster keeps values that a person entered, and changes the rest of the row
 	if _, err := db.Exec(t.Context(), "UPDATE hourlypp SET hour6 = 77, hourly_qc = overlay(hourly_qc placing 'M' from 6) WHERE hour6 IS NOT NULL; UPDATE dailypp SET value = 7, qc = 'M'"); err != nil {
 		t.Fatal(err)
 	}
@@ -105,6 +105,14 @@ func TestPrecipitation(t *testing.T) {
 	}
 	post(t, p, product(-20*time.Minute, line("AAA", "0507", "PPH .9"), line("AAA", "0703", "PPH .33"), ".AR"+strings.TrimPrefix(line("AAA", "0700", "PPH M"), ".A")))
 	if got := rows(t, db, "SELECT hour5, hour6, hour7 FROM hourlypp WHERE hour6 IS NOT NULL"); got != "40 77 33" {
+		t.Error(got)
+	}
+	// another program may have stored a row with an empty code
+	if _, err := db.Exec(t.Context(), "UPDATE rawpp SET shef_qual_code = '' WHERE value = 0.33"); err != nil {
+		t.Fatal(err)
+	}
+	post(t, p, product(-10*time.Minute, line("AAA", "0705", "PPH .44")))
+	if got := rows(t, db, "SELECT hour7 FROM hourlypp WHERE hour6 IS NOT NULL"); got != "33" {
 		t.Error(got)
 	}
 	if got := strings.Join(p.Tokens.Unfilled(), " "); strings.Contains(got, "hourlypp") || strings.Contains(got, "dailypp") {
