@@ -17,8 +17,8 @@ import (
 // disksFile is the name of the state file in the folder of a set of disks.
 const disksFile = "disks.json"
 
-// DiskLimits limits the rates of a disk; 0 = no limit. MB are 10⁶ bytes. The kernel counts every request as an operation:
-// 16 sequential reads of 64 KiB are 16 operations, though no disk would seek between them.
+// DiskLimits limits the rates of a disk; 0 = no limit. MB are 10⁶ bytes. The kernel counts every request as an
+// operation: 16 sequential reads of 64 KiB are 16 operations, though no disk would seek between them.
 type DiskLimits struct {
 	ReadMBps  float64 `json:"read_mb_per_s,omitempty"`
 	WriteMBps float64 `json:"write_mb_per_s,omitempty"`
@@ -271,8 +271,8 @@ func DiskPaths(labs string, n int) (paths []string, err error) {
 // minShare is the fraction of a limit that a disk reaches, unless something other than the limit slows it.
 const minShare = 0.9
 
-// Warnings describes the disks that do not reach their limits. With such a disk, a study measures the machine instead of
-// the limits.
+// Warnings describes the disks that do not reach their limits. With such a disk, a study measures the machine instead
+// of the limits.
 func (s *DiskSet) Warnings() []string {
 	var out []string
 	warn := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }

@@ -23,8 +23,8 @@ import (
 
 // UpDisks creates throttled disks, measures each, and leaves them mounted. If the process is killed, DownDisks finds
 // everything that it created: UpDisks writes each step into the state file before it, or the kernel undoes the step. If
-// the folder contains an equal set, UpDisks uses it, and mounts it again after a reboot. It removes a set whose creation
-// was interrupted.
+// the folder contains an equal set, UpDisks uses it, and mounts it again after a reboot. It removes a set whose
+// creation was interrupted.
 func UpDisks(ctx context.Context, o DiskOptions) (DiskSet, error) {
 	if err := o.Check(); err != nil {
 		return DiskSet{}, err

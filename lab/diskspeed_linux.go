@@ -72,7 +72,8 @@ func (d *Disk) measure(ctx context.Context, size int64, each time.Duration) (out
 	return out, err
 }
 
-// alignedBlock returns memory for direct reads and writes, which must be aligned to a page, and a function that frees it.
+// alignedBlock returns memory for direct reads and writes, which must be aligned to a page, and a function that frees
+// it.
 func alignedBlock(size int) ([]byte, func(), error) {
 	b, err := unix.Mmap(-1, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
 	if err != nil {

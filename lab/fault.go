@@ -88,8 +88,8 @@ func (f Fault) Amount() []string {
 	return nil
 }
 
-// ParseFaults reads faults such as kill:node2@20s,restart@40s. A fault without a node concerns node 1. A repair without a
-// node concerns the node that was broken last, of those that it repairs.
+// ParseFaults reads faults such as kill:node2@20s,restart@40s. A fault without a node concerns node 1. A repair without
+// a node concerns the node that was broken last, of those that it repairs.
 func ParseFaults(text string) (out []Fault, err error) {
 	for part := range strings.SplitSeq(text, ",") {
 		f, err := parseFault(part, out)

@@ -19,9 +19,9 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// frail is a file or folder on a frail disk: Barograph's own file system (FUSE) over a folder. The disk keeps the content
-// that each file had at its last flush, and restores it when the power fails. It never loses names, as if a journal of
-// the file system flushed each name at once. When the disk is full, no file can be created or grow.
+// frail is a file or folder on a frail disk: Barograph's own file system (FUSE) over a folder. The disk keeps the
+// content that each file had at its last flush, and restores it when the power fails. It never loses names, as if a
+// journal of the file system flushed each name at once. When the disk is full, no file can be created or grow.
 type frail struct {
 	fs.LoopbackNode
 

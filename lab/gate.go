@@ -28,8 +28,8 @@ type Gate struct {
 	free time.Time // when the next byte may pass
 }
 
-// NewGate listens at 127.0.0.1, on a port of its own, for clients of the server at the address to, until it is closed. A
-// rate or latency of 0 is none.
+// NewGate listens at 127.0.0.1, on a port of its own, for clients of the server at the address to, until it is closed.
+// A rate or latency of 0 is none.
 func NewGate(to string, rate float64, latency time.Duration) (*Gate, error) {
 	listener, err := listen("127.0.0.1", 0)
 	if err != nil {

@@ -156,8 +156,8 @@ const TPCGenName = "tpcgen"
 const tpcgenVersion = "4.0.0"
 
 // TPCGen returns the need for tpcgen-cli (github.com/datafusion-contrib/tpcgen-rs, Apache-2.0), a generator of TPC-DS
-// whose rows are those of the TPC's own kit. It is a program in the Python package index that needs no Python. A program
-// on the PATH also satisfies the need.
+// whose rows are those of the TPC's own kit. It is a program in the Python package index that needs no Python. A
+// program on the PATH also satisfies the need.
 func TPCGen() Need {
 	n := Need{Name: TPCGenName, Find: func() error { _, err := TPCGenProgram(); return err }}
 	if _, onPath := tpcgenOnPath(); onPath != nil {

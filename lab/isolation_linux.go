@@ -188,8 +188,8 @@ func enableLinks(h *netlink.Handle, addr *net.IPNet, latency time.Duration) erro
 	return h.LinkSetUp(l)
 }
 
-// onThread runs f on a thread of its own, whose network namespace f may change. After f the thread returns to its former
-// namespace. If that fails, the thread ends.
+// onThread runs f on a thread of its own, whose network namespace f may change. After f the thread returns to its
+// former namespace. If that fails, the thread ends.
 func onThread(f func() error) error {
 	result := make(chan error, 1)
 	go func() {

@@ -93,8 +93,8 @@ func Status(dir string) (State, error) {
 	return s, err
 }
 
-// readState reads a state file. of says in errors what it describes. The state names processes to end, devices to detach
-// and a folder to remove, so the file must belong to this user.
+// readState reads a state file. of says in errors what it describes. The state names processes to end, devices to
+// detach and a folder to remove, so the file must belong to this user.
 func readState[T any](name, of, cure string) (s T, err error) {
 	text, err := os.ReadFile(name)
 	switch {
@@ -165,7 +165,8 @@ func removeUnsaved(dir string) error {
 	return nil
 }
 
-// Down stops the servers of the lab in dir, in reverse order, and removes the folder. It returns nil if there is no lab.
+// Down stops the servers of the lab in dir, in reverse order, and removes the folder. It returns nil if there is no
+// lab.
 func Down(dir string) error {
 	release, err := lockDir(dir)
 	if err != nil {
@@ -385,8 +386,8 @@ func (s *DiskSet) Text(out io.Writer) error {
 	return w.Flush()
 }
 
-// RemoveDisks removes the throttled disks of a folder of labs, unless a lab still has tables on them. It reports whether
-// it removed disks.
+// RemoveDisks removes the throttled disks of a folder of labs, unless a lab still has tables on them. It reports
+// whether it removed disks.
 func RemoveDisks(labs string) (bool, error) {
 	dir := filepath.Join(labs, DisksName)
 	if _, err := DiskStatus(dir); errors.Is(err, os.ErrNotExist) {

@@ -90,7 +90,8 @@ func StoreDriver() engine.Driver {
 	}
 }
 
-// storeReady requests the keys of the bucket without a signature. A store that is ready refuses this with an error of S3.
+// storeReady requests the keys of the bucket without a signature. A store that is ready refuses this with an error of
+// S3.
 func storeReady(ctx context.Context, _ *launch.Cluster, n *launch.Node) error {
 	keys := "http://" + n.Address(StoreName) + "/" + StoreBucket + "?list-type=2"
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, keys, nil)

@@ -23,12 +23,12 @@ import (
 	"github.com/barograph/barograph/river"
 )
 
-// TestDay is a day of a river forecast center: the one on which daylight time ends, and the one on which it begins. Six offices send
-// readings, forecasts, revisions, repetitions, late and doubled products, bad, missing and questionable
-// values, in .A, .B and .E messages in three ways to write a time. The service is killed again and
-// again, and the database is away for a while. What the tables must have follows from what was sent, by
-// rules that are written here anew: this file uses neither the decoder nor the poster. By day a
-// fifth of it and three kills; with BAROGRAPH_SOAK all of it and 30 kills.
+// TestDay is a day of a river forecast center: the one on which daylight time ends, and the one on which it begins. Six
+// offices send readings, forecasts, revisions, repetitions, late and doubled products, bad, missing and questionable
+// values, in .A, .B and .E messages in three ways to write a time. The service is killed again and again, and the
+// database is away for a while. What the tables must have follows from what was sent, by rules that are written here
+// anew: this file uses neither the decoder nor the poster. By day a fifth of it and three kills; with BAROGRAPH_SOAK
+// all of it and 30 kills.
 
 const (
 	childDay  = "BAROGRAPH_RIVER_DAY"
@@ -309,7 +309,8 @@ func (d day) run(t *testing.T, name string, seed uint64, kills, scale int) {
 	}
 }
 
-// dayService runs the service over the day: it is killed while it posts, and the database is away for a twelfth of the day.
+// dayService runs the service over the day: it is killed while it posts, and the database is away for a twelfth of the
+// day.
 func dayService(t *testing.T, url, day string, seed uint64, kills int, products []*dayProduct) {
 	t.Helper()
 	server := servers.Lab(t, postgres.Driver(), lab.Options{})

@@ -60,8 +60,8 @@ func (t *Tokens) Unfilled() []string {
 	return out
 }
 
-// FilteredSeries is a series whose values the poster does not post, because the database does not admit the series or its
-// station.
+// FilteredSeries is a series whose values the poster does not post, because the database does not admit the series or
+// its station.
 type FilteredSeries struct {
 	Station    record.ID `json:"-"`
 	Lid        string    `json:"lid"`

@@ -183,8 +183,8 @@ func (p *IHFS) columns(ctx context.Context) (map[string][]string, error) {
 	return out, err
 }
 
-// IsTemporary returns false for the server's errors about values, and about tables that only some values need. All other
-// errors concern the connection, the server, its disk, or another session that locked the rows.
+// IsTemporary returns false for the server's errors about values, and about tables that only some values need. All
+// other errors concern the connection, the server, its disk, or another session that locked the rows.
 func (p *IHFS) IsTemporary(err error) bool {
 	e, ok := errors.AsType[*pgconn.PgError](err)
 	return !ok || isTemporary(e)
@@ -394,8 +394,8 @@ func (t *Tokens) wantsLatest(isBad, isMissing bool) bool {
 	return false
 }
 
-// admits reports whether the ingest filter admits a series. With shef_load_ingest, it admits a series that the filter does
-// not contain, and adds the series to the filter.
+// admits reports whether the ingest filter admits a series. With shef_load_ingest, it admits a series that the filter
+// does not contain, and adds the series to the filter.
 func (x *posting) admits(s series) bool {
 	isAdmitted, known := x.ref.ingest[s]
 	if known || !x.Tokens.LearnIngest {

@@ -13,16 +13,16 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// observationTables maps the first letter of an element to its table of observations. For P, the second letter determines
-// the table (see observationTable). The IHFS has no table for B, C, D, J, K, O and Z.
+// observationTables maps the first letter of an element to its table of observations. For P, the second letter
+// determines the table (see observationTable). The IHFS has no table for B, C, D, J, K, O and Z.
 var observationTables = map[byte]string{ //nolint:gochecknoglobals // a constant table
 	'A': "agricultural", 'E': "evaporation", 'F': "fishcount", 'G': "ground", 'H': "height", 'I': "ice",
 	'L': "lake", 'M': "moisture", 'N': "gatedam", 'Q': "discharge", 'R': "radiation", 'S': "snow",
 	'T': "temperature", 'U': "wind", 'V': "power", 'W': "waterquality", 'X': "weather", 'Y': "yunique",
 }
 
-// observationTable returns the table of an observation. An element without a table of its own is stored in yunique, so no
-// value is lost.
+// observationTable returns the table of an observation. An element without a table of its own is stored in yunique, so
+// no value is lost.
 func observationTable(pe string) string {
 	if pe[0] != 'P' {
 		if t, ok := observationTables[pe[0]]; ok {
@@ -56,8 +56,8 @@ func forecastTable(pe string) string {
 	return "fcstother"
 }
 
-// tableOf returns the table of a code. The table of a paired element is pairedvalue, whatever the type. Every type except
-// R, F and C is processed, including the numbered types.
+// tableOf returns the table of a code. The table of a paired element is pairedvalue, whatever the type. Every type
+// except R, F and C is processed, including the numbered types.
 func tableOf(c *record.Parameter) string {
 	pe := c.PE()
 	if record.HasPairedValues(pe) {
@@ -452,9 +452,9 @@ func (b *batch) readStored(ctx context.Context, table string, l layout, keys []*
 	return out, err
 }
 
-// writeSecondary writes rows into a secondary table, for which the database may declare no key. It writes the last row of
-// each key if the key is new, or if the condition when is true. If when is "", the table has one row for each key and
-// product.
+// writeSecondary writes rows into a secondary table, for which the database may declare no key. It writes the last row
+// of each key if the key is new, or if the condition when is true. If when is "", the table has one row for each key
+// and product.
 func (b *batch) writeSecondary(ctx context.Context, table, when string, rows []*row) error {
 	l := layoutOf(table)
 	keys := l.names[:l.keys]
@@ -504,8 +504,8 @@ func (b *batch) writeSecondary(ctx context.Context, table, when string, rows []*
 	return err
 }
 
-// insertPosted returns the start of an INSERT into a locked table whose key ends with the posting time. Rows that do not
-// differ in the rest of their key get the next free microseconds.
+// insertPosted returns the start of an INSERT into a locked table whose key ends with the posting time. Rows that do
+// not differ in the rest of their key get the next free microseconds.
 func (b *batch) insertPosted(table string, l layout) string {
 	isPostingTime := func(name string) bool { return name == "postingtime" }
 	rest := slices.DeleteFunc(slices.Clone(l.names[:l.keys]), isPostingTime)
@@ -538,8 +538,8 @@ func (b *batch) insert(table string, l layout) string {
 		" FROM " + b.unnest(l.names, "", "")
 }
 
-// unnest returns a FROM item u whose rows are the arguments of args. with is a clause such as WITH ORDINALITY, which adds
-// the columns moreNames.
+// unnest returns a FROM item u whose rows are the arguments of args. with is a clause such as WITH ORDINALITY, which
+// adds the columns moreNames.
 func (b *batch) unnest(names []string, with, moreNames string) string {
 	var arrays []string
 	for i, name := range names {

@@ -66,8 +66,8 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 	return m
 }
 
-// backlog counts the files that wait in a spool. It counts them when a client reads the metrics, so neither the database
-// nor a long transaction delays the count.
+// backlog counts the files that wait in a spool. It counts them when a client reads the metrics, so neither the
+// database nor a long transaction delays the count.
 type backlog struct {
 	spool                *Spool
 	files, bytes, oldest *prometheus.Desc

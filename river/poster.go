@@ -83,9 +83,9 @@ type bisector struct {
 // maxRefusals limits Product.Refusals; the Tally counts all refused values.
 const maxRefusals = 20
 
-// postAccepted posts products. It finds the values that the database refuses by bisection. Their fate is Refused, and it
-// posts the accepted values. An error of the database itself, such as a full disk, never counts as a refusal, because the
-// service would then move every file to failed/.
+// postAccepted posts products. It finds the values that the database refuses by bisection. Their fate is Refused, and
+// it posts the accepted values. An error of the database itself, such as a full disk, never counts as a refusal,
+// because the service would then move every file to failed/.
 func (x *bisector) postAccepted(ctx context.Context, products []*Product) ([]Tally, error) {
 	values := 0
 	for _, p := range products {

@@ -15,10 +15,10 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// This file fills the tables hourlypp, hourlypc and dailypp (gage_pp_enable). The slots, the windows and the letters are
-// those of AWIPS's gage_pp (GagePP, PrecipUtils, gage_pp_process_file.c). AWIPS fills a slot as values arrive. This
-// poster chooses each slot's value from rawpp and rawpc after it has written them, so neither the order of arrival nor a
-// repetition changes the result.
+// This file fills the tables hourlypp, hourlypc and dailypp (gage_pp_enable). The slots, the windows and the letters
+// are those of AWIPS's gage_pp (GagePP, PrecipUtils, gage_pp_process_file.c). AWIPS fills a slot as values arrive. This
+// poster chooses each slot's value from rawpp and rawpc after it has written them, so neither the order of arrival nor
+// a repetition changes the result.
 
 const (
 	hourSlots       = 24
@@ -187,8 +187,8 @@ func (x *posting) precipitation(ctx context.Context, b *batch) error {
 	return nil
 }
 
-// chooseValues returns the value of each slot; nil = none. It only considers series of the second stage of precipitation
-// processing (stg2_input).
+// chooseValues returns the value of each slot; nil = none. It only considers series of the second stage of
+// precipitation processing (stg2_input).
 func (x *posting) chooseValues(ctx context.Context, b *batch, a *accumulation, keys []slotKey) ([]*slotValue, error) {
 	lids, sources, ends := make([]string, len(keys)), make([]string, len(keys)), make([]time.Time, len(keys))
 	for i, k := range keys {
@@ -271,8 +271,9 @@ func (d *precipDay) read(offset, qc string, values []*int16, from, to int) {
 	}
 }
 
-// set sets a slot, except in two cases. In the first, a person has set it. In the second, its value is nearer to the end
-// of the slot than nearest, the offset letter of the nearest value in the raw table: it was purged from the raw table.
+// set sets a slot, except in two cases. In the first, a person has set it. In the second, its value is nearer to the
+// end of the slot than nearest, the offset letter of the nearest value in the raw table: it was purged from the raw
+// table.
 func (d *precipDay) set(i int, value int16, offset, nearest, qc byte) {
 	isStored := d.values[i] != nil
 	isSame := isStored && *d.values[i] == value && d.offset[i] == offset && d.qc[i] == qc

@@ -149,8 +149,9 @@ func newFactor(f [4]*float64) factor {
 
 func (f factor) apply(v float64) float64 { return (v/f.divisor+f.base)*f.multiplier + f.adder }
 
-// limitOf returns the limit of a value; nil = none. If the station has limits for the type-source, they apply. Otherwise
-// the station's limits for all type-sources ("NA") apply. If the station has neither, the limits of the element apply.
+// limitOf returns the limit of a value; nil = none. If the station has limits for the type-source, they apply.
+// Otherwise the station's limits for all type-sources ("NA") apply. If the station has neither, the limits of the
+// element apply.
 func (r *reference) limitOf(s series, at time.Time) *limit {
 	ts := string(s.ts[:])
 	s.ts, s.ext = [2]byte{}, 0
@@ -165,8 +166,8 @@ func (r *reference) limitOf(s series, at time.Time) *limit {
 	return found
 }
 
-// firstLimit returns the first limit for a type-source whose days include at; nil = none. hasLimits reports whether there
-// is any limit for the type-source. As in AWIPS, days that span New Year never match.
+// firstLimit returns the first limit for a type-source whose days include at; nil = none. hasLimits reports whether
+// there is any limit for the type-source. As in AWIPS, days that span New Year never match.
 func firstLimit(all []limit, ts string, at time.Time) (found *limit, hasLimits bool) {
 	day := at.Format("01-02")
 	for i := range all {

@@ -11,9 +11,9 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// riverStatus maintains the table riverstatus (shef_load_maxfcst), which has the highest forecast value of each location,
-// element and type-source. It updates the rows whose forecasts have just changed, and removes a row if there is no
-// forecast any more.
+// riverStatus maintains the table riverstatus (shef_load_maxfcst), which has the highest forecast value of each
+// location, element and type-source. It updates the rows whose forecasts have just changed, and removes a row if there
+// is no forecast any more.
 func (x *posting) riverStatus(ctx context.Context, b *batch) error {
 	for _, table := range []string{"fcstheight", "fcstdischarge"} {
 		touched := map[series]*row{}

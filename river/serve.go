@@ -441,7 +441,8 @@ type Input struct {
 // pieceValues is the number of values in a piece of memory.
 const pieceValues = 8 << 10
 
-// add appends values to those of a product, which are at the end of the last piece. It returns all values of the product.
+// add appends values to those of a product, which are at the end of the last piece. It returns all values of the
+// product.
 func (in *Input) add(before, values []record.Gauge) []record.Gauge {
 	n, total := len(in.used), len(before)+len(values)
 	if n == 0 || cap(in.used[n-1])-len(in.used[n-1]) < len(values) {

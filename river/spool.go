@@ -127,8 +127,8 @@ func (s *Spool) acquire() (bool, error) {
 	return true, s.removeOld()
 }
 
-// parseSeen reads a line of seenFile: the checksum of a product, and the Unix seconds at which it was posted. A kill may
-// truncate the last line.
+// parseSeen reads a line of seenFile: the checksum of a product, and the Unix seconds at which it was posted. A kill
+// may truncate the last line.
 func parseSeen(line string) (sum [md5.Size]byte, posted int64, ok bool) {
 	hash, seconds, _ := strings.Cut(strings.TrimSpace(line), " ")
 	posted, err := strconv.ParseInt(seconds, 10, 64)
@@ -139,8 +139,8 @@ func parseSeen(line string) (sum [md5.Size]byte, posted int64, ok bool) {
 // in returns the path of a file in the spool.
 func (s *Spool) in(name string) string { return filepath.Join(s.Dir, name) }
 
-// isRecent reports whether a time is in the last hours. A time in the future comes from a clock that was wrong; Abs limits
-// how long it counts as recent.
+// isRecent reports whether a time is in the last hours. A time in the future comes from a clock that was wrong; Abs
+// limits how long it counts as recent.
 func isRecent(unix int64) bool { return time.Since(time.Unix(unix, 0)).Abs() < doubleTime }
 
 // removeOld rewrites the list without old products, and removes files that were posted too long ago.
@@ -283,8 +283,8 @@ func isTruncatedGzip(path string) bool {
 	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF)
 }
 
-// Backlog counts the files that wait, complete or not, and returns the arrival of the oldest. Another goroutine may post
-// meanwhile.
+// Backlog counts the files that wait, complete or not, and returns the arrival of the oldest. Another goroutine may
+// post meanwhile.
 func (s *Spool) Backlog() (files int, bytes int64, oldest time.Time, err error) {
 	dir, err := os.Open(s.Dir)
 	if err != nil {
@@ -345,8 +345,8 @@ func (s *Settling) Complete(found map[string]fs.FileInfo) (ready []*Waiting) {
 	return ready
 }
 
-// newPass starts a pass over all files. It returns a function that must be called for each file. The function returns nil
-// for a file that is not complete. Settling remembers only such files.
+// newPass starts a pass over all files. It returns a function that must be called for each file. The function returns
+// nil for a file that is not complete. Settling remembers only such files.
 func (s *Settling) newPass() func(path string, info fs.FileInfo) *Waiting {
 	now, before := time.Now(), s.incomplete
 	s.incomplete = map[string]observation{}

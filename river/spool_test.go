@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestLongNames: Done moves files with the longest possible names, also if done/ and failed/ contain such files already.
+// TestLongNames: Done moves files with the longest possible names, also if done/ and failed/ contain such files
+// already.
 func TestLongNames(t *testing.T) {
 	s, err := OpenSpool(t.TempDir(), 0)
 	if err != nil {

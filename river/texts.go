@@ -9,9 +9,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// writeTexts stores the texts of products in textproduct (shef_storetext). It keeps the latest versions of each product,
-// as many as purgeproduct specifies. As in AWIPS, a product without a row in purgeproduct gets one with 0 versions, which
-// an administrator may raise. writeTexts stores no text twice.
+// writeTexts stores the texts of products in textproduct (shef_storetext). It keeps the latest versions of each
+// product, as many as purgeproduct specifies. As in AWIPS, a product without a row in purgeproduct gets one with 0
+// versions, which an administrator may raise. writeTexts stores no text twice.
 func (x *posting) writeTexts(ctx context.Context, b *batch, products []*Product) error {
 	var ids []string
 	var texts []*Product

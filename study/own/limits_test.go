@@ -344,8 +344,8 @@ func sizeOf(t *testing.T, dir string) (bytes int64) {
 	return bytes
 }
 
-// TestTemporaryFiles: the temporary files of a run take at most twice the size of the user's Parquet files, although the
-// run repeats a query with ties on the rows in two other orders. A resumed run removes the files of a killed one.
+// TestTemporaryFiles: the temporary files of a run take at most twice the size of the user's Parquet files, although
+// the run repeats a query with ties on the rows in two other orders. A resumed run removes the files of a killed one.
 func TestTemporaryFiles(t *testing.T) {
 	data, temp, dir := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "run")
 	t.Setenv("TMPDIR", temp)

@@ -336,8 +336,8 @@ func (r *runner) overFiles() string {
 	return reference + "::memory:?" + options.Encode()
 }
 
-// noFileCache turns off DuckDB's cache of file contents. Otherwise each DuckDB over the files (the reference and that of
-// variants) would fill its memory with the contents.
+// noFileCache turns off DuckDB's cache of file contents. Otherwise each DuckDB over the files (the reference and that
+// of variants) would fill its memory with the contents.
 const noFileCache = "SET GLOBAL enable_external_file_cache = false"
 
 // connect opens an engine. keep = the tables of an earlier run remain.
@@ -526,7 +526,8 @@ func cureOf(err error, otherwise string) string {
 	return otherwise
 }
 
-// computeReference runs every query with DuckDB on the files. It skips a query that fails and continues with the others.
+// computeReference runs every query with DuckDB on the files. It skips a query that fails and continues with the
+// others.
 func (r *runner) computeReference(ctx context.Context) error {
 	n := len(r.Questions)
 	r.Progress(fmt.Sprintf("DuckDB over the files: %d queries, with %s of memory", n, r.Memory))

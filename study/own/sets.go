@@ -36,8 +36,8 @@ func Set(name string) ([]*Question, error) {
 }
 
 // tableQueries are the queries that generate the rows of the sets' tables, with DuckDB. They compute pseudorandom
-// numbers by integer arithmetic, so every version of DuckDB generates the same rows. The macro m(i, k), which MakeTables
-// creates, is pseudorandom number k of row i.
+// numbers by integer arithmetic, so every version of DuckDB generates the same rows. The macro m(i, k), which
+// MakeTables creates, is pseudorandom number k of row i.
 var tableQueries = map[string]string{ //nolint:gochecknoglobals // a constant table
 	"clicks": `SELECT i AS row_id,
 	TIMESTAMP '2024-07-01 00:00:00' + to_seconds((i * 2592000 // ${rows}) + m(i, 1) % 60) AS event_time,

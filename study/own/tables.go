@@ -43,7 +43,8 @@ type stage struct {
 // user's files.
 const parquet = " (FORMAT parquet, COMPRESSION zstd)"
 
-// progress returns the stage of read, the number of bytes that it has read or written, and the size of the user's files.
+// progress returns the stage of read, the number of bytes that it has read or written, and the size of the user's
+// files.
 func (s *source) progress() (part string, n, all int64) {
 	now := s.stage.Load()
 	if now == nil {

@@ -58,8 +58,8 @@ func questions(t *testing.T, text string) []*own.Question {
 	return qs
 }
 
-// TestEveryFileIsAccountedFor: the run reads files of nested folders and of Hive's partitions. It assigns each file to a
-// table, or lists the file with the reason why it is unused.
+// TestEveryFileIsAccountedFor: the run reads files of nested folders and of Hive's partitions. It assigns each file to
+// a table, or lists the file with the reason why it is unused.
 func TestEveryFileIsAccountedFor(t *testing.T) {
 	type narrow struct {
 		ID int32 `parquet:"id"`
@@ -217,8 +217,8 @@ func TestCSVValues(t *testing.T) {
 	}
 }
 
-// TestChangedValuesAreDetected: the run refuses a table if DuckDB's reader changes a value or omits a row, and names the
-// file and the line.
+// TestChangedValuesAreDetected: the run refuses a table if DuckDB's reader changes a value or omits a row, and names
+// the file and the line.
 func TestChangedValuesAreDetected(t *testing.T) {
 	changeValue := func(row []any, _ int) bool {
 		row[1] = strings.Replace(row[1].(string), "2.25", "2.26", 1)

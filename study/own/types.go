@@ -107,8 +107,8 @@ func (g *guess) chooseType(c *tables.Column) {
 	}
 }
 
-// digitsOf counts the digits of a plain number before and after the point. It runs for every value of every CSV file, so
-// it uses no regular expression. A number with a leading zero or a plus sign is not plain, because it may be a code,
+// digitsOf counts the digits of a plain number before and after the point. It runs for every value of every CSV file,
+// so it uses no regular expression. A number with a leading zero or a plus sign is not plain, because it may be a code,
 // such as a postal code.
 func digitsOf(text string) (intDigits, fracDigits int, plain bool) {
 	text = strings.TrimPrefix(text, "-")

@@ -173,8 +173,8 @@ func (v *variants) withCondition(
 	return f(own)
 }
 
-// sliceBytes is the size of a slice of a file whose rows reordered sorts together. DuckDB can sort a slice in memory. To
-// sort all rows of a large file at once, it would need several times the size of the file on disk.
+// sliceBytes is the size of a slice of a file whose rows reordered sorts together. DuckDB can sort a slice in memory.
+// To sort all rows of a large file at once, it would need several times the size of the file on disk.
 const sliceBytes = 32 << 20
 
 // reordered writes the rows of a table in another order: slices of the file in a random order, and in each slice the

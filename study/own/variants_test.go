@@ -34,8 +34,8 @@ func inMemory(t *testing.T) *tables.Tables {
 	return own
 }
 
-// TestReordered: reordered writes a large file in slices. Each row is in one slice, and any two rows have opposite orders
-// under upward and downward, because rows that tie must be returned in both orders.
+// TestReordered: reordered writes a large file in slices. Each row is in one slice, and any two rows have opposite
+// orders under upward and downward, because rows that tie must be returned in both orders.
 func TestReordered(t *testing.T) {
 	ref := inMemory(t)
 	for name, want := range map[string]bool{"a": true, "file_row_number": false} {

@@ -20,8 +20,8 @@ import (
 	"github.com/barograph/barograph/study/own"
 )
 
-// faulty returns all engines, and an engine "faulty" whose results answer computes. answer may call query, which returns
-// the result of a text of SQL.
+// faulty returns all engines, and an engine "faulty" whose results answer computes. answer may call query, which
+// returns the result of a text of SQL.
 func faulty(answer func(query func(text string) [][]any, text string) [][]any) engine.Registry {
 	d := sqlite.Driver()
 	d.Scheme = "faulty"
@@ -258,8 +258,8 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// TestFailingQueries: a query that an engine cannot run, a query of a column that cannot be stored, and a query with too
-// many rows fail. The run measures all other queries.
+// TestFailingQueries: a query that an engine cannot run, a query of a column that cannot be stored, and a query with
+// too many rows fail. The run measures all other queries.
 func TestFailingQueries(t *testing.T) {
 	enginetest.NotUnderRace(t)
 	type nested struct {

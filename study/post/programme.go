@@ -266,8 +266,8 @@ func without(values iter.Seq2[*posts.Value, error], ignore func(*posts.Value) bo
 	}
 }
 
-// insertUpdate posts the source into empty tables, and then again with different values. These are the report's scenarios
-// 1 and 2 (array), 3 and 4 (single).
+// insertUpdate posts the source into empty tables, and then again with different values. These are the report's
+// scenarios 1 and 2 (array), 3 and 4 (single).
 func (p *Programme) insertUpdate(ctx context.Context, test Test, ignore func(*posts.Value) bool) error {
 	if err := p.measure(ctx, cell{test: string(test), scenario: "insert", ignore: ignore}); err != nil {
 		return err

@@ -18,14 +18,14 @@ const (
 	pilotProducts   = 20
 )
 
-// passes is the number of times that the tests of Report2006 post their source: quiet inserts and updates, noise does the
-// same during other work (which takes four times as long), queue posts once, live has three phases, and delete posts
-// once.
+// passes is the number of times that the tests of Report2006 post their source: quiet inserts and updates, noise does
+// the same during other work (which takes four times as long), queue posts once, live has three phases, and delete
+// posts once.
 const passes = 2 + 4*2 + 1 + 3 + 1
 
-// Report2006 prepares a run of the report's tests in its order, on as many products as fit a time limit. It derives their
-// number from a pilot, which posts a few products twice by each method. feed returns a source of a number of products,
-// which the test live divides into days.
+// Report2006 prepares a run of the report's tests in its order, on as many products as fit a time limit. It derives
+// their number from a pilot, which posts a few products twice by each method. feed returns a source of a number of
+// products, which the test live divides into days.
 func (p *Posting) Report2006(
 	ctx context.Context, limit time.Duration, feed func(messages int) (Source, error),
 ) (err error) {

@@ -23,9 +23,9 @@ const Service posts.Method = "service"
 // settle is the time after which an unchanged file of a spool is complete: the default of barograph shef serve.
 const settle = 200 * time.Millisecond
 
-// serve posts a source by the service. Without a pace all products are in the spool before the clock starts, and the time
-// of a product is the time of its transaction. With a pace it is the time from the arrival of its file to the commit of
-// its rows.
+// serve posts a source by the service. Without a pace all products are in the spool before the clock starts, and the
+// time of a product is the time of its transaction. With a pace it is the time from the arrival of its file to the
+// commit of its rows.
 func (t *Tally) serve(ctx context.Context, store *posts.Store, src Source, o Options) (err error) {
 	dir, err := os.MkdirTemp("", "barograph-spool")
 	if err != nil {
@@ -92,8 +92,8 @@ func (t *Tally) serve(ctx context.Context, store *posts.Store, src Source, o Opt
 	return err
 }
 
-// fill writes the products that have values into a spool, and returns their number. As in a feed, each file appears when
-// it is complete.
+// fill writes the products that have values into a spool, and returns their number. As in a feed, each file appears
+// when it is complete.
 func fill(
 	ctx context.Context, dir string, src Source, pace func(ctx context.Context, product int64) error,
 ) (n int64, err error) {
