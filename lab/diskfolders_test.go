@@ -22,7 +22,8 @@ func TestPartitions(t *testing.T) {
 	if got, want := strings.Join(on, " "), strings.Join([]string{a, b, a, b, a}, " "); got != want {
 		t.Errorf("partitions are on %s, not on %s", got, want)
 	}
-	if _, err := lab.Up(t.Context(), driver(), lab.Options{Dir: o.Dir, Disks: o.Disks, Partitions: 6}); err == nil || !strings.Contains(err.Error(), "other disks") {
+	_, err := lab.Up(t.Context(), driver(), lab.Options{Dir: o.Dir, Disks: o.Disks, Partitions: 6})
+	if err == nil || !strings.Contains(err.Error(), "other disks") {
 		t.Errorf("Up uses a lab with other partitions: %v", err)
 	}
 	if err := l.Down(); err != nil {

@@ -60,7 +60,8 @@ func TestGroups1(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, dir := range []string{"", "mine"} {
-		if r, w, n := said(t, root, dir, readBytes), said(t, root, dir, writeOps), said(t, root, dir, writeBytes); r != "7:3 1500000" || w != "7:3 40" || n != "7:3 0" {
+		r, w, n := said(t, root, dir, readBytes), said(t, root, dir, writeOps), said(t, root, dir, writeBytes)
+		if r != "7:3 1500000" || w != "7:3 40" || n != "7:3 0" {
 			t.Errorf("group %q: %q, %q, %q", dir, r, w, n)
 		}
 	}
@@ -95,7 +96,8 @@ func TestGroups2(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = "7:3 rbps=1500000 wbps=max riops=max wiops=40"
-	if a, b, c := said(t, root, "user.slice", ioMax), said(t, root, "system.slice", ioMax), said(t, root, "user.slice/session", ioMax); a != want || b != want || c != "" {
+	a, b, c := said(t, root, "user.slice", ioMax), said(t, root, "system.slice", ioMax), said(t, root, "user.slice/session", ioMax)
+	if a != want || b != want || c != "" {
 		t.Errorf("%q, %q, %q", a, b, c)
 	}
 	if err := g.removeLimits([]string{"7:3", "7:4"}); err != nil {
@@ -150,7 +152,9 @@ func TestGroupsThatAreMissing(t *testing.T) {
 }
 
 func TestParseMounts(t *testing.T) {
-	got := parseMounts("36 35 7:3 / /var/tmp/a\\040b rw,noatime shared:1 master:2 - ext4 /dev/loop3 rw,discard\nnonsense\n25 1 0:20 / /sys/fs/cgroup/blkio rw - cgroup cgroup rw,blkio\n")
+	got := parseMounts("36 35 7:3 / /var/tmp/a\\040b rw,noatime shared:1 master:2 - ext4 /dev/loop3 rw,discard\n" +
+		"nonsense\n" +
+		"25 1 0:20 / /sys/fs/cgroup/blkio rw - cgroup cgroup rw,blkio\n")
 	if len(got) != 2 || got[0] != (mountInfo{"7:3", "/var/tmp/a b", "ext4", "rw,discard"}) || got[1].super != "rw,blkio" {
 		t.Errorf("%+v", got)
 	}

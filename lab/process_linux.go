@@ -165,7 +165,7 @@ func reserve(port int) bool {
 	if err != nil {
 		return !errors.Is(err, syscall.EADDRINUSE)
 	}
-	time.AfterFunc(reservationTime, func() { _ = l.Close() }) // nobody connects
+	time.AfterFunc(reservationTime, func() { _ = l.Close() }) // no client has connected, so no error matters
 	return true
 }
 

@@ -93,7 +93,7 @@ func Status(dir string) (State, error) {
 	return s, err
 }
 
-// readState reads a state file. of says in errors what it describes. The state names processes to end, devices to
+// readState reads a state file. of describes the file's subject in errors. The state names processes to end, devices to
 // detach and a folder to remove, so the file must belong to this user.
 func readState[T any](name, of, cure string) (s T, err error) {
 	text, err := os.ReadFile(name)

@@ -20,8 +20,8 @@ import (
 // ErrPlacement is wrapped by the error of tables that were loaded at another placement.
 var ErrPlacement = errors.New("the tables were loaded under another placement")
 
-// ErrStarFiles is wrapped by the error about a folder that lacks the files of the tables that an
-// engine needs. The engine cannot load the tables of such a folder at any placement.
+// ErrStarFiles is wrapped by the error about a folder without the files that an engine needs. The engine cannot load
+// the tables of such a folder at any placement.
 var ErrStarFiles = errors.New("the tables' files do not exist")
 
 // StarTable names a table of the analytical workload: three of TPC-DS, with
@@ -49,8 +49,8 @@ type StarFiles struct {
 	Documents []string
 }
 
-// Placement says on which disks the tables are, into how many partitions the facts are
-// divided, and how many workers a query may use.
+// Placement determines on which disks the tables are, into how many partitions the facts are divided, and how many
+// workers a query may use.
 type Placement struct {
 	Paths      []string // absolute paths of folders, one for each disk; nil = the engine's data folder
 	Partitions int      // at least 1; partition i is on Paths[i%len(Paths)]
@@ -148,8 +148,8 @@ type Scans interface {
 	Open(ctx context.Context, p Placement) (*Star, error)
 }
 
-// Star is an open set of tables of the study scan. Its functions are safe for concurrent
-// use. If Plan, Size, Cold or Spent is nil, the engine lacks it.
+// Star is an open set of tables of the study scan. Its functions are safe for concurrent use. If Plan, Size, Cold or
+// Spent is nil, the engine does not offer it.
 type Star struct {
 	// Load replaces the tables by the rows of files. The rows are durable when it returns, and
 	// the engine has gathered the statistics that a careful user would want.
@@ -199,7 +199,7 @@ func (q StarQuery) Columns() int {
 	return 1
 }
 
-// shape says how answers to a question are ordered, limited and compared.
+// shape describes how answers to a question are ordered, limited and compared.
 func (q StarQuery) shape() answer.Shape {
 	order := map[int][]int{4: {0, 3, 1}, 3: {2, 0}}
 	return answer.Shape{Width: q.Columns(), By: order[q.Columns()], Limit: StarLimit, Degree: answer.EveryValue}
