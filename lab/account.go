@@ -12,17 +12,18 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// account is the unprivileged user that a server runs as; nil = Barograph's own.
+// account is the unprivileged user as which a server runs; nil = Barograph's own user.
 type account struct {
 	name     string
 	uid, gid uint32
 	groups   []uint32
 }
 
-// findAccount looks up the account; it is nil unless Barograph runs as root.
+// findAccount looks up the account of a user. It returns nil unless Barograph runs as root, because only root can start
+// processes of other users.
 func findAccount(name string) (*account, error) {
 	if name == "" || os.Geteuid() != 0 {
-		return nil, nil //nolint:nilnil // nil is an account, see above
+		return nil, nil //nolint:nilnil // nil is Barograph's own user
 	}
 	u, err := user.Lookup(name)
 	if err != nil {
@@ -33,14 +34,14 @@ func findAccount(name string) (*account, error) {
 		return nil, err
 	}
 	a := &account{name: name}
-	if a.uid, err = id(u.Uid); err != nil {
+	if a.uid, err = parseID(u.Uid); err != nil {
 		return nil, err
 	}
-	if a.gid, err = id(u.Gid); err != nil {
+	if a.gid, err = parseID(u.Gid); err != nil {
 		return nil, err
 	}
 	for _, g := range ids {
-		n, err := id(g)
+		n, err := parseID(g)
 		if err != nil {
 			return nil, err
 		}
@@ -49,13 +50,13 @@ func findAccount(name string) (*account, error) {
 	return a, nil
 }
 
-func id(text string) (uint32, error) {
+func parseID(text string) (uint32, error) {
 	n, err := strconv.ParseUint(text, 10, 32)
 	return uint32(n), err
 }
 
-// give makes a folder and all in it the account's.
-func (a *account) give(dir string) error {
+// own makes the account the owner of a folder, or file, and of everything in it.
+func (a *account) own(dir string) error {
 	if a == nil {
 		return nil
 	}
@@ -67,9 +68,9 @@ func (a *account) give(dir string) error {
 	})
 }
 
-// reach makes the parent folders of dir searchable for the account. It does not change folders
-// outside the one for temporary files, because their owner may have closed them on purpose.
-func (a *account) reach(dir string) error {
+// makeReachable makes the parent folders of dir searchable for the account, if they are temporary. It does not change
+// other folders, because their owners may have closed them on purpose: it returns an error for such a folder.
+func (a *account) makeReachable(dir string) error {
 	if a == nil {
 		return nil
 	}
@@ -79,8 +80,12 @@ func (a *account) reach(dir string) error {
 			return err
 		}
 		if info.Mode().Perm()&0o001 == 0 {
-			if !below(p, os.TempDir()) {
-				return &fault.Error{File: p, Problem: "cannot be searched by " + a.name + ", who runs the server", Cure: "choose another --lab-dir, or chmod o+x it", Err: errors.New(info.Mode().String())}
+			if !isBelow(p, os.TempDir()) {
+				return &fault.Error{
+					File: p, Problem: "cannot be searched by " + a.name + ", who runs the server",
+					Err:  errors.New(info.Mode().String()),
+					Cure: "choose another --lab-dir, or chmod o+x it",
+				}
 			}
 			if err := os.Chmod(p, info.Mode().Perm()|0o001); err != nil {
 				return err
@@ -92,7 +97,8 @@ func (a *account) reach(dir string) error {
 	}
 }
 
-func below(p, dir string) bool {
-	rel, err := filepath.Rel(dir, p)
+// isBelow reports whether a path is inside a folder.
+func isBelow(path, dir string) bool {
+	rel, err := filepath.Rel(dir, path)
 	return err == nil && rel != "." && rel != ".." && !strings.HasPrefix(rel, "../")
 }

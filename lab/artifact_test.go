@@ -14,8 +14,11 @@ import (
 // small returns a tiny artifact of each kind.
 func small() map[string]launch.Artifact {
 	return map[string]launch.Artifact{
-		"jar":  {Name: "junit-bare", Maven: "junit:junit:4.13.2", SHA256: "8e495b634469d64fb8acfa3495a065cbacc8a0fff55ce1e31007be4c16dc57d3"},
-		"jars": {Name: "junit-4.13.2", Maven: "junit:junit:4.13.2", SHA256: "dfcbc7c62ad3f4e5a634b063eaef88511d78484ad7664c1e43b32e94e14026ec", Jars: true},
+		"jar": {Name: "junit-bare", Maven: "junit:junit:4.13.2", SHA256: "8e495b634469d64fb8acfa3495a065cbacc8a0fff55ce1e31007be4c16dc57d3"},
+		"jars": {
+			Name: "junit-4.13.2", Maven: "junit:junit:4.13.2", Jars: true,
+			SHA256: "dfcbc7c62ad3f4e5a634b063eaef88511d78484ad7664c1e43b32e94e14026ec",
+		},
 	}
 }
 

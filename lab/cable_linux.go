@@ -9,29 +9,30 @@ import (
 	"github.com/barograph/barograph/engine/launch"
 )
 
-// cut pulls a node's cable, or plugs it in again.
-func cut(iso *launch.Isolation, node int, out bool) error {
+// setConnected connects a node's cable, or disconnects it.
+func setConnected(iso *launch.Isolation, node int, connected bool) error {
 	cable, err := netlink.LinkByName(namespace(iso, node))
 	switch {
 	case err != nil:
 		return err
-	case out:
-		return netlink.LinkSetDown(cable)
+	case connected:
+		return netlink.LinkSetUp(cable)
 	}
-	return netlink.LinkSetUp(cable)
+	return netlink.LinkSetDown(cable)
 }
 
-// before returns the queue that delays packets in front of a link, as a fault requires; nil = none.
-func before(link int, f Fault) netlink.Qdisc {
-	at := netlink.QdiscAttrs{LinkIndex: link, Parent: netlink.HANDLE_ROOT, Handle: netlink.MakeHandle(1, 0)}
+// queueFor returns the queue of a link that delays packets as a fault requires; nil = none.
+func queueFor(link int, f Fault) netlink.Qdisc {
+	attrs := netlink.QdiscAttrs{LinkIndex: link, Parent: netlink.HANDLE_ROOT, Handle: netlink.MakeHandle(1, 0)}
 	switch f.Action {
 	case Delay:
-		return netlink.NewNetem(at, netlink.NetemQdiscAttrs{Latency: uint32(f.By.Microseconds()), Limit: delayed}) //nolint:gosec // not negative
+		latency := uint32(f.By.Microseconds()) //nolint:gosec // not negative
+		return netlink.NewNetem(attrs, netlink.NetemQdiscAttrs{Latency: latency, Limit: maxDelayed})
 	case Bandwidth:
 		rate := f.Rate.bytes()
 		return &netlink.Tbf{
-			QdiscAttrs: at, Rate: rate,
-			Buffer: netlink.Xmittime(rate, uint32(max(rate/100, packet))), //nolint:gosec // of at most mostRate
+			QdiscAttrs: attrs, Rate: rate,
+			Buffer: netlink.Xmittime(rate, uint32(max(rate/100, packet))), //nolint:gosec // at most maxRate
 			Limit:  uint32(max(rate/10, 16*packet)),                       //nolint:gosec // likewise
 		}
 	}
@@ -39,13 +40,13 @@ func before(link int, f Fault) netlink.Qdisc {
 }
 
 const (
-	packet  = 1514    // bytes of an Ethernet frame
-	delayed = 100_000 // packets that may wait for their delay: none is to be lost
+	packet     = 1514    // bytes of an Ethernet frame
+	maxDelayed = 100_000 // packets that may wait for their delay, so many that the queue loses none
 )
 
-// queue delays packets in front of a node's cable, or stops that. A small bandwidth applies at both
-// ends. A delay applies to what the node sends, as with Isolate.Latency.
-func queue(iso *launch.Isolation, node int, f Fault) error {
+// setQueue applies a fault to the packets of a node's cable, or removes its effect. A bandwidth applies at both
+// ends of the cable. A delay applies only to the packets that the node sends, as with Isolate.Latency.
+func setQueue(iso *launch.Isolation, node int, f Fault) error {
 	ns, err := netns.GetFromName(namespace(iso, node))
 	if err != nil {
 		return err
@@ -56,20 +57,20 @@ func queue(iso *launch.Isolation, node int, f Fault) error {
 		return err
 	}
 	defer inside.Close()
-	err = wait(inside, insideLink, f)
-	if f.Action == Bandwidth || f.Action == AllOfIt {
-		err = errors.Join(err, wait(&netlink.Handle{}, namespace(iso, node), f))
+	err = replaceQueue(inside, insideLink, f)
+	if f.Action == Bandwidth || f.Action == FullBandwidth {
+		err = errors.Join(err, replaceQueue(&netlink.Handle{}, namespace(iso, node), f))
 	}
 	return err
 }
 
-// wait replaces the queue in front of a link by that of f.
-func wait(h *netlink.Handle, name string, f Fault) error {
+// replaceQueue replaces the queue of a link by the one for f, or removes it if f needs none.
+func replaceQueue(h *netlink.Handle, name string, f Fault) error {
 	link, err := h.LinkByName(name)
 	if err != nil {
 		return err
 	}
-	if q := before(link.Attrs().Index, f); q != nil {
+	if q := queueFor(link.Attrs().Index, f); q != nil {
 		return h.QdiscReplace(q)
 	}
 	all, err := h.QdiscList(link)
@@ -86,8 +87,8 @@ func wait(h *netlink.Handle, name string, f Fault) error {
 
 // tryQueue applies a fault to packets in a network namespace that nobody uses.
 func tryQueue(f Fault) error {
-	if before(0, f) == nil {
-		return nil // it repairs
+	if queueFor(0, f) == nil {
+		return nil // it removes a queue
 	}
 	return onThread(func() error {
 		ns, err := netns.New()
@@ -95,6 +96,6 @@ func tryQueue(f Fault) error {
 			return err
 		}
 		defer ns.Close() //nolint:errcheck // closing the namespace removes it
-		return wait(&netlink.Handle{}, "lo", f)
+		return replaceQueue(&netlink.Handle{}, "lo", f)
 	})
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/vishvananda/netlink"
 )
 
-// TestBefore checks the queues that the kernel receives. A token bucket contains 10 ms of the rate,
-// or one packet. At most 100 ms of the rate, or 16 packets, may wait.
-func TestBefore(t *testing.T) {
+// TestQueueFor checks the queues that the kernel receives. A token bucket contains 10 ms of the rate, or one packet. At
+// most 100 ms of the rate, or 16 packets, may wait.
+func TestQueueFor(t *testing.T) {
 	for rate, want := range map[string]netlink.Tbf{
 		"8kbit":   {Rate: 1_000, Buffer: netlink.Xmittime(1_000, packet), Limit: 16 * packet},
 		"10mbit":  {Rate: 1_250_000, Buffer: netlink.Xmittime(1_250_000, 12_500), Limit: 125_000},
@@ -19,20 +19,27 @@ func TestBefore(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		q, ok := before(7, Fault{Action: Bandwidth, Rate: r}).(*netlink.Tbf)
-		if !ok || q.LinkIndex != 7 || q.Parent != netlink.HANDLE_ROOT || q.Rate != want.Rate || q.Buffer != want.Buffer || q.Limit != want.Limit {
+		q, ok := queueFor(7, Fault{Action: Bandwidth, Rate: r}).(*netlink.Tbf)
+		if !ok || q.LinkIndex != 7 || q.Parent != netlink.HANDLE_ROOT {
+			t.Fatalf("%s: %+v", rate, q)
+		}
+		if q.Rate != want.Rate || q.Buffer != want.Buffer || q.Limit != want.Limit {
 			t.Errorf("%s: %+v, want %+v", rate, q, want)
 		}
 		if q.Buffer == 0 {
 			t.Errorf("%s: nothing may pass", rate)
 		}
 	}
-	q, ok := before(7, Fault{Action: Delay, By: 5 * time.Millisecond}).(*netlink.Netem)
-	if whole := netlink.NewNetem(q.QdiscAttrs, netlink.NetemQdiscAttrs{Latency: 5000}); !ok || q.Latency != whole.Latency || q.Latency == 0 || q.Loss != 0 || q.Limit != delayed {
+	q, ok := queueFor(7, Fault{Action: Delay, By: 5 * time.Millisecond}).(*netlink.Netem)
+	if !ok {
+		t.Fatal("a delay has no queue of netem")
+	}
+	want := netlink.NewNetem(q.QdiscAttrs, netlink.NetemQdiscAttrs{Latency: 5000})
+	if q.Latency != want.Latency || q.Latency == 0 || q.Loss != 0 || q.Limit != maxDelayed {
 		t.Errorf("%+v", q)
 	}
-	for _, a := range []Action{NoDelay, AllOfIt, Kill} {
-		if q := before(7, Fault{Action: a}); q != nil {
+	for _, a := range []Action{NoDelay, FullBandwidth, Kill} {
+		if q := queueFor(7, Fault{Action: a}); q != nil {
 			t.Errorf("%s: %+v", a, q)
 		}
 	}

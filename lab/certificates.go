@@ -23,7 +23,7 @@ type CA struct {
 	text []byte
 }
 
-// NewCA is a CA that signs itself.
+// NewCA returns a new CA, with a certificate that it signed itself.
 func NewCA(until time.Time) (*CA, error) {
 	ca := &CA{}
 	text, key, err := ca.Issue("Barograph's lab", nil, until)
@@ -35,10 +35,10 @@ func NewCA(until time.Time) (*CA, error) {
 	return &CA{cert, key, text}, err
 }
 
-// PEM is the CA's own certificate.
+// PEM returns the CA's own certificate.
 func (ca *CA) PEM() []byte { return ca.text }
 
-// Issue signs a certificate for the addresses of hosts, and returns it in PEM.
+// Issue signs a certificate for the addresses of hosts. It returns the certificate in PEM, and its key.
 func (ca *CA) Issue(name string, hosts []string, until time.Time) ([]byte, *ecdsa.PrivateKey, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -49,21 +49,23 @@ func (ca *CA) Issue(name string, hosts []string, until time.Time) ([]byte, *ecds
 		return nil, nil, err
 	}
 	c := &x509.Certificate{
-		SerialNumber: serial, Subject: pkix.Name{CommonName: name}, NotBefore: until.Add(-certificateLife - 24*time.Hour), NotAfter: until,
-		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, IsCA: ca.cert == nil, BasicConstraintsValid: true,
+		SerialNumber: serial, Subject: pkix.Name{CommonName: name},
+		NotBefore: until.Add(-certificateLife - 24*time.Hour), NotAfter: until,
+		KeyUsage:              x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+		BasicConstraintsValid: true, IsCA: ca.cert == nil,
 	}
 	for _, h := range hosts {
 		c.IPAddresses = append(c.IPAddresses, net.ParseIP(h))
 	}
-	parent, by := c, key
+	parent, signer := c, key
 	if ca.cert != nil {
-		parent, by, c.KeyUsage = ca.cert, ca.key, x509.KeyUsageDigitalSignature
+		parent, signer, c.KeyUsage = ca.cert, ca.key, x509.KeyUsageDigitalSignature
 	}
-	der, err := x509.CreateCertificate(rand.Reader, c, parent, &key.PublicKey, by)
+	der, err := x509.CreateCertificate(rand.Reader, c, parent, &key.PublicKey, signer)
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), key, err
 }
 
-// KeyPEM is a key as OpenSSL and Java read it.
+// KeyPEM encodes a key in PKCS #8 and PEM, which OpenSSL and Java read.
 func KeyPEM(key *ecdsa.PrivateKey) ([]byte, error) {
 	der, err := x509.MarshalPKCS8PrivateKey(key)
 	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), err
@@ -72,10 +74,9 @@ func KeyPEM(key *ecdsa.PrivateKey) ([]byte, error) {
 // certificateLife is the validity of a lab's certificates.
 const certificateLife = 365 * 24 * time.Hour
 
-// certify gives each node a certificate that names all nodes, as clients may go
-// from one to another. Nobody can sign another one for this lab: the CA's key
-// is written nowhere.
-func (a *account) certify(c *launch.Cluster) error {
+// writeCertificates writes a certificate for each node. It names all nodes, because a client may be redirected from one
+// to another. Nobody can sign another certificate for this lab, because the CA's key is not stored.
+func (a *account) writeCertificates(c *launch.Cluster) error {
 	until := time.Now().Add(certificateLife)
 	ca, err := NewCA(until)
 	if err != nil {
@@ -87,12 +88,12 @@ func (a *account) certify(c *launch.Cluster) error {
 	}
 	for i := range c.Nodes {
 		file := c.Nodes[i].Certificate()
-		err = errors.Join(err, ca.Write(file, hosts, until), a.give(file))
+		err = errors.Join(err, ca.Write(file, hosts, until), a.own(file))
 	}
-	return errors.Join(err, os.WriteFile(c.CA(), ca.PEM(), 0o644)) //nolint:gosec // who reaches the server is to believe it
+	return errors.Join(err, os.WriteFile(c.CA(), ca.PEM(), 0o644)) //nolint:gosec // every client needs it
 }
 
-// Write writes a certificate with its key.
+// Write issues a certificate for the addresses of hosts, and writes it with its key into a file.
 func (ca *CA) Write(file string, hosts []string, until time.Time) error {
 	cert, key, err := ca.Issue("barograph", hosts, until)
 	if err != nil {

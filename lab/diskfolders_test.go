@@ -22,8 +22,9 @@ func TestPartitions(t *testing.T) {
 	if got, want := strings.Join(on, " "), strings.Join([]string{a, b, a, b, a}, " "); got != want {
 		t.Errorf("partitions are on %s, not on %s", got, want)
 	}
-	if _, err := lab.Up(t.Context(), driver(), lab.Options{Dir: o.Dir, Disks: o.Disks, Partitions: 6}); err == nil || !strings.Contains(err.Error(), "other disks") {
-		t.Errorf("a lab of other partitions was taken as it is: %v", err)
+	_, err := lab.Up(t.Context(), driver(), lab.Options{Dir: o.Dir, Disks: o.Disks, Partitions: 6})
+	if err == nil || !strings.Contains(err.Error(), "other disks") {
+		t.Errorf("Up uses a lab with other partitions: %v", err)
 	}
 	if err := l.Down(); err != nil {
 		t.Fatal(err)
@@ -35,7 +36,7 @@ func TestPartitions(t *testing.T) {
 	}
 	for _, bad := range []lab.Options{{Partitions: 2}, {Disks: o.Disks, Partitions: 1}} {
 		bad.Dir = filepath.Join(t.TempDir(), "lab")
-		if _, err := lab.Up(t.Context(), driver(), bad); err == nil || !strings.Contains(err.Error(), "cannot be dealt") {
+		if _, err := lab.Up(t.Context(), driver(), bad); err == nil || !strings.Contains(err.Error(), "each disk needs a partition") {
 			t.Errorf("%+v: %v", bad, err)
 		}
 	}

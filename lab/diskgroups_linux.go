@@ -25,11 +25,11 @@ import (
 // has limits.
 type groups struct {
 	version int
-	root    string   // where the hierarchy is mounted
-	in      []string // folders of the groups
+	root    string   // mount point of the hierarchy
+	dirs    []string // folders of the groups
 }
 
-// The files of version 1, by the order of values.
+// The files with the limits of a group.
 const (
 	readBytes  = "blkio.throttle.read_bps_device"
 	writeBytes = "blkio.throttle.write_bps_device"
@@ -41,12 +41,13 @@ const (
 // String describes the processes to which the limits apply.
 func (g *groups) String() string {
 	if g.version == 1 {
-		return "version 1: processes in the root group of blkio and in Barograph's own, buffered writes included; not those that somebody puts into other groups"
+		return "version 1: processes in the root group of blkio and in Barograph's own group, including buffered writes, " +
+			"but not processes in other groups"
 	}
-	return "version 2: all processes, buffered writes included; each group at the top has the limits to itself"
+	return "version 2: all processes, including buffered writes; each top-level group has its own limits"
 }
 
-// findGroups finds where this machine limits disks.
+// findGroups finds the control groups in which this machine limits disks.
 func findGroups() (*groups, error) {
 	all, err := mounts()
 	if err != nil {
@@ -59,30 +60,33 @@ func findGroups() (*groups, error) {
 	return chooseGroups(all, string(own))
 }
 
-// chooseGroups takes version 1 where it has the controller: version 2 does
-// not have it then.
+// chooseGroups returns groups of version 1 if it has the controller blkio, because version 2 then lacks the controller
+// io. own is the content of /proc/self/cgroup.
 func chooseGroups(all []mountInfo, own string) (*groups, error) {
 	for _, m := range all {
 		if m.kind == "cgroup" && slices.Contains(strings.Split(m.super, ","), "blkio") {
-			return groups1(m.at, own)
+			return groups1(m.point, own)
 		}
 	}
 	for _, m := range all {
 		if m.kind != "cgroup2" {
 			continue
 		}
-		if text, err := os.ReadFile(filepath.Join(m.at, "cgroup.controllers")); err == nil && slices.Contains(strings.Fields(string(text)), "io") {
-			return groups2(m.at)
+		text, err := os.ReadFile(filepath.Join(m.point, "cgroup.controllers"))
+		if err == nil && slices.Contains(strings.Fields(string(text)), "io") {
+			return groups2(m.point)
 		}
 	}
 	return nil, &fault.Error{
-		Setting: "lab disks", Problem: "no control group limits disks here: neither blkio (version 1) nor io (version 2) is there",
-		Cure: "mount it (mount -t cgroup -o blkio none /sys/fs/cgroup/blkio), in a container with --privileged; the kernel must have CONFIG_BLK_DEV_THROTTLING",
+		Setting: "lab disks",
+		Problem: "no control group of this machine limits disks: it has neither blkio (version 1) nor io (version 2)",
+		Cure: "mount it (mount -t cgroup -o blkio none /sys/fs/cgroup/blkio), in a container with --privileged; " +
+			"the kernel must have CONFIG_BLK_DEV_THROTTLING",
 	}
 }
 
 func groups1(root, own string) (*groups, error) {
-	g := &groups{version: 1, root: root, in: []string{root}}
+	g := &groups{version: 1, root: root, dirs: []string{root}}
 	for line := range strings.Lines(own) { // 7:blkio:/user.slice
 		f := strings.SplitN(strings.TrimSpace(line), ":", 3)
 		if len(f) != 3 || !slices.Contains(strings.Split(f[1], ","), "blkio") {
@@ -90,50 +94,60 @@ func groups1(root, own string) (*groups, error) {
 		}
 		dir := filepath.Join(root, f[2])
 		if _, err := os.Stat(filepath.Join(dir, readBytes)); err == nil && dir != root {
-			g.in = append(g.in, dir)
+			g.dirs = append(g.dirs, dir)
 		}
 	}
-	for _, dir := range g.in {
+	for _, dir := range g.dirs {
 		if _, err := os.Stat(filepath.Join(dir, readBytes)); err != nil {
-			return nil, &fault.Error{File: dir, Problem: "the control group blkio cannot limit", Err: err, Cure: "the kernel must have CONFIG_BLK_DEV_THROTTLING"}
+			return nil, &fault.Error{
+				File: dir, Problem: "the control group blkio cannot limit disks", Err: err, Cure: needThrottling,
+			}
 		}
 	}
 	return g, nil
 }
 
+// Cures of errors about control groups.
+const (
+	needThrottling = "use a kernel with CONFIG_BLK_DEV_THROTTLING"
+	needPrivilege  = "control groups must be writable for root; in a container start it with --privileged"
+)
+
 func groups2(root string) (*groups, error) {
 	g := &groups{version: 2, root: root}
 	if _, err := os.Stat(filepath.Join(root, ioMax)); err == nil {
-		g.in = []string{root}
+		g.dirs = []string{root}
 		return g, nil
 	}
 	if err := os.WriteFile(filepath.Join(root, "cgroup.subtree_control"), []byte("+io"), 0); err != nil {
-		return nil, &fault.Error{File: root, Problem: "the controller io cannot be given to groups", Err: err, Cure: "control groups must be writable for root; in a container start it with --privileged"}
+		return nil, &fault.Error{
+			File: root, Problem: "the controller io cannot be enabled for its groups", Err: err, Cure: needPrivilege,
+		}
 	}
 	names, err := filepath.Glob(filepath.Join(root, "*", ioMax))
 	if err != nil {
 		return nil, err
 	}
 	for _, name := range names {
-		g.in = append(g.in, filepath.Dir(name))
+		g.dirs = append(g.dirs, filepath.Dir(name))
 	}
-	if len(g.in) == 0 {
-		return nil, &fault.Error{File: root, Problem: "no group below has " + ioMax, Cure: "the kernel must have CONFIG_BLK_DEV_THROTTLING"}
+	if len(g.dirs) == 0 {
+		return nil, &fault.Error{File: root, Problem: "none of its groups has " + ioMax, Cure: needThrottling}
 	}
 	return g, nil
 }
 
-// limit limits a device in all groups.
-func (g *groups) limit(device string, l DiskLimits) error {
-	for _, dir := range g.in {
+// setLimits limits a device in all groups.
+func (g *groups) setLimits(device string, l DiskLimits) error {
+	for _, dir := range g.dirs {
 		if err := g.set(dir, device, l); err != nil {
-			return &fault.Error{File: dir, Problem: "cannot limit the device " + device, Err: err, Cure: "control groups must be writable for root; in a container start it with --privileged"}
+			return &fault.Error{File: dir, Problem: "cannot limit the device " + device, Err: err, Cure: needPrivilege}
 		}
 	}
 	return nil
 }
 
-// set writes a device's limits in one group; empty limits remove the existing ones.
+// set limits a device in one group. A limit of 0 removes an existing limit.
 func (g *groups) set(dir, device string, l DiskLimits) error {
 	rate := []int64{int64(l.ReadMBps * 1e6), int64(l.WriteMBps * 1e6), l.ReadIOPS, l.WriteIOPS}
 	if g.version == 1 {
@@ -165,14 +179,14 @@ func put(name, text string) error {
 	return errors.Join(err, f.Close())
 }
 
-// unlimit takes the limits of devices away, in whatever group they are.
-func unlimit(devices []string) error {
+// removeLimits removes the limits of devices from all groups of the machine.
+func removeLimits(devices []string) error {
 	all, err := mounts()
 	if err != nil {
 		return err
 	}
 	for _, m := range all {
-		g := &groups{root: m.at}
+		g := &groups{root: m.point}
 		switch {
 		case m.kind == "cgroup" && slices.Contains(strings.Split(m.super, ","), "blkio"):
 			g.version = 1
@@ -181,14 +195,15 @@ func unlimit(devices []string) error {
 		default:
 			continue
 		}
-		if err := g.unlimit(devices); err != nil {
+		if err := g.removeLimits(devices); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (g *groups) unlimit(devices []string) error {
+// removeLimits removes the limits of devices from all groups of the hierarchy.
+func (g *groups) removeLimits(devices []string) error {
 	return filepath.WalkDir(g.root, func(dir string, e fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil // the group was removed in the meantime
@@ -197,7 +212,7 @@ func (g *groups) unlimit(devices []string) error {
 			return err
 		}
 		for _, device := range devices {
-			if !g.limits(dir, device) {
+			if !g.hasLimit(dir, device) {
 				continue
 			}
 			if err := g.set(dir, device, DiskLimits{}); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -208,8 +223,8 @@ func (g *groups) unlimit(devices []string) error {
 	})
 }
 
-// limits reports whether a group limits a device.
-func (g *groups) limits(dir, device string) bool {
+// hasLimit reports whether a group limits a device.
+func (g *groups) hasLimit(dir, device string) bool {
 	names := []string{ioMax}
 	if g.version == 1 {
 		names = []string{readBytes, writeBytes, readOps, writeOps}
@@ -228,15 +243,15 @@ func (g *groups) limits(dir, device string) bool {
 	return false
 }
 
-// throttleNode gives the disks' limits to an isolated node's group. In version 2 that is a new
-// top-level group. In version 1 isolated nodes stay in Barograph's own group of blkio.
+// throttleNode sets the limits of the disks in an isolated node's group. In version 2 this is a new top-level group. In
+// version 1 isolated nodes stay in Barograph's own group of blkio, which has the limits already.
 func throttleNode(c *launch.Cluster, node int) error {
 	if c.Isolation == nil || len(c.Disks) == 0 {
 		return nil
 	}
 	g, err := findGroups()
 	if err != nil || g.version == 1 {
-		return nil //nolint:nilerr // folders on ordinary disks have no limits to give
+		return nil //nolint:nilerr // ordinary disks have no limits
 	}
 	return g.throttle(filepath.Join(g.root, groupPath(c.Isolation, node)), c.Disks)
 }

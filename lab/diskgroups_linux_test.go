@@ -23,6 +23,7 @@ func tree(t *testing.T, files map[string]string) string {
 	return root
 }
 
+// v1 returns the files of a control group of version 1.
 func v1(group string) map[string]string {
 	out := map[string]string{}
 	for _, name := range []string{readBytes, writeBytes, readOps, writeOps} {
@@ -40,7 +41,7 @@ func said(t *testing.T, elems ...string) string {
 	return string(text)
 }
 
-var some = DiskLimits{ReadMBps: 1.5, WriteIOPS: 40}
+var limits = DiskLimits{ReadMBps: 1.5, WriteIOPS: 40}
 
 // TestGroups1: version 1 needs limits in both the root group and the process's own group.
 func TestGroups1(t *testing.T) {
@@ -49,22 +50,25 @@ func TestGroups1(t *testing.T) {
 		maps.Copy(files, v1(g))
 	}
 	root := tree(t, files)
-	g, err := chooseGroups([]mountInfo{{kind: "cgroup2", at: "/nowhere"}, {kind: "cgroup", super: "rw,blkio", at: root}}, "8:pids:/x\n7:blkio:/mine\n0::/\n")
-	if err != nil || g.version != 1 || len(g.in) != 2 {
+	g, err := chooseGroups([]mountInfo{
+		{kind: "cgroup2", point: "/nowhere"}, {kind: "cgroup", super: "rw,blkio", point: root},
+	}, "8:pids:/x\n7:blkio:/mine\n0::/\n")
+	if err != nil || g.version != 1 || len(g.dirs) != 2 {
 		t.Fatalf("%+v, %v", g, err)
 	}
-	if err := g.limit("7:3", some); err != nil {
+	if err := g.setLimits("7:3", limits); err != nil {
 		t.Fatal(err)
 	}
 	for _, dir := range []string{"", "mine"} {
-		if r, w, n := said(t, root, dir, readBytes), said(t, root, dir, writeOps), said(t, root, dir, writeBytes); r != "7:3 1500000" || w != "7:3 40" || n != "7:3 0" {
+		r, w, n := said(t, root, dir, readBytes), said(t, root, dir, writeOps), said(t, root, dir, writeBytes)
+		if r != "7:3 1500000" || w != "7:3 40" || n != "7:3 0" {
 			t.Errorf("group %q: %q, %q, %q", dir, r, w, n)
 		}
 	}
 	if r := said(t, root, "other", readBytes); r != "" {
 		t.Errorf("another's group got %q", r)
 	}
-	if err := g.unlimit([]string{"7:3"}); err != nil {
+	if err := g.removeLimits([]string{"7:3"}); err != nil {
 		t.Fatal(err)
 	}
 	if r := said(t, root, "mine", readBytes); r != "7:3 0" {
@@ -79,28 +83,31 @@ func TestGroups2(t *testing.T) {
 		"cgroup.controllers": "cpu io memory\n", "cgroup.subtree_control": "cpu\n",
 		"user.slice/io.max": "", "user.slice/session/io.max": "", "system.slice/io.max": "", "node/io.max": "",
 	})
-	g, err := chooseGroups([]mountInfo{{kind: "cgroup", super: "rw,memory", at: "/nowhere"}, {kind: "cgroup2", at: root}}, "0::/user.slice/session\n")
-	if err != nil || g.version != 2 || len(g.in) != 3 {
+	g, err := chooseGroups([]mountInfo{
+		{kind: "cgroup", super: "rw,memory", point: "/nowhere"}, {kind: "cgroup2", point: root},
+	}, "0::/user.slice/session\n")
+	if err != nil || g.version != 2 || len(g.dirs) != 3 {
 		t.Fatalf("%+v, %v", g, err)
 	}
 	if got := said(t, root, "cgroup.subtree_control"); got != "+io" {
 		t.Errorf("the controller is not given to groups: %q", got)
 	}
-	if err := g.limit("7:3", some); err != nil {
+	if err := g.setLimits("7:3", limits); err != nil {
 		t.Fatal(err)
 	}
 	const want = "7:3 rbps=1500000 wbps=max riops=max wiops=40"
-	if a, b, c := said(t, root, "user.slice", ioMax), said(t, root, "system.slice", ioMax), said(t, root, "user.slice/session", ioMax); a != want || b != want || c != "" {
+	a, b, c := said(t, root, "user.slice", ioMax), said(t, root, "system.slice", ioMax), said(t, root, "user.slice/session", ioMax)
+	if a != want || b != want || c != "" {
 		t.Errorf("%q, %q, %q", a, b, c)
 	}
-	if err := g.unlimit([]string{"7:3", "7:4"}); err != nil {
+	if err := g.removeLimits([]string{"7:3", "7:4"}); err != nil {
 		t.Fatal(err)
 	}
 	if got := said(t, root, "user.slice", ioMax); got != "7:3 rbps=max wbps=max riops=max wiops=max" {
 		t.Errorf("after unlimit: %q", got)
 	}
 
-	set := DiskSet{Dir: t.TempDir(), Disks: []Disk{{Path: "/nowhere/disk1", Device: "7:5", Limits: some}}}
+	set := DiskSet{Dir: t.TempDir(), Disks: []Disk{{Path: "/nowhere/disk1", Device: "7:5", Limits: limits}}}
 	if err := set.save(); err != nil {
 		t.Fatal(err)
 	}
@@ -108,18 +115,18 @@ func TestGroups2(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := said(t, root, "node", ioMax); strings.Contains(got, "7:5") { // disk1 is not mounted
-		t.Errorf("limits of a disk that is not there: %q", got)
+		t.Errorf("limits of a disk that is not mounted: %q", got)
 	}
-	if err := g.set(filepath.Join(root, "gone"), "7:3", some); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a group that is gone: %v", err)
+	if err := g.set(filepath.Join(root, "missing"), "7:3", limits); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a group that does not exist: %v", err)
 	}
 }
 
 // TestGroupsOfAContainer: the group that a container sees as the root accepts limits.
 func TestGroupsOfAContainer(t *testing.T) {
 	root := tree(t, map[string]string{"cgroup.controllers": "io\n", ioMax: "", "child/io.max": ""})
-	g, err := chooseGroups([]mountInfo{{kind: "cgroup2", at: root}}, "0::/\n")
-	if err != nil || len(g.in) != 1 || g.in[0] != root {
+	g, err := chooseGroups([]mountInfo{{kind: "cgroup2", point: root}}, "0::/\n")
+	if err != nil || len(g.dirs) != 1 || g.dirs[0] != root {
 		t.Fatalf("%+v, %v", g, err)
 	}
 }
@@ -133,10 +140,10 @@ func TestGroupsThatAreMissing(t *testing.T) {
 		want   string
 	}{
 		"no group at all":             {nil, "mount -t cgroup -o blkio"},
-		"version 2 without io":        {[]mountInfo{{kind: "cgroup2", at: none}}, "neither blkio"},
-		"version 1 without throttle":  {[]mountInfo{{kind: "cgroup", super: "rw,blkio", at: bare}}, "CONFIG_BLK_DEV_THROTTLING"},
-		"version 2 without io.max":    {[]mountInfo{{kind: "cgroup2", at: noMax}}, "CONFIG_BLK_DEV_THROTTLING"},
-		"version 1 that has no blkio": {[]mountInfo{{kind: "cgroup", super: "rw,memory", at: bare}}, "neither blkio"},
+		"version 2 without io":        {[]mountInfo{{kind: "cgroup2", point: none}}, "neither blkio"},
+		"version 1 without throttle":  {[]mountInfo{{kind: "cgroup", super: "rw,blkio", point: bare}}, "CONFIG_BLK_DEV_THROTTLING"},
+		"version 2 without io.max":    {[]mountInfo{{kind: "cgroup2", point: noMax}}, "CONFIG_BLK_DEV_THROTTLING"},
+		"version 1 that has no blkio": {[]mountInfo{{kind: "cgroup", super: "rw,memory", point: bare}}, "neither blkio"},
 	} {
 		if _, err := chooseGroups(c.mounts, "0::/\n"); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v; want %q in it", name, err, c.want)
@@ -145,7 +152,9 @@ func TestGroupsThatAreMissing(t *testing.T) {
 }
 
 func TestParseMounts(t *testing.T) {
-	got := parseMounts("36 35 7:3 / /var/tmp/a\\040b rw,noatime shared:1 master:2 - ext4 /dev/loop3 rw,discard\nnonsense\n25 1 0:20 / /sys/fs/cgroup/blkio rw - cgroup cgroup rw,blkio\n")
+	got := parseMounts("36 35 7:3 / /var/tmp/a\\040b rw,noatime shared:1 master:2 - ext4 /dev/loop3 rw,discard\n" +
+		"nonsense\n" +
+		"25 1 0:20 / /sys/fs/cgroup/blkio rw - cgroup cgroup rw,blkio\n")
 	if len(got) != 2 || got[0] != (mountInfo{"7:3", "/var/tmp/a b", "ext4", "rw,discard"}) || got[1].super != "rw,blkio" {
 		t.Errorf("%+v", got)
 	}

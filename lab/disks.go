@@ -14,12 +14,11 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// disksFile is in the folder of a set of disks.
+// disksFile is the name of the state file in the folder of a set of disks.
 const disksFile = "disks.json"
 
-// DiskLimits are what a disk may do at most; 0 = no limit. MB are 10⁶ bytes.
-// The kernel counts requests as it gets them: 16 reads of 64 KiB one after
-// another are 16 operations, though no disk would seek between them.
+// DiskLimits limits the rates of a disk; 0 = no limit. MB are 10⁶ bytes. The kernel counts every request as an
+// operation: 16 sequential reads of 64 KiB are 16 operations, though no disk would seek between them.
 type DiskLimits struct {
 	ReadMBps  float64 `json:"read_mb_per_s,omitempty"`
 	WriteMBps float64 `json:"write_mb_per_s,omitempty"`
@@ -27,25 +26,25 @@ type DiskLimits struct {
 	WriteIOPS int64   `json:"write_iops,omitempty"`
 }
 
-// String returns the limits in words.
+// String describes the limits.
 func (l DiskLimits) String() string {
 	rate := func(what string, mbps float64, iops int64) string {
-		var parts []string
+		var limits []string
 		if mbps > 0 {
-			parts = append(parts, fmt.Sprintf("%g MB/s", mbps))
+			limits = append(limits, fmt.Sprintf("%g MB/s", mbps))
 		}
 		if iops > 0 {
-			parts = append(parts, fmt.Sprintf("%d IOPS", iops))
+			limits = append(limits, fmt.Sprintf("%d IOPS", iops))
 		}
-		if len(parts) == 0 {
+		if len(limits) == 0 {
 			return what + " unlimited"
 		}
-		return what + " " + strings.Join(parts, ", ")
+		return what + " " + strings.Join(limits, ", ")
 	}
 	return rate("read", l.ReadMBps, l.ReadIOPS) + "; " + rate("write", l.WriteMBps, l.WriteIOPS)
 }
 
-// DiskSpeed is what a disk was measured to do, past every cache.
+// DiskSpeed has the measured rates of a disk, without any cache.
 type DiskSpeed struct {
 	ReadMBps    float64 `json:"read_mb_per_s"`      // one sequential reader
 	WriteMBps   float64 `json:"write_mb_per_s"`     // one sequential writer
@@ -55,26 +54,26 @@ type DiskSpeed struct {
 // Disk is a throttled disk: a file, a loop device on it, a file system, and
 // limits of the kernel on that device.
 type Disk struct {
-	Path     string     `json:"path"`             // absolute; where its file system is mounted
-	File     string     `json:"file"`             // absolute; what it keeps its bytes in
-	Node     string     `json:"node,omitempty"`   // /dev/loop3; "" before it was created
-	Device   string     `json:"device,omitempty"` // 7:3, its major and minor number
-	Direct   bool       `json:"direct"`           // the file is read past this machine's page cache
+	Path     string     `json:"path"`             // absolute path at which its file system is mounted
+	File     string     `json:"file"`             // absolute path of the file with its content
+	Node     string     `json:"node,omitempty"`   // such as /dev/loop3; "" = not created yet
+	Device   string     `json:"device,omitempty"` // major and minor number, such as 7:3
+	Direct   bool       `json:"direct"`           // the kernel reads the file without this machine's page cache
 	Limits   DiskLimits `json:"limits"`
-	Measured DiskSpeed  `json:"measured"` // all 0 where it was not measured
-	Mounted  bool       `json:"mounted"`  // set by DiskStatus
+	Measured DiskSpeed  `json:"measured"` // all 0 = not measured
+	Mounted  bool       `json:"mounted"`  // DiskStatus sets it
 }
 
 // DiskSet is the state of a folder of throttled disks.
 type DiskSet struct {
 	Dir      string     `json:"dir"`
 	Profile  string     `json:"profile"`
-	Size     int64      `json:"size"` // bytes of each disk; only written data take space
+	Size     int64      `json:"size"` // bytes of each disk; its file only takes the space of written data
 	Limits   DiskLimits `json:"limits"`
 	Disks    []Disk     `json:"disks"`
 	Together float64    `json:"together_read_mb_per_s"` // all read at once, one reader each; 0 = not measured
 	Groups   string     `json:"control_groups"`         // the processes to which the limits apply, in words
-	Complete bool       `json:"complete" old:"whole"`   // all were created and measured; false after an interruption
+	Complete bool       `json:"complete" old:"whole"`   // all were created and measured; false = UpDisks was interrupted
 }
 
 // DiskOptions of UpDisks.
@@ -84,10 +83,10 @@ type DiskOptions struct {
 	Size    int64  // bytes of each; 0 = 8 GiB
 	Profile string // one of DiskProfiles; "" = the first
 	Limits  DiskLimits
-	Measure time.Duration // how long each of a disk's measurements takes; 0 = 1.5 s
+	Measure time.Duration // duration of each measurement of a disk; 0 = 1.5 s
 }
 
-// CustomDisks is the profile that sets no limits but those that are given.
+// CustomDisks is the profile without limits of its own.
 const CustomDisks = "custom"
 
 // DiskProfile is a kind of disk.
@@ -96,9 +95,9 @@ type DiskProfile struct {
 	Limits        DiskLimits
 }
 
-// DiskProfiles are the named kinds of disks. A hard disk cannot seek a thousand times a second. But
-// a limit on operations also counts those of a scan: fewer than MB/s ÷ 128 KiB (the kernel's
-// read-ahead) would slow a sequential reader, which no seek does.
+// DiskProfiles returns the named kinds of disks. The profile hdd allows more operations a second than a hard disk can
+// seek, because the limit also counts the operations of a sequential reader. Fewer operations than MB/s ÷ 128 KiB (the
+// kernel's read-ahead) would slow this reader, although it does not seek.
 func DiskProfiles() []DiskProfile {
 	return []DiskProfile{
 		{"hdd", "a hard disk, read in sequence", DiskLimits{ReadMBps: 120, WriteMBps: 120, ReadIOPS: 1000, WriteIOPS: 1000}},
@@ -108,7 +107,7 @@ func DiskProfiles() []DiskProfile {
 	}
 }
 
-// Bounds of what UpDisks makes.
+// Limits and defaults of DiskOptions.
 const (
 	maxDisks       = 64
 	minDiskSize    = 64 << 20
@@ -116,7 +115,7 @@ const (
 	defaultMeasure = 1500 * time.Millisecond
 )
 
-// Check returns the fault of the options, or nil.
+// Check returns an error if the options are not valid.
 func (o DiskOptions) Check() error {
 	_, err := planDisks(&o)
 	return err
@@ -131,13 +130,15 @@ func planDisks(o *DiskOptions) (*DiskSet, error) {
 		return nil, bad("disks", "have no folder", "name one")
 	}
 	if o.Count < 1 || o.Count > maxDisks {
-		return nil, bad(fmt.Sprintf("count %d", o.Count), "is no number of disks", fmt.Sprintf("choose 1 to %d", maxDisks))
+		return nil, bad(fmt.Sprintf("count %d", o.Count), "is not a possible number of disks",
+			fmt.Sprintf("choose 1 to %d", maxDisks))
 	}
 	if o.Size == 0 {
 		o.Size = defaultSize
 	}
 	if o.Size < minDiskSize {
-		return nil, bad(fmt.Sprintf("size of %d bytes", o.Size), "is too small for a file system", fmt.Sprintf("choose at least %d MiB", minDiskSize>>20))
+		return nil, bad(fmt.Sprintf("size of %d bytes", o.Size), "is too small for a file system",
+			fmt.Sprintf("choose at least %d MiB", minDiskSize>>20))
 	}
 	if o.Measure == 0 {
 		o.Measure = defaultMeasure
@@ -158,10 +159,13 @@ func planDisks(o *DiskOptions) (*DiskSet, error) {
 	return s, nil
 }
 
-// limitsOf is a profile's limits, with those that are given in their place.
-func limitsOf(profile *string, given DiskLimits) (DiskLimits, error) {
-	if given.ReadMBps < 0 || given.WriteMBps < 0 || given.ReadIOPS < 0 || given.WriteIOPS < 0 {
-		return given, &fault.Error{Setting: "limits of disks", Problem: "one is below 0", Cure: "0 is no limit"}
+// limitsOf returns the custom limits, and for those that are 0 the limits of a profile. It sets an empty profile to the
+// default.
+func limitsOf(profile *string, custom DiskLimits) (DiskLimits, error) {
+	if custom.ReadMBps < 0 || custom.WriteMBps < 0 || custom.ReadIOPS < 0 || custom.WriteIOPS < 0 {
+		return custom, &fault.Error{
+			Setting: "limits of disks", Problem: "one is below 0", Cure: "write a positive number, or 0 for the profile's limit",
+		}
 	}
 	all := DiskProfiles()
 	if *profile == "" {
@@ -173,16 +177,23 @@ func limitsOf(profile *string, given DiskLimits) (DiskLimits, error) {
 		if p.Name != *profile {
 			continue
 		}
-		if *profile == CustomDisks && given == (DiskLimits{}) {
-			return given, &fault.Error{Setting: "profile " + CustomDisks, Problem: "has no limit", Cure: "give one, such as --read-mbps 100"}
+		if *profile == CustomDisks && custom == (DiskLimits{}) {
+			return custom, &fault.Error{
+				Setting: "profile " + CustomDisks, Problem: "has no limit", Cure: "write a limit, such as --read-mbps 100",
+			}
 		}
-		l := p.Limits
-		return DiskLimits{cmp.Or(given.ReadMBps, l.ReadMBps), cmp.Or(given.WriteMBps, l.WriteMBps), cmp.Or(given.ReadIOPS, l.ReadIOPS), cmp.Or(given.WriteIOPS, l.WriteIOPS)}, nil
+		return DiskLimits{
+			ReadMBps:  cmp.Or(custom.ReadMBps, p.Limits.ReadMBps),
+			WriteMBps: cmp.Or(custom.WriteMBps, p.Limits.WriteMBps),
+			ReadIOPS:  cmp.Or(custom.ReadIOPS, p.Limits.ReadIOPS),
+			WriteIOPS: cmp.Or(custom.WriteIOPS, p.Limits.WriteIOPS),
+		}, nil
 	}
-	return given, &fault.Error{Setting: "profile " + *profile, Problem: "is not known", Cure: "choose one of " + strings.Join(names, ", ")}
+	cure := "choose one of " + strings.Join(names, ", ")
+	return custom, &fault.Error{Setting: "profile " + *profile, Problem: "is not known", Cure: cure}
 }
 
-// String is a line for people.
+// String describes the disks in one line.
 func (s *DiskSet) String() string {
 	return fmt.Sprintf("%d disk(s) of %d MiB, profile %s: %s", len(s.Disks), s.Size>>20, s.Profile, s.Limits)
 }
@@ -190,11 +201,16 @@ func (s *DiskSet) String() string {
 // Usable returns nil if all disks exist, are mounted and were measured.
 func (s *DiskSet) Usable() error {
 	if !s.Complete {
-		return &fault.Error{File: s.Dir, Problem: "its disks were not all made", Cure: "make them again: `barograph lab disks`"}
+		return &fault.Error{
+			File: s.Dir, Problem: "does not contain all of its disks", Cure: "make them again: `barograph lab disks`",
+		}
 	}
 	for i := range s.Disks {
 		if !s.Disks[i].Mounted {
-			return &fault.Error{File: s.Disks[i].Path, Problem: "is not mounted", Cure: "`barograph lab disks`, as it was called first, mounts it again with its data"}
+			return &fault.Error{
+				File: s.Disks[i].Path, Problem: "is not mounted",
+				Cure: "run the same `barograph lab disks` again: it mounts the disk with its data",
+			}
 		}
 	}
 	return nil
@@ -227,20 +243,22 @@ func readDisks(dir string) (DiskSet, error) {
 // line that names engines.
 const DisksName = "disks"
 
-// DiskPaths are the throttled disks among the labs of a folder: the first so
-// many, 0 = all. All of them must be usable.
+// DiskPaths returns the paths of the first n throttled disks in a folder of labs; n = 0 means all disks. All disks of
+// the folder must be usable.
 func DiskPaths(labs string, n int) (paths []string, err error) {
-	few := func(problem string) error {
-		return fault.Misuse("--disks", problem+" in "+labs, fmt.Sprintf("make them: barograph lab down disks, then barograph lab disks --count %d --profile hdd; or name folders", max(n, 6)))
+	tooFew := func(problem string) error {
+		cure := fmt.Sprintf("make them: run barograph lab down disks, then barograph lab disks --count %d --profile hdd; "+
+			"or name folders", max(n, 6))
+		return fault.Misuse("--disks", problem+" in "+labs, cure)
 	}
 	s, err := DiskStatus(filepath.Join(labs, DisksName))
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return nil, few("there are no throttled disks")
+		return nil, tooFew("there are no throttled disks")
 	case err != nil:
 		return nil, err
 	case n > len(s.Disks):
-		return nil, few(fmt.Sprintf("there are %d throttled disks", len(s.Disks)))
+		return nil, tooFew(fmt.Sprintf("there are %d throttled disks", len(s.Disks)))
 	case n == 0:
 		n = len(s.Disks)
 	}
@@ -250,41 +268,44 @@ func DiskPaths(labs string, n int) (paths []string, err error) {
 	return paths, s.Usable()
 }
 
-// share is the fraction of a limit below which something other than its limit slows a disk.
-const share = 0.9
+// minShare is the fraction of a limit that a disk reaches, unless something other than the limit slows it.
+const minShare = 0.9
 
-// Warnings names the disks that do not reach their limits: then the machine, not the limit, is
-// measured.
+// Warnings describes the disks that do not reach their limits. With such a disk, a study measures the machine instead
+// of the limits.
 func (s *DiskSet) Warnings() []string {
 	var out []string
-	slow := func(name, what string, got, limit float64) {
-		if limit > 0 && got < share*limit {
-			out = append(out, fmt.Sprintf("%s: %s %.4g, %.0f %% of the limit: the disk below it, or this machine, is slower", name, what, got, 100*got/limit))
+	warn := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+	check := func(name, what string, got, limit float64) {
+		if limit > 0 && got < minShare*limit {
+			warn("%s: %s %.4g, %.0f %% of the limit: the disk below it, or this machine, is slower", name, what, got, 100*got/limit)
 		}
 	}
-	var alone float64
+	var sum float64
 	for i := range s.Disks {
 		d := &s.Disks[i]
 		name := filepath.Base(d.Path)
 		random := float64(d.Limits.ReadIOPS)
 		if b := d.Limits.ReadMBps * 1e6 / randomBlock; b > 0 {
-			random = min(random, b) // without a limit on operations nothing is promised
+			random = min(random, b) // without a limit on operations it is 0, so nothing is checked
 		}
-		slow(name, "reads MB/s", d.Measured.ReadMBps, reachable(d.Limits.ReadMBps, d.Limits.ReadIOPS))
-		slow(name, "writes MB/s", d.Measured.WriteMBps, reachable(d.Limits.WriteMBps, d.Limits.WriteIOPS))
-		slow(name, "random reads a second", d.Measured.RandomReads, random)
+		check(name, "reads MB/s", d.Measured.ReadMBps, reachable(d.Limits.ReadMBps, d.Limits.ReadIOPS))
+		check(name, "writes MB/s", d.Measured.WriteMBps, reachable(d.Limits.WriteMBps, d.Limits.WriteIOPS))
+		check(name, "random reads a second", d.Measured.RandomReads, random)
 		if !d.Direct {
-			out = append(out, name+": its file is read through the page cache: a second read of the same bytes may be faster than the first, though not than the limit")
+			warn("%s: the kernel reads its file through the page cache: a second read of the same bytes may be faster "+
+				"than the first, but not faster than the limit", name)
 		}
-		alone += d.Measured.ReadMBps
+		sum += d.Measured.ReadMBps
 	}
-	if len(s.Disks) > 1 && s.Together < share*alone {
-		out = append(out, fmt.Sprintf("all disks read at once give %.4g MB/s, %.0f %% of what they give one by one: choose lower limits, or disks of their own", s.Together, 100*s.Together/alone))
+	if len(s.Disks) > 1 && s.Together < minShare*sum {
+		warn("all disks read at once give %.4g MB/s, %.0f %% of the sum of each disk read by itself: "+
+			"choose lower limits, or put the disks on different hardware", s.Together, 100*s.Together/sum)
 	}
 	return out
 }
 
-// reachable is the rate of a sequential reader or writer under both limits, MB/s.
+// reachable returns the rate in MB/s of a sequential reader or writer under both limits; 0 = no limit.
 func reachable(mbps float64, iops int64) float64 {
 	if b := float64(iops) * sequentialBlock / 1e6; b > 0 && (mbps == 0 || b < mbps) {
 		return b
@@ -292,7 +313,7 @@ func reachable(mbps float64, iops int64) float64 {
 	return mbps
 }
 
-// The sizes of requests that disks are measured with, in bytes.
+// The sizes of the requests that measure a disk, in bytes.
 const (
 	sequentialBlock = 1 << 20
 	randomBlock     = 4 << 10
@@ -331,10 +352,10 @@ func resolved(dir string) string {
 	return dir
 }
 
-// folderPrefix begins the names of the folders that engines get on disks.
+// folderPrefix is the start of the names of engines' folders on disks.
 const folderPrefix = "barograph-"
 
-// diskFolders are an engine's folders on disks.
+// diskFolders returns the paths of an engine's folders on disks.
 func diskFolders(disks []string, scheme string) ([]string, error) {
 	var out []string
 	seen := map[string]bool{}
@@ -344,7 +365,7 @@ func diskFolders(disks []string, scheme string) ([]string, error) {
 			return nil, err
 		}
 		if info, err := os.Stat(abs); err != nil || !info.IsDir() {
-			return nil, &fault.Error{File: d, Problem: "is no folder of a disk", Err: err, Cure: "name one that is there"}
+			return nil, &fault.Error{File: d, Problem: "is not a folder", Err: err, Cure: "name an existing folder of a disk"}
 		}
 		if seen[abs] {
 			return nil, &fault.Error{File: d, Problem: "is named twice", Cure: "name each disk once"}
@@ -355,16 +376,16 @@ func diskFolders(disks []string, scheme string) ([]string, error) {
 	return out, nil
 }
 
-// dealt repeats a disk's folder for each of its partitions. Partition i is on disk i modulo the
-// number of disks.
-func dealt(folders []string, partitions int) ([]string, error) {
+// assignPartitions returns the folder of each partition. Partition i is on disk i modulo the number of disks.
+func assignPartitions(folders []string, partitions int) ([]string, error) {
 	if partitions == 0 {
 		return folders, nil
 	}
 	if len(folders) == 0 || partitions < len(folders) {
 		return nil, &fault.Error{
-			Setting: fmt.Sprintf("%d partitions over %d disks", partitions, len(folders)), Problem: "cannot be dealt",
-			Cure: "name disks, and a partition for each at least",
+			Setting: fmt.Sprintf("%d partitions over %d disks", partitions, len(folders)),
+			Problem: "is not possible: each disk needs a partition",
+			Cure:    "name disks, and at least as many partitions as disks",
 		}
 	}
 	out := make([]string, partitions)
@@ -374,33 +395,35 @@ func dealt(folders []string, partitions int) ([]string, error) {
 	return out, nil
 }
 
-// distinct names each folder once.
+// distinct returns each folder once.
 func distinct(folders []string) []string {
 	out := slices.Clone(folders)
 	slices.Sort(out)
 	return slices.Compact(out)
 }
 
-// freeFolders checks that none of the folders exists, because Down will remove them.
-func freeFolders(folders []string) error {
+// checkAbsent checks that none of the folders exists, because Down will remove them.
+func checkAbsent(folders []string) error {
 	for _, f := range folders {
 		if _, err := os.Lstat(f); !errors.Is(err, fs.ErrNotExist) {
-			return &fault.Error{File: f, Problem: "is there already", Err: err, Cure: "end the lab that has it (`barograph lab down`), or remove it"}
+			return &fault.Error{
+				File: f, Problem: "exists already", Err: err, Cure: "end the lab that uses it (`barograph lab down`), or remove it",
+			}
 		}
 	}
 	return nil
 }
 
-// makeFolders makes the folders the account's.
+// makeFolders makes folders that the account owns.
 func (a *account) makeFolders(folders []string) error {
 	for _, f := range folders {
 		if err := os.Mkdir(f, 0o700); err != nil {
 			return err
 		}
-		if err := a.reach(f); err != nil {
+		if err := a.makeReachable(f); err != nil {
 			return err
 		}
-		if err := a.give(f); err != nil {
+		if err := a.own(f); err != nil {
 			return err
 		}
 	}

@@ -21,9 +21,9 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// UpDisks creates throttled disks, measures each, and leaves them mounted. It writes down each step
-// before, or uses one that undoes itself if the process is killed, so DownDisks finds everything.
-// It uses an existing set, and mounts it again after a reboot. It first removes a set whose
+// UpDisks creates throttled disks, measures each, and leaves them mounted. If the process is killed, DownDisks finds
+// everything that it created: UpDisks writes each step into the state file before it, or the kernel undoes the step. If
+// the folder contains an equal set, UpDisks uses it, and mounts it again after a reboot. It removes a set whose
 // creation was interrupted.
 func UpDisks(ctx context.Context, o DiskOptions) (DiskSet, error) {
 	if err := o.Check(); err != nil {
@@ -32,7 +32,7 @@ func UpDisks(ctx context.Context, o DiskOptions) (DiskSet, error) {
 	if err := disksPossible(); err != nil {
 		return DiskSet{}, err
 	}
-	release, err := hold(o.Dir)
+	release, err := lockDir(o.Dir)
 	if err != nil {
 		return DiskSet{}, err
 	}
@@ -51,15 +51,18 @@ func UpDisks(ctx context.Context, o DiskOptions) (DiskSet, error) {
 		if err := downDisks(o.Dir); err != nil {
 			return DiskSet{}, err
 		}
-	case !old.alike(s):
-		return old, &fault.Error{File: o.Dir, Problem: "holds other disks: " + old.String(), Cure: "remove them first (`barograph lab down disks`), or name another folder"}
+	case !old.isLike(s):
+		return old, &fault.Error{
+			File: o.Dir, Problem: "contains other disks: " + old.String(),
+			Cure: "remove them first (`barograph lab down disks`), or name another folder",
+		}
 	case old.Usable() == nil:
-		return old, old.limit()
+		return old, old.setLimits()
 	default:
-		s = &old // nothing is mounted after a reboot
+		s = &old // a reboot has unmounted the disks
 	}
-	if err := s.make(ctx, o.Measure); err != nil {
-		if s == &old { // its data may be worth something
+	if err := s.create(ctx, o.Measure); err != nil {
+		if s == &old { // the user may need its data
 			return old, err
 		}
 		return DiskSet{}, errors.Join(err, downDisks(o.Dir))
@@ -67,17 +70,18 @@ func UpDisks(ctx context.Context, o DiskOptions) (DiskSet, error) {
 	return *s, nil
 }
 
-// disksPossible returns what throttled disks lack on this machine, or nil.
+// disksPossible returns the reason why throttled disks are not possible on this machine, or nil.
 func disksPossible() error {
 	bad := func(problem, cure string, err error) error {
 		return &fault.Error{Setting: "lab disks", Problem: problem, Cure: cure, Err: err}
 	}
-	const plain = "; or scan plain folders, whose disks are not limited"
+	const plainFolders = "; or scan plain folders, whose disks are not limited"
 	if os.Geteuid() != 0 {
-		return bad("need root: they are loop devices with limits of the kernel", "run as root"+plain, nil)
+		return bad("need root: they are loop devices with limits of the kernel", "run as root"+plainFolders, nil)
 	}
 	if _, err := os.Stat(loopControl); err != nil {
-		return bad("there are no loop devices here", "load the module (modprobe loop); in a container start it with --privileged"+plain, err)
+		cure := "load the module (modprobe loop); in a container start it with --privileged" + plainFolders
+		return bad("this machine has no loop devices", cure, err)
 	}
 	if _, err := mkfs(); err != nil {
 		return bad("no file system can be made", "apt-get install e2fsprogs", err)
@@ -88,7 +92,7 @@ func disksPossible() error {
 	return nil
 }
 
-// mkfs finds the program, which often is in no PATH but root's.
+// mkfs returns the path of mkfs.ext4, which often is only in root's PATH.
 func mkfs() (string, error) {
 	const name = "mkfs.ext4"
 	for _, p := range []string{"/usr/sbin/" + name, "/sbin/" + name} {
@@ -99,15 +103,15 @@ func mkfs() (string, error) {
 	return exec.LookPath(name)
 }
 
-// make creates the missing disks, and limits and measures all.
-func (s *DiskSet) make(ctx context.Context, measure time.Duration) error {
+// create creates the missing disks, and limits and measures all disks.
+func (s *DiskSet) create(ctx context.Context, measure time.Duration) error {
 	if err := os.MkdirAll(s.Dir, 0o755); err != nil {
 		return err
 	}
 	if _, err := os.Stat(filepath.Join(s.Dir, disksFile)); err != nil {
-		_ = os.Remove(filepath.Join(s.Dir, disksFile+unsaved)) // of one that was killed; another error follows
+		_ = os.Remove(filepath.Join(s.Dir, disksFile+newSuffix)) // a killed process left it; if it stays, the check below fails
 		if entries, err := os.ReadDir(s.Dir); err != nil || len(entries) > 0 {
-			return &fault.Error{File: s.Dir, Problem: "is not empty and holds no disks", Err: err, Cure: "name a new folder"}
+			return &fault.Error{File: s.Dir, Problem: "is not empty and contains no disks", Err: err, Cure: "name a new folder"}
 		}
 	}
 	groups, err := findGroups()
@@ -119,7 +123,7 @@ func (s *DiskSet) make(ctx context.Context, measure time.Duration) error {
 		return err
 	}
 	for i := range s.Disks {
-		if err := s.one(ctx, i, groups); err != nil {
+		if err := s.createDisk(ctx, i, groups); err != nil {
 			return err
 		}
 	}
@@ -130,8 +134,8 @@ func (s *DiskSet) make(ctx context.Context, measure time.Duration) error {
 	return s.save()
 }
 
-// alike reports whether the sets are of the same disks, measured or not.
-func (s *DiskSet) alike(o *DiskSet) bool {
+// isLike reports whether the sets have the same options.
+func (s *DiskSet) isLike(o *DiskSet) bool {
 	return len(s.Disks) == len(o.Disks) && s.Size == o.Size && s.Profile == o.Profile && s.Limits == o.Limits
 }
 
@@ -144,47 +148,53 @@ func (s *DiskSet) save() error {
 	return replaceFile(filepath.Join(s.Dir, disksFile), append(text, '\n'), 0o644)
 }
 
-// limit sets the limits again, because this process may be in another group than the one that
-// created the disks.
-func (s *DiskSet) limit() error {
+// setLimits sets the limits again, because this process may be in another control group than the one that created the
+// disks.
+func (s *DiskSet) setLimits() error {
 	groups, err := findGroups()
 	if err != nil {
 		return err
 	}
 	for i := range s.Disks {
-		if err := groups.limit(s.Disks[i].Device, s.Disks[i].Limits); err != nil {
+		if err := groups.setLimits(s.Disks[i].Device, s.Disks[i].Limits); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// one creates the missing parts of a disk.
-func (s *DiskSet) one(ctx context.Context, i int, groups *groups) error {
+// createDisk creates the missing file, device and mount of a disk, and limits it.
+func (s *DiskSet) createDisk(ctx context.Context, i int, groups *groups) error {
 	d := &s.Disks[i]
 	if err := format(ctx, d.File, s.Size); err != nil {
 		return err
 	}
 	if !d.Mounted {
-		// A device that nobody has open detaches itself, so that up to the mount
-		// it lives as long as this process.
+		// A device that no process has open detaches itself. Therefore it disappears if this process is killed before
+		// the mount.
 		node, err := attach(d)
 		if err != nil {
-			return &fault.Error{File: d.File, Problem: "cannot be made a loop device", Err: err, Cure: "this takes Linux 5.8, and CAP_SYS_ADMIN in a container"}
+			return &fault.Error{
+				File: d.File, Problem: "cannot be made a loop device", Err: err,
+				Cure: "use Linux 5.8 or later; in a container, CAP_SYS_ADMIN",
+			}
 		}
 		defer node.Close() //nolint:errcheck // the mount keeps the device open
 		if err := s.save(); err != nil {
 			return err
 		}
 		if err := mount(d); err != nil {
-			return &fault.Error{File: d.Path, Problem: "cannot be mounted", Err: err, Cure: "the kernel must know ext4 (modprobe ext4), and mounting takes CAP_SYS_ADMIN in a container"}
+			return &fault.Error{
+				File: d.Path, Problem: "cannot be mounted", Err: err,
+				Cure: "load the kernel's module (modprobe ext4); in a container, add CAP_SYS_ADMIN",
+			}
 		}
 	}
-	return groups.limit(d.Device, d.Limits)
+	return groups.setLimits(d.Device, d.Limits)
 }
 
-// format makes the file of a disk, with holes for all that is not written,
-// and an empty file system in it.
+// format makes the file of a disk with an empty file system. The file is sparse, so it only takes the space of written
+// data.
 func format(ctx context.Context, file string, size int64) error {
 	if _, err := os.Stat(file); err == nil {
 		return nil
@@ -202,21 +212,21 @@ func format(ctx context.Context, file string, size int64) error {
 		return err
 	}
 	// The file is all zeros, so tables of inodes need not be written.
-	cmd := exec.CommandContext(ctx, program, "-q", "-F", "-m", "0", "-L", "barograph", "-E", "lazy_itable_init=1,lazy_journal_init=1,nodiscard", raw)
+	cmd := exec.CommandContext(ctx, program, "-q", "-F", "-m", "0", "-L", "barograph",
+		"-E", "lazy_itable_init=1,lazy_journal_init=1,nodiscard", raw)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w: %s", strings.Join(cmd.Args, " "), err, bytes.TrimSpace(out))
 	}
 	return os.Rename(raw, file)
 }
 
-// The kernel's names.
 const (
 	loopControl = "/dev/loop-control"
 	loopBacking = "/sys/block/loop*/loop/backing_file"
-	attachTries = 20 // others may take a device that was free
+	attachTries = 20 // another process may take a free device first
 )
 
-// attach makes a disk's file a loop device, which is returned open.
+// attach attaches a disk's file to a loop device, and returns the open device.
 func attach(d *Disk) (*os.File, error) {
 	back, err := os.OpenFile(d.File, os.O_RDWR, 0)
 	if err != nil {
@@ -228,7 +238,10 @@ func attach(d *Disk) (*os.File, error) {
 		return nil, err
 	}
 	defer control.Close() //nolint:errcheck // nothing was written
-	config := unix.LoopConfig{Fd: uint32(back.Fd()), Info: unix.LoopInfo64{Flags: unix.LO_FLAGS_AUTOCLEAR | unix.LO_FLAGS_DIRECT_IO}}
+	config := unix.LoopConfig{
+		Fd:   uint32(back.Fd()),
+		Info: unix.LoopInfo64{Flags: unix.LO_FLAGS_AUTOCLEAR | unix.LO_FLAGS_DIRECT_IO},
+	}
 	copy(config.Info.File_name[:len(config.Info.File_name)-1], d.File)
 	var last error
 	for range attachTries {
@@ -241,7 +254,7 @@ func attach(d *Disk) (*os.File, error) {
 			return nil, err
 		}
 		if last = unix.IoctlLoopConfigure(int(node.Fd()), &config); last == nil {
-			return node, d.attached(node, number)
+			return node, d.recordDevice(node, number)
 		}
 		_ = node.Close() // nothing was done with it
 		if !errors.Is(last, unix.EBUSY) {
@@ -258,15 +271,16 @@ func loopNode(number int) (*os.File, error) {
 	const major = 7
 	name := "/dev/loop" + strconv.Itoa(number)
 	if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
-		if err := unix.Mknod(name, unix.S_IFBLK|0o600, int(unix.Mkdev(major, uint32(number)))); err != nil && !errors.Is(err, fs.ErrExist) {
+		err := unix.Mknod(name, unix.S_IFBLK|0o600, int(unix.Mkdev(major, uint32(number))))
+		if err != nil && !errors.Is(err, fs.ErrExist) {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 	}
 	return os.OpenFile(name, os.O_RDWR, 0)
 }
 
-// attached notes a disk's device, and whether its file is read past the page cache.
-func (d *Disk) attached(node *os.File, number int) error {
+// recordDevice records a disk's device, and whether the kernel reads its file without the page cache.
+func (d *Disk) recordDevice(node *os.File, number int) error {
 	var st unix.Stat_t
 	if err := unix.Fstat(int(node.Fd()), &st); err != nil {
 		return err
@@ -282,15 +296,16 @@ func mount(d *Disk) error {
 	if err := os.MkdirAll(d.Path, 0o755); err != nil {
 		return err
 	}
-	// discard: the disk's file does not keep what is removed on the disk.
-	if err := unix.Mount(d.Node, d.Path, "ext4", unix.MS_NOATIME|unix.MS_NODEV|unix.MS_NOSUID, "noinit_itable,discard"); err != nil {
+	const flags = unix.MS_NOATIME | unix.MS_NODEV | unix.MS_NOSUID
+	const options = "noinit_itable,discard" // discard frees the space of removed files in the disk's file
+	if err := unix.Mount(d.Node, d.Path, "ext4", flags, options); err != nil {
 		return err
 	}
 	d.Mounted = true
 	return nil
 }
 
-// mountsBelow are the mounts inside a folder: where, and of which device.
+// mountsBelow returns the devices of the mounts inside a folder, by mount point.
 func mountsBelow(dir string) (map[string]string, error) {
 	all, err := mounts()
 	if err != nil {
@@ -298,15 +313,15 @@ func mountsBelow(dir string) (map[string]string, error) {
 	}
 	dir, out := resolved(dir), map[string]string{}
 	for _, m := range all {
-		if below(m.at, dir) {
-			out[m.at] = m.device
+		if isBelow(m.point, dir) {
+			out[m.point] = m.device
 		}
 	}
 	return out, nil
 }
 
-// mountInfo is a line of /proc/self/mountinfo, as far as it is used.
-type mountInfo struct{ device, at, kind, super string }
+// mountInfo has some fields of a line of /proc/self/mountinfo.
+type mountInfo struct{ device, point, kind, super string }
 
 func mounts() ([]mountInfo, error) {
 	text, err := os.ReadFile("/proc/self/mountinfo")
@@ -322,23 +337,23 @@ func parseMounts(text string) []mountInfo {
 	var out []mountInfo
 	plain := strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)
 	for line := range strings.Lines(text) {
-		here, there, ok := strings.Cut(line, " - ")
-		a, b := strings.Fields(here), strings.Fields(there)
+		mount, fileSystem, ok := strings.Cut(line, " - ")
+		a, b := strings.Fields(mount), strings.Fields(fileSystem)
 		if ok && len(a) >= 5 && len(b) >= 3 {
-			out = append(out, mountInfo{device: a[2], at: plain.Replace(a[4]), kind: b[0], super: b[2]})
+			out = append(out, mountInfo{device: a[2], point: plain.Replace(a[4]), kind: b[0], super: b[2]})
 		}
 	}
 	return out
 }
 
-// loopsBelow are the loop devices on files inside a folder, by name, with
-// their major and minor number; taken are the numbers of all others in use.
-func loopsBelow(dir string) (ours map[string]string, taken map[string]bool, err error) {
+// loopsBelow returns the numbers (major:minor) of the loop devices on files inside a folder, by name. others are the
+// numbers of all other loop devices in use.
+func loopsBelow(dir string) (ours map[string]string, others map[string]bool, err error) {
 	names, err := filepath.Glob(loopBacking)
 	if err != nil {
 		return nil, nil, err
 	}
-	ours, taken = map[string]string{}, map[string]bool{}
+	ours, others = map[string]string{}, map[string]bool{}
 	for _, name := range names {
 		text, err := os.ReadFile(name)
 		if err != nil {
@@ -351,22 +366,22 @@ func loopsBelow(dir string) (ours map[string]string, taken map[string]bool, err 
 		}
 		device := string(bytes.TrimSpace(number))
 		file := strings.TrimSuffix(strings.TrimSuffix(string(text), "\n"), " (deleted)")
-		if below(file, dir) {
+		if isBelow(file, dir) {
 			ours["/dev/"+filepath.Base(block)] = device
 		} else {
-			taken[device] = true
+			others[device] = true
 		}
 	}
-	return ours, taken, nil
+	return ours, others, nil
 }
 
-// DownDisks unmounts the disks in dir, removes their limits and devices, and removes the folder
-// with all data. It returns nil if there are none.
+// DownDisks unmounts the disks in dir, removes their limits and devices, and removes the folder with all data. It
+// returns nil if there are no disks.
 func DownDisks(dir string) error {
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	release, err := hold(dir)
+	release, err := lockDir(dir)
 	if err != nil {
 		return err
 	}
@@ -374,31 +389,31 @@ func DownDisks(dir string) error {
 	return downDisks(resolved(dir))
 }
 
-// downDisks follows the kernel's list of what is mounted below dir, because the state may be older.
-// The state adds the devices that have detached themselves.
+// downDisks is DownDisks for a caller that has locked dir. It unmounts what the kernel has mounted below dir, because
+// the state file may be older. The state file also lists devices that have detached themselves and still have limits.
 func downDisks(dir string) error {
 	s, err := readDisks(dir)
-	known := err == nil
+	hasState := err == nil
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	ours, taken, err := loopsBelow(dir)
+	ours, others, err := loopsBelow(dir)
 	if err != nil {
 		return err
 	}
 	devices := slices.Collect(maps.Values(ours))
 	for i := range s.Disks {
-		if d := s.Disks[i].Device; d != "" && !taken[d] && !slices.Contains(devices, d) {
+		if d := s.Disks[i].Device; d != "" && !others[d] && !slices.Contains(devices, d) {
 			devices = append(devices, d)
 		}
 	}
-	if !known && len(devices) == 0 {
+	if !hasState && len(devices) == 0 {
 		return removeEmpty(dir)
 	}
 	if err := unmountBelow(dir); err != nil {
 		return err
 	}
-	if err := unlimit(devices); err != nil {
+	if err := removeLimits(devices); err != nil {
 		return err
 	}
 	if err := detachBelow(dir); err != nil {
@@ -407,36 +422,38 @@ func downDisks(dir string) error {
 	return os.RemoveAll(dir)
 }
 
-// removeEmpty removes what a process leaves if it is killed before it has written down what it will
-// do. It does not touch the files of others.
+// removeEmpty removes the remains of a process that was killed before it had written its state file. It does not remove
+// other files.
 func removeEmpty(dir string) error {
-	_ = os.Remove(filepath.Join(dir, disksFile+unsaved)) // it seldom exists
+	_ = os.Remove(filepath.Join(dir, disksFile+newSuffix)) // it seldom exists
 	if err := os.Remove(dir); err != nil && !errors.Is(err, unix.ENOTEMPTY) && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
 }
 
-// letGo is how long a mount or a device may stay in use by processes that have
-// been instructed to end.
-const letGo = 5 * time.Second
+// releasePatience is how long processes that are ending may still use a mount or a device.
+const releasePatience = 5 * time.Second
 
-// unmountBelow unmounts all below a folder, the innermost first.
+// unmountBelow unmounts all mounts below a folder, the innermost first.
 func unmountBelow(dir string) error {
-	for until := time.Now().Add(letGo); ; time.Sleep(poll) {
+	for until := time.Now().Add(releasePatience); ; time.Sleep(poll) {
 		all, err := mountsBelow(dir)
 		if err != nil || len(all) == 0 {
 			return err
 		}
 		points := slices.Sorted(maps.Keys(all))
-		for _, at := range slices.Backward(points) {
-			if err = unix.Unmount(at, 0); err != nil {
-				err = fmt.Errorf("%s: %w", at, err)
+		for _, point := range slices.Backward(points) {
+			if err = unix.Unmount(point, 0); err != nil {
+				err = fmt.Errorf("%s: %w", point, err)
 				break
 			}
 		}
 		if err != nil && time.Now().After(until) {
-			return &fault.Error{File: dir, Problem: "a disk is in use", Err: err, Cure: "end what uses it (`fuser -vm " + points[0] + "` lists it), or `barograph lab down`"}
+			return &fault.Error{
+				File: dir, Problem: "a disk is in use", Err: err,
+				Cure: "end the processes that `fuser -vm " + points[0] + "` lists, or run `barograph lab down`",
+			}
 		}
 	}
 }
@@ -444,25 +461,29 @@ func unmountBelow(dir string) error {
 // detachBelow detaches the loop devices on files below a folder and waits
 // until they are free.
 func detachBelow(dir string) error {
-	for until := time.Now().Add(letGo); ; time.Sleep(poll) {
+	for until := time.Now().Add(releasePatience); ; time.Sleep(poll) {
 		ours, _, err := loopsBelow(dir)
 		if err != nil || len(ours) == 0 {
 			return err
 		}
 		var all []error
 		for name := range ours {
-			if err := free(name); err != nil {
+			if err := detachLoop(name); err != nil {
 				all = append(all, fmt.Errorf("%s: %w", name, err))
 			}
 		}
 		if time.Now().After(until) {
-			return &fault.Error{File: dir, Problem: "its loop devices stay", Err: errors.Join(all...), Cure: "see who holds them: `lsof " + strings.Join(slices.Sorted(maps.Keys(ours)), " ") + "`"}
+			devices := strings.Join(slices.Sorted(maps.Keys(ours)), " ")
+			return &fault.Error{
+				File: dir, Problem: "its loop devices are in use", Err: errors.Join(all...),
+				Cure: "end the processes that `lsof " + devices + "` lists",
+			}
 		}
 	}
 }
 
-// free detaches a loop device; one that has detached itself is no error.
-func free(name string) error {
+// detachLoop detaches a loop device, unless it has detached itself.
+func detachLoop(name string) error {
 	f, err := os.Open(name)
 	if err != nil {
 		return err

@@ -8,7 +8,7 @@ import (
 	"github.com/barograph/barograph/engine/launch"
 )
 
-// UpDisks makes throttled disks, which takes Linux.
+// UpDisks checks the options and returns an error, because throttled disks need Linux.
 func UpDisks(_ context.Context, o DiskOptions) (DiskSet, error) {
 	if err := o.Check(); err != nil {
 		return DiskSet{}, err
@@ -16,7 +16,7 @@ func UpDisks(_ context.Context, o DiskOptions) (DiskSet, error) {
 	return DiskSet{}, errSystem
 }
 
-// DownDisks has nothing to remove on this system.
+// DownDisks does nothing, because UpDisks creates nothing on this system.
 func DownDisks(string) error { return nil }
 
 func mountsBelow(string) (map[string]string, error) { return nil, nil } //nolint:nilnil // none are

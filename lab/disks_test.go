@@ -115,7 +115,8 @@ func rulesOf(t *testing.T, some func(device string) bool) map[string]bool {
 	t.Helper()
 	out := map[string]bool{}
 	err := filepath.WalkDir("/sys/fs/cgroup", func(name string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() || !strings.HasPrefix(e.Name(), "blkio.throttle.") && e.Name() != "io.max" || strings.Contains(name, "io_service") {
+		hasLimits := strings.HasPrefix(e.Name(), "blkio.throttle.") && !strings.Contains(name, "io_service") || e.Name() == "io.max"
+		if err != nil || e.IsDir() || !hasLimits {
 			return nil //nolint:nilerr // groups appear and disappear
 		}
 		text, err := os.ReadFile(name)
@@ -172,7 +173,7 @@ func TestDisks(t *testing.T) {
 	if err != nil || again.Disks[0].Device != s.Disks[0].Device {
 		t.Errorf("%+v, %v", again, err)
 	}
-	if _, err := lab.UpDisks(t.Context(), quick(dir, 3)); err == nil || !strings.Contains(err.Error(), "holds other disks") {
+	if _, err := lab.UpDisks(t.Context(), quick(dir, 3)); err == nil || !strings.Contains(err.Error(), "contains other disks") {
 		t.Errorf("other disks in the same folder: %v", err)
 	}
 
@@ -208,17 +209,18 @@ func rule(t *testing.T, file, device string) string {
 	return "nothing"
 }
 
-// TestDisksHoldBack: the kernel has the requested limits. `barograph lab disks` measures and prints
+// TestDiskLimits: the kernel has the requested limits. `barograph lab disks` measures and prints
 // the speed that results.
-func TestDisksHoldBack(t *testing.T) {
+func TestDiskLimits(t *testing.T) {
 	needsDisks(t)
 	o := quick(filepath.Join(t.TempDir(), "disks"), 1)
 	o.Limits = lab.DiskLimits{ReadMBps: 20, WriteMBps: 25, ReadIOPS: 400}
 	d := disks(t, o).Disks[0]
 	rules := rulesOf(t, func(device string) bool { return device == d.Device })
 	for _, limit := range []string{"20000000", "25000000", "400"} {
-		if !slices.ContainsFunc(slices.Collect(maps.Keys(rules)), func(r string) bool { return strings.HasSuffix(r, limit) || strings.Contains(r, "="+limit+" ") }) {
-			t.Errorf("no rule of %s says %s: %v", d.Device, limit, rules)
+		hasLimit := func(r string) bool { return strings.HasSuffix(r, limit) || strings.Contains(r, "="+limit+" ") }
+		if !slices.ContainsFunc(slices.Collect(maps.Keys(rules)), hasLimit) {
+			t.Errorf("no rule of %s has the limit %s: %v", d.Device, limit, rules)
 		}
 	}
 }
@@ -326,7 +328,7 @@ func TestDisksOfAServer(t *testing.T) {
 			t.Errorf("folder %d is %s", i, f)
 		}
 		if d, ok := lab.DiskOf(f); !ok || d.Device != set.Disks[i].Device || d.Measured != set.Disks[i].Measured {
-			t.Errorf("folder %d lies on %+v, %v", i, d, ok)
+			t.Errorf("folder %d is on %+v, %v", i, d, ok)
 		}
 		if _, err := os.Stat(filepath.Join(f, "table")); err != nil {
 			t.Error(err)
@@ -336,11 +338,11 @@ func TestDisksOfAServer(t *testing.T) {
 		t.Errorf("the same lab without disks: %v", err)
 	}
 	if d, ok := lab.DiskOf(o.Dir); ok {
-		t.Errorf("an ordinary folder lies on %+v", d)
+		t.Errorf("an ordinary folder is on %+v", d)
 	}
 	other := o
 	other.Dir = filepath.Join(parent, "other")
-	if _, err := lab.Up(t.Context(), d, other); err == nil || !strings.Contains(err.Error(), "is there already") {
+	if _, err := lab.Up(t.Context(), d, other); err == nil || !strings.Contains(err.Error(), "exists already") {
 		t.Errorf("another lab on the same disks: %v", err)
 	}
 	if err := l.Down(); err != nil {

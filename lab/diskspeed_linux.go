@@ -15,21 +15,22 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// How disks are measured.
 const (
-	speedFile    = ".barograph-speed" // on each disk, while it is measured
-	speedBytes   = 128 << 20          // at most so large; it is gone over again where a disk is faster
-	speedReaders = 16                 // of random blocks
-	rampShare    = 5                  // the first fifth is not counted: the kernel lets a burst through
+	speedFile    = ".barograph-speed" // the file on each disk that measurements write and read
+	speedBytes   = 128 << 20          // its largest size; a faster disk writes and reads it several times
+	speedReaders = 16                 // concurrent readers of random blocks
+	rampShare    = 5                  // the first fifth of a measurement does not count, because the kernel allows a burst
 )
 
-// measure measures each disk while the others rest, then all at once.
+// measure measures each disk while the others are idle, and then reads all disks at once.
 func (s *DiskSet) measure(ctx context.Context, each time.Duration) error {
 	for i := range s.Disks {
 		d := &s.Disks[i]
 		var err error
-		if d.Measured, err = d.speed(ctx, min(speedBytes, s.Size/4/sequentialBlock*sequentialBlock), each); err != nil {
-			return &fault.Error{File: d.Path, Problem: "cannot be measured", Err: err, Cure: "see the error above"}
+		if d.Measured, err = d.measure(ctx, min(speedBytes, s.Size/4/sequentialBlock*sequentialBlock), each); err != nil {
+			return &fault.Error{
+				File: d.Path, Problem: "cannot be measured", Err: err, Cure: "check the disk that contains " + s.Dir,
+			}
 		}
 		if err := s.save(); err != nil {
 			return err
@@ -40,7 +41,7 @@ func (s *DiskSet) measure(ctx context.Context, each time.Duration) error {
 	for i := range s.Disks {
 		g.Go(func() error {
 			var err error
-			rates[i], err = s.Disks[i].read(ctx, each)
+			rates[i], err = s.Disks[i].measureReads(ctx, each)
 			return err
 		})
 	}
@@ -59,20 +60,21 @@ func (s *DiskSet) measure(ctx context.Context, each time.Duration) error {
 
 func (d *Disk) speedFile() string { return filepath.Join(d.Path, speedFile) }
 
-// speed writes a file past every cache, then reads it in order and at random.
-func (d *Disk) speed(ctx context.Context, size int64, each time.Duration) (out DiskSpeed, err error) {
-	if out.WriteMBps, err = d.write(ctx, size, each); err != nil {
+// measure writes a file without any cache, and then reads it in sequence and at random.
+func (d *Disk) measure(ctx context.Context, size int64, each time.Duration) (out DiskSpeed, err error) {
+	if out.WriteMBps, err = d.measureWrites(ctx, size, each); err != nil {
 		return out, err
 	}
-	if out.ReadMBps, err = d.read(ctx, each); err != nil {
+	if out.ReadMBps, err = d.measureReads(ctx, each); err != nil {
 		return out, err
 	}
-	out.RandomReads, err = d.random(ctx, each)
+	out.RandomReads, err = d.measureRandomReads(ctx, each)
 	return out, err
 }
 
-// block is memory as direct reads and writes want it: aligned to a page.
-func block(size int) ([]byte, func(), error) {
+// alignedBlock returns memory for direct reads and writes, which must be aligned to a page, and a function that frees
+// it.
+func alignedBlock(size int) ([]byte, func(), error) {
 	b, err := unix.Mmap(-1, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
 	if err != nil {
 		return nil, nil, err
@@ -80,24 +82,25 @@ func block(size int) ([]byte, func(), error) {
 	return b, func() { _ = unix.Munmap(b) }, nil // the process's own memory
 }
 
-func (d *Disk) write(ctx context.Context, size int64, each time.Duration) (mbps float64, err error) {
+// measureWrites writes the file in sequence, again and again.
+func (d *Disk) measureWrites(ctx context.Context, size int64, each time.Duration) (mbps float64, err error) {
 	f, err := os.OpenFile(d.speedFile(), os.O_CREATE|os.O_TRUNC|os.O_RDWR|unix.O_DIRECT, 0o600)
 	if err != nil {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	b, done, err := block(sequentialBlock)
+	b, free, err := alignedBlock(sequentialBlock)
 	if err != nil {
 		return 0, err
 	}
-	defer done()
+	defer free()
 	r := rand.New(rand.NewPCG(1, 0)) // bytes that no disk can compress
 	for i := range b {
 		b[i] = byte(r.Uint32())
 	}
 	t := newTally(each)
-	for at := int64(0); t.goes(ctx); at = (at + sequentialBlock) % size {
-		n, err := f.WriteAt(b, at)
+	for offset := int64(0); t.continues(ctx); offset = (offset + sequentialBlock) % size {
+		n, err := f.WriteAt(b, offset)
 		if err != nil {
 			return 0, err
 		}
@@ -106,20 +109,21 @@ func (d *Disk) write(ctx context.Context, size int64, each time.Duration) (mbps 
 	return t.perSecond() / 1e6, ctx.Err()
 }
 
-func (d *Disk) read(ctx context.Context, each time.Duration) (mbps float64, err error) {
-	f, size, err := d.open()
+// measureReads reads the file in sequence, again and again.
+func (d *Disk) measureReads(ctx context.Context, each time.Duration) (mbps float64, err error) {
+	f, size, err := d.openSpeedFile()
 	if err != nil {
 		return 0, err
 	}
 	defer f.Close() //nolint:errcheck // nothing was written
-	b, done, err := block(sequentialBlock)
+	b, free, err := alignedBlock(sequentialBlock)
 	if err != nil {
 		return 0, err
 	}
-	defer done()
+	defer free()
 	t := newTally(each)
-	for at := int64(0); t.goes(ctx); at = (at + sequentialBlock) % size {
-		n, err := f.ReadAt(b, at)
+	for offset := int64(0); t.continues(ctx); offset = (offset + sequentialBlock) % size {
+		n, err := f.ReadAt(b, offset)
 		if err != nil {
 			return 0, err
 		}
@@ -128,9 +132,9 @@ func (d *Disk) read(ctx context.Context, each time.Duration) (mbps float64, err 
 	return t.perSecond() / 1e6, ctx.Err()
 }
 
-// random counts reads of small blocks, several at a time.
-func (d *Disk) random(ctx context.Context, each time.Duration) (perSecond float64, err error) {
-	f, size, err := d.open()
+// measureRandomReads reads small blocks of the file at random, with several readers.
+func (d *Disk) measureRandomReads(ctx context.Context, each time.Duration) (perSecond float64, err error) {
+	f, size, err := d.openSpeedFile()
 	if err != nil {
 		return 0, err
 	}
@@ -139,14 +143,14 @@ func (d *Disk) random(ctx context.Context, each time.Duration) (perSecond float6
 	g, ctx := errgroup.WithContext(ctx)
 	for k := range rates {
 		g.Go(func() error {
-			b, done, err := block(randomBlock)
+			b, free, err := alignedBlock(randomBlock)
 			if err != nil {
 				return err
 			}
-			defer done()
+			defer free()
 			r := rand.New(rand.NewPCG(2, uint64(k)))
 			t := newTally(each)
-			for t.goes(ctx) {
+			for t.continues(ctx) {
 				if _, err := f.ReadAt(b, r.Int64N(size/randomBlock)*randomBlock); err != nil {
 					return err
 				}
@@ -163,16 +167,15 @@ func (d *Disk) random(ctx context.Context, each time.Duration) (perSecond float6
 	return perSecond, err
 }
 
-// open opens the file that was written, for direct reads; its size is a
-// multiple of the blocks.
-func (d *Disk) open() (*os.File, int64, error) {
+// openSpeedFile opens the file for direct reads. Its size is a multiple of the sizes of blocks.
+func (d *Disk) openSpeedFile() (*os.File, int64, error) {
 	f, err := os.OpenFile(d.speedFile(), os.O_RDONLY|unix.O_DIRECT, 0)
 	if err != nil {
 		return nil, 0, err
 	}
 	info, err := f.Stat()
 	if err == nil && info.Size() < sequentialBlock {
-		err = fmt.Errorf("%s: only %d bytes could be written", f.Name(), info.Size())
+		err = fmt.Errorf("%s: the measurement wrote only %d bytes", f.Name(), info.Size())
 	}
 	if err != nil {
 		return nil, 0, errors.Join(err, f.Close())
@@ -180,21 +183,20 @@ func (d *Disk) open() (*os.File, int64, error) {
 	return f, info.Size(), nil
 }
 
-// tally counts the operations between the end of the ramp and the end.
+// tally counts operations, or their bytes, between the end of the ramp and the end of a measurement.
 type tally struct {
-	ramp, end   time.Time
-	first, last time.Time // of the counted operations
-	n           int
+	rampEnd, end time.Time
+	first, last  time.Time // when counting started, and the end of the last counted operation
+	n            int
 }
 
 func newTally(each time.Duration) *tally {
 	now := time.Now()
-	return &tally{ramp: now.Add(each / rampShare), end: now.Add(each)}
+	return &tally{rampEnd: now.Add(each / rampShare), end: now.Add(each)}
 }
 
-// goes reports whether to go on: until the end of the time, and until
-// something was counted.
-func (t *tally) goes(ctx context.Context) bool {
+// continues reports whether the measurement continues: to its end, and until an operation was counted.
+func (t *tally) continues(ctx context.Context) bool {
 	return ctx.Err() == nil && (t.n == 0 || time.Now().Before(t.end))
 }
 
@@ -202,8 +204,8 @@ func (t *tally) add(n int) {
 	now := time.Now()
 	switch {
 	case t.first.IsZero():
-		if now.After(t.ramp) {
-			t.first = now // counting starts when this operation ends
+		if now.After(t.rampEnd) {
+			t.first = now // counting starts after this operation
 		}
 	default:
 		t.n += n

@@ -6,8 +6,8 @@
 //	e, err := driver.Open(ctx, l.URL(), engine.Options{})
 //	err = l.Down(ctx)
 //
-// A process is identified by its pid and its start time, never only by the pid. The lab's state
-// names it before it runs, so the next start cleans up a lab whose owner was killed.
+// A lab identifies a process by its pid and its start time, never only by the pid. It writes both into
+// its state file before the process runs, so the next start cleans up a lab whose owner was killed.
 //
 // It also creates throttled disks: loop devices with limits of the kernel, measured before use.
 // Options.Disks gives their folders to a server.

@@ -19,10 +19,9 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// A frail disk is Barograph's own file system (FUSE) over a folder. It remembers the content of a
-// file at its last flush until the next one, and restores it when the power fails. Names are never
-// lost, as if the file system's journal kept each at once. When it is full, no file can be created
-// or grow.
+// frail is a file or folder on a frail disk: Barograph's own file system (FUSE) over a folder. The disk keeps the
+// content that each file had at its last flush, and restores it when the power fails. It never loses names, as if a
+// journal of the file system flushed each name at once. When the disk is full, no file can be created or grow.
 type frail struct {
 	fs.LoopbackNode
 
@@ -32,26 +31,28 @@ type frail struct {
 type frailDisk struct {
 	mu    sync.Mutex
 	full  bool
-	dirty map[uint64]*unflushed // by inode
+	dirty map[uint64]*snapshot // by inode; files that have changed since their last flush
 }
 
-// unflushed is what a file was when it was flushed last.
-type unflushed struct {
-	file  *os.File
+// snapshot is the content of a file at its last flush.
+type snapshot struct {
+	file  *os.File // the changed file
 	size  int64
-	pages map[int64][]byte // that were written over since
+	pages map[int64][]byte // the pages that were overwritten since
 }
 
 const (
 	pageBytes = 4096
-	diskState = "user.barograph.disk" // the attribute through which a disk receives its faults
+
+	// diskState is the attribute through which a disk receives one of the values below.
+	diskState = "user.barograph.disk"
 	diskFull  = "full"
 	diskFree  = "free"
-	diskLost  = "lost"
-	diskKept  = "kept"
+	diskLose  = "lost" // the power fails: the disk loses unflushed data
+	diskFlush = "kept" // the disk flushes all data
 )
 
-// The file system's calls that are not the folder's own.
+// These calls of the file system differ from those of the folder below.
 var (
 	_ fs.NodeWrapChilder = (*frail)(nil)
 	_ fs.NodeOpener      = (*frail)(nil)
@@ -66,7 +67,7 @@ var (
 	_ fs.FileAllocater   = (*frailFile)(nil)
 )
 
-// WrapChild makes a file or folder that is found in the disk belong to it.
+// WrapChild returns the node for a file or folder that the kernel looks up.
 func (n *frail) WrapChild(context.Context, fs.InodeEmbedder) fs.InodeEmbedder {
 	return &frail{LoopbackNode: fs.LoopbackNode{RootData: n.RootData}, disk: n.disk}
 }
@@ -81,39 +82,42 @@ func (d *frailDisk) isFull() bool {
 	return d.full
 }
 
-// plain removes the flags for which the folder below need not act: the kernel flushes by itself
-// what must be flushed at once.
-func plain(flags uint32) uint32 {
+// withoutSync removes the flags that do not concern the folder below: the kernel itself calls Fsync for data that must
+// be flushed at once.
+func withoutSync(flags uint32) uint32 {
 	return flags &^ (unix.O_DIRECT | unix.O_SYNC | unix.O_DSYNC)
 }
 
-// Open opens a file; one that is cut off by that is remembered.
+// Open opens a file. If that truncates the file, the disk keeps the earlier content.
 func (n *frail) Open(ctx context.Context, flags uint32) (fs.FileHandle, uint32, syscall.Errno) {
 	if flags&unix.O_TRUNC != 0 {
-		if err := n.disk.resize(n.ino(), n.path(), 0); err != 0 {
+		if err := n.disk.beforeResize(n.ino(), n.path(), 0); err != 0 {
 			return nil, 0, err
 		}
 	}
-	if flags&unix.O_ACCMODE == unix.O_WRONLY { // what it writes over is read first
+	if flags&unix.O_ACCMODE == unix.O_WRONLY { // the disk reads pages before the file overwrites them
 		flags = flags&^unix.O_ACCMODE | unix.O_RDWR
 	}
-	h, more, err := n.LoopbackNode.Open(ctx, plain(flags))
+	h, more, err := n.LoopbackNode.Open(ctx, withoutSync(flags))
 	return n.handle(h), more, err
 }
 
-// Create makes a file, if it fits.
-func (n *frail) Create(ctx context.Context, name string, flags, mode uint32, out *fuse.EntryOut) (*fs.Inode, fs.FileHandle, uint32, syscall.Errno) {
+// Create creates a file, unless the disk is full.
+func (n *frail) Create(
+	ctx context.Context, name string, flags, mode uint32, out *fuse.EntryOut,
+) (*fs.Inode, fs.FileHandle, uint32, syscall.Errno) {
 	if n.disk.isFull() {
 		return nil, nil, 0, syscall.ENOSPC
 	}
 	if flags&unix.O_ACCMODE == unix.O_WRONLY {
 		flags = flags&^unix.O_ACCMODE | unix.O_RDWR
 	}
-	made, h, more, err := n.LoopbackNode.Create(ctx, name, plain(flags), mode, out)
+	inode, h, more, err := n.LoopbackNode.Create(ctx, name, withoutSync(flags), mode, out)
 	if err != 0 {
 		return nil, nil, 0, err
 	}
-	return made, made.Operations().(*frail).handle(h), more, 0 //nolint:forcetypeassert // WrapChild makes no others
+	node := inode.Operations().(*frail) //nolint:forcetypeassert // WrapChild returns no others
+	return inode, node.handle(h), more, 0
 }
 
 func (n *frail) handle(h fs.FileHandle) fs.FileHandle {
@@ -123,10 +127,10 @@ func (n *frail) handle(h fs.FileHandle) fs.FileHandle {
 	return h
 }
 
-// Setattr changes what a file is, its size too.
+// Setattr changes attributes of a file, such as its size.
 func (n *frail) Setattr(ctx context.Context, h fs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
 	if size, ok := in.GetSize(); ok {
-		if err := n.disk.resize(n.ino(), n.path(), int64(size)); err != 0 { //nolint:gosec // of a file
+		if err := n.disk.beforeResize(n.ino(), n.path(), int64(size)); err != 0 { //nolint:gosec // of a file
 			return err
 		}
 	}
@@ -136,7 +140,7 @@ func (n *frail) Setattr(ctx context.Context, h fs.FileHandle, in *fuse.SetAttrIn
 	return n.LoopbackNode.Setattr(ctx, h, in, out)
 }
 
-// Setxattr controls the disk, by an attribute of its root.
+// Setxattr controls the disk by the attribute diskState of its root.
 func (n *frail) Setxattr(ctx context.Context, name string, value []byte, flags uint32) syscall.Errno {
 	if name != diskState || !n.IsRoot() {
 		return n.LoopbackNode.Setxattr(ctx, name, value, flags)
@@ -144,48 +148,51 @@ func (n *frail) Setxattr(ctx context.Context, name string, value []byte, flags u
 	if caller, ok := fuse.FromContext(ctx); ok && caller.Uid != 0 {
 		return syscall.EPERM
 	}
-	return n.disk.suffer(string(value))
+	return n.disk.control(string(value))
 }
 
-// Unlink removes a name.
+// Unlink removes a name. The disk does not restore a file without names.
 func (n *frail) Unlink(ctx context.Context, name string) syscall.Errno {
 	var st unix.Stat_t
 	last := unix.Lstat(filepath.Join(n.path(), name), &st) == nil && st.Nlink == 1
 	child := n.GetChild(name)
 	err := n.LoopbackNode.Unlink(ctx, name)
 	if err == 0 && last && child != nil {
-		n.disk.flushed(child.StableAttr().Ino) // nothing must be restored
+		n.disk.flush(child.StableAttr().Ino)
 	}
 	return err
 }
 
-// Mkdir makes a folder, if it fits.
-func (n *frail) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
+// Mkdir makes a folder, unless the disk is full.
+func (n *frail) Mkdir(
+	ctx context.Context, name string, mode uint32, out *fuse.EntryOut,
+) (*fs.Inode, syscall.Errno) {
 	if n.disk.isFull() {
 		return nil, syscall.ENOSPC
 	}
 	return n.LoopbackNode.Mkdir(ctx, name, mode, out)
 }
 
-// Fsync flushes a folder, whose names are not lost anyway, or a file.
+// Fsync flushes a file. It does nothing for a folder, because the disk never loses names.
 func (n *frail) Fsync(_ context.Context, _ fs.FileHandle, _ uint32) syscall.Errno {
-	n.disk.flushed(n.ino())
+	n.disk.flush(n.ino())
 	return 0
 }
 
-// frailFile is an open one.
+// frailFile is an open file of a frail disk.
 type frailFile struct {
 	*fs.LoopbackFile
 
 	node *frail
 }
 
-// PassthroughFd keeps the kernel from writing to the folder below by itself.
+// PassthroughFd keeps the kernel from writing to the folder below without this file system.
 func (f *frailFile) PassthroughFd() (int, bool) { return 0, false }
 
-// Write writes what fits, and remembers what it writes over.
+// Write writes data, unless the file would grow on a full disk. Before that, the disk keeps the pages that Write
+// overwrites.
 func (f *frailFile) Write(ctx context.Context, data []byte, off int64) (uint32, syscall.Errno) {
-	if err := f.node.disk.change(f.node.ino(), f.node.path(), off, off+int64(len(data)), false); err != 0 {
+	if err := f.node.disk.beforeWrite(f.node.ino(), f.node.path(), off, off+int64(len(data)), false); err != 0 {
 		return 0, err
 	}
 	return f.LoopbackFile.Write(ctx, data, off)
@@ -196,54 +203,57 @@ func (f *frailFile) Fsync(ctx context.Context, flags uint32) syscall.Errno {
 	return f.node.Fsync(ctx, f, flags)
 }
 
-// Allocate makes room, or the opposite.
+// Allocate reserves space for a part of a file, or frees it.
 func (f *frailFile) Allocate(ctx context.Context, off, size uint64, mode uint32) syscall.Errno {
-	if err := f.node.disk.change(f.node.ino(), f.node.path(), int64(off), int64(off+size), mode&unix.FALLOC_FL_KEEP_SIZE != 0); err != 0 { //nolint:gosec // of a file
+	from, to := int64(off), int64(off+size) //nolint:gosec // of a file
+	keepSize := mode&unix.FALLOC_FL_KEEP_SIZE != 0
+	if err := f.node.disk.beforeWrite(f.node.ino(), f.node.path(), from, to, keepSize); err != 0 {
 		return err
 	}
 	return f.LoopbackFile.Allocate(ctx, off, size, mode)
 }
 
-// change is called before bytes of a file are written over.
-func (d *frailDisk) change(ino uint64, path string, from, to int64, inside bool) syscall.Errno {
+// beforeWrite must be called before the bytes of a file from an offset to another are overwritten. It refuses to let
+// the file grow on a full disk, unless the call keeps the size of the file.
+func (d *frailDisk) beforeWrite(ino uint64, path string, from, to int64, keepSize bool) syscall.Errno {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	u, err := d.remember(ino, path)
+	s, err := d.snapshot(ino, path)
 	if err != nil {
 		return fs.ToErrno(err)
 	}
-	if d.full && !inside {
-		if now, err := u.file.Stat(); err != nil || to > now.Size() {
+	if d.full && !keepSize {
+		if now, err := s.file.Stat(); err != nil || to > now.Size() {
 			return syscall.ENOSPC
 		}
 	}
-	return fs.ToErrno(u.keep(from, to))
+	return fs.ToErrno(s.keep(from, to))
 }
 
-// resize is called before a file gets another size.
-func (d *frailDisk) resize(ino uint64, path string, size int64) syscall.Errno {
+// beforeResize must be called before the size of a file changes.
+func (d *frailDisk) beforeResize(ino uint64, path string, size int64) syscall.Errno {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	u, err := d.remember(ino, path)
+	s, err := d.snapshot(ino, path)
 	if err != nil {
 		return fs.ToErrno(err)
 	}
-	if now, err := u.file.Stat(); d.full && (err != nil || size > now.Size()) {
+	if now, err := s.file.Stat(); d.full && (err != nil || size > now.Size()) {
 		return syscall.ENOSPC
 	}
-	return fs.ToErrno(u.keep(size, u.size))
+	return fs.ToErrno(s.keep(size, s.size))
 }
 
-// remember is what a file was when it was flushed last, which is now for one that
-// is not known. It is found by the name that the kernel knows; one that has none
-// any more cannot come back.
-func (d *frailDisk) remember(ino uint64, path string) (*unflushed, error) {
-	if u := d.dirty[ino]; u != nil {
-		return u, nil
+// snapshot returns the snapshot of a file. A file without a snapshot was not changed since its last flush, and gets a
+// snapshot of its present content. The kernel knows the path of the file. A file that has no name any more gets an
+// empty snapshot, because nobody can open it after a power failure.
+func (d *frailDisk) snapshot(ino uint64, path string) (*snapshot, error) {
+	if s := d.dirty[ino]; s != nil {
+		return s, nil
 	}
 	file, err := os.OpenFile(path, os.O_RDWR|unix.O_NOFOLLOW, 0)
 	if errors.Is(err, os.ErrNotExist) {
-		return &unflushed{}, nil
+		return &snapshot{}, nil
 	}
 	if err != nil {
 		return nil, err
@@ -252,56 +262,57 @@ func (d *frailDisk) remember(ino uint64, path string) (*unflushed, error) {
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
-	u := &unflushed{file: file, size: now.Size(), pages: map[int64][]byte{}}
-	d.dirty[ino] = u
-	return u, nil
+	s := &snapshot{file: file, size: now.Size(), pages: map[int64][]byte{}}
+	d.dirty[ino] = s
+	return s, nil
 }
 
-// keep keeps the earlier pages that contain these bytes.
-func (u *unflushed) keep(from, to int64) error {
-	for page := from / pageBytes; page*pageBytes < min(to, u.size); page++ {
-		if u.pages[page] != nil {
+// keep reads the pages that contain the bytes from an offset to another, unless the snapshot has them.
+func (s *snapshot) keep(from, to int64) error {
+	for page := from / pageBytes; page*pageBytes < min(to, s.size); page++ {
+		if s.pages[page] != nil {
 			continue
 		}
-		text := make([]byte, min(pageBytes, u.size-page*pageBytes))
-		if _, err := u.file.ReadAt(text, page*pageBytes); err != nil && !errors.Is(err, io.EOF) {
+		content := make([]byte, min(pageBytes, s.size-page*pageBytes))
+		if _, err := s.file.ReadAt(content, page*pageBytes); err != nil && !errors.Is(err, io.EOF) {
 			return err
 		}
-		u.pages[page] = text
+		s.pages[page] = content
 	}
 	return nil
 }
 
-func (d *frailDisk) flushed(ino uint64) {
+// flush makes the present content of a file the one that a power failure restores.
+func (d *frailDisk) flush(ino uint64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.forget(ino)
+	d.dropSnapshot(ino)
 }
 
-func (d *frailDisk) forget(ino uint64) {
-	if u := d.dirty[ino]; u != nil {
+func (d *frailDisk) dropSnapshot(ino uint64) {
+	if s := d.dirty[ino]; s != nil {
 		delete(d.dirty, ino)
-		_ = u.file.Close() // nothing was written by it
+		_ = s.file.Close() // nothing was written by it
 	}
 }
 
-// suffer is what happens to the disk.
-func (d *frailDisk) suffer(what string) syscall.Errno {
+// control applies a value of diskState.
+func (d *frailDisk) control(state string) syscall.Errno {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	switch what {
+	switch state {
 	case diskFull, diskFree:
-		d.full = what == diskFull
+		d.full = state == diskFull
 		return 0
-	case diskKept:
+	case diskFlush:
 		for ino := range d.dirty {
-			d.forget(ino)
+			d.dropSnapshot(ino)
 		}
 		return 0
-	case diskLost:
+	case diskLose:
 		var all error
-		for _, u := range d.dirty {
-			all = errors.Join(all, u.restore())
+		for _, s := range d.dirty {
+			all = errors.Join(all, s.restore())
 		}
 		clear(d.dirty)
 		return fs.ToErrno(all)
@@ -309,65 +320,70 @@ func (d *frailDisk) suffer(what string) syscall.Errno {
 	return syscall.EINVAL
 }
 
-func (u *unflushed) restore() error {
-	err := u.file.Truncate(u.size)
-	for page, text := range u.pages {
-		_, failed := u.file.WriteAt(text, page*pageBytes)
-		err = errors.Join(err, failed)
+// restore gives the file its content at the last flush.
+func (s *snapshot) restore() error {
+	err := s.file.Truncate(s.size)
+	for page, content := range s.pages {
+		_, writeErr := s.file.WriteAt(content, page*pageBytes)
+		err = errors.Join(err, writeErr)
 	}
-	return errors.Join(err, u.file.Close())
+	return errors.Join(err, s.file.Close())
 }
 
 // DiskCommand is this program's command that serves a frail disk until it is unmounted. Its
 // arguments are the folder below and the mount point.
 const DiskCommand = "frail-disk"
 
-// ServeDisk is the body of that command.
-func ServeDisk(below, at string) error {
-	server, err := mountFrail(below, at)
+// ServeDisk is the body of DiskCommand.
+func ServeDisk(below, mountPoint string) error {
+	server, err := mountFrail(below, mountPoint)
 	if err == nil {
 		server.Wait()
 	}
 	return err
 }
 
-func mountFrail(below, at string) (*fuse.Server, error) {
+// mountFrail mounts a frail disk over the folder below.
+func mountFrail(below, mountPoint string) (*fuse.Server, error) {
 	root, err := fs.NewLoopbackRoot(below)
 	if err != nil {
 		return nil, err
 	}
-	n := &frail{disk: &frailDisk{dirty: map[uint64]*unflushed{}}}
+	n := &frail{disk: &frailDisk{dirty: map[uint64]*snapshot{}}}
 	n.RootData = root.(*fs.LoopbackNode).RootData //nolint:forcetypeassert // NewLoopbackRoot returns this type
 	n.RootData.RootNode = n
-	var now time.Duration // nothing is cached: what comes back is seen
-	return fs.Mount(at, n, &fs.Options{
-		AttrTimeout: &now, EntryTimeout: &now,
-		MountOptions: fuse.MountOptions{AllowOther: true, FsName: "barograph", Name: "barograph", DirectMountStrict: true, Options: []string{"default_permissions"}},
+	var noCache time.Duration // the kernel caches no attributes, because a power failure changes them
+	return fs.Mount(mountPoint, n, &fs.Options{
+		AttrTimeout: &noCache, EntryTimeout: &noCache,
+		MountOptions: fuse.MountOptions{
+			AllowOther: true, FsName: "barograph", Name: "barograph", DirectMountStrict: true,
+			Options: []string{"default_permissions"},
+		},
 	})
 }
 
 const (
-	underDisk = ".disk" // suffix of the folder below a node's frail disk
-	mountsFor = 30 * time.Second
+	belowSuffix   = ".disk" // of the folder below a node's frail disk
+	mountPatience = 30 * time.Second
 )
 
-// mounted reports whether a file system begins at a folder.
-func mounted(dir string) bool {
-	var in, above unix.Stat_t
-	err := unix.Lstat(dir, &in)
+// isMountPoint reports whether a folder is the root of a file system.
+func isMountPoint(dir string) bool {
+	var own, parent unix.Stat_t
+	err := unix.Lstat(dir, &own)
 	if errors.Is(err, unix.ENOTCONN) {
-		return true // its process is gone
+		return true // the process of its file system has ended
 	}
-	return err == nil && unix.Lstat(filepath.Dir(dir), &above) == nil && in.Dev != above.Dev
+	return err == nil && unix.Lstat(filepath.Dir(dir), &parent) == nil && own.Dev != parent.Dev
 }
 
-// mount gives a node its frail disk, unless it has it: after a reboot it has not.
+// mount mounts the frail disk of a node, unless it is mounted. A reboot unmounts it.
 func (l *Lab) mount(i int) error {
 	n := &l.state.Cluster.Nodes[i]
-	if !l.state.Frail || mounted(n.Dir) {
+	if !l.state.Frail || isMountPoint(n.Dir) {
 		return nil
 	}
-	if err := errors.Join(os.MkdirAll(n.Dir+underDisk, 0o700), os.MkdirAll(n.Dir, 0o700)); err != nil {
+	if err := errors.Join(os.MkdirAll(n.Dir+belowSuffix, 0o700), os.MkdirAll(n.Dir, 0o700)); err != nil {
 		return err
 	}
 	self, err := os.Executable()
@@ -378,65 +394,67 @@ func (l *Lab) mount(i int) error {
 	if err != nil {
 		return err
 	}
-	defer out.Close()                                              //nolint:errcheck // the child has its own
-	cmd := exec.Command(self, DiskCommand, n.Dir+underDisk, n.Dir) //nolint:noctx // it outlives every context
+	defer out.Close()                                                //nolint:errcheck // the child has its own
+	cmd := exec.Command(self, DiskCommand, n.Dir+belowSuffix, n.Dir) //nolint:noctx // it outlives every context
 	cmd.Dir, cmd.Stdout, cmd.Stderr = "/", out, out
 	detach(cmd, nil)
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	for until := time.Now().Add(mountsFor); !mounted(n.Dir); time.Sleep(poll) {
+	exit := make(chan error, 1)
+	go func() { exit <- cmd.Wait() }()
+	for until := time.Now().Add(mountPatience); !isMountPoint(n.Dir); time.Sleep(poll) {
 		select {
-		case err := <-ended:
-			return noDisk(fmt.Errorf("%w: %s", err, end(os.ReadFile(l.logFile(i)))))
+		case err := <-exit:
+			return mountError(fmt.Errorf("%w: %s", err, tail(os.ReadFile(l.logFile(i)))))
 		default:
 		}
 		if time.Now().After(until) {
-			return noDisk(errors.Join(context.DeadlineExceeded, cmd.Process.Kill()))
+			return mountError(errors.Join(context.DeadlineExceeded, cmd.Process.Kill()))
 		}
 	}
 	return nil
 }
 
-// TryFrailDisk mounts one, and takes it away again.
+// TryFrailDisk mounts a frail disk and unmounts it. It returns the reason why frail disks are not possible.
 func TryFrailDisk() (err error) {
 	if os.Geteuid() != 0 {
-		return noDisk(os.ErrPermission)
+		return mountError(os.ErrPermission)
 	}
 	dir, err := os.MkdirTemp("", "barograph-disk-")
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, os.Remove(dir+"/at"), os.Remove(dir+"/"+underDisk), os.Remove(dir)) }()
-	below, at := filepath.Join(dir, underDisk), filepath.Join(dir, "at")
-	if err := errors.Join(os.Mkdir(below, 0o700), os.Mkdir(at, 0o700)); err != nil {
+	below, mountPoint := filepath.Join(dir, belowSuffix), filepath.Join(dir, "mount")
+	defer func() { err = errors.Join(err, os.Remove(mountPoint), os.Remove(below), os.Remove(dir)) }()
+	if err := errors.Join(os.Mkdir(below, 0o700), os.Mkdir(mountPoint, 0o700)); err != nil {
 		return err
 	}
-	server, err := mountFrail(below, at)
+	server, err := mountFrail(below, mountPoint)
 	if err != nil {
-		return noDisk(err)
+		return mountError(err)
 	}
 	return server.Unmount()
 }
 
-func noDisk(err error) error {
-	return &fault.Error{Setting: "--frail-disks", Problem: "cannot be mounted", Err: err, Cure: "the kernel must have FUSE (/dev/fuse), and allow root to mount; else run without"}
+func mountError(err error) error {
+	return &fault.Error{
+		Setting: "--frail-disks", Problem: "cannot be mounted", Err: err,
+		Cure: "use a kernel that has FUSE (/dev/fuse) and allows root to mount, or omit --frail-disks",
+	}
 }
 
-// unmount takes the frail disks of a lab away, if it has any; their processes end
-// with that.
+// unmount unmounts the frail disks of a lab, if it has any. This ends their processes.
 func (s *State) unmount() (err error) {
 	for i := range s.Cluster.Nodes {
-		if dir := s.Cluster.Nodes[i].Dir; s.Frail && mounted(dir) {
+		if dir := s.Cluster.Nodes[i].Dir; s.Frail && isMountPoint(dir) {
 			err = errors.Join(err, unix.Unmount(dir, unix.MNT_DETACH))
 		}
 	}
 	return err
 }
 
-// disk controls a node's disk.
-func (l *Lab) disk(i int, what string) error {
-	return unix.Setxattr(l.state.Cluster.Nodes[i].Dir, diskState, []byte(what), 0)
+// controlDisk sends a value of diskState to a node's disk.
+func (l *Lab) controlDisk(i int, state string) error {
+	return unix.Setxattr(l.state.Cluster.Nodes[i].Dir, diskState, []byte(state), 0)
 }

@@ -13,15 +13,14 @@ import (
 	"time"
 )
 
-// Gate is a proxy between clients and an HTTP server, such as an object store. It limits the
-// server's bytes a second for all clients together, delays the start of each reply, and counts
-// both.
+// Gate is a proxy between clients and an HTTP server, such as an object store. It limits the rate at which all clients
+// together receive bytes, delays the start of each reply, and counts requests and bytes.
 type Gate struct {
-	rate    float64 // bytes a second; 0 = as they come
-	latency time.Duration
-	at      net.Listener
-	server  *http.Server
-	all     sync.WaitGroup
+	rate     float64 // bytes a second; 0 = no limit
+	latency  time.Duration
+	listener net.Listener
+	server   *http.Server
+	serving  sync.WaitGroup
 
 	requests, bytes atomic.Int64
 
@@ -29,21 +28,21 @@ type Gate struct {
 	free time.Time // when the next byte may pass
 }
 
-// NewGate listens on a port of its own at 127.0.0.1 for clients of the server at an
-// address, until it is closed. A rate or latency of 0 is none.
+// NewGate listens at 127.0.0.1, on a port of its own, for clients of the server at the address to, until it is closed.
+// A rate or latency of 0 is none.
 func NewGate(to string, rate float64, latency time.Duration) (*Gate, error) {
-	at, err := listen("127.0.0.1", 0)
+	listener, err := listen("127.0.0.1", 0)
 	if err != nil {
 		return nil, err
 	}
-	g := &Gate{rate: rate, latency: latency, at: at}
+	g := &Gate{rate: rate, latency: latency, listener: listener}
 	proxy := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(&url.URL{Scheme: "http", Host: to})
-			r.Out.Host = r.In.Host // which the client has signed
+			r.Out.Host = r.In.Host // the client has signed it
 		},
 		Transport:      &http.Transport{MaxIdleConnsPerHost: 64, DisableCompression: true},
-		ModifyResponse: func(r *http.Response) error { r.Body = &paced{r.Body, r.Request.Context(), g}; return nil },
+		ModifyResponse: func(r *http.Response) error { r.Body = &pacedBody{r.Body, r.Request.Context(), g}; return nil },
 	}
 	g.server = &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		g.requests.Add(1)
@@ -52,27 +51,27 @@ func NewGate(to string, rate float64, latency time.Duration) (*Gate, error) {
 		}
 		proxy.ServeHTTP(w, r)
 	})}
-	g.all.Go(func() { _ = g.server.Serve(at) }) // Close ends it
+	g.serving.Go(func() { _ = g.server.Serve(listener) }) // Close ends it
 	return g, nil
 }
 
-// Addr is where clients reach it.
-func (g *Gate) Addr() string { return g.at.Addr().String() }
+// Addr returns the address for clients.
+func (g *Gate) Addr() string { return g.listener.Addr().String() }
 
-// Counted are the requests that came, and the bytes of bodies that were sent, since it began.
+// Counted returns the number of requests, and the bytes of bodies that were sent, since NewGate.
 func (g *Gate) Counted() (requests, bytes int64) { return g.requests.Load(), g.bytes.Load() }
 
 // Close closes the gate and every connection through it.
 func (g *Gate) Close() error {
 	err := g.server.Close()
-	g.all.Wait()
+	g.serving.Wait()
 	if errors.Is(err, net.ErrClosed) {
 		return nil
 	}
 	return err
 }
 
-// pass waits until n bytes may have passed; false = nobody waits for them.
+// pass waits until n more bytes may have passed. It returns false if the client no longer waits for them.
 func (g *Gate) pass(ctx context.Context, n int) bool {
 	g.bytes.Add(int64(n))
 	if g.rate <= 0 {
@@ -88,7 +87,7 @@ func (g *Gate) pass(ctx context.Context, n int) bool {
 	return pause(ctx, time.Until(due))
 }
 
-// pause reports whether it waited for the complete duration.
+// pause waits for a duration. It returns false if ctx ends before.
 func pause(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
 		return true
@@ -101,16 +100,16 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// paced is what a server sends.
-type paced struct {
+// pacedBody is the body of a server's reply. It returns bytes at the rate of its gate.
+type pacedBody struct {
 	io.ReadCloser
-	ctx context.Context //nolint:containedctx // of the request whose answer it is
-	by  *Gate
+	ctx  context.Context //nolint:containedctx // of the request
+	gate *Gate
 }
 
-func (p *paced) Read(b []byte) (int, error) {
+func (p *pacedBody) Read(b []byte) (int, error) {
 	n, err := p.ReadCloser.Read(b)
-	if !p.by.pass(p.ctx, n) {
+	if !p.gate.pass(p.ctx, n) {
 		return n, p.ctx.Err()
 	}
 	return n, err

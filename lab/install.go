@@ -29,8 +29,7 @@ type Need struct {
 	Find      func() error      // finds the programs; its error names what is missing
 }
 
-// Servers are what the servers and libraries of engines need; most embedded
-// engines need nothing.
+// Servers returns the needs of the servers and libraries of engines. Most embedded engines have none.
 func Servers(drivers ...*engine.Driver) []Need {
 	var out []Need
 	for _, d := range drivers {
@@ -44,8 +43,8 @@ func Servers(drivers ...*engine.Driver) []Need {
 	return out
 }
 
-// InstallCommands returns the commands that install missing packages on Debian and Ubuntu; none if
-// nothing is missing. Install itself fetches what comes from a language registry.
+// InstallCommands returns the commands that install missing packages on Debian and Ubuntu; none if no package is
+// missing. Install itself fetches the artifacts of language registries.
 func InstallCommands(needs []Need) [][]string {
 	var packages []string
 	add := func(names ...string) {
@@ -55,40 +54,35 @@ func InstallCommands(needs []Need) [][]string {
 			}
 		}
 	}
+	addFor := func(program, pkg string) {
+		if _, err := exec.LookPath(program); err != nil {
+			add(pkg)
+		}
+	}
 	for _, n := range needs {
 		if n.Find() == nil {
 			continue
 		}
 		add(n.Packages...)
-		if slices.ContainsFunc(n.Artifacts, func(a launch.Artifact) bool { return a.Maven != "" }) { // Maven fetches them, and Java runs them
-			if _, err := exec.LookPath("java"); err != nil {
-				add("default-jre-headless")
-			}
-			if _, err := exec.LookPath("mvn"); err != nil {
-				add("maven")
-			}
+		if slices.ContainsFunc(n.Artifacts, func(a launch.Artifact) bool { return a.Maven != "" }) {
+			addFor("java", "default-jre-headless") // runs the artifacts
+			addFor("mvn", "maven")                 // fetches them
 		}
 		if slices.ContainsFunc(n.Artifacts, func(a launch.Artifact) bool { return a.Wheel != "" }) {
-			if _, err := exec.LookPath("pip3"); err != nil {
-				add("python3-pip")
-			}
+			addFor("pip3", "python3-pip")
 		}
 		if slices.ContainsFunc(n.Artifacts, func(a launch.Artifact) bool { return a.NPM != "" }) {
-			if _, err := exec.LookPath("npm"); err != nil {
-				add("npm")
-			}
+			addFor("npm", "npm")
 		}
 	}
 	if len(packages) == 0 {
 		return nil
 	}
-	return [][]string{
-		{"apt-get", "update"},
-		append([]string{"env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "install", "-y", "--no-install-recommends"}, packages...),
-	}
+	install := []string{"env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "install", "-y", "--no-install-recommends"}
+	return [][]string{{"apt-get", "update"}, append(install, packages...)}
 }
 
-// missing are the artifacts that Install has to fetch.
+// missing returns the artifacts that Install has to fetch.
 func missing(needs ...Need) []launch.Artifact {
 	var out []launch.Artifact
 	for _, n := range needs {
@@ -101,8 +95,8 @@ func missing(needs ...Need) []launch.Artifact {
 	return out
 }
 
-// Install runs InstallCommands, whose output goes to w, fetches artifacts, and checks that nothing
-// is missing.
+// Install runs InstallCommands, fetches artifacts, and checks that nothing is missing. It writes the output of the
+// commands to w.
 func Install(ctx context.Context, needs []Need, w io.Writer) error {
 	commands := InstallCommands(needs)
 	if len(commands) > 0 && os.Geteuid() != 0 {
@@ -112,7 +106,10 @@ func Install(ctx context.Context, needs []Need, w io.Writer) error {
 		cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 		cmd.Stdout, cmd.Stderr = w, w
 		if err := cmd.Run(); err != nil {
-			return &fault.Error{Setting: strings.Join(args, " "), Err: err, Cure: "labs install on Debian and Ubuntu; elsewhere install the server yourself"}
+			return &fault.Error{
+				Setting: strings.Join(args, " "), Err: err,
+				Cure: "labs install on Debian and Ubuntu; on another system install the server yourself",
+			}
 		}
 	}
 	for _, a := range missing(needs...) {
@@ -129,7 +126,7 @@ func Install(ctx context.Context, needs []Need, w io.Writer) error {
 	return nil
 }
 
-// InstallLine returns a shell command that installs what is missing; "" if nothing is.
+// InstallLine returns a shell command that installs the missing packages and artifacts; "" if nothing is missing.
 func InstallLine(needs []Need) string {
 	commands := InstallCommands(needs)
 	if len(missing(needs...)) > 0 {
@@ -155,13 +152,12 @@ func shellLine(commands [][]string) string {
 // TPCGenName is how users name the generator of TPC-DS.
 const TPCGenName = "tpcgen"
 
-// tpcgenVersion is the one release that is taken: another may make other rows.
+// tpcgenVersion is the only release that the lab accepts, because another release may generate other rows.
 const tpcgenVersion = "4.0.0"
 
-// TPCGen is the generator of TPC-DS whose rows are those of the TPC's own kit,
-// tpcgen-cli (github.com/datafusion-contrib/tpcgen-rs, Apache-2.0). It comes
-// from the Python package index as a program that needs no Python, or is found
-// on the PATH.
+// TPCGen returns the need for tpcgen-cli (github.com/datafusion-contrib/tpcgen-rs, Apache-2.0), a generator of TPC-DS
+// whose rows are those of the TPC's own kit. It is a program in the Python package index that needs no Python. A
+// program on the PATH also satisfies the need.
 func TPCGen() Need {
 	n := Need{Name: TPCGenName, Find: func() error { _, err := TPCGenProgram(); return err }}
 	if _, onPath := tpcgenOnPath(); onPath != nil {
@@ -172,8 +168,7 @@ func TPCGen() Need {
 	return n
 }
 
-// TPCGenProgram is the program's path: that which was installed, or else the
-// same version on the PATH.
+// TPCGenProgram returns the path of the installed program, or of the program on the PATH if it has the same version.
 func TPCGenProgram() (string, error) {
 	a, offered := tpcgenWheel(runtime.GOOS, runtime.GOARCH)
 	if offered && a.Installed() {
@@ -193,7 +188,8 @@ func TPCGenProgram() (string, error) {
 	}
 	cure := "`barograph lab install --yes " + TPCGenName + "`"
 	if !offered {
-		cure = "there is no wheel for " + runtime.GOOS + " on " + runtime.GOARCH + ": `cargo install tpcgen-cli --version " + tpcgenVersion + "`, and have it on the PATH"
+		cure = "there is no wheel for " + runtime.GOOS + " on " + runtime.GOARCH +
+			": run `cargo install tpcgen-cli --version " + tpcgenVersion + "`, and add its folder to the PATH"
 	}
 	return "", &fault.Error{Setting: "tpcgen-cli " + tpcgenVersion, Problem: "is not installed", Err: err, Cure: cure}
 }
@@ -214,22 +210,39 @@ func tpcgenOnPath() (string, error) {
 	return path, nil
 }
 
-// tpcgenWheel is the artifact for a kind of machine. Linux's is the one for
-// glibc, which Barograph needs itself.
+// tpcgenWheel returns the artifact for a system and processor; false = there is none. Linux's wheel needs glibc, which
+// Barograph itself needs too.
 func tpcgenWheel(goos, arch string) (launch.Artifact, bool) {
-	sums := map[string][2]string{ // of the wheel, and of the file that is unpacked from it
-		"linux/amd64":   {"490d693dad29ddc4ad6a41f96932a7ddd7b13b04546a54f8dd9c0468648aa17e", "32177a0e541bd33279d6c915dfa0a4b6ced475288b2db1715c6b1efaa0d4bc2b"},
-		"linux/arm64":   {"2fb311272eb71f99156870d2177164823a4a39730982be9bc2448af8da84c96e", "20b58dddf5562af2790818bfb32f813cf9c75676a415384edb463fe502f89654"},
-		"darwin/amd64":  {"e011f8a1ecdaf560901fe2d8a795ca00f9e7d3e7d0187247604e59c1e63e240a", "86737f904dc295afe7820ce499104b243db82791f540db37c34ec2351a150b2a"},
-		"darwin/arm64":  {"2913936c31b6a28dd171af2e394f73b2c563f75f41154615813ed9b2d3988bf2", "e21fdc95fb3c638e9d471b2fac61485d52b3d97090d456d0c7a8d42e07462d0a"},
-		"windows/amd64": {"469d0a5a6797fa6e98d51a12ef7d16afa7b6f9622d3eb4805acc585725fcd25b", "e9e4a9eed48bceaec4d8e76792d6701ee0afd5c211b4a8148fa6e195a3621b7d"},
-	}
-	sum, ok := sums[goos+"/"+arch]
-	return launch.Artifact{Name: "tpcgen-cli-" + tpcgenVersion, Wheel: "tpcgen-cli==" + tpcgenVersion, SHA256: sum[0], Tree: sum[1]}, ok
+	type checksums struct{ wheel, file string } // file = the file that is unpacked from the wheel
+	sum, ok := map[string]checksums{
+		"linux/amd64": {
+			"490d693dad29ddc4ad6a41f96932a7ddd7b13b04546a54f8dd9c0468648aa17e",
+			"32177a0e541bd33279d6c915dfa0a4b6ced475288b2db1715c6b1efaa0d4bc2b",
+		},
+		"linux/arm64": {
+			"2fb311272eb71f99156870d2177164823a4a39730982be9bc2448af8da84c96e",
+			"20b58dddf5562af2790818bfb32f813cf9c75676a415384edb463fe502f89654",
+		},
+		"darwin/amd64": {
+			"e011f8a1ecdaf560901fe2d8a795ca00f9e7d3e7d0187247604e59c1e63e240a",
+			"86737f904dc295afe7820ce499104b243db82791f540db37c34ec2351a150b2a",
+		},
+		"darwin/arm64": {
+			"2913936c31b6a28dd171af2e394f73b2c563f75f41154615813ed9b2d3988bf2",
+			"e21fdc95fb3c638e9d471b2fac61485d52b3d97090d456d0c7a8d42e07462d0a",
+		},
+		"windows/amd64": {
+			"469d0a5a6797fa6e98d51a12ef7d16afa7b6f9622d3eb4805acc585725fcd25b",
+			"e9e4a9eed48bceaec4d8e76792d6701ee0afd5c211b4a8148fa6e195a3621b7d",
+		},
+	}[goos+"/"+arch]
+	return launch.Artifact{
+		Name: "tpcgen-cli-" + tpcgenVersion, Wheel: "tpcgen-cli==" + tpcgenVersion, SHA256: sum.wheel, Tree: sum.file,
+	}, ok
 }
 
-// fetch gets an artifact with Maven, pip, npm or Go, checks it and puts it into its folder. The
-// folder appears when it is complete, so an interrupted fetch starts again.
+// fetch gets an artifact with Maven, pip, npm or Go, checks it, and moves it into its folder when it is complete. After
+// an interruption it starts again.
 func fetch(ctx context.Context, a launch.Artifact, w io.Writer) error {
 	dir, err := a.Dir()
 	if err != nil {
@@ -242,71 +255,80 @@ func fetch(ctx context.Context, a launch.Artifact, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(work) //nolint:errcheck // a rest of it is harmless
+	defer os.RemoveAll(work) //nolint:errcheck // remains of it do no harm
 	if err := os.Chmod(work, 0o755); err != nil {
 		return err
 	}
+	complete := filepath.Join(work, "complete")
 	if a.Go != nil {
-		if err := build(ctx, a, work, w); err != nil {
+		if err := build(ctx, a, work, complete, w); err != nil {
 			return err
 		}
-		return os.Rename(filepath.Join(work, "whole"), dir)
+		return os.Rename(complete, dir)
 	}
-	got := filepath.Join(work, "got")
-	file, err := download(ctx, a, got, w)
+	downloads := filepath.Join(work, "downloads")
+	file, err := download(ctx, a, downloads, w)
 	if err != nil {
 		return err
 	}
 	if err := a.CheckFetched(file); err != nil {
 		return err
 	}
-	whole := filepath.Join(work, "whole")
 	switch {
 	case a.Jars || strings.HasSuffix(file, ".jar"):
-		whole = got
+		complete = downloads
 	case strings.HasSuffix(file, ".zip") || strings.HasSuffix(file, ".whl"):
-		err = unzip(file, whole)
+		err = unzip(file, complete)
 	default:
-		err = untar(ctx, file, whole)
+		err = untar(ctx, file, complete)
 	}
 	if err != nil {
-		return &fault.Error{File: file, Problem: "cannot be unpacked", Err: err, Cure: "is the disk full?"}
+		return &fault.Error{File: file, Problem: "cannot be unpacked", Err: err, Cure: "make room on the disk, or remove the file"}
 	}
-	return os.Rename(whole, dir)
+	return os.Rename(complete, dir)
 }
 
-// download has Maven, pip or npm bring an artifact into a folder, and names its
-// own file.
-func download(ctx context.Context, a launch.Artifact, got string, w io.Writer) (string, error) {
+// download makes Maven, pip or npm download an artifact into a folder, and returns the path of the artifact's own file.
+func download(ctx context.Context, a launch.Artifact, dir string, w io.Writer) (string, error) {
 	switch {
 	case a.Wheel != "":
-		return pack(ctx, a.Wheel, got, "*.whl", w, "pip3", "download", "--quiet", "--no-deps", "--only-binary", ":all:", "--dest", got, a.Wheel)
+		return downloadPackage(ctx, a.Wheel, dir, "*.whl", w,
+			"pip3", "download", "--quiet", "--no-deps", "--only-binary", ":all:", "--dest", dir, a.Wheel)
 	case a.NPM != "":
-		return pack(ctx, a.NPM, got, "*.tgz", w, "npm", "pack", "--silent", "--pack-destination", got, a.NPM)
+		return downloadPackage(ctx, a.NPM, dir, "*.tgz", w,
+			"npm", "pack", "--silent", "--pack-destination", dir, a.NPM)
 	}
 	coordinates, err := parseMaven(a.Maven)
 	if err != nil {
 		return "", err
 	}
-	if err := coordinates.fetch(ctx, got, a.Jars, w); err != nil {
-		return "", &fault.Error{Setting: "artifact " + a.Maven, Problem: "cannot be fetched", Err: err, Cure: "look at what Maven printed above; behind a proxy, give Maven its settings.xml"}
+	if err := coordinates.fetch(ctx, dir, a.Jars, w); err != nil {
+		return "", &fault.Error{
+			Setting: "artifact " + a.Maven, Problem: "cannot be fetched", Err: err,
+			Cure: "fix what Maven's output reports; behind a proxy, give Maven its settings.xml",
+		}
 	}
-	return filepath.Join(got, coordinates.file()), nil
+	return filepath.Join(dir, coordinates.file()), nil
 }
 
-// pack has pip or npm bring the one file of a package into a folder, and names it.
-func pack(ctx context.Context, name, got, file string, w io.Writer, tool string, args ...string) (string, error) {
-	if err := os.MkdirAll(got, 0o755); err != nil {
+// downloadPackage makes pip or npm download the one file of a package into a folder, and returns its path.
+func downloadPackage(
+	ctx context.Context, name, dir, pattern string, w io.Writer, tool string, args ...string,
+) (string, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
 	cmd := exec.CommandContext(ctx, tool, args...)
 	cmd.Stdout, cmd.Stderr = w, w
 	if err := cmd.Run(); err != nil {
-		return "", &fault.Error{Setting: "artifact " + name, Problem: "cannot be fetched", Err: err, Cure: "look at what " + tool + " printed above; there may be none for this kind of machine"}
+		return "", &fault.Error{
+			Setting: "artifact " + name, Problem: "cannot be fetched", Err: err,
+			Cure: "fix what the output of " + tool + " reports; there may be no package for this kind of machine",
+		}
 	}
-	files, err := filepath.Glob(filepath.Join(got, file))
+	files, err := filepath.Glob(filepath.Join(dir, pattern))
 	if err == nil && len(files) != 1 {
-		err = fmt.Errorf("%s brought %d files for %s", tool, len(files), name)
+		err = fmt.Errorf("%s downloaded %d files for %s", tool, len(files), name)
 	}
 	if err != nil {
 		return "", err
@@ -330,7 +352,7 @@ func parseMaven(text string) (maven, error) {
 	return m, nil
 }
 
-// file is the name that Maven gives the artifact.
+// file returns the file name that Maven gives the artifact.
 func (m maven) file() string {
 	name := m.artifact + "-" + m.version
 	if m.classifier != "" {
@@ -363,13 +385,16 @@ type exclusion struct {
 	Artifact string `xml:"artifactId"`
 }
 
-// fetch puts the artifact into dir, with all it needs at run time if jars is set.
+// fetch makes Maven copy the artifact into dir, with all its run-time dependencies if jars is set.
 func (m maven) fetch(ctx context.Context, dir string, jars bool, w io.Writer) error {
-	d := dependency{Group: m.group, Artifact: m.artifact, Version: m.version, Type: m.packaging, Classifier: m.classifier}
+	d := dependency{
+		Group: m.group, Artifact: m.artifact, Version: m.version, Type: m.packaging, Classifier: m.classifier,
+	}
 	if !jars {
 		d.Exclusions = []exclusion{{Group: "*", Artifact: "*"}}
 	}
-	pom, err := xml.MarshalIndent(project{Model: "4.0.0", Group: "barograph", Artifact: "lab", Version: "1", Dependency: d}, "", "  ")
+	p := project{Model: "4.0.0", Group: "barograph", Artifact: "lab", Version: "1", Dependency: d}
+	pom, err := xml.MarshalIndent(p, "", "  ")
 	if err != nil {
 		return err
 	}
@@ -377,12 +402,13 @@ func (m maven) fetch(ctx context.Context, dir string, jars bool, w io.Writer) er
 	if err := os.WriteFile(name, pom, 0o600); err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, "mvn", "-B", "-q", "-Dstyle.color=never", "-f", name, "dependency:copy-dependencies", "-DincludeScope=runtime", "-DoutputDirectory="+dir)
+	cmd := exec.CommandContext(ctx, "mvn", "-B", "-q", "-Dstyle.color=never", "-f", name,
+		"dependency:copy-dependencies", "-DincludeScope=runtime", "-DoutputDirectory="+dir)
 	cmd.Stdout, cmd.Stderr = w, w
 	return cmd.Run()
 }
 
-// unzip unpacks a zip file into a new folder; no name in it leads out of that.
+// unzip unpacks a zip file into a new folder. It refuses names that lead out of the folder.
 func unzip(file, dir string) error {
 	z, err := zip.OpenReader(file)
 	if err != nil {
@@ -392,27 +418,27 @@ func unzip(file, dir string) error {
 	return os.CopyFS(dir, z)
 }
 
-// untar unpacks a tar.gz file into a new folder; tar lets no name lead out of that.
+// untar unpacks a tar.gz file into a new folder. The program tar refuses names that lead out of the folder.
 func untar(ctx context.Context, file, dir string) error {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return err
 	}
-	said, err := exec.CommandContext(ctx, "tar", "--extract", "--gzip", "--no-same-owner", "--file", file, "--directory", dir).CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("%w: %s", err, bytes.TrimSpace(said))
+	cmd := exec.CommandContext(ctx, "tar", "--extract", "--gzip", "--no-same-owner", "--file", file, "--directory", dir)
+	if output, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%w: %s", err, bytes.TrimSpace(output))
 	}
 	return nil
 }
 
-// build builds the program of a Go module in work/whole. Its go.sum has the checksums of all
-// modules.
-func build(ctx context.Context, a launch.Artifact, work string, w io.Writer) error {
+// build builds the program of a Go module in the folder out. The go.sum of the artifact has the checksums of all
+// modules, so the program has no other code.
+func build(ctx context.Context, a launch.Artifact, work, out string, w io.Writer) error {
 	files, err := a.Go()
 	if err != nil {
 		return err
 	}
-	source, whole := filepath.Join(work, "source"), filepath.Join(work, "whole")
-	for _, dir := range []string{source, whole} {
+	source := filepath.Join(work, "source")
+	for _, dir := range []string{source, out} {
 		if err := os.Mkdir(dir, 0o755); err != nil {
 			return err
 		}
@@ -422,12 +448,13 @@ func build(ctx context.Context, a launch.Artifact, work string, w io.Writer) err
 			return err
 		}
 	}
-	cmd := exec.CommandContext(ctx, "go", "build", "-mod=readonly", "-trimpath", "-o", filepath.Join(whole, a.Program()), cmp.Or(a.Package, "main.go"))
+	cmd := exec.CommandContext(ctx, "go", "build", "-mod=readonly", "-trimpath",
+		"-o", filepath.Join(out, a.Program()), cmp.Or(a.Package, "main.go"))
 	cmd.Dir = source
 	cmd.Env = append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0")
 	cmd.Stdout, cmd.Stderr = w, w
 	if err := cmd.Run(); err != nil {
-		cure := "look at what Go printed above; behind a proxy, set GOPROXY"
+		cure := "fix what Go's output reports; behind a proxy, set GOPROXY"
 		if errors.Is(err, exec.ErrNotFound) {
 			cure = "install Go, see https://go.dev/dl"
 		}

@@ -29,18 +29,23 @@ const insideLink = "eth0"
 // bridgeHost is the last byte of this machine's address in an isolated lab.
 const bridgeHost = 254
 
-// isolate plans the isolation of a cluster: a name and a subnet that nobody
-// uses here, and from it the addresses of the nodes.
+// isolate plans the isolation of a cluster: a name, a subnet that this machine does not use, and addresses of the nodes
+// in it.
 func isolate(c *launch.Cluster, o *Isolate) error {
 	if os.Geteuid() != 0 {
-		return &fault.Error{Setting: "--isolate", Problem: "needs root: it makes network namespaces and control groups", Cure: "run as root, or without it: the nodes then share this machine's network"}
+		return &fault.Error{
+			Setting: "--isolate", Problem: "needs root: it makes network namespaces and control groups",
+			Cure: "run as root, or omit --isolate: the nodes then share this machine's network",
+		}
 	}
 	name := fmt.Sprintf("bg%08x", rand.Uint32())
 	subnet, err := freeSubnet()
 	if err != nil {
 		return err
 	}
-	c.Isolation = &launch.Isolation{Name: name, Subnet: subnet.String(), CPUs: o.CPUs, Memory: o.Memory, Latency: o.Latency}
+	c.Isolation = &launch.Isolation{
+		Name: name, Subnet: subnet.String(), CPUs: o.CPUs, Memory: o.Memory, Latency: o.Latency,
+	}
 	for i := range c.Nodes {
 		c.Nodes[i].Host = hostIn(subnet, i+1).String()
 	}
@@ -66,17 +71,21 @@ func freeSubnet() (*net.IPNet, error) {
 			return s, nil
 		}
 	}
-	return nil, &fault.Error{Setting: "--isolate", Problem: "no subnet of 10.213.0.0/16 is free", Cure: "end other labs, or run without --isolate"}
+	return nil, &fault.Error{
+		Setting: "--isolate", Problem: "no subnet of 10.213.0.0/16 is free", Cure: "end other labs, or omit --isolate",
+	}
 }
 
+// hostIn returns the address in a subnet that ends with a byte.
 func hostIn(s *net.IPNet, last int) net.IP {
 	ip := s.IP.To4()
 	return net.IPv4(ip[0], ip[1], ip[2], byte(last)).To4()
 }
 
+// namespace returns the name of a node's network namespace, which is also that of its cable.
 func namespace(iso *launch.Isolation, node int) string { return iso.Name + "n" + strconv.Itoa(node+1) }
 
-// connect creates the missing bridge and namespaces: after a reboot all of them.
+// connect creates the bridge and the namespaces of a cluster, unless they exist. A reboot removes all of them.
 func connect(c *launch.Cluster) error {
 	iso := c.Isolation
 	if iso == nil {
@@ -93,11 +102,11 @@ func connect(c *launch.Cluster) error {
 	if err := netlink.LinkAdd(bridge); err != nil {
 		return networkError("bridge "+iso.Name, err)
 	}
-	if err := address(bridge, subnet, bridgeHost); err != nil {
+	if err := enableBridge(bridge, subnet); err != nil {
 		return networkError("bridge "+iso.Name, err)
 	}
 	for i := range c.Nodes {
-		if err := plug(iso, bridge, subnet, i); err != nil {
+		if err := createNamespace(iso, bridge, subnet, i); err != nil {
 			return networkError("network namespace "+namespace(iso, i), err)
 		}
 	}
@@ -108,30 +117,33 @@ func networkError(what string, err error) error {
 	if _, explained := errors.AsType[*fault.Error](err); explained {
 		return err
 	}
-	return &fault.Error{Setting: "--isolate", Problem: "cannot make the " + what, Err: err, Cure: "the kernel must allow bridges, veth pairs and network namespaces; else run without --isolate"}
-}
-
-// address gives a link an address in the subnet and switches it on.
-func address(l netlink.Link, subnet *net.IPNet, last int) error {
-	a := &netlink.Addr{IPNet: &net.IPNet{IP: hostIn(subnet, last), Mask: subnet.Mask}}
-	return errors.Join(netlink.AddrAdd(l, a), netlink.LinkSetUp(l))
-}
-
-// plug makes a node's namespace and a cable from it to the bridge.
-func plug(iso *launch.Isolation, bridge netlink.Link, subnet *net.IPNet, node int) error {
-	name := namespace(iso, node)
-	home, err := netns.Get()
-	if err != nil {
-		return err
+	return &fault.Error{
+		Setting: "--isolate", Problem: "cannot make the " + what, Err: err,
+		Cure: "use a kernel that allows bridges, veth pairs and network namespaces, or omit --isolate",
 	}
-	defer home.Close() //nolint:errcheck // only a handle
+}
+
+// enableBridge sets the address of a bridge and enables it.
+func enableBridge(bridge netlink.Link, subnet *net.IPNet) error {
+	a := &netlink.Addr{IPNet: &net.IPNet{IP: hostIn(subnet, bridgeHost), Mask: subnet.Mask}}
+	return errors.Join(netlink.AddrAdd(bridge, a), netlink.LinkSetUp(bridge))
+}
+
+// createNamespace creates a node's namespace and a cable from it to the bridge.
+func createNamespace(iso *launch.Isolation, bridge netlink.Link, subnet *net.IPNet, node int) error {
+	name := namespace(iso, node)
 	var ns netns.NsHandle
-	if err := onThread(func() error { ns, err = netns.NewNamed(name); return err }); err != nil {
+	err := onThread(func() (err error) {
+		ns, err = netns.NewNamed(name)
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	defer ns.Close() //nolint:errcheck // only a handle
 	cable := &netlink.Veth{
-		LinkAttrs: netlink.LinkAttrs{Name: name, MasterIndex: bridge.Attrs().Index}, PeerName: insideLink, PeerNamespace: netlink.NsFd(ns),
+		LinkAttrs: netlink.LinkAttrs{Name: name, MasterIndex: bridge.Attrs().Index},
+		PeerName:  insideLink, PeerNamespace: netlink.NsFd(ns),
 	}
 	if err := netlink.LinkAdd(cable); err != nil {
 		return err
@@ -144,11 +156,11 @@ func plug(iso *launch.Isolation, bridge netlink.Link, subnet *net.IPNet, node in
 		return err
 	}
 	defer h.Close()
-	return wire(h, &net.IPNet{IP: hostIn(subnet, node+1), Mask: subnet.Mask}, iso.Latency)
+	return enableLinks(h, &net.IPNet{IP: hostIn(subnet, node+1), Mask: subnet.Mask}, iso.Latency)
 }
 
-// wire switches a namespace's links on.
-func wire(h *netlink.Handle, addr *net.IPNet, latency time.Duration) error {
+// enableLinks enables the links of a namespace, with an address and a latency of its end of the cable.
+func enableLinks(h *netlink.Handle, addr *net.IPNet, latency time.Duration) error {
 	loopback, err := h.LinkByName("lo")
 	if err != nil {
 		return err
@@ -164,39 +176,42 @@ func wire(h *netlink.Handle, addr *net.IPNet, latency time.Duration) error {
 		return err
 	}
 	if latency > 0 {
-		delay := netlink.NewNetem(netlink.QdiscAttrs{LinkIndex: l.Attrs().Index, Parent: netlink.HANDLE_ROOT}, netlink.NetemQdiscAttrs{Latency: uint32(latency.Microseconds())})
+		attrs := netlink.QdiscAttrs{LinkIndex: l.Attrs().Index, Parent: netlink.HANDLE_ROOT}
+		delay := netlink.NewNetem(attrs, netlink.NetemQdiscAttrs{Latency: uint32(latency.Microseconds())})
 		if err := h.QdiscAdd(delay); err != nil {
-			return &fault.Error{Setting: "--latency", Problem: "this kernel cannot delay packets", Err: err, Cure: "load its module: modprobe sch_netem; or run without --latency"}
+			return &fault.Error{
+				Setting: "--latency", Problem: "this kernel cannot delay packets", Err: err,
+				Cure: "load its module: modprobe sch_netem; or omit --latency",
+			}
 		}
 	}
 	return h.LinkSetUp(l)
 }
 
-// onThread runs f on its own thread. Afterward the thread has its former network namespace again,
-// or ends.
+// onThread runs f on a thread of its own, whose network namespace f may change. After f the thread returns to its
+// former namespace. If that fails, the thread ends.
 func onThread(f func() error) error {
-	done := make(chan error, 1)
+	result := make(chan error, 1)
 	go func() {
 		runtime.LockOSThread()
-		home, err := netns.Get()
+		former, err := netns.Get()
 		if err != nil {
 			runtime.UnlockOSThread()
-			done <- err
+			result <- err
 			return
 		}
 		err = f()
-		back := netns.Set(home)
-		if back == nil {
+		setErr := netns.Set(former)
+		if setErr == nil {
 			runtime.UnlockOSThread() // otherwise the thread ends with this goroutine
 		}
-		done <- errors.Join(err, back, home.Close())
+		result <- errors.Join(err, setErr, former.Close())
 	}()
-	return <-done
+	return <-result
 }
 
-// within runs f, which starts a process, in a node's namespace: the process
-// inherits it.
-func within(iso *launch.Isolation, node int, f func() error) error {
+// inNamespace runs f, which starts a process, in a node's namespace. The process inherits the namespace.
+func inNamespace(iso *launch.Isolation, node int, f func() error) error {
 	if iso == nil {
 		return f()
 	}
@@ -213,7 +228,7 @@ func within(iso *launch.Isolation, node int, f func() error) error {
 	})
 }
 
-// disconnect removes what connect and confine created; a missing part is no error.
+// disconnect removes the bridge, the namespaces and the control groups of a cluster, as far as they exist.
 func disconnect(c *launch.Cluster) error {
 	iso := c.Isolation
 	if iso == nil {
@@ -221,7 +236,7 @@ func disconnect(c *launch.Cluster) error {
 	}
 	var all []error
 	for i := range c.Nodes {
-		all = append(all, release(iso, i))
+		all = append(all, removeGroup(iso, i))
 		name := namespace(iso, i)
 		if l, err := netlink.LinkByName(name); err == nil {
 			all = append(all, netlink.LinkDel(l))
@@ -236,16 +251,15 @@ func disconnect(c *launch.Cluster) error {
 	return errors.Join(all...)
 }
 
-// period is the time over which a CPU limit is kept, in microseconds: the
-// kernel's default.
+// period is the time over which the kernel applies a CPU limit, in microseconds: its default.
 const period = uint64(100_000)
 
-// groupPath is a node's control group.
+// groupPath returns the path of a node's control group.
 func groupPath(iso *launch.Isolation, node int) string {
 	return "/barograph-" + namespace(iso, node)
 }
 
-// controllers are the hierarchies of version 1 that a node is confined in.
+// controllers returns the hierarchies of version 1 that limit a node.
 func controllers() ([]cgroup1.Subsystem, error) {
 	all, err := cgroup1.Default()
 	if err != nil {
@@ -261,17 +275,20 @@ func controllers() ([]cgroup1.Subsystem, error) {
 	return out, nil
 }
 
-// confine puts a process into its node's control group, and creates the group for the first one.
+// confine moves a process into its node's control group. It creates the group for the first process.
 func confine(iso *launch.Isolation, node, pid int) error {
 	if iso == nil {
 		return nil
 	}
-	with := confine1
+	confineIn := confine1
 	if cgroups.Mode() == cgroups.Unified {
-		with = confine2
+		confineIn = confine2
 	}
-	if err := with(iso, node, pid); err != nil {
-		return &fault.Error{Setting: "--isolate", Problem: "cannot limit a node's CPU and memory", Err: err, Cure: "the control groups cpu and memory must be mounted and writable for root"}
+	if err := confineIn(iso, node, pid); err != nil {
+		return &fault.Error{
+			Setting: "--isolate", Problem: "cannot limit a node's CPU and memory", Err: err,
+			Cure: "mount the control groups cpu and memory, writable for root",
+		}
 	}
 	return nil
 }
@@ -308,21 +325,18 @@ func confine2(iso *launch.Isolation, node, pid int) error {
 	return m.AddProc(uint64(pid))
 }
 
-// leaving is how long a process that has ended may still be in its group: the
-// kernel takes it out a little after its end can be seen.
-const leaving = 5 * time.Second
-
-// release removes a node's control group; its processes have ended.
-func release(iso *launch.Isolation, node int) error {
-	for until := time.Now().Add(leaving); ; time.Sleep(poll) {
-		err := remove(iso, node)
+// removeGroup removes a node's control group after its processes have ended. It tries again for some time, because the
+// kernel removes a process from its group a little after the end of the process.
+func removeGroup(iso *launch.Isolation, node int) error {
+	for until := time.Now().Add(releasePatience); ; time.Sleep(poll) {
+		err := tryRemoveGroup(iso, node)
 		if err == nil || time.Now().After(until) {
 			return err
 		}
 	}
 }
 
-func remove(iso *launch.Isolation, node int) error {
+func tryRemoveGroup(iso *launch.Isolation, node int) error {
 	if cgroups.Mode() == cgroups.Unified {
 		m, err := cgroup2.Load(groupPath(iso, node))
 		if err == nil {

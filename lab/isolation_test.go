@@ -30,7 +30,8 @@ func needsRoot(t *testing.T) {
 	if os.Geteuid() != 0 {
 		skip("NOT TESTED: isolated nodes need root")
 	}
-	l, err := lab.Up(t.Context(), driver(), lab.Options{Dir: filepath.Join(t.TempDir(), "lab"), Isolate: &lab.Isolate{CPUs: 1, Memory: 256 << 20}})
+	isolate := &lab.Isolate{CPUs: 1, Memory: 256 << 20}
+	l, err := lab.Up(t.Context(), driver(), lab.Options{Dir: filepath.Join(t.TempDir(), "lab"), Isolate: isolate})
 	if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EROFS) || errors.Is(err, syscall.EACCES) {
 		skip("NOT TESTED: %v", err)
 	}
@@ -55,7 +56,11 @@ func traces(t *testing.T, iso *launch.Isolation) []string {
 			out = append(out, "link "+l.Name)
 		}
 	}
-	for _, pattern := range []string{"/run/netns/" + iso.Name + "*", "/sys/fs/cgroup/barograph-" + iso.Name + "*", "/sys/fs/cgroup/*/barograph-" + iso.Name + "*"} {
+	for _, pattern := range []string{
+		"/run/netns/" + iso.Name + "*",
+		"/sys/fs/cgroup/barograph-" + iso.Name + "*",
+		"/sys/fs/cgroup/*/barograph-" + iso.Name + "*",
+	} {
 		names, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)
@@ -98,13 +103,15 @@ func TestIsolated(t *testing.T) {
 			t.Errorf("node %d is in this machine's network", i)
 		}
 		group := "barograph-" + iso.Name + "n" + strconv.Itoa(i+1)
-		if got := limit(t, group, "/sys/fs/cgroup/cpu/GROUP/cpu.cfs_quota_us", "/sys/fs/cgroup/GROUP/cpu.max"); got != "50000" && got != "50000 100000" {
+		got := limit(t, group, "/sys/fs/cgroup/cpu/GROUP/cpu.cfs_quota_us", "/sys/fs/cgroup/GROUP/cpu.max")
+		if got != "50000" && got != "50000 100000" {
 			t.Errorf("node %d may use %q of a CPU", i, got)
 		}
 		if got := limit(t, group, "/sys/fs/cgroup/memory/GROUP/memory.limit_in_bytes", "/sys/fs/cgroup/GROUP/memory.max"); got != "268435456" {
 			t.Errorf("node %d may use %q bytes", i, got)
 		}
-		if procs := limit(t, group, "/sys/fs/cgroup/memory/GROUP/cgroup.procs", "/sys/fs/cgroup/GROUP/cgroup.procs"); !strings.Contains(procs+"\n", strconv.Itoa(pid)+"\n") {
+		procs := limit(t, group, "/sys/fs/cgroup/memory/GROUP/cgroup.procs", "/sys/fs/cgroup/GROUP/cgroup.procs")
+		if !strings.Contains(procs+"\n", strconv.Itoa(pid)+"\n") {
 			t.Errorf("node %d is not in its group: %q", i, procs)
 		}
 	}

@@ -28,30 +28,30 @@ type Options struct {
 	Profile  string        // "" = the first
 	Memory   int64         // bytes that a node may use; 0 = the machine's, shared by the nodes
 	Owned    bool          // the lab must not outlive this process: a later Sweep or Up removes it
-	Patience time.Duration // for a node to be ready; 0 = usualPatience
+	Patience time.Duration // for a node to be ready; 0 = defaultPatience
 	Isolate  *Isolate      // keep the nodes apart; nil = they share this machine
-	TLS      bool          // its clients connect over TLS, by certificates that the lab makes
-	Disks    []string      // folders, one a disk: each gets one for the engine, removed by Down; see launch.Cluster.Disks
+	TLS      bool          // its clients connect over TLS, with certificates that the lab makes
+	Disks    []string      // folders, one for each disk; Up makes a folder for the engine in each, see launch.Cluster.Disks
 
-	// Frail gives every node a disk that can be full, and that forgets what was not
-	// flushed when its power fails (FUSE), which needs root. It is no disk to time.
+	// Frail gives every node a disk that can be full, and that loses unflushed data when its power fails.
+	// It is a file system of this process (FUSE), which needs root and is too slow for measurements.
 	Frail bool
 
 	// Environment adds variables, NAME=value, to those that the processes of the servers get.
 	Environment []string
 
-	// Settings, in the server's own words, replace those of the profile. An existing lab keeps its
+	// Settings, by the server's own names, replace those of the profile. An existing lab keeps its
 	// settings and its memory.
 	Settings map[string]string
 
-	// Partitions of a table, for an engine that spreads its tables by itself,
-	// are dealt to the disks in turn; 0 = one a disk.
+	// Partitions is the number of partitions of a table, for an engine that partitions its tables
+	// itself. Up assigns them to the disks in turn; 0 = one for each disk.
 	Partitions int
 }
 
-// usualPatience is for a server of Java, which takes three minutes on a busy machine. The lab
-// notices at once that a server exits.
-const usualPatience = 5 * time.Minute
+// defaultPatience is long enough for a Java server, which takes three minutes on a busy machine. A
+// server that exits ends the wait at once.
+const defaultPatience = 5 * time.Minute
 
 // Isolate gives every node a network namespace and a control group, which
 // needs root on Linux. The zero value sets no limits.
@@ -71,16 +71,15 @@ type Lab struct {
 	env      []string       // Options.Environment
 }
 
-// Up starts a server and waits until it answers. A lab that runs in the
-// folder already with the same nodes and profile is taken as it is; one that
-// was stopped or killed is started again on its data; one whose start was
-// broken off, or whose owner died, is removed first.
+// Up starts a server and waits until it answers. If the folder contains a lab with the same nodes and
+// profile, Up uses it, and restarts stopped nodes with their data. If the start of the existing lab was
+// interrupted, or its owner was killed, Up removes it first.
 func Up(ctx context.Context, d *engine.Driver, o Options) (*Lab, error) {
 	l, err := plan(d, o)
 	if err != nil {
 		return nil, err
 	}
-	release, err := hold(l.state.Cluster.Dir)
+	release, err := lockDir(l.state.Cluster.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -90,34 +89,39 @@ func Up(ctx context.Context, d *engine.Driver, o Options) (*Lab, error) {
 	case errors.Is(err, os.ErrNotExist):
 	case err != nil:
 		return nil, err
-	case old.abandoned():
+	case old.isAbandoned():
 		if err := down(l.state.Cluster.Dir); err != nil {
 			return nil, err
 		}
 	default:
 		return l.resume(ctx, old)
 	}
-	if err := l.begin(ctx); err != nil {
+	if err := l.create(ctx); err != nil {
 		return nil, errors.Join(err, down(l.state.Cluster.Dir))
 	}
 	return l, nil
 }
 
-// plan checks the options.
+// plan checks the options and returns a lab of them that does not run yet.
 func plan(d *engine.Driver, o Options) (*Lab, error) {
 	bad := func(setting, problem, cure string) error {
 		return &fault.Error{Setting: setting, Problem: problem, Cure: cure}
 	}
 	switch {
 	case d.Server == nil:
-		return nil, bad("engine "+d.Scheme, "has no server: it runs in Barograph's own process", "name its archive by a URL: "+d.Example)
+		return nil, bad("engine "+d.Scheme, "has no server: it runs in Barograph's own process",
+			"name its archive by a URL: "+d.Example)
 	case !Supported:
 		return nil, bad("lab", "runs on Linux only", "start the server yourself and name it by a URL: "+d.Example)
 	case o.Dir == "":
 		return nil, bad("lab", "has no folder", "name one")
 	}
 	if err := d.Server.Find(); err != nil {
-		return nil, &fault.Error{Setting: d.Scheme, Problem: "is not installed", Err: fmt.Errorf("%w: %w", engine.ErrUnreachable, err), Cure: "`barograph lab install " + d.Scheme + "`"}
+		return nil, &fault.Error{
+			Setting: d.Scheme, Problem: "is not installed",
+			Err:  fmt.Errorf("%w: %w", engine.ErrUnreachable, err),
+			Cure: "`barograph lab install " + d.Scheme + "`",
+		}
 	}
 	for _, a := range d.Server.Artifacts {
 		if err := a.Check(); err != nil {
@@ -126,10 +130,11 @@ func plan(d *engine.Driver, o Options) (*Lab, error) {
 	}
 	o.Nodes = max(o.Nodes, 1)
 	if o.TLS && d.Server.TLS == launch.NoTLS {
-		return nil, bad("TLS", "is not offered by the lab's "+d.Scheme, "leave it out")
+		return nil, bad("TLS", "is not offered by the lab's "+d.Scheme, "omit it")
 	}
 	if !slices.Contains(d.Server.Nodes, o.Nodes) {
-		return nil, bad("nodes "+strconv.Itoa(o.Nodes), d.Scheme+" is not offered with so many", fmt.Sprintf("choose one of %v", d.Server.Nodes))
+		return nil, bad("nodes "+strconv.Itoa(o.Nodes), "is not a number of nodes that labs of "+d.Scheme+" have",
+			fmt.Sprintf("choose one of %v", d.Server.Nodes))
 	}
 	var known []string
 	for _, p := range d.Server.Profiles {
@@ -164,7 +169,7 @@ func plan(d *engine.Driver, o Options) (*Lab, error) {
 	if c.Disks, err = diskFolders(o.Disks, d.Scheme); err != nil {
 		return nil, err
 	}
-	if c.Disks, err = dealt(c.Disks, o.Partitions); err != nil {
+	if c.Disks, err = assignPartitions(c.Disks, o.Partitions); err != nil {
 		return nil, err
 	}
 	if f := d.Server.Profiles[at].Settings; f != nil {
@@ -175,7 +180,8 @@ func plan(d *engine.Driver, o Options) (*Lab, error) {
 	}
 	maps.Copy(c.Settings, o.Settings)
 	for i := range o.Nodes {
-		c.Nodes = append(c.Nodes, launch.Node{Index: i, Dir: filepath.Join(dir, "node"+strconv.Itoa(i+1)), Host: "127.0.0." + strconv.Itoa(i+1)})
+		number := strconv.Itoa(i + 1)
+		c.Nodes = append(c.Nodes, launch.Node{Index: i, Dir: filepath.Join(dir, "node"+number), Host: "127.0.0." + number})
 	}
 	if o.Isolate != nil {
 		if err := isolate(&c, o.Isolate); err != nil {
@@ -187,7 +193,10 @@ func plan(d *engine.Driver, o Options) (*Lab, error) {
 			return nil, err
 		}
 	}
-	l := &Lab{server: d.Server, account: a, patience: cmp.Or(o.Patience, usualPatience), env: o.Environment, state: State{Engine: d.Scheme, Cluster: c, Stop: d.Server.Stop, Frail: o.Frail}}
+	l := &Lab{
+		server: d.Server, account: a, patience: cmp.Or(o.Patience, defaultPatience), env: o.Environment,
+		state: State{Engine: d.Scheme, Cluster: c, Stop: d.Server.Stop, Frail: o.Frail},
+	}
 	if o.Owned {
 		me, _ := identify(os.Getpid())
 		l.state.Owner = &me
@@ -197,22 +206,22 @@ func plan(d *engine.Driver, o Options) (*Lab, error) {
 	return l, nil
 }
 
-// begin makes the folder, the data of every node, and starts them.
-func (l *Lab) begin(ctx context.Context) error {
+// create makes the folder and the data of every node, and starts the nodes.
+func (l *Lab) create(ctx context.Context) error {
 	c := &l.state.Cluster
-	if err := forgetUnsaved(c.Dir); err != nil {
+	if err := removeUnsaved(c.Dir); err != nil {
 		return err
 	}
 	if entries, err := os.ReadDir(c.Dir); err == nil && len(entries) > 0 {
-		return &fault.Error{File: c.Dir, Problem: "is not empty and holds no lab", Cure: "name a new folder"}
+		return &fault.Error{File: c.Dir, Problem: "is not empty and contains no lab", Cure: "name a new folder"}
 	}
-	if err := freeFolders(c.Disks); err != nil {
+	if err := checkAbsent(c.Disks); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(c.Dir, 0o711); err != nil { // accounts of servers reach their own folders in it
 		return err
 	}
-	if err := givePorts(c, l.server.Ports, l.server.SharedPorts); err != nil {
+	if err := assignPorts(c, l.server.Ports, l.server.SharedPorts); err != nil {
 		return err
 	}
 	l.state.URL = l.server.URL(c)
@@ -226,7 +235,7 @@ func (l *Lab) begin(ctx context.Context) error {
 		return err
 	}
 	if c.TLS {
-		if err := l.account.certify(c); err != nil {
+		if err := l.account.writeCertificates(c); err != nil {
 			return err
 		}
 	}
@@ -242,29 +251,32 @@ func (l *Lab) begin(ctx context.Context) error {
 	}
 	if l.server.Form != nil {
 		if err := l.server.Form(ctx, c); err != nil {
-			return l.failed(0, "the nodes do not form a cluster", err)
+			return l.nodeError(0, "the nodes do not form a cluster", err)
 		}
 	}
 	l.state.Complete = true
 	return l.state.save()
 }
 
-// resume takes over an existing lab.
+// resume uses an existing lab, if it is of the planned kind, and starts its stopped nodes.
 func (l *Lab) resume(ctx context.Context, old State) (*Lab, error) {
-	c := &old.Cluster
-	if old.Engine != l.state.Engine || old.Frail != l.state.Frail || c.TLS != l.state.Cluster.TLS || c.Profile != l.state.Cluster.Profile || len(c.Nodes) != len(l.state.Cluster.Nodes) || !c.Isolation.Equal(l.state.Cluster.Isolation) {
-		return nil, &fault.Error{
-			File: c.Dir, Problem: fmt.Sprintf("holds a lab of %s, %d node(s), profile %s, %s%s", old.Engine, len(c.Nodes), c.Profile, c.Isolation, old.kind()),
-			Cure: "end it first (`barograph lab down`), or name another folder",
-		}
+	c, planned := &old.Cluster, &l.state.Cluster
+	refuse := func(problem string) error {
+		return &fault.Error{File: c.Dir, Problem: problem, Cure: "end it first (`barograph lab down`), or name another folder"}
 	}
-	if !slices.Equal(c.Disks, l.state.Cluster.Disks) {
-		return nil, &fault.Error{File: c.Dir, Problem: fmt.Sprintf("holds a lab of %s on other disks: %v", old.Engine, c.Disks), Cure: "end it first (`barograph lab down`), or name another folder"}
+	sameKind := old.Engine == l.state.Engine && old.Frail == l.state.Frail && c.TLS == planned.TLS
+	sameCluster := c.Profile == planned.Profile && len(c.Nodes) == len(planned.Nodes) && c.Isolation.Equal(planned.Isolation)
+	if !sameKind || !sameCluster {
+		return nil, refuse(fmt.Sprintf("contains a lab of %s, %d node(s), profile %s, %s%s",
+			old.Engine, len(c.Nodes), c.Profile, c.Isolation, old.kind()))
+	}
+	if !slices.Equal(c.Disks, planned.Disks) {
+		return nil, refuse(fmt.Sprintf("contains a lab of %s on other disks: %v", old.Engine, c.Disks))
 	}
 	owner := l.state.Owner
 	l.state = old
 	l.state.Owner = owner
-	if err := connect(c); err != nil { // nothing is left of it after a reboot
+	if err := connect(c); err != nil { // a reboot removed the bridge and the namespaces
 		return nil, err
 	}
 	if err := l.RestartAll(ctx); err != nil {
@@ -273,21 +285,21 @@ func (l *Lab) resume(ctx context.Context, old State) (*Lab, error) {
 	return l, nil
 }
 
-// order is the order in which to start the nodes that do not run.
+// order returns the order in which to start the nodes. If none of them runs, the engine may choose it.
 func (l *Lab) order(ctx context.Context) ([]int, error) {
 	var order []int
-	runs := false
+	isRunning := false
 	for i := range l.state.Nodes {
 		order = append(order, i)
-		runs = runs || l.state.Nodes[i].Running
+		isRunning = isRunning || l.state.Nodes[i].Running
 	}
-	if runs || len(order) == 1 || l.server.Order == nil {
+	if isRunning || len(order) == 1 || l.server.Order == nil {
 		return order, nil
 	}
 	return l.server.Order(ctx, &l.state.Cluster)
 }
 
-// URL is what the engine's Open takes.
+// URL returns the URL for the engine's Open.
 func (l *Lab) URL() string { return l.state.URL }
 
 // State returns the state of the servers.

@@ -109,7 +109,8 @@ func driver() *engine.Driver {
 		},
 		Start: func(_ *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 			address := net.JoinHostPort(n.Host, strconv.Itoa(n.Ports["sql"]))
-			return []launch.Command{{Args: []string{self, fmt.Sprintf("first=%v", n.First)}, Env: []string{envServe + "=" + address, envOwner + "="}}}, nil
+			args := []string{self, fmt.Sprintf("first=%v", n.First)}
+			return []launch.Command{{Args: args, Env: []string{envServe + "=" + address, envOwner + "="}}}, nil
 		},
 		Ready: func(ctx context.Context, _ *launch.Cluster, n *launch.Node) error {
 			_, err := query(ctx, n)
@@ -446,7 +447,10 @@ func TestOtherUsers(t *testing.T) {
 		t.Errorf("the file of the URL holds %q, %v", text, err)
 	}
 	const other = 65534 // the user nobody
-	for _, try := range []string{"cat url", "cat lab.json", "cat node1.log", "ls", "ls node1", "ln -s /etc/x node1.log", "ln -sf /etc/x url", "touch ../lab2"} {
+	for _, try := range []string{
+		"cat url", "cat lab.json", "cat node1.log", "ls", "ls node1",
+		"ln -s /etc/x node1.log", "ln -sf /etc/x url", "touch ../lab2",
+	} {
 		c := exec.CommandContext(t.Context(), "sh", "-c", try)
 		c.Dir = dir
 		c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: other, Gid: other}}
@@ -469,7 +473,8 @@ func TestOtherUsers(t *testing.T) {
 		if err := errors.Join(os.Mkdir(foreign, 0o755), change(foreign)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := lab.Up(t.Context(), driver(), lab.Options{Dir: filepath.Join(foreign, "lab")}); err == nil || !strings.Contains(err.Error(), "--lab-dir") {
+		_, err := lab.Up(t.Context(), driver(), lab.Options{Dir: filepath.Join(foreign, "lab")})
+		if err == nil || !strings.Contains(err.Error(), "--lab-dir") {
 			t.Errorf("a folder that is %s was taken: %v", name, err)
 		}
 	}
@@ -490,7 +495,9 @@ func TestAbandoned(t *testing.T) {
 			if name == "whole" {
 				var said strings.Builder
 				report, err := lab.ReportOf(parent, nil, false)
-				if err = errors.Join(err, report.Text(&said)); err != nil || len(report) != 1 || !report[0].Orphan || !strings.Contains(said.String(), "orphan: the process that started it was killed") {
+				err = errors.Join(err, report.Text(&said))
+				if err != nil || len(report) != 1 || !report[0].Orphan ||
+					!strings.Contains(said.String(), "orphan: the process that started it was killed") {
 					t.Errorf("%+v, %v: %s", report, err, said.String())
 				}
 				if err := lab.Sweep(parent); err != nil {
@@ -509,7 +516,8 @@ func TestAbandoned(t *testing.T) {
 				}
 			}
 			if _, err := os.Stat(fmt.Sprintf("/proc/%d", s.Nodes[0].Processes[0].PID)); err == nil {
-				if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.Nodes[0].Processes[0].PID)); err == nil && !strings.Contains(string(stat), ") Z ") {
+				stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.Nodes[0].Processes[0].PID))
+				if err == nil && !strings.Contains(string(stat), ") Z ") {
 					t.Errorf("the abandoned server runs: %s", stat)
 				}
 			}

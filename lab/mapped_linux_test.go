@@ -117,7 +117,8 @@ func TestMapped(t *testing.T) {
 		"flushed": half + half, "flushed-and-more": half + half,
 	} {
 		if got, err := os.ReadFile(filepath.Join(dir, "node1", name)); string(got) != want {
-			t.Errorf("%s: %d bytes, %d of a, %d of b, %d of c, %v", name, len(got), bytes.Count(got, []byte("a")), bytes.Count(got, []byte("b")), bytes.Count(got, []byte("c")), err)
+			count := func(letter string) int { return bytes.Count(got, []byte(letter)) }
+			t.Errorf("%s: %d bytes, %d of a, %d of b, %d of c, %v", name, len(got), count("a"), count("b"), count("c"), err)
 		}
 	}
 	if got, err := os.ReadFile(filepath.Join(dir, "node1", "flushed-in-part")); !strings.HasPrefix(string(got), half) {

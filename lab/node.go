@@ -22,8 +22,8 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// logFile of a node contains the output of its processes and of its preparation. It is in the lab's
-// folder, where the server's account cannot replace it by a link.
+// logFile returns the file with the output of a node's processes and of its preparation. It is in the
+// lab's folder, where the server's account cannot replace it by a link.
 func (l *Lab) logFile(i int) string { return l.state.Cluster.Nodes[i].Dir + ".log" }
 
 // environment lists the variables that servers inherit. Variables with secrets are not among them.
@@ -32,9 +32,10 @@ var environment = []string{"PATH", "LANG", "LC_ALL", "TZ", "JAVA_HOME"} //nolint
 // poll is the interval at which a starting or stopping process is checked.
 const poll = 25 * time.Millisecond
 
-// gate delays a server until its pid is written down. If the lab is killed before, the shell's
-// input ends and the shell exits, so no unknown process remains.
-const gate = `read -r go && exec "$@" </dev/null`
+// startGate is a shell script that starts a command when it receives a line. The lab sends the line after it
+// has written the pid into its state file. If the lab is killed before, the shell's input ends and the shell
+// exits, so no unknown process remains.
+const startGate = `read -r go && exec "$@" </dev/null`
 
 // prepare makes a node's folder and data.
 func (l *Lab) prepare(ctx context.Context, i int) error {
@@ -42,7 +43,7 @@ func (l *Lab) prepare(ctx context.Context, i int) error {
 	if err := os.MkdirAll(n.Dir, 0o700); err != nil {
 		return err
 	}
-	if err := l.account.reach(n.Dir); err != nil {
+	if err := l.account.makeReachable(n.Dir); err != nil {
 		return err
 	}
 	if err := l.mount(i); err != nil {
@@ -52,31 +53,32 @@ func (l *Lab) prepare(ctx context.Context, i int) error {
 	if err != nil {
 		return err
 	}
-	if err := l.account.give(n.Dir); err != nil {
+	if err := l.account.own(n.Dir); err != nil {
 		return err
 	}
 	for _, command := range commands {
-		ended, err := l.launch(i, command)
+		exit, err := l.launch(i, command)
 		if err == nil {
 			select {
-			case err = <-ended:
+			case err = <-exit:
 			case <-ctx.Done():
 				err = errors.Join(ctx.Err(), l.state.Nodes[i].kill())
 			}
 		}
 		if err != nil {
-			return l.failed(i, strings.Join(command.Args, " "), err)
+			return l.nodeError(i, strings.Join(command.Args, " "), err)
 		}
 	}
 	l.state.Nodes[i] = NodeState{}
 	if l.state.Frail {
-		return l.disk(i, diskKept) // an installation that was finished long ago
+		return l.controlDisk(i, diskFlush) // a power failure must not undo the installation
 	}
 	return nil
 }
 
-// open gives a command the node's account, folder and log.
-func (l *Lab) open(cmd *exec.Cmd, command launch.Command, i int) (*os.File, error) {
+// configure sets the account, the folder, the environment and the log of a node's command. It returns the
+// open log.
+func (l *Lab) configure(cmd *exec.Cmd, command launch.Command, i int) (*os.File, error) {
 	out, err := os.OpenFile(l.logFile(i), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
@@ -111,20 +113,21 @@ func (l *Lab) start(ctx context.Context, i int) error {
 	l.state.Nodes[i] = NodeState{Running: true}
 	l.children[i] = nil
 	for _, command := range commands {
-		ended, err := l.launch(i, command)
+		exit, err := l.launch(i, command)
 		if err != nil {
-			return l.failed(i, "cannot be started", err)
+			return l.nodeError(i, "cannot be started", err)
 		}
-		l.children[i] = append(l.children[i], ended)
+		l.children[i] = append(l.children[i], exit)
 	}
-	return l.await(ctx, i)
+	return l.waitReady(ctx, i)
 }
 
-// launch starts a process, which outlives this one, and writes it down
-// before it may begin. The channel brings its end, once.
-func (l *Lab) launch(i int, command launch.Command) (chan error, error) {
-	cmd := exec.Command("/bin/sh", append([]string{"-c", gate, "sh"}, command.Args...)...) //nolint:noctx // it outlives every context
-	out, err := l.open(cmd, command, i)
+// launch starts a process, which may outlive this one, and writes it into the state file before it executes
+// the command. The channel receives the result of the process once.
+func (l *Lab) launch(i int, command launch.Command) (exit chan error, err error) {
+	args := append([]string{"-c", startGate, "sh"}, command.Args...)
+	cmd := exec.Command("/bin/sh", args...) //nolint:noctx // it outlives every context
+	out, err := l.configure(cmd, command, i)
 	if err != nil {
 		return nil, err
 	}
@@ -133,29 +136,30 @@ func (l *Lab) launch(i int, command launch.Command) (chan error, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := within(l.state.Cluster.Isolation, i, cmd.Start); err != nil {
+	if err := inNamespace(l.state.Cluster.Isolation, i, cmd.Start); err != nil {
 		return nil, err
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
+	exit = make(chan error, 1)
+	go func() { exit <- cmd.Wait() }()
 	p, ok := identify(cmd.Process.Pid)
 	if !ok {
 		return nil, errors.New("ended at once")
 	}
 	l.state.Nodes[i].Processes = append(l.state.Nodes[i].Processes, p)
-	if err := errors.Join(l.state.save(), confine(l.state.Cluster.Isolation, i, p.PID), throttleNode(&l.state.Cluster, i)); err != nil {
-		_ = in.Close() // the shell leaves
+	err = errors.Join(l.state.save(), confine(l.state.Cluster.Isolation, i, p.PID), throttleNode(&l.state.Cluster, i))
+	if err != nil {
+		_ = in.Close() // the shell exits
 		return nil, err
 	}
 	_, err = io.WriteString(in, "go\n")
-	if closed := in.Close(); !errors.Is(closed, os.ErrClosed) { // by Wait, as a short command has ended
-		err = errors.Join(err, closed)
+	if closeErr := in.Close(); !errors.Is(closeErr, os.ErrClosed) { // Wait closes it when a short command has ended
+		err = errors.Join(err, closeErr)
 	}
-	return ended, err
+	return exit, err
 }
 
-// await queries a node until it replies.
-func (l *Lab) await(ctx context.Context, i int) error {
+// waitReady queries a node until it replies, or one of its processes exits.
+func (l *Lab) waitReady(ctx context.Context, i int) error {
 	ctx, cancel := context.WithTimeout(ctx, l.patience)
 	defer cancel()
 	c, n := &l.state.Cluster, &l.state.Cluster.Nodes[i]
@@ -165,61 +169,61 @@ func (l *Lab) await(ctx context.Context, i int) error {
 			l.state.URL = l.server.URL(c)
 			return nil
 		}
-		if over, end := l.left(i); over {
-			return l.failed(i, "ended by itself", end)
+		if exited, result := l.exited(i); exited {
+			return l.nodeError(i, "ended by itself", result)
 		}
-		if ended := engine.Pause(ctx, poll); ended != nil {
-			return l.failed(i, "does not answer", errors.Join(ended, err))
+		if ctxErr := engine.Pause(ctx, poll); ctxErr != nil {
+			return l.nodeError(i, "does not answer", errors.Join(ctxErr, err))
 		}
 	}
 }
 
-// left reports whether one of a node's processes has ended, and how.
-func (l *Lab) left(i int) (over bool, end error) {
-	for _, ended := range l.children[i] {
+// exited reports whether one of a node's processes has exited, and its result.
+func (l *Lab) exited(i int) (exited bool, result error) {
+	for _, exit := range l.children[i] {
 		select {
-		case end := <-ended:
-			ended <- end
-			return true, end
+		case result := <-exit:
+			exit <- result // markStopped receives it again
+			return true, result
 		default:
 		}
 	}
 	return false, nil
 }
 
-// failed is an error about a node, with the end of its log.
-func (l *Lab) failed(i int, what string, err error) error {
+// nodeError returns an error about a node, with the end of its log.
+func (l *Lab) nodeError(i int, problem string, err error) error {
 	if err == nil {
 		err = errors.New("status 0")
 	}
 	return &fault.Error{
-		Setting: fmt.Sprintf("lab of %s, node %d", l.state.Engine, i+1), Problem: what,
-		Err: fmt.Errorf("%w\n%s", err, l.Log(i)), Cure: "the end of its log is above",
+		Setting: fmt.Sprintf("lab of %s, node %d", l.state.Engine, i+1), Problem: problem,
+		Err: fmt.Errorf("%w\n%s", err, l.Log(i)), Cure: "fix what the end of its log reports",
 	}
 }
 
-// logTail is how much of a log an error shows, in bytes.
+// logTail is the number of bytes of a log that an error shows.
 const logTail = 2000
 
-// Log is the end of a node's log, and of those that the server itself writes
-// into the node's folder logs.
+// Log returns the end of a node's log, and the ends of the logs that the server itself writes into the
+// folder logs of the node.
 func (l *Lab) Log(i int) string {
 	var all strings.Builder
-	all.WriteString(end(os.ReadFile(l.logFile(i))))
+	all.WriteString(tail(os.ReadFile(l.logFile(i))))
 	dir, err := os.OpenRoot(l.state.Cluster.Nodes[i].Dir) // no link of the server's account leads out of it
 	if err != nil {
 		return all.String()
 	}
-	defer dir.Close()                         //nolint:errcheck // only a handle
-	own, _ := fs.Glob(dir.FS(), "logs/*.log") // the pattern is sound
-	for _, name := range own {
-		all.WriteString("\n" + path.Base(name) + ":\n" + end(dir.ReadFile(name)))
+	defer dir.Close()                          //nolint:errcheck // only a handle
+	logs, _ := fs.Glob(dir.FS(), "logs/*.log") // the pattern is valid
+	for _, name := range logs {
+		all.WriteString("\n" + path.Base(name) + ":\n" + tail(dir.ReadFile(name)))
 	}
 	return all.String()
 }
 
-// end returns the last complete lines of a text.
-func end(text []byte, err error) string {
+// tail returns the last complete lines of a text, or the error of reading it.
+func tail(text []byte, err error) string {
 	if err != nil {
 		return err.Error()
 	}
@@ -233,25 +237,26 @@ func end(text []byte, err error) string {
 }
 
 // Stop stops a node in an orderly way.
-func (l *Lab) Stop(i int) error { return l.ended(i, l.state.Nodes[i].end(l.server.Stop)) }
+func (l *Lab) Stop(i int) error { return l.markStopped(i, l.state.Nodes[i].stop(l.server.Stop)) }
 
 // Kill kills a node with all its processes (kill -9).
-func (l *Lab) Kill(i int) error { return l.ended(i, l.state.Nodes[i].kill()) }
+func (l *Lab) Kill(i int) error { return l.markStopped(i, l.state.Nodes[i].kill()) }
 
-// ended notes that a node no longer runs and waits for its child.
-func (l *Lab) ended(i int, err error) error {
+// markStopped waits for the processes of a node and records that it does not run. err is the error of
+// stopping them: then markStopped only returns it.
+func (l *Lab) markStopped(i int, err error) error {
 	if err != nil {
 		return err
 	}
-	for _, ended := range l.children[i] {
-		<-ended //nolint:errcheck // how it ended: it was instructed to
+	for _, exit := range l.children[i] {
+		<-exit //nolint:errcheck // the lab stopped the process, so its result does not matter
 	}
 	l.children[i] = nil
 	l.state.Nodes[i].Running = false
 	return nil
 }
 
-// StopAll stops all nodes in an orderly way, in the reverse of their order.
+// StopAll stops all nodes in an orderly way, the last one first.
 func (l *Lab) StopAll() error {
 	for i := range slices.Backward(l.state.Nodes) {
 		if err := l.Stop(i); err != nil {
@@ -279,31 +284,31 @@ func (l *Lab) RestartAll(ctx context.Context) error {
 	return l.state.save()
 }
 
-// Restart starts a node again after Stop or Kill, with its data and ports. If all nodes of a
-// cluster are down, start the one first that stopped last.
+// Restart starts a node again after Stop or Kill, with its data and ports. If all nodes of a cluster are
+// down, first start the node that stopped last.
 func (l *Lab) Restart(ctx context.Context, i int) error {
 	if l.state.Nodes[i].alive() {
-		return &fault.Error{Setting: fmt.Sprintf("lab of %s, node %d", l.state.Engine, i+1), Problem: "runs already", Cure: "stop it first"}
+		setting := fmt.Sprintf("lab of %s, node %d", l.state.Engine, i+1)
+		return &fault.Error{Setting: setting, Problem: "runs already", Cure: "stop it first"}
 	}
 	return l.start(ctx, i)
 }
 
-// givePorts gives every node free ports: own ones, and shared ones, which have the same number on
-// the address of every node. It keeps all of them open until the last one is found, so it gives
-// none twice.
-func givePorts(c *launch.Cluster, own, shared []string) error {
+// assignPorts assigns free ports to every node: own ones, and shared ones, which have the same number on the
+// address of every node. It keeps all of them open until it has found the last one, so it assigns none twice.
+func assignPorts(c *launch.Cluster, own, shared []string) error {
 	nodes := c.Nodes
 	var listeners []net.Listener
 	defer func() {
 		for _, l := range listeners {
-			_ = l.Close() // it was only reserved
+			_ = l.Close() // nobody connected
 		}
 	}()
 	for i := range nodes {
 		nodes[i].Ports = map[string]int{}
 		for _, name := range own {
-			// On every address: some servers listen there, whatever their settings are.
-			l, err := take("")
+			// The port is free on every address, because some servers listen on all of them.
+			l, err := listenOnFree("")
 			if err != nil {
 				return err
 			}
@@ -324,20 +329,20 @@ func givePorts(c *launch.Cluster, own, shared []string) error {
 	return nil
 }
 
-// portTries is how often a number is drawn for a port.
+// portTries is the number of random ports that the lab tries.
 const portTries = 1000
 
-// leastPort is the lowest number that is given.
-const leastPort = 20000
+// minPort is the lowest port that the lab assigns.
+const minPort = 20000
 
-// take listens on a port that nobody has. Its number is below those that the
-// system gives to connections: such a one could be taken by any client between
-// now and the server's start, or while a killed server is down.
-func take(host string) (net.Listener, error) {
-	most := leastOfConnections()
+// listenOnFree listens on a free port that no other lab has reserved. Its number is below the numbers that the
+// system assigns to connections, because a client could get such a number before the server starts, or while
+// a killed server is down.
+func listenOnFree(host string) (net.Listener, error) {
+	end := minEphemeralPort()
 	var last error
 	for range portTries {
-		n := leastPort + rand.IntN(most-leastPort)
+		n := minPort + rand.IntN(end-minPort)
 		if !reserve(n) {
 			continue
 		}
@@ -347,26 +352,25 @@ func take(host string) (net.Listener, error) {
 		}
 		last = err
 	}
-	return nil, errors.Join(fmt.Errorf("no port from %d to %d is free", leastPort, most-1), last)
+	return nil, errors.Join(fmt.Errorf("no port from %d to %d is free", minPort, end-1), last)
 }
 
-// leastOfConnections is the lowest number that the system gives to connections
-// that ask for none.
-func leastOfConnections() int {
-	const usual = 32768 // Linux's; elsewhere they begin higher
+// minEphemeralPort returns the lowest port that the system assigns to connections that request none.
+func minEphemeralPort() int {
+	const usual = 32768 // Linux's; other systems have a higher one
 	text, err := os.ReadFile("/proc/sys/net/ipv4/ip_local_port_range")
 	var low int
 	if err != nil {
 		return usual
 	}
-	if _, err := fmt.Sscan(string(text), &low); err != nil || low < leastPort+2*portTries {
+	if _, err := fmt.Sscan(string(text), &low); err != nil || low < minPort+2*portTries {
 		return usual
 	}
 	return low
 }
 
-// listenOnAll listens on one port of every node's address. Isolated nodes do not share port
-// numbers; for them any port that is free here is right.
+// listenOnAll listens on one port of every node's address. Isolated nodes have addresses of their own, so
+// for them it listens on one free port of this machine.
 func listenOnAll(c *launch.Cluster) ([]net.Listener, error) {
 	host := func(i int) string {
 		if c.Isolation != nil {
@@ -376,7 +380,7 @@ func listenOnAll(c *launch.Cluster) ([]net.Listener, error) {
 	}
 	var last error
 	for range portTries {
-		first, err := take(host(0))
+		first, err := listenOnFree(host(0))
 		if err != nil {
 			return nil, err
 		}
@@ -392,7 +396,7 @@ func listenOnAll(c *launch.Cluster) ([]net.Listener, error) {
 		}
 		last = err
 		for _, l := range out {
-			_ = l.Close() // it was only reserved
+			_ = l.Close() // nobody connected
 		}
 	}
 	return nil, errors.Join(errors.New("no port is free on the addresses of all nodes"), last)

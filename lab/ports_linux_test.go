@@ -5,14 +5,14 @@ import (
 	"testing"
 )
 
-// TestPortsAreReservedWithoutFiles: take returns each port once. It does not use the folder of
+// TestPortsAreReservedWithoutFiles: listenOnFree returns each port once. It does not use the folder of
 // temporary files, because other users may create files and links in it.
 func TestPortsAreReservedWithoutFiles(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)
 	given := map[int]bool{}
 	for range 20 {
-		l, err := take("127.0.0.1")
+		l, err := listenOnFree("127.0.0.1")
 		if err != nil {
 			t.Fatal(err)
 		}

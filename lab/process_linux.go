@@ -26,9 +26,9 @@ const Supported = true
 // stopPatience is how long a server may take to stop before it is killed.
 const stopPatience = 60 * time.Second
 
-// stat reads a process's entry in /proc: its parent, and its start in clock ticks since the boot. A
-// zombie counts as gone, unless only its first thread has ended: the other threads still write, and
-// the files that they have mapped are written when the last of them ends.
+// stat reads a process's entry in /proc: its parent, and its start in clock ticks since the boot. ok is false for a
+// process that has ended. A zombie has ended, unless only its first thread has: the other threads still write, and the
+// kernel writes the files that they have mapped when the last thread ends.
 func stat(pid int) (parent int, start string, ok bool) {
 	p, err := procfs.NewProc(pid)
 	if err != nil {
@@ -38,8 +38,8 @@ func stat(pid int) (parent int, start string, ok bool) {
 	return s.PPID, strconv.FormatUint(s.Starttime, 10), err == nil && s.State != "X" && (s.State != "Z" || s.NumThreads > 1)
 }
 
-// identify names a running process. The name contains the boot, because ticks and pids start again
-// with each boot.
+// identify returns the identity of a running process. It contains the id of the boot, because ticks and pids start
+// again with each boot.
 func identify(pid int) (Process, bool) {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
@@ -49,18 +49,19 @@ func identify(pid int) (Process, bool) {
 	return Process{PID: pid, Start: strings.TrimSpace(string(boot)) + "/" + start}, ok
 }
 
+// alive reports whether the process runs.
 func (p Process) alive() bool {
 	now, ok := identify(p.PID)
 	return p.PID > 0 && ok && now == p
 }
 
-// family is the process and all that it started, parents first.
+// family returns the process and its descendants, parents first.
 func (p Process) family() []Process {
 	if !p.alive() {
 		return nil
 	}
 	children := map[int][]int{}
-	all, _ := procfs.AllProcs() // it runs itself
+	all, _ := procfs.AllProcs() // without a list, the process is its family
 	for _, c := range all {
 		if parent, _, ok := stat(c.PID); ok {
 			children[parent] = append(children[parent], c.PID)
@@ -77,16 +78,16 @@ func (p Process) family() []Process {
 	return out
 }
 
-// end asks a process to stop, and kills it and its descendants if it does not.
-func (p Process) end(stop syscall.Signal) error {
+// stop sends a process the signal to stop, and kills it and its descendants if they do not.
+func (p Process) stop(signal syscall.Signal) error {
 	family := p.family()
 	if len(family) == 0 {
 		return nil
 	}
-	if err := p.signal(stop); err != nil {
+	if err := p.signal(signal); err != nil {
 		return err
 	}
-	if gone(family, stopPatience) {
+	if waitEnded(family, stopPatience) {
 		return nil
 	}
 	return killAll(family)
@@ -99,12 +100,13 @@ func killAll(family []Process) error {
 			return err
 		}
 	}
-	if !gone(family, stopPatience) {
+	if !waitEnded(family, stopPatience) {
 		return fmt.Errorf("process %d does not end", family[0].PID)
 	}
 	return nil
 }
 
+// signal sends a signal to the process, if it runs.
 func (p Process) signal(s syscall.Signal) error {
 	if !p.alive() {
 		return nil
@@ -115,8 +117,8 @@ func (p Process) signal(s syscall.Signal) error {
 	return nil
 }
 
-// gone waits until none of the processes is left.
-func gone(family []Process, patience time.Duration) bool {
+// waitEnded waits until all processes have ended. It returns false if some have not after the patience.
+func waitEnded(family []Process, patience time.Duration) bool {
 	for until := time.Now().Add(patience); ; time.Sleep(poll) {
 		if !slices.ContainsFunc(family, Process.alive) {
 			return true
@@ -127,8 +129,8 @@ func gone(family []Process, patience time.Duration) bool {
 	}
 }
 
-// detach runs a command as an account, in a group of its own: ^C of the
-// terminal must not reach a server.
+// detach makes a command run as an account, in a process group of its own, because ^C on the terminal must not reach a
+// server.
 func detach(cmd *exec.Cmd, a *account) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if a != nil {
@@ -136,15 +138,14 @@ func detach(cmd *exec.Cmd, a *account) {
 	}
 }
 
-// private reports whether a folder belongs to this process's user and nobody
-// else can put anything into it.
-func private(dir string) bool {
+// isPrivate reports whether a folder belongs to this process's user and is not writable by others.
+func isPrivate(dir string) bool {
 	info, err := os.Stat(dir)
-	return err == nil && info.Mode().Perm()&0o002 == 0 && mine(dir)
+	return err == nil && info.Mode().Perm()&0o002 == 0 && isOwned(dir)
 }
 
-// mine reports whether a file belongs to this process's user.
-func mine(name string) bool {
+// isOwned reports whether a file belongs to this process's user.
+func isOwned(name string) bool {
 	info, err := os.Lstat(name)
 	if err != nil {
 		return false
@@ -153,31 +154,31 @@ func mine(name string) bool {
 	return ok && int(s.Uid) == os.Geteuid()
 }
 
-// reserved is how long a port is given to nobody else: its server listens by then.
-const reserved = 5 * time.Minute
+// reservationTime is how long a port is reserved. The server of the port listens by then.
+const reservationTime = 5 * time.Minute
 
-// reserve gives a port to this lab only, among all labs that start at the same
-// time, by an abstract socket: its name is in no folder, so nothing is left
-// behind and no other user's folder or link can be in its place.
+// reserve reserves a port for this lab among all labs that start at the same time. It returns false if another lab has
+// reserved the port. The reservation is an abstract socket: its name is in no folder, so the lab leaves no file behind,
+// and no other user can put a file or link in its place.
 func reserve(port int) bool {
 	l, err := net.Listen("unix", "@barograph-port-"+strconv.Itoa(port)) //nolint:noctx // does not wait
 	if err != nil {
 		return !errors.Is(err, syscall.EADDRINUSE)
 	}
-	time.AfterFunc(reserved, func() { _ = l.Close() }) // nobody connects
+	time.AfterFunc(reservationTime, func() { _ = l.Close() }) // no client has connected, so no error matters
 	return true
 }
 
-// lockPatience is the time for which the lock of a killed process may outlive it: a process that it
-// has just forked has the lock as well, until it runs its program.
+// lockPatience is the time for which the lock of a killed process may outlive it: a process that it has just forked
+// also holds the lock, until it runs its program.
 const lockPatience = 3 * time.Second
 
-// hold keeps other processes from starting or removing the lab in dir. The lock file is next to the
-// folder, because the folder itself is created and removed. It is never removed, because two
-// processes can hold a lock file that is removed.
-func hold(dir string) (release func(), err error) {
+// lockDir keeps other processes from starting or removing the lab in dir, until its caller calls release. The lock file
+// is next to the folder, because the folder itself is created and removed. release removes the lock file while it holds
+// the lock. A process that locks the removed file notices this, and tries again with a new file.
+func lockDir(dir string) (release func(), err error) {
 	bad := func(err error) error {
-		return &fault.Error{File: dir, Problem: "cannot hold a lab", Err: err, Cure: "name a folder that can be made"}
+		return &fault.Error{File: dir, Problem: "cannot contain a lab", Err: err, Cure: "name a folder that can be made"}
 	}
 	dir, err = filepath.Abs(dir)
 	if err != nil {
@@ -186,7 +187,7 @@ func hold(dir string) (release func(), err error) {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return nil, bad(err)
 	}
-	if !private(filepath.Dir(dir)) {
+	if !isPrivate(filepath.Dir(dir)) {
 		return nil, &fault.Error{
 			File: filepath.Dir(dir), Problem: "is not private to this user: others could create a lab there",
 			Cure: "name a folder of your own by --lab-dir",
@@ -197,20 +198,22 @@ func hold(dir string) (release func(), err error) {
 		if err != nil {
 			return nil, bad(err)
 		}
-		if err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err == nil && there(f) {
+		if err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err == nil && hasName(f) {
 			return func() { _, _ = os.Remove(f.Name()), f.Close() }, nil // nothing was written
 		}
-		_ = f.Close() // as above
+		_ = f.Close() // nothing was written
 		if time.Now().After(until) {
-			return nil, &fault.Error{File: dir, Problem: "another process is starting or ending this lab", Err: err, Cure: "wait for it, or name another folder"}
+			return nil, &fault.Error{
+				File: dir, Problem: "another process is starting or ending this lab", Err: err,
+				Cure: "wait for it, or name another folder",
+			}
 		}
 	}
 }
 
-// there reports whether a file still has its name: the former owner of a lock has removed it at the
-// end.
-func there(f *os.File) bool {
-	own, err := f.Stat()
-	named, gone := os.Lstat(f.Name())
-	return err == nil && gone == nil && os.SameFile(own, named)
+// hasName reports whether an open file still has its name. The former owner of a lock has removed the lock file.
+func hasName(f *os.File) bool {
+	open, err := f.Stat()
+	named, namedErr := os.Lstat(f.Name())
+	return err == nil && namedErr == nil && os.SameFile(open, named)
 }

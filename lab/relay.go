@@ -11,82 +11,83 @@ import (
 	"time"
 )
 
-// Relay is a proxy between clients and a server that delays the server's replies. It loses nothing
-// and keeps the order.
+// Relay is a proxy between clients and a server that delays the server's replies. It loses no data and keeps their
+// order.
 type Relay struct {
-	to    string
-	delay atomic.Int64
-	at    net.Listener
-	all   sync.WaitGroup
+	to       string
+	delay    atomic.Int64
+	listener net.Listener
+	serving  sync.WaitGroup
 
 	mu   sync.Mutex
 	open map[net.Conn]bool // nil = closed
 }
 
-// NewRelay listens on a port of its own at host, such as 127.0.0.1, for clients of
-// the server at an address, until it is closed.
+// NewRelay listens at host, such as 127.0.0.1, on a port of its own, for clients of the server at the address to, until
+// it is closed.
 func NewRelay(host, to string) (*Relay, error) {
-	at, err := listen(host, 0)
+	listener, err := listen(host, 0)
 	if err != nil {
 		return nil, err
 	}
-	r := &Relay{to: to, at: at, open: map[net.Conn]bool{}}
-	r.all.Go(r.accept)
+	r := &Relay{to: to, listener: listener, open: map[net.Conn]bool{}}
+	r.serving.Go(r.accept)
 	return r, nil
 }
 
-// Addr is where clients reach it.
-func (r *Relay) Addr() string { return r.at.Addr().String() }
+// Addr returns the address for clients.
+func (r *Relay) Addr() string { return r.listener.Addr().String() }
 
 // Delay delays everything that the server sends from now on.
 func (r *Relay) Delay(by time.Duration) { r.delay.Store(int64(by)) }
 
 // Close closes the relay and every connection through it.
 func (r *Relay) Close() error {
-	err := r.at.Close()
+	err := r.listener.Close()
 	r.mu.Lock()
 	for c := range r.open {
-		_ = c.Close() // the goroutines that use it see that
+		_ = c.Close() // the goroutines that use it get an error
 	}
 	r.open = nil
 	r.mu.Unlock()
-	r.all.Wait()
+	r.serving.Wait()
 	return err
 }
 
 func (r *Relay) accept() {
 	for {
-		client, err := r.at.Accept()
+		client, err := r.listener.Accept()
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
 		if err != nil {
-			time.Sleep(poll) // no descriptor is left, for now
+			time.Sleep(poll) // for example, this process has too many open files
 			continue
 		}
-		r.all.Go(func() { r.relay(client) })
+		r.serving.Go(func() { r.relay(client) })
 	}
 }
 
-// relay serves a client until both sides have ended, or one is broken.
+// relay serves a client until both sides have closed their connections, or one connection is broken.
 func (r *Relay) relay(client net.Conn) {
 	server, err := (&net.Dialer{Timeout: 10 * time.Second}).DialContext(context.Background(), "tcp", r.to)
 	if err != nil {
 		_ = client.(*net.TCPConn).SetLinger(0) //nolint:forcetypeassert // of a TCP listener
-		_ = client.Close()                     // as the server is away
+		_ = client.Close()                     // with a reset, as a server that does not run
 		return
 	}
-	defer r.forget(client, server)
-	if !r.keep(client, server) {
+	defer r.closeConns(client, server)
+	if !r.addConns(client, server) {
 		return
 	}
 	var both sync.WaitGroup
-	both.Go(func() { pass(server, client, func() time.Duration { return 0 }) })
-	both.Go(func() { pass(client, server, func() time.Duration { return time.Duration(r.delay.Load()) }) })
+	both.Go(func() { forward(server, client, func() time.Duration { return 0 }) })
+	both.Go(func() { forward(client, server, func() time.Duration { return time.Duration(r.delay.Load()) }) })
 	both.Wait()
 }
 
-func (r *Relay) keep(all ...net.Conn) bool {
+// addConns adds connections that Close must close. It returns false if the relay is closed already.
+func (r *Relay) addConns(all ...net.Conn) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, c := range all {
@@ -97,7 +98,7 @@ func (r *Relay) keep(all ...net.Conn) bool {
 	return r.open != nil
 }
 
-func (r *Relay) forget(all ...net.Conn) {
+func (r *Relay) closeConns(all ...net.Conn) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, c := range all {
@@ -106,27 +107,28 @@ func (r *Relay) forget(all ...net.Conn) {
 	}
 }
 
-// late is what was read, and when it is due on the other side.
-type late struct {
-	text []byte
+// delayedPiece is a piece of data, and the time at which the relay sends it.
+type delayedPiece struct {
+	data []byte
 	due  time.Time
 }
 
-// inFlight is the number of pieces of up to 32 kB that may wait in the relay.
-const inFlight = 1024
+// maxPieces is the number of pieces of up to 32 kB that may wait in the relay.
+const maxPieces = 1024
 
-// pass hands on what comes from one side to the other, so late; its end, too.
-func pass(to, from net.Conn, delay func() time.Duration) {
-	way := make(chan late, inFlight)
+// forward sends the data that it receives from one side to the other side after a delay, and then closes the connection
+// for writing.
+func forward(to, from net.Conn, delay func() time.Duration) {
+	pieces := make(chan delayedPiece, maxPieces)
 	var writer sync.WaitGroup
 	writer.Go(func() {
 		broken := false
-		for p := range way {
+		for p := range pieces {
 			time.Sleep(time.Until(p.due))
 			if !broken {
-				if _, err := to.Write(p.text); err != nil {
+				if _, err := to.Write(p.data); err != nil {
 					broken = true
-					_ = from.Close() // nobody listens any more
+					_ = from.Close() // the other side receives no more data
 				}
 			}
 		}
@@ -135,15 +137,15 @@ func pass(to, from net.Conn, delay func() time.Duration) {
 	for buffer := make([]byte, 32<<10); ; {
 		n, err := from.Read(buffer)
 		if n > 0 {
-			way <- late{bytes.Clone(buffer[:n]), time.Now().Add(delay())}
+			pieces <- delayedPiece{bytes.Clone(buffer[:n]), time.Now().Add(delay())}
 		}
 		if err != nil {
 			if !errors.Is(err, io.EOF) {
-				_ = to.Close() // a reset goes through
+				_ = to.Close() // the other side is reset too
 			}
 			break
 		}
 	}
-	close(way)
+	close(pieces)
 	writer.Wait()
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// stateFile is in the lab's folder.
+// stateFile is the name of the state file in the lab's folder.
 const stateFile = "lab.json"
 
 // State is the state of a lab, as its folder contains it.
@@ -31,15 +31,15 @@ type State struct {
 	Cluster  launch.Cluster `json:"cluster"`
 	Nodes    []NodeState    `json:"nodes"`
 	Frail    bool           `json:"frail,omitempty"`      // see Options
-	Complete bool           `json:"complete" old:"whole"` // all nodes were ready once; else the start was broken off
-	Owner    *Process       `json:"owner,omitempty"`      // the process that must end the lab; nil = it stays up by itself
+	Complete bool           `json:"complete" old:"whole"` // all nodes were ready once; false = the start was interrupted
+	Owner    *Process       `json:"owner,omitempty"`      // the process that must end the lab; nil = the user ends it
 	Stop     syscall.Signal `json:"stop_signal"`
 }
 
-// NodeState is a node's processes, in the order of their start.
+// NodeState is the state of a node.
 type NodeState struct {
-	Processes []Process `json:"processes"`
-	Running   bool      `json:"running"` // all of them run; set by Status
+	Processes []Process `json:"processes"` // in the order of their start
+	Running   bool      `json:"running"`   // all of them run; Status sets it
 }
 
 // alive reports whether every process of the node runs.
@@ -47,17 +47,17 @@ func (n *NodeState) alive() bool {
 	return len(n.Processes) > 0 && !slices.ContainsFunc(n.Processes, func(p Process) bool { return !p.alive() })
 }
 
-// end asks the processes to stop, the last one first.
-func (n *NodeState) end(stop syscall.Signal) error {
+// stop stops the processes by a signal, the last one first.
+func (n *NodeState) stop(signal syscall.Signal) error {
 	for _, p := range slices.Backward(n.Processes) {
-		if err := p.end(stop); err != nil {
+		if err := p.stop(signal); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// family are the processes and all that they started.
+// family returns the processes and their descendants.
 func (n *NodeState) family() (all []Process) {
 	for _, p := range n.Processes {
 		all = append(all, p.family()...)
@@ -65,12 +65,12 @@ func (n *NodeState) family() (all []Process) {
 	return all
 }
 
-// kill kills all of them at once.
+// kill kills the processes and their descendants at once.
 func (n *NodeState) kill() error {
 	return killAll(n.family())
 }
 
-// signal sends all of them a signal.
+// signal sends a signal to the processes and their descendants.
 func (n *NodeState) signal(s syscall.Signal) (err error) {
 	for _, p := range n.family() {
 		err = errors.Join(err, p.signal(s))
@@ -78,14 +78,13 @@ func (n *NodeState) signal(s syscall.Signal) (err error) {
 	return err
 }
 
-// Process is a process that cannot be confused with a later one of the same pid.
+// Process identifies a process. A later process with the same pid has another start.
 type Process struct {
 	PID   int    `json:"pid"`
-	Start string `json:"start"` // when it started, in the system's own count
+	Start string `json:"start"` // the boot, and the clock ticks from the boot to the start
 }
 
-// Status reads the state of the lab in dir and finds its processes. The error is os.ErrNotExist if
-// there is no lab.
+// Status reads the state of the lab in dir and checks which nodes run. The error is os.ErrNotExist if there is no lab.
 func Status(dir string) (State, error) {
 	s, err := readState[State](filepath.Join(dir, stateFile), "a lab", "remove the folder if nothing runs in it")
 	for i := range s.Nodes {
@@ -94,18 +93,21 @@ func Status(dir string) (State, error) {
 	return s, err
 }
 
-// readState reads the state of a folder. The state names processes to end, devices to detach and a
-// folder to remove, so the file must belong to this user.
+// readState reads a state file. of describes the file's subject in errors. The state names processes to end, devices to
+// detach and a folder to remove, so the file must belong to this user.
 func readState[T any](name, of, cure string) (s T, err error) {
 	text, err := os.ReadFile(name)
 	switch {
 	case err != nil:
 		return s, err
-	case !mine(name):
-		return s, &fault.Error{File: filepath.Dir(name), Problem: "holds " + of + " of another user", Cure: "name another folder, or become that user"}
+	case !isOwned(name):
+		return s, &fault.Error{
+			File: filepath.Dir(name), Problem: "contains " + of + " of another user",
+			Cure: "name another folder, or become that user",
+		}
 	}
 	if err := jsonkeys.Unmarshal(text, &s); err != nil {
-		return s, &fault.Error{File: name, Problem: "is no state of " + of, Err: err, Cure: cure}
+		return s, &fault.Error{File: name, Problem: "is not a state file of " + of, Err: err, Cure: cure}
 	}
 	return s, nil
 }
@@ -115,7 +117,7 @@ func (s *State) Running() bool {
 	return len(s.Nodes) > 0 && !slices.ContainsFunc(s.Nodes, func(n NodeState) bool { return !n.Running })
 }
 
-// PIDs returns the processes of all nodes; none without a lab.
+// PIDs returns the pids of all nodes. It accepts nil, which has none.
 func (s *State) PIDs() (pids []int32) {
 	if s == nil {
 		return nil
@@ -128,13 +130,13 @@ func (s *State) PIDs() (pids []int32) {
 	return pids
 }
 
-// abandoned: nobody will end this lab, or it never came up.
-func (s *State) abandoned() bool {
+// isAbandoned reports whether the start of the lab was interrupted, or the process that must end it has ended.
+func (s *State) isAbandoned() bool {
 	return !s.Complete || s.Owner != nil && !s.Owner.alive()
 }
 
-// save replaces the state file, and that of the URL, each in one step. They contain the server's
-// password.
+// save replaces the state file and the file of the URL, each in one step. Only this user may read them, because they
+// contain the server's password.
 func (s *State) save() error {
 	text, err := json.MarshalIndent(s, "", "  ")
 	if err != nil {
@@ -144,28 +146,29 @@ func (s *State) save() error {
 		replaceFile(filepath.Join(s.Cluster.Dir, engine.URLFile), []byte(s.URL+"\n"), 0o600))
 }
 
-// unsaved is the suffix of a file that a killed process did not rename.
-const unsaved = ".new"
+// newSuffix is the suffix of a new file until it replaces the old one.
+const newSuffix = ".new"
 
+// replaceFile replaces a file in one step.
 func replaceFile(name string, text []byte, mode os.FileMode) error {
-	if err := os.WriteFile(name+unsaved, text, mode); err != nil {
+	if err := os.WriteFile(name+newSuffix, text, mode); err != nil {
 		return err
 	}
-	return os.Rename(name+unsaved, name)
+	return os.Rename(name+newSuffix, name)
 }
 
-// forgetUnsaved removes the rest of a lab that was killed before its state was saved.
-func forgetUnsaved(dir string) error {
-	if err := os.Remove(filepath.Join(dir, stateFile+unsaved)); !errors.Is(err, os.ErrNotExist) {
+// removeUnsaved removes the file that a process left if it was killed before it had saved its first state.
+func removeUnsaved(dir string) error {
+	if err := os.Remove(filepath.Join(dir, stateFile+newSuffix)); !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
 	return nil
 }
 
-// Down stops the servers of the lab in dir, in reverse order, and removes the folder. It returns
-// nil if there is no lab.
+// Down stops the servers of the lab in dir, in reverse order, and removes the folder. It returns nil if there is no
+// lab.
 func Down(dir string) error {
-	release, err := hold(dir)
+	release, err := lockDir(dir)
 	if err != nil {
 		return err
 	}
@@ -173,6 +176,7 @@ func Down(dir string) error {
 	return down(dir)
 }
 
+// down is Down for a caller that has locked dir.
 func down(dir string) error {
 	s, err := Status(dir)
 	if errors.Is(err, os.ErrNotExist) {
@@ -182,11 +186,11 @@ func down(dir string) error {
 		return err
 	}
 	for i := len(s.Nodes) - 1; i >= 0; i-- {
-		end := func() error { return s.Nodes[i].end(s.Stop) }
-		if !s.Complete { // it may be preparing: nothing is to be kept
-			end = s.Nodes[i].kill
+		stop := func() error { return s.Nodes[i].stop(s.Stop) }
+		if !s.Complete { // its data may be incomplete, so an orderly stop is not needed
+			stop = s.Nodes[i].kill
 		}
-		if err := end(); err != nil {
+		if err := stop(); err != nil {
 			return fmt.Errorf("%s, node %d: %w", s.Engine, i+1, err)
 		}
 	}
@@ -203,14 +207,14 @@ func down(dir string) error {
 
 // Sweep removes the labs below dir whose owner was killed.
 func Sweep(dir string) error {
-	left, err := orphans(dir)
-	for _, s := range left {
+	all, err := orphans(dir)
+	for _, s := range all {
 		err = errors.Join(err, Down(s.Cluster.Dir))
 	}
 	return err
 }
 
-// orphans are the labs below dir whose owner was killed.
+// orphans returns the labs below dir whose owner was killed.
 func orphans(dir string) (out []State, err error) {
 	names, err := filepath.Glob(filepath.Join(dir, "*", stateFile))
 	for _, name := range names {
@@ -222,8 +226,8 @@ func orphans(dir string) (out []State, err error) {
 	return out, err
 }
 
-// Serving returns the lab in one of these folders whose server listens at a URL. It returns nil if
-// there is none, or none that can be read: then only the server's own description is available.
+// Serving returns the lab in one of these folders of labs whose server listens at a URL. It returns nil if there is no
+// such lab, or its state cannot be read.
 func Serving(dirs []string, d *engine.Driver, u *url.URL) *State {
 	for _, dir := range dirs {
 		if d.Server == nil || dir == "" {
@@ -233,14 +237,14 @@ func Serving(dirs []string, d *engine.Driver, u *url.URL) *State {
 		if err != nil || !s.Running() {
 			continue
 		}
-		if at, err := url.Parse(s.URL); err == nil && at.Host == u.Host {
+		if own, err := url.Parse(s.URL); err == nil && own.Host == u.Host {
 			return &s
 		}
 	}
 	return nil
 }
 
-// Server is what a run folder keeps of a lab; nil of none.
+// Server returns the description of a lab for a run folder; nil for nil.
 func (s *State) Server() *run.Server {
 	if s == nil {
 		return nil
@@ -282,9 +286,9 @@ func ReportOf(labs string, drivers []*engine.Driver, disks bool) (rows Report, e
 			rows = append(rows, Row{Engine: d.Scheme, Running: s.Running(), Name: Name(labs, d), URL: s.URL, State: &s})
 		}
 	}
-	left, err := orphans(labs)
-	for i := range left {
-		s := &left[i]
+	killed, err := orphans(labs)
+	for i := range killed {
+		s := &killed[i]
 		s.URL, s.Cluster.Password = fault.Redact(s.URL), ""
 		rows = append(rows, Row{Engine: s.Engine, Running: s.Running(), URL: s.URL, State: s, Orphan: true})
 	}
@@ -317,7 +321,8 @@ func (r Report) Text(out io.Writer) error {
 		case row.State == nil:
 			fmt.Fprintf(w, "%s\tdown\n", row.Engine)
 		case row.Orphan:
-			fmt.Fprintf(w, "%s\torphan: the process that started it was killed; remove it with `barograph lab down`\t%s\t%s\n", row.Engine, row.URL, row.State)
+			const orphan = "orphan: the process that started it was killed; remove it with `barograph lab down`"
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", row.Engine, orphan, row.URL, row.State)
 		default:
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", row.Engine, row.Name, row.URL, row.State)
 		}
@@ -328,7 +333,7 @@ func (r Report) Text(out io.Writer) error {
 	return disks.Text(out)
 }
 
-// String describes a lab in a line.
+// String describes a lab in one line.
 func (s *State) String() string {
 	running, pids := 0, []string(nil)
 	for _, n := range s.Nodes {
@@ -345,11 +350,13 @@ func (s *State) String() string {
 	}
 	c, disks := &s.Cluster, ""
 	if len(c.Disks) > 0 {
-		disks = fmt.Sprintf(", in %s and so on, %d part(s)", c.Disks[0], len(c.Disks))
+		disks = fmt.Sprintf(", %d partition(s) on disks, the first in %s", len(c.Disks), c.Disks[0])
 	}
-	return fmt.Sprintf("profile %s, %d of %d nodes run (pid %s), %s%s, in %s", c.Profile, running, len(s.Nodes), strings.Join(pids, " "), c.Isolation, disks+s.kind(), c.Dir)
+	return fmt.Sprintf("profile %s, %d of %d nodes run (pid %s), %s%s, in %s",
+		c.Profile, running, len(s.Nodes), strings.Join(pids, " "), c.Isolation, disks+s.kind(), c.Dir)
 }
 
+// kind describes TLS and frail disks of a lab, as the end of a list; "" = it has neither.
 func (s *State) kind() string {
 	words := ""
 	if s.Cluster.TLS {
@@ -361,15 +368,17 @@ func (s *State) kind() string {
 	return words
 }
 
-// Text writes what the disks are and were measured to do.
+// Text writes the limits and the measured rates of the disks.
 func (s *DiskSet) Text(out io.Writer) error {
 	yes := map[bool]string{true: "yes", false: "no"}
-	fmt.Fprintf(out, "%s\nlimits hold for control groups of %s\n", s, s.Groups)
+	fmt.Fprintf(out, "%s\nlimits apply to control groups of %s\n", s, s.Groups)
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(w, "disk\tdevice\tread MB/s\twrite MB/s\trandom 4 KiB reads/s\tpast the page cache\tmounted")
 	for i := range s.Disks {
 		d := &s.Disks[i]
-		fmt.Fprintf(w, "%s\t%s (%s)\t%.1f\t%.1f\t%.0f\t%s\t%s\n", d.Path, d.Node, d.Device, d.Measured.ReadMBps, d.Measured.WriteMBps, d.Measured.RandomReads, yes[d.Direct], yes[d.Mounted])
+		m := &d.Measured
+		fmt.Fprintf(w, "%s\t%s (%s)\t%.1f\t%.1f\t%.0f\t%s\t%s\n",
+			d.Path, d.Node, d.Device, m.ReadMBps, m.WriteMBps, m.RandomReads, yes[d.Direct], yes[d.Mounted])
 	}
 	if len(s.Disks) > 1 {
 		fmt.Fprintf(w, "all at once\t\t%.1f\n", s.Together)
@@ -377,14 +386,14 @@ func (s *DiskSet) Text(out io.Writer) error {
 	return w.Flush()
 }
 
-// RemoveDisks removes the throttled disks of a folder of labs, unless a lab that stays has tables
-// on them, and reports whether there were any.
+// RemoveDisks removes the throttled disks of a folder of labs, unless a lab still has tables on them. It reports
+// whether it removed disks.
 func RemoveDisks(labs string) (bool, error) {
 	dir := filepath.Join(labs, DisksName)
 	if _, err := DiskStatus(dir); errors.Is(err, os.ErrNotExist) {
-		return false, DownDisks(dir) // whatever a killed process left
+		return false, DownDisks(dir) // removes the remains of a killed process
 	}
-	if err := Sweep(labs); err != nil { // of scans that were killed
+	if err := Sweep(labs); err != nil { // scans that were killed leave labs with tables on the disks
 		return false, err
 	}
 	names, err := filepath.Glob(filepath.Join(labs, "*", stateFile))
@@ -394,15 +403,15 @@ func RemoveDisks(labs string) (bool, error) {
 	for _, name := range names {
 		s, err := Status(filepath.Dir(name))
 		if err != nil {
-			continue // no lab of ours
+			continue // the lab of another user
 		}
-		cure := "`barograph lab down " + s.Engine + "` first"
+		cure := "run `barograph lab down " + s.Engine + "` first"
 		if s.Owner != nil {
 			cure = fmt.Sprintf("wait for the scan, or interrupt it: process %d", s.Owner.PID)
 		}
 		for _, d := range s.Cluster.Disks {
 			if rel, err := filepath.Rel(dir, d); err == nil && filepath.IsLocal(rel) {
-				return false, &fault.Error{Setting: DisksName, Problem: "hold tables of " + s.Engine, Cure: cure}
+				return false, &fault.Error{Setting: DisksName, Problem: "have tables of " + s.Engine, Cure: cure}
 			}
 		}
 	}

@@ -33,29 +33,30 @@ func (r *reference) alarm(l *limit, value float64) alarm {
 	return alarm{}
 }
 
-// alarms stores the alarms of rows in alertalarmval. A key has one alarm at most, that of its latest
-// value: it replaces the alarm of an earlier value, and a value without an alarm removes it. The basis
-// time of a forecast is part of its key. The resulting table does not depend on how values are batched.
-func (b *batch) alarms(ctx context.Context, rows []*row) error {
+// writeAlarms stores the alarms of rows in alertalarmval. A key has at most one alarm, that of its latest value. It
+// replaces the alarm of an earlier value, and a value without an alarm removes it. The basis time of a forecast is part
+// of its key. The resulting table does not depend on how values are batched.
+func (b *batch) writeAlarms(ctx context.Context, rows []*row) error {
 	const table = "alertalarmval"
-	last := map[key]*row{}
+	latest := map[key]*row{}
 	for _, r := range rows {
 		k := r.full
-		k.ref = 0 // the table has no such column
-		last[k] = r
+		k.ref = 0 // alertalarmval has no column ref_value
+		latest[k] = r
 	}
-	all := slices.SortedFunc(maps.Values(last), compareKeys)
+	all := slices.SortedFunc(maps.Values(latest), compareKeys)
 	raised := slices.DeleteFunc(slices.Clone(all), func(r *row) bool { return r.alarm == (alarm{}) })
 	if len(all) == 0 {
 		return nil
 	}
 	keys := newLayout(forecastKey, "").names
 	names := append(slices.Clone(keys), "aa_categ", "aa_check")
-	text := "DELETE FROM " + b.schema + table + " t USING " + b.unnest(names, "", "") + " WHERE " + match(keys) + " AND (t.aa_categ, t.aa_check) <> (u.aa_categ, u.aa_check)"
+	text := "DELETE FROM " + b.schema + table + " t USING " + b.unnest(names, "", "") +
+		" WHERE " + match(keys) + " AND (t.aa_categ, t.aa_check) <> (u.aa_categ, u.aa_check)"
 	if _, err := b.Exec(ctx, text, b.args(names, all)...); err != nil || len(raised) == 0 {
 		return err
 	}
-	l := shape(table)
-	_, err := b.Exec(ctx, b.insert(table, l)+l.conflict(), b.args(l.names, raised)...)
+	l := layoutOf(table)
+	_, err := b.Exec(ctx, b.insert(table, l)+l.onConflict(), b.args(l.names, raised)...)
 	return err
 }

@@ -16,27 +16,26 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Archive is a Poster whose database has the tables of Barograph's study `post`. It posts by Method.
-// It adds stations and series that the tables do not contain yet.
+// Archive is a Poster whose database has the tables of Barograph's study `post`. It adds stations and series that the
+// tables do not contain yet.
 type Archive struct {
 	// Open opens the tables: at the start, and again after a connection was lost.
 	Open   func(ctx context.Context) (*posts.Store, error)
 	Method posts.Method
-	// Posters is the number of connections among which a large batch is divided by station, because a
-	// server uses one processor for a connection; 0 = one. Each connection posts its share in a
-	// transaction of its own. After a crash between these transactions, posting the batch again adds
-	// only what is missing.
+	// Posters is the number of connections; 0 = one. Archive divides a large batch among them by station, because a
+	// server uses one processor for a connection. Each connection posts its share in a transaction of its own. After a
+	// crash between these transactions, posting the batch again only adds what is missing.
 	Posters int
-	Change  func(*record.Gauge) // changes a copy of each value before it is posted; nil = no change
-	// Measured is called after each batch with its result and the number of its products with values;
-	// nil = it is not called.
+	Change  func(*record.Gauge) // changes a copy of each value before Archive posts it; nil = no change
+	// Measured is called after each batch with its result and the number of its products with values; nil = it is not
+	// called.
 	Measured func(posted posts.PostResult, products int64, took time.Duration)
-	Shut     func() error // closes what the database is opened from; nil = nothing to close
+	Shut     func() error // closes the engine of Open; nil = nothing to close
 
 	store    *posts.Store
 	posters  []posts.Poster
-	parts    []Batch // of the posters
-	known    map[posts.Series]bool
+	batches  []Batch // of the posters
+	admitted map[posts.Series]bool
 	messages []posts.Message
 }
 
@@ -51,23 +50,24 @@ func Posters(d *engine.Driver) int {
 // minValuesToDivide is the number of values from which a batch is divided among the connections.
 const minValuesToDivide = 5000
 
-// Close closes the tables, and what they were opened from.
+// Close closes the tables and their engine.
 func (a *Archive) Close() error {
-	err := a.drop()
+	err := a.disconnect()
 	if a.Shut != nil {
 		err = errors.Join(err, a.Shut())
 	}
 	return err
 }
 
-func (a *Archive) drop() (err error) {
+// disconnect closes the tables. The next Post opens them again.
+func (a *Archive) disconnect() (err error) {
 	for _, p := range a.posters {
 		err = errors.Join(err, p.Close())
 	}
 	if a.store != nil {
 		err = errors.Join(err, a.store.Close())
 	}
-	a.posters, a.store, a.known = nil, nil, nil
+	a.posters, a.store, a.admitted = nil, nil, nil
 	return err
 }
 
@@ -83,12 +83,12 @@ func (a *Archive) IsTemporary(err error) bool {
 
 // Reload opens the tables anew, with a new connection.
 func (a *Archive) Reload(ctx context.Context) (err error) {
-	_ = a.drop() // of a connection that may be gone
+	_ = a.disconnect() // the connection may be lost already
 	if a.store, err = a.Open(ctx); err != nil {
 		return err
 	}
-	a.known, a.parts = map[posts.Series]bool{}, make([]Batch, max(a.Posters, 1))
-	for range a.parts {
+	a.admitted, a.batches = map[posts.Series]bool{}, make([]Batch, max(a.Posters, 1))
+	for range a.batches {
 		p, err := a.store.Poster(ctx, a.Method)
 		if err != nil {
 			return err
@@ -102,7 +102,7 @@ func (a *Archive) Reload(ctx context.Context) (err error) {
 func (a *Archive) Post(ctx context.Context, products []*Product) ([]Tally, error) {
 	tallies, err := a.post(ctx, products)
 	if err != nil {
-		_ = a.drop() // the first error is the cause
+		_ = a.disconnect() // the first error is the cause
 	}
 	return tallies, err
 }
@@ -121,7 +121,7 @@ func (a *Archive) post(ctx context.Context, products []*Product) ([]Tally, error
 		return nil, err
 	}
 	began := time.Now()
-	posted, withValues, err := a.divide(ctx, a.messages)
+	posted, withValues, err := a.postMessages(ctx, a.messages)
 	if err != nil {
 		return nil, err
 	}
@@ -136,21 +136,23 @@ func (a *Archive) post(ctx context.Context, products []*Product) ([]Tally, error
 		}
 	case len(products) == 1:
 		tallies[0][Posted], tallies[0][Unknown], tallies[0][Filtered] = posted.Values, posted.Unknown, posted.Filtered
-	default: // The result counts all products together. Posting each one again changes nothing, and counts it.
+	default: // The result counts all products together. Posting each product again only counts its values.
 		for i, p := range products {
-			one, err := a.post(ctx, []*Product{p})
+			tally, err := a.post(ctx, []*Product{p})
 			if err != nil {
 				return nil, err
 			}
-			tallies[i] = one[0]
+			tallies[i] = tally[0]
 		}
 	}
 	return tallies, nil
 }
 
-// divide posts messages. It divides them among all connections if they have many values. withValues
-// is the number of messages that have values.
-func (a *Archive) divide(ctx context.Context, messages []posts.Message) (posted posts.PostResult, withValues int64, err error) {
+// postMessages posts messages. It divides them among all connections if they have many values. withValues is the number
+// of messages that have values.
+func (a *Archive) postMessages(
+	ctx context.Context, messages []posts.Message,
+) (posted posts.PostResult, withValues int64, err error) {
 	values := 0
 	for i := range messages {
 		if n := len(messages[i].Values); n > 0 {
@@ -165,22 +167,22 @@ func (a *Archive) divide(ctx context.Context, messages []posts.Message) (posted 
 		posted, err = a.posters[0].Post(ctx, messages)
 		return posted, withValues, err
 	}
-	g, inner := errgroup.WithContext(ctx)
-	each := make([]posts.PostResult, n)
+	g, groupCtx := errgroup.WithContext(ctx)
+	results := make([]posts.PostResult, n)
 	for k := range n {
-		part := &a.parts[k]
-		part.Reset()
+		batch := &a.batches[k]
+		batch.Reset()
 		for i := range messages {
-			part.Add(&messages[i], k, n, a.Change)
+			batch.Add(&messages[i], k, n, a.Change)
 		}
 		g.Go(func() (err error) {
-			each[k], err = a.posters[k].Post(inner, part.Given())
+			results[k], err = a.posters[k].Post(groupCtx, batch.Messages())
 			return err
 		})
 	}
 	err = g.Wait()
-	for _, p := range each {
-		posted.Add(p)
+	for _, r := range results {
+		posted.Add(r)
 	}
 	return posted, withValues, err
 }
@@ -193,8 +195,8 @@ func (a *Archive) admit(ctx context.Context, messages []posts.Message) error {
 		for k := range messages[i].Values {
 			g := &messages[i].Values[k]
 			s := posts.Series{Station: g.Station, Code: g.Code, Duration: g.Duration}
-			if !a.known[s] {
-				a.known[s] = true
+			if !a.admitted[s] {
+				a.admitted[s] = true
 				all = append(all, s)
 				stations = append(stations, g.Station)
 			}
@@ -208,9 +210,9 @@ func (a *Archive) admit(ctx context.Context, messages []posts.Message) error {
 	if err := a.store.Admit(ctx, stations, all); err != nil {
 		return err
 	}
-	g, inner := errgroup.WithContext(ctx)
+	g, groupCtx := errgroup.WithContext(ctx)
 	for _, p := range a.posters {
-		g.Go(func() error { return p.Reread(inner, stations) })
+		g.Go(func() error { return p.Reread(groupCtx, stations) })
 	}
 	return g.Wait()
 }

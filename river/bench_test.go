@@ -24,8 +24,7 @@ import (
 	"github.com/barograph/barograph/study/synth"
 )
 
-// backlog returns the number of products of test 3 in a backlog. BAROGRAPH_PRODUCTS=55338 sets all
-// of them.
+// backlog returns the number of products of test 3 in the backlog. BAROGRAPH_PRODUCTS=55338 sets it to all of them.
 func backlog(b *testing.B) int {
 	b.Helper()
 	n, err := strconv.Atoi(os.Getenv("BAROGRAPH_PRODUCTS"))
@@ -35,8 +34,8 @@ func backlog(b *testing.B) int {
 	return n
 }
 
-// own returns the anonymous memory of this process, in MB. ps also counts the pages of the
-// program's file, which the system can reclaim.
+// own returns the anonymous memory of this process, in MB. What ps reports also contains the pages of the program's
+// file, which the system can reclaim.
 func own(b *testing.B) float64 {
 	b.Helper()
 	text, err := os.ReadFile("/proc/self/status")

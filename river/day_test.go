@@ -23,12 +23,12 @@ import (
 	"github.com/barograph/barograph/river"
 )
 
-// TestDay is a day of a river forecast center: the one on which daylight time ends, and the one on which it begins. Six offices send
-// readings, forecasts, revisions, repetitions, late and doubled products, bad, missing and questionable
-// values, in .A, .B and .E messages in three ways to write a time. The service is killed again and
-// again, and the database is away for a while. What the tables must have follows from what was sent, by
-// rules that are written here anew: this file uses neither the decoder nor the poster. By day a
-// fifth of it and three kills; with BAROGRAPH_SOAK all of it and 30 kills.
+// TestDay simulates two days of a river forecast center: the day on which daylight time ends, and the day on which it
+// begins. Six offices send readings, forecasts, revisions, repetitions, late and doubled products, and bad, missing and
+// questionable values, in .A, .B and .E messages with times in three forms. The test kills the service repeatedly, and
+// stops the database for a while. It derives the rows that the tables must contain from the values that it sent, by
+// rules that this file implements again: it uses neither the decoder nor the poster. Without BAROGRAPH_SOAK the test
+// sends a fifth of the products and kills the service 3 times instead of 30 times.
 
 const (
 	childDay  = "BAROGRAPH_RIVER_DAY"
@@ -36,31 +36,34 @@ const (
 	good      = 0x6FFFFFFF
 )
 
-// day is one of the days, in the Central zone.
+// day is one of the two days, in the Central zone.
 type day struct {
 	begins        time.Time
 	change        time.Time // the first time of the second offset
 	before, after time.Duration
-	twice         time.Duration // how long after the change the clock shows what it showed before
+	twice         time.Duration // for so long after the change the clock repeats the times before it
 }
 
 func days() map[string]day {
 	return map[string]day{
-		"autumn": {time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC), time.Date(2026, 11, 1, 7, 0, 0, 0, time.UTC), -5 * time.Hour, -6 * time.Hour, time.Hour},
+		"autumn": {
+			time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC), time.Date(2026, 11, 1, 7, 0, 0, 0, time.UTC),
+			-5 * time.Hour, -6 * time.Hour, time.Hour,
+		},
 		"spring": {time.Date(2027, 3, 14, 0, 0, 0, 0, time.UTC), time.Date(2027, 3, 14, 8, 0, 0, 0, time.UTC), -6 * time.Hour, -5 * time.Hour, 0},
 	}
 }
 
 func (d day) ends() time.Time { return d.begins.Add(30 * time.Hour) }
 
-// dayTokens are those of the service in TestDay.
+// dayTokens returns the tokens of the service in TestDay.
 func dayTokens() river.Tokens {
 	t := river.DefaultTokens()
 	t.Unknown, t.Latest, t.Alarm, t.Precipitation, t.StoreText = "IDS_AND_DATA", "ON", true, true, true
 	return t
 }
 
-// dayWant is what the tables must have after the day: rows by table, by key.
+// dayWant returns the rows that the tables must contain after the day, by table and by key.
 func dayWant(products []*dayProduct, sent []*daySent) map[string]map[string]string {
 	out := map[string]map[string]string{}
 	put := func(table, key, row string) {
@@ -133,7 +136,8 @@ func dayWant(products []*dayProduct, sent []*daySent) map[string]map[string]stri
 	return out
 }
 
-// unknownValue is a value of a station that the database does not have: as it was sent, without units and factors.
+// unknownValue returns the stored value of a station that the database does not know: the value that was sent, without
+// conversion of units and without factors.
 func unknownValue(v *daySent) string {
 	x := float64(v.number) / math.Pow10(v.series.decimals)
 	if v.missing {
@@ -142,7 +146,8 @@ func unknownValue(v *daySent) string {
 	return fmt.Sprintf("%.4f", x)
 }
 
-// daySlots are hourlypp and hourlypc: the value nearest to each hour within ten minutes.
+// daySlots puts the rows of hourlypp and hourlypc. A slot contains the value that is nearest to its hour, within ten
+// minutes.
 func daySlots(final map[string]*daySent, put func(table, key, row string)) {
 	type slot struct {
 		table, lid string
@@ -180,21 +185,25 @@ func daySlots(final map[string]*daySent, put func(table, key, row string)) {
 	}
 }
 
-// dayGot reads the same of the database.
+// dayGot returns the rows that the tables contain, in the form of dayWant.
 func dayGot(t *testing.T, db *pgx.Conn) map[string]map[string]string {
 	t.Helper()
 	const series = "lid || ' ' || pe || ' ' || dur || ' ' || ts || ' ' || to_char(%s, 'DD\"T\"HH24:MI')"
 	observed, ahead := fmt.Sprintf(series, "obstime"), fmt.Sprintf(series, "validtime")
 	const cells = "to_char(value, 'FM99999999990.0000') || ' ' || shef_qual_code || ' ' || quality_code || ' ' || revision"
 	queries := map[string]string{
-		"fcstheight":     "SELECT " + ahead + " || ' ' || to_char(basistime, 'DD\"T\"HH24:MI'), " + cells,
-		"rejecteddata":   "SELECT " + ahead + " || ' ' || product_id || ' ' || to_char(producttime, 'DD\"T\"HH24:MI'), to_char(value, 'FM99999999990.0000') || ' ' || quality_code",
-		"unkstn":         "SELECT lid, ''",
-		"unkstnvalue":    "SELECT " + observed + ", to_char(value, 'FM99999999990.0000')",
-		"latestobsvalue": "SELECT lid || ' ' || pe || ' ' || dur, to_char(obstime, 'DD\"T\"HH24:MI') || ' ' || to_char(value, 'FM99999999990.0000')",
-		"alertalarmval": "SELECT " + ahead + " || CASE ts WHEN 'FF' THEN ' ' || to_char(basistime, 'DD\"T\"HH24:MI') ELSE '' END, aa_categ || ' ' || aa_check || ' ' || " +
+		"fcstheight": "SELECT " + ahead + " || ' ' || to_char(basistime, 'DD\"T\"HH24:MI'), " + cells,
+		"rejecteddata": "SELECT " + ahead + " || ' ' || product_id || ' ' || to_char(producttime, 'DD\"T\"HH24:MI'), " +
+			"to_char(value, 'FM99999999990.0000') || ' ' || quality_code",
+		"unkstn":      "SELECT lid, ''",
+		"unkstnvalue": "SELECT " + observed + ", to_char(value, 'FM99999999990.0000')",
+		"latestobsvalue": "SELECT lid || ' ' || pe || ' ' || dur, " +
+			"to_char(obstime, 'DD\"T\"HH24:MI') || ' ' || to_char(value, 'FM99999999990.0000')",
+		"alertalarmval": "SELECT " + ahead + " || CASE ts WHEN 'FF' THEN ' ' || to_char(basistime, 'DD\"T\"HH24:MI') ELSE '' END, " +
+			"aa_categ || ' ' || aa_check || ' ' || " +
 			"to_char(value, 'FM99999999990.0000')",
-		"textproduct":  "SELECT product_id || ' ' || to_char(producttime, 'DD\"T\"HH24:MI'), (prodtype = 'F')::text || ' ' || (length(product) - length(replace(product, E'\\n.', E'\\n')))",
+		"textproduct": "SELECT product_id || ' ' || to_char(producttime, 'DD\"T\"HH24:MI'), " +
+			"(prodtype = 'F')::text || ' ' || (length(product) - length(replace(product, E'\\n.', E'\\n')))",
 		"purgeproduct": "SELECT product_id, num_versions::text",
 	}
 	for _, table := range []string{"height", "discharge", "rawpp", "rawpc", "temperature"} {
@@ -204,10 +213,12 @@ func dayGot(t *testing.T, db *pgx.Conn) map[string]map[string]string {
 		var hours []string
 		for i := 1; i <= 24; i++ {
 			letter := fmt.Sprintf("substr(minute_offset, %d, 1)", i)
-			minutes := "CASE WHEN " + letter + " = '0' THEN 0 WHEN " + letter + " >= 'a' THEN 96 - ascii(" + letter + ") ELSE ascii(" + letter + ") - 64 END"
+			minutes := "CASE WHEN " + letter + " = '0' THEN 0 WHEN " + letter + " >= 'a' THEN 96 - ascii(" + letter + ") " +
+				"ELSE ascii(" + letter + ") - 64 END"
 			hours = append(hours, fmt.Sprintf("(%d, hour%d, %s)", i, i, minutes))
 		}
-		queries[table] = "SELECT lid || ' ' || to_char(obsdate, 'DD') || ' ' || h.n, h.v || ' ' || h.m FROM " + table + ", LATERAL (VALUES " + strings.Join(hours, ", ") + ") h(n, v, m) WHERE h.v IS NOT NULL"
+		queries[table] = "SELECT lid || ' ' || to_char(obsdate, 'DD') || ' ' || h.n, h.v || ' ' || h.m " +
+			"FROM " + table + ", LATERAL (VALUES " + strings.Join(hours, ", ") + ") h(n, v, m) WHERE h.v IS NOT NULL"
 	}
 	out := map[string]map[string]string{}
 	for table, query := range queries {
@@ -222,7 +233,7 @@ func dayGot(t *testing.T, db *pgx.Conn) map[string]map[string]string {
 		var key, row string
 		if _, err := pgx.ForEachRow(q, []any{&key, &row}, func() error {
 			if old, twice := rows[key]; twice {
-				t.Errorf("%s: %s is there twice: %s, %s", table, key, old, row)
+				t.Errorf("%s: two rows have the key %s: %s, %s", table, key, old, row)
 			}
 			rows[key] = row
 			return nil
@@ -259,7 +270,8 @@ func (d day) run(t *testing.T, name string, seed uint64, kills, scale int) {
 		if _, err := db.Exec(t.Context(), text, s.lid, s.pe, s.dur, s.ts, ingest); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := db.Exec(t.Context(), "INSERT INTO location SELECT $1::varchar, $2::smallint WHERE $2 IS NOT NULL ON CONFLICT DO NOTHING", s.lid, post); err != nil {
+		const station = "INSERT INTO location SELECT $1::varchar, $2::smallint WHERE $2 IS NOT NULL ON CONFLICT DO NOTHING"
+		if _, err := db.Exec(t.Context(), station, s.lid, post); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -268,7 +280,9 @@ func (d day) run(t *testing.T, name string, seed uint64, kills, scale int) {
 		t.Fatal(err)
 	}
 	for _, p := range products {
-		if _, err := db.Exec(t.Context(), "INSERT INTO purgeproduct SELECT $1::varchar, 3 WHERE NOT EXISTS (SELECT FROM purgeproduct WHERE product_id = $1)", p.id); err != nil {
+		const purge = "INSERT INTO purgeproduct SELECT $1::varchar, 3 " +
+			"WHERE NOT EXISTS (SELECT FROM purgeproduct WHERE product_id = $1)"
+		if _, err := db.Exec(t.Context(), purge, p.id); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -309,7 +323,8 @@ func (d day) run(t *testing.T, name string, seed uint64, kills, scale int) {
 	}
 }
 
-// dayService runs the service over the day: it is killed while it posts, and the database is away for a twelfth of the day.
+// dayService runs the service over the day. It kills the service while it posts, and stops the database for a twelfth
+// of the day.
 func dayService(t *testing.T, url, day string, seed uint64, kills int, products []*dayProduct) {
 	t.Helper()
 	server := servers.Lab(t, postgres.Driver(), lab.Options{})

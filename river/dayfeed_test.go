@@ -20,7 +20,7 @@ type daySeries struct {
 	low, high         int // of values, in units of the last decimal
 }
 
-// daySent is a value that was sent.
+// daySent is a value that an office sent.
 type daySent struct {
 	series    *daySeries
 	at, basis time.Time
@@ -32,7 +32,7 @@ type daySent struct {
 	issued    time.Time
 }
 
-// written is the value as a message has it.
+// written returns the value as a message contains it.
 func (s *daySent) written() string {
 	text := "M"
 	if !s.missing {
@@ -44,7 +44,7 @@ func (s *daySent) written() string {
 	return text
 }
 
-// stored is the value as a table has it.
+// stored returns the value as a table contains it.
 func (s *daySent) stored() float64 {
 	if s.missing {
 		return -9999
@@ -52,8 +52,8 @@ func (s *daySent) stored() float64 {
 	return float64(s.number)/math.Pow10(s.series.decimals)*s.series.scale + s.series.add
 }
 
-// code is its quality_code: bit 30 says that it is usable, 29 that it is certain; 21 and 19 are those of the two
-// ranges, 20 and 23 those of the sender's doubt and of the sender's verdict.
+// code returns the value's quality_code. Bit 30 means that the value is usable, 29 that it is certain. Bits 21 and 19
+// are the results of the two range tests. Bits 20 and 23 report whether the sender questioned or rejected the value.
 func (s *daySent) code() int64 {
 	if s.missing {
 		return good
@@ -76,7 +76,7 @@ func (s *daySent) code() int64 {
 	return code
 }
 
-// wall writes a time in one of three ways: in UTC, in the zone's own time of that day, or in standard time.
+// wall writes a time in one of three forms: in UTC, in the zone's local time of that day, or in standard time.
 func (d day) wall(at time.Time, way int) (zone, date, clock string) {
 	zone = "Z"
 	switch {
@@ -98,7 +98,7 @@ type dayProduct struct {
 	text    string
 }
 
-// feed makes the products of a day and what they send.
+// feed returns the products of a day, the values in them, and all series.
 func (d day) feed(seed uint64, scale int) (products []*dayProduct, sent []*daySent, all []*daySeries) {
 	r := rand.New(rand.NewPCG(seed, 38))
 	kinds := []daySeries{
@@ -136,7 +136,7 @@ func (d day) feed(seed uint64, scale int) (products []*dayProduct, sent []*daySe
 			p.arrives = issued.Add(time.Duration(r.IntN(90)) * time.Minute)
 		}
 		lines, once := []string(nil), map[string]bool{}
-		// send draws a value for a series and a time, or repeats or revises what was sent
+		// send draws a value for a series and a time, or repeats or revises the value that was sent before
 		send := func(s *daySeries, at, basis time.Time, revising bool) *daySent {
 			key := fmt.Sprint(s.lid, s.text, at.Unix(), basis.Unix())
 			if once[key] {
@@ -208,7 +208,8 @@ func (d day) feed(seed uint64, scale int) (products []*dayProduct, sent []*daySe
 					}
 				}
 				if len(body) > 0 {
-					lines = append(append(append(lines, fmt.Sprintf(".B%s %s %s %s DH%s/%s", mark, offices[office][1:], date, zone, clock, s.text)), body...), ".END")
+					head := fmt.Sprintf(".B%s %s %s %s DH%s/%s", mark, offices[office][1:], date, zone, clock, s.text)
+					lines = slices.Concat(lines, []string{head}, body, []string{".END"})
 				}
 			case 3: // .E: readings or forecasts in steps of an hour
 				begins, steps, basis, created := past(s).Truncate(time.Hour), 1+r.IntN(5), time.Time{}, ""
@@ -236,13 +237,17 @@ func (d day) feed(seed uint64, scale int) (products []*dayProduct, sent []*daySe
 						values = append(values, "")
 					}
 				}
-				lines = append(lines, fmt.Sprintf(".E%s %s %s %s DH%s%s/%s/DIH1/%s", mark, s.lid, date, zone, clock, created, s.text, strings.Join(values, "/")))
+				text := strings.Join(values, "/")
+				lines = append(lines,
+					fmt.Sprintf(".E%s %s %s %s DH%s%s/%s/DIH1/%s", mark, s.lid, date, zone, clock, created, s.text, text))
 			}
 		}
 		if len(lines) == 0 {
 			continue
 		}
-		p.text = fmt.Sprintf("\x01\r\r\n%03d \r\r\nSRUS5%d %s %s\r\r\n%s\r\r\n%s\r\r\n\x03", minute%1000, 1+office, offices[office], issued.Format("021504"), p.id[4:], strings.Join(lines, "\r\r\n"))
+		heading := fmt.Sprintf("SRUS5%d %s %s", 1+office, offices[office], issued.Format("021504"))
+		p.text = fmt.Sprintf("\x01\r\r\n%03d \r\r\n%s\r\r\n%s\r\r\n%s\r\r\n\x03",
+			minute%1000, heading, p.id[4:], strings.Join(lines, "\r\r\n"))
 		products = append(products, p)
 	}
 	slices.SortStableFunc(products, func(a, b *dayProduct) int { return a.arrives.Compare(b.arrives) })

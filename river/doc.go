@@ -5,7 +5,7 @@
 // rules decide what is posted into the IHFS. Posting a product twice changes nothing, and the package
 // empties no table.
 //
-// It may import formats, record and engine; the core does not
-// import it. Test with: go test ./river (PostgreSQL is started where it is
-// installed; BAROGRAPH_REQUIRE=postgres makes a missing one a failure).
+// This package may import formats, record and engine; the core does not import it. Test it with
+// go test ./river. The tests start PostgreSQL if it is installed. With BAROGRAPH_REQUIRE=postgres they
+// fail if it is not.
 package river

@@ -18,10 +18,12 @@ func ingestRow(s series) string {
 	if pe := string(s.pe[:]); pe == "PC" || pe == "PP" {
 		stage2 = "T"
 	}
-	return fmt.Sprintf("ingestfilter (lid, pe, dur, ts, extremum, ts_rank, ingest, ofs_input, stg2_input) VALUES (%s, %s, %d, %s, %s, 1, 'T', 'F', '%s')",
+	return fmt.Sprintf("ingestfilter (lid, pe, dur, ts, extremum, ts_rank, ingest, ofs_input, stg2_input) "+
+		"VALUES (%s, %s, %d, %s, %s, 1, 'T', 'F', '%s')",
 		quote(s.lid.String()), quote(string(s.pe[:])), s.dur, quote(string(s.ts[:])), quote(string(s.ext)), stage2)
 }
 
+// quote quotes a text for SQL.
 func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
 
 // locationRow returns a row of location that admits a station. For each further required column it
@@ -35,13 +37,20 @@ func (r *reference) locationRow(lid string) string {
 	return "location (" + columns + ") VALUES (" + values + ")"
 }
 
-// Unfilled lists the tables that AWIPS can fill and this poster does not, because of its tokens.
+// Unfilled lists the tables that AWIPS can fill and this poster does not fill, because of its tokens.
 func (t *Tokens) Unfilled() []string {
 	out := []string{"stnclass"}
 	for table, filled := range map[string]bool{
-		"riverstatus": t.MaxForecast, "alertalarmval": t.Alarm, "productlink": t.Link, "latestobsvalue": t.Latest != "OFF" && t.Latest != "",
-		"hourlypp": t.Precipitation, "hourlypc": t.Precipitation, "dailypp": t.Precipitation, "textproduct": t.StoreText,
-		"unkstn": t.Unknown != "NONE", "unkstnvalue": t.Unknown == "IDS_AND_DATA",
+		"riverstatus":    t.MaxForecast,
+		"alertalarmval":  t.Alarm,
+		"productlink":    t.Link,
+		"latestobsvalue": t.Latest != "OFF" && t.Latest != "",
+		"hourlypp":       t.Precipitation,
+		"hourlypc":       t.Precipitation,
+		"dailypp":        t.Precipitation,
+		"textproduct":    t.StoreText,
+		"unkstn":         t.Unknown != "NONE",
+		"unkstnvalue":    t.Unknown == "IDS_AND_DATA",
 	} {
 		if !filled {
 			out = append(out, table)
@@ -51,8 +60,8 @@ func (t *Tokens) Unfilled() []string {
 	return out
 }
 
-// FilteredSeries is a series of which the poster does not post a value, because the database does not
-// admit its station or the series.
+// FilteredSeries is a series whose values the poster does not post, because the database does not admit the series or
+// its station.
 type FilteredSeries struct {
 	Station    record.ID `json:"-"`
 	Lid        string    `json:"lid"`
@@ -66,7 +75,7 @@ type FilteredSeries struct {
 	LastValue  float64   `json:"last_value"`
 	First      time.Time `json:"first"` // time of the first observation
 	Last       time.Time `json:"last"`
-	Cure       string    `json:"cure"` // the SQL that admits it
+	Cure       string    `json:"cure"` // the SQL that admits the series
 }
 
 // FilteredFinder finds the FilteredSeries of products, and the SQL that admits each. It posts nothing.
@@ -81,43 +90,54 @@ func (p *IHFS) NewFilteredFinder() *FilteredFinder {
 	return &FilteredFinder{p, map[series]*FilteredSeries{}}
 }
 
-// Look judges each value of a product as the poster would.
-func (x *FilteredFinder) Look(p *Product) {
-	one := &posting{IHFS: x.db, now: p.Issued, tables: map[string][]*row{}}
+// Add judges each value of a product as the poster would.
+func (x *FilteredFinder) Add(p *Product) {
+	judged := &posting{IHFS: x.db, now: p.Issued, tables: map[string][]*row{}}
 	for i := range p.Values {
 		g := &p.Values[i]
 		fate := new(Fate)
-		if *fate = one.judge(p, g, fate); *fate != Unknown && *fate != Inactive && *fate != Filtered {
+		if *fate = judged.judge(p, g, fate); *fate != Unknown && *fate != Inactive && *fate != Filtered {
 			continue
 		}
-		s := one.newRow(p, g, fate).series
+		s := judged.newRow(p, g, fate).series
 		at := time.Unix(g.Time, 0).UTC()
-		k := x.seen[s]
-		if k == nil {
-			k = &FilteredSeries{Station: s.lid, Lid: s.lid.String(), PE: string(s.pe[:]), Duration: s.dur, TypeSource: string(s.ts[:]), Extremum: string(s.ext), Why: Fates()[*fate], First: at, FirstValue: g.Value}
-			_, known := x.db.ref.ingest[s]
-			switch {
-			case *fate == Unknown:
-				k.Cure = "INSERT INTO " + x.db.ref.locationRow(k.Lid) + "; "
-			case *fate == Inactive:
-				k.Cure = "UPDATE location SET post = 1 WHERE lid = " + quote(k.Lid) + "; "
-			case known:
-				k.Cure = fmt.Sprintf("UPDATE ingestfilter SET ingest = 'T' WHERE lid = %s AND pe = '%s' AND dur = %d AND ts = '%s' AND extremum = '%s'; ",
-					quote(k.Lid), k.PE, k.Duration, k.TypeSource, k.Extremum)
-			}
-			if !known {
-				k.Cure += "INSERT INTO " + ingestRow(s) + "; "
-			}
-			k.Cure = strings.TrimSpace(k.Cure)
-			x.seen[s] = k
+		f := x.seen[s]
+		if f == nil {
+			f = x.newFiltered(s, *fate)
+			f.First, f.FirstValue = at, g.Value
+			x.seen[s] = f
 		}
-		if k.Values++; at.Before(k.First) {
-			k.First, k.FirstValue = at, g.Value
+		if f.Values++; at.Before(f.First) {
+			f.First, f.FirstValue = at, g.Value
 		}
-		if !at.Before(k.Last) {
-			k.Last, k.LastValue = at, g.Value
+		if !at.Before(f.Last) {
+			f.Last, f.LastValue = at, g.Value
 		}
 	}
+}
+
+// newFiltered describes a series without values, and the SQL that admits it.
+func (x *FilteredFinder) newFiltered(s series, fate Fate) *FilteredSeries {
+	f := &FilteredSeries{
+		Station: s.lid, Lid: s.lid.String(), PE: string(s.pe[:]), Duration: s.dur,
+		TypeSource: string(s.ts[:]), Extremum: string(s.ext), Why: Fates()[fate],
+	}
+	_, inFilter := x.db.ref.ingest[s]
+	switch {
+	case fate == Unknown:
+		f.Cure = "INSERT INTO " + x.db.ref.locationRow(f.Lid) + "; "
+	case fate == Inactive:
+		f.Cure = "UPDATE location SET post = 1 WHERE lid = " + quote(f.Lid) + "; "
+	case inFilter:
+		f.Cure = fmt.Sprintf("UPDATE ingestfilter SET ingest = 'T' "+
+			"WHERE lid = %s AND pe = '%s' AND dur = %d AND ts = '%s' AND extremum = '%s'; ",
+			quote(f.Lid), f.PE, f.Duration, f.TypeSource, f.Extremum)
+	}
+	if !inFilter {
+		f.Cure += "INSERT INTO " + ingestRow(s) + "; "
+	}
+	f.Cure = strings.TrimSpace(f.Cure)
+	return f
 }
 
 // All returns the series that were found, those with the most values first.

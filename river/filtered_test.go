@@ -11,30 +11,39 @@ import (
 	"github.com/barograph/barograph/river"
 )
 
-// TestLearnIngest: FilteredFinder lists a series that ingestfilter lacks, with a statement that admits
-// it. That statement works. With shef_load_ingest, the poster admits the series and adds its row. A
-// series that is switched off stays excluded.
+// TestLearnIngest: FilteredFinder lists a series that ingestfilter does not contain, with a statement that admits it.
+// That statement works. With shef_load_ingest, the poster admits the series and adds its row. A series that is switched
+// off stays excluded.
 func TestLearnIngest(t *testing.T) {
 	db, p := stocked(t, "learn")
 	then := at(-2 * time.Hour)
-	text := product(-time.Hour, ".A AAA "+then+"/HL 1/PPQ .5/TA 3", ".A AAA "+at(-3*time.Hour)+"/HL 2", ".A XXX "+then+"/HG 1", ".A OFF "+then+"/HG 1", ".A BBB "+then+"/HG 2")
+	text := product(-time.Hour,
+		".A AAA "+then+"/HL 1/PPQ .5/TA 3",
+		".A AAA "+at(-3*time.Hour)+"/HL 2",
+		".A XXX "+then+"/HG 1",
+		".A OFF "+then+"/HG 1",
+		".A BBB "+then+"/HG 2")
 	in := river.Input{Options: shef.Options{Now: time.Now()}}
 	look := func() (out []string) {
 		x := p.NewFilteredFinder()
-		if err := in.Read(strings.NewReader(text), "test", time.Now(), func(p *river.Product) error { x.Look(p); return nil }); err != nil {
+		if err := in.Read(strings.NewReader(text), "test", time.Now(), func(p *river.Product) error { x.Add(p); return nil }); err != nil {
 			t.Fatal(err)
 		}
 		for _, s := range x.All() {
-			out = append(out, fmt.Sprint(s.Lid, s.PE, s.Duration, s.TypeSource, s.Extremum, " ", s.Why, " ", s.Values, " ", s.FirstValue, " ", s.LastValue, " ", s.Cure))
+			series := fmt.Sprint(s.Lid, s.PE, s.Duration, s.TypeSource, s.Extremum)
+			out = append(out, fmt.Sprint(series, " ", s.Why, " ", s.Values, " ", s.FirstValue, " ", s.LastValue, " ", s.Cure))
 		}
 		return out
 	}
+	const insert = "INSERT INTO ingestfilter (lid, pe, dur, ts, extremum, ts_rank, ingest, ofs_input, stg2_input) VALUES "
 	want := []string{
-		"AAAHL0RZZ filtered 2 2 1 INSERT INTO ingestfilter (lid, pe, dur, ts, extremum, ts_rank, ingest, ofs_input, stg2_input) VALUES ('AAA', 'HL', 0, 'RZ', 'Z', 1, 'T', 'F', 'F');",
-		"AAAPP1006RZZ filtered 1 0.5 0.5 INSERT INTO ingestfilter (lid, pe, dur, ts, extremum, ts_rank, ingest, ofs_input, stg2_input) VALUES ('AAA', 'PP', 1006, 'RZ', 'Z', 1, 'T', 'F', 'T');",
-		"AAATA0RZZ filtered 1 3 3 UPDATE ingestfilter SET ingest = 'T' WHERE lid = 'AAA' AND pe = 'TA' AND dur = 0 AND ts = 'RZ' AND extremum = 'Z';",
+		"AAAHL0RZZ filtered 2 2 1 " + insert + "('AAA', 'HL', 0, 'RZ', 'Z', 1, 'T', 'F', 'F');",
+		"AAAPP1006RZZ filtered 1 0.5 0.5 " + insert + "('AAA', 'PP', 1006, 'RZ', 'Z', 1, 'T', 'F', 'T');",
+		"AAATA0RZZ filtered 1 3 3 UPDATE ingestfilter SET ingest = 'T' " +
+			"WHERE lid = 'AAA' AND pe = 'TA' AND dur = 0 AND ts = 'RZ' AND extremum = 'Z';",
 		"OFFHG0RZZ inactive 1 1 1 UPDATE location SET post = 1 WHERE lid = 'OFF';",
-		"XXXHG0RZZ unknown 1 1 1 INSERT INTO location (lid, post) VALUES ('XXX', 1); INSERT INTO ingestfilter (lid, pe, dur, ts, extremum, ts_rank, ingest, ofs_input, stg2_input) VALUES ('XXX', 'HG', 0, 'RZ', 'Z', 1, 'T', 'F', 'F');",
+		"XXXHG0RZZ unknown 1 1 1 INSERT INTO location (lid, post) VALUES ('XXX', 1); " +
+			insert + "('XXX', 'HG', 0, 'RZ', 'Z', 1, 'T', 'F', 'F');",
 	}
 	got := look()
 	if !slices.Equal(got, want) {
@@ -76,7 +85,9 @@ func TestLearnIngest(t *testing.T) {
 	if got := post(t, p, text); got[river.Inserted] != 2 || got[river.Filtered] != 1 {
 		t.Errorf("with all statements: %v", got)
 	}
-	if _, err := db.Exec(t.Context(), "ALTER TABLE location ADD county text NOT NULL DEFAULT 'none', ADD wfo text; ALTER TABLE location ALTER county DROP DEFAULT"); err != nil {
+	columns := "ALTER TABLE location ADD county text NOT NULL DEFAULT 'none', ADD wfo text; " +
+		"ALTER TABLE location ALTER county DROP DEFAULT"
+	if _, err := db.Exec(t.Context(), columns); err != nil {
 		t.Fatal(err)
 	}
 	if err := p.Reload(t.Context()); err != nil {
@@ -86,7 +97,8 @@ func TestLearnIngest(t *testing.T) {
 	if got := strings.Join(look(), ""); !strings.Contains(got, "INSERT INTO location (lid, post, county) VALUES ('YYY', 1, :'county');") {
 		t.Error(got)
 	}
-	if got := strings.Join(p.Tokens.Unfilled(), " "); got != "alertalarmval dailypp hourlypc hourlypp latestobsvalue productlink riverstatus stnclass textproduct unkstn unkstnvalue" {
+	unfilled := "alertalarmval dailypp hourlypc hourlypp latestobsvalue productlink riverstatus stnclass textproduct unkstn unkstnvalue"
+	if got := strings.Join(p.Tokens.Unfilled(), " "); got != unfilled {
 		t.Error(got)
 	}
 }

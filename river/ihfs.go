@@ -19,11 +19,10 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// IHFS posts into the Weather Service's own database. Its steps between a value and its row, and
-// their order, were read (not copied) in AWIPS 2's PostShef, PostTables and HydroDataAccessor.
-// docs/reference/river.md lists what differs and what is omitted. The tables of elements are those
-// of DbUtils (com.raytheon.viz.hydrocommon) and get_precip_settings.c, the bits of quality_code
-// those of its QualityCodeUtil.
+// IHFS posts into the Weather Service's own database. It processes a value in the same steps, and the same order, as
+// AWIPS 2's PostShef, PostTables and HydroDataAccessor, whose source was read and not copied.
+// docs/reference/river.md lists the differences and omissions. The tables of elements are those of DbUtils
+// (com.raytheon.viz.hydrocommon) and get_precip_settings.c. The bits of quality_code are those of QualityCodeUtil.
 type IHFS struct {
 	Tokens Tokens
 	// Archive centers the time window on each product's own time instead of the current time, as
@@ -41,13 +40,13 @@ type querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
 
-// OpenIHFS connects to the database of a URL and reads its tables of stations,
-// filters, limits and factors. It creates no table. If the URL is @FILE, the file
-// is read for each connection, because a password may change while the service runs.
+// OpenIHFS connects to the database of a URL and reads its tables of stations, filters, limits and factors. It creates
+// no table. If the URL is @FILE, it reads the file for each connection, because the password may change while the
+// service runs.
 func OpenIHFS(ctx context.Context, url string, t Tokens) (*IHFS, error) {
 	p := &IHFS{Tokens: t, url: url}
 	if err := p.Reload(ctx); err != nil {
-		return nil, errors.Join(err, p.Close()) //nolint:contextcheck // it closes after a context has ended, too
+		return nil, errors.Join(err, p.Close()) //nolint:contextcheck // Close must succeed although the context has ended
 	}
 	return p, nil
 }
@@ -77,7 +76,7 @@ func (p *IHFS) connect(ctx context.Context) (err error) {
 	return nil
 }
 
-// unreachable returns the server's own reason, if it answered, with a cure.
+// unreachable returns the error of a failed connection, with a cure. If the server replied, it has the server's reason.
 func (p *IHFS) unreachable(err error) error {
 	cure := "start the server, or check host and port"
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
@@ -91,7 +90,7 @@ func (p *IHFS) unreachable(err error) error {
 	return engine.UnreachableError(fault.Redact(p.url), err, cure)
 }
 
-// Ping finds out whether the database answers.
+// Ping returns an error if the database does not reply.
 func (p *IHFS) Ping(ctx context.Context) error {
 	if err := p.connect(ctx); err != nil {
 		return err
@@ -99,8 +98,8 @@ func (p *IHFS) Ping(ctx context.Context) error {
 	return p.conn.Ping(ctx)
 }
 
-// Reload reads the reference tables: stations, filters, limits and factors. If the connection is lost during this,
-// the error is engine.ErrUnreachable, because the database stops or restarts.
+// Reload reads the reference tables: stations, filters, limits and factors. If the connection is lost meanwhile, the
+// error is engine.ErrUnreachable, because the database stops or restarts.
 func (p *IHFS) Reload(ctx context.Context) error {
 	if err := p.connect(ctx); err != nil {
 		return err
@@ -118,38 +117,14 @@ func (p *IHFS) reload(ctx context.Context) error {
 		return err
 	}
 	p.schema = pgx.Identifier{schema}.Sanitize() + "."
-	have, err := p.columns(ctx)
+	existing, err := p.columns(ctx)
 	if err != nil {
 		return err
 	}
-	tables := needed
-	if p.Tokens.MaxForecast {
-		tables = "riverstatus riverstat " + tables
+	if err := p.checkTables(schema, existing); err != nil {
+		return err
 	}
-	if p.Tokens.Alarm {
-		tables = "alertalarmval " + tables
-	}
-	further := p.Tokens.furtherColumns()
-	for _, table := range slices.Sorted(maps.Keys(further)) {
-		tables = table + " " + tables
-	}
-	for table := range strings.FieldsSeq(tables) {
-		if have[table] == nil {
-			return missing(schema, "has no table "+table+" as IHFS has it")
-		}
-	}
-	for table, columns := range have {
-		names := append(wanted(table), strings.Fields(further[table])...)
-		if p.Tokens.Alarm && strings.HasSuffix(table, "datalimits") {
-			names = append(names, strings.Fields(alarmColumns)...)
-		}
-		for _, c := range names {
-			if !slices.Contains(columns, c) {
-				return missing(schema, "has a table "+table+" without the column "+c+", which IHFS has")
-			}
-		}
-	}
-	p.limitsTS = slices.Contains(have["locdatalimits"], "ts") // since 2018
+	p.limitsTS = slices.Contains(existing["locdatalimits"], "ts") // since 2018
 	ref, err := readReference(ctx, p.conn, p.schema, p.limitsTS, p.Tokens.Alarm)
 	if err == nil {
 		p.ref = ref
@@ -157,9 +132,43 @@ func (p *IHFS) reload(ctx context.Context) error {
 	return err
 }
 
+// checkTables checks that the schema has the tables and columns that the poster needs. existing are the columns of its
+// tables.
+func (p *IHFS) checkTables(schema string, existing map[string][]string) error {
+	tables := requiredTables
+	if p.Tokens.MaxForecast {
+		tables = "riverstatus riverstat " + tables
+	}
+	if p.Tokens.Alarm {
+		tables = "alertalarmval " + tables
+	}
+	optional := p.Tokens.optionalColumns()
+	for _, table := range slices.Sorted(maps.Keys(optional)) {
+		tables = table + " " + tables
+	}
+	for table := range strings.FieldsSeq(tables) {
+		if existing[table] == nil {
+			return notIHFS(schema, "has no table "+table+" as IHFS has it")
+		}
+	}
+	for table, columns := range existing {
+		names := append(requiredColumns(table), strings.Fields(optional[table])...)
+		if p.Tokens.Alarm && strings.HasSuffix(table, "datalimits") {
+			names = append(names, strings.Fields(alarmColumns)...)
+		}
+		for _, c := range names {
+			if !slices.Contains(columns, c) {
+				return notIHFS(schema, "has a table "+table+" without the column "+c+", which IHFS has")
+			}
+		}
+	}
+	return nil
+}
+
 // columns returns the columns of the existing tables.
 func (p *IHFS) columns(ctx context.Context) (map[string][]string, error) {
-	rows, err := p.conn.Query(ctx, "SELECT table_name::text, array_agg(column_name::text) FROM information_schema.columns WHERE table_schema = current_schema() GROUP BY 1")
+	rows, err := p.conn.Query(ctx, "SELECT table_name::text, array_agg(column_name::text) "+
+		"FROM information_schema.columns WHERE table_schema = current_schema() GROUP BY 1")
 	if err != nil {
 		return nil, err
 	}
@@ -174,22 +183,21 @@ func (p *IHFS) columns(ctx context.Context) (map[string][]string, error) {
 	return out, err
 }
 
-// IsTemporary returns false for the server's errors about values, and about tables that only some values
-// need. All other errors concern the connection, the server, its disk, or another session that
-// locked the rows.
+// IsTemporary returns false for the server's errors about values, and about tables that only some values need. All
+// other errors concern the connection, the server, its disk, or another session that locked the rows.
 func (p *IHFS) IsTemporary(err error) bool {
 	e, ok := errors.AsType[*pgconn.PgError](err)
 	return !ok || isTemporary(e)
 }
 
-// isTemporary reports whether the cause of PostgreSQL's error passes by itself, or when somebody repairs
-// the server: connection, transaction's state, password, database, schema, conflict, disk and
-// memory, another session's lock, shutdown, system, damage, privileges.
+// isTemporary reports whether the cause of PostgreSQL's error ends by itself, or when somebody repairs the server. Such
+// causes are the connection, the state of the transaction, the password, the database, the schema, a conflict, disk and
+// memory, another session's lock, a shutdown, the system, damaged data, and privileges.
 func isTemporary(e *pgconn.PgError) bool {
 	return e.Code == "42501" || slices.Contains(strings.Fields("08 25 28 3D 3F 40 53 55 57 58 XX"), e.Code[:2])
 }
 
-// category is the kind of a value by its type and source. It decides the table and the checks.
+// category is the kind of a value by its type and source. It determines the table and the checks.
 type category byte
 
 const (
@@ -217,16 +225,16 @@ func (t *Tokens) category(c *record.Parameter) category {
 	return processed
 }
 
-// table is where a value goes.
+// table returns the table of a value.
 func (t *Tokens) table(c *record.Parameter, k category) string {
 	switch {
-	case record.HasPairedValues(c.PE()): // before all else
+	case record.HasPairedValues(c.PE()): // whatever its category
 		return "pairedvalue"
 	case k == arealForecast:
 		return "arealfcst"
 	case k == arealProcessed:
 		return "arealobs"
-	case k == reading: // with shef_procobs, a value of type P is stored like one of type R
+	case k == reading: // with shef_procobs, a value of type P is stored like a value of type R
 		code := *c
 		code[3] = 'R'
 		return tableOf(&code)
@@ -245,7 +253,7 @@ type key struct {
 // row is a value to be written into a table.
 type row struct {
 	key
-	full    key // all fields, also those that the key of its table does not have
+	full    key // all fields, including those that the key of its table does not have
 	value   float64
 	qual    byte
 	code    int32
@@ -259,9 +267,10 @@ type row struct {
 	from *Product // nil = the row was read from the database
 }
 
-// same compares all stored columns of a value except the posting time.
-func (r *row) same(o *row) bool {
-	return r.value == o.value && r.qual == o.qual && r.code == o.code && r.revised == o.revised && r.product == o.product && r.issued == o.issued
+// isSame compares all stored columns of a value except the posting time.
+func (r *row) isSame(o *row) bool {
+	return r.value == o.value && r.qual == o.qual && r.code == o.code && r.revised == o.revised &&
+		r.product == o.product && r.issued == o.issued
 }
 
 // posting is a transaction's rows, by table, in the order of their values.
@@ -269,12 +278,12 @@ type posting struct {
 	*IHFS
 	now      time.Time
 	tables   map[string][]*row
-	latest   []*row // for latestobsvalue
-	rejected []*row
-	unknown  []*row
-	alarms   []*row // rows that changed a table of values; each may raise or remove an alarm
-	comments []*row
-	links    []*row
+	latest   []*row   // for latestobsvalue
+	rejected []*row   // for rejecteddata
+	unknown  []*row   // for unkstn and unkstnvalue
+	alarms   []*row   // rows that changed a table of values; each may raise or remove an alarm
+	comments []*row   // for commentvalue
+	links    []*row   // for productlink
 	learned  []series // series to be added to the ingest filter
 }
 
@@ -303,16 +312,16 @@ func (p *IHFS) Post(ctx context.Context, products []*Product) ([]Tally, error) {
 	for i := range fates {
 		products[i].Refusals = nil
 		for k, f := range fates[i] {
-			if tallies[i][f]++; f == Refused && len(products[i].Refusals) < mostRefusals {
-				products[i].Refusals = append(products[i].Refusals, "no column holds "+describe(&products[i].Values[k]))
+			if tallies[i][f]++; f == Refused && len(products[i].Refusals) < maxRefusals {
+				products[i].Refusals = append(products[i].Refusals, "no column can store "+describe(&products[i].Values[k]))
 			}
 		}
 	}
 	return tallies, nil
 }
 
-// judge applies AWIPS's steps to a value and adds the rows to be written. Their outcome is reported
-// later, through fate.
+// judge applies AWIPS's steps to a value, adds the rows to be written, and returns the fate of the value. write changes
+// the fate through the pointer when it compares the row with the stored one.
 func (x *posting) judge(p *Product, g *record.Gauge, fate *Fate) Fate {
 	t, k := &x.Tokens, x.Tokens.category(&g.Code)
 	r := x.newRow(p, g, fate)
@@ -322,7 +331,7 @@ func (x *posting) judge(p *Product, g *record.Gauge, fate *Fate) Fate {
 		return Unknown
 	case known && !post:
 		return Inactive
-	case !x.admitted(r.series):
+	case !x.admits(r.series):
 		return Filtered
 	}
 	if k == reading || k == processed || k == arealProcessed {
@@ -341,22 +350,22 @@ func (x *posting) judge(p *Product, g *record.Gauge, fate *Fate) Fate {
 	r.value = toIHFS(&g.Code, r.value)
 	paired := record.HasPairedValues(g.Code.PE())
 	if paired {
-		at, v := record.SplitPair(r.value)
-		if at > record.MaxPairDepth {
+		depth, v := record.SplitPair(r.value)
+		if depth > record.MaxPairDepth {
 			return Refused
 		}
-		r.full.ref, r.value = int32(at), v
+		r.full.ref, r.value = int32(depth), v
 	}
-	if math.IsNaN(r.value) || math.IsInf(r.value, 0) { // the result of its adjustment factor
+	if math.IsNaN(r.value) || math.IsInf(r.value, 0) { // because of its adjustment factor
 		return Refused
 	}
-	l := x.ref.find(r.series, time.Unix(g.Time, 0).UTC())
+	l := x.ref.limitOf(r.series, time.Unix(g.Time, 0).UTC())
 	r.code, r.alarm = quality(l, g.Quality, r.value), x.ref.alarm(l, r.value)
 	bad := r.code < badBelow
 	if t.Link {
 		x.links = append(x.links, r)
 	}
-	if k == reading && !paired && (t.Latest == "ON" || t.Latest == "VALID_ONLY" && !bad && !g.IsMissing() || t.Latest == "VALID_OR_MISSING" && !bad) {
+	if k == reading && !paired && t.wantsLatest(bad, g.IsMissing()) {
 		x.latest = append(x.latest, r)
 	}
 	if r.comment != "" {
@@ -367,17 +376,30 @@ func (x *posting) judge(p *Product, g *record.Gauge, fate *Fate) Fate {
 		return Rejected
 	}
 	name := t.table(&g.Code, k)
-	r.key = shape(name).key(r.full)
+	r.key = layoutOf(name).key(r.full)
 	x.tables[name] = append(x.tables[name], r)
 	return Inserted
 }
 
-// admitted reports whether the ingest filter admits a series. With shef_load_ingest, a series that the
-// filter does not contain is admitted and added to it.
-func (x *posting) admitted(s series) bool {
-	on, known := x.ref.ingest[s]
+// wantsLatest reports whether a reading belongs into latestobsvalue (shef_post_latest).
+func (t *Tokens) wantsLatest(isBad, isMissing bool) bool {
+	switch t.Latest {
+	case "ON":
+		return true
+	case "VALID_ONLY":
+		return !isBad && !isMissing
+	case "VALID_OR_MISSING":
+		return !isBad
+	}
+	return false
+}
+
+// admits reports whether the ingest filter admits a series. With shef_load_ingest, it admits a series that the filter
+// does not contain, and adds the series to the filter.
+func (x *posting) admits(s series) bool {
+	isAdmitted, known := x.ref.ingest[s]
 	if known || !x.Tokens.LearnIngest {
-		return on
+		return isAdmitted
 	}
 	if !slices.Contains(x.learned, s) {
 		x.learned = append(x.learned, s)
@@ -385,23 +407,29 @@ func (x *posting) admitted(s series) bool {
 	return true
 }
 
+// newRow returns the row of a value before the checks.
 func (x *posting) newRow(p *Product, g *record.Gauge, fate *Fate) *row {
-	r := &row{
-		full:  key{series: series{lid: g.Station, pe: [2]byte(g.Code[:2]), dur: g.Duration, ts: [2]byte(g.Code[3:5]), ext: g.Code[5]}, at: g.Time, probability: g.Probability},
-		value: g.Value, qual: g.Quality, code: goodCode, revised: g.Revised, product: p.ID, issued: p.Issued.Unix(), comment: strings.ToValidUTF8(g.Comment, "?"), fate: fate, from: p,
+	s := series{
+		lid: g.Station, pe: [2]byte(g.Code[:2]), dur: g.Duration, ts: [2]byte(g.Code[3:5]), ext: g.Code[5],
 	}
-	if g.Created != record.NoTime { // else 1970-01-01, as AWIPS has it
+	r := &row{
+		full:  key{series: s, at: g.Time, probability: g.Probability},
+		value: g.Value, qual: g.Quality, code: goodCode, revised: g.Revised,
+		product: p.ID, issued: p.Issued.Unix(), comment: strings.ToValidUTF8(g.Comment, "?"),
+		fate: fate, from: p,
+	}
+	if g.Created != record.NoTime { // otherwise the basis time is 1970-01-01, as in AWIPS
 		r.full.basis = g.Created
 	}
 	r.key = r.full
 	return r
 }
 
-// settle decides what becomes of a value whose key is taken.
-func (t *Tokens) settle(stored, r *row) Fate {
-	sameProduct := stored.from != nil && stored.from == r.from // then the order within the product decides
+// resolve returns the fate of a value if there is a stored row with its key.
+func (t *Tokens) resolve(stored, r *row) Fate {
+	sameProduct := stored.from != nil && stored.from == r.from // the later value of a product is the newer one
 	switch rule := t.Policy.Rule(r.revised); {
-	case stored.same(r):
+	case stored.isSame(r):
 		return Unchanged
 	case !sameProduct && t.Policy.UsesOrigin() && t.Policy.Precedes(r.origin(), stored.origin()):
 		return Kept // a late or repeated product does not overwrite one that was issued later
@@ -420,14 +448,23 @@ func (r *row) origin() *posts.Origin {
 	return &posts.Origin{Issued: r.issued, Revised: r.revised, Product: r.product, Value: r.value, Quality: r.qual}
 }
 
-// compareKeys orders rows, so that two posters lock them in one order.
+// compareKeys orders rows by their keys. Two posters lock rows in this order, which avoids deadlocks.
 func compareKeys(a, b *row) int {
 	return cmp.Or(
-		slices.Compare(a.lid[:], b.lid[:]), slices.Compare(a.pe[:], b.pe[:]), cmp.Compare(a.dur, b.dur), slices.Compare(a.ts[:], b.ts[:]), cmp.Compare(a.ext, b.ext),
-		cmp.Compare(a.at, b.at), cmp.Compare(a.basis, b.basis), cmp.Compare(a.probability, b.probability), cmp.Compare(a.ref, b.ref))
+		slices.Compare(a.lid[:], b.lid[:]),
+		slices.Compare(a.pe[:], b.pe[:]),
+		cmp.Compare(a.dur, b.dur),
+		slices.Compare(a.ts[:], b.ts[:]),
+		cmp.Compare(a.ext, b.ext),
+		cmp.Compare(a.at, b.at),
+		cmp.Compare(a.basis, b.basis),
+		cmp.Compare(a.probability, b.probability),
+		cmp.Compare(a.ref, b.ref),
+	)
 }
 
-// missing is the error of a database that is no IHFS.
-func missing(schema, what string) error {
-	return &fault.Error{Setting: "schema " + schema, Problem: what, Cure: "name the schema of the IHFS with ?search_path=…, or post with --schema barograph"}
+// notIHFS returns the error of a schema that is not an IHFS.
+func notIHFS(schema, problem string) error {
+	cure := "name the schema of the IHFS with ?search_path=…, or post with --schema barograph"
+	return &fault.Error{Setting: "schema " + schema, Problem: problem, Cure: cure}
 }

@@ -51,13 +51,16 @@ func ihfs(t *testing.T, schema string) (url string, db *pgx.Conn) {
 const stations = `INSERT INTO location VALUES ('AAA', 1), ('BBB', 1), ('OFF', 0), ('ODD', 2);
 	INSERT INTO geoarea VALUES ('AREA');
 	INSERT INTO ingestfilter SELECT lid, pe, dur, ts, 'Z', 1, ingest, 'F', 'F' FROM (VALUES
-		('AAA','HG',0,'RZ','T'), ('AAA','HG',0,'FZ','T'), ('AAA','HG',0,'CZ','T'), ('AAA','HG',0,'PZ','T'), ('AAA','QR',0,'RZ','T'), ('AAA','PP',1001,'RZ','T'),
+		('AAA','HG',0,'RZ','T'), ('AAA','HG',0,'FZ','T'), ('AAA','HG',0,'CZ','T'), ('AAA','HG',0,'PZ','T'),
+		('AAA','QR',0,'RZ','T'), ('AAA','PP',1001,'RZ','T'),
 		('AAA','PC',0,'RZ','T'), ('AAA','TB',0,'RZ','T'), ('AAA','TA',0,'RZ','F'), ('AAA','PP',3001,'RZ','T'), ('AAA','HP',0,'RZ','T'),
-		('BBB','HG',0,'RZ','T'), ('OFF','HG',0,'RZ','T'), ('AREA','PP',1006,'FL','T'), ('AREA','PP',1006,'PM','T'), ('AREA','PP',1006,'RZ','T')) v(lid, pe, dur, ts, ingest);
+		('BBB','HG',0,'RZ','T'), ('OFF','HG',0,'RZ','T'), ('AREA','PP',1006,'FL','T'), ('AREA','PP',1006,'PM','T'),
+		('AREA','PP',1006,'RZ','T')) v(lid, pe, dur, ts, ingest);
 	INSERT INTO adjustfactor VALUES ('AAA','HP',0,'RZ','Z',0,1,null,0.5);
 	INSERT INTO datalimits (pe, dur, monthdaystart, monthdayend, gross_range_min, gross_range_max, reason_range_min, reason_range_max) VALUES
 		('HG',0,'01-01','06-30',-1,1,null,null), ('HG',0,'07-01','12-31',-10,50,0,40);
-	INSERT INTO locdatalimits (lid, pe, dur, monthdaystart, monthdayend, gross_range_min, gross_range_max) VALUES ('BBB','HG',0,'01-01','12-31',0,10);`
+	INSERT INTO locdatalimits (lid, pe, dur, monthdaystart, monthdayend, gross_range_min, gross_range_max) VALUES
+		('BBB','HG',0,'01-01','12-31',0,10);`
 
 // rows returns the sorted result of a query, one line per row.
 func rows(t *testing.T, db *pgx.Conn, query string) string {
@@ -91,9 +94,12 @@ func rows(t *testing.T, db *pgx.Conn, query string) string {
 func everything(t *testing.T, db *pgx.Conn, without ...string) string {
 	t.Helper()
 	var out []string
-	for table := range strings.SplitSeq(rows(t, db, "SELECT table_name FROM information_schema.tables WHERE table_schema = current_schema()"), "\n") {
+	tables := rows(t, db, "SELECT table_name FROM information_schema.tables WHERE table_schema = current_schema()")
+	for table := range strings.SplitSeq(tables, "\n") {
 		var text string
-		if err := db.QueryRow(t.Context(), "SELECT coalesce(string_agg(x::text, E'\\n' ORDER BY x::text), '') FROM (SELECT to_jsonb(y) - $1::text[] x FROM "+table+" y) z", without).Scan(&text); err != nil {
+		query := "SELECT coalesce(string_agg(x::text, E'\\n' ORDER BY x::text), '') " +
+			"FROM (SELECT to_jsonb(y) - $1::text[] x FROM " + table + " y) z"
+		if err := db.QueryRow(t.Context(), query, without).Scan(&text); err != nil {
 			t.Fatal(table, err)
 		}
 		out = append(out, table, text)
@@ -128,7 +134,8 @@ func post(t *testing.T, p river.Poster, texts ...string) (total river.Tally) {
 func at(d time.Duration) string { return time.Now().UTC().Add(d).Format("20060102 Z DH1504") }
 
 func product(issued time.Duration, lines ...string) string {
-	return "\x01\r\r\n123 \r\r\nSRUS54 KLCH " + time.Now().UTC().Add(issued).Format("021504") + "\r\r\nRR1LCH\r\r\n" + strings.Join(lines, "\r\r\n") + "\r\r\n\x03"
+	clock := time.Now().UTC().Add(issued).Format("021504")
+	return "\x01\r\r\n123 \r\r\nSRUS54 KLCH " + clock + "\r\r\nRR1LCH\r\r\n" + strings.Join(lines, "\r\r\n") + "\r\r\n\x03"
 }
 
 func TestIHFS(t *testing.T) {
@@ -166,7 +173,8 @@ func TestIHFS(t *testing.T) {
 	}
 	hour := func(d time.Duration) string { return time.Now().UTC().Add(d).Format("0102T15:04") }
 	for query, want := range map[string]string{
-		"SELECT lid, value, shef_qual_code q, quality_code, revision, product_id FROM height": "AAA 11.5 Z 1879048191 0 KLCHRR1LCH\nAAA 3.25 Q 1341128703 0 KLCHRR1LCH\nAAA 3.5 Z 1879048191 0 KLCHRR1LCH",
+		"SELECT lid, value, shef_qual_code q, quality_code, revision, product_id FROM height": "" +
+			"AAA 11.5 Z 1879048191 0 KLCHRR1LCH\nAAA 3.25 Q 1341128703 0 KLCHRR1LCH\nAAA 3.5 Z 1879048191 0 KLCHRR1LCH",
 		"SELECT pe, value FROM discharge":                                                                 "QR 1500",
 		"SELECT pe, dur, value FROM rawpp":                                                                "PP 1001 0.1\nPP 3001 5",
 		"SELECT pe, dur, value FROM rawpc":                                                                "PC 0 1.9\nPC 0 2",
@@ -180,10 +188,11 @@ func TestIHFS(t *testing.T) {
 		"SELECT lid, value, shef_comment, obstime FROM (SELECT *, validtime obstime FROM commentvalue) x": "AAA 3.5 rising " + hour(-2*time.Hour),
 		"SELECT lid, product_id FROM unkstn":                                                              "AREA KLCHRR1LCH\nXXX KLCHRR1LCH",
 		"SELECT lid, pe, value FROM unkstnvalue":                                                          "AREA PP 0.4\nXXX HG 1\nXXX TA 50",
-		"SELECT lid, pe, value, obstime FROM latestobsvalue WHERE pe <> 'PP'":                             "AAA HG 3.5 " + hour(-2*time.Hour) + "\nAAA HP 11.5 " + hour(-2*time.Hour) + "\nAAA PC 2 " + hour(-2*time.Hour) + "\nAAA QR 1500 " + hour(-2*time.Hour),
-		"SELECT lid FROM productlink":                                                                     "AAA\nAREA\nBBB",
-		"SELECT * FROM calls":                                                                             "discharge 1\nheight 3\nrawpc 2\nrawpp 2",
-		"SELECT pe, value FROM curpc":                                                                     "PC 1.9\nPC 2",
+		"SELECT lid, pe, value, obstime FROM latestobsvalue WHERE pe <> 'PP'": "AAA HG 3.5 " + hour(-2*time.Hour) + "\n" +
+			"AAA HP 11.5 " + hour(-2*time.Hour) + "\nAAA PC 2 " + hour(-2*time.Hour) + "\nAAA QR 1500 " + hour(-2*time.Hour),
+		"SELECT lid FROM productlink": "AAA\nAREA\nBBB",
+		"SELECT * FROM calls":         "discharge 1\nheight 3\nrawpc 2\nrawpp 2",
+		"SELECT pe, value FROM curpc": "PC 1.9\nPC 2",
 	} {
 		if got := rows(t, db, query); got != want {
 			t.Errorf("%s:\n%s\nwant\n%s", query, got, want)
@@ -191,7 +200,10 @@ func TestIHFS(t *testing.T) {
 	}
 	before := everything(t, db)
 	time.Sleep(1100 * time.Millisecond) // the next second of posting
-	if again := post(t, p, texts...); again != (river.Tally{river.Unchanged: 14, river.Rejected: 1, river.Unknown: 3, river.Inactive: 2, river.Filtered: 2, river.Outside: 2}) {
+	wantAgain := river.Tally{
+		river.Unchanged: 14, river.Rejected: 1, river.Unknown: 3, river.Inactive: 2, river.Filtered: 2, river.Outside: 2,
+	}
+	if again := post(t, p, texts...); again != wantAgain {
 		t.Errorf("posted again: %v", again)
 	}
 	if after := everything(t, db); after != before {
@@ -199,8 +211,8 @@ func TestIHFS(t *testing.T) {
 	}
 }
 
-// TestRejectedAgain posts the same bad reading in products of one second, in one transaction and in
-// several. Each reading gets its row, and no product loses its good values.
+// TestRejectedAgain posts the same bad reading in several products of one second, in one transaction and in several
+// transactions. Each reading gets its row, and no product loses its good values.
 func TestRejectedAgain(t *testing.T) {
 	db, p := stocked(t, "rejectedagain")
 	then := at(-2 * time.Hour)
@@ -242,7 +254,8 @@ func TestRefusedByTable(t *testing.T) {
 		refusals = append(refusals, p.Refusals...)
 		return nil
 	})
-	if err != nil || total != (river.Tally{river.Inserted: 3, river.Refused: 1}) || len(refusals) != 1 || !strings.Contains(refusals[0], "AAA HGIRZZZ") {
+	isAsWanted := total == river.Tally{river.Inserted: 3, river.Refused: 1}
+	if err != nil || !isAsWanted || len(refusals) != 1 || !strings.Contains(refusals[0], "AAA HGIRZZZ") {
 		t.Errorf("%v, %q: %v", total, refusals, err)
 	}
 	if got := rows(t, db, "SELECT shef_comment FROM commentvalue"); got != "caf?" {
@@ -250,8 +263,8 @@ func TestRefusedByTable(t *testing.T) {
 	}
 }
 
-// TestQualifiersAndFactors: golden values of AWIPS's formula, (value / divisor + base) ×
-// multiplier + adder, and of the qualifiers that change quality_code (ShefQC).
+// TestQualifiersAndFactors compares with golden values of AWIPS's formula, (value / divisor + base) × multiplier +
+// adder, and of the qualifiers that change quality_code (ShefQC).
 func TestQualifiersAndFactors(t *testing.T) {
 	db, p := stocked(t, "factors")
 	if _, err := db.Exec(t.Context(), `DELETE FROM adjustfactor; INSERT INTO adjustfactor VALUES
@@ -293,7 +306,11 @@ func TestIHFSPolicies(t *testing.T) {
 	then := at(-2 * time.Hour)
 	line := func(kind, value string) string { return kind + " AAA " + then + "/HG " + value }
 	for policy, want := range map[posts.Policy]string{
-		posts.GoodStays: "2 1 2 -9999 1 1", posts.Overwrite: "2 -9999 2 -9999 1 2", posts.RevisedOnly: "1 1 2 -9999 1 1", posts.IfDifferent: "2 -9999 2 -9999 1 1", posts.IfDifferentOrRevised: "2 -9999 2 -9999 1 1",
+		posts.GoodStays:            "2 1 2 -9999 1 1",
+		posts.Overwrite:            "2 -9999 2 -9999 1 2",
+		posts.RevisedOnly:          "1 1 2 -9999 1 1",
+		posts.IfDifferent:          "2 -9999 2 -9999 1 1",
+		posts.IfDifferentOrRevised: "2 -9999 2 -9999 1 1",
 	} {
 		tokens := river.DefaultTokens()
 		tokens.Policy = policy
@@ -327,17 +344,35 @@ func TestTokens(t *testing.T) {
 	tokens := river.DefaultTokens()
 	var reported []string
 	tell := func(err error) { reported = append(reported, err.Error()) }
-	if err := tokens.Read(strings.NewReader("# a site's\nshef_winpast : 5 # days\nshef_duplicate : USE_REVCODE\nshef_post_baddata: pe\nwhfs_x : y\nshef_load_ingest : ON\nshef_post_latest : \"ON\"\nshef_load_maxfcst : ON\nbasis_hours_filter : 48\nshef_out : OFF\nshef_winfutur : 3\nshef_perflog : ON\nSHEF_winpast : 3\n"), "f", tell); err != nil {
+	const file = `# a site's
+shef_winpast : 5 # days
+shef_duplicate : USE_REVCODE
+shef_post_baddata: pe
+whfs_x : y
+shef_load_ingest : ON
+shef_post_latest : "ON"
+shef_load_maxfcst : ON
+basis_hours_filter : 48
+shef_out : OFF
+shef_winfutur : 3
+shef_perflog : ON
+SHEF_winpast : 3
+`
+	if err := tokens.Read(strings.NewReader(file), "f", tell); err != nil {
 		t.Fatal(err)
 	}
-	if tokens.Past != 120*time.Hour || tokens.Policy != posts.RevisedOnly || !tokens.KeepBad || tokens.Latest != "ON" || !tokens.LearnIngest || !tokens.MaxForecast || tokens.OldestBasis != 48*time.Hour {
+	if tokens.Past != 120*time.Hour || tokens.OldestBasis != 48*time.Hour || tokens.Policy != posts.RevisedOnly ||
+		!tokens.KeepBad || tokens.Latest != "ON" || !tokens.LearnIngest || !tokens.MaxForecast {
 		t.Errorf("%+v", tokens)
 	}
-	if len(reported) != 2 || !strings.Contains(reported[0], "f:11: shef_winfutur") || !strings.Contains(reported[0], "did you mean shef_winfuture?") || !strings.Contains(reported[1], "did you mean shef_winpast?") {
+	if len(reported) != 2 || !strings.Contains(reported[0], "f:11: shef_winfutur") ||
+		!strings.Contains(reported[0], "did you mean shef_winfuture?") ||
+		!strings.Contains(reported[1], "did you mean shef_winpast?") {
 		t.Errorf("%q", reported)
 	}
 	reported = nil
-	if err := tokens.Read(strings.NewReader("gage_pp_enabled : ON\ngage_pp_log : x\n"), "f", tell); err != nil || len(reported) != 1 || !strings.Contains(reported[0], "did you mean gage_pp_enable?") {
+	err := tokens.Read(strings.NewReader("gage_pp_enabled : ON\ngage_pp_log : x\n"), "f", tell)
+	if err != nil || len(reported) != 1 || !strings.Contains(reported[0], "did you mean gage_pp_enable?") {
 		t.Errorf("%q: %v", reported, err)
 	}
 	for _, text := range []string{"gage_pp_enable = ON\n", ".A AAA 1120 DH12/HG 1 : the stage : 2\n"} {
@@ -345,7 +380,10 @@ func TestTokens(t *testing.T) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
-	for _, bad := range []string{"shef_procobs : YES", "shef_storetext : maybe", "intppq : 4", "intpc : NaN", "intpc : 31", "shef_duplicate : MAYBE", "shef_winpast : x", "shef_post_unk : SOME"} {
+	for _, bad := range []string{
+		"shef_procobs : YES", "shef_storetext : maybe", "intppq : 4", "intpc : NaN", "intpc : 31",
+		"shef_duplicate : MAYBE", "shef_winpast : x", "shef_post_unk : SOME",
+	} {
 		if err := tokens.Read(strings.NewReader("\n"+bad), "f", tell); err == nil || !strings.Contains(err.Error(), "f:2") {
 			t.Errorf("%s: %v", bad, err)
 		}
@@ -355,7 +393,8 @@ func TestTokens(t *testing.T) {
 // TestNoIHFS: OpenIHFS refuses a database that is not an IHFS.
 func TestNoIHFS(t *testing.T) {
 	url := servers.Lab(t, postgres.Driver(), lab.Options{}).URL()
-	if _, err := river.OpenIHFS(t.Context(), url, river.DefaultTokens()); err == nil || !strings.Contains(err.Error(), "has no table adjustfactor") {
+	_, err := river.OpenIHFS(t.Context(), url, river.DefaultTokens())
+	if err == nil || !strings.Contains(err.Error(), "has no table adjustfactor") {
 		t.Error(err)
 	}
 }
@@ -375,13 +414,16 @@ func stocked(t *testing.T, name string) (*pgx.Conn, *river.IHFS) {
 	return db, p
 }
 
-// TestIHFSLacks: Reload reports a missing table or column before anything is posted. Again returns
-// true for errors that pass or can be repaired, such as a missing privilege, and false for errors
-// about values.
-func TestIHFSLacks(t *testing.T) {
+// TestMissingTables: Reload reports a missing table or column before the service posts anything. IsTemporary returns
+// true for errors that pass or that somebody can repair, such as a missing privilege, and false for errors about
+// values.
+func TestMissingTables(t *testing.T) {
 	db, p := stocked(t, "lacks")
 	for _, c := range []struct{ away, back, want string }{
-		{"ALTER TABLE pairedvalue DROP COLUMN ref_value", "ALTER TABLE pairedvalue ADD ref_value integer", "table pairedvalue without the column ref_value"},
+		{
+			"ALTER TABLE pairedvalue DROP COLUMN ref_value", "ALTER TABLE pairedvalue ADD ref_value integer",
+			"table pairedvalue without the column ref_value",
+		},
 		{"ALTER TABLE location RENAME post TO posts", "ALTER TABLE location RENAME posts TO post", "table location without the column post"},
 		{"ALTER TABLE snow DROP COLUMN revision", "ALTER TABLE snow ADD revision smallint", "table snow without the column revision"},
 		{"ALTER TABLE height RENAME TO heights", "ALTER TABLE heights RENAME TO height", "no table height"},
@@ -399,15 +441,18 @@ func TestIHFSLacks(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	for code, want := range map[string]bool{"42501": true, "53100": true, "25006": true, "28P01": true, "40P01": true, "57P01": true, "42P01": false, "22003": false, "23505": false, "P0001": false} {
+	for code, want := range map[string]bool{
+		"42501": true, "53100": true, "25006": true, "28P01": true, "40P01": true, "57P01": true,
+		"42P01": false, "22003": false, "23505": false, "P0001": false,
+	} {
 		if got := p.IsTemporary(&pgconn.PgError{Code: code}); got != want || (&river.Archive{}).IsTemporary(&pgconn.PgError{Code: code}) != want {
 			t.Errorf("%s: again %v, want %v", code, got, want)
 		}
 	}
 }
 
-// TestConnectionLost: a database that stops while the poster reads its tables is unreachable, as one that cannot be
-// reached at all, so that the service waits for it.
+// TestConnectionLost: if a database stops while the poster reads its tables, the error is the same as for a database
+// that cannot be reached at all. Then the service waits for it.
 func TestConnectionLost(t *testing.T) {
 	db, p := stocked(t, "lost")
 	tx, err := db.Begin(t.Context())
@@ -430,7 +475,7 @@ func TestConnectionLost(t *testing.T) {
 	}
 }
 
-// TestIHFSPassword: if the URL is in a file, each connection reads the file again.
+// TestIHFSPassword: if the URL is in a file, the poster reads the file again for each connection.
 func TestIHFSPassword(t *testing.T) {
 	url, db := ihfs(t, "password")
 	account := func(password string) string {
@@ -444,7 +489,9 @@ func TestIHFSPassword(t *testing.T) {
 		u.User = neturl.UserPassword("river", password)
 		return u.String()
 	}
-	if _, err := db.Exec(t.Context(), "DROP ROLE IF EXISTS river; CREATE ROLE river LOGIN; GRANT USAGE ON SCHEMA password TO river; GRANT ALL ON ALL TABLES IN SCHEMA password TO river"); err != nil {
+	const role = "DROP ROLE IF EXISTS river; CREATE ROLE river LOGIN; GRANT USAGE ON SCHEMA password TO river; " +
+		"GRANT ALL ON ALL TABLES IN SCHEMA password TO river"
+	if _, err := db.Exec(t.Context(), role); err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "url")
@@ -468,8 +515,8 @@ func TestIHFSPassword(t *testing.T) {
 	}
 }
 
-// TestIHFSRead: Values returns stored values as SHEF values that can be encoded. It restores
-// letters from numbers, thousands, and pairs stored in one value.
+// TestIHFSRead: Values returns stored values as SHEF values that the encoder accepts. It restores the letters of codes
+// from numbers, thousands, and pairs that the IHFS stores in one value.
 func TestIHFSRead(t *testing.T) {
 	_, p := stocked(t, "reads")
 	then := time.Now().UTC().Add(-2 * time.Hour).Truncate(time.Minute)
@@ -497,7 +544,9 @@ func TestIHFSRead(t *testing.T) {
 			if g.Created != record.NoTime {
 				created = time.Unix(g.Created, 0).Sub(then)
 			}
-			out = append(out, fmt.Sprint(g.Station, " ", g.Code, " ", g.Value, string(rune(g.Quality)), " ", g.Duration, " ", g.Probability, " ", created, " ", g.Revised, " ", time.Unix(g.Time, 0).Sub(then)))
+			value := fmt.Sprint(g.Value, string(rune(g.Quality)))
+			out = append(out, fmt.Sprint(g.Station, " ", g.Code, " ", value, " ", g.Duration, " ", g.Probability, " ",
+				created, " ", g.Revised, " ", time.Unix(g.Time, 0).Sub(then)))
 		}
 		if err := e.Close(); err != nil {
 			t.Error(err)
@@ -506,8 +555,14 @@ func TestIHFSRead(t *testing.T) {
 		return out
 	}
 	want := []string{
-		"AAA HGICZZZ 8Z 0 -1 0s false 100h0m0s", "AAA HGIFZZM 9Z 0 -0.5 0s false 100h0m0s", "AAA HGIRZZZ 3.5Q 0 -1 0s true 0s", "AAA HPIRZZZ -9999Z 0 -1 0s true 0s",
-		"AAA PCIRZZZ 2Z 0 -1 0s true 0s", "AAA PPHRZZZ 0.1Z 1001 -1 0s true 0s", "AAA QRIRZZZ 1.234Z 0 -1 0s true 0s", "AAA TBIRZZZ -6.065Z 0 -1 0s true 0s",
+		"AAA HGICZZZ 8Z 0 -1 0s false 100h0m0s",
+		"AAA HGIFZZM 9Z 0 -0.5 0s false 100h0m0s",
+		"AAA HGIRZZZ 3.5Q 0 -1 0s true 0s",
+		"AAA HPIRZZZ -9999Z 0 -1 0s true 0s",
+		"AAA PCIRZZZ 2Z 0 -1 0s true 0s",
+		"AAA PPHRZZZ 0.1Z 1001 -1 0s true 0s",
+		"AAA QRIRZZZ 1.234Z 0 -1 0s true 0s",
+		"AAA TBIRZZZ -6.065Z 0 -1 0s true 0s",
 	}
 	if got := read(then.AddDate(-1, 0, 0), then.AddDate(1, 0, 0)); !slices.Equal(got, want) {
 		t.Errorf("%q\nwant\n%q", got, want)
@@ -529,7 +584,9 @@ func TestNarrow(t *testing.T) {
 		t.Fatal(err)
 	}
 	then := at(-2 * time.Hour)
-	got := post(t, p, product(-time.Hour, ".A AAA "+then+"/TV 3000000000.045/HG 2/QR 1000000000/PC 2.5", ".A AAA "+at(-3*time.Hour)+"/TV 268435455.0457001/TV 268435456.045"))
+	got := post(t, p, product(-time.Hour,
+		".A AAA "+then+"/TV 3000000000.045/HG 2/QR 1000000000/PC 2.5",
+		".A AAA "+at(-3*time.Hour)+"/TV 268435455.0457001/TV 268435456.045"))
 	if got != (river.Tally{river.Inserted: 3, river.Refused: 3}) {
 		t.Errorf("%v", got)
 	}

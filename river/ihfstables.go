@@ -13,19 +13,19 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// families maps the first letter of an element to its table of observations. For P, the second letter
-// decides (see family). The IHFS has no table for B, C, D, J, K, O and Z.
-var families = map[byte]string{ //nolint:gochecknoglobals // a constant table
-	'A': "agricultural", 'E': "evaporation", 'F': "fishcount", 'G': "ground", 'H': "height", 'I': "ice", 'L': "lake", 'M': "moisture",
-	'N': "gatedam", 'Q': "discharge", 'R': "radiation", 'S': "snow", 'T': "temperature", 'U': "wind", 'V': "power", 'W': "waterquality",
-	'X': "weather", 'Y': "yunique",
+// observationTables maps the first letter of an element to its table of observations. For P, the second letter
+// determines the table (see observationTable). The IHFS has no table for B, C, D, J, K, O and Z.
+var observationTables = map[byte]string{ //nolint:gochecknoglobals // a constant table
+	'A': "agricultural", 'E': "evaporation", 'F': "fishcount", 'G': "ground", 'H': "height", 'I': "ice",
+	'L': "lake", 'M': "moisture", 'N': "gatedam", 'Q': "discharge", 'R': "radiation", 'S': "snow",
+	'T': "temperature", 'U': "wind", 'V': "power", 'W': "waterquality", 'X': "weather", 'Y': "yunique",
 }
 
-// family returns the table of an observation. An element without a table of its own is stored in
-// yunique, so no value is lost.
-func family(pe string) string {
+// observationTable returns the table of an observation. An element without a table of its own is stored in yunique, so
+// no value is lost.
+func observationTable(pe string) string {
 	if pe[0] != 'P' {
-		if t, ok := families[pe[0]]; ok {
+		if t, ok := observationTables[pe[0]]; ok {
 			return t
 		}
 		return "yunique"
@@ -41,8 +41,8 @@ func family(pe string) string {
 	return "rawpother" // PM, PN, PR and PT; AWIPS's sources disagree about the others, such as PF and PJ
 }
 
-// forecasts names the table of a forecast.
-func forecasts(pe string) string {
+// forecastTable returns the table of a forecast.
+func forecastTable(pe string) string {
 	switch pe[0] {
 	case 'H':
 		return "fcstheight"
@@ -56,8 +56,8 @@ func forecasts(pe string) string {
 	return "fcstother"
 }
 
-// tableOf names the table of a code. A paired element goes into pairedvalue whatever its type.
-// Every type except R, F and C is processed, also the numbered ones.
+// tableOf returns the table of a code. The table of a paired element is pairedvalue, whatever the type. Every type
+// except R, F and C is processed, including the numbered types.
 func tableOf(c *record.Parameter) string {
 	pe := c.PE()
 	if record.HasPairedValues(pe) {
@@ -65,11 +65,11 @@ func tableOf(c *record.Parameter) string {
 	}
 	switch c[3] {
 	case 'F':
-		return forecasts(pe)
+		return forecastTable(pe)
 	case 'C':
 		return "contingencyvalue"
 	case 'R':
-		return family(pe)
+		return observationTable(pe)
 	}
 	return "procvalue"
 }
@@ -91,7 +91,8 @@ type column struct {
 	cells      func(rows []*row) any
 }
 
-func cells[T any](name, kind string, of func(r *row) T) column {
+// newColumn returns a column whose value of a row is that of a function.
+func newColumn[T any](name, kind string, of func(r *row) T) column {
 	return column{name, kind, func(rows []*row) any {
 		out := make([]T, len(rows))
 		for i, r := range rows {
@@ -101,14 +102,15 @@ func cells[T any](name, kind string, of func(r *row) T) column {
 	}}
 }
 
-func moment(name string, of func(r *row) int64) column {
-	return cells(name, "timestamp", func(r *row) time.Time { return time.Unix(of(r), 0).UTC() })
+// timeColumn returns a column of times in UTC, from Unix seconds.
+func timeColumn(name string, of func(r *row) int64) column {
+	return newColumn(name, "timestamp", func(r *row) time.Time { return time.Unix(of(r), 0).UTC() })
 }
 
 // columns returns all columns that a table of values may have, by name.
 func columns(posted time.Time) map[string]column {
 	out := map[string]column{}
-	small := func(is bool) int16 {
+	flag := func(is bool) int16 {
 		if is {
 			return 1
 		}
@@ -116,37 +118,37 @@ func columns(posted time.Time) map[string]column {
 	}
 	at := func(r *row) int64 { return r.full.at }
 	for _, c := range []column{
-		cells("lid", "varchar", func(r *row) string { return r.full.lid.String() }),
-		cells("pe", "varchar", func(r *row) string { return string(r.full.pe[:]) }),
-		cells("dur", "smallint", func(r *row) int16 { return r.full.dur }),
-		cells("ts", "varchar", func(r *row) string { return string(r.full.ts[:]) }),
-		cells("extremum", "varchar", func(r *row) string { return string(rune(r.full.ext)) }),
-		moment("obstime", at), moment("validtime", at),
-		moment("basistime", func(r *row) int64 { return r.full.basis }),
-		cells("probability", "real", func(r *row) float32 { return r.full.probability }),
-		cells("ref_value", "integer", func(r *row) int32 { return r.full.ref }),
-		cells("value", "double precision", func(r *row) float64 { return r.value }),
-		cells("shef_qual_code", "varchar", func(r *row) string { return string(rune(r.qual)) }),
-		cells("quality_code", "integer", func(r *row) int32 { return r.code }),
-		cells("revision", "smallint", func(r *row) int16 { return small(r.revised) }),
-		cells("product_id", "varchar", func(r *row) string { return r.product }),
-		moment("producttime", func(r *row) int64 { return r.issued }),
-		cells("postingtime", "timestamp", func(*row) time.Time { return posted.UTC().Truncate(time.Second) }),
-		cells("shef_comment", "varchar", func(r *row) string { return r.comment }),
-		cells("reject_type", "varchar", func(*row) string { return "A" }),
-		cells("userid", "varchar", func(*row) string { return "SHEFdec" }),
-		cells("aa_categ", "varchar", func(r *row) string { return r.alarm.category }),
-		cells("aa_check", "varchar", func(r *row) string { return r.alarm.check }),
+		newColumn("lid", "varchar", func(r *row) string { return r.full.lid.String() }),
+		newColumn("pe", "varchar", func(r *row) string { return string(r.full.pe[:]) }),
+		newColumn("dur", "smallint", func(r *row) int16 { return r.full.dur }),
+		newColumn("ts", "varchar", func(r *row) string { return string(r.full.ts[:]) }),
+		newColumn("extremum", "varchar", func(r *row) string { return string(rune(r.full.ext)) }),
+		timeColumn("obstime", at), timeColumn("validtime", at),
+		timeColumn("basistime", func(r *row) int64 { return r.full.basis }),
+		newColumn("probability", "real", func(r *row) float32 { return r.full.probability }),
+		newColumn("ref_value", "integer", func(r *row) int32 { return r.full.ref }),
+		newColumn("value", "double precision", func(r *row) float64 { return r.value }),
+		newColumn("shef_qual_code", "varchar", func(r *row) string { return string(rune(r.qual)) }),
+		newColumn("quality_code", "integer", func(r *row) int32 { return r.code }),
+		newColumn("revision", "smallint", func(r *row) int16 { return flag(r.revised) }),
+		newColumn("product_id", "varchar", func(r *row) string { return r.product }),
+		timeColumn("producttime", func(r *row) int64 { return r.issued }),
+		newColumn("postingtime", "timestamp", func(*row) time.Time { return posted.UTC().Truncate(time.Second) }),
+		newColumn("shef_comment", "varchar", func(r *row) string { return r.comment }),
+		newColumn("reject_type", "varchar", func(*row) string { return "A" }),
+		newColumn("userid", "varchar", func(*row) string { return "SHEFdec" }),
+		newColumn("aa_categ", "varchar", func(r *row) string { return r.alarm.category }),
+		newColumn("aa_check", "varchar", func(r *row) string { return r.alarm.check }),
 	} {
 		out[c.name] = c
 	}
 	return out
 }
 
-// layout is the columns of a table; the first are its key.
+// layout describes the columns of a table.
 type layout struct {
-	names []string
-	keys  int
+	names []string // those of the key first
+	keys  int      // number of columns of the key
 }
 
 const (
@@ -160,8 +162,8 @@ func newLayout(keys, rest string) layout {
 	return layout{strings.Fields(keys + rest), len(strings.Fields(keys))}
 }
 
-// shape returns the layout of a table, as a dump of a real IHFS (hd_ob83krf) has it.
-func shape(table string) layout {
+// layoutOf returns the layout of a table, which is that in a dump of a real IHFS (hd_ob83krf).
+func layoutOf(table string) layout {
 	switch table {
 	case "rawpp": // no pe in its key
 		return newLayout("lid dur ts extremum obstime", " pe"+valueColumns)
@@ -174,7 +176,8 @@ func shape(table string) layout {
 	case "commentvalue":
 		return newLayout(forecastKey, sentColumns+" shef_comment")
 	case "rejecteddata":
-		return newLayout(forecastKey+" postingtime", " value shef_qual_code revision product_id producttime quality_code reject_type userid")
+		return newLayout(forecastKey+" postingtime",
+			" value shef_qual_code revision product_id producttime quality_code reject_type userid")
 	case "alertalarmval":
 		return newLayout(forecastKey+" aa_categ aa_check", valueColumns)
 	case "latestobsvalue": // the database declares no key; there is one row for each series
@@ -191,13 +194,13 @@ func shape(table string) layout {
 	return newLayout(seriesColumns+" obstime", valueColumns)
 }
 
-// needed lists the tables that every IHFS has.
-const needed = "adjustfactor location geoarea ingestfilter datalimits height discharge rawpp rawpc rawpother procvalue pairedvalue fcstheight fcstdischarge " +
-	"fcstother arealobs arealfcst contingencyvalue latestobsvalue unkstn unkstnvalue rejecteddata commentvalue productlink locdatalimits"
+// requiredTables are tables that every IHFS has.
+const requiredTables = "adjustfactor location geoarea ingestfilter datalimits height discharge rawpp rawpc rawpother " +
+	"procvalue pairedvalue fcstheight fcstdischarge fcstother arealobs arealfcst contingencyvalue latestobsvalue unkstn " +
+	"unkstnvalue rejecteddata commentvalue productlink locdatalimits"
 
-// wanted returns the columns of a table that are read or written; none for a table that is not
-// IHFS's.
-func wanted(table string) []string {
+// requiredColumns returns the columns of a table that the poster reads or writes; none for a table that is not IHFS's.
+func requiredColumns(table string) []string {
 	const ranges = "monthdaystart monthdayend gross_range_min gross_range_max reason_range_min reason_range_max"
 	switch table {
 	case "location":
@@ -214,17 +217,18 @@ func wanted(table string) []string {
 		return strings.Fields("lid pe dur " + ranges)
 	case "riverstat":
 		return []string{"lid", "use_latest_fcst"}
-	case "latestobsvalue", "commentvalue", "unkstn", "unkstnvalue", "rejecteddata", "productlink", "riverstatus", "alertalarmval":
-		return shape(table).names
+	case "latestobsvalue", "commentvalue", "unkstn", "unkstnvalue", "rejecteddata", "productlink", "riverstatus",
+		"alertalarmval":
+		return layoutOf(table).names
 	}
 	if slices.Contains(valueTables(), table) {
-		return shape(table).names
+		return layoutOf(table).names
 	}
 	return nil
 }
 
-// furtherColumns returns, by table, the columns that are needed only because of the tokens.
-func (t *Tokens) furtherColumns() map[string]string {
+// optionalColumns returns, by table, the columns that the poster only needs with its tokens.
+func (t *Tokens) optionalColumns() map[string]string {
 	out := map[string]string{}
 	if t.Precipitation {
 		hours := "lid ts obsdate minute_offset hourly_qc " + strings.Join(numbered("hour", "%d", hourSlots, 1), " ")
@@ -232,7 +236,8 @@ func (t *Tokens) furtherColumns() map[string]string {
 		out["hourlypp"] = hours + " sixhroffset sixhrqc " + strings.Join(numbered("sixhr", "%02d", sixHourSlots, 6), " ")
 	}
 	if t.StoreText {
-		out["purgeproduct"], out["textproduct"] = "product_id num_versions producttime postingtime", "product_id producttime postingtime prodtype product"
+		out["purgeproduct"] = "product_id num_versions producttime postingtime"
+		out["textproduct"] = "product_id producttime postingtime prodtype product"
 	}
 	return out
 }
@@ -272,8 +277,8 @@ type batch struct {
 	cols   map[string]column
 }
 
-// write writes the rows that judge has added. It always writes the tables in the same order, which avoids
-// deadlocks between posters.
+// write writes the rows that judge has added. It always writes the tables in the same order, which avoids deadlocks
+// between posters.
 func (x *posting) write(ctx context.Context, tx pgx.Tx, products []*Product) error {
 	b := &batch{Tx: tx, schema: x.schema, posted: x.now, cols: columns(x.now)}
 	for _, s := range x.learned {
@@ -282,11 +287,11 @@ func (x *posting) write(ctx context.Context, tx pgx.Tx, products []*Product) err
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(x.tables)) {
-		if err := x.values(ctx, b, name, x.tables[name]); err != nil {
+		if err := x.writeValues(ctx, b, name, x.tables[name]); err != nil {
 			return fmt.Errorf("table %s: %w", name, err)
 		}
 	}
-	if err := b.alarms(ctx, x.alarms); err != nil {
+	if err := b.writeAlarms(ctx, x.alarms); err != nil {
 		return fmt.Errorf("table alertalarmval: %w", err)
 	}
 	if x.Tokens.MaxForecast {
@@ -300,39 +305,43 @@ func (x *posting) write(ctx context.Context, tx pgx.Tx, products []*Product) err
 		}
 	}
 	if x.Tokens.StoreText {
-		if err := x.texts(ctx, b, products); err != nil {
+		if err := x.writeTexts(ctx, b, products); err != nil {
 			return fmt.Errorf("table textproduct: %w", err)
 		}
 	}
-	newer := "t.obstime IS NULL OR u.obstime > t.obstime OR u.obstime = t.obstime AND (u.value IS DISTINCT FROM t.value AND u.producttime >= t.producttime)"
-	differs := "(t.value, t.shef_comment) IS DISTINCT FROM (u.value, u.shef_comment) AND u.producttime >= t.producttime"
-	for _, y := range []struct {
+	const notOlder = "u.producttime >= t.producttime"
+	const newer = "t.obstime IS NULL OR u.obstime > t.obstime" +
+		" OR u.obstime = t.obstime AND (u.value IS DISTINCT FROM t.value AND " + notOlder + ")"
+	const differs = "(t.value, t.shef_comment) IS DISTINCT FROM (u.value, u.shef_comment) AND " + notOlder
+	for _, secondary := range []struct {
 		table, when string
 		rows        []*row
-		wanted      bool
+		enabled     bool
 	}{
 		{"latestobsvalue", newer, x.latest, true},
 		{"commentvalue", differs, x.comments, true},
 		{"unkstn", "u.producttime > t.producttime", x.unknown, x.Tokens.Unknown != "NONE"},
-		{"unkstnvalue", "u.value IS DISTINCT FROM t.value AND u.producttime >= t.producttime", x.unknown, x.Tokens.Unknown == "IDS_AND_DATA"},
+		{
+			"unkstnvalue", "u.value IS DISTINCT FROM t.value AND " + notOlder,
+			x.unknown, x.Tokens.Unknown == "IDS_AND_DATA",
+		},
 		{"rejecteddata", "", x.rejected, true},
 		{"productlink", "", x.links, true},
 	} {
-		if len(y.rows) == 0 || !y.wanted {
+		if len(secondary.rows) == 0 || !secondary.enabled {
 			continue
 		}
-		if err := b.writeSecondary(ctx, y.table, y.when, y.rows); err != nil {
-			return fmt.Errorf("table %s: %w", y.table, err)
+		if err := b.writeSecondary(ctx, secondary.table, secondary.when, secondary.rows); err != nil {
+			return fmt.Errorf("table %s: %w", secondary.table, err)
 		}
 	}
 	return nil
 }
 
-// values writes rows into a table of values. It reads and locks the stored rows, applies each value
-// in turn, and writes the rows that have changed at the end. It does not touch an unchanged row, so
-// no trigger fires for it.
-func (x *posting) values(ctx context.Context, b *batch, table string, rows []*row) error {
-	l := shape(table)
+// writeValues writes rows into a table of values. It reads and locks the stored rows, applies each value in turn, and
+// writes the rows that have changed at the end. It does not write an unchanged row, so no trigger fires for it.
+func (x *posting) writeValues(ctx context.Context, b *batch, table string, rows []*row) error {
+	l := layoutOf(table)
 	first := make(map[key]*row, len(rows))
 	var keys []*row
 	for _, r := range rows {
@@ -342,7 +351,7 @@ func (x *posting) values(ctx context.Context, b *batch, table string, rows []*ro
 		}
 	}
 	slices.SortFunc(keys, compareKeys)
-	stored, err := b.stored(ctx, table, l, keys)
+	stored, err := b.readStored(ctx, table, l, keys)
 	if err != nil {
 		return err
 	}
@@ -351,19 +360,19 @@ func (x *posting) values(ctx context.Context, b *batch, table string, rows []*ro
 		states[k.key] = &keyState{final: stored[i]}
 	}
 	for _, r := range rows {
-		*r.fate = states[r.key].settle(&x.Tokens, r)
+		*r.fate = states[r.key].apply(&x.Tokens, r)
 	}
 	var changed []*row
-	same := map[key]bool{}
+	unchanged := map[key]bool{}
 	for i, k := range keys {
-		if r := states[k.key].final; stored[i] == nil || !stored[i].same(r) {
+		if r := states[k.key].final; stored[i] == nil || !stored[i].isSame(r) {
 			changed = append(changed, r)
 		} else {
-			same[k.key] = true
+			unchanged[k.key] = true
 		}
 	}
-	for _, r := range rows { // a repeated product with two values of one key ends at the stored row
-		if *r.fate == Updated && same[r.key] {
+	for _, r := range rows { // the last of two values of one key in a repeated product is that of the stored row
+		if *r.fate == Updated && unchanged[r.key] {
 			*r.fate = Unchanged
 		}
 	}
@@ -373,39 +382,40 @@ func (x *posting) values(ctx context.Context, b *batch, table string, rows []*ro
 	if x.Tokens.Alarm && table != "contingencyvalue" {
 		x.alarms = append(x.alarms, changed...)
 	}
-	_, err = b.Exec(ctx, b.insert(table, l)+l.conflict(), b.args(l.names, changed)...)
+	_, err = b.Exec(ctx, b.insert(table, l)+l.onConflict(), b.args(l.names, changed)...)
 	return err
 }
 
-// keyState settles the values of one key. The values of one product are settled among themselves, in
-// their order, and the result is settled with the row that was there before the product.
+// keyState is the state of one key while values are applied to it. The values of one product are applied to each other,
+// in their order. The result is applied to the row before the product.
 type keyState struct {
 	before    *row // the row before the product; nil = no row
 	ofProduct *row // the row that results from the values of the product so far; nil = no value yet
 	final     *row // the row that is to be stored; nil = no row yet
 }
 
-func (m *keyState) settle(t *Tokens, r *row) Fate {
-	if m.ofProduct == nil || m.ofProduct.from != r.from {
-		m.before, m.ofProduct = m.final, nil
+// apply applies a value and returns its fate.
+func (s *keyState) apply(t *Tokens, r *row) Fate {
+	if s.ofProduct == nil || s.ofProduct.from != r.from {
+		s.before, s.ofProduct = s.final, nil
 	}
-	if m.ofProduct != nil {
-		if fate := t.settle(m.ofProduct, r); fate != Updated {
+	if s.ofProduct != nil {
+		if fate := t.resolve(s.ofProduct, r); fate != Updated {
 			return fate
 		}
 	}
-	m.ofProduct, m.final = r, r
+	s.ofProduct, s.final = r, r
 	fate := Inserted
-	if m.before != nil {
-		if fate = t.settle(m.before, r); fate != Updated {
-			m.final = m.before
+	if s.before != nil {
+		if fate = t.resolve(s.before, r); fate != Updated {
+			s.final = s.before
 		}
 	}
 	return fate
 }
 
-// conflict returns the ON CONFLICT clause that replaces a row of the same key.
-func (l layout) conflict() string {
+// onConflict returns the ON CONFLICT clause that replaces a row of the same key.
+func (l layout) onConflict() string {
 	var set []string
 	for _, name := range l.names[l.keys:] {
 		set = append(set, name+" = EXCLUDED."+name)
@@ -413,12 +423,15 @@ func (l layout) conflict() string {
 	return " ON CONFLICT (" + strings.Join(l.names[:l.keys], ", ") + ") DO UPDATE SET " + strings.Join(set, ", ")
 }
 
-// stored reads and locks the rows of keys; nil = no row.
-func (b *batch) stored(ctx context.Context, table string, l layout, keys []*row) ([]*row, error) {
+// readStored reads and locks the rows of keys; nil = no row.
+func (b *batch) readStored(ctx context.Context, table string, l layout, keys []*row) ([]*row, error) {
 	out := make([]*row, len(keys))
-	q, err := b.Query(ctx, "SELECT u.n, coalesce(t.value, "+fmt.Sprint(record.NoValue)+"), coalesce(t.shef_qual_code, ''), coalesce(t.quality_code, 0), coalesce(t.revision, 0), "+
-		"coalesce(t.product_id, ''), coalesce(t.producttime, '1970-01-01') FROM "+b.unnest(l.names[:l.keys], " WITH ORDINALITY", ", n")+
-		" JOIN "+b.schema+table+" t ON "+match(l.names[:l.keys])+" FOR UPDATE OF t", b.args(l.names[:l.keys], keys)...)
+	names := l.names[:l.keys]
+	query := "SELECT u.n, coalesce(t.value, " + fmt.Sprint(record.NoValue) + "), coalesce(t.shef_qual_code, ''), " +
+		"coalesce(t.quality_code, 0), coalesce(t.revision, 0), coalesce(t.product_id, ''), " +
+		"coalesce(t.producttime, '1970-01-01') FROM " + b.unnest(names, " WITH ORDINALITY", ", n") +
+		" JOIN " + b.schema + table + " t ON " + match(names) + " FOR UPDATE OF t"
+	q, err := b.Query(ctx, query, b.args(names, keys)...)
 	if err != nil {
 		return nil, err
 	}
@@ -439,13 +452,15 @@ func (b *batch) stored(ctx context.Context, table string, l layout, keys []*row)
 	return out, err
 }
 
-// writeSecondary writes rows into a secondary table, which may lack a key. It writes the last row of each
-// key if it is new, or if the condition when holds.
+// writeSecondary writes rows into a secondary table, for which the database may declare no key. It writes the last row
+// of each key if the key is new, or if the condition when is true. If when is "", the table has one row for each key
+// and product.
 func (b *batch) writeSecondary(ctx context.Context, table, when string, rows []*row) error {
-	l := shape(table)
+	l := layoutOf(table)
 	keys := l.names[:l.keys]
-	if when == "" { // one row for each product, however often it is posted
-		keys = slices.DeleteFunc(append(slices.Clone(keys), "product_id", "producttime"), func(s string) bool { return s == "postingtime" })
+	if when == "" { // a product that is posted again has another posting time
+		isPostingTime := func(s string) bool { return s == "postingtime" }
+		keys = slices.DeleteFunc(append(slices.Clone(keys), "product_id", "producttime"), isPostingTime)
 	}
 	type productKey struct {
 		key
@@ -458,7 +473,8 @@ func (b *batch) writeSecondary(ctx context.Context, table, when string, rows []*
 		if when == "" {
 			k.product, k.issued = r.product, r.issued
 		}
-		if old := last[k]; old == nil || old.full.at < r.full.at || old.full.at == r.full.at && old.issued <= r.issued {
+		old := last[k]
+		if old == nil || old.full.at < r.full.at || old.full.at == r.full.at && old.issued <= r.issued {
 			last[k] = r
 		}
 	}
@@ -474,7 +490,9 @@ func (b *batch) writeSecondary(ctx context.Context, table, when string, rows []*
 		for _, name := range l.names[l.keys:] {
 			set = append(set, name+" = u."+name)
 		}
-		if _, err := b.Exec(ctx, "UPDATE "+b.schema+table+" t SET "+strings.Join(set, ", ")+" FROM "+from+" WHERE "+match(keys)+" AND ("+when+")", args...); err != nil {
+		update := "UPDATE " + b.schema + table + " t SET " + strings.Join(set, ", ") + " FROM " + from +
+			" WHERE " + match(keys) + " AND (" + when + ")"
+		if _, err := b.Exec(ctx, update, args...); err != nil {
 			return err
 		}
 	}
@@ -486,44 +504,51 @@ func (b *batch) writeSecondary(ctx context.Context, table, when string, rows []*
 	return err
 }
 
-// insertPosted returns the start of an INSERT into a locked table whose key ends with the posting
-// time. Rows that do not differ in the rest of their key get the next free microseconds.
+// insertPosted returns the start of an INSERT into a locked table whose key ends with the posting time. Rows that do
+// not differ in the rest of their key get the next free microseconds.
 func (b *batch) insertPosted(table string, l layout) string {
-	others := slices.DeleteFunc(slices.Clone(l.names[:l.keys]), func(name string) bool { return name == "postingtime" })
-	free := "greatest(u.postingtime, (SELECT max(t.postingtime) + interval '1 microsecond' FROM " + b.schema + table + " t WHERE " + match(others) + "))" +
-		" + (row_number() OVER (PARTITION BY u." + strings.Join(others, ", u.") + " ORDER BY u.n) - 1) * interval '1 microsecond'"
+	isPostingTime := func(name string) bool { return name == "postingtime" }
+	rest := slices.DeleteFunc(slices.Clone(l.names[:l.keys]), isPostingTime)
+	afterStored := "(SELECT max(t.postingtime) + interval '1 microsecond' FROM " + b.schema + table + " t WHERE " +
+		match(rest) + ")"
+	number := "row_number() OVER (PARTITION BY u." + strings.Join(rest, ", u.") + " ORDER BY u.n)"
 	values := slices.Clone(l.names)
 	for i, name := range values {
-		if values[i] = "u." + name; name == "postingtime" {
-			values[i] = free
+		if values[i] = "u." + name; isPostingTime(name) {
+			values[i] = "greatest(u.postingtime, " + afterStored + ") + (" + number + " - 1) * interval '1 microsecond'"
 		}
 	}
-	return "INSERT INTO " + b.schema + table + " (" + strings.Join(l.names, ", ") + ") SELECT " + strings.Join(values, ", ") + " FROM " + b.unnest(l.names, " WITH ORDINALITY", ", n")
+	return "INSERT INTO " + b.schema + table + " (" + strings.Join(l.names, ", ") + ") SELECT " +
+		strings.Join(values, ", ") + " FROM " + b.unnest(l.names, " WITH ORDINALITY", ", n")
 }
 
+// match returns the condition that the columns of t and u are equal.
 func match(names []string) string {
-	var parts []string
+	var conditions []string
 	for _, name := range names {
-		parts = append(parts, "t."+name+" = u."+name)
+		conditions = append(conditions, "t."+name+" = u."+name)
 	}
-	return strings.Join(parts, " AND ")
+	return strings.Join(conditions, " AND ")
 }
 
 // insert returns the start of an INSERT of the rows u, see unnest.
 func (b *batch) insert(table string, l layout) string {
 	names := strings.Join(l.names, ", ")
-	return "INSERT INTO " + b.schema + table + " (" + names + ") SELECT u." + strings.Join(l.names, ", u.") + " FROM " + b.unnest(l.names, "", "")
+	return "INSERT INTO " + b.schema + table + " (" + names + ") SELECT u." + strings.Join(l.names, ", u.") +
+		" FROM " + b.unnest(l.names, "", "")
 }
 
-// unnest returns a FROM item u whose rows are the arguments of args.
-func (b *batch) unnest(names []string, with, further string) string {
+// unnest returns a FROM item u whose rows are the arguments of args. with is a clause such as WITH ORDINALITY, which
+// adds the columns moreNames.
+func (b *batch) unnest(names []string, with, moreNames string) string {
 	var arrays []string
 	for i, name := range names {
 		arrays = append(arrays, fmt.Sprintf("$%d::%s[]", i+1, b.cols[name].kind))
 	}
-	return "unnest(" + strings.Join(arrays, ", ") + ")" + with + " AS u(" + strings.Join(names, ", ") + further + ")"
+	return "unnest(" + strings.Join(arrays, ", ") + ")" + with + " AS u(" + strings.Join(names, ", ") + moreNames + ")"
 }
 
+// args returns the values of columns of rows, an array for each column.
 func (b *batch) args(names []string, rows []*row) []any {
 	var out []any
 	for _, name := range names {

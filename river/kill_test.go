@@ -85,8 +85,7 @@ func serveOnce(ctx context.Context, dir, url, schema string, ended <-chan struct
 	return errors.Join(s.Run(ctx), to.Close(), spool.Close())
 }
 
-// mortal is a slow database. Its process kills itself after left products, and nothing of the open
-// transaction remains.
+// mortal is a slow database. It kills its process after left products, and nothing of the open transaction remains.
 type mortal struct{ left int }
 
 func (m *mortal) Post(_ context.Context, products []*river.Product) ([]river.Tally, error) {
@@ -107,7 +106,10 @@ func serveKilled(dir string, budget int) {
 	if err != nil {
 		panic(err)
 	}
-	s := &river.Service{Spool: spool, Poster: &mortal{budget}, Log: slog.New(slog.DiscardHandler), Metrics: river.NewMetrics(prometheus.NewRegistry())}
+	s := &river.Service{
+		Spool: spool, Poster: &mortal{budget},
+		Log: slog.New(slog.DiscardHandler), Metrics: river.NewMetrics(prometheus.NewRegistry()),
+	}
 	panic(s.Run(context.Background()))
 }
 
@@ -169,8 +171,8 @@ func (c *crashing) Reload(context.Context) error { return nil }
 func (c *crashing) IsTemporary(error) bool       { return true }
 func (c *crashing) Close() error                 { return nil }
 
-// TestSmallAfterCrash: a database that aborts a transaction and is then unreachable gets one
-// product next. One that was only unreachable gets as many as before.
+// TestSmallAfterCrash: if a database aborts a transaction and is then unreachable, the next transaction has one
+// product. If it was only unreachable, the next transaction has as many products as before.
 func TestSmallAfterCrash(t *testing.T) {
 	broken, away := errors.New("unexpected EOF"), engine.ErrUnreachable
 	for _, c := range []struct {
@@ -392,7 +394,8 @@ func TestKills(t *testing.T) {
 			if got := dump(); got != want {
 				t.Errorf("after %d kills the tables differ from those of one clean run:\n%.2000s\nwant\n%.2000s", killed, got, want)
 			}
-			t.Logf("%d files with their doubles, %d kills, posted %d times over; undisturbed %v; the tables begin %.60q", (len(texts)*4+2)/3, killed, whole+1, took, want)
+			t.Logf("%d files with their doubles, %d kills, posted %d times over; undisturbed %v; the tables begin %.60q",
+				(len(texts)*4+2)/3, killed, whole+1, took, want)
 		})
 	}
 }
@@ -426,7 +429,9 @@ func admit(t *testing.T, db *pgx.Conn, texts map[string][]byte) {
 	}
 	_, err := db.Exec(t.Context(), "INSERT INTO location SELECT DISTINCT lid, 1 FROM unnest($1::text[]) lid", lids)
 	if err == nil {
-		_, err = db.Exec(t.Context(), "INSERT INTO ingestfilter SELECT DISTINCT v.*, 1, 'T', 'F', 'F' FROM unnest($1::text[], $2::text[], $3::smallint[], $4::text[], $5::text[]) v", lids, pes, durs, tss, exts)
+		const admitAll = "INSERT INTO ingestfilter SELECT DISTINCT v.*, 1, 'T', 'F', 'F' " +
+			"FROM unnest($1::text[], $2::text[], $3::smallint[], $4::text[], $5::text[]) v"
+		_, err = db.Exec(t.Context(), admitAll, lids, pes, durs, tss, exts)
 	}
 	if err != nil {
 		t.Fatal(err)

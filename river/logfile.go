@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// LogFile is a file to which lines are added. If it would grow above Most bytes, it becomes NAME.1,
-// NAME.1 becomes NAME.2, and so on; Keep such files are kept. A line is never split between two files.
+// LogFile is a log that appends lines to a file. Before the file grows above Most bytes, LogFile renames it to NAME.1,
+// NAME.1 to NAME.2, and so on, and keeps Keep such files. It never splits a line between two files.
 type LogFile struct {
 	Name string
 	Most int64
@@ -20,7 +20,7 @@ type LogFile struct {
 	size int64
 }
 
-// Write adds a line.
+// Write appends a line.
 func (l *LogFile) Write(line []byte) (n int, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -37,7 +37,7 @@ func (l *LogFile) Write(line []byte) (n int, err error) {
 	return n, err
 }
 
-// open opens the file where it is not open.
+// open opens the file, unless it is open.
 func (l *LogFile) open() (err error) {
 	if l.f != nil {
 		return nil
@@ -58,12 +58,12 @@ func (l *LogFile) rotate() error {
 	err := l.f.Close()
 	l.f, l.size = nil, 0
 	old := func(i int) string { return fmt.Sprintf("%s.%d", l.Name, i) }
-	if gone := os.Remove(old(l.Keep)); gone != nil && !errors.Is(gone, fs.ErrNotExist) {
-		err = errors.Join(err, gone)
+	if removeErr := os.Remove(old(l.Keep)); removeErr != nil && !errors.Is(removeErr, fs.ErrNotExist) {
+		err = errors.Join(err, removeErr)
 	}
 	for i := l.Keep - 1; i > 0; i-- {
-		if moved := os.Rename(old(i), old(i+1)); moved != nil && !errors.Is(moved, fs.ErrNotExist) {
-			err = errors.Join(err, moved)
+		if renameErr := os.Rename(old(i), old(i+1)); renameErr != nil && !errors.Is(renameErr, fs.ErrNotExist) {
+			err = errors.Join(err, renameErr)
 		}
 	}
 	if l.Keep > 0 {

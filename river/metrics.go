@@ -13,14 +13,14 @@ type Metrics struct {
 	products, lost   prometheus.Counter
 	values           *prometheus.CounterVec
 	latency, commits prometheus.Histogram
-	alive, reread    prometheus.Gauge // 1 or 0
+	alive, reloaded  prometheus.Gauge // 1 or 0
 	newest           prometheus.Gauge
 	lastPosted       *prometheus.GaugeVec
-	known            map[string]bool // product ids that are labels of lastPosted
+	labels           map[string]bool // product ids that are labels of lastPosted
 }
 
-// mostProducts limits the labels of lastPosted, because a feed may contain any number of product ids.
-const mostProducts = 4096
+// maxProductLabels limits the labels of lastPosted, because a feed may contain any number of product ids.
+const maxProductLabels = 4096
 
 // NewMetrics registers the metrics.
 func NewMetrics(r prometheus.Registerer) *Metrics {
@@ -35,32 +35,39 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		return g
 	}
 	histogram := func(name, help string) prometheus.Histogram {
-		h := prometheus.NewHistogram(prometheus.HistogramOpts{Name: "barograph_shef_" + name, Help: help, Buckets: prometheus.ExponentialBuckets(.005, 2, 16)})
+		h := prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "barograph_shef_" + name, Help: help, Buckets: prometheus.ExponentialBuckets(.005, 2, 16),
+		})
 		r.MustRegister(h)
 		return h
 	}
 	m := &Metrics{
-		known:      map[string]bool{},
-		products:   counter("products_total", "Products that were posted."),
-		Doubled:    counter("products_doubled_total", "Products that had been posted in the last four hours."),
-		Failed:     counter("failed_total", "Files and products that were set aside in failed/."),
-		Retries:    counter("retries_total", "Transactions that were restarted."),
-		lost:       counter("values_lost_total", "Values that could not be decoded."),
-		values:     prometheus.NewCounterVec(prometheus.CounterOpts{Name: "barograph_shef_values_total", Help: "Values, by what became of them."}, []string{"fate"}),
-		latency:    histogram("latency_seconds", "Time from the arrival of a file in the spool to the commit of its rows."),
-		commits:    histogram("commit_seconds", "Duration of a transaction, including its retries."),
-		alive:      gauge("database_up", "Whether the database was reachable, or accepted the last transaction."),
-		reread:     gauge("last_reload_successful", "Whether tables, tokens and the file of the URL were read at the last attempt; 0 = the service continues with the earlier ones."),
-		newest:     gauge("newest_product_timestamp_seconds", "Issue time of the newest product that was posted."),
-		lastPosted: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "barograph_shef_product_timestamp_seconds", Help: "Time at which a product was last posted, by its id."}, []string{"product"}),
+		labels:   map[string]bool{},
+		products: counter("products_total", "Products that were posted."),
+		Doubled:  counter("products_doubled_total", "Products that had been posted in the last four hours."),
+		Failed:   counter("failed_total", "Files and products that were set aside in failed/."),
+		Retries:  counter("retries_total", "Transactions that were restarted."),
+		lost:     counter("values_lost_total", "Values that could not be decoded."),
+		values: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "barograph_shef_values_total", Help: "Values, by what became of them.",
+		}, []string{"fate"}),
+		latency: histogram("latency_seconds", "Time from the arrival of a file in the spool to the commit of its rows."),
+		commits: histogram("commit_seconds", "Duration of a transaction, including its retries."),
+		alive:   gauge("database_up", "Whether the database was reachable, or accepted the last transaction."),
+		reloaded: gauge("last_reload_successful", "Whether tables, tokens and the file of the URL were read at the last "+
+			"attempt; 0 = the service continues with the earlier ones."),
+		newest: gauge("newest_product_timestamp_seconds", "Issue time of the newest product that was posted."),
+		lastPosted: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "barograph_shef_product_timestamp_seconds", Help: "Time at which a product was last posted, by its id.",
+		}, []string{"product"}),
 	}
-	m.reread.Set(1) // otherwise the service would not have started
+	m.reloaded.Set(1) // otherwise the service would not have started
 	r.MustRegister(m.values, m.lastPosted)
 	return m
 }
 
-// backlog counts the files that wait in a spool. It counts them when a client reads the metrics, because
-// the database or a long transaction must not delay the count.
+// backlog counts the files that wait in a spool. It counts them when a client reads the metrics, so neither the
+// database nor a long transaction delays the count.
 type backlog struct {
 	spool                *Spool
 	files, bytes, oldest *prometheus.Desc
@@ -90,39 +97,42 @@ func (b *backlog) Collect(out chan<- prometheus.Metric) {
 	if err != nil {
 		return // the service ends with this error
 	}
-	at := int64(0)
+	arrival := int64(0)
 	if files > 0 {
-		at = oldest.Unix()
+		arrival = oldest.Unix()
 	}
 	out <- prometheus.MustNewConstMetric(b.files, prometheus.GaugeValue, float64(files))
 	out <- prometheus.MustNewConstMetric(b.bytes, prometheus.GaugeValue, float64(bytes))
-	out <- prometheus.MustNewConstMetric(b.oldest, prometheus.GaugeValue, float64(at))
+	out <- prometheus.MustNewConstMetric(b.oldest, prometheus.GaugeValue, float64(arrival))
 }
 
-func (m *Metrics) commit(took time.Duration) { m.commits.Observe(took.Seconds()) }
+// countCommit records the duration of a transaction.
+func (m *Metrics) countCommit(d time.Duration) { m.commits.Observe(d.Seconds()) }
 
 // Up records whether the database was reached; err is nil if it was.
-func (m *Metrics) Up(err error) { succeeded(m.alive, err) }
+func (m *Metrics) Up(err error) { setSuccess(m.alive, err) }
 
-func succeeded(g prometheus.Gauge, err error) {
+// setSuccess sets a gauge to 1, or to 0 if there is an error.
+func setSuccess(g prometheus.Gauge, err error) {
 	g.Set(1)
 	if err != nil {
 		g.Set(0)
 	}
 }
 
-func (m *Metrics) posted(h *pendingProduct, t Tally) {
-	if len(h.Refusals) == 0 {
+// countProduct counts a product whose transaction was committed.
+func (m *Metrics) countProduct(p *pendingProduct, t Tally) {
+	if len(p.Refusals) == 0 {
 		m.products.Inc()
 	}
-	m.lost.Add(float64(h.Account.Lost))
+	m.lost.Add(float64(p.Account.Lost))
 	for i, name := range Fates() {
 		m.values.WithLabelValues(name).Add(float64(t[i]))
 	}
-	m.latency.Observe(time.Since(h.file.Received).Seconds())
-	m.newest.Set(float64(h.Issued.Unix()))
-	if m.known[h.ID] || len(m.known) < mostProducts {
-		m.known[h.ID] = true
-		m.lastPosted.WithLabelValues(h.ID).SetToCurrentTime()
+	m.latency.Observe(time.Since(p.file.Received).Seconds())
+	m.newest.Set(float64(p.Issued.Unix()))
+	if m.labels[p.ID] || len(m.labels) < maxProductLabels {
+		m.labels[p.ID] = true
+		m.lastPosted.WithLabelValues(p.ID).SetToCurrentTime()
 	}
 }

@@ -21,8 +21,8 @@ import (
 	"github.com/barograph/barograph/river"
 )
 
-// TestOddFiles: the service reads links, and files with any bytes in their names. It reports
-// entries that are neither and leaves them in place. It sets a truncated file aside.
+// TestOddFiles: the service reads links, and files with any bytes in their names. It reports other entries and leaves
+// them in place. It moves a truncated file to failed/.
 func TestOddFiles(t *testing.T) {
 	dir, other := t.TempDir(), t.TempDir()
 	names := []string{"a b;$(x)\"\n", "-dash", "lat\xff\xfein", strings.Repeat("n", 240)}
@@ -71,9 +71,9 @@ func old(t *testing.T, path string) {
 	}
 }
 
-// TestHalfGzip: an incomplete gzip file waits in the folder, and its products are posted when it is
-// complete. If its end never comes, the file fails. The line in which it ends is not read, because
-// its number may lack digits.
+// TestHalfGzip: an incomplete gzip file stays in the folder, and the service posts its products when it is complete. If
+// the rest never arrives, the file fails. The service does not read the line in which the file ends, because its number
+// may be truncated.
 func TestHalfGzip(t *testing.T) {
 	dir := t.TempDir()
 	var text strings.Builder
@@ -131,8 +131,8 @@ func TestHalfGzip(t *testing.T) {
 	}
 }
 
-// TestGrows: text appended to a file while its first product is posted is also posted before the
-// file is put away.
+// TestGrows: the service also posts text that another program appends to a file while the service posts the file's
+// first product. Only then does it move the file to done/.
 func TestGrows(t *testing.T) {
 	dir := t.TempDir()
 	b := &board{began: make(chan struct{})}
@@ -154,14 +154,14 @@ func TestGrows(t *testing.T) {
 	until(t, "the second product", func() bool { return len(b.given()) == 2 })
 	stop()
 	text, err := os.ReadFile(filepath.Join(dir, "done", time.Now().UTC().Format("20060102"), "1"))
-	if got := b.given(); err != nil || !slices.Equal(got, []string{"KLCHRR1LCH 1", "KLCHRR2LCH 2"}) || !strings.Contains(string(text), "RR2LCH") || f.Close() != nil {
+	got, want := b.given(), []string{"KLCHRR1LCH 1", "KLCHRR2LCH 2"}
+	if err != nil || !slices.Equal(got, want) || !strings.Contains(string(text), "RR2LCH") || f.Close() != nil {
 		t.Errorf("%q, %q: %v", got, text, err)
 	}
 }
 
-// TestFullServer: products that a server's full disk refuses wait until it has space, and none is
-// set aside. The service handles SIGHUP during that wait, and also if there is always a file to
-// post.
+// TestFullServer: products that a server with a full disk refuses wait until the disk has space, and none fails. The
+// service handles SIGHUP while it waits, and also if there is always a file to post.
 func TestFullServer(t *testing.T) {
 	dir := t.TempDir()
 	b := &board{full: 6}
@@ -210,8 +210,8 @@ func TestFullServer(t *testing.T) {
 	stop()
 }
 
-// TestRemembered: a product is posted again if it was posted more than 4 hours ago, or by a clock
-// that was ahead. Expired days of done/ are removed.
+// TestRemembered: the service posts a product again if it posted the product more than 4 hours ago, or at a time in the
+// future because the clock was wrong. It removes expired days of done/.
 func TestRemembered(t *testing.T) {
 	dir := t.TempDir()
 	var first board
@@ -250,7 +250,10 @@ func TestRemembered(t *testing.T) {
 	ended := make(chan struct{})
 	close(ended)
 	spool := &river.Spool{Dir: dir, Keep: 24 * time.Hour}
-	s := &river.Service{Spool: spool, Poster: &first, Log: slog.New(slog.DiscardHandler), Metrics: river.NewMetrics(prometheus.NewRegistry()), Ended: ended}
+	s := &river.Service{
+		Spool: spool, Poster: &first, Ended: ended,
+		Log: slog.New(slog.DiscardHandler), Metrics: river.NewMetrics(prometheus.NewRegistry()),
+	}
 	if err := errors.Join(spool.Open(), s.Run(t.Context()), spool.Close()); err != nil {
 		t.Fatal(err)
 	}
@@ -274,7 +277,7 @@ func TestSpoolGone(t *testing.T) {
 	}
 }
 
-// TestProductsMemory: products of any size keep their values while other products are read.
+// TestProductsMemory: products of any size keep their values while the service reads other products.
 func TestProductsMemory(t *testing.T) {
 	var text strings.Builder
 	sizes := []int{1, 100, 8192, 8193, 3, 40_000, 7000, 5000, 1}

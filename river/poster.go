@@ -23,7 +23,7 @@ const (
 	Kept           // not stored: the stored value stays, by the policy or because a later product wrote it
 	Rejected       // stored in rejecteddata: out of its gross range, or marked bad by the sender
 	Unknown        // the database does not have the station; Tokens.Unknown decides what is stored
-	Inactive       // not stored: the station is not to be posted (location.post)
+	Inactive       // not stored: the database does not want values of the station (location.post)
 	Filtered       // not stored: the ingest filter excludes the series, or does not contain it
 	Outside        // not stored: outside the time window
 	Posted         // accepted by an engine that does not report whether it was inserted, updated or unchanged
@@ -31,22 +31,24 @@ const (
 	numFates
 )
 
-// Fates are the names of all, in their order.
+// Fates returns the names of all fates, in their order.
 func Fates() []string {
-	return []string{"inserted", "updated", "unchanged", "kept", "rejected", "unknown", "inactive", "filtered", "outside", "posted", "refused"}
+	return []string{
+		"inserted", "updated", "unchanged", "kept", "rejected", "unknown", "inactive", "filtered", "outside", "posted", "refused",
+	}
 }
 
-// Tally counts values by what became of them.
+// Tally counts values by their fates.
 type Tally [numFates]int64
 
-// Add adds another.
+// Add adds the counts of another tally.
 func (t *Tally) Add(o Tally) {
 	for i := range t {
 		t[i] += o[i]
 	}
 }
 
-// Values is their number.
+// Values returns the number of all values.
 func (t *Tally) Values() (n int64) {
 	for _, k := range t {
 		n += k
@@ -54,37 +56,37 @@ func (t *Tally) Values() (n int64) {
 	return n
 }
 
-// Poster posts products. It is used by one goroutine.
+// Poster posts products. Only one goroutine may use it.
 type Poster interface {
-	// Post posts products durably, those of a station in their order, and returns a Tally for each. It
-	// is one transaction, except for an Archive with several Posters: after an error some values may be
-	// stored, and posting the products again stores the others.
+	// Post posts products durably, those of a station in their order, and returns a Tally for each. It is one
+	// transaction, except for an Archive with several Posters: after an error some values may be stored, and posting the
+	// products again stores the others.
 	Post(ctx context.Context, products []*Product) ([]Tally, error)
 	// Reload opens a lost connection, and reads the tables of stations and filters again.
 	Reload(ctx context.Context) error
-	// IsTemporary reports whether a later attempt may succeed: the error concerns the connection, the
-	// server, or a conflict with another session. All other errors concern the posted values.
+	// IsTemporary reports whether a later attempt may succeed: the error concerns the connection, the server, or a
+	// conflict with another session. All other errors concern the posted values.
 	IsTemporary(err error) bool
 	Close() error
 }
 
-// settler posts products and finds the values that the database refuses.
-type settler struct {
-	to   Poster
-	post func([]*Product) ([]Tally, error)
-	// wait is called before the next attempt. refused = a single value was refused, possibly because of
-	// another session. An error of wait ends the posting.
-	wait    func(err error, refused bool) error
-	checked bool // the tables that the poster needs existed after the last error
+// bisector posts products and finds the values that the database refuses.
+type bisector struct {
+	poster Poster
+	post   func([]*Product) ([]Tally, error)
+	// wait is called before the next attempt. refused = the database refused a single value, possibly because of another
+	// session. An error of wait ends the posting.
+	wait     func(err error, refused bool) error
+	reloaded bool // Reload succeeded after an error, so the tables that the poster needs exist
 }
 
-// mostRefusals limits Product.Refusals; the Tally counts all refused values.
-const mostRefusals = 20
+// maxRefusals limits Product.Refusals; the Tally counts all refused values.
+const maxRefusals = 20
 
-// settle posts products. It finds what the database refuses by bisection, down to single values:
-// those are Refused, and it posts everything else. A fault of the database itself never counts as
-// refused, because a full disk would then set everything aside.
-func (x *settler) settle(ctx context.Context, products []*Product) ([]Tally, error) {
+// postAccepted posts products. It finds the values that the database refuses by bisection. Their fate is Refused, and
+// it posts the accepted values. An error of the database itself, such as a full disk, never counts as a refusal,
+// because the service would then move every file to failed/.
+func (x *bisector) postAccepted(ctx context.Context, products []*Product) ([]Tally, error) {
 	values := 0
 	for _, p := range products {
 		values += len(p.Values)
@@ -94,10 +96,10 @@ func (x *settler) settle(ctx context.Context, products []*Product) ([]Tally, err
 		if err == nil {
 			return tallies, nil
 		}
-		refused := !x.to.IsTemporary(err)
-		if !refused || !x.checked { // once for all refused values, because Reload reads every station
-			x.checked = x.to.Reload(ctx) == nil
-			refused = refused && x.checked
+		refused := !x.poster.IsTemporary(err)
+		if !refused || !x.reloaded { // once for all refused values, because Reload reads every station
+			x.reloaded = x.poster.Reload(ctx) == nil
+			refused = refused && x.reloaded
 		}
 		if refused && (len(products) > 1 || values > 1) {
 			break
@@ -105,50 +107,52 @@ func (x *settler) settle(ctx context.Context, products []*Product) ([]Tally, err
 		if refused && attempt >= attempts {
 			p := products[0]
 			what := "product " + p.ID
-			for i := range p.Values {
-				what = describe(&p.Values[i])
+			if len(p.Values) > 0 {
+				what = describe(&p.Values[0])
 			}
 			p.Refusals = []string{fmt.Sprintf("the database refuses %s: %v", what, err)}
 			return []Tally{{Refused: int64(values)}}, nil
 		}
-		// If a server crashes during a transaction, a smaller one may succeed between two crashes.
-		broken := !errors.Is(err, engine.ErrUnreachable)
+		// If a server crashes during a transaction, a smaller transaction may succeed between two crashes.
+		wasReachable := !errors.Is(err, engine.ErrUnreachable)
 		if err := x.wait(err, refused); err != nil {
 			return nil, err
 		}
-		if broken && len(products) > 1 {
+		if wasReachable && len(products) > 1 {
 			break
 		}
 	}
 	if len(products) > 1 {
-		first, err := x.settle(ctx, products[:len(products)/2])
+		first, err := x.postAccepted(ctx, products[:len(products)/2])
 		if err != nil {
 			return nil, err
 		}
-		second, err := x.settle(ctx, products[len(products)/2:])
+		second, err := x.postAccepted(ctx, products[len(products)/2:])
 		return append(first, second...), err
 	}
 	p := products[0]
 	total := make([]Tally, 1)
-	for _, half := range [][]record.Gauge{p.Values[:values/2], p.Values[values/2:]} {
-		part := *p
-		part.Values, part.Refusals = half, nil
-		one, err := x.settle(ctx, []*Product{&part})
+	for _, values := range [][]record.Gauge{p.Values[:values/2], p.Values[values/2:]} {
+		half := *p
+		half.Values, half.Refusals = values, nil
+		tallies, err := x.postAccepted(ctx, []*Product{&half})
 		if err != nil {
 			return nil, err
 		}
-		total[0].Add(one[0])
-		p.Refusals = append(p.Refusals, part.Refusals[:min(len(part.Refusals), mostRefusals-len(p.Refusals))]...)
+		total[0].Add(tallies[0])
+		p.Refusals = append(p.Refusals, half.Refusals[:min(len(half.Refusals), maxRefusals-len(p.Refusals))]...)
 	}
 	return total, nil
 }
 
 // Post posts the products of texts once, in batches, and calls each with the Tally of every product.
-func Post(ctx context.Context, texts *formats.Texts, in *Input, to Poster, each func(p *Product, t Tally) error) error {
+func Post(
+	ctx context.Context, texts *formats.Texts, in *Input, poster Poster, each func(p *Product, t Tally) error,
+) error {
 	var all []*Product
 	values := 0
-	x := settler{to: to}
-	x.post = func(products []*Product) ([]Tally, error) { return to.Post(ctx, products) }
+	x := bisector{poster: poster}
+	x.post = func(products []*Product) ([]Tally, error) { return poster.Post(ctx, products) }
 	x.wait = func(err error, refused bool) error {
 		if refused {
 			return nil
@@ -156,8 +160,8 @@ func Post(ctx context.Context, texts *formats.Texts, in *Input, to Poster, each 
 		return err
 	}
 	flush := func() error {
-		x.checked = false
-		tallies, err := x.settle(ctx, all)
+		x.reloaded = false
+		tallies, err := x.postAccepted(ctx, all)
 		for i := 0; i < len(tallies) && err == nil; i++ {
 			err = each(all[i], tallies[i])
 		}
@@ -183,7 +187,7 @@ func Post(ctx context.Context, texts *formats.Texts, in *Input, to Poster, each 
 	return flush()
 }
 
-// describe names a value.
+// describe identifies a value in messages.
 func describe(g *record.Gauge) string {
 	return fmt.Sprintf("%s %s %s = %v", g.Station, g.Code, time.Unix(g.Time, 0).UTC().Format(time.RFC3339), g.Value)
 }

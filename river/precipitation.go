@@ -15,25 +15,25 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// The tables hourlypp, hourlypc and dailypp (gage_pp_enable). The slots, the windows and the letters
-// are those of AWIPS's gage_pp (GagePP, PrecipUtils, gage_pp_process_file.c). AWIPS fills a slot as
-// values arrive. This poster chooses each slot's value from rawpp and rawpc after they were written,
-// so that neither the order of arrival nor a repetition changes the result.
+// This file fills the tables hourlypp, hourlypc and dailypp (gage_pp_enable). The slots, the windows and the letters
+// are those of AWIPS's gage_pp (GagePP, PrecipUtils, gage_pp_process_file.c). AWIPS fills a slot as values arrive. This
+// poster chooses each slot's value from rawpp and rawpc after it has written them, so neither the order of arrival nor
+// a repetition changes the result.
 
 const (
 	hourSlots       = 24
 	sixHourSlots    = 4
 	sevenAM         = 7 * time.Hour
 	noon            = 12 * time.Hour
-	manual          = 'M' // the code of a value that a person entered; it stays
+	manual          = 'M' // the code of a value that a person entered; the poster never replaces it
 	emptySlot       = '-'
 	hundredths      = 100        // of an inch: the unit of hourlypp and hourlypc
 	ppDay, ppPeriod = 2001, 5004 // PPD, PPP
 )
 
-// accumulation is one kind of precipitation values and their slots.
+// accumulation describes a kind of precipitation values and their slots.
 type accumulation struct {
-	table, from   string
+	table, from   string  // the table of the slots, and that of the values
 	durations     []int16 // none = all
 	period        time.Duration
 	before, after time.Duration // the window around the end of a slot
@@ -41,7 +41,7 @@ type accumulation struct {
 	base          int           // index of its first slot among the 28 of a row (24 of an hour, 4 of six hours)
 }
 
-// accumulations are those that gage_pp fills.
+// accumulations returns the accumulations that gage_pp fills.
 func (t *Tokens) accumulations() []accumulation {
 	return []accumulation{
 		{"hourlypc", "rawpc", nil, time.Hour, t.PCWindow, t.PCWindow, 0, 0},
@@ -51,9 +51,9 @@ func (t *Tokens) accumulations() []accumulation {
 	}
 }
 
-// end returns the end of the slot that a value of a time belongs to; false = it belongs to none.
-// A time in the middle between two ends belongs to the later one.
-func (a *accumulation) end(at time.Time) (time.Time, bool) {
+// endOf returns the end of the slot that is nearest to the time of a value, the later one of two equally near ends. It
+// returns false if the value is outside the window of the slot.
+func (a *accumulation) endOf(at time.Time) (time.Time, bool) {
 	at = at.Truncate(time.Minute)
 	end := at.Add(-a.slotEnd).Round(a.period).Add(a.slotEnd) // Round counts from the year 1, which begins at midnight
 	off := at.Sub(end)
@@ -75,7 +75,7 @@ func (t *Tokens) isDay(dur int16, at time.Time) bool {
 	return local.Sub(time.Date(y, m, d, 0, 0, 0, 0, t.Zone).Add(sevenAM)).Abs() < t.Daily
 }
 
-// offsetCode is the letter of a number of minutes: A, B … after the end of an hour, a, b … before it.
+// offsetCode returns the letter of a number of minutes: A, B … after the end of an hour, a, b … before it.
 func offsetCode(minutes int) byte {
 	switch {
 	case minutes < 0:
@@ -86,7 +86,7 @@ func offsetCode(minutes int) byte {
 	return '0'
 }
 
-// distance is the number that offsetCode wrote, without its sign.
+// distance returns the number of a letter of offsetCode, without its sign.
 func distance(code byte) int {
 	switch {
 	case code >= 'a':
@@ -97,8 +97,8 @@ func distance(code byte) int {
 	return 0
 }
 
-// offset is the letter of a value's distance from the end of its slot: in minutes for an hour, in
-// tens of minutes, rounded up, for six hours.
+// offset returns the letter of a value's distance from the end of its slot: in minutes for an hour, and in tens of
+// minutes, rounded up, for six hours.
 func (a *accumulation) offset(off time.Duration) byte {
 	n := int(off / time.Minute)
 	if a.base == hourSlots {
@@ -121,28 +121,35 @@ type slotValue struct {
 	at    time.Time
 	value float64
 	qual  string
-	// distance from the end of the slot to the nearest of all its values, which may be a missing one; only
-	// chosen sets it
+	// nearest is the distance from the end of the slot to the nearest of all its values, which may be a missing one.
+	// Only chooseValues sets it.
 	nearest time.Duration
 }
 
-// better orders the values of a slot, the chosen one first: a value before a missing one, then the
-// nearest to the end of the slot, then the later.
-func (a *accumulation) better(end time.Time) func(x, y slotValue) int {
+// preference orders the values of a slot, the chosen one first: a value before a missing one, then the value that is
+// nearest to the end of the slot, then the later one.
+func (a *accumulation) preference(end time.Time) func(x, y slotValue) int {
 	missing := func(v slotValue) int {
 		if v.value == record.NoValue {
 			return 1
 		}
 		return 0
 	}
-	extremum := func(v slotValue) int { // 0 = it is none
+	extremum := func(v slotValue) int { // 0 = the value is not an extremum
 		if v.ext == "Z" {
 			return 0
 		}
 		return 1
 	}
 	return func(x, y slotValue) int {
-		return cmp.Or(missing(x)-missing(y), cmp.Compare(x.at.Sub(end).Abs(), y.at.Sub(end).Abs()), y.at.Compare(x.at), cmp.Compare(x.dur, y.dur), extremum(x)-extremum(y), cmp.Compare(x.ext, y.ext))
+		return cmp.Or(
+			missing(x)-missing(y),
+			cmp.Compare(x.at.Sub(end).Abs(), y.at.Sub(end).Abs()),
+			y.at.Compare(x.at),
+			cmp.Compare(x.dur, y.dur),
+			extremum(x)-extremum(y),
+			cmp.Compare(x.ext, y.ext),
+		)
 	}
 }
 
@@ -151,8 +158,10 @@ func (x *posting) precipitation(ctx context.Context, b *batch) error {
 	for _, a := range x.Tokens.accumulations() {
 		touched := map[slotKey]bool{}
 		for _, r := range x.tables[a.from] {
-			end, in := a.end(time.Unix(r.full.at, 0).UTC())
-			if in && (*r.fate == Inserted || *r.fate == Updated) && (a.durations == nil || slices.Contains(a.durations, r.full.dur)) {
+			end, inWindow := a.endOf(time.Unix(r.full.at, 0).UTC())
+			hasChanged := *r.fate == Inserted || *r.fate == Updated
+			hasDuration := a.durations == nil || slices.Contains(a.durations, r.full.dur)
+			if inWindow && hasChanged && hasDuration {
 				touched[slotKey{r.full.lid, r.full.ts, end.Unix()}] = true
 			}
 		}
@@ -165,11 +174,11 @@ func (x *posting) precipitation(ctx context.Context, b *batch) error {
 		if _, err := b.Exec(ctx, "LOCK TABLE "+b.schema+a.table+" IN SHARE ROW EXCLUSIVE MODE"); err != nil {
 			return fmt.Errorf("table %s: %w", a.table, err)
 		}
-		chosen, err := x.chosen(ctx, b, &a, keys)
+		chosen, err := x.chooseValues(ctx, b, &a, keys)
 		if err == nil && a.table == "dailypp" {
-			err = b.daily(ctx, keys, chosen)
+			err = b.writeDaily(ctx, keys, chosen)
 		} else if err == nil {
-			err = b.hourly(ctx, &a, keys, chosen)
+			err = b.writeHourly(ctx, &a, keys, chosen)
 		}
 		if err != nil {
 			return fmt.Errorf("table %s: %w", a.table, err)
@@ -178,17 +187,21 @@ func (x *posting) precipitation(ctx context.Context, b *batch) error {
 	return nil
 }
 
-// chosen returns the value of each slot, from the series of the second stage (stg2_input); nil = none.
-func (x *posting) chosen(ctx context.Context, b *batch, a *accumulation, keys []slotKey) ([]*slotValue, error) {
+// chooseValues returns the value of each slot; nil = none. It only considers series of the second stage of
+// precipitation processing (stg2_input).
+func (x *posting) chooseValues(ctx context.Context, b *batch, a *accumulation, keys []slotKey) ([]*slotValue, error) {
 	lids, sources, ends := make([]string, len(keys)), make([]string, len(keys)), make([]time.Time, len(keys))
 	for i, k := range keys {
 		lids[i], sources[i], ends[i] = k.lid.String(), string(k.ts[:]), time.Unix(k.end, 0).UTC()
 	}
-	text := `SELECT u.n, t.dur, t.extremum, t.obstime, t.value, coalesce(t.shef_qual_code, 'Z')
+	// A row that another program wrote may have an empty code. Like no code it means that no check was made.
+	text := `SELECT u.n, t.dur, t.extremum, t.obstime, t.value, coalesce(nullif(t.shef_qual_code, ''), 'Z')
 		FROM unnest($1::varchar[], $2::varchar[], $3::timestamp[]) WITH ORDINALITY AS u(lid, ts, slot, n)
 		JOIN ` + b.schema + a.from + ` t ON t.lid = u.lid AND t.ts = u.ts
-			AND t.obstime >= u.slot - $4::interval AND t.obstime < u.slot + $5::interval AND ($6::smallint[] IS NULL OR t.dur = ANY($6))
-		JOIN ` + b.schema + `ingestfilter i ON (i.lid, i.pe, i.dur, i.ts, i.extremum) = (t.lid, t.pe, t.dur, t.ts, t.extremum) AND i.stg2_input = 'T'
+			AND t.obstime >= u.slot - $4::interval AND t.obstime < u.slot + $5::interval
+			AND ($6::smallint[] IS NULL OR t.dur = ANY($6))
+		JOIN ` + b.schema + `ingestfilter i
+			ON (i.lid, i.pe, i.dur, i.ts, i.extremum) = (t.lid, t.pe, t.dur, t.ts, t.extremum) AND i.stg2_input = 'T'
 		WHERE t.value IS NOT NULL`
 	q, err := b.Query(ctx, text, lids, sources, ends, a.before, a.after+time.Minute, a.durations)
 	if err != nil {
@@ -198,35 +211,39 @@ func (x *posting) chosen(ctx context.Context, b *batch, a *accumulation, keys []
 	var n int64
 	var v slotValue
 	_, err = pgx.ForEachRow(q, []any{&n, &v.dur, &v.ext, &v.at, &v.value, &v.qual}, func() error {
-		end, in := a.end(v.at)
-		if !in || end.Unix() != keys[n-1].end || a.table == "dailypp" && !x.Tokens.isDay(v.dur, v.at) {
+		end, inWindow := a.endOf(v.at)
+		if !inWindow || end.Unix() != keys[n-1].end || a.table == "dailypp" && !x.Tokens.isDay(v.dur, v.at) {
 			return nil
 		}
-		old, found := out[n-1], v
-		found.nearest = v.at.Sub(end).Abs()
-		if old != nil {
-			found.nearest = min(found.nearest, old.nearest)
-			if old.nearest = found.nearest; a.better(end)(*old, v) <= 0 {
+		chosen, candidate := out[n-1], v
+		candidate.nearest = v.at.Sub(end).Abs()
+		if chosen != nil {
+			candidate.nearest = min(candidate.nearest, chosen.nearest)
+			if chosen.nearest = candidate.nearest; a.preference(end)(*chosen, v) <= 0 {
 				return nil
 			}
 		}
-		out[n-1] = &found
+		out[n-1] = &candidate
 		return nil
 	})
 	return out, err
 }
 
-// daily writes values into dailypp, at 12:00 of their day.
-func (b *batch) daily(ctx context.Context, keys []slotKey, chosen []*slotValue) error {
+// writeDaily writes values into dailypp, at 12:00 of their day.
+func (b *batch) writeDaily(ctx context.Context, keys []slotKey, chosen []*slotValue) error {
+	posted := b.posted.UTC().Truncate(time.Second)
 	var rows pgx.Batch
 	for i, v := range chosen {
 		if v == nil {
 			continue
 		}
-		rows.Queue(`INSERT INTO `+b.schema+`dailypp AS t (lid, ts, obstime, value, qc, postingtime) VALUES ($1, $2, $3, $4, $5, $6)
-			ON CONFLICT (lid, ts, obstime) DO UPDATE SET value = EXCLUDED.value, qc = EXCLUDED.qc, postingtime = EXCLUDED.postingtime
+		end := time.Unix(keys[i].end, 0).UTC()
+		rows.Queue(`INSERT INTO `+b.schema+`dailypp AS t (lid, ts, obstime, value, qc, postingtime)
+			VALUES ($1, $2, $3, $4, $5, $6)
+			ON CONFLICT (lid, ts, obstime) DO UPDATE
+			SET value = EXCLUDED.value, qc = EXCLUDED.qc, postingtime = EXCLUDED.postingtime
 			WHERE (t.value, t.qc) IS DISTINCT FROM (EXCLUDED.value, EXCLUDED.qc) AND upper(t.qc) IS DISTINCT FROM $7`,
-			keys[i].lid.String(), string(keys[i].ts[:]), time.Unix(keys[i].end, 0).UTC(), v.value, v.qual, b.posted.UTC().Truncate(time.Second), string(rune(manual)))
+			keys[i].lid.String(), string(keys[i].ts[:]), end, v.value, v.qual, posted, string(rune(manual)))
 	}
 	return b.sendAll(ctx, &rows)
 }
@@ -240,6 +257,8 @@ type precipDay struct {
 	hasChanged bool
 }
 
+// read sets the slots from an index to another, exclusive, to the columns of a stored row. Slots that the columns lack
+// are empty.
 func (d *precipDay) read(offset, qc string, values []*int16, from, to int) {
 	for i := from; i < to; i++ {
 		d.offset[i], d.qc[i] = emptySlot, emptySlot
@@ -252,15 +271,16 @@ func (d *precipDay) read(offset, qc string, values []*int16, from, to int) {
 	}
 }
 
-// set sets a slot, except in two cases: a person has set it, or its value is nearer to the end of the slot than
-// nearest, the offset letter of the nearest value in the raw table. In the second case the slot has a value that was
-// purged from the raw table.
+// set sets a slot, except in two cases. In the first, a person has set it. In the second, its value is nearer to the
+// end of the slot than nearest, the offset letter of the nearest value in the raw table: it was purged from the raw
+// table.
 func (d *precipDay) set(i int, value int16, offset, nearest, qc byte) {
-	stored := d.values[i] != nil
+	isStored := d.values[i] != nil
+	isSame := isStored && *d.values[i] == value && d.offset[i] == offset && d.qc[i] == qc
 	switch {
-	case d.qc[i] == manual, d.qc[i] == 'm', stored && *d.values[i] == value && d.offset[i] == offset && d.qc[i] == qc:
+	case d.qc[i] == manual, d.qc[i] == 'm', isSame:
 		return
-	case stored && d.offset[i] != emptySlot && distance(d.offset[i]) < distance(nearest):
+	case isStored && d.offset[i] != emptySlot && distance(d.offset[i]) < distance(nearest):
 		return
 	}
 	d.values[i], d.offset[i], d.qc[i], d.hasChanged = &value, offset, qc, true
@@ -291,8 +311,8 @@ func numbered(prefix, format string, n, step int) []string {
 	return out
 }
 
-// hourly writes values into hourlypp or hourlypc.
-func (b *batch) hourly(ctx context.Context, a *accumulation, keys []slotKey, chosen []*slotValue) error {
+// writeHourly writes values into hourlypp or hourlypc.
+func (b *batch) writeHourly(ctx context.Context, a *accumulation, keys []slotKey, chosen []*slotValue) error {
 	type dayKey struct {
 		lid record.ID
 		ts  [2]byte
@@ -314,16 +334,18 @@ func (b *batch) hourly(ctx context.Context, a *accumulation, keys []slotKey, cho
 			lids, sources, dates = append(lids, d.lid), append(sources, d.ts), append(dates, d.date)
 		}
 	}
-	hours, six := numbered("hour", "%d", hourSlots, 1), []string(nil)
-	columns := "coalesce(t.minute_offset, ''), coalesce(t.hourly_qc, ''), ARRAY[t." + strings.Join(hours, ", t.") + "]::smallint[]"
+	hours, sixHours := numbered("hour", "%d", hourSlots, 1), []string(nil)
+	array := func(columns []string) string { return "ARRAY[t." + strings.Join(columns, ", t.") + "]::smallint[]" }
+	columns := "coalesce(t.minute_offset, ''), coalesce(t.hourly_qc, ''), " + array(hours)
 	if a.table == "hourlypp" {
-		six = numbered("sixhr", "%02d", sixHourSlots, 6)
-		columns += ", coalesce(t.sixhroffset, ''), coalesce(t.sixhrqc, ''), ARRAY[t." + strings.Join(six, ", t.") + "]::smallint[]"
+		sixHours = numbered("sixhr", "%02d", sixHourSlots, 6)
+		columns += ", coalesce(t.sixhroffset, ''), coalesce(t.sixhrqc, ''), " + array(sixHours)
 	} else {
 		columns += ", '', '', NULL::smallint[]"
 	}
-	q, err := b.Query(ctx, "SELECT u.n, "+columns+" FROM unnest($1::varchar[], $2::varchar[], $3::date[]) WITH ORDINALITY AS u(lid, ts, obsdate, n) JOIN "+
-		b.schema+a.table+" t USING (lid, ts, obsdate)", lids, sources, dates)
+	const wanted = "unnest($1::varchar[], $2::varchar[], $3::date[]) WITH ORDINALITY AS u(lid, ts, obsdate, n)"
+	query := "SELECT u.n, " + columns + " FROM " + wanted + " JOIN " + b.schema + a.table + " t USING (lid, ts, obsdate)"
+	q, err := b.Query(ctx, query, lids, sources, dates)
 	if err != nil {
 		return err
 	}
@@ -343,18 +365,20 @@ func (b *batch) hourly(ctx context.Context, a *accumulation, keys []slotKey, cho
 		if v := chosen[i]; v != nil {
 			end := time.Unix(k.end, 0).UTC()
 			_, number := a.slotOf(end)
-			days[keyOf(k)].set(number, inHundredths(v.value), a.offset(v.at.Truncate(time.Minute).Sub(end)), a.offset(v.nearest.Truncate(time.Minute)), v.qual[0])
+			offset, nearest := a.offset(v.at.Truncate(time.Minute).Sub(end)), a.offset(v.nearest.Truncate(time.Minute))
+			days[keyOf(k)].set(number, inHundredths(v.value), offset, nearest, v.qual[0])
 		}
 	}
 	var rows pgx.Batch
 	for _, d := range order {
 		if d.hasChanged {
-			d.queue(&rows, b.schema+a.table, hours, six)
+			d.queue(&rows, b.schema+a.table, hours, sixHours)
 		}
 	}
 	return b.sendAll(ctx, &rows)
 }
 
+// sendAll executes queued statements.
 func (b *batch) sendAll(ctx context.Context, rows *pgx.Batch) error {
 	if rows.Len() == 0 {
 		return nil
@@ -362,15 +386,16 @@ func (b *batch) sendAll(ctx context.Context, rows *pgx.Batch) error {
 	return b.SendBatch(ctx, rows).Close()
 }
 
-// queue adds the statement that writes a row.
-func (d *precipDay) queue(rows *pgx.Batch, table string, hours, six []string) {
+// queue adds the statement that writes the row. hours and sixHours are the columns of its slots; sixHours is nil for a
+// table without them.
+func (d *precipDay) queue(rows *pgx.Batch, table string, hours, sixHours []string) {
 	names := append([]string{"lid", "ts", "obsdate", "minute_offset", "hourly_qc"}, hours...)
 	args := []any{d.lid, d.ts, d.date, string(d.offset[:hourSlots]), string(d.qc[:hourSlots])}
 	for _, v := range d.values[:hourSlots] {
 		args = append(args, v)
 	}
-	if six != nil {
-		names = append(append(names, "sixhroffset", "sixhrqc"), six...)
+	if sixHours != nil {
+		names = append(append(names, "sixhroffset", "sixhrqc"), sixHours...)
 		args = append(args, string(d.offset[hourSlots:]), string(d.qc[hourSlots:]))
 		for _, v := range d.values[hourSlots:] {
 			args = append(args, v)
@@ -380,5 +405,6 @@ func (d *precipDay) queue(rows *pgx.Batch, table string, hours, six []string) {
 	for i := range names {
 		marks[i] = fmt.Sprintf("$%d", i+1)
 	}
-	rows.Queue("INSERT INTO "+table+" ("+strings.Join(names, ", ")+") VALUES ("+strings.Join(marks, ", ")+")"+layout{names, 3}.conflict(), args...)
+	insert := "INSERT INTO " + table + " (" + strings.Join(names, ", ") + ") VALUES (" + strings.Join(marks, ", ") + ")"
+	rows.Queue(insert+layout{names, 3}.onConflict(), args...)
 }

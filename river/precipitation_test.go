@@ -8,8 +8,7 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// TestSlots: the slot and the letter of a time, as AWIPS's gage_pp has them. Midnight is hour 24 of
-// the day before.
+// TestSlots: a time has the slot and the letter that AWIPS's gage_pp gives it. Midnight is hour 24 of the day before.
 func TestSlots(t *testing.T) {
 	tokens := DefaultTokens()
 	kinds := tokens.accumulations()
@@ -52,7 +51,7 @@ func TestSlots(t *testing.T) {
 			t.Fatal(err)
 		}
 		a := kinds[c.kind]
-		end, in := a.end(at)
+		end, in := a.endOf(at)
 		if in != (c.day != "") {
 			t.Errorf("%s %s: in a slot: %v", a.table, c.at, in)
 		}
@@ -67,7 +66,8 @@ func TestSlots(t *testing.T) {
 		}
 		date, number := a.slotOf(end)
 		if code := a.offset(at.Truncate(time.Minute).Sub(end)); date.Format(time.DateOnly) != c.day || number != c.slot || code != c.code {
-			t.Errorf("%s %s: slot %d of %s with %c, want %d of %s with %c", a.table, c.at, number, date.Format(time.DateOnly), code, c.slot, c.day, c.code)
+			t.Errorf("%s %s: slot %d of %s with %c, want %d of %s with %c",
+				a.table, c.at, number, date.Format(time.DateOnly), code, c.slot, c.day, c.code)
 		}
 	}
 }
@@ -108,8 +108,8 @@ func TestPeriodOfDay(t *testing.T) {
 	}
 }
 
-// TestBetter: the order of a slot's values does not depend on that of their arrival.
-func TestBetter(t *testing.T) {
+// TestPreference: the order in which values are preferred for a slot does not depend on the order of their arrival.
+func TestPreference(t *testing.T) {
 	tokens := DefaultTokens()
 	a := tokens.accumulations()[1]
 	end := time.Date(2026, 11, 20, 13, 0, 0, 0, time.UTC)
@@ -117,18 +117,21 @@ func TestBetter(t *testing.T) {
 		return slotValue{dur: dur, ext: ext, at: end.Add(time.Duration(minutes) * time.Minute), value: value}
 	}
 	want := []slotValue{
-		at(0, 1, 60, "Z"), at(0, 2, 1001, "Z"), at(0, 3, 1001, "X"), at(2, 4, 60, "Z"), at(-2, 5, 60, "Z"), at(3, 6, 60, "Z"), at(0, record.NoValue, 60, "Z"), at(1, record.NoValue, 60, "Z"),
+		at(0, 1, 60, "Z"), at(0, 2, 1001, "Z"), at(0, 3, 1001, "X"), at(2, 4, 60, "Z"), at(-2, 5, 60, "Z"), at(3, 6, 60, "Z"),
+		at(0, record.NoValue, 60, "Z"), at(1, record.NoValue, 60, "Z"),
 	}
 	got := slices.Clone(want)
 	slices.Reverse(got)
-	slices.SortFunc(got, a.better(end))
+	slices.SortFunc(got, a.preference(end))
 	if !slices.Equal(got, want) {
 		t.Errorf("%v\nwant\n%v", got, want)
 	}
 }
 
 func TestInHundredths(t *testing.T) {
-	for v, want := range map[float64]int16{0: 0, 0.125: 13, 327.67: 32767, 327.68: -9999, -0.01: -1, 1e30: -9999, -1e30: -9999, record.NoValue: -9999} {
+	for v, want := range map[float64]int16{
+		0: 0, 0.125: 13, 327.67: 32767, 327.68: -9999, -0.01: -1, 1e30: -9999, -1e30: -9999, record.NoValue: -9999,
+	} {
 		if got := inHundredths(v); got != want {
 			t.Errorf("%v: %d, want %d", v, got, want)
 		}

@@ -29,7 +29,7 @@ type reference struct {
 	ingest   map[series]bool    // ingestfilter: whether ingest is T
 	factor   map[series]factor
 	// limits of (lid, pe, dur) from locdatalimits, of (pe, dur) from datalimits.
-	limits map[series][]limit
+	limits map[series][]limit // in the order of their first days
 }
 
 // factor is a row of adjustfactor: (value / divisor + base) × multiplier + adder.
@@ -47,31 +47,44 @@ type limit struct {
 
 // readReference reads the tables of a schema. limitsTS = locdatalimits has a column ts.
 func readReference(ctx context.Context, q querier, schema string, limitsTS, alarms bool) (*reference, error) {
-	r := &reference{post: map[record.ID]bool{}, areas: map[record.ID]bool{}, ingest: map[series]bool{}, factor: map[series]factor{}, limits: map[series][]limit{}}
+	r := &reference{
+		post: map[record.ID]bool{}, areas: map[record.ID]bool{}, ingest: map[series]bool{},
+		factor: map[series]factor{}, limits: map[series][]limit{},
+	}
 	var s seriesRow
 	ts := "'NA'"
 	if limitsTS {
 		ts = "ts"
 	}
-	ranges := ", monthdaystart, monthdayend, gross_range_min, gross_range_max, reason_range_min, reason_range_max, NULL::float8, NULL::float8, NULL::float8, NULL::float8 FROM "
+	alarmLimits := "NULL::float8, NULL::float8, NULL::float8, NULL::float8"
 	if alarms {
-		ranges = strings.ReplaceAll(ranges, strings.Repeat(", NULL::float8", 4), ", "+strings.ReplaceAll(alarmColumns, " ", ", "))
+		alarmLimits = strings.ReplaceAll(alarmColumns, " ", ", ")
 	}
+	ranges := ", monthdaystart, monthdayend, gross_range_min, gross_range_max, reason_range_min, reason_range_max, " +
+		alarmLimits + " FROM "
 	var l limit
 	var post *int16
 	var ingest *string
 	var f [4]*float64
-	limited := []any{&s.lid, &s.pe, &s.dur, &l.ts, &l.from, &l.to, &l.grossMin, &l.grossMax, &l.reasonMin, &l.reasonMax, &l.alarms[0], &l.alarms[1], &l.alarms[2], &l.alarms[3]}
+	intoLimit := []any{
+		&s.lid, &s.pe, &s.dur, &l.ts, &l.from, &l.to, &l.grossMin, &l.grossMax, &l.reasonMin, &l.reasonMax,
+		&l.alarms[0], &l.alarms[1], &l.alarms[2], &l.alarms[3],
+	}
 	addLimit := func() { r.limits[s.series()] = append(r.limits[s.series()], l) }
 	for _, x := range []struct {
 		text string
 		into []any
 		each func()
 	}{
-		{"SELECT lid, post FROM " + schema + "location", []any{&s.lid, &post}, func() { r.post[id(s.lid)] = post != nil && *post == 1 }},
 		{
-			"SELECT attname::text FROM pg_attribute WHERE attrelid = " + quote(schema+"location") + "::regclass AND attnum > 0 AND NOT attisdropped " +
-				"AND attnotnull AND NOT atthasdef AND attname NOT IN ('lid', 'post') ORDER BY attnum",
+			"SELECT lid, post FROM " + schema + "location",
+			[]any{&s.lid, &post},
+			func() { r.post[id(s.lid)] = post != nil && *post == 1 },
+		},
+		{
+			"SELECT attname::text FROM pg_attribute WHERE attrelid = " + quote(schema+"location") + "::regclass " +
+				"AND attnum > 0 AND NOT attisdropped AND attnotnull AND NOT atthasdef AND attname NOT IN ('lid', 'post') " +
+				"ORDER BY attnum",
 			[]any{&s.lid},
 			func() { r.required = append(r.required, s.lid) },
 		},
@@ -86,8 +99,8 @@ func readReference(ctx context.Context, q querier, schema string, limitsTS, alar
 			[]any{&s.lid, &s.pe, &s.dur, &s.ts, &s.ext, &f[0], &f[1], &f[2], &f[3]},
 			func() { r.factor[s.series()] = newFactor(f) },
 		},
-		{"SELECT lid, pe, dur, " + ts + ranges + schema + "locdatalimits ORDER BY monthdaystart", limited, addLimit},
-		{"SELECT '', pe, dur, ''" + ranges + schema + "datalimits ORDER BY monthdaystart", limited, addLimit},
+		{"SELECT lid, pe, dur, " + ts + ranges + schema + "locdatalimits ORDER BY monthdaystart", intoLimit, addLimit},
+		{"SELECT '', pe, dur, ''" + ranges + schema + "datalimits ORDER BY monthdaystart", intoLimit, addLimit},
 	} {
 		s = seriesRow{}
 		rows, err := q.Query(ctx, x.text)
@@ -117,12 +130,13 @@ func (s *seriesRow) series() (out series) {
 	return out
 }
 
+// id converts the text of a station or area to its identifier.
 func id(text string) (out record.ID) {
 	copy(out[:], text)
 	return out
 }
 
-// newFactor returns the factor of a row. A NULL, or a divisor of 0, changes nothing.
+// newFactor returns the factor of a row. A NULL, or a divisor of 0, does not change values.
 func newFactor(f [4]*float64) factor {
 	out := [4]float64{1, 0, 1, 0}
 	for i, v := range f {
@@ -135,35 +149,36 @@ func newFactor(f [4]*float64) factor {
 
 func (f factor) apply(v float64) float64 { return (v/f.divisor+f.base)*f.multiplier + f.adder }
 
-// find returns the limit of a value. The limits of its station come first: those of its type-source, or else
-// those of all type-sources ("NA"). If the station has neither, the limits of the element apply.
-func (r *reference) find(s series, at time.Time) *limit {
+// limitOf returns the limit of a value; nil = none. If the station has limits for the type-source, they apply.
+// Otherwise the station's limits for all type-sources ("NA") apply. If the station has neither, the limits of the
+// element apply.
+func (r *reference) limitOf(s series, at time.Time) *limit {
 	ts := string(s.ts[:])
 	s.ts, s.ext = [2]byte{}, 0
 	own := r.limits[s]
-	for _, want := range []string{ts, "NA"} {
-		if found, some := first(own, want, at); some {
+	for _, typeSource := range []string{ts, "NA"} {
+		if found, hasLimits := firstLimit(own, typeSource, at); hasLimits {
 			return found
 		}
 	}
 	s.lid = record.ID{}
-	found, _ := first(r.limits[s], "", at)
+	found, _ := firstLimit(r.limits[s], "", at)
 	return found
 }
 
-// first returns the first limit of a type and source whose days include at; some reports whether
-// there is any limit of it. Days over New Year never match, as in AWIPS.
-func first(all []limit, ts string, at time.Time) (found *limit, some bool) {
+// firstLimit returns the first limit for a type-source whose days include at; nil = none. hasLimits reports whether
+// there is any limit for the type-source. As in AWIPS, days that span New Year never match.
+func firstLimit(all []limit, ts string, at time.Time) (found *limit, hasLimits bool) {
 	day := at.Format("01-02")
 	for i := range all {
 		if all[i].ts != ts {
 			continue
 		}
-		if some = true; day >= all[i].from && day <= all[i].to {
+		if hasLimits = true; day >= all[i].from && day <= all[i].to {
 			return &all[i], true
 		}
 	}
-	return nil, some
+	return nil, hasLimits
 }
 
 // quality_code of a value that passes all checks, and the bits that a failed check clears: its own bit and a summary
@@ -174,9 +189,10 @@ const (
 	outReason   = 1<<19 | 1<<29
 	senderDoubt = 1<<20 | 1<<29 // qualifiers Q and F
 	senderBad   = 1<<23 | 1<<30 // qualifiers R and B
-	badBelow    = 1 << 30       // a lower code is bad
+	badBelow    = 1 << 30       // a value with a lower code is bad
 )
 
+// outOfGross reports whether a value is out of the gross range.
 func (l *limit) outOfGross(value float64) bool {
 	return l.grossMin != nil && value < *l.grossMin || l.grossMax != nil && value > *l.grossMax
 }

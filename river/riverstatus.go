@@ -11,9 +11,9 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// riverStatus maintains the table riverstatus (shef_load_maxfcst): for each location, element and
-// type-source the highest forecast value. It handles those whose forecasts have just changed. It
-// removes the row if no forecast is left.
+// riverStatus maintains the table riverstatus (shef_load_maxfcst), which has the highest forecast value of each
+// location, element and type-source. It updates the rows whose forecasts have just changed, and removes a row if there
+// is no forecast any more.
 func (x *posting) riverStatus(ctx context.Context, b *batch) error {
 	for _, table := range []string{"fcstheight", "fcstdischarge"} {
 		touched := map[series]*row{}
@@ -30,24 +30,27 @@ func (x *posting) riverStatus(ctx context.Context, b *batch) error {
 			rows = append(rows, r)
 		}
 		slices.SortFunc(rows, compareKeys)
-		highest, err := x.highest(ctx, b, table, rows)
+		highest, err := x.highestForecasts(ctx, b, table, rows)
 		if err != nil {
 			return err
 		}
-		if err := b.crests(ctx, rows, highest); err != nil {
+		if err := b.writeRiverStatus(ctx, rows, highest); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// highest finds the highest forecasts of the locations and elements of rows.
-func (x *posting) highest(ctx context.Context, b *batch, table string, rows []*row) (out []*row, err error) {
+// highestForecasts finds the highest forecasts of the locations and elements of rows.
+func (x *posting) highestForecasts(ctx context.Context, b *batch, table string, rows []*row) (out []*row, err error) {
 	names := []string{"lid", "pe"}
-	q, err := b.Query(ctx, "SELECT f.lid, f.pe, f.ts, f.dur, f.extremum, f.probability, f.validtime, f.basistime, f.value, coalesce(s.use_latest_fcst = 'T', false) FROM "+
-		b.unnest(names, "", "")+" JOIN "+b.schema+table+" f USING (lid, pe) LEFT JOIN "+b.schema+"riverstat s ON s.lid = f.lid"+
-		" WHERE f.validtime >= $3 AND f.basistime >= $4 AND f.probability < 0 AND f.value <> $5 AND f.quality_code >= $6 ORDER BY f.lid, f.pe, f.ts, f.validtime",
-		append(b.args(names, rows), x.now.UTC(), x.now.UTC().Add(-x.Tokens.OldestBasis), record.NoValue, badBelow)...)
+	query := "SELECT f.lid, f.pe, f.ts, f.dur, f.extremum, f.probability, f.validtime, f.basistime, f.value, " +
+		"coalesce(s.use_latest_fcst = 'T', false) FROM " + b.unnest(names, "", "") +
+		" JOIN " + b.schema + table + " f USING (lid, pe) LEFT JOIN " + b.schema + "riverstat s ON s.lid = f.lid" +
+		" WHERE f.validtime >= $3 AND f.basistime >= $4 AND f.probability < 0 AND f.value <> $5 AND f.quality_code >= $6" +
+		" ORDER BY f.lid, f.pe, f.ts, f.validtime"
+	oldestBasis := x.now.UTC().Add(-x.Tokens.OldestBasis)
+	q, err := b.Query(ctx, query, append(b.args(names, rows), x.now.UTC(), oldestBasis, record.NoValue, badBelow)...)
 	if err != nil {
 		return nil, err
 	}
@@ -55,30 +58,34 @@ func (x *posting) highest(ctx context.Context, b *batch, table string, rows []*r
 	var probability float32
 	var valid, basis time.Time
 	var value float64
-	var useLatest, newestOnly bool // of the row that was read, of the series
-	var of []*row                  // one series of forecasts
-	end := func() {
-		if len(of) > 0 {
-			out = append(out, crest(joinForecasts(of, newestOnly)))
+	var useLatest bool          // of the row that was read
+	var forecasts []*row        // of one location, element and type-source
+	var latestForecastOnly bool // of these forecasts
+	endSeries := func() {
+		if len(forecasts) > 0 {
+			out = append(out, crest(joinForecasts(forecasts, latestForecastOnly)))
 		}
-		of = nil
+		forecasts = nil
 	}
-	_, err = pgx.ForEachRow(q, []any{&s.lid, &s.pe, &s.ts, &s.dur, &s.ext, &probability, &valid, &basis, &value, &useLatest}, func() error {
-		r := &row{value: value, full: key{series: s.series(), at: valid.Unix(), basis: basis.Unix(), probability: probability}}
-		if len(of) > 0 && (of[0].full.lid != r.full.lid || of[0].full.pe != r.full.pe || of[0].full.ts != r.full.ts) {
-			end()
+	into := []any{&s.lid, &s.pe, &s.ts, &s.dur, &s.ext, &probability, &valid, &basis, &value, &useLatest}
+	_, err = pgx.ForEachRow(q, into, func() error {
+		k := key{series: s.series(), at: valid.Unix(), basis: basis.Unix(), probability: probability}
+		if len(forecasts) > 0 {
+			if f := &forecasts[0].full; f.lid != k.lid || f.pe != k.pe || f.ts != k.ts {
+				endSeries()
+			}
 		}
-		of, newestOnly = append(of, r), useLatest
+		forecasts, latestForecastOnly = append(forecasts, &row{value: value, full: k}), useLatest
 		return nil
 	})
-	end()
+	endSeries()
 	return out, err
 }
 
-// joinForecasts joins the forecasts of several basis times into one series, sorted by valid time. It takes
-// the complete newest forecast. Unless newestOnly is set, it then takes from each older forecast the values
-// before the series or, if there are none, the values after it.
-func joinForecasts(all []*row, newestOnly bool) (taken []*row) {
+// joinForecasts joins the forecasts of several basis times into one series, sorted by valid time. It takes the complete
+// newest forecast. Unless newestOnly is set, it then adds from each older forecast the values before the series or, if
+// there are none, the values after it.
+func joinForecasts(all []*row, newestOnly bool) (joined []*row) {
 	byBasis := slices.Clone(all)
 	slices.SortStableFunc(byBasis, func(a, b *row) int { return cmp.Compare(b.full.basis, a.full.basis) })
 	for len(byBasis) > 0 {
@@ -86,24 +93,25 @@ func joinForecasts(all []*row, newestOnly bool) (taken []*row) {
 		if n < 0 {
 			n = len(byBasis)
 		}
-		one := byBasis[:n]
+		forecast := byBasis[:n]
 		byBasis = byBasis[n:]
-		if len(taken) == 0 {
-			if taken = one; newestOnly {
-				return taken
+		if len(joined) == 0 {
+			if joined = forecast; newestOnly {
+				return joined
 			}
 			continue
 		}
-		first, last := taken[0].full.at, taken[len(taken)-1].full.at
-		before, _ := slices.BinarySearchFunc(one, first, func(r *row, at int64) int { return cmp.Compare(r.full.at, at) })
-		behind, _ := slices.BinarySearchFunc(one, last+1, func(r *row, at int64) int { return cmp.Compare(r.full.at, at) })
+		compareTime := func(r *row, at int64) int { return cmp.Compare(r.full.at, at) }
+		first, last := joined[0].full.at, joined[len(joined)-1].full.at
+		before, _ := slices.BinarySearchFunc(forecast, first, compareTime)
+		after, _ := slices.BinarySearchFunc(forecast, last+1, compareTime)
 		if before > 0 {
-			taken = slices.Concat(one[:before], taken)
+			joined = slices.Concat(forecast[:before], joined)
 		} else {
-			taken = slices.Concat(taken, one[behind:])
+			joined = slices.Concat(joined, forecast[after:])
 		}
 	}
-	return taken
+	return joined
 }
 
 // crest returns the highest value of a series, the first if there are several.
@@ -111,21 +119,25 @@ func crest(all []*row) *row {
 	return slices.MaxFunc(all, func(a, b *row) int { return cmp.Compare(a.value, b.value) })
 }
 
-// crests writes the highest forecasts of the locations and elements of touched, and removes the
-// rows of type-sources that no longer have a forecast.
-func (b *batch) crests(ctx context.Context, touched, highest []*row) error {
+// writeRiverStatus writes the highest forecasts of the locations and elements of touched, and removes the rows of
+// type-sources that no longer have a forecast.
+func (b *batch) writeRiverStatus(ctx context.Context, touched, highest []*row) error {
 	table := b.schema + "riverstatus"
 	names := []string{"lid", "pe"}
-	kept := []string{} // not nil, which would be NULL
+	remaining := []string{} // not nil, which would be NULL
 	for _, r := range highest {
-		kept = append(kept, r.full.lid.String()+" "+string(r.full.pe[:])+" "+string(r.full.ts[:]))
+		remaining = append(remaining, r.full.lid.String()+" "+string(r.full.pe[:])+" "+string(r.full.ts[:]))
 	}
-	_, err := b.Exec(ctx, "DELETE FROM "+table+" t USING "+b.unnest(names, "", "")+" WHERE "+match(names)+" AND t.ts LIKE 'F%' AND NOT t.lid || ' ' || t.pe || ' ' || t.ts = ANY($3)",
-		append(b.args(names, touched), kept)...)
+	remove := "DELETE FROM " + table + " t USING " + b.unnest(names, "", "") + " WHERE " + match(names) +
+		" AND t.ts LIKE 'F%' AND NOT t.lid || ' ' || t.pe || ' ' || t.ts = ANY($3)"
+	_, err := b.Exec(ctx, remove, append(b.args(names, touched), remaining)...)
 	if err != nil || len(highest) == 0 {
 		return err
 	}
-	l := shape("riverstatus")
-	_, err = b.Exec(ctx, b.insert("riverstatus", l)+l.conflict()+" WHERE (riverstatus.validtime, riverstatus.basistime, riverstatus.value) IS DISTINCT FROM (EXCLUDED.validtime, EXCLUDED.basistime, EXCLUDED.value)", b.args(l.names, highest)...)
+	l := layoutOf("riverstatus")
+	write := b.insert("riverstatus", l) + l.onConflict() +
+		" WHERE (riverstatus.validtime, riverstatus.basistime, riverstatus.value)" +
+		" IS DISTINCT FROM (EXCLUDED.validtime, EXCLUDED.basistime, EXCLUDED.value)"
+	_, err = b.Exec(ctx, write, b.args(l.names, highest)...)
 	return err
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/barograph/barograph/river"
 )
 
-// TestRiverStatus: riverstatus contains the highest forecast of each location, element and
-// type-source. Forecasts are joined as in AWIPS.
+// TestRiverStatus: riverstatus contains the highest forecast of each location, element and type-source. The poster
+// joins forecasts as AWIPS does.
 func TestRiverStatus(t *testing.T) {
 	url, db := ihfs(t, "crests")
 	exec := func(sql string) {
@@ -18,7 +18,8 @@ func TestRiverStatus(t *testing.T) {
 		}
 	}
 	exec(stations)
-	exec("INSERT INTO ingestfilter VALUES ('AAA','HG',0,'FF','Z',1,'T','F','F'), ('AAA','QR',0,'FZ','Z',1,'T','F','F'), ('BBB','HG',0,'FZ','Z',1,'T','F','F')")
+	exec("INSERT INTO ingestfilter VALUES ('AAA','HG',0,'FF','Z',1,'T','F','F'), " +
+		"('AAA','QR',0,'FZ','Z',1,'T','F','F'), ('BBB','HG',0,'FZ','Z',1,'T','F','F')")
 	exec("INSERT INTO riverstat VALUES ('AAA', 'F'), ('BBB', 'T')")
 	exec("INSERT INTO riverstatus (lid, pe, ts, value) VALUES ('AAA','HG','RZ',1), ('AAA','HG','FX',99), ('OFF','HG','FZ',7)")
 	tokens := river.DefaultTokens()
@@ -54,7 +55,10 @@ func TestRiverStatus(t *testing.T) {
 	if after := everything(t, db); after != before {
 		t.Errorf("posting again changes\n%s\nto\n%s", before, after)
 	}
-	post(t, p, product(-50*time.Minute, line(".AR", "BBB", fresh, 6*h, "HGIFZ M"), line(".AR", "BBB", fresh, 9*h, "HGIFZ M"), line(".AR", "BBB", old, 3*h, "HGIFZ M")))
+	post(t, p, product(-50*time.Minute,
+		line(".AR", "BBB", fresh, 6*h, "HGIFZ M"),
+		line(".AR", "BBB", fresh, 9*h, "HGIFZ M"),
+		line(".AR", "BBB", old, 3*h, "HGIFZ M")))
 	if got := rows(t, db, "SELECT value FROM riverstatus WHERE lid = 'BBB'"); got != "" {
 		t.Errorf("no forecast is left, and riverstatus has %s", got)
 	}

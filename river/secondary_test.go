@@ -10,12 +10,13 @@ import (
 	"github.com/barograph/barograph/river"
 )
 
-// TestPrecipitation fills hourlypc, hourlypp and dailypp. Each slot gets the value that is nearest to
-// its end, in any order of arrival; series that are not for the second stage are left out, as is what
-// lies outside the windows; what a person entered stays. Posting again changes nothing.
+// TestPrecipitation: the poster fills hourlypc, hourlypp and dailypp. Each slot gets the value that is nearest to its
+// end, in any order of arrival. The poster ignores series that are not for the second stage, and values outside the
+// windows. It keeps values that a person entered. Posting again changes nothing.
 func TestPrecipitation(t *testing.T) {
 	db, p := stocked(t, "precipitation")
-	if _, err := db.Exec(t.Context(), `INSERT INTO ingestfilter VALUES ('AAA','PP',1006,'RZ','Z',1,'T','F','T'), ('AAA','PP',2001,'RZ','Z',1,'T','F','T'), ('AAA','PP',5004,'RZ','Z',1,'T','F','T'),
+	if _, err := db.Exec(t.Context(), `INSERT INTO ingestfilter VALUES ('AAA','PP',1006,'RZ','Z',1,'T','F','T'),
+		('AAA','PP',2001,'RZ','Z',1,'T','F','T'), ('AAA','PP',5004,'RZ','Z',1,'T','F','T'),
 		('BBB','PP',1001,'RZ','Z',1,'T','F','F'), ('AAA','PP',1003,'RZ','Z',1,'T','F','T');
 		UPDATE ingestfilter SET stg2_input = 'T' WHERE lid = 'AAA'; DELETE FROM datalimits`); err != nil {
 		t.Fatal(err)
@@ -33,9 +34,12 @@ func TestPrecipitation(t *testing.T) {
 		return fmt.Sprintf(".A %s %s Z DH%s/%s", station, day.Format("20060102"), clock, values)
 	}
 	texts := []string{
-		line("AAA", "0000", "PPH .24"), line("AAA", "0558", "PPH .06"), line("AAA", "0603", "PPH .63"), line("AAA", "0700", "PPH M"), line("AAA", "0709", "PPH .07"),
-		line("AAA", "0811", "PPH .99"), line("AAA", "0900", "PPH 400.0"), line("AAA", "1000", "PPT .99"), line("AAA", "0905", "PC 1.25"), line("AAA", "0855", "PC 1.20Q"),
-		line("AAA", "1130", "PPQ .6"), line("AAA", "1500", "PPQ .9"), line("AAA", "1205", "PPD 1.2"), line("AAA", "1400", "PPD 1.9"), line("AAA", "1159", "PPP 1.1"), line("AAA", "1600", "PPP 2.2"),
+		line("AAA", "0000", "PPH .24"), line("AAA", "0558", "PPH .06"), line("AAA", "0603", "PPH .63"),
+		line("AAA", "0700", "PPH M"), line("AAA", "0709", "PPH .07"),
+		line("AAA", "0811", "PPH .99"), line("AAA", "0900", "PPH 400.0"), line("AAA", "1000", "PPT .99"),
+		line("AAA", "0905", "PC 1.25"), line("AAA", "0855", "PC 1.20Q"),
+		line("AAA", "1130", "PPQ .6"), line("AAA", "1500", "PPQ .9"), line("AAA", "1205", "PPD 1.2"),
+		line("AAA", "1400", "PPD 1.9"), line("AAA", "1159", "PPP 1.1"), line("AAA", "1600", "PPP 2.2"),
 		line("BBB", "1000", "PPH .5"),
 	}
 	hours := func(set map[int]string) string {
@@ -56,13 +60,15 @@ func TestPrecipitation(t *testing.T) {
 	}
 	before, at := day.Add(-24*time.Hour).Format("0102T15:04"), day.Format("0102T15:04")
 	want := map[string]string{
-		"SELECT lid, ts, obsdate, minute_offset, hourly_qc, hour24, hour6 FROM hourlypp WHERE hour24 IS NOT NULL": "AAA RZ " + before + " " + letters(24, map[int]byte{24: '0'}) + " " + letters(24, map[int]byte{24: 'Z'}) + " 24 <nil>",
+		"SELECT lid, ts, obsdate, minute_offset, hourly_qc, hour24, hour6 FROM hourlypp WHERE hour24 IS NOT NULL": "AAA RZ " +
+			before + " " + letters(24, map[int]byte{24: '0'}) + " " + letters(24, map[int]byte{24: 'Z'}) + " 24 <nil>",
 		"SELECT obsdate, minute_offset, concat_ws(' ', hour6, hour7, hour8, hour9, hour10) h FROM hourlypp WHERE hour6 IS NOT NULL": at + " " +
 			letters(24, map[int]byte{6: 'b', 7: 'I', 9: '0'}) + " " + hours(map[int]string{6: "6", 7: "7", 9: "-9999"}),
 		"SELECT sixhr06, sixhr12, sixhr18, sixhroffset, sixhrqc FROM hourlypp WHERE sixhr12 IS NOT NULL": "<nil> 60 <nil> -c-- -Z--",
-		"SELECT obsdate, minute_offset, hourly_qc, hour9 FROM hourlypc":                                  at + " " + letters(24, map[int]byte{9: 'E'}) + " " + letters(24, map[int]byte{9: 'Z'}) + " 125",
-		"SELECT lid, obstime, value, qc FROM dailypp":                                                    "AAA " + day.Add(12*time.Hour).Format("0102T15:04") + " 1.1 Z",
-		"SELECT count(*) FROM hourlypp":                                                                  "2",
+		"SELECT obsdate, minute_offset, hourly_qc, hour9 FROM hourlypc": at + " " +
+			letters(24, map[int]byte{9: 'E'}) + " " + letters(24, map[int]byte{9: 'Z'}) + " 125",
+		"SELECT lid, obstime, value, qc FROM dailypp": "AAA " + day.Add(12*time.Hour).Format("0102T15:04") + " 1.1 Z",
+		"SELECT count(*) FROM hourlypp":               "2",
 	}
 	check := func(order string) {
 		t.Helper()
@@ -87,8 +93,10 @@ func TestPrecipitation(t *testing.T) {
 	}
 	check("one by one, in the reverse order")
 
-	// a person's values stay; the rest of the row changes
-	if _, err := db.Exec(t.Context(), "UPDATE hourlypp SET hour6 = 77, hourly_qc = overlay(hourly_qc placing 'M' from 6) WHERE hour6 IS NOT NULL; UPDATE dailypp SET value = 7, qc = 'M'"); err != nil {
+	// the poster keeps values that a person entered, and changes the rest of the row
+	const edit = "UPDATE hourlypp SET hour6 = 77, hourly_qc = overlay(hourly_qc placing 'M' from 6) WHERE hour6 IS NOT NULL; " +
+		"UPDATE dailypp SET value = 7, qc = 'M'"
+	if _, err := db.Exec(t.Context(), edit); err != nil {
 		t.Fatal(err)
 	}
 	post(t, p, product(-30*time.Minute, line("AAA", "0600", "PPH .5"), line("AAA", "0500", "PPH .4"), line("AAA", "1200", "PPD .3")))
@@ -103,8 +111,17 @@ func TestPrecipitation(t *testing.T) {
 	if _, err := db.Exec(t.Context(), "DELETE FROM rawpp WHERE obstime = $1", day.Add(5*time.Hour)); err != nil {
 		t.Fatal(err)
 	}
-	post(t, p, product(-20*time.Minute, line("AAA", "0507", "PPH .9"), line("AAA", "0703", "PPH .33"), ".AR"+strings.TrimPrefix(line("AAA", "0700", "PPH M"), ".A")))
+	revised := ".AR" + strings.TrimPrefix(line("AAA", "0700", "PPH M"), ".A")
+	post(t, p, product(-20*time.Minute, line("AAA", "0507", "PPH .9"), line("AAA", "0703", "PPH .33"), revised))
 	if got := rows(t, db, "SELECT hour5, hour6, hour7 FROM hourlypp WHERE hour6 IS NOT NULL"); got != "40 77 33" {
+		t.Error(got)
+	}
+	// another program may have stored a row with an empty code
+	if _, err := db.Exec(t.Context(), "UPDATE rawpp SET shef_qual_code = '' WHERE value = 0.33"); err != nil {
+		t.Fatal(err)
+	}
+	post(t, p, product(-10*time.Minute, line("AAA", "0705", "PPH .44")))
+	if got := rows(t, db, "SELECT hour7 FROM hourlypp WHERE hour6 IS NOT NULL"); got != "33" {
 		t.Error(got)
 	}
 	if got := strings.Join(p.Tokens.Unfilled(), " "); strings.Contains(got, "hourlypp") || strings.Contains(got, "dailypp") {
@@ -118,8 +135,8 @@ func TestPrecipitation(t *testing.T) {
 	}
 }
 
-// TestStoreText stores the texts of the products that purgeproduct wants, the latest versions of
-// each. A text that comes again, in its own transaction or in a batch, is not stored again.
+// TestStoreText: the poster stores the latest versions of the products in purgeproduct. It does not store a text again
+// that arrives again, in a transaction of its own or in a batch.
 func TestStoreText(t *testing.T) {
 	db, p := stocked(t, "storetext")
 	p.Tokens.StoreText = true
@@ -164,7 +181,8 @@ func TestStoreText(t *testing.T) {
 			t.Error(got)
 		}
 	}
-	if got := rows(t, db, "SELECT count(*), count(DISTINCT postingtime), bool_and(product LIKE '%caf?%') FROM textproduct"); got != "2 2 true" {
+	const texts = "SELECT count(*), count(DISTINCT postingtime), bool_and(product LIKE '%caf?%') FROM textproduct"
+	if got := rows(t, db, texts); got != "2 2 true" {
 		t.Error(got)
 	}
 	read(strings.ReplaceAll(text(40, "4"), "RR1LCH", "RVFLCH"))

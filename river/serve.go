@@ -22,7 +22,7 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Service posts the products of a spool, for as long as its context lasts.
+// Service posts the products of a spool until its context ends.
 type Service struct {
 	Spool   *Spool
 	Poster  Poster
@@ -33,14 +33,13 @@ type Service struct {
 	Landed func(p *Product, latency time.Duration)
 	// Reread requests that the poster read its tables and settings again; nil = never.
 	Reread <-chan func() error
-	// Ended is closed after the last product: the service ends when the spool is empty; nil =
-	// never.
+	// Ended is closed after the last product. Then the service ends when the spool is empty; nil = never.
 	Ended <-chan struct{}
 
 	pending     []*pendingProduct // the products of the next transaction
 	values      int               // number of their values
 	maxProducts int               // limit of the products of the next transaction
-	broken      atomic.Bool       // the transaction in flight was interrupted
+	interrupted atomic.Bool       // the transaction in flight was interrupted
 	files       []*Waiting        // files that are not moved to done/ or failed/ yet
 	inFlight    *transaction      // nil = none
 	pinged      time.Time         // when ping last checked the database
@@ -67,20 +66,20 @@ const (
 )
 
 const (
-	poll           = 500 * time.Millisecond // also if the system reports no change, as on NFS
-	reloadInterval = 12 * time.Hour         // after it the poster reads its reference tables again
-	attempts       = 2                      // after them a product that the database refuses is set aside
+	poll           = 500 * time.Millisecond // interval at which the service reads the spool, because NFS reports no changes
+	reloadInterval = 12 * time.Hour         // interval at which the poster reads its reference tables again
+	attempts       = 2                      // how often the database must refuse a value before the value is Refused
 	maxDelay       = 30 * time.Second       // between two attempts to reach the database
 )
 
-// acquireSpool waits until no other process posts from the spool. false = the context has ended, or nothing is left
-// to post.
+// acquireSpool waits until no other process posts from the spool. It returns false if the context has ended, or no
+// product remains.
 func (s *Service) acquireSpool(ctx context.Context) (bool, error) {
-	for said := false; ctx.Err() == nil; said = true {
+	for logged := false; ctx.Err() == nil; logged = true {
 		if acquired, err := s.Spool.acquire(); acquired || err != nil {
 			return acquired, err
 		}
-		if !said {
+		if !logged {
 			s.Log.Info("another process posts from the folder; this one waits until it ends", "folder", s.Spool.Dir)
 		}
 		select {
@@ -112,24 +111,24 @@ func (s *Service) Run(ctx context.Context) error {
 	if err := watcher.Add(s.Spool.Dir); err != nil {
 		return err
 	}
-	// After a kill the first transaction has one product, and each later one twice as many as the one before. Thus
-	// even a service that is killed repeatedly makes progress with its backlog.
+	// After a kill the first transaction has one product, and each later transaction twice as many as the one before.
+	// Thus even a service that is killed repeatedly makes progress with its backlog.
 	if s.maxProducts = BatchProducts; s.Spool.killed {
 		s.maxProducts = 1
 		s.Log.Warn("the previous service was killed: the first transactions are small")
 	}
 	tick := time.NewTicker(min(poll, max(s.Spool.Settle, 50*time.Millisecond)))
 	defer tick.Stop()
-	read := time.Now()
+	reloadedAt := time.Now()
 	for ctx.Err() == nil {
-		if time.Since(read) > reloadInterval {
-			read = time.Now()
+		if time.Since(reloadedAt) > reloadInterval {
+			reloadedAt = time.Now()
 			s.reload(ctx, func() error { return nil })
 		}
-		select { // checked here, too, because the select below is not reached while files arrive
-		case again := <-s.Reread:
-			read = time.Now()
-			s.reload(ctx, again)
+		select { // the service does not reach the select below while files arrive
+		case readSettings := <-s.Reread:
+			reloadedAt = time.Now()
+			s.reload(ctx, readSettings)
 		default:
 		}
 		ready, files, err := s.Spool.Ready()
@@ -139,7 +138,7 @@ func (s *Service) Run(ctx context.Context) error {
 		for _, path := range s.Spool.newNotFiles() {
 			s.Log.Warn("ignored: neither a file nor a link to a file", "path", path)
 		}
-		if err := s.round(ctx, ready); err != nil && ctx.Err() == nil {
+		if err := s.postFiles(ctx, ready); err != nil && ctx.Err() == nil {
 			return err
 		}
 		ended := s.Ended
@@ -153,12 +152,12 @@ func (s *Service) Run(ctx context.Context) error {
 		case <-ctx.Done():
 		case <-watcher.Events:
 			drain(watcher.Events)
-		case <-watcher.Errors: //nolint:errcheck // too many events: the tick finds what they were
+		case <-watcher.Errors: //nolint:errcheck // too many events were lost: the next pass finds the files
 		case <-tick.C:
 			s.ping(ctx)
-		case again := <-s.Reread:
-			read = time.Now()
-			s.reload(ctx, again)
+		case readSettings := <-s.Reread:
+			reloadedAt = time.Now()
+			s.reload(ctx, readSettings)
 		case <-ended:
 			if _, files, err := s.Spool.Ready(); files == 0 || err != nil {
 				return err
@@ -179,12 +178,13 @@ func (s *Service) ping(ctx context.Context) {
 	if !ok || s.inFlight != nil || time.Since(s.pinged) < pingInterval {
 		return
 	}
-	one, stop := context.WithTimeout(ctx, 5*time.Second)
+	limited, stop := context.WithTimeout(ctx, 5*time.Second)
 	defer stop()
-	s.Metrics.Up(p.Ping(one))
+	s.Metrics.Up(p.Ping(limited))
 	s.pinged = time.Now()
 }
 
+// drain receives everything that waits in a channel.
 func drain[T any](c <-chan T) {
 	for {
 		select {
@@ -195,24 +195,26 @@ func drain[T any](c <-chan T) {
 	}
 }
 
-func (s *Service) reload(ctx context.Context, first func() error) {
-	err := first()
+// reload reads the settings, and then the reference tables, again.
+func (s *Service) reload(ctx context.Context, readSettings func() error) {
+	err := readSettings()
 	if err == nil {
 		err = s.Poster.Reload(ctx)
 	}
-	if succeeded(s.Metrics.reread, err); err != nil {
-		s.Log.Error("the reference tables and settings could not be read again; the service continues with the earlier ones", "error", err)
+	if setSuccess(s.Metrics.reloaded, err); err != nil {
+		s.Log.Error("the reference tables and settings could not be read again; "+
+			"the service continues with the earlier ones", "error", err)
 		return
 	}
 	s.Log.Info("the reference tables and settings were read again")
 }
 
-// round posts the ready files. If the context ends, the others remain in the spool.
-func (s *Service) round(ctx context.Context, ready []*Waiting) error {
+// postFiles posts the ready files. If the context ends, the other files remain in the spool.
+func (s *Service) postFiles(ctx context.Context, ready []*Waiting) error {
 	s.pending, s.files, s.values = nil, nil, 0
 	for _, w := range ready {
 		s.files = append(s.files, w)
-		if err := errors.Join(ctx.Err(), s.file(ctx, w)); err != nil {
+		if err := errors.Join(ctx.Err(), s.readFile(ctx, w)); err != nil {
 			return errors.Join(err, s.awaitTransaction(ctx))
 		}
 	}
@@ -222,10 +224,10 @@ func (s *Service) round(ctx context.Context, ready []*Waiting) error {
 	return s.awaitTransaction(ctx)
 }
 
-// file reads the products of a file, and posts those that fill a transaction.
-func (s *Service) file(ctx context.Context, w *Waiting) error {
-	var unread error
-	texts, err := formats.NewTexts(ctx, []string{w.Path}, nil, func(err error) { unread = err })
+// readFile reads the products of a file, and posts products when they fill a transaction.
+func (s *Service) readFile(ctx context.Context, w *Waiting) error {
+	var readErr error
+	texts, err := formats.NewTexts(ctx, []string{w.Path}, nil, func(err error) { readErr = err })
 	if err != nil {
 		return nil //nolint:nilerr // somebody removed the file
 	}
@@ -238,7 +240,7 @@ func (s *Service) file(ctx context.Context, w *Waiting) error {
 				s.Log.Info("product", "id", p.ID, "issued", p.Issued, "file", w.Path, "doubled", true)
 				return nil
 			}
-			w.left++
+			w.unposted++
 			s.pending, s.values = append(s.pending, &pendingProduct{Product: p, file: w}), s.values+len(p.Values)
 			if len(s.pending) < s.maxProducts && s.values < batchValues {
 				return nil
@@ -246,21 +248,22 @@ func (s *Service) file(ctx context.Context, w *Waiting) error {
 			return s.post(ctx)
 		})
 	}
-	w.read = true
-	if unread = errors.Join(unread, texts.Incomplete()); err == nil && (unread != nil || products == 0) {
-		if w.why = "there is no product in it"; unread != nil {
-			w.why = unread.Error()
+	w.isRead = true
+	if readErr = errors.Join(readErr, texts.Incomplete()); err == nil && (readErr != nil || products == 0) {
+		if w.failure = "the file contains no product"; readErr != nil {
+			w.failure = readErr.Error()
 		}
 		s.Metrics.Failed.Inc()
-		s.Log.Error("file", "file", w.Path, "error", w.why)
+		s.Log.Error("file", "file", w.Path, "error", w.failure)
 	}
 	return err
 }
 
 // isPending reports whether the same product is pending or in flight.
 func (s *Service) isPending(p *Product) bool {
-	same := func(h *pendingProduct) bool { return h.Sum == p.Sum }
-	return slices.ContainsFunc(s.pending, same) || s.inFlight != nil && slices.ContainsFunc(s.inFlight.products, same)
+	isSame := func(o *pendingProduct) bool { return o.Sum == p.Sum }
+	return slices.ContainsFunc(s.pending, isSame) ||
+		s.inFlight != nil && slices.ContainsFunc(s.inFlight.products, isSame)
 }
 
 // post waits for the transaction in flight, and then starts to post the pending products.
@@ -268,95 +271,100 @@ func (s *Service) post(ctx context.Context) error {
 	if err := s.awaitTransaction(ctx); err != nil {
 		return err
 	}
-	f := &transaction{products: s.pending, memory: s.Input.takeMemory(), began: time.Now(), tallies: make(chan []Tally, 1)}
-	s.pending, s.values, s.inFlight = nil, 0, f
-	if len(f.products) == 0 {
-		f.tallies <- []Tally{}
+	t := &transaction{
+		products: s.pending, memory: s.Input.takeMemory(), began: time.Now(), tallies: make(chan []Tally, 1),
+	}
+	s.pending, s.values, s.inFlight = nil, 0, t
+	if len(t.products) == 0 {
+		t.tallies <- []Tally{}
 		return nil
 	}
-	go func() { f.tallies <- s.postUntilDone(ctx, f.products) }()
+	go func() { t.tallies <- s.postUntilDone(ctx, t.products) }()
 	return nil
 }
 
 // awaitTransaction waits for the transaction in flight, and moves the files whose products are all posted.
 func (s *Service) awaitTransaction(ctx context.Context) error {
-	f := s.inFlight
-	if f == nil {
+	t := s.inFlight
+	if t == nil {
 		return nil
 	}
-	tallies := <-f.tallies
+	tallies := <-t.tallies
 	if s.inFlight = nil; tallies == nil {
 		return ctx.Err()
 	}
-	if len(f.products) > 0 {
-		if s.maxProducts = min(2*s.maxProducts, BatchProducts); s.broken.Swap(false) {
+	if len(t.products) > 0 {
+		if s.maxProducts = min(2*s.maxProducts, BatchProducts); s.interrupted.Swap(false) {
 			s.maxProducts = 1
 		}
-		s.Metrics.commit(time.Since(f.began))
+		s.Metrics.countCommit(time.Since(t.began))
 		var posted []*Product
-		for i, h := range f.products {
-			h.file.left--
-			s.report(h, tallies[i], time.Since(f.began)/time.Duration(len(f.products)))
-			if len(h.Refusals) == 0 {
-				posted = append(posted, h.Product)
+		for i, p := range t.products {
+			p.file.unposted--
+			s.report(p, tallies[i], time.Since(t.began)/time.Duration(len(t.products)))
+			if len(p.Refusals) == 0 {
+				posted = append(posted, p.Product)
 			}
 		}
-		if err := s.Spool.Posted(posted); err != nil { // a repeated product is then posted again, which changes nothing
+		if err := s.Spool.Posted(posted); err != nil { // without the list, a repeated product is posted again, which changes nothing
 			s.Log.Error("the list of posted products cannot be written", "error", err)
 		}
 	}
-	s.Input.giveBack(f.memory)
-	var open []*Waiting
+	s.Input.recycle(t.memory)
+	var unfinished []*Waiting
 	for _, w := range s.files {
-		if !w.read || w.left > 0 {
-			open = append(open, w)
+		if !w.isRead || w.unposted > 0 {
+			unfinished = append(unfinished, w)
 		} else if err := s.Spool.Done(w); err != nil {
 			return err
 		}
 	}
-	s.files = open
+	s.files = unfinished
 	return nil
 }
 
 // report counts a product in the metrics and writes its line of the log.
-func (s *Service) report(h *pendingProduct, t Tally, took time.Duration) {
-	args := []any{"id", h.ID, "issued", h.Issued, "file", h.file.Path, "values", len(h.Values), "lost", h.Account.Lost, "parse", h.Parse.Seconds(), "post", took.Seconds(), "latency", time.Since(h.file.Received).Seconds()}
-	if h.Account.Rescued > 0 {
-		args = append(args, "rescued", h.Account.Rescued)
+func (s *Service) report(p *pendingProduct, t Tally, postTime time.Duration) {
+	args := []any{
+		"id", p.ID, "issued", p.Issued, "file", p.file.Path, "values", len(p.Values), "lost", p.Account.Lost,
+		"parse", p.Parse.Seconds(), "post", postTime.Seconds(), "latency", time.Since(p.file.Received).Seconds(),
+	}
+	if p.Account.Rescued > 0 {
+		args = append(args, "rescued", p.Account.Rescued)
 	}
 	for i, name := range Fates() {
 		if t[i] > 0 {
 			args = append(args, name, t[i])
 		}
 	}
-	s.Metrics.posted(h, t)
-	if len(h.Refusals) > 0 {
-		why := h.refusal(&t)
-		h.file.why = strings.TrimPrefix(h.file.why+"\n"+why, "\n")
+	s.Metrics.countProduct(p, t)
+	if len(p.Refusals) > 0 {
+		refusal := p.refusal(&t)
+		p.file.failure = strings.TrimPrefix(p.file.failure+"\n"+refusal, "\n")
 		s.Metrics.Failed.Inc()
-		s.Log.Error("product", append(args, "error", why)...)
+		s.Log.Error("product", append(args, "error", refusal)...)
 		return
 	}
 	s.Log.Info("product", args...)
 	if s.Landed != nil {
-		s.Landed(h.Product, time.Since(h.file.Received))
+		s.Landed(p.Product, time.Since(p.file.Received))
 	}
 }
 
 // postUntilDone posts products. It waits for a database that is unreachable, and finds the values that the database
-// refuses. nil = the context ended before.
+// refuses. It returns nil if the context ends before.
 func (s *Service) postUntilDone(ctx context.Context, all []*pendingProduct) []Tally {
 	products := make([]*Product, len(all))
-	for i, h := range all {
-		products[i] = h.Product
+	for i, p := range all {
+		products[i] = p.Product
 	}
 	delay := 50 * time.Millisecond
-	x := settler{to: s.Poster}
+	x := bisector{poster: s.Poster}
 	x.post = func(products []*Product) ([]Tally, error) {
-		// A transaction that has started is finished even if ctx ends, unless it takes five minutes.
-		one, stop := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Minute)
+		// The service finishes a transaction that has started, even if ctx ends, unless it takes five minutes.
+		limited, stop := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Minute)
 		defer stop()
-		tallies, err := s.Poster.Post(one, products)
+		tallies, err := s.Poster.Post(limited, products)
 		if s.Metrics.Up(err); err == nil {
 			delay = 50 * time.Millisecond
 		}
@@ -367,23 +375,23 @@ func (s *Service) postUntilDone(ctx context.Context, all []*pendingProduct) []Ta
 		if refused {
 			return nil
 		}
-		what := "the database is unreachable"
+		message := "the database is unreachable"
 		if !errors.Is(err, engine.ErrUnreachable) {
-			what = "the database refuses"
-			s.broken.Store(true)
+			message = "the database refuses"
+			s.interrupted.Store(true)
 		}
-		s.Log.Warn(what, "products", len(all), "error", err)
+		s.Log.Warn(message, "products", len(all), "error", err)
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case again := <-s.Reread:
-			s.reload(ctx, again)
+		case readSettings := <-s.Reread:
+			s.reload(ctx, readSettings)
 		case <-time.After(delay/2 + rand.N(delay)): //nolint:gosec // no secret
 		}
 		delay = min(2*delay, maxDelay)
 		return nil
 	}
-	tallies, err := x.settle(ctx, products)
+	tallies, err := x.postAccepted(ctx, products)
 	if err != nil {
 		return nil
 	}
@@ -401,20 +409,21 @@ type Product struct {
 	Text     []byte         // its text, if Input.KeepText is set
 	Left     int            // number of values that Input.Filter omitted
 	Sum      [md5.Size]byte // of its text without the differences between two transmissions, see normalize
-	// Refusals are the reasons why the database refuses values of this product, even if each is posted by itself: the
-	// first mostRefusals reasons.
+	// Refusals are the first maxRefusals reasons why the database refuses values of this product, even if each is posted
+	// by itself.
 	Refusals []string
 }
 
 // refusal describes the refused values of a product in one line.
 func (p *Product) refusal(t *Tally) string {
-	return fmt.Sprintf("product %s of %s: %d of %d values refused, the others posted: %s", p.ID, p.Issued.Format(time.RFC3339), t[Refused], len(p.Values), strings.Join(p.Refusals, "; "))
+	return fmt.Sprintf("product %s of %s: %d of %d values refused, the others posted: %s",
+		p.ID, p.Issued.Format(time.RFC3339), t[Refused], len(p.Values), strings.Join(p.Refusals, "; "))
 }
 
 // noHeading is what AWIPS calls a product without a WMO heading.
 const noHeading = "MSGPRODID"
 
-// Input describes how texts are read.
+// Input reads the products of texts.
 type Input struct {
 	shef.Options
 	Filter shef.Filter
@@ -425,26 +434,27 @@ type Input struct {
 	out   shef.Result
 
 	// The memory of the products' values, in pieces of pieceValues or more. used are the pieces of the products since
-	// the last takeMemory; only the last piece may have room. free are empty pieces for later products.
+	// the last takeMemory; only the last piece may have unused capacity. free are empty pieces for later products.
 	used, free [][]record.Gauge
 }
 
 // pieceValues is the number of values in a piece of memory.
 const pieceValues = 8 << 10
 
-// add appends values to those of a product, which are at the end of the last piece.
+// add appends values to those of a product, which are at the end of the last piece. It returns all values of the
+// product.
 func (in *Input) add(before, values []record.Gauge) []record.Gauge {
-	n, need := len(in.used), len(before)+len(values)
+	n, total := len(in.used), len(before)+len(values)
 	if n == 0 || cap(in.used[n-1])-len(in.used[n-1]) < len(values) {
-		next := make([]record.Gauge, 0, max(pieceValues, 2*need))
-		if k := len(in.free); k > 0 && need <= pieceValues {
+		next := make([]record.Gauge, 0, max(pieceValues, 2*total))
+		if k := len(in.free); k > 0 && total <= pieceValues {
 			next, in.free = in.free[k-1], in.free[:k-1]
 		}
 		in.used, n = append(in.used, append(next, before...)), n+1
 	}
 	last := &in.used[n-1]
 	*last = append(*last, values...)
-	return (*last)[len(*last)-need : len(*last) : len(*last)]
+	return (*last)[len(*last)-total : len(*last) : len(*last)]
 }
 
 // takeMemory returns the memory of the products since the last call.
@@ -454,8 +464,8 @@ func (in *Input) takeMemory() [][]record.Gauge {
 	return used
 }
 
-// giveBack returns memory whose products are posted, for reuse.
-func (in *Input) giveBack(used [][]record.Gauge) {
+// recycle keeps memory of posted products for later products.
+func (in *Input) recycle(used [][]record.Gauge) {
 	for _, u := range used {
 		if clear(u); cap(u) == pieceValues && len(in.free) < 2*batchValues/pieceValues {
 			in.free = append(in.free, u[:0])
@@ -479,13 +489,13 @@ func (in *Input) Read(r io.Reader, name string, received time.Time, each func(*P
 		if p == nil {
 			return nil
 		}
-		done := p
-		if p = nil; done.ID == noHeading && done.Account.Messages == 0 { // not SHEF
+		product := p
+		if p = nil; product.ID == noHeading && product.Account.Messages == 0 { // not SHEF
 			return nil
 		}
-		done.Left = in.Filter.Apply(&done.Values)
-		sum.Sum(done.Sum[:0])
-		return each(done)
+		product.Left = in.Filter.Apply(&product.Values)
+		sum.Sum(product.Sum[:0])
+		return each(product)
 	}
 	for {
 		began := time.Now()
@@ -494,8 +504,8 @@ func (in *Input) Read(r io.Reader, name string, received time.Time, each func(*P
 		} else if err != nil {
 			return errors.Join(err, send())
 		}
-		plain := normalize(&text)
-		if p == nil && len(plain) == 0 { // blanks and line ends after a product
+		normalized := normalize(&text)
+		if p == nil && len(normalized) == 0 { // blanks and line ends after a product
 			continue
 		}
 		if p == nil {
@@ -511,7 +521,7 @@ func (in *Input) Read(r io.Reader, name string, received time.Time, each func(*P
 		}
 		p.Account.Add(&out.Account)
 		p.Parse += time.Since(began)
-		sum.Write(plain)
+		sum.Write(normalized)
 		if in.KeepText {
 			p.Text = append(p.Text, text.Text...)
 		}
@@ -523,12 +533,12 @@ func (in *Input) Read(r io.Reader, name string, received time.Time, each func(*P
 	}
 }
 
-// normalize removes from a text what may differ between two transmissions of one product: what precedes
-// its heading, blanks, line ends and control characters.
+// normalize removes from a text the differences between two transmissions of one product: the bytes before its heading,
+// blanks, line ends and control characters.
 func normalize(p *shef.Product) []byte {
 	text := p.Text
-	if at := bytes.Index(text, []byte(p.Heading)); at >= 0 && p.Part == 1 {
-		text = text[at:]
+	if i := bytes.Index(text, []byte(p.Heading)); i >= 0 && p.Part == 1 {
+		text = text[i:]
 	}
 	return bytes.Map(func(r rune) rune {
 		if r <= ' ' {
@@ -538,6 +548,7 @@ func normalize(p *shef.Product) []byte {
 	}, text)
 }
 
+// productID returns the id of a product in the form of the IHFS.
 func productID(p *shef.Product) string {
 	if p.Heading == "" {
 		return noHeading

@@ -145,7 +145,8 @@ func TestService(t *testing.T) {
 	}
 	m, stop := serving(t, dir, b, &log, nil)
 	until(t, "2 products", func() bool { return len(b.given()) == 2 })
-	put(t, dir, "3", "\r\n\r\n"+strings.ReplaceAll(strings.TrimPrefix(sample("RR1LCH", 1), "\x01\r\r\n123 "), "\r\r\n", "\n")) // the same product in another envelope
+	sameProduct := strings.ReplaceAll(strings.TrimPrefix(sample("RR1LCH", 1), "\x01\r\r\n123 "), "\r\r\n", "\n")
+	put(t, dir, "3", "\r\n\r\n"+sameProduct) // in another envelope
 	put(t, dir, "4", sample("RR3LCH", 4))
 	put(t, dir, "5", "prose\n")
 	put(t, dir, "6", "")
@@ -161,7 +162,8 @@ func TestService(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	failed, _ := filepath.Glob(filepath.Join(dir, "failed", "*"))
-	if why, _ := os.ReadFile(filepath.Join(dir, "failed", "2.why")); len(failed) != 6 || !strings.Contains(string(why), "KLCHBADONE") || !strings.Contains(string(why), "overflow") {
+	why, _ := os.ReadFile(filepath.Join(dir, "failed", "2.why"))
+	if len(failed) != 6 || !strings.Contains(string(why), "KLCHBADONE") || !strings.Contains(string(why), "overflow") {
 		t.Errorf("%q: %s", failed, why)
 	}
 	if done, _ := filepath.Glob(filepath.Join(dir, "done", "*", "*")); len(done) != 3 {
@@ -183,8 +185,8 @@ func TestService(t *testing.T) {
 	}
 }
 
-// TestRefusedValue: if the database refuses one value of a product, the rest of the product
-// and of its neighbors is posted. The reason names the value.
+// TestRefusedValue: if the database refuses one value of a product, the service posts the rest of the product and the
+// other products of its transaction. The reason names the value.
 func TestRefusedValue(t *testing.T) {
 	dir := t.TempDir()
 	b := &board{overflow: 2}
@@ -203,12 +205,14 @@ func TestRefusedValue(t *testing.T) {
 		total += n
 	}
 	why, err := os.ReadFile(filepath.Join(dir, "failed", "1.why"))
-	if err != nil || total != 4 || strings.Count(string(why), "1 of ") != 2 || strings.Count(string(why), "AAA QRIRZZZ") != 2 || !strings.Contains(string(why), "= 2: numeric field overflow") {
+	reason := string(why)
+	if err != nil || total != 4 || strings.Count(reason, "1 of ") != 2 || strings.Count(reason, "AAA QRIRZZZ") != 2 ||
+		!strings.Contains(reason, "= 2: numeric field overflow") {
 		t.Errorf("%d values posted of 6: %v\n%s", total, err, why)
 	}
 }
 
-// TestRetry puts a failed file back. It is posted when the database accepts it.
+// TestRetry puts a failed file back. The service posts it when the database accepts it.
 func TestRetry(t *testing.T) {
 	dir := t.TempDir()
 	b := &board{overflow: 2}
@@ -267,8 +271,8 @@ func TestLogFile(t *testing.T) {
 	}
 }
 
-// TestServiceAway: products wait while the database is unreachable, and a service that stops then
-// leaves them in place. Later the service rereads its tables on request.
+// TestServiceAway: products wait while the database is unreachable, and if the service stops then, they stay in the
+// folder. Later the service rereads its tables on request.
 func TestServiceAway(t *testing.T) {
 	dir := t.TempDir()
 	b := &board{away: 1 << 30, called: make(chan struct{})}
@@ -320,7 +324,10 @@ func TestReloadMetric(t *testing.T) {
 	}
 	registry := prometheus.NewRegistry()
 	reread := make(chan func() error)
-	s := &river.Service{Spool: spool, Poster: &board{}, Log: slog.New(slog.DiscardHandler), Metrics: river.NewMetrics(registry), Reread: reread}
+	s := &river.Service{
+		Spool: spool, Poster: &board{}, Reread: reread,
+		Log: slog.New(slog.DiscardHandler), Metrics: river.NewMetrics(registry),
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() { done <- s.Run(ctx) }()
@@ -382,8 +389,8 @@ func TestBacklogMetrics(t *testing.T) {
 	}
 }
 
-// TestOnePoster: of several services on one folder only one posts, and the next takes over when it
-// stops. A service whose input has ended and whose spool is empty does not wait for its turn.
+// TestOnePoster: of several services on one folder only one posts. When it stops, the next one starts to post. A
+// service whose input has ended and whose spool is empty does not wait for the others.
 func TestOnePoster(t *testing.T) {
 	dir := t.TempDir()
 	var first, second, third board
@@ -407,7 +414,10 @@ func TestOnePoster(t *testing.T) {
 	}
 	ended := make(chan struct{})
 	close(ended)
-	s := &river.Service{Spool: spool, Poster: &third, Log: slog.New(slog.DiscardHandler), Metrics: river.NewMetrics(prometheus.NewRegistry()), Ended: ended}
+	s := &river.Service{
+		Spool: spool, Poster: &third, Ended: ended,
+		Log: slog.New(slog.DiscardHandler), Metrics: river.NewMetrics(prometheus.NewRegistry()),
+	}
 	if err := errors.Join(s.Run(t.Context()), spool.Close()); err != nil {
 		t.Error(err)
 	}
@@ -416,7 +426,8 @@ func TestOnePoster(t *testing.T) {
 	put(t, dir, "c", sample("RR0LCH", 1)) // the first service has posted this product
 	until(t, "the second's turn", func() bool { return len(second.given()) == 1 })
 	stop2()
-	if got := second.given(); !slices.Equal(got, []string{"KLCHRR2LCH 2"}) || len(third.given()) > 0 || !strings.Contains(log2.String(), "another process") {
+	got := second.given()
+	if !slices.Equal(got, []string{"KLCHRR2LCH 2"}) || len(third.given()) > 0 || !strings.Contains(log2.String(), "another process") {
 		t.Errorf("%q, %q: %s", got, third.given(), &log2)
 	}
 }

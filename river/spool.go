@@ -63,16 +63,16 @@ type Waiting struct {
 	Path     string
 	Received time.Time
 	Size     int64
-	left     int    // number of its products that are not posted yet
-	read     bool   // it was read to its end
-	why      string // why it goes to failed/; "" = it goes to done/
+	unposted int    // number of its products that are not posted yet
+	isRead   bool   // the service has read it to its end
+	failure  string // why it goes to failed/; "" = it goes to done/
 }
 
 const (
-	remembered       = 4 * time.Hour
-	settleUnfinished = time.Minute // until an empty file or truncated gzip file counts as complete
-	seenFile         = ".posted"   // products that were posted, a line each
-	dayFolder        = "20060102"  // of done/
+	doubleTime       = 4 * time.Hour // time after which a repeated product is posted again
+	settleUnfinished = time.Minute   // until an empty file or truncated gzip file counts as complete
+	seenFile         = ".posted"     // products that were posted, a line each
+	dayFolder        = "20060102"    // of done/
 	lockFile         = ".lock"
 	markFile         = ".running" // exists while a process posts, and after a kill
 )
@@ -87,15 +87,17 @@ func OpenSpool(dir string, settle time.Duration) (*Spool, error) {
 func (s *Spool) Open() error {
 	for _, d := range []string{s.Dir, s.in("done"), s.in("failed")} {
 		if err := os.MkdirAll(d, 0o755); err != nil {
-			return &fault.Error{Setting: "--spool " + s.Dir, Problem: "cannot be used", Err: err, Cure: "name a folder that can be written"}
+			return &fault.Error{
+				Setting: "--spool " + s.Dir, Problem: "cannot be used", Err: err, Cure: "name a folder that can be written",
+			}
 		}
 	}
 	return nil
 }
 
-// acquire makes this process the only one that posts from the spool, and reads which products were posted in
-// the last hours; false = another process posts from it. Any number of processes may write into the spool, because
-// LDM's pqact may start a process while the previous one still writes.
+// acquire makes this process the only one that posts from the spool, and reads which products were posted in the last
+// hours. It returns false if another process posts from the spool. Any number of processes may write into the spool,
+// because LDM's pqact may start a process while the previous one still writes.
 func (s *Spool) acquire() (bool, error) {
 	f, err := os.OpenFile(s.in(lockFile), os.O_CREATE|os.O_RDWR, 0o644) //nolint:gosec // no secret
 	if err != nil {
@@ -106,49 +108,58 @@ func (s *Spool) acquire() (bool, error) {
 		if errors.Is(err, syscall.EWOULDBLOCK) {
 			return false, nil
 		}
-		return false, &fault.Error{File: f.Name(), Problem: "cannot be locked", Err: err, Cure: "put the spool on a disk of this machine"}
+		return false, &fault.Error{
+			File: f.Name(), Problem: "cannot be locked", Err: err, Cure: "put the spool on a disk of this machine",
+		}
 	}
-	_, none := os.Stat(s.in(markFile))
+	_, markErr := os.Stat(s.in(markFile))
 	if err := os.WriteFile(s.in(markFile), fmt.Appendln(nil, os.Getpid()), 0o644); err != nil { //nolint:gosec // no secret
-		return false, errors.Join(full(s.Dir, err), f.Close())
+		return false, errors.Join(notWritable(s.Dir, err), f.Close())
 	}
-	s.killed, s.lock, s.seen = none == nil, f, map[[md5.Size]byte]int64{}
+	s.killed, s.lock, s.seen = markErr == nil, f, map[[md5.Size]byte]int64{}
 	if text, err := os.ReadFile(s.in(seenFile)); err == nil {
 		for line := range strings.Lines(string(text)) {
-			var sum [md5.Size]byte
-			hash, at, _ := strings.Cut(strings.TrimSpace(line), " ")
-			unix, err := strconv.ParseInt(at, 10, 64)
-			if n, decoded := hex.Decode(sum[:], []byte(hash[:min(len(hash), 2*len(sum))])); n == len(sum) && errors.Join(err, decoded) == nil {
-				s.seen[sum] = unix
+			if sum, posted, ok := parseSeen(line); ok {
+				s.seen[sum] = posted
 			}
 		}
 	}
-	return true, s.forget()
+	return true, s.removeOld()
 }
 
+// parseSeen reads a line of seenFile: the checksum of a product, and the Unix seconds at which it was posted. A kill
+// may truncate the last line.
+func parseSeen(line string) (sum [md5.Size]byte, posted int64, ok bool) {
+	hash, seconds, _ := strings.Cut(strings.TrimSpace(line), " ")
+	posted, err := strconv.ParseInt(seconds, 10, 64)
+	n, hexErr := hex.Decode(sum[:], []byte(hash[:min(len(hash), 2*len(sum))]))
+	return sum, posted, n == len(sum) && errors.Join(err, hexErr) == nil
+}
+
+// in returns the path of a file in the spool.
 func (s *Spool) in(name string) string { return filepath.Join(s.Dir, name) }
 
-// recent reports whether a time is in the last hours. A time in the future comes from a clock that was wrong
-// then; Abs limits how long it counts as recent.
-func recent(unix int64) bool { return time.Since(time.Unix(unix, 0)).Abs() < remembered }
+// isRecent reports whether a time is in the last hours. A time in the future comes from a clock that was wrong; Abs
+// limits how long it counts as recent.
+func isRecent(unix int64) bool { return time.Since(time.Unix(unix, 0)).Abs() < doubleTime }
 
-// forget rewrites the list without old products, and removes files that were posted too long ago.
-func (s *Spool) forget() error {
+// removeOld rewrites the list without old products, and removes files that were posted too long ago.
+func (s *Spool) removeOld() error {
 	s.rewritten = time.Now()
 	var b strings.Builder
-	for sum, at := range s.seen {
-		if !recent(at) {
+	for sum, posted := range s.seen {
+		if !isRecent(posted) {
 			delete(s.seen, sum)
 			continue
 		}
-		fmt.Fprintf(&b, "%x %d\n", sum, at)
+		fmt.Fprintf(&b, "%x %d\n", sum, posted)
 	}
 	err := os.WriteFile(s.in(seenFile+".tmp"), []byte(b.String()), 0o644) //nolint:gosec // no secret
 	if err == nil {
 		err = os.Rename(s.in(seenFile+".tmp"), s.in(seenFile))
 	}
 	if err != nil {
-		return errors.Join(full(s.Dir, err), os.Remove(s.in(seenFile+".tmp")))
+		return errors.Join(notWritable(s.Dir, err), os.Remove(s.in(seenFile+".tmp")))
 	}
 	if s.seenList != nil {
 		s.seenList.Close() //nolint:errcheck // the new file replaces it
@@ -156,22 +167,27 @@ func (s *Spool) forget() error {
 	if s.seenList, err = os.OpenFile(s.in(seenFile), os.O_APPEND|os.O_WRONLY, 0o644); err != nil { //nolint:gosec // no secret
 		return err
 	}
-	return s.clear()
+	return s.removeOldDays()
 }
 
-// full is the error of a spool that cannot be written.
-func full(dir string, err error) error {
-	return &fault.Error{Setting: "--spool " + dir, Problem: "cannot be written", Err: err, Cure: "make room on its disk, e.g. by --keep, or let its owner run the service; what is in it is posted at the next start"}
+// notWritable returns the error of a spool that cannot be written.
+func notWritable(dir string, err error) error {
+	return &fault.Error{
+		Setting: "--spool " + dir, Problem: "cannot be written", Err: err,
+		Cure: "make room on its disk, e.g. by --keep, or run the service as its owner; " +
+			"the next start posts the files of the spool",
+	}
 }
 
-// clear removes the days of done/ that are older than Keep.
-func (s *Spool) clear() error {
+// removeOldDays removes the days of done/ that are older than Keep.
+func (s *Spool) removeOldDays() error {
 	if s.Keep <= 0 {
 		return nil
 	}
 	days, err := os.ReadDir(s.in("done"))
 	for _, d := range days {
-		if day, other := time.Parse(dayFolder, d.Name()); other == nil && time.Since(day) > s.Keep+24*time.Hour {
+		day, parseErr := time.Parse(dayFolder, d.Name()) // fails for folders of the user
+		if parseErr == nil && time.Since(day) > s.Keep+24*time.Hour {
 			err = errors.Join(err, os.RemoveAll(s.in(filepath.Join("done", d.Name()))))
 		}
 	}
@@ -180,11 +196,11 @@ func (s *Spool) clear() error {
 
 // Doubled reports whether the same product was posted in the last hours.
 func (s *Spool) Doubled(p *Product) bool {
-	return recent(s.seen[p.Sum])
+	return isRecent(s.seen[p.Sum])
 }
 
-// Posted records that products were posted. A crash before this call does no harm, because posting
-// them again changes nothing.
+// Posted records that products were posted. A crash before this call does no harm, because posting the products again
+// changes nothing.
 func (s *Spool) Posted(products []*Product) error {
 	var b []byte
 	now := time.Now().Unix()
@@ -195,15 +211,14 @@ func (s *Spool) Posted(products []*Product) error {
 	if _, err := s.seenList.Write(b); err != nil || time.Since(s.rewritten) < time.Hour {
 		return err
 	}
-	return s.forget()
+	return s.removeOld()
 }
 
-// mostReady is the maximum number of files that Ready returns. The service handles signals between two calls
-// of Ready, and the memory must not grow with the backlog.
-const mostReady = 5 * BatchProducts
+// maxReady is the maximum number of files that Ready returns, because the service handles signals between two calls of
+// Ready, and its memory must not grow with the backlog.
+const maxReady = 5 * BatchProducts
 
-// Ready returns the complete files, the oldest first, at most mostReady. files is the number of all files that
-// wait.
+// Ready returns the complete files, the oldest first, at most maxReady. files is the number of all files that wait.
 func (s *Spool) Ready() (ready []*Waiting, files int, err error) {
 	dir, err := os.Open(s.Dir)
 	if err != nil {
@@ -212,27 +227,27 @@ func (s *Spool) Ready() (ready []*Waiting, files int, err error) {
 	defer dir.Close() //nolint:errcheck // nothing was written
 	complete, notFiles, truncated := s.newPass(), map[string]bool{}, map[string]observation{}
 	for err == nil {
-		var some []fs.DirEntry
-		some, err = dir.ReadDir(1024)
-		for _, e := range some {
+		var entries []fs.DirEntry
+		entries, err = dir.ReadDir(1024)
+		for _, e := range entries {
 			if formats.IsIgnored(e.Name()) {
 				continue
 			}
 			path := s.in(e.Name())
-			info, failed := os.Stat(path)
-			if failed != nil && e.Type().IsRegular() {
-				continue // gone
+			info, statErr := os.Stat(path)
+			if statErr != nil && e.Type().IsRegular() {
+				continue // somebody removed the file
 			}
-			if failed != nil || !info.Mode().IsRegular() {
+			if statErr != nil || !info.Mode().IsRegular() {
 				notFiles[path] = s.notFiles[path]
 				continue
 			}
 			files++
 			w := complete(path, info)
 			if w != nil && time.Since(w.Received) < settleUnfinished {
-				l := observation{size: w.Size, mtime: w.Received}
-				if s.truncated[path] == l || isTruncatedGzip(path) {
-					truncated[path] = l
+				state := observation{size: w.Size, mtime: w.Received}
+				if s.truncated[path] == state || isTruncatedGzip(path) {
+					truncated[path] = state
 					continue
 				}
 			}
@@ -240,7 +255,7 @@ func (s *Spool) Ready() (ready []*Waiting, files int, err error) {
 				ready = append(ready, w)
 			}
 		}
-		if len(ready) > 2*mostReady {
+		if len(ready) > 2*maxReady {
 			ready = oldest(ready)
 		}
 	}
@@ -250,7 +265,7 @@ func (s *Spool) Ready() (ready []*Waiting, files int, err error) {
 	return oldest(ready), files, err
 }
 
-// isTruncatedGzip reports whether a file is truncated gzip: its writer may not have finished.
+// isTruncatedGzip reports whether a file is truncated gzip, because its writer has not finished.
 func isTruncatedGzip(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
@@ -268,8 +283,8 @@ func isTruncatedGzip(path string) bool {
 	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF)
 }
 
-// Backlog counts the files that wait, settled or not, and finds when the oldest
-// arrived. It may be called while somebody posts.
+// Backlog counts the files that wait, complete or not, and returns the arrival of the oldest. Another goroutine may
+// post meanwhile.
 func (s *Spool) Backlog() (files int, bytes int64, oldest time.Time, err error) {
 	dir, err := os.Open(s.Dir)
 	if err != nil {
@@ -277,11 +292,11 @@ func (s *Spool) Backlog() (files int, bytes int64, oldest time.Time, err error) 
 	}
 	defer dir.Close() //nolint:errcheck // nothing was written
 	for err == nil {
-		var some []fs.DirEntry
-		some, err = dir.ReadDir(1024)
-		for _, e := range some {
-			info, gone := os.Stat(s.in(e.Name()))
-			if formats.IsIgnored(e.Name()) || gone != nil || !info.Mode().IsRegular() {
+		var entries []fs.DirEntry
+		entries, err = dir.ReadDir(1024)
+		for _, e := range entries {
+			info, statErr := os.Stat(s.in(e.Name()))
+			if formats.IsIgnored(e.Name()) || statErr != nil || !info.Mode().IsRegular() {
 				continue
 			}
 			if files, bytes = files+1, bytes+info.Size(); oldest.IsZero() || info.ModTime().Before(oldest) {
@@ -305,15 +320,17 @@ func (s *Spool) newNotFiles() (paths []string) {
 	return paths
 }
 
-// oldest returns the first mostReady files by arrival.
+// oldest returns the first maxReady files by arrival.
 func oldest(all []*Waiting) []*Waiting {
 	sortByArrival(all)
-	clear(all[min(len(all), mostReady):])
-	return all[:min(len(all), mostReady)]
+	clear(all[min(len(all), maxReady):])
+	return all[:min(len(all), maxReady)]
 }
 
 func sortByArrival(all []*Waiting) {
-	slices.SortFunc(all, func(a, b *Waiting) int { return cmp.Or(a.Received.Compare(b.Received), cmp.Compare(a.Path, b.Path)) })
+	slices.SortFunc(all, func(a, b *Waiting) int {
+		return cmp.Or(a.Received.Compare(b.Received), cmp.Compare(a.Path, b.Path))
+	})
 }
 
 // Complete selects the complete files from found, whose keys are paths, the oldest first.
@@ -328,52 +345,69 @@ func (s *Settling) Complete(found map[string]fs.FileInfo) (ready []*Waiting) {
 	return ready
 }
 
-// newPass starts a pass over all files. The function that it returns returns nil for a file that is not complete.
-// Settling remembers only these files.
+// newPass starts a pass over all files. It returns a function that must be called for each file. The function returns
+// nil for a file that is not complete. Settling remembers only such files.
 func (s *Settling) newPass() func(path string, info fs.FileInfo) *Waiting {
 	now, before := time.Now(), s.incomplete
 	s.incomplete = map[string]observation{}
 	return func(path string, info fs.FileInfo) *Waiting {
-		l := observation{info.Size(), info.ModTime(), now}
-		settled := s.Settle
-		if l.size == 0 { // its writer may have just created it
-			settled = settleUnfinished
+		state := observation{info.Size(), info.ModTime(), now}
+		settle := s.Settle
+		if state.size == 0 { // its writer may have just created it
+			settle = settleUnfinished
 		}
-		if now.Sub(l.mtime) < settled {
-			if b := before[path]; b.size == l.size && b.mtime.Equal(l.mtime) && !b.since.IsZero() {
-				l.since = b.since
+		if now.Sub(state.mtime) < settle {
+			if b := before[path]; b.size == state.size && b.mtime.Equal(state.mtime) && !b.since.IsZero() {
+				state.since = b.since
 			}
-			s.incomplete[path] = l
-			if now.Sub(l.since) < settled {
+			s.incomplete[path] = state
+			if now.Sub(state.since) < settle {
 				return nil
 			}
 		}
-		return &Waiting{Path: path, Received: l.mtime, Size: l.size}
+		return &Waiting{Path: path, Received: state.mtime, Size: state.size}
 	}
 }
 
-// Done moves a file to done/ or failed/. A file that has changed since it was read stays, and is read again.
+// maxName is the number of bytes of a file's name that Done keeps, because file systems limit a name to 255 bytes, and
+// Done may append a number and .why.
+const maxName = 240
+
+// freePath returns the first path in a folder that does not exist: NAME, or NAME with a suffix and a number from 1.
+func freePath(dir, name, suffix string) (string, error) {
+	path := filepath.Join(dir, name)
+	for n := 1; ; n++ {
+		_, err := os.Lstat(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return path, nil
+		}
+		if err != nil { // it would be the same for every number
+			return "", err
+		}
+		path = filepath.Join(dir, fmt.Sprintf("%s%s%d", name, suffix, n))
+	}
+}
+
+// Done moves a file to done/ or failed/. It does not move a file that has changed since it was read, which the service
+// then reads again.
 func (s *Spool) Done(w *Waiting) error {
-	why := w.why
 	if info, err := os.Stat(w.Path); err == nil && (info.Size() != w.Size || !info.ModTime().Equal(w.Received)) {
 		return nil
 	}
 	dir := s.in(filepath.Join("done", time.Now().UTC().Format(dayFolder)))
-	if why != "" {
+	if w.failure != "" {
 		dir = s.in("failed")
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	to := filepath.Join(dir, filepath.Base(w.Path))
-	for n := 1; ; n++ {
-		if _, err := os.Lstat(to); errors.Is(err, fs.ErrNotExist) {
-			break
-		}
-		to = filepath.Join(dir, fmt.Sprintf("%s.%d", filepath.Base(w.Path), n))
+	name := filepath.Base(w.Path)
+	to, err := freePath(dir, name[:min(len(name), maxName)], ".")
+	if err != nil {
+		return err
 	}
-	if why != "" {
-		if err := os.WriteFile(to+".why", []byte(why+"\n"), 0o644); err != nil { //nolint:gosec // no secret
+	if w.failure != "" {
+		if err := os.WriteFile(to+".why", []byte(w.failure+"\n"), 0o644); err != nil { //nolint:gosec // no secret
 			return err
 		}
 	}
@@ -383,9 +417,9 @@ func (s *Spool) Done(w *Waiting) error {
 	return nil // somebody removed the file
 }
 
-// Retry moves the named files of failed/, or all of them, back into the spool, and removes their reasons. Posting
-// their products again changes nothing in the database if they were posted before.
-func (s *Spool) Retry(names []string) (back []string, err error) {
+// Retry moves files of failed/ back into the spool, and removes their reasons. Without names it moves all files. It
+// returns their new paths. Products that were posted before do not change the database when they are posted again.
+func (s *Spool) Retry(names []string) (moved []string, err error) {
 	if len(names) == 0 {
 		entries, err := os.ReadDir(s.in("failed"))
 		if err != nil {
@@ -398,30 +432,31 @@ func (s *Spool) Retry(names []string) (back []string, err error) {
 		}
 	}
 	for _, name := range names {
-		from, to := s.in(filepath.Join("failed", name)), s.in(name)
 		if filepath.Base(name) != name {
-			return back, &fault.Error{Setting: name, Problem: "is no file of " + s.in("failed"), Cure: "name it without its folder"}
-		}
-		for n := 1; ; n++ {
-			if _, err := os.Lstat(to); errors.Is(err, fs.ErrNotExist) {
-				break
+			return moved, &fault.Error{
+				Setting: name, Problem: "is no file of " + s.in("failed"), Cure: "name it without its folder",
 			}
-			to = s.in(fmt.Sprintf("%s.again%d", name, n))
 		}
-		if err := os.Rename(from, to); err != nil {
-			return back, &fault.Error{File: from, Problem: "cannot be put back", Err: err, Cure: "see what is in " + s.in("failed")}
+		from := s.in(filepath.Join("failed", name))
+		to, err := freePath(s.Dir, name, ".again")
+		if err == nil {
+			err = os.Rename(from, to)
+		}
+		if err != nil {
+			return moved, &fault.Error{
+				File: from, Problem: "cannot be moved into the spool", Err: err, Cure: "name a file of " + s.in("failed"),
+			}
 		}
 		if err := os.Remove(from + ".why"); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return back, err
+			return moved, err
 		}
-		back = append(back, to)
+		moved = append(moved, to)
 	}
-	return back, nil
+	return moved, nil
 }
 
-// Take writes the products of a stream into the spool, each a file that is on
-// disk before the next one is read, so that the stream never waits for the
-// database.
+// Take writes each product of a stream into a file of the spool. It does not wait for the database. The file is durable
+// before Take reads the next product.
 func (s *Spool) Take(r io.Reader, now time.Time) error {
 	split := shef.NewSplitter(r, "standard input", now)
 	var p shef.Product
@@ -438,8 +473,11 @@ func (s *Spool) Take(r io.Reader, now time.Time) error {
 			if len(strings.Trim(string(p.Text), "\x00\x01\x03 \r\n")) == 0 {
 				continue // control characters between two products
 			}
-			if f, err = os.OpenFile(s.in(fmt.Sprintf(".%s-%06d", time.Now().UTC().Format("20060102T150405.000000"), n)), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644); err != nil { //nolint:gosec // no secret
-				return full(s.Dir, err)
+			// The name is hidden until the file is complete.
+			path := s.in(fmt.Sprintf(".%s-%06d", time.Now().UTC().Format("20060102T150405.000000"), n))
+			f, err = os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644) //nolint:gosec // no secret
+			if err != nil {
+				return notWritable(s.Dir, err)
 			}
 			n++
 		}
@@ -450,8 +488,8 @@ func (s *Spool) Take(r io.Reader, now time.Time) error {
 		}
 		if err != nil {
 			f.Close()           //nolint:errcheck // the first error counts
-			os.Remove(f.Name()) //nolint:errcheck // an incomplete product would never be read
-			return full(s.Dir, err)
+			os.Remove(f.Name()) //nolint:errcheck // the service never reads a hidden file
+			return notWritable(s.Dir, err)
 		}
 		if p.Last {
 			f = nil

@@ -17,15 +17,14 @@ import (
 
 // ValueReader is a Poster whose database can be queried for values.
 type ValueReader interface {
-	// Values calls each with the values from one time to another, both inclusive, one series after the
-	// other. Comments and the sources of .B messages are empty if the database does not store them. If it
-	// does not store the letter of a duration, the letter is the one of SHEF's manual. A result is valid
-	// during the call.
+	// Values calls each with the values from one time to another, both inclusive, one series after the other. Comments
+	// and the sources of .B messages are empty if the database does not store them. If it does not store the letter of
+	// a duration, Values returns the letter of SHEF's manual. A result is valid until each returns.
 	Values(ctx context.Context, from, to int64, each func(*shef.Result) error) error
 }
 
-// storedValues is the greatest number of values in a result.
-const storedValues = 64 << 10
+// maxResultValues is the greatest number of values in a result.
+const maxResultValues = 64 << 10
 
 // resultBuilder collects values and passes them to each, sorted by series.
 type resultBuilder struct {
@@ -38,7 +37,7 @@ type resultBuilder struct {
 func (x *resultBuilder) add(g record.Gauge) error {
 	g.HasProbability = g.Code[6] != 'Z'
 	x.out.Values = append(x.out.Values, g)
-	if len(x.out.Values) < storedValues {
+	if len(x.out.Values) < maxResultValues {
 		return nil
 	}
 	return x.flush()
@@ -61,7 +60,9 @@ func (x *resultBuilder) flush() error {
 		return nil
 	}
 	slices.SortStableFunc(x.out.Values, func(a, b record.Gauge) int {
-		return cmp.Or(slices.Compare(a.Station[:], b.Station[:]), slices.Compare(a.Code[:], b.Code[:]), cmp.Compare(a.Duration, b.Duration), cmp.Compare(a.Created, b.Created), cmp.Compare(a.Time, b.Time))
+		return cmp.Or(
+			slices.Compare(a.Station[:], b.Station[:]), slices.Compare(a.Code[:], b.Code[:]),
+			cmp.Compare(a.Duration, b.Duration), cmp.Compare(a.Created, b.Created), cmp.Compare(a.Time, b.Time))
 	})
 	x.out.Product.Issued = record.NoTime // the values are of many products
 	err := x.each(&x.out)
@@ -79,7 +80,10 @@ func (a *Archive) Values(ctx context.Context, from, to int64, each func(*shef.Re
 		if v.Time < from || v.Time > to {
 			continue
 		}
-		g := record.Gauge{Station: v.Station, Code: v.Code, Quality: cmp.Or(v.Quality, 'Z'), Time: v.Time, Created: record.NoTime, Value: v.Value, Revised: v.Revised}
+		g := record.Gauge{
+			Station: v.Station, Code: v.Code, Quality: cmp.Or(v.Quality, 'Z'),
+			Time: v.Time, Created: record.NoTime, Value: v.Value, Revised: v.Revised,
+		}
 		if err := x.tables.Resolve(g.Code.String(), &g); err != nil || g.Code[2] == 'V' {
 			g.Duration = v.Duration
 		}
@@ -95,7 +99,8 @@ func (p *IHFS) Values(ctx context.Context, from, to int64, each func(*shef.Resul
 	if err := p.connect(ctx); err != nil {
 		return err
 	}
-	rows, err := p.conn.Query(ctx, "SELECT table_name::text FROM information_schema.columns WHERE table_schema = current_schema() AND column_name = 'shef_qual_code' ORDER BY 1")
+	rows, err := p.conn.Query(ctx, "SELECT table_name::text FROM information_schema.columns "+
+		"WHERE table_schema = current_schema() AND column_name = 'shef_qual_code' ORDER BY 1")
 	if err != nil {
 		return err
 	}
@@ -117,22 +122,26 @@ func (p *IHFS) Values(ctx context.Context, from, to int64, each func(*shef.Resul
 
 // valueTables lists the tables of values.
 func valueTables() []string {
-	return strings.Fields("agricultural evaporation fishcount gatedam ground height ice lake moisture discharge radiation snow temperature wind power waterquality weather yunique " +
-		"rawpp rawpc rawpother pressure procvalue arealobs fcstheight fcstdischarge fcstprecip fcsttemperature fcstother arealfcst contingencyvalue pairedvalue")
+	return strings.Fields("agricultural evaporation fishcount gatedam ground height ice lake moisture discharge radiation " +
+		"snow temperature wind power waterquality weather yunique rawpp rawpc rawpother pressure procvalue arealobs " +
+		"fcstheight fcstdischarge fcstprecip fcsttemperature fcstother arealfcst contingencyvalue pairedvalue")
 }
 
 // readTable passes the values of a table to x.
 func (p *IHFS) readTable(ctx context.Context, table string, from, to int64, x *resultBuilder) error {
 	at, forecast := "obstime", "-1::real, NULL::timestamp, 0"
-	if l := shape(table); slices.Contains(l.names, "validtime") {
+	if l := layoutOf(table); slices.Contains(l.names, "validtime") {
 		at, forecast = "validtime", "probability, basistime, 0"
 		if table == "pairedvalue" {
 			forecast = "probability, basistime, ref_value"
 		}
 	}
-	clamp := func(t int64) time.Time { return time.Unix(min(max(t, -62135596800), 253402300799), 0).UTC() } // years 1 to 9999
-	rows, err := p.conn.Query(ctx, "SELECT lid, pe, dur, ts, extremum, "+at+", coalesce(value, "+fmt.Sprint(record.NoValue)+"), coalesce(shef_qual_code, 'Z'), coalesce(revision, 0) = 1, "+
-		forecast+" FROM "+p.schema+table+" WHERE "+at+" BETWEEN $1 AND $2 ORDER BY lid, pe, dur, ts, extremum, "+at, clamp(from), clamp(to))
+	const year1, year9999 = -62135596800, 253402300799 // the first and last second that the database can compare
+	clamp := func(t int64) time.Time { return time.Unix(min(max(t, year1), year9999), 0).UTC() }
+	query := "SELECT lid, pe, dur, ts, extremum, " + at + ", coalesce(value, " + fmt.Sprint(record.NoValue) + "), " +
+		"coalesce(shef_qual_code, 'Z'), coalesce(revision, 0) = 1, " + forecast + " FROM " + p.schema + table +
+		" WHERE " + at + " BETWEEN $1 AND $2 ORDER BY lid, pe, dur, ts, extremum, " + at
+	rows, err := p.conn.Query(ctx, query, clamp(from), clamp(to))
 	if err != nil {
 		return err
 	}
@@ -142,7 +151,8 @@ func (p *IHFS) readTable(ctx context.Context, table string, from, to int64, x *r
 	var when time.Time
 	var basis *time.Time
 	var qual string
-	_, err = pgx.ForEachRow(rows, []any{&s.lid, &s.pe, &s.dur, &s.ts, &s.ext, &when, &g.Value, &qual, &g.Revised, &g.Probability, &basis, &ref}, func() error {
+	into := []any{&s.lid, &s.pe, &s.dur, &s.ts, &s.ext, &when, &g.Value, &qual, &g.Revised, &g.Probability, &basis, &ref}
+	_, err = pgx.ForEachRow(rows, into, func() error {
 		g.Station, g.Duration, g.Time, g.Quality, g.Created = id(s.lid), s.dur, when.Unix(), 'Z', record.NoTime
 		k := s.series()
 		g.Code = record.Parameter{k.pe[0], k.pe[1], 0, k.ts[0], k.ts[1], k.ext, 0}

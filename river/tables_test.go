@@ -6,7 +6,7 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// TestTableAndUnit: the table and the units of a value are those of the sources that IHFS names.
+// TestTableAndUnit compares the table and the units of a value with the sources that the comment of IHFS names.
 func TestTableAndUnit(t *testing.T) {
 	tokens := DefaultTokens()
 	for _, c := range []struct {

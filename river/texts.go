@@ -9,10 +9,10 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// texts stores the texts of products in textproduct (shef_storetext). purgeproduct sets how many versions
-// of each product remain: the latest ones. A product without a row in purgeproduct gets one with 0
-// versions, as in AWIPS; an administrator may raise the number. A text is not stored twice.
-func (x *posting) texts(ctx context.Context, b *batch, products []*Product) error {
+// writeTexts stores the texts of products in textproduct (shef_storetext). It keeps the latest versions of each
+// product, as many as purgeproduct specifies. As in AWIPS, a product without a row in purgeproduct gets one with 0
+// versions, which an administrator may raise. writeTexts stores no text twice.
+func (x *posting) writeTexts(ctx context.Context, b *batch, products []*Product) error {
 	var ids []string
 	var texts []*Product
 	for _, p := range products {
@@ -23,21 +23,23 @@ func (x *posting) texts(ctx context.Context, b *batch, products []*Product) erro
 	if len(texts) == 0 {
 		return nil
 	}
-	if _, err := b.Exec(ctx, "LOCK TABLE "+b.schema+"purgeproduct, "+b.schema+"textproduct IN SHARE ROW EXCLUSIVE MODE"); err != nil {
+	purge, stored := b.schema+"purgeproduct", b.schema+"textproduct"
+	if _, err := b.Exec(ctx, "LOCK TABLE "+purge+", "+stored+" IN SHARE ROW EXCLUSIVE MODE"); err != nil {
 		return err
 	}
-	purge, stored := b.schema+"purgeproduct", b.schema+"textproduct"
 	var rows pgx.Batch
 	posted := x.now.UTC().Truncate(time.Second)
 	for _, p := range texts {
 		rows.Queue(`UPDATE `+purge+` SET producttime = $2::timestamp, postingtime = $3::timestamp
 			WHERE product_id = $1 AND (producttime IS NULL OR producttime < $2::timestamp)`, p.ID, p.Issued, posted)
 		rows.Queue(`INSERT INTO `+purge+` (product_id, num_versions, producttime, postingtime)
-			SELECT $1::varchar, 0, $2::timestamp, $3::timestamp WHERE NOT EXISTS (SELECT FROM `+purge+` WHERE product_id = $1)`, p.ID, p.Issued, posted)
-		// postingtime is part of the key: a second text of one minute gets the next free microsecond
+			SELECT $1::varchar, 0, $2::timestamp, $3::timestamp
+			WHERE NOT EXISTS (SELECT FROM `+purge+` WHERE product_id = $1)`, p.ID, p.Issued, posted)
+		// The key contains postingtime, so a second text of the same second gets the next free microsecond.
 		rows.Queue(`INSERT INTO `+stored+` (product_id, producttime, postingtime, prodtype, product)
 			SELECT $1::varchar, $2::timestamp,
-				greatest($3::timestamp, (SELECT max(postingtime) + interval '1 microsecond' FROM `+stored+` WHERE product_id = $1 AND producttime = $2)),
+				greatest($3::timestamp, (
+					SELECT max(postingtime) + interval '1 microsecond' FROM `+stored+` WHERE product_id = $1 AND producttime = $2)),
 				$4::varchar, $5::text
 			WHERE EXISTS (SELECT FROM `+purge+` WHERE product_id = $1 AND num_versions > 0)
 				AND NOT EXISTS (SELECT FROM `+stored+` WHERE product_id = $1 AND producttime = $2 AND product = $5)`,
@@ -64,7 +66,7 @@ func productType(id string) string {
 	return "O"
 }
 
-// cleanText removes control characters and outer white space, and replaces invalid UTF-8: PostgreSQL rejects it.
+// cleanText removes control characters and outer white space, and replaces invalid UTF-8, which PostgreSQL rejects.
 func cleanText(text []byte) string {
 	text = bytes.Map(func(r rune) rune {
 		if r < ' ' && r != '\n' && r != '\t' {

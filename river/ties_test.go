@@ -16,13 +16,14 @@ func TestTies(t *testing.T) {
 	line := func(kind, values string) string { return product(-time.Hour, kind+" AAA "+then+values) }
 	other := func(text string) string { return strings.Replace(text, "RR1LCH", "RR2LCH", 1) }
 	for want, texts := range map[string][]string{
-		"2 KLCHRR1LCH":     {line(".A", "/HG 1"), line(".A", "/HG 2"), line(".A", "/HG M")},
-		"1 KLCHRR2LCH":     {other(line(".A", "/HG 1")), line(".A", "/HG 2"), line(".A", "/HG 3/HG 9")}, // the later name wins
-		"1 KLCHRR1LCH":     {line(".AR", "/HG 1"), other(line(".A", "/HG 2")), line(".A", "/HG 7")},     // a revision wins
-		"2 KLCHRR1LCH ":    {line(".A", "/HG 3/HG 1"), line(".A", "/HG 2"), line(".A", "/HG 0/HG 2")},   // the last value of a product wins
-		"7 KLCHRR1LCH":     {line(".A", "/HG 7"), other(line(".A", "/HG M")), line(".A", "/HG 6")},      // a missing value does not replace a good one
-		"-9999 KLCHRR1LCH": {line(".A", "/HG 7"), line(".AR", "/HG M"), other(line(".A", "/HG M"))},     // except in a revision
-		"5 KLCHRR2LCH":     {line(".A", "/HG 5"), other(line(".A", "/HG 5")), line(".A", "/HG 6")},      // equal values with two names
+		"2 KLCHRR1LCH":  {line(".A", "/HG 1"), line(".A", "/HG 2"), line(".A", "/HG M")},
+		"1 KLCHRR2LCH":  {other(line(".A", "/HG 1")), line(".A", "/HG 2"), line(".A", "/HG 3/HG 9")}, // the later name wins
+		"1 KLCHRR1LCH":  {line(".AR", "/HG 1"), other(line(".A", "/HG 2")), line(".A", "/HG 7")},     // a revision wins
+		"2 KLCHRR1LCH ": {line(".A", "/HG 3/HG 1"), line(".A", "/HG 2"), line(".A", "/HG 0/HG 2")},   // the last value of a product wins
+		// A missing value does not replace a good one.
+		"7 KLCHRR1LCH":     {line(".A", "/HG 7"), other(line(".A", "/HG M")), line(".A", "/HG 6")},
+		"-9999 KLCHRR1LCH": {line(".A", "/HG 7"), line(".AR", "/HG M"), other(line(".A", "/HG M"))}, // except in a revision
+		"5 KLCHRR2LCH":     {line(".A", "/HG 5"), other(line(".A", "/HG 5")), line(".A", "/HG 6")},  // equal values with two names
 	} {
 		want = strings.TrimSpace(want)
 		for _, order := range [][]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}} {
@@ -50,7 +51,8 @@ func TestTies(t *testing.T) {
 // TestTwoValuesOfAKey: a product with two values of one key, posted again, updates nothing.
 func TestTwoValuesOfAKey(t *testing.T) {
 	db, p := stocked(t, "twovalues")
-	for _, second := range []string{"/HG 1/HG 2", "/HG 2/HG 1", "/HG M/HG 1", "/HG 1\r\r\n.AR AAA " + at(-2*time.Hour) + "/HG 2", "/HG 1\r\r\n.AR AAA " + at(-2*time.Hour) + "/HG M"} {
+	revised := func(value string) string { return "/HG 1\r\r\n.AR AAA " + at(-2*time.Hour) + "/HG " + value }
+	for _, second := range []string{"/HG 1/HG 2", "/HG 2/HG 1", "/HG M/HG 1", revised("2"), revised("M")} {
 		text := product(-time.Hour, ".A AAA "+at(-2*time.Hour)+second)
 		if _, err := db.Exec(t.Context(), "TRUNCATE height"); err != nil {
 			t.Fatal(err)
@@ -99,7 +101,8 @@ func TestAlarms(t *testing.T) {
 			t.Errorf("%s: posting again changes something", c.line)
 		}
 	}
-	post(t, p, product(-20*time.Minute, ".AR AAA "+at+"/HG 21")+product(-19*time.Minute, ".AR AAA "+at+"/HG 32")) // in one transaction as in two
+	first, second := product(-20*time.Minute, ".AR AAA "+at+"/HG 21"), product(-19*time.Minute, ".AR AAA "+at+"/HG 32")
+	post(t, p, first+second) // in one transaction, with the result of two
 	if got := rows(t, db, query); got != "AAA FZ ALARM LOWER 1\nAAA RZ ALARM UPPER 32" {
 		t.Error(got)
 	}

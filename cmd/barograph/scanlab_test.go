@@ -133,7 +133,7 @@ func TestScanLabEach(t *testing.T) {
 		}
 		t.Logf("its server was there after %v; %d restarts took %v", c.Open, c.Restarts, c.Restart)
 	}
-	if !strings.Contains(r.Scan.Configs[2].Problem, "is there already") || !strings.Contains(said, "Given up") {
+	if !strings.Contains(r.Scan.Configs[2].Problem, "exists already") || !strings.Contains(said, "Given up") {
 		t.Errorf("%+v\n%s", r.Scan.Configs, said)
 	}
 	if _, err := os.Stat(inTheWay); err != nil {

@@ -58,7 +58,7 @@ func (p *riverFlags) filtered(c *cobra.Command, files []string) error {
 	finder := to.(*river.IHFS).NewFilteredFinder() //nolint:forcetypeassert // schema ihfs opens an IHFS
 	for name, text := range texts.All() {
 		err := in.Read(text, name, time.Now(), func(p *river.Product) error {
-			finder.Look(p)
+			finder.Add(p)
 			return nil
 		})
 		if err != nil {

@@ -30,7 +30,7 @@ func TestYCSBBandwidth(t *testing.T) {
 	}
 	t.Log(said)
 	code, _, said = barograph(t, "ycsb", "run", "--engine", url, "--lab-dir", labs, "-P", "workloadc", "-p", "recordcount=200", "--target", "100", "-p", "maxexecutiontime=3", "--fault", "delay:5ms@1s,no-delay@2s")
-	if code != 0 && (code != fault.Usage || !strings.Contains(said, "--fault delay:node1:5ms@1s: this kernel cannot do that to packets") || !strings.Contains(said, "modprobe sch_netem")) {
+	if code != 0 && (code != fault.Usage || !strings.Contains(said, "--fault delay:node1:5ms@1s: this kernel does not support this fault of packets") || !strings.Contains(said, "modprobe sch_netem")) {
 		t.Errorf("a delay: status %d\n%s", code, said)
 	}
 	t.Logf("a delay: status %d: %s", code, said)

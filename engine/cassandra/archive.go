@@ -34,19 +34,19 @@ type plan struct {
 
 // read is one query.
 type read struct {
-	docengine.Place // Valid: document, keys-native
+	docengine.Place // Valid is set for documents in flavour keys-native
 	args            []any
 }
 
-// String keeps thousands of keys out of printed query arguments.
+// String describes the plan in printed query arguments, which would otherwise contain thousands of keys.
 func (p *plan) String() string { return fmt.Sprintf("%d queries", len(p.reads)) }
 
-// atOnce is the number of ids in one query of flavour keys, whose coordinator queries all of them, and
-// of times in one query of epoch-list. ScyllaDB accepts no longer lists unless it is configured to
-// (max_partition_key_restrictions_per_query and max_clustering_key_restrictions_per_query).
+// atOnce is the number of ids in one query of flavour keys, whose coordinator queries all of them, and of times in one
+// query of epoch-list. ScyllaDB's default limits are the same (max_partition_key_restrictions_per_query and
+// max_clustering_key_restrictions_per_query).
 const atOnce = 100
 
-// Phrase computes from the catalog what to read.
+// Phrase computes the queries of a question from the catalog.
 func (a *openArchive) Phrase(ctx context.Context, q *question.Question, f flavour.Name) (*archive.Query, error) {
 	out, c, err := a.NewQuery(ctx, Driver(), a.design, q, f)
 	if err != nil {
@@ -79,8 +79,8 @@ func (s *store) width(f flavour.Name) int {
 	return s.inflight
 }
 
-// keys queries the derived ids.
-func (p *plan) keys(l *docengine.Lookup, out *archive.Query, kept func(string) string) {
+// keys adds queries for the derived ids. storedID returns an id as it is stored.
+func (p *plan) keys(l *docengine.Lookup, out *archive.Query, storedID func(string) string) {
 	p.headers = l.Headers
 	condition := " = ?"
 	if out.Flavour == flavour.Keys {
@@ -93,7 +93,7 @@ func (p *plan) keys(l *docengine.Lookup, out *archive.Query, kept func(string) s
 	}
 	var ids []string // as they are stored
 	for i, id := range out.Keys {
-		id = kept(id)
+		id = storedID(id)
 		if p.ids == nil {
 			p.reads = append(p.reads, read{l.Places[i], append([]any{id}, p.leads...)})
 			continue
@@ -106,8 +106,8 @@ func (p *plan) keys(l *docengine.Lookup, out *archive.Query, kept func(string) s
 	}
 }
 
-// ranges lists the series and years that q can match.
-func (p *plan) ranges(c *design.Catalog, q *question.Question, f flavour.Name, kept func(string) string) {
+// ranges adds queries for the series and years that q can match. storedID returns a series as it is stored.
+func (p *plan) ranges(c *design.Catalog, q *question.Question, f flavour.Name, storedID func(string) string) {
 	p.text = p.selection.text() + p.where() + " AND " + colValid
 	if f == flavour.EpochList {
 		p.text += " IN ?"
@@ -122,11 +122,11 @@ func (p *plan) ranges(c *design.Catalog, q *question.Question, f flavour.Name, k
 		if last < first {
 			continue
 		}
-		series, at := kept(s.Prefix), docengine.Place{Head: uint32(len(p.headers))}
+		series, place := storedID(s.Prefix), docengine.Place{Head: uint32(len(p.headers))}
 		p.headers = append(p.headers, s.Header)
 		for year := yearOf(first); year <= yearOf(last); year++ {
 			if f == flavour.EpochRange {
-				p.reads = append(p.reads, read{at, []any{series, year, first, last}})
+				p.reads = append(p.reads, read{place, []any{series, year, first, last}})
 				continue
 			}
 			var times []int64
@@ -137,14 +137,14 @@ func (p *plan) ranges(c *design.Catalog, q *question.Question, f flavour.Name, k
 			}
 			slices.Sort(times)
 			for some := range slices.Chunk(slices.Compact(times), atOnce) {
-				p.reads = append(p.reads, read{at, []any{series, year, some}})
+				p.reads = append(p.reads, read{place, []any{series, year, some}})
 			}
 		}
 	}
 }
 
-// Ask sends the queries, many at once, each to a node with its partition. It decodes the rows that count
-// and restores the order.
+// Ask sends the queries, many at once, each to a node with its partition. It decodes the rows that count, and sorts
+// them in the question's order.
 func (a *openArchive) Ask(ctx context.Context, q *archive.Query, into *answer.Builder) error {
 	_, _, err := a.read(ctx, q, into)
 	return err
@@ -161,15 +161,16 @@ func (a *openArchive) read(ctx context.Context, q *archive.Query, into *answer.B
 		return 0, 0, err
 	}
 	err = a.Answer(q.Question, p.headers, into, func(rows *record.Batch) (err error) {
-		sent, err = a.gather(ctx, q, p, h, rows)
+		sent, err = a.sendPlan(ctx, q, p, h, rows)
 		kept = rows.Len()
 		return err
 	})
 	return sent, kept, failed(ctx, err)
 }
 
-// gather sends the queries of a plan.
-func (a *openArchive) gather(ctx context.Context, q *archive.Query, p *plan, h head, rows *record.Batch) (int64, error) {
+// sendPlan sends the queries of a plan and appends the records that count. It returns the number of rows that the
+// server sent.
+func (a *openArchive) sendPlan(ctx context.Context, q *archive.Query, p *plan, h head, rows *record.Batch) (int64, error) {
 	matcher := answer.NewMatcher(q.Question)
 	var next, sent atomic.Int64
 	parts := make([]*record.Batch, min(a.width(q.Flavour), len(p.reads)))
@@ -211,16 +212,17 @@ func (p *plan) batch() *record.Batch {
 	return b
 }
 
+// place returns the function that finds the places of the rows of a query.
 func (p *plan) place(r *read) place {
 	return func(id string) (uint32, int64, error) {
 		if p.ids == nil || id == "" {
 			return r.Head, r.Valid, nil
 		}
-		at, ok := p.ids[id]
+		place, ok := p.ids[id]
 		if !ok {
 			return 0, 0, fmt.Errorf("the reply contains document %q, which was not queried", id)
 		}
-		return at.Head, at.Valid, nil
+		return place.Head, place.Valid, nil
 	}
 }
 
@@ -247,7 +249,9 @@ func (a *openArchive) Explain(ctx context.Context, q *archive.Query) (archive.Pl
 		if a.bySeries {
 			method = archive.IndexScan
 		}
-		plan.Access = []archive.Access{{Object: p.table(p.t), Method: method, Index: "PRIMARY KEY", Examined: sent, Kept: int64(kept), Counted: true}}
+		plan.Access = []archive.Access{{
+			Object: p.table(p.t), Method: method, Index: "PRIMARY KEY", Examined: sent, Kept: int64(kept), Counted: true,
+		}}
 	}
 	return plan, nil
 }
@@ -283,18 +287,18 @@ func (s *store) storedID(id string) string {
 	return s.name + separator + id
 }
 
-// derived is the inverse of kept.
-func (s *store) derived(kept string) string {
-	_, id, ok := strings.Cut(kept, separator)
+// derivedID is the inverse of storedID.
+func (s *store) derivedID(stored string) string {
+	_, id, ok := strings.Cut(stored, separator)
 	if s.name == "" || !ok {
-		return kept
+		return stored
 	}
 	return id
 }
 
 // head is the state of a subset. The zero value is the state of a subset that does not exist.
 type head struct {
-	next    int64   // the last number that a commit has got
+	next    int64   // the last number that a commit has received
 	version int64   // number of the last commit that counts
 	bad     []int64 // lower numbers that do not count, ascending
 	catalog int64   // number of the commit that stored the catalog
@@ -332,9 +336,11 @@ func (a *tables) begin(ctx context.Context, subset string) (number int64, base h
 		if base, err = a.head(ctx, subset, a.serial()); err != nil {
 			return 0, base, err
 		}
-		q := a.session.Query("UPDATE heads SET next = ? WHERE design = ? AND subset = ? IF next = ?", base.next+1, a.scope(), subset, base.next)
+		q := a.session.Query("UPDATE heads SET next = ? WHERE design = ? AND subset = ? IF next = ?",
+			base.next+1, a.scope(), subset, base.next)
 		if base.next == 0 {
-			q = a.session.Query("INSERT INTO heads (next, version, catalog, bytes, design, subset) VALUES (1, 0, 0, 0, ?, ?) IF NOT EXISTS", a.scope(), subset)
+			q = a.session.Query("INSERT INTO heads (next, version, catalog, bytes, design, subset) "+
+				"VALUES (1, 0, 0, 0, ?, ?) IF NOT EXISTS", a.scope(), subset)
 		}
 		won, err := q.MapScanCASContext(ctx, map[string]any{})
 		if err != nil {
@@ -346,6 +352,7 @@ func (a *tables) begin(ctx context.Context, subset string) (number int64, base h
 	}
 }
 
+// serial returns the consistency of serial reads.
 func (s *store) serial() gocql.Consistency {
 	if s.consistency == gocql.LocalQuorum {
 		return gocql.LocalSerial
@@ -365,21 +372,21 @@ func (a *tables) advance(ctx context.Context, subset string, number int64, base 
 		return true, nil
 	}
 	// The reply may be lost, also for the driver, which then retries the update. The commit may count nevertheless.
-	after, stop := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	after, stop := context.WithTimeout(context.WithoutCancel(ctx), replyPatience)
 	defer stop()
-	h, unknown := a.head(after, subset, a.serial())
-	if unknown == nil && h.version >= number && h.counts(number) {
+	h, headErr := a.head(after, subset, a.serial())
+	if headErr == nil && h.version >= number && h.counts(number) {
 		return true, nil
 	}
-	return false, failed(ctx, errors.Join(err, unknown))
+	return false, failed(ctx, errors.Join(err, headErr))
 }
 
-// Size returns the tables' size on the disks of the node that answers. If nothing has been flushed yet, or
-// the node does not report it, Size returns the bytes that commits wrote. CQL has no statement to flush
-// memory.
+// Size returns the tables' size on the disks of the node that replies, or the bytes that commits wrote if these are
+// more: the node may not have flushed its memory, and CQL has no statement for that. ScyllaDB does not report sizes.
 func (a *openArchive) Size(ctx context.Context) (int64, error) {
 	var onDisk, written int64
-	iter := a.session.Query("SELECT table_name, mebibytes FROM system_views.disk_usage WHERE keyspace_name = ?", a.keyspace).IterContext(ctx)
+	const usage = "SELECT table_name, mebibytes FROM system_views.disk_usage WHERE keyspace_name = ?"
+	iter := a.session.Query(usage, a.keyspace).IterContext(ctx)
 	var table string
 	var mebibytes int64
 	for iter.Scan(&table, &mebibytes) {
@@ -407,8 +414,8 @@ func (a *openArchive) Size(ctx context.Context) (int64, error) {
 	return max(onDisk, written), nil
 }
 
-// walk calls each for every line type of a subset, with the state before.
-func (a *openArchive) walk(ctx context.Context, subset string, each func(t *record.LineType, h head) error) error {
+// forTypes calls each for every line type of a subset, with the state of the subset before the call.
+func (a *openArchive) forTypes(ctx context.Context, subset string, each func(t *record.LineType, h head) error) error {
 	h, err := a.head(ctx, subset, a.consistency)
 	if err != nil {
 		return err
@@ -425,11 +432,11 @@ func (a *openArchive) walk(ctx context.Context, subset string, each func(t *reco
 	return nil
 }
 
-// units reads the partitions of a line type. Some may contain nothing that counts.
-func (a *openArchive) units(ctx context.Context, subset string, t *record.LineType, each func(u unit) error) error {
+// forUnits calls each for every partition of a line type. Some partitions may contain no record that counts.
+func (a *openArchive) forUnits(ctx context.Context, subset string, t *record.LineType, each func(u unit) error) error {
+	const partitions = "SELECT name, year FROM partitions WHERE design = ? AND subset = ? AND line_type = ? AND bucket = ?"
 	for b := range buckets {
-		it := a.session.Query("SELECT name, year FROM partitions WHERE design = ? AND subset = ? AND line_type = ? AND bucket = ?",
-			a.scope(), subset, t.Name, b).IterContext(ctx)
+		it := a.session.Query(partitions, a.scope(), subset, t.Name, b).IterContext(ctx)
 		var u unit
 		var err error
 		for err == nil && it.Scan(&u.name, &u.year) {
@@ -442,17 +449,17 @@ func (a *openArchive) units(ctx context.Context, subset string, t *record.LineTy
 	return nil
 }
 
-// counting is the number of partitions whose records are counted at once.
-const counting = 32
+// countWorkers is the number of partitions whose records are counted at once.
+const countWorkers = 32
 
-// Contents counts the records that count, and their documents.
+// Contents returns the numbers of the visible records and of their documents.
 func (a *openArchive) Contents(ctx context.Context, subset string) (archive.Contents, error) {
 	c := archive.Contents{Records: map[string]int64{}, Object: "documents"}
 	if a.bySeries {
 		c.Object = "rows"
 	}
-	err := a.walk(ctx, subset, func(t *record.LineType, h head) error {
-		objects, records, err := a.count(ctx, subset, t, h)
+	err := a.forTypes(ctx, subset, func(t *record.LineType, h head) error {
+		objects, records, err := a.countRecords(ctx, subset, t, h)
 		c.Objects += objects
 		if records > 0 {
 			c.Records[t.Name] = records
@@ -462,14 +469,17 @@ func (a *openArchive) Contents(ctx context.Context, subset string) (archive.Cont
 	return c, err
 }
 
-func (a *openArchive) count(ctx context.Context, subset string, t *record.LineType, h head) (objects, records int64, err error) {
-	bare := &selection{layout: a.layout, t: t}
-	text := bare.text() + a.where()
-	todo := make(chan unit, counting)
+// countRecords counts the visible records of a line type, and their objects: documents, or rows of the wide table.
+func (a *openArchive) countRecords(
+	ctx context.Context, subset string, t *record.LineType, h head,
+) (objects, records int64, err error) {
+	keysOnly := &selection{layout: a.layout, t: t}
+	text := keysOnly.text() + a.where()
+	todo := make(chan unit, countWorkers)
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
 		defer close(todo)
-		return a.units(ctx, subset, t, func(u unit) error {
+		return a.forUnits(ctx, subset, t, func(u unit) error {
 			select {
 			case todo <- u:
 				return nil
@@ -479,14 +489,14 @@ func (a *openArchive) count(ctx context.Context, subset string, t *record.LineTy
 		})
 	})
 	type sum struct{ units, rows int64 }
-	sums := make([]sum, counting)
+	sums := make([]sum, countWorkers)
 	for i := range sums {
 		group.Go(func() error {
 			var b record.Batch
-			s := bare.scanner(h.counts, nil)
+			s := keysOnly.scanner(h.counts, nil)
 			for u := range todo {
 				b.Reset(t, "")
-				if _, err := s.rows(a.session.Query(text, a.args(u)...).IterContext(ctx), nowhere, &b); err != nil {
+				if _, err := s.rows(a.session.Query(text, a.args(u)...).IterContext(ctx), noPlace, &b); err != nil {
 					return err
 				}
 				if b.Len() > 0 {
@@ -508,27 +518,30 @@ func (a *openArchive) count(ctx context.Context, subset string, t *record.LineTy
 	return objects, records, err
 }
 
-func nowhere(string) (uint32, int64, error) { return 0, 0, nil }
+// noPlace is a place for rows of which only the number matters.
+func noPlace(string) (uint32, int64, error) { return 0, 0, nil }
 
 // Dump reads all partitions of the subset, as of one commit.
 func (a *openArchive) Dump(ctx context.Context, subset string) iter.Seq2[*record.Batch, error] {
 	return archive.Dump(func(to *archive.Dumper) error {
-		return a.walk(ctx, subset, func(t *record.LineType, h head) error { return a.dump(ctx, subset, t, h, to) })
+		return a.forTypes(ctx, subset, func(t *record.LineType, h head) error { return a.dumpType(ctx, subset, t, h, to) })
 	})
 }
 
-func (a *openArchive) dump(ctx context.Context, subset string, t *record.LineType, h head, to *archive.Dumper) error {
+// dumpType reads all partitions of a line type.
+func (a *openArchive) dumpType(ctx context.Context, subset string, t *record.LineType, h head, to *archive.Dumper) error {
 	var b record.Batch
 	b.Reset(t, "")
 	p := a.all(t)
 	s, text := p.scanner(h.counts, nil), p.text()+a.where()
-	err := a.units(ctx, subset, t, func(u unit) error {
-		header, valid, err := a.header(unit{a.derived(u.name), u.year})
+	err := a.forUnits(ctx, subset, t, func(u unit) error {
+		header, valid, err := a.header(unit{a.derivedID(u.name), u.year})
 		if err != nil {
 			return err
 		}
 		head := b.AddHeader(header)
-		_, err = s.rows(a.session.Query(text, a.args(u)...).IterContext(ctx), func(string) (uint32, int64, error) { return head, valid, nil }, &b)
+		place := func(string) (uint32, int64, error) { return head, valid, nil }
+		_, err = s.rows(a.session.Query(text, a.args(u)...).IterContext(ctx), place, &b)
 		if err != nil {
 			return failed(ctx, err)
 		}

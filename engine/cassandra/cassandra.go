@@ -37,8 +37,11 @@ func Driver() engine.Driver {
 			{Name: "hosts", Help: "further initial nodes, separated by commas; the driver finds the others"},
 			{Name: "inflight", Default: "64", Help: "queries of one question, or writes of one commit, in flight at once"},
 			{Name: "archive", Help: "name of the archive, if a keyspace contains several independent archives"},
-			{Name: "conditional", Default: "true", Help: "records under keys: insert, update and delete with lightweight transactions; false: read the record first and then write, which is not atomic if several clients write one key at once"},
-			{Name: "prefix", Default: "7", Help: "records under keys, layout clustered: number of bytes of a key that name its partition, set when the table is created"},
+			{Name: "conditional", Default: "true", Help: "records under keys: insert, update and delete with lightweight " +
+				"transactions; false: read the record first and then write, which is not atomic if several clients write " +
+				"one key at once"},
+			{Name: "prefix", Default: "7", Help: "records under keys, layout clustered: number of bytes of a key that name " +
+				"its partition, set when the table is created"},
 		}...),
 		Abilities: []any{archive.Offer{
 			Designs: map[design.Name][]flavour.Name{
@@ -47,7 +50,9 @@ func Driver() engine.Driver {
 			},
 		}, kv.Offer{
 			Layouts: []kv.Layout{kv.Columns, kv.Clustered, kv.Hash},
-			NoScan:  map[kv.Layout]string{kv.Columns: "Cassandra stores partitions in the order of their keys' hashes; layouts clustered and hash have scans"},
+			NoScan: map[kv.Layout]string{
+				kv.Columns: "Cassandra stores partitions in the order of their keys' hashes; layouts clustered and hash have scans",
+			},
 		}},
 		Place:  engine.Remote,
 		Server: server(),
@@ -70,9 +75,10 @@ type settings struct {
 	secure         *tls.Config // nil = connections are not encrypted
 }
 
-// keyspaces matches names that need no quotes.
-var keyspaces = regexp.MustCompile(`^[a-z][a-z0-9_]{0,47}$`)
+// plainName matches names that need no quotes.
+var plainName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,47}$`)
 
+// parse reads the URL.
 func parse(u *url.URL) (settings, error) {
 	d := Driver()
 	v := d.Values(u)
@@ -89,10 +95,11 @@ func parse(u *url.URL) (settings, error) {
 	if u.Opaque != "" {
 		v.Refuse("host", "is missing", "write it like "+d.Example)
 	}
-	if !keyspaces.MatchString(s.keyspace) {
-		v.Refuse("keyspace", strconv.Quote(s.keyspace)+" is not a valid name", "use at most 48 small letters, digits and '_', beginning with a letter")
+	if !plainName.MatchString(s.keyspace) {
+		v.Refuse("keyspace", strconv.Quote(s.keyspace)+" is not a valid name",
+			"use at most 48 small letters, digits and '_', beginning with a letter")
 	}
-	if s.name != "" && !keyspaces.MatchString(s.name) {
+	if s.name != "" && !plainName.MatchString(s.name) {
 		v.RefuseParam("archive", "use small letters, digits and '_', beginning with a letter")
 	}
 	var err error
@@ -107,9 +114,9 @@ func parse(u *url.URL) (settings, error) {
 }
 
 const (
-	giveUp   = 5 * time.Second  // limit for connecting
-	patience = 30 * time.Second // limit for a reply
-	retries  = 3                // number of retries of idempotent statements
+	connectPatience = 5 * time.Second  // time limit for connecting
+	replyPatience   = 30 * time.Second // time limit for a reply
+	retries         = 3                // number of retries of idempotent statements
 )
 
 // config returns the driver's configuration: queries go to a node with the partition.
@@ -119,12 +126,12 @@ func (s *settings) config() *gocql.ClusterConfig {
 	if s.consistency == gocql.LocalQuorum {
 		c.SerialConsistency = gocql.LocalSerial
 	}
-	c.ConnectTimeout, c.Timeout = giveUp, patience
+	c.ConnectTimeout, c.Timeout = connectPatience, replyPatience
 	c.ReconnectInterval = time.Second
 	c.MaxWaitSchemaAgreement = time.Nanosecond // create waits itself, and not for nodes that are down
 	c.DefaultIdempotence = true
 	c.RetryPolicy = &gocql.SimpleRetryPolicy{NumRetries: retries}
-	nodes := newResponsive(gocql.TokenAwareHostPolicy(gocql.RoundRobinHostPolicy()))
+	nodes := newSilentLast(gocql.TokenAwareHostPolicy(gocql.RoundRobinHostPolicy()))
 	c.PoolConfig.HostSelectionPolicy, c.QueryObserver = nodes, nodes
 	c.Metadata.CacheMode = gocql.KeyspaceOnly
 	if s.user != "" {
@@ -163,7 +170,10 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	if err := s.connect(ctx); err != nil {
 		return nil, err
 	}
-	return &engine.Engine{Abilities: []any{s, kvTables{s}}, Metrics: s.metrics, About: s.about, Close: func() error { s.session.Close(); return nil }}, nil
+	return &engine.Engine{
+		Abilities: []any{s, kvTables{s}}, Metrics: s.metrics, About: s.about,
+		Close: func() error { s.session.Close(); return nil },
+	}, nil
 }
 
 // connect opens the keyspace. It creates missing tables in a session without a keyspace. The later session
@@ -206,16 +216,19 @@ func (s *store) Open(_ context.Context, d design.Name) (archive.Archive, error) 
 	return nil, fmt.Errorf("cassandra has no design %q: %w", d, engine.ErrNoDesign)
 }
 
-// decisive lists the settings that determine speed and durability.
-var decisive = []string{ //nolint:gochecknoglobals // a constant list
-	"commitlog_sync", "commitlog_sync_period", "memtable_allocation_type", "memtable_heap_space", "concurrent_reads", "concurrent_writes",
-	"compaction_throughput", "num_tokens", "trickle_fsync",
+// reportedSettings lists the settings that determine speed and durability.
+var reportedSettings = []string{ //nolint:gochecknoglobals // a constant list
+	"commitlog_sync", "commitlog_sync_period", "memtable_allocation_type", "memtable_heap_space",
+	"concurrent_reads", "concurrent_writes", "compaction_throughput", "num_tokens", "trickle_fsync",
 }
 
 // about returns the server's version and the durability of a commit.
 func (s *store) about(ctx context.Context) (engine.About, error) {
 	a := engine.About{Product: "Apache Cassandra", Settings: map[string]string{
-		"driver": "github.com/apache/cassandra-gocql-driver/v2", "keyspace": s.keyspace, "consistency": strings.ToLower(s.consistency.String()), "inflight": strconv.Itoa(s.inflight),
+		"driver":      "github.com/apache/cassandra-gocql-driver/v2",
+		"keyspace":    s.keyspace,
+		"consistency": strings.ToLower(s.consistency.String()),
+		"inflight":    strconv.Itoa(s.inflight),
 	}}
 	if err := s.session.Query("SELECT release_version FROM system.local").ScanContext(ctx, &a.Version); err != nil {
 		return a, failed(ctx, err)
@@ -229,29 +242,34 @@ func (s *store) about(ctx context.Context) (engine.About, error) {
 		return a, failed(ctx, err)
 	}
 	a.Settings["nodes"] = strconv.Itoa(peers + 1)
-	replication, logged := map[string]string{}, true
-	if err := s.session.Query("SELECT replication, durable_writes FROM system_schema.keyspaces WHERE keyspace_name = ?", s.keyspace).ScanContext(ctx, &replication, &logged); err != nil {
+	replication, isLogged := map[string]string{}, true
+	const keyspace = "SELECT replication, durable_writes FROM system_schema.keyspaces WHERE keyspace_name = ?"
+	if err := s.session.Query(keyspace, s.keyspace).ScanContext(ctx, &replication, &isLogged); err != nil {
 		return a, failed(ctx, err)
 	}
-	a.Settings["durable_writes"] = strconv.FormatBool(logged)
+	a.Settings["durable_writes"] = strconv.FormatBool(isLogged)
 	for name, v := range replication {
 		a.Settings["replication: "+name] = v
 	}
-	for _, name := range decisive {
+	for _, name := range reportedSettings {
 		if v := s.setting(ctx, name); v != "" {
 			a.Settings[name] = v
 		}
 	}
 	a.Acknowledged = durability(a.Settings["commitlog_sync"])
 	a.Flushed = a.Settings["commitlog_sync"] == "batch" || a.Settings["commitlog_sync"] == "group"
+	durable := []engine.Promise{engine.NoLostWrites, engine.NoRevivedRecords}
 	if s.consistency == gocql.All || s.consistency == gocql.Quorum || peers == 0 { // a read includes a node that has the write
-		a.Promises = engine.Promises()[1:] // concurrent writes have the order of their clients' clocks
+		a.Promises = engine.Promises()[1:] // not the first: concurrent writes have the order of their clients' clocks
 	} else {
-		a.Promises, a.StaleReads = []engine.Promise{engine.NoLostWrites, engine.NoRevivedRecords}, true
+		a.Promises, a.StaleReads = durable, true
 	}
-	if !logged { // the promises about reads stay
-		a.Acknowledged, a.Flushed = "in the memory of as many nodes as the consistency says: the keyspace has durable_writes = false, so no log has it", false
-		a.Promises = slices.DeleteFunc(slices.Clone(a.Promises), func(p engine.Promise) bool { return p == engine.NoLostWrites || p == engine.NoRevivedRecords })
+	if !isLogged { // only the promises about reads remain
+		a.Acknowledged = "in the memory of as many nodes as the consistency says: " +
+			"the keyspace has durable_writes = false, so no log has it"
+		a.Flushed = false
+		isDurable := func(p engine.Promise) bool { return slices.Contains(durable, p) }
+		a.Promises = slices.DeleteFunc(slices.Clone(a.Promises), isDurable)
 	}
 	return a, nil
 }
@@ -264,17 +282,19 @@ func (s *store) setting(ctx context.Context, name string) (v string) {
 	return v
 }
 
+// durability describes when a commit is durable with a value of commitlog_sync.
 func durability(sync string) string {
 	switch sync {
 	case "batch", "group":
 		return "every commit is on disk, on as many nodes as the consistency says"
 	case "periodic":
-		return "every commit outlives the process; what was written since the log's last sync is lost where the machines of all copies fail"
+		return "every commit survives a crash of the process; " +
+			"what was written since the log's last sync is lost if the machines of all copies fail"
 	}
-	return "the server does not tell when its log is synced"
+	return "the server does not report when its log is synced"
 }
 
-// failed is engine.CallError.
+// failed is engine.CallError with the driver's errors of lost connections.
 func failed(ctx context.Context, err error) error {
 	return engine.CallError(ctx, err, gocql.ErrNoConnections, gocql.ErrConnectionClosed, gocql.ErrTimeoutNoResponse)
 }

@@ -19,7 +19,7 @@
 // # Atomic commits
 //
 // There is no transaction over many partitions, and a logged batch is limited to 50 KiB. Therefore every
-// row, mark and catalog contains the number of its commit, and the row of its subset in heads says which
+// row, mark and catalog contains the number of its commit, and the subset's row in the table heads determines which
 // numbers count:
 //
 //  1. a commit gets the next number with a conditional update (a lightweight transaction), and

@@ -54,7 +54,8 @@ func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 		name = k.name + "_" + name
 	}
 	if len(name+partsOf) > longestName {
-		return nil, &fault.Error{Setting: "table", Problem: fmt.Sprintf("the name %q is longer than %d letters", name, longestName-len(partsOf)), Cure: "choose a shorter one"}
+		problem := fmt.Sprintf("the name %q is longer than %d letters", name, longestName-len(partsOf))
+		return nil, &fault.Error{Setting: "table", Problem: problem, Cure: "choose a shorter one"}
 	}
 	tb := &kvTable{store: k.store, layout: t.Layout, table: quote(name), parts: quote(name + partsOf), prefix: k.prefix, busy: kv.NewStripes()}
 	for _, f := range t.Fields {
@@ -101,7 +102,8 @@ func (tb *kvTable) partitioned() bool { return tb.layout != kv.Columns }
 // checkLayout reports whether the table exists, and returns an error if its layout differs.
 func (tb *kvTable) checkLayout(ctx context.Context, name string) (exists bool, err error) {
 	columns := map[string]string{}
-	rows := tb.session.Query("SELECT column_name, kind FROM system_schema.columns WHERE keyspace_name = ? AND table_name = ?", tb.keyspace, name).IterContext(ctx)
+	const kinds = "SELECT column_name, kind FROM system_schema.columns WHERE keyspace_name = ? AND table_name = ?"
+	rows := tb.session.Query(kinds, tb.keyspace, name).IterContext(ctx)
 	var column, kind string
 	for rows.Scan(&column, &kind) {
 		columns[column] = kind
@@ -119,8 +121,9 @@ func (tb *kvTable) checkLayout(ctx context.Context, name string) (exists bool, e
 	for column, kind := range want {
 		if columns[column] != kind {
 			return false, &fault.Error{
-				Setting: "table " + name, Problem: fmt.Sprintf("has not the layout %s: its column %s is %q, not %q", tb.layout, column, columns[column], kind),
-				Cure: "give the layout and the fields that it was loaded with, or another name",
+				Setting: "table " + name,
+				Problem: fmt.Sprintf("has not the layout %s: its column %s is %q, not %q", tb.layout, column, columns[column], kind),
+				Cure:    "give the layout and the fields that it was loaded with, or another name",
 			}
 		}
 	}
@@ -128,19 +131,28 @@ func (tb *kvTable) checkLayout(ctx context.Context, name string) (exists bool, e
 		return true, nil
 	}
 	var comment string
-	err = tb.session.Query("SELECT comment FROM system_schema.tables WHERE keyspace_name = ? AND table_name = ?", tb.keyspace, name).ScanContext(ctx, &comment)
+	const comments = "SELECT comment FROM system_schema.tables WHERE keyspace_name = ? AND table_name = ?"
+	err = tb.session.Query(comments, tb.keyspace, name).ScanContext(ctx, &comment)
 	if err != nil {
 		return false, failed(ctx, err)
 	}
 	if (comment == hashed) != (tb.layout == kv.Hash) {
-		return false, &fault.Error{Setting: "table " + name, Problem: fmt.Sprintf("has not the layout %s", tb.layout), Cure: "give the layout that it was loaded with, or another name"}
+		return false, &fault.Error{
+			Setting: "table " + name,
+			Problem: fmt.Sprintf("has not the layout %s", tb.layout),
+			Cure:    "give the layout that it was loaded with, or another name",
+		}
 	}
 	if tb.layout == kv.Hash {
 		return true, nil
 	}
 	n, err := strconv.Atoi(strings.TrimPrefix(comment, prefixed))
 	if err != nil || n < 1 {
-		return false, &fault.Error{Setting: "table " + name, Problem: "does not contain the length of its prefixes in its comment", Cure: "load it again"}
+		return false, &fault.Error{
+			Setting: "table " + name,
+			Problem: "does not contain the length of its prefixes in its comment",
+			Cure:    "load it again",
+		}
 	}
 	tb.prefix = n
 	return true, nil
@@ -152,7 +164,8 @@ func (tb *kvTable) make(ctx context.Context) error {
 	end := ")"
 	if tb.layout == kv.Clustered {
 		parts := tb.keyspace + "." + tb.parts
-		if err := tb.create(ctx, parts, "CREATE TABLE IF NOT EXISTS "+parts+" (one tinyint, prefix blob, PRIMARY KEY (one, prefix))"); err != nil {
+		statement := "CREATE TABLE IF NOT EXISTS " + parts + " (one tinyint, prefix blob, PRIMARY KEY (one, prefix))"
+		if err := tb.create(ctx, parts, statement); err != nil {
 			return err
 		}
 	}
@@ -388,7 +401,8 @@ func (c *kvConn) insert(ctx context.Context, key []byte, r *kv.Row) error {
 		if c.partitioned() {
 			names, more = prefixColumn+", "+keyColumn, 1
 		}
-		return "INSERT INTO " + c.table + " (" + names + ", " + c.columns(r.Fields(), "") + ") VALUES (?" + strings.Repeat(", ?", r.Len()+more) + ")"
+		return "INSERT INTO " + c.table + " (" + names + ", " + c.columns(r.Fields(), "") + ") " +
+			"VALUES (?" + strings.Repeat(", ?", r.Len()+more) + ")"
 	})
 	c.args = c.values(c.keyArgs(c.args[:0], key), r)
 	return c.write(ctx, key, false, text, " IF NOT EXISTS")

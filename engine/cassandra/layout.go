@@ -72,7 +72,8 @@ func (l *layout) createTable(t *record.LineType) string {
 	if l.bySeries {
 		fmt.Fprintf(&b, "%s bigint, ", colValid)
 	}
-	fmt.Fprintf(&b, "%s int, %s blob, %s bigint, fcst_valid_end bigint, obs_lead int, obs_valid_beg bigint, obs_valid_end bigint, ", colLead, colEntry, colCommit)
+	fmt.Fprintf(&b, "%s int, %s blob, %s bigint, ", colLead, colEntry, colCommit)
+	b.WriteString("fcst_valid_end bigint, obs_lead int, obs_valid_beg bigint, obs_valid_end bigint, ")
 	for i := range t.Columns {
 		kind := "double"
 		if t.Columns[i].Kind == record.Text {
@@ -84,7 +85,8 @@ func (l *layout) createTable(t *record.LineType) string {
 		fmt.Fprintf(&b, "%s frozen<list<double>>, ", repeats)
 	}
 	order := l.order()
-	fmt.Fprintf(&b, "PRIMARY KEY ((%s), %s)) WITH CLUSTERING ORDER BY (%s DESC)", strings.Join(l.partition, ", "), strings.Join(order, ", "), strings.Join(order, " ASC, "))
+	fmt.Fprintf(&b, "PRIMARY KEY ((%s), %s)) ", strings.Join(l.partition, ", "), strings.Join(order, ", "))
+	fmt.Fprintf(&b, "WITH CLUSTERING ORDER BY (%s DESC)", strings.Join(order, " ASC, "))
 	return b.String()
 }
 
@@ -167,27 +169,37 @@ func appendEntry(dst []byte, b *record.Batch, i int) []byte {
 
 // stateTables lists the tables of a subset's data besides its records.
 var stateTables = []struct{ name, columns string }{ //nolint:gochecknoglobals // a constant list
-	{"heads", `design text, subset text, next bigint, version bigint, bad set<bigint>, catalog bigint, bytes bigint, PRIMARY KEY ((design, subset))`},
-	{"catalogs", `design text, subset text, commit_number bigint, catalog text, PRIMARY KEY ((design, subset), commit_number)`},
-	{"marks", `design text, subset text, commit_number bigint, number int, mark text, PRIMARY KEY ((design, subset), commit_number, number)`},
-	{"partitions", `design text, subset text, line_type text, bucket int, name text, year int, PRIMARY KEY ((design, subset, line_type, bucket), name, year)`},
+	{"heads", `design text, subset text, next bigint, version bigint, bad set<bigint>, catalog bigint, bytes bigint, ` +
+		`PRIMARY KEY ((design, subset))`},
+	{"catalogs", `design text, subset text, commit_number bigint, catalog text, ` +
+		`PRIMARY KEY ((design, subset), commit_number)`},
+	{"marks", `design text, subset text, commit_number bigint, number int, mark text, ` +
+		`PRIMARY KEY ((design, subset), commit_number, number)`},
+	{"partitions", `design text, subset text, line_type text, bucket int, name text, year int, ` +
+		`PRIMARY KEY ((design, subset, line_type, bucket), name, year)`},
 }
 
 // buckets is the number of buckets for the list of partitions of a line type.
 const buckets = 16
 
-// prepare creates the keyspace and missing tables of own. A keyspace that is opened read-only may lack
-// them; then nothing was ever loaded.
+// prepare creates the keyspace and the missing tables of stateTables. A keyspace that is opened read-only may lack
+// them: then no client has ever loaded anything.
 func (s *store) prepare(ctx context.Context) error {
 	var name string
-	err := s.session.Query("SELECT keyspace_name FROM system_schema.keyspaces WHERE keyspace_name = ?", s.keyspace).ScanContext(ctx, &name)
+	const keyspaces = "SELECT keyspace_name FROM system_schema.keyspaces WHERE keyspace_name = ?"
+	err := s.session.Query(keyspaces, s.keyspace).ScanContext(ctx, &name)
 	missing := errors.Is(err, gocql.ErrNotFound)
 	if err != nil && !missing {
 		return err
 	}
 	if s.readOnly {
 		if missing {
-			return &fault.Error{Setting: "keyspace " + s.keyspace, Problem: "does not exist", Err: engine.ErrUnreachable, Cure: "load an archive into it first"}
+			return &fault.Error{
+				Setting: "keyspace " + s.keyspace,
+				Problem: "does not exist",
+				Err:     engine.ErrUnreachable,
+				Cure:    "load an archive into it first",
+			}
 		}
 		err = s.session.Query("SELECT next FROM " + s.keyspace + ".heads LIMIT 1").ExecContext(ctx)
 		if s.bare = absent(err); s.bare {
@@ -210,8 +222,9 @@ func (s *store) prepare(ctx context.Context) error {
 	return nil
 }
 
-// absent reports whether the server does not know a table or keyspace, or does not serve the table yet. A table in the
-// making is in the schema before it can be read; until then the server answers "IllegalArgumentException: Unknown CF ID".
+// absent reports whether the server does not know a table or keyspace, or does not serve the table yet. A table that is
+// being created is in the schema before it can be read; until then the server answers "IllegalArgumentException:
+// Unknown CF ID".
 func absent(err error) bool {
 	var refused gocql.RequestError
 	if !errors.As(err, &refused) {
@@ -348,8 +361,8 @@ func (l *layout) pick(q *question.Question, plain bool) *selection {
 	p := &selection{layout: l, t: q.Type, windows: !plain, repeats: slices.ContainsFunc(q.Columns, lists)}
 	for i := range q.Type.Columns {
 		c := &q.Type.Columns[i]
-		wanted := c.InIdentity || slices.ContainsFunc(q.Columns, func(o question.Column) bool { return o.Role == question.Data && o.Name == c.Name })
-		if wanted {
+		isData := func(o question.Column) bool { return o.Role == question.Data && o.Name == c.Name }
+		if c.InIdentity || slices.ContainsFunc(q.Columns, isData) {
 			p.columns = append(p.columns, c)
 		}
 	}

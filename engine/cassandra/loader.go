@@ -57,7 +57,8 @@ func (d docs) Describe(ctx context.Context, subset string, known int64) (int64, 
 			return h.version, nil, err
 		}
 		var text []byte
-		err = d.session.Query("SELECT catalog FROM catalogs WHERE design = ? AND subset = ? AND commit_number = ?", d.scope(), subset, h.catalog).ScanContext(ctx, &text)
+		const catalogs = "SELECT catalog FROM catalogs WHERE design = ? AND subset = ? AND commit_number = ?"
+		err = d.session.Query(catalogs, d.scope(), subset, h.catalog).ScanContext(ctx, &text)
 		if !errors.Is(err, gocql.ErrNotFound) {
 			return h.version, text, failed(ctx, err)
 		}
@@ -77,22 +78,23 @@ func (d docs) Marks(ctx context.Context, subset string) ([]archive.Mark, error) 
 	var marks []archive.Mark
 	var number int64
 	var text string
-	var wrong error
+	var decodeErr error
 	for iter.Scan(&number, &text) {
 		if !h.counts(number) {
 			continue
 		}
 		var m archive.Mark
-		wrong = errors.Join(wrong, json.Unmarshal([]byte(text), &m))
+		decodeErr = errors.Join(decodeErr, json.Unmarshal([]byte(text), &m))
 		marks = append(marks, m)
 	}
-	return docengine.Latest(marks), errors.Join(failed(ctx, iter.Close()), wrong)
+	return docengine.Latest(marks), errors.Join(failed(ctx, iter.Close()), decodeErr)
 }
 
 // Create refuses a name that keys cannot contain.
 func (d docs) Create(ctx context.Context, subset string) error {
 	if !utf8.ValidString(subset) {
-		return &fault.Error{Setting: "subset", Problem: strconv.Quote(subset) + " is not valid: Barograph's keys must be UTF-8 text", Cure: "choose another name"}
+		problem := strconv.Quote(subset) + " is not valid: Barograph's keys must be UTF-8 text"
+		return &fault.Error{Setting: "subset", Problem: problem, Cure: "choose another name"}
 	}
 	if sync := d.setting(ctx, "commitlog_sync"); sync == "periodic" {
 		d.log.Warn("a commit is not durable on this server", "durability", durability(sync))
@@ -183,7 +185,7 @@ func (*attempt) Remove(context.Context, *record.LineType, []string) error {
 // Write writes the records of documents, several documents at once, and lists their partitions for dumps.
 func (t *attempt) Write(ctx context.Context, lt *record.LineType, docs []docengine.Document) error {
 	insert := t.insert(lt)
-	in := map[int][]unit{} // partitions by bucket
+	byBucket := map[int][]unit{} // partitions that this commit has not listed yet
 	var b record.Batch
 	group, gctx := errgroup.WithContext(ctx)
 	group.SetLimit(t.inflight)
@@ -202,19 +204,19 @@ func (t *attempt) Write(ctx context.Context, lt *record.LineType, docs []docengi
 		for i := range rows {
 			rows[i] = t.row(u, &b, i)
 		}
-		if t.first(u) {
-			in[bucket(u)] = append(in[bucket(u)], u)
+		if t.listFirst(u) {
+			byBucket[bucket(u)] = append(byBucket[bucket(u)], u)
 		}
 		group.Go(func() error { return t.send(gctx, insert, rows) })
 	}
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	return t.list(ctx, lt, in)
+	return t.list(ctx, lt, byBucket)
 }
 
-// first reports whether this commit has not listed a partition yet, and records it as listed.
-func (t *attempt) first(u unit) bool {
+// listFirst reports whether this commit has not listed a partition yet, and records it as listed.
+func (t *attempt) listFirst(u unit) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	listed := t.listed[u]
@@ -222,16 +224,17 @@ func (t *attempt) first(u unit) bool {
 	return !listed
 }
 
-// list lists partitions of a line type.
-func (t *attempt) list(ctx context.Context, lt *record.LineType, in map[int][]unit) error {
-	const many = 100 // number of short texts in a batch
+// list adds partitions of a line type, by bucket, to the list of partitions.
+func (t *attempt) list(ctx context.Context, lt *record.LineType, byBucket map[int][]unit) error {
+	const batchRows = 100
+	const insert = "INSERT INTO partitions (design, subset, line_type, bucket, name, year) VALUES (?, ?, ?, ?, ?, ?)"
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(t.inflight)
-	for _, b := range slices.Sorted(maps.Keys(in)) {
-		for some := range slices.Chunk(in[b], many) {
+	for _, b := range slices.Sorted(maps.Keys(byBucket)) {
+		for units := range slices.Chunk(byBucket[b], batchRows) {
 			batch := t.session.Batch(gocql.UnloggedBatch)
-			for _, u := range some {
-				add(batch, "INSERT INTO partitions (design, subset, line_type, bucket, name, year) VALUES (?, ?, ?, ?, ?, ?)", t.scope(), t.subset, lt.Name, b, u.name, u.year)
+			for _, u := range units {
+				add(batch, insert, t.scope(), t.subset, lt.Name, b, u.name, u.year)
 			}
 			group.Go(func() error { return batch.ExecContext(ctx) })
 		}
@@ -307,13 +310,14 @@ func (t *attempt) send(ctx context.Context, insert string, rows []row) error {
 	return nil
 }
 
-// Publish writes catalog and marks. It makes the commit visible, unless another commit was first.
+// Publish writes the catalog and the marks. It then makes the commit visible, unless another commit was first.
 func (t *attempt) Publish(ctx context.Context, catalog []byte, done []archive.Mark) (int64, error) {
-	err := t.session.Query("INSERT INTO catalogs (design, subset, commit_number, catalog) VALUES (?, ?, ?, ?)", t.scope(), t.subset, t.number, catalog).ExecContext(ctx)
-	if err != nil {
+	const insertCatalog = "INSERT INTO catalogs (design, subset, commit_number, catalog) VALUES (?, ?, ?, ?)"
+	const insertMark = "INSERT INTO marks (design, subset, commit_number, number, mark) VALUES (?, ?, ?, ?, ?)"
+	if err := t.session.Query(insertCatalog, t.scope(), t.subset, t.number, catalog).ExecContext(ctx); err != nil {
 		return 0, err
 	}
-	group, gctx := errgroup.WithContext(ctx)
+	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(t.inflight)
 	for i := range done {
 		group.Go(func() error {
@@ -321,7 +325,7 @@ func (t *attempt) Publish(ctx context.Context, catalog []byte, done []archive.Ma
 			if err != nil {
 				return err
 			}
-			return t.session.Query("INSERT INTO marks (design, subset, commit_number, number, mark) VALUES (?, ?, ?, ?, ?)", t.scope(), t.subset, t.number, i, mark).ExecContext(gctx)
+			return t.session.Query(insertMark, t.scope(), t.subset, t.number, i, mark).ExecContext(groupCtx)
 		})
 	}
 	if err := group.Wait(); err != nil {
@@ -333,13 +337,15 @@ func (t *attempt) Publish(ctx context.Context, catalog []byte, done []archive.Ma
 	return t.number, nil
 }
 
-// End removes the previous catalog. Everything that a commit which does not count has written stays invisible.
+// End removes the previous catalogs. What a failed commit has written stays in the tables: readers skip it.
 func (t *attempt) End(ctx context.Context, visible bool, err error) error {
 	if err != nil {
 		return fmt.Errorf("cassandra: commit to %s: %w", t.subset, failed(ctx, err))
 	}
 	if visible {
-		if err := t.session.Query("DELETE FROM catalogs WHERE design = ? AND subset = ? AND commit_number < ?", t.scope(), t.subset, t.number).ExecContext(context.WithoutCancel(ctx)); err != nil {
+		const remove = "DELETE FROM catalogs WHERE design = ? AND subset = ? AND commit_number < ?"
+		err := t.session.Query(remove, t.scope(), t.subset, t.number).ExecContext(context.WithoutCancel(ctx))
+		if err != nil {
 			t.log.Warn("an earlier catalog was not removed", "subset", t.subset, "error", err)
 		}
 	}

@@ -66,7 +66,9 @@ func tuned(int64) map[string]string {
 
 // logback limits Cassandra's log to warnings and errors.
 const logback = `<configuration>
-  <appender name="STDOUT" class="ch.qos.logback.core.ConsoleAppender"><encoder><pattern>%-5level %date{ISO8601} %F:%L - %msg%n</pattern></encoder></appender>
+  <appender name="STDOUT" class="ch.qos.logback.core.ConsoleAppender">
+    <encoder><pattern>%-5level %date{ISO8601} %F:%L - %msg%n</pattern></encoder>
+  </appender>
   <root level="WARN"><appender-ref ref="STDOUT"/></root>
 </configuration>
 `
@@ -78,12 +80,23 @@ func prepare(c *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 		seeds = append(seeds, fmt.Sprintf("%s:%d", c.Nodes[i].Host, n.Ports["storage"]))
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "cluster_name: barograph\nnum_tokens: 16\npartitioner: org.apache.cassandra.dht.Murmur3Partitioner\nendpoint_snitch: SimpleSnitch\n")
-	fmt.Fprintf(&b, "listen_address: %s\nrpc_address: %s\nstorage_port: %d\nnative_transport_port: %d\nauto_bootstrap: false\n", n.Host, n.Host, n.Ports["storage"], n.Ports["cql"])
-	fmt.Fprintf(&b, "seed_provider: [{class_name: org.apache.cassandra.locator.SimpleSeedProvider, parameters: [{seeds: %q}]}]\n", strings.Join(seeds, ","))
-	fmt.Fprintf(&b, "auto_snapshot: false\nauthenticator: PasswordAuthenticator\nauthorizer: CassandraAuthorizer\nrole_manager: CassandraRoleManager\n")
+	b.WriteString(`cluster_name: barograph
+num_tokens: 16
+partitioner: org.apache.cassandra.dht.Murmur3Partitioner
+endpoint_snitch: SimpleSnitch
+auto_bootstrap: false
+auto_snapshot: false
+authenticator: PasswordAuthenticator
+authorizer: CassandraAuthorizer
+role_manager: CassandraRoleManager
+`)
+	fmt.Fprintf(&b, "listen_address: %s\nrpc_address: %s\n", n.Host, n.Host)
+	fmt.Fprintf(&b, "storage_port: %d\nnative_transport_port: %d\n", n.Ports["storage"], n.Ports["cql"])
+	fmt.Fprintf(&b, "seed_provider: [{class_name: org.apache.cassandra.locator.SimpleSeedProvider, "+
+		"parameters: [{seeds: %q}]}]\n", strings.Join(seeds, ","))
 	if c.TLS {
-		fmt.Fprintf(&b, "client_encryption_options: {enabled: true, optional: false, keystore: %q, ssl_context_factory: {class_name: org.apache.cassandra.security.PEMBasedSslContextFactory}}\n", n.Certificate())
+		fmt.Fprintf(&b, "client_encryption_options: {enabled: true, optional: false, keystore: %q, "+
+			"ssl_context_factory: {class_name: org.apache.cassandra.security.PEMBasedSslContextFactory}}\n", n.Certificate())
 	}
 	settings := map[string]string{"commitlog_sync": "periodic", "commitlog_sync_period": "10s"}
 	if c.Settings["commitlog_sync"] == "batch" {
@@ -98,9 +111,11 @@ func prepare(c *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 		os.WriteFile(filepath.Join(n.Dir, "logback.xml"), []byte(logback), 0o644))
 }
 
-// opened lists the packages of the JDK that Cassandra accesses by reflection.
-var opened = map[string]string{ //nolint:gochecknoglobals // a constant table
-	"java.base":           "java.io java.lang java.lang.module java.lang.ref java.lang.reflect java.nio java.util java.util.concurrent java.util.concurrent.atomic jdk.internal.loader jdk.internal.math jdk.internal.misc jdk.internal.module jdk.internal.ref jdk.internal.reflect jdk.internal.util.jar sun.nio.ch",
+// openPackages lists, by module, the packages of the JDK that Cassandra accesses by reflection.
+var openPackages = map[string]string{ //nolint:gochecknoglobals // a constant table
+	"java.base": "java.io java.lang java.lang.module java.lang.ref java.lang.reflect java.nio java.util " +
+		"java.util.concurrent java.util.concurrent.atomic jdk.internal.loader jdk.internal.math jdk.internal.misc " +
+		"jdk.internal.module jdk.internal.ref jdk.internal.reflect jdk.internal.util.jar sun.nio.ch",
 	"jdk.management":      "com.sun.management.internal",
 	"java.management.rmi": "com.sun.jmx.remote.internal.rmi",
 	"java.rmi":            "sun.rmi.registry sun.rmi.server sun.rmi.transport.tcp",
@@ -134,15 +149,17 @@ func start(c *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 	} else {
 		args = append(args, "-XX:+UseG1GC")
 	}
-	for _, module := range slices.Sorted(maps.Keys(opened)) {
-		for pkg := range strings.FieldsSeq(opened[module]) {
+	for _, module := range slices.Sorted(maps.Keys(openPackages)) {
+		for pkg := range strings.FieldsSeq(openPackages[module]) {
 			args = append(args, "--add-opens="+module+"/"+pkg+"=ALL-UNNAMED")
 		}
 	}
 	args = append(args, "-cp", filepath.Join(lib, "*"),
-		"-Dlogback.configurationFile="+filepath.Join(n.Dir, "logback.xml"), "-Dcassandra.config=file://"+filepath.Join(n.Dir, "cassandra.yaml"),
+		"-Dlogback.configurationFile="+filepath.Join(n.Dir, "logback.xml"),
+		"-Dcassandra.config=file://"+filepath.Join(n.Dir, "cassandra.yaml"),
 		"-Dcassandra.storagedir="+n.Dir, "-Dcassandra.logdir="+filepath.Join(n.Dir, "logs"), "-Dcassandra-foreground=yes",
-		"-Dcassandra.superuser_setup_delay_ms=1000", "-Dcassandra.auth_bcrypt_gensalt_log2_rounds=4", // no wait of 10 s; 26 random digits need no slow hash
+		"-Dcassandra.superuser_setup_delay_ms=1000",     // instead of 10 s
+		"-Dcassandra.auth_bcrypt_gensalt_log2_rounds=4", // a password of 26 random digits needs no slow hash
 		"-Dcassandra.skip_wait_for_gossip_to_settle=0", "-Dcassandra.ring_delay_ms=1000", "-Dcassandra.consistent.rangemovement=false",
 		"org.apache.cassandra.service.CassandraDaemon")
 	return []launch.Command{{Args: args}}, nil
@@ -152,8 +169,8 @@ func start(c *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 // removed when the cluster is formed.
 const administrator = "barograph"
 
-// reach calls ask with a session of only one node.
-func reach(c *launch.Cluster, n *launch.Node, user, password string, ask func(s *gocql.Session) error) error {
+// withSession calls f with a session of only one node.
+func withSession(c *launch.Cluster, n *launch.Node, user, password string, f func(s *gocql.Session) error) error {
 	cfg := gocql.NewCluster(n.Host)
 	secure, err := engine.ClusterTLS(c)
 	if err != nil {
@@ -173,7 +190,7 @@ func reach(c *launch.Cluster, n *launch.Node, user, password string, ask func(s 
 		return err
 	}
 	defer s.Close()
-	return ask(s)
+	return f(s)
 }
 
 func ready(ctx context.Context, c *launch.Cluster, n *launch.Node) error {
@@ -181,10 +198,10 @@ func ready(ctx context.Context, c *launch.Cluster, n *launch.Node) error {
 		var version string
 		return s.Query("SELECT release_version FROM system.local").ScanContext(ctx, &version)
 	}
-	if err := reach(c, n, administrator, c.Password, version); err == nil {
+	if err := withSession(c, n, administrator, c.Password, version); err == nil {
 		return nil
 	}
-	return reach(c, n, "cassandra", "cassandra", version)
+	return withSession(c, n, "cassandra", "cassandra", version)
 }
 
 // form waits until every node knows all others. It then creates the cluster's account with a copy on every
@@ -195,7 +212,7 @@ func form(ctx context.Context, c *launch.Cluster) error {
 	for i := range c.Nodes {
 		err := engine.Await(ctx, 200*time.Millisecond, func() error {
 			peers := 0
-			err := reach(c, &c.Nodes[i], "cassandra", "cassandra", func(s *gocql.Session) error {
+			err := withSession(c, &c.Nodes[i], "cassandra", "cassandra", func(s *gocql.Session) error {
 				return s.Query("SELECT count(*) FROM system.peers").ScanContext(ctx, &peers)
 			})
 			if err == nil && peers < len(c.Nodes)-1 {
@@ -210,40 +227,42 @@ func form(ctx context.Context, c *launch.Cluster) error {
 	n := &c.Nodes[0]
 	// Cassandra reads the account's rights at QUORUM. While the nodes agree about the new copies, or are slow, it finds
 	// none, and refuses the statement. So each statement is repeated, and may have had its effect before.
-	as := func(user, password, statement string) error {
-		return engine.Await(ctx, 200*time.Millisecond, func() error {
-			return reach(c, n, user, password, func(s *gocql.Session) error { return s.Query(statement).ExecContext(ctx) })
-		})
+	run := func(user, password, statement string) error {
+		execute := func(s *gocql.Session) error { return s.Query(statement).ExecContext(ctx) }
+		return engine.Await(ctx, 200*time.Millisecond, func() error { return withSession(c, n, user, password, execute) })
 	}
-	copies := fmt.Sprintf("ALTER KEYSPACE system_auth WITH replication = {'class': 'SimpleStrategy', 'replication_factor': %d}", len(c.Nodes))
-	if err := as("cassandra", "cassandra", copies); err != nil {
+	copies := fmt.Sprintf("ALTER KEYSPACE system_auth WITH replication = "+
+		"{'class': 'SimpleStrategy', 'replication_factor': %d}", len(c.Nodes))
+	if err := run("cassandra", "cassandra", copies); err != nil {
 		return err
 	}
-	create := "CREATE ROLE IF NOT EXISTS " + administrator + " WITH SUPERUSER = true AND LOGIN = true AND PASSWORD = '" + c.Password + "'"
-	if err := as("cassandra", "cassandra", create); err != nil {
+	create := "CREATE ROLE IF NOT EXISTS " + administrator +
+		" WITH SUPERUSER = true AND LOGIN = true AND PASSWORD = '" + c.Password + "'"
+	if err := run("cassandra", "cassandra", create); err != nil {
 		return err
 	}
-	return as(administrator, c.Password, "DROP ROLE IF EXISTS cassandra")
+	return run(administrator, c.Password, "DROP ROLE IF EXISTS cassandra")
 }
 
-// address keeps three copies if there are three nodes.
+// address returns the URL of a cluster. Its keyspace has a copy on every node.
 func address(c *launch.Cluster) string {
 	n := &c.Nodes[0]
-	stateTables := []string{"replication=" + strconv.Itoa(len(c.Nodes))}
+	parameters := []string{"replication=" + strconv.Itoa(len(c.Nodes))}
 	var hosts []string
 	for i := range c.Nodes[1:] {
 		hosts = append(hosts, c.Nodes[i+1].Host)
 	}
 	if len(hosts) > 0 {
-		stateTables = append(stateTables, "hosts="+strings.Join(hosts, ","))
+		parameters = append(parameters, "hosts="+strings.Join(hosts, ","))
 	}
-	return "cassandra://" + administrator + ":" + c.Password + "@" + n.Address("cql") + "/barograph" + c.Parameters(stateTables...)
+	return "cassandra://" + administrator + ":" + c.Password + "@" + n.Address("cql") + "/barograph" +
+		c.Parameters(parameters...)
 }
 
-// counts are the virtual tables of a node with counters, and the rows to report, in the order of the
-// totals. Reads and writes of a node for itself count once for each copy. Those of system.paxos are the
-// price of conditional statements.
-var counts = []struct { //nolint:gochecknoglobals // a constant table
+// counters are the virtual tables of a node with counters, and the rows to report, in the order of the totals. A local
+// read or write is one of a node's own copy, so a statement counts once for each copy. Conditional statements write to
+// system.paxos: those writes are their price.
+var counters = []struct { //nolint:gochecknoglobals // a constant table
 	name, text string   // name of the total, and the query of a name and a count
 	rows       []string // rows that show the cost of a run; nil = all, added up
 }{
@@ -256,23 +275,24 @@ var counts = []struct { //nolint:gochecknoglobals // a constant table
 	{"cache hits", "SELECT name, hit_count FROM system_views.caches", []string{"keys"}},
 	{"local_reads", "SELECT keyspace_name, count FROM system_views.local_read_latency", nil},
 	{"local_writes", "SELECT keyspace_name, count FROM system_views.local_write_latency", nil},
-	{"local_writes of system.paxos", "SELECT keyspace_name, count FROM system_views.local_write_latency WHERE keyspace_name = 'system' AND table_name = 'paxos'", nil},
+	{"local_writes of system.paxos", "SELECT keyspace_name, count FROM system_views.local_write_latency " +
+		"WHERE keyspace_name = 'system' AND table_name = 'paxos'", nil},
 }
 
-// ofEach are the completed tasks that are also reported for each node of a cluster. They show whether all
+// perNodeTasks are the completed tasks that metrics also reports for each node of a cluster. They show whether all
 // nodes answer a scan.
-var ofEach = []string{"Native-Transport-Requests", "ReadStage"} //nolint:gochecknoglobals // a constant
+var perNodeTasks = []string{"Native-Transport-Requests", "ReadStage"} //nolint:gochecknoglobals // a constant
 
-// metrics adds up the counters of the running nodes; ScyllaDB has none of them. It does not report waiting
-// requests: there are no sessions.
+// metrics adds up the counters of the running nodes. ScyllaDB has none of them. metrics does not report waiting
+// requests, because Cassandra has no sessions that could wait.
 func (s *store) metrics(ctx context.Context) (m engine.Metrics, err error) {
 	nodes := s.up()
-	for _, c := range counts {
-		found := map[string]float64{}
+	for _, c := range counters {
+		sums := map[string]float64{}
 		reported := false
 		for _, node := range nodes {
-			stateTables := map[string]float64{}
-			err := s.add(ctx, node, c.text, stateTables)
+			ofNode := map[string]float64{}
+			err := s.addCounts(ctx, node, c.text, ofNode)
 			if absent(err) {
 				break
 			}
@@ -280,12 +300,13 @@ func (s *store) metrics(ctx context.Context) (m engine.Metrics, err error) {
 				return m, failed(ctx, err)
 			}
 			reported = true
-			for name, v := range stateTables {
-				found[name] += v
+			for name, v := range ofNode {
+				sums[name] += v
 			}
-			for _, row := range ofEach {
-				if v, ok := stateTables[row]; ok && c.name == "completed_tasks" && len(nodes) > 1 {
-					m.Totals = append(m.Totals, engine.Total{Name: c.name + ": " + row + " at " + node.HostnameAndPort(), Value: v})
+			for _, row := range perNodeTasks {
+				if v, ok := ofNode[row]; ok && c.name == "completed_tasks" && len(nodes) > 1 {
+					name := c.name + ": " + row + " at " + node.HostnameAndPort()
+					m.Totals = append(m.Totals, engine.Total{Name: name, Value: v})
 				}
 			}
 		}
@@ -294,20 +315,20 @@ func (s *store) metrics(ctx context.Context) (m engine.Metrics, err error) {
 		}
 		if c.rows == nil {
 			sum := 0.0
-			for _, v := range found {
+			for _, v := range sums {
 				sum += v
 			}
 			m.Totals = append(m.Totals, engine.Total{Name: c.name, Value: sum})
 		}
 		for _, row := range c.rows {
-			m.Totals = append(m.Totals, engine.Total{Name: c.name + ": " + row, Value: found[row]})
+			m.Totals = append(m.Totals, engine.Total{Name: c.name + ": " + row, Value: sums[row]})
 		}
 	}
 	return m, nil
 }
 
-// add queries names and counts of one node.
-func (s *store) add(ctx context.Context, node *gocql.HostInfo, text string, to map[string]float64) error {
+// addCounts queries names and counts of one node, and adds the counts to those in to.
+func (s *store) addCounts(ctx context.Context, node *gocql.HostInfo, text string, to map[string]float64) error {
 	rows := s.session.Query(text).SetHostID(node.HostID()).Consistency(gocql.One).IterContext(ctx)
 	for row := map[string]any{}; rows.MapScan(row); row = map[string]any{} {
 		name, value := "", 0.0

@@ -9,26 +9,26 @@ import (
 	gocql "github.com/apache/cassandra-gocql-driver/v2"
 )
 
-// silence is how long a client waits for a node's reply before it asks another node.
+// silence is how long a client waits for a node's reply before it sends the query to another node.
 const silence = time.Second
 
-// responsive is a policy that chooses silent nodes last. Without it the driver would choose a node as coordinator for as
-// long as its connections are open. A node that stopped, or that the network cuts off, keeps them open: each client
-// would wait for it. A node is silent if it owes a reply for longer than silence. After patience, responsive tries
-// the node again.
-type responsive struct {
+// silentLast is a policy that chooses silent nodes last. Without it the driver would choose a node as coordinator for
+// as long as its connections are open. A node that stopped, or that the network does not reach, keeps its connections
+// open, and each client would wait for it. A node is silent if a reply of it is due for longer than silence. After
+// replyPatience, silentLast tries the node again.
+type silentLast struct {
 	gocql.HostSelectionPolicy
 
 	mu    sync.Mutex
 	since map[string]time.Time // by host id: the time of the first request since the last reply
 }
 
-func newResponsive(p gocql.HostSelectionPolicy) *responsive {
-	return &responsive{HostSelectionPolicy: p, since: map[string]time.Time{}}
+func newSilentLast(p gocql.HostSelectionPolicy) *silentLast {
+	return &silentLast{HostSelectionPolicy: p, since: map[string]time.Time{}}
 }
 
-// Pick returns the nodes of the inner policy, silent ones last.
-func (p *responsive) Pick(q gocql.ExecutableStatement) gocql.NextHost {
+// Pick returns the nodes of the inner policy, silent nodes last.
+func (p *silentLast) Pick(q gocql.ExecutableStatement) gocql.NextHost {
 	next := p.HostSelectionPolicy.Pick(q)
 	var silent []gocql.SelectedHost
 	return func() gocql.SelectedHost {
@@ -37,7 +37,7 @@ func (p *responsive) Pick(q gocql.ExecutableStatement) gocql.NextHost {
 			switch {
 			case h == nil:
 				next = nil
-			case h.Info() == nil || !h.Info().IsUp() || p.request(h.Info().HostID()):
+			case h.Info() == nil || !h.Info().IsUp() || p.recordRequest(h.Info().HostID()):
 				return h
 			default:
 				silent = append(silent, h)
@@ -52,23 +52,26 @@ func (p *responsive) Pick(q gocql.ExecutableStatement) gocql.NextHost {
 	}
 }
 
-// request records a request to a node; false = the node is silent.
-func (p *responsive) request(id string) bool {
+// recordRequest records a request to a node. If the node is silent, it records nothing and returns false.
+func (p *silentLast) recordRequest(id string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := time.Now()
-	since, waits := p.since[id]
-	if waited := now.Sub(since); waits && waited > silence && waited < patience {
+	since, isWaiting := p.since[id]
+	if waited := now.Sub(since); isWaiting && waited > silence && waited < replyPatience {
 		return false
-	} else if !waits || waited >= patience {
+	} else if !isWaiting || waited >= replyPatience {
 		p.since[id] = now
 	}
 	return true
 }
 
-// ObserveQuery records a node's reply. The client canceled a request that another node answered: it is no reply.
-func (p *responsive) ObserveQuery(_ context.Context, q gocql.ObservedQuery) {
-	if q.Host == nil || errors.Is(q.Err, context.Canceled) || errors.Is(q.Err, context.DeadlineExceeded) || errors.Is(q.Err, gocql.ErrTimeoutNoResponse) {
+// ObserveQuery records a node's reply. An error of the client is no reply: for example, the client cancels a request
+// that another node has answered.
+func (p *silentLast) ObserveQuery(_ context.Context, q gocql.ObservedQuery) {
+	ofClient := func(err error) bool { return errors.Is(q.Err, err) }
+	if q.Host == nil || ofClient(context.Canceled) || ofClient(context.DeadlineExceeded) ||
+		ofClient(gocql.ErrTimeoutNoResponse) {
 		return
 	}
 	p.mu.Lock()
@@ -76,9 +79,10 @@ func (p *responsive) ObserveQuery(_ context.Context, q gocql.ObservedQuery) {
 	delete(p.since, q.Host.HostID())
 }
 
-// query is a statement of a table of records. If its node is silent and the statement is idempotent, the driver
-// sends it to another node, too, and uses the first reply. Each sending has a timestamp of its own, so a late
+// query returns a statement of a table of records. If its node is silent and the statement is idempotent, the driver
+// also sends it to another node, and uses the first reply. Each time it is sent it gets a new timestamp, so a late
 // execution of the first one never replaces a later value.
 func (tb *kvTable) query(text string, args ...any) *gocql.Query {
-	return tb.session.Query(text, args...).SetSpeculativeExecutionPolicy(&gocql.SimpleSpeculativeExecution{NumAttempts: 1, TimeoutDelay: silence})
+	again := &gocql.SimpleSpeculativeExecution{NumAttempts: 1, TimeoutDelay: silence}
+	return tb.session.Query(text, args...).SetSpeculativeExecutionPolicy(again)
 }

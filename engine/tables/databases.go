@@ -24,7 +24,7 @@ type Offer []Ability
 // Offers reports whether a driver offers an ability.
 func Offers(d *engine.Driver, a Ability) bool { return slices.Contains(engine.OfferOf[Offer](d), a) }
 
-// Databases opens the tables of a database. If a function is nil, the engine lacks it.
+// Databases opens the tables of a database. If a function is nil, the engine does not offer it.
 type Databases struct {
 	// Own opens a user's own tables. keep = with those of an earlier run; else it removes them.
 	Own  func(ctx context.Context, keep bool) (*Tables, error)

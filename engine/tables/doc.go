@@ -6,19 +6,16 @@
 //
 //	function  command    rows come from                 what a placement is     reference
 //	Own       scan own   a user's Parquet or CSV files  one, the engine's own   DuckDB over the files, by declared types
-//	Star      scan       TPC-DS, made by synth tpcds    paths × partitions      StarReference, which no database computed
+//	Star      scan       TPC-DS, made by synth tpcds    paths × partitions      StarReference, computed from the files
 //	Lake      scan lake  verification records           partitioning × size     answer.Reference, computed from the files
 //
-// One type, Tables, is to replace the three. It loads a set of tables at a placement,
-// runs a text and returns rows, a plan, sizes and resource use. This table shows what
-// becomes of each type:
+// The plan is one type, Tables, in place of the three. It would load a set of tables at a placement,
+// run a text and return rows, a plan, sizes and resource use. These types would change:
 //
-//	type              replaced by                          what stays
-//	Tables            itself
-//	Star              Tables, opened at a Placement        StarFiles and StarReference
-//	Lake              Tables, whose Load names a prefix    Write, of the one engine that writes the files
-//	StarTable         Table with the columns of TPC-DS     the names
-//	StarRow           itself: the declared types of a row  itself
+//	type       would become                       what would stay
+//	Star       Tables, opened at a Placement      StarFiles and StarReference
+//	Lake       Tables, whose Load names a prefix  Write, of the one engine that writes the files
+//	StarTable  Table with the columns of TPC-DS   the names
 //
 // One comparator, answer.CompareLoose, compares own tables and the star. The degree of proof
 // is "engines agree" for own tables and "every value" for the star. The lake's records have

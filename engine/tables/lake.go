@@ -16,19 +16,20 @@ import (
 // of the store may cache.
 type Lake struct {
 	// Write writes the records of a line type from a DuckDB file of design wide into sorted
-	// files of a table, partitioned as t says, with about bytes bytes each. A partition with
+	// files of a table, partitioned by t.Partition, with about bytes bytes each. A partition with
 	// fewer bytes has one smaller file. Nil = the engine only reads.
 	Write func(ctx context.Context, archive, subset string, t *LakeTable, bytes int64) error
 
-	// Table registers the files of a table, which is not registered yet.
+	// Table registers the files of a table that is not registered yet.
 	Table func(ctx context.Context, t *LakeTable) error
 
+	// Phrase returns the query for a question about a table.
 	Phrase func(t *LakeTable, q *question.Question, c *design.Catalog) (*archive.Query, error)
 	Ask    func(ctx context.Context, q *archive.Query, into *answer.Builder) error
 	Close  func() error // unregisters the tables; the files stay
 }
 
-// LakeTable is the set of files of a line type under one layout.
+// LakeTable is the set of files of a line type with one partitioning.
 type LakeTable struct {
 	Name      string // small letters, digits and _
 	Type      *record.LineType

@@ -20,8 +20,8 @@ import (
 // ErrPlacement is wrapped by the error of tables that were loaded at another placement.
 var ErrPlacement = errors.New("the tables were loaded under another placement")
 
-// ErrStarFiles is wrapped by the error of a folder without the tables' files that an engine
-// needs. The engine cannot load such tables at any placement.
+// ErrStarFiles is wrapped by the error about a folder without the files that an engine needs. The engine cannot load
+// the tables of such a folder at any placement.
 var ErrStarFiles = errors.New("the tables' files do not exist")
 
 // StarTable names a table of the analytical workload: three of TPC-DS, with
@@ -49,10 +49,10 @@ type StarFiles struct {
 	Documents []string
 }
 
-// Placement says on which disks the tables are, into how many partitions the facts are
-// divided, and how many workers a query may use.
+// Placement determines on which disks the tables are, into how many partitions the facts are divided, and how many
+// workers a query may use.
 type Placement struct {
-	Paths      []string // absolute folders, one for each disk; nil = the engine's data folder
+	Paths      []string // absolute paths of folders, one for each disk; nil = the engine's data folder
 	Partitions int      // at least 1; partition i is on Paths[i%len(Paths)]
 	Workers    int      // 0 = a worker for each partition
 
@@ -80,7 +80,8 @@ func (p Placement) Parallel() int {
 // Check returns an error if a placement is not possible.
 func (p Placement) Check() error {
 	if p.Partitions < 1 || p.Workers < 0 {
-		return &fault.Error{Setting: fmt.Sprintf("%d partitions, %d workers", p.Partitions, p.Workers), Problem: "are not a valid placement", Cure: "name at least one partition"}
+		setting := fmt.Sprintf("%d partitions, %d workers", p.Partitions, p.Workers)
+		return &fault.Error{Setting: setting, Problem: "are not a valid placement", Cure: "name at least one partition"}
 	}
 	for i, path := range p.Paths {
 		if slices.Contains(p.Paths[:i], path) {
@@ -97,8 +98,9 @@ func (p Placement) CheckLoaded(loaded Placement) error {
 		return nil
 	}
 	return &fault.Error{
-		Setting: fmt.Sprintf("%d partitions over %q", p.Partitions, p.Paths), Problem: fmt.Sprintf("the tables were loaded in %d partitions over %q", loaded.Partitions, loaded.Paths),
-		Cure: "load them again, or name the placement at which they were loaded", Err: ErrPlacement,
+		Setting: fmt.Sprintf("%d partitions over %q", p.Partitions, p.Paths),
+		Problem: fmt.Sprintf("the tables were loaded in %d partitions over %q", loaded.Partitions, loaded.Paths),
+		Cure:    "load them again, or name the placement at which they were loaded", Err: ErrPlacement,
 	}
 }
 
@@ -146,8 +148,8 @@ type Scans interface {
 	Open(ctx context.Context, p Placement) (*Star, error)
 }
 
-// Star is an open set of tables of the study scan. Its functions are safe for concurrent
-// use. If Plan, Size, Cold or Spent is nil, the engine lacks it.
+// Star is an open set of tables of the study scan. Its functions are safe for concurrent use. If Plan, Size, Cold or
+// Spent is nil, the engine does not offer it.
 type Star struct {
 	// Load replaces the tables by the rows of files. The rows are durable when it returns, and
 	// the engine has gathered the statistics that a careful user would want.
@@ -197,7 +199,7 @@ func (q StarQuery) Columns() int {
 	return 1
 }
 
-// shape says how answers to a question are ordered, limited and compared.
+// shape describes how answers to a question are ordered, limited and compared.
 func (q StarQuery) shape() answer.Shape {
 	order := map[int][]int{4: {0, 3, 1}, 3: {2, 0}}
 	return answer.Shape{Width: q.Columns(), By: order[q.Columns()], Limit: StarLimit, Degree: answer.EveryValue}
@@ -294,19 +296,19 @@ type (
 		brand         string
 	}
 	starSum struct {
-		cents int64
-		some  bool // at least one value is not NULL
+		cents     int64
+		hasValues bool // at least one value is not NULL
 	}
 )
 
-// starSums are the sums that one reader of facts has computed.
+// starSums are the sums of one file of facts.
 type starSums struct {
 	rows, sold int64
 	all        starSum
 	groups     map[starKey]starSum
 }
 
-func (s *starSum) add(o starSum) { s.cents, s.some = s.cents+o.cents, s.some || o.some }
+func (s *starSum) add(o starSum) { s.cents, s.hasValues = s.cents+o.cents, s.hasValues || o.hasValues }
 
 // StarAnswers reads all rows and computes the answers to all questions.
 func StarAnswers(ctx context.Context, files StarFiles) (*StarReference, error) {
@@ -318,7 +320,8 @@ func StarAnswers(ctx context.Context, files StarFiles) (*StarReference, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = dimension(files, Item, []string{"i_item_sk", "i_brand_id", "i_manufact_id", "i_manager_id", "i_brand"}, r.Rows, func(c []tpcds.Vector, i int) {
+	itemColumns := []string{"i_item_sk", "i_brand_id", "i_manufact_id", "i_manager_id", "i_brand"}
+	err = dimension(files, Item, itemColumns, r.Rows, func(c []tpcds.Vector, i int) {
 		items[c[0].Int[i]] = starItem{c[1].Int[i], c[2].Int[i], c[3].Int[i], string(bytes.TrimRight(c[4].Text[i], " "))}
 	})
 	if err != nil {
@@ -336,11 +339,12 @@ func StarAnswers(ctx context.Context, files StarFiles) (*StarReference, error) {
 	if err := g.Wait(); err != nil {
 		return nil, err
 	}
-	r.gather(sums)
+	r.merge(sums)
 	return r, nil
 }
 
-// dimension reads columns of a small table. It returns NULL as 0.
+// dimension reads columns of a small table, adds the number of its rows to count, and calls each for
+// each row i of a vector. NULL is 0.
 func dimension(files StarFiles, t StarTable, columns []string, count map[StarTable]int64, each func(c []tpcds.Vector, i int)) error {
 	for _, path := range files.Parquet[t] {
 		for rows, err := range tpcds.Read(path, string(t), columns...) {
@@ -370,7 +374,7 @@ func (s *starSums) read(ctx context.Context, path string, dates map[int64]starDa
 		for i := range rows.N {
 			x := starSum{price.Int[i], !price.Null[i]}
 			s.all.add(x)
-			if x.some {
+			if x.hasValues {
 				s.sold++
 			}
 			if day.Null[i] || item.Null[i] {
@@ -381,15 +385,15 @@ func (s *starSums) read(ctx context.Context, path string, dates map[int64]starDa
 				continue
 			}
 			if it, known := items[item.Int[i]]; known {
-				s.fact(d, it, x)
+				s.addFact(d, it, x)
 			}
 		}
 	}
 	return nil
 }
 
-// fact adds a sale of November to the questions that select it.
-func (s *starSums) fact(d starDate, it starItem, x starSum) {
+// addFact adds a sale of November to the sums of the questions that select it.
+func (s *starSums) addFact(d starDate, it starItem, x starSum) {
 	add := func(k starKey) {
 		sum := s.groups[k]
 		sum.add(x)
@@ -406,8 +410,8 @@ func (s *starSums) fact(d starDate, it starItem, x starSum) {
 	}
 }
 
-// gather adds up the readers' sums.
-func (r *StarReference) gather(sums []starSums) {
+// merge adds the sums of all files and sorts the answers.
+func (r *StarReference) merge(sums []starSums) {
 	all, groups := starSum{}, map[starKey]starSum{}
 	for i := range sums {
 		r.Rows[StoreSales] += sums[i].rows
@@ -420,9 +424,10 @@ func (r *StarReference) gather(sums []starSums) {
 		}
 	}
 	for k, sum := range groups {
-		r.answers[k.query] = append(r.answers[k.query], StarRow{Year: k.year, BrandID: k.brandID, Brand: k.brand, Cents: sum.cents, Null: !sum.some})
+		row := StarRow{Year: k.year, BrandID: k.brandID, Brand: k.brand, Cents: sum.cents, Null: !sum.hasValues}
+		r.answers[k.query] = append(r.answers[k.query], row)
 	}
-	r.answers[ScanAll] = []StarRow{{Cents: all.cents, Null: !all.some}}
+	r.answers[ScanAll] = []StarRow{{Cents: all.cents, Null: !all.hasValues}}
 	for q, rows := range r.answers {
 		slices.SortFunc(rows, func(a, b StarRow) int { return cmp.Or(compareRows(q, a, b), cmp.Compare(a.Brand, b.Brand)) })
 	}

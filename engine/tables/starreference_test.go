@@ -17,7 +17,7 @@ import (
 	generate "github.com/barograph/barograph/study/synth/tpcds"
 )
 
-// generated makes tables and the answers to all questions.
+// generated generates tables and computes the answers to all questions.
 func generated(t *testing.T, o generate.Options) *tables.StarReference {
 	t.Helper()
 	dir := t.TempDir()
@@ -35,7 +35,7 @@ func generated(t *testing.T, o generate.Options) *tables.StarReference {
 	return r
 }
 
-// TestStarAtHundredth holds the reference against what is known of scale factor 0.01.
+// TestStarAtHundredth compares the reference at scale factor 0.01 with known counts and a known sum.
 func TestStarAtHundredth(t *testing.T) {
 	r := generated(t, generate.Options{Scale: 0.01})
 	if r.Rows[tables.StoreSales] != 28810 || r.Rows[tables.DateDim] != 73049 || r.Rows[tables.Item] != 180 || r.Sold != 27564 {
@@ -46,8 +46,8 @@ func TestStarAtHundredth(t *testing.T) {
 	}
 }
 
-// TestStarAtOne holds scale factor 1, as the TPC's own kit makes it, against
-// answers that several systems agree on, which order NULL first and last.
+// TestStarAtOne compares the reference at scale factor 1, of the rows that the TPC's own kit makes, with
+// answers on which several systems agree. Some of these systems order NULL first and some last.
 func TestStarAtOne(t *testing.T) {
 	if testing.Short() {
 		t.Skip("NOT TESTED in short mode: scale factor 1 has 2,880,404 sales")
@@ -62,25 +62,26 @@ func TestStarAtOne(t *testing.T) {
 		root = filepath.Join("..", "..", "..", "shared", "data")
 	}
 	if _, err := os.Stat(filepath.Join(root, "tpcds")); err != nil {
-		t.Skipf("NOT TESTED: the corrected answers of TPC-DS are not there: %v; set BAROGRAPH_DATA", err)
+		t.Skipf("NOT TESTED: the corrected answers of TPC-DS are missing: %v; set BAROGRAPH_DATA", err)
 	}
 	r := generated(t, generate.Options{Scale: 1, Program: program})
 	if r.Rows[tables.StoreSales] != 2880404 || r.Rows[tables.Item] != 18000 || r.Rows[tables.DateDim] != 73049 {
 		t.Errorf("%v rows", r.Rows)
 	}
 	for name, query := range map[string]tables.StarQuery{
-		"q03.sf1.nulls_first.tsv": tables.Q3, "q03.sf1.nulls_last.tsv": tables.Q3, "q52.sf1.nulls_first.tsv": tables.Q52, "q52.sf1.nulls_last.tsv": tables.Q52,
+		"q03.sf1.nulls_first.tsv": tables.Q3, "q03.sf1.nulls_last.tsv": tables.Q3,
+		"q52.sf1.nulls_first.tsv": tables.Q52, "q52.sf1.nulls_last.tsv": tables.Q52,
 	} {
-		// No row has a NULL, so these orders are the one that engines are asked for.
-		proof, err := r.Check(query, recorded(t, filepath.Join(root, "tpcds", name)))
+		// No row has a NULL, so both orders are the order of the question.
+		proof, err := r.Check(query, readAnswers(t, filepath.Join(root, "tpcds", name)))
 		if err != nil || proof.Degree() != answer.EveryValue {
 			t.Errorf("%s: %s, %v", name, proof.Degree(), err)
 		}
 	}
 }
 
-// recorded reads a file of answers: year, brand id, brand, sum.
-func recorded(t *testing.T, path string) (out []tables.StarRow) {
+// readAnswers reads a file of answers: year, brand id, brand, sum.
+func readAnswers(t *testing.T, path string) (out []tables.StarRow) {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -99,12 +100,13 @@ func recorded(t *testing.T, path string) (out []tables.StarRow) {
 		if err := errors.Join(err1, err2, err3); err != nil {
 			t.Fatal(err)
 		}
-		out = append(out, tables.StarRow{Year: year, BrandID: id, Brand: strings.TrimRight(line[2], " "), Cents: int64(sum*100 + .5)})
+		brand := strings.TrimRight(line[2], " ")
+		out = append(out, tables.StarRow{Year: year, BrandID: id, Brand: brand, Cents: int64(sum*100 + .5)})
 	}
 	return out
 }
 
-// TestCompareStar has answers that are right in another order, and wrong ones.
+// TestCompareStar: CompareStar accepts answers with another order of rows that tie, and refuses wrong answers.
 func TestCompareStar(t *testing.T) {
 	want := []tables.StarRow{
 		{Year: 1998, BrandID: 3, Brand: "c", Cents: 900},
@@ -113,9 +115,9 @@ func TestCompareStar(t *testing.T) {
 		{Year: 1998, Brand: "n", Cents: 0, Null: true},
 		{Year: 1999, BrandID: 1, Brand: "a", Cents: 100},
 	}
-	check := func(name string, right bool, got []tables.StarRow) {
+	check := func(name string, correct bool, got []tables.StarRow) {
 		t.Helper()
-		if _, err := tables.CompareStar(tables.Q3, want, got); (err == nil) != right {
+		if _, err := tables.CompareStar(tables.Q3, want, got); (err == nil) != correct {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -126,18 +128,18 @@ func TestCompareStar(t *testing.T) {
 		return out
 	}
 	if p, err := tables.CompareStar(tables.Q3, want, want); err != nil || p.Degree() != answer.EveryValue || p.Rows() != len(want) {
-		t.Errorf("proven is %s, %d rows, %v", p.Degree(), p.Rows(), err)
+		t.Errorf("the proof is %s, %d rows, %v", p.Degree(), p.Rows(), err)
 	}
-	check("two that tie", true, swap(1, 2))
-	check("two that do not", false, swap(0, 1))
-	check("too few", false, want[:4])
-	check("none", false, nil)
+	check("two swapped rows that tie", true, swap(1, 2))
+	check("two swapped rows that do not tie", false, swap(0, 1))
+	check("a missing row", false, want[:4])
+	check("no rows", false, nil)
 	cent := slices.Clone(want)
 	cent[4].Cents++
-	check("a cent", false, cent)
+	check("a cent more", false, cent)
 	twice := slices.Clone(want)
 	twice[2] = twice[1]
-	check("one twice", false, twice)
+	check("a row twice, another missing", false, twice)
 	null := slices.Clone(want)
 	null[3].Null = false
 	check("0 in place of NULL", false, null)
@@ -150,6 +152,6 @@ func TestCompareStar(t *testing.T) {
 		t.Errorf("the limit cuts through rows that tie: %s, %v", p.Degree(), err)
 	}
 	if _, err := tables.CompareStar(tables.Q55, long, long); err == nil {
-		t.Error("more rows than the limit were taken")
+		t.Error("CompareStar accepts more rows than the limit")
 	}
 }

@@ -16,19 +16,21 @@ type Tables struct {
 	// file from its footer. Nil = the engine reads no files.
 	Describe func(ctx context.Context, t *Table) (rows map[string]int64, err error)
 
-	// Load creates a table and stores its rows. The rows are durable when it returns. The engine
-	// has gathered the statistics that a careful user would want, and has made no indexes.
+	// Load creates a table and stores its rows. When it returns, the rows are durable and the engine has
+	// gathered the statistics that its optimizer needs. Load makes no indexes.
 	Load func(ctx context.Context, t *Table) error
 
-	// Loaded estimates the number of rows that a Load in progress has stored. Nil = those that Each has passed on.
+	// Loaded estimates the number of rows that a Load in progress has stored. Nil = the engine stores
+	// each row when Table.Each passes it on.
 	Loaded func(ctx context.Context, t *Table) int64
 
-	// Running describes what the engine does now in one of its own steps, for example while it builds an index: the step,
-	// and how much of it is done, in any unit. step is "" if the engine reports none. Nil = it never does.
+	// Running describes the step that the engine executes now, for example the creation of an index: its
+	// name, and how much of it is done, in any unit. step is "" if the engine reports no step. Nil = the
+	// engine never reports a step.
 	Running func(ctx context.Context) (step string, done, all int64)
 
-	// Ask passes each row of an answer to f, with the driver's types; nil is NULL. The values
-	// are valid until f returns.
+	// Ask runs a query and passes each row of its result to f, with the driver's types; nil is NULL.
+	// The values are valid until f returns.
 	Ask func(ctx context.Context, text string, f func(row []any) error) error
 
 	// Confine restricts all later statements to these absolute folders and their subfolders:
@@ -39,7 +41,7 @@ type Tables struct {
 	Ident func(name string) string                              // quotes a name for the engine's SQL; nil = in double quotes
 	Size  func(ctx context.Context) (int64, error)              // bytes of all loaded tables
 	Spent func(ctx context.Context) (engine.ServerUsage, error) // see Star.Spent; nil = the server does not report it
-	Close func() error                                          // keeps the tables
+	Close func() error                                          // closes the connection; the tables stay
 }
 
 // Table is a table of the user.
@@ -51,9 +53,9 @@ type Table struct {
 	Groups  []Group // groups of CSV files, in the order of the rows
 	Keys    []Key
 	Columns []Column
-	Notes   []string // for readers of the answers: columns that are ignored, or missing in some files
+	Notes   []string // for readers of the report: columns that are ignored, or missing in some files
 	Parquet string   // a file with the rows in these columns and types; "" = not written yet
-	Rows    int64    // of this file
+	Rows    int64    // of the file Parquet
 
 	// Each passes each row to f, as texts: numbers in digits (or inf, -inf, nan), booleans as
 	// 1 and 0, dates and times in ISO 8601 with a blank between date and time. Nil is NULL.
@@ -101,12 +103,12 @@ const (
 
 var notInNames = regexp.MustCompile(`[^a-z0-9_]+`)
 
-// Name normalizes a name in files or folders to the name of a column or table.
+// Name normalizes a name of a file, a folder or a column in a file to the name of a table or column.
 func Name(text string) string {
 	return notInNames.ReplaceAllString(strings.ToLower(text), "_")
 }
 
-// AppendRow appends a row in the format of PostgreSQL's COPY and MariaDB's LOAD DATA, without
+// AppendRow appends a row of texts in the format of PostgreSQL's COPY and MariaDB's LOAD DATA, without
 // the end of the line.
 func AppendRow(dst []byte, row []any) []byte {
 	for k, v := range row {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/barograph/barograph/engine"
@@ -25,8 +26,8 @@ func absolute(paths ...string) (out []string, err error) {
 	return out, nil
 }
 
-// checkCold refuses cold repetitions of an engine whose caches Barograph cannot empty. path is that of an embedded
-// engine's files.
+// checkCold refuses cold repetitions of an engine whose caches Barograph cannot empty. path is the path of an embedded
+// engine's files; checkCold stores it in p.
 func (r *runner) checkCold(p *participant, path string) (err error) {
 	if r.Cold <= 0 || r.ref == nil { // the reference is not timed
 		return nil
@@ -38,27 +39,41 @@ func (r *runner) checkCold(p *participant, path string) (err error) {
 	case p.place == engine.Embedded:
 		p.files, err = absolute(path)
 	case len(p.serverPIDs) == 0:
-		return refuse("cannot empty the page cache of a server that no lab of this machine runs", "run it with `barograph lab up`, or omit --cold")
+		return refuse("cannot empty the page cache of a server that no lab of this machine runs",
+			"run it with `barograph lab up`, or omit --cold")
 	case os.Geteuid() != 0:
 		return refuse("cannot empty the page cache of a server's files", "run Barograph as root, or omit --cold")
 	}
 	return err
 }
 
-// cold times the proven queries with emptied caches, in random order.
-func (r *runner) cold(ctx context.Context) error {
+// timeCold times the proven queries with emptied caches, in random order.
+func (r *runner) timeCold(ctx context.Context) error {
 	return r.repeat(ctx, run.Cold, r.Cold)
 }
 
-// chill closes an engine, empties the page cache of the system, and opens the engine again. A server keeps its own
+// withPrefix lists the files and folders whose paths start with a path. It does not use filepath.Glob, because the path
+// may contain *, ? or [.
+func withPrefix(path string) (found []string, err error) {
+	dir, name := filepath.Split(path)
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), name) {
+			found = append(found, dir+e.Name())
+		}
+	}
+	return found, err
+}
+
+// dropCaches closes an engine, empties the page cache of the system, and opens the engine again. A server keeps its own
 // caches.
-func (r *runner) chill(ctx context.Context, p *participant) error {
+func (r *runner) dropCaches(ctx context.Context, p *participant) error {
 	if err := p.disconnect(); err != nil {
 		return err
 	}
 	var files []string
 	for _, path := range p.files {
-		found, err := filepath.Glob(path + "*") // the names of all files of the engine start with its path
+		found, err := withPrefix(path) // the names of all files of the engine start with its path
 		if err != nil {
 			return err
 		}
@@ -68,7 +83,8 @@ func (r *runner) chill(ctx context.Context, p *participant) error {
 	if err != nil {
 		return err
 	}
-	r.folder.Run.ColdMethod = "before each query the engine was closed and reopened, and a server, which kept its own caches, got a new connection; " + how
+	r.folder.Run.ColdMethod = "before each query the engine was closed and reopened, " +
+		"and a server, which kept its own caches, got a new connection; " + how
 	if err := r.connect(ctx, p, true); err != nil {
 		return errors.Join(err, p.disconnect())
 	}
@@ -78,18 +94,17 @@ func (r *runner) chill(ctx context.Context, p *participant) error {
 	return nil
 }
 
-// repeat times the proven queries in a phase, in random order, except for the repetitions that a resumed run has
-// already.
+// repeat times the proven queries in a phase, in random order. It omits the repetitions that a resumed run already has.
 func (r *runner) repeat(ctx context.Context, phase run.Phase, reps int) error {
-	type one struct {
+	type engineQuery struct {
 		p *participant
-		k int
+		k int // index of the question
 	}
-	var all []one
+	var all []engineQuery
 	for _, p := range r.measured() {
 		for k := range r.Questions {
 			if p.proven[k] {
-				all = append(all, one{p, k})
+				all = append(all, engineQuery{p, k})
 			}
 		}
 	}
@@ -100,8 +115,8 @@ func (r *runner) repeat(ctx context.Context, phase run.Phase, reps int) error {
 	if phase == run.Cold {
 		seed, name = seed+2, "cold repetition"
 	}
-	timed, todo := r.timed(), 0
-	key := func(x one, rep int) repetition {
+	timed, todo := r.timedRepetitions(), 0
+	key := func(x engineQuery, rep int) repetition {
 		return repetition{run.OwnCell(x.p.name, r.Questions[x.k].Name), phase, rep + 1}
 	}
 	for _, x := range all {
@@ -122,7 +137,7 @@ func (r *runner) repeat(ctx context.Context, phase run.Phase, reps int) error {
 			return nil
 		}
 		what := "timing " + x.p.name + ": " + r.Questions[x.k].Name
-		if err := r.reporting(what, nil, func() error { return r.time(ctx, x.p, x.k, rep, phase) }); err != nil {
+		if err := r.reporting(what, nil, func() error { return r.timeOnce(ctx, x.p, x.k, rep, phase) }); err != nil {
 			return err
 		}
 		done++

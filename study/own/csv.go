@@ -22,9 +22,8 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// csvReader reads a CSV file as RFC 4180 defines it. It shares no code with
-// DuckDB's reader, so the two check each other. An empty field is NULL, and a quoted
-// empty field is an empty text.
+// csvReader reads a CSV file as RFC 4180 defines it. It shares no code with DuckDB's reader, so the two check each
+// other. An empty field is NULL, and a quoted empty field is an empty text.
 type csvReader struct {
 	path      string
 	in        *bufio.Reader
@@ -33,33 +32,36 @@ type csvReader struct {
 	sum       hash.Hash    // of the stored bytes, before gzip is decoded
 	lines     lineCounter
 	delimiter byte
-	head      []string
-	line      int // first line of the record that next returned
-	following int // first line of the next record
-	text      []byte
-	ends      []int
-	null      []bool
+	head      []string // names of the columns; nil until the first line has been read
+	line      int      // first line of the record that next returned
+	nextLine  int      // first line of the next record
+
+	// The record that next returned: its fields without quotes and delimiters, the offsets in text at which they end,
+	// and which of them are NULL.
+	text []byte
+	ends []int
+	null []bool
 }
 
-// lineCounter counts lines. It knows nothing about records.
+// lineCounter counts lines. It does not parse records, so it checks the reader of records.
 type lineCounter struct {
-	ends int64
-	open bool // the last line has no end
+	newlines int64
+	unended  bool // the last line has no newline
 }
 
 func (c *lineCounter) Write(b []byte) (int, error) {
 	if len(b) > 0 {
-		c.ends += int64(bytes.Count(b, []byte{'\n'}))
-		c.open = b[len(b)-1] != '\n'
+		c.newlines += int64(bytes.Count(b, []byte{'\n'}))
+		c.unended = b[len(b)-1] != '\n'
 	}
 	return len(b), nil
 }
 
 func (c *lineCounter) count() int64 {
-	if c.open {
-		return c.ends + 1
+	if c.unended {
+		return c.newlines + 1
 	}
-	return c.ends
+	return c.newlines
 }
 
 // openCSV opens a file and reads its first line, the head.
@@ -69,7 +71,7 @@ func openCSV(path string) (*csvReader, error) {
 		return nil, unreadable(path, err)
 	}
 	position := func() int64 { n, _ := f.Seek(0, io.SeekCurrent); return n }
-	r := &csvReader{path: path, close: f.Close, position: position, sum: sha256.New(), following: 1}
+	r := &csvReader{path: path, close: f.Close, position: position, sum: sha256.New(), nextLine: 1}
 	from := io.TeeReader(f, r.sum)
 	if strings.HasSuffix(strings.ToLower(path), ".gz") {
 		if from, err = gzip.NewReader(from); err != nil {
@@ -86,6 +88,7 @@ func openCSV(path string) (*csvReader, error) {
 	return r, nil
 }
 
+// unreadable returns the error of a file that cannot be read.
 func unreadable(path string, err error) error {
 	if p, ok := errors.AsType[*os.PathError](err); ok {
 		err = p.Err
@@ -93,7 +96,7 @@ func unreadable(path string, err error) error {
 	return &fault.Error{File: path, Problem: "cannot be read", Err: err, Cure: "repair the file, or move it out of the folder"}
 }
 
-// readHead chooses the separator: the one that occurs most often in the first
+// readHead reads the names of the columns from the first line. It chooses the delimiter that occurs most often in this
 // line outside quotes. Every later line must have the same number of fields.
 func (r *csvReader) readHead() error {
 	first, _ := r.in.Peek(r.in.Size()) // a short file has fewer bytes
@@ -129,7 +132,7 @@ func (r *csvReader) readHead() error {
 // which of them are NULL.
 func (r *csvReader) next() (fields [][]byte, null []bool, err error) {
 	for {
-		r.text, r.ends, r.null, r.line = r.text[:0], r.ends[:0], r.null[:0], r.following
+		r.text, r.ends, r.null, r.line = r.text[:0], r.ends[:0], r.null[:0], r.nextLine
 		blank, err := r.record()
 		if err != nil {
 			return nil, nil, err
@@ -143,53 +146,55 @@ func (r *csvReader) next() (fields [][]byte, null []bool, err error) {
 	for _, end := range r.ends {
 		fields, from = append(fields, r.text[from:end]), end
 	}
-	valid := true // checked per field: the joined bytes of two fields may be valid by accident
+	valid := true // of each field: r.text may be valid although one of its fields ends within a character
 	for _, f := range fields {
 		valid = valid && utf8.Valid(f)
 	}
 	if r.head != nil && len(fields) != len(r.head) {
-		return nil, nil, r.wrong(fmt.Sprintf("has %d fields, but the first line has %d", len(fields), len(r.head)), "repair the line: quote fields that contain "+string(r.delimiter))
+		return nil, nil, r.lineError(fmt.Sprintf("has %d fields, but the first line has %d", len(fields), len(r.head)),
+			"repair the line: quote fields that contain "+string(r.delimiter))
 	}
 	if !valid {
-		return nil, nil, r.wrong("is not UTF-8", "convert the file: iconv -f LATIN1 -t UTF-8")
+		return nil, nil, r.lineError("is not UTF-8", "convert the file: iconv -f LATIN1 -t UTF-8")
 	}
 	return fields, r.null, nil
 }
 
-func (r *csvReader) wrong(problem, cure string) error {
+// lineError returns an error about the present record.
+func (r *csvReader) lineError(problem, cure string) error {
 	return &fault.Error{File: r.path, Line: r.line, Problem: problem, Cure: cure}
 }
 
-// record reads one record.
+// record reads one record, and reports whether it is an empty line.
 func (r *csvReader) record() (blank bool, err error) {
 	const (
-		start = iota
-		plain
-		inside
-		closed
+		start  = iota // before the first byte of a field
+		plain         // in a field without quotes
+		inside        // in a field within quotes
+		closed        // after a quote that ends the field, or is the first of ""
 	)
 	state, quoted := start, false
-	end := func() {
+	endField := func() {
 		r.ends, r.null = append(r.ends, len(r.text)), append(r.null, !quoted && state == start)
 		state, quoted = start, false
 	}
-	for some := false; ; some = true {
+	for hasBytes := false; ; hasBytes = true {
 		c, err := r.in.ReadByte()
 		if err != nil {
 			switch {
 			case !errors.Is(err, io.EOF):
 				return false, unreadable(r.path, err)
 			case state == inside:
-				return false, r.wrong("opens a quote that is not closed", `close it, and write " inside a field as ""`)
-			case !some:
+				return false, r.lineError("opens a quote that is not closed", `close it, and write " inside a field as ""`)
+			case !hasBytes:
 				return false, io.EOF
 			}
 			blank = state == start && len(r.ends) == 0 // the file ends with a carriage return
-			end()
+			endField()
 			return blank, nil
 		}
 		if c == '\n' {
-			r.following++
+			r.nextLine++
 		}
 		switch {
 		case state == inside && c == '"':
@@ -199,28 +204,28 @@ func (r *csvReader) record() (blank bool, err error) {
 				r.text = append(r.text, c)
 			}
 		case c == r.delimiter:
-			end()
-		case c == '\n', c == '\r' && r.beforeEnd():
+			endField()
+		case c == '\n', c == '\r' && r.beforeLineEnd():
 			if c == '\r' {
 				continue
 			}
 			blank = state == start && len(r.ends) == 0
-			end()
+			endField()
 			return blank, nil
 		case c == '"' && state == start:
 			state, quoted = inside, true
 		case c == '"' && state == closed:
 			r.text, state = append(r.text, c), inside
 		case state == closed:
-			return false, r.wrong("has text after a closing quote", `write " inside a field as ""`)
+			return false, r.lineError("has text after a closing quote", `write " inside a field as ""`)
 		default:
 			r.text, state = append(r.text, c), plain
 		}
 	}
 }
 
-// beforeEnd reports whether the next byte ends the line.
-func (r *csvReader) beforeEnd() bool {
+// beforeLineEnd reports whether the next byte is a newline, or the file ends here.
+func (r *csvReader) beforeLineEnd() bool {
 	c, err := r.in.Peek(1)
 	return err != nil || c[0] == '\n'
 }
@@ -249,14 +254,16 @@ func (s *source) profile(ctx context.Context) error {
 	return nil
 }
 
+// profileFile reads one CSV file for profile.
 func (s *source) profileFile(ctx context.Context, r *csvReader, out *run.OwnFile) error {
 	t := s.table
-	at, names, err := s.match(r)
+	columns, names, err := s.matchColumns(r)
 	if err != nil {
 		return err
 	}
 	d := string(r.delimiter)
-	if i := slices.IndexFunc(t.Groups, func(g tables.Group) bool { return g.Delimiter == d && slices.Equal(g.Columns, names) }); i >= 0 {
+	sameHead := func(g tables.Group) bool { return g.Delimiter == d && slices.Equal(g.Columns, names) }
+	if i := slices.IndexFunc(t.Groups, sameHead); i >= 0 {
 		t.Groups[i].Files = append(t.Groups[i].Files, r.path)
 	} else {
 		t.Groups = append(t.Groups, tables.Group{Files: []string{r.path}, Columns: names, Delimiter: d})
@@ -271,24 +278,26 @@ func (s *source) profileFile(ctx context.Context, r *csvReader, out *run.OwnFile
 		}
 		out.Rows++
 		for k, f := range fields {
-			if c := &s.table.Columns[at[k]]; null[k] {
+			if c := &s.table.Columns[columns[k]]; null[k] {
 				continue
 			} else if c.Kind == "" {
-				s.guesses[at[k]].add(f)
+				s.guesses[columns[k]].add(f)
 			} else if !conforms(c, string(f)) {
-				return r.wrong(fmt.Sprintf("column %s: %q is not a %s", c.Name, f, kindName(c)), "repair the value, or declare another type in "+s.declared.file)
+				return r.lineError(fmt.Sprintf("column %s: %q is not a %s", c.Name, f, kindName(c)),
+					"repair the value, or declare another type in "+s.declared.file)
 			}
 		}
 	}
 }
 
-// match finds the columns of a file by their names, and adds new columns to the table.
-func (s *source) match(r *csvReader) (at []int, names []string, err error) {
+// matchColumns finds the columns of a file by their names, and adds new columns to the table. For each field it returns
+// the index of its column in the table, and the name.
+func (s *source) matchColumns(r *csvReader) (columns []int, names []string, err error) {
 	t := s.table
 	for _, head := range r.head {
 		name := tables.Name(head)
 		if slices.Contains(names, name) {
-			return nil, nil, r.wrong("has two columns whose name in lower case is "+name, "rename one of them")
+			return nil, nil, r.lineError("has two columns whose name in lower case is "+name, "rename one of them")
 		}
 		names = append(names, name)
 		k := slices.IndexFunc(t.Columns, func(c tables.Column) bool { return c.Name == name })
@@ -298,15 +307,15 @@ func (s *source) match(r *csvReader) (at []int, names []string, err error) {
 			s.declared.declare(t.Name, &c)
 			t.Columns, s.guesses = append(t.Columns, c), append(s.guesses, &guess{})
 		}
-		at = append(at, k)
+		columns = append(columns, k)
 	}
-	return at, names, nil
+	return columns, names, nil
 }
 
-// verify compares each typed value that DuckDB read and wrote with the text of its field that this
-// package reads.
+// verify compares each value that DuckDB has read from the CSV files and written to the Parquet file with the text of
+// its field, which csvReader reads.
 func (s *source) verify(ctx context.Context) error {
-	type pair struct {
+	type pair struct { // a row, or the error after the last row
 		row []any
 		err error
 	}
@@ -338,7 +347,7 @@ func (s *source) verify(ctx context.Context) error {
 			err = s.verifyFile(r, func() ([]any, error) {
 				p, ok := <-rows
 				if !ok {
-					return nil, r.wrong("DuckDB's reader omits this line", "repair the line")
+					return nil, r.lineError("DuckDB's reader omits this line", "repair the line")
 				}
 				return p.row, p.err
 			})
@@ -349,13 +358,18 @@ func (s *source) verify(ctx context.Context) error {
 		}
 	}
 	if p, ok := <-rows; ok {
-		return cmp.Or(p.err, error(&fault.Error{File: s.table.Files[0], Problem: "DuckDB's reader finds more rows in the table's files than Barograph's", Cure: "declare the types, or write the table as Parquet"}))
+		return cmp.Or(p.err, error(&fault.Error{
+			File:    s.table.Files[0],
+			Problem: "DuckDB's reader finds more rows in the table's files than Barograph's",
+			Cure:    "declare the types, or write the table as Parquet",
+		}))
 	}
 	return nil
 }
 
+// verifyFile compares the records of one CSV file with the rows that next returns.
 func (s *source) verifyFile(r *csvReader, next func() ([]any, error)) error {
-	at, _, err := s.match(r)
+	columns, _, err := s.matchColumns(r)
 	if err != nil {
 		return err
 	}
@@ -372,9 +386,11 @@ func (s *source) verifyFile(r *csvReader, next func() ([]any, error)) error {
 			return err
 		}
 		for k, f := range fields {
-			c := &s.table.Columns[at[k]]
-			if typed, ok := row[at[k]].(string); ok == null[k] || ok && !sameValue(c, typed, string(f)) {
-				return r.wrong(fmt.Sprintf("column %s: DuckDB reads %q as %v (%s)", c.Name, f, row[at[k]], kindName(c)), "declare the column as text: --types FILE with CREATE TABLE "+s.table.Name+" ("+c.Name+" TEXT)")
+			c := &s.table.Columns[columns[k]]
+			value := row[columns[k]]
+			if typed, ok := value.(string); ok == null[k] || ok && !sameValue(c, typed, string(f)) {
+				return r.lineError(fmt.Sprintf("column %s: DuckDB reads %q as %v (%s)", c.Name, f, value, kindName(c)),
+					"declare the column as text: --types FILE with CREATE TABLE "+s.table.Name+" ("+c.Name+" TEXT)")
 			}
 		}
 	}

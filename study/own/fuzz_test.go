@@ -16,8 +16,8 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// FuzzCSV: the reader's records are those that a regular expression cuts off the file, one
-// after the other; what is wrong is refused with its line; lines and bytes are all counted.
+// FuzzCSV: the reader returns the records that a regular expression finds in the file. It refuses a wrong record with
+// its line, and it counts every line and byte.
 func FuzzCSV(f *testing.F) {
 	for _, text := range []string{
 		"a,b\n1,2\n", "\xef\xbb\xbfa;b\r\n\"x;\"\"y\",\n\n3;\"\"", "a\n\n\"\"\n", "a\tb\n1\t2\t3\n", "a|b\n\"1\"|\"2;3\"\n", "a,b\n1,\"2\n3,4\n", "a\n\"1\"2\n", "a\n\xff\n", "", "a,b\n1,2\n\r", "\n\n\n\n", "\xde\x99\xc9,\x91",
@@ -30,7 +30,7 @@ func FuzzCSV(f *testing.F) {
 		if err := os.WriteFile(path, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		want, ok := cut(string(text))
+		want, ok := splitRecords(string(text))
 		r, err := openCSV(path)
 		var records [][]field
 		if err == nil {
@@ -54,26 +54,27 @@ func FuzzCSV(f *testing.F) {
 				t.Fatal(e)
 			}
 		}
-		whole := errors.Is(err, io.EOF)
+		complete := errors.Is(err, io.EOF)
 		blank := strings.Trim(strings.TrimPrefix(string(text), mark), "\r\n") == "" // an empty file has no line
-		if where, is := errors.AsType[*fault.Error](err); !whole && (!is || where.File != path || where.Line == 0 && !blank) {
+		place, hasPlace := errors.AsType[*fault.Error](err)
+		if !complete && (!hasPlace || place.File != path || place.Line == 0 && !blank) {
 			t.Errorf("an error without a place: %v", err)
 		}
-		if whole != ok || !slices.EqualFunc(records, want, slices.Equal) {
-			t.Errorf("%q is read as %v, %v; cut into %v, %t", text, records, err, want, ok)
+		if complete != ok || !slices.EqualFunc(records, want, slices.Equal) {
+			t.Errorf("%q: the reader returns %v, %v; the regular expression %v, %t", text, records, err, want, ok)
 		}
 		sum := sha256.Sum256(text)
 		lines := strings.Count(string(text), "\n")
 		if !bytes.HasSuffix(text, []byte("\n")) {
 			lines++
 		}
-		if whole && (!bytes.Equal(r.sum.Sum(nil), sum[:]) || r.lines.count() != int64(lines)) {
+		if complete && (!bytes.Equal(r.sum.Sum(nil), sum[:]) || r.lines.count() != int64(lines)) {
 			t.Errorf("%q has %d lines, and another digest or count %d", text, lines, r.lines.count())
 		}
 	})
 }
 
-// field is one of a record, as text.
+// field is a field of a record.
 type field struct {
 	text string
 	null bool
@@ -81,14 +82,15 @@ type field struct {
 
 const mark = "\xef\xbb\xbf"
 
-// cut cuts a file into records, up to the first that is refused. The head has no NULL.
-func cut(text string) (records [][]field, ok bool) {
+// splitRecords splits a file into records, up to the first wrong one. ok reports whether no record is wrong. The first
+// record, the head, has no NULL.
+func splitRecords(text string) (records [][]field, ok bool) {
 	text = strings.TrimPrefix(text, mark)
 	if text == "" {
 		return nil, false
 	}
 	head := regexp.MustCompile(`^(?:"[^"]*"|[^"\n])*`).FindString(text)
-	if rest := text[len(head):]; strings.HasPrefix(rest, `"`) { // never closed: all separators before it count
+	if rest := text[len(head):]; strings.HasPrefix(rest, `"`) { // it is not closed: only delimiters before it count
 		head += `"`
 	}
 	outside := regexp.MustCompile(`"[^"]*"|"`).ReplaceAllString(head, "")
@@ -98,7 +100,7 @@ func cut(text string) (records [][]field, ok bool) {
 			delimiter = d
 		}
 	}
-	// one field: quoted or plain, and what ends it
+	// one field, quoted or plain, and the delimiter or line end after it
 	d := regexp.QuoteMeta(delimiter)
 	one := regexp.MustCompile(`(?s)^(?:"((?:[^"]|"")*)"|()|([^"` + d + `\n].*?))(` + d + `|\r?\n|\r?$)`)
 	width := 0

@@ -19,20 +19,22 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// A resumed run keeps the tables that an engine has completely. After a table is loaded, defined and counted, the run
-// stores a marker in the engine: a table with one row, which has a checksum of the table's files, types and
-// definitions, and the load time. The marker is in the same schema or file as the tables, so whatever replaces them
-// removes it.
+// A resumed run keeps the tables that an engine has loaded completely. After an engine has loaded a table, executed its
+// definitions and counted its rows, the run stores a marker in the engine: a table with one row, which contains the
+// load time and a checksum of the table's files, types and definitions. The marker is in the same schema or file as
+// the tables, so whatever replaces them also removes the marker.
 
-// markerOf returns the name of a table's marker.
+// markerOf returns the name of a table's marker. It contains a hash, because a table name may be too long for a suffix.
 func markerOf(table string) string {
 	sum := sha256.Sum256([]byte(table))
 	return "barograph_loaded_" + hex.EncodeToString(sum[:8])
 }
 
-// checksum covers what the load of a table into an engine depends on.
+// checksum returns a checksum of everything that determines what an engine loads: the name, the columns and the files
+// of a table, and its definitions for the engine.
 func (r *runner) checksum(p *participant, t *tables.Table) (string, error) {
 	k := slices.IndexFunc(r.folder.Run.Own.Tables, func(o run.OwnTable) bool { return o.Name == t.Name })
+	described := &r.folder.Run.Own.Tables[k]
 	var definitions []byte
 	if path := r.definitions[t.Name+"."+p.scheme]; path != "" {
 		var err error
@@ -41,29 +43,34 @@ func (r *runner) checksum(p *participant, t *tables.Table) (string, error) {
 		}
 	}
 	sum := sha256.New()
-	fmt.Fprintf(sum, "%q %q %q", t.Name, r.folder.Run.Own.Tables[k].Columns, definitions)
-	for _, f := range r.folder.Run.Own.Tables[k].Sources {
+	fmt.Fprintf(sum, "%q %q %q", t.Name, described.Columns, definitions)
+	for _, f := range described.Sources {
 		fmt.Fprintf(sum, " %s %d", f.SHA256, f.Rows)
 	}
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
 // mark stores the marker of a loaded table.
-func (r *runner) mark(ctx context.Context, p *participant, t *tables.Table, checksum string, load int64) error {
-	m := &tables.Table{
-		Name: markerOf(t.Name), Parquet: filepath.Join(r.work, "marker.parquet"),
-		Columns: []tables.Column{{Name: "checksum", Kind: tables.Text, Digits: len(checksum)}, {Name: "load_ns", Kind: tables.Integer}},
+func (r *runner) mark(ctx context.Context, p *participant, t *tables.Table, checksum string, loadNanos int64) error {
+	marker := &tables.Table{
+		Name:    markerOf(t.Name),
+		Parquet: filepath.Join(r.work, "marker.parquet"),
+		Columns: []tables.Column{
+			{Name: "checksum", Kind: tables.Text, Digits: len(checksum)},
+			{Name: "load_ns", Kind: tables.Integer},
+		},
 		Each: func(_ context.Context, f func(row []any) error) error {
-			return f([]any{checksum, strconv.FormatInt(load, 10)})
+			return f([]any{checksum, strconv.FormatInt(loadNanos, 10)})
 		},
 	}
-	if err := exec(ctx, r.ref, fmt.Sprintf("COPY (SELECT %s AS checksum, %d::BIGINT AS load_ns) TO %s"+parquet, flavour.Quote(checksum), load, flavour.Quote(m.Parquet))); err != nil {
+	row := fmt.Sprintf("SELECT %s AS checksum, %d::BIGINT AS load_ns", flavour.Quote(checksum), loadNanos)
+	if err := exec(ctx, r.ref, "COPY ("+row+") TO "+flavour.Quote(marker.Parquet)+parquet); err != nil {
 		return err
 	}
-	return p.own.Load(ctx, m)
+	return p.own.Load(ctx, marker)
 }
 
-// unmark removes what an engine has of a table: the marker first, so that no marker outlives its table.
+// unmark removes a table and its marker from an engine. It removes the marker first, so no marker outlives its table.
 func (p *participant) unmark(ctx context.Context, t *tables.Table) error {
 	for _, name := range []string{markerOf(t.Name), t.Name} {
 		if err := exec(ctx, p.own, "DROP TABLE IF EXISTS "+p.ident(name)); err != nil {
@@ -81,18 +88,22 @@ func (p *participant) ident(name string) string {
 	return flavour.Ident(name)
 }
 
-// kept reports whether an engine still has a table of the interrupted run, and returns its load time in nanoseconds.
-// The marker must have the same checksum, and the table the same counts, extreme values and sums as the files.
-func (r *runner) kept(ctx context.Context, p *participant, t *tables.Table, checksum string) (load int64, ok bool) {
+// isLoaded reports whether an engine still has a table of the interrupted run, and returns its load time in
+// nanoseconds. The marker must have the same checksum, and the table the same counts, extreme values and sums as the
+// files.
+func (r *runner) isLoaded(
+	ctx context.Context, p *participant, t *tables.Table, checksum string,
+) (loadNanos int64, ok bool) {
 	err := p.own.Ask(ctx, "SELECT checksum, load_ns FROM "+p.ident(markerOf(t.Name)), func(row []any) (err error) {
 		ok = fmt.Sprint(row[0]) == checksum
-		load, err = strconv.ParseInt(fmt.Sprint(row[1]), 10, 64)
+		loadNanos, err = strconv.ParseInt(fmt.Sprint(row[1]), 10, 64)
 		return err
 	})
 	if err != nil || !ok {
 		return 0, false
 	}
-	want, err := rows(ctx, r.ref, aggregates(t, flavour.Ident)+" FROM read_parquet("+flavour.Quote(t.Parquet)+")", nil, nil)
+	inFiles := aggregates(t, flavour.Ident) + " FROM read_parquet(" + flavour.Quote(t.Parquet) + ")"
+	want, err := rows(ctx, r.ref, inFiles, nil, nil)
 	if err != nil {
 		return 0, false
 	}
@@ -100,26 +111,28 @@ func (r *runner) kept(ctx context.Context, p *participant, t *tables.Table, chec
 	if err != nil {
 		return 0, false
 	}
-	_, err = answer.CompareLoose(answer.Expect(want, answer.Shape{Width: 1 + 3*len(t.Columns), Limit: -1}), got, answer.Tolerance)
-	return load, err == nil
+	shape := answer.Shape{Width: 1 + 3*len(t.Columns), Limit: -1}
+	_, err = answer.CompareLoose(answer.Expect(want, shape), got, answer.Tolerance)
+	return loadNanos, err == nil
 }
 
 // aggregates returns a SELECT of the number of rows and, for each column, of the number of values, the smallest and
-// the largest value. Two types differ: for booleans it counts the true values, because not every engine orders
-// booleans, and for integers it sums remainders instead of the largest value, because no such sum overflows.
+// the largest value. Two types differ. For booleans it counts the true values, because not every engine orders
+// booleans. For integers it replaces the largest value by a sum of remainders, which detects a changed value between
+// the extremes and does not overflow.
 func aggregates(t *tables.Table, ident func(string) string) string {
 	out := []string{"count(*)"}
 	for _, c := range t.Columns {
 		name := ident(c.Name)
-		least, most := "min("+name+")", "max("+name+")"
+		smallest, largest := "min("+name+")", "max("+name+")"
 		switch c.Kind {
 		case tables.Bool:
-			least, most = "sum(CASE WHEN "+name+" THEN 1 ELSE 0 END)", "0"
+			smallest, largest = "sum(CASE WHEN "+name+" THEN 1 ELSE 0 END)", "0"
 		case tables.Integer:
-			most = "sum(" + name + " % 1000003)"
+			largest = "sum(" + name + " % 1000003)"
 		case tables.Decimal, tables.Float, tables.Date, tables.Time, tables.Text:
 		}
-		out = append(out, "count("+name+")", least, most)
+		out = append(out, "count("+name+")", smallest, largest)
 	}
 	return "SELECT " + strings.Join(out, ", ")
 }
@@ -138,7 +151,8 @@ func sha256Of(path string) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// checkSameTables refuses to resume a run whose timed results are of other tables than the present ones.
+// checkSameTables refuses to resume a run if its files have changed since it timed queries. before are the tables that
+// the run folder listed before this run read the files.
 func (r *runner) checkSameTables(before []run.OwnTable) error {
 	if len(before) == 0 || len(r.folder.Samples()) == 0 {
 		return nil
@@ -146,7 +160,11 @@ func (r *runner) checkSameTables(before []run.OwnTable) error {
 	for _, t := range r.folder.Run.Own.Tables {
 		k := slices.IndexFunc(before, func(o run.OwnTable) bool { return o.Name == t.Name })
 		if k < 0 || !slices.Equal(before[k].Sources, t.Sources) || !slices.Equal(before[k].Columns, t.Columns) {
-			return &fault.Error{File: r.folder.Dir, Problem: "contains timings of other files: table " + t.Name + " has changed since", Cure: "name another folder"}
+			return &fault.Error{
+				File:    r.folder.Dir,
+				Problem: "contains timings of other files: table " + t.Name + " has changed since",
+				Cure:    "name another folder",
+			}
 		}
 	}
 	return nil

@@ -21,14 +21,15 @@ import (
 const everyKind = "i,d,f,b,day,at,note\n" +
 	"1,1.50,0.1,true,2024-07-01,2024-07-01 10:00:00,a\n-2000000,2.25,1e300,false,2024-07-02,2024-07-01 11:30:00.25,\"\"\n,,,,,,\n9223372036854775807,-0.25,-0.5,true,1999-12-31,1999-12-31 23:59:59,Süd\n"
 
-// interrupted runs a program until it says a text, and returns what it said.
-func interrupted(t *testing.T, p own.Program, dir, at string) []string {
+// runUntil runs a program until it reports a text, and returns all reports of its progress. If the text is "", the
+// program runs to its end.
+func runUntil(t *testing.T, p own.Program, dir, end string) []string {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	var said []string
+	var reports []string
 	p.Progress = func(text string) {
-		if said = append(said, text); at != "" && strings.Contains(text, at) {
+		if reports = append(reports, text); end != "" && strings.Contains(text, end) {
 			stop()
 		}
 	}
@@ -37,18 +38,18 @@ func interrupted(t *testing.T, p own.Program, dir, at string) []string {
 		t.Fatal(err)
 	}
 	if err := own.Run(ctx, p, f); err != nil {
-		said = append(said, "it ended with "+err.Error())
-	} else if at != "" {
-		t.Errorf("it was not interrupted when it says %q", at)
+		reports = append(reports, "it ended with "+err.Error())
+	} else if end != "" {
+		t.Errorf("the program did not report %q", end)
 	}
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
-	return said
+	return reports
 }
 
-// TestKeptLoads: a resumed run keeps the tables that an engine has completely, and loads the others again: those whose
-// load was interrupted, and those with other rows, values or definitions.
+// TestKeptLoads: a resumed run keeps the tables that an engine has loaded completely. It loads the others again: those
+// whose load was interrupted, and those with other rows, values or definitions.
 func TestKeptLoads(t *testing.T) {
 	for _, d := range all.Registry() {
 		if !tables.Offers(&d, tables.OwnTables) {
@@ -93,7 +94,7 @@ func TestKeptLoads(t *testing.T) {
 			if d.Scheme == "clickhouse" {
 				mutation = " SETTINGS mutations_sync = 1"
 			}
-			verb := func(update string) string {
+			inDialect := func(update string) string {
 				if d.Scheme == "clickhouse" {
 					return "ALTER TABLE u " + strings.TrimPrefix(strings.Replace(update, "UPDATE u SET", "UPDATE", 1), "u ") + mutation
 				}
@@ -102,13 +103,13 @@ func TestKeptLoads(t *testing.T) {
 			for _, c := range []struct {
 				name   string
 				before func()
-				at     string // the run is interrupted when it says this
+				end    string // the report at which the run is interrupted
 				keeps  string // tables that x keeps
 			}{
 				{"first", func() {}, "x: loading u", ""},
 				{"interrupted in a load", func() {}, "x: proving 2 queries", "kinds"},
 				{"complete", func() {}, "x: proving 2 queries", "kinds u"},
-				{"another value", func() { change(verb("UPDATE u SET x = 7 WHERE x = 3")) }, "x: proving 2 queries", "kinds"},
+				{"another value", func() { change(inDialect("UPDATE u SET x = 7 WHERE x = 3")) }, "x: proving 2 queries", "kinds"},
 				{"other definitions", func() {
 					if err := os.WriteFile(filepath.Join(data, "u."+d.Scheme+".sql"), []byte("-- nothing yet\n"), 0o600); err != nil {
 						t.Fatal(err)
@@ -118,26 +119,30 @@ func TestKeptLoads(t *testing.T) {
 				{"to the end", func() {}, "", "kinds u"},
 			} {
 				c.before()
-				said := strings.Join(interrupted(t, p, dir, c.at), "\n")
+				reports := strings.Join(runUntil(t, p, dir, c.end), "\n")
 				keeps := ""
 				for _, table := range []string{"kinds", "u"} {
-					if strings.Contains(said, "x: keeps "+table) {
+					if strings.Contains(reports, "x: keeps "+table) {
 						keeps = strings.TrimSpace(keeps + " " + table)
 					}
 				}
 				if keeps != c.keeps {
-					t.Errorf("%s: it keeps %q, not %q:\n%s", c.name, keeps, c.keeps, said)
+					t.Errorf("%s: it keeps %q, not %q:\n%s", c.name, keeps, c.keeps, reports)
 				}
 			}
-			if r, samples, err := run.Read(dir); err != nil || len(samples) != 4 || !r.Archives[1].Complete || r.Archives[1].Load <= 0 || r.Archives[1].Commits != 2 {
-				t.Errorf("%d samples, %+v, %v", len(samples), r.Archives, err)
+			r, samples, err := run.Read(dir)
+			if err != nil || len(samples) != 4 {
+				t.Fatalf("%d samples, %v", len(samples), err)
+			}
+			if a := r.Archives[1]; !a.Complete || a.Load <= 0 || a.Commits != 2 {
+				t.Errorf("%+v", a)
 			}
 		})
 	}
 }
 
-// TestResumeOtherFiles: timed results are not kept if the files have changed since, not even in a Parquet file of the
-// same size and number of rows.
+// TestResumeOtherFiles: a run is not resumed if its files have changed since it timed queries, even if a Parquet file
+// has the same size and number of rows. The run folder refuses the changed files again after an attempt that failed.
 func TestResumeOtherFiles(t *testing.T) {
 	data := write(t, "t.parquet", nanoseconds(t, 1e9))
 	qs, err := own.Questions([]string{write(t, "q.sql", "SELECT a FROM t")}, own.Names(all.Registry()))
@@ -146,11 +151,17 @@ func TestResumeOtherFiles(t *testing.T) {
 	}
 	dir := filepath.Join(t.TempDir(), "run")
 	p := own.Program{Registry: all.Registry(), Engines: inFiles(t), Tables: data, Questions: qs, Reps: 2, Streams: []int{1}, Duration: 50 * time.Millisecond}
-	interrupted(t, p, dir, "1 stream for")
+	runUntil(t, p, dir, "1 stream for")
 	if err := os.WriteFile(filepath.Join(data, "t.parquet"), []byte(nanoseconds(t, 2e9)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if said := strings.Join(interrupted(t, p, dir, "timing"), "\n"); !strings.Contains(said, "contains timings of other files: table t has changed since; name another folder") {
-		t.Error(said)
+	unreachable := p
+	unreachable.Engines = []string{"sqlite:" + filepath.Join(write(t, "file", ""), "file", "x.db")} // in no folder
+	for _, attempt := range []own.Program{p, p, unreachable, p} {
+		const refusal = "contains timings of other files: table t has changed since; name another folder"
+		reports := strings.Join(runUntil(t, attempt, dir, "timing"), "\n")
+		if opened := len(attempt.Engines) == len(p.Engines); strings.Contains(reports, refusal) != opened {
+			t.Error(reports)
+		}
 	}
 }

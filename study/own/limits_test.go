@@ -19,10 +19,10 @@ import (
 	"github.com/barograph/barograph/study/own"
 )
 
-// heavy is a query that no engine completes soon: the rows of t in the fifth power.
+// heavy is a query that no engine completes within the time of a test: it reads the fifth power of the rows of t.
 const heavy = "SELECT count(*) AS n FROM t a, t b, t c, t d, t e WHERE a.x + b.x * c.x - d.x * e.x = -12345678"
 
-// numbers is a table of n rows.
+// numbers returns a CSV file with the numbers from 0 to n-1 in column x.
 func numbers(n int) string {
 	var b strings.Builder
 	b.WriteString("x\n")
@@ -32,8 +32,8 @@ func numbers(n int) string {
 	return b.String()
 }
 
-// TestTimeout: a query that takes longer than the timeout fails on this engine only, with the place and a cure,
-// and the engine goes on with the others. A query that DuckDB does not complete on the files is skipped.
+// TestTimeout: a query that takes longer than the timeout fails on this engine only, with the place and a cure, and the
+// engine continues with the other queries. A query that DuckDB does not complete on the files is skipped.
 func TestTimeout(t *testing.T) {
 	data := write(t, "t.csv", numbers(1000))
 	questions := write(t, "slow.sql", "SELECT count(*) AS n FROM t", "slow.sqlite.sql", heavy, "fast.sql", "SELECT sum(x) AS s FROM t", "all.sql", heavy)
@@ -41,7 +41,7 @@ func TestTimeout(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, samples, err := ask(t, own.Program{Engines: inFiles(t), Tables: data, Questions: qs, Reps: 2, Timeout: 300 * time.Millisecond})
+	r, samples, err := execute(t, own.Program{Engines: inFiles(t), Tables: data, Questions: qs, Reps: 2, Timeout: 300 * time.Millisecond})
 	if err == nil {
 		t.Error("no error")
 	}
@@ -65,8 +65,8 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
-// TestMemory: DuckDB over the files stays within its memory limit. A query that does not fit is skipped, with a cure,
-// and the others go on.
+// TestMemory: DuckDB over the files does not exceed its memory limit. The run skips a query that needs more, with a
+// cure, and continues with the others.
 func TestMemory(t *testing.T) {
 	data := write(t, "t.csv", numbers(100_000))
 	questions := write(t, "large.sql", "SELECT max(length(s)) AS n FROM (SELECT string_agg(repeat('x', 2000), '') AS s FROM t)",
@@ -76,7 +76,7 @@ func TestMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, samples, err := ask(t, own.Program{Engines: inFiles(t), Tables: data, Questions: qs, Reps: 1, Memory: "320MB"}) // the text has 200 MB
+	r, samples, err := execute(t, own.Program{Engines: inFiles(t), Tables: data, Questions: qs, Reps: 1, Memory: "320MB"}) // the text has 200 MB
 	if fault.Code(err) != fault.Incomplete {
 		t.Error(err)
 	}
@@ -94,19 +94,19 @@ func TestMemory(t *testing.T) {
 	if limit := r.Archives[0].Settings["memory_limit"]; limit != "305.1 MiB" {
 		t.Errorf("the run folder has the limit %q", limit)
 	}
-	_, _, err = ask(t, own.Program{Engines: inFiles(t), Tables: data, Questions: qs, Memory: "100MB"}) // DuckDB reads CSV in blocks of 256 MB
+	_, _, err = execute(t, own.Program{Engines: inFiles(t), Tables: data, Questions: qs, Memory: "100MB"}) // DuckDB reads CSV in blocks of 256 MB
 	if err == nil || !strings.Contains(err.Error(), "write a larger --memory") {
 		t.Errorf("too little memory for a file: %v", err)
 	}
-	_, _, err = ask(t, own.Program{Engines: inFiles(t), Tables: data, Questions: qs, Memory: "much"})
+	_, _, err = execute(t, own.Program{Engines: inFiles(t), Tables: data, Questions: qs, Memory: "much"})
 	if fault.Code(err) != fault.Usage || !strings.Contains(err.Error(), "--memory much is not a size") {
 		t.Errorf("no size: %v", err)
 	}
 }
 
-// TestTimeoutEndsQueries: after a timeout the engine runs the query no longer, and answers the next one.
+// TestTimeoutEndsQueries: after a timeout the engine stops the query and answers the next one.
 func TestTimeoutEndsQueries(t *testing.T) {
-	for name, count := range map[string]string{ // of the sessions that run the query
+	for name, count := range map[string]string{ // counts the sessions that run the query
 		"postgres":   "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%12345678%' AND pid <> pg_backend_pid()",
 		"mariadb":    "SELECT count(*) FROM information_schema.processlist WHERE command = 'Query' AND info LIKE '%12345678%' AND id <> connection_id()",
 		"clickhouse": "SELECT count() FROM system.processes WHERE query LIKE '%12345678%' AND query NOT LIKE '%system.processes%'",
@@ -137,9 +137,9 @@ func TestTimeoutEndsQueries(t *testing.T) {
 			if err := o.Ask(t.Context(), create[name], nothing); err != nil {
 				t.Fatal(err)
 			}
-			within, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+			limited, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 			defer cancel()
-			if err := o.Ask(within, heavy, nothing); err == nil || within.Err() == nil {
+			if err := o.Ask(limited, heavy, nothing); err == nil || limited.Err() == nil {
 				t.Fatalf("the query ended with %v", err)
 			}
 			running := ""
@@ -155,8 +155,8 @@ func TestTimeoutEndsQueries(t *testing.T) {
 	}
 }
 
-// TestDefinitions: an engine runs the statements of TABLE.ENGINE.sql after it has loaded the table. A statement
-// that fails costs the table its queries on this engine only. The file of a query is none of them.
+// TestDefinitions: an engine runs the statements of TABLE.ENGINE.sql after it has loaded the table. If a statement
+// fails, this engine omits the queries of the table. A file that is a query of the study is not run as definitions.
 func TestDefinitions(t *testing.T) {
 	data := write(t, "t.csv", numbers(10), "u.csv", numbers(10),
 		"T.sqlite.sql", "-- for the join\nCREATE INDEX by_x ON t (x);\n\nANALYZE;\n", "u.sqlite.sql", "CREATE INDEX by_y ON u (y)", "v.duckdb.sql", "CREATE INDEX z ON v (z)",
@@ -165,7 +165,7 @@ func TestDefinitions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, samples, _ := ask(t, own.Program{Engines: inFiles(t), Tables: data, Questions: qs, Reps: 1})
+	r, samples, _ := execute(t, own.Program{Engines: inFiles(t), Tables: data, Questions: qs, Reps: 1})
 	for _, a := range r.Archives {
 		settings := fmt.Sprint(a.Settings["T.sqlite.sql:2"], "|", a.Settings["T.sqlite.sql:4"])
 		if want := map[bool]string{true: "CREATE INDEX by_x ON t (x)|ANALYZE", false: "|"}[a.Engine == "sqlite"]; settings != want {
@@ -196,10 +196,10 @@ func TestDefinitions(t *testing.T) {
 	}
 }
 
-// TestSavedResults: each proven result is a file, in which NULL, an empty text, quotes and numbers differ.
+// TestSavedResults: each proven result is saved in a file that distinguishes NULL, an empty text, quotes and numbers.
 func TestSavedResults(t *testing.T) {
 	data := write(t, "t.csv", "a,b,c\n1,\"x \"\"y\"\"\",0.5\n2,\"\",\n", "nulls.csv", "a,b\n1,\n2,z\n")
-	questions := write(t, "t.sql", "SELECT a, b, c FROM t ORDER BY a", "n.sql", "-- param n: 1 | 2\nSELECT b FROM nulls WHERE a = ${n}", "lie.sql", "SELECT 1 AS one", "lie.sqlite.sql", "SELECT 2 AS one")
+	questions := write(t, "t.sql", "SELECT a, b, c FROM t ORDER BY a", "n.sql", "-- param n: 1 | 2\nSELECT b FROM nulls WHERE a = ${n}", "wrong.sql", "SELECT 1 AS one", "wrong.sqlite.sql", "SELECT 2 AS one")
 	qs, err := own.Questions([]string{questions}, own.Names(all.Registry()))
 	if err != nil {
 		t.Fatal(err)
@@ -234,13 +234,13 @@ func TestSavedResults(t *testing.T) {
 			}
 		}
 	}
-	if got["duckdb.lie.csv"] != "\"one\"\n1\n" || got["sqlite.lie.csv"] != "" || len(got) != 7 {
+	if got["duckdb.wrong.csv"] != "\"one\"\n1\n" || got["sqlite.wrong.csv"] != "" || len(got) != 7 {
 		t.Errorf("%q", got)
 	}
 }
 
-// TestResume: the same command resumes an interrupted run. Repetitions that were timed are kept, and each is
-// there once at the end; another command is refused.
+// TestResume: the same command resumes an interrupted run and keeps the timed repetitions. At the end the run folder
+// contains each repetition once. The run folder refuses another command.
 func TestResume(t *testing.T) {
 	data := write(t, "t.csv", numbers(10))
 	qs, err := own.Questions([]string{write(t, "a.sql", "SELECT sum(x) AS s FROM t", "b.sql", "SELECT count(*) AS n FROM t", "c.sql", "SELECT 1 AS one", "c.sqlite.sql", "SELECT 2 AS one")}, own.Names(all.Registry()))
@@ -258,7 +258,7 @@ func TestResume(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.Progress = func(text string) {
-		if strings.Contains(text, "2 streams") { // all is timed but the streams
+		if strings.Contains(text, "2 streams") { // everything except the streams has been timed
 			stop()
 		}
 	}
@@ -304,7 +304,7 @@ func TestResume(t *testing.T) {
 	}
 	for key, n := range seen {
 		if n != 1 {
-			t.Errorf("%s is there %d times", key, n)
+			t.Errorf("the run folder contains %s %d times", key, n)
 		}
 	}
 	if len(r.Archives) != 3 || len(samples) != 5*5+1+2 || len(r.Warnings) != 1 {
@@ -315,19 +315,19 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// TestTimeLimit: after the time limit nothing more is timed, and the run says so.
+// TestTimeLimit: after the time limit the run times no more queries, and warns.
 func TestTimeLimit(t *testing.T) {
 	qs, err := own.Questions([]string{write(t, "a.sql", "SELECT sum(x) AS s FROM t")}, own.Names(all.Registry()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, samples, err := ask(t, own.Program{Engines: inFiles(t), Tables: write(t, "t.csv", numbers(10)), Questions: qs, Reps: 1_000_000, TimeLimit: 3 * time.Second})
+	r, samples, err := execute(t, own.Program{Engines: inFiles(t), Tables: write(t, "t.csv", numbers(10)), Questions: qs, Reps: 1_000_000, TimeLimit: 3 * time.Second})
 	if err != nil || !strings.Contains(strings.Join(r.Warnings, "\n"), "the time limit of 3s ended the run before repetition ") {
 		t.Errorf("%d samples, %q: %v", len(samples), r.Warnings, err)
 	}
 }
 
-// sizeOf is the number of bytes of the files in a folder.
+// sizeOf returns the number of bytes of the files in a folder.
 func sizeOf(t *testing.T, dir string) (bytes int64) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(_ string, e os.DirEntry, err error) error {
@@ -344,8 +344,8 @@ func sizeOf(t *testing.T, dir string) (bytes int64) {
 	return bytes
 }
 
-// TestTemporaryFiles: besides the engines' own files, a run needs at most twice the size of the user's Parquet files,
-// although a query with ties is run on the rows in two other orders. A resumed run removes the files of a killed one.
+// TestTemporaryFiles: the temporary files of a run take at most twice the size of the user's Parquet files, although
+// the run repeats a query with ties on the rows in two other orders. A resumed run removes the files of a killed one.
 func TestTemporaryFiles(t *testing.T) {
 	data, temp, dir := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "run")
 	t.Setenv("TMPDIR", temp)
@@ -374,13 +374,13 @@ func TestTemporaryFiles(t *testing.T) {
 		}
 	}
 	p := own.Program{Registry: registry, Engines: inFiles(t)[1:], Tables: data, Questions: qs, Reps: 1}
-	for _, at := range []string{"sqlite: loading", ""} {
-		interrupted(t, p, dir, at)
+	for _, end := range []string{"sqlite: loading", ""} {
+		runUntil(t, p, dir, end)
 		if largest > 2*sizeOf(t, data) || largest < 2*rows || largest > 3*rows-1000 {
 			t.Errorf("%d bytes of temporary files for %d bytes of data, %d bytes as a copy", largest, sizeOf(t, data), rows)
 		}
-		if at != "" {
-			if err := os.MkdirAll(filepath.Join(work, "left"), 0o755); err != nil { // by a kill
+		if end != "" {
+			if err := os.MkdirAll(filepath.Join(work, "left"), 0o755); err != nil { // as a killed run leaves it
 				t.Fatal(err)
 			}
 		}

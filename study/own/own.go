@@ -34,7 +34,7 @@ type Program struct {
 	Tables    string   // a folder
 	Types     string   // a file of CREATE TABLE statements; "" = schema.sql in the folder, if it exists
 	Questions []*Question
-	Reps      int // 0 = enough to show a difference
+	Reps      int // timed repetitions of each query; 0 = measure.RepsFor
 	Cold      int // repetitions of each query with emptied caches
 
 	Drop func(paths []string) (how string, err error) // empties the page cache; nil = measure.DropCaches
@@ -49,11 +49,11 @@ type Program struct {
 	Tolerance    float64       // 0 = answer.Tolerance
 	Timeout      time.Duration // of each query; 0 = none
 	TimeLimit    time.Duration // after which nothing more is timed; 0 = none
-	Memory       string        // limit of a DuckDB over the files, such as "1GB"; "" = defaultMemory
+	Memory       string        // limit of a DuckDB over the files, such as "1GB"; "" = DefaultMemory
 	SaveResults  bool          // write the proven results into the run folder
 	Seed         uint64
 	Log          *slog.Logger
-	Progress     func(s string) // is called by several goroutines, one at a time
+	Progress     func(s string) // several goroutines call it, one at a time
 	ProgressEach time.Duration  // between two reports of a step; 0 = ten seconds
 }
 
@@ -62,9 +62,11 @@ func Names(all engine.Registry) []string {
 	return all.SchemesWhere(func(d *engine.Driver) bool { return tables.Offers(d, tables.OwnTables) })
 }
 
-// ErrWrong is the error of engines that do not agree, ErrFailed that of missing results.
 var (
-	ErrWrong  = errors.New("engines do not agree")
+	// ErrWrong is the error of a run in which a result differs from the reference.
+	ErrWrong = errors.New("engines do not agree")
+
+	// ErrFailed is the error of a run in which a query has no result.
 	ErrFailed = errors.New("a query returned no result")
 )
 
@@ -85,8 +87,8 @@ type participant struct {
 	pids         []int32          // of this server, or of an embedded engine's own processes
 }
 
-// watch describes how to observe the resources of its server.
-func (p *participant) watch() run.ServerMeter {
+// serverMeter describes how to measure the resources that the engine's server uses.
+func (p *participant) serverMeter() run.ServerMeter {
 	if p.own == nil {
 		return run.ServerMeter{}
 	}
@@ -108,38 +110,43 @@ type runner struct {
 	definitions  map[string]string    // files of statements, by TABLE.ENGINE
 	skipped      []error              // by question: the reason why it is skipped; nil = it is not
 	resumed      bool                 // an interrupted run, whose loaded tables are kept
-	began, shown time.Time            // when the run started, and when it last reported its progress
+	began        time.Time            // when the run started
+	reportedAt   time.Time            // when it last reported its progress
 }
 
-// overdue reports whether the time limit of the run has passed, and warns.
-func (r *runner) overdue(what string) bool {
+// overdue reports whether the time limit of the run has passed. If so, it warns that the run ends before next.
+func (r *runner) overdue(next string) bool {
 	if r.TimeLimit == 0 || time.Since(r.began) < r.TimeLimit {
 		return false
 	}
-	text := fmt.Sprintf("the time limit of %s ended the run before %s", r.TimeLimit, what)
+	text := fmt.Sprintf("the time limit of %s ended the run before %s", r.TimeLimit, next)
 	r.folder.Warn(text)
 	r.Progress(text)
 	return true
 }
 
-// limited runs a query within the timeout.
-func (r *runner) limited(ctx context.Context, q *Question, scheme string, f func(ctx context.Context) error) error {
+// withTimeout calls f, which runs a query, with a context that ends after the timeout.
+func (r *runner) withTimeout(ctx context.Context, q *Question, scheme string, f func(ctx context.Context) error) error {
 	if r.Timeout == 0 {
 		return f(ctx)
 	}
-	within, cancel := context.WithTimeout(ctx, r.Timeout)
+	limited, cancel := context.WithTimeout(ctx, r.Timeout)
 	defer cancel()
-	err := f(within)
-	if err != nil && within.Err() != nil && ctx.Err() == nil {
+	err := f(limited)
+	if err != nil && limited.Err() != nil && ctx.Err() == nil {
 		file, line := q.Place(scheme)
-		return &fault.Error{File: file, Line: line, Problem: fmt.Sprintf("%s did not complete %s within %s", scheme, q.Name, r.Timeout), Cure: "write a larger --timeout, or change the query"}
+		return &fault.Error{
+			File: file, Line: line,
+			Problem: fmt.Sprintf("%s did not complete %s within %s", scheme, q.Name, r.Timeout),
+			Cure:    "write a larger --timeout, or change the query",
+		}
 	}
 	return err
 }
 
-// Run loads the tables, proves the results and times them. After an error, into has
-// the measurements made before it.
-func Run(ctx context.Context, p Program, into *run.Folder) (err error) {
+// Run reads the files, loads the tables, proves the results, and times the queries. After an error, folder has the
+// measurements made before it.
+func Run(ctx context.Context, p Program, folder *run.Folder) (err error) {
 	if p.Tolerance == 0 {
 		p.Tolerance = answer.Tolerance
 	}
@@ -150,20 +157,20 @@ func Run(ctx context.Context, p Program, into *run.Folder) (err error) {
 	if p.Reps == 0 {
 		p.Reps = measure.RepsFor(max(len(p.Engines)-1, 1) * len(p.Questions))
 	}
-	p.Progress = oneAtATime(p.Progress)
-	r := &runner{Program: p, folder: into, began: time.Now(), shown: time.Now()}
-	into.Run.Archives, into.Run.Data = nil, run.Data{Source: into.Run.Data.Source} // a resumed run reads its files again
-	// A resumed run tries again to load missing tables.
-	into.DropWarnings(func(w string) bool { return strings.Contains(w, lacks) })
+	p.Progress = serialized(p.Progress)
+	r := &runner{Program: p, folder: folder, began: time.Now(), reportedAt: time.Now()}
+	// A resumed run reads its files again, and tries again to load missing tables.
+	folder.Run.Archives, folder.Run.Data = nil, run.Data{Source: folder.Run.Data.Source}
+	folder.DropWarnings(func(w string) bool { return strings.Contains(w, lacksTable) })
 	var before []run.OwnTable
-	if r.resumed = into.Run.Own != nil; r.resumed {
-		before = into.Run.Own.Tables
+	if r.resumed = folder.Run.Own != nil; r.resumed {
+		before = folder.Run.Own.Tables
 	}
-	into.Run.Own = &run.Own{Tolerance: p.Tolerance, Streams: p.Streams, StreamDuration: p.Duration}
-	if into.Run.Reps = p.Reps; len(p.Streams) == 0 {
-		into.Run.Own.StreamDuration = 0
+	folder.Run.Own = &run.Own{Tolerance: p.Tolerance, Streams: p.Streams, StreamDuration: p.Duration, Tables: before}
+	if folder.Run.Reps = p.Reps; len(p.Streams) == 0 {
+		folder.Run.Own.StreamDuration = 0
 	}
-	if r.work, err = workFolder(into.Dir); err != nil {
+	if r.work, err = workFolder(folder.Dir); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, r.close(), os.RemoveAll(r.work)) }()
@@ -171,36 +178,42 @@ func Run(ctx context.Context, p Program, into *run.Folder) (err error) {
 		return err
 	}
 	for _, step := range []func(ctx context.Context) error{
-		func(ctx context.Context) error { return r.readAgain(ctx, before) }, r.answers, r.load, r.prove, r.times, r.cold, r.streams,
+		func(ctx context.Context) error { return r.readSameTables(ctx, before) },
+		r.computeReference, r.load, r.prove, r.timeWarm, r.timeCold, r.streams,
 	} {
 		if err := step(ctx); err != nil {
 			return err
 		}
-		if err := into.Save(); err != nil {
+		if err := folder.Save(); err != nil {
 			return err
 		}
 	}
-	if err := into.ExitError(ErrWrong, ErrFailed); fault.Code(err) != 0 {
+	if err := folder.ExitError(ErrWrong, ErrFailed); fault.Code(err) != 0 {
 		return err
 	}
 	if len(r.unread) > 0 {
-		return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%s skipped: %w", run.CountOf(len(r.unread), "table"), errors.Join(r.unread...))}
+		err := fmt.Errorf("%s skipped: %w", run.CountOf(len(r.unread), "table"), errors.Join(r.unread...))
+		return &fault.Status{Code: fault.Incomplete, Err: err}
 	}
 	return nil
 }
 
-// readAgain reads the tables. before are those of the interrupted run, which must be the same. If it cannot read all of
-// them, they remain in the run folder, so that the next run compares with them, too.
-func (r *runner) readAgain(ctx context.Context, before []run.OwnTable) error {
+// readSameTables reads the tables. before are those of the interrupted run, which must be the same. If they are not, or
+// cannot all be read, the run folder keeps listing them, because the next run compares its tables with them too.
+func (r *runner) readSameTables(ctx context.Context, before []run.OwnTable) error {
+	r.folder.Run.Own.Tables = nil
 	err := r.read(ctx)
+	if err == nil {
+		err = r.checkSameTables(before)
+	}
 	if err != nil && before != nil {
 		r.folder.Run.Own.Tables = before
 	}
-	return cmp.Or(err, r.checkSameTables(before))
+	return err
 }
 
-// workFolder creates the temporary folder of a run. Its name depends on the run folder, so that a resumed run removes
-// the files of a killed one.
+// workFolder creates the temporary folder of a run. Its name depends on the run folder, so a resumed run removes the
+// files of a killed one.
 func workFolder(runFolder string) (string, error) {
 	path, err := filepath.Abs(runFolder)
 	if err != nil {
@@ -217,8 +230,8 @@ func workFolder(runFolder string) (string, error) {
 	return path, os.Chmod(path, 0o755) //nolint:gosec // a server under another account may read it
 }
 
-// mostTolerance is the largest allowed --tolerance.
-const mostTolerance = 1e-3
+// maxTolerance is the largest allowed --tolerance.
+const maxTolerance = 1e-3
 
 // DefaultMemory is the memory limit of a DuckDB over the files.
 const DefaultMemory = "1GB"
@@ -230,10 +243,11 @@ func (p *Program) Check() error {
 	if p.Memory != "" && !memorySize.MatchString(p.Memory) {
 		return fault.Misuse("--memory "+p.Memory, "is not a size", "write a number with its unit: --memory 2GB")
 	}
-	if p.Tolerance > mostTolerance {
-		return fault.Misuse(fmt.Sprintf("--tolerance %g", p.Tolerance), "would accept nearly every result", fmt.Sprintf("write %g at most", mostTolerance))
+	if p.Tolerance > maxTolerance {
+		return fault.Misuse(fmt.Sprintf("--tolerance %g", p.Tolerance), "would accept nearly every result",
+			fmt.Sprintf("write %g at most", maxTolerance))
 	}
-	other := false
+	hasOther := false // an engine other than DuckDB
 	var seen []string
 	for _, raw := range p.Engines {
 		name, url := engine.SplitName(raw)
@@ -242,7 +256,8 @@ func (p *Program) Check() error {
 			return &fault.Status{Code: fault.Usage, Err: err}
 		}
 		if !tables.Offers(d, tables.OwnTables) {
-			return fault.Misuse("--engine "+d.Scheme, "cannot store your own tables", "choose one of "+strings.Join(Names(p.Registry), ", "))
+			return fault.Misuse("--engine "+d.Scheme, "cannot store your own tables",
+				"choose one of "+strings.Join(Names(p.Registry), ", "))
 		}
 		if err := d.Require(false); err != nil && d.Place == engine.Embedded {
 			return err
@@ -251,13 +266,16 @@ func (p *Program) Check() error {
 			name = d.Scheme
 		}
 		if slices.Contains(seen, name) {
-			return fault.Misuse("--engine "+fault.Redact(raw), "is a second engine "+name, "give it another name: --engine b="+fault.Redact(url))
+			return fault.Misuse("--engine "+fault.Redact(raw), "is a second engine "+name,
+				"give it another name: --engine b="+fault.Redact(url))
 		}
 		seen = append(seen, name)
-		other = other || d.Scheme != reference
+		hasOther = hasOther || d.Scheme != reference
 	}
-	if !other {
-		return fault.Misuse("--engine", "names only DuckDB, which also computes the reference, so no other engine confirms the results", "add another engine: --engine sqlite:own.sqlite")
+	if !hasOther {
+		return fault.Misuse("--engine",
+			"names only DuckDB, which also computes the reference, so no other engine confirms the results",
+			"add another engine: --engine sqlite:own.sqlite")
 	}
 	return nil
 }
@@ -299,7 +317,7 @@ func (r *runner) open(ctx context.Context) error {
 		return err
 	}
 	r.ref = p.own
-	if err := exec(ctx, r.ref, uncached); err != nil {
+	if err := exec(ctx, r.ref, noFileCache); err != nil {
 		return err
 	}
 	for _, raw := range r.Engines {
@@ -311,14 +329,16 @@ func (r *runner) open(ctx context.Context) error {
 	return nil
 }
 
-// overFiles returns the URL of a DuckDB over the files. What exceeds its memory limit is in the temporary folder.
+// overFiles returns the URL of a DuckDB over the files. DuckDB writes into the temporary folder what exceeds its memory
+// limit.
 func (r *runner) overFiles() string {
-	return reference + "::memory:?" + url.Values{"memory_limit": {r.Memory}, "temp_directory": {filepath.Join(r.work, "spilled")}}.Encode()
+	options := url.Values{"memory_limit": {r.Memory}, "temp_directory": {filepath.Join(r.work, "spilled")}}
+	return reference + "::memory:?" + options.Encode()
 }
 
-// uncached turns off DuckDB's cache of file contents. Otherwise each DuckDB over the files (the reference, and that
-// of variants) would fill its memory with them.
-const uncached = "SET GLOBAL enable_external_file_cache = false"
+// noFileCache turns off DuckDB's cache of file contents. Otherwise each DuckDB over the files (the reference and that
+// of variants) would fill its memory with the contents.
+const noFileCache = "SET GLOBAL enable_external_file_cache = false"
 
 // connect opens an engine. keep = the tables of an earlier run remain.
 func (r *runner) connect(ctx context.Context, p *participant, keep bool) (err error) {
@@ -332,8 +352,8 @@ func (r *runner) connect(ctx context.Context, p *participant, keep bool) (err er
 	return err
 }
 
-// gone is the error of an engine that could not be opened again after a cold repetition.
-func (p *participant) gone() error {
+// reopenError is the error of an engine that Barograph could not open again after a cold repetition.
+func (p *participant) reopenError() error {
 	return engine.UnreachableError(p.name, errors.New("it could not be opened again"), "look at its cold results")
 }
 
@@ -394,7 +414,11 @@ func (r *runner) read(ctx context.Context) (err error) {
 	own.SkippedFiles = unused
 	for name := range declared.tables {
 		if !slices.ContainsFunc(sources, func(s *source) bool { return s.table.Name == name }) {
-			return &fault.Status{Code: fault.Usage, Err: &fault.Error{File: declared.file, Problem: "declares table " + name + ", but no file or folder has this name", Cure: "name the table like its file or folder"}}
+			return &fault.Status{Code: fault.Usage, Err: &fault.Error{
+				File:    declared.file,
+				Problem: "declares table " + name + ", but no file or folder has this name",
+				Cure:    "name the table like its file or folder",
+			}}
 		}
 	}
 	for _, s := range sources {
@@ -427,18 +451,25 @@ func (r *runner) read(ctx context.Context) (err error) {
 	return nil
 }
 
-// mostRows limits the rows of a result, because the results are kept in memory.
-const mostRows = 1_000_000
+// maxRows limits the rows of a result, because the results are kept in memory.
+const maxRows = 1_000_000
 
-// ask runs a query once, within the timeout. Errors have the place of the query.
-func (r *runner) ask(ctx context.Context, p *participant, q *Question, set int, each func(row []any)) (l *answer.Loose, err error) {
-	if !q.has(p.scheme) {
-		return nil, &fault.Error{File: q.File, Line: q.Line, Problem: q.Name + " has no text for " + p.scheme, Cure: "write it into " + q.textFile(p.scheme)}
+// query sends a question to an engine once, within the timeout, with a set of parameter values. It calls each for every
+// row of the result, unless each is nil. Its errors name the file and line of the query.
+func (r *runner) query(
+	ctx context.Context, p *participant, q *Question, set int, each func(row []any),
+) (l *answer.Loose, err error) {
+	if !q.hasText(p.scheme) {
+		return nil, &fault.Error{
+			File: q.File, Line: q.Line,
+			Problem: q.Name + " has no text for " + p.scheme,
+			Cure:    "write it into " + q.textFile(p.scheme),
+		}
 	}
 	if p.own == nil {
-		return nil, p.gone()
+		return nil, p.reopenError()
 	}
-	err = r.limited(ctx, q, p.scheme, func(ctx context.Context) (err error) {
+	err = r.withTimeout(ctx, q, p.scheme, func(ctx context.Context) (err error) {
 		l, err = rows(ctx, p.own, q.Text(p.scheme, set), each, nil)
 		return err
 	})
@@ -450,11 +481,14 @@ func (r *runner) ask(ctx context.Context, p *participant, q *Question, set int, 
 
 // rows returns the rows of a query. It calls each for every row before it stores the row, and ends the query early
 // when enough returns true. Both may be nil.
-func rows(ctx context.Context, o *tables.Tables, text string, each func(row []any), enough func(l *answer.Loose) bool) (*answer.Loose, error) {
+func rows(
+	ctx context.Context, o *tables.Tables, text string, each func(row []any), enough func(l *answer.Loose) bool,
+) (*answer.Loose, error) {
 	var out answer.Loose
 	err := o.Ask(ctx, text, func(row []any) error {
-		if out.Len() == mostRows {
-			return fmt.Errorf("the result has more than %d rows, and all must fit into memory: aggregate them, or add ORDER BY with LIMIT", mostRows)
+		if out.Len() == maxRows {
+			return fmt.Errorf("the result has more than %d rows, and all must fit into memory: "+
+				"aggregate them, or add ORDER BY with LIMIT", maxRows)
 		}
 		if each != nil {
 			each(row)
@@ -475,14 +509,16 @@ var errEnough = errors.New("enough rows")
 // withPlace adds the file and line of a query to its error.
 func withPlace(q *Question, scheme string, err error) error {
 	file, line := q.Place(scheme)
-	if f, ok := errors.AsType[*fault.Error](err); errors.Is(err, engine.ErrUnreachable) || ok && f.File != "" { // the error has a place already
+	f, ok := errors.AsType[*fault.Error](err)
+	if hasPlace := ok && f.File != ""; hasPlace || errors.Is(err, engine.ErrUnreachable) {
 		return err
 	}
 	cure := cureOf(err, "change the query, or write a text for "+scheme+" into "+q.textFile(scheme))
 	return &fault.Error{File: file, Line: line, Problem: scheme + " cannot run " + q.Name, Err: err, Cure: cure}
 }
 
-// cureOf returns the cure of an engine's error: more memory if DuckDB had too little, or else the cure otherwise.
+// cureOf returns the cure of an engine's error: more memory if DuckDB had too little, and the cure otherwise for any
+// other error.
 func cureOf(err error, otherwise string) string {
 	if strings.Contains(err.Error(), "Out of Memory Error") {
 		return "write a larger --memory, or a memory_limit into the URL of the engine duckdb"
@@ -490,19 +526,26 @@ func cureOf(err error, otherwise string) string {
 	return otherwise
 }
 
-// answers runs every query on the reference. It skips a query that fails and continues with the
+// computeReference runs every query with DuckDB on the files. It skips a query that fails and continues with the
 // others.
-func (r *runner) answers(ctx context.Context) error {
-	r.Progress(fmt.Sprintf("DuckDB over the files: %d queries, with %s of memory", len(r.Questions), r.Memory))
-	r.want, r.names, r.skipped = make([][]*answer.Expected, len(r.Questions)), make([][]string, len(r.Questions)), make([]error, len(r.Questions))
+func (r *runner) computeReference(ctx context.Context) error {
+	n := len(r.Questions)
+	r.Progress(fmt.Sprintf("DuckDB over the files: %d queries, with %s of memory", n, r.Memory))
+	r.want, r.names, r.skipped = make([][]*answer.Expected, n), make([][]string, n), make([]error, n)
 	v, began := &variants{runner: r, unique: map[string]string{}, sliceBytes: sliceBytes}, time.Now()
 	for k, q := range r.Questions {
-		r.progress("DuckDB over the files", k, len(r.Questions), began)
-		out := run.OwnQuestion{Name: q.Name, Title: q.Title, File: q.File, Line: q.Line, ParameterSets: q.ParameterSets(), Texts: q.Texts, ComparedWith: map[string]string{}}
+		r.progress("DuckDB over the files", k, n, began)
+		out := run.OwnQuestion{
+			Name: q.Name, Title: q.Title,
+			File: q.File, Line: q.Line,
+			ParameterSets: q.ParameterSets(),
+			Texts:         q.Texts,
+			ComparedWith:  map[string]string{},
+		}
 		for set := range q.ParameterSets() {
 			var e *answer.Expected
 			err := r.reporting("DuckDB over the files: "+q.Name, nil, func() error {
-				return r.limited(ctx, q, reference, func(ctx context.Context) (err error) {
+				return r.withTimeout(ctx, q, reference, func(ctx context.Context) (err error) {
 					e, err = v.expect(ctx, k, set, &out)
 					return err
 				})
@@ -523,7 +566,7 @@ func (r *runner) answers(ctx context.Context) error {
 	return v.run(ctx)
 }
 
-// skip skips a query on all engines.
+// skip omits a query on all engines, because of an error of DuckDB over the files.
 func (r *runner) skip(k int, err error) {
 	r.skipped[k] = withPlace(r.Questions[k], reference, err)
 	r.Progress("skipped " + r.Questions[k].Name + ": " + fault.Text(r.skipped[k]))
@@ -539,9 +582,9 @@ func (p *participant) missingTable(q *Question) error {
 	return nil
 }
 
-// prove runs every query on every engine, untimed, and compares each result with that of DuckDB on
-// the files. The verdict on an engine does not depend on the other engines. For DuckDB's own results
-// the run folder names an engine that confirms them.
+// prove runs every query on every engine without timing it, and compares each result with that of DuckDB on the files.
+// The verdict on an engine does not depend on the other engines. For DuckDB's own results the run folder names an
+// engine that confirms them.
 func (r *runner) prove(ctx context.Context) error {
 	for _, p := range r.measured() {
 		r.Progress(fmt.Sprintf("%s: proving %d queries", p.name, len(r.Questions)))
@@ -557,7 +600,7 @@ func (r *runner) prove(ctx context.Context) error {
 					return err
 				}
 				err = r.reporting(p.name+": "+q.Name, nil, func() (err error) {
-					got, err = r.ask(ctx, p, q, set, saved.row)
+					got, err = r.query(ctx, p, q, set, saved.row)
 					return err
 				})
 				if err == nil {

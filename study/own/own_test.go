@@ -30,7 +30,7 @@ import (
 	"github.com/barograph/barograph/study/synth/tpcds"
 )
 
-// write writes files, NAME followed by their text, into a new folder.
+// write writes files into a new folder and returns its path. all are the names of the files, each followed by its text.
 func write(t *testing.T, all ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -43,8 +43,8 @@ func write(t *testing.T, all ...string) string {
 	return dir
 }
 
-// ask runs a program into a folder of its own, and reads that.
-func ask(t *testing.T, p own.Program) (*run.Run, []run.Sample, error) {
+// execute runs a program and returns the contents of its run folder, and the error of the program.
+func execute(t *testing.T, p own.Program) (*run.Run, []run.Sample, error) {
 	t.Helper()
 	if p.Progress, p.Seed = func(string) {}, 1; p.Registry == nil {
 		p.Registry = all.Registry()
@@ -64,15 +64,14 @@ func ask(t *testing.T, p own.Program) (*run.Run, []run.Sample, error) {
 	return r, samples, failed
 }
 
-// inFiles are the URLs of the embedded engines that need no download.
+// inFiles returns URLs of the embedded engines that need no download, for databases in new files.
 func inFiles(t *testing.T) []string {
 	t.Helper()
 	dir := t.TempDir()
 	return []string{"duckdb:" + filepath.Join(dir, "d.db"), "sqlite:" + filepath.Join(dir, "s.db")}
 }
 
-// TestOwn asks of CSV files with all kinds of values; two engines agree, also in
-// streams.
+// TestOwn: two engines agree on queries of CSV files with all kinds of values, one at a time and in streams.
 func TestOwn(t *testing.T) {
 	tables := write(t, "sales.csv", "Id,Day,At,Price,Weight,Paid,Note\n1,2024-07-01,2024-07-01 10:00:00,1.50,0.1,true,\"a, \"\"b\"\"\"\n2,2024-07-01,2024-07-01 11:30:00.25,2.25,0.2,false,\n3,2024-07-02,,,,,\"tab\there \\N\"\n",
 		"regions/a.csv", "id,name\n1,Nord\n", "regions/b.csv", "id,name\n3,Süd\n", "readme.txt", "no table")
@@ -82,15 +81,15 @@ func TestOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, samples, err := ask(t, own.Program{Engines: inFiles(t), Tables: tables, Questions: qs, Reps: 3, Streams: []int{1, 3}, Duration: time.Second})
+	r, samples, err := execute(t, own.Program{Engines: inFiles(t), Tables: tables, Questions: qs, Reps: 3, Streams: []int{1, 3}, Duration: time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
 	timed, streams := 0, 0
 	for _, s := range samples {
 		switch {
-		case s.Verdict == run.EqualToRounding && s.Cell.Value("query") == "day" && s.Cell.Engine == "sqlite": // decimals are floating-point numbers there
-			timed++
+		case s.Verdict == run.EqualToRounding && s.Cell.Value("query") == "day" && s.Cell.Engine == "sqlite":
+			timed++ // SQLite's decimals are floating-point numbers
 		case s.Verdict != run.Equal || s.Proof != answer.Agreed:
 			t.Errorf("%s: %s, %s %s", s.Cell, s.Verdict, s.Proof, s.Problem)
 		case s.Measured().Mix != nil:
@@ -103,53 +102,65 @@ func TestOwn(t *testing.T) {
 		t.Errorf("%d answers, %d streams", timed, streams)
 	}
 	o := r.Own
-	if len(o.Tables) != 2 || o.Tables[0].Name != "regions" || o.Tables[0].Rows != 2 || len(o.Tables[0].Files) != 2 || !slices.Contains(o.Tables[1].Columns, "price (decimal(3, 2))") || o.Questions[0].OrderRule != "the order" || o.Questions[1].ParameterSets != 3 {
-		t.Errorf("%+v", o)
+	if len(o.Tables) != 2 {
+		t.Fatalf("%+v", o)
+	}
+	if r := o.Tables[0]; r.Name != "regions" || r.Rows != 2 || len(r.Files) != 2 {
+		t.Errorf("%+v", r)
+	}
+	if s := o.Tables[1]; !slices.Contains(s.Columns, "price (decimal(3, 2))") {
+		t.Errorf("%+v", s)
+	}
+	if o.Questions[0].OrderRule != "the order" || o.Questions[1].ParameterSets != 3 {
+		t.Errorf("%+v", o.Questions)
 	}
 	if o.Questions[2].ComparedWith["duckdb"] != "sqlite" || o.Questions[2].ComparedWith["sqlite"] != "DuckDB over the files" {
 		t.Errorf("%+v", o.Questions[2].ComparedWith)
 	}
 }
 
-// TestOwnDisagrees: an engine that answers otherwise, and one that cannot, have
-// no times. DuckDB's verdict does not depend on them.
+// TestOwnDisagrees: the run does not time an engine whose result differs from the reference, or that cannot run the
+// query. DuckDB's verdict does not depend on the other engine.
 func TestOwnDisagrees(t *testing.T) {
 	tables := write(t, "t.csv", "a,b\n1,2\n3,4\n")
-	questions := write(t, "lie.sql", "SELECT sum(a) AS s FROM t", "lie.sqlite.sql", "SELECT sum(b) AS s FROM t",
-		"no.sql", "SELECT sum(a) AS s FROM t", "no.sqlite.sql", "SELECT sum(c) AS s FROM t", "yes.sql", "SELECT a / b AS q FROM t", "yes.sqlite.sql", "SELECT 1.0 * a / b AS q FROM t")
+	questions := write(t,
+		"wrong.sql", "SELECT sum(a) AS s FROM t", "wrong.sqlite.sql", "SELECT sum(b) AS s FROM t",
+		"fails.sql", "SELECT sum(a) AS s FROM t", "fails.sqlite.sql", "SELECT sum(c) AS s FROM t",
+		"equal.sql", "SELECT a / b AS q FROM t", "equal.sqlite.sql", "SELECT 1.0 * a / b AS q FROM t")
 	qs, err := own.Questions([]string{questions}, own.Names(all.Registry()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, samples, err := ask(t, own.Program{Engines: inFiles(t), Tables: tables, Questions: qs, Reps: 1})
+	r, samples, err := execute(t, own.Program{Engines: inFiles(t), Tables: tables, Questions: qs, Reps: 1})
 	for _, q := range r.Own.Questions {
-		if want := map[string]string{"yes": "sqlite"}[q.Name]; q.ComparedWith["duckdb"] != cmp.Or(want, run.Unconfirmed) {
+		if want := map[string]string{"equal": "sqlite"}[q.Name]; q.ComparedWith["duckdb"] != cmp.Or(want, run.Unconfirmed) {
 			t.Errorf("%s: %v", q.Name, q.ComparedWith)
 		}
 	}
 	if status, ok := errors.AsType[*fault.Status](err); !ok || status.Code != fault.Differs {
-		t.Errorf("it ended with %v", err)
+		t.Errorf("the run ended with %v", err)
 	}
-	says := map[string]string{
-		"sqlite lie": "1 rows have different values", "duckdb lie": "", "sqlite no": "no.sqlite.sql:1: sqlite cannot run no: no such column: c", "duckdb no": "",
-		"sqlite yes": "", "duckdb yes": "",
+	problems := map[string]string{
+		"sqlite wrong": "1 rows have different values",
+		"sqlite fails": "fails.sqlite.sql:1: sqlite cannot run fails: no such column: c",
+		"sqlite equal": "", "duckdb wrong": "", "duckdb fails": "", "duckdb equal": "",
 	}
 	for _, s := range samples {
 		key := s.Cell.Engine + " " + s.Cell.Value("query")
-		if want := says[key]; (want == "") != (s.Measured() != nil) || !strings.Contains(s.Problem, want) {
+		if want := problems[key]; (want == "") != (s.Measured() != nil) || !strings.Contains(s.Problem, want) {
 			t.Errorf("%s: %s %s", key, s.Verdict, s.Problem)
 		}
-		delete(says, key)
+		delete(problems, key)
 	}
-	if len(says) > 0 {
-		t.Errorf("nothing is said of %v", says)
+	if len(problems) > 0 {
+		t.Errorf("no samples of %v", problems)
 	}
 }
 
-// TestOwnUnbounded: a table whose name is a word of SQL, with numbers that have
-// no digits; an engine that cannot store what the files hold is out, and says of what.
-func TestOwnUnbounded(t *testing.T) {
-	for _, c := range []struct{ value, says string }{
+// TestOwnNotFinite: engines agree on a table whose name is a word of SQL and whose numbers are infinite. An engine that
+// cannot store NaN omits the table, with a problem that names the table and the column.
+func TestOwnNotFinite(t *testing.T) {
+	for _, c := range []struct{ value, problem string }{
 		{"inf", ""},
 		{"-inf", ""},
 		{"nan", "table order: column v contains NaN, which SQLite converts to NULL"},
@@ -158,30 +169,38 @@ func TestOwnUnbounded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, samples, err := ask(t, own.Program{Engines: inFiles(t), Tables: write(t, "order.csv", "id,v\n1,0.5\n2,"+c.value+"\n"), Questions: qs, Reps: 1})
-		if (err == nil) != (c.says == "") || len(samples) != 2 {
+		r, samples, err := execute(t, own.Program{Engines: inFiles(t), Tables: write(t, "order.csv", "id,v\n1,0.5\n2,"+c.value+"\n"), Questions: qs, Reps: 1})
+		if (err == nil) != (c.problem == "") || len(samples) != 2 {
 			t.Fatalf("%s: %v, %d samples", c.value, err, len(samples))
 		}
 		for i := range samples {
 			s := &samples[i]
-			if s.Cell.Engine == "sqlite" && (!strings.Contains(s.Problem, c.says) || (s.Measured() == nil) != (c.says != "")) {
+			hasProblem := s.Measured() == nil && strings.Contains(s.Problem, c.problem)
+			if s.Cell.Engine == "sqlite" && hasProblem != (c.problem != "") {
 				t.Errorf("%s: %s %s", c.value, s.Verdict, s.Problem)
 			}
 		}
-		if said := strings.Join(r.Warnings, " "); c.says != "" && (!strings.Contains(said, "sqlite lacks table order: "+strings.TrimPrefix(c.says, "table order: ")) || r.Archives[2].Complete || !r.Archives[1].Complete) {
-			t.Errorf("%s: warned %q, %+v", c.value, said, r.Archives)
+		if c.problem == "" {
+			continue
+		}
+		warning := "sqlite lacks table order: " + strings.TrimPrefix(c.problem, "table order: ")
+		if warnings := strings.Join(r.Warnings, " "); !strings.Contains(warnings, warning) {
+			t.Errorf("%s: the warnings are %q", c.value, warnings)
+		}
+		if r.Archives[2].Complete || !r.Archives[1].Complete {
+			t.Errorf("%s: %+v", c.value, r.Archives)
 		}
 	}
 }
 
-// TestOwnOutlivesAServer: a server that dies while it is timed, or before it is
-// asked from streams, has no times of that; the others are measured to the end.
-func TestOwnOutlivesAServer(t *testing.T) {
-	const proofs = 1 + 1 // the rows that were stored, and the answer
-	for _, lives := range []int64{proofs, proofs + 1, proofs + 2} {
-		var asked atomic.Int64
-		dead := func() error {
-			if asked.Load() > lives {
+// TestOwnServerFailure: if a server fails while the run times it, or before its streams, the run has no more times of
+// this server. It measures the other engines to the end.
+func TestOwnServerFailure(t *testing.T) {
+	const proofs = 1 + 1 // the count of the loaded rows, and the proven query
+	for _, lifetime := range []int64{proofs, proofs + 1, proofs + 2} {
+		var queries atomic.Int64
+		failure := func() error {
+			if queries.Load() > lifetime {
 				return engine.UnreachableError("mortal", errors.New("connection refused"), "start it")
 			}
 			return nil
@@ -191,39 +210,31 @@ func TestOwnOutlivesAServer(t *testing.T) {
 		open := mortal.Open
 		mortal.Open = func(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
 			u.Scheme = "sqlite"
-			e, err := open(ctx, u, o)
-			if err != nil {
-				return nil, err
-			}
-			made := tables.DatabasesOf(e)
-			opened := made.Own
-			made.Own = func(ctx context.Context, keep bool) (*tables.Tables, error) {
-				o, err := opened(ctx, keep)
-				if err != nil {
-					return nil, err
-				}
-				ask := o.Ask
-				o.Ask = func(ctx context.Context, text string, f func(row []any) error) error {
-					if asked.Add(1); dead() != nil {
-						return dead()
-					}
-					return ask(ctx, text, f)
-				}
-				o.Spent = func(context.Context) (engine.ServerUsage, error) { return engine.ServerUsage{}, dead() }
-				return o, nil
-			}
-			return e, nil
+			return open(ctx, u, o)
 		}
+		mortal = wrapped(mortal, func(o *tables.Tables) {
+			ask := o.Ask
+			o.Ask = func(ctx context.Context, text string, f func(row []any) error) error {
+				queries.Add(1)
+				if err := failure(); err != nil {
+					return err
+				}
+				return ask(ctx, text, f)
+			}
+			o.Spent = func(context.Context) (engine.ServerUsage, error) { return engine.ServerUsage{}, failure() }
+		})
 		qs, err := own.Questions([]string{write(t, "q.sql", "SELECT a FROM t")}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, samples, err := ask(t, own.Program{
-			Registry: append(all.Registry(), mortal), Engines: append(inFiles(t), "mortal:"+filepath.Join(t.TempDir(), "m.db")), Tables: write(t, "t.csv", "a\n1\n"),
+		_, samples, err := execute(t, own.Program{
+			Registry:  append(all.Registry(), mortal),
+			Engines:   append(inFiles(t), "mortal:"+filepath.Join(t.TempDir(), "m.db")),
+			Tables:    write(t, "t.csv", "a\n1\n"),
 			Questions: qs, Reps: 2, Streams: []int{1}, Duration: 500 * time.Millisecond,
 		})
 		if fault.Code(err) != fault.Incomplete {
-			t.Errorf("after %d: %v", lives, err)
+			t.Errorf("after %d queries: %v", lifetime, err)
 		}
 		seen := map[string]int{}
 		for i := range samples {
@@ -231,18 +242,18 @@ func TestOwnOutlivesAServer(t *testing.T) {
 			case s.Cell.Engine != "mortal" && s.Verdict == run.Equal && s.Measured() != nil:
 				seen[s.Cell.Engine]++
 			case s.Cell.Engine == "mortal" && s.Verdict == run.Failed && s.Measured() == nil:
-				seen["dead"]++
+				seen["failed"]++
 			case s.Cell.Engine != "mortal":
-				t.Errorf("after %d, %s: %s %s", lives, s.Cell, s.Verdict, s.Problem)
+				t.Errorf("after %d queries, %s: %s %s", lifetime, s.Cell, s.Verdict, s.Problem)
 			}
 		}
-		if seen["duckdb"] != 3 || seen["sqlite"] != 3 || seen["dead"] == 0 {
-			t.Errorf("after %d: %v of %d samples", lives, seen, len(samples))
+		if seen["duckdb"] != 3 || seen["sqlite"] != 3 || seen["failed"] == 0 {
+			t.Errorf("after %d queries: %v of %d samples", lifetime, seen, len(samples))
 		}
 	}
 }
 
-// nanoseconds is a Parquet file with a time, so many nanoseconds after 1970 began.
+// nanoseconds returns a Parquet file with a time that is ns nanoseconds after the start of 1970.
 func nanoseconds(t *testing.T, ns int64) string {
 	t.Helper()
 	type row struct {
@@ -256,19 +267,21 @@ func nanoseconds(t *testing.T, ns int64) string {
 	return b.String()
 }
 
+// TestOwnRefuses: the run refuses wrong options, and files that it cannot read, with the reason.
 func TestOwnRefuses(t *testing.T) {
 	qs, err := own.Questions([]string{write(t, "q.sql", "SELECT 1 AS a")}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := (&own.Program{Registry: all.Registry(), Engines: inFiles(t), Tolerance: 0.5}).Check(); fault.Code(err) != fault.Usage || !strings.Contains(err.Error(), "nearly every result") {
+	err = (&own.Program{Registry: all.Registry(), Engines: inFiles(t), Tolerance: 0.5}).Check()
+	if fault.Code(err) != fault.Usage || !strings.Contains(err.Error(), "nearly every result") {
 		t.Error(err)
 	}
 	tables := write(t, "t.csv", "a\n1\n")
 	for _, c := range []struct {
 		engines []string
 		tables  string
-		says    string
+		problem string // "" = the run may fail only because of its engines
 	}{
 		{[]string{"duckdb"}, tables, "no other engine confirms"},
 		{[]string{"pebble"}, tables, "cannot store your own tables"},
@@ -286,9 +299,9 @@ func TestOwnRefuses(t *testing.T) {
 		{inFiles(t), write(t, "t.csv", "a,b\n1,2\n3\n4,5\n"), "t.csv:3 has 1 fields, but the first line has 2"},
 		{inFiles(t), write(t, "t.csv", "a,b,c\n1,2\n3,4\n"), "t.csv:2 has 2 fields, but the first line has 3"},
 	} {
-		_, _, err := ask(t, own.Program{Engines: c.engines, Tables: c.tables, Questions: qs, Reps: 1})
-		if c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
-			t.Errorf("%q: %v", c.says, err)
+		_, _, err := execute(t, own.Program{Engines: c.engines, Tables: c.tables, Questions: qs, Reps: 1})
+		if c.problem != "" && (err == nil || !strings.Contains(err.Error(), c.problem)) {
+			t.Errorf("%q: %v", c.problem, err)
 		}
 		if err != nil && strings.Contains(err.Error(), "LINE 1") {
 			t.Errorf("the error shows a statement that the user did not write: %v", err)
@@ -296,8 +309,7 @@ func TestOwnRefuses(t *testing.T) {
 	}
 }
 
-// TestSetsOnEveryEngine has every engine that keeps a user's own tables answer
-// all questions of the ready sets.
+// TestSetsOnEveryEngine: every engine that offers own tables returns the reference results of all ready sets.
 func TestSetsOnEveryEngine(t *testing.T) {
 	enginetest.NotUnderRace(t)
 	const rows = 3000
@@ -332,7 +344,7 @@ func TestSetsOnEveryEngine(t *testing.T) {
 				if err := own.MakeTables(t.Context(), all.Registry(), set, dir, rows); err != nil {
 					t.Fatal(err)
 				}
-				r, samples, err := ask(t, own.Program{Engines: []string{url, inFiles(t)[0]}, Tables: dir, Questions: qs, Reps: 1})
+				r, samples, err := execute(t, own.Program{Engines: []string{url, inFiles(t)[0]}, Tables: dir, Questions: qs, Reps: 1})
 				if err != nil || len(samples) != 2*len(qs) {
 					t.Errorf("%s: %d samples, %v", set, len(samples), err)
 				}
@@ -345,23 +357,23 @@ func TestSetsOnEveryEngine(t *testing.T) {
 					t.Errorf("no table has %d rows: %+v, %d bytes", rows, r.Own.Tables, r.Archives[1].Bytes)
 				}
 			}
-			texts(t, url)
-			promised(t, url, d)
+			checkTexts(t, url)
+			checkOffer(t, url, d)
 		})
 	}
 }
 
-// texts that are alike but for blanks at the end, case or accents are not the same
-// to any engine; what its files of text have words for stays as it is.
-func texts(t *testing.T, url string) {
+// checkTexts checks that an engine distinguishes texts that differ in trailing blanks, case or accents, and keeps texts
+// that have a meaning in the formats in which engines load rows, such as \N and NULL.
+func checkTexts(t *testing.T, url string) {
 	t.Helper()
 	tables := write(t, "names.csv", "id,name,day,part\n1,a,1900-01-01,1.10\n2,a ,2299-12-31,-0.05\n3,A,2024-02-29,99999999.99\n4,😀é,1969-12-31,0.01\n5,e\u0301,,\n6,\"\",,\n7,\\N,,\n8,\"a\tb\nc\\\",,\n9,NULL,,\n10,,,\n",
-		"order.csv", "a\n1\n") // whose rows are counted
+		"order.csv", "a\n1\n") // the engine must quote its name to count its rows
 	qs, err := own.Questions([]string{write(t, "q.sql", "-- name: all\nSELECT * FROM names;\n-- name: groups\nSELECT name, count(*) AS n FROM names GROUP BY name;\n-- name: one\nSELECT count(*) AS n, sum(part) AS p FROM names WHERE name = 'a';\n")}, own.Names(all.Registry()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, samples, err := ask(t, own.Program{Engines: []string{url, inFiles(t)[0]}, Tables: tables, Questions: qs, Reps: 1})
+	r, samples, err := execute(t, own.Program{Engines: []string{url, inFiles(t)[0]}, Tables: tables, Questions: qs, Reps: 1})
 	if err != nil || len(samples) != 2*len(qs) || len(r.Own.Tables) != 2 {
 		t.Errorf("%d samples, %v", len(samples), err)
 	}
@@ -372,8 +384,8 @@ func texts(t *testing.T, url string) {
 	}
 }
 
-// promised: an engine has the ability where its driver says so.
-func promised(t *testing.T, url string, d engine.Driver) {
+// checkOffer checks that an engine has the ability own tables if and only if its driver offers it.
+func checkOffer(t *testing.T, url string, d engine.Driver) {
 	t.Helper()
 	db, err := all.Registry().Open(context.Background(), url, engine.Options{})
 	if err != nil {
@@ -381,12 +393,12 @@ func promised(t *testing.T, url string, d engine.Driver) {
 	}
 	defer db.Close()
 	if (tables.DatabasesOf(db).Own != nil) != tables.Offers(&d, tables.OwnTables) {
-		t.Errorf("%s: promised is %v", d.Scheme, d.Abilities)
+		t.Errorf("%s: the driver offers %v", d.Scheme, d.Abilities)
 	}
 }
 
-// TestBeside: streams ask alone and beside a load; what was loaded is reported.
-func TestBeside(t *testing.T) {
+// TestWhileLoading: the run measures streams without other work and streams during a load, and reports the loaded rows.
+func TestWhileLoading(t *testing.T) {
 	var rows strings.Builder
 	for i := range 2000 {
 		fmt.Fprintf(&rows, "%d,%d\n", i, i%7)
@@ -396,7 +408,7 @@ func TestBeside(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, samples, err := ask(t, own.Program{Engines: inFiles(t), Tables: tables, Questions: qs, Reps: 1, Streams: []int{2}, Duration: 2 * time.Second, WhileLoading: true})
+	_, samples, err := execute(t, own.Program{Engines: inFiles(t), Tables: tables, Questions: qs, Reps: 1, Streams: []int{2}, Duration: 2 * time.Second, WhileLoading: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -412,9 +424,9 @@ func TestBeside(t *testing.T) {
 		}
 	}
 	for _, e := range []string{"duckdb", "sqlite"} {
-		with, there := loaded[e+", questions beside a load"]
-		without, alone := loaded[e+", questions"]
-		if !there || !alone || with == 0 || with%2000 != 0 || without != 0 {
+		with, hasWith := loaded[e+", questions beside a load"]
+		without, hasWithout := loaded[e+", questions"]
+		if !hasWith || !hasWithout || with == 0 || with%2000 != 0 || without != 0 {
 			t.Errorf("%s: %v", e, loaded)
 		}
 	}

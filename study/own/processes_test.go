@@ -10,9 +10,9 @@ import (
 	"github.com/barograph/barograph/study/own"
 )
 
-// TestProcessesOfItsOwn: what an embedded engine does in a process of its own is its work,
-// and not something else's on a busy machine.
-func TestProcessesOfItsOwn(t *testing.T) {
+// TestEngineProcesses: the run attributes the processor time of an embedded engine's own processes to the engine, and
+// does not mistake it for other work on the machine.
+func TestEngineProcesses(t *testing.T) {
 	d, _ := all.Registry().Find("clickhouse")
 	enginetest.Installed(t, *d)
 	tables := write(t, "n.csv", "id\n1\n2\n")
@@ -20,7 +20,7 @@ func TestProcessesOfItsOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, samples, err := ask(t, own.Program{
+	_, samples, err := execute(t, own.Program{
 		Engines: []string{"clickhouse:" + filepath.Join(t.TempDir(), "ch"), inFiles(t)[0]}, Tables: tables, Questions: qs, Reps: 1,
 		Streams: []int{1}, Duration: time.Second,
 	})

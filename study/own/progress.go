@@ -8,39 +8,41 @@ import (
 	"time"
 )
 
-// oneAtATime lets several goroutines report.
-func oneAtATime(report func(s string)) func(s string) {
-	var one sync.Mutex
+// serialized returns a function that several goroutines may call at the same time. It calls report for one of them
+// after the other.
+func serialized(report func(s string)) func(s string) {
+	var mu sync.Mutex
 	return func(s string) {
-		one.Lock()
-		defer one.Unlock()
+		mu.Lock()
+		defer mu.Unlock()
 		report(s)
 	}
 }
 
-// shownEach is the time between two reports of progress.
-func (r *runner) shownEach() time.Duration { return cmp.Or(r.ProgressEach, 10*time.Second) }
+// progressInterval is the time between two reports of progress.
+func (r *runner) progressInterval() time.Duration { return cmp.Or(r.ProgressEach, 10*time.Second) }
 
-// progress reports that n of all steps that began at a time are done, at most every ten seconds, with the
-// remaining time at the mean duration of a step.
+// progress reports that n of all steps are complete, at most once in a progress interval. It estimates the remaining
+// time from the mean duration of the steps since began.
 func (r *runner) progress(what string, n, all int, began time.Time) {
-	if n == 0 || n == all || time.Since(r.shown) < r.shownEach() {
+	if n == 0 || n == all || time.Since(r.reportedAt) < r.progressInterval() {
 		return
 	}
-	r.shown = time.Now()
+	r.reportedAt = time.Now()
 	left := time.Duration(float64(time.Since(began)) / float64(n) * float64(all-n))
 	r.Progress(fmt.Sprintf("%s: %d of %d, about %s left", what, n, all, left.Round(time.Second)))
 }
 
-// reporting runs a step that may take long. Every ten seconds it reports the time until then, or, if done returns how
-// much of all is done, the percentage and the remaining time at the rate since the first of it. part is "", or the name of
-// the part of the step that n and all are about. done may be nil.
+// reporting runs a step that may take long, and reports its progress once in each progress interval. If done is nil or
+// knows no amount, the report has the elapsed time. Otherwise it has the percentage n/all, and the remaining time at
+// the rate since the first report of the same part. part names the part of the step that n and all describe; "" = all
+// of the step.
 func (r *runner) reporting(what string, done func() (part string, n, all int64), step func() error) error {
 	began, ended := time.Now(), make(chan struct{})
 	var reported sync.WaitGroup
 	reported.Go(func() {
 		first, last, base := began, "", int64(0)
-		for tick := time.Tick(r.shownEach()); ; {
+		for tick := time.Tick(r.progressInterval()); ; {
 			select {
 			case <-ended:
 				return
@@ -73,8 +75,9 @@ func (r *runner) reporting(what string, done func() (part string, n, all int64),
 	return err
 }
 
-// running returns what an engine reports of its own steps, for reporting; nil = nothing.
-func (p *participant) running(ctx context.Context) func() (part string, n, all int64) {
+// engineStep returns a function that describes the step that the engine executes now, for reporting. It returns nil if
+// the engine never describes its steps.
+func (p *participant) engineStep(ctx context.Context) func() (part string, n, all int64) {
 	if p.own.Running == nil {
 		return nil
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// TestReporting: a long step reports how much is done with the remaining time, or the time until then.
+// TestReporting: reporting prints the percentage and the remaining time of a long step, or the elapsed time.
 func TestReporting(t *testing.T) {
 	said := make(chan string, 1000)
 	r := &runner{Program: Program{Progress: func(text string) { said <- text }, ProgressEach: 5 * time.Millisecond}}
@@ -37,8 +37,8 @@ func TestReporting(t *testing.T) {
 	}
 }
 
-// TestProgress: the remaining time follows from the steps that are done. Before the first and after the last step
-// nothing is reported, nor twice within ten seconds.
+// TestProgress: progress estimates the remaining time from the completed steps. It reports nothing before the first
+// step, after the last step, and within ten seconds after a report.
 func TestProgress(t *testing.T) {
 	var said []string
 	r := &runner{Program: Program{Progress: func(text string) { said = append(said, text) }}}
@@ -46,14 +46,14 @@ func TestProgress(t *testing.T) {
 	for n := range 5 {
 		r.progress("timing", n, 4, began)
 	}
-	r.shown = time.Now().Add(-time.Minute)
+	r.reportedAt = time.Now().Add(-time.Minute)
 	r.progress("timing", 3, 4, began)
 	if got := strings.Join(said, "|"); got != "timing: 1 of 4, about 1m30s left|timing: 3 of 4, about 10s left" {
 		t.Error(got)
 	}
 }
 
-// TestProgressOfReading: while a CSV file is read, the stage and the bytes read so far are known.
+// TestProgressOfReading: while a CSV file is read, progress returns the stage and the number of bytes read.
 func TestProgressOfReading(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.csv")
 	text := "a,b\n" + strings.Repeat("1,2\n", 1<<20)

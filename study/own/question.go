@@ -16,8 +16,8 @@ type Question struct {
 	Name, Title string
 	File        string
 	Line        int
-	Texts       map[string]string // by engine; "" = for all others
-	lines       map[string]place  // of the texts
+	Texts       map[string]string // by engine; "" = for all engines without a text of their own
+	places      map[string]place  // where each of Texts is, by the same keys
 	params      []param
 }
 
@@ -52,20 +52,20 @@ func (q *Question) Text(engine string, set int) string {
 	return text
 }
 
-// has reports whether there is a text for an engine.
-func (q *Question) has(engine string) bool {
-	_, own := q.Texts[engine]
-	return own || q.Texts[""] != ""
+// hasText reports whether the question can be sent to an engine.
+func (q *Question) hasText(engine string) bool {
+	_, ok := q.Texts[engine]
+	return ok || q.Texts[""] != ""
 }
 
-// textFile is the file for the text of one engine.
+// textFile returns the name of the file for the text of one engine.
 func (q *Question) textFile(engine string) string {
 	return strings.TrimSuffix(q.Name, ".sql") + "." + engine + ".sql"
 }
 
 // Place returns the file and line of the text for an engine.
 func (q *Question) Place(engine string) (string, int) {
-	if p, ok := q.lines[engine]; ok {
+	if p, ok := q.places[engine]; ok {
 		return p.file, p.line
 	}
 	return q.File, q.Line
@@ -89,7 +89,7 @@ func Questions(paths, engines []string) ([]*Question, error) {
 			files = append(files, path)
 			continue
 		}
-		found, err := filepath.Glob(filepath.Join(path, "*.sql"))
+		found, err := sqlFiles(path)
 		if err != nil || len(found) == 0 {
 			return nil, &fault.Error{File: path, Problem: "has no file *.sql", Err: err, Cure: "name SQL files, or a folder of them"}
 		}
@@ -101,41 +101,68 @@ func Questions(paths, engines []string) ([]*Question, error) {
 		if err != nil {
 			return nil, err
 		}
-		name, only := strings.TrimSuffix(filepath.Base(file), ".sql"), ""
-		if at := strings.LastIndexByte(name, '.'); at > 0 && slices.Contains(engines, name[at+1:]) {
-			name, only = name[:at], name[at+1:]
+		name, engine := strings.TrimSuffix(filepath.Base(file), ".sql"), ""
+		if dot := strings.LastIndexByte(name, '.'); dot > 0 && slices.Contains(engines, name[dot+1:]) {
+			name, engine = name[:dot], name[dot+1:]
 		}
-		if out, err = parse(out, file, name, only, string(text)); err != nil {
+		if out, err = parse(out, file, name, engine, string(text)); err != nil {
 			return nil, err
 		}
 	}
-	return out, complete(out)
+	return out, checkComplete(out)
 }
 
-// complete returns an error if a question lacks a text or a value.
-func complete(all []*Question) error {
+// sqlFiles lists the files *.sql of a folder by name. It does not use filepath.Glob, because the name of the folder may
+// contain *, ? or [.
+func sqlFiles(dir string) (found []string, err error) {
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		if filepath.Ext(e.Name()) == ".sql" {
+			found = append(found, filepath.Join(dir, e.Name()))
+		}
+	}
+	return found, err
+}
+
+// checkComplete returns an error if a question lacks a text or a value, or if a text is not a query.
+func checkComplete(all []*Question) error {
 	if len(all) == 0 {
 		return fault.Misuse("--queries", "name no question", "name SQL files, or a folder of them; or a ready set: --set")
 	}
 	for _, q := range all {
-		if !q.has(reference) {
-			return questionError(q.File, q.Line, q.Name+" has texts only for some engines", "add a text for all engines, or for duckdb, which computes the reference")
+		if !q.hasText(reference) {
+			return questionError(q.File, q.Line, q.Name+" has texts only for some engines",
+				"add a text for all engines, or for duckdb, which computes the reference")
 		}
 		for _, p := range q.params {
-			if !strings.Contains(q.Texts[""]+q.Texts[reference], "${"+p.name+"}") {
-				return questionError(q.File, q.Line, q.Name+" has values for ${"+p.name+"}, but its text does not contain it", "write ${"+p.name+"} into the text, or omit the line with the values")
+			if name := "${" + p.name + "}"; !strings.Contains(q.Texts[""]+q.Texts[reference], name) {
+				return questionError(q.File, q.Line, q.Name+" has values for "+name+", but its text does not contain it",
+					"write "+name+" into the text, or omit the line with the values")
 			}
 		}
-		for engine, text := range q.Texts {
-			file, line := q.Place(engine)
-			if m := placeholder.FindString(q.Text(engine, 0)); m != "" {
-				return questionError(file, line, m+" has no value", "write a line before the question: -- param "+strings.Trim(m, "${}")+": 1 | 2 | 3")
-			}
-			first := tokens(text)[0]
-			if !first.is("select") && !first.is("with") {
-				return questionError(file, line, strings.ToUpper(first.text)+" … changes tables", "write a query that starts with SELECT or WITH")
+		for engine := range q.Texts {
+			if err := q.checkText(engine); err != nil {
+				return err
 			}
 		}
+	}
+	return nil
+}
+
+// checkText returns an error if a text has a placeholder without a value, or is not a query.
+func (q *Question) checkText(engine string) error {
+	file, line := q.Place(engine)
+	if m := placeholder.FindString(q.Text(engine, 0)); m != "" {
+		return questionError(file, line, m+" has no value",
+			"write a line before the question: -- param "+strings.Trim(m, "${}")+": 1 | 2 | 3")
+	}
+	const cure = "write a query that starts with SELECT or WITH"
+	all := tokens(q.Texts[engine])
+	if len(all) == 0 { // only hints, such as /*!40101 SET NAMES utf8 */ in the output of mysqldump
+		return questionError(file, line, q.Name+" is a hint without a query", cure)
+	}
+	if first := all[0]; !first.is("select") && !first.is("with") {
+		return questionError(file, line, strings.ToUpper(first.text)+" … changes tables", cure)
 	}
 	return nil
 }
@@ -153,8 +180,9 @@ var (
 //	-- for: postgres, mariadb
 //	-- param day: 2024-01-01 | 2024-01-02
 //
-// The questions are called name, name-2 and so on unless they have a name of their own. engine is the engine of their
-// texts; "" = all engines without a text of their own.
+// parse names the questions name, name-2 and so on unless they have a name of their own. engine is the engine of their
+// texts; "" = all engines without a text of their own. parse appends the questions to out. It adds a text for some
+// engines to the question of the same name in out.
 func parse(out []*Question, file, name, engine, text string) ([]*Question, error) {
 	number := 0
 	for from := 0; from < len(text); {
@@ -164,13 +192,13 @@ func parse(out []*Question, file, name, engine, text string) ([]*Question, error
 		}
 		sql, line, head := s.sql, s.line, s.head
 		number++
-		q := &Question{Name: name, File: file, Line: line, Texts: map[string]string{}, lines: map[string]place{}}
+		q := &Question{Name: name, File: file, Line: line, Texts: map[string]string{}, places: map[string]place{}}
 		if number > 1 {
 			q.Name = fmt.Sprintf("%s-%d", name, number)
 		}
 		engines := []string{engine}
-		for at, words := range strings.Split(head, "\n") {
-			m := directive.FindStringSubmatch(strings.TrimSpace(words))
+		for i, comment := range strings.Split(head, "\n") {
+			m := directive.FindStringSubmatch(strings.TrimSpace(comment))
 			if m == nil {
 				continue
 			}
@@ -191,7 +219,8 @@ func parse(out []*Question, file, name, engine, text string) ([]*Question, error
 					p.values = append(p.values, strings.TrimSpace(v))
 				}
 				if m[2] == "" {
-					return nil, questionError(file, line-strings.Count(head, "\n")+at, p.name+" has no value", "write -- param "+p.name+": 1 | 2 | 3")
+					return nil, questionError(file, line-strings.Count(head, "\n")+i, p.name+" has no value",
+						"write -- param "+p.name+": 1 | 2 | 3")
 				}
 				q.params = append(q.params, p)
 			}
@@ -204,15 +233,15 @@ func parse(out []*Question, file, name, engine, text string) ([]*Question, error
 	return out, nil
 }
 
-// statement is a statement of a file of SQL. Its text has no comments except hints.
+// statement is a statement of a file of SQL.
 type statement struct {
-	sql  string
+	sql  string // without comments, except hints
 	line int
 	head string // the comments before it
 }
 
-// nextStatement reads the statement that begins at a place of a text, and where the next one begins. Its sql is
-// empty if there is none.
+// nextStatement returns the first statement of text[from:], and the offset at which the next statement begins. The sql
+// is empty if the statement is.
 func nextStatement(text string, from int) (s statement, next int) {
 	all := tokens(text[from:])
 	if len(all) == 0 {
@@ -226,10 +255,11 @@ func nextStatement(text string, from int) (s statement, next int) {
 		}
 	}
 	first := from + all[0].at
-	return statement{withoutComments(text[from:end]), 1 + strings.Count(text[:first], "\n"), text[from:first]}, min(end+1, len(text))
+	s.sql, s.line, s.head = withoutComments(text[from:end]), 1+strings.Count(text[:first], "\n"), text[from:first]
+	return s, min(end+1, len(text))
 }
 
-// add adds a question, or the texts for engines to an existing one.
+// add appends a question, or adds its text for some engines to the existing question of the same name.
 func (q *Question) add(out []*Question, engines []string, sql string) ([]*Question, error) {
 	i := slices.IndexFunc(out, func(o *Question) bool { return o.Name == q.Name })
 	if i < 0 {
@@ -243,10 +273,11 @@ func (q *Question) add(out []*Question, engines []string, sql string) ([]*Questi
 		to.params = q.params
 	}
 	for _, e := range engines {
-		if p, ok := to.lines[e]; ok {
-			return nil, questionError(q.File, q.Line, fmt.Sprintf("%s has a second text for the same engine; the first is in %s:%d", q.Name, p.file, p.line), "give it another name: -- name: "+q.Name+"_2")
+		if p, ok := to.places[e]; ok {
+			problem := fmt.Sprintf("%s has a second text for the same engine; the first is in %s:%d", q.Name, p.file, p.line)
+			return nil, questionError(q.File, q.Line, problem, "give it another name: -- name: "+q.Name+"_2")
 		}
-		to.Texts[e], to.lines[e] = sql, place{q.File, q.Line}
+		to.Texts[e], to.places[e] = sql, place{q.File, q.Line}
 	}
 	return out, nil
 }

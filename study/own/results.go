@@ -19,18 +19,20 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// resultsFolder, in the run folder, has the proven results, ENGINE.QUERY.csv (--save-results).
+// resultsFolder is the subfolder of the run folder that contains the proven results as ENGINE.QUERY.csv, if the user
+// wants them (--save-results).
 const resultsFolder = "results"
 
-// result is a file of a query's rows as an engine returned them: CSV with texts in double quotes, so that an empty
-// text differs from NULL, which is nothing. It gets its name when the rows are proven. Nil writes nothing.
+// result is a CSV file of a query's rows as an engine returned them. Texts are in double quotes, so an empty text
+// differs from NULL, which is an empty field. The file has a temporary name until its rows are proven. The methods of a
+// nil result do nothing.
 type result struct {
-	path string
-	file *os.File
-	to   *bufio.Writer
+	path   string
+	file   *os.File // has the temporary name
+	writer *bufio.Writer
 }
 
-// result creates the file of a result; nil = results are not saved.
+// result creates the file of a result. It returns nil if results are not saved.
 func (r *runner) result(p *participant, k, set int) (*result, error) {
 	if !r.SaveResults || r.folder.Dir == "" {
 		return nil, nil //nolint:nilnil // nil writes nothing
@@ -49,7 +51,7 @@ func (r *runner) result(p *participant, k, set int) (*result, error) {
 	if out.file, err = os.Create(out.path + ".tmp"); err != nil {
 		return nil, err
 	}
-	out.to = bufio.NewWriter(out.file)
+	out.writer = bufio.NewWriter(out.file)
 	var header []any
 	for _, name := range r.names[k] {
 		header = append(header, name)
@@ -65,15 +67,15 @@ func (x *result) row(row []any) {
 	}
 	for i, v := range row {
 		if i > 0 {
-			x.to.WriteByte(',') //nolint:errcheck // close reports it
+			x.writer.WriteByte(',') //nolint:errcheck // close reports it
 		}
-		x.to.WriteString(cell(v)) //nolint:errcheck // likewise
+		x.writer.WriteString(csvField(v)) //nolint:errcheck // likewise
 	}
-	x.to.WriteByte('\n') //nolint:errcheck // likewise
+	x.writer.WriteByte('\n') //nolint:errcheck // likewise
 }
 
-// cell is a value in CSV.
-func cell(v any) string {
+// csvField returns a value as a field of CSV.
+func csvField(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return ""
@@ -90,22 +92,22 @@ func cell(v any) string {
 	return fmt.Sprint(v)
 }
 
-// close names the file if its rows were proven, and removes it otherwise.
+// close gives the file its final name if its rows were proven, and removes it otherwise.
 func (x *result) close(proven bool) error {
 	if x == nil {
 		return nil
 	}
-	err := errors.Join(x.to.Flush(), x.file.Close())
+	err := errors.Join(x.writer.Flush(), x.file.Close())
 	if err != nil || !proven {
 		return errors.Join(err, os.Remove(x.file.Name()))
 	}
 	return os.Rename(x.file.Name(), x.path)
 }
 
-// define runs the statements of TABLE.ENGINE.sql in the folder of the tables, such as CREATE INDEX, after the
-// engine has loaded the table. They are part of the load, and are listed among the engine's settings. They are only
-// listed if now is false, because the table is kept.
-func (r *runner) define(ctx context.Context, p *participant, t *tables.Table, out *run.Archive, now bool) error {
+// define executes the statements of TABLE.ENGINE.sql in the folder of the tables, such as CREATE INDEX, after the
+// engine has loaded the table. It adds them to the engine's settings in the run folder. If execute is false, it only
+// adds them, because the engine keeps the table of the interrupted run, which executed them.
+func (r *runner) define(ctx context.Context, p *participant, t *tables.Table, out *run.Archive, execute bool) error {
 	path := r.definitions[t.Name+"."+p.scheme]
 	if path == "" {
 		return nil
@@ -120,8 +122,13 @@ func (r *runner) define(ctx context.Context, p *participant, t *tables.Table, ou
 			continue
 		}
 		short := strings.Join(strings.Fields(s.sql), " ")
-		if err := r.statement(ctx, p, s.sql, short, now); err != nil {
-			return &fault.Error{File: path, Line: s.line, Problem: p.scheme + " cannot run the statement", Err: err, Cure: "correct it; until then the queries of " + t.Name + " are left out"}
+		if execute {
+			if err := r.executeStatement(ctx, p, s.sql, short); err != nil {
+				return &fault.Error{
+					File: path, Line: s.line, Problem: p.scheme + " cannot run the statement", Err: err,
+					Cure: "correct it; until then the study omits the queries of " + t.Name + " on this engine",
+				}
+			}
 		}
 		if out.Settings == nil {
 			out.Settings = map[string]string{}
@@ -131,23 +138,21 @@ func (r *runner) define(ctx context.Context, p *participant, t *tables.Table, ou
 	return nil
 }
 
-func (r *runner) statement(ctx context.Context, p *participant, text, short string, now bool) error {
-	if !now {
-		return nil
-	}
+// executeStatement executes a statement and reports its progress. short is the statement in one line.
+func (r *runner) executeStatement(ctx context.Context, p *participant, text, short string) error {
 	r.Progress(p.name + ": " + short)
-	return r.reporting(p.name+": "+short, p.running(ctx), func() error { return exec(ctx, p.own, text) })
+	return r.reporting(p.name+": "+short, p.engineStep(ctx), func() error { return exec(ctx, p.own, text) })
 }
 
-// definitionKey returns TABLE.ENGINE for a file TABLE.ENGINE.sql with statements for a table; "" for any other file,
-// and for a file with a query of the study.
+// definitionKey returns TABLE.ENGINE for a file TABLE.ENGINE.sql with statements for a table. It returns "" for any
+// other file, and for a file with a query of the study.
 func (r *runner) definitionKey(path string) string {
 	table, scheme, _ := strings.Cut(strings.TrimSuffix(filepath.Base(path), ".sql"), ".")
 	if filepath.Ext(path) != ".sql" || !slices.Contains(Names(r.Registry), scheme) {
 		return ""
 	}
 	for _, q := range r.Questions {
-		for _, p := range q.lines {
+		for _, p := range q.places {
 			if file, err := filepath.Abs(p.file); err == nil && file == path {
 				return ""
 			}
@@ -157,8 +162,9 @@ func (r *runner) definitionKey(path string) string {
 }
 
 // Folder creates the run folder of a program, or resumes the run that the same command started in it. A resumed run
-// keeps its timed repetitions and its complete tables, and reads the files and proves the results again. fresh
-// describes the run if it is not resumed.
-func Folder(dir string, fresh run.Run, says func(string)) (*run.Folder, error) {
-	return run.Resume(dir, fresh, false, func(s *run.Sample) bool { return s.Rep > 0 && s.Measured() != nil }, says)
+// keeps its timed repetitions and its complete tables, and reads the files and proves the results again. newRun
+// describes a run that is not resumed.
+func Folder(dir string, newRun run.Run, progress func(string)) (*run.Folder, error) {
+	isTimed := func(s *run.Sample) bool { return s.Rep > 0 && s.Measured() != nil }
+	return run.Resume(dir, newRun, false, isTimed, progress)
 }

@@ -32,29 +32,42 @@ func Set(name string) ([]*Question, error) {
 		return nil, err
 	}
 	all, err := parse(nil, name+".sql", name, "", string(text))
-	return all, errors.Join(err, complete(all))
+	return all, errors.Join(err, checkComplete(all))
 }
 
-// tableQueries generate the rows of the sets' tables. They compute pseudorandom numbers by integer
-// arithmetic, so every version of DuckDB generates the same rows.
+// tableQueries are the queries that generate the rows of the sets' tables, with DuckDB. They compute pseudorandom
+// numbers by integer arithmetic, so every version of DuckDB generates the same rows. The macro m(i, k), which
+// MakeTables creates, is pseudorandom number k of row i.
 var tableQueries = map[string]string{ //nolint:gochecknoglobals // a constant table
-	"clicks": `SELECT i AS row_id, TIMESTAMP '2024-07-01 00:00:00' + to_seconds((i * 2592000 // ${rows}) + m(i, 1) % 60) AS event_time, CAST(event_time AS DATE) AS event_date,
-	hour(event_time)::SMALLINT AS event_hour, CASE WHEN m(i, 2) % 3 = 0 THEN m(i, 3) % 50 ELSE m(i, 3) % (1 + ${rows} // 12) END AS user_id,
+	"clicks": `SELECT i AS row_id,
+	TIMESTAMP '2024-07-01 00:00:00' + to_seconds((i * 2592000 // ${rows}) + m(i, 1) % 60) AS event_time,
+	CAST(event_time AS DATE) AS event_date,
+	hour(event_time)::SMALLINT AS event_hour,
+	CASE WHEN m(i, 2) % 3 = 0 THEN m(i, 3) % 50 ELSE m(i, 3) % (1 + ${rows} // 12) END AS user_id,
 	(m(i, 4) % (1 + m(i, 5) % 100))::INTEGER AS counter_id, (m(i, 6) % (1 + m(i, 7) % 300))::INTEGER AS region_id,
 	CASE WHEN m(i, 8) % 40 = 0 THEN (1 + m(i, 9) % 20)::SMALLINT ELSE 0::SMALLINT END AS campaign_id,
-	'https://' || (['www', 'shop', 'news', 'mail'])[1 + m(i, 10) % 4] || '.example/' || (m(i, 11) % (1 + m(i, 12) % 5000)) AS url,
-	CASE WHEN m(i, 13) % 8 = 0 THEN 'how to ' || (m(i, 14) % (1 + m(i, 15) % 2000)) ELSE '' END AS search_phrase, (m(i, 16) % 5)::SMALLINT AS engine_id,
-	(m(i, 17) % 4)::SMALLINT AS phone_kind, CASE WHEN m(i, 18) % 10 = 0 THEN 'model ' || (m(i, 19) % 60) ELSE '' END AS phone_model,
-	(320 + m(i, 20) % 2240)::SMALLINT AS width, CASE WHEN m(i, 21) % 7 = 0 THEN 1::SMALLINT ELSE 0::SMALLINT END AS is_refresh,
-	(m(i, 22) % 100000) / 977.0::DOUBLE AS duration, CASE WHEN m(i, 23) % 20 = 0 THEN ((m(i, 24) % 1000000) / 100)::DECIMAL(9, 2) END AS price
+	'https://' || (['www', 'shop', 'news', 'mail'])[1 + m(i, 10) % 4] || '.example/'
+	|| (m(i, 11) % (1 + m(i, 12) % 5000)) AS url,
+	CASE WHEN m(i, 13) % 8 = 0 THEN 'how to ' || (m(i, 14) % (1 + m(i, 15) % 2000)) ELSE '' END AS search_phrase,
+	(m(i, 16) % 5)::SMALLINT AS engine_id, (m(i, 17) % 4)::SMALLINT AS phone_kind,
+	CASE WHEN m(i, 18) % 10 = 0 THEN 'model ' || (m(i, 19) % 60) ELSE '' END AS phone_model,
+	(320 + m(i, 20) % 2240)::SMALLINT AS width,
+	CASE WHEN m(i, 21) % 7 = 0 THEN 1::SMALLINT ELSE 0::SMALLINT END AS is_refresh,
+	(m(i, 22) % 100000) / 977.0::DOUBLE AS duration,
+	CASE WHEN m(i, 23) % 20 = 0 THEN ((m(i, 24) % 1000000) / 100)::DECIMAL(9, 2) END AS price
 	FROM range(${rows}) t(i)`,
-	"documents": `SELECT i AS row_id, '{"did":"did:' || (m(i, 1) % (1 + ${rows} // 20)) || '","time_us":' || (1720000000000000 + i * 1000 + m(i, 2) % 1000) || ',"hour":' || (m(i, 3) % 24)
-	|| ',"kind":"' || (CASE WHEN m(i, 4) % 50 = 0 THEN 'identity' ELSE 'commit' END) || '","commit":{"operation":"' || (CASE WHEN m(i, 5) % 12 = 0 THEN 'delete' ELSE 'create' END)
-	|| '","collection":"app.' || (['like', 'like', 'like', 'post', 'post', 'repost', 'follow', 'block'])[1 + m(i, 6) % 8] || '","record":{"text":"' || repeat('word ', (m(i, 7) % 40)::BIGINT) || '"}}}' AS doc
+	"documents": `SELECT i AS row_id, '{"did":"did:' || (m(i, 1) % (1 + ${rows} // 20))
+	|| '","time_us":' || (1720000000000000 + i * 1000 + m(i, 2) % 1000) || ',"hour":' || (m(i, 3) % 24)
+	|| ',"kind":"' || (CASE WHEN m(i, 4) % 50 = 0 THEN 'identity' ELSE 'commit' END)
+	|| '","commit":{"operation":"' || (CASE WHEN m(i, 5) % 12 = 0 THEN 'delete' ELSE 'create' END)
+	|| '","collection":"app.'
+	|| (['like', 'like', 'like', 'post', 'post', 'repost', 'follow', 'block'])[1 + m(i, 6) % 8]
+	|| '","record":{"text":"' || repeat('word ', (m(i, 7) % 40)::BIGINT) || '"}}}' AS doc
 	FROM range(${rows}) t(i)`,
 }
 
-// MakeTables makes the table of a set in a folder, unless the table exists.
+// MakeTables makes the table of a set in a folder, unless the folder already contains the table. The set star has no
+// table of this function: MakeTables only checks that `barograph synth tpcds` made its tables.
 func MakeTables(ctx context.Context, all engine.Registry, set, dir string, rows int64) (err error) {
 	if set == "star" {
 		_, _, err := tables.OpenStarFiles(dir)
@@ -82,7 +95,8 @@ func MakeTables(ctx context.Context, all engine.Registry, set, dir string, rows 
 		err = exec(ctx, own, "CREATE MACRO m(i, k) AS square(square((i * 1103515245 + k * 12345) % 2147483647) + k * 7919)")
 	}
 	if err == nil {
-		err = exec(ctx, own, "COPY ("+strings.ReplaceAll(tableQueries[set], "${rows}", fmt.Sprint(rows))+") TO "+flavour.Quote(file+".new")+" (FORMAT parquet)")
+		query := strings.ReplaceAll(tableQueries[set], "${rows}", fmt.Sprint(rows))
+		err = exec(ctx, own, "COPY ("+query+") TO "+flavour.Quote(file+".new")+" (FORMAT parquet)")
 	}
 	if err == nil {
 		err = os.Rename(file+".new", file)

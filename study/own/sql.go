@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// token is a word, a quoted name or text, or another single character of SQL.
+// token is a word, a quoted name or text, a hint, or another single character of SQL.
 type token struct {
 	text  string
 	at    int // offset in the text
@@ -16,12 +16,12 @@ type token struct {
 
 func (t token) is(word string) bool { return strings.EqualFold(t.text, word) }
 
-// hint reports whether a comment is a hint for an engine: /*+ … */ or /*! … */.
-func hint(sql string) bool { return strings.HasPrefix(sql, "/*+") || strings.HasPrefix(sql, "/*!") }
+// isHint reports whether SQL starts with a hint for an engine: /*+ … */ or /*! … */.
+func isHint(sql string) bool { return strings.HasPrefix(sql, "/*+") || strings.HasPrefix(sql, "/*!") }
 
 // tokens splits SQL into tokens, without blanks and comments.
 func tokens(sql string) (out []token) {
-	return slices.DeleteFunc(tokensAndHints(sql), func(t token) bool { return hint(t.text) })
+	return slices.DeleteFunc(tokensAndHints(sql), func(t token) bool { return isHint(t.text) })
 }
 
 // tokensAndHints splits SQL into tokens, including hints for engines.
@@ -33,7 +33,7 @@ func tokensAndHints(sql string) (out []token) {
 		case strings.HasPrefix(rest, "--"):
 			i += until(rest, "\n")
 			continue
-		case hint(rest):
+		case isHint(rest):
 			n = 3 + until(rest[3:], "*/")
 		case strings.HasPrefix(rest, "/*"):
 			i += until(rest[2:], "*/") + 2
@@ -59,10 +59,10 @@ func tokensAndHints(sql string) (out []token) {
 	return out
 }
 
-// until returns the number of bytes up to the end of a mark, or of the text.
+// until returns the number of bytes up to the end of the first mark, or of the text if it does not contain the mark.
 func until(s, mark string) int {
-	if at := strings.Index(s, mark); at >= 0 {
-		return at + len(mark)
+	if i := strings.Index(s, mark); i >= 0 {
+		return i + len(mark)
 	}
 	return len(s)
 }
@@ -71,7 +71,8 @@ func isWord(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
 }
 
-// withoutComments returns SQL without comments, except hints, and without blanks after the last token.
+// withoutComments returns SQL without comments, except hints. It replaces blanks and comments between two tokens by a
+// blank or a line break.
 func withoutComments(sql string) string {
 	var b strings.Builder
 	end := 0
@@ -93,7 +94,7 @@ type ordering struct {
 	terms         []string // as the query has them
 	end           int      // offset of the end of the text before the limit
 	limit, offset int      // limit -1 = none
-	unknown       bool     // the limit is an expression
+	unknown       bool     // the limit is an expression, or depends on ties
 }
 
 // orderingOf parses the ORDER BY and the limit of a query.
@@ -156,11 +157,11 @@ func orderingOf(sql string) (o ordering) {
 	return o
 }
 
-// columns returns the indexes of the columns that order the rows. hidden are the terms that are not columns
-// of the result; by numbers them as if they followed the columns.
+// columns returns the indexes of the columns that order the rows. hidden are the terms that are not columns of the
+// result; by numbers them as if they followed the columns.
 func (o *ordering) columns(names []string) (by []int, hidden []string) {
 	for _, term := range o.terms {
-		k := find(names, term)
+		k := columnOf(names, term)
 		if k < 0 {
 			k = len(names) + len(hidden)
 			hidden = append(hidden, withoutDirection(term))
@@ -170,8 +171,8 @@ func (o *ordering) columns(names []string) (by []int, hidden []string) {
 	return by, hidden
 }
 
-// words describes how the order of rows is compared.
-func (o *ordering) words(by []int, hidden []string) string {
+// comparison describes how the study compares the order of rows.
+func (o *ordering) comparison(by []int, hidden []string) string {
 	switch {
 	case len(by) == 0 && len(o.terms) > 0:
 		return "any order: DuckDB cannot return the values of " + strings.Join(o.terms, ", ")
@@ -198,9 +199,9 @@ func withoutDirection(term string) string {
 	return term[:last.at+len(last.text)]
 }
 
-// withoutLimit returns a query without its limit, and with additional columns: the hidden terms of its
-// order, and for each column with a sum the magnitude of its terms. ok is false for a combination of
-// several queries, such as UNION.
+// withoutLimit returns a query without its limit, and with additional columns: the hidden terms of its order, and for
+// each column with a sum the magnitude of its terms. scales are the indexes of these columns. ok is false for a
+// combination of several queries, such as UNION, and for SELECT DISTINCT.
 func withoutLimit(sql string, o *ordering, hidden []string) (text string, scales []int, ok bool) {
 	all := tokens(sql)
 	first, from := -1, -1
@@ -209,7 +210,8 @@ func withoutLimit(sql string, o *ordering, hidden []string) (text string, scales
 			continue
 		}
 		switch {
-		case t.is("union"), t.is("intersect"), t.is("except"), t.is("select") && first >= 0, t.is("distinct") && i == first+1:
+		case t.is("union"), t.is("intersect"), t.is("except"), t.is("select") && first >= 0,
+			t.is("distinct") && i == first+1:
 			return "", nil, false
 		case t.is("select"):
 			first = i
@@ -229,8 +231,8 @@ func withoutLimit(sql string, o *ordering, hidden []string) (text string, scales
 		if i < from && (all[i].depth > 0 || all[i].text != ",") {
 			continue
 		}
-		if absolute := absolutes(sql, all[start:i]); absolute != "" {
-			fmt.Fprintf(&more, ", %s AS barograph_sum_%d", absolute, item)
+		if magnitude := magnitudeOf(sql, all[start:i]); magnitude != "" {
+			fmt.Fprintf(&more, ", %s AS barograph_sum_%d", magnitude, item)
 			scales = append(scales, item)
 		}
 		if i == start+1 && all[start].text == "*" || i > start+1 && all[i-1].text == "*" && all[i-2].text == "." {
@@ -241,13 +243,13 @@ func withoutLimit(sql string, o *ordering, hidden []string) (text string, scales
 		}
 		start, item = i+1, item+1
 	}
-	return strings.TrimRight(sql[:all[from].at], " \n") + more.String() + "\n" + sql[all[from].at:o.end], scales, true
+	text = strings.TrimRight(sql[:all[from].at], " \n") + more.String() + "\n" + sql[all[from].at:o.end]
+	return text, scales, true
 }
 
-// absolutes rewrites a column with sums: it sums the absolute values of the terms, and adds where
-// the column subtracts. The result is the magnitude of the numbers that may cancel. "" = the column
-// has no sum.
-func absolutes(sql string, all []token) string {
+// magnitudeOf rewrites a column with sums to the magnitude of the numbers that may cancel: it sums the absolute values
+// of the terms, and adds where the column subtracts. It returns "" if the column has no sum.
+func magnitudeOf(sql string, all []token) string {
 	if n := len(all); n > 2 && all[n-2].depth == all[0].depth && all[n-2].is("as") {
 		all = all[:n-2]
 	} else if n > 1 && all[n-2].text == ")" && isWord(all[n-1].text[0]) && !all[n-1].is("end") {
@@ -257,7 +259,7 @@ func absolutes(sql string, all []token) string {
 		return ""
 	}
 	var b strings.Builder
-	at, some := all[0].at, false
+	at, hasSum := all[0].at, false // the text before at is in b
 	for i := 0; i < len(all); i++ {
 		t := all[i]
 		switch {
@@ -274,7 +276,7 @@ func absolutes(sql string, all []token) string {
 				return ""
 			}
 			b.WriteString(sql[at:t.at] + t.text + "(" + absoluteTerms(sql, args) + ")")
-			i, at, some = end, all[end].at+1, true
+			i, at, hasSum = end, all[end].at+1, true
 		case t.is("case"), t.is("select"): // a minus may belong to a condition
 			return ""
 		case t.text == "-" && i+1 < len(all) && all[i+1].text != ">":
@@ -282,7 +284,7 @@ func absolutes(sql string, all []token) string {
 			at = t.at + 1
 		}
 	}
-	if !some {
+	if !hasSum {
 		return ""
 	}
 	last := all[len(all)-1]
@@ -291,6 +293,9 @@ func absolutes(sql string, all []token) string {
 	}
 	return b.String()
 }
+
+// notSums are words of expressions whose + and - may not separate the terms of a sum.
+var notSums = []string{"case", "and", "or", "filter", "order"} //nolint:gochecknoglobals // a constant table
 
 // absoluteTerms returns the sum of the absolute values of the terms of an expression.
 func absoluteTerms(sql string, all []token) string {
@@ -305,7 +310,7 @@ func absoluteTerms(sql string, all []token) string {
 		if t.depth > base {
 			continue
 		}
-		if strings.Contains("<>=!|", t.text) || t.is("case") || t.is("and") || t.is("or") || t.is("filter") || t.is("order") {
+		if strings.Contains("<>=!|", t.text) || slices.ContainsFunc(notSums, t.is) {
 			return "abs(" + text(0, len(all)) + ")" // the expression is not a sum of terms
 		}
 		if i > start && (t.text == "+" || t.text == "-") && !strings.Contains("*/%+-(", all[i-1].text) {
@@ -315,12 +320,16 @@ func absoluteTerms(sql string, all []token) string {
 	return strings.Join(append(terms, "abs("+text(start, len(all))+")"), " + ")
 }
 
-// orderDependent are words of queries whose result may depend on the order of the rows in their
+// orderDependent are the names of functions, and the word OVER, whose result may depend on the order of the rows in the
 // tables.
-var orderDependent = []string{"over", "first", "last", "any_value", "arg_min", "arg_max", "argmin", "argmax", "min_by", "max_by", "list", "array_agg", "string_agg", "group_concat", "listagg", "mode"} //nolint:gochecknoglobals // a constant table
+var orderDependent = []string{ //nolint:gochecknoglobals // a constant table
+	"over", "first", "last", "any_value", "arg_min", "arg_max", "argmin", "argmax", "min_by", "max_by", "list",
+	"array_agg", "string_agg", "group_concat", "listagg", "mode",
+}
 
-// orderDependence returns a clause because of which the result of a query may depend on the order of the rows
-// in its tables: a limit in a subquery, a window, DISTINCT ON, or a function of the first row. "" = none.
+// orderDependence returns a clause because of which the result of a query may depend on the order of the rows in its
+// tables: a limit in a subquery, a window, DISTINCT ON, or a function of the first row. It returns "" if the query has
+// no such clause.
 func orderDependence(sql string) string {
 	all := tokens(sql)
 	for i, t := range all {
@@ -347,14 +356,14 @@ func orderDependence(sql string) string {
 	return ""
 }
 
-// clause returns the text of a range of tokens.
+// clause returns the text of the tokens from from to to, exclusive.
 func clause(sql string, all []token, from, to int) string {
 	last := all[min(to, len(all))-1]
 	return sql[all[from].at : last.at+len(last.text)]
 }
 
-// find returns the column that a term of an order names; -1 = none.
-func find(names []string, term string) int {
+// columnOf returns the index of the column that a term of an order names; -1 = none.
+func columnOf(names []string, term string) int {
 	all := tokens(withoutDirection(term))
 	for len(all) > 2 && all[1].text == "." { // t.name
 		all = all[2:]

@@ -14,7 +14,7 @@ func TestOrdering(t *testing.T) {
 		sql           string
 		by            []int
 		limit, offset int
-		words         string
+		comparison    string
 	}{
 		{"SELECT 1", nil, -1, 0, "any order"},
 		{"SELECT a FROM (SELECT b FROM t ORDER BY b LIMIT 3) x", nil, -1, 0, "any order"},
@@ -29,14 +29,16 @@ func TestOrdering(t *testing.T) {
 	} {
 		o := orderingOf(c.sql)
 		by, hidden := o.columns(names)
-		if words := o.words(by, hidden); !slices.Equal(by, c.by) || o.limit != c.limit || o.offset != c.offset || words != c.words || o.unknown {
-			t.Errorf("%s: %v, %+v, %s", c.sql, by, o, words)
+		comparison := o.comparison(by, hidden)
+		if !slices.Equal(by, c.by) || o.limit != c.limit || o.offset != c.offset || comparison != c.comparison || o.unknown {
+			t.Errorf("%s: %v, %+v, %s", c.sql, by, o, comparison)
 		}
 	}
 }
 
-// TestUncut: a question without its limit, with what its sums are computed of.
-func TestUncut(t *testing.T) {
+// TestWithoutLimit: withoutLimit removes the limit of a query and adds columns for the magnitude of its sums.
+// orderDependence finds the clause because of which the order of the rows matters.
+func TestWithoutLimit(t *testing.T) {
 	for _, c := range []struct{ sql, want, depends string }{
 		{"SELECT a FROM t ORDER BY a LIMIT 3", "SELECT a FROM t ORDER BY a", ""},
 		{"SELECT k, sum(x - 1.5) AS s FROM t GROUP BY k", "SELECT k, sum(x - 1.5) AS s, sum(abs(x) + abs(1.5)) AS barograph_sum_1\nFROM t GROUP BY k", ""},
@@ -61,7 +63,7 @@ func TestUncut(t *testing.T) {
 	}
 }
 
-// TestHintsAreKept: what an engine reads is sent; comments are not.
+// TestHintsAreKept: a query keeps its hints, which engines read, and loses its comments.
 func TestHintsAreKept(t *testing.T) {
 	const text = "-- a comment\nSELECT /*+ INDEX(t) */ a /* b */, /*!50000 SQL_NO_CACHE */ b FROM t -- c\nWHERE x = '/* y */';"
 	all, err := parse(nil, "q.sql", "q", "", text)
@@ -112,7 +114,7 @@ func TestQuestions(t *testing.T) {
 }
 
 func TestQuestionsRefused(t *testing.T) {
-	for _, c := range []struct{ text, says string }{
+	for _, c := range []struct{ text, problem string }{
 		{"", "name no question"},
 		{"SELECT ${day}", "bad.sql:1: ${day} has no value"},
 		{"-- param day: 1\nSELECT 1", "bad.sql:2: bad has values for ${day}"},
@@ -120,9 +122,10 @@ func TestQuestionsRefused(t *testing.T) {
 		{"\n\nDROP TABLE t", "bad.sql:3: DROP … changes tables"},
 		{"-- for: postgres\nSELECT 1", "has texts only for some engines"},
 		{"SELECT 1;\n-- name: bad\nSELECT 2", "bad.sql:3: bad has a second text"},
+		{"/*!40101 SET NAMES utf8 */;\nSELECT 1", "bad.sql:1: bad is a hint without a query"},
 	} {
 		_, err := Questions([]string{write(t, "bad.sql", c.text)}, []string{"postgres"})
-		if err == nil || !strings.Contains(err.Error(), c.says) {
+		if err == nil || !strings.Contains(err.Error(), c.problem) {
 			t.Errorf("%q: %v", c.text, err)
 		}
 	}
@@ -131,7 +134,21 @@ func TestQuestionsRefused(t *testing.T) {
 	}
 }
 
-// TestSets reads the ready sets.
+// TestQuestionsInBrackets: Questions reads a folder whose name is a pattern of filepath.Glob.
+func TestQuestionsInBrackets(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "queries[1]")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "a.sql"), []byte("SELECT 1"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := Questions([]string{dir}, nil); err != nil || len(all) != 1 {
+		t.Errorf("%d questions, %v", len(all), err)
+	}
+}
+
+// TestSets: every question of the ready sets can be read, and an unknown set is refused with a proposal.
 func TestSets(t *testing.T) {
 	for name, want := range map[string]int{"clicks": 30, "documents": 5, "star": 3} {
 		all, err := Set(name)

@@ -24,22 +24,25 @@ func (r *runner) streams(ctx context.Context) error {
 	if len(r.Streams) == 0 {
 		return nil
 	}
-	measurements := []func(ctx context.Context, p *participant, known []int, n, round int) (run.Sample, error){r.stream}
+	// proven are the indices of the questions whose results on the engine are proven.
+	type measurement func(ctx context.Context, p *participant, proven []int, n, round int) (run.Sample, error)
+	measurements := []measurement{r.stream}
 	if r.WhileLoading {
 		measurements = append(measurements, r.streamWhileLoading)
 	}
-	timed := r.timed()
-	for i, round := range measure.Interleave(r.Seed+1, len(r.measured())*len(r.Streams)*len(measurements), max(r.Rounds, 1)) {
+	timed := r.timedRepetitions()
+	all := len(r.measured()) * len(r.Streams) * len(measurements)
+	for i, round := range measure.Interleave(r.Seed+1, all, max(r.Rounds, 1)) {
 		measureStreams, mix := measurements[i%len(measurements)], []string{plainMix, loadingMix}[i%len(measurements)]
 		i /= len(measurements)
 		p, n := r.measured()[i/len(r.Streams)], r.Streams[i%len(r.Streams)]
-		var known []int
-		for k, right := range p.proven {
-			if right {
-				known = append(known, k)
+		var proven []int
+		for k, isProven := range p.proven {
+			if isProven {
+				proven = append(proven, k)
 			}
 		}
-		if len(known) == 0 {
+		if len(proven) == 0 {
 			continue
 		}
 		if timed[repetition{run.MixCell(p.name, "", mix, n, r.Rate, ""), run.Warm, round + 1}] {
@@ -49,7 +52,7 @@ func (r *runner) streams(ctx context.Context) error {
 			return nil
 		}
 		r.Progress(fmt.Sprintf("%s: %s for %v", p.name, run.CountOf(n, "stream"), r.Duration))
-		s, err := measureStreams(ctx, p, known, n, round)
+		s, err := measureStreams(ctx, p, proven, n, round)
 		if err = errors.Join(err, ctx.Err()); err != nil {
 			return err
 		}
@@ -60,7 +63,7 @@ func (r *runner) streams(ctx context.Context) error {
 	return nil
 }
 
-// warmup is the duration of the warm-up, which is not counted: a tenth of the measurement.
+// warmup is the duration of the warm-up, whose queries are not counted: a tenth of the measurement.
 func (r *runner) warmup() time.Duration { return r.Duration / 10 }
 
 // The names of the mixes in cells: streams without other work, and streams during a load.
@@ -69,13 +72,20 @@ const (
 	loadingMix = "questions beside a load"
 )
 
+// streamSample returns the sample of a round of n streams, without its measurement.
+func (r *runner) streamSample(p *participant, mix string, n, round int) run.Sample {
+	return run.Sample{Cell: run.MixCell(p.name, "", mix, n, r.Rate, ""), Phase: run.Warm, Rep: round + 1}
+}
+
 // stream measures one number of streams.
-func (r *runner) stream(ctx context.Context, p *participant, known []int, n, round int) (run.Sample, error) {
-	return r.streaming(ctx, p, known, run.Sample{Cell: run.MixCell(p.name, "", plainMix, n, r.Rate, ""), Phase: run.Warm, Rep: round + 1}, n)
+func (r *runner) stream(ctx context.Context, p *participant, proven []int, n, round int) (run.Sample, error) {
+	return r.runStreams(ctx, p, proven, r.streamSample(p, plainMix, n, round), n)
 }
 
 // streamWhileLoading measures one number of streams while the engine loads.
-func (r *runner) streamWhileLoading(ctx context.Context, p *participant, known []int, n, round int) (run.Sample, error) {
+func (r *runner) streamWhileLoading(
+	ctx context.Context, p *participant, proven []int, n, round int,
+) (run.Sample, error) {
 	loading, stop := context.WithCancel(ctx)
 	defer stop()
 	var rows int64
@@ -83,9 +93,9 @@ func (r *runner) streamWhileLoading(ctx context.Context, p *participant, known [
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		rows, failed = r.loadAgain(loading, p)
+		rows, failed = r.loadCopies(loading, p)
 	}()
-	out, err := r.streaming(ctx, p, known, run.Sample{Cell: run.MixCell(p.name, "", loadingMix, n, r.Rate, ""), Phase: run.Warm, Rep: round + 1}, n)
+	out, err := r.runStreams(ctx, p, proven, r.streamSample(p, loadingMix, n, round), n)
 	stop()
 	<-ended
 	if m := out.Measured(); m != nil {
@@ -100,22 +110,22 @@ func (r *runner) streamWhileLoading(ctx context.Context, p *participant, known [
 // copyTable is the name of the table that is loaded during the streams.
 const copyTable = "barograph_beside"
 
-// loadAgain repeatedly loads a copy of the largest table and drops it, until ctx ends. It returns the
-// rows of the complete copies.
-func (r *runner) loadAgain(ctx context.Context, p *participant) (rows int64, err error) {
+// loadCopies repeatedly loads a copy of the largest table and drops it, until ctx ends. It returns the number of rows
+// of all complete copies.
+func (r *runner) loadCopies(ctx context.Context, p *participant) (rows int64, err error) {
 	if p.own == nil {
-		return 0, p.gone()
+		return 0, p.reopenError()
 	}
-	largest := slices.MaxFunc(r.folder.Run.Own.Tables, func(a, b run.OwnTable) int { return cmp.Compare(a.Rows, b.Rows) })
-	i := slices.IndexFunc(r.tables, func(t *tables.Table) bool { return t.Name == largest.Name })
-	again := *r.tables[max(i, 0)] // a skipped table has no rows, so it is not the largest
-	again.Name = copyTable
+	// The run folder also lists tables that were skipped after their rows were counted. They cannot be loaded.
+	largest := slices.MaxFunc(r.tables, func(a, b *tables.Table) int { return cmp.Compare(a.Rows, b.Rows) })
+	tableCopy := *largest
+	tableCopy.Name = copyTable
 	drop := func(ctx context.Context) error {
 		return p.own.Ask(ctx, "DROP TABLE IF EXISTS "+copyTable, func([]any) error { return nil })
 	}
 	for {
 		if err = drop(ctx); err == nil {
-			err = p.own.Load(ctx, &again)
+			err = p.own.Load(ctx, &tableCopy)
 		}
 		if err != nil || ctx.Err() != nil {
 			break
@@ -128,41 +138,54 @@ func (r *runner) loadAgain(ctx context.Context, p *participant) (rows int64, err
 	return rows, errors.Join(err, drop(context.WithoutCancel(ctx)))
 }
 
-// streaming runs n streams.
-func (r *runner) streaming(ctx context.Context, p *participant, known []int, out run.Sample, n int) (run.Sample, error) {
-	o := pace.Options{Statuses: []string{"OK"}, Warmup: r.warmup(), MaxDuration: r.Duration, Rate: r.Rate, Arrivals: pace.Poisson, Seed: r.Seed + uint64(out.Rep), Grace: time.Hour} //nolint:gosec // not negative
-	for _, k := range known {
+// runStreams runs n streams and stores their measurement in out.
+func (r *runner) runStreams(
+	ctx context.Context, p *participant, proven []int, out run.Sample, n int,
+) (run.Sample, error) {
+	o := pace.Options{
+		Statuses:    []string{"OK"},
+		Warmup:      r.warmup(),
+		MaxDuration: r.Duration,
+		Rate:        r.Rate,
+		Arrivals:    pace.Poisson,
+		Seed:        r.Seed + uint64(out.Rep), //nolint:gosec // not negative
+		Grace:       time.Hour,
+	}
+	for _, k := range proven {
 		o.Kinds = append(o.Kinds, r.Questions[k].Name)
 	}
 	workers := make([]pace.Worker, n)
 	for i := range workers {
-		workers[i] = &stream{runner: r, p: p, known: known, draw: rand.New(rand.NewPCG(r.Seed, uint64(i)))} //nolint:gosec // no secret, not negative
+		random := rand.New(rand.NewPCG(r.Seed, uint64(i))) //nolint:gosec // no secret, not negative
+		workers[i] = &stream{runner: r, p: p, proven: proven, random: random}
 	}
-	return r.folder.RunClients(ctx, out, run.ConcurrentClients{Workers: workers, Pace: o, Place: string(p.place), Server: p.watch(), Prove: answer.CompareAgreed})
+	return r.folder.RunClients(ctx, out, run.ConcurrentClients{
+		Workers: workers, Pace: o, Place: string(p.place), Server: p.serverMeter(), Prove: answer.CompareAgreed,
+	})
 }
 
 // stream is one client. Each of its passes over the queries has a new random order.
 type stream struct {
 	*runner
 	p       *participant
-	known   []int
-	draw    *rand.Rand
-	order   []int // the rest of the present pass
-	queries int
+	proven  []int // indices of the questions that it repeats
+	random  *rand.Rand
+	order   []int // the rest of the present pass, as indices of proven
+	queries int   // number of queries that it has sent
 }
 
 // Do runs the next query, records its time, and then compares the result.
 func (s *stream) Do(ctx context.Context, r *pace.Recorder) error {
 	if len(s.order) == 0 {
-		s.order = s.draw.Perm(len(s.known))
+		s.order = s.random.Perm(len(s.proven))
 	}
 	i := s.order[0]
-	k := s.known[i]
+	k := s.proven[i]
 	s.order, s.queries = s.order[1:], s.queries+1
 	q := s.Questions[k]
 	set := s.queries % q.ParameterSets()
 	began := r.Now()
-	got, err := s.ask(ctx, s.p, q, set, nil)
+	got, err := s.query(ctx, s.p, q, set, nil)
 	if err != nil {
 		return err
 	}

@@ -32,34 +32,35 @@ type source struct {
 	stage    atomic.Pointer[stage]
 }
 
-// stage is a part of reading a table: its name, the bytes of the files that it has read completely, and a function that
-// returns how much of the present file it has read or written; nil = not known.
+// stage is a step of reading a table.
 type stage struct {
-	part   string
-	before int64
-	now    func() int64
+	name     string
+	before   int64        // bytes of the files that it has read completely
+	position func() int64 // bytes of the present file that it has read or written; nil = not known
 }
 
-// parquet are the options of the files that DuckDB writes. Compressed like this, they are not larger than the user's.
+// parquet are the options of COPY for the files that DuckDB writes. With this compression they are not larger than the
+// user's files.
 const parquet = " (FORMAT parquet, COMPRESSION zstd)"
 
-// progress returns the stage of read, how many bytes it has read or written, and those of the user's files.
+// progress returns the stage of read, the number of bytes that it has read or written, and the size of the user's
+// files.
 func (s *source) progress() (part string, n, all int64) {
 	now := s.stage.Load()
 	if now == nil {
 		return "", 0, 0
 	}
-	if now.now != nil {
-		n = now.before + now.now()
+	if now.position != nil {
+		n = now.before + now.position()
 	}
-	return now.part, n, s.out.Bytes
+	return now.name, n, s.out.Bytes
 }
 
 // goodName matches table names that need no quotes in any engine.
 var goodName = regexp.MustCompile(`^[a-z_][a-z0-9_]*$`)
 
-// isData reports whether the name is that of a Parquet or CSV file, and whether of CSV. base is
-// the name without its extensions.
+// isData reports whether the name is that of a Parquet or CSV file, and whether it is a CSV file. base is the name
+// without its extensions.
 func isData(name string) (base string, csv, ok bool) {
 	for _, end := range []string{".parquet", ".csv", ".csv.gz", ".tsv", ".tsv.gz"} {
 		if strings.HasSuffix(strings.ToLower(name), end) {
@@ -69,11 +70,13 @@ func isData(name string) (base string, csv, ok bool) {
 	return "", false, false
 }
 
-// findTables assigns every file of a folder to a table, or lists it with the reason
-// why it is unused. A file of the folder is a table with its name. All files below a subfolder are one
-// table; folders key=value add columns. definitions are the files of statements for a table in an engine, by
-// TABLE.ENGINE; definitionKey returns this key for the path of such a file, and "" for any other.
-func findTables(dir string, declared *declaration, definitionKey func(path string) string) (out []*source, unused []run.SkippedFile, definitions map[string]string, err error) {
+// findTables assigns every file of a folder to a table, or lists it with the reason why it is unused. A file in the
+// folder is a table of the same name. All files below a subfolder are one table; folders key=value add columns.
+// definitions are the files of statements for a table in an engine, by TABLE.ENGINE; definitionKey returns this key for
+// the path of such a file, and "" for any other.
+func findTables(
+	dir string, declared *declaration, definitionKey func(path string) string,
+) (out []*source, unused []run.SkippedFile, definitions map[string]string, err error) {
 	definitions = map[string]string{}
 	if dir, err = filepath.Abs(dir); err != nil {
 		return nil, nil, nil, err
@@ -115,15 +118,15 @@ func findTables(dir string, declared *declaration, definitionKey func(path strin
 			return err
 		}
 		base, csv, ok := isData(e.Name())
-		name, inner, deep := strings.Cut(filepath.ToSlash(rel), "/")
+		name, inner, inSubfolder := strings.Cut(filepath.ToSlash(rel), "/")
 		switch {
 		case hidden:
 			skip(path, "its name starts with "+e.Name()[:1]+", which marks files that are not data")
 			return nil
-		case path == declared.file || e.Name() == schemaFile && !deep:
+		case path == declared.path() || e.Name() == schemaFile && !inSubfolder:
 			skip(path, "declares types")
 			return nil
-		case !deep && definitionKey(path) != "":
+		case !inSubfolder && definitionKey(path) != "":
 			definitions[definitionKey(path)] = path
 			return nil
 		case !ok:
@@ -137,11 +140,11 @@ func findTables(dir string, declared *declaration, definitionKey func(path strin
 		switch {
 		case star != nil:
 			name, origin, inner = star[path], star[path], ""
-		case !deep:
+		case !inSubfolder:
 			name, inner = base, ""
 		}
 		s := addFile(&out, dir, origin, name, path, csv)
-		if info, err := e.Info(); err == nil {
+		if info, err := os.Stat(path); err == nil { // of the file, not of a symbolic link to it
 			s.out.Sources[len(s.out.Sources)-1].Bytes = info.Size()
 			s.out.Bytes += info.Size()
 		}
@@ -150,7 +153,11 @@ func findTables(dir string, declared *declaration, definitionKey func(path strin
 		return nil
 	})
 	if err == nil && len(out) == 0 {
-		err = &fault.Error{File: dir, Problem: "has no Parquet or CSV file", Cure: "name a folder of such files: NAME.parquet, or NAME/*.parquet, is the table NAME"}
+		err = &fault.Error{
+			File:    dir,
+			Problem: "has no Parquet or CSV file",
+			Cure:    "name a folder of such files: NAME.parquet, or NAME/*.parquet, is the table NAME",
+		}
 	}
 	return out, unused, definitions, err
 }
@@ -165,15 +172,27 @@ func addFile(out *[]*source, root, origin, name, path string, csv bool) *source 
 	i := slices.IndexFunc(*out, func(s *source) bool { return s.table.Name == table })
 	if i < 0 {
 		i = len(*out)
-		*out = append(*out, &source{origin: origin, table: &tables.Table{Name: table, Root: root, CSV: csv}, out: &run.OwnTable{Name: table}})
+		*out = append(*out, &source{
+			origin: origin,
+			table:  &tables.Table{Name: table, Root: root, CSV: csv},
+			out:    &run.OwnTable{Name: table},
+		})
 	}
 	s := (*out)[i]
 	switch {
 	case s.problem != nil:
 	case s.origin != origin:
-		s.problem = &fault.Error{File: path, Problem: "and " + s.table.Files[0] + " have the same table name, " + table, Cure: "rename one of them, or put the files of a table into a folder with its name"}
+		s.problem = &fault.Error{
+			File:    path,
+			Problem: "and " + s.table.Files[0] + " have the same table name, " + table,
+			Cure:    "rename one of them, or put the files of a table into a folder with its name",
+		}
 	case s.table.CSV != csv:
-		s.problem = &fault.Error{File: path, Problem: "and " + s.table.Files[0] + " belong to one table, " + table + ", but have two formats", Cure: "put files of one format into the folder of a table"}
+		s.problem = &fault.Error{
+			File:    path,
+			Problem: "and " + s.table.Files[0] + " belong to one table, " + table + ", but have two formats",
+			Cure:    "put files of one format into the folder of a table",
+		}
 	}
 	s.table.Files = append(s.table.Files, path)
 	s.out.Files = append(s.out.Files, path)
@@ -218,7 +237,11 @@ func (s *source) addKeys() error {
 				continue
 			}
 			if k.Column.Kind != "" && !conforms(&k.Column, value) {
-				return &fault.Error{File: t.Files[i], Problem: fmt.Sprintf("the folder name %s=%s has a value that is not a %s", key, value, kindName(&k.Column)), Cure: "rename the folder, or declare another type"}
+				return &fault.Error{
+					File:    t.Files[i],
+					Problem: fmt.Sprintf("the folder name %s=%s has a value that is not a %s", key, value, kindName(&k.Column)),
+					Cure:    "rename the folder, or declare another type",
+				}
 			}
 			g.add([]byte(value))
 		}
@@ -228,8 +251,8 @@ func (s *source) addKeys() error {
 	return nil
 }
 
-// read finds the columns and rows of a table's files, and writes the rows to a Parquet file with the
-// types that all engines have. It checks that the Parquet file has every row of every file.
+// read finds the columns and rows of a table's files, and has ref write the rows to a Parquet file in the folder work,
+// with types that all engines have. It checks that the Parquet file has every row of every file.
 func (s *source) read(ctx context.Context, ref *tables.Tables, work string) (err error) {
 	t := s.table
 	if err := cmp.Or(s.problem, s.addKeys()); err != nil {
@@ -260,9 +283,9 @@ func (s *source) read(ctx context.Context, ref *tables.Tables, work string) (err
 	}
 	s.out.Notes = t.Notes
 	file := filepath.Join(work, t.Name+".parquet")
-	converting := &stage{part: "converting"}
-	if !t.CSV { // of CSV, nobody knows how small it becomes
-		converting.now = func() int64 {
+	converting := &stage{name: "converting"}
+	if !t.CSV { // CSV becomes smaller by an unknown factor
+		converting.position = func() int64 {
 			info, err := os.Stat(file)
 			if err != nil {
 				return 0
@@ -272,24 +295,34 @@ func (s *source) read(ctx context.Context, ref *tables.Tables, work string) (err
 	}
 	s.stage.Store(converting)
 	if err := exec(ctx, ref, "COPY (SELECT * FROM "+flavour.Ident(t.Name)+") TO "+flavour.Quote(file)+parquet); err != nil {
-		return &fault.Error{File: t.Files[0], Problem: "table " + t.Name + " cannot be converted to its types", Err: err, Cure: "declare the types: --types FILE"}
+		return &fault.Error{
+			File:    t.Files[0],
+			Problem: "table " + t.Name + " cannot be converted to its types",
+			Err:     err,
+			Cure:    "declare the types: --types FILE",
+		}
 	}
 	t.Parquet = file
-	if err := ref.Ask(ctx, "SELECT count(*) FROM read_parquet("+flavour.Quote(t.Parquet)+")", func(row []any) error {
+	err = ref.Ask(ctx, "SELECT count(*) FROM read_parquet("+flavour.Quote(t.Parquet)+")", func(row []any) error {
 		n, ok := row[0].(int64)
 		if s.out.Rows, t.Rows = n, n; !ok {
 			return errors.New("DuckDB returned no count of rows")
 		}
 		return nil
-	}); err != nil {
+	})
+	if err != nil {
 		return err
 	}
-	var files int64
+	var inFiles int64
 	for _, f := range s.out.Sources {
-		files += f.Rows
+		inFiles += f.Rows
 	}
-	if files != s.out.Rows {
-		return &fault.Error{File: t.Files[0], Problem: fmt.Sprintf("table %s has %d rows, but its files have %d", t.Name, s.out.Rows, files), Cure: "write the table as one Parquet file"}
+	if inFiles != s.out.Rows {
+		return &fault.Error{
+			File:    t.Files[0],
+			Problem: fmt.Sprintf("table %s has %d rows, but its files have %d", t.Name, s.out.Rows, inFiles),
+			Cure:    "write the table as one Parquet file",
+		}
 	}
 	if t.CSV {
 		return s.verify(ctx)

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -22,7 +23,7 @@ import (
 	"github.com/barograph/barograph/study/own"
 )
 
-// parquetOf is a Parquet file of rows.
+// parquetOf returns a Parquet file of rows.
 func parquetOf[T any](t *testing.T, rows ...T) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -37,6 +38,7 @@ type sale struct {
 	Price float64 `parquet:"price"`
 }
 
+// sales returns a Parquet file with n sales whose ids start at from.
 func sales(t *testing.T, from, n int) string {
 	t.Helper()
 	var rows []sale
@@ -46,7 +48,7 @@ func sales(t *testing.T, from, n int) string {
 	return parquetOf(t, rows...)
 }
 
-// questions are those of one text.
+// questions parses the questions of a text.
 func questions(t *testing.T, text string) []*own.Question {
 	t.Helper()
 	qs, err := own.Questions([]string{write(t, "q.sql", text)}, own.Names(all.Registry()))
@@ -56,8 +58,8 @@ func questions(t *testing.T, text string) []*own.Question {
 	return qs
 }
 
-// TestEveryFileIsAccountedFor: files of nested folders and of Hive's partitions are
-// read; each file is a table's or is left aside with the reason.
+// TestEveryFileIsAccountedFor: the run reads files of nested folders and of Hive's partitions. It assigns each file to
+// a table, or lists the file with the reason why it is unused.
 func TestEveryFileIsAccountedFor(t *testing.T) {
 	type narrow struct {
 		ID int32 `parquet:"id"`
@@ -70,7 +72,7 @@ func TestEveryFileIsAccountedFor(t *testing.T) {
 		"sales/head.parquet", sales(t, 0, 5), "sales/day=2024-01-01/p.parquet", sales(t, 10, 10), "sales/day=2024-01-02/p.parquet", sales(t, 20, 10), "sales/_SUCCESS", "", "sales/.p.crc", "",
 		"deep/a/b.csv", "x;y\n1;a\n", "deep/c.csv", "y,z\nb,2.5\nc,3\n", "few/one.parquet", parquetOf(t, narrow{1}, narrow{2}), "few/two.parquet", sales(t, 3, 2), "tags-of.parquet", parquetOf(t, nested{1, []string{"a"}}), "readme.txt", "")
 	qs := questions(t, "-- name: rows\nSELECT count(*) AS n, count(day) AS d FROM sales;\n-- name: days\nSELECT day, count(*) AS n FROM sales GROUP BY day;\n-- name: deep\nSELECT x, y, z FROM deep;\n-- name: few\nSELECT sum(id) AS i, count(price) AS p FROM few;\n-- name: nested\nSELECT id FROM tags_of")
-	r, samples, err := ask(t, own.Program{Engines: inFiles(t), Tables: tables, Questions: qs, Reps: 1})
+	r, samples, err := execute(t, own.Program{Engines: inFiles(t), Tables: tables, Questions: qs, Reps: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,14 +81,14 @@ func TestEveryFileIsAccountedFor(t *testing.T) {
 			t.Errorf("%s: %s", samples[i].Cell, samples[i].Problem)
 		}
 	}
-	said := strings.Join(r.Own.Accounting(), "\n")
+	accounting := strings.Join(r.Own.Accounting(), "\n")
 	for _, want := range []string{
 		"table sales: 3 files, 25 rows: id (whole number), price (floating-point number), day (date)", "sales/day=2024-01-01/p.parquet: 10 rows", "_SUCCESS: its name starts with _", "readme.txt: its name is not that of a Parquet or CSV file",
 		"table deep: 2 files, 3 rows: x (whole number), y (text), z (decimal(2, 1))", "deep/c.csv: 2 rows, 3 lines, SHA-256 ", "table few: 2 files, 4 rows", "column price is missing in ",
 		"table tags_of: 1 file, 1 row: id (whole number)", "column tags is ignored: its type VARCHAR[]", ".p.crc: its name starts with .",
 	} {
-		if !strings.Contains(said, want) {
-			t.Errorf("%q is not in\n%s", want, said)
+		if !strings.Contains(accounting, want) {
+			t.Errorf("%q is not in\n%s", want, accounting)
 		}
 	}
 	if rows := r.Own.Questions[1].Rows; rows != 3 || len(r.Own.SkippedFiles) != 3 {
@@ -94,19 +96,40 @@ func TestEveryFileIsAccountedFor(t *testing.T) {
 	}
 }
 
-// TestBadFiles: a table that cannot be read is left aside by name, with its file
-// and line; the others are asked.
+// TestLinkedFiles: the run reports the size of a data file, not that of the symbolic link to it.
+func TestLinkedFiles(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("NOT TESTED: symbolic links need a privilege on Windows")
+	}
+	text := "id\n" + strings.Repeat("12345678\n", 1000)
+	dir := write(t, "_data/data.csv", text)
+	if err := os.Symlink(filepath.Join(dir, "_data", "data.csv"), filepath.Join(dir, "t.csv")); err != nil {
+		t.Fatal(err)
+	}
+	r, _, err := execute(t, own.Program{
+		Engines: inFiles(t), Tables: dir, Questions: questions(t, "SELECT count(*) AS n FROM t"), Reps: 1,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if size := int64(len(text)); r.Own.Tables[0].Bytes != size || r.Data.Bytes != size {
+		t.Errorf("%d bytes, %d of all tables, not %d", r.Own.Tables[0].Bytes, r.Data.Bytes, size)
+	}
+}
+
+// TestBadFiles: the run skips a table that it cannot read, with the file and line of the problem, and runs the queries
+// of the other tables.
 func TestBadFiles(t *testing.T) {
 	good := sales(t, 0, 3)
-	cut := good[:len(good)/2]
+	truncated := good[:len(good)/2]
 	type words struct {
 		ID string `parquet:"id"`
 	}
 	for _, c := range []struct {
-		files []string
-		says  string
+		files   []string
+		problem string
 	}{
-		{[]string{"bad/a.parquet", good, "bad/b.parquet", cut}, "b.parquet cannot be read as table bad"},
+		{[]string{"bad/a.parquet", good, "bad/b.parquet", truncated}, "b.parquet cannot be read as table bad"},
 		{[]string{"bad/a.parquet", good, "bad/b.parquet", parquetOf(t, words{"x"})}, "b.parquet: column id is a text, and a whole number in "},
 		{[]string{"bad.csv", "a,b\n1,2\n3,4,5\n"}, "bad.csv:3 has 3 fields"},
 		{[]string{"bad.csv", "a,b\n1,\"2\n3,4\n"}, "bad.csv:2: opens a quote that is not closed"},
@@ -118,12 +141,13 @@ func TestBadFiles(t *testing.T) {
 		{[]string{"bad.csv", "n\n1.5\n", "schema.sql", "CREATE TABLE bad (n BIGINT)"}, `bad.csv:2: column n: "1.5" is not a whole number`},
 		{[]string{"bad.csv", "n\n1.255\n", "schema.sql", "CREATE TABLE bad (n DECIMAL(9, 2))"}, `"1.255" is not a decimal(9, 2)`},
 	} {
-		r, samples, err := ask(t, own.Program{Engines: inFiles(t), Tables: write(t, append(c.files, "good.parquet", good)...), Questions: questions(t, "SELECT count(*) AS n FROM good"), Reps: 1})
-		if fault.Code(err) != fault.Incomplete || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%q: %v", c.says, err)
+		r, samples, err := execute(t, own.Program{Engines: inFiles(t), Tables: write(t, append(c.files, "good.parquet", good)...), Questions: questions(t, "SELECT count(*) AS n FROM good"), Reps: 1})
+		if fault.Code(err) != fault.Incomplete || !strings.Contains(err.Error(), c.problem) {
+			t.Errorf("%q: %v", c.problem, err)
 		}
-		if len(samples) != 2 || samples[0].Verdict != run.Equal || !slices.ContainsFunc(r.Own.Accounting(), func(s string) bool { return strings.Contains(s, "table bad was skipped: ") }) {
-			t.Errorf("%q: %d samples, %q", c.says, len(samples), r.Own.Accounting())
+		accounting := strings.Join(r.Own.Accounting(), "\n")
+		if len(samples) != 2 || samples[0].Verdict != run.Equal || !strings.Contains(accounting, "table bad was skipped: ") {
+			t.Errorf("%q: %d samples, %q", c.problem, len(samples), accounting)
 		}
 	}
 	if os.Getuid() == 0 {
@@ -133,12 +157,12 @@ func TestBadFiles(t *testing.T) {
 	if err := os.Chmod(filepath.Join(dir, "bad.parquet"), 0); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := ask(t, own.Program{Engines: inFiles(t), Tables: dir, Questions: questions(t, "SELECT count(*) AS n FROM good"), Reps: 1}); fault.Code(err) != fault.Incomplete {
+	if _, _, err := execute(t, own.Program{Engines: inFiles(t), Tables: dir, Questions: questions(t, "SELECT count(*) AS n FROM good"), Reps: 1}); fault.Code(err) != fault.Incomplete {
 		t.Error(err)
 	}
 }
 
-// TestCSVValues: the type of a column keeps every value of it, and can be declared.
+// TestCSVValues: the type of a column is the declared type, or the narrowest one that keeps every value.
 func TestCSVValues(t *testing.T) {
 	enginetest.NotUnderRace(t)
 	for _, c := range []struct{ values, declared, want string }{
@@ -180,7 +204,7 @@ func TestCSVValues(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		r, _, err := ask(t, own.Program{Engines: inFiles(t), Tables: tables, Questions: questions(t, "SELECT count(DISTINCT v) AS n FROM t"), Reps: 1})
+		r, _, err := execute(t, own.Program{Engines: inFiles(t), Tables: tables, Questions: questions(t, "SELECT count(DISTINCT v) AS n FROM t"), Reps: 1})
 		if err != nil && fault.Code(err) != fault.Incomplete { // SQLite refuses decimals of many digits, and NaN
 			t.Errorf("%s: %v", c.values, err)
 		}
@@ -193,14 +217,18 @@ func TestCSVValues(t *testing.T) {
 	}
 }
 
-// TestChangedValuesAreNoticed: a value that DuckDB's reader changes, and a row that
-// it leaves out, are named with file and line.
-func TestChangedValuesAreNoticed(t *testing.T) {
+// TestChangedValuesAreDetected: the run refuses a table if DuckDB's reader changes a value or omits a row, and names
+// the file and the line.
+func TestChangedValuesAreDetected(t *testing.T) {
+	changeValue := func(row []any, _ int) bool {
+		row[1] = strings.Replace(row[1].(string), "2.25", "2.26", 1)
+		return true
+	}
 	for _, c := range []struct {
-		change func(row []any, n int) (keep bool)
-		says   string
+		change  func(row []any, n int) (keep bool)
+		problem string
 	}{
-		{func(row []any, _ int) bool { row[1] = strings.Replace(row[1].(string), "2.25", "2.26", 1); return true }, `t.csv:3: column price: DuckDB reads "2.25" as 2.26 (decimal(3, 2))`},
+		{changeValue, `t.csv:3: column price: DuckDB reads "2.25" as 2.26 (decimal(3, 2))`},
 		{func(_ []any, n int) bool { return n != 1 }, "t.csv:3: column id: "},
 		{func(_ []any, n int) bool { return n != 3 }, "t.csv:5: DuckDB's reader omits this line"},
 	} {
@@ -223,14 +251,14 @@ func TestChangedValuesAreNoticed(t *testing.T) {
 				return rows, err
 			}
 		})
-		_, _, err := ask(t, own.Program{Registry: faulty, Engines: inFiles(t), Tables: write(t, "t.csv", "id,price\n1,1.50\n2,2.25\n3,3\n4,4\n"), Questions: questions(t, "SELECT id FROM t"), Reps: 1})
-		if err == nil || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%q: %v", c.says, err)
+		_, _, err := execute(t, own.Program{Registry: faulty, Engines: inFiles(t), Tables: write(t, "t.csv", "id,price\n1,1.50\n2,2.25\n3,3\n4,4\n"), Questions: questions(t, "SELECT id FROM t"), Reps: 1})
+		if err == nil || !strings.Contains(err.Error(), c.problem) {
+			t.Errorf("%q: %v", c.problem, err)
 		}
 	}
 }
 
-// wrapped is an engine whose ability to keep tables is changed.
+// wrapped returns a driver whose engines have own tables with a change.
 func wrapped(d engine.Driver, change func(o *tables.Tables)) engine.Driver {
 	open := d.Open
 	d.Open = func(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
@@ -238,10 +266,10 @@ func wrapped(d engine.Driver, change func(o *tables.Tables)) engine.Driver {
 		if err != nil {
 			return nil, err
 		}
-		made := tables.DatabasesOf(e)
-		opened := made.Own
-		made.Own = func(ctx context.Context, keep bool) (*tables.Tables, error) {
-			o, err := opened(ctx, keep)
+		databases := tables.DatabasesOf(e)
+		openOwn := databases.Own
+		databases.Own = func(ctx context.Context, keep bool) (*tables.Tables, error) {
+			o, err := openOwn(ctx, keep)
 			if err == nil {
 				change(o)
 			}

@@ -7,8 +7,8 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// times times the proven queries in random order.
-func (r *runner) times(ctx context.Context) error { return r.repeat(ctx, run.Warm, r.Reps) }
+// timeWarm times the proven queries with warm caches, in random order.
+func (r *runner) timeWarm(ctx context.Context) error { return r.repeat(ctx, run.Warm, r.Reps) }
 
 // repetition identifies a repetition of a cell; rep counts from 1.
 type repetition struct {
@@ -17,8 +17,8 @@ type repetition struct {
 	rep   int
 }
 
-// timed returns the repetitions that the run folder already has, if the run is resumed.
-func (r *runner) timed() map[repetition]bool {
+// timedRepetitions returns the repetitions that the folder of a resumed run already contains.
+func (r *runner) timedRepetitions() map[repetition]bool {
 	out := map[repetition]bool{}
 	for _, s := range r.folder.Samples() {
 		if s.Rep > 0 {
@@ -28,21 +28,22 @@ func (r *runner) timed() map[repetition]bool {
 	return out
 }
 
-// time measures one repetition. It compares the result after the clock has stopped.
-func (r *runner) time(ctx context.Context, p *participant, k, rep int, phase run.Phase) error {
+// timeOnce measures one repetition. It compares the result with the reference after the clock has stopped.
+func (r *runner) timeOnce(ctx context.Context, p *participant, k, rep int, phase run.Phase) error {
 	q := r.Questions[k]
-	set, sample := rep%q.ParameterSets(), run.Sample{Cell: run.OwnCell(p.name, q.Name), Phase: phase, Rep: rep + 1}
+	set := rep % q.ParameterSets()
+	sample := run.Sample{Cell: run.OwnCell(p.name, q.Name), Phase: phase, Rep: rep + 1}
 	if phase == run.Cold {
-		if err := r.chill(ctx, p); ctx.Err() != nil {
+		if err := r.dropCaches(ctx, p); ctx.Err() != nil {
 			return ctx.Err()
 		} else if err != nil {
 			return r.folder.Add(sample.Judge(nil, answer.Proof{}, err))
 		}
 	}
-	server := p.watch()
+	server := p.serverMeter()
 	var got *answer.Loose
 	m, err := r.folder.TimeQuery(ctx, nil, &server, func() (err error) {
-		got, err = r.ask(ctx, p, q, set, nil)
+		got, err = r.query(ctx, p, q, set, nil)
 		return err
 	})
 	if ctx.Err() != nil {

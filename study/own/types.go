@@ -17,11 +17,13 @@ import (
 	"github.com/barograph/barograph/internal/fault"
 )
 
-// mostDigits is the number of digits of DuckDB's largest decimal. A column with more than mostScale
-// decimals becomes a floating-point column if that keeps every value.
 const (
-	mostDigits = 38
-	mostScale  = 9
+	// maxDigits is the number of digits of DuckDB's largest decimal.
+	maxDigits = 38
+
+	// maxScale is the largest number of decimals of a column that becomes a decimal column even if a floating-point
+	// column would keep every value.
+	maxScale = 9
 )
 
 // exponent matches a number with an exponent.
@@ -29,21 +31,22 @@ var exponent = regexp.MustCompile(`^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?[eE][-+]?[0-
 
 // guess collects the types that fit all values of a column.
 type guess struct {
-	some                       bool
-	noBool, noWhole, noDecimal bool
-	noFloat, noDate, noTime    bool
-	noZone                     bool
-	numbers                    bool   // a value has digits: not all are inf or nan
-	intDigits, fracDigits      int    // largest numbers of digits before and after the point
-	spelling                   string // of booleans: "true", "True" or "TRUE"; a column with several spellings is text
+	hasValues                    bool
+	noBool, noInteger, noDecimal bool
+	noFloat, noDate              bool
+	noTime                       bool   // a value is not a time without zone
+	noZonedTime                  bool   // a value is not a time with zone
+	hasNumbers                   bool   // a value has digits: not all are inf or nan
+	intDigits, fracDigits        int    // largest numbers of digits before and after the point
+	spelling                     string // of booleans: "true", "True" or "TRUE"; a column with several spellings is text
 }
 
 // add considers a value that is not NULL.
 func (g *guess) add(field []byte) {
-	if g.some && g.noBool && g.noDecimal && g.noFloat && g.noDate && g.noTime && g.noZone {
+	if g.noBool && g.noDecimal && g.noFloat && g.noDate && g.noTime && g.noZonedTime {
 		return // the column is text already
 	}
-	g.some = true
+	g.hasValues = true
 	text := string(field)
 	if !g.noBool {
 		word := strings.ToLower(text)
@@ -54,16 +57,16 @@ func (g *guess) add(field []byte) {
 		}
 	}
 	if !g.noDecimal || !g.noFloat {
-		ahead, behind, plain := digitsOf(text)
-		g.numbers = g.numbers || plain
-		g.intDigits, g.fracDigits = max(g.intDigits, ahead), max(g.fracDigits, behind)
-		g.noDecimal = g.noDecimal || !plain || g.intDigits+g.fracDigits > mostDigits
-		if !g.noWhole {
+		intDigits, fracDigits, plain := digitsOf(text)
+		g.hasNumbers = g.hasNumbers || plain
+		g.intDigits, g.fracDigits = max(g.intDigits, intDigits), max(g.fracDigits, fracDigits)
+		g.noDecimal = g.noDecimal || !plain || g.intDigits+g.fracDigits > maxDigits
+		if !g.noInteger {
 			_, err := strconv.ParseInt(text, 10, 64)
-			g.noWhole = err != nil || !plain
+			g.noInteger = err != nil || !plain
 		}
 		g.noFloat = g.noFloat || !exactFloat(text)
-		g.numbers = g.numbers || !g.noFloat && exponent.MatchString(text)
+		g.hasNumbers = g.hasNumbers || !g.noFloat && exponent.MatchString(text)
 	}
 	if !g.noDate {
 		_, err := time.Parse(time.DateOnly, text)
@@ -73,69 +76,69 @@ func (g *guess) add(field []byte) {
 		_, zone, ok := parseTime(text)
 		g.noTime = !ok || zone
 	}
-	if !g.noZone {
+	if !g.noZonedTime {
 		_, zone, ok := parseTime(text)
-		g.noZone = !ok || !zone
+		g.noZonedTime = !ok || !zone
 	}
 }
 
 // chooseType sets the type of a column without a declared type: the narrowest one that keeps
 // every value.
 func (g *guess) chooseType(c *tables.Column) {
-	decimals := !g.noDecimal && g.numbers
+	isDecimal := !g.noDecimal && g.hasNumbers
 	switch {
 	case c.Kind != "":
-	case !g.some:
+	case !g.hasValues:
 		c.Kind = tables.Text
 	case !g.noBool:
 		c.Kind = tables.Bool
-	case decimals && !g.noWhole:
+	case isDecimal && !g.noInteger:
 		c.Kind = tables.Integer
-	case decimals && (g.fracDigits <= mostScale || g.noFloat):
+	case isDecimal && (g.fracDigits <= maxScale || g.noFloat):
 		c.Kind, c.Digits, c.Decimals = tables.Decimal, max(g.intDigits+g.fracDigits, 1), g.fracDigits
-	case !g.noFloat && g.numbers:
+	case !g.noFloat && g.hasNumbers:
 		c.Kind = tables.Float
 	case !g.noDate:
 		c.Kind = tables.Date
-	case !g.noTime || !g.noZone:
-		c.Kind, c.Zone = tables.Time, !g.noZone
+	case !g.noTime || !g.noZonedTime:
+		c.Kind, c.Zone = tables.Time, !g.noZonedTime
 	default:
 		c.Kind = tables.Text
 	}
 }
 
-// digitsOf counts the digits of a plain number before and after the point. It runs for every value of
-// every CSV file, so it uses no regular expression. A number with a leading zero or a plus sign is
-// a text, because it may be a code, such as a postal code.
-func digitsOf(text string) (ahead, behind int, plain bool) {
+// digitsOf counts the digits of a plain number before and after the point. It runs for every value of every CSV file,
+// so it uses no regular expression. A number with a leading zero or a plus sign is not plain, because it may be a code,
+// such as a postal code.
+func digitsOf(text string) (intDigits, fracDigits int, plain bool) {
 	text = strings.TrimPrefix(text, "-")
-	whole, part, point := strings.Cut(text, ".")
-	for _, digits := range []string{whole, part} {
+	integer, fraction, point := strings.Cut(text, ".")
+	for _, digits := range []string{integer, fraction} {
 		for i := range len(digits) {
 			if digits[i] < '0' || digits[i] > '9' {
 				return 0, 0, false
 			}
 		}
 	}
-	if point && part == "" || !point && whole == "" || len(whole) > 1 && whole[0] == '0' {
+	if point && fraction == "" || !point && integer == "" || len(integer) > 1 && integer[0] == '0' {
 		return 0, 0, false
 	}
-	return len(strings.TrimLeft(whole, "0")), len(part), true
+	return len(strings.TrimLeft(integer, "0")), len(fraction), true
 }
 
-// significant returns the sign, the digits without zeros at both ends, and the power of ten of a
-// number. They are equal for equal numbers.
+// significant returns the sign, the digits without zeros at both ends, and the power of ten of a number. Two texts of
+// the same number have the same three results.
 func significant(text string) (sign, digits string, power int) {
 	if rest, ok := strings.CutPrefix(text, "-"); ok {
 		sign, text = "-", rest
 	}
-	if at := strings.IndexAny(text, "eE"); at >= 0 {
-		power, _ = strconv.Atoi(strings.TrimPrefix(text[at+1:], "+")) // the pattern allows only digits
-		text = text[:at]
+	if e := strings.IndexAny(text, "eE"); e >= 0 {
+		power, _ = strconv.Atoi(strings.TrimPrefix(text[e+1:], "+")) // the pattern allows only digits
+		text = text[:e]
 	}
-	whole, part, _ := strings.Cut(text, ".")
-	digits = strings.TrimLeft(whole+part, "0")
-	power -= len(part)
+	integer, fraction, _ := strings.Cut(text, ".")
+	digits = strings.TrimLeft(integer+fraction, "0")
+	power -= len(fraction)
 	short := strings.TrimRight(digits, "0")
 	if power += len(digits) - len(short); short == "" {
 		return "", "", 0
@@ -143,20 +146,21 @@ func significant(text string) (sign, digits string, power int) {
 	return sign, short, power
 }
 
+// sameNumber reports whether two texts are the same number, which may exceed the precision of every type of Go.
 func sameNumber(a, b string) bool {
 	as, ad, ap := significant(a)
 	bs, bd, bp := significant(b)
 	return as == bs && ad == bd && ap == bp
 }
 
-// exactFloat reports whether a text is the shortest decimal form of a 64-bit floating-point number, up to
-// leading and trailing zeros.
+// exactFloat reports whether a 64-bit floating-point number keeps the value of a text: whether the text is the shortest
+// decimal form of such a number, up to leading and trailing zeros.
 func exactFloat(text string) bool {
 	switch strings.ToLower(text) {
 	case "inf", "-inf", "infinity", "-infinity", "nan":
 		return true
 	}
-	if ahead, behind, plain := digitsOf(text); plain && ahead+behind <= 15 {
+	if intDigits, fracDigits, plain := digitsOf(text); plain && intDigits+fracDigits <= 15 {
 		return true
 	} else if !plain && !exponent.MatchString(text) {
 		return false
@@ -167,7 +171,8 @@ func exactFloat(text string) bool {
 
 var zoned = regexp.MustCompile(`(Z|[+-][0-9]{2}(:?[0-9]{2})?)$`)
 
-// parseTime parses a time of ISO 8601 with at most six digits after the second.
+// parseTime parses a time of ISO 8601 with at most six digits after the second, because engines store microseconds.
+// zone reports whether the text has a zone.
 func parseTime(text string) (at time.Time, zone, ok bool) {
 	if len(text) < len("2006-01-02 15:04:05") || text[10] != ' ' && text[10] != 'T' {
 		return at, false, false
@@ -176,10 +181,10 @@ func parseTime(text string) (at time.Time, zone, ok bool) {
 	layout := "2006-01-02 15:04:05"
 	if m := zoned.FindString(clock); m != "" {
 		zone, layout = true, layout+map[int]string{1: "Z07:00", 3: "-07", 5: "-0700", 6: "-07:00"}[len(m)]
-		if _, part, cut := strings.Cut(strings.TrimSuffix(clock, m), "."); cut && len(part) > 6 {
+		if _, fraction, _ := strings.Cut(strings.TrimSuffix(clock, m), "."); len(fraction) > 6 {
 			return at, zone, false
 		}
-	} else if _, part, cut := strings.Cut(clock, "."); cut && len(part) > 6 {
+	} else if _, fraction, _ := strings.Cut(clock, "."); len(fraction) > 6 {
 		return at, false, false
 	}
 	at, err := time.Parse(layout, day+" "+clock) // time.Parse accepts a fraction that is not in the layout
@@ -197,8 +202,8 @@ func conforms(c *tables.Column, text string) bool {
 		_, _, plain := digitsOf(text)
 		return err == nil && plain
 	case tables.Decimal:
-		ahead, behind, plain := digitsOf(text)
-		return plain && behind <= c.Decimals && ahead <= c.Digits-c.Decimals
+		intDigits, fracDigits, plain := digitsOf(text)
+		return plain && fracDigits <= c.Decimals && intDigits <= c.Digits-c.Decimals
 	case tables.Float:
 		return exactFloat(text)
 	case tables.Date:
@@ -223,19 +228,19 @@ func sameValue(c *tables.Column, typed, field string) bool {
 	case tables.Integer, tables.Decimal:
 		return sameNumber(typed, field)
 	case tables.Float:
-		a, err := strconv.ParseFloat(typed, 64)
-		b, bad := strconv.ParseFloat(field, 64)
-		return errors.Join(err, bad) == nil && (a == b || math.IsNaN(a) && math.IsNaN(b))
+		a, err1 := strconv.ParseFloat(typed, 64)
+		b, err2 := strconv.ParseFloat(field, 64)
+		return errors.Join(err1, err2) == nil && (a == b || math.IsNaN(a) && math.IsNaN(b))
 	case tables.Time:
-		a, _, ok := parseTime(typed)
-		b, _, fine := parseTime(field)
-		return ok && fine && a.Equal(b)
+		a, _, ok1 := parseTime(typed)
+		b, _, ok2 := parseTime(field)
+		return ok1 && ok2 && a.Equal(b)
 	case tables.Date, tables.Text:
 	}
 	return false
 }
 
-// kindName returns the name of a type.
+// kindName returns the name of a column's type, as reports and errors show it.
 func kindName(c *tables.Column) string {
 	switch {
 	case c.Kind == tables.Decimal:
@@ -246,10 +251,16 @@ func kindName(c *tables.Column) string {
 	return string(c.Kind)
 }
 
-// declaration has the column types that a user declared.
+// declaration has the column types that a user declared, by table.
 type declaration struct {
-	file   string
+	file   string // as errors name it
 	tables map[string][]tables.Column
+}
+
+// path returns the absolute path of the file; "" if that fails.
+func (d *declaration) path() string {
+	path, _ := filepath.Abs(d.file) // it fails only without a working directory
+	return path
 }
 
 // schemaFile is the file in the folder of the tables that declares types.
@@ -271,9 +282,11 @@ func readDeclaration(file, dir string) (*declaration, error) {
 	}
 	d := &declaration{file: file, tables: map[string][]tables.Column{}}
 	all := tokens(string(text))
-	bad := func(at int, problem string) error {
-		line := 1 + strings.Count(string(text)[:all[min(at, len(all)-1)].at], "\n")
-		return questionError(file, line, problem, "write CREATE TABLE name (column TYPE, …); with BOOLEAN, BIGINT, DECIMAL(p, s), DOUBLE, DATE, TIMESTAMP, TIMESTAMPTZ or TEXT")
+	const cure = "write CREATE TABLE name (column TYPE, …); " +
+		"with BOOLEAN, BIGINT, DECIMAL(p, s), DOUBLE, DATE, TIMESTAMP, TIMESTAMPTZ or TEXT"
+	bad := func(i int, problem string) error {
+		line := 1 + strings.Count(string(text)[:all[min(i, len(all)-1)].at], "\n")
+		return questionError(file, line, problem, cure)
 	}
 	for i := 0; i < len(all); {
 		if all[i].text == ";" {
@@ -296,7 +309,8 @@ func readDeclaration(file, dir string) (*declaration, error) {
 			for end < len(all) && all[end].depth > 0 && (all[end].depth > 1 || all[end].text != ",") {
 				end++
 			}
-			if constraint := []string{"primary", "foreign", "unique", "check", "constraint"}; !slices.ContainsFunc(constraint, all[i].is) {
+			constraints := []string{"primary", "foreign", "unique", "check", "constraint"}
+			if !slices.ContainsFunc(constraints, all[i].is) {
 				c, ok := declaredColumn(all[i:end])
 				if !ok {
 					return nil, bad(i, "column "+all[i].text+" has a type that some engines lack")
@@ -307,7 +321,7 @@ func readDeclaration(file, dir string) (*declaration, error) {
 				break
 			}
 		}
-		i++ // the parenthesis
+		i++ // skips the closing parenthesis
 		for i < len(all) && all[i].text != ";" {
 			i++
 		}
@@ -330,7 +344,7 @@ func declaredColumn(words []token) (c tables.Column, ok bool) {
 	case "tinyint", "smallint", "integer", "int", "bigint", "int2", "int4", "int8":
 		c.Kind = tables.Integer
 	case "hugeint":
-		c.Kind, c.Digits = tables.Decimal, mostDigits
+		c.Kind, c.Digits = tables.Decimal, maxDigits
 	case "decimal", "numeric":
 		if len(words) < 4 {
 			return c, false
@@ -340,7 +354,7 @@ func declaredColumn(words []token) (c tables.Column, ok bool) {
 		if len(words) > 5 && words[4].text == "," {
 			c.Decimals, _ = strconv.Atoi(words[5].text)
 		}
-		return c, c.Digits >= 1 && c.Digits <= mostDigits && c.Decimals <= c.Digits
+		return c, c.Digits >= 1 && c.Digits <= maxDigits && c.Decimals <= c.Digits
 	case "double", "float", "real", "float8":
 		c.Kind = tables.Float
 	case "date":
@@ -369,10 +383,23 @@ func (d *declaration) check(t *tables.Table) error {
 	for _, o := range d.tables[t.Name] {
 		k := slices.IndexFunc(t.Columns, func(c tables.Column) bool { return c.Name == o.Name })
 		if k < 0 {
-			return &fault.Error{File: d.file, Setting: "table " + t.Name, Problem: "declares column " + o.Name + ", which no file has", Cure: "omit the column, or use the name in the files"}
+			return &fault.Error{
+				File:    d.file,
+				Setting: "table " + t.Name,
+				Problem: "declares column " + o.Name + ", which no file has",
+				Cure:    "omit the column, or use the name in the files",
+			}
 		}
-		if c := t.Columns[k]; c.Kind != o.Kind || c.Kind == tables.Decimal && (c.Digits != o.Digits || c.Decimals != o.Decimals) {
-			return &fault.Error{File: d.file, Setting: "table " + t.Name, Problem: fmt.Sprintf("declares column %s as %s, but its type in the Parquet files is %s", o.Name, kindName(&o), kindName(&c)), Cure: "omit the column: Parquet files define their types"}
+		c := t.Columns[k]
+		sameSize := c.Digits == o.Digits && c.Decimals == o.Decimals
+		if c.Kind != o.Kind || c.Kind == tables.Decimal && !sameSize {
+			const problem = "declares column %s as %s, but its type in the Parquet files is %s"
+			return &fault.Error{
+				File:    d.file,
+				Setting: "table " + t.Name,
+				Problem: fmt.Sprintf(problem, o.Name, kindName(&o), kindName(&c)),
+				Cure:    "omit the column: Parquet files define their types",
+			}
 		}
 	}
 	return nil

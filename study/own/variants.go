@@ -19,8 +19,9 @@ import (
 	"github.com/barograph/barograph/results/run"
 )
 
-// variants runs queries on the same files under conditions that SQL leaves open: with the rows in
-// another order, and with NULL first or last. If the result changes, the query does not determine it.
+// variants finds queries that do not determine their result. It runs them on the same files under conditions that SQL
+// leaves open: with the rows in another order, and with NULL first or last. A query whose result changes does not
+// determine it.
 type variants struct {
 	*runner
 	rechecks   []recheck
@@ -32,14 +33,14 @@ type variants struct {
 type recheck struct {
 	k, set     int // question and set of parameter values
 	expected   *answer.Expected
-	names      []string
+	names      []string // of the columns
 	order      ordering
-	conditions []string
-	why        string
-	cure       func(ctx context.Context) string
+	conditions []string                         // under which it is run again
+	reason     string                           // why its result may depend on them
+	fix        func(ctx context.Context) string // a clause that would determine the result
 }
 
-// The conditions. Two rows that tie have opposite orders in upward and downward.
+// The conditions. Two rows that tie have opposite orders under upward and downward.
 const (
 	nullFirst = "NULLS_FIRST_ON_ASC_LAST_ON_DESC" // SQLite, MariaDB
 	nullLast  = "NULLS_LAST_ON_ASC_FIRST_ON_DESC" // PostgreSQL
@@ -49,19 +50,34 @@ const (
 
 // run runs the rechecks, one condition after the other, so that only one DuckDB and one copy of the rows exist.
 func (v *variants) run(ctx context.Context) error {
-	for _, c := range []struct{ how, words string }{
-		{nullFirst, "NULL first"}, {nullLast, "NULL last"}, {upward, "another order of rows"}, {downward, "the reverse of that order"},
+	for _, c := range []struct{ condition, description string }{
+		{nullFirst, "NULL first"},
+		{nullLast, "NULL last"},
+		{upward, "another order of rows"},
+		{downward, "the reverse of that order"},
 	} {
-		todo := slices.DeleteFunc(slices.Clone(v.rechecks), func(x recheck) bool { return v.skipped[x.k] != nil || !slices.Contains(x.conditions, c.how) })
+		var todo []recheck
+		for _, x := range v.rechecks {
+			if v.skipped[x.k] == nil && slices.Contains(x.conditions, c.condition) {
+				todo = append(todo, x)
+			}
+		}
 		if len(todo) == 0 {
 			continue
 		}
-		what := "DuckDB over the files, " + c.words
+		what := "DuckDB over the files, " + c.description
 		v.Progress(fmt.Sprintf("%s: %d of %d queries", what, len(todo), len(v.Questions)))
-		if err := v.withCondition(ctx, c.how, what, func(db *tables.Tables) error { return v.recheck(ctx, db, what, todo) }); err != nil {
+		recheck := func(db *tables.Tables) error { return v.recheck(ctx, db, what, todo) }
+		if err := v.withCondition(ctx, c.condition, what, recheck); err != nil {
 			return err
 		}
 	}
+	v.noteUncheckedColumns()
+	return nil
+}
+
+// noteUncheckedColumns records which values of undetermined results are not compared.
+func (v *variants) noteUncheckedColumns() {
 	for k := range v.Questions {
 		for _, e := range v.want[k] {
 			out := &v.folder.Run.Own.Questions[k]
@@ -73,10 +89,9 @@ func (v *variants) run(ctx context.Context) error {
 			}
 		}
 	}
-	return nil
 }
 
-// recheck runs queries under a condition. A query that fails is skipped.
+// recheck runs queries under a condition, and records the queries whose result changes. It skips a query that fails.
 func (v *variants) recheck(ctx context.Context, db *tables.Tables, what string, todo []recheck) error {
 	began := time.Now()
 	for n := range todo {
@@ -87,13 +102,13 @@ func (v *variants) recheck(ctx context.Context, db *tables.Tables, what string, 
 		}
 		q, out := v.Questions[x.k], &v.folder.Run.Own.Questions[x.k]
 		err := v.reporting(what+": "+q.Name, nil, func() error {
-			return v.limited(ctx, q, reference, func(ctx context.Context) error {
+			return v.withTimeout(ctx, q, reference, func(ctx context.Context) error {
 				other, _, _, _, err := answerOver(ctx, db, q.Text(reference, x.set), x.names, &x.order)
 				if err != nil {
 					return err
 				}
-				if x.expected.Allow(other, x.why); x.expected.Ambiguity() == x.why && out.Undetermined == "" {
-					out.Undetermined, out.Fix = x.why, x.cure(ctx)
+				if x.expected.Allow(other, x.reason); x.expected.Ambiguity() == x.reason && out.Undetermined == "" {
+					out.Undetermined, out.Fix = x.reason, x.fix(ctx)
 				}
 				return nil
 			})
@@ -108,8 +123,11 @@ func (v *variants) recheck(ctx context.Context, db *tables.Tables, what string, 
 	return nil
 }
 
-// withCondition opens a DuckDB with a condition, and closes it after f.
-func (v *variants) withCondition(ctx context.Context, how, what string, f func(db *tables.Tables) error) (err error) {
+// withCondition opens a DuckDB with a condition, calls f with it, and closes it. what describes it in reports of
+// progress.
+func (v *variants) withCondition(
+	ctx context.Context, condition, what string, f func(db *tables.Tables) error,
+) (err error) {
 	db, err := v.Registry.Open(ctx, v.overFiles(), engine.Options{Log: v.Log, Threads: v.Threads})
 	if err != nil {
 		return err
@@ -120,18 +138,18 @@ func (v *variants) withCondition(ctx context.Context, how, what string, f func(d
 		return err
 	}
 	defer func() { err = errors.Join(err, own.Close()) }()
-	if err := exec(ctx, own, uncached); err != nil {
+	if err := exec(ctx, own, noFileCache); err != nil {
 		return err
 	}
-	if how == nullFirst || how == nullLast {
-		if err := exec(ctx, own, "SET GLOBAL default_null_order = '"+how+"'"); err != nil {
+	if condition == nullFirst || condition == nullLast {
+		if err := exec(ctx, own, "SET GLOBAL default_null_order = '"+condition+"'"); err != nil {
 			return err
 		}
 	}
 	for _, t := range v.tables {
 		files := []string{t.Parquet}
-		if how == upward || how == downward {
-			if files, err = v.reordered(ctx, t, how, what); err != nil {
+		if condition == upward || condition == downward {
+			if files, err = v.reordered(ctx, t, condition, what); err != nil {
 				return err
 			}
 		}
@@ -142,7 +160,8 @@ func (v *variants) withCondition(ctx context.Context, how, what string, f func(d
 				defer os.Remove(file) //nolint:errcheck // the folder is removed at the end of the run
 			}
 		}
-		if err := exec(ctx, own, "CREATE VIEW "+flavour.Ident(t.Name)+" AS SELECT * FROM read_parquet(["+strings.Join(list, ", ")+"])"); err != nil {
+		query := "SELECT * FROM read_parquet([" + strings.Join(list, ", ") + "])"
+		if err := exec(ctx, own, "CREATE VIEW "+flavour.Ident(t.Name)+" AS "+query); err != nil {
 			return err
 		}
 	}
@@ -154,13 +173,13 @@ func (v *variants) withCondition(ctx context.Context, how, what string, f func(d
 	return f(own)
 }
 
-// sliceBytes is the size of a slice of a file whose rows reordered sorts together. DuckDB can sort it in memory; all
-// rows of a large file would need several times its size on disk.
+// sliceBytes is the size of a slice of a file whose rows reordered sorts together. DuckDB can sort a slice in memory.
+// To sort all rows of a large file at once, it would need several times the size of the file on disk.
 const sliceBytes = 32 << 20
 
-// reordered writes the rows of a table in another order: slices of the file in a random order, and in each the rows by
-// their hash. Downward reverses both.
-func (v *variants) reordered(ctx context.Context, t *tables.Table, how, what string) (files []string, err error) {
+// reordered writes the rows of a table in another order: slices of the file in a random order, and in each slice the
+// rows by their hash. The condition downward reverses both.
+func (v *variants) reordered(ctx context.Context, t *tables.Table, condition, what string) (files []string, err error) {
 	info, err := os.Stat(t.Parquet)
 	if err != nil {
 		return nil, err
@@ -169,42 +188,51 @@ func (v *variants) reordered(ctx context.Context, t *tables.Table, how, what str
 	for _, c := range t.Columns {
 		columns = append(columns, flavour.Ident(c.Name))
 	}
-	names, slice, from, where := strings.Join(columns, ", "), t.Rows, "read_parquet("+flavour.Quote(t.Parquet)+")", ""
+	names, source := strings.Join(columns, ", "), flavour.Quote(t.Parquet)
+	sliceRows, where := t.Rows, ""
 	if !slices.ContainsFunc(t.Columns, func(c tables.Column) bool { return c.Name == "file_row_number" }) {
-		slice = max(t.Rows/(1+info.Size()/v.sliceBytes), 1)
-		from, where = "read_parquet("+flavour.Quote(t.Parquet)+", file_row_number = true)", " WHERE file_row_number >= %d AND file_row_number < %d"
+		sliceRows = max(t.Rows/(1+info.Size()/v.sliceBytes), 1)
+		source, where = source+", file_row_number = true", " WHERE file_row_number >= %d AND file_row_number < %d"
 	}
-	order := rand.New(rand.NewPCG(1, 0)).Perm(int((t.Rows + slice - 1) / max(slice, 1))) //nolint:gosec // no secret
+	random := rand.New(rand.NewPCG(1, 0)) //nolint:gosec // no secret
+	order := random.Perm(int((t.Rows + sliceRows - 1) / max(sliceRows, 1)))
 	if len(order) == 0 {
 		return []string{t.Parquet}, nil
 	}
-	if how == downward {
+	if condition == downward {
 		slices.Reverse(order)
 	}
-	var n atomic.Int64
-	err = v.reporting(what+": rows of "+t.Name, func() (string, int64, int64) { return "", n.Load(), t.Rows }, func() error {
+	var written atomic.Int64
+	done := func() (string, int64, int64) { return "", written.Load(), t.Rows }
+	err = v.reporting(what+": rows of "+t.Name, done, func() error {
 		for i, k := range order {
-			file, only := filepath.Join(v.work, fmt.Sprintf("%s.%d.parquet", t.Name, i)), where
+			file, slice := filepath.Join(v.work, fmt.Sprintf("%s.%d.parquet", t.Name, i)), where
 			if where != "" {
-				only = fmt.Sprintf(where, int64(k)*slice, int64(k+1)*slice)
+				slice = fmt.Sprintf(where, int64(k)*sliceRows, int64(k+1)*sliceRows)
 			}
 			files = append(files, file)
-			if err := exec(ctx, v.ref, "COPY (SELECT "+names+" FROM "+from+only+" ORDER BY hash("+names+") "+how+") TO "+flavour.Quote(file)+parquet); err != nil {
+			query := "SELECT " + names + " FROM read_parquet(" + source + ")" + slice +
+				" ORDER BY hash(" + names + ") " + condition
+			if err := exec(ctx, v.ref, "COPY ("+query+") TO "+flavour.Quote(file)+parquet); err != nil {
 				return err
 			}
-			n.Add(slice)
+			written.Add(sliceRows)
 		}
 		return nil
 	})
 	return files, err
 }
 
-// expect runs a query on the files with DuckDB, and finds out on which conditions its result may depend. It records
-// in out what it finds out without them.
+// expect runs a query on the files with DuckDB, and schedules rechecks under the conditions on which its result may
+// depend. It records in out the order by which rows are compared, and rows that tie at the limit.
 func (v *variants) expect(ctx context.Context, k, set int, out *run.OwnQuestion) (*answer.Expected, error) {
 	text := v.Questions[k].Text(reference, set)
 	var names []string
-	if err := v.ref.Ask(ctx, "DESCRIBE "+text, func(row []any) error { names = append(names, fmt.Sprint(row[0])); return nil }); err != nil {
+	err := v.ref.Ask(ctx, "DESCRIBE "+text, func(row []any) error {
+		names = append(names, fmt.Sprint(row[0]))
+		return nil
+	})
+	if err != nil {
 		return nil, err
 	}
 	v.names[k] = names
@@ -213,19 +241,15 @@ func (v *variants) expect(ctx context.Context, k, set int, out *run.OwnQuestion)
 	if err != nil {
 		return nil, err
 	}
-	out.OrderRule = order.words(by, hidden)
-	check := func(why string, cure func(ctx context.Context) string, conditions ...string) {
-		v.rechecks = append(v.rechecks, recheck{k, set, e, names, order, conditions, why, cure})
-	}
+	out.OrderRule = order.comparison(by, hidden)
 	if n, column := e.LimitTies(); n > 0 && out.Undetermined == "" {
 		out.Undetermined = run.CountOf(n, "row") + " tie at the limit"
-		more := names
-		if column >= 0 {
-			more = names[column : column+1]
-		}
-		more = slices.DeleteFunc(slices.Clone(more), func(name string) bool { return slices.Contains(by, slices.Index(names, name)) })
-		out.Fix = "ORDER BY " + strings.Join(append(slices.Clone(order.terms), more...), ", ") + strings.TrimRight(" "+strings.TrimSpace(text[order.end:]), " ")
+		out.Fix = order.withMoreTerms(text, names, by, column)
 	}
+	check := func(reason string, fix func(ctx context.Context) string, conditions ...string) {
+		v.rechecks = append(v.rechecks, recheck{k, set, e, names, order, conditions, reason, fix})
+	}
+	fixed := func(text string) func(context.Context) string { return func(context.Context) string { return text } }
 	all := tokens(text)
 	has := func(words ...string) bool {
 		return slices.ContainsFunc(all, func(t token) bool { return slices.ContainsFunc(words, t.is) })
@@ -236,36 +260,59 @@ func (v *variants) expect(ctx context.Context, k, set int, out *run.OwnQuestion)
 		for _, term := range order.terms {
 			terms = append(terms, term+" NULLS LAST")
 		}
-		cure := "ORDER BY " + strings.Join(terms, ", ")
+		fix := "ORDER BY " + strings.Join(terms, ", ")
 		if len(terms) == 0 {
-			cure = "NULLS LAST behind each column of ORDER BY"
+			fix = "NULLS LAST behind each column of ORDER BY"
 		}
-		check("ORDER BY does not specify NULLS FIRST or NULLS LAST, and engines differ", func(context.Context) string { return cure }, nullFirst, nullLast)
+		const reason = "ORDER BY does not specify NULLS FIRST or NULLS LAST, and engines differ"
+		check(reason, fixed(fix), nullFirst, nullLast)
 	}
 	if clause := orderDependence(text); clause != "" {
-		check("rows tie in "+clause, func(ctx context.Context) string { return v.withUniqueOrder(ctx, clause, all) }, upward, downward)
-	} else if e.HasFloats() && !scaled && has("sum", "avg", "stddev", "stddev_samp", "stddev_pop", "variance", "var_samp", "var_pop", "corr", "covar_pop", "covar_samp") {
-		cure := "round(…, 6) around the sum, or CAST(… AS DECIMAL(38, 10)) within it"
-		check("terms of a floating-point sum cancel, and the remainder is rounding", func(context.Context) string { return cure }, upward, downward)
+		fix := func(ctx context.Context) string { return v.withUniqueOrder(ctx, clause, all) }
+		check("rows tie in "+clause, fix, upward, downward)
+	} else if e.HasFloats() && !scaled && has(floatSums...) {
+		const reason = "terms of a floating-point sum cancel, and the remainder is rounding"
+		check(reason, fixed("round(…, 6) around the sum, or CAST(… AS DECIMAL(38, 10)) within it"), upward, downward)
 	}
 	return e, nil
+}
+
+// floatSums are functions that sum floating-point numbers, so their rounding depends on the order of the rows.
+var floatSums = []string{ //nolint:gochecknoglobals // a constant table
+	"sum", "avg", "stddev", "stddev_samp", "stddev_pop", "variance", "var_samp", "var_pop", "corr", "covar_pop", "covar_samp",
+}
+
+// withMoreTerms returns the end of a query with an order in which no rows tie at the limit. names are the columns of
+// the query, and by the indexes of those in its order. The new order has the additional term column, or if column is
+// negative, all other columns.
+func (o *ordering) withMoreTerms(text string, names []string, by []int, column int) string {
+	terms := slices.Clone(o.terms)
+	for k, name := range names {
+		if (column < 0 || k == column) && !slices.Contains(by, slices.Index(names, name)) {
+			terms = append(terms, name)
+		}
+	}
+	return strings.TrimRight("ORDER BY "+strings.Join(terms, ", ")+" "+strings.TrimSpace(text[o.end:]), " ")
 }
 
 // spareRows is the number of rows after the limit that answerOver requests first, to find rows that tie with the
 // last one. More rows rarely tie, and with a limit DuckDB need not sort all rows.
 const spareRows = 1000
 
-func withSpare(unlimited string, order *ordering) string {
+// withSpareRows adds a limit to a query without limit, after which the spare rows fit.
+func withSpareRows(unlimited string, order *ordering) string {
 	if order.limit < 0 {
 		return unlimited
 	}
 	return fmt.Sprintf("%s\nLIMIT %d", unlimited, order.limit+order.offset+spareRows)
 }
 
-// answerOver runs a query with DuckDB. If possible, it also reads rows after the limit, the hidden terms of the
-// order, and the magnitude of the terms of sums (scaled = it has these). by are the columns by which the order is
-// compared.
-func answerOver(ctx context.Context, db *tables.Tables, text string, names []string, order *ordering) (e *answer.Expected, by []int, hidden []string, scaled bool, err error) {
+// answerOver runs a query with DuckDB. If possible, it also reads rows after the limit, the hidden terms of the order,
+// and the magnitude of the terms of sums (scaled = it has these). names are the columns of the result, and by those by
+// which the order is compared.
+func answerOver(
+	ctx context.Context, db *tables.Tables, text string, names []string, order *ordering,
+) (e *answer.Expected, by []int, hidden []string, scaled bool, err error) {
 	by, hidden = order.columns(names)
 	shape := answer.Shape{Width: len(names), By: by, Offset: order.offset, Limit: order.limit, Scales: map[int]int{}}
 	var enough func(l *answer.Loose) bool
@@ -276,8 +323,9 @@ func answerOver(ctx context.Context, db *tables.Tables, text string, names []str
 		for i, k := range scales {
 			shape.Scales[k] = len(names) + len(hidden) + i
 		}
-		l, err := rows(ctx, db, withSpare(unlimited, order), nil, enough)
-		if n := order.limit + order.offset; err == nil && enough != nil && l.Len() == n+spareRows { // all spare rows tie
+		l, err := rows(ctx, db, withSpareRows(unlimited, order), nil, enough)
+		allSpareRows := order.limit + order.offset + spareRows
+		if err == nil && enough != nil && l.Len() == allSpareRows { // all spare rows tie
 			l, err = rows(ctx, db, unlimited, nil, enough)
 		}
 		if err == nil {
@@ -288,9 +336,10 @@ func answerOver(ctx context.Context, db *tables.Tables, text string, names []str
 		}
 	}
 	shape.Scales = nil
-	if len(hidden) > 0 { // the order is compared by its terms before the first hidden one
+	if len(hidden) > 0 {
+		// The order is compared by its terms before the first hidden one. The limit depends on the hidden term.
 		by, hidden = by[:slices.IndexFunc(by, func(k int) bool { return k >= len(names) })], nil
-		shape.By, shape.Limit, shape.Offset, enough = by, -1, 0, nil // the limit depends on a hidden term of the order
+		shape.By, shape.Limit, shape.Offset, enough = by, -1, 0, nil
 	} else if !order.unknown && order.limit+order.offset > 0 {
 		text = text[:order.end]
 	} else {
@@ -300,12 +349,14 @@ func answerOver(ctx context.Context, db *tables.Tables, text string, names []str
 	return answer.Expect(l, shape), by, hidden, false, err
 }
 
-// withUniqueOrder adds columns to the order of a clause, so that no rows tie.
-func (v *variants) withUniqueOrder(ctx context.Context, clause string, question []token) string {
+// withUniqueOrder adds columns to the order of a clause of a query, so no rows tie in it. The columns identify the rows
+// of the first table that the query names.
+func (v *variants) withUniqueOrder(ctx context.Context, clause string, query []token) string {
 	var key string
-	if i := slices.IndexFunc(v.tables, func(t *tables.Table) bool {
-		return slices.ContainsFunc(question, func(w token) bool { return strings.EqualFold(strings.Trim(w.text, `"`), t.Name) })
-	}); i >= 0 {
+	isNamed := func(t *tables.Table) bool {
+		return slices.ContainsFunc(query, func(w token) bool { return strings.EqualFold(strings.Trim(w.text, `"`), t.Name) })
+	}
+	if i := slices.IndexFunc(v.tables, isNamed); i >= 0 {
 		key = v.uniqueColumns(ctx, v.tables[i])
 	}
 	words := tokens(clause)
@@ -313,8 +364,9 @@ func (v *variants) withUniqueOrder(ctx context.Context, clause string, question 
 	if k < 0 {
 		return "ORDER BY " + key + " within " + clause
 	}
+	afterOrder := []string{"limit", "offset", "fetch", "rows", "range", "groups"}
 	end := k
-	for end < len(words) && words[end].depth >= words[k].depth && !slices.ContainsFunc([]string{"limit", "offset", "fetch", "rows", "range", "groups"}, words[end].is) {
+	for end < len(words) && words[end].depth >= words[k].depth && !slices.ContainsFunc(afterOrder, words[end].is) {
 		end++
 	}
 	at := len(clause)
@@ -324,7 +376,7 @@ func (v *variants) withUniqueOrder(ctx context.Context, clause string, question 
 	return clause[:at] + ", " + key + clause[at:]
 }
 
-// uniqueColumns returns a column that identifies the rows of a table, or else all columns.
+// uniqueColumns returns a column that identifies the rows of a table, or all columns if there is no such column.
 func (v *variants) uniqueColumns(ctx context.Context, t *tables.Table) string {
 	if v.unique[t.Name] != "" {
 		return v.unique[t.Name]
@@ -332,7 +384,8 @@ func (v *variants) uniqueColumns(ctx context.Context, t *tables.Table) string {
 	var all []string
 	for _, c := range t.Columns {
 		unique := false
-		err := v.ref.Ask(ctx, "SELECT count(*) = count(DISTINCT "+flavour.Ident(c.Name)+") FROM "+flavour.Ident(t.Name), func(row []any) error {
+		query := "SELECT count(*) = count(DISTINCT " + flavour.Ident(c.Name) + ") FROM " + flavour.Ident(t.Name)
+		err := v.ref.Ask(ctx, query, func(row []any) error {
 			unique, _ = row[0].(bool)
 			return nil
 		})

@@ -34,8 +34,8 @@ func inMemory(t *testing.T) *tables.Tables {
 	return own
 }
 
-// TestReordered: a large file is written in slices. Each row is in one of them, and any two rows have opposite orders
-// upward and downward, as rows that tie must.
+// TestReordered: reordered writes a large file in slices. Each row is in one slice, and any two rows have opposite
+// orders under upward and downward, because rows that tie must be returned in both orders.
 func TestReordered(t *testing.T) {
 	ref := inMemory(t)
 	for name, want := range map[string]bool{"a": true, "file_row_number": false} {
@@ -72,8 +72,8 @@ func TestReordered(t *testing.T) {
 	}
 }
 
-// TestLoaded: engines that load without Each report how much they have stored. ClickHouse counts its rows; the size of
-// DuckDB's file is an estimate, which leaves room for the end of the load.
+// TestLoaded: engines that load without Each report how many rows they have stored. ClickHouse counts its rows. DuckDB
+// estimates them from the size of its file, and reports less than all until the load ends.
 func TestLoaded(t *testing.T) {
 	for scheme, want := range map[string][2]int64{"duckdb": {10_000, 99_000}, "clickhouse": {100_000, 100_000}} {
 		t.Run(scheme, func(t *testing.T) {

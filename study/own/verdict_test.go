@@ -20,8 +20,9 @@ import (
 	"github.com/barograph/barograph/study/own"
 )
 
-// faulty is an engine whose answers are changed.
-func faulty(ask func(ask func(text string) [][]any, text string) [][]any) engine.Registry {
+// faulty returns all engines, and an engine "faulty" whose results answer computes. answer may call query, which
+// returns the result of a text of SQL.
+func faulty(answer func(query func(text string) [][]any, text string) [][]any) engine.Registry {
 	d := sqlite.Driver()
 	d.Scheme = "faulty"
 	open := d.Open
@@ -32,33 +33,33 @@ func faulty(ask func(ask func(text string) [][]any, text string) [][]any) engine
 	d = wrapped(d, func(o *tables.Tables) {
 		plain := o.Ask
 		o.Ask = func(ctx context.Context, text string, f func(row []any) error) error {
-			var failed error
-			get := func(text string) (rows [][]any) {
-				failed = plain(ctx, text, func(row []any) error { rows = append(rows, slices.Clone(row)); return nil })
+			var queryErr error
+			query := func(text string) (rows [][]any) {
+				queryErr = plain(ctx, text, func(row []any) error { rows = append(rows, slices.Clone(row)); return nil })
 				return rows
 			}
-			if strings.Contains(text, "count(*) FROM \"t\"") { // of the load
+			if strings.Contains(text, "count(*) FROM \"t\"") { // the load counts its rows
 				return plain(ctx, text, f)
 			}
-			for _, row := range ask(get, text) {
+			for _, row := range answer(query, text) {
 				if err := f(row); err != nil {
 					return err
 				}
 			}
-			return failed
+			return queryErr
 		}
 	})
 	return append(all.Registry(), d)
 }
 
-// verdicts asks one engine, and has its verdict of each question.
+// verdicts runs questions and returns their verdicts by engine and question, and the run.
 func verdicts(t *testing.T, r engine.Registry, engines []string, tables, questions string) (map[string]run.Verdict, *run.Run) {
 	t.Helper()
 	qs, err := own.Questions([]string{write(t, "q.sql", questions)}, own.Names(r))
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, samples, err := ask(t, own.Program{Registry: r, Engines: engines, Tables: tables, Questions: qs, Reps: 1})
+	got, samples, err := execute(t, own.Program{Registry: r, Engines: engines, Tables: tables, Questions: qs, Reps: 1})
 	if err != nil && fault.Code(err) != fault.Differs && fault.Code(err) != fault.Incomplete {
 		t.Fatal(err)
 	}
@@ -76,7 +77,7 @@ func verdicts(t *testing.T, r engine.Registry, engines []string, tables, questio
 	return out, got
 }
 
-// ties is a table with values that many rows share.
+// ties writes a table with values that many rows share.
 func ties(t *testing.T) string {
 	t.Helper()
 	text := "id,v,x,name,day\n"
@@ -86,8 +87,8 @@ func ties(t *testing.T) string {
 	return write(t, "t.csv", text)
 }
 
-// open are questions that do not fix their answer.
-const open = `-- name: limit
+// undetermined are questions that do not determine their result.
+const undetermined = `-- name: limit
 SELECT id, v FROM t ORDER BY v LIMIT 7;
 -- name: offset
 SELECT id, v FROM t ORDER BY v LIMIT 5 OFFSET 3;
@@ -101,8 +102,8 @@ SELECT sum(id) AS s FROM (SELECT id FROM t ORDER BY v LIMIT 7) x;
 WITH x AS (SELECT id FROM t ORDER BY v LIMIT 4) SELECT count(*) AS n, max(id) AS m FROM x;
 `
 
-// fixed are questions that fix it.
-const fixed = `-- name: group
+// determined are questions that determine their result.
+const determined = `-- name: group
 SELECT v, count(*) AS n, sum(x) AS s FROM t GROUP BY v ORDER BY v;
 -- name: rows
 SELECT id, v, x, name, day FROM t;
@@ -112,16 +113,16 @@ SELECT id, v FROM t ORDER BY v, id LIMIT 7;
 SELECT sum(x - 1) AS s, avg(x) AS a, min(day) AS d FROM t;
 `
 
-// TestFaultsAreWrong: one value changed and one row dropped are wrong, whatever
-// the question leaves open.
+// TestFaultsAreWrong: a result with one changed value or without one row is wrong, even if the question does not
+// determine its result.
 func TestFaultsAreWrong(t *testing.T) {
-	tables, wrong, of := ties(t), 0, 0
-	checked, _, _ := strings.Cut(open, "-- name: nested")
+	tables, wrong, faults := ties(t), 0, 0
+	checked, _, _ := strings.Cut(undetermined, "-- name: nested")
 	for seed := range uint64(10) {
 		for _, drop := range []bool{false, true} {
 			draw := rand.New(rand.NewPCG(seed, 1))
-			r := faulty(func(get func(text string) [][]any, text string) [][]any {
-				rows := get(text)
+			r := faulty(func(query func(text string) [][]any, text string) [][]any {
+				rows := query(text)
 				i := draw.IntN(max(len(rows), 1))
 				if len(rows) == 0 {
 					return nil
@@ -140,9 +141,10 @@ func TestFaultsAreWrong(t *testing.T) {
 				}
 				return rows
 			})
-			got, _ := verdicts(t, r, []string{"faulty:" + filepath.Join(t.TempDir(), "f.db")}, tables, checked+fixed)
+			engines := []string{"faulty:" + filepath.Join(t.TempDir(), "f.db")}
+			got, _ := verdicts(t, r, engines, tables, checked+determined)
 			for name, v := range got {
-				if of++; v == run.Wrong {
+				if faults++; v == run.Wrong {
 					wrong++
 				} else {
 					t.Errorf("seed %d, dropped %v: %s is %s", seed, drop, name, v)
@@ -150,46 +152,51 @@ func TestFaultsAreWrong(t *testing.T) {
 			}
 		}
 	}
-	if of != 160 || wrong != of {
-		t.Errorf("%d of %d faults are wrong", wrong, of)
+	if faults != 160 || wrong != faults {
+		t.Errorf("%d of %d faults are wrong", wrong, faults)
 	}
-	t.Logf("%d of %d faults are wrong", wrong, of)
+	t.Logf("%d of %d faults are wrong", wrong, faults)
 }
 
-// TestTiesAreUndetermined: an engine that brings rows that tie in any other order is
-// not wrong; it is timed, and the question has the words that would fix it.
+// TestTiesAreUndetermined: an engine that returns rows that tie in another order is not wrong. The run times it, and
+// records the clause that would determine the result.
 func TestTiesAreUndetermined(t *testing.T) {
 	enginetest.NotUnderRace(t)
-	tables, undetermined, of := ties(t), 0, 0
+	tables, accepted, permutations := ties(t), 0, 0
 	for seed := range 20 {
-		r := faulty(func(get func(text string) [][]any, text string) [][]any {
-			return get(strings.Replace(text, "ORDER BY v", fmt.Sprintf("ORDER BY v, (id * %d + 7) %% 61", 2+seed*3), 1))
+		r := faulty(func(query func(text string) [][]any, text string) [][]any {
+			return query(strings.Replace(text, "ORDER BY v", fmt.Sprintf("ORDER BY v, (id * %d + 7) %% 61", 2+seed*3), 1))
 		})
-		got, run1 := verdicts(t, r, []string{"faulty:" + filepath.Join(t.TempDir(), "f.db")}, tables, open)
+		engines := []string{"faulty:" + filepath.Join(t.TempDir(), "f.db")}
+		got, folder := verdicts(t, r, engines, tables, undetermined)
 		for name, v := range got {
-			if of++; v == run.Undetermined {
-				undetermined++
+			if permutations++; v == run.Undetermined {
+				accepted++
 			} else {
 				t.Errorf("seed %d: %s is %s", seed, name, v)
 			}
 		}
-		for _, q := range run1.Own.Questions {
+		for _, q := range folder.Own.Questions {
 			want := map[string]string{
-				"limit": "ORDER BY v, id LIMIT 7", "offset": "ORDER BY v, id LIMIT 5 OFFSET 3", "window": "OVER (ORDER BY v, id)", "hidden": "ORDER BY v, id LIMIT 7",
-				"nested": "ORDER BY v, id LIMIT 7", "cte": "ORDER BY v, id LIMIT 4",
+				"limit":  "ORDER BY v, id LIMIT 7",
+				"offset": "ORDER BY v, id LIMIT 5 OFFSET 3",
+				"window": "OVER (ORDER BY v, id)",
+				"hidden": "ORDER BY v, id LIMIT 7",
+				"nested": "ORDER BY v, id LIMIT 7",
+				"cte":    "ORDER BY v, id LIMIT 4",
 			}[q.Name]
 			if q.Undetermined == "" || q.Fix != want {
 				t.Errorf("%s: %q, %q", q.Name, q.Undetermined, q.Fix)
 			}
 		}
 	}
-	if of != 120 || undetermined != of {
-		t.Errorf("%d of %d permutations are undetermined", undetermined, of)
+	if permutations != 120 || accepted != permutations {
+		t.Errorf("%d of %d permutations are undetermined", accepted, permutations)
 	}
-	t.Logf("%d of %d permutations are undetermined", undetermined, of)
+	t.Logf("%d of %d permutations are undetermined", accepted, permutations)
 }
 
-// judged are questions with the verdicts of DuckDB and SQLite, derived by hand.
+// judged are questions with the verdicts on DuckDB and SQLite, derived by hand.
 var judged = []struct {
 	name, sql     string
 	duckdb, other run.Verdict
@@ -217,8 +224,8 @@ var judged = []struct {
 	{"lacks", "-- for: duckdb\nSELECT 1 AS a FROM f", run.Equal, run.Failed},
 }
 
-// TestVerdicts: the verdict of each question is the one derived by hand, and does
-// not depend on the other engine.
+// TestVerdicts: the verdict on an engine for each question is the one derived by hand, and does not depend on the other
+// engine.
 func TestVerdicts(t *testing.T) {
 	tables := write(t, "f.csv", "id,k,n,x,day,moment,price,big\n1,1,5,0.1e0,2024-01-01,2024-01-01 00:00:00,123456789012.34,a1.0\n2,1,,0.2e0,2024-01-02,2024-01-02 10:00:00,1.10,a1\n3,2,7,-0.3e0,2024-01-03,2024-01-03 10:00:00.5,2.20,a\n4,2,,0.3e0,2024-01-04,2024-01-04 00:00:00,3,A\n5,3,1,-0.3e0,2024-01-05,2024-01-05 23:59:59,0.05,a1.0\n",
 		"schema.sql", "CREATE TABLE f (x DOUBLE)")
@@ -243,16 +250,17 @@ func TestVerdicts(t *testing.T) {
 			t.Errorf("%+v", q)
 		}
 	}
-	alone, _ := verdicts(t, all.Registry(), urls[1:], tables, texts.String())
-	for name, v := range alone {
+	onlySQLite, _ := verdicts(t, all.Registry(), urls[1:], tables, texts.String())
+	for name, v := range onlySQLite {
 		if got[name] != v {
-			t.Errorf("%s is %s alone, and %s with another engine", name, v, got[name])
+			t.Errorf("%s is %s without DuckDB, and %s with it", name, v, got[name])
 		}
 	}
 }
 
-// TestLimitsPerItem: what cannot be asked, or not be kept, costs that one item.
-func TestLimitsPerItem(t *testing.T) {
+// TestFailingQueries: a query that an engine cannot run, a query of a column that cannot be stored, and a query with
+// too many rows fail. The run measures all other queries.
+func TestFailingQueries(t *testing.T) {
 	enginetest.NotUnderRace(t)
 	type nested struct {
 		ID   int64    `parquet:"id"`
@@ -265,7 +273,7 @@ func TestLimitsPerItem(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, samples, err := ask(t, own.Program{Engines: inFiles(t), Tables: tables, Questions: qs, Reps: 1})
+	_, samples, err := execute(t, own.Program{Engines: inFiles(t), Tables: tables, Questions: qs, Reps: 1})
 	if fault.Code(err) != fault.Incomplete {
 		t.Error(err)
 	}
@@ -278,8 +286,8 @@ func TestLimitsPerItem(t *testing.T) {
 			t.Errorf("%s is %s %s", s.Cell, s.Verdict, s.Problem)
 		}
 	}
-	for name, says := range map[string]string{"b": "into b.duckdb.sql", "tags": "tags", "many": "more than 1000000 rows"} {
-		if !strings.Contains(problems[name], says) {
+	for name, want := range map[string]string{"b": "into b.duckdb.sql", "tags": "tags", "many": "more than 1000000 rows"} {
+		if !strings.Contains(problems[name], want) {
 			t.Errorf("%s: %q", name, problems[name])
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -54,7 +55,7 @@ func openStore(t *testing.T, d posts.Design) *posts.Store {
 	return s
 }
 
-// folder is a run in memory.
+// folder creates a run folder in memory.
 func folder(t *testing.T) *run.Folder {
 	t.Helper()
 	f, err := run.Create("", run.Run{Seed: 3, Started: time.Now()})
@@ -69,13 +70,63 @@ func folder(t *testing.T) *run.Folder {
 	return f
 }
 
-// TestProgramme runs every test of the report, small, and looks at what it says.
+// emptyFirst is a source that returns products without values before those of another source.
+type emptyFirst struct {
+	post.Source
+	n int
+}
+
+func (s emptyFirst) Products() iter.Seq2[*post.Message, error] {
+	return func(yield func(*post.Message, error) bool) {
+		for range s.n {
+			if !yield(&post.Message{}, nil) {
+				return
+			}
+		}
+		for m, err := range s.Source.Products() {
+			if !yield(m, err) {
+				return
+			}
+		}
+	}
+}
+
+// TestLiveEmptyDay: the test live continues after a day whose products have no values.
+func TestLiveEmptyDay(t *testing.T) {
+	feed := smallFeed(t, synth.SHEF{Seed: 4, Messages: 6, Mean: 10, Offices: 1, Stations: 3})
+	source, result := emptyFirst{feed, 3}, folder(t)
+	p := post.Programme{
+		Store: openStore(t, posts.Single), Design: posts.Single, Policy: posts.Overwrite,
+		Source: source, References: references(t, source), Folder: result, From: feed.From, PerDay: 3,
+		Progress: func(string) {}, Options: post.Options{Method: posts.MultiRow},
+	}
+	if err := p.Admit(t.Context(), false); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Run(t.Context(), post.Live); err != nil {
+		t.Fatal(err)
+	}
+	days := map[string]int{}
+	for _, s := range result.Samples() {
+		if s.Proof != answer.DigestOnly {
+			t.Errorf("%s is not proven: %q", s.Cell, result.Run.Warnings)
+		}
+		days[s.Cell.Value("day")]++
+	}
+	second, third := feed.From.AddDate(0, 0, 1), feed.From.AddDate(0, 0, 2)
+	if len(days) != 2 || days[second.Format(time.DateOnly)] != 3 || days[third.Format(time.DateOnly)] != 3 {
+		t.Errorf("the days are %v", days)
+	}
+}
+
+// TestProgramme runs every test of the report on a small feed, and checks the counts and the proof of each cell.
 func TestProgramme(t *testing.T) {
 	feed := smallFeed(t, synth.SHEF{Seed: 3, Messages: 30, Mean: 20, Offices: 2, Stations: 4, PerDay: 15})
 	for _, d := range []posts.Design{posts.Array96, posts.Single} {
 		result := folder(t)
 		p := post.Programme{
-			Store: openStore(t, d), Design: d, Policy: posts.Overwrite, Source: feed, References: references(t, feed), Rounds: 2, Folder: result,
+			Store: openStore(t, d), Design: d, Policy: posts.Overwrite,
+			Source: feed, References: references(t, feed), Rounds: 2, Folder: result,
 			From: feed.From, PerDay: feed.PerDay, SpeedUp: 1e7, Progress: func(string) {},
 			Options: post.Options{Method: posts.MultiRow, Posters: 2, Together: 3},
 		}
@@ -108,13 +159,14 @@ func TestProgramme(t *testing.T) {
 				t.Errorf("%s: %d products, %d values, want 30, %d", s.Cell, m.Products, m.Values, values)
 			}
 			if test == "noise" {
-				continue // another poster's rows are among those that there are more
+				continue // the second poster also inserts rows
 			}
 			if s.Cell.Value("scenario") == "update" && (m.RowsInserted != 0 && test == "quiet" || m.RowsUpdated == 0) {
 				t.Errorf("%s: %d rows were inserted, %d updated", s.Cell, m.RowsInserted, m.RowsUpdated)
 			}
 		}
-		for test, n := range map[string]int{"once": 1, "quiet": 2, "noise": 2, "queue": 1, "delete": 1, "bloat": 5, "live": 6} {
+		want := map[string]int{"once": 1, "quiet": 2, "noise": 2, "queue": 1, "delete": 1, "bloat": 5, "live": 6}
+		for test, n := range want {
 			if seen[test] != n {
 				t.Errorf("%s has %d cells, want %d", test, seen[test], n)
 			}
@@ -122,18 +174,19 @@ func TestProgramme(t *testing.T) {
 	}
 }
 
-// TestProgrammeCatchesALoss has a poster that loses the last value of each product.
-func TestProgrammeCatchesALoss(t *testing.T) {
+// TestProgrammeDetectsLoss: the cells of a poster that loses the last value of each batch are wrong, and have no times.
+func TestProgrammeDetectsLoss(t *testing.T) {
 	feed := smallFeed(t, synth.SHEF{Seed: 4, Messages: 5, Mean: 10, Offices: 1, Stations: 3})
 	s := *openStore(t, posts.Single)
 	poster := s.Poster
 	s.Poster = func(ctx context.Context, m posts.Method) (posts.Poster, error) {
 		p, err := poster(ctx, m)
-		return loser{p}, err
+		return lossyPoster{p}, err
 	}
 	result := folder(t)
 	p := post.Programme{
-		Store: &s, Design: posts.Single, Policy: posts.Overwrite, Source: feed, References: references(t, feed), Folder: result,
+		Store: &s, Design: posts.Single, Policy: posts.Overwrite,
+		Source: feed, References: references(t, feed), Folder: result,
 		Progress: func(string) {}, Options: post.Options{Method: posts.PreparedRows},
 	}
 	if err := p.Admit(t.Context(), true); err != nil {
@@ -151,27 +204,27 @@ func TestProgrammeCatchesALoss(t *testing.T) {
 	}
 	for _, x := range samples {
 		if x.Verdict != run.Wrong || x.Proof != "" || x.Measured() != nil || x.Digest == "" {
-			t.Errorf("a lost value was not noticed: %+v", x)
+			t.Errorf("a lost value was not detected: %+v", x)
 		}
 	}
 }
 
-type loser struct{ posts.Poster }
+// lossyPoster loses the last value of each batch.
+type lossyPoster struct{ posts.Poster }
 
-// Post loses a value.
-func (l loser) Post(ctx context.Context, messages []posts.Message) (posts.PostResult, error) {
+func (l lossyPoster) Post(ctx context.Context, messages []posts.Message) (posts.PostResult, error) {
 	last := &messages[len(messages)-1]
 	last.Values = last.Values[:len(last.Values)-1]
 	return l.Poster.Post(ctx, messages)
 }
 
-// TestService posts by what a river centre runs, in every test and design, and
-// every cell is proven.
+// TestService: every cell of the service is proven, for every test and design.
 func TestService(t *testing.T) {
 	feed := smallFeed(t, synth.SHEF{Seed: 3, Messages: 30, Mean: 20, Offices: 2, Stations: 4, PerDay: 15})
 	p := post.Posting{
 		Registry: all.Registry(), URL: "sqlite:" + filepath.Join(t.TempDir(), "post.db"), Progress: func(string) {},
-		Source: feed, Designs: []string{"array96", "single"}, Methods: []string{string(post.Service)}, Policy: string(posts.Overwrite), Rounds: 2, SpeedUp: 1e7,
+		Source: feed, Designs: []string{"array96", "single"}, Methods: []string{string(post.Service)},
+		Policy: string(posts.Overwrite), Rounds: 2, SpeedUp: 1e7,
 	}
 	for _, test := range post.Tests() {
 		p.Tests = append(p.Tests, string(test))
@@ -189,13 +242,15 @@ func TestService(t *testing.T) {
 			t.Fatalf("%s: not proven: %q", s.Cell, result.Run.Warnings)
 		}
 		if m.Post.Mean > m.Post.Max || m.Parse.Mean > m.Parse.Max {
-			t.Errorf("%s: mean %s and %s above maximum %s and %s", s.Cell, m.Post.Mean, m.Parse.Mean, m.Post.Max, m.Parse.Max)
+			t.Errorf("%s: mean %s and %s above maximum %s and %s",
+				s.Cell, m.Post.Mean, m.Parse.Mean, m.Post.Max, m.Parse.Max)
 		}
 		switch s.Cell.Value("test") {
 		case "delete":
 		case "live":
 			if m.Products != 15 || m.Post.P50 < 100*time.Millisecond || m.Post.Total != m.Total {
-				t.Errorf("%s: %d products, rename to committed row %s, in %s of %s", s.Cell, m.Products, m.Post.P50, m.Post.Total, m.Total)
+				t.Errorf("%s: %d products, rename to committed row %s, in %s of %s",
+					s.Cell, m.Products, m.Post.P50, m.Post.Total, m.Total)
 			}
 		default:
 			if m.Products != 30 || m.Rate() == 0 || m.Post.Total != m.Total || s.Cell.Value("together") != "1000" {
@@ -205,8 +260,8 @@ func TestService(t *testing.T) {
 	}
 }
 
-// TestServiceTellsDoubles posts a file that came twice: what was not posted again is said.
-func TestServiceTellsDoubles(t *testing.T) {
+// TestServiceReportsDuplicates: the service posts a file that arrives twice only once, and the run warns.
+func TestServiceReportsDuplicates(t *testing.T) {
 	files := smallFeed(t, synth.SHEF{Seed: 5, Messages: 3, Mean: 20}).Files(5)
 	dir := t.TempDir()
 	var paths []string
@@ -222,19 +277,21 @@ func TestServiceTellsDoubles(t *testing.T) {
 	}
 	p := post.Posting{
 		Registry: all.Registry(), URL: "sqlite:" + filepath.Join(dir, "post.db"), Progress: func(string) {},
-		Source: post.Files{Texts: texts, Now: time.Date(2006, 4, 1, 0, 0, 0, 0, time.UTC)}, Designs: []string{"single"}, Methods: []string{string(post.Service)},
+		Source:  post.Files{Texts: texts, Now: time.Date(2006, 4, 1, 0, 0, 0, 0, time.UTC)},
+		Designs: []string{"single"}, Methods: []string{string(post.Service)},
 		Policy: string(posts.Overwrite), Tests: []string{"queue"}, Rounds: 1,
 	}
 	result, err := run.Create(filepath.Join(t.TempDir(), "run"), run.Run{Started: time.Now()})
 	if err := errors.Join(err, p.Run(t.Context(), result)); err != nil {
 		t.Fatal(err)
 	}
-	if w := fmt.Sprint(result.Run.Warnings); !strings.Contains(w, "queue insert, single, service: 3 products are duplicates, byte for byte; the service posted them once") {
+	const warning = "queue insert, single, service: 3 products are duplicates, byte for byte; the service posted them once"
+	if w := fmt.Sprint(result.Run.Warnings); !strings.Contains(w, warning) {
 		t.Error(w)
 	}
 }
 
-// TestSourcesAgree decodes a feed from files and from memory.
+// TestSourcesAgree: a feed has the same contents in files and in memory.
 func TestSourcesAgree(t *testing.T) {
 	feed := smallFeed(t, synth.SHEF{Seed: 5, Messages: 12, Mean: 400})
 	dir := t.TempDir()
@@ -251,16 +308,18 @@ func TestSourcesAgree(t *testing.T) {
 		t.Fatal(err)
 	}
 	files := post.Files{Texts: texts, Now: feed.Now()}
-	one, err := post.Survey(t.Context(), feed)
+	fromMemory, err := post.Survey(t.Context(), feed)
 	if err != nil {
 		t.Fatal(err)
 	}
-	two, err := post.Survey(t.Context(), files)
+	fromFiles, err := post.Survey(t.Context(), files)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !reflect.DeepEqual(one, two) || one.Read.Values == 0 {
-		t.Errorf("%d stations, %d series, %+v; from files %d, %d, %+v", len(one.Stations), len(one.Series), one.Read, len(two.Stations), len(two.Series), two.Read)
+	if !reflect.DeepEqual(fromMemory, fromFiles) || fromMemory.Read.Values == 0 {
+		t.Errorf("%d stations, %d series, %+v; from files %d, %d, %+v",
+			len(fromMemory.Stations), len(fromMemory.Series), fromMemory.Read,
+			len(fromFiles.Stations), len(fromFiles.Series), fromFiles.Read)
 	}
 	for m, err := range feed.Products() {
 		if err != nil {

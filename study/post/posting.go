@@ -55,7 +55,11 @@ func (p *Posting) check(d *engine.Driver) error {
 			return fault.NotOffered("--method", posts.Method(m), methods, d.Scheme)
 		}
 	}
-	return errors.Join(checkNames("--test", p.Tests, Tests()), checkNames("--design", p.Designs, posts.Designs()), checkNames("--policy", []string{p.Policy}, posts.Policies()))
+	return errors.Join(
+		checkNames("--test", p.Tests, Tests()),
+		checkNames("--design", p.Designs, posts.Designs()),
+		checkNames("--policy", []string{p.Policy}, posts.Policies()),
+	)
 }
 
 // Methods returns the methods of an engine and the service; nil if the engine does not post.
@@ -71,9 +75,12 @@ func (p *Posting) options(m string, d *engine.Driver) Options {
 	if o := (Options{Method: posts.Method(m), Posters: p.Posters, Together: p.Together}); o.Method != Service {
 		return o
 	}
-	return Options{Method: Service, Posters: river.Posters(d), Together: river.BatchProducts, Writes: posts.Methods(d)[len(posts.Methods(d))-1]}
+	methods := posts.Methods(d)
+	fastest := methods[len(methods)-1]
+	return Options{Method: Service, Posters: river.Posters(d), Together: river.BatchProducts, Writes: fastest}
 }
 
+// checkNames returns an error if a name of a flag is unknown.
 func checkNames[T ~string](flag string, names []string, all []T) error {
 	for _, n := range names {
 		if !slices.Contains(all, T(n)) {
@@ -90,17 +97,17 @@ func stringsOf[T ~string](all []T) (out []string) {
 	return out
 }
 
-// hasFiles reports whether the source is files, not a synthetic feed.
+// hasFiles reports whether the source consists of files. Otherwise it is a synthetic feed.
 func (p *Posting) hasFiles() bool {
-	_, named := p.Source.(Files)
-	return named
+	_, ok := p.Source.(Files)
+	return ok
 }
 
 // ErrWrong is the error of tables that differ from the reference.
 var ErrWrong = errors.New("the tables differ from the reference")
 
-// Run runs all tests. After an error, into has the measurements made before it.
-func (p *Posting) Run(ctx context.Context, into *run.Folder) (err error) {
+// Run runs all tests. After an error, folder has the measurements made before it.
+func (p *Posting) Run(ctx context.Context, folder *run.Folder) (err error) {
 	d, u, err := p.Registry.Parse(p.URL)
 	if err != nil {
 		return &fault.Status{Code: fault.Usage, Err: err}
@@ -122,24 +129,28 @@ func (p *Posting) Run(ctx context.Context, into *run.Folder) (err error) {
 		return err
 	}
 	read := refs.Read()
-	r := &into.Run
+	r := &folder.Run
 	r.Policy, r.Data.Decoded = p.Policy, &read
 	r.Archives = []run.Archive{study.Participant(d, p.URL, about, lab.Serving([]string{p.Labs}, d, u).Server())}
-	if err := p.designs(ctx, d, db, refs, into); err != nil {
+	if err := p.runDesigns(ctx, d, db, refs, folder); err != nil {
 		return err
 	}
-	if err := into.ExitError(ErrWrong, ErrWrong); err != nil || read.Lost == 0 {
+	if err := folder.ExitError(ErrWrong, ErrWrong); err != nil || read.Lost == 0 {
 		return err
 	}
-	return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf("%d values could not be decoded; `barograph shef decode --problems FILE` lists the errors", read.Lost)}
+	const problem = "%d values could not be decoded; `barograph shef decode --problems FILE` lists the errors"
+	return &fault.Status{Code: fault.Incomplete, Err: fmt.Errorf(problem, read.Lost)}
 }
 
-// designs runs every test of every method on every design. The test once posts files into tables that
-// stay; all other tests have their own tables.
-func (p *Posting) designs(ctx context.Context, d *engine.Driver, db *engine.Engine, refs *References, result *run.Folder) error {
+// runDesigns runs every test of every method on every design. The test once posts files into tables that remain; all
+// other tests have their own tables.
+func (p *Posting) runDesigns(
+	ctx context.Context, d *engine.Driver, db *engine.Engine, refs *References, folder *run.Folder,
+) error {
 	programme := Programme{
-		Policy: posts.Policy(p.Policy), Source: p.Source, References: refs, Rounds: p.Rounds, SpeedUp: p.SpeedUp, PerDay: 1000, Folder: result, Engine: result.Run.Archives[0].Engine,
-		Progress: p.Progress,
+		Policy: posts.Policy(p.Policy), Source: p.Source, References: refs, Rounds: p.Rounds,
+		SpeedUp: p.SpeedUp, PerDay: 1000, Progress: p.Progress,
+		Folder: folder, Engine: folder.Run.Archives[0].Engine,
 	}
 	if feed, ok := p.Source.(Feed); ok {
 		programme.From, programme.PerDay = feed.From, feed.PerDay
@@ -162,8 +173,12 @@ func (p *Posting) designs(ctx context.Context, d *engine.Driver, db *engine.Engi
 }
 
 // runTests runs tests on one set of tables.
-func (p *Posting) runTests(ctx context.Context, d *engine.Driver, db *engine.Engine, programme Programme, tests []Test, isTest bool) error {
-	store, err := posts.DatabaseOf(db).Open(ctx, posts.Tables{Design: programme.Design, Policy: programme.Policy, Make: true, Tests: isTest})
+func (p *Posting) runTests(
+	ctx context.Context, d *engine.Driver, db *engine.Engine, programme Programme, tests []Test, isTest bool,
+) error {
+	store, err := posts.DatabaseOf(db).Open(ctx, posts.Tables{
+		Design: programme.Design, Policy: programme.Policy, Make: true, Tests: isTest,
+	})
 	if err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ type Test string
 
 // The tests.
 const (
-	Once   Test = "once"   // the unchanged products, into tables that stay; all other tests have their own tables
+	Once   Test = "once"   // the unchanged products, into tables that remain; all other tests have their own tables
 	Quiet  Test = "quiet"  // the report's test 1: insert, then update, without other work
 	Noise  Test = "noise"  // its test 2: the same during maintenance, a dump, a second poster and a reader
 	Queue  Test = "queue"  // its test 3: a backlog, once
@@ -37,8 +37,7 @@ const (
 // Tests returns all tests in the order in which they run.
 func Tests() []Test { return []Test{Once, Quiet, Noise, Queue, Live, Delete, Bloat} }
 
-// Programme runs tests of one method on one design. Every test starts with
-// empty tables.
+// Programme runs tests of one method on one design. Every test starts with empty tables.
 type Programme struct {
 	Store  *posts.Store
 	Design posts.Design
@@ -48,7 +47,7 @@ type Programme struct {
 	References *References // of Source
 	Rounds     int         // reposts of bloat
 	SpeedUp    float64     // of the live feed; 0 = no pauses
-	From       time.Time   // first day of the live feed; zero = that of the first observation
+	From       time.Time   // first day of the live feed; zero = the day of the first observation
 	PerDay     int         // products per day of the live feed
 	Progress   func(s string)
 	Folder     *run.Folder // for the measurements
@@ -82,14 +81,15 @@ func (p *Programme) Run(ctx context.Context, t Test) error {
 	case Bloat:
 		return p.bloat(ctx)
 	}
-	return &fault.Error{Setting: "test " + string(t), Problem: "is not known", Cure: fmt.Sprintf("choose one of %q", Tests())}
+	cure := fmt.Sprintf("choose one of %q", Tests())
+	return &fault.Error{Setting: "test " + string(t), Problem: "is not known", Cure: cure}
 }
 
 // farFuture is a time after all observations.
 const farFuture = 7_000_000_000
 
-// Admit fills location and ingest filter for the stations of the source, and with noise also for
-// those of the second poster.
+// Admit adds the stations of the source to the tables of locations and ingest filters. With noise it also adds those of
+// the second poster.
 func (p *Programme) Admit(ctx context.Context, noise bool) error {
 	c := p.References.contents
 	if err := p.Store.Admit(ctx, c.Stations, c.Series); err != nil || !noise {
@@ -97,25 +97,29 @@ func (p *Programme) Admit(ctx context.Context, noise bool) error {
 	}
 	stations, series := slices.Clone(c.Stations), slices.Clone(c.Series)
 	for i := range stations {
-		rename(&stations[i])
+		renameForNoise(&stations[i])
 	}
 	for i := range series {
-		rename(&series[i].Station)
+		renameForNoise(&series[i].Station)
 	}
 	return p.Store.Admit(ctx, stations, series)
 }
 
-// cell names a test and its scenario, and says which values to post and to compare.
+// cell is a test and its scenario, with the values to post and to compare.
 type cell struct {
 	test, scenario string
-	added          []float64                 // numbers added to the values of each post so far; the last post is measured. None = 0
-	ignore         func(v *posts.Value) bool // values that the proof ignores; nil = none
+	// added are the numbers that each post so far added to its values; nil = one post that added 0. The last post is
+	// measured.
+	added  []float64
+	ignore func(v *posts.Value) bool // values that the proof ignores; nil = none
 }
 
-// startCell returns a cell without figures.
+// startCell returns a cell, and a measurement without figures that starts now.
 func (p *Programme) startCell(test, scenario string) (run.Cell, *run.Measured) {
-	c := run.PostCell(p.Engine, test, scenario, string(p.Design), string(p.Method), "posters", max(p.Posters, 1), "together", max(p.Together, 1))
-	return c, &run.Measured{Start: time.Since(p.Folder.Run.Started), Posting: &run.Posting{TableBytes: -1, IndexBytes: -1, DeadRows: -1, LogBytes: -1}}
+	c := run.PostCell(p.Engine, test, scenario, string(p.Design), string(p.Method),
+		"posters", max(p.Posters, 1), "together", max(p.Together, 1))
+	unknown := &run.Posting{TableBytes: -1, IndexBytes: -1, DeadRows: -1, LogBytes: -1}
+	return c, &run.Measured{Start: time.Since(p.Folder.Run.Started), Posting: unknown}
 }
 
 // measure posts the source, measures it, and compares the tables with the reference.
@@ -129,7 +133,7 @@ func (p *Programme) measure(ctx context.Context, c cell) error {
 	if err != nil {
 		return err
 	}
-	logged, err := p.log(ctx)
+	logBytes, err := p.logBytes(ctx)
 	if err != nil {
 		return err
 	}
@@ -139,10 +143,10 @@ func (p *Programme) measure(ctx context.Context, c cell) error {
 	if err != nil {
 		return err
 	}
-	if after, err := p.log(ctx); err != nil {
+	if after, err := p.logBytes(ctx); err != nil {
 		return err
 	} else if after >= 0 {
-		figures.LogBytes = after - logged
+		figures.LogBytes = after - logBytes
 	}
 	after, err := p.Store.Rows(ctx)
 	if err != nil {
@@ -155,32 +159,40 @@ func (p *Programme) measure(ctx context.Context, c cell) error {
 	return p.prove(ctx, out, figures, c.ignore, state{c.added, never})
 }
 
-// report copies the counts of a tally. added is the increase of the number of rows.
-func (p *Programme) report(c run.Cell, out *run.Measured, t *Tally, added int64) {
-	out.Products, out.Values, out.Total, out.CPU = t.Products, t.Posted.Values, t.Wall, t.CPU
+// report copies the counts of a tally. addedRows is the increase of the number of rows in the tables.
+func (p *Programme) report(c run.Cell, out *run.Measured, t *Tally, addedRows int64) {
+	posted := &t.Posted
+	out.Products, out.Values, out.Total, out.CPU = t.Products, posted.Values, t.Wall, t.CPU
 	out.Parse, out.Post = times(t.Parse, t.ParseTotal, t.Products), t.postTimes()
-	out.RowsRead, out.RowsInserted, out.RowsUpdated, out.Retries = t.Posted.Read, t.Posted.Inserted, t.Posted.Updated, t.Posted.Retries
+	out.RowsRead, out.RowsInserted, out.RowsUpdated = posted.Read, posted.Inserted, posted.Updated
+	out.Retries = posted.Retries
 	switch { // upserts do not report which rows they inserted; the tables show it unless other clients write
-	case t.Posted.Merged > 0 && c.Value("test") == string(Noise):
+	case posted.Merged > 0 && c.Value("test") == string(Noise):
 		out.RowsInserted, out.RowsUpdated = -1, -1
-	case t.Posted.Merged > 0:
-		out.RowsInserted, out.RowsUpdated = added, t.Posted.Merged-added
+	case posted.Merged > 0:
+		out.RowsInserted, out.RowsUpdated = addedRows, posted.Merged-addedRows
+	}
+	warn := func(n int64, problem string) {
+		p.Folder.Warn(fmt.Sprintf("%s %s, %s, %s: %d %s",
+			c.Value("test"), c.Value("scenario"), p.Design, p.Method, n, problem))
 	}
 	if t.Doubled > 0 {
-		p.Folder.Warn(fmt.Sprintf("%s %s, %s, %s: %d products are duplicates, byte for byte; the service posted them once", c.Value("test"), c.Value("scenario"), p.Design, p.Method, t.Doubled))
+		warn(t.Doubled, "products are duplicates, byte for byte; the service posted them once")
 	}
-	if n := t.Posted.Unknown + t.Posted.Filtered; n > 0 {
-		p.Folder.Warn(fmt.Sprintf("%s %s, %s, %s: %d values belong to stations or parameters that the tables do not admit", c.Value("test"), c.Value("scenario"), p.Design, p.Method, n))
+	if n := posted.Unknown + posted.Filtered; n > 0 {
+		warn(n, "values belong to stations or parameters that the tables do not admit")
 	}
 }
 
-func (p *Programme) log(ctx context.Context) (int64, error) {
+// logBytes returns the bytes that the server has logged so far; -1 = the engine does not report them.
+func (p *Programme) logBytes(ctx context.Context) (int64, error) {
 	if p.Store.Log == nil {
 		return -1, nil
 	}
 	return p.Store.Log(ctx)
 }
 
+// addSizes adds the sizes of the tables, if the engine reports them.
 func (p *Programme) addSizes(ctx context.Context, out *run.Posting) error {
 	if p.Store.Size == nil {
 		return nil
@@ -190,29 +202,35 @@ func (p *Programme) addSizes(ctx context.Context, out *run.Posting) error {
 	return err
 }
 
-// prove compares the tables with the reference, and adds the cell.
-func (p *Programme) prove(ctx context.Context, c run.Cell, m *run.Measured, ignore func(*posts.Value) bool, s state) error {
-	h, err := p.compare(ctx, ignore, s, c.Value("test")+" "+c.Value("scenario"))
+// prove compares the tables with the reference, and adds the cell with its verdict.
+func (p *Programme) prove(
+	ctx context.Context, c run.Cell, m *run.Measured, ignore func(*posts.Value) bool, s state,
+) error {
+	x, err := p.compare(ctx, ignore, s, c.Value("test")+" "+c.Value("scenario"))
 	if err != nil {
 		return err
 	}
-	return h.add(c, m)
+	return x.add(c, m)
 }
 
 // comparison is the comparison of tables with the reference.
 type comparison struct {
-	folder  *run.Folder
-	stored  string // digest of the tables
-	proof   answer.Proof
-	differs error // nil = equal
+	folder     *run.Folder
+	digest     string // of the tables
+	proof      answer.Proof
+	difference error // nil = equal
 }
 
-func (h *comparison) add(c run.Cell, m *run.Measured) error {
-	return errors.Join(h.folder.Add(run.Sample{Cell: c, Rep: 1, Digest: h.stored}.Judge(m, h.proof, h.differs)), h.folder.Save())
+// add adds a cell with the verdict of the comparison.
+func (x *comparison) add(c run.Cell, m *run.Measured) error {
+	sample := run.Sample{Cell: c, Rep: 1, Digest: x.digest}.Judge(m, x.proof, x.difference)
+	return errors.Join(x.folder.Add(sample), x.folder.Save())
 }
 
-// compare compares the digest of the tables with the reference.
-func (p *Programme) compare(ctx context.Context, ignore func(*posts.Value) bool, s state, what string) (*comparison, error) {
+// compare compares the digest of the tables with the reference. test names the test in a warning.
+func (p *Programme) compare(
+	ctx context.Context, ignore func(*posts.Value) bool, s state, test string,
+) (*comparison, error) {
 	values := p.Store.Values(ctx)
 	if ignore != nil {
 		values = without(values, ignore)
@@ -226,11 +244,12 @@ func (p *Programme) compare(ctx context.Context, ignore func(*posts.Value) bool,
 		return nil, err
 	}
 	if want != d.Values {
-		p.Folder.Warn(fmt.Sprintf("WRONG: %s, %s, %s: the tables contain %s, not %s", what, p.Design, p.Method, d.Values, want))
+		p.Folder.Warn(fmt.Sprintf("WRONG: %s, %s, %s: the tables contain %s, not %s",
+			test, p.Design, p.Method, d.Values, want))
 	}
-	h := &comparison{folder: p.Folder, stored: d.Values.String()}
-	h.proof, h.differs = answer.CompareRecords(want, d.Values)
-	return h, nil
+	x := &comparison{folder: p.Folder, digest: d.Values.String()}
+	x.proof, x.difference = answer.CompareRecords(want, d.Values)
+	return x, nil
 }
 
 // without omits the values for which ignore returns true.
@@ -247,8 +266,8 @@ func without(values iter.Seq2[*posts.Value, error], ignore func(*posts.Value) bo
 	}
 }
 
-// insertUpdate posts the source into empty tables, and then again with different
-// values: the report's scenarios 1 and 2 (array), 3 and 4 (single).
+// insertUpdate posts the source into empty tables, and then again with different values. These are the report's
+// scenarios 1 and 2 (array), 3 and 4 (single).
 func (p *Programme) insertUpdate(ctx context.Context, test Test, ignore func(*posts.Value) bool) error {
 	if err := p.measure(ctx, cell{test: string(test), scenario: "insert", ignore: ignore}); err != nil {
 		return err
@@ -258,48 +277,50 @@ func (p *Programme) insertUpdate(ctx context.Context, test Test, ignore func(*po
 
 // noise runs insertUpdate during maintenance, dumps, posts of a second poster, and reads.
 func (p *Programme) noise(ctx context.Context) error {
-	inner, stop := context.WithCancel(ctx)
-	g, inner := errgroup.WithContext(inner)
-	var rounds [4]atomic.Int64
-	loop := func(i int, f func() error) {
+	noiseCtx, stop := context.WithCancel(ctx)
+	g, noiseCtx := errgroup.WithContext(noiseCtx)
+	repeat := func(count *atomic.Int64, f func() error) {
 		g.Go(func() error {
-			for inner.Err() == nil {
-				if err := f(); err != nil && inner.Err() == nil {
+			for noiseCtx.Err() == nil {
+				if err := f(); err != nil && noiseCtx.Err() == nil {
 					return err
 				}
-				rounds[i].Add(1)
+				count.Add(1)
 			}
 			return nil
 		})
 	}
+	var maintenance, dumps, posted, reads atomic.Int64
 	if p.Store.Maintain != nil {
-		loop(0, func() error { return p.Store.Maintain(inner, posts.Vacuum) })
+		repeat(&maintenance, func() error { return p.Store.Maintain(noiseCtx, posts.Vacuum) })
 	}
-	loop(1, func() error { _, err := posts.DigestOf(p.Store.Values(inner)); return err })
+	repeat(&dumps, func() error { _, err := posts.DigestOf(p.Store.Values(noiseCtx)); return err })
 	second := p.Options
-	second.Posters, second.Change = 1, func(g *record.Gauge) { rename(&g.Station) }
-	loop(2, func() error { _, err := Run(inner, p.Store, p.Source, second); return err })
-	stations, known := p.References.contents.Stations, map[record.ID]bool{}
+	second.Posters, second.Change = 1, func(g *record.Gauge) { renameForNoise(&g.Station) }
+	repeat(&posted, func() error { _, err := Run(noiseCtx, p.Store, p.Source, second); return err })
+	stations, measured := p.References.contents.Stations, map[record.ID]bool{}
 	for _, id := range stations {
-		known[id] = true
+		measured[id] = true
 	}
 	if len(stations) > 0 {
 		random := rand.New(rand.NewPCG(p.Folder.Run.Seed, 1)) //nolint:gosec // no secret
-		loop(3, func() error { return p.readOne(inner, stations, random) })
+		repeat(&reads, func() error { return p.readStation(noiseCtx, stations, random) })
 	}
-	err := p.insertUpdate(ctx, Noise, func(v *posts.Value) bool { return !known[v.Station] })
+	err := p.insertUpdate(ctx, Noise, func(v *posts.Value) bool { return !measured[v.Station] })
 	stop()
-	if noise := g.Wait(); err == nil && noise != nil && !errors.Is(noise, context.Canceled) {
-		err = noise
+	if noiseErr := g.Wait(); err == nil && noiseErr != nil && !errors.Is(noiseErr, context.Canceled) {
+		err = noiseErr
 	}
 	if err == nil {
-		p.Folder.Warn(fmt.Sprintf("noise during %s, %s: maintenance ran %d times, a dump %d times, a second poster posted the source %d times, and a reader read %d times",
-			p.Design, p.Method, rounds[0].Load(), rounds[1].Load(), rounds[2].Load(), rounds[3].Load()))
+		p.Folder.Warn(fmt.Sprintf("noise during %s, %s: maintenance ran %d times, a dump %d times, "+
+			"a second poster posted the source %d times, and a reader read %d times",
+			p.Design, p.Method, maintenance.Load(), dumps.Load(), posted.Load(), reads.Load()))
 	}
 	return err
 }
 
-func (p *Programme) readOne(ctx context.Context, stations []record.ID, random *rand.Rand) error {
+// readStation reads a week of a random station.
+func (p *Programme) readStation(ctx context.Context, stations []record.ID, random *rand.Rand) error {
 	from := p.From.Unix()
 	_, err := p.Store.Read(ctx, stations[random.IntN(len(stations))], from-86400, from+7*86400)
 	return err
@@ -344,8 +365,7 @@ func (p *Programme) measureDelete(ctx context.Context) error {
 	return p.prove(ctx, out, figures, nil, state{[]float64{0}, middle})
 }
 
-// bloat posts the source repeatedly without maintenance, then once after each kind of
-// maintenance.
+// bloat posts the source repeatedly without maintenance, and then once after each kind of maintenance.
 func (p *Programme) bloat(ctx context.Context) error {
 	rounds := max(p.Rounds, 2)
 	var added []float64
@@ -364,11 +384,11 @@ func (p *Programme) bloat(ctx context.Context) error {
 	if p.Store.Maintain == nil {
 		return nil
 	}
-	for i, u := range []posts.Maintenance{posts.Vacuum, posts.VacuumFull} {
-		if err := p.Store.Maintain(ctx, u); err != nil {
+	for i, kind := range []posts.Maintenance{posts.Vacuum, posts.VacuumFull} {
+		if err := p.Store.Maintain(ctx, kind); err != nil {
 			return err
 		}
-		if err := step("after "+string(u), float64(rounds+1+i)); err != nil {
+		if err := step("after "+string(kind), float64(rounds+1+i)); err != nil {
 			return err
 		}
 	}
@@ -382,9 +402,9 @@ const (
 	vacuumed     = "after a full vacuum"
 )
 
-// live replays the feed day by day, in three phases: with maintenance at the end of each day,
-// without, and after a full vacuum. The later phases post the same days with different values, so
-// that the tables age. The comparison at the end of a phase proves its days.
+// live replays the feed day by day, in three phases: with maintenance at the end of each day, without maintenance, and
+// after a full vacuum. The later phases post the same days with different values, which ages the tables. The comparison
+// at the end of a phase proves its days.
 func (p *Programme) live(ctx context.Context) error {
 	var added []float64
 	for i, phase := range []string{maintained, unmaintained, vacuumed} {
@@ -395,17 +415,17 @@ func (p *Programme) live(ctx context.Context) error {
 		}
 		added = append(added, float64(i))
 		next, stop := iter.Pull2(p.Source.Products())
-		days, err := p.days(ctx, phase, next, shift(float64(i)))
+		days, err := p.postDays(ctx, phase, next, shift(float64(i)))
 		stop()
 		if err != nil {
 			return err
 		}
-		h, err := p.compare(ctx, nil, state{added, never}, "live "+phase)
+		x, err := p.compare(ctx, nil, state{added, never}, "live "+phase)
 		if err != nil {
 			return err
 		}
 		for _, d := range days {
-			if err := h.add(d.cell, d.figures); err != nil {
+			if err := x.add(d.cell, d.figures); err != nil {
 				return err
 			}
 		}
@@ -413,12 +433,12 @@ func (p *Programme) live(ctx context.Context) error {
 	return nil
 }
 
-// nextProducts is a source of the next n products of another one.
+// nextProducts is a source of the next n products of another source.
 type nextProducts struct {
 	Source
-	next func() (*Message, error, bool)
-	n    int
-	done *bool
+	next      func() (*Message, error, bool)
+	n         int
+	exhausted *bool // the other source has no more products
 }
 
 // Products yields the products of the day.
@@ -427,7 +447,7 @@ func (p nextProducts) Products() iter.Seq2[*Message, error] {
 		for range p.n {
 			m, err, ok := p.next()
 			if !ok {
-				*p.done = true
+				*p.exhausted = true
 				return
 			}
 			if !yield(m, err) {
@@ -443,11 +463,13 @@ type day struct {
 	figures *run.Measured
 }
 
-// days posts the days of a phase.
-func (p *Programme) days(ctx context.Context, phase string, next func() (*Message, error, bool), change func(*record.Gauge)) (days []day, err error) {
+// postDays posts the days of a phase. A day without values has no measurement.
+func (p *Programme) postDays(
+	ctx context.Context, phase string, next func() (*Message, error, bool), change func(*record.Gauge),
+) (days []day, err error) {
 	perDay := max(p.PerDay, 1)
-	done := false
-	for n := 0; !done; n++ {
+	exhausted := false
+	for n := 0; !exhausted; n++ {
 		late := int64(0)
 		o := p.Options
 		o.Change = change
@@ -466,17 +488,20 @@ func (p *Programme) days(ctx context.Context, phase string, next func() (*Messag
 			}
 		}
 		p.Progress(fmt.Sprintf("live, %s, day %d, %s, %s", phase, n+1, p.Design, p.Method))
-		t, err := Run(ctx, p.Store, nextProducts{p.Source, next, perDay, &done}, o)
+		t, err := Run(ctx, p.Store, nextProducts{p.Source, next, perDay, &exhausted}, o)
 		if err != nil {
 			return nil, err
 		}
 		if t.Products == 0 {
-			return days, nil
+			continue
 		}
 		m := &run.Measured{Start: began.Sub(p.Folder.Run.Started), Total: t.Wall, CPU: t.CPU, Posting: &run.Posting{
-			Products: t.Products, Values: t.Posted.Values, Post: t.postTimes(), Late: late, Maintained: phase != unmaintained && p.Store.Maintain != nil,
+			Products: t.Products, Values: t.Posted.Values, Post: t.postTimes(), Late: late,
+			Maintained: phase != unmaintained && p.Store.Maintain != nil,
 		}}
-		days = append(days, day{run.PostCell(p.Engine, string(Live), phase, string(p.Design), string(p.Method), "day", p.From.AddDate(0, 0, n).Format(time.DateOnly)), m})
+		date := p.From.AddDate(0, 0, n).Format(time.DateOnly)
+		c := run.PostCell(p.Engine, string(Live), phase, string(p.Design), string(p.Method), "day", date)
+		days = append(days, day{c, m})
 		if m.Maintained {
 			if err := p.Store.Maintain(ctx, posts.Vacuum); err != nil {
 				return nil, err

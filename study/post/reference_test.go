@@ -11,58 +11,61 @@ import (
 	"github.com/barograph/barograph/study/synth"
 )
 
-// TestReferencesInParts: looked at part by part, a source has the digest that it
-// has at once, for every design, after updates and deletion.
-func TestReferencesInParts(t *testing.T) {
+// TestReferencesInGroups: the digest of a source is the same if it is computed by groups of stations or at once, for
+// every design, after updates and deletion.
+func TestReferencesInGroups(t *testing.T) {
 	feed, err := synth.SHEF{Seed: 8, Messages: 40, Mean: 30}.Feed()
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole, err := NewReferences(t.Context(), Feed{Feed: feed})
+	atOnce, err := NewReferences(t.Context(), Feed{Feed: feed})
 	if err != nil {
 		t.Fatal(err)
 	}
-	middle := whole.contents.First/86400*86400 + 86400
+	middle := atOnce.contents.First/86400*86400 + 86400
 	seen := map[record.Digest]bool{}
 	for _, d := range posts.Designs() {
 		for _, s := range []state{{[]float64{0}, never}, {[]float64{0, 1}, never}, {[]float64{0}, middle}} {
-			want, err := whole.digest(t.Context(), d, posts.GoodStays, s)
+			want, err := atOnce.digest(t.Context(), d, posts.GoodStays, s)
 			if err != nil || want.Records == 0 {
 				t.Fatal(err, want)
 			}
-			parts := &References{source: whole.source, contents: whole.contents, groupValues: 100, digests: map[string]record.Digest{}}
-			if got, err := parts.digest(t.Context(), d, posts.GoodStays, s); err != nil || got != want {
-				t.Errorf("%s, %v: %v in parts, %v at once: %v", d, s, got, want, err)
+			inGroups := &References{
+				source: atOnce.source, contents: atOnce.contents, groupValues: 100, digests: map[string]record.Digest{},
+			}
+			if got, err := inGroups.digest(t.Context(), d, posts.GoodStays, s); err != nil || got != want {
+				t.Errorf("%s, %v: %v in groups, %v at once: %v", d, s, got, want, err)
 			}
 			seen[want] = true
 		}
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if _, err := NewReferences(ctx, whole.source); !errors.Is(err, context.Canceled) {
+	if _, err := NewReferences(ctx, atOnce.source); !errors.Is(err, context.Canceled) {
 		t.Errorf("after a signal: %v", err)
 	}
-	if _, err := whole.digest(ctx, posts.Single, posts.IfDifferent, state{[]float64{0}, never}); !errors.Is(err, context.Canceled) {
+	once := state{[]float64{0}, never}
+	if _, err := atOnce.digest(ctx, posts.Single, posts.IfDifferent, once); !errors.Is(err, context.Canceled) {
 		t.Errorf("after a signal: %v", err)
 	}
-	if len(seen) < 4 { // the archive's designs keep the same until something is deleted
+	if len(seen) < 4 { // the designs store the same values until observations are deleted
 		t.Errorf("%d different contents", len(seen))
 	}
 }
 
-// TestFitting: the products of a run of the report's tests, by what a pilot took.
-func TestFitting(t *testing.T) {
+// TestProductsWithin: the number of products of a run of the report's tests follows from the time of a pilot.
+func TestProductsWithin(t *testing.T) {
 	for _, c := range []struct {
-		limit, took time.Duration
-		want        int
+		limit, pilotTime time.Duration
+		want             int
 	}{
 		{15 * time.Minute, 2 * time.Second, 1200}, // 15 passes: the pilot's two took a second each for 20 products
 		{time.Second, time.Minute, pilotProducts},
 		{0, 0, pilotProducts},
 		{1000 * time.Hour, time.Second, backlogProducts},
 	} {
-		if got := fitting(c.limit, c.took); got != c.want {
-			t.Errorf("%s after a pilot of %s: %d products, want %d", c.limit, c.took, got, c.want)
+		if got := productsWithin(c.limit, c.pilotTime); got != c.want {
+			t.Errorf("%s after a pilot of %s: %d products, want %d", c.limit, c.pilotTime, got, c.want)
 		}
 	}
 }

@@ -18,16 +18,18 @@ const (
 	pilotProducts   = 20
 )
 
-// passes is how often the tests of Report2006 post their source: quiet inserts and updates, noise
-// does the same during other work (it takes four times as long), queue posts once, live has three
-// phases, and delete posts once.
+// passes is the number of times that the tests of Report2006 post their source: quiet inserts and updates, noise does
+// the same during other work (which takes four times as long), queue posts once, live has three phases, and delete
+// posts once.
 const passes = 2 + 4*2 + 1 + 3 + 1
 
-// Report2006 prepares a run of the report's tests in its order, on as many products as fit a
-// time limit. It derives their number from a pilot, which posts a few products twice by each method.
-// feed returns a source of so many products, which the test live divides into days.
-func (p *Posting) Report2006(ctx context.Context, limit time.Duration, feed func(messages int) (Source, error)) (err error) {
-	if len(p.Methods) == 0 { // compare the report's method with the service of today
+// Report2006 prepares a run of the report's tests in its order, on as many products as fit a time limit. It derives
+// their number from a pilot, which posts a few products twice by each method. feed returns a source of a number of
+// products, which the test live divides into days.
+func (p *Posting) Report2006(
+	ctx context.Context, limit time.Duration, feed func(messages int) (Source, error),
+) (err error) {
+	if len(p.Methods) == 0 { // compare the report's method with the present service
 		p.Methods = []string{string(posts.Row2006), string(Service)}
 	}
 	dir, err := os.MkdirTemp("", "barograph-pilot")
@@ -48,13 +50,15 @@ func (p *Posting) Report2006(ctx context.Context, limit time.Duration, feed func
 	if err := errors.Join(pilotRun.Run(ctx, folder), folder.Close()); err != nil {
 		return err
 	}
-	took := time.Since(began)
-	messages := fitting(limit-took, took)
+	pilotTime := time.Since(began)
+	messages := productsWithin(limit-pilotTime, pilotTime)
 	conclusion := fmt.Sprintf("%d products fit into %s", messages, limit)
-	if needed := took * (passes + 2) / 2; needed > limit {
-		conclusion = fmt.Sprintf("the minimum of %d products will take about %s, longer than the limit of %s", messages, needed.Round(time.Second), limit)
+	if needed := pilotTime * (passes + 2) / 2; needed > limit {
+		conclusion = fmt.Sprintf("the minimum of %d products will take about %s, longer than the limit of %s",
+			messages, needed.Round(time.Second), limit)
 	}
-	p.Progress(fmt.Sprintf("a pilot of %d products took %s: %s", pilotProducts, took.Round(time.Millisecond), conclusion))
+	p.Progress(fmt.Sprintf("a pilot of %d products took %s: %s",
+		pilotProducts, pilotTime.Round(time.Millisecond), conclusion))
 	p.Tests = stringsOf(report2006())
 	p.Source, err = feed(messages)
 	return err
@@ -63,8 +67,9 @@ func (p *Posting) Report2006(ctx context.Context, limit time.Duration, feed func
 // report2006 returns the tests of the report, and its further measurements, in its order.
 func report2006() []Test { return []Test{Quiet, Noise, Queue, Live, Delete} }
 
-// fitting returns how many products fit into a time limit, if a pilot took so long for two of the passes.
-func fitting(limit, took time.Duration) int {
-	n := float64(pilotProducts) * 2 / passes * float64(limit) / float64(max(took, time.Millisecond))
+// productsWithin returns the number of products that fit into a time limit. pilotTime is the time of a pilot for two of
+// the passes.
+func productsWithin(limit, pilotTime time.Duration) int {
+	n := float64(pilotProducts) * 2 / passes * float64(limit) / float64(max(pilotTime, time.Millisecond))
 	return min(max(pilotProducts, int(n)), backlogProducts)
 }

@@ -15,13 +15,11 @@ import (
 	"github.com/barograph/barograph/river"
 )
 
-// Options of Run. The zero value is one poster that posts one product at a time
-// by the algorithm of 2006.
+// Options of Run. The zero value is one poster that posts one product at a time by the algorithm of 2006.
 type Options struct {
 	Method  posts.Method
 	Posters int // 0 = 1
-	// Together is the number of products per transaction; 0 = 1. A batch with
-	// togetherValues values is also posted.
+	// Together is the number of products per transaction; 0 = 1. A transaction with maxBatchValues values has fewer.
 	Together int
 	// Change changes every value before it is posted; nil = no change.
 	Change func(*record.Gauge)
@@ -31,8 +29,8 @@ type Options struct {
 	Pace func(ctx context.Context, product int64) error
 }
 
-// togetherValues limits the values of a batch, and thereby the memory of the client.
-const togetherValues = 30_000
+// maxBatchValues limits the values of a batch, and thereby the memory of the client.
+const maxBatchValues = 30_000
 
 // Tally has the counts and times of posting a source.
 type Tally struct {
@@ -45,11 +43,12 @@ type Tally struct {
 	ParseTotal time.Duration
 	PostTotal  time.Duration // sum over all posters
 	Posted     posts.PostResult
-	// Waits is set for the service: Post then has the time that each product waited for its
-	// transaction, not its share of PostTotal. Mean and maximum are those of the waits.
+	// Waits is true for the service. Post then has the time that each product waited for its transaction, not its share
+	// of PostTotal. Mean and maximum are those of the waits.
 	Waits bool
 }
 
+// postTimes returns the times of posting.
 func (t *Tally) postTimes() run.PostTimes {
 	out := times(t.Post, t.PostTotal, t.Products)
 	if t.Waits && t.Products > 0 {
@@ -75,11 +74,11 @@ func Run(ctx context.Context, s *posts.Store, src Source, o Options) (*Tally, er
 	if o.Method == Service {
 		return t, t.serve(ctx, s, src, o)
 	}
-	return t, t.timed(func() error { return t.runPosters(ctx, s, src, o) })
+	return t, t.measure(func() error { return t.runPosters(ctx, s, src, o) })
 }
 
-// timed runs f and measures its wall time and processor time.
-func (t *Tally) timed(f func() error) error {
+// measure runs f and measures its wall time and processor time.
+func (t *Tally) measure(f func() error) error {
 	meter, err := measure.StartClient()
 	if err != nil {
 		return err
@@ -102,21 +101,24 @@ func (t *Tally) runPosters(ctx context.Context, s *posts.Store, src Source, o Op
 		if err != nil {
 			return errors.Join(err, closeAll(workers[:i]))
 		}
-		workers[i] = &worker{poster: p, post: measure.NewHistogram(), full: make(chan *river.Batch, 1), free: make(chan *river.Batch, 2)}
+		workers[i] = &worker{
+			poster: p, post: measure.NewHistogram(),
+			full: make(chan *river.Batch, 1), free: make(chan *river.Batch, 2),
+		}
 		workers[i].free <- &river.Batch{}
 		workers[i].free <- &river.Batch{}
 	}
-	g, inner := errgroup.WithContext(ctx)
+	g, groupCtx := errgroup.WithContext(ctx)
 	for _, w := range workers {
-		g.Go(func() error { return w.work(inner) })
+		g.Go(func() error { return w.work(groupCtx) })
 	}
-	g.Go(func() error { return t.distribute(inner, src, workers, o) })
+	g.Go(func() error { return t.distribute(groupCtx, src, workers, o) })
 	err := errors.Join(g.Wait(), closeAll(workers))
 	for _, w := range workers {
 		t.PostTotal += w.total
 		t.Posted.Add(w.posted)
-		if merged := t.Post.Merge(w.post); err == nil {
-			err = merged
+		if mergeErr := t.Post.Merge(w.post); err == nil {
+			err = mergeErr
 		}
 	}
 	return err
@@ -171,7 +173,7 @@ func (t *Tally) distribute(ctx context.Context, src Source, workers []*worker, o
 				}
 			}
 			batches[i].Add(&m.Message, i, len(workers), o.Change)
-			if batches[i].Full(o.Together, togetherValues) {
+			if batches[i].Full(o.Together, maxBatchValues) {
 				if err := flush(i); err != nil {
 					return err
 				}
@@ -191,24 +193,25 @@ func (t *Tally) distribute(ctx context.Context, src Source, workers []*worker, o
 // worker posts the batches that it receives.
 type worker struct {
 	poster     posts.Poster
-	full, free chan *river.Batch
+	full, free chan *river.Batch // batches to post, and empty batches for distribute
 	post       *measure.Histogram
 	total      time.Duration
 	posted     posts.PostResult
 }
 
+// work posts batches until distribute closes full.
 func (w *worker) work(ctx context.Context) error {
 	for b := range w.full {
-		if given := b.Given(); len(given) > 0 {
+		if messages := b.Messages(); len(messages) > 0 {
 			began := time.Now()
-			n, err := w.poster.Post(ctx, given)
+			result, err := w.poster.Post(ctx, messages)
 			if err != nil {
 				return err
 			}
-			took := time.Since(began)
-			w.total += took
-			w.post.RecordN(took, int64(len(given)))
-			w.posted.Add(n)
+			elapsed := time.Since(began)
+			w.total += elapsed
+			w.post.RecordN(elapsed, int64(len(messages)))
+			w.posted.Add(result)
 		}
 		b.Reset()
 		w.free <- b
@@ -220,10 +223,9 @@ func (w *worker) work(ctx context.Context) error {
 // the client's memory to about 450 MB, as measured with 13.3 million values.
 const referenceValues = 2_000_000
 
-// References computes the expected contents of tables from the products. The contents of a
-// backlog do not fit into memory: References computes them for one group of stations after the
-// other and adds the digests. It keeps each digest for all methods, and for all designs that
-// store the same values.
+// References computes the expected contents of tables from the products. The contents of a backlog do not fit into
+// memory, so References computes them for one group of stations after the other and adds the digests. It keeps each
+// digest for all methods, and for all designs that store the same values.
 type References struct {
 	source      Source
 	contents    *Contents
@@ -237,25 +239,26 @@ func NewReferences(ctx context.Context, s Source) (*References, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &References{source: s, contents: c, groupValues: referenceValues, digests: map[string]record.Digest{}}, nil
+	r := &References{source: s, contents: c, groupValues: referenceValues, digests: map[string]record.Digest{}}
+	return r, nil
 }
 
 // Read returns the counts of decoding the source.
 func (r *References) Read() run.DecodeCounts { return r.contents.Read }
 
-// state describes the history of tables: the source was posted once for each number of added,
-// with that number added to its values. Then the observations before a time were deleted.
+// state describes the history of tables. The source was posted once for each number of added, with that number added to
+// its values. Then the observations before the time deletedBefore were deleted.
 type state struct {
-	added   []float64
-	deleted int64
+	added         []float64
+	deletedBefore int64 // never = nothing was deleted
 }
 
 // never is a time before all observations.
 const never = -farFuture
 
-// digest is the digest of the expected tables of a design in a state.
+// digest returns the digest of the expected tables of a design in a state.
 func (r *References) digest(ctx context.Context, d posts.Design, p posts.Policy, s state) (record.Digest, error) {
-	if d.Slots() > 0 && s.deleted == never && !p.UsesOrigin() {
+	if d.Slots() > 0 && s.deletedBefore == never && !p.UsesOrigin() {
 		d = posts.Single // it stores the same values
 	}
 	if p == posts.Overwrite && len(s.added) > 0 {
@@ -269,7 +272,8 @@ func (r *References) digest(ctx context.Context, d posts.Design, p posts.Policy,
 	groups := int(r.contents.Read.Values/r.groupValues) + 1
 	for group := range groups {
 		reference := &posts.Reference{
-			Policy: p, Design: d, Only: func(station record.ID) bool { return river.Owner(station, groups) == group },
+			Policy: p, Design: d,
+			Only:    func(station record.ID) bool { return river.PosterOf(station, groups) == group },
 			Without: func(v *posts.Value) bool { return s.isDeleted(d, v.Time) },
 		}
 		for _, by := range s.added {
@@ -294,7 +298,7 @@ func (r *References) digest(ctx context.Context, d posts.Design, p posts.Policy,
 // includes 00:00 of the next day. Values between the times of an array have rows of their own.
 func (s *state) isDeleted(d posts.Design, at int64) bool {
 	if slots := int64(d.Slots()); slots > 0 && at%(86400/slots) == 0 {
-		return at <= s.deleted
+		return at <= s.deletedBefore
 	}
-	return at < s.deleted
+	return at < s.deletedBefore
 }

@@ -16,16 +16,16 @@ import (
 	"github.com/barograph/barograph/river"
 )
 
-// Service posts as the service of a river center does (barograph shef serve): each product is a
-// file in a spool. Every engine has this method; it uses the engine's fastest method of posting.
+// Service posts as the service of a river center does (barograph shef serve): each product is a file in a spool. Every
+// engine has this method, which uses the engine's fastest method of posting.
 const Service posts.Method = "service"
 
-// settle is the time after which an unchanged file of a spool is complete: the service's default.
+// settle is the time after which an unchanged file of a spool is complete: the default of barograph shef serve.
 const settle = 200 * time.Millisecond
 
-// serve posts a source by the service. Without a pace all products are in the spool before the
-// clock starts, and the time of a product is that of its transaction. With a pace it is the time
-// from the arrival of its file to the commit of its rows.
+// serve posts a source by the service. Without a pace all products are in the spool before the clock starts, and the
+// time of a product is the time of its transaction. With a pace it is the time from the arrival of its file to the
+// commit of its rows.
 func (t *Tally) serve(ctx context.Context, store *posts.Store, src Source, o Options) (err error) {
 	dir, err := os.MkdirTemp("", "barograph-spool")
 	if err != nil {
@@ -39,15 +39,21 @@ func (t *Tally) serve(ctx context.Context, store *posts.Store, src Source, o Opt
 	defer func() { err = errors.Join(err, spool.Close()) }()
 	shared := *store
 	shared.Close = func() error { return nil } // the caller closes the store
-	archive := &river.Archive{Method: o.Writes, Posters: o.Posters, Change: o.Change, Open: func(context.Context) (*posts.Store, error) { return &shared, nil }}
-	archive.Measured = func(posted posts.PostResult, products int64, took time.Duration) {
-		if t.Posted.Add(posted); o.Pace == nil { // with a pace the times come from the spool
-			t.Post.RecordN(took, products)
+	archive := &river.Archive{
+		Method: o.Writes, Posters: o.Posters, Change: o.Change,
+		Open: func(context.Context) (*posts.Store, error) { return &shared, nil },
+	}
+	archive.Measured = func(posted posts.PostResult, products int64, elapsed time.Duration) {
+		if t.Posted.Add(posted); o.Pace == nil { // with a pace, Landed records the times
+			t.Post.RecordN(elapsed, products)
 		}
 	}
 	defer func() { err = errors.Join(err, archive.Close()) }()
 	ended := make(chan struct{})
-	s := &river.Service{Spool: spool, Poster: archive, Log: slog.New(slog.DiscardHandler), Metrics: river.NewMetrics(prometheus.NewRegistry()), Ended: ended}
+	s := &river.Service{
+		Spool: spool, Poster: archive, Log: slog.New(slog.DiscardHandler),
+		Metrics: river.NewMetrics(prometheus.NewRegistry()), Ended: ended,
+	}
 	s.Input.Now, t.Waits = src.Moment(), true
 	s.Landed = func(p *river.Product, latency time.Duration) {
 		if len(p.Values) > 0 {
@@ -65,13 +71,17 @@ func (t *Tally) serve(ctx context.Context, store *posts.Store, src Source, o Opt
 			return err
 		}
 		close(ended)
-		err = t.timed(func() error { return s.Run(ctx) })
+		err = t.measure(func() error { return s.Run(ctx) })
 	} else {
 		spool.Settle = settle
-		err = t.timed(func() error {
-			g, inner := errgroup.WithContext(ctx)
-			g.Go(func() error { return s.Run(inner) })
-			g.Go(func() (err error) { defer close(ended); spooled, err = fill(inner, dir, src, o.Pace); return err })
+		err = t.measure(func() error {
+			g, groupCtx := errgroup.WithContext(ctx)
+			g.Go(func() error { return s.Run(groupCtx) })
+			g.Go(func() (err error) {
+				defer close(ended)
+				spooled, err = fill(groupCtx, dir, src, o.Pace)
+				return err
+			})
 			return g.Wait()
 		})
 	}
@@ -82,9 +92,11 @@ func (t *Tally) serve(ctx context.Context, store *posts.Store, src Source, o Opt
 	return err
 }
 
-// fill writes the products that have values into a spool, as a feed does: each file appears when it
-// is complete. It returns their number.
-func fill(ctx context.Context, dir string, src Source, pace func(ctx context.Context, product int64) error) (n int64, err error) {
+// fill writes the products that have values into a spool, and returns their number. As in a feed, each file appears
+// when it is complete.
+func fill(
+	ctx context.Context, dir string, src Source, pace func(ctx context.Context, product int64) error,
+) (n int64, err error) {
 	for m, err := range src.Products() {
 		if err = errors.Join(err, ctx.Err()); err != nil {
 			return n, err

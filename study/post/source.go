@@ -23,8 +23,7 @@ type Message struct {
 	Account shef.Account
 }
 
-// Source returns products in the order of their posting. It can be iterated more
-// than once.
+// Source returns products in the order of their posting. Products may be called more than once.
 type Source interface {
 	Products() iter.Seq2[*Message, error]
 	// Words describes the source.
@@ -36,7 +35,7 @@ type Source interface {
 // Feed is a synthetic feed. It generates every product as text and decodes it.
 type Feed struct {
 	*synth.Feed
-	Text string // in words
+	Text string // description for reports
 }
 
 // Words describes the feed.
@@ -54,7 +53,10 @@ func (f Feed) Products() iter.Seq2[*Message, error] {
 		var m Message
 		for i := range f.Messages {
 			f.Make(i, &generated)
-			p := shef.Product{File: "feed", Number: i + 1, Part: 1, Line: 1, Heading: generated.Heading, AWIPS: generated.AWIPS, Issued: generated.Issued, Text: generated.Text}
+			p := shef.Product{
+				File: "feed", Number: i + 1, Part: 1, Line: 1,
+				Heading: generated.Heading, AWIPS: generated.AWIPS, Issued: generated.Issued, Text: generated.Text,
+			}
 			began := time.Now()
 			d.Decode(&p, &result)
 			m.Parse = time.Since(began)
@@ -71,13 +73,13 @@ func (f Feed) Products() iter.Seq2[*Message, error] {
 type Files struct {
 	*formats.Texts
 	Now  time.Time // decides years
-	Text string
+	Text string    // description for reports
 }
 
 // Words describes the files.
 func (f Files) Words() string { return f.Text }
 
-// Moment is the time of the call.
+// Moment returns Now.
 func (f Files) Moment() time.Time { return f.Now }
 
 // Products decodes the files' products. It skips a file that cannot be read.
@@ -99,7 +101,7 @@ type productReader struct {
 	m      Message
 }
 
-// each yields the products of a text. It returns false if the caller wants no more.
+// each yields the products of a text. It returns false if the caller stops the iteration.
 func (d *productReader) each(name string, text io.Reader, yield func(*Message, error) bool) bool {
 	r := shef.NewReader(text, name, d.o)
 	pending := false
@@ -119,7 +121,9 @@ func (d *productReader) each(name string, text io.Reader, yield func(*Message, e
 			if !send() {
 				return false
 			}
-			d.m = Message{Message: posts.Message{Product: productID(&d.result.Product), Issued: d.result.Product.Issued, Values: d.m.Values[:0]}, Text: d.m.Text[:0]}
+			p := &d.result.Product
+			message := posts.Message{Product: productID(p), Issued: p.Issued, Values: d.m.Values[:0]}
+			d.m = Message{Message: message, Text: d.m.Text[:0]}
 			pending = true
 		}
 		d.m.Text = append(d.m.Text, r.Text()...)
@@ -129,7 +133,7 @@ func (d *productReader) each(name string, text io.Reader, yield func(*Message, e
 	}
 }
 
-// productID is the AWIPS id, or the first characters of the heading.
+// productID returns the AWIPS id, or the first characters of the heading.
 func productID(p *shef.Product) string {
 	id := p.AWIPS
 	if id == "" {
@@ -138,8 +142,8 @@ func productID(p *shef.Product) string {
 	return id[:min(len(id), 10)]
 }
 
-// shift returns a function that adds a number to values, so that posting them again updates rows.
-// Missing values stay missing.
+// shift returns a function that adds a number to values. Posting shifted values again updates rows. It does not change
+// missing values.
 func shift(by float64) func(*record.Gauge) {
 	return func(g *record.Gauge) {
 		if !g.IsMissing() {
@@ -148,8 +152,8 @@ func shift(by float64) func(*record.Gauge) {
 	}
 }
 
-// rename changes the name of a station to that of a second poster's station.
-func rename(station *record.ID) { station[min(station.Len(), 7)] = '_' }
+// renameForNoise changes the name of a station to that of the second poster's station.
+func renameForNoise(station *record.ID) { station[min(station.Len(), 7)] = '_' }
 
 // Contents describes the values of a source.
 type Contents struct {
