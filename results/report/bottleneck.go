@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/barograph/barograph/results/measure"
 	"github.com/barograph/barograph/results/run"
 )
 
@@ -207,7 +208,11 @@ func (e *evidence) fixedLatency() cause {
 	switch {
 	case e.Server != nil && e.Server.SessionSampleCount > 0:
 		away := 1 - e.sessions/float64(max(e.Threads, 1))
-		// Threads whose sessions are idle may also wait for a core that other processes use.
+		// Threads whose sessions are idle may also wait for a core that other processes use, but not in the fastest operations.
+		fast := fastest(e.Groups)
+		if float64(e.Service.P50) < narrow*float64(fast) && !isNarrow {
+			isNarrow, details = true, details+fmt.Sprintf(", and 95 %% of the operations took at least %s ms", number(ms(fast)))
+		}
 		if !isNarrow && (away < mostAway || e.busy >= usedUp || e.Server.SessionSampleCount < fewSamples) {
 			return cause{}
 		}
@@ -218,6 +223,17 @@ func (e *evidence) fixedLatency() cause {
 		return cause{"Fixed latency", 0.8, details + ": the time hardly varies"}
 	}
 	return cause{}
+}
+
+// fastest returns the 5th percentile of the service times of all operations; 0 if no histograms are stored.
+func fastest(groups []run.Group) time.Duration {
+	all := measure.NewHistogram()
+	for _, g := range groups {
+		if h, err := g.ServiceTimes.Histogram(); err == nil && g.InTotal {
+			_ = all.Merge(h) // both have one range
+		}
+	}
+	return all.At(5)
 }
 
 // idleForDisk is the share of the machine's time in which cores waited for a disk.

@@ -33,7 +33,7 @@ func Checked(a run.Answers) string {
 		say(words)
 	}
 	if a.Unmarked > 0 {
-		say(number(a.Unmarked, "value was", "values were"), " written by another program or with --verify have no stamp and were not compared")
+		say(number(a.Unmarked, "value was", "values were"), " written by another program or with --verify; such values have no stamp and were not compared")
 	}
 	if a.Short > 0 {
 		say(number(a.Short, "value has", "values have"), " fewer than 8 bytes, too few for a stamp: they were not compared")
