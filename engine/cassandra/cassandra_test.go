@@ -112,11 +112,17 @@ func lateReply(t *testing.T, a *archives) {
 			t.Error(err)
 		}
 	}
+	use := func() error {
+		var got kv.Row
+		return errors.Join(c.Read(t.Context(), []byte("user1"), nil, &got), c.Update(t.Context(), []byte("user1"), &row))
+	}
+	if err := use(); err != nil { // the driver prepares the statements
+		t.Fatal(err)
+	}
 	inflict(lab.Halt)
 	resumed := make(chan struct{})
 	time.AfterFunc(3*time.Second, func() { inflict(lab.Resume); close(resumed) })
-	var got kv.Row
-	if err := c.Read(t.Context(), []byte("user1"), nil, &got); err != nil {
+	if err := use(); err != nil {
 		t.Error(err)
 	}
 	<-resumed
