@@ -102,13 +102,11 @@ type cause struct {
 
 // causes lists every candidate with its own evidence; a score of 0 means no evidence.
 func (e *evidence) causes() []cause {
-	all := []cause{e.silent(), e.connections(), e.serial(), e.fixedLatency()}
-	for _, c := range []struct{ name, words string }{
-		{locks, "waited for other sessions"}, {logWrites, "waited for the log"}, {diskReads, "waited for a disk"}, {peerWaits, "waited for the network"},
-	} {
-		all = append(all, e.waits(c.name, c.words))
-	}
-	all = append(append(all, e.cpu()...), e.idleForDisk())
+	all := slices.Concat([]cause{
+		e.silent(), e.connections(), e.serial(), e.fixedLatency(),
+		e.waits(locks, "waited for other sessions"), e.waits(logWrites, "waited for the log"),
+		e.waits(diskReads, "waited for a disk"), e.waits(peerWaits, "waited for the network"),
+	}, e.cpu(), []cause{e.idleForDisk()})
 	slices.SortStableFunc(all, func(a, b cause) int { return cmp.Compare(b.score, a.score) })
 	return all
 }

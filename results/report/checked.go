@@ -49,7 +49,7 @@ func Checked(a run.Answers) string {
 		case a.Derived:
 			say(words, "; their effect was not checked, because with --verify they write the existing values")
 		default:
-			say(words, "; none of their values was read back")
+			say(words, "; none of their values was compared after the end")
 		}
 	}
 	if a.Inserts > 0 {

@@ -30,7 +30,7 @@ func TestChecked(t *testing.T) {
 			[]string{"20,000 inserts were acknowledged; after the end 1,002 of the records were read back, and the engine counted 20,000 in the table"},
 			[]string{"No value", "update"},
 		},
-		{run.Answers{Found: 9, Unmarked: 90, Updates: 1}, []string{"90 values were written by another program or with --verify; such values have no stamp and were not compared", "No value was compared", "1 update was acknowledged; none of their values was read back"}, nil},
+		{run.Answers{Found: 9, Unmarked: 90, Updates: 1}, []string{"90 values were written by another program or with --verify; such values have no stamp and were not compared", "No value was compared", "1 update was acknowledged; none of their values was compared after the end"}, nil},
 		{run.Answers{Found: 9, Short: 1, Stale: 2}, []string{"1 value has fewer than 8 bytes", "2 reads returned an older value, which the settings of the engine allow"}, nil},
 		{run.Answers{Found: 9, Written: 7}, []string{"7 writes were acknowledged; this run folder does not record"}, nil},
 	} {

@@ -200,7 +200,7 @@ func costInWords(all []run.Sample) (out []Words) {
 		s := &all[i]
 		words := faultName(s) + ": no figure, because its results were not correct"
 		if m := s.Measured(); m != nil && m.FaultCost != nil {
-			words = fmt.Sprintf("%s %.1f s without service, %s operations lost", faultName(s), m.FaultCost.TimeWithoutSuccess.Seconds(), count(s.Fault.Lost))
+			words = fmt.Sprintf("%s: %.1f s without service, %s operations lost", faultName(s), m.FaultCost.TimeWithoutSuccess.Seconds(), count(s.Fault.Lost))
 		}
 		if h := s.Fault.History; h != nil && len(unmetGuarantees(h)) > 0 {
 			words += ", " + strings.Join(unmetGuarantees(h), "; ")

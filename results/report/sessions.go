@@ -59,31 +59,23 @@ func waitsOf(over []run.SessionSample) (names []run.SessionWait) {
 			}
 		}
 	}
-	work := func(w run.SessionWait) int {
-		if w.Kind == "cpu" {
-			return 0
-		}
-		return 1
-	}
+	rank := map[string]int{"cpu": -1}
 	slices.SortStableFunc(names, func(a, b run.SessionWait) int {
-		return cmp.Or(work(a)-work(b), cmp.Compare(b.Sessions, a.Sessions), cmp.Compare(a.Event, b.Event))
+		return cmp.Or(rank[a.Kind]-rank[b.Kind], cmp.Compare(b.Sessions, a.Sessions), cmp.Compare(a.Event, b.Event))
 	})
 	return names
 }
 
 // nearest returns the sessions of the sample nearest to a moment, or none if that is more than two
 // intervals away.
-func nearest(over []run.SessionSample, at, interval time.Duration) []run.SessionWait {
-	best, away := -1, 2*interval
-	for i, sample := range over {
+func nearest(over []run.SessionSample, at, interval time.Duration) (found []run.SessionWait) {
+	away := 2 * interval
+	for _, sample := range over {
 		if d := time.Duration(math.Abs(float64(sample.At - at))); d <= away {
-			best, away = i, d
+			found, away = sample.Sessions, d
 		}
 	}
-	if best < 0 {
-		return nil
-	}
-	return over[best].Sessions
+	return found
 }
 
 // shownStatement is how many characters of a statement the table shows.
