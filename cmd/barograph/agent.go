@@ -126,11 +126,11 @@ func (e *env) runOnAgents(ctx context.Context, f *ycsbFlags, a *ycsb.Agents, tas
 		return err
 	}
 	s, failed := a.Run(ctx, task, folder.Run.Started)
-	if s.Cell.Engine != "" {
-		failed = errors.Join(failed, folder.Add(s))
+	if s.Cell.Engine == "" { // no operation was started
+		return errors.Join(failed, folder.Discard())
 	}
 	show := &sweep{env: e, csv: f.csv, folder: folder}
-	failed = errors.Join(failed, show.print(folder.Samples()))
+	failed = errors.Join(failed, folder.Add(s), show.print(folder.Samples()))
 	if f.out == "" {
 		return errors.Join(failed, folder.Close())
 	}

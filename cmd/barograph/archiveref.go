@@ -233,11 +233,12 @@ func (e *env) resolveServers(flags *pflag.FlagSet) error {
 	return setValues(f, urls)
 }
 
-// resolveServer replaces the bare name of an engine, or lab:NAME, by the URL of the server that a lab runs. It returns
-// other URLs unchanged.
+// resolveServer replaces the bare name of an engine, or lab:NAME, by the URL of the server that a lab runs, with the
+// parameters of the URL that follow the name. It returns other URLs unchanged.
 func (e *env) resolveServer(raw string, labs []string) (string, error) {
 	name, url := engine.SplitName(raw)
 	scheme, inLab := strings.CutPrefix(url, "lab:")
+	scheme, parameters, _ := strings.Cut(scheme, "?")
 	d, ok := e.engines.Find(scheme)
 	if !ok || d.Place != engine.Remote {
 		return raw, nil
@@ -247,7 +248,7 @@ func (e *env) resolveServer(raw string, labs []string) (string, error) {
 	}
 	for _, dir := range labs {
 		if s, err := lab.Status(filepath.Join(dir, d.Scheme)); err == nil && s.Running() {
-			return name + s.URL, nil
+			return name + engine.WithParameters(s.URL, parameters), nil
 		}
 	}
 	if inLab { // opening lab:ENGINE reports why its server does not run

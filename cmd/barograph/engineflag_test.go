@@ -36,7 +36,7 @@ func TestBareNameIsTheLabsServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := &env{engines: all.Registry()}
-	for raw, want := range map[string]string{"postgres": "postgres://me@127.0.0.1:1/x", "pg=postgres": "pg=postgres://me@127.0.0.1:1/x", "lab:postgres": "postgres://me@127.0.0.1:1/x", "pg=lab:postgres": "pg=postgres://me@127.0.0.1:1/x", "lab:mariadb": "lab:mariadb", "duckdb": "duckdb", "postgres://h/y": "postgres://h/y"} {
+	for raw, want := range map[string]string{"postgres": "postgres://me@127.0.0.1:1/x", "pg=postgres": "pg=postgres://me@127.0.0.1:1/x", "lab:postgres": "postgres://me@127.0.0.1:1/x", "pg=lab:postgres": "pg=postgres://me@127.0.0.1:1/x", "lab:postgres?a=1&b=2": "postgres://me@127.0.0.1:1/x?a=1&b=2", "pg=postgres?a=1": "pg=postgres://me@127.0.0.1:1/x?a=1", "postgres://h/y?a=1": "postgres://h/y?a=1", "lab:mariadb": "lab:mariadb", "duckdb": "duckdb", "postgres://h/y": "postgres://h/y"} {
 		if got, err := e.resolveServer(raw, []string{t.TempDir(), dir}); err != nil || got != want {
 			t.Errorf("%s is %s, %v", raw, got, err)
 		}

@@ -249,6 +249,17 @@ func (f *ycsbFlags) mixName() string {
 	return path.Base(f.files[len(f.files)-1])
 }
 
+// warnOfProperties names properties that have no effect, and proportions that are divided by their sum. of is "", or
+// names the workload among several.
+func (e *env) warnOfProperties(c *ycsb.Config, of string) {
+	for _, name := range c.Ignored {
+		fmt.Fprintf(e.stderr, "barograph: property %s%s has no effect; see `barograph ycsb properties`\n", name, of)
+	}
+	if sum := c.Shares(); math.Abs(sum-1) > 1e-6 {
+		fmt.Fprintf(e.stderr, "barograph: the proportions of operations%s sum to %.4g; Barograph divides each by the sum\n", of, sum)
+	}
+}
+
 // ycsb loads the table of a workload, or runs the workload.
 func (e *env) ycsb(c *cobra.Command, f *ycsbFlags, load bool) (err error) {
 	config, err := f.config(c)
@@ -258,12 +269,7 @@ func (e *env) ycsb(c *cobra.Command, f *ycsbFlags, load bool) (err error) {
 	if err := f.checkFaultFlags(c); err != nil {
 		return err
 	}
-	for _, name := range config.Ignored {
-		fmt.Fprintf(e.stderr, "barograph: property %s has no effect; see `barograph ycsb properties`\n", name)
-	}
-	if sum := config.Shares(); math.Abs(sum-1) > 1e-6 {
-		fmt.Fprintf(e.stderr, "barograph: the proportions of operations sum to %.4g; Barograph divides each by the sum\n", sum)
-	}
+	e.warnOfProperties(config, "")
 	ctx := c.Context()
 	agents, err := f.openAgents(config)
 	if err != nil {
@@ -405,7 +411,7 @@ func (e *env) writeYCSB(f *ycsbFlags, r *ycsb.Report, s run.Sample) (err error) 
 	if s.Verdict == run.Equal && r.Err() == nil {
 		fmt.Fprintf(e.stderr, "barograph: %s\n", report.Checked(r.Answers()))
 	}
-	if r.Server != nil && s.Verdict == run.Equal {
+	if r.Server != nil && s.Verdict == run.Equal && r.Skipped == 0 { // a resumed load mostly finds records
 		fmt.Fprintf(e.stderr, "barograph: %s\n", report.Bottleneck(s))
 	}
 	switch {

@@ -85,6 +85,8 @@ func TestYCSBOwnDDL(t *testing.T) {
 				case a.Engine != scheme:
 				case a.Table == nil || !strings.Contains(a.Table.Definition, "usertable"):
 					t.Errorf("%s: the table is not described: %+v", a.Design, a.Table)
+				case strings.Contains(a.Design, "@") && !strings.HasPrefix(a.Table.Schema, "ycsb_"):
+					t.Errorf("%s is in the schema %q", a.Design, a.Table.Schema)
 				case strings.Contains(a.Design, "@") && (!slices.Contains(texts[:], a.Table.DDL) || !strings.Contains(string(page), a.Table.DDLDigest) || !strings.Contains(string(page), scheme+" · "+a.Design)):
 					t.Errorf("the folder or the report lacks the script of %s", a.Design)
 				}

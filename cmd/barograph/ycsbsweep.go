@@ -145,6 +145,11 @@ func (s *sweep) addMix(c *cobra.Command, f *ycsbFlags, name string, further ...y
 	if err != nil {
 		return err
 	}
+	of := ""
+	if len(s.workloads) > 0 {
+		of = " of " + name
+	}
+	s.warnOfProperties(config, of)
 	all, err := f.properties(c, further...)
 	s.Mixes = append(s.Mixes, ycsb.Mix{Name: name, Config: config, Properties: all})
 	if len(f.agents) > 0 && config.Inserts() {

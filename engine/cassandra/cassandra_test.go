@@ -82,7 +82,50 @@ func TestOneNode(t *testing.T) {
 		c.URL = func(t *testing.T) string { return a.url(t) + "&conditional=false&prefix=1" }
 		enginetest.RunRecords(t, c)
 	})
+	t.Run("late reply", func(t *testing.T) { lateReply(t, &a) })
 	t.Run("server", func(t *testing.T) { enginetest.RunServer(t, a.config(), a.server) })
+}
+
+// lateReply stops the only node (SIGSTOP) for a moment: a client waits for its reply.
+func lateReply(t *testing.T, a *archives) {
+	e, err := engine.Registry{cassandra.Driver()}.Open(t.Context(), a.url(t)+"&conditional=false", engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	records, err := kv.DatabaseOf(e).Table(t.Context(), kv.Table{Name: "late", Fields: []string{"a"}, Make: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = records.Close() }()
+	c, err := records.Connect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var row kv.Row
+	row.Add(0, []byte("0"))
+	if err := c.Insert(t.Context(), []byte("user1"), &row); err != nil {
+		t.Fatal(err)
+	}
+	inflict := func(action lab.Action) {
+		if err := a.server.Inflict(context.WithoutCancel(t.Context()), lab.Fault{Action: action, Node: 1}); err != nil {
+			t.Error(err)
+		}
+	}
+	use := func() error {
+		var got kv.Row
+		return errors.Join(c.Read(t.Context(), []byte("user1"), nil, &got), c.Update(t.Context(), []byte("user1"), &row))
+	}
+	if err := use(); err != nil { // the driver prepares the statements
+		t.Fatal(err)
+	}
+	inflict(lab.Halt)
+	resumed := make(chan struct{})
+	time.AfterFunc(3*time.Second, func() { inflict(lab.Resume); close(resumed) })
+	if err := use(); err != nil {
+		t.Error(err)
+	}
+	<-resumed
 }
 
 // TestThreeNodes keeps three copies in the one design, so that a quorum is left

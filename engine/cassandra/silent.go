@@ -83,6 +83,15 @@ func (p *silentLast) ObserveQuery(_ context.Context, q gocql.ObservedQuery) {
 // also sends it to another node, and uses the first reply. Each time it is sent it gets a new timestamp, so a late
 // execution of the first one never replaces a later value.
 func (tb *kvTable) query(text string, args ...any) *gocql.Query {
-	again := &gocql.SimpleSpeculativeExecution{NumAttempts: 1, TimeoutDelay: silence}
-	return tb.session.Query(text, args...).SetSpeculativeExecutionPolicy(again)
+	return tb.session.Query(text, args...).SetSpeculativeExecutionPolicy(secondNode{tb.store})
 }
+
+// secondNode lets the driver send a statement to a second node after silence, if another node is up. If none is, the
+// driver would report at once that it has no connection, while the first node may still reply.
+type secondNode struct{ *store }
+
+// Attempts returns the number of further nodes.
+func (s secondNode) Attempts() int { return min(1, max(0, len(s.up())-1)) }
+
+// Delay returns how long the driver waits before.
+func (s secondNode) Delay() time.Duration { return silence }

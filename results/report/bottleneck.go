@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/barograph/barograph/internal/lists"
+	"github.com/barograph/barograph/results/measure"
 	"github.com/barograph/barograph/results/run"
 )
 
@@ -107,22 +108,23 @@ type cause struct {
 
 // causes lists every candidate with its own evidence; a score of 0 means no evidence.
 func (e *evidence) causes() []cause {
-	all := []cause{e.silent(), e.connections(), e.serial(), e.fixedLatency()}
-	all = append(all, e.waits(locks, "other sessions"), e.waits(logWrites, "the log"))
-	all = append(all, e.waits(diskReads, "a disk"), e.waits(peerWaits, "the network"))
-	all = append(append(all, e.cpu()...), e.idleForDisk())
+	all := slices.Concat([]cause{
+		e.silent(), e.connections(), e.serial(), e.fixedLatency(),
+		e.waits(locks, "waited for other sessions"), e.waits(logWrites, "waited for the log"),
+		e.waits(diskReads, "waited for a disk"), e.waits(peerWaits, "waited for the network"),
+	}, e.cpu(), []cause{e.idleForDisk()})
 	slices.SortStableFunc(all, func(a, b cause) int { return cmp.Compare(b.score, a.score) })
 	return all
 }
 
 // waits returns the share of the server's active sessions that wait for one thing.
-func (e *evidence) waits(name, thing string) cause {
+func (e *evidence) waits(name, words string) cause {
 	if e.sessions < minSessions {
 		return cause{}
 	}
 	n := e.waiting[name]
-	details := fmt.Sprintf("on average %s sessions were active, and %s waited for %s, most of them for %s",
-		number(e.sessions), number(n), thing, e.topEvent[name])
+	details := fmt.Sprintf("on average %s sessions were active, and %s %s, most of them for %s",
+		number(e.sessions), number(n), words, e.topEvent[name])
 	if name == logWrites && e.known {
 		details += fmt.Sprintf("; %s/s were written", byteSize(float64(e.Server.Used.Written)/e.Client.Wall.Seconds()))
 	}
@@ -210,7 +212,11 @@ func (e *evidence) fixedLatency() cause {
 	switch {
 	case e.Server != nil && e.Server.SessionSampleCount > 0:
 		idle := 1 - e.sessions/float64(max(e.Threads, 1))
-		// Threads whose sessions are idle may also wait for a core that other processes use.
+		// Threads whose sessions are idle may also wait for a core that other processes use, but not in the fastest operations.
+		fast := fastest(e.Groups)
+		if float64(e.Service.P50) < maxFixedRatio*float64(fast) && !isNarrow {
+			isNarrow, details = true, details+fmt.Sprintf(", and 95 %% of the operations took at least %s ms", number(ms(fast)))
+		}
 		if !isNarrow && (idle < minIdleThreads || e.busy >= fullShare || e.Server.SessionSampleCount < minSamples) {
 			return cause{}
 		}
@@ -223,6 +229,17 @@ func (e *evidence) fixedLatency() cause {
 		return cause{"Fixed latency", 0.8, details + ": the time hardly varies"}
 	}
 	return cause{}
+}
+
+// fastest returns the 5th percentile of the service times of all operations; 0 if no histograms are stored.
+func fastest(groups []run.Group) time.Duration {
+	all := measure.NewHistogram()
+	for _, g := range groups {
+		if h, err := g.ServiceTimes.Histogram(); err == nil && g.InTotal {
+			_ = all.Merge(h) // both have one range
+		}
+	}
+	return all.At(5)
 }
 
 // idleForDisk returns the share of the machine's time in which cores waited for a disk.

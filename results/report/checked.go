@@ -34,7 +34,8 @@ func Checked(a run.Answers) string {
 		add(words)
 	}
 	if a.Unmarked > 0 {
-		add(plural(a.Unmarked, "value was", "values were"), " written by another program or with --verify have no stamp and were not compared")
+		add(plural(a.Unmarked, "value was", "values were"),
+			" written by another program or with --verify; such values have no stamp and were not compared")
 	}
 	if a.Short > 0 {
 		add(plural(a.Short, "value has", "values have"), " fewer than 8 bytes, too few for a stamp: they were not compared")
@@ -50,7 +51,7 @@ func Checked(a run.Answers) string {
 		case a.Derived:
 			add(words, "; their effect was not checked, because with --verify they write the existing values")
 		default:
-			add(words, "; no updated value was read back")
+			add(words, "; none of their values was compared after the end")
 		}
 	}
 	if a.Inserts > 0 {

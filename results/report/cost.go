@@ -222,7 +222,7 @@ func costInWords(all []run.Sample) []Words {
 		s := &all[i]
 		cost := faultName(s) + ": no figure, because its results were not correct"
 		if m := s.Measured(); m != nil && m.FaultCost != nil {
-			cost = fmt.Sprintf("%s %.1f s without service, %s operations lost",
+			cost = fmt.Sprintf("%s: %.1f s without service, %s operations lost",
 				faultName(s), m.FaultCost.TimeWithoutSuccess.Seconds(), count(s.Fault.Lost))
 		}
 		if h := s.Fault.History; h != nil && len(unmetGuarantees(h)) > 0 {

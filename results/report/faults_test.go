@@ -120,8 +120,8 @@ func TestCosts(t *testing.T) {
 	}
 	got := strings.Join(strings.Fields(b.String()), " ")
 	for _, want := range []string{
-		"kill:node2@4s costs: good, 3 nodes, flushed 3.2 s without service, 7 operations lost · " +
-			"lossy, 3 nodes, flushed 3.2 s without service, 7 operations lost, (no acknowledged write lost: violated 9 times) · " +
+		"kill:node2@4s costs: good, 3 nodes, flushed: 3.2 s without service, 7 operations lost · " +
+			"lossy, 3 nodes, flushed: 3.2 s without service, 7 operations lost, (no acknowledged write lost: violated 9 times) · " +
 			"faulty, 3 nodes, flushed: no figure",
 		"7 connection lost 4 0 0 yes", "NOT: (no acknowledged write lost: violated 9 times)", "faulty 3 workloada kill:node2@4s flushed — — — 7",
 		"lossy 4 flushed kill:node2@4s: (no acknowledged write lost: violated 9 times) 100", "2,345",

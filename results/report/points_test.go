@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -201,7 +202,9 @@ var anyCause = regexp.MustCompile(`(Locks|Log writes|Reads from disk|Network|Fix
 // TestBottleneckOfKnownCauses constructs samples whose cause is known, each on an idle machine and on one that other
 // processes keep busy. The report must name the known cause first or, on the busy machine, as one of two.
 func TestBottleneckOfKnownCauses(t *testing.T) {
-	took := func(p *point, median, p95 time.Duration) { p.Service.P50, p.Service.P95 = median, p95 }
+	took := func(p *point, median, p95 time.Duration) {
+		p.Service.P50, p.Service.P95, p.Groups = median, p95, nil
+	}
 	for name, c := range map[string]struct {
 		sigma float64
 		make  func(p *point)
@@ -230,7 +233,19 @@ func TestBottleneckOfKnownCauses(t *testing.T) {
 		"the same, with samples of its sessions": {noLaw, func(p *point) {
 			p.Client.User, p.Server = 100*time.Millisecond, waits("cpu", "running", 0.3)
 			took(p, 50950*time.Microsecond, 51400*time.Microsecond)
-		}, "Latency of the network:", "Other work"},
+		}, "Latency of the network:", ""},
+		"the same, and some answers wait for a core": {noLaw, func(p *point) {
+			p.Client.User, p.Server = 100*time.Millisecond, waits()
+			h := measure.NewHistogram()
+			for i := range 100 {
+				h.Record(50*time.Millisecond + time.Duration(200*math.Pow(float64(i)/100, 5))*time.Millisecond)
+			}
+			took(p, h.At(50), h.At(95))
+			p.Groups = []run.Group{{Operation: "READ", Outcome: "OK", Count: 100, InTotal: true}}
+			if err := p.Groups[0].SetTimes(h, h); err != nil {
+				t.Fatal(err)
+			}
+		}, "Latency of the network:", ""},
 		"one sample of idle sessions": {noLaw, func(p *point) {
 			p.Client.User, p.Server = 100*time.Millisecond, waits("cpu", "running", 0.3)
 			p.Server.SessionSampleCount = 1
@@ -336,7 +351,7 @@ func TestBottleneckOfKnownCauses(t *testing.T) {
 func TestIdleSessionsOfABusyMachine(t *testing.T) {
 	p := newPoint("postgres", "server", 16, 1, 1000)
 	p.Machine.Busy, p.Server = 0.97, waits("cpu", "running", 0.3)
-	p.Service.P50, p.Service.P95 = 8*time.Millisecond, 200*time.Millisecond
+	p.Service.P50, p.Service.P95, p.Groups = 8*time.Millisecond, 200*time.Millisecond, nil
 	if got := bottleneck(p, noLaw); strings.Contains(got, "Latency") || !strings.HasPrefix(got, "Other work") {
 		t.Error(got)
 	}

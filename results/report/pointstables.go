@@ -134,13 +134,7 @@ func (p *points) picture(mix, operations string) Drawing {
 
 // note returns the reason why a cell has no times.
 func (c *pointCell) note() string {
-	switch c.verdict {
-	case run.Wrong:
-		return "wrong answers"
-	case run.Failed:
-		return "failed"
-	}
-	return ""
+	return map[run.Verdict]string{run.Wrong: "wrong answers", run.Failed: "failed"}[c.verdict]
 }
 
 // scope describes the number of records and the machine.

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,6 +19,18 @@ func rampSample(engine string, rate, done float64, p99 time.Duration) run.Sample
 	x.Cell = run.MixCell(engine, "columns", "workloada", 16, rate, "", "ramp", "yes")
 	x.Response.P99 = p99
 	return sampleOf(x)
+}
+
+// TestTransfersAreCorrectOnlyIfDecided: the words claim correct balances only if each was decided.
+func TestTransfersAreCorrectOnlyIfDecided(t *testing.T) {
+	for _, undecided := range []bool{false, true} {
+		s := newPoint("mariadb", "server", 8, 1, 99).Sample
+		s.Transfers = &run.Transfers{Isolation: "serializable", Accounts: 20, Sum: 20000, Expected: 20000, Undecided: undecided}
+		words := fmt.Sprint(transferSections([]run.Sample{s})[0].Words)
+		if strings.Contains(words, "All are correct") == undecided {
+			t.Errorf("undecided %v: %s", undecided, words)
+		}
+	}
 }
 
 // TestKneesAndTransfers: the page lists the steps of a ramp by their rate, and omits them from the other tables. Runs

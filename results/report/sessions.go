@@ -58,14 +58,9 @@ func waitsOf(samples []run.SessionSample) (names []run.SessionWait) {
 			}
 		}
 	}
-	rank := func(w run.SessionWait) int {
-		if w.Kind == "cpu" {
-			return 0
-		}
-		return 1
-	}
+	rank := map[string]int{"cpu": -1}
 	slices.SortStableFunc(names, func(a, b run.SessionWait) int {
-		return cmp.Or(rank(a)-rank(b), cmp.Compare(b.Sessions, a.Sessions), cmp.Compare(a.Event, b.Event))
+		return cmp.Or(rank[a.Kind]-rank[b.Kind], cmp.Compare(b.Sessions, a.Sessions), cmp.Compare(a.Event, b.Event))
 	})
 	return names
 }

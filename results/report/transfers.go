@@ -13,7 +13,7 @@ func transferSections(samples []run.Sample) []Section {
 	t := table("engine", "isolation", "threads", "transfers acknowledged", "retried attempts", "commits without a response",
 		"of these committed", "the sum is correct", "unexplained accounts")
 	t.Note = prose("attempts")
-	var wrong []string
+	wrong, decided := []string(nil), true
 	title := titlesOf(samples)
 	for i := range samples {
 		s := &samples[i]
@@ -26,7 +26,7 @@ func transferSections(samples []run.Sample) []Section {
 			sum = bad(fmt.Sprintf("no: %s, not %s", count(x.Sum), count(x.Expected)))
 		}
 		if x.Undecided {
-			unexplained = text("not decided")
+			unexplained, decided = text("not decided"), false
 		}
 		if x.Problem() != "" {
 			wrong = appendNew(wrong, title(s.Cell)+" at "+x.Isolation)
@@ -34,13 +34,14 @@ func transferSections(samples []run.Sample) []Section {
 		t.add("", append(texts(title(s.Cell), x.Isolation, s.Cell.Value("threads")), countCell(x.Moved), countCell(x.Aborted),
 			countCell(x.Unknown), countCell(x.UnknownApplied), sum, badIf(x.Unexplained > 0, unexplained))...)
 	}
-	outcome := "All are correct."
+	outcome := ""
 	if len(wrong) > 0 {
-		slices.Sort(wrong)
-		outcome = "They are not correct and have no times: " + strings.Join(wrong, ", ") + "."
+		outcome = " They are not correct and have no times: " + strings.Join(slices.Sorted(slices.Values(wrong)), ", ") + "."
+	} else if decided {
+		outcome = " All are correct."
 	}
 	return filled(Section{
 		ID: "transfers", Title: "Transfers between accounts", Terminal: true, Table: t,
-		Words: say("%s %s", prose("transfers"), outcome),
+		Words: say("%s%s", prose("transfers"), outcome),
 	})
 }

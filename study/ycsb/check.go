@@ -194,6 +194,9 @@ func (k *worker) explain(what string, id uint64, field int, value []byte) string
 	if n := k.fieldLength(field); k.FieldLengths == "constant" && int64(len(value)) != n {
 		return what + ": a value has another length than was written"
 	}
+	if _, _, kind := readStamp(id, field, value); kind == stampAbsent {
+		return what + ": a value has no stamp, as values of this table have: it is damaged, or another program wrote it"
+	}
 	return what + ": a value was not written to its key and field"
 }
 
@@ -302,6 +305,7 @@ func (r *Report) readLedger(ctx context.Context, all []*worker) error {
 		if e == nil {
 			return nil
 		}
+		compared := k.seen.versions
 		status, err := k.readLast(ctx, e)
 		switch {
 		case err != nil:
@@ -314,7 +318,7 @@ func (r *Report) readLedger(ctx context.Context, all []*worker) error {
 			deleted.Add(1)
 		case e.inserted:
 			inserted.Add(1)
-		default:
+		case k.seen.versions > compared: // else its values are too short for a stamp, or nothing is known of them
 			updated.Add(1)
 		}
 		return nil
@@ -388,7 +392,7 @@ func (r *Report) recount(ctx context.Context, w *workload, c counting) {
 	}
 	switch {
 	case after < least:
-		r.back.Missing += least - after
+		r.back.Missing = max(r.back.Missing, least-after) // those that were looked for in vain are among them
 		w.problems.note("count: acknowledged records are missing", func() string {
 			return fmt.Sprintf("the table had %d, %d were added, and it has %d", c.before, added, after)
 		})

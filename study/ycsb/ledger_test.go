@@ -3,13 +3,16 @@ package ycsb
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/barograph/barograph/engine/kv"
+	"github.com/barograph/barograph/internal/fault"
 )
 
 // A correct store is never accused, however calls overlap: 16 workers contend
@@ -151,3 +154,113 @@ func TestLedgerSample(t *testing.T) {
 }
 
 func binaryKey(i int) []byte { return (&Config{}).appendKey(nil, int64(i)) }
+
+// TestLoadReadsDifferentRecords: if the engine cannot count, a load of up to 1,000 records reads each of
+// them back, and reports no record twice.
+func TestLoadReadsDifferentRecords(t *testing.T) {
+	for _, n := range []int64{1, 2, 300, 1000, 5000} {
+		var mu sync.Mutex
+		read := map[string]bool{}
+		uncounted := func(r *kv.Records) *kv.Records {
+			out := conns(func(c *kv.Conn) {
+				good := c.Read
+				c.Read = func(ctx context.Context, key []byte, f kv.Fields, into *kv.Row) error {
+					mu.Lock()
+					read[string(key)] = true
+					mu.Unlock()
+					return good(ctx, key, f, into)
+				}
+			})(r)
+			out.Count = nil
+			return out
+		}
+		r, err := Load(t.Context(), wrapped{open(t), uncounted}, config(t, fmt.Sprint("recordcount=", n)), Options{})
+		if err != nil || r.Err() != nil {
+			t.Fatalf("%d records: %v; %v", n, err, r.Err())
+		}
+		want := min(n, leastRead)
+		if got := r.Answers().ReadBack; int64(len(read)) != want || got != want {
+			t.Errorf("of %d records %d were read back, and %d are reported; want %d", n, len(read), got, want)
+		}
+	}
+}
+
+// TestShortValuesAreNotClaimed: values that are too short for a stamp are read back, but not compared. A
+// run that updates them reports no last values of keys.
+func TestShortValuesAreNotClaimed(t *testing.T) {
+	for length, compared := range map[string]bool{"fieldlength=5": false, "fieldlength=8": true} {
+		c := config(t, length, "readproportion=0.5", "updateproportion=0.5")
+		r, err := Run(t.Context(), loaded(t, c), c, Options{})
+		if err != nil || r.Err() != nil {
+			t.Fatalf("%s: %v; %v", length, err, r.Err())
+		}
+		if a := r.Answers(); (a.KeysUpdated > 0) != compared || a.Updates == 0 || (a.Short > 0) == compared {
+			t.Errorf("%s: %+v", length, a)
+		}
+	}
+}
+
+// TestOverloadedRunIsReadBack: the writes of a run that did not reach its target are read back, too.
+func TestOverloadedRunIsReadBack(t *testing.T) {
+	t.Parallel() // it waits
+	c := config(t, "readproportion=0", "updateproportion=1", "target=1000", "operationcount=0", "maxexecutiontime=1")
+	for _, drops := range []bool{false, true} {
+		slow := conns(func(c *kv.Conn) {
+			good := c.Update
+			c.Update = func(ctx context.Context, key []byte, r *kv.Row) error {
+				time.Sleep(20 * time.Millisecond)
+				if drops {
+					return nil
+				}
+				return good(ctx, key, r)
+			}
+		})
+		r, err := Run(t.Context(), wrapped{loaded(t, config(t)), slow}, c, Options{})
+		if r == nil || r.Result.Unstarted == 0 {
+			t.Fatalf("%+v, %v", r, err)
+		}
+		if a := r.Answers(); drops && (code(err) != fault.Differs || a.Wrong == 0) || !drops && (err != nil || code(r.Err()) != fault.Incomplete || a.KeysUpdated == 0) {
+			t.Errorf("drops %v: %v; %v; %+v", drops, err, r.Err(), a)
+		}
+	}
+}
+
+// TestMissingRecordsAreCountedOnce: a record that is neither found nor counted is one missing record.
+func TestMissingRecordsAreCountedOnce(t *testing.T) {
+	s := &faultyStore{kind: dropped, rate: 0.05, rng: rand.New(rand.NewPCG(1, 1)), before: map[string]*kv.Row{}, twice: map[string]bool{}}
+	lost := int64(0)
+	change := func(r *kv.Records) *kv.Records {
+		out := s.change(r)
+		count := out.Count
+		out.Count = func(ctx context.Context) (int64, error) {
+			n, err := count(ctx)
+			lost = 1000 - n
+			return n, err
+		}
+		return out
+	}
+	r, err := Load(t.Context(), wrapped{open(t), change}, config(t), Options{})
+	if code(err) != fault.Incomplete || lost == 0 || r.Answers().Missing != lost {
+		t.Errorf("%v; %d are missing, and %d are reported", err, lost, r.Answers().Missing)
+	}
+}
+
+// TestValueOfAnotherProgram: a value without a stamp in a table of stamps is wrong, and the problem states that
+// another program may have written it.
+func TestValueOfAnotherProgram(t *testing.T) {
+	c := config(t, "readproportion=1", "updateproportion=0", "fieldcount=1")
+	foreign := conns(func(c *kv.Conn) {
+		good, reads := c.Read, 0
+		c.Read = func(ctx context.Context, key []byte, f kv.Fields, into *kv.Row) error {
+			if reads++; reads <= probed {
+				return good(ctx, key, f, into)
+			}
+			into.Add(0, []byte(strings.Repeat("x", 100)))
+			return nil
+		}
+	})
+	r, err := Run(t.Context(), wrapped{loaded(t, c), foreign}, c, Options{})
+	if err != nil || code(r.Err()) != fault.Differs || !strings.Contains(r.Problems[0].Kind, "or another program wrote it") {
+		t.Errorf("%v; %v; %v", err, r.Err(), r.Problems)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/answer"
 	"github.com/barograph/barograph/results/measure"
@@ -27,8 +28,8 @@ type part struct {
 // other by the clocks of the machines, and the throughput is that of the time
 // from the first's start to the last's end. A result that one client found wrong is
 // wrong. Other samples stay as they are, those with faults too: of two runs of one
-// cell, for example of the client overhead next to engines that were measured one after
-// the other, the second becomes a further repetition.
+// cell the second becomes a further repetition. So does each client's own measurement
+// of the client overhead, also next to engines that were measured one after the other.
 func Merge(dirs []string) (run.Run, []run.Sample, error) {
 	var out run.Run
 	parts := map[string][]part{}
@@ -58,10 +59,11 @@ func Merge(dirs []string) (run.Run, []run.Sample, error) {
 				alone = append(alone, s)
 				continue
 			}
+			if m := s.Measured(); m != nil && m.Place == string(engine.Memory) && s.Cell.Value("shard") != "" {
+				s.Cell = cellOfAll(s.Cell, s.Cell.Number("target_ops_s")) // clients share no engine in memory
+			}
 			if s.Cell.Value("shard") == "" {
-				if cell := s.Cell.String(); s.Rep <= reps[cell] {
-					s.Rep = reps[cell] + 1
-				}
+				s.Rep = max(s.Rep, reps[s.Cell.String()]+1)
 				reps[s.Cell.String()] = s.Rep
 				alone = append(alone, s)
 				continue
@@ -132,7 +134,7 @@ func mergeParts(parts []part, since time.Time) (run.Sample, error) {
 		}
 	}
 	if len(parts) > 1 {
-		out.Cell = run.MixCell(first.Cell.Engine, first.Cell.Value("layout"), first.Cell.Value("mix"), int(first.Cell.Number("threads")), target, "", further(first.Cell)...)
+		out.Cell = cellOfAll(first.Cell, target)
 	}
 	proof, failed := answer.CompareAll(*out.Answers, failed)
 	if failed == nil {
@@ -142,6 +144,11 @@ func mergeParts(parts []part, since time.Time) (run.Sample, error) {
 		}
 	}
 	return out.Judge(m, proof, failed), nil
+}
+
+// cellOfAll is a cell without its shard.
+func cellOfAll(c run.Cell, target float64) run.Cell {
+	return run.MixCell(c.Engine, c.Value("layout"), c.Value("mix"), int(c.Number("threads")), target, "", further(c)...)
 }
 
 // further are the axes of a cell that not every mix has: of a ramp, an isolation, several nodes.

@@ -107,6 +107,44 @@ func TestMergeKeepsRunsApart(t *testing.T) {
 	}
 }
 
+// Two clients that measured two engines one after the other have measured the client overhead four
+// times, each by itself.
+func TestMergeOfTwoEngines(t *testing.T) {
+	of := func(engine, shard string, after time.Duration) run.Sample {
+		s := aPoint(shard, after, 1, 2)
+		s.Cell = run.MixCell(engine, "columns", "workloada", 8, 0, shard)
+		if engine == "dry" {
+			s.Measured().Place = "memory"
+		}
+		return s
+	}
+	var dirs []string
+	for i, engine := range []string{"postgres", "mariadb"} {
+		for k, shard := range []string{"1/2", "2/2"} {
+			after := time.Duration(i) * time.Hour
+			dirs = append(dirs, folder(t, of(engine, shard, after), of("dry", shard, after+time.Duration(k)*time.Minute)))
+		}
+	}
+	_, samples, err := ycsb.Merge(dirs)
+	if err != nil || len(samples) != 6 {
+		t.Fatalf("%d samples, %v", len(samples), err)
+	}
+	reps := map[string]int{}
+	for _, s := range samples {
+		reps[s.Cell.Engine]++
+		clients, rate := 2, 2.0
+		if s.Cell.Engine == "dry" {
+			clients, rate = 1, 1
+		}
+		if m := s.Measured(); m.LoadMachines != clients || m.Throughput != rate || s.Rep != reps[s.Cell.Engine] || s.Cell.Value("shard") != "" {
+			t.Errorf("%s, repetition %d: %+v", s.Cell, s.Rep, m)
+		}
+	}
+	if reps["dry"] != 4 || reps["postgres"] != 1 || reps["mariadb"] != 1 {
+		t.Errorf("%v", reps)
+	}
+}
+
 // What one client found wrong is wrong, and has no times.
 func TestMergeKeepsWhatIsWrong(t *testing.T) {
 	bad := aPoint("2/2", 0, 1, 2)

@@ -3,9 +3,9 @@ package ycsb
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -204,7 +204,7 @@ func (o *observer) counters(ctx context.Context, into *run.ServerLoad) error {
 	}
 	after := o.ask(context.WithoutCancel(ctx))
 	if o.failed != nil {
-		return errors.Join(errors.New("the server's own metrics were not available"), o.failed)
+		return fmt.Errorf("the server's own metrics were not available: %s", strings.Join(strings.Fields(o.failed.Error()), " "))
 	}
 	into.Counters = append(into.Counters, grown(o.before, after)...)
 	if o.unlisted != nil {

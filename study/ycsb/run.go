@@ -214,7 +214,9 @@ func (w *workload) perform(ctx context.Context, conns []*kv.Conn, o *Options, r 
 	if !r.Result.Hung {
 		r.checked(own)
 	}
-	if err == nil && ctx.Err() == nil && !r.Result.Hung && (r.Err() == nil || r.Fault != nil) {
+	// What an overloaded run wrote can be read as after any other; an overloaded load lacks records.
+	if fault := r.Err(); err == nil && ctx.Err() == nil && !r.Result.Hung &&
+		(fault == nil || r.Fault != nil || !r.Load && errors.Is(fault, errOverload)) {
 		if err = r.readBack(ctx, w, own, c); err == nil {
 			err = r.wrongBack()
 		}

@@ -101,8 +101,11 @@ func (t *Target) LoadAll(ctx context.Context, c *Config) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", t.title(), err)
 	}
+	if err := r.Err(); err != nil {
+		return fmt.Errorf("%s: %w", t.title(), err)
+	}
 	t.load = time.Since(began)
-	return r.Err()
+	return nil
 }
 
 // The limits of the client overhead's run: its records fit in memory, and it takes two seconds.
@@ -317,7 +320,10 @@ func (t *Target) Archive(ctx context.Context, c *Config) (run.Archive, error) {
 	}
 	about, described, err := t.about(ctx, c)
 	if study.Describe(&a, about); described != "" || t.DDL != nil {
-		a.Table = &run.Table{Name: cmp.Or(t.Table, c.Table), Schema: t.Space, Definition: described}
+		a.Table = &run.Table{Name: cmp.Or(t.Table, c.Table), Definition: described}
+		if t.Space != "" {
+			a.Table.Schema = "ycsb_" + t.Space // as the engines call it
+		}
 	}
 	if t.DDL != nil {
 		a.Table.DDLFile, a.Table.DDLDigest, a.Table.DDL = t.DDL.File, t.DDL.Digest(), fault.Redact(t.DDL.Text)
@@ -410,7 +416,11 @@ func (r *Report) Sample(mix string, t *Target, rep int, since time.Time) (run.Sa
 	}
 	proof, failed := answer.CompareAll(a, failed)
 	if s = s.Judge(m, proof, failed); problem != nil && s.Verdict == run.Equal {
-		s.Warnings = append(slices.Clip(s.Warnings), problem.Error()) // the run stopped early, or did not reach the target
+		warning := problem.Error() // the run stopped early, or did not reach the target
+		if errors.Is(problem, context.Canceled) {
+			warning = fmt.Sprintf("the run was interrupted after %s", res.Elapsed.Round(time.Millisecond))
+		}
+		s.Warnings = append(slices.Clip(s.Warnings), warning)
 	}
 	return s, nil
 }

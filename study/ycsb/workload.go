@@ -203,14 +203,17 @@ func (w *workload) pacing(o *Options) pace.Options {
 	}
 }
 
-// look lets workers read records that must exist: the first, the last and n between them. found
-// counts those with every field and with their own values.
+// look lets workers read n records that must exist, each once: the first, the last and one of each
+// range between them. found counts those with every field and with their own values.
 func (w *workload) look(ctx context.Context, all []*worker, n int64) (found, wrong int64, missing []string, err error) {
 	rng := rand.New(rand.NewPCG(uint64(w.Seed), math.MaxUint64)) //nolint:gosec // not negative
-	numbers := []int64{w.InsertStart, w.InsertStart + w.InsertCount - 1}
-	for range n {
-		numbers = append(numbers, w.uniform.Draw(rng))
+	numbers := make([]int64, min(n, w.InsertCount))
+	for i := range numbers {
+		parts := Shard{Index: int64(i), Of: int64(len(numbers))}
+		first, size := parts.split(w.InsertStart, w.InsertCount)
+		numbers[i] = first + rng.Int64N(size)
 	}
+	numbers[0], numbers[len(numbers)-1] = w.InsertStart, w.InsertStart+w.InsertCount-1
 	var mu sync.Mutex
 	err = readAll(ctx, all, int64(len(numbers)), func(ctx context.Context, k *worker, i int64) error {
 		if k.absent.has(numbers[i]) {

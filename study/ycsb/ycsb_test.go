@@ -343,6 +343,9 @@ func TestSecondLoadHasNoNewRecords(t *testing.T) {
 		if err != nil || code(r.Err()) != fault.Incomplete || r.tally(statusExists, opInsert) != 500 || r.tally(statusOK, opInsert) != 500 {
 			t.Errorf("%s: %v; %v", batch, err, r.Err())
 		}
+		if err := (&Target{Scheme: "fake", KV: db}).LoadAll(t.Context(), c); err == nil || !strings.HasPrefix(err.Error(), "fake: ") {
+			t.Errorf("a load before a sweep: %v", err)
+		}
 		r, err = Load(t.Context(), db, c, Options{Resume: true})
 		if n := int64(1000); err != nil || r.Err() != nil || r.Skipped != n || r.tally(statusOK, opInsert) != 0 || r.Result.Operations != 0 || r.Answers().Succeeded != 0 {
 			t.Errorf("%s, resumed: %v; %v; %d existing, %d inserted", batch, err, r.Err(), r.Skipped, r.tally(statusOK, opInsert))
@@ -421,6 +424,10 @@ func TestInterruptedRunReports(t *testing.T) {
 	r, err := Run(ctx, wrapped{db, count}, c, Options{})
 	if err != nil || code(r.Err()) != fault.Interrupted || r.Operations() == 0 || r.all(statusError) != 0 {
 		t.Errorf("%v; %v; %v", err, r.Err(), r.Problems)
+	}
+	sample, err := r.Sample("a", &Target{Scheme: "fake"}, 1, time.Time{})
+	if err != nil || len(sample.Warnings) != 1 || !strings.HasPrefix(sample.Warnings[0], "the run was interrupted after ") {
+		t.Errorf("%v, %q", err, sample.Warnings)
 	}
 }
 
