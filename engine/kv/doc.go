@@ -3,8 +3,9 @@
 // how one worker reads and writes it (Conn, Row). Errors are sentinels: ErrNotFound,
 // ErrExists, ErrConflict, ErrUnsettled.
 //
-// Engines share its packed form of a row, its locks by key (Stripes), and its pause before
-// another attempt (BackOff). SQL engines share engine/sqlengine; the tests of this contract
+// Engines share its packed form of a row, its locks by key (Stripes), its pause before
+// another attempt (BackOff), and its cheap exchange of a request for a reply over a
+// connection (Socket, Watch). SQL engines share engine/sqlengine; the tests of this contract
 // are in engine/enginetest. An engine opens its database with a Database among
 // engine.Engine.Abilities.
 //

@@ -192,6 +192,7 @@ func pathArray(path string) (string, error) {
 type session struct {
 	conn  *pgx.Conn
 	pg    *pgconn.PgConn
+	wire  *wire
 	names int
 }
 
@@ -213,7 +214,12 @@ func (k kvTables) session(ctx context.Context, t kv.Table) (sqlengine.Session, e
 	if err != nil {
 		return nil, err
 	}
-	return &session{conn: c, pg: c.PgConn()}, nil
+	return newSession(c), nil //nolint:contextcheck // the session outlives the context
+}
+
+func newSession(c *pgx.Conn) *session {
+	pg := c.PgConn()
+	return &session{conn: c, pg: pg, wire: newWire(pg, c.Config().BuildContextWatcherHandler(pg))}
 }
 
 // Prepare prepares a statement under a unique name.
@@ -223,7 +229,7 @@ func (s *session) Prepare(ctx context.Context, text string) (sqlengine.Statement
 	if err != nil {
 		return nil, err
 	}
-	return &statement{pg: s.pg, description: d}, nil
+	return &statement{pg: s.pg, wire: s.wire, description: d}, nil
 }
 
 func statementName(n int) string { return "kv" + strconv.Itoa(n) }
@@ -247,12 +253,14 @@ const forceFlush = "SELECT pg_stat_force_next_flush()"
 func (s *session) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), connectTimeout)
 	defer cancel()
+	s.wire.watch.Close()
 	_, _ = s.conn.Exec(ctx, forceFlush) // a lost connection reports nothing
 	return s.conn.Close(ctx)
 }
 
 type statement struct {
 	pg          *pgconn.PgConn
+	wire        *wire
 	description *pgconn.StatementDescription
 	limitArgs
 }
@@ -273,12 +281,20 @@ func (n *limitArgs) withLimit(args [][]byte, limit int) [][]byte {
 }
 
 func (st *statement) Exec(ctx context.Context, args [][]byte) (int64, error) {
+	if st.wire.bind(st.description.Name, args) {
+		return st.wire.run(ctx, nil)
+	}
 	tag, err := st.pg.ExecStatement(ctx, st.description, args, nil, nil).Close()
 	return tag.RowsAffected(), err
 }
 
 func (st *statement) Query(ctx context.Context, args [][]byte, limit int, each func(values [][]byte) error) error {
-	rows := st.pg.ExecStatement(ctx, st.description, st.withLimit(args, limit), nil, nil)
+	args = st.withLimit(args, limit)
+	if st.wire.bind(st.description.Name, args) {
+		_, err := st.wire.run(ctx, each)
+		return err
+	}
+	rows := st.pg.ExecStatement(ctx, st.description, args, nil, nil)
 	var stop error
 	for rows.NextRow() && stop == nil {
 		stop = each(rows.Values())

@@ -95,7 +95,11 @@ func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 	o.Protocol = 2                                   // with version 3 the driver looks for messages before each reply
 	o.MaxRetries, o.DialerRetries = -1, 1            // callers must know that a server is down; kv.Records.Reopen reconnects
 	if k.cluster == nil {
-		tb.client = redis.NewClient(o.Simple())
+		one := o.Simple()
+		if k.pipeline == 0 {
+			one.Dialer = dialer(one)
+		}
+		tb.client = redis.NewClient(one)
 	} else {
 		tb.client = redis.NewClusterClient(o.Cluster())
 	}

@@ -1,0 +1,88 @@
+package valkey
+
+import (
+	"context"
+	"net"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/barograph/barograph/engine/kv"
+)
+
+// requestConn is a connection of the driver, which writes a request and then reads the reply. Write keeps a small
+// request, and Read sends it and waits for the reply, which is cheaper than with a net.Conn (kv.Socket).
+type requestConn struct {
+	net.Conn
+	socket  *kv.Socket
+	request []byte // not sent yet
+
+	read, write time.Time // the deadlines
+}
+
+const (
+	// maxRequest is the greatest size of a request that Write keeps.
+	maxRequest = 16 << 10
+
+	// deadlineStep is the least change of a distant deadline that is passed on. The driver sets two for each command,
+	// mostly some microseconds later than the last ones.
+	deadlineStep = time.Second
+)
+
+// dialer returns the driver's function that opens connections, with a requestConn around each of them.
+func dialer(o *redis.Options) func(ctx context.Context, network, address string) (net.Conn, error) {
+	dial := redis.NewDialer(o)
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		c, err := dial(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return &requestConn{Conn: c, socket: kv.NewSocket(c)}, nil
+	}
+}
+
+func (c *requestConn) Write(p []byte) (int, error) {
+	if len(c.request) == 0 && len(p) <= maxRequest {
+		c.request = append(c.request, p...)
+		return len(p), nil
+	}
+	_, err := c.Conn.Write(c.request)
+	if c.request = c.request[:0]; err != nil {
+		return 0, err
+	}
+	return c.Conn.Write(p)
+}
+
+func (c *requestConn) Read(p []byte) (int, error) {
+	n, err := c.socket.Exchange(c.request, p)
+	c.request = c.request[:0]
+	return n, err
+}
+
+// later reports whether a deadline must be set: the present one is near, or differs by more than a small delay.
+func later(t time.Time, present *time.Time) bool {
+	if step := t.Sub(*present); step >= 0 && step < deadlineStep && time.Until(*present) > patience/2 {
+		return false
+	}
+	*present = t
+	return true
+}
+
+func (c *requestConn) SetReadDeadline(t time.Time) error {
+	if !later(t, &c.read) {
+		return nil
+	}
+	return c.Conn.SetReadDeadline(t)
+}
+
+func (c *requestConn) SetWriteDeadline(t time.Time) error {
+	if !later(t, &c.write) {
+		return nil
+	}
+	return c.Conn.SetWriteDeadline(t)
+}
+
+func (c *requestConn) SetDeadline(t time.Time) error {
+	c.read, c.write = t, t
+	return c.Conn.SetDeadline(t)
+}

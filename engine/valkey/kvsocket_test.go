@@ -1,0 +1,78 @@
+package valkey
+
+import (
+	"bytes"
+	"io"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/barograph/barograph/engine/kv"
+)
+
+// deadlineConn counts the deadlines that reach the system.
+type deadlineConn struct {
+	net.Conn
+	read, write int
+}
+
+func (c *deadlineConn) SetReadDeadline(time.Time) error  { c.read++; return nil }
+func (c *deadlineConn) SetWriteDeadline(time.Time) error { c.write++; return nil }
+
+// Near deadlines are set exactly. Distant ones are set again only when they have moved by deadlineStep.
+func TestDeadlines(t *testing.T) {
+	under := &deadlineConn{}
+	c := &requestConn{Conn: under}
+	now := time.Now()
+	for _, x := range []struct {
+		deadline time.Time
+		set      int
+	}{
+		{now.Add(patience), 1},
+		{now.Add(patience + time.Millisecond), 1},
+		{now.Add(patience + deadlineStep - 1), 1},
+		{now.Add(patience + deadlineStep), 2},
+		{now.Add(patience), 3}, // earlier
+		{now.Add(time.Second), 4},
+		{now.Add(time.Second + time.Millisecond), 5}, // near
+		{time.Time{}, 6},
+		{time.Time{}, 7},
+		{now.Add(patience), 8},
+	} {
+		if err := c.SetReadDeadline(x.deadline); err != nil || under.read != x.set {
+			t.Errorf("the deadline %v was set %d times, not %d; %v", x.deadline, under.read, x.set, err)
+		}
+		if err := c.SetWriteDeadline(x.deadline); err != nil || under.write != x.set {
+			t.Errorf("the deadline %v of writes was set %d times, not %d; %v", x.deadline, under.write, x.set, err)
+		}
+	}
+}
+
+// Small requests are sent with the read that follows, large ones at once, and all in their order.
+func TestRequestConn(t *testing.T) {
+	client, server := net.Pipe()
+	defer client.Close()
+	defer server.Close()
+	received := make(chan []byte, 1)
+	large := bytes.Repeat([]byte("b"), maxRequest+1)
+	go func() {
+		got := make([]byte, 4+len(large)+2)
+		n, _ := io.ReadFull(server, got)
+		received <- got[:n]
+		_, _ = server.Write([]byte("done"))
+	}()
+	c := &requestConn{Conn: client, socket: kv.NewSocket(client)}
+	for _, p := range [][]byte{[]byte("aaaa"), large, []byte("cc")} {
+		if n, err := c.Write(p); err != nil || n != len(p) {
+			t.Fatal(n, err)
+		}
+	}
+	buf := make([]byte, 10)
+	n, err := c.Read(buf)
+	if err != nil || string(buf[:n]) != "done" {
+		t.Fatalf("%q, %v", buf[:n], err)
+	}
+	if want := "aaaa" + string(large) + "cc"; string(<-received) != want {
+		t.Error("the requests arrived in another order")
+	}
+}
