@@ -179,9 +179,6 @@ func (v Verdict) IsUnremarkable() bool {
 	return v == Same || v == ClientOverhead || v == DifferentAnswer || v == TooFew || v == NoTimes
 }
 
-// IsChange reports whether the verdict is a change.
-func (v Verdict) IsChange() bool { return v == Broken || v == Slower || v == Faster || v == Repaired }
-
 // cellQuantity identifies what is compared: a quantity of a cell in a phase.
 type cellQuantity struct {
 	cell  run.Cell
