@@ -388,13 +388,10 @@ func ResolveURL(raw string) (string, error) {
 	if url == "" || strings.HasPrefix(url, "@") || strings.Contains(url, "\n") {
 		return "", &fault.Error{Setting: raw, File: name, Problem: "contains no URL", Cure: cure}
 	}
-	return WithParameters(url, parameters), nil
-}
-
-// WithParameters appends parameters such as a=1&b=2 to a URL.
-func WithParameters(url, parameters string) string {
-	if parameters == "" {
-		return url
+	if parameters != "" && strings.Contains(url, "?") {
+		return url + "&" + parameters, nil
+	} else if parameters != "" {
+		url += "?" + parameters
 	}
-	return url + map[bool]string{true: "&", false: "?"}[strings.Contains(url, "?")] + parameters
+	return url, nil
 }

@@ -248,7 +248,10 @@ func (e *env) resolveServer(raw string, labs []string) (string, error) {
 	}
 	for _, dir := range labs {
 		if s, err := lab.Status(filepath.Join(dir, d.Scheme)); err == nil && s.Running() {
-			return name + engine.WithParameters(s.URL, parameters), nil
+			if parameters != "" {
+				parameters = map[bool]string{true: "&", false: "?"}[strings.Contains(s.URL, "?")] + parameters
+			}
+			return name + s.URL + parameters, nil
 		}
 	}
 	if inLab { // opening lab:ENGINE reports why its server does not run
