@@ -77,7 +77,7 @@ func (f Fault) What() string {
 	return strings.Join(append([]string{string(f.Action), fmt.Sprintf("node%d", f.Node)}, f.Amount()...), ":")
 }
 
-// Amount returns the amount of a graded action in one word; nothing for another action.
+// Amount returns the amount of an action that has one, in one word; "" for any other action.
 func (f Fault) Amount() []string {
 	switch f.Action {
 	case Slow, Delay:
@@ -142,7 +142,7 @@ func parseFault(text string, done []Fault) (f Fault, err error) {
 	return f, nil
 }
 
-// conflict returns why a fault cannot follow others, after which the repairs due are still due; "" if it can.
+// conflict returns the reason why a fault cannot follow others; "" if it can. due are the repairs that the others need.
 func (f Fault) conflict(due []Fault) string {
 	repair := f.Action.repair()
 	if repair == "" {

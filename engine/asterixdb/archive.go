@@ -154,7 +154,8 @@ func (a *openArchive) Contents(ctx context.Context, subset string) (archive.Cont
 	names, _ := a.targets(catalog)
 	for _, name := range names {
 		_, err := a.db.client.run(ctx, request{
-			text: "SELECT VALUE [lt, COUNT(*), " + count + "] FROM " + a.dataset(name) + " AS r WHERE r.subset = " + quote(subset) + " GROUP BY r.line_type AS lt",
+			text: "SELECT VALUE [lt, COUNT(*), " + count + "] FROM " + a.dataset(name) + " AS r " +
+				"WHERE r.subset = " + quote(subset) + " GROUP BY r.line_type AS lt",
 			row: func(row []byte) error {
 				cells := gjson.ParseBytes(row).Array()
 				c.Objects += cells[1].Int()
@@ -172,11 +173,12 @@ func (a *openArchive) Contents(ctx context.Context, subset string) (archive.Cont
 // Size returns the size of the dataverse's files, after the server has flushed its memory. AsterixDB does
 // not report it to clients on other machines.
 func (a *openArchive) Size(ctx context.Context) (int64, error) {
-	sets, err := a.db.client.texts(ctx, "SELECT VALUE d.DatasetName FROM Metadata.`Dataset` AS d WHERE d.DatasetType = \"INTERNAL\" AND d.DataverseName = "+quote(a.dataverseName))
-	if err != nil || len(sets) == 0 {
+	datasets, err := a.db.client.texts(ctx, "SELECT VALUE d.DatasetName FROM Metadata.`Dataset` AS d "+
+		"WHERE d.DatasetType = \"INTERNAL\" AND d.DataverseName = "+quote(a.dataverseName))
+	if err != nil || len(datasets) == 0 {
 		return 0, err
 	}
-	for _, name := range sets { // reading the connector's page flushes the dataset
+	for _, name := range datasets { // the server flushes a dataset when a client reads its page of the connector
 		if _, err := a.db.client.get(ctx, "/connector?dataverseName="+a.dataverseName+"&datasetName="+name); err != nil {
 			return 0, err
 		}
@@ -189,7 +191,12 @@ func (a *openArchive) Size(ctx context.Context) (int64, error) {
 	for _, d := range devices {
 		n, err := sizeOf(d.folder, a.dataverseName)
 		if err != nil {
-			return 0, &fault.Error{Setting: a.db.displayURL, Problem: "the server's files cannot be measured from this machine", Err: err, Cure: "measure on the machine that runs the server, as its user"}
+			return 0, &fault.Error{
+				Setting: a.db.displayURL,
+				Problem: "the server's files cannot be measured from this machine",
+				Err:     err,
+				Cure:    "measure on the machine that runs the server, as its user",
+			}
 		}
 		total += n
 	}
@@ -299,10 +306,12 @@ func (a *openArchive) dumpRows(ctx context.Context, subset string, t *record.Lin
 		cols, exprs = append(cols, c), append(exprs, "ld."+ident(c.Name))
 	}
 	c := newCollector(t, cols)
-	of := quote(subset)
+	name := quote(subset)
 	_, err := a.db.client.run(ctx, request{
-		text: "SELECT VALUE [" + strings.Join(exprs, ", ") + "] FROM " + a.dataset(design.HeaderTable) + " AS h, " + a.dataset(a.target(t)) +
-			" AS ld WHERE h.subset = " + of + " AND ld.subset = " + of + " AND ld.line_type = " + quote(t.Name) + " AND h.stat_header_id = ld.stat_header_id",
+		text: "SELECT VALUE [" + strings.Join(exprs, ", ") + "] " +
+			"FROM " + a.dataset(design.HeaderTable) + " AS h, " + a.dataset(a.target(t)) + " AS ld " +
+			"WHERE h.subset = " + name + " AND ld.subset = " + name + " AND ld.line_type = " + quote(t.Name) +
+			" AND h.stat_header_id = ld.stat_header_id",
 		row: func(row []byte) (err error) {
 			k := 0
 			gjson.ParseBytes(row).ForEach(func(_, cell gjson.Result) bool {

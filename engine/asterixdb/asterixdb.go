@@ -32,9 +32,12 @@ func Driver() engine.Driver {
 		Summary: "Apache AsterixDB, a document database with SQL++; the engine under Couchbase Analytics",
 		Example: "asterixdb://127.0.0.1:19002/barograph",
 		Params: append(engine.TLSParams(), []engine.Param{
-			{Name: "types", Default: "open", Help: "open: documents of any form, all line types in one dataset; closed: every member declared, a dataset per line type"},
-			{Name: "indexes", Default: "epoch,iso", Help: "secondary indexes of documents, separated by commas: epoch and iso (series and valid time), lead (array index of the leads), none"},
-			{Name: "client", Default: "", Help: "address at which the server's nodes reach this client, for loads; default: the client's address of the connection to the server"},
+			{Name: "types", Default: "open", Help: "open: documents of any form, all line types in one dataset; " +
+				"closed: every member declared, a dataset per line type"},
+			{Name: "indexes", Default: "epoch,iso", Help: "secondary indexes of documents, separated by commas: " +
+				"epoch and iso (series and valid time), lead (array index of the leads), none"},
+			{Name: "client", Default: "", Help: "address at which the server's nodes reach this client, for loads; " +
+				"default: the client's address of the connection to the server"},
 		}...),
 		Abilities: []any{archive.Offer{
 			Designs: map[design.Name][]flavour.Name{
@@ -65,11 +68,14 @@ type database struct {
 	displayURL    string // the URL without its password
 }
 
-// names matches the allowed names of a dataverse. They are also names of folders.
-var names = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
+// plainName matches the allowed names of a dataverse, which are also names of folders, and of a field in a path.
+var plainName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
 
 func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, error) {
-	d := &database{name: cmp.Or(strings.Trim(u.Path, "/"), "barograph"), readOnly: o.ReadOnly, log: o.Logger(), displayURL: fault.Redact(u.String())}
+	d := &database{
+		name: cmp.Or(strings.Trim(u.Path, "/"), "barograph"), readOnly: o.ReadOnly,
+		log: o.Logger(), displayURL: fault.Redact(u.String()),
+	}
 	if err := d.options(u); err != nil {
 		return nil, err
 	}
@@ -80,9 +86,13 @@ func open(ctx context.Context, u *url.URL, o engine.Options) (*engine.Engine, er
 	d.client = newClient(d.host, secure)
 	if _, err := d.client.run(ctx, request{text: "SELECT VALUE 1"}); err != nil {
 		d.client.close()
-		return nil, engine.UnreachableError(d.displayURL, err, "start the server (`barograph lab up asterixdb`), or name the host and port of its query service")
+		return nil, engine.UnreachableError(d.displayURL, err,
+			"start the server (`barograph lab up asterixdb`), or name the host and port of its query service")
 	}
-	return &engine.Engine{Abilities: []any{d, kvTables{d}, &tables.Databases{Star: scans{d}}}, About: d.about, Close: func() error { d.client.close(); return nil }}, nil
+	return &engine.Engine{
+		Abilities: []any{d, kvTables{d}, &tables.Databases{Star: scans{d}}}, About: d.about,
+		Close: func() error { d.client.close(); return nil },
+	}, nil
 }
 
 // options reads the URL.
@@ -90,7 +100,7 @@ func (d *database) options(u *url.URL) error {
 	driver := Driver()
 	v := driver.Values(u)
 	d.host = net.JoinHostPort(cmp.Or(u.Hostname(), "127.0.0.1"), cmp.Or(u.Port(), defaultPort))
-	if !names.MatchString(d.name) {
+	if !plainName.MatchString(d.name) {
 		v.Refuse("path", strconv.Quote(d.name)+" is not understood", "use letters, digits and _")
 	}
 	d.closed = engine.Choice(v, "types", map[string]bool{"open": false, "closed": true})
@@ -109,8 +119,10 @@ func (d *database) options(u *url.URL) error {
 // about returns the server's version and the settings that determine its speed.
 func (d *database) about(ctx context.Context) (engine.About, error) {
 	a := engine.About{
-		Product: "Apache AsterixDB", Acknowledged: "on disk: in the log of the node that keeps the record, flushed, commits of one moment together",
-		Promises: engine.Promises(), Flushed: true, // a record is locked until the log with its commit is flushed; no setting disables that
+		Product:      "Apache AsterixDB",
+		Acknowledged: "on disk: in the log of the node that keeps the record, flushed, commits of one moment together",
+		// The server locks a record until it has flushed the log with the record's commit. No setting disables that.
+		Promises: engine.Promises(), Flushed: true,
 		Settings: map[string]string{"types": "open", "indexes": strings.Join(d.indexes, ","), "driver": "net/http"},
 	}
 	if d.closed {

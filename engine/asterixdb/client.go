@@ -181,11 +181,12 @@ func (c *client) read(resp *http.Response, row func([]byte) error) (reply, error
 // cancelPatience is how long a server may take to cancel a request.
 const cancelPatience = 2 * time.Second
 
-// cancel cancels requests on the server; they may have finished already.
+// cancel cancels the requests of an id on the server. They may have finished already.
 func (c *client) cancel(ctx context.Context, id string) {
 	ctx, stop := context.WithTimeout(ctx, cancelPatience)
 	defer stop()
-	req, err := http.NewRequestWithContext(ctx, http.MethodDelete, c.base+"/admin/requests/running/?client_context_id="+url.QueryEscape(id), nil)
+	address := c.base + "/admin/requests/running/?client_context_id=" + url.QueryEscape(id)
+	req, err := http.NewRequestWithContext(ctx, http.MethodDelete, address, nil)
 	if err != nil {
 		return
 	}

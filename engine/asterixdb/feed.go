@@ -57,8 +57,9 @@ func (f *feed) source(ctx context.Context, kind string) (string, error) {
 			return f.a.dataset(f.name + strconv.Itoa(i)), nil
 		}
 	}
-	_, err := f.a.db.client.run(ctx, request{text: "USE " + f.a.dataverse() + ";\nCREATE EXTERNAL DATASET " + name + "(" + kind + ") USING `socket-client`((\"sockets\"=" +
-		quote(f.from) + "), (\"format\"=\"json\"))"})
+	_, err := f.a.db.client.run(ctx, request{text: "USE " + f.a.dataverse() + ";\n" +
+		"CREATE EXTERNAL DATASET " + name + "(" + kind + ") " +
+		"USING `socket-client`((\"sockets\"=" + quote(f.from) + "), (\"format\"=\"json\"))"})
 	if err != nil {
 		return "", err
 	}
@@ -79,14 +80,15 @@ func (d *database) address(ctx context.Context) (string, error) {
 
 // dropFeeds drops the external datasets of a loader.
 func (a *openArchive) dropFeeds(ctx context.Context, token string) error {
-	found, err := a.db.client.texts(ctx, "SELECT VALUE d.DatasetName FROM Metadata.`Dataset` AS d WHERE d.DataverseName = "+quote(a.dataverseName)+
-		" AND d.DatasetName LIKE "+quote(feedName(token)+"%"))
+	found, err := a.db.client.texts(ctx, "SELECT VALUE d.DatasetName FROM Metadata.`Dataset` AS d "+
+		"WHERE d.DataverseName = "+quote(a.dataverseName)+" AND d.DatasetName LIKE "+quote(feedName(token)+"%"))
 	if err != nil {
 		return err
 	}
 	return a.drop(ctx, found)
 }
 
+// drop drops datasets of the archive's dataverse, if they exist.
 func (a *openArchive) drop(ctx context.Context, datasets []string) error {
 	if len(datasets) == 0 {
 		return nil
@@ -102,20 +104,20 @@ func (a *openArchive) drop(ctx context.Context, datasets []string) error {
 	return err
 }
 
-// close drops the external datasets.
+// close closes the client's port and drops the external datasets.
 func (f *feed) close(ctx context.Context) error {
-	var types []string
+	var datasets []string
 	for i := range f.types {
-		types = append(types, f.name+strconv.Itoa(i))
+		datasets = append(datasets, f.name+strconv.Itoa(i))
 	}
-	return errors.Join(f.l.Close(), f.a.drop(ctx, types))
+	return errors.Join(f.l.Close(), f.a.drop(ctx, datasets))
 }
 
-// store stores the lines of a part, after the statements in before. It inserts fresh documents, because an
-// upsert must look up each document. If the server restarts the job, the job finds its own documents and
-// replaces them. After an error the feed must not be used again.
+// store stores the lines of a part, after the statements in before. It inserts documents with new keys, because an
+// upsert must look up each document. If the server restarts the job, the insert finds the documents of the first try,
+// and store replaces them with an upsert. After an error the caller must not use the feed again.
 func (f *feed) store(ctx context.Context, token, before string, p part) error {
-	if p.fresh {
+	if p.allNew {
 		err := f.run(ctx, token, before+"INSERT", p)
 		if !hasCode(err, codeDuplicate) {
 			return err
@@ -124,7 +126,7 @@ func (f *feed) store(ctx context.Context, token, before string, p part) error {
 	return f.run(ctx, token, before+"UPSERT", p)
 }
 
-// run is one statement that stores a part.
+// run runs the statement that stores a part, and sends the lines to the server's nodes meanwhile.
 func (f *feed) run(ctx context.Context, token, verb string, p part) error {
 	source, err := f.source(ctx, p.kind)
 	if err != nil {
@@ -137,7 +139,10 @@ func (f *feed) run(ctx context.Context, token, verb string, p part) error {
 	defer stop()
 	served := make(chan error, 1)
 	go func() { served <- f.serve(serving, p.lines) }()
-	_, err = f.a.db.client.run(ctx, request{id: token + "/" + p.dataset, text: verb + " INTO " + f.a.dataset(p.dataset) + " (SELECT VALUE e FROM " + source + " AS e)"})
+	_, err = f.a.db.client.run(ctx, request{
+		id:   token + "/" + p.dataset,
+		text: verb + " INTO " + f.a.dataset(p.dataset) + " (SELECT VALUE e FROM " + source + " AS e)",
+	})
 	if err != nil {
 		stop() // a node that still reads gets no more
 	}

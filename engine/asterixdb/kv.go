@@ -39,8 +39,9 @@ func (k kvTables) Table(ctx context.Context, t kv.Table) (*kv.Records, error) {
 		if err := t.MissingError(k.readOnly); err != nil {
 			return nil, err
 		}
-		err = k.define(ctx, "CREATE DATAVERSE "+dataverseName+" IF NOT EXISTS;\nUSE "+dataverseName+";\nCREATE TYPE barograph_record IF NOT EXISTS AS {"+sqlengine.KVKeyColumn+
-			": string};\nCREATE DATASET "+name+"(barograph_record) IF NOT EXISTS PRIMARY KEY "+sqlengine.KVKeyColumn)
+		err = k.define(ctx, "CREATE DATAVERSE "+dataverseName+" IF NOT EXISTS;\nUSE "+dataverseName+";\n"+
+			"CREATE TYPE barograph_record IF NOT EXISTS AS {"+sqlengine.KVKeyColumn+": string};\n"+
+			"CREATE DATASET "+name+"(barograph_record) IF NOT EXISTS PRIMARY KEY "+sqlengine.KVKeyColumn)
 	}
 	if err != nil {
 		return nil, err
@@ -58,7 +59,10 @@ func (tb *kvTable) count(ctx context.Context) (n int64, err error) {
 
 func (tb *kvTable) connect() *kv.Conn {
 	c := &kvConn{kvTable: tb}
-	return &kv.Conn{Read: c.read, Insert: c.insert, Update: c.update, Scan: c.scan, Delete: c.delete, ReadPath: c.readPath, UpdatePath: c.updatePath}
+	return &kv.Conn{
+		Read: c.read, Insert: c.insert, Update: c.update, Scan: c.scan, Delete: c.delete,
+		ReadPath: c.readPath, UpdatePath: c.updatePath,
+	}
 }
 
 // kvConn is a connection: a table and the memory of one worker.
@@ -203,8 +207,9 @@ func (c *kvConn) delete(ctx context.Context, key []byte) error {
 func (c *kvConn) scan(ctx context.Context, from []byte, n int, f kv.Fields, each func(key []byte, r *kv.Row) error) error {
 	columns, f := c.columns(f)
 	_, err := c.client.run(ctx, request{
-		text: "SELECT VALUE [d." + sqlengine.KVKeyColumn + ", " + columns + "] FROM " + c.dataset + " AS d WHERE d." + sqlengine.KVKeyColumn + " >= $key ORDER BY d." +
-			sqlengine.KVKeyColumn + " LIMIT " + strconv.Itoa(n),
+		text: "SELECT VALUE [d." + sqlengine.KVKeyColumn + ", " + columns + "] FROM " + c.dataset + " AS d " +
+			"WHERE d." + sqlengine.KVKeyColumn + " >= $key " +
+			"ORDER BY d." + sqlengine.KVKeyColumn + " LIMIT " + strconv.Itoa(n),
 		params: map[string]any{"key": keyText(from)},
 		row: func(row []byte) error {
 			cells := gjson.ParseBytes(row).Array()
@@ -216,10 +221,10 @@ func (c *kvConn) scan(ctx context.Context, from []byte, n int, f kv.Fields, each
 	return err
 }
 
-// member returns the member of a path: a record is flat.
+// member returns the name of the member at a path. A record is flat, so a path has only one name.
 func member(path string) (string, error) {
 	name, ok := strings.CutPrefix(path, "$.")
-	if !ok || !names.MatchString(name) {
+	if !ok || !plainName.MatchString(name) {
 		return "", fmt.Errorf("asterixdb: the path %q does not name a field; write it like $.name", path)
 	}
 	return name, nil

@@ -259,17 +259,17 @@ func appendRow(dst []byte, subset, header string, cols []sqlengine.Column, b *re
 // rowWriter writes METviewer's tables.
 type rowWriter struct {
 	pending
-	fresh map[string]record.Header // new headers by stat_header_id
+	newHeaders map[string]record.Header // new headers by stat_header_id
 }
 
 func (w *rowWriter) find(ctx context.Context, stored *archive.CommitResult) error {
 	if err := w.headers(ctx); err != nil {
 		return err
 	}
-	w.fresh = map[string]record.Header{}
+	w.newHeaders = map[string]record.Header{}
 	var hash record.Hasher
 	for _, t := range w.l.types {
-		existing := map[string]archive.Position{} // by id of the row
+		incoming := map[string]archive.Position{} // records that may replace a row, by the row's id
 		var wanted []string
 		for _, b := range w.l.batches[t] {
 			stored.New += int64(b.Len())
@@ -278,13 +278,13 @@ func (w *rowWriter) find(ctx context.Context, stored *archive.CommitResult) erro
 			for k := range b.Headers {
 				groups[k] = w.state.catalog.GroupFor(t, &b.Headers[k])
 				if id := headerID(w.l.subset, &b.Headers[k]); !w.l.headers[id] {
-					w.fresh[id] = b.Headers[k]
+					w.newHeaders[id] = b.Headers[k]
 				}
 			}
 			for i := range b.Len() {
 				if g := groups[b.HeaderIndex[i]]; g.MayContain(b.Valid[i]) && g.HasLead(b.Lead[i]) {
 					id := rowID(w.l.subset, hash.Key(i))
-					existing[id] = archive.Position{Batch: b, I: i}
+					incoming[id] = archive.Position{Batch: b, I: i}
 					wanted = append(wanted, id)
 				}
 			}
@@ -297,9 +297,9 @@ func (w *rowWriter) find(ctx context.Context, stored *archive.CommitResult) erro
 		}
 		err := w.l.a.stored(ctx, name, wanted, func(id string, row []byte) error {
 			w.existing[name][id] = bytes.Clone(row)
-			incoming := existing[id]
+			position := incoming[id]
 			have.Reset()
-			have.SetHeader(*incoming.Batch.Header(incoming.I))
+			have.SetHeader(*position.Batch.Header(position.I))
 			for k := range cols {
 				if err := collect(have, k, &cols[k], gjson.GetBytes(row, cols[k].Name)); err != nil {
 					return err
@@ -308,7 +308,7 @@ func (w *rowWriter) find(ctx context.Context, stored *archive.CommitResult) erro
 			if err := have.EndRow(); err != nil {
 				return err
 			}
-			stored.Resolve(incoming.Batch.File, &have.Batch, 0, incoming.Batch, incoming.I)
+			stored.Resolve(position.Batch.File, &have.Batch, 0, position.Batch, position.I)
 			return nil
 		})
 		if err != nil {
@@ -324,7 +324,8 @@ func (w *rowWriter) headers(ctx context.Context) error {
 		return nil
 	}
 	existing := map[string]bool{}
-	ids, err := w.l.a.db.client.texts(ctx, "SELECT VALUE h.id FROM "+w.l.a.dataset(design.HeaderTable)+" AS h WHERE h.subset = "+quote(w.l.subset))
+	ids, err := w.l.a.db.client.texts(ctx,
+		"SELECT VALUE h.id FROM "+w.l.a.dataset(design.HeaderTable)+" AS h WHERE h.subset = "+quote(w.l.subset))
 	for _, id := range ids {
 		existing[id] = true
 	}
@@ -336,19 +337,19 @@ func (w *rowWriter) headers(ctx context.Context) error {
 
 func (w *rowWriter) parts() []part {
 	var out []part
-	if len(w.fresh) > 0 {
+	if len(w.newHeaders) > 0 {
 		kind := anyType
 		if w.l.a.db.closed {
 			kind = "header_type"
 		}
-		out = append(out, part{design.HeaderTable, kind, true, w.headerLines})
+		out = append(out, part{dataset: design.HeaderTable, kind: kind, allNew: true, lines: w.headerLines})
 	}
 	return append(out, w.typeParts(w.lines)...)
 }
 
 func (w *rowWriter) headerLines(out io.Writer) error {
 	var buf []byte
-	for _, h := range w.fresh {
+	for _, h := range w.newHeaders {
 		buf = appendHeader(buf[:0], w.l.subset, &h, w.version)
 		if _, err := out.Write(buf); err != nil {
 			return err
@@ -380,7 +381,7 @@ func (w *rowWriter) lines(out io.Writer, types []*record.LineType) error {
 }
 
 func (w *rowWriter) committed(version int64) {
-	for id := range w.fresh {
+	for id := range w.newHeaders {
 		w.l.headers[id] = true
 	}
 	w.l.headersVersion = version

@@ -65,6 +65,7 @@ func (d *database) define(ctx context.Context, text string) error {
 	}
 }
 
+// Add keeps a batch in memory until Commit.
 func (l *loader) Add(ctx context.Context, b *record.Batch) error {
 	if b.Len() == 0 {
 		return ctx.Err()
@@ -79,11 +80,13 @@ func (l *loader) Add(ctx context.Context, b *record.Batch) error {
 // closePatience is the time limit of Close for cleaning up.
 const closePatience = 20 * time.Second
 
+// Close removes what loads left on the server and nobody needs.
 func (l *loader) Close() error {
 	ctx, stop := context.WithTimeout(context.Background(), closePatience)
 	defer stop()
 	if l.hasUndoCopies { // the copies of replaced documents are not needed any more
-		_, err := l.a.db.client.run(ctx, request{text: "DELETE FROM " + l.a.dataset(stateDataset) + " AS u WHERE u.kind = \"undo\" AND u.loader = \"" + l.token + "\""})
+		_, err := l.a.db.client.run(ctx, request{text: "DELETE FROM " + l.a.dataset(stateDataset) + " AS u " +
+			"WHERE u.kind = \"undo\" AND u.loader = \"" + l.token + "\""})
 		if err != nil {
 			l.a.db.log.Debug("records of a load were not removed", "subset", l.subset, "error", err)
 		}
@@ -93,7 +96,7 @@ func (l *loader) Close() error {
 	return nil
 }
 
-// dropFeed closes the connection to the server's nodes. Remains have no effect.
+// dropFeed closes the connection to the server's nodes. An external dataset that it cannot drop has no effect.
 func (l *loader) dropFeed(ctx context.Context) {
 	if l.feed == nil {
 		return
@@ -107,6 +110,7 @@ func (l *loader) dropFeed(ctx context.Context) {
 // undoPatience is the time limit for rolling back a failed commit. After it, the next client rolls back.
 const undoPatience = 20 * time.Second
 
+// Commit stores the batches that Add kept, under the lock of the subset. It rolls a failed commit back.
 func (l *loader) Commit(ctx context.Context, c archive.Commit) (archive.CommitResult, error) {
 	stored := archive.CommitResult{Replaced: map[string]int64{}}
 	l.commits++
@@ -146,7 +150,8 @@ func (l *loader) commit(ctx context.Context, subsetLock *lock, s *state, c archi
 	if err != nil {
 		return err
 	}
-	journal := part{dataset: stateDataset, kind: anyType, lines: func(out io.Writer) error { return l.journal(out, version, w.replaced(), c.Complete) }}
+	writeJournal := func(out io.Writer) error { return l.journal(out, version, w.replaced(), c.Complete) }
+	journal := part{dataset: stateDataset, kind: anyType, lines: writeJournal}
 	if err := l.feed.store(ctx, subsetLock.token, before, journal); err != nil {
 		return err
 	}
@@ -175,7 +180,7 @@ func (l *loader) commit(ctx context.Context, subsetLock *lock, s *state, c archi
 	return nil
 }
 
-// hasSupplementaryText reports whether a text has a letter beyond U+FFFF, which the server sorts by halves.
+// hasSupplementaryText reports whether a text has a letter beyond U+FFFF, which the server sorts by its UTF-16 halves.
 func (l *loader) hasSupplementaryText() bool {
 	for _, t := range l.types {
 		for _, b := range l.batches[t] {
@@ -234,13 +239,13 @@ func (l *loader) prepare(ctx context.Context) error {
 // part is the part of a commit for one dataset.
 type part struct {
 	dataset, kind string // kind is the type of the lines
-	fresh         bool   // no document has one of the keys
+	allNew        bool   // no existing document has one of the keys
 	lines         func(w io.Writer) error
 }
 
 // writer arranges records in one design.
 type writer interface {
-	// find looks for the records that the commit will replace, and counts.
+	// find looks for the records that the commit will replace, and counts the new and the replaced ones.
 	find(ctx context.Context, stored *archive.CommitResult) error
 	parts() []part
 	// replaced lists the existing documents with keys that will be written, by dataset, each as a JSON object.
@@ -249,6 +254,7 @@ type writer interface {
 	committed(version int64)
 }
 
+// writer returns the writer of the archive's design.
 func (l *loader) writer(s *state, version int64) writer {
 	p := pending{l: l, state: s, version: version, existing: map[string]map[string][]byte{}}
 	if l.a.design == design.Normalized {
@@ -275,16 +281,19 @@ func (p *pending) replaced() map[string][][]byte {
 
 // typeParts returns the parts of the line types, one for each dataset.
 func (p *pending) typeParts(lines func(out io.Writer, types []*record.LineType) error) (out []part) {
-	of := map[string][]*record.LineType{}
+	typesOf := map[string][]*record.LineType{} // by dataset
 	for _, t := range p.l.types {
 		name, kind := p.l.a.target(t), anyType
-		if of[name] = append(of[name], t); len(of[name]) > 1 {
+		if typesOf[name] = append(typesOf[name], t); len(typesOf[name]) > 1 {
 			continue
 		}
 		if p.l.a.db.closed {
 			kind = name + "_type"
 		}
-		out = append(out, part{name, kind, len(p.existing[name]) == 0, func(out io.Writer) error { return lines(out, of[name]) }})
+		out = append(out, part{
+			dataset: name, kind: kind, allNew: len(p.existing[name]) == 0,
+			lines: func(out io.Writer) error { return lines(out, typesOf[name]) },
+		})
 	}
 	return out
 }
@@ -296,7 +305,9 @@ func (l *loader) startVersion(version int64, token string, parts []part) (string
 	for _, p := range parts {
 		writes = append(writes, p.dataset)
 	}
-	text, err := json.Marshal(map[string]any{"id": startedID(l.subset), "kind": "begun", "subset": l.subset, "commit": version, "token": token, "writes": writes})
+	text, err := json.Marshal(map[string]any{
+		"id": startedID(l.subset), "kind": "begun", "subset": l.subset, "commit": version, "token": token, "writes": writes,
+	})
 	return "UPSERT INTO " + l.a.dataset(stateDataset) + " (" + string(text) + ");\n", err
 }
 
@@ -437,7 +448,8 @@ func (w *docWriter) count(stored *archive.CommitResult) error {
 			continue
 		}
 		for doc := range w.groupers[t].Docs() {
-			rows, err := w.merged(doc, &have, &into, func(i, j int) { stored.Resolve(doc.Files[j], &have, i, doc.Rows, j) })
+			resolve := func(i, j int) { stored.Resolve(doc.Files[j], &have, i, doc.Rows, j) }
+			rows, err := w.merge(doc, &have, &into, resolve)
 			if err != nil {
 				return err
 			}
@@ -449,15 +461,18 @@ func (w *docWriter) count(stored *archive.CommitResult) error {
 	return nil
 }
 
-// merged merges a document with the existing one of its id.
-func (w *docWriter) merged(doc *design.Doc, have, into *record.Batch, onExisting func(i, j int)) (*record.Batch, error) {
+// merge merges a document with the existing one of its id, which it reads into have, and returns into. If none exists,
+// it returns the document's own records. It calls onExisting for each record that have and doc both contain.
+func (w *docWriter) merge(doc *design.Doc, have, into *record.Batch, onExisting func(i, j int)) (*record.Batch, error) {
 	t := doc.Rows.Type
-	old, ok := w.existing[w.l.a.target(t)][string(design.AppendKey(nil, t, w.l.subset, doc.Header(), doc.Valid()))]
+	key := design.AppendKey(nil, t, w.l.subset, doc.Header(), doc.Valid())
+	old, ok := w.existing[w.l.a.target(t)][string(key)]
 	if !ok {
 		return doc.Rows, nil
 	}
 	have.Reset(t, "")
-	if err := design.ParseEntries([]byte(gjson.GetBytes(old, "data").Raw), have, have.AddHeader(*doc.Header()), doc.Valid()); err != nil {
+	entries := []byte(gjson.GetBytes(old, "data").Raw)
+	if err := design.ParseEntries(entries, have, have.AddHeader(*doc.Header()), doc.Valid()); err != nil {
 		return nil, err
 	}
 	design.Merge(into, have, doc, onExisting)
@@ -472,7 +487,7 @@ func (w *docWriter) lines(out io.Writer, types []*record.LineType) error {
 	var buf []byte
 	for _, t := range types {
 		for doc := range w.groupers[t].Docs() {
-			rows, err := w.merged(doc, &have, &into, func(int, int) {})
+			rows, err := w.merge(doc, &have, &into, func(int, int) {})
 			if err != nil {
 				return err
 			}

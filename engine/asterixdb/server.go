@@ -31,11 +31,13 @@ func server() *launch.Server {
 		Ports:      []string{"api", "nc", "cluster", "client", "web", "query", "console", "active"},
 		NoPassword: true,
 		Profiles: []launch.Profile{
-			{Name: "default", Summary: "as packaged: a Java heap of a quarter of the memory; a quarter of the heap is cache, a quarter write buffers"},
+			{Name: "default", Summary: "as packaged: a Java heap of a quarter of the memory; " +
+				"a quarter of the heap is cache, a quarter write buffers"},
 			{Name: "tuned", Summary: "a Java heap of half the memory, most of it cache; more memory for sorts and joins", Settings: tuned},
 		},
-		Note: "AsterixDB's HTTP ports listen on every network interface of this machine, independent of the configured address, and require no password: " +
-			"everybody who reaches them can read and change everything in it, and run code as its user. Use --isolate, or a firewall",
+		Note: "AsterixDB's HTTP ports listen on every network interface of this machine, independent of the configured address, " +
+			"and require no password: everybody who reaches them can read and change everything in it, and run code as its user. " +
+			"Use --isolate, or a firewall",
 		SpreadsTables: true,
 		Stop:          syscall.SIGTERM,
 		Find:          func() error { _, err := home(); return err },
@@ -79,15 +81,23 @@ func configFile(n *launch.Node) string { return filepath.Join(n.Dir, "asterixdb.
 
 func nodeID(i int) string { return "nc" + strconv.Itoa(i+1) }
 
-// prepare writes the configuration of the whole cluster into every node's folder.
+// prepare writes the configuration of all nodes into every node's folder.
 func prepare(c *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 	dirs := iodevices(c, n)
 	if len(dirs) == 0 {
-		return nil, &fault.Error{Setting: fmt.Sprintf("%d partitions on %d nodes", len(c.Disks), len(c.Nodes)), Problem: "leave a node without a partition", Cure: "name more disks, or more partitions"}
+		return nil, &fault.Error{
+			Setting: fmt.Sprintf("%d partitions on %d nodes", len(c.Disks), len(c.Nodes)),
+			Problem: "leave a node without a partition",
+			Cure:    "name more disks, or more partitions",
+		}
 	}
 	for name := range c.Settings {
 		if name != heap && !strings.HasPrefix(name, "storage.") && !strings.HasPrefix(name, "compiler.") {
-			return nil, &fault.Error{Setting: name, Problem: "is not a setting that the lab writes", Cure: "name a setting that begins with storage. or compiler., or " + heap}
+			return nil, &fault.Error{
+				Setting: name,
+				Problem: "is not a setting that the lab writes",
+				Cure:    "name a setting that begins with storage. or compiler., or " + heap,
+			}
 		}
 	}
 	for _, dir := range []string{"txnlog", "coredump", "logs"} {
@@ -109,9 +119,20 @@ func prepare(c *launch.Cluster, n *launch.Node) ([]launch.Command, error) {
 	}
 	cc := &c.Nodes[0]
 	fmt.Fprintf(&b, "[nc]\ncommand=asterixnc\ncluster.address=%s\ncluster.port=%d\n", cc.Host, cc.Ports["cluster"])
-	fmt.Fprintf(&b, "[cc]\naddress=%s\ncluster.listen.port=%d\nclient.listen.port=%d\nconsole.listen.port=%d\napi.port=%d\nweb.port=%d\nweb.queryinterface.port=%d\nactive.port=%d\n",
-		cc.Host, cc.Ports["cluster"], cc.Ports["client"], cc.Ports["console"], cc.Ports["api"], cc.Ports["web"], cc.Ports["query"], cc.Ports["active"])
-	fmt.Fprintf(&b, "[common]\ndefault.dir=%s\nlog.dir=%s\nlog.level=WARN\n", filepath.Join(n.Dir, "default"), filepath.Join(n.Dir, "logs"))
+	fmt.Fprintf(&b, "[cc]\naddress=%s\n", cc.Host)
+	for _, port := range []struct{ setting, name string }{
+		{"cluster.listen.port", "cluster"},
+		{"client.listen.port", "client"},
+		{"console.listen.port", "console"},
+		{"api.port", "api"},
+		{"web.port", "web"},
+		{"web.queryinterface.port", "query"},
+		{"active.port", "active"},
+	} {
+		fmt.Fprintf(&b, "%s=%d\n", port.setting, cc.Ports[port.name])
+	}
+	fmt.Fprintf(&b, "[common]\ndefault.dir=%s\nlog.dir=%s\nlog.level=WARN\n",
+		filepath.Join(n.Dir, "default"), filepath.Join(n.Dir, "logs"))
 	for _, name := range settings(c, true) {
 		fmt.Fprintf(&b, "%s=%s\n", name, c.Settings[name])
 	}
@@ -131,14 +152,15 @@ func iodevices(c *launch.Cluster, n *launch.Node) []string {
 	return out
 }
 
-// settings are the names of the settings for the cluster, or for each node. The server exits if a setting
+// settings returns the names of the settings for the cluster, or of those for each node. The server exits if a setting
 // is in the other section (asterix-common's StorageProperties and CompilerProperties).
-func settings(c *launch.Cluster, common bool) (out []string) {
+func settings(c *launch.Cluster, ofCluster bool) (out []string) {
+	clusterPrefixes := []string{"compiler.", "storage.compression.", "storage.global.", "storage.lsm.bloomfilter."}
 	for _, name := range slices.Sorted(maps.Keys(c.Settings)) {
-		ofCluster := slices.ContainsFunc([]string{"compiler.", "storage.compression.", "storage.global.", "storage.lsm.bloomfilter."}, func(prefix string) bool {
+		isOfCluster := slices.ContainsFunc(clusterPrefixes, func(prefix string) bool {
 			return strings.HasPrefix(name, prefix)
 		})
-		if name != heap && ofCluster == common {
+		if name != heap && isOfCluster == ofCluster {
 			out = append(out, name)
 		}
 	}

@@ -71,7 +71,10 @@ func (a *openArchive) catalogStatement(subset string, version int64, s *state) (
 	if err != nil {
 		return "", err
 	}
-	record, err := json.Marshal(map[string]any{"id": catalogID(subset), "kind": "catalog", "subset": subset, "version": version, "astral": s.hasSupplementary, "catalog": string(text)})
+	record, err := json.Marshal(map[string]any{
+		"id": catalogID(subset), "kind": "catalog", "subset": subset, "version": version,
+		"astral": s.hasSupplementary, "catalog": string(text),
+	})
 	if err != nil {
 		return "", err
 	}
@@ -155,10 +158,11 @@ func (a *openArchive) recover(ctx context.Context, subset string, s *state) erro
 	of := ".subset = " + quote(subset)
 	for _, name := range s.writes {
 		// First restore the previous documents; then the others can be identified by their number.
-		text := fmt.Sprintf("UPSERT INTO %s (SELECT VALUE u.doc FROM %s AS u WHERE u.kind = \"undo\" AND u.`commit` = %s AND u%s AND u.`dataset` = %s);\n",
-			a.dataset(name), states, n, of, quote(name)) +
-			fmt.Sprintf("DELETE FROM %s AS d WHERE d.%s = %s AND d%s", a.dataset(name), commitMember, n, of)
-		if _, err := a.db.client.run(ctx, request{text: text}); err != nil {
+		restore := fmt.Sprintf("UPSERT INTO %s (SELECT VALUE u.doc FROM %s AS u "+
+			"WHERE u.kind = \"undo\" AND u.`commit` = %s AND u%s AND u.`dataset` = %s);\n",
+			a.dataset(name), states, n, of, quote(name))
+		remove := fmt.Sprintf("DELETE FROM %s AS d WHERE d.%s = %s AND d%s", a.dataset(name), commitMember, n, of)
+		if _, err := a.db.client.run(ctx, request{text: restore + remove}); err != nil {
 			return err
 		}
 	}
@@ -390,11 +394,12 @@ func (a *openArchive) evict(ctx context.Context, subset, token string) error {
 	return a.unlock(ctx, subset, token, "")
 }
 
-// unlock deletes the lock's record if it belongs to the given owner. before are statements to run first, in
-// the same request.
+// unlock deletes the lock's record if it has the token. It runs the statements in before first, in the same request.
 func (a *openArchive) unlock(ctx context.Context, subset, token, before string) error {
 	_, err := a.db.client.run(ctx, request{
-		id: token + "/unlock", text: before + "DELETE FROM " + a.dataset(stateDataset) + " AS l WHERE l.id = " + quote(lockID(subset)) + " AND l.token = " + quote(token),
+		id: token + "/unlock",
+		text: before + "DELETE FROM " + a.dataset(stateDataset) + " AS l " +
+			"WHERE l.id = " + quote(lockID(subset)) + " AND l.token = " + quote(token),
 	})
 	return err
 }
@@ -402,11 +407,13 @@ func (a *openArchive) unlock(ctx context.Context, subset, token, before string) 
 // beat sends heartbeats until ctx ends.
 func (l *lock) beat(ctx context.Context) {
 	defer close(l.beats)
+	states := l.a.dataset(stateDataset)
 	for n := int64(1); engine.Pause(ctx, heartbeatInterval) == nil; n++ {
 		_, err := l.a.db.client.run(ctx, request{
 			id: l.token + "/beat",
-			text: "UPSERT INTO " + l.a.dataset(stateDataset) + " (SELECT VALUE object_put(l, \"beat\", " + strconv.FormatInt(n, 10) + ") FROM " + l.a.dataset(stateDataset) +
-				" AS l WHERE l.id = " + quote(lockID(l.subset)) + " AND l.token = " + quote(l.token) + ")",
+			text: "UPSERT INTO " + states + " " +
+				"(SELECT VALUE object_put(l, \"beat\", " + strconv.FormatInt(n, 10) + ") FROM " + states + " AS l " +
+				"WHERE l.id = " + quote(lockID(l.subset)) + " AND l.token = " + quote(l.token) + ")",
 		})
 		if err != nil && ctx.Err() == nil {
 			l.a.db.log.Warn("the lock of a load was not renewed", "subset", l.subset, "error", err)

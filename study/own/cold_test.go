@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/barograph/barograph/engine/all"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/results/run"
 	"github.com/barograph/barograph/study/own"
@@ -26,10 +25,7 @@ func inBrackets(t *testing.T) []string {
 // TestCold: before each cold repetition Barograph closes the engine, so no page of its files is in use while Barograph
 // empties the page cache. Cold results are proven, and stored apart from warm ones.
 func TestCold(t *testing.T) {
-	qs, err := own.Questions([]string{write(t, "a.sql", "SELECT sum(x) AS s FROM t", "b.sql", "SELECT count(*) AS n FROM t")}, own.Names(all.Registry()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	qs := questionFiles(t, "a.sql", "SELECT sum(x) AS s FROM t", "b.sql", "SELECT count(*) AS n FROM t")
 	engines, drops := inBrackets(t), 0
 	drop := func(paths []string) (string, error) {
 		drops++
@@ -48,7 +44,9 @@ func TestCold(t *testing.T) {
 		}
 		return "nothing was dropped", nil
 	}
-	r, samples, err := execute(t, own.Program{Engines: engines, Tables: write(t, "t.csv", numbers(10)), Questions: qs, Reps: 1, Cold: 2, Drop: drop})
+	r, samples, err := execute(t, own.Program{
+		Engines: engines, Tables: write(t, "t.csv", numbers(10)), Questions: qs, Reps: 1, Cold: 2, Drop: drop,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +64,10 @@ func TestCold(t *testing.T) {
 		!strings.HasSuffix(how, "; nothing was dropped") {
 		t.Errorf("the method of cold repetitions is %q", how)
 	}
-	_, _, err = execute(t, own.Program{Engines: []string{"duckdb::memory:", engines[1]}, Tables: write(t, "t.csv", numbers(10)), Questions: qs, Cold: 1})
+	_, _, err = execute(t, own.Program{
+		Engines: []string{"duckdb::memory:", engines[1]}, Tables: write(t, "t.csv", numbers(10)),
+		Questions: qs, Cold: 1,
+	})
 	if fault.Code(err) != fault.Usage || !strings.Contains(err.Error(), "only in memory") {
 		t.Errorf("a database in memory: %v", err)
 	}
@@ -74,11 +75,11 @@ func TestCold(t *testing.T) {
 
 // TestColdServer: --cold refuses a server that no lab of this machine runs.
 func TestColdServer(t *testing.T) {
-	qs, err := own.Questions([]string{write(t, "a.sql", "SELECT 1 AS one")}, own.Names(all.Registry()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, _, err = execute(t, own.Program{Engines: []string{"postgres://192.0.2.1/x", inFiles(t)[1]}, Tables: write(t, "t.csv", numbers(10)), Questions: qs, Cold: 1})
+	qs := questionFiles(t, "a.sql", "SELECT 1 AS one")
+	_, _, err := execute(t, own.Program{
+		Engines: []string{"postgres://192.0.2.1/x", inFiles(t)[1]}, Tables: write(t, "t.csv", numbers(10)),
+		Questions: qs, Cold: 1,
+	})
 	if fault.Code(err) != fault.Usage || !strings.Contains(err.Error(), "no lab of this machine runs") {
 		t.Errorf("%v", err)
 	}

@@ -19,7 +19,10 @@ import (
 
 // everyKind has a column of each kind, with NULL.
 const everyKind = "i,d,f,b,day,at,note\n" +
-	"1,1.50,0.1,true,2024-07-01,2024-07-01 10:00:00,a\n-2000000,2.25,1e300,false,2024-07-02,2024-07-01 11:30:00.25,\"\"\n,,,,,,\n9223372036854775807,-0.25,-0.5,true,1999-12-31,1999-12-31 23:59:59,Süd\n"
+	"1,1.50,0.1,true,2024-07-01,2024-07-01 10:00:00,a\n" +
+	"-2000000,2.25,1e300,false,2024-07-02,2024-07-01 11:30:00.25,\"\"\n" +
+	",,,,,,\n" +
+	"9223372036854775807,-0.25,-0.5,true,1999-12-31,1999-12-31 23:59:59,Süd\n"
 
 // runUntil runs a program until it reports a text, and returns all reports of its progress. If the text is "", the
 // program runs to its end.
@@ -68,10 +71,7 @@ func TestKeptLoads(t *testing.T) {
 			}
 			engines = append(engines, "y="+other+filepath.Join(t.TempDir(), "y.db"))
 			data := write(t, "kinds.csv", everyKind, "u.csv", numbers(5))
-			qs, err := own.Questions([]string{write(t, "q.sql", "SELECT count(*) AS n FROM kinds", "r.sql", "SELECT sum(x) AS s FROM u")}, own.Names(all.Registry()))
-			if err != nil {
-				t.Fatal(err)
-			}
+			qs := questionFiles(t, "q.sql", "SELECT count(*) AS n FROM kinds", "r.sql", "SELECT sum(x) AS s FROM u")
 			dir := filepath.Join(t.TempDir(), "run")
 			p := own.Program{Registry: all.Registry(), Engines: engines, Tables: data, Questions: qs, Reps: 1}
 			change := func(text string) {
@@ -145,12 +145,12 @@ func TestKeptLoads(t *testing.T) {
 // has the same size and number of rows. The run folder refuses the changed files again after an attempt that failed.
 func TestResumeOtherFiles(t *testing.T) {
 	data := write(t, "t.parquet", nanoseconds(t, 1e9))
-	qs, err := own.Questions([]string{write(t, "q.sql", "SELECT a FROM t")}, own.Names(all.Registry()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	qs := questionFiles(t, "q.sql", "SELECT a FROM t")
 	dir := filepath.Join(t.TempDir(), "run")
-	p := own.Program{Registry: all.Registry(), Engines: inFiles(t), Tables: data, Questions: qs, Reps: 2, Streams: []int{1}, Duration: 50 * time.Millisecond}
+	p := own.Program{
+		Registry: all.Registry(), Engines: inFiles(t), Tables: data, Questions: qs, Reps: 2, Streams: []int{1},
+		Duration: 50 * time.Millisecond,
+	}
 	runUntil(t, p, dir, "1 stream for")
 	if err := os.WriteFile(filepath.Join(data, "t.parquet"), []byte(nanoseconds(t, 2e9)), 0o600); err != nil {
 		t.Fatal(err)

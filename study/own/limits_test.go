@@ -36,7 +36,11 @@ func numbers(n int) string {
 // engine continues with the other queries. A query that DuckDB does not complete on the files is skipped.
 func TestTimeout(t *testing.T) {
 	data := write(t, "t.csv", numbers(1000))
-	questions := write(t, "slow.sql", "SELECT count(*) AS n FROM t", "slow.sqlite.sql", heavy, "fast.sql", "SELECT sum(x) AS s FROM t", "all.sql", heavy)
+	questions := write(t,
+		"slow.sql", "SELECT count(*) AS n FROM t",
+		"slow.sqlite.sql", heavy,
+		"fast.sql", "SELECT sum(x) AS s FROM t",
+		"all.sql", heavy)
 	qs, err := own.Questions([]string{questions}, own.Names(all.Registry()))
 	if err != nil {
 		t.Fatal(err)
@@ -51,7 +55,8 @@ func TestTimeout(t *testing.T) {
 		switch {
 		case s.Measured() != nil:
 			timed[name]++
-		case name == "sqlite slow" && !strings.Contains(s.Problem, "slow.sqlite.sql:1: sqlite did not complete slow within 300ms; write a larger --timeout"),
+		case name == "sqlite slow" && !strings.Contains(s.Problem,
+			"slow.sqlite.sql:1: sqlite did not complete slow within 300ms; write a larger --timeout"),
 			strings.HasSuffix(name, " all") && !strings.Contains(s.Problem, "all.sql:1: duckdb did not complete all within 300ms"),
 			strings.HasSuffix(name, " fast"), name == "duckdb slow":
 			t.Errorf("%s: %s", name, s.Problem)
@@ -76,7 +81,10 @@ func TestMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, samples, err := execute(t, own.Program{Engines: inFiles(t), Tables: data, Questions: qs, Reps: 1, Memory: "320MB"}) // the text has 200 MB
+	// The text of the tables has 200 MB.
+	r, samples, err := execute(t, own.Program{
+		Engines: inFiles(t), Tables: data, Questions: qs, Reps: 1, Memory: "320MB",
+	})
 	if fault.Code(err) != fault.Incomplete {
 		t.Error(err)
 	}
@@ -84,7 +92,8 @@ func TestMemory(t *testing.T) {
 	for _, s := range samples {
 		if s.Measured() != nil {
 			timed[s.Cell.Engine+" "+s.Cell.Value("query")]++
-		} else if !strings.Contains(s.Problem, "large.sql:1: duckdb cannot run large") || !strings.Contains(s.Problem, "write a larger --memory") {
+		} else if !strings.Contains(s.Problem, "large.sql:1: duckdb cannot run large") ||
+			!strings.Contains(s.Problem, "write a larger --memory") {
 			t.Error(s.Problem)
 		}
 	}
@@ -94,7 +103,10 @@ func TestMemory(t *testing.T) {
 	if limit := r.Archives[0].Settings["memory_limit"]; limit != "305.1 MiB" {
 		t.Errorf("the run folder has the limit %q", limit)
 	}
-	_, _, err = execute(t, own.Program{Engines: inFiles(t), Tables: data, Questions: qs, Memory: "100MB"}) // DuckDB reads CSV in blocks of 256 MB
+	// DuckDB reads CSV in blocks of 256 MB.
+	_, _, err = execute(t, own.Program{
+		Engines: inFiles(t), Tables: data, Questions: qs, Memory: "100MB",
+	})
 	if err == nil || !strings.Contains(err.Error(), "write a larger --memory") {
 		t.Errorf("too little memory for a file: %v", err)
 	}
@@ -107,8 +119,9 @@ func TestMemory(t *testing.T) {
 // TestTimeoutEndsQueries: after a timeout the engine stops the query and answers the next one.
 func TestTimeoutEndsQueries(t *testing.T) {
 	for name, count := range map[string]string{ // counts the sessions that run the query
-		"postgres":   "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%12345678%' AND pid <> pg_backend_pid()",
-		"mariadb":    "SELECT count(*) FROM information_schema.processlist WHERE command = 'Query' AND info LIKE '%12345678%' AND id <> connection_id()",
+		"postgres": "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%12345678%' AND pid <> pg_backend_pid()",
+		"mariadb": "SELECT count(*) FROM information_schema.processlist " +
+			"WHERE command = 'Query' AND info LIKE '%12345678%' AND id <> connection_id()",
 		"clickhouse": "SELECT count() FROM system.processes WHERE query LIKE '%12345678%' AND query NOT LIKE '%system.processes%'",
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -131,7 +144,8 @@ func TestTimeoutEndsQueries(t *testing.T) {
 			defer o.Close()
 			nothing := func([]any) error { return nil }
 			create := map[string]string{
-				"postgres": "CREATE TABLE t AS SELECT generate_series(1, 1000) AS x", "mariadb": "CREATE TABLE t AS SELECT CAST(seq AS SIGNED) AS x FROM seq_1_to_1000",
+				"postgres":   "CREATE TABLE t AS SELECT generate_series(1, 1000) AS x",
+				"mariadb":    "CREATE TABLE t AS SELECT CAST(seq AS SIGNED) AS x FROM seq_1_to_1000",
 				"clickhouse": "CREATE TABLE t ENGINE = MergeTree ORDER BY tuple() AS SELECT number AS x FROM system.numbers LIMIT 1000",
 			}
 			if err := o.Ask(t.Context(), create[name], nothing); err != nil {
@@ -159,9 +173,12 @@ func TestTimeoutEndsQueries(t *testing.T) {
 // fails, this engine omits the queries of the table. A file that is a query of the study is not run as definitions.
 func TestDefinitions(t *testing.T) {
 	data := write(t, "t.csv", numbers(10), "u.csv", numbers(10),
-		"T.sqlite.sql", "-- for the join\nCREATE INDEX by_x ON t (x);\n\nANALYZE;\n", "u.sqlite.sql", "CREATE INDEX by_y ON u (y)", "v.duckdb.sql", "CREATE INDEX z ON v (z)",
+		"T.sqlite.sql", "-- for the join\nCREATE INDEX by_x ON t (x);\n\nANALYZE;\n",
+		"u.sqlite.sql", "CREATE INDEX by_y ON u (y)",
+		"v.duckdb.sql", "CREATE INDEX z ON v (z)",
 		"q.sql", "SELECT sum(x) AS s FROM t", "q.sqlite.sql", "SELECT sum(x) AS s FROM t", "p.sql", "SELECT sum(x) AS s FROM u")
-	qs, err := own.Questions([]string{filepath.Join(data, "q.sql"), filepath.Join(data, "q.sqlite.sql"), filepath.Join(data, "p.sql")}, own.Names(all.Registry()))
+	files := []string{filepath.Join(data, "q.sql"), filepath.Join(data, "q.sqlite.sql"), filepath.Join(data, "p.sql")}
+	qs, err := own.Questions(files, own.Names(all.Registry()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +205,9 @@ func TestDefinitions(t *testing.T) {
 	for _, f := range r.Own.SkippedFiles {
 		reasons[filepath.Base(f.File)] = f.Reason
 	}
-	if !strings.Contains(reasons["T.sqlite.sql"], "statements that sqlite runs") || !strings.Contains(reasons["v.duckdb.sql"], "no file or folder has this name") || !strings.Contains(reasons["q.sqlite.sql"], "its name") {
+	if !strings.Contains(reasons["T.sqlite.sql"], "statements that sqlite runs") ||
+		!strings.Contains(reasons["v.duckdb.sql"], "no file or folder has this name") ||
+		!strings.Contains(reasons["q.sqlite.sql"], "its name") {
 		t.Errorf("%q", reasons)
 	}
 	if !strings.Contains(strings.Join(r.Warnings, "\n"), "v.duckdb.sql has statements for a table v") {
@@ -199,7 +218,11 @@ func TestDefinitions(t *testing.T) {
 // TestSavedResults: each proven result is saved in a file that distinguishes NULL, an empty text, quotes and numbers.
 func TestSavedResults(t *testing.T) {
 	data := write(t, "t.csv", "a,b,c\n1,\"x \"\"y\"\"\",0.5\n2,\"\",\n", "nulls.csv", "a,b\n1,\n2,z\n")
-	questions := write(t, "t.sql", "SELECT a, b, c FROM t ORDER BY a", "n.sql", "-- param n: 1 | 2\nSELECT b FROM nulls WHERE a = ${n}", "wrong.sql", "SELECT 1 AS one", "wrong.sqlite.sql", "SELECT 2 AS one")
+	questions := write(t,
+		"t.sql", "SELECT a, b, c FROM t ORDER BY a",
+		"n.sql", "-- param n: 1 | 2\nSELECT b FROM nulls WHERE a = ${n}",
+		"wrong.sql", "SELECT 1 AS one",
+		"wrong.sqlite.sql", "SELECT 2 AS one")
 	qs, err := own.Questions([]string{questions}, own.Names(all.Registry()))
 	if err != nil {
 		t.Fatal(err)
@@ -208,7 +231,10 @@ func TestSavedResults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := own.Program{Registry: all.Registry(), Engines: inFiles(t), Tables: data, Questions: qs, Reps: 1, SaveResults: true, Progress: func(string) {}}
+	p := own.Program{
+		Registry: all.Registry(), Engines: inFiles(t), Tables: data, Questions: qs, Reps: 1, SaveResults: true,
+		Progress: func(string) {},
+	}
 	own.Run(t.Context(), p, f)
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
@@ -243,13 +269,20 @@ func TestSavedResults(t *testing.T) {
 // contains each repetition once. The run folder refuses another command.
 func TestResume(t *testing.T) {
 	data := write(t, "t.csv", numbers(10))
-	qs, err := own.Questions([]string{write(t, "a.sql", "SELECT sum(x) AS s FROM t", "b.sql", "SELECT count(*) AS n FROM t", "c.sql", "SELECT 1 AS one", "c.sqlite.sql", "SELECT 2 AS one")}, own.Names(all.Registry()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	qs := questionFiles(t,
+		"a.sql", "SELECT sum(x) AS s FROM t",
+		"b.sql", "SELECT count(*) AS n FROM t",
+		"c.sql", "SELECT 1 AS one",
+		"c.sqlite.sql", "SELECT 2 AS one")
 	dir := filepath.Join(t.TempDir(), "run")
-	described := run.Run{Workload: run.OwnWorkload, Started: time.Now(), Args: []string{"scan", "own", "--tables", data}, Warnings: []string{"the machine was busy", "sqlite lacks table t: it was full"}}
-	p := own.Program{Registry: all.Registry(), Engines: inFiles(t), Tables: data, Questions: qs, Reps: 2, Streams: []int{2}, Duration: 50 * time.Millisecond}
+	described := run.Run{
+		Workload: run.OwnWorkload, Started: time.Now(), Args: []string{"scan", "own", "--tables", data},
+		Warnings: []string{"the machine was busy", "sqlite lacks table t: it was full"},
+	}
+	p := own.Program{
+		Registry: all.Registry(), Engines: inFiles(t), Tables: data, Questions: qs, Reps: 2, Streams: []int{2},
+		Duration: 50 * time.Millisecond,
+	}
 	var steps []string
 	step := func(s string) { steps = append(steps, s) }
 	ctx, stop := context.WithCancel(t.Context())
@@ -317,11 +350,11 @@ func TestResume(t *testing.T) {
 
 // TestTimeLimit: after the time limit the run times no more queries, and warns.
 func TestTimeLimit(t *testing.T) {
-	qs, err := own.Questions([]string{write(t, "a.sql", "SELECT sum(x) AS s FROM t")}, own.Names(all.Registry()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, samples, err := execute(t, own.Program{Engines: inFiles(t), Tables: write(t, "t.csv", numbers(10)), Questions: qs, Reps: 1_000_000, TimeLimit: 3 * time.Second})
+	qs := questionFiles(t, "a.sql", "SELECT sum(x) AS s FROM t")
+	r, samples, err := execute(t, own.Program{
+		Engines: inFiles(t), Tables: write(t, "t.csv", numbers(10)), Questions: qs, Reps: 1_000_000,
+		TimeLimit: 3 * time.Second,
+	})
 	if err != nil || !strings.Contains(strings.Join(r.Warnings, "\n"), "the time limit of 3s ended the run before repetition ") {
 		t.Errorf("%d samples, %q: %v", len(samples), r.Warnings, err)
 	}
@@ -352,10 +385,8 @@ func TestTemporaryFiles(t *testing.T) {
 	if err := own.MakeTables(t.Context(), all.Registry(), "clicks", data, 100_000); err != nil {
 		t.Fatal(err)
 	}
-	qs, err := own.Questions([]string{write(t, "q.sql", "SELECT max(n) AS m FROM (SELECT row_number() OVER (ORDER BY event_date) AS n, row_id FROM clicks) x WHERE row_id < 9")}, own.Names(all.Registry()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	qs := questionFiles(t,
+		"q.sql", "SELECT max(n) AS m FROM (SELECT row_number() OVER (ORDER BY event_date) AS n, row_id FROM clicks) x WHERE row_id < 9")
 	var largest, rows int64 // bytes of all temporary files, and of the copy of the rows
 	var work string         // the temporary folder of the run
 	registry := all.Registry()

@@ -73,15 +73,25 @@ func inFiles(t *testing.T) []string {
 
 // TestOwn: two engines agree on queries of CSV files with all kinds of values, one at a time and in streams.
 func TestOwn(t *testing.T) {
-	tables := write(t, "sales.csv", "Id,Day,At,Price,Weight,Paid,Note\n1,2024-07-01,2024-07-01 10:00:00,1.50,0.1,true,\"a, \"\"b\"\"\"\n2,2024-07-01,2024-07-01 11:30:00.25,2.25,0.2,false,\n3,2024-07-02,,,,,\"tab\there \\N\"\n",
-		"regions/a.csv", "id,name\n1,Nord\n", "regions/b.csv", "id,name\n3,Süd\n", "readme.txt", "no table")
+	tables := write(t,
+		"sales.csv", "Id,Day,At,Price,Weight,Paid,Note\n"+
+			"1,2024-07-01,2024-07-01 10:00:00,1.50,0.1,true,\"a, \"\"b\"\"\"\n"+
+			"2,2024-07-01,2024-07-01 11:30:00.25,2.25,0.2,false,\n"+
+			"3,2024-07-02,,,,,\"tab\there \\N\"\n",
+		"regions/a.csv", "id,name\n1,Nord\n",
+		"regions/b.csv", "id,name\n3,Süd\n",
+		"readme.txt", "no table")
 	questions := write(t, "day.sql", "SELECT day, count(*) AS n, sum(price) AS paid, avg(weight) AS w FROM sales GROUP BY day ORDER BY day",
-		"rows.sql", "SELECT * FROM sales", "join.sql", "-- param from: 0 | 1 | 2\nSELECT name, note FROM sales s JOIN regions r ON s.id = r.id WHERE s.id > ${from}")
+		"rows.sql", "SELECT * FROM sales",
+		"join.sql", "-- param from: 0 | 1 | 2\nSELECT name, note FROM sales s JOIN regions r ON s.id = r.id WHERE s.id > ${from}")
 	qs, err := own.Questions([]string{questions}, own.Names(all.Registry()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, samples, err := execute(t, own.Program{Engines: inFiles(t), Tables: tables, Questions: qs, Reps: 3, Streams: []int{1, 3}, Duration: time.Second})
+	r, samples, err := execute(t, own.Program{
+		Engines: inFiles(t), Tables: tables, Questions: qs, Reps: 3, Streams: []int{1, 3},
+		Duration: time.Second,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +179,10 @@ func TestOwnNotFinite(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, samples, err := execute(t, own.Program{Engines: inFiles(t), Tables: write(t, "order.csv", "id,v\n1,0.5\n2,"+c.value+"\n"), Questions: qs, Reps: 1})
+		r, samples, err := execute(t, own.Program{
+			Engines: inFiles(t), Tables: write(t, "order.csv", "id,v\n1,0.5\n2,"+c.value+"\n"), Questions: qs,
+			Reps: 1,
+		})
 		if (err == nil) != (c.problem == "") || len(samples) != 2 {
 			t.Fatalf("%s: %v, %d samples", c.value, err, len(samples))
 		}
@@ -367,12 +380,14 @@ func TestSetsOnEveryEngine(t *testing.T) {
 // that have a meaning in the formats in which engines load rows, such as \N and NULL.
 func checkTexts(t *testing.T, url string) {
 	t.Helper()
-	tables := write(t, "names.csv", "id,name,day,part\n1,a,1900-01-01,1.10\n2,a ,2299-12-31,-0.05\n3,A,2024-02-29,99999999.99\n4,😀é,1969-12-31,0.01\n5,e\u0301,,\n6,\"\",,\n7,\\N,,\n8,\"a\tb\nc\\\",,\n9,NULL,,\n10,,,\n",
+	tables := write(t,
+		"names.csv", "id,name,day,part\n1,a,1900-01-01,1.10\n2,a ,2299-12-31,-0.05\n3,A,2024-02-29,99999999.99\n"+
+			"4,😀é,1969-12-31,0.01\n5,e\u0301,,\n6,\"\",,\n7,\\N,,\n8,\"a\tb\nc\\\",,\n9,NULL,,\n10,,,\n",
 		"order.csv", "a\n1\n") // the engine must quote its name to count its rows
-	qs, err := own.Questions([]string{write(t, "q.sql", "-- name: all\nSELECT * FROM names;\n-- name: groups\nSELECT name, count(*) AS n FROM names GROUP BY name;\n-- name: one\nSELECT count(*) AS n, sum(part) AS p FROM names WHERE name = 'a';\n")}, own.Names(all.Registry()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	qs := questionFiles(t,
+		"q.sql", "-- name: all\nSELECT * FROM names;\n"+
+			"-- name: groups\nSELECT name, count(*) AS n FROM names GROUP BY name;\n"+
+			"-- name: one\nSELECT count(*) AS n, sum(part) AS p FROM names WHERE name = 'a';\n")
 	r, samples, err := execute(t, own.Program{Engines: []string{url, inFiles(t)[0]}, Tables: tables, Questions: qs, Reps: 1})
 	if err != nil || len(samples) != 2*len(qs) || len(r.Own.Tables) != 2 {
 		t.Errorf("%d samples, %v", len(samples), err)
@@ -404,11 +419,11 @@ func TestWhileLoading(t *testing.T) {
 		fmt.Fprintf(&rows, "%d,%d\n", i, i%7)
 	}
 	tables := write(t, "a.csv", "id,k\n"+rows.String(), "b.csv", "k,name\n1,one\n")
-	qs, err := own.Questions([]string{write(t, "q.sql", "SELECT k, count(*) AS n FROM a GROUP BY k ORDER BY k")}, own.Names(all.Registry()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, samples, err := execute(t, own.Program{Engines: inFiles(t), Tables: tables, Questions: qs, Reps: 1, Streams: []int{2}, Duration: 2 * time.Second, WhileLoading: true})
+	qs := questionFiles(t, "q.sql", "SELECT k, count(*) AS n FROM a GROUP BY k ORDER BY k")
+	_, samples, err := execute(t, own.Program{
+		Engines: inFiles(t), Tables: tables, Questions: qs, Reps: 1, Streams: []int{2},
+		Duration: 2 * time.Second, WhileLoading: true,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,10 +16,7 @@ func TestEngineProcesses(t *testing.T) {
 	d, _ := all.Registry().Find("clickhouse")
 	enginetest.Installed(t, *d)
 	tables := write(t, "n.csv", "id\n1\n2\n")
-	qs, err := own.Questions([]string{write(t, "sum.sql", "SELECT sum(id * 2) AS s FROM n")}, own.Names(all.Registry()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	qs := questionFiles(t, "sum.sql", "SELECT sum(id * 2) AS s FROM n")
 	_, samples, err := execute(t, own.Program{
 		Engines: []string{"clickhouse:" + filepath.Join(t.TempDir(), "ch"), inFiles(t)[0]}, Tables: tables, Questions: qs, Reps: 1,
 		Streams: []int{1}, Duration: time.Second,

@@ -34,7 +34,7 @@ func (r *runner) progress(what string, n, all int, began time.Time) {
 }
 
 // reporting runs a step that may take long, and reports its progress once in each progress interval. If done is nil or
-// knows no amount, the report has the elapsed time. Otherwise it has the percentage n/all, and the remaining time at
+// returns all = 0, the report has the elapsed time. Otherwise it has the percentage n/all, and the remaining time at
 // the rate since the first report of the same part. part names the part of the step that n and all describe; "" = all
 // of the step.
 func (r *runner) reporting(what string, done func() (part string, n, all int64), step func() error) error {

@@ -29,7 +29,10 @@ func TestReporting(t *testing.T) {
 	built := int64(50)
 	for want, done := range map[string]func() (string, int64, int64){
 		"loading t: 99 %, about 0s left": func() (string, int64, int64) { return "", 99, 100 }, "loading t: 0s so far": nil,
-		"loading t: building index: 99 %, about 0s left": func() (string, int64, int64) { built = min(built+1, 99); return "building index", built, 100 },
+		"loading t: building index: 99 %, about 0s left": func() (string, int64, int64) {
+			built = min(built+1, 99)
+			return "building index", built, 100
+		},
 	} {
 		if err := r.reporting("loading t", done, wait(want)); !errors.Is(err, failed) {
 			t.Errorf("%q is not reported: %v", want, err)

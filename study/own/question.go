@@ -124,7 +124,8 @@ func sqlFiles(dir string) (found []string, err error) {
 	return found, err
 }
 
-// checkComplete returns an error if a question lacks a text or a value, or if a text is not a query.
+// checkComplete returns an error if there is no question, or if a question has texts only for some engines, has values
+// for a name that its text does not contain, or has a text that is not a query.
 func checkComplete(all []*Question) error {
 	if len(all) == 0 {
 		return fault.Misuse("--queries", "name no question", "name SQL files, or a folder of them; or a ready set: --set")

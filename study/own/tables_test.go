@@ -51,7 +51,13 @@ func sales(t *testing.T, from, n int) string {
 // questions parses the questions of a text.
 func questions(t *testing.T, text string) []*own.Question {
 	t.Helper()
-	qs, err := own.Questions([]string{write(t, "q.sql", text)}, own.Names(all.Registry()))
+	return questionFiles(t, "q.sql", text)
+}
+
+// questionFiles parses the questions of files with the given names and texts.
+func questionFiles(t *testing.T, files ...string) []*own.Question {
+	t.Helper()
+	qs, err := own.Questions([]string{write(t, files...)}, own.Names(all.Registry()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,9 +75,22 @@ func TestEveryFileIsAccountedFor(t *testing.T) {
 		Tags []string `parquet:"tags,list"`
 	}
 	tables := write(t,
-		"sales/head.parquet", sales(t, 0, 5), "sales/day=2024-01-01/p.parquet", sales(t, 10, 10), "sales/day=2024-01-02/p.parquet", sales(t, 20, 10), "sales/_SUCCESS", "", "sales/.p.crc", "",
-		"deep/a/b.csv", "x;y\n1;a\n", "deep/c.csv", "y,z\nb,2.5\nc,3\n", "few/one.parquet", parquetOf(t, narrow{1}, narrow{2}), "few/two.parquet", sales(t, 3, 2), "tags-of.parquet", parquetOf(t, nested{1, []string{"a"}}), "readme.txt", "")
-	qs := questions(t, "-- name: rows\nSELECT count(*) AS n, count(day) AS d FROM sales;\n-- name: days\nSELECT day, count(*) AS n FROM sales GROUP BY day;\n-- name: deep\nSELECT x, y, z FROM deep;\n-- name: few\nSELECT sum(id) AS i, count(price) AS p FROM few;\n-- name: nested\nSELECT id FROM tags_of")
+		"sales/head.parquet", sales(t, 0, 5),
+		"sales/day=2024-01-01/p.parquet", sales(t, 10, 10),
+		"sales/day=2024-01-02/p.parquet", sales(t, 20, 10),
+		"sales/_SUCCESS", "",
+		"sales/.p.crc", "",
+		"deep/a/b.csv", "x;y\n1;a\n",
+		"deep/c.csv", "y,z\nb,2.5\nc,3\n",
+		"few/one.parquet", parquetOf(t, narrow{1}, narrow{2}),
+		"few/two.parquet", sales(t, 3, 2),
+		"tags-of.parquet", parquetOf(t, nested{1, []string{"a"}}),
+		"readme.txt", "")
+	qs := questions(t, "-- name: rows\nSELECT count(*) AS n, count(day) AS d FROM sales;\n"+
+		"-- name: days\nSELECT day, count(*) AS n FROM sales GROUP BY day;\n"+
+		"-- name: deep\nSELECT x, y, z FROM deep;\n"+
+		"-- name: few\nSELECT sum(id) AS i, count(price) AS p FROM few;\n"+
+		"-- name: nested\nSELECT id FROM tags_of")
 	r, samples, err := execute(t, own.Program{Engines: inFiles(t), Tables: tables, Questions: qs, Reps: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -83,8 +102,14 @@ func TestEveryFileIsAccountedFor(t *testing.T) {
 	}
 	accounting := strings.Join(r.Own.Accounting(), "\n")
 	for _, want := range []string{
-		"table sales: 3 files, 25 rows: id (whole number), price (floating-point number), day (date)", "sales/day=2024-01-01/p.parquet: 10 rows", "_SUCCESS: its name starts with _", "readme.txt: its name is not that of a Parquet or CSV file",
-		"table deep: 2 files, 3 rows: x (whole number), y (text), z (decimal(2, 1))", "deep/c.csv: 2 rows, 3 lines, SHA-256 ", "table few: 2 files, 4 rows", "column price is missing in ",
+		"table sales: 3 files, 25 rows: id (whole number), price (floating-point number), day (date)",
+		"sales/day=2024-01-01/p.parquet: 10 rows",
+		"_SUCCESS: its name starts with _",
+		"readme.txt: its name is not that of a Parquet or CSV file",
+		"table deep: 2 files, 3 rows: x (whole number), y (text), z (decimal(2, 1))",
+		"deep/c.csv: 2 rows, 3 lines, SHA-256 ",
+		"table few: 2 files, 4 rows",
+		"column price is missing in ",
 		"table tags_of: 1 file, 1 row: id (whole number)", "column tags is ignored: its type VARCHAR[]", ".p.crc: its name starts with .",
 	} {
 		if !strings.Contains(accounting, want) {
@@ -141,7 +166,10 @@ func TestBadFiles(t *testing.T) {
 		{[]string{"bad.csv", "n\n1.5\n", "schema.sql", "CREATE TABLE bad (n BIGINT)"}, `bad.csv:2: column n: "1.5" is not a whole number`},
 		{[]string{"bad.csv", "n\n1.255\n", "schema.sql", "CREATE TABLE bad (n DECIMAL(9, 2))"}, `"1.255" is not a decimal(9, 2)`},
 	} {
-		r, samples, err := execute(t, own.Program{Engines: inFiles(t), Tables: write(t, append(c.files, "good.parquet", good)...), Questions: questions(t, "SELECT count(*) AS n FROM good"), Reps: 1})
+		r, samples, err := execute(t, own.Program{
+			Engines: inFiles(t), Tables: write(t, append(c.files, "good.parquet", good)...),
+			Questions: questions(t, "SELECT count(*) AS n FROM good"), Reps: 1,
+		})
 		if fault.Code(err) != fault.Incomplete || !strings.Contains(err.Error(), c.problem) {
 			t.Errorf("%q: %v", c.problem, err)
 		}
@@ -157,7 +185,9 @@ func TestBadFiles(t *testing.T) {
 	if err := os.Chmod(filepath.Join(dir, "bad.parquet"), 0); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := execute(t, own.Program{Engines: inFiles(t), Tables: dir, Questions: questions(t, "SELECT count(*) AS n FROM good"), Reps: 1}); fault.Code(err) != fault.Incomplete {
+	if _, _, err := execute(t, own.Program{
+		Engines: inFiles(t), Tables: dir, Questions: questions(t, "SELECT count(*) AS n FROM good"), Reps: 1,
+	}); fault.Code(err) != fault.Incomplete {
 		t.Error(err)
 	}
 }
@@ -200,11 +230,15 @@ func TestCSVValues(t *testing.T) {
 			text += fmt.Sprintf("%d,%s\n", i, v)
 		}
 		if tables = write(t, "t.csv", text+"99,\n"); c.declared != "" {
-			if err := os.WriteFile(filepath.Join(tables, "schema.sql"), []byte("-- mine\nCREATE TABLE t (k INTEGER PRIMARY KEY, v "+c.declared+");"), 0o600); err != nil {
+			schema := "-- mine\nCREATE TABLE t (k INTEGER PRIMARY KEY, v " + c.declared + ");"
+			if err := os.WriteFile(filepath.Join(tables, "schema.sql"), []byte(schema), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}
-		r, _, err := execute(t, own.Program{Engines: inFiles(t), Tables: tables, Questions: questions(t, "SELECT count(DISTINCT v) AS n FROM t"), Reps: 1})
+		r, _, err := execute(t, own.Program{
+			Engines: inFiles(t), Tables: tables, Questions: questions(t, "SELECT count(DISTINCT v) AS n FROM t"),
+			Reps: 1,
+		})
 		if err != nil && fault.Code(err) != fault.Incomplete { // SQLite refuses decimals of many digits, and NaN
 			t.Errorf("%s: %v", c.values, err)
 		}
@@ -251,7 +285,11 @@ func TestChangedValuesAreDetected(t *testing.T) {
 				return rows, err
 			}
 		})
-		_, _, err := execute(t, own.Program{Registry: faulty, Engines: inFiles(t), Tables: write(t, "t.csv", "id,price\n1,1.50\n2,2.25\n3,3\n4,4\n"), Questions: questions(t, "SELECT id FROM t"), Reps: 1})
+		_, _, err := execute(t, own.Program{
+			Registry: faulty, Engines: inFiles(t),
+			Tables:    write(t, "t.csv", "id,price\n1,1.50\n2,2.25\n3,3\n4,4\n"),
+			Questions: questions(t, "SELECT id FROM t"), Reps: 1,
+		})
 		if err == nil || !strings.Contains(err.Error(), c.problem) {
 			t.Errorf("%q: %v", c.problem, err)
 		}

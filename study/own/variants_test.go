@@ -41,7 +41,8 @@ func TestReordered(t *testing.T) {
 	for name, want := range map[string]bool{"a": true, "file_row_number": false} {
 		dir := t.TempDir()
 		table := &tables.Table{Name: "t", Parquet: filepath.Join(dir, "t.parquet"), Rows: 1000, Columns: []tables.Column{{Name: name}}}
-		if err := exec(t.Context(), ref, "COPY (SELECT i AS "+name+" FROM range(1000) r(i)) TO "+flavour.Quote(table.Parquet)+parquet); err != nil {
+		rows := "COPY (SELECT i AS " + name + " FROM range(1000) r(i)) TO "
+		if err := exec(t.Context(), ref, rows+flavour.Quote(table.Parquet)+parquet); err != nil {
 			t.Fatal(err)
 		}
 		info, err := os.Stat(table.Parquet)
@@ -91,8 +92,12 @@ func TestLoaded(t *testing.T) {
 			}
 			defer o.Close()
 			ref := inMemory(t)
-			table := &tables.Table{Name: "t", Parquet: filepath.Join(dir, "t.parquet"), Rows: 100_000, Columns: []tables.Column{{Name: "a", Kind: tables.Integer}}}
-			if err := exec(t.Context(), ref, "COPY (SELECT (hash(i) % 1000000007)::BIGINT AS a FROM range(100000) r(i)) TO "+flavour.Quote(table.Parquet)+parquet); err != nil {
+			table := &tables.Table{
+				Name: "t", Parquet: filepath.Join(dir, "t.parquet"), Rows: 100_000,
+				Columns: []tables.Column{{Name: "a", Kind: tables.Integer}},
+			}
+			const rows = "COPY (SELECT (hash(i) % 1000000007)::BIGINT AS a FROM range(100000) r(i)) TO "
+			if err := exec(t.Context(), ref, rows+flavour.Quote(table.Parquet)+parquet); err != nil {
 				t.Fatal(err)
 			}
 			before := o.Loaded(t.Context(), table)

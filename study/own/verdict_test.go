@@ -217,7 +217,10 @@ var judged = []struct {
 	{"wrong_type", "SELECT k + 0 AS a FROM f;\n-- for: sqlite\nSELECT CAST(k AS TEXT) || '.0' AS a FROM f", run.Equal, run.Wrong},
 	{"date", "SELECT day FROM f", run.Equal, run.Equal},
 	{"time", "SELECT moment FROM f", run.Equal, run.Equal},
-	{"time_is_date", "SELECT moment FROM f WHERE id = 1;\n-- for: sqlite\nSELECT date(moment) AS moment FROM f WHERE id = 1", run.Equal, run.Wrong},
+	{
+		"time_is_date", "SELECT moment FROM f WHERE id = 1;\n-- for: sqlite\nSELECT date(moment) AS moment FROM f WHERE id = 1",
+		run.Equal, run.Wrong,
+	},
 	{"cents", "SELECT max(price) AS p FROM f", run.Equal, run.Equal},
 	{"off_by_cents", "SELECT max(price) AS p FROM f;\n-- for: sqlite\nSELECT max(price) - 0.34 AS p FROM f", run.Equal, run.Wrong},
 	{"big", "SELECT count(DISTINCT big) AS n FROM f", run.Equal, run.Equal},
@@ -227,7 +230,13 @@ var judged = []struct {
 // TestVerdicts: the verdict on an engine for each question is the one derived by hand, and does not depend on the other
 // engine.
 func TestVerdicts(t *testing.T) {
-	tables := write(t, "f.csv", "id,k,n,x,day,moment,price,big\n1,1,5,0.1e0,2024-01-01,2024-01-01 00:00:00,123456789012.34,a1.0\n2,1,,0.2e0,2024-01-02,2024-01-02 10:00:00,1.10,a1\n3,2,7,-0.3e0,2024-01-03,2024-01-03 10:00:00.5,2.20,a\n4,2,,0.3e0,2024-01-04,2024-01-04 00:00:00,3,A\n5,3,1,-0.3e0,2024-01-05,2024-01-05 23:59:59,0.05,a1.0\n",
+	tables := write(t,
+		"f.csv", "id,k,n,x,day,moment,price,big\n"+
+			"1,1,5,0.1e0,2024-01-01,2024-01-01 00:00:00,123456789012.34,a1.0\n"+
+			"2,1,,0.2e0,2024-01-02,2024-01-02 10:00:00,1.10,a1\n"+
+			"3,2,7,-0.3e0,2024-01-03,2024-01-03 10:00:00.5,2.20,a\n"+
+			"4,2,,0.3e0,2024-01-04,2024-01-04 00:00:00,3,A\n"+
+			"5,3,1,-0.3e0,2024-01-05,2024-01-05 23:59:59,0.05,a1.0\n",
 		"schema.sql", "CREATE TABLE f (x DOUBLE)")
 	var texts strings.Builder
 	for _, j := range judged {
@@ -266,9 +275,21 @@ func TestFailingQueries(t *testing.T) {
 		ID   int64    `parquet:"id"`
 		Tags []string `parquet:"tags,list"`
 	}
-	tables := write(t, "daily-sales.csv", "id,v\n1,2\n2,3\n", "empty.csv", "id,v\n", "none.parquet", parquetOf[sale](t), "nested.parquet", parquetOf(t, nested{1, []string{"a"}}))
-	texts := write(t, "a.sql", "SELECT count(*) AS n FROM daily_sales", "b.sql", "SELECT wrong(id) FROM daily_sales", "cure.sql", "SELECT total(id) AS s FROM daily_sales", "cure.duckdb.sql", "SELECT CAST(sum(id) AS DOUBLE) AS s FROM daily_sales",
-		"empty.sql", "SELECT count(*) AS n, max(v) AS m FROM empty", "none.sql", "SELECT count(*) AS n FROM none", "used.sql", "SELECT id FROM nested", "tags.sql", "SELECT tags FROM nested", "many.sql", "SELECT a.id FROM daily_sales a, range(1000001) r")
+	tables := write(t,
+		"daily-sales.csv", "id,v\n1,2\n2,3\n",
+		"empty.csv", "id,v\n",
+		"none.parquet", parquetOf[sale](t),
+		"nested.parquet", parquetOf(t, nested{1, []string{"a"}}))
+	texts := write(t,
+		"a.sql", "SELECT count(*) AS n FROM daily_sales",
+		"b.sql", "SELECT wrong(id) FROM daily_sales",
+		"cure.sql", "SELECT total(id) AS s FROM daily_sales",
+		"cure.duckdb.sql", "SELECT CAST(sum(id) AS DOUBLE) AS s FROM daily_sales",
+		"empty.sql", "SELECT count(*) AS n, max(v) AS m FROM empty",
+		"none.sql", "SELECT count(*) AS n FROM none",
+		"used.sql", "SELECT id FROM nested",
+		"tags.sql", "SELECT tags FROM nested",
+		"many.sql", "SELECT a.id FROM daily_sales a, range(1000001) r")
 	qs, err := own.Questions([]string{texts}, own.Names(all.Registry()))
 	if err != nil {
 		t.Fatal(err)
