@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -223,11 +222,10 @@ func (c Cell) Axes() (names, values []string) {
 
 // Value is the value on an axis; "" if the cell does not have it.
 func (c Cell) Value(name string) string {
-	names, values := c.Axes()
-	if i := slices.Index(names, name); i >= 0 {
-		return values[i]
-	}
-	return ""
+	_, rest, _ := strings.Cut("&"+c.axes, "&"+name+"=") // the names are not escaped
+	value, _, _ := strings.Cut(rest, "&")
+	text, _ := url.QueryUnescape(value) // as in Axes
+	return text
 }
 
 // Number is the value on a numeric axis; 0 if the cell does not have it.
