@@ -16,13 +16,13 @@ import (
 
 // groups are the control groups in which the limits of disks are set.
 //
-// Version 1 does not inherit. A limit applies to the processes of its group, so it is set in the
-// root group, where processes are by default, and in this process's own group. The kernel's
-// threads, which are in the root group, do buffered writes.
+// In version 1 a limit applies only to the processes of its group, not to those of its subgroups. So the lab sets it in
+// the root group, where processes are by default, and in this process's own group. The kernel's threads, which are in
+// the root group, do buffered writes.
 //
-// Version 2 inherits and has no limits in its root, so each top-level group gets them. Buffered
-// writes count for the group that wrote. A container sees a lower group as its root, and that one
-// has limits.
+// In version 2 a limit also applies to subgroups, and the root group has none, so the lab sets it in each top-level
+// group. Buffered writes count for the group of the process that wrote. A container sees a lower group as its root, and
+// this group has limits.
 type groups struct {
 	version int
 	root    string   // mount point of the hierarchy

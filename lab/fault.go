@@ -45,7 +45,7 @@ const (
 	PowerOn  Action = "power-on"
 )
 
-// actions lists all actions, each followed by its repair, in the order of messages. The actions of disks are the last.
+// actions lists all actions in the order in which errors list them: each action before its repair, those of disks last.
 func actions() []Action {
 	return []Action{
 		Kill, Restart, Halt, Resume, Partition, Heal, Slow, Fast, Delay, NoDelay, Bandwidth, FullBandwidth,

@@ -199,7 +199,8 @@ const requiredTables = "adjustfactor location geoarea ingestfilter datalimits he
 	"procvalue pairedvalue fcstheight fcstdischarge fcstother arealobs arealfcst contingencyvalue latestobsvalue unkstn " +
 	"unkstnvalue rejecteddata commentvalue productlink locdatalimits"
 
-// requiredColumns returns the columns of a table that the poster reads or writes; none for a table that is not IHFS's.
+// requiredColumns returns the columns of a table that the poster reads or writes. It returns none for a table that is
+// not part of the IHFS.
 func requiredColumns(table string) []string {
 	const ranges = "monthdaystart monthdayend gross_range_min gross_range_max reason_range_min reason_range_max"
 	switch table {

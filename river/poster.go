@@ -12,7 +12,7 @@ import (
 	"github.com/barograph/barograph/record"
 )
 
-// Fate is what became of a value.
+// Fate is what the poster did with a value, such as inserting or rejecting it.
 type Fate byte
 
 // The fates; each value has one.

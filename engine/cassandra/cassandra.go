@@ -282,16 +282,17 @@ func (s *store) setting(ctx context.Context, name string) (v string) {
 	return v
 }
 
-// durability describes when a commit is durable with a value of commitlog_sync.
+// durability describes when a commit is durable with a value of commitlog_sync. Stored runs contain these texts, and
+// reports compare them, so they do not change.
 func durability(sync string) string {
 	switch sync {
 	case "batch", "group":
 		return "every commit is on disk, on as many nodes as the consistency says"
 	case "periodic":
-		return "every commit survives a crash of the process; " +
-			"what was written since the log's last sync is lost if the machines of all copies fail"
+		return "every commit outlives the process; " +
+			"what was written since the log's last sync is lost where the machines of all copies fail"
 	}
-	return "the server does not report when its log is synced"
+	return "the server does not tell when its log is synced"
 }
 
 // failed is engine.CallError with the driver's errors of lost connections.

@@ -336,8 +336,8 @@ func (r *runner) overFiles() string {
 	return reference + "::memory:?" + options.Encode()
 }
 
-// noFileCache turns off DuckDB's cache of file contents. Otherwise each DuckDB over the files (the reference and that
-// of variants) would fill its memory with the contents.
+// noFileCache turns off DuckDB's cache of file contents. Otherwise each DuckDB over the files (the reference, and the
+// DuckDB of variants) would fill its memory with the contents.
 const noFileCache = "SET GLOBAL enable_external_file_cache = false"
 
 // connect opens an engine. keep = the tables of an earlier run remain.

@@ -248,7 +248,7 @@ func withoutLimit(sql string, o *ordering, hidden []string) (text string, scales
 }
 
 // magnitudeOf rewrites a column with sums to the magnitude of the numbers that may cancel: it sums the absolute values
-// of the terms, and adds where the column subtracts. It returns "" if the column has no sum.
+// of the terms, and replaces each - between terms by +. It returns "" if the column has no sum.
 func magnitudeOf(sql string, all []token) string {
 	if n := len(all); n > 2 && all[n-2].depth == all[0].depth && all[n-2].is("as") {
 		all = all[:n-2]

@@ -142,6 +142,23 @@ func TestLinkedFiles(t *testing.T) {
 	}
 }
 
+// TestTypesAmongTables: a file of types among the tables is no table, whether its path is absolute or relative.
+func TestTypesAmongTables(t *testing.T) {
+	dir := write(t, "t.csv", "id\n1\n", "types.sql", "CREATE TABLE t (id BIGINT);")
+	t.Chdir(dir)
+	for _, types := range []string{"types.sql", filepath.Join(dir, "types.sql")} {
+		r, _, err := execute(t, own.Program{
+			Engines: inFiles(t), Tables: ".", Types: types, Questions: questions(t, "SELECT id FROM t"), Reps: 1,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if skipped := r.Own.SkippedFiles; len(skipped) != 1 || skipped[0].Reason != "declares types" {
+			t.Errorf("--types %s: %v", types, skipped)
+		}
+	}
+}
+
 // TestBadFiles: the run skips a table that it cannot read, with the file and line of the problem, and runs the queries
 // of the other tables.
 func TestBadFiles(t *testing.T) {

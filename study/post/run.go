@@ -233,7 +233,7 @@ type References struct {
 	digests     map[string]record.Digest
 }
 
-// NewReferences surveys a source.
+// NewReferences decodes a source once, and returns references without digests.
 func NewReferences(ctx context.Context, s Source) (*References, error) {
 	c, err := Survey(ctx, s)
 	if err != nil {
