@@ -15,7 +15,6 @@ import (
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/all"
 	"github.com/barograph/barograph/engine/archive"
-	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/query/answer"
 )
@@ -56,7 +55,6 @@ func (c countedArchive) Subsets(ctx context.Context) ([]string, error) {
 // TestPlotsWithoutRecords: the archive has no record for any of a plot's 720 questions. Then ask
 // runs no query, reads the catalog once, and prints one line for each line type.
 func TestPlotsWithoutRecords(t *testing.T) {
-	enginetest.InFreshRoot(t)
 	dir := t.TempDir()
 	data, url := filepath.Join(dir, "data"), "sqlite:"+filepath.Join(dir, "a.db")
 	must(t, "synth", "vsdb", "--since", "2024-01-01", "--models", "gfs", "--stattypes", "anom", "--out", data)

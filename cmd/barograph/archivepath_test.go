@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/internal/fault"
 )
 
@@ -14,7 +13,6 @@ var firstName = regexp.MustCompile(`(?m)^(?:- )?name: (\S+)`)
 
 // Every command that reads an archive accepts its relative path without the engine.
 func TestArchivePath(t *testing.T) {
-	enginetest.InFreshRoot(t)
 	data := dayOfData(t)
 	for _, engine := range []string{"duckdb", "sqlite", "pebble"} {
 		for _, path := range []string{"X 50%.db", "./X#1.db"} {

@@ -6,13 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/query/question"
 )
 
 // met accepts the name of every variable's derived question, also if cases does not list it.
 func TestMetKnowsTheCasesOfEveryVariable(t *testing.T) {
-	enginetest.InFreshRoot(t)
 	data, dir := dayOfData(t), t.TempDir()
 	listed := must(t, "cases", data)
 	shown := must(t, "show", data)

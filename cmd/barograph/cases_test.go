@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/results/run"
 	"github.com/barograph/barograph/study/met"
@@ -63,7 +62,6 @@ func studied(t *testing.T, data string, more ...string) []run.Case {
 // TestCasesOfAnotherYear: NOAA's cases do not cover the month. cases derives the questions from the
 // files or from the archive, with the same result, and they can be asked again.
 func TestCasesOfAnotherYear(t *testing.T) {
-	enginetest.InFreshRoot(t)
 	plainRunOnly(t)
 	dir := t.TempDir()
 	data, url := filepath.Join(dir, "data"), "sqlite:"+filepath.Join(dir, "archive.db")

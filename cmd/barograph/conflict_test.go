@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/barograph/barograph/archive/load"
-	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/internal/fault"
 )
 
@@ -61,7 +60,6 @@ func TestFilesThatContradictEachOther(t *testing.T) {
 // TestStudiesOfFilesThatContradict: studies continue with the stored values, prove them, and report
 // the dropped lines.
 func TestStudiesOfFilesThatContradict(t *testing.T) {
-	enginetest.InFreshRoot(t)
 	dir := t.TempDir()
 	data := filepath.Join(dir, "data")
 	must(t, "synth", "vsdb", "--since", "2024-01-01", "--models", "gfs", "--stattypes", "anom", "--out", data)
@@ -104,7 +102,6 @@ func TestStudiesOfFilesThatContradict(t *testing.T) {
 // TestKeepStoresWhatContradicts: the archive stores and reports both lines, a question returns
 // both, a study of the archive is proven, and other policies are refused.
 func TestKeepStoresWhatContradicts(t *testing.T) {
-	enginetest.InFreshRoot(t)
 	dir := t.TempDir()
 	const line = "V01 GFS 24 2019010100 ANL G2 SAL1L2 HGT P500 = 100. 1.5 2. 3. 4. "
 	files := [2]string{filepath.Join(dir, "a.vsdb"), filepath.Join(dir, "b.vsdb")}
@@ -147,7 +144,6 @@ func TestKeepStoresWhatContradicts(t *testing.T) {
 // TestAskFindsTheDesign: ask uses the design under which an archive was loaded. If another design
 // is requested, the error names the one that has records.
 func TestAskFindsTheDesign(t *testing.T) {
-	enginetest.InFreshRoot(t)
 	data, dir := dayOfData(t), t.TempDir()
 	ask := func(url string, more ...string) (int, string, string) {
 		return barograph(t, append([]string{"ask", "test_3", "--valid", "all", "--engine", url, "--format", "csv"}, more...)...)

@@ -79,7 +79,6 @@ func verdictOf(t *testing.T, url string, args ...string) (status int, says strin
 // TestDamages: verify finds every single damage that is drawn from a seed. It damages records,
 // marks and the catalog with the engine's own statements, and single bits of files.
 func TestDamages(t *testing.T) {
-	enginetest.InFreshRoot(t)
 	plainRunOnly(t)
 	n := 2 * len(damages.Kinds())
 	if enginetest.Nightly() {
@@ -259,7 +258,6 @@ func TestUndamaged(t *testing.T) {
 		{"sqlite", "document"}, {"sqlite", "normalized"}, {"duckdb", "wide"}, {"duckdb", "normalized"}, {"duckdb", "document"}, {"pebble", "keyvalue"},
 	} {
 		t.Run(x.engine+" "+x.design, func(t *testing.T) {
-			enginetest.InFreshRoot(t)
 			for i := range n {
 				path := filepath.Join(t.TempDir(), "a.db")
 				u := undamaged{url: x.engine + ":" + path, design: x.design, subset: "archive", files: files, later: later}

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/internal/fault"
 )
 
@@ -70,7 +69,6 @@ func TestFormerFlags(t *testing.T) {
 // TestEngineVariable: BAROGRAPH_ENGINE names the archive for every command line that names none,
 // and never replaces a named one.
 func TestEngineVariable(t *testing.T) {
-	enginetest.InFreshRoot(t)
 	data, dir := dayOfData(t), t.TempDir()
 	url, other := "sqlite:"+filepath.Join(dir, "a.db"), "sqlite:"+filepath.Join(dir, "b.db")
 	if status, _, stderr := barograph(t, "show"); status != fault.Usage || !strings.Contains(stderr, "set BAROGRAPH_ENGINE") {

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/results/report"
 )
@@ -16,7 +15,6 @@ import (
 // TestGrowth: every number of days is proven, the largest is projected before it is measured, and the
 // files of the days are removed.
 func TestGrowth(t *testing.T) {
-	enginetest.InFreshRoot(t)
 	plainRunOnly(t)
 	data, out := dayOfData(t), filepath.Join(t.TempDir(), "g")
 	lessData(t, data)

@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/barograph/barograph/engine/all"
-	"github.com/barograph/barograph/engine/enginetest"
 )
 
 // manualCommand is a command line of the manual.
@@ -221,7 +220,6 @@ func TestManual(t *testing.T) {
 // TestManualRuns runs the marked blocks of the manual. Each page has its own folder with the files
 // that the page shows after the comment "file: NAME".
 func TestManualRuns(t *testing.T) {
-	enginetest.InFreshRoot(t)
 	if testing.Short() {
 		t.Skip("NOT TESTED in short mode: the commands of the manual; the plain run tests them")
 	}

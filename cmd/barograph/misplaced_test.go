@@ -70,8 +70,6 @@ func TestMisplacedBlocks(t *testing.T) {
 				if !enginetest.Nightly() && x.design != "normalized" {
 					enginetest.AtNight(t, "the design normalized")
 				}
-			} else {
-				enginetest.InFreshRoot(t)
 			}
 			t.Chdir(t.TempDir())
 			url := x.engine + ":a.db"

@@ -5,13 +5,10 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
-
-	"github.com/barograph/barograph/engine/enginetest"
 )
 
 // TestOwnWalk runs docs/own.sh on small tables of TPC-DS, with engines that need no server.
 func TestOwnWalk(t *testing.T) {
-	enginetest.InFreshRoot(t)
 	plainRunOnly(t)
 	c := exec.CommandContext(t.Context(), "../../docs/own.sh", t.TempDir())
 	c.Env = append(os.Environ(), envMain+"=1", "BAROGRAPH="+os.Args[0], "SF=0.01", "ENGINES=--engine duckdb:d.db --engine sqlite:s.db",

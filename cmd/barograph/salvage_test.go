@@ -16,7 +16,6 @@ import (
 // records of the archive. Loading the files of origin makes it identical to the archive before the
 // damage.
 func TestSalvage(t *testing.T) {
-	enginetest.InFreshRoot(t)
 	plainRunOnly(t)
 	dir := t.TempDir()
 	data := filepath.Join(dir, "data")

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/internal/build"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/results/run"
@@ -14,7 +13,6 @@ import (
 
 // TestScan makes tables, explains the rule, runs an experiment and reads its report again.
 func TestScan(t *testing.T) {
-	enginetest.InFreshRoot(t)
 	dir := t.TempDir()
 	data, out := filepath.Join(dir, "tpcds"), filepath.Join(dir, "run")
 	if made := must(t, "synth", "tpcds", "--sf", "0.01", "--files", "2", "--out", data); !strings.Contains(made, "28810 sales, 73049 days, 180 items") {
@@ -83,7 +81,6 @@ func TestScanRefuses(t *testing.T) {
 // TestScanVerification loads a day, scans it, and reads the report again. The second scan finds the
 // loaded archive.
 func TestScanVerification(t *testing.T) {
-	enginetest.InFreshRoot(t)
 	dir := t.TempDir()
 	data, out := filepath.Join(dir, "vsdb"), filepath.Join(dir, "run")
 	must(t, "synth", "vsdb", "--since", "2019-01-01", "--models", "gfs", "--stattypes", "anom", "--out", data)

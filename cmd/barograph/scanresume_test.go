@@ -13,7 +13,6 @@ import (
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/all"
-	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/results/run"
@@ -22,7 +21,6 @@ import (
 // TestScanGoesOn: the same command resumes a killed scan with the missing measurements. Another
 // command, and the resumption of a finished scan, are refused.
 func TestScanGoesOn(t *testing.T) {
-	enginetest.InFreshRoot(t)
 	dir := t.TempDir()
 	data, out := starOf(t), filepath.Join(dir, "run")
 	args := []string{
@@ -137,7 +135,6 @@ func torn(t *testing.T, path string) {
 // TestMetResumes: the same command resumes an interrupted study in the same folder, with the time of its load. Another
 // command is refused.
 func TestMetResumes(t *testing.T) {
-	enginetest.InFreshRoot(t)
 	out := filepath.Join(t.TempDir(), "run")
 	args := []string{"met", dayOfData(t), "--engine", "sqlite", "--design", "normalized", "--reps", "3"}
 	ctx, stop := context.WithCancel(t.Context())
@@ -167,7 +164,6 @@ func TestMetResumes(t *testing.T) {
 // TestMetSubsetsResume interrupts met --subsets after the first number of copies was finished and the second was
 // loaded. The same command keeps the load and every timing of both, and ends in the folder of an uninterrupted run.
 func TestMetSubsetsResume(t *testing.T) {
-	enginetest.InFreshRoot(t)
 	dir, data := t.TempDir(), dayOfData(t)
 	command := func(out string) []string {
 		return []string{"met", data, "--engine", "sqlite", "--engine", "pebble", "--case", "test_3", "--subsets", "1,2,3", "--reps", "2", "--out", filepath.Join(dir, out)}

@@ -18,7 +18,6 @@ import (
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/all"
 	"github.com/barograph/barograph/engine/archive"
-	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/record"
 
@@ -28,7 +27,6 @@ import (
 // TestShowAndVerify: show prints the same contents for an archive as for its files. verify finds a
 // change that somebody made.
 func TestShowAndVerify(t *testing.T) {
-	enginetest.InFreshRoot(t)
 	dir := t.TempDir()
 	data, db := filepath.Join(dir, "data"), filepath.Join(dir, "a.db")
 	must(t, "synth", "vsdb", "--since", "2024-01-01", "--until", "2024-01-02", "--models", "gfs", "--stattypes", "pres", "--out", data)

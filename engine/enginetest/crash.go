@@ -162,19 +162,19 @@ func kill(t *testing.T, c *exec.Cmd) (finished bool) {
 // then loses them forever.
 func (s *suite) crash(t *testing.T) {
 	NotUnderRace(t)
-	s.topic(t, "a killed load is resumed", s.killed)
-	s.topic(t, "a killed removal is gone on with", s.killedTrim)
+	t.Run("a killed load is resumed", s.killed)
+	t.Run("a killed removal is gone on with", s.killedTrim)
 	if s.Driver.Place == engine.Embedded {
 		if Nightly() || s.design == slices.Min(slices.Collect(maps.Keys(archive.OfferOf(&s.Driver).Designs))) { // one design is enough: all have the same file format
-			s.topic(t, "a kill while the database is made", s.killedYoung)
-			s.topic(t, "a bit that turned", s.rot)
+			t.Run("a kill while the database is made", s.killedYoung)
+			t.Run("a bit that turned", s.rot)
 			t.Run("a full disk", func(t *testing.T) { s.fullDisk(t, "3m", "100m") })
 			if Nightly() {
 				t.Run("a full disk of 30 MB", func(t *testing.T) { s.fullDisk(t, "30m", "1g") })
 			}
-			s.topic(t, "a replaced archive", s.replaced)
+			t.Run("a replaced archive", s.replaced)
 		}
-		s.topic(t, "a database that another process holds", s.openElsewhere)
+		t.Run("a database that another process holds", s.openElsewhere)
 	}
 }
 

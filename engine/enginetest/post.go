@@ -78,7 +78,6 @@ func (c Config) runPosts(t *testing.T) {
 	}
 	for _, d := range postDesigns() {
 		t.Run("posts/design="+string(d), func(t *testing.T) {
-			c.inFreshRoot(t)
 			c.parallel(t)
 			p := &postSuite{Config: c, design: d, messages: postFeed(t, 1, 6)}
 			p.open(t)
@@ -94,7 +93,6 @@ func (c Config) runPosts(t *testing.T) {
 		root := t.Name()
 		t.Run("posts/killed", func(t *testing.T) {
 			NotUnderRace(t)
-			c.inFreshRoot(t)
 			c.parallel(t)
 			c.postsKilled(t, root)
 		})

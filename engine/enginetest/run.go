@@ -102,35 +102,19 @@ type suite struct {
 }
 
 func (s *suite) run(t *testing.T) {
-	s.topic(t, "empty", s.empty)
-	s.topic(t, "load", s.load)
-	s.topic(t, "values", s.values)
-	s.topic(t, "questions", s.questions)
-	s.topic(t, "means", s.means)
-	s.topic(t, "subsets", s.subsets)
-	s.topic(t, "trim", s.trim)
-	s.topic(t, "cancel", s.cancel)
-	s.topic(t, "concurrent", s.concurrent)
+	t.Run("empty", s.empty)
+	t.Run("load", s.load)
+	t.Run("values", s.values)
+	t.Run("questions", s.questions)
+	t.Run("means", s.means)
+	t.Run("subsets", s.subsets)
+	t.Run("trim", s.trim)
+	t.Run("cancel", s.cancel)
+	t.Run("concurrent", s.concurrent)
 	if s.Reopenable {
-		s.topic(t, "persist", s.persist)
+		t.Run("persist", s.persist)
 		t.Run("read-only", s.readOnly)
 		t.Run("crash", s.crash)
-	}
-}
-
-// topic runs tests that need no privileges; see inFreshRoot.
-func (c Config) topic(t *testing.T, name string, test func(t *testing.T)) {
-	t.Run(name, func(t *testing.T) {
-		c.inFreshRoot(t)
-		test(t)
-	})
-}
-
-// inFreshRoot is InFreshRoot for an engine that needs no installation.
-func (c Config) inFreshRoot(t *testing.T) {
-	t.Helper()
-	if library := c.Driver.Library; c.Driver.Place == engine.Embedded && (library == nil || library.Optional) {
-		InFreshRoot(t)
 	}
 }
 
@@ -206,18 +190,6 @@ func NotUnderRace(t testing.TB) {
 	t.Helper()
 	if testing.Short() && !Nightly() {
 		t.Skip("omitted in the race run (-short): it runs without the detector")
-	}
-}
-
-// EnvFresh is set by .ci/run after .ci/fresh has run all tests that need no server, on the same commit.
-const EnvFresh = "BAROGRAPH_FRESH_ROOT_PASSED"
-
-// InFreshRoot skips a test that .ci/fresh has run in full: it uses embedded engines that it names, no privileges, no
-// program, and no data from outside the repository. At night it runs again, because it repeats itself more often then.
-func InFreshRoot(t testing.TB) {
-	t.Helper()
-	if os.Getenv(EnvFresh) != "" && !Nightly() {
-		t.Skip("omitted in this run: .ci/fresh has run it")
 	}
 }
 

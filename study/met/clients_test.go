@@ -26,7 +26,6 @@ import (
 // TestClients asks by one and by three at once; an engine that begins to lose
 // rows when it is asked often is found, and has no rate.
 func TestClients(t *testing.T) {
-	enginetest.InFreshRoot(t)
 	files := day(t)
 	tired := pebble.Driver()
 	tired.Scheme = "tired"

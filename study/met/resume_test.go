@@ -15,7 +15,6 @@ import (
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/archive"
 	"github.com/barograph/barograph/engine/dry"
-	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/engine/pebble"
 	"github.com/barograph/barograph/engine/sqlite"
 	"github.com/barograph/barograph/query/flavour"
@@ -27,7 +26,6 @@ import (
 // resumes it: it keeps the load times and all finished measurements, and each is there once. Other data are refused and
 // change nothing.
 func TestResume(t *testing.T) {
-	enginetest.InFreshRoot(t)
 	files, at := day(t), t.TempDir()
 	reg := engine.Registry{dry.Driver(), pebble.Driver(), sqlite.Driver()}
 	dir := filepath.Join(at, "run")
@@ -202,7 +200,6 @@ func TestCompletedLoadHasNoTime(t *testing.T) {
 // compares a complete copy of the interrupted load with the data, too: in the third case its records were changed. In
 // the fourth case, a copy of an earlier study was changed after that study.
 func TestInterruptedLoadOfCopiesHasNoTime(t *testing.T) {
-	enginetest.InFreshRoot(t)
 	for _, c := range []struct {
 		earlier              int // copies before the interrupted study
 		interrupted, changed bool
