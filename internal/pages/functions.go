@@ -68,11 +68,13 @@ func (p *page) functions() template.FuncMap {
 			}
 			return report.Bottleneck(f.samples[found[0]]), nil
 		},
-		"problem":    p.problem,
-		"projection": p.projection,
-		"kills":      p.kills,
-		"section":    p.section,
-		"facts":      p.factsOf,
+		"problem":     p.problem,
+		"projection":  p.projection,
+		"kills":       p.kills,
+		"damage":      p.damage,
+		"failedCalls": p.failedCalls,
+		"section":     p.section,
+		"facts":       p.factsOf,
 
 		"days":     p.days,
 		"warnings": p.warnings,

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"maps"
 	"os"
 	"path/filepath"
@@ -297,6 +298,17 @@ func TestFunctions(t *testing.T) {
 	kills, err := p.kills("faults", "missing")
 	if err != nil || strings.Count(kills, "\n") != 4 || !strings.Contains(kills, "| cassandra, 3 | the load |") || !strings.Contains(kills, "correct results | 0 | 0 |") {
 		t.Errorf("%s%v", kills, err)
+	}
+	if lost, err := p.damage("faults", "missing"); err != nil || lost.Value != 0 {
+		t.Errorf("damage %+v, %v", lost, err)
+	}
+	for i, k := range p.folders["faults"].samples {
+		k.Kill.Acknowledged, k.Kill.Found, k.Kill.Wrong, k.Kill.Errors = k.Kill.Acknowledged+5, k.Kill.Found+3, i, 4
+	}
+	lost, err := p.damage("faults")
+	failed, err2 := p.failedCalls("faults")
+	if errors.Join(err, err2) != nil || lost.Value != 2*2+1 || failed.Value != 2*4 {
+		t.Errorf("damage %+v, failed calls %+v: %v, %v", lost, failed, err, err2)
 	}
 	if text, err := p.problem("many/clients", "engine=duckdb", "layout=document"); err != nil || !strings.Contains(text, "Out of Memory") {
 		t.Errorf("%q, %v", text, err)

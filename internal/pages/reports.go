@@ -135,32 +135,64 @@ func (p *page) section(name, title string) (string, error) {
 	return markdown(s.Table), nil
 }
 
-// kills is a table of what clients noticed when a node was killed, from run folders of barograph faults.
-func (p *page) kills(names ...string) (string, error) {
-	var out strings.Builder
-	out.WriteString("| engine, nodes | node killed during | until the node was back | lost or wrong | failed calls | longest time without a success, s | node back after, s |\n" +
-		"|---|---|---|---:|---:|---:|---:|\n")
+// killed lists the samples of run folders of barograph faults. It omits folders that do not exist.
+func (p *page) killed(names []string) (out []*run.Sample, err error) {
 	for _, name := range names {
 		if !p.exists(name) {
 			continue
 		}
 		f, err := p.open(name)
 		if err != nil {
-			return "", err
+			return nil, err
 		}
 		for i := range f.samples {
 			s := &f.samples[i]
-			k, m := s.Kill, s.Measured()
-			if k == nil || m == nil {
-				return "", fmt.Errorf("%s: %s has no outcome of a kill", name, s.Cell)
+			if s.Kill == nil || s.Measured() == nil {
+				return nil, fmt.Errorf("%s: %s has no outcome of a kill", name, s.Cell)
 			}
-			during, done, bad := "the load", run.FormatCount(k.Acknowledged)+" records acknowledged", k.Acknowledged-k.Found
-			if s.Cell.Value("during") == run.DuringQuestions {
-				during, done, bad = "the questions", run.CountOf(k.CorrectWhileDown, "correct result"), int64(k.Wrong)
-			}
-			fmt.Fprintf(&out, "| %s, %d | %s | %s | %d | %d | %s | %s |\n", s.Cell.Engine, k.Nodes, during, done, bad, k.Errors,
-				plot.Digits(m.LongestGap.Seconds(), 3), plot.Digits(m.Total.Seconds(), 3))
+			out = append(out, s)
 		}
+	}
+	return out, nil
+}
+
+// damage is how many acknowledged records were lost and how many results were wrong when nodes were killed.
+func (p *page) damage(names ...string) (number, error) {
+	all, err := p.killed(names)
+	n := 0.0
+	for _, s := range all {
+		n += float64(s.Kill.Acknowledged - s.Kill.Found + int64(s.Kill.Wrong))
+	}
+	return exactly(n), err
+}
+
+// failedCalls is how many calls of clients failed when nodes were killed.
+func (p *page) failedCalls(names ...string) (number, error) {
+	all, err := p.killed(names)
+	n := 0.0
+	for _, s := range all {
+		n += float64(s.Kill.Errors)
+	}
+	return exactly(n), err
+}
+
+// kills is a table of what clients noticed when a node was killed, from run folders of barograph faults.
+func (p *page) kills(names ...string) (string, error) {
+	all, err := p.killed(names)
+	if err != nil {
+		return "", err
+	}
+	var out strings.Builder
+	out.WriteString("| engine, nodes | node killed during | until the node was back | lost or wrong | failed calls | longest time without a success, s | node back after, s |\n" +
+		"|---|---|---|---:|---:|---:|---:|\n")
+	for _, s := range all {
+		k, m := s.Kill, s.Measured()
+		during, done, bad := "the load", run.FormatCount(k.Acknowledged)+" records acknowledged", k.Acknowledged-k.Found
+		if s.Cell.Value("during") == run.DuringQuestions {
+			during, done, bad = "the questions", run.CountOf(k.CorrectWhileDown, "correct result"), int64(k.Wrong)
+		}
+		fmt.Fprintf(&out, "| %s, %d | %s | %s | %d | %d | %s | %s |\n", s.Cell.Engine, k.Nodes, during, done, bad, k.Errors,
+			plot.Digits(m.LongestGap.Seconds(), 3), plot.Digits(m.Total.Seconds(), 3))
 	}
 	return out.String(), nil
 }
