@@ -237,7 +237,9 @@ type countingHandler struct {
 func (h countingHandler) HandleCancel(context.Context) { h.canceled.Add(1) }
 
 // lateHandler cancels a statement so late that other handlers of its context are faster.
-type lateHandler struct{ pgconn.DeadlineContextWatcherHandler }
+type lateHandler struct {
+	pgconn.DeadlineContextWatcherHandler
+}
 
 func (h *lateHandler) HandleCancel(ctx context.Context) {
 	time.Sleep(100 * time.Millisecond)
