@@ -246,16 +246,40 @@ func (h *lateHandler) HandleCancel(ctx context.Context) {
 	h.DeadlineContextWatcherHandler.HandleCancel(ctx)
 }
 
+// backgroundConn is a connection whose next write ends when pgx has read the reply in the background, and reads on.
+type backgroundConn struct {
+	net.Conn
+	slow  atomic.Bool
+	reads chan struct{}
+}
+
+func (c *backgroundConn) Read(p []byte) (int, error) {
+	select {
+	case c.reads <- struct{}{}:
+	default:
+	}
+	return c.Conn.Read(p)
+}
+
+func (c *backgroundConn) Write(p []byte) (int, error) {
+	n, err := c.Conn.Write(p)
+	if c.slow.Swap(false) {
+		<-c.reads
+		<-c.reads
+	}
+	return n, err
+}
+
 // A context that is done while pgx synchronizes the connection is pgx's: its handler and that of the wire write to the
 // same memory of the connection.
 func TestWireAndPgxNeverCancelAtOnce(t *testing.T) {
 	pg := scripted(t, 1<<20, message('1', "")+message('t', "\x00\x00")+message('n', "")+message('Z', "I"), "")
-	slow := &slowConn{Conn: pg.Conn()}
+	background := &backgroundConn{Conn: pg.Conn(), reads: make(chan struct{}, 2)}
 	hijacked, err := pg.Hijack()
 	if err != nil {
 		t.Fatal(err)
 	}
-	hijacked.Conn = slow
+	hijacked.Conn = background
 	hijacked.Config.BuildContextWatcherHandler = func(p *pgconn.PgConn) ctxwatch.Handler {
 		return &lateHandler{pgconn.DeadlineContextWatcherHandler{Conn: p.Conn()}}
 	}
@@ -263,7 +287,7 @@ func TestWireAndPgxNeverCancelAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer pg.Close(context.Background())
-	slow.slow.Store(true)
+	background.slow.Store(true)
 	if _, err := pg.Prepare(t.Context(), "kv1", "SELECT 1", nil); err != nil {
 		t.Fatal(err)
 	}
