@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"strings"
 	"testing"
 	"time"
 
@@ -104,6 +105,12 @@ func TestIdleConnectionsAreChecked(t *testing.T) {
 		if err := s.client.ClientKillByFilter(t.Context(), "TYPE", "normal", "SKIPME", "yes").Err(); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(50 * time.Millisecond) // until the end is reported, mostly
+		for lines := 0; lines != 1; { // until the server has closed all others
+			list, err := s.client.ClientList(t.Context()).Result()
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines = strings.Count(list, "\n")
+		}
 	}
 }
