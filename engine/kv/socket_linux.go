@@ -2,6 +2,7 @@ package kv
 
 import (
 	"io"
+	"net"
 	"os"
 	"syscall"
 	"unsafe"
@@ -17,7 +18,7 @@ func (s *Socket) advance(fd uintptr) (done bool) {
 	if len(s.request) > 0 {
 		n, errno := transfer(syscall.SYS_WRITE, fd, s.request)
 		if errno != 0 && errno != syscall.EAGAIN {
-			s.err = os.NewSyscallError("write", errno)
+			s.err = s.opError("write", errno)
 			return true
 		}
 		if s.request = s.request[n:]; len(s.request) > 0 {
@@ -29,13 +30,20 @@ func (s *Socket) advance(fd uintptr) (done bool) {
 	case errno == syscall.EAGAIN:
 		return false
 	case errno != 0:
-		s.err = os.NewSyscallError("read", errno)
+		s.err = s.opError("read", errno)
 	case n == 0:
 		s.err = io.EOF
 	default:
 		s.received = n
 	}
 	return true
+}
+
+// opError returns the error that the connection's own Read or Write would return.
+func (s *Socket) opError(op string, errno syscall.Errno) error {
+	local := s.conn.LocalAddr()
+	err := os.NewSyscallError(op, errno)
+	return &net.OpError{Op: op, Net: local.Network(), Source: local, Addr: s.conn.RemoteAddr(), Err: err}
 }
 
 // transfer writes or reads bytes. It does not inform the scheduler of the system call, which would wake a thread that

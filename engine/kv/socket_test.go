@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -155,6 +156,31 @@ func TestSocketAfterEnd(t *testing.T) {
 				t.Errorf("%d bytes, %v", n, err)
 			}
 		})
+	}
+}
+
+// Callers classify errors by their type: those of a Socket are the connection's own.
+func TestSocketErrors(t *testing.T) {
+	texts := map[string]bool{}
+	for _, around := range []func(net.Conn) net.Conn{
+		func(c net.Conn) net.Conn { return c },
+		func(c net.Conn) net.Conn { return plainConn{c} },
+	} {
+		client, server := connected(t)
+		reset := server.(*net.TCPConn)
+		if err := errors.Join(reset.SetLinger(0), reset.Close()); err != nil {
+			t.Fatal(err)
+		}
+		_, err := NewSocket(around(client)).Exchange(nil, make([]byte, 10))
+		e, ok := errors.AsType[*net.OpError](err)
+		if !ok || !errors.Is(err, syscall.ECONNRESET) {
+			t.Fatalf("%T: %v", err, err)
+		}
+		e.Source, e.Addr = nil, nil // each connection has its own
+		texts[e.Error()] = true
+	}
+	if len(texts) != 1 {
+		t.Errorf("the errors differ: %v", texts)
 	}
 }
 

@@ -77,14 +77,15 @@ func (w *wire) bind(name string, args [][]byte) bool {
 // run sends the request and passes each row to each. It returns the number of rows that the server reports. After an
 // error that is not the server's it closes the connection.
 func (w *wire) run(ctx context.Context, each func(values [][]byte) error) (rows int64, err error) {
+	// After a slow write of its own, pgx still reads in the background. SyncConn has its own watch of the context: two at
+	// once would cancel with the same memory of the connection.
+	if err := w.pg.SyncConn(ctx); err != nil {
+		return 0, err
+	}
 	if err := w.watch.Begin(ctx); err != nil {
 		return 0, err
 	}
 	defer w.watch.End()
-	// After a slow write of its own, pgx still reads in the background.
-	if err := w.pg.SyncConn(ctx); err != nil {
-		return 0, err
-	}
 	w.begin, w.end = 0, 0
 	request := w.request
 	ready := false

@@ -17,6 +17,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
 
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/enginetest"
@@ -224,6 +225,81 @@ func TestWireAfterSlowWrite(t *testing.T) {
 				t.Fatalf("statement %d returns %q, %v", i, value, err)
 			}
 		}
+	}
+}
+
+// countingHandler counts cancellations.
+type countingHandler struct {
+	noHandler
+	canceled *atomic.Int64
+}
+
+func (h countingHandler) HandleCancel(context.Context) { h.canceled.Add(1) }
+
+// lateHandler cancels a statement so late that other handlers of its context are faster.
+type lateHandler struct {
+	pgconn.DeadlineContextWatcherHandler
+}
+
+func (h *lateHandler) HandleCancel(ctx context.Context) {
+	time.Sleep(100 * time.Millisecond)
+	h.DeadlineContextWatcherHandler.HandleCancel(ctx)
+}
+
+// backgroundConn is a connection whose next write ends when pgx has read the reply in the background, and reads on.
+type backgroundConn struct {
+	net.Conn
+	slow  atomic.Bool
+	reads chan struct{}
+}
+
+func (c *backgroundConn) Read(p []byte) (int, error) {
+	select {
+	case c.reads <- struct{}{}:
+	default:
+	}
+	return c.Conn.Read(p)
+}
+
+func (c *backgroundConn) Write(p []byte) (int, error) {
+	n, err := c.Conn.Write(p)
+	if c.slow.Swap(false) {
+		<-c.reads
+		<-c.reads
+	}
+	return n, err
+}
+
+// A context that is done while pgx synchronizes the connection is pgx's: its handler and that of the wire write to the
+// same memory of the connection.
+func TestWireAndPgxNeverCancelAtOnce(t *testing.T) {
+	pg := scripted(t, 1<<20, message('1', "")+message('t', "\x00\x00")+message('n', "")+message('Z', "I"), "")
+	background := &backgroundConn{Conn: pg.Conn(), reads: make(chan struct{}, 2)}
+	hijacked, err := pg.Hijack()
+	if err != nil {
+		t.Fatal(err)
+	}
+	hijacked.Conn = background
+	hijacked.Config.BuildContextWatcherHandler = func(p *pgconn.PgConn) ctxwatch.Handler {
+		return &lateHandler{pgconn.DeadlineContextWatcherHandler{Conn: p.Conn()}}
+	}
+	if pg, err = pgconn.Construct(hijacked); err != nil {
+		t.Fatal(err)
+	}
+	defer pg.Close(context.Background())
+	background.slow.Store(true)
+	if _, err := pg.Prepare(t.Context(), "kv1", "SELECT 1", nil); err != nil {
+		t.Fatal(err)
+	}
+	var canceled atomic.Int64
+	w := newWire(pg, countingHandler{canceled: &canceled})
+	defer w.watch.Close()
+	w.bind("kv1", nil)
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	_, err = w.run(ctx, nil)
+	if n := canceled.Load(); n != 0 || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("the wire canceled %d statements, which it had not started; %v", n, err)
 	}
 }
 

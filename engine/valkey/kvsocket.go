@@ -3,6 +3,7 @@ package valkey
 import (
 	"context"
 	"net"
+	"syscall"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -14,6 +15,7 @@ import (
 // request, and Read sends it and waits for the reply, which is cheaper than with a net.Conn (kv.Socket).
 type requestConn struct {
 	net.Conn
+	system  syscall.Conn // the same connection
 	socket  *kv.Socket
 	request []byte // not sent yet
 
@@ -29,7 +31,7 @@ const (
 	deadlineStep = time.Second
 )
 
-// dialer returns the driver's function that opens connections, with a requestConn around each of them.
+// dialer returns the driver's function that opens connections, with a requestConn around each of them, except over TLS.
 func dialer(o *redis.Options) func(ctx context.Context, network, address string) (net.Conn, error) {
 	dial := redis.NewDialer(o)
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -37,9 +39,16 @@ func dialer(o *redis.Options) func(ctx context.Context, network, address string)
 		if err != nil {
 			return nil, err
 		}
-		return &requestConn{Conn: c, socket: kv.NewSocket(c)}, nil
+		system, ok := c.(syscall.Conn)
+		if !ok {
+			return c, nil
+		}
+		return &requestConn{Conn: c, system: system, socket: kv.NewSocket(c)}, nil
 	}
 }
+
+// SyscallConn lets the driver check an idle connection before it uses it again.
+func (c *requestConn) SyscallConn() (syscall.RawConn, error) { return c.system.SyscallConn() }
 
 func (c *requestConn) Write(p []byte) (int, error) {
 	if len(c.request) == 0 && len(p) <= maxRequest {

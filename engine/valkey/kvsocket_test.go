@@ -2,12 +2,17 @@ package valkey
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"net"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/enginetest"
 	"github.com/barograph/barograph/engine/kv"
+	"github.com/barograph/barograph/lab"
 )
 
 // deadlineConn counts the deadlines that reach the system.
@@ -74,5 +79,38 @@ func TestRequestConn(t *testing.T) {
 	}
 	if want := "aaaa" + string(large) + "cc"; string(<-received) != want {
 		t.Error("the requests arrived in another order")
+	}
+}
+
+// The driver notices that an idle connection was closed, and opens another one.
+func TestIdleConnectionsAreChecked(t *testing.T) {
+	s := openStore(t, enginetest.Lab(t, Driver(), lab.Options{Profile: "memory"}), "x", engine.Options{})
+	r, err := kvTables{s}.Table(t.Context(), kv.Table{Name: "idle", Fields: []string{"a"}, Make: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for range 3 {
+		c, err := r.Connect(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var row kv.Row
+		if err := c.Read(t.Context(), []byte("k"), nil, &row); !errors.Is(err, kv.ErrNotFound) {
+			t.Errorf("a new worker reads: %v", err)
+		}
+		if err := c.Close(); err != nil { // the connection is idle now
+			t.Fatal(err)
+		}
+		if err := s.client.ClientKillByFilter(t.Context(), "TYPE", "normal", "SKIPME", "yes").Err(); err != nil {
+			t.Fatal(err)
+		}
+		for lines := 0; lines != 1; { // until the server has closed all others
+			list, err := s.client.ClientList(t.Context()).Result()
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines = strings.Count(list, "\n")
+		}
 	}
 }

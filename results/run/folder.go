@@ -247,12 +247,17 @@ func (f *Folder) Close() error {
 	return errors.Join(append(errs, f.journal.close())...)
 }
 
-// Discard closes the folder of a run that failed before it measured anything, and removes the
-// folder if Create made it.
+// Discard closes the folder of a run that failed before it measured anything. It removes what Create wrote, because the
+// next run in the folder would be refused, and the folder itself if Create made it.
 func (f *Folder) Discard() error {
 	err := f.journal.close()
-	if f.created {
+	switch {
+	case f.created:
 		err = errors.Join(err, os.RemoveAll(f.Dir))
+	case f.Dir != "":
+		for _, name := range []string{eventsFile, samplesFile, DescriptionFile} {
+			err = errors.Join(err, os.Remove(filepath.Join(f.Dir, name)))
+		}
 	}
 	return err
 }
@@ -362,12 +367,14 @@ func WriteCSV(w io.Writer, samples []Sample) error {
 	return out.Error()
 }
 
+const samplesFile = "samples.csv"
+
 func writeCSV(dir string, samples []Sample) error {
 	var b bytes.Buffer
 	if err := WriteCSV(&b, samples); err != nil {
 		return err
 	}
-	return writeFile(dir, "samples.csv", b.Bytes())
+	return writeFile(dir, samplesFile, b.Bytes())
 }
 
 // writeParquet writes the table of WriteCSV, with columns in alphabetical order.

@@ -225,3 +225,26 @@ func TestNoRunFolder(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Discard leaves a folder as Create found it, so the next run can use it.
+func TestDiscard(t *testing.T) {
+	existing := t.TempDir()
+	own := filepath.Join(existing, "notes.txt")
+	if err := os.WriteFile(own, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{existing, filepath.Join(t.TempDir(), "new"), ""} {
+		for range 2 {
+			f, err := run.Create(dir, run.Run{Workload: run.MixWorkload, Started: time.Now()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := f.Discard(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if all, err := os.ReadDir(existing); err != nil || len(all) != 1 || all[0].Name() != "notes.txt" {
+		t.Errorf("the folder contains %v, %v", all, err)
+	}
+}
