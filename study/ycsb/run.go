@@ -446,7 +446,7 @@ func (r *Report) Err() error {
 		say(fault.Incomplete, "it is not known whether the store is correct: "+open, "run it again, for a shorter time or with fewer clients (--history)")
 	}
 	if n := r.all(statusError); n > 0 {
-		say(fault.Incomplete, fmt.Sprintf("%d operations failed%s", n, r.outage()), "see the problems listed")
+		say(fault.Incomplete, run.CountOf(int(n), "operation")+" failed"+r.outage(), "see the problems listed")
 	}
 	if n := r.all(statusNotFound); n > r.Config.MaxMisses {
 		say(fault.Incomplete, fmt.Sprintf("%d records that must be there were not found", n), "load the table anew, or allow some by maxmisses")
