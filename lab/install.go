@@ -19,6 +19,7 @@ import (
 	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/launch"
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 )
 
 // Need is what a server, or a tool next to the servers, needs on this machine.
@@ -326,12 +327,9 @@ func downloadPackage(
 			Cure: "fix what the output of " + tool + " reports; there may be no package for this kind of machine",
 		}
 	}
-	files, err := filepath.Glob(filepath.Join(dir, pattern))
-	if err == nil && len(files) != 1 {
-		err = fmt.Errorf("%s downloaded %d files for %s", tool, len(files), name)
-	}
-	if err != nil {
-		return "", err
+	files := lists.Files(dir, pattern)
+	if len(files) != 1 {
+		return "", fmt.Errorf("%s downloaded %d files for %s", tool, len(files), name)
 	}
 	return files[0], nil
 }

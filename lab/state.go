@@ -18,6 +18,7 @@ import (
 	"github.com/barograph/barograph/engine/launch"
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/internal/jsonkeys"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/results/run"
 )
 
@@ -206,24 +207,22 @@ func down(dir string) error {
 }
 
 // Sweep removes the labs below dir whose owner was killed.
-func Sweep(dir string) error {
-	all, err := orphans(dir)
-	for _, s := range all {
+func Sweep(dir string) (err error) {
+	for _, s := range orphans(dir) {
 		err = errors.Join(err, Down(s.Cluster.Dir))
 	}
 	return err
 }
 
 // orphans returns the labs below dir whose owner was killed.
-func orphans(dir string) (out []State, err error) {
-	names, err := filepath.Glob(filepath.Join(dir, "*", stateFile))
-	for _, name := range names {
+func orphans(dir string) (out []State) {
+	for _, name := range lists.Files(dir, "*/"+stateFile) {
 		if s, err := Status(filepath.Dir(name)); err == nil && s.Owner != nil && !s.Owner.alive() {
 			s.Cluster.Dir = filepath.Dir(name)
 			out = append(out, s)
 		}
 	}
-	return out, err
+	return out
 }
 
 // Serving returns the lab in one of these folders of labs whose server listens at a URL. It returns nil if there is no
@@ -286,14 +285,12 @@ func ReportOf(labs string, drivers []*engine.Driver, disks bool) (rows Report, e
 			rows = append(rows, Row{Engine: d.Scheme, Running: s.Running(), Name: Name(labs, d), URL: s.URL, State: &s})
 		}
 	}
-	killed, err := orphans(labs)
-	for i := range killed {
-		s := &killed[i]
+	for _, s := range orphans(labs) {
 		s.URL, s.Cluster.Password = fault.Redact(s.URL), ""
-		rows = append(rows, Row{Engine: s.Engine, Running: s.Running(), URL: s.URL, State: s, Orphan: true})
+		rows = append(rows, Row{Engine: s.Engine, Running: s.Running(), URL: s.URL, State: &s, Orphan: true})
 	}
-	if !disks || err != nil {
-		return rows, err
+	if !disks {
+		return rows, nil
 	}
 	s, err := DiskStatus(filepath.Join(labs, DisksName))
 	if errors.Is(err, os.ErrNotExist) {
@@ -396,11 +393,7 @@ func RemoveDisks(labs string) (bool, error) {
 	if err := Sweep(labs); err != nil { // scans that were killed leave labs with tables on the disks
 		return false, err
 	}
-	names, err := filepath.Glob(filepath.Join(labs, "*", stateFile))
-	if err != nil {
-		return false, err
-	}
-	for _, name := range names {
+	for _, name := range lists.Files(labs, "*/"+stateFile) {
 		s, err := Status(filepath.Dir(name))
 		if err != nil {
 			continue // the lab of another user
@@ -415,6 +408,6 @@ func RemoveDisks(labs string) (bool, error) {
 			}
 		}
 	}
-	err = DownDisks(dir)
+	err := DownDisks(dir)
 	return err == nil, err
 }

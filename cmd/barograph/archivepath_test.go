@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -44,5 +45,34 @@ func TestArchivePath(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestFolderNamedLikeAPattern: verify reads the tables of a Pebble archive whose name is a pattern, so it finds a damage.
+func TestFolderNamedLikeAPattern(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a[1].db")
+	must(t, "load", dayOfData(t), "--engine", "pebble:"+dir)
+	must(t, "verify", "pebble:"+dir)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if ext := filepath.Ext(e.Name()); ext != ".sst" && ext != ".blob" {
+			continue
+		}
+		path := filepath.Join(dir, e.Name())
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text[len(text)/2] ^= 1
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	status, out, errs := barograph(t, "verify", "pebble:"+dir)
+	if status != fault.Differs || !strings.Contains(out+errs, ".sst: ") {
+		t.Errorf("status %d: %s%s", status, out, errs)
 	}
 }

@@ -214,11 +214,7 @@ func (t *star) partition(ctx context.Context, c *conn, facts []string) (files []
 		return nil, err
 	}
 	for _, folder := range folders {
-		found, err := filepath.Glob(filepath.Join(folder, "*.parquet"))
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, found...)
+		files = append(files, lists.Files(folder, "*.parquet")...)
 	}
 	return files, nil
 }

@@ -157,11 +157,7 @@ func (a *openArchive) Check(ctx context.Context, _ string) (problems []string, e
 		pattern string
 		check   func(context.Context, string) error
 	}{{"*.sst", checkTable}, {"*.blob", checkValues}} {
-		names, err := filepath.Glob(filepath.Join(a.dir, files.pattern))
-		if err != nil {
-			return nil, err
-		}
-		for _, name := range names {
+		for _, name := range lists.Files(a.dir, files.pattern) {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}

@@ -30,6 +30,7 @@ import (
 	"github.com/barograph/barograph/engine/docengine"
 	"github.com/barograph/barograph/internal/build"
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/query/flavour"
 )
 
@@ -48,12 +49,9 @@ func Driver() engine.Driver {
 		Abilities: append([]any{archive.Offer{
 			Designs: map[design.Name][]flavour.Name{design.KeyValue: {flavour.KeysNative, flavour.EpochRange}},
 		}}, offered()...),
-		Place: engine.Embedded,
-		Recognizes: func(path string, _ []byte) bool {
-			manifests, err := filepath.Glob(filepath.Join(path, "MANIFEST-*"))
-			return err == nil && len(manifests) > 0
-		},
-		Open: open,
+		Place:      engine.Embedded,
+		Recognizes: func(path string, _ []byte) bool { return len(lists.Files(path, "MANIFEST-*")) > 0 },
+		Open:       open,
 	}
 }
 

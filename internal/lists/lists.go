@@ -1,4 +1,4 @@
-// Package lists has the functions on slices that package slices lacks.
+// Package lists has the functions on slices that package slices lacks, and lists files.
 package lists
 
 import "iter"

@@ -1,6 +1,8 @@
 package lists_test
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"testing"
@@ -30,5 +32,29 @@ func TestFilterAndSet(t *testing.T) {
 	}
 	if got := lists.Set(lists.Indices(5), isEven); len(got) != 2 || !got[true] || !got[false] {
 		t.Error(got)
+	}
+}
+
+// TestFiles: the name of a folder is no pattern.
+func TestFiles(t *testing.T) {
+	for _, name := range []string{"plain", "a[1]*?"} {
+		dir := filepath.Join(t.TempDir(), name)
+		if err := os.MkdirAll(filepath.Join(dir, "x1"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range []string{"b.sst", "a.sst", "x1/run.json"} {
+			if err := os.WriteFile(filepath.Join(dir, file), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, want := lists.Files(dir, "*.sst"), []string{filepath.Join(dir, "a.sst"), filepath.Join(dir, "b.sst")}; !slices.Equal(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+		if got, want := lists.Files(dir, "x*/run.json"), []string{filepath.Join(dir, "x1", "run.json")}; !slices.Equal(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+		if got := lists.Files(dir, "*.txt"); len(got) > 0 {
+			t.Errorf("%q", got)
+		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/results/plot"
 	"github.com/barograph/barograph/results/report"
 	"github.com/barograph/barograph/results/run"
@@ -99,13 +100,12 @@ func (p *page) warnings(names ...string) (out []string, err error) {
 }
 
 // days lists the sizes of a growth study, in ascending order.
-func (p *page) days(name string) (out []string, err error) {
-	paths, err := filepath.Glob(filepath.Join(p.expanded, name, "days-*"))
-	for _, path := range paths {
+func (p *page) days(name string) (out []string) {
+	for _, path := range lists.Files(filepath.Join(p.expanded, name), "days-*") {
 		out = append(out, strings.TrimPrefix(filepath.Base(path), "days-"))
 	}
 	slices.SortFunc(out, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
-	return out, err
+	return out
 }
 
 // section is a table of the report of a run folder, by the title of its section.

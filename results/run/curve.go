@@ -4,7 +4,8 @@ import (
 	"encoding/json"
 	"math"
 	"path/filepath"
-	"slices"
+
+	"github.com/barograph/barograph/internal/lists"
 )
 
 // Axis is the independent axis of a verification plot.
@@ -127,11 +128,7 @@ func (f *Folder) StoreVerificationPlot(c *VerificationPlot) error {
 
 // ReadVerificationPlots reads the verification plots of a run folder, sorted by case.
 func ReadVerificationPlots(dir string) ([]*VerificationPlot, error) {
-	paths, err := filepath.Glob(filepath.Join(dir, "plots", "*.json"))
-	if err != nil {
-		return nil, err
-	}
-	slices.Sort(paths)
+	paths := lists.Files(dir, "plots/*.json")
 	out := make([]*VerificationPlot, len(paths))
 	for i, p := range paths {
 		out[i] = &VerificationPlot{}

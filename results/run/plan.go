@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/barograph/barograph/internal/fault"
+	"github.com/barograph/barograph/internal/lists"
 )
 
 // Plan is a query with the engine's plan. plans/NAME.txt contains the query and the plan as text, plans/NAME.json Cell
@@ -34,13 +35,8 @@ func (f *Folder) StorePlan(c Cell, text, plan string, access []Access) error {
 
 // ReadPlans reads plans/, sorted by name.
 func ReadPlans(dir string) ([]Plan, error) {
-	paths, err := filepath.Glob(filepath.Join(dir, "plans", "*.txt"))
-	if err != nil {
-		return nil, err
-	}
-	slices.Sort(paths)
 	var out []Plan
-	for _, p := range paths {
+	for _, p := range lists.Files(dir, "plans/*.txt") {
 		text, err := os.ReadFile(p)
 		if err != nil {
 			return nil, err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/barograph/barograph/internal/fault"
 	"github.com/barograph/barograph/internal/jsonkeys"
+	"github.com/barograph/barograph/internal/lists"
 )
 
 // DescriptionFile is the name of the file that describes a run. A folder with it is a run folder.
@@ -47,9 +48,7 @@ func Read(dir string) (*Run, []Sample, error) {
 // the number of copies of the data.
 func SizeFolders(dir string) map[int]string {
 	out := map[int]string{}
-	// Glob fails only for a malformed pattern; then there are no folders
-	paths, _ := filepath.Glob(filepath.Join(dir, "x*", DescriptionFile))
-	for _, p := range paths {
+	for _, p := range lists.Files(dir, "x*/"+DescriptionFile) {
 		sub := filepath.Dir(p)
 		if n, err := strconv.Atoi(strings.TrimPrefix(filepath.Base(sub), "x")); err == nil && n > 0 {
 			out[n] = sub

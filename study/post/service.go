@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/barograph/barograph/engine/posts"
+	"github.com/barograph/barograph/internal/lists"
 	"github.com/barograph/barograph/river"
 )
 
@@ -120,9 +121,9 @@ func fill(
 
 // failedProducts returns an error with the first reason if the service moved files to failed/.
 func failedProducts(dir string) error {
-	reasons, err := filepath.Glob(filepath.Join(dir, "failed", "*.why"))
-	if err != nil || len(reasons) == 0 {
-		return err
+	reasons := lists.Files(dir, "failed/*.why")
+	if len(reasons) == 0 {
+		return nil
 	}
 	why, err := os.ReadFile(reasons[0])
 	return errors.Join(err, fmt.Errorf("the service could not post %d products; the first: %s", len(reasons), why))
