@@ -1,6 +1,7 @@
 package pebble
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -85,5 +86,27 @@ func TestRemoveStaysInItsFolder(t *testing.T) {
 	}
 	if err := lock.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestCheckReadsTheTables: also those of a folder whose name is a pattern. The canceled context ends Check at its first file.
+func TestCheckReadsTheTables(t *testing.T) {
+	for _, name := range []string{"a", "a[1]"} {
+		dir := filepath.Join(t.TempDir(), name)
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		a := &openArchive{store: &store{dir: dir}}
+		if _, err := a.Check(ctx, ""); err != nil {
+			t.Errorf("%s without tables: %v", name, err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "000001.sst"), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := a.Check(ctx, ""); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: no table was read: %v", name, err)
+		}
 	}
 }
