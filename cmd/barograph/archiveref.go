@@ -240,6 +240,9 @@ func (e *env) resolveServer(raw string, labs []string) (string, error) {
 	scheme, inLab := strings.CutPrefix(url, "lab:")
 	scheme, parameters, _ := strings.Cut(scheme, "?")
 	d, ok := e.engines.Find(scheme)
+	if !ok && inLab {
+		return "", fault.Unknown("engine", scheme, e.engines.Servers())
+	}
 	if !ok || d.Place != engine.Remote {
 		return raw, nil
 	}
@@ -254,8 +257,14 @@ func (e *env) resolveServer(raw string, labs []string) (string, error) {
 			return name + s.URL + parameters, nil
 		}
 	}
-	if inLab { // opening lab:ENGINE reports why its server does not run
+	if inLab && slices.Equal(labs, []string{engine.LabDir()}) { // opening lab:ENGINE reports why its server does not run
 		return raw, nil
+	}
+	if inLab {
+		return "", &fault.Error{
+			Setting: raw, Problem: "no lab in " + strings.Join(labs, ", ") + " runs this server", Err: engine.ErrUnreachable,
+			Cure: "start it: barograph lab up " + d.Scheme + " --lab-dir " + labs[0],
+		}
 	}
 	cure := "name a server's URL, such as " + d.Example
 	if d.Server != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/barograph/barograph/engine"
 	"github.com/barograph/barograph/engine/all"
 	"github.com/barograph/barograph/lab"
 )
@@ -36,12 +37,23 @@ func TestBareNameIsTheLabsServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := &env{engines: all.Registry()}
-	for raw, want := range map[string]string{"postgres": "postgres://me@127.0.0.1:1/x", "pg=postgres": "pg=postgres://me@127.0.0.1:1/x", "lab:postgres": "postgres://me@127.0.0.1:1/x", "pg=lab:postgres": "pg=postgres://me@127.0.0.1:1/x", "lab:postgres?a=1&b=2": "postgres://me@127.0.0.1:1/x?a=1&b=2", "pg=postgres?a=1": "pg=postgres://me@127.0.0.1:1/x?a=1", "postgres://h/y?a=1": "postgres://h/y?a=1", "lab:mariadb": "lab:mariadb", "duckdb": "duckdb", "postgres://h/y": "postgres://h/y"} {
+	for raw, want := range map[string]string{"postgres": "postgres://me@127.0.0.1:1/x", "pg=postgres": "pg=postgres://me@127.0.0.1:1/x", "lab:postgres": "postgres://me@127.0.0.1:1/x", "pg=lab:postgres": "pg=postgres://me@127.0.0.1:1/x", "lab:postgres?a=1&b=2": "postgres://me@127.0.0.1:1/x?a=1&b=2", "pg=postgres?a=1": "pg=postgres://me@127.0.0.1:1/x?a=1", "postgres://h/y?a=1": "postgres://h/y?a=1", "duckdb": "duckdb", "postgres://h/y": "postgres://h/y"} {
 		if got, err := e.resolveServer(raw, []string{t.TempDir(), dir}); err != nil || got != want {
 			t.Errorf("%s is %s, %v", raw, got, err)
 		}
 	}
 	if got, err := e.resolveServer("mariadb", []string{dir}); err == nil {
 		t.Errorf("mariadb is %s", got)
+	}
+	if got, err := e.resolveServer("lab:mariadb", []string{engine.LabDir()}); err != nil || got != "lab:mariadb" {
+		t.Errorf("lab:mariadb of the default folder is %s, %v", got, err)
+	}
+	for raw, want := range map[string]string{
+		"lab:mariadb": "no lab in " + dir + " runs this server; start it: barograph lab up mariadb --lab-dir " + dir,
+		"lab:postgre": "engine postgre is not known; did you mean postgres?",
+	} {
+		if got, err := e.resolveServer(raw, []string{dir}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s is %q, %v, not %q", raw, got, err, want)
+		}
 	}
 }
