@@ -1,12 +1,17 @@
 package clickhouse
 
 import (
+	"path/filepath"
 	"reflect"
 	"testing"
 	"time"
 
 	"github.com/ClickHouse/ch-go/proto"
 
+	"github.com/barograph/barograph/engine"
+	"github.com/barograph/barograph/engine/enginetest"
+	"github.com/barograph/barograph/engine/sqlengine"
+	"github.com/barograph/barograph/engine/tables"
 	"github.com/barograph/barograph/query/answer"
 )
 
@@ -52,5 +57,51 @@ func TestCells(t *testing.T) {
 				t.Errorf("%s, row %d: %v (%T), not %v", name, i, got, got, want)
 			}
 		}
+	}
+}
+
+// TestFilesAreNotMapped: a load reads the user's file in pieces. If it maps the file into memory, the process of
+// ClickHouse grows by the size of the file, whatever its memory limit is.
+func TestFilesAreNotMapped(t *testing.T) {
+	enginetest.Installed(t, Driver())
+	dir := t.TempDir()
+	e, err := engine.Registry{Driver()}.Open(t.Context(), "clickhouse:"+filepath.Join(dir, "archive"), engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	own, err := tables.DatabasesOf(e).Own(t.Context(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer own.Close()
+	number := func(text string) (n int64) {
+		t.Helper()
+		if err := own.Ask(t.Context(), text, func(row []any) error {
+			n, err = sqlengine.AsInteger(row[0])
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	mapped := func() int64 {
+		return number("SELECT toInt64(sum(value)) FROM system.events WHERE event = 'CreatedReadBufferMMap'")
+	}
+	file := filepath.Join(dir, "t.parquet")
+	number("INSERT INTO FUNCTION file('" + file + "', Parquet) SELECT toInt64(number) AS n FROM numbers(1000)")
+	table := &tables.Table{Name: "t", Parquet: file, Rows: 1000, Columns: []tables.Column{{Name: "n", Kind: tables.Integer}}}
+	before := mapped()
+	if err := own.Load(t.Context(), table); err != nil {
+		t.Fatal(err)
+	}
+	if n := mapped() - before; n > 0 {
+		t.Errorf("%d files were mapped", n)
+	}
+	if n := number("SELECT count() FROM t"); n != 1000 {
+		t.Errorf("%d rows were loaded", n)
+	}
+	if n := number("SELECT toInt64(count()) FROM file('" + file + "', Parquet)"); n != 1000 || mapped() == before {
+		t.Error("the counter of mapped files does not work")
 	}
 }

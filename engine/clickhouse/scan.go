@@ -175,7 +175,7 @@ func (t *starTables) fillTable(ctx context.Context, table tables.StarTable, file
 		order + " SETTINGS " + tableSettings + policy}
 	for _, file := range files {
 		texts = append(texts, "INSERT INTO "+string(table)+" SETTINGS max_partitions_per_insert_block = 0 "+
-			"SELECT * FROM file("+quote(file)+", Parquet)")
+			"SELECT * FROM file("+quote(file)+", Parquet)"+readerSettings)
 	}
 	for _, text := range append(texts, "OPTIMIZE TABLE "+string(table)+" FINAL") {
 		if err := t.process.pool.Exec(ctx, text); err != nil {
