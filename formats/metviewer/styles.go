@@ -51,8 +51,8 @@ func items(text string) (all []string) {
 		text = strings.TrimSuffix(inner, ")")
 	}
 	for _, item := range itemPattern.FindAllString(text, -1) {
-		if strings.ContainsAny(item[:1], `"'`) {
-			item = item[1 : len(item)-1]
+		if last := len(item) - 1; last > 0 && strings.ContainsAny(item[:1], `"'`) && item[last] == item[0] {
+			item = item[1:last]
 		}
 		all = append(all, item)
 	}

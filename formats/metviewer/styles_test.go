@@ -18,6 +18,7 @@ func TestStyles(t *testing.T) {
 		{`<lwd>c(0, 1e3)</lwd>`, "[map[] map[]]", `line 1: lwd: "0" of curve 1 is not drawn: Barograph chooses the width`},
 		{`<type>c("b","h")</type>`, "[map[type:b] map[]]", `line 1: type: "h" of curve 2 is not drawn: points joined by lines are`},
 		{`<legend>c("Control, run 1", "")</legend>`, "[map[legend:Control, run 1] map[]]", ""},
+		{`<legend>c(", 'run 1)</legend><mar>"</mar>`, `[map[legend:"] map[legend:'run] map[legend:1]]`, `line 1: layout: has no effect, because Barograph lays out its own pictures: mar "`},
 		{`<plot_disp>c(TRUE,FALSE)</plot_disp><order_series>c(2,1)</order_series>`, "[map[order_series:2 plot_disp:TRUE] map[order_series:1 plot_disp:FALSE]]", ""},
 		{`<plot_ci>c("norm","std")</plot_ci>`, "[map[plot_ci:norm] map[plot_ci:std]]", ""},
 		{`<plot_ci>c("bot","std")</plot_ci>`, "[map[plot_ci:none] map[plot_ci:std]]", `line 1: plot_ci: "bot" of curve 1 is not drawn: no interval is; METviewer's words are none, std, met_prm, met_boot, boot and norm`},
