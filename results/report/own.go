@@ -195,13 +195,23 @@ func (o *ownReport) undetermined() (names []string) {
 	return names
 }
 
+// isMeasured reports whether a question was timed on each engine, or failed there. An interruption or a time limit ends
+// a run before all questions are.
+func (o *ownReport) isMeasured(question string) bool {
+	return !slices.ContainsFunc(o.engines, func(e string) bool { return o.resultOf(question, e) == nil })
+}
+
 // advice compares each pair of engines over the questions that both answer, by the geometric mean of the ratios of
 // their times. It recommends the engine for which the fewest others are faster. It does not compare an engine that
-// answers fewer than half of the questions.
+// answers fewer than half of the questions that were measured on all engines.
 func (o *ownReport) advice() string {
 	answered := map[string]int{} // by engine
-	timed := 0                   // questions with a time
+	measured, timed := 0, 0      // questions that were measured on all engines, and those of them with a time
 	for _, q := range o.Questions {
+		if !o.isMeasured(q.Name) {
+			continue
+		}
+		measured++
 		if o.fastest(q.Name) != "" {
 			timed++
 		}
@@ -222,6 +232,9 @@ func (o *ownReport) advice() string {
 			omitted = append(omitted, fmt.Sprintf("%s (%d of %d)", e, answered[e], timed))
 		}
 	}
+	if measured == 0 {
+		return "No question was timed on all engines, so none is recommended."
+	}
 	if len(ranked) == 0 {
 		return "No engine answers half of the questions, so none is recommended."
 	}
@@ -231,7 +244,7 @@ func (o *ownReport) advice() string {
 	})
 	unbeaten := 0
 	for _, q := range o.Questions {
-		if c := o.resultOf(q.Name, first); c.isTimed() && (c.comparison == nil || !c.comparison.Significant()) {
+		if c := o.resultOf(q.Name, first); c.isTimed() && o.isMeasured(q.Name) && (c.comparison == nil || !c.comparison.Significant()) {
 			unbeaten++
 		}
 	}

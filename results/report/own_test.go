@@ -47,6 +47,7 @@ func TestAdviceComparesCommonQuestions(t *testing.T) {
 		o.Questions = append(o.Questions, run.OwnQuestion{Name: q})
 		for e, seconds := range map[string]float64{"slow": 9, "quick": 1, "one": 0.5} {
 			if e == "quick" && q == "c" || e == "one" && q != "a" {
+				o.cells[run.OwnCell(e, q)] = &repeats{verdict: run.Failed, problem: "not supported"}
 				continue
 			}
 			o.cells[run.OwnCell(e, q)] = &repeats{answers: []*run.Measured{{}}, seconds: []float64{seconds}}
@@ -60,6 +61,28 @@ func TestAdviceComparesCommonQuestions(t *testing.T) {
 	}
 	if o.tooFewReps = true; !strings.HasPrefix(o.advice(), "By the medians, quick is the fastest; too few repetitions") {
 		t.Error(o.advice())
+	}
+}
+
+// TestAdviceOfAnIncompleteRun: a question that the run has not timed on all engines yet counts for none of them.
+func TestAdviceOfAnIncompleteRun(t *testing.T) {
+	timed := func(seconds float64) *repeats {
+		return &repeats{answers: []*run.Measured{{}}, seconds: []float64{seconds}}
+	}
+	o := &ownReport{
+		Own: &run.Own{Questions: []run.OwnQuestion{{Name: "a"}, {Name: "b"}, {Name: "c"}}}, run: &run.Run{},
+		streams: gather(&run.Run{}, nil), engines: []string{"slow", "quick"},
+		cells: map[run.Cell]*repeats{run.OwnCell("slow", "a"): timed(9), run.OwnCell("slow", "b"): timed(9)},
+	}
+	if got, want := o.advice(), "No question was timed on all engines, so none is recommended."; got != want {
+		t.Errorf("%s\nnot\n%s", got, want)
+	}
+	o.cells[run.OwnCell("quick", "c")] = timed(1)
+	o.cells[run.OwnCell("quick", "b")] = timed(1)
+	want := "Choose quick: in 1 of 1 question no engine is significantly faster. " +
+		"Medians relative to quick (geometric mean): slow 9.00 (1 common question)."
+	if got := o.advice(); got != want {
+		t.Errorf("%s\nnot\n%s", got, want)
 	}
 }
 

@@ -70,8 +70,9 @@ func (f *Folder) start() (*Folder, error) {
 }
 
 // Resume creates the run folder of a command, or continues the interrupted run of the same command in it. It keeps the
-// samples for which keep returns true, and prints their number. isPart means that the run belongs to a larger one, such
-// as a study of several data sizes, which may have been interrupted later. Resume then also continues a finished run.
+// samples for which keep returns true, and prints their number. isPart means that the run is only a
+// part: of a study of several data sizes, which may have been interrupted later, or because a time limit ended it.
+// Resume then also continues a finished run.
 func Resume(dir string, fresh Run, isPart bool, keep func(s *Sample) bool, printLine func(string)) (*Folder, error) {
 	r, all, err := Read(dir)
 	if err != nil || r.Workload != fresh.Workload || !r.Finished.IsZero() && !isPart {
@@ -108,10 +109,11 @@ func Resume(dir string, fresh Run, isPart bool, keep func(s *Sample) bool, print
 	return f.start()
 }
 
-// SameCommand compares the arguments of two runs without --out: the program may have named the folder of one of them.
+// SameCommand compares the arguments of two runs without --out, because the program may have named the folder of one of
+// them, and without --time-limit, because a resumed run may have more time.
 func SameCommand(a, b []string) bool {
-	out := regexp.MustCompile("\x00--out[=\x00][^\x00]*")
-	join := func(args []string) string { return out.ReplaceAllString("\x00"+strings.Join(args, "\x00"), "") }
+	others := regexp.MustCompile("\x00--(?:out|time-limit)[=\x00][^\x00]*")
+	join := func(args []string) string { return others.ReplaceAllString("\x00"+strings.Join(args, "\x00"), "") }
 	return join(a) == join(b)
 }
 

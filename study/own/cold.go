@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -94,54 +95,52 @@ func (r *runner) dropCaches(ctx context.Context, p *participant) error {
 	return nil
 }
 
-// repeat times the proven queries in a phase, in random order. It omits the repetitions that a resumed run already has.
+// repeat times the proven queries in a phase. The questions have a random order, and the engines a random order for each
+// question. A time limit ends after a question that was timed on all engines, so that they can be compared. repeat omits
+// the repetitions that a resumed run already has.
 func (r *runner) repeat(ctx context.Context, phase run.Phase, reps int) error {
-	type engineQuery struct {
-		p *participant
-		k int // index of the question
-	}
-	var all []engineQuery
-	for _, p := range r.measured() {
-		for k := range r.Questions {
-			if p.proven[k] {
-				all = append(all, engineQuery{p, k})
-			}
-		}
-	}
-	if len(all) == 0 || reps <= 0 {
-		return nil
-	}
 	seed, name := r.Seed, "repetition"
 	if phase == run.Cold {
 		seed, name = seed+2, "cold repetition"
 	}
-	timed, todo := r.timedRepetitions(), 0
-	key := func(x engineQuery, rep int) repetition {
-		return repetition{run.OwnCell(x.p.name, r.Questions[x.k].Name), phase, rep + 1}
+	timed, queries, todo := r.timedRepetitions(), 0, 0
+	isDone := func(p *participant, k, rep int) bool {
+		return !p.proven[k] || timed[repetition{run.OwnCell(p.name, r.Questions[k].Name), phase, rep + 1}]
 	}
-	for _, x := range all {
-		for rep := range reps {
-			if !timed[key(x, rep)] {
-				todo++
+	for _, p := range r.measured() {
+		for k := range r.Questions {
+			if p.proven[k] {
+				queries++
+			}
+			for rep := range reps {
+				if !isDone(p, k, rep) {
+					todo++
+				}
 			}
 		}
 	}
-	r.Progress(fmt.Sprintf("timing %d queries of all engines, %s each", len(all), run.CountOf(reps, name)))
+	if queries == 0 || reps <= 0 {
+		return nil
+	}
+	r.Progress(fmt.Sprintf("timing %d queries of all engines, %s each", queries, run.CountOf(reps, name)))
 	done, began := 0, time.Now()
-	for i, rep := range measure.Interleave(seed, len(all), reps) {
-		x := all[i]
-		if timed[key(x, rep)] {
-			continue
-		}
-		if r.overdue(fmt.Sprintf("%s %d of %d", name, rep+1, reps)) {
+	for k, rep := range measure.Interleave(seed, len(r.Questions), reps) {
+		isMissing := func(p *participant) bool { return !isDone(p, k, rep) }
+		if slices.ContainsFunc(r.measured(), isMissing) && r.overdue(fmt.Sprintf("%s %d of %d", name, rep+1, reps)) {
 			return nil
 		}
-		what := "timing " + x.p.name + ": " + r.Questions[x.k].Name
-		if err := r.reporting(what, nil, func() error { return r.timeOnce(ctx, x.p, x.k, rep, phase) }); err != nil {
-			return err
+		for i := range measure.Interleave(seed+uint64(rep*len(r.Questions)+k), len(r.measured()), 1) { //nolint:gosec // not negative
+			p := r.measured()[i]
+			if !isMissing(p) {
+				continue
+			}
+			what := "timing " + p.name + ": " + r.Questions[k].Name
+			if err := r.reporting(what, nil, func() error { return r.timeOnce(ctx, p, k, rep, phase) }); err != nil {
+				return err
+			}
+			done++
+			r.progress("timing", done, todo, began)
 		}
-		done++
-		r.progress("timing", done, todo, began)
 	}
 	return nil
 }

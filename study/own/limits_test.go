@@ -2,6 +2,7 @@ package own_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -348,15 +349,49 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// TestTimeLimit: after the time limit the run times no more queries, and warns.
+// TestTimeLimit: after the time limit the run times no more queries, and warns. Each question was timed equally often on
+// all engines. The same command with a longer time limit continues the run.
 func TestTimeLimit(t *testing.T) {
-	qs := questionFiles(t, "a.sql", "SELECT sum(x) AS s FROM t")
-	r, samples, err := execute(t, own.Program{
-		Engines: inFiles(t), Tables: write(t, "t.csv", numbers(10)), Questions: qs, Reps: 1_000_000,
-		TimeLimit: 3 * time.Second,
-	})
-	if err != nil || !strings.Contains(strings.Join(r.Warnings, "\n"), "the time limit of 3s ended the run before repetition ") {
-		t.Errorf("%d samples, %q: %v", len(samples), r.Warnings, err)
+	p := own.Program{
+		Registry: all.Registry(), Engines: inFiles(t), Tables: write(t, "t.csv", numbers(10)), Seed: 1, Reps: 1_000_000,
+		Questions: questionFiles(t, "a.sql", "SELECT sum(x) AS s FROM t", "b.sql", "SELECT count(*) AS n FROM t"),
+		Progress:  func(string) {},
+	}
+	dir, before := filepath.Join(t.TempDir(), "run"), 0
+	limit := 2 * time.Second
+	for timedRuns := 0; timedRuns < 2; limit *= 2 { // on a slow machine, the first limits end before the first repetition
+		if p.TimeLimit = limit; limit > 5*time.Minute {
+			t.Fatal("nothing was timed in five minutes")
+		}
+		args := []string{"scan", "own", "--time-limit", limit.String()}
+		f, err := own.Folder(dir, run.Run{Workload: run.OwnWorkload, Started: time.Now(), Args: args}, func(string) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if kept := len(f.Samples()); kept != before {
+			t.Errorf("%s: %d of %d repetitions are kept", limit, kept, before)
+		}
+		if err := errors.Join(own.Run(t.Context(), p, f), f.Close()); err != nil {
+			t.Fatal(err)
+		}
+		r, samples, err := run.Read(dir)
+		if want := "the time limit of " + limit.String() + " ended the run before repetition "; err != nil ||
+			len(r.Warnings) != 1 || !strings.HasPrefix(r.Warnings[0], want) {
+			t.Errorf("%s: %q, %v", limit, r.Warnings, err)
+		}
+		timed := map[run.Cell]int{}
+		for _, s := range samples {
+			timed[s.Cell]++
+		}
+		for _, q := range []string{"a", "b"} {
+			if timed[run.OwnCell("duckdb", q)] != timed[run.OwnCell("sqlite", q)] {
+				t.Errorf("%s: repetitions %v", limit, timed)
+			}
+		}
+		if len(samples) > before {
+			timedRuns++
+		}
+		before = len(samples)
 	}
 }
 

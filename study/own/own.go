@@ -114,12 +114,18 @@ type runner struct {
 	reportedAt   time.Time            // when it last reported its progress
 }
 
-// overdue reports whether the time limit of the run has passed. If so, it warns that the run ends before next.
+// timeLimitReached is the start of the warning about a run that its time limit ended. Such a run can be resumed.
+const timeLimitReached = "the time limit of "
+
+func isTimeLimitReached(warning string) bool { return strings.HasPrefix(warning, timeLimitReached) }
+
+// overdue reports whether the time limit of the run has passed. If so, it warns that the run ends before next is complete.
 func (r *runner) overdue(next string) bool {
 	if r.TimeLimit == 0 || time.Since(r.began) < r.TimeLimit {
 		return false
 	}
-	text := fmt.Sprintf("the time limit of %s ended the run before %s", r.TimeLimit, next)
+	text := fmt.Sprintf(timeLimitReached+"%s ended the run before %s was complete; to continue, run the same command "+
+		"with a longer --time-limit", r.TimeLimit, next)
 	r.folder.Warn(text)
 	r.Progress(text)
 	return true
@@ -161,7 +167,7 @@ func Run(ctx context.Context, p Program, folder *run.Folder) (err error) {
 	r := &runner{Program: p, folder: folder, began: time.Now(), reportedAt: time.Now()}
 	// A resumed run reads its files again, and tries again to load missing tables.
 	folder.Run.Archives, folder.Run.Data = nil, run.Data{Source: folder.Run.Data.Source}
-	folder.DropWarnings(func(w string) bool { return strings.Contains(w, lacksTable) })
+	folder.DropWarnings(func(w string) bool { return strings.Contains(w, lacksTable) || isTimeLimitReached(w) })
 	var before []run.OwnTable
 	if r.resumed = folder.Run.Own != nil; r.resumed {
 		before = folder.Run.Own.Tables

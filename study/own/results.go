@@ -161,10 +161,12 @@ func (r *runner) definitionKey(path string) string {
 	return tables.Name(table) + "." + scheme
 }
 
-// Folder creates the run folder of a program, or resumes the run that the same command started in it. A resumed run
-// keeps its timed repetitions and its complete tables, and reads the files and proves the results again. newRun
-// describes a run that is not resumed.
+// Folder creates the run folder of a program, or resumes the run that the same command started in it and that was
+// interrupted or ended by its time limit. A resumed run keeps its timed repetitions and its complete tables, and reads
+// the files and proves the results again. newRun describes a run that is not resumed.
 func Folder(dir string, newRun run.Run, progress func(string)) (*run.Folder, error) {
 	isTimed := func(s *run.Sample) bool { return s.Rep > 0 && s.Measured() != nil }
-	return run.Resume(dir, newRun, false, isTimed, progress)
+	r, _, err := run.Read(dir)
+	isCut := err == nil && slices.ContainsFunc(r.Warnings, isTimeLimitReached)
+	return run.Resume(dir, newRun, isCut, isTimed, progress)
 }
