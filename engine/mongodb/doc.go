@@ -3,9 +3,9 @@
 // Its design is document: one collection for each line type and subset, one BSON document for each header
 // and valid time with _id = the derived id, and the leads as an array of sub-documents. A query is one find
 // with a filter (by ids, or by header fields and times), or an aggregation that unwinds the array if it
-// selects few of many leads. The client decodes raw BSON and restores the order. restores the order. A
-// commit consists of writes of single documents, see package docengine. It needs no transactions, and works
-// on a replica set, on shards and on one server alike. A client that reads during a commit may see some of
+// selects few of many leads. The client decodes raw BSON and restores the order. A commit
+// consists of writes of single documents, see package docengine. It needs no transactions, and works on a
+// replica set, on shards and on a single server. A client that reads during a commit may see some of
 // its documents before the others; after a crash all of them exist or none.
 //
 // Records under keys are also documents: {_id: key, field0: value, …} in a collection of the table's name,

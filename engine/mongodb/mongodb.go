@@ -67,7 +67,7 @@ func driverParams() []engine.Param {
 		{Name: "journal", Default: "true", Help: "write concern: a write counts when it is in the journal"},
 		{Name: "wtimeoutMS", Default: "", Help: "write concern: how long to wait for it"},
 		{Name: "readConcernLevel", Default: "", Help: "local, available, majority, linearizable or snapshot"},
-		{Name: "readPreference", Default: "", Help: "primary, primaryPreferred, secondary, secondaryPreferred or nearest"},
+		{Name: "readPreference", Default: "", Help: "which server queries read: primary, primaryPreferred, secondary, secondaryPreferred or nearest; loads, counts and dumps read the primary"},
 		{Name: "replicaSet", Default: "", Help: "name of the replica set"},
 		{Name: "directConnection", Default: "", Help: "use only the named server"},
 		{Name: "authSource", Default: "", Help: "database of the user"},
@@ -183,7 +183,7 @@ func (d *database) reach(ctx context.Context) error {
 		}
 	}
 	if err := d.client.Database("admin").RunCommand(ctx, bson.D{{Key: "buildInfo", Value: 1}}).Decode(&d.build); err != nil {
-		return failed(ctx, err)
+		return callError(ctx, err)
 	}
 	d.reinsert = d.replace == "reinsert" || d.replace == "" && d.build.ferret()
 	return nil
@@ -193,7 +193,7 @@ func (d *database) unreachable(err error) error {
 	return engine.UnreachableError(d.shown, err, "start the server (`barograph lab up mongodb` starts FerretDB), or name another host, port, user or password")
 }
 
-// build is the part of the reply to buildInfo that identifies the server.
+// build is the part of the reply to the command buildInfo that identifies the server.
 type build struct {
 	Version  string   `bson:"version"`
 	Modules  []string `bson:"modules"`
@@ -212,10 +212,8 @@ func (b *build) ferret() bool { return b.Ferret != "" || b.FerretDB != nil || b.
 func (b *build) name() (product, version, unranked string) {
 	switch {
 	case b.ferret():
-		version = strings.TrimPrefix(b.Ferret, "v")
-		if version == "" {
-			version = "unknown"
-		}
+		second, _ := b.FerretDB.Lookup("version").StringValueOK()
+		version = strings.TrimPrefix(cmp.Or(b.Ferret, second, "unknown"), "v")
 		return "FerretDB", version + " (has the protocol of MongoDB " + b.Version + ")",
 			"FerretDB has MongoDB's protocol, but reads all documents where MongoDB searches an index: its times are not MongoDB's"
 	case len(b.GitHash) == 40 && b.OpenSSL != nil && b.Docs == "":
@@ -250,7 +248,7 @@ func (d *database) about(ctx context.Context) (engine.About, error) {
 	if err := d.client.Database("admin").RunCommand(ctx, bson.D{{Key: "getCmdLineOpts", Value: 1}}).Decode(&opts); err == nil && len(opts.Parsed) > 0 {
 		a.Settings["server_options"] = opts.Parsed.String()
 	}
-	return a, failed(ctx, ctx.Err())
+	return a, callError(ctx, ctx.Err())
 }
 
 // Open returns the archive. document is the only design.
@@ -262,14 +260,19 @@ func (d *database) Open(_ context.Context, n design.Name) (archive.Archive, erro
 	return &openArchive{Archive: docengine.New(docengine.NewLocked(&store{d}, o), o), database: d}, nil
 }
 
-// failed is engine.CallError; a command may be canceled a moment before its deadline.
-func failed(ctx context.Context, err error) error {
-	if _, ok := ctx.Deadline(); ok && ctx.Err() == nil && mongo.IsTimeout(err) {
+// callError is engine.CallError. It also recognizes the driver's errors of time-outs and lost connections.
+func callError(ctx context.Context, err error) error {
+	if end, ok := ctx.Deadline(); ok && ctx.Err() == nil && mongo.IsTimeout(err) && time.Until(end) < earlyTimeout {
 		return context.DeadlineExceeded
 	}
 	err = engine.CallError(ctx, err)
-	if ctx.Err() == nil && !errors.Is(err, engine.ErrUnreachable) && (mongo.IsNetworkError(err) || mongo.IsTimeout(err)) { // also during the selection of a server
+	lost := mongo.IsNetworkError(err) || mongo.IsTimeout(err) // also if no server could be selected
+	if lost && ctx.Err() == nil && !errors.Is(err, engine.ErrUnreachable) {
 		err = fmt.Errorf("%w: %w", engine.ErrUnreachable, err)
 	}
 	return err
 }
+
+// earlyTimeout is how long before the deadline of a context the driver may cancel a command: it expects
+// that the reply would be late by the round trip to the server.
+const earlyTimeout = time.Second
