@@ -163,18 +163,19 @@ func kill(t *testing.T, c *exec.Cmd) (finished bool) {
 func (s *suite) crash(t *testing.T) {
 	NotUnderRace(t)
 	t.Run("a killed load is resumed", s.killed)
-	t.Run("a killed removal is gone on with", s.killedTrim)
+	t.Run("a killed removal is resumed", s.killedTrim)
 	if s.Driver.Place == engine.Embedded {
-		if Nightly() || s.design == slices.Min(slices.Collect(maps.Keys(archive.OfferOf(&s.Driver).Designs))) { // one design is enough: all have the same file format
-			t.Run("a kill while the database is made", s.killedYoung)
-			t.Run("a bit that turned", s.rot)
+		first := slices.Min(slices.Collect(maps.Keys(archive.OfferOf(&s.Driver).Designs)))
+		if Nightly() || s.design == first { // one design is enough by day: all have the same file format
+			t.Run("a kill while the database is created", s.killedYoung)
+			t.Run("a flipped bit", s.rot)
 			t.Run("a full disk", func(t *testing.T) { s.fullDisk(t, "3m", "100m") })
 			if Nightly() {
 				t.Run("a full disk of 30 MB", func(t *testing.T) { s.fullDisk(t, "30m", "1g") })
 			}
 			t.Run("a replaced archive", s.replaced)
 		}
-		t.Run("a database that another process holds", s.openElsewhere)
+		t.Run("a database that another process has open", s.openElsewhere)
 	}
 }
 
@@ -193,7 +194,7 @@ func (s *suite) killed(t *testing.T) {
 		finished := kill(t, c)
 		s.undamaged(t, url)
 		h := s.open(t, url, engine.Options{})
-		rest := s.wholeFiles(t, h, "a", files)
+		rest := s.checkWholeFiles(t, h, "a", files)
 		h.close(t)
 		t.Logf("kill %d: %d of %d files are loaded", done+1, len(files)-len(rest), len(files))
 		if attack.Times++; !finished {
@@ -207,8 +208,8 @@ func (s *suite) killed(t *testing.T) {
 	h := s.open(t, url, engine.Options{})
 	mustStore(t, h, "a", s.unmarked(t, h, "a", files), 1)
 	checkDigest(t, h, "a", expect(files))
-	marked(t, h, "a", files)
-	cataloged(t, h, "a", files)
+	checkMarks(t, h, "a", files)
+	checkCatalog(t, h, "a", files)
 	s.prove(t, h, files, everything("a", lineType("PCT")))
 }
 
@@ -260,7 +261,7 @@ func (s *suite) killedYoung(t *testing.T) {
 		time.Sleep(time.Duration(rng.Int64N(int64(duration) + 1)))
 		kill(t, c)
 		h := s.open(t, url, engine.Options{})
-		s.wholeFiles(t, h, "a", files)
+		s.checkWholeFiles(t, h, "a", files)
 		mustStore(t, h, "a", s.unmarked(t, h, "a", files[:1]), 1)
 		h.close(t)
 	}

@@ -105,7 +105,7 @@ func (s *suite) refill(t *testing.T, raw string, attack *Attack) {
 	files := crashFiles()
 	attack.Note += fmt.Sprintf("; %d subsets were complete or in flight", len(names))
 	for i := max(len(names)-2, 0); i <= len(names); i++ { // the last one may be incomplete
-		rest := s.wholeFiles(t, h, fillSubset(i), files)
+		rest := s.checkWholeFiles(t, h, fillSubset(i), files)
 		t.Logf("subset %d: %d of %d files are loaded", i+1, len(files)-len(rest), len(files))
 		mustStore(t, h, fillSubset(i), rest, len(files))
 		checkDigest(t, h, fillSubset(i), expect(files))

@@ -44,8 +44,8 @@ func (s *suite) keep(t *testing.T) {
 		t.Error(err)
 	}
 	checkDigest(t, h, "a", expect(all))
-	marked(t, h, "a", all)
-	cataloged(t, h, "a", all)
+	checkMarks(t, h, "a", all)
+	checkCatalog(t, h, "a", all)
 	for _, name := range []string{"SL1L2", "PCT"} {
 		s.prove(t, h, all, everything("a", lineType(name)))
 	}

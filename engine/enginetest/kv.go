@@ -149,7 +149,7 @@ func (k kvSuite) connect(t *testing.T) *kv.Conn {
 	return c
 }
 
-// record makes a row with all fields.
+// kvRecord returns a row with all fields.
 func kvRecord(values ...string) *kv.Row {
 	r := &kv.Row{}
 	for i := range kvFields {
@@ -189,8 +189,8 @@ func keysThere(ctx context.Context, c *kv.Conn, from string, keys []string) (exi
 }
 
 // scans scans 0, 1, n and n+1 records, records after the last key, and ranges that end before the last
-// record. Stores are known that fail "if more keys follow" (go-ycsb's etcd), that return records without an
-// order (its pg, mysql and sqlite), or that divide by zero records (YCSB).
+// record. go-ycsb's etcd binding fails if more keys follow, its pg, mysql and sqlite bindings return records without
+// an order, and YCSB divides by the number of records, also if it is zero.
 func (k kvSuite) scans(t *testing.T) {
 	c := k.connect(t)
 	var all []string
@@ -330,7 +330,7 @@ func (k kvSuite) batches(t *testing.T) {
 	}
 	want := []string{"batch1", "batch2", "batch3", "batch4"}
 	if got := keys(); !slices.Equal(got, want) {
-		t.Fatalf("batches hold %v", got)
+		t.Fatalf("the batches stored %v", got)
 	}
 	for _, rows := range [][]kv.KeyRow{batch("0", "3"), batch("0", "0")} {
 		if err := c.InsertMany(t.Context(), rows); !errors.Is(err, kv.ErrExists) {
@@ -338,7 +338,7 @@ func (k kvSuite) batches(t *testing.T) {
 		}
 	}
 	if got := keys(); !slices.Equal(got, want) {
-		t.Errorf("after batches that failed there is %v", got)
+		t.Errorf("after failed batches there are %v", got)
 	}
 	got := &kv.Row{}
 	if err := c.Read(t.Context(), []byte("batch3"), nil, got); err != nil || !got.Equal(batch("3")[0].Row) {
@@ -419,7 +419,7 @@ func (k kvSuite) workers(t *testing.T) {
 	for _, key := range keys {
 		left := won[key] - deleted[key]
 		if has := slices.Contains(existing, key); won[key] < 1 || left != 0 && left != 1 || has != (left == 1) {
-			t.Errorf("%s: %d inserts and %d deletes succeeded; it is there: %v", key, won[key], deleted[key], has)
+			t.Errorf("%s: %d inserts and %d deletes succeeded; it exists: %v", key, won[key], deleted[key], has)
 		}
 	}
 	got := &kv.Row{}
@@ -461,8 +461,8 @@ func (k kvSuite) paths(t *testing.T) {
 	}
 }
 
-// cancel tests calls after the end of ctx: they must fail with its error, and no error may count as success
-// (go-ycsb's redis binding takes errors for answers).
+// cancel tests calls with a canceled context: they must return its error. An error must not count as success, as in
+// go-ycsb's redis binding.
 func (k kvSuite) cancel(t *testing.T) {
 	c := k.connect(t)
 	if err := c.Insert(t.Context(), []byte("cancel"), kvRecord("v")); err != nil {
@@ -476,12 +476,21 @@ func (k kvSuite) cancel(t *testing.T) {
 		"insert": c.Insert(ctx, []byte("cancel2"), kvRecord("v")),
 		"update": c.Update(ctx, []byte("cancel"), kvRecord("w")),
 	}
+	if c.Delete != nil {
+		ended["delete"] = c.Delete(ctx, []byte("cancel"))
+	}
+	if c.InsertMany != nil {
+		ended["batch"] = c.InsertMany(ctx, []kv.KeyRow{{Key: []byte("cancel3"), Row: kvRecord("v")}})
+	}
+	if c.ReadPath != nil {
+		ended["path"] = c.ReadPath(ctx, []byte("cancel"), "$.f3", row)
+	}
 	if c.Scan != nil {
 		ended["scan"] = c.Scan(ctx, []byte("cancel"), 1, nil, func([]byte, *kv.Row) error { return nil })
 	}
 	for name, err := range ended {
 		if !errors.Is(err, context.Canceled) {
-			t.Errorf("%s after the end: %v", name, err)
+			t.Errorf("%s with a canceled context: %v", name, err)
 		}
 	}
 }

@@ -33,10 +33,11 @@ const (
 	KVPiece    KVFault = "statement tried again"        // a conflict of one statement is not reported; only that statement is run again
 	KVNoUndo   KVFault = "undone, and there"            // a failed transaction stays stored
 	KVForgiven KVFault = "a conflict taken for success" // an aborted transaction is acknowledged
+	KVDirty    KVFault = "dirty read"                   // others see the writes of a transaction before its end
 )
 
 // TransactionFaults lists the faults of transactions in their documented order.
-func TransactionFaults() []KVFault { return []KVFault{KVTorn, KVPiece, KVNoUndo, KVForgiven} }
+func TransactionFaults() []KVFault { return []KVFault{KVTorn, KVPiece, KVNoUndo, KVForgiven, KVDirty} }
 
 // KVFaults lists the faults in their documented order.
 func KVFaults() []KVFault {
@@ -113,6 +114,8 @@ func spoil(bad, c *kv.Conn, f KVFault) {
 		}
 	case KVTorn, KVPiece, KVNoUndo, KVForgiven:
 		spoilTransactions(bad, c, f)
+	case KVDirty:
+		writeAtOnce(bad, c)
 	case KVKeptDelete:
 		bad.Delete = func(ctx context.Context, key []byte) error { return c.Read(ctx, key, nil, &kv.Row{}) }
 	}

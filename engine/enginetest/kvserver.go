@@ -37,11 +37,11 @@ func RunKilledRecords(t *testing.T, cfg Config, l *lab.Lab) {
 		for w := range killedWorkers {
 			g.Go(func() error { return k.insert(ctx, w) })
 		}
-		awaited(t, func() bool { return k.done.Load() > 20*killedWorkers && k.connected.Load() == killedWorkers })
+		await(t, func() bool { return k.done.Load() > 20*killedWorkers && k.connected.Load() == killedWorkers })
 		if err := l.Kill(0); err != nil {
 			t.Fatal(err)
 		}
-		awaited(t, func() bool { return k.failed.Load() > 0 }) // before it runs again
+		await(t, func() bool { return k.failed.Load() > 0 }) // before it runs again
 		if err := l.Restart(t.Context(), 0); err != nil {
 			t.Fatal(err)
 		}
@@ -59,8 +59,8 @@ func RunKilledRecords(t *testing.T, cfg Config, l *lab.Lab) {
 
 const killedWorkers = 4
 
-// awaited waits until ok returns true, at most a minute.
-func awaited(t *testing.T, happened func() bool) {
+// await waits until happened returns true, at most a minute.
+func await(t *testing.T, happened func() bool) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); !happened(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {

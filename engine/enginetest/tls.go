@@ -72,7 +72,7 @@ func greet(ctx context.Context, d engine.Driver, at string) error {
 	}
 	a, err := e.About(ctx)
 	if err == nil && a.Version == "" {
-		err = errors.New("returned no product")
+		err = errors.New("the server reports no version")
 	}
 	return errors.Join(err, e.Close())
 }

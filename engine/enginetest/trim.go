@@ -35,7 +35,7 @@ func (s *suite) trim(t *testing.T) {
 	}
 	checkDigest(t, h, "a", want)
 	checkDigest(t, h, "b", all)
-	marked(t, h, "a", files)
+	checkMarks(t, h, "a", files)
 	for _, subset := range []string{"a", "b"} {
 		if v, err := load.Verify(t.Context(), h, subset); err != nil || len(v.Problems) > 0 {
 			t.Errorf("%s: %v, %q", subset, err, v.Problems)
@@ -120,7 +120,7 @@ func (s *suite) killedTrim(t *testing.T) {
 		}
 		t.Logf("the removal was killed; %d records were removed by the next", next.Records)
 		checkDigest(t, h, "a", since(files, removal.Cutoff))
-		marked(t, h, "a", files)
+		checkMarks(t, h, "a", files)
 		if v, err := load.Verify(t.Context(), h, "a"); err != nil || len(v.Problems) > 0 {
 			t.Errorf("after the removal: %v, %q", err, v.Problems)
 		}

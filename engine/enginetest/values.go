@@ -150,7 +150,7 @@ func (s *suite) awkwardHeaders(t *testing.T) {
 	h := s.openNew(t)
 	mustStore(t, h, "a", files, 1)
 	checkDigest(t, h, "a", expect(files))
-	cataloged(t, h, "a", files)
+	checkCatalog(t, h, "a", files)
 	s.prove(t, h, files, everything("a", lineType("SL1L2")))
 	var qs []*question.Question
 	for i, x := range s.texts() {
