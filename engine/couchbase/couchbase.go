@@ -71,7 +71,7 @@ func params() []engine.Param {
 		{Name: "connect_timeout", Default: "10s", Help: "time limit for reaching the cluster"},
 		{Name: "in_flight", Default: "1024", Help: "key-value operations in flight, at most 2000, the limit of the SDK's queue"},
 		{Name: "writers", Default: "4", Help: "number of concurrent write requests"},
-		{Name: "lease", Default: "10s", Help: "time without a heartbeat after which a loader counts as dead"},
+		{Name: "lease", Default: "10s", Help: "time without a heartbeat after which a loader counts as dead; the same for all clients of a bucket"},
 	}
 }
 

@@ -56,7 +56,7 @@ func params() []engine.Param {
 		{Name: "leads_index", Default: "false", Help: "also index the leads inside the documents (a multikey index), and use the index in queries: true or false"},
 		{Name: "replace", Default: "", Help: "how an existing document is replaced: bulk (bulk write of replacements), or reinsert (remove and insert); reinsert is the default on FerretDB, which reads the whole collection for each replacement"},
 		{Name: "writers", Default: "4", Help: "number of concurrent write requests"},
-		{Name: "lease", Default: "10", Help: "seconds without a heartbeat after which a loader counts as dead"},
+		{Name: "lease", Default: "10", Help: "seconds without a heartbeat after which a loader counts as dead; the same for all clients of a database"},
 	}
 }
 
