@@ -35,11 +35,15 @@ type defect struct {
 // is not what the suite detects.
 const noDefect = "none"
 
+// noRemovals is the name of an engine that cannot remove records, although its configuration says that it can.
+const noRemovals = "records are not removed"
+
 // defects are engines that the suite must not pass. A name with that of another program repeats a defect that was
 // found in it.
 func defects() map[string]defect {
 	all := map[string]defect{
-		noDefect: {func(a archive.Archive) archive.Archive { return &wrappedArchive{a} }, ""},
+		noDefect:   {func(a archive.Archive) archive.Archive { return &wrappedArchive{a} }, ""},
+		noRemovals: {func(a archive.Archive) archive.Archive { return &wrappedArchive{a} }, "/trim"},
 		"VxIngest replaces leads": {
 			func(a archive.Archive) archive.Archive { return &replacing{a} }, "any_order_of_files_VxIngest_replaces_leads",
 		},
@@ -92,7 +96,9 @@ func TestDefective(t *testing.T) {
 		}
 		return e, err
 	}
-	enginetest.Run(t, enginetest.Config{Driver: d, URL: func(*testing.T) string { return "dry:" }})
+	enginetest.Run(t, enginetest.Config{
+		Driver: d, URL: func(*testing.T) string { return "dry:" }, NoTrim: os.Getenv(envDefect) != noRemovals,
+	})
 }
 
 func TestEveryDefectIsDetected(t *testing.T) {
