@@ -24,7 +24,7 @@ func RunCluster(t *testing.T, cfg Config, l *lab.Lab, copies bool) {
 	for _, d := range slices.Sorted(maps.Keys(archive.OfferOf(&cfg.Driver).Designs)) {
 		s := &suite{Config: cfg, design: d, flavours: archive.Flavours(&cfg.Driver, d), root: t.Name()}
 		t.Run("design="+string(d), func(t *testing.T) {
-			t.Run("cases", s.wholeCases)
+			t.Run("cases", s.loadAndProveCases)
 			t.Run("a killed node", func(t *testing.T) { s.killedNode(t, l, copies) })
 		})
 	}
@@ -49,7 +49,8 @@ func (s *suite) killedNode(t *testing.T, l *lab.Lab, copies bool) {
 		t.Fatal(err)
 	}
 	failed := <-ended
-	t.Logf("node %d killed: %d of %d files were acknowledged; the load returned: %v", victim+1, len(acknowledged), len(files), failed)
+	t.Logf("node %d killed: %d of %d files were acknowledged; the load returned: %v",
+		victim+1, len(acknowledged), len(files), failed)
 	if failed == nil && len(acknowledged) < len(files) {
 		t.Error("the load returned no error for files that it did not store")
 	}

@@ -42,7 +42,7 @@ type job struct {
 	Tables posts.Design
 }
 
-// ready is the line that a child prints when it starts.
+// ready is the line that a child prints when it has opened the database; see job.Early.
 const ready = "enginetest: child is ready"
 
 func childJob(t testing.TB) (job, bool) {
@@ -167,8 +167,8 @@ func (s *suite) crash(t *testing.T) {
 	if s.Driver.Place == engine.Embedded {
 		first := slices.Min(slices.Collect(maps.Keys(archive.OfferOf(&s.Driver).Designs)))
 		if Nightly() || s.design == first { // one design is enough by day: all have the same file format
-			t.Run("a kill while the database is created", s.killedYoung)
-			t.Run("a flipped bit", s.rot)
+			t.Run("a kill while the database is created", s.killedAtCreation)
+			t.Run("a flipped bit", s.flippedBit)
 			t.Run("a full disk", func(t *testing.T) { s.fullDisk(t, "3m", "100m") })
 			if Nightly() {
 				t.Run("a full disk of 30 MB", func(t *testing.T) { s.fullDisk(t, "30m", "1g") })
@@ -182,7 +182,7 @@ func (s *suite) crash(t *testing.T) {
 func (s *suite) killed(t *testing.T) {
 	files := crashFiles()
 	undisturbed := s.start(t, job{URL: s.URL(t), Design: s.design})
-	duration := untilCPU(t, undisturbed, time.Hour)
+	duration := awaitCPU(t, undisturbed, time.Hour)
 	if !kill(t, undisturbed) {
 		t.Fatal("the undisturbed load was killed")
 	}
@@ -190,7 +190,7 @@ func (s *suite) killed(t *testing.T) {
 	url, rng, before := s.URL(t), newRand(attack.Seed), 0
 	for done := range kills {
 		c := s.start(t, job{URL: url, Design: s.design})
-		untilCPU(t, c, time.Duration(rng.Int64N(int64(duration)/2+1)))
+		awaitCPU(t, c, time.Duration(rng.Int64N(int64(duration)/2+1)))
 		finished := kill(t, c)
 		s.undamaged(t, url)
 		h := s.open(t, url, engine.Options{})
@@ -247,8 +247,8 @@ func (s *suite) undamaged(t *testing.T, url string) {
 	}
 }
 
-// killedYoung kills loads while they create their database. Afterwards a load into the remains must work.
-func (s *suite) killedYoung(t *testing.T) {
+// killedAtCreation kills loads while they create their database. Afterwards a load into the remains must work.
+func (s *suite) killedAtCreation(t *testing.T) {
 	files := crashFiles()
 	began := time.Now()
 	s.openNew(t)
@@ -277,7 +277,8 @@ func (s *suite) timeLoad(t *testing.T, files []File) time.Duration {
 	return duration
 }
 
-// openElsewhere opens a database that another process has open: it must succeed, or return an error that says so and has a cure.
+// openElsewhere opens a database that another process has open. The open must succeed, or return an error that wraps
+// ErrUnreachable and has a cure.
 func (s *suite) openElsewhere(t *testing.T) {
 	s.attacked(t, "opened while another process has it open").Times = 1
 	url := s.URL(t)

@@ -29,7 +29,7 @@ func RunRecords(t *testing.T, cfg Config) { cfg.runKV(t) }
 
 // runKV runs the tests of records under keys.
 func (c Config) runKV(t *testing.T) {
-	t.Run("records", c.kvPromised)
+	t.Run("records", c.kvOffer)
 	t.Run("metrics", c.metrics)
 	for _, l := range kv.OfferOf(&c.Driver).Layouts {
 		t.Run("records/layout="+string(l), func(t *testing.T) {
@@ -54,7 +54,7 @@ func (c Config) runKV(t *testing.T) {
 					}
 				}
 			})
-			t.Run("layouts", func(t *testing.T) { c.kvOtherLayouts(t, e, l) })
+			t.Run("layouts", func(t *testing.T) { c.otherLayouts(t, e, l) })
 			k := kvSuite{r, l}
 			t.Run("scans", func(t *testing.T) {
 				switch _, none := kv.OfferOf(&c.Driver).NoScan[l]; {
@@ -80,9 +80,9 @@ func (c Config) runKV(t *testing.T) {
 	}
 }
 
-// kvOtherLayouts opens a table of one layout with the other layouts. That must fail, because the times of
+// otherLayouts opens a table of one layout with the other layouts. That must fail, because the times of
 // one layout must not be reported as those of another.
-func (c Config) kvOtherLayouts(t *testing.T, e *engine.Engine, layout kv.Layout) {
+func (c Config) otherLayouts(t *testing.T, e *engine.Engine, layout kv.Layout) {
 	for _, l := range kv.OfferOf(&c.Driver).Layouts {
 		if l == layout {
 			continue
@@ -97,23 +97,26 @@ func (c Config) kvOtherLayouts(t *testing.T, e *engine.Engine, layout kv.Layout)
 	}
 }
 
-// kvPromised compares the Driver with the Engine, and tests misuse of tables.
-func (c Config) kvPromised(t *testing.T) {
+// kvOffer compares the Driver with the Engine, and tests misuse of tables.
+func (c Config) kvOffer(t *testing.T) {
 	e, err := engine.Registry{c.Driver}.Open(t.Context(), c.URL(t), engine.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer e.Close()
 	if (kv.DatabaseOf(e) == nil) != (len(kv.OfferOf(&c.Driver).Layouts) == 0) {
-		t.Fatalf("layouts %v are promised; the ability is there: %v", kv.OfferOf(&c.Driver).Layouts, kv.DatabaseOf(e) != nil)
+		t.Fatalf("the driver offers the layouts %v; the engine has the ability: %t",
+			kv.OfferOf(&c.Driver).Layouts, kv.DatabaseOf(e) != nil)
 	}
 	if kv.DatabaseOf(e) == nil {
 		return
 	}
-	if _, err := kv.DatabaseOf(e).Table(t.Context(), kv.Table{Name: "t", Fields: kvFields, Layout: "origami", Make: true}); !errors.Is(err, engine.ErrNoDesign) {
+	origami := kv.Table{Name: "t", Fields: kvFields, Layout: "origami", Make: true}
+	if _, err := kv.DatabaseOf(e).Table(t.Context(), origami); !errors.Is(err, engine.ErrNoDesign) {
 		t.Errorf("an unknown layout: %v", err)
 	}
-	if _, err := kv.DatabaseOf(e).Table(t.Context(), kv.Table{Name: "absent", Fields: kvFields}); err == nil || !strings.Contains(err.Error(), "load") {
+	absent := kv.Table{Name: "absent", Fields: kvFields}
+	if _, err := kv.DatabaseOf(e).Table(t.Context(), absent); err == nil || !strings.Contains(err.Error(), "load") {
 		t.Errorf("a table that was not loaded: %v", err)
 	}
 	for _, bad := range []kv.Table{
@@ -169,8 +172,8 @@ func scanKeys(ctx context.Context, c *kv.Conn, from string, n int) (keys []strin
 	return keys, err
 }
 
-// keysThere returns which of some keys have a record, ascending. It scans, or reads if the layout cannot be scanned.
-func keysThere(ctx context.Context, c *kv.Conn, from string, keys []string) (existing []string, err error) {
+// existingKeys returns which of some keys have a record, ascending. It scans, or reads if the layout cannot be scanned.
+func existingKeys(ctx context.Context, c *kv.Conn, from string, keys []string) (existing []string, err error) {
 	if c.Scan != nil {
 		all, err := scanKeys(ctx, c, from, 2*len(keys))
 		return slices.DeleteFunc(all, func(key string) bool { return !slices.Contains(keys, key) }), err
@@ -249,7 +252,11 @@ func (k kvSuite) values(t *testing.T) {
 	for b := byte(' '); b <= 127; b++ {
 		printable = append(printable, b)
 	}
-	for i, v := range []string{"", " ", "a ", string(printable), `"\" \\ \u0041 ''`, "äß水", "\t\n\r\x01", "null", "12", strings.Repeat("x", 4095), strings.Repeat("y", 4096), strings.Repeat(`"`, 70_000)} {
+	values := []string{
+		"", " ", "a ", string(printable), `"\" \\ \u0041 ''`, "äß水", "\t\n\r\x01", "null", "12",
+		strings.Repeat("x", 4095), strings.Repeat("y", 4096), strings.Repeat(`"`, 70_000),
+	}
+	for i, v := range values {
 		key, row, got := fmt.Appendf(nil, "value%d", i), kvRecord(v, "other"), &kv.Row{}
 		if err := c.Insert(t.Context(), key, row); err != nil {
 			t.Fatalf("%.40q: %v", v, err)
@@ -281,7 +288,9 @@ func (k kvSuite) values(t *testing.T) {
 // order tests that keys are distinguished and ordered bytewise.
 func (k kvSuite) order(t *testing.T) {
 	c := k.connect(t)
-	keys := []string{"order/A", "order/B", "order/a", "order/a ", "order/a  ", "order/aa", "order/user10", "order/user9", "order/ä"}
+	keys := []string{
+		"order/A", "order/B", "order/a", "order/a ", "order/a  ", "order/aa", "order/user10", "order/user9", "order/ä",
+	}
 	for _, i := range rand.New(rand.NewPCG(1, 2)).Perm(len(keys)) {
 		if err := c.Insert(t.Context(), []byte(keys[i]), kvRecord(keys[i])); err != nil {
 			t.Fatalf("%q: %v", keys[i], err)
@@ -317,7 +326,7 @@ func (k kvSuite) batches(t *testing.T) {
 		return rows
 	}
 	keys := func() []string {
-		got, err := keysThere(t.Context(), c, "batch", []string{"batch0", "batch1", "batch2", "batch3", "batch4"})
+		got, err := existingKeys(t.Context(), c, "batch", []string{"batch0", "batch1", "batch2", "batch3", "batch4"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -412,7 +421,7 @@ func (k kvSuite) workers(t *testing.T) {
 	if k.connect(t).Delete != nil {
 		keys = append(keys, contested)
 	}
-	existing, err := keysThere(t.Context(), k.connect(t), "worker", keys)
+	existing, err := existingKeys(t.Context(), k.connect(t), "worker", keys)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -423,7 +432,8 @@ func (k kvSuite) workers(t *testing.T) {
 		}
 	}
 	got := &kv.Row{}
-	if err := k.connect(t).Read(t.Context(), []byte("shared"), nil, got); err != nil || !got.Equal(kvRecord(fmt.Sprint(rounds-1))) {
+	err = k.connect(t).Read(t.Context(), []byte("shared"), nil, got)
+	if err != nil || !got.Equal(kvRecord(fmt.Sprint(rounds-1))) {
 		t.Errorf("updates of different fields by workers: %v, %q", err, got.Data())
 	}
 }
@@ -558,7 +568,7 @@ func (c Config) kvPersist(t *testing.T, l kv.Layout) {
 	table.Make = false
 	for _, o := range []engine.Options{{}, {ReadOnly: true}} {
 		use(o, func(r *kv.Records, c *kv.Conn) {
-			if got, err := keysThere(t.Context(), c, "", keys); err != nil || len(got) != 20 {
+			if got, err := existingKeys(t.Context(), c, "", keys); err != nil || len(got) != 20 {
 				t.Errorf("opened again, there is %v, %v", got, err)
 			}
 			if r.Count != nil {

@@ -21,7 +21,8 @@ import (
 // record must exist with all its fields. cfg.URL names databases of l, whose commits must be
 // durable.
 func RunKilledRecords(t *testing.T, cfg Config, l *lab.Lab) {
-	for _, layout := range kv.OfferOf(&cfg.Driver).Layouts[:min(1, len(kv.OfferOf(&cfg.Driver).Layouts))] { // connections are the same for all layouts
+	layouts := kv.OfferOf(&cfg.Driver).Layouts
+	for _, layout := range layouts[:min(1, len(layouts))] { // connections are the same for all layouts
 		e, err := engine.Registry{cfg.Driver}.Open(t.Context(), cfg.URL(t), engine.Options{})
 		if err != nil {
 			t.Fatal(err)

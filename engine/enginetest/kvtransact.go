@@ -21,7 +21,7 @@ import (
 func (c Config) kvTransactions(t *testing.T, k kvSuite) {
 	levels := kv.OfferOf(&c.Driver).Transactions
 	if conn := k.connect(t); (conn.Transact == nil) != (len(levels) == 0) {
-		t.Fatalf("transactions %v are promised; the ability is there: %v", levels, conn.Transact != nil)
+		t.Fatalf("the driver offers the transactions %v; the engine has the ability: %t", levels, conn.Transact != nil)
 	}
 	if len(levels) == 0 {
 		t.Skip("the engine has no transactions of several records")
@@ -126,7 +126,8 @@ func CheckTransaction(ctx context.Context, r *kv.Records, level kv.IsolationLeve
 		}
 		for i, want := range [][]int{{1000, 1000}, {7, 8}}[map[error]int{enough: 0, nil: 1}[end]] {
 			if n, err := readAccount(ctx, c, i); err != nil || n != want {
-				return errors.Join(err, fmt.Errorf("after a transaction that ended with %q account %d has %d, not %d", fmt.Sprint(end), i, n, want))
+				outcome := fmt.Errorf("after a transaction that ended with %q account %d has %d, not %d", fmt.Sprint(end), i, n, want)
+				return errors.Join(err, outcome)
 			}
 		}
 	}

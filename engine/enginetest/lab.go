@@ -151,7 +151,8 @@ func start(t testing.TB, d engine.Driver, o lab.Options) *lab.Lab {
 	}
 	s := l.State()
 	for _, pid := range s.PIDs() { // every user of this machine can read the arguments of its processes
-		if args, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); s.Cluster.Password != "" && strings.Contains(string(args), s.Cluster.Password) {
+		args, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)) // not on every system
+		if s.Cluster.Password != "" && strings.Contains(string(args), s.Cluster.Password) {
 			t.Errorf("the arguments of process %d contain the server's password", pid)
 		}
 	}

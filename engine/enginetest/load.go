@@ -43,7 +43,7 @@ func (s *suite) load(t *testing.T) {
 		}
 	})
 	t.Run("a later value replaces the earlier one", s.replace)
-	t.Run("different values are refused METdbLoad's order of files decides", s.contradict)
+	t.Run("different values are refused METdbLoad's order of files decides", s.conflicts)
 	t.Run("all values are kept METdbLoad stores every line", s.keep)
 	t.Run("a loader closed without commit leaves nothing", s.abandon)
 	t.Run("a commit of nothing", s.nothing)
@@ -96,9 +96,9 @@ func (s *suite) replace(t *testing.T) {
 	checkCatalog(t, h, "a", all)
 }
 
-// contradict loads different values of some records, equal values of others, and new records. If different values
+// conflicts loads different values of some records, equal values of others, and new records. If different values
 // are refused, the commit must store nothing and report all of them.
-func (s *suite) contradict(t *testing.T) {
+func (s *suite) conflicts(t *testing.T) {
 	series := mixedSeries()
 	first := Generate(7, 2, series[:len(series)/2]...)
 	later := append(Generate(8, 1, series[len(series)/3:]...), File{Path: "again.stat", Batches: first[1].Batches[:1]})
@@ -119,28 +119,31 @@ func (s *suite) contradict(t *testing.T) {
 	}
 	refuse := func(archive.ExistingRecord) bool { return true }
 	_, err = commitIf(t.Context(), l, "a", later[:1], refuse)
-	contradicted, ok := errors.AsType[*archive.ConflictError](err)
-	if !ok || !maps.Equal(storedDigests(contradicted.Records), want) || len(want) == 0 {
+	conflict, ok := errors.AsType[*archive.ConflictError](err)
+	if !ok || !maps.Equal(storedDigests(conflict.Records), want) || len(want) == 0 {
 		t.Fatalf("the commit of %d conflicts returns %v", len(want), err)
 	}
-	if c := contradicted.Records[0]; !strings.Contains(c.Difference, ", not ") && c.Difference != "the repeating columns differ" {
+	if c := conflict.Records[0]; !strings.Contains(c.Difference, ", not ") && c.Difference != "the repeating columns differ" {
 		t.Errorf("the difference is %q", c.Difference)
 	}
 	checkDigest(t, h, "a", expect(first))
 	checkMarks(t, h, "a", first)
 	checkCatalog(t, h, "a", first)
 
-	s.contradictAgain(t, h, l, first, later, want)
+	s.replaceConflicts(t, h, l, first, later, want)
 }
 
-// contradictAgain continues with the loader: the commit must accept equal values, and replace values that may be
+// replaceConflicts continues with the loader: the commit must accept equal values, and replace values that may be
 // replaced.
-func (s *suite) contradictAgain(t *testing.T, h *opened, l archive.Loader, first, later []File, want map[record.Key]record.Digest) {
+func (s *suite) replaceConflicts(
+	t *testing.T, h *opened, l archive.Loader, first, later []File, want map[record.Key]record.Digest,
+) {
 	t.Helper()
-	if got, err := commitIf(t.Context(), l, "a", later[1:], func(archive.ExistingRecord) bool { return true }); err != nil || len(got.Existing) > 0 || got.New > 0 {
+	got, err := commitIf(t.Context(), l, "a", later[1:], func(archive.ExistingRecord) bool { return true })
+	if err != nil || len(got.Existing) > 0 || got.New > 0 {
 		t.Fatalf("a duplicate: %+v, %v", got, err)
 	}
-	got, err := commitIf(t.Context(), l, "a", later[:1], func(c archive.ExistingRecord) bool { _, ok := want[c.Key]; return !ok })
+	got, err = commitIf(t.Context(), l, "a", later[:1], func(c archive.ExistingRecord) bool { _, ok := want[c.Key]; return !ok })
 	if err != nil || !maps.Equal(storedDigests(got.Existing), want) {
 		t.Errorf("the commit replaces %d values and reports %d, %v", len(want), len(got.Existing), err)
 	}

@@ -76,7 +76,7 @@ func Run(t *testing.T, cfg Config) {
 		t.Run("design="+string(d), func(t *testing.T) {
 			if cfg.thin() && (i > 0 || cfg.TestedElsewhere) {
 				t.Run("load", s.load)
-				t.Run("cases", s.wholeCases)
+				t.Run("cases", s.loadAndProveCases)
 				if !cfg.Brief {
 					t.Run("concurrent", s.concurrent)
 				}

@@ -24,7 +24,7 @@ import (
 // during a load, and runs two loads into one subset at once. cfg.URL names databases of l.
 func RunServer(t *testing.T, cfg Config, l *lab.Lab) {
 	if !cfg.Driver.Server.NoPassword {
-		t.Run("nobody without the password", func(t *testing.T) { cfg.locked(t, l) })
+		t.Run("nobody without the password", func(t *testing.T) { cfg.refusesStrangers(t, l) })
 	}
 	t.Run("records of a killed server", func(t *testing.T) { RunKilledRecords(t, cfg, l) })
 	designs := slices.Sorted(maps.Keys(archive.OfferOf(&cfg.Driver).Designs))
@@ -43,10 +43,10 @@ func RunServer(t *testing.T, cfg Config, l *lab.Lab) {
 	}
 }
 
-// locked tries to reach the server like another user of the machine: without its password, or for a server
+// refusesStrangers tries to reach the server like another user of the machine: without its password, or for a server
 // that identifies clients by a certificate, without a certificate, without TLS, or with a certificate of
 // another CA.
-func (c Config) locked(t *testing.T, l *lab.Lab) {
+func (c Config) refusesStrangers(t *testing.T, l *lab.Lab) {
 	u, err := url.Parse(l.URL())
 	if err != nil {
 		t.Fatal(err)
@@ -206,8 +206,8 @@ func (s *suite) deadServer(t *testing.T, l *lab.Lab) {
 	checkCatalog(t, h, "a", first)
 }
 
-// fillWithin is how long a load waits for a server whose disk is full.
-const fillWithin = 30 * time.Second
+// fullDiskTimeout is how long a load waits for a server whose disk is full.
+const fullDiskTimeout = 30 * time.Second
 
 // RunFullServer gives a server a file system that has 3 MB left, and at night one that has 30 MB left, and loads until
 // an error. Everything that was committed must be intact once the disk has more space. config is that of a server.
@@ -243,10 +243,10 @@ func (s *suite) fullServer(t *testing.T, l *lab.Lab, disk string, free int64) {
 		t.Fatal(err)
 	}
 	for i := 0; attack.Times == 0 && i < fillSubsets; i++ {
-		ctx, stop := context.WithTimeout(t.Context(), fillWithin)
+		ctx, stop := context.WithTimeout(t.Context(), fullDiskTimeout)
 		_, err := store(ctx, h, fillSubset(i), crashFiles(), 12)
 		if stop(); errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			attack.Count(fmt.Sprintf("no reply within %v: the server waits for space", fillWithin))
+			attack.Count(fmt.Sprintf("no reply within %v: the server waits for space", fullDiskTimeout))
 		} else if err != nil {
 			attack.Count(Refusal(t, err, disk))
 		}
@@ -309,11 +309,11 @@ func (s *suite) resume(ctx context.Context, url string, files []File) (err error
 func RunCases(t *testing.T, cfg Config) {
 	for _, d := range slices.Sorted(maps.Keys(archive.OfferOf(&cfg.Driver).Designs)) {
 		s := &suite{Config: cfg, design: d, flavours: archive.Flavours(&cfg.Driver, d), root: t.Name()}
-		t.Run("design="+string(d), s.wholeCases)
+		t.Run("design="+string(d), s.loadAndProveCases)
 	}
 }
 
-func (s *suite) wholeCases(t *testing.T) {
+func (s *suite) loadAndProveCases(t *testing.T) {
 	h, files := s.openNew(t), Generate(21, 4, caseSeries()...)
 	mustStore(t, h, "cases", files, 2)
 	checkDigest(t, h, "cases", expect(files))

@@ -83,7 +83,10 @@ func (s *suite) subsets(t *testing.T) {
 // awkwardSubsets loads different values under each of several awkward names. Names that differ only in case
 // are two subsets; an engine that cannot separate them must refuse the second one.
 func (s *suite) awkwardSubsets(t *testing.T) {
-	names := []string{"copy", "COPY", "it's", `a"b`, `a\b`, "a::b", "a/b", "a.b", "a;b", "100%", "two words", "é🌀", "select", "main", "$1", "--"}
+	names := []string{
+		"copy", "COPY", "it's", `a"b`, `a\b`, "a::b", "a/b", "a.b", "a;b", "100%", "two words", "é🌀", "select", "main",
+		"$1", "--",
+	}
 	if s.thin() { // each commit takes a second
 		names = []string{"copy", "COPY", `it's a"b\c`, "a::b/c.d;e", "100% two words", "é🌀", "select", "$1 --"}
 	}

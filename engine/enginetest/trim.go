@@ -19,7 +19,7 @@ func (s *suite) trim(t *testing.T) {
 	for _, subset := range []string{"a", "b"} {
 		mustStore(t, h, subset, files, 3)
 	}
-	keep := half(files)
+	keep := retainHalf(files)
 	removal, err := load.Retain(t.Context(), h, "a", keep)
 	if s.NoTrim && errors.Is(err, errors.ErrUnsupported) {
 		return
@@ -27,7 +27,7 @@ func (s *suite) trim(t *testing.T) {
 	if err != nil || s.NoTrim {
 		t.Fatalf("the engine cannot remove records: %t; the removal returns: %v", s.NoTrim, err)
 	}
-	removed, want := removal.Records, since(files, removal.Cutoff)
+	removed, want := removal.Records, digestSince(files, removal.Cutoff)
 	all := expect(files)
 	if want.Records == 0 || want.Records == all.Records || removed != all.Records-want.Records {
 		t.Errorf("%d removed, %d of %d should stay", removed, want.Records, all.Records)
@@ -50,8 +50,8 @@ func (s *suite) trim(t *testing.T) {
 	}
 }
 
-// half is a retention time that removes about half of the records.
-func half(files []File) load.Retention {
+// retainHalf returns a retention time that removes about half of the records.
+func retainHalf(files []File) load.Retention {
 	var first, last int64
 	for _, f := range files {
 		for _, b := range f.Batches {
@@ -66,8 +66,8 @@ func half(files []File) load.Retention {
 	return load.Retention{MaxAge: time.Duration((last-first)/2) * time.Second, Force: true}
 }
 
-// since is the digest of the records of files from a time on.
-func since(files []File, from time.Time) (want record.Digest) {
+// digestSince returns the digest of the records of files from a time on.
+func digestSince(files []File, from time.Time) (want record.Digest) {
 	var hash record.Hasher
 	for _, f := range files {
 		for _, b := range f.Batches {
@@ -88,7 +88,7 @@ func (s *suite) killedTrim(t *testing.T) {
 		t.Skip("the engine cannot remove records")
 	}
 	files := crashFiles()
-	h, keep := s.openNew(t), half(files)
+	h, keep := s.openNew(t), retainHalf(files)
 	mustStore(t, h, "a", files, 8)
 	began := time.Now()
 	removal, err := load.Retain(t.Context(), h, "a", keep)
@@ -117,7 +117,7 @@ func (s *suite) killedTrim(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Logf("the removal was killed; %d records were removed by the next", next.Records)
-		checkDigest(t, h, "a", since(files, removal.Cutoff))
+		checkDigest(t, h, "a", digestSince(files, removal.Cutoff))
 		checkMarks(t, h, "a", files)
 		if v, err := load.Verify(t.Context(), h, "a"); err != nil || len(v.Problems) > 0 {
 			t.Errorf("after the removal: %v, %q", err, v.Problems)
