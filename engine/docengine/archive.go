@@ -361,11 +361,17 @@ func InOrder[T any](
 	get func(ctx context.Context, some []string) (T, error), each func(first int, some T) error,
 ) error {
 	group, ctx := errgroup.WithContext(ctx)
-	inFlight := make(chan chan T, max(width-1, 0)) // in the order of ids; one more call is outside the channel
+	// The replies are in the order of ids. The receiver below waits for one more than the channel contains.
+	inFlight := make(chan chan T, max(width-1, 0))
 	group.Go(func() error {
 		defer close(inFlight)
 		for some := range slices.Chunk(ids, size) {
 			reply := make(chan T, 1)
+			select {
+			case inFlight <- reply:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
 			group.Go(func() error {
 				values, err := get(ctx, some)
 				if err == nil {
@@ -373,11 +379,6 @@ func InOrder[T any](
 				}
 				return err
 			})
-			select {
-			case inFlight <- reply:
-			case <-ctx.Done():
-				return ctx.Err()
-			}
 		}
 		return nil
 	})

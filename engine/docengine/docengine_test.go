@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -39,6 +40,21 @@ func TestInOrder(t *testing.T) {
 	})
 	if err != nil || !slices.Equal(got, ids) {
 		t.Errorf("%q, %v", got, err)
+	}
+	for _, width := range []int{1, 2, 4} {
+		var inFlight, most atomic.Int64
+		counted := func(ctx context.Context, some []string) ([]string, error) {
+			n := inFlight.Add(1)
+			defer inFlight.Add(-1)
+			for seen := most.Load(); n > seen && !most.CompareAndSwap(seen, n); seen = most.Load() {
+			}
+			time.Sleep(time.Millisecond)
+			return some, ctx.Err()
+		}
+		err := InOrder(t.Context(), ids, 5, width, counted, func(int, []string) error { return nil })
+		if n := most.Load(); err != nil || n > int64(width) {
+			t.Errorf("%d calls were in flight, at most %d are allowed; %v", n, width, err)
+		}
 	}
 	broken := errors.New("broken")
 	if err := InOrder(t.Context(), ids, 10, 1, late, func(int, []string) error { return broken }); !errors.Is(err, broken) {

@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -98,6 +99,7 @@ func (s *suite) killedTrim(t *testing.T) {
 	attack, duration := s.attacked(t, "client killed during a removal"), time.Since(began)
 	rng := newRand(attack.Seed)
 	h.close(t)
+	before := 0
 	for range s.repetitions(t, 4, 1) {
 		attack.Times++
 		url := s.URL(t)
@@ -106,7 +108,10 @@ func (s *suite) killedTrim(t *testing.T) {
 		h.close(t)
 		c := s.start(t, job{URL: url, Design: s.design, Keep: keep.MaxAge})
 		time.Sleep(time.Duration(rng.Int64N(int64(duration) + 1)))
-		kill(t, c)
+		if !kill(t, c) {
+			before++
+		}
+		attack.Note = fmt.Sprintf("%d before the end of the removal", before)
 		h = s.open(t, url, engine.Options{})
 		v, err := load.Verify(t.Context(), h, "a")
 		if err != nil || len(v.Problems) > 0 {

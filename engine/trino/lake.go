@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/tidwall/gjson"
 
@@ -87,10 +88,15 @@ func (l *lakes) catalog() string {
 	}) + ")"
 }
 
+// closeTimeout is how long a server may take to drop the catalog.
+const closeTimeout = 30 * time.Second
+
 // close drops the catalog, and with it the store's keys.
 func (l *lakes) close() error {
+	ctx, stop := context.WithTimeout(context.Background(), closeTimeout)
+	defer stop()
 	drop := request{text: "DROP CATALOG IF EXISTS " + lakeCatalog}
-	return errors.Join(l.client.run(context.Background(), drop), os.RemoveAll(filepath.Dir(l.home)))
+	return errors.Join(l.client.run(ctx, drop), os.RemoveAll(filepath.Dir(l.home)))
 }
 
 // lakeTable returns the name of a table, with catalog and schema.
