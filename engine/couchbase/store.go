@@ -97,7 +97,8 @@ func (s *store) Put(ctx context.Context, name string, text []byte) error {
 }
 
 // pieceBytes is the size of a piece, and of the longest text without pieces. Couchbase's limit of a document is
-// 20 MiB. The ids of one commit of METviewer's files may have more: up to 262,144 ids of 250 bytes.
+// 20 MiB. The ids of one commit may have more: a window of 262,144 records whose documents have one lead each lists
+// as many ids, often of more than 100 bytes.
 const pieceBytes = 16 << 20
 
 // pieceList is the text of a name whose text is stored in pieces.
