@@ -179,7 +179,7 @@ func (p *phrase) entries() []string {
 	hours := func(epoch string, hs []int) {
 		if len(hs) > 0 {
 			seconds := list(hs, func(h int) string { return strconv.Itoa(3600 * h) })
-			out = append(out, "("+remainder(epoch, 86400)+" - "+remainder(epoch, 3600)+") IN "+seconds)
+			out = append(out, "("+epoch+" % 86400 - "+epoch+" % 3600) IN "+seconds)
 		}
 	}
 	c := &p.q.TimeFilter
@@ -193,13 +193,6 @@ func (p *phrase) entries() []string {
 		out = append(out, init+" BETWEEN "+number(first)+" AND "+number(last))
 	}
 	return out
-}
-
-// remainder returns the remainder of a division, which is never negative, also of times before 1970. N1QL's % of a
-// negative number is negative.
-func remainder(epoch string, divisor int) string {
-	d := strconv.Itoa(divisor)
-	return "((" + epoch + " % " + d + " + " + d + ") % " + d + ")"
 }
 
 // expression returns a column of the answer or of the order. Times are epochs, spans seconds.
