@@ -42,11 +42,14 @@ func Driver() engine.Driver {
 			}},
 		}, kv.Offer{
 			Layouts: []kv.Layout{kv.Document},
-			NoScan:  map[kv.Layout]string{kv.Document: "the key-value service has no order of keys; N1QL has one, but no test can run it"},
+			NoScan: map[kv.Layout]string{
+				kv.Document: "the key-value service has no order of keys; N1QL has one, but no test can run it",
+			},
 		}},
 		Place:  engine.Remote,
 		Server: server(),
-		Untested: "all N1QL (iso-list, iso-range, epoch-list, epoch-range, keys, index statements), TLS, scopes and durable writes; " +
+		Untested: "all N1QL (iso-list, iso-range, epoch-list, epoch-range, keys, index statements), TLS, scopes and " +
+			"durable writes; " +
 			"reason: no registry has Couchbase Server (7.1 or later is needed); " +
 			"the key-value part runs against CouchbaseMock, the statements are compared with golden files",
 		Open: open,
@@ -65,13 +68,16 @@ func params() []engine.Param {
 		{Name: "indexes", Default: "true", Help: "create the secondary indexes that N1QL needs, when a subset is loaded: true or false"},
 		{Name: "consistency", Default: "once", Help: "of N1QL: once waits for the indexes at the first use of a statement and after a load, " +
 			"and repetitions do not include the indexer's time; request_plus always waits; not_bounded never waits"},
-		{Name: "retry", Default: "best-effort", Help: "how the SDK repeats a failed operation: best-effort (until the time-out) or fail-fast (not at all)"},
-		{Name: "kv_timeout", Default: "10s", Help: "time limit of a key-value operation; of n operations that are sent together: n times as long"},
+		{Name: "retry", Default: "best-effort", Help: "how the SDK repeats a failed operation: " +
+			"best-effort (until the time-out) or fail-fast (not at all)"},
+		{Name: "kv_timeout", Default: "10s", Help: "time limit of a key-value operation; " +
+			"of n operations that are sent together: n times as long"},
 		{Name: "query_timeout", Default: "75s", Help: "time limit of a N1QL statement, including its rows"},
 		{Name: "connect_timeout", Default: "10s", Help: "time limit for reaching the cluster"},
 		{Name: "in_flight", Default: "1024", Help: "key-value operations in flight, at most 2000, the limit of the SDK's queue"},
 		{Name: "writers", Default: "4", Help: "number of concurrent write requests"},
-		{Name: "lease", Default: "10s", Help: "time without a heartbeat after which a loader counts as dead; the same for all clients of a bucket"},
+		{Name: "lease", Default: "10s", Help: "time without a heartbeat after which a loader counts as dead; " +
+			"the same for all clients of a bucket"},
 	}
 }
 
@@ -106,7 +112,8 @@ func parse(u *url.URL) (*settings, error) {
 	s.scope, s.collection = s.values["scope"], s.values["collection"]
 	s.durability = engine.Choice(v, "durability", map[string]memd.DurabilityLevel{
 		"none": 0, "majority": memd.DurabilityLevelMajority,
-		"majorityAndPersistActive": memd.DurabilityLevelMajorityAndPersistOnMaster, "persistToMajority": memd.DurabilityLevelPersistToMajority,
+		"majorityAndPersistActive": memd.DurabilityLevelMajorityAndPersistOnMaster,
+		"persistToMajority":        memd.DurabilityLevelPersistToMajority,
 	})
 	s.consistency = engine.Choice(v, "consistency", map[string]consistency{
 		"once": once, "request_plus": requestPlus, "not_bounded": notBounded,
@@ -147,7 +154,10 @@ func (s *settings) authenticate(u *url.URL) error {
 	if cert := s.values["cert"]; cert != "" {
 		pair, err := tls.LoadX509KeyPair(cert, s.values["key"])
 		if err != nil {
-			return &fault.Error{Setting: "couchbase URL, parameters cert and key", Err: err, Cure: "name two PEM files that belong together"}
+			return &fault.Error{
+				Setting: "couchbase URL, parameters cert and key", Err: err,
+				Cure: "name two PEM files that belong together",
+			}
 		}
 		s.auth = certificateAuth{&pair}
 	}

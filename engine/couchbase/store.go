@@ -302,7 +302,9 @@ func (s *store) Prepare(ctx context.Context, _ string, _ *record.LineType) error
 	return nil
 }
 
-func (s *store) Fetch(ctx context.Context, _ string, _ *record.LineType, ids []string, each func(id string, doc []byte) error) error {
+func (s *store) Fetch(
+	ctx context.Context, _ string, _ *record.LineType, ids []string, each func(id string, doc []byte) error,
+) error {
 	return s.get(ctx, ids, each)
 }
 

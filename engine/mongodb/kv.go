@@ -234,7 +234,9 @@ func (c *kvConn) delete(ctx context.Context, key []byte) error {
 // recordsPerReply is the greatest number of records in one reply, which the server limits to 16 MB.
 const recordsPerReply = 10_000
 
-func (c *kvConn) scan(ctx context.Context, from []byte, n int, f kv.Fields, each func(key []byte, r *kv.Row) error) error {
+func (c *kvConn) scan(
+	ctx context.Context, from []byte, n int, f kv.Fields, each func(key []byte, r *kv.Row) error,
+) error {
 	if n <= 0 { // for the server 0 means no limit
 		return ctx.Err()
 	}

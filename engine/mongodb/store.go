@@ -88,7 +88,8 @@ func (s *store) Swap(ctx context.Context, name string, text []byte, rev int64) (
 		_, err := s.meta().DeleteOne(ctx, bson.D{{Key: "_id", Value: fmt.Sprintf("%s#%d", name, next)}})
 		return rev, errors.Join(fmt.Errorf("%s: %w", name, docengine.ErrChanged), err)
 	}
-	_, err = s.meta().DeleteMany(ctx, bson.D{{Key: "name", Value: name}, {Key: "rev", Value: bson.D{{Key: "$lt", Value: next}}}})
+	earlier := bson.D{{Key: "name", Value: name}, {Key: "rev", Value: bson.D{{Key: "$lt", Value: next}}}}
+	_, err = s.meta().DeleteMany(ctx, earlier)
 	if err != nil {
 		s.log.Debug("an old revision was not removed", "name", name, "error", err)
 	}
@@ -172,10 +173,14 @@ func shardCommand(database, collection, how string) bson.D {
 	if how == "range" {
 		key = 1
 	}
-	return bson.D{{Key: "shardCollection", Value: database + "." + collection}, {Key: "key", Value: bson.D{{Key: "_id", Value: key}}}}
+	return bson.D{
+		{Key: "shardCollection", Value: database + "." + collection}, {Key: "key", Value: bson.D{{Key: "_id", Value: key}}},
+	}
 }
 
-func (s *store) Fetch(ctx context.Context, subset string, t *record.LineType, ids []string, each func(id string, doc []byte) error) error {
+func (s *store) Fetch(
+	ctx context.Context, subset string, t *record.LineType, ids []string, each func(id string, doc []byte) error,
+) error {
 	c, err := s.collection(subset, t).Find(ctx, idFilter(ids))
 	if err != nil {
 		return callError(ctx, err)

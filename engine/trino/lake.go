@@ -45,7 +45,7 @@ func (d *database) lake(ctx context.Context, s launch.Store) (*tables.Lake, erro
 		return nil, err
 	}
 	l := &lakes{d, s, filepath.Join(temp, "tables")}
-	err = os.Chmod(temp, 0o777)                     //nolint:gosec // the server may have another account; the folder's name cannot be guessed
+	err = os.Chmod(temp, 0o777)                     //nolint:gosec // the server may have another account; nobody can guess the folder's name
 	drop := "DROP CATALOG IF EXISTS " + lakeCatalog // a killed run leaves its catalog
 	for _, text := range []string{drop, l.catalog(), "CREATE SCHEMA " + lakeSchema} {
 		if err == nil {
@@ -83,9 +83,10 @@ func (l *lakes) catalog() string {
 		{"s3.aws-secret-key", l.store.Secret},
 		{"hive.security", "allow-all"},
 	}
-	return "CREATE CATALOG " + lakeCatalog + " USING hive WITH (" + flavour.Join(properties, ", ", func(p [2]string) string {
+	all := flavour.Join(properties, ", ", func(p [2]string) string {
 		return flavour.Ident(p[0]) + " = " + flavour.Quote(p[1])
-	}) + ")"
+	})
+	return "CREATE CATALOG " + lakeCatalog + " USING hive WITH (" + all + ")"
 }
 
 // closeTimeout is how long a server may take to drop the catalog.

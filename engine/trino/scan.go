@@ -172,9 +172,10 @@ func (s *star) load(ctx context.Context, files tables.StarFiles, note string) (o
 	if err != nil {
 		return out, err
 	}
-	out, err = sqlengine.LoadStar(ctx, files, func(ctx context.Context, t tables.StarTable, rows *sqlengine.StarRows) (int64, error) {
+	write := func(ctx context.Context, t tables.StarTable, rows *sqlengine.StarRows) (int64, error) {
 		return s.write(ctx, homes, t, rows)
-	})
+	}
+	out, err = sqlengine.LoadStar(ctx, files, write)
 	if err != nil {
 		return out, err
 	}
@@ -260,7 +261,8 @@ func (s *star) create(homes []string, note string) []string {
 	for i := range s.place.Partitions {
 		out = append(out, fmt.Sprintf("CALL %s.system.register_partition(schema_name => %s, table_name => %s,"+
 			" partition_columns => ARRAY['part'], partition_values => ARRAY['%d'], location => %s)",
-			s.db.catalog, flavour.Quote(s.db.name+"_star"), flavour.Quote(string(tables.StoreSales)), i, location(partitionFolder(homes, i))))
+			s.db.catalog, flavour.Quote(s.db.name+"_star"), flavour.Quote(string(tables.StoreSales)), i,
+			location(partitionFolder(homes, i))))
 	}
 	for _, t := range tables.StarTables() {
 		out = append(out, "ANALYZE "+s.table(t))
@@ -287,7 +289,9 @@ func starType(c *tpcds.Column) string {
 
 // write copies the rows of one of the user's files. Rows of store_sales go into one file for each partition, by
 // their ticket; rows of another table go into one file.
-func (s *star) write(ctx context.Context, homes []string, t tables.StarTable, rows *sqlengine.StarRows) (n int64, err error) {
+func (s *star) write(
+	ctx context.Context, homes []string, t tables.StarTable, rows *sqlengine.StarRows,
+) (n int64, err error) {
 	name := fmt.Sprintf("%06d.parquet", s.files.Add(1))
 	paths := []string{filepath.Join(homes[0], string(t), name)}
 	if t == tables.StoreSales {
