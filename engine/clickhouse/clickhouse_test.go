@@ -29,7 +29,6 @@ func config() enginetest.Config {
 		URL:        func(t *testing.T) string { return "clickhouse:" + filepath.Join(t.TempDir(), "archive") },
 		Reopenable: true,
 		Brief:      true, // a process for each archive, and tables made in several statements
-		NoTrim:     true,
 	}
 }
 
